@@ -1,0 +1,220 @@
+/* Bump allocation from reserved address space.  See arena.h. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
+
+/*
+ * Under ASan the first bytes of a reservation hold the highest address ever handed out: poisoning
+ * (and above all unpoisoning) a whole reservation would touch an eighth of it as shadow memory.
+ * By-value copies share the mark, so what a scratch user left behind is poisoned too.
+ *
+ *     base                              at                          high          end
+ *     [mark][object][red zone][object][red zone | poisoned ahead ... ]  untouched  |
+ */
+#ifdef HAS_ASAN
+#include <sanitizer/asan_interface.h>
+
+enum { RED_ZONE = 32, POISONED_AHEAD = 4096, MARK_BYTES = 64 };
+
+static void asan_open(struct arena *a)
+{
+	*(char **)(void *)a->base = a->base + MARK_BYTES;
+	a->at = a->base + MARK_BYTES;
+}
+
+static void asan_hand_out(struct arena *a, char *p, ptrdiff_t bytes)
+{
+	char **mark = (char **)(void *)a->base;
+	ptrdiff_t ahead = a->end - (p + bytes);
+	if (ahead > POISONED_AHEAD)
+		ahead = POISONED_AHEAD;
+	__asan_unpoison_memory_region(p, (size_t)bytes);
+	__asan_poison_memory_region(p + bytes, (size_t)ahead);
+	if (*mark < p + bytes + ahead)
+		*mark = p + bytes + ahead;
+}
+
+static void asan_clear(struct arena *a)
+{
+	char *high = *(char **)(void *)a->base;
+	a->at = a->base + MARK_BYTES;
+	__asan_poison_memory_region(a->at, (size_t)(high - a->at));
+}
+
+static void asan_close(struct arena *a)
+{
+	char *high = *(char **)(void *)a->base;
+	__asan_unpoison_memory_region(a->base, (size_t)(high - a->base));
+}
+#else
+enum { RED_ZONE = 0, MARK_BYTES = 0 };
+
+static void asan_open(struct arena *a)
+{
+	(void)a;
+}
+
+static void asan_hand_out(struct arena *a, char *p, ptrdiff_t bytes)
+{
+	(void)a, (void)p, (void)bytes;
+}
+
+static void asan_clear(struct arena *a)
+{
+	(void)a;
+}
+
+static void asan_close(struct arena *a)
+{
+	(void)a;
+}
+#endif
+
+/* Kept by arena_clear: an arena used again at once should not fault its first pages in again. */
+#define ARENA_KEPT_BYTES ((ptrdiff_t)1 << 20)
+/* Below this a reservation is not worth halving further: the address space is gone. */
+#define ARENA_LEAST_BYTES ((ptrdiff_t)1 << 20)
+
+static void full_default(ptrdiff_t bytes)
+{
+	(void)bytes;
+	abort();
+}
+
+static arena_full_fn *on_full = full_default;
+
+void arena_on_full(arena_full_fn *handler)
+{
+	on_full = handler ? handler : full_default;
+}
+
+static _Noreturn void full(const struct arena *a)
+{
+	on_full(a->end - a->base);
+	abort();
+}
+
+struct arena arena_new(ptrdiff_t bytes)
+{
+	for (ptrdiff_t n = bytes; n > 0; n /= 2) {
+		void *p = mmap(NULL, (size_t)n, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p != MAP_FAILED) {
+			struct arena a = { p, (char *)p + n, p };
+			asan_open(&a);
+			return a;
+		}
+		if (n <= ARENA_LEAST_BYTES)
+			break;
+	}
+	return (struct arena){ NULL, NULL, NULL };
+}
+
+void arena_clear(struct arena *a)
+{
+	ptrdiff_t size = a->end - a->base;
+	if (!size)
+		return;
+	a->at = a->base;
+	if (size > ARENA_KEPT_BYTES)
+		madvise(a->base + ARENA_KEPT_BYTES, (size_t)(size - ARENA_KEPT_BYTES),
+			MADV_DONTNEED);
+	asan_clear(a);
+}
+
+void arena_free(struct arena *a)
+{
+	if (a->base) {
+		asan_close(a);
+		munmap(a->base, (size_t)(a->end - a->base));
+	}
+	*a = (struct arena){ NULL, NULL, NULL };
+}
+
+/*
+ * Zeroed here and not by the kernel: a callee that had this arena by value may have written to
+ * the same bytes before.
+ */
+void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t count)
+{
+	ptrdiff_t pad = (ptrdiff_t)(-(uintptr_t)a->at & (uintptr_t)(align - 1));
+	ptrdiff_t room = a->end - a->at - pad - RED_ZONE;
+	if (!a->base || room < 0 || count < 0 || (size > 0 && count > room / size))
+		full(a);
+	char *p = a->at + pad;
+	ptrdiff_t bytes = size * count;
+	a->at = p + bytes + RED_ZONE;
+	asan_hand_out(a, p, bytes);
+	return memset(p, 0, (size_t)bytes);
+}
+
+const char *arena_z(struct arena *a, struct str s)
+{
+	char *p = arena_make(a, char, s.len + 1);
+	if (s.len)
+		memcpy(p, s.p, (size_t)s.len);
+	return p;
+}
+
+struct str arena_str(struct arena *a, struct str s)
+{
+	return s.p ? (struct str){ arena_z(a, s), s.len } : s;
+}
+
+struct str arena_vfmt(struct arena *a, const char *fmt, va_list args)
+{
+	va_list again;
+	va_copy(again, args);
+	int len = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (len < 0)
+		full(a);
+	char *p = arena_make(a, char, (ptrdiff_t)len + 1);
+	vsnprintf(p, (size_t)len + 1, fmt, args);
+	return (struct str){ p, len };
+}
+
+struct str arena_fmt(struct arena *a, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	struct str s = arena_vfmt(a, fmt, args);
+	va_end(args);
+	return s;
+}
+
+/*
+ * `items` is the address of a pointer to any type, so it is read and written bytewise: an lvalue
+ * of type void * would break the aliasing rules.
+ */
+void *arena_grow(struct arena *a, void **items, ptrdiff_t *count, ptrdiff_t *cap, ptrdiff_t size)
+{
+	char *old;
+	memcpy(&old, items, sizeof(old));
+	if (*count >= *cap) {
+		ptrdiff_t more = *cap ? *cap : 4;
+		if (more > PTRDIFF_MAX / 2)
+			full(a);
+		char *grown = arena_alloc(a, size, alignof(max_align_t), more * 2);
+		if (*count)
+			memcpy(grown, old, (size_t)(*count * size));
+		memcpy(items, &grown, sizeof(grown));
+		*cap = more * 2;
+		old = grown;
+	}
+	char *slot = old + *count * size;
+	++*count;
+	return memset(slot, 0, (size_t)size);
+}

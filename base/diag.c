@@ -1,0 +1,257 @@
+/*
+ * Diagnostics: filling, prefixing, and pointing with a caret.  See diag.h.
+ *
+ * What is put into a diagnostic may come from a hostile file (a path, an op's name), so every text
+ * passes `tidy` before it is kept: a diagnostic can be printed to a terminal as it is.
+ */
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/utf8.h"
+
+/* Columns of a source line shown around a caret; longer lines get "..." at the cut. */
+enum { EXCERPT_COLUMNS = 100 };
+
+/*
+ * Make `text` valid in place: anything but plain characters, newline and tab becomes one '?', so
+ * the text never grows and carets stay under what they point at.  Newlines at the end drop.
+ */
+static void tidy(char *text)
+{
+	struct str rest = str_from(text);
+	char *to = text;
+	while (rest.len) {
+		uint32_t c;
+		int n = utf8_next(rest, &c);
+		if (n > 0 && (utf8_is_plain(c) || c == '\n' || c == '\t')) {
+			memmove(to, rest.p, (size_t)n);
+			to += n;
+		} else {
+			*to++ = '?';
+		}
+		rest = str_from_offset(rest, n > 0 ? n : -n);
+	}
+	while (to > text && to[-1] == '\n')
+		to--;
+	*to = 0;
+}
+
+/* Cut at a character, so that running out of room cannot leave half of one (a '?' in tidy). */
+static void cut(char *text, ptrdiff_t len)
+{
+	while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+		len--;
+	text[len] = 0;
+}
+
+/* vsnprintf that always leaves a string, cut at a character; returns its length. */
+static ptrdiff_t format(char *to, ptrdiff_t cap, const char *fmt, va_list args)
+{
+	to[0] = 0;
+	int len = vsnprintf(to, (size_t)cap, fmt, args);
+	if (len >= cap) {
+		/* The byte under the final NUL is gone; assume the worst, that it went on. */
+		ptrdiff_t end = cap - 1;
+		while (end > 0 && end > cap - 4 && ((unsigned char)to[end - 1] & 0xc0) == 0x80)
+			end--;
+		if (end > 0 && (unsigned char)to[end - 1] >= 0xc0)
+			end--;
+		to[end] = 0;
+	}
+	return (ptrdiff_t)strlen(to);
+}
+
+static void keep(struct diag *d, enum diag_id id, const char *text)
+{
+	if (!d)
+		return;
+	d->id = id;
+	memcpy(d->text, text, strlen(text) + 1);
+	tidy(d->text);
+}
+
+bool diag_set(struct diag *d, enum diag_id id, const char *fmt, ...)
+{
+	char text[DIAG_BYTES];
+	va_list args;
+	va_start(args, fmt);
+	format(text, DIAG_BYTES, fmt, args);
+	va_end(args);
+	keep(d, id, text);
+	return false;
+}
+
+/* `head` and `tail` as one text; the head wins where both do not fit. */
+static void join(struct diag *d, const char *head, const char *middle, const char *tail)
+{
+	char text[DIAG_BYTES];
+	ptrdiff_t at = 0;
+	const char *parts[] = { head, middle, tail };
+	for (int i = 0; i < 3; i++) {
+		ptrdiff_t len = (ptrdiff_t)strlen(parts[i]), room = DIAG_BYTES - 1 - at;
+		memcpy(text + at, parts[i], (size_t)(len < room ? len : room));
+		if (len > room) {
+			text[DIAG_BYTES - 1] = parts[i][room];
+			cut(text, DIAG_BYTES - 1);
+			keep(d, d->id, text);
+			return;
+		}
+		at += len;
+	}
+	text[at] = 0;
+	keep(d, d->id, text);
+}
+
+bool diag_context(struct diag *d, const char *fmt, ...)
+{
+	char text[DIAG_BYTES];
+	if (!d)
+		return false;
+	va_list args;
+	va_start(args, fmt);
+	format(text, DIAG_BYTES, fmt, args);
+	va_end(args);
+	join(d, text, ": ", d->text);
+	return false;
+}
+
+bool diag_append(struct diag *d, const char *fmt, ...)
+{
+	char text[DIAG_BYTES];
+	if (!d)
+		return false;
+	va_list args;
+	va_start(args, fmt);
+	format(text, DIAG_BYTES, fmt, args);
+	va_end(args);
+	join(d, d->text, d->text[0] && text[0] != '\n' ? "\n" : "", text);
+	return false;
+}
+
+static struct str source_line(struct str source, int64_t line)
+{
+	struct str head, rest = source;
+	while (line-- > 1)
+		if (!str_cut(rest, '\n', &head, &rest))
+			return (struct str){ NULL, 0 };
+	str_cut(rest, '\n', &head, &rest);
+	if (str_ends(head, STR("\r")))
+		head.len--;
+	return head;
+}
+
+/* Step to the next character of a line, malformed bytes counting as tidy will show them. */
+static ptrdiff_t step(struct str line, ptrdiff_t at)
+{
+	uint32_t c;
+	int n = utf8_next(str_from_offset(line, at), &c);
+	return at + (n > 0 ? n : -n);
+}
+
+static ptrdiff_t columns_between(struct str line, ptrdiff_t from, ptrdiff_t to)
+{
+	ptrdiff_t n = 0;
+	for (; from < to; from = step(line, from))
+		n++;
+	return n;
+}
+
+/* The part of a line that is shown: [from, to) in bytes, at characters. */
+struct window {
+	ptrdiff_t from, to;
+};
+
+static struct window window_around(struct str line, ptrdiff_t caret)
+{
+	struct window w = { 0, 0 };
+	ptrdiff_t before = columns_between(line, 0, caret);
+	for (ptrdiff_t skip = before - EXCERPT_COLUMNS * 3 / 4; skip > 0; skip--)
+		w.from = step(line, w.from);
+	if (columns_between(line, 0, line.len) <= EXCERPT_COLUMNS)
+		w.from = 0;
+	w.to = w.from;
+	for (int i = 0; i < EXCERPT_COLUMNS && w.to < line.len; i++)
+		w.to = step(line, w.to);
+	return w;
+}
+
+/* Blanks as wide as line[from, to), tabs kept so that they end at the same stop. */
+static ptrdiff_t pad(char *to, struct str line, ptrdiff_t from, ptrdiff_t caret)
+{
+	ptrdiff_t n = 0;
+	for (; from < caret; from = step(line, from))
+		to[n++] = line.p[from] == '\t' ? '\t' : ' ';
+	return n;
+}
+
+static void append_excerpt(struct diag *d, struct str line, ptrdiff_t caret, ptrdiff_t width)
+{
+	char under[2 * EXCERPT_COLUMNS + 2];
+	struct window w = window_around(line, caret);
+	ptrdiff_t end = caret + width < w.to ? caret + width : w.to;
+	ptrdiff_t n = pad(under, line, w.from, caret), marks = columns_between(line, caret, end);
+	under[n++] = '^';
+	for (ptrdiff_t i = 1; i < marks; i++)
+		under[n++] = '~';
+	under[n] = 0;
+	struct str shown = str_head(str_from_offset(line, w.from), w.to - w.from);
+	diag_append(d, "  %s%.*s%s\n  %s%s", w.from ? "..." : "", STR_ARG(shown),
+		w.to < line.len ? "..." : "", w.from ? "   " : "", under);
+}
+
+bool diag_caret(struct diag *d, enum diag_id id, struct text_place place, const char *fmt, ...)
+{
+	char text[DIAG_BYTES / 2];
+	va_list args;
+	va_start(args, fmt);
+	format(text, (ptrdiff_t)sizeof(text), fmt, args);
+	va_end(args);
+	diag_set(d, id, "%.*s:%lld:%lld: %s", STR_ARG(place.file), (long long)place.line,
+		(long long)place.column, text);
+	struct str line = source_line(place.source, place.line);
+	if (!d || !line.p || place.column < 1)
+		return false;
+	ptrdiff_t caret = place.column - 1 < line.len ? (ptrdiff_t)(place.column - 1) : line.len;
+	ptrdiff_t width = place.width < line.len ? (ptrdiff_t)place.width : line.len;
+	append_excerpt(d, line, caret, width < 1 ? 1 : width);
+	return false;
+}
+
+const char *diag_meaning(enum diag_id id)
+{
+	static const struct {
+		enum diag_id id;
+		const char *text;
+	} meanings[] = {
+#define X(name, number, text) { DIAG_##name, text },
+		DIAG_CATALOGUE(X)
+#undef X
+	};
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (meanings[i].id == id)
+			return meanings[i].text;
+	return NULL;
+}
+
+void diag_note(struct diag_list *list, struct arena *a, enum diag_id id, const char *fmt, ...)
+{
+	struct diag d;
+	va_list args;
+	va_start(args, fmt);
+	format(d.text, DIAG_BYTES, fmt, args);
+	va_end(args);
+	tidy(d.text);
+	struct str text = str_from(d.text);
+	for (int64_t i = 0; i < list->count; i++)
+		if (list->items[i].id == id && str_eq(list->items[i].text, text))
+			return;
+	if (list->count == (int64_t)(sizeof(list->items) / sizeof(list->items[0]))) {
+		list->dropped++;
+		return;
+	}
+	list->items[list->count++] = (struct diag_note){ id, arena_str(a, text) };
+}

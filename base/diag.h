@@ -1,0 +1,93 @@
+/*
+ * Errors as values: a stable id and a sentence a user can act on.
+ *
+ * A function that can fail returns false and fills a struct diag.  The text says what is wrong,
+ * where (file and byte offset or line:column), what was expected and what to do; each caller may
+ * put in front what it was doing.  Libraries never print and never exit.
+ *
+ * The ids are one catalogue (diag.c): shown to users as RL101, explained in docs/diagnostics.md.
+ */
+#ifndef BASE_DIAG_H
+#define BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* X(name, number, what it means): 1xx input files, 2xx profiles, 3xx rules and configuration,
+ * 4xx hardware, 5xx output, 6xx the program's own limits. */
+#define DIAG_CATALOGUE(X)                                                                          \
+	X(FILE_OPEN, 101, "a file could not be opened or mapped")                                  \
+	X(FILE_EMPTY, 102, "a file has no bytes")                                                  \
+	X(FILE_SHRANK, 103, "a file became shorter while it was read")                             \
+	X(FILE_KIND, 104, "a file is of a kind that is not read")                                  \
+	X(NO_PROFILE, 105, "no profile was found where one was named")                             \
+	X(WIRE, 201, "bytes are not the protobuf message they should be")                          \
+	X(XPLANE, 202, "a profile's content contradicts itself")                                   \
+	X(HLO, 203, "an HLO module could not be understood")                                       \
+	X(RULE_SYNTAX, 301, "a rule or configuration file is not valid YAML")                      \
+	X(RULE_SCHEMA, 302, "a rule file has an unknown or misplaced key, or a wrong type")        \
+	X(RULE_NAME, 303, "a rule file names a rule, table or column that does not exist")         \
+	X(RULE_UNIT, 304, "a value carries an unknown or unfitting unit")                          \
+	X(RULE_SQL, 305, "a rule's expression is not valid SQL")                                   \
+	X(RULE_TYPE, 306, "an expression compares a number with a text, or an unknown word")       \
+	X(RULE_BUDGET, 307, "a rule's query ran past its budget")                                  \
+	X(HARDWARE_FILE, 401, "a hardware file is not valid")                                      \
+	X(HARDWARE_NAME, 402, "no chip of that name is known")                                     \
+	X(OUTPUT, 501, "an output file could not be written")                                      \
+	X(USAGE, 502, "the command line is not valid")                                             \
+	X(LIMIT, 601, "a limit of the program was reached")                                        \
+	X(WORKER, 602, "a worker process ended without an answer")
+
+enum diag_id {
+	DIAG_NONE,
+#define X(name, number, text) DIAG_##name = number,
+	DIAG_CATALOGUE(X)
+#undef X
+};
+
+/* Longest diagnostic kept, in bytes: a sentence, a path of PATH_MAX and a caret excerpt. */
+#define DIAG_BYTES 6144
+
+struct diag {
+	enum diag_id id;
+	char text[DIAG_BYTES]; /* valid UTF-8, may span lines (caret excerpts), no final newline */
+};
+
+/* Replace the diagnostic.  Always returns false, so that `return diag_set(...)` reads well. */
+bool diag_set(struct diag *d, enum diag_id id, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Put "<context>: " in front.  Always returns false. */
+bool diag_context(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Put further lines behind (a hint, an excerpt).  Always returns false. */
+bool diag_append(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * An error in a text the user wrote: "file:line:column: message", then the line and a caret under
+ * columns [column, column+width).  Line and column count from 1, columns in bytes; width is at
+ * least 1.  The line is cut to some 100 characters around the caret.
+ */
+struct text_place {
+	struct str file;
+	struct str source; /* the whole text */
+	int64_t line, column, width;
+};
+bool diag_caret(struct diag *d, enum diag_id id, struct text_place place, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+const char *diag_meaning(enum diag_id id); /* the catalogue's sentence; NULL for an unknown id */
+
+/* Warnings gathered on the way, each once (same id and text), at most 64; the rest are counted. */
+struct arena;
+struct diag_list {
+	struct diag_note {
+		enum diag_id id;
+		struct str text;
+	} items[64];
+	int64_t count, dropped;
+};
+void diag_note(struct diag_list *list, struct arena *keep, enum diag_id id, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * Mapped files, safe against shrinking, and what kind of bytes they hold.  See input.h.
+ *
+ *     guards: [begin, end) of every mapping, in a fixed array that a signal handler may read
+ *     SIGBUS at an address within one -> zero pages from there to the end, guard->shrank = 1
+ *     SIGBUS elsewhere                -> the handler that was there before, and the fault again
+ */
+#include "base/input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Files mapped at once: all hosts of a large job; the descriptors' own limit is usually lower. */
+enum { GUARDS = 1024 };
+/* Names in one directory: a fleet's largest holds some ten thousand runs. */
+enum { DIR_ENTRIES = 1 << 20 };
+
+/* `fd` stays open for fstat in input_check: a cut within the last page raises no signal. */
+struct input_guard {
+	_Atomic uintptr_t begin, end;
+	atomic_int used, shrank;
+	int fd;
+};
+
+static struct input_guard guards[GUARDS];
+static struct sigaction before;
+static uintptr_t page_bytes = 4096;
+
+static struct input_guard *guard_of(uintptr_t address)
+{
+	for (int i = 0; i < GUARDS; i++)
+		if (address >= atomic_load(&guards[i].begin) &&
+			address < atomic_load(&guards[i].end))
+			return &guards[i];
+	return NULL;
+}
+
+/*
+ * Pages behind the fault are behind the end of the file as well, so all of them become zeros.
+ * mmap is not on POSIX's list of async-signal-safe functions, but is a bare system call on every
+ * libc we build with, and the fault is synchronous: it interrupts a load, never the allocator.
+ */
+static void on_sigbus(int signal_number, siginfo_t *info, void *context)
+{
+	(void)context;
+	int saved = errno;
+	uintptr_t address = (uintptr_t)info->si_addr;
+	struct input_guard *g = guard_of(address);
+	uintptr_t page = address & ~(page_bytes - 1);
+	if (g) {
+		atomic_store(&g->shrank, 1);
+		void *zeros = mmap((void *)page, atomic_load(&g->end) - page, PROT_READ,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+		if (zeros == MAP_FAILED)
+			g = NULL;
+	}
+	if (!g)
+		sigaction(signal_number, &before, NULL);
+	errno = saved;
+}
+
+static void install(void)
+{
+	struct sigaction action;
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = on_sigbus;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+	sigemptyset(&action.sa_mask);
+	long size = sysconf(_SC_PAGESIZE);
+	if (size > 0)
+		page_bytes = (uintptr_t)size;
+	sigaction(SIGBUS, &action, &before);
+}
+
+static struct input_guard *guard_take(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, install);
+	for (int i = 0; i < GUARDS; i++) {
+		int unused = 0;
+		if (!atomic_compare_exchange_strong(&guards[i].used, &unused, 1))
+			continue;
+		atomic_store(&guards[i].shrank, 0);
+		return &guards[i];
+	}
+	return NULL;
+}
+
+/* Marks of a UTF-8 replacement character in the first 64 KiB that make a file a mangled one.  A
+ * binary profile that went through a text conversion has one in every few bytes; text in other
+ * languages has next to none. */
+enum { MANGLED_WINDOW = 64 << 10, MANGLED_LEAST = 16, MANGLED_SPACING = 64 };
+
+static bool is_mangled(struct str bytes)
+{
+	struct str rest = str_head(bytes, MANGLED_WINDOW);
+	ptrdiff_t size = rest.len, count = 0, at;
+	while ((at = str_find(rest, STR("\xef\xbf\xbd"))) >= 0) {
+		rest = str_from_offset(rest, at + 3);
+		count++;
+	}
+	return count >= MANGLED_LEAST && count > size / MANGLED_SPACING;
+}
+
+/*
+ * By first bytes.  Text is safe to tell from a protobuf message: '{', '[' and '<' as tags would be
+ * groups.  Blanks are not skipped, since a newline is the usual first tag of a message.
+ */
+static enum input_kind sniff(struct str bytes)
+{
+	static const struct {
+		struct str magic;
+		enum input_kind kind;
+	} magics[] = {
+		{ STR_INIT("\x1f\x8b"), INPUT_GZIP },
+		{ STR_INIT("version https://git-lfs"), INPUT_LFS },
+		{ STR_INIT("SQLite format 3"), INPUT_SQLITE },
+		{ STR_INIT("{"), INPUT_TEXT },
+		{ STR_INIT("["), INPUT_TEXT },
+		{ STR_INIT("<"), INPUT_TEXT },
+		{ STR_INIT("HloModule"), INPUT_TEXT },
+	};
+	if (!bytes.len)
+		return INPUT_EMPTY;
+	str_take(&bytes, STR("\xef\xbb\xbf"));
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if (str_starts(bytes, magics[i].magic))
+			return magics[i].kind;
+	return is_mangled(bytes) ? INPUT_MANGLED : INPUT_UNKNOWN;
+}
+
+struct input input_memory(struct str name, struct str bytes)
+{
+	return (struct input){ .path = name, .bytes = bytes, .kind = sniff(bytes) };
+}
+
+static bool cannot_open(struct str path, const char *why, struct diag *err)
+{
+	return diag_set(err, DIAG_FILE_OPEN, "cannot open '%.*s': %s", STR_ARG(path), why);
+}
+
+/* What a file is if it is not a regular one, or NULL. */
+static const char *not_regular(const struct stat *st)
+{
+	if (S_ISREG(st->st_mode))
+		return NULL;
+	return S_ISDIR(st->st_mode) ? "it is a directory, and a file is needed"
+				    : "it is a device or a pipe, and a regular file is needed";
+}
+
+static bool map(int fd, ptrdiff_t size, struct input *ret, struct diag *err)
+{
+	struct input_guard *g = guard_take();
+	if (!g)
+		return diag_set(err, DIAG_LIMIT,
+			"cannot open '%.*s': %d files are open already, the most at a time",
+			STR_ARG(ret->path), GUARDS);
+	char *p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED) {
+		int why = errno;
+		atomic_store(&g->used, 0);
+		return cannot_open(ret->path, strerror(why), err);
+	}
+	madvise(p, (size_t)size, MADV_SEQUENTIAL);
+	g->fd = fd;
+	/* `end` first: a guard counts once both are set, and [0, end) must never match. */
+	atomic_store(&g->begin, UINTPTR_MAX);
+	atomic_store(&g->end, (uintptr_t)p + (uintptr_t)size);
+	atomic_store(&g->begin, (uintptr_t)p);
+	ret->bytes = (struct str){ p, size };
+	ret->mapped = true;
+	ret->guard = g;
+	return true;
+}
+
+bool input_open(struct str path, struct arena *keep, struct input *ret, struct diag *err)
+{
+	struct stat st;
+	*ret = (struct input){ .path = arena_str(keep, path), .bytes = STR_INIT("") };
+	if (!path.len || str_find_char(path, '\0') >= 0)
+		return cannot_open(path, "not a file name", err);
+	/* Not blocking: opening a pipe would wait for its writer. */
+	int fd = open(ret->path.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return cannot_open(path, strerror(errno), err);
+	const char *why = fstat(fd, &st) ? strerror(errno) : not_regular(&st);
+	bool ok = why ? cannot_open(path, why, err)
+		      : !st.st_size || map(fd, (ptrdiff_t)st.st_size, ret, err);
+	if (!ret->mapped)
+		close(fd);
+	if (ok)
+		ret->kind = sniff(ret->bytes);
+	return ok;
+}
+
+bool input_check(const struct input *in, struct diag *err)
+{
+	struct stat st;
+	if (!in->guard)
+		return true;
+	bool short_now = !fstat(in->guard->fd, &st) && st.st_size < in->bytes.len;
+	if (!short_now && !atomic_load(&in->guard->shrank))
+		return true;
+	return diag_set(err, DIAG_FILE_SHRANK,
+		"'%.*s' became shorter while it was read (it had %lld bytes at first); "
+		"wait until its writer is done, or read a copy",
+		STR_ARG(in->path), (long long)in->bytes.len);
+}
+
+void input_drop(const struct input *in, ptrdiff_t from, ptrdiff_t to)
+{
+	if (!in->mapped)
+		return;
+	ptrdiff_t page = (ptrdiff_t)page_bytes;
+	from = from < 0 ? 0 : from;
+	to = to > in->bytes.len ? in->bytes.len : to;
+	from = (from + page - 1) / page * page;
+	to = to / page * page;
+	if (from < to)
+		madvise((char *)(uintptr_t)in->bytes.p + from, (size_t)(to - from), MADV_DONTNEED);
+}
+
+void input_close(struct input *in)
+{
+	struct input_guard *g = in->guard;
+	if (g) {
+		atomic_store(&g->end, 0);
+		munmap((void *)(uintptr_t)in->bytes.p, (size_t)in->bytes.len);
+		close(g->fd);
+		atomic_store(&g->used, 0);
+	}
+	*in = (struct input){ .path = in->path, .bytes = STR_INIT("") };
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return str_cmp(((const struct dir_entry *)a)->name, ((const struct dir_entry *)b)->name);
+}
+
+/* Nanoseconds since 1970, held within int64_t: file systems may claim any year. */
+static int64_t time_ns(struct timespec t)
+{
+	const int64_t most = INT64_MAX / 1000000000 - 1;
+	int64_t seconds = (int64_t)t.tv_sec;
+	seconds = seconds > most ? most : seconds < -most ? -most : seconds;
+	return seconds * 1000000000 + (int64_t)t.tv_nsec;
+}
+
+/* A name that leads nowhere is listed without size, so that opening it says why. */
+static struct dir_entry describe(int fd, const char *name, struct arena *keep)
+{
+	struct stat st;
+	struct dir_entry e = { .name = arena_str(keep, str_from(name)) };
+	if (fstatat(fd, name, &st, 0))
+		return e;
+	e.is_dir = S_ISDIR(st.st_mode);
+	e.bytes = (int64_t)st.st_size;
+	e.mtime_ns = time_ns(st.st_mtim);
+	return e;
+}
+
+static bool list(DIR *dir, struct str path, struct arena *keep, struct dir_entry **ret,
+	ptrdiff_t *count, struct diag *err)
+{
+	ptrdiff_t cap = 0;
+	for (;;) {
+		errno = 0;
+		struct dirent *entry = readdir(dir);
+		if (!entry && errno)
+			return cannot_open(path, strerror(errno), err);
+		if (!entry)
+			return true;
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (*count == DIR_ENTRIES)
+			return diag_set(err, DIAG_LIMIT, "'%.*s' holds more than %d names",
+				STR_ARG(path), DIR_ENTRIES);
+		*arena_push(keep, *ret, *count, cap) = describe(dirfd(dir), entry->d_name, keep);
+	}
+}
+
+bool dir_list(struct str path, struct arena *keep, struct dir_entry **ret, ptrdiff_t *count,
+	struct diag *err)
+{
+	*ret = NULL;
+	*count = 0;
+	DIR *dir = opendir(arena_z(keep, path));
+	if (!dir)
+		return cannot_open(path, strerror(errno), err);
+	bool ok = list(dir, path, keep, ret, count, err);
+	closedir(dir);
+	if (*count)
+		qsort(*ret, (size_t)*count, sizeof(**ret), by_name);
+	return ok;
+}

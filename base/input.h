@@ -1,0 +1,55 @@
+/*
+ * Bytes to read: a mapped file, or memory.
+ *
+ * A mapped file that shrinks while it is read would raise SIGBUS; a process-wide handler (set by
+ * the first input_open) maps zeros over the hole instead and marks the input, so readers keep
+ * going on zeros and input_check tells the truth at the end.  Safe in threads.
+ *
+ * Consumed pages can be given back (input_drop), so that resident memory does not grow with the
+ * file.  Empty files, directories, Git LFS pointers and gzip data are told apart here, by their
+ * first bytes, in one place.
+ */
+#ifndef BASE_INPUT_H
+#define BASE_INPUT_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/str.h"
+
+enum input_kind {
+	INPUT_UNKNOWN, /* any bytes */
+	INPUT_EMPTY,
+	INPUT_GZIP,    /* 1f 8b */
+	INPUT_LFS,     /* "version https://git-lfs" pointer text */
+	INPUT_SQLITE,  /* "SQLite format 3" */
+	INPUT_TEXT,    /* first bytes are '{', '[', '<' or "HloModule": a text where bytes were due */
+	INPUT_MANGLED, /* binary that went through a text conversion: EF BF BD all over */
+};
+
+struct input {
+	struct str path;
+	struct str bytes;
+	enum input_kind kind;
+	bool mapped;
+	struct input_guard *guard; /* NULL for memory */
+};
+
+/* Map a regular file.  Directories, devices and unreadable files are errors with the reason. */
+bool input_open(struct str path, struct arena *keep, struct input *ret, struct diag *err);
+struct input input_memory(struct str name, struct str bytes);
+/* False when the file shrank under the reader: what was read since cannot be trusted. */
+bool input_check(const struct input *in, struct diag *err);
+/* Bytes in [from, to) of the file will not be needed soon.  No effect on memory inputs. */
+void input_drop(const struct input *in, ptrdiff_t from, ptrdiff_t to);
+void input_close(struct input *in);
+
+/* One directory's names, sorted bytewise, without "." and "..". */
+struct dir_entry {
+	struct str name;
+	bool is_dir;
+	int64_t bytes, mtime_ns;
+};
+bool dir_list(struct str path, struct arena *keep, struct dir_entry **ret, ptrdiff_t *count,
+	struct diag *err);
+
+#endif

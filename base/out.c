@@ -1,0 +1,283 @@
+/* Append-only output to memory, a descriptor or a file put in place whole.  See out.h. */
+#include "base/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/number.h"
+
+enum { OUT_FD_BYTES = 64 << 10, OUT_MEMORY_BYTES = 1 << 10 };
+
+struct out {
+	struct arena *keep;
+	char *bytes; /* memory: all of it; descriptors: what is not written yet */
+	ptrdiff_t len, cap;
+	int fd;		  /* -1: memory */
+	int error;	  /* errno of the first failure; sticky */
+	const char *path; /* for messages; NULL for a bare descriptor */
+	const char *temp; /* to be renamed to `path`; NULL when `fd` is the target itself */
+	bool owns_fd;
+};
+
+static struct out *out_new(struct arena *keep, int fd, ptrdiff_t cap)
+{
+	struct out *o = arena_make(keep, struct out, 1);
+	*o = (struct out){ .keep = keep, .fd = fd, .cap = cap };
+	o->bytes = arena_make(keep, char, cap);
+	return o;
+}
+
+struct out *out_memory(struct arena *keep)
+{
+	return out_new(keep, -1, OUT_MEMORY_BYTES);
+}
+
+struct out *out_fd(struct arena *keep, int fd)
+{
+	return out_new(keep, fd, OUT_FD_BYTES);
+}
+
+/* Beside `path`, so that the rename stays within one file system. */
+static int open_temp(struct arena *keep, const char *path, const char **ret)
+{
+	for (int i = 0; i < 100; i++) {
+		struct str name = arena_fmt(keep, "%s.%ld.%d.tmp", path, (long)getpid(), i);
+		int fd = open(name.p, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		*ret = name.p;
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+/* The file a link leads to: the link stays, what it points at is replaced. */
+static const char *resolve(struct arena *keep, const char *path)
+{
+	char *real = realpath(path, NULL);
+	if (!real)
+		return path;
+	const char *copy = arena_z(keep, str_from(real));
+	free(real);
+	return copy;
+}
+
+/* Open what will be written to: a temporary file, or the target itself if it cannot be replaced. */
+static int open_target(struct out *o)
+{
+	struct stat st;
+	bool exists = !stat(o->path, &st);
+	if (exists && !S_ISREG(st.st_mode))
+		return open(o->path, O_WRONLY | O_CLOEXEC);
+	if (exists)
+		o->path = resolve(o->keep, o->path);
+	int fd = open_temp(o->keep, o->path, &o->temp);
+	/* A target whose mode cannot be kept is still better replaced than refused. */
+	if (fd >= 0 && exists)
+		(void)!fchmod(fd, st.st_mode & 0777);
+	return fd;
+}
+
+struct out *out_file(struct arena *keep, struct str path, struct diag *err)
+{
+	if (str_eq(path, STR("-")))
+		return out_fd(keep, STDOUT_FILENO);
+	struct out *o = out_fd(keep, -1);
+	o->path = arena_z(keep, path);
+	o->fd = open_target(o);
+	o->owns_fd = true;
+	if (o->fd >= 0)
+		return o;
+	diag_set(err, DIAG_OUTPUT, "cannot write '%.*s': %s", STR_ARG(path), strerror(errno));
+	return NULL;
+}
+
+static void write_all(struct out *o, const char *p, ptrdiff_t len)
+{
+	while (len > 0 && !o->error) {
+		ssize_t n = write(o->fd, p, (size_t)len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			o->error = errno;
+			return;
+		}
+		p += n;
+		len -= n;
+	}
+}
+
+static void flush(struct out *o)
+{
+	write_all(o, o->bytes, o->len);
+	o->len = 0;
+}
+
+static void grow(struct out *o, ptrdiff_t more)
+{
+	ptrdiff_t cap = o->cap;
+	while (cap - o->len < more)
+		cap *= 2;
+	char *bytes = arena_make(o->keep, char, cap);
+	memcpy(bytes, o->bytes, (size_t)o->len);
+	o->bytes = bytes;
+	o->cap = cap;
+}
+
+void out_str(struct out *o, struct str s)
+{
+	if (s.len <= 0)
+		return;
+	if (s.len > o->cap - o->len) {
+		if (o->fd < 0)
+			grow(o, s.len);
+		else
+			flush(o);
+	}
+	if (s.len > o->cap) {
+		write_all(o, s.p, s.len);
+		return;
+	}
+	memcpy(o->bytes + o->len, s.p, (size_t)s.len);
+	o->len += s.len;
+}
+
+void out_z(struct out *o, const char *z)
+{
+	out_str(o, str_from(z));
+}
+
+void out_char(struct out *o, char c)
+{
+	out_str(o, (struct str){ &c, 1 });
+}
+
+void out_repeat(struct out *o, char c, int64_t count)
+{
+	while (count-- > 0)
+		out_char(o, c);
+}
+
+void out_fmt(struct out *o, const char *fmt, ...)
+{
+	char small[256];
+	va_list args;
+	va_start(args, fmt);
+	int len = vsnprintf(small, sizeof(small), fmt, args);
+	va_end(args);
+	if (len < (int)sizeof(small)) {
+		out_str(o, (struct str){ small, len });
+		return;
+	}
+	char *big = malloc((size_t)len + 1);
+	if (!big) {
+		o->error = o->error ? o->error : ENOMEM;
+		return;
+	}
+	va_start(args, fmt);
+	vsnprintf(big, (size_t)len + 1, fmt, args);
+	va_end(args);
+	out_str(o, (struct str){ big, len });
+	free(big);
+}
+
+struct str number_i64(char buf[NUMBER_BYTES], int64_t value)
+{
+	char *end = buf + NUMBER_BYTES - 1, *p = end;
+	uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	*end = 0;
+	do {
+		*--p = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	if (value < 0)
+		*--p = '-';
+	return str_span(p, end);
+}
+
+void out_i64(struct out *o, int64_t value)
+{
+	char buf[NUMBER_BYTES];
+	out_str(o, number_i64(buf, value));
+}
+
+/* "1e+16" -> "1e16", "1e-07" -> "1e-7": the same number on fewer bytes. */
+static struct str tidy_exponent(char *z)
+{
+	char *e = strchr(z, 'e');
+	if (!e)
+		return str_from(z);
+	char *to = e + 1, *from = e + 1;
+	if (*from == '-')
+		to++;
+	from++;
+	while (*from == '0' && from[1])
+		from++;
+	memmove(to, from, strlen(from) + 1);
+	return str_from(z);
+}
+
+struct str number_double(char buf[NUMBER_BYTES], double value)
+{
+	if (fabs(value) < 1e15 && value == trunc(value) && !(value == 0 && signbit(value)))
+		return number_i64(buf, (int64_t)value);
+	/* Any decimal of 15 digits survives a double, except among the subnormals. */
+	for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
+		snprintf(buf, NUMBER_BYTES, "%.*g", digits, value);
+		if (strtod(buf, NULL) == value)
+			break;
+	}
+	return tidy_exponent(buf);
+}
+
+void out_double(struct out *o, double value)
+{
+	char buf[NUMBER_BYTES];
+	out_str(o, number_double(buf, value));
+}
+
+struct str double_text(struct arena *keep, double value)
+{
+	char buf[NUMBER_BYTES];
+	return arena_str(keep, number_double(buf, value));
+}
+
+struct str out_text(struct out *o)
+{
+	return (struct str){ o->bytes, o->len };
+}
+
+/* Some file systems and all pipes cannot sync; that is no failure to write. */
+static void sync_fd(struct out *o)
+{
+	if (!o->error && fsync(o->fd) && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
+		o->error = errno;
+}
+
+bool out_close(struct out *o, struct diag *err)
+{
+	if (o->fd < 0)
+		return !o->error;
+	flush(o);
+	if (o->temp)
+		sync_fd(o);
+	if (o->owns_fd && close(o->fd) && !o->error)
+		o->error = errno;
+	if (o->temp && !o->error && rename(o->temp, o->path))
+		o->error = errno;
+	if (o->temp && o->error)
+		unlink(o->temp);
+	o->owns_fd = false;
+	o->temp = NULL;
+	if (!o->error)
+		return true;
+	return diag_set(err, DIAG_OUTPUT, "cannot write %s%s%s: %s", o->path ? "'" : "",
+		o->path ? o->path : "output", o->path ? "'" : "", strerror(o->error));
+}

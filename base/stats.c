@@ -1,0 +1,233 @@
+/*
+ * Distributions in integers, and the interval of a median.  See stats.h.
+ *
+ * Buckets: 512 to an octave, so a bucket's middle is within 2^-10 of everything in it.  Values
+ * below 1024 have a bucket each.
+ *
+ *     value   0 .. 1023   1024 .. 2047   2048 .. 4095   ...
+ *     bucket  0 .. 1023   1024 .. 1535   1536 .. 2047   ...   28159
+ *
+ * The kept range of buckets is a function of min and max alone, so two distributions of the same
+ * samples are the same bytes, however they came together.
+ */
+#include "base/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OCTAVE_BITS = 9, OCTAVE = 1 << OCTAVE_BITS };
+/* Buckets are kept in whole runs of this many: 512 bytes, a quarter of an octave. */
+enum { BUCKET_RUN = 128 };
+
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+	return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+static int32_t dist_bucket(int64_t value)
+{
+	if (value < 2 * OCTAVE)
+		return (int32_t)value;
+	int shift = 63 - __builtin_clzll((unsigned long long)value) - OCTAVE_BITS;
+	return (int32_t)(shift * OCTAVE + (value >> shift));
+}
+
+/* The middle of a bucket's values. */
+static double bucket_middle(int32_t bucket)
+{
+	if (bucket < 2 * OCTAVE)
+		return bucket;
+	int shift = bucket / OCTAVE - 1;
+	int64_t low = (int64_t)(bucket - shift * OCTAVE) << shift;
+	return (double)low + ((double)((int64_t)1 << shift) - 1) / 2;
+}
+
+/* Make the kept buckets cover [min, max]. */
+static void cover(struct dist *d, struct arena *keep)
+{
+	int32_t base = dist_bucket(d->min) / BUCKET_RUN * BUCKET_RUN;
+	int32_t end = (dist_bucket(d->max) / BUCKET_RUN + 1) * BUCKET_RUN;
+	if (d->buckets && base == d->bucket_base && end == base + d->bucket_count)
+		return;
+	uint32_t *buckets = arena_make(keep, uint32_t, end - base);
+	if (d->buckets)
+		memcpy(buckets + (d->bucket_base - base), d->buckets,
+			(size_t)d->bucket_count * sizeof(*buckets));
+	d->buckets = buckets;
+	d->bucket_base = base;
+	d->bucket_count = end - base;
+}
+
+static void count_in(struct dist *d, int32_t bucket, uint32_t more)
+{
+	uint32_t *n = &d->buckets[bucket - d->bucket_base];
+	*n = *n > UINT32_MAX - more ? UINT32_MAX : *n + more;
+}
+
+/* From samples to buckets; `samples` of them are in `exact` so far. */
+static void spill(struct dist *d, struct arena *keep, ptrdiff_t samples)
+{
+	cover(d, keep);
+	for (ptrdiff_t i = 0; i < samples; i++)
+		count_in(d, dist_bucket(d->exact[i]), 1);
+	d->exact = NULL;
+	d->exact_cap = 0;
+}
+
+static void widen(struct dist *d, int64_t count, int64_t sum, int64_t min, int64_t max)
+{
+	d->min = !d->count || min < d->min ? min : d->min;
+	d->max = !d->count || max > d->max ? max : d->max;
+	d->sum = add_saturated(d->sum, sum);
+	d->count = add_saturated(d->count, count);
+}
+
+void dist_add(struct dist *d, struct arena *keep, int64_t value_ps)
+{
+	int64_t value = value_ps < 0 ? 0 : value_ps;
+	ptrdiff_t samples = (ptrdiff_t)d->count;
+	widen(d, 1, value, value, value);
+	if (d->count <= DIST_EXACT) {
+		*(int64_t *)arena_push(keep, d->exact, samples, d->exact_cap) = value;
+		return;
+	}
+	if (!d->buckets)
+		spill(d, keep, samples);
+	cover(d, keep);
+	count_in(d, dist_bucket(value), 1);
+}
+
+void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)
+{
+	if (!from->count)
+		return;
+	if (!from->buckets) {
+		for (int64_t i = 0; i < from->count; i++)
+			dist_add(into, keep, from->exact[i]);
+		return;
+	}
+	ptrdiff_t samples = into->buckets ? 0 : (ptrdiff_t)into->count;
+	widen(into, from->count, from->sum, from->min, from->max);
+	if (!into->buckets)
+		spill(into, keep, samples);
+	cover(into, keep);
+	for (int32_t i = 0; i < from->bucket_count; i++)
+		if (from->buckets[i])
+			count_in(into, from->bucket_base + i, from->buckets[i]);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static double bucket_rank(const struct dist *d, int64_t rank)
+{
+	int64_t seen = 0;
+	if (rank <= 0 || rank >= d->count - 1)
+		return (double)(rank <= 0 ? d->min : d->max);
+	for (int32_t i = 0; i < d->bucket_count; i++) {
+		seen += d->buckets[i];
+		if (seen <= rank)
+			continue;
+		double value = bucket_middle(d->bucket_base + i);
+		return fmin(fmax(value, (double)d->min), (double)d->max);
+	}
+	return (double)d->max;
+}
+
+/* The samples in order, or NULL when there are only buckets. */
+static const int64_t *sorted(const struct dist *d, struct arena *scratch)
+{
+	if (d->buckets || !d->count)
+		return NULL;
+	int64_t *values = arena_make(scratch, int64_t, d->count);
+	memcpy(values, d->exact, (size_t)d->count * sizeof(*values));
+	qsort(values, (size_t)d->count, sizeof(*values), by_value);
+	return values;
+}
+
+/* The value at a rank that may lie between two samples; ranks count from 0. */
+static double at_rank(const struct dist *d, const int64_t *values, double rank)
+{
+	if (!d->count)
+		return 0;
+	int64_t low = (int64_t)floor(fmax(rank, 0));
+	low = low > d->count - 1 ? d->count - 1 : low;
+	int64_t high = low < d->count - 1 ? low + 1 : low;
+	double part = rank - (double)low;
+	double a = values ? (double)values[low] : bucket_rank(d, low);
+	if (part <= 0)
+		return a;
+	double b = values ? (double)values[high] : bucket_rank(d, high);
+	return a + (b - a) * part;
+}
+
+double dist_quantile(const struct dist *d, double q, struct arena scratch)
+{
+	return at_rank(d, sorted(d, &scratch), (double)(d->count - 1) * q);
+}
+
+/* Past this many samples the normal approximation finds the same rank. */
+enum { BINOMIAL_EXACT = 1000 };
+
+/*
+ * The largest rank r, counted from 1, with P(Bin(n, 1/2) < r) <= 2.5%; 0 when there is none.
+ * Sums binomial coefficients in doubles scaled by powers of two: the same on every machine.
+ */
+static int64_t lower_rank(int64_t n)
+{
+	if (n > BINOMIAL_EXACT)
+		return (int64_t)floor((double)n / 2 - 0.97998199227 * sqrt((double)n) + 0.5);
+	double term = 1, sum = 1;
+	int scale = 0;
+	int64_t r = 0;
+	while (ldexp(sum, scale - (int)n) <= 0.025) {
+		r++;
+		term *= (double)(n - r + 1) / (double)r;
+		sum += term;
+		if (sum > 0x1p+500) {
+			term *= 0x1p-500;
+			sum *= 0x1p-500;
+			scale += 500;
+		}
+	}
+	return r;
+}
+
+void dist_median_interval(const struct dist *d, int64_t n_effective, struct arena scratch,
+	double *ret_lo, double *ret_hi)
+{
+	int64_t n = n_effective < d->count ? n_effective : d->count;
+	int64_t r = n >= 6 ? lower_rank(n) : 0;
+	*ret_lo = (double)d->min;
+	*ret_hi = (double)d->max;
+	if (r < 1)
+		return;
+	/* Multiplied before divided: with n == count the ranks are whole and exact. */
+	const int64_t *values = sorted(d, &scratch);
+	double last = (double)(d->count - 1), steps = (double)(n - 1);
+	*ret_lo = at_rank(d, values, (double)(r - 1) * last / steps);
+	*ret_hi = at_rank(d, values, (double)(n - r) * last / steps);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	if (isnan(x) || isnan(y))
+		return !!isnan(x) - !!isnan(y);
+	return (x > y) - (x < y);
+}
+
+double median(double *values, ptrdiff_t n)
+{
+	if (n <= 0)
+		return NAN;
+	qsort(values, (size_t)n, sizeof(*values), by_number);
+	if (n % 2)
+		return values[n / 2];
+	double a = values[n / 2 - 1], b = values[n / 2];
+	return a + (b - a) / 2;
+}

@@ -1,0 +1,38 @@
+/*
+ * Distributions of durations, in integers so that neither order nor threads can matter.
+ *
+ * Exact up to 256 samples; then counts in log buckets 2^-9 apart (error of a quantile below
+ * 0.1%).  Merging two distributions gives the same bytes in either order.
+ */
+#ifndef BASE_STATS_H
+#define BASE_STATS_H
+
+#include "base/arena.h"
+
+#define DIST_EXACT 256 /* samples kept as they are: more than any interval below needs */
+
+struct dist {
+	int64_t count, sum, min, max;	/* picoseconds */
+	int64_t *exact;			/* the samples while count <= DIST_EXACT, unsorted */
+	ptrdiff_t exact_cap;
+	uint32_t *buckets;		/* NULL while exact; dist_bucket(value) indexes it */
+	int32_t bucket_base, bucket_count;
+};
+
+void dist_add(struct dist *d, struct arena *keep, int64_t value_ps);
+void dist_merge(struct dist *into, struct arena *keep, const struct dist *from);
+/* The q-quantile, 0 <= q <= 1, interpolated between order statistics (type 7); 0 when empty. */
+double dist_quantile(const struct dist *d, double q, struct arena scratch);
+
+/*
+ * Interval of the median at 95% for n_effective independent samples, by order statistics
+ * (binomial): lo and hi are values of the distribution.  With fewer than 6 effective samples no
+ * such interval exists and lo = min, hi = max.
+ */
+void dist_median_interval(const struct dist *d, int64_t n_effective, struct arena scratch,
+	double *ret_lo, double *ret_hi);
+
+/* Median of n values; sorts `values` in place.  NaN when n is 0. */
+double median(double *values, ptrdiff_t n);
+
+#endif

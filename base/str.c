@@ -1,0 +1,270 @@
+/* Borrowed strings: comparing, cutting and reading numbers.  See str.h. */
+#include "base/str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct str str_from(const char *z)
+{
+	return (struct str){ z, z ? (ptrdiff_t)strlen(z) : 0 };
+}
+
+struct str str_span(const char *begin, const char *end)
+{
+	return (struct str){ begin, begin ? end - begin : 0 };
+}
+
+bool str_eq(struct str a, struct str b)
+{
+	return a.len == b.len && (!a.len || !memcmp(a.p, b.p, (size_t)a.len));
+}
+
+static inline int lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
+}
+
+static inline bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool str_eq_nocase(struct str a, struct str b)
+{
+	if (a.len != b.len)
+		return false;
+	for (ptrdiff_t i = 0; i < a.len; i++)
+		if (lower(a.p[i]) != lower(b.p[i]))
+			return false;
+	return true;
+}
+
+int str_cmp(struct str a, struct str b)
+{
+	ptrdiff_t n = a.len < b.len ? a.len : b.len;
+	int order = n ? memcmp(a.p, b.p, (size_t)n) : 0;
+	return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* Eight bytes at a time, little end first on every machine: compilers make it one load. */
+static inline uint64_t load64(const unsigned char *p)
+{
+	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+	       (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
+	       (uint64_t)p[7] << 56;
+}
+
+/* The finaliser of MurmurHash3 (Austin Appleby, public domain): every input bit reaches all. */
+static inline uint64_t mix64(uint64_t h)
+{
+	h ^= h >> 33;
+	h *= 0xff51afd7ed558ccdu;
+	h ^= h >> 33;
+	h *= 0xc4ceb9fe1a85ec53u;
+	return h ^ h >> 33;
+}
+
+uint64_t str_hash(struct str s)
+{
+	const unsigned char *p = (const unsigned char *)s.p;
+	uint64_t h = 0x9e3779b97f4a7c15u ^ (uint64_t)s.len;
+	ptrdiff_t i = 0;
+	for (; s.len - i >= 8; i += 8)
+		h = mix64(h ^ load64(p + i)) * 0x9fb21c651e98df25u;
+	uint64_t rest = 0;
+	for (int shift = 0; i < s.len; i++, shift += 8)
+		rest |= (uint64_t)p[i] << shift;
+	return mix64(h ^ rest);
+}
+
+bool str_starts(struct str s, struct str prefix)
+{
+	return s.len >= prefix.len && str_eq(str_head(s, prefix.len), prefix);
+}
+
+bool str_ends(struct str s, struct str suffix)
+{
+	return s.len >= suffix.len && str_eq(str_from_offset(s, s.len - suffix.len), suffix);
+}
+
+bool str_contains(struct str s, struct str needle)
+{
+	return str_find(s, needle) >= 0;
+}
+
+ptrdiff_t str_find(struct str s, struct str needle)
+{
+	if (!needle.len)
+		return 0;
+	for (ptrdiff_t from = 0; s.len - from >= needle.len;) {
+		const char *hit =
+			memchr(s.p + from, needle.p[0], (size_t)(s.len - from - needle.len + 1));
+		if (!hit)
+			return -1;
+		if (!memcmp(hit, needle.p, (size_t)needle.len))
+			return hit - s.p;
+		from = hit - s.p + 1;
+	}
+	return -1;
+}
+
+ptrdiff_t str_find_char(struct str s, char c)
+{
+	const char *hit = s.len ? memchr(s.p, c, (size_t)s.len) : NULL;
+	return hit ? hit - s.p : -1;
+}
+
+ptrdiff_t str_rfind_char(struct str s, char c)
+{
+	ptrdiff_t i = s.len;
+	while (i > 0 && s.p[i - 1] != c)
+		i--;
+	return i - 1;
+}
+
+struct str str_from_offset(struct str s, ptrdiff_t from)
+{
+	if (!s.p || from <= 0)
+		return s;
+	if (from > s.len)
+		from = s.len;
+	return (struct str){ s.p + from, s.len - from };
+}
+
+struct str str_head(struct str s, ptrdiff_t n)
+{
+	if (n < 0)
+		n = 0;
+	return (struct str){ s.p, n < s.len ? n : s.len };
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.len && is_blank(s.p[0]))
+		s = str_from_offset(s, 1);
+	while (s.len && is_blank(s.p[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+bool str_take(struct str *s, struct str prefix)
+{
+	if (!str_starts(*s, prefix))
+		return false;
+	*s = str_from_offset(*s, prefix.len);
+	return true;
+}
+
+bool str_cut(struct str s, char sep, struct str *head, struct str *tail)
+{
+	ptrdiff_t at = str_find_char(s, sep);
+	if (at < 0) {
+		*head = s;
+		*tail = (struct str){ NULL, 0 };
+		return false;
+	}
+	*head = str_head(s, at);
+	*tail = str_from_offset(s, at + 1);
+	return true;
+}
+
+/* Linear space, at worst s.len * pattern.len steps: only the last star is ever retried. */
+bool str_glob(struct str s, struct str pattern)
+{
+	ptrdiff_t i = 0, j = 0, star = -1, retry = 0;
+	while (i < s.len) {
+		if (j < pattern.len && pattern.p[j] == '*') {
+			star = j++;
+			retry = i;
+		} else if (j < pattern.len && (pattern.p[j] == '?' || pattern.p[j] == s.p[i])) {
+			i++;
+			j++;
+		} else if (star >= 0) {
+			j = star + 1;
+			i = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (j < pattern.len && pattern.p[j] == '*')
+		j++;
+	return j == pattern.len;
+}
+
+bool str_to_u64(struct str s, uint64_t *ret)
+{
+	uint64_t value = 0;
+	if (!s.len)
+		return false;
+	for (ptrdiff_t i = 0; i < s.len; i++) {
+		if (!is_digit(s.p[i]))
+			return false;
+		uint64_t digit = (uint64_t)(s.p[i] - '0');
+		if (value > (UINT64_MAX - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*ret = value;
+	return true;
+}
+
+bool str_to_i64(struct str s, int64_t *ret)
+{
+	uint64_t magnitude;
+	bool minus = str_take(&s, STR("-"));
+	if (!str_to_u64(s, &magnitude) || magnitude > (uint64_t)INT64_MAX + minus)
+		return false;
+	*ret = minus ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+	return true;
+}
+
+static ptrdiff_t digits(struct str s)
+{
+	ptrdiff_t n = 0;
+	while (n < s.len && is_digit(s.p[n]))
+		n++;
+	return n;
+}
+
+/* [-] digits [. digits] [e [+-] digits]; one of the two digit runs may be missing. */
+static bool is_decimal(struct str s)
+{
+	str_take(&s, STR("-"));
+	ptrdiff_t whole = digits(s), part = 0;
+	s = str_from_offset(s, whole);
+	if (str_take(&s, STR("."))) {
+		part = digits(s);
+		s = str_from_offset(s, part);
+	}
+	if (whole + part == 0)
+		return false;
+	if (str_take(&s, STR("e")) || str_take(&s, STR("E"))) {
+		if (!str_take(&s, STR("-")))
+			str_take(&s, STR("+"));
+		return s.len && digits(s) == s.len;
+	}
+	return !s.len;
+}
+
+/* Longest number read: no double needs more than 767 significant digits to be told apart. */
+enum { NUMBER_BYTES = 1024 };
+
+bool str_to_double(struct str s, double *ret)
+{
+	char z[NUMBER_BYTES];
+	if (s.len >= NUMBER_BYTES || !is_decimal(s))
+		return false;
+	memcpy(z, s.p, (size_t)s.len);
+	z[s.len] = 0;
+	double value = strtod(z, NULL);
+	if (isinf(value))
+		return false;
+	*ret = value;
+	return true;
+}

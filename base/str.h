@@ -1,0 +1,58 @@
+/*
+ * Borrowed strings: a pointer and a length, passed by value.
+ *
+ * A struct str owns nothing and need not end in NUL: whoever made the bytes keeps them alive (the
+ * input mapping, an arena, a literal).  All pointer arithmetic on text lives in str.c, so parsers
+ * above it have none.  Numbers are read without locale; a number is the whole string or an error.
+ *
+ * Refuses: ownership, growth (see out.h), Unicode (see text.h).
+ */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct str {
+	const char *p;	/* NULL means "no value", which differs from empty in the tables */
+	ptrdiff_t len;	/* bytes, never negative */
+};
+
+#define STR(literal) ((struct str){ "" literal, (ptrdiff_t)sizeof(literal) - 1 })
+#define STR_INIT(literal)                                                                          \
+	{                                                                                          \
+		"" literal, (ptrdiff_t)sizeof(literal) - 1                                         \
+	}
+/* printf("%.*s", STR_ARG(s)); safe because a diagnostic never prints more than INT_MAX bytes. */
+#define STR_ARG(s) (int)((s).len > 0x7fffffff ? 0x7fffffff : (s).len), ((s).p ? (s).p : "")
+
+struct str str_from(const char *z); /* NULL gives the missing string */
+struct str str_span(const char *begin, const char *end);
+
+bool str_eq(struct str a, struct str b);
+bool str_eq_nocase(struct str a, struct str b); /* ASCII only */
+int str_cmp(struct str a, struct str b);	/* bytewise; shorter first on a tie */
+uint64_t str_hash(struct str s);		/* stable over runs and machines */
+
+bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+bool str_contains(struct str s, struct str needle);
+ptrdiff_t str_find(struct str s, struct str needle);	/* offset of the first, or -1 */
+ptrdiff_t str_find_char(struct str s, char c);		/* offset of the first, or -1 */
+ptrdiff_t str_rfind_char(struct str s, char c);		/* offset of the last, or -1 */
+
+struct str str_from_offset(struct str s, ptrdiff_t from); /* clamped to the string */
+struct str str_head(struct str s, ptrdiff_t n);		  /* the first n bytes, clamped */
+struct str str_trim(struct str s);			  /* ASCII blanks at both ends */
+bool str_take(struct str *s, struct str prefix);	  /* drop the prefix if it is there */
+/* Cut at the first `sep`: head before it, tail after it.  False, and head = s, when absent. */
+bool str_cut(struct str s, char sep, struct str *head, struct str *tail);
+bool str_glob(struct str s, struct str pattern); /* * and ? */
+
+bool str_to_i64(struct str s, int64_t *ret);
+bool str_to_u64(struct str s, uint64_t *ret);
+/* Digits, '.', exponent; no hex, inf or nan. */
+bool str_to_double(struct str s, double *ret);
+
+#endif

@@ -1,0 +1,374 @@
+/*
+ * Threads over slots, processes over jobs.  See task.h.
+ *
+ * A worker process and the parent share one socket pair.  The parent sends an index, the worker
+ * answers with a frame, and only then gets the next index:
+ *
+ *     parent -> worker   int64 index
+ *     worker -> parent   int64 index, int64 length, bytes
+ *
+ * A worker whose socket ends has died; waitpid says how, and the job it was on is lost with that
+ * reason.  A worker whose parent has died sees the same end and leaves.
+ *
+ * Results that must wait for an earlier one are kept on the heap and not in an arena, since they
+ * come and go in an order of their own; so is everything else here.
+ */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include "base/task.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Threads and processes at once: past the cores of any machine that runs CI. */
+enum { TASK_MAX = 256 };
+/* Finished jobs that may wait for an earlier one, per worker: bounds what the parent holds. */
+enum { WAITING_PER_WORKER = 64 };
+/* Longest answer of one job: the facts of a run are some 100 kB, a whole report some MB. */
+#define RESULT_BYTES ((int64_t)256 << 20)
+
+static int cpus_allowed(void)
+{
+#ifdef __linux__
+	cpu_set_t set;
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		return CPU_COUNT(&set);
+#endif
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n > 0 && n < 1 << 20 ? (int)n : 1;
+}
+
+/* A container's quota in whole processors, rounded up; 0 when there is none. */
+static int cpus_quota(void)
+{
+	long long quota = 0, period = 0;
+	FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+	if (!f)
+		return 0;
+	int fields = fscanf(f, "%lld %lld", &quota, &period);
+	fclose(f);
+	if (fields != 2 || quota <= 0 || period <= 0 || quota / period >= 1 << 20)
+		return 0;
+	return (int)((quota + period - 1) / period);
+}
+
+int task_cpus(void)
+{
+	int allowed = cpus_allowed(), quota = cpus_quota();
+	int n = quota && quota < allowed ? quota : allowed;
+	return n > 0 ? n : 1;
+}
+
+struct crew {
+	task_fn *fn;
+	void *arg;
+	ptrdiff_t count;
+	_Atomic ptrdiff_t next;
+};
+
+static void *crew_run(void *arg)
+{
+	struct crew *c = arg;
+	for (ptrdiff_t i; (i = atomic_fetch_add(&c->next, 1)) < c->count;)
+		c->fn(c->arg, i);
+	return NULL;
+}
+
+/* The calling thread works too, so a thread that cannot be started costs only time. */
+void task_threads(task_fn *fn, void *arg, ptrdiff_t count, int threads)
+{
+	struct crew c = { .fn = fn, .arg = arg, .count = count };
+	pthread_t started[TASK_MAX];
+	int n = 0, most = threads < TASK_MAX ? threads : TASK_MAX;
+	while (n < most - 1 && n < count - 1 && !pthread_create(&started[n], NULL, crew_run, &c))
+		n++;
+	crew_run(&c);
+	while (n > 0)
+		pthread_join(started[--n], NULL);
+}
+
+struct frame {
+	int64_t index, len;
+};
+
+struct worker {
+	pid_t pid;
+	int fd;		   /* -1: not running */
+	ptrdiff_t job;	   /* -1: idle */
+	struct frame head; /* of the answer being read */
+	ptrdiff_t have;	   /* bytes of frame and answer read so far */
+	char *bytes;	   /* head.len of them once the head is whole */
+};
+
+struct pool {
+	job_fn *job;
+	job_done_fn *done;
+	void *arg;
+	struct job_result **results; /* finished, not reported; by index, bytes on the heap */
+	ptrdiff_t count, next, reported;
+	struct worker workers[TASK_MAX];
+	int wanted; /* workers to have while there are jobs left */
+};
+
+static bool recv_all(int fd, void *to, size_t len)
+{
+	for (char *p = to; len;) {
+		ssize_t n = recv(fd, p, len, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* Without SIGPIPE: a peer that died is found by reading. */
+static bool send_all(int fd, const void *from, size_t len)
+{
+	for (const char *p = from; len;) {
+		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		p += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* The whole life of a worker process. */
+static _Noreturn void serve(const struct pool *p, int fd)
+{
+	struct arena keep = arena_new(ARENA_RUN_BYTES);
+	int64_t index;
+	while (recv_all(fd, &index, sizeof(index))) {
+		struct str bytes = p->job(p->arg, (ptrdiff_t)index, &keep);
+		struct frame head = { index, bytes.len };
+		if (!send_all(fd, &head, sizeof(head)) || !send_all(fd, bytes.p, (size_t)bytes.len))
+			break;
+		arena_clear(&keep);
+	}
+	_exit(0);
+}
+
+static bool worker_start(struct pool *p, struct worker *w)
+{
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		return false;
+	pid_t pid = fork();
+	if (pid < 0) {
+		int why = errno;
+		close(pair[0]);
+		close(pair[1]);
+		errno = why;
+		return false;
+	}
+	if (!pid) {
+		/* The parent's ends: were they to stay open here, no worker would see it die. */
+		close(pair[0]);
+		for (int i = 0; i < TASK_MAX; i++)
+			if (p->workers[i].fd >= 0)
+				close(p->workers[i].fd);
+		serve(p, pair[1]);
+	}
+	close(pair[1]);
+	*w = (struct worker){ .pid = pid, .fd = pair[0], .job = -1 };
+	return true;
+}
+
+static int worker_reap(struct worker *w)
+{
+	int status = 0;
+	close(w->fd);
+	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	free(w->bytes);
+	*w = (struct worker){ .fd = -1, .job = -1 };
+	return status;
+}
+
+static void finish(struct pool *p, ptrdiff_t index, struct job_result result)
+{
+	struct job_result *r = malloc(sizeof(*r));
+	if (!r)
+		abort();
+	*r = result;
+	p->results[index] = r;
+	for (; p->reported < p->count && p->results[p->reported]; p->reported++) {
+		r = p->results[p->reported];
+		p->done(p->arg, p->reported, r);
+		free((char *)(uintptr_t)r->bytes.p);
+		free(r);
+		p->results[p->reported] = NULL;
+	}
+}
+
+static void say_why(char *why, size_t size, int status)
+{
+	if (!WIFSIGNALED(status)) {
+		snprintf(why, size, "ended with status %d and without an answer",
+			WEXITSTATUS(status));
+		return;
+	}
+	int number = WTERMSIG(status);
+	const char *name = strsignal(number);
+	char first = name ? name[0] : '?';
+	if (first >= 'A' && first <= 'Z')
+		first = (char)(first - 'A' + 'a');
+	snprintf(why, size, "killed by signal %d (%c%s)%s", number, first,
+		name && name[0] ? name + 1 : "",
+		number == SIGKILL ? ", as happens when memory runs out" : "");
+}
+
+/* The worker is gone, or must go: its job is lost with the reason. */
+static void worker_lost(struct pool *p, struct worker *w, const char *because)
+{
+	struct job_result result = { .ok = false };
+	ptrdiff_t job = w->job;
+	int status = worker_reap(w);
+	if (because)
+		snprintf(result.why, sizeof(result.why), "%s", because);
+	else
+		say_why(result.why, sizeof(result.why), status);
+	if (job >= 0)
+		finish(p, job, result);
+}
+
+static void worker_kill(struct pool *p, struct worker *w, const char *because)
+{
+	kill(w->pid, SIGKILL);
+	worker_lost(p, w, because);
+}
+
+/* A whole head has come: make room for what it announces. */
+static bool frame_begin(struct worker *w)
+{
+	if (w->head.index != w->job || w->head.len < 0 || w->head.len > RESULT_BYTES)
+		return false;
+	w->bytes = malloc((size_t)w->head.len + 1);
+	return w->bytes != NULL;
+}
+
+static void frame_end(struct pool *p, struct worker *w)
+{
+	struct job_result result = { .ok = true, .bytes = { w->bytes, (ptrdiff_t)w->head.len } };
+	ptrdiff_t job = w->job;
+	w->bytes = NULL;
+	w->have = 0;
+	w->job = -1;
+	finish(p, job, result);
+}
+
+/* Read what has come, at most up to the end of the head or of the answer. */
+static void worker_read(struct pool *p, struct worker *w)
+{
+	const ptrdiff_t head = (ptrdiff_t)sizeof(w->head);
+	bool in_head = w->have < head;
+	char *to = in_head ? (char *)&w->head + w->have : w->bytes + (w->have - head);
+	ptrdiff_t room = in_head ? head - w->have : head + (ptrdiff_t)w->head.len - w->have;
+	ssize_t n = recv(w->fd, to, (size_t)room, 0);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0) {
+		worker_lost(p, w, NULL);
+		return;
+	}
+	w->have += n;
+	if (w->have == head && !frame_begin(w)) {
+		worker_kill(p, w, "its answer was malformed or too long");
+		return;
+	}
+	if (w->have >= head && w->have == head + (ptrdiff_t)w->head.len)
+		frame_end(p, w);
+}
+
+static bool may_hand_out(const struct pool *p)
+{
+	return p->next < p->count &&
+	       p->next - p->reported < (ptrdiff_t)p->wanted * WAITING_PER_WORKER;
+}
+
+/* Start what is missing and give every idle worker a job.  False when nobody is left to work. */
+static bool hand_out(struct pool *p)
+{
+	int running = 0;
+	for (int i = 0; i < p->wanted; i++) {
+		struct worker *w = &p->workers[i];
+		/* One that cannot be started is tried again after the next answer. */
+		if (w->fd < 0 && (!may_hand_out(p) || !worker_start(p, w)))
+			continue;
+		running++;
+		if (w->job >= 0 || !may_hand_out(p))
+			continue;
+		int64_t index = p->next;
+		w->job = p->next++;
+		/* If it fails the worker is dead, and its end of file comes next. */
+		send_all(w->fd, &index, sizeof(index));
+	}
+	return running > 0;
+}
+
+static void wait_for_answers(struct pool *p)
+{
+	struct pollfd polls[TASK_MAX];
+	for (int i = 0; i < TASK_MAX; i++)
+		polls[i] = (struct pollfd){ .fd = p->workers[i].fd, .events = POLLIN };
+	if (poll(polls, TASK_MAX, -1) < 0)
+		return;
+	for (int i = 0; i < TASK_MAX; i++)
+		if (polls[i].fd >= 0 && polls[i].revents)
+			worker_read(p, &p->workers[i]);
+}
+
+static bool pool_run(struct pool *p, struct diag *err)
+{
+	while (p->reported < p->count) {
+		if (!hand_out(p))
+			return diag_set(err, DIAG_WORKER, "cannot start a worker process: %s",
+				strerror(errno));
+		wait_for_answers(p);
+	}
+	return true;
+}
+
+bool task_processes(
+	job_fn *job, job_done_fn *done, void *arg, ptrdiff_t count, int workers, struct diag *err)
+{
+	struct pool *p = calloc(1, sizeof(*p));
+	struct job_result **results = calloc((size_t)count + 1, sizeof(*results));
+	if (!p || !results) {
+		free(p);
+		free(results);
+		return diag_set(
+			err, DIAG_LIMIT, "no memory to keep track of %lld jobs", (long long)count);
+	}
+	*p = (struct pool){ .job = job, .done = done, .arg = arg, .count = count };
+	p->results = results;
+	p->wanted = workers < 1 ? 1 : workers < TASK_MAX ? workers : TASK_MAX;
+	if (p->wanted > count)
+		p->wanted = (int)count;
+	for (int i = 0; i < TASK_MAX; i++)
+		p->workers[i] = (struct worker){ .fd = -1, .job = -1 };
+	bool ok = pool_run(p, err);
+	for (int i = 0; i < TASK_MAX; i++)
+		if (p->workers[i].fd >= 0)
+			worker_reap(&p->workers[i]);
+	free(results);
+	free(p);
+	return ok;
+}

@@ -1,0 +1,34 @@
+/*
+ * Work in parallel: threads inside one large run, processes over many profiles.
+ *
+ * Results never depend on which worker did what: tasks write only to their own slot, and callers
+ * merge slots in order.
+ */
+#ifndef BASE_TASK_H
+#define BASE_TASK_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+int task_cpus(void); /* processors this process may use, at least 1 */
+
+/* Run fn(arg, 0) .. fn(arg, count-1) on at most `threads` threads; returns when all are done. */
+typedef void task_fn(void *arg, ptrdiff_t index);
+void task_threads(task_fn *fn, void *arg, ptrdiff_t count, int threads);
+
+/*
+ * Run `count` jobs in `workers` forked processes; each job returns bytes.  A worker that dies
+ * costs only the job it was on (result.ok = false, with the signal or status in result.why) and
+ * is replaced.  `done` is called in the parent, in order of index.
+ */
+struct job_result {
+	bool ok;
+	struct str bytes; /* valid during the call */
+	char why[256];
+};
+typedef struct str job_fn(void *arg, ptrdiff_t index, struct arena *keep);
+typedef void job_done_fn(void *arg, ptrdiff_t index, const struct job_result *result);
+bool task_processes(job_fn *job, job_done_fn *done, void *arg, ptrdiff_t count, int workers,
+	struct diag *err);
+
+#endif

@@ -1,0 +1,130 @@
+/* Cleaning hostile text, and near misses.  See text.h. */
+#include "base/text.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+static const struct str replacement = STR_INIT("\xef\xbf\xbd");
+static const struct str ellipsis = STR_INIT("...");
+
+bool text_is_clean(struct str s)
+{
+	if (s.len > TEXT_MAX)
+		return false;
+	while (s.len) {
+		uint32_t c;
+		int n = utf8_next(s, &c);
+		if (n < 0 || !utf8_is_plain(c))
+			return false;
+		s = str_from_offset(s, n);
+	}
+	return true;
+}
+
+/* Take one character off `s` and return what stands for it in a clean text. */
+static struct str clean_next(struct str *s)
+{
+	uint32_t c;
+	int n = utf8_next(*s, &c);
+	struct str raw = str_head(*s, n);
+	*s = str_from_offset(*s, n > 0 ? n : -n);
+	if (n > 0 && utf8_is_plain(c))
+		return raw;
+	return c >= '\t' && c <= '\r' ? STR(" ") : replacement;
+}
+
+struct str text_clean(struct arena *keep, struct str s)
+{
+	char clean[TEXT_MAX];
+	ptrdiff_t len = 0, cut = 0;
+	if (text_is_clean(s))
+		return s;
+	while (s.len) {
+		struct str piece = clean_next(&s);
+		if (len + piece.len > TEXT_MAX) {
+			memcpy(clean + cut, ellipsis.p, (size_t)ellipsis.len);
+			len = cut + ellipsis.len;
+			break;
+		}
+		memcpy(clean + len, piece.p, (size_t)piece.len);
+		len += piece.len;
+		if (len <= TEXT_MAX - ellipsis.len)
+			cut = len;
+	}
+	return arena_str(keep, (struct str){ clean, len });
+}
+
+/* Longest word worth a guess, in bytes: keys and names are far shorter. */
+enum { WORD_MAX = 64 };
+
+static int fold(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* Optimal string alignment: insert, delete, replace, swap neighbours; letter case is free. */
+static int distance(struct str a, struct str b)
+{
+	int rows[3][WORD_MAX + 1];
+	int *before = rows[0], *last = rows[1], *row = rows[2];
+	for (int j = 0; j <= b.len; j++)
+		last[j] = j;
+	for (int i = 1; i <= a.len; i++) {
+		row[0] = i;
+		for (int j = 1; j <= b.len; j++) {
+			int x = fold(a.p[i - 1]), y = fold(b.p[j - 1]);
+			row[j] = least(last[j - 1] + (x != y), least(last[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && x == fold(b.p[j - 2]) && y == fold(a.p[i - 2]))
+				row[j] = least(row[j], before[j - 2] + 1);
+		}
+		int *spare = before;
+		before = last;
+		last = row;
+		row = spare;
+	}
+	return last[b.len];
+}
+
+struct str text_nearest(struct str word, const struct str *candidates, ptrdiff_t count)
+{
+	struct str best = { NULL, 0 };
+	if (!word.len || word.len > WORD_MAX)
+		return best;
+	int limit = (int)(word.len / 3);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (!candidates[i].len || candidates[i].len > WORD_MAX)
+			continue;
+		int d = distance(word, candidates[i]);
+		if (d > limit)
+			continue;
+		best = candidates[i];
+		limit = d - 1;
+	}
+	return best;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+struct str text_without_digits(struct arena *keep, struct str s)
+{
+	ptrdiff_t first = 0;
+	while (first < s.len && !is_digit(s.p[first]))
+		first++;
+	if (first == s.len)
+		return s;
+	char *p = arena_make(keep, char, s.len);
+	ptrdiff_t len = 0;
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (!is_digit(s.p[i]))
+			p[len++] = s.p[i];
+	return (struct str){ p, len };
+}

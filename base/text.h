@@ -1,0 +1,34 @@
+/*
+ * Text for people: cleaning what a profile says, and guessing what a user meant.
+ *
+ * Op names, paths and scopes come from files nobody vouches for.  text_clean is the one gate
+ * through which they reach a table or a report: its result is valid UTF-8 without control
+ * characters, noncharacters or bidirectional overrides, so every writer may rely on it.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* Longest text kept from a profile, in bytes; HLO text of one instruction can exceed a megabyte. */
+#define TEXT_MAX 4096
+
+/*
+ * Valid UTF-8 without C0/C1 controls (tab and newline become a space), U+FFFE/FFFF, surrogates,
+ * bidi controls; bad bytes become U+FFFD; cut at a character within TEXT_MAX with "...".
+ * Returns `s` itself when nothing had to change; a missing string stays missing.
+ */
+struct str text_clean(struct arena *keep, struct str s);
+bool text_is_clean(struct str s);
+
+/*
+ * The candidate nearest to `word` (edit distance with transpositions, at most a third of its
+ * length), or the missing string.  For "did you mean".
+ */
+struct str text_nearest(struct str word, const struct str *candidates, ptrdiff_t count);
+
+/* A pattern of digits drops out: "fusion.123" and "fusion.7" have the same text_without_digits. */
+struct str text_without_digits(struct arena *keep, struct str s);
+
+#endif

@@ -1,0 +1,245 @@
+/*
+ * The protobuf wire format, one field at a time.  See wire.h.
+ *
+ * The hottest code of the program: a profile is a few hundred million fields, and each must wait
+ * for the length of the one before.  So the common field (a tag of one byte and a number of up to
+ * seven, or a length of one) is taken from a single load of eight bytes without a loop; all else
+ * goes through next_slow.
+ */
+#include "base/wire.h"
+
+/* A varint holds 7 bits a byte; ten bytes hold 64, the tenth only the last one. */
+enum { VARINT_BYTES = 10 };
+
+static inline uint64_t load64(const uint8_t *p)
+{
+	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+	       (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
+	       (uint64_t)p[7] << 56;
+}
+
+static inline uint32_t load32(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* Close the gaps of one bit between eight groups of seven: 8 x 7 -> 4 x 14 -> 2 x 28 -> 56. */
+static inline uint64_t squeeze(uint64_t x)
+{
+	x = (x & 0x007f007f007f007fu) | (x & 0x7f007f007f007f00u) >> 1;
+	x = (x & 0x00003fff00003fffu) | (x & 0x3fff00003fff0000u) >> 2;
+	return (x & 0x000000000fffffffu) | (x & 0x0fffffff00000000u) >> 4;
+}
+
+static const char WHY_VARINT_END[] = "a number runs past the end of its message";
+static const char WHY_VARINT_LONG[] = "a number is longer than 64 bits";
+
+/* The general case, a byte at a time.  NULL and *why on failure. */
+static const uint8_t *varint_slow(
+	const uint8_t *p, const uint8_t *end, uint64_t *ret, const char **why)
+{
+	uint64_t value = 0;
+	for (int i = 0; i < VARINT_BYTES; i++) {
+		if (p == end) {
+			*why = WHY_VARINT_END;
+			return NULL;
+		}
+		uint64_t byte = *p++;
+		if (i == VARINT_BYTES - 1 && byte > 1)
+			break;
+		value |= (byte & 0x7f) << (7 * i);
+		if (byte < 0x80) {
+			*ret = value;
+			return p;
+		}
+	}
+	*why = WHY_VARINT_LONG;
+	return NULL;
+}
+
+/* Eight bytes at `p` of which only n < 8 are there; the others look like an unfinished varint. */
+static inline uint64_t load_tail(const uint8_t *p, ptrdiff_t n)
+{
+	uint64_t x;
+	if (n <= 0)
+		return UINT64_MAX;
+	if (n >= 4)
+		x = load32(p) | (uint64_t)load32(p + n - 4) << (8 * (n - 4));
+	else
+		x = p[0] | (uint64_t)p[n / 2] << (8 * (n / 2)) |
+		    (uint64_t)p[n - 1] << (8 * (n - 1));
+	return x | UINT64_MAX << (8 * n);
+}
+
+static inline uint64_t load_up_to(const uint8_t *p, const uint8_t *end)
+{
+	return end - p >= 8 ? load64(p) : load_tail(p, end - p);
+}
+
+/* The varint that ends at the lowest of `stops`, the clear top bits of x's bytes. */
+static inline uint64_t varint_in(uint64_t x, uint64_t stops)
+{
+	return squeeze(x & (stops ^ (stops - 1)));
+}
+
+static inline int bytes_to(uint64_t stops)
+{
+	return (__builtin_ctzll(stops) >> 3) + 1;
+}
+
+static inline const uint8_t *varint(
+	const uint8_t *p, const uint8_t *end, uint64_t *ret, const char **why)
+{
+	uint64_t x = load_up_to(p, end), stops = ~x & 0x8080808080808080u;
+	if (!stops)
+		return varint_slow(p, end, ret, why);
+	*ret = varint_in(x, stops);
+	return p + bytes_to(stops);
+}
+
+static bool fail(struct wire *w, const char *why)
+{
+	w->why = why;
+	return false;
+}
+
+static bool take_varint(struct wire *w, struct wire_field *f, const uint8_t *p)
+{
+	const char *why;
+	if (!(p = varint(p, w->end, &f->num, &why)))
+		return fail(w, why);
+	w->at = p;
+	return true;
+}
+
+static bool take_len(struct wire *w, struct wire_field *f, const uint8_t *p)
+{
+	const char *why;
+	uint64_t len;
+	if (!(p = varint(p, w->end, &len, &why)))
+		return fail(w, why);
+	if (len > (uint64_t)(w->end - p))
+		return fail(w, "length runs past the end of its message");
+	f->bytes = (struct str){ (const char *)p, (ptrdiff_t)len };
+	w->at = p + len;
+	return true;
+}
+
+static bool take_fixed(struct wire *w, struct wire_field *f, const uint8_t *p, ptrdiff_t size)
+{
+	if (w->end - p < size)
+		return fail(w, WHY_VARINT_END);
+	f->num = size == 8 ? load64(p) : load32(p);
+	w->at = p + size;
+	return true;
+}
+
+/* Any field.  Kept out of line so that wire_next needs no stack frame. */
+static __attribute__((noinline)) bool next_slow(struct wire *w, struct wire_field *f)
+{
+	const char *why;
+	uint64_t tag;
+	const uint8_t *p = varint(w->at, w->end, &tag, &why);
+	if (!p)
+		return fail(w, why);
+	if (tag > UINT32_MAX)
+		return fail(w, "a field number is past the largest there is");
+	if (tag < 8)
+		return fail(w, "a field has number 0");
+	f->number = (uint32_t)(tag >> 3);
+	f->type = (enum wire_type)(tag & 7);
+	switch (tag & 7) {
+	case WIRE_VARINT:
+		return take_varint(w, f, p);
+	case WIRE_LEN:
+		return take_len(w, f, p);
+	case WIRE_I64:
+		return take_fixed(w, f, p, 8);
+	case WIRE_I32:
+		return take_fixed(w, f, p, 4);
+	case 3:
+	case 4:
+		return fail(w, "a field is a group, which no message here has");
+	default:
+		return fail(w, "a field has an unknown wire type");
+	}
+}
+
+/* 0x87 in a tag: the continuation bit and the wire type.  Below 8 the field number is 0. */
+static inline bool is_short(uint64_t tag, enum wire_type type)
+{
+	return (tag & 0x87) == (uint64_t)type && tag >= 8;
+}
+
+bool wire_next(struct wire *w, struct wire_field *f)
+{
+	const uint8_t *p = w->at;
+	if (p == w->end || w->why)
+		return false;
+	uint64_t x = load_up_to(p, w->end), tag = x & 0xff, rest = x >> 8;
+	if (is_short(tag, WIRE_VARINT)) {
+		uint64_t stops = ~rest & 0x0080808080808080u;
+		if (!stops)
+			return next_slow(w, f);
+		f->number = (uint32_t)(tag >> 3);
+		f->type = WIRE_VARINT;
+		f->num = varint_in(rest, stops);
+		w->at = p + 1 + bytes_to(stops);
+		return true;
+	}
+	if (is_short(tag, WIRE_LEN)) {
+		ptrdiff_t len = (ptrdiff_t)(rest & 0xff);
+		if (len >= 0x80 || len > w->end - p - 2)
+			return next_slow(w, f);
+		f->number = (uint32_t)(tag >> 3);
+		f->type = WIRE_LEN;
+		f->bytes = (struct str){ (const char *)p + 2, len };
+		w->at = p + 2 + len;
+		return true;
+	}
+	return next_slow(w, f);
+}
+
+bool wire_varint(struct wire *w, uint64_t *ret)
+{
+	const char *why;
+	if (w->at == w->end || w->why)
+		return false;
+	const uint8_t *p = varint(w->at, w->end, ret, &why);
+	if (!p)
+		return fail(w, why);
+	w->at = p;
+	return true;
+}
+
+static bool push(struct wire *w, int64_t *items, ptrdiff_t *count, ptrdiff_t max, uint64_t num)
+{
+	if (*count >= max)
+		return fail(w, "a list has more items than are kept");
+	items[(*count)++] = (int64_t)num;
+	return true;
+}
+
+/* A packed list is one of varints: no message here packs fixed-width numbers into integers. */
+bool wire_repeated(
+	struct wire *w, const struct wire_field *f, int64_t *items, ptrdiff_t *count, ptrdiff_t max)
+{
+	if (f->type != WIRE_LEN)
+		return push(w, items, count, max, f->num);
+	struct wire list = wire_open(f->bytes);
+	uint64_t num;
+	while (wire_varint(&list, &num))
+		if (!push(w, items, count, max, num))
+			return false;
+	if (!list.why)
+		return true;
+	w->at = list.at;
+	return fail(w, list.why);
+}
+
+bool wire_error(const struct wire *w, struct str whole, const char *message, struct diag *err)
+{
+	long long at = whole.p ? (long long)(w->at - (const uint8_t *)whole.p) : 0;
+	return diag_set(
+		err, DIAG_WIRE, "%s at byte %lld: %s", message, at, w->why ? w->why : "malformed");
+}
