@@ -1,0 +1,347 @@
+/*
+ * Collectives: what they move, among whom.
+ *
+ * Message sizes follow the usual ring arithmetic, V being the whole array: the result of an
+ * all-gather, the operand of a reduce-scatter or all-reduce, all shards of an all-to-all together.
+ * Who takes part follows XLA's collective_ops_utils (replica ids, partition ids or both, by
+ * channel id and use_global_device_ids).
+ */
+#include "hlo/collective.h"
+
+#include "hlo/inside.h"
+#include "hlo/size.h"
+#include "hlo/work.h"
+
+static int64_t operand_bytes(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	int64_t sum = 0;
+	for (ptrdiff_t k = 0; k < i->operand_count; k++)
+		if (i->operands[k] >= 0)
+			sum = size_add(
+				sum, shape_logical_bytes(&m->instructions[i->operands[k]].shape));
+	return sum;
+}
+
+/* A start's result is (operands, results, ...). */
+static int64_t result_bytes(const struct hlo_instruction *i)
+{
+	if (i->op == HLO_ALL_GATHER_START && i->shape.element_count >= 2)
+		return shape_logical_bytes(&i->shape.elements[1]);
+	return shape_logical_bytes(&i->shape);
+}
+
+static int64_t message_bytes(const struct hlo_module *m, const struct hlo_instruction *i,
+	enum op_kind kind, int64_t group_size)
+{
+	if (kind == KIND_ALL_GATHER)
+		return result_bytes(i);
+	int64_t bytes = operand_bytes(m, i);
+	/* Of a ragged exchange the sizes are data: at most the whole operand goes to one peer. */
+	bool shards = kind == KIND_ALL_TO_ALL && i->op != HLO_RAGGED_ALL_TO_ALL;
+	return shards && group_size ? size_mul(bytes, group_size) : bytes;
+}
+
+/* (n-1)/n of a size, to the nearest byte below; bytes/n first, so that nothing overflows. */
+static int64_t all_but_own(int64_t bytes, int64_t n)
+{
+	return bytes / n * (n - 1) + bytes % n * (n - 1) / n;
+}
+
+static int64_t wire_bytes(enum op_kind kind, int64_t message, int64_t n)
+{
+	if (kind == KIND_PERMUTE || kind == KIND_BROADCAST)
+		return message;
+	if (n <= 0)
+		return 0;
+	int64_t once = all_but_own(message, n);
+	if (kind == KIND_ALL_REDUCE)
+		return size_mul(once, 2);
+	return kind == KIND_ALL_TO_ALL ? once / n : once;
+}
+
+/* Who takes part: replicas within a partition, partitions within a replica, or everybody. */
+enum mode { BY_REPLICA, BY_PARTITION, REPLICA_AND_PARTITION, BY_DEVICE };
+
+static enum mode mode_of(const struct hlo_instruction *i, enum op_kind kind)
+{
+	if (!i->channel_id)
+		return BY_REPLICA;
+	if (i->use_global_device_ids)
+		return BY_DEVICE;
+	bool reduces =
+		kind == KIND_ALL_GATHER || kind == KIND_ALL_REDUCE || kind == KIND_REDUCE_SCATTER;
+	return reduces ? REPLICA_AND_PARTITION : BY_PARTITION;
+}
+
+/* `ids` of them are named or, when none are, everybody takes part; 0 is unknown. */
+struct members {
+	int64_t everybody; /* ids in the mode's numbering */
+	int64_t per_id;	   /* devices that one id stands for within a group */
+	int64_t copies;	   /* of the groups, side by side */
+};
+
+static struct members members_of(const struct hlo_module *m, enum mode mode)
+{
+	int64_t r = m->replica_count, p = m->partition_count;
+	switch (mode) {
+	case BY_REPLICA:
+		return (struct members){ r, 1, p };
+	case BY_PARTITION:
+		return (struct members){ p, 1, r };
+	case REPLICA_AND_PARTITION:
+		return (struct members){ r, p, 1 };
+	case BY_DEVICE:
+		break;
+	}
+	return (struct members){ size_mul(r, p), 1, 1 };
+}
+
+static int64_t positive(int64_t n)
+{
+	return n > 0 ? n : 0;
+}
+
+static void groups_of(
+	const struct hlo_module *m, const struct hlo_instruction *i, struct hlo_collective *c)
+{
+	struct members who = members_of(m, mode_of(i, c->kind));
+	const struct hlo_replica_groups *g = &i->groups;
+	if (g->unreadable)
+		return;
+	int64_t size = g->group_size, count = g->group_count;
+	if (!size) {
+		size = positive(who.everybody);
+		count = size ? 1 : 0;
+	}
+	/* Without a device assignment a single replica or partition is what JAX compiles for. */
+	c->group_size = size_mul(size, who.per_id > 0 ? who.per_id : 1);
+	c->groups = size_mul(count, who.copies > 0 ? who.copies : 1);
+}
+
+/* Neighbours all the same distance apart; 0 if they are not. */
+static int64_t stride_of(const struct hlo_dims *ids, ptrdiff_t count)
+{
+	if (count < 2)
+		return 0;
+	uint64_t step = (uint64_t)ids->items[1] - (uint64_t)ids->items[0];
+	for (ptrdiff_t k = 2; k < count; k++)
+		if ((uint64_t)ids->items[k] - (uint64_t)ids->items[k - 1] != step)
+			return 0;
+	return (int64_t)step > 0 ? (int64_t)step : 0;
+}
+
+/* The length of the first run of equal steps: the size of the inner of two axes. */
+static ptrdiff_t first_run(const struct hlo_dims *ids)
+{
+	ptrdiff_t n = 1;
+	while (n < ids->count && (uint64_t)ids->items[n] - (uint64_t)ids->items[n - 1] ==
+					 (uint64_t)ids->items[1] - (uint64_t)ids->items[0])
+		n++;
+	return n;
+}
+
+/* Two axes: rows of `inner` ids with one stride, rows a second stride apart. */
+static struct str two_axes(const struct hlo_dims *ids, struct arena *keep)
+{
+	ptrdiff_t inner = ids->count > 3 ? first_run(ids) : 0;
+	if (inner < 2 || ids->count % inner || inner == ids->count)
+		return STR("irregular");
+	uint64_t step = (uint64_t)ids->items[1] - (uint64_t)ids->items[0];
+	uint64_t outer = (uint64_t)ids->items[inner] - (uint64_t)ids->items[0];
+	for (ptrdiff_t k = 0; k < ids->count; k++)
+		if ((uint64_t)ids->items[k] - (uint64_t)ids->items[0] !=
+			(uint64_t)(k / inner) * outer + (uint64_t)(k % inner) * step)
+			return STR("irregular");
+	return arena_fmt(keep, "axes of %td and %td, strides %lld and %lld", ids->count / inner,
+		inner, (long long)outer, (long long)step);
+}
+
+static void axis_of(const struct hlo_module *m, const struct hlo_instruction *i,
+	struct hlo_collective *c, struct arena *keep)
+{
+	const struct hlo_dims *ids = &i->groups.first;
+	int64_t devices = size_mul(positive(m->replica_count), positive(m->partition_count));
+	c->stride = stride_of(ids, ids->count);
+	if (!ids->count && c->group_size)
+		c->stride = 1;
+	if (!c->group_size)
+		return;
+	if (c->group_size == devices || (!ids->count && c->groups <= 1))
+		c->axis = STR("all");
+	else if (c->stride)
+		c->axis = arena_fmt(keep, "axis of %lld, stride %lld", (long long)c->group_size,
+			(long long)c->stride);
+	else
+		c->axis = c->group_size == 1 ? STR("none") : two_axes(ids, keep);
+}
+
+/* Pairs looked at to follow one ring: in a list sorted by source each is found at once. */
+#define RING_BUDGET (1 << 20)
+
+/* Where `source` sends to; -1 if nowhere, or nowhere that could be found in time. */
+static int64_t next_target(const struct hlo_dims *pairs, int64_t source, int *budget)
+{
+	ptrdiff_t count = pairs->count / 2;
+	if (source >= 0 && source < count && pairs->items[source * 2] == source)
+		return pairs->items[source * 2 + 1];
+	for (ptrdiff_t k = 0; k < count && --*budget >= 0; k++)
+		if (pairs->items[k * 2] == source)
+			return pairs->items[k * 2 + 1];
+	return -1;
+}
+
+/* From the first source on, until nobody sends on or the ring closes. */
+static void ring_of(const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
+{
+	const struct hlo_dims *pairs = &i->source_target;
+	ptrdiff_t count = pairs->count / 2;
+	int budget = RING_BUDGET;
+	if (!count)
+		return;
+	int64_t first = pairs->items[0], at = pairs->items[1], size = 1;
+	while (at != first && size < count && (at = next_target(pairs, at, &budget)) >= 0)
+		size++;
+	bool ring = at == first;
+	c->group_size = ring ? size : size + 1;
+	c->groups = ring && count % size == 0 ? count / size : 1;
+	uint64_t step = (uint64_t)pairs->items[1] - (uint64_t)first;
+	c->stride = (int64_t)step > 0 ? (int64_t)step : 0;
+	c->axis = arena_fmt(keep, "%s of %lld, stride %lld", ring ? "ring" : "chain",
+		(long long)c->group_size, (long long)c->stride);
+}
+
+/* Ops that hand an array on as it is, or nearly so: a collective of their result moves the same. */
+static bool hands_on(const struct hlo_instruction *i)
+{
+	switch (i->op) {
+	case HLO_BITCAST:
+	case HLO_COPY:
+	case HLO_COPY_START:
+	case HLO_COPY_DONE:
+	case HLO_CONVERT:
+	case HLO_RESHAPE:
+	case HLO_TRANSPOSE:
+	case HLO_SLICE:
+	case HLO_DYNAMIC_SLICE:
+	case HLO_GET_TUPLE_ELEMENT:
+	case HLO_ASYNC_START:
+	case HLO_ASYNC_UPDATE:
+	case HLO_ASYNC_DONE:
+	case HLO_OPT_BARRIER:
+	case HLO_BROADCAST:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool note_hands_on(void *arg, const struct hlo_module *m, ptrdiff_t instruction)
+{
+	bool *sliced = arg;
+	const struct hlo_instruction *i = &m->instructions[instruction];
+	*sliced |= i->op == HLO_DYNAMIC_SLICE;
+	bool scalar = i->shape.dtype != DTYPE_TUPLE && !i->shape.rank; /* an index */
+	return scalar || hands_on(i) || opcode_rule(i->op) == HLO_RULE_FREE;
+}
+
+/* From an operand back to where it comes from; longer ways have done work on the way. */
+enum { MAX_WAY = 32 };
+
+struct origin {
+	ptrdiff_t instruction; /* -1 unknown */
+	bool sliced;	       /* one layer's share of stacked arrays */
+};
+
+static struct origin origin_of(const struct hlo_module *m, ptrdiff_t instruction)
+{
+	struct origin o = { instruction, false };
+	for (int n = 0; n < MAX_WAY && o.instruction >= 0; n++) {
+		const struct hlo_instruction *i = &m->instructions[o.instruction];
+		bool on = hands_on(i);
+		o.sliced |= i->op == HLO_DYNAMIC_SLICE;
+		if (i->op == HLO_FUSION)
+			on = inside_walk(m, o.instruction, note_hands_on, &o.sliced);
+		if (!on || !i->operand_count)
+			break;
+		o.instruction = i->operands[0];
+	}
+	return o;
+}
+
+static bool is_backward(const struct hlo_instruction *i)
+{
+	return str_contains(i->op_name, STR("transpose(jvp"));
+}
+
+/* How far behind an async-start without operands its update is looked for. */
+enum { MAX_DISTANCE = 2048 };
+
+/*
+ * What the collective works on, seen from outside its wrapper.  A start that takes nothing (TPU
+ * SparseCore) gets its operand by the update that follows: async-update(start, operand).
+ */
+static ptrdiff_t argument(const struct hlo_module *m, const struct hlo_instruction *outer,
+	const struct hlo_instruction *i)
+{
+	const struct hlo_computation *c = &m->computations[outer->computation];
+	ptrdiff_t start = outer - m->instructions, end = c->first + c->count;
+	if (outer->operand_count)
+		return outer->operands[0];
+	for (ptrdiff_t k = start + 1; k < end && k < start + MAX_DISTANCE; k++) {
+		const struct hlo_instruction *x = &m->instructions[k];
+		if (x->op == HLO_ASYNC_UPDATE && x->operand_count > 1 && x->operands[0] == start)
+			return x->operands[1];
+	}
+	return i->operand_count ? i->operands[0] : -1;
+}
+
+/*
+ * Parameters of the program, and slices of what a loop carries (one layer of stacked weights), are
+ * parameters.  JAX names the backward pass transpose(jvp(..)).
+ */
+static struct str operand_kind(const struct hlo_module *m, const struct hlo_instruction *outer,
+	const struct hlo_instruction *i)
+{
+	struct origin o = origin_of(m, argument(m, outer, i));
+	const struct hlo_instruction *from =
+		o.instruction >= 0 ? &m->instructions[o.instruction] : NULL;
+	if (from && from->op == HLO_PARAMETER && (from->computation == m->entry || o.sliced))
+		return STR("parameter");
+	if (is_backward(i) || (from && is_backward(from)))
+		return STR("gradient");
+	bool named = i->op_name.len || (from && from->op_name.len);
+	return named ? STR("activation") : (struct str){ NULL, 0 };
+}
+
+static bool is_start_or_done(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	if (i->op == HLO_FUSION)
+		return is_async_collective_start(m, i) || is_async_collective_done(m, i);
+	return i->op == HLO_ASYNC_START || i->op == HLO_ASYNC_UPDATE || i->op == HLO_ASYNC_DONE ||
+	       str_ends(i->opcode, STR("-start")) || str_ends(i->opcode, STR("-done"));
+}
+
+bool hlo_collective(const struct hlo_module *m, ptrdiff_t instruction, struct arena *keep,
+	struct hlo_collective *ret)
+{
+	ptrdiff_t start = hlo_async_start(m, instruction);
+	const struct hlo_instruction *outer = &m->instructions[start >= 0 ? start : instruction];
+	ptrdiff_t inner = hlo_unwrap(m, outer - m->instructions);
+	const struct hlo_instruction *i = &m->instructions[inner];
+	enum op_kind kind = collective_kind(m, outer, i);
+	if (kind == KIND_UNKNOWN)
+		return false;
+	*ret = (struct hlo_collective){ .kind = kind,
+		.instruction = inner,
+		.is_async = is_start_or_done(m, &m->instructions[instruction]) };
+	if (kind == KIND_PERMUTE) {
+		ring_of(i, ret, keep);
+	} else {
+		groups_of(m, i, ret);
+		axis_of(m, i, ret, keep);
+	}
+	ret->message_bytes = message_bytes(m, i, kind, ret->group_size);
+	ret->wire_bytes = wire_bytes(kind, ret->message_bytes, ret->group_size);
+	ret->operand_kind = operand_kind(m, outer, i);
+	return true;
+}

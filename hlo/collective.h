@@ -1,0 +1,32 @@
+/*
+ * Collectives: how many bytes, among how many devices, along which mesh axis.
+ *
+ * V, the message, is the whole array: the result of an all-gather, the operand of a reduce-scatter
+ * or all-reduce, all shards of an all-to-all, the operand of a permute.
+ *
+ * Source: XLA's collective_ops_utils (who takes part), the ring algorithms (what one device sends).
+ */
+#ifndef HLO_COLLECTIVE_H
+#define HLO_COLLECTIVE_H
+
+#include "hlo/module.h"
+
+struct hlo_collective {
+	enum op_kind kind;
+	bool is_async;	       /* -start/-done pair or an async wrapper */
+	int64_t message_bytes; /* V, logical */
+	int64_t wire_bytes;    /* what one device sends or receives in the ring form; 0 unknown */
+	int64_t group_size;    /* participants; 0 unknown */
+	int64_t groups;	       /* 0 unknown */
+	int64_t stride;	       /* between neighbours of the first group; 0 irregular */
+	struct str axis;       /* "all", "axis of 8, stride 1", "axes of 4 and 2, strides 1 and 8",
+				   "ring of 8, stride 1", "irregular"; missing when unknown */
+	struct str operand_kind; /* "parameter", "activation", "gradient" or missing */
+	ptrdiff_t instruction;	 /* the collective itself, inside any wrapper */
+};
+
+/* False when the instruction, unwrapped, is no collective. */
+bool hlo_collective(const struct hlo_module *m, ptrdiff_t instruction, struct arena *keep,
+	struct hlo_collective *ret);
+
+#endif

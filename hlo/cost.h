@@ -1,0 +1,59 @@
+/*
+ * What an instruction has to do, at the least: FLOPs of its matmuls and convolutions, and bytes.
+ *
+ * FLOPs count multiply and add separately (2MNK).  Only work for the matrix units is counted, plus
+ * one FLOP per element for elementwise work when there is no matmul: a fusion's elementwise tail
+ * is below 1% of its matmul and would need the backend's cycle tables.  What nobody can count is
+ * unknown, never 0.
+ *
+ * Source: XLA's HloCostAnalysis (matmul_flops + other_flops is its "flops").
+ */
+#ifndef HLO_COST_H
+#define HLO_COST_H
+
+#include "hlo/module.h"
+
+enum hlo_platform { HLO_TPU, HLO_GPU, HLO_CPU };
+
+/* Where a layout's S(n) lies.  On GPU S(1) and S(2) are HBM; on TPU S(1) is VMEM. */
+enum hlo_space { SPACE_HBM, SPACE_ON_CHIP, SPACE_HOST, SPACE_OTHER };
+enum hlo_space hlo_space(int64_t memory_space, enum hlo_platform platform);
+
+enum cost_bound { COST_UNKNOWN, COST_EXACT, COST_UPPER };
+
+struct hlo_cost {
+	enum cost_bound flops_bound, bytes_bound;
+	double flops;	     /* per execution; meaningless when unknown */
+	double matmul_flops; /* the part done by dots and convolutions */
+	double other_flops;  /* the rest, one per element and op; not in `flops` beside a matmul */
+	double transcendentals; /* exp, log, tanh ...: elements, not FLOPs */
+	enum dtype dtype;	/* operand type of the heaviest matmul; DTYPE_INVALID without one */
+	int precision_passes;	/* TPU f32 at HIGH is 3 bf16 passes, HIGHEST 6 ; else 1 */
+	double hbm_bytes;	/* logical (dense) bytes of operands and results in HBM */
+	double hbm_padded_bytes;
+	double host_bytes;		    /* operands and results in host memory */
+	double logical_bytes, padded_bytes; /* of the result and operands, in all spaces */
+	bool has_matmul, has_convolution;
+};
+
+/*
+ * Cost of one execution of an instruction: fusions and calls include what they call; a while is
+ * one iteration; a conditional its heaviest branch.  Results are cached per computation in `memo`.
+ */
+struct hlo_costs;
+struct hlo_costs *hlo_costs_new(
+	const struct hlo_module *m, enum hlo_platform platform, struct arena *keep);
+struct hlo_cost hlo_cost(struct hlo_costs *costs, ptrdiff_t instruction);
+
+/* 2MNK of a dot / a convolution from shapes and dimension numbers; NaN if they do not fit. */
+double hlo_dot_flops(const struct shape *out, const struct shape *lhs, const struct hlo_dot *dims);
+double hlo_convolution_flops(const struct shape *out, const struct shape *lhs,
+	const struct shape *rhs, const struct hlo_convolution *dims,
+	const struct hlo_window_dim *window, ptrdiff_t window_rank, int64_t feature_group_count,
+	int64_t batch_group_count);
+
+/* The sort of work an instruction does, looking into fusions and async wrappers: the raw material
+ * for measure/kind.c.  KIND_UNKNOWN for opcodes nobody has met. */
+enum op_kind hlo_kind(const struct hlo_module *m, ptrdiff_t instruction);
+
+#endif

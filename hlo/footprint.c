@@ -1,0 +1,170 @@
+/*
+ * What a fusion touches of its operands and results.
+ *
+ * A parameter that is only sliced or gathered from costs its slices; a result that updates a
+ * parameter in place costs the update.  Everything between parameters and results stays on chip.
+ *
+ * Source: HloCostAnalysis::HandleFusion and FusionCalculateUtilizations.
+ */
+#include "hlo/work.h"
+
+/* Updates chained onto one buffer; a fusion of more is not taken for in-place. */
+enum { MAX_CHAIN = 64 };
+
+struct walk {
+	const struct hlo_module *m;
+	const struct hlo_computation *c;
+	struct footprint *f;
+	ptrdiff_t *view; /* per instruction of c: 1 + the parameter it is a view of, or 0 */
+	bool *in_place;	 /* per instruction of c: an update that writes where it reads */
+};
+
+/* The operand that holds what an in-place op writes; NULL for other ops. */
+static const struct shape *update_shape(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	if (i->op == HLO_DYNAMIC_UPDATE_SLICE)
+		return operand_shape(m, i, 1);
+	if (i->op == HLO_SCATTER && i->operand_count == 3)
+		return operand_shape(m, i, 2);
+	return NULL;
+}
+
+static ptrdiff_t first_operand(const struct walk *w, ptrdiff_t i)
+{
+	const struct hlo_instruction *x = &w->m->instructions[i];
+	return x->operand_count && x->operands[0] >= 0 ? skip_views(w->m, x->operands[0]) : -1;
+}
+
+/* The end of a chain of updates that starts at `i`: what the first of them updates. */
+static ptrdiff_t chain_base(const struct walk *w, ptrdiff_t i)
+{
+	for (int n = 0; n < MAX_CHAIN && i >= 0; n++) {
+		if (!update_shape(w->m, &w->m->instructions[i]))
+			return i;
+		i = first_operand(w, i);
+	}
+	return -1;
+}
+
+static struct extent chain_mark(struct walk *w, ptrdiff_t i)
+{
+	struct extent e = { .bound = COST_EXACT };
+	const struct shape *update;
+	while ((update = update_shape(w->m, &w->m->instructions[i]))) {
+		extent_add(&e, extent_of(update));
+		w->in_place[i - w->c->first] = true;
+		i = first_operand(w, i);
+	}
+	return e;
+}
+
+static struct extent written(struct walk *w, ptrdiff_t i)
+{
+	const struct extent whole = { .whole = true, .bound = COST_EXACT };
+	if (i < 0)
+		return whole;
+	i = skip_views(w->m, i);
+	if (!update_shape(w->m, &w->m->instructions[i]))
+		return whole;
+	ptrdiff_t base = chain_base(w, i);
+	if (base < 0 || w->m->instructions[base].op != HLO_PARAMETER)
+		return whole;
+	return chain_mark(w, i);
+}
+
+/* One extent per result leaf; a root that is no tuple of arrays writes all of them whole. */
+static void write_extents(struct walk *w, struct arena *keep)
+{
+	const struct hlo_instruction *root = &w->m->instructions[w->c->root];
+	struct footprint *f = w->f;
+	bool tuple = root->op == HLO_TUPLE && root->operand_count == root->shape.leaves;
+	f->write_count = tuple || root->shape.dtype != DTYPE_TUPLE ? root->shape.leaves : 0;
+	f->writes = arena_make(keep, struct extent, f->write_count);
+	for (ptrdiff_t i = 0; i < f->write_count; i++)
+		f->writes[i] = written(w, tuple ? root->operands[i] : w->c->root);
+}
+
+static void read_extent(const struct walk *w, struct hlo_costs *costs,
+	const struct hlo_instruction *user, ptrdiff_t operand, struct extent *e)
+{
+	ptrdiff_t at = user - &w->m->instructions[w->c->first];
+	enum hlo_rule rule = opcode_rule(user->op);
+	if (operand == 0 && (rule == HLO_RULE_SLICE || rule == HLO_RULE_GATHER)) {
+		extent_add(e, extent_of(&user->shape));
+	} else if (operand == 0 && w->in_place[at]) {
+		if (rule == HLO_RULE_SCATTER)
+			extent_add(e, extent_of(update_shape(w->m, user)));
+	} else if (rule == HLO_RULE_FUSION && user->called_count && user->called[0] >= 0) {
+		const struct footprint *inner = footprint_of(costs, user->called[0]);
+		if (operand < inner->read_count)
+			extent_add(e, inner->reads[operand]);
+		else
+			e->whole = true;
+	} else {
+		e->whole = true;
+	}
+}
+
+static bool is_view(const struct hlo_instruction *i)
+{
+	return i->op == HLO_BITCAST || i->op == HLO_RESHAPE;
+}
+
+static void note_parameter(struct walk *w, ptrdiff_t at, const struct hlo_instruction *x)
+{
+	bool fits = x->parameter_number >= 0 && x->parameter_number < w->f->read_count;
+	w->view[at] = fits ? (ptrdiff_t)x->parameter_number + 1 : 0;
+}
+
+static bool is_large_constant(const struct hlo_instruction *i)
+{
+	return i->op == HLO_CONSTANT && shape_elements(&i->shape) > 1;
+}
+
+/* Operands come before their users, so one pass in order sees every view first. */
+static void read_extents(struct walk *w, struct hlo_costs *costs)
+{
+	for (ptrdiff_t at = 0; at < w->c->count; at++) {
+		const struct hlo_instruction *x = &w->m->instructions[w->c->first + at];
+		if (x->op == HLO_PARAMETER)
+			note_parameter(w, at, x);
+		if (is_large_constant(x))
+			extent_add(&w->f->constants, extent_of(&x->shape));
+		for (ptrdiff_t k = 0; k < x->operand_count; k++) {
+			ptrdiff_t view =
+				x->operands[k] < 0 ? 0 : w->view[x->operands[k] - w->c->first];
+			if (view && is_view(x))
+				w->view[at] = view;
+			else if (view)
+				read_extent(w, costs, x, k, &w->f->reads[view - 1]);
+		}
+	}
+}
+
+static ptrdiff_t count_parameters(const struct hlo_module *m, const struct hlo_computation *c)
+{
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = c->first; i < c->first + c->count; i++)
+		count += m->instructions[i].op == HLO_PARAMETER;
+	return count;
+}
+
+struct footprint *footprint_make(struct hlo_costs *costs, const struct hlo_module *m,
+	ptrdiff_t computation, struct arena *keep)
+{
+	struct walk w = { .m = m, .c = &m->computations[computation] };
+	w.f = arena_make(keep, struct footprint, 1);
+	w.f->constants.bound = COST_EXACT;
+	w.f->read_count = count_parameters(m, w.c);
+	w.f->reads = arena_make(keep, struct extent, w.f->read_count);
+	for (ptrdiff_t i = 0; i < w.f->read_count; i++)
+		w.f->reads[i].bound = COST_EXACT;
+	w.view = arena_make(keep, ptrdiff_t, w.c->count);
+	w.in_place = arena_make(keep, bool, w.c->count);
+	if (w.c->root >= 0)
+		write_extents(&w, keep);
+	read_extents(&w, costs);
+	if (w.c->root >= 0 && w.view[w.c->root - w.c->first])
+		w.f->reads[w.view[w.c->root - w.c->first] - 1].whole = true;
+	return w.f;
+}

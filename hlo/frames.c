@@ -1,0 +1,115 @@
+/*
+ * Python source positions: StackFrameIndexProto of XLA's hlo.proto.
+ *
+ * New programs carry positions here only; an instruction names the innermost frame, frames name
+ * their caller.  All ids count from 1, and 0 is none.
+ */
+#include "hlo/internal.h"
+
+struct location {
+	int64_t file, function, line;
+};
+
+struct frame {
+	int64_t location, parent;
+};
+
+struct hlo_frames {
+	struct str *files, *functions;
+	struct location *locations;
+	struct frame *frames;
+	ptrdiff_t file_count, function_count, location_count, frame_count;
+};
+
+static bool read_file(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_frames *frames = into;
+	*READ_PUSH(r->keep, frames->files, frames->file_count) = f->bytes;
+	return true;
+}
+
+static bool read_function(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_frames *frames = into;
+	*READ_PUSH(r->keep, frames->functions, frames->function_count) = f->bytes;
+	return true;
+}
+
+static const struct read_rule location_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct location, file), NULL },
+	[2] = { READ_INT, READ_AT(struct location, function), NULL },
+	[3] = { READ_INT, READ_AT(struct location, line), NULL },
+};
+READ_TABLE(location_table, "FileLocation");
+
+static bool read_location(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_frames *frames = into;
+	return read_message(r, &location_table, f->bytes,
+		READ_PUSH(r->keep, frames->locations, frames->location_count));
+}
+
+static const struct read_rule frame_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct frame, location), NULL },
+	[2] = { READ_INT, READ_AT(struct frame, parent), NULL },
+};
+READ_TABLE(frame_table, "StackFrame");
+
+static bool read_frame(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_frames *frames = into;
+	return read_message(
+		r, &frame_table, f->bytes, READ_PUSH(r->keep, frames->frames, frames->frame_count));
+}
+
+static const struct read_rule frames_table_rules[] = {
+	[1] = { READ_MESSAGE, 0, read_file },
+	[2] = { READ_MESSAGE, 0, read_function },
+	[3] = { READ_MESSAGE, 0, read_location },
+	[4] = { READ_MESSAGE, 0, read_frame },
+};
+READ_TABLE(frames_table, "StackFrameIndexProto");
+
+struct hlo_frames *frames_parse(struct reader *r, struct str message)
+{
+	struct hlo_frames *frames = arena_make(r->keep, struct hlo_frames, 1);
+	return read_message(r, &frames_table, message, frames) ? frames : NULL;
+}
+
+static struct str string_at(const struct str *strings, ptrdiff_t count, int64_t id)
+{
+	return id >= 1 && id <= count ? strings[id - 1] : (struct str){ NULL, 0 };
+}
+
+static const struct frame *frame_at(const struct hlo_frames *f, int64_t id)
+{
+	return id >= 1 && id <= f->frame_count ? &f->frames[id - 1] : NULL;
+}
+
+static struct hlo_source location_source(const struct hlo_frames *f, int64_t id)
+{
+	if (id < 1 || id > f->location_count)
+		return (struct hlo_source){ 0 };
+	const struct location *l = &f->locations[id - 1];
+	return (struct hlo_source){ string_at(f->files, f->file_count, l->file), l->line,
+		string_at(f->functions, f->function_count, l->function) };
+}
+
+struct hlo_source frames_source(const struct hlo_frames *f, int64_t stack_frame)
+{
+	const struct frame *frame = frame_at(f, stack_frame);
+	return frame ? location_source(f, frame->location) : (struct hlo_source){ 0 };
+}
+
+/* Ends at `max` even where parents form a ring. */
+ptrdiff_t hlo_stack(const struct hlo_module *m, const struct hlo_instruction *i,
+	struct hlo_source *ret, ptrdiff_t max)
+{
+	ptrdiff_t n = 0;
+	const struct frame *frame = frame_at(m->frames, i->stack_frame);
+	for (; frame && n < max; frame = frame_at(m->frames, frame->parent))
+		ret[n++] = location_source(m->frames, frame->location);
+	if (!n && max > 0 && i->source.file.len)
+		ret[n++] = i->source;
+	return n;
+}

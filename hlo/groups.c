@@ -1,0 +1,355 @@
+/*
+ * Replica groups: who takes part in a collective.
+ *
+ * Four spellings of one thing, of which only the first group is expanded:
+ *
+ *	ReplicaGroup		{{0,1},{2,3}}	(field 49, and inside field 87)
+ *	IotaReplicaGroupList	[2,4]<=[4,2]T(1,0)	(field 92, and inside field 87)
+ *	MeshAxesReplicaGroupList	mesh['a'=2,'b'=4] {'b'}	(field 93)
+ *
+ * No group at all, or one empty group, means one group of everybody.
+ */
+#include "hlo/internal.h"
+#include "hlo/size.h"
+
+/* Meshes have a handful of axes; a transposition has as many. */
+enum { MAX_AXES = 64 };
+
+static void note_group(struct hlo_replica_groups *g, int64_t size)
+{
+	g->uniform = !g->group_count || (g->uniform && size == g->group_size);
+	g->group_count++;
+	if (size > g->group_size)
+		g->group_size = size;
+	g->ids = size_add(g->ids, size);
+}
+
+struct replica_group {
+	struct hlo_dims ids;
+};
+
+static const struct read_rule group_table_rules[] = {
+	[1] = { READ_INTS, READ_AT(struct replica_group, ids), NULL },
+};
+READ_TABLE(group_table, "ReplicaGroup");
+
+static int64_t count_ids(struct str message)
+{
+	struct wire w = wire_open(message);
+	struct wire_field f;
+	int64_t n = 0;
+	while (message.len && wire_next(&w, &f)) {
+		if (f.number != 1)
+			continue;
+		n += f.type == WIRE_VARINT;
+		for (ptrdiff_t i = 0; f.type == WIRE_LEN && i < f.bytes.len; i++)
+			n += !((unsigned char)f.bytes.p[i] & 0x80);
+	}
+	return n;
+}
+
+bool read_replica_group(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_replica_groups *g = into;
+	g->present = true;
+	if (g->group_count) {
+		note_group(g, count_ids(f->bytes));
+		return true;
+	}
+	struct replica_group first = { 0 };
+	if (!read_message(r, &group_table, f->bytes, &first))
+		return false;
+	if (first.ids.count > HLO_MAX_GROUP)
+		return read_refuse(r, f->bytes, group_table.message, "the group is too large");
+	g->first = first.ids;
+	if (first.ids.count)
+		note_group(g, first.ids.count);
+	return true;
+}
+
+/*
+ * The numbers 0 .. product(dims)-1 as an array of those dimensions, transposed, read in order:
+ * element k of that list.
+ */
+struct iota {
+	int64_t dims[MAX_AXES], strides[MAX_AXES]; /* after the transposition */
+	ptrdiff_t rank;
+	int64_t total;
+};
+
+static bool iota_init(struct iota *x, const struct hlo_dims *dims, const struct hlo_dims *perm)
+{
+	int64_t strides[MAX_AXES];
+	if (dims->count > MAX_AXES || (perm->count && perm->count != dims->count))
+		return false;
+	x->rank = dims->count;
+	x->total = 1;
+	for (ptrdiff_t i = x->rank; i-- > 0;) {
+		if (dims->items[i] <= 0)
+			return false;
+		strides[i] = x->total;
+		x->total = size_mul(x->total, dims->items[i]);
+	}
+	if (x->total > INT32_MAX)
+		return false;
+	uint64_t seen = 0;
+	for (ptrdiff_t i = 0; i < x->rank; i++) {
+		int64_t from = perm->count ? perm->items[i] : i;
+		if (from < 0 || from >= x->rank || (seen >> from & 1))
+			return false;
+		seen |= (uint64_t)1 << from;
+		x->dims[i] = dims->items[from];
+		x->strides[i] = strides[from];
+	}
+	return true;
+}
+
+static int64_t iota_at(const struct iota *x, int64_t k)
+{
+	int64_t value = 0;
+	for (ptrdiff_t i = x->rank; i-- > 0;) {
+		value += k % x->dims[i] * x->strides[i];
+		k /= x->dims[i];
+	}
+	return value;
+}
+
+static int64_t *first_new(
+	struct reader *r, struct hlo_replica_groups *g, int64_t groups, int64_t size)
+{
+	*g = (struct hlo_replica_groups){ .present = true,
+		.uniform = true,
+		.group_count = groups,
+		.group_size = size,
+		.ids = size_mul(groups, size) };
+	g->first.count = (ptrdiff_t)size;
+	g->first.items = arena_make(r->keep, int64_t, (ptrdiff_t)size);
+	return g->first.items;
+}
+
+/* A list that contradicts itself costs the group's size, not the module. */
+static bool unreadable(struct hlo_replica_groups *g)
+{
+	*g = (struct hlo_replica_groups){ .present = true, .unreadable = true };
+	return true;
+}
+
+struct iota_proto {
+	int64_t groups, size;
+	struct hlo_dims dims, perm;
+};
+
+static const struct read_rule iota_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct iota_proto, groups), NULL },
+	[2] = { READ_INT, READ_AT(struct iota_proto, size), NULL },
+	[3] = { READ_INTS, READ_AT(struct iota_proto, dims), NULL },
+	[4] = { READ_INTS, READ_AT(struct iota_proto, perm), NULL },
+};
+READ_TABLE(iota_table, "IotaReplicaGroupListProto");
+
+static bool groups_fit(int64_t groups, int64_t size, int64_t total)
+{
+	return groups > 0 && size > 0 && size <= HLO_MAX_GROUP && size_mul(groups, size) == total;
+}
+
+bool read_iota_groups(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct iota_proto p = { 0 };
+	struct iota x;
+	if (!read_message(r, &iota_table, f->bytes, &p))
+		return false;
+	if (!iota_init(&x, &p.dims, &p.perm) || !groups_fit(p.groups, p.size, x.total))
+		return unreadable(into);
+	int64_t *first = first_new(r, into, p.groups, p.size);
+	for (int64_t k = 0; k < p.size; k++)
+		first[k] = iota_at(&x, k);
+	return true;
+}
+
+static const struct read_rule list_table_rules[] = {
+	[1] = { READ_MESSAGE, 0, read_replica_group },
+	[2] = { READ_MESSAGE, 0, read_iota_groups },
+};
+READ_TABLE(list_table, "CollectiveDeviceListProto");
+
+bool read_device_list(struct reader *r, const struct wire_field *f, void *into)
+{
+	((struct hlo_replica_groups *)into)->present = true;
+	return read_message(r, &list_table, f->bytes, into);
+}
+
+/* An axis or a part of one: indices that are `stride` apart in the mesh's order. */
+struct axis {
+	int64_t size, stride;
+};
+
+struct mesh {
+	int64_t sizes[MAX_AXES];
+	ptrdiff_t axis_count;
+	struct hlo_dims device_ids, reshape, perm;
+	struct axis over[MAX_AXES]; /* what the groups run over, major first */
+	ptrdiff_t over_count;
+	bool bad;
+};
+
+struct mesh_axis {
+	int64_t size;
+};
+
+static const struct read_rule axis_table_rules[] = {
+	[2] = { READ_INT, READ_AT(struct mesh_axis, size), NULL },
+};
+READ_TABLE(axis_table, "MeshAxis");
+
+static bool read_axis(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct mesh *m = into;
+	struct mesh_axis axis = { 0 };
+	if (!read_message(r, &axis_table, f->bytes, &axis))
+		return false;
+	if (m->axis_count == MAX_AXES || axis.size <= 0 || axis.size > INT32_MAX)
+		m->bad = true;
+	else
+		m->sizes[m->axis_count++] = axis.size;
+	return true;
+}
+
+static const struct read_rule transform_table_rules[] = {
+	[1] = { READ_INTS, READ_AT(struct mesh, reshape), NULL },
+	[2] = { READ_INTS, READ_AT(struct mesh, perm), NULL },
+};
+READ_TABLE(transform_table, "MeshProto.IotaTransform");
+
+static bool read_transform(struct reader *r, const struct wire_field *f, void *into)
+{
+	return read_message(r, &transform_table, f->bytes, into);
+}
+
+static const struct read_rule mesh_table_rules[] = {
+	[1] = { READ_MESSAGE, 0, read_axis },
+	[2] = { READ_INTS, READ_AT(struct mesh, device_ids), NULL },
+	[3] = { READ_MESSAGE, 0, read_transform },
+};
+READ_TABLE(mesh_table, "MeshProto");
+
+static bool read_mesh(struct reader *r, const struct wire_field *f, void *into)
+{
+	return read_message(r, &mesh_table, f->bytes, into);
+}
+
+struct axis_ref {
+	int64_t axis, pre_size, size;
+};
+
+static const struct read_rule part_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct axis_ref, pre_size), NULL },
+	[2] = { READ_INT, READ_AT(struct axis_ref, size), NULL },
+};
+READ_TABLE(part_table, "AxisRefProto.SubAxis");
+
+static bool read_part(struct reader *r, const struct wire_field *f, void *into)
+{
+	return read_message(r, &part_table, f->bytes, into);
+}
+
+static const struct read_rule ref_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct axis_ref, axis), NULL },
+	[2] = { READ_MESSAGE, 0, read_part },
+};
+READ_TABLE(ref_table, "AxisRefProto");
+
+/* The mesh comes first on the wire (field 1), so its axes are known here. */
+static bool take_axis(struct mesh *m, struct axis_ref ref)
+{
+	if (ref.axis < 0 || ref.axis >= m->axis_count || m->over_count == MAX_AXES)
+		return false;
+	int64_t full = m->sizes[ref.axis], inner = 1;
+	if (!ref.size) {
+		ref.pre_size = 1;
+		ref.size = full;
+	}
+	if (ref.pre_size < 1 || ref.size < 1 || ref.pre_size > full || ref.size > full ||
+		full % (ref.pre_size * ref.size))
+		return false; /* a part that does not divide its axis */
+	for (ptrdiff_t i = ref.axis + 1; i < m->axis_count; i++)
+		inner = size_mul(inner, m->sizes[i]);
+	m->over[m->over_count++] =
+		(struct axis){ ref.size, size_mul(inner, full / (ref.pre_size * ref.size)) };
+	return true;
+}
+
+static bool read_ref(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct axis_ref ref = { 0 };
+	if (!read_message(r, &ref_table, f->bytes, &ref))
+		return false;
+	struct mesh *m = into;
+	m->bad |= !take_axis(m, ref);
+	return true;
+}
+
+static const struct read_rule groups_table_rules[] = {
+	[1] = { READ_MESSAGE, 0, read_mesh },
+	[2] = { READ_MESSAGE, 0, read_ref },
+};
+READ_TABLE(groups_table, "MeshAxesReplicaGroupListProto");
+
+static int64_t mesh_devices(const struct mesh *m)
+{
+	int64_t n = 1;
+	for (ptrdiff_t i = 0; i < m->axis_count; i++)
+		n = size_mul(n, m->sizes[i]);
+	return n;
+}
+
+static int64_t group_devices(const struct mesh *m)
+{
+	int64_t n = 1;
+	for (ptrdiff_t i = 0; i < m->over_count; i++)
+		n = size_mul(n, m->over[i].size);
+	return n;
+}
+
+/* How mesh positions become device ids: a list, a transposed iota, or as they are. */
+static bool device_order(const struct mesh *m, int64_t total, struct iota *x)
+{
+	int64_t one[1] = { total };
+	struct hlo_dims flat = { one, 1 }, none = { NULL, 0 };
+	if (m->device_ids.count && m->device_ids.count != total)
+		return false;
+	bool ok =
+		m->reshape.count ? iota_init(x, &m->reshape, &m->perm) : iota_init(x, &flat, &none);
+	return ok && x->total == total;
+}
+
+static int64_t position(const struct mesh *m, int64_t k)
+{
+	int64_t at = 0;
+	for (ptrdiff_t i = m->over_count; i-- > 0;) {
+		at += k % m->over[i].size * m->over[i].stride;
+		k /= m->over[i].size;
+	}
+	return at;
+}
+
+bool read_mesh_groups(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_replica_groups *g = into;
+	struct mesh m = { 0 };
+	struct iota x;
+	if (!read_message(r, &groups_table, f->bytes, &m))
+		return false;
+	g->present = true;
+	if (!m.over_count && !m.bad)
+		return true; /* no axes named: everybody */
+	int64_t total = mesh_devices(&m), size = group_devices(&m);
+	if (m.bad || !groups_fit(total / size, size, total) || !device_order(&m, total, &x))
+		return unreadable(g);
+	int64_t *first = first_new(r, g, total / size, size);
+	for (int64_t k = 0; k < size; k++) {
+		/* Axes named twice could lead past the mesh. */
+		int64_t at = position(&m, k) % total;
+		first[k] = m.device_ids.count ? m.device_ids.items[at] : iota_at(&x, at);
+	}
+	return true;
+}

@@ -1,0 +1,249 @@
+/*
+ * One HloInstructionProto, by the field numbers of XLA's hlo.proto.
+ *
+ * What costs nothing to leave is left: literals, shardings, attributes of rare ops.
+ */
+#include "hlo/internal.h"
+
+/* More dimensions than an array can have cannot be numbered. */
+enum { MAX_DIMS = SHAPE_MAX_RANK };
+
+static const struct read_rule metadata_table_rules[] = {
+	[1] = { READ_STR, READ_AT(struct hlo_instruction, op_type), NULL },
+	[2] = { READ_STR, READ_AT(struct hlo_instruction, op_name), NULL },
+	[3] = { READ_STR, READ_AT(struct hlo_instruction, source.file), NULL },
+	[4] = { READ_INT, READ_AT(struct hlo_instruction, source.line), NULL },
+	[15] = { READ_INT, READ_AT(struct hlo_instruction, stack_frame), NULL },
+};
+READ_TABLE(metadata_table, "OpMetadata");
+
+static bool read_metadata(struct reader *r, const struct wire_field *f, void *into)
+{
+	return read_message(r, &metadata_table, f->bytes, into);
+}
+
+static bool read_result_shape(struct reader *r, const struct wire_field *f, void *into)
+{
+	if (!r->cache)
+		return read_shape(r, f->bytes, into);
+	uint64_t slot = str_hash(f->bytes) % SHAPE_CACHE;
+	if (!r->cache->slots[slot].bytes.p || !str_eq(r->cache->slots[slot].bytes, f->bytes)) {
+		r->cache->slots[slot].bytes = (struct str){ NULL, 0 };
+		if (!read_shape(r, f->bytes, &r->cache->slots[slot].shape))
+			return false;
+		r->cache->slots[slot].bytes = f->bytes;
+	}
+	*(struct shape *)into = r->cache->slots[slot].shape;
+	return true;
+}
+
+static bool read_operands(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_instruction *i = into;
+	return read_list(r, f, (void **)&i->operands, &i->operand_count);
+}
+
+static bool read_called(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_instruction *i = into;
+	return read_list(r, f, (void **)&i->called, &i->called_count);
+}
+
+static const struct read_rule dot_table_rules[] = {
+	[1] = { READ_INTS, READ_AT(struct hlo_dot, lhs_contracting), NULL },
+	[2] = { READ_INTS, READ_AT(struct hlo_dot, rhs_contracting), NULL },
+	[3] = { READ_INTS, READ_AT(struct hlo_dot, lhs_batch), NULL },
+	[4] = { READ_INTS, READ_AT(struct hlo_dot, rhs_batch), NULL },
+};
+READ_TABLE(dot_table, "DotDimensionNumbers");
+
+static bool read_dot(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_instruction *i = into;
+	if (!i->dot)
+		i->dot = arena_make(r->keep, struct hlo_dot, 1);
+	return read_message(r, &dot_table, f->bytes, i->dot);
+}
+
+static bool read_inner_dot(struct reader *r, const struct wire_field *f, void *into)
+{
+	return read_message(r, &dot_table, f->bytes, into);
+}
+
+static const struct read_rule ragged_table_rules[] = {
+	[1] = { READ_MESSAGE, 0, read_inner_dot },
+	[2] = { READ_INTS, READ_AT(struct hlo_dot, lhs_ragged), NULL },
+	[3] = { READ_INTS, READ_AT(struct hlo_dot, rhs_group), NULL },
+};
+READ_TABLE(ragged_table, "RaggedDotDimensionNumbers");
+
+static bool read_ragged_dot(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_instruction *i = into;
+	if (!i->dot)
+		i->dot = arena_make(r->keep, struct hlo_dot, 1);
+	return read_message(r, &ragged_table, f->bytes, i->dot);
+}
+
+static const struct read_rule convolution_table_rules[] = {
+	[3] = { READ_INT, READ_AT(struct hlo_convolution, kernel_input_feature), NULL },
+	[4] = { READ_INT, READ_AT(struct hlo_convolution, kernel_output_feature), NULL },
+	[6] = { READ_INTS, READ_AT(struct hlo_convolution, kernel_spatial), NULL },
+	[7] = { READ_INT, READ_AT(struct hlo_convolution, input_batch), NULL },
+	[8] = { READ_INT, READ_AT(struct hlo_convolution, input_feature), NULL },
+	[9] = { READ_INT, READ_AT(struct hlo_convolution, output_batch), NULL },
+	[10] = { READ_INT, READ_AT(struct hlo_convolution, output_feature), NULL },
+	[11] = { READ_INTS, READ_AT(struct hlo_convolution, input_spatial), NULL },
+	[12] = { READ_INTS, READ_AT(struct hlo_convolution, output_spatial), NULL },
+};
+READ_TABLE(convolution_table, "ConvolutionDimensionNumbers");
+
+static bool read_convolution(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_instruction *i = into;
+	if (!i->convolution)
+		i->convolution = arena_make(r->keep, struct hlo_convolution, 1);
+	return read_message(r, &convolution_table, f->bytes, i->convolution);
+}
+
+static const struct read_rule window_dim_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct hlo_window_dim, size), NULL },
+	[2] = { READ_INT, READ_AT(struct hlo_window_dim, stride), NULL },
+	[3] = { READ_INT, READ_AT(struct hlo_window_dim, padding_low), NULL },
+	[4] = { READ_INT, READ_AT(struct hlo_window_dim, padding_high), NULL },
+	[5] = { READ_INT, READ_AT(struct hlo_window_dim, window_dilation), NULL },
+	[6] = { READ_INT, READ_AT(struct hlo_window_dim, base_dilation), NULL },
+	[7] = { READ_BOOL, READ_AT(struct hlo_window_dim, reversal), NULL },
+};
+READ_TABLE(window_dim_table, "WindowDimension");
+
+/* Strides and dilations of 0 are how old writers spell 1. */
+static void at_least_one(int64_t *value)
+{
+	if (*value < 1)
+		*value = 1;
+}
+
+static bool read_window_dim(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_instruction *i = into;
+	if (i->window_rank == MAX_DIMS)
+		return read_refuse(r, f->bytes, "Window", "the window has too many dimensions");
+	struct hlo_window_dim *dim = READ_PUSH(r->keep, i->window, i->window_rank);
+	bool ok = read_message(r, &window_dim_table, f->bytes, dim);
+	at_least_one(&dim->stride);
+	at_least_one(&dim->window_dilation);
+	at_least_one(&dim->base_dilation);
+	return ok;
+}
+
+static const struct read_rule window_table_rules[] = {
+	[1] = { READ_MESSAGE, 0, read_window_dim },
+};
+READ_TABLE(window_table, "Window");
+
+static bool read_window(struct reader *r, const struct wire_field *f, void *into)
+{
+	return read_message(r, &window_table, f->bytes, into);
+}
+
+static const struct read_rule precision_table_rules[] = {
+	[1] = { READ_INTS, READ_AT(struct hlo_instruction, precision), NULL },
+	[2] = { READ_INT, READ_AT(struct hlo_instruction, algorithm), NULL },
+};
+READ_TABLE(precision_table, "PrecisionConfig");
+
+static bool read_precision(struct reader *r, const struct wire_field *f, void *into)
+{
+	return read_message(r, &precision_table, f->bytes, into);
+}
+
+struct pair {
+	int64_t source, target;
+};
+
+static const struct read_rule pair_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct pair, source), NULL },
+	[2] = { READ_INT, READ_AT(struct pair, target), NULL },
+};
+READ_TABLE(pair_table, "SourceTarget");
+
+static bool read_pair(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_dims *pairs = into;
+	struct pair pair = { 0 };
+	if (!read_message(r, &pair_table, f->bytes, &pair))
+		return false;
+	*READ_PUSH(r->keep, pairs->items, pairs->count) = pair.source;
+	*READ_PUSH(r->keep, pairs->items, pairs->count) = pair.target;
+	return true;
+}
+
+/* A oneof: the last of the two on the wire is meant, and id 0 is an id. */
+static bool read_payload(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_instruction *i = into;
+	struct wire w = wire_open(f->bytes);
+	struct wire_field inner;
+	while (f->bytes.len && wire_next(&w, &inner)) {
+		if (inner.number == 1 && inner.type == WIRE_LEN) {
+			if (!i->backend_config.len)
+				i->backend_config = inner.bytes;
+			i->backend_payload = 0;
+		} else if (inner.number == 2 && inner.type == WIRE_VARINT) {
+			i->backend_payload = inner.num < INT32_MAX ? (int64_t)inner.num + 1 : 0;
+		}
+	}
+	return !w.why || wire_error(&w, r->whole, "Payload", r->err);
+}
+
+#define AT(member) READ_AT(struct hlo_instruction, member)
+
+static const struct read_rule instruction_table_rules[] = {
+	[1] = { READ_STR, AT(name), NULL },
+	[2] = { READ_STR, AT(opcode), NULL },
+	[3] = { READ_MESSAGE, AT(shape), read_result_shape },
+	[7] = { READ_MESSAGE, 0, read_metadata },
+	[9] = { READ_INT, AT(parameter_number), NULL },
+	[11] = { READ_STR, AT(fusion_kind), NULL },
+	[13] = { READ_INT, AT(tuple_index), NULL },
+	[14] = { READ_INTS, AT(dimensions), NULL },
+	[15] = { READ_MESSAGE, 0, read_window },
+	[16] = { READ_MESSAGE, 0, read_convolution },
+	[26] = { READ_INT, AT(channel_id), NULL },
+	[28] = { READ_STR, AT(custom_call_target), NULL },
+	[30] = { READ_MESSAGE, 0, read_dot },
+	[35] = { READ_INT, AT(id), NULL },
+	[36] = { READ_LIST, 0, read_operands },
+	[38] = { READ_LIST, 0, read_called },
+	[40] = { READ_STR, AT(sharding), NULL },
+	[43] = { READ_STR, AT(backend_config), NULL },
+	[47] = { READ_BOOL, AT(is_host_transfer), NULL },
+	[49] = { READ_MESSAGE, AT(groups), read_replica_group },
+	[50] = { READ_INT, AT(feature_group_count), NULL },
+	[51] = { READ_MESSAGE, 0, read_precision },
+	[52] = { READ_MESSAGE, AT(source_target), read_pair },
+	[58] = { READ_INT, AT(batch_group_count), NULL },
+	[71] = { READ_BOOL, AT(use_global_device_ids), NULL },
+	[87] = { READ_MESSAGE, AT(groups), read_device_list },
+	[90] = { READ_MESSAGE, 0, read_ragged_dot },
+	[92] = { READ_MESSAGE, AT(groups), read_iota_groups },
+	[93] = { READ_MESSAGE, AT(groups), read_mesh_groups },
+	[99] = { READ_MESSAGE, 0, read_payload },
+};
+READ_TABLE(instruction_table, "HloInstructionProto");
+
+bool read_instruction(struct reader *r, struct str message, struct hlo_instruction *ret)
+{
+	if (!read_message(r, &instruction_table, message, ret)) {
+		if (ret->name.len)
+			diag_context(r->err, "instruction %.*s", STR_ARG(ret->name));
+		return false;
+	}
+	ret->op = opcode_find(ret->opcode);
+	at_least_one(&ret->feature_group_count);
+	at_least_one(&ret->batch_group_count);
+	if (ret->channel_id < 0)
+		ret->channel_id = 0;
+	return true;
+}

@@ -1,0 +1,356 @@
+/*
+ * Custom calls: library routines whose target says what they compute.
+ *
+ * Sources: XLA's cublas_cudnn.h and gpu backend_configs.proto (targets, gemm_backend_config),
+ * Transformer Engine's JAX primitives (te_*_ffi and their attributes).
+ *
+ * A kernel that a user wrote (Pallas, Triton, FFI) is unknown, whatever cost estimate it carries.
+ */
+#include <math.h>
+
+#include "base/json.h"
+#include "hlo/work.h"
+
+static library_fn gemm, grouped_gemm, te_gemm, convolution_forward, convolution_input,
+	convolution_filter, cudnn_attention, cudnn_attention_backward, te_attention,
+	te_attention_backward;
+
+static const struct library libraries[] = {
+	{ STR_INIT("__cublas$lt$groupedMatmul*"), KIND_MATMUL, grouped_gemm, false },
+	{ STR_INIT("__cublas$*"), KIND_MATMUL, gemm, false },
+	{ STR_INIT("__cudnn$convBackwardInput*"), KIND_CONVOLUTION, convolution_input, false },
+	{ STR_INIT("__cudnn$convBackwardFilter*"), KIND_CONVOLUTION, convolution_filter, false },
+	{ STR_INIT("__cudnn$conv*"), KIND_CONVOLUTION, convolution_forward, false },
+	{ STR_INIT("__cudnn$fmha*Backward*"), KIND_ATTENTION, cudnn_attention_backward, false },
+	{ STR_INIT("__cudnn$fmha*"), KIND_ATTENTION, cudnn_attention, false },
+	{ STR_INIT("__cudnn$blockScaledDot"), KIND_MATMUL, gemm, false },
+	{ STR_INIT("__cub$*"), KIND_SORT, NULL, false },
+	{ STR_INIT("__onednn$matmul*"), KIND_MATMUL, gemm, false },
+	{ STR_INIT("__onednn$convolution*"), KIND_CONVOLUTION, NULL, false },
+	{ STR_INIT("te_grouped_gemm*"), KIND_MATMUL, NULL, false },
+	{ STR_INIT("te_gemm*"), KIND_MATMUL, te_gemm, false },
+	{ STR_INIT("te_fused_attn_forward*"), KIND_ATTENTION, te_attention, false },
+	{ STR_INIT("te_fused_attn_backward*"), KIND_ATTENTION, te_attention_backward, false },
+	{ STR_INIT("*attention*"), KIND_ATTENTION, NULL, false },
+	{ STR_INIT("*flash_attn*"), KIND_ATTENTION, NULL, false },
+	{ STR_INIT("TopK"), KIND_SORT, NULL, false },
+	{ STR_INIT("ApproxTopK"), KIND_SORT, NULL, false },
+	{ STR_INIT("PartialReduce"), KIND_SORT, NULL, false },
+	{ STR_INIT("*threefry2x32*"), KIND_RNG, NULL, false },
+	{ STR_INIT("AllocateBuffer"), KIND_CONTROL, NULL, true },
+	{ STR_INIT("ConcatBitcast"), KIND_CONTROL, NULL, true },
+	{ STR_INIT("Sharding"), KIND_CONTROL, NULL, true },
+	{ STR_INIT("SPMDFullToShardShape"), KIND_CONTROL, NULL, true },
+	{ STR_INIT("SPMDShardToFullShape"), KIND_CONTROL, NULL, true },
+	{ STR_INIT("AsyncCollectiveStart"), KIND_CONTROL, NULL, true },
+	{ STR_INIT("AsyncCollectiveDone"), KIND_CONTROL, NULL, true },
+	{ STR_INIT("*"), KIND_CUSTOM, NULL, false },
+};
+
+const struct library *library_find(struct str target)
+{
+	const struct library *l = libraries;
+	while (!str_glob(target, l->target))
+		l++;
+	return l;
+}
+
+/* The result itself: the first leaf of a tuple, the rest being scratch and by-products. */
+static const struct shape *result(const struct hlo_instruction *i)
+{
+	static const struct shape none = { .dtype = DTYPE_INVALID };
+	const struct shape *leaf = shape_leaf(&i->shape, 0);
+	return leaf ? leaf : &none;
+}
+
+/* GPU library calls return (result, scratch): bytes that nobody reads again. */
+bool is_workspace(const struct hlo_instruction *i, ptrdiff_t leaf)
+{
+	if (leaf == 0 || leaf != i->shape.leaves - 1 || i->op != HLO_CUSTOM_CALL)
+		return false;
+	enum dtype type = shape_leaf(&i->shape, leaf)->dtype;
+	return type == DTYPE_S8 || type == DTYPE_U8;
+}
+
+static double elements(const struct shape *s)
+{
+	int64_t n = shape_elements(s);
+	return n == INT64_MAX ? NAN : (double)n;
+}
+
+static bool is_whole(double value)
+{
+	return value > 0 && value == floor(value);
+}
+
+/*
+ * 2MNK from [batch] M x K, K x N and M x N alone: lhs * rhs / out = batch * K^2.  A result of rank
+ * three and more has its batch in front.
+ */
+static double flops_from_shapes(
+	const struct shape *out, const struct shape *lhs, const struct shape *rhs, double groups)
+{
+	double batch = 1;
+	for (ptrdiff_t i = 0; i + 2 < out->rank && i + 2 < rhs->rank; i++)
+		batch *= (double)out->dims[i];
+	double k = sqrt(elements(lhs) * elements(rhs) / (elements(out) * batch * groups));
+	/* Shapes of something else would hardly divide evenly. */
+	if (!is_whole(k) || !is_whole(elements(lhs) / (batch * k)))
+		return NAN;
+	return 2 * elements(out) * k;
+}
+
+static void read_dims(
+	const cJSON *object, const char *key, struct arena *keep, struct hlo_dims *ret)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, key), *item;
+	ptrdiff_t count = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+	if (count <= 0 || count > SHAPE_MAX_RANK)
+		return;
+	ret->items = arena_make(keep, int64_t, count);
+	cJSON_ArrayForEach(item, list)
+	{
+		int64_t value = -1;
+		if (cJSON_IsString(item))
+			str_to_i64(str_from(item->valuestring), &value);
+		else if (cJSON_IsNumber(item) && item->valuedouble >= 0 &&
+			 item->valuedouble < SHAPE_MAX_RANK)
+			value = (int64_t)item->valuedouble;
+		ret->items[ret->count++] = value;
+	}
+}
+
+/* The object under one key of a GPU backend config; NULL when there is none. */
+static cJSON *config_open(const struct hlo_instruction *i)
+{
+	struct diag ignored; /* a config that is no JSON is no config */
+	if (!str_starts(i->backend_config, STR("{\"")))
+		return NULL;
+	return json_parse(STR("backend_config"), i->backend_config, &ignored);
+}
+
+static const cJSON *member(const cJSON *object, const char *key)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static bool gemm_dims(const struct hlo_instruction *i, struct arena *keep, struct hlo_dot *ret)
+{
+	cJSON *root = config_open(i);
+	const cJSON *dims = member(member(root, "gemm_backend_config"), "dot_dimension_numbers");
+	if (dims) {
+		read_dims(dims, "lhs_contracting_dimensions", keep, &ret->lhs_contracting);
+		read_dims(dims, "rhs_contracting_dimensions", keep, &ret->rhs_contracting);
+		read_dims(dims, "lhs_batch_dimensions", keep, &ret->lhs_batch);
+		read_dims(dims, "rhs_batch_dimensions", keep, &ret->rhs_batch);
+	}
+	cJSON_Delete(root);
+	return dims != NULL;
+}
+
+static void add(const struct matmul_context *c, const struct hlo_instruction *i,
+	const struct shape *lhs, const struct shape *rhs, double flops, enum cost_bound bound,
+	struct work *w)
+{
+	if (i->shape.is_dynamic)
+		bound = COST_UPPER;
+	matmul_add(w, flops, lhs->dtype, rhs->dtype, precision_passes(i, lhs->dtype, c->platform),
+		bound);
+}
+
+static void unknown(struct work *w)
+{
+	w->bound = COST_UNKNOWN;
+}
+
+static void gemm(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 1);
+	struct arena scratch = *c->keep;
+	struct hlo_dot dims = { 0 };
+	if (!lhs || !rhs) {
+		unknown(w);
+		return;
+	}
+	double flops = gemm_dims(i, &scratch, &dims) ? hlo_dot_flops(result(i), lhs, &dims)
+						     : flops_from_shapes(result(i), lhs, rhs, 1);
+	add(c, i, lhs, rhs, flops, COST_EXACT, w);
+}
+
+/* Operand 2 has one size per group; together the groups need not fill the left side. */
+static void grouped_gemm(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 1),
+			   *sizes = operand_shape(c->m, i, 2);
+	if (!lhs || !rhs || !sizes) {
+		unknown(w);
+		return;
+	}
+	double flops = flops_from_shapes(result(i), lhs, rhs, elements(sizes));
+	add(c, i, lhs, rhs, flops, COST_UPPER, w);
+}
+
+/* Operands: lhs, its scale, rhs, its scale ... */
+static void te_gemm(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 2);
+	if (!lhs || !rhs) {
+		unknown(w);
+		return;
+	}
+	double k = sqrt(elements(lhs) * elements(rhs) / elements(result(i)));
+	double flops = is_whole(k) ? 2 * elements(result(i)) * k : NAN;
+	add(c, i, lhs, rhs, flops, COST_EXACT, w);
+}
+
+/*
+ * Gradients have the dimension numbers and window of the forward convolution, and its FLOPs: only
+ * the roles of input, kernel and output go around.
+ */
+static void convolution(const struct matmul_context *c, const struct hlo_instruction *i,
+	const struct shape *in, const struct shape *kernel, const struct shape *out, struct work *w)
+{
+	if (!in || !kernel || !out || !i->convolution) {
+		unknown(w);
+		return;
+	}
+	double flops = hlo_convolution_flops(out, in, kernel, i->convolution, i->window,
+		i->window_rank, i->feature_group_count, i->batch_group_count);
+	add(c, i, in, kernel, flops, COST_EXACT, w);
+	w->has_convolution = true;
+}
+
+static void convolution_forward(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	convolution(c, i, operand_shape(c->m, i, 0), operand_shape(c->m, i, 1), result(i), w);
+}
+
+static void convolution_input(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	convolution(c, i, result(i), operand_shape(c->m, i, 1), operand_shape(c->m, i, 0), w);
+}
+
+static void convolution_filter(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	convolution(c, i, operand_shape(c->m, i, 0), result(i), operand_shape(c->m, i, 1), w);
+}
+
+/*
+ * Attention over B batches, N heads, T queries, S keys, widths of queries/keys and of values:
+ * forward QK' and PV, backward those of five matmuls.
+ */
+struct attention {
+	double scores;	     /* B N T S */
+	double width, value; /* H of queries and keys; H of values */
+	bool dense;	     /* no mask skips part of the scores */
+};
+
+static void attention_add(const struct matmul_context *c, const struct hlo_instruction *i,
+	const struct attention *a, bool backward, struct work *w)
+{
+	const struct shape *q = operand_shape(c->m, i, 0);
+	double products = backward ? 3 * a->width + 2 * a->value : a->width + a->value;
+	if (!q) {
+		unknown(w);
+		return;
+	}
+	add(c, i, q, q, 2 * a->scores * products, a->dense ? COST_EXACT : COST_UPPER, w);
+}
+
+static double product(const struct hlo_dims *dims)
+{
+	double n = dims->count ? 1 : NAN;
+	for (ptrdiff_t i = 0; i < dims->count; i++)
+		n *= (double)dims->items[i];
+	return n;
+}
+
+static struct attention cudnn_config(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct arena scratch)
+{
+	cJSON *root = config_open(i);
+	const cJSON *config = member(root, "cudnn_fmha_backend_config");
+	struct hlo_dims scores = { 0 }, contracting = { 0 };
+	read_dims(member(config, "intermediate_tensor_shape"), "dimensions", &scratch, &scores);
+	read_dims(member(config, "bmm1_dot_dimension_numbers"), "lhs_contracting_dimensions",
+		&scratch, &contracting);
+	const cJSON *mask = member(config, "mask_type");
+	struct attention a = { .scores = product(&scores), .width = NAN };
+	a.dense = cJSON_IsString(mask) && str_eq(str_from(mask->valuestring), STR("NO_MASK"));
+	const struct shape *q = operand_shape(c->m, i, 0);
+	if (q && contracting.count == 1 && contracting.items[0] >= 0 &&
+		contracting.items[0] < q->rank)
+		a.width = (double)q->dims[contracting.items[0]];
+	a.value = a.width;
+	cJSON_Delete(root);
+	return a;
+}
+
+static void cudnn_attention(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	struct attention a = cudnn_config(c, i, *c->keep);
+	attention_add(c, i, &a, false, w);
+}
+
+static void cudnn_attention_backward(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	struct attention a = cudnn_config(c, i, *c->keep);
+	attention_add(c, i, &a, true, w);
+}
+
+/* The value of "key = 16 : i64" in an attribute dictionary as MLIR prints it; NaN if absent. */
+static double attribute(struct str config, struct str key)
+{
+	while (config.len) {
+		struct str entry, name, text;
+		str_cut(config, ',', &entry, &config);
+		str_take(&entry, STR("{"));
+		if (!str_cut(entry, '=', &name, &text) || !str_eq(str_trim(name), key))
+			continue;
+		str_cut(text, ':', &text, &(struct str){ 0 });
+		str_cut(str_trim(text), '}', &text, &(struct str){ 0 });
+		int64_t value;
+		return str_to_i64(str_trim(text), &value) ? (double)value : NAN;
+	}
+	return NAN;
+}
+
+/* Transformer Engine's mask_type 0 is none; a window of -1 is no window. */
+static struct attention te_config(const struct hlo_instruction *i)
+{
+	struct str config = i->backend_config;
+	struct attention a = {
+		.scores = attribute(config, STR("input_batch")) *
+			  attribute(config, STR("attn_heads")) *
+			  attribute(config, STR("q_max_seqlen")) *
+			  attribute(config, STR("kv_max_seqlen")),
+		.width = attribute(config, STR("qk_head_dim")),
+		.value = attribute(config, STR("v_head_dim")),
+	};
+	if (isnan(a.width)) /* before queries and values could differ */
+		a.width = a.value = attribute(config, STR("head_dim"));
+	a.dense = attribute(config, STR("mask_type")) == 0 &&
+		  attribute(config, STR("window_size_left")) == -1 &&
+		  attribute(config, STR("window_size_right")) == -1;
+	return a;
+}
+
+static void te_attention(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	struct attention a = te_config(i);
+	attention_add(c, i, &a, false, w);
+}
+
+static void te_attention_backward(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	struct attention a = te_config(i);
+	attention_add(c, i, &a, true, w);
+}

@@ -1,0 +1,138 @@
+/*
+ * Dots and convolutions as they stand in a program: their FLOPs, the number format that decides
+ * which peak applies, and how many passes a TPU needs for more than bf16 precision.
+ */
+#include <math.h>
+
+#include "hlo/work.h"
+
+/* The number format the units see: of mixed operands the wider, which the narrower becomes. */
+static enum dtype wider(enum dtype a, enum dtype b)
+{
+	return dtype_bits(b) > dtype_bits(a) ? b : a;
+}
+
+void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, int passes,
+	enum cost_bound bound)
+{
+	w->has_matmul = true;
+	if (isnan(flops))
+		bound = COST_UNKNOWN;
+	w->bound = worse(w->bound, bound);
+	if (bound == COST_UNKNOWN)
+		flops = 0;
+	w->matmul += flops;
+	if (flops > w->heaviest || w->dtype == DTYPE_INVALID) {
+		w->heaviest = flops;
+		w->dtype = wider(lhs, rhs);
+		w->passes = passes;
+	}
+}
+
+/* PrecisionConfig.Algorithm -> multiplications on the matrix unit for one in the source. */
+static const int algorithm_passes[] = {
+	[6] = 1,  /* BF16_BF16_F32 */
+	[7] = 3,  /* BF16_BF16_F32_X3 */
+	[8] = 6,  /* BF16_BF16_F32_X6 */
+	[10] = 3, /* TF32_TF32_F32_X3 */
+	[13] = 9, /* BF16_BF16_F32_X9 */
+};
+
+static int operand_passes(const struct hlo_dims *precision)
+{
+	static const int passes[] = { 1, 3, 6 }; /* DEFAULT, HIGH, HIGHEST */
+	int most = 1;
+	for (ptrdiff_t i = 0; i < precision->count; i++)
+		if (precision->items[i] >= 0 && precision->items[i] < 3 &&
+			passes[precision->items[i]] > most)
+			most = passes[precision->items[i]];
+	return most;
+}
+
+int precision_passes(
+	const struct hlo_instruction *i, enum dtype operands, enum hlo_platform platform)
+{
+	if (platform != HLO_TPU || operands != DTYPE_F32)
+		return 1;
+	int64_t count = (int64_t)(sizeof(algorithm_passes) / sizeof(algorithm_passes[0]));
+	if (i->algorithm > 0 && i->algorithm < count && algorithm_passes[i->algorithm])
+		return algorithm_passes[i->algorithm];
+	return operand_passes(&i->precision);
+}
+
+struct operands {
+	const struct shape *lhs, *rhs;
+};
+
+static struct operands two_operands(const struct matmul_context *c, const struct hlo_instruction *i)
+{
+	return (struct operands){ operand_shape(c->m, i, 0), operand_shape(c->m, i, 1) };
+}
+
+static void add(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w,
+	struct operands o, double flops, enum cost_bound bound)
+{
+	enum dtype lhs = o.lhs ? o.lhs->dtype : DTYPE_INVALID;
+	enum dtype rhs = o.rhs ? o.rhs->dtype : DTYPE_INVALID;
+	if (i->shape.is_dynamic || (o.lhs && o.lhs->is_dynamic))
+		bound = worse(bound, COST_UPPER);
+	matmul_add(w, flops, lhs, rhs, precision_passes(i, wider(lhs, rhs), c->platform), bound);
+}
+
+void work_dot(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	struct operands o = two_operands(c, i);
+	double flops = NAN;
+	if (o.lhs && i->dot)
+		flops = hlo_dot_flops(&i->shape, o.lhs, i->dot);
+	add(c, i, w, o, flops, COST_EXACT);
+}
+
+static bool contains(const struct hlo_dims *dims, int64_t dim)
+{
+	for (ptrdiff_t i = 0; i < dims->count; i++)
+		if (dims->items[i] == dim)
+			return true;
+	return false;
+}
+
+/*
+ * Groups share out one dimension of the left side between them.  When that is a contracting one,
+ * every group has a result of its own, and all of them together do the work of one.
+ */
+void work_ragged_dot(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	struct operands o = two_operands(c, i);
+	double flops = NAN;
+	if (o.lhs && i->dot)
+		flops = hlo_dot_flops(&i->shape, o.lhs, i->dot);
+	const struct shape *sizes = operand_shape(c->m, i, 2);
+	if (i->dot && sizes && i->dot->lhs_ragged.count == 1 &&
+		contains(&i->dot->lhs_contracting, i->dot->lhs_ragged.items[0]))
+		flops /= (double)shape_elements(sizes);
+	add(c, i, w, o, flops, COST_UPPER); /* group sizes need not fill the dimension */
+}
+
+void work_convolution(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+{
+	struct operands o = two_operands(c, i);
+	double flops = NAN;
+	if (o.lhs && o.rhs && i->convolution)
+		flops = hlo_convolution_flops(&i->shape, o.lhs, o.rhs, i->convolution, i->window,
+			i->window_rank, i->feature_group_count, i->batch_group_count);
+	add(c, i, w, o, flops, COST_EXACT);
+	w->has_convolution |= is_real_convolution(c->m, i);
+}
+
+/* What the user wrote settles it where it is known; else the shape of the work does. */
+bool is_real_convolution(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	if (str_contains(i->op_name, STR("conv_general_dilated")))
+		return true;
+	if (str_contains(i->op_name, STR("dot_general")))
+		return false;
+	const struct shape *lhs = operand_shape(m, i, 0), *rhs = operand_shape(m, i, 1);
+	return !lhs || !rhs || !convolution_is_matmul(&i->shape, lhs, rhs, i);
+}

@@ -1,0 +1,506 @@
+/*
+ * Replaying a program's buffer assignment.
+ *
+ * Allocations that live as long as the program (parameters, results, constants) are "indefinite";
+ * everything else shares one temporary allocation per memory space, whose use over time the heap
+ * simulator has recorded as a trace of ALLOC, FREE and SHARE_WITH.
+ *
+ * The trace's own buffer_allocation_index is not used: real files name an allocation that its
+ * buffers are not in.
+ */
+#include "hlo/memory.h"
+
+#include <stdlib.h>
+
+#include "hlo/internal.h"
+#include "hlo/size.h"
+
+/* Larger than the memory of any machine; sums of these saturate. */
+#define MAX_BUFFER_BYTES ((int64_t)1 << 50)
+
+struct buffer {
+	int64_t id, size, color;
+	struct str defined_at; /* a Location, read when it is asked for */
+	ptrdiff_t allocation;  /* index into allocations, -1 none */
+	ptrdiff_t canonical;   /* whose memory it shares while alive */
+	int64_t users;	       /* of its own memory, itself among them */
+};
+
+struct allocation {
+	int64_t size, color;
+	bool thread_local_, parameter, live_out, constant;
+	struct str bytes;  /* the message, for the second look */
+	ptrdiff_t largest; /* buffer in it, -1 none */
+};
+
+struct trace {
+	struct str bytes;
+	int64_t events_here; /* of buffers in the space asked for */
+};
+
+struct assignment {
+	struct reader *r;
+	int64_t space;
+	struct buffer *buffers;
+	ptrdiff_t buffer_count;
+	struct allocation *allocations;
+	ptrdiff_t allocation_count;
+	struct trace *traces;
+	ptrdiff_t trace_count;
+	struct hlo_index index;
+};
+
+static const struct read_rule buffer_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct buffer, id), NULL },
+	[2] = { READ_INT, READ_AT(struct buffer, size), NULL },
+	[3] = { READ_STR, READ_AT(struct buffer, defined_at), NULL },
+	[4] = { READ_INT, READ_AT(struct buffer, color), NULL },
+};
+READ_TABLE(buffer_table, "LogicalBufferProto");
+
+static bool size_fits(struct reader *r, struct str message, const char *name, int64_t size)
+{
+	return (size >= 0 && size <= MAX_BUFFER_BYTES) ||
+	       read_refuse(r, message, name, "no memory has that size");
+}
+
+static bool read_buffer(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct assignment *a = into;
+	struct buffer *b = READ_PUSH(r->keep, a->buffers, a->buffer_count);
+	b->allocation = -1;
+	b->canonical = a->buffer_count - 1;
+	return read_message(r, &buffer_table, f->bytes, b) &&
+	       size_fits(r, f->bytes, buffer_table.message, b->size);
+}
+
+static const struct read_rule allocation_table_rules[] = {
+	[2] = { READ_INT, READ_AT(struct allocation, size), NULL },
+	[3] = { READ_BOOL, READ_AT(struct allocation, thread_local_), NULL },
+	[5] = { READ_BOOL, READ_AT(struct allocation, parameter), NULL },
+	[7] = { READ_BOOL, READ_AT(struct allocation, live_out), NULL },
+	[8] = { READ_INT, READ_AT(struct allocation, color), NULL },
+	[12] = { READ_BOOL, READ_AT(struct allocation, constant), NULL },
+};
+READ_TABLE(allocation_table, "BufferAllocationProto");
+
+static bool read_allocation(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct assignment *a = into;
+	struct allocation *x = READ_PUSH(r->keep, a->allocations, a->allocation_count);
+	x->bytes = f->bytes;
+	x->largest = -1;
+	return read_message(r, &allocation_table, f->bytes, x) &&
+	       size_fits(r, f->bytes, allocation_table.message, x->size);
+}
+
+static bool read_trace(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct assignment *a = into;
+	READ_PUSH(r->keep, a->traces, a->trace_count)->bytes = f->bytes;
+	return true;
+}
+
+static const struct read_rule assignment_table_rules[] = {
+	[1] = { READ_MESSAGE, 0, read_buffer },
+	[3] = { READ_MESSAGE, 0, read_allocation },
+	[4] = { READ_MESSAGE, 0, read_trace },
+};
+READ_TABLE(assignment_table, "BufferAssignmentProto");
+
+static bool is_buffer_id(const void *items, ptrdiff_t item, const void *key)
+{
+	const struct buffer *buffers = items;
+	return buffers[item].id == *(const int64_t *)key;
+}
+
+static ptrdiff_t find_buffer(const struct assignment *a, int64_t id)
+{
+	return index_find(&a->index, index_hash_id(id), is_buffer_id, a->buffers, &id);
+}
+
+static void index_buffers(struct assignment *a)
+{
+	a->index = index_new(a->r->keep, a->buffer_count);
+	for (ptrdiff_t i = 0; i < a->buffer_count; i++)
+		if (find_buffer(a, a->buffers[i].id) < 0)
+			index_add(&a->index, index_hash_id(a->buffers[i].id), i);
+}
+
+struct assigned {
+	struct assignment *a;
+	ptrdiff_t allocation;
+	int64_t buffer_id;
+};
+
+static const struct read_rule assigned_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct assigned, buffer_id), NULL },
+};
+READ_TABLE(assigned_table, "BufferAllocationProto.Assigned");
+
+static bool read_assigned(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct assigned *s = into;
+	s->buffer_id = 0;
+	if (!read_message(r, &assigned_table, f->bytes, s))
+		return false;
+	ptrdiff_t at = find_buffer(s->a, s->buffer_id);
+	if (at < 0)
+		return true;
+	struct buffer *b = &s->a->buffers[at];
+	struct allocation *x = &s->a->allocations[s->allocation];
+	b->allocation = s->allocation;
+	if (x->largest < 0 || b->size > s->a->buffers[x->largest].size)
+		x->largest = at;
+	return true;
+}
+
+static const struct read_rule members_table_rules[] = {
+	[9] = { READ_MESSAGE, 0, read_assigned },
+};
+READ_TABLE(members_table, "BufferAllocationProto");
+
+static bool place_buffers(struct assignment *a)
+{
+	for (ptrdiff_t i = 0; i < a->allocation_count; i++) {
+		struct assigned s = { .a = a, .allocation = i };
+		if (!read_message(a->r, &members_table, a->allocations[i].bytes, &s))
+			return false;
+	}
+	return true;
+}
+
+static bool is_indefinite(const struct allocation *x)
+{
+	return x->parameter || x->live_out || x->constant;
+}
+
+static bool is_temporary(const struct allocation *x)
+{
+	return !is_indefinite(x) && !x->thread_local_;
+}
+
+/* An allocation counts when something of a size is in it. */
+static bool counts(const struct assignment *a, const struct allocation *x)
+{
+	return x->color == a->space && x->largest >= 0 && a->buffers[x->largest].size > 0;
+}
+
+enum event_kind { EVENT_ALLOC, EVENT_FREE, EVENT_SHARE_WITH };
+
+struct event {
+	int64_t kind, buffer_id, shares_with;
+};
+
+static const struct read_rule event_table_rules[] = {
+	[1] = { READ_INT, READ_AT(struct event, kind), NULL },
+	[2] = { READ_INT, READ_AT(struct event, buffer_id), NULL },
+	[5] = { READ_INT, READ_AT(struct event, shares_with), NULL },
+};
+READ_TABLE(event_table, "HeapSimulatorTrace.Event");
+
+/* The trace's events one by one, straight from the wire: they are many and needed twice. */
+struct replay {
+	struct assignment *a;
+	struct wire w;
+	int64_t now, peak; /* bytes */
+	int64_t events, at_peak;
+	int64_t stop; /* after this many events; INT64_MAX for all */
+};
+
+static bool next_event(struct replay *p, struct event *e)
+{
+	struct wire_field f;
+	*e = (struct event){ 0 };
+	while (p->events < p->stop && wire_next(&p->w, &f)) {
+		if (f.number != 1 || f.type != WIRE_LEN)
+			continue;
+		p->events++;
+		return read_message(p->a->r, &event_table, f.bytes, e);
+	}
+	return false;
+}
+
+static void event_alloc(struct replay *p, ptrdiff_t at)
+{
+	struct buffer *b = &p->a->buffers[at];
+	b->canonical = at;
+	if (!b->users++)
+		p->now = size_add(p->now, b->size);
+}
+
+static void event_free(struct replay *p, ptrdiff_t at)
+{
+	struct buffer *memory = &p->a->buffers[p->a->buffers[at].canonical];
+	if (memory->users > 0 && !--memory->users)
+		p->now -= memory->size < p->now ? memory->size : p->now;
+}
+
+/* The memory of a buffer that was freed meanwhile is taken again. */
+static void event_share(struct replay *p, ptrdiff_t at, ptrdiff_t with)
+{
+	event_alloc(p, with);
+	p->a->buffers[at].canonical = with;
+}
+
+static void event_apply(struct replay *p, const struct event *e)
+{
+	ptrdiff_t at = find_buffer(p->a, e->buffer_id);
+	if (at < 0)
+		return;
+	ptrdiff_t with = at;
+	if (e->kind == EVENT_SHARE_WITH && find_buffer(p->a, e->shares_with) >= 0)
+		with = find_buffer(p->a, e->shares_with);
+	if (e->kind == EVENT_FREE)
+		event_free(p, at);
+	else if (with == at)
+		event_alloc(p, at);
+	else
+		event_share(p, at, with);
+	if (p->now > p->peak) {
+		p->peak = p->now;
+		p->at_peak = p->events;
+	}
+}
+
+static bool replay_run(struct replay *p, struct assignment *a, const struct trace *t, int64_t stop)
+{
+	struct event e;
+	*p = (struct replay){ .a = a, .w = wire_open(t->bytes), .stop = stop };
+	for (ptrdiff_t i = 0; i < a->buffer_count; i++)
+		a->buffers[i].users = 0;
+	while (t->bytes.len && next_event(p, &e))
+		event_apply(p, &e);
+	if (a->r->err->id != DIAG_NONE)
+		return false;
+	return !p->w.why || wire_error(&p->w, a->r->whole, "HeapSimulatorTrace", a->r->err);
+}
+
+/* Whether the trace's first buffer lies in a temporary allocation of the space asked for. */
+static bool is_of_space(struct assignment *a, struct trace *t)
+{
+	struct replay p = { .a = a, .w = wire_open(t->bytes), .stop = INT64_MAX };
+	struct event e;
+	bool first = true, ours = false;
+	while (t->bytes.len && next_event(&p, &e)) {
+		ptrdiff_t at = find_buffer(a, e.buffer_id);
+		const struct buffer *b = at < 0 ? NULL : &a->buffers[at];
+		t->events_here += b && b->color == a->space;
+		if (first && b && b->allocation >= 0) {
+			const struct allocation *x = &a->allocations[b->allocation];
+			ours = x->color == a->space && is_temporary(x);
+		}
+		first = false;
+	}
+	return ours;
+}
+
+static const struct trace *choose_trace(struct assignment *a)
+{
+	const struct trace *most = NULL;
+	for (ptrdiff_t i = 0; i < a->trace_count; i++) {
+		struct trace *t = &a->traces[i];
+		if (is_of_space(a, t))
+			return t;
+		if (t->events_here > (most ? most->events_here : 0))
+			most = t;
+	}
+	return most;
+}
+
+static void sum_allocations(const struct assignment *a, struct hlo_memory *ret)
+{
+	for (ptrdiff_t i = 0; i < a->allocation_count; i++) {
+		const struct allocation *x = &a->allocations[i];
+		if (x->color != a->space)
+			continue;
+		ret->total_allocation_bytes = size_add(ret->total_allocation_bytes, x->size);
+		int64_t *const sums[] = {
+			x->parameter ? &ret->arguments_bytes : NULL,
+			x->live_out ? &ret->output_bytes : NULL,
+			x->parameter && x->live_out ? &ret->alias_bytes : NULL,
+			x->constant ? &ret->constant_bytes : NULL,
+			is_temporary(x) ? &ret->temp_bytes : NULL,
+			x->thread_local_ ? &ret->thread_local_bytes : NULL,
+			is_indefinite(x) && counts(a, x) ? &ret->peak_bytes : NULL,
+		};
+		for (size_t k = 0; k < sizeof(sums) / sizeof(sums[0]); k++)
+			if (sums[k])
+				*sums[k] = size_add(*sums[k], x->size);
+	}
+}
+
+struct location {
+	struct str name;
+	int64_t id;
+	struct hlo_dims index;
+};
+
+static const struct read_rule location_table_rules[] = {
+	[2] = { READ_STR, READ_AT(struct location, name), NULL },
+	[3] = { READ_INTS, READ_AT(struct location, index), NULL },
+	[4] = { READ_INT, READ_AT(struct location, id), NULL },
+};
+READ_TABLE(location_table, "LogicalBufferProto.Location");
+
+static const struct shape *shape_at(const struct shape *s, const struct hlo_dims *index)
+{
+	for (ptrdiff_t i = 0; i < index->count; i++) {
+		if (index->items[i] < 0 || index->items[i] >= s->element_count)
+			return NULL;
+		s = &s->elements[index->items[i]];
+	}
+	return s;
+}
+
+/* Everything alive at the peak, before it is sorted and cut. */
+struct living {
+	const struct hlo_module *m;
+	struct assignment *a;
+	struct hlo_index ids; /* instruction id -> instruction */
+	struct hlo_live_buffer *items;
+	ptrdiff_t count;
+};
+
+static ptrdiff_t find_instruction(const struct living *l, const struct location *at)
+{
+	if (at->name.len)
+		return hlo_find_exact(l->m, at->name);
+	return index_find(&l->ids, index_hash_id(at->id), index_is_instruction_id,
+		l->m->instructions, &at->id);
+}
+
+static bool add_living(struct living *l, ptrdiff_t buffer, int64_t bytes, struct str kind)
+{
+	struct location at = { 0 };
+	struct hlo_live_buffer *x = &l->items[l->count++];
+	*x = (struct hlo_live_buffer){
+		.instruction = -1, .kind = kind, .bytes = bytes, .unpadded_bytes = bytes
+	};
+	if (!read_message(l->a->r, &location_table, l->a->buffers[buffer].defined_at, &at))
+		return false;
+	x->instruction = find_instruction(l, &at);
+	x->name = at.name;
+	if (x->instruction < 0)
+		return true;
+	x->name = l->m->instructions[x->instruction].name;
+	const struct shape *s = shape_at(&l->m->instructions[x->instruction].shape, &at.index);
+	if (s && s->dtype != DTYPE_TUPLE) {
+		x->shape = *s;
+		x->unpadded_bytes = shape_logical_bytes(s);
+	}
+	return true;
+}
+
+static struct str allocation_kind(const struct allocation *x)
+{
+	if (x->parameter)
+		return STR("parameter");
+	if (x->live_out)
+		return STR("output");
+	return x->constant ? STR("constant") : STR("temp");
+}
+
+static bool add_allocations(struct living *l, bool with_temp)
+{
+	for (ptrdiff_t i = 0; i < l->a->allocation_count; i++) {
+		const struct allocation *x = &l->a->allocations[i];
+		bool listed = is_indefinite(x) || (with_temp && is_temporary(x));
+		if (listed && counts(l->a, x) &&
+			!add_living(l, x->largest, x->size, allocation_kind(x)))
+			return false;
+	}
+	return true;
+}
+
+static bool add_buffers(struct living *l)
+{
+	for (ptrdiff_t i = 0; i < l->a->buffer_count; i++) {
+		const struct buffer *b = &l->a->buffers[i];
+		if (b->users > 0 && b->size > 0 && !add_living(l, i, b->size, STR("temp")))
+			return false;
+	}
+	return true;
+}
+
+/* Largest first; equals stay in the file's order, which the address within the array tells. */
+static int larger_first(const void *a, const void *b)
+{
+	const struct hlo_live_buffer *const *x = a, *const *y = b;
+	if ((*x)->bytes != (*y)->bytes)
+		return (*x)->bytes < (*y)->bytes ? 1 : -1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void keep_largest(struct living *l, struct arena *keep, struct hlo_memory *ret)
+{
+	const struct hlo_live_buffer **order =
+		arena_make(keep, const struct hlo_live_buffer *, l->count);
+	for (ptrdiff_t i = 0; i < l->count; i++)
+		order[i] = &l->items[i];
+	if (l->count)
+		qsort(order, (size_t)l->count, sizeof(*order), larger_first);
+	ret->live_count = l->count < HLO_MAX_LIVE ? l->count : HLO_MAX_LIVE;
+	ret->live = arena_make(keep, struct hlo_live_buffer, ret->live_count);
+	for (ptrdiff_t i = 0; i < ret->live_count; i++)
+		ret->live[i] = *order[i];
+	for (ptrdiff_t i = ret->live_count; i < l->count; i++)
+		ret->small_bytes = size_add(ret->small_bytes, order[i]->bytes);
+}
+
+static struct hlo_index index_instructions(const struct hlo_module *m, struct arena *keep)
+{
+	struct hlo_index x = index_new(keep, m->instruction_count);
+	for (ptrdiff_t i = 0; i < m->instruction_count; i++) {
+		int64_t id = m->instructions[i].id;
+		uint64_t hash = index_hash_id(id);
+		if (index_find(&x, hash, index_is_instruction_id, m->instructions, &id) < 0)
+			index_add(&x, hash, i);
+	}
+	return x;
+}
+
+static bool list_living(const struct hlo_module *m, struct assignment *a, struct arena *keep,
+	struct hlo_memory *ret)
+{
+	struct living l = { .m = m, .a = a, .ids = index_instructions(m, keep) };
+	l.items = arena_make(keep, struct hlo_live_buffer, a->allocation_count + a->buffer_count);
+	if (!add_allocations(&l, !ret->from_trace) || (ret->from_trace && !add_buffers(&l)))
+		return false;
+	keep_largest(&l, keep, ret);
+	return true;
+}
+
+/* Twice through the trace: to find the peak, and up to it again to see what is alive there. */
+static bool replay_trace(struct assignment *a, struct hlo_memory *ret)
+{
+	struct replay p;
+	const struct trace *t = choose_trace(a);
+	if (!t)
+		return a->r->err->id == DIAG_NONE;
+	if (!replay_run(&p, a, t, INT64_MAX) || !replay_run(&p, a, t, p.at_peak))
+		return false;
+	ret->from_trace = true;
+	ret->temp_bytes = p.peak;
+	return true;
+}
+
+bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
+	struct hlo_memory *ret, struct diag *err)
+{
+	struct reader r = { .keep = keep, .whole = m->buffer_assignment, .err = err };
+	struct assignment a = { .r = &r, .space = space };
+	*ret = (struct hlo_memory){ .space = space };
+	err->id = DIAG_NONE;
+	if (!m->buffer_assignment.len ||
+		!read_message(&r, &assignment_table, m->buffer_assignment, &a))
+		return false;
+	index_buffers(&a);
+	if (!place_buffers(&a))
+		return false;
+	sum_allocations(&a, ret);
+	if (!replay_trace(&a, ret))
+		return false;
+	ret->peak_bytes = size_add(ret->peak_bytes, ret->temp_bytes);
+	return list_living(m, &a, keep, ret);
+}

@@ -1,0 +1,47 @@
+/*
+ * What a compiled program needs in memory, per memory space, and what is alive at the peak.
+ *
+ * Indefinite allocations (parameters, constants, live-outs) plus the peak of the heap-simulator
+ * trace of that space; when there is no trace, the size of the temp allocation.  Donated parameters
+ * are one allocation with their output and count once.
+ *
+ * Thread-local allocations are apart: they are how called computations see their arguments and
+ * results, which are somebody else's buffers (a TPU program lists 150 MB of them for its
+ * SparseCore calls).  XLA's own peak leaves them out too.
+ *
+ * Source: BufferAssignmentProto and HeapSimulatorTrace of XLA's hlo.proto; the method is that of
+ * XProf's memory viewer.
+ */
+#ifndef HLO_MEMORY_H
+#define HLO_MEMORY_H
+
+#include "hlo/module.h"
+
+#define HLO_MAX_LIVE 4096 /* live buffers kept; smaller ones are summed into `small_bytes` */
+
+struct hlo_live_buffer {
+	ptrdiff_t instruction;	/* -1 unknown */
+	struct str name;	/* of the instruction */
+	struct shape shape;	/* the leaf */
+	struct str kind;	/* "parameter", "output", "constant", "temp" */
+	int64_t bytes;		/* as allocated: padded */
+	int64_t unpadded_bytes; /* elements alone */
+};
+
+struct hlo_memory {
+	int64_t space;	    /* the colour these figures are of */
+	int64_t peak_bytes; /* indefinite + trace peak */
+	int64_t arguments_bytes, output_bytes, temp_bytes, constant_bytes, alias_bytes;
+	int64_t thread_local_bytes;	/* not in peak_bytes */
+	int64_t total_allocation_bytes; /* of everything, whether alive together or not */
+	bool from_trace;		/* false: temp is an allocation's size */
+	struct hlo_live_buffer *live;	/* at the peak, largest first */
+	ptrdiff_t live_count;
+	int64_t small_bytes; /* of live buffers not listed */
+};
+
+/* False with err->id DIAG_NONE when the module carries no buffer assignment. */
+bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
+	struct hlo_memory *ret, struct diag *err);
+
+#endif

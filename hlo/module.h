@@ -1,0 +1,155 @@
+/*
+ * An HLO module as a graph: computations of instructions, resolved by id.
+ *
+ * Read from an HloProto or HloModuleProto (and later from text).  Everything borrows from the
+ * proto's bytes or lives in `keep`; the bytes must outlive the module.
+ *
+ * Sources: XLA's hlo.proto and xla_data.proto, whose field numbers the tables of the readers name.
+ *
+ * Guarantees after a successful parse: operand, called-computation and root indices are valid or
+ * -1; operands belong to the same computation; there is no cycle of called computations (checked,
+ * since costs recurse); ids are 64-bit and need not be dense.
+ *
+ * Refuses: costs (hlo/cost.h), buffers (hlo/memory.h), collectives (hlo/collective.h).
+ */
+#ifndef HLO_MODULE_H
+#define HLO_MODULE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "hlo/opcode.h"
+#include "hlo/shape.h"
+
+#define HLO_MAX_INSTRUCTIONS (8 << 20) /* the largest unrolled training steps have about 10^6 */
+#define HLO_MAX_CALL_DEPTH   128 /* of computations that call each other; real ones stay below 20 */
+#define HLO_MAX_GROUP	     (1 << 20) /* ids kept of a replica group: ten times the largest pods */
+
+struct hlo_source {
+	struct str file;
+	int64_t line; /* 0 unknown */
+	struct str function;
+};
+
+/* Dimension numbers of dot and convolution; all pointers are NULL when absent. */
+struct hlo_dims {
+	int64_t *items;
+	ptrdiff_t count;
+};
+
+struct hlo_dot {
+	struct hlo_dims lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
+	struct hlo_dims lhs_ragged, rhs_group; /* of a ragged-dot */
+};
+
+struct hlo_convolution {
+	int64_t input_batch, input_feature, kernel_input_feature, kernel_output_feature,
+		output_batch, output_feature;
+	struct hlo_dims input_spatial, kernel_spatial, output_spatial;
+};
+
+struct hlo_window_dim {
+	int64_t size, stride, padding_low, padding_high, window_dilation, base_dilation;
+	bool reversal;
+};
+
+struct hlo_replica_groups {
+	bool present;	       /* false: the instruction has no such field */
+	int64_t group_count;   /* 0 with group_size 0: one group of everybody */
+	int64_t group_size;    /* of the largest group when they differ */
+	struct hlo_dims first; /* ids of the first group */
+	bool uniform;	       /* all groups have the same size */
+	int64_t ids;	       /* in all groups together */
+	bool unreadable; /* present, but its numbers contradict each other: sizes are unknown */
+};
+
+struct hlo_instruction {
+	struct str name, opcode;
+	enum hlo_op op; /* of `opcode`; HLO_OP_UNKNOWN for one not known here */
+	int64_t id;
+	ptrdiff_t computation; /* index into module->computations */
+	struct shape shape;
+	ptrdiff_t *operands; /* indices into module->instructions */
+	ptrdiff_t operand_count;
+	ptrdiff_t *called; /* indices into module->computations */
+	ptrdiff_t called_count;
+	ptrdiff_t user_count;
+	struct str op_name; /* "jit(f)/jit(main)/layers/dot_general" */
+	struct str op_type;
+	int64_t stack_frame;	  /* 1-based, 0 none */
+	struct hlo_source source; /* from metadata, else the innermost stack frame */
+	struct str fusion_kind;	  /* "kLoop", "kOutput" ... */
+	struct str custom_call_target;
+	struct str backend_config; /* JSON or MLIR attribute text, as stored */
+	struct hlo_dot *dot;
+	struct hlo_convolution *convolution;
+	struct hlo_window_dim *window;
+	ptrdiff_t window_rank;
+	int64_t feature_group_count, batch_group_count; /* at least 1 */
+	struct hlo_dims dimensions;
+	struct hlo_dims precision; /* operand_precision: 0 default, 1 high, 2 highest */
+	int64_t algorithm;	   /* PrecisionConfig.algorithm */
+	int64_t parameter_number, tuple_index;
+	int64_t channel_id; /* 0 none */
+	bool use_global_device_ids, is_host_transfer;
+	struct hlo_replica_groups groups;
+	struct hlo_dims source_target; /* pairs flattened: s0,t0,s1,t1,... */
+	struct str sharding;	       /* bytes of OpSharding, unread */
+	int64_t backend_payload; /* 1 + HloModuleProto.payloads index, 0 none; for the parser */
+};
+
+struct hlo_computation {
+	struct str name;
+	int64_t id;
+	ptrdiff_t first, count; /* its instructions are [first, first+count) */
+	ptrdiff_t root;		/* index into module->instructions */
+	bool is_fusion;
+	bool in_loop; /* reached through a while body or condition */
+	int depth;    /* longest chain of calls that leads here; below HLO_MAX_CALL_DEPTH */
+};
+
+struct hlo_alias {
+	int64_t parameter_number; /* donated: this parameter's buffer holds an output */
+};
+
+struct hlo_module {
+	struct str name;
+	int64_t id;	 /* HloModuleProto.id: not the TPU's program id */
+	ptrdiff_t entry; /* index into computations */
+	struct hlo_computation *computations;
+	ptrdiff_t computation_count;
+	struct hlo_instruction *instructions;
+	ptrdiff_t instruction_count;
+	struct hlo_alias *aliases;
+	ptrdiff_t alias_count;
+	int64_t replica_count, partition_count; /* from the device assignment; 0 unknown */
+	struct str buffer_assignment; /* proto bytes for hlo/memory.h; empty when absent */
+	struct hlo_index *index;      /* name -> instruction */
+	struct hlo_frames *frames;    /* stack frames */
+};
+
+/*
+ * `proto` is an HloProto (field 1 = module) or a bare HloModuleProto; which, is seen from its
+ * fields.  `whole` gives file offsets in errors.
+ */
+struct hlo_module *hlo_module_parse(
+	struct str proto, struct str whole, struct arena *keep, struct diag *err);
+
+/*
+ * The instruction a profile means by `name`: exact, else without a leading '%', else with a
+ * trailing ".N" stripped, else with "-start" put behind the name or before its ".N" (profilers
+ * and dumps disagree in these ways); -1 if none.  A "a::b" path means its last part.
+ */
+ptrdiff_t hlo_find(const struct hlo_module *m, struct str name);
+ptrdiff_t hlo_find_exact(const struct hlo_module *m, struct str name);
+
+/* A stack of source lines, innermost first; returns how many were written (at most max). */
+ptrdiff_t hlo_stack(const struct hlo_module *m, const struct hlo_instruction *i,
+	struct hlo_source *ret, ptrdiff_t max);
+
+/* The `-start` of a `-done` (through operands), else -1.  Copies, collectives, async wrappers. */
+ptrdiff_t hlo_async_start(const struct hlo_module *m, ptrdiff_t done);
+/* The instruction an async-start or fusion wraps for classification: the root's collective or
+ * matmul if there is exactly one; the instruction itself otherwise. */
+ptrdiff_t hlo_unwrap(const struct hlo_module *m, ptrdiff_t instruction);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * Protobuf messages into structs, by table: one row per field number.
+ *
+ * Unknown numbers and known numbers with another wire type are skipped, scalars that repeat keep
+ * the last value, lists append.  A list's capacity is always the power of two at or above its
+ * count, so it needs no field of its own.
+ *
+ * Private to hlo/.
+ */
+#ifndef HLO_READ_H
+#define HLO_READ_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/wire.h"
+#include "hlo/module.h"
+
+/* The longest list of numbers kept: above the ids of any device assignment or tuple. */
+#define READ_MAX_LIST ((ptrdiff_t)4 << 20)
+
+enum read_kind {
+	READ_SKIP,
+	READ_STR,     /* struct str, borrowed */
+	READ_INT,     /* int64_t */
+	READ_BOOL,    /* bool */
+	READ_DTYPE,   /* enum dtype; numbers unknown here become DTYPE_INVALID */
+	READ_INTS,    /* struct hlo_dims; packed or not */
+	READ_MESSAGE, /* read(reader, field, member); length-delimited only */
+	READ_LIST,    /* read(reader, field, member); numbers, packed or not */
+};
+
+/*
+ * Shapes read lately, by their bytes: a layer's arrays come by the hundred, and equal bytes are
+ * equal shapes.  A slot keeps the last one with its hash.
+ */
+enum { SHAPE_CACHE = 64 };
+struct shape_cache {
+	struct {
+		struct str bytes;
+		struct shape shape;
+	} slots[SHAPE_CACHE];
+};
+
+struct reader {
+	struct arena *keep;
+	struct str whole; /* the file, for offsets */
+	struct diag *err;
+	int depth;		   /* of nested shapes */
+	struct shape_cache *cache; /* NULL for none */
+};
+
+/* Reads a field into the struct or member at `into`; false with r->err filled. */
+typedef bool read_fn(struct reader *r, const struct wire_field *f, void *into);
+
+struct read_rule {
+	enum read_kind kind;
+	uint32_t offset; /* of the member */
+	read_fn *read;
+};
+
+struct read_table {
+	const char *message; /* for errors */
+	const struct read_rule *rules;
+	uint32_t count;
+};
+
+#define READ_AT(type, member) ((uint32_t)offsetof(type, member))
+#define READ_TABLE(name, message_name)                                                             \
+	static const struct read_table name = { message_name, name##_rules,                        \
+		sizeof(name##_rules) / sizeof(name##_rules[0]) }
+
+bool read_message(struct reader *r, const struct read_table *t, struct str bytes, void *into);
+
+/* What a message says cannot be: `why` at the first byte of `message`.  Always false. */
+bool read_refuse(struct reader *r, struct str message, const char *name, const char *why);
+
+/* Append a field's numbers to a list of int64_t or ptrdiff_t. */
+bool read_list(struct reader *r, const struct wire_field *f, void **items, ptrdiff_t *count);
+
+/* One more element in a list with the capacity rule above: its address, zeroed, counted. */
+void *read_push(struct arena *keep, void **items, ptrdiff_t *count, ptrdiff_t size);
+#define READ_PUSH(keep, items, count)                                                              \
+	(read_push((keep), (void **)&(items), &(count), (ptrdiff_t)sizeof(*(items))),              \
+		&(items)[(count)-1])
+
+/* A ShapeProto into struct shape.  A shape that came before is forgotten. */
+bool read_shape(struct reader *r, struct str message, struct shape *ret);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * Sizes and leaves of shapes.  Reading them is shape_proto.c's and shape_text.c's work, and both
+ * promise what is relied on here: ranks, tiles and depths within the limits of shape.h, dimensions
+ * that are not negative (but for DIM_UNBOUNDED), tile entries above zero, no '*' in the last one.
+ */
+#include "hlo/shape.h"
+
+#include "hlo/size.h"
+
+static bool is_tuple(const struct shape *s)
+{
+	return s->dtype == DTYPE_TUPLE || s->dtype == DTYPE_BUFFER;
+}
+
+/* Sum of `one` over the leaves; recursion is bounded by SHAPE_MAX_DEPTH. */
+static int64_t sum_leaves(const struct shape *s, int64_t (*one)(const struct shape *))
+{
+	if (!is_tuple(s))
+		return one(s);
+	int64_t sum = 0;
+	for (ptrdiff_t i = 0; i < s->element_count; i++)
+		sum = size_add(sum, sum_leaves(&s->elements[i], one));
+	return sum;
+}
+
+static int64_t product(const int64_t *dims, ptrdiff_t rank)
+{
+	int64_t n = 1;
+	for (ptrdiff_t i = 0; i < rank; i++)
+		if (dims[i] == 0)
+			return 0;
+	for (ptrdiff_t i = 0; i < rank; i++)
+		n = dims[i] == DIM_UNBOUNDED ? INT64_MAX : size_mul(n, dims[i]);
+	return n;
+}
+
+static bool has_elements(const struct shape *s)
+{
+	return s->dtype != DTYPE_TOKEN && s->dtype != DTYPE_OPAQUE && s->dtype != DTYPE_INVALID;
+}
+
+static int64_t leaf_elements(const struct shape *s)
+{
+	return has_elements(s) ? product(s->dims, s->rank) : 0;
+}
+
+/* n * bits / 8 rounded up, without the intermediate product. */
+static int64_t bytes_of(int64_t n, int bits)
+{
+	if (n == INT64_MAX)
+		return bits ? n : 0;
+	return size_add(size_mul(n / 8, bits), size_ceil(n % 8 * bits, 8));
+}
+
+static int64_t leaf_logical_bytes(const struct shape *s)
+{
+	int bits = dtype_storage_bits(s->dtype);
+	if (s->element_bits && s->element_bits < bits)
+		bits = s->element_bits;
+	return bytes_of(leaf_elements(s), bits);
+}
+
+/* Dimensions from major to minor, as memory sees them; every tile appends its own. */
+struct physical {
+	int64_t dims[SHAPE_MAX_RANK + (LAYOUT_MAX_TILES + 1) * TILE_MAX_RANK];
+	ptrdiff_t rank;
+};
+
+static void physical_init(struct physical *p, const struct shape *s)
+{
+	p->rank = s->rank;
+	for (ptrdiff_t i = 0; i < s->rank; i++)
+		p->dims[i] = s->dims[s->minor_to_major[s->rank - 1 - i]];
+}
+
+static void pad_rank(struct physical *p, ptrdiff_t rank)
+{
+	ptrdiff_t more = rank - p->rank;
+	if (more <= 0)
+		return;
+	for (ptrdiff_t i = p->rank; i-- > 0;)
+		p->dims[i + more] = p->dims[i];
+	for (ptrdiff_t i = 0; i < more; i++)
+		p->dims[i] = 1;
+	p->rank = rank;
+}
+
+static int64_t dim_ceil(int64_t dim, int64_t tile)
+{
+	return dim == DIM_UNBOUNDED ? dim : size_ceil(dim, tile);
+}
+
+static int64_t dim_fold(int64_t major, int64_t minor)
+{
+	if (major == DIM_UNBOUNDED || minor == DIM_UNBOUNDED)
+		return DIM_UNBOUNDED;
+	return size_mul(major, minor);
+}
+
+/*
+ * One tile over the trailing dimensions: [.., a, b] under T(s,t) becomes
+ * [.., ceil(a/s), ceil(b/t), s, t].  A dimension marked '*' is folded into the next more minor one first.
+ */
+static void physical_tile(struct physical *p, const struct tile *t)
+{
+	pad_rank(p, t->rank);
+	ptrdiff_t from = p->rank - t->rank, to = from;
+	int64_t entries[TILE_MAX_RANK];
+	ptrdiff_t count = 0;
+	int64_t folded = 1;
+	for (ptrdiff_t i = 0; i < t->rank; i++) {
+		folded = dim_fold(folded, p->dims[from + i]);
+		if (t->dims[i] == TILE_COMBINE)
+			continue;
+		p->dims[to++] = dim_ceil(folded, t->dims[i]);
+		entries[count++] = t->dims[i];
+		folded = 1;
+	}
+	for (ptrdiff_t i = 0; i < count; i++)
+		p->dims[to++] = entries[i];
+	p->rank = to;
+}
+
+static int64_t padded_elements(const struct shape *s)
+{
+	struct physical p;
+	physical_init(&p, s);
+	for (ptrdiff_t i = 0; i < s->tile_count; i++)
+		physical_tile(&p, &s->tiles[i]);
+	int64_t n = product(p.dims, p.rank);
+	if (s->tail_alignment > 1 && n != INT64_MAX)
+		n = size_mul(size_ceil(n, s->tail_alignment), s->tail_alignment);
+	return n;
+}
+
+static int64_t leaf_padded_bytes(const struct shape *s)
+{
+	if (!s->has_layout || !has_elements(s))
+		return leaf_logical_bytes(s);
+	int bits = s->element_bits ? s->element_bits : dtype_storage_bits(s->dtype);
+	return size_add(bytes_of(padded_elements(s), bits), s->metadata_bytes);
+}
+
+int64_t shape_elements(const struct shape *s)
+{
+	return sum_leaves(s, leaf_elements);
+}
+
+int64_t shape_logical_bytes(const struct shape *s)
+{
+	return sum_leaves(s, leaf_logical_bytes);
+}
+
+int64_t shape_padded_bytes(const struct shape *s)
+{
+	return sum_leaves(s, leaf_padded_bytes);
+}
+
+ptrdiff_t shape_leaf_count(const struct shape *s)
+{
+	return s->leaves;
+}
+
+/* The last element whose first leaf is at or before `i`: the one that holds it, since elements
+ * without leaves share their first leaf with the next sibling. */
+static const struct shape *element_with(const struct shape *s, ptrdiff_t i)
+{
+	ptrdiff_t low = 0, high = s->element_count;
+	while (high - low > 1) {
+		ptrdiff_t middle = low + (high - low) / 2;
+		if (s->elements[middle].leaf_first <= i)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &s->elements[low];
+}
+
+const struct shape *shape_leaf(const struct shape *s, ptrdiff_t i)
+{
+	if (i < 0 || i >= s->leaves)
+		return NULL;
+	while (is_tuple(s)) {
+		const struct shape *element = element_with(s, i);
+		i -= element->leaf_first;
+		s = element;
+	}
+	return s;
+}

@@ -1,0 +1,109 @@
+/*
+ * What the files behind cost.h share: work (FLOPs), traffic (bytes) and library calls.
+ *
+ * Sums carry how far they can be trusted: anything unknown in them makes them unknown, anything
+ * that is an upper limit makes them one.
+ */
+#ifndef HLO_WORK_H
+#define HLO_WORK_H
+
+#include "hlo/cost.h"
+#include "hlo/size.h"
+
+struct work {
+	double matmul, other, transcendental; /* FLOPs; the last one in operations */
+	enum cost_bound bound;
+	enum dtype dtype; /* of the heaviest matmul's operands */
+	int passes;
+	double heaviest; /* its FLOPs */
+	bool has_matmul, has_convolution;
+};
+
+struct traffic {
+	double hbm, hbm_padded, host; /* bytes */
+	double logical, padded;	      /* of everything touched, in all spaces */
+	enum cost_bound bound;
+};
+
+static inline enum cost_bound worse(enum cost_bound a, enum cost_bound b)
+{
+	if (a == COST_UNKNOWN || b == COST_UNKNOWN)
+		return COST_UNKNOWN;
+	return a == COST_UPPER || b == COST_UPPER ? COST_UPPER : COST_EXACT;
+}
+
+/* What one instruction needs of the module; operands that could not be resolved are NULL. */
+const struct hlo_instruction *operand_at(
+	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t k);
+const struct shape *operand_shape(
+	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t k);
+const struct hlo_computation *called_at(
+	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t k);
+/* Through bitcasts and reshapes to what they show; ends after a fixed number of steps. */
+ptrdiff_t skip_views(const struct hlo_module *m, ptrdiff_t instruction);
+
+/* flops.c */
+double valid_positions(const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel);
+bool convolution_is_matmul(const struct shape *out, const struct shape *lhs,
+	const struct shape *rhs, const struct hlo_instruction *i);
+
+/* matmul.c: dots and convolutions as instructions. */
+void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, int passes,
+	enum cost_bound bound);
+int precision_passes(
+	const struct hlo_instruction *i, enum dtype operands, enum hlo_platform platform);
+bool is_real_convolution(const struct hlo_module *m, const struct hlo_instruction *i);
+
+struct matmul_context {
+	const struct hlo_module *m;
+	enum hlo_platform platform;
+	struct arena *keep;
+};
+void work_dot(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w);
+void work_ragged_dot(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w);
+void work_convolution(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w);
+
+/* library.c: custom calls whose names tell what they do. */
+typedef void library_fn(
+	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w);
+struct library {
+	struct str target; /* a glob */
+	enum op_kind kind;
+	library_fn *work; /* NULL: nobody can count it */
+	bool is_free;	  /* moves nothing */
+};
+/* Never NULL: the last row is any custom call. */
+const struct library *library_find(struct str target);
+bool is_workspace(const struct hlo_instruction *i, ptrdiff_t leaf);
+
+/* traffic.c */
+struct extent {
+	double logical, padded; /* bytes */
+	bool whole;		/* all of it, however large */
+	enum cost_bound bound;
+};
+/* What a fused computation reads of each parameter and writes of each result leaf. */
+struct footprint {
+	struct extent *reads;
+	ptrdiff_t read_count;
+	struct extent *writes;
+	ptrdiff_t write_count;
+	struct extent constants; /* large ones, which live in memory too */
+};
+
+struct traffic traffic_of_callee(struct hlo_costs *costs, ptrdiff_t computation);
+const struct footprint *footprint_of(struct hlo_costs *costs, ptrdiff_t computation);
+
+struct extent extent_of(const struct shape *s);
+void extent_add(struct extent *e, struct extent more);
+void traffic_add(struct traffic *t, const struct traffic *more);
+void traffic_of(struct hlo_costs *costs, const struct hlo_module *m, enum hlo_platform platform,
+	const struct hlo_instruction *i, struct traffic *t);
+
+/* footprint.c */
+struct footprint *footprint_make(struct hlo_costs *costs, const struct hlo_module *m,
+	ptrdiff_t computation, struct arena *keep);
+
+#endif
