@@ -1,0 +1,128 @@
+/*
+ * Chips: what the hardware could do, each number with its source.
+ *
+ * One JSON file per chip under hardware/ (README.md there names every key), embedded at build
+ * time; a user's own file needs no rebuild.  All figures are per chip; `chip_device` turns them
+ * into those of one device plane, which may be half a chip: JAX shows TPU v2, v3 and TPU7x by core,
+ * v4 and v5p by chip or by core (megacore), a MI250X by die.
+ *
+ * Refuses: peaks reported by the profile as truth.  The table wins; a difference is reported.
+ */
+#ifndef HARDWARE_CHIP_H
+#define HARDWARE_CHIP_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/kind.h"
+#include "base/str.h"
+
+enum chip_vendor { VENDOR_UNKNOWN, VENDOR_GOOGLE, VENDOR_NVIDIA, VENDOR_AMD, VENDOR_CPU };
+
+enum chip_topology {
+	TOPOLOGY_NONE,
+	TOPOLOGY_TORUS_2D,
+	TOPOLOGY_TORUS_3D, /* TPU ICI */
+	TOPOLOGY_SWITCH,   /* NVSwitch: full rate to any peer */
+	TOPOLOGY_MESH,	   /* xGMI: a link to every other GPU of the node */
+};
+
+struct chip_number {
+	double value;	   /* NaN unknown */
+	struct str source; /* as written in the file; "not stated" for a bare number */
+};
+
+struct chip_conflict {
+	struct str field, text; /* what sources disagree about; printed by `rooflint hardware` */
+};
+
+struct chip {
+	struct str id;	 /* "tpu_v5e" */
+	struct str name; /* "TPU v5e (v5 lite)" */
+	enum chip_vendor vendor;
+	struct str *aliases; /* device_type_string and device_kind spellings */
+	ptrdiff_t alias_count;
+	struct str arch;     /* "sm_90", "gfx942", "" */
+	int cores_per_chip;  /* TensorCores or GCDs */
+	int planes_per_chip; /* device planes a chip shows as: 1 or 2; 0 when either occurs */
+	struct chip_number peak[DTYPE_COUNT]; /* dense FLOP/s (integer: OP/s) by operand dtype */
+	struct chip_number f32_vector_flops;
+	struct chip_number hbm_bytes, hbm_bps;
+	struct chip_number on_chip_bytes; /* VMEM or L2 */
+	enum chip_topology topology;
+	struct chip_number link_bps; /* one link, one direction */
+	int links, torus_axes;
+	int torus_wrap;	    /* an axis wraps when its size is a multiple of this; 0 unknown */
+	int torus_axis_max; /* chips along the longest axis of a whole pod; 0 unknown */
+	struct chip_number scaleup_bps; /* per chip and direction inside the domain */
+	int scaleup_domain;		/* chips; for a torus those of a whole pod */
+	bool switch_reduces; /* the switch adds up (NVLink SHARP): an all-reduce may cost once */
+	struct chip_number scaleout_bps; /* per chip: DCN or InfiniBand */
+	struct chip_number pcie_bps;
+	/* Share of the peak that good code reaches, with the source: 1.0 when nothing is known. */
+	struct chip_number attainable_matmul, attainable_hbm, attainable_link;
+	struct chip_number attainable_matmul_f8; /* as attainable_matmul unless the file says */
+	/* How GPUs of one family are told apart; NaN or 0 when it does not matter. */
+	int match_core_count, match_cc_major, match_cc_minor;
+	double match_memory_lo, match_memory_hi; /* bytes */
+	double match_clock_lo, match_clock_hi;	 /* Hz */
+	struct chip_conflict *conflicts;
+	ptrdiff_t conflict_count;
+	struct str notes;
+	struct str file; /* where it was read from */
+};
+
+struct chip_set {
+	const struct chip **items; /* sorted by id */
+	ptrdiff_t count;
+};
+
+/* The embedded chips. */
+bool chip_set_load(struct arena *keep, struct chip_set *ret, struct diag *err);
+/* A chip by id, name or alias (see chip_name_eq), or from a file when `name` has a '/' or ends in
+ * ".json".  An unknown name is an error with the nearest one. */
+const struct chip *chip_find(
+	const struct chip_set *set, struct str name, struct arena *keep, struct diag *err);
+/* NULL and a diagnostic: file, line and column for syntax, the path of the key for the rest. */
+const struct chip *chip_parse(
+	struct str file, struct str json, struct arena *keep, struct diag *err);
+/* "TPU v5 lite", "tpu_v5-LITE" and "TPUv5lite" are one name: case, blanks, '-', '_' do not count. */
+bool chip_name_eq(struct str a, struct str b);
+bool chip_is_called(const struct chip *c, struct str name); /* id, name or an alias */
+
+/* What a device plane says about itself; 0, NaN or missing where it says nothing. */
+struct chip_hints {
+	struct str device_type; /* TPU device_type_string */
+	struct str device_name; /* gpu_device_name; on AMD it may be "gfx942:sramecc+:xnack-" */
+	struct str vendor;	/* device_vendor */
+	int cc_major, cc_minor; /* compute capability; AMD 9.4 is gfx942 */
+	int core_count;		/* SMs or CUs */
+	double clock_hz, memory_bytes;
+	double memory_bps;		 /* AMD reports half of the truth: never read there */
+	double peak_flops, peak_hbm_bps; /* plane stats, per plane */
+	int planes_on_host;
+};
+
+/* How a chip was recognised, or why not; both texts are for people. */
+struct chip_match {
+	const struct chip *chip; /* NULL: unknown, and `why` says which line to add to which file */
+	struct str why;
+	bool ambiguous; /* NULL because several chips fit; `why` lists them */
+};
+struct chip_match chip_recognise(
+	const struct chip_set *set, const struct chip_hints *hints, struct arena *keep);
+
+/*
+ * One device plane of a chip: the chip's figures times `share` (cores on the plane over cores per
+ * chip).  Where either occurs, the plane's own peaks decide: snapped to the nearer, and to the
+ * chip when it has none (megacore is the default).  Drifts compare the plane's peaks with what they
+ * are nearer to, core or chip: profilers have reported both.  An unknown chip gives one too.
+ */
+struct chip_device {
+	const struct chip *chip;
+	double share;	   /* 1, or 0.5 for a plane that is one of two cores */
+	double peak_drift; /* plane's own peak over the table's; NaN when it has none */
+	double hbm_drift;
+};
+struct chip_device chip_device(const struct chip *chip, const struct chip_hints *hints);
+
+#endif

@@ -1,0 +1,282 @@
+/*
+ * Which chip a device plane is: by what it calls itself, else by what it counts.
+ *
+ * A name that no file lists is not overruled by counters that fit some file: an H800 counts like an
+ * H100 and has half its links.  Then the answer is "unknown", with the line that would settle it.
+ */
+#include "hardware/chip.h"
+
+#include <math.h>
+
+#include "base/text.h"
+
+/* Room for every chip of the set: 35 files exist. */
+#define CANDIDATES_MAX 64
+
+struct candidates {
+	const struct chip *items[CANDIDATES_MAX];
+	int count;
+};
+
+/* ---- vendors ------------------------------------------------------------------------------ */
+
+static enum chip_vendor vendor_of(struct str text)
+{
+	static const struct {
+		struct str name;
+		enum chip_vendor vendor;
+	} names[] = {
+		{ STR_INIT("nvidia"), VENDOR_NVIDIA },
+		{ STR_INIT("amd"), VENDOR_AMD },
+		{ STR_INIT("advancedmicrodevices"), VENDOR_AMD },
+		{ STR_INIT("google"), VENDOR_GOOGLE },
+	};
+	text = str_head(text, 64);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (ptrdiff_t end = 1; end <= text.len; end++)
+			if (chip_name_eq(str_head(text, end), names[i].name))
+				return names[i].vendor;
+	return VENDOR_UNKNOWN;
+}
+
+static bool is_vendor(const struct chip *c, enum chip_vendor v)
+{
+	return v == VENDOR_UNKNOWN || c->vendor == v;
+}
+
+/* ---- texts -------------------------------------------------------------------------------- */
+
+static struct str names_of(const struct candidates *list, struct arena *keep)
+{
+	struct str text = { "", 0 };
+	for (int i = 0; i < list->count; i++)
+		text = arena_fmt(keep, "%.*s%s%.*s", STR_ARG(text), i ? ", " : "",
+			STR_ARG(list->items[i]->id));
+	return text;
+}
+
+/* "compute capability 9.0, 132 cores, 84.9 GB, 1.98 GHz", of what is known. */
+static struct str counters(const struct chip_hints *h, struct arena *keep)
+{
+	struct str text = STR("no compute capability");
+	if (h->cc_major > 0)
+		text = arena_fmt(keep, "compute capability %d.%d", h->cc_major, h->cc_minor);
+	if (h->core_count > 0)
+		text = arena_fmt(keep, "%.*s, %d cores", STR_ARG(text), h->core_count);
+	if (h->memory_bytes > 0)
+		text = arena_fmt(keep, "%.*s, %.1f GB", STR_ARG(text), h->memory_bytes / 1e9);
+	if (h->clock_hz > 0)
+		text = arena_fmt(keep, "%.*s, %.3g GHz", STR_ARG(text), h->clock_hz / 1e9);
+	return text;
+}
+
+static struct str quoted(struct str name, struct arena *keep)
+{
+	struct str clean = str_head(text_clean(keep, name), 200);
+	return arena_fmt(keep, "\"%.*s\"", STR_ARG(text_clean(keep, clean)));
+}
+
+static struct chip_match known(const struct chip *c, struct str why)
+{
+	return (struct chip_match){ c, why, false };
+}
+
+static struct chip_match unknown(struct str why)
+{
+	return (struct chip_match){ NULL, why, false };
+}
+
+/* ---- by name ------------------------------------------------------------------------------ */
+
+static struct candidates called(const struct chip_set *set, struct str name, enum chip_vendor v)
+{
+	struct candidates list = { .count = 0 };
+	for (ptrdiff_t i = 0; i < set->count && list.count < CANDIDATES_MAX; i++)
+		if (is_vendor(set->items[i], v) && chip_is_called(set->items[i], name))
+			list.items[list.count++] = set->items[i];
+	return list;
+}
+
+/* The chip whose names look most like this one, as a model to copy; else a common one. */
+static struct str model_for(
+	const struct chip_set *set, struct str name, enum chip_vendor v, struct arena scratch)
+{
+	static const struct str common[] = { [VENDOR_UNKNOWN] = STR_INIT("h100_sxm"),
+		[VENDOR_GOOGLE] = STR_INIT("tpu_v5e"),
+		[VENDOR_NVIDIA] = STR_INIT("h100_sxm"),
+		[VENDOR_AMD] = STR_INIT("mi300x"),
+		[VENDOR_CPU] = STR_INIT("h100_sxm") };
+	struct str *words = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		for (ptrdiff_t j = 0; j < set->items[i]->alias_count; j++) {
+			struct str alias = set->items[i]->aliases[j];
+			if (!is_vendor(set->items[i], v))
+				continue;
+			if (chip_name_eq(str_head(alias, name.len), name))
+				return set->items[i]->id;
+			*arena_push(&scratch, words, count, cap) = alias;
+		}
+	struct str near = text_nearest(name, words, count);
+	for (ptrdiff_t i = 0; near.p && i < set->count; i++)
+		if (chip_is_called(set->items[i], near))
+			return set->items[i]->id;
+	return common[v];
+}
+
+static struct str add_alias(struct str quoted_name, struct str model, struct arena *keep)
+{
+	return arena_fmt(keep,
+		"if it is a chip that `rooflint hardware` lists, add %.*s to \"aliases\" in "
+		"hardware/<that chip>.json; else copy hardware/%.*s.json, put the line "
+		"\"aliases\": [%.*s], and its own figures into it, and pass the file with "
+		"--hardware",
+		STR_ARG(quoted_name), STR_ARG(model), STR_ARG(quoted_name));
+}
+
+static struct chip_match by_list(const struct candidates *list, struct str what, struct arena *keep)
+{
+	if (list->count == 1)
+		return known(list->items[0], what);
+	struct str ids = names_of(list, keep);
+	return (struct chip_match){ NULL,
+		arena_fmt(keep, "%.*s fits %.*s: say which with --hardware", STR_ARG(what),
+			STR_ARG(ids)),
+		true };
+}
+
+static struct chip_match tpu(const struct chip_set *set, struct str type, struct arena *keep)
+{
+	struct candidates list = called(set, type, VENDOR_UNKNOWN);
+	struct str name = quoted(type, keep);
+	if (list.count)
+		return by_list(&list, arena_fmt(keep, "device type %.*s", STR_ARG(name)), keep);
+	struct str model = model_for(set, type, VENDOR_GOOGLE, *keep);
+	struct str advice = add_alias(name, model, keep);
+	return unknown(arena_fmt(keep, "no hardware file knows the device type %.*s: %.*s",
+		STR_ARG(name), STR_ARG(advice)));
+}
+
+/* ---- by counters -------------------------------------------------------------------------- */
+
+/* Neither contradicts: unknown on one side is no contradiction. */
+static bool count_fits(int want, int have)
+{
+	return want <= 0 || have <= 0 || want == have;
+}
+
+static bool range_fits(double lo, double hi, double have)
+{
+	return isnan(lo) || !(have > 0) || (have >= lo && have <= hi);
+}
+
+static bool fits(const struct chip *c, const struct chip_hints *h, struct str arch)
+{
+	if (arch.len && !str_eq_nocase(c->arch, arch))
+		return false;
+	if (h->cc_major > 0 &&
+		(c->match_cc_major != h->cc_major || c->match_cc_minor != h->cc_minor))
+		return false;
+	return c->match_cc_major && count_fits(c->match_core_count, h->core_count) &&
+	       range_fits(c->match_memory_lo, c->match_memory_hi, h->memory_bytes) &&
+	       range_fits(c->match_clock_lo, c->match_clock_hi, h->clock_hz);
+}
+
+/* NVIDIA's memory_bandwidth stat is exact enough to part an A100 SXM from its PCIe sister. */
+#define BANDWIDTH_NEAR 0.015
+
+static void keep_near(struct candidates *list, double bps)
+{
+	struct candidates near = { .count = 0 };
+	for (int i = 0; i < list->count; i++)
+		if (fabs(list->items[i]->hbm_bps.value / bps - 1) <= BANDWIDTH_NEAR)
+			near.items[near.count++] = list->items[i];
+	if (near.count == 1)
+		*list = near;
+}
+
+static struct candidates counted(
+	const struct chip_set *set, const struct chip_hints *h, enum chip_vendor v, struct str arch)
+{
+	struct candidates list = { .count = 0 };
+	for (ptrdiff_t i = 0; i < set->count && list.count < CANDIDATES_MAX; i++)
+		if (is_vendor(set->items[i], v) && fits(set->items[i], h, arch))
+			list.items[list.count++] = set->items[i];
+	if (list.count > 1 && v == VENDOR_NVIDIA && h->memory_bps > 0)
+		keep_near(&list, h->memory_bps);
+	return list;
+}
+
+static struct chip_match by_counters(const struct chip_set *set, const struct chip_hints *h,
+	enum chip_vendor v, struct str arch, struct arena *keep)
+{
+	struct candidates list = counted(set, h, v, arch);
+	struct str what = counters(h, keep), ids = names_of(&list, keep);
+	if (h->cc_major <= 0 && !arch.len)
+		return unknown(STR("the device says neither its name nor its compute capability: "
+				   "name the chip with --hardware"));
+	if (!list.count)
+		return unknown(arena_fmt(keep,
+			"no hardware file fits %.*s: write one with a \"match\" for these figures, "
+			"as hardware/README.md describes it, and pass it with --hardware",
+			STR_ARG(what)));
+	if (h->core_count <= 0)
+		return (struct chip_match){ NULL,
+			arena_fmt(keep,
+				"%.*s without a core count could be %.*s: say which with "
+				"--hardware",
+				STR_ARG(what), STR_ARG(ids)),
+			true };
+	return by_list(&list, what, keep);
+}
+
+/* The device has a name that no file lists. */
+static struct chip_match unlisted(const struct chip_set *set, const struct chip_hints *h,
+	enum chip_vendor v, struct arena *keep)
+{
+	struct str name = quoted(h->device_name, keep), what = counters(h, keep);
+	struct candidates list = counted(set, h, v, (struct str){ NULL, 0 });
+	struct str ids = names_of(&list, keep);
+	if (str_contains(h->device_name, STR(" MIG ")))
+		return unknown(arena_fmt(keep,
+			"%.*s is a slice of a GPU (MIG), whose share of the peaks no file lists: "
+			"write a file with the slice's figures and pass it with --hardware",
+			STR_ARG(name)));
+	if (h->cc_major > 0 && list.count)
+		return unknown(arena_fmt(keep,
+			"no hardware file lists the name %.*s; its counters (%.*s) fit %.*s: if it "
+			"is that chip, add %.*s to \"aliases\" in hardware/%.*s.json or pass it "
+			"with --hardware",
+			STR_ARG(name), STR_ARG(what), STR_ARG(ids), STR_ARG(name),
+			STR_ARG(list.items[0]->id)));
+	struct str model = model_for(set, h->device_name, v, *keep);
+	struct str advice = add_alias(name, model, keep);
+	return unknown(arena_fmt(keep, "no hardware file lists the name %.*s (%.*s): %.*s",
+		STR_ARG(name), STR_ARG(what), STR_ARG(advice)));
+}
+
+/* "gfx942:sramecc+:xnack-" -> "gfx942"; missing for what is no architecture. */
+static struct str arch_of(struct str name)
+{
+	struct str arch, rest;
+	if (!str_starts(name, STR("gfx")))
+		return (struct str){ NULL, 0 };
+	str_cut(name, ':', &arch, &rest);
+	return arch;
+}
+
+struct chip_match chip_recognise(
+	const struct chip_set *set, const struct chip_hints *hints, struct arena *keep)
+{
+	enum chip_vendor v = vendor_of(hints->vendor);
+	struct str name = str_trim(hints->device_name), arch = arch_of(name);
+	if (str_trim(hints->device_type).len)
+		return tpu(set, str_trim(hints->device_type), keep);
+	struct candidates list = called(set, name, v);
+	struct str shown = quoted(name, keep);
+	if (name.len && list.count)
+		return by_list(&list, arena_fmt(keep, "device name %.*s", STR_ARG(shown)), keep);
+	if (name.len && !arch.len)
+		return unlisted(set, hints, v, keep);
+	return by_counters(set, hints, v, arch, keep);
+}

@@ -1,0 +1,467 @@
+/*
+ * Peaks, rooflines and expected collective times.  See roofline.h.
+ *
+ * Collectives: every member of a group of n has to pass (n-1)/n of the message (twice for an
+ * all-reduce) through its links.  lo divides that by all links the best layout of n chips can
+ * offer, hi by what the plainest layout offers: one unwrapped axis, whose last chip has a single
+ * link.  Between the two lies every layout; which one it was is seldom in a profile.
+ */
+#include "hardware/roofline.h"
+
+#include <math.h>
+
+struct str bound_name(enum bound b)
+{
+	static const struct str names[] = { STR_INIT("unknown"), STR_INIT("compute"),
+		STR_INIT("memory"), STR_INIT("communication") };
+	return names[(unsigned)b <= BOUND_COMMS ? b : BOUND_UNKNOWN];
+}
+
+/* ---- compute and memory ------------------------------------------------------------------- */
+
+/* operand_precision HIGHEST: six bf16 products on a TPU, no TF32 on NVIDIA (XLA's IsTf32Allowed:
+ * compute_precision <= 1, where HIGHEST is 2). */
+#define PASSES_HIGHEST 6
+
+static double peak_f32(const struct chip *c, int passes)
+{
+	double f32 = c->peak[DTYPE_F32].value;
+	if (c->vendor == VENDOR_GOOGLE && isnan(f32))
+		return c->peak[DTYPE_BF16].value / (passes > 1 ? passes : 1);
+	if (c->vendor == VENDOR_NVIDIA && passes >= PASSES_HIGHEST)
+		return c->f32_vector_flops.value;
+	return f32;
+}
+
+double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes)
+{
+	if (!d->chip || (unsigned)t >= DTYPE_COUNT)
+		return NAN;
+	double peak = t == DTYPE_F32 ? peak_f32(d->chip, passes) : d->chip->peak[t].value;
+	return peak * d->share;
+}
+
+double roofline_hbm_bps(const struct chip_device *d)
+{
+	return d->chip ? d->chip->hbm_bps.value * d->share : NAN;
+}
+
+double roofline_ridge(const struct chip_device *d, enum dtype t, int passes)
+{
+	return roofline_peak_flops(d, t, passes) / roofline_hbm_bps(d);
+}
+
+/* 8-bit floats are measured farther below their peak than 16-bit ones: a share of their own. */
+static double attainable_matmul(const struct chip *c, enum dtype t)
+{
+	bool is_f8 = dtype_bits(t) == 8 && t != DTYPE_S8 && t != DTYPE_U8 && t != DTYPE_PRED;
+	return is_f8 ? c->attainable_matmul_f8.value : c->attainable_matmul.value;
+}
+
+struct roofline roofline_op(
+	const struct chip_device *d, double flops, enum dtype t, int passes, double hbm_bytes)
+{
+	struct roofline r = {
+		.t_math_s = flops / roofline_peak_flops(d, t, passes),
+		.t_hbm_s = hbm_bytes / roofline_hbm_bps(d),
+		.t_comms_s = NAN,
+		.attainable_s = NAN,
+	};
+	r.roofline_s = fmax(r.t_math_s, r.t_hbm_s); /* fmax drops a NaN */
+	if (d->chip)
+		r.attainable_s = fmax(r.t_math_s / attainable_matmul(d->chip, t),
+			r.t_hbm_s / d->chip->attainable_hbm.value);
+	if (r.roofline_s > 0)
+		r.bound = r.roofline_s == r.t_math_s ? BOUND_COMPUTE : BOUND_MEMORY;
+	return r;
+}
+
+/* ---- collectives: what a member has to pass ----------------------------------------------- */
+
+/* More devices than any job has; a larger group is a misread module. */
+#define GROUP_MAX ((int64_t)1 << 20)
+
+/* Bytes each of m members takes in over the message's bytes, out of a group of n. */
+static double passed(enum op_kind kind, double m, double n)
+{
+	switch (kind) {
+	case KIND_ALL_GATHER:
+	case KIND_REDUCE_SCATTER:
+		return (m - 1) / m;
+	case KIND_ALL_REDUCE:
+		return 2 * (m - 1) / m;
+	case KIND_ALL_TO_ALL:
+		return (m - 1) / (n * n);
+	case KIND_PERMUTE:
+	case KIND_BROADCAST:
+		return m > 1 ? 1 : 0;
+	default:
+		return NAN;
+	}
+}
+
+/*
+ * What latency a step adds.  ICI: about 1 us a hop, and 8 us seen over 3 hops (scaling book,
+ * sharding).  GPUs, at most: NCCL's own tuning constants for rings with the Simple protocol
+ * (src/graph/tuning.cc: base 8.4, NVLink 3.4, network 14 us a step); at least: the 1 us barrier of
+ * a one-shot kernel.
+ */
+#define ICI_HOP_LO_S	  1e-6
+#define ICI_HOP_HI_S	  (8e-6 / 3)
+#define GPU_LO_S	  1e-6
+#define GPU_BASE_HI_S	  8.4e-6
+#define GPU_STEP_HI_S	  3.4e-6
+#define NETWORK_STEP_HI_S 14e-6
+
+/* A part of the group on one island (a pod slice, a node), as far as asked. */
+struct ask {
+	const struct chip_device *d;
+	const struct collective_op *op;
+	const struct job_shape *job;
+	double members; /* of the island */
+};
+
+struct span {
+	double lo_s, hi_s;	       /* the transfer alone */
+	double floor_lo_s, floor_hi_s; /* latency */
+};
+
+/* ---- torus -------------------------------------------------------------------------------- */
+
+/* Chips of one torus, a whole pod at most; 0 unknown. */
+static int64_t slice_chips(const struct ask *a)
+{
+	int64_t pod = a->d->chip->scaleup_domain;
+	int64_t chips = a->job->chips / (a->job->slices ? a->job->slices : 1);
+	return chips < pod ? chips : pod;
+}
+
+static int64_t power(int64_t base, int exponent)
+{
+	int64_t result = 1;
+	while (exponent-- > 0)
+		result *= base;
+	return result;
+}
+
+/* Every axis of the slice wraps: whole cubes of torus_wrap chips along each side. */
+static bool wraps_everywhere(const struct chip *c, int64_t slice)
+{
+	return c->torus_wrap && slice > 0 && slice % power(c->torus_wrap, c->torus_axes) == 0;
+}
+
+/* Some axis may wrap.  Where only a pod's full length does, one side is enough. */
+static bool may_wrap(const struct chip *c, int64_t slice)
+{
+	if (!c->torus_wrap)
+		return false;
+	if (slice <= 0 || wraps_everywhere(c, slice))
+		return true;
+	return c->torus_wrap == c->torus_axis_max && slice % c->torus_wrap == 0;
+}
+
+/* Prime factors of n, as far as `most` of them. */
+static int factors(int64_t n, int most)
+{
+	int count = 0;
+	for (int64_t p = 2; p * p <= n && count < most; p++)
+		for (; n % p == 0 && count < most; n /= p)
+			count++;
+	return count + (n > 1 && count < most);
+}
+
+/*
+ * Links that the worst placed chip has in the best layout of n chips: two along an axis that
+ * wraps, one along another (the chip at its end).  An axis takes a factor of n.
+ */
+static int best_links(const struct chip *c, int64_t n, bool wrap)
+{
+	int axes = c->torus_axes, best = 0;
+	for (int wrapped = 0; wrapped <= axes; wrapped++) {
+		int links = 2 * wrapped + factors(n, axes - wrapped);
+		best = links > best ? links : best;
+		if (!wrap || n % c->torus_wrap)
+			break;
+		n /= c->torus_wrap;
+	}
+	return best;
+}
+
+/* All-to-all is bound by the cut through the longest axis of `side` chips: V/4 has to cross it
+ * either way, over n/side links, or twice as many if the axis wraps. */
+static double cut_s(double message, double n, double side, double link_bps, bool wrap)
+{
+	return message / 4 / (n / side * (wrap ? 2 : 1) * link_bps);
+}
+
+/* The longest axis is at least this long, whatever the layout of n chips. */
+static double cube_side(const struct chip *c, double n)
+{
+	return ceil(pow(n, 1.0 / c->torus_axes) - 1e-9);
+}
+
+/*
+ * At least: the members share chips if they can (two cores each).  On a single chip nothing
+ * crosses a link, and memory is the bound.
+ */
+static double torus_lo_s(const struct ask *a, bool wrap)
+{
+	const struct chip *c = a->d->chip;
+	double v = a->op->message_bytes, chips = ceil(a->members * a->d->share);
+	if (chips <= 1)
+		return v * passed(a->op->kind, a->members, a->members) / roofline_hbm_bps(a->d);
+	if (a->op->kind == KIND_PERMUTE)
+		return v / (c->torus_axes * c->link_bps.value);
+	if (a->op->kind == KIND_ALL_TO_ALL)
+		return cut_s(v, chips, cube_side(c, chips), c->link_bps.value,
+			wrap && chips >= c->torus_wrap);
+	return v * passed(a->op->kind, chips, chips) /
+	       (best_links(c, (int64_t)a->members, wrap) * c->link_bps.value);
+}
+
+/* At most: one axis, each chip's links shared by its planes. */
+static double torus_hi_s(const struct ask *a, double side, bool ring)
+{
+	const struct chip *c = a->d->chip;
+	double rate = c->link_bps.value * c->attainable_link.value * a->d->share;
+	if (a->op->kind == KIND_ALL_TO_ALL)
+		return cut_s(a->op->message_bytes, a->members, side, rate, ring);
+	if (a->op->kind == KIND_PERMUTE)
+		ring = false;
+	return a->op->message_bytes * passed(a->op->kind, a->members, a->members) /
+	       (rate * (ring ? 2 : 1));
+}
+
+/* The group is the whole slice and every axis of it wraps. */
+static bool is_whole_ring(const struct ask *a)
+{
+	int64_t slice = slice_chips(a);
+	return wraps_everywhere(a->d->chip, slice) && a->members * a->d->share == (double)slice;
+}
+
+static struct span torus(const struct ask *a)
+{
+	const struct chip *c = a->d->chip;
+	double n = a->members, most = c->torus_axis_max ? c->torus_axis_max : n;
+	double side = fmin(n, most), axes = n > most ? c->torus_axes : 1;
+	double cube = pow(ceil(n * a->d->share), 1.0 / c->torus_axes);
+	double hops = a->op->kind == KIND_PERMUTE ? 1 : floor(c->torus_axes * cube / 2 + 1e-9);
+	double twice = a->op->kind == KIND_ALL_REDUCE ? 2 : 1;
+	return (struct span){
+		.lo_s = torus_lo_s(a, may_wrap(c, slice_chips(a))),
+		.hi_s = torus_hi_s(a, side, is_whole_ring(a)),
+		.floor_lo_s = ICI_HOP_LO_S * fmax(1, hops),
+		.floor_hi_s = ICI_HOP_HI_S * axes * (side - 1) * twice,
+	};
+}
+
+/* ---- switch and mesh ---------------------------------------------------------------------- */
+
+static double gpu_bps(const struct ask *a)
+{
+	const struct chip *c = a->d->chip;
+	if (c->topology == TOPOLOGY_SWITCH)
+		return c->scaleup_bps.value * a->d->share;
+	double peers = a->op->kind == KIND_PERMUTE ? 1 : a->members - 1;
+	return peers * c->link_bps.value * a->d->share;
+}
+
+static struct span gpu(const struct ask *a)
+{
+	const struct chip *c = a->d->chip;
+	bool reduces = c->switch_reduces && a->op->kind == KIND_ALL_REDUCE;
+	double twice = a->op->kind == KIND_ALL_REDUCE ? 2 : 1;
+	double time = a->op->message_bytes *
+		      passed(a->op->kind, a->members, (double)a->op->group_size) / gpu_bps(a);
+	return (struct span){
+		.lo_s = reduces ? time / 2 : time,
+		.hi_s = time / c->attainable_link.value,
+		.floor_lo_s = GPU_LO_S,
+		.floor_hi_s = GPU_BASE_HI_S + GPU_STEP_HI_S * (a->members - 1) * twice,
+	};
+}
+
+/* ---- islands and the network between them -------------------------------------------------- */
+
+/*
+ * An island is what the fast links join: a TPU slice, a node, a rack.  A server holds at most 16
+ * GPUs, so a smaller domain ends with the server and a larger one is a rack of several.
+ */
+#define SERVER_GPUS_MAX 16
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+static int64_t island_devices(const struct ask *a)
+{
+	const struct chip *c = a->d->chip;
+	int64_t chips = c->scaleup_domain;
+	int64_t known = 0;
+	if (c->torus_axes)
+		known = slice_chips(a);
+	else if (chips <= SERVER_GPUS_MAX && a->job->hosts)
+		known = ceil_div(a->job->chips, a->job->hosts);
+	if (known && known < chips)
+		chips = known;
+	return (int64_t)((double)chips / a->d->share + 0.5);
+}
+
+/* Islands the job has; 0 unknown. */
+static int64_t islands(const struct ask *a, int64_t devices)
+{
+	if (a->d->chip->torus_axes)
+		return a->job->slices;
+	if (a->job->hosts == 1)
+		return 1;
+	int64_t all = (int64_t)((double)a->job->chips / a->d->share + 0.5);
+	return a->job->hosts ? ceil_div(all, devices) : 0;
+}
+
+struct spread {
+	int64_t least, most; /* islands that the group touches */
+};
+
+/*
+ * The ids of a group with an even stride are known to lie on so many islands; without one, all of
+ * them may lie together or each alone.  The pairs of a permute may all stay on their islands.
+ */
+static struct spread spread_of(const struct ask *a)
+{
+	int64_t n = a->op->group_size, stride = a->op->group_stride;
+	int64_t size = island_devices(a), all = islands(a, size);
+	struct spread s = { ceil_div(n, size), ceil_div(n, size) };
+	bool is_even = stride > 0 && stride <= GROUP_MAX;
+	if (all > 1) {
+		s.most = is_even ? ceil_div((n - 1) * stride + 1, size) : all;
+		s.most = s.most < n ? s.most : n;
+		s.most = s.most > s.least ? s.most : s.least;
+		s.least = is_even ? s.most : s.least;
+	}
+	if (a->op->kind == KIND_PERMUTE)
+		s.least = 1;
+	return s;
+}
+
+/* The part between islands, over the network cards of the members on one of them. */
+static double network_s(const struct ask *a, int64_t count)
+{
+	double n = (double)a->op->group_size, v = a->op->message_bytes;
+	double rate = a->d->chip->scaleout_bps.value * a->d->share;
+	if (count <= 1)
+		return 0;
+	if (a->op->kind == KIND_ALL_TO_ALL)
+		return v * (n - a->members) / (n * n) / rate;
+	double cards = a->op->kind == KIND_PERMUTE ? 1 : a->members;
+	return v * passed(a->op->kind, (double)count, n) / (cards * rate);
+}
+
+static struct span island_span(const struct ask *a)
+{
+	if (a->members <= 1)
+		return (struct span){ 0, 0, 0, 0 };
+	return a->d->chip->torus_axes ? torus(a) : gpu(a);
+}
+
+static struct collective_time times(struct ask a, struct spread s)
+{
+	struct collective_time t = { .lo_s = NAN };
+	double n = (double)a.op->group_size, network;
+	a.members = ceil(n / (double)s.least);
+	struct span best = island_span(&a);
+	t.latency_s = best.floor_lo_s;
+	network = network_s(&a, s.least);
+	t.lo_s = isnan(network) ? NAN : fmax(fmax(best.lo_s, t.latency_s), network);
+	a.members = ceil(n / (double)s.most);
+	struct span worst = island_span(&a);
+	t.hi_s = worst.hi_s + worst.floor_hi_s + NETWORK_STEP_HI_S * (double)(s.most - 1) +
+		 network_s(&a, s.most) / a.d->chip->attainable_link.value;
+	return t;
+}
+
+/* ---- what was assumed, for people --------------------------------------------------------- */
+
+static struct str link_name(const struct chip *c, struct spread s)
+{
+	if (s.least > 1)
+		return STR("dcn");
+	if (c->topology == TOPOLOGY_MESH)
+		return STR("xgmi");
+	return c->torus_axes ? STR("ici") : STR("nvlink");
+}
+
+static struct str torus_text(const struct ask *a, struct arena *keep)
+{
+	const struct chip *c = a->d->chip;
+	bool wrap = may_wrap(c, slice_chips(a));
+	if (is_whole_ring(a))
+		return arena_fmt(
+			keep, "ici, rings over all %d axes of the whole slice", c->torus_axes);
+	return arena_fmt(keep, "ici, between up to %d axes%s and one unwrapped axis of %.0f",
+		c->torus_axes, wrap ? " that may wrap" : "", a->members);
+}
+
+static struct str island_text(const struct ask *a, struct arena *keep)
+{
+	const struct chip *c = a->d->chip;
+	if (c->torus_axes)
+		return torus_text(a, keep);
+	struct str link = c->topology == TOPOLOGY_MESH ? STR("xgmi") : STR("nvlink");
+	return arena_fmt(
+		keep, "%.*s, %.0f of a domain of %d", STR_ARG(link), a->members, c->scaleup_domain);
+}
+
+static struct str assumed(struct ask a, struct spread s, struct arena *keep)
+{
+	a.members = ceil((double)a.op->group_size / (double)s.least);
+	struct str inner = island_text(&a, keep);
+	double share = a.d->chip->attainable_link.value * 100;
+	if (s.most > 1)
+		return arena_fmt(keep, "%.*s; over %s%lld %s by network; hi at %.0f%% of the links",
+			STR_ARG(inner), s.least < s.most ? "up to " : "", (long long)s.most,
+			a.d->chip->torus_axes ? "slices" : "domains", share);
+	return arena_fmt(keep, "%.*s%s; hi at %.0f%% of the link", STR_ARG(inner),
+		a.d->chip->torus_axes || a.job->hosts > 0 ? "" : ", hosts not known", share);
+}
+
+/* Without counts that contradict the group: the profile of one host knows only its own chips. */
+static struct job_shape believed(const struct job_shape *job, double group_chips)
+{
+	const struct job_shape none = { 0, 0, 0 };
+	if (job->chips < 0 || job->hosts < 0 || job->slices < 0)
+		return none;
+	if (job->chips > GROUP_MAX || (job->chips && (double)job->chips < group_chips))
+		return none;
+	return *job;
+}
+
+static struct collective_time unknown(struct str why)
+{
+	return (struct collective_time){ NAN, NAN, NAN, { NULL, 0 }, why };
+}
+
+struct collective_time roofline_collective(const struct chip_device *d,
+	const struct collective_op *op, const struct job_shape *job, struct arena *keep)
+{
+	struct job_shape shape = believed(job, (double)op->group_size * d->share);
+	struct ask a = { d, op, &shape, 0 };
+	if (!d->chip)
+		return unknown(STR("the chip is not known"));
+	if (op->group_size < 1 || op->group_size > GROUP_MAX)
+		return unknown(STR("the group's size is not known"));
+	if (!(op->message_bytes >= 0))
+		return unknown(STR("the message's size is not known"));
+	if (isnan(passed(op->kind, 2, 2)))
+		return unknown(STR("no formula for this kind of collective"));
+	if (op->group_size == 1)
+		return unknown(STR("a group of one moves nothing"));
+	if (d->chip->topology == TOPOLOGY_NONE)
+		return unknown(arena_fmt(
+			keep, "%.*s gives no links between chips", STR_ARG(d->chip->file)));
+	struct spread s = spread_of(&a);
+	struct collective_time t = times(a, s);
+	t.link = link_name(d->chip, s);
+	t.topology_source = assumed(a, s, keep);
+	return t;
+}

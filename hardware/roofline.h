@@ -1,0 +1,68 @@
+/*
+ * The roofline: how long work must take at the least, and what holds it back.
+ *
+ * Pure arithmetic on a chip_device; no profile, no HLO.  Unknown inputs are NaN and give NaN.
+ * Source: "How to Scale Your Model" (jax-ml.github.io/scaling-book), chapters roofline, sharding
+ * and gpus; where a constant comes from elsewhere, roofline.c says so beside it.
+ */
+#ifndef HARDWARE_ROOFLINE_H
+#define HARDWARE_ROOFLINE_H
+
+#include "hardware/chip.h"
+
+enum bound { BOUND_UNKNOWN, BOUND_COMPUTE, BOUND_MEMORY, BOUND_COMMS };
+struct str bound_name(enum bound b); /* "compute", "memory", "communication" */
+
+/*
+ * Dense peak of a device for operands of a type; NaN when the table has no such rate.
+ *
+ * `passes` is what an f32 dot's operand_precision asks for: DEFAULT 1, HIGH 3, HIGHEST 6.  A TPU
+ * has no f32 engine and runs that many bf16 products.  NVIDIA runs f32 in TF32 up to HIGH and on
+ * the vector units at HIGHEST, as XLA decides.  AMD multiplies f32 as f32 whatever it says.
+ */
+double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes);
+double roofline_hbm_bps(const struct chip_device *d);
+/* FLOPs per byte at which the two limits meet. */
+double roofline_ridge(const struct chip_device *d, enum dtype t, int passes);
+
+struct roofline {
+	double t_math_s, t_hbm_s, t_comms_s; /* NaN where not applicable or unknown */
+	double roofline_s;		     /* the largest of those known */
+	double attainable_s; /* the same with each rate times its attainable share */
+	enum bound bound;
+};
+struct roofline roofline_op(
+	const struct chip_device *d, double flops, enum dtype t, int passes, double hbm_bytes);
+
+/*
+ * Expected time of one collective, as an interval because the topology is seldom in the profile:
+ * lo is a bound no layout beats, hi what the plainest layout takes at the attainable link rate.
+ * `topology_source` says what was assumed.
+ */
+struct collective_time {
+	double lo_s, hi_s; /* NaN unknown; either may be known alone */
+	double latency_s;  /* floor included in both */
+	struct str link;   /* "ici", "nvlink", "xgmi", "dcn" or missing */
+	struct str topology_source;
+};
+
+/* What the program says about the collective. */
+struct collective_op {
+	enum op_kind kind;
+	/* All-gather: output; reduce-scatter, all-reduce, permute, broadcast: operand; all-to-all:
+	 * the operand times the group, that is the array before it was split. */
+	double message_bytes;
+	int64_t group_size;   /* devices; 0 unknown */
+	int64_t group_stride; /* between the ids of neighbours in a group; 0 unknown or uneven */
+};
+
+/* What is known about the machines; 0 unknown. */
+struct job_shape {
+	int64_t chips, hosts;
+	int64_t slices; /* TPU: tori that only the data centre network joins */
+};
+
+struct collective_time roofline_collective(const struct chip_device *d,
+	const struct collective_op *op, const struct job_shape *job, struct arena *keep);
+
+#endif
