@@ -1,0 +1,424 @@
+/*
+ * Finding runs below a path, and saying well why there are none.  See find.h.
+ *
+ *     logdir/plugins/profile/2026_03_14_09_26_53/worker-0.xplane.pb
+ *     `----- parent of runs -----'`----- run ----'`- host -'
+ *
+ * A directory that holds xplane files is a run; the directories below it are not looked at.  The
+ * newest run is the last by name among those of one parent, so a tree of many jobs gives the
+ * newest of each.
+ *
+ * Refuses: opening files.  What is in them is the opener's to judge; here only names count.
+ */
+#include "profile/find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/input.h"
+#include "base/text.h"
+
+/* Levels below the path: a log directory has three, and fleets sort theirs by team and date. */
+enum { FIND_MAX_DEPTH = 16 };
+/* Hosts of one capture name their directories by their own clocks, this far apart at the most. */
+enum { NEAR_SECONDS = 30 };
+
+/* ---- what is a profile, and what is something else ------------------------------------------- */
+
+static const struct str endings[] = { STR_INIT(".xplane.pb"), STR_INIT(".xspace.pb") };
+enum { ENDINGS = sizeof(endings) / sizeof(endings[0]) };
+
+/* Files that stand beside profiles or are taken for them; the most telling first. */
+static const struct other {
+	struct str name; /* a pattern */
+	const char *is, *todo;
+} others[] = {
+#define ASK_XPLANE "give the *.xplane.pb of the same run"
+#define TRACE	   "a trace viewer's export, which has a part of the events and no costs"
+#define CACHE	   "a result that XProf made from a profile and kept"
+#define DUMP	   "a compiler's dump of a program, without times"
+#define PACKED	   "a packed file"
+	{ STR_INIT("*.xplane.riegeli"), "a profile in riegeli records, a form that is not read",
+		"have it captured as *.xplane.pb" },
+	{ STR_INIT("*.xplane.pb.*"), "a packed or unfinished profile",
+		"unpack it, or wait until its writer is done" },
+	{ STR_INIT("*.trace.json.gz"), TRACE, ASK_XPLANE },
+	{ STR_INIT("*.trace.json"), TRACE, ASK_XPLANE },
+	{ STR_INIT("perfetto_trace.json.gz"), TRACE, ASK_XPLANE },
+	{ STR_INIT("*.nsys-rep"), "an Nsight Systems report, a form that is not read",
+		"capture with jax.profiler, which writes *.xplane.pb" },
+	{ STR_INIT("*.qdrep"), "an Nsight Systems report, a form that is not read",
+		"capture with jax.profiler, which writes *.xplane.pb" },
+	{ STR_INIT("*.sqlite"), "a database, as Nsight Systems exports it, which is not read",
+		"capture with jax.profiler, which writes *.xplane.pb" },
+	{ STR_INIT("*.prof"), "a snapshot of live buffers, without times", ASK_XPLANE },
+	{ STR_INIT("*.hlo_proto.pb"), "a compiled program, without times", ASK_XPLANE },
+	{ STR_INIT("*after_optimizations*.txt"), DUMP, ASK_XPLANE },
+	{ STR_INIT("*buffer-assignment.txt"), DUMP, ASK_XPLANE },
+	{ STR_INIT("*memory-usage-report.txt"), DUMP, ASK_XPLANE },
+	{ STR_INIT("*.op_stats*.pb"), CACHE, ASK_XPLANE },
+	{ STR_INIT("*_stats.pb"), CACHE, ASK_XPLANE },
+	{ STR_INIT("*.smart_suggestion.pb"), CACHE, ASK_XPLANE },
+	{ STR_INIT("*.overview_page.pb"), CACHE, ASK_XPLANE },
+	{ STR_INIT("*.input_pipeline.pb"), CACHE, ASK_XPLANE },
+	{ STR_INIT("*.memory_profile.json.gz"), CACHE, ASK_XPLANE },
+	{ STR_INIT("*.pod_viewer.json"), CACHE, ASK_XPLANE },
+	{ STR_INIT("*.SSTABLE"), CACHE, ASK_XPLANE },
+	{ STR_INIT("*.json.gz"), "not a profile but JSON", ASK_XPLANE },
+	{ STR_INIT("*.json"), "not a profile but JSON", ASK_XPLANE },
+	{ STR_INIT("*tfevents*"), "a TensorBoard event file, without a profile",
+		"wrap some steps in jax.profiler.trace to have one written" },
+	{ STR_INIT("*.tar*"), PACKED, "unpack it and name what comes out" },
+	{ STR_INIT("*.tgz"), PACKED, "unpack it and name what comes out" },
+	{ STR_INIT("*.zip"), PACKED, "unpack it and name what comes out" },
+	{ STR_INIT("*.zst"), PACKED, "unpack it and name what comes out" },
+	{ STR_INIT("*.gz"), PACKED, "unpack it and name what comes out" },
+};
+enum { OTHERS = sizeof(others) / sizeof(others[0]) };
+
+static const struct other *other_of(struct str name)
+{
+	for (int i = 0; i < OTHERS; i++)
+		if (str_glob(name, others[i].name))
+			return &others[i];
+	return NULL;
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+static struct str path_trim(struct str path)
+{
+	while (path.len > 1 && str_ends(path, STR("/")))
+		path = str_head(path, path.len - 1);
+	return path;
+}
+
+static struct str path_base(struct str path)
+{
+	return str_from_offset(path, str_rfind_char(path, '/') + 1);
+}
+
+static struct str path_parent(struct str path)
+{
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	return slash < 0 ? STR(".") : slash == 0 ? STR("/") : path_trim(str_head(path, slash));
+}
+
+static struct str path_join(struct str dir, struct str name, struct arena *keep)
+{
+	if (str_eq(dir, STR(".")))
+		return name;
+	return arena_fmt(keep, "%.*s%s%.*s", STR_ARG(dir), str_ends(dir, STR("/")) ? "" : "/",
+		STR_ARG(name));
+}
+
+/* The host in a file's name; missing when the name is not a profile's. */
+static struct str host_of(struct str name)
+{
+	for (int i = 0; i < ENDINGS; i++)
+		if (str_ends(name, endings[i]))
+			return str_head(name, name.len - endings[i].len);
+	return (struct str){ NULL, 0 };
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+struct search {
+	struct arena *keep;
+	struct diag *err;
+	struct found_run *runs;
+	ptrdiff_t count, cap;
+	int64_t entries;
+	const struct other *other; /* the most telling of what was met instead */
+	struct str other_path;	   /* the first such file */
+};
+
+static int by_host(const void *a, const void *b)
+{
+	const struct found_file *x = a, *y = b;
+	int order = str_cmp(x->host, y->host);
+	return order ? order : str_cmp(x->path, y->path);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return str_cmp(((const struct found_run *)a)->path, ((const struct found_run *)b)->path);
+}
+
+static int by_parent(const void *a, const void *b)
+{
+	const struct found_run *x = a, *y = b;
+	int order = str_cmp(path_parent(x->path), path_parent(y->path));
+	return order ? order : str_cmp(x->name, y->name);
+}
+
+static void files_sort(struct found_run *r)
+{
+	qsort(r->files, (size_t)r->file_count, sizeof(*r->files), by_host);
+}
+
+static void meet_other(struct search *s, struct str dir, struct str name)
+{
+	const struct other *other = other_of(name);
+	if (!other || (s->other && s->other <= other))
+		return;
+	s->other = other;
+	s->other_path = path_join(dir, name, s->keep);
+}
+
+static bool is_profile(const struct dir_entry *e)
+{
+	return !e->is_dir && host_of(e->name).len > 0;
+}
+
+static bool run_add(
+	struct search *s, struct str dir, const struct dir_entry *entries, ptrdiff_t count)
+{
+	struct found_run run = { .path = dir, .name = path_base(dir) };
+	ptrdiff_t cap = 0;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (!is_profile(&entries[i]))
+			continue;
+		if (run.file_count >= FIND_MAX_HOSTS)
+			return diag_set(s->err, DIAG_LIMIT,
+				"%.*s: more than %d profiles in one run; name a run with fewer",
+				STR_ARG(dir), FIND_MAX_HOSTS);
+		*arena_push(s->keep, run.files, run.file_count, cap) = (struct found_file){
+			.path = path_join(dir, entries[i].name, s->keep),
+			.host = host_of(entries[i].name),
+		};
+	}
+	files_sort(&run);
+	*arena_push(s->keep, s->runs, s->count, s->cap) = run;
+	return true;
+}
+
+static bool search_dir(struct search *s, struct str dir, int depth);
+
+static bool search_below(struct search *s, struct str dir, const struct dir_entry *entries,
+	ptrdiff_t count, int depth)
+{
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct str name = entries[i].name;
+		if (!entries[i].is_dir)
+			meet_other(s, dir, name);
+		else if (!str_starts(name, STR(".")) && depth < FIND_MAX_DEPTH &&
+			 !search_dir(s, path_join(dir, name, s->keep), depth + 1))
+			return false;
+	}
+	return true;
+}
+
+static bool search_dir(struct search *s, struct str dir, int depth)
+{
+	struct dir_entry *entries;
+	ptrdiff_t count;
+	if (!dir_list(dir, s->keep, &entries, &count, s->err))
+		return false;
+	s->entries += count;
+	if (s->entries > FIND_MAX_FILES)
+		return diag_set(s->err, DIAG_LIMIT,
+			"%.*s: more than %d names before the search was over; name a directory "
+			"nearer to the profile",
+			STR_ARG(dir), FIND_MAX_FILES);
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (is_profile(&entries[i]))
+			return run_add(s, dir, entries, count);
+	return search_below(s, dir, entries, count, depth);
+}
+
+/* ---- hosts that landed in neighbouring directories ------------------------------------------- */
+
+/* Days from 0000-03-01 to a date of the Gregorian calendar. */
+static int64_t days(int64_t year, int64_t month, int64_t day)
+{
+	year -= month <= 2;
+	month += month <= 2 ? 9 : -3;
+	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
+}
+
+/* "2026_03_14_09_26_53" as seconds of some era; -1 for any other name. */
+static int64_t name_seconds(struct str name)
+{
+	int64_t part[6] = { 0 };
+	if (name.len != 19 || !str_glob(name, STR("????_??_??_??_??_??")))
+		return -1;
+	for (int i = 0; i < 6; i++) {
+		struct str head;
+		str_cut(name, '_', &head, &name);
+		if (!str_to_i64(head, &part[i]) || part[i] < 0)
+			return -1;
+	}
+	return ((days(part[0], part[1], part[2]) * 24 + part[3]) * 60 + part[4]) * 60 + part[5];
+}
+
+static bool is_near(const struct found_run *first, const struct found_run *next)
+{
+	int64_t a = name_seconds(first->name), b = name_seconds(next->name);
+	return a >= 0 && b >= 0 && b - a <= NEAR_SECONDS &&
+	       str_eq(path_parent(first->path), path_parent(next->path));
+}
+
+static bool are_disjoint(const struct found_run *a, const struct found_run *b)
+{
+	for (ptrdiff_t i = 0, j = 0; i < a->file_count && j < b->file_count;) {
+		int order = str_cmp(a->files[i].host, b->files[j].host);
+		if (!order)
+			return false;
+		i += order < 0;
+		j += order > 0;
+	}
+	return a->file_count + b->file_count <= FIND_MAX_HOSTS;
+}
+
+/* `next` is the newer one and gives the run its name. */
+static void run_join(struct found_run *run, const struct found_run *next, struct arena *keep)
+{
+	ptrdiff_t count = run->file_count + next->file_count;
+	struct found_file *files = arena_make(keep, struct found_file, count);
+	memcpy(files, run->files, (size_t)run->file_count * sizeof(*files));
+	memcpy(files + run->file_count, next->files, (size_t)next->file_count * sizeof(*files));
+	*run = *next;
+	run->files = files;
+	run->file_count = count;
+	files_sort(run);
+}
+
+/* Runs are sorted by parent and name: neighbours stand next to each other. */
+static void join_neighbours(struct search *s)
+{
+	struct found_run first = { 0 };
+	ptrdiff_t kept = 0;
+	for (ptrdiff_t i = 0; i < s->count; i++) {
+		struct found_run *last = kept ? &s->runs[kept - 1] : NULL;
+		if (last && is_near(&first, &s->runs[i]) && are_disjoint(last, &s->runs[i])) {
+			run_join(last, &s->runs[i], s->keep);
+			continue;
+		}
+		first = s->runs[i];
+		s->runs[kept++] = first;
+	}
+	s->count = kept;
+}
+
+static void keep_newest(struct search *s)
+{
+	ptrdiff_t kept = 0;
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		if (i + 1 == s->count ||
+			!str_eq(path_parent(s->runs[i].path), path_parent(s->runs[i + 1].path)))
+			s->runs[kept++] = s->runs[i];
+	s->count = kept;
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static bool exists(struct str path, struct arena scratch)
+{
+	struct stat st;
+	return !stat(arena_z(&scratch, path), &st);
+}
+
+/* "; did you mean ...?" with the name in `dir` that may have been meant; or nothing. */
+static struct str guess(struct str dir, struct str name, struct arena *keep)
+{
+	struct dir_entry *entries;
+	struct diag ignored;
+	ptrdiff_t count;
+	if (!dir_list(dir, keep, &entries, &count, &ignored))
+		return STR("");
+	struct str *names = arena_make(keep, struct str, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		names[i] = entries[i].name;
+	struct str nearest = text_nearest(name, names, count);
+	if (!nearest.p)
+		return STR("");
+	return arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(path_join(dir, nearest, keep)));
+}
+
+static bool refuse_absent(struct str path, struct arena scratch, struct diag *err)
+{
+	struct str missing = path, parent = path_parent(path), where = STR("");
+	while (!exists(parent, scratch) && parent.len > 1) {
+		missing = parent;
+		parent = path_parent(parent);
+	}
+	if (str_eq(path, STR("-")))
+		where = STR(" (a profile cannot be read from standard input)");
+	else if (!str_eq(missing, path))
+		where = arena_fmt(&scratch, ": '%.*s' has no '%.*s'", STR_ARG(parent),
+			STR_ARG(path_base(missing)));
+	struct str hint = guess(parent, path_base(missing), &scratch);
+	return diag_set(err, DIAG_NO_PROFILE, "%.*s: no such file or directory%.*s%.*s",
+		STR_ARG(path), STR_ARG(where), STR_ARG(hint));
+}
+
+static bool refuse_dir(const struct search *s, struct str dir)
+{
+	if (s->other)
+		return diag_set(s->err, DIAG_FILE_KIND,
+			"%.*s: no *.xplane.pb here or below; %.*s is %s; %s", STR_ARG(dir),
+			STR_ARG(s->other_path), s->other->is, s->other->todo);
+	return diag_set(s->err, DIAG_NO_PROFILE,
+		"%.*s: %s, and a profile (*.xplane.pb) was expected here or below; name the "
+		"directory that was given to jax.profiler.trace",
+		STR_ARG(dir), s->entries ? "no profile" : "the directory is empty");
+}
+
+/* ---- the ways in ----------------------------------------------------------------------------- */
+
+static bool find_file(struct search *s, struct str path)
+{
+	struct str name = path_base(path), host = host_of(name);
+	const struct other *other = other_of(name);
+	if (!host.len && other)
+		return diag_set(s->err, DIAG_FILE_KIND, "%.*s: %s; %s", STR_ARG(path), other->is,
+			other->todo);
+	if (!host.len)
+		return diag_set(s->err, DIAG_FILE_KIND,
+			"%.*s: not a kind of file that is read; a profile's name ends in "
+			".xplane.pb, so rename it if it is one",
+			STR_ARG(path));
+	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
+	*run = (struct found_run){ .path = path, .name = name };
+	run->files = arena_make(s->keep, struct found_file, 1);
+	run->files[0] = (struct found_file){ .path = path, .host = host };
+	run->file_count = 1;
+	return true;
+}
+
+static bool find_dir(struct search *s, struct str path, bool all_runs)
+{
+	if (!search_dir(s, path, 0))
+		return false;
+	if (!s->count)
+		return refuse_dir(s, path);
+	qsort(s->runs, (size_t)s->count, sizeof(*s->runs), by_parent);
+	join_neighbours(s);
+	if (!all_runs)
+		keep_newest(s);
+	qsort(s->runs, (size_t)s->count, sizeof(*s->runs), by_path);
+	return true;
+}
+
+bool find_runs(
+	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err)
+{
+	struct search s = { .keep = keep, .err = err };
+	struct stat st;
+	path = arena_str(keep, path_trim(path));
+	if (!path.len)
+		return diag_set(err, DIAG_NO_PROFILE,
+			"the path of a profile is empty; a variable without a value?");
+	if (stat(path.p, &st))
+		return errno == ENOENT || errno == ENOTDIR
+			       ? refuse_absent(path, *keep, err)
+			       : diag_set(err, DIAG_FILE_OPEN, "%.*s: %s", STR_ARG(path),
+					 strerror(errno));
+	if (S_ISDIR(st.st_mode) ? !find_dir(&s, path, all_runs) : !find_file(&s, path))
+		return false;
+	*ret = (struct found){ .runs = s.runs, .count = s.count };
+	return true;
+}

@@ -1,0 +1,36 @@
+/*
+ * From what a user points at to runs: which files belong to one job.
+ *
+ * A path may be a log directory, a run directory, a file, or a tree.  Hosts land in directories
+ * seconds apart, so neighbours with disjoint hosts are offered as one run (the caller confirms by
+ * program).  Every refusal names what was found instead and what to do.
+ */
+#ifndef PROFILE_FIND_H
+#define PROFILE_FIND_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+#define FIND_MAX_FILES 100000 /* entries looked at below one path */
+#define FIND_MAX_HOSTS 20000  /* xplane files of one run; the largest pods have 2300 hosts */
+
+struct found_file {
+	struct str path, host;
+};
+
+struct found_run {
+	struct str path;	/* the run directory, or the file */
+	struct str name;	/* its last component */
+	struct found_file *files; /* sorted by host */
+	ptrdiff_t file_count;
+};
+
+struct found {
+	struct found_run *runs; /* sorted by path; newest only unless all_runs */
+	ptrdiff_t count;
+};
+
+bool find_runs(struct str path, bool all_runs, struct arena *keep, struct found *ret,
+	struct diag *err);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * What producers call things: planes, lines, host events, copies and stats.
+ */
+#include "profile/xplane.h"
+
+static const struct str stat_names[STAT_COUNT] = {
+#define X(id, name) STR_INIT(name),
+	PROFILE_STATS(X)
+#undef X
+};
+
+int stat_id_of(struct str name)
+{
+	for (int i = 0; i < STAT_COUNT; i++)
+		if (stat_names[i].len == name.len && str_eq(stat_names[i], name))
+			return i;
+	return -1;
+}
+
+/* "/device:TPU:3" -> 3, or -1 when something else follows the prefix. */
+static int64_t ordinal_after(struct str name, struct str prefix)
+{
+	int64_t n;
+	struct str rest = str_from_offset(name, prefix.len);
+	struct str head, tail;
+
+	/* " [1234]": the process a merged profile came from */
+	if (str_cut(rest, ' ', &head, &tail) && !str_starts(tail, STR("[")))
+		return -1;
+	return str_to_i64(head, &n) && n >= 0 ? n : -1;
+}
+
+enum plane_class plane_class_of(struct str name, enum platform *platform, int64_t *ordinal)
+{
+	*ordinal = -1;
+	if (str_starts(name, STR("/device:TPU:"))) {
+		*platform = PLATFORM_TPU;
+		if (str_contains(name, STR(" SparseCore")))
+			return PLANE_SPARSE;
+		*ordinal = ordinal_after(name, STR("/device:TPU:"));
+		return *ordinal >= 0 ? PLANE_DEVICE : PLANE_OTHER;
+	}
+	if (str_starts(name, STR("/device:GPU:"))) {
+		*ordinal = ordinal_after(name, STR("/device:GPU:"));
+		return *ordinal >= 0 ? PLANE_DEVICE : PLANE_OTHER;
+	}
+	if (str_eq(name, STR("/host:metadata")))
+		return PLANE_METADATA;
+	if (str_eq(name, STR("/host:CPU")) || str_starts(name, STR("/host:CPU [")))
+		return PLANE_HOST;
+	if (str_eq(name, STR("Task Environment")))
+		return PLANE_ENVIRONMENT;
+	return PLANE_OTHER;
+}
+
+/* XProf derives lines when it re-saves a file; their ids start at this and are not ours to read. */
+static bool id_is_derived(int64_t id)
+{
+	return id >= INT64_C(-559038737) && id < INT64_C(-559038737) + 1000;
+}
+
+enum lane_class lane_class_of(struct str name, enum plane_class plane, int64_t id)
+{
+	static const struct {
+		struct str name;
+		enum lane_class class;
+	} device_lanes[] = {
+		{ STR_INIT("XLA Ops"), LANE_OPS },	  { STR_INIT("XLA Modules"), LANE_MODULES },
+		{ STR_INIT("Steps"), LANE_STEPS },	  { STR_INIT("Sparse Core Ops"), LANE_OPS },
+		{ STR_INIT("Sparse Core Modules"), LANE_MODULES },
+		{ STR_INIT("Sparse Core Steps"), LANE_STEPS },
+	};
+
+	if (plane == PLANE_HOST)
+		return LANE_HOST;
+	if ((plane != PLANE_DEVICE && plane != PLANE_SPARSE) || id_is_derived(id))
+		return LANE_OTHER;
+	for (size_t i = 0; i < sizeof(device_lanes) / sizeof(device_lanes[0]); i++)
+		if (str_eq(name, device_lanes[i].name))
+			return device_lanes[i].class;
+	return str_starts(name, STR("Stream #")) ? LANE_STREAM : LANE_OTHER;
+}
+
+/* How a host event's name tells its class; the first row that fits decides. */
+enum match { STARTS, EQUALS, CONTAINS };
+static const struct {
+	enum match how;
+	struct str text;
+	enum host_class class;
+} host_names[] = {
+	{ STARTS, STR_INIT("end: "), HOST_OTHER }, /* twin of a CPU op */
+	{ EQUALS, STR_INIT("MemoryAllocation"), HOST_ALLOCATOR },
+	{ EQUALS, STR_INIT("MemoryDeallocation"), HOST_ALLOCATOR },
+	{ STARTS, STR_INIT("backend_compile"), HOST_COMPILE },
+	{ STARTS, STR_INIT("PjitFunction("), HOST_LAUNCH },
+	{ STARTS, STR_INIT("DoEnqueueProgram"), HOST_ENQUEUE },
+	{ EQUALS, STR_INIT("D2H Dispatch"), HOST_TRANSFER },
+	{ EQUALS, STR_INIT("H2D Dispatch"), HOST_TRANSFER },
+	{ EQUALS, STR_INIT("tpu::System::TransferToDevice"), HOST_TRANSFER },
+	{ EQUALS, STR_INIT("tpu::System::TransferFromDevice"), HOST_TRANSFER },
+	{ STARTS, STR_INIT("DevicePutWithSharding"), HOST_TRANSFER },
+	{ CONTAINS, STR_INIT("block_until_ready"), HOST_WAIT },
+	{ CONTAINS, STR_INIT(" start_trace"), HOST_PROFILER },
+	{ CONTAINS, STR_INIT(" stop_trace"), HOST_PROFILER },
+};
+
+static bool matches(enum match how, struct str name, struct str text)
+{
+	switch (how) {
+	case STARTS:
+		return str_starts(name, text);
+	case EQUALS:
+		return str_eq(name, text);
+	default:
+		return str_contains(name, text);
+	}
+}
+
+enum host_class host_class_of(struct str name)
+{
+	for (size_t i = 0; i < sizeof(host_names) / sizeof(host_names[0]); i++)
+		if (matches(host_names[i].how, name, host_names[i].text))
+			return host_names[i].class;
+	return HOST_OTHER;
+}
+
+static const struct {
+	struct str text;
+	enum copy_direction direction;
+} copy_names[] = {
+	{ STR_INIT("MemcpyH2D"), COPY_H2D },	    { STR_INIT("MemcpyD2H"), COPY_D2H },
+	{ STR_INIT("MemcpyD2D"), COPY_D2D },	    { STR_INIT("MemcpyP2P"), COPY_P2P },
+	{ STR_INIT("MemcpyOther"), COPY_UNKNOWN },  { STR_INIT("CopyHostToDevice"), COPY_H2D },
+	{ STR_INIT("CopyDeviceToHost"), COPY_D2H }, { STR_INIT("CopyDeviceToDevice"), COPY_D2D },
+	{ STR_INIT("PeerToPeer"), COPY_P2P },
+	{ STR_INIT("__amd_rocclr_copyBuffer"), COPY_UNKNOWN },
+};
+
+/* "kind_src:pageable kind_dst:device": what NVIDIA's details say of both ends. */
+static enum copy_direction direction_of_details(struct str details)
+{
+	bool from_device = str_contains(details, STR("kind_src:device"));
+	bool to_device = str_contains(details, STR("kind_dst:device"));
+
+	if (!str_contains(details, STR("kind_src:")))
+		return COPY_UNKNOWN;
+	if (from_device && to_device)
+		return COPY_D2D;
+	return from_device ? COPY_D2H : to_device ? COPY_H2D : COPY_UNKNOWN;
+}
+
+enum copy_direction copy_direction_of(struct str kernel, struct str details)
+{
+	for (size_t i = 0; i < sizeof(copy_names) / sizeof(copy_names[0]); i++) {
+		if (!str_starts(kernel, copy_names[i].text))
+			continue;
+		if (copy_names[i].direction != COPY_UNKNOWN)
+			return copy_names[i].direction;
+		return direction_of_details(details);
+	}
+	return details.len > 0 ? direction_of_details(details) : COPY_NONE;
+}

@@ -1,0 +1,261 @@
+/*
+ * One profile file, opened: planes of lanes, and cursors that pull events from them.
+ *
+ * A reader opens a file and indexes it (planes, lanes, names); events are read only when somebody
+ * pulls, as often as somebody pulls, so nobody holds them.  All times are picoseconds.  Names of
+ * planes, lines and stats as the producers spell them are known here and nowhere else.
+ *
+ * A lane's clock: TPU device lanes carry two, and the one here is the device's own, which does not
+ * jump; plane.host_shift_ps relates it to the host's.  Everything else is on the host's clock.
+ *
+ * Refuses: judging which work an op does (measure/kind), HLO (its bytes are handed on unread).
+ *
+ * Source: tsl/profiler/protobuf/xplane.proto and XProf's xplane_schema names.
+ */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/input.h"
+#include "base/str.h"
+
+enum platform { PLATFORM_UNKNOWN, PLATFORM_TPU, PLATFORM_NVIDIA, PLATFORM_AMD, PLATFORM_CPU };
+
+enum plane_class {
+	PLANE_OTHER,
+	PLANE_DEVICE,  /* a TensorCore or GPU; on CPU, one ordinal's share of the host plane */
+	PLANE_SPARSE,  /* a SparseCore */
+	PLANE_HOST,
+	PLANE_METADATA, /* HLO protos */
+	PLANE_ENVIRONMENT,
+};
+
+enum lane_class {
+	LANE_OTHER,	/* derived, counters, empty: not read */
+	LANE_OPS,	/* ops of a core (or a CPU thread): nested or one after the other */
+	LANE_STREAM,	/* kernels or copies of a GPU stream; may overlap in part */
+	LANE_MODULES,	/* executions of programs */
+	LANE_STEPS,	/* steps as the runtime marked them */
+	LANE_HOST,	/* a host thread */
+};
+
+/* What a host event tells, by its name. */
+enum host_class {
+	HOST_OTHER,
+	HOST_COMPILE,	 /* compiling a program */
+	HOST_ALLOCATOR,	 /* MemoryAllocation, MemoryDeallocation */
+	HOST_TRANSFER,	 /* host to device or back */
+	HOST_LAUNCH,	 /* a program handed to the runtime */
+	HOST_ENQUEUE,	 /* the runtime hands it to the device; carries run_id */
+	HOST_WAIT,	 /* blocking on the device */
+	HOST_PROFILER,	 /* the profiler's own start and stop */
+	HOST_STEP,	 /* a step annotation (decided by its stats, not its name) */
+};
+
+/* Stats somebody asks for; everything else is skipped undecoded.  X(id, name in the file) */
+#define PROFILE_STATS(X)                                                                           \
+	X(HLO_OP, "hlo_op")                                                                        \
+	X(HLO_MODULE, "hlo_module")                                                                \
+	X(PROGRAM_ID, "program_id")                                                                \
+	X(CORRELATION_ID, "correlation_id")                                                        \
+	X(RUN_ID, "run_id")                                                                        \
+	X(DEVICE_OFFSET_PS, "device_offset_ps")                                                    \
+	X(DEVICE_DURATION_PS, "device_duration_ps")                                                \
+	X(MEMCPY_DETAILS, "memcpy_details")                                                        \
+	X(KERNEL_DETAILS, "kernel_details")                                                        \
+	X(NAME, "name")                                                                            \
+	X(TF_OP, "tf_op")                                                                          \
+	X(STEP_NUM, "step_num")                                                                    \
+	X(ROOT, "_r")                                                                              \
+	X(STEP_NAME, "step_name")                                                                  \
+	X(DEVICE_ORDINAL, "device_ordinal")                                                        \
+	X(HLO_CATEGORY, "hlo_category")                                                            \
+	X(FLOPS, "flops")                                                                          \
+	X(MODEL_FLOPS, "model_flops")                                                              \
+	X(BYTES_ACCESSED, "bytes_accessed")                                                        \
+	X(MEMORY_ACCESS_BREAKDOWN, "memory_access_breakdown")                                      \
+	X(SHAPE_WITH_LAYOUT, "shape_with_layout")                                                  \
+	X(SOURCE, "source")                                                                        \
+	X(SOURCE_STACK, "source_stack")                                                            \
+	X(SYMBOL_ID, "symbol_id")                                                                  \
+	X(ALLOCATOR_NAME, "allocator_name")                                                        \
+	X(INDEX_ON_HOST, "index_on_host")                                                          \
+	X(BYTES_RESERVED, "bytes_reserved")                                                        \
+	X(BYTES_ALLOCATED, "bytes_allocated")                                                      \
+	X(BYTES_AVAILABLE, "bytes_available")                                                      \
+	X(FRAGMENTATION, "fragmentation")                                                          \
+	X(PEAK_BYTES_IN_USE, "peak_bytes_in_use")                                                  \
+	X(MODULE_NAME, "module_name")                                                              \
+	X(SIZE, "size")                                                                            \
+	X(HLO_PROTO, "Hlo Proto")                                                                  \
+	X(HLO_PROTO_OLD, "HLO Proto")                                                              \
+	X(DEVICE_TYPE_STRING, "device_type_string")                                                \
+	X(PEAK_TFLOPS, "peak_teraflops_per_second")                                                \
+	X(PEAK_HBM_GBPS, "peak_hbm_bw_gigabytes_per_second")                                       \
+	X(CORE_DETAILS, "core_details")                                                            \
+	X(HAS_MEGACORE, "has_megacore")                                                            \
+	X(DEVICE_VENDOR, "device_vendor")                                                          \
+	X(GPU_DEVICE_NAME, "gpu_device_name")                                                      \
+	X(CLOCK_RATE, "clock_rate")                                                                \
+	X(CORE_COUNT, "core_count")                                                                \
+	X(MEMORY_BANDWIDTH, "memory_bandwidth")                                                    \
+	X(MEMORY_SIZE, "memory_size")                                                              \
+	X(COMPUTE_CAP_MAJOR, "compute_cap_major")                                                  \
+	X(COMPUTE_CAP_MINOR, "compute_cap_minor")                                                  \
+	X(PROFILE_START_TIME, "profile_start_time")                                                \
+	X(PROFILE_STOP_TIME, "profile_stop_time")                                                  \
+	X(DROPPED_TRACES, "dropped_traces")
+
+enum stat_id {
+#define X(id, name) STAT_##id,
+	PROFILE_STATS(X)
+#undef X
+	STAT_COUNT
+};
+_Static_assert(STAT_COUNT <= 64, "a set of stats is one 64-bit mask");
+#define STAT_BIT(id) (UINT64_C(1) << STAT_##id)
+
+struct stat_value {
+	bool is_text, is_real;
+	int64_t i64;	 /* integers, reals toward zero; a reference's index, -1 of other text */
+	double real;
+	struct str text; /* strings, references resolved, bytes */
+};
+
+struct stats {
+	uint64_t present; /* STAT_BITs */
+	struct stat_value at[STAT_COUNT]; /* valid where present */
+};
+
+enum copy_direction { COPY_NONE, COPY_H2D, COPY_D2H, COPY_D2D, COPY_P2P, COPY_UNKNOWN };
+
+#define PROGRAM_UNKNOWN UINT64_MAX
+
+/* What the profile itself says of an op; missing or NaN where it does not. */
+struct profile_op {
+	struct str name;	/* TPU: the instruction; GPU: the kernel */
+	struct str hlo_op;	/* the instruction it belongs to; missing when not said */
+	struct str text;	/* TPU: the instruction's HLO text */
+	struct str module;
+	uint64_t program;	/* PROGRAM_UNKNOWN when not said; 0 is a program */
+	struct str category, scope, source, source_stack, shape;
+	enum copy_direction copy;
+	double flops, model_flops, bytes_accessed;
+	double hbm_read_bytes, hbm_write_bytes; /* of the breakdown; NaN without one */
+};
+
+/* An execution of an op or kernel on a device. */
+struct op_event {
+	int64_t start_ps, end_ps; /* end >= start */
+	int32_t op;		  /* index into plane->ops */
+	int32_t lane;		  /* index into plane->lanes */
+	int64_t correlation;	  /* 0 when not said */
+	int64_t bytes;		  /* moved by a memory copy; 0 when not said */
+	int64_t run;		  /* CPU: the launch it belongs to; 0 elsewhere */
+};
+
+/* Any other event: markers and host events. */
+struct event {
+	int64_t start_ps, end_ps;
+	struct str name;
+	int32_t name_index;	/* index into plane->names */
+	enum host_class host;
+	struct stats stats;	/* of those asked for */
+};
+
+struct lane {
+	struct str name;
+	enum lane_class class;
+	int64_t id;
+	struct lane_chunk *chunks; /* parts of one timeline, in file order */
+	ptrdiff_t chunk_count;
+	int64_t bytes;		/* size of its events in the file */
+	bool sort;		/* set by the caller: read whole and sort before handing out */
+};
+
+struct plane_name; /* an event metadata entry */
+struct plane_part;
+struct op_table;
+
+/* What a device plane says about its chip; 0, NaN or missing where it is silent. */
+struct plane_chip {
+	struct str device_type, device_name, vendor;
+	int cc_major, cc_minor, core_count;
+	double clock_hz, memory_bytes, memory_bps, peak_flops, peak_hbm_bps;
+	bool has_megacore;
+	int64_t global_chip_id, local_chip_id; /* -1 unknown */
+};
+
+struct plane {
+	struct profile *profile;
+	struct str name;
+	enum plane_class class;
+	enum platform platform;
+	int64_t ordinal;	/* device number in its name; -1 */
+	struct lane *lanes;
+	ptrdiff_t lane_count;
+	struct plane_name *names;
+	ptrdiff_t name_count;
+	struct plane_part *parts; /* pieces with this name, each with its own maps */
+	ptrdiff_t part_count;
+	struct plane_chip chip;
+	int64_t dropped_events;
+	int64_t host_shift_ps;	/* host clock = lane clock + this */
+	/* Ops met so far; on GPU the table grows while cursors read, so one task reads a plane. */
+	struct profile_op *ops;
+	ptrdiff_t op_count, op_cap;
+	struct op_table *table;
+	struct arena *keep;	/* where ops go; set by the task that reads the plane */
+};
+
+struct hlo_entry {
+	uint64_t program;
+	struct str name;	/* module name without "(id)" */
+	struct str proto;	/* bytes of the HloProto; missing when only listed */
+};
+
+struct profile {
+	struct input *input;
+	struct str host;	/* from the file name */
+	struct plane *planes;
+	ptrdiff_t plane_count;
+	struct hlo_entry *hlo;
+	ptrdiff_t hlo_count;
+	struct str *errors, *warnings; /* what the profiler itself reported */
+	ptrdiff_t error_count, warning_count;
+	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
+	bool has_environment;	/* the Task Environment plane was there: usually the file's end */
+};
+
+/* Index an xplane.pb.  Borrows from the input, which must outlive the profile. */
+bool xplane_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
+	struct diag *err);
+
+/*
+ * Ops and kernels of one device plane, merged over its OPS and STREAM lanes by start time (longer
+ * first on a tie, so a parent precedes its children).  Small disorder within a lane is mended; a
+ * lane that stays out of order stops the merge with merge.disordered set to it: set lane.sort and
+ * begin again.
+ */
+/* Forget the plane's ops, before the arena they are in is cleared. */
+void plane_forget_ops(struct plane *p);
+struct merge;
+struct merge *merge_new(struct plane *p, struct arena *keep);
+bool merge_next(struct merge *m, struct op_event *ret);
+/* After merge_next was false: true at the end; false with err set when the bytes are bad; false
+ * with err->id DIAG_NONE when a lane is out of order (it is marked; begin again). */
+bool merge_end(const struct merge *m, struct diag *err);
+void merge_free(struct merge *m);
+
+/* Events of one lane in file order, with the stats in `want` decoded. */
+struct cursor;
+struct cursor *cursor_new(const struct plane *p, const struct lane *l, uint64_t want,
+	struct arena *keep);
+/* Skip, undecoded, events whose name has no class in `classes` (bits 1 << host_class).  Step
+ * annotations are found by their stats: include 1 << HOST_STEP to have them classed. */
+void cursor_only(struct cursor *c, uint64_t classes);
+bool cursor_next(struct cursor *c, struct event *ret);
+bool cursor_end(const struct cursor *c, struct diag *err);
+
+#endif

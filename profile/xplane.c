@@ -1,0 +1,495 @@
+/*
+ * Opening an xplane.pb: one hop over the planes and lines, one walk over the names.
+ *
+ * Lines come before the names they use, so nothing about an event can be said on the way; but a
+ * line's bytes are skipped by their length, so this costs what the metadata costs.
+ */
+#include "profile/xplane.h"
+
+#include <math.h>
+
+struct id_map id_map_build(const int64_t *ids, ptrdiff_t count, struct arena *keep)
+{
+	struct id_map m = { 0 };
+	int64_t max = -1;
+	bool negative = false;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		negative |= ids[i] < 0;
+		max = ids[i] > max ? ids[i] : max;
+	}
+	if (!negative && max < 4 * count + 1024) {
+		m.dense_count = max + 1;
+		m.dense = arena_make(keep, int32_t, max + 1);
+		for (int64_t i = 0; i <= max; i++)
+			m.dense[i] = -1;
+		for (ptrdiff_t i = count - 1; i >= 0; i--)
+			m.dense[ids[i]] = (int32_t)i;
+		return m;
+	}
+	uint64_t slots = 16;
+	while (slots < (uint64_t)count * 2)
+		slots *= 2;
+	m.mask = slots - 1;
+	m.keys = arena_make(keep, uint64_t, (ptrdiff_t)slots);
+	m.values = arena_make(keep, int32_t, (ptrdiff_t)slots);
+	for (uint64_t i = 0; i < slots; i++)
+		m.values[i] = -1;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		uint64_t s = ((uint64_t)ids[i] * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & m.mask;
+		while (m.values[s] >= 0 && m.keys[s] != (uint64_t)ids[i])
+			s = (s + 1) & m.mask;
+		if (m.values[s] < 0) {
+			m.keys[s] = (uint64_t)ids[i];
+			m.values[s] = (int32_t)i;
+		}
+	}
+	return m;
+}
+
+/* What one pass over a plane's fields collects before anything can be resolved. */
+struct plane_index {
+	struct profile *profile;
+	struct plane *plane;
+	struct str whole;
+	struct arena *keep;
+	struct diag *err;
+	struct str *lines, *names, *stats; /* bytes of lines, metadata entries, own stats */
+	ptrdiff_t line_count, line_cap, name_count, name_cap, own_count, own_cap;
+	struct str *stat_entries;
+	ptrdiff_t stat_count, stat_cap;
+};
+
+/* A map entry: its key, and the value's bytes. */
+static bool map_entry(struct str entry, int64_t *key, struct str *value, struct plane_index *x)
+{
+	struct wire w = wire_open(entry);
+	struct wire_field f;
+
+	*key = 0;
+	*value = (struct str){ entry.p, 0 };
+	while (wire_next(&w, &f)) {
+		if (f.number == MAP_KEY && f.type == WIRE_VARINT)
+			*key = (int64_t)f.num;
+		else if (f.number == MAP_VALUE && f.type == WIRE_LEN)
+			*value = f.bytes;
+	}
+	return !w.why || wire_error(&w, x->whole, "metadata map of an XPlane", x->err);
+}
+
+static bool stat_names_index(struct plane_index *x, struct plane_part *part)
+{
+	int64_t *ids = arena_make(x->keep, int64_t, x->stat_count);
+
+	part->stat_names = arena_make(x->keep, struct stat_name, x->stat_count);
+	part->stat_count = x->stat_count;
+	for (ptrdiff_t i = 0; i < x->stat_count; i++) {
+		struct str value;
+		struct wire_field f;
+
+		if (!map_entry(x->stat_entries[i], &ids[i], &value, x))
+			return false;
+		struct wire w = wire_open(value);
+		struct str name = STR("");
+		while (wire_next(&w, &f))
+			if (f.number == XMETADATA_NAME && f.type == WIRE_LEN)
+				name = f.bytes;
+		if (w.why)
+			return wire_error(&w, x->whole, "XStatMetadata", x->err);
+		part->stat_names[i] = (struct stat_name){ name, (int8_t)stat_id_of(name) };
+	}
+	part->stats = id_map_build(ids, x->stat_count, x->keep);
+	return true;
+}
+
+static bool plane_name_read(struct plane_index *x, struct str value, struct plane_name *ret)
+{
+	struct wire w = wire_open(value);
+	struct wire_field f;
+
+	ret->entry = value;
+	ret->name = ret->display_name = STR("");
+	while (wire_next(&w, &f)) {
+		if (f.number == XMETADATA_NAME && f.type == WIRE_LEN)
+			ret->name = f.bytes;
+		else if (f.number == XMETADATA_DISPLAY_NAME && f.type == WIRE_LEN)
+			ret->display_name = f.bytes;
+	}
+	return !w.why || wire_error(&w, x->whole, "XEventMetadata", x->err);
+}
+
+/* The part's event names go behind those of the plane's earlier parts. */
+static bool event_names_index(struct plane_index *x, struct plane_part *part, int32_t part_index)
+{
+	struct plane *p = x->plane;
+	ptrdiff_t base = p->name_count;
+	struct plane_name *names = arena_make(x->keep, struct plane_name, base + x->name_count);
+	int64_t *ids = arena_make(x->keep, int64_t, x->name_count);
+
+	if (base > 0)
+		memcpy(names, p->names, (size_t)base * sizeof(*names));
+	for (ptrdiff_t i = 0; i < x->name_count; i++) {
+		struct plane_name *n = &names[base + i];
+		struct str value;
+
+		if (!map_entry(x->names[i], &ids[i], &value, x) || !plane_name_read(x, value, n))
+			return false;
+		n->id = ids[i];
+		n->part = part_index;
+		n->op = -1;
+		if (p->class == PLANE_HOST)
+			n->host = (int8_t)host_class_of(n->name);
+	}
+	part->names = id_map_build(ids, x->name_count, x->keep);
+	for (int64_t i = 0; part->names.dense && i < part->names.dense_count; i++)
+		if (part->names.dense[i] >= 0)
+			part->names.dense[i] += (int32_t)base;
+	for (uint64_t i = 0; part->names.keys && i <= part->names.mask; i++)
+		if (part->names.values[i] >= 0)
+			part->names.values[i] += (int32_t)base;
+	p->names = names;
+	p->name_count = base + x->name_count;
+	return true;
+}
+
+/*
+ * A line's head: every serializer writes fields in their order, so id, name and timestamp stand
+ * before the first event, and the walk stops there.
+ */
+static bool line_head(struct plane_index *x, struct str line, struct lane *ret,
+	struct lane_chunk *chunk)
+{
+	struct wire w = wire_open(line);
+	struct wire_field f;
+	const uint8_t *event = NULL;
+
+	*ret = (struct lane){ .name = STR("") };
+	for (;;) {
+		const uint8_t *before = w.at;
+
+		if (!wire_next(&w, &f))
+			break;
+		if (f.number == XLINE_EVENTS) {
+			event = before;
+			break;
+		}
+		if (f.number == XLINE_ID && f.type == WIRE_VARINT)
+			ret->id = (int64_t)f.num;
+		else if (f.number == XLINE_NAME && f.type == WIRE_LEN)
+			ret->name = f.bytes;
+		else if (f.number == XLINE_TIMESTAMP_NS && f.type == WIRE_VARINT)
+			chunk->base_ps = (int64_t)(f.num * 1000);
+	}
+	if (w.why)
+		return wire_error(&w, x->whole, "XLine", x->err);
+	const uint8_t *end = w.end;
+	chunk->bytes = event ? str_span((const char *)event, (const char *)end)
+			     : (struct str){ line.p, 0 };
+	return true;
+}
+
+/*
+ * Chunks with the same id and name are one timeline.  An id of its own is no identity: planes
+ * exist whose lines all have id 0.
+ */
+static struct lane *lane_of(struct plane *p, const struct lane *head, struct arena *keep,
+	ptrdiff_t *cap)
+{
+	for (ptrdiff_t i = p->lane_count - 1; i >= 0 && i >= p->lane_count - 4096; i--)
+		if (p->lanes[i].id == head->id && str_eq(p->lanes[i].name, head->name))
+			return &p->lanes[i];
+	struct lane *l = arena_push(keep, p->lanes, p->lane_count, *cap);
+	*l = *head;
+	l->class = lane_class_of(head->name, p->class, head->id);
+	return l;
+}
+
+static bool lanes_index(struct plane_index *x, int32_t part_index)
+{
+	ptrdiff_t cap = x->plane->lane_count;
+
+	for (ptrdiff_t i = 0; i < x->line_count; i++) {
+		struct lane head;
+		struct lane_chunk chunk = { .part = part_index };
+
+		if (!line_head(x, x->lines[i], &head, &chunk))
+			return false;
+		struct lane *l = lane_of(x->plane, &head, x->keep, &cap);
+		struct lane_chunk *chunks =
+			arena_make(x->keep, struct lane_chunk, l->chunk_count + 1);
+		if (l->chunk_count > 0)
+			memcpy(chunks, l->chunks, (size_t)l->chunk_count * sizeof(*chunks));
+		chunks[l->chunk_count++] = chunk;
+		l->chunks = chunks;
+		l->bytes += chunk.bytes.len;
+	}
+	return true;
+}
+
+static bool plane_fields(struct plane_index *x, struct str bytes, struct str *name)
+{
+	struct wire w = wire_open(bytes);
+	struct wire_field f;
+
+	*name = STR("");
+	while (wire_next(&w, &f)) {
+		if (f.type != WIRE_LEN)
+			continue;
+		if (f.number == XPLANE_NAME)
+			*name = f.bytes;
+		else if (f.number == XPLANE_LINES)
+			*arena_push(x->keep, x->lines, x->line_count, x->line_cap) = f.bytes;
+		else if (f.number == XPLANE_EVENT_METADATA)
+			*arena_push(x->keep, x->names, x->name_count, x->name_cap) = f.bytes;
+		else if (f.number == XPLANE_STAT_METADATA)
+			*arena_push(x->keep, x->stat_entries, x->stat_count, x->stat_cap) = f.bytes;
+		else if (f.number == XPLANE_STATS)
+			*arena_push(x->keep, x->stats, x->own_count, x->own_cap) = f.bytes;
+	}
+	if (w.why)
+		return wire_error(&w, x->whole, "XPlane", x->err);
+	if (x->line_count > XPLANE_MAX_LANES || x->name_count > XPLANE_MAX_NAMES)
+		return diag_set(x->err, DIAG_LIMIT,
+			"plane '%.*s' has %td lines and %td names; the limits are %d and %d",
+			STR_ARG(*name), x->line_count, x->name_count, XPLANE_MAX_LANES,
+			XPLANE_MAX_NAMES);
+	return true;
+}
+
+static double real_or(const struct stats *s, enum stat_id id, double otherwise)
+{
+	if (!(s->present >> id & 1))
+		return otherwise;
+	return s->at[id].is_real ? s->at[id].real : (double)s->at[id].i64;
+}
+
+static struct str text_or_missing(const struct stats *s, enum stat_id id)
+{
+	return s->present >> id & 1 && s->at[id].is_text ? s->at[id].text : (struct str){ 0 };
+}
+
+/* CoreDetails: local_chip_id = 4, global_chip_id = 5; zeros are omitted. */
+static void core_details(struct str bytes, struct plane_chip *chip)
+{
+	struct wire w = wire_open(bytes);
+	struct wire_field f;
+
+	chip->local_chip_id = chip->global_chip_id = 0;
+	while (wire_next(&w, &f)) {
+		if (f.number == 4 && f.type == WIRE_VARINT)
+			chip->local_chip_id = (int64_t)f.num;
+		else if (f.number == 5 && f.type == WIRE_VARINT)
+			chip->global_chip_id = (int64_t)f.num;
+	}
+}
+
+/* The plane's own stats that describe its chip.  memory_bandwidth is bytes/s, clock_rate kHz. */
+static void plane_chip_read(struct plane *p, const struct stats *s)
+{
+	struct plane_chip *c = &p->chip;
+
+	c->global_chip_id = c->local_chip_id = -1;
+	c->device_type = text_or_missing(s, STAT_DEVICE_TYPE_STRING);
+	c->device_name = text_or_missing(s, STAT_GPU_DEVICE_NAME);
+	c->vendor = text_or_missing(s, STAT_DEVICE_VENDOR);
+	c->cc_major = (int)real_or(s, STAT_COMPUTE_CAP_MAJOR, 0);
+	c->cc_minor = (int)real_or(s, STAT_COMPUTE_CAP_MINOR, 0);
+	c->core_count = (int)real_or(s, STAT_CORE_COUNT, 0);
+	c->clock_hz = real_or(s, STAT_CLOCK_RATE, NAN) * 1e3;
+	c->memory_bytes = real_or(s, STAT_MEMORY_SIZE, NAN);
+	c->memory_bps = real_or(s, STAT_MEMORY_BANDWIDTH, NAN);
+	c->peak_flops = real_or(s, STAT_PEAK_TFLOPS, NAN) * 1e12;
+	c->peak_hbm_bps = real_or(s, STAT_PEAK_HBM_GBPS, NAN) * 1e9;
+	c->has_megacore = real_or(s, STAT_HAS_MEGACORE, 0) > 0;
+	p->dropped_events = (int64_t)real_or(s, STAT_DROPPED_TRACES, 0);
+	if (s->present & STAT_BIT(CORE_DETAILS))
+		core_details(s->at[STAT_CORE_DETAILS].text, c);
+	if (p->class == PLANE_DEVICE && p->platform == PLATFORM_UNKNOWN)
+		p->platform = str_eq(c->vendor, STR("AMD")) ? PLATFORM_AMD : PLATFORM_NVIDIA;
+}
+
+static bool plane_stats(struct plane_index *x, const struct plane_part *part)
+{
+	struct plane *p = x->plane;
+	struct stats s = { 0 };
+	struct wire fail = { 0 };
+
+	for (ptrdiff_t i = 0; i < x->own_count; i++)
+		if (!stats_read(part, x->stats[i], 0, UINT64_MAX, &s, &fail))
+			return wire_error(&fail, x->whole, "XStat of an XPlane", x->err);
+	if (p->class == PLANE_DEVICE || p->class == PLANE_SPARSE)
+		plane_chip_read(p, &s);
+	if (p->class == PLANE_ENVIRONMENT) {
+		x->profile->has_environment = true;
+		x->profile->start_ns = (int64_t)real_or(&s, STAT_PROFILE_START_TIME, 0);
+		x->profile->stop_ns = (int64_t)real_or(&s, STAT_PROFILE_STOP_TIME, 0);
+	}
+	return true;
+}
+
+/* "jit_f(123)" -> "jit_f", 123 */
+static struct str module_of(struct str name, uint64_t *program)
+{
+	ptrdiff_t open = str_rfind_char(name, '(');
+
+	if (open < 0 || !str_ends(name, STR(")")))
+		return name;
+	struct str digits = str_from_offset(str_head(name, name.len - 1), open + 1);
+	return str_to_u64(digits, program) ? str_head(name, open) : name;
+}
+
+static bool hlo_index(struct plane_index *x, struct plane_part *part, ptrdiff_t first,
+	ptrdiff_t *cap)
+{
+	for (ptrdiff_t i = first; i < x->plane->name_count; i++) {
+		struct plane_name *n = &x->plane->names[i];
+		uint64_t want =
+			STAT_BIT(HLO_PROTO) | STAT_BIT(HLO_PROTO_OLD) | STAT_BIT(PROGRAM_ID);
+		struct stats s = { 0 };
+		struct wire fail = { 0 };
+
+		if (!stats_read(part, n->entry, XMETADATA_STATS, want, &s, &fail))
+			return wire_error(&fail, x->whole, "XStat of a module", x->err);
+		if (!(s.present & (STAT_BIT(HLO_PROTO) | STAT_BIT(HLO_PROTO_OLD))))
+			continue;
+		struct hlo_entry *e =
+			arena_push(x->keep, x->profile->hlo, x->profile->hlo_count, *cap);
+		e->program = (uint64_t)n->id;
+		e->name = module_of(n->name, &e->program);
+		if (s.present & STAT_BIT(PROGRAM_ID))
+			e->program = (uint64_t)s.at[STAT_PROGRAM_ID].i64;
+		e->proto = s.at[s.present & STAT_BIT(HLO_PROTO) ? STAT_HLO_PROTO
+								: STAT_HLO_PROTO_OLD]
+				   .text;
+	}
+	return true;
+}
+
+/* Planes with one name are parts of one; few planes, so a scan does. */
+static struct plane *plane_named(struct profile *profile, struct str name, struct arena *keep,
+	ptrdiff_t *cap)
+{
+	for (ptrdiff_t i = 0; i < profile->plane_count; i++)
+		if (str_eq(profile->planes[i].name, name))
+			return &profile->planes[i];
+	struct plane *p = arena_push(keep, profile->planes, profile->plane_count, *cap);
+	p->profile = profile;
+	p->name = name;
+	p->class = plane_class_of(name, &p->platform, &p->ordinal);
+	p->chip.global_chip_id = p->chip.local_chip_id = -1;
+	p->keep = keep;
+	return p;
+}
+
+static struct plane_part *part_add(struct plane *p, struct arena *keep)
+{
+	struct plane_part *parts = arena_make(keep, struct plane_part, p->part_count + 1);
+
+	if (p->part_count > 0)
+		memcpy(parts, p->parts, (size_t)p->part_count * sizeof(*parts));
+	p->parts = parts;
+	return &parts[p->part_count++];
+}
+
+struct plane_caps {
+	ptrdiff_t planes, hlo;
+};
+
+static bool plane_index(struct profile *profile, struct str bytes, struct arena *keep,
+	struct plane_caps *caps, struct diag *err)
+{
+	struct plane_index x = {
+		.profile = profile, .whole = profile->input->bytes, .keep = keep, .err = err
+	};
+	struct str name;
+
+	if (!plane_fields(&x, bytes, &name))
+		return false;
+	if (profile->plane_count >= XPLANE_MAX_PLANES)
+		return diag_set(err, DIAG_LIMIT, "more than %d planes", XPLANE_MAX_PLANES);
+	x.plane = plane_named(profile, name, keep, &caps->planes);
+	ptrdiff_t first_name = x.plane->name_count;
+	struct plane_part *part = part_add(x.plane, keep);
+	int32_t index = (int32_t)(x.plane->part_count - 1);
+
+	if (!stat_names_index(&x, part) || !event_names_index(&x, part, index) ||
+		!lanes_index(&x, index) || !plane_stats(&x, part))
+		return diag_context(err, "plane '%.*s'", STR_ARG(name));
+	return x.plane->class != PLANE_METADATA || hlo_index(&x, part, first_name, &caps->hlo);
+}
+
+/* Host clock minus device clock: the median over the lane's first events that carry both. */
+#define SHIFT_SAMPLES 65
+
+static bool plane_shift(struct plane *p, struct str whole, struct diag *err)
+{
+	double shifts[SHIFT_SAMPLES];
+	ptrdiff_t count = 0;
+
+	for (ptrdiff_t i = 0; i < p->lane_count && count < SHIFT_SAMPLES; i++) {
+		if (p->lanes[i].class != LANE_OPS)
+			continue;
+		struct lane_walk w = lane_walk_new(p, &p->lanes[i]);
+		struct raw_event raw;
+		while (count < SHIFT_SAMPLES && lane_walk_next(&w, &raw)) {
+			struct stats s = { 0 };
+			if (!stats_read(lane_walk_part(&w), raw.stats, XEVENT_STATS,
+				    STAT_BIT(DEVICE_OFFSET_PS), &s, &w.fail))
+				break;
+			if (s.present)
+				shifts[count++] = (double)(lane_walk_base(&w) + raw.offset_ps -
+					s.at[STAT_DEVICE_OFFSET_PS].i64);
+		}
+		if (w.fail.why)
+			return wire_error(&w.fail, whole, "XEvent", err);
+	}
+	for (ptrdiff_t i = 1; i < count; i++)
+		for (ptrdiff_t j = i; j > 0 && shifts[j - 1] > shifts[j]; j--) {
+			double t = shifts[j];
+			shifts[j] = shifts[j - 1];
+			shifts[j - 1] = t;
+		}
+	p->host_shift_ps = count > 0 ? (int64_t)shifts[count / 2] : 0;
+	return true;
+}
+
+static bool xspace_fields(struct profile *profile, struct arena *keep, struct diag *err)
+{
+	struct str whole = profile->input->bytes;
+	struct wire w = wire_open(whole);
+	struct wire_field f;
+	struct plane_caps caps = { 0 };
+	ptrdiff_t error_cap = 0, warning_cap = 0;
+
+	while (wire_next(&w, &f)) {
+		if (f.type != WIRE_LEN)
+			return diag_set(err, DIAG_WIRE,
+				"XSpace at byte %td: field %u is a number where a plane was expected",
+				(const char *)w.at - whole.p, f.number);
+		if (f.number == XSPACE_PLANES && !plane_index(profile, f.bytes, keep, &caps, err))
+			return false;
+		if (f.number == XSPACE_ERRORS)
+			*arena_push(keep, profile->errors, profile->error_count, error_cap) =
+				f.bytes;
+		if (f.number == XSPACE_WARNINGS)
+			*arena_push(keep, profile->warnings, profile->warning_count, warning_cap) =
+				f.bytes;
+	}
+	return !w.why || wire_error(&w, whole, "XSpace", err);
+}
+
+bool xplane_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
+	struct diag *err)
+{
+	*ret = (struct profile){ .input = in, .host = host };
+	if (!xspace_fields(ret, keep, err))
+		return false;
+	if (ret->plane_count == 0)
+		return diag_set(err, DIAG_XPLANE,
+			"no XPlane in %td bytes: the message is empty or cut; capture again",
+			in->bytes.len);
+	for (ptrdiff_t i = 0; i < ret->plane_count; i++)
+		if (!plane_shift(&ret->planes[i], in->bytes, err))
+			return diag_context(err, "plane '%.*s'", STR_ARG(ret->planes[i].name));
+	return cpu_planes(ret, keep, err);
+}

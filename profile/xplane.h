@@ -1,0 +1,145 @@
+/*
+ * Inside of the xplane reader: what index, cursors and merge share.  Not for other folders.
+ *
+ * Field numbers are those of xplane.proto; they stand in one enum per message.
+ */
+#ifndef PROFILE_XPLANE_H
+#define PROFILE_XPLANE_H
+
+#include "base/wire.h"
+#include "profile/profile.h"
+
+enum xspace_field { XSPACE_PLANES = 1, XSPACE_ERRORS = 2, XSPACE_WARNINGS = 3, XSPACE_HOSTNAMES = 4 };
+enum xplane_field {
+	XPLANE_ID = 1,
+	XPLANE_NAME = 2,
+	XPLANE_LINES = 3,
+	XPLANE_EVENT_METADATA = 4,
+	XPLANE_STAT_METADATA = 5,
+	XPLANE_STATS = 6,
+};
+enum xline_field { XLINE_ID = 1, XLINE_NAME = 2, XLINE_TIMESTAMP_NS = 3, XLINE_EVENTS = 4 };
+enum xevent_field {
+	XEVENT_METADATA_ID = 1,
+	XEVENT_OFFSET_PS = 2,
+	XEVENT_DURATION_PS = 3,
+	XEVENT_STATS = 4,
+	XEVENT_OCCURRENCES = 5,
+};
+enum xstat_field {
+	XSTAT_METADATA_ID = 1,
+	XSTAT_DOUBLE = 2,
+	XSTAT_UINT64 = 3,
+	XSTAT_INT64 = 4,
+	XSTAT_STR = 5,
+	XSTAT_BYTES = 6,
+	XSTAT_REF = 7,
+};
+enum xmetadata_field {
+	XMETADATA_ID = 1,
+	XMETADATA_NAME = 2,
+	XMETADATA_DISPLAY_NAME = 4,
+	XMETADATA_STATS = 5,
+};
+enum map_field { MAP_KEY = 1, MAP_VALUE = 2 };
+
+/* Planes and lines of one file; the largest real file has 142 lines, a pod host a few thousand. */
+#define XPLANE_MAX_PLANES 4096
+#define XPLANE_MAX_LANES  (1 << 20)
+#define XPLANE_MAX_NAMES  (16 << 20)
+
+/*
+ * Ids to small numbers.  Ids are usually small and dense, but may be 64-bit hashes: a plain array
+ * when they fit in four times their count, else open addressing.
+ */
+struct id_map {
+	int32_t *dense;		/* -1 for a hole */
+	int64_t dense_count;
+	uint64_t *keys;		/* hash form; power of two slots */
+	int32_t *values;	/* -1 empty */
+	uint64_t mask;
+};
+
+static inline int32_t id_map_find(const struct id_map *m, int64_t id)
+{
+	if (m->dense)
+		return id >= 0 && id < m->dense_count ? m->dense[id] : -1;
+	if (!m->keys)
+		return -1;
+	uint64_t slot = ((uint64_t)id * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & m->mask;
+	while (m->values[slot] >= 0 && m->keys[slot] != (uint64_t)id)
+		slot = (slot + 1) & m->mask;
+	return m->values[slot];
+}
+
+/* The first of equal ids wins. */
+struct id_map id_map_build(const int64_t *ids, ptrdiff_t count, struct arena *keep);
+
+struct stat_name {
+	struct str name;
+	int8_t id; /* enum stat_id, or -1: only a string constant, or a stat nobody reads */
+};
+
+struct plane_part {
+	struct id_map names;	  /* event metadata id -> index into plane->names */
+	struct id_map stats;	  /* stat metadata id -> index into stat_names */
+	struct stat_name *stat_names;
+	ptrdiff_t stat_count;
+};
+
+struct plane_name {
+	struct str name, display_name;
+	struct str entry;	/* bytes of the XEventMetadata: its stats are decoded on demand */
+	int64_t id;
+	int32_t part;
+	int8_t host;		/* enum host_class */
+	int32_t op;		/* cache: its op when the name alone decides it; -1 */
+};
+
+struct lane_chunk {
+	struct str bytes;	/* from the first event on */
+	int64_t base_ps;	/* of the line's timestamp */
+	int32_t part;
+};
+
+/* One event's own fields; stats stay undecoded as the byte range that holds them. */
+struct raw_event {
+	int64_t metadata_id, offset_ps, duration_ps;
+	struct str stats;	/* from the first stat to the event's end */
+	bool aggregated;	/* counted, not placed in time */
+};
+
+/* False with why set when the bytes are no XEvent. */
+bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire *fail);
+/* Decode the stats in `want`; the last of equal ones wins. */
+bool stats_read(const struct plane_part *part, struct str bytes, uint32_t field, uint64_t want,
+	struct stats *ret, struct wire *fail);
+
+/* A lane's next raw event, across its chunks. */
+struct lane_walk {
+	const struct lane *lane;
+	ptrdiff_t chunk;
+	struct wire wire;
+	const struct plane_part *parts;
+	struct wire fail;	/* why set on the first malformed byte */
+};
+struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l);
+bool lane_walk_next(struct lane_walk *w, struct raw_event *ret);
+const struct plane_part *lane_walk_part(const struct lane_walk *w);
+int64_t lane_walk_base(const struct lane_walk *w);
+
+/* names.c: what producers call things. */
+enum plane_class plane_class_of(struct str name, enum platform *platform, int64_t *ordinal);
+enum lane_class lane_class_of(struct str name, enum plane_class plane, int64_t id);
+enum host_class host_class_of(struct str name);
+enum copy_direction copy_direction_of(struct str kernel, struct str details);
+int stat_id_of(struct str name); /* -1 unknown */
+
+/* ops.c: from an event of a device lane to an op. */
+bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
+	struct op_event *ret, bool *skip, struct wire *fail);
+
+/* cpu.c: XLA:CPU records ops on host threads; give each device ordinal a plane of its own. */
+bool cpu_planes(struct profile *profile, struct arena *keep, struct diag *err);
+
+#endif
