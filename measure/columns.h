@@ -1,0 +1,322 @@
+/*
+ * Every table and column rooflint knows, once: name, unit, allowed words, meaning.
+ *
+ * The row structs, the virtual tables of the rule engine, `rooflint tables`, docs/tables.md, the
+ * JSON schema and the rule linter are all made from this list, so it is the public contract
+ * between measuring and judging (TABLES_VERSION).
+ *
+ *   TEXT(name, words, meaning)   words: NULL, or the allowed values separated by '|'
+ *   REAL(name, unit, meaning)    base units; NaN is NULL
+ *
+ * "Per device" figures are averages over devices unless the meaning says otherwise.
+ */
+#ifndef MEASURE_COLUMNS_H
+#define MEASURE_COLUMNS_H
+
+/* Major: a column changed its meaning or went away.  Minor: a column came. */
+#define TABLES_VERSION "1.0"
+
+#define KIND_WORDS                                                                                 \
+	"unknown|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng|update|"  \
+	"custom|control|copy|all-gather|all-reduce|reduce-scatter|all-to-all|permute|broadcast|"   \
+	"send|recv|barrier|transfer|infeed|outfeed"
+#define PHASE_WORDS	  "train|inference|unknown"
+#define BOUND_WORDS	  "compute|memory|communication"
+#define COST_WORDS	  "exact|upper"
+#define CORE_WORDS	  "compute|sparse"
+#define LINK_WORDS	  "ici|nvlink|xgmi|dcn"
+#define CAUSE_WORDS	  "layout|prefetch|offload|donation|d2d"
+#define FLOPS_SOURCE_WORDS "profile|hlo|rules"
+#define ATTRIBUTION_WORDS "profile|name|schedule|none"
+
+#define RUN_COLUMNS(TEXT, REAL)                                                                    \
+	TEXT(name, 0, "name of the run: its directory, or --job's workload")                       \
+	TEXT(platform, "tpu|nvidia|amd|cpu|unknown", "what wrote the profile")                     \
+	TEXT(chip, 0, "id of the chip, as `rooflint hardware` lists it")                           \
+	TEXT(chip_why, 0, "how the chip was recognised, or why it was not")                        \
+	REAL(chips, COUNT, "chips that took part, as far as the profile tells")                    \
+	REAL(devices, COUNT, "device planes with events")                                          \
+	REAL(hosts, COUNT, "hosts whose profile was read")                                         \
+	REAL(hosts_expected, COUNT, "hosts of the job by the device assignment")                   \
+	TEXT(phase, PHASE_WORDS, "training, inference, or not known")                              \
+	REAL(steps, COUNT, "steady steps: complete, without warm-up, compilation or profiler start") \
+	TEXT(steps_source, "steps-line|annotation|program|window", "where the steps come from")    \
+	TEXT(main_program, 0, "the program whose executions are the steps")                        \
+	REAL(step_time_s, SECONDS, "median steady step; a step lasts as long as on its slowest device") \
+	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \
+	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
+	REAL(window_s, SECONDS, "first to last device event, the longest over devices")            \
+	REAL(busy_ratio, RATIO, "share of steady-step time with anything running on the device")   \
+	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
+	REAL(compute_ratio, RATIO, "share of steady-step time with compute running")               \
+	REAL(comms_exposed_ratio, RATIO, "share with communication and no compute running")        \
+	REAL(comms_hidden_ratio, RATIO, "share with communication behind compute")                 \
+	REAL(layout_copy_ratio, RATIO, "share taken by copies that only change a layout")          \
+	REAL(update_excess_ratio, RATIO, "share taken by in-place updates beyond their own roofline") \
+	REAL(transfer_ratio, RATIO, "share with host-device transfers and nothing else running")   \
+	REAL(op_util, RATIO, "counted FLOPs of the steady steps over peak FLOPs in that time")     \
+	REAL(mfu, RATIO, "model FLOPs utilisation; needs the job file's model")                    \
+	REAL(hfu, RATIO, "hardware FLOPs utilisation; needs the job file's model")                 \
+	REAL(hbm_util, RATIO, "HBM bytes of the steady steps over what the memory could move")     \
+	REAL(roofline_ratio_lo, RATIO, "ideal over measured step time, ops of unknown cost taken as free") \
+	REAL(roofline_ratio_hi, RATIO, "the same, ops of unknown cost taken as ideal")         \
+	REAL(useful_flops_ratio, RATIO, "model FLOPs over counted FLOPs; needs the job file")      \
+	REAL(unattributed_ratio, RATIO, "device time whose op has no HLO instruction")             \
+	REAL(judged_ratio, RATIO, "device busy time of ops whose roofline is known")               \
+	REAL(tiny_ops_ratio, RATIO, "device busy time in ops shorter than 10 us")                  \
+	REAL(tiny_ops_count_ratio, RATIO, "share of op executions shorter than 10 us")             \
+	REAL(compiles_in_steps, COUNT, "compilations inside steps after the first")                \
+	REAL(gain_s, SECONDS, "step time all findings together would give back; set after judging") \
+	TEXT(labels, 0, "key=value pairs of the job file, separated by commas")
+
+#define DEVICES_COLUMNS(TEXT, REAL)                                                                \
+	TEXT(host, 0, "host that recorded it")                                                     \
+	TEXT(device, 0, "plane name, e.g. /device:TPU:0")                                          \
+	TEXT(chip_id, 0, "chip the plane belongs to; two planes may share one")                    \
+	TEXT(core_type, CORE_WORDS, "tensor cores or GPU, or SparseCore")                          \
+	TEXT(chip, 0, "id of the chip")                                                            \
+	TEXT(phase, PHASE_WORDS, "the run's phase")                                                \
+	REAL(cores, COUNT, "cores on this plane")                                                  \
+	REAL(peak_flops, FLOPS_PER_SECOND, "dense bf16 peak of the plane, fp16 where there is no bf16") \
+	REAL(hbm_bytes, BYTES, "memory of the plane by the chip's table")                          \
+	REAL(hbm_bps, BYTES_PER_SECOND, "memory bandwidth of the plane")                           \
+	TEXT(peaks_source, 0, "table, or what the plane said")                                     \
+	REAL(events, COUNT, "op or kernel events recorded")                                        \
+	REAL(steps, COUNT, "steady steps on this device")                                          \
+	REAL(busy_s, SECONDS, "union of all activity in the whole window")                         \
+	REAL(window_s, SECONDS, "first to last event")                                             \
+	REAL(busy_ratio, RATIO, "share of steady-step time with anything running")                 \
+	REAL(idle_ratio, RATIO, "1 - busy_ratio")
+
+#define PROGRAMS_COLUMNS(TEXT, REAL)                                                               \
+	TEXT(program, 0, "program id as the profile prints it")                                    \
+	TEXT(module, 0, "module name")                                                             \
+	TEXT(role, "main|other", "main: its executions are the steps")                             \
+	TEXT(phase, PHASE_WORDS, "by its name and its gradients")                                  \
+	REAL(executions, COUNT, "executions over all devices in the whole window")                 \
+	REAL(time_s, SECONDS, "device time of all of them")                                        \
+	REAL(p50_s, SECONDS, "median execution")                                                   \
+	REAL(ideal_s, SECONDS, "sum of its ops' rooflines per execution, NULL if none is known")   \
+	REAL(compiled_bytes, BYTES, "device memory the compiler planned for it")                   \
+	REAL(has_hlo, BOOL, "its HLO is in the profile")
+
+#define STEPS_COLUMNS(TEXT, REAL)                                                                  \
+	TEXT(host, 0, "host")                                                                      \
+	TEXT(device, 0, "plane name")                                                              \
+	REAL(step, COUNT, "number of the step: as marked, else from 0")                            \
+	REAL(start_s, SECONDS, "since the first event of the device")                              \
+	REAL(time_s, SECONDS, "length")                                                            \
+	REAL(compute_s, SECONDS, "compute running")                                                \
+	REAL(comms_exposed_s, SECONDS, "communication without compute")                            \
+	REAL(comms_hidden_s, SECONDS, "communication behind compute")                              \
+	REAL(copy_s, SECONDS, "copies with neither compute nor communication")                     \
+	REAL(transfer_s, SECONDS, "host transfers and nothing else")                               \
+	REAL(idle_s, SECONDS, "nothing running")                                                   \
+	REAL(is_warmup, BOOL, "first step, or disturbed by compilation or profiler start")         \
+	REAL(is_complete, BOOL, "both ends were seen")
+
+/* Shared by ops and families. */
+#define OP_MEASURES(TEXT, REAL)                                                                    \
+	REAL(count, COUNT, "executions over all devices and steady steps")                         \
+	REAL(per_step, COUNT, "executions per device and step")                                    \
+	REAL(time_s, SECONDS, "self time of all those executions")                                 \
+	REAL(time_share, RATIO, "of the steady-step time of all devices")                          \
+	REAL(mean_s, SECONDS, "time_s / count")                                                    \
+	REAL(p50_s, SECONDS, "median execution")                                                   \
+	REAL(lo_s, SECONDS, "low end of the 95% interval of the median; n = steady steps")         \
+	REAL(hi_s, SECONDS, "high end of that interval")                                           \
+	REAL(max_s, SECONDS, "longest execution")                                                  \
+	REAL(skew, NONE, "largest over median of the devices' time in this op")                    \
+	REAL(overlap_ratio, RATIO, "share of its time with other compute or communication on the device")        \
+	REAL(flops, FLOPS, "per execution on one device")                                          \
+	TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                        \
+	TEXT(cost_bound, COST_WORDS, "exact, or an upper bound (ragged, dynamic shapes)")          \
+	REAL(hbm_bytes, BYTES, "HBM bytes per execution on one device, dense")                     \
+	REAL(t_math_s, SECONDS, "flops over the peak for its type")                                \
+	REAL(t_hbm_s, SECONDS, "hbm_bytes over the memory bandwidth")                              \
+	REAL(t_comms_s, SECONDS, "low end of the expected time of a collective")                   \
+	REAL(roofline_s, SECONDS, "the largest of the three")                                      \
+	REAL(attainable_s, SECONDS, "roofline with the share of each peak that good code reaches") \
+	TEXT(bound, BOUND_WORDS, "which of the three")                                             \
+	REAL(efficiency, RATIO, "roofline_s / p50_s")                                              \
+	REAL(gain_s, SECONDS, "per step and device: what reaching attainable_s would give back")   \
+	REAL(logical_bytes, BYTES, "operands and result, elements alone")                          \
+	REAL(padded_bytes, BYTES, "operands and result as laid out")                               \
+	REAL(padding_ratio, NONE, "padded_bytes / logical_bytes")
+
+#define OPS_COLUMNS(TEXT, REAL)                                                                    \
+	TEXT(program, 0, "program id")                                                             \
+	TEXT(module, 0, "module name")                                                             \
+	TEXT(name, 0, "HLO instruction, or kernel where there is none")                            \
+	TEXT(key, 0, "identity that survives a recompile: kind, shapes, scope, source function")   \
+	TEXT(family, 0, "key without layer numbers")                                               \
+	TEXT(opcode, 0, "HLO opcode")                                                              \
+	TEXT(kind, KIND_WORDS, "rooflint's own small vocabulary")                                  \
+	TEXT(category, 0, "the profiler's category, where it gives one")                           \
+	TEXT(attribution, ATTRIBUTION_WORDS, "how the event was tied to the instruction")          \
+	TEXT(scope, 0, "JAX name stack")                                                           \
+	TEXT(source_file, 0, "Python file of the innermost frame")                                 \
+	REAL(source_line, COUNT, "its line")                                                       \
+	TEXT(user_file, 0, "first frame under --source-root")                                      \
+	REAL(user_line, COUNT, "its line")                                                         \
+	TEXT(dtype, 0, "operand type of the heaviest matmul, else the result's type")              \
+	TEXT(shape, 0, "result shape with layout")                                                 \
+	OP_MEASURES(TEXT, REAL)                                                                    \
+	TEXT(copy_cause, CAUSE_WORDS, "why a copy exists")                                         \
+	REAL(is_remat, BOOL, "recomputes what a forward pass had")                                 \
+	REAL(is_async, BOOL, "a start or done of a pair")
+
+#define FAMILIES_COLUMNS(TEXT, REAL)                                                               \
+	TEXT(module, 0, "module name")                                                             \
+	TEXT(family, 0, "what the members share")                                                  \
+	TEXT(name, 0, "the heaviest member's name")                                                \
+	TEXT(key, 0, "the heaviest member's key")                                                  \
+	TEXT(opcode, 0, "HLO opcode")                                                              \
+	TEXT(kind, KIND_WORDS, "as in ops")                                                        \
+	TEXT(scope, 0, "the heaviest member's scope")                                              \
+	TEXT(source_file, 0, "as in ops, of the heaviest member")                                  \
+	REAL(source_line, COUNT, "its line")                                                       \
+	TEXT(user_file, 0, "as in ops, of the heaviest member")                                    \
+	REAL(user_line, COUNT, "its line")                                                         \
+	TEXT(dtype, 0, "as in ops")                                                                \
+	TEXT(shape, 0, "as in ops")                                                                \
+	REAL(members, COUNT, "ops in the family")                                                  \
+	OP_MEASURES(TEXT, REAL)
+
+#define EDGES_COLUMNS(TEXT, REAL)                                                                  \
+	TEXT(program, 0, "program id")                                                             \
+	TEXT(producer, 0, "op name")                                                               \
+	TEXT(producer_kind, KIND_WORDS, "its kind")                                                \
+	TEXT(consumer, 0, "op name")                                                               \
+	TEXT(consumer_kind, KIND_WORDS, "its kind")                                                \
+	REAL(bytes, BYTES, "what flows, as laid out")
+
+#define COLLECTIVES_COLUMNS(TEXT, REAL)                                                            \
+	TEXT(program, 0, "program id")                                                             \
+	TEXT(name, 0, "instruction; the start of an async pair")                                   \
+	TEXT(key, 0, "as in ops")                                                                  \
+	TEXT(family, 0, "as in ops")                                                               \
+	TEXT(kind, KIND_WORDS, "which collective")                                                 \
+	TEXT(scope, 0, "JAX name stack")                                                           \
+	TEXT(source_file, 0, "as in ops")                                                          \
+	REAL(source_line, COUNT, "as in ops")                                                      \
+	TEXT(user_file, 0, "as in ops")                                                            \
+	REAL(user_line, COUNT, "as in ops")                                                        \
+	TEXT(shape, 0, "result shape")                                                             \
+	REAL(group_size, COUNT, "participants")                                                    \
+	REAL(groups, COUNT, "groups")                                                              \
+	TEXT(axis, 0, "which devices form a group, in words")                                      \
+	TEXT(link, LINK_WORDS, "what carries it")                                                  \
+	TEXT(operand_kind, "parameter|activation|gradient", "what is communicated")                \
+	REAL(regathers, COUNT, "times a step gathers the same array")                              \
+	REAL(message_bytes, BYTES, "all-gather: output; reduce: operand; all-to-all: global array") \
+	REAL(wire_bytes, BYTES, "what one device sends")                                           \
+	REAL(per_step, COUNT, "executions per device and step")                                    \
+	REAL(span_s, SECONDS, "median from start to the end of done")                              \
+	REAL(done_waits, BOOL, "the done was waiting, so the span's end is the transfer's end")    \
+	REAL(transfer_s, SECONDS, "median time the data moved: last arriver's start to the end; NULL if hidden") \
+	REAL(wait_s, SECONDS, "median time the first arriver waited for the last")                 \
+	REAL(exposed_s, SECONDS, "per step and device: its share of the time with communication and no compute running")          \
+	REAL(hidden_s, SECONDS, "per step and device: its share of the time behind compute")                    \
+	REAL(exposed_share, RATIO, "exposed_s over the step time")                                 \
+	REAL(expected_lo_s, SECONDS, "expected time, most favourable topology")                    \
+	REAL(expected_hi_s, SECONDS, "expected time, least favourable topology and attainable rate") \
+	TEXT(topology_source, 0, "what was assumed about the topology")                            \
+	REAL(bandwidth_bps, BYTES_PER_SECOND, "wire_bytes over transfer_s")                        \
+	REAL(is_async, BOOL, "a start/done pair")
+
+#define MEMORY_COLUMNS(TEXT, REAL)                                                                 \
+	TEXT(host, 0, "host")                                                                      \
+	TEXT(device, 0, "allocator or device")                                                     \
+	REAL(capacity_bytes, BYTES, "what the allocator manages")                                  \
+	REAL(compiled_bytes, BYTES, "what the compiler planned for the largest program that ran")  \
+	TEXT(compiled_program, 0, "that program")                                                  \
+	REAL(owner_bytes, BYTES, "what the job file expects")                                      \
+	REAL(window_peak_bytes, BYTES, "largest use seen inside the window (heap and stack)")      \
+	REAL(lifetime_peak_bytes, BYTES, "allocator's own peak since the process began")           \
+	REAL(other_live_bytes, BYTES, "live at the peak and not part of the program")              \
+	REAL(arguments_bytes, BYTES, "the program's parameters")                                   \
+	REAL(temp_bytes, BYTES, "the program's temporaries at their peak")                         \
+	REAL(output_bytes, BYTES, "the program's outputs that are not donated parameters")         \
+	REAL(fragmentation, RATIO, "largest the allocator reported")                               \
+	REAL(samples, COUNT, "allocator events seen")
+
+#define BUFFERS_COLUMNS(TEXT, REAL)                                                                \
+	TEXT(program, 0, "program id")                                                             \
+	TEXT(op, 0, "instruction that defines it")                                                 \
+	TEXT(shape, 0, "shape with layout")                                                        \
+	TEXT(kind, "parameter|output|constant|temp|thread-local", "what it is")                    \
+	REAL(bytes, BYTES, "as allocated")                                                         \
+	REAL(unpadded_bytes, BYTES, "elements alone")                                              \
+	REAL(padded_bytes, BYTES, "as laid out by its tiles")                                      \
+	REAL(padding_ratio, NONE, "bytes / unpadded_bytes")                                        \
+	REAL(share, RATIO, "of the program's peak")                                                \
+	TEXT(scope, 0, "JAX name stack")                                                           \
+	TEXT(source_file, 0, "as in ops")                                                          \
+	REAL(source_line, COUNT, "as in ops")
+
+#define GAPS_COLUMNS(TEXT, REAL)                                                                   \
+	TEXT(host, 0, "host")                                                                      \
+	TEXT(device, 0, "plane name")                                                              \
+	REAL(step, COUNT, "step it lies in")                                                       \
+	REAL(start_s, SECONDS, "since the first event of the device")                              \
+	REAL(time_s, SECONDS, "length")                                                            \
+	TEXT(before, 0, "op that ended")                                                           \
+	TEXT(after, 0, "op that began")                                                            \
+	TEXT(cause, "compile|transfer|host|unknown", "what the host was doing, sorted")            \
+	TEXT(host_activity, 0, "the host event that covers most of it")
+
+#define TRANSFERS_COLUMNS(TEXT, REAL)                                                              \
+	TEXT(direction, "h2d|d2h|d2d|p2p|unknown", "from where to where")                          \
+	REAL(count, COUNT, "transfers over all devices and steady steps")                          \
+	REAL(per_step, COUNT, "per device and step")                                               \
+	REAL(bytes, BYTES, "moved per device and step, NULL when the profile does not say")        \
+	REAL(time_s, SECONDS, "union per device and step")                                         \
+	REAL(exposed_s, SECONDS, "of it with nothing else running")                                \
+	REAL(step_share, RATIO, "exposed_s over the step time")                                    \
+	REAL(bps, BYTES_PER_SECOND, "bytes over time")
+
+#define COMPILES_COLUMNS(TEXT, REAL)                                                               \
+	TEXT(module, 0, "module, or the compiler's event where it has no name")                    \
+	REAL(programs, COUNT, "distinct programs of this module name in the window")               \
+	REAL(start_s, SECONDS, "since the window's first host event")                              \
+	REAL(time_s, SECONDS, "length")                                                            \
+	REAL(in_step, BOOL, "inside the steps, after the first")
+
+#define QUALITY_COLUMNS(TEXT, REAL)                                                                \
+	TEXT(name, 0, "which check of the data itself")                                            \
+	REAL(ok, BOOL, "it holds")                                                                 \
+	TEXT(detail, 0, "what was seen")
+
+#define DELTAS_COLUMNS(TEXT, REAL)                                                                 \
+	TEXT(metric, 0, "table.column")                                                            \
+	TEXT(key, 0, "subject, as in its table")                                                   \
+	REAL(base, NONE, "value of the baseline")                                                  \
+	REAL(head, NONE, "value of this run")                                                      \
+	REAL(ratio, NONE, "head / base")                                                           \
+	REAL(lo, NONE, "low end of the ratio's interval")                                          \
+	REAL(hi, NONE, "high end of it")                                                           \
+	REAL(p_value, NONE, "that nothing changed")                                                \
+	REAL(n_base, COUNT, "effective samples")                                                   \
+	REAL(n_head, COUNT, "effective samples")                                                   \
+	REAL(worse, BOOL, "the change goes the bad way")
+
+/* X(table, COLUMNS list, key column or 0, meaning).  The key names a subject in findings. */
+#define TABLES(X)                                                                                  \
+	X(run, RUN_COLUMNS, "name", "the job; one row")                                            \
+	X(devices, DEVICES_COLUMNS, "device", "a device plane")                                    \
+	X(programs, PROGRAMS_COLUMNS, "module", "a compiled program that ran")                     \
+	X(steps, STEPS_COLUMNS, "step", "a step on a device")                                      \
+	X(ops, OPS_COLUMNS, "key", "an HLO op of a program, over all devices and steady steps")    \
+	X(families, FAMILIES_COLUMNS, "family", "ops alike but for layer number")                  \
+	X(edges, EDGES_COLUMNS, "consumer", "what one op hands to another")                        \
+	X(collectives, COLLECTIVES_COLUMNS, "key", "a collective op")                              \
+	X(memory, MEMORY_COLUMNS, "device", "a chip's memory")                                     \
+	X(buffers, BUFFERS_COLUMNS, "op", "a buffer alive at the program's peak")                  \
+	X(gaps, GAPS_COLUMNS, "after", "an idle gap of at least 0.1% of a step; the largest 100 a device") \
+	X(transfers, TRANSFERS_COLUMNS, "direction", "host-device copies of one direction")        \
+	X(compiles, COMPILES_COLUMNS, "module", "a compilation seen in the window")                \
+	X(quality, QUALITY_COLUMNS, "name", "one check of the data itself")                        \
+	X(deltas, DELTAS_COLUMNS, "key", "a metric against the baseline")
+
+#endif

@@ -1,0 +1,342 @@
+/*
+ * The tables of moving data: collectives between chips, and transfers between host and device.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "measure/key.h"
+#include "measure/measured.h"
+
+/* One instance of a collective, as all devices saw it. */
+struct joined {
+	double min_ps, max_ps;
+	int seen;
+};
+
+/*
+ * Durations of instances over devices.  The last device to arrive waits for nobody, so the
+ * shortest duration is the transfer and the longest minus it is waiting; clocks never matter.
+ */
+struct join {
+	double *transfer_s, *wait_s;
+	ptrdiff_t count;
+};
+
+static struct join instances_join(const struct measured *m, ptrdiff_t subject)
+{
+	struct join j = { 0 };
+	struct joined *all = NULL;
+	ptrdiff_t n = 0;
+
+	/* Devices run the same program in the same order, so the i-th instances belong together. */
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		if (subject < s->op_cap && s->collectives[subject].count > n)
+			n = s->collectives[subject].count;
+	}
+	all = arena_make(m->keep, struct joined, n);
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		if (subject >= s->op_cap)
+			continue;
+		for (ptrdiff_t k = 0; k < s->collectives[subject].count; k++) {
+			double span = (double)s->collectives[subject].items[k].span_ps;
+			if (!all[k].seen || span < all[k].min_ps)
+				all[k].min_ps = span;
+			if (!all[k].seen || span > all[k].max_ps)
+				all[k].max_ps = span;
+			all[k].seen++;
+		}
+	}
+	j.transfer_s = arena_make(m->keep, double, n);
+	j.wait_s = arena_make(m->keep, double, n);
+	for (ptrdiff_t k = 0; k < n; k++) {
+		if (all[k].seen == 0)
+			continue;
+		j.transfer_s[j.count] = all[k].min_ps * PS;
+		j.wait_s[j.count++] = (all[k].max_ps - all[k].min_ps) * PS;
+	}
+	return j;
+}
+
+static void spans_sum(const struct measured *m, ptrdiff_t subject, struct collective_total *ret)
+{
+	*ret = (struct collective_total){ 0 };
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		if (subject >= s->op_cap)
+			continue;
+		dist_merge(&ret->span, m->keep, &s->collectives[subject].span);
+		ret->done_self_ps += s->collectives[subject].done_self_ps;
+	}
+}
+
+/* A done that lasts longer than this was waiting: an issue alone takes well under it. */
+#define DONE_WAITS_PS 2000000 /* 2 us */
+
+static void collective_times(const struct measured *m, const struct subject *s,
+	const struct op_total *t, const struct collective_total *spans,
+	struct collectives_row *row)
+{
+	struct join j = instances_join(m, s->index);
+	bool async = s->async == ASYNC_START;
+	double n = spans->span.count > 0 ? (double)spans->span.count : NAN;
+
+	row->per_step = m->device_steps > 0 ? (double)spans->span.count / m->device_steps : NAN;
+	row->span_s = spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *m->keep) * PS : NAN;
+	row->done_waits = !async || (double)spans->done_self_ps / n > DONE_WAITS_PS;
+	if (row->done_waits > 0 && j.count > 0) {
+		row->transfer_s = median(j.transfer_s, j.count);
+		row->wait_s = median(j.wait_s, j.count);
+	}
+	if (m->device_steps > 0) {
+		row->exposed_s = (double)t->exposed_ps * PS / m->device_steps;
+		row->hidden_s = (double)t->hidden_ps * PS / m->device_steps;
+	}
+	row->exposed_share = row->exposed_s / m->step_time_s;
+	row->bandwidth_bps = row->wire_bytes / row->transfer_s;
+	row->is_async = async;
+}
+
+static void collective_hlo(
+	const struct measured *m, const struct subject *s, struct collectives_row *row)
+{
+	struct hlo_collective c;
+	struct collective_time t;
+
+	if (s->instruction < 0 || !hlo_collective(s->program->hlo, s->instruction, m->keep, &c))
+		return;
+	row->group_size = c.group_size > 0 ? (double)c.group_size : NAN;
+	row->groups = c.groups > 0 ? (double)c.groups : NAN;
+	row->axis = c.axis.p ? text_clean(m->keep, c.axis) : c.axis;
+	row->operand_kind = c.operand_kind;
+	row->message_bytes = (double)c.message_bytes;
+	row->wire_bytes = (double)c.wire_bytes;
+	if (!collective_facts(m, s, &c, &t))
+		return;
+	row->link = t.link;
+	row->expected_lo_s = t.lo_s;
+	row->expected_hi_s = t.hi_s;
+	row->topology_source = t.topology_source;
+}
+
+static const struct ops_row *op_row_of(const struct measured *m, const struct subject *s)
+{
+	struct str program = program_text(s->program, m->keep);
+	const struct ops_row *rows = table_rows(m->tables, ops);
+
+	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
+		if (str_eq(rows[i].name, s->name) && str_eq(rows[i].program, program))
+			return &rows[i];
+	return NULL;
+}
+
+static void collective_row(
+	struct measured *m, const struct subject *s, const struct collective_total *spans)
+{
+	const struct ops_row *op = op_row_of(m, s);
+	struct op_total t;
+
+	if (!op)
+		return;
+	struct collectives_row *row = table_new(m->tables, collectives, m->keep);
+	subject_sum(m, s->index, &t);
+	row->program = op->program;
+	row->name = op->name;
+	row->key = op->key;
+	row->family = op->family;
+	row->kind = op->kind;
+	row->scope = op->scope;
+	row->source_file = op->source_file;
+	row->source_line = op->source_line;
+	row->user_file = op->user_file;
+	row->user_line = op->user_line;
+	row->shape = op->shape;
+	collective_hlo(m, s, row);
+	collective_times(m, s, &t, spans, row);
+}
+
+static int collective_cmp(const void *a, const void *b)
+{
+	const struct collectives_row *x = a, *y = b;
+	int c;
+
+	if (x->exposed_s != y->exposed_s && !isnan(x->exposed_s) && !isnan(y->exposed_s))
+		return x->exposed_s > y->exposed_s ? -1 : 1;
+	c = str_cmp(x->program, y->program);
+	return c ? c : str_cmp(x->name, y->name);
+}
+
+/* The array an all-gather gathers: its operand's instruction, through views. */
+static ptrdiff_t gathered_array(const struct subject *s)
+{
+	const struct hlo_module *h = s->program->hlo;
+	ptrdiff_t i = s->instruction;
+
+	for (int hops = 0; hops < 16 && i >= 0; hops++) {
+		const struct hlo_instruction *in = &h->instructions[i];
+		if (str_eq(in->opcode, STR("parameter")) || in->operand_count == 0)
+			return i;
+		if (hops > 0 && !str_eq(in->opcode, STR("bitcast")) &&
+			!str_eq(in->opcode, STR("copy")) && !str_eq(in->opcode, STR("convert")) &&
+			!str_eq(in->opcode, STR("get-tuple-element")))
+			return i;
+		i = in->operands[0];
+	}
+	return i;
+}
+
+static void regathers_count(
+	struct measured *m, const struct subject **subjects, ptrdiff_t n)
+{
+	struct collectives_row *rows = table_rows(m->tables, collectives);
+
+	for (ptrdiff_t i = 0; i < n; i++) {
+		if (subjects[i]->kind != KIND_ALL_GATHER || subjects[i]->instruction < 0)
+			continue;
+		ptrdiff_t array = gathered_array(subjects[i]);
+		rows[i].regathers = 0;
+		for (ptrdiff_t k = 0; k < n; k++)
+			if (subjects[k]->kind == KIND_ALL_GATHER &&
+				subjects[k]->program == subjects[i]->program &&
+				subjects[k]->instruction >= 0 &&
+				gathered_array(subjects[k]) == array)
+				rows[i].regathers += rows[k].per_step;
+	}
+}
+
+/* Collectives of one run; counting regathers compares them in pairs. */
+#define COLLECTIVES_MAX 5000
+
+void fill_collectives(struct measured *m)
+{
+	ptrdiff_t n = registry_subject_count(m->registry);
+	const struct subject **subjects = arena_make(m->keep, const struct subject *, n);
+
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct subject *s = registry_subject_at(m->registry, i);
+		struct collective_total spans;
+
+		if (!op_kind_is_collective(s->kind) || s->async == ASYNC_DONE ||
+			table_count(m->tables, collectives) >= COLLECTIVES_MAX)
+			continue;
+		spans_sum(m, i, &spans);
+		ptrdiff_t before = table_count(m->tables, collectives);
+		if (spans.span.count > 0)
+			collective_row(m, s, &spans);
+		if (table_count(m->tables, collectives) > before)
+			subjects[before] = s;
+	}
+	regathers_count(m, subjects, table_count(m->tables, collectives));
+	if (table_count(m->tables, collectives) > 1)
+		qsort(table_rows(m->tables, collectives),
+			(size_t)table_count(m->tables, collectives),
+			sizeof(struct collectives_row), collective_cmp);
+}
+
+/* Transfers. */
+
+
+enum direction { H2D, D2H, D2D, P2P, OTHER_COPY, DIRECTIONS };
+
+static enum direction direction_of(const struct subject *s)
+{
+	static const enum direction of_copy[] = {
+		[COPY_NONE] = OTHER_COPY,
+		[COPY_H2D] = H2D,
+		[COPY_D2H] = D2H,
+		[COPY_D2D] = D2D,
+		[COPY_P2P] = P2P,
+		[COPY_UNKNOWN] = OTHER_COPY,
+	};
+	enum direction d = of_copy[s->said.copy];
+
+	if (d != OTHER_COPY || s->instruction < 0)
+		return d;
+	if (s->kind == KIND_INFEED)
+		return H2D;
+	if (s->kind == KIND_OUTFEED)
+		return D2H;
+	/* A copy between memory spaces: S(5) is the host's, on the result or on the operand. */
+	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_instruction *i = &h->instructions[s->instruction];
+	const struct shape *out = shape_leaf(&i->shape, 0);
+	if (out && hlo_space(out->memory_space, s->program->platform) == SPACE_HOST)
+		return D2H;
+	if (i->operand_count > 0 && i->operands[0] >= 0) {
+		const struct shape *in = shape_leaf(&h->instructions[i->operands[0]].shape, 0);
+		if (in && hlo_space(in->memory_space, s->program->platform) == SPACE_HOST)
+			return H2D;
+	}
+	return OTHER_COPY;
+}
+
+/* Bytes of one execution: as the event says, else of the array that moves. */
+static double transfer_bytes(const struct subject *s, const struct op_total *t)
+{
+	if (t->bytes > 0)
+		return (double)t->bytes;
+	if (s->instruction < 0)
+		return NAN;
+	const struct shape *leaf =
+		shape_leaf(&s->program->hlo->instructions[s->instruction].shape, 0);
+	return leaf ? (double)shape_logical_bytes(leaf) * (double)t->count : NAN;
+}
+
+static bool is_transfer(const struct subject *s)
+{
+	return (op_kind_activity(s->kind) == ACTIVITY_TRANSFER || s->said.copy != COPY_NONE) &&
+		s->async != ASYNC_DONE;
+}
+
+/* The time of an async transfer is its span's, which exposed and hidden add up to. */
+static double transfer_ps(const struct subject *s, const struct op_total *t)
+{
+	return s->async == ASYNC_START ? (double)(t->exposed_ps + t->hidden_ps)
+				       : (double)t->self_ps;
+}
+
+static void direction_row(struct measured *m, enum direction d, double count, double bytes,
+	double time_ps, double exposed_ps)
+{
+	static const struct str names[] = { STR_INIT("h2d"), STR_INIT("d2h"), STR_INIT("d2d"),
+		STR_INIT("p2p"), STR_INIT("unknown") };
+	struct transfers_row *row = table_new(m->tables, transfers, m->keep);
+
+	row->direction = names[d];
+	row->count = count;
+	if (!(m->device_steps > 0))
+		return;
+	row->per_step = count / m->device_steps;
+	row->bytes = bytes / m->device_steps;
+	row->time_s = time_ps * PS / m->device_steps;
+	row->exposed_s = exposed_ps * PS / m->device_steps;
+	row->step_share = row->exposed_s / m->step_time_s;
+	row->bps = row->bytes / row->time_s;
+}
+
+void fill_transfers(struct measured *m)
+{
+	double count[DIRECTIONS] = { 0 }, bytes[DIRECTIONS] = { 0 }, time_ps[DIRECTIONS] = { 0 },
+	       exposed_ps[DIRECTIONS] = { 0 };
+
+	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++) {
+		const struct subject *s = registry_subject_at(m->registry, i);
+		struct op_total t;
+
+		if (!is_transfer(s))
+			continue;
+		subject_sum(m, i, &t);
+		enum direction d = direction_of(s);
+		count[d] += (double)t.count;
+		if (t.count > 0)
+			bytes[d] += transfer_bytes(s, &t);
+		time_ps[d] += transfer_ps(s, &t);
+		exposed_ps[d] += (double)t.exposed_ps;
+	}
+	for (int d = 0; d < DIRECTIONS; d++)
+		if (count[d] > 0)
+			direction_row(m, (enum direction)d, count[d], bytes[d], time_ps[d],
+				exposed_ps[d]);
+}

@@ -1,0 +1,319 @@
+/*
+ * What the host's side explains: idle gaps, compilations, and the checks of the data itself.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "measure/measured.h"
+
+/* Gaps below this share of a step are the launch overhead of a healthy program. */
+#define GAP_SHARE 0.001
+
+/* A gap on the host's clock, and the host event that explains it best. */
+struct host_gap {
+	const struct device *device;
+	const struct swept_gap *gap;
+	int64_t start_ps, end_ps;
+	struct str name;	/* clean; missing while nothing was found */
+	enum host_class class;
+	int64_t covered_ps, length_ps; /* of the event found */
+};
+
+static int gap_cmp(const void *a, const void *b)
+{
+	const struct host_gap *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return x->start_ps < y->start_ps ? -1 : x->start_ps > y->start_ps;
+}
+
+static struct host_gap *gaps_collect(const struct measured *m, ptrdiff_t *count)
+{
+	struct host_gap *gaps =
+		arena_make(m->keep, struct host_gap, m->device_count * SWEEP_MAX_GAPS);
+
+	*count = 0;
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct device *d = &m->devices[i];
+		for (ptrdiff_t k = 0; k < d->sweep.gap_count; k++) {
+			const struct swept_gap *g = &d->sweep.gaps[k];
+			if ((double)(g->end_ps - g->start_ps) * PS < GAP_SHARE * m->step_time_s)
+				continue;
+			gaps[(*count)++] = (struct host_gap){ .device = d,
+				.gap = g,
+				.start_ps = g->start_ps + d->plane->host_shift_ps,
+				.end_ps = g->end_ps + d->plane->host_shift_ps };
+		}
+	}
+	if (*count > 1)
+		qsort(gaps, (size_t)*count, sizeof(*gaps), gap_cmp);
+	return gaps;
+}
+
+/*
+ * Of the events that cover most of a gap the shortest says what the host was at: the longer ones
+ * are the functions around it.  While none does, the one that covers more.
+ */
+static bool explains_better(const struct host_gap *g, int64_t covered_ps, int64_t length_ps)
+{
+	int64_t half = (g->end_ps - g->start_ps) / 2;
+	bool old_covers = g->covered_ps > half, new_covers = covered_ps > half;
+
+	if (!g->name.p || new_covers != old_covers)
+		return !g->name.p || new_covers;
+	return new_covers ? length_ps < g->length_ps : covered_ps > g->covered_ps;
+}
+
+static void gap_meet(struct host_gap *g, const struct event *e, struct arena *keep)
+{
+	int64_t from = e->start_ps > g->start_ps ? e->start_ps : g->start_ps;
+	int64_t to = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
+
+	if (to <= from || !explains_better(g, to - from, e->end_ps - e->start_ps))
+		return;
+	g->name = text_clean(keep, e->name);
+	g->class = e->host;
+	g->covered_ps = to - from;
+	g->length_ps = e->end_ps - e->start_ps;
+}
+
+static bool lane_explain(const struct measured *m, const struct plane *p, const struct lane *l,
+	int32_t host, struct host_gap *gaps, ptrdiff_t count, struct diag *err)
+{
+	struct cursor *c = cursor_new(p, l, 0, m->keep);
+	struct event *e = arena_make(m->keep, struct event, 1);
+
+	while (cursor_next(c, e)) {
+		if (e->name.len == 0)
+			continue;
+		for (ptrdiff_t i = 0; i < count; i++)
+			if (gaps[i].device->host == host && gaps[i].start_ps < e->end_ps &&
+				gaps[i].end_ps > e->start_ps)
+				gap_meet(&gaps[i], e, m->keep);
+	}
+	return cursor_end(c, err);
+}
+
+static bool gaps_explain(
+	const struct measured *m, struct host_gap *gaps, ptrdiff_t count, struct diag *err)
+{
+	for (ptrdiff_t h = 0; count > 0 && h < m->host_count; h++)
+		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
+			const struct plane *p = &m->hosts[h].planes[i];
+			for (ptrdiff_t k = 0; k < p->lane_count; k++)
+				if (p->class == PLANE_HOST &&
+					!lane_explain(m, p, &p->lanes[k], (int32_t)h, gaps, count,
+						err))
+					return false;
+		}
+	return true;
+}
+
+static struct str cause_of(const struct host_gap *g)
+{
+	if (!g->name.p)
+		return STR("unknown");
+	switch (g->class) {
+	case HOST_COMPILE:
+		return STR("compile");
+	case HOST_TRANSFER:
+		return STR("transfer");
+	default:
+		return STR("host");
+	}
+}
+
+bool fill_gaps(struct measured *m, struct diag *err)
+{
+	ptrdiff_t count;
+	struct host_gap *gaps = gaps_collect(m, &count);
+
+	if (!gaps_explain(m, gaps, count, err))
+		return false;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct host_gap *g = &gaps[i];
+		struct gaps_row *row = table_new(m->tables, gaps, m->keep);
+
+		row->host = text_clean(m->keep, m->hosts[g->device->host].host);
+		row->device = text_clean(m->keep, g->device->plane->name);
+		row->step = (double)g->gap->step;
+		row->start_s = (double)(g->gap->start_ps - g->device->sweep.first_ps) * PS;
+		row->time_s = (double)(g->gap->end_ps - g->gap->start_ps) * PS;
+		row->before = registry_subject_at(m->registry, g->gap->before)->name;
+		row->after = registry_subject_at(m->registry, g->gap->after)->name;
+		row->cause = cause_of(g);
+		row->host_activity = g->name;
+	}
+	return true;
+}
+
+/* Compilations. */
+
+/* The host time from the end of the first step to the end of the last, on any device. */
+static bool steps_span(const struct measured *m, int32_t host, int64_t *from, int64_t *to)
+{
+	bool any = false;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct device *d = &m->devices[i];
+		const struct sweep *s = &d->sweep;
+		if (d->host != host || s->step_count < 2)
+			continue;
+		int64_t start = s->steps[0].end_ps + d->plane->host_shift_ps;
+		int64_t end = s->steps[s->step_count - 1].end_ps + d->plane->host_shift_ps;
+		*from = !any || start < *from ? start : *from;
+		*to = !any || end > *to ? end : *to;
+		any = true;
+	}
+	return any;
+}
+
+static double programs_named(const struct measured *m, struct str module)
+{
+	double n = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(m->tables, programs); i++)
+		n += str_eq(table_rows(m->tables, programs)[i].module, module);
+	return n;
+}
+
+void fill_compiles(struct measured *m)
+{
+	const struct host_spans *c = &m->facts.compiles;
+
+	for (ptrdiff_t i = 0; i < c->count; i++) {
+		const struct host_span *s = &c->items[i];
+		struct compiles_row *row = table_new(m->tables, compiles, m->keep);
+		int64_t from = 0, to = 0;
+		bool steps = steps_span(m, s->host, &from, &to) && m->source != STEPS_WINDOW;
+
+		row->module = s->name;
+		row->programs = programs_named(m, s->name);
+		row->start_s = (double)s->start_ps * PS;
+		row->time_s = (double)(s->end_ps - s->start_ps) * PS;
+		if (m->source != STEPS_WINDOW)
+			row->in_step = steps && s->start_ps < to && s->end_ps > from;
+	}
+}
+
+/* Quality: each row is a check of the data itself. */
+
+static void quality(struct measured *m, const char *name, bool ok, struct str detail)
+{
+	struct quality_row *row = table_new(m->tables, quality, m->keep);
+
+	row->name = str_from(name);
+	row->ok = ok;
+	row->detail = text_clean(m->keep, detail);
+}
+
+static void quality_files(struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->host_count; i++)
+		if (!m->hosts[i].has_environment) {
+			quality(m, "not-truncated", false,
+				arena_fmt(m->keep, "%.*s has no Task Environment plane, which "
+						   "closes a whole file",
+					STR_ARG(m->hosts[i].host)));
+			return;
+		}
+	quality(m, "not-truncated", true, STR("every file has its closing plane"));
+}
+
+static void quality_dropped(struct measured *m)
+{
+	int64_t dropped = 0, messages = 0;
+	struct str first = { 0 };
+
+	for (ptrdiff_t i = 0; i < m->host_count; i++) {
+		const struct profile *p = &m->hosts[i];
+		messages += p->error_count + p->warning_count;
+		if (!first.p && p->error_count + p->warning_count > 0)
+			first = p->error_count > 0 ? p->errors[0] : p->warnings[0];
+		for (ptrdiff_t k = 0; k < p->plane_count; k++)
+			dropped += p->planes[k].dropped_events;
+	}
+	if (messages > 0)
+		quality(m, "no-dropped-events", false,
+			arena_fmt(m->keep, "the profiler reported: %.*s", STR_ARG(first)));
+	else if (dropped > 0)
+		quality(m, "no-dropped-events", false,
+			arena_fmt(m->keep, "%lld events dropped", (long long)dropped));
+	else
+		quality(m, "no-dropped-events", true, STR("none reported"));
+}
+
+static void quality_steps(struct measured *m)
+{
+	bool found = m->source != STEPS_WINDOW && m->first;
+
+	quality(m, "steps-found", found,
+		found ? STR("steps were told apart")
+		      : STR("no step markers, and no program ran at least three times"));
+	quality(m, "steady-steps", found && m->steps >= 2,
+		arena_fmt(m->keep, "%lld steady", (long long)(found ? m->steps : 0)));
+}
+
+static void quality_chip(struct measured *m)
+{
+	const struct device *d = m->first;
+	bool agree = true;
+
+	if (!d)
+		return;
+	quality(m, "chip-known", d->match.chip != NULL, d->match.why);
+	if (!d->match.chip)
+		return;
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct chip_device *c = &m->devices[i].chip;
+		agree &= isnan(c->peak_drift) || fabs(c->peak_drift - 1) <= 0.15;
+	}
+	quality(m, "peaks-agree", agree,
+		isnan(d->chip.peak_drift)
+			? STR("the plane names no peak")
+			: arena_fmt(m->keep, "the plane's peak is %.3f of the table's",
+				  d->chip.peak_drift));
+}
+
+static void quality_hlo(struct measured *m)
+{
+	if (m->main)
+		quality(m, "hlo-present", m->main->hlo != NULL,
+			m->main->hlo ? STR("the main program's HLO is in the profile")
+				     : STR("the main program's HLO is missing: capture with "
+					   "enable_hlo_proto"));
+}
+
+static void quality_lanes(struct measured *m)
+{
+	bool sorted = false, deep = false;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		sorted |= m->devices[i].sweep.sorted;
+		deep |= m->devices[i].sweep.too_deep;
+	}
+	if (!m->first)
+		return;
+	/* A sorted lane lost nothing: it is told, and holds. */
+	quality(m, "lanes-in-order", true,
+		sorted ? STR("a lane was out of order and was sorted") : STR("all lanes"));
+	quality(m, "clock-sane", !deep,
+		deep ? STR("more ops ran at once than a device can hold")
+		     : STR("ops nest and follow as they should"));
+}
+
+void fill_quality(struct measured *m)
+{
+	quality_files(m);
+	quality_dropped(m);
+	quality(m, "ops-recorded", m->first != NULL,
+		m->first ? STR("device ops are in the profile")
+			 : STR("no device op was recorded: on CPU older runtimes record none"));
+	quality_steps(m);
+	quality_chip(m);
+	quality_hlo(m);
+	quality_lanes(m);
+}

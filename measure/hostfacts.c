@@ -1,0 +1,172 @@
+#include "measure/hostfacts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+
+static void span_add(struct host_spans *list, struct arena *keep, const struct event *e,
+	int64_t number, int32_t host)
+{
+	if (list->count >= HOST_SPANS_MAX) {
+		list->dropped++;
+		return;
+	}
+	*arena_push(keep, list->items, list->count, list->cap) = (struct host_span){
+		e->start_ps, e->end_ps, number, text_clean(keep, e->name), host
+	};
+}
+
+/* Compilations nest (a jit inside a jit's tracing); the outermost tells the time. */
+static void compile_add(
+	struct host_facts *f, struct arena *keep, const struct event *e, int32_t host)
+{
+	struct host_spans *list = &f->compiles;
+	struct host_span *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
+
+	if (last && last->host == host && e->start_ps >= last->start_ps &&
+		e->end_ps <= last->end_ps)
+		return;
+	span_add(list, keep, e, 0, host);
+}
+
+static struct str allocator_name(const struct event *e, struct arena *keep)
+{
+	const struct stats *s = &e->stats;
+
+	if (s->present & STAT_BIT(ALLOCATOR_NAME) && s->at[STAT_ALLOCATOR_NAME].text.len > 0)
+		return text_clean(keep, s->at[STAT_ALLOCATOR_NAME].text);
+	if (s->present & STAT_BIT(INDEX_ON_HOST))
+		return arena_fmt(keep, "device %lld",
+			(long long)s->at[STAT_INDEX_ON_HOST].i64);
+	if (s->present & STAT_BIT(DEVICE_ORDINAL))
+		return arena_fmt(keep, "device %lld",
+			(long long)s->at[STAT_DEVICE_ORDINAL].i64);
+	return STR("allocator");
+}
+
+static struct allocator *allocator_of(
+	struct host_facts *f, struct str name, int32_t host, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < f->allocator_count; i++)
+		if (f->allocators[i].host == host && str_eq(f->allocators[i].name, name))
+			return &f->allocators[i];
+	struct allocator *a = arena_push(keep, f->allocators, f->allocator_count, f->allocator_cap);
+	a->name = name;
+	a->host = host;
+	a->fragmentation = NAN;
+	return a;
+}
+
+static int64_t bytes_of(const struct stats *s, enum stat_id id)
+{
+	return s->present >> id & 1 && s->at[id].i64 > 0 ? s->at[id].i64 : 0;
+}
+
+static void allocator_sample(
+	struct host_facts *f, struct arena *keep, const struct event *e, int32_t host)
+{
+	const struct stats *s = &e->stats;
+
+	if (!(s->present & STAT_BIT(BYTES_ALLOCATED)))
+		return;
+	struct allocator *a = allocator_of(f, allocator_name(e, keep), host, keep);
+	int64_t used = bytes_of(s, STAT_BYTES_RESERVED) + bytes_of(s, STAT_BYTES_ALLOCATED);
+	int64_t peak = bytes_of(s, STAT_PEAK_BYTES_IN_USE);
+	a->samples++;
+	if (used >= a->window_peak_bytes) {
+		a->window_peak_bytes = used;
+		a->capacity_bytes = used + bytes_of(s, STAT_BYTES_AVAILABLE);
+	}
+	if (peak > a->lifetime_peak_bytes)
+		a->lifetime_peak_bytes = peak;
+	if (s->present & STAT_BIT(FRAGMENTATION)) {
+		const struct stat_value *v = &s->at[STAT_FRAGMENTATION];
+		double share = v->is_real ? v->real : (double)v->i64;
+		if (!(a->fragmentation >= share))
+			a->fragmentation = share;
+	}
+}
+
+static void event_sort_out(
+	struct host_facts *f, struct arena *keep, const struct event *e, int32_t host)
+{
+	switch (e->host) {
+	case HOST_STEP:
+		span_add(&f->steps, keep, e, e->stats.at[STAT_STEP_NUM].i64, host);
+		break;
+	case HOST_COMPILE:
+		compile_add(f, keep, e, host);
+		break;
+	case HOST_PROFILER:
+		span_add(&f->profiler, keep, e, 0, host);
+		break;
+	case HOST_ALLOCATOR:
+		allocator_sample(f, keep, e, host);
+		break;
+	default:
+		break;
+	}
+}
+
+static const uint64_t wanted_stats = STAT_BIT(ALLOCATOR_NAME) | STAT_BIT(INDEX_ON_HOST) |
+	STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(BYTES_RESERVED) | STAT_BIT(BYTES_ALLOCATED) |
+	STAT_BIT(BYTES_AVAILABLE) | STAT_BIT(FRAGMENTATION) | STAT_BIT(PEAK_BYTES_IN_USE);
+static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_PROFILER |
+	1u << HOST_ALLOCATOR;
+
+static bool lane_read(struct host_facts *f, const struct plane *p, const struct lane *l,
+	int32_t host, struct arena *keep, struct diag *err)
+{
+	struct cursor *c = cursor_new(p, l, wanted_stats, keep);
+	struct event *e = arena_make(keep, struct event, 1);
+
+	cursor_only(c, wanted_classes);
+	while (cursor_next(c, e))
+		event_sort_out(f, keep, e, host);
+	return cursor_end(c, err);
+}
+
+static int span_cmp(const void *a, const void *b)
+{
+	const struct host_span *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	if (x->start_ps != y->start_ps)
+		return x->start_ps < y->start_ps ? -1 : 1;
+	return x->end_ps < y->end_ps ? 1 : x->end_ps > y->end_ps ? -1 : str_cmp(x->name, y->name);
+}
+
+static void spans_sort(struct host_spans *s)
+{
+	if (s->count > 1)
+		qsort(s->items, (size_t)s->count, sizeof(*s->items), span_cmp);
+}
+
+bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
+	struct host_facts *ret, struct diag *err)
+{
+	*ret = (struct host_facts){ 0 };
+	for (ptrdiff_t h = 0; h < host_count; h++)
+		for (ptrdiff_t i = 0; i < hosts[h].plane_count; i++) {
+			const struct plane *p = &hosts[h].planes[i];
+			for (ptrdiff_t j = 0; j < p->lane_count; j++)
+				if (p->class == PLANE_HOST &&
+					!lane_read(ret, p, &p->lanes[j], (int32_t)h, keep, err))
+					return false;
+		}
+	spans_sort(&ret->steps);
+	spans_sort(&ret->compiles);
+	spans_sort(&ret->profiler);
+	return true;
+}
+
+bool host_spans_meet(const struct host_spans *s, int32_t host, int64_t from_ps, int64_t to_ps)
+{
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		if (s->items[i].host == host && s->items[i].start_ps < to_ps &&
+			s->items[i].end_ps > from_ps)
+			return true;
+	return false;
+}

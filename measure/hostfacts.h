@@ -1,0 +1,50 @@
+/*
+ * What a host's threads tell: step annotations, compilations, allocator figures, the profiler's
+ * own time.  One walk over the host lanes; everything is reduced on the way.
+ */
+#ifndef MEASURE_HOSTFACTS_H
+#define MEASURE_HOSTFACTS_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "profile/profile.h"
+
+struct host_span {
+	int64_t start_ps, end_ps; /* host clock */
+	int64_t number;		  /* step_num of an annotation */
+	struct str name;	  /* clean */
+	int32_t host;
+};
+
+struct host_spans {
+	struct host_span *items; /* by start */
+	ptrdiff_t count, cap, dropped;
+};
+
+struct allocator {
+	struct str name; /* clean */
+	int32_t host;
+	int64_t samples;
+	int64_t capacity_bytes;	    /* reserved + allocated + available, at the peak */
+	int64_t window_peak_bytes;  /* max of reserved + allocated */
+	int64_t lifetime_peak_bytes; /* max of the allocator's own peak */
+	double fragmentation;	    /* largest reported; NaN if never */
+};
+
+struct host_facts {
+	struct host_spans steps, compiles, profiler;
+	struct allocator *allocators; /* in order of first appearance */
+	ptrdiff_t allocator_count, allocator_cap;
+	int64_t first_ps, last_ps; /* of the host events read; 0, 0 if none */
+};
+
+/* Annotations and compilations kept: a day of steps at one a second. */
+#define HOST_SPANS_MAX 100000
+
+bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
+	struct host_facts *ret, struct diag *err);
+
+/* The spans of a list that overlap [from, to). */
+bool host_spans_meet(const struct host_spans *s, int32_t host, int64_t from_ps, int64_t to_ps);
+
+#endif

@@ -1,0 +1,182 @@
+#include "measure/key.h"
+
+#include <math.h>
+
+#include "base/text.h"
+
+/* Frames looked at for the user's own line; Python stacks in HLO are cut at about this. */
+#define FRAMES_MAX 64
+
+/* "file:line" or "file:line:column": a file name may hold colons, numbers stand last. */
+static bool source_split(struct str text, struct str *file, double *line)
+{
+	ptrdiff_t colon = str_rfind_char(text, ':');
+	int64_t number;
+
+	if (colon <= 0 || !str_to_i64(str_from_offset(text, colon + 1), &number))
+		return false;
+	struct str head = str_head(text, colon);
+	ptrdiff_t before = str_rfind_char(head, ':');
+	int64_t first;
+	if (before > 0 && str_to_i64(str_from_offset(head, before + 1), &first)) {
+		head = str_head(head, before);
+		number = first;
+	}
+	*file = head;
+	*line = (double)number;
+	return head.len > 0;
+}
+
+static bool under(struct str file, struct str root)
+{
+	return root.len > 0 && str_starts(file, root) &&
+		(str_ends(root, STR("/")) || (file.len > root.len && file.p[root.len] == '/'));
+}
+
+static void user_frame(const struct measured *m, struct str file, double line,
+	struct op_source *ret)
+{
+	struct str root = m->options->source_root;
+
+	if (ret->user_file.p || !under(file, root))
+		return;
+	struct str rest = str_from_offset(file, root.len);
+	str_take(&rest, STR("/"));
+	ret->user_file = text_clean(m->keep, rest);
+	ret->user_line = line;
+}
+
+static void source_from_hlo(
+	const struct measured *m, const struct subject *s, struct op_source *ret)
+{
+	struct hlo_source frames[FRAMES_MAX];
+	const struct hlo_instruction *i = &s->program->hlo->instructions[s->instruction];
+	ptrdiff_t n = hlo_stack(s->program->hlo, i, frames, FRAMES_MAX);
+
+	if (i->source.file.len > 0) {
+		ret->file = text_clean(m->keep, i->source.file);
+		ret->line = i->source.line > 0 ? (double)i->source.line : NAN;
+		if (i->source.function.len > 0)
+			ret->function = text_clean(m->keep, i->source.function);
+	}
+	for (ptrdiff_t k = 0; k < n; k++)
+		user_frame(m, frames[k].file, (double)frames[k].line, ret);
+	if (n == 0)
+		user_frame(m, i->source.file, ret->line, ret);
+}
+
+static void source_from_profile(
+	const struct measured *m, const struct subject *s, struct op_source *ret)
+{
+	struct str file, head, rest = s->said.source_stack;
+	double line;
+
+	if (!ret->file.p && source_split(s->said.source, &file, &line)) {
+		ret->file = text_clean(m->keep, file);
+		ret->line = line;
+	}
+	while (rest.len > 0) {
+		str_cut(rest, '\n', &head, &rest);
+		if (source_split(head, &file, &line))
+			user_frame(m, file, line, ret);
+	}
+}
+
+void op_source_of(const struct measured *m, const struct subject *s, struct op_source *ret)
+{
+	*ret = (struct op_source){ .line = NAN, .user_line = NAN };
+	if (s->instruction >= 0)
+		source_from_hlo(m, s, ret);
+	source_from_profile(m, s, ret);
+}
+
+/* The last component: a checkout elsewhere must not change a key. */
+static struct str base_name(struct str path)
+{
+	return str_from_offset(path, str_rfind_char(path, '/') + 1);
+}
+
+/* "jit(f)/jit(main)/" in front says how it was called, not what it is. */
+static struct str scope_core(struct str scope)
+{
+	while (str_starts(scope, STR("jit("))) {
+		ptrdiff_t slash = str_find_char(scope, '/');
+		if (slash < 0)
+			break;
+		scope = str_from_offset(scope, slash + 1);
+	}
+	return scope;
+}
+
+/* "fusion.123" -> "fusion" */
+static struct str name_core(struct str name)
+{
+	ptrdiff_t dot = str_rfind_char(name, '.');
+	int64_t number;
+
+	return dot > 0 && str_to_i64(str_from_offset(name, dot + 1), &number) ? str_head(name, dot)
+									     : name;
+}
+
+static struct str shape_core(const struct measured *m, const struct subject *s)
+{
+	if (s->instruction >= 0)
+		return shape_text(
+			&s->program->hlo->instructions[s->instruction].shape, false, m->keep);
+	/* Without HLO the profile's own text, up to the layout. */
+	ptrdiff_t brace = str_find_char(s->said.shape, '{');
+	return brace >= 0 ? str_head(s->said.shape, brace) : s->said.shape;
+}
+
+struct op_key_text op_key_text(const struct measured *m, const struct subject *s,
+	struct str scope, const struct op_source *where)
+{
+	struct str kind = op_kind_name(s->kind), shape = shape_core(m, s);
+	struct str file = base_name(where->file), core = scope_core(scope);
+	struct str what = core;
+
+	/* Ops the compiler made have no scope: their name without its number has to do. */
+	if (core.len == 0)
+		what = name_core(s->name);
+	struct op_key_text ret;
+	ret.key = text_clean(m->keep,
+		arena_fmt(m->keep, "%.*s %.*s %.*s%s%.*s%s%.*s", STR_ARG(kind), STR_ARG(shape),
+			STR_ARG(what), file.len > 0 ? " " : "", STR_ARG(file),
+			where->function.len > 0 ? ":" : "", STR_ARG(where->function)));
+	struct str family = text_without_digits(m->keep, what);
+	ret.family = text_clean(m->keep,
+		arena_fmt(m->keep, "%.*s %.*s %.*s%s%.*s%s%.*s", STR_ARG(kind), STR_ARG(shape),
+			STR_ARG(family), file.len > 0 ? " " : "", STR_ARG(file),
+			where->function.len > 0 ? ":" : "", STR_ARG(where->function)));
+	return ret;
+}
+
+struct str program_text(const struct program *p, struct arena *keep)
+{
+	if (p->id == PROGRAM_UNKNOWN)
+		return (struct str){ 0 };
+	return arena_fmt(keep, "%llu", (unsigned long long)p->id);
+}
+
+static double chips_seen(const struct measured *m)
+{
+	double chips = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].sweep.events > 0)
+			chips += m->devices[i].chip.chip ? m->devices[i].chip.share : 1;
+	return chips;
+}
+
+int64_t run_chips(const struct measured *m)
+{
+	const struct hlo_module *h = m->main ? m->main->hlo : NULL;
+	double share = m->first && m->first->chip.chip ? m->first->chip.share : 1;
+
+	if (h && h->replica_count > 0 && h->partition_count > 0) {
+		double chips = (double)h->replica_count * (double)h->partition_count * share;
+		if (chips >= 1)
+			return (int64_t)chips;
+	}
+	return (int64_t)ceil(chips_seen(m));
+}

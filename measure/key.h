@@ -1,0 +1,33 @@
+/*
+ * Identities that last: keys of ops that survive a recompile, and where an op stands in Python.
+ *
+ * A key says what an op is (kind, result shape without layout), where it belongs (scope) and which
+ * source file and function made it; never an instruction's name or a line number, since a
+ * recompile renumbers the one and an edit above moves the other.
+ */
+#ifndef MEASURE_KEY_H
+#define MEASURE_KEY_H
+
+#include "measure/measured.h"
+
+struct op_source {
+	struct str file, function; /* of the innermost frame; missing when unknown */
+	double line;		   /* NaN when unknown */
+	struct str user_file;	   /* first frame under --source-root */
+	double user_line;
+};
+void op_source_of(const struct measured *m, const struct subject *s, struct op_source *ret);
+
+struct op_key_text {
+	struct str key, family;
+};
+struct op_key_text op_key_text(const struct measured *m, const struct subject *s,
+	struct str scope, const struct op_source *where);
+
+/* The id as the profile prints it; missing for ops without a program. */
+struct str program_text(const struct program *p, struct arena *keep);
+
+/* Chips of the job: by the main program's device assignment, else those seen. */
+int64_t run_chips(const struct measured *m);
+
+#endif

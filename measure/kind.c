@@ -1,0 +1,145 @@
+/*
+ * Which kind of work an op does: from its HLO where there is one, else from the profiler's
+ * category, else from the kernel's name.
+ */
+#include "measure/subject.h"
+
+struct word_kind {
+	struct str word;
+	enum op_kind kind;
+};
+
+/* libtpu's and XProf's categories, for profiles taken without HLO. */
+static const struct word_kind categories[] = {
+	{ STR_INIT("convolution fusion"), KIND_MATMUL },
+	{ STR_INIT("convolution"), KIND_MATMUL },
+	{ STR_INIT("dot"), KIND_MATMUL },
+	{ STR_INIT("loop fusion"), KIND_ELEMENTWISE },
+	{ STR_INIT("input fusion"), KIND_REDUCE },
+	{ STR_INIT("output fusion"), KIND_ELEMENTWISE },
+	{ STR_INIT("non-fusion elementwise"), KIND_ELEMENTWISE },
+	{ STR_INIT("broadcast"), KIND_ELEMENTWISE },
+	{ STR_INIT("reduce"), KIND_REDUCE },
+	{ STR_INIT("reduce-window"), KIND_REDUCE },
+	{ STR_INIT("gather"), KIND_GATHER },
+	{ STR_INIT("gather fusion"), KIND_GATHER },
+	{ STR_INIT("dynamic-slice"), KIND_GATHER },
+	{ STR_INIT("scatter"), KIND_SCATTER },
+	{ STR_INIT("scatter fusion"), KIND_SCATTER },
+	{ STR_INIT("sort"), KIND_SORT },
+	{ STR_INIT("dynamic-update-slice"), KIND_UPDATE },
+	{ STR_INIT("data formatting"), KIND_COPY },
+	{ STR_INIT("copy"), KIND_COPY },
+	{ STR_INIT("copy-start"), KIND_COPY },
+	{ STR_INIT("copy-done"), KIND_COPY },
+	{ STR_INIT("while"), KIND_CONTROL },
+	{ STR_INIT("conditional"), KIND_CONTROL },
+	{ STR_INIT("call"), KIND_CONTROL },
+	{ STR_INIT("megacore fusion"), KIND_CONTROL },
+	{ STR_INIT("custom-call"), KIND_CUSTOM },
+	{ STR_INIT("infeed"), KIND_INFEED },
+	{ STR_INIT("outfeed"), KIND_OUTFEED },
+	{ STR_INIT("host send"), KIND_TRANSFER },
+	{ STR_INIT("host recv"), KIND_TRANSFER },
+	{ STR_INIT("host send-done"), KIND_TRANSFER },
+	{ STR_INIT("host recv-done"), KIND_TRANSFER },
+};
+
+/* Collectives, by any word that contains one of these; "all-reduce-scatter" before its parts. */
+static const struct word_kind collectives[] = {
+	{ STR_INIT("all-reduce-scatter"), KIND_REDUCE_SCATTER },
+	{ STR_INIT("reduce-scatter"), KIND_REDUCE_SCATTER },
+	{ STR_INIT("reducescatter"), KIND_REDUCE_SCATTER },
+	{ STR_INIT("all-gather"), KIND_ALL_GATHER },
+	{ STR_INIT("allgather"), KIND_ALL_GATHER },
+	{ STR_INIT("all-reduce"), KIND_ALL_REDUCE },
+	{ STR_INIT("allreduce"), KIND_ALL_REDUCE },
+	{ STR_INIT("all-to-all"), KIND_ALL_TO_ALL },
+	{ STR_INIT("alltoall"), KIND_ALL_TO_ALL },
+	{ STR_INIT("collective-permute"), KIND_PERMUTE },
+	{ STR_INIT("sendrecv"), KIND_PERMUTE },
+	{ STR_INIT("collective-broadcast"), KIND_BROADCAST },
+};
+
+/* Kernel names without an instruction, in lower case. */
+static const struct word_kind kernels[] = {
+	{ STR_INIT("copybuffer"), KIND_COPY },
+	{ STR_INIT("memset"), KIND_ELEMENTWISE },
+	{ STR_INIT("fillbuffer"), KIND_ELEMENTWISE },
+};
+
+static bool contains_nocase(struct str s, struct str word)
+{
+	for (ptrdiff_t i = 0; i + word.len <= s.len; i++)
+		if (str_eq_nocase(str_head(str_from_offset(s, i), word.len), word))
+			return true;
+	return false;
+}
+
+static enum op_kind find_equal(const struct word_kind *t, size_t n, struct str word)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(t[i].word, word))
+			return t[i].kind;
+	return KIND_UNKNOWN;
+}
+
+static enum op_kind find_inside(const struct word_kind *t, size_t n, struct str text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (contains_nocase(text, t[i].word))
+			return t[i].kind;
+	return KIND_UNKNOWN;
+}
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+
+static enum op_kind kind_of_copy(enum copy_direction d)
+{
+	switch (d) {
+	case COPY_H2D:
+	case COPY_D2H:
+		return KIND_TRANSFER;
+	case COPY_P2P:
+		return KIND_SEND;
+	case COPY_D2D:
+		return KIND_COPY;
+	default:
+		return KIND_UNKNOWN;
+	}
+}
+
+static enum op_kind kind_of_kernel(const struct profile_op *said)
+{
+	if (contains_nocase(said->name, STR("nccl")) || contains_nocase(said->name, STR("rccl")))
+		return find_inside(collectives, COUNT(collectives), said->name);
+	return find_inside(kernels, COUNT(kernels), said->name);
+}
+
+enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
+	const struct profile_op *said, enum platform platform)
+{
+	enum op_kind k = kind_of_copy(said->copy);
+
+	if (k != KIND_UNKNOWN)
+		return k;
+	if (instruction >= 0) {
+		k = hlo_kind(program->hlo, instruction);
+		/* "copy" of a custom call the HLO cannot see into, seen through its category */
+		if (k != KIND_UNKNOWN)
+			return k;
+	}
+	if (said->category.len > 0) {
+		k = find_equal(categories, COUNT(categories), said->category);
+		if (k == KIND_UNKNOWN)
+			k = find_inside(collectives, COUNT(collectives), said->category);
+		if (k != KIND_UNKNOWN)
+			return k;
+	}
+	if (said->hlo_op.len > 0 && instruction < 0) {
+		k = find_inside(collectives, COUNT(collectives), said->hlo_op);
+		if (k != KIND_UNKNOWN)
+			return k;
+	}
+	return platform == PLATFORM_TPU ? KIND_UNKNOWN : kind_of_kernel(said);
+}

@@ -1,0 +1,86 @@
+/*
+ * Inside of measure/: a run between its sweeps and its tables.  Not for other folders.
+ */
+#ifndef MEASURE_MEASURED_H
+#define MEASURE_MEASURED_H
+
+#include "hardware/roofline.h"
+#include "hlo/collective.h"
+#include "hlo/memory.h"
+#include "measure/run.h"
+#include "measure/sweep.h"
+
+/* A device plane, and what came of it.  One task fills it. */
+struct device {
+	struct plane *plane;
+	int32_t host;
+	struct arena keep; /* its own: tasks share none */
+	struct step_plan plan;
+	struct sweep sweep;
+	struct chip_match match;
+	struct chip_device chip;
+	bool failed;
+	struct diag err;
+};
+
+struct measured {
+	struct profile *hosts;
+	ptrdiff_t host_count;
+	const struct measure_options *options;
+	struct arena *keep;
+	struct tables *tables;
+	struct diag_list *notes;
+	struct registry *registry;
+	struct host_facts facts;
+	struct device *devices; /* planes with op lanes, by host, then plane */
+	ptrdiff_t device_count;
+	enum platform platform;
+	enum step_source source;
+	const struct program *main;
+	const struct device *first; /* the first device with events; NULL without any */
+	int64_t steps;		    /* steady steps of every device: the least */
+	double steady_s;	    /* sum of all devices' steady time */
+	double device_steps;	    /* steady steps, summed over devices */
+	double step_time_s;	    /* NaN without steps */
+};
+
+#define PS 1e-12 /* seconds per picosecond */
+
+/* steps.c */
+bool steps_plan(struct measured *m, struct diag *err);
+/* Sweeps every device under its plan, and again where the first guess was wrong. */
+bool steps_sweep(struct measured *m, struct diag *err);
+
+/* The columns an op and the family it stands for share (ops.c). */
+struct op_facts {
+	struct hlo_cost cost;
+	struct roofline roof;	  /* NaN where nothing can be said */
+	double flops, hbm_bytes;  /* per execution; NaN unknown */
+	double t_comms_s;
+	enum dtype dtype;	  /* operand type of the heaviest matmul, else the result's */
+	bool flops_from_profile;
+};
+void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *ret);
+
+/* What the HLO says of a collective, and how long it should take; false when it is none, or
+ * nothing is known of the chip. */
+bool collective_facts(const struct measured *m, const struct subject *s,
+	struct hlo_collective *c, struct collective_time *t);
+
+/* Totals of a subject over all devices. */
+void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret);
+
+/* One writer per group of tables. */
+void fill_run(struct measured *m, struct str name);
+void fill_devices(struct measured *m);
+void fill_steps(struct measured *m);
+void fill_programs(struct measured *m);
+void fill_ops(struct measured *m);	   /* ops, families, edges */
+void fill_collectives(struct measured *m); /* after ops */
+void fill_transfers(struct measured *m);
+void fill_memory(struct measured *m);	   /* memory, buffers */
+bool fill_gaps(struct measured *m, struct diag *err);
+void fill_compiles(struct measured *m);
+void fill_quality(struct measured *m);
+
+#endif

@@ -1,0 +1,506 @@
+/*
+ * The tables of work: ops, the families they form, and the edges between them.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "measure/key.h"
+#include "measure/measured.h"
+
+/* Edges are for explaining a finding; the heaviest this many are kept. */
+#define EDGES_MAX 20000
+
+void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret)
+{
+	*ret = (struct op_total){ 0 };
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		if (subject >= s->op_cap)
+			continue;
+		const struct op_total *t = &s->ops[subject];
+		ret->count += t->count;
+		ret->self_ps += t->self_ps;
+		ret->overlap_ps += t->overlap_ps;
+		ret->exposed_ps += t->exposed_ps;
+		ret->hidden_ps += t->hidden_ps;
+		ret->bytes += t->bytes;
+		if (t->max_ps > ret->max_ps)
+			ret->max_ps = t->max_ps;
+		dist_merge(&ret->dist, m->keep, &t->dist);
+	}
+}
+
+/* Largest over median of the devices' time in an op; NaN with fewer than two devices. */
+static double subject_skew(const struct measured *m, ptrdiff_t subject)
+{
+	double *times = arena_make(m->keep, double, m->device_count);
+	ptrdiff_t n = 0;
+	double most = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		if (s->steady_count == 0 || subject >= s->op_cap || s->ops[subject].count == 0)
+			continue;
+		times[n] = (double)s->ops[subject].self_ps / (double)s->steady_count;
+		most = times[n] > most ? times[n] : most;
+		n++;
+	}
+	double mid = n >= 2 ? median(times, n) : NAN;
+	return mid > 0 ? most / mid : NAN;
+}
+
+static bool is_custom_call(const struct subject *s)
+{
+	return str_eq(s->said.category, STR("custom-call")) || s->kind == KIND_CUSTOM;
+}
+
+/* The compiler's own figure of an op's FLOPs, where it is to be trusted: not of custom calls,
+ * whose estimates are off by any factor, nor of loops, whose figure is one iteration's. */
+static double profile_flops(const struct subject *s)
+{
+	if (is_custom_call(s) || s->kind == KIND_CONTROL || s->async != ASYNC_NONE)
+		return NAN;
+	return s->said.model_flops > 0 ? s->said.model_flops : s->said.flops;
+}
+
+static double profile_hbm_bytes(const struct subject *s)
+{
+	if (is_custom_call(s) || s->kind == KIND_CONTROL)
+		return NAN;
+	if (!isnan(s->said.hbm_read_bytes))
+		return s->said.hbm_read_bytes + s->said.hbm_write_bytes;
+	return s->said.bytes_accessed;
+}
+
+static enum dtype result_dtype(const struct subject *s)
+{
+	const struct shape *leaf;
+
+	if (s->instruction < 0)
+		return DTYPE_INVALID;
+	leaf = shape_leaf(&s->program->hlo->instructions[s->instruction].shape, 0);
+	return leaf ? leaf->dtype : DTYPE_INVALID;
+}
+
+/* Kinds whose time the matrix units, vector units and memory explain. */
+static bool kind_has_roofline(enum op_kind k)
+{
+	enum activity a = op_kind_activity(k);
+
+	return (a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && k != KIND_CONTROL;
+}
+
+bool collective_facts(const struct measured *m, const struct subject *s,
+	struct hlo_collective *c, struct collective_time *t)
+{
+	if (s->instruction < 0 || !m->first || !m->first->chip.chip ||
+		!hlo_collective(s->program->hlo, s->instruction, m->keep, c))
+		return false;
+	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride };
+	struct job_shape job = { .chips = run_chips(m), .hosts = m->host_count };
+	*t = roofline_collective(&m->first->chip, &op, &job, m->keep);
+	return true;
+}
+
+static void comms_roofline(const struct measured *m, const struct subject *s, struct op_facts *f)
+{
+	struct hlo_collective c;
+	struct collective_time t;
+
+	if (!collective_facts(m, s, &c, &t))
+		return;
+	f->t_comms_s = t.lo_s;
+	f->roof.t_comms_s = t.lo_s;
+	f->roof.roofline_s = t.lo_s;
+	f->roof.attainable_s = t.hi_s;
+	f->roof.bound = isnan(t.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS;
+}
+
+void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *f)
+{
+	const struct device *d = m->first;
+	double flops = profile_flops(s), bytes = profile_hbm_bytes(s);
+
+	*f = (struct op_facts){ .t_comms_s = NAN };
+	f->roof = (struct roofline){ NAN, NAN, NAN, NAN, NAN, BOUND_UNKNOWN };
+	f->cost = (struct hlo_cost){ .precision_passes = 1 };
+	if (s->instruction >= 0)
+		f->cost = hlo_cost(s->program->costs, s->instruction);
+	f->flops_from_profile = !isnan(flops);
+	if (isnan(flops) && f->cost.flops_bound != COST_UNKNOWN && s->async == ASYNC_NONE &&
+		s->kind != KIND_CONTROL)
+		flops = f->cost.flops;
+	if (isnan(bytes) && f->cost.bytes_bound != COST_UNKNOWN && s->kind != KIND_CONTROL)
+		bytes = f->cost.hbm_bytes;
+	f->flops = flops;
+	f->hbm_bytes = bytes;
+	f->dtype = f->cost.dtype != DTYPE_INVALID ? f->cost.dtype : result_dtype(s);
+	if (!d || !d->chip.chip || s->async != ASYNC_NONE)
+		return;
+	if (op_kind_is_collective(s->kind))
+		comms_roofline(m, s, f);
+	else if (kind_has_roofline(s->kind) && !isnan(flops))
+		f->roof = roofline_op(&d->chip, flops, f->dtype, f->cost.precision_passes, bytes);
+}
+
+/* Clean, and without the colon XProf puts behind a framework op. */
+static struct str scope_of(const struct subject *s, struct arena *keep)
+{
+	struct str scope = s->said.scope;
+
+	if (s->instruction >= 0 && s->program->hlo->instructions[s->instruction].op_name.len > 0)
+		scope = s->program->hlo->instructions[s->instruction].op_name;
+	if (str_ends(scope, STR(":")))
+		scope = str_head(scope, scope.len - 1);
+	return scope.len > 0 ? text_clean(keep, scope) : (struct str){ 0 };
+}
+
+static struct str shape_of(const struct subject *s, struct arena *keep)
+{
+	if (s->instruction >= 0)
+		return text_clean(keep,
+			shape_text(&s->program->hlo->instructions[s->instruction].shape, true,
+				keep));
+	return s->said.shape.len > 0 ? text_clean(keep, s->said.shape) : (struct str){ 0 };
+}
+
+static struct str opcode_of(const struct subject *s, struct arena *keep)
+{
+	if (s->instruction >= 0)
+		return text_clean(keep, s->program->hlo->instructions[s->instruction].opcode);
+	return (struct str){ 0 };
+}
+
+static struct str attribution_name(enum attribution a)
+{
+	static const struct str names[] = {
+		[ATTRIBUTION_NONE] = STR_INIT("none"),
+		[ATTRIBUTION_PROFILE] = STR_INIT("profile"),
+		[ATTRIBUTION_NAME] = STR_INIT("name"),
+		[ATTRIBUTION_EXACT] = STR_INIT("name"),
+	};
+
+	return names[a];
+}
+
+/* Why a copy exists, where its instruction tells. */
+static struct str copy_cause_of(const struct subject *s)
+{
+	if (s->kind == KIND_TRANSFER && s->async != ASYNC_NONE)
+		return STR("offload");
+	if (s->kind != KIND_COPY)
+		return (struct str){ 0 };
+	if (s->async != ASYNC_NONE)
+		return STR("prefetch");
+	if (s->instruction >= 0)
+		return STR("layout");
+	return s->said.copy == COPY_D2D ? STR("d2d") : (struct str){ 0 };
+}
+
+static bool is_remat(const struct subject *s, struct str scope)
+{
+	return str_contains(scope, STR("rematted_computation")) ||
+		str_contains(s->name, STR(".remat"));
+}
+
+static double ps_share(double part_ps, double whole_s)
+{
+	return whole_s > 0 ? part_ps * PS / whole_s : NAN;
+}
+
+/* The columns that ops and families share, computed once and copied to either row by name. */
+struct op_measures {
+	OP_MEASURES(ROW_TEXT, ROW_REAL)
+};
+#define COPY_COLUMN(name, words_or_unit, meaning) row->name = v.name;
+
+static void executions_measure(
+	const struct measured *m, const struct op_total *t, struct op_measures *v)
+{
+	v->count = (double)t->count;
+	v->per_step = m->device_steps > 0 ? v->count / m->device_steps : NAN;
+	v->time_s = (double)t->self_ps * PS;
+	v->time_share = ps_share((double)t->self_ps, m->steady_s);
+	v->mean_s = v->time_s / v->count;
+	v->p50_s = dist_quantile(&t->dist, 0.5, *m->keep) * PS;
+	dist_median_interval(&t->dist, m->steps, *m->keep, &v->lo_s, &v->hi_s);
+	v->lo_s *= PS;
+	v->hi_s *= PS;
+	v->max_s = (double)t->max_ps * PS;
+	v->overlap_ratio = t->self_ps > 0 ? (double)t->overlap_ps / (double)t->self_ps : NAN;
+}
+
+static void costs_measure(const struct op_facts *f, struct op_measures *v)
+{
+	v->flops = f->flops;
+	v->hbm_bytes = f->hbm_bytes;
+	v->logical_bytes = v->padded_bytes = NAN;
+	if (f->cost.bytes_bound != COST_UNKNOWN && f->cost.logical_bytes > 0) {
+		v->logical_bytes = f->cost.logical_bytes;
+		v->padded_bytes = f->cost.padded_bytes;
+	}
+	v->padding_ratio = v->padded_bytes / v->logical_bytes;
+	if (isnan(f->flops))
+		return;
+	v->flops_source = f->flops_from_profile ? STR("profile") : STR("hlo");
+	v->cost_bound = !f->flops_from_profile && f->cost.flops_bound == COST_UPPER ? STR("upper")
+										    : STR("exact");
+}
+
+/* `t` counts at least one execution. */
+static struct op_measures measures_of(const struct measured *m, const struct op_total *t,
+	const struct op_facts *f, double skew)
+{
+	struct op_measures v = { .skew = skew };
+
+	executions_measure(m, t, &v);
+	costs_measure(f, &v);
+	v.t_math_s = f->roof.t_math_s;
+	v.t_hbm_s = f->roof.t_hbm_s;
+	v.t_comms_s = f->t_comms_s;
+	v.roofline_s = f->roof.roofline_s;
+	v.attainable_s = f->roof.attainable_s;
+	v.efficiency = v.roofline_s / v.p50_s;
+	v.gain_s = (v.p50_s - v.attainable_s) * v.per_step;
+	if (v.gain_s < 0)
+		v.gain_s = 0;
+	if (f->roof.bound != BOUND_UNKNOWN)
+		v.bound = bound_name(f->roof.bound);
+	return v;
+}
+
+static void op_row(struct measured *m, const struct subject *s, const struct op_total *t)
+{
+	struct ops_row *row = table_new(m->tables, ops, m->keep);
+	struct op_facts f;
+	struct op_source where;
+	struct op_key_text key;
+
+	op_facts_of(m, s, &f);
+	op_source_of(m, s, &where);
+	row->program = program_text(s->program, m->keep);
+	row->module = s->program->module;
+	row->name = s->name;
+	row->opcode = opcode_of(s, m->keep);
+	row->kind = op_kind_name(s->kind);
+	row->category = s->said.category.len > 0 ? text_clean(m->keep, s->said.category)
+						 : (struct str){ 0 };
+	row->attribution = attribution_name(s->attribution);
+	row->scope = scope_of(s, m->keep);
+	row->source_file = where.file;
+	row->source_line = where.line;
+	row->user_file = where.user_file;
+	row->user_line = where.user_line;
+	row->dtype = f.dtype != DTYPE_INVALID ? dtype_name(f.dtype) : (struct str){ 0 };
+	row->shape = shape_of(s, m->keep);
+	key = op_key_text(m, s, row->scope, &where);
+	row->key = key.key;
+	row->family = key.family;
+	struct op_measures v = measures_of(m, t, &f, subject_skew(m, s->index));
+	if (s->async != ASYNC_NONE)
+		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
+	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
+	row->copy_cause = copy_cause_of(s);
+	row->is_remat = is_remat(s, row->scope);
+	row->is_async = s->async != ASYNC_NONE;
+}
+
+/* By time, then by what does not depend on who came first. */
+static int op_cmp(const void *a, const void *b)
+{
+	const struct ops_row *x = a, *y = b;
+	int c;
+
+	if (x->time_s != y->time_s)
+		return x->time_s > y->time_s ? -1 : 1;
+	c = str_cmp(x->program, y->program);
+	return c ? c : str_cmp(x->name, y->name);
+}
+
+static void families_fill(struct measured *m, const struct subject **subjects);
+
+/* Rows of ops in sorted order keep their subjects beside them. */
+struct op_order {
+	struct ops_row row;
+	const struct subject *subject;
+};
+
+static int order_cmp(const void *a, const void *b)
+{
+	return op_cmp(&((const struct op_order *)a)->row, &((const struct op_order *)b)->row);
+}
+
+static const struct subject **ops_sort(struct measured *m, const struct subject **subjects)
+{
+	ptrdiff_t n = table_count(m->tables, ops);
+	struct ops_row *rows = table_rows(m->tables, ops);
+	struct op_order *order = arena_make(m->keep, struct op_order, n);
+
+	for (ptrdiff_t i = 0; i < n; i++)
+		order[i] = (struct op_order){ rows[i], subjects[i] };
+	if (n > 1)
+		qsort(order, (size_t)n, sizeof(*order), order_cmp);
+	for (ptrdiff_t i = 0; i < n; i++) {
+		rows[i] = order[i].row;
+		subjects[i] = order[i].subject;
+	}
+	return subjects;
+}
+
+/* An operand as an op that ran: through tuples' elements and views of the same bytes. */
+static ptrdiff_t producer_of(const struct hlo_module *h, ptrdiff_t i)
+{
+	for (int hops = 0; hops < 16; hops++) {
+		struct str op = h->instructions[i].opcode;
+		if (h->instructions[i].operand_count == 0 ||
+			(!str_eq(op, STR("bitcast")) && !str_eq(op, STR("get-tuple-element"))))
+			break;
+		i = h->instructions[i].operands[0];
+		if (i < 0)
+			break;
+	}
+	return i;
+}
+
+static const struct subject *subject_at(
+	const struct subject **subjects, ptrdiff_t n, const struct program *p, ptrdiff_t instruction)
+{
+	for (ptrdiff_t i = 0; i < n; i++)
+		if (subjects[i]->program == p && subjects[i]->instruction == instruction)
+			return subjects[i];
+	return NULL;
+}
+
+/* Looking a producer up is a scan, so only the heaviest ops get edges. */
+#define EDGE_CONSUMERS 500
+
+static void edges_fill(struct measured *m, const struct subject **subjects, ptrdiff_t n)
+{
+	for (ptrdiff_t i = 0; i < n && i < EDGE_CONSUMERS; i++) {
+		const struct subject *s = subjects[i];
+		if (s->instruction < 0)
+			continue;
+		const struct hlo_module *h = s->program->hlo;
+		const struct hlo_instruction *to = &h->instructions[s->instruction];
+		for (ptrdiff_t k = 0; k < to->operand_count; k++) {
+			if (to->operands[k] < 0 || table_count(m->tables, edges) >= EDGES_MAX)
+				continue;
+			ptrdiff_t from = producer_of(h, to->operands[k]);
+			const struct subject *p =
+				from < 0 ? NULL : subject_at(subjects, n, s->program, from);
+			if (!p)
+				continue;
+			struct edges_row *row = table_new(m->tables, edges, m->keep);
+			row->program = program_text(s->program, m->keep);
+			row->producer = p->name;
+			row->producer_kind = op_kind_name(p->kind);
+			row->consumer = s->name;
+			row->consumer_kind = op_kind_name(s->kind);
+			row->bytes = (double)shape_padded_bytes(
+				&h->instructions[to->operands[k]].shape);
+		}
+	}
+}
+
+void fill_ops(struct measured *m)
+{
+	ptrdiff_t n = registry_subject_count(m->registry), rows = 0;
+	const struct subject **subjects = arena_make(m->keep, const struct subject *, n);
+
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct subject *s = registry_subject_at(m->registry, i);
+		struct op_total t;
+
+		subject_sum(m, i, &t);
+		if (t.count == 0)
+			continue;
+		op_row(m, s, &t);
+		subjects[rows++] = s;
+	}
+	ops_sort(m, subjects);
+	edges_fill(m, subjects, rows);
+	families_fill(m, subjects);
+}
+
+/* Families: rows of ops with equal (module, family, kind), summed; the heaviest names them. */
+
+static ptrdiff_t family_find(const struct tables *t, const struct ops_row *op)
+{
+	const struct families_row *rows = table_rows(t, families);
+
+	for (ptrdiff_t i = 0; i < table_count(t, families); i++)
+		if (str_eq(rows[i].family, op->family) && str_eq(rows[i].module, op->module) &&
+			str_eq(rows[i].kind, op->kind))
+			return i;
+	return -1;
+}
+
+static void family_begin(struct measured *m, const struct ops_row *op)
+{
+	struct families_row *row = table_new(m->tables, families, m->keep);
+
+	row->module = op->module;
+	row->family = op->family;
+	row->name = op->name;
+	row->key = op->key;
+	row->opcode = op->opcode;
+	row->kind = op->kind;
+	row->scope = op->scope;
+	row->source_file = op->source_file;
+	row->source_line = op->source_line;
+	row->user_file = op->user_file;
+	row->user_line = op->user_line;
+	row->dtype = op->dtype;
+	row->shape = op->shape;
+	row->members = 0;
+}
+
+/* Distinct families: a scan for each op would be quadratic in a file with 10^5 of them. */
+#define FAMILIES_MAX 20000
+
+struct family_sum {
+	struct op_total total;
+	struct op_facts facts;
+	double skew;
+};
+
+static void total_join(struct measured *m, struct op_total *t, const struct op_total *from)
+{
+	t->count += from->count;
+	t->self_ps += from->self_ps;
+	t->overlap_ps += from->overlap_ps;
+	t->max_ps = from->max_ps > t->max_ps ? from->max_ps : t->max_ps;
+	dist_merge(&t->dist, m->keep, &from->dist);
+}
+
+static void families_fill(struct measured *m, const struct subject **subjects)
+{
+	ptrdiff_t n = table_count(m->tables, ops);
+	struct family_sum *sums = arena_make(m->keep, struct family_sum, n);
+
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct ops_row *op = &table_rows(m->tables, ops)[i];
+		ptrdiff_t at = family_find(m->tables, op);
+		struct op_total t;
+
+		if (at < 0 && table_count(m->tables, families) >= FAMILIES_MAX)
+			continue;
+		subject_sum(m, subjects[i]->index, &t);
+		if (at < 0) {
+			at = table_count(m->tables, families);
+			family_begin(m, op);
+			op_facts_of(m, subjects[i], &sums[at].facts);
+			sums[at].skew = op->skew;
+		}
+		table_rows(m->tables, families)[at].members++;
+		total_join(m, &sums[at].total, &t);
+	}
+	for (ptrdiff_t i = 0; i < table_count(m->tables, families); i++) {
+		struct families_row *row = &table_rows(m->tables, families)[i];
+		struct op_measures v =
+			measures_of(m, &sums[i].total, &sums[i].facts, sums[i].skew);
+		OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
+	}
+}

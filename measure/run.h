@@ -1,0 +1,43 @@
+/*
+ * Measuring a run: profiles of its hosts in, tables of facts out.
+ *
+ * The one place where what happened (profile/), what it costs (hlo/) and what is possible
+ * (hardware/) meet.  Definitions every reader of the tables may rely on:
+ *
+ *  - A step is what the Steps line, the step annotations, or the executions of the main program
+ *    (the one with the most device time among those that ran at least twice) say, in that order;
+ *    run.steps_source tells which.  A step of the last two kinds lasts from its first op to the
+ *    first op of the next, so the last one, whose end nobody saw, is not complete.
+ *  - Steady steps are complete ones, without the first (when there are three or more) and without
+ *    those during which the host compiled or the profiler started.  Tables over steps count only
+ *    steady ones.  Without any, the whole window is the one step and steps_source is "window".
+ *  - An execution belongs to the step in which it starts.  On GPU consecutive kernels of one
+ *    stream with the same HLO op are one execution, until a kernel name repeats.
+ *  - Times of ops are self times: an op that holds others gives theirs back.  Busy is a union.
+ *
+ * Refuses: verdicts, printing.  Unknown stays NULL.
+ */
+#ifndef MEASURE_RUN_H
+#define MEASURE_RUN_H
+
+#include "base/diag.h"
+#include "hardware/chip.h"
+#include "measure/tables.h"
+#include "profile/profile.h"
+
+struct measure_options {
+	const struct chip_set *chips;
+	const struct chip *chip;	/* from --hardware; NULL: recognise it */
+	struct str source_root;		/* user_file is the first frame below it; missing: none */
+	int threads;			/* at least 1 */
+};
+
+/*
+ * `hosts` are the opened profiles of one run, in order of host name.  False with a diagnostic when
+ * a profile's bytes turn out bad; `notes` gathers what was seen and survived.
+ */
+bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
+	const struct measure_options *options, struct arena *keep, struct tables *ret,
+	struct diag_list *notes, struct diag *err);
+
+#endif

@@ -1,0 +1,323 @@
+/*
+ * Where the steps come from, and the sweeps that follow from it.
+ *
+ * Marked steps (the Steps line) are known before the sweep.  Otherwise the steps are executions of
+ * the main program, which a look at the first events guesses and the whole sweep confirms or
+ * corrects.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/task.h"
+#include "measure/measured.h"
+
+/* Events looked at for the first guess: a few steps of most jobs, a millisecond of work. */
+#define GUESS_EVENTS 20000
+#define MARKS_MAX    HOST_SPANS_MAX
+/* The guess may be wrong once for the program and once for steps of several executions. */
+#define SWEEPS_MAX 4
+
+static int mark_cmp(const void *a, const void *b)
+{
+	const struct step_mark *x = a, *y = b;
+
+	if (x->start_ps != y->start_ps)
+		return x->start_ps < y->start_ps ? -1 : 1;
+	return x->end_ps < y->end_ps ? -1 : x->end_ps > y->end_ps;
+}
+
+static int i64_cmp(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A last step that was cut is much shorter than the others. */
+static bool last_is_cut(const struct step_plan *plan, struct arena *keep)
+{
+	ptrdiff_t n = plan->mark_count;
+	int64_t *times = arena_make(keep, int64_t, n);
+
+	if (n < 3)
+		return false;
+	for (ptrdiff_t i = 0; i < n; i++)
+		times[i] = plan->marks[i].end_ps - plan->marks[i].start_ps;
+	int64_t last = times[n - 1];
+	qsort(times, (size_t)n, sizeof(*times), i64_cmp);
+	return last < times[n / 2] / 2;
+}
+
+static int64_t mark_number(const struct event *e, int64_t otherwise)
+{
+	int64_t n;
+
+	if (e->stats.present & STAT_BIT(STEP_NUM))
+		return e->stats.at[STAT_STEP_NUM].i64;
+	return str_to_i64(e->name, &n) ? n : otherwise;
+}
+
+static bool marks_read(struct device *d, const struct lane *l, ptrdiff_t *cap, struct diag *err)
+{
+	uint64_t clock = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
+	struct cursor *c = cursor_new(d->plane, l, clock | STAT_BIT(STEP_NUM), &d->keep);
+	struct event *e = arena_make(&d->keep, struct event, 1);
+	struct step_plan *plan = &d->plan;
+
+	while (cursor_next(c, e) && plan->mark_count < MARKS_MAX) {
+		int64_t shift = (e->stats.present & clock) == clock ? 0 : d->plane->host_shift_ps;
+		if (e->end_ps > e->start_ps)
+			*arena_push(&d->keep, plan->marks, plan->mark_count, *cap) =
+				(struct step_mark){ e->start_ps - shift, e->end_ps - shift,
+					mark_number(e, plan->mark_count) };
+	}
+	return cursor_end(c, err);
+}
+
+/* Steps do not overlap: one that does begins where the one before ends. */
+static void marks_tidy(struct step_plan *plan, struct arena *keep)
+{
+	qsort(plan->marks, (size_t)plan->mark_count, sizeof(*plan->marks), mark_cmp);
+	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
+		if (plan->marks[i].start_ps < plan->marks[i - 1].end_ps)
+			plan->marks[i - 1].end_ps = plan->marks[i].start_ps;
+	if (last_is_cut(plan, keep))
+		plan->mark_count--;
+	plan->drop_first = plan->mark_count >= 3;
+}
+
+static bool device_marks(struct device *d, struct diag *err)
+{
+	ptrdiff_t cap = 0;
+
+	d->plan = (struct step_plan){ .source = STEPS_WINDOW };
+	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
+		if (d->plane->lanes[i].class == LANE_STEPS &&
+			!marks_read(d, &d->plane->lanes[i], &cap, err))
+			return false;
+	if (d->plan.mark_count == 0)
+		return true;
+	d->plan.source = STEPS_LINE;
+	marks_tidy(&d->plan, &d->keep);
+	return true;
+}
+
+struct sweep_job {
+	struct measured *m;
+	int64_t limit;
+};
+
+static void sweep_task(void *arg, ptrdiff_t i)
+{
+	struct sweep_job *job = arg;
+	struct device *d = &job->m->devices[i];
+
+	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &job->m->facts, job->m->registry,
+		job->limit, &d->keep, &d->sweep, &d->err);
+}
+
+static bool sweep_all(struct measured *m, int64_t limit, struct diag *err)
+{
+	struct sweep_job job = { m, limit };
+
+	task_threads(sweep_task, &job, m->device_count, m->options->threads);
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].failed) {
+			*err = m->devices[i].err;
+			return false;
+		}
+	return true;
+}
+
+/* The program with the most kernel time among those that some device ran at least twice. */
+static const struct program *main_program(const struct measured *m)
+{
+	const struct program *best = NULL;
+	int64_t best_ps = 0;
+
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
+		const struct program *p = registry_program_at(m->registry, i);
+		int64_t sum_ps = 0, most = 0;
+		for (ptrdiff_t k = 0; k < m->device_count; k++) {
+			const struct sweep *s = &m->devices[k].sweep;
+			if (i >= s->program_cap)
+				continue;
+			sum_ps += s->programs[i].kernels_self_ps;
+			if (s->programs[i].executions > most)
+				most = s->programs[i].executions;
+		}
+		/* Equal times: the smaller id, since numbering depends on threads. */
+		if (p->id != PROGRAM_UNKNOWN && most >= 2 &&
+			(!best || sum_ps > best_ps || (sum_ps == best_ps && p->id < best->id))) {
+			best = p;
+			best_ps = sum_ps;
+		}
+	}
+	return best;
+}
+
+static int64_t executions_of(const struct device *d, const struct program *p)
+{
+	return p->index < d->sweep.program_cap ? d->sweep.programs[p->index].executions : 0;
+}
+
+static void plan_program(struct device *d, const struct program *p, bool guessed)
+{
+	int64_t seen = executions_of(d, p);
+	bool cut = guessed && d->sweep.events >= GUESS_EVENTS;
+
+	d->plan = (struct step_plan){
+		.source = STEPS_PROGRAM, .main = p, .per_step = 1, .drop_first = seen >= 3 || cut
+	};
+}
+
+/* The annotations of a device's host, as numbers in order. */
+static void host_numbers(
+	const struct measured *m, int32_t host, int64_t **ret, ptrdiff_t *count, struct arena *keep)
+{
+	const struct host_spans *s = &m->facts.steps;
+
+	*count = 0;
+	*ret = arena_make(keep, int64_t, s->count + 1);
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		if (s->items[i].host == host)
+			(*ret)[(*count)++] = s->items[i].number;
+}
+
+/*
+ * Annotations say which executions are a step: the n-th group of k belongs to the n-th annotation
+ * when there are exactly k times as many.  Any other count means that some fell outside the
+ * window, and then the program alone decides.
+ */
+static bool plan_annotated(struct measured *m, struct device *d, bool *again)
+{
+	int64_t executions = executions_of(d, m->main);
+	int64_t *numbers;
+	ptrdiff_t count;
+
+	host_numbers(m, d->host, &numbers, &count, m->keep);
+	if (count == 0 || executions == 0 || executions % count != 0)
+		return false;
+	int64_t per_step = executions / count;
+	*again |= per_step != d->plan.per_step || d->plan.source != STEPS_ANNOTATION;
+	d->plan.source = STEPS_ANNOTATION;
+	d->plan.per_step = per_step;
+	d->plan.numbers = numbers;
+	d->plan.number_count = count;
+	d->plan.drop_first = count >= 3;
+	return true;
+}
+
+/* All devices, or none: steps of two kinds cannot be compared. */
+static bool annotate(struct measured *m, bool *again)
+{
+	bool all = m->facts.steps.count > 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count && all; i++)
+		if (m->devices[i].sweep.events > 0)
+			all = plan_annotated(m, &m->devices[i], again);
+	if (!all)
+		for (ptrdiff_t i = 0; i < m->device_count; i++)
+			if (m->devices[i].plan.source == STEPS_ANNOTATION) {
+				plan_program(&m->devices[i], m->main, false);
+				*again = true;
+			}
+	return all;
+}
+
+static void plan_window(struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		m->devices[i].plan = (struct step_plan){ .source = STEPS_WINDOW };
+	m->source = STEPS_WINDOW;
+}
+
+static void devices_reset(struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		struct device *d = &m->devices[i];
+		struct step_plan *p = &d->plan;
+		ptrdiff_t n = p->mark_count;
+		struct step_mark *marks = arena_make(m->keep, struct step_mark, n);
+
+		/* Marks outlive the arena they were read into. */
+		if (n > 0)
+			memcpy(marks, p->marks, (size_t)n * sizeof(*marks));
+		p->marks = n > 0 ? marks : NULL;
+		plane_forget_ops(d->plane);
+		arena_clear(&d->keep);
+		d->sweep = (struct sweep){ 0 };
+	}
+}
+
+static bool all_marked(const struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].plan.source != STEPS_LINE)
+			return false;
+	return m->device_count > 0;
+}
+
+bool steps_plan(struct measured *m, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (!device_marks(&m->devices[i], err))
+			return false;
+	if (all_marked(m)) {
+		m->source = STEPS_LINE;
+		return true;
+	}
+	plan_window(m);
+	if (!sweep_all(m, GUESS_EVENTS, err))
+		return false;
+	m->main = main_program(m);
+	if (!m->main)
+		return true;
+	m->source = STEPS_PROGRAM;
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		plan_program(&m->devices[i], m->main, true);
+	return true;
+}
+
+/* Does what the whole sweep saw ask for another one? */
+static bool plan_again(struct measured *m)
+{
+	const struct program *p = main_program(m);
+	bool again = false;
+
+	if (m->source == STEPS_LINE) {
+		m->main = p;
+		return false;
+	}
+	if (p && p != m->main) {
+		m->main = p;
+		m->source = STEPS_PROGRAM;
+		for (ptrdiff_t i = 0; i < m->device_count; i++)
+			plan_program(&m->devices[i], p, false);
+		return true;
+	}
+	if (m->source != STEPS_WINDOW && p && annotate(m, &again))
+		m->source = STEPS_ANNOTATION;
+	if (again)
+		return true;
+	bool any = false;
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		any |= m->devices[i].sweep.steady_count > 0;
+	if (any || m->source == STEPS_WINDOW)
+		return false;
+	plan_window(m);
+	return true;
+}
+
+bool steps_sweep(struct measured *m, struct diag *err)
+{
+	for (int i = 0; i < SWEEPS_MAX; i++) {
+		devices_reset(m);
+		if (!sweep_all(m, 0, err))
+			return false;
+		if (!plan_again(m))
+			return true;
+	}
+	return true;
+}

@@ -1,0 +1,76 @@
+/*
+ * Programs and subjects: what the ops of a profile are, resolved once.
+ *
+ * A subject is an op of a program, whatever kernels it ran as and on whichever device.  The
+ * registry ties the profile's words (program id, instruction, kernel) to the HLO and settles kind
+ * and cost.  Threads sweep planes at the same time, so looking up a new op takes the registry's
+ * lock; a plane remembers what it has looked up.
+ *
+ * Numbers of programs and subjects depend on which thread came first: nothing that is written out
+ * may depend on them.
+ */
+#ifndef MEASURE_SUBJECT_H
+#define MEASURE_SUBJECT_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "hlo/cost.h"
+#include "hlo/collective.h"
+#include "profile/profile.h"
+
+enum attribution {
+	ATTRIBUTION_NONE,     /* a kernel nobody claims */
+	ATTRIBUTION_PROFILE,  /* the profile names an instruction whose HLO is not there */
+	ATTRIBUTION_NAME,     /* found in the HLO under a neighbouring name */
+	ATTRIBUTION_EXACT,    /* found in the HLO by its name */
+};
+
+/* Half of an asynchronous pair. */
+enum async_role { ASYNC_NONE, ASYNC_START, ASYNC_DONE };
+
+struct program {
+	int32_t index;
+	uint64_t id;		/* PROGRAM_UNKNOWN: ops without program */
+	struct str module;	/* clean */
+	struct str proto;	/* bytes it was parsed from; tells equal ids of two hosts apart */
+	struct hlo_module *hlo; /* NULL: not in the profile, or not understood */
+	struct hlo_costs *costs;
+	enum hlo_platform platform;
+	bool has_gradient;	/* some op is of a backward pass */
+};
+
+struct subject {
+	int32_t index;
+	struct program *program;
+	ptrdiff_t instruction;	/* into program->hlo, or -1 */
+	struct str name;	/* instruction, or kernel; clean */
+	struct profile_op said; /* of the first event met */
+	enum platform platform;
+	enum op_kind kind;
+	enum attribution attribution;
+	enum async_role async;
+	int32_t start;		/* of a done: its start's subject, or -1 */
+	bool groups_kernels;	/* GPU: consecutive kernels are one execution */
+	bool may_mark;		/* may mark the begin of an execution: not inside a loop */
+};
+
+struct registry;
+
+/* Modules of all hosts; parsed when first needed.  `notes` gets what could not be understood. */
+struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
+	struct diag_list *notes);
+void registry_free(struct registry *r);
+
+/* The subject of op `op` of a plane.  Safe in threads. */
+struct subject *registry_subject(struct registry *r, const struct plane *p, int32_t op);
+
+ptrdiff_t registry_subject_count(const struct registry *r);
+struct subject *registry_subject_at(const struct registry *r, ptrdiff_t i);
+ptrdiff_t registry_program_count(const struct registry *r);
+struct program *registry_program_at(const struct registry *r, ptrdiff_t i);
+
+/* measure/kind.c: the one place that decides what sort of work an op does. */
+enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
+	const struct profile_op *said, enum platform platform);
+
+#endif

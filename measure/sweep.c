@@ -1,0 +1,823 @@
+#include "measure/sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Kernels of one execution told apart by name; more is one execution all the same. */
+#define GROUP_KERNELS 32
+/* Steps whose fate is remembered for executions that end after their step. */
+#define STEP_MEMORY 64
+/* Async pairs in flight; a start without a done is dropped when this many came after it. */
+#define SPANS_MAX 256
+
+struct running {
+	int32_t subject, lane, parent; /* parent: the slot it suspends, -1 none */
+	int32_t bit;		       /* enum activity */
+	bool is_span;		       /* an async pair in flight, not an event */
+	int64_t start_ps, end_ps, self_ps, step;
+};
+
+/* Consecutive kernels of one op on one stream. */
+struct kernel_group {
+	int32_t subject; /* -1 none */
+	int32_t kernels[GROUP_KERNELS];
+	int kernel_count;
+	int64_t self_ps, step;
+};
+
+struct lane_state {
+	int32_t top; /* slot of the innermost running op; -1 none */
+	struct kernel_group group;
+};
+
+struct program_state {
+	int32_t marker; /* subject; -1 not met */
+	bool open;
+	int64_t run, start_ps, end_ps;
+};
+
+struct pending_instance {
+	int32_t subject, ordinal;
+	int64_t span_ps;
+};
+
+struct state {
+	struct sweep *out;
+	const struct step_plan *plan;
+	const struct host_facts *facts;
+	struct registry *registry;
+	struct arena *keep;
+	struct arena step_keep;	 /* what is pending; begins anew with every step */
+	struct arena step_empty; /* the same, unused */
+	int64_t now_ps;
+
+	struct subject **known; /* by plane op index */
+	ptrdiff_t known_cap;
+
+	struct running slots[SWEEP_MAX_RUNNING];
+	int32_t active[SWEEP_MAX_RUNNING], free_slots[SWEEP_MAX_RUNNING];
+	int active_count, free_count;
+	struct lane_state *lanes;
+	struct program_state *programs;
+
+	struct op_total *pending; /* of the open step, by subject */
+	int32_t *touched;	  /* subjects with something pending */
+	ptrdiff_t touched_count, touched_cap;
+	struct pending_instance *instances;
+	ptrdiff_t instance_count, instance_cap;
+	struct swept_gap gaps[SWEEP_MAX_GAPS];
+	ptrdiff_t gap_count;
+
+	struct swept_step step; /* the open one */
+	bool in_step;
+	int64_t serial;		/* of the open step */
+	bool steady[STEP_MEMORY]; /* of closed steps, by serial */
+	ptrdiff_t mark;		/* next or current mark of an explicit plan */
+	int64_t executions;	/* of the main program */
+
+	int64_t idle_since_ps;
+	int32_t last_subject;
+};
+
+/* Growth: arrays by subject and by program double together. */
+
+static void *grown(struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff_t n, ptrdiff_t size)
+{
+	void *p = arena_alloc(keep, size, 16, n);
+
+	if (old_n > 0)
+		memcpy(p, old, (size_t)(old_n * size));
+	return p;
+}
+
+static void reserve_subject(struct state *s, int32_t subject)
+{
+	struct sweep *o = s->out;
+	ptrdiff_t n = o->op_cap ? o->op_cap : 64;
+
+	if (subject < o->op_cap)
+		return;
+	while (n <= subject)
+		n *= 2;
+	o->ops = grown(s->keep, o->ops, o->op_cap, n, (ptrdiff_t)sizeof(*o->ops));
+	s->pending = grown(s->keep, s->pending, o->op_cap, n, (ptrdiff_t)sizeof(*s->pending));
+	o->collectives = grown(s->keep, o->collectives, o->op_cap, n,
+		(ptrdiff_t)sizeof(*o->collectives));
+	o->op_cap = n;
+}
+
+static void reserve_program(struct state *s, int32_t program)
+{
+	struct sweep *o = s->out;
+	ptrdiff_t old = o->program_cap, n = old ? old : 16;
+
+	if (program < old)
+		return;
+	while (n <= program)
+		n *= 2;
+	o->programs = grown(s->keep, o->programs, old, n, (ptrdiff_t)sizeof(*o->programs));
+	s->programs = grown(s->keep, s->programs, old, n, (ptrdiff_t)sizeof(*s->programs));
+	for (ptrdiff_t i = old; i < n; i++)
+		s->programs[i].marker = -1;
+	o->program_cap = n;
+}
+
+static struct subject *subject_of(struct state *s, int32_t op)
+{
+	if (op >= s->known_cap) {
+		ptrdiff_t n = s->known_cap ? s->known_cap : 64;
+		while (n <= op)
+			n *= 2;
+		s->known = grown(s->keep, s->known, s->known_cap, n, (ptrdiff_t)sizeof(*s->known));
+		s->known_cap = n;
+	}
+	if (!s->known[op]) {
+		s->known[op] = registry_subject(s->registry, s->out->plane, op);
+		reserve_subject(s, s->known[op]->index);
+		reserve_program(s, s->known[op]->program->index);
+		if (s->known[op]->start >= 0)
+			reserve_subject(s, s->known[op]->start);
+	}
+	return s->known[op];
+}
+
+/* What the open step owes a subject. */
+static struct op_total *pending_of(struct state *s, int32_t subject)
+{
+	struct op_total *p = &s->pending[subject];
+
+	if (p->count == 0 && p->self_ps == 0 && p->overlap_ps == 0 && p->exposed_ps == 0 &&
+		p->hidden_ps == 0 && p->bytes == 0)
+		*arena_push(s->keep, s->touched, s->touched_count, s->touched_cap) = subject;
+	return p;
+}
+
+static void total_add(struct op_total *t, struct arena *keep, int64_t self_ps)
+{
+	t->count++;
+	t->self_ps += self_ps;
+	t->max_ps = self_ps > t->max_ps ? self_ps : t->max_ps;
+	dist_add(&t->dist, keep, self_ps);
+}
+
+/* An execution that began in step `serial` and took `self_ps`. */
+static void execution_add(struct state *s, int32_t subject, int64_t serial, int64_t self_ps)
+{
+	if (s->in_step && serial == s->serial)
+		total_add(pending_of(s, subject), &s->step_keep, self_ps);
+	else if (serial >= 0 && s->serial - serial < STEP_MEMORY && s->steady[serial % STEP_MEMORY])
+		total_add(&s->out->ops[subject], s->keep, self_ps);
+}
+
+static void instance_add(struct state *s, int32_t subject, int64_t span_ps)
+{
+	struct pending_instance *p;
+
+	if (!s->in_step)
+		return;
+	p = arena_push(s->keep, s->instances, s->instance_count, s->instance_cap);
+	*p = (struct pending_instance){ subject, 0, span_ps };
+	for (ptrdiff_t i = s->instance_count - 2; i >= 0; i--)
+		if (s->instances[i].subject == subject) {
+			p->ordinal = s->instances[i].ordinal + 1;
+			break;
+		}
+}
+
+/* Gaps: a heap whose root is the shortest one kept. */
+
+static void gap_sift(struct swept_gap *g, ptrdiff_t n, ptrdiff_t i)
+{
+	for (;;) {
+		ptrdiff_t least = i;
+		for (ptrdiff_t c = 2 * i + 1; c <= 2 * i + 2 && c < n; c++)
+			if (g[c].end_ps - g[c].start_ps < g[least].end_ps - g[least].start_ps)
+				least = c;
+		if (least == i)
+			return;
+		struct swept_gap t = g[i];
+		g[i] = g[least];
+		g[least] = t;
+		i = least;
+	}
+}
+
+static void gap_add(struct swept_gap *g, ptrdiff_t *n, struct swept_gap gap)
+{
+	if (*n < SWEEP_MAX_GAPS) {
+		ptrdiff_t i = (*n)++;
+		g[i] = gap;
+		for (; i > 0; i = (i - 1) / 2)
+			gap_sift(g, *n, (i - 1) / 2);
+		return;
+	}
+	if (gap.end_ps - gap.start_ps <= g[0].end_ps - g[0].start_ps)
+		return;
+	g[0] = gap;
+	gap_sift(g, *n, 0);
+}
+
+/* Steps. */
+
+static int64_t step_number(const struct state *s)
+{
+	const struct step_plan *p = s->plan;
+
+	if (p->marks)
+		return p->marks[s->mark].number;
+	if (p->numbers && s->serial < p->number_count)
+		return p->numbers[s->serial];
+	return s->serial;
+}
+
+static void step_open(struct state *s, int64_t at_ps)
+{
+	s->step = (struct swept_step){ .start_ps = at_ps, .number = step_number(s) };
+	s->in_step = true;
+}
+
+static bool step_is_warmup(const struct state *s)
+{
+	int64_t shift = s->out->plane->host_shift_ps;
+	int64_t from = s->step.start_ps + shift, to = s->step.end_ps + shift;
+
+	if (s->plan->source == STEPS_WINDOW)
+		return false;
+	return (s->serial == 0 && s->plan->drop_first) ||
+		host_spans_meet(&s->facts->compiles, s->out->host, from, to) ||
+		host_spans_meet(&s->facts->profiler, s->out->host, from, to);
+}
+
+static void pending_clear(struct state *s)
+{
+	for (ptrdiff_t i = 0; i < s->touched_count; i++)
+		s->pending[s->touched[i]] = (struct op_total){ 0 };
+	s->touched_count = s->instance_count = s->gap_count = 0;
+	s->step_keep = s->step_empty;
+}
+
+static void total_merge(struct op_total *t, struct arena *keep, const struct op_total *from)
+{
+	t->count += from->count;
+	t->self_ps += from->self_ps;
+	t->overlap_ps += from->overlap_ps;
+	t->exposed_ps += from->exposed_ps;
+	t->hidden_ps += from->hidden_ps;
+	t->bytes += from->bytes;
+	t->max_ps = from->max_ps > t->max_ps ? from->max_ps : t->max_ps;
+	dist_merge(&t->dist, keep, &from->dist);
+}
+
+static void instances_commit(struct state *s)
+{
+	for (ptrdiff_t i = 0; i < s->instance_count; i++) {
+		struct pending_instance *p = &s->instances[i];
+		struct collective_total *c = &s->out->collectives[p->subject];
+
+		dist_add(&c->span, s->keep, p->span_ps);
+		if (s->out->steady_count < SWEEP_MAX_STEPS)
+			*arena_push(s->keep, c->items, c->count, c->cap) = (struct instance){
+				(int32_t)s->out->steady_count, p->ordinal, p->span_ps
+			};
+	}
+}
+
+static void step_commit(struct state *s)
+{
+	struct sweep *o = s->out;
+
+	for (ptrdiff_t i = 0; i < s->touched_count; i++)
+		total_merge(&o->ops[s->touched[i]], s->keep, &s->pending[s->touched[i]]);
+	instances_commit(s);
+	for (ptrdiff_t i = 0; i < s->gap_count; i++)
+		gap_add(o->gaps, &o->gap_count, s->gaps[i]);
+	for (int m = 0; m < ACTIVITY_MASKS; m++)
+		o->mask_ps[m] += s->step.mask_ps[m];
+	o->idle_ps += s->step.idle_ps;
+	o->steady_ps += s->step.end_ps - s->step.start_ps;
+	o->steady_count++;
+}
+
+static void step_close(struct state *s, int64_t at_ps, bool complete)
+{
+	if (!s->in_step)
+		return;
+	s->step.end_ps = at_ps;
+	s->step.complete = complete;
+	s->step.warmup = step_is_warmup(s);
+	bool steady = complete && !s->step.warmup;
+	if (steady)
+		step_commit(s);
+	pending_clear(s);
+	if (!steady || s->out->steady_count <= SWEEP_MAX_STEPS)
+		*arena_push(s->keep, s->out->steps, s->out->step_count, s->out->step_cap) = s->step;
+	s->steady[s->serial % STEP_MEMORY] = steady;
+	s->serial++;
+	s->in_step = false;
+}
+
+/* The next explicit boundary, or never. */
+static int64_t boundary_next(const struct state *s)
+{
+	const struct step_plan *p = s->plan;
+
+	if (!p->marks || s->mark >= p->mark_count)
+		return INT64_MAX;
+	return s->in_step ? p->marks[s->mark].end_ps : p->marks[s->mark].start_ps;
+}
+
+static void boundary_cross(struct state *s, int64_t at_ps)
+{
+	if (!s->in_step) {
+		step_open(s, at_ps);
+		return;
+	}
+	step_close(s, at_ps, true);
+	s->mark++;
+}
+
+/* Time. */
+
+/*
+ * Time in which several transfers or collectives are in flight is shared among them, so that sums
+ * over them are unions and no second is counted twice.
+ */
+static void activity_add(struct state *s, const struct running *r, int mask, int others, int64_t dt,
+	int64_t share)
+{
+	struct op_total *p = pending_of(s, r->subject);
+
+	if (others & (ACTIVITY_COMPUTE | ACTIVITY_COMMS))
+		p->overlap_ps += dt;
+	if (!(r->bit & (ACTIVITY_COMMS | ACTIVITY_TRANSFER)))
+		return;
+	bool hidden = r->bit == ACTIVITY_COMMS ? mask & ACTIVITY_COMPUTE : mask != ACTIVITY_TRANSFER;
+	if (hidden)
+		p->hidden_ps += share;
+	else
+		p->exposed_ps += share;
+}
+
+/* The halves of an async pair are told by its span. */
+static bool has_own_span(const struct state *s, const struct running *r)
+{
+	return !r->is_span &&
+		registry_subject_at(s->registry, r->subject)->async != ASYNC_NONE;
+}
+
+static void activities_add(struct state *s, int mask, const int *counts, int64_t dt)
+{
+	int sharing[ACTIVITY_MASKS] = { 0 };
+	int64_t left[ACTIVITY_MASKS];
+
+	for (int i = 0; i < s->active_count; i++)
+		sharing[s->slots[s->active[i]].bit] += !has_own_span(s, &s->slots[s->active[i]]);
+	for (int b = 0; b < ACTIVITY_MASKS; b++)
+		left[b] = dt;
+	for (int i = 0; i < s->active_count; i++) {
+		const struct running *r = &s->slots[s->active[i]];
+		int others = mask & ~(counts[r->bit] > 1 ? 0 : r->bit);
+
+		if (has_own_span(s, r))
+			continue;
+		/* The last to share takes the rest, so that not a picosecond is lost. */
+		int64_t share = left[r->bit] / sharing[r->bit]--;
+		left[r->bit] -= share;
+		activity_add(s, r, mask, others, dt, share);
+	}
+}
+
+static void account(struct state *s, int64_t until_ps)
+{
+	int64_t dt = until_ps - s->now_ps;
+	int mask = 0, counts[ACTIVITY_MASKS] = { 0 };
+
+	if (dt <= 0)
+		return;
+	s->now_ps = until_ps;
+	for (int i = 0; i < s->active_count; i++) {
+		struct running *r = &s->slots[s->active[i]];
+		mask |= r->bit;
+		counts[r->bit]++;
+		r->self_ps += dt;
+	}
+	s->out->window_mask_ps[mask] += dt;
+	if (s->active_count == 0)
+		s->out->window_idle_ps += dt;
+	if (!s->in_step)
+		return;
+	s->step.mask_ps[mask] += dt;
+	if (s->active_count == 0)
+		s->step.idle_ps += dt;
+	if (s->active_count == 1 && mask == ACTIVITY_COMPUTE)
+		return; /* alone and computing: nothing overlaps, nothing is exposed */
+	activities_add(s, mask, counts, dt);
+}
+
+static void active_remove(struct state *s, int32_t slot)
+{
+	for (int i = 0; i < s->active_count; i++)
+		if (s->active[i] == slot) {
+			s->active[i] = s->active[--s->active_count];
+			return;
+		}
+}
+
+static int32_t running_add(struct state *s, struct running r)
+{
+	int32_t slot = s->free_slots[--s->free_count];
+
+	s->slots[slot] = r;
+	s->active[s->active_count++] = slot;
+	return slot;
+}
+
+static void running_drop(struct state *s, int32_t slot)
+{
+	active_remove(s, slot);
+	s->free_slots[s->free_count++] = slot;
+	if (s->active_count == 0) {
+		s->idle_since_ps = s->now_ps;
+		s->last_subject = s->slots[slot].subject;
+	}
+}
+
+/* The oldest span of a start: pairs of one instruction finish in the order they began. */
+static int32_t span_of(const struct state *s, int32_t start)
+{
+	int32_t best = -1;
+
+	for (int i = 0; i < s->active_count; i++) {
+		const struct running *r = &s->slots[s->active[i]];
+		if (r->is_span && r->subject == start &&
+			(best < 0 || r->start_ps < s->slots[best].start_ps))
+			best = s->active[i];
+	}
+	return best;
+}
+
+static void span_end(struct state *s, const struct subject *done, int64_t done_self_ps)
+{
+	int32_t slot = span_of(s, done->start);
+
+	s->out->collectives[done->start].done_self_ps += done_self_ps;
+	if (slot < 0)
+		return;
+	instance_add(s, done->start, s->now_ps - s->slots[slot].start_ps);
+	running_drop(s, slot);
+}
+
+/* An op's event ends now. */
+static void finish(struct state *s, int32_t slot)
+{
+	struct running r = s->slots[slot];
+	const struct subject *subject = registry_subject_at(s->registry, r.subject);
+
+	running_drop(s, slot);
+	if (r.lane >= 0 && s->lanes[r.lane].top == slot) {
+		s->lanes[r.lane].top = r.parent;
+		if (r.parent >= 0)
+			s->active[s->active_count++] = r.parent;
+	}
+	if (!subject->groups_kernels)
+		execution_add(s, r.subject, r.step, r.self_ps);
+	if (subject->async == ASYNC_DONE && subject->start >= 0)
+		span_end(s, subject, r.self_ps);
+	else if (subject->async == ASYNC_NONE && op_kind_activity(subject->kind) == ACTIVITY_COMMS)
+		instance_add(s, r.subject, r.end_ps - r.start_ps);
+}
+
+/* The running op that ends first, at `limit_ps` or before; -1 if none. */
+static int32_t ending_first(const struct state *s, int64_t limit_ps)
+{
+	int32_t best = -1;
+	int64_t end = limit_ps;
+
+	for (int i = 0; i < s->active_count; i++) {
+		const struct running *r = &s->slots[s->active[i]];
+		if (r->end_ps < end || (r->end_ps == end && best < 0)) {
+			best = s->active[i];
+			end = r->end_ps;
+		}
+	}
+	return best;
+}
+
+/* Let time pass up to `until_ps`: ends of ops and step boundaries in their order. */
+static void advance(struct state *s, int64_t until_ps)
+{
+	for (;;) {
+		int32_t slot = ending_first(s, until_ps);
+		int64_t end = slot >= 0 ? s->slots[slot].end_ps : INT64_MAX;
+		int64_t boundary = boundary_next(s);
+
+		if (boundary <= until_ps && boundary <= end) {
+			account(s, boundary);
+			boundary_cross(s, boundary);
+		} else if (slot >= 0) {
+			account(s, end);
+			finish(s, slot);
+		} else {
+			break;
+		}
+	}
+	account(s, until_ps);
+}
+
+/* Kernels and programs. */
+
+static void group_close(struct state *s, struct kernel_group *g)
+{
+	if (g->subject >= 0)
+		execution_add(s, g->subject, g->step, g->self_ps);
+	g->subject = -1;
+}
+
+static bool group_has(const struct kernel_group *g, int32_t op)
+{
+	for (int i = 0; i < g->kernel_count; i++)
+		if (g->kernels[i] == op)
+			return true;
+	return false;
+}
+
+/* True when this kernel begins an execution of its op. */
+static bool group_add(struct state *s, const struct subject *subject, const struct op_event *e)
+{
+	struct kernel_group *g = &s->lanes[e->lane].group;
+	bool first = g->subject != subject->index || group_has(g, e->op);
+
+	if (first) {
+		group_close(s, g);
+		g->subject = subject->index;
+		g->kernel_count = 0;
+		g->self_ps = 0;
+		g->step = s->in_step ? s->serial : -1;
+	}
+	if (g->kernel_count < GROUP_KERNELS)
+		g->kernels[g->kernel_count++] = e->op;
+	g->self_ps += e->end_ps - e->start_ps;
+	return first;
+}
+
+static void program_close(struct state *s, int32_t program)
+{
+	struct program_state *p = &s->programs[program];
+	struct program_total *t = &s->out->programs[program];
+
+	if (!p->open)
+		return;
+	t->executions++;
+	t->time_ps += p->end_ps - p->start_ps;
+	dist_add(&t->dist, s->keep, p->end_ps - p->start_ps);
+	p->open = false;
+}
+
+/*
+ * Does this event begin an execution of its program?  On CPU the launch's number says; elsewhere
+ * the program's marker does: its first op met that is not inside a loop.
+ */
+static bool execution_begins(struct state *s, const struct subject *subject,
+	const struct op_event *e, bool first_kernel)
+{
+	struct program_state *p = &s->programs[subject->program->index];
+
+	if (subject->platform == PLATFORM_CPU && e->run != 0) {
+		bool begins = !p->open || p->run != e->run;
+		p->run = e->run;
+		return begins;
+	}
+	if (p->marker < 0 && subject->may_mark)
+		p->marker = subject->index;
+	return p->marker == subject->index && first_kernel;
+}
+
+static void step_of_execution(struct state *s, int64_t at_ps)
+{
+	int64_t n = s->executions++;
+
+	if (n % s->plan->per_step != 0)
+		return;
+	step_close(s, at_ps, true);
+	step_open(s, at_ps);
+}
+
+static void program_event(
+	struct state *s, const struct subject *subject, const struct op_event *e, bool first_kernel)
+{
+	int32_t index = subject->program->index;
+	struct program_state *p = &s->programs[index];
+
+	if (subject->program->id == PROGRAM_UNKNOWN)
+		return;
+	if (execution_begins(s, subject, e, first_kernel)) {
+		program_close(s, index);
+		p->open = true;
+		p->start_ps = p->end_ps = e->start_ps;
+		if (s->plan->main == subject->program)
+			step_of_execution(s, e->start_ps);
+	}
+	if (e->end_ps > p->end_ps)
+		p->end_ps = e->end_ps;
+	s->out->programs[index].kernels_self_ps += e->end_ps - e->start_ps;
+}
+
+/* Events. */
+
+static void gap_end(struct state *s, const struct subject *next, int64_t at_ps)
+{
+	if (s->active_count > 0 || s->last_subject < 0 || at_ps <= s->idle_since_ps || !s->in_step)
+		return;
+	gap_add(s->gaps, &s->gap_count,
+		(struct swept_gap){ s->idle_since_ps, at_ps, s->step.number, s->last_subject,
+			next->index });
+}
+
+/* A nested lane: an op that does not fit into the one before it ends that one. */
+static void pop_until_fits(struct state *s, const struct op_event *e)
+{
+	struct lane_state *l = &s->lanes[e->lane];
+
+	while (l->top >= 0 && s->slots[l->top].end_ps < e->end_ps) {
+		s->slots[l->top].end_ps = e->start_ps;
+		finish(s, l->top);
+	}
+}
+
+static void make_room(struct state *s)
+{
+	while (s->free_count < 2) {
+		int32_t slot = ending_first(s, INT64_MAX);
+		s->out->too_deep = true;
+		finish(s, slot >= 0 ? slot : s->active[0]);
+	}
+}
+
+static void span_begin(struct state *s, const struct subject *start, const struct op_event *e)
+{
+	int spans = 0;
+
+	for (int i = 0; i < s->active_count; i++)
+		spans += s->slots[s->active[i]].is_span;
+	if (spans >= SPANS_MAX)
+		return;
+	running_add(s, (struct running){ .subject = start->index,
+			       .lane = -1,
+			       .parent = -1,
+			       .bit = op_kind_activity(start->kind),
+			       .is_span = true,
+			       .start_ps = e->start_ps,
+			       .end_ps = INT64_MAX,
+			       .step = s->serial });
+}
+
+static int bit_of(const struct subject *s)
+{
+	int bit = (int)op_kind_activity(s->kind);
+
+	return bit ? bit : ACTIVITY_COMPUTE; /* a loop's own time keeps the core busy */
+}
+
+static void event_begin(struct state *s, const struct subject *subject, const struct op_event *e)
+{
+	struct lane_state *l = &s->lanes[e->lane];
+	bool nested = s->out->plane->lanes[e->lane].class == LANE_OPS;
+	int32_t parent = -1;
+
+	make_room(s);
+	if (nested) {
+		pop_until_fits(s, e);
+		parent = l->top;
+		if (parent >= 0)
+			active_remove(s, parent);
+	}
+	int32_t slot = running_add(s, (struct running){ .subject = subject->index,
+						.lane = nested ? e->lane : -1,
+						.parent = parent,
+						.bit = bit_of(subject),
+						.start_ps = e->start_ps,
+						.end_ps = e->end_ps,
+						.step = s->in_step ? s->serial : -1 });
+	if (nested)
+		l->top = slot;
+	if (subject->async == ASYNC_START)
+		span_begin(s, subject, e);
+}
+
+static void event_take(struct state *s, const struct op_event *e)
+{
+	const struct subject *subject = subject_of(s, e->op);
+	bool first_kernel = true;
+
+	advance(s, e->start_ps);
+	gap_end(s, subject, e->start_ps);
+	if (subject->groups_kernels && s->lanes[e->lane].group.subject >= 0 &&
+		(s->lanes[e->lane].group.subject != subject->index))
+		group_close(s, &s->lanes[e->lane].group);
+	if (subject->groups_kernels)
+		first_kernel = s->lanes[e->lane].group.subject != subject->index ||
+			group_has(&s->lanes[e->lane].group, e->op);
+	else
+		group_close(s, &s->lanes[e->lane].group);
+	program_event(s, subject, e, first_kernel);
+	if (subject->groups_kernels)
+		group_add(s, subject, e);
+	if (e->bytes > 0 && s->in_step)
+		pending_of(s, subject->index)->bytes += e->bytes;
+	s->out->copy_count[s->out->plane->ops[e->op].copy]++;
+	event_begin(s, subject, e);
+	if (e->end_ps > s->out->last_ps)
+		s->out->last_ps = e->end_ps;
+	s->out->events++;
+}
+
+static void state_init(struct state *s, struct sweep *out, const struct step_plan *plan,
+	const struct host_facts *facts, struct registry *registry, struct arena *keep)
+{
+	struct arena step_empty = s->step_empty;
+
+	*s = (struct state){ .out = out,
+		.plan = plan,
+		.facts = facts,
+		.registry = registry,
+		.keep = keep,
+		.step_keep = step_empty,
+		.step_empty = step_empty,
+		.last_subject = -1 };
+	s->lanes = arena_make(keep, struct lane_state, out->plane->lane_count);
+	for (ptrdiff_t i = 0; i < out->plane->lane_count; i++)
+		s->lanes[i] = (struct lane_state){ .top = -1, .group = { .subject = -1 } };
+	for (int i = 0; i < SWEEP_MAX_RUNNING; i++)
+		s->free_slots[s->free_count++] = SWEEP_MAX_RUNNING - 1 - i;
+}
+
+static bool in_marked_step(const struct state *s)
+{
+	return s->plan->marks && s->in_step;
+}
+
+static void sweep_begin(struct state *s, int64_t at_ps)
+{
+	s->out->first_ps = s->out->last_ps = s->now_ps = s->idle_since_ps = at_ps;
+	if (s->plan->source == STEPS_WINDOW)
+		step_open(s, at_ps);
+}
+
+/* Spans without a done never end: they are dropped at the last event's end. */
+static void sweep_finish(struct state *s)
+{
+	struct sweep *o = s->out;
+
+	/* A marked step that has begun ends where its mark says. */
+	advance(s, in_marked_step(s) && s->plan->marks[s->mark].end_ps > o->last_ps
+			? s->plan->marks[s->mark].end_ps
+			: o->last_ps);
+	for (int i = s->active_count; i-- > 0;)
+		running_drop(s, s->active[i]);
+	for (ptrdiff_t i = 0; i < o->plane->lane_count; i++)
+		group_close(s, &s->lanes[i].group);
+	for (int32_t i = 0; i < o->program_cap; i++)
+		program_close(s, i);
+	step_close(s, o->last_ps, s->plan->source == STEPS_WINDOW);
+}
+
+static bool sweep_once(struct state *s, int64_t limit, struct diag *err)
+{
+	struct merge *m = merge_new(s->out->plane, s->keep);
+	struct op_event e;
+
+	while ((limit == 0 || s->out->events < limit) && merge_next(m, &e)) {
+		if (s->out->events == 0)
+			sweep_begin(s, e.start_ps);
+		event_take(s, &e);
+	}
+	bool stopped = limit > 0 && s->out->events >= limit;
+	err->id = DIAG_NONE;
+	bool ok = stopped || merge_end(m, err);
+	merge_free(m);
+	if (ok && s->out->events > 0)
+		sweep_finish(s);
+	return ok;
+}
+
+bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
+	const struct host_facts *facts, struct registry *registry, int64_t limit,
+	struct arena *keep, struct sweep *ret, struct diag *err)
+{
+	struct state *s = arena_make(keep, struct state, 1);
+	bool sorted = false, ok;
+
+	p->keep = keep;
+	s->step_empty = arena_new(ARENA_SCRATCH_BYTES);
+	for (;;) {
+		*ret = (struct sweep){ .plane = p, .host = host, .sorted = sorted };
+		ret->gaps = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
+		state_init(s, ret, plan, facts, registry, keep);
+		ok = sweep_once(s, limit, err);
+		if (ok || err->id != DIAG_NONE)
+			break;
+		sorted = true; /* one more lane is marked to be sorted: begin again */
+	}
+	arena_free(&s->step_empty);
+	return ok || diag_context(err, "%.*s", STR_ARG(p->profile->input->path));
+}

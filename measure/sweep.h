@@ -1,0 +1,117 @@
+/*
+ * The sweep: one pass over a device's ops in time order, reduced to what the tables need.
+ *
+ * At every moment the sweep knows which ops are running, adds the elapsed time to the mask of
+ * their activities, to the ops it belongs to, and to the step it falls in.  A step's figures are
+ * pending until it closes and count only if it proves steady.
+ *
+ *	lane 0   |--while-----------------------|        self time: the parent gives back
+ *	         |  |--matmul--|  |--matmul--|  |        what its children take
+ *	lane 1        |====all-reduce====|               mask: compute, compute+comms, ...
+ *
+ * Memory is bounded by distinct ops, steps kept and gaps kept, never by events.
+ */
+#ifndef MEASURE_SWEEP_H
+#define MEASURE_SWEEP_H
+
+#include "base/stats.h"
+#include "measure/hostfacts.h"
+#include "measure/subject.h"
+
+/* Step rows kept per device; more steady steps still count in all sums. */
+#define SWEEP_MAX_STEPS 256
+#define SWEEP_MAX_GAPS	100
+/* Ops running at the same time on one device; more is a broken clock. */
+#define SWEEP_MAX_RUNNING 512
+
+enum step_source { STEPS_WINDOW, STEPS_PROGRAM, STEPS_ANNOTATION, STEPS_LINE };
+
+/* Where a device's steps begin and end. */
+struct step_plan {
+	enum step_source source;
+	/* LINE and WINDOW: explicit spans on the lane clock, in order, not overlapping. */
+	struct step_mark {
+		int64_t start_ps, end_ps, number;
+	} *marks;
+	ptrdiff_t mark_count;
+	/* PROGRAM and ANNOTATION: `per_step` executions of this program make a step. */
+	const struct program *main;
+	int64_t per_step;
+	const int64_t *numbers; /* of annotations, or NULL: from 0 */
+	ptrdiff_t number_count;
+	bool drop_first; /* the first step is a warm-up: there are three or more */
+};
+
+struct op_total {
+	int64_t count, self_ps, max_ps;
+	int64_t overlap_ps; /* of its time with something else running */
+	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
+	int64_t bytes;	    /* moved by copies that say so */
+	struct dist dist;   /* of executions */
+};
+
+/* Span of an async pair or of a synchronous collective: one value an instance, in order. */
+struct instance {
+	int32_t step, ordinal; /* kept step, and which execution within it */
+	int64_t span_ps;
+};
+
+struct collective_total {
+	struct instance *items;
+	ptrdiff_t count, cap;
+	struct dist span;
+	int64_t done_self_ps; /* of the pair's dones: waiting */
+};
+
+struct swept_step {
+	int64_t start_ps, end_ps, number;
+	int64_t mask_ps[ACTIVITY_MASKS];
+	int64_t idle_ps;
+	bool warmup, complete;
+};
+
+struct swept_gap {
+	int64_t start_ps, end_ps, step;
+	int32_t before, after; /* subjects; -1 none */
+};
+
+struct program_total {
+	int64_t executions, time_ps;
+	struct dist dist;
+	int64_t kernels_self_ps;
+};
+
+struct sweep {
+	struct plane *plane;
+	int32_t host;
+	/* by subject index */
+	struct op_total *ops;
+	struct collective_total *collectives;
+	ptrdiff_t op_cap;
+	/* by program index, over the whole window */
+	struct program_total *programs;
+	ptrdiff_t program_cap;
+	struct swept_step *steps; /* the first SWEEP_MAX_STEPS steady ones, and all others */
+	ptrdiff_t step_count, step_cap;
+	int64_t steady_count;	    /* all of them */
+	int64_t steady_ps;	    /* their time */
+	int64_t mask_ps[ACTIVITY_MASKS]; /* in steady steps */
+	int64_t window_mask_ps[ACTIVITY_MASKS];
+	int64_t idle_ps, window_idle_ps;
+	int64_t first_ps, last_ps, events;
+	int64_t copy_count[COPY_UNKNOWN + 1];
+	struct swept_gap *gaps; /* a heap by length while sweeping; by start afterwards */
+	ptrdiff_t gap_count;
+	bool too_deep;	/* more ops running at once than can be: times are not to be trusted */
+	bool sorted;	/* a lane had to be sorted */
+};
+
+/*
+ * Sweep one device plane.  `keep` is this task's own arena.  False with err set when the bytes are
+ * bad.  `limit` stops after so many events (for a first guess); 0 means all.
+ */
+bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
+	const struct host_facts *facts, struct registry *registry, int64_t limit,
+	struct arena *keep, struct sweep *ret, struct diag *err);
+
+#endif

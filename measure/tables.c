@@ -1,0 +1,127 @@
+#include "measure/tables.h"
+
+#include <math.h>
+
+/*
+ * The column lists, once more as data.  offsetof needs the row's type, which a list does not
+ * carry, so each expansion stands under its own ROW.
+ */
+#define AS_TEXT(column, words, meaning)                                                            \
+	{ STR_INIT(#column), COLUMN_TEXT, UNIT_NONE, offsetof(struct ROW, column), words,          \
+		STR_INIT(meaning) },
+#define AS_REAL(column, unit, meaning)                                                             \
+	{ STR_INIT(#column), COLUMN_REAL, UNIT_##unit, offsetof(struct ROW, column), NULL,         \
+		STR_INIT(meaning) },
+
+#define ROW run_row
+static const struct column run_columns[] = { RUN_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW devices_row
+static const struct column devices_columns[] = { DEVICES_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW programs_row
+static const struct column programs_columns[] = { PROGRAMS_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW steps_row
+static const struct column steps_columns[] = { STEPS_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW ops_row
+static const struct column ops_columns[] = { OPS_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW families_row
+static const struct column families_columns[] = { FAMILIES_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW edges_row
+static const struct column edges_columns[] = { EDGES_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW collectives_row
+static const struct column collectives_columns[] = { COLLECTIVES_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW memory_row
+static const struct column memory_columns[] = { MEMORY_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW buffers_row
+static const struct column buffers_columns[] = { BUFFERS_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW gaps_row
+static const struct column gaps_columns[] = { GAPS_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW transfers_row
+static const struct column transfers_columns[] = { TRANSFERS_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW compiles_row
+static const struct column compiles_columns[] = { COMPILES_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW quality_row
+static const struct column quality_columns[] = { QUALITY_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW deltas_row
+static const struct column deltas_columns[] = { DELTAS_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+
+const struct table_def table_defs[TABLE_COUNT] = {
+#define X(table, COLUMNS, key, meaning)                                                            \
+	{ STR_INIT(#table), STR_INIT(meaning), STR_INIT(key), table##_columns,                     \
+		(ptrdiff_t)(sizeof(table##_columns) / sizeof(table##_columns[0])),                 \
+		(ptrdiff_t)sizeof(struct table##_row) },
+	TABLES(X)
+#undef X
+};
+
+static void row_clear(const struct table_def *def, void *row)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++)
+		if (def->columns[i].type == COLUMN_REAL)
+			cell_set_real(&def->columns[i], row, NAN);
+}
+
+void *table_add(struct tables *t, enum table_id id, struct arena *keep)
+{
+	const struct table_def *def = &table_defs[id];
+	struct table *table = &t->items[id];
+
+	void *row = arena_grow(keep, &table->rows, &table->count, &table->cap, def->row_bytes);
+	row_clear(def, row);
+	return row;
+}
+
+const struct table_def *table_find(struct str name)
+{
+	for (int i = 0; i < TABLE_COUNT; i++)
+		if (str_eq(table_defs[i].name, name))
+			return &table_defs[i];
+	return NULL;
+}
+
+const struct column *table_column(const struct table_def *def, struct str name)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++)
+		if (str_eq(def->columns[i].name, name))
+			return &def->columns[i];
+	return NULL;
+}
+
+double cell_real(const struct column *c, const void *row)
+{
+	return *(const double *)((const char *)row + c->offset);
+}
+
+struct str cell_text(const struct column *c, const void *row)
+{
+	return *(const struct str *)((const char *)row + c->offset);
+}
+
+bool cell_is_null(const struct column *c, const void *row)
+{
+	return c->type == COLUMN_TEXT ? !cell_text(c, row).p : isnan(cell_real(c, row));
+}
+
+void cell_set_real(const struct column *c, void *row, double value)
+{
+	*(double *)((char *)row + c->offset) = value;
+}
+
+void cell_set_text(const struct column *c, void *row, struct str value)
+{
+	*(struct str *)((char *)row + c->offset) = value;
+}

@@ -1,0 +1,78 @@
+/*
+ * The tables of facts: what measure/ makes of a run and rules/ judges.
+ *
+ * Rows are plain structs generated from measure/columns.h; anything generic (SQL, CSV, JSON, the
+ * fixtures of rule tests) reaches a cell through the column's offset.  A REAL that is NaN and a
+ * TEXT whose p is NULL are NULL: unknown, which is not the same as zero or empty.
+ *
+ * Every TEXT in a table has gone through text_clean.
+ */
+#ifndef MEASURE_TABLES_H
+#define MEASURE_TABLES_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/unit.h"
+#include "measure/columns.h"
+
+enum column_type { COLUMN_TEXT, COLUMN_REAL };
+
+struct column {
+	struct str name;
+	enum column_type type;
+	enum unit unit;		/* REAL only */
+	ptrdiff_t offset;	/* of the struct str or double in the row */
+	const char *words;	/* TEXT: allowed values separated by '|', or NULL */
+	struct str meaning;
+};
+
+struct table_def {
+	struct str name, meaning, key; /* key: the column that names a subject */
+	const struct column *columns;
+	ptrdiff_t column_count;
+	ptrdiff_t row_bytes;
+};
+
+#define ROW_TEXT(name, words, meaning) struct str name;
+#define ROW_REAL(name, unit, meaning)  double name;
+#define X(table, COLUMNS, key, meaning)                                                            \
+	struct table##_row {                                                                       \
+		COLUMNS(ROW_TEXT, ROW_REAL)                                                        \
+	};
+TABLES(X)
+#undef X
+
+enum table_id {
+#define X(table, COLUMNS, key, meaning) TABLE_##table,
+	TABLES(X)
+#undef X
+	TABLE_COUNT
+};
+
+extern const struct table_def table_defs[TABLE_COUNT];
+
+struct table {
+	void *rows;
+	ptrdiff_t count, cap;
+};
+
+struct tables {
+	struct table items[TABLE_COUNT];
+};
+
+/* A new last row with every cell NULL; the pointer lives until the next row is added. */
+void *table_add(struct tables *t, enum table_id id, struct arena *keep);
+/* `struct op_row *`-style access: rows of `t` as struct <table>_row. */
+#define table_rows(t, table) ((struct table##_row *)(t)->items[TABLE_##table].rows)
+#define table_new(t, table, keep) ((struct table##_row *)table_add((t), TABLE_##table, (keep)))
+#define table_count(t, table)	  ((t)->items[TABLE_##table].count)
+
+const struct table_def *table_find(struct str name);			      /* NULL if unknown */
+const struct column *table_column(const struct table_def *def, struct str name); /* or NULL */
+double cell_real(const struct column *c, const void *row);
+struct str cell_text(const struct column *c, const void *row);
+bool cell_is_null(const struct column *c, const void *row);
+void cell_set_real(const struct column *c, void *row, double value);
+void cell_set_text(const struct column *c, void *row, struct str value);
+
+#endif
