@@ -1,0 +1,36 @@
+/*
+ * What SQLite would let pass and a rule must not: a number compared with a text, a word that a
+ * column never holds, seconds compared with bytes, an unknown name without a suggestion.
+ *
+ * A tolerant reading of SQL: it finds these mistakes and leaves the grammar to SQLite, which sees
+ * every expression after it.  Private to rules/.
+ */
+#ifndef RULES_CHECK_H
+#define RULES_CHECK_H
+
+#include "rules/dimension.h"
+#include "rules/engine.h"
+
+/* Deepest nesting of an expression; SQLite's own limit here is of the same size. */
+#define SQL_MAX_DEPTH 100
+
+/* What an expression may speak of beside the tables. */
+struct sql_names {
+	const struct table_def *table; /* its row; NULL for a SELECT */
+	struct rule_param *params;     /* marked as used when met */
+	ptrdiff_t param_count;
+	struct reads *reads; /* if given: columns of the row that are read, outside of subqueries */
+	bool is_query;	     /* functions for queries by hand; no parameters */
+};
+
+/* What an expression is for: a condition, or a gain in seconds. */
+enum sql_want { WANT_CONDITION, WANT_SECONDS };
+
+bool check_expression(struct str sql,
+	const struct sql_names
+		*names, /* What an expression is for: a condition, or a gain in seconds. */
+	enum sql_want want, struct arena *keep, struct sql_fault *fault);
+bool check_select(
+	struct str sql, const struct sql_names *names, struct arena *keep, struct sql_fault *fault);
+
+#endif

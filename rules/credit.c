@@ -1,0 +1,242 @@
+/* Each second of recoverable time is credited to one finding.  See credit.h. */
+#include "rules/credit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/kind.h"
+
+struct str pool_name(enum pool p)
+{
+	static const struct str names[POOL_COUNT] = { STR_INIT("auto"), STR_INIT("compute"),
+		STR_INIT("update"), STR_INIT("copy"), STR_INIT("comms"), STR_INIT("transfer"),
+		STR_INIT("idle"), STR_INIT("memory") };
+
+	return p < POOL_COUNT ? names[p] : STR("");
+}
+
+/* ---- what a row is about ------------------------------------------------------------------ */
+
+/* Tables not listed are about ops (level 0) and take their pool from the row's kind. */
+static const struct {
+	struct str table;
+	enum pool pool;
+	int level;
+} subjects[] = {
+	{ STR_INIT("collectives"), POOL_COMMS, 0 },
+	{ STR_INIT("transfers"), POOL_TRANSFER, 0 },
+	{ STR_INIT("gaps"), POOL_IDLE, 0 },
+	{ STR_INIT("compiles"), POOL_IDLE, 0 },
+	{ STR_INIT("memory"), POOL_MEMORY, 1 },
+	{ STR_INIT("buffers"), POOL_MEMORY, 0 },
+	{ STR_INIT("devices"), POOL_IDLE, 1 },
+	{ STR_INIT("steps"), POOL_IDLE, 1 },
+	{ STR_INIT("run"), POOL_COMPUTE, 2 },
+	{ STR_INIT("programs"), POOL_COMPUTE, 2 },
+};
+
+static enum pool pool_of_kind(struct str kind)
+{
+	enum op_kind k = 0;
+
+	while (k < KIND_COUNT && !str_eq(op_kind_name(k), kind))
+		k++;
+	if (k == KIND_UPDATE)
+		return POOL_UPDATE;
+	switch (k < KIND_COUNT ? op_kind_activity(k) : ACTIVITY_COMPUTE) {
+	case ACTIVITY_COMMS:
+		return POOL_COMMS;
+	case ACTIVITY_COPY:
+		return POOL_COPY;
+	case ACTIVITY_TRANSFER:
+		return POOL_TRANSFER;
+	default:
+		return POOL_COMPUTE;
+	}
+}
+
+enum pool credit_pool(const struct table_def *table, struct str kind)
+{
+	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+		if (str_eq(subjects[i].table, table->name))
+			return subjects[i].pool;
+	return pool_of_kind(kind);
+}
+
+int credit_level(const struct table_def *table)
+{
+	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+		if (str_eq(subjects[i].table, table->name))
+			return subjects[i].level;
+	return 0;
+}
+
+/* ---- how much there is -------------------------------------------------------------------- */
+
+struct purse {
+	double left[POOL_COUNT];  /* what a pool still holds */
+	double spent[POOL_COUNT]; /* credited so far */
+	double debt[POOL_COUNT];  /* credited on lower levels, not yet taken off this one */
+	double total_left;
+};
+
+static double known(double x)
+{
+	return isnan(x) ? 0 : x;
+}
+
+/* Shares of the step that a pool holds; NaN when the profile does not tell. */
+static double pool_share(const struct run_row *run, enum pool pool)
+{
+	switch (pool) {
+	case POOL_COMPUTE: /* updates are computing too, and have a pool of their own */
+		return run->compute_ratio - known(run->update_excess_ratio);
+	case POOL_UPDATE:
+		return run->update_excess_ratio;
+	case POOL_COPY:
+		return run->layout_copy_ratio;
+	case POOL_COMMS:
+		return run->comms_exposed_ratio;
+	case POOL_TRANSFER:
+		return run->transfer_ratio;
+	case POOL_IDLE:
+		return run->idle_ratio;
+	case POOL_MEMORY:
+		return 0;
+	default:
+		return NAN;
+	}
+}
+
+/* Unknown budgets do not limit. */
+static double limit(double seconds)
+{
+	return isnan(seconds) ? INFINITY : fmax(seconds, 0);
+}
+
+static struct purse purse_of(const struct tables *tables)
+{
+	static const struct run_row unknown;
+	const struct run_row *run = table_count(tables, run) ? table_rows(tables, run) : &unknown;
+	double step = run == &unknown ? NAN : run->step_time_s;
+	struct purse purse = { .total_left = limit(step * (1 - known(run->roofline_ratio_lo))) };
+
+	for (int i = 0; i < POOL_COUNT; i++)
+		purse.left[i] = limit(pool_share(run, (enum pool)i) * step);
+	purse.left[POOL_MEMORY] = 0;
+	return purse;
+}
+
+/* ---- one claim a family ------------------------------------------------------------------- */
+
+static int by_family(const void *a, const void *b)
+{
+	const struct claim *x = *(struct claim *const *)a, *y = *(struct claim *const *)b;
+	int order = (x->pool > y->pool) - (x->pool < y->pool);
+
+	if (!order)
+		order = str_cmp(x->family, y->family);
+	return order ? order : (x->finding > y->finding) - (x->finding < y->finding);
+}
+
+/* From `from`, the end of the claims of one rule: findings are in rule order, so they adjoin. */
+static ptrdiff_t rule_run(struct claim **group, ptrdiff_t from, ptrdiff_t count,
+	const struct finding *findings, double *sum)
+{
+	ptrdiff_t i = from;
+
+	*sum = 0;
+	for (; i < count && findings[group[i]->finding].rule == findings[group[from]->finding].rule;
+		i++)
+		*sum += group[i]->seconds;
+	return i;
+}
+
+/* Claims of all rules but the one that claims most become zero; the first rule wins a tie. */
+static void settle(struct claim **group, ptrdiff_t count, const struct finding *findings)
+{
+	ptrdiff_t best = 0, best_end = 0, end;
+	double most = -1, sum;
+
+	for (ptrdiff_t i = 0; i < count; i = end) {
+		end = rule_run(group, i, count, findings, &sum);
+		if (sum > most) {
+			most = sum;
+			best = i;
+			best_end = end;
+		}
+	}
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (i < best || i >= best_end)
+			group[i]->seconds = 0;
+}
+
+static void settle_families(
+	struct claim *claims, ptrdiff_t count, const struct finding *findings, struct arena *keep)
+{
+	struct claim **sorted = arena_make(keep, struct claim *, count + 1);
+	ptrdiff_t n = 0, end;
+
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (claims[i].family.len && claims[i].seconds > 0)
+			sorted[n++] = &claims[i];
+	qsort(sorted, (size_t)n, sizeof(*sorted), by_family);
+	for (ptrdiff_t i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && sorted[end]->pool == sorted[i]->pool &&
+				  str_eq(sorted[end]->family, sorted[i]->family);
+			end++)
+			;
+		if (end > i + 1)
+			settle(&sorted[i], end - i, findings);
+	}
+}
+
+/* ---- paying out --------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+	int order = (x->level > y->level) - (x->level < y->level);
+
+	if (!order)
+		order = (x->seconds < y->seconds) - (x->seconds > y->seconds);
+	return order ? order : (x->finding > y->finding) - (x->finding < y->finding);
+}
+
+static double pay(struct purse *purse, const struct claim *claim)
+{
+	double taken = fmin(claim->seconds, purse->debt[claim->pool]);
+	double wanted = fmin(claim->seconds - taken, purse->left[claim->pool]);
+	double paid = fmax(0, fmin(wanted, purse->total_left));
+
+	purse->debt[claim->pool] -= fmax(0, taken);
+	purse->left[claim->pool] -= paid;
+	purse->spent[claim->pool] += paid;
+	purse->total_left -= paid;
+	return paid;
+}
+
+double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count,
+	struct finding *findings, struct arena *keep)
+{
+	struct purse purse = purse_of(tables);
+	double sum = 0;
+	int level = 0;
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (!isnan(claims[i].seconds))
+			claims[n++] = claims[i];
+	settle_families(claims, n, findings, keep);
+	qsort(claims, (size_t)n, sizeof(*claims), by_size);
+	for (ptrdiff_t i = 0; i < n; i++) {
+		if (claims[i].level != level)
+			memcpy(purse.debt, purse.spent, sizeof(purse.debt));
+		level = claims[i].level;
+		double paid = pay(&purse, &claims[i]);
+		findings[claims[i].finding].gain_s = paid;
+		sum += paid;
+	}
+	return sum;
+}

@@ -1,0 +1,288 @@
+/* The connection: what it allows, what it costs, and how its errors read.  See engine.h. */
+#include "rules/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "rules/functions.h"
+
+/* Virtual-machine steps between two looks at the budget. */
+enum { STEPS_PER_LOOK = 4096 };
+
+/*
+ * What SQLite's sorters and statements may hold, for the whole process: tables are ours and not
+ * counted, so a rule needs kilobytes and a large query by hand some tens of megabytes.
+ */
+#define SQL_HEAP_BYTES INT64_C(268435456)
+
+static const struct {
+	int limit, value;
+} limits[] = {
+	{ SQLITE_LIMIT_LENGTH, 1 << 20 },     /* the longest text in a table is 4 KiB */
+	{ SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, /* a rule's expressions, twice */
+	{ SQLITE_LIMIT_COLUMN, 200 },	      /* the widest table has about 60 */
+	{ SQLITE_LIMIT_EXPR_DEPTH, 200 },     /* nobody reads a deeper one */
+	{ SQLITE_LIMIT_COMPOUND_SELECT, 20 },
+	{ SQLITE_LIMIT_VDBE_OP, 50000 },
+	{ SQLITE_LIMIT_FUNCTION_ARG, 32 },
+	{ SQLITE_LIMIT_ATTACHED, 0 },
+	{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 256 },
+	{ SQLITE_LIMIT_VARIABLE_NUMBER, 200 },
+	{ SQLITE_LIMIT_TRIGGER_DEPTH, 0 },
+	{ SQLITE_LIMIT_WORKER_THREADS, 0 },
+};
+
+static const struct {
+	int option, value;
+} options[] = {
+	{ SQLITE_DBCONFIG_DQS_DML, 0 }, /* "matmul" is a column, never a text */
+	{ SQLITE_DBCONFIG_DQS_DDL, 0 },
+	{ SQLITE_DBCONFIG_DEFENSIVE, 1 },
+	{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+	{ SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+	{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+	{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+};
+
+void reads_add(struct reads *reads, struct arena *keep, const struct table_def *table,
+	const struct column *column)
+{
+	for (ptrdiff_t i = 0; i < reads->count; i++)
+		if (reads->items[i].column == column)
+			return;
+	*arena_push(keep, reads->items, reads->count, reads->cap) =
+		(struct column_read){ table, column };
+}
+
+bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrdiff_t at,
+	ptrdiff_t width, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	*fault = (struct sql_fault){ id, at, width, arena_vfmt(keep, fmt, args) };
+	va_end(args);
+	return false;
+}
+
+/*
+ * What edit distance does not see: "overlap" for overlap_ratio, "p50_seconds" for p50_s.  The
+ * shortest candidate that goes on from the word, else the longest that it goes on from.
+ */
+static struct str nearest_prefix(struct str word, const struct str *candidates, ptrdiff_t count)
+{
+	struct str best = { NULL, 0 };
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct str c = candidates[i];
+		bool longer = word.len >= 2 && str_starts(c, word);
+		bool shorter = c.len >= 3 && str_starts(word, c);
+
+		if (longer && (best.len < word.len || c.len < best.len))
+			best = c;
+		else if (shorter && c.len > best.len)
+			best = c;
+	}
+	return best;
+}
+
+struct str near_hint(
+	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count)
+{
+	struct str near = text_nearest(word, candidates, count);
+
+	if (!near.p)
+		near = nearest_prefix(word, candidates, count);
+	return near.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(near)) : STR("");
+}
+
+/* Reading a column of a table of ours; an empty column name is count(*). */
+static int authorize_read(struct engine *e, const char *table, const char *column)
+{
+	const struct table_def *def = table_find(str_from(table));
+	const struct column *c = def ? table_column(def, str_from(column)) : NULL;
+
+	if (!def)
+		return SQLITE_DENY;
+	if (c && e->reads)
+		reads_add(e->reads, e->reads_keep, def, c);
+	return SQLITE_OK;
+}
+
+static int authorize_function(const struct engine *e, const char *name)
+{
+	const struct sql_function *f = sql_function_find(str_from(name));
+
+	return f && (e->is_query || !f->query_only) ? SQLITE_OK : SQLITE_DENY;
+}
+
+/* SQLITE_RECURSIVE, PRAGMA, ATTACH, every write and whatever comes later: denied. */
+static int authorize(void *arg, int action, const char *a, const char *b, const char *database,
+	const char *trigger)
+{
+	(void)database, (void)trigger;
+	struct engine *e = arg;
+	int answer = SQLITE_DENY;
+
+	if (action == SQLITE_SELECT || e->is_declaring)
+		answer = SQLITE_OK;
+	else if (action == SQLITE_READ)
+		answer = authorize_read(e, a, b);
+	else if (action == SQLITE_FUNCTION)
+		answer = authorize_function(e, b);
+	if (answer != SQLITE_OK)
+		e->was_refused = true;
+	return answer;
+}
+
+static int spend(void *arg)
+{
+	struct engine *e = arg;
+
+	e->steps_left -= STEPS_PER_LOOK;
+	return e->steps_left <= 0;
+}
+
+static int configure(struct engine *e)
+{
+	int code = SQLITE_OK;
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && code == SQLITE_OK; i++)
+		code = sqlite3_db_config(e->db, options[i].option, options[i].value, (int *)NULL);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		sqlite3_limit(e->db, limits[i].limit, limits[i].value);
+	/* Before the authorizer, which would refuse it: sorters never spill into files. */
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(e->db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
+	if (code == SQLITE_OK)
+		code = sql_functions_register(e->db);
+	for (int i = 0; i < TABLE_COUNT && code == SQLITE_OK; i++) {
+		struct source *s = &e->sources[i];
+
+		s->engine = e;
+		s->def = &table_defs[i];
+		s->id = (enum table_id)i;
+		code = vtab_register(s, e->db);
+	}
+	sqlite3_set_authorizer(e->db, authorize, e);
+	sqlite3_progress_handler(e->db, STEPS_PER_LOOK, spend, e);
+	return code;
+}
+
+struct engine *engine_new(struct arena *keep, struct diag *err)
+{
+	struct engine *e = arena_make(keep, struct engine, 1);
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
+		    SQLITE_OPEN_NOMUTEX;
+
+	e->keep = keep;
+	sqlite3_hard_heap_limit64(SQL_HEAP_BYTES);
+	int code = sqlite3_open_v2(":memory:", &e->db, flags, NULL);
+	if (code == SQLITE_OK)
+		code = configure(e);
+	if (code == SQLITE_OK) {
+		e->scratch = arena_new(ARENA_RUN_BYTES);
+		return e;
+	}
+	diag_set(err, DIAG_LIMIT, "the rule engine cannot start: SQLite says '%s'",
+		sqlite3_errstr(code));
+	sqlite3_close_v2(e->db);
+	return NULL;
+}
+
+void engine_free(struct engine *e)
+{
+	if (!e)
+		return;
+	for (ptrdiff_t i = 0; i < e->slot_count; i++)
+		sqlite3_finalize(e->slots[i].stmt);
+	sqlite3_close_v2(e->db);
+	arena_free(&e->scratch);
+}
+
+void engine_show(struct engine *e, struct tables *tables)
+{
+	e->tables = tables;
+	for (int i = 0; i < TABLE_COUNT; i++)
+		memset(e->sources[i].indexes, 0, sizeof(e->sources[i].indexes));
+	arena_clear(&e->scratch);
+}
+
+/* SQLite's message as it stands reads well enough, once it is clear who speaks. */
+static void prepare_fault(struct engine *e, struct arena *keep, struct sql_fault *fault)
+{
+	const char *message = sqlite3_errmsg(e->db);
+	ptrdiff_t at = sqlite3_error_offset(e->db);
+
+	if (e->was_refused)
+		sql_fail(fault, keep, DIAG_RULE_SQL, at, 1,
+			"not allowed here (%s): only reading the tables of the run is", message);
+	else
+		sql_fail(fault, keep, DIAG_RULE_SQL, at, 1, "not valid SQL: %s", message);
+}
+
+static bool only_blanks(const char *tail, const char *end)
+{
+	struct str rest = str_trim(str_span(tail, end));
+
+	return !rest.len || str_eq(rest, STR(";"));
+}
+
+sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
+	struct arena *keep, struct sql_fault *fault)
+{
+	sqlite3_stmt *stmt = NULL;
+	const char *z = arena_z(keep, sql), *tail = z;
+
+	e->reads = reads;
+	e->reads_keep = keep;
+	e->was_refused = false;
+	int code = sqlite3_prepare_v2(e->db, z, (int)sql.len, &stmt, &tail);
+	e->reads = NULL;
+	if (code != SQLITE_OK)
+		prepare_fault(e, keep, fault);
+	else if (!stmt)
+		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "there is no SQL here");
+	else if (!only_blanks(tail, z + sql.len))
+		sql_fail(fault, keep, DIAG_RULE_SQL, tail - z, 1, "only one statement is allowed");
+	else if (!sqlite3_stmt_readonly(stmt) || sqlite3_stmt_isexplain(stmt))
+		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "only SELECT is allowed");
+	else
+		return stmt;
+	sqlite3_finalize(stmt);
+	return NULL;
+}
+
+sqlite3_stmt *engine_slot(struct engine *e, ptrdiff_t index, struct str sql, struct arena *keep,
+	struct sql_fault *fault)
+{
+	while (e->slot_count <= index)
+		*arena_push(e->keep, e->slots, e->slot_count, e->slot_cap) = (struct slot){ 0 };
+	struct slot *slot = &e->slots[index];
+	e->steps_left = BUDGET_RULE_STEPS;
+	e->is_query = false;
+	if (slot->stmt && str_eq(slot->sql, sql))
+		return slot->stmt;
+	sqlite3_finalize(slot->stmt);
+	slot->stmt = engine_prepare(e, sql, NULL, keep, fault);
+	slot->sql = arena_str(e->keep, sql);
+	return slot->stmt;
+}
+
+void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sql_fault *fault)
+{
+	if (code == SQLITE_INTERRUPT)
+		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
+			"it did not end within %lld million steps; join on key, family or name, "
+			"or select fewer rows",
+			(long long)((e->is_query ? BUDGET_QUERY_STEPS : BUDGET_RULE_STEPS) /
+				    1000000));
+	else if (code == SQLITE_NOMEM)
+		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
+			"it needs more than %lld MiB of memory; sort or group fewer rows",
+			(long long)(SQL_HEAP_BYTES >> 20));
+	else
+		sql_fail(fault, keep, DIAG_RULE_SQL, -1, 0, "SQLite says: %s",
+			sqlite3_errmsg(e->db));
+}

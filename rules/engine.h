@@ -1,0 +1,96 @@
+/*
+ * The SQL engine behind rules and queries: a private SQLite connection whose only content is the
+ * tables of a run, as virtual tables.
+ *
+ * Reading those tables and calling the functions of sql_functions is all that is allowed; there is
+ * no file, no schema to write, no extension, no clock, no randomness, and no statement runs longer
+ * than its budget.  Private to rules/.
+ *
+ * Refuses: knowing what a rule is (judge.c); speaking of files and lines: a fault points into the
+ * SQL text, and the caller knows where that came from.
+ */
+#ifndef RULES_ENGINE_H
+#define RULES_ENGINE_H
+
+#include <sqlite3.h>
+
+#include "rules/judge.h"
+
+/* A column that a statement reads, as SQLite itself told the authorizer. */
+struct column_read {
+	const struct table_def *table;
+	const struct column *column;
+};
+
+struct reads {
+	struct column_read *items; /* each once, in order of first use */
+	ptrdiff_t count, cap;
+};
+
+void reads_add(struct reads *reads, struct arena *keep, const struct table_def *table,
+	const struct column *column);
+
+/* What is wrong with a piece of SQL, and where in it. */
+struct sql_fault {
+	enum diag_id id;
+	ptrdiff_t at, width; /* bytes; at is -1 when no place is known */
+	struct str text;
+};
+
+/* Fills `fault` and returns false, so that `return sql_fail(...)` reads well. */
+bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrdiff_t at,
+	ptrdiff_t width, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* "; did you mean 'x'?", or nothing when no candidate is near. */
+struct str near_hint(
+	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count);
+
+/* A virtual table's view of one table of the run. */
+struct source {
+	sqlite3_vtab vtab; /* first: SQLite hands this pointer back */
+	struct engine *engine;
+	const struct table_def *def;
+	enum table_id id;
+	struct row_index *indexes[3]; /* by indexed_columns; NULL until asked for */
+};
+
+struct engine {
+	sqlite3 *db;
+	struct arena *keep;
+	struct arena scratch;  /* indexes of the current tables */
+	struct tables *tables; /* what the virtual tables show; NULL: no rows */
+	struct source sources[TABLE_COUNT];
+	struct reads *reads; /* where the authorizer notes columns, or NULL */
+	struct arena *reads_keep;
+	bool is_query;	   /* functions that only make sense by hand are allowed too */
+	bool is_declaring; /* a virtual table states its columns, which looks like a write */
+	bool was_refused;  /* the authorizer said no */
+	int64_t steps_left;
+	struct slot { /* statements kept from profile to profile, by rule number */
+		struct str sql;
+		sqlite3_stmt *stmt;
+	} * slots;
+	ptrdiff_t slot_count, slot_cap;
+};
+
+/*
+ * Virtual-machine steps one statement may take.  A rule takes 10 to 50 steps a row, so a million
+ * ops fit; a runaway join is stopped within a second.  A query by hand may take forty times that.
+ */
+#define BUDGET_RULE_STEPS  INT64_C(50000000)
+#define BUDGET_QUERY_STEPS INT64_C(2000000000)
+
+/* Show `tables` (or nothing) from now on. */
+void engine_show(struct engine *e, struct tables *tables);
+/* One statement, reading only; NULL and a fault.  Adds the columns it reads to `reads`. */
+sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
+	struct arena *keep, struct sql_fault *fault);
+/* The statement for rule number `index`, prepared before if the text is the same. */
+sqlite3_stmt *engine_slot(struct engine *e, ptrdiff_t index, struct str sql, struct arena *keep,
+	struct sql_fault *fault);
+/* Why a step failed: budget, memory, or what SQLite says. */
+void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sql_fault *fault);
+
+/* vtab.c */
+int vtab_register(struct source *source, sqlite3 *db);
+
+#endif

@@ -1,0 +1,151 @@
+/* Findings.  See finding.h. */
+#include "rules/finding.h"
+
+#include <math.h>
+
+#include "base/out.h"
+
+/* ---- evidence ----------------------------------------------------------------------------- */
+
+/* The row that a column's value stands in: the subject's, or the run's, which has just one. */
+static const void *row_of(const struct subject *s, const struct column_read *read)
+{
+	if (read->table == s->code->rows)
+		return s->row;
+	if (read->table == &table_defs[TABLE_run] && table_count(s->tables, run) == 1)
+		return s->tables->items[TABLE_run].rows;
+	return NULL;
+}
+
+static struct str read_name(const struct subject *s, const struct column_read *read)
+{
+	if (read->table == s->code->rows)
+		return read->column->name;
+	return arena_fmt(
+		s->keep, "%.*s.%.*s", STR_ARG(read->table->name), STR_ARG(read->column->name));
+}
+
+static struct evidence cell_evidence(
+	const struct subject *s, const struct column_read *read, const void *row)
+{
+	const struct column *c = read->column;
+	struct evidence e = { .column = read_name(s, read),
+		.unit = c->unit,
+		.is_text = c->type == COLUMN_TEXT,
+		.is_null = cell_is_null(c, row),
+		.real = NAN };
+
+	if (e.is_text)
+		e.text = cell_text(c, row);
+	else
+		e.real = cell_real(c, row);
+	return e;
+}
+
+static void add_evidence(const struct subject *s, const struct expression *x, struct finding *f)
+{
+	ptrdiff_t n = 0;
+
+	f->evidence = arena_make(s->keep, struct evidence, x->reads.count + x->param_count + 1);
+	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
+		const void *row = row_of(s, &x->reads.items[i]);
+
+		if (row)
+			f->evidence[n++] = cell_evidence(s, &x->reads.items[i], row);
+	}
+	for (ptrdiff_t i = 0; i < x->param_count; i++)
+		f->evidence[n++] = (struct evidence){ .column = x->params[i]->name,
+			.unit = x->params[i]->unit,
+			.real = x->params[i]->value };
+	f->evidence_count = n;
+}
+
+/* ---- what is missing ---------------------------------------------------------------------- */
+
+enum sight { NULL_CELLS, OUT_OF_SIGHT };
+
+static ptrdiff_t list_missing(
+	const struct subject *s, const struct expression *x, enum sight sight, struct out *o)
+{
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
+		const struct column_read *read = &x->reads.items[i];
+		const void *row = row_of(s, read);
+		bool listed = sight == OUT_OF_SIGHT ? !row : row && cell_is_null(read->column, row);
+
+		if (!listed)
+			continue;
+		out_z(o, n++ ? ", " : "");
+		out_str(o, read_name(s, read));
+	}
+	return n;
+}
+
+/*
+ * Which NULLs made an expression unknown.  When no cell in sight is NULL, it was computed over
+ * other rows, and those columns are named; a division by zero names nothing.
+ */
+static struct str missing_columns(const struct subject *s, const struct expression *x)
+{
+	struct out *o = out_memory(s->keep);
+
+	if (!list_missing(s, x, NULL_CELLS, o))
+		list_missing(s, x, OUT_OF_SIGHT, o);
+	return out_text(o);
+}
+
+static struct str unknown_message(
+	const struct subject *s, const struct finding *f, const struct expression *x)
+{
+	if (f->missing.len)
+		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s is not known",
+			STR_ARG(f->name), STR_ARG(f->missing));
+	return arena_fmt(s->keep, "%.*s cannot be judged: this has no value: %.*s",
+		STR_ARG(f->name), STR_ARG(x->source->text));
+}
+
+/* ---- the finding -------------------------------------------------------------------------- */
+
+struct str subject_text(const struct subject *s, const struct column *c)
+{
+	if (!c || cell_is_null(c, s->row))
+		return (struct str){ NULL, 0 };
+	if (c->type == COLUMN_TEXT)
+		return cell_text(c, s->row);
+	return double_text(s->keep, cell_real(c, s->row));
+}
+
+/* The first frame in the user's own code where that is known. */
+static void set_place(const struct subject *s, struct finding *f)
+{
+	const struct rule_code *code = s->code;
+	bool users = code->user_file && !cell_is_null(code->user_file, s->row);
+	const struct column *line = users ? code->user_line : code->source_line;
+
+	f->source_file = subject_text(s, users ? code->user_file : code->source_file);
+	f->source_line = line ? cell_real(line, s->row) : NAN;
+	f->scope = subject_text(s, code->scope);
+}
+
+void finding_fill(const struct subject *s, enum verdict verdict, const struct expression *x,
+	bool is_unknown, struct finding *ret)
+{
+	*ret = (struct finding){
+		.rule = s->rule, .verdict = verdict, .gain_s = NAN, .claimed_s = NAN
+	};
+	ret->subject = subject_text(s, s->code->key);
+	ret->name = subject_text(s, s->code->name);
+	if (!ret->subject.p)
+		ret->subject = s->code->rows->name;
+	if (!ret->name.p)
+		ret->name = ret->subject;
+	set_place(s, ret);
+	add_evidence(s, x, ret);
+	if (is_unknown) {
+		ret->missing = missing_columns(s, x);
+		ret->message = unknown_message(s, ret, x);
+	} else {
+		ret->message = template_fill(&s->code->message, s->row, s->tables, s->keep);
+	}
+}

@@ -1,0 +1,34 @@
+/*
+ * The SQL functions that rules and queries may call: deterministic, and without side effects.
+ * Private to rules/.
+ */
+#ifndef RULES_FUNCTIONS_H
+#define RULES_FUNCTIONS_H
+
+#include <sqlite3.h>
+
+#include "base/str.h"
+
+enum function_result {
+	RESULT_NUMBER,
+	RESULT_TEXT,
+	RESULT_ARGUMENT, /* of the type and unit of its last argument */
+};
+
+struct sql_function {
+	struct str name;
+	enum function_result result;
+	bool keeps_unit; /* a number in the unit of its first argument */
+	bool query_only;
+	bool aggregate;		 /* over rows: has its place in a SELECT only */
+	double (*math1)(double); /* ours, because SQLite may be built without it */
+	double (*math2)(double, double);
+};
+
+extern const struct sql_function sql_functions[];
+extern const ptrdiff_t sql_function_count;
+
+const struct sql_function *sql_function_find(struct str name); /* NULL if not allowed */
+int sql_functions_register(sqlite3 *db);
+
+#endif

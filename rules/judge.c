@@ -1,0 +1,471 @@
+/*
+ * Judging.  See judge.h.
+ *
+ * Of a row: `where` false: no subject.  `where` unknown: inconclusive.  `assert` false: fail, or
+ * warn when that is the rule's severity.  Else `assert` or `warn` unknown: inconclusive.  Else
+ * `warn` false: warn.
+ *
+ * Of a rule: fail, as one failed subject is proof; else inconclusive, as one unknown subject might
+ * have failed; else warn; else pass.
+ *
+ * Of a gate: a false `assert` says that the profile does not carry the evidence, which is no
+ * verdict on the program: the gate is inconclusive, and so is every rule that needs it, whatever
+ * its own rows say.
+ */
+#include "rules/judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "rules/credit.h"
+#include "rules/finding.h"
+
+/* Findings kept of one rule: no report shows more, and each costs about a kilobyte. */
+enum { RULE_FINDINGS_MAX = 10000 };
+
+struct session {
+	struct engine *engine;
+	const struct ruleset *rules;
+	struct tables *tables;
+	struct arena *keep;
+	struct judgement *ret;
+	struct claim *claims;
+	ptrdiff_t claim_count, claim_cap, finding_cap;
+	struct diag *err;
+};
+
+/* A rule at work. */
+struct trial {
+	struct session *s;
+	struct subject subject;
+	struct rule_result *result;
+	sqlite3_stmt *stmt;
+	int64_t failed, warned, broken; /* subjects; broken: of a gate */
+	int64_t seen;			/* subjects that did not pass */
+	ptrdiff_t first_claim;
+};
+
+struct str verdict_name(enum verdict v)
+{
+	static const struct str names[] = { STR_INIT("pass"), STR_INIT("fail"), STR_INIT("warn"),
+		STR_INIT("waived"), STR_INIT("not-applicable"), STR_INIT("inconclusive"),
+		STR_INIT("off") };
+
+	return v <= VERDICT_OFF ? names[v] : STR("");
+}
+
+/* The order in which findings are shown. */
+static int verdict_rank(enum verdict v)
+{
+	static const int ranks[] = {
+		[VERDICT_FAIL] = 0,
+		[VERDICT_WARN] = 1,
+		[VERDICT_WAIVED] = 2,
+		[VERDICT_INCONCLUSIVE] = 3,
+		[VERDICT_PASS] = 4,
+		[VERDICT_NOT_APPLICABLE] = 5,
+		[VERDICT_OFF] = 6,
+	};
+
+	return ranks[v];
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
+
+/* An expression that the rule does not have is true. */
+static enum truth truth_of(const struct trial *t, const struct expression *x)
+{
+	if (!x->source)
+		return IS_TRUE;
+	if (sqlite3_column_type(t->stmt, x->result) == SQLITE_NULL)
+		return IS_UNKNOWN;
+	return sqlite3_column_double(t->stmt, x->result) != 0 ? IS_TRUE : IS_FALSE;
+}
+
+static void copy_cell(const struct trial *t, const struct column *c, int i, void *row)
+{
+	int type = sqlite3_column_type(t->stmt, i);
+
+	if (c->type == COLUMN_REAL) {
+		bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+
+		cell_set_real(c, row, is_number ? sqlite3_column_double(t->stmt, i) : NAN);
+	} else if (type != SQLITE_NULL) {
+		const char *p = (const char *)sqlite3_column_text(t->stmt, i);
+		struct str text = { p, sqlite3_column_bytes(t->stmt, i) };
+
+		cell_set_text(c, row, arena_str(t->s->keep, text));
+	}
+}
+
+/* The row in its table; one of a SELECT is in none and is copied out of the result. */
+static const void *current_row(const struct trial *t)
+{
+	const struct table_def *def = t->subject.code->rows;
+
+	if (t->subject.rule->from) {
+		const char *rows = t->s->tables->items[def - table_defs].rows;
+
+		return rows + sqlite3_column_int64(t->stmt, 0) * def->row_bytes;
+	}
+	void *row = arena_alloc(t->s->keep, def->row_bytes, alignof(max_align_t), 1);
+	for (int i = 0; i < (int)def->column_count; i++)
+		copy_cell(t, &def->columns[i], i, row);
+	return row;
+}
+
+/* Seconds that the subject would give back; NaN when the rule gives none or they are unknown. */
+static double claimed_gain(const struct trial *t)
+{
+	const struct expression *gain = &t->subject.code->gain;
+
+	if (!gain->source || sqlite3_column_type(t->stmt, gain->result) == SQLITE_NULL)
+		return NAN;
+	double seconds = sqlite3_column_double(t->stmt, gain->result);
+	return isfinite(seconds) ? fmax(0, seconds) : NAN;
+}
+
+static void add_claim(struct trial *t, const struct finding *f)
+{
+	struct session *s = t->s;
+	const struct rule_code *code = t->subject.code;
+	struct str family = subject_text(&t->subject, code->family);
+	struct str kind = subject_text(&t->subject, code->kind);
+	enum pool pool = t->subject.rule->pool;
+
+	if (pool == POOL_AUTO)
+		pool = credit_pool(code->rows, kind);
+	if (isnan(f->claimed_s) || pool == POOL_MEMORY)
+		return;
+	*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
+		(struct claim){ s->ret->finding_count - 1, pool, credit_level(code->rows),
+			family.p ? family : f->subject, f->claimed_s };
+}
+
+static void add_finding(
+	struct trial *t, enum verdict verdict, const struct expression *x, bool is_unknown)
+{
+	struct judgement *ret = t->s->ret;
+
+	if (t->seen++ >= RULE_FINDINGS_MAX)
+		return;
+	struct finding *f =
+		arena_push(t->s->keep, ret->findings, ret->finding_count, t->s->finding_cap);
+	t->subject.row = current_row(t);
+	finding_fill(&t->subject, verdict, x, is_unknown, f);
+	if (verdict == VERDICT_INCONCLUSIVE)
+		return;
+	f->claimed_s = claimed_gain(t);
+	add_claim(t, f);
+}
+
+/* `assert` is false. */
+static void judge_broken(struct trial *t)
+{
+	const struct rule *rule = t->subject.rule;
+	enum verdict verdict = rule->severity == SEVERITY_WARN ? VERDICT_WARN : VERDICT_FAIL;
+
+	if (rule->gate)
+		verdict = VERDICT_INCONCLUSIVE;
+	t->broken += rule->gate;
+	t->failed += verdict == VERDICT_FAIL;
+	t->warned += verdict == VERDICT_WARN;
+	add_finding(t, verdict, &t->subject.code->assert, false);
+}
+
+static void judge_row(struct trial *t)
+{
+	const struct rule_code *code = t->subject.code;
+	enum truth where = truth_of(t, &code->where);
+	enum truth demand = truth_of(t, &code->assert), wish = truth_of(t, &code->warn);
+
+	if (where == IS_UNKNOWN) {
+		t->result->unknown++;
+		add_finding(t, VERDICT_INCONCLUSIVE, &code->where, true);
+		return;
+	}
+	t->result->subjects++;
+	if (demand == IS_FALSE) {
+		judge_broken(t);
+	} else if (demand == IS_UNKNOWN || wish == IS_UNKNOWN) {
+		t->result->unknown++;
+		add_finding(t, VERDICT_INCONCLUSIVE,
+			demand == IS_UNKNOWN ? &code->assert : &code->warn, true);
+	} else if (wish == IS_FALSE) {
+		t->warned++;
+		add_finding(t, VERDICT_WARN, &code->warn, false);
+	}
+}
+
+static void bind_params(const struct trial *t)
+{
+	const struct rule *rule = t->subject.rule;
+
+	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
+		struct str name = arena_fmt(t->s->keep, ":%.*s", STR_ARG(rule->params[i].name));
+		int index = sqlite3_bind_parameter_index(t->stmt, name.p);
+
+		if (index) /* the message alone may use it */
+			sqlite3_bind_double(t->stmt, index, rule->params[i].value);
+	}
+}
+
+static bool judge_failed(const struct trial *t, const struct sql_fault *fault)
+{
+	const struct rule *rule = t->subject.rule;
+
+	return diag_set(t->s->err, fault->id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
+		STR_ARG(rule->origin.file), (long long)rule->origin.line,
+		(long long)rule->origin.column, STR_ARG(rule->name), STR_ARG(fault->text));
+}
+
+static bool judge_rows(struct trial *t, ptrdiff_t index)
+{
+	struct sql_fault fault;
+	struct session *s = t->s;
+	int code;
+
+	t->stmt = engine_slot(s->engine, index, t->subject.code->sql, s->keep, &fault);
+	if (!t->stmt)
+		return judge_failed(t, &fault);
+	bind_params(t);
+	while ((code = sqlite3_step(t->stmt)) == SQLITE_ROW)
+		judge_row(t);
+	if (code != SQLITE_DONE)
+		engine_step_fault(s->engine, code, s->keep, &fault);
+	sqlite3_reset(t->stmt);
+	return code == SQLITE_DONE || judge_failed(t, &fault);
+}
+
+/* ---- rules -------------------------------------------------------------------------------- */
+
+/* The first finding of the rule that says why it is inconclusive. */
+static const struct finding *first_inconclusive(const struct trial *t)
+{
+	const struct judgement *ret = t->s->ret;
+
+	for (ptrdiff_t i = t->result->first_finding; i < ret->finding_count; i++)
+		if (ret->findings[i].verdict == VERDICT_INCONCLUSIVE)
+			return &ret->findings[i];
+	return NULL;
+}
+
+static struct str nothing_reason(const struct trial *t)
+{
+	const struct rule_code *code = t->subject.code;
+	const struct table_def *def = t->subject.rule->from;
+
+	if (!def)
+		return STR("its SELECT gives no row");
+	if (!t->s->tables->items[def - table_defs].count || !code->where.source)
+		return arena_fmt(t->s->keep, "the profile has no %.*s", STR_ARG(def->name));
+	return arena_fmt(t->s->keep, "no row of %.*s fits: %.*s", STR_ARG(def->name),
+		STR_ARG(code->where.source->text));
+}
+
+static struct str inconclusive_reason(const struct trial *t)
+{
+	const struct finding *f = first_inconclusive(t);
+	struct rule_result *r = t->result;
+	int64_t bad = r->unknown + t->broken;
+
+	if (!r->subjects && !r->unknown)
+		return nothing_reason(t);
+	if (r->subjects + r->unknown < t->subject.rule->min_subjects)
+		return arena_fmt(t->s->keep, "%lld of at least %lld subjects found",
+			(long long)r->subjects, (long long)t->subject.rule->min_subjects);
+	if (!f) /* it came after the last finding that is kept */
+		return arena_fmt(t->s->keep, "%lld subjects cannot be judged", (long long)bad);
+	if (bad == 1)
+		return f->message;
+	return arena_fmt(
+		t->s->keep, "%.*s, and %lld more", STR_ARG(f->message), (long long)(bad - 1));
+}
+
+static void conclude(struct trial *t)
+{
+	struct rule_result *r = t->result;
+
+	if (t->failed) {
+		r->verdict = VERDICT_FAIL;
+	} else if (r->unknown || t->broken || r->subjects < t->subject.rule->min_subjects) {
+		r->verdict = VERDICT_INCONCLUSIVE;
+		r->reason = inconclusive_reason(t);
+	} else if (t->warned) {
+		r->verdict = VERDICT_WARN;
+	} else if (!r->subjects) {
+		r->verdict = VERDICT_NOT_APPLICABLE;
+		r->reason = nothing_reason(t);
+	} else {
+		r->verdict = VERDICT_PASS;
+	}
+}
+
+/* ---- gates -------------------------------------------------------------------------------- */
+
+static bool rule_needs(const struct rule *rule, const struct rule *gate)
+{
+	if (rule->needs_all)
+		return true;
+	for (ptrdiff_t i = 0; i < rule->need_count; i++)
+		if (str_eq(rule->needs[i], gate->name))
+			return true;
+	return false;
+}
+
+/* The result of a gate that holds the rule up, or NULL. */
+static const struct rule_result *closed_gate(const struct session *s, const struct rule *rule)
+{
+	for (ptrdiff_t i = 0; i < s->rules->count; i++) {
+		const struct rule *gate = s->rules->items[i];
+
+		if (gate->gate && rule_needs(rule, gate) &&
+			s->ret->results[i].verdict == VERDICT_INCONCLUSIVE)
+			return &s->ret->results[i];
+	}
+	return NULL;
+}
+
+/* What the rule found is not to be trusted: only its number is told. */
+static void hold_up(struct trial *t, const struct rule_result *gate)
+{
+	struct rule_result *r = t->result;
+	struct session *s = t->s;
+
+	s->ret->finding_count = r->first_finding;
+	s->claim_count = t->first_claim;
+	r->verdict = VERDICT_INCONCLUSIVE;
+	r->reason = arena_fmt(s->keep, "gate %.*s failed: %.*s", STR_ARG(gate->rule->name),
+		STR_ARG(gate->reason));
+	if (t->failed + t->warned)
+		r->reason = arena_fmt(s->keep, "%.*s (%lld of %lld subjects would not pass)",
+			STR_ARG(r->reason), (long long)(t->failed + t->warned),
+			(long long)r->subjects);
+}
+
+static bool judge_rule(struct session *s, ptrdiff_t index)
+{
+	const struct rule *rule = s->rules->items[index];
+	struct rule_result *r = &s->ret->results[index];
+	struct trial t = { .s = s,
+		.result = r,
+		.first_claim = s->claim_count,
+		.subject = { rule, rule->code, NULL, s->tables, s->keep } };
+
+	r->rule = rule;
+	r->first_finding = s->ret->finding_count;
+	if (rule->severity == SEVERITY_OFF) {
+		r->verdict = VERDICT_OFF;
+		r->reason = arena_fmt(s->keep, "switched off in %.*s, line %lld",
+			STR_ARG(rule->severity_origin.file), (long long)rule->severity_origin.line);
+		return true;
+	}
+	if (!judge_rows(&t, index))
+		return false;
+	conclude(&t);
+	const struct rule_result *gate = rule->gate ? NULL : closed_gate(s, rule);
+	if (gate)
+		hold_up(&t, gate);
+	r->finding_count = s->ret->finding_count - r->first_finding;
+	return true;
+}
+
+/* ---- the run ------------------------------------------------------------------------------ */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+	double gx = isnan(x->gain_s) ? -1 : x->gain_s, gy = isnan(y->gain_s) ? -1 : y->gain_s;
+	int order = verdict_rank(x->verdict) - verdict_rank(y->verdict);
+
+	if (!order)
+		order = (gx < gy) - (gx > gy);
+	if (!order)
+		order = str_cmp(x->rule->name, y->rule->name);
+	if (!order)
+		order = str_cmp(x->name, y->name);
+	if (!order)
+		order = str_cmp(x->subject, y->subject);
+	return order ? order : str_cmp(x->message, y->message);
+}
+
+static bool is_demanded(const struct rule *rule)
+{
+	return rule->gate || rule->required;
+}
+
+static bool is_optional(const struct rule *rule)
+{
+	return !rule->gate;
+}
+
+static bool is_any(const struct rule *rule)
+{
+	(void)rule;
+	return true;
+}
+
+static bool has_verdict(const struct session *s, enum verdict v, bool (*is)(const struct rule *))
+{
+	for (ptrdiff_t i = 0; i < s->ret->result_count; i++)
+		if (s->ret->results[i].verdict == v && is(s->ret->results[i].rule))
+			return true;
+	return false;
+}
+
+/*
+ * As the exit status has it: lacking evidence that was demanded weighs more than a warning.  A run
+ * of which no rule could say anything good has not passed; gates alone are no praise.
+ */
+static enum verdict run_verdict(const struct session *s)
+{
+	if (has_verdict(s, VERDICT_FAIL, is_any))
+		return VERDICT_FAIL;
+	if (has_verdict(s, VERDICT_INCONCLUSIVE, is_demanded))
+		return VERDICT_INCONCLUSIVE;
+	if (has_verdict(s, VERDICT_WARN, is_any))
+		return VERDICT_WARN;
+	if (has_verdict(s, VERDICT_INCONCLUSIVE, is_any))
+		return VERDICT_INCONCLUSIVE;
+	return has_verdict(s, VERDICT_PASS, is_optional) ? VERDICT_PASS : VERDICT_INCONCLUSIVE;
+}
+
+static bool judge_all(struct session *s)
+{
+	for (int gates = 1; gates >= 0; gates--)
+		for (ptrdiff_t i = 0; i < s->rules->count; i++)
+			if (s->rules->items[i]->gate == gates && !judge_rule(s, i))
+				return false;
+	return true;
+}
+
+static void set_run_gain(struct tables *tables, double gain_s)
+{
+	for (ptrdiff_t i = 0; i < table_count(tables, run); i++)
+		table_rows(tables, run)[i].gain_s = gain_s;
+}
+
+bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables, struct arena *keep,
+	struct judgement *ret, struct diag *err)
+{
+	struct session s = {
+		.engine = e, .rules = rules, .tables = tables, .keep = keep, .ret = ret, .err = err
+	};
+
+	*ret = (struct judgement){ .result_count = rules->count };
+	ret->results = arena_make(keep, struct rule_result, rules->count + 1);
+	set_run_gain(tables, NAN); /* of an earlier judgement */
+	engine_show(e, tables);
+	bool ok = judge_all(&s);
+	engine_show(e, NULL);
+	if (!ok)
+		return false;
+	ret->gain_s = credit(tables, s.claims, s.claim_count, ret->findings, keep);
+	set_run_gain(tables, ret->gain_s);
+	if (ret->finding_count)
+		qsort(ret->findings, (size_t)ret->finding_count, sizeof(*ret->findings), by_rank);
+	ret->verdict = run_verdict(&s);
+	return true;
+}

@@ -1,0 +1,113 @@
+/*
+ * Judging: a rule set against the tables of a run.
+ *
+ * Never green by absence: a NULL where or assert is inconclusive and names the missing columns; a
+ * failed gate makes the rules that need it inconclusive.  Each second of gain is credited to one
+ * finding only, and all gains together never exceed step time minus ideal.
+ *
+ * SQLite evaluates the expressions over virtual tables; the authorizer allows reading the tables
+ * and calling an allow-list of functions, and the budget is virtual-machine steps, so a verdict
+ * never depends on the machine's speed.
+ */
+#ifndef RULES_JUDGE_H
+#define RULES_JUDGE_H
+
+#include "measure/tables.h"
+#include "rules/ruleset.h"
+
+/* Not in order of weight: see verdict_rank and run_verdict in judge.c. */
+enum verdict {
+	VERDICT_PASS,
+	VERDICT_FAIL,
+	VERDICT_WARN,
+	VERDICT_WAIVED,
+	VERDICT_NOT_APPLICABLE, /* no subject: the where clause matched nothing, all of it known */
+	VERDICT_INCONCLUSIVE,
+	VERDICT_OFF,
+};
+struct str verdict_name(enum verdict v); /* "pass", "fail", "not-applicable" ... */
+
+struct evidence {
+	struct str column;
+	enum unit unit;
+	bool is_text, is_null;
+	double real;
+	struct str text;
+};
+
+/*
+ * One subject (row) of a rule that did not pass.  Strings of a finding may lie in the tables that
+ * were judged.
+ */
+struct finding {
+	const struct rule *rule;
+	enum verdict verdict;	   /* FAIL, WARN, WAIVED or INCONCLUSIVE; never FAIL for a gate */
+	struct str subject;	   /* the row's key: stable over recompiles */
+	struct str name;	   /* the row's name, for people */
+	struct str message;	   /* the rule's message filled in */
+	struct evidence *evidence; /* columns the failing expression read, params after them */
+	ptrdiff_t evidence_count;
+	double gain_s;		       /* credited seconds per step, NaN when the rule gives none */
+	double claimed_s;	       /* before crediting each second once */
+	struct str source_file, scope; /* where to look; missing when unknown */
+	double source_line;
+	struct str missing; /* INCONCLUSIVE: the columns that were NULL, comma separated */
+};
+
+struct rule_result {
+	const struct rule *rule;
+	enum verdict verdict;	 /* the worst of its subjects, or the reason there are none */
+	int64_t subjects;	 /* rows the where clause selected */
+	int64_t unknown;	 /* rows whose where or assert was NULL */
+	struct str reason;	 /* for NOT_APPLICABLE, INCONCLUSIVE and OFF: why, for people */
+	ptrdiff_t first_finding; /* while judging; findings are sorted afterwards */
+	ptrdiff_t finding_count; /* 0 when a gate holds the rule up: they are not to be trusted */
+};
+
+struct judgement {
+	struct rule_result *results; /* in rule order */
+	ptrdiff_t result_count;
+	struct finding *findings; /* fail, warn, waived, inconclusive; each by gain, then name */
+	ptrdiff_t finding_count;
+	double gain_s; /* sum of credited gains, per step; run.gain_s too */
+	/*
+	 * Of the whole, as the exit status has it: fail; inconclusive if a gate or a required rule
+	 * is; warn; inconclusive if any rule is, or none but gates passed; pass.
+	 */
+	enum verdict verdict;
+};
+
+/*
+ * A connection with the tables as virtual tables, kept from profile to profile.  `judge` may be
+ * called many times with different tables and the same rules, whose statements are then compiled
+ * once.  False only for a rule that runs past its budget.  For one thread at a time.
+ *
+ * A gate whose assert is false is INCONCLUSIVE, not FAIL: the profile lacks the evidence, and that
+ * is no verdict on the program.  Rules that need it are INCONCLUSIVE with the gate's name in their
+ * reason.
+ */
+struct engine;
+struct engine *engine_new(struct arena *keep, struct diag *err);
+void engine_free(struct engine *e);
+bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables, struct arena *keep,
+	struct judgement *ret, struct diag *err);
+
+/*
+ * Free SQL for `rooflint query`: calls `header` once with the column names (cells are NULL) and
+ * `row` with each row; either may be NULL, and false from them ends the query, which then fails
+ * with what they wrote to the caller's diagnostic.
+ * Texts live until `row` returns.  Reading only; the same authorizer, a larger budget.
+ */
+struct query_cell {
+	bool is_null, is_text;
+	double real;
+	struct str text;
+	bool is_integer;
+	int64_t integer;
+};
+typedef bool query_row_fn(
+	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count);
+bool engine_query(struct engine *e, struct tables *tables, struct str sql, query_row_fn *row,
+	query_row_fn *header, void *arg, struct diag *err);
+
+#endif

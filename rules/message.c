@@ -1,0 +1,218 @@
+/* Message templates.  See message.h. */
+#include "rules/message.h"
+
+#include "base/out.h"
+#include "rules/dimension.h"
+
+#define UNIT_BIT(u) (1u << UNIT_##u)
+#define ANY_UNIT    0xffffffffu
+
+/* What each format may show; a number without a unit may take any of them. */
+static const struct format {
+	struct str name;
+	const char *shows;
+	unsigned units;
+	enum unit fallback; /* for a number without a unit */
+	bool bare;
+} formats[] = {
+	{ STR_INIT("time"), "times", UNIT_BIT(SECONDS), UNIT_SECONDS, false },
+	{ STR_INIT("percent"), "ratios", UNIT_BIT(RATIO), UNIT_RATIO, false },
+	{ STR_INIT("bytes"), "sizes", UNIT_BIT(BYTES), UNIT_BYTES, false },
+	{ STR_INIT("rate"), "rates", UNIT_BIT(BYTES_PER_SECOND) | UNIT_BIT(FLOPS_PER_SECOND),
+		UNIT_BYTES_PER_SECOND, false },
+	{ STR_INIT("flops"), "FLOPs and FLOP/s", UNIT_BIT(FLOPS) | UNIT_BIT(FLOPS_PER_SECOND),
+		UNIT_FLOPS, false },
+	{ STR_INIT("count"), "counts", UNIT_BIT(COUNT), UNIT_COUNT, false },
+	{ STR_INIT("number"), "any number", ANY_UNIT, UNIT_NONE, true },
+};
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+
+struct template_reader {
+	struct str text;
+	ptrdiff_t at;
+	const struct table_def *rows;
+	struct rule *rule;
+	struct arena *keep;
+	struct template *ret;
+	struct sql_fault *fault;
+};
+
+static struct piece *add(struct template_reader *r)
+{
+	return arena_push(r->keep, r->ret->pieces, r->ret->count, r->ret->cap);
+}
+
+static struct str slice(const struct template_reader *r, ptrdiff_t from, ptrdiff_t to)
+{
+	return str_head(str_from_offset(r->text, from), to - from);
+}
+
+/* ---- fields ------------------------------------------------------------------------------- */
+
+static bool find_param(struct template_reader *r, struct str name, struct piece *piece)
+{
+	for (ptrdiff_t i = 0; i < r->rule->param_count; i++) {
+		struct rule_param *param = &r->rule->params[i];
+
+		if (!str_eq(param->name, name))
+			continue;
+		param->used = true;
+		piece->param = param;
+		piece->unit = param->unit;
+		return true;
+	}
+	return false;
+}
+
+static bool find_field(struct template_reader *r, struct str name, struct piece *piece)
+{
+	const struct table_def *def = r->rows;
+
+	if (str_take(&name, STR("run."))) {
+		def = &table_defs[TABLE_run];
+		piece->of_run = true;
+	}
+	piece->column = table_column(def, name);
+	if (piece->column)
+		piece->unit = piece->column->unit;
+	return piece->column || (!piece->of_run && find_param(r, name, piece));
+}
+
+static bool unknown_field(struct template_reader *r, struct str name)
+{
+	ptrdiff_t count = 0, columns = r->rows->column_count, params = r->rule->param_count;
+	struct str *names = arena_make(r->keep, struct str, columns + params + 1);
+
+	for (ptrdiff_t i = 0; i < columns; i++)
+		names[count++] = r->rows->columns[i].name;
+	for (ptrdiff_t i = 0; i < params; i++)
+		names[count++] = r->rule->params[i].name;
+	struct str hint = near_hint(r->keep, name, names, count);
+	return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, r->at, name.len,
+		"'%.*s' is neither a column of %.*s nor a parameter%.*s", STR_ARG(name),
+		STR_ARG(r->rows->name), STR_ARG(hint));
+}
+
+static bool unknown_format(struct template_reader *r, struct str name, ptrdiff_t at)
+{
+	struct str names[FORMATS];
+
+	for (int i = 0; i < FORMATS; i++)
+		names[i] = formats[i].name;
+	struct str hint = near_hint(r->keep, name, names, FORMATS);
+	if (!hint.len)
+		hint = STR("; there are time, percent, bytes, rate, flops, count and number");
+	return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, at, name.len,
+		"there is no format '%.*s'%.*s", STR_ARG(name), STR_ARG(hint));
+}
+
+static bool apply_format(struct template_reader *r, struct str field, struct str name, ptrdiff_t at,
+	struct piece *piece)
+{
+	const struct format *f = NULL;
+
+	for (int i = 0; i < FORMATS; i++)
+		if (str_eq(formats[i].name, name))
+			f = &formats[i];
+	if (!f)
+		return unknown_format(r, name, at);
+	if (piece->column && piece->column->type == COLUMN_TEXT)
+		return sql_fail(r->fault, r->keep, DIAG_RULE_TYPE, at, name.len,
+			"%.*s is a text and takes no format", STR_ARG(field));
+	if (piece->unit != UNIT_NONE && !(f->units & 1u << piece->unit))
+		return sql_fail(r->fault, r->keep, DIAG_RULE_UNIT, at, name.len,
+			"%.*s is %s; '%.*s' shows %s", STR_ARG(field), unit_noun(piece->unit),
+			STR_ARG(name), f->shows);
+	piece->formatted = true;
+	piece->bare = f->bare;
+	if (piece->unit == UNIT_NONE)
+		piece->unit = f->fallback;
+	return true;
+}
+
+/* Between the braces: field or field:format. */
+static bool read_field(struct template_reader *r)
+{
+	struct str rest = str_from_offset(r->text, r->at), name, format;
+	ptrdiff_t len = str_find_char(rest, '}');
+	struct piece *piece = add(r);
+
+	if (len < 0)
+		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 1,
+			"this brace is never closed; a brace itself is written {{");
+	bool has_format = str_cut(str_head(rest, len), ':', &name, &format);
+	if (!find_field(r, name, piece))
+		return unknown_field(r, name);
+	if (has_format && !apply_format(r, name, format, r->at + name.len + 1, piece))
+		return false;
+	r->at += len + 1;
+	return true;
+}
+
+static bool is_double(const struct template_reader *r, char c)
+{
+	return r->at + 1 < r->text.len && r->text.p[r->at + 1] == c;
+}
+
+bool template_compile(struct str text, const struct table_def *rows, struct rule *rule,
+	struct arena *keep, struct template *ret, struct sql_fault *fault)
+{
+	struct template_reader r = { text, 0, rows, rule, keep, ret, fault };
+	ptrdiff_t from = 0;
+
+	*ret = (struct template){ NULL, 0, 0 };
+	while (r.at < text.len) {
+		char c = text.p[r.at];
+
+		if (c != '{' && c != '}') {
+			r.at++;
+			continue;
+		}
+		bool twice = is_double(&r, c);
+		if (c == '}' && !twice)
+			return sql_fail(fault, keep, DIAG_RULE_SQL, r.at, 1,
+				"this brace was never opened; a brace itself is written }}");
+		add(&r)->text = slice(&r, from, r.at + twice);
+		r.at += 1 + twice;
+		if (!twice && !read_field(&r))
+			return false;
+		from = r.at;
+	}
+	add(&r)->text = slice(&r, from, r.at);
+	return true;
+}
+
+/* ---- filling ------------------------------------------------------------------------------ */
+
+static struct str number_text(const struct piece *piece, double value, struct arena *keep)
+{
+	return unit_text(keep, value, piece->bare ? UNIT_NONE : piece->unit);
+}
+
+static struct str piece_text(
+	const struct piece *piece, const void *row, const struct tables *tables, struct arena *keep)
+{
+	if (piece->param && !piece->formatted)
+		return piece->param->text; /* as the rule file says it */
+	if (piece->param)
+		return number_text(piece, piece->param->value, keep);
+	if (!piece->column)
+		return piece->text;
+	if (piece->of_run)
+		row = table_count(tables, run) ? tables->items[TABLE_run].rows : NULL;
+	if (!row || cell_is_null(piece->column, row))
+		return STR("unknown");
+	if (piece->column->type == COLUMN_TEXT)
+		return cell_text(piece->column, row);
+	return number_text(piece, cell_real(piece->column, row), keep);
+}
+
+struct str template_fill(
+	const struct template *t, const void *row, const struct tables *tables, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+
+	for (ptrdiff_t i = 0; i < t->count; i++)
+		out_str(o, piece_text(&t->pieces[i], row, tables, keep));
+	return out_text(o);
+}

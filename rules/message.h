@@ -1,0 +1,35 @@
+/*
+ * Message templates: "{name} takes {p50_s:time}, {efficiency:percent} of its {bound} roofline".
+ *
+ * A field is a column of the row, a parameter of the rule or run.<column>; without a format it is
+ * shown by its unit.  {{ and }} are braces.  Templates are compiled when the rule file is loaded,
+ * so an unknown field is an error with a caret and never a hole in a report.  Private to rules/.
+ */
+#ifndef RULES_MESSAGE_H
+#define RULES_MESSAGE_H
+
+#include "rules/engine.h"
+
+struct piece {
+	struct str text;	     /* literal, unless one of the next is set */
+	const struct column *column; /* of the row, or of the run */
+	bool of_run;
+	const struct rule_param *param;
+	bool formatted; /* the template says how */
+	bool bare;	/* without its unit */
+	enum unit unit; /* to show it with */
+};
+
+struct template
+{
+	struct piece *pieces;
+	ptrdiff_t count, cap;
+};
+
+/* Parameters met are marked as used. */
+bool template_compile(struct str text, const struct table_def *rows, struct rule *rule,
+	struct arena *keep, struct template *ret, struct sql_fault *fault);
+struct str template_fill(
+	const struct template *t, const void *row, const struct tables *tables, struct arena *keep);
+
+#endif

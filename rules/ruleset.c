@@ -1,0 +1,405 @@
+/*
+ * Loading rule files: finding them, following `extends`, applying --set, and checking the result
+ * as a whole.  See ruleset.h.
+ */
+#include "rules/ruleset.h"
+
+#include <sys/stat.h>
+
+#include "base/embed.h"
+#include "base/input.h"
+#include "rules/compile.h"
+#include "rules/parse.h"
+
+/* Files that extend one another: a longer chain than anyone can follow by reading. */
+enum { EXTENDS_MAX = 16 };
+/* Folders above the working directory that are searched; deeper trees are generated. */
+enum { FIND_MAX = 64 };
+
+static struct rule *find_rule(const struct ruleset *set, struct str name)
+{
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		if (str_eq(set->items[i]->name, name))
+			return set->items[i];
+	return NULL;
+}
+
+const struct rule *ruleset_rule(const struct ruleset *set, struct str name)
+{
+	return find_rule(set, name);
+}
+
+struct loader {
+	struct ruleset *set;
+	struct arena *keep;
+	struct diag *err;
+	bool in_memory;		       /* no files may be read */
+	struct str chain[EXTENDS_MAX]; /* files being read, outermost first */
+	int depth;
+};
+
+static bool load_text(struct loader *l, struct str file, struct str text);
+
+/* ---- where files come from ---------------------------------------------------------------- */
+
+static bool is_bare_name(struct str s)
+{
+	return s.len && str_find_char(s, '/') < 0 && str_find_char(s, '.') < 0;
+}
+
+/* The built-in set of that name; *file is how it is called in messages. */
+static struct str find_builtin(struct loader *l, struct str name, struct str *file)
+{
+	if (!is_bare_name(name))
+		return (struct str){ NULL, 0 };
+	*file = arena_fmt(l->keep, "rules/%.*s.yaml", STR_ARG(name));
+	return embed_find(*file);
+}
+
+static struct str builtin_hint(struct loader *l, struct str name)
+{
+	struct str names[32];
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < embedded_count && n < 32; i++) {
+		struct str s = str_from(embedded_files[i].name);
+
+		if (str_take(&s, STR("rules/")) && str_ends(s, STR(".yaml")))
+			names[n++] = str_head(s, s.len - 5);
+	}
+	return near_hint(l->keep, name, names, n);
+}
+
+static bool read_file(struct loader *l, struct str path, struct str *ret)
+{
+	struct input in;
+
+	if (!input_open(path, l->keep, &in, l->err))
+		return false;
+	if (in.bytes.len > DOC_MAX_BYTES) {
+		input_close(&in);
+		return diag_set(l->err, DIAG_LIMIT, "%.*s: larger than %lld bytes", STR_ARG(path),
+			(long long)DOC_MAX_BYTES);
+	}
+	*ret = arena_str(l->keep, in.bytes); /* carets need it as long as the rules live */
+	bool ok = input_check(&in, l->err);
+	input_close(&in);
+	return ok;
+}
+
+/* `path` as seen from the file that names it. */
+static struct str beside(struct loader *l, struct str file, struct str path)
+{
+	ptrdiff_t slash = str_rfind_char(file, '/');
+
+	while (str_take(&path, STR("./")))
+		;
+	if (slash < 0 || str_starts(path, STR("/")))
+		return path;
+	return arena_fmt(l->keep, "%.*s%.*s", STR_ARG(str_head(file, slash + 1)), STR_ARG(path));
+}
+
+/* ---- extends ------------------------------------------------------------------------------ */
+
+static bool is_open(const struct loader *l, struct str file)
+{
+	for (int i = 0; i < l->depth; i++)
+		if (str_eq(l->chain[i], file))
+			return true;
+	return false;
+}
+
+static bool load_extended(
+	struct loader *l, const struct rule_reader *r, const struct doc_node *node)
+{
+	struct str file, text = find_builtin(l, node->text, &file);
+
+	if (text.p && !is_open(l, file))
+		return load_text(l, file, text);
+	if (is_bare_name(node->text) && !text.p) {
+		struct str hint = builtin_hint(l, node->text);
+
+		if (!hint.len)
+			hint = STR("; a file is written ./name.yaml");
+		return node_fail(r, node, DIAG_RULE_NAME,
+			"there is no built-in rule set '%.*s'%.*s", STR_ARG(node->text),
+			STR_ARG(hint));
+	}
+	if (!text.p)
+		file = beside(l, r->doc->file, node->text);
+	if (l->in_memory && !text.p)
+		return node_fail(r, node, DIAG_RULE_SCHEMA, "files cannot be extended here");
+	if (is_open(l, file))
+		return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s extends itself", STR_ARG(file));
+	if (!read_file(l, file, &text))
+		return diag_context(l->err, "%.*s:%lld:%lld: extends", STR_ARG(r->doc->file),
+			(long long)node->line, (long long)node->column);
+	return load_text(l, file, text);
+}
+
+static bool load_document(struct loader *l, const struct doc *doc)
+{
+	struct rule_reader r = { l->set, doc, l->keep, l->err };
+	const struct doc_node *extends;
+
+	if (!document_check(&r, &extends))
+		return false;
+	if (extends && l->depth == EXTENDS_MAX)
+		return node_fail(&r, extends, DIAG_LIMIT, "more than %d files extend one another",
+			EXTENDS_MAX);
+	if (extends && !load_extended(l, &r, extends))
+		return false;
+	return document_rules(&r);
+}
+
+static bool load_text(struct loader *l, struct str file, struct str text)
+{
+	struct doc *doc = arena_make(l->keep, struct doc, 1);
+
+	if (!doc_parse(file, text, l->keep, doc, l->err))
+		return false;
+	*arena_push(l->keep, l->set->files, l->set->file_count, l->set->file_cap) = file;
+	l->chain[l->depth++] = file;
+	bool ok = load_document(l, doc);
+	l->depth--;
+	return ok;
+}
+
+/* ---- --set -------------------------------------------------------------------------------- */
+
+/* The setting as a document of its own, so that mistakes get carets like any other. */
+struct setting {
+	struct doc doc;
+	struct doc_node rule, key, value;
+};
+
+static void place_part(struct setting *s, struct doc_node *node, struct str part)
+{
+	*node = (struct doc_node){ .kind = DOC_SCALAR,
+		.text = part,
+		.line = 1,
+		.column = part.p - s->doc.source.p + 1,
+		.width = part.len ? part.len : 1 };
+}
+
+static bool split_setting(struct setting *s, struct str text, struct diag *err)
+{
+	struct str left, right, rule, key;
+
+	s->doc = (struct doc){ STR_INIT("--set"), text, NULL };
+	if (!str_cut(text, '=', &left, &right) || !str_cut(left, '.', &rule, &key))
+		return diag_set(err, DIAG_USAGE,
+			"--set %.*s: it takes rule.parameter=value, such as copy-share.limit=5%%",
+			STR_ARG(text));
+	place_part(s, &s->rule, rule);
+	place_part(s, &s->key, key);
+	place_part(s, &s->value, str_trim(right));
+	return true;
+}
+
+static struct str *rule_names(
+	const struct ruleset *set, struct arena *keep, bool gates, ptrdiff_t *count)
+{
+	struct str *names = arena_make(keep, struct str, set->count + 1);
+
+	*count = 0;
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		if (!gates || set->items[i]->gate)
+			names[(*count)++] = set->items[i]->name;
+	return names;
+}
+
+static bool unknown_rule(const struct rule_reader *r, const struct doc_node *node)
+{
+	ptrdiff_t count;
+	struct str *names = rule_names(r->set, r->keep, false, &count);
+	struct str hint = near_hint(r->keep, node->text, names, count);
+
+	return node_fail(r, node, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
+		STR_ARG(node->text), STR_ARG(hint));
+}
+
+static bool unknown_setting(
+	const struct rule_reader *r, const struct rule *rule, const struct doc_node *node)
+{
+	struct str *names = arena_make(r->keep, struct str, rule->param_count + 1);
+
+	for (ptrdiff_t i = 0; i < rule->param_count; i++)
+		names[i] = rule->params[i].name;
+	names[rule->param_count] = STR("severity");
+	struct str hint = near_hint(r->keep, node->text, names, rule->param_count + 1);
+	return node_fail(r, node, DIAG_RULE_NAME, "rule %.*s has no parameter '%.*s'%.*s",
+		STR_ARG(rule->name), STR_ARG(node->text), STR_ARG(hint));
+}
+
+static bool apply_setting(struct loader *l, struct str text)
+{
+	struct setting *s = arena_make(l->keep, struct setting, 1);
+	struct rule_reader r = { l->set, &s->doc, l->keep, l->err };
+
+	if (!split_setting(s, arena_str(l->keep, text), l->err))
+		return false;
+	struct rule *rule = find_rule(l->set, s->rule.text);
+	if (!rule)
+		return unknown_rule(&r, &s->rule);
+	const struct rule_key *key = rule_key_find(s->key.text);
+	if (key && (key->type == KEY_SEVERITY || key->type == KEY_BOOL || key->type == KEY_COUNT))
+		return value_set(&r, rule, key, &s->value);
+	if (!rule_find_param(rule, s->key.text))
+		return unknown_setting(&r, rule, &s->key);
+	return param_set(&r, rule, s->key.text, &s->key, &s->value);
+}
+
+/* ---- the set as a whole ------------------------------------------------------------------- */
+
+static bool rule_fail(
+	const struct loader *l, const struct origin *origin, enum diag_id id, struct str text)
+{
+	return diag_caret(l->err, id, doc_place(origin->doc, origin->node), "%.*s", STR_ARG(text));
+}
+
+/* A rule that demands nothing is most often a misspelt name of an inherited one. */
+static bool check_complete(const struct loader *l, const struct rule *rule)
+{
+	ptrdiff_t count;
+	struct str *names = rule_names(l->set, l->keep, false, &count);
+	const char *lack = NULL;
+
+	if (!rule->from && !rule->select.text.p)
+		lack = "from (a table) or select";
+	else if (!rule->warn.text.p && !rule->assert.text.p)
+		lack = "warn or assert";
+	else if (rule->gate && !rule->assert.text.p)
+		lack = "assert, which a gate needs";
+	if (!lack)
+		return true;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (str_eq(names[i], rule->name))
+			names[i] = STR("");
+	struct str hint = near_hint(l->keep, rule->name, names, count);
+	return rule_fail(l, &rule->origin, DIAG_RULE_NAME,
+		arena_fmt(l->keep,
+			"nothing of the name '%.*s' is inherited, and a new rule lacks "
+			"%s%.*s",
+			STR_ARG(rule->name), lack, STR_ARG(hint)));
+}
+
+static bool check_need(const struct loader *l, const struct rule *rule, ptrdiff_t i)
+{
+	ptrdiff_t count;
+	const struct rule *gate = ruleset_rule(l->set, rule->needs[i]);
+	struct origin at = rule->needs_origin;
+
+	if (gate && gate->gate)
+		return true;
+	struct str *names = rule_names(l->set, l->keep, true, &count);
+	struct str hint = near_hint(l->keep, rule->needs[i], names, count);
+	at.node = at.node->items[i];
+	return rule_fail(l, &at, DIAG_RULE_NAME,
+		arena_fmt(l->keep, "%.*s.needs: %s '%.*s'%.*s", STR_ARG(rule->name),
+			gate ? "this rule is no gate:" : "there is no gate",
+			STR_ARG(rule->needs[i]), STR_ARG(hint)));
+}
+
+static bool check_needs(const struct loader *l, struct rule *rule)
+{
+	if (rule->gate && !rule->needs_all && rule->need_count)
+		return rule_fail(l, &rule->needs_origin, DIAG_RULE_SCHEMA,
+			arena_fmt(l->keep, "%.*s.needs: a gate does not depend on other gates",
+				STR_ARG(rule->name)));
+	if (rule->gate)
+		rule->needs_all = false;
+	for (ptrdiff_t i = 0; i < rule->need_count; i++)
+		if (!check_need(l, rule, i))
+			return false;
+	return true;
+}
+
+static bool finish(struct loader *l)
+{
+	struct engine *e = engine_new(l->keep, l->err);
+	bool ok = e != NULL;
+
+	for (ptrdiff_t i = 0; i < l->set->count && ok; i++) {
+		struct rule *rule = l->set->items[i];
+
+		ok = check_complete(l, rule) && check_needs(l, rule) &&
+		     rule_compile(e, rule, l->keep, l->err);
+		if (!rule->title.text.p)
+			rule->title.text = rule->name;
+	}
+	engine_free(e);
+	return ok;
+}
+
+/* ---- entry -------------------------------------------------------------------------------- */
+
+bool ruleset_load(struct str name_or_path, const struct rule_setting *settings,
+	ptrdiff_t setting_count, struct arena *keep, struct ruleset *ret, struct diag *err)
+{
+	struct loader l = { .set = ret, .keep = keep, .err = err };
+	struct str name = arena_str(keep, name_or_path), file = name;
+	struct str text = find_builtin(&l, name, &file);
+
+	*ret = (struct ruleset){ .name = name };
+	if (!text.p) {
+		file = name;
+		if (!read_file(&l, name, &text)) {
+			struct str hint = builtin_hint(&l, name);
+
+			return hint.len
+				       ? diag_append(err, "%.*s", STR_ARG(str_from_offset(hint, 2)))
+				       : false;
+		}
+	}
+	if (!load_text(&l, file, text))
+		return false;
+	for (ptrdiff_t i = 0; i < setting_count; i++)
+		if (!apply_setting(&l, settings[i].text))
+			return false;
+	return finish(&l);
+}
+
+bool ruleset_parse(
+	struct str file, struct str text, struct arena *keep, struct ruleset *ret, struct diag *err)
+{
+	struct loader l = { .set = ret, .keep = keep, .err = err, .in_memory = true };
+
+	*ret = (struct ruleset){ .name = file };
+	return load_text(&l, file, text) && finish(&l);
+}
+
+static bool is_file(struct str path)
+{
+	struct stat st;
+
+	return !stat(path.p, &st) && S_ISREG(st.st_mode);
+}
+
+static bool is_root(struct str folder, struct arena *keep)
+{
+	struct stat here, above;
+	struct str up = arena_fmt(keep, "%.*s/..", STR_ARG(folder));
+
+	return stat(arena_z(keep, folder), &here) || stat(up.p, &above) ||
+	       (here.st_dev == above.st_dev && here.st_ino == above.st_ino);
+}
+
+struct str ruleset_find(struct str from, struct arena *keep)
+{
+	struct str folder = from.len ? from : STR(".");
+
+	for (int i = 0; i < FIND_MAX; i++) {
+		struct str path = str_eq(folder, STR("."))
+					  ? arena_str(keep, STR("rooflint.yaml"))
+					  : arena_fmt(keep, "%.*s/rooflint.yaml", STR_ARG(folder));
+
+		if (is_file(path))
+			return path;
+		if (is_root(folder, keep))
+			break;
+		folder = str_eq(folder, STR(".")) ? STR("..")
+						  : arena_fmt(keep, "%.*s/..", STR_ARG(folder));
+	}
+	return (struct str){ NULL, 0 };
+}

@@ -1,0 +1,130 @@
+/*
+ * Rule files: what is demanded of a run, read from YAML, checked completely at load.
+ *
+ * A rule is a SQL condition over one table.  Loading resolves `extends`, `--set` and built-in
+ * sets, converts units, compiles every expression against the tables, and learns which columns it
+ * reads.  Whatever is wrong is an error at load with file, line, column, a caret and the nearest
+ * name, so that judging cannot fail for a spelling.
+ *
+ * Refuses: judging (rules/judge.h); aliases in YAML; any SQL but one expression over one table or
+ * one SELECT.
+ */
+#ifndef RULES_RULESET_H
+#define RULES_RULESET_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/doc.h"
+#include "base/unit.h"
+#include "measure/tables.h"
+
+#define RULES_MAX 1000 /* a rule file with more is generated, and no report shows it */
+
+enum severity { SEVERITY_OFF, SEVERITY_WARN, SEVERITY_ERROR };
+
+/*
+ * Which part of a step a rule's gain would give back.  A second of a pool is credited once, and a
+ * pool gives back no more than it holds (credit.c).
+ */
+enum pool {
+	POOL_AUTO, /* by the table, and for ops by the row's kind */
+	POOL_COMPUTE,
+	POOL_UPDATE, /* in-place updates */
+	POOL_COPY,
+	POOL_COMMS,
+	POOL_TRANSFER,
+	POOL_IDLE,
+	POOL_MEMORY, /* bytes, no time */
+	POOL_COUNT
+};
+struct str pool_name(enum pool p); /* "auto", "compute" ... */
+
+/* Where a value came from: for `rules show` and for error messages. */
+struct origin {
+	struct str
+		file; /* "rules/recommended.yaml", "rooflint.yaml", "--set"; missing: a default */
+	int64_t line, column;
+	const struct doc *doc; /* for carets */
+	const struct doc_node *node;
+};
+
+struct rule_param {
+	struct str name;
+	double value;
+	enum unit unit; /* as written: 1% is UNIT_RATIO */
+	struct str text;
+	struct origin origin;
+	bool used; /* by an expression or the message */
+};
+
+struct rule_text {
+	struct str text; /* missing when the rule has no such key */
+	struct origin origin;
+};
+
+struct rule {
+	struct str name;
+	struct origin origin;
+	const struct table_def *from; /* NULL when `select` is given */
+	struct rule_text title, from_text, select, where, warn, assert, gain, message, why, fix,
+		cause, measured, wrong_when; /* the last three feed `rooflint explain` */
+	enum severity severity; /* SEVERITY_WARN demotes a failed assert to a warning */
+	bool gate;		/* its failure makes dependent rules inconclusive */
+	bool required;		/* inconclusive counts for the exit status */
+	struct str *needs;	/* gates this rule depends on; default: all gates */
+	ptrdiff_t need_count;
+	bool needs_all;
+	int64_t min_subjects; /* fewer subjects: inconclusive; 0 = none needed */
+	enum pool pool;
+	struct origin severity_origin, gate_origin, required_origin, needs_origin,
+		min_subjects_origin, params_origin, pool_origin;
+	struct rule_param *params;
+	ptrdiff_t param_count, param_cap;
+	struct rule_code *code; /* compiled: rules/compile.h */
+};
+
+/* The keys of a rule: for `rules show`, the manual, and reading alike. */
+enum rule_key_type {
+	KEY_TEXT,
+	KEY_SQL,
+	KEY_TABLE,
+	KEY_SEVERITY,
+	KEY_BOOL,
+	KEY_COUNT,
+	KEY_NAMES,
+	KEY_POOL,
+	KEY_PARAMS
+};
+struct rule_key {
+	struct str name;
+	enum rule_key_type type;
+	ptrdiff_t value, origin; /* offsets in struct rule; KEY_TEXT, KEY_SQL: of a rule_text */
+	struct str meaning;
+};
+extern const struct rule_key rule_keys[];
+extern const ptrdiff_t rule_key_count;
+
+struct ruleset {
+	struct rule **items; /* file order; inherited ones first */
+	ptrdiff_t count, cap;
+	struct str name;   /* the file or built-in set given */
+	struct str *files; /* every file that took part, in order of reading */
+	ptrdiff_t file_count, file_cap;
+};
+
+struct rule_setting {
+	struct str text; /* "matmul-roofline.near=5%" or "copy-share.severity=off" */
+};
+
+/* A built-in set by name ("recommended", "strict", "fleet") or a file.  Reports the first error. */
+bool ruleset_load(struct str name_or_path, const struct rule_setting *settings,
+	ptrdiff_t setting_count, struct arena *keep, struct ruleset *ret, struct diag *err);
+/* The same from text in memory, for tests and fuzzing; `extends` of files is refused. */
+bool ruleset_parse(struct str file, struct str text, struct arena *keep, struct ruleset *ret,
+	struct diag *err);
+/* "rooflint.yaml" in `from` or a folder above it; missing when there is none. */
+struct str ruleset_find(struct str from, struct arena *keep);
+
+const struct rule *ruleset_rule(const struct ruleset *set, struct str name); /* or NULL */
+
+#endif

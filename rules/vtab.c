@@ -1,0 +1,241 @@
+/*
+ * One virtual table per table of the run, named like it and always there ("eponymous").
+ *
+ * Rows are handed out as they stand in memory, nothing is copied.  Equality on key, family or name
+ * goes through a hash index built on first use, so that joins of ops with edges or collectives do
+ * not become quadratic; every other constraint is a scan.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "rules/engine.h"
+
+struct cursor {
+	sqlite3_vtab_cursor base;      /* first: SQLite hands this pointer back */
+	ptrdiff_t row;		       /* the current row, or past the end */
+	const struct row_index *index; /* NULL: a scan */
+};
+
+/* Rows by hash of one text column; rows of one slot are chained in ascending order. */
+struct row_index {
+	ptrdiff_t mask;
+	ptrdiff_t *first; /* by hash & mask; -1 none */
+	ptrdiff_t *next;  /* by row */
+};
+
+enum { INDEXED_COUNT = 3 };
+static const struct str indexed_columns[INDEXED_COUNT] = { STR_INIT("key"), STR_INIT("family"),
+	STR_INIT("name") };
+
+static struct source *source_of(sqlite3_vtab_cursor *c)
+{
+	return (struct source *)c->pVtab;
+}
+
+static const struct table *table_of(const struct source *s)
+{
+	static const struct table nothing;
+
+	return s->engine->tables ? &s->engine->tables->items[s->id] : &nothing;
+}
+
+static const void *row_at(const struct source *s, ptrdiff_t row)
+{
+	return (const char *)table_of(s)->rows + row * s->def->row_bytes;
+}
+
+static struct str declaration(const struct table_def *def, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+
+	out_z(o, "CREATE TABLE x(");
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		out_z(o, i ? ",\"" : "\"");
+		out_str(o, def->columns[i].name);
+		out_z(o, def->columns[i].type == COLUMN_TEXT ? "\" TEXT" : "\" REAL");
+	}
+	out_z(o, ")");
+	return out_text(o);
+}
+
+static int x_connect(sqlite3 *db, void *arg, int count, const char *const *args, sqlite3_vtab **ret,
+	char **message)
+{
+	(void)count, (void)args, (void)message;
+	struct source *s = arg;
+	struct arena *keep = s->engine->keep;
+
+	s->engine->is_declaring = true;
+	int code = sqlite3_declare_vtab(db, arena_z(keep, declaration(s->def, keep)));
+	s->engine->is_declaring = false;
+	*ret = &s->vtab;
+	return code;
+}
+
+static int x_disconnect(sqlite3_vtab *vtab)
+{
+	(void)vtab; /* part of the engine */
+	return SQLITE_OK;
+}
+
+static bool can_use(sqlite3_index_info *info, int i)
+{
+	return info->aConstraint[i].usable &&
+	       info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+	       !sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY");
+}
+
+/* Number of the index that serves a constraint, or -1. */
+static int index_for(const struct source *s, int column)
+{
+	for (int k = 0; k < INDEXED_COUNT; k++)
+		if (column >= 0 && str_eq(s->def->columns[column].name, indexed_columns[k]))
+			return k;
+	return -1;
+}
+
+static int x_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	const struct source *s = (const struct source *)vtab;
+	double rows = (double)table_of(s)->count + 1;
+
+	info->idxNum = -1;
+	info->estimatedCost = rows;
+	info->estimatedRows = (sqlite3_int64)rows;
+	for (int i = 0; i < info->nConstraint; i++) {
+		int k = can_use(info, i) ? index_for(s, info->aConstraint[i].iColumn) : -1;
+
+		if (k < 0)
+			continue;
+		info->idxNum = k;
+		info->aConstraintUsage[i].argvIndex = 1;
+		info->estimatedCost = 2;
+		info->estimatedRows = 1;
+		break;
+	}
+	return SQLITE_OK;
+}
+
+static int x_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret)
+{
+	struct cursor *c = sqlite3_malloc64(sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	memset(c, 0, sizeof(*c));
+	c->base.pVtab = vtab;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static int x_close(sqlite3_vtab_cursor *c)
+{
+	sqlite3_free(c);
+	return SQLITE_OK;
+}
+
+static struct row_index *index_build(const struct source *s, struct str column)
+{
+	struct arena *keep = &s->engine->scratch;
+	const struct column *c = table_column(s->def, column);
+	ptrdiff_t rows = table_of(s)->count, size = 16;
+	struct row_index *x = arena_make(keep, struct row_index, 1);
+
+	while (size < rows * 2)
+		size *= 2;
+	x->mask = size - 1;
+	x->first = arena_make(keep, ptrdiff_t, size);
+	x->next = arena_make(keep, ptrdiff_t, rows + 1);
+	for (ptrdiff_t i = 0; i < size; i++)
+		x->first[i] = -1;
+	for (ptrdiff_t i = rows - 1; i >= 0; i--) { /* backwards, so that chains ascend */
+		uint64_t slot = str_hash(cell_text(c, row_at(s, i))) & (uint64_t)x->mask;
+
+		x->next[i] = x->first[slot];
+		x->first[slot] = i;
+	}
+	return x;
+}
+
+/* SQLite checks the equality again, so a chain may hold rows of other texts too. */
+static void seek(struct cursor *c, struct source *s, int k, sqlite3_value *value)
+{
+	if (!s->indexes[k])
+		s->indexes[k] = index_build(s, indexed_columns[k]);
+	c->index = s->indexes[k];
+	struct str text = { (const char *)sqlite3_value_text(value), sqlite3_value_bytes(value) };
+	c->row = c->index->first[str_hash(text) & (uint64_t)c->index->mask];
+	if (c->row < 0)
+		c->row = table_of(s)->count;
+}
+
+static int x_filter(
+	sqlite3_vtab_cursor *cursor, int k, const char *plan, int count, sqlite3_value **args)
+{
+	(void)plan;
+	struct cursor *c = (struct cursor *)cursor;
+
+	c->row = 0;
+	c->index = NULL;
+	if (k >= 0 && count == 1 && sqlite3_value_type(args[0]) == SQLITE_TEXT)
+		seek(c, source_of(cursor), k, args[0]);
+	return SQLITE_OK;
+}
+
+static int x_next(sqlite3_vtab_cursor *cursor)
+{
+	struct cursor *c = (struct cursor *)cursor;
+
+	c->row = c->index ? c->index->next[c->row] : c->row + 1;
+	if (c->row < 0)
+		c->row = table_of(source_of(cursor))->count;
+	return SQLITE_OK;
+}
+
+static int x_eof(sqlite3_vtab_cursor *cursor)
+{
+	return ((struct cursor *)cursor)->row >= table_of(source_of(cursor))->count;
+}
+
+/* Texts live in the run's tables, which outlive every statement: nothing is copied. */
+static int x_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int i)
+{
+	const struct source *s = source_of(cursor);
+	const struct column *c = &s->def->columns[i];
+	const void *row = row_at(s, ((struct cursor *)cursor)->row);
+
+	if (cell_is_null(c, row))
+		sqlite3_result_null(context);
+	else if (c->type == COLUMN_REAL)
+		sqlite3_result_double(context, cell_real(c, row));
+	else
+		sqlite3_result_text64(context, cell_text(c, row).p,
+			(sqlite3_uint64)cell_text(c, row).len, SQLITE_STATIC, SQLITE_UTF8);
+	return SQLITE_OK;
+}
+
+static int x_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret)
+{
+	*ret = ((struct cursor *)cursor)->row;
+	return SQLITE_OK;
+}
+
+int vtab_register(struct source *source, sqlite3 *db)
+{
+	/* No xCreate: such a table needs no CREATE VIRTUAL TABLE and cannot be dropped. */
+	static const sqlite3_module module = {
+		.xConnect = x_connect,
+		.xDisconnect = x_disconnect,
+		.xBestIndex = x_best_index,
+		.xOpen = x_open,
+		.xClose = x_close,
+		.xFilter = x_filter,
+		.xNext = x_next,
+		.xEof = x_eof,
+		.xColumn = x_column,
+		.xRowid = x_rowid,
+	};
+
+	return sqlite3_create_module_v2(db, source->def->name.p, &module, source, NULL);
+}
