@@ -1,0 +1,134 @@
+/*
+ * What to do about a rule that could not be judged.
+ *
+ * Rules say why in their own words; what would make the missing column known depends on how the
+ * profile was recorded, which is the same for every rule, so it stands here once.
+ */
+#include "report/model.h"
+
+struct advice {
+	const char *columns; /* globs, separated by blanks; the first row that matches wins */
+	struct str text;     /* what to do */
+	struct str no_chip;  /* instead, when the chip was not recognised; may be missing */
+};
+
+#define NAME_THE_CHIP                                                                              \
+	STR_INIT("name the chip with --hardware NAME; `rooflint hardware` lists the known ones, "  \
+		 "and a file of your own works too")
+
+static const struct advice advices[] = {
+	/* Only the owner knows these. */
+	{ "mfu hfu useful_flops_ratio owner_bytes",
+		STR_INIT("say in rooflint.job.yaml, or the file given to --job, what the model is"),
+		STR_INIT("") },
+	{ "chip", NAME_THE_CHIP, NAME_THE_CHIP },
+	/* Peaks, and everything divided by them. */
+	{ "peak_flops hbm_bps t_* roofline_* attainable_s efficiency bound judged_ratio op_util "
+	  "hbm_util",
+		STR_INIT("these ops have no known FLOPs or bytes; record the profile with "
+			 "jax.profiler and keep the whole *.xplane.pb, which carries the program"),
+		NAME_THE_CHIP },
+	{ "expected_*_s",
+		STR_INIT("the chip's file lacks its links; add them in a copy and give it to "
+			 "--hardware"),
+		NAME_THE_CHIP },
+	{ "flops flops_source hbm_bytes logical_bytes padded_bytes padding_ratio copy_cause "
+	  "message_bytes wire_bytes compiled_* arguments_bytes temp_bytes output_bytes "
+	  "other_live_bytes unattributed_ratio layout_copy_ratio update_excess_ratio regathers "
+	  "operand_kind",
+		STR_INIT("the program (HLO) is not in the profile; record it with jax.profiler and "
+			 "keep the whole *.xplane.pb"),
+		STR_INIT("") },
+	{ "capacity_bytes *_peak_bytes fragmentation samples",
+		STR_INIT("the profile has no allocator events; record it with host tracing on "
+			 "(host_tracer_level 2)"),
+		STR_INIT("") },
+	{ "transfer_s wait_s bandwidth_bps done_waits",
+		STR_INIT("nothing, while the transfer hides behind compute: how long it took "
+			 "cannot be seen, and it costs no step time"),
+		STR_INIT("") },
+	{ "steps step_* *_share per_step idle_ratio busy_ratio comms_*_ratio compute_ratio "
+	  "transfer_ratio tiny_ops_* exposed_s hidden_s lo_s hi_s p50_s",
+		STR_INIT("record a few whole steps after warm-up, each in a "
+			 "jax.profiler.StepTraceAnnotation"),
+		STR_INIT("") },
+};
+
+static bool globs_match(const char *globs, struct str word)
+{
+	struct str rest = str_from(globs), glob;
+	bool more = true;
+	while (more) {
+		more = str_cut(rest, ' ', &glob, &rest);
+		if (glob.len && str_glob(word, glob))
+			return true;
+	}
+	return false;
+}
+
+static struct str advice_column(const struct report *r, struct str column)
+{
+	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
+		const struct advice *a = &advices[i];
+		if (!globs_match(a->columns, column))
+			continue;
+		return a->no_chip.len && !fact_text(r, STR("chip")).len ? a->no_chip : a->text;
+	}
+	return MISSING;
+}
+
+/* The first of "column, table.column" that somebody can do something about. */
+static struct str advice_columns(const struct report *r, struct str columns)
+{
+	struct str column;
+	bool more = columns.len > 0;
+	while (more) {
+		more = str_cut(columns, ',', &column, &columns);
+		column = str_from_offset(column, str_rfind_char(column, '.') + 1);
+		struct str text = advice_column(r, str_trim(column));
+		if (text.p)
+			return text;
+	}
+	return MISSING;
+}
+
+static bool rule_needs(const struct rule *rule, const struct rule *gate)
+{
+	if (rule->gate || !gate->gate)
+		return false;
+	for (ptrdiff_t i = 0; i < rule->need_count; i++)
+		if (str_eq(rule->needs[i], gate->name))
+			return true;
+	return rule->needs_all;
+}
+
+static struct str advice_gate(
+	const struct judgement *j, const struct rule *rule, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < j->result_count; i++) {
+		const struct rule_result *g = &j->results[i];
+		bool shut = g->verdict == VERDICT_FAIL || g->verdict == VERDICT_INCONCLUSIVE;
+		if (shut && rule_needs(rule, g->rule))
+			return arena_fmt(keep,
+				"settle '%.*s' first: what relies on it is not judged before",
+				STR_ARG(g->rule->name));
+	}
+	return MISSING;
+}
+
+struct str advice_for(const struct report *r, const struct judgement *j,
+	const struct rule_result *result, struct arena *keep)
+{
+	struct str text = MISSING;
+	for (ptrdiff_t i = 0; i < j->finding_count && !text.p; i++)
+		if (j->findings[i].rule == result->rule)
+			text = advice_columns(r, j->findings[i].missing);
+	if (!text.p)
+		text = advice_gate(j, result->rule, keep);
+	if (!text.p && result->rule->gate) /* it was judged, and found wanting */
+		text = result->rule->fix.text;
+	if (!text.p)
+		text = arena_fmt(keep, "`rooflint explain %.*s` says what it reads, and from where",
+			STR_ARG(result->rule->name));
+	return text;
+}

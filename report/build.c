@@ -1,0 +1,287 @@
+/*
+ * From tables and judgement to the report model.
+ *
+ * Every string is cleaned and copied, so a report outlives the run it tells of.  Which rows of a
+ * long table are kept depends on the rows alone: the largest by time or size, ties in table order.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "report/model.h"
+
+static struct str own(struct arena *keep, struct str s)
+{
+	return arena_str(keep, clean_lines(keep, s));
+}
+
+/* ---- facts and findings ---------------------------------------------------------------------- */
+
+static void build_facts(const struct tables *tables, struct arena *keep, struct report *ret)
+{
+	const struct table_def *def = &table_defs[TABLE_run];
+	ptrdiff_t cap = 0;
+	if (!table_count(tables, run))
+		return;
+	const void *row = table_rows(tables, run);
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		if (cell_is_null(c, row))
+			continue;
+		struct report_fact *f = arena_push(keep, ret->facts, ret->fact_count, cap);
+		f->name = c->name;
+		f->unit = c->unit;
+		f->is_text = c->type == COLUMN_TEXT;
+		if (f->is_text)
+			f->text = own(keep, cell_text(c, row));
+		else
+			f->real = cell_real(c, row);
+	}
+}
+
+/* Evidence is named "column" in the rule's own table, else "table.column". */
+static const struct column *rule_column(const struct rule *rule, struct str name)
+{
+	struct str table, column;
+	if (!str_cut(name, '.', &table, &column))
+		return rule->from ? table_column(rule->from, name) : NULL;
+	const struct table_def *def = table_find(table);
+	return def ? table_column(def, column) : NULL;
+}
+
+static bool is_param(const struct rule *rule, struct str name)
+{
+	for (ptrdiff_t i = 0; i < rule->param_count; i++)
+		if (str_eq(rule->params[i].name, name))
+			return true;
+	return false;
+}
+
+static void build_evidence(const struct rule *rule, const struct evidence *e, struct arena *keep,
+	struct report_evidence *ret)
+{
+	const struct column *c = rule_column(rule, e->column);
+	ret->column = own(keep, e->column);
+	ret->unit = e->unit;
+	ret->is_null = e->is_null || (!e->is_text && !isfinite(e->real));
+	ret->is_text = e->is_text && !ret->is_null;
+	ret->is_limit = !c && is_param(rule, e->column);
+	if (ret->is_text)
+		ret->text = own(keep, e->text);
+	else if (!ret->is_null)
+		ret->real = e->real;
+	if (c)
+		ret->meaning = c->meaning;
+}
+
+static void build_finding(const struct finding *f, struct arena *keep, struct report_finding *ret)
+{
+	const struct rule *rule = f->rule;
+	ret->rule = own(keep, rule->name);
+	ret->verdict = verdict_name(f->verdict);
+	ret->subject = own(keep, f->subject);
+	ret->name = own(keep, f->name);
+	ret->message = own(keep, f->message);
+	ret->cause = own(keep, rule->cause.text);
+	ret->fix = own(keep, rule->fix.text);
+	ret->why = own(keep, rule->why.text);
+	ret->gain_s = f->gain_s;
+	ret->claimed_s = f->claimed_s;
+	ret->source_file = own(keep, f->source_file);
+	ret->source_line = f->source_line;
+	ret->scope = own(keep, f->scope);
+	ret->missing = own(keep, f->missing);
+	ret->evidence = arena_make(keep, struct report_evidence, f->evidence_count);
+	ret->evidence_count = f->evidence_count;
+	for (ptrdiff_t i = 0; i < f->evidence_count; i++)
+		build_evidence(rule, &f->evidence[i], keep, &ret->evidence[i]);
+}
+
+static void build_rule(const struct judgement *j, const struct rule_result *result,
+	struct arena *keep, const struct report *report, struct report_rule *ret)
+{
+	const struct rule *rule = result->rule;
+	ret->name = own(keep, rule->name);
+	ret->title = own(keep, rule->title.text);
+	ret->verdict = verdict_name(result->verdict);
+	ret->reason = own(keep, result->reason);
+	ret->subjects = (double)result->subjects;
+	ret->unknown = (double)result->unknown;
+	ret->gate = rule->gate;
+	ret->required = rule->required;
+	if (result->verdict == VERDICT_INCONCLUSIVE)
+		ret->todo = own(keep, advice_for(report, j, result, keep));
+}
+
+/* A whole run passes, fails, warns or stays open; anything else would be green by absence. */
+static struct str whole_verdict(enum verdict v)
+{
+	bool known = v == VERDICT_PASS || v == VERDICT_FAIL || v == VERDICT_WARN;
+	return verdict_name(known ? v : VERDICT_INCONCLUSIVE);
+}
+
+static void build_judgement(const struct judgement *j, struct arena *keep, struct report *ret)
+{
+	ret->verdict = whole_verdict(j->verdict);
+	ret->gain_s = j->gain_s;
+	ret->findings = arena_make(keep, struct report_finding, j->finding_count);
+	ret->finding_count = j->finding_count;
+	for (ptrdiff_t i = 0; i < j->finding_count; i++)
+		build_finding(&j->findings[i], keep, &ret->findings[i]);
+	ret->results = arena_make(keep, struct report_rule, j->result_count);
+	ret->result_count = j->result_count;
+	for (ptrdiff_t i = 0; i < j->result_count; i++)
+		build_rule(j, &j->results[i], keep, ret, &ret->results[i]);
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+static struct str diag_name(enum diag_id id, struct arena *keep)
+{
+	return arena_fmt(keep, "RL%d", (int)id);
+}
+
+static void build_notes(const struct diag_list *list, struct arena *keep, struct report *ret)
+{
+	ret->notes = arena_make(keep, struct report_note, list->count + 1);
+	for (int64_t i = 0; i < list->count; i++)
+		ret->notes[ret->note_count++] = (struct report_note){
+			.id = diag_name(list->items[i].id, keep),
+			.text = own(keep, list->items[i].text),
+		};
+	if (list->dropped)
+		ret->notes[ret->note_count++] = (struct report_note){
+			.id = diag_name(DIAG_LIMIT, keep),
+			.text = arena_fmt(
+				keep, "%lld more remarks were left out", (long long)list->dropped),
+		};
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* What makes a row worth keeping; tables without a line keep their first rows in order. */
+static const struct str measures[TABLE_COUNT] = {
+	[TABLE_programs] = STR_INIT("time_s"),
+	[TABLE_ops] = STR_INIT("time_s"),
+	[TABLE_families] = STR_INIT("time_s"),
+	[TABLE_edges] = STR_INIT("bytes"),
+	[TABLE_collectives] = STR_INIT("exposed_s"),
+	[TABLE_buffers] = STR_INIT("bytes"),
+	[TABLE_gaps] = STR_INIT("time_s"),
+	[TABLE_compiles] = STR_INIT("time_s"),
+};
+
+struct pick {
+	ptrdiff_t index; /* row of the table */
+	double weight;
+};
+
+static const void *row_at(const struct tables *t, enum table_id id, ptrdiff_t index)
+{
+	return (const char *)t->items[id].rows + index * table_defs[id].row_bytes;
+}
+
+/* Heaviest first, unknown last, ties in table order: a total order, so qsort is deterministic. */
+static int pick_cmp(const void *a, const void *b)
+{
+	const struct pick *x = a, *y = b;
+	if (isnan(x->weight) != isnan(y->weight))
+		return isnan(x->weight) ? 1 : -1;
+	if (x->weight > y->weight)
+		return -1;
+	if (x->weight < y->weight)
+		return 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static ptrdiff_t pick_heaviest(const struct tables *t, enum table_id id, struct pick *picks)
+{
+	const struct column *c = table_column(&table_defs[id], measures[id]);
+	ptrdiff_t count = t->items[id].count;
+	for (ptrdiff_t i = 0; i < count; i++)
+		picks[i] = (struct pick){ i, c ? cell_real(c, row_at(t, id, i)) : 0 };
+	if (count > 0)
+		qsort(picks, (size_t)count, sizeof(*picks), pick_cmp);
+	return count < REPORT_MAX_ROWS ? count : REPORT_MAX_ROWS;
+}
+
+/* `want` of `count` picks, evenly spaced from the first on; in place. */
+static ptrdiff_t thin(struct pick *picks, ptrdiff_t count, ptrdiff_t want)
+{
+	if (count <= want)
+		return count;
+	for (ptrdiff_t i = 0; i < want; i++)
+		picks[i] = picks[i * count / want];
+	return want;
+}
+
+/* The first device whole, for the plots of one device; the others fill what room is left. */
+static ptrdiff_t pick_steps(const struct tables *t, struct pick *picks, struct pick *others)
+{
+	const struct steps_row *rows = table_rows(t, steps);
+	ptrdiff_t first = 0, other = 0;
+	for (ptrdiff_t i = 0; i < table_count(t, steps); i++) {
+		bool is_first = str_eq(rows[i].device, rows[0].device) &&
+				str_eq(rows[i].host, rows[0].host);
+		*(is_first ? &picks[first++] : &others[other++]) = (struct pick){ i, 0 };
+	}
+	first = thin(picks, first, REPORT_MAX_ROWS);
+	other = thin(others, other, REPORT_MAX_ROWS - first);
+	for (ptrdiff_t i = 0; i < other; i++)
+		picks[first + i] = others[i];
+	return first + other;
+}
+
+static void copy_row(const struct table_def *def, const void *from, void *to, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		if (c->type == COLUMN_TEXT)
+			cell_set_text(c, to, own(keep, cell_text(c, from)));
+		else
+			cell_set_real(c, to, cell_real(c, from));
+	}
+}
+
+static void build_table(
+	const struct tables *t, enum table_id id, struct arena *keep, struct report *ret)
+{
+	ptrdiff_t count = t->items[id].count;
+	struct pick *picks = arena_make(keep, struct pick, count);
+	ptrdiff_t kept = id == TABLE_steps
+				 ? pick_steps(t, picks, arena_make(keep, struct pick, count))
+				 : pick_heaviest(t, id, picks);
+	ret->row_totals[id] = (double)count;
+	for (ptrdiff_t i = 0; i < kept; i++)
+		copy_row(&table_defs[id], row_at(t, id, picks[i].index),
+			table_add(&ret->tables, id, keep), keep);
+}
+
+/* ---- the two ways to a report ---------------------------------------------------------------- */
+
+void report_build(const struct tables *tables, const struct judgement *judgement,
+	const struct ruleset *rules, const struct diag_list *notes, struct str profile,
+	struct arena *keep, struct report *ret)
+{
+	*ret = (struct report){ 0 };
+	ret->profile = own(keep, profile);
+	ret->rules = own(keep, rules->name);
+	build_facts(tables, keep, ret);
+	build_judgement(judgement, keep, ret);
+	if (notes)
+		build_notes(notes, keep, ret);
+	for (int id = 0; id < TABLE_COUNT; id++)
+		build_table(tables, (enum table_id)id, keep, ret);
+}
+
+void report_error(const struct diag *error, struct str profile, struct str rules,
+	struct arena *keep, struct report *ret)
+{
+	*ret = (struct report){ 0 };
+	ret->profile = own(keep, profile);
+	ret->rules = own(keep, rules);
+	ret->verdict = STR("error");
+	ret->error_id = diag_name(error->id, keep);
+	ret->error = own(keep, str_from(error->text));
+	ret->gain_s = NAN;
+}

@@ -1,0 +1,104 @@
+/* The first rows of a report's tables, for `check -vv`; `rooflint query` shows all of them. */
+#include "base/text.h"
+#include "report/prose.h"
+
+enum { HEAD_ROWS = 5, HEAD_COLUMNS = 8, CELL_COLUMNS = 32 };
+
+/* What fits on a line and tells most; tables without a line here are seldom read by people. */
+static const struct head {
+	enum table_id id;
+	const char *columns[HEAD_COLUMNS];
+} heads[] = {
+	{ TABLE_devices, { "device", "chip", "steps", "busy_ratio", "idle_ratio" } },
+	{ TABLE_programs, { "module", "role", "executions", "p50_s", "ideal_s" } },
+	{ TABLE_steps, { "device", "step", "time_s", "compute_s", "comms_exposed_s", "idle_s" } },
+	{ TABLE_families,
+		{ "name", "kind", "members", "time_share", "p50_s", "attainable_s", "bound" } },
+	{ TABLE_collectives,
+		{ "name", "kind", "group_size", "message_bytes", "exposed_s", "hidden_s" } },
+	{ TABLE_memory, { "device", "capacity_bytes", "compiled_bytes", "window_peak_bytes" } },
+	{ TABLE_buffers, { "op", "kind", "bytes", "share", "shape" } },
+	{ TABLE_gaps, { "device", "step", "time_s", "cause", "before", "after" } },
+	{ TABLE_transfers, { "direction", "per_step", "bytes", "exposed_s" } },
+	{ TABLE_compiles, { "module", "programs", "time_s", "in_step" } },
+};
+
+struct grid {
+	struct str cells[HEAD_ROWS + 1][HEAD_COLUMNS]; /* the first row holds the names */
+	int widths[HEAD_COLUMNS];
+	ptrdiff_t rows, columns;
+};
+
+/* Cut at a character, with dots. */
+static struct str shorten(struct arena *keep, struct str s)
+{
+	ptrdiff_t end = 0;
+	if (text_columns(s) <= CELL_COLUMNS)
+		return s;
+	for (int columns = 0; columns < CELL_COLUMNS - 3; columns++)
+		do
+			end++;
+		while (end < s.len && ((unsigned char)s.p[end] & 0xc0) == 0x80);
+	return arena_fmt(keep, "%.*s...", STR_ARG(str_head(s, end)));
+}
+
+static struct str cell_shown(struct arena *keep, const struct column *c, const void *row)
+{
+	if (cell_is_null(c, row))
+		return STR("-");
+	if (c->type == COLUMN_TEXT)
+		return shorten(keep, text_clean(keep, cell_text(c, row)));
+	return unit_text(keep, cell_real(c, row), c->unit);
+}
+
+static void grid_set(struct grid *g, ptrdiff_t row, ptrdiff_t column, struct str text)
+{
+	int columns = text_columns(text);
+	g->cells[row][column] = text;
+	if (columns > g->widths[column])
+		g->widths[column] = columns;
+}
+
+static void grid_fill(
+	struct grid *g, const struct head *h, const struct table *t, struct arena *keep)
+{
+	const struct table_def *def = &table_defs[h->id];
+	g->rows = 1 + (t->count < HEAD_ROWS ? t->count : HEAD_ROWS);
+	for (; g->columns < HEAD_COLUMNS && h->columns[g->columns]; g->columns++) {
+		const struct column *c = table_column(def, str_from(h->columns[g->columns]));
+		grid_set(g, 0, g->columns, c->name);
+		for (ptrdiff_t i = 1; i < g->rows; i++)
+			grid_set(g, i, g->columns,
+				cell_shown(
+					keep, c, (const char *)t->rows + (i - 1) * def->row_bytes));
+	}
+}
+
+static void grid_put(struct page *p, const struct grid *g)
+{
+	for (ptrdiff_t i = 0; i < g->rows; i++) {
+		int at = PAGE_LABEL;
+		for (ptrdiff_t k = 0; k < g->columns; k++) {
+			page_pad(p, at);
+			page_tint(p, i ? TINT_NONE : TINT_DIM, g->cells[i][k]);
+			at += g->widths[k] + 2;
+		}
+		page_line(p);
+	}
+}
+
+void page_tables(struct page *p, const struct report *r)
+{
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		const struct table *t = &r->tables.items[heads[i].id];
+		struct grid grid = { 0 };
+		if (!t->count)
+			continue;
+		grid_fill(&grid, &heads[i], t, p->keep);
+		page_break(p);
+		page_fmt(p, 0, "%.*s: %lld of %.0f rows", STR_ARG(table_defs[heads[i].id].name),
+			(long long)grid.rows - 1, r->row_totals[heads[i].id]);
+		page_line(p);
+		grid_put(p, &grid);
+	}
+}

@@ -1,0 +1,458 @@
+/*
+ * JUnit XML, through libxml2's writer, so that escaping is by construction.
+ *
+ *   suite = profile         name: the profile as given
+ *   case  = rule            name: "rule [profile]", classname: "rooflint.profile"
+ *
+ *   fail                    failure: message, and again in the text with evidence, cause and fix
+ *   warn                    passes, with the same text in system-out
+ *   waived, off             skipped, with the reason
+ *   not applicable          skipped, with the reason
+ *   inconclusive            error when the rule is a gate or required, as the exit status counts
+ *                           it; else skipped, since a run that exits 0 must not break a build
+ *   unreadable profile      a suite with the single case "profile-readable" in error
+ *
+ * `time` is no duration of ours (two runs on the same input give the same bytes) but the seconds
+ * per step that the rule's findings would give back; of a suite, their sum.
+ *
+ * Strict is what Jenkins' junit-10 schema allows: neither file, line nor properties in a case.
+ * Rich has all three, for GitLab and the GitHub actions that annotate.
+ *
+ * Names are unique over the whole document, as GitLab keeps only the first of equal ones, and do
+ * not change from run to run, as histories are kept by classname and name.
+ */
+#include <libxml/xmlwriter.h>
+#include <math.h>
+
+#include "base/text.h"
+#include "report/prose.h"
+
+/* ---- writing XML ----------------------------------------------------------------------------- */
+
+struct junit {
+	xmlTextWriterPtr writer;
+	struct arena *keep;
+	struct str tool_version;
+	enum junit_flavor flavor;
+	struct names *names;
+	bool ok; /* sticky; libxml2 fails only when memory is out */
+};
+
+static void check(struct junit *j, int status)
+{
+	j->ok = j->ok && status >= 0;
+}
+
+static const xmlChar *xml_line(struct junit *j, struct str s)
+{
+	return (const xmlChar *)arena_z(j->keep, text_clean(j->keep, s));
+}
+
+static void open_element(struct junit *j, const char *name)
+{
+	check(j, xmlTextWriterStartElement(j->writer, (const xmlChar *)name));
+}
+
+static void close_element(struct junit *j)
+{
+	check(j, xmlTextWriterEndElement(j->writer));
+}
+
+/* Attributes hold one line: a newline there would be a blank to every reader. */
+static void attribute(struct junit *j, const char *name, struct str value)
+{
+	check(j, xmlTextWriterWriteAttribute(j->writer, (const xmlChar *)name, xml_line(j, value)));
+}
+
+static void count_attribute(struct junit *j, const char *name, int64_t value)
+{
+	attribute(j, name, arena_fmt(j->keep, "%lld", (long long)value));
+}
+
+static void text(struct junit *j, struct str s)
+{
+	const char *z = arena_z(j->keep, clean_lines(j->keep, s));
+	check(j, xmlTextWriterWriteString(j->writer, (const xmlChar *)z));
+}
+
+/* Digits and a point: the schema refuses exponents, and no step lasts for a month. */
+static void time_attribute(struct junit *j, double seconds)
+{
+	double most = 1e6;
+	double shown = !(seconds > 0) ? 0 : seconds < most ? seconds : most;
+	attribute(j, "time", arena_fmt(j->keep, "%.6f", shown));
+}
+
+static void property(struct junit *j, const char *name, struct str value)
+{
+	open_element(j, "property");
+	attribute(j, "name", str_from(name));
+	attribute(j, "value", value);
+	close_element(j);
+}
+
+static void number_property(struct junit *j, const char *name, double value)
+{
+	if (isfinite(value))
+		property(j, name, double_text(j->keep, value));
+}
+
+/* ---- names that no two cases share ----------------------------------------------------------- */
+
+struct names {
+	struct name {
+		struct str text;
+		int64_t next; /* the number to try for the next one of this name */
+	} * slots;
+	ptrdiff_t mask;
+};
+
+/* Room for `count` names at half load. */
+static struct names names_new(ptrdiff_t count, struct arena *keep)
+{
+	ptrdiff_t cap = 16;
+	while (cap < 2 * count)
+		cap *= 2;
+	return (struct names){ arena_make(keep, struct name, cap), cap - 1 };
+}
+
+static struct name *names_slot(struct names *n, struct str text)
+{
+	ptrdiff_t at = (ptrdiff_t)(str_hash(text) & (uint64_t)n->mask);
+	while (n->slots[at].text.p && !str_eq(n->slots[at].text, text))
+		at = (at + 1) & n->mask;
+	return &n->slots[at];
+}
+
+/* "x", and where that is taken "x #2", "x #3". */
+static struct str unique(struct names *n, struct str text, struct arena *keep)
+{
+	struct name *first = names_slot(n, text), *slot = first;
+	struct str result = text;
+	while (slot->text.p) {
+		result = arena_fmt(keep, "%.*s #%lld", STR_ARG(text), (long long)++first->next);
+		slot = names_slot(n, result);
+	}
+	*slot = (struct name){ result, 1 };
+	return result;
+}
+
+/* ---- what becomes of a rule ------------------------------------------------------------------ */
+
+enum outcome { OUTCOME_PASS, OUTCOME_FAILURE, OUTCOME_ERROR, OUTCOME_SKIPPED, OUTCOMES };
+
+static enum outcome outcome_of(const struct report_rule *rule)
+{
+	enum verdict v;
+	if (!verdict_parse(rule->verdict, &v))
+		return OUTCOME_ERROR;
+	switch (v) {
+	case VERDICT_PASS:
+	case VERDICT_WARN:
+		return OUTCOME_PASS;
+	case VERDICT_FAIL:
+		return OUTCOME_FAILURE;
+	case VERDICT_INCONCLUSIVE:
+		return rule->gate || rule->required ? OUTCOME_ERROR : OUTCOME_SKIPPED;
+	case VERDICT_WAIVED:
+	case VERDICT_NOT_APPLICABLE:
+	case VERDICT_OFF:
+		break;
+	}
+	return OUTCOME_SKIPPED;
+}
+
+struct tally {
+	int64_t cases, outcomes[OUTCOMES];
+	double time_s;
+};
+
+static struct tally tally_of(const struct report *r)
+{
+	struct tally t = { r->result_count, { 0 }, 0 };
+	if (r->error.p) {
+		t.cases = t.outcomes[OUTCOME_ERROR] = 1;
+		return t;
+	}
+	for (ptrdiff_t i = 0; i < r->result_count; i++)
+		t.outcomes[outcome_of(&r->results[i])]++;
+	t.time_s = r->gain_s > 0 ? r->gain_s : 0;
+	return t;
+}
+
+/* ---- a case ---------------------------------------------------------------------------------- */
+
+/* Lines of a log viewer. */
+enum { TEXT_WIDTH = 100 };
+
+static struct str headline(struct junit *j, const struct report *r, const struct group *g)
+{
+	struct str message = prose_message(r, g->items[0], j->keep);
+	if (g->count == 1)
+		return message;
+	return arena_fmt(
+		j->keep, "%.*s (and %lld more)", STR_ARG(message), (long long)g->count - 1);
+}
+
+static struct str group_text(struct junit *j, const struct report *r, const struct group *g)
+{
+	struct page page = { .out = out_memory(j->keep), .keep = j->keep, .width = TEXT_WIDTH };
+	struct prose_style style = { .others = g->count, .why = true };
+	page_wrap(&page, 0, prose_message(r, g->items[0], j->keep));
+	prose_group(&page, r, g, &style);
+	return out_text(page.out);
+}
+
+static void put_outcome(
+	struct junit *j, const char *element, struct str type, struct str message, struct str body)
+{
+	open_element(j, element);
+	attribute(j, "type", type);
+	attribute(j, "message", message);
+	if (body.len)
+		text(j, body);
+	close_element(j);
+}
+
+static void put_failure(struct junit *j, const struct report *r, const struct report_rule *rule)
+{
+	struct group g = group_of(r, rule->name, VERDICT_FAIL, j->keep);
+	if (g.count)
+		put_outcome(j, "failure", rule->verdict, headline(j, r, &g), group_text(j, r, &g));
+	else
+		put_outcome(j, "failure", rule->verdict, rule->title, rule->title);
+}
+
+static void put_warning(struct junit *j, const struct report *r, const struct report_rule *rule)
+{
+	struct group g = group_of(r, rule->name, VERDICT_WARN, j->keep);
+	if (!g.count)
+		return;
+	open_element(j, "system-out");
+	text(j, STR("warning: "));
+	text(j, group_text(j, r, &g));
+	close_element(j);
+}
+
+/* Skipped, or in error: the verdict, why, and what to do. */
+static void put_unjudged(struct junit *j, const struct report *r, const struct report_rule *rule,
+	const char *element)
+{
+	struct group waived = group_of(r, rule->name, VERDICT_WAIVED, j->keep);
+	struct str why = rule->reason;
+	if (!why.len && waived.count)
+		why = headline(j, r, &waived);
+	struct str message = arena_fmt(
+		j->keep, "%.*s%s%.*s", STR_ARG(rule->verdict), why.len ? ": " : "", STR_ARG(why));
+	struct page page = { .out = out_memory(j->keep), .keep = j->keep, .width = TEXT_WIDTH };
+	page_wrap(&page, 0, message);
+	prose_unsure(&page, r, rule);
+	put_outcome(j, element, rule->verdict, message, out_text(page.out));
+}
+
+/* The finding that stands for the rule: the one of largest gain. */
+static const struct report_finding *finding_of(const struct report *r, struct str rule)
+{
+	for (ptrdiff_t i = 0; i < r->finding_count; i++)
+		if (str_eq(r->findings[i].rule, rule))
+			return &r->findings[i];
+	return NULL;
+}
+
+static void put_place(struct junit *j, const struct report_finding *f)
+{
+	if (!f->source_file.len)
+		return;
+	attribute(j, "file", f->source_file);
+	if (f->source_line >= 1 && f->source_line < 1e9)
+		count_attribute(j, "line", (int64_t)f->source_line);
+}
+
+static void put_evidence(struct junit *j, const struct report_evidence *e)
+{
+	const char *name = arena_z(j->keep, e->column);
+	if (e->is_null)
+		property(j, name, STR("unknown"));
+	else if (e->is_text)
+		property(j, name, e->text);
+	else
+		number_property(j, name, e->real);
+}
+
+static void put_properties(
+	struct junit *j, const struct report_rule *rule, const struct report_finding *f)
+{
+	open_element(j, "properties");
+	property(j, "verdict", rule->verdict);
+	property(j, "title", rule->title);
+	if (f) {
+		property(j, "subject", f->subject);
+		property(j, "scope", f->scope);
+		number_property(j, "gain_s", f->gain_s);
+		for (ptrdiff_t i = 0; i < f->evidence_count; i++)
+			put_evidence(j, &f->evidence[i]);
+	}
+	close_element(j);
+}
+
+static void open_case(struct junit *j, struct str name, struct str suite)
+{
+	struct str full = arena_fmt(
+		j->keep, "%.*s [%.*s]", STR_ARG(text_clean(j->keep, name)), STR_ARG(suite));
+	struct out *class = out_memory(j->keep);
+	/* Jenkins makes a package of what is before the last point: leave it one. */
+	for (ptrdiff_t i = 0; i < suite.len; i++)
+		out_char(class, suite.p[i] == '.' ? '_' : suite.p[i]);
+	open_element(j, "testcase");
+	attribute(j, "name", unique(j->names, full, j->keep));
+	attribute(j, "classname", arena_fmt(j->keep, "rooflint.%.*s", STR_ARG(out_text(class))));
+}
+
+static double rule_gain(const struct report *r, struct str rule)
+{
+	double gain_s = 0;
+	for (ptrdiff_t i = 0; i < r->finding_count; i++)
+		if (str_eq(r->findings[i].rule, rule) && r->findings[i].gain_s > 0)
+			gain_s += r->findings[i].gain_s;
+	return gain_s;
+}
+
+static void put_case(
+	struct junit *j, const struct report *r, const struct report_rule *rule, struct str suite)
+{
+	const struct report_finding *f = finding_of(r, rule->name);
+	open_case(j, rule->name, suite);
+	time_attribute(j, rule_gain(r, rule->name));
+	if (j->flavor == JUNIT_RICH) {
+		if (f)
+			put_place(j, f);
+		put_properties(j, rule, f);
+	}
+	switch (outcome_of(rule)) {
+	case OUTCOME_FAILURE:
+		put_failure(j, r, rule);
+		break;
+	case OUTCOME_ERROR:
+		put_unjudged(j, r, rule, "error");
+		break;
+	case OUTCOME_SKIPPED:
+		put_unjudged(j, r, rule, "skipped");
+		break;
+	case OUTCOME_PASS:
+	case OUTCOMES:
+		put_warning(j, r, rule);
+		break;
+	}
+	close_element(j);
+}
+
+/* ---- suites and the document ----------------------------------------------------------------- */
+
+static void put_error(struct junit *j, const struct report *r, struct str suite)
+{
+	open_case(j, STR("profile-readable"), suite);
+	time_attribute(j, 0);
+	put_outcome(j, "error", r->error_id, r->error, r->error);
+	close_element(j);
+}
+
+static void put_facts(struct junit *j, const struct report *r)
+{
+	open_element(j, "properties");
+	property(j, "rooflint_version", j->tool_version);
+	property(j, "rules", r->rules);
+	property(j, "verdict", r->verdict);
+	for (ptrdiff_t i = 0; i < r->fact_count; i++) {
+		const struct report_fact *f = &r->facts[i];
+		const char *name = arena_z(j->keep, f->name);
+		if (f->is_text)
+			property(j, name, f->text);
+		else
+			number_property(j, name, f->real);
+	}
+	close_element(j);
+}
+
+static void put_tally(struct junit *j, const struct tally *t)
+{
+	count_attribute(j, "tests", t->cases);
+	count_attribute(j, "failures", t->outcomes[OUTCOME_FAILURE]);
+	count_attribute(j, "errors", t->outcomes[OUTCOME_ERROR]);
+	time_attribute(j, t->time_s);
+}
+
+static void put_suite(struct junit *j, const struct report *r)
+{
+	struct tally tally = tally_of(r);
+	struct str profile = text_clean(j->keep, r->profile);
+	struct str name = unique(j->names, profile.len ? profile : STR("unnamed"), j->keep);
+	open_element(j, "testsuite");
+	attribute(j, "name", name);
+	put_tally(j, &tally);
+	count_attribute(j, "skipped", tally.outcomes[OUTCOME_SKIPPED]);
+	put_facts(j, r);
+	if (r->error.p)
+		put_error(j, r, name);
+	for (ptrdiff_t i = 0; i < r->result_count && !r->error.p; i++)
+		put_case(j, r, &r->results[i], name);
+	close_element(j);
+}
+
+static struct tally tally_all(const struct report_set *set)
+{
+	struct tally all = { 0 };
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		struct tally one = tally_of(&set->items[i]);
+		all.cases += one.cases;
+		all.time_s += one.time_s;
+		for (int k = 0; k < OUTCOMES; k++)
+			all.outcomes[k] += one.outcomes[k];
+	}
+	return all;
+}
+
+static void put_document(struct junit *j, const struct report_set *set)
+{
+	struct tally all = tally_all(set);
+	struct names names = names_new(set->count + (ptrdiff_t)all.cases, j->keep);
+	j->names = &names;
+	check(j, xmlTextWriterSetIndent(j->writer, 1));
+	check(j, xmlTextWriterStartDocument(j->writer, NULL, "UTF-8", NULL));
+	open_element(j, "testsuites");
+	attribute(j, "name", STR("rooflint"));
+	put_tally(j, &all);
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		put_suite(j, &set->items[i]);
+	close_element(j);
+	check(j, xmlTextWriterEndDocument(j->writer));
+}
+
+/* libxml2 hands over its bytes here; they are passed on only when the document is whole. */
+static int to_memory(void *memory, const char *bytes, int count)
+{
+	out_str(memory, (struct str){ bytes, count });
+	return count;
+}
+
+bool report_junit(const struct report_set *set, enum junit_flavor flavor, struct arena *keep,
+	struct out *out, struct diag *err)
+{
+	struct out *memory = out_memory(keep);
+	xmlOutputBufferPtr buffer = xmlOutputBufferCreateIO(to_memory, NULL, memory, NULL);
+	xmlTextWriterPtr writer = buffer ? xmlNewTextWriter(buffer) : NULL;
+	struct junit junit = { .writer = writer,
+		.keep = keep,
+		.flavor = flavor,
+		.tool_version = set->tool_version,
+		.ok = writer != NULL };
+	if (buffer && !writer)
+		xmlOutputBufferClose(buffer);
+	if (writer) {
+		put_document(&junit, set);
+		xmlFreeTextWriter(writer);
+	}
+	if (!junit.ok)
+		return diag_set(err, DIAG_LIMIT, "no memory left to write JUnit XML");
+	out_str(out, out_text(memory));
+	return true;
+}

@@ -1,0 +1,139 @@
+/* The report model: words, lookups, grouping.  See model.h. */
+#include "report/model.h"
+
+#include <math.h>
+
+#include "base/text.h"
+
+bool verdict_parse(struct str name, enum verdict *ret)
+{
+	for (int v = VERDICT_PASS; v <= VERDICT_OFF; v++) {
+		*ret = (enum verdict)v;
+		if (str_eq(name, verdict_name(*ret)))
+			return true;
+	}
+	return false;
+}
+
+bool unit_by_name(struct str name, enum unit *ret)
+{
+	for (int u = UNIT_NONE; u <= UNIT_DOLLARS; u++) {
+		*ret = (enum unit)u;
+		if (str_eq(name, str_from(unit_name(*ret))))
+			return true;
+	}
+	return false;
+}
+
+struct str clean_lines(struct arena *keep, struct str s)
+{
+	struct str line;
+	if (str_find_char(s, '\n') < 0)
+		return text_clean(keep, s);
+	struct out *o = out_memory(keep);
+	while (str_cut(s, '\n', &line, &s)) {
+		if (str_ends(line, STR("\r")))
+			line = str_head(line, line.len - 1);
+		out_str(o, text_clean(keep, line));
+		out_char(o, '\n');
+	}
+	out_str(o, text_clean(keep, line));
+	return out_text(o);
+}
+
+static const struct report_fact *fact_find(const struct report *r, struct str name)
+{
+	for (ptrdiff_t i = 0; i < r->fact_count; i++)
+		if (str_eq(r->facts[i].name, name))
+			return &r->facts[i];
+	return NULL;
+}
+
+double fact_real(const struct report *r, struct str name)
+{
+	const struct report_fact *f = fact_find(r, name);
+	return f && !f->is_text ? f->real : (double)NAN;
+}
+
+struct str fact_text(const struct report *r, struct str name)
+{
+	const struct report_fact *f = fact_find(r, name);
+	return f && f->is_text ? f->text : MISSING;
+}
+
+const struct report_rule *rule_of(const struct report *r, struct str name)
+{
+	for (ptrdiff_t i = 0; i < r->result_count; i++)
+		if (str_eq(r->results[i].name, name))
+			return &r->results[i];
+	return NULL;
+}
+
+ptrdiff_t count_results(const struct report *r, enum verdict v)
+{
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; i < r->result_count; i++)
+		count += str_eq(r->results[i].verdict, verdict_name(v));
+	return count;
+}
+
+static void group_add(struct group *g, const struct report_finding *f)
+{
+	g->items[g->count++] = f;
+	if (!isnan(f->gain_s))
+		g->gain_s = isnan(g->gain_s) ? f->gain_s : g->gain_s + f->gain_s;
+}
+
+struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep)
+{
+	struct group g = { NULL, 0, NAN };
+	g.items = arena_make(keep, const struct report_finding *, r->finding_count);
+	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
+		const struct report_finding *f = &r->findings[i];
+		if (str_eq(f->rule, rule) && str_eq(f->verdict, verdict_name(v)))
+			group_add(&g, f);
+	}
+	return g;
+}
+
+static bool gains_more(const struct group *a, const struct group *b)
+{
+	if (isnan(a->gain_s) || isnan(b->gain_s))
+		return !isnan(a->gain_s) && isnan(b->gain_s);
+	return a->gain_s > b->gain_s;
+}
+
+/* Insertion keeps ties in order; there are never more groups than rules. */
+static void groups_sort(struct group *groups, ptrdiff_t count)
+{
+	for (ptrdiff_t i = 1; i < count; i++) {
+		struct group g = groups[i];
+		ptrdiff_t at = i;
+		for (; at > 0 && gains_more(&g, &groups[at - 1]); at--)
+			groups[at] = groups[at - 1];
+		groups[at] = g;
+	}
+}
+
+static bool has_group(const struct group *groups, ptrdiff_t count, struct str rule)
+{
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (str_eq(groups[i].items[0]->rule, rule))
+			return true;
+	return false;
+}
+
+ptrdiff_t group_findings(
+	const struct report *r, enum verdict v, struct arena *keep, struct group **ret)
+{
+	struct group *groups = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
+		const struct report_finding *f = &r->findings[i];
+		if (str_eq(f->verdict, verdict_name(v)) && !has_group(groups, count, f->rule))
+			*arena_push(keep, groups, count, cap) = group_of(r, f->rule, v, keep);
+	}
+	groups_sort(groups, count);
+	*ret = groups;
+	return count;
+}

@@ -1,0 +1,50 @@
+/*
+ * What the writers of report/ share: the words of the model, its lookups, and text that is safe
+ * to show.  Private to report/.
+ *
+ * Refuses: judging.  A verdict is repeated here, never derived.
+ */
+#ifndef REPORT_MODEL_H
+#define REPORT_MODEL_H
+
+#include "report/report.h"
+
+/* One way to say "no value". */
+#define MISSING ((struct str){ NULL, 0 })
+
+bool verdict_parse(struct str name, enum verdict *ret);
+bool unit_by_name(struct str name, enum unit *ret);
+
+/*
+ * The gate of every writer: text_clean, but newlines stay.  A report that was built here is clean
+ * already and comes back as it is; one that was read from a file, or filled by hand, may not be.
+ */
+struct str clean_lines(struct arena *keep, struct str s);
+
+/* NaN and the missing string when the run has no such fact. */
+double fact_real(const struct report *r, struct str name);
+struct str fact_text(const struct report *r, struct str name);
+const struct report_rule *rule_of(const struct report *r, struct str name); /* or NULL */
+
+ptrdiff_t count_results(const struct report *r, enum verdict v);
+
+/* Findings of one rule with one verdict: they share cause and fix, so they are shown together. */
+struct group {
+	const struct report_finding **items; /* as sorted in the report */
+	ptrdiff_t count;
+	double gain_s; /* sum of what is known, NaN when nothing is */
+};
+/* Sorted by gain, unknown ones last, else in the report's order. */
+ptrdiff_t group_findings(
+	const struct report *r, enum verdict v, struct arena *keep, struct group **ret);
+/* The findings of one rule, in any verdict given; count 0 when there are none. */
+struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep);
+
+/*
+ * What to do about a rule that could not be judged: by the columns that were NULL, by the gate
+ * that stands in its way, or where to read on.
+ */
+struct str advice_for(const struct report *r, const struct judgement *j,
+	const struct rule_result *result, struct arena *keep);
+
+#endif

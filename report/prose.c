@@ -1,0 +1,399 @@
+/* Pages of plain text, and the text of a finding.  See prose.h. */
+#include "report/prose.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#include "base/text.h"
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+int text_columns(struct str clean)
+{
+	int columns = 0;
+	for (ptrdiff_t i = 0; i < clean.len; i++)
+		columns += ((unsigned char)clean.p[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+/* Text that is clean and has no newline. */
+static void put_clean(struct page *p, struct str text)
+{
+	out_str(p->out, text);
+	p->column += text_columns(text);
+}
+
+void page_put(struct page *p, struct str text)
+{
+	put_clean(p, text_clean(p->keep, text));
+}
+
+void page_z(struct page *p, const char *z)
+{
+	page_put(p, str_from(z));
+}
+
+static void new_line(struct page *p)
+{
+	out_char(p->out, '\n');
+	p->column = 0;
+}
+
+void page_line(struct page *p)
+{
+	if (p->column)
+		new_line(p);
+}
+
+void page_break(struct page *p)
+{
+	page_line(p);
+	new_line(p);
+}
+
+void page_pad(struct page *p, int column)
+{
+	if (column > p->column) {
+		out_repeat(p->out, ' ', column - p->column);
+		p->column = column;
+	}
+}
+
+/* Eight colours and bold only: they follow the reader's own theme. */
+static const char *const tint_codes[] = {
+	[TINT_NONE] = "",
+	[TINT_BOLD] = "\033[1m",
+	[TINT_DIM] = "\033[2m",
+	[TINT_BAD] = "\033[1;31m",
+	[TINT_WARN] = "\033[1;33m",
+	[TINT_GOOD] = "\033[1;32m",
+	[TINT_UNSURE] = "\033[1;35m",
+};
+
+static void tint_on(struct page *p, enum tint tint)
+{
+	if (p->color)
+		out_z(p->out, tint_codes[tint]);
+}
+
+static void tint_off(struct page *p, enum tint tint)
+{
+	if (p->color && tint != TINT_NONE)
+		out_z(p->out, "\033[0m");
+}
+
+void page_tint(struct page *p, enum tint tint, struct str text)
+{
+	if (!text.len)
+		return;
+	tint_on(p, tint);
+	page_put(p, text);
+	tint_off(p, tint);
+}
+
+/* Returns the next word and drops it and the blanks before it. */
+static struct str take_word(struct str *line)
+{
+	while (str_take(line, STR(" ")))
+		;
+	ptrdiff_t end = str_find_char(*line, ' ');
+	struct str word = end < 0 ? *line : str_head(*line, end);
+	*line = str_from_offset(*line, word.len);
+	return word;
+}
+
+static void wrap_line(struct page *p, int indent, struct str line)
+{
+	/* A blank in front joins the text to what stands on the line already. */
+	bool first = p->column <= indent || !str_starts(line, STR(" "));
+	page_pad(p, indent);
+	if (str_starts(line, STR("  "))) {
+		put_clean(p, line);
+		return;
+	}
+	for (struct str word = take_word(&line); word.len; word = take_word(&line)) {
+		if (p->column > indent && p->column + !first + text_columns(word) > p->width) {
+			new_line(p);
+			page_pad(p, indent);
+		} else if (!first) {
+			put_clean(p, STR(" "));
+		}
+		put_clean(p, word);
+		first = false;
+	}
+}
+
+/* Without the newlines that a block scalar ends with. */
+static struct str trim_end(struct str text)
+{
+	while (text.len && (text.p[text.len - 1] == '\n' || text.p[text.len - 1] == ' '))
+		text.len--;
+	return text;
+}
+
+void page_wrap(struct page *p, int indent, struct str text)
+{
+	struct str line;
+	bool more = true;
+	text = trim_end(clean_lines(p->keep, text));
+	while (more) {
+		more = str_cut(text, '\n', &line, &text);
+		if (line.len)
+			wrap_line(p, indent, line);
+		if (more)
+			new_line(p);
+	}
+}
+
+void page_wrap_tint(struct page *p, enum tint tint, int indent, struct str text)
+{
+	tint_on(p, tint);
+	page_wrap(p, indent, text);
+	tint_off(p, tint);
+}
+
+void page_fmt(struct page *p, int indent, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	page_wrap(p, indent, arena_vfmt(p->keep, fmt, args));
+	va_end(args);
+}
+
+void page_label(struct page *p, const char *label)
+{
+	page_line(p);
+	page_pad(p, PAGE_LABEL);
+	page_tint(p, TINT_BOLD, str_from(label));
+	page_pad(p, PAGE_TEXT);
+}
+
+void page_field(struct page *p, const char *label, struct str text)
+{
+	if (!str_trim(text).len)
+		return;
+	page_label(p, label);
+	page_wrap(p, PAGE_TEXT, text);
+}
+
+/* ---- what a finding says --------------------------------------------------------------------- */
+
+struct str time_text(struct arena *keep, double seconds)
+{
+	return unit_text(keep, seconds, UNIT_SECONDS);
+}
+
+struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
+{
+	double step_s = fact_real(r, STR("step_time_s"));
+	struct str gain = time_text(keep, gain_s);
+	if (!(step_s > 0))
+		return arena_fmt(keep, "up to %.*s per step", STR_ARG(gain));
+	return arena_fmt(keep, "up to %.*s of %.*s per step (%.*s)", STR_ARG(gain),
+		STR_ARG(time_text(keep, step_s)),
+		STR_ARG(unit_text(keep, gain_s / step_s, UNIT_RATIO)));
+}
+
+static struct str subject_of(const struct report_finding *f)
+{
+	return f->name.len ? f->name : f->subject;
+}
+
+struct str prose_message(const struct report *r, const struct report_finding *f, struct arena *keep)
+{
+	const struct report_rule *rule = rule_of(r, f->rule);
+	struct str subject = subject_of(f);
+	if (f->message.len)
+		return f->message;
+	if (f->missing.len)
+		return arena_fmt(keep, "%.*s: unknown %.*s", STR_ARG(subject), STR_ARG(f->missing));
+	if (!rule || !rule->title.len)
+		return subject;
+	return arena_fmt(keep, "%.*s is against: %.*s", STR_ARG(subject), STR_ARG(rule->title));
+}
+
+/* "train.py:41", or without a line, or missing. */
+static struct str place_text(const struct report_finding *f, struct arena *keep)
+{
+	if (!f->source_file.len || !(f->source_line >= 1 && f->source_line < 1e9))
+		return f->source_file;
+	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(f->source_file), f->source_line);
+}
+
+static void put_where(struct page *p, const struct report_finding *f)
+{
+	struct str place = place_text(f, p->keep);
+	if (!place.len && !f->scope.len)
+		return;
+	page_line(p);
+	page_z(p, "   --> ");
+	if (place.len)
+		page_tint(p, TINT_BOLD, place);
+	if (f->scope.len)
+		page_fmt(p, 7, "%sin %.*s", place.len ? " " : "", STR_ARG(f->scope));
+}
+
+/* Seconds another finding was credited with; rounding is not worth a sentence. */
+static double counted_elsewhere(const struct report_finding *f)
+{
+	double rest = f->claimed_s - f->gain_s;
+	return rest > 0.01 * f->claimed_s ? rest : 0;
+}
+
+static void put_cost(struct page *p, const struct report *r, const struct group *g)
+{
+	const struct report_finding *f = g->items[0];
+	struct out *o = out_memory(p->keep);
+	if (isnan(f->gain_s))
+		return;
+	out_str(o,
+		f->gain_s > 0 ? prose_gain(r, f->gain_s, p->keep) : STR("no step time of its own"));
+	if (counted_elsewhere(f) > 0)
+		out_fmt(o, "; %.*s more are counted under other findings",
+			STR_ARG(time_text(p->keep, counted_elsewhere(f))));
+	if (g->count > 1 && g->gain_s > f->gain_s)
+		out_fmt(o, "; all %lld together %.*s", (long long)g->count,
+			STR_ARG(time_text(p->keep, g->gain_s)));
+	page_field(p, "costs", out_text(o));
+}
+
+static struct str evidence_text(const struct report_evidence *e, struct arena *keep)
+{
+	if (e->is_null)
+		return STR("unknown");
+	return e->is_text ? text_clean(keep, e->text) : unit_text(keep, e->real, e->unit);
+}
+
+struct widths {
+	int name, value;
+};
+
+static int larger(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* A text value may be an op's whole name; the columns do not follow it that far. */
+enum { VALUE_COLUMNS = 24 };
+
+static struct widths evidence_widths(const struct report_finding *f, struct arena *keep)
+{
+	struct widths w = { 0, 0 };
+	for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
+		const struct report_evidence *e = &f->evidence[i];
+		int value = text_columns(evidence_text(e, keep));
+		w.name = larger(w.name, text_columns(text_clean(keep, e->column)));
+		if (value <= VALUE_COLUMNS)
+			w.value = larger(w.value, value);
+	}
+	return w;
+}
+
+static void put_evidence_line(struct page *p, const struct report_evidence *e, struct widths w)
+{
+	int meaning = PAGE_TEXT + w.name + 2 + w.value + 2;
+	page_put(p, e->column);
+	page_pad(p, PAGE_TEXT + w.name + 2);
+	page_tint(p, TINT_BOLD, evidence_text(e, p->keep));
+	/* Narrower than 30 columns an explanation is a tower of words. */
+	if (!e->meaning.len || meaning + 30 > p->width)
+		return;
+	if (p->column >= meaning) /* the value is longer than its column */
+		page_z(p, "  ");
+	page_pad(p, meaning);
+	page_wrap_tint(p, TINT_DIM, meaning, e->meaning);
+}
+
+static void put_evidence(
+	struct page *p, const struct report_finding *f, const char *label, bool limits)
+{
+	struct widths w = evidence_widths(f, p->keep);
+	for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
+		if (f->evidence[i].is_limit != limits)
+			continue;
+		page_label(p, label);
+		put_evidence_line(p, &f->evidence[i], w);
+		label = "";
+	}
+}
+
+static void put_other(struct page *p, const struct report *r, const struct report_finding *f)
+{
+	struct str place = place_text(f, p->keep);
+	struct out *o = out_memory(p->keep);
+	out_str(o, text_clean(p->keep, prose_message(r, f, p->keep)));
+	if (f->gain_s > 0)
+		out_fmt(o, "; costs up to %.*s", STR_ARG(time_text(p->keep, f->gain_s)));
+	if (place.len)
+		out_fmt(o, " (%.*s)", STR_ARG(place));
+	page_wrap(p, PAGE_TEXT, out_text(o));
+}
+
+/* Subjects from the one at `from` on, at most `shown` of them; the rest are counted. */
+static void put_subjects(struct page *p, const struct report *r, const char *label,
+	const struct group *g, ptrdiff_t from, ptrdiff_t shown)
+{
+	ptrdiff_t end = g->count - from < shown ? g->count : from + shown;
+	for (ptrdiff_t i = from; i < end; i++) {
+		page_label(p, i == from ? label : "");
+		put_other(p, r, g->items[i]);
+	}
+	if (g->count <= end)
+		return;
+	page_label(p, end > from ? "" : label);
+	page_fmt(
+		p, PAGE_TEXT, "%s%lld more", end > from ? "and " : "", (long long)(g->count - end));
+}
+
+/* Subjects that the same rule only warns of: they share cause and fix with those that fail. */
+static void put_warned(
+	struct page *p, const struct report *r, const struct report_finding *f, ptrdiff_t shown)
+{
+	struct group g = group_of(r, f->rule, VERDICT_WARN, p->keep);
+	if (str_eq(f->verdict, verdict_name(VERDICT_FAIL)))
+		put_subjects(p, r, "warned", &g, 0, shown);
+}
+
+static void put_unknown(struct page *p, const struct report *r, const struct report_rule *rule)
+{
+	struct group g = group_of(r, rule->name, VERDICT_INCONCLUSIVE, p->keep);
+	struct str missing = g.count ? g.items[0]->missing : MISSING;
+	if (!(rule->unknown > 0))
+		return;
+	page_label(p, "unknown");
+	page_fmt(p, PAGE_TEXT, "%.0f more could not be judged%s%.*s", rule->unknown,
+		missing.len ? ": no " : "", STR_ARG(missing));
+}
+
+void prose_unsure(struct page *p, const struct report *r, const struct report_rule *rule)
+{
+	struct group g = group_of(r, rule->name, VERDICT_INCONCLUSIVE, p->keep);
+	if (g.count) {
+		put_evidence(p, g.items[0], "measured", false);
+		put_evidence(p, g.items[0], "limit", true);
+	}
+	page_field(p, "do", rule->todo);
+	page_line(p);
+}
+
+void prose_group(struct page *p, const struct report *r, const struct group *g,
+	const struct prose_style *style)
+{
+	const struct report_finding *f = g->items[0];
+	const struct report_rule *rule = rule_of(r, f->rule);
+	put_where(p, f);
+	put_cost(p, r, g);
+	if (rule)
+		page_field(p, "expected", rule->title);
+	put_evidence(p, f, "measured", false);
+	put_evidence(p, f, "limit", true);
+	put_subjects(p, r, "also", g, 1, style->others);
+	put_warned(p, r, f, style->others);
+	if (rule)
+		put_unknown(p, r, rule);
+	page_field(p, "cause", f->cause);
+	page_field(p, "fix", f->fix);
+	if (style->why)
+		page_field(p, "why", f->why);
+	page_line(p);
+}

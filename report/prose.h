@@ -1,0 +1,70 @@
+/*
+ * A page of plain text: words wrapped under their indent, labels in a margin, colour if wanted.
+ * The terminal is made of it, and so is the text inside a JUnit failure.  Private to report/.
+ *
+ * Everything put on a page is cleaned here (clean_lines), so nothing in a profile can move the
+ * cursor, colour the screen or forge a line.
+ */
+#ifndef REPORT_PROSE_H
+#define REPORT_PROSE_H
+
+#include "report/model.h"
+
+enum tint { TINT_NONE, TINT_BOLD, TINT_DIM, TINT_BAD, TINT_WARN, TINT_GOOD, TINT_UNSURE };
+
+struct page {
+	struct out *out;
+	struct arena *keep;
+	bool color;
+	int width;
+	int column; /* where the next character goes, from 0 */
+};
+
+/* Margins of the page.  A label starts at 2; what it labels starts behind the longest. */
+enum { PAGE_LABEL = 2, PAGE_TEXT = 12 };
+
+void page_line(struct page *p);			/* end the line, unless it is empty */
+void page_break(struct page *p);		/* a blank line */
+void page_put(struct page *p, struct str text); /* as it is, on this line */
+void page_z(struct page *p, const char *z);
+void page_tint(struct page *p, enum tint tint, struct str text);
+void page_pad(struct page *p, int column); /* blanks up to a column */
+/*
+ * Prose, from the current column on: lines that get full go on below `indent`.  Newlines are kept;
+ * a line of the text that begins with two blanks is code, and is never wrapped.
+ */
+void page_wrap(struct page *p, int indent, struct str text);
+void page_wrap_tint(struct page *p, enum tint tint, int indent, struct str text);
+void page_fmt(struct page *p, int indent, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* A new line that begins with a label; follow it with text at PAGE_TEXT. */
+void page_label(struct page *p, const char *label);
+/* The label and its text; nothing at all when the text is empty. */
+void page_field(struct page *p, const char *label, struct str text);
+
+int text_columns(struct str clean); /* characters; a terminal's cells but for East Asian text */
+
+struct str time_text(struct arena *keep, double seconds);
+
+/*
+ * What a group of findings says below its headline: where, cost, expected, measured, the other
+ * subjects, cause and fix.  At most `others` more subjects are listed, the rest are counted; those
+ * of a failed rule that only warn are listed with it.
+ */
+struct prose_style {
+	ptrdiff_t others;
+	bool why; /* the rule's own reason to exist, too */
+};
+void prose_group(struct page *p, const struct report *r, const struct group *g,
+	const struct prose_style *style);
+/* The same of a rule that could not be judged: what was seen, and what to do. */
+void prose_unsure(struct page *p, const struct report *r, const struct report_rule *rule);
+/* The headline's sentence: the message, or what stands in for it. */
+struct str prose_message(
+	const struct report *r, const struct report_finding *f, struct arena *keep);
+/* "up to 12.3 ms of 28.1 ms per step (43.8%)" */
+struct str prose_gain(const struct report *r, double gain_s, struct arena *keep);
+
+void page_tables(struct page *p, const struct report *r); /* the first rows of each table */
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * The report model: everything a writer may show about one profile, and nothing else.
+ *
+ * Built once from tables and judgement, written by any writer, and read back from report.json
+ * without loss: `check --junit` equals `check --json` then `render`.  Writers do not know each
+ * other, and none of them computes a verdict.
+ *
+ * Every string here is clean (base/text.h); every number is in base units.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/out.h"
+#include "measure/tables.h"
+#include "rules/judge.h"
+
+#define REPORT_VERSION "1.0"
+
+struct report_fact { /* the run's headline numbers: columns of the run table that are known */
+	struct str name;
+	enum unit unit;
+	bool is_text;
+	double real;
+	struct str text;
+};
+
+struct report_evidence {
+	struct str column;
+	enum unit unit;
+	bool is_text, is_null;
+	bool is_limit; /* a parameter of the rule, not something measured */
+	double real;
+	struct str text;
+	struct str meaning; /* of the column; missing for a limit */
+};
+
+struct report_finding {
+	struct str rule, verdict, subject, name, message, cause, fix, why;
+	struct report_evidence *evidence;
+	ptrdiff_t evidence_count;
+	double gain_s, claimed_s; /* NaN when the rule gives none */
+	struct str source_file, scope;
+	double source_line;
+	struct str missing;
+};
+
+struct report_rule {
+	struct str name, title, verdict, reason;
+	struct str todo; /* inconclusive: what to do about it */
+	double subjects, unknown;
+	bool gate, required;
+};
+
+struct report_note {
+	struct str id; /* "RL202" */
+	struct str text;
+};
+
+struct report {
+	struct str profile;	    /* the argument as given, made relative where possible */
+	struct str error_id, error; /* set when the profile could not be read; the rest is empty */
+	struct str verdict;	    /* "pass", "fail", "warn", "inconclusive", "error" */
+	struct str rules;	    /* name of the rule file */
+	double gain_s;		    /* per step */
+	struct report_fact *facts;
+	ptrdiff_t fact_count;
+	struct report_finding *findings; /* by verdict, then gain */
+	ptrdiff_t finding_count;
+	struct report_rule *results;
+	ptrdiff_t result_count;
+	struct report_note *notes; /* data-quality remarks */
+	ptrdiff_t note_count;
+	struct tables tables;		/* the rows a writer may plot, capped (REPORT_MAX_ROWS) */
+	double row_totals[TABLE_COUNT]; /* rows there were before the cap */
+};
+
+/* Rows of each table kept in a report, largest first: pages stay below a megabyte. */
+#define REPORT_MAX_ROWS 200
+
+struct report_set {
+	struct report *items;
+	ptrdiff_t count;
+	struct str tool_version;
+};
+
+/* The report of one judged run, or of one that could not be read. */
+void report_build(const struct tables *tables, const struct judgement *judgement,
+	const struct ruleset *rules, const struct diag_list *notes, struct str profile,
+	struct arena *keep, struct report *ret);
+void report_error(const struct diag *error, struct str profile, struct str rules,
+	struct arena *keep, struct report *ret);
+
+struct report_style {
+	bool color;
+	int verbose; /* 0 findings; 1 every rule; 2 the tables' head too */
+	bool quiet;  /* the verdict line only */
+	int width;   /* columns of the terminal; 0 for 80 */
+};
+void report_terminal(const struct report_set *set, const struct report_style *style,
+	struct arena *keep, struct out *out);
+
+/* Jenkins' strict junit-10 shape, or the rich dialect with file, line and properties. */
+enum junit_flavor { JUNIT_STRICT, JUNIT_RICH };
+bool report_junit(const struct report_set *set, enum junit_flavor flavor, struct arena *keep,
+	struct out *out, struct diag *err);
+
+bool report_json_write(
+	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err);
+bool report_json_read(struct str file, struct str text, struct arena *keep, struct report_set *ret,
+	struct diag *err);
+/* The JSON Schema of that document, made from the tables; docs/report.schema.json is its text. */
+void report_schema(struct arena *keep, struct out *out);
+
+#endif
