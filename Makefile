@@ -1,0 +1,205 @@
+# rooflint.  `make help` lists the targets.
+#
+# Knobs: CC, CFLAGS, CPPFLAGS, LDFLAGS, WERROR=1, V=1 (show commands), SAN=address,undefined,
+# O (build folder; by default one per compiler and flag set), PREFIX, DESTDIR, DEV=1 (make deps),
+# UPDATE=1 and CASES (make golden), FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES (make bench).
+
+VERSION := $(shell cat VERSION)
+CFLAGS  ?= -O2 -g
+PREFIX  ?= /usr/local
+CLANG   ?= clang
+UNAME   := $(shell uname)
+
+# Not for the user to change: the language, and arithmetic that gives the same bytes everywhere.
+FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -I. -ffp-contract=off -pthread \
+	-Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
+	-Wconversion -Wno-sign-conversion $(if $(WERROR),-Werror) \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+	-DROOFLINT_VERSION='"$(VERSION)"'
+
+ifeq ($(UNAME),Darwin)
+FLAGS += -D_DARWIN_C_SOURCE
+BREW  := $(shell brew --prefix 2>/dev/null)/opt
+export PKG_CONFIG_PATH := $(BREW)/libxml2/lib/pkgconfig:$(BREW)/sqlite/lib/pkgconfig:$(PKG_CONFIG_PATH)
+endif
+
+KEY := $(shell printf '%s' '$(CC) $(SAN) $(WERROR) $(FUZZER) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) \
+	$(VERSION)' | cksum | cut -d' ' -f1)
+O   ?= build/$(notdir $(firstword $(CC)))-$(KEY)
+Q   := $(if $(V),,@)
+SAY := @$(if $(V),:,printf '  %-5s %s\n')
+
+# ---- what there is ------------------------------------------------------------------------------
+
+ROOMS   := base profile hlo hardware measure rules store report cmd
+SRC     := $(wildcard $(ROOMS:=/*.c))
+HDR     := $(wildcard $(ROOMS:=/*.h))
+EMBED   := $(wildcard rules/*.yaml hardware/*.json templates/*)
+LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/main.c,$(SRC))) $(O)/embedded.o
+HELPERS := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
+UNIT    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
+FUZZ    := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
+BENCH   := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
+OBJ     := $(LIB) $(HELPERS) $(O)/cmd/main.o $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
+
+# Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
+PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
+pkg      = $(if $(shell pkg-config --exists $(1) && echo yes),$(shell pkg-config $(2) $(1)),$(error \
+	Libraries are missing; `make deps` installs them: $(1)))
+PKG_INC  = $(eval PKG_INC := $(patsubst -I%,-isystem %,$(call pkg,$(PACKAGES),--cflags-only-I)))$(PKG_INC)
+PKG_LIBS = $(eval PKG_LIBS := $(call pkg,$(PACKAGES),--libs))$(PKG_LIBS)
+CMOCKA   = $(eval CMOCKA := $(call pkg,cmocka,--cflags --libs))$(CMOCKA)
+
+COMPILE = $(CC) $(FLAGS) $(PKG_INC) $(CPPFLAGS) $(CFLAGS)
+LINK    = $(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS)
+LIBS    = $(PKG_LIBS) -lm
+JOBS   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+SUB     = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
+RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES='$(CASES)' \
+	SAN='$(SAN)' tests/run-all.sh
+
+# ---- building -----------------------------------------------------------------------------------
+
+.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench lint check-layers check-headers \
+	check-style check-format format tidy coverage install uninstall dist clean help \
+	run-demo run-tests run-fuzz run-coverage FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+# Only a plain build takes the short name; sanitizer and fuzzer builds stay in their folders.
+ifeq ($(SAN)$(FUZZER),)
+all: $(O)/rooflint ## build build/rooflint (default)
+	@ln -f $< build/rooflint 2>/dev/null || cp -f $< build/rooflint
+else
+all: $(O)/rooflint
+	@echo '  built $<'
+endif
+
+$(O)/rooflint: $(O)/cmd/main.o $(LIB)
+	$(SAY) LINK $@
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+$(O)/%.o: %.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(O)/embedded.o: $(O)/embedded.c
+	$(Q)$(COMPILE) -c -o $@ $<
+
+$(O)/embedded.c: base/embed.sh $(EMBED) $(O)/embedded.list
+	$(SAY) EMBED $@
+	$(Q)base/embed.sh $(EMBED) >$@
+
+# Changes only when a file comes or goes, which the files' own times cannot tell.
+$(O)/embedded.list: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(EMBED) | cmp -s - $@ || printf '%s\n' $(EMBED) >$@
+
+$(UNIT): $(O)/tests/unit/%: $(O)/tests/unit/%.o $(HELPERS) $(LIB)
+	$(SAY) LINK $@
+	$(Q)$(LINK) -o $@ $^ $(CMOCKA) $(LIBS)
+
+$(FUZZ): $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(if $(FUZZER),,$(O)/tests/fuzz/driver.o) $(LIB)
+	$(SAY) LINK $@
+	$(Q)$(LINK) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $^ $(LIBS)
+
+$(BENCH): $(O)/%: %.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
+
+deps: ## install the libraries (apt, dnf, apk, brew); DEV=1 adds clang and its tools
+	@CC='$(CC)' .ci/deps $(if $(DEV),dev)
+
+# ---- trying and testing -------------------------------------------------------------------------
+
+demo: deps ## install what is needed, build, and check a profile that the project carries
+	@$(SUB) run-demo
+run-demo: all
+	@tests/run-demo.sh
+
+test: deps ## install what is needed, build, and run every test
+	@$(SUB) run-tests
+run-tests: all $(UNIT) $(FUZZ)
+	@$(RUN) $(GROUPS)
+
+unit: $(UNIT) ## unit tests (cmocka)
+	@$(RUN) unit
+
+golden: all ## golden cases; UPDATE=1 rewrites what is expected, CASES='a b' picks some
+	@$(RUN) golden
+
+fuzz-corpus: $(FUZZ) ## every corpus file through its fuzz target, without libFuzzer
+	@$(RUN) fuzz
+
+FUZZ_SECONDS ?= 60
+fuzz: ## libFuzzer on every target, or on TARGET, for FUZZ_SECONDS each (clang)
+	@$(SUB) CC='$(CLANG)' SAN=fuzzer-no-link,address,undefined FUZZER=1 run-fuzz
+run-fuzz: $(FUZZ)
+	@O='$(O)' FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/run-fuzz.sh $(TARGET)
+
+bench: all $(BENCH) ## speed and memory, as ratios measured in one run
+	@O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' BENCH_BYTES='$(BENCH_BYTES)' tests/bench/run.sh
+
+coverage: ## line coverage of the unit and golden tests, by file (gcc)
+	@$(SUB) CC=gcc CFLAGS='-O0 -g --coverage' SAN= run-coverage
+run-coverage: all $(UNIT)
+	@find $(O) -name '*.gcda' -exec rm -f {} +
+	@$(RUN) unit golden || :
+	@tests/run-coverage.sh $(O) $(SRC)
+
+# ---- keeping the house --------------------------------------------------------------------------
+
+lint: check-layers check-headers check-style check-format ## all the checks below
+
+check-layers: ## no folder includes one to its right (tests/layers.txt)
+	$(Q)awk -f tests/layers.awk tests/layers.txt $(SRC) $(HDR)
+
+check-headers: $(HDR:%=$(O)/%.ok) ## every header compiles on its own
+$(O)/%.h.ok: %.h $(HDR)
+	@mkdir -p $(@D)
+	$(Q)printf '#include "%s"\n' $< | $(COMPILE) -Werror -fsyntax-only -x c -
+	@touch $@
+
+check-style: ## banned calls, function length, line width, blanks
+	$(Q)LC_ALL=C awk -f tests/style.awk $(SRC) $(HDR) $(wildcard tests/unit/*.[ch] \
+		tests/fuzz/*.[ch] tests/bench/*.[ch])
+
+# Versions of clang-format disagree with each other, so only the one named here has a say.
+FORMAT_VERSION := 14
+check-format: ## .clang-format, when clang-format 14 is installed
+	$(Q)if clang-format --version 2>/dev/null | grep -q 'version $(FORMAT_VERSION)\.'; then \
+		clang-format --dry-run --Werror --ferror-limit=3 $(SRC) $(HDR); \
+	else echo 'check-format: skipped, needs clang-format $(FORMAT_VERSION)'; fi
+
+format: ## let clang-format rewrite the sources in place
+	clang-format -i $(SRC) $(HDR)
+
+tidy: ## clang-tidy over the sources (slow, optional)
+	$(Q)clang-tidy --quiet $(SRC) -- $(FLAGS) $(PKG_INC)
+
+# ---- shipping -----------------------------------------------------------------------------------
+
+MAN := $(wildcard docs/*.[1-8])
+
+install: all ## install below DESTDIR and PREFIX
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 755 $(O)/rooflint '$(DESTDIR)$(PREFIX)/bin/rooflint'
+	$(if $(MAN),install -m 644 $(MAN) '$(DESTDIR)$(PREFIX)/share/man/man1')
+
+uninstall: ## remove what install put there
+	rm -f '$(DESTDIR)$(PREFIX)/bin/rooflint' \
+		$(patsubst docs/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN))
+
+dist: ## build/rooflint-VERSION.tar.gz of HEAD, the same bytes every time
+	@mkdir -p build
+	git archive --prefix=rooflint-$(VERSION)/ HEAD | gzip -n9 >build/rooflint-$(VERSION).tar.gz
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+
+-include $(OBJ:.o=.d)

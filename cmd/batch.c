@@ -1,0 +1,301 @@
+/* Judging profiles, each for itself.  See batch.h. */
+#include "cmd/batch.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/task.h"
+
+/* One profile to judge, or the reason why there is none. */
+struct job {
+	struct str shown; /* the profile's name in reports */
+	struct found_run run;
+	struct diag *error; /* NULL when the run was found */
+};
+
+struct crew {
+	const struct batch *batch;
+	struct measure_options options; /* the batch's, with this process's share of threads */
+	struct job *jobs;
+	ptrdiff_t count, cap;
+	struct arena *keep; /* of the parent: what is in the result */
+	struct report_set *set;
+	ptrdiff_t set_cap;
+	/* Kept from profile to profile; each worker makes its own. */
+	struct arena engine_keep;
+	struct engine *engine;
+	struct diag err;
+};
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* As given, but without slashes at the end, and relative where it lies below this directory. */
+static struct str shown_path(struct str path, struct arena *keep)
+{
+	char buf[4096];
+	while (path.len > 1 && str_ends(path, STR("/")))
+		path = str_head(path, path.len - 1);
+	struct str cwd = str_from(getcwd(buf, sizeof(buf))), rest = path;
+	if (!cwd.p || !str_take(&rest, cwd))
+		return arena_str(keep, path);
+	if (!rest.len)
+		return STR(".");
+	return str_take(&rest, STR("/")) && rest.len ? arena_str(keep, rest)
+						     : arena_str(keep, path);
+}
+
+/* ---- one job --------------------------------------------------------------------------------- */
+
+/* What one job needs, in one place that outlives a jump out of it. */
+struct work {
+	struct crew *crew;
+	const struct job *job;
+	struct arena scratch; /* dies with the job */
+	struct arena *keep;   /* for the reports */
+	struct report_set set;
+	ptrdiff_t set_cap;
+	struct loaded all, part;
+};
+
+static struct report *add_report(struct work *w)
+{
+	return arena_push(w->keep, w->set.items, w->set.count, w->set_cap);
+}
+
+static void add_error(struct work *w, struct str shown, const struct diag *err)
+{
+	report_error(err, shown, w->crew->batch->rules->name, w->keep, add_report(w));
+}
+
+static struct engine *engine_get(struct crew *crew, struct diag *err)
+{
+	if (!crew->engine) {
+		crew->engine_keep = arena_new(ARENA_SCRATCH_BYTES);
+		crew->engine = engine_new(&crew->engine_keep, err);
+	}
+	return crew->engine;
+}
+
+static void drop_tables(struct report *r)
+{
+	for (int id = 0; id < TABLE_COUNT; id++)
+		if (id != TABLE_quality)
+			r->tables.items[id] = (struct table){ NULL, 0, 0 };
+}
+
+static bool judge_part(struct work *w, struct str shown, struct diag *err)
+{
+	const struct batch *b = w->crew->batch;
+	struct arena *scratch = &w->scratch;
+	struct tables *tables = arena_make(scratch, struct tables, 1);
+	struct diag_list *notes = arena_make(scratch, struct diag_list, 1);
+	struct judgement judgement;
+	struct engine *engine = engine_get(w->crew, err);
+	if (!engine || !run_measure(&w->part, &w->crew->options, scratch, tables, notes, err) ||
+		!judge(engine, b->rules, tables, scratch, &judgement, err))
+		return false;
+	struct report *r = add_report(w);
+	report_build(tables, &judgement, b->rules, notes, shown, w->keep, r);
+	if (!b->keep_tables)
+		drop_tables(r);
+	return true;
+}
+
+/* Usually one part; neighbouring directories may turn out to be runs of their own. */
+static void judge_run(struct work *w)
+{
+	struct diag err;
+	struct str shown = w->job->shown;
+	if (!run_open(&w->job->run, &w->scratch, &w->all, &err)) {
+		add_error(w, shown, &err);
+		return;
+	}
+	for (bool first = true; run_take(&w->all, &w->scratch, &w->part); first = false) {
+		if (!first)
+			shown = shown_path(w->part.run.path, w->keep);
+		if (!judge_part(w, shown, &err))
+			add_error(w, shown, &err);
+		run_close(&w->part);
+		if (!w->crew->batch->all_runs)
+			break;
+	}
+	run_close(&w->all);
+}
+
+/* ---- memory that runs out -------------------------------------------------------------------- */
+
+static jmp_buf escape;
+static pthread_t guarded;
+static ptrdiff_t full_bytes; /* how large the arena was */
+
+/* Another thread cannot jump out of this one's work; then the program ends with the reason. */
+static void on_full(ptrdiff_t bytes)
+{
+	if (!pthread_equal(pthread_self(), guarded))
+		end_when_full(bytes);
+	full_bytes = bytes;
+	longjmp(escape, 1);
+}
+
+/* The engine may be in the middle of a statement: it is left behind, and the next job makes one. */
+static void give_up(struct work *w)
+{
+	struct diag err;
+	diag_set(&err, DIAG_LIMIT,
+		"%.*s: its names, ops and steps need more than the %td MiB that could be had for "
+		"them; capture fewer steps, or give the process more memory",
+		STR_ARG(w->job->shown), full_bytes >> 20);
+	w->crew->engine = NULL;
+	w->set.count = 0;
+	run_close(&w->part);
+	run_close(&w->all);
+	add_error(w, w->job->shown, &err);
+}
+
+static void work_run(struct work *w)
+{
+	guarded = pthread_self();
+	arena_on_full(on_full);
+	w->scratch = arena_new(ARENA_RUN_BYTES);
+	if (w->job->error)
+		add_error(w, w->job->shown, w->job->error);
+	else if (setjmp(escape))
+		give_up(w);
+	else
+		judge_run(w);
+	arena_free(&w->scratch);
+	arena_on_full(end_when_full);
+}
+
+/* ---- several, in worker processes ------------------------------------------------------------ */
+
+static struct str job_run(void *arg, ptrdiff_t index, struct arena *keep)
+{
+	struct crew *crew = arg;
+	struct work *w = arena_make(keep, struct work, 1);
+	struct out *o = out_memory(keep);
+	struct diag err;
+	*w = (struct work){ .crew = crew, .job = &crew->jobs[index], .keep = keep };
+	work_run(w);
+	w->set.tool_version = STR(ROOFLINT_VERSION);
+	if (!report_json_write(&w->set, keep, o, &err))
+		return STR("");
+	return out_text(o);
+}
+
+static void add_lost(struct crew *crew, struct str shown, enum diag_id id, const char *why)
+{
+	struct diag err;
+	diag_set(&err, id,
+		"%.*s: the process that judged it was lost (%s); the other profiles are judged",
+		STR_ARG(shown), why);
+	report_error(&err, shown, crew->batch->rules->name, crew->keep,
+		arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap));
+}
+
+static void take_answer(struct crew *crew, ptrdiff_t index, const struct job_result *result)
+{
+	struct report_set set = { 0 };
+	struct diag err;
+	struct str shown = crew->jobs[index].shown;
+	if (!result->ok) {
+		add_lost(crew, shown, DIAG_WORKER, result->why);
+		return;
+	}
+	if (!report_json_read(STR("worker"), result->bytes, crew->keep, &set, &err)) {
+		add_lost(crew, shown, DIAG_WORKER, "its answer cannot be read");
+		return;
+	}
+	for (ptrdiff_t i = 0; i < set.count; i++)
+		*arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap) =
+			set.items[i];
+}
+
+static void job_done(void *arg, ptrdiff_t index, const struct job_result *result)
+{
+	struct crew *crew = arg;
+	take_answer(crew, index, result);
+	if (crew->batch->progress)
+		crew->batch->progress(index + 1, crew->count);
+}
+
+/* ---- from paths to jobs ---------------------------------------------------------------------- */
+
+static struct job *add_job(struct crew *crew, struct str shown)
+{
+	struct job *job = arena_push(crew->keep, crew->jobs, crew->count, crew->cap);
+	job->shown = shown;
+	return job;
+}
+
+static void add_path(struct crew *crew, struct str path)
+{
+	struct found found;
+	struct str shown = shown_path(path, crew->keep);
+	if (!find_runs(path, crew->batch->all_runs, crew->keep, &found, &crew->err)) {
+		struct job *job = add_job(crew, shown);
+		job->error = arena_make(crew->keep, struct diag, 1);
+		*job->error = crew->err;
+		return;
+	}
+	for (ptrdiff_t i = 0; i < found.count; i++) {
+		bool alone = found.count == 1 && !crew->batch->all_runs;
+		struct str name = alone ? shown : shown_path(found.runs[i].path, crew->keep);
+		add_job(crew, name)->run = found.runs[i];
+	}
+}
+
+static int by_shown(const void *a, const void *b)
+{
+	return str_cmp(((const struct job *)a)->shown, ((const struct job *)b)->shown);
+}
+
+static int by_profile(const void *a, const void *b)
+{
+	return str_cmp(((const struct report *)a)->profile, ((const struct report *)b)->profile);
+}
+
+static void sort_jobs(struct crew *crew)
+{
+	ptrdiff_t kept = 0;
+	qsort(crew->jobs, (size_t)crew->count, sizeof(*crew->jobs), by_shown);
+	for (ptrdiff_t i = 0; i < crew->count; i++)
+		if (!kept || !str_eq(crew->jobs[kept - 1].shown, crew->jobs[i].shown))
+			crew->jobs[kept++] = crew->jobs[i];
+	crew->count = kept;
+}
+
+static bool run_alone(struct crew *crew)
+{
+	struct work *w = arena_make(crew->keep, struct work, 1);
+	*w = (struct work){ .crew = crew, .job = &crew->jobs[0], .keep = crew->keep };
+	work_run(w);
+	*crew->set = w->set;
+	engine_free(crew->engine);
+	arena_free(&crew->engine_keep);
+	return true;
+}
+
+bool batch_run(const struct batch *b, const struct list *paths, struct arena *keep,
+	struct report_set *ret, struct diag *err)
+{
+	struct crew *crew = arena_make(keep, struct crew, 1);
+	*crew = (struct crew){ .batch = b, .keep = keep, .set = ret };
+	for (ptrdiff_t i = 0; i < paths->count; i++)
+		add_path(crew, paths->items[i]);
+	sort_jobs(crew);
+	crew->options = *b->options;
+	if (crew->count > 1)
+		crew->options.threads =
+			b->workers > crew->count ? b->workers / (int)crew->count : 1;
+	*ret = (struct report_set){ 0 };
+	bool ok = crew->count == 1
+			  ? run_alone(crew)
+			  : task_processes(job_run, job_done, crew, crew->count, b->workers, err);
+	ret->tool_version = STR(ROOFLINT_VERSION);
+	if (ok && ret->count)
+		qsort(ret->items, (size_t)ret->count, sizeof(*ret->items), by_profile);
+	return ok;
+}

@@ -1,0 +1,27 @@
+/*
+ * Profiles in, reports out: one in this process, several in worker processes.
+ *
+ * A worker sends back the report.json of what it judged, so a report is the same whichever way it
+ * came.  Whatever happens to one profile (damage, a crash, memory) becomes a report of that, and
+ * the others are judged.
+ */
+#ifndef CMD_BATCH_H
+#define CMD_BATCH_H
+
+#include "cmd/load.h"
+#include "report/report.h"
+
+struct batch {
+	const struct ruleset *rules;
+	const struct measure_options *options;
+	int workers;
+	bool all_runs;	  /* not only the newest of each */
+	bool keep_tables; /* reports carry their tables; without, only data quality */
+	void (*progress)(ptrdiff_t done, ptrdiff_t count); /* after each of several; or NULL */
+};
+
+/* Reports come in order of their profiles' names, each profile once. */
+bool batch_run(const struct batch *b, const struct list *paths, struct arena *keep,
+	struct report_set *ret, struct diag *err);
+
+#endif

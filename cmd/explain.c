@@ -1,0 +1,266 @@
+/*
+ * rooflint explain: one rule for people: what it demands, why, and what to do.
+ */
+#include "cmd/grid.h"
+#include "cmd/load.h"
+
+struct explain_settings {
+	struct rule_settings rule;
+};
+
+enum { WIDTH = 88, INDENT = 2, CODE_INDENT = 6 };
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+static bool is_word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/*
+ * The next word of an expression, skipping texts in quotes; false at the end.  *before is what was
+ * passed over.
+ */
+static bool next_word(struct str *rest, struct str *before, struct str *word)
+{
+	ptrdiff_t at = 0, end;
+	bool quoted = false;
+	for (; at < rest->len && (quoted || !is_word_char(rest->p[at])); at++)
+		quoted ^= rest->p[at] == '\'';
+	for (end = at; end < rest->len && is_word_char(rest->p[end]); end++)
+		;
+	*before = str_head(*rest, at);
+	*word = str_head(str_from_offset(*rest, at), end - at);
+	*rest = str_from_offset(*rest, end);
+	return word->len > 0;
+}
+
+static const struct rule_param *param_find(const struct rule *r, struct str name)
+{
+	for (ptrdiff_t i = 0; i < r->param_count; i++)
+		if (str_eq(r->params[i].name, name))
+			return &r->params[i];
+	return NULL;
+}
+
+/* The expression with values in place of its :names. */
+static struct str filled(const struct rule *r, struct str sql, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	struct str before, word;
+	for (bool more = true; more;) {
+		more = next_word(&sql, &before, &word);
+		const struct rule_param *p =
+			str_ends(before, STR(":")) ? param_find(r, word) : NULL;
+		out_str(o, p ? str_head(before, before.len - 1) : before);
+		out_str(o, p ? p->text : word);
+	}
+	return out_text(o);
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+struct columns {
+	struct grid grid;
+	const struct column **seen;
+	ptrdiff_t count, cap;
+};
+
+static bool was_seen(const struct columns *c, const struct column *column)
+{
+	for (ptrdiff_t i = 0; i < c->count; i++)
+		if (c->seen[i] == column)
+			return true;
+	return false;
+}
+
+static void add_column(struct columns *c, const struct table_def *def, const struct column *column)
+{
+	struct arena *keep = c->grid.keep;
+	if (was_seen(c, column))
+		return;
+	*arena_push(keep, c->seen, c->count, c->cap) = column;
+	grid_add(&c->grid, arena_fmt(keep, "%.*s.%.*s", STR_ARG(def->name), STR_ARG(column->name)));
+	grid_add(&c->grid, column->type == COLUMN_TEXT ? STR("text")
+			   : column->unit == UNIT_NONE ? STR("number")
+						       : str_from(unit_name(column->unit)));
+	grid_add(&c->grid, column->meaning);
+}
+
+/* Columns of one table that an expression names. */
+static void add_named(struct columns *c, const struct table_def *def, struct str sql)
+{
+	struct str before, word;
+	while (next_word(&sql, &before, &word)) {
+		const struct column *column = table_column(def, word);
+		if (column && !str_ends(before, STR(":")))
+			add_column(c, def, column);
+	}
+}
+
+/* A SELECT or a subquery names its tables itself. */
+static void add_other_tables(struct columns *c, const struct rule *r, struct str sql)
+{
+	struct str rest = sql, before, word;
+	while (next_word(&rest, &before, &word)) {
+		const struct table_def *def = table_find(word);
+		if (def && def != r->from)
+			add_named(c, def, sql);
+	}
+}
+
+static const struct rule_text *const *expressions(
+	const struct rule *r, const struct rule_text *list[5])
+{
+	list[0] = &r->select;
+	list[1] = &r->where;
+	list[2] = &r->warn;
+	list[3] = &r->assert;
+	list[4] = &r->gain;
+	return list;
+}
+
+static void put_columns(struct context *c, const struct rule *r)
+{
+	const struct rule_text *list[5];
+	struct columns columns = {
+		.grid = { .keep = c->keep, .columns = 3, .indent = INDENT, .wrap = WIDTH }
+	};
+	expressions(r, list);
+	for (int i = 0; i < 5; i++) {
+		if (r->from)
+			add_named(&columns, r->from, list[i]->text);
+		add_other_tables(&columns, r, list[i]->text);
+	}
+	if (!columns.count)
+		return;
+	out_z(c->out, "\nWhat it reads:\n");
+	grid_print(&columns.grid, c->out);
+}
+
+/* ---- the parts of the text ------------------------------------------------------------------- */
+
+static void put_part(struct context *c, const char *title, const struct rule_text *text)
+{
+	if (!text->text.len)
+		return;
+	out_fmt(c->out, "\n%s:\n", title);
+	print_paragraphs(c->out, text->text, INDENT, WIDTH);
+}
+
+static void put_code(struct context *c, const struct rule *r, const char *lead, struct str sql)
+{
+	struct str line, text = filled(r, str_trim(sql), c->keep);
+	if (!text.len)
+		return;
+	out_fmt(c->out, "  %s\n", lead);
+	for (bool more = true; more;) {
+		more = str_cut(text, '\n', &line, &text);
+		out_repeat(c->out, ' ', CODE_INDENT);
+		print_words(c->out, str_trim(line), CODE_INDENT, CODE_INDENT, WIDTH);
+	}
+}
+
+static void put_demand(struct context *c, const struct rule *r)
+{
+	bool is_warning = r->severity == SEVERITY_WARN;
+	out_z(c->out, "\nWhat it demands:\n");
+	if (r->from && r->where.text.len)
+		out_fmt(c->out, "  of the rows of %.*s (%.*s)\n", STR_ARG(r->from->name),
+			STR_ARG(r->from->meaning));
+	else if (r->from)
+		out_fmt(c->out, "  of every row of %.*s (%.*s)\n", STR_ARG(r->from->name),
+			STR_ARG(r->from->meaning));
+	put_code(c, r, "of the rows of", r->select.text);
+	put_code(c, r, "where", r->where.text);
+	put_code(c, r, "should hold (a warning if not):", r->warn.text);
+	put_code(c, r,
+		r->gate	     ? "must hold (the rules that need this gate are inconclusive if not):"
+		: is_warning ? "must hold (a warning if not, by its severity):"
+			     : "must hold (a failure if not):",
+		r->assert.text);
+	put_code(c, r, "fixing it would give back, per step:", r->gain.text);
+	if (r->min_subjects)
+		out_fmt(c->out, "  with fewer than %lld such rows it is inconclusive\n",
+			(long long)r->min_subjects);
+}
+
+static void put_params(struct context *c, const struct rule *r)
+{
+	struct grid g = { .keep = c->keep, .columns = 3, .indent = INDENT };
+	if (!r->param_count)
+		return;
+	for (ptrdiff_t i = 0; i < r->param_count; i++) {
+		const struct rule_param *p = &r->params[i];
+		grid_add(&g, p->name);
+		grid_add(&g, p->text);
+		grid_add(&g, p->origin.line
+				     ? arena_fmt(c->keep, "%.*s:%lld", STR_ARG(p->origin.file),
+					       (long long)p->origin.line)
+				     : p->origin.file);
+	}
+	out_fmt(c->out, "\nIts values (change one with --set %.*s.%.*s=...):\n", STR_ARG(r->name),
+		STR_ARG(r->params[0].name));
+	grid_print(&g, c->out);
+}
+
+static void explain(struct context *c, const struct rule *r)
+{
+	out_fmt(c->out, "%.*s: ", STR_ARG(r->name));
+	print_words(c->out, r->title.text, (int)r->name.len + 2, INDENT, WIDTH);
+	if (r->severity == SEVERITY_OFF)
+		out_z(c->out, "\nIt is switched off (severity: off).\n");
+	put_part(c, "Why", &r->why);
+	put_demand(c, r);
+	put_part(c, "How it is measured", &r->measured);
+	put_part(c, "Likely cause", &r->cause);
+	put_part(c, "Fix", &r->fix);
+	put_part(c, "When it is wrong", &r->wrong_when);
+	put_params(c, r);
+	put_columns(c, r);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static bool unknown_rule(
+	const struct ruleset *set, struct str name, struct arena *keep, struct diag *err)
+{
+	struct str *names = arena_make(keep, struct str, set->count);
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		names[i] = set->items[i]->name;
+	struct str hint = did_you_mean(name, names, set->count, keep);
+	return diag_set(err, DIAG_USAGE,
+		"no rule of %.*s is called '%.*s'%.*s (rooflint rules list)", STR_ARG(set->name),
+		STR_ARG(name), STR_ARG(hint));
+}
+
+static enum status explain_run(struct context *c, const void *settings, const struct list *args)
+{
+	const struct explain_settings *s = settings;
+	struct ruleset set;
+	struct diag err;
+	if (!load_rules(&s->rule, c->keep, &set, &err))
+		return misused(&err);
+	const struct rule *rule = ruleset_rule(&set, args->items[0]);
+	if (!rule) {
+		unknown_rule(&set, args->items[0], c->keep, &err);
+		return misused(&err);
+	}
+	explain(c, rule);
+	return STATUS_OK;
+}
+
+static const struct option explain_options[] = { RULE_OPTIONS(struct explain_settings), { 0 } };
+
+const struct command explain_command = {
+	.name = "explain",
+	.arguments = "RULE",
+	.summary = "what a rule demands, why, and how to mend what it finds",
+	.details = "With the limits that apply here: those of the rule file, and of --set.",
+	.options = explain_options,
+	.least = 1,
+	.most = 1,
+	.settings_bytes = sizeof(struct explain_settings),
+	.run = explain_run,
+};

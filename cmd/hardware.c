@@ -1,0 +1,288 @@
+/*
+ * rooflint hardware: the chips it knows, and one in full with the source of every number.
+ */
+#include <math.h>
+
+#include "base/embed.h"
+#include "base/input.h"
+#include "base/unit.h"
+#include "cmd/cmd.h"
+#include "cmd/grid.h"
+#include "hardware/chip.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+struct hardware_settings {
+	int format;
+};
+
+enum { WIDTH = 100 };
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static const char *const vendors[] = {
+	[VENDOR_UNKNOWN] = "unknown",
+	[VENDOR_GOOGLE] = "Google",
+	[VENDOR_NVIDIA] = "NVIDIA",
+	[VENDOR_AMD] = "AMD",
+	[VENDOR_CPU] = "CPU",
+};
+
+static const char *const topologies[] = {
+	[TOPOLOGY_NONE] = "no links between chips",
+	[TOPOLOGY_TORUS_2D] = "2D torus",
+	[TOPOLOGY_TORUS_3D] = "3D torus",
+	[TOPOLOGY_SWITCH] = "switch: full rate to any peer",
+	[TOPOLOGY_MESH] = "a link to every other chip of the node",
+};
+
+/* The numbers of a chip besides its peaks. */
+static const struct chip_line {
+	const char *label;
+	ptrdiff_t offset; /* of the chip_number */
+	enum unit unit;
+} lines[] = {
+	{ "f32, vector units", offsetof(struct chip, f32_vector_flops), UNIT_FLOPS_PER_SECOND },
+	{ "HBM", offsetof(struct chip, hbm_bytes), UNIT_BYTES },
+	{ "HBM bandwidth", offsetof(struct chip, hbm_bps), UNIT_BYTES_PER_SECOND },
+	{ "on-chip memory", offsetof(struct chip, on_chip_bytes), UNIT_BYTES },
+	{ "one link, one way", offsetof(struct chip, link_bps), UNIT_BYTES_PER_SECOND },
+	{ "scale-up, one way", offsetof(struct chip, scaleup_bps), UNIT_BYTES_PER_SECOND },
+	{ "scale-out", offsetof(struct chip, scaleout_bps), UNIT_BYTES_PER_SECOND },
+	{ "PCIe", offsetof(struct chip, pcie_bps), UNIT_BYTES_PER_SECOND },
+	{ "attainable, matmul", offsetof(struct chip, attainable_matmul), UNIT_RATIO },
+	{ "attainable, HBM", offsetof(struct chip, attainable_hbm), UNIT_RATIO },
+	{ "attainable, link", offsetof(struct chip, attainable_link), UNIT_RATIO },
+};
+enum { LINES = sizeof(lines) / sizeof(lines[0]) };
+
+/* ---- all chips ------------------------------------------------------------------------------- */
+
+static struct str number_text(const struct chip_number *n, enum unit u, struct arena *keep)
+{
+	return isfinite(n->value) ? unit_text(keep, n->value, u) : STR("-");
+}
+
+/* Chips before bf16 compute in f16. */
+static const struct chip_number *peak16(const struct chip *c)
+{
+	const struct chip_number *bf16 = &c->peak[DTYPE_BF16];
+	return isfinite(bf16->value) ? bf16 : &c->peak[DTYPE_F16];
+}
+
+static void put_list(struct context *c, const struct chip_set *set)
+{
+	struct grid g = { .keep = c->keep, .columns = 5, .has_header = true };
+	grid_add(&g, STR("NAME"));
+	grid_add(&g, STR("CHIP"));
+	grid_add(&g, STR("BF16 (F16) PEAK"));
+	grid_add(&g, STR("HBM"));
+	grid_add(&g, STR("BANDWIDTH"));
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct chip *chip = set->items[i];
+		grid_add(&g, chip->id);
+		grid_add(&g, chip->name);
+		grid_add(&g, number_text(peak16(chip), UNIT_FLOPS_PER_SECOND, c->keep));
+		grid_add(&g, number_text(&chip->hbm_bytes, UNIT_BYTES, c->keep));
+		grid_add(&g, number_text(&chip->hbm_bps, UNIT_BYTES_PER_SECOND, c->keep));
+	}
+	grid_print(&g, c->out);
+}
+
+/* ---- one chip -------------------------------------------------------------------------------- */
+
+static void add_row(struct grid *g, struct str label, struct str value, struct str source)
+{
+	grid_add(g, label);
+	grid_add(g, value);
+	grid_add(g, source);
+}
+
+static void add_number(struct grid *g, struct str label, const struct chip_number *n, enum unit u)
+{
+	if (isfinite(n->value))
+		add_row(g, label, unit_text(g->keep, n->value, u), n->source);
+}
+
+static struct str alias_text(const struct chip *c, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < c->alias_count; i++)
+		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(c->aliases[i]));
+	return out_text(o);
+}
+
+static void put_field(struct context *c, const char *label, struct str text)
+{
+	/* As wide as the labels below it. */
+	enum { COLUMN = 22 };
+	if (!text.len)
+		return;
+	out_fmt(c->out, "  %-*s", COLUMN - 2, label);
+	print_words(c->out, text, COLUMN, COLUMN, WIDTH);
+}
+
+static struct str plane_text(const struct chip *c, struct arena *keep)
+{
+	const char *planes = c->planes_per_chip == 1   ? "one device plane"
+			     : c->planes_per_chip == 2 ? "two device planes"
+						       : "one or two device planes";
+	return arena_fmt(keep, "%d a chip, shown as %s", c->cores_per_chip, planes);
+}
+
+static struct str domain_text(const struct chip *c, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_z(o, topologies[c->topology]);
+	if (c->links)
+		out_fmt(o, ", %d links", c->links);
+	if (c->scaleup_domain > 1)
+		out_fmt(o, ", up to %d chips", c->scaleup_domain);
+	if (c->torus_wrap)
+		out_fmt(o, ", axes of a multiple of %d wrap", c->torus_wrap);
+	if (c->switch_reduces)
+		out_z(o, ", reduces in the switch");
+	return out_text(o);
+}
+
+/* A file gives one figure for all 8-bit floats, and one for signed and unsigned integers. */
+static struct str peak_label(enum dtype t)
+{
+	struct str name = dtype_name(t);
+	if (str_starts(name, STR("f8e")))
+		return STR("f8");
+	return t == DTYPE_U8 ? STR("s8") : t == DTYPE_U4 ? STR("s4") : name;
+}
+
+static bool is_said(const struct chip *chip, enum dtype t)
+{
+	for (int i = 0; i < (int)t; i++)
+		if (str_eq(peak_label((enum dtype)i), peak_label(t)) &&
+			chip->peak[i].value == chip->peak[t].value)
+			return true;
+	return false;
+}
+
+static void put_numbers(struct context *c, const struct chip *chip)
+{
+	struct grid g = { .keep = c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
+	for (int i = 0; i < DTYPE_COUNT; i++) {
+		enum dtype t = (enum dtype)i;
+		if (is_said(chip, t))
+			continue;
+		add_number(&g, arena_fmt(c->keep, "peak, %.*s", STR_ARG(peak_label(t))),
+			&chip->peak[t], UNIT_FLOPS_PER_SECOND);
+	}
+	for (int i = 0; i < LINES; i++) {
+		const void *number = (const char *)chip + lines[i].offset;
+		add_number(&g, str_from(lines[i].label), number, lines[i].unit);
+	}
+	grid_print(&g, c->out);
+}
+
+static void put_chip(struct context *c, const struct chip *chip)
+{
+	out_fmt(c->out, "%.*s: %.*s\n", STR_ARG(chip->id), STR_ARG(chip->name));
+	put_field(c, "vendor", str_from(vendors[chip->vendor]));
+	put_field(c, "also called", alias_text(chip, c->keep));
+	put_field(c, "architecture", chip->arch);
+	put_field(c, "cores", plane_text(chip, c->keep));
+	put_field(c, "topology", domain_text(chip, c->keep));
+	put_field(c, "from", chip->file);
+	out_z(c->out, "\nDense peaks and rates, each with its source:\n");
+	put_numbers(c, chip);
+	if (chip->conflict_count)
+		out_z(c->out, "\nWhere sources disagree:\n");
+	for (ptrdiff_t i = 0; i < chip->conflict_count; i++)
+		put_field(c, arena_z(c->keep, chip->conflicts[i].field), chip->conflicts[i].text);
+	if (chip->notes.len) {
+		out_z(c->out, "\n");
+		print_paragraphs(c->out, chip->notes, 0, WIDTH);
+	}
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* The text of a chip's file, embedded or the user's. */
+static bool file_text(
+	const struct chip *chip, struct arena *keep, struct str *ret, struct diag *err)
+{
+	struct input in;
+	*ret = embed_find(chip->file);
+	if (ret->p)
+		return true;
+	if (!input_open(chip->file, keep, &in, err))
+		return false;
+	*ret = arena_str(keep, in.bytes);
+	input_close(&in);
+	return true;
+}
+
+static bool put_files(struct context *c, const struct chip_set *set, struct diag *err)
+{
+	out_z(c->out, "[\n");
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		struct str text;
+		if (!file_text(set->items[i], c->keep, &text, err))
+			return false;
+		out_str(c->out, str_trim(text));
+		out_z(c->out, i + 1 < set->count ? ",\n" : "\n");
+	}
+	out_z(c->out, "]\n");
+	return true;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static bool show_one(struct context *c, const struct chip_set *set, struct str name,
+	enum format format, struct diag *err)
+{
+	struct str text;
+	const struct chip *chip = chip_find(set, name, c->keep, err);
+	if (!chip)
+		return false;
+	if (format == FORMAT_TEXT)
+		put_chip(c, chip);
+	else if (file_text(chip, c->keep, &text, err))
+		out_str(c->out, text);
+	else
+		return false;
+	return true;
+}
+
+static enum status hardware_run(struct context *c, const void *settings, const struct list *args)
+{
+	const struct hardware_settings *s = settings;
+	struct chip_set set;
+	struct diag err;
+	if (!chip_set_load(c->keep, &set, &err))
+		return misused(&err);
+	if (args->count)
+		return show_one(c, &set, args->items[0], (enum format)s->format, &err)
+			       ? STATUS_OK
+			       : misused(&err);
+	if (s->format == FORMAT_JSON)
+		return put_files(c, &set, &err) ? STATUS_OK : misused(&err);
+	put_list(c, &set);
+	return STATUS_OK;
+}
+
+static const struct option hardware_options[] = {
+	{ "format", 0, OPTION_WORD, offsetof(struct hardware_settings, format), "text|json",
+		"for people (default), or the chip's own file: edit a copy and give it to "
+		"--hardware" },
+	{ 0 },
+};
+
+const struct command hardware_command = {
+	.name = "hardware",
+	.arguments = "[NAME|FILE]",
+	.summary = "the chips it knows, or one with all its numbers and their sources",
+	.details =
+		"NAME is an id, a name or an alias (\"h100\", \"TPU v5 lite\"). A FILE is checked "
+		"and shown as rooflint understands it.",
+	.options = hardware_options,
+	.most = 1,
+	.settings_bytes = sizeof(struct hardware_settings),
+	.run = hardware_run,
+};

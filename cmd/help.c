@@ -1,0 +1,169 @@
+/*
+ * Help texts, made from the commands' own tables.
+ *
+ * Wrapped at 80 columns whatever the terminal, so that the text is the same everywhere.
+ */
+#include "cmd/cmd.h"
+#include "cmd/grid.h"
+
+enum { HELP_WIDTH = 80, HELP_INDENT = 2, HELP_MOST_COMMANDS = 32 };
+
+/* ---- finding commands ------------------------------------------------------------------------ */
+
+const struct command *command_find(struct str name)
+{
+	for (ptrdiff_t i = 0; commands[i]; i++)
+		if (str_eq(name, str_from(commands[i]->name)))
+			return commands[i];
+	return NULL;
+}
+
+bool command_unknown(struct str name, struct arena *keep, struct diag *err)
+{
+	struct str names[HELP_MOST_COMMANDS];
+	ptrdiff_t count = 0;
+	for (; count < HELP_MOST_COMMANDS && commands[count]; count++)
+		names[count] = str_from(commands[count]->name);
+	struct str hint = did_you_mean(name, names, count, keep);
+	return diag_set(err, DIAG_USAGE, "unknown command '%.*s'%.*s (rooflint --help)",
+		STR_ARG(name), STR_ARG(hint));
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* "-j, --jobs N" */
+static int put_option_name(struct out *o, const struct option *option)
+{
+	struct str argument = str_from(option->argument), name = str_from(option->name);
+	if (option->letter)
+		out_fmt(o, "-%c, ", option->letter);
+	else
+		out_z(o, "    ");
+	out_fmt(o, "--%s", option->name);
+	if (argument.len)
+		out_fmt(o, " %s", option->argument);
+	return (int)(4 + 2 + name.len + (argument.len ? 1 + argument.len : 0));
+}
+
+static int option_width(const struct option *option)
+{
+	struct str argument = str_from(option->argument);
+	return (int)(4 + 2 + str_from(option->name).len + (argument.len ? 1 + argument.len : 0));
+}
+
+static void put_option(struct out *o, const struct option *option, int column)
+{
+	out_repeat(o, ' ', HELP_INDENT);
+	int at = HELP_INDENT + put_option_name(o, option);
+	if (at + 2 > column) {
+		out_char(o, '\n');
+		at = 0;
+	}
+	out_repeat(o, ' ', column - at);
+	print_words(o, str_from(option->help), column, column, HELP_WIDTH);
+}
+
+static void put_options(struct out *o, const struct command *command)
+{
+	/* Wider names stand on a line of their own. */
+	enum { COLUMN_MOST = 30 };
+	static const struct option help = { "help", 'h', OPTION_FLAG, 0, NULL, "show this text" };
+	int column = 2 * HELP_INDENT + option_width(&help);
+	for (const struct option *p = command->options; p && p->name; p++)
+		if (2 * HELP_INDENT + option_width(p) > column)
+			column = 2 * HELP_INDENT + option_width(p);
+	if (column > COLUMN_MOST)
+		column = COLUMN_MOST;
+	out_z(o, "\nOptions:\n");
+	for (const struct option *p = command->options; p && p->name; p++)
+		put_option(o, p, column);
+	put_option(o, &help, column);
+}
+
+/* ---- the two texts --------------------------------------------------------------------------- */
+
+static int name_width(const struct command *c)
+{
+	struct str arguments = str_from(c->arguments);
+	return (int)(str_from(c->name).len + (arguments.len ? 1 + arguments.len : 0));
+}
+
+static void put_command(struct out *o, const struct command *c, int column)
+{
+	out_fmt(o, "  %s%s%s", c->name, c->arguments[0] ? " " : "", c->arguments);
+	out_repeat(o, ' ', column - HELP_INDENT - name_width(c));
+	print_words(o, str_from(c->summary), column, column, HELP_WIDTH);
+}
+
+void help_program(struct out *o)
+{
+	int column = 0;
+	out_z(o, "rooflint reads accelerator profiles, puts every op beside what the hardware "
+		 "could\n"
+		 "have done, and judges the result with a rule file.\n"
+		 "\n"
+		 "usage: rooflint COMMAND [options] [arguments]\n"
+		 "\n"
+		 "Commands:\n");
+	for (ptrdiff_t i = 0; commands[i]; i++)
+		if (name_width(commands[i]) > column)
+			column = name_width(commands[i]);
+	for (ptrdiff_t i = 0; commands[i]; i++)
+		put_command(o, commands[i], column + 2 * HELP_INDENT);
+	out_z(o, "\n"
+		 "`rooflint COMMAND --help` shows a command's options, `rooflint --version` the\n"
+		 "version.  Start with: rooflint check LOGDIR\n");
+}
+
+void help_command_text(const struct command *command, struct out *o)
+{
+	out_fmt(o, "usage: rooflint %s%s%s%s\n\n", command->name,
+		command->options ? " [options]" : "", command->arguments[0] ? " " : "",
+		command->arguments);
+	print_words(o, str_from(command->summary), 0, 0, HELP_WIDTH);
+	if (command->details) {
+		out_char(o, '\n');
+		print_paragraphs(o, str_from(command->details), 0, HELP_WIDTH);
+	}
+	put_options(o, command);
+}
+
+/* ---- rooflint help --------------------------------------------------------------------------- */
+
+struct help_settings {
+	bool man;
+};
+
+static enum status help_run(struct context *c, const void *settings, const struct list *args)
+{
+	const struct help_settings *s = settings;
+	const struct command *command = args->count ? command_find(args->items[0]) : NULL;
+	struct diag err;
+	if (args->count && !command) {
+		command_unknown(args->items[0], c->keep, &err);
+		return misused(&err);
+	}
+	if (s->man)
+		manual_page(command, c->out);
+	else if (command)
+		help_command_text(command, c->out);
+	else
+		help_program(c->out);
+	return STATUS_OK;
+}
+
+static const struct option help_options[] = {
+	{ "man", 0, OPTION_FLAG, offsetof(struct help_settings, man), NULL,
+		"the same as a manual page, in roff" },
+	{ 0 },
+};
+
+const struct command help_command = {
+	.name = "help",
+	.arguments = "[COMMAND]",
+	.summary = "the commands, or one command's options",
+	.options = help_options,
+	.most = 1,
+	.settings_bytes = sizeof(struct help_settings),
+	.run = help_run,
+};

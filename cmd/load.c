@@ -1,0 +1,224 @@
+/* Rules, chips and runs as commands want them.  See load.h. */
+#include "cmd/load.h"
+
+#include <string.h>
+
+/* ---- rules and chips ------------------------------------------------------------------------- */
+
+bool load_rules(
+	const struct rule_settings *s, struct arena *keep, struct ruleset *ret, struct diag *err)
+{
+	struct rule_setting *settings = arena_make(keep, struct rule_setting, s->set.count);
+	struct str name = s->rules;
+	for (ptrdiff_t i = 0; i < s->set.count; i++)
+		settings[i].text = s->set.items[i];
+	if (!name.p)
+		name = ruleset_find(STR("."), keep);
+	if (!name.p)
+		name = STR("recommended");
+	return ruleset_load(name, settings, s->set.count, keep, ret, err);
+}
+
+bool load_options(const struct read_settings *s, int threads, struct arena *keep,
+	struct measure_options *ret, struct diag *err)
+{
+	struct chip_set *chips = arena_make(keep, struct chip_set, 1);
+	*ret = (struct measure_options){
+		.chips = chips, .source_root = s->source_root, .threads = threads
+	};
+	if (!chip_set_load(keep, chips, err))
+		return false;
+	if (s->hardware.p)
+		ret->chip = chip_find(chips, s->hardware, keep, err);
+	return ret->chip || !s->hardware.p;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* What a file's first bytes may say of it, by enum input_kind; unlisted kinds are fine. */
+static const struct bad_kind {
+	enum diag_id id;
+	const char *text;
+} bad_kinds[] = {
+	[INPUT_EMPTY] = { DIAG_FILE_EMPTY,
+		"the file has no bytes, and a profile was expected; whoever wrote it was stopped, "
+		"so capture or copy it again" },
+	[INPUT_GZIP] = { DIAG_FILE_KIND,
+		"gzip data at byte 0, where a plain protobuf message was expected; unpack it first "
+		"(gzip -dc OLD >NEW.xplane.pb)" },
+	[INPUT_LFS] = { DIAG_FILE_KIND, "a Git LFS pointer at byte 0, where a protobuf message was "
+					"expected; fetch the file "
+					"it stands for with `git lfs pull`" },
+	[INPUT_SQLITE] = { DIAG_FILE_KIND,
+		"a SQLite database at byte 0, where a protobuf message was expected; give the "
+		"*.xplane.pb of the run" },
+	[INPUT_TEXT] = { DIAG_FILE_KIND,
+		"text at byte 0, where a protobuf message was expected; give the *.xplane.pb of "
+		"the run" },
+	[INPUT_MANGLED] = { DIAG_FILE_KIND,
+		"its bytes went through a text conversion (EF BF BD all over), which cannot be "
+		"undone; copy the original again, as binary" },
+};
+enum { BAD_KINDS = sizeof(bad_kinds) / sizeof(bad_kinds[0]) };
+
+static bool accept(const struct input *in, struct diag *err)
+{
+	if ((int)in->kind >= BAD_KINDS || !bad_kinds[in->kind].text)
+		return true;
+	return diag_set(err, bad_kinds[in->kind].id, "%s", bad_kinds[in->kind].text);
+}
+
+/*
+ * What a reader said of bytes becomes a message for people: the path in front, and behind it what
+ * to do about bytes that break off or make no sense.
+ */
+static bool explain(struct str path, ptrdiff_t bytes, struct diag *err)
+{
+	struct diag said = *err;
+	const char *todo = "";
+	if (said.id == DIAG_WIRE)
+		todo = "; the file is damaged or was cut short, so copy or capture it again";
+	else if (said.id == DIAG_FILE_SHRANK || str_contains(str_from(said.text), path))
+		return false;
+	if (bytes && *todo)
+		return diag_set(err, said.id, "%.*s: %s (of %td bytes)%s", STR_ARG(path), said.text,
+			bytes, todo);
+	return diag_set(err, said.id, "%.*s: %s%s", STR_ARG(path), said.text, todo);
+}
+
+/* A file still being written reads like a damaged one; the more useful error wins. */
+static bool index_file(struct input *in, struct str host, struct arena *keep, struct profile *ret,
+	struct diag *err)
+{
+	if (!accept(in, err))
+		return explain(in->path, 0, err);
+	if (xplane_open(in, host, keep, ret, err))
+		return true;
+	return input_check(in, err) && explain(in->path, in->bytes.len, err);
+}
+
+bool run_open(const struct found_run *run, struct arena *keep, struct loaded *ret, struct diag *err)
+{
+	*ret = (struct loaded){ .run = *run };
+	ret->inputs = arena_make(keep, struct input, run->file_count);
+	ret->profiles = arena_make(keep, struct profile, run->file_count);
+	for (ptrdiff_t i = 0; i < run->file_count; i++) {
+		struct input *in = &ret->inputs[i];
+		bool ok = input_open(run->files[i].path, keep, in, err);
+		ret->count += ok;
+		if (!ok || !index_file(in, run->files[i].host, keep, &ret->profiles[i], err)) {
+			run_close(ret);
+			return false;
+		}
+	}
+	return true;
+}
+
+void run_close(struct loaded *l)
+{
+	for (ptrdiff_t i = 0; i < l->count; i++)
+		input_close(&l->inputs[i]);
+	l->count = 0;
+}
+
+/* ---- one job or several ---------------------------------------------------------------------- */
+
+static bool share_program(const struct profile *a, const struct profile *b)
+{
+	for (ptrdiff_t i = 0; i < a->hlo_count; i++)
+		for (ptrdiff_t k = 0; k < b->hlo_count; k++)
+			if (a->hlo[i].program == b->hlo[k].program &&
+				str_eq(a->hlo[i].name, b->hlo[k].name))
+				return true;
+	return a->hlo_count == 0 || b->hlo_count == 0;
+}
+
+static bool overlap(const struct profile *a, const struct profile *b)
+{
+	if (!a->start_ns || !a->stop_ns || !b->start_ns || !b->stop_ns)
+		return true;
+	return a->start_ns <= b->stop_ns && b->start_ns <= a->stop_ns;
+}
+
+static struct str dir_of(const struct loaded *l, ptrdiff_t i)
+{
+	struct str path = l->run.files[i].path;
+	return str_head(path, str_rfind_char(path, '/'));
+}
+
+static ptrdiff_t newest(const struct loaded *l)
+{
+	ptrdiff_t best = 0;
+	for (ptrdiff_t i = 1; i < l->count; i++)
+		if (str_cmp(dir_of(l, i), dir_of(l, best)) > 0)
+			best = i;
+	return best;
+}
+
+static bool is_one_dir(const struct loaded *l)
+{
+	for (ptrdiff_t i = 1; i < l->count; i++)
+		if (!str_eq(dir_of(l, i), dir_of(l, 0)))
+			return false;
+	return true;
+}
+
+/* Entry `i` of one becomes the last of the other; what points back at a profile follows it. */
+static void move(const struct loaded *from, ptrdiff_t i, struct loaded *to)
+{
+	ptrdiff_t at = to->count++;
+	struct profile *p = &to->profiles[at];
+	to->inputs[at] = from->inputs[i];
+	to->run.files[at] = from->run.files[i];
+	to->run.file_count = to->count;
+	*p = from->profiles[i];
+	p->input = &to->inputs[at];
+	for (ptrdiff_t k = 0; k < p->plane_count; k++)
+		p->planes[k].profile = p;
+}
+
+static struct loaded part_new(const struct loaded *l, struct str dir, struct arena *keep)
+{
+	struct loaded part = { .run.path = dir };
+	part.run.name = str_from_offset(dir, str_rfind_char(dir, '/') + 1);
+	part.run.files = arena_make(keep, struct found_file, l->count);
+	part.inputs = arena_make(keep, struct input, l->count);
+	part.profiles = arena_make(keep, struct profile, l->count);
+	return part;
+}
+
+bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
+{
+	if (!l->count)
+		return false;
+	if (is_one_dir(l)) {
+		*ret = *l;
+		l->count = 0;
+		return true;
+	}
+	ptrdiff_t first = newest(l), last = l->count;
+	struct str dir = dir_of(l, first);
+	struct profile model = l->profiles[first];
+	*ret = part_new(l, dir, keep);
+	l->count = 0;
+	for (ptrdiff_t i = 0; i < last; i++) {
+		const struct profile *p = &l->profiles[i];
+		bool belongs = str_eq(dir_of(l, i), dir) ||
+			       (share_program(p, &model) && overlap(p, &model));
+		move(l, i, belongs ? ret : l);
+	}
+	return true;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+bool run_measure(const struct loaded *l, const struct measure_options *options, struct arena *keep,
+	struct tables *ret, struct diag_list *notes, struct diag *err)
+{
+	bool ok = measure_run(l->profiles, l->count, l->run.name, options, keep, ret, notes, err);
+	for (ptrdiff_t i = 0; i < l->count; i++)
+		if (!input_check(&l->inputs[i], err))
+			return false;
+	return ok || (l->count == 1 ? explain(l->inputs[0].path, l->inputs[0].bytes.len, err)
+				    : explain(l->run.path, 0, err));
+}

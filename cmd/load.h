@@ -1,0 +1,70 @@
+/*
+ * From what the command line names to what is judged: rules, chips, and the tables of a run.
+ */
+#ifndef CMD_LOAD_H
+#define CMD_LOAD_H
+
+#include "cmd/cmd.h"
+#include "measure/run.h"
+#include "profile/find.h"
+#include "rules/ruleset.h"
+
+/* Options of the commands that read profiles. */
+struct read_settings {
+	struct str hardware, source_root;
+};
+#define READ_OPTIONS(type)                                                                         \
+	{ "hardware", 0, OPTION_TEXT, offsetof(type, read.hardware), "NAME|FILE",                  \
+		"the chip, where it is not recognised or to ask \"what if\"; a name of "           \
+		"`rooflint hardware` or a JSON file" },                                            \
+	{                                                                                          \
+		"source-root", 0, OPTION_TEXT, offsetof(type, read.source_root), "DIR",            \
+			"directory of your own sources as the job saw it: ops are laid at the "    \
+			"first stack frame below it"                                               \
+	}
+
+/* Options of the commands that read a rule file. */
+struct rule_settings {
+	struct str rules;
+	struct list set;
+};
+#define RULE_OPTIONS(type)                                                                         \
+	{ "rules", 0, OPTION_TEXT, offsetof(type, rule.rules), "FILE|SET",                         \
+		"rule file or built-in set (recommended, strict, fleet); by default the "          \
+		"rooflint.yaml in this directory or above, else recommended" },                    \
+	{                                                                                          \
+		"set", 0, OPTION_LIST, offsetof(type, rule.set), "RULE.PARAM=VALUE",               \
+			"change one value of the rule file; may be repeated"                       \
+	}
+
+bool load_rules(
+	const struct rule_settings *s, struct arena *keep, struct ruleset *ret, struct diag *err);
+bool load_options(const struct read_settings *s, int threads, struct arena *keep,
+	struct measure_options *ret, struct diag *err);
+
+/* The files of one run, mapped and indexed. */
+struct loaded {
+	struct found_run run;
+	struct input *inputs;	  /* one per file of the run */
+	struct profile *profiles; /* the same */
+	ptrdiff_t count;	  /* of those that are open */
+};
+bool run_open(
+	const struct found_run *run, struct arena *keep, struct loaded *ret, struct diag *err);
+void run_close(struct loaded *l);
+
+/*
+ * Hosts from neighbouring directories belong together when they ran the same program at the same
+ * time.  Moves those that belong to the newest directory of `l` to *ret, and leaves the others in
+ * `l`; false when none is left.
+ */
+bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret);
+
+/*
+ * Measure what is open; the tables borrow from it.  A file that shrank meanwhile is an error,
+ * whatever else was found.
+ */
+bool run_measure(const struct loaded *l, const struct measure_options *options, struct arena *keep,
+	struct tables *ret, struct diag_list *notes, struct diag *err);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * rooflint: find the command, read its options, run it, and see that its output arrived.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+
+const struct command *const commands[] = {
+	&check_command,
+	&query_command,
+	&tables_command,
+	&hardware_command,
+	&rules_command,
+	&explain_command,
+	&help_command,
+	NULL,
+};
+
+enum status status_of(enum diag_id id)
+{
+	switch ((int)id / 100) {
+	case 3: /* rules and configuration */
+	case 4: /* hardware named by the user */
+		return STATUS_USAGE;
+	case 5:
+		return id == DIAG_USAGE ? STATUS_USAGE : STATUS_DELIVERY;
+	default:
+		return STATUS_PROFILE;
+	}
+}
+
+void print_error(const struct diag *d)
+{
+	fprintf(stderr, "rooflint: error RL%d: %s\n", (int)d->id, d->text);
+}
+
+enum status fail(const struct diag *d)
+{
+	print_error(d);
+	return status_of(d->id);
+}
+
+enum status misused(const struct diag *d)
+{
+	print_error(d);
+	return STATUS_USAGE;
+}
+
+/* A file opened later must not become standard output because the caller had closed that. */
+static void open_standard_files(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+/* Nobody reads any more (`| head`): not an error, and the verdict stands. */
+static bool reader_is_gone(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
+static enum status close_output(struct out *o, enum status status)
+{
+	struct diag err;
+	if (out_close(o, &err) || reader_is_gone(STDOUT_FILENO))
+		return status;
+	print_error(&err);
+	return status == STATUS_OK || status == STATUS_EVIDENCE ? STATUS_DELIVERY : status;
+}
+
+static enum status run(struct context *c, const struct command *command, const struct list *words)
+{
+	struct diag err;
+	struct list args = { 0 };
+	bool help;
+	void *settings = arena_alloc(c->keep, command->settings_bytes, alignof(max_align_t), 1);
+	if (!options_parse(command, words, c->keep, settings, &args, &help, &err))
+		return misused(&err);
+	if (!help)
+		return command->run(c, settings, &args);
+	help_command_text(command, c->out);
+	return STATUS_OK;
+}
+
+static enum status dispatch(struct context *c, struct list *words)
+{
+	struct diag err;
+	if (!words->count) {
+		struct out *o = out_fd(c->keep, STDERR_FILENO);
+		help_program(o);
+		out_close(o, &err);
+		return STATUS_USAGE;
+	}
+	struct str name = words->items[0];
+	if (str_eq(name, STR("--version")) || str_eq(name, STR("-V"))) {
+		out_z(c->out, "rooflint " ROOFLINT_VERSION "\n");
+		return STATUS_OK;
+	}
+	if (str_eq(name, STR("--help")) || str_eq(name, STR("-h")))
+		name = STR("help");
+	const struct command *command = command_find(name);
+	words->items++;
+	words->count--;
+	if (command)
+		return run(c, command, words);
+	command_unknown(name, c->keep, &err);
+	return misused(&err);
+}
+
+void end_when_full(ptrdiff_t bytes)
+{
+	struct diag err;
+	diag_set(&err, DIAG_LIMIT,
+		"more than %td MiB of memory would be needed; give fewer or "
+		"smaller profiles",
+		bytes >> 20);
+	print_error(&err);
+	_exit(STATUS_PROFILE);
+}
+
+int main(int argc, char **argv)
+{
+	open_standard_files();
+	signal(SIGPIPE, SIG_IGN);
+	arena_on_full(end_when_full);
+	struct arena keep = arena_new(ARENA_RUN_BYTES);
+	struct context c = { .keep = &keep, .out = out_fd(&keep, STDOUT_FILENO) };
+	struct list words = { 0 };
+	for (int i = 1; i < argc; i++)
+		*arena_push(&keep, words.items, words.count, words.cap) = str_from(argv[i]);
+	enum status status = close_output(c.out, dispatch(&c, &words));
+	arena_free(&keep);
+	return (int)status;
+}

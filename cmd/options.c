@@ -1,0 +1,214 @@
+/*
+ * Options by table: long ones with "=value" or " value", bundled letters, "--", in any order.
+ *
+ * Refuses: abbreviations, which would make a new option break old command lines.
+ */
+#include "cmd/cmd.h"
+
+#include "base/text.h"
+
+/* Options of one command: help texts show them all on one screen. */
+enum { OPTIONS_MAX = 64, WORDS_MAX = 8 };
+
+struct parse {
+	const struct command *command;
+	const struct list *words;
+	ptrdiff_t next; /* the first word not looked at */
+	struct arena *keep;
+	char *settings;
+	struct list *args;
+	struct diag *err;
+};
+
+static const struct option help_option = { "help", 'h', OPTION_FLAG, 0, NULL, "show this text" };
+
+struct str did_you_mean(
+	struct str word, const struct str *candidates, ptrdiff_t count, struct arena *keep)
+{
+	struct str nearest = text_nearest(word, candidates, count);
+	return nearest.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(nearest)) : STR("");
+}
+
+static bool usage_error(struct parse *p, struct str what)
+{
+	return diag_set(
+		p->err, DIAG_USAGE, "%.*s (rooflint %s --help)", STR_ARG(what), p->command->name);
+}
+
+static const struct option *option_at(const struct command *c, ptrdiff_t i)
+{
+	return c->options && c->options[i].name ? &c->options[i] : NULL;
+}
+
+/* ---- storing a value ------------------------------------------------------------------------- */
+
+static bool store_number(struct parse *p, const struct option *o, struct str value)
+{
+	int64_t n;
+	if (!str_to_i64(value, &n) || n < 1 || n > OPTION_NUMBER_MAX)
+		return usage_error(
+			p, arena_fmt(p->keep, "--%s takes a number from 1 to %d, not '%.*s'",
+				   o->name, OPTION_NUMBER_MAX, STR_ARG(value)));
+	*(int *)(void *)(p->settings + o->offset) = (int)n;
+	return true;
+}
+
+static bool store_word(struct parse *p, const struct option *o, struct str value)
+{
+	struct str rest = str_from(o->argument), words[WORDS_MAX];
+	ptrdiff_t count = 0;
+	for (bool more = true; more && count < WORDS_MAX; count++)
+		more = str_cut(rest, '|', &words[count], &rest);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (!str_eq(value, words[i]))
+			continue;
+		*(int *)(void *)(p->settings + o->offset) = (int)i;
+		return true;
+	}
+	struct str hint = did_you_mean(value, words, count, p->keep);
+	return usage_error(p, arena_fmt(p->keep, "--%s is one of %s, not '%.*s'%.*s", o->name,
+				      o->argument, STR_ARG(value), STR_ARG(hint)));
+}
+
+static bool store(struct parse *p, const struct option *o, struct str value)
+{
+	char *target = p->settings + o->offset;
+	struct list *list = (void *)target;
+	switch (o->kind) {
+	case OPTION_FLAG:
+		*(bool *)(void *)target = true;
+		return true;
+	case OPTION_COUNT:
+		++*(int *)(void *)target;
+		return true;
+	case OPTION_NUMBER:
+		return store_number(p, o, value);
+	case OPTION_TEXT:
+		*(struct str *)(void *)target = value;
+		return true;
+	case OPTION_LIST:
+		*arena_push(p->keep, list->items, list->count, list->cap) = value;
+		return true;
+	case OPTION_WORD:
+		return store_word(p, o, value);
+	}
+	return true;
+}
+
+static bool takes_value(const struct option *o)
+{
+	return o->kind != OPTION_FLAG && o->kind != OPTION_COUNT;
+}
+
+/* The value of an option whose own word is over: the next word. */
+static bool store_next(struct parse *p, const struct option *o)
+{
+	if (p->next >= p->words->count)
+		return usage_error(p, arena_fmt(p->keep, "--%s needs a value: --%s %s", o->name,
+					      o->name, o->argument));
+	return store(p, o, p->words->items[p->next++]);
+}
+
+/* ---- reading words --------------------------------------------------------------------------- */
+
+static bool unknown_long(struct parse *p, struct str name)
+{
+	struct str names[OPTIONS_MAX + 1];
+	ptrdiff_t count = 0;
+	for (const struct option *o; count < OPTIONS_MAX && (o = option_at(p->command, count));)
+		names[count++] = arena_fmt(p->keep, "--%s", o->name);
+	names[count++] = STR("--help");
+	struct str word = arena_fmt(p->keep, "--%.*s", STR_ARG(name));
+	struct str hint = did_you_mean(word, names, count, p->keep);
+	return usage_error(
+		p, arena_fmt(p->keep, "unknown option '%.*s'%.*s", STR_ARG(word), STR_ARG(hint)));
+}
+
+static const struct option *find_long(const struct command *c, struct str name)
+{
+	const struct option *o;
+	for (ptrdiff_t i = 0; (o = option_at(c, i)); i++)
+		if (str_eq(name, str_from(o->name)))
+			return o;
+	return str_eq(name, STR("help")) ? &help_option : NULL;
+}
+
+static const struct option *find_letter(const struct command *c, char letter)
+{
+	const struct option *o;
+	for (ptrdiff_t i = 0; (o = option_at(c, i)); i++)
+		if (o->letter == letter)
+			return o;
+	return letter == help_option.letter ? &help_option : NULL;
+}
+
+static bool parse_long(struct parse *p, struct str word, bool *help)
+{
+	struct str name, value;
+	bool has_value = str_cut(word, '=', &name, &value);
+	const struct option *o = find_long(p->command, name);
+	if (!o)
+		return unknown_long(p, name);
+	if (o == &help_option)
+		return *help = true;
+	if (has_value && !takes_value(o))
+		return usage_error(p, arena_fmt(p->keep, "--%s takes no value", o->name));
+	return has_value || !takes_value(o) ? store(p, o, value) : store_next(p, o);
+}
+
+static bool parse_letters(struct parse *p, struct str word, bool *help)
+{
+	while (word.len) {
+		const struct option *o = find_letter(p->command, word.p[0]);
+		if (!o)
+			return usage_error(p, arena_fmt(p->keep, "unknown option '-%.*s'",
+						      STR_ARG(str_head(word, 1))));
+		word = str_from_offset(word, 1);
+		if (o == &help_option)
+			return *help = true;
+		if (takes_value(o))
+			return word.len ? store(p, o, word) : store_next(p, o);
+		store(p, o, STR(""));
+	}
+	return true;
+}
+
+static bool parse_word(struct parse *p, struct str word, bool *help)
+{
+	if (str_take(&word, STR("--")))
+		return parse_long(p, word, help);
+	if (word.len > 1 && str_take(&word, STR("-")))
+		return parse_letters(p, word, help);
+	*arena_push(p->keep, p->args->items, p->args->count, p->args->cap) = word;
+	return true;
+}
+
+static bool count_args(struct parse *p)
+{
+	const struct command *c = p->command;
+	if (p->args->count < c->least)
+		return usage_error(p, arena_fmt(p->keep, "too few arguments: rooflint %s %s",
+					      c->name, c->arguments));
+	if (c->most >= 0 && p->args->count > c->most)
+		return usage_error(p, arena_fmt(p->keep, "'%.*s' is one argument too many",
+					      STR_ARG(p->args->items[c->most])));
+	return true;
+}
+
+bool options_parse(const struct command *command, const struct list *words, struct arena *keep,
+	void *settings, struct list *args, bool *help, struct diag *err)
+{
+	struct parse p = { command, words, 0, keep, settings, args, err };
+	bool literal = false;
+	*help = false;
+	while (p.next < words->count && !*help) {
+		struct str word = words->items[p.next++];
+		if (!literal && str_eq(word, STR("--")))
+			literal = true;
+		else if (literal)
+			*arena_push(keep, args->items, args->count, args->cap) = word;
+		else if (!parse_word(&p, word, help))
+			return false;
+	}
+	return *help || count_args(&p);
+}

@@ -1,0 +1,287 @@
+/*
+ * rooflint rules: the rule file as it was understood.
+ *
+ *     list    what is judged
+ *     show    the resolved file, with the origin of every value; itself a valid rule file
+ *     check   only whether it loads
+ */
+#include "cmd/grid.h"
+#include "cmd/load.h"
+
+struct rules_settings {
+	struct rule_settings rule;
+};
+
+/* ---- list ------------------------------------------------------------------------------------ */
+
+/* The worst that a rule can say. */
+static struct str level_of(const struct rule *r)
+{
+	if (r->severity == SEVERITY_OFF)
+		return STR("off");
+	if (r->gate)
+		return STR("gate");
+	return r->assert.text.p && r->severity == SEVERITY_ERROR ? STR("error") : STR("warn");
+}
+
+static void list_rules(struct context *c, const struct ruleset *set)
+{
+	struct grid g = { .keep = c->keep, .columns = 3, .has_header = true, .wrap = 100 };
+	grid_add(&g, STR("RULE"));
+	grid_add(&g, STR("LEVEL"));
+	grid_add(&g, STR("DEMANDS"));
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		grid_add(&g, set->items[i]->name);
+		grid_add(&g, level_of(set->items[i]));
+		grid_add(&g, set->items[i]->title.text);
+	}
+	grid_print(&g, c->out);
+}
+
+/* ---- show ------------------------------------------------------------------------------------ */
+
+enum { ORIGIN_COLUMN = 60, LINE_MOST = 90 };
+
+static bool is_plain_char(char c)
+{
+	static const struct str plain = STR_INIT(
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _.,;()/+-*<>=%");
+	return str_find_char(plain, c) >= 0;
+}
+
+/* Needs no quotes in YAML, and is no word that YAML reads as something else. */
+static bool is_plain(struct str s)
+{
+	static const struct str first =
+		STR_INIT("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789(");
+	if (!s.len || str_find_char(first, s.p[0]) < 0 || str_ends(s, STR(" ")))
+		return false;
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (!is_plain_char(s.p[i]))
+			return false;
+	return true;
+}
+
+static void put_origin(struct out *o, const struct origin *at, ptrdiff_t column)
+{
+	if (!at->file.p) {
+		out_char(o, '\n');
+		return;
+	}
+	out_repeat(o, ' ', column < ORIGIN_COLUMN ? ORIGIN_COLUMN - column : 1);
+	out_fmt(o, " # %.*s", STR_ARG(at->file));
+	if (at->line)
+		out_fmt(o, ":%lld", (long long)at->line);
+	out_char(o, '\n');
+}
+
+/* "it's", or 'say "it''s"' where double quotes would need escapes. */
+static ptrdiff_t put_quoted(struct out *o, struct str s)
+{
+	bool single = str_find_char(s, '"') >= 0 || str_find_char(s, '\\') >= 0;
+	struct str head;
+	ptrdiff_t columns = 2;
+	out_char(o, single ? '\'' : '"');
+	for (bool more = single; more; columns += head.len + (more ? 2 : 0)) {
+		more = str_cut(s, '\'', &head, &s);
+		out_str(o, head);
+		out_z(o, more ? "''" : "");
+	}
+	if (!single)
+		out_str(o, s);
+	out_char(o, single ? '\'' : '"');
+	return single ? columns : columns + s.len;
+}
+
+static void put_block(struct out *o, struct str s, int indent)
+{
+	struct str line;
+	for (bool more = true; more;) {
+		more = str_cut(s, '\n', &line, &s);
+		out_repeat(o, ' ', line.len ? indent : 0);
+		out_str(o, line);
+		out_char(o, '\n');
+	}
+}
+
+/* "key: value  # origin"; long and many-line values stand in a block below. */
+static void put_value(
+	struct out *o, struct str key, struct str value, const struct origin *at, int indent)
+{
+	ptrdiff_t column = indent + key.len + 2;
+	bool block = str_find_char(value, '\n') >= 0 || value.len > LINE_MOST;
+	out_repeat(o, ' ', indent);
+	out_fmt(o, "%.*s: ", STR_ARG(key));
+	if (block) {
+		out_z(o, "|-");
+		put_origin(o, at, column + 2);
+		put_block(o, value, indent + 2);
+		return;
+	}
+	if (is_plain(value)) {
+		out_str(o, value);
+		column += value.len;
+	} else {
+		column += put_quoted(o, value);
+	}
+	put_origin(o, at, column);
+}
+
+static struct str needs_text(const struct rule *r, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_char(o, '[');
+	for (ptrdiff_t i = 0; i < r->need_count; i++)
+		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(r->needs[i]));
+	out_char(o, ']');
+	return out_text(o);
+}
+
+static void put_params(struct out *o, const struct rule *r)
+{
+	if (!r->param_count)
+		return;
+	out_z(o, "    params:\n");
+	for (ptrdiff_t i = 0; i < r->param_count; i++)
+		put_value(o, r->params[i].name, r->params[i].text, &r->params[i].origin, 6);
+}
+
+/* A list in brackets and a plain word need no quotes, whatever is in them. */
+static void put_word(struct out *o, struct str key, struct str value, const struct origin *at)
+{
+	out_fmt(o, "    %.*s: %.*s", STR_ARG(key), STR_ARG(value));
+	put_origin(o, at, 4 + key.len + 2 + value.len);
+}
+
+static void put_key(
+	struct out *o, const struct rule *r, const struct rule_key *k, struct arena *keep)
+{
+	static const struct str severities[] = { STR_INIT("off"), STR_INIT("warn"),
+		STR_INIT("error") };
+	const char *value = (const char *)r + k->value;
+	const struct origin *at = (const void *)((const char *)r + k->origin);
+	if (k->type == KEY_PARAMS) {
+		put_params(o, r);
+		return;
+	}
+	if (!at->file.p)
+		return;
+	switch (k->type) {
+	case KEY_TEXT:
+	case KEY_SQL:
+	case KEY_TABLE:
+		put_value(o, k->name, ((const struct rule_text *)(const void *)value)->text, at, 4);
+		break;
+	case KEY_SEVERITY:
+		put_word(o, k->name, severities[*(const enum severity *)(const void *)value], at);
+		break;
+	case KEY_POOL:
+		put_word(o, k->name, pool_name(*(const enum pool *)(const void *)value), at);
+		break;
+	case KEY_BOOL:
+		put_word(o, k->name, *(const bool *)value ? STR("true") : STR("false"), at);
+		break;
+	case KEY_COUNT:
+		put_word(o, k->name,
+			arena_fmt(keep, "%lld", (long long)*(const int64_t *)(const void *)value),
+			at);
+		break;
+	case KEY_NAMES:
+		put_word(o, k->name, needs_text(r, keep), at);
+		break;
+	case KEY_PARAMS:
+		break;
+	}
+}
+
+static void show_rules(struct context *c, const struct ruleset *set)
+{
+	struct out *o = c->out;
+	out_fmt(o, "# %.*s, resolved: every value and where it was set\nversion: 1\nrules:\n",
+		STR_ARG(set->name));
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct rule *r = set->items[i];
+		out_fmt(o, "%s  %.*s:", i ? "\n" : "", STR_ARG(r->name));
+		put_origin(o, &r->origin, 3 + r->name.len);
+		for (ptrdiff_t k = 0; k < rule_key_count; k++)
+			put_key(o, r, &rule_keys[k], c->keep);
+	}
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static void check_rules(struct context *c, const struct ruleset *set)
+{
+	ptrdiff_t gates = 0, off = 0;
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		gates += set->items[i]->gate && set->items[i]->severity != SEVERITY_OFF;
+		off += set->items[i]->severity == SEVERITY_OFF;
+	}
+	out_fmt(c->out, "%.*s: OK, %td rules (%td gates, %td off) from ", STR_ARG(set->name),
+		set->count, gates, off);
+	for (ptrdiff_t i = 0; i < set->file_count; i++)
+		out_fmt(c->out, "%s%.*s", i ? ", " : "", STR_ARG(set->files[i]));
+	out_char(c->out, '\n');
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static const struct verb {
+	struct str name;
+	void (*run)(struct context *c, const struct ruleset *set);
+} verbs[] = {
+	{ STR_INIT("list"), list_rules },
+	{ STR_INIT("show"), show_rules },
+	{ STR_INIT("check"), check_rules },
+};
+enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
+
+static const struct verb *verb_find(struct str name, struct arena *keep, struct diag *err)
+{
+	struct str names[VERBS];
+	for (int i = 0; i < VERBS; i++) {
+		names[i] = verbs[i].name;
+		if (str_eq(name, names[i]))
+			return &verbs[i];
+	}
+	struct str hint = did_you_mean(name, names, VERBS, keep);
+	diag_set(err, DIAG_USAGE, "rooflint rules takes list, show or check, not '%.*s'%.*s",
+		STR_ARG(name), STR_ARG(hint));
+	return NULL;
+}
+
+static enum status rules_run(struct context *c, const void *settings, const struct list *args)
+{
+	struct rule_settings rule = ((const struct rules_settings *)settings)->rule;
+	struct ruleset set;
+	struct diag err;
+	const struct verb *verb = verb_find(args->items[0], c->keep, &err);
+	if (!verb)
+		return misused(&err);
+	if (args->count > 1 && rule.rules.p) {
+		diag_set(&err, DIAG_USAGE, "name the rule file once: by --rules or as an argument");
+		return misused(&err);
+	}
+	if (args->count > 1)
+		rule.rules = args->items[1];
+	if (!load_rules(&rule, c->keep, &set, &err))
+		return misused(&err);
+	verb->run(c, &set);
+	return STATUS_OK;
+}
+
+static const struct option rules_options[] = { RULE_OPTIONS(struct rules_settings), { 0 } };
+
+const struct command rules_command = {
+	.name = "rules",
+	.arguments = "list|show|check [FILE]",
+	.summary = "the rule file as it was understood, or its mistakes",
+	.details = "  list   every rule, the worst it can say, and what it demands\n"
+		   "  show   the resolved file, with the origin of every value\n"
+		   "  check  load it and say OK; or the first mistake, and exit with 2",
+	.options = rules_options,
+	.least = 1,
+	.most = 2,
+	.settings_bytes = sizeof(struct rules_settings),
+	.run = rules_run,
+};

@@ -1,0 +1,151 @@
+/*
+ * rooflint tables: what every table and column means.
+ *
+ * docs/tables.md is this command's `--format markdown`.
+ */
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/grid.h"
+#include "measure/tables.h"
+
+enum format { FORMAT_TEXT, FORMAT_MARKDOWN };
+
+struct tables_settings {
+	int format;
+};
+
+enum { WIDTH = 100, WORDS_MAX = 64 };
+
+static struct str unit_of(const struct column *c)
+{
+	if (c->type == COLUMN_TEXT)
+		return STR("text");
+	return c->unit == UNIT_NONE ? STR("number") : str_from(unit_name(c->unit));
+}
+
+/* "a, b or c", each between `quote`s. */
+static void put_words(struct out *o, const char *words, const char *quote)
+{
+	struct str rest = str_from(words), word;
+	bool first = true;
+	for (bool more = true; more; first = false) {
+		more = str_cut(rest, '|', &word, &rest);
+		out_z(o, first ? "" : more ? ", " : " or ");
+		out_z(o, quote);
+		out_str(o, word);
+		out_z(o, quote);
+	}
+}
+
+static struct str meaning_of(const struct column *c, const char *quote, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_str(o, c->meaning);
+	if (c->words) {
+		out_z(o, ": ");
+		put_words(o, c->words, quote);
+	}
+	return out_text(o);
+}
+
+static void put_text(const struct table_def *def, struct context *c)
+{
+	struct grid g = { .keep = c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
+	out_fmt(c->out, "%.*s: %.*s\n", STR_ARG(def->name), STR_ARG(def->meaning));
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *column = &def->columns[i];
+		grid_add(&g, column->name);
+		grid_add(&g, unit_of(column));
+		grid_add(&g, meaning_of(column, "", c->keep));
+	}
+	grid_print(&g, c->out);
+}
+
+/* A bar would end the cell. */
+static void put_cell(struct out *o, struct str s)
+{
+	struct str head;
+	for (bool more = true; more;) {
+		more = str_cut(s, '|', &head, &s);
+		out_str(o, head);
+		out_z(o, more ? "\\|" : "");
+	}
+}
+
+static void put_markdown(const struct table_def *def, struct context *c)
+{
+	out_fmt(c->out, "## %.*s\n\n%.*s. A subject is named by its `%.*s`.\n\n",
+		STR_ARG(def->name), STR_ARG(def->meaning), STR_ARG(def->key));
+	out_z(c->out, "| column | unit | meaning |\n|---|---|---|\n");
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *column = &def->columns[i];
+		out_fmt(c->out, "| `%.*s` | %.*s | ", STR_ARG(column->name),
+			STR_ARG(unit_of(column)));
+		put_cell(c->out, meaning_of(column, "`", c->keep));
+		out_z(c->out, " |\n");
+	}
+}
+
+static void put_preface(struct out *o)
+{
+	out_z(o, "# Tables\n"
+		 "\n"
+		 "What rules, reports and `rooflint query` read; version " TABLES_VERSION ".\n"
+		 "This page is made by `rooflint tables --format markdown`.\n"
+		 "\n"
+		 "Everything is in base units: seconds, bytes, FLOPs, shares (ratio) from 0 to 1. "
+		 "NULL\n"
+		 "means unknown, which is neither zero nor empty.\n"
+		 "\n");
+}
+
+static bool unknown_table(struct str name, struct arena *keep, struct diag *err)
+{
+	struct str names[TABLE_COUNT];
+	for (int i = 0; i < TABLE_COUNT; i++)
+		names[i] = table_defs[i].name;
+	struct str hint = did_you_mean(name, names, TABLE_COUNT, keep);
+	return diag_set(err, DIAG_USAGE, "no table is called '%.*s'%.*s (rooflint tables)",
+		STR_ARG(name), STR_ARG(hint));
+}
+
+static enum status tables_run(struct context *c, const void *settings, const struct list *args)
+{
+	const struct tables_settings *s = settings;
+	const struct table_def *first = table_defs, *end = table_defs + TABLE_COUNT;
+	void (*put)(const struct table_def *, struct context *) =
+		s->format == FORMAT_MARKDOWN ? put_markdown : put_text;
+	struct diag err;
+	if (args->count) {
+		first = table_find(args->items[0]);
+		end = first + 1;
+		if (!first) {
+			unknown_table(args->items[0], c->keep, &err);
+			return misused(&err);
+		}
+	} else if (s->format == FORMAT_MARKDOWN) {
+		put_preface(c->out);
+	}
+	for (const struct table_def *def = first; def < end; def++) {
+		out_z(c->out, def == first ? "" : "\n");
+		put(def, c);
+	}
+	return STATUS_OK;
+}
+
+static const struct option tables_options[] = {
+	{ "format", 0, OPTION_WORD, offsetof(struct tables_settings, format), "text|markdown",
+		"for a terminal (default) or a page" },
+	{ 0 },
+};
+
+const struct command tables_command = {
+	.name = "tables",
+	.arguments = "[NAME]",
+	.summary = "every table and column, with unit and meaning",
+	.details = "Rules and `rooflint query` read these tables. With a NAME, that one only.",
+	.options = tables_options,
+	.most = 1,
+	.settings_bytes = sizeof(struct tables_settings),
+	.run = tables_run,
+};

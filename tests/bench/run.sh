@@ -1,0 +1,75 @@
+#!/bin/sh
+# Speed and memory as ratios measured in one run, so that they mean the same on any machine.
+#
+# A real TPU profile is grown to BENCH_BYTES over eight device planes (grow.py); `rooflint check` of
+# it is compared with adding up its mapped bytes on two threads, in turns, medians of BENCH_RUNS.
+# Then a small profile, start to exit, beside `true`.  From the environment: O, ROOFLINT, PROFILES,
+# BENCH_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to grow).
+set -eu
+export LC_ALL=C
+cd "$(dirname "$0")/../.."
+top=$(pwd)
+: "${O:?}" "${ROOFLINT:?}"
+[ -n "${BENCH_BYTES:-}" ] || BENCH_BYTES=1000000000
+[ -n "${BENCH_RUNS:-}" ] || BENCH_RUNS=5
+PROFILES=${PROFILES:-$top/../shared/profiles}
+case $O in
+/*) tools=$O/tests/bench ;;
+*) tools=$top/$O/tests/bench ;;
+esac
+
+# The real capture where it is, else the one that the project carries.
+first()
+{
+	for file in "$@"; do
+		if [ -f "$file" ]; then
+			printf '%s\n' "$file"
+			return
+		fi
+	done
+	echo "bench: no profile to measure with" >&2
+	return 1
+}
+set -- "$top"/tests/profiles/demo/plugins/profile/*/*.xplane.pb
+large=$(first ${BENCH_PROFILE:+"$BENCH_PROFILE"} \
+	"$PROFILES"/tpu-inference-2/plugins/profile/*/*.xplane.pb "$@")
+small=$(first "$PROFILES"/mi300-conv-08/plugins/profile/*/*.xplane.pb "$@")
+
+box=$(mktemp -d)
+trap 'rm -rf "$box"' EXIT
+trap 'exit 130' INT TERM
+cd "$box"
+
+# Two processors for everything, as in the targets.
+two=
+if [ "$(getconf _NPROCESSORS_ONLN)" -gt 2 ] && command -v taskset >/dev/null 2>&1; then
+	two='taskset -c 0,1'
+fi
+
+printf 'input: %s\n       ' "${large##*/}, grown"
+python3 "$top/tests/bench/grow.py" "$large" "$BENCH_BYTES" "$box/large.xplane.pb"
+bytes=$(($(wc -c <"$box/large.xplane.pb")))
+# shellcheck disable=SC2086 # a command or nothing
+$two "$tools/cost" "$BENCH_RUNS" "$tools/sumbytes" large.xplane.pb 2 \
+	-- "$ROOFLINT" check large.xplane.pb >"$box/large.txt"
+rm -f "$box/large.xplane.pb"
+# shellcheck disable=SC2086
+$two "$tools/cost" 50 true -- "$ROOFLINT" --version -- "$ROOFLINT" check "$small" >"$box/small.txt"
+
+awk -v bytes="$bytes" -v small="$(($(wc -c <"$small")))" -v runs="$BENCH_RUNS" '
+FILENAME ~ /large/ { seconds[FNR] = $1; mib[FNR] = $2 / 1024; status[FNR] = $3 }
+FILENAME ~ /small/ { ms[FNR] = $1 * 1000; code[FNR] = $3 }
+END {
+	printf "%.2f GB, median of %d in turns, two threads\n", bytes / 1e9, runs
+	printf "  sum of the mapped bytes  %8.3f s  %7.1f GB/s  peak %6.0f MiB\n",
+		seconds[1], bytes / 1e9 / seconds[1], mib[1]
+	printf "  rooflint check           %8.3f s  %7.1f GB/s  peak %6.0f MiB  exit %d\n",
+		seconds[2], bytes / 1e9 / seconds[2], mib[2], status[2]
+	printf "  ratio                    %8.1f x\n", seconds[2] / seconds[1]
+	printf "%d kB, start to exit, median of 50\n", small / 1000
+	printf "  true                     %8.2f ms\n", ms[1]
+	printf "  rooflint --version       %8.2f ms\n", ms[2]
+	printf "  rooflint check           %8.2f ms  exit %d\n", ms[3], code[3]
+	# 0, 1 and 4 are verdicts; anything else measured a failure.
+	exit !(status[2] ~ /^[014]$/ && code[3] ~ /^[014]$/)
+}' "$box/large.txt" "$box/small.txt"

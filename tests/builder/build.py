@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Build a profile directory from a scenario.
+
+    python3 tests/builder/build.py SCENARIO.toml OUTDIR
+
+writes OUTDIR/plugins/profile/<run>/<host>.xplane.pb for each host.  The same
+scenario always gives the same bytes.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import host as host_planes
+import scenario as scenarios
+import sim
+import tpu
+import xspace
+
+
+def tpu_planes(s, replay, host):
+    """Planes in the order of real TPU files: devices, metadata, host, environment."""
+    base = s.base(host)
+    planes = []
+    for local, device in enumerate(s.devices_of(host)):
+        runs = [r for r in replay.runs if r.device == device]
+        planes.append(tpu.Device(s, host, local, base).write(runs))
+    end = max(r.end for r in replay.runs) + 5 * 10**9
+    planes.append(host_planes.metadata_plane(s))
+    planes.append(host_planes.HostPlane(s, host, base).write(replay.steps[host]))
+    planes.append(host_planes.environment_plane(s, host, base, end))
+    return planes
+
+
+def build(path):
+    """{relative file name: bytes} of a scenario file."""
+    s = scenarios.load(path)
+    files = {}
+    if s.tpu:
+        replay, planes_of = sim.Simulation(s).run(), tpu_planes
+    else:
+        import gpu
+
+        replay, planes_of = gpu.Simulation(s).run(), gpu.planes
+    for host, name in enumerate(s.hosts):
+        if host not in s.missing_hosts:
+            data = xspace.write_space(planes_of(s, replay, host), [name], s.warnings, s.errors)
+            files[os.path.join("plugins", "profile", s.run, name + ".xplane.pb")] = data
+    return files
+
+
+def main(argv):
+    if len(argv) != 3:
+        sys.stderr.write(__doc__)
+        return 2
+    for name, data in build(argv[1]).items():
+        path = os.path.join(argv[2], name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+        print(f"{path}: {len(data)} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,225 @@
+"""TPU device planes: one per chip, as libtpu writes them."""
+
+import hlo
+from wire import Message
+from xspace import Plane, U
+
+# line ids of real TPU planes
+STEPS, MODULES, OPS, ASYNC, TRACEME = 1, 2, 3, 4, 6
+
+FUSION_CATEGORIES = {
+    "kLoop": "loop fusion",
+    "kInput": "input fusion",
+    "kOutput": "output fusion",
+    "kCustom": "custom fusion",
+}
+FORMATTING = {"copy", "transpose", "reshape", "dynamic-reshape"}
+SPACES = {0: 1, 1: 3}  # S(n) -> MemoryAccessBreakdown space: 1 HBM, 3 VMEM
+
+
+def category(instruction):
+    """hlo_category, with libtpu's refinements."""
+    op = instruction.opcode
+    if op == "fusion":
+        inner = {i.opcode for i in instruction.called[0].instructions}
+        if "convolution" in inner:
+            return "convolution fusion"
+        for name, label in (
+            ("all-reduce", "all-reduce fusion"),
+            ("all-gather", "all-gather fusion"),
+            ("reduce-scatter", "all-reduce-scatter fusion"),
+        ):
+            if name in inner:
+                return label
+        return FUSION_CATEGORIES[instruction.attrs["fusion_kind"]]
+    if op in FORMATTING:
+        return "data formatting"
+    if op in hlo.ELEMENTWISE or op in hlo.TRANSCENDENTAL:
+        return "non-fusion elementwise"
+    return op
+
+
+def breakdown(instruction):
+    """MemoryAccessBreakdown: reads (1) and writes (2) per memory space."""
+    sums = {}
+    for kind, space, size in hlo.accesses(instruction):
+        if space in SPACES and size:
+            key = (1 if kind == "read" else 2, SPACES[space])
+            sums[key] = sums.get(key, 0) + size
+    out = Message()
+    for (kind, space), size in sorted(sums.items()):
+        out.msg(1, Message().int(1, kind).int(2, space).int(3, size))
+    return bytes(out)
+
+
+def source_stats(program, op):
+    """source is the innermost frame, source_stack all of them."""
+    stack = program.stack(op.spec)
+    if not stack:
+        return {}
+    lines = [f"{path}:{line}:{column}\n" for path, line, column, _ in stack]
+    return {"source": f"{stack[0][0]}:{stack[0][1]}", "source_stack": "".join(lines)}
+
+
+def op_stats(program, op):
+    """The stats of an op's metadata: cost per execution and provenance."""
+    i = op.instruction
+    stats = {"hlo_category": category(i), "program_id": U(program.id), "symbol_id": U(op.symbol)}
+    if i.opcode != "custom-call":
+        stats.update(cost_stats(i))
+    stats["shape_with_layout"] = i.shape.text()
+    if i.op_name:
+        stats["tf_op"] = i.op_name + ":"
+    stats.update(source_stats(program, op))
+    return stats
+
+
+def cost_stats(i):
+    size = hlo.bytes_accessed(i)
+    return {
+        "flops": hlo.flops(i),
+        "model_flops": hlo.flops(i),
+        "bytes_accessed": size,
+        "memory_access_breakdown": breakdown(i),
+        "raw_bytes_accessed": size,
+    }
+
+
+class Device:
+    """The plane of one chip.  `base` is the profile's start on the global clock."""
+
+    def __init__(self, scenario, host, local, base):
+        self.s, self.local = scenario, local
+        self.device = scenario.devices_of(host)[0] + local
+        self.base = base
+        self.skew = scenario.device_clock_skew
+        self.plane = Plane(f"/device:TPU:{local}", 2 + 8 * local)
+        self._plane_stats()
+
+    def _plane_stats(self):
+        chip, local = self.s.chip, self.local
+        core = Message().int(2, local).int(4, local).int(5, self.device).int(6, self.device)
+        self.plane.stats = {
+            "core_details": bytes(core),
+            "device_type_string": chip["device_type"],
+            "peak_teraflops_per_second": chip["flops"] / 1e12,
+            "peak_hbm_bw_gigabytes_per_second": chip["hbm"] / 1e9,
+            "peak_cmem_rd_bw_gigabytes_per_second": 0.0,
+            "peak_cmem_wr_bw_gigabytes_per_second": 0.0,
+            "peak_vmem_rd_bw_gigabytes_per_second": chip.get("vmem_rd", 0) / 1e9,
+            "peak_vmem_wr_bw_gigabytes_per_second": chip.get("vmem_wr", 0) / 1e9,
+            "peak_sram_rd_bw_gigabytes_per_second": chip.get("vmem_rd", 0) / 1e9,
+            "peak_sram_wr_bw_gigabytes_per_second": chip.get("vmem_wr", 0) / 1e9,
+            "has_megacore": int(chip.get("megacore", 0)),
+            "has_merged_vmem": int(chip.get("merged_vmem", 1)),
+        }
+        if self.s.dropped_traces:
+            self.plane.stats["dropped_traces"] = U(self.s.dropped_traces)
+
+    def write(self, runs):
+        """runs: those of this device, in order.  Returns the plane."""
+        if self.s.steps_line != "none":
+            self._steps(runs)
+        self._modules(runs)
+        self._ops(runs)
+        self._async(runs)
+        self.plane.line(7, "TC Overlay")
+        self._traceme(runs)
+        return self.plane
+
+    def _offset(self, time):
+        return time - self.base
+
+    def _clock(self, start, end):
+        return {
+            "device_offset_ps": U(self._offset(start) - self.skew),
+            "device_duration_ps": U(end - start),
+        }
+
+    def _steps(self, runs):
+        line = self.plane.line(STEPS, "Steps")
+        numbers = sorted({r.step for r in runs})
+        begin = {n: min(r.start for r in runs if r.step == n) for n in numbers}
+        end = {n: max(r.end for r in runs if r.step == n) for n in numbers}
+        for n in numbers:
+            stop = end[n] if self.s.steps_line == "modules" else begin.get(n + 1, end[n])
+            line.add(
+                str(n),
+                self._offset(begin[n]),
+                stop - begin[n],
+                {"step_num": n, **self._clock(begin[n], stop)},
+            )
+
+    def _modules(self, runs):
+        line = self.plane.line(MODULES, "XLA Modules")
+        for r in runs:
+            line.add(
+                r.program.full_name,
+                self._offset(r.start),
+                r.end - r.start,
+                {
+                    "run_id": U(self.s.run_id(r)),
+                    "replica_id": 0,
+                    "queue_id": U(0),
+                    "core_type": U(0),
+                    "_ct": 12,
+                    "_c": self.s.flow_id(r),
+                    **self._clock(r.start, r.end),
+                },
+            )
+
+    def op_metadata(self, program, op, display=None):
+        name = hlo.instruction_text(op.instruction)
+        return self.plane.metadata(
+            (program.id, op.symbol, display),
+            name,
+            display or op.instruction.name,
+            op_stats(program, op),
+        )
+
+    def _ops(self, runs):
+        line = self.plane.line(OPS, "XLA Ops")
+        for r in runs:
+            for e in r.execs:
+                stats = self._clock(e.start, e.end)
+                if hlo.base_opcode(e.op.opcode) in ("all-reduce", "all-to-all"):
+                    stats["all_reduce_unique_id"] = U(self.s.collective_id(e.instance))
+                if e.op.opcode == "custom-call":
+                    stats.update(custom_call_stats(e.op.instruction))
+                line.event(
+                    self.op_metadata(r.program, e.op), self._offset(e.start), e.end - e.start, stats
+                )
+
+    def _async(self, runs):
+        line = self.plane.line(ASYNC, "Async XLA Ops")
+        if self.s.async_line == "first" and self.local:
+            return
+        flow = 616168000
+        for r in runs:
+            for start, done, begin, end in r.spans:
+                flow += 1
+                metadata = self.op_metadata(
+                    r.program, start, "async-" + hlo.base_opcode(start.opcode)
+                )
+                line.event(
+                    metadata,
+                    self._offset(begin),
+                    end - begin,
+                    {
+                        "hlo_op": done.instruction.name,
+                        "_a": 1,
+                        "flow": U(flow),
+                        "id": U(start.symbol),
+                    },
+                )
+
+    def _traceme(self, runs):
+        line = self.plane.line(TRACEME, "XLA TraceMe")
+        for r in runs:
+            line.add("barrier-cores", self._offset(r.start + 1250), 2555000)
+            line.add("dependency-wait", self._offset(r.start + 2557500), 1250)
+
+
+def custom_call_stats(i):
+    """A custom call has its cost on the event, not on its metadata."""
+    return {"flops": hlo.flops(i), "model_flops": hlo.flops(i), "bytes_accessed": 0}

@@ -1,0 +1,70 @@
+"""Protobuf wire format: the writing half, for tests.
+
+Only what the profile and HLO messages need: varints, doubles, length-delimited
+fields and packed repeated integers.
+"""
+
+import struct
+
+MASK64 = (1 << 64) - 1
+
+
+def varint(value):
+    """One base-128 varint; a negative int64 takes ten bytes, as in C++."""
+    value &= MASK64
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def as_bytes(value):
+    """UTF-8, or the raw bytes that a lone surrogate stands for."""
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
+
+
+class Message:
+    """A message under construction.  Fields appear in the order of the calls."""
+
+    def __init__(self):
+        self.buf = bytearray()
+
+    def int(self, number, value, keep=False):
+        """A varint field.  Zero is left out, as proto3 does, unless keep."""
+        if value or keep:
+            self.buf += varint(number << 3) + varint(value)
+        return self
+
+    def double(self, number, value):
+        self.buf += varint(number << 3 | 1) + struct.pack("<d", value)
+        return self
+
+    def float(self, number, value):
+        self.buf += varint(number << 3 | 5) + struct.pack("<f", value)
+        return self
+
+    def data(self, number, value, keep=False):
+        """A string or bytes field.  Empty is left out unless keep."""
+        value = as_bytes(value)
+        if value or keep:
+            self.buf += varint(number << 3 | 2) + varint(len(value)) + value
+        return self
+
+    def msg(self, number, message):
+        """A submessage, written even when empty (presence matters)."""
+        return self.data(number, bytes(message), keep=True)
+
+    def packed(self, number, values):
+        """A packed repeated integer field; an empty list writes nothing."""
+        return self.data(number, b"".join(varint(v) for v in values))
+
+    def ints(self, number, values):
+        """A repeated integer field, one tag per value (unpacked)."""
+        for value in values:
+            self.int(number, value, keep=True)
+        return self
+
+    def __bytes__(self):
+        return bytes(self.buf)

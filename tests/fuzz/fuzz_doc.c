@@ -1,0 +1,76 @@
+/*
+ * Any bytes as a YAML document: it is refused with a place in the text, or is a tree whose every
+ * node stands in the text, holds clean characters and is found under its key.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/doc.h"
+#include "base/text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool truth)
+{
+	if (!truth)
+		abort();
+}
+
+static void require_place(const struct doc *d, struct text_place place)
+{
+	struct str rest = d->source, line = d->source;
+	require(place.line >= 1 && place.column >= 1 && place.width >= 1);
+	for (int64_t n = 0; n < place.line; n++) {
+		require(n == 0 || rest.p);
+		str_cut(rest, '\n', &line, &rest);
+	}
+	require(place.column <= line.len + 1);
+}
+
+static void scalar(const struct doc *d, const struct doc_node *n)
+{
+	require(n->text.p && n->text.len >= 0);
+	require(str_find_char(n->text, '\0') < 0);
+	ptrdiff_t step = n->text.len / 16 + 1;
+	for (ptrdiff_t at = -1; at <= n->text.len + 1; at += step)
+		require_place(d, doc_place_in(d, n, at, 3));
+}
+
+static void node(const struct doc *d, const struct doc_node *n, int depth)
+{
+	require(n != NULL && depth <= DOC_MAX_DEPTH);
+	require_place(d, doc_place(d, n));
+	if (n->kind == DOC_SCALAR)
+		scalar(d, n);
+	for (ptrdiff_t i = 0; i < n->count; i++) {
+		if (n->kind == DOC_LIST) {
+			node(d, n->items[i], depth + 1);
+			continue;
+		}
+		const struct doc_pair *pair = &n->pairs[i];
+		require(pair->key->kind == DOC_SCALAR);
+		require(i > 100 || doc_get(n, pair->key->text) == pair->value);
+		node(d, pair->key, depth + 1);
+		node(d, pair->value, depth + 1);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct arena keep;
+	struct diag err = { 0 };
+	struct doc d;
+	if (!keep.base)
+		keep = arena_new(ARENA_SCRATCH_BYTES);
+	arena_clear(&keep);
+	struct str source = { size ? (const char *)data : "", (ptrdiff_t)size };
+	if (doc_parse(STR("f"), source, &keep, &d, &err)) {
+		if (d.root)
+			node(&d, d.root, 0);
+	} else {
+		require(!d.root && err.id != DIAG_NONE);
+		require(str_starts(str_from(err.text), STR("f:")));
+	}
+	return 0;
+}

@@ -1,0 +1,53 @@
+/*
+ * report.json from anywhere: the reader takes it or refuses it with a reason; what it took, every
+ * writer can write, and writing and reading it again gives the same bytes.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "report/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static struct str json_of(const struct report_set *set, struct arena *keep)
+{
+	struct diag err;
+	struct out *out = out_memory(keep);
+	require(report_json_write(set, keep, out, &err));
+	return out_text(out);
+}
+
+static void write_all(const struct report_set *set, struct arena *keep)
+{
+	struct diag err;
+	for (int i = 0; i < 3; i++) {
+		struct report_style style = { .color = i == 1, .verbose = i, .width = 40 * i };
+		report_terminal(set, &style, keep, out_memory(keep));
+	}
+	require(report_junit(set, JUNIT_STRICT, keep, out_memory(keep), &err));
+	require(report_junit(set, JUNIT_RICH, keep, out_memory(keep), &err));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena keep = arena_new(ARENA_RUN_BYTES);
+	struct str text = { (const char *)data, (ptrdiff_t)size };
+	struct report_set set, again;
+	struct diag err = { 0 };
+	if (report_json_read(STR("report.json"), text, &keep, &set, &err)) {
+		struct str first = json_of(&set, &keep);
+		require(report_json_read(STR("report.json"), first, &keep, &again, &err));
+		require(str_eq(json_of(&again, &keep), first));
+		write_all(&set, &keep);
+	} else {
+		require(err.id != DIAG_NONE && err.text[0]);
+	}
+	arena_free(&keep);
+	return 0;
+}

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Compare rooflint's tables with an independent walk of the same bytes.
+
+    python3 tests/oracle/compare.py --rooflint build/rooflint [--verbose] [CAPTURE...]
+
+One line per capture and quantity, then `N passed, N failed, N skipped`; status 1 when any failed.
+Times agree within 1e-9 of their value; counts, FLOPs and bytes exactly.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import measure  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CARRIED = ROOT / "tests" / "profiles"
+SHARED = ROOT.parent / "shared" / "profiles"
+SCENARIOS = ROOT / "tests" / "builder" / "scenarios"
+TIME_TOLERANCE = 1e-9
+SHOWN = 5                                  # differences per line without --verbose
+MATMULS = ("matmul", "convolution")
+
+
+class Report:
+    def __init__(self, verbose):
+        self.verbose, self.passed, self.failed, self.skipped = verbose, 0, 0, 0
+
+    def line(self, word, capture, quantity, detail):
+        print(f"{word:4}  {capture:22}  {quantity:24}  {detail}", flush=True)
+
+    def skip(self, capture, why):
+        self.skipped += 1
+        self.line("skip", capture, "-", why)
+
+    def fail(self, capture, quantity, why):
+        self.failed += 1
+        self.line("FAIL", capture, quantity, why)
+
+    def check(self, capture, quantity, expected, found, same=None):
+        """Two dictionaries by subject; a subject that one side lacks counts as None."""
+        same = same or exactly
+        wrong = [(key, expected.get(key), found.get(key)) for key in {**expected, **found}
+                 if not same(expected.get(key), found.get(key))]
+        if not wrong:
+            self.passed += 1
+            self.line("pass", capture, quantity, f"{len(expected)} values")
+            return
+        self.fail(capture, quantity, f"{len(wrong)} of {len(expected)} differ")
+        for key, ours, theirs in wrong if self.verbose else wrong[:SHOWN]:
+            print(f"        {label(key)}: oracle {ours}, rooflint {theirs}")
+
+
+def label(key):
+    return " ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+def exactly(expected, found):
+    return expected == found
+
+
+def closely(expected, found):
+    if expected is None or found is None:
+        return expected is found
+    return math.isclose(expected, found, rel_tol=TIME_TOLERANCE, abs_tol=1e-18)
+
+
+def plain(name):
+    """A name for joining: rooflint cleans what a document could not hold."""
+    return re.sub(r"[^A-Za-z0-9_.:/-]", "", name or "")
+
+
+def number(name):
+    """The device's number in a plane's or an allocator's name."""
+    found = re.findall(r"\d+", name or "")
+    return int(found[-1]) if found else None
+
+
+class Tables:
+    """rooflint's side."""
+
+    def __init__(self, rooflint, folder):
+        self.rooflint, self.folder = rooflint, folder
+
+    def rows(self, sql):
+        command = [self.rooflint, "query", str(self.folder), sql, "--format", "json"]
+        done = subprocess.run(command, capture_output=True, timeout=300, check=False)
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip()
+            raise RuntimeError(f"exit status {done.returncode}: {said[:300]}")
+        return json.loads(done.stdout)
+
+    def by(self, sql, *keys):
+        """Rows by the plain text of the key columns."""
+        return {tuple(plain(str(row[key] or "")) for key in keys): row for row in self.rows(sql)}
+
+
+def pick(rows, column):
+    return {key: row[column] for key, row in rows.items()}
+
+
+# ---- one function per table ---------------------------------------------------------------------
+
+def compare_run(report, capture, run, tables):
+    row = tables.rows("SELECT steps, steps_source, main_program, step_time_s, devices FROM run")[0]
+    report.check(capture, "run.devices", {"": len(run.devices)}, {"": row["devices"]})
+    if not run.devices:
+        return
+    report.check(capture, "run.steps", {"": len(run.steady)}, {"": row["steps"]})
+    report.check(capture, "run.steps_source", {"": run.source}, {"": row["steps_source"]})
+    report.check(capture, "run.step_time_s", {"": run.step_time()}, {"": row["step_time_s"]},
+                 closely)
+    module = run.modules.get(run.main)
+    names = (run.main, module and module.name)
+    report.check(capture, "run.main_program", {"": names}, {"": row["main_program"]},
+                 lambda ours, theirs: any(plain(n) == plain(theirs) for n in ours))
+
+
+def compare_devices(report, capture, run, tables):
+    rows = tables.rows("SELECT host, device, events, steps, window_s, busy_s FROM devices")
+    rows = {(row["host"], number(row["device"])): row for row in rows}
+    ours = {(device.host, number(device.name)): device for device in run.devices}
+    sides = (
+        ("events", lambda d: len(d.intervals), exactly),
+        ("steps", lambda d: len(run.steady_steps(d)), exactly),
+        ("window_s", lambda d: (d.end - d.start) / measure.SECOND, closely),
+        ("busy_s", lambda d: d.busy() / measure.SECOND, closely),
+    )
+    for column, value, same in sides:
+        expected = {key: value(device) for key, device in ours.items()}
+        report.check(capture, "devices." + column, expected, pick(rows, column), same)
+
+
+def compare_steps(report, capture, run, tables):
+    rows = {(row["host"], number(row["device"]), row["step"]): row for row in
+            tables.rows("SELECT host, device, step, time_s, is_warmup, is_complete FROM steps")}
+    steps = {(device.host, number(device.name), step.number): step
+             for device in run.devices for step in device.steps}
+    sides = {
+        "is_complete": {key: int(step.complete) for key, step in steps.items()},
+        "is_warmup": {key: int(step.warmup) for key, step in steps.items()},
+    }
+    for column, expected in sides.items():
+        report.check(capture, "steps." + column, expected, pick(rows, column))
+    whole = {key: step.time / measure.SECOND for key, step in steps.items() if step.complete}
+    found = {key: row["time_s"] for key, row in rows.items() if row["is_complete"]}
+    report.check(capture, "steps.time_s", whole, found, closely)
+
+
+def compare_programs(report, capture, run, tables):
+    rows = tables.by("SELECT program, executions, compiled_bytes FROM programs", "program")
+    ours = {(plain(program),): values for program, values in run.programs().items()}
+    for i, column in enumerate(("executions", "compiled_bytes")):
+        expected = {key: values[i] for key, values in ours.items()}
+        report.check(capture, "programs." + column, expected, pick(rows, column))
+
+
+def compare_ops(report, capture, run, tables):
+    rows = tables.by("SELECT program, name, kind, count, time_s, p50_s, max_s, flops, hbm_bytes "
+                     "FROM ops WHERE count > 0", "program", "name")
+    ours = {(plain(program), plain(op)): (program, op, executions)
+            for (program, op), executions in run.ops().items()}
+    times = {key: measure.times(executions) for key, (_, _, executions) in ours.items()}
+    for i, column in enumerate(("count", "time_s", "p50_s", "max_s")):
+        expected = {key: values[i] for key, values in times.items()}
+        report.check(capture, "ops." + column, expected, pick(rows, column),
+                     closely if i else exactly)
+    compare_flops(report, capture, run, ours, rows)
+    compare_hbm(report, capture, run, ours, rows)
+
+
+def compare_flops(report, capture, run, ours, rows):
+    expected = {}
+    for key, (program, op, executions) in ours.items():
+        flops = run.flops(program, op, executions[0])
+        if flops is not None:
+            expected[key] = flops
+    found = {key: row["flops"] for key, row in rows.items()
+             if key in expected or row["kind"] in MATMULS}
+    report.check(capture, "ops.flops", expected, found)
+
+
+def compare_hbm(report, capture, run, ours, rows):
+    """Only a TPU's profile says what an op moves."""
+    if not any(device.kind == "tpu" for device in run.devices):
+        return
+    expected = {key: measure.hbm_bytes(executions[0].event)
+                for key, (_, _, executions) in ours.items()}
+    report.check(capture, "ops.hbm_bytes", expected, pick(rows, "hbm_bytes"))
+
+
+def compare_memory(report, capture, run, tables):
+    """Device allocators only; one without a number in its name manages host memory."""
+    columns = {"window": "window_peak_bytes", "lifetime": "lifetime_peak_bytes",
+               "capacity": "capacity_bytes"}
+    rows = {(row["host"], number(row["device"])): row for row in
+            tables.rows("SELECT host, device, window_peak_bytes, lifetime_peak_bytes, "
+                        "capacity_bytes FROM memory WHERE samples > 0")}
+    rows = {key: row for key, row in rows.items() if key[1] is not None}
+    ours = {(host, number(name)): row for (host, name), row in run.allocators().items()
+            if number(name) is not None}
+    for name, column in columns.items():
+        expected = {key: row[name] for key, row in ours.items()}
+        report.check(capture, "memory." + column, expected, pick(rows, column))
+
+
+def compare_host(report, capture, run, tables):
+    count = tables.rows("SELECT count(*) AS n FROM compiles")[0]["n"]
+    report.check(capture, "compiles", {"": run.compiles()}, {"": count})
+    if not any(device.kind == "gpu" for device in run.devices):
+        return
+    rows = tables.by("SELECT direction, count, bytes FROM transfers WHERE count > 0", "direction")
+    ours = {(direction,): values for direction, values in run.transfers().items()}
+    device_steps = sum(len(run.steady_steps(device)) for device in run.devices)
+    report.check(capture, "transfers.count", {key: n for key, (n, _) in ours.items()},
+                 pick(rows, "count"))
+    report.check(capture, "transfers.bytes",
+                 {key: size / device_steps for key, (_, size) in ours.items()},
+                 pick(rows, "bytes"), closely)
+
+
+COMPARISONS = (compare_run, compare_devices, compare_steps, compare_programs, compare_ops,
+               compare_memory, compare_host)
+
+
+# ---- captures -----------------------------------------------------------------------------------
+
+def run_folders(root):
+    """(name, newest run folder) of every capture below that holds xplane files."""
+    for capture in sorted(path for path in root.iterdir() if path.is_dir()):
+        runs = sorted({path.parent for path in capture.glob("plugins/profile/*/*.xplane.pb")})
+        if runs:
+            yield capture.name, runs[-1]
+
+
+def built_scenarios(folder):
+    """The builder's scenarios as captures; demo is carried already."""
+    for scenario in sorted(SCENARIOS.glob("*.toml")):
+        if scenario.stem == "demo":
+            continue
+        command = [sys.executable, str(SCENARIOS.parent / "build.py"), str(scenario),
+                   str(folder / scenario.stem)]
+        subprocess.run(command, check=True, capture_output=True)
+    return run_folders(folder)
+
+
+def compare(report, rooflint, capture, folder):
+    run, tables = measure.Run(folder), Tables(rooflint, folder)
+    for comparison in COMPARISONS:
+        try:
+            comparison(report, capture, run, tables)
+        except (RuntimeError, LookupError, ValueError, subprocess.TimeoutExpired) as error:
+            report.fail(capture, comparison.__name__, f"{type(error).__name__}: {error}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rooflint", default=str(ROOT / "build" / "rooflint"))
+    parser.add_argument("--verbose", action="store_true", help="every difference, not the first")
+    parser.add_argument("captures", nargs="*", help="names of captures; default all")
+    options = parser.parse_args()
+    report = Report(options.verbose)
+    rooflint = str(pathlib.Path(options.rooflint).resolve())
+
+    def walk(found):
+        for capture, folder in found:
+            if not options.captures or capture in options.captures:
+                compare(report, rooflint, capture, folder)
+
+    walk(run_folders(CARRIED))
+    with tempfile.TemporaryDirectory() as folder:
+        walk(built_scenarios(pathlib.Path(folder)))
+    if SHARED.is_dir():
+        walk(run_folders(SHARED))
+    else:
+        report.skip("shared", "../shared/profiles is absent: real captures were not compared")
+    print(f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped")
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,465 @@
+"""The definitions, applied to decoded bytes.  Everything is integer picoseconds until the end.
+
+An execution is one run of an op on a device; a launch is one run of a program there.
+"""
+
+import collections
+import pathlib
+import re
+import statistics
+
+import hlo
+import xplane
+
+SECOND = 1e12                                   # ps
+TPU_PLANE = re.compile(r"/device:TPU:\d+$")
+GPU_PLANE = re.compile(r"/device:GPU:\d+$")
+PROGRAM_IN_NAME = re.compile(r"\((\d+)\)$")
+DISTURBANCE = re.compile(r"backend_compile|\$.* (start|stop)_trace$")
+TRANSFER = re.compile(r"Memcpy(H2D|D2H|D2D|P2P)|Copy(Host|Device)To(Host|Device)")
+READ_WRITE_HBM = 1                              # memory_space of a breakdown entry
+
+
+class Execution:
+    """One run of an op: kernels of a GPU stream, or one event."""
+
+    def __init__(self, program, op, start, host_start, time, event):
+        self.program, self.op = program, op
+        self.start, self.host_start, self.time = start, host_start, time
+        self.event = event
+        self.kernels = {event.name}
+
+
+class Step:
+    def __init__(self, number, start, end, host_start, host_end, complete=True):
+        self.number, self.start, self.end = number, start, end
+        self.host_start, self.host_end, self.complete = host_start, host_end, complete
+        self.warmup = self.whole_window = False
+
+    @property
+    def time(self):
+        return self.end - self.start
+
+    def holds(self, execution):
+        return self.whole_window or self.start <= execution.start < self.end
+
+
+class Device:
+    def __init__(self, host, name, kind):
+        self.host, self.name, self.kind = host, name, kind
+        self.intervals = []                      # of every op or kernel event
+        self.executions = []
+        self.launches = collections.defaultdict(list)   # program -> [(start, host start)]
+        self.module_counts = collections.Counter()      # program -> events on XLA Modules
+        self.steps = []
+        self.steps_line = []
+
+    @property
+    def start(self):
+        return min(start for start, _ in self.intervals)
+
+    @property
+    def end(self):
+        return max(end for _, end in self.intervals)
+
+    def busy(self):
+        total, reached = 0, self.start
+        for start, end in sorted(self.intervals):
+            total += max(0, end - max(start, reached))
+            reached = max(reached, end)
+        return total
+
+    def runs_of(self, program):
+        return self.module_counts[program] or len(self.launches.get(program, []))
+
+
+# ---- programs -----------------------------------------------------------------------------------
+
+def read_modules(planes):
+    """Program id as text -> Module, from /host:metadata."""
+    found = {}
+    plane = planes.get("/host:metadata", xplane.Plane(""))
+    for key, (name, _, stats) in plane.metadata.items():
+        proto = stats.get("Hlo Proto") or stats.get("HLO Proto")
+        if not proto:
+            continue
+        named = PROGRAM_IN_NAME.search(name)
+        found[named[1] if named else str(key % (1 << 64))] = hlo.Module(proto)
+    return found
+
+
+def program_of(stats):
+    return str(stats["program_id"] % (1 << 64)) if "program_id" in stats else None
+
+
+def op_name(modules, program, name):
+    """The instruction that a profiled name means, or the name itself."""
+    module = modules.get(program)
+    known = module.instruction_named(name) if module else None
+    return known or name.removeprefix("%")
+
+
+def find_launches(device, modules):
+    """A program starts anew when its marker does: the first op seen that is in no loop."""
+    markers = {}
+    for execution in sorted(device.executions, key=lambda e: e.start):
+        program, op = execution.program, execution.op
+        if program is None:
+            continue
+        module = modules.get(program)
+        once = not module or op not in module.home or module.runs_once(op)
+        if once and markers.setdefault(program, op) == op:
+            device.launches[program].append((execution.start, execution.host_start))
+
+
+# ---- devices ------------------------------------------------------------------------------------
+
+def device_clock(event):
+    """Start and duration on the device's own clock, where the profile has it."""
+    return (event.stats.get("device_offset_ps", event.start),
+            event.stats.get("device_duration_ps", event.duration))
+
+
+def self_times(spans):
+    """Of (start, duration) in order of start, longer first: each less its direct children."""
+    own = [duration for _, duration in spans]
+    open_spans = []
+    for i, (start, duration) in enumerate(spans):
+        while open_spans:
+            outer_start, outer_duration = spans[open_spans[-1]]
+            if outer_start <= start and start + duration <= outer_start + outer_duration:
+                own[open_spans[-1]] -= duration
+                break
+            open_spans.pop()
+        open_spans.append(i)
+    return own
+
+
+def add_nested(device, events, modules, describe):
+    """Events of one line that may hold each other; describe says (program, op name)."""
+    events = sorted(events, key=lambda e: (device_clock(e)[0], -device_clock(e)[1]))
+    spans = [device_clock(event) for event in events]
+    for event, (start, duration), own in zip(events, spans, self_times(spans)):
+        program, name = describe(event)
+        op = op_name(modules, program, name)
+        device.intervals.append((start, start + duration))
+        device.executions.append(Execution(program, op, start, event.start, own, event))
+
+
+def describe_tpu(event):
+    return program_of(event.meta), event.display or event.name
+
+
+def describe_host(event):
+    return program_of(event.stats), event.stats["hlo_op"]
+
+
+def read_tpu(host, plane, modules):
+    device = Device(host, plane.name, "tpu")
+    for line in plane.lines.values():
+        if line.name == "XLA Ops":
+            add_nested(device, line.events, modules, describe_tpu)
+        elif line.name == "XLA Modules":
+            ids = (PROGRAM_IN_NAME.search(event.name) for event in line.events)
+            device.module_counts.update(found[1] for found in ids if found)
+        elif line.name == "Steps":
+            device.steps_line = sorted(line.events, key=lambda e: device_clock(e)[0])
+    find_launches(device, modules)
+    return device
+
+
+def read_gpu(host, plane, modules):
+    device = Device(host, plane.name, "gpu")
+    for line in plane.lines.values():
+        if line.name.startswith("Stream #"):
+            add_stream(device, sorted(line.events, key=lambda e: e.start), modules)
+    find_launches(device, modules)
+    return device
+
+
+def add_stream(device, events, modules):
+    """Consecutive kernels of one instruction are one execution, until a kernel repeats."""
+    last = None
+    for event in events:
+        device.intervals.append((event.start, event.end))
+        program, op = program_of(event.stats), event.name
+        attributed = "hlo_op" in event.stats
+        if attributed:
+            op = op_name(modules, program, event.stats["hlo_op"].split("::")[-1])
+        same = last and attributed and (last.program, last.op) == (program, op)
+        if same and event.name not in last.kernels:
+            last.time += event.duration
+            last.kernels.add(event.name)
+            continue
+        execution = Execution(program if attributed else None, op, event.start, event.start,
+                              event.duration, event)
+        device.executions.append(execution)
+        last = execution if attributed else None
+
+
+def read_cpu(host, plane, modules):
+    """XLA:CPU has no device plane: ops lie on host lines and say which device they belong to."""
+    devices = {}
+    for line in plane.lines.values():
+        ops = collections.defaultdict(list)
+        for event in line.events:
+            if "hlo_op" in event.stats and "device_ordinal" in event.stats:
+                ops[event.stats["device_ordinal"]].append(event)
+        for ordinal, events in ops.items():
+            device = devices.setdefault(ordinal, Device(host, f"/device:CPU:{ordinal}", "cpu"))
+            add_nested(device, events, modules, describe_host)
+    for device in devices.values():
+        find_runs(device)
+    return [devices[ordinal] for ordinal in sorted(devices)]
+
+
+def find_runs(device):
+    starts = {}
+    for execution in device.executions:
+        key = execution.program, execution.event.stats["run_id"]
+        starts[key] = min(starts.get(key, execution.start), execution.start)
+    for (program, _), start in sorted(starts.items(), key=lambda item: item[1]):
+        device.launches[program].append((start, start))
+
+
+def read_devices(host, planes, modules):
+    devices = [read_tpu(host, p, modules) for n, p in planes.items() if TPU_PLANE.match(n)]
+    devices += [read_gpu(host, p, modules) for n, p in planes.items() if GPU_PLANE.match(n)]
+    if not devices and "/host:CPU" in planes:
+        devices = read_cpu(host, planes["/host:CPU"], modules)
+    return [device for device in devices if device.intervals]
+
+
+# ---- hosts --------------------------------------------------------------------------------------
+
+class Host:
+    """One file of a run."""
+
+    def __init__(self, path):
+        self.name = path.name.removesuffix(".xplane.pb")
+        planes = xplane.read_xspace(path)
+        self.modules = read_modules(planes)
+        self.devices = read_devices(self.name, planes, self.modules)
+        plane = planes.get("/host:CPU", xplane.Plane(""))
+        self.events = [event for line in plane.lines.values() for event in line.events]
+
+    def annotations(self):
+        marks = [e for e in self.events if "_r" in e.stats and "step_num" in e.stats]
+        return sorted(marks, key=lambda e: e.start)
+
+    def disturbances(self):
+        return [e for e in self.events if DISTURBANCE.match(e.name)]
+
+    def compiles(self):
+        return sum(e.name.startswith("backend_compile") for e in self.events)
+
+    def allocators(self):
+        """Allocator name or device number -> {peaks, capacity, samples}."""
+        found = {}
+        for event in self.events:
+            if event.name in ("MemoryAllocation", "MemoryDeallocation"):
+                note_allocator(found, event.stats)
+        return found
+
+
+def note_allocator(found, stats):
+    name = next((stats[key] for key in ("allocator_name", "device_ordinal", "index_on_host")
+                 if key in stats), "")
+    row = found.setdefault(str(name), {"window": 0, "lifetime": 0, "capacity": 0})
+    used = stats.get("bytes_reserved", 0) + stats.get("bytes_allocated", 0)
+    row["window"] = max(row["window"], used)
+    row["lifetime"] = max(row["lifetime"], stats.get("peak_bytes_in_use", 0))
+    row["capacity"] = max(row["capacity"], used + stats.get("bytes_available", 0))
+
+
+# ---- steps --------------------------------------------------------------------------------------
+
+def launch_steps(launches, numbers, each):
+    """Steps of `each` launches; each lasts to the start of the next, the last is not complete."""
+    steps = []
+    for i, number in enumerate(numbers):
+        start, host_start = launches[i * each]
+        last = i + 1 == len(numbers)
+        end, host_end = (start, host_start) if last else launches[(i + 1) * each]
+        steps.append(Step(number, start, end, host_start, host_end, not last))
+    return steps
+
+
+def line_steps(events):
+    steps = []
+    for i, event in enumerate(events):
+        start, duration = device_clock(event)
+        number = event.stats.get("step_num", event.name)
+        number = int(number) if str(number).isdigit() else i
+        steps.append(Step(number, start, start + duration, event.start, event.end))
+    if steps and steps[-1].time * 2 < statistics.median(step.time for step in steps):
+        steps[-1].complete = False
+    return steps
+
+
+def mark_warmup(steps, disturbances):
+    for i, step in enumerate(steps):
+        disturbed = any(e.start < step.host_end and e.end > step.host_start for e in disturbances)
+        step.warmup = disturbed or (i == 0 and len(steps) >= 3)
+
+
+class Run:
+    """All hosts of a run directory, measured."""
+
+    def __init__(self, folder):
+        paths = sorted(pathlib.Path(folder).glob("*.xplane.pb"))
+        self.hosts = [Host(path) for path in paths]
+        self.devices = [device for host in self.hosts for device in host.devices]
+        self.modules = {}
+        for host in self.hosts:
+            self.modules.update(host.modules)
+        self.main = self._main_program()
+        self.source = self._find_steps()
+        for host in self.hosts:
+            for device in host.devices:
+                mark_warmup(device.steps, host.disturbances())
+        self.steady = self._steady_numbers()
+        if not self.steady:
+            self._whole_window()
+
+    def _main_program(self):
+        """Most self time among those launched at least twice on some device."""
+        time = collections.Counter()
+        for device in self.devices:
+            for execution in device.executions:
+                time[execution.program] += execution.time
+        repeated = [p for p in time if p is not None
+                    and any(device.runs_of(p) >= 2 for device in self.devices)]
+        return max(repeated, key=lambda p: time[p], default=None)
+
+    def _find_steps(self):
+        if any(device.steps_line for device in self.devices):
+            for device in self.devices:
+                device.steps = line_steps(device.steps_line)
+            return "steps-line"
+        if self.main is not None and self._annotated():
+            return "annotation"
+        for device in self.devices:
+            launches = device.launches.get(self.main, [])
+            device.steps = launch_steps(launches, range(len(launches)), 1)
+        return "program"
+
+    def _annotated(self):
+        """Give every device with the main program the steps that its host marked, or none any."""
+        found = []
+        for host in self.hosts:
+            numbers = [event.stats["step_num"] for event in host.annotations()]
+            for device in host.devices:
+                launches = device.launches.get(self.main, [])
+                if not launches:
+                    continue
+                if not numbers or len(launches) % len(numbers):
+                    return False
+                each = len(launches) // len(numbers)
+                found.append((device, launch_steps(launches, numbers, each)))
+        for device, steps in found:
+            device.steps = steps
+        return bool(found)
+
+    def _steady_numbers(self):
+        """Steps that are complete and not warm-up on every device that has them."""
+        states = collections.defaultdict(list)
+        for device in self.devices:
+            for step in device.steps:
+                states[step.number].append(step.complete and not step.warmup)
+        return sorted(number for number, state in states.items() if all(state))
+
+    def _whole_window(self):
+        self.source, self.steady = "window", [0] if self.devices else []
+        for device in self.devices:
+            device.steps = [Step(0, device.start, device.end, 0, 0)]
+            device.steps[0].whole_window = True
+
+    # ---- what the tables hold ---------------------------------------------------------------
+
+    def steady_steps(self, device):
+        return [step for step in device.steps if step.number in self.steady]
+
+    def step_time(self):
+        """Median steady step, each as long as on its slowest device."""
+        longest = [max(step.time for device in self.devices for step in device.steps
+                       if step.number == number) for number in self.steady]
+        return statistics.median(longest) / SECOND if longest else None
+
+    def programs(self):
+        """Program id -> (launches over all devices, planned bytes)."""
+        launches = collections.Counter()
+        for device in self.devices:
+            for program in {*device.launches, *device.module_counts}:
+                launches[program] += device.runs_of(program)
+        return {p: (n, self.modules[p].planned_bytes() if p in self.modules else None)
+                for p, n in launches.items() if n}
+
+    def steady_executions(self):
+        for device in self.devices:
+            steps = self.steady_steps(device)
+            for execution in device.executions:
+                if any(step.holds(execution) for step in steps):
+                    yield execution
+
+    def ops(self):
+        """(program, op) -> executions of the steady steps on all devices."""
+        found = collections.defaultdict(list)
+        for execution in self.steady_executions():
+            found[execution.program, execution.op].append(execution)
+        return found
+
+    def flops(self, program, op, execution):
+        """Matmul and convolution FLOPs per execution; None for other ops."""
+        module = self.modules.get(program)
+        if not module or op not in module.home:
+            return None
+        counted = module.matmul_flops(op)
+        if counted is None or "hlo_category" not in execution.event.meta:
+            return counted
+        stats = execution.event.meta
+        return stats.get("model_flops") or stats.get("flops")
+
+    def transfers(self):
+        """Direction -> (count, bytes) over all devices and steady steps."""
+        found = {}
+        for execution in self.steady_executions():
+            direction = transfer_direction(execution.event)
+            if direction:
+                count, size = found.get(direction, (0, 0))
+                found[direction] = count + 1, size + transfer_bytes(execution.event)
+        return found
+
+    def allocators(self):
+        return {(host.name, name): row for host in self.hosts
+                for name, row in host.allocators().items()}
+
+    def compiles(self):
+        return sum(host.compiles() for host in self.hosts)
+
+
+def times(executions):
+    """count, total, median and longest of self times, in seconds."""
+    values = [execution.time for execution in executions]
+    return (len(values), sum(values) / SECOND, statistics.median(values) / SECOND,
+            max(values) / SECOND)
+
+
+def hbm_bytes(event):
+    """HBM bytes of one execution as a TPU profile says; None elsewhere."""
+    if "memory_access_breakdown" in event.meta:
+        parts = hlo.messages(hlo.collect(event.meta["memory_access_breakdown"]), 1)
+        return sum(hlo.one_int(p, 3) for p in parts if hlo.one_int(p, 2) == READ_WRITE_HBM)
+    return event.meta.get("bytes_accessed")
+
+
+def transfer_direction(event):
+    found = TRANSFER.match(event.name)
+    if not found:
+        return "unknown" if "memcpy_details" in event.stats else None
+    return (found[1] or f"{found[2][0]}2{found[3][0]}").lower()
+
+
+def transfer_bytes(event):
+    found = re.search(r"\b(?:size|num_bytes):(\d+)", event.stats.get("memcpy_details", ""))
+    return int(found[1]) if found else 0

@@ -1,0 +1,181 @@
+#!/bin/sh
+# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle]
+#
+# Prints what failed, one line per group, and last `N passed, N failed[, N skipped]`.  Ends with 1
+# when a test failed, when a program crashed or when there was nothing to run.
+#
+# From the environment: O (build folder), ROOFLINT (the program), SAN, UPDATE and CASES (golden),
+# PROFILES (real captures; by default ../shared/profiles), JOBS.
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/.." || exit 2
+top=$(pwd)
+
+: "${O:=build}" "${JOBS:=2}" "${SAN:=}"
+ROOFLINT=${ROOFLINT:-$top/$O/rooflint}
+PROFILES=${PROFILES:-$top/../shared/profiles}
+CARRIED=$top/tests/profiles
+PYTHONDONTWRITEBYTECODE=1
+UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export O ROOFLINT PROFILES CARRIED JOBS SAN PYTHONDONTWRITEBYTECODE UBSAN_OPTIONS
+
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+LIMIT=
+! command -v timeout >/dev/null 2>&1 || LIMIT='timeout 300'
+export LIMIT work
+
+# ---- groups: each prints its failures and ends with the line `N passed, N failed, N skipped` ------
+
+totals='{ p += $1; f += $2; s += $3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }'
+
+# One line of counts from a cmocka program's TAP.  A program that died, stopped before its last test
+# or ran none has failed once more than its tests say.
+tap='
+/^1\.\.[0-9]/ { planned += substr($0, 4) }
+/^(not )?ok [0-9]+ # SKIP/ { s++; next }
+/^not ok / { f++ }
+/^ok / { p++ }
+END { if (p + f + s < planned || p + f + s == 0 || (status && !f)) f++; print p + 0, f + 0, s + 0 }'
+
+group_unit()
+{
+	for source in tests/unit/test_*.c; do
+		[ ! -f "$source" ] || basename "$source" .c
+	done >"$work/programs"
+	# shellcheck disable=SC2016 # $1 is the inner shell's
+	xargs -P "$JOBS" -I '{}' sh -c '
+		CMOCKA_MESSAGE_OUTPUT=TAP $LIMIT "$O/tests/unit/$1" >"$work/$1.tap" 2>&1
+		echo $? >"$work/$1.status"' run '{}' <"$work/programs"
+	while read -r program; do
+		status=$(cat "$work/$program.status")
+		counts=$(awk -v status="$status" "$tap" "$work/$program.tap")
+		echo "$counts" >>"$work/unit.counts"
+		case $counts in
+		*' 0 '*) ;;
+		*)
+			echo "FAIL tests/unit/$program.c (status $status)"
+			grep -v -e '^ok ' -e '# SKIP' "$work/$program.tap" | sed 's/^/    /'
+			;;
+		esac
+	done <"$work/programs"
+	cat "$work/unit.counts" 2>/dev/null | awk "$totals"
+}
+
+group_golden()
+{
+	# shellcheck disable=SC2086 # a list of words
+	sh tests/golden/run.sh ${CASES:-}
+}
+
+# A target takes its whole corpus in one process; after a failure each file gets its own, so that
+# one crash does not hide the files behind it.
+group_fuzz()
+{
+	for source in tests/fuzz/fuzz_*.c; do
+		[ -f "$source" ] || continue
+		target=$(basename "$source" .c)
+		set --
+		for file in "tests/fuzz/corpus/${target#fuzz_}"/*; do
+			[ ! -f "$file" ] || set -- "$@" "$file"
+		done
+		if $LIMIT "$O/tests/fuzz/$target" "$@" >"$work/$target.out" 2>&1; then
+			echo $(($# + 1)) 0 0 >>"$work/fuzz.counts"
+			continue
+		fi
+		for file in '' "$@"; do
+			# shellcheck disable=SC2086 # no file is the empty input
+			$LIMIT "$O/tests/fuzz/$target" ${file:+"$file"} >"$work/$target.out" 2>&1
+			status=$?
+			if [ $status -eq 0 ]; then
+				echo 1 0 0
+			else
+				echo 0 1 0
+				echo "FAIL $O/tests/fuzz/$target $file (status $status)" >&2
+				tail -n 40 "$work/$target.out" | sed 's/^/    /' >&2
+			fi
+		done >>"$work/fuzz.counts"
+	done
+	cat "$work/fuzz.counts" 2>/dev/null | awk "$totals"
+}
+
+# Python unittest suites: test*.py in a folder, standard library only.
+unittest='
+/^Ran [0-9]+ test/ { n = $2 }
+/^(OK|FAILED)/ || /^NO TESTS RAN/ {
+	if (match($0, /failures=[0-9]+/)) f += substr($0, RSTART + 9, RLENGTH - 9)
+	if (match($0, /errors=[0-9]+/)) f += substr($0, RSTART + 7, RLENGTH - 7)
+	if (match($0, /skipped=[0-9]+/)) s = substr($0, RSTART + 8, RLENGTH - 8)
+}
+END { if (status && !f) f = 1; p = n - f - s; print (p > 0 ? p : 0), f + 0, s + 0 }'
+
+python_suite()
+{
+	set -- "$1" "$(find "$1" -name 'test*.py' 2>/dev/null | head -n 1)"
+	if [ -z "$2" ]; then
+		echo 0 0 0 | awk "$totals"
+		return
+	fi
+	if ! command -v python3 >/dev/null 2>&1; then
+		echo "skip $1: needs python3"
+		echo 0 0 1 | awk "$totals"
+		return
+	fi
+	log=$work/$(basename "$1").log
+	python3 -m unittest discover -s "$1" >"$log" 2>&1
+	status=$?
+	[ $status -eq 0 ] || { echo "FAIL $1" && sed 's/^/    /' "$log"; }
+	awk -v status=$status "$unittest" "$log" | awk "$totals"
+}
+
+group_builder()
+{
+	python_suite tests/builder
+}
+
+group_oracle()
+{
+	if [ -d tests/oracle ] && [ ! -d "$PROFILES" ]; then
+		echo 'skip tests/oracle: needs the real captures of ../shared/profiles'
+		echo 0 0 1 | awk "$totals"
+		return
+	fi
+	python_suite tests/oracle
+}
+
+# ---- the run ------------------------------------------------------------------------------------
+
+[ $# -gt 0 ] || set -- unit golden fuzz builder oracle
+passed=0 failed=0 skipped=0
+for group in "$@"; do
+	case $group in
+	unit | golden | fuzz | builder | oracle) ;;
+	*)
+		echo "run-all.sh: no group of tests is called '$group'" >&2
+		exit 2
+		;;
+	esac
+	"group_$group" >"$work/out" 2>&1
+	sed '$d' "$work/out"
+	line=$(tail -n 1 "$work/out")
+	# shellcheck disable=SC2086 # the words of `N passed, N failed, N skipped`
+	set -- $line
+	case $line in
+	[0-9]*' passed, '[0-9]*' failed, '[0-9]*' skipped') ;;
+	*)
+		printf '%s\n' "$line"
+		set -- 0 passed, 1 failed, 0 skipped
+		;;
+	esac
+	printf '%-8s %s passed, %s failed%s\n' "$group" "$1" "$3" "$([ "$5" = 0 ] || echo ", $5 skipped")"
+	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+done
+if [ $((passed + failed)) -eq 0 ]; then
+	echo 'no tests were run' >&2
+	failed=1
+fi
+tail=
+[ $skipped -eq 0 ] || tail=", $skipped skipped"
+echo "$passed passed, $failed failed$tail"
+[ $failed -eq 0 ]

@@ -1,0 +1,172 @@
+/* base/arena: alignment, zeroing, by-value scratch, growth and the end of memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+static void aligned_and_zeroed(void **state)
+{
+	(void)state;
+	struct arena a = arena_new(1 << 20);
+	for (ptrdiff_t align = 1; align <= 64; align *= 2) {
+		arena_make(&a, char, 1);
+		char *p = arena_alloc(&a, 3, align, 5);
+		assert_int_equal((uintptr_t)p % (uintptr_t)align, 0);
+		for (int i = 0; i < 15; i++)
+			assert_int_equal(p[i], 0);
+		memset(p, 0xee, 15);
+	}
+	arena_free(&a);
+	assert_null(a.base);
+}
+
+static void scribble(struct arena scratch)
+{
+	char *p = arena_make(&scratch, char, 4096);
+	memset(p, 0xee, 4096);
+}
+
+static void scratch_by_value(void **state)
+{
+	(void)state;
+	struct arena a = arena_new(1 << 20);
+	char *kept = arena_make(&a, char, 1);
+	*kept = 'k';
+	scribble(a);
+	char *p = arena_make(&a, char, 4096);
+	for (int i = 0; i < 4096; i++)
+		assert_int_equal(p[i], 0);
+	assert_int_equal(*kept, 'k');
+	arena_free(&a);
+}
+
+static void cleared(void **state)
+{
+	(void)state;
+	struct arena a = arena_new(8 << 20);
+	char *first = arena_make(&a, char, 6 << 20);
+	memset(first, 0xee, 6 << 20);
+	arena_clear(&a);
+	char *again = arena_make(&a, char, 6 << 20);
+	assert_ptr_equal(first, again);
+	for (ptrdiff_t i = 0; i < 6 << 20; i += 511)
+		assert_int_equal(again[i], 0);
+	arena_free(&a);
+}
+
+static void strings(void **state)
+{
+	(void)state;
+	struct arena a = arena_new(1 << 20);
+	struct str s = arena_str(&a, str_head(STR("abcdef"), 3));
+	assert_string_equal(s.p, "abc");
+	assert_int_equal(s.len, 3);
+	assert_null(arena_str(&a, (struct str){ NULL, 0 }).p);
+	assert_string_equal(arena_str(&a, STR("")).p, "");
+	assert_string_equal(arena_z(&a, (struct str){ NULL, 0 }), "");
+	s = arena_fmt(&a, "%d-%s", 12, "x");
+	assert_string_equal(s.p, "12-x");
+	assert_int_equal(s.len, 4);
+	arena_free(&a);
+}
+
+struct item {
+	int64_t id;
+	double value;
+};
+
+static void growing(void **state)
+{
+	(void)state;
+	struct arena a = arena_new(1 << 20);
+	struct item *items = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	for (int i = 0; i < 1000; i++) {
+		struct item *slot = arena_push(&a, items, count, cap);
+		assert_int_equal(slot->id, 0);
+		slot->id = i;
+	}
+	assert_int_equal(count, 1000);
+	assert_true(cap >= 1000 && cap < 2048);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(items[i].id, i);
+	arena_free(&a);
+}
+
+static jmp_buf out_of_memory;
+static ptrdiff_t full_bytes;
+
+static void on_full(ptrdiff_t bytes)
+{
+	full_bytes = bytes;
+	longjmp(out_of_memory, 1);
+}
+
+static bool fits(ptrdiff_t arena_bytes, ptrdiff_t size, ptrdiff_t count)
+{
+	struct arena a = arena_new(arena_bytes);
+	volatile bool ok = false;
+	full_bytes = 0;
+	arena_on_full(on_full);
+	if (!setjmp(out_of_memory)) {
+		arena_alloc(&a, size, 8, count);
+		ok = true;
+	} else {
+		assert_int_equal(full_bytes, arena_bytes);
+	}
+	arena_on_full(NULL);
+	arena_free(&a);
+	return ok;
+}
+
+static void running_out(void **state)
+{
+	(void)state;
+	assert_true(fits(1 << 20, 1, (1 << 20) - 256));
+	assert_true(fits(1 << 20, 0, 1000));
+	assert_false(fits(1 << 20, 1, (1 << 20) + 1));
+	assert_false(fits(1 << 20, PTRDIFF_MAX / 2, 3));
+	assert_false(fits(1 << 20, 8, PTRDIFF_MAX));
+	assert_false(fits(1 << 20, 8, -1));
+}
+
+/* More address space than there is: what can be had is taken. */
+static void reservation_halves(void **state)
+{
+	(void)state;
+	struct arena a = arena_new((ptrdiff_t)1 << 50);
+	assert_non_null(a.base);
+	assert_true(a.end - a.base < (ptrdiff_t)1 << 50);
+	arena_make(&a, char, 100)[99] = 1;
+	arena_free(&a);
+}
+
+static void freed_twice(void **state)
+{
+	(void)state;
+	struct arena a = arena_new(4096);
+	arena_free(&a);
+	arena_free(&a);
+	arena_clear(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(aligned_and_zeroed),
+		cmocka_unit_test(scratch_by_value),
+		cmocka_unit_test(cleared),
+		cmocka_unit_test(strings),
+		cmocka_unit_test(growing),
+		cmocka_unit_test(running_out),
+		cmocka_unit_test(reservation_halves),
+		cmocka_unit_test(freed_twice),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

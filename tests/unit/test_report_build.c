@@ -1,0 +1,315 @@
+/* From tables and judgement to the model: what is kept, in which order, and what is said to do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "tests/unit/test_report_fixture.h"
+
+static struct arena keep;
+
+static int begin(void **state)
+{
+	(void)state;
+	keep = arena_new(ARENA_SCRATCH_BYTES);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	arena_free(&keep);
+	return 0;
+}
+
+static const struct ruleset rules = { .name = STR_INIT("recommended") };
+
+static struct report build(const struct tables *tables, const struct judgement *judgement)
+{
+	struct report r;
+	report_build(tables, judgement, &rules, NULL, STR("runs/x"), &keep, &r);
+	return r;
+}
+
+static struct report build_tables(const struct tables *tables)
+{
+	struct judgement j = { .gain_s = NAN };
+	return build(tables, &j);
+}
+
+#define assert_str(s, z) assert_string_equal(arena_z(&keep, (s)), (z))
+
+static void test_facts_are_the_known_columns(void **state)
+{
+	(void)state;
+	struct tables t = { 0 };
+	struct run_row *run = table_new(&t, run, &keep);
+	run->chip = STR("tpu_v5e");
+	run->step_time_s = 0.0281;
+	run->idle_ratio = 0;
+	struct report r = build_tables(&t);
+	assert_int_equal(r.fact_count, 3);
+	assert_str(r.facts[0].name, "chip");
+	assert_true(r.facts[0].is_text);
+	assert_str(r.facts[1].name, "step_time_s");
+	assert_int_equal(r.facts[1].unit, UNIT_SECONDS);
+	assert_true(r.facts[2].real == 0);
+	assert_str(r.rules, "recommended");
+	assert_str(r.profile, "runs/x");
+}
+
+static void test_nothing(void **state)
+{
+	(void)state;
+	struct tables t = { 0 };
+	struct report r = build_tables(&t);
+	assert_int_equal(r.fact_count + r.finding_count + r.result_count + r.note_count, 0);
+	assert_str(r.verdict, "pass");
+	assert_null(r.error.p);
+}
+
+/* Heaviest first; unknown last; ties as they came. */
+static void test_rows_by_weight(void **state)
+{
+	(void)state;
+	static const double times[] = { 1, NAN, 3, 1, 2 };
+	struct tables t = { 0 };
+	for (ptrdiff_t i = 0; i < COUNT_OF(times); i++) {
+		struct ops_row *op = table_new(&t, ops, &keep);
+		op->name = arena_fmt(&keep, "op%d", (int)i);
+		op->time_s = times[i];
+	}
+	struct report r = build_tables(&t);
+	const struct ops_row *rows = table_rows(&r.tables, ops);
+	assert_str(rows[0].name, "op2");
+	assert_str(rows[1].name, "op4");
+	assert_str(rows[2].name, "op0");
+	assert_str(rows[3].name, "op3");
+	assert_str(rows[4].name, "op1");
+}
+
+static void test_rows_are_capped(void **state)
+{
+	(void)state;
+	struct tables t = { 0 };
+	for (int i = 0; i < 1000; i++) {
+		((struct collectives_row *)table_new(&t, collectives, &keep))->exposed_s = i;
+		((struct quality_row *)table_new(&t, quality, &keep))->ok = i;
+	}
+	struct report r = build_tables(&t);
+	assert_int_equal(table_count(&r.tables, collectives), REPORT_MAX_ROWS);
+	assert_true(table_rows(&r.tables, collectives)[0].exposed_s == 999);
+	assert_true(r.row_totals[TABLE_collectives] == 1000);
+	assert_true(table_rows(&r.tables, quality)[0].ok == 0);
+	assert_true(table_rows(&r.tables, quality)[199].ok == 199);
+}
+
+static struct tables steps_of(int devices, int steps)
+{
+	struct tables t = { 0 };
+	for (int s = 0; s < steps; s++)
+		for (int d = 0; d < devices; d++) {
+			struct steps_row *row = table_new(&t, steps, &keep);
+			row->device = arena_fmt(&keep, "/device:TPU:%d", d);
+			row->step = s;
+		}
+	return t;
+}
+
+static ptrdiff_t count_first(const struct report *r)
+{
+	ptrdiff_t n = 0;
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, steps); i++)
+		n += str_eq(table_rows(&r->tables, steps)[i].device, STR("/device:TPU:0"));
+	return n;
+}
+
+static void test_steps_of_the_first_device_stay(void **state)
+{
+	(void)state;
+	struct tables few = steps_of(8, 20), many = steps_of(8, 100), long_run = steps_of(2, 256);
+	struct report r = build_tables(&few);
+	assert_int_equal(table_count(&r.tables, steps), 160);
+	r = build_tables(&many);
+	assert_int_equal(table_count(&r.tables, steps), REPORT_MAX_ROWS);
+	assert_int_equal(count_first(&r), 100);
+	assert_true(table_rows(&r.tables, steps)[199].step == 99);
+	r = build_tables(&long_run);
+	assert_int_equal(table_count(&r.tables, steps), REPORT_MAX_ROWS);
+	assert_int_equal(count_first(&r), REPORT_MAX_ROWS);
+	assert_true(table_rows(&r.tables, steps)[199].step == 254);
+}
+
+/* Rows are copies: the run may go away. */
+static void test_strings_are_copied_and_clean(void **state)
+{
+	(void)state;
+	char name[] = "a\x1b[31mb";
+	struct tables t = { 0 };
+	((struct ops_row *)table_new(&t, ops, &keep))->name = str_from(name);
+	struct report r = build_tables(&t);
+	memset(name, 'x', sizeof(name) - 1);
+	assert_str(table_rows(&r.tables, ops)[0].name, "a\xef\xbf\xbd[31mb");
+	assert_null(table_rows(&r.tables, ops)[0].kind.p);
+}
+
+static struct rule rule_named(const char *name, enum table_id from)
+{
+	return (struct rule){ .name = str_from(name),
+		.from = &table_defs[from],
+		.needs_all = true,
+		.severity = SEVERITY_ERROR };
+}
+
+static void test_finding(void **state)
+{
+	(void)state;
+	struct tables t = { 0 };
+	struct rule rule = rule_named("oversized-all-gather", TABLE_collectives);
+	struct rule_param params[] = { { .name = STR("far"), .value = 0.5, .unit = UNIT_RATIO } };
+	struct evidence evidence[] = {
+		{ .column = STR("exposed_share"), .unit = UNIT_RATIO, .real = 0.4 },
+		{ .column = STR("transfer_s"), .unit = UNIT_SECONDS, .real = NAN },
+		{ .column = STR("link"), .is_text = true, .text = STR("ici") },
+		{ .column = STR("far"), .unit = UNIT_RATIO, .real = 0.5 },
+	};
+	struct finding finding = { .rule = &rule,
+		.verdict = VERDICT_FAIL,
+		.subject = STR("key"),
+		.message = STR("two\nlines"),
+		.evidence = evidence,
+		.evidence_count = COUNT_OF(evidence),
+		.gain_s = NAN };
+	struct rule_result result = {
+		.rule = &rule, .verdict = VERDICT_FAIL, .subjects = 5, .unknown = 1
+	};
+	struct judgement j = { &result, 1, &finding, 1, 0.25, VERDICT_FAIL };
+	rule.params = params;
+	rule.param_count = 1;
+	rule.fix.text = STR("do this");
+	struct report r = build(&t, &j);
+	const struct report_finding *f = &r.findings[0];
+	assert_str(r.verdict, "fail");
+	assert_true(r.gain_s == 0.25);
+	assert_str(f->rule, "oversized-all-gather");
+	assert_str(f->message, "two\nlines");
+	assert_str(f->fix, "do this");
+	assert_null(f->cause.p);
+	assert_str(f->evidence[0].meaning, "exposed_s over the step time");
+	assert_false(f->evidence[0].is_limit);
+	assert_true(f->evidence[1].is_null);
+	assert_str(f->evidence[2].text, "ici");
+	assert_true(f->evidence[3].is_limit);
+	assert_null(f->evidence[3].meaning.p);
+	assert_true(r.results[0].unknown == 1);
+	assert_null(r.results[0].todo.p);
+}
+
+/* A judgement of one inconclusive rule; what to do about it. */
+static struct str todo(
+	struct tables *t, struct rule_result *results, ptrdiff_t count, const char *missing)
+{
+	struct finding finding = { .rule = results[0].rule,
+		.verdict = VERDICT_INCONCLUSIVE,
+		.missing = str_from(missing) };
+	struct judgement j = { results, count, &finding, missing ? 1 : 0, NAN,
+		VERDICT_INCONCLUSIVE };
+	struct report r = build(t, &j);
+	assert_str(r.verdict, "inconclusive");
+	return r.results[0].todo;
+}
+
+static void test_what_to_do(void **state)
+{
+	(void)state;
+	struct tables t = { 0 };
+	struct rule rule = rule_named("matmul-roofline", TABLE_families);
+	struct rule gate = rule_named("evidence-coverage", TABLE_run);
+	struct rule_result results[] = { { .rule = &rule, .verdict = VERDICT_INCONCLUSIVE },
+		{ .rule = &gate, .verdict = VERDICT_FAIL } };
+	gate.gate = true;
+	struct run_row *run = table_new(&t, run, &keep);
+	assert_true(str_starts(
+		todo(&t, results, 1, "lo_s, attainable_s"), STR("record a few whole steps")));
+	assert_true(str_starts(todo(&t, results, 1, "attainable_s"), STR("name the chip with")));
+	run->chip = STR("h100_sxm");
+	assert_true(str_starts(todo(&t, results, 1, "attainable_s"), STR("these ops have no")));
+	assert_str(todo(&t, results, 2, NULL),
+		"settle 'evidence-coverage' first: what relies on it is not judged before");
+	results[1].verdict = VERDICT_PASS;
+	assert_true(str_starts(
+		todo(&t, results, 1, "run.name, run.steps"), STR("record a few whole steps")));
+	assert_str(todo(&t, results, 2, NULL),
+		"`rooflint explain matmul-roofline` says what it reads, and from where");
+}
+
+/* Every column that can be unknown has an answer to "what now?", or a reason to have none. */
+static void test_advice_knows_its_columns(void **state)
+{
+	(void)state;
+	static const char *const read_by_rules[] = { "attainable_s", "efficiency", "t_math_s",
+		"expected_hi_s", "padding_ratio", "compiled_bytes", "window_peak_bytes",
+		"capacity_bytes", "owner_bytes", "transfer_s", "layout_copy_ratio", "judged_ratio",
+		"unattributed_ratio", "steps", "idle_ratio", "comms_exposed_ratio", "exposed_share",
+		"step_share", "tiny_ops_ratio", "mfu", "regathers" };
+	struct tables t = { 0 };
+	struct rule rule = rule_named("any", TABLE_run);
+	struct rule_result result = { .rule = &rule, .verdict = VERDICT_INCONCLUSIVE };
+	for (ptrdiff_t i = 0; i < COUNT_OF(read_by_rules); i++)
+		if (str_starts(todo(&t, &result, 1, read_by_rules[i]), STR("`rooflint explain")))
+			fail_msg("no advice for %s", read_by_rules[i]);
+}
+
+/* A verdict that a whole run cannot have is open, never green. */
+static void test_odd_verdict(void **state)
+{
+	(void)state;
+	struct tables t = { 0 };
+	struct judgement j = { .gain_s = NAN, .verdict = VERDICT_OFF };
+	assert_str(build(&t, &j).verdict, "inconclusive");
+}
+
+static void test_notes(void **state)
+{
+	(void)state;
+	struct tables t = { 0 };
+	struct judgement j = { .gain_s = NAN };
+	struct diag_list list = { .count = 1, .dropped = 12 };
+	struct report r;
+	list.items[0].id = DIAG_XPLANE;
+	list.items[0].text = STR("odd");
+	report_build(&t, &j, &rules, &list, STR("x"), &keep, &r);
+	assert_int_equal(r.note_count, 2);
+	assert_str(r.notes[0].id, "RL202");
+	assert_str(r.notes[0].text, "odd");
+	assert_str(r.notes[1].text, "12 more remarks were left out");
+}
+
+static void test_error(void **state)
+{
+	(void)state;
+	struct report r = broken_report(&keep);
+	assert_str(r.verdict, "error");
+	assert_str(r.error_id, "RL201");
+	assert_true(isnan(r.gain_s));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_facts_are_the_known_columns),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_rows_by_weight),
+		cmocka_unit_test(test_rows_are_capped),
+		cmocka_unit_test(test_steps_of_the_first_device_stay),
+		cmocka_unit_test(test_strings_are_copied_and_clean),
+		cmocka_unit_test(test_finding),
+		cmocka_unit_test(test_what_to_do),
+		cmocka_unit_test(test_advice_knows_its_columns),
+		cmocka_unit_test(test_odd_verdict),
+		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_error),
+	};
+	return cmocka_run_group_tests_name("report_build", tests, begin, end);
+}

@@ -1,0 +1,323 @@
+/*
+ * Reports filled by hand for the tests of report/: the story of the demo (an FFN all-gather that
+ * eats a training step), a run that passes, one that cannot be read, and one full of traps.
+ */
+#ifndef TEST_REPORT_FIXTURE_H
+#define TEST_REPORT_FIXTURE_H
+
+#include <math.h>
+#include <string.h>
+
+#include "report/report.h"
+
+#define NONE ((struct str){ NULL, 0 })
+
+static inline struct report_fact fact_number(const char *name, enum unit unit, double value)
+{
+	return (struct report_fact){ .name = str_from(name), .unit = unit, .real = value };
+}
+
+static inline struct report_fact fact_word(const char *name, const char *value)
+{
+	return (struct report_fact){
+		.name = str_from(name), .is_text = true, .text = str_from(value)
+	};
+}
+
+static inline struct report_evidence measured(
+	const char *column, enum unit unit, double value, const char *meaning)
+{
+	return (struct report_evidence){ .column = str_from(column),
+		.unit = unit,
+		.real = value,
+		.meaning = str_from(meaning) };
+}
+
+static inline struct report_evidence limit(const char *param, enum unit unit, double value)
+{
+	return (struct report_evidence){
+		.column = str_from(param), .unit = unit, .real = value, .is_limit = true
+	};
+}
+
+#define COPY_OF(keep, array)                                                                       \
+	memcpy(arena_alloc((keep), (ptrdiff_t)sizeof(array), 8, 1), (array), sizeof(array))
+#define COUNT_OF(array) ((ptrdiff_t)(sizeof(array) / sizeof((array)[0])))
+
+static inline void add_rows(struct report *r, struct arena *keep)
+{
+	struct families_row *f = table_new(&r->tables, families, keep);
+	f->name = STR("fusion.12");
+	f->kind = STR("matmul");
+	f->time_s = 0.0229;
+	f->p50_s = 0.00143;
+	f->attainable_s = 0.0014;
+	f = table_new(&r->tables, families, keep);
+	f->name = STR("all-gather.17");
+	f->kind = STR("all-gather");
+	f->time_s = 0.1 + 0.2; /* seventeen digits */
+	struct quality_row *q = table_new(&r->tables, quality, keep);
+	q->name = STR("warm-up");
+	q->ok = 1;
+	q->detail = STR("step 0 was left out: it holds a compilation");
+	q = table_new(&r->tables, quality, keep);
+	q->name = STR("hosts");
+	q->ok = 0;
+	q->detail = STR("2 of 4 hosts have no profile: stragglers among them cannot be seen");
+	for (int id = 0; id < TABLE_COUNT; id++)
+		r->row_totals[id] = (double)r->tables.items[id].count;
+	r->row_totals[TABLE_families] = 4711;
+}
+
+static inline void add_demo_findings(struct report *r, struct arena *keep)
+{
+	struct report_evidence gather[] = {
+		measured("exposed_share", UNIT_RATIO, 0.438, "exposed_s over the step time"),
+		measured("regathers", UNIT_COUNT, 4, "times a step gathers the same array"),
+		limit("far", UNIT_RATIO, 0.5),
+	};
+	struct report_evidence second[] = {
+		measured("exposed_share", UNIT_RATIO, 0.214, "exposed_s over the step time"),
+		limit("far", UNIT_RATIO, 0.5),
+	};
+	struct report_evidence copies[] = {
+		measured("layout_copy_ratio", UNIT_RATIO, 0.034,
+			"share taken by copies that only change a layout"),
+		limit("near", UNIT_RATIO, 0.03),
+	};
+	struct str cause = STR("The partitioner gathers the whole weight matrix on every chip "
+			       "before the matmul, because nothing tells it how to shard the "
+			       "activations in between.");
+	struct str fix = STR("Constrain the activations between the two matmuls:\n"
+			     "  h = jax.lax.with_sharding_constraint(h, P('data', 'model'))\n"
+			     "or gather the next layer's weights while this layer computes.");
+	struct report_finding findings[] = {
+		{ .rule = STR("oversized-all-gather"),
+			.verdict = STR("fail"),
+			.subject = STR("all-gather/bf16[8192,16384]/ffn"),
+			.name = STR("all-gather.17"),
+			.message = STR("all-gather.17 stands in the way for 12.3 ms of every step, "
+				       "and gathers the same array 4 times"),
+			.cause = cause,
+			.fix = fix,
+			.why = STR("Waiting chips compute nothing."),
+			.evidence = COPY_OF(keep, gather),
+			.evidence_count = COUNT_OF(gather),
+			.gain_s = 0.0123,
+			.claimed_s = 0.0123,
+			.source_file = STR("model/ffn.py"),
+			.source_line = 41,
+			.scope = STR("jit(train_step)/transformer/ffn/dot") },
+		{ .rule = STR("oversized-all-gather"),
+			.verdict = STR("fail"),
+			.subject = STR("all-gather/bf16[16384,8192]/ffn"),
+			.name = STR("all-gather.18"),
+			.message = STR("all-gather.18 stands in the way for 6.02 ms of every step"),
+			.cause = cause,
+			.fix = fix,
+			.evidence = COPY_OF(keep, second),
+			.evidence_count = COUNT_OF(second),
+			.gain_s = 0.00602,
+			.claimed_s = 0.00602,
+			.source_file = STR("model/ffn.py"),
+			.source_line = 44 },
+		{ .rule = STR("copy-share"),
+			.verdict = STR("warn"),
+			.subject = STR("nightly"),
+			.name = STR("nightly"),
+			.message = STR("3.40% of the step only changes layouts"),
+			.fix = STR("Let XLA choose the layouts of the inputs (Layout.AUTO)."),
+			.evidence = COPY_OF(keep, copies),
+			.evidence_count = COUNT_OF(copies),
+			.gain_s = 0.0003,
+			.claimed_s = 0.00096,
+			.source_line = NAN },
+	};
+	r->findings = COPY_OF(keep, findings);
+	r->finding_count = COUNT_OF(findings);
+}
+
+static inline struct report demo_report(struct arena *keep)
+{
+	struct report r = { .profile = STR("runs/nightly"),
+		.verdict = STR("fail"),
+		.rules = STR("recommended"),
+		.gain_s = 0.01862 };
+	struct report_fact facts[] = {
+		fact_word("name", "nightly"),
+		fact_word("platform", "tpu"),
+		fact_word("chip", "tpu_v5e"),
+		fact_number("chips", UNIT_COUNT, 8),
+		fact_number("hosts", UNIT_COUNT, 2),
+		fact_number("hosts_expected", UNIT_COUNT, 4),
+		fact_number("steps", UNIT_COUNT, 8),
+		fact_number("step_time_s", UNIT_SECONDS, 0.0281),
+		fact_number("idle_ratio", UNIT_RATIO, 0.021),
+		fact_number("compute_ratio", UNIT_RATIO, 0.263),
+		fact_number("comms_exposed_ratio", UNIT_RATIO, 0.652),
+	};
+	struct report_rule results[] = {
+		{ .name = STR("matmul-roofline"),
+			.title = STR("Matmuls run within 10% of their roofline"),
+			.verdict = STR("pass"),
+			.subjects = 12 },
+		{ .name = STR("oversized-all-gather"),
+			.title = STR("No all-gather holds up more than a fifth of the step"),
+			.verdict = STR("fail"),
+			.subjects = 5,
+			.unknown = 1 },
+		{ .name = STR("copy-share"),
+			.title = STR("Copies take at most 3% of a step"),
+			.verdict = STR("warn"),
+			.subjects = 1 },
+		{ .name = STR("peak-memory"),
+			.title = STR("Memory stays near what the compiler planned"),
+			.verdict = STR("inconclusive"),
+			.subjects = 8,
+			.unknown = 8,
+			.reason = STR("window_peak_bytes is unknown for all 8 rows of memory"),
+			.todo = STR("the profile has no allocator events; record it with host "
+				    "tracing on") },
+		{ .name = STR("recompiles"),
+			.title = STR("Nothing compiles inside the steps"),
+			.verdict = STR("not-applicable"),
+			.reason = STR("no compilation was seen") },
+		{ .name = STR("idle-gaps"),
+			.title = STR("Devices idle at most 5% of a step"),
+			.verdict = STR("pass"),
+			.subjects = 8 },
+		{ .name = STR("tiny-ops"),
+			.title = STR("Few ops are shorter than 10 us"),
+			.verdict = STR("off"),
+			.reason = STR("severity is off in rooflint.yaml") },
+	};
+	struct report_note notes[] = {
+		{ STR("RL202"), STR("host1.xplane.pb: 3 events begin before the line they are on; "
+				    "they were left out") },
+	};
+	r.facts = COPY_OF(keep, facts);
+	r.fact_count = COUNT_OF(facts);
+	r.results = COPY_OF(keep, results);
+	r.result_count = COUNT_OF(results);
+	r.notes = COPY_OF(keep, notes);
+	r.note_count = COUNT_OF(notes);
+	add_demo_findings(&r, keep);
+	add_rows(&r, keep);
+	return r;
+}
+
+static inline struct report good_report(struct arena *keep)
+{
+	struct report r = { .profile = STR("runs/good"),
+		.verdict = STR("pass"),
+		.rules = STR("recommended"),
+		.gain_s = 0 };
+	struct report_fact facts[] = {
+		fact_word("chip", "h100_sxm"),
+		fact_number("chips", UNIT_COUNT, 1),
+		fact_number("hosts", UNIT_COUNT, 1),
+		fact_number("steps", UNIT_COUNT, 1),
+		fact_number("step_time_s", UNIT_SECONDS, 0.5),
+	};
+	struct report_rule results[] = {
+		{ .name = STR("copy-share"),
+			.title = STR("Copies take at most 3% of a step"),
+			.verdict = STR("pass"),
+			.subjects = 1 },
+	};
+	r.facts = COPY_OF(keep, facts);
+	r.fact_count = COUNT_OF(facts);
+	r.results = COPY_OF(keep, results);
+	r.result_count = COUNT_OF(results);
+	return r;
+}
+
+static inline struct report broken_report(struct arena *keep)
+{
+	struct report r;
+	struct diag d;
+	diag_set(&d, DIAG_WIRE,
+		"runs/broken/host0.xplane.pb: XPlane at byte 1021: the file ends "
+		"inside a field; it is cut off: copy or record it again");
+	report_error(&d, STR("runs/broken"), STR("recommended"), keep, &r);
+	return r;
+}
+
+/* What no writer may let through: control codes, bad UTF-8, ends of CDATA, bidi, a whole page. */
+#define HOSTILE                                                                                    \
+	STR("\x1b[31mred\x1b[0m\r\n]]><!-- & \"'\xff\xc0\xaf\xed\xa0\x80\xef\xbf\xbe \xe2\x80\xae" \
+	    "\x01\x7f\xc2\x9b"                                                                     \
+	    "0;1m \xf0\x9f\x94\xa5 \t\0end")
+
+/* Every text hostile, every number unknown or past all bounds, in each verdict once. */
+static inline struct report hostile_report(struct arena *keep)
+{
+	struct report r = {
+		.profile = HOSTILE, .verdict = STR("fail"), .rules = HOSTILE, .gain_s = INFINITY
+	};
+	struct report_fact facts[] = {
+		{ .name = HOSTILE, .is_text = true, .text = HOSTILE },
+		{ .name = STR("chip"), .is_text = true, .text = HOSTILE },
+		{ .name = STR("step_time_s"), .unit = UNIT_SECONDS, .real = NAN },
+		{ .name = STR("chips"), .unit = UNIT_COUNT, .real = 1e300 },
+	};
+	struct report_evidence evidence[] = {
+		{ .column = HOSTILE, .is_text = true, .text = HOSTILE, .meaning = HOSTILE },
+		{ .column = STR("x"), .unit = UNIT_SECONDS, .real = INFINITY },
+		{ .column = STR("y"), .is_null = true },
+	};
+	struct report_note notes[] = { { HOSTILE, HOSTILE }, { NONE, NONE } };
+	r.facts = COPY_OF(keep, facts);
+	r.fact_count = COUNT_OF(facts);
+	r.notes = COPY_OF(keep, notes);
+	r.note_count = COUNT_OF(notes);
+	r.results = arena_make(keep, struct report_rule, VERDICT_OFF + 1);
+	r.findings = arena_make(keep, struct report_finding, VERDICT_OFF + 1);
+	for (int v = VERDICT_PASS; v <= VERDICT_OFF; v++) {
+		struct str verdict = verdict_name((enum verdict)v);
+		r.results[r.result_count++] = (struct report_rule){ .name = HOSTILE,
+			.title = HOSTILE,
+			.verdict = verdict,
+			.reason = HOSTILE,
+			.todo = HOSTILE,
+			.subjects = NAN,
+			.unknown = 1e300,
+			.gate = v % 2,
+			.required = v % 3 };
+		r.findings[r.finding_count++] = (struct report_finding){ .rule = HOSTILE,
+			.verdict = verdict,
+			.subject = HOSTILE,
+			.name = HOSTILE,
+			.message = HOSTILE,
+			.cause = HOSTILE,
+			.fix = HOSTILE,
+			.why = HOSTILE,
+			.evidence = COPY_OF(keep, evidence),
+			.evidence_count = COUNT_OF(evidence),
+			.gain_s = v == VERDICT_FAIL ? 1e300 : (double)NAN,
+			.claimed_s = -1,
+			.source_file = HOSTILE,
+			.source_line = 1e300,
+			.scope = HOSTILE,
+			.missing = HOSTILE };
+	}
+	struct ops_row *op = table_new(&r.tables, ops, keep);
+	op->name = HOSTILE;
+	op->time_s = INFINITY;
+	struct quality_row *q = table_new(&r.tables, quality, keep);
+	q->name = HOSTILE;
+	q->ok = 0;
+	q->detail = HOSTILE;
+	return r;
+}
+
+/* One report of each sort. */
+static inline struct report_set all_reports(struct arena *keep)
+{
+	struct report items[] = { demo_report(keep), good_report(keep), broken_report(keep),
+		hostile_report(keep),
+		{ .profile = STR(""), .verdict = STR("inconclusive"), .gain_s = NAN } };
+	return (struct report_set){ COPY_OF(keep, items), COUNT_OF(items), STR("0.1.0") };
+}
+
+#endif

@@ -1,0 +1,376 @@
+/* The report for people: complete pages compared, and what may never reach a terminal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "tests/unit/test_report_fixture.h"
+
+static struct arena keep;
+
+static int begin(void **state)
+{
+	(void)state;
+	keep = arena_new(ARENA_SCRATCH_BYTES);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	arena_free(&keep);
+	return 0;
+}
+
+static const char *page(const struct report_set *set, struct report_style style)
+{
+	struct out *out = out_memory(&keep);
+	report_terminal(set, &style, &keep, out);
+	return arena_z(&keep, out_text(out));
+}
+
+static const char *page_of(struct report r, struct report_style style)
+{
+	struct report_set set = { &r, 1, STR("0.1.0") };
+	return page(&set, style);
+}
+
+static const char demo_page[] =
+	"FAIL  runs/nightly: TPU v5e x8, 2 of 4 hosts, 8 steady steps, 28.1 ms per step\n"
+	"      a step is 26% computing, 65% waiting for communication, 2% idle\n"
+	"      all fixes together give back up to 18.6 ms of 28.1 ms per step (66.3%)\n"
+	"\n"
+	"fail[oversized-all-gather]: all-gather.17 stands in the way for 12.3 ms of every\n"
+	"       step, and gathers the same array 4 times\n"
+	"   --> model/ffn.py:41 in jit(train_step)/transformer/ffn/dot\n"
+	"  costs     up to 12.3 ms of 28.1 ms per step (43.8%); all 2 together 18.3 ms\n"
+	"  expected  No all-gather holds up more than a fifth of the step\n"
+	"  measured  exposed_share  43.8%  exposed_s over the step time\n"
+	"            regathers      4      times a step gathers the same array\n"
+	"  limit     far            50.0%\n"
+	"  also      all-gather.18 stands in the way for 6.02 ms of every step; costs up\n"
+	"            to 6.02 ms (model/ffn.py:44)\n"
+	"  unknown   1 more could not be judged\n"
+	"  cause     The partitioner gathers the whole weight matrix on every chip before\n"
+	"            the matmul, because nothing tells it how to shard the activations in\n"
+	"            between.\n"
+	"  fix       Constrain the activations between the two matmuls:\n"
+	"              h = jax.lax.with_sharding_constraint(h, P('data', 'model'))\n"
+	"            or gather the next layer's weights while this layer computes.\n"
+	"\n"
+	"warning[copy-share]: 3.40% of the step only changes layouts\n"
+	"  costs     up to 300 us of 28.1 ms per step (1.07%); 660 us more are counted\n"
+	"            under other findings\n"
+	"  expected  Copies take at most 3% of a step\n"
+	"  measured  layout_copy_ratio  3.40%  share taken by copies that only change a\n"
+	"                                      layout\n"
+	"  limit     near               3.00%\n"
+	"  fix       Let XLA choose the layouts of the inputs (Layout.AUTO).\n"
+	"\n"
+	"inconclusive[peak-memory]: window_peak_bytes is unknown for all 8 rows of memory\n"
+	"  do        the profile has no allocator events; record it with host tracing on\n"
+	"\n"
+	"note[hosts]: 2 of 4 hosts have no profile: stragglers among them cannot be seen\n"
+	"note[RL202]: host1.xplane.pb: 3 events begin before the line they are on; they\n"
+	"       were left out\n"
+	"\n"
+	"1 failed, 1 warning, 1 inconclusive, 2 passed, 1 not applicable, 1 off\n"
+	"More about a rule: rooflint explain oversized-all-gather\n";
+
+static void test_demo(void **state)
+{
+	(void)state;
+	assert_string_equal(page_of(demo_report(&keep), (struct report_style){ 0 }), demo_page);
+}
+
+static void test_quiet(void **state)
+{
+	(void)state;
+	assert_string_equal(page_of(demo_report(&keep), (struct report_style){ .quiet = true }),
+		"FAIL  runs/nightly: TPU v5e x8, 2 of 4 hosts, 8 steady steps, 28.1 ms per step\n");
+}
+
+static void test_pass_is_short(void **state)
+{
+	(void)state;
+	assert_string_equal(page_of(good_report(&keep), (struct report_style){ 0 }),
+		"PASS  runs/good: H100 SXM x1, 1 host, 1 steady step, 500 ms per step\n"
+		"\n"
+		"1 passed\n");
+}
+
+static void test_verbose(void **state)
+{
+	(void)state;
+	const char *text = page_of(demo_report(&keep), (struct report_style){ .verbose = 2 });
+	assert_non_null(strstr(text,
+		"rules of recommended\n"
+		"  pass            matmul-roofline       Matmuls run within 10% of their roofline\n"
+		"  fail            oversized-all-gather  No all-gather holds up more than a fifth\n"
+		"                                        of the step\n"));
+	assert_non_null(strstr(text,
+		"  not applicable  recompiles            Nothing compiles inside the steps (no\n"
+		"                                        compilation was seen)\n"));
+	assert_non_null(strstr(text, "  why       Waiting chips compute nothing.\n"));
+	assert_non_null(strstr(text, "note[warm-up]: step 0 was left out"));
+	assert_non_null(strstr(text,
+		"families: 2 of 4711 rows\n"
+		"  name           kind        members  time_share  p50_s    attainable_s  bound\n"
+		"  fusion.12      matmul      -        -           1.43 ms  1.40 ms       -\n"));
+}
+
+static void test_batch(void **state)
+{
+	(void)state;
+	struct report items[] = { demo_report(&keep), good_report(&keep), broken_report(&keep) };
+	struct report_set set = { items, COUNT_OF(items), STR("0.1.0") };
+	const char *text = page(&set, (struct report_style){ 0 });
+	assert_non_null(strstr(text,
+		"\nERROR[RL201]  runs/broken/host0.xplane.pb: XPlane at byte 1021: the file ends "
+		"inside a field; it is cut off: copy or record it again\n"));
+	assert_non_null(
+		strstr(text, "       profile       step     gives back       first finding\n"
+			     "FAIL   runs/nightly  28.1 ms  18.6 ms (66.3%)  oversized-all-gather\n"
+			     "PASS   runs/good     500 ms   -                -\n"
+			     "ERROR  runs/broken   -        -                RL201\n"
+			     "\n"
+			     "3 profiles: 1 failed, 1 unreadable, 1 passed\n"));
+	assert_string_equal(page(&set, (struct report_style){ .quiet = true }),
+		"FAIL  runs/nightly: TPU v5e x8, 2 of 4 hosts, 8 steady steps, 28.1 ms per step\n"
+		"PASS  runs/good: H100 SXM x1, 1 host, 1 steady step, 500 ms per step\n"
+		"ERROR[RL201]  runs/broken/host0.xplane.pb: XPlane at byte 1021: the file ends "
+		"inside a field; it is cut off: copy or record it again\n"
+		"3 profiles: 1 failed, 1 unreadable, 1 passed\n");
+}
+
+/* An error that does not name the profile gets its name; a caret stays under its column. */
+static void test_error_lines(void **state)
+{
+	(void)state;
+	struct report r;
+	struct diag d;
+	diag_set(&d, DIAG_NO_PROFILE, "no *.xplane.pb below it\n  12 | x\n     | ^");
+	report_error(&d, STR("runs/empty"), STR("recommended"), &keep, &r);
+	assert_string_equal(page_of(r, (struct report_style){ .width = 40 }),
+		"ERROR[RL105]  runs/empty: no *.xplane.pb below it\n"
+		"  12 | x\n"
+		"     | ^\n");
+}
+
+static void test_same_trouble_is_said_once(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct report_rule rules[] = {
+		{ .name = STR("a"),
+			.verdict = STR("inconclusive"),
+			.reason = STR("no chip"),
+			.todo = STR("name it") },
+		{ .name = STR("b"), .verdict = STR("pass") },
+		{ .name = STR("c"),
+			.verdict = STR("inconclusive"),
+			.reason = STR("no chip"),
+			.todo = STR("name it") },
+		{ .name = STR("e"),
+			.verdict = STR("inconclusive"),
+			.reason = STR("no chip (2 of 3 subjects would not pass)"),
+			.todo = STR("name it") },
+		{ .name = STR("d"), .verdict = STR("inconclusive") },
+	};
+	r.verdict = STR("inconclusive");
+	r.results = rules;
+	r.result_count = COUNT_OF(rules);
+	assert_string_equal(page_of(r, (struct report_style){ 0 }),
+		"INCONCLUSIVE  runs/good: H100 SXM x1, 1 host, 1 steady step, 500 ms per step\n"
+		"\n"
+		"inconclusive[a, c, e]: no chip\n"
+		"  do        name it\n"
+		"\n"
+		"inconclusive[d]: could not be judged\n"
+		"\n"
+		"4 inconclusive, 1 passed\n");
+}
+
+static void test_unknown_run(void **state)
+{
+	(void)state;
+	struct report r = { .profile = STR("x"), .verdict = STR("pass"), .gain_s = NAN };
+	struct report_fact facts[] = { fact_word("platform", "nvidia") };
+	assert_string_equal(
+		page_of(r, (struct report_style){ 0 }), "PASS  x: unrecognised chip\n\nno rules\n");
+	r.facts = facts;
+	r.fact_count = 1;
+	assert_string_equal(page_of(r, (struct report_style){ .quiet = true }),
+		"PASS  x: unrecognised nvidia chip\n");
+}
+
+/* Verdicts that are not of a profile must not look green. */
+static void test_never_green_by_mistake(void **state)
+{
+	(void)state;
+	struct report r = { .profile = STR("x"), .verdict = STR("off") };
+	assert_memory_equal(page_of(r, (struct report_style){ .quiet = true }), "INCONCLUSIVE", 12);
+}
+
+static void test_many_subjects(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct report_finding findings[7];
+	for (int i = 0; i < 7; i++)
+		findings[i] = (struct report_finding){ .rule = STR("slow"),
+			.verdict = STR("fail"),
+			.name = arena_fmt(&keep, "op.%d", i),
+			.gain_s = i ? (double)NAN : 0.001,
+			.claimed_s = NAN,
+			.source_line = NAN };
+	r.findings = findings;
+	r.finding_count = 7;
+	const char *text = page_of(r, (struct report_style){ 0 });
+	assert_non_null(strstr(text, "fail[slow]: op.0\n"
+				     "  costs     up to 1.00 ms of 500 ms per step (0.20%)\n"
+				     "  also      op.1\n"
+				     "            op.2\n"
+				     "            op.3\n"
+				     "            and 3 more\n"));
+	text = page_of(r, (struct report_style){ .verbose = 1 });
+	assert_non_null(strstr(text, "            op.6\n"));
+}
+
+/* Cause and fix of a rule are said once, though it fails for one subject and warns of another. */
+static void test_failed_and_warned(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct report_finding findings[] = {
+		{ .rule = STR("slow"),
+			.verdict = STR("fail"),
+			.message = STR("a is slow"),
+			.fix = STR("hurry"),
+			.gain_s = NAN },
+		{ .rule = STR("slow"),
+			.verdict = STR("warn"),
+			.message = STR("b is slowish"),
+			.fix = STR("hurry"),
+			.gain_s = NAN },
+	};
+	r.findings = findings;
+	r.finding_count = COUNT_OF(findings);
+	const char *text = page_of(r, (struct report_style){ 0 });
+	assert_non_null(strstr(text, "fail[slow]: a is slow\n"
+				     "  warned    b is slowish\n"
+				     "  fix       hurry\n"));
+	assert_null(strstr(text, "warning["));
+}
+
+/* Groups come by what they give back, whatever the order of the findings; unknown gains last. */
+static void test_order_by_gain(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct report_finding findings[] = {
+		{ .rule = STR("memory"), .verdict = STR("fail"), .name = STR("m"), .gain_s = NAN },
+		{ .rule = STR("small"), .verdict = STR("fail"), .name = STR("s"), .gain_s = 3e-3 },
+		{ .rule = STR("sum"), .verdict = STR("fail"), .name = STR("t"), .gain_s = 2e-3 },
+		{ .rule = STR("sum"), .verdict = STR("fail"), .name = STR("u"), .gain_s = 2e-3 },
+		{ .rule = STR("big"), .verdict = STR("warn"), .name = STR("b"), .gain_s = 1 },
+	};
+	r.findings = findings;
+	r.finding_count = COUNT_OF(findings);
+	const char *text = page_of(r, (struct report_style){ 0 });
+	const char *sum = strstr(text, "fail[sum]"), *small = strstr(text, "fail[small]");
+	const char *memory = strstr(text, "fail[memory]"), *big = strstr(text, "warning[big]");
+	assert_true(sum && small && memory && big);
+	assert_true(sum < small && small < memory && memory < big);
+}
+
+static bool is_our_colour(struct str s)
+{
+	return str_starts(s, STR("\033[1;3")) || str_starts(s, STR("\033[0m")) ||
+	       str_starts(s, STR("\033[1m")) || str_starts(s, STR("\033[2m"));
+}
+
+static void assert_harmless(const char *text, bool color)
+{
+	struct str rest = str_from(text), line;
+	bool more = true;
+	while (more) {
+		more = str_cut(rest, '\n', &line, &rest);
+		assert_true(color || text_is_clean(line));
+		for (ptrdiff_t at = str_find_char(line, '\033'); at >= 0;
+			at = str_find_char(line, '\033')) {
+			assert_true(color && is_our_colour(str_from_offset(line, at)));
+			assert_true(text_is_clean(str_head(line, at)));
+			line = str_from_offset(line, at + 1);
+		}
+		assert_true(text_is_clean(line));
+	}
+}
+
+static void test_hostile(void **state)
+{
+	(void)state;
+	struct report_set set = all_reports(&keep);
+	for (int i = 0; i < 24; i++) {
+		struct report_style style = {
+			.color = i % 2, .verbose = i / 2 % 3, .quiet = i == 6, .width = i * 17 - 10
+		};
+		assert_harmless(page(&set, style), style.color);
+	}
+}
+
+static void test_colour_changes_nothing_else(void **state)
+{
+	(void)state;
+	const char *color = page_of(demo_report(&keep), (struct report_style){ .color = true });
+	struct out *plain = out_memory(&keep);
+	assert_non_null(strstr(color, "\033[1;31mFAIL\033[0m  \033[1mruns/nightly\033[0m: TPU"));
+	for (; *color; color++)
+		if (*color == '\033')
+			color = strchr(color, 'm');
+		else
+			out_char(plain, *color);
+	assert_string_equal(arena_z(&keep, out_text(plain)), demo_page);
+}
+
+/* No line of prose passes the width; code and long words may. */
+static void test_width(void **state)
+{
+	(void)state;
+	struct str rest =
+		str_from(page_of(demo_report(&keep), (struct report_style){ .width = 60 }));
+	struct str line;
+	while (str_cut(rest, '\n', &line, &rest))
+		assert_true(line.len <= 60 || str_contains(line, STR("with_sharding_constraint")));
+}
+
+static void test_empty_set(void **state)
+{
+	(void)state;
+	struct report_set set = { NULL, 0, STR("0.1.0") };
+	assert_string_equal(page(&set, (struct report_style){ 0 }), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_demo),
+		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_pass_is_short),
+		cmocka_unit_test(test_verbose),
+		cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_error_lines),
+		cmocka_unit_test(test_same_trouble_is_said_once),
+		cmocka_unit_test(test_unknown_run),
+		cmocka_unit_test(test_never_green_by_mistake),
+		cmocka_unit_test(test_many_subjects),
+		cmocka_unit_test(test_failed_and_warned),
+		cmocka_unit_test(test_order_by_gain),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_colour_changes_nothing_else),
+		cmocka_unit_test(test_width),
+		cmocka_unit_test(test_empty_set),
+	};
+	return cmocka_run_group_tests_name("report_terminal", tests, begin, end);
+}

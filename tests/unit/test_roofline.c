@@ -1,0 +1,601 @@
+/*
+ * hardware/roofline: worked examples with measured times, from "How to Scale Your Model"
+ * (jax-ml.github.io/scaling-book: profiling, sharding, gpus) and "TPU Profiling: When Math Meets
+ * Reality".
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+
+#include "hardware/roofline.h"
+
+static struct arena keep;
+static struct chip_set set;
+static struct diag err;
+
+static int load(void **state)
+{
+	(void)state;
+	keep = arena_new(ARENA_SCRATCH_BYTES);
+	return chip_set_load(&keep, &set, &err) ? 0 : -1;
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	arena_free(&keep);
+	return 0;
+}
+
+static struct chip_device device(const char *name)
+{
+	struct chip_hints hints = { .peak_flops = 0 };
+	const struct chip *c = chip_find(&set, str_from(name), &keep, &err);
+	if (!c)
+		fail_msg("%s", err.text);
+	return chip_device(c, &hints);
+}
+
+static void near_by(double a, double b, double tolerance)
+{
+	if (!(fabs(a - b) <= tolerance * fabs(b)))
+		fail_msg("%.9g is not %.9g", a, b);
+}
+
+static void near(double a, double b)
+{
+	near_by(a, b, 2e-3);
+}
+
+static void inside(struct collective_time t, double seconds)
+{
+	if (!(t.lo_s <= seconds && seconds <= t.hi_s))
+		fail_msg("%.6g is outside [%.6g, %.6g]: %.*s", seconds, t.lo_s, t.hi_s,
+			STR_ARG(t.topology_source));
+}
+
+static void assert_says(struct str s, const char *part)
+{
+	if (!str_contains(s, str_from(part)))
+		fail_msg("\"%.*s\" lacks \"%s\"", STR_ARG(s), part);
+}
+
+static void assert_link(struct collective_time t, const char *link)
+{
+	if (!str_eq(t.link, str_from(link)))
+		fail_msg("link %.*s, not %s", STR_ARG(t.link), link);
+}
+
+/* ---- peaks -------------------------------------------------------------------------------- */
+
+static void ridge_points(void **state)
+{
+	static const struct {
+		const char *chip;
+		double flops_per_byte;
+	} cases[] = {
+		{ "tpu_v2", 66 },
+		{ "tpu_v3", 137 },
+		{ "tpu_v4", 229 },
+		{ "tpu_v5e", 241 },
+		{ "tpu_v5p", 166 },
+		{ "tpu_v6e", 560 },
+		{ "tpu_v7x", 313 },
+		{ "a100_sxm_80", 153 },
+		{ "h100_sxm", 295 },
+		{ "h200", 206 },
+		{ "b200", 293 },
+		{ "mi300x", 247 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct chip_device d = device(cases[i].chip);
+		double ridge = roofline_ridge(&d, DTYPE_BF16, 1);
+		if (fabs(ridge - cases[i].flops_per_byte) > 0.6)
+			fail_msg("%s: %.2f", cases[i].chip, ridge);
+	}
+}
+
+static void f32_by_vendor(void **state)
+{
+	struct chip_device v5e = device("tpu_v5e"), h100 = device("h100_sxm"),
+			   mi = device("mi300x"), ti = device("gtx1080ti");
+	(void)state;
+	near(roofline_peak_flops(&v5e, DTYPE_F32, 1), 197e12);
+	near(roofline_peak_flops(&v5e, DTYPE_F32, 0), 197e12);
+	near(roofline_peak_flops(&v5e, DTYPE_F32, 3), 197e12 / 3);
+	near(roofline_peak_flops(&v5e, DTYPE_F32, 6), 197e12 / 6);
+	near(roofline_peak_flops(&v5e, DTYPE_BF16, 6), 197e12);
+	near(roofline_peak_flops(&h100, DTYPE_F32, 1), 494.7e12);
+	near(roofline_peak_flops(&h100, DTYPE_F32, 3), 494.7e12);
+	near(roofline_peak_flops(&h100, DTYPE_F32, 6), 66.9e12);
+	near(roofline_peak_flops(&mi, DTYPE_F32, 1), 163.4e12);
+	near(roofline_peak_flops(&mi, DTYPE_F32, 6), 163.4e12);
+	near(roofline_peak_flops(&ti, DTYPE_F32, 1), 11.34e12);
+	near(roofline_peak_flops(&ti, DTYPE_F32, 6), 11.34e12);
+}
+
+static void rates_nobody_has(void **state)
+{
+	struct chip_device v2 = device("tpu_v2"), a100 = device("a100_sxm_80"),
+			   none = { .chip = NULL };
+	(void)state;
+	near(roofline_peak_flops(&v2, DTYPE_BF16, 1), 23e12); /* one core */
+	near(roofline_hbm_bps(&v2), 350e9);
+	assert_true(isnan(roofline_peak_flops(&v2, DTYPE_S8, 1)));
+	assert_true(isnan(roofline_peak_flops(&a100, DTYPE_F8E4M3FN, 1)));
+	assert_true(isnan(roofline_peak_flops(&a100, DTYPE_INVALID, 1)));
+	assert_true(isnan(roofline_peak_flops(&a100, (enum dtype)4711, 1)));
+	assert_true(isnan(roofline_peak_flops(&none, DTYPE_BF16, 1)));
+	assert_true(isnan(roofline_hbm_bps(&none)));
+	assert_true(isnan(roofline_ridge(&none, DTYPE_BF16, 1)));
+}
+
+/* ---- compute and memory ------------------------------------------------------------------- */
+
+/* x [32,1024,8192] times w [8192,32768], and its bf16 operands and result. */
+#define UP_FLOPS (2.0 * 32 * 1024 * 8192 * 32768)
+#define UP_BYTES (2.0 * (32.0 * 1024 * 8192 + 8192.0 * 32768 + 32.0 * 1024 * 32768))
+
+/* On eight TPU v2 cores: 95.6 ms expected, 96 ms seen. */
+static void feed_forward_on_v2(void **state)
+{
+	struct chip_device d = device("tpu_v2");
+	(void)state;
+	struct roofline r = roofline_op(&d, UP_FLOPS / 8, DTYPE_BF16, 1, UP_BYTES / 8);
+	near(r.t_math_s, 95.61e-3);
+	assert_int_equal(r.bound, BOUND_COMPUTE);
+	near(96e-3 / r.roofline_s, 1.004);
+	assert_true(96e-3 <= 1.1 * r.attainable_s);
+}
+
+/* The Q projection of the same layer is 23.9 ms; 373 ms, as one text has it, is off by 1000/64. */
+static void q_projection_on_v2(void **state)
+{
+	struct chip_device d = device("tpu_v2");
+	double flops = 2.0 * 32 * 1024 * 8192 * (32 * 256);
+	(void)state;
+	near(flops, 4.398e12);
+	near(roofline_op(&d, flops / 8, DTYPE_BF16, 1, NAN).roofline_s, 23.9e-3);
+}
+
+/* On one v5e: 89.3 ms expected, 94.1 ms seen. */
+static void large_matmul_on_v5e(void **state)
+{
+	struct chip_device d = device("tpu_v5e");
+	(void)state;
+	struct roofline r = roofline_op(&d, UP_FLOPS, DTYPE_BF16, 1, UP_BYTES);
+	near(r.t_math_s, 89.30e-3);
+	near(r.t_hbm_s, 3.93e-3);
+	near(r.roofline_s, 89.30e-3);
+	assert_true(isnan(r.t_comms_s));
+	assert_int_equal(r.bound, BOUND_COMPUTE);
+	near(94.1e-3 / r.roofline_s, 1.054);
+	near(94.1e-3 / r.attainable_s, 1.001);
+}
+
+/* Data parallel over eight v5e: 1.39 ms expected, 1.43 seen; the logits 2.79 and 2.91. */
+static void small_matmuls_on_v5e(void **state)
+{
+	struct chip_device d = device("tpu_v5e");
+	double flops = 2.0 * 8 * 1024 * 8192 * 16384;
+	(void)state;
+	struct roofline r = roofline_op(&d, flops / 8, DTYPE_BF16, 1,
+		2 * (1024.0 * 8192 + 8192.0 * 16384 + 1024.0 * 16384));
+	near(r.t_math_s, 1.395e-3);
+	near(r.t_hbm_s, 0.389e-3);
+	near(1.43e-3 / r.roofline_s, 1.025);
+	assert_true(1.43e-3 <= 1.1 * r.attainable_s);
+	near(roofline_op(&d, 2 * flops / 8, DTYPE_BF16, 1, NAN).roofline_s, 2.791e-3);
+	near(2.91e-3 / roofline_op(&d, 2 * flops / 8, DTYPE_BF16, 1, NAN).roofline_s, 1.043);
+}
+
+/* bf16[4096,8192] times a vector: one FLOP per byte, 82 us, and memory holds it back. */
+static void matrix_times_vector(void **state)
+{
+	struct chip_device d = device("tpu_v5e");
+	(void)state;
+	struct roofline r = roofline_op(&d, 2.0 * 4096 * 8192, DTYPE_BF16, 1, 67.1e6);
+	near(r.roofline_s, 82e-6);
+	assert_int_equal(r.bound, BOUND_MEMORY);
+	assert_true(r.attainable_s == r.roofline_s);
+}
+
+/* A vLLM fusion on v6e: 37.6 GFLOP in 49.2 us are 765 TFLOP/s, 83% of the table. */
+static void fusion_on_v6e(void **state)
+{
+	struct chip_device d = device("tpu_v6e");
+	(void)state;
+	struct roofline r = roofline_op(&d, 37610848256.0, DTYPE_BF16, 1, NAN);
+	near(r.roofline_s / 49.2e-6, 0.833);
+}
+
+/* 8192x4096x8192 in bf16 at 935.8 TFLOP/s on an MI300X is as good as known. */
+static void gemm_on_mi300x(void **state)
+{
+	struct chip_device d = device("mi300x");
+	double flops = 2.0 * 8192 * 4096 * 8192, seen = flops / 935.8e12;
+	(void)state;
+	struct roofline r = roofline_op(&d, flops, DTYPE_BF16, 1, NAN);
+	near(r.roofline_s / seen, 0.716);
+	assert_true(seen <= 1.01 * r.attainable_s && seen >= 0.98 * r.attainable_s);
+}
+
+/* 8-bit floats have a share of their own where somebody measured it. */
+static void f8_shares(void **state)
+{
+	struct chip_device h100 = device("h100_sxm"), v6e = device("tpu_v6e");
+	(void)state;
+	near(roofline_op(&h100, 1.9789e15, DTYPE_F8E4M3FN, 1, NAN).attainable_s, 1 / 0.71);
+	near(roofline_op(&h100, 1.9789e15, DTYPE_S8, 1, NAN).attainable_s, 1 / 0.80);
+	near(roofline_op(&h100, 9.894e14, DTYPE_BF16, 1, NAN).attainable_s, 1 / 0.80);
+	near(roofline_op(&v6e, 9.18e14, DTYPE_F8E5M2, 1, NAN).attainable_s, 1);
+}
+
+static void unknown_work(void **state)
+{
+	struct chip_device d = device("h100_sxm"), none = { .chip = NULL };
+	(void)state;
+	struct roofline r = roofline_op(&d, NAN, DTYPE_BF16, 1, 3.352e9);
+	near(r.roofline_s, 1e-3);
+	near(r.attainable_s, 1e-3);
+	assert_int_equal(r.bound, BOUND_MEMORY);
+	r = roofline_op(&d, 1e12, DTYPE_INVALID, 1, NAN);
+	assert_true(isnan(r.roofline_s) && isnan(r.attainable_s));
+	assert_int_equal(r.bound, BOUND_UNKNOWN);
+	r = roofline_op(&d, 0, DTYPE_BF16, 1, 0);
+	assert_true(r.roofline_s == 0);
+	assert_int_equal(r.bound, BOUND_UNKNOWN);
+	r = roofline_op(&none, 1e12, DTYPE_BF16, 1, 1e9);
+	assert_true(isnan(r.roofline_s) && isnan(r.attainable_s));
+	assert_true(str_eq(bound_name(BOUND_COMMS), STR("communication")));
+	assert_true(str_eq(bound_name((enum bound)99), STR("unknown")));
+}
+
+/* ---- collectives on a torus --------------------------------------------------------------- */
+
+static struct collective_time expect(
+	const char *chip, enum op_kind kind, double bytes, int64_t group, struct job_shape job)
+{
+	struct chip_device d = device(chip);
+	struct collective_op op = { kind, bytes, group, 0 };
+	return roofline_collective(&d, &op, &job, &keep);
+}
+
+/* bf16[2048,8192] gathered over an axis of four v5e: a ring would take 373 us, a line 559 us, and
+ * 680 us were seen. */
+static void all_gather_over_four(void **state)
+{
+	double v = 2048.0 * 8192 * 2;
+	(void)state;
+	struct collective_time t =
+		expect("tpu_v5e", KIND_ALL_GATHER, v, 4, (struct job_shape){ 0, 0, 0 });
+	near(v / 9e10, 373e-6);
+	inside(t, 373e-6);
+	inside(t, 559e-6);
+	inside(t, 680e-6);
+	near(t.lo_s, v * 3 / 4 / 9e10);
+	near_by(t.hi_s, 559e-6 / 0.82 + 8e-6, 2e-3);
+	near_by(680e-6 / 559e-6, 1.22, 5e-3);
+	assert_link(t, "ici");
+	assert_says(t.topology_source, "one unwrapped axis of 4");
+	assert_says(t.topology_source, "hi at 82%");
+}
+
+/* 32 kB a chip over the same axis: 3 us expected by hops, 8 us seen. */
+static void latency_over_four(void **state)
+{
+	(void)state;
+	struct collective_time t = expect(
+		"tpu_v5e", KIND_ALL_GATHER, 4 * 64 * 256 * 2, 4, (struct job_shape){ 32, 0, 0 });
+	inside(t, 3e-6);
+	inside(t, 8e-6);
+	assert_true(t.lo_s >= t.latency_s);
+	near(t.latency_s, 2e-6);
+}
+
+/* FSDP on a 2x4 of v5e: weights of 268 MB in bf16 or 537 MB in f32, 6 ms seen. */
+static void fsdp_on_eight(void **state)
+{
+	struct job_shape job = { 8, 2, 1 };
+	double v = 8192.0 * 16384 * 2;
+	(void)state;
+	struct collective_time t = expect("tpu_v5e", KIND_ALL_GATHER, v, 8, job);
+	near(t.lo_s, 2.61e-3); /* the corner's two links */
+	inside(t, 5.22e-3);    /* one line */
+	inside(t, 6e-3);
+	t = expect("tpu_v5e", KIND_ALL_GATHER, 2 * v, 8, job);
+	near(t.lo_s, 5.22e-3);
+	inside(t, 5.97e-3);
+	inside(t, 6e-3);
+}
+
+/* A reduce-scatter over a pair of v2 cores: 1.118 ms expected, 1.13 seen. */
+static void reduce_scatter_on_a_v2_pair(void **state)
+{
+	double v = 2.0 * 8 * 1024 * 8192;
+	(void)state;
+	struct collective_time t =
+		expect("tpu_v2", KIND_REDUCE_SCATTER, v, 2, (struct job_shape){ 4, 1, 1 });
+	near(v / 1.2e11, 1.118e-3);
+	inside(t, 1.118e-3);
+	inside(t, 1.13e-3);
+	/* The pair may be the cores of one chip: then only memory bounds it. */
+	near(t.lo_s, v / 2 / 350e9);
+}
+
+static void a_pair_has_one_link(void **state)
+{
+	(void)state;
+	struct collective_time t =
+		expect("tpu_v5e", KIND_ALL_GATHER, 90e6, 2, (struct job_shape){ 0, 0, 0 });
+	near(t.lo_s, 1e-3);
+	near_by(t.hi_s, 1e-3 / 0.82, 5e-3);
+	t = expect("tpu_v5e", KIND_ALL_REDUCE, 90e6, 2, (struct job_shape){ 0, 0, 0 });
+	near(t.lo_s, 2e-3);
+	t = expect("tpu_v5e", KIND_ALL_TO_ALL, 90e6, 2, (struct job_shape){ 0, 0, 0 });
+	near(t.lo_s, 0.5e-3); /* each sends a quarter */
+}
+
+/* A message of 16.8 MB between two v5e over two links: 186 us. */
+static void point_to_point(void **state)
+{
+	(void)state;
+	struct collective_time t =
+		expect("tpu_v5e", KIND_PERMUTE, 16.8e6, 16, (struct job_shape){ 16, 0, 0 });
+	near(t.lo_s, 186.7e-6);
+	inside(t, 16.8e6 / 4.5e10);
+	near(t.latency_s, 1e-6);
+}
+
+/* A v5e axis wraps at 16 only; the cubes of v4, v5p and TPU7x wrap from 4 on. */
+static void wraparound(void **state)
+{
+	struct job_shape unknown = { 0, 0, 0 };
+	double v = 1e9, share15 = 15.0 / 16;
+	(void)state;
+	near(expect("tpu_v5e", KIND_ALL_GATHER, v, 8, unknown).lo_s, v * 7 / 8 / (2 * 4.5e10));
+	near(expect("tpu_v5e", KIND_ALL_GATHER, v, 32, unknown).lo_s, v * 31 / 32 / (3 * 4.5e10));
+	near(expect("tpu_v5e", KIND_ALL_GATHER, v, 256, unknown).lo_s,
+		v * 255 / 256 / (4 * 4.5e10));
+	near(expect("tpu_v4", KIND_ALL_GATHER, v, 4, unknown).lo_s, v * 3 / 4 / (2 * 4.5e10));
+	near(expect("tpu_v4", KIND_ALL_GATHER, v, 16, unknown).lo_s, v * share15 / (4 * 4.5e10));
+	near(expect("tpu_v4", KIND_ALL_GATHER, v, 64, unknown).lo_s, v * 63 / 64 / (6 * 4.5e10));
+	/* A 2x4x4 slice has no wraps: its corner has three links. */
+	near(expect("tpu_v4", KIND_ALL_GATHER, v, 32, (struct job_shape){ 32, 0, 0 }).lo_s,
+		v * 31 / 32 / (3 * 4.5e10));
+	near(expect("tpu_v5e", KIND_ALL_GATHER, v, 7, unknown).lo_s, v * 6 / 7 / 4.5e10);
+}
+
+/* A group of a whole pod, every axis a ring: the high end need not assume a line. */
+static void the_whole_pod(void **state)
+{
+	(void)state;
+	struct collective_time t =
+		expect("tpu_v6e", KIND_ALL_REDUCE, 9e9, 256, (struct job_shape){ 256, 64, 1 });
+	near_by(t.hi_s, 2 * 9e9 * 255 / 256 / 18e10, 5e-3);
+	assert_says(t.topology_source, "rings over all 2 axes");
+	t = expect("tpu_v6e", KIND_ALL_REDUCE, 9e9, 256, (struct job_shape){ 0, 0, 0 });
+	near_by(t.hi_s, 2 * 9e9 * 255 / 256 / 9e10, 5e-3);
+	/* All-to-all: 16 columns cut through the middle, both ways round. */
+	t = expect("tpu_v6e", KIND_ALL_TO_ALL, 9e9, 256, (struct job_shape){ 256, 64, 1 });
+	near(t.lo_s, 9e9 / 4 / (16 * 2 * 9e10));
+	near_by(t.hi_s, 9e9 / 4 / (16 * 2 * 9e10), 0.2);
+}
+
+/* Two slices of 16 v5e: half of the array has to come over the members' network cards. */
+static void two_slices(void **state)
+{
+	struct chip_device v5e = device("tpu_v5e");
+	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 4 };
+	struct job_shape job = { 32, 8, 2 };
+	(void)state;
+	struct collective_time t = roofline_collective(&v5e, &op, &job, &keep);
+	near(t.lo_s, 1e9 / 2 / (4 * 3.125e9));
+	assert_true(t.hi_s > t.lo_s);
+	assert_link(t, "dcn");
+	assert_says(t.topology_source, "over 2 slices by network");
+	/* All of them: gathering inside a slice takes a little longer than between the two. */
+	t = expect("tpu_v5e", KIND_ALL_GATHER, 1e9, 32, job);
+	near(t.lo_s, 1e9 * 15 / 16 / (2 * 4.5e10));
+	assert_true(t.lo_s > 1e9 / 2 / (16 * 3.125e9));
+	assert_link(t, "dcn");
+	/* More chips than a pod has: there must be several, whatever the job says. */
+	t = expect("tpu_v5e", KIND_ALL_REDUCE, 1e9, 512, (struct job_shape){ 0, 0, 0 });
+	near(t.lo_s, 2 * 1e9 * 255 / 256 / (4 * 4.5e10));
+	assert_link(t, "dcn");
+	/* Sixteen may lie on one slice or on both. */
+	t = expect("tpu_v5e", KIND_ALL_GATHER, 1e9, 16, (struct job_shape){ 32, 8, 2 });
+	assert_link(t, "ici");
+	assert_true(t.lo_s < 1e9 / 4.5e10 && t.hi_s > 1e9 / 2 / (8 * 3.125e9));
+	assert_says(t.topology_source, "over up to 2 slices by network");
+	/* No card is given for v3. */
+	t = expect("tpu_v3", KIND_ALL_GATHER, 1e9, 64, (struct job_shape){ 32, 8, 2 });
+	assert_true(isnan(t.lo_s) && isnan(t.hi_s));
+}
+
+/* ---- collectives on GPUs ------------------------------------------------------------------ */
+
+#define NODE ((struct job_shape){ 8, 1, 0 })
+
+/* bf16[4096,65536] over 8 H100: 1.044 ms expected, 1.5 ms seen. */
+static void all_gather_on_h100(void **state)
+{
+	double v = 4096.0 * 65536 * 2;
+	(void)state;
+	struct collective_time t = expect("h100_sxm", KIND_ALL_GATHER, v, 8, NODE);
+	near(t.lo_s, 1.044e-3);
+	near_by(t.hi_s, 1.044e-3 / 0.82 + 32e-6, 2e-3);
+	near(1.5e-3 / t.lo_s, 1.437);
+	assert_true(1.5e-3 < 1.5 * t.hi_s); /* the rule's warning: seen, and no fault */
+	assert_link(t, "nvlink");
+	assert_says(t.topology_source, "nvlink, 8 of a domain of 8");
+}
+
+static void other_kinds_on_h100(void **state)
+{
+	double v = 3.6e9;
+	(void)state;
+	/* In-switch reduction may halve it, as NCCL's NVLS does in part. */
+	near(expect("h100_sxm", KIND_ALL_REDUCE, v, 8, NODE).lo_s, 7e-3);
+	near(expect("a100_sxm_80", KIND_ALL_REDUCE, v, 8, NODE).lo_s, 21e-3);
+	/* Measured on 8 H200 with NVLS off: 365.6 GB/s, as nccl-tests counts. */
+	inside(expect("h200", KIND_ALL_REDUCE, v, 8, NODE), 2 * v * 7 / 8 / 365.6e9);
+	near(expect("h100_sxm", KIND_ALL_TO_ALL, v, 8, NODE).lo_s, v * 7 / 64 / 450e9);
+	near(expect("h100_sxm", KIND_PERMUTE, v, 8, NODE).lo_s, v / 450e9);
+	near(expect("h100_sxm", KIND_BROADCAST, v, 8, NODE).lo_s, v / 450e9);
+}
+
+/* A mesh of single links: two MI300X have 64 GB/s between them, eight have 448 each. */
+static void xgmi(void **state)
+{
+	(void)state;
+	struct collective_time t = expect("mi300x", KIND_ALL_GATHER, 64e6, 2, NODE);
+	near(t.lo_s, 0.5e-3);
+	assert_link(t, "xgmi");
+	near(expect("mi300x", KIND_ALL_GATHER, 448e6, 8, NODE).lo_s, 0.875e-3);
+	/* Measured over 8: 312.9 GB/s, over 2: 47.7 (ml-engineering, network). */
+	inside(expect("mi300x", KIND_ALL_REDUCE, 4e9, 8, NODE), 2 * 4e9 * 7 / 8 / 312.9e9);
+	inside(expect("mi300x", KIND_ALL_REDUCE, 4e9, 2, NODE), 4e9 / 47.671e9);
+}
+
+/* Four nodes of 8 H100: 450 GB/s inside, 400 between; the slower level is the bound. */
+static void several_nodes(void **state)
+{
+	struct chip_device d = device("h100_sxm");
+	struct job_shape job = { 32, 4, 0 };
+	struct collective_op op = { KIND_ALL_GATHER, 4e9, 32, 1 };
+	(void)state;
+	struct collective_time t = roofline_collective(&d, &op, &job, &keep);
+	near(t.lo_s, fmax(4e9 * 7 / 8 / 450e9, 4e9 * 3 / 4 / 400e9));
+	assert_link(t, "dcn");
+	assert_says(t.topology_source, "over 4 domains by network");
+	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 8, 1 }; /* neighbours: one node */
+	t = roofline_collective(&d, &op, &job, &keep);
+	near(t.lo_s, 4e9 * 7 / 8 / 450e9);
+	assert_true(t.hi_s < 1.3 * t.lo_s);
+	assert_link(t, "nvlink");
+	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 8 }; /* one of each node */
+	t = roofline_collective(&d, &op, &job, &keep);
+	near(t.lo_s, 4e9 * 3 / 4 / 50e9);
+	assert_link(t, "dcn");
+	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 4 }; /* two of two nodes */
+	t = roofline_collective(&d, &op, &job, &keep);
+	near(t.lo_s, 4e9 / 2 / 100e9);
+	op.group_stride = 0; /* who knows */
+	t = roofline_collective(&d, &op, &job, &keep);
+	near(t.lo_s, 4e9 * 3 / 4 / 450e9);
+	assert_true(t.hi_s > 4e9 * 3 / 4 / 50e9);
+	assert_says(t.topology_source, "over up to 4 domains by network");
+}
+
+/* A rack of 72 is one domain over its many hosts; two servers of 4 H100 are two. */
+static void domains_and_hosts(void **state)
+{
+	(void)state;
+	struct collective_time t =
+		expect("gb200", KIND_ALL_GATHER, 9e9, 64, (struct job_shape){ 72, 18, 0 });
+	assert_link(t, "nvlink");
+	near(t.lo_s, 9e9 * 63 / 64 / 900e9);
+	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 8, (struct job_shape){ 8, 2, 0 });
+	assert_link(t, "dcn");
+	near(t.lo_s, 4e9 / 2 / (4 * 50e9));
+	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 8, (struct job_shape){ 0, 0, 0 });
+	assert_link(t, "nvlink");
+	assert_says(t.topology_source, "hosts not known");
+	/* One host's profile of a larger job: its count of chips says nothing of the group. */
+	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 16, (struct job_shape){ 8, 1, 0 });
+	near(t.lo_s, 4e9 * 7 / 8 / 450e9);
+	assert_link(t, "dcn");
+}
+
+static void nothing_to_expect(void **state)
+{
+	struct job_shape job = NODE;
+	struct chip_device none = { .chip = NULL, .share = 1 };
+	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 1 };
+	(void)state;
+	struct collective_time t = roofline_collective(&none, &op, &job, &keep);
+	assert_true(isnan(t.lo_s) && isnan(t.hi_s) && isnan(t.latency_s) && !t.link.p);
+	assert_says(t.topology_source, "chip is not known");
+	t = expect("rtx4090", KIND_ALL_GATHER, 1e9, 2, job);
+	assert_true(isnan(t.hi_s));
+	assert_says(t.topology_source, "hardware/rtx4090.json gives no links");
+	t = expect("h100_sxm", KIND_MATMUL, 1e9, 2, job);
+	assert_says(t.topology_source, "no formula");
+	assert_true(isnan(expect("h100_sxm", KIND_SEND, 1e9, 2, job).hi_s));
+	assert_true(isnan(expect("h100_sxm", KIND_ALL_GATHER, NAN, 8, job).hi_s));
+	assert_true(isnan(expect("h100_sxm", KIND_ALL_GATHER, -1, 8, job).hi_s));
+	assert_true(isnan(expect("h100_sxm", KIND_ALL_GATHER, 1e9, 0, job).hi_s));
+	assert_true(isnan(expect("h100_sxm", KIND_ALL_GATHER, 1e9, 1, job).hi_s));
+	assert_true(isnan(expect("h100_sxm", KIND_ALL_GATHER, 1e9, INT64_MAX, job).hi_s));
+}
+
+/* Whatever the shape: finite or NaN, and lo no larger than hi. */
+static void always_an_interval(void **state)
+{
+	static const enum op_kind kinds[] = { KIND_ALL_GATHER, KIND_REDUCE_SCATTER, KIND_ALL_REDUCE,
+		KIND_ALL_TO_ALL, KIND_PERMUTE, KIND_BROADCAST };
+	static const int64_t sizes[] = { 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 256, 1000, 4096,
+		1048573 };
+	static const struct job_shape jobs[] = { { 0, 0, 0 }, { 8, 1, 0 }, { 256, 64, 1 },
+		{ 256, 64, 4 }, { 4096, 1024, 16 }, { INT64_MAX, INT64_MAX, INT64_MAX },
+		{ -1, -1, -1 }, { 64, 1000, 3 } };
+	(void)state;
+	for (ptrdiff_t c = 0; c < set.count; c++)
+		for (size_t i = 0; i < 6 * 14 * 8 * 4; i++) {
+			struct chip_hints hints = { .peak_flops = 0 };
+			struct chip_device d = chip_device(set.items[c], &hints);
+			struct collective_op op = { kinds[i % 6], 1e8, sizes[i / 6 % 14],
+				(int64_t)(i / 84 % 4) * 4 };
+			struct collective_time t =
+				roofline_collective(&d, &op, &jobs[i / 336], &keep);
+			assert_false(isinf(t.lo_s) || isinf(t.hi_s));
+			if (t.lo_s > t.hi_s)
+				fail_msg("%.*s %d of %lld: %g > %g, %.*s",
+					STR_ARG(set.items[c]->id), (int)op.kind,
+					(long long)op.group_size, t.lo_s, t.hi_s,
+					STR_ARG(t.topology_source));
+			assert_true(t.topology_source.len > 0);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ridge_points),
+		cmocka_unit_test(f32_by_vendor),
+		cmocka_unit_test(rates_nobody_has),
+		cmocka_unit_test(feed_forward_on_v2),
+		cmocka_unit_test(q_projection_on_v2),
+		cmocka_unit_test(large_matmul_on_v5e),
+		cmocka_unit_test(small_matmuls_on_v5e),
+		cmocka_unit_test(matrix_times_vector),
+		cmocka_unit_test(fusion_on_v6e),
+		cmocka_unit_test(gemm_on_mi300x),
+		cmocka_unit_test(f8_shares),
+		cmocka_unit_test(unknown_work),
+		cmocka_unit_test(all_gather_over_four),
+		cmocka_unit_test(latency_over_four),
+		cmocka_unit_test(fsdp_on_eight),
+		cmocka_unit_test(reduce_scatter_on_a_v2_pair),
+		cmocka_unit_test(a_pair_has_one_link),
+		cmocka_unit_test(point_to_point),
+		cmocka_unit_test(wraparound),
+		cmocka_unit_test(the_whole_pod),
+		cmocka_unit_test(two_slices),
+		cmocka_unit_test(all_gather_on_h100),
+		cmocka_unit_test(other_kinds_on_h100),
+		cmocka_unit_test(xgmi),
+		cmocka_unit_test(several_nodes),
+		cmocka_unit_test(domains_and_hosts),
+		cmocka_unit_test(nothing_to_expect),
+		cmocka_unit_test(always_an_interval),
+	};
+	return cmocka_run_group_tests(tests, load, unload);
+}

@@ -1,0 +1,225 @@
+/* base/text: the gate for hostile text, and guesses at what was meant. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/text.h"
+
+static struct arena a;
+
+static int setup(void **state)
+{
+	(void)state;
+	a = arena_new(64 << 20);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&a);
+	return 0;
+}
+
+#define BAD "\xef\xbf\xbd"
+
+static void assert_cleaned(struct str from, struct str to)
+{
+	struct str clean = text_clean(&a, from);
+	assert_true(str_eq(clean, to));
+	assert_true(text_is_clean(clean));
+	assert_int_equal(text_is_clean(from), str_eq(from, to));
+	assert_ptr_equal(text_clean(&a, clean).p, clean.p);
+}
+
+static void unchanged(void **state)
+{
+	static const struct str good[] = { STR_INIT(""), STR_INIT("jit_step/layers_0/attn"),
+		STR_INIT("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbd"),
+		STR_INIT("\xed\x9f\xbf\xee\x80\x80"), STR_INIT("\xe0\xa0\x80\xf0\x90\x80\x80"),
+		STR_INIT("<>&\"'") };
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_ptr_equal(text_clean(&a, good[i]).p, good[i].p);
+		assert_cleaned(good[i], good[i]);
+	}
+	assert_null(text_clean(&a, (struct str){ NULL, 0 }).p);
+	assert_true(text_is_clean((struct str){ NULL, 0 }));
+}
+
+static void controls(void **state)
+{
+	(void)state;
+	assert_cleaned(STR("a\tb\nc\r\n"), STR("a b c  "));
+	assert_cleaned(STR("a\0b"), STR("a" BAD "b"));
+	assert_cleaned(STR("\x1b[31m"), STR(BAD "[31m"));
+	assert_cleaned(STR("\x7f"), STR(BAD));
+	assert_cleaned(STR("\xc2\x80\xc2\x9f\xc2\xa0"), STR(BAD BAD "\xc2\xa0"));
+	assert_cleaned(STR("\xc2\x85"), STR(BAD));
+}
+
+static void invalid_utf8(void **state)
+{
+	(void)state;
+	/* Continuation without lead; lead without continuation; lead at the end. */
+	assert_cleaned(STR("\x80"), STR(BAD));
+	assert_cleaned(STR("\xbf\xbf"), STR(BAD BAD));
+	assert_cleaned(STR("\xc3x"), STR(BAD "x"));
+	assert_cleaned(STR("\xc3"), STR(BAD));
+	assert_cleaned(STR("\xe2\x82"), STR(BAD));
+	assert_cleaned(STR("\xe2\x82x"), STR(BAD "x"));
+	assert_cleaned(STR("\xf0\x9f\x98"), STR(BAD));
+	assert_cleaned(STR("\xf0\x9f\x98\xc3\xa9"), STR(BAD "\xc3\xa9"));
+	/* Overlong forms of '/', U+07FF and U+FFFF. */
+	assert_cleaned(STR("\xc0\xaf"), STR(BAD BAD));
+	assert_cleaned(STR("\xc1\xbf"), STR(BAD BAD));
+	assert_cleaned(STR("\xe0\x9f\xbf"), STR(BAD BAD BAD));
+	assert_cleaned(STR("\xf0\x8f\xbf\xbf"), STR(BAD BAD BAD BAD));
+	/* Surrogates, beyond U+10FFFF, five- and six-byte leads. */
+	assert_cleaned(STR("\xed\xa0\x80"), STR(BAD BAD BAD));
+	assert_cleaned(STR("\xed\xbf\xbf"), STR(BAD BAD BAD));
+	assert_cleaned(STR("\xf4\x90\x80\x80"), STR(BAD BAD BAD BAD));
+	assert_cleaned(STR("\xf5\x80\x80\x80"), STR(BAD BAD BAD BAD));
+	assert_cleaned(STR("\xf8\x88\x80\x80\x80"), STR(BAD BAD BAD BAD BAD));
+	assert_cleaned(STR("\xfe\xff"), STR(BAD BAD));
+}
+
+static void noncharacters(void **state)
+{
+	(void)state;
+	assert_cleaned(STR("\xef\xbf\xbe\xef\xbf\xbf"), STR(BAD BAD));
+	assert_cleaned(STR("\xef\xb7\x90\xef\xb7\xaf\xef\xb7\xb0"), STR(BAD BAD "\xef\xb7\xb0"));
+	assert_cleaned(STR("\xf0\x9f\xbf\xbe\xf4\x8f\xbf\xbf"), STR(BAD BAD));
+}
+
+static void forging(void **state)
+{
+	(void)state;
+	/* LRM, RLM, ALM, LRE..RLO, LRI..PDI, line and paragraph separators. */
+	assert_cleaned(STR("\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c"), STR(BAD BAD BAD));
+	assert_cleaned(STR("a\xe2\x80\xae"
+			   "b\xe2\x80\xaa"),
+		STR("a" BAD "b" BAD));
+	assert_cleaned(STR("\xe2\x81\xa6\xe2\x81\xa9"), STR(BAD BAD));
+	assert_cleaned(STR("\xe2\x80\xa8\xe2\x80\xa9"), STR(BAD BAD));
+	/* Arabic letters themselves stay. */
+	assert_cleaned(STR("\xd8\xa7\xd9\x84"), STR("\xd8\xa7\xd9\x84"));
+}
+
+static void cut_at_a_character(void **state)
+{
+	static char text[3 * TEXT_MAX];
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	assert_cleaned((struct str){ text, TEXT_MAX }, (struct str){ text, TEXT_MAX });
+	struct str cut = text_clean(&a, (struct str){ text, TEXT_MAX + 1 });
+	assert_int_equal(cut.len, TEXT_MAX);
+	assert_true(str_ends(cut, STR("xxx...")));
+	for (ptrdiff_t lead = 0; lead < 4; lead++) {
+		for (ptrdiff_t i = lead; i + 3 <= (ptrdiff_t)sizeof(text); i += 3)
+			memcpy(text + i, "\xe2\x82\xac", 3);
+		cut = text_clean(&a, (struct str){ text, (ptrdiff_t)sizeof(text) });
+		assert_true(text_is_clean(cut));
+		assert_true(cut.len > TEXT_MAX - 3 && cut.len <= TEXT_MAX);
+		assert_true(str_ends(cut, STR("\xac...")));
+	}
+}
+
+/* A byte becomes three: the result is cut, whatever came in. */
+static void grows_while_cleaned(void **state)
+{
+	static char text[TEXT_MAX];
+	(void)state;
+	memset(text, 0xff, sizeof(text));
+	struct str cut = text_clean(&a, (struct str){ text, TEXT_MAX });
+	assert_true(cut.len <= TEXT_MAX && str_ends(cut, STR(BAD "...")));
+	assert_true(text_is_clean(cut));
+	struct str fits = text_clean(&a, (struct str){ text, TEXT_MAX / 3 });
+	assert_int_equal(fits.len, TEXT_MAX / 3 * 3);
+}
+
+static void any_bytes(void **state)
+{
+	uint64_t seed = 7;
+	(void)state;
+	for (int round = 0; round < 5000; round++) {
+		char bytes[24];
+		struct arena scratch = a;
+		for (size_t i = 0; i < sizeof(bytes); i++) {
+			static const unsigned char likely[] = { 0xe2, 0x80, 0xae, 0xf0, 0x9f, 0xed,
+				0xa0, 0xc2, 0x85, 'a' };
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			unsigned pick = (unsigned)(seed >> 60);
+			bytes[i] = (char)(pick < 10 ? likely[pick] : seed >> 40);
+		}
+		struct str clean = text_clean(&scratch, (struct str){ bytes, round % 25 });
+		assert_true(text_is_clean(clean));
+	}
+}
+
+static void nearest(void **state)
+{
+	static const struct str words[] = { STR_INIT("time_share"), STR_INIT("overlap_ratio"),
+		STR_INIT("assert"), STR_INIT("warn"), STR_INIT("GB/s") };
+	(void)state;
+	assert_true(str_eq(text_nearest(STR("time_shar"), words, 5), words[0]));
+	assert_true(str_eq(text_nearest(STR("tiem_share"), words, 5), words[0]));
+	assert_true(str_eq(text_nearest(STR("assret"), words, 5), words[2]));
+	assert_true(str_eq(text_nearest(STR("wanr"), words, 5), words[3]));
+	assert_true(str_eq(text_nearest(STR("Gb/s"), words, 5), words[4]));
+	assert_null(text_nearest(STR("flops"), words, 5).p);
+	assert_null(text_nearest(STR(""), words, 5).p);
+	assert_null(text_nearest(STR("x"), words, 5).p);
+	assert_null(text_nearest(STR("assert"), words, 0).p);
+	/* At most a third: two of six, not two of five. */
+	assert_non_null(text_nearest(STR("asserxx"), words, 5).p);
+	assert_null(text_nearest(STR("wxxrn"), words, 5).p);
+}
+
+static void nearest_is_the_least(void **state)
+{
+	static const struct str words[] = { STR_INIT("matmuls"), STR_INIT("matmul"),
+		STR_INIT("matmul") };
+	static char long_word[200];
+	(void)state;
+	assert_ptr_equal(text_nearest(STR("matmul"), words, 3).p, words[1].p);
+	assert_ptr_equal(text_nearest(STR("matmulz"), words, 3).p, words[0].p);
+	memset(long_word, 'x', sizeof(long_word));
+	struct str too_long = { long_word, sizeof(long_word) };
+	assert_null(text_nearest(too_long, &too_long, 1).p);
+	assert_null(text_nearest(STR("xxx"), &too_long, 1).p);
+}
+
+static void digits_drop(void **state)
+{
+	struct str plain = STR("fusion");
+	(void)state;
+	assert_ptr_equal(text_without_digits(&a, plain).p, plain.p);
+	assert_true(str_eq(text_without_digits(&a, STR("fusion.123")),
+		text_without_digits(&a, STR("fusion.7"))));
+	assert_true(str_eq(text_without_digits(&a, STR("1a22b3")), STR("ab")));
+	assert_true(str_eq(text_without_digits(&a, STR("123")), STR("")));
+	assert_null(text_without_digits(&a, (struct str){ NULL, 0 }).p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unchanged),
+		cmocka_unit_test(controls),
+		cmocka_unit_test(invalid_utf8),
+		cmocka_unit_test(noncharacters),
+		cmocka_unit_test(forging),
+		cmocka_unit_test(cut_at_a_character),
+		cmocka_unit_test(grows_while_cleaned),
+		cmocka_unit_test(any_bytes),
+		cmocka_unit_test(nearest),
+		cmocka_unit_test(nearest_is_the_least),
+		cmocka_unit_test(digits_drop),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
