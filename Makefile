@@ -35,12 +35,13 @@ ROOMS   := base profile hlo hardware measure rules store report cmd
 SRC     := $(wildcard $(ROOMS:=/*.c))
 HDR     := $(wildcard $(ROOMS:=/*.h))
 EMBED   := $(wildcard rules/*.yaml hardware/*.json templates/*)
-LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/main.c,$(SRC))) $(O)/embedded.o
+LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
+CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))
 HELPERS := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
 UNIT    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 FUZZ    := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH   := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
-OBJ     := $(LIB) $(HELPERS) $(O)/cmd/main.o $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
+OBJ     := $(LIB) $(CMD) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
 PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
@@ -60,7 +61,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # ---- building -----------------------------------------------------------------------------------
 
-.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench lint check-layers check-headers \
+.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench docs lint check-layers check-headers \
 	check-style check-format format tidy coverage install uninstall dist clean help \
 	run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
@@ -75,7 +76,7 @@ all: $(O)/rooflint
 	@echo '  built $<'
 endif
 
-$(O)/rooflint: $(O)/cmd/main.o $(LIB)
+$(O)/rooflint: $(CMD) $(LIB)
 	$(SAY) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
@@ -179,9 +180,15 @@ format: ## let clang-format rewrite the sources in place
 tidy: ## clang-tidy over the sources (slow, optional)
 	$(Q)clang-tidy --quiet $(SRC) -- $(FLAGS) $(PKG_INC)
 
-# ---- shipping -----------------------------------------------------------------------------------
+MAN := $(wildcard docs/man/*.1)
 
-MAN := $(wildcard docs/*.[1-8])
+docs: all ## regenerate the pages that the program writes itself
+	$(O)/rooflint tables --format markdown >docs/tables.md
+	$(O)/rooflint help --man >docs/man/rooflint.1
+	for c in $(patsubst docs/man/rooflint-%.1,%,$(filter-out docs/man/rooflint.1,$(MAN))); do \
+		$(O)/rooflint help --man $$c >docs/man/rooflint-$$c.1 || exit 1; done
+
+# ---- shipping -----------------------------------------------------------------------------------
 
 install: all ## install below DESTDIR and PREFIX
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
@@ -190,7 +197,7 @@ install: all ## install below DESTDIR and PREFIX
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/rooflint' \
-		$(patsubst docs/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN))
+		$(patsubst docs/man/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN))
 
 dist: ## build/rooflint-VERSION.tar.gz of HEAD, the same bytes every time
 	@mkdir -p build

@@ -19,16 +19,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files mapped at once: all hosts of a large job; the descriptors' own limit is usually lower. */
-enum { GUARDS = 1024 };
+/* Files mapped at once: all hosts of the largest jobs known, ten times over. */
+enum { GUARDS = 32768 };
 /* Names in one directory: a fleet's largest holds some ten thousand runs. */
 enum { DIR_ENTRIES = 1 << 20 };
 
-/* `fd` stays open for fstat in input_check: a cut within the last page raises no signal. */
+/*
+ * `device` and `inode` find the file again in input_check: a cut within the last page raises no
+ * signal.  No descriptor stays open, since a job has more hosts than a process may have files.
+ */
 struct input_guard {
 	_Atomic uintptr_t begin, end;
 	atomic_int used, shrank;
-	int fd;
+	dev_t device;
+	ino_t inode;
 };
 
 static struct input_guard guards[GUARDS];
@@ -85,12 +89,16 @@ static struct input_guard *guard_take(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, install);
-	for (int i = 0; i < GUARDS; i++) {
+	/* Begin behind the last one taken, so that opening n files is not n^2 tries. */
+	static atomic_uint last;
+	unsigned first = atomic_fetch_add(&last, 1);
+	for (unsigned i = 0; i < GUARDS; i++) {
+		struct input_guard *g = &guards[(first + i) % GUARDS];
 		int unused = 0;
-		if (!atomic_compare_exchange_strong(&guards[i].used, &unused, 1))
+		if (!atomic_compare_exchange_strong(&g->used, &unused, 1))
 			continue;
-		atomic_store(&guards[i].shrank, 0);
-		return &guards[i];
+		atomic_store(&g->shrank, 0);
+		return g;
 	}
 	return NULL;
 }
@@ -157,8 +165,9 @@ static const char *not_regular(const struct stat *st)
 				    : "it is a device or a pipe, and a regular file is needed";
 }
 
-static bool map(int fd, ptrdiff_t size, struct input *ret, struct diag *err)
+static bool map(int fd, const struct stat *st, struct input *ret, struct diag *err)
 {
+	ptrdiff_t size = (ptrdiff_t)st->st_size;
 	struct input_guard *g = guard_take();
 	if (!g)
 		return diag_set(err, DIAG_LIMIT,
@@ -171,7 +180,8 @@ static bool map(int fd, ptrdiff_t size, struct input *ret, struct diag *err)
 		return cannot_open(ret->path, strerror(why), err);
 	}
 	madvise(p, (size_t)size, MADV_SEQUENTIAL);
-	g->fd = fd;
+	g->device = st->st_dev;
+	g->inode = st->st_ino;
 	/* `end` first: a guard counts once both are set, and [0, end) must never match. */
 	atomic_store(&g->begin, UINTPTR_MAX);
 	atomic_store(&g->end, (uintptr_t)p + (uintptr_t)size);
@@ -193,10 +203,8 @@ bool input_open(struct str path, struct arena *keep, struct input *ret, struct d
 	if (fd < 0)
 		return cannot_open(path, strerror(errno), err);
 	const char *why = fstat(fd, &st) ? strerror(errno) : not_regular(&st);
-	bool ok = why ? cannot_open(path, why, err)
-		      : !st.st_size || map(fd, (ptrdiff_t)st.st_size, ret, err);
-	if (!ret->mapped)
-		close(fd);
+	bool ok = why ? cannot_open(path, why, err) : !st.st_size || map(fd, &st, ret, err);
+	close(fd); /* a mapping outlives its descriptor */
 	if (ok)
 		ret->kind = sniff(ret->bytes);
 	return ok;
@@ -207,7 +215,10 @@ bool input_check(const struct input *in, struct diag *err)
 	struct stat st;
 	if (!in->guard)
 		return true;
-	bool short_now = !fstat(in->guard->fd, &st) && st.st_size < in->bytes.len;
+	/* Another file of this name, or none, leaves the mapped one as it was. */
+	bool same = !stat(in->path.p, &st) && st.st_dev == in->guard->device &&
+		st.st_ino == in->guard->inode;
+	bool short_now = same && st.st_size < in->bytes.len;
 	if (!short_now && !atomic_load(&in->guard->shrank))
 		return true;
 	return diag_set(err, DIAG_FILE_SHRANK,
@@ -235,7 +246,6 @@ void input_close(struct input *in)
 	if (g) {
 		atomic_store(&g->end, 0);
 		munmap((void *)(uintptr_t)in->bytes.p, (size_t)in->bytes.len);
-		close(g->fd);
 		atomic_store(&g->used, 0);
 	}
 	*in = (struct input){ .path = in->path, .bytes = STR_INIT("") };

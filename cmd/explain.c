@@ -75,6 +75,15 @@ static bool was_seen(const struct columns *c, const struct column *column)
 	return false;
 }
 
+/* "as in ops" sends the reader to a column of the same name. */
+static struct str meaning_of(const struct column *column)
+{
+	struct str name = column->meaning;
+	const struct table_def *def = str_take(&name, STR("as in ")) ? table_find(name) : NULL;
+	const struct column *other = def ? table_column(def, column->name) : NULL;
+	return other ? other->meaning : column->meaning;
+}
+
 static void add_column(struct columns *c, const struct table_def *def, const struct column *column)
 {
 	struct arena *keep = c->grid.keep;
@@ -85,7 +94,7 @@ static void add_column(struct columns *c, const struct table_def *def, const str
 	grid_add(&c->grid, column->type == COLUMN_TEXT ? STR("text")
 			   : column->unit == UNIT_NONE ? STR("number")
 						       : str_from(unit_name(column->unit)));
-	grid_add(&c->grid, column->meaning);
+	grid_add(&c->grid, meaning_of(column));
 }
 
 /* Columns of one table that an expression names. */
@@ -110,28 +119,25 @@ static void add_other_tables(struct columns *c, const struct rule *r, struct str
 	}
 }
 
-static const struct rule_text *const *expressions(
-	const struct rule *r, const struct rule_text *list[5])
-{
-	list[0] = &r->select;
-	list[1] = &r->where;
-	list[2] = &r->warn;
-	list[3] = &r->assert;
-	list[4] = &r->gain;
-	return list;
-}
+static const ptrdiff_t expressions[] = {
+	offsetof(struct rule, select),
+	offsetof(struct rule, where),
+	offsetof(struct rule, warn),
+	offsetof(struct rule, assert),
+	offsetof(struct rule, gain),
+};
+enum { EXPRESSIONS = sizeof(expressions) / sizeof(expressions[0]) };
 
 static void put_columns(struct context *c, const struct rule *r)
 {
-	const struct rule_text *list[5];
 	struct columns columns = {
 		.grid = { .keep = c->keep, .columns = 3, .indent = INDENT, .wrap = WIDTH }
 	};
-	expressions(r, list);
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < EXPRESSIONS; i++) {
+		const struct rule_text *x = (const void *)((const char *)r + expressions[i]);
 		if (r->from)
-			add_named(&columns, r->from, list[i]->text);
-		add_other_tables(&columns, r, list[i]->text);
+			add_named(&columns, r->from, x->text);
+		add_other_tables(&columns, r, x->text);
 	}
 	if (!columns.count)
 		return;
@@ -186,6 +192,14 @@ static void put_demand(struct context *c, const struct rule *r)
 			(long long)r->min_subjects);
 }
 
+/* An option has no lines. */
+static struct str place_text(const struct origin *at, struct arena *keep)
+{
+	if (!at->line || str_starts(at->file, STR("--")))
+		return at->file;
+	return arena_fmt(keep, "%.*s:%lld", STR_ARG(at->file), (long long)at->line);
+}
+
 static void put_params(struct context *c, const struct rule *r)
 {
 	struct grid g = { .keep = c->keep, .columns = 3, .indent = INDENT };
@@ -195,10 +209,7 @@ static void put_params(struct context *c, const struct rule *r)
 		const struct rule_param *p = &r->params[i];
 		grid_add(&g, p->name);
 		grid_add(&g, p->text);
-		grid_add(&g, p->origin.line
-				     ? arena_fmt(c->keep, "%.*s:%lld", STR_ARG(p->origin.file),
-					       (long long)p->origin.line)
-				     : p->origin.file);
+		grid_add(&g, place_text(&p->origin, c->keep));
 	}
 	out_fmt(c->out, "\nIts values (change one with --set %.*s.%.*s=...):\n", STR_ARG(r->name),
 		STR_ARG(r->params[0].name));

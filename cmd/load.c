@@ -72,18 +72,16 @@ static bool accept(const struct input *in, struct diag *err)
  * What a reader said of bytes becomes a message for people: the path in front, and behind it what
  * to do about bytes that break off or make no sense.
  */
-static bool explain(struct str path, ptrdiff_t bytes, struct diag *err)
+static bool explain(struct str path, struct diag *err)
 {
 	struct diag said = *err;
-	const char *todo = "";
 	if (said.id == DIAG_WIRE)
-		todo = "; the file is damaged or was cut short, so copy or capture it again";
-	else if (said.id == DIAG_FILE_SHRANK || str_contains(str_from(said.text), path))
+		return diag_set(err, said.id,
+			"%.*s: %s; the file is damaged or was cut short: copy or capture it again",
+			STR_ARG(path), said.text);
+	if (said.id == DIAG_FILE_SHRANK || str_contains(str_from(said.text), path))
 		return false;
-	if (bytes && *todo)
-		return diag_set(err, said.id, "%.*s: %s (of %td bytes)%s", STR_ARG(path), said.text,
-			bytes, todo);
-	return diag_set(err, said.id, "%.*s: %s%s", STR_ARG(path), said.text, todo);
+	return diag_context(err, "%.*s", STR_ARG(path));
 }
 
 /* A file still being written reads like a damaged one; the more useful error wins. */
@@ -91,10 +89,10 @@ static bool index_file(struct input *in, struct str host, struct arena *keep, st
 	struct diag *err)
 {
 	if (!accept(in, err))
-		return explain(in->path, 0, err);
+		return explain(in->path, err);
 	if (xplane_open(in, host, keep, ret, err))
 		return true;
-	return input_check(in, err) && explain(in->path, in->bytes.len, err);
+	return input_check(in, err) && explain(in->path, err);
 }
 
 bool run_open(const struct found_run *run, struct arena *keep, struct loaded *ret, struct diag *err)
@@ -219,6 +217,5 @@ bool run_measure(const struct loaded *l, const struct measure_options *options, 
 	for (ptrdiff_t i = 0; i < l->count; i++)
 		if (!input_check(&l->inputs[i], err))
 			return false;
-	return ok || (l->count == 1 ? explain(l->inputs[0].path, l->inputs[0].bytes.len, err)
-				    : explain(l->run.path, 0, err));
+	return ok || explain(l->count > 1 ? l->run.path : l->inputs[0].path, err);
 }

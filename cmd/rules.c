@@ -62,6 +62,14 @@ static bool is_plain(struct str s)
 	return true;
 }
 
+/* An option has no lines. */
+static void put_place(struct out *o, const struct origin *at)
+{
+	out_str(o, at->file);
+	if (at->line && !str_starts(at->file, STR("--")))
+		out_fmt(o, ":%lld", (long long)at->line);
+}
+
 static void put_origin(struct out *o, const struct origin *at, ptrdiff_t column)
 {
 	if (!at->file.p) {
@@ -69,9 +77,8 @@ static void put_origin(struct out *o, const struct origin *at, ptrdiff_t column)
 		return;
 	}
 	out_repeat(o, ' ', column < ORIGIN_COLUMN ? ORIGIN_COLUMN - column : 1);
-	out_fmt(o, " # %.*s", STR_ARG(at->file));
-	if (at->line)
-		out_fmt(o, ":%lld", (long long)at->line);
+	out_z(o, " # ");
+	put_place(o, at);
 	out_char(o, '\n');
 }
 
@@ -210,6 +217,11 @@ static void show_rules(struct context *c, const struct ruleset *set)
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
+static const char *plural(ptrdiff_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void check_rules(struct context *c, const struct ruleset *set)
 {
 	ptrdiff_t gates = 0, off = 0;
@@ -217,8 +229,8 @@ static void check_rules(struct context *c, const struct ruleset *set)
 		gates += set->items[i]->gate && set->items[i]->severity != SEVERITY_OFF;
 		off += set->items[i]->severity == SEVERITY_OFF;
 	}
-	out_fmt(c->out, "%.*s: OK, %td rules (%td gates, %td off) from ", STR_ARG(set->name),
-		set->count, gates, off);
+	out_fmt(c->out, "%.*s: OK, %td rule%s (%td gate%s, %td off) from ", STR_ARG(set->name),
+		set->count, plural(set->count), gates, plural(gates), off);
 	for (ptrdiff_t i = 0; i < set->file_count; i++)
 		out_fmt(c->out, "%s%.*s", i ? ", " : "", STR_ARG(set->files[i]));
 	out_char(c->out, '\n');

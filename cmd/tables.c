@@ -118,11 +118,11 @@ static enum status tables_run(struct context *c, const void *settings, const str
 	struct diag err;
 	if (args->count) {
 		first = table_find(args->items[0]);
-		end = first + 1;
 		if (!first) {
 			unknown_table(args->items[0], c->keep, &err);
 			return misused(&err);
 		}
+		end = first + 1;
 	} else if (s->format == FORMAT_MARKDOWN) {
 		put_preface(c->out);
 	}

@@ -219,6 +219,7 @@
 	REAL(exposed_s, SECONDS, "per step and device: its share of the time with communication and no compute running")          \
 	REAL(hidden_s, SECONDS, "per step and device: its share of the time behind compute")                    \
 	REAL(exposed_share, RATIO, "exposed_s over the step time")                                 \
+	REAL(kind_exposed_share, RATIO, "of all collectives of its kind together")                 \
 	REAL(expected_lo_s, SECONDS, "expected time, most favourable topology")                    \
 	REAL(expected_hi_s, SECONDS, "expected time, least favourable topology and attainable rate") \
 	TEXT(topology_source, 0, "what was assumed about the topology")                            \

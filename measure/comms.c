@@ -206,6 +206,20 @@ static void regathers_count(
 	}
 }
 
+/* A model of many layers spreads one mistake over many gathers: the sum by kind shows it. */
+static void kind_shares(struct tables *t)
+{
+	struct collectives_row *rows = table_rows(t, collectives);
+
+	for (ptrdiff_t i = 0; i < table_count(t, collectives); i++) {
+		double sum = 0;
+		for (ptrdiff_t k = 0; k < table_count(t, collectives); k++)
+			if (str_eq(rows[k].kind, rows[i].kind) && !isnan(rows[k].exposed_share))
+				sum += rows[k].exposed_share;
+		rows[i].kind_exposed_share = sum;
+	}
+}
+
 /* Collectives of one run; counting regathers compares them in pairs. */
 #define COLLECTIVES_MAX 5000
 
@@ -233,6 +247,7 @@ void fill_collectives(struct measured *m)
 		qsort(table_rows(m->tables, collectives),
 			(size_t)table_count(m->tables, collectives),
 			sizeof(struct collectives_row), collective_cmp);
+	kind_shares(m->tables);
 }
 
 /* Transfers. */

@@ -257,6 +257,20 @@ static void quality_steps(struct measured *m)
 		arena_fmt(m->keep, "%lld steady", (long long)(found ? m->steps : 0)));
 }
 
+/* Devices that ran something but no step: their kernels were lost, or they only served copies. */
+static void quality_devices(struct measured *m)
+{
+	ptrdiff_t silent = 0, all = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		all += m->devices[i].sweep.events > 0;
+		silent += m->devices[i].sweep.events > 0 && m->devices[i].sweep.steady_count == 0;
+	}
+	if (all > 0)
+		quality(m, "devices-agree", silent == 0 || silent == all,
+			arena_fmt(m->keep, "%td of %td devices have no step", silent, all));
+}
+
 static void quality_chip(struct measured *m)
 {
 	const struct device *d = m->first;
@@ -313,6 +327,7 @@ void fill_quality(struct measured *m)
 		m->first ? STR("device ops are in the profile")
 			 : STR("no device op was recorded: on CPU older runtimes record none"));
 	quality_steps(m);
+	quality_devices(m);
 	quality_chip(m);
 	quality_hlo(m);
 	quality_lanes(m);

@@ -37,8 +37,8 @@ struct measured {
 	enum platform platform;
 	enum step_source source;
 	const struct program *main;
-	const struct device *first; /* the first device with events; NULL without any */
-	int64_t steps;		    /* steady steps of every device: the least */
+	const struct device *first; /* the first device with steady steps, else with events, or NULL */
+	int64_t steps;		    /* the least of any device that has some */
 	double steady_s;	    /* sum of all devices' steady time */
 	double device_steps;	    /* steady steps, summed over devices */
 	double step_time_s;	    /* NaN without steps */

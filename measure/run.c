@@ -99,6 +99,10 @@ static double *step_times(const struct measured *m, ptrdiff_t *count)
 	return times;
 }
 
+/*
+ * Steady steps every device has.  A device without any (its kernels were lost, or it only served
+ * copies) says nothing about the others' steps; `devices-agree` in quality names it.
+ */
 static void totals(struct measured *m)
 {
 	ptrdiff_t count;
@@ -108,9 +112,9 @@ static void totals(struct measured *m)
 		const struct sweep *s = &m->devices[i].sweep;
 		if (s->events == 0)
 			continue;
-		if (!m->first)
+		if (!m->first || (m->first->sweep.steady_count == 0 && s->steady_count > 0))
 			m->first = &m->devices[i];
-		if (m->steps < 0 || s->steady_count < m->steps)
+		if (s->steady_count > 0 && (m->steps < 0 || s->steady_count < m->steps))
 			m->steps = s->steady_count;
 		m->steady_s += (double)s->steady_ps * PS;
 		m->device_steps += (double)s->steady_count;
@@ -247,6 +251,7 @@ static void run_row_ops(struct measured *m, struct run_row *row)
 	row->roofline_ratio_hi = fmin(1, (ideal + (sum.time - sum.known)) / t);
 }
 
+/* Idle devices have planes too, so planes tell how many devices a host has. */
 static double expected_hosts(const struct measured *m)
 {
 	const struct hlo_module *h = m->main ? m->main->hlo : NULL;
@@ -255,8 +260,8 @@ static double expected_hosts(const struct measured *m)
 
 	for (ptrdiff_t h2 = 0; h2 < m->host_count; h2++) {
 		double n = 0;
-		for (ptrdiff_t i = 0; i < m->device_count; i++)
-			n += m->devices[i].host == h2 && m->devices[i].sweep.events > 0;
+		for (ptrdiff_t i = 0; i < m->hosts[h2].plane_count; i++)
+			n += m->hosts[h2].planes[i].class == PLANE_DEVICE;
 		per_host = n > per_host ? n : per_host;
 	}
 	return devices > 0 && per_host > 0 ? ceil(devices / per_host) : NAN;
@@ -340,6 +345,16 @@ void fill_run(struct measured *m, struct str name)
 	row->compiles_in_steps = count_compiles_in_steps(m);
 }
 
+/* The union of all activity: every moment that is under some mask. */
+static double busy_s(const struct sweep *s)
+{
+	int64_t busy_ps = 0;
+
+	for (int mask = 0; mask < ACTIVITY_MASKS; mask++)
+		busy_ps += s->window_mask_ps[mask];
+	return (double)busy_ps * PS;
+}
+
 void fill_devices(struct measured *m)
 {
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
@@ -369,7 +384,7 @@ void fill_devices(struct measured *m)
 		if (s->events == 0)
 			continue;
 		row->window_s = (double)(s->last_ps - s->first_ps) * PS;
-		row->busy_s = row->window_s - (double)s->window_idle_ps * PS;
+		row->busy_s = busy_s(s);
 		if (s->steady_ps == 0)
 			continue;
 		row->idle_ratio = (double)s->idle_ps / (double)s->steady_ps;

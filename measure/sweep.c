@@ -9,11 +9,14 @@
 #define STEP_MEMORY 64
 /* Async pairs in flight; a start without a done is dropped when this many came after it. */
 #define SPANS_MAX 256
+/* Executions of the open step kept one by one; more are gathered by subject. */
+#define JOURNAL_MAX 8192
 
 struct running {
 	int32_t subject, lane, parent; /* parent: the slot it suspends, -1 none */
 	int32_t bit;		       /* enum activity */
 	bool is_span;		       /* an async pair in flight, not an event */
+	bool has_own_span;	       /* half of an async pair: its span tells what it hides */
 	int64_t start_ps, end_ps, self_ps, step;
 };
 
@@ -36,9 +39,28 @@ struct program_state {
 	int64_t run, start_ps, end_ps;
 };
 
+/* What the open step owes a subject, beside the journal. */
+struct pending {
+	struct op_total total;
+	int32_t instances; /* of a collective, so far */
+	bool touched;	   /* listed in state.touched */
+};
+
+struct execution {
+	int32_t subject;
+	int64_t self_ps;
+};
+
 struct pending_instance {
 	int32_t subject, ordinal;
 	int64_t span_ps;
+};
+
+/* What is looked up once for every op of the plane. */
+struct known {
+	const struct subject *subject; /* NULL: not yet */
+	int32_t bit;		       /* enum activity while it runs */
+	enum copy_direction copy;
 };
 
 struct state {
@@ -46,12 +68,13 @@ struct state {
 	const struct step_plan *plan;
 	const struct host_facts *facts;
 	struct registry *registry;
-	struct arena *keep;
+	struct arena *keep;	 /* for what is handed out */
+	struct arena *work;	 /* for what dies with the sweep */
 	struct arena step_keep;	 /* what is pending; begins anew with every step */
 	struct arena step_empty; /* the same, unused */
 	int64_t now_ps;
 
-	struct subject **known; /* by plane op index */
+	struct known *known; /* by plane op index */
 	ptrdiff_t known_cap;
 
 	struct running slots[SWEEP_MAX_RUNNING];
@@ -60,8 +83,14 @@ struct state {
 	struct lane_state *lanes;
 	struct program_state *programs;
 
-	struct op_total *pending; /* of the open step, by subject */
-	int32_t *touched;	  /* subjects with something pending */
+	/*
+	 * The open step's executions as they came.  A step of millions (a window without steps) must
+	 * not cost memory per event: a full journal is poured into `pending`.
+	 */
+	struct execution journal[JOURNAL_MAX];
+	ptrdiff_t journal_count;
+	struct pending *pending; /* of the open step, by subject */
+	int32_t *touched;	 /* subjects with something pending */
 	ptrdiff_t touched_count, touched_cap;
 	struct pending_instance *instances;
 	ptrdiff_t instance_count, instance_cap;
@@ -100,7 +129,7 @@ static void reserve_subject(struct state *s, int32_t subject)
 	while (n <= subject)
 		n *= 2;
 	o->ops = grown(s->keep, o->ops, o->op_cap, n, (ptrdiff_t)sizeof(*o->ops));
-	s->pending = grown(s->keep, s->pending, o->op_cap, n, (ptrdiff_t)sizeof(*s->pending));
+	s->pending = grown(s->work, s->pending, o->op_cap, n, (ptrdiff_t)sizeof(*s->pending));
 	o->collectives = grown(s->keep, o->collectives, o->op_cap, n,
 		(ptrdiff_t)sizeof(*o->collectives));
 	o->op_cap = n;
@@ -116,39 +145,52 @@ static void reserve_program(struct state *s, int32_t program)
 	while (n <= program)
 		n *= 2;
 	o->programs = grown(s->keep, o->programs, old, n, (ptrdiff_t)sizeof(*o->programs));
-	s->programs = grown(s->keep, s->programs, old, n, (ptrdiff_t)sizeof(*s->programs));
+	s->programs = grown(s->work, s->programs, old, n, (ptrdiff_t)sizeof(*s->programs));
 	for (ptrdiff_t i = old; i < n; i++)
 		s->programs[i].marker = -1;
 	o->program_cap = n;
 }
 
-static struct subject *subject_of(struct state *s, int32_t op)
+static int bit_of(const struct subject *s)
 {
-	if (op >= s->known_cap) {
-		ptrdiff_t n = s->known_cap ? s->known_cap : 64;
-		while (n <= op)
-			n *= 2;
-		s->known = grown(s->keep, s->known, s->known_cap, n, (ptrdiff_t)sizeof(*s->known));
-		s->known_cap = n;
-	}
-	if (!s->known[op]) {
-		s->known[op] = registry_subject(s->registry, s->out->plane, op);
-		reserve_subject(s, s->known[op]->index);
-		reserve_program(s, s->known[op]->program->index);
-		if (s->known[op]->start >= 0)
-			reserve_subject(s, s->known[op]->start);
-	}
-	return s->known[op];
+	int bit = (int)op_kind_activity(s->kind);
+
+	return bit ? bit : ACTIVITY_COMPUTE; /* a loop's own time keeps the core busy */
+}
+
+static void known_add(struct state *s, int32_t op)
+{
+	ptrdiff_t n = s->known_cap ? s->known_cap : 64;
+
+	while (n <= op)
+		n *= 2;
+	if (n > s->known_cap)
+		s->known = grown(s->work, s->known, s->known_cap, n, (ptrdiff_t)sizeof(*s->known));
+	s->known_cap = n;
+	const struct subject *subject = registry_subject(s->registry, s->out->plane, op);
+	reserve_subject(s, subject->index);
+	reserve_program(s, subject->program->index);
+	if (subject->start >= 0)
+		reserve_subject(s, subject->start);
+	s->known[op] =
+		(struct known){ subject, bit_of(subject), s->out->plane->ops[op].copy };
+}
+
+static const struct known *known_of(struct state *s, int32_t op)
+{
+	if (op >= s->known_cap || !s->known[op].subject)
+		known_add(s, op);
+	return &s->known[op];
 }
 
 /* What the open step owes a subject. */
-static struct op_total *pending_of(struct state *s, int32_t subject)
+static struct pending *pending_of(struct state *s, int32_t subject)
 {
-	struct op_total *p = &s->pending[subject];
+	struct pending *p = &s->pending[subject];
 
-	if (p->count == 0 && p->self_ps == 0 && p->overlap_ps == 0 && p->exposed_ps == 0 &&
-		p->hidden_ps == 0 && p->bytes == 0)
-		*arena_push(s->keep, s->touched, s->touched_count, s->touched_cap) = subject;
+	if (!p->touched)
+		*arena_push(s->work, s->touched, s->touched_count, s->touched_cap) = subject;
+	p->touched = true;
 	return p;
 }
 
@@ -160,28 +202,33 @@ static void total_add(struct op_total *t, struct arena *keep, int64_t self_ps)
 	dist_add(&t->dist, keep, self_ps);
 }
 
+static void journal_pour(struct state *s)
+{
+	for (ptrdiff_t i = 0; i < s->journal_count; i++)
+		total_add(&pending_of(s, s->journal[i].subject)->total, &s->step_keep,
+			s->journal[i].self_ps);
+	s->journal_count = 0;
+}
+
 /* An execution that began in step `serial` and took `self_ps`. */
 static void execution_add(struct state *s, int32_t subject, int64_t serial, int64_t self_ps)
 {
-	if (s->in_step && serial == s->serial)
-		total_add(pending_of(s, subject), &s->step_keep, self_ps);
-	else if (serial >= 0 && s->serial - serial < STEP_MEMORY && s->steady[serial % STEP_MEMORY])
+	if (s->in_step && serial == s->serial) {
+		if (s->journal_count == JOURNAL_MAX)
+			journal_pour(s);
+		s->journal[s->journal_count++] = (struct execution){ subject, self_ps };
+	} else if (serial >= 0 && s->serial - serial < STEP_MEMORY &&
+		s->steady[serial % STEP_MEMORY]) {
 		total_add(&s->out->ops[subject], s->keep, self_ps);
+	}
 }
 
 static void instance_add(struct state *s, int32_t subject, int64_t span_ps)
 {
-	struct pending_instance *p;
-
 	if (!s->in_step)
 		return;
-	p = arena_push(s->keep, s->instances, s->instance_count, s->instance_cap);
-	*p = (struct pending_instance){ subject, 0, span_ps };
-	for (ptrdiff_t i = s->instance_count - 2; i >= 0; i--)
-		if (s->instances[i].subject == subject) {
-			p->ordinal = s->instances[i].ordinal + 1;
-			break;
-		}
+	*arena_push(s->work, s->instances, s->instance_count, s->instance_cap) =
+		(struct pending_instance){ subject, pending_of(s, subject)->instances++, span_ps };
 }
 
 /* Gaps: a heap whose root is the shortest one kept. */
@@ -251,8 +298,8 @@ static bool step_is_warmup(const struct state *s)
 static void pending_clear(struct state *s)
 {
 	for (ptrdiff_t i = 0; i < s->touched_count; i++)
-		s->pending[s->touched[i]] = (struct op_total){ 0 };
-	s->touched_count = s->instance_count = s->gap_count = 0;
+		s->pending[s->touched[i]] = (struct pending){ 0 };
+	s->touched_count = s->instance_count = s->gap_count = s->journal_count = 0;
 	s->step_keep = s->step_empty;
 }
 
@@ -287,7 +334,9 @@ static void step_commit(struct state *s)
 	struct sweep *o = s->out;
 
 	for (ptrdiff_t i = 0; i < s->touched_count; i++)
-		total_merge(&o->ops[s->touched[i]], s->keep, &s->pending[s->touched[i]]);
+		total_merge(&o->ops[s->touched[i]], s->keep, &s->pending[s->touched[i]].total);
+	for (ptrdiff_t i = 0; i < s->journal_count; i++)
+		total_add(&o->ops[s->journal[i].subject], s->keep, s->journal[i].self_ps);
 	instances_commit(s);
 	for (ptrdiff_t i = 0; i < s->gap_count; i++)
 		gap_add(o->gaps, &o->gap_count, s->gaps[i]);
@@ -338,67 +387,68 @@ static void boundary_cross(struct state *s, int64_t at_ps)
 
 /* Time. */
 
-/*
- * Time in which several transfers or collectives are in flight is shared among them, so that sums
- * over them are unions and no second is counted twice.
- */
-static void activity_add(struct state *s, const struct running *r, int mask, int others, int64_t dt,
-	int64_t share)
+/* Time that is shared out among those of one activity that run. */
+struct shared {
+	int sharing;
+	int64_t left_ps;
+};
+
+/* The last to share takes the rest, so that not a picosecond is lost. */
+static int64_t share_take(struct shared *t)
 {
-	struct op_total *p = pending_of(s, r->subject);
+	int64_t share = t->sharing > 1 ? t->left_ps / t->sharing : t->left_ps;
+
+	t->sharing--;
+	t->left_ps -= share;
+	return share;
+}
+
+static void activity_add(struct state *s, const struct running *r, int mask, int others, int64_t dt,
+	struct shared *comms, struct shared *transfer)
+{
+	struct op_total *p = &pending_of(s, r->subject)->total;
 
 	if (others & (ACTIVITY_COMPUTE | ACTIVITY_COMMS))
 		p->overlap_ps += dt;
-	if (!(r->bit & (ACTIVITY_COMMS | ACTIVITY_TRANSFER)))
-		return;
-	bool hidden = r->bit == ACTIVITY_COMMS ? mask & ACTIVITY_COMPUTE : mask != ACTIVITY_TRANSFER;
-	if (hidden)
-		p->hidden_ps += share;
-	else
-		p->exposed_ps += share;
+	if (r->bit == ACTIVITY_COMMS)
+		*(mask & ACTIVITY_COMPUTE ? &p->hidden_ps : &p->exposed_ps) += share_take(comms);
+	else if (r->bit == ACTIVITY_TRANSFER)
+		*(mask != ACTIVITY_TRANSFER ? &p->hidden_ps : &p->exposed_ps) +=
+			share_take(transfer);
 }
 
-/* The halves of an async pair are told by its span. */
-static bool has_own_span(const struct state *s, const struct running *r)
+/*
+ * Time in which several transfers or collectives are in flight is shared among them, so that sums
+ * over them are unions and no second is counted twice.  `twice`: activities of several.
+ */
+static void activities_add(struct state *s, int mask, int twice, int64_t dt)
 {
-	return !r->is_span &&
-		registry_subject_at(s->registry, r->subject)->async != ASYNC_NONE;
-}
+	struct shared comms = { 0, dt }, transfer = { 0, dt };
 
-static void activities_add(struct state *s, int mask, const int *counts, int64_t dt)
-{
-	int sharing[ACTIVITY_MASKS] = { 0 };
-	int64_t left[ACTIVITY_MASKS];
-
-	for (int i = 0; i < s->active_count; i++)
-		sharing[s->slots[s->active[i]].bit] += !has_own_span(s, &s->slots[s->active[i]]);
-	for (int b = 0; b < ACTIVITY_MASKS; b++)
-		left[b] = dt;
 	for (int i = 0; i < s->active_count; i++) {
 		const struct running *r = &s->slots[s->active[i]];
-		int others = mask & ~(counts[r->bit] > 1 ? 0 : r->bit);
-
-		if (has_own_span(s, r))
-			continue;
-		/* The last to share takes the rest, so that not a picosecond is lost. */
-		int64_t share = left[r->bit] / sharing[r->bit]--;
-		left[r->bit] -= share;
-		activity_add(s, r, mask, others, dt, share);
+		comms.sharing += r->bit == ACTIVITY_COMMS && !r->has_own_span;
+		transfer.sharing += r->bit == ACTIVITY_TRANSFER && !r->has_own_span;
+	}
+	for (int i = 0; i < s->active_count; i++) {
+		const struct running *r = &s->slots[s->active[i]];
+		if (!r->has_own_span)
+			activity_add(s, r, mask, mask & ~(r->bit & ~twice), dt, &comms, &transfer);
 	}
 }
 
 static void account(struct state *s, int64_t until_ps)
 {
 	int64_t dt = until_ps - s->now_ps;
-	int mask = 0, counts[ACTIVITY_MASKS] = { 0 };
+	int mask = 0, twice = 0;
 
 	if (dt <= 0)
 		return;
 	s->now_ps = until_ps;
 	for (int i = 0; i < s->active_count; i++) {
 		struct running *r = &s->slots[s->active[i]];
+		twice |= mask & r->bit;
 		mask |= r->bit;
-		counts[r->bit]++;
 		r->self_ps += dt;
 	}
 	s->out->window_mask_ps[mask] += dt;
@@ -409,9 +459,9 @@ static void account(struct state *s, int64_t until_ps)
 	s->step.mask_ps[mask] += dt;
 	if (s->active_count == 0)
 		s->step.idle_ps += dt;
-	if (s->active_count == 1 && mask == ACTIVITY_COMPUTE)
-		return; /* alone and computing: nothing overlaps, nothing is exposed */
-	activities_add(s, mask, counts, dt);
+	/* One that computes or copies alone: nothing overlaps, nothing is exposed. */
+	if (s->active_count > 1 || mask & (ACTIVITY_COMMS | ACTIVITY_TRANSFER))
+		activities_add(s, mask, twice, dt);
 }
 
 static void active_remove(struct state *s, int32_t slot)
@@ -423,13 +473,11 @@ static void active_remove(struct state *s, int32_t slot)
 		}
 }
 
-static int32_t running_add(struct state *s, struct running r)
+static struct running *running_add(struct state *s, int32_t *slot)
 {
-	int32_t slot = s->free_slots[--s->free_count];
-
-	s->slots[slot] = r;
-	s->active[s->active_count++] = slot;
-	return slot;
+	*slot = s->free_slots[--s->free_count];
+	s->active[s->active_count++] = *slot;
+	return &s->slots[*slot];
 }
 
 static void running_drop(struct state *s, int32_t slot)
@@ -655,34 +703,28 @@ static void make_room(struct state *s)
 
 static void span_begin(struct state *s, const struct subject *start, const struct op_event *e)
 {
-	int spans = 0;
+	int32_t spans = 0, slot;
 
 	for (int i = 0; i < s->active_count; i++)
 		spans += s->slots[s->active[i]].is_span;
 	if (spans >= SPANS_MAX)
 		return;
-	running_add(s, (struct running){ .subject = start->index,
-			       .lane = -1,
-			       .parent = -1,
-			       .bit = op_kind_activity(start->kind),
-			       .is_span = true,
-			       .start_ps = e->start_ps,
-			       .end_ps = INT64_MAX,
-			       .step = s->serial });
+	*running_add(s, &slot) = (struct running){ .subject = start->index,
+		.lane = -1,
+		.parent = -1,
+		.bit = (int32_t)op_kind_activity(start->kind),
+		.is_span = true,
+		.start_ps = e->start_ps,
+		.end_ps = INT64_MAX,
+		.step = s->serial };
 }
 
-static int bit_of(const struct subject *s)
+static void event_begin(struct state *s, const struct known *known, const struct op_event *e)
 {
-	int bit = (int)op_kind_activity(s->kind);
-
-	return bit ? bit : ACTIVITY_COMPUTE; /* a loop's own time keeps the core busy */
-}
-
-static void event_begin(struct state *s, const struct subject *subject, const struct op_event *e)
-{
+	const struct subject *subject = known->subject;
 	struct lane_state *l = &s->lanes[e->lane];
 	bool nested = s->out->plane->lanes[e->lane].class == LANE_OPS;
-	int32_t parent = -1;
+	int32_t parent = -1, slot;
 
 	make_room(s);
 	if (nested) {
@@ -691,13 +733,14 @@ static void event_begin(struct state *s, const struct subject *subject, const st
 		if (parent >= 0)
 			active_remove(s, parent);
 	}
-	int32_t slot = running_add(s, (struct running){ .subject = subject->index,
-						.lane = nested ? e->lane : -1,
-						.parent = parent,
-						.bit = bit_of(subject),
-						.start_ps = e->start_ps,
-						.end_ps = e->end_ps,
-						.step = s->in_step ? s->serial : -1 });
+	*running_add(s, &slot) = (struct running){ .subject = subject->index,
+		.lane = nested ? e->lane : -1,
+		.parent = parent,
+		.bit = known->bit,
+		.has_own_span = subject->async != ASYNC_NONE,
+		.start_ps = e->start_ps,
+		.end_ps = e->end_ps,
+		.step = s->in_step ? s->serial : -1 };
 	if (nested)
 		l->top = slot;
 	if (subject->async == ASYNC_START)
@@ -706,7 +749,8 @@ static void event_begin(struct state *s, const struct subject *subject, const st
 
 static void event_take(struct state *s, const struct op_event *e)
 {
-	const struct subject *subject = subject_of(s, e->op);
+	const struct known *known = known_of(s, e->op);
+	const struct subject *subject = known->subject;
 	bool first_kernel = true;
 
 	advance(s, e->start_ps);
@@ -723,32 +767,34 @@ static void event_take(struct state *s, const struct op_event *e)
 	if (subject->groups_kernels)
 		group_add(s, subject, e);
 	if (e->bytes > 0 && s->in_step)
-		pending_of(s, subject->index)->bytes += e->bytes;
-	s->out->copy_count[s->out->plane->ops[e->op].copy]++;
-	event_begin(s, subject, e);
+		pending_of(s, subject->index)->total.bytes += e->bytes;
+	s->out->copy_count[known->copy]++;
+	event_begin(s, known, e);
 	if (e->end_ps > s->out->last_ps)
 		s->out->last_ps = e->end_ps;
 	s->out->events++;
 }
 
-static void state_init(struct state *s, struct sweep *out, const struct step_plan *plan,
-	const struct host_facts *facts, struct registry *registry, struct arena *keep)
+static struct state *state_new(struct sweep *out, const struct step_plan *plan,
+	const struct host_facts *facts, struct registry *registry, struct arena *keep,
+	struct arena *work, struct arena step_empty)
 {
-	struct arena step_empty = s->step_empty;
+	struct state *s = arena_make(work, struct state, 1);
 
-	*s = (struct state){ .out = out,
-		.plan = plan,
-		.facts = facts,
-		.registry = registry,
-		.keep = keep,
-		.step_keep = step_empty,
-		.step_empty = step_empty,
-		.last_subject = -1 };
-	s->lanes = arena_make(keep, struct lane_state, out->plane->lane_count);
+	s->out = out;
+	s->plan = plan;
+	s->facts = facts;
+	s->registry = registry;
+	s->keep = keep;
+	s->work = work;
+	s->step_keep = s->step_empty = step_empty;
+	s->last_subject = -1;
+	s->lanes = arena_make(work, struct lane_state, out->plane->lane_count);
 	for (ptrdiff_t i = 0; i < out->plane->lane_count; i++)
 		s->lanes[i] = (struct lane_state){ .top = -1, .group = { .subject = -1 } };
 	for (int i = 0; i < SWEEP_MAX_RUNNING; i++)
 		s->free_slots[s->free_count++] = SWEEP_MAX_RUNNING - 1 - i;
+	return s;
 }
 
 static bool in_marked_step(const struct state *s)
@@ -783,7 +829,7 @@ static void sweep_finish(struct state *s)
 
 static bool sweep_once(struct state *s, int64_t limit, struct diag *err)
 {
-	struct merge *m = merge_new(s->out->plane, s->keep);
+	struct merge *m = merge_new(s->out->plane, s->work);
 	struct op_event e;
 
 	while ((limit == 0 || s->out->events < limit) && merge_next(m, &e)) {
@@ -804,20 +850,21 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 	const struct host_facts *facts, struct registry *registry, int64_t limit,
 	struct arena *keep, struct sweep *ret, struct diag *err)
 {
-	struct state *s = arena_make(keep, struct state, 1);
+	struct arena work = arena_new(ARENA_RUN_BYTES), step_empty = arena_new(ARENA_SCRATCH_BYTES);
 	bool sorted = false, ok;
 
 	p->keep = keep;
-	s->step_empty = arena_new(ARENA_SCRATCH_BYTES);
 	for (;;) {
 		*ret = (struct sweep){ .plane = p, .host = host, .sorted = sorted };
 		ret->gaps = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
-		state_init(s, ret, plan, facts, registry, keep);
-		ok = sweep_once(s, limit, err);
+		ok = sweep_once(state_new(ret, plan, facts, registry, keep, &work, step_empty),
+			limit, err);
 		if (ok || err->id != DIAG_NONE)
 			break;
+		arena_clear(&work);
 		sorted = true; /* one more lane is marked to be sorted: begin again */
 	}
-	arena_free(&s->step_empty);
+	arena_free(&work);
+	arena_free(&step_empty);
 	return ok || diag_context(err, "%.*s", STR_ARG(p->profile->input->path));
 }

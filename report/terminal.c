@@ -20,6 +20,7 @@
  * Failures come before warnings, each by gain.  The count stands last, where a reader of a long
  * log looks first.  A batch ends with a table of its profiles.
  */
+#include <limits.h>
 #include <stdarg.h>
 
 #include "base/text.h"
@@ -557,8 +558,12 @@ static void put_totals(struct page *p, const struct report_set *set)
 	page_line(p);
 }
 
-static int page_width(int wanted)
+/* One line a profile is a promise of -q: nothing wraps. */
+static int page_width(const struct report_style *style)
 {
+	int wanted = style->width;
+	if (style->quiet)
+		return INT_MAX / 2;
 	int width = wanted > 0 ? wanted : WIDTH_DEFAULT;
 	return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
 }
@@ -566,7 +571,7 @@ static int page_width(int wanted)
 void report_terminal(const struct report_set *set, const struct report_style *style,
 	struct arena *keep, struct out *out)
 {
-	struct page page = { out, keep, style->color, page_width(style->width), 0 };
+	struct page page = { out, keep, style->color, page_width(style), 0 };
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		if (i && !style->quiet)
 			page_break(&page);

@@ -36,9 +36,9 @@ class Report:
     def line(self, word, capture, quantity, detail):
         print(f"{word:4}  {capture:22}  {quantity:24}  {detail}", flush=True)
 
-    def skip(self, capture, why):
+    def skip(self, capture, quantity, why):
         self.skipped += 1
-        self.line("skip", capture, "-", why)
+        self.line("skip", capture, quantity, why)
 
     def fail(self, capture, quantity, why):
         self.failed += 1
@@ -47,6 +47,9 @@ class Report:
     def check(self, capture, quantity, expected, found, same=None):
         """Two dictionaries by subject; a subject that one side lacks counts as None."""
         same = same or exactly
+        if not expected and not found:
+            self.skip(capture, quantity, "neither side has any")
+            return
         wrong = [(key, expected.get(key), found.get(key)) for key in {**expected, **found}
                  if not same(expected.get(key), found.get(key))]
         if not wrong:
@@ -222,7 +225,7 @@ def compare_host(report, capture, run, tables):
     report.check(capture, "transfers.count", {key: n for key, (n, _) in ours.items()},
                  pick(rows, "count"))
     report.check(capture, "transfers.bytes",
-                 {key: size / device_steps for key, (_, size) in ours.items()},
+                 {key: size and size / device_steps for key, (_, size) in ours.items()},
                  pick(rows, "bytes"), closely)
 
 
@@ -280,7 +283,7 @@ def main():
     if SHARED.is_dir():
         walk(run_folders(SHARED))
     else:
-        report.skip("shared", "../shared/profiles is absent: real captures were not compared")
+        report.skip("shared", "-", "../shared/profiles is absent: real captures were not compared")
     print(f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped")
     return 1 if report.failed else 0
 

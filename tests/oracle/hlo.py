@@ -119,6 +119,12 @@ class Module:
     def runs_once(self, name):
         return self.home[name].id in self.once
 
+    def started_by(self, name):
+        """The start of an async pair whose done this is; None for any other op."""
+        if name not in self.home or not self.instruction(name).opcode.endswith("-done"):
+            return None
+        return self.home[name].by_id[self.instruction(name).operands[0]].name
+
     # ---- FLOPs ------------------------------------------------------------------------------
 
     def matmul_flops(self, name):

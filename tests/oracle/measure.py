@@ -17,7 +17,9 @@ GPU_PLANE = re.compile(r"/device:GPU:\d+$")
 PROGRAM_IN_NAME = re.compile(r"\((\d+)\)$")
 DISTURBANCE = re.compile(r"backend_compile|\$.* (start|stop)_trace$")
 TRANSFER = re.compile(r"Memcpy(H2D|D2H|D2D|P2P)|Copy(Host|Device)To(Host|Device)")
-READ_WRITE_HBM = 1                              # memory_space of a breakdown entry
+COPY_KERNEL = "__amd_rocclr_copyBuffer"         # how newer AMD profiles show a memory copy
+HOLDERS = ("while", "call", "conditional")      # what their events cost is their bodies' cost
+IN_HBM = 1                                      # memory_space of a breakdown entry
 
 
 class Execution:
@@ -48,6 +50,7 @@ class Device:
     def __init__(self, host, name, kind):
         self.host, self.name, self.kind = host, name, kind
         self.intervals = []                      # of every op or kernel event
+        self.spans = []                          # from an async op's start to the end of its done
         self.executions = []
         self.launches = collections.defaultdict(list)   # program -> [(start, host start)]
         self.module_counts = collections.Counter()      # program -> events on XLA Modules
@@ -64,7 +67,7 @@ class Device:
 
     def busy(self):
         total, reached = 0, self.start
-        for start, end in sorted(self.intervals):
+        for start, end in sorted(self.intervals + self.spans):
             total += max(0, end - max(start, reached))
             reached = max(reached, end)
         return total
@@ -110,6 +113,18 @@ def find_launches(device, modules):
         once = not module or op not in module.home or module.runs_once(op)
         if once and markers.setdefault(program, op) == op:
             device.launches[program].append((execution.start, execution.host_start))
+
+
+def find_spans(device, modules):
+    """What an async pair moves is in flight from its start to the end of its done."""
+    started = {}
+    for execution in sorted(device.executions, key=lambda e: e.start):
+        module = modules.get(execution.program)
+        start = module.started_by(execution.op) if module else None
+        if (execution.program, start) in started:
+            end = sum(device_clock(execution.event))
+            device.spans.append((started.pop((execution.program, start)), end))
+        started[execution.program, execution.op] = execution.start
 
 
 # ---- devices ------------------------------------------------------------------------------------
@@ -165,6 +180,7 @@ def read_tpu(host, plane, modules):
         elif line.name == "Steps":
             device.steps_line = sorted(line.events, key=lambda e: device_clock(e)[0])
     find_launches(device, modules)
+    find_spans(device, modules)
     return device
 
 
@@ -274,13 +290,14 @@ def note_allocator(found, stats):
 
 # ---- steps --------------------------------------------------------------------------------------
 
-def launch_steps(launches, numbers, each):
+def launch_steps(device, launches, numbers, each):
     """Steps of `each` launches; each lasts to the start of the next, the last is not complete."""
+    host_end_seen = max(e.event.end for e in device.executions)
     steps = []
     for i, number in enumerate(numbers):
         start, host_start = launches[i * each]
         last = i + 1 == len(numbers)
-        end, host_end = (start, host_start) if last else launches[(i + 1) * each]
+        end, host_end = (device.end, host_end_seen) if last else launches[(i + 1) * each]
         steps.append(Step(number, start, end, host_start, host_end, not last))
     return steps
 
@@ -341,7 +358,7 @@ class Run:
             return "annotation"
         for device in self.devices:
             launches = device.launches.get(self.main, [])
-            device.steps = launch_steps(launches, range(len(launches)), 1)
+            device.steps = launch_steps(device, launches, range(len(launches)), 1)
         return "program"
 
     def _annotated(self):
@@ -356,7 +373,7 @@ class Run:
                 if not numbers or len(launches) % len(numbers):
                     return False
                 each = len(launches) // len(numbers)
-                found.append((device, launch_steps(launches, numbers, each)))
+                found.append((device, launch_steps(device, launches, numbers, each)))
         for device, steps in found:
             device.steps = steps
         return bool(found)
@@ -421,14 +438,14 @@ class Run:
         return stats.get("model_flops") or stats.get("flops")
 
     def transfers(self):
-        """Direction -> (count, bytes) over all devices and steady steps."""
-        found = {}
+        """Direction -> (count, bytes or None) over all devices and steady steps."""
+        found = collections.defaultdict(list)
         for execution in self.steady_executions():
             direction = transfer_direction(execution.event)
             if direction:
-                count, size = found.get(direction, (0, 0))
-                found[direction] = count + 1, size + transfer_bytes(execution.event)
-        return found
+                found[direction].append(transfer_bytes(execution.event))
+        return {direction: (len(sizes), None if None in sizes else sum(sizes))
+                for direction, sizes in found.items()}
 
     def allocators(self):
         return {(host.name, name): row for host in self.hosts
@@ -446,20 +463,23 @@ def times(executions):
 
 
 def hbm_bytes(event):
-    """HBM bytes of one execution as a TPU profile says; None elsewhere."""
+    """HBM bytes of one execution as a TPU profile says; None elsewhere and for loops."""
+    if event.meta.get("hlo_category") in HOLDERS:
+        return None
     if "memory_access_breakdown" in event.meta:
         parts = hlo.messages(hlo.collect(event.meta["memory_access_breakdown"]), 1)
-        return sum(hlo.one_int(p, 3) for p in parts if hlo.one_int(p, 2) == READ_WRITE_HBM)
+        return sum(hlo.one_int(p, 3) for p in parts if hlo.one_int(p, 2) == IN_HBM)
     return event.meta.get("bytes_accessed")
 
 
 def transfer_direction(event):
     found = TRANSFER.match(event.name)
     if not found:
-        return "unknown" if "memcpy_details" in event.stats else None
+        copies = event.name.startswith(COPY_KERNEL) and "hlo_op" not in event.stats
+        return "unknown" if copies or "memcpy_details" in event.stats else None
     return (found[1] or f"{found[2][0]}2{found[3][0]}").lower()
 
 
 def transfer_bytes(event):
     found = re.search(r"\b(?:size|num_bytes):(\d+)", event.stats.get("memcpy_details", ""))
-    return int(found[1]) if found else 0
+    return int(found[1]) if found else None

@@ -265,14 +265,14 @@ static void dropped(void **state)
 
 static void many_at_once(void **state)
 {
-	static struct input in[1030];
+	/* More than a process may usually have descriptors: mappings need none. */
+	static struct input in[3000];
 	int open_now = 0;
 	(void)state;
 	struct str path = file_with("many", STR("x"));
-	while (open_now < 1030 && input_open(path, &a, &in[open_now], &err))
+	while (open_now < 3000 && input_open(path, &a, &in[open_now], &err))
 		open_now++;
-	assert_true(open_now > 200 && open_now <= 1024);
-	assert_true(err.id == DIAG_LIMIT || err.id == DIAG_FILE_OPEN);
+	assert_int_equal(open_now, 3000);
 	for (int i = 0; i < open_now; i++)
 		input_close(&in[i]);
 	assert_true(input_open(path, &a, &in[0], &err));
