@@ -20,9 +20,10 @@ enum { OCTAVE_BITS = 9, OCTAVE = 1 << OCTAVE_BITS };
 /* Buckets are kept in whole runs of this many: 512 bytes, a quarter of an octave. */
 enum { BUCKET_RUN = 128 };
 
-static int64_t add_saturated(int64_t a, int64_t b)
+static inline int64_t add_saturated(int64_t a, int64_t b)
 {
-	return a > INT64_MAX - b ? INT64_MAX : a + b;
+	int64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
 static int32_t dist_bucket(int64_t value)
@@ -83,9 +84,9 @@ static void widen(struct dist *d, int64_t count, int64_t sum, int64_t min, int64
 	d->count = add_saturated(d->count, count);
 }
 
-void dist_add(struct dist *d, struct arena *keep, int64_t value_ps)
+/* The kept buckets are a function of min and max: a sample between them needs no others. */
+static void widen_and_cover(struct dist *d, struct arena *keep, int64_t value)
 {
-	int64_t value = value_ps < 0 ? 0 : value_ps;
 	ptrdiff_t samples = (ptrdiff_t)d->count;
 	widen(d, 1, value, value, value);
 	if (d->count <= DIST_EXACT) {
@@ -95,6 +96,18 @@ void dist_add(struct dist *d, struct arena *keep, int64_t value_ps)
 	if (!d->buckets)
 		spill(d, keep, samples);
 	cover(d, keep);
+	count_in(d, dist_bucket(value), 1);
+}
+
+void dist_add(struct dist *d, struct arena *keep, int64_t value_ps)
+{
+	int64_t value = value_ps < 0 ? 0 : value_ps;
+	if (!d->buckets || value < d->min || value > d->max) {
+		widen_and_cover(d, keep, value);
+		return;
+	}
+	d->sum = add_saturated(d->sum, value);
+	d->count = add_saturated(d->count, 1);
 	count_in(d, dist_bucket(value), 1);
 }
 

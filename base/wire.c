@@ -8,27 +8,9 @@
  */
 #include "base/wire.h"
 
-/* A varint holds 7 bits a byte; ten bytes hold 64, the tenth only the last one. */
-enum { VARINT_BYTES = 10 };
-
-static inline uint64_t load64(const uint8_t *p)
-{
-	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
-	       (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
-	       (uint64_t)p[7] << 56;
-}
-
 static inline uint32_t load32(const uint8_t *p)
 {
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-/* Close the gaps of one bit between eight groups of seven: 8 x 7 -> 4 x 14 -> 2 x 28 -> 56. */
-static inline uint64_t squeeze(uint64_t x)
-{
-	x = (x & 0x007f007f007f007fu) | (x & 0x7f007f007f007f00u) >> 1;
-	x = (x & 0x00003fff00003fffu) | (x & 0x3fff00003fff0000u) >> 2;
-	return (x & 0x000000000fffffffu) | (x & 0x0fffffff00000000u) >> 4;
 }
 
 static const char WHY_VARINT_END[] = "a number runs past the end of its message";
@@ -39,13 +21,13 @@ static const uint8_t *varint_slow(
 	const uint8_t *p, const uint8_t *end, uint64_t *ret, const char **why)
 {
 	uint64_t value = 0;
-	for (int i = 0; i < VARINT_BYTES; i++) {
+	for (int i = 0; i < WIRE_NUMBER_BYTES; i++) {
 		if (p == end) {
 			*why = WHY_VARINT_END;
 			return NULL;
 		}
 		uint64_t byte = *p++;
-		if (i == VARINT_BYTES - 1 && byte > 1)
+		if (i == WIRE_NUMBER_BYTES - 1 && byte > 1)
 			break;
 		value |= (byte & 0x7f) << (7 * i);
 		if (byte < 0x80) {
@@ -73,18 +55,16 @@ static inline uint64_t load_tail(const uint8_t *p, ptrdiff_t n)
 
 static inline uint64_t load_up_to(const uint8_t *p, const uint8_t *end)
 {
-	return end - p >= 8 ? load64(p) : load_tail(p, end - p);
+	return end - p >= 8 ? wire_load64(p) : load_tail(p, end - p);
 }
 
-/* The varint that ends at the lowest of `stops`, the clear top bits of x's bytes. */
-static inline uint64_t varint_in(uint64_t x, uint64_t stops)
+const uint8_t *wire_long_number(const uint8_t *p, uint64_t *ret)
 {
-	return squeeze(x & (stops ^ (stops - 1)));
-}
-
-static inline int bytes_to(uint64_t stops)
-{
-	return (__builtin_ctzll(stops) >> 3) + 1;
+	const char *why;
+	if (p[8] >= 0x80)
+		return varint_slow(p, p + WIRE_NUMBER_BYTES, ret, &why);
+	*ret = wire_squeeze(wire_load64(p)) | (uint64_t)p[8] << 56;
+	return p + 9;
 }
 
 static inline const uint8_t *varint(
@@ -93,8 +73,8 @@ static inline const uint8_t *varint(
 	uint64_t x = load_up_to(p, end), stops = ~x & 0x8080808080808080u;
 	if (!stops)
 		return varint_slow(p, end, ret, why);
-	*ret = varint_in(x, stops);
-	return p + bytes_to(stops);
+	*ret = wire_varint_in(x, stops);
+	return p + wire_varint_bytes(stops);
 }
 
 static bool fail(struct wire *w, const char *why)
@@ -129,7 +109,7 @@ static bool take_fixed(struct wire *w, struct wire_field *f, const uint8_t *p, p
 {
 	if (w->end - p < size)
 		return fail(w, WHY_VARINT_END);
-	f->num = size == 8 ? load64(p) : load32(p);
+	f->num = size == 8 ? wire_load64(p) : load32(p);
 	w->at = p + size;
 	return true;
 }
@@ -183,8 +163,8 @@ bool wire_next(struct wire *w, struct wire_field *f)
 			return next_slow(w, f);
 		f->number = (uint32_t)(tag >> 3);
 		f->type = WIRE_VARINT;
-		f->num = varint_in(rest, stops);
-		w->at = p + 1 + bytes_to(stops);
+		f->num = wire_varint_in(rest, stops);
+		w->at = p + 1 + wire_varint_bytes(stops);
 		return true;
 	}
 	if (is_short(tag, WIRE_LEN)) {

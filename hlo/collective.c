@@ -176,7 +176,7 @@ static void axis_of(const struct hlo_module *m, const struct hlo_instruction *i,
 }
 
 /* Pairs looked at to follow one ring: in a list sorted by source each is found at once. */
-#define RING_BUDGET (1 << 20)
+#define RING_BUDGET (1 << 16)
 
 /* Where `source` sends to; -1 if nowhere, or nowhere that could be found in time. */
 static int64_t next_target(const struct hlo_dims *pairs, int64_t source, int *budget)
@@ -210,40 +210,6 @@ static void ring_of(const struct hlo_instruction *i, struct hlo_collective *c, s
 		(long long)c->group_size, (long long)c->stride);
 }
 
-/* Ops that hand an array on as it is, or nearly so: a collective of their result moves the same. */
-static bool hands_on(const struct hlo_instruction *i)
-{
-	switch (i->op) {
-	case HLO_BITCAST:
-	case HLO_COPY:
-	case HLO_COPY_START:
-	case HLO_COPY_DONE:
-	case HLO_CONVERT:
-	case HLO_RESHAPE:
-	case HLO_TRANSPOSE:
-	case HLO_SLICE:
-	case HLO_DYNAMIC_SLICE:
-	case HLO_GET_TUPLE_ELEMENT:
-	case HLO_ASYNC_START:
-	case HLO_ASYNC_UPDATE:
-	case HLO_ASYNC_DONE:
-	case HLO_OPT_BARRIER:
-	case HLO_BROADCAST:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool note_hands_on(void *arg, const struct hlo_module *m, ptrdiff_t instruction)
-{
-	bool *sliced = arg;
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	*sliced |= i->op == HLO_DYNAMIC_SLICE;
-	bool scalar = i->shape.dtype != DTYPE_TUPLE && !i->shape.rank; /* an index */
-	return scalar || hands_on(i) || opcode_rule(i->op) == HLO_RULE_FREE;
-}
-
 /* From an operand back to where it comes from; longer ways have done work on the way. */
 enum { MAX_WAY = 32 };
 
@@ -259,8 +225,11 @@ static struct origin origin_of(const struct hlo_module *m, ptrdiff_t instruction
 		const struct hlo_instruction *i = &m->instructions[o.instruction];
 		bool on = hands_on(i);
 		o.sliced |= i->op == HLO_DYNAMIC_SLICE;
-		if (i->op == HLO_FUSION)
-			on = inside_walk(m, o.instruction, note_hands_on, &o.sliced);
+		const struct hlo_inside *x = i->op == HLO_FUSION ? inside_of(m, i) : NULL;
+		if (x) {
+			on = x->only_hands_on;
+			o.sliced |= x->slices;
+		}
 		if (!on || !i->operand_count)
 			break;
 		o.instruction = i->operands[0];
@@ -274,7 +243,7 @@ static bool is_backward(const struct hlo_instruction *i)
 }
 
 /* How far behind an async-start without operands its update is looked for. */
-enum { MAX_DISTANCE = 2048 };
+enum { MAX_DISTANCE = 512 };
 
 /*
  * What the collective works on, seen from outside its wrapper.  A start that takes nothing (TPU
@@ -328,7 +297,7 @@ bool hlo_collective(const struct hlo_module *m, ptrdiff_t instruction, struct ar
 	const struct hlo_instruction *outer = &m->instructions[start >= 0 ? start : instruction];
 	ptrdiff_t inner = hlo_unwrap(m, outer - m->instructions);
 	const struct hlo_instruction *i = &m->instructions[inner];
-	enum op_kind kind = collective_kind(m, outer, i);
+	enum op_kind kind = collective_kind(m, i);
 	if (kind == KIND_UNKNOWN)
 		return false;
 	*ret = (struct hlo_collective){ .kind = kind,

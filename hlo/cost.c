@@ -15,19 +15,28 @@ struct callee {
 	struct footprint *footprint;
 };
 
+/* Taps of convolutions walked for one module, 0.4 s worth of them: a thousand convolutions of
+ * batched matmuls take a tenth. */
+#define TAP_BUDGET ((int64_t)1 << 24)
+
 struct hlo_costs {
 	const struct hlo_module *m;
 	enum hlo_platform platform;
 	struct arena *keep;
-	struct callee *callees; /* per computation */
+	int64_t taps;
+	struct callee *callees;	 /* per computation */
+	struct traffic **tuples; /* per instruction: all of its result, once somebody asked */
 };
 
 struct hlo_costs *hlo_costs_new(
 	const struct hlo_module *m, enum hlo_platform platform, struct arena *keep)
 {
 	struct hlo_costs *costs = arena_make(keep, struct hlo_costs, 1);
-	*costs = (struct hlo_costs){ .m = m, .platform = platform, .keep = keep };
+	*costs = (struct hlo_costs){
+		.m = m, .platform = platform, .keep = keep, .taps = TAP_BUDGET
+	};
 	costs->callees = arena_make(keep, struct callee, m->computation_count);
+	costs->tuples = arena_make(keep, struct traffic *, m->instruction_count);
 	return costs;
 }
 
@@ -118,6 +127,18 @@ struct traffic traffic_of_callee(struct hlo_costs *costs, ptrdiff_t computation)
 	return sum;
 }
 
+const struct traffic *traffic_of_tuple(struct hlo_costs *costs, ptrdiff_t instruction)
+{
+	struct traffic *t = costs->tuples[instruction];
+	if (t)
+		return t;
+	t = costs->tuples[instruction] = arena_make(costs->keep, struct traffic, 1);
+	t->bound = COST_EXACT;
+	traffic_of_result(
+		costs, costs->m, costs->platform, &costs->m->instructions[instruction], t);
+	return t;
+}
+
 const struct footprint *footprint_of(struct hlo_costs *costs, ptrdiff_t computation)
 {
 	struct callee *callee = &costs->callees[computation];
@@ -155,7 +176,8 @@ static double operand_elements(const struct rule *r, ptrdiff_t k)
 
 static struct matmul_context context(const struct rule *r)
 {
-	return (struct matmul_context){ r->costs->m, r->costs->platform, r->costs->keep };
+	return (struct matmul_context){ r->costs->m, r->costs->platform, r->costs->keep,
+		&r->costs->taps };
 }
 
 static void rule_none(const struct rule *r)

@@ -102,17 +102,20 @@ static int64_t comb_count(const struct comb *c, int64_t offset)
 	return floor_div(high - first, c->period) - floor_div(low - 1 - first, c->period);
 }
 
-static bool sane(const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel)
+static bool within(int64_t value, int64_t least)
 {
-	const int64_t extents[] = { in, out, kernel, w->stride, w->window_dilation,
-		w->base_dilation };
-	for (size_t i = 0; i < sizeof(extents) / sizeof(extents[0]); i++)
-		if (extents[i] < 0 || extents[i] >= MAX_EXTENT)
-			return false;
-	return w->padding_low > -MAX_EXTENT && w->padding_low < MAX_EXTENT;
+	return value >= least && value < MAX_EXTENT;
 }
 
-double valid_positions(const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel)
+static bool sane(const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel)
+{
+	return within(in, 0) && within(out, 0) && within(kernel, 0) && within(w->stride, 1) &&
+	       within(w->window_dilation, 1) && within(w->base_dilation, 1) &&
+	       within(w->padding_low, -MAX_EXTENT);
+}
+
+double valid_positions(
+	const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel, int64_t *budget)
 {
 	if (!sane(w, in, out, kernel))
 		return NAN;
@@ -124,8 +127,9 @@ double valid_positions(const struct hlo_window_dim *w, int64_t in, int64_t out, 
 	struct comb c =
 		comb_new(walk_kernel ? out : kernel, walk_kernel ? w->stride : w->window_dilation,
 			w->base_dilation, (in - 1) * w->base_dilation);
-	if (taps > MAX_TAPS)
+	if (taps > MAX_TAPS || taps > *budget)
 		return NAN;
+	*budget -= taps;
 	double sum = 0;
 	for (int64_t t = 0; t < taps; t++)
 		sum += (double)comb_count(&c, t * stride - w->padding_low);
@@ -139,33 +143,45 @@ static int64_t extent(const struct shape *s, const struct hlo_dims *dims, ptrdif
 	return s->dims[dims->items[i]];
 }
 
+double convolution_flops(const struct convolution *c, int64_t *budget)
+{
+	const struct hlo_convolution *dims = c->dims;
+	double flops = 2 * dim(c->in, dims->input_feature) / (double)c->feature_groups *
+		       dim(c->kernel, dims->kernel_output_feature) * dim(c->in, dims->input_batch) /
+		       (double)c->batch_groups;
+	if (c->rank != dims->input_spatial.count)
+		return NAN;
+	for (ptrdiff_t i = 0; i < c->rank; i++)
+		flops *= valid_positions(&c->window[i], extent(c->in, &dims->input_spatial, i),
+			extent(c->out, &dims->output_spatial, i),
+			extent(c->kernel, &dims->kernel_spatial, i), budget);
+	return flops;
+}
+
 double hlo_convolution_flops(const struct shape *out, const struct shape *lhs,
 	const struct shape *rhs, const struct hlo_convolution *dims,
 	const struct hlo_window_dim *window, ptrdiff_t window_rank, int64_t feature_group_count,
 	int64_t batch_group_count)
 {
-	double flops = 2 * dim(lhs, dims->input_feature) / (double)feature_group_count *
-		       dim(rhs, dims->kernel_output_feature) * dim(lhs, dims->input_batch) /
-		       (double)batch_group_count;
-	if (window_rank != dims->input_spatial.count)
-		return NAN;
-	for (ptrdiff_t i = 0; i < window_rank; i++)
-		flops *= valid_positions(&window[i], extent(lhs, &dims->input_spatial, i),
-			extent(out, &dims->output_spatial, i),
-			extent(rhs, &dims->kernel_spatial, i));
-	return flops;
+	const struct convolution c = { lhs, rhs, out, dims, window, window_rank,
+		feature_group_count, batch_group_count };
+	int64_t budget = MAX_TAPS;
+	return convolution_flops(&c, &budget);
 }
 
 /*
- * A spatial dimension that a matmul has too: one tap per output (a batch or row dimension, written
- * with a kernel of 1 or with dilations), or one output over the whole input (a contraction).
+ * A spatial dimension that a matmul has too.  XLA:TPU writes rows with a kernel of one, further
+ * contractions as one output over the whole input, columns as a kernel over an input of one, and
+ * batches by dilations that leave one tap per output.
  */
 static bool is_matmul_dim(const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel)
 {
-	double valid = valid_positions(w, in, out, kernel);
-	if (out == 1 && kernel == in)
-		return valid == (double)in;
-	return valid == (double)out && (kernel == 1 || kernel == in) && out == in;
+	bool rows = kernel == 1 && out == in && w->stride == 1 && w->base_dilation == 1;
+	bool contraction = out == 1 && kernel == in && !w->padding_low;
+	bool columns = in == 1 && kernel == out;
+	bool batch = kernel == in && out == in && w->base_dilation == in && w->stride == in - 1 &&
+		     !w->padding_low;
+	return rows || contraction || columns || batch;
 }
 
 bool convolution_is_matmul(const struct shape *out, const struct shape *lhs,

@@ -1,42 +1,117 @@
-/* Looking into fusions, calls and async wrappers.  See inside.h. */
+/* What is inside of computations.  See inside.h. */
 #include "hlo/inside.h"
 
 #include "hlo/work.h"
 
-/* Reducers and loop bodies are called too, but what they hold is not what the op is. */
 bool is_wrapper(const struct hlo_instruction *i)
 {
 	return i->called_count && (i->op == HLO_FUSION || i->op == HLO_ASYNC_START ||
 					  i->op == HLO_CALL || i->op == HLO_CUSTOM_CALL);
 }
 
-struct walk {
-	const struct hlo_module *m;
-	inside_fn *visit;
-	void *arg;
-	int budget;
-};
-
-/* Recursion is bounded by HLO_MAX_CALL_DEPTH. */
-static bool walk_computation(struct walk *w, ptrdiff_t computation)
+bool hands_on(const struct hlo_instruction *i)
 {
-	const struct hlo_computation *c = &w->m->computations[computation];
-	for (ptrdiff_t k = c->first; k < c->first + c->count; k++) {
-		const struct hlo_instruction *i = &w->m->instructions[k];
-		if (--w->budget < 0)
-			return false;
-		bool inner = is_wrapper(i) && i->called[0] >= 0;
-		if (inner ? !walk_computation(w, i->called[0]) : !w->visit(w->arg, w->m, k))
-			return false;
+	switch (i->op) {
+	case HLO_BITCAST:
+	case HLO_COPY:
+	case HLO_COPY_START:
+	case HLO_COPY_DONE:
+	case HLO_CONVERT:
+	case HLO_RESHAPE:
+	case HLO_TRANSPOSE:
+	case HLO_SLICE:
+	case HLO_DYNAMIC_SLICE:
+	case HLO_GET_TUPLE_ELEMENT:
+	case HLO_ASYNC_START:
+	case HLO_ASYNC_UPDATE:
+	case HLO_ASYNC_DONE:
+	case HLO_OPT_BARRIER:
+	case HLO_BROADCAST:
+		return true;
+	default:
+		return false;
 	}
-	return true;
 }
 
-bool inside_walk(const struct hlo_module *m, ptrdiff_t wrapper, inside_fn *visit, void *arg)
+static bool is_scalar(const struct hlo_instruction *i)
 {
-	const struct hlo_instruction *i = &m->instructions[wrapper];
-	struct walk w = { m, visit, arg, INSIDE_BUDGET };
-	return !is_wrapper(i) || i->called[0] < 0 || walk_computation(&w, i->called[0]);
+	return i->shape.dtype != DTYPE_TUPLE && !i->shape.rank;
+}
+
+static bool is_small_work(const struct hlo_instruction *i)
+{
+	return i->op == HLO_SLICE || i->op == HLO_DYNAMIC_SLICE ||
+	       (is_scalar(i) && opcode_kind(i->op) == KIND_ELEMENTWISE);
+}
+
+static bool is_target(enum op_kind kind)
+{
+	return kind == KIND_MATMUL || kind == KIND_CONVOLUTION || op_kind_is_collective(kind);
+}
+
+static void note_target(struct hlo_inside *x, int targets, ptrdiff_t target)
+{
+	x->targets = x->targets + targets < 2 ? x->targets + targets : 2;
+	if (targets)
+		x->target = target;
+}
+
+static void note_alone(const struct hlo_module *m, ptrdiff_t at, struct hlo_inside *x)
+{
+	const struct hlo_instruction *i = &m->instructions[at];
+	enum op_kind kind = kind_alone(m, i);
+	if (is_target(opcode_kind(i->op)))
+		note_target(x, 1, at);
+	if (op_kind_is_collective(kind))
+		kind = collective_kind(m, i);
+	if (i->op == HLO_DYNAMIC_UPDATE_SLICE)
+		kind = KIND_ELEMENTWISE; /* unless it is the result, which kind.c looks at */
+	x->slices |= i->op == HLO_DYNAMIC_SLICE;
+	x->only_hands_on &= hands_on(i) || is_scalar(i) || opcode_rule(i->op) == HLO_RULE_FREE;
+	if (is_small_work(i))
+		x->has_small_work = true;
+	else
+		x->kinds |= 1u << kind;
+}
+
+_Static_assert(KIND_COUNT <= 32, "hlo_inside.kinds has a bit per kind");
+
+static void note_wrapper(struct hlo_inside *x, const struct hlo_inside *inner)
+{
+	x->kinds |= inner->kinds;
+	x->has_small_work |= inner->has_small_work;
+	x->only_hands_on &= inner->only_hands_on;
+	x->slices |= inner->slices;
+	note_target(x, inner->targets, inner->target);
+}
+
+static void gather_one(struct hlo_module *m, ptrdiff_t computation)
+{
+	const struct hlo_computation *c = &m->computations[computation];
+	struct hlo_inside *x = &m->inside[computation];
+	ptrdiff_t works = 0;
+	*x = (struct hlo_inside){ .only_hands_on = true, .target = -1, .only = -1 };
+	for (ptrdiff_t k = c->first; k < c->first + c->count; k++) {
+		const struct hlo_inside *inner = inside_of(m, &m->instructions[k]);
+		if (inner)
+			note_wrapper(x, inner);
+		else
+			note_alone(m, k, x);
+		if (opcode_rule(m->instructions[k].op) != HLO_RULE_FREE)
+			x->only = ++works == 1 ? k : -1;
+	}
+}
+
+void inside_gather(struct hlo_module *m, const ptrdiff_t *callees_first, struct arena *keep)
+{
+	m->inside = arena_make(keep, struct hlo_inside, m->computation_count);
+	for (ptrdiff_t i = 0; i < m->computation_count; i++)
+		gather_one(m, callees_first[i]);
+}
+
+const struct hlo_inside *inside_of(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	return is_wrapper(i) && i->called[0] >= 0 ? &m->inside[i->called[0]] : NULL;
 }
 
 ptrdiff_t inside_root(const struct hlo_module *m, const struct hlo_instruction *i)
@@ -64,13 +139,11 @@ bool is_async_collective_done(const struct hlo_module *m, const struct hlo_instr
 	       (i->op == HLO_FUSION && str_starts(i->name, STR("async-collective-done")));
 }
 
-enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instruction *wrapper,
-	const struct hlo_instruction *collective)
+enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instruction *collective)
 {
 	enum op_kind kind = opcode_kind(collective->op);
-	const struct hlo_computation *c = called_at(m, wrapper, 0);
-	if (kind == KIND_ALL_REDUCE && wrapper->op == HLO_FUSION && c &&
-		str_starts(c->name, STR("all-reduce-scatter")))
+	const struct hlo_computation *c = &m->computations[collective->computation];
+	if (kind == KIND_ALL_REDUCE && str_starts(c->name, STR("all-reduce-scatter")))
 		return KIND_REDUCE_SCATTER;
 	return op_kind_is_collective(kind) ? kind : KIND_UNKNOWN;
 }
@@ -125,25 +198,8 @@ ptrdiff_t hlo_async_start(const struct hlo_module *m, ptrdiff_t done)
 	return -1;
 }
 
-struct target {
-	ptrdiff_t found; /* -1 none */
-	int count;
-};
-
-static bool note_target(void *arg, const struct hlo_module *m, ptrdiff_t instruction)
-{
-	struct target *t = arg;
-	enum op_kind kind = opcode_kind(m->instructions[instruction].op);
-	if (kind != KIND_MATMUL && kind != KIND_CONVOLUTION && !op_kind_is_collective(kind))
-		return true;
-	t->found = instruction;
-	return ++t->count < 2;
-}
-
 ptrdiff_t hlo_unwrap(const struct hlo_module *m, ptrdiff_t instruction)
 {
-	struct target t = { -1, 0 };
-	if (!is_wrapper(&m->instructions[instruction]))
-		return instruction;
-	return inside_walk(m, instruction, note_target, &t) && t.count ? t.found : instruction;
+	const struct hlo_inside *x = inside_of(m, &m->instructions[instruction]);
+	return x && x->targets == 1 ? x->target : instruction;
 }

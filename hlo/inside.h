@@ -1,8 +1,9 @@
 /*
- * Looking into fusions, calls and async wrappers.
+ * What is inside of computations: the raw material for telling what a fusion, a call or an async
+ * wrapper is.
  *
- * Computations may be shared by many callers, so a walk of everything inside can take exponential
- * time on a crafted module: every walk has a budget of instructions and says when it ran out.
+ * Gathered once, callees before callers, because computations are shared: looking into them anew
+ * from every caller would take exponential time on a crafted module.
  *
  * Private to hlo/.
  */
@@ -11,14 +12,24 @@
 
 #include "hlo/module.h"
 
-/* More than any fusion or wrapped computation met; a fused scan body has a few thousand. */
-#define INSIDE_BUDGET 65536
+struct hlo_inside {
+	uint32_t kinds;	     /* 1 << kind of everything in it, and of what wrappers in it hold */
+	bool has_small_work; /* slices, and arithmetic on indices: what no copy is spoilt by */
+	bool only_hands_on;  /* nothing but copies, casts and slices of its parameters */
+	bool slices;	     /* has a dynamic-slice */
+	int targets;	     /* matmuls and collectives; 2 stands for several */
+	ptrdiff_t target;    /* the instruction, when it is one */
+	ptrdiff_t only;	     /* the one instruction that does anything; -1 none, or several */
+};
 
-/* Called for every instruction that is no wrapper itself; false ends the walk. */
-typedef bool inside_fn(void *arg, const struct hlo_module *m, ptrdiff_t instruction);
-/* False when ended by the visitor or the budget. */
-bool inside_walk(const struct hlo_module *m, ptrdiff_t wrapper, inside_fn *visit, void *arg);
+/* `callees_first` lists all computations.  NULL in m->inside until then. */
+void inside_gather(struct hlo_module *m, const ptrdiff_t *callees_first, struct arena *keep);
 
+/* Of the first computation that `i` calls; NULL if it calls none, or is no wrapper. */
+const struct hlo_inside *inside_of(const struct hlo_module *m, const struct hlo_instruction *i);
+
+/* Fusions, calls, async starts, custom calls of computations.  Reducers and loop bodies are called
+ * too, but what they hold is not what the op is. */
 bool is_wrapper(const struct hlo_instruction *i);
 /* The root of the first computation that `i` calls, through bitcasts; -1 if there is none. */
 ptrdiff_t inside_root(const struct hlo_module *m, const struct hlo_instruction *i);
@@ -29,7 +40,12 @@ bool is_async_collective_done(const struct hlo_module *m, const struct hlo_instr
 
 /* The collective that an op is, or KIND_UNKNOWN: an all-reduce that a TPU fusion slices down to
  * each device's share is a reduce-scatter. */
-enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instruction *wrapper,
-	const struct hlo_instruction *collective);
+enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instruction *collective);
+
+/* Ops that hand an array on as it is, or nearly so: a collective of their result moves the same. */
+bool hands_on(const struct hlo_instruction *i);
+
+/* kind.c: the kind of an instruction without looking into what it calls. */
+enum op_kind kind_alone(const struct hlo_module *m, const struct hlo_instruction *i);
 
 #endif

@@ -240,6 +240,7 @@ bool read_instruction(struct reader *r, struct str message, struct hlo_instructi
 			diag_context(r->err, "instruction %.*s", STR_ARG(ret->name));
 		return false;
 	}
+	ret->proto = message;
 	ret->op = opcode_find(ret->opcode);
 	at_least_one(&ret->feature_group_count);
 	at_least_one(&ret->batch_group_count);

@@ -31,26 +31,14 @@ static const enum op_kind ranks[] = {
 	KIND_UNKNOWN,
 };
 
-/* Memory space 5 is the host's on every platform. */
-enum { HOST_SPACE = 5 };
-
-/* Recursion is bounded by SHAPE_MAX_DEPTH. */
-static bool on_host(const struct shape *s)
-{
-	if (!s)
-		return false;
-	for (ptrdiff_t i = 0; i < s->element_count; i++)
-		if (on_host(&s->elements[i]))
-			return true;
-	return !s->element_count && s->memory_space == HOST_SPACE;
-}
-
 static bool touches_host(const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	for (ptrdiff_t k = 0; k < i->operand_count; k++)
-		if (on_host(operand_shape(m, i, k)))
+	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
+		const struct shape *s = operand_shape(m, i, k);
+		if (s && s->on_host)
 			return true;
-	return on_host(&i->shape);
+	}
+	return i->shape.on_host;
 }
 
 /* Ops that only move data are transfers when the host is at one end. */
@@ -92,40 +80,6 @@ static struct str scope_end(struct str op_name)
 	return str_from_offset(op_name, str_rfind_char(str_head(op_name, last), '/') + 1);
 }
 
-/* What a wrapper holds, as bits 1 << kind. */
-struct contents {
-	uint32_t seen;
-	bool has_small_work; /* what no copy is spoilt by: slices, and arithmetic on indices */
-	const struct hlo_instruction *wrapper;
-};
-
-static bool is_small_work(const struct hlo_instruction *i)
-{
-	bool scalar = i->shape.dtype != DTYPE_TUPLE && !i->shape.rank;
-	return i->op == HLO_SLICE || i->op == HLO_DYNAMIC_SLICE ||
-	       (scalar && opcode_kind(i->op) == KIND_ELEMENTWISE);
-}
-
-static enum op_kind kind_alone(const struct hlo_module *m, const struct hlo_instruction *i);
-
-static bool note_contents(void *arg, const struct hlo_module *m, ptrdiff_t instruction)
-{
-	struct contents *c = arg;
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	enum op_kind kind = kind_alone(m, i);
-	if (op_kind_is_collective(kind))
-		kind = collective_kind(m, c->wrapper, i);
-	if (i->op == HLO_DYNAMIC_UPDATE_SLICE)
-		kind = KIND_ELEMENTWISE; /* unless it is the result: see root_updates */
-	if (is_small_work(i))
-		c->has_small_work = true;
-	else
-		c->seen |= 1u << kind;
-	return true;
-}
-
-_Static_assert(KIND_COUNT <= 32, "contents.seen has a bit per kind");
-
 static bool is_update(const struct hlo_module *m, ptrdiff_t instruction)
 {
 	return instruction >= 0 &&
@@ -144,18 +98,18 @@ static bool root_updates(const struct hlo_module *m, const struct hlo_instructio
 	return is_update(m, root);
 }
 
-/* The kind of the heaviest thing inside; KIND_UNKNOWN when nothing is known to be done. */
+/* The kind of the heaviest thing inside; KIND_UNKNOWN when nothing is done. */
 static enum op_kind heaviest(const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	struct contents c = { .wrapper = i };
-	inside_walk(m, i - m->instructions, note_contents, &c);
-	if (root_updates(m, i))
-		c.seen |= 1u << KIND_UPDATE;
+	const struct hlo_inside *x = inside_of(m, i);
+	if (!x)
+		return KIND_UNKNOWN;
+	uint32_t kinds = x->kinds | (uint32_t)root_updates(m, i) << KIND_UPDATE;
 	size_t rank = 0;
-	while (ranks[rank] != KIND_UNKNOWN && !(c.seen >> ranks[rank] & 1))
+	while (ranks[rank] != KIND_UNKNOWN && !(kinds >> ranks[rank] & 1))
 		rank++;
-	bool small = ranks[rank] == KIND_UNKNOWN && c.has_small_work;
-	return small ? KIND_ELEMENTWISE : ranks[rank];
+	bool something = x->has_small_work || (kinds >> KIND_UNKNOWN & 1);
+	return ranks[rank] == KIND_UNKNOWN && something ? KIND_ELEMENTWISE : ranks[rank];
 }
 
 static enum op_kind fusion_kind(const struct hlo_module *m, const struct hlo_instruction *i)
@@ -185,17 +139,8 @@ static enum op_kind custom_kind(const struct hlo_module *m, const struct hlo_ins
 static const struct hlo_instruction *only_work(
 	const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	const struct hlo_computation *c = called_at(m, i, 0);
-	const struct hlo_instruction *only = NULL;
-	for (ptrdiff_t k = 0; c && k < c->count; k++) {
-		const struct hlo_instruction *x = &m->instructions[c->first + k];
-		if (opcode_rule(x->op) == HLO_RULE_FREE)
-			continue;
-		if (only)
-			return NULL;
-		only = x;
-	}
-	return only;
+	const struct hlo_inside *x = inside_of(m, i);
+	return x && x->only >= 0 ? &m->instructions[x->only] : NULL;
 }
 
 /* A slice or update in a wrapper of its own is how XLA prefetches: a copy in the background. */
@@ -265,8 +210,7 @@ static const struct {
 	{ HLO_RECV_DONE, channel_kind },
 };
 
-/* Without looking into wrappers: what it is inside one. */
-static enum op_kind kind_alone(const struct hlo_module *m, const struct hlo_instruction *i)
+enum op_kind kind_alone(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	if (i->op == HLO_CONVOLUTION)
 		return convolution_kind(m, i);

@@ -215,9 +215,9 @@ static void convolution(const struct matmul_context *c, const struct hlo_instruc
 		unknown(w);
 		return;
 	}
-	double flops = hlo_convolution_flops(out, in, kernel, i->convolution, i->window,
-		i->window_rank, i->feature_group_count, i->batch_group_count);
-	add(c, i, in, kernel, flops, COST_EXACT, w);
+	const struct convolution x = { in, kernel, out, i->convolution, i->window, i->window_rank,
+		i->feature_group_count, i->batch_group_count };
+	add(c, i, in, kernel, convolution_flops(&x, c->taps), COST_EXACT, w);
 	w->has_convolution = true;
 }
 

@@ -119,9 +119,10 @@ void work_convolution(
 {
 	struct operands o = two_operands(c, i);
 	double flops = NAN;
+	const struct convolution x = { o.lhs, o.rhs, &i->shape, i->convolution, i->window,
+		i->window_rank, i->feature_group_count, i->batch_group_count };
 	if (o.lhs && o.rhs && i->convolution)
-		flops = hlo_convolution_flops(&i->shape, o.lhs, o.rhs, i->convolution, i->window,
-			i->window_rank, i->feature_group_count, i->batch_group_count);
+		flops = convolution_flops(&x, c->taps);
 	add(c, i, w, o, flops, COST_EXACT);
 	w->has_convolution |= is_real_convolution(c->m, i);
 }

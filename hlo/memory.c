@@ -292,6 +292,8 @@ static bool is_of_space(struct assignment *a, struct trace *t)
 		}
 		first = false;
 	}
+	if (p.w.why)
+		wire_error(&p.w, a->r->whole, "HeapSimulatorTrace", a->r->err);
 	return ours;
 }
 
@@ -476,7 +478,7 @@ static bool replay_trace(struct assignment *a, struct hlo_memory *ret)
 {
 	struct replay p;
 	const struct trace *t = choose_trace(a);
-	if (!t)
+	if (!t || a->r->err->id != DIAG_NONE)
 		return a->r->err->id == DIAG_NONE;
 	if (!replay_run(&p, a, t, INT64_MAX) || !replay_run(&p, a, t, p.at_peak))
 		return false;

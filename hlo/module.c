@@ -2,6 +2,7 @@
  * HloModuleProto into struct hlo_module: two passes over the bytes (count, then read), then ids
  * become indices, one computation at a time.
  */
+#include "hlo/inside.h"
 #include "hlo/internal.h"
 
 static bool has_computations(struct str bytes)
@@ -339,22 +340,29 @@ static void visit_computation(struct order *o, const struct hlo_computation *c)
 }
 
 /* Computations that call each other in a ring never come to the queue. */
-static bool order_calls(struct hlo_module *m, struct arena scratch, struct diag *err)
+static bool order_calls(struct order *o, struct diag *err)
 {
-	struct order o = { .m = m };
-	o.waiting = arena_make(&scratch, ptrdiff_t, m->computation_count);
-	o.queue = arena_make(&scratch, ptrdiff_t, m->computation_count);
-	count_calls(&o);
-	for (ptrdiff_t next = 0; next < o.queued; next++) {
-		const struct hlo_computation *c = &m->computations[o.queue[next]];
+	struct hlo_module *m = o->m;
+	count_calls(o);
+	for (ptrdiff_t next = 0; next < o->queued; next++) {
+		const struct hlo_computation *c = &m->computations[o->queue[next]];
 		if (c->depth >= HLO_MAX_CALL_DEPTH)
 			return diag_set(err, DIAG_LIMIT,
 				"computations call each other more than %d deep",
 				HLO_MAX_CALL_DEPTH);
-		visit_computation(&o, c);
+		visit_computation(o, c);
 	}
-	return o.queued == m->computation_count ||
+	return o->queued == m->computation_count ||
 	       diag_set(err, DIAG_HLO, "computations call each other in a ring");
+}
+
+static void reverse(ptrdiff_t *items, ptrdiff_t count)
+{
+	for (ptrdiff_t i = 0; i < count / 2; i++) {
+		ptrdiff_t last = items[count - 1 - i];
+		items[count - 1 - i] = items[i];
+		items[i] = last;
+	}
 }
 
 static bool resolve(struct parse *p)
@@ -367,9 +375,14 @@ static bool resolve(struct parse *p)
 			return diag_context(
 				p->r->err, "computation %.*s", STR_ARG(m->computations[i].name));
 	resolve_called(m, p->proto.entry_id, *keep);
-	if (!order_calls(m, *keep, p->r->err))
-		return false;
 	m->index = index_names(m, keep);
+	struct order o = { .m = m };
+	o.waiting = arena_make(keep, ptrdiff_t, m->computation_count);
+	o.queue = arena_make(keep, ptrdiff_t, m->computation_count);
+	if (!order_calls(&o, p->r->err))
+		return false;
+	reverse(o.queue, o.queued);
+	inside_gather(m, o.queue, keep);
 	return true;
 }
 

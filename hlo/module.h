@@ -95,6 +95,7 @@ struct hlo_instruction {
 	struct hlo_dims source_target; /* pairs flattened: s0,t0,s1,t1,... */
 	struct str sharding;	       /* bytes of OpSharding, unread */
 	int64_t backend_payload; /* 1 + HloModuleProto.payloads index, 0 none; for the parser */
+	struct str proto;	 /* its HloInstructionProto, for what is rarely asked */
 };
 
 struct hlo_computation {
@@ -125,6 +126,7 @@ struct hlo_module {
 	struct str buffer_assignment; /* proto bytes for hlo/memory.h; empty when absent */
 	struct hlo_index *index;      /* name -> instruction */
 	struct hlo_frames *frames;    /* stack frames */
+	struct hlo_inside *inside;    /* per computation: what is in it and what it calls */
 };
 
 /*
@@ -145,6 +147,12 @@ ptrdiff_t hlo_find_exact(const struct hlo_module *m, struct str name);
 /* A stack of source lines, innermost first; returns how many were written (at most max). */
 ptrdiff_t hlo_stack(const struct hlo_module *m, const struct hlo_instruction *i,
 	struct hlo_source *ret, ptrdiff_t max);
+
+/*
+ * How often a while runs its body: as the backend wrote it down, else read off a loop that counts
+ * up to a constant (TPU programs only have that); 0 unknown.
+ */
+int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction);
 
 /* The `-start` of a `-done` (through operands), else -1.  Copies, collectives, async wrappers. */
 ptrdiff_t hlo_async_start(const struct hlo_module *m, ptrdiff_t done);

@@ -99,7 +99,8 @@ static int64_t dim_fold(int64_t major, int64_t minor)
 
 /*
  * One tile over the trailing dimensions: [.., a, b] under T(s,t) becomes
- * [.., ceil(a/s), ceil(b/t), s, t].  A dimension marked '*' is folded into the next more minor one first.
+ * [.., ceil(a/s), ceil(b/t), s, t].  A dimension marked '*' is folded into the next more minor one
+ * first.
  */
 static void physical_tile(struct physical *p, const struct tile *t)
 {
@@ -143,17 +144,34 @@ static int64_t leaf_padded_bytes(const struct shape *s)
 
 int64_t shape_elements(const struct shape *s)
 {
-	return sum_leaves(s, leaf_elements);
+	return s->sums ? s->sums->elements : sum_leaves(s, leaf_elements);
 }
 
 int64_t shape_logical_bytes(const struct shape *s)
 {
-	return sum_leaves(s, leaf_logical_bytes);
+	return s->sums ? s->sums->logical : sum_leaves(s, leaf_logical_bytes);
 }
 
 int64_t shape_padded_bytes(const struct shape *s)
 {
-	return sum_leaves(s, leaf_padded_bytes);
+	return s->sums ? s->sums->padded : sum_leaves(s, leaf_padded_bytes);
+}
+
+/* Elements are complete before their tuple is, so every leaf is added up once a level. */
+void shape_complete(struct shape *s, struct arena *keep)
+{
+	s->on_host = !is_tuple(s) && s->memory_space == SHAPE_HOST_SPACE;
+	if (!is_tuple(s))
+		return;
+	struct shape_sums *sums = arena_make(keep, struct shape_sums, 1);
+	for (ptrdiff_t i = 0; i < s->element_count; i++) {
+		const struct shape *element = &s->elements[i];
+		s->on_host |= element->on_host;
+		sums->elements = size_add(sums->elements, shape_elements(element));
+		sums->logical = size_add(sums->logical, shape_logical_bytes(element));
+		sums->padded = size_add(sums->padded, shape_padded_bytes(element));
+	}
+	s->sums = sums;
 }
 
 ptrdiff_t shape_leaf_count(const struct shape *s)

@@ -23,12 +23,18 @@
 #define SHAPE_MAX_LEAVES 65536 /* a combined collective or a while state of a large model */
 #define LAYOUT_MAX_TILES 8
 #define TILE_MAX_RANK	 16	   /* tiles met in the wild have at most 5 */
+#define SHAPE_HOST_SPACE 5	   /* S(5) */
 #define DIM_UNBOUNDED	 INT64_MIN /* "?": makes every size INT64_MAX, that is, unknown */
 #define TILE_COMBINE	 INT64_MIN /* "*" in a tile: folded into the next more minor dimension */
 
 struct tile {
 	int64_t *dims;
 	ptrdiff_t rank;
+};
+
+/* A tuple may be large and have many users: its sizes are added up once. */
+struct shape_sums {
+	int64_t elements, logical, padded;
 };
 
 struct shape {
@@ -47,8 +53,10 @@ struct shape {
 	int64_t memory_space;	/* S(n): 0 default */
 	struct shape *elements; /* of a tuple, arrays or inner tuples; of a buffer, its array */
 	ptrdiff_t element_count;
-	ptrdiff_t leaves;     /* leaves below it; 1 for anything that is no tuple */
-	ptrdiff_t leaf_first; /* leaves of the siblings before it in its tuple */
+	ptrdiff_t leaves;	       /* leaves below it; 1 for anything that is no tuple */
+	ptrdiff_t leaf_first;	       /* leaves of the siblings before it in its tuple */
+	bool on_host;		       /* a leaf has memory space 5, the host's on every platform */
+	const struct shape_sums *sums; /* of a tuple read from a file; NULL: added up when asked */
 };
 
 /* From a ShapeProto's bytes.  `whole` is the file's bytes, for offsets in errors. */
@@ -71,6 +79,9 @@ int64_t shape_elements(const struct shape *s);
 int64_t shape_logical_bytes(const struct shape *s);
 /* Bytes with tiles, element width, alignment and prefix; equal to logical without those. */
 int64_t shape_padded_bytes(const struct shape *s);
+
+/* For the readers: what is known of a shape once it is complete (on_host, sums). */
+void shape_complete(struct shape *s, struct arena *keep);
 
 /* The i-th leaf (array, token or opaque), in order; NULL past the end.  A lone array is its own
  * leaf 0. */

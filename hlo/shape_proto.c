@@ -197,7 +197,10 @@ bool read_shape(struct reader *r, struct str message, struct shape *ret)
 	r->depth++;
 	bool ok = read_message(r, &shape_table, message, &p);
 	r->depth--;
-	return ok && shape_finish(r, message, &p);
+	if (!ok || !shape_finish(r, message, &p))
+		return false;
+	shape_complete(ret, r->keep);
+	return true;
 }
 
 bool shape_from_proto(

@@ -340,12 +340,17 @@ static bool tuple(struct cursor *c, struct shape *s, enum dtype type, ptrdiff_t 
 
 static bool shape(struct cursor *c, struct shape *s)
 {
+	bool ok;
 	skip_blanks(c);
 	if (take(c, STR("(")))
-		return tuple(c, s, DTYPE_TUPLE, SHAPE_MAX_LEAVES);
-	if (take(c, STR("b(")))
-		return tuple(c, s, DTYPE_BUFFER, 1);
-	return array(c, s);
+		ok = tuple(c, s, DTYPE_TUPLE, SHAPE_MAX_LEAVES);
+	else if (take(c, STR("b(")))
+		ok = tuple(c, s, DTYPE_BUFFER, 1);
+	else
+		ok = array(c, s);
+	if (ok)
+		shape_complete(s, c->keep);
+	return ok;
 }
 
 /* The line of the text that holds `at`, cut around it, as a place for a caret. */

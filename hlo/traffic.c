@@ -98,6 +98,18 @@ static void touch_shape(const struct touch *x, const struct shape *s)
 		touch_shape(x, &s->elements[i]);
 }
 
+/* A tuple may have many users: what reading all of it takes is added up once. */
+static void touch_operand(const struct touch *x, ptrdiff_t k)
+{
+	const struct hlo_instruction *operand = operand_at(x->m, x->i, k);
+	if (!operand)
+		return;
+	if (operand->shape.dtype == DTYPE_TUPLE)
+		traffic_add(x->t, traffic_of_tuple(x->costs, operand - x->m->instructions));
+	else
+		touch_shape(x, &operand->shape);
+}
+
 /* Part of an array: never more than the whole. */
 static void touch_part(const struct touch *x, struct extent part, const struct shape *of)
 {
@@ -123,7 +135,7 @@ static void touch_operands(const struct touch *x, ptrdiff_t from)
 {
 	for (ptrdiff_t k = from; k < x->i->operand_count; k++)
 		if (!seen_before(x->i, k))
-			touch_shape(x, operand_shape(x->m, x->i, k));
+			touch_operand(x, k);
 }
 
 /* Results of start ops carry their operands and handles along: (destination, source, context). */
@@ -208,8 +220,10 @@ static void touch_fusion_operands(const struct touch *x, const struct footprint 
 	const struct extent whole = { .whole = true };
 	for (ptrdiff_t k = 0; k < x->i->operand_count; k++) {
 		const struct shape *s = operand_shape(x->m, x->i, k);
-		if (s)
+		if (s && s->dtype != DTYPE_TUPLE)
 			touch_part(x, k < f->read_count ? f->reads[k] : whole, s);
+		else
+			touch_operand(x, k);
 	}
 }
 
@@ -285,6 +299,13 @@ static void (*const touches[HLO_RULE_COUNT])(const struct touch *) = {
 	[HLO_RULE_WRAPPER] = touch_callees,
 	[HLO_RULE_CONDITIONAL] = touch_heaviest,
 };
+
+void traffic_of_result(struct hlo_costs *costs, const struct hlo_module *m,
+	enum hlo_platform platform, const struct hlo_instruction *i, struct traffic *t)
+{
+	struct touch x = { costs, m, platform, i, t };
+	touch_shape(&x, &i->shape);
+}
 
 void traffic_of(struct hlo_costs *costs, const struct hlo_module *m, enum hlo_platform platform,
 	const struct hlo_instruction *i, struct traffic *t)

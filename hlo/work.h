@@ -43,7 +43,17 @@ const struct hlo_computation *called_at(
 ptrdiff_t skip_views(const struct hlo_module *m, ptrdiff_t instruction);
 
 /* flops.c */
-double valid_positions(const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel);
+double valid_positions(
+	const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel, int64_t *budget);
+struct convolution {
+	const struct shape *in, *kernel, *out;
+	const struct hlo_convolution *dims;
+	const struct hlo_window_dim *window;
+	ptrdiff_t rank;
+	int64_t feature_groups, batch_groups;
+};
+/* Walks at most *budget taps, and takes them off; NaN when there are more. */
+double convolution_flops(const struct convolution *c, int64_t *budget);
 bool convolution_is_matmul(const struct shape *out, const struct shape *lhs,
 	const struct shape *rhs, const struct hlo_instruction *i);
 
@@ -58,6 +68,7 @@ struct matmul_context {
 	const struct hlo_module *m;
 	enum hlo_platform platform;
 	struct arena *keep;
+	int64_t *taps; /* of convolutions that may still be walked: see flops.c */
 };
 void work_dot(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w);
 void work_ragged_dot(
@@ -99,6 +110,9 @@ const struct footprint *footprint_of(struct hlo_costs *costs, ptrdiff_t computat
 struct extent extent_of(const struct shape *s);
 void extent_add(struct extent *e, struct extent more);
 void traffic_add(struct traffic *t, const struct traffic *more);
+const struct traffic *traffic_of_tuple(struct hlo_costs *costs, ptrdiff_t instruction);
+void traffic_of_result(struct hlo_costs *costs, const struct hlo_module *m,
+	enum hlo_platform platform, const struct hlo_instruction *i, struct traffic *t);
 void traffic_of(struct hlo_costs *costs, const struct hlo_module *m, enum hlo_platform platform,
 	const struct hlo_instruction *i, struct traffic *t);
 

@@ -61,8 +61,8 @@
 	REAL(roofline_ratio_lo, RATIO, "ideal over measured step time, ops of unknown cost taken as free") \
 	REAL(roofline_ratio_hi, RATIO, "the same, ops of unknown cost taken as ideal")         \
 	REAL(useful_flops_ratio, RATIO, "model FLOPs over counted FLOPs; needs the job file")      \
-	REAL(unattributed_ratio, RATIO, "device time whose op has no HLO instruction")             \
-	REAL(judged_ratio, RATIO, "device busy time of ops whose roofline is known")               \
+	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")             \
+	REAL(judged_ratio, RATIO, "of the time in compute and copies, the share in ops whose roofline is known")               \
 	REAL(tiny_ops_ratio, RATIO, "device busy time in ops shorter than 10 us")                  \
 	REAL(tiny_ops_count_ratio, RATIO, "share of op executions shorter than 10 us")             \
 	REAL(compiles_in_steps, COUNT, "compilations inside steps after the first")                \
@@ -122,7 +122,7 @@
 	REAL(time_s, SECONDS, "self time of all those executions")                                 \
 	REAL(time_share, RATIO, "of the steady-step time of all devices")                          \
 	REAL(mean_s, SECONDS, "time_s / count")                                                    \
-	REAL(p50_s, SECONDS, "median execution")                                                   \
+	REAL(p50_s, SECONDS, "median execution; within 0.1% beyond 256 executions")                 \
 	REAL(lo_s, SECONDS, "low end of the 95% interval of the median; n = steady steps")         \
 	REAL(hi_s, SECONDS, "high end of that interval")                                           \
 	REAL(max_s, SECONDS, "longest execution")                                                  \
@@ -235,7 +235,7 @@
 	REAL(owner_bytes, BYTES, "what the job file expects")                                      \
 	REAL(window_peak_bytes, BYTES, "largest use seen inside the window (heap and stack)")      \
 	REAL(lifetime_peak_bytes, BYTES, "allocator's own peak since the process began")           \
-	REAL(other_live_bytes, BYTES, "live at the peak and not part of the program")              \
+	REAL(other_live_bytes, BYTES, "alive during the whole window beyond the program's parameters")              \
 	REAL(arguments_bytes, BYTES, "the program's parameters")                                   \
 	REAL(temp_bytes, BYTES, "the program's temporaries at their peak")                         \
 	REAL(output_bytes, BYTES, "the program's outputs that are not donated parameters")         \
@@ -306,7 +306,7 @@
 #define TABLES(X)                                                                                  \
 	X(run, RUN_COLUMNS, "name", "the job; one row")                                            \
 	X(devices, DEVICES_COLUMNS, "device", "a device plane")                                    \
-	X(programs, PROGRAMS_COLUMNS, "module", "a compiled program that ran")                     \
+	X(programs, PROGRAMS_COLUMNS, "module", "a compiled program with ops that ran")                     \
 	X(steps, STEPS_COLUMNS, "step", "a step on a device")                                      \
 	X(ops, OPS_COLUMNS, "key", "an HLO op of a program, over all devices and steady steps")    \
 	X(families, FAMILIES_COLUMNS, "family", "ops alike but for layer number")                  \

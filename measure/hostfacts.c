@@ -73,7 +73,9 @@ static void allocator_sample(
 	struct allocator *a = allocator_of(f, allocator_name(e, keep), host, keep);
 	int64_t used = bytes_of(s, STAT_BYTES_RESERVED) + bytes_of(s, STAT_BYTES_ALLOCATED);
 	int64_t peak = bytes_of(s, STAT_PEAK_BYTES_IN_USE);
-	a->samples++;
+	int64_t allocated = bytes_of(s, STAT_BYTES_ALLOCATED);
+	if (a->samples++ == 0 || allocated < a->lowest_bytes)
+		a->lowest_bytes = allocated;
 	if (used >= a->window_peak_bytes) {
 		a->window_peak_bytes = used;
 		a->capacity_bytes = used + bytes_of(s, STAT_BYTES_AVAILABLE);

@@ -59,7 +59,7 @@ static void allocator_row(struct measured *m, const struct allocator *a, const s
 	planned(row, p, plan);
 	if (p)
 		row->other_live_bytes =
-			fmax(0, (double)a->window_peak_bytes - (double)plan->peak_bytes);
+			fmax(0, (double)a->lowest_bytes - (double)plan->arguments_bytes);
 }
 
 /* Without allocator events the plan stands alone, once for each device. */

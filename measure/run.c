@@ -194,9 +194,20 @@ static struct mask_sum run_masks(const struct measured *m)
 
 /* What the run row needs of the ops: sums over the ops table. */
 struct op_sums {
-	double time, known, unattributed, tiny, count, tiny_count, copies, update_excess;
+	double time, bounded, judgeable, known, unattributed, tiny, count, tiny_count, copies, update_excess;
 	double flops, hbm_bytes, ideal, comms_ideal;
 };
+
+/* Work on the chip, which a roofline could judge: not moving data to others or the host. */
+static bool is_judgeable(const struct ops_row *op)
+{
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (str_eq(op->kind, op_kind_name((enum op_kind)k))) {
+			enum activity a = op_kind_activity((enum op_kind)k);
+			return (a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && op->is_async == 0;
+		}
+	return false;
+}
 
 static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 {
@@ -204,8 +215,12 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 
 	sum->time += op->time_s;
 	sum->count += op->count;
+	if (is_judgeable(op)) {
+		sum->judgeable += op->time_s;
+		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
+	}
 	if (!isnan(op->roofline_s)) {
-		sum->known += op->time_s;
+		sum->bounded += op->time_s;
 		*(comms ? &sum->comms_ideal : &sum->ideal) += op->roofline_s * op->count;
 	}
 	if (str_eq(op->attribution, STR("none")))
@@ -233,7 +248,7 @@ static void run_row_ops(struct measured *m, struct run_row *row)
 		op_sums_add(&sum, &table_rows(m->tables, ops)[i]);
 	if (sum.time > 0) {
 		row->unattributed_ratio = sum.unattributed / sum.time;
-		row->judged_ratio = sum.known / sum.time;
+		row->judged_ratio = sum.known / sum.judgeable;
 		row->tiny_ops_ratio = sum.tiny / sum.time;
 		row->tiny_ops_count_ratio = sum.tiny_count / sum.count;
 	}
@@ -248,7 +263,7 @@ static void run_row_ops(struct measured *m, struct run_row *row)
 	row->hbm_util = sum.hbm_bytes / (t * roofline_hbm_bps(&m->first->chip));
 	double ideal = sum.ideal > sum.comms_ideal ? sum.ideal : sum.comms_ideal;
 	row->roofline_ratio_lo = ideal / t;
-	row->roofline_ratio_hi = fmin(1, (ideal + (sum.time - sum.known)) / t);
+	row->roofline_ratio_hi = fmin(1, (ideal + (sum.time - sum.bounded)) / t);
 }
 
 /* Idle devices have planes too, so planes tell how many devices a host has. */
@@ -345,12 +360,12 @@ void fill_run(struct measured *m, struct str name)
 	row->compiles_in_steps = count_compiles_in_steps(m);
 }
 
-/* The union of all activity: every moment that is under some mask. */
+/* The union of all activity: every moment with some mask but 0, which is idle. */
 static double busy_s(const struct sweep *s)
 {
 	int64_t busy_ps = 0;
 
-	for (int mask = 0; mask < ACTIVITY_MASKS; mask++)
+	for (int mask = 1; mask < ACTIVITY_MASKS; mask++)
 		busy_ps += s->window_mask_ps[mask];
 	return (double)busy_ps * PS;
 }

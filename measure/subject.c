@@ -145,8 +145,11 @@ static void subject_attribute(struct subject *s)
 {
 	const struct hlo_module *m = s->program->hlo;
 
+	/* A memory copy needs no instruction to be known for what it is. */
+	bool named = s->said.hlo_op.len > 0 || s->said.copy != COPY_NONE;
+
 	s->instruction = -1;
-	s->attribution = s->said.hlo_op.len > 0 ? ATTRIBUTION_PROFILE : ATTRIBUTION_NONE;
+	s->attribution = named ? ATTRIBUTION_PROFILE : ATTRIBUTION_NONE;
 	if (!m || s->said.hlo_op.len == 0)
 		return;
 	s->instruction = hlo_find_exact(m, s->said.hlo_op);
@@ -170,9 +173,9 @@ static void subject_understand(struct subject *s)
 
 	s->kind = kind_decide(s->program, s->instruction, &s->said, s->platform);
 	s->start = -1;
-	s->groups_kernels = s->attribution != ATTRIBUTION_NONE &&
+	s->groups_kernels = s->said.hlo_op.len > 0 &&
 		(s->platform == PLATFORM_AMD || s->platform == PLATFORM_NVIDIA);
-	s->may_mark = s->attribution != ATTRIBUTION_NONE;
+	s->may_mark = s->said.hlo_op.len > 0;
 	if (s->instruction < 0)
 		return;
 	const struct hlo_instruction *i = &m->instructions[s->instruction];

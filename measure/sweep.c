@@ -13,11 +13,15 @@
 #define JOURNAL_MAX 8192
 
 struct running {
-	int32_t subject, lane, parent; /* parent: the slot it suspends, -1 none */
-	int32_t bit;		       /* enum activity */
-	bool is_span;		       /* an async pair in flight, not an event */
-	bool has_own_span;	       /* half of an async pair: its span tells what it hides */
-	int64_t start_ps, end_ps, self_ps, step;
+	struct running *parent; /* the one it suspends; NULL none */
+	int32_t subject, lane;
+	int32_t bit;		 /* enum activity */
+	bool is_span;		 /* an async pair in flight, not an event */
+	bool is_half;		 /* of an async pair: its span tells what it hides */
+	int32_t comms, transfer; /* 1 when its time is shared with others of that activity */
+	int64_t start_ps, end_ps, step;
+	int64_t self_ps;   /* active up to now, but for */
+	int64_t active_ps; /* the time since this */
 };
 
 /* Consecutive kernels of one op on one stream. */
@@ -29,7 +33,7 @@ struct kernel_group {
 };
 
 struct lane_state {
-	int32_t top; /* slot of the innermost running op; -1 none */
+	struct running *top; /* the innermost running op; NULL none */
 	struct kernel_group group;
 };
 
@@ -39,11 +43,12 @@ struct program_state {
 	int64_t run, start_ps, end_ps;
 };
 
-/* What the open step owes a subject, beside the journal. */
+/* What the open step owes a subject, beside the journal.  Small: cleared with every step. */
 struct pending {
-	struct op_total total;
-	int32_t instances; /* of a collective, so far */
-	bool touched;	   /* listed in state.touched */
+	int64_t overlap_ps, exposed_ps, hidden_ps, bytes; /* as in op_total */
+	struct op_total *poured; /* executions that left the journal; NULL none */
+	int32_t instances;	 /* of a collective, so far */
+	bool touched;		 /* listed in state.touched */
 };
 
 struct execution {
@@ -78,20 +83,25 @@ struct state {
 	ptrdiff_t known_cap;
 
 	struct running slots[SWEEP_MAX_RUNNING];
-	int32_t active[SWEEP_MAX_RUNNING], free_slots[SWEEP_MAX_RUNNING];
+	struct running *active[SWEEP_MAX_RUNNING], *free[SWEEP_MAX_RUNNING];
 	int active_count, free_count;
+	/* Of what is active: how many by activity, and how many share time that way. */
+	int by_bit[ACTIVITY_MASKS], comms, transfers;
+	int mask;	     /* the bits whose by_bit is above 0 */
+	int64_t next_end_ps; /* nothing active ends before this; */
+	int64_t then_end_ps; /* and when ending_first's is gone, before this */
 	struct lane_state *lanes;
 	struct program_state *programs;
 
 	/*
-	 * The open step's executions as they came.  A step of millions (a window without steps) must
-	 * not cost memory per event: a full journal is poured into `pending`.
+	 * The open step's executions as they came.  A step of millions (a window without steps)
+	 * must not cost memory per event: a full journal is poured into `pending`.
 	 */
 	struct execution journal[JOURNAL_MAX];
 	ptrdiff_t journal_count;
 	struct pending *pending; /* of the open step, by subject */
-	int32_t *touched;	 /* subjects with something pending */
-	ptrdiff_t touched_count, touched_cap;
+	int32_t *touched;	 /* subjects with something pending; room for every subject */
+	ptrdiff_t touched_count;
 	struct pending_instance *instances;
 	ptrdiff_t instance_count, instance_cap;
 	struct swept_gap gaps[SWEEP_MAX_GAPS];
@@ -99,10 +109,10 @@ struct state {
 
 	struct swept_step step; /* the open one */
 	bool in_step;
-	int64_t serial;		/* of the open step */
+	int64_t serial;		  /* of the open step */
 	bool steady[STEP_MEMORY]; /* of closed steps, by serial */
-	ptrdiff_t mark;		/* next or current mark of an explicit plan */
-	int64_t executions;	/* of the main program */
+	ptrdiff_t mark;		  /* next or current mark of an explicit plan */
+	int64_t executions;	  /* of the main program */
 
 	int64_t idle_since_ps;
 	int32_t last_subject;
@@ -110,7 +120,8 @@ struct state {
 
 /* Growth: arrays by subject and by program double together. */
 
-static void *grown(struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff_t n, ptrdiff_t size)
+static void *grown(
+	struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff_t n, ptrdiff_t size)
 {
 	void *p = arena_alloc(keep, size, 16, n);
 
@@ -130,8 +141,9 @@ static void reserve_subject(struct state *s, int32_t subject)
 		n *= 2;
 	o->ops = grown(s->keep, o->ops, o->op_cap, n, (ptrdiff_t)sizeof(*o->ops));
 	s->pending = grown(s->work, s->pending, o->op_cap, n, (ptrdiff_t)sizeof(*s->pending));
-	o->collectives = grown(s->keep, o->collectives, o->op_cap, n,
-		(ptrdiff_t)sizeof(*o->collectives));
+	s->touched = grown(s->work, s->touched, o->op_cap, n, (ptrdiff_t)sizeof(*s->touched));
+	o->collectives =
+		grown(s->keep, o->collectives, o->op_cap, n, (ptrdiff_t)sizeof(*o->collectives));
 	o->op_cap = n;
 }
 
@@ -172,8 +184,7 @@ static void known_add(struct state *s, int32_t op)
 	reserve_program(s, subject->program->index);
 	if (subject->start >= 0)
 		reserve_subject(s, subject->start);
-	s->known[op] =
-		(struct known){ subject, bit_of(subject), s->out->plane->ops[op].copy };
+	s->known[op] = (struct known){ subject, bit_of(subject), s->out->plane->ops[op].copy };
 }
 
 static const struct known *known_of(struct state *s, int32_t op)
@@ -189,7 +200,7 @@ static struct pending *pending_of(struct state *s, int32_t subject)
 	struct pending *p = &s->pending[subject];
 
 	if (!p->touched)
-		*arena_push(s->work, s->touched, s->touched_count, s->touched_cap) = subject;
+		s->touched[s->touched_count++] = subject;
 	p->touched = true;
 	return p;
 }
@@ -204,9 +215,13 @@ static void total_add(struct op_total *t, struct arena *keep, int64_t self_ps)
 
 static void journal_pour(struct state *s)
 {
-	for (ptrdiff_t i = 0; i < s->journal_count; i++)
-		total_add(&pending_of(s, s->journal[i].subject)->total, &s->step_keep,
-			s->journal[i].self_ps);
+	for (ptrdiff_t i = 0; i < s->journal_count; i++) {
+		struct pending *p = pending_of(s, s->journal[i].subject);
+
+		if (!p->poured)
+			p->poured = arena_make(&s->step_keep, struct op_total, 1);
+		total_add(p->poured, &s->step_keep, s->journal[i].self_ps);
+	}
 	s->journal_count = 0;
 }
 
@@ -216,9 +231,10 @@ static void execution_add(struct state *s, int32_t subject, int64_t serial, int6
 	if (s->in_step && serial == s->serial) {
 		if (s->journal_count == JOURNAL_MAX)
 			journal_pour(s);
-		s->journal[s->journal_count++] = (struct execution){ subject, self_ps };
+		s->journal[s->journal_count].subject = subject;
+		s->journal[s->journal_count++].self_ps = self_ps;
 	} else if (serial >= 0 && s->serial - serial < STEP_MEMORY &&
-		s->steady[serial % STEP_MEMORY]) {
+		   s->steady[serial % STEP_MEMORY]) {
 		total_add(&s->out->ops[subject], s->keep, self_ps);
 	}
 }
@@ -227,8 +243,13 @@ static void instance_add(struct state *s, int32_t subject, int64_t span_ps)
 {
 	if (!s->in_step)
 		return;
-	*arena_push(s->work, s->instances, s->instance_count, s->instance_cap) =
-		(struct pending_instance){ subject, pending_of(s, subject)->instances++, span_ps };
+	struct pending_instance *p =
+		s->instance_count < s->instance_cap
+			? &s->instances[s->instance_count++]
+			: arena_push(s->work, s->instances, s->instance_count, s->instance_cap);
+	p->subject = subject;
+	p->ordinal = pending_of(s, subject)->instances++;
+	p->span_ps = span_ps;
 }
 
 /* Gaps: a heap whose root is the shortest one kept. */
@@ -249,18 +270,18 @@ static void gap_sift(struct swept_gap *g, ptrdiff_t n, ptrdiff_t i)
 	}
 }
 
-static void gap_add(struct swept_gap *g, ptrdiff_t *n, struct swept_gap gap)
+static void gap_add(struct swept_gap *g, ptrdiff_t *n, const struct swept_gap *gap)
 {
 	if (*n < SWEEP_MAX_GAPS) {
 		ptrdiff_t i = (*n)++;
-		g[i] = gap;
+		g[i] = *gap;
 		for (; i > 0; i = (i - 1) / 2)
 			gap_sift(g, *n, (i - 1) / 2);
 		return;
 	}
-	if (gap.end_ps - gap.start_ps <= g[0].end_ps - g[0].start_ps)
+	if (gap->end_ps - gap->start_ps <= g[0].end_ps - g[0].start_ps)
 		return;
-	g[0] = gap;
+	g[0] = *gap;
 	gap_sift(g, *n, 0);
 }
 
@@ -279,7 +300,9 @@ static int64_t step_number(const struct state *s)
 
 static void step_open(struct state *s, int64_t at_ps)
 {
-	s->step = (struct swept_step){ .start_ps = at_ps, .number = step_number(s) };
+	memset(&s->step, 0, sizeof(s->step));
+	s->step.start_ps = at_ps;
+	s->step.number = step_number(s);
 	s->in_step = true;
 }
 
@@ -291,8 +314,8 @@ static bool step_is_warmup(const struct state *s)
 	if (s->plan->source == STEPS_WINDOW)
 		return false;
 	return (s->serial == 0 && s->plan->drop_first) ||
-		host_spans_meet(&s->facts->compiles, s->out->host, from, to) ||
-		host_spans_meet(&s->facts->profiler, s->out->host, from, to);
+	       host_spans_meet(&s->facts->compiles, s->out->host, from, to) ||
+	       host_spans_meet(&s->facts->profiler, s->out->host, from, to);
 }
 
 static void pending_clear(struct state *s)
@@ -303,16 +326,18 @@ static void pending_clear(struct state *s)
 	s->step_keep = s->step_empty;
 }
 
-static void total_merge(struct op_total *t, struct arena *keep, const struct op_total *from)
+static void pending_commit(struct op_total *t, struct arena *keep, const struct pending *p)
 {
-	t->count += from->count;
-	t->self_ps += from->self_ps;
-	t->overlap_ps += from->overlap_ps;
-	t->exposed_ps += from->exposed_ps;
-	t->hidden_ps += from->hidden_ps;
-	t->bytes += from->bytes;
-	t->max_ps = from->max_ps > t->max_ps ? from->max_ps : t->max_ps;
-	dist_merge(&t->dist, keep, &from->dist);
+	t->overlap_ps += p->overlap_ps;
+	t->exposed_ps += p->exposed_ps;
+	t->hidden_ps += p->hidden_ps;
+	t->bytes += p->bytes;
+	if (!p->poured)
+		return;
+	t->count += p->poured->count;
+	t->self_ps += p->poured->self_ps;
+	t->max_ps = p->poured->max_ps > t->max_ps ? p->poured->max_ps : t->max_ps;
+	dist_merge(&t->dist, keep, &p->poured->dist);
 }
 
 static void instances_commit(struct state *s)
@@ -323,9 +348,9 @@ static void instances_commit(struct state *s)
 
 		dist_add(&c->span, s->keep, p->span_ps);
 		if (s->out->steady_count < SWEEP_MAX_STEPS)
-			*arena_push(s->keep, c->items, c->count, c->cap) = (struct instance){
-				(int32_t)s->out->steady_count, p->ordinal, p->span_ps
-			};
+			*arena_push(s->keep, c->items, c->count, c->cap) =
+				(struct instance){ (int32_t)s->out->steady_count, p->ordinal,
+					p->span_ps };
 	}
 }
 
@@ -334,12 +359,12 @@ static void step_commit(struct state *s)
 	struct sweep *o = s->out;
 
 	for (ptrdiff_t i = 0; i < s->touched_count; i++)
-		total_merge(&o->ops[s->touched[i]], s->keep, &s->pending[s->touched[i]].total);
+		pending_commit(&o->ops[s->touched[i]], s->keep, &s->pending[s->touched[i]]);
 	for (ptrdiff_t i = 0; i < s->journal_count; i++)
 		total_add(&o->ops[s->journal[i].subject], s->keep, s->journal[i].self_ps);
 	instances_commit(s);
 	for (ptrdiff_t i = 0; i < s->gap_count; i++)
-		gap_add(o->gaps, &o->gap_count, s->gaps[i]);
+		gap_add(o->gaps, &o->gap_count, &s->gaps[i]);
 	for (int m = 0; m < ACTIVITY_MASKS; m++)
 		o->mask_ps[m] += s->step.mask_ps[m];
 	o->idle_ps += s->step.idle_ps;
@@ -403,54 +428,38 @@ static int64_t share_take(struct shared *t)
 	return share;
 }
 
-static void activity_add(struct state *s, const struct running *r, int mask, int others, int64_t dt,
-	struct shared *comms, struct shared *transfer)
+static void activity_add(struct state *s, const struct running *r, int mask, bool overlaps,
+	int64_t dt, struct shared *comms, struct shared *transfer)
 {
-	struct op_total *p = &pending_of(s, r->subject)->total;
-
-	if (others & (ACTIVITY_COMPUTE | ACTIVITY_COMMS))
+	if (!overlaps && !r->comms && !r->transfer)
+		return;
+	struct pending *p = pending_of(s, r->subject);
+	if (overlaps)
 		p->overlap_ps += dt;
-	if (r->bit == ACTIVITY_COMMS)
+	if (r->comms)
 		*(mask & ACTIVITY_COMPUTE ? &p->hidden_ps : &p->exposed_ps) += share_take(comms);
-	else if (r->bit == ACTIVITY_TRANSFER)
+	else if (r->transfer)
 		*(mask != ACTIVITY_TRANSFER ? &p->hidden_ps : &p->exposed_ps) +=
 			share_take(transfer);
 }
 
-/*
- * Time in which several transfers or collectives are in flight is shared among them, so that sums
- * over them are unions and no second is counted twice.  `twice`: activities of several.
- */
-static void activities_add(struct state *s, int mask, int twice, int64_t dt)
+/* Is something else computing or communicating while this runs? */
+static bool is_overlapped(const struct state *s, const struct running *r)
 {
-	struct shared comms = { 0, dt }, transfer = { 0, dt };
-
-	for (int i = 0; i < s->active_count; i++) {
-		const struct running *r = &s->slots[s->active[i]];
-		comms.sharing += r->bit == ACTIVITY_COMMS && !r->has_own_span;
-		transfer.sharing += r->bit == ACTIVITY_TRANSFER && !r->has_own_span;
-	}
-	for (int i = 0; i < s->active_count; i++) {
-		const struct running *r = &s->slots[s->active[i]];
-		if (!r->has_own_span)
-			activity_add(s, r, mask, mask & ~(r->bit & ~twice), dt, &comms, &transfer);
-	}
+	return s->by_bit[ACTIVITY_COMPUTE] > (r->bit == ACTIVITY_COMPUTE) ||
+	       s->by_bit[ACTIVITY_COMMS] > (r->bit == ACTIVITY_COMMS);
 }
 
-static void account(struct state *s, int64_t until_ps)
+/*
+ * Let time pass.  Time in which several transfers or collectives are in flight is shared among
+ * them, so that sums over them are unions and no second is counted twice.
+ */
+static void time_passes(struct state *s, int64_t until_ps)
 {
 	int64_t dt = until_ps - s->now_ps;
-	int mask = 0, twice = 0;
+	int mask = s->mask;
 
-	if (dt <= 0)
-		return;
 	s->now_ps = until_ps;
-	for (int i = 0; i < s->active_count; i++) {
-		struct running *r = &s->slots[s->active[i]];
-		twice |= mask & r->bit;
-		mask |= r->bit;
-		r->self_ps += dt;
-	}
 	s->out->window_mask_ps[mask] += dt;
 	if (s->active_count == 0)
 		s->out->window_idle_ps += dt;
@@ -460,111 +469,168 @@ static void account(struct state *s, int64_t until_ps)
 	if (s->active_count == 0)
 		s->step.idle_ps += dt;
 	/* One that computes or copies alone: nothing overlaps, nothing is exposed. */
-	if (s->active_count > 1 || mask & (ACTIVITY_COMMS | ACTIVITY_TRANSFER))
-		activities_add(s, mask, twice, dt);
+	if (s->active_count < 2 && !s->comms && !s->transfers)
+		return;
+	struct shared comms = { s->comms, dt }, transfer = { s->transfers, dt };
+	bool may_overlap = mask & (ACTIVITY_COMPUTE | ACTIVITY_COMMS);
+	for (int i = 0; i < s->active_count; i++) {
+		const struct running *r = s->active[i];
+		if (!r->is_half)
+			activity_add(s, r, mask, may_overlap && is_overlapped(s, r), dt, &comms,
+				&transfer);
+	}
 }
 
-static void active_remove(struct state *s, int32_t slot)
+static void account(struct state *s, int64_t until_ps)
 {
-	for (int i = 0; i < s->active_count; i++)
-		if (s->active[i] == slot) {
-			s->active[i] = s->active[--s->active_count];
-			return;
-		}
+	if (until_ps > s->now_ps)
+		time_passes(s, until_ps);
 }
 
-static struct running *running_add(struct state *s, int32_t *slot)
+static void active_count(struct state *s, const struct running *r, int by)
 {
-	*slot = s->free_slots[--s->free_count];
-	s->active[s->active_count++] = *slot;
-	return &s->slots[*slot];
+	s->by_bit[r->bit] += by;
+	s->mask = s->by_bit[r->bit] > 0 ? s->mask | r->bit : s->mask & ~r->bit;
+	s->comms += by * r->comms;
+	s->transfers += by * r->transfer;
 }
 
-static void running_drop(struct state *s, int32_t slot)
+static void active_remove(struct state *s, struct running *r)
 {
-	active_remove(s, slot);
-	s->free_slots[s->free_count++] = slot;
+	int i = s->active_count - 1;
+
+	while (i >= 0 && s->active[i] != r)
+		i--;
+	if (i < 0)
+		return;
+	s->active[i] = s->active[--s->active_count];
+	r->self_ps += s->now_ps - r->active_ps;
+	active_count(s, r, -1);
+}
+
+static void active_add(struct state *s, struct running *r)
+{
+	s->active[s->active_count++] = r;
+	r->active_ps = s->now_ps;
+	active_count(s, r, 1);
+	if (r->end_ps < s->next_end_ps)
+		s->next_end_ps = r->end_ps;
+}
+
+/*
+ * Begins to run.  Written field by field: a struct passed by value is stored in small pieces and
+ * loaded in large ones, and the processor waits for that.
+ */
+static struct running *running_add(
+	struct state *s, int32_t subject, int32_t bit, bool is_half, const struct op_event *e)
+{
+	struct running *r = s->free[--s->free_count];
+
+	r->parent = NULL;
+	r->subject = subject;
+	r->lane = -1;
+	r->bit = bit;
+	r->is_half = is_half;
+	r->is_span = false;
+	r->comms = !is_half && bit == ACTIVITY_COMMS;
+	r->transfer = !is_half && bit == ACTIVITY_TRANSFER;
+	r->start_ps = e->start_ps;
+	r->end_ps = e->end_ps;
+	r->self_ps = 0;
+	r->step = s->in_step ? s->serial : -1;
+	return r;
+}
+
+static void running_drop(struct state *s, struct running *r)
+{
+	active_remove(s, r);
+	s->free[s->free_count++] = r;
 	if (s->active_count == 0) {
 		s->idle_since_ps = s->now_ps;
-		s->last_subject = s->slots[slot].subject;
+		s->last_subject = r->subject;
 	}
 }
 
 /* The oldest span of a start: pairs of one instruction finish in the order they began. */
-static int32_t span_of(const struct state *s, int32_t start)
+static struct running *span_of(const struct state *s, int32_t start)
 {
-	int32_t best = -1;
+	struct running *best = NULL;
 
 	for (int i = 0; i < s->active_count; i++) {
-		const struct running *r = &s->slots[s->active[i]];
-		if (r->is_span && r->subject == start &&
-			(best < 0 || r->start_ps < s->slots[best].start_ps))
-			best = s->active[i];
+		struct running *r = s->active[i];
+		if (r->is_span && r->subject == start && (!best || r->start_ps < best->start_ps))
+			best = r;
 	}
 	return best;
 }
 
 static void span_end(struct state *s, const struct subject *done, int64_t done_self_ps)
 {
-	int32_t slot = span_of(s, done->start);
+	struct running *span = span_of(s, done->start);
 
 	s->out->collectives[done->start].done_self_ps += done_self_ps;
-	if (slot < 0)
+	if (!span)
 		return;
-	instance_add(s, done->start, s->now_ps - s->slots[slot].start_ps);
-	running_drop(s, slot);
+	instance_add(s, done->start, s->now_ps - span->start_ps);
+	running_drop(s, span);
 }
 
-/* An op's event ends now. */
-static void finish(struct state *s, int32_t slot)
+/* An op's event ends now.  Its slot is free afterwards, and nobody takes it before we return. */
+static void finish(struct state *s, struct running *r)
 {
-	struct running r = s->slots[slot];
-	const struct subject *subject = registry_subject_at(s->registry, r.subject);
+	const struct subject *subject = registry_subject_at(s->registry, r->subject);
 
-	running_drop(s, slot);
-	if (r.lane >= 0 && s->lanes[r.lane].top == slot) {
-		s->lanes[r.lane].top = r.parent;
-		if (r.parent >= 0)
-			s->active[s->active_count++] = r.parent;
+	running_drop(s, r);
+	if (r->lane >= 0 && s->lanes[r->lane].top == r) {
+		s->lanes[r->lane].top = r->parent;
+		if (r->parent)
+			active_add(s, r->parent);
 	}
 	if (!subject->groups_kernels)
-		execution_add(s, r.subject, r.step, r.self_ps);
+		execution_add(s, r->subject, r->step, r->self_ps);
 	if (subject->async == ASYNC_DONE && subject->start >= 0)
-		span_end(s, subject, r.self_ps);
+		span_end(s, subject, r->self_ps);
 	else if (subject->async == ASYNC_NONE && op_kind_activity(subject->kind) == ACTIVITY_COMMS)
-		instance_add(s, r.subject, r.end_ps - r.start_ps);
+		instance_add(s, r->subject, r->end_ps - r->start_ps);
 }
 
-/* The running op that ends first, at `limit_ps` or before; -1 if none. */
-static int32_t ending_first(const struct state *s, int64_t limit_ps)
+/* The running op that ends first, at `limit_ps` or before; NULL if none. */
+static struct running *ending_first(struct state *s, int64_t limit_ps)
 {
-	int32_t best = -1;
-	int64_t end = limit_ps;
+	struct running *best = NULL;
+	int64_t end = INT64_MAX, then = INT64_MAX;
 
 	for (int i = 0; i < s->active_count; i++) {
-		const struct running *r = &s->slots[s->active[i]];
-		if (r->end_ps < end || (r->end_ps == end && best < 0)) {
-			best = s->active[i];
+		struct running *r = s->active[i];
+		if (r->end_ps < end || !best) {
+			then = end;
 			end = r->end_ps;
+			best = r;
+		} else if (r->end_ps < then) {
+			then = r->end_ps;
 		}
 	}
-	return best;
+	s->next_end_ps = end;
+	s->then_end_ps = then;
+	return end <= limit_ps ? best : NULL;
 }
 
 /* Let time pass up to `until_ps`: ends of ops and step boundaries in their order. */
 static void advance(struct state *s, int64_t until_ps)
 {
 	for (;;) {
-		int32_t slot = ending_first(s, until_ps);
-		int64_t end = slot >= 0 ? s->slots[slot].end_ps : INT64_MAX;
 		int64_t boundary = boundary_next(s);
 
-		if (boundary <= until_ps && boundary <= end) {
+		if (s->next_end_ps > until_ps && boundary > until_ps)
+			break;
+		struct running *r = ending_first(s, until_ps);
+		if (boundary <= until_ps && boundary <= (r ? r->end_ps : INT64_MAX)) {
 			account(s, boundary);
 			boundary_cross(s, boundary);
-		} else if (slot >= 0) {
-			account(s, end);
-			finish(s, slot);
+		} else if (r) {
+			account(s, r->end_ps);
+			s->next_end_ps = s->then_end_ps;
+			finish(s, r);
 		} else {
 			break;
 		}
@@ -625,8 +691,8 @@ static void program_close(struct state *s, int32_t program)
  * Does this event begin an execution of its program?  On CPU the launch's number says; elsewhere
  * the program's marker does: its first op met that is not inside a loop.
  */
-static bool execution_begins(struct state *s, const struct subject *subject,
-	const struct op_event *e, bool first_kernel)
+static bool execution_begins(
+	struct state *s, const struct subject *subject, const struct op_event *e, bool first_kernel)
 {
 	struct program_state *p = &s->programs[subject->program->index];
 
@@ -676,9 +742,13 @@ static void gap_end(struct state *s, const struct subject *next, int64_t at_ps)
 {
 	if (s->active_count > 0 || s->last_subject < 0 || at_ps <= s->idle_since_ps || !s->in_step)
 		return;
-	gap_add(s->gaps, &s->gap_count,
-		(struct swept_gap){ s->idle_since_ps, at_ps, s->step.number, s->last_subject,
-			next->index });
+	struct swept_gap gap;
+	gap.start_ps = s->idle_since_ps;
+	gap.end_ps = at_ps;
+	gap.step = s->step.number;
+	gap.before = s->last_subject;
+	gap.after = next->index;
+	gap_add(s->gaps, &s->gap_count, &gap);
 }
 
 /* A nested lane: an op that does not fit into the one before it ends that one. */
@@ -686,8 +756,8 @@ static void pop_until_fits(struct state *s, const struct op_event *e)
 {
 	struct lane_state *l = &s->lanes[e->lane];
 
-	while (l->top >= 0 && s->slots[l->top].end_ps < e->end_ps) {
-		s->slots[l->top].end_ps = e->start_ps;
+	while (l->top && l->top->end_ps < e->end_ps) {
+		l->top->end_ps = e->start_ps;
 		finish(s, l->top);
 	}
 }
@@ -695,56 +765,49 @@ static void pop_until_fits(struct state *s, const struct op_event *e)
 static void make_room(struct state *s)
 {
 	while (s->free_count < 2) {
-		int32_t slot = ending_first(s, INT64_MAX);
+		struct running *r = ending_first(s, INT64_MAX);
 		s->out->too_deep = true;
-		finish(s, slot >= 0 ? slot : s->active[0]);
+		finish(s, r ? r : s->active[0]);
 	}
 }
 
-static void span_begin(struct state *s, const struct subject *start, const struct op_event *e)
+static void span_begin(struct state *s, const struct known *start, const struct op_event *e)
 {
-	int32_t spans = 0, slot;
+	int spans = 0;
 
 	for (int i = 0; i < s->active_count; i++)
-		spans += s->slots[s->active[i]].is_span;
+		spans += s->active[i]->is_span;
 	if (spans >= SPANS_MAX)
 		return;
-	*running_add(s, &slot) = (struct running){ .subject = start->index,
-		.lane = -1,
-		.parent = -1,
-		.bit = (int32_t)op_kind_activity(start->kind),
-		.is_span = true,
-		.start_ps = e->start_ps,
-		.end_ps = INT64_MAX,
-		.step = s->serial };
+	struct running *r = running_add(s, start->subject->index,
+		(int32_t)op_kind_activity(start->subject->kind), false, e);
+	r->is_span = true;
+	r->end_ps = INT64_MAX;
+	active_add(s, r);
 }
 
 static void event_begin(struct state *s, const struct known *known, const struct op_event *e)
 {
-	const struct subject *subject = known->subject;
+	enum async_role async = known->subject->async;
 	struct lane_state *l = &s->lanes[e->lane];
 	bool nested = s->out->plane->lanes[e->lane].class == LANE_OPS;
-	int32_t parent = -1, slot;
 
 	make_room(s);
 	if (nested) {
 		pop_until_fits(s, e);
-		parent = l->top;
-		if (parent >= 0)
-			active_remove(s, parent);
+		if (l->top)
+			active_remove(s, l->top);
 	}
-	*running_add(s, &slot) = (struct running){ .subject = subject->index,
-		.lane = nested ? e->lane : -1,
-		.parent = parent,
-		.bit = known->bit,
-		.has_own_span = subject->async != ASYNC_NONE,
-		.start_ps = e->start_ps,
-		.end_ps = e->end_ps,
-		.step = s->in_step ? s->serial : -1 };
-	if (nested)
-		l->top = slot;
-	if (subject->async == ASYNC_START)
-		span_begin(s, subject, e);
+	struct running *r =
+		running_add(s, known->subject->index, known->bit, async != ASYNC_NONE, e);
+	if (nested) {
+		r->lane = e->lane;
+		r->parent = l->top;
+		l->top = r;
+	}
+	active_add(s, r);
+	if (async == ASYNC_START)
+		span_begin(s, known, e);
 }
 
 static void event_take(struct state *s, const struct op_event *e)
@@ -760,14 +823,14 @@ static void event_take(struct state *s, const struct op_event *e)
 		group_close(s, &s->lanes[e->lane].group);
 	if (subject->groups_kernels)
 		first_kernel = s->lanes[e->lane].group.subject != subject->index ||
-			group_has(&s->lanes[e->lane].group, e->op);
+			       group_has(&s->lanes[e->lane].group, e->op);
 	else
 		group_close(s, &s->lanes[e->lane].group);
 	program_event(s, subject, e, first_kernel);
 	if (subject->groups_kernels)
 		group_add(s, subject, e);
 	if (e->bytes > 0 && s->in_step)
-		pending_of(s, subject->index)->total.bytes += e->bytes;
+		pending_of(s, subject->index)->bytes += e->bytes;
 	s->out->copy_count[known->copy]++;
 	event_begin(s, known, e);
 	if (e->end_ps > s->out->last_ps)
@@ -791,9 +854,10 @@ static struct state *state_new(struct sweep *out, const struct step_plan *plan,
 	s->last_subject = -1;
 	s->lanes = arena_make(work, struct lane_state, out->plane->lane_count);
 	for (ptrdiff_t i = 0; i < out->plane->lane_count; i++)
-		s->lanes[i] = (struct lane_state){ .top = -1, .group = { .subject = -1 } };
+		s->lanes[i] = (struct lane_state){ .group = { .subject = -1 } };
 	for (int i = 0; i < SWEEP_MAX_RUNNING; i++)
-		s->free_slots[s->free_count++] = SWEEP_MAX_RUNNING - 1 - i;
+		s->free[s->free_count++] = &s->slots[SWEEP_MAX_RUNNING - 1 - i];
+	s->next_end_ps = INT64_MAX;
 	return s;
 }
 
@@ -816,8 +880,8 @@ static void sweep_finish(struct state *s)
 
 	/* A marked step that has begun ends where its mark says. */
 	advance(s, in_marked_step(s) && s->plan->marks[s->mark].end_ps > o->last_ps
-			? s->plan->marks[s->mark].end_ps
-			: o->last_ps);
+			   ? s->plan->marks[s->mark].end_ps
+			   : o->last_ps);
 	for (int i = s->active_count; i-- > 0;)
 		running_drop(s, s->active[i]);
 	for (ptrdiff_t i = 0; i < o->plane->lane_count; i++)
@@ -857,8 +921,8 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 	for (;;) {
 		*ret = (struct sweep){ .plane = p, .host = host, .sorted = sorted };
 		ret->gaps = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
-		ok = sweep_once(state_new(ret, plan, facts, registry, keep, &work, step_empty),
-			limit, err);
+		ok = sweep_once(
+			state_new(ret, plan, facts, registry, keep, &work, step_empty), limit, err);
 		if (ok || err->id != DIAG_NONE)
 			break;
 		arena_clear(&work);

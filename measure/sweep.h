@@ -32,7 +32,7 @@ struct step_plan {
 	/* LINE and WINDOW: explicit spans on the lane clock, in order, not overlapping. */
 	struct step_mark {
 		int64_t start_ps, end_ps, number;
-	} *marks;
+	} * marks;
 	ptrdiff_t mark_count;
 	/* PROGRAM and ANNOTATION: `per_step` executions of this program make a step. */
 	const struct program *main;
@@ -44,10 +44,10 @@ struct step_plan {
 
 struct op_total {
 	int64_t count, self_ps, max_ps;
-	int64_t overlap_ps; /* of its time with something else running */
+	int64_t overlap_ps;	       /* of its time with something else running */
 	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
-	int64_t bytes;	    /* moved by copies that say so */
-	struct dist dist;   /* of executions */
+	int64_t bytes;		       /* moved by copies that say so */
+	struct dist dist;	       /* of executions */
 };
 
 /* Span of an async pair or of a synchronous collective: one value an instance, in order. */
@@ -93,8 +93,8 @@ struct sweep {
 	ptrdiff_t program_cap;
 	struct swept_step *steps; /* the first SWEEP_MAX_STEPS steady ones, and all others */
 	ptrdiff_t step_count, step_cap;
-	int64_t steady_count;	    /* all of them */
-	int64_t steady_ps;	    /* their time */
+	int64_t steady_count;		 /* all of them */
+	int64_t steady_ps;		 /* their time */
 	int64_t mask_ps[ACTIVITY_MASKS]; /* in steady steps */
 	int64_t window_mask_ps[ACTIVITY_MASKS];
 	int64_t idle_ps, window_idle_ps;
@@ -102,8 +102,8 @@ struct sweep {
 	int64_t copy_count[COPY_UNKNOWN + 1];
 	struct swept_gap *gaps; /* a heap by length while sweeping; by start afterwards */
 	ptrdiff_t gap_count;
-	bool too_deep;	/* more ops running at once than can be: times are not to be trusted */
-	bool sorted;	/* a lane had to be sorted */
+	bool too_deep; /* more ops running at once than can be: times are not to be trusted */
+	bool sorted;   /* a lane had to be sorted */
 };
 
 /*

@@ -37,12 +37,11 @@ static bool ordinals_scan(const struct plane *host, bool *ordinals, bool *lanes,
 		while (lane_walk_next(&w, &raw)) {
 			struct stats s;
 			s.present = 0;
-			if (!stats_read(lane_walk_part(&w), raw.stats, XEVENT_STATS, want, &s,
-				    &w.fail))
+			if (!event_stats_read(w.part, &raw, want, &s, &w.fail))
 				break;
 			int64_t n = s.present & STAT_BIT(DEVICE_ORDINAL)
-				? s.at[STAT_DEVICE_ORDINAL].i64
-				: 0;
+					    ? s.at[STAT_DEVICE_ORDINAL].i64
+					    : 0;
 			if (!(s.present & STAT_BIT(HLO_OP)) || n < 0 || n >= CPU_MAX_DEVICES)
 				continue;
 			ordinals[n] = lanes[i] = true;
@@ -53,8 +52,8 @@ static bool ordinals_scan(const struct plane *host, bool *ordinals, bool *lanes,
 	return true;
 }
 
-static void plane_for(struct plane *p, const struct plane *host, int64_t ordinal,
-	const bool *ran, struct arena *keep)
+static void plane_for(struct plane *p, const struct plane *host, int64_t ordinal, const bool *ran,
+	struct arena *keep)
 {
 	*p = *host;
 	p->name = arena_fmt(keep, "/device:CPU:%lld", (long long)ordinal);

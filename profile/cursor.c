@@ -1,5 +1,13 @@
 /*
  * Events of a lane, front to back, and the stats somebody asked for.
+ *
+ * Every event is matched first, byte for byte, against the layout that all known writers produce
+ * (fields in order, tags and lengths short).  Whatever differs in any way is read again by the
+ * general reader below, which accepts fields in any order and tells what is wrong and where; so
+ * the fast readers never report anything, they only decline.
+ *
+ * They load eight bytes at a time, past the end of a field and even of its event, but never past
+ * raw_event.readable; what they took is believed only after its end was compared.
  */
 #include "profile/xplane.h"
 
@@ -9,18 +17,90 @@ static bool bad(struct wire *fail, const struct wire *w)
 	return false;
 }
 
-bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire *fail)
+#define TAG(field, type) ((uint8_t)((field) << 3 | (type)))
+
+/* Tag and length of a LEN field when they take two bytes, or three; 0 for any other field, and when
+ * its bytes do not fit.  Callers make sure that four bytes are readable. */
+static inline ptrdiff_t len_field(
+	const uint8_t *p, const uint8_t *end, uint8_t tag, ptrdiff_t *ret_len)
+{
+	ptrdiff_t len = p[1], head = 2;
+
+	if (p[0] != tag)
+		return 0;
+	if (len >= 0x80) {
+		if (p[2] >= 0x80)
+			return 0;
+		len = (len & 0x7f) | (ptrdiff_t)p[2] << 7;
+		head = 3;
+	}
+	*ret_len = len;
+	return len <= end - p - head ? head : 0;
+}
+
+/* Kept out of line, so that the fast readers need no frame for them. */
+#define SLOW static __attribute__((noinline))
+
+/* Three tags, three numbers, and the head of the stat behind them. */
+#define EVENT_READABLE (3 * (1 + WIRE_NUMBER_BYTES) + 4)
+
+static inline const uint8_t *small_number(const uint8_t *p, uint64_t *ret)
+{
+	if (*p >= 0x80)
+		return wire_number(p, ret);
+	*ret = *p;
+	return p + 1;
+}
+
+/* id, offset, duration unless it is 0, then stats or nothing: the order of the field numbers. */
+static inline bool event_fast(const uint8_t *p, const uint8_t *end, struct raw_event *ret)
+{
+	uint64_t id, offset, duration = 0;
+	ptrdiff_t len;
+
+	if (p[0] != TAG(XEVENT_METADATA_ID, WIRE_VARINT) || !(p = small_number(p + 1, &id)) ||
+		p[0] != TAG(XEVENT_OFFSET_PS, WIRE_VARINT) || !(p = wire_number(p + 1, &offset)))
+		return false;
+	if (p < end && p[0] == TAG(XEVENT_DURATION_PS, WIRE_VARINT) &&
+		!(p = wire_number(p + 1, &duration)))
+		return false;
+	/* Behind the event's end those tags and numbers were the next event's. */
+	if (p > end || (p < end && !len_field(p, end, TAG(XEVENT_STATS, WIRE_LEN), &len)))
+		return false;
+	ret->metadata_id = (int64_t)id;
+	ret->offset_ps = (int64_t)offset;
+	ret->duration_ps = (int64_t)duration;
+	ret->stats = (struct str){ (const char *)p, end - p };
+	ret->aggregated = false;
+	return true;
+}
+
+/* False with why set when the bytes are no XEvent. */
+static bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire *fail)
 {
 	struct wire w = wire_open(bytes);
 	struct wire_field f;
 	bool placed = false;
 
-	*ret = (struct raw_event){ .stats = { bytes.p + bytes.len, 0 } };
+	ret->metadata_id = ret->offset_ps = ret->duration_ps = 0;
+	ret->stats = (struct str){ bytes.p + bytes.len, 0 };
+	ret->aggregated = false;
 	for (;;) {
 		const uint8_t *before = w.at;
 
 		if (!wire_next(&w, &f))
 			break;
+		if (f.number == XEVENT_STATS && f.type == WIRE_LEN) {
+			if (ret->stats.len == 0)
+				ret->stats = str_span((const char *)before, (const char *)w.end);
+			/* Serializers write fields in order: behind the stats of an event that
+			 * has an offset there is nothing else to learn. */
+			if (placed)
+				return true;
+		}
+		/* f.num is there only for a number. */
+		if (f.type == WIRE_LEN)
+			continue;
 		switch (f.number) {
 		case XEVENT_METADATA_ID:
 			ret->metadata_id = (int64_t)f.num;
@@ -35,14 +115,6 @@ bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire *fail)
 		case XEVENT_OCCURRENCES:
 			ret->aggregated = true;
 			break;
-		case XEVENT_STATS:
-			if (ret->stats.len == 0)
-				ret->stats = str_span((const char *)before, (const char *)w.end);
-			/* Serializers write fields in order: behind the stats of an event that
-			 * has an offset there is nothing else to learn. */
-			if (placed)
-				return true;
-			break;
 		default:
 			break;
 		}
@@ -51,13 +123,18 @@ bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire *fail)
 }
 
 /* One XStat's value.  A reference is another stat metadata's name. */
-static bool stat_value_read(
+SLOW bool stat_value_read(
 	const struct plane_part *part, struct wire w, struct stat_value *ret, struct wire *fail)
 {
 	struct wire_field f;
 
 	*ret = (struct stat_value){ 0 };
 	while (wire_next(&w, &f)) {
+		bool is_text = f.number == XSTAT_STR || f.number == XSTAT_BYTES;
+
+		/* f.bytes is there only for a text, f.num only for a number. */
+		if (is_text != (f.type == WIRE_LEN))
+			continue;
 		switch (f.number) {
 		case XSTAT_DOUBLE:
 			ret->real = wire_double(f.num);
@@ -73,7 +150,7 @@ static bool stat_value_read(
 		case XSTAT_STR:
 		case XSTAT_BYTES:
 			ret->text = f.bytes;
-			ret->is_text = f.type == WIRE_LEN;
+			ret->is_text = true;
 			ret->i64 = -1; /* no reference */
 			break;
 		case XSTAT_REF: {
@@ -134,30 +211,99 @@ bool stats_read(const struct plane_part *part, struct str bytes, uint32_t field,
 	return !w.why || bad(fail, &w);
 }
 
+/* Head of a stat, its id of two bytes, the value's tag and number. */
+#define STAT_READABLE (3 + 1 + 2 + 1 + WIRE_NUMBER_BYTES)
+
+/* The value of a stat that has nothing else; false when it looks unusual. */
+static inline bool value_fast(
+	const struct plane_part *part, const uint8_t *p, const uint8_t *end, struct stat_value *ret)
+{
+	uint64_t num;
+
+	if (p[0] == TAG(XSTAT_UINT64, WIRE_VARINT) || p[0] == TAG(XSTAT_INT64, WIRE_VARINT)) {
+		if (wire_number(p + 1, &num) != end)
+			return false;
+		*ret = (struct stat_value){ .i64 = (int64_t)num };
+		return true;
+	}
+	if (p[0] != TAG(XSTAT_REF, WIRE_VARINT) || small_number(p + 1, &num) != end)
+		return false;
+	int32_t i = id_map_find(&part->stats, (int64_t)num);
+	*ret = (struct stat_value){
+		.is_text = true, .i64 = i, .text = i >= 0 ? part->stat_names[i].name : STR("")
+	};
+	return true;
+}
+
+/* The stat at `p`; where it ends, or NULL when it is none of the usual ones. */
+static inline const uint8_t *stat_fast(const struct plane_part *part, const uint8_t *p,
+	const uint8_t *end, uint64_t want, struct stats *ret)
+{
+	ptrdiff_t len, head = len_field(p, end, TAG(XEVENT_STATS, WIRE_LEN), &len);
+	struct wire fail;
+
+	if (!head || p[head] != TAG(XSTAT_METADATA_ID, WIRE_VARINT))
+		return NULL;
+	const uint8_t *stop = p + head + len, *value = p + head + 2;
+	int64_t id = value[-1];
+	if (id >= 0x80) {
+		if (*value >= 0x80)
+			return NULL;
+		id = (id & 0x7f) | (int64_t)*value++ << 7;
+	}
+	if (value > stop)
+		return NULL;
+	int kind = id < part->kind_count ? part->kinds[id] : -1;
+	if (kind < 0 || !(want >> kind & 1))
+		return stop;
+	if (!value_fast(part, value, stop, &ret->at[kind]) &&
+		!stat_value_read(part, (struct wire){ value, stop, NULL }, &ret->at[kind], &fail))
+		return NULL;
+	ret->present |= UINT64_C(1) << kind;
+	return stop;
+}
+
+bool event_stats_read(const struct plane_part *part, const struct raw_event *raw, uint64_t want,
+	struct stats *ret, struct wire *fail)
+{
+	const uint8_t *p = (const uint8_t *)raw->stats.p, *end = p + raw->stats.len;
+
+	while (p != end) {
+		const uint8_t *next = raw->readable - p >= STAT_READABLE
+					      ? stat_fast(part, p, end, want, ret)
+					      : NULL;
+		if (!next)
+			return stats_read(part, (struct str){ (const char *)p, end - p },
+				XEVENT_STATS, want, ret, fail);
+		p = next;
+	}
+	return true;
+}
+
+static void chunk_open(struct lane_walk *w)
+{
+	const struct lane_chunk *c = &w->lane->chunks[w->chunk];
+
+	w->wire = wire_open(c->bytes);
+	w->part = &w->plane->parts[c->part];
+	w->base_ps = c->base_ps;
+}
+
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l)
 {
-	struct lane_walk w = { .lane = l, .parts = p->parts };
+	struct lane_walk w = { .plane = p, .lane = l };
 
 	if (l->chunk_count > 0)
-		w.wire = wire_open(l->chunks[0].bytes);
+		chunk_open(&w);
 	return w;
 }
 
-const struct plane_part *lane_walk_part(const struct lane_walk *w)
-{
-	return &w->parts[w->lane->chunks[w->chunk].part];
-}
-
-int64_t lane_walk_base(const struct lane_walk *w)
-{
-	return w->lane->chunks[w->chunk].base_ps;
-}
-
-bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
+SLOW bool lane_walk_slow(struct lane_walk *w, struct raw_event *ret)
 {
 	struct wire_field f;
 
 	while (w->chunk < w->lane->chunk_count) {
+		ret->readable = w->wire.end;
 		while (wire_next(&w->wire, &f)) {
 			if (f.number != XLINE_EVENTS || f.type != WIRE_LEN)
 				continue;
@@ -166,9 +312,24 @@ bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
 		if (w->wire.why)
 			return bad(&w->fail, &w->wire);
 		if (++w->chunk < w->lane->chunk_count)
-			w->wire = wire_open(w->lane->chunks[w->chunk].bytes);
+			chunk_open(w);
 	}
 	return false;
+}
+
+/* wire.why needs no look: where a general read failed, len_field finds no event either. */
+bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
+{
+	const uint8_t *p = w->wire.at, *end = w->wire.end;
+	ptrdiff_t len, head;
+
+	if (end - p < EVENT_READABLE + 3 ||
+		!(head = len_field(p, end, TAG(XLINE_EVENTS, WIRE_LEN), &len)) ||
+		!event_fast(p + head, p + head + len, ret))
+		return lane_walk_slow(w, ret);
+	ret->readable = end;
+	w->wire.at = p + head + len;
+	return true;
 }
 
 struct cursor {
@@ -207,12 +368,14 @@ static int64_t time_add(int64_t a, int64_t b)
 
 	if (__builtin_add_overflow(a, b, &sum))
 		sum = b > 0 ? INT64_MAX : INT64_MIN;
-	return sum > INT64_MAX / 4 ? INT64_MAX / 4 : sum < -(INT64_MAX / 4) ? -(INT64_MAX / 4) : sum;
+	return sum > INT64_MAX / 4	? INT64_MAX / 4
+	       : sum < -(INT64_MAX / 4) ? -(INT64_MAX / 4)
+					: sum;
 }
 
 static bool event_make(struct cursor *c, const struct raw_event *raw, struct event *ret)
 {
-	const struct plane_part *part = lane_walk_part(&c->walk);
+	const struct plane_part *part = c->walk.part;
 	int32_t name = id_map_find(&part->names, raw->metadata_id);
 	enum host_class host = name >= 0 ? c->plane->names[name].host : HOST_OTHER;
 	bool steps = c->classes >> HOST_STEP & 1;
@@ -221,7 +384,7 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 		return false;
 	ret->stats.present = 0;
 	uint64_t want = c->want | (steps ? STAT_BIT(ROOT) | STAT_BIT(STEP_NUM) : 0);
-	if (!stats_read(part, raw->stats, XEVENT_STATS, want, &ret->stats, &c->walk.fail))
+	if (!event_stats_read(part, raw, want, &ret->stats, &c->walk.fail))
 		return false;
 	if (steps && is_step(&ret->stats))
 		host = HOST_STEP;
@@ -230,7 +393,7 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 	ret->host = host;
 	ret->name_index = name;
 	ret->name = name >= 0 ? c->plane->names[name].name : STR("");
-	ret->start_ps = time_add(lane_walk_base(&c->walk), raw->offset_ps);
+	ret->start_ps = time_add(c->walk.base_ps, raw->offset_ps);
 	ret->end_ps = time_add(ret->start_ps, raw->duration_ps > 0 ? raw->duration_ps : 0);
 	return true;
 }

@@ -114,6 +114,13 @@ static struct str path_join(struct str dir, struct str name, struct arena *keep)
 		STR_ARG(name));
 }
 
+/* The part of `path` behind `dir`, in which it is. */
+static struct str path_below(struct str dir, struct str path)
+{
+	struct str rest = path;
+	return str_take(&rest, dir) && str_take(&rest, STR("/")) ? rest : path;
+}
+
 /* The host in a file's name; missing when the name is not a profile's. */
 static struct str host_of(struct str name)
 {
@@ -341,6 +348,10 @@ static struct str guess(struct str dir, struct str name, struct arena *keep)
 static bool refuse_absent(struct str path, struct arena scratch, struct diag *err)
 {
 	struct str missing = path, parent = path_parent(path), where = STR("");
+	struct stat st;
+	if (!lstat(arena_z(&scratch, path), &st))
+		return diag_set(
+			err, DIAG_NO_PROFILE, "%.*s: a link that leads nowhere", STR_ARG(path));
 	while (!exists(parent, scratch) && parent.len > 1) {
 		missing = parent;
 		parent = path_parent(parent);
@@ -360,11 +371,11 @@ static bool refuse_dir(const struct search *s, struct str dir)
 	if (s->other)
 		return diag_set(s->err, DIAG_FILE_KIND,
 			"%.*s: no *.xplane.pb here or below; %.*s is %s; %s", STR_ARG(dir),
-			STR_ARG(s->other_path), s->other->is, s->other->todo);
+			STR_ARG(path_below(dir, s->other_path)), s->other->is, s->other->todo);
 	return diag_set(s->err, DIAG_NO_PROFILE,
-		"%.*s: %s, and a profile (*.xplane.pb) was expected here or below; name the "
-		"directory that was given to jax.profiler.trace",
-		STR_ARG(dir), s->entries ? "no profile" : "the directory is empty");
+		"%.*s: %s; name the directory that was given to jax.profiler.trace", STR_ARG(dir),
+		s->entries ? "no profile (*.xplane.pb) here or below"
+			   : "the directory is empty, and a profile (*.xplane.pb) was expected");
 }
 
 /* ---- the ways in ----------------------------------------------------------------------------- */

@@ -13,18 +13,22 @@
 
 /* Events a lane may be out of place by.  Real TPU lanes step back by one or two. */
 #define WINDOW 64
-/* Bytes of input after which consumed pages go back to the system. */
-#define DROP_BYTES ((ptrdiff_t)16 << 20)
+/* Consumed pages go back to the system when a plane's lanes hold this much of them together, */
+#define DROP_BYTES ((ptrdiff_t)8 << 20)
+/* but not in pieces smaller than this: each costs a system call. */
+#define DROP_LEAST ((ptrdiff_t)256 << 10)
 
 struct lane_reader {
 	struct lane *lane;
 	struct lane_walk walk;
-	int32_t index;		     /* of the lane in its plane */
+	int32_t index;		      /* of the lane in its plane */
 	struct op_event ring[WINDOW]; /* sorted; [first, first+count) modulo WINDOW */
 	int first, count;
+	const struct op_event *head; /* the next event; NULL at the end */
 	bool ended, disordered;
 	int64_t last_start_ps;
-	const char *dropped; /* input consumed up to here is given back */
+	const char *dropped;	 /* input consumed up to here is given back, */
+	ptrdiff_t drop_chunk;	 /* of this chunk */
 	struct op_event *sorted; /* the whole lane, when lane->sort */
 	ptrdiff_t sorted_count, sorted_at;
 	size_t sorted_bytes;
@@ -33,14 +37,14 @@ struct lane_reader {
 struct merge {
 	struct plane *plane;
 	struct lane_reader *readers;
-	ptrdiff_t reader_count;
-	int32_t *heap; /* readers by head event */
+	ptrdiff_t reader_count, drop_bytes;
+	struct lane_reader **heap; /* readers that have a head, by it */
 	ptrdiff_t heap_count;
 	struct wire fail;
 };
 
 /* Start first; of equal starts the longer first, so that a parent precedes its children. */
-static bool before(const struct op_event *a, const struct op_event *b)
+static inline bool before(const struct op_event *a, const struct op_event *b)
 {
 	if (a->start_ps != b->start_ps)
 		return a->start_ps < b->start_ps;
@@ -49,35 +53,51 @@ static bool before(const struct op_event *a, const struct op_event *b)
 	return a->lane < b->lane;
 }
 
-static struct op_event *slot(struct lane_reader *r, int i)
+static inline struct op_event *slot(struct lane_reader *r, int i)
 {
 	return &r->ring[(r->first + i) & (WINDOW - 1)];
 }
 
 /* Insertion from the end: one comparison for a lane that is in order. */
-static void window_insert(struct lane_reader *r, const struct op_event *e)
+static void window_insert(struct lane_reader *r)
 {
 	int i = r->count++;
+	struct op_event e;
 
-	while (i > 0 && before(e, slot(r, i - 1))) {
+	if (i == 0 || !before(slot(r, i), slot(r, i - 1)))
+		return;
+	e = *slot(r, i);
+	do {
 		*slot(r, i) = *slot(r, i - 1);
 		i--;
-	}
-	*slot(r, i) = *e;
+	} while (i > 0 && before(&e, slot(r, i - 1)));
+	*slot(r, i) = e;
+}
+
+static void drop_to(struct merge *m, struct lane_reader *r, const char *to)
+{
+	const struct input *in = m->plane->profile->input;
+
+	/* CPU ordinals share their lanes; other planes read theirs once. */
+	if (m->plane->platform != PLATFORM_CPU && r->dropped)
+		input_drop(in, r->dropped - in->bytes.p, to - in->bytes.p);
+	r->dropped = to;
 }
 
 static void drop_consumed(struct merge *m, struct lane_reader *r)
 {
-	const struct input *in = m->plane->profile->input;
 	const char *at = (const char *)r->walk.wire.at;
 
-	/* CPU ordinals share their lanes; other planes read theirs once. */
-	if (!r->dropped || at < r->dropped)
-		r->dropped = at;
-	if (at - r->dropped < DROP_BYTES || m->plane->platform == PLATFORM_CPU)
-		return;
-	input_drop(in, r->dropped - in->bytes.p, at - in->bytes.p);
-	r->dropped = at;
+	for (; r->drop_chunk < r->walk.chunk && r->drop_chunk < r->lane->chunk_count;
+		r->drop_chunk++) {
+		struct str bytes = r->lane->chunks[r->drop_chunk].bytes;
+		drop_to(m, r, bytes.p + bytes.len);
+		r->dropped = NULL;
+	}
+	if (!r->dropped && r->drop_chunk < r->lane->chunk_count)
+		r->dropped = r->lane->chunks[r->drop_chunk].bytes.p;
+	if (r->dropped && (at - r->dropped >= m->drop_bytes || r->ended))
+		drop_to(m, r, at);
 }
 
 /* One more event of the lane; false at its end or on damage. */
@@ -99,13 +119,11 @@ static bool reader_pull(struct merge *m, struct lane_reader *r, struct op_event 
 	return false;
 }
 
-static void reader_fill(struct merge *m, struct lane_reader *r)
+static __attribute__((noinline)) void reader_fill(struct merge *m, struct lane_reader *r)
 {
-	struct op_event e;
-
 	while (!r->ended && r->count < WINDOW) {
-		if (reader_pull(m, r, &e))
-			window_insert(r, &e);
+		if (reader_pull(m, r, slot(r, r->count)))
+			window_insert(r);
 		else
 			r->ended = true;
 	}
@@ -136,45 +154,37 @@ static bool reader_sort(struct merge *m, struct lane_reader *r)
 	r->sorted = p;
 	while ((size_t)r->sorted_count < cap && reader_pull(m, r, &e))
 		r->sorted[r->sorted_count++] = e;
+	r->ended = true;
+	drop_consumed(m, r);
 	qsort(r->sorted, (size_t)r->sorted_count, sizeof(*r->sorted), sorted_cmp);
 	return true;
 }
 
-static bool reader_head(struct merge *m, struct lane_reader *r, struct op_event *ret)
+/* Find the head; it stays in place until the reader advances. */
+static inline void reader_look(struct merge *m, struct lane_reader *r)
 {
 	if (r->lane->sort) {
-		if (r->sorted_at >= r->sorted_count)
-			return false;
-		*ret = r->sorted[r->sorted_at];
-		return true;
-	}
-	if (r->count <= WINDOW / 2)
-		reader_fill(m, r);
-	if (r->count == 0)
-		return false;
-	*ret = *slot(r, 0);
-	return true;
-}
-
-static void reader_advance(struct lane_reader *r)
-{
-	if (r->lane->sort) {
-		r->sorted_at++;
+		r->head = r->sorted_at < r->sorted_count ? &r->sorted[r->sorted_at] : NULL;
 		return;
 	}
-	r->last_start_ps = slot(r, 0)->start_ps;
-	r->first = (r->first + 1) & (WINDOW - 1);
-	r->count--;
+	if (r->count <= WINDOW / 2 && !r->ended)
+		reader_fill(m, r);
+	r->head = r->count > 0 ? slot(r, 0) : NULL;
 }
 
-static bool heap_before(struct merge *m, int32_t a, int32_t b)
+static inline void reader_advance(struct merge *m, struct lane_reader *r)
 {
-	struct op_event x, y;
+	r->last_start_ps = r->head->start_ps;
+	r->sorted_at++;
+	r->first = (r->first + 1) & (WINDOW - 1);
+	r->count--;
+	reader_look(m, r);
+}
 
-	/* Readers in the heap have a head. */
-	reader_head(m, &m->readers[a], &x);
-	reader_head(m, &m->readers[b], &y);
-	return before(&x, &y);
+/* Readers in the heap have a head. */
+static inline bool heap_before(const struct merge *m, ptrdiff_t a, ptrdiff_t b)
+{
+	return before(m->heap[a]->head, m->heap[b]->head);
 }
 
 static void heap_down(struct merge *m, ptrdiff_t i)
@@ -182,13 +192,13 @@ static void heap_down(struct merge *m, ptrdiff_t i)
 	for (;;) {
 		ptrdiff_t least = i, left = 2 * i + 1, right = left + 1;
 
-		if (left < m->heap_count && heap_before(m, m->heap[left], m->heap[least]))
+		if (left < m->heap_count && heap_before(m, left, least))
 			least = left;
-		if (right < m->heap_count && heap_before(m, m->heap[right], m->heap[least]))
+		if (right < m->heap_count && heap_before(m, right, least))
 			least = right;
 		if (least == i)
 			return;
-		int32_t t = m->heap[i];
+		struct lane_reader *t = m->heap[i];
 		m->heap[i] = m->heap[least];
 		m->heap[least] = t;
 		i = least;
@@ -200,27 +210,37 @@ static bool lane_is_ours(const struct lane *l)
 	return (l->class == LANE_OPS || l->class == LANE_STREAM) && l->bytes > 0;
 }
 
+static ptrdiff_t lanes_of_ours(const struct plane *p)
+{
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < p->lane_count; i++)
+		n += lane_is_ours(&p->lanes[i]);
+	return n;
+}
+
 struct merge *merge_new(struct plane *p, struct arena *keep)
 {
 	struct merge *m = arena_make(keep, struct merge, 1);
-	struct op_event e;
+	ptrdiff_t lanes = lanes_of_ours(p), share = DROP_BYTES / (lanes > 0 ? lanes : 1);
 
 	m->plane = p;
-	m->readers = arena_make(keep, struct lane_reader, p->lane_count);
-	m->heap = arena_make(keep, int32_t, p->lane_count);
+	m->drop_bytes = share > DROP_LEAST ? share : DROP_LEAST;
+	m->readers = arena_make(keep, struct lane_reader, lanes);
+	m->heap = arena_make(keep, struct lane_reader *, lanes);
 	for (ptrdiff_t i = 0; i < p->lane_count; i++) {
 		if (!lane_is_ours(&p->lanes[i]))
 			continue;
-		struct lane_reader *r = &m->readers[m->reader_count];
+		struct lane_reader *r = &m->readers[m->reader_count++];
 		r->lane = &p->lanes[i];
 		r->index = (int32_t)i;
 		r->walk = lane_walk_new(p, r->lane);
 		r->last_start_ps = INT64_MIN;
 		if (r->lane->sort && !reader_sort(m, r))
 			return m;
-		if (reader_head(m, r, &e))
-			m->heap[m->heap_count++] = (int32_t)m->reader_count;
-		m->reader_count++;
+		reader_look(m, r);
+		if (r->head)
+			m->heap[m->heap_count++] = r;
 	}
 	for (ptrdiff_t i = m->heap_count / 2 - 1; i >= 0; i--)
 		heap_down(m, i);
@@ -231,19 +251,19 @@ bool merge_next(struct merge *m, struct op_event *ret)
 {
 	if (m->heap_count == 0 || m->fail.why)
 		return false;
-	struct lane_reader *r = &m->readers[m->heap[0]];
-	struct op_event next;
+	struct lane_reader *r = m->heap[0];
 
-	reader_head(m, r, ret);
-	if (ret->start_ps < r->last_start_ps) {
+	*ret = *r->head;
+	if (r->head->start_ps < r->last_start_ps) {
 		r->disordered = true;
 		m->heap_count = 0;
 		return false;
 	}
-	reader_advance(r);
-	if (!reader_head(m, r, &next))
+	reader_advance(m, r);
+	if (!r->head)
 		m->heap[0] = m->heap[--m->heap_count];
-	heap_down(m, 0);
+	if (m->heap_count > 1)
+		heap_down(m, 0);
 	return true;
 }
 
@@ -265,7 +285,11 @@ bool merge_end(const struct merge *m, struct diag *err)
 
 void merge_free(struct merge *m)
 {
-	for (ptrdiff_t i = 0; i < m->reader_count; i++)
-		if (m->readers[i].sorted)
-			munmap(m->readers[i].sorted, m->readers[i].sorted_bytes);
+	for (ptrdiff_t i = 0; i < m->reader_count; i++) {
+		struct lane_reader *r = &m->readers[i];
+		r->ended = true;
+		drop_consumed(m, r);
+		if (r->sorted)
+			munmap(r->sorted, r->sorted_bytes);
+	}
 }

@@ -65,8 +65,10 @@ enum lane_class lane_class_of(struct str name, enum plane_class plane, int64_t i
 		struct str name;
 		enum lane_class class;
 	} device_lanes[] = {
-		{ STR_INIT("XLA Ops"), LANE_OPS },	  { STR_INIT("XLA Modules"), LANE_MODULES },
-		{ STR_INIT("Steps"), LANE_STEPS },	  { STR_INIT("Sparse Core Ops"), LANE_OPS },
+		{ STR_INIT("XLA Ops"), LANE_OPS },
+		{ STR_INIT("XLA Modules"), LANE_MODULES },
+		{ STR_INIT("Steps"), LANE_STEPS },
+		{ STR_INIT("Sparse Core Ops"), LANE_OPS },
 		{ STR_INIT("Sparse Core Modules"), LANE_MODULES },
 		{ STR_INIT("Sparse Core Steps"), LANE_STEPS },
 	};
@@ -128,10 +130,14 @@ static const struct {
 	struct str text;
 	enum copy_direction direction;
 } copy_names[] = {
-	{ STR_INIT("MemcpyH2D"), COPY_H2D },	    { STR_INIT("MemcpyD2H"), COPY_D2H },
-	{ STR_INIT("MemcpyD2D"), COPY_D2D },	    { STR_INIT("MemcpyP2P"), COPY_P2P },
-	{ STR_INIT("MemcpyOther"), COPY_UNKNOWN },  { STR_INIT("CopyHostToDevice"), COPY_H2D },
-	{ STR_INIT("CopyDeviceToHost"), COPY_D2H }, { STR_INIT("CopyDeviceToDevice"), COPY_D2D },
+	{ STR_INIT("MemcpyH2D"), COPY_H2D },
+	{ STR_INIT("MemcpyD2H"), COPY_D2H },
+	{ STR_INIT("MemcpyD2D"), COPY_D2D },
+	{ STR_INIT("MemcpyP2P"), COPY_P2P },
+	{ STR_INIT("MemcpyOther"), COPY_UNKNOWN },
+	{ STR_INIT("CopyHostToDevice"), COPY_H2D },
+	{ STR_INIT("CopyDeviceToHost"), COPY_D2H },
+	{ STR_INIT("CopyDeviceToDevice"), COPY_D2D },
 	{ STR_INIT("PeerToPeer"), COPY_P2P },
 	{ STR_INIT("__amd_rocclr_copyBuffer"), COPY_UNKNOWN },
 };

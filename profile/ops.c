@@ -24,13 +24,13 @@ struct op_table {
 	ptrdiff_t key_count, key_cap;
 	int32_t *slots; /* -1 empty */
 	uint64_t mask;
-	struct op_key last; /* kernels repeat: most lookups end here */
-	int32_t last_op;
+	int32_t last_op; /* kernels repeat: many lookups end here */
 };
 
 static uint64_t op_hash(const struct op_key *k)
 {
-	uint64_t h = (uint64_t)(uint32_t)k->name + (uint64_t)k->hlo_op * UINT64_C(0x94d049bb133111eb);
+	uint64_t h =
+		(uint64_t)(uint32_t)k->name + (uint64_t)k->hlo_op * UINT64_C(0x94d049bb133111eb);
 
 	h ^= (k->program + (uint64_t)(uint32_t)k->copy) * UINT64_C(0xbf58476d1ce4e5b9);
 	h *= UINT64_C(0x9e3779b97f4a7c15);
@@ -40,7 +40,7 @@ static uint64_t op_hash(const struct op_key *k)
 static bool op_key_eq(const struct op_key *a, const struct op_key *b)
 {
 	return a->name == b->name && a->hlo_op == b->hlo_op && a->program == b->program &&
-		a->part == b->part && a->copy == b->copy;
+	       a->part == b->part && a->copy == b->copy;
 }
 
 static void table_resize(struct plane *p, struct op_table *t, uint64_t slots)
@@ -132,10 +132,10 @@ static struct str text_of(const struct stats *s, enum stat_id id)
 	return s->present >> id & 1 && s->at[id].is_text ? s->at[id].text : (struct str){ 0 };
 }
 
-static const uint64_t tpu_metadata = STAT_BIT(HLO_CATEGORY) | STAT_BIT(PROGRAM_ID) |
-	STAT_BIT(FLOPS) | STAT_BIT(MODEL_FLOPS) | STAT_BIT(BYTES_ACCESSED) |
-	STAT_BIT(MEMORY_ACCESS_BREAKDOWN) | STAT_BIT(SHAPE_WITH_LAYOUT) | STAT_BIT(TF_OP) |
-	STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK) | STAT_BIT(SYMBOL_ID);
+static const uint64_t tpu_metadata =
+	STAT_BIT(HLO_CATEGORY) | STAT_BIT(PROGRAM_ID) | STAT_BIT(FLOPS) | STAT_BIT(MODEL_FLOPS) |
+	STAT_BIT(BYTES_ACCESSED) | STAT_BIT(MEMORY_ACCESS_BREAKDOWN) | STAT_BIT(SHAPE_WITH_LAYOUT) |
+	STAT_BIT(TF_OP) | STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK) | STAT_BIT(SYMBOL_ID);
 
 /* The op a TPU name stands for: everything is in its metadata. */
 static bool tpu_op_fill(
@@ -163,17 +163,20 @@ static bool tpu_op_fill(
 	return true;
 }
 
-static bool tpu_op(struct plane *p, int32_t name, int32_t *ret, struct wire *fail)
+static __attribute__((noinline)) bool tpu_op_new(struct plane *p, int32_t name, struct wire *fail)
 {
 	struct plane_name *n = &p->names[name];
+	struct op_key key = { .name = name, .hlo_op = -1, .part = n->part };
 
-	if (n->op < 0) {
-		struct op_key key = { .name = name, .hlo_op = -1, .part = n->part };
-		n->op = op_add(p, table_of(p), &key);
-		if (!tpu_op_fill(p, n, &p->ops[n->op], fail))
-			return false;
-	}
-	*ret = n->op;
+	n->op = op_add(p, table_of(p), &key);
+	return tpu_op_fill(p, n, &p->ops[n->op], fail);
+}
+
+static bool tpu_op(struct plane *p, int32_t name, int32_t *ret, struct wire *fail)
+{
+	if (p->names[name].op < 0 && !tpu_op_new(p, name, fail))
+		return false;
+	*ret = p->names[name].op;
 	return true;
 }
 
@@ -227,9 +230,8 @@ static int32_t kernel_op(struct plane *p, int32_t name, const struct stats *s)
 		key.hlo_op = hlo_op_id(&s->at[STAT_HLO_OP]);
 	if (s->present & STAT_BIT(PROGRAM_ID))
 		key.program = (uint64_t)s->at[STAT_PROGRAM_ID].i64;
-	if (t->last_op >= 0 && op_key_eq(&key, &t->last))
+	if (t->last_op >= 0 && op_key_eq(&key, &t->keys[t->last_op]))
 		return t->last_op;
-	t->last = key;
 	t->last_op = *op_slot(t, &key);
 	if (t->last_op >= 0)
 		return t->last_op;
@@ -246,9 +248,10 @@ static int32_t kernel_op(struct plane *p, int32_t name, const struct stats *s)
 
 static const uint64_t tpu_event = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
 static const uint64_t kernel_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) |
-	STAT_BIT(PROGRAM_ID) | STAT_BIT(CORRELATION_ID) | STAT_BIT(MEMCPY_DETAILS) | STAT_BIT(NAME);
+				     STAT_BIT(PROGRAM_ID) | STAT_BIT(CORRELATION_ID) |
+				     STAT_BIT(MEMCPY_DETAILS) | STAT_BIT(NAME);
 static const uint64_t cpu_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) | STAT_BIT(PROGRAM_ID) |
-	STAT_BIT(RUN_ID) | STAT_BIT(DEVICE_ORDINAL);
+				  STAT_BIT(RUN_ID) | STAT_BIT(DEVICE_ORDINAL);
 
 static void place(struct op_event *e, int64_t start_ps, int64_t duration_ps)
 {
@@ -270,43 +273,59 @@ static int64_t sat_add(int64_t a, int64_t b)
 static bool cpu_is_ours(const struct plane *p, const struct stats *s)
 {
 	return s->present & STAT_BIT(HLO_OP) &&
-		(!(s->present & STAT_BIT(DEVICE_ORDINAL)) ||
-			s->at[STAT_DEVICE_ORDINAL].i64 == p->ordinal);
+	       (!(s->present & STAT_BIT(DEVICE_ORDINAL)) ||
+		       s->at[STAT_DEVICE_ORDINAL].i64 == p->ordinal);
+}
+
+static bool tpu_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
+	int32_t name, struct op_event *ret, struct wire *fail)
+{
+	struct stats s;
+
+	s.present = 0;
+	if (!event_stats_read(w->part, raw, tpu_event, &s, fail))
+		return false;
+	if ((s.present & tpu_event) == tpu_event)
+		place(ret, s.at[STAT_DEVICE_OFFSET_PS].i64, s.at[STAT_DEVICE_DURATION_PS].i64);
+	else
+		place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
+	ret->correlation = ret->run = 0;
+	return tpu_op(p, name, &ret->op, fail);
+}
+
+static bool kernel_event_read(struct plane *p, const struct lane_walk *w,
+	const struct raw_event *raw, int32_t name, struct op_event *ret, bool *skip,
+	struct wire *fail)
+{
+	bool cpu = p->platform == PLATFORM_CPU;
+	struct stats s;
+
+	s.present = 0;
+	if (!event_stats_read(w->part, raw, cpu ? cpu_event : kernel_event, &s, fail))
+		return false;
+	*skip = cpu && !cpu_is_ours(p, &s);
+	if (*skip)
+		return true;
+	ret->correlation = s.present & STAT_BIT(CORRELATION_ID) ? s.at[STAT_CORRELATION_ID].i64 : 0;
+	ret->run = s.present & STAT_BIT(RUN_ID) ? s.at[STAT_RUN_ID].i64 : 0;
+	place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
+	if (s.present & STAT_BIT(MEMCPY_DETAILS))
+		ret->bytes = copy_bytes(s.at[STAT_MEMCPY_DETAILS].text);
+	ret->op = kernel_op(p, name, &s);
+	return true;
 }
 
 bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
 	struct op_event *ret, bool *skip, struct wire *fail)
 {
-	const struct plane_part *part = lane_walk_part(w);
-	int32_t name = id_map_find(&part->names, raw->metadata_id);
-	struct stats s;
-	uint64_t want = p->platform == PLATFORM_TPU ? tpu_event
-		: p->platform == PLATFORM_CPU	    ? cpu_event
-						    : kernel_event;
+	int32_t name = id_map_find(&w->part->names, raw->metadata_id);
 
-	s.present = 0;
 	*skip = name < 0 || raw->aggregated || p->op_count >= OPS_MAX;
 	if (*skip)
 		return true;
-	if (!stats_read(part, raw->stats, XEVENT_STATS, want, &s, fail))
-		return false;
-	ret->correlation = s.present & STAT_BIT(CORRELATION_ID) ? s.at[STAT_CORRELATION_ID].i64 : 0;
-	ret->run = s.present & STAT_BIT(RUN_ID) ? s.at[STAT_RUN_ID].i64 : 0;
 	ret->bytes = 0;
-	place(ret, sat_add(lane_walk_base(w), raw->offset_ps), raw->duration_ps);
-	if (p->platform == PLATFORM_TPU) {
-		if ((s.present & tpu_event) == tpu_event)
-			place(ret, s.at[STAT_DEVICE_OFFSET_PS].i64,
-				s.at[STAT_DEVICE_DURATION_PS].i64);
-		return tpu_op(p, name, &ret->op, fail);
-	}
-	*skip = p->platform == PLATFORM_CPU && !cpu_is_ours(p, &s);
-	if (*skip)
-		return true;
-	if (s.present & STAT_BIT(MEMCPY_DETAILS))
-		ret->bytes = copy_bytes(s.at[STAT_MEMCPY_DETAILS].text);
-	ret->op = kernel_op(p, name, &s);
-	return true;
+	return p->platform == PLATFORM_TPU ? tpu_event_read(p, w, raw, name, ret, fail)
+					   : kernel_event_read(p, w, raw, name, ret, skip, fail);
 }
 
 void plane_forget_ops(struct plane *p)

@@ -77,6 +77,19 @@ static bool map_entry(struct str entry, int64_t *key, struct str *value, struct 
 	return !w.why || wire_error(&w, x->whole, "metadata map of an XPlane", x->err);
 }
 
+/* Small ids as a plain array, whichever form the map has. */
+static void kinds_index(struct plane_part *part, const int64_t *ids, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < part->stat_count; i++)
+		if (ids[i] >= part->kind_count && ids[i] < XPLANE_SMALL_IDS)
+			part->kind_count = ids[i] + 1;
+	part->kinds = arena_make(keep, int8_t, part->kind_count);
+	for (int64_t id = 0; id < part->kind_count; id++) {
+		int32_t i = id_map_find(&part->stats, id);
+		part->kinds[id] = i >= 0 ? part->stat_names[i].id : -1;
+	}
+}
+
 static bool stat_names_index(struct plane_index *x, struct plane_part *part)
 {
 	int64_t *ids = arena_make(x->keep, int64_t, x->stat_count);
@@ -99,6 +112,7 @@ static bool stat_names_index(struct plane_index *x, struct plane_part *part)
 		part->stat_names[i] = (struct stat_name){ name, (int8_t)stat_id_of(name) };
 	}
 	part->stats = id_map_build(ids, x->stat_count, x->keep);
+	kinds_index(part, ids, x->keep);
 	return true;
 }
 
@@ -156,8 +170,8 @@ static bool event_names_index(struct plane_index *x, struct plane_part *part, in
  * A line's head: every serializer writes fields in their order, so id, name and timestamp stand
  * before the first event, and the walk stops there.
  */
-static bool line_head(struct plane_index *x, struct str line, struct lane *ret,
-	struct lane_chunk *chunk)
+static bool line_head(
+	struct plane_index *x, struct str line, struct lane *ret, struct lane_chunk *chunk)
 {
 	struct wire w = wire_open(line);
 	struct wire_field f;
@@ -192,8 +206,8 @@ static bool line_head(struct plane_index *x, struct str line, struct lane *ret,
  * Chunks with the same id and name are one timeline.  An id of its own is no identity: planes
  * exist whose lines all have id 0.
  */
-static struct lane *lane_of(struct plane *p, const struct lane *head, struct arena *keep,
-	ptrdiff_t *cap)
+static struct lane *lane_of(
+	struct plane *p, const struct lane *head, struct arena *keep, ptrdiff_t *cap)
 {
 	for (ptrdiff_t i = p->lane_count - 1; i >= 0 && i >= p->lane_count - 4096; i--)
 		if (p->lanes[i].id == head->id && str_eq(p->lanes[i].name, head->name))
@@ -338,8 +352,8 @@ static struct str module_of(struct str name, uint64_t *program)
 	return str_to_u64(digits, program) ? str_head(name, open) : name;
 }
 
-static bool hlo_index(struct plane_index *x, struct plane_part *part, ptrdiff_t first,
-	ptrdiff_t *cap)
+static bool hlo_index(
+	struct plane_index *x, struct plane_part *part, ptrdiff_t first, ptrdiff_t *cap)
 {
 	for (ptrdiff_t i = first; i < x->plane->name_count; i++) {
 		struct plane_name *n = &x->plane->names[i];
@@ -358,16 +372,16 @@ static bool hlo_index(struct plane_index *x, struct plane_part *part, ptrdiff_t 
 		e->name = module_of(n->name, &e->program);
 		if (s.present & STAT_BIT(PROGRAM_ID))
 			e->program = (uint64_t)s.at[STAT_PROGRAM_ID].i64;
-		e->proto = s.at[s.present & STAT_BIT(HLO_PROTO) ? STAT_HLO_PROTO
-								: STAT_HLO_PROTO_OLD]
-				   .text;
+		e->proto =
+			s.at[s.present & STAT_BIT(HLO_PROTO) ? STAT_HLO_PROTO : STAT_HLO_PROTO_OLD]
+				.text;
 	}
 	return true;
 }
 
 /* Planes with one name are parts of one; few planes, so a scan does. */
-static struct plane *plane_named(struct profile *profile, struct str name, struct arena *keep,
-	ptrdiff_t *cap)
+static struct plane *plane_named(
+	struct profile *profile, struct str name, struct arena *keep, ptrdiff_t *cap)
 {
 	for (ptrdiff_t i = 0; i < profile->plane_count; i++)
 		if (str_eq(profile->planes[i].name, name))
@@ -420,6 +434,17 @@ static bool plane_index(struct profile *profile, struct str bytes, struct arena 
 
 /* Host clock minus device clock: the median over the lane's first events that carry both. */
 #define SHIFT_SAMPLES 65
+/* Events of a lane looked at for them: old captures have lanes without any. */
+#define SHIFT_EVENTS 1024
+
+/* Wraps for hostile times and is bounded then: sums of it and a time must fit. */
+static double clock_difference(int64_t base_ps, int64_t offset_ps, int64_t device_ps)
+{
+	const int64_t limit = INT64_MAX / 4;
+	int64_t d = (int64_t)((uint64_t)base_ps + (uint64_t)offset_ps - (uint64_t)device_ps);
+
+	return (double)(d > limit ? limit : d < -limit ? -limit : d);
+}
 
 static bool plane_shift(struct plane *p, struct str whole, struct diag *err)
 {
@@ -431,14 +456,16 @@ static bool plane_shift(struct plane *p, struct str whole, struct diag *err)
 			continue;
 		struct lane_walk w = lane_walk_new(p, &p->lanes[i]);
 		struct raw_event raw;
-		while (count < SHIFT_SAMPLES && lane_walk_next(&w, &raw)) {
+		for (int n = 0;
+			n < SHIFT_EVENTS && count < SHIFT_SAMPLES && lane_walk_next(&w, &raw);
+			n++) {
 			struct stats s = { 0 };
-			if (!stats_read(lane_walk_part(&w), raw.stats, XEVENT_STATS,
-				    STAT_BIT(DEVICE_OFFSET_PS), &s, &w.fail))
+			if (!event_stats_read(
+				    w.part, &raw, STAT_BIT(DEVICE_OFFSET_PS), &s, &w.fail))
 				break;
 			if (s.present)
-				shifts[count++] = (double)(lane_walk_base(&w) + raw.offset_ps -
-					s.at[STAT_DEVICE_OFFSET_PS].i64);
+				shifts[count++] = clock_difference(
+					w.base_ps, raw.offset_ps, s.at[STAT_DEVICE_OFFSET_PS].i64);
 		}
 		if (w.fail.why)
 			return wire_error(&w.fail, whole, "XEvent", err);
@@ -464,7 +491,8 @@ static bool xspace_fields(struct profile *profile, struct arena *keep, struct di
 	while (wire_next(&w, &f)) {
 		if (f.type != WIRE_LEN)
 			return diag_set(err, DIAG_WIRE,
-				"XSpace at byte %td: field %u is a number where a plane was expected",
+				"XSpace at byte %td: field %u is a number where a plane was "
+				"expected",
 				(const char *)w.at - whole.p, f.number);
 		if (f.number == XSPACE_PLANES && !plane_index(profile, f.bytes, keep, &caps, err))
 			return false;

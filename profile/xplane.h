@@ -9,7 +9,12 @@
 #include "base/wire.h"
 #include "profile/profile.h"
 
-enum xspace_field { XSPACE_PLANES = 1, XSPACE_ERRORS = 2, XSPACE_WARNINGS = 3, XSPACE_HOSTNAMES = 4 };
+enum xspace_field {
+	XSPACE_PLANES = 1,
+	XSPACE_ERRORS = 2,
+	XSPACE_WARNINGS = 3,
+	XSPACE_HOSTNAMES = 4
+};
 enum xplane_field {
 	XPLANE_ID = 1,
 	XPLANE_NAME = 2,
@@ -53,10 +58,10 @@ enum map_field { MAP_KEY = 1, MAP_VALUE = 2 };
  * when they fit in four times their count, else open addressing.
  */
 struct id_map {
-	int32_t *dense;		/* -1 for a hole */
+	int32_t *dense; /* -1 for a hole */
 	int64_t dense_count;
-	uint64_t *keys;		/* hash form; power of two slots */
-	int32_t *values;	/* -1 empty */
+	uint64_t *keys;	 /* hash form; power of two slots */
+	int32_t *values; /* -1 empty */
 	uint64_t mask;
 };
 
@@ -81,52 +86,60 @@ struct stat_name {
 };
 
 struct plane_part {
-	struct id_map names;	  /* event metadata id -> index into plane->names */
-	struct id_map stats;	  /* stat metadata id -> index into stat_names */
+	struct id_map names; /* event metadata id -> index into plane->names */
+	struct id_map stats; /* stat metadata id -> index into stat_names */
 	struct stat_name *stat_names;
 	ptrdiff_t stat_count;
+	int8_t *kinds; /* stat metadata id -> enum stat_id or -1, of all small ids */
+	int64_t kind_count;
 };
+
+/* Ids that a varint of two bytes can hold: those of every real capture. */
+#define XPLANE_SMALL_IDS (1 << 14)
 
 struct plane_name {
 	struct str name, display_name;
-	struct str entry;	/* bytes of the XEventMetadata: its stats are decoded on demand */
+	struct str entry; /* bytes of the XEventMetadata: its stats are decoded on demand */
 	int64_t id;
 	int32_t part;
-	int8_t host;		/* enum host_class */
-	int32_t op;		/* cache: its op when the name alone decides it; -1 */
+	int8_t host; /* enum host_class */
+	int32_t op;  /* cache: its op when the name alone decides it; -1 */
 };
 
 struct lane_chunk {
-	struct str bytes;	/* from the first event on */
-	int64_t base_ps;	/* of the line's timestamp */
+	struct str bytes; /* from the first event on */
+	int64_t base_ps;  /* of the line's timestamp */
 	int32_t part;
 };
 
 /* One event's own fields; stats stay undecoded as the byte range that holds them. */
 struct raw_event {
 	int64_t metadata_id, offset_ps, duration_ps;
-	struct str stats;	/* from the first stat to the event's end */
-	bool aggregated;	/* counted, not placed in time */
+	struct str stats;	 /* from the first stat to the event's end */
+	const uint8_t *readable; /* bytes up to here may be looked at: the lane's chunk ends here */
+	bool aggregated;	 /* counted, not placed in time */
 };
 
-/* False with why set when the bytes are no XEvent. */
-bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire *fail);
-/* Decode the stats in `want`; the last of equal ones wins. */
+/* Decode the stats in `want` of a message whose stats have number `field`, or of one XStat when it
+ * is 0; the last of equal ones wins. */
 bool stats_read(const struct plane_part *part, struct str bytes, uint32_t field, uint64_t want,
+	struct stats *ret, struct wire *fail);
+/* The same for an event. */
+bool event_stats_read(const struct plane_part *part, const struct raw_event *raw, uint64_t want,
 	struct stats *ret, struct wire *fail);
 
 /* A lane's next raw event, across its chunks. */
 struct lane_walk {
+	const struct plane *plane;
 	const struct lane *lane;
 	ptrdiff_t chunk;
 	struct wire wire;
-	const struct plane_part *parts;
-	struct wire fail;	/* why set on the first malformed byte */
+	const struct plane_part *part; /* of the chunk, */
+	int64_t base_ps;	       /* and its */
+	struct wire fail;	       /* why set on the first malformed byte */
 };
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l);
 bool lane_walk_next(struct lane_walk *w, struct raw_event *ret);
-const struct plane_part *lane_walk_part(const struct lane_walk *w);
-int64_t lane_walk_base(const struct lane_walk *w);
 
 /* names.c: what producers call things. */
 enum plane_class plane_class_of(struct str name, enum platform *platform, int64_t *ordinal);

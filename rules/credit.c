@@ -228,6 +228,8 @@ double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (!isnan(claims[i].seconds))
 			claims[n++] = claims[i];
+	if (!n)
+		return 0;
 	settle_families(claims, n, findings, keep);
 	qsort(claims, (size_t)n, sizeof(*claims), by_size);
 	for (ptrdiff_t i = 0; i < n; i++) {

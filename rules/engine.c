@@ -21,7 +21,7 @@ static const struct {
 } limits[] = {
 	{ SQLITE_LIMIT_LENGTH, 1 << 20 },     /* the longest text in a table is 4 KiB */
 	{ SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, /* a rule's expressions, twice */
-	{ SQLITE_LIMIT_COLUMN, 200 },	      /* the widest table has about 60 */
+	{ SQLITE_LIMIT_COLUMN, 1000 },	      /* the widest table has about 60; joins add up */
 	{ SQLITE_LIMIT_EXPR_DEPTH, 200 },     /* nobody reads a deeper one */
 	{ SQLITE_LIMIT_COMPOUND_SELECT, 20 },
 	{ SQLITE_LIMIT_VDBE_OP, 50000 },
@@ -177,6 +177,7 @@ struct engine *engine_new(struct arena *keep, struct diag *err)
 		    SQLITE_OPEN_NOMUTEX;
 
 	e->keep = keep;
+	e->rule_steps = BUDGET_RULE_STEPS;
 	sqlite3_hard_heap_limit64(SQL_HEAP_BYTES);
 	int code = sqlite3_open_v2(":memory:", &e->db, flags, NULL);
 	if (code == SQLITE_OK)
@@ -246,7 +247,8 @@ sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *rea
 		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "there is no SQL here");
 	else if (!only_blanks(tail, z + sql.len))
 		sql_fail(fault, keep, DIAG_RULE_SQL, tail - z, 1, "only one statement is allowed");
-	else if (!sqlite3_stmt_readonly(stmt) || sqlite3_stmt_isexplain(stmt))
+	else if (!sqlite3_stmt_readonly(stmt) || sqlite3_stmt_isexplain(stmt) ||
+		 !sqlite3_column_count(stmt))
 		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "only SELECT is allowed");
 	else
 		return stmt;
@@ -260,7 +262,7 @@ sqlite3_stmt *engine_slot(struct engine *e, ptrdiff_t index, struct str sql, str
 	while (e->slot_count <= index)
 		*arena_push(e->keep, e->slots, e->slot_count, e->slot_cap) = (struct slot){ 0 };
 	struct slot *slot = &e->slots[index];
-	e->steps_left = BUDGET_RULE_STEPS;
+	e->steps_left = e->rule_steps;
 	e->is_query = false;
 	if (slot->stmt && str_eq(slot->sql, sql))
 		return slot->stmt;
@@ -276,8 +278,7 @@ void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sq
 		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
 			"it did not end within %lld million steps; join on key, family or name, "
 			"or select fewer rows",
-			(long long)((e->is_query ? BUDGET_QUERY_STEPS : BUDGET_RULE_STEPS) /
-				    1000000));
+			(long long)((e->is_query ? BUDGET_QUERY_STEPS : e->rule_steps) / 1000000));
 	else if (code == SQLITE_NOMEM)
 		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
 			"it needs more than %lld MiB of memory; sort or group fewer rows",

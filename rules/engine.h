@@ -61,9 +61,10 @@ struct engine {
 	struct source sources[TABLE_COUNT];
 	struct reads *reads; /* where the authorizer notes columns, or NULL */
 	struct arena *reads_keep;
-	bool is_query;	   /* functions that only make sense by hand are allowed too */
-	bool is_declaring; /* a virtual table states its columns, which looks like a write */
-	bool was_refused;  /* the authorizer said no */
+	bool is_query;	    /* functions that only make sense by hand are allowed too */
+	bool is_declaring;  /* a virtual table states its columns, which looks like a write */
+	bool was_refused;   /* the authorizer said no */
+	int64_t rule_steps; /* budget of a rule: BUDGET_RULE_STEPS, or less for a test */
 	int64_t steps_left;
 	struct slot { /* statements kept from profile to profile, by rule number */
 		struct str sql;

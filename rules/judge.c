@@ -260,7 +260,7 @@ static struct str nothing_reason(const struct trial *t)
 	if (!def)
 		return STR("its SELECT gives no row");
 	if (!t->s->tables->items[def - table_defs].count || !code->where.source)
-		return arena_fmt(t->s->keep, "the profile has no %.*s", STR_ARG(def->name));
+		return arena_fmt(t->s->keep, "table %.*s is empty", STR_ARG(def->name));
 	return arena_fmt(t->s->keep, "no row of %.*s fits: %.*s", STR_ARG(def->name),
 		STR_ARG(code->where.source->text));
 }
@@ -273,7 +273,7 @@ static struct str inconclusive_reason(const struct trial *t)
 
 	if (!r->subjects && !r->unknown)
 		return nothing_reason(t);
-	if (r->subjects + r->unknown < t->subject.rule->min_subjects)
+	if (!bad)
 		return arena_fmt(t->s->keep, "%lld of at least %lld subjects found",
 			(long long)r->subjects, (long long)t->subject.rule->min_subjects);
 	if (!f) /* it came after the last finding that is kept */

@@ -80,17 +80,21 @@ static bool find_field(struct template_reader *r, struct str name, struct piece 
 
 static bool unknown_field(struct template_reader *r, struct str name)
 {
-	ptrdiff_t count = 0, columns = r->rows->column_count, params = r->rule->param_count;
-	struct str *names = arena_make(r->keep, struct str, columns + params + 1);
+	bool of_run = str_starts(name, STR("run."));
+	const struct table_def *def = of_run ? &table_defs[TABLE_run] : r->rows;
+	ptrdiff_t count = 0, params = of_run ? 0 : r->rule->param_count;
+	struct str *names = arena_make(r->keep, struct str, def->column_count + params + 1);
 
-	for (ptrdiff_t i = 0; i < columns; i++)
-		names[count++] = r->rows->columns[i].name;
+	for (ptrdiff_t i = 0; i < def->column_count; i++)
+		names[count++] =
+			of_run ? arena_fmt(r->keep, "run.%.*s", STR_ARG(def->columns[i].name))
+			       : def->columns[i].name;
 	for (ptrdiff_t i = 0; i < params; i++)
 		names[count++] = r->rule->params[i].name;
 	struct str hint = near_hint(r->keep, name, names, count);
 	return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, r->at, name.len,
 		"'%.*s' is neither a column of %.*s nor a parameter%.*s", STR_ARG(name),
-		STR_ARG(r->rows->name), STR_ARG(hint));
+		STR_ARG(def->name), STR_ARG(hint));
 }
 
 static bool unknown_format(struct template_reader *r, struct str name, ptrdiff_t at)

@@ -85,8 +85,9 @@ static void unknown_column_of(struct parser *p, const struct token *t, const str
 
 	add_columns(p, &list, def);
 	struct str hint = near_hint(p->keep, t->text, list.items, list.count);
-	parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "table %.*s has no column '%.*s'%.*s",
-		STR_ARG(def->name), STR_ARG(t->text), STR_ARG(hint));
+	parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "%s%.*s has no column '%.*s'%.*s",
+		table_find(def->name) ? "table " : "", STR_ARG(def->name), STR_ARG(t->text),
+		STR_ARG(hint));
 }
 
 static const struct rule_param *param_named(const struct parser *p, struct str name)
@@ -97,17 +98,23 @@ static const struct rule_param *param_named(const struct parser *p, struct str n
 	return NULL;
 }
 
+bool names_param(struct parser *p, const struct token *t)
+{
+	const struct rule_param *param = param_named(p, t->text);
+
+	if (param)
+		parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "a parameter is written :%.*s",
+			STR_ARG(param->name));
+	return param != NULL;
+}
+
 static void unknown_column(struct parser *p, const struct token *t)
 {
 	const struct scope *s = p->scope;
-	const struct rule_param *param = param_named(p, t->text);
 	struct name_list list = { NULL, 0, 0 };
 
-	if (param) {
-		parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "a parameter is written :%.*s",
-			STR_ARG(param->name));
+	if (names_param(p, t))
 		return;
-	}
 	if (s && !s->outer && s->table_count == 1 && s->tables[0].def) {
 		unknown_column_of(p, t, s->tables[0].def);
 		return;

@@ -119,9 +119,12 @@ static bool check_version(const struct rule_reader *r)
 	if (!version)
 		return node_fail(
 			r, r->doc->root, DIAG_RULE_SCHEMA, "a rule file begins with 'version: 1'");
-	if (version->kind != DOC_SCALAR || version->quoted || !str_eq(version->text, STR("1")))
+	if (version->quoted)
 		return node_fail(r, version, DIAG_RULE_SCHEMA,
-			"this rooflint reads rule files of version 1 (a number, without quotes)");
+			"version is a number: write it without quotes");
+	if (version->kind != DOC_SCALAR || !str_eq(version->text, STR("1")))
+		return node_fail(r, version, DIAG_RULE_SCHEMA,
+			"this rooflint reads rule files of version 1");
 	return true;
 }
 

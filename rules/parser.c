@@ -360,7 +360,7 @@ static struct value operand(struct parser *p)
 		return literal(p);
 	if (t->kind == TOKEN_PARAM)
 		return param_value(p);
-	if (t->kind != TOKEN_NAME || is_reserved(t))
+	if (t->kind != TOKEN_NAME || (is_reserved(t) && !names_param(p, t)))
 		return value_any(t->at, t->width);
 	return token_is(token_ahead(p, 1), "(") ? function_value(p) : name_value(p);
 }

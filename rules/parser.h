@@ -60,8 +60,9 @@ bool is_select(const struct token *t);
 void walk_select(struct parser *p, const struct scope *outer); /* up to its ')' or the end */
 
 /* names.c */
-struct value name_value(struct parser *p);  /* column or table.column */
-struct value param_value(struct parser *p); /* :name */
+struct value name_value(struct parser *p);		   /* column or table.column */
+struct value param_value(struct parser *p);		   /* :name */
+bool names_param(struct parser *p, const struct token *t); /* without its colon: a fault */
 const struct table_def *find_table(struct str name);
 void unknown_table(struct parser *p, const struct token *t);
 void unknown_function(struct parser *p, const struct token *t);

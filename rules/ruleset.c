@@ -279,7 +279,7 @@ static bool check_complete(const struct loader *l, const struct rule *rule)
 	struct str hint = near_hint(l->keep, rule->name, names, count);
 	return rule_fail(l, &rule->origin, DIAG_RULE_NAME,
 		arena_fmt(l->keep,
-			"nothing of the name '%.*s' is inherited, and a new rule lacks "
+			"there is no rule '%.*s' to change, and as a new one it lacks "
 			"%s%.*s",
 			STR_ARG(rule->name), lack, STR_ARG(hint)));
 }

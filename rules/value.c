@@ -65,14 +65,15 @@ static bool set_severity(const struct rule_reader *r, struct rule *rule, const s
 static bool set_bool(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
 	const struct doc_node *node)
 {
-	static const struct str words[] = { STR_INIT("false"), STR_INIT("true") };
-	int i = need_bare(r, rule, key->name, node, "true or false")
-			? word_index(r, rule, key, node, words, 2)
-			: -1;
+	bool is_true = str_eq(node->text, STR("true"));
 
-	if (i >= 0)
-		*MEMBER(rule, key->value, bool) = i == 1;
-	return i >= 0;
+	if (!need_bare(r, rule, key->name, node, "true or false"))
+		return false;
+	if (!is_true && !str_eq(node->text, STR("false")))
+		return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s.%.*s is true or false",
+			STR_ARG(rule->name), STR_ARG(key->name));
+	*MEMBER(rule, key->value, bool) = is_true;
+	return true;
 }
 
 static bool set_pool(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,

@@ -87,6 +87,7 @@ static void classify(const struct hlo_module *m, ptrdiff_t i, struct arena scrat
 	struct hlo_collective c;
 	require((unsigned)hlo_kind(m, i) < KIND_COUNT);
 	require(hlo_async_start(m, i) < m->instruction_count);
+	require(hlo_trip_count(m, i) >= 0);
 	require(hlo_unwrap(m, i) >= 0 && hlo_unwrap(m, i) < m->instruction_count);
 	if (hlo_collective(m, i, &scratch, &c))
 		require(op_kind_is_collective(c.kind) && c.message_bytes >= 0 &&
@@ -97,8 +98,8 @@ static void check_links(const struct hlo_module *m, const struct hlo_instruction
 {
 	const struct hlo_computation *c = &m->computations[i->computation];
 	for (ptrdiff_t k = 0; k < i->operand_count; k++)
-		require(i->operands[k] == -1 || (i->operands[k] >= c->first &&
-							i->operands[k] < c->first + c->count));
+		require(i->operands[k] == -1 ||
+			(i->operands[k] >= c->first && i->operands[k] < c->first + c->count));
 	for (ptrdiff_t k = 0; k < i->called_count; k++)
 		require(i->called[k] >= -1 && i->called[k] < m->computation_count);
 }
@@ -106,8 +107,7 @@ static void check_links(const struct hlo_module *m, const struct hlo_instruction
 static void cost_all(const struct hlo_module *m, struct arena scratch)
 {
 	for (int platform = HLO_TPU; platform <= HLO_CPU; platform++) {
-		struct hlo_costs *costs =
-			hlo_costs_new(m, (enum hlo_platform)platform, &scratch);
+		struct hlo_costs *costs = hlo_costs_new(m, (enum hlo_platform)platform, &scratch);
 		for (ptrdiff_t i = 0; i < m->instruction_count; i++) {
 			struct hlo_cost c = hlo_cost(costs, i);
 			if (c.flops_bound != COST_UNKNOWN)

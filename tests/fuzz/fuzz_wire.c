@@ -8,7 +8,7 @@
 
 #include "base/wire.h"
 
-/* Messages within messages that are followed; the bytes shrink with depth, so the work is bounded. */
+/* Nested messages that are followed; the bytes shrink with depth, so the work is bounded. */
 enum { DEPTH = 8, ITEMS = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

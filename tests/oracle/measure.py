@@ -407,7 +407,7 @@ class Run:
         """Program id -> (launches over all devices, planned bytes)."""
         launches = collections.Counter()
         for device in self.devices:
-            for program in {*device.launches, *device.module_counts}:
+            for program in device.launches:  # a module event without ops leaves nothing to judge
                 launches[program] += device.runs_of(program)
         return {p: (n, self.modules[p].planned_bytes() if p in self.modules else None)
                 for p, n in launches.items() if n}
@@ -455,11 +455,32 @@ class Run:
         return sum(host.compiles() for host in self.hosts)
 
 
+EXACT_SAMPLES = 256
+OCTAVE = 512
+
+
+def bucket_middle(value):
+    """The middle of a duration's bucket: each value below 1024 ps, then 512 buckets an octave."""
+    if value < 2 * OCTAVE:
+        return value
+    shift = value.bit_length() - 1 - OCTAVE.bit_length() + 1
+    low = value >> shift << shift
+    return low + ((1 << shift) - 1) / 2
+
+
+def median(values):
+    """Exact up to 256 samples; beyond, durations stand for the middle of their bucket."""
+    values = sorted(values)
+    if len(values) <= EXACT_SAMPLES:
+        return statistics.median(values)
+    middles = [min(max(bucket_middle(v), values[0]), values[-1]) for v in values]
+    return statistics.median(middles)
+
+
 def times(executions):
     """count, total, median and longest of self times, in seconds."""
     values = [execution.time for execution in executions]
-    return (len(values), sum(values) / SECOND, statistics.median(values) / SECOND,
-            max(values) / SECOND)
+    return (len(values), sum(values) / SECOND, median(values) / SECOND, max(values) / SECOND)
 
 
 def hbm_bytes(event):

@@ -27,7 +27,7 @@ static int teardown(void **state)
 }
 
 #define assert_str(s, text) assert_string_equal(arena_z(&keep, (s)), (text))
-#define NONE ((struct str){ NULL, 0 })
+#define NONE		    ((struct str){ NULL, 0 })
 
 static struct hlo_module *parse(const struct pb_computation *c, struct str more)
 {
@@ -164,8 +164,11 @@ static void loops(void **state)
 		{ 0 },
 	};
 	static const struct pb_computation c[] = {
-		{ "inner", 1, inner },	   { "body", 2, body },
-		{ "condition", 3, condition }, { "main", 4, entry }, { 0 },
+		{ "inner", 1, inner },
+		{ "body", 2, body },
+		{ "condition", 3, condition },
+		{ "main", 4, entry },
+		{ 0 },
 	};
 	(void)state;
 	struct hlo_module *m = parse(c, NONE);
@@ -243,13 +246,20 @@ static void names(void **state)
 		const char *name;
 		ptrdiff_t found, exact;
 	} cases[] = {
-		{ "dot.3", 0, 0 },	    { "%dot.3", 0, -1 },
-		{ "while.1::dot.3", 0, -1 }, { "dot.4", -1, -1 },
-		{ "dot", -1, -1 },	    { "all-gather", 1, -1 },
-		{ "all-gather.12", 1, -1 }, { "copy.9", 2, -1 },
-		{ "cudnn-conv.1.0", -1, -1 }, { "cudnn-conv.1", 3, -1 },
-		{ "f.clone.1", 4, 4 },	    { "f.clone.1.0", 4, -1 },
-		{ "", -1, -1 },		    { "::", -1, -1 },
+		{ "dot.3", 0, 0 },
+		{ "%dot.3", 0, -1 },
+		{ "while.1::dot.3", 0, -1 },
+		{ "dot.4", -1, -1 },
+		{ "dot", -1, -1 },
+		{ "all-gather", 1, -1 },
+		{ "all-gather.12", 1, -1 },
+		{ "copy.9", 2, -1 },
+		{ "cudnn-conv.1.0", -1, -1 },
+		{ "cudnn-conv.1", 3, -1 },
+		{ "f.clone.1", 4, 4 },
+		{ "f.clone.1.0", 4, -1 },
+		{ "", -1, -1 },
+		{ "::", -1, -1 },
 		{ "a:b", -1, -1 },
 	};
 	(void)state;
@@ -425,8 +435,8 @@ struct axis {
 };
 
 /* A mesh of axes, and the axes that groups run over, up to the first of index -1. */
-static struct str mesh(const int64_t *sizes, ptrdiff_t count, struct str order,
-	const struct axis *over)
+static struct str mesh(
+	const int64_t *sizes, ptrdiff_t count, struct str order, const struct axis *over)
 {
 	struct pb m = pb_new(&keep), b = pb_new(&keep);
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -458,8 +468,8 @@ static void groups_as_meshes(void **state)
 	(void)state;
 	assert_groups(mesh(IDS(2, 2), 2, NONE, OVER({ 0, 0, 0 })), 2, 2, IDS(0, 2));
 	assert_groups(mesh(IDS(2, 2), 2, NONE, OVER({ 1, 0, 0 })), 2, 2, IDS(0, 1));
-	assert_groups(mesh(IDS(2, 2), 2, NONE, OVER({ 0, 0, 0 }, { 1, 0, 0 })), 1, 4,
-		IDS(0, 1, 2, 3));
+	assert_groups(
+		mesh(IDS(2, 2), 2, NONE, OVER({ 0, 0, 0 }, { 1, 0, 0 })), 1, 4, IDS(0, 1, 2, 3));
 	assert_groups(mesh(six, 2, NONE, OVER({ 0, 1, 2 })), 18, 2, IDS(0, 18));
 	assert_groups(mesh(six, 2, NONE, OVER({ 0, 1, 3 })), 12, 3, IDS(0, 12, 24));
 	assert_groups(mesh(six, 2, NONE, OVER({ 0, 3, 2 })), 18, 2, IDS(0, 6));
@@ -471,8 +481,7 @@ static void groups_as_meshes(void **state)
 	assert_groups(mesh(eight, 1, NONE, OVER({ 0, 2, 2 })), 4, 2, IDS(0, 2));
 	assert_groups(mesh(eight, 1, NONE, OVER({ 0, 4, 2 }, { 0, 1, 2 })), 2, 4, IDS(0, 4, 1, 5));
 	/* Devices in another order: listed, and as a transposed iota. */
-	assert_groups(mesh(IDS(2, 2), 2, pb_list(&keep, 2, PB_LIST(3, 1, 0, 2)),
-			      OVER({ 0, 0, 0 })),
+	assert_groups(mesh(IDS(2, 2), 2, pb_list(&keep, 2, PB_LIST(3, 1, 0, 2)), OVER({ 0, 0, 0 })),
 		2, 2, IDS(3, 0));
 	struct pb order = pb_new(&keep);
 	pb_packed(&order, 1, PB_LIST(4, 2));
@@ -493,6 +502,66 @@ static void meshes_that_contradict_themselves(void **state)
 	/* No axes at all: everybody. */
 	struct hlo_replica_groups g = groups(mesh(IDS(4), 1, NONE, OVER({ -1, 0, 0 })));
 	assert_true(g.present && !g.unreadable && !g.group_count);
+}
+
+static struct str literal(int field, int64_t value)
+{
+	struct pb b = pb_new(&keep), inner = pb_new(&keep);
+	pb_packed(&inner, field, &value, 1);
+	pb_bytes(&b, 8, pb_done(&inner));
+	return pb_done(&b);
+}
+
+/* for (i = begin; i < end; i += step) */
+static int64_t trips(
+	int64_t begin, int64_t end, int64_t step, const char *direction, const char *config)
+{
+	struct pb compare = pb_new(&keep), loop = pb_new(&keep);
+	pb_text(&compare, 63, direction);
+	pb_text(&loop, 43, config);
+	const struct pb_instruction body[] = {
+		{ "p", "parameter", "(s32[])", 1, { 0 }, { 0 }, 0, { 0 } },
+		{ "i", "get-tuple-element", "s32[]", 2, { 1 }, { 0 }, 0, { 0 } },
+		{ "step", "constant", "s32[]", 3, { 0 }, { 0 }, 0, literal(4, step) },
+		{ "next", "add", "s32[]", 4, { 3, 2 }, { 0 }, 0, { 0 } },
+		{ "copy", "copy", "s32[]", 5, { 4 }, { 0 }, 0, { 0 } },
+		{ "state", "tuple", "(s32[])", 6, { 5 }, { 0 }, 0, { 0 } },
+		{ 0 },
+	};
+	const struct pb_instruction condition[] = {
+		{ "p", "parameter", "(s32[])", 11, { 0 }, { 0 }, 0, { 0 } },
+		{ "i", "get-tuple-element", "s32[]", 12, { 11 }, { 0 }, 0, { 0 } },
+		{ "end", "constant", "s32[]", 13, { 0 }, { 0 }, 0, literal(5, end) },
+		{ "lt", "compare", "pred[]", 14, { 12, 13 }, { 0 }, 0, pb_done(&compare) },
+		{ 0 },
+	};
+	const struct pb_instruction entry[] = {
+		{ "begin", "constant", "s32[]", 21, { 0 }, { 0 }, 0, literal(4, begin) },
+		{ "copy", "copy", "s32[]", 22, { 21 }, { 0 }, 0, { 0 } },
+		{ "state", "tuple", "(s32[])", 23, { 22 }, { 0 }, 0, { 0 } },
+		{ "loop", "while", "(s32[])", 24, { 23 }, { 1, 2 }, 0, pb_done(&loop) },
+		{ 0 },
+	};
+	const struct pb_computation c[] = { { "body", 1, body }, { "condition", 2, condition },
+		{ "main", 3, entry }, { 0 } };
+	struct hlo_module *m = parse(c, NONE);
+	assert_int_equal(hlo_trip_count(m, 0), 0);
+	return hlo_trip_count(m, m->computations[2].root);
+}
+
+static void trip_counts(void **state)
+{
+	(void)state;
+	assert_int_equal(trips(0, 12, 1, "LT", ""), 12);
+	assert_int_equal(trips(-3, 12, 4, "LT", ""), 4);
+	assert_int_equal(trips(0, 12, 1, "GT", ""), 0);
+	assert_int_equal(trips(0, 12, 0, "LT", ""), 0);
+	assert_int_equal(trips(0, 12, -1, "LT", ""), 0);
+	assert_int_equal(trips(12, 12, 1, "LT", ""), 0);
+	assert_int_equal(trips(INT64_MIN, INT64_MAX, 1, "LT", ""), 0);
+	assert_int_equal(trips(0, 12, 1, "GT", "{\"known_trip_count\":{\"n\":\"6\"},\"x\":1}"), 6);
+	assert_int_equal(trips(0, 12, 1, "GT", "{\"known_trip_count\":{\"n\":\"-6\"}}"), 0);
+	assert_int_equal(trips(0, 12, 1, "GT", "{\"known_trip_count\":{\"n\":\"6"), 0);
 }
 
 static struct str instruction_fields(void)
@@ -577,7 +646,7 @@ static void damage(void **state)
 		{ "bad", "constant", "f32[]", 1, { 0 }, { 0 }, 0, STR("\x3a\x02\x12\x7f") }, { 0 }
 	};
 	const struct pb_computation d[] = { { "main", 1, broken }, { 0 } };
-	refused(d, "HLO module test: computation main: instruction bad: OpMetadata at byte 46: ");
+	refused(d, "HLO module test: computation main: instruction bad: OpMetadata at byte 48: ");
 }
 
 /* Every cut and every flipped byte of a good module is read or refused, and no more than that. */
@@ -605,13 +674,14 @@ static void real_modules(void **state)
 {
 	static const struct {
 		const char *path, *name;
-		ptrdiff_t computations, instructions;
+		ptrdiff_t instructions;
+		int64_t trips; /* of all its loops */
 	} files[] = {
-		{ "fsdp_one_layer.tpu7x-2x2x1", "jit_fsdp_one_layer", 34, 175 },
-		{ "fsdp_scan.v5e-2x4", "jit_fsdp_scan", 52, 383 },
-		{ "matmul_bf16.v5e-2x4", "jit_matmul_bf16", 4, 14 },
-		{ "moe_all_to_all.v5p-2x2x2", "jit_moe_all_to_all", 7, 42 },
-		{ "scan_layers.v6e-2x4", "jit_scan_layers", 9, 46 },
+		{ "fsdp_one_layer.tpu7x-2x2x1", "jit_fsdp_one_layer", 175, 0 },
+		{ "fsdp_scan.v5e-2x4", "jit_fsdp_scan", 383, 4 },
+		{ "matmul_bf16.v5e-2x4", "jit_matmul_bf16", 14, 0 },
+		{ "moe_all_to_all.v5p-2x2x2", "jit_moe_all_to_all", 42, 0 },
+		{ "scan_layers.v6e-2x4", "jit_scan_layers", 46, 12 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -626,6 +696,9 @@ static void real_modules(void **state)
 		for (ptrdiff_t k = 0; k < m->instruction_count; k++) {
 			assert_int_not_equal(m->instructions[k].op, HLO_OP_UNKNOWN);
 			assert_int_equal(hlo_find(m, m->instructions[k].name), k);
+			int64_t trips_seen = hlo_trip_count(m, k);
+			if (m->instructions[k].op == HLO_WHILE)
+				assert_int_equal(trips_seen, files[i].trips);
 		}
 	}
 }
@@ -633,9 +706,9 @@ static void real_modules(void **state)
 static void profile_of_amd(void **state)
 {
 	(void)state;
-	struct hlo_module *m = pb_profile(&keep,
-		PB_PROFILES "mi300-conv-08/plugins/profile/test/tw003.xplane.pb",
-		"jit_forward_3d_conv(15)", &err);
+	struct hlo_module *m =
+		pb_profile(&keep, PB_PROFILES "mi300-conv-08/plugins/profile/test/tw003.xplane.pb",
+			"jit_forward_3d_conv(15)", &err);
 	if (!m) {
 		print_message("the shared profiles are not here\n");
 		skip();
@@ -665,6 +738,7 @@ int main(void)
 		cmocka_unit_test(groups_that_contradict_themselves),
 		cmocka_unit_test(groups_as_meshes),
 		cmocka_unit_test(meshes_that_contradict_themselves),
+		cmocka_unit_test(trip_counts),
 		cmocka_unit_test(fields),
 		cmocka_unit_test(damage),
 		cmocka_unit_test(fuzzing_by_hand),

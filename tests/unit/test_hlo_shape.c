@@ -243,7 +243,8 @@ static void rank_is_limited(void **state)
 		struct pb b = pb_new(&keep);
 		pb_int(&b, 2, DTYPE_F32);
 		pb_unpacked(&b, 3, dims, SHAPE_MAX_RANK + more);
-		assert_int_equal(shape_from_proto(pb_done(&b), pb_done(&b), &keep, &s, &err), !more);
+		assert_int_equal(
+			shape_from_proto(pb_done(&b), pb_done(&b), &keep, &s, &err), !more);
 	}
 	assert_non_null(strstr(err.text, "too many dimensions"));
 }
@@ -310,7 +311,8 @@ static void leaves(void **state)
 /* Every cut of a shape's bytes is read or refused, and no more than that. */
 static void truncation(void **state)
 {
-	struct str bytes = pb_shape(&keep, "(bf16[32,8192]{1,0:T(8,128)(2,1)S(1)}, s4[<=9]{0:E(4)})");
+	struct str bytes =
+		pb_shape(&keep, "(bf16[32,8192]{1,0:T(8,128)(2,1)S(1)}, s4[<=9]{0:E(4)})");
 	struct shape s;
 	(void)state;
 	for (ptrdiff_t n = 0; n <= bytes.len; n++)

@@ -1,0 +1,149 @@
+/*
+ * Trip counts of while loops.
+ *
+ * GPU and CPU programs carry known_trip_count in the loop's backend config.  TPU programs do not;
+ * there a counted loop is recognised by its parts: the condition compares element k of the state
+ * with a constant, the body adds a constant to it, the initial state has a constant there.
+ */
+#include "base/wire.h"
+#include "hlo/work.h"
+
+/* Copies and casts between a value and its constant; longer ways have done work on the way. */
+enum { MAX_COPIES = 8 };
+
+static int64_t written_down(const struct hlo_instruction *loop)
+{
+	struct str rest = loop->backend_config, key = STR("\"known_trip_count\":{\"n\":\"");
+	ptrdiff_t at = str_find(rest, key);
+	int64_t n;
+	if (at < 0)
+		return 0;
+	rest = str_from_offset(rest, at + key.len);
+	return str_to_i64(str_head(rest, str_find_char(rest, '"')), &n) && n > 0 ? n : 0;
+}
+
+static const struct hlo_instruction *value_of(
+	const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	for (int n = 0; i && n < MAX_COPIES; n++) {
+		if (i->op != HLO_COPY && i->op != HLO_BITCAST && i->op != HLO_CONVERT)
+			return i;
+		i = operand_at(m, i, 0);
+	}
+	return NULL;
+}
+
+/* The last field of that number in a message that was read before. */
+static struct str field_of(struct str message, uint32_t number)
+{
+	struct str found = { NULL, 0 };
+	struct wire w = wire_open(message);
+	struct wire_field f;
+	while (message.len && wire_next(&w, &f))
+		if (f.number == number && f.type == WIRE_LEN)
+			found = f.bytes;
+	return found;
+}
+
+struct constant {
+	bool known;
+	int64_t value;
+};
+
+/* LiteralProto's fields 4 to 7 are s32s, s64s, u32s and u64s, packed or not; a scalar has one. */
+static struct constant literal_value(struct str literal)
+{
+	struct constant ret = { 0 };
+	struct wire w = wire_open(literal);
+	struct wire_field f;
+	while (literal.len && wire_next(&w, &f)) {
+		if (f.number < 4 || f.number > 7)
+			continue;
+		if (f.type == WIRE_LEN) {
+			struct wire list = wire_open(f.bytes);
+			if (!wire_varint(&list, &f.num))
+				continue;
+		}
+		ret = (struct constant){ true, (int64_t)f.num };
+	}
+	return ret;
+}
+
+static struct constant constant_of(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	i = value_of(m, i);
+	if (!i || i->op != HLO_CONSTANT || i->shape.rank)
+		return (struct constant){ 0 };
+	return literal_value(field_of(i->proto, 8));
+}
+
+static bool is_less_than(const struct hlo_instruction *i)
+{
+	return i->op == HLO_COMPARE && str_eq(field_of(i->proto, 63), STR("LT"));
+}
+
+/* The element of the loop's state that an instruction hands on; -1 if it does anything else. */
+static int64_t state_index(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	i = value_of(m, i);
+	const struct hlo_instruction *from = i ? operand_at(m, i, 0) : NULL;
+	if (!from || i->op != HLO_GET_TUPLE_ELEMENT || from->op != HLO_PARAMETER)
+		return -1;
+	return i->tuple_index;
+}
+
+static const struct hlo_instruction *root_of(
+	const struct hlo_module *m, const struct hlo_instruction *loop, ptrdiff_t callee)
+{
+	const struct hlo_computation *c = called_at(m, loop, callee);
+	return c && c->root >= 0 ? &m->instructions[c->root] : NULL;
+}
+
+static const struct hlo_instruction *element(
+	const struct hlo_module *m, const struct hlo_instruction *tuple, int64_t index)
+{
+	if (!tuple || tuple->op != HLO_TUPLE || index < 0 || index >= tuple->operand_count)
+		return NULL;
+	return operand_at(m, tuple, (ptrdiff_t)index);
+}
+
+/* What the body adds to element `index`. */
+static struct constant step_of(
+	const struct hlo_module *m, const struct hlo_instruction *body, int64_t index)
+{
+	const struct hlo_instruction *next = value_of(m, element(m, body, index));
+	if (!next || next->op != HLO_ADD)
+		return (struct constant){ 0 };
+	const struct hlo_instruction *a = operand_at(m, next, 0), *b = operand_at(m, next, 1);
+	if (a && state_index(m, a) == index)
+		return constant_of(m, b);
+	return b && state_index(m, b) == index ? constant_of(m, a) : (struct constant){ 0 };
+}
+
+/* Callees are the body and the condition. */
+static int64_t counted(const struct hlo_module *m, const struct hlo_instruction *loop)
+{
+	const struct hlo_instruction *condition = root_of(m, loop, 1);
+	if (!condition || !is_less_than(condition))
+		return 0;
+	const struct hlo_instruction *counter = operand_at(m, condition, 0);
+	int64_t index = counter ? state_index(m, counter) : -1;
+	struct constant end = constant_of(m, operand_at(m, condition, 1));
+	struct constant begin = constant_of(m, element(m, operand_at(m, loop, 0), index));
+	struct constant step = step_of(m, root_of(m, loop, 0), index);
+	if (!end.known || !begin.known || !step.known || step.value <= 0)
+		return 0;
+	int64_t way;
+	if (__builtin_sub_overflow(end.value, begin.value, &way) || way <= 0)
+		return 0;
+	return size_ceil(way, step.value);
+}
+
+int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction)
+{
+	const struct hlo_instruction *loop = &m->instructions[instruction];
+	if (loop->op != HLO_WHILE)
+		return 0;
+	int64_t n = written_down(loop);
+	return n ? n : counted(m, loop);
+}

@@ -1,0 +1,3 @@
+
+V/device:TPU:0*device_offset_ps"
+opXLA Ops"šx"	

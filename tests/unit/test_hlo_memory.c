@@ -1,0 +1,364 @@
+/* hlo/memory: replaying traces, what is alive at the peak, and the figures of real programs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "hlo/memory.h"
+#include "tests/unit/pb.h"
+
+static struct arena keep;
+static struct diag err;
+
+static int setup(void **state)
+{
+	(void)state;
+	keep = arena_new(ARENA_SCRATCH_BYTES);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&keep);
+	return 0;
+}
+
+#define assert_str(s, text) assert_string_equal(arena_z(&keep, (s)), (text))
+
+/* An allocation of buffers `first` to `last`, with flags of BufferAllocationProto by number. */
+enum flag { TEMP = 0, THREAD_LOCAL = 3, PARAMETER = 5, LIVE_OUT = 7, CONSTANT = 12 };
+
+struct allocation {
+	int64_t size, color, first, last;
+	enum flag flags[2];
+};
+
+struct event {
+	int64_t kind, buffer, with; /* 0 ALLOC, 1 FREE, 2 SHARE_WITH */
+};
+
+#define END                                                                                        \
+	{                                                                                          \
+		-1, 0, 0                                                                           \
+	}
+
+struct program {
+	const int64_t *sizes; /* of buffers 1, 2 ... up to 0, all made by instruction `x` */
+	int64_t color;
+	const struct allocation *allocations; /* up to size 0 */
+	const struct event *traces[2];	      /* each up to END */
+};
+
+static struct str location(void)
+{
+	struct pb b = pb_new(&keep);
+	pb_packed(&b, 3, PB_LIST(1));
+	pb_int(&b, 4, 7);
+	return pb_done(&b);
+}
+
+static void write_buffers(struct pb *b, const struct program *p)
+{
+	for (int64_t i = 0; p->sizes[i]; i++) {
+		struct pb x = pb_new(&keep);
+		pb_int(&x, 1, i + 1);
+		pb_int(&x, 2, p->sizes[i]);
+		pb_bytes(&x, 3, location());
+		pb_int(&x, 4, p->color);
+		pb_bytes(b, 1, pb_done(&x));
+	}
+}
+
+static void write_allocation(struct pb *b, const struct allocation *a)
+{
+	struct pb x = pb_new(&keep);
+	pb_int(&x, 2, a->size);
+	pb_int(&x, 8, a->color);
+	for (int k = 0; k < 2; k++)
+		if (a->flags[k])
+			pb_int(&x, a->flags[k], 1);
+	for (int64_t id = a->first; id <= a->last; id++) {
+		struct pb assigned = pb_new(&keep);
+		pb_int(&assigned, 1, id);
+		pb_bytes(&x, 9, pb_done(&assigned));
+	}
+	pb_bytes(b, 3, pb_done(&x));
+}
+
+static void write_trace(struct pb *b, const struct event *e)
+{
+	struct pb x = pb_new(&keep);
+	for (; e->kind >= 0; e++) {
+		struct pb inner = pb_new(&keep);
+		pb_int(&inner, 1, e->kind);
+		pb_int(&inner, 2, e->buffer);
+		pb_int(&inner, 5, e->with);
+		pb_bytes(&x, 1, pb_done(&inner));
+	}
+	pb_int(&x, 3, 18); /* an allocation that its buffers are not in */
+	pb_bytes(b, 4, pb_done(&x));
+}
+
+static struct hlo_module *module_with(struct str assignment)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "custom-call", "(f32[1], bf16[3,5]{1,0:T(8,128)(2,1)})", 7, { 0 }, { 0 }, 0,
+			{ 0 } },
+		{ 0 },
+	};
+	static const struct pb_computation c[] = { { "main", 1, body }, { 0 } };
+	struct pb b = pb_new(&keep);
+	pb_bytes(&b, 1, pb_write_module(&keep, c, STR("")));
+	pb_bytes(&b, 3, assignment);
+	struct hlo_module *m = hlo_module_parse(pb_done(&b), pb_done(&b), &keep, &err);
+	if (!m)
+		fail_msg("%s", err.text);
+	return m;
+}
+
+static struct hlo_memory memory_of(const struct program *p, int64_t space)
+{
+	struct pb b = pb_new(&keep);
+	struct hlo_memory ret;
+	write_buffers(&b, p);
+	for (const struct allocation *a = p->allocations; a->size; a++)
+		write_allocation(&b, a);
+	for (int k = 0; k < 2 && p->traces[k]; k++)
+		write_trace(&b, p->traces[k]);
+	if (!hlo_memory(module_with(pb_done(&b)), space, &keep, &ret, &err))
+		fail_msg("%s", err.text);
+	return ret;
+}
+
+/* Buffers 1: parameter, 2: output, 3 and 4 and 5: temporaries. */
+static const int64_t five[] = { 100, 200, 30, 50, 70, 0 };
+static const struct allocation usual[] = {
+	{ 128, 0, 1, 1, { PARAMETER } },
+	{ 256, 0, 2, 2, { LIVE_OUT } },
+	{ 160, 0, 3, 5, { TEMP } },
+	{ 64, 0, 9, 9, { CONSTANT } }, /* of no known buffer: not counted */
+	{ 0 },
+};
+
+static void trace(void **state)
+{
+	static const struct event events[] = { { 0, 3, 0 }, { 0, 4, 0 }, { 1, 3, 0 }, { 0, 5, 0 },
+		{ 1, 4, 0 }, { 1, 5, 0 }, END };
+	static const struct program p = { five, 0, usual, { events } };
+	(void)state;
+	struct hlo_memory m = memory_of(&p, 0);
+	assert_true(m.from_trace);
+	assert_int_equal(m.temp_bytes, 50 + 70);
+	assert_int_equal(m.peak_bytes, 128 + 256 + 120);
+	assert_int_equal(m.arguments_bytes, 128);
+	assert_int_equal(m.output_bytes, 256);
+	assert_int_equal(m.alias_bytes, 0);
+	assert_int_equal(m.total_allocation_bytes, 128 + 256 + 160 + 64);
+	assert_int_equal(m.live_count, 4);
+	static const int64_t sizes[] = { 256, 128, 70, 50 };
+	static const char *const kinds[] = { "output", "parameter", "temp", "temp" };
+	for (int k = 0; k < 4; k++) {
+		assert_int_equal(m.live[k].bytes, sizes[k]);
+		assert_str(m.live[k].kind, kinds[k]);
+		assert_str(m.live[k].name, "x");
+		assert_int_equal(m.live[k].unpadded_bytes, 30);
+		assert_int_equal(m.live[k].shape.dtype, DTYPE_BF16);
+	}
+	assert_int_equal(memory_of(&p, 1).peak_bytes, 0);
+}
+
+/* SHARE_WITH keeps a buffer alive; shared again after its end, it takes memory again. */
+static void sharing(void **state)
+{
+	static const struct event kept[] = { { 0, 3, 0 }, { 2, 4, 3 }, { 1, 3, 0 }, { 0, 5, 0 },
+		{ 1, 4, 0 }, { 1, 5, 0 }, END };
+	static const struct event again[] = { { 0, 3, 0 }, { 1, 3, 0 }, { 0, 5, 0 }, { 2, 4, 3 },
+		{ 1, 4, 0 }, { 1, 4, 0 }, { 1, 5, 0 }, END };
+	static const struct event odd[] = { { 1, 3, 0 }, { 2, 4, 77 }, { 1, 77, 0 }, { 0, 77, 0 },
+		{ 9, 5, 0 }, { 0, 5, 0 }, END };
+	const struct program p = { five, 0, usual, { kept } }, q = { five, 0, usual, { again } },
+			     r = { five, 0, usual, { odd } };
+	(void)state;
+	assert_int_equal(memory_of(&p, 0).temp_bytes, 30 + 70);
+	assert_int_equal(memory_of(&q, 0).temp_bytes, 30 + 70);
+	assert_int_equal(memory_of(&r, 0).temp_bytes, 50 + 70);
+}
+
+static void donated_counts_once(void **state)
+{
+	static const struct allocation a[] = { { 128, 0, 1, 2, { PARAMETER, LIVE_OUT } },
+		{ 64, 0, 3, 3, { THREAD_LOCAL } }, { 0 } };
+	static const struct program p = { five, 0, a, { NULL } };
+	(void)state;
+	struct hlo_memory m = memory_of(&p, 0);
+	assert_int_equal(m.peak_bytes, 128);
+	assert_int_equal(m.arguments_bytes, 128);
+	assert_int_equal(m.output_bytes, 128);
+	assert_int_equal(m.alias_bytes, 128);
+	assert_int_equal(m.thread_local_bytes, 64);
+	assert_int_equal(m.live_count, 1);
+	assert_str(m.live[0].kind, "parameter");
+}
+
+static void without_trace(void **state)
+{
+	static const struct program p = { five, 0, usual, { NULL } };
+	(void)state;
+	struct hlo_memory m = memory_of(&p, 0);
+	assert_false(m.from_trace);
+	assert_int_equal(m.temp_bytes, 160);
+	assert_int_equal(m.peak_bytes, 128 + 256 + 160);
+	assert_int_equal(m.live_count, 3);
+	assert_int_equal(m.live[1].bytes, 160);
+}
+
+/* Of several traces, the one whose buffers lie in this space's temporary allocation. */
+static void choice_of_trace(void **state)
+{
+	static const struct allocation a[] = {
+		{ 256, 5, 2, 2, { LIVE_OUT } },
+		{ 160, 0, 3, 3, { TEMP } },
+		{ 320, 5, 4, 5, { TEMP } },
+		{ 0 },
+	};
+	static const struct event there[] = { { 0, 3, 0 }, END }, here[] = { { 0, 4, 0 }, END };
+	static const struct program p = { five, 5, a, { there, here } };
+	(void)state;
+	assert_int_equal(memory_of(&p, 5).temp_bytes, 50);
+	assert_int_equal(memory_of(&p, 5).peak_bytes, 256 + 50);
+	assert_int_equal(memory_of(&p, 0).temp_bytes, 30);
+	assert_int_equal(memory_of(&p, 0).peak_bytes, 30);
+}
+
+static void absent_and_broken(void **state)
+{
+	struct hlo_memory m;
+	(void)state;
+	assert_false(hlo_memory(module_with(STR("")), 0, &keep, &m, &err));
+	assert_int_equal(err.id, DIAG_NONE);
+	assert_false(hlo_memory(module_with(STR("\x0a\x7f")), 0, &keep, &m, &err));
+	assert_int_equal(err.id, DIAG_WIRE);
+	/* Sizes below zero and above any machine. */
+	assert_false(hlo_memory(module_with(STR("\x0a\x0b\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+						"\x01")),
+		0, &keep, &m, &err));
+	assert_non_null(strstr(err.text, "no memory has that size"));
+	assert_false(
+		hlo_memory(module_with(STR("\x1a\x0a\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f")), 0,
+			&keep, &m, &err));
+	/* A trace that ends in the middle of an event. */
+	assert_false(hlo_memory(module_with(STR("\x22\x02\x0a\x7f")), 0, &keep, &m, &err));
+	assert_int_equal(err.id, DIAG_WIRE);
+}
+
+static void many_buffers(void **state)
+{
+	enum { MANY = HLO_MAX_LIVE + 100 };
+	static int64_t sizes[MANY + 1];
+	static struct event events[MANY + 1];
+	(void)state;
+	for (int k = 0; k < MANY; k++) {
+		sizes[k] = k + 1;
+		events[k] = (struct event){ 0, k + 1, 0 };
+	}
+	events[MANY] = (struct event)END;
+	static const struct allocation a[] = { { 1 << 30, 0, 1, MANY, { TEMP } }, { 0 } };
+	const struct program p = { sizes, 0, a, { events } };
+	struct hlo_memory m = memory_of(&p, 0);
+	assert_int_equal(m.live_count, HLO_MAX_LIVE);
+	assert_int_equal(m.live[0].bytes, MANY);
+	assert_int_equal(m.small_bytes, 100 * 101 / 2);
+}
+
+/* XLA's own memory_analysis; its peak is HBM alone where nothing lies on chip at that moment. */
+static void xla_agrees(void **state)
+{
+	static const struct {
+		const char *path;
+		int64_t arguments, output, alias, peak;
+	} files[] = {
+		{ "fsdp_one_layer.tpu7x-2x2x1", 12582912, 8389152, 8388608, 88081440 },
+		{ "fsdp_scan.v5e-2x4", 9437184, 8389632, 8388608, 0 },
+		{ "matmul_bf16.v5e-2x4", 20971520, 8388608, 0, 29360640 },
+		{ "matmul_f32_highest.v6e-2x4", 41943040, 16777216, 0, 58720288 },
+		{ "moe_all_to_all.v5p-2x2x2", 5242880, 1048576, 0, 11534336 },
+		{ "scan_layers.v6e-2x4", 0, 0, 0, 33557504 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct str path = arena_fmt(&keep, "tests/profiles/hlo/%s.hlo.pb", files[i].path);
+		struct hlo_module *m = pb_file(&keep, path.p, &err);
+		struct hlo_memory x;
+		if (!m && err.id == DIAG_FILE_OPEN)
+			skip(); /* run from the repository's root */
+		if (!m || !hlo_memory(m, 0, &keep, &x, &err))
+			fail_msg("%s", err.text);
+		if (files[i].arguments) {
+			assert_int_equal(x.arguments_bytes, files[i].arguments);
+			assert_int_equal(x.output_bytes, files[i].output);
+			assert_int_equal(x.alias_bytes, files[i].alias);
+		}
+		if (files[i].peak)
+			assert_int_equal(x.peak_bytes, files[i].peak);
+		int64_t sum = x.small_bytes;
+		for (ptrdiff_t k = 0; k < x.live_count; k++)
+			sum += x.live[k].bytes;
+		assert_int_equal(sum, x.peak_bytes);
+	}
+}
+
+static const struct {
+	const char *path, *name;
+	int64_t space, peak, arguments, output, temp, total;
+} profiles[] = {
+	{ "mi300-conv-08/plugins/profile/test/tw003.xplane.pb", "jit_forward_3d_conv(15)", 0,
+		1158144000, 6389760 + 655360, 572026880, 579072000, 1158144256 },
+	{ "amd-te-fused-attn/plugins/profile/test/934987a2fc2f.xplane.pb", "jit_loss_fn(17)", 0,
+		520618120, 100663320, 100663332, 319291468, 520619972 },
+	{ "tpu-inference-2/plugins/profile/test/tpu_inference_2.xplane.pb",
+		"jit_f(12190760917235803885)", 0, 21474836512, 0, 32, 21474836480, 21474934816 },
+	{ "tpu-inference-2/plugins/profile/test/tpu_inference_2.xplane.pb",
+		"jit_f(12190760917235803885)", 5, 16106127360, 16106127360, 16106127360, 0,
+		16106127360 },
+};
+
+static void profiles_of_old(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
+		struct str path = arena_fmt(&keep, PB_PROFILES "%s", profiles[i].path);
+		struct hlo_module *m = pb_profile(&keep, path.p, profiles[i].name, &err);
+		struct hlo_memory x;
+		if (!m) {
+			print_message("the shared profiles are not here\n");
+			skip();
+		}
+		if (!hlo_memory(m, profiles[i].space, &keep, &x, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(x.peak_bytes, profiles[i].peak);
+		assert_int_equal(x.arguments_bytes, profiles[i].arguments);
+		assert_int_equal(x.output_bytes, profiles[i].output);
+		assert_int_equal(x.temp_bytes, profiles[i].temp);
+		assert_int_equal(x.total_allocation_bytes, profiles[i].total);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(trace),
+		cmocka_unit_test(sharing),
+		cmocka_unit_test(donated_counts_once),
+		cmocka_unit_test(without_trace),
+		cmocka_unit_test(choice_of_trace),
+		cmocka_unit_test(absent_and_broken),
+		cmocka_unit_test(many_buffers),
+		cmocka_unit_test(xla_agrees),
+		cmocka_unit_test(profiles_of_old),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,1123 @@
+/*
+ * rules/judge: every verdict and what leads to it, three-valued logic, evidence, messages, gates,
+ * credits, what SQL is allowed and what it may cost, and each built-in rule against rows that must
+ * fail it and rows that must pass.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rules/engine.h"
+#include "rules/judge.h"
+
+static struct arena keep;
+static struct diag err;
+static struct ruleset set;
+static struct tables tables;
+static struct engine *engine;
+static struct judgement j;
+
+static int fresh(void **state)
+{
+	(void)state;
+	if (!keep.base)
+		keep = arena_new(ARENA_RUN_BYTES);
+	arena_clear(&keep);
+	err = (struct diag){ .id = DIAG_NONE };
+	tables = (struct tables){ 0 };
+	engine = engine_new(&keep, &err);
+	return !engine;
+}
+
+static int done(void **state)
+{
+	(void)state;
+	engine_free(engine);
+	return 0;
+}
+
+#define assert_str(s, z) assert_string_equal(arena_z(&keep, (s)), (z))
+
+static void assert_near(double a, double b)
+{
+	if (!(fabs(a - b) <= 1e-12 * fabs(b) + 1e-15))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* ---- rows from text: "ops name=dot kind=matmul p50_s=1e-3" --------------------------------- */
+
+/* The run has one row, which later lines complete; every other line is a row of its own. */
+static void *row_for(const struct table_def *def)
+{
+	enum table_id id = (enum table_id)(def - table_defs);
+
+	if (id == TABLE_run && table_count(&tables, run))
+		return tables.items[id].rows;
+	return table_add(&tables, id, &keep);
+}
+
+static void set_cell(const struct table_def *def, void *row, struct str name, struct str value)
+{
+	const struct column *c = table_column(def, name);
+	double number = NAN;
+
+	if (!c)
+		fail_msg("no column %s", arena_z(&keep, name));
+	if (c->type == COLUMN_TEXT) {
+		cell_set_text(c, row, arena_str(&keep, value));
+		return;
+	}
+	if (!str_eq(value, STR("null")) && !str_to_double(value, &number))
+		fail_msg("no number: %s", arena_z(&keep, value));
+	cell_set_real(c, row, number);
+}
+
+static void add_row(struct str line)
+{
+	struct str word, name, value;
+
+	str_cut(line, ' ', &word, &line);
+	const struct table_def *def = table_find(word);
+	if (!def)
+		fail_msg("no table %s", arena_z(&keep, word));
+	void *row = row_for(def);
+	while (line.p) {
+		str_cut(line, ' ', &word, &line);
+		if (str_cut(word, '=', &name, &value))
+			set_cell(def, row, name, value);
+	}
+}
+
+static void add(const char *lines)
+{
+	struct str rest = str_from(lines), line;
+
+	while (rest.p) {
+		str_cut(rest, '\n', &line, &rest);
+		if (line.len)
+			add_row(line);
+	}
+}
+
+/* ---- judging ------------------------------------------------------------------------------ */
+
+static void judge_set(void)
+{
+	if (!judge(engine, &set, &tables, &keep, &j, &err))
+		fail_msg("%s", err.text);
+}
+
+static void judge_yaml(const char *yaml)
+{
+	if (!ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err))
+		fail_msg("%s", err.text);
+	judge_set();
+}
+
+#define HEAD                                                                                       \
+	"version: 1\n"                                                                             \
+	"rules:\n"
+#define RULE                                                                                       \
+	HEAD "  r:\n"                                                                              \
+	     "    from: ops\n"
+
+static const struct rule_result *result(const char *rule)
+{
+	for (ptrdiff_t i = 0; i < j.result_count; i++)
+		if (str_eq(j.results[i].rule->name, str_from(rule)))
+			return &j.results[i];
+	fail_msg("no rule %s", rule);
+	return NULL;
+}
+
+static const struct finding *finding(const char *rule, const char *subject)
+{
+	for (ptrdiff_t i = 0; i < j.finding_count; i++)
+		if (str_eq(j.findings[i].rule->name, str_from(rule)) &&
+			str_eq(j.findings[i].subject, str_from(subject)))
+			return &j.findings[i];
+	fail_msg("no finding %s %s", rule, subject);
+	return NULL;
+}
+
+static void assert_verdict(const char *rule, enum verdict v)
+{
+	const struct rule_result *r = result(rule);
+
+	if (r->verdict != v)
+		fail_msg("%s is %s (%s)", rule, arena_z(&keep, verdict_name(r->verdict)),
+			arena_z(&keep, r->reason));
+}
+
+/* ---- one rule ----------------------------------------------------------------------------- */
+
+static void pass_and_fail(void **state)
+{
+	(void)state;
+	add("ops name=a key=ka kind=matmul p50_s=1\n"
+	    "ops name=b key=kb kind=matmul p50_s=3\n"
+	    "ops name=c key=kc kind=copy p50_s=9\n");
+	judge_yaml(RULE "    where: kind = 'matmul'\n    assert: p50_s <= 2\n");
+	assert_verdict("r", VERDICT_FAIL);
+	assert_int_equal(result("r")->subjects, 2);
+	assert_int_equal(result("r")->unknown, 0);
+	assert_int_equal(j.finding_count, 1);
+	assert_int_equal(j.findings[0].verdict, VERDICT_FAIL);
+	assert_str(j.findings[0].subject, "kb");
+	assert_str(j.findings[0].name, "b");
+	assert_str(j.findings[0].message, "this does not hold: p50_s <= 2");
+	assert_int_equal(j.verdict, VERDICT_FAIL);
+	judge_yaml(RULE "    where: kind = 'matmul'\n    assert: p50_s <= 5\n");
+	assert_verdict("r", VERDICT_PASS);
+	assert_int_equal(j.finding_count, 0);
+	assert_int_equal(j.verdict, VERDICT_PASS);
+}
+
+static void warnings(void **state)
+{
+	(void)state;
+	add("ops key=a p50_s=1\nops key=b p50_s=3\nops key=c p50_s=9\n");
+	judge_yaml(RULE "    warn: p50_s <= 2\n    assert: p50_s <= 5\n");
+	assert_verdict("r", VERDICT_FAIL);
+	assert_int_equal(finding("r", "b")->verdict, VERDICT_WARN);
+	assert_int_equal(finding("r", "c")->verdict, VERDICT_FAIL);
+	judge_yaml(RULE "    warn: p50_s <= 2\n");
+	assert_verdict("r", VERDICT_WARN);
+	assert_int_equal(j.finding_count, 2);
+	assert_int_equal(j.verdict, VERDICT_WARN);
+	/* Demoted: nothing fails. */
+	judge_yaml(RULE "    warn: p50_s <= 2\n    assert: p50_s <= 5\n    severity: warn\n");
+	assert_verdict("r", VERDICT_WARN);
+	assert_int_equal(finding("r", "c")->verdict, VERDICT_WARN);
+}
+
+static void nothing_to_judge(void **state)
+{
+	(void)state;
+	judge_yaml(RULE "    where: kind = 'copy'\n    assert: p50_s <= 2\n");
+	assert_verdict("r", VERDICT_NOT_APPLICABLE);
+	assert_str(result("r")->reason, "table ops is empty");
+	add("ops key=a kind=matmul p50_s=1\n");
+	judge_yaml(RULE "    where: kind = 'copy'\n    assert: p50_s <= 2\n");
+	assert_verdict("r", VERDICT_NOT_APPLICABLE);
+	assert_str(result("r")->reason, "no row of ops fits: kind = 'copy'");
+	/* A run in which no rule applied has not passed. */
+	assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
+	judge_yaml(RULE "    where: kind = 'copy'\n    assert: p50_s <= 2\n    min_subjects: 1\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+	assert_str(result("r")->reason, "no row of ops fits: kind = 'copy'");
+	judge_yaml(RULE "    assert: p50_s <= 2\n    min_subjects: 3\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+	assert_str(result("r")->reason, "1 of at least 3 subjects found");
+	judge_yaml(RULE "    assert: p50_s > 2\n    min_subjects: 3\n");
+	assert_verdict("r", VERDICT_FAIL);
+}
+
+static void switched_off(void **state)
+{
+	(void)state;
+	add("ops key=a p50_s=1\n");
+	judge_yaml(RULE "    assert: p50_s > 2\n    severity: off\n");
+	assert_verdict("r", VERDICT_OFF);
+	assert_str(result("r")->reason, "switched off in t.yaml, line 6");
+	assert_int_equal(j.finding_count, 0);
+}
+
+/* ---- unknown ------------------------------------------------------------------------------ */
+
+static void unknown_where(void **state)
+{
+	(void)state;
+	add("ops key=a name=x kind=matmul p50_s=1\n"
+	    "ops key=b name=y kind=matmul time_share=0.5 p50_s=1\n"
+	    "ops key=c name=z kind=copy\n");
+	judge_yaml(RULE "    where: kind = 'matmul' and time_share > 0.1\n    assert: p50_s < 2\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+	assert_int_equal(result("r")->subjects, 1);
+	assert_int_equal(result("r")->unknown, 1); /* false and NULL is false: c is none */
+	assert_int_equal(finding("r", "a")->verdict, VERDICT_INCONCLUSIVE);
+	assert_str(finding("r", "a")->missing, "time_share");
+	assert_str(finding("r", "a")->message, "x cannot be judged: time_share is not known");
+	assert_str(result("r")->reason, "x cannot be judged: time_share is not known");
+	assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
+}
+
+static void unknown_assert(void **state)
+{
+	(void)state;
+	add("ops key=a\nops key=b p50_s=1 lo_s=1\n");
+	judge_yaml(RULE "    assert: p50_s < 2 and lo_s < 2 and 1 = 1\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+	assert_str(finding("r", "a")->missing, "p50_s, lo_s");
+	assert_int_equal(result("r")->subjects, 2);
+	assert_int_equal(result("r")->unknown, 1);
+	/* Known to be false whatever the unknown is. */
+	add("ops key=c p50_s=5\n");
+	judge_yaml(RULE "    assert: p50_s < 2 and lo_s < 2\n");
+	assert_verdict("r", VERDICT_FAIL);
+	assert_int_equal(finding("r", "c")->verdict, VERDICT_FAIL);
+	assert_int_equal(finding("r", "a")->verdict, VERDICT_INCONCLUSIVE);
+}
+
+static void unknown_warn(void **state)
+{
+	(void)state;
+	add("ops key=a p50_s=1\n");
+	judge_yaml(RULE "    warn: lo_s < 2\n    assert: p50_s < 2\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+	assert_str(finding("r", "a")->missing, "lo_s");
+	judge_yaml(RULE "    warn: lo_s < 2\n    assert: p50_s < 1\n");
+	assert_verdict("r", VERDICT_FAIL);
+}
+
+/* An unknown subject outweighs a warning, and a failure outweighs it. */
+static void weights_within_a_rule(void **state)
+{
+	(void)state;
+	add("ops key=a p50_s=1\nops key=b p50_s=3\nops key=c\n");
+	judge_yaml(RULE "    warn: p50_s <= 2\n    assert: p50_s <= 5\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+	assert_int_equal(finding("r", "b")->verdict, VERDICT_WARN);
+	add("ops key=d p50_s=9\n");
+	judge_yaml(RULE "    warn: p50_s <= 2\n    assert: p50_s <= 5\n");
+	assert_verdict("r", VERDICT_FAIL);
+}
+
+static void unknown_elsewhere(void **state)
+{
+	(void)state;
+	add("ops key=a name=a p50_s=1\nrun name=x\n");
+	judge_yaml(RULE "    assert: p50_s < (select step_time_s from run)\n");
+	assert_str(finding("r", "a")->missing, "run.step_time_s");
+	assert_str(finding("r", "a")->evidence[1].column, "run.step_time_s");
+	assert_true(finding("r", "a")->evidence[1].is_null);
+	judge_yaml(RULE "    assert: p50_s < (select max(time_s) from gaps)\n");
+	assert_str(finding("r", "a")->missing, "gaps.time_s");
+	judge_yaml(RULE "    assert: 1 / (p50_s - p50_s) > 0\n"); /* a division by zero */
+	assert_str(finding("r", "a")->missing, "");
+	assert_str(finding("r", "a")->message,
+		"a cannot be judged: this has no value: 1 / (p50_s - p50_s) > 0");
+}
+
+/* ---- what a finding says ------------------------------------------------------------------ */
+
+static void evidence(void **state)
+{
+	(void)state;
+	add("ops key=k name=n kind=matmul p50_s=3 attainable_s=1 scope=net/dense "
+	    "source_file=lib.py source_line=7 user_file=train.py user_line=42\n");
+	judge_yaml(RULE "    where: kind = 'matmul' and count is null\n"
+			"    warn: lo_s is null\n"
+			"    assert: p50_s <= attainable_s * (1 + :far)\n"
+			"    params: { far: 100% }\n");
+	const struct finding *f = finding("r", "k");
+	assert_int_equal(f->evidence_count, 3);
+	assert_str(f->evidence[0].column, "p50_s");
+	assert_int_equal(f->evidence[0].unit, UNIT_SECONDS);
+	assert_near(f->evidence[0].real, 3);
+	assert_str(f->evidence[1].column, "attainable_s");
+	assert_str(f->evidence[2].column, "far");
+	assert_int_equal(f->evidence[2].unit, UNIT_RATIO);
+	assert_near(f->evidence[2].real, 1);
+	assert_str(f->scope, "net/dense");
+	assert_str(f->source_file, "train.py");
+	assert_near(f->source_line, 42);
+	add("ops key=l p50_s=3 attainable_s=1 kind=matmul source_file=lib.py source_line=7\n");
+	judge_yaml(RULE "    assert: kind = 'copy'\n");
+	f = finding("r", "l");
+	assert_str(f->source_file, "lib.py");
+	assert_near(f->source_line, 7);
+	assert_true(f->evidence[0].is_text);
+	assert_str(f->evidence[0].text, "matmul");
+}
+
+static struct str message_of(const char *template)
+{
+	judge_yaml(arena_z(
+		&keep, arena_fmt(&keep, RULE "    assert: p50_s < 1e-9\n    message: \"%s\"\n",
+			       template)));
+	return j.findings[0].message;
+}
+
+static void messages(void **state)
+{
+	(void)state;
+	add("ops key=k name=dot.1 p50_s=0.006 efficiency=0.284 hbm_bytes=67108864 flops=2e12 "
+	    "count=12 skew=1.25 bound=memory\n"
+	    "transfers direction=h2d bps=45e9 count=3 bytes=1e6\n"
+	    "run name=demo step_time_s=0.0125\n");
+	assert_str(
+		message_of("{name}: {p50_s}, {efficiency}, {hbm_bytes}, {flops}, {count}, {skew}"),
+		"dot.1: 6.00 ms, 28.4%, 64.0 MiB, 2.00 TFLOP, 12, 1.25");
+	assert_str(message_of("{p50_s:time} {efficiency:percent} {hbm_bytes:bytes} {flops:flops} "
+			      "{count:count} {skew:number}"),
+		"6.00 ms 28.4% 64.0 MiB 2.00 TFLOP 12 1.25");
+	assert_str(
+		message_of("{efficiency:number} {skew:percent} {skew:count}"), "0.284 125% 1.25");
+	assert_str(message_of("{{{name}}} {bound} {lo_s} {scope} {run.step_time_s} {run.name}"),
+		"{dot.1} memory unknown unknown 12.5 ms demo");
+	judge_yaml(
+		HEAD "  r:\n    from: transfers\n    assert: bps > :least\n    params: { least: 50 "
+		     "GB/s }\n    message: \"{direction} {bps:rate} of {least}\"\n");
+	assert_str(j.findings[0].message, "h2d 45.0 GB/s of 50 GB/s");
+	assert_str(j.findings[0].subject, "h2d");
+	assert_str(j.findings[0].name, "h2d");
+}
+
+/* Findings: failures first, then by what they give back, then by name. */
+static void order_of_findings(void **state)
+{
+	static const char *const order[] = { "b", "a", "e", "c", "d" };
+	(void)state;
+	add("ops key=d name=d\n"
+	    "ops key=a name=a p50_s=9 lo_s=1\n"
+	    "ops key=b name=b p50_s=9 lo_s=2\n"
+	    "ops key=c name=c p50_s=3 lo_s=0\n"
+	    "ops key=e name=e p50_s=3 lo_s=3\n");
+	judge_yaml(RULE "    warn: p50_s <= 2\n    assert: p50_s <= 5\n    gain: lo_s\n");
+	assert_int_equal(j.finding_count, 5);
+	for (int i = 0; i < 5; i++)
+		assert_str(j.findings[i].subject, order[i]);
+}
+
+/* ---- SELECT ------------------------------------------------------------------------------- */
+
+static void rules_over_a_select(void **state)
+{
+	(void)state;
+	add("ops key=a module=m p50_s=1 kind=copy\n"
+	    "ops key=b module=m p50_s=3 kind=copy\n"
+	    "ops key=c module=n p50_s=1 kind=copy\n"
+	    "ops key=d module=o kind=copy\n");
+	judge_yaml(HEAD "  r:\n"
+			"    select: select module as key, sum(p50_s) as p50_s, count(*) as ops, "
+			"min(kind) as kind from ops group by module\n"
+			"    where: kind = 'copy'\n"
+			"    assert: p50_s <= :limit\n"
+			"    gain: p50_s - :limit\n"
+			"    params: { limit: 2 s }\n"
+			"    message: \"{key}: {p50_s} in {ops:count} {kind}\"\n");
+	assert_verdict("r", VERDICT_FAIL);
+	assert_int_equal(result("r")->subjects, 3);
+	assert_str(finding("r", "m")->message, "m: 4.00 s in 2 copy");
+	assert_near(finding("r", "m")->claimed_s, 2);
+	assert_int_equal(finding("r", "m")->evidence_count, 2);
+	assert_str(finding("r", "m")->evidence[0].column, "p50_s");
+	assert_str(finding("r", "o")->missing, "p50_s");
+	judge_yaml(HEAD "  r:\n    select: select name from gaps join ops on 1 = 0\n"
+			"    assert: name = 'x'\n");
+	assert_verdict("r", VERDICT_NOT_APPLICABLE);
+	assert_str(result("r")->reason, "its SELECT gives no row");
+}
+
+/* Joins on the indexed columns find the same rows as a scan does. */
+static void joins(void **state)
+{
+	char line[128];
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		snprintf(line, sizeof(line), "ops key=k%d name=n%d family=f%d p50_s=1\n", i, i,
+			i % 10);
+		add(line);
+		snprintf(line, sizeof(line), "edges producer=n%d consumer=n%d bytes=1\n", i,
+			(i + 1) % 1000);
+		add(line);
+	}
+	judge_yaml(HEAD
+		"  by-name:\n"
+		"    select: select count(*) as n, 'x' as key from edges e "
+		"join ops a on a.name = e.producer join ops b on b.name = e.consumer\n"
+		"    assert: n = 1000\n"
+		"  by-family:\n"
+		"    select: select o.key as key, (select count(*) from ops p "
+		"where p.family = o.family) as n from ops o\n"
+		"    assert: n = 100\n"
+		"  by-text:\n"
+		"    select: select count(*) as n, 'x' as key from ops where name = lower('N7') or "
+		"key is null\n"
+		"    assert: n = 1\n");
+	assert_verdict("by-name", VERDICT_PASS);
+	assert_verdict("by-family", VERDICT_PASS);
+	assert_int_equal(result("by-family")->subjects, 1000);
+	assert_verdict("by-text", VERDICT_PASS);
+}
+
+/* ---- gates -------------------------------------------------------------------------------- */
+
+#define GATED                                                                                      \
+	HEAD "  open-one: { from: run, assert: steps >= 1, gate: true }\n"                         \
+	     "  shut-one: { from: run, assert: steps >= 5, gate: true, message: \"{steps:count} "  \
+	     "steps\" }\n"                                                                         \
+	     "  all: { from: ops, assert: p50_s < 2 }\n"                                           \
+	     "  free: { from: ops, assert: p50_s < 2, needs: [] }\n"                               \
+	     "  lucky: { from: ops, assert: p50_s < 2, needs: [open-one] }\n"                      \
+	     "  held: { from: ops, assert: p50_s < 20, needs: [open-one, shut-one] }\n"            \
+	     "  none: { from: gaps, assert: time_s < 2 }\n"
+
+static void gates(void **state)
+{
+	(void)state;
+	add("run name=x steps=3\nops key=a p50_s=1\nops key=b p50_s=3\n");
+	judge_yaml(GATED);
+	assert_verdict("open-one", VERDICT_PASS);
+	/* A gate that does not hold is no verdict on the program. */
+	assert_verdict("shut-one", VERDICT_INCONCLUSIVE);
+	assert_int_equal(finding("shut-one", "x")->verdict, VERDICT_INCONCLUSIVE);
+	assert_str(finding("shut-one", "x")->message, "3 steps");
+	assert_str(finding("shut-one", "x")->missing, "");
+	assert_verdict("all", VERDICT_INCONCLUSIVE);
+	assert_str(result("all")->reason,
+		"gate shut-one failed: 3 steps (1 of 2 subjects would not pass)");
+	assert_int_equal(result("all")->finding_count, 0);
+	assert_verdict("free", VERDICT_FAIL);
+	assert_verdict("lucky", VERDICT_FAIL);
+	assert_verdict("held", VERDICT_INCONCLUSIVE);
+	assert_str(result("held")->reason, "gate shut-one failed: 3 steps");
+	assert_verdict("none", VERDICT_INCONCLUSIVE); /* not even "not applicable" */
+	assert_int_equal(j.finding_count, 3);
+	assert_int_equal(j.verdict, VERDICT_FAIL);
+}
+
+static void unknown_gates(void **state)
+{
+	(void)state;
+	add("run name=x\nops key=a p50_s=1\n");
+	judge_yaml(GATED);
+	assert_verdict("open-one", VERDICT_INCONCLUSIVE);
+	assert_str(result("held")->reason,
+		"gate open-one failed: x cannot be judged: steps is not known");
+	assert_verdict("free", VERDICT_PASS);
+	assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
+	/* A gate without subjects holds nothing up, unless it says that it needs some. */
+	tables = (struct tables){ 0 };
+	add("ops key=a p50_s=1\n");
+	judge_yaml(GATED);
+	assert_verdict("shut-one", VERDICT_NOT_APPLICABLE);
+	assert_verdict("all", VERDICT_PASS);
+	judge_yaml(HEAD "  g: { from: run, assert: steps > 1, gate: true, min_subjects: 1 }\n"
+			"  r: { from: ops, assert: p50_s < 2 }\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+	assert_str(result("r")->reason, "gate g failed: table run is empty");
+}
+
+static void gates_of_other_kinds(void **state)
+{
+	(void)state;
+	add("run name=x steps=3\nops key=a p50_s=1\n");
+	/* Demoted, a gate still holds up; off, it does not. */
+	judge_yaml(HEAD "  g: { from: run, assert: steps > 5, gate: true, severity: warn }\n"
+			"  r: { from: ops, assert: p50_s < 2 }\n");
+	assert_verdict("g", VERDICT_INCONCLUSIVE);
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+	judge_yaml(HEAD "  g: { from: run, assert: steps > 5, gate: true, severity: off }\n"
+			"  r: { from: ops, assert: p50_s < 2, needs: [g] }\n");
+	assert_verdict("r", VERDICT_PASS);
+	/* A gate's warning is a warning. */
+	judge_yaml(HEAD "  g: { from: run, warn: steps > 5, assert: steps > 1, gate: true }\n"
+			"  r: { from: ops, assert: p50_s < 2 }\n");
+	assert_verdict("g", VERDICT_WARN);
+	assert_verdict("r", VERDICT_PASS);
+	/* The order in the file does not matter. */
+	judge_yaml(HEAD "  r: { from: ops, assert: p50_s < 2 }\n"
+			"  g: { from: run, assert: steps > 5, gate: true }\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+}
+
+static void verdict_of_the_whole(void **state)
+{
+	static const struct {
+		const char *rules;
+		enum verdict verdict;
+	} cases[] = {
+		{ "  a: { from: run, assert: steps > 1 }\n", VERDICT_PASS },
+		{ "  a: { from: run, warn: steps > 9 }\n", VERDICT_WARN },
+		{ "  a: { from: run, assert: mfu > 0 }\n", VERDICT_INCONCLUSIVE },
+		{ "  a: { from: run, assert: mfu > 0 }\n  b: { from: run, warn: steps > 9 }\n",
+			VERDICT_WARN },
+		{ "  a: { from: run, assert: mfu > 0, required: true }\n"
+		  "  b: { from: run, warn: steps > 9 }\n",
+			VERDICT_INCONCLUSIVE },
+		{ "  a: { from: run, assert: mfu > 0, gate: true }\n"
+		  "  b: { from: run, warn: steps > 9, needs: [] }\n",
+			VERDICT_INCONCLUSIVE },
+		{ "  a: { from: run, assert: mfu > 0, required: true }\n"
+		  "  b: { from: run, assert: steps > 9, needs: [] }\n",
+			VERDICT_FAIL },
+		{ "  a: { from: run, assert: steps > 1, gate: true }\n", VERDICT_INCONCLUSIVE },
+		{ "  a: { from: run, assert: steps > 9, severity: off }\n", VERDICT_INCONCLUSIVE },
+	};
+	(void)state;
+	add("run name=x steps=3\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		judge_yaml(arena_z(&keep, arena_fmt(&keep, HEAD "%s", cases[i].rules)));
+		assert_int_equal(j.verdict, cases[i].verdict);
+	}
+}
+
+/* ---- credits ------------------------------------------------------------------------------ */
+
+#define CREDIT_RUN                                                                                 \
+	"run name=x step_time_s=10 compute_ratio=0.5 comms_exposed_ratio=0.4 idle_ratio=0.1 "      \
+	"roofline_ratio_lo=0.2\n"
+
+/* One all-gather, blamed by three rules: its second is credited once, to who claims most. */
+static void a_second_is_credited_once(void **state)
+{
+	(void)state;
+	add(CREDIT_RUN "collectives key=ag family=ag kind=all-gather exposed_s=3 transfer_s=2\n"
+		       "ops key=ag family=ag kind=all-gather time_s=1\n");
+	judge_yaml(HEAD "  big: { from: collectives, assert: exposed_s < 1, gain: exposed_s }\n"
+			"  slow: { from: collectives, assert: exposed_s < 1, gain: transfer_s }\n"
+			"  op: { from: ops, assert: time_s < 0.1, gain: time_s }\n"
+			"  comms: { from: run, assert: comms_exposed_ratio < 0.1, gain: "
+			"comms_exposed_ratio * step_time_s, pool: comms }\n");
+	assert_near(finding("big", "ag")->gain_s, 3);
+	assert_near(finding("slow", "ag")->gain_s, 0);
+	assert_near(finding("slow", "ag")->claimed_s, 2);
+	assert_near(finding("op", "ag")->gain_s, 0);
+	assert_near(finding("comms", "x")->gain_s, 1); /* 4 claimed, 3 credited below it */
+	assert_near(finding("comms", "x")->claimed_s, 4);
+	assert_near(j.gain_s, 4);
+	assert_near(table_rows(&tables, run)->gain_s, 4);
+}
+
+/* Several ops of a family are one claim against the family's own. */
+static void a_family_is_one_claim(void **state)
+{
+	(void)state;
+	add(CREDIT_RUN "families family=f key=a kind=matmul p50_s=1.5\n"
+		       "ops key=a family=f kind=matmul p50_s=1\n"
+		       "ops key=b family=f kind=matmul p50_s=1\n"
+		       "ops key=c family=g kind=matmul p50_s=0.5\n");
+	judge_yaml(HEAD "  fam: { from: families, assert: p50_s < 0, gain: p50_s }\n"
+			"  ops: { from: ops, assert: p50_s < 0, gain: p50_s }\n");
+	assert_near(finding("fam", "f")->gain_s, 0);
+	assert_near(finding("ops", "a")->gain_s, 1);
+	assert_near(finding("ops", "b")->gain_s, 1);
+	assert_near(finding("ops", "c")->gain_s, 0.5);
+}
+
+static void pools_are_limited(void **state)
+{
+	(void)state;
+	add(CREDIT_RUN "ops key=a kind=all-gather p50_s=3\n"
+		       "ops key=b kind=all-reduce p50_s=2\n"
+		       "ops key=c kind=matmul p50_s=4\n"
+		       "ops key=d kind=matmul p50_s=4\n"
+		       "gaps after=g time_s=5\n");
+	judge_yaml(HEAD "  r: { from: ops, assert: p50_s < 0, gain: p50_s }\n"
+			"  g: { from: gaps, assert: time_s < 0, gain: time_s }\n"
+			"  m: { from: ops, where: key = 'a', assert: p50_s < 0, gain: p50_s, pool: "
+			"memory }\n");
+	/* Largest first: 1 s of idling, 5 of computing, 4 of communicating; 8 is the ideal. */
+	assert_near(finding("g", "g")->gain_s, 1);
+	assert_near(finding("r", "c")->gain_s, 4);
+	assert_near(finding("r", "d")->gain_s, 1);
+	assert_near(finding("r", "a")->gain_s, 2);
+	assert_near(finding("r", "b")->gain_s, 0);
+	assert_true(isnan(finding("m", "a")->gain_s));
+	assert_near(j.gain_s, 8);
+}
+
+static void unknown_budgets(void **state)
+{
+	(void)state;
+	add("run name=x step_time_s=10\nops key=a kind=matmul p50_s=7\nops key=b kind=copy "
+	    "p50_s=7\n");
+	judge_yaml(RULE "    assert: p50_s < 0\n    gain: p50_s\n");
+	assert_near(j.gain_s, 10); /* no pool is known, but the step is */
+	tables = (struct tables){ 0 };
+	add("ops key=a kind=matmul p50_s=7\nops key=b kind=copy p50_s=7\nops key=c\n");
+	judge_yaml(RULE "    assert: p50_s < 0\n    gain: p50_s\n");
+	assert_near(j.gain_s, 14);
+	assert_true(isnan(finding("r", "c")->gain_s));
+	judge_yaml(RULE "    assert: p50_s < 0\n    gain: lo_s\n"); /* an unknown gain */
+	assert_true(isnan(finding("r", "a")->gain_s));
+	judge_yaml(RULE "    assert: p50_s < 0\n    gain: 0 - p50_s\n"); /* never negative */
+	assert_near(finding("r", "a")->gain_s, 0);
+}
+
+/* Each device claims its part of the pool; what gaps were credited is taken off. */
+static void devices_share_a_pool(void **state)
+{
+	(void)state;
+	add(CREDIT_RUN "devices device=0 idle_ratio=0.1\n"
+		       "devices device=1 idle_ratio=0.1\n"
+		       "gaps after=g time_s=0.3\n");
+	judge_yaml(HEAD "  d: { from: devices, assert: idle_ratio < 0.05, gain: idle_ratio * "
+			"(select step_time_s from run) / 2 }\n"
+			"  g: { from: gaps, assert: time_s < 0, gain: time_s }\n");
+	assert_near(finding("g", "g")->gain_s, 0.3);
+	assert_near(finding("d", "0")->gain_s + finding("d", "1")->gain_s, 0.7);
+	assert_near(j.gain_s, 1);
+}
+
+static void held_up_rules_claim_nothing(void **state)
+{
+	(void)state;
+	add(CREDIT_RUN "ops key=a kind=matmul p50_s=3\n");
+	judge_yaml(HEAD "  g: { from: run, assert: steps > 1, gate: true }\n"
+			"  r: { from: ops, assert: p50_s < 0, gain: p50_s }\n"
+			"  s: { from: ops, assert: p50_s < 0, gain: p50_s / 3, needs: [] }\n");
+	assert_near(finding("s", "a")->gain_s, 1);
+	assert_near(j.gain_s, 1);
+}
+
+/* ---- what SQL may do ---------------------------------------------------------------------- */
+
+static void runaway_rules(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		add("ops key=a p50_s=1\n");
+	assert_true(ruleset_parse(STR("t.yaml"),
+		STR(HEAD "  r:\n"
+			 "    select: select count(*) as n from ops a, ops b, ops c\n"
+			 "    assert: n > 1\n"),
+		&keep, &set, &err));
+	assert_false(judge(engine, &set, &tables, &keep, &j, &err));
+	assert_int_equal(err.id, DIAG_RULE_BUDGET);
+	assert_string_equal(err.text,
+		"t.yaml:3:3: rule r cannot be judged: it did not end within 50 million steps; join "
+		"on key, family or name, or select fewer rows");
+	/* The engine is none the worse for it. */
+	judge_yaml(RULE "    assert: p50_s < 2\n");
+	assert_verdict("r", VERDICT_PASS);
+}
+
+/*
+ * The second line of defence: what SQLite itself is asked, without the checks that refuse most of
+ * these before.
+ */
+static void what_the_authorizer_denies(void **state)
+{
+	static const char *const denied[] = { "attach database '/tmp/x' as y",
+		"pragma user_version", "pragma temp_store = file",
+		"select * from pragma_table_list", "select * from sqlite_schema",
+		"select * from json_each('[1]')", "create table x(a)",
+		"create temp view v as select 1", "insert into ops(name) values ('x')",
+		"update ops set name = 'x'", "delete from ops", "drop table ops",
+		"vacuum into '/tmp/x'", "begin", "analyze", "reindex", "select load_extension('x')",
+		"select writefile('/tmp/x', 'y')", "select readfile('/x')", "select random()",
+		"select randomblob(9)", "select current_timestamp", "select datetime('now')",
+		"select sqlite_version()", "select zeroblob(99999999)",
+		"with recursive a(x) as (select 1 union all select x + 1 from a) select x from a",
+		"explain select 1", "select 1; select 2", "select fts5(1)", "select hex('a')",
+		"select name from ops -> 'x'", "select \"matmul\"", "select printf('%9999d', 1)" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(denied) / sizeof(denied[0]); i++) {
+		struct sql_fault fault = { .id = DIAG_NONE };
+		sqlite3_stmt *stmt =
+			engine_prepare(engine, str_from(denied[i]), NULL, &keep, &fault);
+
+		if (stmt)
+			fail_msg("allowed: %s", denied[i]);
+		assert_int_equal(fault.id, DIAG_RULE_SQL);
+		assert_true(fault.text.len > 0);
+	}
+}
+
+/* A parameter is bound, never pasted; a text in a table is only ever a value. */
+static void nothing_is_injected(void **state)
+{
+	(void)state;
+	add("ops key=a' name=x'||(select(1))||' kind=matmul p50_s=1\n");
+	judge_yaml(RULE "    where: name glob '*select*'\n"
+			"    assert: p50_s < :limit\n"
+			"    params: { limit: 0.5 }\n"
+			"    message: \"{name} {limit}\"\n");
+	assert_str(j.findings[0].message, "x'||(select(1))||' 0.5");
+	assert_str(j.findings[0].subject, "a'");
+}
+
+static void used_again(void **state)
+{
+	struct tables other = { 0 };
+	(void)state;
+	add("ops key=a name=a p50_s=1\nops key=b name=b p50_s=3\n");
+	judge_yaml(
+		HEAD "  r: { from: ops, where: key = 'b', assert: p50_s <= 2 }\n"
+		     "  s: { select: select key from ops where key = 'b', assert: key = 'a' }\n");
+	assert_verdict("r", VERDICT_FAIL);
+	assert_verdict("s", VERDICT_FAIL);
+	struct tables first = tables;
+	tables = other;
+	add("ops key=b name=b p50_s=1\n");
+	judge_set();
+	assert_verdict("r", VERDICT_PASS);
+	assert_verdict("s", VERDICT_FAIL);
+	tables = first;
+	judge_set();
+	assert_verdict("r", VERDICT_FAIL);
+	assert_int_equal(j.finding_count, 2);
+}
+
+/* ---- queries ------------------------------------------------------------------------------ */
+
+struct seen {
+	char text[4096];
+	int rows;
+	int stop_after;
+};
+
+static bool see_header(
+	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count)
+{
+	struct seen *s = arg;
+	assert_null(cells);
+	for (ptrdiff_t i = 0; i < count; i++)
+		strncat(s->text, arena_z(&keep, arena_fmt(&keep, "%.*s|", STR_ARG(columns[i]))),
+			100);
+	return true;
+}
+
+static bool see_row(
+	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count)
+{
+	struct seen *s = arg;
+	(void)columns;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct str t = cells[i].is_null	  ? STR("NULL")
+			       : cells[i].is_text ? cells[i].text
+			       : cells[i].is_integer
+				       ? arena_fmt(&keep, "%lld", (long long)cells[i].integer)
+				       : arena_fmt(&keep, "%g", cells[i].real);
+		strncat(s->text, arena_z(&keep, arena_fmt(&keep, " %.*s", STR_ARG(t))), 100);
+	}
+	return ++s->rows != s->stop_after;
+}
+
+static bool query(const char *sql, struct seen *s)
+{
+	return engine_query(engine, &tables, str_from(sql), see_row, see_header, s, &err);
+}
+
+static void queries(void **state)
+{
+	struct seen s = { .stop_after = -1 };
+	(void)state;
+	add("ops key=a name=n p50_s=1.5 kind=matmul\nops key=b p50_s=2\n");
+	assert_true(
+		query("SELECT key, name, p50_s, count(*) OVER () AS n FROM ops ORDER BY 1;", &s));
+	assert_string_equal(s.text, "key|name|p50_s|n| a n 1.5 2 b NULL 2 2");
+	s = (struct seen){ .stop_after = 1 };
+	assert_false(query("select key from ops", &s));
+	assert_int_equal(s.rows, 1);
+	s = (struct seen){ .stop_after = -1 };
+	assert_true(
+		query("with m as (select kind k, group_concat(key) as keys from ops group by 1) "
+		      "select keys from m where k is null",
+			&s));
+	assert_string_equal(s.text, "keys| b");
+}
+
+static void refused_queries(void **state)
+{
+	static const struct {
+		const char *sql, *error;
+	} cases[] = {
+		{ "select p50 from ops", "query:1:8: table ops has no column 'p50'; did you mean "
+					 "'p50_s'?\n"
+					 "  select p50 from ops\n"
+					 "         ^~~" },
+		{ "select p50_s\nfrom op",
+			"query:2:6: there is no table 'op'; did you mean 'ops'?\n"
+			"  from op\n"
+			"       ^~" },
+		{ "select 1 from ops where kind = 'matmull'",
+			"query:1:32: kind is never 'matmull'; did you mean 'matmul'?\n"
+			"  select 1 from ops where kind = 'matmull'\n"
+			"                                 ^~~~~~~~~" },
+		{ "select random()", "query:1:8: there is no function random() here\n"
+				     "  select random()\n"
+				     "         ^~~~~~" },
+		{ "select", "query: not valid SQL: incomplete input" },
+		{ "", "query:1:1: a SELECT is wanted here\n"
+		      "  \n"
+		      "  ^" },
+		{ "drop table ops", "query:1:1: a SELECT is wanted here\n"
+				    "  drop table ops\n"
+				    "  ^~~~" },
+		{ "attach 'x' as y", "query:1:1: a SELECT is wanted here\n"
+				     "  attach 'x' as y\n"
+				     "  ^~~~~~" },
+		{ "pragma table_list", "query:1:1: a SELECT is wanted here\n"
+				       "  pragma table_list\n"
+				       "  ^~~~~~" },
+		{ "select 1; select 2", "query:1:9: one expression only, without ';'\n"
+					"  select 1; select 2\n"
+					"          ^" },
+		{ "with recursive a(x) as (select 1 union all select x + 1 from a) select x from a",
+			"query:1:6: recursive queries are not allowed\n"
+			"  with recursive a(x) as (select 1 union all select x + 1 from a) select "
+			"x "
+			"from a\n"
+			"       ^~~~~~~~~" },
+		{ "select * from sqlite_schema", "query:1:15: there is no table 'sqlite_schema'\n"
+						 "  select * from sqlite_schema\n"
+						 "                ^~~~~~~~~~~~~" },
+		{ "select load_extension('x')", "query:1:8: there is no function load_extension() "
+						"here\n"
+						"  select load_extension('x')\n"
+						"         ^~~~~~~~~~~~~~" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct seen s = { .stop_after = -1 };
+
+		assert_false(query(cases[i].sql, &s));
+		assert_string_equal(err.text, cases[i].error);
+		assert_int_equal(s.rows, 0);
+	}
+}
+
+/* ---- the built-in rules ------------------------------------------------------------------- */
+
+/* A run that nothing is wrong with, as far as the gates look. */
+#define SOUND                                                                                      \
+	"run name=demo platform=tpu devices=8 steps=10 step_time_s=0.01 unattributed_ratio=0.01 "  \
+	"judged_ratio=0.9 roofline_ratio_lo=0.2 compute_ratio=0.5 comms_exposed_ratio=0.05 "       \
+	"idle_ratio=0.01 layout_copy_ratio=0.01 update_excess_ratio=0 transfer_ratio=0.01 "        \
+	"tiny_ops_ratio=0.01 tiny_ops_count_ratio=0.2 compiles_in_steps=0\n"                       \
+	"quality name=not-truncated ok=1 detail=-\n"                                               \
+	"quality name=no-dropped-events ok=1 detail=-\n"                                           \
+	"quality name=clock-sane ok=1 detail=-\n"                                                  \
+	"quality name=ops-recorded ok=1 detail=-\n"                                                \
+	"quality name=steps-found ok=1 detail=-\n"                                                 \
+	"quality name=chip-known ok=1 detail=-\n"                                                  \
+	"quality name=peaks-agree ok=1 detail=-\n"                                                 \
+	"quality name=hlo-present ok=1 detail=-\n"
+
+#define DOT                                                                                        \
+	"families name=dot.1 family=ffn kind=matmul time_share=0.3 overlap_ratio=0 p50_s=1e-3 "    \
+	"per_step=1 cost_bound=exact bound=compute shape=bf16[8,8] skew=1 efficiency=0.9 "
+#define GATHER                                                                                     \
+	"collectives name=ag.1 key=ag family=ag kind=all-gather message_bytes=1e8 group_size=8 "   \
+	"per_step=1 link=ici topology_source=table "
+
+static const struct {
+	const char *rule;
+	enum verdict verdict;	/* of the bad rows */
+	const char *bad, *good; /* added to a sound run */
+} fixtures[] = {
+	{ "data-quality", VERDICT_INCONCLUSIVE, "quality name=not-truncated ok=0 detail=cut\n",
+		"" },
+	{ "data-quality", VERDICT_INCONCLUSIVE, "quality name=clock-sane ok=0 detail=x\n", "" },
+	{ "ops-recorded", VERDICT_INCONCLUSIVE, "quality name=ops-recorded ok=0 detail=none\n",
+		"" },
+	{ "enough-steps", VERDICT_INCONCLUSIVE, "run steps=1\n", "run steps=2\n" },
+	{ "enough-steps", VERDICT_INCONCLUSIVE, "run steps=null\n", "" },
+	{ "chip-known", VERDICT_INCONCLUSIVE, "quality name=chip-known ok=0 detail=x\n", "" },
+	{ "chip-known", VERDICT_INCONCLUSIVE, "quality name=peaks-agree ok=0 detail=x\n", "" },
+	{ "attribution", VERDICT_INCONCLUSIVE, "run unattributed_ratio=0.2\n",
+		"run unattributed_ratio=0.1\n" },
+	{ "evidence-coverage", VERDICT_INCONCLUSIVE, "run judged_ratio=0.05\n",
+		"run judged_ratio=0.7\n" },
+	{ "faster-than-roofline", VERDICT_INCONCLUSIVE, DOT "t_math_s=1.2e-3\n",
+		DOT "t_math_s=1.04e-3\n" },
+	{ "matmul-roofline", VERDICT_FAIL, DOT "lo_s=1e-3 attainable_s=0.4e-3 t_math_s=0.4e-3\n",
+		DOT "lo_s=1e-3 attainable_s=0.95e-3 t_math_s=0.95e-3\n" },
+	{ "matmul-roofline", VERDICT_WARN, DOT "lo_s=1e-3 attainable_s=0.8e-3\n",
+		DOT "lo_s=1e-3 attainable_s=0.91e-3\n" },
+	/* It could not be counted: never green. */
+	{ "matmul-roofline", VERDICT_INCONCLUSIVE, DOT "lo_s=1e-3\n",
+		DOT "lo_s=1e-3 attainable_s=1e-3\n" },
+	{ "tiny-ops", VERDICT_WARN, "run tiny_ops_ratio=0.3 tiny_ops_count_ratio=0.8\n",
+		"run tiny_ops_ratio=0.1 tiny_ops_count_ratio=0.8\n" },
+	{ "load-skew", VERDICT_WARN,
+		"families name=f family=f kind=matmul time_share=0.1 skew=1.3\n",
+		"families name=f family=f kind=matmul time_share=0.1 skew=1.05\n" },
+	{ "exposed-communication", VERDICT_FAIL, "run comms_exposed_ratio=0.31\n",
+		"run comms_exposed_ratio=0.2\n" },
+	/* Many small gathers add up to a failure; a single small one does not. */
+	{ "oversized-all-gather", VERDICT_FAIL,
+		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.45\n",
+		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.01\n" },
+	{ "repeated-all-gather", VERDICT_WARN,
+		GATHER "exposed_s=2e-4 exposed_share=0.02 kind_exposed_share=0.02 regathers=8\n",
+		GATHER "exposed_s=2e-4 exposed_share=0.02 kind_exposed_share=0.02 regathers=2\n" },
+	{ "collective-roofline", VERDICT_FAIL,
+		GATHER "exposed_s=4e-4 exposed_share=0.04 kind_exposed_share=0.04 transfer_s=4e-4 expected_hi_s=1e-4\n",
+		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.01 transfer_s=1.2e-4 expected_hi_s=1e-4\n" },
+	{ "copy-share", VERDICT_FAIL, "run layout_copy_ratio=0.09\n",
+		"run layout_copy_ratio=0.027\n" },
+	{ "layout-copy", VERDICT_WARN,
+		"ops name=copy.1 key=c kind=copy copy_cause=layout time_share=0.02 p50_s=1e-4 "
+		"per_step=2 shape=f32[8]\n",
+		"ops name=copy.1 key=c kind=copy copy_cause=layout time_share=0.005 p50_s=1e-5 "
+		"per_step=2 shape=f32[8]\nops name=p key=p kind=copy copy_cause=prefetch "
+		"time_share=0.3\nops name=q key=q kind=copy time_share=0.3\n" },
+	{ "update-excess", VERDICT_FAIL, "run update_excess_ratio=0.142\n",
+		"run update_excess_ratio=0.02\n" },
+	{ "idle-gaps", VERDICT_FAIL,
+		"devices device=/device:TPU:0 host=h0 phase=train core_type=compute "
+		"idle_ratio=0.3\n",
+		"devices device=/device:TPU:0 host=h0 phase=train core_type=compute "
+		"idle_ratio=0.02\ndevices device=s host=h0 phase=train core_type=sparse "
+		"idle_ratio=0.99\ndevices device=i host=h0 phase=inference core_type=compute "
+		"idle_ratio=0.5\n" },
+	{ "host-transfers", VERDICT_FAIL,
+		"transfers direction=h2d per_step=3 exposed_s=1e-3 step_share=0.1\n",
+		"transfers direction=h2d per_step=3 exposed_s=1e-4 step_share=0.01\n"
+		"transfers direction=d2d per_step=3 exposed_s=5e-3 step_share=0.5\n" },
+	{ "recompiles", VERDICT_FAIL,
+		"run compiles_in_steps=2\ncompiles module=jit_step time_s=1.5 in_step=1\n"
+		"compiles module=jit_step time_s=0.5 in_step=1\ncompiles module=jit_init time_s=3 "
+		"in_step=0\n",
+		"compiles module=jit_init time_s=3 in_step=0\n" },
+	{ "recompiles", VERDICT_INCONCLUSIVE, "run compiles_in_steps=null\n", "" },
+	{ "peak-memory", VERDICT_FAIL,
+		"memory device=TPU:0 window_peak_bytes=16e9 capacity_bytes=17e9 compiled_bytes=10e9 other_live_bytes=0 "
+		"compiled_program=jit_step\n",
+		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 compiled_bytes=10e9 other_live_bytes=0 "
+		"compiled_program=jit_step\n" },
+	{ "peak-memory", VERDICT_FAIL,
+		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 compiled_bytes=10e9 other_live_bytes=0 "
+		"owner_bytes=5e9 compiled_program=jit_step\n",
+		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 compiled_bytes=8e9 "
+		"other_live_bytes=2e9 owner_bytes=9e9\n" },
+	{ "memory-headroom", VERDICT_FAIL,
+		"memory device=TPU:0 window_peak_bytes=16e9 capacity_bytes=16e9\n",
+		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=16e9\n" },
+	{ "padding-waste", VERDICT_FAIL,
+		"buffers op=p.1 shape=f32[8,1] bytes=128e6 unpadded_bytes=1e6 padding_ratio=128\n",
+		"buffers op=p.1 shape=f32[8,1] bytes=128e3 unpadded_bytes=1e3 padding_ratio=128\n"
+		"buffers op=p.2 shape=f32[8] bytes=512e6 unpadded_bytes=400e6 "
+		"padding_ratio=1.28\n" },
+	{ "data-notes", VERDICT_WARN, "quality name=lanes-in-order ok=0 detail=x\n", "" },
+};
+enum { FIXTURES = sizeof(fixtures) / sizeof(fixtures[0]) };
+
+static void judge_builtin(const char *rows)
+{
+	tables = (struct tables){ 0 };
+	add(SOUND);
+	add(rows);
+	judge_set();
+}
+
+static void builtin_rules(void **state)
+{
+	(void)state;
+	assert_true(ruleset_load(STR("recommended"), NULL, 0, &keep, &set, &err));
+	for (int i = 0; i < FIXTURES; i++) {
+		judge_builtin(fixtures[i].bad);
+		assert_verdict(fixtures[i].rule, fixtures[i].verdict);
+		assert_true(result(fixtures[i].rule)->finding_count > 0);
+		for (ptrdiff_t k = 0; k < j.finding_count; k++)
+			if (str_eq(j.findings[k].rule->name, str_from(fixtures[i].rule)) &&
+				str_contains(j.findings[k].message, STR("unknown")))
+				fail_msg("%s", arena_z(&keep, j.findings[k].message));
+		judge_builtin(fixtures[i].good);
+		bool applies = result(fixtures[i].rule)->verdict != VERDICT_NOT_APPLICABLE;
+		if (applies)
+			assert_verdict(fixtures[i].rule, VERDICT_PASS);
+	}
+}
+
+static void every_builtin_rule_has_fixtures(void **state)
+{
+	(void)state;
+	assert_true(ruleset_load(STR("recommended"), NULL, 0, &keep, &set, &err));
+	for (ptrdiff_t i = 0; i < set.count; i++) {
+		bool found = false;
+
+		for (int k = 0; k < FIXTURES; k++)
+			found |= str_eq(set.items[i]->name, str_from(fixtures[k].rule));
+		if (!found)
+			fail_msg("no fixture for %s", arena_z(&keep, set.items[i]->name));
+	}
+}
+
+/* A sound run has nothing to say but that it passed. */
+static void a_sound_run_passes(void **state)
+{
+	(void)state;
+	assert_true(ruleset_load(STR("recommended"), NULL, 0, &keep, &set, &err));
+	judge_builtin("");
+	assert_int_equal(j.finding_count, 0);
+	assert_int_equal(j.verdict, VERDICT_PASS);
+}
+
+/* Where nothing is known, nothing is green. */
+static void an_empty_profile_is_never_green(void **state)
+{
+	static const char *const builtin[] = { "recommended", "strict", "fleet" };
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_true(ruleset_load(str_from(builtin[i]), NULL, 0, &keep, &set, &err));
+		tables = (struct tables){ 0 };
+		judge_set();
+		assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
+		for (ptrdiff_t k = 0; k < j.result_count; k++)
+			assert_int_not_equal(j.results[k].verdict, VERDICT_PASS);
+	}
+}
+
+static void messages_of_builtin_rules(void **state)
+{
+	(void)state;
+	assert_true(ruleset_load(STR("recommended"), NULL, 0, &keep, &set, &err));
+	judge_builtin(DOT "lo_s=1e-3 attainable_s=0.4e-3 t_math_s=0.4e-3\n" GATHER
+			  "exposed_s=6e-3 exposed_share=0.45 kind_exposed_share=0.5\n"
+			  "run compiles_in_steps=2\n"
+			  "compiles module=jit_step time_s=1.5 in_step=1\n"
+			  "compiles module=jit_step time_s=0.5 in_step=1\n");
+	assert_str(finding("matmul-roofline", "ffn")->message,
+		"dot.1 (bf16[8,8]) takes 1.00 ms where 400 us is attainable (90.0% of its compute "
+		"roofline)");
+	assert_str(finding("oversized-all-gather", "ag")->message,
+		"ag.1 gathers 95.4 MiB over 8 devices, and the step waits 6.00 ms for it (45.0% of "
+		"the step; 50.0% for all of them)");
+	assert_str(finding("recompiles", "jit_step")->message,
+		"the host compiled while steps were running: jit_step, 2 in all, 2.00 s");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)
+	const struct CMUnitTest tests[] = {
+		TEST(pass_and_fail),
+		TEST(warnings),
+		TEST(nothing_to_judge),
+		TEST(switched_off),
+		TEST(unknown_where),
+		TEST(unknown_assert),
+		TEST(unknown_warn),
+		TEST(weights_within_a_rule),
+		TEST(unknown_elsewhere),
+		TEST(evidence),
+		TEST(messages),
+		TEST(order_of_findings),
+		TEST(rules_over_a_select),
+		TEST(joins),
+		TEST(gates),
+		TEST(unknown_gates),
+		TEST(gates_of_other_kinds),
+		TEST(verdict_of_the_whole),
+		TEST(a_second_is_credited_once),
+		TEST(a_family_is_one_claim),
+		TEST(pools_are_limited),
+		TEST(unknown_budgets),
+		TEST(devices_share_a_pool),
+		TEST(held_up_rules_claim_nothing),
+		TEST(runaway_rules),
+		TEST(what_the_authorizer_denies),
+		TEST(nothing_is_injected),
+		TEST(used_again),
+		TEST(queries),
+		TEST(refused_queries),
+		TEST(builtin_rules),
+		TEST(every_builtin_rule_has_fixtures),
+		TEST(a_sound_run_passes),
+		TEST(an_empty_profile_is_never_green),
+		TEST(messages_of_builtin_rules),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

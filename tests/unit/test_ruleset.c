@@ -1,0 +1,1260 @@
+/*
+ * rules/ruleset: rule files read, merged, retuned, and above all refused: each mistake with its
+ * file, line, column, caret and suggestion.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "rules/ruleset.h"
+
+static struct arena keep;
+static struct diag err;
+static struct ruleset set;
+
+static int fresh(void **state)
+{
+	(void)state;
+	if (!keep.base)
+		keep = arena_new(ARENA_RUN_BYTES);
+	arena_clear(&keep);
+	err = (struct diag){ .id = DIAG_NONE };
+	return 0;
+}
+
+#define assert_str(s, z) assert_string_equal(arena_z(&keep, (s)), (z))
+
+/* A file whose one rule goes on behind this. */
+#define RULE                                                                                       \
+	"version: 1\n"                                                                             \
+	"rules:\n"                                                                                 \
+	"  r:\n"                                                                                   \
+	"    from: families\n"
+
+static const struct rule *parse(const char *yaml)
+{
+	if (!ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err))
+		fail_msg("%s", err.text);
+	return set.items[set.count - 1];
+}
+
+static void refused(const char *yaml, const char *error)
+{
+	assert_false(ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err));
+	assert_string_equal(err.text, error);
+	assert_int_not_equal(err.id, DIAG_NONE);
+	assert_non_null(diag_meaning(err.id));
+}
+
+/* ---- mistakes ----------------------------------------------------------------------------- */
+
+struct mistake {
+	const char *yaml, *error;
+};
+
+static const struct mistake the_document[] = {
+	{ "rules:\n", "t.yaml:1:1: a rule file begins with 'version: 1'\n"
+		      "  rules:\n"
+		      "  ^~~~~" },
+	{ "version: '1'\n", "t.yaml:1:10: version is a number: write it without quotes\n"
+			    "  version: '1'\n"
+			    "           ^~~" },
+	{ "version: 2\n", "t.yaml:1:10: this rooflint reads rule files of version 1\n"
+			  "  version: 2\n"
+			  "           ^" },
+	{ "version: 1\n"
+	  "rule:\n"
+	  "  a: {}\n",
+		"t.yaml:2:1: unknown key 'rule'; did you mean 'rules'?\n"
+		"  rule:\n"
+		"  ^~~~" },
+	{ "version: 1\n"
+	  "banana: 1\n",
+		"t.yaml:2:1: unknown key 'banana'; a rule file has version, extends and rules\n"
+		"  banana: 1\n"
+		"  ^~~~~~" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "waivers: []\n",
+		"t.yaml:3:1: 'waivers' is not supported yet; take it out to use this file\n"
+		"  waivers: []\n"
+		"  ^~~~~~~" },
+	{ "version: 1\n"
+	  "profiles: {}\n",
+		"t.yaml:2:1: 'profiles' is not supported yet; take it out to use this file\n"
+		"  profiles: {}\n"
+		"  ^~~~~~~~" },
+	{ "- 1\n", "t.yaml:1:1: a rule file is a map with the keys version, extends and rules\n"
+		   "  - 1\n"
+		   "  ^" },
+	{ "", "t.yaml: the file is empty; a rule file begins with 'version: 1'" },
+	{ "version: 1\n"
+	  "rules: []\n",
+		"t.yaml:2:8: rules is a map from names to rules: my-rule: { from: ..., assert: "
+		"... }\n"
+		"  rules: []\n"
+		"         ^" },
+	{ "version: 1\n"
+	  "extends: [a]\n",
+		"t.yaml:2:10: extends takes one name: a built-in rule set or a file\n"
+		"  extends: [a]\n"
+		"           ^" },
+	{ "version: 1\n"
+	  "extends: recomended\n",
+		"t.yaml:2:10: there is no built-in rule set 'recomended'; did you mean "
+		"'recommended'?\n"
+		"  extends: recomended\n"
+		"           ^~~~~~~~~~" },
+	{ "version: 1\n"
+	  "extends: mine\n",
+		"t.yaml:2:10: there is no built-in rule set 'mine'; a file is written "
+		"./name.yaml\n"
+		"  extends: mine\n"
+		"           ^~~~" },
+	{ "version: 1\n"
+	  "extends: ./mine.yaml\n",
+		"t.yaml:2:10: files cannot be extended here\n"
+		"  extends: ./mine.yaml\n"
+		"           ^~~~~~~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "\tr: {}\n",
+		"t.yaml:3:1: tab character may not be used as indentation; indent with spaces\n"
+		"  \tr: {}\n"
+		"  ^" },
+};
+
+static const struct mistake rules_and_keys[] = {
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "rules:\n"
+	  "  copy-shar: { params: { limit: 5% } }\n",
+		"t.yaml:4:3: there is no rule 'copy-shar' to change, and as a new one it lacks "
+		"from (a table) or select; did you mean 'copy-share'?\n"
+		"    copy-shar: { params: { limit: 5% } }\n"
+		"    ^~~~~~~~~" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "rules:\n"
+	  "  copy-share: off\n",
+		"t.yaml:4:15: copy-share: a rule is a map of keys, such as { severity: off }\n"
+		"    copy-share: off\n"
+		"                ^~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  Copy_Share: { from: run }\n",
+		"t.yaml:3:3: a rule's name has small letters, digits and '-', at most 64\n"
+		"    Copy_Share: { from: run }\n"
+		"    ^~~~~~~~~~" },
+	{ RULE "    title: x\n",
+		"t.yaml:3:3: there is no rule 'r' to change, and as a new one it lacks warn or "
+		"assert\n"
+		"    r:\n"
+		"    ^" },
+	{ RULE "    asert: p50_s < 1\n",
+		"t.yaml:5:5: r: a rule has no key 'asert'; did you mean 'assert'?\n"
+		"      asert: p50_s < 1\n"
+		"      ^~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    near: 10%\n",
+		"t.yaml:6:5: r: a rule has no key 'near'\n"
+		"      near: 10%\n"
+		"      ^~~~" },
+	{ RULE "    assert: p50_s < :near\n"
+	       "    params: { near: 1 s }\n"
+	       "    near: 10 s\n",
+		"t.yaml:7:5: r: a rule has no key 'near'; parameters stand under params: { "
+		"near: ... }\n"
+		"      near: 10 s\n"
+		"      ^~~~" },
+	{ RULE "    assert:\n", "t.yaml:5:11: r.assert has no value\n"
+				"      assert:\n"
+				"            ^" },
+	{ RULE "    assert: [a]\n", "t.yaml:5:13: r.assert takes one value\n"
+				    "      assert: [a]\n"
+				    "              ^" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    assert: p50_s < 2\n",
+		"t.yaml:6:5: the key 'assert' stands here a second time; the first is on line "
+		"5\n"
+		"      assert: p50_s < 2\n"
+		"      ^~~~~~" },
+	{ RULE "    select: select 1 as x\n"
+	       "    assert: x = 1\n",
+		"t.yaml:5:13: r: a rule has either from or select\n"
+		"      select: select 1 as x\n"
+		"              ^~~~~~~~~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    from: familys\n"
+	  "    assert: p50_s < 1\n",
+		"t.yaml:4:11: r.from: there is no table 'familys'; did you mean 'families'?\n"
+		"      from: familys\n"
+		"            ^~~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    from: warehouse\n"
+	  "    assert: p50_s < 1\n",
+		"t.yaml:4:11: r.from: there is no table 'warehouse'; `rooflint tables` lists "
+		"them\n"
+		"      from: warehouse\n"
+		"            ^~~~~~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    severity: err\n",
+		"t.yaml:6:15: r.severity is off, warn or error\n"
+		"      severity: err\n"
+		"                ^~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    gate: 'true'\n",
+		"t.yaml:6:11: r.gate is true or false: write it without quotes\n"
+		"      gate: 'true'\n"
+		"            ^~~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    gate: yes\n",
+		"t.yaml:6:11: r.gate is true or false\n"
+		"      gate: yes\n"
+		"            ^~~" },
+	{ RULE "    warn: p50_s < 1\n"
+	       "    gate: true\n",
+		"t.yaml:3:3: there is no rule 'r' to change, and as a new one it lacks assert, "
+		"which a gate needs\n"
+		"    r:\n"
+		"    ^" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    min_subjects: '3'\n",
+		"t.yaml:6:19: r.min_subjects is a number: write it without quotes\n"
+		"      min_subjects: '3'\n"
+		"                    ^~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    min_subjects: -3\n",
+		"t.yaml:6:19: r.min_subjects is a number: 0, 1, 2 ...\n"
+		"      min_subjects: -3\n"
+		"                    ^~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    pool: ilde\n",
+		"t.yaml:6:11: r.pool is auto, compute, update, copy, comms, transfer, idle or "
+		"memory\n"
+		"      pool: ilde\n"
+		"            ^~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    needs: all\n",
+		"t.yaml:6:12: r.needs is a list: [a, b], or [] for none\n"
+		"      needs: all\n"
+		"             ^~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    needs: [r]\n",
+		"t.yaml:6:13: r.needs: this rule is no gate: 'r'\n"
+		"      needs: [r]\n"
+		"              ^" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    gate: true\n"
+	       "    needs: [r]\n",
+		"t.yaml:7:12: r.needs: a gate does not depend on other gates\n"
+		"      needs: [r]\n"
+		"             ^" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "rules:\n"
+	  "  copy-share: { needs: [enough-step] }\n",
+		"t.yaml:4:25: copy-share.needs: there is no gate 'enough-step'; did you mean "
+		"'enough-steps'?\n"
+		"    copy-share: { needs: [enough-step] }\n"
+		"                          ^~~~~~~~~~~" },
+};
+
+static const struct mistake params[] = {
+	{ RULE "    assert: p50_s < :t\n"
+	       "    params: { t: 10 mss }\n",
+		"t.yaml:6:18: r.t: '10 mss' has an unknown unit; did you mean 'ms'?\n"
+		"      params: { t: 10 mss }\n"
+		"                   ^~~~~~" },
+	{ RULE "    assert: p50_s < :t\n"
+	       "    params: { t: soon }\n",
+		"t.yaml:6:18: r.t: 'soon' is no number with a unit, such as 10%, 64 MiB, 250 "
+		"us, 45 GB/s\n"
+		"      params: { t: soon }\n"
+		"                   ^~~~" },
+	{ RULE "    assert: p50_s < :t\n"
+	       "    params: { t: '10' }\n",
+		"t.yaml:6:18: r.t is a number: write it without quotes\n"
+		"      params: { t: '10' }\n"
+		"                   ^~~~" },
+	{ RULE "    assert: p50_s < :t\n"
+	       "    params: { t: 10% }\n",
+		"t.yaml:5:21: r.assert: p50_s is a time and :t is a ratio; they cannot be "
+		"compared\n"
+		"      assert: p50_s < :t\n"
+		"                      ^~" },
+	{ RULE "    assert: p50_s < :tt\n"
+	       "    params: { t: 10 ms }\n",
+		"t.yaml:5:21: r.assert: the rule has no parameter 'tt'; declare it under "
+		"params:\n"
+		"      assert: p50_s < :tt\n"
+		"                      ^~~" },
+	{ RULE "    assert: p50_s < :limt\n"
+	       "    params: { limit: 10 ms }\n",
+		"t.yaml:5:21: r.assert: the rule has no parameter 'limt'; did you mean "
+		"'limit'?\n"
+		"      assert: p50_s < :limt\n"
+		"                      ^~~~~" },
+	{ RULE "    assert: p50_s < limit\n"
+	       "    params: { limit: 10 ms }\n",
+		"t.yaml:5:21: r.assert: a parameter is written :limit\n"
+		"      assert: p50_s < limit\n"
+		"                      ^~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    params: { t: 10 ms }\n",
+		"t.yaml:6:15: r.params: no expression of the rule uses 't'\n"
+		"      params: { t: 10 ms }\n"
+		"                ^" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    params: [t]\n",
+		"t.yaml:6:13: r.params is a map: { limit: 10%, min_bytes: 64 MiB }\n"
+		"      params: [t]\n"
+		"              ^" },
+	{ RULE "    assert: p50_s < :T\n"
+	       "    params: { T: 10 ms }\n",
+		"t.yaml:6:15: a parameter's name has small letters, digits and '_'\n"
+		"      params: { T: 10 ms }\n"
+		"                ^" },
+	{ RULE "    assert: members < :count\n"
+	       "    params: { count: 5 }\n",
+		"t.yaml:6:15: r.params: 'count' is a column of families; give the parameter "
+		"another name\n"
+		"      params: { count: 5 }\n"
+		"                ^~~~~" },
+	{ RULE "    assert: members < :title\n"
+	       "    params: { title: 5 }\n",
+		"t.yaml:6:15: a parameter cannot be called 'title': rules have a key of that "
+		"name\n"
+		"      params: { title: 5 }\n"
+		"                ^~~~~" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "rules:\n"
+	  "  copy-share: { params: { limit: 5 ms } }\n",
+		"t.yaml:4:34: copy-share.limit is a ratio (8%), and '5 ms' is a time\n"
+		"    copy-share: { params: { limit: 5 ms } }\n"
+		"                                   ^~~~" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "rules:\n"
+	  "  copy-share: { params: { limit: 5 } }\n",
+		"t.yaml:4:34: copy-share.limit is a ratio (8%): did you mean 5%?\n"
+		"    copy-share: { params: { limit: 5 } }\n"
+		"                                   ^" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "rules:\n"
+	  "  copy-share: { params: { limt: 5% } }\n",
+		"t.yaml:4:27: copy-share.params: no expression of the rule uses 'limt'; did "
+		"you mean 'limit'?\n"
+		"    copy-share: { params: { limt: 5% } }\n"
+		"                            ^~~~" },
+};
+
+static const struct mistake names_in_sql[] = {
+	{ RULE "    assert: p50 <= 1\n",
+		"t.yaml:5:13: r.assert: table families has no column 'p50'; did you mean "
+		"'p50_s'?\n"
+		"      assert: p50 <= 1\n"
+		"              ^~~" },
+	{ RULE "    where: kind = 'matmul' and overlap < 0.1\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:32: r.where: table families has no column 'overlap'; did you mean "
+		"'overlap_ratio'?\n"
+		"      where: kind = 'matmul' and overlap < 0.1\n"
+		"                                 ^~~~~~~" },
+	{ RULE "    assert: banana <= 1\n",
+		"t.yaml:5:13: r.assert: table families has no column 'banana'\n"
+		"      assert: banana <= 1\n"
+		"              ^~~~~~" },
+	{ RULE "    assert: p50_s > run.step_time_s\n",
+		"t.yaml:5:21: r.assert: table run is not in reach here; write (select "
+		"step_time_s from run)\n"
+		"      assert: p50_s > run.step_time_s\n"
+		"                      ^~~~~~~~~~~~~~~" },
+	{ RULE "    assert: families.p50_z < 1\n",
+		"t.yaml:5:22: r.assert: table families has no column 'p50_z'; did you mean "
+		"'p50_s'?\n"
+		"      assert: families.p50_z < 1\n"
+		"                       ^~~~~" },
+	{ RULE "    assert: p50_s > (select avg(p50_z) from ops)\n",
+		"t.yaml:5:33: r.assert: no table here has a column 'p50_z'; did you mean "
+		"'p50_s'?\n"
+		"      assert: p50_s > (select avg(p50_z) from ops)\n"
+		"                                  ^~~~~" },
+	{ RULE "    assert: p50_s > (select avg(p50_s) from op)\n",
+		"t.yaml:5:45: r.assert: there is no table 'op'; did you mean 'ops'?\n"
+		"      assert: p50_s > (select avg(p50_s) from op)\n"
+		"                                              ^~" },
+	{ RULE "    assert: roun(p50_s) < 1\n",
+		"t.yaml:5:13: r.assert: there is no function roun() here; did you mean "
+		"'round'?\n"
+		"      assert: roun(p50_s) < 1\n"
+		"              ^~~~" },
+	{ RULE "    assert: random() < 1\n",
+		"t.yaml:5:13: r.assert: there is no function random() here\n"
+		"      assert: random() < 1\n"
+		"              ^~~~~~" },
+	{ RULE "    assert: load_extension('x') is null\n",
+		"t.yaml:5:13: r.assert: there is no function load_extension() here\n"
+		"      assert: load_extension('x') is null\n"
+		"              ^~~~~~~~~~~~~~" },
+	{ RULE "    assert: writefile('x', 'y') is null\n",
+		"t.yaml:5:13: r.assert: there is no function writefile() here\n"
+		"      assert: writefile('x', 'y') is null\n"
+		"              ^~~~~~~~~" },
+	{ RULE "    assert: p50_s > avg(p50_s)\n",
+		"t.yaml:5:21: r.assert: avg() runs over rows; write (select avg(...) from "
+		"families)\n"
+		"      assert: p50_s > avg(p50_s)\n"
+		"                      ^~~~~~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select name, p50_z from ops\n"
+	  "    assert: p50_s < 1\n",
+		"t.yaml:4:26: r.select: table ops has no column 'p50_z'; did you mean "
+		"'p50_s'?\n"
+		"      select: select name, p50_z from ops\n"
+		"                           ^~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select name, p50_s as slow from ops\n"
+	  "    assert: p50_s < 1\n",
+		"t.yaml:5:13: r.assert: the SELECT has no column 'p50_s'\n"
+		"      assert: p50_s < 1\n"
+		"              ^~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select name from sqlite_master\n"
+	  "    assert: name = 'x'\n",
+		"t.yaml:4:30: r.select: there is no table 'sqlite_master'\n"
+		"      select: select name from sqlite_master\n"
+		"                               ^~~~~~~~~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select name from pragma_table_list\n"
+	  "    assert: name = 'x'\n",
+		"t.yaml:4:30: r.select: there is no table 'pragma_table_list'\n"
+		"      select: select name from pragma_table_list\n"
+		"                               ^~~~~~~~~~~~~~~~~" },
+};
+
+static const struct mistake types_in_sql[] = {
+	{ RULE "    assert: kind > 3\n",
+		"t.yaml:5:20: r.assert: kind is a text and 3 is a number; they cannot be "
+		"compared\n"
+		"      assert: kind > 3\n"
+		"                     ^" },
+	{ RULE "    assert: p50_s = 'x'\n",
+		"t.yaml:5:21: r.assert: p50_s is a number and 'x' is a text; they cannot be "
+		"compared\n"
+		"      assert: p50_s = 'x'\n"
+		"                      ^~~" },
+	{ RULE "    assert: \"'x' <> p50_s\"\n",
+		"t.yaml:5:14: r.assert: p50_s is a number and 'x' is a text; they cannot be "
+		"compared\n"
+		"      assert: \"'x' <> p50_s\"\n"
+		"               ^~~" },
+	{ RULE "    assert: kind = p50_s\n",
+		"t.yaml:5:20: r.assert: kind is a text and p50_s is a number; they cannot be "
+		"compared\n"
+		"      assert: kind = p50_s\n"
+		"                     ^~~~~" },
+	{ RULE "    assert: kind between 'a' and 3\n",
+		"t.yaml:5:34: r.assert: kind is a text and 3 is a number; they cannot be "
+		"compared\n"
+		"      assert: kind between 'a' and 3\n"
+		"                                   ^" },
+	{ RULE "    assert: kind = :limit\n"
+	       "    params: { limit: 3 }\n",
+		"t.yaml:5:20: r.assert: kind is a text and :limit is a number; they cannot be "
+		"compared\n"
+		"      assert: kind = :limit\n"
+		"                     ^~~~~~" },
+	{ RULE "    where: kind = 'matmull'\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:19: r.where: kind is never 'matmull'; did you mean 'matmul'?\n"
+		"      where: kind = 'matmull'\n"
+		"                    ^~~~~~~~~" },
+	{ RULE "    where: KIND <> 'matmull'\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:20: r.where: kind is never 'matmull'; did you mean 'matmul'?\n"
+		"      where: KIND <> 'matmull'\n"
+		"                     ^~~~~~~~~" },
+	{ RULE "    where: kind in ('matmul', 'convolutio')\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:31: r.where: kind is never 'convolutio'; did you mean "
+		"'convolution'?\n"
+		"      where: kind in ('matmul', 'convolutio')\n"
+		"                                ^~~~~~~~~~~~" },
+	{ RULE "    where: kind not in ('matmul', 3)\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:35: r.where: kind is a text and 3 is a number; they cannot be "
+		"compared\n"
+		"      where: kind not in ('matmul', 3)\n"
+		"                                    ^" },
+	{ RULE "    where: bound = 'gpu'\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:20: r.where: bound is never 'gpu'; it is one of compute, memory, "
+		"communication\n"
+		"      where: bound = 'gpu'\n"
+		"                     ^~~~~" },
+	{ RULE "    where: bound glob 'gpu*'\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:23: r.where: bound never matches 'gpu*'; it is one of compute, "
+		"memory, communication\n"
+		"      where: bound glob 'gpu*'\n"
+		"                        ^~~~~~" },
+	{ RULE "    where: p50_s like '1%'\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:12: r.where: p50_s is a number; 'like' compares texts\n"
+		"      where: p50_s like '1%'\n"
+		"             ^~~~~" },
+	{ RULE "    where: kind = (case when p50_s < 1 then 'a' end) and bound = 'x'\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:66: r.where: bound is never 'x'; it is one of compute, memory, "
+		"communication\n"
+		"      where: kind = (case when p50_s < 1 then 'a' end) and bound = 'x'\n"
+		"                                                                   ^~~" },
+	{ RULE "    where: name\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:12: r.where: name is a text and no condition; compare it with "
+		"something\n"
+		"      where: name\n"
+		"             ^~~~" },
+	{ RULE "    where: name and p50_s\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:12: r.where: name is a text and no condition; compare it with "
+		"something\n"
+		"      where: name and p50_s\n"
+		"             ^~~~" },
+	{ RULE "    assert: name + 1 < 3\n",
+		"t.yaml:5:13: r.assert: name is a text; '+' computes with numbers\n"
+		"      assert: name + 1 < 3\n"
+		"              ^~~~" },
+	{ RULE "    assert: sqrt(name) < 3\n",
+		"t.yaml:5:18: r.assert: sqrt() computes with numbers, and this is a text\n"
+		"      assert: sqrt(name) < 3\n"
+		"                   ^~~~" },
+	{ RULE "    assert: p50_s = null\n",
+		"t.yaml:5:19: r.assert: comparing with null is never true; write 'is null' or "
+		"'is not null'\n"
+		"      assert: p50_s = null\n"
+		"                    ^" },
+	{ RULE "    assert: efficiency > 1/2\n",
+		"t.yaml:5:26: r.assert: 1/2 divides whole numbers and drops the rest; write "
+		"1.0 / 2\n"
+		"      assert: efficiency > 1/2\n"
+		"                           ^~~" },
+	{ RULE "    assert: efficiency <= 10%\n",
+		"t.yaml:5:27: r.assert: SQL has no percentages; write a ratio from 0 to 1, or "
+		"a parameter: params: { limit: 10% }\n"
+		"      assert: efficiency <= 10%\n"
+		"                            ^~~" },
+	{ RULE "    assert: p50_s <= 10 ms\n",
+		"t.yaml:5:25: r.assert: a unit belongs into a parameter: params: { limit: 10 "
+		"ms }, then :limit\n"
+		"      assert: p50_s <= 10 ms\n"
+		"                          ^~" },
+	{ RULE "    assert: p50_s <= 10ms\n",
+		"t.yaml:5:24: r.assert: a unit belongs into a parameter: params: { limit: 10 "
+		"ms }, then :limit\n"
+		"      assert: p50_s <= 10ms\n"
+		"                         ^~" },
+	{ RULE "    assert: p50_s < hbm_bytes\n",
+		"t.yaml:5:21: r.assert: p50_s is a time and hbm_bytes is a size in bytes; they "
+		"cannot be compared\n"
+		"      assert: p50_s < hbm_bytes\n"
+		"                      ^~~~~~~~~" },
+	{ RULE "    assert: p50_s + hbm_bytes < 1\n",
+		"t.yaml:5:21: r.assert: p50_s is a time and hbm_bytes is a size in bytes; they "
+		"cannot be added\n"
+		"      assert: p50_s + hbm_bytes < 1\n"
+		"                      ^~~~~~~~~" },
+	{ RULE "    assert: p50_s * 2 < flops / 3\n",
+		"t.yaml:5:25: r.assert: p50_s * 2 is a time and flops / 3 is a number of "
+		"FLOPs; they cannot be compared\n"
+		"      assert: p50_s * 2 < flops / 3\n"
+		"                          ^~~~~~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    gain: flops\n",
+		"t.yaml:6:11: r.gain: this is a number of FLOPs; a gain is in seconds per "
+		"step\n"
+		"      gain: flops\n"
+		"            ^~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    gain: name\n",
+		"t.yaml:6:11: r.gain: name is a text; a gain is in seconds per step\n"
+		"      gain: name\n"
+		"            ^~~~" },
+};
+
+static const struct mistake grammar[] = {
+	{ RULE "    where: kind = \"matmul\"\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:19: r.where: a text takes single quotes: 'matmul'\n"
+		"      where: kind = \"matmul\"\n"
+		"                    ^~~~~~~~" },
+	{ RULE "    where: \"[kind] = 'matmul'\"\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:13: r.where: names are written without quotes, and texts take single "
+		"quotes\n"
+		"      where: \"[kind] = 'matmul'\"\n"
+		"              ^~~~~~" },
+	{ RULE "    assert: p50_s <\n",
+		"t.yaml:5:19: r.assert: not valid SQL: something is missing at the end\n"
+		"      assert: p50_s <\n"
+		"                    ^" },
+	{ RULE "    assert: p50_s < and 1\n",
+		"t.yaml:5:21: r.assert: not valid SQL: near \"and\": syntax error\n"
+		"      assert: p50_s < and 1\n"
+		"                      ^~~" },
+	{ RULE "    assert: p50_s 3 < 1\n",
+		"t.yaml:5:19: r.assert: not valid SQL: near \"3\": syntax error\n"
+		"      assert: p50_s 3 < 1\n"
+		"                    ^" },
+	{ RULE "    assert: (p50_s < 1\n",
+		"t.yaml:5:13: r.assert: this parenthesis is never closed\n"
+		"      assert: (p50_s < 1\n"
+		"              ^" },
+	{ RULE "    assert: p50_s < 1) from ops; --\n",
+		"t.yaml:5:22: r.assert: this parenthesis was never opened\n"
+		"      assert: p50_s < 1) from ops; --\n"
+		"                       ^" },
+	{ RULE "    assert: p50_s < 1, 2\n",
+		"t.yaml:5:22: r.assert: one expression is wanted, and this begins a second "
+		"one\n"
+		"      assert: p50_s < 1, 2\n"
+		"                       ^" },
+	{ RULE "    assert: p50_s < 1; select 1\n",
+		"t.yaml:5:22: r.assert: one expression only, without ';'\n"
+		"      assert: p50_s < 1; select 1\n"
+		"                       ^" },
+	{ RULE "    assert: p50_s < 1 -- always\n",
+		"t.yaml:5:23: r.assert: SQL has no comments here\n"
+		"      assert: p50_s < 1 -- always\n"
+		"                        ^~" },
+	{ RULE "    assert: kind = 'matmul\n", "t.yaml:5:20: r.assert: this quote is never closed\n"
+					       "      assert: kind = 'matmul\n"
+					       "                     ^" },
+	{ RULE "    assert: p50_s < ?1\n", "t.yaml:5:21: r.assert: a parameter is written :name\n"
+					   "      assert: p50_s < ?1\n"
+					   "                      ^" },
+	{ RULE "    assert: p50_s < $x\n", "t.yaml:5:21: r.assert: a parameter is written :name\n"
+					   "      assert: p50_s < $x\n"
+					   "                      ^" },
+	{ RULE "    assert: abs(p50_s, 1, 2) < 3\n",
+		"t.yaml:5:13: r.assert: not valid SQL: wrong number of arguments to function "
+		"abs()\n"
+		"      assert: abs(p50_s, 1, 2) < 3\n"
+		"              ^~~" },
+	{ RULE "    assert: (p50_s, 1) < 3\n",
+		"t.yaml:5:13: r.assert: not valid SQL: row value misused\n"
+		"      assert: (p50_s, 1) < 3\n"
+		"              ^~~~~~~~~~~~~~" },
+	{ RULE "    assert: p50_s in (select name, key from ops)\n",
+		"t.yaml:5:13: r.assert: not valid SQL: sub-select returns 2 columns - expected "
+		"1\n"
+		"      assert: p50_s in (select name, key from ops)\n"
+		"              ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~" },
+	{ RULE "    assert: p50_s < (with recursive a(x) as (select 1) select x from a)\n",
+		"t.yaml:5:27: r.assert: recursive queries are not allowed\n"
+		"      assert: p50_s < (with recursive a(x) as (select 1) select x from a)\n"
+		"                            ^~~~~~~~~" },
+	{ RULE "    where: >-\n"
+	       "      kind = 'matmul'\n"
+	       "      and foo < 3\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:7:11: r.where: table families has no column 'foo'\n"
+		"        and foo < 3\n"
+		"            ^~~" },
+	{ RULE "    where: kind = 'matmul'\n"
+	       "      and foo < 3\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:6:11: r.where: table families has no column 'foo'\n"
+		"        and foo < 3\n"
+		"            ^~~" },
+	{ RULE "    where: 'kind = ''matmull'''\n"
+	       "    assert: p50_s < 1\n",
+		"t.yaml:5:20: r.where: kind is never 'matmull'; did you mean 'matmul'?\n"
+		"      where: 'kind = ''matmull'''\n"
+		"                     ^~~~~~~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: attach database 'x' as y\n"
+	  "    assert: p50_s < 1\n",
+		"t.yaml:4:13: r.select: a SELECT is wanted here\n"
+		"      select: attach database 'x' as y\n"
+		"              ^~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: pragma table_info(x)\n"
+	  "    assert: p50_s < 1\n",
+		"t.yaml:4:13: r.select: a SELECT is wanted here\n"
+		"      select: pragma table_info(x)\n"
+		"              ^~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: delete from ops\n"
+	  "    assert: p50_s < 1\n",
+		"t.yaml:4:13: r.select: a SELECT is wanted here\n"
+		"      select: delete from ops\n"
+		"              ^~~~~~" },
+};
+
+static const struct mistake messages[] = {
+	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{name} {p50} x\"\n",
+		"t.yaml:6:23: r.message: 'p50' is neither a column of families nor a "
+		"parameter; did you mean 'p50_s'?\n"
+		"      message: \"{name} {p50} x\"\n"
+		"                        ^~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{run.step_time}\"\n",
+		"t.yaml:6:16: r.message: 'run.step_time' is neither a column of run nor a "
+		"parameter; did you mean 'run.step_time_s'?\n"
+		"      message: \"{run.step_time}\"\n"
+		"                 ^~~~~~~~~~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{name} {p50_s:tim} x\"\n",
+		"t.yaml:6:29: r.message: there is no format 'tim'; did you mean 'time'?\n"
+		"      message: \"{name} {p50_s:tim} x\"\n"
+		"                              ^~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{name} {p50_s:hours} x\"\n",
+		"t.yaml:6:29: r.message: there is no format 'hours'; there are time, percent, "
+		"bytes, rate, flops, count and number\n"
+		"      message: \"{name} {p50_s:hours} x\"\n"
+		"                              ^~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{name} {p50_s:percent} x\"\n",
+		"t.yaml:6:29: r.message: p50_s is a time; 'percent' shows ratios\n"
+		"      message: \"{name} {p50_s:percent} x\"\n"
+		"                              ^~~~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{name:time} x\"\n",
+		"t.yaml:6:21: r.message: name is a text and takes no format\n"
+		"      message: \"{name:time} x\"\n"
+		"                      ^~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{name\"\n",
+		"t.yaml:6:15: r.message: this brace is never closed; a brace itself is written "
+		"{{\n"
+		"      message: \"{name\"\n"
+		"                ^" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"name}\"\n",
+		"t.yaml:6:19: r.message: this brace was never opened; a brace itself is "
+		"written }}\n"
+		"      message: \"name}\"\n"
+		"                    ^" },
+};
+#define REFUSED(group)                                                                             \
+	static void refuses_##group(void **state)                                                  \
+	{                                                                                          \
+		(void)state;                                                                       \
+		for (size_t i = 0; i < sizeof(group) / sizeof(group[0]); i++)                      \
+			refused(group[i].yaml, group[i].error);                                    \
+	}
+REFUSED(the_document)
+REFUSED(rules_and_keys)
+REFUSED(params)
+REFUSED(names_in_sql)
+REFUSED(types_in_sql)
+REFUSED(grammar)
+REFUSED(messages)
+
+/* Every kind of mistake has its number in the catalogue. */
+static void ids_of_mistakes(void **state)
+{
+	static const struct {
+		const char *yaml;
+		enum diag_id id;
+	} cases[] = {
+		{ "a: [", DIAG_RULE_SYNTAX },
+		{ "version: 1\nrule: {}", DIAG_RULE_SCHEMA },
+		{ RULE "    assert: p50 < 1", DIAG_RULE_NAME },
+		{ RULE "    assert: p50_s < :t\n    params: { t: 1 lightyear }", DIAG_RULE_UNIT },
+		{ RULE "    assert: p50_s <", DIAG_RULE_SQL },
+		{ RULE "    assert: kind = 3", DIAG_RULE_TYPE },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_false(
+			ruleset_parse(STR("t.yaml"), str_from(cases[i].yaml), &keep, &set, &err));
+		assert_int_equal(err.id, cases[i].id);
+	}
+}
+
+/* SQL that the checks must leave alone: one false alarm makes them worthless. */
+static void no_false_alarms(void **state)
+{
+	static const char *const conditions[] = {
+		"p50_s",
+		"p50_s < 1 or p50_s >= 1e-3 and not kind = 'copy'",
+		"kind IN ('matmul', 'convolution') AND Time_Share >= .01",
+		"kind || name = 'matmulfusion' and kind glob '*gather*' and kind not like 'a%'",
+		"length(kind) > 3 and instr(name, 'dot') > 0 and lower(kind) = 'whatever'",
+		"abs(p50_s - lo_s) / max(p50_s, 1e-9) <= 0.1 and min(flops, 3) is not null",
+		"case kind when 'matmul' then p50_s < 1 else lo_s < 2 end",
+		"case when p50_s < 1 then 1 else 0 end = 1",
+		"p50_s between 0.1 * 2 and 3 and p50_s not between -1 and 0",
+		"bound is null or bound is not 'memory' or scope notnull or p50_s not null",
+		"coalesce(kind, 'copy') = 'copy' and ifnull(p50_s, 0) < 1 and nullif(p50_s, 0) < 1",
+		"cast(p50_s as text) = '1' or cast(count as integer) % 2 = 0",
+		"flops / p50_s < 1e15 and flops / hbm_bytes > 100 and hbm_bytes / p50_s < 3e12",
+		"p50_s * time_share < 1 and 2 * p50_s < lo_s * (1 + 0.1) and p50_s / lo_s < 2",
+		"exists (select 1 from ops where ops.family = families.family and ops.p50_s > 1)",
+		"p50_s < (select avg(o.p50_s) as mean from ops o where o.kind = 'matmul')",
+		"family in (select family from ops as x left join edges e on e.consumer = x.name)",
+		"p50_s > (with big as (select p50_s as t from ops where p50_s > 1) "
+		"select max(t) from big)",
+		"p50_s >= (select p50_s t from ops order by t desc nulls last limit 1 offset 1)",
+		"(select count(*) from ops group by kind having count(distinct name) > 1) > 0",
+		"p50_s < (select sum(time_s) from (select time_s from gaps union all "
+		"select time_s from compiles))",
+		"sqrt(p50_s) < pow(2, 3) and ln(2) > 0 and exp(1) < 3 and floor(p50_s) = 0",
+		"iif(kind = 'matmul', p50_s, lo_s) < 1 and round(p50_s, 3) = 0",
+		"p50_s is not distinct from lo_s and ~1 = -2 and +1 = 1 and 5.0 / 2 > 2",
+	};
+	char yaml[2048];
+	(void)state;
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+		snprintf(yaml, sizeof(yaml), RULE "    assert: >-\n      %s\n", conditions[i]);
+		parse(yaml);
+	}
+}
+
+/* ---- what is read ------------------------------------------------------------------------- */
+
+static void every_key(void **state)
+{
+	(void)state;
+	const struct rule *r = parse("version: 1\n"
+				     "rules:\n"
+				     "  g: { from: run, assert: 'steps > 1', gate: true }\n"
+				     "  r:\n"
+				     "    title: Small enough\n"
+				     "    from: families\n"
+				     "    where: time_share >= :share\n"
+				     "    warn: p50_s <= :near\n"
+				     "    assert: 'p50_s <= :far and padded_bytes <= :size and "
+				     "hbm_bytes / p50_s > :rate'\n"
+				     "    params: { share: 1%, near: 250 us, far: 2 ms, size: 64 "
+				     "MiB, rate: 45 GB/s, n: 3 }\n"
+				     "    gain: p50_s * per_step\n"
+				     "    pool: compute\n"
+				     "    severity: warn\n"
+				     "    needs: [g]\n"
+				     "    required: true\n"
+				     "    min_subjects: 2\n"
+				     "    message: \"{name}: {p50_s:time} {n:number}\"\n"
+				     "    cause: c\n"
+				     "    fix: f\n"
+				     "    why: w\n"
+				     "    measured: m\n"
+				     "    wrong_when: x\n");
+	assert_int_equal(set.count, 2);
+	assert_true(set.items[0]->gate && !set.items[0]->needs_all);
+	assert_str(set.items[0]->title.text, "g");
+	assert_str(r->title.text, "Small enough");
+	assert_ptr_equal(r->from, &table_defs[TABLE_families]);
+	assert_int_equal(r->severity, SEVERITY_WARN);
+	assert_int_equal(r->pool, POOL_COMPUTE);
+	assert_true(r->required && !r->gate && !r->needs_all);
+	assert_int_equal(r->need_count, 1);
+	assert_str(r->needs[0], "g");
+	assert_int_equal(r->min_subjects, 2);
+	assert_int_equal(r->param_count, 6);
+	assert_true(r->params[0].value == 0.01 && r->params[0].unit == UNIT_RATIO);
+	assert_true(r->params[1].value == 250e-6 && r->params[1].unit == UNIT_SECONDS);
+	assert_true(r->params[3].value == 67108864 && r->params[3].unit == UNIT_BYTES);
+	assert_true(r->params[4].value == 45e9 && r->params[4].unit == UNIT_BYTES_PER_SECOND);
+	assert_true(r->params[5].value == 3 && r->params[5].unit == UNIT_NONE);
+	assert_str(r->params[1].text, "250 us");
+	assert_str(r->wrong_when.text, "x");
+	assert_str(r->title.origin.file, "t.yaml");
+	assert_int_equal(r->title.origin.line, 5);
+	assert_int_equal(r->title.origin.column, 12);
+}
+
+static void defaults(void **state)
+{
+	(void)state;
+	const struct rule *r = parse(RULE "    assert: p50_s < 1\n");
+	assert_int_equal(r->severity, SEVERITY_ERROR);
+	assert_true(r->needs_all && !r->gate && !r->required);
+	assert_int_equal(r->pool, POOL_AUTO);
+	assert_null(r->message.text.p);
+	assert_null(r->severity_origin.file.p);
+	parse("{\"version\": 1, \"rules\": {\"r\": {\"from\": \"run\", \"assert\": \"steps > "
+	      "1\"}}}");
+	assert_int_equal(set.count, 1);
+}
+
+static const struct rule_param *param(const struct rule *r, const char *name)
+{
+	for (ptrdiff_t i = 0; i < r->param_count; i++)
+		if (str_eq(r->params[i].name, str_from(name)))
+			return &r->params[i];
+	fail_msg("no parameter %s", name);
+	return NULL;
+}
+
+static void retuning_what_is_inherited(void **state)
+{
+	(void)state;
+	parse("version: 1\n"
+	      "extends: recommended\n"
+	      "rules:\n"
+	      "  copy-share: { params: { limit: 5% } }\n"
+	      "  tiny-ops: { severity: off }\n"
+	      "  mine: { from: run, assert: mfu > 0.4 }\n"
+	      "  host-transfers:\n"
+	      "    select: select direction as key, step_share from transfers\n"
+	      "    where: step_share > 0\n"
+	      "    message: m\n"
+	      "    gain: '0.1'\n");
+	const struct rule *r = ruleset_rule(&set, STR("copy-share"));
+	assert_true(param(r, "limit")->value == 0.05);
+	assert_true(param(r, "warn_at")->value == 0.03);
+	assert_str(param(r, "limit")->origin.file, "t.yaml");
+	assert_str(param(r, "warn_at")->origin.file, "rules/recommended.yaml");
+	assert_str(r->origin.file, "rules/recommended.yaml");
+	assert_str(r->title.origin.file, "rules/recommended.yaml");
+	assert_int_equal(ruleset_rule(&set, STR("tiny-ops"))->severity, SEVERITY_OFF);
+	assert_ptr_equal(set.items[set.count - 1], ruleset_rule(&set, STR("mine")));
+	assert_null(ruleset_rule(&set, STR("host-transfers"))->from);
+	assert_null(ruleset_rule(&set, STR("yours")));
+	assert_int_equal(set.file_count, 2);
+	assert_str(set.files[0], "t.yaml");
+	assert_str(set.files[1], "rules/recommended.yaml");
+	/* A bare number takes the unit over. */
+	parse("version: 1\nextends: recommended\nrules:\n  copy-share: { params: { limit: 0.05 } "
+	      "}\n");
+	assert_int_equal(param(ruleset_rule(&set, STR("copy-share")), "limit")->unit, UNIT_RATIO);
+}
+
+/* ---- --set -------------------------------------------------------------------------------- */
+
+static bool load_set(const char *name, const char *setting)
+{
+	struct rule_setting s = { str_from(setting) };
+
+	return ruleset_load(str_from(name), &s, 1, &keep, &set, &err);
+}
+
+static void settings(void **state)
+{
+	(void)state;
+	assert_true(load_set("recommended", "matmul-roofline.near=5%"));
+	const struct rule_param *near = param(ruleset_rule(&set, STR("matmul-roofline")), "near");
+	assert_true(near->value == 0.05);
+	assert_str(near->text, "5%");
+	assert_str(near->origin.file, "--set");
+	assert_true(load_set("recommended", "copy-share.severity=off"));
+	assert_int_equal(ruleset_rule(&set, STR("copy-share"))->severity, SEVERITY_OFF);
+	assert_true(load_set("recommended", "idle-gaps.required=true"));
+	assert_true(ruleset_rule(&set, STR("idle-gaps"))->required);
+	assert_true(load_set("recommended", "idle-gaps.min_subjects=8"));
+	assert_int_equal(ruleset_rule(&set, STR("idle-gaps"))->min_subjects, 8);
+}
+
+static void wrong_settings(void **state)
+{
+	static const struct {
+		const char *setting, *error;
+	} cases[] = {
+		{ "copy-share", "--set copy-share: it takes rule.parameter=value, such as "
+				"copy-share.limit=5%" },
+		{ "copy-share=5", "--set copy-share=5: it takes rule.parameter=value, such as "
+				  "copy-share.limit=5%" },
+		{ "copy-shar.limit=5%", "--set:1:1: there is no rule 'copy-shar'; did you mean "
+					"'copy-share'?\n"
+					"  copy-shar.limit=5%\n"
+					"  ^~~~~~~~~" },
+		{ "copy-share.limt=5%", "--set:1:12: rule copy-share has no parameter 'limt'; did "
+					"you mean 'limit'?\n"
+					"  copy-share.limt=5%\n"
+					"             ^~~~" },
+		{ "copy-share.limit=5 ms",
+			"--set:1:18: copy-share.limit is a ratio (8%), and '5 ms' is a time\n"
+			"  copy-share.limit=5 ms\n"
+			"                   ^~~~" },
+		{ "copy-share.limit=", "--set:1:18: copy-share.limit has no value\n"
+				       "  copy-share.limit=\n"
+				       "                   ^" },
+		{ "copy-share.severity=of", "--set:1:21: copy-share.severity is off, warn or "
+					    "error\n"
+					    "  copy-share.severity=of\n"
+					    "                      ^~" },
+		{ "copy-share.assert=1", "--set:1:12: rule copy-share has no parameter 'assert'\n"
+					 "  copy-share.assert=1\n"
+					 "             ^~~~~~" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_false(load_set("recommended", cases[i].setting));
+		assert_string_equal(err.text, cases[i].error);
+	}
+}
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+static char folder[64];
+static int home; /* where the tests were started */
+
+static int enter_folder(void **state)
+{
+	fresh(state);
+	strcpy(folder, "/tmp/rooflint-test-XXXXXX"); /* style: a literal into a larger buffer */
+	return !mkdtemp(folder) || chdir(folder);
+}
+
+static int leave_folder(void **state)
+{
+	char command[128];
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	return fchdir(home) || system(command); /* style: a test's own folder */
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static bool load(const char *path)
+{
+	return ruleset_load(str_from(path), NULL, 0, &keep, &set, &err);
+}
+
+static void extending_files(void **state)
+{
+	(void)state;
+	mkdir("team", 0777);
+	write_file("team/base.yaml", "version: 1\nrules:\n  a: { from: run, assert: mfu > :least, "
+				     "params: { least: 40% } }\n");
+	write_file("team/tpu.yaml", "version: 1\nextends: ./base.yaml\nrules:\n  b: { from: run, "
+				    "assert: hfu > 0.5 }\n");
+	write_file("mine.yaml", "version: 1\nextends: team/tpu.yaml\nrules:\n  a: { params: { "
+				"least: 50% } }\n");
+	assert_true(load("mine.yaml"));
+	assert_int_equal(set.count, 2);
+	assert_str(set.items[0]->name, "a");
+	assert_true(set.items[0]->params[0].value == 0.5);
+	assert_int_equal(set.file_count, 3);
+	assert_str(set.files[0], "mine.yaml");
+	assert_str(set.files[1], "team/tpu.yaml");
+	assert_str(set.files[2], "team/base.yaml");
+	assert_str(set.items[0]->assert.origin.file, "team/base.yaml");
+}
+
+static void extending_in_circles(void **state)
+{
+	(void)state;
+	write_file("a.yaml", "version: 1\nextends: ./b.yaml\n");
+	write_file("b.yaml", "version: 1\nextends: a.yaml\n");
+	assert_false(load("a.yaml"));
+	assert_string_equal(err.text, "b.yaml:2:10: a.yaml extends itself\n"
+				      "  extends: a.yaml\n"
+				      "           ^~~~~~");
+	write_file("c.yaml", "version: 1\nextends: x/../c.yaml\n");
+	mkdir("x", 0777);
+	assert_false(load("c.yaml"));
+	assert_int_equal(err.id, DIAG_LIMIT);
+	assert_non_null(strstr(err.text, "more than 16 files extend one another"));
+	write_file("d.yaml", "version: 1\nextends: ./nowhere.yaml\n");
+	assert_false(load("d.yaml"));
+	assert_string_equal(err.text, "d.yaml:2:10: extends: cannot open 'nowhere.yaml': No such "
+				      "file or directory");
+}
+
+static void naming_a_set(void **state)
+{
+	(void)state;
+	assert_false(load("recomended"));
+	assert_string_equal(err.text, "cannot open 'recomended': No such file or directory\n"
+				      "did you mean 'recommended'?");
+	assert_false(load("nowhere/rooflint.yaml"));
+	write_file("empty.yaml", "");
+	assert_false(load("empty.yaml"));
+	assert_false(load("."));
+}
+
+static void finding_the_file(void **state)
+{
+	(void)state;
+	mkdir("x", 0777);
+	mkdir("x/y", 0777);
+	assert_null(ruleset_find(STR("."), &keep).p);
+	write_file("rooflint.yaml", "version: 1\n");
+	assert_str(ruleset_find(STR("."), &keep), "rooflint.yaml");
+	assert_str(ruleset_find(STR(""), &keep), "rooflint.yaml");
+	assert_str(ruleset_find(STR("x/y"), &keep), "x/y/../../rooflint.yaml");
+	assert_int_equal(chdir("x/y"), 0);
+	assert_str(ruleset_find(STR("."), &keep), "../../rooflint.yaml");
+	mkdir("rooflint.yaml", 0777); /* a folder is no rule file */
+	assert_str(ruleset_find(STR("."), &keep), "../../rooflint.yaml");
+}
+
+/* ---- the built-in sets -------------------------------------------------------------------- */
+
+/* The first sentence of a text ends somewhere: every text a user reads is there and is one. */
+static void assert_prose(const struct rule *r, struct str text)
+{
+	if (!text.len || text.len > 600)
+		fail_msg("%s: a text is missing or too long", arena_z(&keep, r->name));
+}
+
+static void recommended(void **state)
+{
+	static const char *const names[] = { "matmul-roofline", "oversized-all-gather",
+		"copy-share", "peak-memory", "faster-than-roofline", "exposed-communication",
+		"idle-gaps", "host-transfers", "recompiles", "tiny-ops", "padding-waste",
+		"evidence-coverage", "data-quality" };
+	(void)state;
+	assert_true(load("recommended"));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_non_null(ruleset_rule(&set, str_from(names[i])));
+	for (ptrdiff_t i = 0; i < set.count; i++) {
+		const struct rule *r = set.items[i];
+
+		assert_prose(r, r->title.text);
+		assert_prose(r, r->message.text);
+		assert_prose(r, r->cause.text);
+		assert_prose(r, r->fix.text);
+		assert_prose(r, r->why.text);
+		assert_false(str_ends(r->title.text, STR(".")));
+		assert_true(str_ends(r->cause.text, STR(".")));
+		assert_true(str_ends(r->fix.text, STR(".")));
+		/* Which gates a rule needs is a decision, made for each. */
+		assert_true(r->gate || !r->needs_all || str_eq(r->name, STR("matmul-roofline")));
+	}
+}
+
+static void strict_and_fleet(void **state)
+{
+	(void)state;
+	assert_true(load("strict"));
+	assert_true(param(ruleset_rule(&set, STR("matmul-roofline")), "far")->value == 0.1);
+	for (ptrdiff_t i = 0; i < set.count; i++)
+		assert_true(set.items[i]->assert.text.p || set.items[i]->gain.text.p ||
+			    str_eq(set.items[i]->name, STR("data-notes")));
+	assert_true(load("fleet"));
+	for (ptrdiff_t i = 0; i < set.count; i++)
+		assert_true(set.items[i]->gate || set.items[i]->severity == SEVERITY_WARN ||
+			    !set.items[i]->assert.text.p);
+	assert_int_equal(set.file_count, 2);
+}
+
+static void too_many_rules(void **state)
+{
+	struct str text = STR("version: 1\nrules:\n");
+	char *yaml = calloc(1, 64 * (RULES_MAX + 2));
+	size_t n = (size_t)text.len;
+	(void)state;
+	memcpy(yaml, text.p, n);
+	for (int i = 0; i <= RULES_MAX; i++)
+		n += (size_t)sprintf(/* style: sized above */ yaml + n,
+			"  r%d: { from: run, assert: mfu > 0 }\n", i);
+	assert_false(ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err));
+	assert_int_equal(err.id, DIAG_LIMIT);
+	free(yaml);
+}
+
+/* Deep nesting ends in a message, not in the stack. */
+static void deep_nesting(void **state)
+{
+	static char yaml[20000];
+	static const char *const openers[] = { "(", "-+", "not ", "(select ", "abs(" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++) {
+		size_t n = (size_t)snprintf(yaml, sizeof(yaml), RULE "    assert: >-\n      ");
+
+		for (int k = 0; k < 2000; k++)
+			n += (size_t)snprintf(yaml + n, sizeof(yaml) - n, "%s", openers[i]);
+		assert_false(ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err));
+	}
+}
+
+/* ---- the manual --------------------------------------------------------------------------- */
+
+/* Each block of docs/rules.md that is marked as YAML is a rule file. */
+static void examples_of_the_manual(void **state)
+{
+	struct input in;
+	struct str rest, line, block = { NULL, 0 };
+	int64_t number = 0, blocks = 0;
+	(void)state;
+	if (!input_open(STR("docs/rules.md"), &keep, &in, &err))
+		skip(); /* not run from the repository's root */
+	for (rest = in.bytes; rest.p; number++) {
+		str_cut(rest, '\n', &line, &rest);
+		if (str_eq(line, STR("```yaml"))) {
+			block = str_head(rest, str_find(rest, STR("\n```")) + 1);
+			struct str file = arena_fmt(&keep, "docs/rules.md+%lld", (long long)number);
+			if (!ruleset_parse(file, block, &keep, &set, &err))
+				fail_msg("%s", err.text);
+			blocks++;
+		}
+	}
+	assert_true(blocks >= 5);
+	input_close(&in);
+}
+
+int main(void)
+{
+	home = open(".", O_RDONLY);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(refuses_the_document, fresh),
+		cmocka_unit_test_setup(refuses_rules_and_keys, fresh),
+		cmocka_unit_test_setup(refuses_params, fresh),
+		cmocka_unit_test_setup(refuses_names_in_sql, fresh),
+		cmocka_unit_test_setup(refuses_types_in_sql, fresh),
+		cmocka_unit_test_setup(refuses_grammar, fresh),
+		cmocka_unit_test_setup(refuses_messages, fresh),
+		cmocka_unit_test_setup(ids_of_mistakes, fresh),
+		cmocka_unit_test_setup(no_false_alarms, fresh),
+		cmocka_unit_test_setup(every_key, fresh),
+		cmocka_unit_test_setup(defaults, fresh),
+		cmocka_unit_test_setup(retuning_what_is_inherited, fresh),
+		cmocka_unit_test_setup(settings, fresh),
+		cmocka_unit_test_setup(wrong_settings, fresh),
+		cmocka_unit_test_setup_teardown(extending_files, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(extending_in_circles, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(naming_a_set, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(finding_the_file, enter_folder, leave_folder),
+		cmocka_unit_test_setup(recommended, fresh),
+		cmocka_unit_test_setup(strict_and_fleet, fresh),
+		cmocka_unit_test_setup(too_many_rules, fresh),
+		cmocka_unit_test_setup(deep_nesting, fresh),
+		cmocka_unit_test_setup(examples_of_the_manual, fresh),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
