@@ -21,7 +21,7 @@
 #include "base/str.h"
 
 struct arena {
-	char *at, *end;	/* the unused part */
+	char *at, *end; /* the unused part */
 	char *base;	/* first byte of the reservation; where clear() rewinds to */
 };
 
@@ -39,8 +39,8 @@ void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t co
 #define arena_make(a, type, count)                                                                 \
 	((type *)arena_alloc((a), (ptrdiff_t)sizeof(type), (ptrdiff_t)alignof(type), (count)))
 
-struct str arena_str(struct arena *a, struct str s);	 /* a copy, NUL-terminated */
-const char *arena_z(struct arena *a, struct str s);	 /* the same as a C string */
+struct str arena_str(struct arena *a, struct str s); /* a copy, NUL-terminated */
+const char *arena_z(struct arena *a, struct str s);  /* the same as a C string */
 struct str arena_fmt(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 struct str arena_vfmt(struct arena *a, const char *fmt, va_list args);
 
@@ -51,7 +51,7 @@ struct str arena_vfmt(struct arena *a, const char *fmt, va_list args);
 void *arena_grow(struct arena *a, void **items, ptrdiff_t *count, ptrdiff_t *cap, ptrdiff_t size);
 #define arena_push(a, items, count, cap)                                                           \
 	(arena_grow((a), (void **)&(items), &(count), &(cap), (ptrdiff_t)sizeof(*(items))),        \
-		&(items)[(count) - 1])
+		&(items)[(count)-1])
 
 /* Called when an arena is full, with its size in bytes.  Must not return. */
 typedef void arena_full_fn(ptrdiff_t bytes);

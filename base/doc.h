@@ -18,13 +18,13 @@ enum doc_kind { DOC_SCALAR, DOC_LIST, DOC_MAP };
 
 struct doc_node {
 	enum doc_kind kind;
-	bool quoted;		/* scalar in ' or ", or a block scalar */
-	bool block;		/* scalar in | or > style: `text` is not a slice of the source */
-	struct str text;	/* scalar's value */
+	bool quoted;	 /* scalar in ' or ", or a block scalar */
+	bool block;	 /* scalar in | or > style: `text` is not a slice of the source */
+	struct str text; /* scalar's value */
 	int64_t line, column, width; /* of the first line of the node, from 1 */
-	struct doc_pair *pairs; /* map, in file order */
-	struct doc_node **items; /* list */
-	ptrdiff_t count;	/* pairs or items */
+	struct doc_pair *pairs;	     /* map, in file order */
+	struct doc_node **items;     /* list */
+	ptrdiff_t count;	     /* pairs or items */
 };
 
 struct doc_pair {
@@ -39,13 +39,13 @@ struct doc {
 #define DOC_MAX_BYTES ((ptrdiff_t)4 << 20) /* a rule file larger than this is generated data */
 #define DOC_MAX_DEPTH 32
 
-bool doc_parse(struct str file, struct str source, struct arena *keep, struct doc *ret,
-	struct diag *err);
+bool doc_parse(
+	struct str file, struct str source, struct arena *keep, struct doc *ret, struct diag *err);
 /* The value of `key` in a map, or NULL; NULL for another kind of node too. */
 const struct doc_node *doc_get(const struct doc_node *map, struct str key);
 struct text_place doc_place(const struct doc *d, const struct doc_node *n);
 /* A place inside a one-line scalar: `offset` bytes into its value, `width` bytes long. */
-struct text_place doc_place_in(const struct doc *d, const struct doc_node *n, ptrdiff_t offset,
-	ptrdiff_t width);
+struct text_place doc_place_in(
+	const struct doc *d, const struct doc_node *n, ptrdiff_t offset, ptrdiff_t width);
 
 #endif

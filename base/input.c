@@ -217,7 +217,7 @@ bool input_check(const struct input *in, struct diag *err)
 		return true;
 	/* Another file of this name, or none, leaves the mapped one as it was. */
 	bool same = !stat(in->path.p, &st) && st.st_dev == in->guard->device &&
-		st.st_ino == in->guard->inode;
+		    st.st_ino == in->guard->inode;
 	bool short_now = same && st.st_size < in->bytes.len;
 	if (!short_now && !atomic_load(&in->guard->shrank))
 		return true;

@@ -19,10 +19,10 @@
 enum input_kind {
 	INPUT_UNKNOWN, /* any bytes */
 	INPUT_EMPTY,
-	INPUT_GZIP,    /* 1f 8b */
-	INPUT_LFS,     /* "version https://git-lfs" pointer text */
-	INPUT_SQLITE,  /* "SQLite format 3" */
-	INPUT_TEXT,    /* first bytes are '{', '[', '<' or "HloModule": a text where bytes were due */
+	INPUT_GZIP,   /* 1f 8b */
+	INPUT_LFS,    /* "version https://git-lfs" pointer text */
+	INPUT_SQLITE, /* "SQLite format 3" */
+	INPUT_TEXT, /* first bytes are '{', '[', '<' or "HloModule": a text where bytes were due */
 	INPUT_MANGLED, /* binary that went through a text conversion: EF BF BD all over */
 };
 

@@ -51,7 +51,7 @@ enum op_kind {
 #define X(id, name, activity) KIND_##id,
 	OP_KINDS(X)
 #undef X
-	KIND_COUNT
+		KIND_COUNT
 };
 
 struct str op_kind_name(enum op_kind k);
@@ -60,18 +60,49 @@ bool op_kind_is_collective(enum op_kind k); /* all-gather .. permute, broadcast 
 
 /* XLA's PrimitiveType numbers (facts/xplane.md 2.3). */
 enum dtype {
-	DTYPE_INVALID = 0, DTYPE_PRED = 1, DTYPE_S8, DTYPE_S16, DTYPE_S32, DTYPE_S64, DTYPE_U8,
-	DTYPE_U16, DTYPE_U32, DTYPE_U64, DTYPE_F16, DTYPE_F32, DTYPE_F64, DTYPE_TUPLE,
-	DTYPE_OPAQUE, DTYPE_C64, DTYPE_BF16, DTYPE_TOKEN, DTYPE_C128, DTYPE_F8E5M2,
-	DTYPE_F8E4M3FN, DTYPE_S4, DTYPE_U4, DTYPE_F8E4M3B11FNUZ, DTYPE_F8E5M2FNUZ,
-	DTYPE_F8E4M3FNUZ, DTYPE_S2, DTYPE_U2, DTYPE_F8E4M3, DTYPE_F8E3M4, DTYPE_S1, DTYPE_U1,
-	DTYPE_F4E2M1FN, DTYPE_F8E8M0FNU, DTYPE_BUFFER, DTYPE_F6E3M2FN, DTYPE_F6E2M3FN,
+	DTYPE_INVALID = 0,
+	DTYPE_PRED = 1,
+	DTYPE_S8,
+	DTYPE_S16,
+	DTYPE_S32,
+	DTYPE_S64,
+	DTYPE_U8,
+	DTYPE_U16,
+	DTYPE_U32,
+	DTYPE_U64,
+	DTYPE_F16,
+	DTYPE_F32,
+	DTYPE_F64,
+	DTYPE_TUPLE,
+	DTYPE_OPAQUE,
+	DTYPE_C64,
+	DTYPE_BF16,
+	DTYPE_TOKEN,
+	DTYPE_C128,
+	DTYPE_F8E5M2,
+	DTYPE_F8E4M3FN,
+	DTYPE_S4,
+	DTYPE_U4,
+	DTYPE_F8E4M3B11FNUZ,
+	DTYPE_F8E5M2FNUZ,
+	DTYPE_F8E4M3FNUZ,
+	DTYPE_S2,
+	DTYPE_U2,
+	DTYPE_F8E4M3,
+	DTYPE_F8E3M4,
+	DTYPE_S1,
+	DTYPE_U1,
+	DTYPE_F4E2M1FN,
+	DTYPE_F8E8M0FNU,
+	DTYPE_BUFFER,
+	DTYPE_F6E3M2FN,
+	DTYPE_F6E2M3FN,
 	DTYPE_COUNT
 };
 
-struct str dtype_name(enum dtype t);	 /* "bf16" */
-enum dtype dtype_find(struct str name);	 /* DTYPE_INVALID when unknown */
-int dtype_bits(enum dtype t);		 /* bits of the number itself: s4 is 4, pred is 8 */
+struct str dtype_name(enum dtype t);	/* "bf16" */
+enum dtype dtype_find(struct str name); /* DTYPE_INVALID when unknown */
+int dtype_bits(enum dtype t);		/* bits of the number itself: s4 is 4, pred is 8 */
 /* Bits an element takes in memory when the layout names no width: sub-byte types take 8. */
 int dtype_storage_bits(enum dtype t);
 

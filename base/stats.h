@@ -12,10 +12,10 @@
 #define DIST_EXACT 256 /* samples kept as they are: more than any interval below needs */
 
 struct dist {
-	int64_t count, sum, min, max;	/* picoseconds */
-	int64_t *exact;			/* the samples while count <= DIST_EXACT, unsorted */
+	int64_t count, sum, min, max; /* picoseconds */
+	int64_t *exact;		      /* the samples while count <= DIST_EXACT, unsorted */
 	ptrdiff_t exact_cap;
-	uint32_t *buckets;		/* NULL while exact; dist_bucket(value) indexes it */
+	uint32_t *buckets; /* NULL while exact; dist_bucket(value) indexes it */
 	int32_t bucket_base, bucket_count;
 };
 

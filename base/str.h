@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 struct str {
-	const char *p;	/* NULL means "no value", which differs from empty in the tables */
-	ptrdiff_t len;	/* bytes, never negative */
+	const char *p; /* NULL means "no value", which differs from empty in the tables */
+	ptrdiff_t len; /* bytes, never negative */
 };
 
 #define STR(literal) ((struct str){ "" literal, (ptrdiff_t)sizeof(literal) - 1 })
@@ -38,9 +38,9 @@ uint64_t str_hash(struct str s);		/* stable over runs and machines */
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 bool str_contains(struct str s, struct str needle);
-ptrdiff_t str_find(struct str s, struct str needle);	/* offset of the first, or -1 */
-ptrdiff_t str_find_char(struct str s, char c);		/* offset of the first, or -1 */
-ptrdiff_t str_rfind_char(struct str s, char c);		/* offset of the last, or -1 */
+ptrdiff_t str_find(struct str s, struct str needle); /* offset of the first, or -1 */
+ptrdiff_t str_find_char(struct str s, char c);	     /* offset of the first, or -1 */
+ptrdiff_t str_rfind_char(struct str s, char c);	     /* offset of the last, or -1 */
 
 struct str str_from_offset(struct str s, ptrdiff_t from); /* clamped to the string */
 struct str str_head(struct str s, ptrdiff_t n);		  /* the first n bytes, clamped */

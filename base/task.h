@@ -28,7 +28,7 @@ struct job_result {
 };
 typedef struct str job_fn(void *arg, ptrdiff_t index, struct arena *keep);
 typedef void job_done_fn(void *arg, ptrdiff_t index, const struct job_result *result);
-bool task_processes(job_fn *job, job_done_fn *done, void *arg, ptrdiff_t count, int workers,
-	struct diag *err);
+bool task_processes(
+	job_fn *job, job_done_fn *done, void *arg, ptrdiff_t count, int workers, struct diag *err);
 
 #endif

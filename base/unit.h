@@ -12,15 +12,15 @@
 #include "base/str.h"
 
 enum unit {
-	UNIT_NONE,	/* text, or a number without dimension that is not a share */
+	UNIT_NONE, /* text, or a number without dimension that is not a share */
 	UNIT_COUNT,
-	UNIT_RATIO,	/* 0 to 1; shown as a percentage */
+	UNIT_RATIO, /* 0 to 1; shown as a percentage */
 	UNIT_SECONDS,
 	UNIT_BYTES,
 	UNIT_FLOPS,
 	UNIT_BYTES_PER_SECOND,
 	UNIT_FLOPS_PER_SECOND,
-	UNIT_BOOL,	/* 0 or 1; shown as yes or no */
+	UNIT_BOOL, /* 0 or 1; shown as yes or no */
 	UNIT_DOLLARS,
 };
 

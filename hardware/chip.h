@@ -85,7 +85,7 @@ const struct chip *chip_find(
 /* NULL and a diagnostic: file, line and column for syntax, the path of the key for the rest. */
 const struct chip *chip_parse(
 	struct str file, struct str json, struct arena *keep, struct diag *err);
-/* "TPU v5 lite", "tpu_v5-LITE" and "TPUv5lite" are one name: case, blanks, '-', '_' do not count. */
+/* "TPU v5 lite", "tpu_v5-LITE" and "TPUv5lite" are one name: case, blanks, '-', '_' don't count. */
 bool chip_name_eq(struct str a, struct str b);
 bool chip_is_called(const struct chip *c, struct str name); /* id, name or an alias */
 

@@ -20,14 +20,14 @@
 	"unknown|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng|update|"  \
 	"custom|control|copy|all-gather|all-reduce|reduce-scatter|all-to-all|permute|broadcast|"   \
 	"send|recv|barrier|transfer|infeed|outfeed"
-#define PHASE_WORDS	  "train|inference|unknown"
-#define BOUND_WORDS	  "compute|memory|communication"
-#define COST_WORDS	  "exact|upper"
-#define CORE_WORDS	  "compute|sparse"
-#define LINK_WORDS	  "ici|nvlink|xgmi|dcn"
-#define CAUSE_WORDS	  "layout|prefetch|offload|donation|d2d"
+#define PHASE_WORDS	   "train|inference|unknown"
+#define BOUND_WORDS	   "compute|memory|communication"
+#define COST_WORDS	   "exact|upper"
+#define CORE_WORDS	   "compute|sparse"
+#define LINK_WORDS	   "ici|nvlink|xgmi|dcn"
+#define CAUSE_WORDS	   "layout|prefetch|offload|donation|d2d"
 #define FLOPS_SOURCE_WORDS "profile|hlo|rules"
-#define ATTRIBUTION_WORDS "profile|name|schedule|none"
+#define ATTRIBUTION_WORDS  "profile|name|schedule|none"
 
 #define RUN_COLUMNS(TEXT, REAL)                                                                    \
 	TEXT(name, 0, "name of the run: its directory, or --job's workload")                       \
@@ -39,10 +39,12 @@
 	REAL(hosts, COUNT, "hosts whose profile was read")                                         \
 	REAL(hosts_expected, COUNT, "hosts of the job by the device assignment")                   \
 	TEXT(phase, PHASE_WORDS, "training, inference, or not known")                              \
-	REAL(steps, COUNT, "steady steps: complete, without warm-up, compilation or profiler start") \
+	REAL(steps, COUNT,                                                                         \
+		"steady steps: complete, without warm-up, compilation or profiler start")          \
 	TEXT(steps_source, "steps-line|annotation|program|window", "where the steps come from")    \
 	TEXT(main_program, 0, "the program whose executions are the steps")                        \
-	REAL(step_time_s, SECONDS, "median steady step; a step lasts as long as on its slowest device") \
+	REAL(step_time_s, SECONDS,                                                                 \
+		"median steady step; a step lasts as long as on its slowest device")               \
 	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \
 	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
 	REAL(window_s, SECONDS, "first to last device event, the longest over devices")            \
@@ -52,21 +54,25 @@
 	REAL(comms_exposed_ratio, RATIO, "share with communication and no compute running")        \
 	REAL(comms_hidden_ratio, RATIO, "share with communication behind compute")                 \
 	REAL(layout_copy_ratio, RATIO, "share taken by copies that only change a layout")          \
-	REAL(update_excess_ratio, RATIO, "share taken by in-place updates beyond their own roofline") \
+	REAL(update_excess_ratio, RATIO,                                                           \
+		"share taken by in-place updates beyond their own roofline")                       \
 	REAL(transfer_ratio, RATIO, "share with host-device transfers and nothing else running")   \
 	REAL(op_util, RATIO, "counted FLOPs of the steady steps over peak FLOPs in that time")     \
 	REAL(mfu, RATIO, "model FLOPs utilisation; needs the job file's model")                    \
 	REAL(hfu, RATIO, "hardware FLOPs utilisation; needs the job file's model")                 \
 	REAL(hbm_util, RATIO, "HBM bytes of the steady steps over what the memory could move")     \
-	REAL(roofline_ratio_lo, RATIO, "ideal over measured step time, ops of unknown cost taken as free") \
-	REAL(roofline_ratio_hi, RATIO, "the same, ops of unknown cost taken as ideal")         \
+	REAL(roofline_ratio_lo, RATIO,                                                             \
+		"ideal over measured step time, ops of unknown cost taken as free")                \
+	REAL(roofline_ratio_hi, RATIO, "the same, ops of unknown cost taken as ideal")             \
 	REAL(useful_flops_ratio, RATIO, "model FLOPs over counted FLOPs; needs the job file")      \
-	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")             \
-	REAL(judged_ratio, RATIO, "of the time in compute and copies, the share in ops whose roofline is known")               \
+	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")   \
+	REAL(judged_ratio, RATIO,                                                                  \
+		"of the time in compute and copies, the share in ops whose roofline is known")     \
 	REAL(tiny_ops_ratio, RATIO, "device busy time in ops shorter than 10 us")                  \
 	REAL(tiny_ops_count_ratio, RATIO, "share of op executions shorter than 10 us")             \
 	REAL(compiles_in_steps, COUNT, "compilations inside steps after the first")                \
-	REAL(gain_s, SECONDS, "step time all findings together would give back; set after judging") \
+	REAL(gain_s, SECONDS,                                                                      \
+		"step time all findings together would give back; set after judging")              \
 	TEXT(labels, 0, "key=value pairs of the job file, separated by commas")
 
 #define DEVICES_COLUMNS(TEXT, REAL)                                                                \
@@ -77,7 +83,8 @@
 	TEXT(chip, 0, "id of the chip")                                                            \
 	TEXT(phase, PHASE_WORDS, "the run's phase")                                                \
 	REAL(cores, COUNT, "cores on this plane")                                                  \
-	REAL(peak_flops, FLOPS_PER_SECOND, "dense bf16 peak of the plane, fp16 where there is no bf16") \
+	REAL(peak_flops, FLOPS_PER_SECOND,                                                         \
+		"dense bf16 peak of the plane, fp16 where there is no bf16")                       \
 	REAL(hbm_bytes, BYTES, "memory of the plane by the chip's table")                          \
 	REAL(hbm_bps, BYTES_PER_SECOND, "memory bandwidth of the plane")                           \
 	TEXT(peaks_source, 0, "table, or what the plane said")                                     \
@@ -122,12 +129,13 @@
 	REAL(time_s, SECONDS, "self time of all those executions")                                 \
 	REAL(time_share, RATIO, "of the steady-step time of all devices")                          \
 	REAL(mean_s, SECONDS, "time_s / count")                                                    \
-	REAL(p50_s, SECONDS, "median execution; within 0.1% beyond 256 executions")                 \
+	REAL(p50_s, SECONDS, "median execution; within 0.1% beyond 256 executions")                \
 	REAL(lo_s, SECONDS, "low end of the 95% interval of the median; n = steady steps")         \
 	REAL(hi_s, SECONDS, "high end of that interval")                                           \
 	REAL(max_s, SECONDS, "longest execution")                                                  \
 	REAL(skew, NONE, "largest over median of the devices' time in this op")                    \
-	REAL(overlap_ratio, RATIO, "share of its time with other compute or communication on the device")        \
+	REAL(overlap_ratio, RATIO,                                                                 \
+		"share of its time with other compute or communication on the device")             \
 	REAL(flops, FLOPS, "per execution on one device")                                          \
 	TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                        \
 	TEXT(cost_bound, COST_WORDS, "exact, or an upper bound (ragged, dynamic shapes)")          \
@@ -209,19 +217,24 @@
 	TEXT(link, LINK_WORDS, "what carries it")                                                  \
 	TEXT(operand_kind, "parameter|activation|gradient", "what is communicated")                \
 	REAL(regathers, COUNT, "times a step gathers the same array")                              \
-	REAL(message_bytes, BYTES, "all-gather: output; reduce: operand; all-to-all: global array") \
+	REAL(message_bytes, BYTES,                                                                 \
+		"all-gather: output; reduce: operand; all-to-all: global array")                   \
 	REAL(wire_bytes, BYTES, "what one device sends")                                           \
 	REAL(per_step, COUNT, "executions per device and step")                                    \
 	REAL(span_s, SECONDS, "median from start to the end of done")                              \
 	REAL(done_waits, BOOL, "the done was waiting, so the span's end is the transfer's end")    \
-	REAL(transfer_s, SECONDS, "median time the data moved: last arriver's start to the end; NULL if hidden") \
+	REAL(transfer_s, SECONDS,                                                                  \
+		"median time the data moved: last arriver's start to the end; NULL if hidden")     \
 	REAL(wait_s, SECONDS, "median time the first arriver waited for the last")                 \
-	REAL(exposed_s, SECONDS, "per step and device: its share of the time with communication and no compute running")          \
-	REAL(hidden_s, SECONDS, "per step and device: its share of the time behind compute")                    \
+	REAL(exposed_s, SECONDS,                                                                   \
+		"per step and device: its share of the time with communication and no compute "    \
+		"running")                                                                         \
+	REAL(hidden_s, SECONDS, "per step and device: its share of the time behind compute")       \
 	REAL(exposed_share, RATIO, "exposed_s over the step time")                                 \
 	REAL(kind_exposed_share, RATIO, "of all collectives of its kind together")                 \
 	REAL(expected_lo_s, SECONDS, "expected time, most favourable topology")                    \
-	REAL(expected_hi_s, SECONDS, "expected time, least favourable topology and attainable rate") \
+	REAL(expected_hi_s, SECONDS,                                                               \
+		"expected time, least favourable topology and attainable rate")                    \
 	TEXT(topology_source, 0, "what was assumed about the topology")                            \
 	REAL(bandwidth_bps, BYTES_PER_SECOND, "wire_bytes over transfer_s")                        \
 	REAL(is_async, BOOL, "a start/done pair")
@@ -235,7 +248,8 @@
 	REAL(owner_bytes, BYTES, "what the job file expects")                                      \
 	REAL(window_peak_bytes, BYTES, "largest use seen inside the window (heap and stack)")      \
 	REAL(lifetime_peak_bytes, BYTES, "allocator's own peak since the process began")           \
-	REAL(other_live_bytes, BYTES, "alive during the whole window beyond the program's parameters")              \
+	REAL(other_live_bytes, BYTES,                                                              \
+		"alive during the whole window beyond the program's parameters")                   \
 	REAL(arguments_bytes, BYTES, "the program's parameters")                                   \
 	REAL(temp_bytes, BYTES, "the program's temporaries at their peak")                         \
 	REAL(output_bytes, BYTES, "the program's outputs that are not donated parameters")         \
@@ -306,7 +320,7 @@
 #define TABLES(X)                                                                                  \
 	X(run, RUN_COLUMNS, "name", "the job; one row")                                            \
 	X(devices, DEVICES_COLUMNS, "device", "a device plane")                                    \
-	X(programs, PROGRAMS_COLUMNS, "module", "a compiled program with ops that ran")                     \
+	X(programs, PROGRAMS_COLUMNS, "module", "a compiled program with ops that ran")            \
 	X(steps, STEPS_COLUMNS, "step", "a step on a device")                                      \
 	X(ops, OPS_COLUMNS, "key", "an HLO op of a program, over all devices and steady steps")    \
 	X(families, FAMILIES_COLUMNS, "family", "ops alike but for layer number")                  \
@@ -314,7 +328,8 @@
 	X(collectives, COLLECTIVES_COLUMNS, "key", "a collective op")                              \
 	X(memory, MEMORY_COLUMNS, "device", "a chip's memory")                                     \
 	X(buffers, BUFFERS_COLUMNS, "op", "a buffer alive at the program's peak")                  \
-	X(gaps, GAPS_COLUMNS, "after", "an idle gap of at least 0.1% of a step; the largest 100 a device") \
+	X(gaps, GAPS_COLUMNS, "after",                                                             \
+		"an idle gap of at least 0.1% of a step; the largest 100 a device")                \
 	X(transfers, TRANSFERS_COLUMNS, "direction", "host-device copies of one direction")        \
 	X(compiles, COMPILES_COLUMNS, "module", "a compilation seen in the window")                \
 	X(quality, QUALITY_COLUMNS, "name", "one check of the data itself")                        \

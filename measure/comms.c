@@ -76,8 +76,7 @@ static void spans_sum(const struct measured *m, ptrdiff_t subject, struct collec
 #define DONE_WAITS_PS 2000000 /* 2 us */
 
 static void collective_times(const struct measured *m, const struct subject *s,
-	const struct op_total *t, const struct collective_total *spans,
-	struct collectives_row *row)
+	const struct op_total *t, const struct collective_total *spans, struct collectives_row *row)
 {
 	struct join j = instances_join(m, s->index);
 	bool async = s->async == ASYNC_START;
@@ -187,8 +186,7 @@ static ptrdiff_t gathered_array(const struct subject *s)
 	return i;
 }
 
-static void regathers_count(
-	struct measured *m, const struct subject **subjects, ptrdiff_t n)
+static void regathers_count(struct measured *m, const struct subject **subjects, ptrdiff_t n)
 {
 	struct collectives_row *rows = table_rows(m->tables, collectives);
 
@@ -245,13 +243,12 @@ void fill_collectives(struct measured *m)
 	regathers_count(m, subjects, table_count(m->tables, collectives));
 	if (table_count(m->tables, collectives) > 1)
 		qsort(table_rows(m->tables, collectives),
-			(size_t)table_count(m->tables, collectives),
-			sizeof(struct collectives_row), collective_cmp);
+			(size_t)table_count(m->tables, collectives), sizeof(struct collectives_row),
+			collective_cmp);
 	kind_shares(m->tables);
 }
 
 /* Transfers. */
-
 
 enum direction { H2D, D2H, D2D, P2P, OTHER_COPY, DIRECTIONS };
 
@@ -302,7 +299,7 @@ static double transfer_bytes(const struct subject *s, const struct op_total *t)
 static bool is_transfer(const struct subject *s)
 {
 	return (op_kind_activity(s->kind) == ACTIVITY_TRANSFER || s->said.copy != COPY_NONE) &&
-		s->async != ASYNC_DONE;
+	       s->async != ASYNC_DONE;
 }
 
 /* The time of an async transfer is its span's, which exposed and hidden add up to. */

@@ -16,7 +16,7 @@ struct host_gap {
 	const struct device *device;
 	const struct swept_gap *gap;
 	int64_t start_ps, end_ps;
-	struct str name;	/* clean; missing while nothing was found */
+	struct str name; /* clean; missing while nothing was found */
 	enum host_class class;
 	int64_t covered_ps, length_ps; /* of the event found */
 };
@@ -104,9 +104,8 @@ static bool gaps_explain(
 		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
 			const struct plane *p = &m->hosts[h].planes[i];
 			for (ptrdiff_t k = 0; k < p->lane_count; k++)
-				if (p->class == PLANE_HOST &&
-					!lane_explain(m, p, &p->lanes[k], (int32_t)h, gaps, count,
-						err))
+				if (p->class == PLANE_HOST && !lane_explain(m, p, &p->lanes[k],
+								      (int32_t)h, gaps, count, err))
 					return false;
 		}
 	return true;
@@ -215,8 +214,9 @@ static void quality_files(struct measured *m)
 	for (ptrdiff_t i = 0; i < m->host_count; i++)
 		if (!m->hosts[i].has_environment) {
 			quality(m, "not-truncated", false,
-				arena_fmt(m->keep, "%.*s has no Task Environment plane, which "
-						   "closes a whole file",
+				arena_fmt(m->keep,
+					"%.*s has no Task Environment plane, which "
+					"closes a whole file",
 					STR_ARG(m->hosts[i].host)));
 			return;
 		}

@@ -12,9 +12,8 @@ static void span_add(struct host_spans *list, struct arena *keep, const struct e
 		list->dropped++;
 		return;
 	}
-	*arena_push(keep, list->items, list->count, list->cap) = (struct host_span){
-		e->start_ps, e->end_ps, number, text_clean(keep, e->name), host
-	};
+	*arena_push(keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,
+		e->end_ps, number, text_clean(keep, e->name), host };
 }
 
 /* Compilations nest (a jit inside a jit's tracing); the outermost tells the time. */
@@ -37,11 +36,9 @@ static struct str allocator_name(const struct event *e, struct arena *keep)
 	if (s->present & STAT_BIT(ALLOCATOR_NAME) && s->at[STAT_ALLOCATOR_NAME].text.len > 0)
 		return text_clean(keep, s->at[STAT_ALLOCATOR_NAME].text);
 	if (s->present & STAT_BIT(INDEX_ON_HOST))
-		return arena_fmt(keep, "device %lld",
-			(long long)s->at[STAT_INDEX_ON_HOST].i64);
+		return arena_fmt(keep, "device %lld", (long long)s->at[STAT_INDEX_ON_HOST].i64);
 	if (s->present & STAT_BIT(DEVICE_ORDINAL))
-		return arena_fmt(keep, "device %lld",
-			(long long)s->at[STAT_DEVICE_ORDINAL].i64);
+		return arena_fmt(keep, "device %lld", (long long)s->at[STAT_DEVICE_ORDINAL].i64);
 	return STR("allocator");
 }
 
@@ -112,10 +109,11 @@ static void event_sort_out(
 }
 
 static const uint64_t wanted_stats = STAT_BIT(ALLOCATOR_NAME) | STAT_BIT(INDEX_ON_HOST) |
-	STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(BYTES_RESERVED) | STAT_BIT(BYTES_ALLOCATED) |
-	STAT_BIT(BYTES_AVAILABLE) | STAT_BIT(FRAGMENTATION) | STAT_BIT(PEAK_BYTES_IN_USE);
-static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_PROFILER |
-	1u << HOST_ALLOCATOR;
+				     STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(BYTES_RESERVED) |
+				     STAT_BIT(BYTES_ALLOCATED) | STAT_BIT(BYTES_AVAILABLE) |
+				     STAT_BIT(FRAGMENTATION) | STAT_BIT(PEAK_BYTES_IN_USE);
+static const uint64_t wanted_classes =
+	1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_PROFILER | 1u << HOST_ALLOCATOR;
 
 static bool lane_read(struct host_facts *f, const struct plane *p, const struct lane *l,
 	int32_t host, struct arena *keep, struct diag *err)

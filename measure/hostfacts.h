@@ -25,11 +25,11 @@ struct allocator {
 	struct str name; /* clean */
 	int32_t host;
 	int64_t samples;
-	int64_t capacity_bytes;	    /* reserved + allocated + available, at the peak */
-	int64_t window_peak_bytes;  /* max of reserved + allocated */
+	int64_t capacity_bytes;	     /* reserved + allocated + available, at the peak */
+	int64_t window_peak_bytes;   /* max of reserved + allocated */
 	int64_t lifetime_peak_bytes; /* max of the allocator's own peak */
 	int64_t lowest_bytes;	     /* least allocated at any sample: what lived all along */
-	double fragmentation;	    /* largest reported; NaN if never */
+	double fragmentation;	     /* largest reported; NaN if never */
 };
 
 struct host_facts {

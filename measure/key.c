@@ -30,11 +30,11 @@ static bool source_split(struct str text, struct str *file, double *line)
 static bool under(struct str file, struct str root)
 {
 	return root.len > 0 && str_starts(file, root) &&
-		(str_ends(root, STR("/")) || (file.len > root.len && file.p[root.len] == '/'));
+	       (str_ends(root, STR("/")) || (file.len > root.len && file.p[root.len] == '/'));
 }
 
-static void user_frame(const struct measured *m, struct str file, double line,
-	struct op_source *ret)
+static void user_frame(
+	const struct measured *m, struct str file, double line, struct op_source *ret)
 {
 	struct str root = m->options->source_root;
 
@@ -115,7 +115,7 @@ static struct str name_core(struct str name)
 	int64_t number;
 
 	return dot > 0 && str_to_i64(str_from_offset(name, dot + 1), &number) ? str_head(name, dot)
-									     : name;
+									      : name;
 }
 
 static struct str shape_core(const struct measured *m, const struct subject *s)
@@ -128,8 +128,8 @@ static struct str shape_core(const struct measured *m, const struct subject *s)
 	return brace >= 0 ? str_head(s->said.shape, brace) : s->said.shape;
 }
 
-struct op_key_text op_key_text(const struct measured *m, const struct subject *s,
-	struct str scope, const struct op_source *where)
+struct op_key_text op_key_text(const struct measured *m, const struct subject *s, struct str scope,
+	const struct op_source *where)
 {
 	struct str kind = op_kind_name(s->kind), shape = shape_core(m, s);
 	struct str file = base_name(where->file), core = scope_core(scope);

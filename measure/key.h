@@ -21,8 +21,8 @@ void op_source_of(const struct measured *m, const struct subject *s, struct op_s
 struct op_key_text {
 	struct str key, family;
 };
-struct op_key_text op_key_text(const struct measured *m, const struct subject *s,
-	struct str scope, const struct op_source *where);
+struct op_key_text op_key_text(const struct measured *m, const struct subject *s, struct str scope,
+	const struct op_source *where);
 
 /* The id as the profile prints it; missing for ops without a program. */
 struct str program_text(const struct program *p, struct arena *keep);

@@ -37,11 +37,12 @@ struct measured {
 	enum platform platform;
 	enum step_source source;
 	const struct program *main;
-	const struct device *first; /* the first device with steady steps, else with events, or NULL */
-	int64_t steps;		    /* the least of any device that has some */
-	double steady_s;	    /* sum of all devices' steady time */
-	double device_steps;	    /* steady steps, summed over devices */
-	double step_time_s;	    /* NaN without steps */
+	const struct device
+		*first;	     /* the first device with steady steps, else with events, or NULL */
+	int64_t steps;	     /* the least of any device that has some */
+	double steady_s;     /* sum of all devices' steady time */
+	double device_steps; /* steady steps, summed over devices */
+	double step_time_s;  /* NaN without steps */
 };
 
 #define PS 1e-12 /* seconds per picosecond */
@@ -54,18 +55,18 @@ bool steps_sweep(struct measured *m, struct diag *err);
 /* The columns an op and the family it stands for share (ops.c). */
 struct op_facts {
 	struct hlo_cost cost;
-	struct roofline roof;	  /* NaN where nothing can be said */
-	double flops, hbm_bytes;  /* per execution; NaN unknown */
+	struct roofline roof;	 /* NaN where nothing can be said */
+	double flops, hbm_bytes; /* per execution; NaN unknown */
 	double t_comms_s;
-	enum dtype dtype;	  /* operand type of the heaviest matmul, else the result's */
+	enum dtype dtype; /* operand type of the heaviest matmul, else the result's */
 	bool flops_from_profile;
 };
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *ret);
 
 /* What the HLO says of a collective, and how long it should take; false when it is none, or
  * nothing is known of the chip. */
-bool collective_facts(const struct measured *m, const struct subject *s,
-	struct hlo_collective *c, struct collective_time *t);
+bool collective_facts(const struct measured *m, const struct subject *s, struct hlo_collective *c,
+	struct collective_time *t);
 
 /* Totals of a subject over all devices. */
 void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret);
@@ -78,7 +79,7 @@ void fill_programs(struct measured *m);
 void fill_ops(struct measured *m);	   /* ops, families, edges */
 void fill_collectives(struct measured *m); /* after ops */
 void fill_transfers(struct measured *m);
-void fill_memory(struct measured *m);	   /* memory, buffers */
+void fill_memory(struct measured *m); /* memory, buffers */
 bool fill_gaps(struct measured *m, struct diag *err);
 void fill_compiles(struct measured *m);
 void fill_quality(struct measured *m);

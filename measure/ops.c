@@ -92,8 +92,8 @@ static bool kind_has_roofline(enum op_kind k)
 	return (a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && k != KIND_CONTROL;
 }
 
-bool collective_facts(const struct measured *m, const struct subject *s,
-	struct hlo_collective *c, struct collective_time *t)
+bool collective_facts(const struct measured *m, const struct subject *s, struct hlo_collective *c,
+	struct collective_time *t)
 {
 	if (s->instruction < 0 || !m->first || !m->first->chip.chip ||
 		!hlo_collective(s->program->hlo, s->instruction, m->keep, c))
@@ -160,9 +160,9 @@ static struct str scope_of(const struct subject *s, struct arena *keep)
 static struct str shape_of(const struct subject *s, struct arena *keep)
 {
 	if (s->instruction >= 0)
-		return text_clean(keep,
-			shape_text(&s->program->hlo->instructions[s->instruction].shape, true,
-				keep));
+		return text_clean(
+			keep, shape_text(&s->program->hlo->instructions[s->instruction].shape, true,
+				      keep));
 	return s->said.shape.len > 0 ? text_clean(keep, s->said.shape) : (struct str){ 0 };
 }
 
@@ -202,7 +202,7 @@ static struct str copy_cause_of(const struct subject *s)
 static bool is_remat(const struct subject *s, struct str scope)
 {
 	return str_contains(scope, STR("rematted_computation")) ||
-		str_contains(s->name, STR(".remat"));
+	       str_contains(s->name, STR(".remat"));
 }
 
 static double ps_share(double part_ps, double whole_s)
@@ -250,8 +250,8 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 }
 
 /* `t` counts at least one execution. */
-static struct op_measures measures_of(const struct measured *m, const struct op_total *t,
-	const struct op_facts *f, double skew)
+static struct op_measures measures_of(
+	const struct measured *m, const struct op_total *t, const struct op_facts *f, double skew)
 {
 	struct op_measures v = { .skew = skew };
 
@@ -364,8 +364,8 @@ static ptrdiff_t producer_of(const struct hlo_module *h, ptrdiff_t i)
 	return i;
 }
 
-static const struct subject *subject_at(
-	const struct subject **subjects, ptrdiff_t n, const struct program *p, ptrdiff_t instruction)
+static const struct subject *subject_at(const struct subject **subjects, ptrdiff_t n,
+	const struct program *p, ptrdiff_t instruction)
 {
 	for (ptrdiff_t i = 0; i < n; i++)
 		if (subjects[i]->program == p && subjects[i]->instruction == instruction)
@@ -398,8 +398,8 @@ static void edges_fill(struct measured *m, const struct subject **subjects, ptrd
 			row->producer_kind = op_kind_name(p->kind);
 			row->consumer = s->name;
 			row->consumer_kind = op_kind_name(s->kind);
-			row->bytes = (double)shape_padded_bytes(
-				&h->instructions[to->operands[k]].shape);
+			row->bytes =
+				(double)shape_padded_bytes(&h->instructions[to->operands[k]].shape);
 		}
 	}
 }
@@ -499,8 +499,7 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 	}
 	for (ptrdiff_t i = 0; i < table_count(m->tables, families); i++) {
 		struct families_row *row = &table_rows(m->tables, families)[i];
-		struct op_measures v =
-			measures_of(m, &sums[i].total, &sums[i].facts, sums[i].skew);
+		struct op_measures v = measures_of(m, &sums[i].total, &sums[i].facts, sums[i].skew);
 		OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	}
 }

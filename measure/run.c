@@ -194,7 +194,8 @@ static struct mask_sum run_masks(const struct measured *m)
 
 /* What the run row needs of the ops: sums over the ops table. */
 struct op_sums {
-	double time, bounded, judgeable, known, unattributed, tiny, count, tiny_count, copies, update_excess;
+	double time, bounded, judgeable, known, unattributed, tiny, count, tiny_count, copies,
+		update_excess;
 	double flops, hbm_bytes, ideal, comms_ideal;
 };
 
@@ -380,13 +381,14 @@ void fill_devices(struct measured *m)
 		row->host = text_clean(m->keep, m->hosts[d->host].host);
 		row->device = text_clean(m->keep, d->plane->name);
 		row->chip_id = d->plane->chip.global_chip_id >= 0
-			? arena_fmt(m->keep, "%lld", (long long)d->plane->chip.global_chip_id)
-			: row->device;
+				       ? arena_fmt(m->keep, "%lld",
+						 (long long)d->plane->chip.global_chip_id)
+				       : row->device;
 		row->core_type = STR("compute");
 		row->phase = phase_of(m->main);
 		if (d->chip.chip) {
-			enum dtype t = d->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16
-										: DTYPE_F16;
+			enum dtype t =
+				d->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16;
 			row->chip = d->chip.chip->id;
 			row->cores = d->chip.share * d->chip.chip->cores_per_chip;
 			row->peak_flops = roofline_peak_flops(&d->chip, t, 1);
@@ -534,7 +536,7 @@ bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
 	m.registry = registry_new(hosts, host_count, keep, notes);
 	devices_find(&m);
 	bool ok = host_facts_read(hosts, host_count, keep, &m.facts, err) && steps_plan(&m, err) &&
-		steps_sweep(&m, err) && fill_all(&m, name, err);
+		  steps_sweep(&m, err) && fill_all(&m, name, err);
 	for (ptrdiff_t i = 0; i < m.device_count; i++)
 		arena_free(&m.devices[i].keep);
 	registry_free(m.registry);

@@ -12,7 +12,8 @@
  *    those during which the host compiled or the profiler started.  Tables over steps count only
  *    steady ones.  Without any, the whole window is the one step and steps_source is "window".
  *  - An execution belongs to the step in which it starts.  On GPU consecutive kernels of one
- *    stream with the same HLO op are one execution, until a kernel name repeats.
+ *    stream with the same HLO op are one execution.  Where no other op of its computation does
+ *    any work, executions touch, and a kernel's name that comes again begins a new one.
  *  - Times of ops are self times: an op that holds others gives theirs back.  Busy is a union.
  *
  * Refuses: verdicts, printing.  Unknown stays NULL.
@@ -27,9 +28,9 @@
 
 struct measure_options {
 	const struct chip_set *chips;
-	const struct chip *chip;	/* from --hardware; NULL: recognise it */
-	struct str source_root;		/* user_file is the first frame below it; missing: none */
-	int threads;			/* at least 1 */
+	const struct chip *chip; /* from --hardware; NULL: recognise it */
+	struct str source_root;	 /* user_file is the first frame below it; missing: none */
+	int threads;		 /* at least 1 */
 };
 
 /*

@@ -25,8 +25,8 @@ struct registry {
 
 static void slots_resize(struct registry *r, uint64_t slots);
 
-struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
-	struct diag_list *notes)
+struct registry *registry_new(
+	struct profile *hosts, ptrdiff_t host_count, struct arena *keep, struct diag_list *notes)
 {
 	struct registry *r = arena_make(keep, struct registry, 1);
 
@@ -104,8 +104,8 @@ static void program_hlo(struct registry *r, struct program *p, const struct prof
 
 	p->hlo = hlo_module_parse(p->proto, host->input->bytes, r->keep, &err);
 	if (!p->hlo) {
-		diag_note(r->notes, r->keep, err.id, "module %.*s: %s", STR_ARG(p->module),
-			err.text);
+		diag_note(
+			r->notes, r->keep, err.id, "module %.*s: %s", STR_ARG(p->module), err.text);
 		return;
 	}
 	p->costs = hlo_costs_new(p->hlo, p->platform, r->keep);
@@ -119,11 +119,10 @@ static enum hlo_platform hlo_platform_of(enum platform p)
 }
 
 /* Equal ids with equal HLO are one program, on however many hosts. */
-static struct program *program_of(struct registry *r, const struct plane *plane, uint64_t id,
-	struct str module)
+static struct program *program_of(
+	struct registry *r, const struct plane *plane, uint64_t id, struct str module)
 {
-	const struct hlo_entry *e =
-		id == PROGRAM_UNKNOWN ? NULL : hlo_entry_of(plane->profile, id);
+	const struct hlo_entry *e = id == PROGRAM_UNKNOWN ? NULL : hlo_entry_of(plane->profile, id);
 	struct str proto = e ? e->proto : (struct str){ 0 };
 
 	for (ptrdiff_t i = 0; i < r->program_count; i++)
@@ -167,6 +166,16 @@ static enum async_role async_role_of(struct str opcode)
 	return str_ends(opcode, STR("-done")) ? ASYNC_DONE : ASYNC_NONE;
 }
 
+/* Counting stops at two: only one op or several matters. */
+static bool runs_alone(const struct hlo_module *m, const struct hlo_computation *c)
+{
+	int work = 0;
+
+	for (ptrdiff_t i = c->first; i < c->first + c->count && work < 2; i++)
+		work += opcode_rule(m->instructions[i].op) != HLO_RULE_FREE;
+	return work < 2;
+}
+
 static void subject_understand(struct subject *s)
 {
 	const struct hlo_module *m = s->program->hlo;
@@ -174,12 +183,14 @@ static void subject_understand(struct subject *s)
 	s->kind = kind_decide(s->program, s->instruction, &s->said, s->platform);
 	s->start = -1;
 	s->groups_kernels = s->said.hlo_op.len > 0 &&
-		(s->platform == PLATFORM_AMD || s->platform == PLATFORM_NVIDIA);
+			    (s->platform == PLATFORM_AMD || s->platform == PLATFORM_NVIDIA);
 	s->may_mark = s->said.hlo_op.len > 0;
+	s->alone = true;
 	if (s->instruction < 0)
 		return;
 	const struct hlo_instruction *i = &m->instructions[s->instruction];
 	s->may_mark = !m->computations[i->computation].in_loop;
+	s->alone = runs_alone(m, &m->computations[i->computation]);
 	/* On GPU the start's kernel is the transfer itself and a done has none. */
 	if (s->platform == PLATFORM_TPU)
 		s->async = async_role_of(i->opcode);
@@ -237,9 +248,9 @@ static struct subject *subject_resolve(struct registry *r, const struct plane *p
 
 	like.program = program_of(r, p, said->program, said->module);
 	subject_attribute(&like);
-	like.name = like.instruction >= 0
-		? like.program->hlo->instructions[like.instruction].name
-		: said->hlo_op.len > 0 ? said->hlo_op : said->name;
+	like.name = like.instruction >= 0  ? like.program->hlo->instructions[like.instruction].name
+		    : said->hlo_op.len > 0 ? said->hlo_op
+					   : said->name;
 	ptrdiff_t before = r->subject_count;
 	struct subject *s = subject_get(r, &like);
 	if (r->subject_count == before && s->said.name.p == NULL)

@@ -19,10 +19,10 @@
 #include "profile/profile.h"
 
 enum attribution {
-	ATTRIBUTION_NONE,     /* a kernel nobody claims */
-	ATTRIBUTION_PROFILE,  /* the profile names an instruction whose HLO is not there */
-	ATTRIBUTION_NAME,     /* found in the HLO under a neighbouring name */
-	ATTRIBUTION_EXACT,    /* found in the HLO by its name */
+	ATTRIBUTION_NONE,    /* a kernel nobody claims */
+	ATTRIBUTION_PROFILE, /* the profile names an instruction whose HLO is not there */
+	ATTRIBUTION_NAME,    /* found in the HLO under a neighbouring name */
+	ATTRIBUTION_EXACT,   /* found in the HLO by its name */
 };
 
 /* Half of an asynchronous pair. */
@@ -36,7 +36,7 @@ struct program {
 	struct hlo_module *hlo; /* NULL: not in the profile, or not understood */
 	struct hlo_costs *costs;
 	enum hlo_platform platform;
-	bool has_gradient;	/* some op is of a backward pass */
+	bool has_gradient; /* some op is of a backward pass */
 };
 
 struct subject {
@@ -49,16 +49,17 @@ struct subject {
 	enum op_kind kind;
 	enum attribution attribution;
 	enum async_role async;
-	int32_t start;		/* of a done: its start's subject, or -1 */
-	bool groups_kernels;	/* GPU: consecutive kernels are one execution */
-	bool may_mark;		/* may mark the begin of an execution: not inside a loop */
+	int32_t start;	     /* of a done: its start's subject, or -1 */
+	bool groups_kernels; /* GPU: consecutive kernels are one execution */
+	bool alone;	     /* no other op of its computation runs: executions may touch */
+	bool may_mark;	     /* may mark the begin of an execution: not inside a loop */
 };
 
 struct registry;
 
 /* Modules of all hosts; parsed when first needed.  `notes` gets what could not be understood. */
-struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
-	struct diag_list *notes);
+struct registry *registry_new(
+	struct profile *hosts, ptrdiff_t host_count, struct arena *keep, struct diag_list *notes);
 void registry_free(struct registry *r);
 
 /* The subject of op `op` of a plane.  Safe in threads. */

@@ -14,6 +14,7 @@
 
 struct running {
 	struct running *parent; /* the one it suspends; NULL none */
+	const struct subject *op;
 	int32_t subject, lane;
 	int32_t bit;		 /* enum activity */
 	bool is_span;		 /* an async pair in flight, not an event */
@@ -65,7 +66,6 @@ struct pending_instance {
 struct known {
 	const struct subject *subject; /* NULL: not yet */
 	int32_t bit;		       /* enum activity while it runs */
-	enum copy_direction copy;
 };
 
 struct state {
@@ -184,7 +184,7 @@ static void known_add(struct state *s, int32_t op)
 	reserve_program(s, subject->program->index);
 	if (subject->start >= 0)
 		reserve_subject(s, subject->start);
-	s->known[op] = (struct known){ subject, bit_of(subject), s->out->plane->ops[op].copy };
+	s->known[op] = (struct known){ subject, bit_of(subject) };
 }
 
 static const struct known *known_of(struct state *s, int32_t op)
@@ -521,13 +521,14 @@ static void active_add(struct state *s, struct running *r)
  * Begins to run.  Written field by field: a struct passed by value is stored in small pieces and
  * loaded in large ones, and the processor waits for that.
  */
-static struct running *running_add(
-	struct state *s, int32_t subject, int32_t bit, bool is_half, const struct op_event *e)
+static struct running *running_add(struct state *s, const struct subject *op, int32_t bit,
+	bool is_half, const struct op_event *e)
 {
 	struct running *r = s->free[--s->free_count];
 
 	r->parent = NULL;
-	r->subject = subject;
+	r->op = op;
+	r->subject = op->index;
 	r->lane = -1;
 	r->bit = bit;
 	r->is_half = is_half;
@@ -578,7 +579,7 @@ static void span_end(struct state *s, const struct subject *done, int64_t done_s
 /* An op's event ends now.  Its slot is free afterwards, and nobody takes it before we return. */
 static void finish(struct state *s, struct running *r)
 {
-	const struct subject *subject = registry_subject_at(s->registry, r->subject);
+	const struct subject *subject = r->op;
 
 	running_drop(s, r);
 	if (r->lane >= 0 && s->lanes[r->lane].top == r) {
@@ -655,23 +656,32 @@ static bool group_has(const struct kernel_group *g, int32_t op)
 	return false;
 }
 
-/* True when this kernel begins an execution of its op. */
-static bool group_add(struct state *s, const struct subject *subject, const struct op_event *e)
+/*
+ * Does this event begin an execution of its op?  A kernel that follows one of its own op belongs
+ * to the same execution, unless the op alone does the work of its computation: then it may follow
+ * itself, and a kernel that comes again is the next execution's.
+ */
+static bool execution_starts(
+	const struct kernel_group *g, const struct subject *subject, const struct op_event *e)
 {
-	struct kernel_group *g = &s->lanes[e->lane].group;
-	bool first = g->subject != subject->index || group_has(g, e->op);
+	if (!subject->groups_kernels || g->subject != subject->index)
+		return true;
+	return subject->alone && group_has(g, e->op);
+}
 
-	if (first) {
-		group_close(s, g);
-		g->subject = subject->index;
-		g->kernel_count = 0;
-		g->self_ps = 0;
-		g->step = s->in_step ? s->serial : -1;
-	}
+static void group_open(struct state *s, struct kernel_group *g, const struct subject *subject)
+{
+	g->subject = subject->index;
+	g->kernel_count = 0;
+	g->self_ps = 0;
+	g->step = s->in_step ? s->serial : -1;
+}
+
+static void group_add(struct kernel_group *g, const struct op_event *e)
+{
 	if (g->kernel_count < GROUP_KERNELS)
 		g->kernels[g->kernel_count++] = e->op;
 	g->self_ps += e->end_ps - e->start_ps;
-	return first;
 }
 
 static void program_close(struct state *s, int32_t program)
@@ -779,8 +789,8 @@ static void span_begin(struct state *s, const struct known *start, const struct 
 		spans += s->active[i]->is_span;
 	if (spans >= SPANS_MAX)
 		return;
-	struct running *r = running_add(s, start->subject->index,
-		(int32_t)op_kind_activity(start->subject->kind), false, e);
+	struct running *r = running_add(
+		s, start->subject, (int32_t)op_kind_activity(start->subject->kind), false, e);
 	r->is_span = true;
 	r->end_ps = INT64_MAX;
 	active_add(s, r);
@@ -798,8 +808,7 @@ static void event_begin(struct state *s, const struct known *known, const struct
 		if (l->top)
 			active_remove(s, l->top);
 	}
-	struct running *r =
-		running_add(s, known->subject->index, known->bit, async != ASYNC_NONE, e);
+	struct running *r = running_add(s, known->subject, known->bit, async != ASYNC_NONE, e);
 	if (nested) {
 		r->lane = e->lane;
 		r->parent = l->top;
@@ -814,24 +823,20 @@ static void event_take(struct state *s, const struct op_event *e)
 {
 	const struct known *known = known_of(s, e->op);
 	const struct subject *subject = known->subject;
-	bool first_kernel = true;
+	struct kernel_group *group = &s->lanes[e->lane].group;
 
 	advance(s, e->start_ps);
 	gap_end(s, subject, e->start_ps);
-	if (subject->groups_kernels && s->lanes[e->lane].group.subject >= 0 &&
-		(s->lanes[e->lane].group.subject != subject->index))
-		group_close(s, &s->lanes[e->lane].group);
+	bool first = execution_starts(group, subject, e);
+	if (first)
+		group_close(s, group);
+	program_event(s, subject, e, first);
+	if (subject->groups_kernels && first)
+		group_open(s, group, subject);
 	if (subject->groups_kernels)
-		first_kernel = s->lanes[e->lane].group.subject != subject->index ||
-			       group_has(&s->lanes[e->lane].group, e->op);
-	else
-		group_close(s, &s->lanes[e->lane].group);
-	program_event(s, subject, e, first_kernel);
-	if (subject->groups_kernels)
-		group_add(s, subject, e);
+		group_add(group, e);
 	if (e->bytes > 0 && s->in_step)
 		pending_of(s, subject->index)->bytes += e->bytes;
-	s->out->copy_count[known->copy]++;
 	event_begin(s, known, e);
 	if (e->end_ps > s->out->last_ps)
 		s->out->last_ps = e->end_ps;

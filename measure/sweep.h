@@ -26,13 +26,15 @@
 
 enum step_source { STEPS_WINDOW, STEPS_PROGRAM, STEPS_ANNOTATION, STEPS_LINE };
 
+/* A step as the runtime marked it, on the lane's clock. */
+struct step_mark {
+	int64_t start_ps, end_ps, number;
+};
+
 /* Where a device's steps begin and end. */
 struct step_plan {
 	enum step_source source;
-	/* LINE and WINDOW: explicit spans on the lane clock, in order, not overlapping. */
-	struct step_mark {
-		int64_t start_ps, end_ps, number;
-	} * marks;
+	struct step_mark *marks; /* LINE: in order, not overlapping; NULL otherwise */
 	ptrdiff_t mark_count;
 	/* PROGRAM and ANNOTATION: `per_step` executions of this program make a step. */
 	const struct program *main;
@@ -99,7 +101,6 @@ struct sweep {
 	int64_t window_mask_ps[ACTIVITY_MASKS];
 	int64_t idle_ps, window_idle_ps;
 	int64_t first_ps, last_ps, events;
-	int64_t copy_count[COPY_UNKNOWN + 1];
 	struct swept_gap *gaps; /* a heap by length while sweeping; by start afterwards */
 	ptrdiff_t gap_count;
 	bool too_deep; /* more ops running at once than can be: times are not to be trusted */

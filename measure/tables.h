@@ -20,9 +20,9 @@ enum column_type { COLUMN_TEXT, COLUMN_REAL };
 struct column {
 	struct str name;
 	enum column_type type;
-	enum unit unit;		/* REAL only */
-	ptrdiff_t offset;	/* of the struct str or double in the row */
-	const char *words;	/* TEXT: allowed values separated by '|', or NULL */
+	enum unit unit;	   /* REAL only */
+	ptrdiff_t offset;  /* of the struct str or double in the row */
+	const char *words; /* TEXT: allowed values separated by '|', or NULL */
 	struct str meaning;
 };
 
@@ -46,7 +46,7 @@ enum table_id {
 #define X(table, COLUMNS, key, meaning) TABLE_##table,
 	TABLES(X)
 #undef X
-	TABLE_COUNT
+		TABLE_COUNT
 };
 
 extern const struct table_def table_defs[TABLE_COUNT];
@@ -63,11 +63,11 @@ struct tables {
 /* A new last row with every cell NULL; the pointer lives until the next row is added. */
 void *table_add(struct tables *t, enum table_id id, struct arena *keep);
 /* `struct op_row *`-style access: rows of `t` as struct <table>_row. */
-#define table_rows(t, table) ((struct table##_row *)(t)->items[TABLE_##table].rows)
+#define table_rows(t, table)	  ((struct table##_row *)(t)->items[TABLE_##table].rows)
 #define table_new(t, table, keep) ((struct table##_row *)table_add((t), TABLE_##table, (keep)))
 #define table_count(t, table)	  ((t)->items[TABLE_##table].count)
 
-const struct table_def *table_find(struct str name);			      /* NULL if unknown */
+const struct table_def *table_find(struct str name); /* NULL if unknown */
 const struct column *table_column(const struct table_def *def, struct str name); /* or NULL */
 double cell_real(const struct column *c, const void *row);
 struct str cell_text(const struct column *c, const void *row);

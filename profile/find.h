@@ -19,8 +19,8 @@ struct found_file {
 };
 
 struct found_run {
-	struct str path;	/* the run directory, or the file */
-	struct str name;	/* its last component */
+	struct str path;	  /* the run directory, or the file */
+	struct str name;	  /* its last component */
 	struct found_file *files; /* sorted by host */
 	ptrdiff_t file_count;
 };
@@ -30,7 +30,7 @@ struct found {
 	ptrdiff_t count;
 };
 
-bool find_runs(struct str path, bool all_runs, struct arena *keep, struct found *ret,
-	struct diag *err);
+bool find_runs(
+	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err);
 
 #endif

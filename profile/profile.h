@@ -24,33 +24,33 @@ enum platform { PLATFORM_UNKNOWN, PLATFORM_TPU, PLATFORM_NVIDIA, PLATFORM_AMD, P
 
 enum plane_class {
 	PLANE_OTHER,
-	PLANE_DEVICE,  /* a TensorCore or GPU; on CPU, one ordinal's share of the host plane */
-	PLANE_SPARSE,  /* a SparseCore */
+	PLANE_DEVICE, /* a TensorCore or GPU; on CPU, one ordinal's share of the host plane */
+	PLANE_SPARSE, /* a SparseCore */
 	PLANE_HOST,
 	PLANE_METADATA, /* HLO protos */
 	PLANE_ENVIRONMENT,
 };
 
 enum lane_class {
-	LANE_OTHER,	/* derived, counters, empty: not read */
-	LANE_OPS,	/* ops of a core (or a CPU thread): nested or one after the other */
-	LANE_STREAM,	/* kernels or copies of a GPU stream; may overlap in part */
-	LANE_MODULES,	/* executions of programs */
-	LANE_STEPS,	/* steps as the runtime marked them */
-	LANE_HOST,	/* a host thread */
+	LANE_OTHER,   /* derived, counters, empty: not read */
+	LANE_OPS,     /* ops of a core (or a CPU thread): nested or one after the other */
+	LANE_STREAM,  /* kernels or copies of a GPU stream; may overlap in part */
+	LANE_MODULES, /* executions of programs */
+	LANE_STEPS,   /* steps as the runtime marked them */
+	LANE_HOST,    /* a host thread */
 };
 
 /* What a host event tells, by its name. */
 enum host_class {
 	HOST_OTHER,
-	HOST_COMPILE,	 /* compiling a program */
-	HOST_ALLOCATOR,	 /* MemoryAllocation, MemoryDeallocation */
-	HOST_TRANSFER,	 /* host to device or back */
-	HOST_LAUNCH,	 /* a program handed to the runtime */
-	HOST_ENQUEUE,	 /* the runtime hands it to the device; carries run_id */
-	HOST_WAIT,	 /* blocking on the device */
-	HOST_PROFILER,	 /* the profiler's own start and stop */
-	HOST_STEP,	 /* a step annotation (decided by its stats, not its name) */
+	HOST_COMPILE,	/* compiling a program */
+	HOST_ALLOCATOR, /* MemoryAllocation, MemoryDeallocation */
+	HOST_TRANSFER,	/* host to device or back */
+	HOST_LAUNCH,	/* a program handed to the runtime */
+	HOST_ENQUEUE,	/* the runtime hands it to the device; carries run_id */
+	HOST_WAIT,	/* blocking on the device */
+	HOST_PROFILER,	/* the profiler's own start and stop */
+	HOST_STEP,	/* a step annotation (decided by its stats, not its name) */
 };
 
 /* Stats somebody asks for; everything else is skipped undecoded.  X(id, name in the file) */
@@ -111,20 +111,20 @@ enum stat_id {
 #define X(id, name) STAT_##id,
 	PROFILE_STATS(X)
 #undef X
-	STAT_COUNT
+		STAT_COUNT
 };
 _Static_assert(STAT_COUNT <= 64, "a set of stats is one 64-bit mask");
 #define STAT_BIT(id) (UINT64_C(1) << STAT_##id)
 
 struct stat_value {
 	bool is_text, is_real;
-	int64_t i64;	 /* integers, reals toward zero; a reference's index, -1 of other text */
+	int64_t i64; /* integers, reals toward zero; a reference's index, -1 of other text */
 	double real;
 	struct str text; /* strings, references resolved, bytes */
 };
 
 struct stats {
-	uint64_t present; /* STAT_BITs */
+	uint64_t present;		  /* STAT_BITs */
 	struct stat_value at[STAT_COUNT]; /* valid where present */
 };
 
@@ -134,11 +134,11 @@ enum copy_direction { COPY_NONE, COPY_H2D, COPY_D2H, COPY_D2D, COPY_P2P, COPY_UN
 
 /* What the profile itself says of an op; missing or NaN where it does not. */
 struct profile_op {
-	struct str name;	/* TPU: the instruction; GPU: the kernel */
-	struct str hlo_op;	/* the instruction it belongs to; missing when not said */
-	struct str text;	/* TPU: the instruction's HLO text */
+	struct str name;   /* TPU: the instruction; GPU: the kernel */
+	struct str hlo_op; /* the instruction it belongs to; missing when not said */
+	struct str text;   /* TPU: the instruction's HLO text */
 	struct str module;
-	uint64_t program;	/* PROGRAM_UNKNOWN when not said; 0 is a program */
+	uint64_t program; /* PROGRAM_UNKNOWN when not said; 0 is a program */
 	struct str category, scope, source, source_stack, shape;
 	enum copy_direction copy;
 	double flops, model_flops, bytes_accessed;
@@ -159,9 +159,9 @@ struct op_event {
 struct event {
 	int64_t start_ps, end_ps;
 	struct str name;
-	int32_t name_index;	/* index into plane->names */
+	int32_t name_index; /* index into plane->names */
 	enum host_class host;
-	struct stats stats;	/* of those asked for */
+	struct stats stats; /* of those asked for */
 };
 
 struct lane {
@@ -170,8 +170,8 @@ struct lane {
 	int64_t id;
 	struct lane_chunk *chunks; /* parts of one timeline, in file order */
 	ptrdiff_t chunk_count;
-	int64_t bytes;		/* size of its events in the file */
-	bool sort;		/* set by the caller: read whole and sort before handing out */
+	int64_t bytes; /* size of its events in the file */
+	bool sort;     /* set by the caller: read whole and sort before handing out */
 };
 
 struct plane_name; /* an event metadata entry */
@@ -192,7 +192,7 @@ struct plane {
 	struct str name;
 	enum plane_class class;
 	enum platform platform;
-	int64_t ordinal;	/* device number in its name; -1 */
+	int64_t ordinal; /* device number in its name; -1 */
 	struct lane *lanes;
 	ptrdiff_t lane_count;
 	struct plane_name *names;
@@ -201,23 +201,23 @@ struct plane {
 	ptrdiff_t part_count;
 	struct plane_chip chip;
 	int64_t dropped_events;
-	int64_t host_shift_ps;	/* host clock = lane clock + this */
+	int64_t host_shift_ps; /* host clock = lane clock + this */
 	/* Ops met so far; on GPU the table grows while cursors read, so one task reads a plane. */
 	struct profile_op *ops;
 	ptrdiff_t op_count, op_cap;
 	struct op_table *table;
-	struct arena *keep;	/* where ops go; set by the task that reads the plane */
+	struct arena *keep; /* where ops go; set by the task that reads the plane */
 };
 
 struct hlo_entry {
 	uint64_t program;
-	struct str name;	/* module name without "(id)" */
-	struct str proto;	/* bytes of the HloProto; missing when only listed */
+	struct str name;  /* module name without "(id)" */
+	struct str proto; /* bytes of the HloProto; missing when only listed */
 };
 
 struct profile {
 	struct input *input;
-	struct str host;	/* from the file name */
+	struct str host; /* from the file name */
 	struct plane *planes;
 	ptrdiff_t plane_count;
 	struct hlo_entry *hlo;
@@ -225,7 +225,7 @@ struct profile {
 	struct str *errors, *warnings; /* what the profiler itself reported */
 	ptrdiff_t error_count, warning_count;
 	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
-	bool has_environment;	/* the Task Environment plane was there: usually the file's end */
+	bool has_environment; /* the Task Environment plane was there: usually the file's end */
 };
 
 /* Index an xplane.pb.  Borrows from the input, which must outlive the profile. */
@@ -250,8 +250,8 @@ void merge_free(struct merge *m);
 
 /* Events of one lane in file order, with the stats in `want` decoded. */
 struct cursor;
-struct cursor *cursor_new(const struct plane *p, const struct lane *l, uint64_t want,
-	struct arena *keep);
+struct cursor *cursor_new(
+	const struct plane *p, const struct lane *l, uint64_t want, struct arena *keep);
 /* Skip, undecoded, events whose name has no class in `classes` (bits 1 << host_class).  Step
  * annotations are found by their stats: include 1 << HOST_STEP to have them classed. */
 void cursor_only(struct cursor *c, uint64_t classes);

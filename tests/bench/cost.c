@@ -16,7 +16,7 @@
 #include <time.h>
 
 #define COMMANDS_MAX 16
-#define RUNS_MAX 1000
+#define RUNS_MAX     1000
 
 extern char **environ;
 

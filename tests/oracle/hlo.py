@@ -9,6 +9,10 @@ from xplane import fields, ints, signed, text
 
 ALLOC, FREE, SHARE_WITH = 0, 1, 2
 HBM = 0                              # the memory space whose bytes are counted
+# Opcodes that name values and launch nothing.
+IDLE = ("add-dependency", "after-all", "bitcast", "constant", "domain", "get-dimension-size",
+        "get-tuple-element", "opt-barrier", "parameter", "partition-id", "replica-id",
+        "set-dimension-size", "tuple")
 INLINED = ("fusion", "call", "async-start")   # their computation runs once per execution
 
 
@@ -118,6 +122,12 @@ class Module:
 
     def runs_once(self, name):
         return self.home[name].id in self.once
+
+    def alone(self, name):
+        """No other instruction of its computation does any work."""
+        if name not in self.home:
+            return True
+        return sum(i.opcode not in IDLE for i in self.home[name].instructions) < 2
 
     def started_by(self, name):
         """The start of an async pair whose done this is; None for any other op."""

@@ -194,7 +194,11 @@ def read_gpu(host, plane, modules):
 
 
 def add_stream(device, events, modules):
-    """Consecutive kernels of one instruction are one execution, until a kernel repeats."""
+    """Consecutive kernels of one instruction are one execution.
+
+    An instruction that alone does the work of its computation may follow itself: there a kernel's
+    name that comes again begins the next execution.
+    """
     last = None
     for event in events:
         device.intervals.append((event.start, event.end))
@@ -203,7 +207,9 @@ def add_stream(device, events, modules):
         if attributed:
             op = op_name(modules, program, event.stats["hlo_op"].split("::")[-1])
         same = last and attributed and (last.program, last.op) == (program, op)
-        if same and event.name not in last.kernels:
+        module = modules.get(program)
+        touching = same and event.name in last.kernels and (not module or module.alone(op))
+        if same and not touching:
             last.time += event.duration
             last.kernels.add(event.name)
             continue

@@ -943,8 +943,10 @@ static const struct {
 		GATHER "exposed_s=2e-4 exposed_share=0.02 kind_exposed_share=0.02 regathers=8\n",
 		GATHER "exposed_s=2e-4 exposed_share=0.02 kind_exposed_share=0.02 regathers=2\n" },
 	{ "collective-roofline", VERDICT_FAIL,
-		GATHER "exposed_s=4e-4 exposed_share=0.04 kind_exposed_share=0.04 transfer_s=4e-4 expected_hi_s=1e-4\n",
-		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.01 transfer_s=1.2e-4 expected_hi_s=1e-4\n" },
+		GATHER "exposed_s=4e-4 exposed_share=0.04 kind_exposed_share=0.04 transfer_s=4e-4 "
+		       "expected_hi_s=1e-4\n",
+		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.01 "
+		       "transfer_s=1.2e-4 expected_hi_s=1e-4\n" },
 	{ "copy-share", VERDICT_FAIL, "run layout_copy_ratio=0.09\n",
 		"run layout_copy_ratio=0.027\n" },
 	{ "layout-copy", VERDICT_WARN,
@@ -973,12 +975,15 @@ static const struct {
 		"compiles module=jit_init time_s=3 in_step=0\n" },
 	{ "recompiles", VERDICT_INCONCLUSIVE, "run compiles_in_steps=null\n", "" },
 	{ "peak-memory", VERDICT_FAIL,
-		"memory device=TPU:0 window_peak_bytes=16e9 capacity_bytes=17e9 compiled_bytes=10e9 other_live_bytes=0 "
+		"memory device=TPU:0 window_peak_bytes=16e9 capacity_bytes=17e9 "
+		"compiled_bytes=10e9 other_live_bytes=0 "
 		"compiled_program=jit_step\n",
-		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 compiled_bytes=10e9 other_live_bytes=0 "
+		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 "
+		"compiled_bytes=10e9 other_live_bytes=0 "
 		"compiled_program=jit_step\n" },
 	{ "peak-memory", VERDICT_FAIL,
-		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 compiled_bytes=10e9 other_live_bytes=0 "
+		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 "
+		"compiled_bytes=10e9 other_live_bytes=0 "
 		"owner_bytes=5e9 compiled_program=jit_step\n",
 		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 compiled_bytes=8e9 "
 		"other_live_bytes=2e9 owner_bytes=9e9\n" },

@@ -1,0 +1,692 @@
+/*
+ * profile/: XSpaces written here field by field, read back through merges and cursors.
+ *
+ * The reader has a fast way for the layout that all known writers produce and a general way for
+ * everything else; most cases here are told to both and must come out the same.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "profile/xplane.h"
+#include "tests/unit/pb.h"
+
+static struct arena a;
+static struct diag err;
+static struct input in;
+static struct profile profile;
+
+static int setup(void **state)
+{
+	(void)state;
+	a = arena_new((ptrdiff_t)256 << 20);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&a);
+	return 0;
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	arena_clear(&a);
+	return 0;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* How the same event may be spelled. */
+enum spelling {
+	PLAIN,	  /* as producers do */
+	SHUFFLED, /* fields in another order */
+	STRANGE,  /* fields and types that nobody knows, in between */
+	LONG,	  /* numbers written longer than they need be */
+	SPELLINGS
+};
+
+static void long_varint(struct pb *b, uint64_t value)
+{
+	for (int i = 0; i < 9; i++, value >>= 7)
+		pb_varint(b, 0), b->p[b->len - 1] = (char)(value | 0x80);
+	pb_varint(b, value);
+}
+
+static void number(struct pb *b, int field, int64_t value, enum spelling how)
+{
+	if (how == LONG) {
+		pb_varint(b, (uint64_t)field << 3);
+		long_varint(b, (uint64_t)value);
+		return;
+	}
+	if (how == STRANGE) {
+		pb_text(b, 77, "unknown");
+		pb_text(b, field, "a known number with the wire type of a text");
+	}
+	pb_int(b, field, value);
+}
+
+static struct str stat_of(int64_t id, int field, int64_t value, enum spelling how)
+{
+	struct pb b = pb_new(&a);
+	number(&b, XSTAT_METADATA_ID, id, how == LONG ? LONG : PLAIN);
+	number(&b, field, value, how);
+	return pb_done(&b);
+}
+
+struct ev {
+	int64_t id, offset, duration;
+	struct str stats[8]; /* up to the first without bytes */
+};
+
+static void event_stats(struct pb *b, const struct ev *e)
+{
+	for (int i = 0; i < 8 && e->stats[i].p; i++)
+		pb_bytes(b, XEVENT_STATS, e->stats[i]);
+}
+
+static struct str event_of(const struct ev *e, enum spelling how)
+{
+	struct pb b = pb_new(&a);
+	if (how == SHUFFLED) {
+		event_stats(&b, e);
+		pb_int(&b, XEVENT_DURATION_PS, e->duration);
+		pb_int(&b, XEVENT_OFFSET_PS, e->offset);
+		pb_int(&b, XEVENT_METADATA_ID, e->id);
+		return pb_done(&b);
+	}
+	number(&b, XEVENT_METADATA_ID, e->id, how);
+	number(&b, XEVENT_OFFSET_PS, e->offset, how);
+	if (e->duration)
+		number(&b, XEVENT_DURATION_PS, e->duration, how);
+	event_stats(&b, e);
+	return pb_done(&b);
+}
+
+static struct pb line_new(int64_t id, const char *name, int64_t timestamp_ns)
+{
+	struct pb b = pb_new(&a);
+	pb_int(&b, XLINE_ID, id);
+	pb_text(&b, XLINE_NAME, name);
+	pb_int(&b, XLINE_TIMESTAMP_NS, timestamp_ns);
+	return b;
+}
+
+static void line_event(struct pb *line, struct ev e, enum spelling how)
+{
+	pb_bytes(line, XLINE_EVENTS, event_of(&e, how));
+}
+
+/* An entry of a metadata map; `more` are further fields of the metadata. */
+static void metadata(struct pb *plane, int field, int64_t id, const char *name, struct str more)
+{
+	struct pb value = pb_new(&a), entry = pb_new(&a);
+	pb_int(&value, XMETADATA_ID, id);
+	pb_text(&value, XMETADATA_NAME, name);
+	pb_raw(&value, more);
+	pb_int(&entry, MAP_KEY, id);
+	pb_bytes(&entry, MAP_VALUE, pb_done(&value));
+	pb_bytes(plane, field, pb_done(&entry));
+}
+
+static void event_name(struct pb *plane, int64_t id, const char *name)
+{
+	metadata(plane, XPLANE_EVENT_METADATA, id, name, STR(""));
+}
+
+static void stat_name(struct pb *plane, int64_t id, const char *name)
+{
+	metadata(plane, XPLANE_STAT_METADATA, id, name, STR(""));
+}
+
+static struct pb plane_new(const char *name)
+{
+	struct pb b = pb_new(&a);
+	pb_text(&b, XPLANE_NAME, name);
+	return b;
+}
+
+/* One plane as a whole file. */
+static struct str space_of(const struct pb *plane)
+{
+	struct pb b = pb_new(&a);
+	pb_bytes(&b, XSPACE_PLANES, pb_done(plane));
+	return pb_done(&b);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Memory of just that size, so that ASan sees every byte read too far. */
+static bool open_bytes(struct str bytes)
+{
+	char *copy = arena_make(&a, char, bytes.len);
+	if (bytes.len)
+		memcpy(copy, bytes.p, (size_t)bytes.len);
+	in = input_memory(STR("test"), (struct str){ copy, bytes.len });
+	return xplane_open(&in, STR("host"), &a, &profile, &err);
+}
+
+static struct plane *open_plane(const struct pb *plane)
+{
+	assert_true(open_bytes(space_of(plane)));
+	assert_int_equal(profile.plane_count, 1);
+	return &profile.planes[0];
+}
+
+enum { EVENTS_MAX = 4096 };
+static struct op_event events[EVENTS_MAX];
+
+/* All of a plane's ops, again for every lane that turns out to be disordered; -1 on damage. */
+static ptrdiff_t merge_all(struct plane *p)
+{
+	for (;;) {
+		ptrdiff_t n = 0;
+		plane_forget_ops(p);
+		p->keep = &a;
+		struct merge *m = merge_new(p, &a);
+		while (n < EVENTS_MAX && merge_next(m, &events[n]))
+			n++;
+		bool ok = merge_end(m, &err);
+		merge_free(m);
+		if (ok)
+			return n;
+		if (err.id != DIAG_NONE)
+			return -1;
+	}
+}
+
+static void check_event(ptrdiff_t i, int64_t start_ps, int64_t end_ps)
+{
+	assert_int_equal(events[i].start_ps, start_ps);
+	assert_int_equal(events[i].end_ps, end_ps);
+}
+
+static void check_name(const struct plane *p, ptrdiff_t i, const char *name)
+{
+	assert_true(str_eq(p->ops[events[i].op].name, str_from(name)));
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static struct pb tpu_plane(const struct pb *line)
+{
+	struct pb b = plane_new("/device:TPU:0");
+	/* As written: the events come before the names they use. */
+	pb_bytes(&b, XPLANE_LINES, pb_done(line));
+	event_name(&b, 1, "fusion");
+	event_name(&b, 300, "copy");
+	stat_name(&b, 5, "device_offset_ps");
+	stat_name(&b, 200, "device_duration_ps");
+	stat_name(&b, 9, "nobody reads this");
+	return b;
+}
+
+static void spellings(void **state)
+{
+	(void)state;
+	for (enum spelling how = PLAIN; how < SPELLINGS; how++) {
+		struct pb line = line_new(1, "XLA Ops", 2);
+		line_event(&line, (struct ev){ .id = 1, .offset = 100, .duration = 50 }, how);
+		line_event(&line, (struct ev){ .id = 300, .offset = 200 }, how);
+		line_event(&line,
+			(struct ev){ 1, 300, 7,
+				{ stat_of(9, XSTAT_UINT64, 1, how),
+					stat_of(5, XSTAT_UINT64, INT64_C(1) << 50, how),
+					stat_of(200, XSTAT_INT64, 60, how) } },
+			how);
+		line_event(&line, (struct ev){ 1, 400, 8, { stat_of(5, XSTAT_UINT64, 77, how) } },
+			how);
+		struct pb b = tpu_plane(&line);
+		struct plane *p = open_plane(&b);
+		assert_int_equal(merge_all(p), 4);
+		check_event(0, 2100, 2150);
+		check_event(1, 2200, 2200);
+		check_event(2, 2400, 2408); /* one of the two stats alone is no clock */
+		check_event(3, INT64_C(1) << 50, (INT64_C(1) << 50) + 60);
+		check_name(p, 0, "fusion");
+		check_name(p, 1, "copy");
+		assert_int_equal(events[0].op, events[3].op);
+		assert_int_equal(p->op_count, 2);
+	}
+}
+
+/* An event's bytes in several lines, planes of one name, and names known to one of them only. */
+static void parts(void **state)
+{
+	(void)state;
+	struct pb space = pb_new(&a);
+	for (int64_t part = 0; part < 3; part++) {
+		struct pb line = line_new(1, "XLA Ops", part);
+		struct pb b = plane_new("/device:TPU:0");
+		line_event(
+			&line, (struct ev){ .id = 1 + part, .offset = 10, .duration = 5 }, PLAIN);
+		pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+		event_name(&b, 1 + part, part == 1 ? "second" : "other");
+		pb_bytes(&space, XSPACE_PLANES, pb_done(&b));
+	}
+	assert_true(open_bytes(pb_done(&space)));
+	assert_int_equal(profile.plane_count, 1);
+	struct plane *p = &profile.planes[0];
+	assert_int_equal(p->lane_count, 1);
+	assert_int_equal(p->lanes[0].chunk_count, 3);
+	assert_int_equal(merge_all(p), 3);
+	check_event(1, 1010, 1015);
+	check_name(p, 1, "second");
+	check_name(p, 2, "other");
+}
+
+static void unknown_names_and_aggregates(void **state)
+{
+	(void)state;
+	struct pb line = line_new(1, "XLA Ops", 0), counted = pb_new(&a);
+	pb_int(&counted, XEVENT_METADATA_ID, 1);
+	pb_int(&counted, XEVENT_DURATION_PS, 1000);
+	pb_int(&counted, XEVENT_OCCURRENCES, 4);
+	line_event(&line, (struct ev){ .id = 99, .offset = 1, .duration = 1 }, PLAIN);
+	pb_bytes(&line, XLINE_EVENTS, pb_done(&counted));
+	line_event(&line, (struct ev){ .id = 1, .offset = 5, .duration = 1 }, PLAIN);
+	struct pb b = tpu_plane(&line);
+	assert_int_equal(merge_all(open_plane(&b)), 1);
+	check_event(0, 5, 6);
+}
+
+/* Ids may be hashes: negative, or anywhere in 64 bits. */
+static void hashed_ids(void **state)
+{
+	static const int64_t ids[] = { -1, INT64_MIN, INT64_MAX, INT64_C(0x123456789abcdef0), 7 };
+	(void)state;
+	struct pb line = line_new(1, "XLA Ops", 0);
+	for (int i = 0; i < 5; i++)
+		line_event(&line,
+			(struct ev){ ids[i], i, 1,
+				{ stat_of(-3, XSTAT_INT64, 50 + i, PLAIN),
+					stat_of(INT64_MIN + 1, XSTAT_INT64, 2, PLAIN) } },
+			PLAIN);
+	struct pb b = plane_new("/device:TPU:0");
+	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	for (int i = 0; i < 5; i++)
+		event_name(&b, ids[i], arena_fmt(&a, "op%d", i).p);
+	stat_name(&b, -3, "device_offset_ps");
+	stat_name(&b, INT64_MIN + 1, "device_duration_ps");
+	struct plane *p = open_plane(&b);
+	assert_int_equal(merge_all(p), 5);
+	for (int i = 0; i < 5; i++) {
+		check_event(i, 50 + i, 52 + i);
+		check_name(p, i, arena_fmt(&a, "op%d", i).p);
+	}
+}
+
+/* A lane that steps back a little is mended on the way, one that is a mess is sorted. */
+static void disorder(void **state)
+{
+	(void)state;
+	for (int far = 0; far < 2; far++) {
+		struct pb line = line_new(1, "XLA Ops", 0);
+		for (int64_t i = 0; i < 1000; i++) {
+			int64_t at = far ? i * 607 % 1000 : i ^ 7;
+			line_event(&line, (struct ev){ .id = 1, .offset = at * 10, .duration = 5 },
+				PLAIN);
+		}
+		struct pb b = tpu_plane(&line);
+		struct plane *p = open_plane(&b);
+		assert_int_equal(merge_all(p), 1000);
+		assert_int_equal(p->lanes[0].sort, far);
+		for (int64_t i = 0; i < 1000; i++)
+			check_event(i, i * 10, i * 10 + 5);
+	}
+}
+
+static void lanes_in_one_order(void **state)
+{
+	(void)state;
+	struct pb b = plane_new("/device:TPU:0");
+	for (int64_t lane = 0; lane < 5; lane++) {
+		struct pb line = line_new(lane, "XLA Ops", 0);
+		for (int64_t i = 0; i < 200; i++)
+			line_event(&line,
+				(struct ev){
+					.id = 1, .offset = i * 5 + lane, .duration = 100 - lane },
+				PLAIN);
+		/* Equal starts: the longer first, so that a parent precedes its children. */
+		line_event(&line, (struct ev){ .id = 1, .offset = 5000, .duration = 10 + lane },
+			PLAIN);
+		pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	}
+	event_name(&b, 1, "op");
+	assert_int_equal(merge_all(open_plane(&b)), 1005);
+	for (ptrdiff_t i = 0; i < 1000; i++)
+		assert_int_equal(events[i].start_ps, i);
+	for (ptrdiff_t i = 0; i < 5; i++) {
+		check_event(1000 + i, 5000, 5014 - i);
+		assert_int_equal(events[1000 + i].lane, 4 - i);
+	}
+}
+
+/* Lines that XProf derives, and those of other kinds, hold no ops. */
+static void derived_lines(void **state)
+{
+	static const struct {
+		int64_t id;
+		const char *name;
+	} lines[] = { { -559038737, "XLA Ops" }, { 3, "XLA Modules" }, { 4, "Framework Ops" } };
+	(void)state;
+	struct pb b = plane_new("/device:TPU:0");
+	for (int i = 0; i < 3; i++) {
+		struct pb line = line_new(lines[i].id, lines[i].name, 0);
+		line_event(&line, (struct ev){ .id = 1, .offset = 1, .duration = 1 }, PLAIN);
+		pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	}
+	event_name(&b, 1, "op");
+	struct plane *p = open_plane(&b);
+	assert_int_equal(merge_all(p), 0);
+	assert_int_equal(p->lanes[0].class, LANE_OTHER);
+	assert_int_equal(p->lanes[1].class, LANE_MODULES);
+}
+
+static struct str text_stat(int64_t id, const char *text)
+{
+	struct pb b = pb_new(&a);
+	pb_int(&b, XSTAT_METADATA_ID, id);
+	pb_text(&b, XSTAT_STR, text);
+	return pb_done(&b);
+}
+
+/* On GPU the op is (kernel, instruction, program), however the instruction is spelled. */
+static void kernels(void **state)
+{
+	static const char memcpy_details[] = "kind_src:pageable kind_dst:device size:4096 dest:0 x "
+					     "and more words, so that the length takes two bytes: "
+					     "0123456789 0123456789 0123456789 0123456789";
+	(void)state;
+	for (enum spelling how = PLAIN; how < SPELLINGS; how++) {
+		struct pb line = line_new(14, "Stream #14(Kernel)", 0);
+		for (int64_t i = 0; i < 12; i++)
+			line_event(&line,
+				(struct ev){ 1 + i % 2, i * 10, 5,
+					{ stat_of(1, XSTAT_UINT64, 1000 + i, how),
+						stat_of(2, XSTAT_REF, 10 + i / 2 % 2, how),
+						stat_of(3, XSTAT_UINT64, i < 8 ? -5 : 6, how) } },
+				how);
+		line_event(&line, (struct ev){ 3, 200, 5, { text_stat(4, memcpy_details) } }, how);
+		struct pb b = plane_new("/device:GPU:0");
+		pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+		event_name(&b, 1, "gemm");
+		event_name(&b, 2, "split_k");
+		event_name(&b, 3, "MemcpyH2D");
+		stat_name(&b, 1, "correlation_id");
+		stat_name(&b, 2, "hlo_op");
+		stat_name(&b, 3, "program_id");
+		stat_name(&b, 4, "memcpy_details");
+		stat_name(&b, 10, "dot.1");
+		stat_name(&b, 11, "dot.2");
+		struct plane *p = open_plane(&b);
+		assert_int_equal(p->platform, PLATFORM_NVIDIA);
+		assert_int_equal(merge_all(p), 13);
+		assert_int_equal(p->op_count, 9);
+		for (ptrdiff_t i = 0; i < 12; i++) {
+			const struct profile_op *op = &p->ops[events[i].op];
+			assert_int_equal(events[i].correlation, 1000 + i);
+			assert_true(str_eq(op->name, i % 2 ? STR("split_k") : STR("gemm")));
+			assert_true(str_eq(op->hlo_op, i / 2 % 2 ? STR("dot.2") : STR("dot.1")));
+			assert_true(op->program == (i < 8 ? (uint64_t)-5 : 6));
+		}
+		assert_int_equal(events[12].bytes, 4096);
+		assert_int_equal(p->ops[events[12].op].copy, COPY_H2D);
+	}
+}
+
+/* On CPU the ops stand on host threads; every ordinal is a plane of its own. */
+static void cpu_ordinals(void **state)
+{
+	(void)state;
+	struct pb line = line_new(1, "tf_XLAEigen/1", 0), b = plane_new("/host:CPU");
+	for (int64_t i = 0; i < 9; i++)
+		line_event(&line,
+			(struct ev){ 1, i * 10, 5,
+				{ stat_of(1, XSTAT_REF, 9, PLAIN),
+					stat_of(2, XSTAT_INT64, i % 3, PLAIN),
+					stat_of(3, XSTAT_INT64, 40 + i, PLAIN) } },
+			PLAIN);
+	line_event(&line, (struct ev){ .id = 2, .offset = 100, .duration = 1 }, PLAIN);
+	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	event_name(&b, 1, "dot.1");
+	event_name(&b, 2, "ThreadpoolListener::Record");
+	stat_name(&b, 1, "hlo_op");
+	stat_name(&b, 2, "device_ordinal");
+	stat_name(&b, 3, "run_id");
+	stat_name(&b, 9, "dot.1");
+	assert_true(open_bytes(space_of(&b)));
+	assert_int_equal(profile.plane_count, 4);
+	for (ptrdiff_t i = 0; i < 3; i++) {
+		struct plane *p = &profile.planes[1 + i];
+		assert_int_equal(p->platform, PLATFORM_CPU);
+		assert_int_equal(p->ordinal, i);
+		assert_int_equal(merge_all(p), 3);
+		check_event(1, (i + 3) * 10, (i + 3) * 10 + 5);
+		assert_int_equal(events[2].run, 46 + i);
+	}
+}
+
+/* Offsets and durations at the ends of their range neither wrap nor trap. */
+static void hostile_times(void **state)
+{
+	static const int64_t values[] = { INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX / 4,
+		INT64_MAX / 2, INT64_MAX };
+	const int n = sizeof(values) / sizeof(values[0]);
+	(void)state;
+	for (int t = 0; t < n; t++) {
+		struct pb line = line_new(1, "XLA Ops", values[t]);
+		for (int i = 0; i < n * n; i++)
+			line_event(&line,
+				(struct ev){ 1, values[i / n], values[i % n],
+					{ stat_of(i % 2 ? 5 : 9, XSTAT_INT64, values[i % n], PLAIN),
+						stat_of(200, XSTAT_INT64, values[i / n], PLAIN) } },
+				PLAIN);
+		struct pb b = tpu_plane(&line);
+		assert_int_equal(merge_all(open_plane(&b)), n * n);
+		for (int i = 0; i < n * n; i++) {
+			assert_true(events[i].end_ps >= events[i].start_ps);
+			assert_true(events[i].end_ps <= INT64_MAX / 2);
+			assert_true(events[i].start_ps >= -(INT64_MAX / 4));
+		}
+	}
+}
+
+/* Markers and host events: any stat, of any type, and classes that are skipped undecoded. */
+static void cursors(void **state)
+{
+	static const char name_text[] = "some text";
+	(void)state;
+	struct pb real = pb_new(&a), line = line_new(1, "python", 1);
+	pb_int(&real, XSTAT_METADATA_ID, 2);
+	pb_varint(&real, XSTAT_DOUBLE << 3 | WIRE_I64);
+	double half = 0.5;
+	char bits[8];
+	memcpy(bits, &half, 8); /* little-endian machines only, as everywhere in these tests */
+	pb_raw(&real, (struct str){ bits, 8 });
+	for (enum spelling how = PLAIN; how < SPELLINGS; how++)
+		line_event(&line,
+			(struct ev){ 1, 10 * how, 3,
+				{ stat_of(1, XSTAT_INT64, 40 + how, how), pb_done(&real),
+					text_stat(3, name_text) } },
+			how);
+	line_event(&line, (struct ev){ .id = 2, .offset = 90, .duration = 1 }, PLAIN);
+	struct pb b = plane_new("/host:CPU");
+	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	event_name(&b, 1, "MemoryAllocation");
+	event_name(&b, 2, "something else");
+	stat_name(&b, 1, "bytes_allocated");
+	stat_name(&b, 2, "fragmentation");
+	stat_name(&b, 3, "allocator_name");
+	struct plane *p = open_plane(&b);
+	struct cursor *c = cursor_new(p, &p->lanes[0], UINT64_MAX, &a);
+	struct event *e = arena_make(&a, struct event, 1);
+	cursor_only(c, 1u << HOST_ALLOCATOR);
+	for (enum spelling how = PLAIN; how < SPELLINGS; how++) {
+		assert_true(cursor_next(c, e));
+		assert_int_equal(e->start_ps, 1000 + 10 * (int)how);
+		assert_int_equal(e->end_ps - e->start_ps, 3);
+		assert_int_equal(e->stats.at[STAT_BYTES_ALLOCATED].i64, 40 + (int)how);
+		assert_true(e->stats.at[STAT_FRAGMENTATION].real == half);
+		assert_true(str_eq(e->stats.at[STAT_ALLOCATOR_NAME].text, STR("some text")));
+	}
+	assert_false(cursor_next(c, e));
+	assert_true(cursor_end(c, &err));
+}
+
+/* Device offset against the line's clock: the host's clock is ahead by the median difference. */
+static void clock_shift(void **state)
+{
+	(void)state;
+	struct pb line = line_new(1, "XLA Ops", 1);
+	for (int64_t i = 0; i < 9; i++)
+		line_event(&line,
+			(struct ev){ 1, i * 100, 5,
+				{ stat_of(5, XSTAT_UINT64, i * 100 + (i == 4 ? 99 : 7), PLAIN),
+					stat_of(200, XSTAT_UINT64, 5, PLAIN) } },
+			PLAIN);
+	struct pb b = tpu_plane(&line);
+	struct plane *p = open_plane(&b);
+	assert_int_equal(p->host_shift_ps, 993);
+	assert_int_equal(merge_all(p), 9);
+	check_event(0, 7, 12);
+}
+
+/* Everything that can be read from a file that opened; false when some of it is damaged. */
+static bool read_all(void)
+{
+	struct event *e = arena_make(&a, struct event, 1);
+	for (ptrdiff_t i = 0; i < profile.plane_count; i++) {
+		struct plane *p = &profile.planes[i];
+		if (p->class == PLANE_DEVICE && merge_all(p) < 0)
+			return false;
+		for (ptrdiff_t k = 0; k < p->lane_count; k++) {
+			struct cursor *c = cursor_new(p, &p->lanes[k], UINT64_MAX, &a);
+			while (cursor_next(c, e))
+				;
+			if (!cursor_end(c, &err))
+				return false;
+		}
+	}
+	return true;
+}
+
+static struct str small_space(void)
+{
+	struct pb line = line_new(1, "XLA Ops", 2), host = line_new(2, "python", 0);
+	for (int64_t i = 0; i < 4; i++)
+		line_event(&line,
+			(struct ev){ 1, i * 1000, 50,
+				{ stat_of(5, XSTAT_UINT64, (i + 1) << 40, PLAIN),
+					stat_of(200, XSTAT_INT64, 60, PLAIN) } },
+			(enum spelling)i);
+	line_event(&host, (struct ev){ 1, 1, 2, { text_stat(5, "text") } }, PLAIN);
+	struct pb b = tpu_plane(&line), c = plane_new("/host:CPU"), space = pb_new(&a);
+	pb_bytes(&c, XPLANE_LINES, pb_done(&host));
+	event_name(&c, 1, "end: dot");
+	stat_name(&c, 5, "allocator_name");
+	pb_bytes(&space, XSPACE_PLANES, pb_done(&b));
+	pb_bytes(&space, XSPACE_PLANES, pb_done(&c));
+	return pb_done(&space);
+}
+
+/* Cut at every length: an error that says where, or whole planes of what is there. */
+static void truncation(void **state)
+{
+	(void)state;
+	struct str whole = small_space();
+	int opened = 0;
+	assert_true(open_bytes(whole) && read_all());
+	for (ptrdiff_t len = 0; len < whole.len; len++) {
+		err = (struct diag){ .id = DIAG_NONE };
+		if (open_bytes(str_head(whole, len)) && read_all()) {
+			assert_int_equal(profile.plane_count, 1);
+			opened++;
+		} else {
+			assert_int_not_equal(err.id, DIAG_NONE);
+			assert_true(err.text[0]);
+		}
+	}
+	assert_int_equal(opened, 1); /* just behind the first plane */
+}
+
+/* One byte changed, each in turn: never more than an error. */
+static void damage(void **state)
+{
+	static const unsigned char changes[] = { 0x01, 0x07, 0x08, 0x20, 0x80, 0xff };
+	(void)state;
+	struct str whole = small_space();
+	char *bytes = malloc((size_t)whole.len);
+	assert_non_null(bytes);
+	for (ptrdiff_t at = 0; at < whole.len; at++)
+		for (size_t k = 0; k < sizeof(changes); k++) {
+			struct arena scratch = a;
+			memcpy(bytes, whole.p, (size_t)whole.len);
+			bytes[at] = (char)(bytes[at] ^ changes[k]);
+			err = (struct diag){ .id = DIAG_NONE };
+			if (!open_bytes((struct str){ bytes, whole.len }) || !read_all())
+				assert_true(err.id != DIAG_NONE && err.text[0]);
+			a = scratch;
+		}
+	free(bytes);
+}
+
+/* The byte that an error names is that of the file. */
+static void error_offset(void **state)
+{
+	(void)state;
+	struct pb line = line_new(1, "XLA Ops", 0);
+	for (int64_t i = 0; i < 1100; i++) /* more than opening looks at */
+		line_event(&line, (struct ev){ .id = 1, .offset = i, .duration = 1 }, PLAIN);
+	pb_bytes(&line, XLINE_EVENTS, STR("\x08\x01\x10\x02\x18\xff"));
+	line_event(&line, (struct ev){ .id = 1, .offset = 99, .duration = 1 }, PLAIN);
+	struct pb b = tpu_plane(&line);
+	struct str bytes = space_of(&b);
+	ptrdiff_t at = str_find(bytes, STR("\x08\x01\x10\x02\x18\xff"));
+	struct plane *p = open_plane(&b);
+	assert_int_equal(merge_all(p), -1);
+	assert_true(str_contains(str_from(err.text),
+		arena_fmt(&a, "XEvent at byte %td: a number runs past the end", at + 4)));
+	assert_true(str_contains(str_from(err.text), STR("/device:TPU:0")));
+}
+
+static void refused(void **state)
+{
+	(void)state;
+	assert_false(open_bytes(STR("")));
+	assert_int_equal(err.id, DIAG_XPLANE);
+	assert_false(open_bytes(STR("\x08\x01")));
+	assert_int_equal(err.id, DIAG_WIRE);
+}
+
+#define CASE(f) cmocka_unit_test_setup(f, clear)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(spellings),
+		CASE(parts),
+		CASE(unknown_names_and_aggregates),
+		CASE(hashed_ids),
+		CASE(disorder),
+		CASE(lanes_in_one_order),
+		CASE(derived_lines),
+		CASE(kernels),
+		CASE(cpu_ordinals),
+		CASE(hostile_times),
+		CASE(cursors),
+		CASE(clock_shift),
+		CASE(truncation),
+		CASE(damage),
+		CASE(error_offset),
+		CASE(refused),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
