@@ -62,7 +62,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 # ---- building -----------------------------------------------------------------------------------
 
 .PHONY: all deps demo test unit golden fuzz fuzz-corpus bench docs lint check-layers check-headers \
-	check-style check-format format tidy coverage install uninstall dist clean help \
+	check-style check-calls check-format format tidy coverage install uninstall dist clean help \
 	run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -152,7 +152,7 @@ run-coverage: all $(UNIT)
 
 # ---- keeping the house --------------------------------------------------------------------------
 
-lint: check-layers check-headers check-style check-format ## all the checks below
+lint: check-layers check-headers check-calls check-style check-format ## all the checks below
 
 check-layers: ## no folder includes one to its right (tests/layers.txt)
 	$(Q)awk -f tests/layers.awk tests/layers.txt $(SRC) $(HDR)
@@ -162,6 +162,10 @@ $(O)/%.h.ok: %.h $(HDR)
 	@mkdir -p $(@D)
 	$(Q)printf '#include "%s"\n' $< | $(COMPILE) -Werror -fsyntax-only -x c -
 	@touch $@
+
+# The program that reads hostile profiles opens no connection and starts no other program.
+check-calls: $(CMD) $(LIB) ## no object calls the network or another program
+	$(Q)! nm -u $^ | grep -wE 'socket|socketpair|connect|bind|listen|accept|sendto|recvfrom|getaddrinfo|exec[lv]p?e?|posix_spawnp?|system|popen|dlopen'
 
 check-style: ## banned calls, function length, line width, blanks
 	$(Q)LC_ALL=C awk -f tests/style.awk $(SRC) $(HDR) $(wildcard tests/unit/*.[ch] \

@@ -30,7 +30,7 @@ bool op_kind_is_collective(enum op_kind k)
 	return k >= KIND_ALL_GATHER && k <= KIND_BROADCAST;
 }
 
-/* Source: xla_data.proto's PrimitiveType (facts/xplane.md 2.3).  Types without bits have 0. */
+/* Source: xla_data.proto's PrimitiveType.  Types without bits have 0. */
 static const struct {
 	struct str name;
 	int bits;

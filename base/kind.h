@@ -58,7 +58,7 @@ struct str op_kind_name(enum op_kind k);
 enum activity op_kind_activity(enum op_kind k);
 bool op_kind_is_collective(enum op_kind k); /* all-gather .. permute, broadcast */
 
-/* XLA's PrimitiveType numbers (facts/xplane.md 2.3). */
+/* XLA's PrimitiveType numbers. */
 enum dtype {
 	DTYPE_INVALID = 0,
 	DTYPE_PRED = 1,

@@ -1,13 +1,14 @@
 /*
  * Threads over slots, processes over jobs.  See task.h.
  *
- * A worker process and the parent share one socket pair.  The parent sends an index, the worker
- * answers with a frame, and only then gets the next index:
+ * A worker process and the parent share two pipes (no socket: the program makes none, for any
+ * purpose).  The parent sends an index, the worker answers with a frame, and only then gets the
+ * next index:
  *
  *     parent -> worker   int64 index
  *     worker -> parent   int64 index, int64 length, bytes
  *
- * A worker whose socket ends has died; waitpid says how, and the job it was on is lost with that
+ * A worker whose pipe ends has died; waitpid says how, and the job it was on is lost with that
  * reason.  A worker whose parent has died sees the same end and leaves.
  *
  * Results that must wait for an earlier one are kept on the heap and not in an arena, since they
@@ -27,7 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,7 +104,8 @@ struct frame {
 
 struct worker {
 	pid_t pid;
-	int fd;		   /* -1: not running */
+	int answers;	   /* read from the worker; -1: not running */
+	int jobs;	   /* written to it */
 	ptrdiff_t job;	   /* -1: idle */
 	struct frame head; /* of the answer being read */
 	ptrdiff_t have;	   /* bytes of frame and answer read so far */
@@ -121,10 +122,10 @@ struct pool {
 	int wanted; /* workers to have while there are jobs left */
 };
 
-static bool recv_all(int fd, void *to, size_t len)
+static bool read_all(int fd, void *to, size_t len)
 {
 	for (char *p = to; len;) {
-		ssize_t n = recv(fd, p, len, 0);
+		ssize_t n = read(fd, p, len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -135,11 +136,11 @@ static bool recv_all(int fd, void *to, size_t len)
 	return true;
 }
 
-/* Without SIGPIPE: a peer that died is found by reading. */
-static bool send_all(int fd, const void *from, size_t len)
+/* SIGPIPE is ignored meanwhile: a peer that died is found by reading. */
+static bool write_all(int fd, const void *from, size_t len)
 {
 	for (const char *p = from; len;) {
-		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
+		ssize_t n = write(fd, p, len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -151,54 +152,84 @@ static bool send_all(int fd, const void *from, size_t len)
 }
 
 /* The whole life of a worker process. */
-static _Noreturn void serve(const struct pool *p, int fd)
+static _Noreturn void serve(const struct pool *p, int jobs, int answers)
 {
 	struct arena keep = arena_new(ARENA_RUN_BYTES);
 	int64_t index;
-	while (recv_all(fd, &index, sizeof(index))) {
+	while (read_all(jobs, &index, sizeof(index))) {
 		struct str bytes = p->job(p->arg, (ptrdiff_t)index, &keep);
 		struct frame head = { index, bytes.len };
-		if (!send_all(fd, &head, sizeof(head)) || !send_all(fd, bytes.p, (size_t)bytes.len))
+		if (!write_all(answers, &head, sizeof(head)) ||
+			!write_all(answers, bytes.p, (size_t)bytes.len))
 			break;
 		arena_clear(&keep);
 	}
 	_exit(0);
 }
 
+static void pipe_close(const int ends[2])
+{
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Both pipes or none; errno says why not. */
+static bool pipes_open(int jobs[2], int answers[2])
+{
+	if (pipe(jobs))
+		return false;
+	if (!pipe(answers))
+		return true;
+	int why = errno;
+	pipe_close(jobs);
+	errno = why;
+	return false;
+}
+
+/* The parent's ends of all workers: were they to stay open in one, none would see it die. */
+static void parent_ends_close(const struct pool *p)
+{
+	for (int i = 0; i < TASK_MAX; i++)
+		if (p->workers[i].answers >= 0) {
+			close(p->workers[i].answers);
+			close(p->workers[i].jobs);
+		}
+}
+
 static bool worker_start(struct pool *p, struct worker *w)
 {
-	int pair[2];
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+	int jobs[2], answers[2];
+	if (!pipes_open(jobs, answers))
 		return false;
 	pid_t pid = fork();
 	if (pid < 0) {
 		int why = errno;
-		close(pair[0]);
-		close(pair[1]);
+		pipe_close(jobs);
+		pipe_close(answers);
 		errno = why;
 		return false;
 	}
 	if (!pid) {
-		/* The parent's ends: were they to stay open here, no worker would see it die. */
-		close(pair[0]);
-		for (int i = 0; i < TASK_MAX; i++)
-			if (p->workers[i].fd >= 0)
-				close(p->workers[i].fd);
-		serve(p, pair[1]);
+		close(jobs[1]);
+		close(answers[0]);
+		parent_ends_close(p);
+		serve(p, jobs[0], answers[1]);
 	}
-	close(pair[1]);
-	*w = (struct worker){ .pid = pid, .fd = pair[0], .job = -1 };
+	close(jobs[0]);
+	close(answers[1]);
+	*w = (struct worker){ .pid = pid, .answers = answers[0], .jobs = jobs[1], .job = -1 };
 	return true;
 }
 
 static int worker_reap(struct worker *w)
 {
 	int status = 0;
-	close(w->fd);
+	close(w->jobs);
+	close(w->answers);
 	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	free(w->bytes);
-	*w = (struct worker){ .fd = -1, .job = -1 };
+	*w = (struct worker){ .answers = -1, .job = -1 };
 	return status;
 }
 
@@ -281,7 +312,7 @@ static void worker_read(struct pool *p, struct worker *w)
 	bool in_head = w->have < head;
 	char *to = in_head ? (char *)&w->head + w->have : w->bytes + (w->have - head);
 	ptrdiff_t room = in_head ? head - w->have : head + (ptrdiff_t)w->head.len - w->have;
-	ssize_t n = recv(w->fd, to, (size_t)room, 0);
+	ssize_t n = read(w->answers, to, (size_t)room);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n <= 0) {
@@ -310,7 +341,7 @@ static bool hand_out(struct pool *p)
 	for (int i = 0; i < p->wanted; i++) {
 		struct worker *w = &p->workers[i];
 		/* One that cannot be started is tried again after the next answer. */
-		if (w->fd < 0 && (!may_hand_out(p) || !worker_start(p, w)))
+		if (w->answers < 0 && (!may_hand_out(p) || !worker_start(p, w)))
 			continue;
 		running++;
 		if (w->job >= 0 || !may_hand_out(p))
@@ -318,7 +349,7 @@ static bool hand_out(struct pool *p)
 		int64_t index = p->next;
 		w->job = p->next++;
 		/* If it fails the worker is dead, and its end of file comes next. */
-		send_all(w->fd, &index, sizeof(index));
+		write_all(w->jobs, &index, sizeof(index));
 	}
 	return running > 0;
 }
@@ -327,7 +358,7 @@ static void wait_for_answers(struct pool *p)
 {
 	struct pollfd polls[TASK_MAX];
 	for (int i = 0; i < TASK_MAX; i++)
-		polls[i] = (struct pollfd){ .fd = p->workers[i].fd, .events = POLLIN };
+		polls[i] = (struct pollfd){ .fd = p->workers[i].answers, .events = POLLIN };
 	if (poll(polls, TASK_MAX, -1) < 0)
 		return;
 	for (int i = 0; i < TASK_MAX; i++)
@@ -363,11 +394,14 @@ bool task_processes(
 	if (p->wanted > count)
 		p->wanted = (int)count;
 	for (int i = 0; i < TASK_MAX; i++)
-		p->workers[i] = (struct worker){ .fd = -1, .job = -1 };
+		p->workers[i] = (struct worker){ .answers = -1, .job = -1 };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	sigaction(SIGPIPE, &ignore, &before);
 	bool ok = pool_run(p, err);
 	for (int i = 0; i < TASK_MAX; i++)
-		if (p->workers[i].fd >= 0)
+		if (p->workers[i].answers >= 0)
 			worker_reap(&p->workers[i]);
+	sigaction(SIGPIPE, &before, NULL);
 	free(results);
 	free(p);
 	return ok;

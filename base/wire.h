@@ -9,7 +9,7 @@
  * refuse or skip (wire_field.type says which it was); groups are refused; the last scalar wins.
  * Lengths are 64-bit and compared before they are added.
  *
- * Source: the public protobuf encoding description; facts/xplane.md 1-2 for the messages.
+ * Source: the public protobuf encoding description.
  */
 #ifndef BASE_WIRE_H
 #define BASE_WIRE_H

@@ -113,10 +113,12 @@ static struct str machine_text(const struct report *r, struct arena *keep)
 	double chips = fact_real(r, STR("chips"));
 	if (chip.len)
 		add_chip(o, chip);
-	else if (platform.len)
+	else if (str_eq(platform, STR("cpu")))
+		out_z(o, "CPU devices");
+	else if (platform.len && !str_eq(platform, STR("unknown")))
 		out_fmt(o, "unrecognised %.*s chip", STR_ARG(platform));
 	else
-		out_z(o, "unrecognised chip");
+		out_z(o, "no device ops");
 	if (chips > 0)
 		out_fmt(o, " x%.0f", chips);
 	return out_text(o);
