@@ -1,11 +1,13 @@
 /* Bump allocation from reserved address space.  See arena.h. */
 #include "base/arena.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
@@ -85,7 +87,9 @@ static void asan_close(struct arena *a)
 /* Kept by arena_clear: an arena used again at once should not fault its first pages in again. */
 #define ARENA_KEPT_BYTES ((ptrdiff_t)1 << 20)
 /* Below this a reservation is not worth halving further: the address space is gone. */
-#define ARENA_LEAST_BYTES ((ptrdiff_t)1 << 20)
+#define ARENA_LEAST_BYTES ((ptrdiff_t)8 << 20)
+/* Arenas that a limited address space should have room for. */
+#define ARENA_SHARES 64
 
 static void full_default(ptrdiff_t bytes)
 {
@@ -106,20 +110,36 @@ static _Noreturn void full(const struct arena *a)
 	abort();
 }
 
+static _Atomic ptrdiff_t reserved; /* by all arenas there are */
+
+/* `bytes`, or the share of a limited address space if that is less. */
+static ptrdiff_t share_of(ptrdiff_t bytes)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return bytes;
+	rlim_t share = limit.rlim_cur / ARENA_SHARES;
+	if (share < (rlim_t)ARENA_LEAST_BYTES)
+		share = (rlim_t)ARENA_LEAST_BYTES;
+	share -= share % 4096;
+	return (rlim_t)bytes > share ? (ptrdiff_t)share : bytes;
+}
+
 struct arena arena_new(ptrdiff_t bytes)
 {
-	for (ptrdiff_t n = bytes; n > 0; n /= 2) {
+	ptrdiff_t least = bytes < ARENA_LEAST_BYTES ? bytes : ARENA_LEAST_BYTES;
+	for (ptrdiff_t n = share_of(bytes); n >= least; n /= 2) {
 		void *p = mmap(NULL, (size_t)n, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (p != MAP_FAILED) {
 			struct arena a = { p, (char *)p + n, p };
+			reserved += n;
 			asan_open(&a);
 			return a;
 		}
-		if (n <= ARENA_LEAST_BYTES)
-			break;
 	}
-	return (struct arena){ NULL, NULL, NULL };
+	on_full(reserved);
+	abort();
 }
 
 void arena_clear(struct arena *a)
@@ -139,6 +159,7 @@ void arena_free(struct arena *a)
 	if (a->base) {
 		asan_close(a);
 		munmap(a->base, (size_t)(a->end - a->base));
+		reserved -= a->end - a->base;
 	}
 	*a = (struct arena){ NULL, NULL, NULL };
 }

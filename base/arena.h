@@ -7,6 +7,9 @@
  * must not return (cmd/ ends the run of that one profile).
  *
  * Address space is reserved up front and committed by touching it, so a large cap costs nothing.
+ * Where it is rationed (`ulimit -v`) an arena gets at most 1/64 of the ration, so that the first
+ * ones leave room for those of all devices and threads; a reservation that fails is halved, down
+ * to 8 MiB, below which the process is out of memory.
  * Under ASan every allocation is followed by a poisoned red zone.
  *
  * Refuses: freeing one object, resizing in place, sharing between threads (one arena a task).
@@ -53,7 +56,10 @@ void *arena_grow(struct arena *a, void **items, ptrdiff_t *count, ptrdiff_t *cap
 	(arena_grow((a), (void **)&(items), &(count), &(cap), (ptrdiff_t)sizeof(*(items))),        \
 		&(items)[(count)-1])
 
-/* Called when an arena is full, with its size in bytes.  Must not return. */
+/*
+ * Called, on any thread, when an arena is full, with its size in bytes; or when none can be had,
+ * with what all of them have reserved.  Must not return.
+ */
 typedef void arena_full_fn(ptrdiff_t bytes);
 void arena_on_full(arena_full_fn *handler);
 

@@ -269,9 +269,11 @@ static void say_why(char *why, size_t size, int status)
 /* The worker is gone, or must go: its job is lost with the reason. */
 static void worker_lost(struct pool *p, struct worker *w, const char *because)
 {
-	struct job_result result = { .ok = false };
+	struct job_result result = { .ok = false, .status = -1 };
 	ptrdiff_t job = w->job;
 	int status = worker_reap(w);
+	if (!because && WIFEXITED(status))
+		result.status = WEXITSTATUS(status);
 	if (because)
 		snprintf(result.why, sizeof(result.why), "%s", because);
 	else
@@ -297,8 +299,10 @@ static bool frame_begin(struct worker *w)
 
 static void frame_end(struct pool *p, struct worker *w)
 {
-	struct job_result result = { .ok = true, .bytes = { w->bytes, (ptrdiff_t)w->head.len } };
 	ptrdiff_t job = w->job;
+	struct job_result result = {
+		.ok = true, .status = -1, .bytes = { w->bytes, (ptrdiff_t)w->head.len }
+	};
 	w->bytes = NULL;
 	w->have = 0;
 	w->job = -1;

@@ -1,8 +1,7 @@
 /* Judging profiles, each for itself.  See batch.h. */
 #include "cmd/batch.h"
 
-#include <pthread.h>
-#include <setjmp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,7 +47,7 @@ static struct str shown_path(struct str path, struct arena *keep)
 
 /* ---- one job --------------------------------------------------------------------------------- */
 
-/* What one job needs, in one place that outlives a jump out of it. */
+/* What one job needs. */
 struct work {
 	struct crew *crew;
 	const struct job *job;
@@ -126,47 +125,51 @@ static void judge_run(struct work *w)
 
 /* ---- memory that runs out -------------------------------------------------------------------- */
 
-static jmp_buf escape;
-static pthread_t guarded;
-static ptrdiff_t full_bytes; /* how large the arena was */
+/*
+ * It runs out on any of several threads, in the middle of anything, so there is no way back: the
+ * process ends.  A worker tells its parent how much there was by the status it ends with, this plus
+ * the MiB's logarithm; statuses of sanitizers and shells lie elsewhere.
+ */
+enum { FULL_STATUS = 64, FULL_STATUSES = 32 };
 
-/* Another thread cannot jump out of this one's work; then the program ends with the reason. */
-static void on_full(ptrdiff_t bytes)
+static void set_full(struct diag *err, struct str shown, ptrdiff_t bytes)
 {
-	if (!pthread_equal(pthread_self(), guarded))
-		end_when_full(bytes);
-	full_bytes = bytes;
-	longjmp(escape, 1);
-}
-
-/* The engine may be in the middle of a statement: it is left behind, and the next job makes one. */
-static void give_up(struct work *w)
-{
-	struct diag err;
-	diag_set(&err, DIAG_LIMIT,
+	diag_set(err, DIAG_LIMIT,
 		"%.*s: its names, ops and steps need more than the %td MiB that could be had for "
 		"them; capture fewer steps, or give the process more memory",
-		STR_ARG(w->job->shown), full_bytes >> 20);
-	w->crew->engine = NULL;
-	w->set.count = 0;
-	run_close(&w->part);
-	run_close(&w->all);
-	add_error(w, w->job->shown, &err);
+		STR_ARG(shown), bytes >> 20);
+}
+
+static void end_worker(ptrdiff_t bytes)
+{
+	int status = FULL_STATUS;
+	for (ptrdiff_t mib = bytes >> 20; mib > 1 && status < FULL_STATUS + FULL_STATUSES - 1;
+		mib /= 2)
+		status++;
+	_exit(status);
+}
+
+static struct str only; /* the one profile of this process */
+
+static void end_alone(ptrdiff_t bytes)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	struct diag err;
+	while (atomic_flag_test_and_set(&said))
+		pause(); /* another thread is about to end the process */
+	set_full(&err, only, bytes);
+	print_error(&err);
+	_exit(STATUS_PROFILE);
 }
 
 static void work_run(struct work *w)
 {
-	guarded = pthread_self();
-	arena_on_full(on_full);
 	w->scratch = arena_new(ARENA_RUN_BYTES);
 	if (w->job->error)
 		add_error(w, w->job->shown, w->job->error);
-	else if (setjmp(escape))
-		give_up(w);
 	else
 		judge_run(w);
 	arena_free(&w->scratch);
-	arena_on_full(end_when_full);
 }
 
 /* ---- several, in worker processes ------------------------------------------------------------ */
@@ -177,6 +180,7 @@ static struct str job_run(void *arg, ptrdiff_t index, struct arena *keep)
 	struct work *w = arena_make(keep, struct work, 1);
 	struct out *o = out_memory(keep);
 	struct diag err;
+	arena_on_full(end_worker);
 	*w = (struct work){ .crew = crew, .job = &crew->jobs[index], .keep = keep };
 	work_run(w);
 	w->set.tool_version = STR(ROOFLINT_VERSION);
@@ -185,14 +189,16 @@ static struct str job_run(void *arg, ptrdiff_t index, struct arena *keep)
 	return out_text(o);
 }
 
-static void add_lost(struct crew *crew, struct str shown, enum diag_id id, const char *why)
+static void set_lost(struct diag *err, struct str shown, const struct job_result *result)
 {
-	struct diag err;
-	diag_set(&err, id,
-		"%.*s: the process that judged it was lost (%s); the other profiles are judged",
-		STR_ARG(shown), why);
-	report_error(&err, shown, crew->batch->rules->name, crew->keep,
-		arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap));
+	int full = result->status - FULL_STATUS;
+	if (full >= 0 && full < FULL_STATUSES)
+		set_full(err, shown, (ptrdiff_t)1 << (20 + full));
+	else
+		diag_set(err, DIAG_WORKER,
+			"%.*s: the process that judged it was lost (%s); the other profiles are "
+			"judged",
+			STR_ARG(shown), result->ok ? "its answer cannot be read" : result->why);
 }
 
 static void take_answer(struct crew *crew, ptrdiff_t index, const struct job_result *result)
@@ -200,12 +206,11 @@ static void take_answer(struct crew *crew, ptrdiff_t index, const struct job_res
 	struct report_set set = { 0 };
 	struct diag err;
 	struct str shown = crew->jobs[index].shown;
-	if (!result->ok) {
-		add_lost(crew, shown, DIAG_WORKER, result->why);
-		return;
-	}
-	if (!report_json_read(STR("worker"), result->bytes, crew->keep, &set, &err)) {
-		add_lost(crew, shown, DIAG_WORKER, "its answer cannot be read");
+	if (!result->ok ||
+		!report_json_read(STR("worker"), result->bytes, crew->keep, &set, &err)) {
+		set_lost(&err, shown, result);
+		report_error(&err, shown, crew->batch->rules->name, crew->keep,
+			arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap));
 		return;
 	}
 	for (ptrdiff_t i = 0; i < set.count; i++)
@@ -270,8 +275,11 @@ static void sort_jobs(struct crew *crew)
 static bool run_alone(struct crew *crew)
 {
 	struct work *w = arena_make(crew->keep, struct work, 1);
+	only = crew->jobs[0].shown;
+	arena_on_full(end_alone);
 	*w = (struct work){ .crew = crew, .job = &crew->jobs[0], .keep = crew->keep };
 	work_run(w);
+	arena_on_full(end_when_full);
 	*crew->set = w->set;
 	engine_free(crew->engine);
 	arena_free(&crew->engine_keep);

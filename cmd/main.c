@@ -13,8 +13,10 @@
 
 const struct command *const commands[] = {
 	&check_command,
+	&render_command,
 	&query_command,
 	&tables_command,
+	&hlo_command,
 	&hardware_command,
 	&rules_command,
 	&explain_command,

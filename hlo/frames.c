@@ -6,21 +6,6 @@
  */
 #include "hlo/internal.h"
 
-struct location {
-	int64_t file, function, line;
-};
-
-struct frame {
-	int64_t location, parent;
-};
-
-struct hlo_frames {
-	struct str *files, *functions;
-	struct location *locations;
-	struct frame *frames;
-	ptrdiff_t file_count, function_count, location_count, frame_count;
-};
-
 static bool read_file(struct reader *r, const struct wire_field *f, void *into)
 {
 	struct hlo_frames *frames = into;
@@ -36,9 +21,9 @@ static bool read_function(struct reader *r, const struct wire_field *f, void *in
 }
 
 static const struct read_rule location_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct location, file), NULL },
-	[2] = { READ_INT, READ_AT(struct location, function), NULL },
-	[3] = { READ_INT, READ_AT(struct location, line), NULL },
+	[1] = { READ_INT, READ_AT(struct frame_location, file), NULL },
+	[2] = { READ_INT, READ_AT(struct frame_location, function), NULL },
+	[3] = { READ_INT, READ_AT(struct frame_location, line), NULL },
 };
 READ_TABLE(location_table, "FileLocation");
 
@@ -90,7 +75,7 @@ static struct hlo_source location_source(const struct hlo_frames *f, int64_t id)
 {
 	if (id < 1 || id > f->location_count)
 		return (struct hlo_source){ 0 };
-	const struct location *l = &f->locations[id - 1];
+	const struct frame_location *l = &f->locations[id - 1];
 	return (struct hlo_source){ string_at(f->files, f->file_count, l->file), l->line,
 		string_at(f->functions, f->function_count, l->function) };
 }

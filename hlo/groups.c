@@ -12,10 +12,7 @@
 #include "hlo/internal.h"
 #include "hlo/size.h"
 
-/* Meshes have a handful of axes; a transposition has as many. */
-enum { MAX_AXES = 64 };
-
-static void note_group(struct hlo_replica_groups *g, int64_t size)
+void groups_note(struct hlo_replica_groups *g, int64_t size)
 {
 	g->uniform = !g->group_count || (g->uniform && size == g->group_size);
 	g->group_count++;
@@ -53,7 +50,7 @@ bool read_replica_group(struct reader *r, const struct wire_field *f, void *into
 	struct hlo_replica_groups *g = into;
 	g->present = true;
 	if (g->group_count) {
-		note_group(g, count_ids(f->bytes));
+		groups_note(g, count_ids(f->bytes));
 		return true;
 	}
 	struct replica_group first = { 0 };
@@ -63,7 +60,7 @@ bool read_replica_group(struct reader *r, const struct wire_field *f, void *into
 		return read_refuse(r, f->bytes, group_table.message, "the group is too large");
 	g->first = first.ids;
 	if (first.ids.count)
-		note_group(g, first.ids.count);
+		groups_note(g, first.ids.count);
 	return true;
 }
 
@@ -115,7 +112,7 @@ static int64_t iota_at(const struct iota *x, int64_t k)
 }
 
 static int64_t *first_new(
-	struct reader *r, struct hlo_replica_groups *g, int64_t groups, int64_t size)
+	struct arena *keep, struct hlo_replica_groups *g, int64_t groups, int64_t size)
 {
 	*g = (struct hlo_replica_groups){ .present = true,
 		.uniform = true,
@@ -123,15 +120,14 @@ static int64_t *first_new(
 		.group_size = size,
 		.ids = size_mul(groups, size) };
 	g->first.count = (ptrdiff_t)size;
-	g->first.items = arena_make(r->keep, int64_t, (ptrdiff_t)size);
+	g->first.items = arena_make(keep, int64_t, (ptrdiff_t)size);
 	return g->first.items;
 }
 
 /* A list that contradicts itself costs the group's size, not the module. */
-static bool unreadable(struct hlo_replica_groups *g)
+static void unreadable(struct hlo_replica_groups *g)
 {
 	*g = (struct hlo_replica_groups){ .present = true, .unreadable = true };
-	return true;
 }
 
 struct iota_proto {
@@ -152,17 +148,25 @@ static bool groups_fit(int64_t groups, int64_t size, int64_t total)
 	return groups > 0 && size > 0 && size <= HLO_MAX_GROUP && size_mul(groups, size) == total;
 }
 
+void groups_of_iota(struct hlo_replica_groups *g, int64_t groups, int64_t size,
+	const struct hlo_dims *dims, const struct hlo_dims *perm, struct arena *keep)
+{
+	struct iota x;
+	if (!iota_init(&x, dims, perm) || !groups_fit(groups, size, x.total)) {
+		unreadable(g);
+		return;
+	}
+	int64_t *first = first_new(keep, g, groups, size);
+	for (int64_t k = 0; k < size; k++)
+		first[k] = iota_at(&x, k);
+}
+
 bool read_iota_groups(struct reader *r, const struct wire_field *f, void *into)
 {
 	struct iota_proto p = { 0 };
-	struct iota x;
 	if (!read_message(r, &iota_table, f->bytes, &p))
 		return false;
-	if (!iota_init(&x, &p.dims, &p.perm) || !groups_fit(p.groups, p.size, x.total))
-		return unreadable(into);
-	int64_t *first = first_new(r, into, p.groups, p.size);
-	for (int64_t k = 0; k < p.size; k++)
-		first[k] = iota_at(&x, k);
+	groups_of_iota(into, p.groups, p.size, &p.dims, &p.perm, r->keep);
 	return true;
 }
 
@@ -178,20 +182,6 @@ bool read_device_list(struct reader *r, const struct wire_field *f, void *into)
 	return read_message(r, &list_table, f->bytes, into);
 }
 
-/* An axis or a part of one: indices that are `stride` apart in the mesh's order. */
-struct axis {
-	int64_t size, stride;
-};
-
-struct mesh {
-	int64_t sizes[MAX_AXES];
-	ptrdiff_t axis_count;
-	struct hlo_dims device_ids, reshape, perm;
-	struct axis over[MAX_AXES]; /* what the groups run over, major first */
-	ptrdiff_t over_count;
-	bool bad;
-};
-
 struct mesh_axis {
 	int64_t size;
 };
@@ -201,16 +191,20 @@ static const struct read_rule axis_table_rules[] = {
 };
 READ_TABLE(axis_table, "MeshAxis");
 
+void mesh_add(struct mesh *m, int64_t size)
+{
+	if (m->axis_count == MAX_AXES || size <= 0 || size > INT32_MAX)
+		m->bad = true;
+	else
+		m->sizes[m->axis_count++] = size;
+}
+
 static bool read_axis(struct reader *r, const struct wire_field *f, void *into)
 {
-	struct mesh *m = into;
 	struct mesh_axis axis = { 0 };
 	if (!read_message(r, &axis_table, f->bytes, &axis))
 		return false;
-	if (m->axis_count == MAX_AXES || axis.size <= 0 || axis.size > INT32_MAX)
-		m->bad = true;
-	else
-		m->sizes[m->axis_count++] = axis.size;
+	mesh_add(into, axis.size);
 	return true;
 }
 
@@ -236,10 +230,6 @@ static bool read_mesh(struct reader *r, const struct wire_field *f, void *into)
 {
 	return read_message(r, &mesh_table, f->bytes, into);
 }
-
-struct axis_ref {
-	int64_t axis, pre_size, size;
-};
 
 static const struct read_rule part_table_rules[] = {
 	[1] = { READ_INT, READ_AT(struct axis_ref, pre_size), NULL },
@@ -278,13 +268,17 @@ static bool take_axis(struct mesh *m, struct axis_ref ref)
 	return true;
 }
 
+void mesh_take(struct mesh *m, struct axis_ref ref)
+{
+	m->bad |= !take_axis(m, ref);
+}
+
 static bool read_ref(struct reader *r, const struct wire_field *f, void *into)
 {
 	struct axis_ref ref = { 0 };
 	if (!read_message(r, &ref_table, f->bytes, &ref))
 		return false;
-	struct mesh *m = into;
-	m->bad |= !take_axis(m, ref);
+	mesh_take(into, ref);
 	return true;
 }
 
@@ -332,24 +326,30 @@ static int64_t position(const struct mesh *m, int64_t k)
 	return at;
 }
 
-bool read_mesh_groups(struct reader *r, const struct wire_field *f, void *into)
+void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct arena *keep)
 {
-	struct hlo_replica_groups *g = into;
-	struct mesh m = { 0 };
 	struct iota x;
-	if (!read_message(r, &groups_table, f->bytes, &m))
-		return false;
 	g->present = true;
-	if (!m.over_count && !m.bad)
-		return true; /* no axes named: everybody */
-	int64_t total = mesh_devices(&m), size = group_devices(&m);
-	if (m.bad || !groups_fit(total / size, size, total) || !device_order(&m, total, &x))
-		return unreadable(g);
-	int64_t *first = first_new(r, g, total / size, size);
+	if (!m->over_count && !m->bad)
+		return; /* no axes named: everybody */
+	int64_t total = mesh_devices(m), size = group_devices(m);
+	if (m->bad || !groups_fit(total / size, size, total) || !device_order(m, total, &x)) {
+		unreadable(g);
+		return;
+	}
+	int64_t *first = first_new(keep, g, total / size, size);
 	for (int64_t k = 0; k < size; k++) {
 		/* Axes named twice could lead past the mesh. */
-		int64_t at = position(&m, k) % total;
-		first[k] = m.device_ids.count ? m.device_ids.items[at] : iota_at(&x, at);
+		int64_t at = position(m, k) % total;
+		first[k] = m->device_ids.count ? m->device_ids.items[at] : iota_at(&x, at);
 	}
+}
+
+bool read_mesh_groups(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct mesh m = { 0 };
+	if (!read_message(r, &groups_table, f->bytes, &m))
+		return false;
+	groups_of_mesh(into, &m, r->keep);
 	return true;
 }

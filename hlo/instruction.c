@@ -1,7 +1,7 @@
 /*
  * One HloInstructionProto, by the field numbers of XLA's hlo.proto.
  *
- * What costs nothing to leave is left: literals, shardings, attributes of rare ops.
+ * What costs nothing to leave is left: arrays of constants, shardings, attributes of rare ops.
  */
 #include "hlo/internal.h"
 
@@ -179,6 +179,26 @@ static bool read_pair(struct reader *r, const struct wire_field *f, void *into)
 	return true;
 }
 
+/* LiteralProto's fields 4 to 7 are s32s, s64s, u32s and u64s, packed or not; a scalar has one. */
+static bool read_literal(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_instruction *i = into;
+	struct wire w = wire_open(f->bytes);
+	struct wire_field inner;
+	while (f->bytes.len && wire_next(&w, &inner)) {
+		if (inner.number < 4 || inner.number > 7)
+			continue;
+		if (inner.type == WIRE_LEN) {
+			struct wire list = wire_open(inner.bytes);
+			if (!inner.bytes.len || !wire_varint(&list, &inner.num))
+				continue;
+		}
+		i->has_value = true;
+		i->value = (int64_t)inner.num;
+	}
+	return !w.why || wire_error(&w, r->whole, "LiteralProto", r->err);
+}
+
 /* A oneof: the last of the two on the wire is meant, and id 0 is an id. */
 static bool read_payload(struct reader *r, const struct wire_field *f, void *into)
 {
@@ -204,6 +224,7 @@ static const struct read_rule instruction_table_rules[] = {
 	[2] = { READ_STR, AT(opcode), NULL },
 	[3] = { READ_MESSAGE, AT(shape), read_result_shape },
 	[7] = { READ_MESSAGE, 0, read_metadata },
+	[8] = { READ_MESSAGE, 0, read_literal },
 	[9] = { READ_INT, AT(parameter_number), NULL },
 	[11] = { READ_STR, AT(fusion_kind), NULL },
 	[13] = { READ_INT, AT(tuple_index), NULL },
@@ -224,6 +245,7 @@ static const struct read_rule instruction_table_rules[] = {
 	[51] = { READ_MESSAGE, 0, read_precision },
 	[52] = { READ_MESSAGE, AT(source_target), read_pair },
 	[58] = { READ_INT, AT(batch_group_count), NULL },
+	[63] = { READ_STR, AT(direction), NULL },
 	[71] = { READ_BOOL, AT(use_global_device_ids), NULL },
 	[87] = { READ_MESSAGE, AT(groups), read_device_list },
 	[90] = { READ_MESSAGE, 0, read_ragged_dot },
@@ -240,7 +262,6 @@ bool read_instruction(struct reader *r, struct str message, struct hlo_instructi
 			diag_context(r->err, "instruction %.*s", STR_ARG(ret->name));
 		return false;
 	}
-	ret->proto = message;
 	ret->op = opcode_find(ret->opcode);
 	at_least_one(&ret->feature_group_count);
 	at_least_one(&ret->batch_group_count);

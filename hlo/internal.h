@@ -8,14 +8,52 @@
 /* instruction.c: one HloInstructionProto.  Operands and callees are ids until module.c resolves. */
 bool read_instruction(struct reader *r, struct str message, struct hlo_instruction *ret);
 
+/* module.c: what both readers end with, once operands, callees and roots are indices. */
+bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err);
+
+/* shape_text.c: shape_parse without the diagnostic; *at is how far it came. */
+const char *shape_scan(
+	struct str text, struct arena *keep, struct shape *ret, ptrdiff_t *at); /* what is wrong */
+
 /* groups.c: replica groups in their four spellings. */
 read_fn read_replica_group; /* ReplicaGroup: one of several */
 read_fn read_device_list;   /* CollectiveDeviceListProto */
 read_fn read_iota_groups;   /* IotaReplicaGroupListProto */
 read_fn read_mesh_groups;   /* MeshAxesReplicaGroupListProto */
 
-/* frames.c: StackFrameIndexProto. */
-struct hlo_frames;
+/* The same from text.  Numbers that contradict each other make the groups unreadable. */
+enum { MAX_AXES = 64 }; /* meshes have a handful of axes; a transposition has as many */
+struct mesh {
+	int64_t sizes[MAX_AXES];
+	ptrdiff_t axis_count;
+	struct hlo_dims device_ids, reshape, perm;
+	struct axis { /* an axis or a part of one: indices `stride` apart in the mesh's order */
+		int64_t size, stride;
+	} over[MAX_AXES]; /* what the groups run over, major first */
+	ptrdiff_t over_count;
+	bool bad;
+};
+struct axis_ref {
+	int64_t axis, pre_size, size; /* size 0: the whole axis */
+};
+void mesh_add(struct mesh *m, int64_t size);
+void mesh_take(struct mesh *m, struct axis_ref ref);
+void groups_note(struct hlo_replica_groups *g, int64_t size);
+void groups_of_iota(struct hlo_replica_groups *g, int64_t groups, int64_t size,
+	const struct hlo_dims *dims, const struct hlo_dims *perm, struct arena *keep);
+void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct arena *keep);
+
+/* frames.c: StackFrameIndexProto, or the tables of a text dump.  Ids count from 1. */
+struct hlo_frames {
+	struct str *files, *functions;
+	struct frame_location {
+		int64_t file, function, line;
+	} * locations;
+	struct frame {
+		int64_t location, parent;
+	} * frames;
+	ptrdiff_t file_count, function_count, location_count, frame_count;
+};
 struct hlo_frames *frames_parse(struct reader *r, struct str message); /* NULL: r->err */
 struct hlo_source frames_source(const struct hlo_frames *f, int64_t stack_frame);
 

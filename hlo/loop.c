@@ -4,8 +4,9 @@
  * GPU and CPU programs carry known_trip_count in the loop's backend config.  TPU programs do not;
  * there a counted loop is recognised by its parts: the condition compares element k of the state
  * with a constant, the body adds a constant to it, the initial state has a constant there.
+ *
+ * And with them, how often every computation runs.
  */
-#include "base/wire.h"
 #include "hlo/work.h"
 
 /* Copies and casts between a value and its constant; longer ways have done work on the way. */
@@ -33,53 +34,22 @@ static const struct hlo_instruction *value_of(
 	return NULL;
 }
 
-/* The last field of that number in a message that was read before. */
-static struct str field_of(struct str message, uint32_t number)
-{
-	struct str found = { NULL, 0 };
-	struct wire w = wire_open(message);
-	struct wire_field f;
-	while (message.len && wire_next(&w, &f))
-		if (f.number == number && f.type == WIRE_LEN)
-			found = f.bytes;
-	return found;
-}
-
 struct constant {
 	bool known;
 	int64_t value;
 };
-
-/* LiteralProto's fields 4 to 7 are s32s, s64s, u32s and u64s, packed or not; a scalar has one. */
-static struct constant literal_value(struct str literal)
-{
-	struct constant ret = { 0 };
-	struct wire w = wire_open(literal);
-	struct wire_field f;
-	while (literal.len && wire_next(&w, &f)) {
-		if (f.number < 4 || f.number > 7)
-			continue;
-		if (f.type == WIRE_LEN) {
-			struct wire list = wire_open(f.bytes);
-			if (!wire_varint(&list, &f.num))
-				continue;
-		}
-		ret = (struct constant){ true, (int64_t)f.num };
-	}
-	return ret;
-}
 
 static struct constant constant_of(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	i = value_of(m, i);
 	if (!i || i->op != HLO_CONSTANT || i->shape.rank)
 		return (struct constant){ 0 };
-	return literal_value(field_of(i->proto, 8));
+	return (struct constant){ i->has_value, i->value };
 }
 
 static bool is_less_than(const struct hlo_instruction *i)
 {
-	return i->op == HLO_COMPARE && str_eq(field_of(i->proto, 63), STR("LT"));
+	return i->op == HLO_COMPARE && str_eq(i->direction, STR("LT"));
 }
 
 /* The element of the loop's state that an instruction hands on; -1 if it does anything else. */
@@ -146,4 +116,37 @@ int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction)
 		return 0;
 	int64_t n = written_down(loop);
 	return n ? n : counted(m, loop);
+}
+
+static void run_callees(const struct hlo_module *m, const struct hlo_instruction *i, double runs,
+	double *ret, int64_t *unknown)
+{
+	if (i->op != HLO_WHILE && i->op != HLO_CALL && i->op != HLO_CONDITIONAL)
+		return;
+	if (i->op == HLO_WHILE) {
+		int64_t trips = hlo_trip_count(m, i - m->instructions);
+		*unknown += !trips;
+		runs *= trips ? (double)trips : 1;
+	}
+	for (ptrdiff_t k = 0; k < i->called_count; k++)
+		if (i->called[k] >= 0)
+			ret[i->called[k]] += runs;
+}
+
+/* Callers are less deep than what they call, so a level is complete when its turn comes. */
+double *hlo_runs(const struct hlo_module *m, struct arena *keep, int64_t *unknown)
+{
+	double *ret = arena_make(keep, double, m->computation_count);
+	*unknown = 0;
+	if (m->entry >= 0)
+		ret[m->entry] = 1;
+	for (int depth = 0; depth <= HLO_MAX_CALL_DEPTH; depth++)
+		for (ptrdiff_t k = 0; k < m->computation_count; k++) {
+			const struct hlo_computation *c = &m->computations[k];
+			if (c->depth != depth || !(ret[k] > 0))
+				continue;
+			for (ptrdiff_t i = c->first; i < c->first + c->count; i++)
+				run_callees(m, &m->instructions[i], ret[k], ret, unknown);
+		}
+	return ret;
 }

@@ -127,6 +127,56 @@ void work_convolution(
 	w->has_convolution |= is_real_convolution(c->m, i);
 }
 
+static double dims_product(const struct shape *s, const struct hlo_dims *dims)
+{
+	double product = 1;
+	for (ptrdiff_t i = 0; i < dims->count; i++) {
+		if (dims->items[i] < 0 || dims->items[i] >= s->rank)
+			return NAN;
+		product *= (double)s->dims[dims->items[i]];
+	}
+	return product;
+}
+
+static struct hlo_product dot_product(
+	const struct hlo_dot *d, const struct shape *lhs, const struct shape *rhs)
+{
+	struct hlo_product p = { .batch = dims_product(lhs, &d->lhs_batch),
+		.k = dims_product(lhs, &d->lhs_contracting) };
+	p.m = (double)shape_elements(lhs) / (p.batch * p.k);
+	p.n = (double)shape_elements(rhs) / (p.batch * p.k);
+	return p;
+}
+
+/* Without a window nothing slides: inputs are rows, the kernel is the matrix. */
+static struct hlo_product plain_convolution(
+	const struct hlo_instruction *i, const struct shape *lhs, const struct shape *rhs)
+{
+	int64_t features = i->convolution->input_feature;
+	struct hlo_product p = { .batch = 1, .k = NAN };
+	if (!i->window_rank && i->feature_group_count == 1 && i->batch_group_count == 1 &&
+		features >= 0 && features < lhs->rank)
+		p.k = (double)lhs->dims[features];
+	p.m = (double)shape_elements(lhs) / p.k;
+	p.n = (double)shape_elements(rhs) / p.k;
+	return p;
+}
+
+bool hlo_product(const struct hlo_module *m, ptrdiff_t instruction, struct hlo_product *ret)
+{
+	const struct hlo_instruction *i = &m->instructions[hlo_unwrap(m, instruction)];
+	const struct shape *lhs = operand_shape(m, i, 0), *rhs = operand_shape(m, i, 1);
+	if (!lhs || !rhs || lhs->is_dynamic || rhs->is_dynamic)
+		return false;
+	if (i->op == HLO_DOT && i->dot)
+		*ret = dot_product(i->dot, lhs, rhs);
+	else if (i->op == HLO_CONVOLUTION && i->convolution)
+		*ret = plain_convolution(i, lhs, rhs);
+	else
+		return false;
+	return isfinite(ret->m * ret->n * ret->k * ret->batch);
+}
+
 /* What the user wrote settles it where it is known; else the shape of the work does. */
 bool is_real_convolution(const struct hlo_module *m, const struct hlo_instruction *i)
 {

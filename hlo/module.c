@@ -365,6 +365,19 @@ static void reverse(ptrdiff_t *items, ptrdiff_t count)
 	}
 }
 
+bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err)
+{
+	m->index = index_names(m, keep);
+	struct order o = { .m = m };
+	o.waiting = arena_make(keep, ptrdiff_t, m->computation_count);
+	o.queue = arena_make(keep, ptrdiff_t, m->computation_count);
+	if (!order_calls(&o, err))
+		return false;
+	reverse(o.queue, o.queued);
+	inside_gather(m, o.queue, keep);
+	return true;
+}
+
 static bool resolve(struct parse *p)
 {
 	struct hlo_module *m = p->m;
@@ -375,15 +388,7 @@ static bool resolve(struct parse *p)
 			return diag_context(
 				p->r->err, "computation %.*s", STR_ARG(m->computations[i].name));
 	resolve_called(m, p->proto.entry_id, *keep);
-	m->index = index_names(m, keep);
-	struct order o = { .m = m };
-	o.waiting = arena_make(keep, ptrdiff_t, m->computation_count);
-	o.queue = arena_make(keep, ptrdiff_t, m->computation_count);
-	if (!order_calls(&o, p->r->err))
-		return false;
-	reverse(o.queue, o.queued);
-	inside_gather(m, o.queue, keep);
-	return true;
+	return module_finish(m, keep, p->r->err);
 }
 
 static bool read_module(struct parse *p, struct str bytes)

@@ -1,8 +1,8 @@
 /*
  * An HLO module as a graph: computations of instructions, resolved by id.
  *
- * Read from an HloProto or HloModuleProto (and later from text).  Everything borrows from the
- * proto's bytes or lives in `keep`; the bytes must outlive the module.
+ * Read from an HloProto or HloModuleProto, or from text (hlo/text.h).  Everything borrows from the
+ * bytes read or lives in `keep`; the bytes must outlive the module.
  *
  * Sources: XLA's hlo.proto and xla_data.proto, whose field numbers the tables of the readers name.
  *
@@ -95,7 +95,9 @@ struct hlo_instruction {
 	struct hlo_dims source_target; /* pairs flattened: s0,t0,s1,t1,... */
 	struct str sharding;	       /* bytes of OpSharding, unread */
 	int64_t backend_payload; /* 1 + HloModuleProto.payloads index, 0 none; for the parser */
-	struct str proto;	 /* its HloInstructionProto, for what is rarely asked */
+	struct str direction;	 /* of a compare: "LT" ... */
+	bool has_value;		 /* a scalar constant of 32 or 64 bit integers: */
+	int64_t value;
 };
 
 struct hlo_computation {
@@ -153,6 +155,13 @@ ptrdiff_t hlo_stack(const struct hlo_module *m, const struct hlo_instruction *i,
  * up to a constant (TPU programs only have that); 0 unknown.
  */
 int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction);
+
+/*
+ * How often each computation runs while the program runs once, by index: loops multiplied out,
+ * calls and all branches followed.  0 for what an op holds inside (fusions, reducers, async
+ * wrappers).  Loops whose trip count is not known count as one and are added to *unknown.
+ */
+double *hlo_runs(const struct hlo_module *m, struct arena *keep, int64_t *unknown);
 
 /* The `-start` of a `-done` (through operands), else -1.  Copies, collectives, async wrappers. */
 ptrdiff_t hlo_async_start(const struct hlo_module *m, ptrdiff_t done);

@@ -10,7 +10,7 @@
  * (sparse levels, index types, split configurations, physical shapes) is read over and dropped.
  */
 #include "base/out.h"
-#include "hlo/shape.h"
+#include "hlo/internal.h"
 
 /* Of the text quoted in an error: enough to find the place, short enough to read. */
 enum { QUOTE_BYTES = 512 };
@@ -366,6 +366,15 @@ static struct text_place place(const struct cursor *c)
 		.line = 1,
 		.column = c->at - from - newline,
 		.width = 1 };
+}
+
+const char *shape_scan(struct str text, struct arena *keep, struct shape *ret, ptrdiff_t *at)
+{
+	struct cursor c = { .text = text, .keep = keep };
+	*ret = (struct shape){ 0 };
+	shape(&c, ret);
+	*at = c.at;
+	return c.why;
 }
 
 bool shape_parse(struct str text, struct arena *keep, struct shape *ret, struct str *rest_of,

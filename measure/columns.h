@@ -294,7 +294,7 @@
 #define COMPILES_COLUMNS(TEXT, REAL)                                                               \
 	TEXT(module, 0, "module, or the compiler's event where it has no name")                    \
 	REAL(programs, COUNT, "distinct programs of this module name in the window")               \
-	REAL(start_s, SECONDS, "since the window's first host event")                              \
+	REAL(start_s, SECONDS, "on the host's clock, as the profile counts it")                    \
 	REAL(time_s, SECONDS, "length")                                                            \
 	REAL(in_step, BOOL, "inside the steps, after the first")
 

@@ -122,13 +122,9 @@ static void collective_hlo(
 
 static const struct ops_row *op_row_of(const struct measured *m, const struct subject *s)
 {
-	struct str program = program_text(s->program, m->keep);
-	const struct ops_row *rows = table_rows(m->tables, ops);
+	int32_t at = m->op_rows[s->index];
 
-	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
-		if (str_eq(rows[i].name, s->name) && str_eq(rows[i].program, program))
-			return &rows[i];
-	return NULL;
+	return at < 0 ? NULL : &table_rows(m->tables, ops)[at];
 }
 
 static void collective_row(
@@ -221,30 +217,53 @@ static void kind_shares(struct tables *t)
 /* Collectives of one run; counting regathers compares them in pairs. */
 #define COLLECTIVES_MAX 5000
 
-void fill_collectives(struct measured *m)
+static int subject_cmp(const void *a, const void *b)
+{
+	const struct subject *x = *(const struct subject *const *)a;
+	const struct subject *y = *(const struct subject *const *)b;
+
+	if (x->program->id != y->program->id)
+		return x->program->id < y->program->id ? -1 : 1;
+	int c = str_cmp(x->program->module, y->program->module);
+	return c ? c : str_cmp(x->name, y->name);
+}
+
+/* In an order that does not depend on which thread met an op first. */
+static const struct subject **collective_subjects(const struct measured *m, ptrdiff_t *count)
 {
 	ptrdiff_t n = registry_subject_count(m->registry);
-	const struct subject **subjects = arena_make(m->keep, const struct subject *, n);
+	const struct subject **ret = arena_make(m->keep, const struct subject *, n);
 
+	*count = 0;
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct subject *s = registry_subject_at(m->registry, i);
+		if (op_kind_is_collective(s->kind) && s->async != ASYNC_DONE)
+			ret[(*count)++] = s;
+	}
+	if (*count > 1)
+		qsort(ret, (size_t)*count, sizeof(*ret), subject_cmp);
+	return ret;
+}
+
+void fill_collectives(struct measured *m)
+{
+	ptrdiff_t n, rows = 0;
+	const struct subject **subjects = collective_subjects(m, &n);
+
+	m->incomplete |= n > COLLECTIVES_MAX;
+	for (ptrdiff_t i = 0; i < n && i < COLLECTIVES_MAX; i++) {
 		struct collective_total spans;
 
-		if (!op_kind_is_collective(s->kind) || s->async == ASYNC_DONE ||
-			table_count(m->tables, collectives) >= COLLECTIVES_MAX)
-			continue;
-		spans_sum(m, i, &spans);
-		ptrdiff_t before = table_count(m->tables, collectives);
+		spans_sum(m, subjects[i]->index, &spans);
 		if (spans.span.count > 0)
-			collective_row(m, s, &spans);
-		if (table_count(m->tables, collectives) > before)
-			subjects[before] = s;
+			collective_row(m, subjects[i], &spans);
+		if (table_count(m->tables, collectives) > rows)
+			subjects[rows++] = subjects[i];
 	}
-	regathers_count(m, subjects, table_count(m->tables, collectives));
-	if (table_count(m->tables, collectives) > 1)
-		qsort(table_rows(m->tables, collectives),
-			(size_t)table_count(m->tables, collectives), sizeof(struct collectives_row),
-			collective_cmp);
+	regathers_count(m, subjects, rows);
+	if (rows > 1)
+		qsort(table_rows(m->tables, collectives), (size_t)rows,
+			sizeof(struct collectives_row), collective_cmp);
 	kind_shares(m->tables);
 }
 

@@ -80,32 +80,69 @@ static void gap_meet(struct host_gap *g, const struct event *e, struct arena *ke
 	g->length_ps = e->end_ps - e->start_ps;
 }
 
+/* The gaps of one device: disjoint and in order, so those an event meets are neighbours. */
+struct device_gaps {
+	struct host_gap *gaps;
+	ptrdiff_t count;
+};
+
+static void event_explain(const struct device_gaps *d, const struct event *e, struct arena *keep)
+{
+	ptrdiff_t lo = 0, hi = d->count;
+
+	while (lo < hi) {
+		ptrdiff_t mid = lo + (hi - lo) / 2;
+		if (d->gaps[mid].end_ps <= e->start_ps)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < d->count && d->gaps[lo].start_ps < e->end_ps; lo++)
+		gap_meet(&d->gaps[lo], e, keep);
+}
+
+struct gap_index {
+	struct device_gaps *devices;
+	ptrdiff_t count;
+};
+
+/* `gaps` are sorted by device, then start. */
+static struct gap_index gaps_index(const struct measured *m, struct host_gap *gaps, ptrdiff_t count)
+{
+	struct gap_index x = { arena_make(m->keep, struct device_gaps, m->device_count), 0 };
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (i == 0 || gaps[i].device != gaps[i - 1].device)
+			x.devices[x.count++] = (struct device_gaps){ &gaps[i], 0 };
+		x.devices[x.count - 1].count++;
+	}
+	return x;
+}
+
 static bool lane_explain(const struct measured *m, const struct plane *p, const struct lane *l,
-	int32_t host, struct host_gap *gaps, ptrdiff_t count, struct diag *err)
+	int32_t host, const struct gap_index *x, struct diag *err)
 {
 	struct cursor *c = cursor_new(p, l, 0, m->keep);
 	struct event *e = arena_make(m->keep, struct event, 1);
 
-	while (cursor_next(c, e)) {
-		if (e->name.len == 0)
-			continue;
-		for (ptrdiff_t i = 0; i < count; i++)
-			if (gaps[i].device->host == host && gaps[i].start_ps < e->end_ps &&
-				gaps[i].end_ps > e->start_ps)
-				gap_meet(&gaps[i], e, m->keep);
-	}
+	while (cursor_next(c, e))
+		for (ptrdiff_t i = 0; i < x->count && e->name.len > 0; i++)
+			if (x->devices[i].gaps[0].device->host == host)
+				event_explain(&x->devices[i], e, m->keep);
 	return cursor_end(c, err);
 }
 
 static bool gaps_explain(
 	const struct measured *m, struct host_gap *gaps, ptrdiff_t count, struct diag *err)
 {
+	struct gap_index x = gaps_index(m, gaps, count);
+
 	for (ptrdiff_t h = 0; count > 0 && h < m->host_count; h++)
 		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
 			const struct plane *p = &m->hosts[h].planes[i];
 			for (ptrdiff_t k = 0; k < p->lane_count; k++)
-				if (p->class == PLANE_HOST && !lane_explain(m, p, &p->lanes[k],
-								      (int32_t)h, gaps, count, err))
+				if (p->class == PLANE_HOST &&
+					!lane_explain(m, p, &p->lanes[k], (int32_t)h, &x, err))
 					return false;
 		}
 	return true;
@@ -252,7 +289,7 @@ static void quality_steps(struct measured *m)
 
 	quality(m, "steps-found", found,
 		found ? STR("steps were told apart")
-		      : STR("no step markers, and no program ran at least three times"));
+		      : STR("nothing marks steps, and no program ran twice without a disturbance"));
 	quality(m, "steady-steps", found && m->steps >= 2,
 		arena_fmt(m->keep, "%lld steady", (long long)(found ? m->steps : 0)));
 }
@@ -304,19 +341,37 @@ static void quality_hlo(struct measured *m)
 static void quality_lanes(struct measured *m)
 {
 	bool sorted = false, deep = false;
+	int64_t lost = 0;
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		sorted |= m->devices[i].sweep.sorted;
 		deep |= m->devices[i].sweep.too_deep;
+		lost += m->devices[i].sweep.lost_dones;
 	}
 	if (!m->first)
 		return;
-	/* A sorted lane lost nothing: it is told, and holds. */
-	quality(m, "lanes-in-order", true,
-		sorted ? STR("a lane was out of order and was sorted") : STR("all lanes"));
+	quality(m, "lanes-in-order", !sorted,
+		sorted ? STR("a lane was out of order; it was sorted, and nothing is lost")
+		       : STR("all lanes"));
 	quality(m, "clock-sane", !deep,
 		deep ? STR("more ops ran at once than a device can hold")
 		     : STR("ops nest and follow as they should"));
+	if (lost > 0)
+		quality(m, "pairs-complete", false,
+			arena_fmt(
+				m->keep, "%lld asynchronous starts have no done", (long long)lost));
+}
+
+/* What a limit cut off is judged by no rule, so it must be told. */
+static void quality_limits(struct measured *m)
+{
+	const struct host_facts *f = &m->facts;
+	bool cut = m->incomplete || registry_full(m->registry) || f->steps.dropped > 0 ||
+		   f->compiles.dropped > 0 || f->profiler.dropped > 0;
+
+	quality(m, "complete", !cut,
+		cut ? STR("more ops, collectives or host events than are kept: see docs/tables.md")
+		    : STR("no limit was reached"));
 }
 
 void fill_quality(struct measured *m)
@@ -331,4 +386,5 @@ void fill_quality(struct measured *m)
 	quality_chip(m);
 	quality_hlo(m);
 	quality_lanes(m);
+	quality_limits(m);
 }

@@ -45,9 +45,14 @@ static struct str allocator_name(const struct event *e, struct arena *keep)
 static struct allocator *allocator_of(
 	struct host_facts *f, struct str name, int32_t host, struct arena *keep)
 {
-	for (ptrdiff_t i = 0; i < f->allocator_count; i++)
-		if (f->allocators[i].host == host && str_eq(f->allocators[i].name, name))
-			return &f->allocators[i];
+	struct str key = arena_fmt(keep, "%d %.*s", host, STR_ARG(name));
+	int32_t at = map_get(&f->allocator_index, key);
+
+	if (at != MAP_NONE)
+		return &f->allocators[at];
+	if (f->allocator_count >= ALLOCATORS_MAX)
+		return NULL;
+	map_put(&f->allocator_index, key, (int32_t)f->allocator_count, keep);
 	struct allocator *a = arena_push(keep, f->allocators, f->allocator_count, f->allocator_cap);
 	a->name = name;
 	a->host = host;
@@ -68,6 +73,8 @@ static void allocator_sample(
 	if (!(s->present & STAT_BIT(BYTES_ALLOCATED)))
 		return;
 	struct allocator *a = allocator_of(f, allocator_name(e, keep), host, keep);
+	if (!a)
+		return;
 	int64_t used = bytes_of(s, STAT_BYTES_RESERVED) + bytes_of(s, STAT_BYTES_ALLOCATED);
 	int64_t peak = bytes_of(s, STAT_PEAK_BYTES_IN_USE);
 	int64_t allocated = bytes_of(s, STAT_BYTES_ALLOCATED);
@@ -138,10 +145,21 @@ static int span_cmp(const void *a, const void *b)
 	return x->end_ps < y->end_ps ? 1 : x->end_ps > y->end_ps ? -1 : str_cmp(x->name, y->name);
 }
 
-static void spans_sort(struct host_spans *s)
+static void spans_sort(struct host_spans *s, struct arena *keep)
 {
 	if (s->count > 1)
 		qsort(s->items, (size_t)s->count, sizeof(*s->items), span_cmp);
+	s->unions = arena_make(keep, struct host_span, s->count);
+	for (ptrdiff_t i = 0; i < s->count; i++) {
+		struct host_span *last = s->union_count > 0 ? &s->unions[s->union_count - 1] : NULL;
+		if (last && last->host == s->items[i].host &&
+			s->items[i].start_ps <= last->end_ps) {
+			if (s->items[i].end_ps > last->end_ps)
+				last->end_ps = s->items[i].end_ps;
+		} else {
+			s->unions[s->union_count++] = s->items[i];
+		}
+	}
 }
 
 bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
@@ -156,17 +174,28 @@ bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *
 					!lane_read(ret, p, &p->lanes[j], (int32_t)h, keep, err))
 					return false;
 		}
-	spans_sort(&ret->steps);
-	spans_sort(&ret->compiles);
-	spans_sort(&ret->profiler);
+	spans_sort(&ret->steps, keep);
+	spans_sort(&ret->compiles, keep);
+	spans_sort(&ret->profiler, keep);
 	return true;
+}
+
+/* Is the span wholly before the moment, in the order of the list? */
+static bool span_is_before(const struct host_span *s, int32_t host, int64_t at_ps)
+{
+	return s->host != host ? s->host < host : s->end_ps <= at_ps;
 }
 
 bool host_spans_meet(const struct host_spans *s, int32_t host, int64_t from_ps, int64_t to_ps)
 {
-	for (ptrdiff_t i = 0; i < s->count; i++)
-		if (s->items[i].host == host && s->items[i].start_ps < to_ps &&
-			s->items[i].end_ps > from_ps)
-			return true;
-	return false;
+	ptrdiff_t lo = 0, hi = s->union_count;
+
+	while (lo < hi) {
+		ptrdiff_t mid = lo + (hi - lo) / 2;
+		if (span_is_before(&s->unions[mid], host, from_ps))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->union_count && s->unions[lo].host == host && s->unions[lo].start_ps < to_ps;
 }

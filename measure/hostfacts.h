@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/map.h"
 #include "profile/profile.h"
 
 struct host_span {
@@ -17,8 +18,10 @@ struct host_span {
 };
 
 struct host_spans {
-	struct host_span *items; /* by start */
+	struct host_span *items; /* by host, then start */
 	ptrdiff_t count, cap, dropped;
+	struct host_span *unions; /* the same time as disjoint spans, for looking up */
+	ptrdiff_t union_count;
 };
 
 struct allocator {
@@ -36,16 +39,18 @@ struct host_facts {
 	struct host_spans steps, compiles, profiler;
 	struct allocator *allocators; /* in order of first appearance */
 	ptrdiff_t allocator_count, allocator_cap;
-	int64_t first_ps, last_ps; /* of the host events read; 0, 0 if none */
+	struct map allocator_index;
 };
 
-/* Annotations and compilations kept: a day of steps at one a second. */
-#define HOST_SPANS_MAX 100000
+/* Annotations and compilations kept: a day of steps at one a second, on ten hosts. */
+#define HOST_SPANS_MAX 1000000
+/* Allocators of one run: one for each device of the largest hosts, and a few more. */
+#define ALLOCATORS_MAX 65536
 
 bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
 	struct host_facts *ret, struct diag *err);
 
-/* The spans of a list that overlap [from, to). */
+/* Does any span overlap [from, to)?  Logarithmic: it is asked once for every step. */
 bool host_spans_meet(const struct host_spans *s, int32_t host, int64_t from_ps, int64_t to_ps);
 
 #endif

@@ -59,6 +59,8 @@ static const struct word_kind collectives[] = {
 	{ STR_INIT("collective-permute"), KIND_PERMUTE },
 	{ STR_INIT("sendrecv"), KIND_PERMUTE },
 	{ STR_INIT("collective-broadcast"), KIND_BROADCAST },
+	{ STR_INIT("DevKernel_Broadcast"), KIND_BROADCAST },
+	{ STR_INIT("Kernel_Reduce_"), KIND_ALL_REDUCE },
 };
 
 /* Kernel names without an instruction, in lower case. */
@@ -111,8 +113,10 @@ static enum op_kind kind_of_copy(enum copy_direction d)
 
 static enum op_kind kind_of_kernel(const struct profile_op *said)
 {
-	if (contains_nocase(said->name, STR("nccl")) || contains_nocase(said->name, STR("rccl")))
-		return find_inside(collectives, COUNT(collectives), said->name);
+	if (contains_nocase(said->name, STR("nccl")) || contains_nocase(said->name, STR("rccl"))) {
+		enum op_kind k = find_inside(collectives, COUNT(collectives), said->name);
+		return k != KIND_UNKNOWN ? k : KIND_SEND; /* whatever it does, it communicates */
+	}
 	return find_inside(kernels, COUNT(kernels), said->name);
 }
 
@@ -125,7 +129,6 @@ enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 		return k;
 	if (instruction >= 0) {
 		k = hlo_kind(program->hlo, instruction);
-		/* "copy" of a custom call the HLO cannot see into, seen through its category */
 		if (k != KIND_UNKNOWN)
 			return k;
 	}

@@ -43,6 +43,8 @@ struct measured {
 	double steady_s;     /* sum of all devices' steady time */
 	double device_steps; /* steady steps, summed over devices */
 	double step_time_s;  /* NaN without steps */
+	int32_t *op_rows;    /* by subject: its row in ops, or -1; set by fill_ops */
+	bool incomplete;     /* a limit cut one of the tables */
 };
 
 #define PS 1e-12 /* seconds per picosecond */
@@ -70,6 +72,9 @@ bool collective_facts(const struct measured *m, const struct subject *s, struct 
 
 /* Totals of a subject over all devices. */
 void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret);
+
+/* The device memory a program was planned with; false when its plan is not in the profile. */
+bool program_memory(const struct measured *m, const struct program *p, struct hlo_memory *ret);
 
 /* One writer per group of tables. */
 void fill_run(struct measured *m, struct str name);

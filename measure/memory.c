@@ -11,9 +11,22 @@
 #include "measure/key.h"
 #include "measure/measured.h"
 
+bool program_memory(const struct measured *m, const struct program *p, struct hlo_memory *ret)
+{
+	struct diag *err = arena_make(m->keep, struct diag, 1);
+
+	if (!p->hlo)
+		return false;
+	if (hlo_memory(p->hlo, 0, m->keep, ret, err))
+		return true;
+	if (err->id != DIAG_NONE)
+		diag_note(m->notes, m->keep, err->id, "module %.*s: %s", STR_ARG(p->module),
+			err->text);
+	return false;
+}
+
 /* The program that ran with the largest plan for device memory. */
-static const struct program *largest_program(
-	const struct measured *m, struct hlo_memory *ret, struct diag *err)
+static const struct program *largest_program(const struct measured *m, struct hlo_memory *ret)
 {
 	const struct program *best = NULL;
 
@@ -21,7 +34,7 @@ static const struct program *largest_program(
 		const struct program *p = registry_program_at(m->registry, i);
 		struct hlo_memory memory;
 
-		if (!p->hlo || !hlo_memory(p->hlo, 0, m->keep, &memory, err))
+		if (!program_memory(m, p, &memory))
 			continue;
 		if (!best || memory.peak_bytes > ret->peak_bytes ||
 			(memory.peak_bytes == ret->peak_bytes && p->id < best->id)) {
@@ -111,9 +124,8 @@ static bool is_host_allocator(const struct allocator *a)
 
 void fill_memory(struct measured *m)
 {
-	static _Thread_local struct diag err;
 	struct hlo_memory plan = { 0 };
-	const struct program *p = largest_program(m, &plan, &err);
+	const struct program *p = largest_program(m, &plan);
 
 	for (ptrdiff_t i = 0; i < m->facts.allocator_count; i++)
 		if (!is_host_allocator(&m->facts.allocators[i]))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/text.h"
 #include "measure/key.h"
 #include "measure/measured.h"
@@ -118,13 +119,15 @@ static void comms_roofline(const struct measured *m, const struct subject *s, st
 	f->roof.bound = isnan(t.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS;
 }
 
+static const struct roofline no_roofline = { NAN, NAN, NAN, NAN, NAN, BOUND_UNKNOWN };
+
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
 	const struct device *d = m->first;
 	double flops = profile_flops(s), bytes = profile_hbm_bytes(s);
 
 	*f = (struct op_facts){ .t_comms_s = NAN };
-	f->roof = (struct roofline){ NAN, NAN, NAN, NAN, NAN, BOUND_UNKNOWN };
+	f->roof = no_roofline;
 	f->cost = (struct hlo_cost){ .precision_passes = 1 };
 	if (s->instruction >= 0)
 		f->cost = hlo_cost(s->program->costs, s->instruction);
@@ -143,6 +146,9 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 		comms_roofline(m, s, f);
 	else if (kind_has_roofline(s->kind) && !isnan(flops))
 		f->roof = roofline_op(&d->chip, flops, f->dtype, f->cost.precision_passes, bytes);
+	/* A matmul in a type whose peak nobody knows must not pass for one that waits for memory. */
+	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && isnan(f->roof.t_math_s))
+		f->roof = no_roofline;
 }
 
 /* Clean, and without the colon XProf puts behind a framework op. */
@@ -316,7 +322,9 @@ static int op_cmp(const void *a, const void *b)
 	if (x->time_s != y->time_s)
 		return x->time_s > y->time_s ? -1 : 1;
 	c = str_cmp(x->program, y->program);
-	return c ? c : str_cmp(x->name, y->name);
+	c = c ? c : str_cmp(x->module, y->module);
+	c = c ? c : str_cmp(x->name, y->name);
+	return c ? c : str_cmp(x->key, y->key);
 }
 
 static void families_fill(struct measured *m, const struct subject **subjects);
@@ -364,21 +372,9 @@ static ptrdiff_t producer_of(const struct hlo_module *h, ptrdiff_t i)
 	return i;
 }
 
-static const struct subject *subject_at(const struct subject **subjects, ptrdiff_t n,
-	const struct program *p, ptrdiff_t instruction)
-{
-	for (ptrdiff_t i = 0; i < n; i++)
-		if (subjects[i]->program == p && subjects[i]->instruction == instruction)
-			return subjects[i];
-	return NULL;
-}
-
-/* Looking a producer up is a scan, so only the heaviest ops get edges. */
-#define EDGE_CONSUMERS 500
-
 static void edges_fill(struct measured *m, const struct subject **subjects, ptrdiff_t n)
 {
-	for (ptrdiff_t i = 0; i < n && i < EDGE_CONSUMERS; i++) {
+	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct subject *s = subjects[i];
 		if (s->instruction < 0)
 			continue;
@@ -389,8 +385,9 @@ static void edges_fill(struct measured *m, const struct subject **subjects, ptrd
 				continue;
 			ptrdiff_t from = producer_of(h, to->operands[k]);
 			const struct subject *p =
-				from < 0 ? NULL : subject_at(subjects, n, s->program, from);
-			if (!p)
+				from < 0 ? NULL
+					 : registry_find(m->registry, s->program, from, m->keep);
+			if (!p || m->op_rows[p->index] < 0)
 				continue;
 			struct edges_row *row = table_new(m->tables, edges, m->keep);
 			row->program = program_text(s->program, m->keep);
@@ -420,21 +417,21 @@ void fill_ops(struct measured *m)
 		subjects[rows++] = s;
 	}
 	ops_sort(m, subjects);
+	m->op_rows = arena_make(m->keep, int32_t, n);
+	for (ptrdiff_t i = 0; i < n; i++)
+		m->op_rows[i] = -1;
+	for (ptrdiff_t i = 0; i < rows; i++)
+		m->op_rows[subjects[i]->index] = (int32_t)i;
 	edges_fill(m, subjects, rows);
 	families_fill(m, subjects);
 }
 
 /* Families: rows of ops with equal (module, family, kind), summed; the heaviest names them. */
 
-static ptrdiff_t family_find(const struct tables *t, const struct ops_row *op)
+static struct str family_key(const struct ops_row *op, struct arena *keep)
 {
-	const struct families_row *rows = table_rows(t, families);
-
-	for (ptrdiff_t i = 0; i < table_count(t, families); i++)
-		if (str_eq(rows[i].family, op->family) && str_eq(rows[i].module, op->module) &&
-			str_eq(rows[i].kind, op->kind))
-			return i;
-	return -1;
+	return arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(op->family), STR_ARG(op->module),
+		STR_ARG(op->kind));
 }
 
 static void family_begin(struct measured *m, const struct ops_row *op)
@@ -457,9 +454,6 @@ static void family_begin(struct measured *m, const struct ops_row *op)
 	row->members = 0;
 }
 
-/* Distinct families: a scan for each op would be quadratic in a file with 10^5 of them. */
-#define FAMILIES_MAX 20000
-
 struct family_sum {
 	struct op_total total;
 	struct op_facts facts;
@@ -479,17 +473,18 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 {
 	ptrdiff_t n = table_count(m->tables, ops);
 	struct family_sum *sums = arena_make(m->keep, struct family_sum, n);
+	struct map index = { 0 };
 
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct ops_row *op = &table_rows(m->tables, ops)[i];
-		ptrdiff_t at = family_find(m->tables, op);
+		struct str key = family_key(op, m->keep);
+		int32_t at = map_get(&index, key);
 		struct op_total t;
 
-		if (at < 0 && table_count(m->tables, families) >= FAMILIES_MAX)
-			continue;
 		subject_sum(m, subjects[i]->index, &t);
-		if (at < 0) {
-			at = table_count(m->tables, families);
+		if (at == MAP_NONE) {
+			at = (int32_t)table_count(m->tables, families);
+			map_put(&index, key, at, m->keep);
 			family_begin(m, op);
 			op_facts_of(m, subjects[i], &sums[at].facts);
 			sums[at].skew = op->skew;

@@ -71,7 +71,7 @@ static void devices_find(struct measured *m)
 			struct device *d = arena_push(m->keep, m->devices, m->device_count, cap);
 			d->plane = p;
 			d->host = (int32_t)h;
-			d->keep = arena_new(ARENA_RUN_BYTES);
+			d->keep = arena_new(SWEEP_ARENA_BYTES);
 			if (m->platform == PLATFORM_UNKNOWN)
 				m->platform = p->platform;
 		}
@@ -458,7 +458,6 @@ static void program_row(struct measured *m, const struct program *p)
 {
 	struct program_total sum = { 0 };
 	struct hlo_memory memory;
-	static _Thread_local struct diag err;
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct sweep *s = &m->devices[i].sweep;
@@ -480,7 +479,7 @@ static void program_row(struct measured *m, const struct program *p)
 	row->p50_s = dist_quantile(&sum.dist, 0.5, *m->keep) * PS;
 	row->ideal_s = program_ideal(m, p, row->executions);
 	row->has_hlo = p->hlo != NULL;
-	if (p->hlo && hlo_memory(p->hlo, 0, m->keep, &memory, &err))
+	if (program_memory(m, p, &memory))
 		row->compiled_bytes = (double)memory.peak_bytes;
 }
 
@@ -504,6 +503,8 @@ void fill_programs(struct measured *m)
 
 static bool fill_all(struct measured *m, struct str name, struct diag *err)
 {
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		registry_settle(m->registry, m->devices[i].plane);
 	totals(m);
 	fill_devices(m);
 	fill_steps(m);
@@ -537,8 +538,10 @@ bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
 	devices_find(&m);
 	bool ok = host_facts_read(hosts, host_count, keep, &m.facts, err) && steps_plan(&m, err) &&
 		  steps_sweep(&m, err) && fill_all(&m, name, err);
-	for (ptrdiff_t i = 0; i < m.device_count; i++)
+	for (ptrdiff_t i = 0; i < m.device_count; i++) {
+		plane_forget_ops(m.devices[i].plane);
 		arena_free(&m.devices[i].keep);
+	}
 	registry_free(m.registry);
 	return ok;
 }

@@ -130,6 +130,12 @@ static bool sweep_all(struct measured *m, int64_t limit, struct diag *err)
 	return true;
 }
 
+/* An order that does not depend on which thread met a program first. */
+static bool comes_before(const struct program *a, const struct program *b)
+{
+	return a->id != b->id ? a->id < b->id : str_cmp(a->module, b->module) < 0;
+}
+
 /* The program with the most kernel time among those that some device ran at least twice. */
 static const struct program *main_program(const struct measured *m)
 {
@@ -147,9 +153,9 @@ static const struct program *main_program(const struct measured *m)
 			if (s->programs[i].executions > most)
 				most = s->programs[i].executions;
 		}
-		/* Equal times: the smaller id, since numbering depends on threads. */
 		if (p->id != PROGRAM_UNKNOWN && most >= 2 &&
-			(!best || sum_ps > best_ps || (sum_ps == best_ps && p->id < best->id))) {
+			(!best || sum_ps > best_ps ||
+				(sum_ps == best_ps && comes_before(p, best)))) {
 			best = p;
 			best_ps = sum_ps;
 		}
@@ -188,42 +194,56 @@ static void host_numbers(
 /*
  * Annotations say which executions are a step: the n-th group of k belongs to the n-th annotation
  * when there are exactly k times as many.  Any other count means that some fell outside the
- * window, and then the program alone decides.
+ * window, and then the program alone decides.  0 when they do not fit.
  */
-static bool plan_annotated(struct measured *m, struct device *d, bool *again)
+static int64_t executions_per_annotation(const struct measured *m, const struct device *d)
 {
-	int64_t executions = executions_of(d, m->main);
+	int64_t executions = executions_of(d, m->main), count = 0;
+
+	for (ptrdiff_t i = 0; i < m->facts.steps.count; i++)
+		count += m->facts.steps.items[i].host == d->host;
+	return count > 0 && executions % count == 0 ? executions / count : 0;
+}
+
+static void plan_annotated(struct measured *m, struct device *d, int64_t per_step)
+{
 	int64_t *numbers;
 	ptrdiff_t count;
 
 	host_numbers(m, d->host, &numbers, &count, m->keep);
-	if (count == 0 || executions == 0 || executions % count != 0)
-		return false;
-	int64_t per_step = executions / count;
-	*again |= per_step != d->plan.per_step || d->plan.source != STEPS_ANNOTATION;
 	d->plan.source = STEPS_ANNOTATION;
 	d->plan.per_step = per_step;
 	d->plan.numbers = numbers;
 	d->plan.number_count = count;
 	d->plan.drop_first = count >= 3;
-	return true;
 }
 
-/* All devices, or none: steps of two kinds cannot be compared. */
-static bool annotate(struct measured *m, bool *again)
+/* All devices that ran the program, or none: steps of two kinds cannot be compared. */
+static bool annotations_fit(const struct measured *m)
 {
-	bool all = m->facts.steps.count > 0;
+	bool any = false;
 
-	for (ptrdiff_t i = 0; i < m->device_count && all; i++)
-		if (m->devices[i].sweep.events > 0)
-			all = plan_annotated(m, &m->devices[i], again);
-	if (!all)
-		for (ptrdiff_t i = 0; i < m->device_count; i++)
-			if (m->devices[i].plan.source == STEPS_ANNOTATION) {
-				plan_program(&m->devices[i], m->main, false);
-				*again = true;
-			}
-	return all;
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		if (executions_of(&m->devices[i], m->main) == 0)
+			continue;
+		if (executions_per_annotation(m, &m->devices[i]) == 0)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* True when the plans changed, so that the devices must be swept again. */
+static bool annotate(struct measured *m)
+{
+	if (m->source == STEPS_ANNOTATION || !annotations_fit(m))
+		return false;
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (executions_of(&m->devices[i], m->main) > 0)
+			plan_annotated(
+				m, &m->devices[i], executions_per_annotation(m, &m->devices[i]));
+	m->source = STEPS_ANNOTATION;
+	return true;
 }
 
 static void plan_window(struct measured *m)
@@ -280,31 +300,30 @@ bool steps_plan(struct measured *m, struct diag *err)
 	return true;
 }
 
+static bool any_steady(const struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].sweep.steady_count > 0)
+			return true;
+	return false;
+}
+
 /* Does what the whole sweep saw ask for another one? */
 static bool plan_again(struct measured *m)
 {
 	const struct program *p = main_program(m);
-	bool again = false;
 
-	if (m->source == STEPS_LINE) {
-		m->main = p;
-		return false;
-	}
-	if (p && p != m->main) {
+	if (m->source != STEPS_LINE && p && p != m->main) {
 		m->main = p;
 		m->source = STEPS_PROGRAM;
 		for (ptrdiff_t i = 0; i < m->device_count; i++)
 			plan_program(&m->devices[i], p, false);
 		return true;
 	}
-	if (m->source != STEPS_WINDOW && p && annotate(m, &again))
-		m->source = STEPS_ANNOTATION;
-	if (again)
+	m->main = p;
+	if (m->source == STEPS_PROGRAM && p && annotate(m))
 		return true;
-	bool any = false;
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		any |= m->devices[i].sweep.steady_count > 0;
-	if (any || m->source == STEPS_WINDOW)
+	if (any_steady(m) || m->source == STEPS_WINDOW)
 		return false;
 	plan_window(m);
 	return true;

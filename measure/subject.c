@@ -4,37 +4,102 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/text.h"
 
-/* Distinct ops of all programs of a run; twice what the largest known step has. */
+/* Distinct ops of all programs of a run; more share one subject, and `full` says so. */
 #define SUBJECTS_MAX (4 << 20)
 
 struct registry {
 	struct arena *keep;
 	struct diag_list *notes;
-	struct profile *hosts;
-	ptrdiff_t host_count;
 	struct program **programs;
 	ptrdiff_t program_count, program_cap;
+	struct map program_of; /* program_key -> index into programs */
 	struct subject **subjects;
 	ptrdiff_t subject_count, subject_cap;
-	int32_t *slots; /* subjects by (program, instruction or name); -1 empty */
-	uint64_t mask;
+	struct map subject_of; /* subject_key -> index into subjects */
 	pthread_mutex_t lock;
 };
 
-static void slots_resize(struct registry *r, uint64_t slots);
+/* Programs. */
+
+/*
+ * Hosts of one job give a program the same id and name.  Its bytes may still differ a little: a
+ * counter of the process, the order of a map's entries.  A program that differs by more is another.
+ */
+#define PROTO_SLACK 64
+
+static bool same_program(const struct program *p, const struct hlo_entry *e, struct str module)
+{
+	ptrdiff_t differ = p->proto.len - e->proto.len;
+
+	return p->id == e->program && str_eq(p->module, module) && differ <= PROTO_SLACK &&
+	       differ >= -PROTO_SLACK;
+}
+
+static struct program *program_add(struct registry *r, uint64_t id, struct str module)
+{
+	struct program *p = arena_make(r->keep, struct program, 1);
+
+	*arena_push(r->keep, r->programs, r->program_count, r->program_cap) = p;
+	p->index = (int32_t)(r->program_count - 1);
+	p->id = id;
+	p->module = module;
+	return p;
+}
+
+/* A listed program is known by host and id; others by id and module name. */
+static struct str listed_key(struct arena *keep, const struct profile *host, uint64_t id)
+{
+	return arena_fmt(keep, "%p %llx", (const void *)host, (unsigned long long)id);
+}
+
+static struct str unlisted_key(struct arena *keep, uint64_t id, struct str module)
+{
+	return arena_fmt(keep, "%llx %.*s", (unsigned long long)id, STR_ARG(module));
+}
+
+static int32_t listed_program(struct registry *r, struct map *by_name, const struct profile *host,
+	const struct hlo_entry *e)
+{
+	struct str module = text_clean(r->keep, e->name);
+	struct str name = unlisted_key(r->keep, e->program, module);
+	int32_t known = map_get(by_name, name);
+
+	if (known != MAP_NONE && same_program(r->programs[known], e, module))
+		return known;
+	struct program *p = program_add(r, e->program, module);
+	p->proto = e->proto;
+	p->whole = host->input->bytes;
+	if (known == MAP_NONE)
+		map_put(by_name, name, p->index, r->keep);
+	return p->index;
+}
+
+/* Hosts in order, so that numbers and texts do not depend on which thread came first. */
+static void programs_intern(struct registry *r, struct profile *hosts, ptrdiff_t host_count)
+{
+	struct map by_name = { 0 };
+
+	for (ptrdiff_t h = 0; h < host_count; h++)
+		for (ptrdiff_t i = 0; i < hosts[h].hlo_count; i++) {
+			const struct hlo_entry *e = &hosts[h].hlo[i];
+			struct str key = listed_key(r->keep, &hosts[h], e->program);
+			if (map_get(&r->program_of, key) == MAP_NONE)
+				map_put(&r->program_of, key,
+					listed_program(r, &by_name, &hosts[h], e), r->keep);
+		}
+}
 
 struct registry *registry_new(
 	struct profile *hosts, ptrdiff_t host_count, struct arena *keep, struct diag_list *notes)
 {
 	struct registry *r = arena_make(keep, struct registry, 1);
 
-	*r = (struct registry){
-		.keep = keep, .notes = notes, .hosts = hosts, .host_count = host_count
-	};
+	*r = (struct registry){ .keep = keep, .notes = notes };
 	pthread_mutex_init(&r->lock, NULL);
-	slots_resize(r, 256);
+	programs_intern(r, hosts, host_count);
 	return r;
 }
 
@@ -43,72 +108,27 @@ void registry_free(struct registry *r)
 	pthread_mutex_destroy(&r->lock);
 }
 
-static uint64_t subject_hash(const struct program *p, ptrdiff_t instruction, struct str name)
-{
-	uint64_t h = instruction >= 0 ? (uint64_t)instruction : str_hash(name);
-
-	h = (h ^ (uint64_t)(uint32_t)p->index << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 31;
-}
-
-static void slots_resize(struct registry *r, uint64_t slots)
-{
-	r->mask = slots - 1;
-	r->slots = arena_make(r->keep, int32_t, (ptrdiff_t)slots);
-	for (uint64_t i = 0; i < slots; i++)
-		r->slots[i] = -1;
-	for (ptrdiff_t i = 0; i < r->subject_count; i++) {
-		const struct subject *s = r->subjects[i];
-		uint64_t at = subject_hash(s->program, s->instruction, s->name) & r->mask;
-		while (r->slots[at] >= 0)
-			at = (at + 1) & r->mask;
-		r->slots[at] = (int32_t)i;
-	}
-}
-
-static int32_t *subject_slot(
-	struct registry *r, const struct program *p, ptrdiff_t instruction, struct str name)
-{
-	uint64_t at = subject_hash(p, instruction, name) & r->mask;
-
-	for (; r->slots[at] >= 0; at = (at + 1) & r->mask) {
-		const struct subject *s = r->subjects[r->slots[at]];
-		if (s->program == p && s->instruction == instruction &&
-			(instruction >= 0 || str_eq(s->name, name)))
-			break;
-	}
-	return &r->slots[at];
-}
-
-static const struct hlo_entry *hlo_entry_of(const struct profile *host, uint64_t id)
-{
-	for (ptrdiff_t i = 0; i < host->hlo_count; i++)
-		if (host->hlo[i].program == id)
-			return &host->hlo[i];
-	return NULL;
-}
-
-static bool same_bytes(struct str a, struct str b)
-{
-	return a.len == b.len && (a.p == b.p || str_eq(a, b));
-}
-
 static bool scope_is_backward(struct str op_name)
 {
 	return str_contains(op_name, STR("transpose(jvp"));
 }
 
-static void program_hlo(struct registry *r, struct program *p, const struct profile *host)
+/* Only programs that ran are parsed: profiles list all that were ever compiled. */
+static void program_parse(struct registry *r, struct program *p, enum hlo_platform platform)
 {
-	static _Thread_local struct diag err;
+	struct diag *err = arena_make(r->keep, struct diag, 1);
 
-	p->hlo = hlo_module_parse(p->proto, host->input->bytes, r->keep, &err);
+	p->parsed = true;
+	p->platform = platform;
+	if (p->proto.len == 0)
+		return;
+	p->hlo = hlo_module_parse(p->proto, p->whole, r->keep, err);
 	if (!p->hlo) {
-		diag_note(
-			r->notes, r->keep, err.id, "module %.*s: %s", STR_ARG(p->module), err.text);
+		diag_note(r->notes, r->keep, err->id, "module %.*s: %s", STR_ARG(p->module),
+			err->text);
 		return;
 	}
-	p->costs = hlo_costs_new(p->hlo, p->platform, r->keep);
+	p->costs = hlo_costs_new(p->hlo, platform, r->keep);
 	for (ptrdiff_t i = 0; i < p->hlo->instruction_count && !p->has_gradient; i++)
 		p->has_gradient = scope_is_backward(p->hlo->instructions[i].op_name);
 }
@@ -118,32 +138,47 @@ static enum hlo_platform hlo_platform_of(enum platform p)
 	return p == PLATFORM_TPU ? HLO_TPU : p == PLATFORM_CPU ? HLO_CPU : HLO_GPU;
 }
 
-/* Equal ids with equal HLO are one program, on however many hosts. */
+static struct program *unlisted_program(struct registry *r, uint64_t id, struct str module)
+{
+	struct str name = id == PROGRAM_UNKNOWN ? STR("(no program)")
+			  : module.p		? text_clean(r->keep, module)
+				     : arena_fmt(r->keep, "program %llu", (unsigned long long)id);
+	struct str key = unlisted_key(r->keep, id, name);
+	int32_t known = map_get(&r->program_of, key);
+
+	if (known != MAP_NONE)
+		return r->programs[known];
+	struct program *p = program_add(r, id, name);
+	map_put(&r->program_of, key, p->index, r->keep);
+	return p;
+}
+
 static struct program *program_of(
 	struct registry *r, const struct plane *plane, uint64_t id, struct str module)
 {
-	const struct hlo_entry *e = id == PROGRAM_UNKNOWN ? NULL : hlo_entry_of(plane->profile, id);
-	struct str proto = e ? e->proto : (struct str){ 0 };
+	int32_t listed = map_get(&r->program_of, listed_key(r->keep, plane->profile, id));
+	struct program *p =
+		listed != MAP_NONE ? r->programs[listed] : unlisted_program(r, id, module);
 
-	for (ptrdiff_t i = 0; i < r->program_count; i++)
-		if (r->programs[i]->id == id && same_bytes(r->programs[i]->proto, proto))
-			return r->programs[i];
-	struct program *p = arena_make(r->keep, struct program, 1);
-	*arena_push(r->keep, r->programs, r->program_count, r->program_cap) = p;
-	p->index = (int32_t)(r->program_count - 1);
-	p->id = id;
-	p->module = text_clean(r->keep, e ? e->name : module.p ? module : STR("(no program)"));
-	p->proto = proto;
-	p->platform = hlo_platform_of(plane->platform);
-	if (proto.len > 0)
-		program_hlo(r, p, plane->profile);
+	if (!p->parsed)
+		program_parse(r, p, hlo_platform_of(plane->platform));
 	return p;
+}
+
+/* Subjects. */
+
+/* The instruction is the identity where there is one: its spellings differ between profilers. */
+static struct str subject_key(
+	struct arena *keep, const struct program *p, ptrdiff_t instruction, struct str name)
+{
+	if (instruction >= 0)
+		return arena_fmt(keep, "%d #%td", p->index, instruction);
+	return arena_fmt(keep, "%d %.*s", p->index, STR_ARG(name));
 }
 
 static void subject_attribute(struct subject *s)
 {
 	const struct hlo_module *m = s->program->hlo;
-
 	/* A memory copy needs no instruction to be known for what it is. */
 	bool named = s->said.hlo_op.len > 0 || s->said.copy != COPY_NONE;
 
@@ -196,76 +231,110 @@ static void subject_understand(struct subject *s)
 		s->async = async_role_of(i->opcode);
 }
 
-static struct subject *subject_add(struct registry *r, const struct subject *like)
+static struct subject *subject_get(struct registry *r, const struct subject *like)
 {
-	struct subject *s = arena_make(r->keep, struct subject, 1);
+	struct str key = subject_key(r->keep, like->program, like->instruction, like->name);
+	int32_t at = map_get(&r->subject_of, key);
 
+	if (at != MAP_NONE)
+		return r->subjects[at];
+	if (r->subject_count >= SUBJECTS_MAX)
+		return r->subjects[SUBJECTS_MAX - 1];
+	struct subject *s = arena_make(r->keep, struct subject, 1);
 	*s = *like;
-	s->name = text_clean(r->keep, s->name);
 	*arena_push(r->keep, r->subjects, r->subject_count, r->subject_cap) = s;
 	s->index = (int32_t)(r->subject_count - 1);
+	map_put(&r->subject_of, key, s->index, r->keep);
 	subject_understand(s);
-	if ((uint64_t)r->subject_count * 2 > r->mask)
-		slots_resize(r, (r->mask + 1) * 4);
-	else
-		*subject_slot(r, s->program, s->instruction, s->name) = s->index;
 	return s;
 }
 
-static struct subject *subject_get(struct registry *r, const struct subject *like)
+/* What nobody has said yet of an op that another one refers to. */
+static struct profile_op unsaid(uint64_t program, struct str hlo_op)
 {
-	int32_t at = *subject_slot(r, like->program, like->instruction, like->name);
-
-	return at >= 0 ? r->subjects[at] : subject_add(r, like);
+	return (struct profile_op){ .hlo_op = hlo_op,
+		.program = program,
+		.flops = NAN,
+		.model_flops = NAN,
+		.bytes_accessed = NAN,
+		.hbm_read_bytes = NAN,
+		.hbm_write_bytes = NAN };
 }
 
 /* A done needs its start's subject even when the start's event comes later or never. */
 static void subject_pair(struct registry *r, struct subject *done)
 {
-	ptrdiff_t start = hlo_async_start(done->program->hlo, done->instruction);
+	const struct hlo_module *m = done->program->hlo;
+	ptrdiff_t start = hlo_async_start(m, done->instruction);
 
 	if (start < 0)
 		return;
+	struct str name = m->instructions[start].name;
 	struct subject like = { .program = done->program,
 		.instruction = start,
-		.name = done->program->hlo->instructions[start].name,
-		.said = { .hlo_op = done->program->hlo->instructions[start].name,
-			.program = done->said.program,
-			.flops = NAN,
-			.model_flops = NAN,
-			.bytes_accessed = NAN,
-			.hbm_read_bytes = NAN,
-			.hbm_write_bytes = NAN },
+		.name = text_clean(r->keep, name),
+		.said = unsaid(done->said.program, name),
 		.platform = done->platform,
 		.attribution = ATTRIBUTION_EXACT };
 	done->start = subject_get(r, &like)->index;
 }
 
-static struct subject *subject_resolve(struct registry *r, const struct plane *p, int32_t op)
+static void subject_like(struct registry *r, const struct plane *p, int32_t op, struct subject *ret)
 {
 	const struct profile_op *said = &p->ops[op];
-	struct subject like = { .said = *said, .platform = p->platform };
 
-	like.program = program_of(r, p, said->program, said->module);
-	subject_attribute(&like);
-	like.name = like.instruction >= 0  ? like.program->hlo->instructions[like.instruction].name
-		    : said->hlo_op.len > 0 ? said->hlo_op
-					   : said->name;
-	ptrdiff_t before = r->subject_count;
+	*ret = (struct subject){ .said = *said, .platform = p->platform };
+	ret->program = program_of(r, p, said->program, said->module);
+	subject_attribute(ret);
+	struct str name = ret->instruction >= 0
+				  ? ret->program->hlo->instructions[ret->instruction].name
+			  : said->hlo_op.len > 0 ? said->hlo_op
+						 : said->name;
+	ret->name = text_clean(r->keep, name);
+}
+
+struct subject *registry_subject(
+	struct registry *r, const struct plane *p, int32_t op, enum op_kind *kind)
+{
+	struct subject like;
+
+	pthread_mutex_lock(&r->lock);
+	subject_like(r, p, op, &like);
 	struct subject *s = subject_get(r, &like);
-	if (r->subject_count == before && s->said.name.p == NULL)
-		s->said = *said; /* it was made for its done; now its own words are known */
 	if (s->async == ASYNC_DONE && s->start < 0)
 		subject_pair(r, s);
+	*kind = kind_decide(like.program, like.instruction, &like.said, like.platform);
+	pthread_mutex_unlock(&r->lock);
 	return s;
 }
 
-struct subject *registry_subject(struct registry *r, const struct plane *p, int32_t op)
+void registry_settle(struct registry *r, const struct plane *p)
 {
-	pthread_mutex_lock(&r->lock);
-	struct subject *s = subject_resolve(r, p, op);
-	pthread_mutex_unlock(&r->lock);
-	return s;
+	struct subject like;
+
+	for (int32_t i = 0; i < p->op_count; i++) {
+		subject_like(r, p, i, &like);
+		struct subject *s = subject_get(r, &like);
+		if (s->settled)
+			continue;
+		s->said = like.said;
+		s->attribution = like.attribution;
+		s->kind = kind_decide(s->program, s->instruction, &s->said, s->platform);
+		s->settled = true;
+	}
+}
+
+const struct subject *registry_find(const struct registry *r, const struct program *p,
+	ptrdiff_t instruction, struct arena *keep)
+{
+	int32_t at = map_get(&r->subject_of, subject_key(keep, p, instruction, STR("")));
+
+	return at == MAP_NONE ? NULL : r->subjects[at];
+}
+
+bool registry_full(const struct registry *r)
+{
+	return r->subject_count >= SUBJECTS_MAX;
 }
 
 ptrdiff_t registry_subject_count(const struct registry *r)

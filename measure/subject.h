@@ -32,7 +32,9 @@ struct program {
 	int32_t index;
 	uint64_t id;		/* PROGRAM_UNKNOWN: ops without program */
 	struct str module;	/* clean */
-	struct str proto;	/* bytes it was parsed from; tells equal ids of two hosts apart */
+	struct str proto;	/* bytes of the first host that lists it */
+	struct str whole;	/* the file they stand in, for offsets in errors */
+	bool parsed;		/* the proto was tried */
 	struct hlo_module *hlo; /* NULL: not in the profile, or not understood */
 	struct hlo_costs *costs;
 	enum hlo_platform platform;
@@ -44,7 +46,8 @@ struct subject {
 	struct program *program;
 	ptrdiff_t instruction;	/* into program->hlo, or -1 */
 	struct str name;	/* instruction, or kernel; clean */
-	struct profile_op said; /* of the first event met */
+	struct profile_op said; /* after registry_settle: by the first device that ran it */
+	bool settled;
 	enum platform platform;
 	enum op_kind kind;
 	enum attribution attribution;
@@ -62,8 +65,18 @@ struct registry *registry_new(
 	struct profile *hosts, ptrdiff_t host_count, struct arena *keep, struct diag_list *notes);
 void registry_free(struct registry *r);
 
-/* The subject of op `op` of a plane.  Safe in threads. */
-struct subject *registry_subject(struct registry *r, const struct plane *p, int32_t op);
+/*
+ * The subject of op `op` of a plane, and the kind of this very op: planes may say different things
+ * of one subject, and what a sweep counts must not depend on who came first.  Safe in threads.
+ */
+struct subject *registry_subject(
+	struct registry *r, const struct plane *p, int32_t op, enum op_kind *kind);
+/* After the sweeps, for planes in order: what is said of a subject is what the first plane said. */
+void registry_settle(struct registry *r, const struct plane *p);
+/* The subject of an instruction, or NULL when it never ran. */
+const struct subject *registry_find(const struct registry *r, const struct program *p,
+	ptrdiff_t instruction, struct arena *keep);
+bool registry_full(const struct registry *r); /* later ops were lumped together */
 
 ptrdiff_t registry_subject_count(const struct registry *r);
 struct subject *registry_subject_at(const struct registry *r, ptrdiff_t i);

@@ -7,7 +7,7 @@
 #define GROUP_KERNELS 32
 /* Steps whose fate is remembered for executions that end after their step. */
 #define STEP_MEMORY 64
-/* Async pairs in flight; a start without a done is dropped when this many came after it. */
+/* Async pairs in flight; more are not followed. */
 #define SPANS_MAX 256
 /* Executions of the open step kept one by one; more are gathered by subject. */
 #define JOURNAL_MAX 8192
@@ -163,9 +163,9 @@ static void reserve_program(struct state *s, int32_t program)
 	o->program_cap = n;
 }
 
-static int bit_of(const struct subject *s)
+static int bit_of(enum op_kind kind)
 {
-	int bit = (int)op_kind_activity(s->kind);
+	int bit = (int)op_kind_activity(kind);
 
 	return bit ? bit : ACTIVITY_COMPUTE; /* a loop's own time keeps the core busy */
 }
@@ -179,12 +179,13 @@ static void known_add(struct state *s, int32_t op)
 	if (n > s->known_cap)
 		s->known = grown(s->work, s->known, s->known_cap, n, (ptrdiff_t)sizeof(*s->known));
 	s->known_cap = n;
-	const struct subject *subject = registry_subject(s->registry, s->out->plane, op);
+	enum op_kind kind;
+	const struct subject *subject = registry_subject(s->registry, s->out->plane, op, &kind);
 	reserve_subject(s, subject->index);
 	reserve_program(s, subject->program->index);
 	if (subject->start >= 0)
 		reserve_subject(s, subject->start);
-	s->known[op] = (struct known){ subject, bit_of(subject) };
+	s->known[op] = (struct known){ subject, bit_of(kind) };
 }
 
 static const struct known *known_of(struct state *s, int32_t op)
@@ -383,7 +384,8 @@ static void step_close(struct state *s, int64_t at_ps, bool complete)
 	if (steady)
 		step_commit(s);
 	pending_clear(s);
-	if (!steady || s->out->steady_count <= SWEEP_MAX_STEPS)
+	int64_t alike = steady ? s->out->steady_count : ++s->out->other_count;
+	if (alike <= SWEEP_MAX_STEPS)
 		*arena_push(s->keep, s->out->steps, s->out->step_count, s->out->step_cap) = s->step;
 	s->steady[s->serial % STEP_MEMORY] = steady;
 	s->serial++;
@@ -461,8 +463,6 @@ static void time_passes(struct state *s, int64_t until_ps)
 
 	s->now_ps = until_ps;
 	s->out->window_mask_ps[mask] += dt;
-	if (s->active_count == 0)
-		s->out->window_idle_ps += dt;
 	if (!s->in_step)
 		return;
 	s->step.mask_ps[mask] += dt;
@@ -591,7 +591,7 @@ static void finish(struct state *s, struct running *r)
 		execution_add(s, r->subject, r->step, r->self_ps);
 	if (subject->async == ASYNC_DONE && subject->start >= 0)
 		span_end(s, subject, r->self_ps);
-	else if (subject->async == ASYNC_NONE && op_kind_activity(subject->kind) == ACTIVITY_COMMS)
+	else if (subject->async == ASYNC_NONE && r->bit == ACTIVITY_COMMS)
 		instance_add(s, r->subject, r->end_ps - r->start_ps);
 }
 
@@ -781,16 +781,27 @@ static void make_room(struct state *s)
 	}
 }
 
+/* An instruction starts again only after its done: when it does before, the done was lost. */
+static void span_abandon(struct state *s, const struct subject *start)
+{
+	struct running *open = span_of(s, start->index);
+
+	if (!open)
+		return;
+	s->out->lost_dones++;
+	running_drop(s, open);
+}
+
 static void span_begin(struct state *s, const struct known *start, const struct op_event *e)
 {
 	int spans = 0;
 
+	span_abandon(s, start->subject);
 	for (int i = 0; i < s->active_count; i++)
 		spans += s->active[i]->is_span;
 	if (spans >= SPANS_MAX)
 		return;
-	struct running *r = running_add(
-		s, start->subject, (int32_t)op_kind_activity(start->subject->kind), false, e);
+	struct running *r = running_add(s, start->subject, start->bit, false, e);
 	r->is_span = true;
 	r->end_ps = INT64_MAX;
 	active_add(s, r);
@@ -873,7 +884,12 @@ static bool in_marked_step(const struct state *s)
 
 static void sweep_begin(struct state *s, int64_t at_ps)
 {
+	const struct step_plan *plan = s->plan;
+
 	s->out->first_ps = s->out->last_ps = s->now_ps = s->idle_since_ps = at_ps;
+	/* A marked step may begin before its first op: idle, but part of the step. */
+	if (plan->marks && plan->marks[0].start_ps < at_ps && plan->marks[0].end_ps > at_ps)
+		s->now_ps = plan->marks[0].start_ps;
 	if (s->plan->source == STEPS_WINDOW)
 		step_open(s, at_ps);
 }
@@ -919,20 +935,21 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 	const struct host_facts *facts, struct registry *registry, int64_t limit,
 	struct arena *keep, struct sweep *ret, struct diag *err)
 {
-	struct arena work = arena_new(ARENA_RUN_BYTES), step_empty = arena_new(ARENA_SCRATCH_BYTES);
-	bool sorted = false, ok;
+	struct arena work = arena_new(SWEEP_ARENA_BYTES), step_empty = arena_new(STEP_ARENA_BYTES);
+	bool ok;
 
 	p->keep = keep;
 	for (;;) {
-		*ret = (struct sweep){ .plane = p, .host = host, .sorted = sorted };
+		*ret = (struct sweep){ .plane = p, .host = host };
 		ret->gaps = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
 		ok = sweep_once(
 			state_new(ret, plan, facts, registry, keep, &work, step_empty), limit, err);
 		if (ok || err->id != DIAG_NONE)
 			break;
-		arena_clear(&work);
-		sorted = true; /* one more lane is marked to be sorted: begin again */
+		arena_clear(&work); /* lanes are marked to be sorted: begin again */
 	}
+	for (ptrdiff_t i = 0; i < p->lane_count; i++)
+		ret->sorted |= p->lanes[i].sort;
 	arena_free(&work);
 	arena_free(&step_empty);
 	return ok || diag_context(err, "%.*s", STR_ARG(p->profile->input->path));

@@ -18,7 +18,11 @@
 #include "measure/hostfacts.h"
 #include "measure/subject.h"
 
-/* Step rows kept per device; more steady steps still count in all sums. */
+/* Address space of a device's results, of a sweep's own state, and of one step's: a million ops
+ * need a tenth.  Many devices are swept at once, so it is less than a run's. */
+#define SWEEP_ARENA_BYTES ((ptrdiff_t)512 << 20)
+#define STEP_ARENA_BYTES  ((ptrdiff_t)128 << 20)
+/* Step rows kept per device, of steady ones and of others; all steady steps count in the sums. */
 #define SWEEP_MAX_STEPS 256
 #define SWEEP_MAX_GAPS	100
 /* Ops running at the same time on one device; more is a broken clock. */
@@ -93,18 +97,19 @@ struct sweep {
 	/* by program index, over the whole window */
 	struct program_total *programs;
 	ptrdiff_t program_cap;
-	struct swept_step *steps; /* the first SWEEP_MAX_STEPS steady ones, and all others */
+	struct swept_step *steps; /* the first SWEEP_MAX_STEPS steady ones, and as many others */
 	ptrdiff_t step_count, step_cap;
-	int64_t steady_count;		 /* all of them */
-	int64_t steady_ps;		 /* their time */
-	int64_t mask_ps[ACTIVITY_MASKS]; /* in steady steps */
+	int64_t steady_count, other_count; /* all of them */
+	int64_t steady_ps;		   /* their time */
+	int64_t mask_ps[ACTIVITY_MASKS];   /* in steady steps */
 	int64_t window_mask_ps[ACTIVITY_MASKS];
-	int64_t idle_ps, window_idle_ps;
+	int64_t idle_ps;
 	int64_t first_ps, last_ps, events;
-	struct swept_gap *gaps; /* a heap by length while sweeping; by start afterwards */
+	struct swept_gap *gaps; /* a heap: the shortest first */
 	ptrdiff_t gap_count;
-	bool too_deep; /* more ops running at once than can be: times are not to be trusted */
-	bool sorted;   /* a lane had to be sorted */
+	bool too_deep;	    /* more ops running at once than can be: times are not to be trusted */
+	int64_t lost_dones; /* async starts whose done never came */
+	bool sorted;	    /* a lane had to be sorted */
 };
 
 /*

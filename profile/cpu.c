@@ -1,7 +1,7 @@
 /*
  * XLA:CPU has no device planes: its ops stand on host threads, and an ordinal among an event's
  * stats says which (virtual) device ran it.  A thread is not a device, so every ordinal gets a
- * plane that shares the host plane's lanes and takes its own events.
+ * plane that shares the host plane's lanes and names, and takes its own events.
  */
 #include "profile/xplane.h"
 
@@ -61,9 +61,6 @@ static void plane_for(struct plane *p, const struct plane *host, int64_t ordinal
 	p->platform = PLATFORM_CPU;
 	p->ordinal = ordinal;
 	p->lanes = arena_make(keep, struct lane, host->lane_count);
-	p->names = arena_make(keep, struct plane_name, host->name_count);
-	if (host->name_count > 0)
-		memcpy(p->names, host->names, (size_t)host->name_count * sizeof(*p->names));
 	for (ptrdiff_t i = 0; i < host->lane_count; i++) {
 		p->lanes[i] = host->lanes[i];
 		p->lanes[i].class = ran[i] ? LANE_OPS : LANE_OTHER;

@@ -253,7 +253,9 @@ static inline const uint8_t *stat_fast(const struct plane_part *part, const uint
 	}
 	if (value > stop)
 		return NULL;
-	int kind = id < part->kind_count ? part->kinds[id] : -1;
+	if (id >= part->kind_count)
+		return NULL;
+	int kind = part->kinds[id];
 	if (kind < 0 || !(want >> kind & 1))
 		return stop;
 	if (!value_fast(part, value, stop, &ret->at[kind]) &&
@@ -391,7 +393,6 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 	if (!(c->classes >> host & 1))
 		return false;
 	ret->host = host;
-	ret->name_index = name;
 	ret->name = name >= 0 ? c->plane->names[name].name : STR("");
 	ret->start_ps = time_add(c->walk.base_ps, raw->offset_ps);
 	ret->end_ps = time_add(ret->start_ps, raw->duration_ps > 0 ? raw->duration_ps : 0);

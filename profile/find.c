@@ -166,6 +166,16 @@ static void files_sort(struct found_run *r)
 	qsort(r->files, (size_t)r->file_count, sizeof(*r->files), by_host);
 }
 
+/* One host under both endings in one directory: the first by name is its xplane. */
+static void files_dedupe(struct found_run *r)
+{
+	ptrdiff_t kept = 0;
+	for (ptrdiff_t i = 0; i < r->file_count; i++)
+		if (!kept || !str_eq(r->files[kept - 1].host, r->files[i].host))
+			r->files[kept++] = r->files[i];
+	r->file_count = kept;
+}
+
 static void meet_other(struct search *s, struct str dir, struct str name)
 {
 	const struct other *other = other_of(name);
@@ -175,9 +185,15 @@ static void meet_other(struct search *s, struct str dir, struct str name)
 	s->other_path = path_join(dir, name, s->keep);
 }
 
+/* macOS lays a "._NAME" beside files that it copies; nobody hides a profile. */
+static bool is_hidden(struct str name)
+{
+	return str_starts(name, STR("."));
+}
+
 static bool is_profile(const struct dir_entry *e)
 {
-	return !e->is_dir && host_of(e->name).len > 0;
+	return !e->is_dir && !is_hidden(e->name) && host_of(e->name).len > 0;
 }
 
 static bool run_add(
@@ -198,6 +214,7 @@ static bool run_add(
 		};
 	}
 	files_sort(&run);
+	files_dedupe(&run);
 	*arena_push(s->keep, s->runs, s->count, s->cap) = run;
 	return true;
 }
@@ -209,9 +226,11 @@ static bool search_below(struct search *s, struct str dir, const struct dir_entr
 {
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct str name = entries[i].name;
+		if (is_hidden(name))
+			continue;
 		if (!entries[i].is_dir)
 			meet_other(s, dir, name);
-		else if (!str_starts(name, STR(".")) && depth < FIND_MAX_DEPTH &&
+		else if (depth < FIND_MAX_DEPTH &&
 			 !search_dir(s, path_join(dir, name, s->keep), depth + 1))
 			return false;
 	}

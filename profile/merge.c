@@ -135,13 +135,15 @@ static int sorted_cmp(const void *a, const void *b)
 	return before(a, b) ? -1 : before(b, a) ? 1 : 0;
 }
 
+_Static_assert(sizeof(struct op_event) == 40, "the figure below");
+
 /*
- * A lane the window could not order: its events as one array, in pages of their own that go back
- * when the merge ends.  40 bytes an event, where the file has about 45.
+ * A lane to be sorted: its events as one array, in pages of their own that go back when the merge
+ * ends.  40 bytes an event, where the file has about 45.
  */
 static bool reader_sort(struct merge *m, struct lane_reader *r)
 {
-	size_t cap = (size_t)r->lane->bytes / 4 + 1; /* no event is shorter than 4 bytes */
+	size_t cap = (size_t)r->lane->bytes / 2 + 1; /* an event's tag and its length */
 	struct op_event e;
 
 	r->sorted_bytes = cap * sizeof(*r->sorted);
@@ -277,7 +279,8 @@ bool merge_end(const struct merge *m, struct diag *err)
 	for (ptrdiff_t i = 0; i < m->reader_count; i++) {
 		if (!m->readers[i].disordered)
 			continue;
-		m->readers[i].lane->sort = true;
+		for (ptrdiff_t k = 0; k < m->reader_count; k++)
+			m->readers[k].lane->sort = true;
 		return false;
 	}
 	return true;

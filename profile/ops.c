@@ -146,7 +146,6 @@ static bool tpu_op_fill(
 	if (!stats_read(&p->parts[n->part], n->entry, XMETADATA_STATS, tpu_metadata, &s, fail))
 		return false;
 	op->name = n->display_name.len > 0 ? n->display_name : n->name;
-	op->text = n->name;
 	op->hlo_op = s.present ? op->name : (struct str){ 0 };
 	if (s.present & STAT_BIT(PROGRAM_ID))
 		op->program = (uint64_t)s.at[STAT_PROGRAM_ID].i64;
@@ -248,8 +247,8 @@ static int32_t kernel_op(struct plane *p, int32_t name, const struct stats *s)
 
 static const uint64_t tpu_event = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
 static const uint64_t kernel_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) |
-				     STAT_BIT(PROGRAM_ID) | STAT_BIT(CORRELATION_ID) |
-				     STAT_BIT(MEMCPY_DETAILS) | STAT_BIT(NAME);
+				     STAT_BIT(PROGRAM_ID) | STAT_BIT(MEMCPY_DETAILS) |
+				     STAT_BIT(NAME);
 static const uint64_t cpu_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) | STAT_BIT(PROGRAM_ID) |
 				  STAT_BIT(RUN_ID) | STAT_BIT(DEVICE_ORDINAL);
 
@@ -289,7 +288,7 @@ static bool tpu_event_read(struct plane *p, const struct lane_walk *w, const str
 		place(ret, s.at[STAT_DEVICE_OFFSET_PS].i64, s.at[STAT_DEVICE_DURATION_PS].i64);
 	else
 		place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
-	ret->correlation = ret->run = 0;
+	ret->run = 0;
 	return tpu_op(p, name, &ret->op, fail);
 }
 
@@ -306,7 +305,6 @@ static bool kernel_event_read(struct plane *p, const struct lane_walk *w,
 	*skip = cpu && !cpu_is_ours(p, &s);
 	if (*skip)
 		return true;
-	ret->correlation = s.present & STAT_BIT(CORRELATION_ID) ? s.at[STAT_CORRELATION_ID].i64 : 0;
 	ret->run = s.present & STAT_BIT(RUN_ID) ? s.at[STAT_RUN_ID].i64 : 0;
 	place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
 	if (s.present & STAT_BIT(MEMCPY_DETAILS))
@@ -333,6 +331,9 @@ void plane_forget_ops(struct plane *p)
 	p->ops = NULL;
 	p->op_count = p->op_cap = 0;
 	p->table = NULL;
+	/* Elsewhere names know no ops, and CPU ordinals share them between threads. */
+	if (p->platform != PLATFORM_TPU)
+		return;
 	for (ptrdiff_t i = 0; i < p->name_count; i++)
 		p->names[i].op = -1;
 }

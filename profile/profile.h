@@ -46,9 +46,6 @@ enum host_class {
 	HOST_COMPILE,	/* compiling a program */
 	HOST_ALLOCATOR, /* MemoryAllocation, MemoryDeallocation */
 	HOST_TRANSFER,	/* host to device or back */
-	HOST_LAUNCH,	/* a program handed to the runtime */
-	HOST_ENQUEUE,	/* the runtime hands it to the device; carries run_id */
-	HOST_WAIT,	/* blocking on the device */
 	HOST_PROFILER,	/* the profiler's own start and stop */
 	HOST_STEP,	/* a step annotation (decided by its stats, not its name) */
 };
@@ -58,7 +55,6 @@ enum host_class {
 	X(HLO_OP, "hlo_op")                                                                        \
 	X(HLO_MODULE, "hlo_module")                                                                \
 	X(PROGRAM_ID, "program_id")                                                                \
-	X(CORRELATION_ID, "correlation_id")                                                        \
 	X(RUN_ID, "run_id")                                                                        \
 	X(DEVICE_OFFSET_PS, "device_offset_ps")                                                    \
 	X(DEVICE_DURATION_PS, "device_duration_ps")                                                \
@@ -94,7 +90,6 @@ enum host_class {
 	X(PEAK_TFLOPS, "peak_teraflops_per_second")                                                \
 	X(PEAK_HBM_GBPS, "peak_hbm_bw_gigabytes_per_second")                                       \
 	X(CORE_DETAILS, "core_details")                                                            \
-	X(HAS_MEGACORE, "has_megacore")                                                            \
 	X(DEVICE_VENDOR, "device_vendor")                                                          \
 	X(GPU_DEVICE_NAME, "gpu_device_name")                                                      \
 	X(CLOCK_RATE, "clock_rate")                                                                \
@@ -136,7 +131,6 @@ enum copy_direction { COPY_NONE, COPY_H2D, COPY_D2H, COPY_D2D, COPY_P2P, COPY_UN
 struct profile_op {
 	struct str name;   /* TPU: the instruction; GPU: the kernel */
 	struct str hlo_op; /* the instruction it belongs to; missing when not said */
-	struct str text;   /* TPU: the instruction's HLO text */
 	struct str module;
 	uint64_t program; /* PROGRAM_UNKNOWN when not said; 0 is a program */
 	struct str category, scope, source, source_stack, shape;
@@ -150,7 +144,6 @@ struct op_event {
 	int64_t start_ps, end_ps; /* end >= start */
 	int32_t op;		  /* index into plane->ops */
 	int32_t lane;		  /* index into plane->lanes */
-	int64_t correlation;	  /* 0 when not said */
 	int64_t bytes;		  /* moved by a memory copy; 0 when not said */
 	int64_t run;		  /* CPU: the launch it belongs to; 0 elsewhere */
 };
@@ -159,7 +152,6 @@ struct op_event {
 struct event {
 	int64_t start_ps, end_ps;
 	struct str name;
-	int32_t name_index; /* index into plane->names */
 	enum host_class host;
 	struct stats stats; /* of those asked for */
 };
@@ -169,22 +161,22 @@ struct lane {
 	enum lane_class class;
 	int64_t id;
 	struct lane_chunk *chunks; /* parts of one timeline, in file order */
-	ptrdiff_t chunk_count;
+	ptrdiff_t chunk_count, chunk_cap;
 	int64_t bytes; /* size of its events in the file */
-	bool sort;     /* set by the caller: read whole and sort before handing out */
+	bool sort;     /* set by merge_end: read whole and sort before handing out */
 };
 
 struct plane_name; /* an event metadata entry */
 struct plane_part;
 struct op_table;
+struct id_map;
 
 /* What a device plane says about its chip; 0, NaN or missing where it is silent. */
 struct plane_chip {
 	struct str device_type, device_name, vendor;
 	int cc_major, cc_minor, core_count;
 	double clock_hz, memory_bytes, memory_bps, peak_flops, peak_hbm_bps;
-	bool has_megacore;
-	int64_t global_chip_id, local_chip_id; /* -1 unknown */
+	int64_t global_chip_id; /* -1 unknown */
 };
 
 struct plane {
@@ -194,11 +186,12 @@ struct plane {
 	enum platform platform;
 	int64_t ordinal; /* device number in its name; -1 */
 	struct lane *lanes;
-	ptrdiff_t lane_count;
-	struct plane_name *names;
-	ptrdiff_t name_count;
+	ptrdiff_t lane_count, lane_cap;
+	struct id_map *lane_map;  /* by id and name, for opening */
+	struct plane_name *names; /* those of CPU ordinals are the host plane's */
+	ptrdiff_t name_count, name_cap;
 	struct plane_part *parts; /* pieces with this name, each with its own maps */
-	ptrdiff_t part_count;
+	ptrdiff_t part_count, part_cap;
 	struct plane_chip chip;
 	int64_t dropped_events;
 	int64_t host_shift_ps; /* host clock = lane clock + this */
@@ -232,19 +225,20 @@ struct profile {
 bool xplane_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
 	struct diag *err);
 
+/* Forget the plane's ops, before the arena they are in is cleared. */
+void plane_forget_ops(struct plane *p);
+
 /*
  * Ops and kernels of one device plane, merged over its OPS and STREAM lanes by start time (longer
  * first on a tie, so a parent precedes its children).  Small disorder within a lane is mended; a
- * lane that stays out of order stops the merge with merge.disordered set to it: set lane.sort and
- * begin again.
+ * lane that stays out of order stops the merge, and merge_end marks the plane's lanes to be sorted.
  */
-/* Forget the plane's ops, before the arena they are in is cleared. */
-void plane_forget_ops(struct plane *p);
 struct merge;
 struct merge *merge_new(struct plane *p, struct arena *keep);
 bool merge_next(struct merge *m, struct op_event *ret);
 /* After merge_next was false: true at the end; false with err set when the bytes are bad; false
- * with err->id DIAG_NONE when a lane is out of order (it is marked; begin again). */
+ * with err->id DIAG_NONE when a lane is out of order: begin again, once, since where one lane is a
+ * mess so are others, and now every lane is sorted. */
 bool merge_end(const struct merge *m, struct diag *err);
 void merge_free(struct merge *m);
 

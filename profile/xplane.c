@@ -6,7 +6,36 @@
  */
 #include "profile/xplane.h"
 
+#include <limits.h>
 #include <math.h>
+
+static void id_map_grow(struct id_map *m, struct arena *keep)
+{
+	struct id_map grown = { .mask = m->keys ? 4 * m->mask + 3 : 15 };
+
+	grown.keys = arena_make(keep, uint64_t, (ptrdiff_t)grown.mask + 1);
+	grown.values = arena_make(keep, int32_t, (ptrdiff_t)grown.mask + 1);
+	for (uint64_t i = 0; i <= grown.mask; i++)
+		grown.values[i] = -1;
+	for (uint64_t i = 0; m->keys && i <= m->mask; i++)
+		if (m->values[i] >= 0)
+			id_map_put(&grown, (int64_t)m->keys[i], m->values[i], keep);
+	*m = grown;
+}
+
+void id_map_put(struct id_map *m, int64_t id, int32_t value, struct arena *keep)
+{
+	if (!m->keys || (uint64_t)m->count * 2 > m->mask)
+		id_map_grow(m, keep);
+	uint64_t s = id_hash((uint64_t)id) & m->mask;
+	while (m->values[s] >= 0 && m->keys[s] != (uint64_t)id)
+		s = (s + 1) & m->mask;
+	if (m->values[s] >= 0)
+		return;
+	m->keys[s] = (uint64_t)id;
+	m->values[s] = value;
+	m->count++;
+}
 
 struct id_map id_map_build(const int64_t *ids, ptrdiff_t count, struct arena *keep)
 {
@@ -18,7 +47,7 @@ struct id_map id_map_build(const int64_t *ids, ptrdiff_t count, struct arena *ke
 		negative |= ids[i] < 0;
 		max = ids[i] > max ? ids[i] : max;
 	}
-	if (!negative && max < 4 * count + 1024) {
+	if (!negative && max < 4 * count + 64) {
 		m.dense_count = max + 1;
 		m.dense = arena_make(keep, int32_t, max + 1);
 		for (int64_t i = 0; i <= max; i++)
@@ -27,23 +56,8 @@ struct id_map id_map_build(const int64_t *ids, ptrdiff_t count, struct arena *ke
 			m.dense[ids[i]] = (int32_t)i;
 		return m;
 	}
-	uint64_t slots = 16;
-	while (slots < (uint64_t)count * 2)
-		slots *= 2;
-	m.mask = slots - 1;
-	m.keys = arena_make(keep, uint64_t, (ptrdiff_t)slots);
-	m.values = arena_make(keep, int32_t, (ptrdiff_t)slots);
-	for (uint64_t i = 0; i < slots; i++)
-		m.values[i] = -1;
-	for (ptrdiff_t i = 0; i < count; i++) {
-		uint64_t s = ((uint64_t)ids[i] * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & m.mask;
-		while (m.values[s] >= 0 && m.keys[s] != (uint64_t)ids[i])
-			s = (s + 1) & m.mask;
-		if (m.values[s] < 0) {
-			m.keys[s] = (uint64_t)ids[i];
-			m.values[s] = (int32_t)i;
-		}
-	}
+	for (ptrdiff_t i = 0; i < count; i++)
+		id_map_put(&m, ids[i], (int32_t)i, keep);
 	return m;
 }
 
@@ -77,11 +91,15 @@ static bool map_entry(struct str entry, int64_t *key, struct str *value, struct 
 	return !w.why || wire_error(&w, x->whole, "metadata map of an XPlane", x->err);
 }
 
-/* Small ids as a plain array, whichever form the map has. */
+/* Small ids as a plain array, whichever form the map has; not for a few strewn ones. */
 static void kinds_index(struct plane_part *part, const int64_t *ids, struct arena *keep)
 {
+	int64_t most = 64 * (int64_t)part->stat_count + 64;
+
+	if (most > XPLANE_SMALL_IDS)
+		most = XPLANE_SMALL_IDS;
 	for (ptrdiff_t i = 0; i < part->stat_count; i++)
-		if (ids[i] >= part->kind_count && ids[i] < XPLANE_SMALL_IDS)
+		if (ids[i] >= part->kind_count && ids[i] < most)
 			part->kind_count = ids[i] + 1;
 	part->kinds = arena_make(keep, int8_t, part->kind_count);
 	for (int64_t id = 0; id < part->kind_count; id++) {
@@ -137,13 +155,10 @@ static bool event_names_index(struct plane_index *x, struct plane_part *part, in
 {
 	struct plane *p = x->plane;
 	ptrdiff_t base = p->name_count;
-	struct plane_name *names = arena_make(x->keep, struct plane_name, base + x->name_count);
 	int64_t *ids = arena_make(x->keep, int64_t, x->name_count);
 
-	if (base > 0)
-		memcpy(names, p->names, (size_t)base * sizeof(*names));
 	for (ptrdiff_t i = 0; i < x->name_count; i++) {
-		struct plane_name *n = &names[base + i];
+		struct plane_name *n = arena_push(x->keep, p->names, p->name_count, p->name_cap);
 		struct str value;
 
 		if (!map_entry(x->names[i], &ids[i], &value, x) || !plane_name_read(x, value, n))
@@ -161,8 +176,6 @@ static bool event_names_index(struct plane_index *x, struct plane_part *part, in
 	for (uint64_t i = 0; part->names.keys && i <= part->names.mask; i++)
 		if (part->names.values[i] >= 0)
 			part->names.values[i] += (int32_t)base;
-	p->names = names;
-	p->name_count = base + x->name_count;
 	return true;
 }
 
@@ -206,13 +219,15 @@ static bool line_head(
  * Chunks with the same id and name are one timeline.  An id of its own is no identity: planes
  * exist whose lines all have id 0.
  */
-static struct lane *lane_of(
-	struct plane *p, const struct lane *head, struct arena *keep, ptrdiff_t *cap)
+static struct lane *lane_of(struct plane *p, const struct lane *head, struct arena *keep)
 {
-	for (ptrdiff_t i = p->lane_count - 1; i >= 0 && i >= p->lane_count - 4096; i--)
-		if (p->lanes[i].id == head->id && str_eq(p->lanes[i].name, head->name))
-			return &p->lanes[i];
-	struct lane *l = arena_push(keep, p->lanes, p->lane_count, *cap);
+	int64_t key = (int64_t)(str_hash(head->name) ^ id_hash((uint64_t)head->id));
+	int32_t i = id_map_find(p->lane_map, key);
+
+	if (i >= 0 && p->lanes[i].id == head->id && str_eq(p->lanes[i].name, head->name))
+		return &p->lanes[i];
+	struct lane *l = arena_push(keep, p->lanes, p->lane_count, p->lane_cap);
+	id_map_put(p->lane_map, key, (int32_t)(p->lane_count - 1), keep);
 	*l = *head;
 	l->class = lane_class_of(head->name, p->class, head->id);
 	return l;
@@ -220,21 +235,14 @@ static struct lane *lane_of(
 
 static bool lanes_index(struct plane_index *x, int32_t part_index)
 {
-	ptrdiff_t cap = x->plane->lane_count;
-
 	for (ptrdiff_t i = 0; i < x->line_count; i++) {
 		struct lane head;
 		struct lane_chunk chunk = { .part = part_index };
 
 		if (!line_head(x, x->lines[i], &head, &chunk))
 			return false;
-		struct lane *l = lane_of(x->plane, &head, x->keep, &cap);
-		struct lane_chunk *chunks =
-			arena_make(x->keep, struct lane_chunk, l->chunk_count + 1);
-		if (l->chunk_count > 0)
-			memcpy(chunks, l->chunks, (size_t)l->chunk_count * sizeof(*chunks));
-		chunks[l->chunk_count++] = chunk;
-		l->chunks = chunks;
+		struct lane *l = lane_of(x->plane, &head, x->keep);
+		*arena_push(x->keep, l->chunks, l->chunk_count, l->chunk_cap) = chunk;
 		l->bytes += chunk.bytes.len;
 	}
 	return true;
@@ -270,11 +278,19 @@ static bool plane_fields(struct plane_index *x, struct str bytes, struct str *na
 	return true;
 }
 
-static double real_or(const struct stats *s, enum stat_id id, double otherwise)
+static double real_or_nan(const struct stats *s, enum stat_id id)
 {
 	if (!(s->present >> id & 1))
-		return otherwise;
+		return NAN;
 	return s->at[id].is_real ? s->at[id].real : (double)s->at[id].i64;
+}
+
+/* A count or a time: reals toward zero, never negative, 0 when not said or out of all range. */
+static int64_t whole_or_0(const struct stats *s, enum stat_id id, int64_t most)
+{
+	int64_t v = s->present >> id & 1 ? s->at[id].i64 : 0;
+
+	return v < 0 ? 0 : v > most ? most : v;
 }
 
 static struct str text_or_missing(const struct stats *s, enum stat_id id)
@@ -282,19 +298,16 @@ static struct str text_or_missing(const struct stats *s, enum stat_id id)
 	return s->present >> id & 1 && s->at[id].is_text ? s->at[id].text : (struct str){ 0 };
 }
 
-/* CoreDetails: local_chip_id = 4, global_chip_id = 5; zeros are omitted. */
+/* CoreDetails: global_chip_id = 5; zero is omitted. */
 static void core_details(struct str bytes, struct plane_chip *chip)
 {
 	struct wire w = wire_open(bytes);
 	struct wire_field f;
 
-	chip->local_chip_id = chip->global_chip_id = 0;
-	while (wire_next(&w, &f)) {
-		if (f.number == 4 && f.type == WIRE_VARINT)
-			chip->local_chip_id = (int64_t)f.num;
-		else if (f.number == 5 && f.type == WIRE_VARINT)
+	chip->global_chip_id = 0;
+	while (wire_next(&w, &f))
+		if (f.number == 5 && f.type == WIRE_VARINT)
 			chip->global_chip_id = (int64_t)f.num;
-	}
 }
 
 /* The plane's own stats that describe its chip.  memory_bandwidth is bytes/s, clock_rate kHz. */
@@ -302,20 +315,19 @@ static void plane_chip_read(struct plane *p, const struct stats *s)
 {
 	struct plane_chip *c = &p->chip;
 
-	c->global_chip_id = c->local_chip_id = -1;
+	c->global_chip_id = -1;
 	c->device_type = text_or_missing(s, STAT_DEVICE_TYPE_STRING);
 	c->device_name = text_or_missing(s, STAT_GPU_DEVICE_NAME);
 	c->vendor = text_or_missing(s, STAT_DEVICE_VENDOR);
-	c->cc_major = (int)real_or(s, STAT_COMPUTE_CAP_MAJOR, 0);
-	c->cc_minor = (int)real_or(s, STAT_COMPUTE_CAP_MINOR, 0);
-	c->core_count = (int)real_or(s, STAT_CORE_COUNT, 0);
-	c->clock_hz = real_or(s, STAT_CLOCK_RATE, NAN) * 1e3;
-	c->memory_bytes = real_or(s, STAT_MEMORY_SIZE, NAN);
-	c->memory_bps = real_or(s, STAT_MEMORY_BANDWIDTH, NAN);
-	c->peak_flops = real_or(s, STAT_PEAK_TFLOPS, NAN) * 1e12;
-	c->peak_hbm_bps = real_or(s, STAT_PEAK_HBM_GBPS, NAN) * 1e9;
-	c->has_megacore = real_or(s, STAT_HAS_MEGACORE, 0) > 0;
-	p->dropped_events = (int64_t)real_or(s, STAT_DROPPED_TRACES, 0);
+	c->cc_major = (int)whole_or_0(s, STAT_COMPUTE_CAP_MAJOR, INT_MAX);
+	c->cc_minor = (int)whole_or_0(s, STAT_COMPUTE_CAP_MINOR, INT_MAX);
+	c->core_count = (int)whole_or_0(s, STAT_CORE_COUNT, INT_MAX);
+	c->clock_hz = real_or_nan(s, STAT_CLOCK_RATE) * 1e3;
+	c->memory_bytes = real_or_nan(s, STAT_MEMORY_SIZE);
+	c->memory_bps = real_or_nan(s, STAT_MEMORY_BANDWIDTH);
+	c->peak_flops = real_or_nan(s, STAT_PEAK_TFLOPS) * 1e12;
+	c->peak_hbm_bps = real_or_nan(s, STAT_PEAK_HBM_GBPS) * 1e9;
+	p->dropped_events = whole_or_0(s, STAT_DROPPED_TRACES, INT64_MAX);
 	if (s->present & STAT_BIT(CORE_DETAILS))
 		core_details(s->at[STAT_CORE_DETAILS].text, c);
 	if (p->class == PLANE_DEVICE && p->platform == PLATFORM_UNKNOWN)
@@ -335,8 +347,8 @@ static bool plane_stats(struct plane_index *x, const struct plane_part *part)
 		plane_chip_read(p, &s);
 	if (p->class == PLANE_ENVIRONMENT) {
 		x->profile->has_environment = true;
-		x->profile->start_ns = (int64_t)real_or(&s, STAT_PROFILE_START_TIME, 0);
-		x->profile->stop_ns = (int64_t)real_or(&s, STAT_PROFILE_STOP_TIME, 0);
+		x->profile->start_ns = whole_or_0(&s, STAT_PROFILE_START_TIME, INT64_MAX);
+		x->profile->stop_ns = whole_or_0(&s, STAT_PROFILE_STOP_TIME, INT64_MAX);
 	}
 	return true;
 }
@@ -379,38 +391,34 @@ static bool hlo_index(
 	return true;
 }
 
-/* Planes with one name are parts of one; few planes, so a scan does. */
+/* What grows while a file is opened. */
+struct opening {
+	ptrdiff_t plane_cap, hlo_cap;
+	struct id_map planes; /* by their names' hashes */
+};
+
+/* Planes with one name are parts of one. */
 static struct plane *plane_named(
-	struct profile *profile, struct str name, struct arena *keep, ptrdiff_t *cap)
+	struct profile *profile, struct str name, struct arena *keep, struct opening *o)
 {
-	for (ptrdiff_t i = 0; i < profile->plane_count; i++)
-		if (str_eq(profile->planes[i].name, name))
-			return &profile->planes[i];
-	struct plane *p = arena_push(keep, profile->planes, profile->plane_count, *cap);
+	int64_t key = (int64_t)str_hash(name);
+	int32_t i = id_map_find(&o->planes, key);
+
+	if (i >= 0 && str_eq(profile->planes[i].name, name))
+		return &profile->planes[i];
+	struct plane *p = arena_push(keep, profile->planes, profile->plane_count, o->plane_cap);
+	id_map_put(&o->planes, key, (int32_t)(profile->plane_count - 1), keep);
 	p->profile = profile;
 	p->name = name;
 	p->class = plane_class_of(name, &p->platform, &p->ordinal);
-	p->chip.global_chip_id = p->chip.local_chip_id = -1;
+	p->chip.global_chip_id = -1;
+	p->lane_map = arena_make(keep, struct id_map, 1);
 	p->keep = keep;
 	return p;
 }
 
-static struct plane_part *part_add(struct plane *p, struct arena *keep)
-{
-	struct plane_part *parts = arena_make(keep, struct plane_part, p->part_count + 1);
-
-	if (p->part_count > 0)
-		memcpy(parts, p->parts, (size_t)p->part_count * sizeof(*parts));
-	p->parts = parts;
-	return &parts[p->part_count++];
-}
-
-struct plane_caps {
-	ptrdiff_t planes, hlo;
-};
-
 static bool plane_index(struct profile *profile, struct str bytes, struct arena *keep,
-	struct plane_caps *caps, struct diag *err)
+	struct opening *o, struct diag *err)
 {
 	struct plane_index x = {
 		.profile = profile, .whole = profile->input->bytes, .keep = keep, .err = err
@@ -421,15 +429,16 @@ static bool plane_index(struct profile *profile, struct str bytes, struct arena 
 		return false;
 	if (profile->plane_count >= XPLANE_MAX_PLANES)
 		return diag_set(err, DIAG_LIMIT, "more than %d planes", XPLANE_MAX_PLANES);
-	x.plane = plane_named(profile, name, keep, &caps->planes);
+	x.plane = plane_named(profile, name, keep, o);
 	ptrdiff_t first_name = x.plane->name_count;
-	struct plane_part *part = part_add(x.plane, keep);
+	struct plane_part *part =
+		arena_push(keep, x.plane->parts, x.plane->part_count, x.plane->part_cap);
 	int32_t index = (int32_t)(x.plane->part_count - 1);
 
 	if (!stat_names_index(&x, part) || !event_names_index(&x, part, index) ||
 		!lanes_index(&x, index) || !plane_stats(&x, part))
 		return diag_context(err, "plane '%.*s'", STR_ARG(name));
-	return x.plane->class != PLANE_METADATA || hlo_index(&x, part, first_name, &caps->hlo);
+	return x.plane->class != PLANE_METADATA || hlo_index(&x, part, first_name, &o->hlo_cap);
 }
 
 /* Host clock minus device clock: the median over the lane's first events that carry both. */
@@ -485,7 +494,7 @@ static bool xspace_fields(struct profile *profile, struct arena *keep, struct di
 	struct str whole = profile->input->bytes;
 	struct wire w = wire_open(whole);
 	struct wire_field f;
-	struct plane_caps caps = { 0 };
+	struct opening o = { 0 };
 	ptrdiff_t error_cap = 0, warning_cap = 0;
 
 	while (wire_next(&w, &f)) {
@@ -494,7 +503,7 @@ static bool xspace_fields(struct profile *profile, struct arena *keep, struct di
 				"XSpace at byte %td: field %u is a number where a plane was "
 				"expected",
 				(const char *)w.at - whole.p, f.number);
-		if (f.number == XSPACE_PLANES && !plane_index(profile, f.bytes, keep, &caps, err))
+		if (f.number == XSPACE_PLANES && !plane_index(profile, f.bytes, keep, &o, err))
 			return false;
 		if (f.number == XSPACE_ERRORS)
 			*arena_push(keep, profile->errors, profile->error_count, error_cap) =

@@ -106,11 +106,33 @@ enum junit_flavor { JUNIT_STRICT, JUNIT_RICH };
 bool report_junit(const struct report_set *set, enum junit_flavor flavor, struct arena *keep,
 	struct out *out, struct diag *err);
 
+/* One page, filled into templates: a directory's, or missing for the embedded ones (template.h). */
+struct page_template;
+struct page_template *report_html_load(struct str dir, struct arena *keep, struct diag *err);
+void report_html(const struct report_set *set, const struct page_template *t, struct arena *keep,
+	struct out *out);
+
 bool report_json_write(
 	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err);
 bool report_json_read(struct str file, struct str text, struct arena *keep, struct report_set *ret,
 	struct diag *err);
-/* The JSON Schema of that document, made from the tables; docs/report.schema.json is its text. */
+
+/* Outputs for CI systems (docs/outputs.md).  Each is bounded, and says what it left out. */
+bool report_sarif(
+	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err);
+bool report_gitlab(
+	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err);
+/* Workflow commands, for the log of a step. */
+void report_github(const struct report_set *set, struct arena *keep, struct out *out);
+/* A text for that log, without the commands somebody may have hidden in it. */
+void report_github_log(struct str text, struct out *out);
+#define MARKDOWN_COMMENT 65536 /* characters of a comment; we count bytes, which are never fewer */
+#define MARKDOWN_SUMMARY (1 << 20) /* bytes of the job summary of one step */
+void report_markdown(
+	const struct report_set *set, ptrdiff_t bytes, struct arena *keep, struct out *out);
+void report_openmetrics(const struct report_set *set, struct arena *keep, struct out *out);
+
+/* The JSON Schema of report.json, made from the tables; docs/report.schema.json is its text. */
 void report_schema(struct arena *keep, struct out *out);
 
 #endif

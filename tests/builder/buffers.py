@@ -127,7 +127,7 @@ class Assignment:
         rest = [b for b in self.buffers if b not in taken]
         for constant in [b for b in rest if b.instruction.opcode == "constant"]:
             self._add(constant.size, constant.space, [(constant, 0)], constant=True)
-            rest.remove(constant)
+        rest = [b for b in rest if b.instruction.opcode != "constant"]
         for space in sorted({b.space for b in rest}):
             self._temp([b for b in rest if b.space == space], space)
 
@@ -144,13 +144,10 @@ class Assignment:
 
     def _temp(self, buffers, space):
         high = 0
-        placed = []
+        placed, live = [], []
         for buffer in sorted(buffers, key=lambda b: (b.born, b.id)):
-            spans = sorted(
-                (p.offset, p.offset + aligned(p.size))
-                for p in placed
-                if p.born <= buffer.dies and buffer.born <= p.dies
-            )
+            live = [p for p in live if buffer.born <= p.dies]
+            spans = sorted((p.offset, p.offset + aligned(p.size)) for p in live)
             offset = 0
             for low, end in spans:
                 if offset + aligned(buffer.size) <= low:
@@ -158,6 +155,7 @@ class Assignment:
                 offset = max(offset, end)
             buffer.offset = offset
             placed.append(buffer)
+            live.append(buffer)
             high = max(high, offset + aligned(buffer.size))
         self._add(high, space, [(b, b.offset) for b in placed], temp=True)
         events = [(b.born, 0, b.id, b) for b in buffers] + [(b.dies, 1, b.id, b) for b in buffers]

@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import derive
 import host as host_planes
 import scenario as scenarios
 import sim
@@ -26,16 +27,31 @@ def tpu_planes(s, replay, host):
     for local, device in enumerate(s.devices_of(host)):
         runs = [r for r in replay.runs if r.device == device]
         planes.append(tpu.Device(s, host, local, base).write(runs))
-    end = max(r.end for r in replay.runs) + 5 * 10**9
+    end = max((r.end for r in replay.runs), default=base) + 5 * 10**9
     planes.append(host_planes.metadata_plane(s))
     planes.append(host_planes.HostPlane(s, host, base).write(replay.steps[host]))
     planes.append(host_planes.environment_plane(s, host, base, end))
     return planes
 
 
+PLANES = {"/host:metadata": "hlo", "Task Environment": "environment", "/host:CPU": "host"}
+
+
+def finished(s, planes):
+    """The planes as they are saved: without what is left out, shuffled if asked."""
+    for line in (line for plane in planes for line in plane.lines):
+        line.shuffled = s.shuffled
+    return [p for p in planes if PLANES.get(p.name) not in s.without]
+
+
 def build(path):
     """{relative file name: bytes} of a scenario file."""
-    s = scenarios.load(path)
+    return build_spec(derive.load(path))
+
+
+def build_spec(spec):
+    """The same of a scenario that is read already."""
+    s = scenarios.Scenario(spec)
     files = {}
     if s.tpu:
         replay, planes_of = sim.Simulation(s).run(), tpu_planes
@@ -45,7 +61,8 @@ def build(path):
         replay, planes_of = gpu.Simulation(s).run(), gpu.planes
     for host, name in enumerate(s.hosts):
         if host not in s.missing_hosts:
-            data = xspace.write_space(planes_of(s, replay, host), [name], s.warnings, s.errors)
+            planes = finished(s, planes_of(s, replay, host))
+            data = xspace.write_space(planes, [name], s.warnings, s.errors)
             files[os.path.join("plugins", "profile", s.run, name + ".xplane.pb")] = data
     return files
 

@@ -268,7 +268,7 @@ def copy_details(kind, size, device):
 
 def names_of(kernel, program):
     """Stats that say which HLO op a kernel belongs to; host copies have none."""
-    if kernel.op is None:
+    if kernel.op is None or kernel.op.spec.get("graph"):  # in a CUDA graph: no names
         return {}
     i = kernel.op.instruction
     stats = {
@@ -304,8 +304,12 @@ class Device:
         }
         if "name" in chip:
             self.plane.stats["gpu_device_name"] = chip["name"]
+        if "plane-stats" in scenario.without:
+            self.plane.stats = {"device_vendor": chip["vendor"]}
 
     def write(self, kernels, program_of):
+        if "ops" in self.s.without:
+            kernels = []
         for stream in sorted({k.stream for k in kernels}):
             mine = [k for k in kernels if k.stream == stream]
             kinds = ",".join(sorted({self._kind(k) for k in mine}, reverse=True))
@@ -382,7 +386,8 @@ class Launches:
                 {"module_name": Ref(module)},
             )
             self.h.at(line, module + ":XLA GPU module", run.start - 2 * US, length + 4 * US)
-            self._memory(local, run)
+            if "allocator" not in self.s.without:
+                self._memory(local, run)
         for k in kernels:
             self._launch(api, line, local, k, program_of(k))
 
@@ -449,6 +454,6 @@ def planes(s, replay, host):
         made.append(Device(s, host, local, base).write(kernels, program_of))
         launches.write(local, runs, kernels, program_of)
     made.append(host_plane.write(replay.steps[host]))
-    end = max(k.end for ks in replay.kernels.values() for k in ks) + 5 * 10**9
+    end = max((k.end for ks in replay.kernels.values() for k in ks), default=base) + 5 * 10**9
     made.append(host_planes.environment_plane(s, host, base, end))
     return made

@@ -206,6 +206,8 @@ def flops(instruction):
         return instruction.operands[0].shape.elements() - instruction.shape.elements()
     if op == "all-reduce":
         return instruction.shape.elements()
+    if op == "fusion" and len(instruction.called) > 1:
+        return 0
     if op in ("fusion", "call", "while"):
         return sum(flops(i) for c in instruction.called for i in c.instructions)
     return 0
@@ -214,8 +216,10 @@ def flops(instruction):
 def accesses(instruction):
     """[(kind, memory space, dense bytes)] with kind 'read' or 'write'."""
     op = instruction.opcode
-    if op in FREE or op == "while":
+    if op in FREE or op in ("while", "conditional"):
         return []
+    if op == "fusion" and len(instruction.called) > 1:
+        return []  # a megacore fusion: its parts count
     if base_opcode(op) == "copy" and op != "copy":
         return copy_accesses(instruction)
     if op.endswith(("-start", "-done")):
@@ -334,6 +338,8 @@ def attribute_texts(instruction):
 
 def called_texts(instruction):
     names = [f"%{c.name}" for c in instruction.called]
+    if instruction.opcode == "conditional":
+        return ["branch_computations={" + ", ".join(names[::-1]) + "}"]
     if instruction.opcode == "while":
         return [f"condition={names[1]}, body={names[0]}"]
     if not names:

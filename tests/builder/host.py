@@ -20,8 +20,7 @@ class HostPlane:
         self.tid = 3116817 + 100000 * host
         self.main = self._thread("main", self.tid)
         self.workers = [
-            self._thread("py_xla_execute", self.tid + 2034 + d)
-            for d in range(scenario.chips_per_host)
+            self._thread("py_xla_execute", self.tid + 2034 + d) for d in range(scenario.per_host)
         ]
         self.producer = 4294967296
 
@@ -37,7 +36,7 @@ class HostPlane:
             self.plane.stats["matrix_unit_utilization_percent"] = 0.0
         for record in steps:
             self._step(record)
-        if self.s.tpu:
+        if self.s.tpu and "allocator" not in self.s.without:
             TpuAllocators(self).write(steps)
         for record in self.s.host_events:
             if record.get("host", self.host) == self.host:
@@ -51,7 +50,7 @@ class HostPlane:
         return self.plane
 
     def _step(self, record):
-        if self.s.step_name:
+        if self.s.step_name and "annotations" not in self.s.without:
             self.at(
                 self.main,
                 text(self.s.step_name),
@@ -67,6 +66,8 @@ class HostPlane:
             self._launch(record, program, start, end)
 
     def _compile(self, program, start, length):
+        if "compiles" in self.s.without:
+            return
         self.at(self.main, "lower_sharding_computation", start, length // 12)
         self.at(self.main, "backend_compile", start + length // 10, length - length // 8)
         compiler = "TfrtTpuCompiler::Compile" if self.s.tpu else "GpuCompiler::RunBackend"
@@ -111,7 +112,7 @@ class HostPlane:
 
     def _enqueue(self, run, enqueue):
         """The worker thread of one device: schedule, execute, enqueue."""
-        local = run.device % self.s.chips_per_host
+        local = run.device % self.s.per_host
         line, issue = self.workers[local], self.producer * 16 + local
         self.at(
             line,
@@ -135,7 +136,7 @@ class HostPlane:
             18 * US,
             {
                 "continuation": 1,
-                "run_id": self.s.run_id(run),
+                **({} if "run-ids" in self.s.without else {"run_id": self.s.run_id(run)}),
                 "queue_id": 0,
                 "device_ordinal": local,
                 "core_type": 0,
@@ -164,9 +165,10 @@ class TpuAllocators:
             live, peak, addresses = self.live, self.live, []
             for record in steps:
                 _, enqueue = next(
-                    r for r in record.runs if r[0].device % self.s.chips_per_host == local
+                    r for r in record.runs if r[0].device % self.s.per_host == local * self.s.cores
                 )
-                live, peak = live + self.outputs, max(peak, live + self.outputs)
+                live += self.outputs + self.s.leak_bytes
+                peak = max(peak, live)
                 addresses.append(
                     self.s.capacity - 33 * LOSS_BYTES - (record.step % 7) * self.outputs
                 )

@@ -28,6 +28,16 @@ def fingerprint(*parts):
     return int.from_bytes(digest[:8], "little")
 
 
+def numbered(spec, number):
+    """An op's spec for one copy of an unrolled body."""
+    out = dict(spec, scope=spec.get("scope", "").replace("while/body", "layer_{i}"))
+    base, _, last = out.get("hlo_name", out["name"]).rpartition(".")
+    base = base if last.isdigit() else out.get("hlo_name", out["name"])
+    out["hlo_name"] = f"{base}.{1000 * (int(last) if last.isdigit() else 0) + number + 100}"
+    out["scope"] = out["scope"].replace("{i}", str(number))
+    return out
+
+
 class TimedOp:
     """One event per execution: an instruction, how long it takes, what it waits for."""
 
@@ -36,6 +46,8 @@ class TimedOp:
         self.opcode = instruction.opcode
         self.start_of = None  # for a done op: its start's TimedOp
         self.body, self.trips = [], 0
+        self.on = None  # a conditional: the devices that run its body
+        self.megacore = self.whole = False  # a megacore fusion, a part of one
         self.symbol = 0
         self.uid = 0
 
@@ -138,14 +150,18 @@ class Program:
 
     def duration(self, spec, instruction):
         """`time` as it stands, or `roofline` times the op's ideal time."""
+        if instruction.opcode in ("while", "conditional"):
+            return 0
         if "time" in spec:
             return picoseconds(spec["time"])
         return round(spec.get("roofline", 1.0) * self.ideal_ps(instruction))
 
     def ideal_ps(self, instruction):
         """max(FLOPs / peak, HBM bytes / bandwidth)."""
-        math_s = hlo.flops(instruction) / self.chip["flops"] if self._has_matmul(instruction) else 0
-        return 1e12 * max(math_s, hlo.hbm_bytes(instruction, not self.tpu) / self.chip["hbm"])
+        cores = self.chip.get("cores", 1)
+        work = hlo.flops(instruction) / cores if self._has_matmul(instruction) else 0
+        size = hlo.hbm_bytes(instruction, not self.tpu) / cores
+        return 1e12 * max(work / self.chip["flops"], size / self.chip["hbm"])
 
     def _has_matmul(self, i):
         return i.opcode in ("convolution", "dot", "custom-call") or any(
@@ -389,6 +405,73 @@ class Program:
         for index, name in enumerate(spec["carry"]):
             self._element(name, env[spec["name"]], index + 1, computation, env)
 
+    def _make_unrolled(self, spec, computation, env, ops):
+        """The same as a while loop, written out: `trips` copies of its body.
+
+        `i` is a constant, and {i} in a name or scope is the copy's number.
+        """
+        for trip in range(spec["trips"]):
+            number = hlo.Instruction(
+                self.name("constant"), "constant", self.shape("s32[]"), value=trip
+            )
+            env["i"] = computation.add(number)
+            copies = [numbered(nested, trip) for nested in spec["op"]]
+            self._build(copies, computation, env, ops)
+            renamed = spec.get("yield", {})
+            env.update({n: env[renamed[n]] for n in spec.get("carry", []) if n in renamed})
+
+    def _make_conditional(self, spec, computation, env, ops):
+        """Ops that only the devices in `on` run; the others take the empty branch.
+
+        `carry` goes in, `yield` says what comes out instead.
+        """
+        carried = [env[n] for n in spec["carry"]]
+        shape = Shape.tuple(v.shape for v in carried)
+        packed = computation.add(hlo.Instruction(self.name("tuple"), "tuple", shape, carried))
+        branches, body_ops = [], []
+        for taken in (False, True):
+            branch, local = hlo.Computation(self.name("branch")), {}
+            param = branch.add(
+                hlo.Instruction(self.name("arg_tuple"), "parameter", shape, number=0)
+            )
+            for index, name in enumerate(spec["carry"]):
+                self._element(name, param, index, branch, local)
+            if taken:
+                self._build(spec["op"], branch, local, body_ops)
+            renamed = spec.get("yield", {}) if taken else {}
+            values = [local[renamed.get(n, n)] for n in spec["carry"]]
+            branch.add(hlo.Instruction(self.name("tuple"), "tuple", shape, values))
+            branches.append(branch)
+        operands = [env[spec["in"][0]], packed, packed]
+        op = self._emit(
+            spec, computation, env, ops, "conditional", shape, operands, called=branches
+        )
+        op.body, op.on = body_ops, spec["on"]
+        for index, name in enumerate(spec["carry"]):
+            self._element(name, env[spec["name"]], index, computation, env)
+
+    def _make_megacore(self, spec, computation, env, ops):
+        """A fusion whose parts run side by side, one on each core of a chip."""
+        body_ops = []
+        self._build(spec["op"], computation, env, body_ops)
+        for op in body_ops:
+            op.whole = True
+        op = TimedOp(
+            hlo.Instruction(
+                text(spec.get("hlo_name", spec["name"])),
+                "fusion",
+                Shape.tuple(o.instruction.shape for o in body_ops),
+                [i for o in body_ops for i in o.instruction.operands],
+                called=[c for o in body_ops for c in o.instruction.called],
+                fusion_kind="kCustom",
+                **self.meta(spec),
+            ),
+            0,
+            spec,
+        )
+        op.body, op.megacore = body_ops, True
+        ops.append(op)
+
     def _while_body(self, spec, shape):
         body, local, body_ops = hlo.Computation(self.name("body")), {}, []
         param = body.add(hlo.Instruction(self.name("wide.param"), "parameter", shape, number=0))
@@ -441,11 +524,21 @@ class Program:
         if not self.tpu:
             self.module.id = self.id
         for number, spec in enumerate(self.spec["param"]):
-            if "donate" in spec:
+            if spec.get("donate"):
                 self.module.aliases.append((outputs.index(spec["donate"]), number))
+        self._unique()
         self.assignment = Assignment(self.module)
         for symbol, op in enumerate(self.all_ops(), 1):
             op.symbol = symbol
+
+    def _unique(self):
+        """XLA refuses a module that has two instructions of one name."""
+        seen = set()
+        for computation in self.module.computations:
+            for instruction in computation.instructions:
+                if instruction.name in seen:
+                    raise ValueError(f"two instructions are called {instruction.name!r}")
+                seen.add(instruction.name)
 
     def all_ops(self, ops=None):
         for op in self.ops if ops is None else ops:

@@ -1,7 +1,6 @@
 """A scenario file, read and completed with defaults."""
 
-import tomllib
-
+import derive
 from hostile import text
 from program import Program, fingerprint, picoseconds
 
@@ -21,6 +20,15 @@ CHIPS = {
         "flops": 459e12,
         "hbm": 2765e9,
         "megacore": 1,
+        "capacity": 102005473280,
+    },
+    # As captures of v5p show it: a plane per core, each half a chip.
+    "tpu-v5p-core": {
+        "platform": "tpu",
+        "device_type": "TPU v5",
+        "flops": 233.4e12,
+        "hbm": 1382.4e9,
+        "cores": 2,
         "capacity": 102005473280,
     },
     "tpu-v6e": {
@@ -67,6 +75,27 @@ CHIPS = {
     },
 }
 
+# What `[file] without` can leave out of a profile.
+OPTIONAL = {
+    "hlo",  # /host:metadata
+    "annotations",  # StepTraceAnnotation
+    "plane-stats",  # device type, peaks, core details
+    "device-type",
+    "peaks",
+    "allocator",  # memory events
+    "device-clock",  # device_offset_ps, device_duration_ps
+    "environment",  # the closing plane
+    "run-ids",
+    "collective-ids",
+    "costs",  # flops, bytes, breakdown
+    "provenance",  # tf_op, source
+    "program-ids",
+    "modules",  # the line XLA Modules
+    "ops",  # the line XLA Ops, or a GPU's kernels
+    "compiles",  # the host's events of compilation
+    "host",  # /host:CPU
+}
+
 
 class Scenario:
     def __init__(self, spec):
@@ -78,7 +107,9 @@ class Scenario:
         self.hosts, self.chips_per_host = job["hosts"], job["chips_per_host"]
         self.hosts_total = len(self.hosts)
         self.missing_hosts = job.get("missing_hosts", [])
-        self.devices = self.hosts_total * self.chips_per_host
+        self.cores = self.chip.get("cores", 1)  # planes per chip
+        self.per_host = self.chips_per_host * self.cores
+        self.devices = self.hosts_total * self.per_host
         self.steps, self.first_step = job.get("steps", 10), job.get("first_step", 0)
         self.step_name = job.get("step_name", "train")
         self.start_unix_ns = job.get("start_unix_ns", 1773480413000000000)
@@ -98,17 +129,26 @@ class Scenario:
         self.warnings = [text(t) for t in spec.get("warnings", [])]
         self.errors = [text(t) for t in spec.get("errors", [])]
         self.dropped_traces = spec.get("dropped_traces", 0)
+        self.without, self.shuffled = set(spec.get("without", [])), spec.get("shuffled", False)
+        unknown = self.without - OPTIONAL
+        if unknown:
+            raise ValueError(f"[file] without: {', '.join(sorted(unknown))}?")
+        self.clock_jumps = [
+            tuple(picoseconds(j[k]) for k in ("at", "for", "by"))
+            for j in spec.get("clock_jump", [])
+        ]
 
     def _memory(self, spec):
         self.capacity = spec.get("capacity", self.chip.get("capacity", self.chip.get("memory", 0)))
         self.other_live_bytes = spec.get("other_live_bytes", 0)
+        self.leak_bytes = spec.get("leak_bytes", 0)  # kept by every step
 
     def _programs(self, spec):
         source = spec.get("source", {})
         make = lambda p, copy: Program(
             p,
             self.chip,
-            self.devices,
+            self.devices // self.cores,
             source.get("stacks", {}),
             source.get("root", "/home/user/train"),
             copy,
@@ -123,8 +163,7 @@ class Scenario:
     # questions -------------------------------------------------------------------
 
     def devices_of(self, host):
-        first = host * self.chips_per_host
-        return list(range(first, first + self.chips_per_host))
+        return list(range(host * self.per_host, (host + 1) * self.per_host))
 
     def base(self, host):
         """The start of a host's profile on the global clock, ps."""
@@ -164,5 +203,4 @@ class Scenario:
 
 
 def load(path):
-    with open(path, "rb") as file:
-        return Scenario(tomllib.load(file))
+    return Scenario(derive.load(path))

@@ -142,7 +142,11 @@ class Simulation:
     def _ops(self, ops, runs, step):
         for op in ops:
             self.order += 1
-            if op.trips:
+            if op.on is not None:
+                self._branch(op, runs, step)
+            elif op.megacore:
+                self._megacore(op, runs, step)
+            elif op.trips:
                 self._loop(op, runs, step)
             elif op.start_of:
                 self._done(op, runs)
@@ -188,9 +192,41 @@ class Simulation:
             self.now[d] += TICK_PS
             holders[d].end = self.now[d]
 
+    def _branch(self, op, runs, step):
+        """A conditional: its body runs on some devices, the others go on."""
+        all_devices, holders = self.devices, {}
+        for d in all_devices:
+            holders[d] = Exec(op, self._begin(d), 0)
+            runs[d].execs.append(holders[d])
+            self.now[d] = holders[d].start
+        self.devices = [d for d in all_devices if d in op.on]
+        self._ops(op.body, runs, step)
+        self.devices = all_devices
+        for d in all_devices:
+            self.now[d] += 4 * TICK_PS
+            holders[d].end = self.now[d]
+
+    def _megacore(self, op, runs, step):
+        """One part per core; the cores of a chip leave together."""
+        for first in self.devices[:: self.s.cores]:
+            cores = range(first, first + self.s.cores)
+            start = max(self._begin(d) for d in cores)
+            ends = []
+            for d, part in zip(cores, op.body):
+                end = start + TICK_PS + self._length(part, step, d)
+                runs[d].execs.append(Exec(op, start, 0))
+                runs[d].execs.append(Exec(part, start + TICK_PS, end))
+                ends.append(end)
+            for d in cores:
+                runs[d].execs[-2].end = self.now[d] = max(ends) + TICK_PS
+
     def _groups(self, op):
         groups = op.instruction.attrs.get("groups")
-        return groups.lists(self.s.devices) if groups else [self.devices]
+        if not groups:
+            return [self.devices]
+        cores = self.s.cores  # groups hold chips, a plane is a core
+        chips = groups.lists(self.s.devices // cores)
+        return [[c * cores + k for c in group for k in range(cores)] for group in chips]
 
     def _collective(self, op, runs, step):
         """Ends together: the last to arrive decides, the early ones wait."""

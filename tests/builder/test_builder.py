@@ -15,6 +15,7 @@ if sys.version_info < (3, 11):
     raise unittest.SkipTest("the builder reads TOML with Python 3.11's tomllib")
 
 import build
+import derive
 import hlo
 import hostile
 import scenario
@@ -292,6 +293,97 @@ class Profiles(unittest.TestCase):
         ids = [e[3]["correlation_id"] for line in device.lines for e in device.events(line)]
         self.assertEqual(len(ids), len(set(ids)))
         self.assertEqual(compute[0][3]["hlo_op"], b"cublas-gemm.1")
+
+
+def built(name, **changes):
+    """The first host's planes of a scenario, with changes to its tables."""
+    spec = derive.merged(derive.load(scenario_file(name)), changes)
+    return planes(next(iter(build.build_spec(spec).values())))
+
+
+class Scenarios(unittest.TestCase):
+    """What the scenarios are made with, on the small training step."""
+
+    def test_change(self):
+        spec = {"program": {"op": [{"name": "a", "op": [{"name": "b", "x": 1}]}]}}
+        self.assertEqual(derive._change(spec["program"], "b", {"x": 2}), 1)
+        self.assertEqual(spec["program"]["op"][0]["op"][0]["x"], 2)
+        derive._change(spec["program"], "b", {"drop": True})
+        self.assertEqual(spec["program"]["op"][0]["op"], [])
+
+    def test_unrolled_is_the_same_work(self):
+        scan, flat = built("train-scan"), built("train-unrolled")
+        totals, counts = [], []
+        for found in (scan, flat):
+            ops = found["/device:TPU:0"].events("XLA Ops")
+            leaves = [e for e in ops if not e[0].startswith("while")]
+            totals.append(sum(e[2] for e in leaves))
+            counts.append(len(leaves))
+        self.assertEqual(*counts)
+        self.assertAlmostEqual(totals[0] / totals[1], 1, delta=0.001)
+        modules = [found["/device:TPU:0"].metadata for found in (scan, flat)]
+        self.assertGreater(len(modules[1]), 3 * len(modules[0]))
+
+    def test_conditional(self):
+        """A stage without a microbatch runs no matmul and waits in the permute."""
+        found = built("pipeline")
+        first, last = (found[f"/device:TPU:{d}"].events("XLA Ops") for d in (0, 3))
+        tick = "convolution_fusion.0"
+        self.assertIn(tick, [e[0] for e in first])
+        self.assertNotIn(tick, [e[0] for e in last])
+        wait = next(e for e in last if e[0] == "collective-permute-done.0")
+        self.assertGreater(wait[2], 5 * 10**9)
+
+    def test_cores(self):
+        """Two planes a chip: half of each op, but for the parts of a megacore fusion."""
+        found = built("v5p-cores")
+        details = [dict(fields(found[f"/device:TPU:{d}"].stats["core_details"])) for d in (1, 2)]
+        self.assertEqual([d.get(4, 0) for d in details], [0, 1])
+        ops = [found[f"/device:TPU:{d}"].events("XLA Ops") for d in (0, 1)]
+        flops = {e[0]: e[3].get("flops") for e in ops[0] + ops[1]}
+        whole = 2 * 8192 * 4096 * 16384
+        self.assertEqual(flops["fusion.71.in_megacore_fusion.1"], whole)
+        self.assertLess(flops["add_convolution_fusion"], 0.51 * whole)
+        parts = [{e[0] for e in o if "in_megacore" in e[0]} for o in ops]
+        self.assertTrue(parts[0] and parts[1] and not parts[0] & parts[1])
+
+    def test_clock_jumps(self):
+        """The mapping to host time jumps, the device's own clock does not."""
+        plain, jumps = (
+            built(n)["/device:TPU:0"].events("XLA Ops") for n in ("train-scan", "clock-jumps")
+        )
+        clock = lambda e: (e[3]["device_offset_ps"], e[3]["device_duration_ps"])
+        self.assertEqual(sorted(map(clock, plain)), sorted(map(clock, jumps)))
+        self.assertTrue(any(e[2] == 0 for e in jumps))
+        self.assertGreater(max(e[1] for e in jumps), min(e[1] for e in plain))
+
+    def test_shuffled(self):
+        offsets = [e[1] for e in built("shuffled-lines")["/device:TPU:0"].events("XLA Ops")]
+        self.assertNotEqual(offsets, sorted(offsets))
+
+    def test_without(self):
+        """Each input can be left out."""
+        self.assertNotIn("/host:metadata", built("train-scan", file={"without": ["hlo"]}))
+        self.assertNotIn("Task Environment", built("cut-file"))
+        bare = built("train-scan", file={"without": ["device-clock", "costs", "plane-stats"]})
+        device = bare["/device:TPU:0"]
+        names = {name for e in device.events("XLA Ops") for name in e[3]}
+        self.assertFalse(names & {"flops", "device_offset_ps"})
+        self.assertEqual(device.stats, {})
+        with self.assertRaises(ValueError):
+            built("train-scan", file={"without": ["sense"]})
+
+    def test_cuda_graph(self):
+        compute = built("nvidia-graphs")["/device:GPU:0"].events("Stream #13(Compute)")
+        self.assertNotIn("hlo_op", compute[0][3])
+        self.assertTrue(any("hlo_op" in e[3] for e in compute))
+
+    def test_names_are_unique(self):
+        twin = {"name": "h", "kind": "matmul", "in": ["x", "w"], "time": 1}
+        spec = derive.load(scenario_file("hostile"))
+        spec["program"]["op"] += [dict(twin, hlo_name="a"), dict(twin, hlo_name="a")]
+        with self.assertRaises(ValueError):
+            build.build_spec(spec)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ SPACES = {0: 1, 1: 3}  # S(n) -> MemoryAccessBreakdown space: 1 HBM, 3 VMEM
 def category(instruction):
     """hlo_category, with libtpu's refinements."""
     op = instruction.opcode
+    if op == "fusion" and len(instruction.called) > 1:
+        return "megacore fusion"
     if op == "fusion":
         inner = {i.opcode for i in instruction.called[0].instructions}
         if "convolution" in inner:
@@ -39,7 +41,7 @@ def category(instruction):
     return op
 
 
-def breakdown(instruction):
+def breakdown(instruction, cores=1):
     """MemoryAccessBreakdown: reads (1) and writes (2) per memory space."""
     sums = {}
     for kind, space, size in hlo.accesses(instruction):
@@ -48,7 +50,7 @@ def breakdown(instruction):
             sums[key] = sums.get(key, 0) + size
     out = Message()
     for (kind, space), size in sorted(sums.items()):
-        out.msg(1, Message().int(1, kind).int(2, space).int(3, size))
+        out.msg(1, Message().int(1, kind).int(2, space).int(3, size // cores))
     return bytes(out)
 
 
@@ -65,8 +67,8 @@ def op_stats(program, op):
     """The stats of an op's metadata: cost per execution and provenance."""
     i = op.instruction
     stats = {"hlo_category": category(i), "program_id": U(program.id), "symbol_id": U(op.symbol)}
-    if i.opcode != "custom-call":
-        stats.update(cost_stats(i))
+    if i.opcode != "custom-call" and not op.megacore:
+        stats.update(cost_stats(i, 1 if op.whole else program.chip.get("cores", 1)))
     stats["shape_with_layout"] = i.shape.text()
     if i.op_name:
         stats["tf_op"] = i.op_name + ":"
@@ -74,15 +76,36 @@ def op_stats(program, op):
     return stats
 
 
-def cost_stats(i):
-    size = hlo.bytes_accessed(i)
+def cost_stats(i, cores=1):
+    """A chip whose cores share every op counts a part on each of them."""
+    size, flops = hlo.bytes_accessed(i) // cores, hlo.flops(i) // cores
     return {
-        "flops": hlo.flops(i),
-        "model_flops": hlo.flops(i),
+        "flops": flops,
+        "model_flops": flops,
         "bytes_accessed": size,
-        "memory_access_breakdown": breakdown(i),
+        "memory_access_breakdown": breakdown(i, cores),
         "raw_bytes_accessed": size,
     }
+
+
+COSTS = set("flops model_flops bytes_accessed memory_access_breakdown raw_bytes_accessed".split())
+PROVENANCE = {"tf_op", "source", "source_stack"}
+PROGRAM_IDS = {"program_id", "symbol_id"}
+
+
+def kept(stats, without):
+    """Stats without those that the scenario leaves out."""
+    gone = set()
+    for name, names in (
+        ("costs", COSTS),
+        ("provenance", PROVENANCE),
+        ("program-ids", PROGRAM_IDS),
+        ("device-clock", {"device_offset_ps", "device_duration_ps"}),
+        ("run-ids", {"run_id", "_c", "_ct"}),
+        ("collective-ids", {"all_reduce_unique_id"}),
+    ):
+        gone |= names if name in without else set()
+    return {name: value for name, value in stats.items() if name not in gone}
 
 
 class Device:
@@ -98,7 +121,9 @@ class Device:
 
     def _plane_stats(self):
         chip, local = self.s.chip, self.local
-        core = Message().int(2, local).int(4, local).int(5, self.device).int(6, self.device)
+        cores = self.s.cores
+        core = Message().int(2, local).int(3, local % cores).int(4, local // cores)
+        core.int(5, self.device // cores).int(6, self.device)
         self.plane.stats = {
             "core_details": bytes(core),
             "device_type_string": chip["device_type"],
@@ -113,6 +138,14 @@ class Device:
             "has_megacore": int(chip.get("megacore", 0)),
             "has_merged_vmem": int(chip.get("merged_vmem", 1)),
         }
+        for gone, prefix in (
+            ("plane-stats", ""),
+            ("device-type", "device_type"),
+            ("peaks", "peak_"),
+        ):
+            if gone in self.s.without:
+                stats = self.plane.stats.items()
+                self.plane.stats = {n: v for n, v in stats if not n.startswith(prefix)}
         if self.s.dropped_traces:
             self.plane.stats["dropped_traces"] = U(self.s.dropped_traces)
 
@@ -120,19 +153,30 @@ class Device:
         """runs: those of this device, in order.  Returns the plane."""
         if self.s.steps_line != "none":
             self._steps(runs)
-        self._modules(runs)
-        self._ops(runs)
-        self._async(runs)
+        if "modules" not in self.s.without:
+            self._modules(runs)
+        if "ops" not in self.s.without:
+            self._ops(runs)
+            self._async(runs)
         self.plane.line(7, "TC Overlay")
         self._traceme(runs)
         return self.plane
 
+    def _event(self, line, metadata, start, end, stats):
+        """An event whose host times go through the mapping, jumps and all."""
+        begin, stop = self._offset(start), self._offset(end)
+        line.event(metadata, begin, max(0, stop - begin), kept(stats, self.s.without))
+
+    def _named(self, line, name, start, end, stats):
+        self._event(line, self.plane.named(name), start, end, stats)
+
     def _offset(self, time):
-        return time - self.base
+        jumps = sum(by for at, length, by in self.s.clock_jumps if at <= time < at + length)
+        return time - self.base + jumps
 
     def _clock(self, start, end):
         return {
-            "device_offset_ps": U(self._offset(start) - self.skew),
+            "device_offset_ps": U(start - self.base - self.skew),
             "device_duration_ps": U(end - start),
         }
 
@@ -143,20 +187,17 @@ class Device:
         end = {n: max(r.end for r in runs if r.step == n) for n in numbers}
         for n in numbers:
             stop = end[n] if self.s.steps_line == "modules" else begin.get(n + 1, end[n])
-            line.add(
-                str(n),
-                self._offset(begin[n]),
-                stop - begin[n],
-                {"step_num": n, **self._clock(begin[n], stop)},
-            )
+            stats = {"step_num": n, **self._clock(begin[n], stop)}
+            self._named(line, str(n), begin[n], stop, stats)
 
     def _modules(self, runs):
         line = self.plane.line(MODULES, "XLA Modules")
         for r in runs:
-            line.add(
+            self._named(
+                line,
                 r.program.full_name,
-                self._offset(r.start),
-                r.end - r.start,
+                r.start,
+                r.end,
                 {
                     "run_id": U(self.s.run_id(r)),
                     "replica_id": 0,
@@ -174,7 +215,7 @@ class Device:
             (program.id, op.symbol, display),
             name,
             display or op.instruction.name,
-            op_stats(program, op),
+            kept(op_stats(program, op), self.s.without),
         )
 
     def _ops(self, runs):
@@ -186,9 +227,8 @@ class Device:
                     stats["all_reduce_unique_id"] = U(self.s.collective_id(e.instance))
                 if e.op.opcode == "custom-call":
                     stats.update(custom_call_stats(e.op.instruction))
-                line.event(
-                    self.op_metadata(r.program, e.op), self._offset(e.start), e.end - e.start, stats
-                )
+                metadata = self.op_metadata(r.program, e.op)
+                self._event(line, metadata, e.start, e.end, stats)
 
     def _async(self, runs):
         line = self.plane.line(ASYNC, "Async XLA Ops")
@@ -201,10 +241,11 @@ class Device:
                 metadata = self.op_metadata(
                     r.program, start, "async-" + hlo.base_opcode(start.opcode)
                 )
-                line.event(
+                self._event(
+                    line,
                     metadata,
-                    self._offset(begin),
-                    end - begin,
+                    begin,
+                    end,
                     {
                         "hlo_op": done.instruction.name,
                         "_a": 1,

@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 
@@ -147,6 +150,55 @@ static void reservation_halves(void **state)
 	arena_free(&a);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
+
+#ifndef HAS_ASAN /* it has terabytes mapped already */
+static const ptrdiff_t ration = (ptrdiff_t)4 << 30;
+
+static void true_figure(ptrdiff_t bytes)
+{
+	_exit(bytes > ration / 4 && bytes <= ration ? 0 : 1);
+}
+
+/* The first arenas leave room for more, none is too small to be of use, and the end is told. */
+static void rationed(void)
+{
+	struct rlimit limit = { (rlim_t)ration, (rlim_t)ration };
+	arena_on_full(true_figure);
+	if (setrlimit(RLIMIT_AS, &limit))
+		_exit(2);
+	for (int i = 0; i < 100000; i++) {
+		struct arena a = arena_new(ARENA_RUN_BYTES);
+		if (a.end - a.base < (i < 50 ? ration / 64 : 8 << 20))
+			_exit(3);
+		if (i % 2)
+			arena_free(&a);
+	}
+	_exit(4);
+}
+#endif
+
+static void address_space_is_short(void **state)
+{
+	(void)state;
+#ifdef HAS_ASAN
+	skip();
+#else
+	int status = 0;
+	pid_t pid = fork();
+	if (!pid)
+		rationed();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+#endif
+}
+
 static void freed_twice(void **state)
 {
 	(void)state;
@@ -166,6 +218,7 @@ int main(void)
 		cmocka_unit_test(growing),
 		cmocka_unit_test(running_out),
 		cmocka_unit_test(reservation_halves),
+		cmocka_unit_test(address_space_is_short),
 		cmocka_unit_test(freed_twice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

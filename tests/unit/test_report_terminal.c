@@ -198,11 +198,14 @@ static void test_unknown_run(void **state)
 	struct report r = { .profile = STR("x"), .verdict = STR("pass"), .gain_s = NAN };
 	struct report_fact facts[] = { fact_word("platform", "nvidia") };
 	assert_string_equal(
-		page_of(r, (struct report_style){ 0 }), "PASS  x: unrecognised chip\n\nno rules\n");
+		page_of(r, (struct report_style){ 0 }), "PASS  x: no device ops\n\nno rules\n");
 	r.facts = facts;
 	r.fact_count = 1;
 	assert_string_equal(page_of(r, (struct report_style){ .quiet = true }),
 		"PASS  x: unrecognised nvidia chip\n");
+	facts[0] = fact_word("platform", "cpu");
+	assert_string_equal(
+		page_of(r, (struct report_style){ .quiet = true }), "PASS  x: CPU devices\n");
 }
 
 /* Verdicts that are not of a profile must not look green. */

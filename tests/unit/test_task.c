@@ -61,6 +61,7 @@ struct log {
 	int failed;
 	int64_t bytes;
 	char why[256];
+	int status;
 	bool in_order;
 };
 
@@ -80,6 +81,7 @@ static void note(void *arg, ptrdiff_t index, const struct job_result *result)
 		l->failed++;
 		snprintf(l->why, sizeof(l->why), "%s", result->why);
 	}
+	l->status = result->status;
 }
 
 static struct str answer(ptrdiff_t index, ptrdiff_t len, struct arena *keep)
@@ -158,6 +160,7 @@ static void crashes_cost_one_job(void **state)
 		assert_int_equal(l.failed, 10);
 		assert_int_equal(l.bytes, 90 * 8);
 		assert_string_equal(l.why, "killed by signal 11 (segmentation fault)");
+		assert_int_equal(l.status, -1);
 	}
 }
 
@@ -175,6 +178,32 @@ static void exits_are_told(void **state)
 	struct log l = run(leaving_job, 3, 2);
 	assert_int_equal(l.failed, 1);
 	assert_string_equal(l.why, "ended with status 7 and without an answer");
+	assert_int_equal(run(leaving_job, 1, 1).status, 7);
+}
+
+static void give_up(void *arg, ptrdiff_t index)
+{
+	(void)arg;
+	if (index == 700)
+		_exit(77);
+}
+
+/* Memory runs out on any thread, while the others are at work. */
+static struct str threaded_job(void *arg, ptrdiff_t index, struct arena *keep)
+{
+	(void)arg;
+	if (index % 2)
+		task_threads(give_up, NULL, 1000, 4);
+	return answer(index, 8, keep);
+}
+
+static void a_thread_gives_up(void **state)
+{
+	(void)state;
+	struct log l = run(threaded_job, 40, 2);
+	assert_int_equal(l.failed, 20);
+	assert_int_equal(l.bytes, 20 * 8);
+	assert_int_equal(l.status, 77);
 }
 
 static struct str killed_job(void *arg, ptrdiff_t index, struct arena *keep)
@@ -260,6 +289,7 @@ int main(void)
 		cmocka_unit_test(answers_out_of_order),
 		cmocka_unit_test(crashes_cost_one_job),
 		cmocka_unit_test(exits_are_told),
+		cmocka_unit_test(a_thread_gives_up),
 		cmocka_unit_test(all_die),
 		cmocka_unit_test(malformed_answers),
 		cmocka_unit_test(empty_answers),

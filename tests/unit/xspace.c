@@ -196,8 +196,7 @@ void x_line_at(struct xline *l, int64_t timestamp_us)
 }
 
 /* Events call an instruction by its short name, so that is what is remembered. */
-void x_name(
-	struct xplane *p, const char *name, const char *display_name, const struct xstat *stats)
+void x_name(struct xplane *p, const char *name, const char *display_name, const struct xstat *stats)
 {
 	struct pb b = pb_new(p->keep);
 	bool is_new;
@@ -223,8 +222,8 @@ static int64_t event_id(struct xplane *p, const char *name)
 	return p->events.count;
 }
 
-void x_event(
-	struct xline *l, const char *name, int64_t from_us, int64_t to_us, const struct xstat *stats)
+void x_event(struct xline *l, const char *name, int64_t from_us, int64_t to_us,
+	const struct xstat *stats)
 {
 	struct pb b = pb_new(l->plane->keep);
 
@@ -354,7 +353,8 @@ bool xrun_try(struct xrun *r)
 	r->notes = (struct diag_list){ .count = 0 };
 	for (ptrdiff_t i = 0; i < r->count; i++) {
 		inputs[i] = input_memory(str_from(r->names[i]), xspace_done(r->files[i]));
-		if (!xplane_open(&inputs[i], str_from(r->names[i]), &r->keep, &profiles[i], &r->err))
+		if (!xplane_open(
+			    &inputs[i], str_from(r->names[i]), &r->keep, &profiles[i], &r->err))
 			return false;
 	}
 	return measure_run(profiles, r->count, STR("test"), &r->options, &r->keep, &r->tables,

@@ -60,8 +60,8 @@ void x_line_at(struct xline *l, int64_t timestamp_us); /* events count from here
 void x_name(
 	struct xplane *p, const char *name, const char *display_name, const struct xstat *stats);
 /* An event of [from, to); its name needs no x_name when nothing else is to be said of it. */
-void x_event(
-	struct xline *l, const char *name, int64_t from_us, int64_t to_us, const struct xstat *stats);
+void x_event(struct xline *l, const char *name, int64_t from_us, int64_t to_us,
+	const struct xstat *stats);
 
 /* ---- what producers write -------------------------------------------------------------------- */
 

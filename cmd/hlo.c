@@ -1,0 +1,657 @@
+/*
+ * rooflint hlo: the back of the envelope for a shape, a product, an instruction or a module.
+ */
+#include "cmd/hlo.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/unit.h"
+#include "cmd/grid.h"
+#include "hlo/text.h"
+
+enum { FORMAT_TEXT, FORMAT_JSON };
+enum { PLATFORM_GUESSED }; /* and then those of enum hlo_platform, plus one */
+
+struct hlo_settings {
+	struct str hardware;
+	int format, platform;
+};
+
+enum { WIDTH = 100 };
+
+/* ---- lines: a label, a value, a remark ------------------------------------------------------- */
+
+/* What text prints as a row and JSON as a member. */
+struct line {
+	const char *label, *key; /* key NULL: not in JSON */
+	double value;
+	enum unit unit;
+	struct str remark;
+};
+
+struct sheet {
+	const struct hlo_view *v;
+	struct grid grid;
+	cJSON *json; /* NULL: text */
+};
+
+static struct arena *arena_of(const struct sheet *s)
+{
+	return s->v->c->keep;
+}
+
+static void row(struct sheet *s, const char *label, struct str value, struct str remark)
+{
+	grid_add(&s->grid, str_from(label));
+	grid_add(&s->grid, value);
+	grid_add(&s->grid, remark);
+}
+
+static void put(struct sheet *s, struct line l)
+{
+	if (!s->json)
+		row(s, l.label, isnan(l.value) ? STR("-") : unit_text(arena_of(s), l.value, l.unit),
+			l.remark);
+	else if (l.key)
+		json_add_double(s->json, l.key, l.value);
+}
+
+static void put_heading(struct sheet *s, struct str text)
+{
+	if (s->json)
+		return;
+	grid_print(&s->grid, s->v->c->out);
+	s->grid.count = 0;
+	out_fmt(s->v->c->out, "%.*s\n", STR_ARG(text));
+}
+
+static struct sheet sheet_begin(const struct hlo_view *v)
+{
+	struct sheet s = { .v = v };
+	s.grid = (struct grid){ .keep = v->c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
+	if (v->json)
+		s.json = cJSON_CreateObject();
+	return s;
+}
+
+static void sheet_end(struct sheet *s)
+{
+	grid_print(&s->grid, s->v->c->out);
+	if (s->json)
+		out_str(s->v->c->out, json_text(s->json, arena_of(s)));
+	cJSON_Delete(s->json);
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+/* INT64_MAX is "too large to count". */
+static double size_of(int64_t bytes)
+{
+	return bytes == INT64_MAX ? NAN : (double)bytes;
+}
+
+static struct str space_text(const struct shape *s, enum hlo_platform p, struct arena *keep)
+{
+	static const char *const names[] = {
+		[SPACE_HBM] = "HBM",
+		[SPACE_ON_CHIP] = "on-chip memory",
+		[SPACE_HOST] = "host memory",
+		[SPACE_OTHER] = "neither HBM nor host memory",
+	};
+	const char *name = names[hlo_space(s->memory_space, p)];
+	if (!s->memory_space)
+		return str_from(name);
+	return arena_fmt(keep, "S(%lld) is %s", (long long)s->memory_space, name);
+}
+
+static struct str padding_text(const struct shape *s, struct arena *keep)
+{
+	int64_t logical = shape_logical_bytes(s), padded = shape_padded_bytes(s);
+	if (padded == INT64_MAX || !logical)
+		return STR("");
+	if (padded == logical)
+		return STR("as logical: nothing is wasted");
+	return arena_fmt(keep, "%.4gx; %.*s wasted", (double)padded / (double)logical,
+		STR_ARG(unit_text(keep, (double)(padded - logical), UNIT_BYTES)));
+}
+
+/* An array in an instruction: its bytes and what it is. */
+static void put_array(
+	struct sheet *s, const char *label, const char *key, const struct shape *shape)
+{
+	struct arena *keep = arena_of(s);
+	struct str text = text_clean(keep, shape_text(shape, true, keep));
+	double logical = size_of(shape_logical_bytes(shape));
+	double padded = size_of(shape_padded_bytes(shape));
+	if (s->json) {
+		cJSON *item = cJSON_CreateObject(), *list = cJSON_GetObjectItem(s->json, key);
+		json_add_str(item, "shape", text);
+		json_add_double(item, "logical_bytes", logical);
+		json_add_double(item, "padded_bytes", padded);
+		cJSON_AddItemToArray(list ? list : json_add_array(s->json, key), item);
+		return;
+	}
+	if (padded != logical)
+		text = arena_fmt(keep, "%.*s; %.*s with padding", STR_ARG(text),
+			STR_ARG(unit_text(keep, padded, UNIT_BYTES)));
+	put(s, (struct line){ label, NULL, logical, UNIT_BYTES, text });
+}
+
+static struct str exact_bytes(double bytes, struct arena *keep)
+{
+	return arena_fmt(keep, "%.0f B", bytes);
+}
+
+static void put_shape_times(struct sheet *s, double bytes)
+{
+	const struct chip_device *d = &s->v->device;
+	double seconds = bytes / roofline_hbm_bps(d);
+	put_heading(s, arena_fmt(arena_of(s), "On %.*s:", STR_ARG(device_text(s->v))));
+	put(s, (struct line){ "read once", "read_s", seconds, UNIT_SECONDS,
+		       arena_fmt(arena_of(s), "at %.*s",
+			       STR_ARG(unit_text(arena_of(s), roofline_hbm_bps(d),
+				       UNIT_BYTES_PER_SECOND))) });
+	put(s, (struct line){ "of its HBM", "hbm_share",
+		       bytes / (d->chip->hbm_bytes.value * d->share), UNIT_RATIO,
+		       unit_text(arena_of(s), d->chip->hbm_bytes.value * d->share, UNIT_BYTES) });
+}
+
+static void put_shape(const struct hlo_view *v, const struct shape *shape)
+{
+	struct sheet s = sheet_begin(v);
+	struct arena *keep = arena_of(&s);
+	struct str text = shape_text(shape, true, keep);
+	double logical = size_of(shape_logical_bytes(shape));
+	double padded = size_of(shape_padded_bytes(shape));
+	struct str where =
+		shape->dtype == DTYPE_TUPLE ? STR("a tuple") : space_text(shape, v->platform, keep);
+	put_heading(&s, arena_fmt(keep, "%.*s: %.*s", STR_ARG(text), STR_ARG(where)));
+	if (s.json) {
+		json_add_str(s.json, "shape", text);
+		json_add_str(s.json, "memory_space", where);
+	}
+	put(&s, (struct line){ "elements", "elements", size_of(shape_elements(shape)), UNIT_COUNT,
+			STR("") });
+	put(&s, (struct line){ "logical", "logical_bytes", logical, UNIT_BYTES,
+			exact_bytes(logical, keep) });
+	put(&s, (struct line){
+			"padded", "padded_bytes", padded, UNIT_BYTES, padding_text(shape, keep) });
+	if (v->device.chip)
+		put_shape_times(&s, padded);
+	sheet_end(&s);
+	put_no_chip(v);
+}
+
+/* ---- estimates ------------------------------------------------------------------------------- */
+
+struct str device_text(const struct hlo_view *v)
+{
+	const struct chip *c = v->device.chip;
+	if (v->device.share == 1)
+		return c->name;
+	return arena_fmt(v->c->keep, "%.*s, a device that is 1/%.0f of a chip", STR_ARG(c->name),
+		1 / v->device.share);
+}
+
+void put_no_chip(const struct hlo_view *v)
+{
+	if (!v->device.chip && !v->json)
+		out_z(v->c->out, "--hardware NAME adds times (`rooflint hardware` lists names).\n");
+}
+
+/* All devices of the job, where the op or the module tells; every one is in some group. */
+static int64_t devices_of(const struct hlo_module *m, const struct hlo_collective *c)
+{
+	if (m->replica_count > 0 && m->partition_count > 0 &&
+		m->replica_count * m->partition_count > 1)
+		return m->replica_count * m->partition_count;
+	return c->group_size * c->groups;
+}
+
+static void estimate_collective(
+	const struct hlo_view *v, const struct hlo_module *m, struct estimate *e)
+{
+	const struct hlo_collective *c = &e->collective;
+	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride };
+	struct job_shape job = { .chips = (int64_t)ceil(
+					 (double)devices_of(m, c) * v->device.share) };
+	e->comms = roofline_collective(&v->device, &op, &job, v->c->keep);
+	e->roof = (struct roofline){ NAN, NAN, e->comms.lo_s, e->comms.lo_s, e->comms.hi_s,
+		isnan(e->comms.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS };
+}
+
+static bool has_operands(const struct hlo_instruction *i)
+{
+	for (ptrdiff_t k = 0; k < i->operand_count; k++)
+		if (i->operands[k] < 0)
+			return false;
+	return true;
+}
+
+struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m,
+	struct hlo_costs *costs, ptrdiff_t instruction)
+{
+	struct estimate e = { .cost = hlo_cost(costs, instruction) };
+	const struct hlo_instruction *i = &m->instructions[instruction];
+	const struct shape *leaf = shape_leaf(&i->shape, 0);
+	bool has_bytes = e.cost.bytes_bound != COST_UNKNOWN && has_operands(i);
+	e.flops = e.cost.flops_bound != COST_UNKNOWN ? e.cost.flops : NAN;
+	e.hbm_bytes = has_bytes ? e.cost.hbm_bytes : NAN;
+	e.hbm_padded_bytes = has_bytes ? e.cost.hbm_padded_bytes : NAN;
+	e.dtype = e.cost.dtype;
+	if (e.dtype == DTYPE_INVALID && leaf)
+		e.dtype = leaf->dtype;
+	e.is_collective = op_kind_is_collective(hlo_kind(m, instruction)) &&
+			  hlo_collective(m, instruction, v->c->keep, &e.collective);
+	if (e.is_collective)
+		estimate_collective(v, m, &e);
+	else
+		e.roof = roofline_op(
+			&v->device, e.flops, e.dtype, e.cost.precision_passes, e.hbm_bytes);
+	return e;
+}
+
+/* ---- one instruction ------------------------------------------------------------------------- */
+
+static void put_arrays(struct sheet *s, const struct hlo_module *m, ptrdiff_t instruction)
+{
+	const struct hlo_instruction *i = &m->instructions[instruction];
+	put_array(s, "result", "result", &i->shape);
+	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
+		const char *label = arena_z(arena_of(s), arena_fmt(arena_of(s), "operand %td", k));
+		if (i->operands[k] >= 0)
+			put_array(s, label, "operands", &m->instructions[i->operands[k]].shape);
+		else if (!s->json)
+			row(s, label, STR("-"),
+				STR("write its type before its name: f32[8,128] %name"));
+	}
+}
+
+static struct str product_text(const struct hlo_product *p, struct arena *keep)
+{
+	struct str batch = p->batch == 1 ? STR("") : arena_fmt(keep, " x batch %.0f", p->batch);
+	return arena_fmt(
+		keep, "2%.*s x M %.0f x N %.0f x K %.0f", STR_ARG(batch), p->m, p->n, p->k);
+}
+
+static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,
+	const struct estimate *e, struct arena *keep)
+{
+	struct hlo_product p;
+	if (e->cost.flops_bound == COST_UNKNOWN)
+		return STR("nobody can count them from this text");
+	if (e->cost.has_matmul && hlo_product(m, instruction, &p) &&
+		2 * p.batch * p.m * p.n * p.k == e->cost.matmul_flops)
+		return arena_fmt(keep, "%.*s = %.0f", STR_ARG(product_text(&p, keep)), e->flops);
+	if (e->cost.has_convolution)
+		return STR("2 x every position where the kernel meets the input");
+	if (e->cost.has_matmul)
+		return STR("of all products in it");
+	if (e->cost.transcendentals > 0)
+		return arena_fmt(keep, "and %.0f transcendental functions, which are none",
+			e->cost.transcendentals);
+	return STR("one per element and operation");
+}
+
+/* FLOPs per byte, on which UNIT_NONE has nothing to say. */
+static void put_intensity(
+	struct sheet *s, const char *label, const char *key, double value, struct str remark)
+{
+	if (s->json)
+		json_add_double(s->json, key, value);
+	else if (!isnan(value))
+		row(s, label,
+			arena_fmt(arena_of(s), value < 10 ? "%.2f FLOP/B" : "%.0f FLOP/B", value),
+			remark);
+}
+
+static void put_work(struct sheet *s, const struct hlo_module *m, ptrdiff_t instruction,
+	const struct estimate *e)
+{
+	struct arena *keep = arena_of(s);
+	struct str padding = STR("read and written");
+	if (isnan(e->hbm_bytes))
+		padding = STR("not all that it touches is in the text");
+	if (e->hbm_padded_bytes > e->hbm_bytes)
+		padding = arena_fmt(keep, "read and written; %.*s with padding",
+			STR_ARG(unit_text(keep, e->hbm_padded_bytes, UNIT_BYTES)));
+	put(s, (struct line){ "FLOPs", "flops", e->flops, UNIT_FLOPS,
+		       flops_text(m, instruction, e, keep) });
+	put(s, (struct line){ "HBM", "hbm_bytes", e->hbm_bytes, UNIT_BYTES, padding });
+	if (s->json)
+		json_add_double(s->json, "hbm_padded_bytes", e->hbm_padded_bytes);
+	if (e->cost.host_bytes > 0)
+		put(s, (struct line){ "host memory", "host_bytes", e->cost.host_bytes, UNIT_BYTES,
+			       STR("over PCIe") });
+	put_intensity(s, "intensity", "intensity", e->flops / e->hbm_bytes, STR(""));
+}
+
+static void put_message(struct sheet *s, const struct estimate *e)
+{
+	const struct hlo_collective *c = &e->collective;
+	struct arena *keep = arena_of(s);
+	double message = size_of(c->message_bytes), n = (double)c->group_size;
+	put(s, (struct line){ "message V", "message_bytes", message, UNIT_BYTES,
+		       exact_bytes(message, keep) });
+	put(s, (struct line){ "group N", "group_size", n > 0 ? n : NAN, UNIT_COUNT,
+		       n > 0 ? arena_fmt(keep, "%.*s; %lld %s", STR_ARG(c->axis),
+				       (long long)c->groups, c->groups == 1 ? "group" : "groups")
+			     : STR("not known: replica_groups, or counts in a module's header") });
+	put(s, (struct line){ "wire", "wire_bytes", n > 0 ? size_of(c->wire_bytes) : NAN,
+		       UNIT_BYTES,
+		       c->kind == KIND_ALL_REDUCE   ? STR("2 V (N-1)/N through each device")
+		       : c->kind == KIND_ALL_TO_ALL ? STR("V (N-1)/N^2 through each device")
+		       : c->kind == KIND_PERMUTE    ? STR("V through each device")
+						    : STR("V (N-1)/N through each device") });
+}
+
+/* A TPU multiplies f32 as bf16, once or several times. */
+static struct str peak_text(const struct sheet *s, const struct estimate *e)
+{
+	int passes = e->cost.precision_passes;
+	if (e->dtype != DTYPE_F32 || s->v->device.chip->vendor != VENDOR_GOOGLE ||
+		isfinite(s->v->device.chip->peak[DTYPE_F32].value))
+		return dtype_name(e->dtype);
+	if (passes <= 1)
+		return STR("f32 in one bf16 pass");
+	return arena_fmt(arena_of(s), "f32 in %d bf16 passes, as operand_precision asks", passes);
+}
+
+static void put_rates(struct sheet *s, const struct estimate *e)
+{
+	const struct chip_device *d = &s->v->device;
+	int passes = e->cost.precision_passes;
+	put(s, (struct line){ "peak", "peak_flops", roofline_peak_flops(d, e->dtype, passes),
+		       UNIT_FLOPS_PER_SECOND, peak_text(s, e) });
+	put(s, (struct line){
+		       "HBM", "hbm_bps", roofline_hbm_bps(d), UNIT_BYTES_PER_SECOND, STR("") });
+	put_intensity(s, "ridge", "ridge", roofline_ridge(d, e->dtype, passes),
+		STR("where the two limits meet"));
+}
+
+static void put_op_times(struct sheet *s, const struct estimate *e)
+{
+	const struct roofline *r = &e->roof;
+	struct arena *keep = arena_of(s);
+	struct str bound = bound_name(r->bound);
+	put(s, (struct line){
+		       "T_math", "t_math_s", r->t_math_s, UNIT_SECONDS, STR("FLOPs / peak") });
+	put(s, (struct line){ "T_hbm", "t_hbm_s", r->t_hbm_s, UNIT_SECONDS, STR("bytes / HBM") });
+	put(s, (struct line){ "bound", "roofline_s", r->roofline_s, UNIT_SECONDS,
+		       arena_fmt(keep, "%.*s", STR_ARG(bound)) });
+	put(s, (struct line){ "attainable", "attainable_s", r->attainable_s, UNIT_SECONDS,
+		       STR("at the rates that good code reaches") });
+	if (s->json)
+		json_add_str(s->json, "bound", bound);
+}
+
+/* One link, one way: what the last device of a line has. */
+static void put_comms_times(struct sheet *s, const struct estimate *e)
+{
+	const struct chip *c = s->v->device.chip;
+	double link = c->torus_axes ? c->link_bps.value : c->scaleup_bps.value;
+	double wire = e->collective.group_size > 0 ? size_of(e->collective.wire_bytes) : NAN;
+	struct arena *keep = arena_of(s);
+	put(s, (struct line){ c->torus_axes ? "one link" : "scale-up", "link_bps", link,
+		       UNIT_BYTES_PER_SECOND, STR("one way") });
+	if (e->collective.kind != KIND_ALL_TO_ALL || !c->torus_axes)
+		put(s, (struct line){ "wire / link", "wire_s", wire / link, UNIT_SECONDS,
+			       c->torus_axes ? STR("a line, whose last device has one link")
+					     : STR("") });
+	put(s, (struct line){ "T_comms", "t_comms_lo_s", e->comms.lo_s, UNIT_SECONDS,
+		       STR("at the least") });
+	put(s, (struct line){ "", "t_comms_hi_s", e->comms.hi_s, UNIT_SECONDS,
+		       arena_fmt(keep, "at the most: %.*s", STR_ARG(e->comms.topology_source)) });
+	if (s->json) {
+		json_add_str(s->json, "topology_source", e->comms.topology_source);
+		json_add_str(s->json, "bound", bound_name(e->roof.bound));
+	}
+}
+
+static struct str title(const struct hlo_module *m, ptrdiff_t instruction, struct arena *keep)
+{
+	const struct hlo_instruction *i = &m->instructions[instruction];
+	struct str kind = op_kind_name(hlo_kind(m, instruction));
+	struct str name = i->name.len ? i->name : i->opcode;
+	return text_clean(
+		keep, arena_fmt(keep, "%.*s: %.*s, on each device", STR_ARG(name), STR_ARG(kind)));
+}
+
+static void put_instruction(const struct hlo_view *v, const struct hlo_module *m)
+{
+	ptrdiff_t at = m->computations[m->entry].root;
+	struct estimate e = estimate_op(v, m, hlo_costs_new(m, v->platform, v->c->keep), at);
+	struct sheet s = sheet_begin(v);
+	put_heading(&s, title(m, at, v->c->keep));
+	if (s.json) {
+		json_add_str(s.json, "name", text_clean(v->c->keep, m->instructions[at].name));
+		json_add_str(s.json, "kind", op_kind_name(hlo_kind(m, at)));
+	}
+	put_arrays(&s, m, at);
+	if (e.is_collective)
+		put_message(&s, &e);
+	else
+		put_work(&s, m, at, &e);
+	if (v->device.chip) {
+		put_heading(&s, arena_fmt(v->c->keep, "On %.*s:", STR_ARG(device_text(v))));
+		if (s.json)
+			json_add_str(s.json, "chip", v->device.chip->id);
+		if (e.is_collective) {
+			put_comms_times(&s, &e);
+		} else {
+			put_rates(&s, &e);
+			put_op_times(&s, &e);
+		}
+	}
+	sheet_end(&s);
+	put_no_chip(v);
+}
+
+/* ---- "A x B" --------------------------------------------------------------------------------- */
+
+static bool fits(const struct shape *a, const struct shape *b)
+{
+	return a->rank > 0 && b->rank > 0 && a->dims[a->rank - 1] == b->dims[0];
+}
+
+static struct str product_dims(const struct shape *a, const struct shape *b, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i + 1 < a->rank; i++)
+		out_fmt(o, "%s%lld", i ? "," : "", (long long)a->dims[i]);
+	for (ptrdiff_t i = 1; i < b->rank; i++)
+		out_fmt(o, "%s%lld", i > 1 || a->rank > 1 ? "," : "", (long long)b->dims[i]);
+	return out_text(o);
+}
+
+/* Where the " x " stands that is in no brackets; -1 if nowhere. */
+static ptrdiff_t product_at(struct str text)
+{
+	ptrdiff_t depth = 0;
+	for (ptrdiff_t i = 0; i < text.len; i++) {
+		char c = text.p[i];
+		depth += (c == '(' || c == '{') - (c == ')' || c == '}');
+		if (!depth && str_starts(str_from_offset(text, i), STR(" x ")))
+			return i;
+	}
+	return -1;
+}
+
+/* The last dimension of A against the first of B, as an instruction. */
+static bool product_instruction(
+	struct str text, ptrdiff_t at, struct arena *keep, struct str *ret, struct diag *err)
+{
+	struct shape a, b;
+	struct str left = str_trim(str_head(text, at)), rest_a, rest_b;
+	struct str right = str_trim(str_from_offset(text, at + 3));
+	if (!shape_parse(left, keep, &a, &rest_a, err) ||
+		!shape_parse(right, keep, &b, &rest_b, err))
+		return false;
+	if (rest_a.len || rest_b.len || !fits(&a, &b))
+		return diag_set(err, DIAG_USAGE,
+			"'%.*s x %.*s' is no product: the last dimension of the first array is to "
+			"be the first of the second",
+			STR_ARG(left), STR_ARG(right));
+	*ret = arena_fmt(keep,
+		"product = %.*s[%.*s] dot(%.*s lhs, %.*s rhs), lhs_contracting_dims={%td}, "
+		"rhs_contracting_dims={0}",
+		STR_ARG(dtype_name(a.dtype)), STR_ARG(product_dims(&a, &b, keep)), STR_ARG(left),
+		STR_ARG(right), a.rank - 1);
+	return true;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static bool has_tiles(const struct hlo_module *m)
+{
+	for (ptrdiff_t i = 0; i < m->instruction_count; i++) {
+		const struct shape *leaf = shape_leaf(&m->instructions[i].shape, 0);
+		if (leaf && leaf->tile_count)
+			return true;
+	}
+	return false;
+}
+
+/* As asked, else that of the chip, else TPU where layouts have tiles: only they do. */
+static void choose_platform(const struct hlo_settings *s, bool tiles, struct hlo_view *v)
+{
+	static const enum hlo_platform of[] = { [VENDOR_UNKNOWN] = HLO_GPU,
+		[VENDOR_GOOGLE] = HLO_TPU,
+		[VENDOR_NVIDIA] = HLO_GPU,
+		[VENDOR_AMD] = HLO_GPU,
+		[VENDOR_CPU] = HLO_CPU };
+	v->platform = tiles ? HLO_TPU : HLO_GPU;
+	if (s->platform != PLATFORM_GUESSED)
+		v->platform = (enum hlo_platform)(s->platform - 1);
+	else if (v->device.chip && v->device.chip->vendor != VENDOR_UNKNOWN)
+		v->platform = of[v->device.chip->vendor];
+}
+
+static bool show_instruction(
+	const struct hlo_settings *s, struct hlo_view *v, struct str text, struct diag *err)
+{
+	const struct hlo_module *m = hlo_text_instruction(STR("text"), text, v->c->keep, err);
+	if (!m)
+		return false;
+	choose_platform(s, has_tiles(m), v);
+	put_instruction(v, m);
+	return true;
+}
+
+static bool show_module(const struct hlo_settings *s, struct hlo_view *v, struct str file,
+	struct str bytes, struct diag *err)
+{
+	const struct hlo_module *m = hlo_is_text(bytes)
+					     ? hlo_text_parse(file, bytes, v->c->keep, err)
+					     : hlo_module_parse(bytes, bytes, v->c->keep, err);
+	if (!m)
+		return hlo_is_text(bytes) ? false : diag_context(err, "%.*s", STR_ARG(file));
+	choose_platform(s, has_tiles(m), v);
+	put_module(v, m);
+	return true;
+}
+
+static bool show_file(
+	const struct hlo_settings *s, struct hlo_view *v, struct str path, struct diag *err)
+{
+	struct input in;
+	if (!input_open(path, v->c->keep, &in, err))
+		return false;
+	bool ok = show_module(s, v, path, in.bytes, err) && input_check(&in, err);
+	input_close(&in);
+	return ok;
+}
+
+static bool show_text(
+	const struct hlo_settings *s, struct hlo_view *v, struct str text, struct diag *err)
+{
+	struct shape shape;
+	struct str rest;
+	ptrdiff_t times = product_at(text);
+	if (str_starts(text, STR("HloModule")))
+		return show_module(s, v, STR("text"), text, err);
+	if (times > 0)
+		return product_instruction(text, times, v->c->keep, &text, err) &&
+		       show_instruction(s, v, text, err);
+	if (str_find_char(text, '=') >= 0 ||
+		(shape_parse(text, v->c->keep, &shape, &rest, err) && str_trim(rest).len))
+		return show_instruction(s, v, text, err);
+	if (!shape_parse(text, v->c->keep, &shape, &rest, err))
+		return false;
+	choose_platform(s, shape_leaf(&shape, 0) && shape_leaf(&shape, 0)->tile_count, v);
+	put_shape(v, &shape);
+	return true;
+}
+
+static bool use_chip(struct hlo_view *v, struct str name, struct diag *err)
+{
+	struct chip_set set;
+	const struct chip_hints none = { .clock_hz = NAN,
+		.memory_bytes = NAN,
+		.memory_bps = NAN,
+		.peak_flops = NAN,
+		.peak_hbm_bps = NAN };
+	v->device = chip_device(NULL, &none);
+	if (!name.p)
+		return true;
+	if (!chip_set_load(v->c->keep, &set, err))
+		return false;
+	const struct chip *chip = chip_find(&set, name, v->c->keep, err);
+	v->device = chip_device(chip, &none);
+	return chip != NULL;
+}
+
+static enum status hlo_run(struct context *c, const void *settings, const struct list *args)
+{
+	const struct hlo_settings *s = settings;
+	struct hlo_view v = { .c = c, .json = s->format == FORMAT_JSON };
+	struct str what = str_trim(args->items[0]);
+	struct diag err;
+	if (!use_chip(&v, s->hardware, &err))
+		return misused(&err);
+	bool is_text = str_find_char(what, '[') >= 0 || str_find_char(what, '\n') >= 0;
+	if (!is_text || access(arena_z(c->keep, what), F_OK) == 0)
+		return show_file(s, &v, what, &err) ? STATUS_OK : fail(&err);
+	return show_text(s, &v, what, &err) ? STATUS_OK : misused(&err);
+}
+
+static const struct option hlo_options[] = {
+	{ "hardware", 0, OPTION_TEXT, offsetof(struct hlo_settings, hardware), "NAME|FILE",
+		"the chip whose times are wanted; a name of `rooflint hardware` or a JSON file" },
+	{ "platform", 0, OPTION_WORD, offsetof(struct hlo_settings, platform), "guess|tpu|gpu|cpu",
+		"what memory spaces mean; guessed from the chip, else from tiled layouts, which "
+		"only a TPU has" },
+	{ "format", 0, OPTION_WORD, offsetof(struct hlo_settings, format), "text|json",
+		"for people (default), or base units for programs" },
+	{ 0 },
+};
+
+const struct command hlo_command = {
+	.name = "hlo",
+	.arguments = "TEXT|FILE",
+	.summary = "the back of the envelope: bytes, FLOPs and times of a shape, an op or a module",
+	.details =
+		"TEXT is one of\n"
+		"  bf16[32,1024,8192]{2,1,0:T(8,128)(2,1)}\n"
+		"  'bf16[32,1024,8192] x bf16[8192,32768]'\n"
+		"  '%d = f32[8,8] dot(f32[8,4] %a, f32[4,8] %b), lhs_contracting_dims={1}, "
+		"rhs_contracting_dims={0}'\n"
+		"The first is a shape: its bytes, what its layout wastes, where it lies. The "
+		"second "
+		"is a product of arrays, the last dimension of one against the first of the other. "
+		"The third is an instruction as XLA prints it, with the types of its operands; "
+		"operands, results and times are those of one device.\n"
+		"FILE is a module: an HloProto, an HloModuleProto, or the text of one (*.hlo.txt, "
+		"*after_optimizations.txt). Its instructions are listed by what they cost over a "
+		"whole run, loops multiplied out where their trip count is known. A proto with "
+		"buffer assignment also says what memory the program needs.",
+	.options = hlo_options,
+	.least = 1,
+	.most = 1,
+	.settings_bytes = sizeof(struct hlo_settings),
+	.run = hlo_run,
+};

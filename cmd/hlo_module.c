@@ -1,0 +1,340 @@
+/*
+ * rooflint hlo FILE: what the instructions of a module cost over one run of the program.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/unit.h"
+#include "cmd/grid.h"
+#include "cmd/hlo.h"
+#include "hlo/memory.h"
+
+enum { SHOWN = 12, SHOWN_JSON = 1000, NAME_WIDTH = 70 };
+
+struct op {
+	ptrdiff_t instruction;
+	struct str name;
+	double runs;
+	double weight; /* seconds over a run; without a chip FLOPs */
+	struct estimate e;
+};
+
+struct listing {
+	const struct hlo_view *v;
+	const struct hlo_module *m;
+	struct op *ops;
+	ptrdiff_t count, cap;
+	int64_t loops, unknown_loops, uncounted;
+	double flops, hbm_bytes, seconds, comms_seconds; /* over a run */
+};
+
+/* Loops, calls, names, and the ends of what was counted where it began. */
+static bool is_listed(const struct hlo_module *m, ptrdiff_t instruction)
+{
+	const struct hlo_instruction *i = &m->instructions[instruction];
+	enum hlo_rule rule = opcode_rule(i->op);
+	if (rule == HLO_RULE_FREE || rule == HLO_RULE_DONE || hlo_async_start(m, instruction) >= 0)
+		return false;
+	return hlo_kind(m, instruction) != KIND_CONTROL;
+}
+
+static double known(double value)
+{
+	return isnan(value) ? 0 : value;
+}
+
+static void add_op(struct listing *l, struct hlo_costs *costs, ptrdiff_t instruction, double runs)
+{
+	struct op op = { instruction, l->m->instructions[instruction].name, runs, 0,
+		{ .flops = 0 } };
+	op.e = estimate_op(l->v, l->m, costs, instruction);
+	op.weight = runs * known(l->v->device.chip ? op.e.roof.roofline_s : op.e.flops);
+	*arena_push(l->v->c->keep, l->ops, l->count, l->cap) = op;
+	l->flops += runs * known(op.e.flops);
+	l->hbm_bytes += runs * known(op.e.hbm_bytes);
+	l->uncounted += isnan(op.e.flops);
+	*(op.e.is_collective ? &l->comms_seconds : &l->seconds) +=
+		runs * known(op.e.roof.roofline_s);
+}
+
+/* Heaviest first; of equals the one that moves more, then by name: dumps differ in order. */
+static int heavier(const void *a, const void *b)
+{
+	const struct op *x = a, *y = b;
+	double p = known(x->e.hbm_bytes) * x->runs, q = known(y->e.hbm_bytes) * y->runs;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	if (p != q)
+		return p < q ? 1 : -1;
+	int order = str_cmp(x->name, y->name);
+	return order ? order
+		     : (x->instruction > y->instruction) - (x->instruction < y->instruction);
+}
+
+static struct listing list_ops(const struct hlo_view *v, const struct hlo_module *m)
+{
+	struct listing l = { .v = v, .m = m };
+	struct hlo_costs *costs = hlo_costs_new(m, v->platform, v->c->keep);
+	const double *runs = hlo_runs(m, v->c->keep, &l.unknown_loops);
+	for (ptrdiff_t k = 0; k < m->instruction_count; k++) {
+		double n = runs[m->instructions[k].computation];
+		l.loops += n > 0 && m->instructions[k].op == HLO_WHILE;
+		if (n > 0 && is_listed(m, k))
+			add_op(&l, costs, k, n);
+	}
+	if (l.count)
+		qsort(l.ops, (size_t)l.count, sizeof(*l.ops), heavier);
+	return l;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static struct str cut_text(struct str s, struct arena *keep)
+{
+	s = text_clean(keep, s);
+	ptrdiff_t n = NAME_WIDTH;
+	if (s.len <= n)
+		return s;
+	while (n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	return arena_fmt(keep, "%.*s...", STR_ARG(str_head(s, n)));
+}
+
+/* "fusion.3 matmul, model.py:151" */
+static struct str what_text(const struct listing *l, const struct op *op)
+{
+	struct arena *keep = l->v->c->keep;
+	const struct hlo_instruction *i = &l->m->instructions[op->instruction];
+	struct str kind = op_kind_name(hlo_kind(l->m, op->instruction));
+	struct str name = cut_text(i->name, keep);
+	if (!i->source.file.len)
+		return arena_fmt(keep, "%.*s %.*s", STR_ARG(kind), STR_ARG(name));
+	return arena_fmt(keep, "%.*s %.*s, %.*s:%lld", STR_ARG(kind), STR_ARG(name),
+		STR_ARG(cut_text(i->source.file, keep)), (long long)i->source.line);
+}
+
+static struct str or_dash(struct arena *keep, double value, enum unit u)
+{
+	return isnan(value) ? STR("-") : unit_text(keep, value, u);
+}
+
+static void put_heaviest(const struct listing *l)
+{
+	struct arena *keep = l->v->c->keep;
+	bool timed = l->v->device.chip != NULL;
+	struct grid g = { .keep = keep, .columns = timed ? 6 : 4, .has_header = true, .indent = 2 };
+	static const char *const names[] = { "TIME", "BOUND", "FLOPS", "HBM", "RUNS", "OP" };
+	for (int k = timed ? 0 : 2; k < 6; k++)
+		grid_add(&g, str_from(names[k]));
+	for (ptrdiff_t k = 0; k < l->count && k < SHOWN; k++) {
+		const struct op *op = &l->ops[k];
+		if (timed) {
+			grid_add(&g, or_dash(keep, op->e.roof.roofline_s * op->runs, UNIT_SECONDS));
+			grid_add(&g, bound_name(op->e.roof.bound));
+		}
+		grid_add(&g, or_dash(keep, op->e.flops * op->runs, UNIT_FLOPS));
+		grid_add(&g, or_dash(keep, op->e.hbm_bytes * op->runs, UNIT_BYTES));
+		grid_add(&g, unit_text(keep, op->runs, UNIT_COUNT));
+		grid_add(&g, what_text(l, op));
+	}
+	out_fmt(l->v->c->out, "\nHeaviest of %td ops, over all their runs:\n", l->count);
+	grid_print(&g, l->v->c->out);
+}
+
+static void add_collective(const struct listing *l, const struct op *op, struct grid *g)
+{
+	const struct hlo_collective *c = &op->e.collective;
+	if (l->v->device.chip) {
+		grid_add(g, or_dash(g->keep, op->e.comms.lo_s, UNIT_SECONDS));
+		grid_add(g, or_dash(g->keep, op->e.comms.hi_s, UNIT_SECONDS));
+	}
+	grid_add(g, unit_text(g->keep, (double)c->message_bytes, UNIT_BYTES));
+	grid_add(g, unit_text(g->keep, op->runs, UNIT_COUNT));
+	grid_add(g, c->axis.len ? c->axis : STR("group not known"));
+	grid_add(g, what_text(l, op));
+}
+
+static void put_collectives(const struct listing *l)
+{
+	bool timed = l->v->device.chip != NULL;
+	struct grid g = {
+		.keep = l->v->c->keep, .columns = timed ? 6 : 4, .has_header = true, .indent = 2
+	};
+	static const char *const names[] = { "LEAST", "MOST", "MESSAGE", "RUNS", "GROUP", "OP" };
+	ptrdiff_t shown = 0;
+	struct str source = { NULL, 0 };
+	for (int k = timed ? 0 : 2; k < 6; k++)
+		grid_add(&g, str_from(names[k]));
+	for (ptrdiff_t k = 0; k < l->count && shown < SHOWN; k++) {
+		if (!l->ops[k].e.is_collective)
+			continue;
+		add_collective(l, &l->ops[k], &g);
+		if (!shown++)
+			source = l->ops[k].e.comms.topology_source;
+	}
+	if (!shown)
+		return;
+	out_z(l->v->c->out, "\nCollectives, one run each:\n");
+	grid_print(&g, l->v->c->out);
+	if (timed)
+		out_fmt(l->v->c->out, "  assumed: %.*s\n", STR_ARG(source));
+}
+
+static void add_row(struct grid *g, const char *label, double value, enum unit u, struct str remark)
+{
+	grid_add(g, str_from(label));
+	grid_add(g, or_dash(g->keep, value, u));
+	grid_add(g, remark);
+}
+
+static void put_memory(const struct listing *l)
+{
+	struct hlo_memory mem;
+	struct diag err;
+	struct grid g = { .keep = l->v->c->keep, .columns = 3, .indent = 2 };
+	const struct chip_device *d = &l->v->device;
+	if (!hlo_memory(l->m, 0, l->v->c->keep, &mem, &err))
+		return;
+	double hbm = d->chip ? d->chip->hbm_bytes.value * d->share : NAN;
+	struct str share = STR("");
+	if (hbm > 0)
+		share = arena_fmt(g.keep, "%.*s of the device's %.*s",
+			STR_ARG(unit_text(g.keep, (double)mem.peak_bytes / hbm, UNIT_RATIO)),
+			STR_ARG(unit_text(g.keep, hbm, UNIT_BYTES)));
+	out_z(l->v->c->out, "\nMemory on a device, from the buffer assignment:\n");
+	add_row(&g, "peak", (double)mem.peak_bytes, UNIT_BYTES, share);
+	add_row(&g, "arguments", (double)mem.arguments_bytes, UNIT_BYTES, STR(""));
+	add_row(&g, "output", (double)mem.output_bytes, UNIT_BYTES,
+		arena_fmt(g.keep, "%.*s of it in donated arguments",
+			STR_ARG(unit_text(g.keep, (double)mem.alias_bytes, UNIT_BYTES))));
+	add_row(&g, "temporary", (double)mem.temp_bytes, UNIT_BYTES, STR(""));
+	grid_print(&g, l->v->c->out);
+}
+
+static struct str loops_text(const struct listing *l, struct arena *keep)
+{
+	if (!l->loops)
+		return STR("no loops");
+	if (!l->unknown_loops)
+		return arena_fmt(keep, "loops multiplied out: %lld", (long long)l->loops);
+	return arena_fmt(keep, "loops: %lld, of which %lld with unknown trip count run once here",
+		(long long)l->loops, (long long)l->unknown_loops);
+}
+
+static void put_totals(const struct listing *l)
+{
+	struct arena *keep = l->v->c->keep;
+	struct grid g = { .keep = keep, .columns = 3, .indent = 2 };
+	add_row(&g, "FLOPs", l->flops, UNIT_FLOPS,
+		l->uncounted ? arena_fmt(keep, "without %lld ops that nobody can count",
+				       (long long)l->uncounted)
+			     : STR(""));
+	add_row(&g, "HBM", l->hbm_bytes, UNIT_BYTES, STR("read and written"));
+	if (l->v->device.chip) {
+		add_row(&g, "compute", l->seconds, UNIT_SECONDS, STR("sum of the ops' rooflines"));
+		add_row(&g, "collectives", l->comms_seconds, UNIT_SECONDS,
+			STR("sum of the least times; they may overlap with compute"));
+	}
+	grid_print(&g, l->v->c->out);
+}
+
+static void put_text(const struct listing *l)
+{
+	static const char *const platforms[] = { "TPU", "GPU", "CPU" };
+	const struct hlo_module *m = l->m;
+	struct arena *keep = l->v->c->keep;
+	struct out *o = l->v->c->out;
+	int64_t devices = m->replica_count * m->partition_count;
+	out_fmt(o, "%.*s: %td instructions, %s program", STR_ARG(text_clean(keep, m->name)),
+		m->instruction_count, platforms[l->v->platform]);
+	if (devices > 0)
+		out_fmt(o, " for %lld device%s", (long long)devices, devices == 1 ? "" : "s");
+	out_fmt(o, "; %.*s\n", STR_ARG(loops_text(l, keep)));
+	if (l->v->device.chip)
+		out_fmt(o, "On each device, %.*s:\n", STR_ARG(device_text(l->v)));
+	put_totals(l);
+	put_heaviest(l);
+	put_collectives(l);
+	put_memory(l);
+	put_no_chip(l->v);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_op(const struct listing *l, cJSON *list, const struct op *op)
+{
+	struct arena *keep = l->v->c->keep;
+	const struct hlo_instruction *i = &l->m->instructions[op->instruction];
+	cJSON *o = cJSON_CreateObject();
+	cJSON_AddItemToArray(list, o);
+	json_add_str(o, "name", text_clean(keep, i->name));
+	json_add_str(o, "kind", op_kind_name(hlo_kind(l->m, op->instruction)));
+	json_add_double(o, "runs", op->runs);
+	json_add_double(o, "flops", op->e.flops);
+	json_add_double(o, "hbm_bytes", op->e.hbm_bytes);
+	json_add_double(o, "hbm_padded_bytes", op->e.hbm_padded_bytes);
+	json_add_str(o, "scope", text_clean(keep, i->op_name));
+	json_add_str(o, "source_file", text_clean(keep, i->source.file));
+	json_add_double(o, "source_line", i->source.line ? (double)i->source.line : NAN);
+	if (op->e.is_collective) {
+		json_add_double(o, "message_bytes", (double)op->e.collective.message_bytes);
+		json_add_double(o, "group_size", (double)op->e.collective.group_size);
+		json_add_double(o, "t_comms_lo_s", op->e.comms.lo_s);
+		json_add_double(o, "t_comms_hi_s", op->e.comms.hi_s);
+	}
+	if (!l->v->device.chip)
+		return;
+	json_add_double(o, "t_math_s", op->e.roof.t_math_s);
+	json_add_double(o, "t_hbm_s", op->e.roof.t_hbm_s);
+	json_add_double(o, "roofline_s", op->e.roof.roofline_s);
+	json_add_str(o, "bound", bound_name(op->e.roof.bound));
+}
+
+static void json_memory(const struct listing *l, cJSON *root)
+{
+	struct hlo_memory mem;
+	struct diag err;
+	if (!hlo_memory(l->m, 0, l->v->c->keep, &mem, &err))
+		return;
+	cJSON *o = json_add_object(root, "memory");
+	json_add_double(o, "peak_bytes", (double)mem.peak_bytes);
+	json_add_double(o, "arguments_bytes", (double)mem.arguments_bytes);
+	json_add_double(o, "output_bytes", (double)mem.output_bytes);
+	json_add_double(o, "alias_bytes", (double)mem.alias_bytes);
+	json_add_double(o, "temp_bytes", (double)mem.temp_bytes);
+}
+
+static void put_json(const struct listing *l)
+{
+	cJSON *root = cJSON_CreateObject();
+	json_add_str(root, "module", text_clean(l->v->c->keep, l->m->name));
+	if (l->v->device.chip)
+		json_add_str(root, "chip", l->v->device.chip->id);
+	json_add_double(root, "loops", (double)l->loops);
+	json_add_double(root, "loops_unknown", (double)l->unknown_loops);
+	json_add_double(root, "flops", l->flops);
+	json_add_double(root, "ops_uncounted", (double)l->uncounted);
+	json_add_double(root, "hbm_bytes", l->hbm_bytes);
+	if (l->v->device.chip) {
+		json_add_double(root, "compute_s", l->seconds);
+		json_add_double(root, "collectives_s", l->comms_seconds);
+	}
+	json_memory(l, root);
+	json_add_double(root, "op_count", (double)l->count);
+	cJSON *list = json_add_array(root, "ops");
+	for (ptrdiff_t k = 0; k < l->count && k < SHOWN_JSON; k++)
+		json_op(l, list, &l->ops[k]);
+	out_str(l->v->c->out, json_text(root, l->v->c->keep));
+	cJSON_Delete(root);
+}
+
+void put_module(const struct hlo_view *v, const struct hlo_module *m)
+{
+	struct listing l = list_ops(v, m);
+	if (v->json)
+		put_json(&l);
+	else
+		put_text(&l);
+}

@@ -1,0 +1,696 @@
+/*
+ * HLO text into struct hlo_module: lines are counted, computations are read one after the other,
+ * and names become indices at the end of each.
+ *
+ * Until then operands and callees are the offsets of their names in the text.
+ */
+#include "hlo/text.h"
+
+#include "hlo/scan.h"
+
+struct text {
+	struct scan s;
+	struct hlo_module *m;
+	struct shape_cache *cache;
+	ptrdiff_t capacity;   /* of m->instructions: lines that begin like one */
+	ptrdiff_t root;	      /* of the computation being read; -1 none yet */
+	struct shape *types;  /* of the operands of a lone instruction; else NULL */
+	ptrdiff_t type_count; /* read_push's capacity rule */
+	bool alone;
+};
+
+bool hlo_is_text(struct str bytes)
+{
+	enum { LOOKED_AT = 256 };
+	struct str head = str_head(bytes, LOOKED_AT);
+	for (ptrdiff_t i = 0; i < head.len; i++) {
+		unsigned char c = (unsigned char)head.p[i];
+		if (c < ' ' && c != '\n' && c != '\t' && c != '\r')
+			return false;
+	}
+	return head.len > 0;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+/* To the blank or bracket behind a shape: nothing in one is quoted. */
+static struct str shape_extent(struct scan *s)
+{
+	ptrdiff_t from = s->at, depth = 0;
+	for (; s->at < s->text.len; s->at++) {
+		char c = s->text.p[s->at];
+		if (!depth && (c == ' ' || c == ',' || c == ')' || c == '\n'))
+			break;
+		depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+	}
+	return str_head(str_from_offset(s->text, from), s->at - from);
+}
+
+/* What shape_scan leaves of the extent is wrong. */
+static bool parse_shape(struct text *t, struct str extent, ptrdiff_t from, struct shape *ret)
+{
+	ptrdiff_t at;
+	const char *why = shape_scan(extent, t->s.keep, ret, &at);
+	if (!why && at < extent.len)
+		why = "this does not belong to the shape before it";
+	return !why || scan_fail_at(&t->s, from + at, why);
+}
+
+static bool read_type(struct text *t, struct shape *ret)
+{
+	ptrdiff_t from = t->s.at;
+	struct str extent = shape_extent(&t->s);
+	uint64_t slot = str_hash(extent) % SHAPE_CACHE;
+	if (!t->cache->slots[slot].bytes.p || !str_eq(t->cache->slots[slot].bytes, extent)) {
+		t->cache->slots[slot].bytes = (struct str){ NULL, 0 };
+		if (!parse_shape(t, extent, from, &t->cache->slots[slot].shape))
+			return false;
+		t->cache->slots[slot].bytes = extent;
+	}
+	*ret = t->cache->slots[slot].shape;
+	return true;
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+/* A type stands before an operand's name: a bracket comes before the name's end. */
+static bool has_type(struct scan s)
+{
+	if (scan_peek(&s) == '(')
+		return true;
+	struct str word = scan_name(&s);
+	return scan_peek(&s) == '[' || (scan_peek(&s) == '(' && str_eq(word, STR("b")));
+}
+
+static bool read_operand(struct text *t, struct hlo_instruction *i)
+{
+	struct shape type = { .dtype = DTYPE_INVALID };
+	struct scan *s = &t->s;
+	bool typed = has_type(*s);
+	if (typed && t->alone && !read_type(t, &type))
+		return false;
+	if (typed && !t->alone)
+		shape_extent(s);
+	scan_blanks(s);
+	ptrdiff_t at = s->at;
+	if (!scan_name(s).len && !typed)
+		return scan_fail(s, "expected the name of an operand");
+	if (i->operand_count == READ_MAX_LIST)
+		return scan_fail(s, "too many operands");
+	*READ_PUSH(s->keep, i->operands, i->operand_count) = at;
+	if (t->alone)
+		*READ_PUSH(s->keep, t->types, t->type_count) = type;
+	return true;
+}
+
+static bool read_operands(struct text *t, struct hlo_instruction *i)
+{
+	struct scan *s = &t->s;
+	for (scan_space(s); !scan_take(s, STR(")")); scan_space(s)) {
+		if (i->operand_count && !scan_expect(s, STR(","), "expected ',' or ')'"))
+			return false;
+		scan_space(s);
+		if (!read_operand(t, i))
+			return false;
+	}
+	return true;
+}
+
+static bool is_integer(const struct shape *s)
+{
+	return !s->rank && (s->dtype == DTYPE_S32 || s->dtype == DTYPE_S64 ||
+				   s->dtype == DTYPE_U32 || s->dtype == DTYPE_U64);
+}
+
+/* constant(...): a number is kept, arrays are not. */
+static bool read_constant(struct text *t, struct hlo_instruction *i)
+{
+	while (!t->s.why && scan_peek(&t->s) != ')' && t->s.at < t->s.text.len) {
+		struct str literal = str_trim(scan_value(&t->s));
+		if (is_integer(&i->shape))
+			i->has_value = str_to_i64(literal, &i->value);
+		if (scan_peek(&t->s) == ']' || scan_peek(&t->s) == '}')
+			break;
+		scan_take(&t->s, STR(","));
+		scan_space(&t->s);
+	}
+	return scan_expect(&t->s, STR(")"), "expected ')' behind the constant");
+}
+
+static bool read_parameter(struct text *t, struct hlo_instruction *i)
+{
+	return scan_i64(&t->s, &i->parameter_number) &&
+	       scan_expect(&t->s, STR(")"), "expected ')' behind the parameter's number");
+}
+
+static bool read_arguments(struct text *t, struct hlo_instruction *i)
+{
+	if (i->op == HLO_PARAMETER)
+		return read_parameter(t, i);
+	return i->op == HLO_CONSTANT ? read_constant(t, i) : read_operands(t, i);
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+static bool read_opcode(struct text *t, struct hlo_instruction *i)
+{
+	scan_blanks(&t->s);
+	ptrdiff_t at = t->s.at;
+	i->opcode = scan_name(&t->s);
+	i->op = opcode_find(i->opcode);
+	if (!i->opcode.len)
+		return scan_fail_at(&t->s, at, "expected an opcode, such as add(");
+	return scan_expect(&t->s, STR("("), "expected '(' and the operands");
+}
+
+/* "name =", which a lone instruction may lack. */
+static bool read_name(struct text *t, struct hlo_instruction *i)
+{
+	ptrdiff_t from = t->s.at;
+	i->name = scan_name(&t->s);
+	scan_blanks(&t->s);
+	if (i->name.len && scan_take(&t->s, STR("=")))
+		return true;
+	if (!t->alone)
+		return scan_fail_at(&t->s, from, "expected an instruction: name = shape opcode(");
+	t->s.at = from;
+	i->name = (struct str){ NULL, 0 };
+	return true;
+}
+
+static bool read_instruction_text(struct text *t, struct hlo_instruction *i)
+{
+	i->feature_group_count = i->batch_group_count = 1;
+	if (!read_name(t, i))
+		return false;
+	scan_blanks(&t->s);
+	if (!read_type(t, &i->shape) || !read_opcode(t, i) || !read_arguments(t, i) ||
+		!scan_attributes(&t->s, i))
+		return false;
+	if (i->feature_group_count < 1)
+		i->feature_group_count = 1;
+	if (i->batch_group_count < 1)
+		i->batch_group_count = 1;
+	if (i->channel_id < 0)
+		i->channel_id = 0;
+	return true;
+}
+
+static bool add_instruction(struct text *t, ptrdiff_t computation)
+{
+	struct hlo_module *m = t->m;
+	if (m->instruction_count == t->capacity)
+		return scan_fail(&t->s, "an instruction begins its own line");
+	struct hlo_instruction *i = &m->instructions[m->instruction_count];
+	bool root = scan_take(&t->s, STR("ROOT "));
+	scan_blanks(&t->s);
+	if (root)
+		t->root = m->instruction_count;
+	i->computation = computation;
+	i->id = ++m->instruction_count;
+	return read_instruction_text(t, i);
+}
+
+/* ---- names to indices ------------------------------------------------------------------------ */
+
+static struct str name_at(const struct text *t, ptrdiff_t at)
+{
+	struct scan s = { .text = t->s.text, .at = at };
+	return scan_name(&s);
+}
+
+static bool is_instruction_name(const void *items, ptrdiff_t item, const void *key)
+{
+	const struct hlo_instruction *instructions = items;
+	return str_eq(instructions[item].name, *(const struct str *)key);
+}
+
+static bool is_computation_name(const void *items, ptrdiff_t item, const void *key)
+{
+	const struct hlo_computation *computations = items;
+	return str_eq(computations[item].name, *(const struct str *)key);
+}
+
+/* Where a name that was read stands in the text. */
+static ptrdiff_t offset_of(const struct text *t, struct str name)
+{
+	return name.p ? name.p - t->s.text.p : 0;
+}
+
+static bool index_instructions(struct text *t, struct hlo_index *x, struct hlo_instruction *items,
+	ptrdiff_t count, struct arena *scratch)
+{
+	*x = index_new(scratch, count);
+	for (ptrdiff_t k = 0; k < count; k++) {
+		uint64_t hash = str_hash(items[k].name);
+		if (index_find(x, hash, is_instruction_name, items, &items[k].name) >= 0)
+			return scan_fail_at(&t->s, offset_of(t, items[k].name),
+				"another instruction of this computation has the same name");
+		if (!index_add(x, hash, k))
+			return scan_fail(&t->s, "the names of its instructions collide");
+	}
+	return true;
+}
+
+/* Scratch by value: the index of one computation makes room for the next one's. */
+static bool resolve_names(struct text *t, const struct hlo_computation *c, struct arena scratch)
+{
+	struct hlo_instruction *items = &t->m->instructions[c->first];
+	struct hlo_index x;
+	if (!index_instructions(t, &x, items, c->count, &scratch))
+		return false;
+	for (ptrdiff_t k = 0; k < c->count; k++)
+		for (ptrdiff_t o = 0; o < items[k].operand_count; o++) {
+			struct str name = name_at(t, items[k].operands[o]);
+			ptrdiff_t at =
+				index_find(&x, str_hash(name), is_instruction_name, items, &name);
+			if (at < 0)
+				return scan_fail_at(&t->s, items[k].operands[o],
+					"no instruction of this computation has that name");
+			items[k].operands[o] = c->first + at;
+			items[at].user_count++;
+		}
+	return true;
+}
+
+static bool index_computations(struct text *t, struct hlo_index *x, struct arena *scratch)
+{
+	const struct hlo_module *m = t->m;
+	*x = index_new(scratch, m->computation_count);
+	for (ptrdiff_t k = 0; k < m->computation_count; k++) {
+		struct str name = m->computations[k].name;
+		uint64_t hash = str_hash(name);
+		if (index_find(x, hash, is_computation_name, m->computations, &name) >= 0)
+			return scan_fail_at(
+				&t->s, offset_of(t, name), "another computation has the same name");
+		if (!index_add(x, hash, k))
+			return scan_fail(&t->s, "the names of its computations collide");
+	}
+	return true;
+}
+
+static bool resolve_callees(struct text *t, const struct hlo_index *x, struct hlo_instruction *i)
+{
+	struct hlo_module *m = t->m;
+	for (ptrdiff_t k = 0; k < i->called_count; k++) {
+		struct str name = name_at(t, i->called[k]);
+		ptrdiff_t at =
+			index_find(x, str_hash(name), is_computation_name, m->computations, &name);
+		if (at < 0 && !t->alone)
+			return scan_fail_at(&t->s, i->called[k], "no computation has that name");
+		i->called[k] = at;
+		if (at >= 0 && i->op == HLO_FUSION)
+			m->computations[at].is_fusion = true;
+	}
+	return true;
+}
+
+/* Scratch by value: the index dies here. */
+static bool resolve_calls(struct text *t, struct arena scratch)
+{
+	struct hlo_index x;
+	if (!index_computations(t, &x, &scratch))
+		return false;
+	for (ptrdiff_t k = 0; k < t->m->instruction_count; k++)
+		if (!resolve_callees(t, &x, &t->m->instructions[k]))
+			return false;
+	return true;
+}
+
+/* ---- computations ---------------------------------------------------------------------------- */
+
+/* Behind the '{' that ends the header's line. */
+static bool read_header(struct text *t, struct str *name)
+{
+	struct scan *s = &t->s;
+	ptrdiff_t from = s->at;
+	*name = scan_name(s);
+	ptrdiff_t behind = s->at;
+	scan_rest_of_line(s);
+	struct str line = str_trim(str_head(str_from_offset(s->text, behind), s->at - behind));
+	if (name->len && str_ends(line, STR("{")))
+		return true;
+	return scan_fail_at(s, from,
+		"expected HloModule, a table, or a computation: name (parameters) -> shape {");
+}
+
+static bool read_instructions(struct text *t, ptrdiff_t computation)
+{
+	struct scan *s = &t->s;
+	for (scan_space(s); !scan_take(s, STR("}")); scan_space(s)) {
+		if (s->at >= s->text.len)
+			return scan_fail(s, "the computation does not end: expected '}'");
+		if (s->why || !add_instruction(t, computation))
+			return false;
+		scan_blanks(s);
+		if (scan_peek(s) != '\n' && scan_peek(s) != '}' && s->at < s->text.len)
+			return scan_fail(
+				s, "expected ',' and an attribute, or the end of the line");
+	}
+	scan_rest_of_line(s); /* execution_thread="..." */
+	return true;
+}
+
+static bool read_computation(struct text *t, ptrdiff_t *capacity)
+{
+	struct hlo_module *m = t->m;
+	bool entry = scan_take(&t->s, STR("ENTRY "));
+	struct hlo_computation c = { .first = m->instruction_count };
+	scan_blanks(&t->s);
+	if (!read_header(t, &c.name))
+		return false;
+	if (entry)
+		m->entry = m->computation_count;
+	c.id = m->computation_count + 1;
+	t->root = -1;
+	if (!read_instructions(t, m->computation_count))
+		return false;
+	c.count = m->instruction_count - c.first;
+	c.root = t->root < 0 && c.count ? m->instruction_count - 1 : t->root;
+	*arena_push(t->s.keep, m->computations, m->computation_count, *capacity) = c;
+	return resolve_names(t, &c, *t->s.keep);
+}
+
+/* ---- the module's own attributes and tables -------------------------------------------------- */
+
+/* "{ {0}: (0, {}, may-alias), {1}: (2, {}) }": the number behind each '(' is a parameter. */
+static bool read_aliases(struct text *t)
+{
+	struct hlo_module *m = t->m;
+	struct str rest = scan_value(&t->s);
+	for (ptrdiff_t at; (at = str_find_char(rest, '(')) >= 0;) {
+		rest = str_from_offset(rest, at + 1);
+		struct scan number = { .text = rest };
+		int64_t parameter;
+		if (scan_i64(&number, &parameter) && m->alias_count < READ_MAX_LIST)
+			READ_PUSH(t->s.keep, m->aliases, m->alias_count)->parameter_number =
+				parameter;
+	}
+	return !t->s.why;
+}
+
+static bool read_module_attribute(struct text *t, struct str name)
+{
+	if (str_eq(name, STR("num_partitions")))
+		return scan_i64(&t->s, &t->m->partition_count);
+	if (str_eq(name, STR("replica_count")))
+		return scan_i64(&t->s, &t->m->replica_count);
+	if (str_eq(name, STR("input_output_alias")))
+		return read_aliases(t);
+	scan_value(&t->s);
+	return !t->s.why;
+}
+
+/* Counts that are 1 are not printed. */
+static bool read_module_header(struct text *t)
+{
+	struct scan *s = &t->s;
+	scan_blanks(s);
+	t->m->name = scan_name(s);
+	t->m->replica_count = t->m->partition_count = 1;
+	for (scan_blanks(s); scan_take(s, STR(",")); scan_blanks(s)) {
+		scan_blanks(s);
+		struct str name = scan_name(s);
+		if (!scan_take(s, STR("=")))
+			return scan_fail(s, "expected '=' and the attribute's value");
+		if (!read_module_attribute(t, name))
+			return false;
+	}
+	return !s->why;
+}
+
+static bool string_row(struct text *t, struct str **items, ptrdiff_t *count)
+{
+	struct str text = scan_string(&t->s);
+	*READ_PUSH(t->s.keep, *items, *count) = text;
+	return !t->s.why;
+}
+
+static bool file_row(struct text *t)
+{
+	return string_row(t, &t->m->frames->files, &t->m->frames->file_count);
+}
+
+static bool function_row(struct text *t)
+{
+	return string_row(t, &t->m->frames->functions, &t->m->frames->function_count);
+}
+
+/* {a=1 b=2}: the numbers of the names asked for. */
+struct column {
+	struct str name;
+	int64_t *into;
+};
+
+static bool read_columns(struct scan *s, const struct column *columns, int count)
+{
+	if (!scan_expect(s, STR("{"), "expected '{'"))
+		return false;
+	while (scan_more(s)) {
+		struct str name = scan_name(s);
+		int64_t value;
+		if (!scan_expect(s, STR("="), "expected '='") || !scan_i64(s, &value))
+			return false;
+		for (int i = 0; i < count; i++)
+			if (str_eq(name, columns[i].name))
+				*columns[i].into = value;
+	}
+	return !s->why;
+}
+
+static bool location_row(struct text *t)
+{
+	struct hlo_frames *f = t->m->frames;
+	struct frame_location *l = READ_PUSH(t->s.keep, f->locations, f->location_count);
+	const struct column columns[] = { { STR("file_name_id"), &l->file },
+		{ STR("function_name_id"), &l->function }, { STR("line"), &l->line } };
+	return read_columns(&t->s, columns, 3);
+}
+
+static bool frame_row(struct text *t)
+{
+	struct hlo_frames *f = t->m->frames;
+	struct frame *frame = READ_PUSH(t->s.keep, f->frames, f->frame_count);
+	const struct column columns[] = { { STR("file_location_id"), &frame->location },
+		{ STR("parent_frame_id"), &frame->parent } };
+	return read_columns(&t->s, columns, 2);
+}
+
+static const struct table {
+	struct str name;
+	bool (*row)(struct text *t);
+} tables[] = {
+	{ STR_INIT("FileNames"), file_row },
+	{ STR_INIT("FunctionNames"), function_row },
+	{ STR_INIT("FileLocations"), location_row },
+	{ STR_INIT("StackFrames"), frame_row },
+};
+
+/* The table whose heading fills the line at the cursor. */
+static const struct table *table_here(struct text *t)
+{
+	struct scan look = t->s;
+	struct str word = scan_name(&look);
+	scan_blanks(&look);
+	if (scan_peek(&look) != '\n')
+		return NULL;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (str_eq(tables[i].name, word)) {
+			t->s.at = look.at;
+			return &tables[i];
+		}
+	return NULL;
+}
+
+/* Rows are numbered from 1 without gaps, so that a row's number is its place. */
+static bool read_table(struct text *t, const struct table *table)
+{
+	int64_t expected = 1, number;
+	for (scan_space(&t->s); scan_peek(&t->s) >= '0' && scan_peek(&t->s) <= '9';
+		scan_space(&t->s)) {
+		ptrdiff_t at = t->s.at;
+		if (!scan_i64(&t->s, &number))
+			return false;
+		if (number != expected++ || number > READ_MAX_LIST)
+			return scan_fail_at(&t->s, at, "rows are numbered from 1, in order");
+		scan_blanks(&t->s);
+		if (!table->row(t))
+			return false;
+	}
+	return !t->s.why;
+}
+
+/*
+ * Parents are ids in some dumps and ids + 1 in others.  A frame comes after its parent, so the
+ * first one has none: what it says is the difference.
+ */
+static void place_sources(struct hlo_module *m)
+{
+	struct hlo_frames *f = m->frames;
+	if (f->frame_count && f->frames[0].parent == 1)
+		for (ptrdiff_t i = 0; i < f->frame_count; i++)
+			f->frames[i].parent--;
+	for (ptrdiff_t k = 0; k < m->instruction_count; k++) {
+		struct hlo_instruction *i = &m->instructions[k];
+		if (i->stack_frame && !i->source.file.len)
+			i->source = frames_source(f, i->stack_frame);
+	}
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool read_item(struct text *t, ptrdiff_t *capacity)
+{
+	const struct table *table = table_here(t);
+	if (table)
+		return read_table(t, table);
+	if (scan_take(&t->s, STR("HloModule")))
+		return read_module_header(t);
+	return read_computation(t, capacity);
+}
+
+static bool read_items(struct text *t)
+{
+	ptrdiff_t capacity = 0;
+	t->m->entry = -1;
+	for (scan_space(&t->s); t->s.at < t->s.text.len; scan_space(&t->s))
+		if (t->s.why || !read_item(t, &capacity))
+			return false;
+	if (!t->m->computation_count)
+		return scan_fail(&t->s, "the text holds no HLO computation");
+	if (t->m->entry < 0)
+		t->m->entry = t->m->computation_count - 1; /* callees come first */
+	return resolve_calls(t, *t->s.keep);
+}
+
+/* "name =" or "ROOT" at the head of a line. */
+static bool begins_instruction(struct str line)
+{
+	struct scan s = { .text = line };
+	scan_blanks(&s);
+	scan_take(&s, STR("ROOT "));
+	scan_blanks(&s);
+	if (!scan_name(&s).len)
+		return false;
+	scan_blanks(&s);
+	return scan_peek(&s) == '=';
+}
+
+static ptrdiff_t count_instructions(struct str text)
+{
+	ptrdiff_t n = 0;
+	struct str line;
+	while (text.len) {
+		str_cut(text, '\n', &line, &text);
+		/* A computation may stand on the line of its '{'. */
+		n += begins_instruction(line);
+		ptrdiff_t brace = str_find_char(line, '{');
+		n += brace >= 0 && begins_instruction(str_from_offset(line, brace + 1));
+	}
+	return n;
+}
+
+static struct text_place place(const struct scan *s, struct str file)
+{
+	struct str before = str_head(s->text, s->wrong);
+	struct text_place p = { .file = file, .source = s->text, .line = 1, .width = 1 };
+	for (ptrdiff_t at; (at = str_find_char(before, '\n')) >= 0; p.line++)
+		before = str_from_offset(before, at + 1);
+	p.column = before.len + 1;
+	return p;
+}
+
+static bool too_many(ptrdiff_t count, struct diag *err)
+{
+	if (count <= HLO_MAX_INSTRUCTIONS)
+		return false;
+	diag_set(err, DIAG_LIMIT,
+		"the HLO module has %td instructions, more than the %d that are read", count,
+		HLO_MAX_INSTRUCTIONS);
+	return true;
+}
+
+static void begin(struct text *t, struct str text, struct arena *keep)
+{
+	*t = (struct text){ .s = { .text = text, .keep = keep } };
+	t->m = arena_make(keep, struct hlo_module, 1);
+	t->m->frames = arena_make(keep, struct hlo_frames, 1);
+	t->cache = arena_make(keep, struct shape_cache, 1);
+}
+
+struct hlo_module *hlo_text_parse(
+	struct str file, struct str text, struct arena *keep, struct diag *err)
+{
+	struct text t;
+	begin(&t, text, keep);
+	t.capacity = count_instructions(text);
+	if (too_many(t.capacity, err))
+		return NULL;
+	t.m->instructions = arena_make(keep, struct hlo_instruction, t.capacity);
+	if (!read_items(&t)) {
+		diag_caret(err, DIAG_HLO, place(&t.s, file), "%s", t.s.why);
+		return NULL;
+	}
+	place_sources(t.m);
+	return module_finish(t.m, keep, err) ? t.m : NULL;
+}
+
+/* ---- an instruction alone -------------------------------------------------------------------- */
+
+/* Operands with a type become parameters before it. */
+static void add_parameters(struct text *t, struct hlo_instruction *i)
+{
+	struct hlo_module *m = t->m;
+	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
+		struct str name = name_at(t, i->operands[k]);
+		i->operands[k] = -1;
+		if (t->types[k].dtype == DTYPE_INVALID)
+			continue;
+		m->instructions[m->instruction_count] = (struct hlo_instruction){ .name = name,
+			.opcode = STR("parameter"),
+			.op = HLO_PARAMETER,
+			.id = m->instruction_count + 1,
+			.shape = t->types[k],
+			.user_count = 1,
+			.parameter_number = m->instruction_count,
+			.feature_group_count = 1,
+			.batch_group_count = 1 };
+		i->operands[k] = m->instruction_count++;
+	}
+}
+
+static bool read_alone(struct text *t, struct hlo_instruction *i)
+{
+	scan_space(&t->s);
+	scan_take(&t->s, STR("ROOT "));
+	scan_blanks(&t->s);
+	if (!read_instruction_text(t, i))
+		return false;
+	scan_space(&t->s);
+	return t->s.at == t->s.text.len || scan_fail(&t->s, "expected ',' and an attribute");
+}
+
+struct hlo_module *hlo_text_instruction(
+	struct str file, struct str text, struct arena *keep, struct diag *err)
+{
+	struct text t;
+	struct hlo_instruction i = { 0 };
+	begin(&t, text, keep);
+	t.alone = true;
+	if (!read_alone(&t, &i)) {
+		diag_caret(err, DIAG_HLO, place(&t.s, file), "%s", t.s.why);
+		return NULL;
+	}
+	struct hlo_module *m = t.m;
+	m->instructions = arena_make(keep, struct hlo_instruction, i.operand_count + 1);
+	add_parameters(&t, &i);
+	resolve_callees(&t, &(struct hlo_index){ arena_make(keep, struct index_slot, 8), 7 }, &i);
+	i.id = m->instruction_count + 1;
+	m->instructions[m->instruction_count++] = i;
+	m->computations = arena_make(keep, struct hlo_computation, 1);
+	m->computations[0] = (struct hlo_computation){
+		.id = 1, .count = m->instruction_count, .root = m->instruction_count - 1
+	};
+	m->computation_count = 1;
+	return module_finish(m, keep, err) ? m : NULL;
+}

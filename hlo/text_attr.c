@@ -1,0 +1,574 @@
+/*
+ * Attributes of an instruction as text: "name=value" by name, one row each; others are skipped.
+ *
+ * Value grammars are those of XLA's HLO parser: dimension lists, dim_labels, windows, replica
+ * groups in three spellings, metadata, backend configurations.
+ */
+#include "hlo/scan.h"
+
+/* More dimensions than an array can have cannot be numbered. */
+enum { MAX_DIMS = SHAPE_MAX_RANK };
+
+typedef bool attr_fn(struct scan *s, void *into);
+
+struct attr {
+	struct str name;
+	attr_fn *read;
+	ptrdiff_t offset; /* of what it is read into */
+};
+
+/* Rows are sorted by name. */
+static const struct attr *attr_find(const struct attr *rows, ptrdiff_t count, struct str name)
+{
+	ptrdiff_t low = 0, high = count;
+	while (low < high) {
+		ptrdiff_t middle = low + (high - low) / 2;
+		int order = str_cmp(rows[middle].name, name);
+		if (!order)
+			return &rows[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+#define COUNT(rows) ((ptrdiff_t)(sizeof(rows) / sizeof((rows)[0])))
+
+static bool read_value(
+	struct scan *s, const struct attr *rows, ptrdiff_t count, struct str name, void *into)
+{
+	const struct attr *a = attr_find(rows, count, name);
+	if (a)
+		return a->read(s, (char *)into + a->offset);
+	scan_value(s);
+	return !s->why;
+}
+
+/* ---- plain values ---------------------------------------------------------------------------- */
+
+static bool number(struct scan *s, void *into)
+{
+	return scan_i64(s, into);
+}
+
+static bool truth(struct scan *s, void *into)
+{
+	*(bool *)into = str_eq(scan_name(s), STR("true"));
+	return true;
+}
+
+static bool word(struct scan *s, void *into)
+{
+	*(struct str *)into = scan_name(s);
+	return true;
+}
+
+static bool string(struct scan *s, void *into)
+{
+	*(struct str *)into = scan_string(s);
+	return !s->why;
+}
+
+static bool dims(struct scan *s, void *into)
+{
+	return scan_dims(s, into);
+}
+
+/* A string, or anything in brackets: JSON and MLIR attributes alike. */
+static bool config(struct scan *s, void *into)
+{
+	*(struct str *)into = scan_peek(s) == '"' ? scan_string(s) : scan_value(s);
+	return !s->why;
+}
+
+/* ---- metadata={op_name="..." source_file="..." source_line=3} -------------------------------- */
+
+static const struct attr metadata_rows[] = {
+	{ STR_INIT("op_name"), string, offsetof(struct hlo_instruction, op_name) },
+	{ STR_INIT("op_type"), string, offsetof(struct hlo_instruction, op_type) },
+	{ STR_INIT("source_file"), string, offsetof(struct hlo_instruction, source.file) },
+	{ STR_INIT("source_line"), number, offsetof(struct hlo_instruction, source.line) },
+	{ STR_INIT("stack_frame_id"), number, offsetof(struct hlo_instruction, stack_frame) },
+};
+
+/* Over one value of a list whose elements are separated by blanks. */
+static void skip_element(struct scan *s)
+{
+	while (!s->why && s->at < s->text.len) {
+		char c = scan_peek(s);
+		if (c == ' ' || c == '\n' || c == ',' || c == '}')
+			return;
+		if (c == '"')
+			scan_string(s);
+		else if (c == '{' || c == '[' || c == '(')
+			scan_value(s);
+		else
+			s->at++;
+	}
+}
+
+/* "{name=value name=value}" */
+static bool read_pairs(struct scan *s, const struct attr *rows, ptrdiff_t count, void *into)
+{
+	if (!scan_expect(s, STR("{"), "expected '{'"))
+		return false;
+	while (scan_more(s)) {
+		ptrdiff_t from = s->at;
+		const struct attr *a = attr_find(rows, count, scan_name(s));
+		bool named = scan_take(s, STR("="));
+		if (a && named)
+			a->read(s, (char *)into + a->offset);
+		else
+			skip_element(s);
+		if (s->at == from)
+			return scan_fail(s, "expected a name, '=' and a value, or '}'");
+	}
+	return !s->why;
+}
+
+static bool metadata(struct scan *s, void *into)
+{
+	return read_pairs(s, metadata_rows, COUNT(metadata_rows), into);
+}
+
+/* ---- dot, convolution, window ---------------------------------------------------------------- */
+
+static struct hlo_dot *dot_of(struct scan *s, struct hlo_instruction *i)
+{
+	if (!i->dot)
+		i->dot = arena_make(s->keep, struct hlo_dot, 1);
+	return i->dot;
+}
+
+#define DOT_DIMS(member)                                                                           \
+	static bool member(struct scan *s, void *into)                                             \
+	{                                                                                          \
+		return scan_dims(s, &dot_of(s, into)->member);                                     \
+	}
+DOT_DIMS(lhs_contracting)
+DOT_DIMS(rhs_contracting)
+DOT_DIMS(lhs_batch)
+DOT_DIMS(rhs_batch)
+DOT_DIMS(lhs_ragged)
+DOT_DIMS(rhs_group)
+
+/* One side of dim_labels: the letter at position n says what dimension n is. */
+struct side {
+	char first, second; /* 'b' and 'f', or 'i' and 'o' */
+	int64_t *first_at, *second_at;
+	struct hlo_dims *spatial;
+};
+
+static bool read_side(struct scan *s, const struct side *side)
+{
+	for (int64_t n = 0; n < MAX_DIMS; n++) {
+		char c = scan_peek(s);
+		if (c == side->first)
+			*side->first_at = n;
+		else if (c == side->second)
+			*side->second_at = n;
+		else if (c >= '0' && c <= '9') {
+			while (side->spatial->count <= c - '0')
+				*READ_PUSH(s->keep, side->spatial->items, side->spatial->count) = 0;
+			side->spatial->items[c - '0'] = n;
+		} else if (c != '?')
+			return true;
+		s->at++;
+	}
+	return scan_fail(s, "too many dimensions");
+}
+
+static bool dim_labels(struct scan *s, void *into)
+{
+	struct hlo_instruction *i = into;
+	struct hlo_convolution *c = arena_make(s->keep, struct hlo_convolution, 1);
+	const struct side in = { 'b', 'f', &c->input_batch, &c->input_feature, &c->input_spatial };
+	const struct side kernel = { 'i', 'o', &c->kernel_input_feature, &c->kernel_output_feature,
+		&c->kernel_spatial };
+	const struct side out = { 'b', 'f', &c->output_batch, &c->output_feature,
+		&c->output_spatial };
+	i->convolution = c;
+	return read_side(s, &in) && scan_expect(s, STR("_"), "expected '_' and the kernel's") &&
+	       read_side(s, &kernel) && scan_expect(s, STR("->"), "expected '->'") &&
+	       read_side(s, &out);
+}
+
+static struct hlo_window_dim *window_dim(struct scan *s, struct hlo_instruction *i, ptrdiff_t n)
+{
+	while (i->window_rank <= n && n < MAX_DIMS)
+		*READ_PUSH(s->keep, i->window, i->window_rank) = (struct hlo_window_dim){
+			.size = 1, .stride = 1, .window_dilation = 1, .base_dilation = 1
+		};
+	return n < MAX_DIMS ? &i->window[n] : NULL;
+}
+
+/* "3x3" or, for padding, "1_1x0_0": the numbers of dimension after dimension. */
+static bool window_numbers(
+	struct scan *s, struct hlo_instruction *i, ptrdiff_t offset, ptrdiff_t second)
+{
+	ptrdiff_t n = 0;
+	do {
+		struct hlo_window_dim *dim = window_dim(s, i, n++);
+		int64_t a, b = 0;
+		if (!dim)
+			return scan_fail(s, "the window has too many dimensions");
+		if (!scan_i64(s, &a) || (scan_take(s, STR("_")) && !scan_i64(s, &b)))
+			return false;
+		*(int64_t *)(void *)((char *)dim + offset) = a;
+		if (second)
+			*(int64_t *)(void *)((char *)dim + second) = b;
+	} while (scan_take(s, STR("x")));
+	return true;
+}
+
+#define WINDOW(name, member, second)                                                               \
+	static bool name(struct scan *s, void *into)                                               \
+	{                                                                                          \
+		return window_numbers(s, into, offsetof(struct hlo_window_dim, member), second);   \
+	}
+WINDOW(window_size, size, 0)
+WINDOW(window_stride, stride, 0)
+WINDOW(window_pad, padding_low, offsetof(struct hlo_window_dim, padding_high))
+WINDOW(window_lhs_dilate, base_dilation, 0)
+WINDOW(window_rhs_dilate, window_dilation, 0)
+
+static bool window_reversal(struct scan *s, void *into)
+{
+	struct hlo_instruction *i = into;
+	ptrdiff_t n = 0;
+	do {
+		struct hlo_window_dim *dim = window_dim(s, i, n++);
+		int64_t bit;
+		if (!dim || !scan_i64(s, &bit))
+			return scan_fail(s, "expected a 0 or 1 per dimension");
+		dim->reversal = bit != 0;
+	} while (scan_take(s, STR("x")));
+	return true;
+}
+
+static const struct attr window_rows[] = {
+	{ STR_INIT("lhs_dilate"), window_lhs_dilate, 0 },
+	{ STR_INIT("pad"), window_pad, 0 },
+	{ STR_INIT("rhs_dilate"), window_rhs_dilate, 0 },
+	{ STR_INIT("rhs_reversal"), window_reversal, 0 },
+	{ STR_INIT("size"), window_size, 0 },
+	{ STR_INIT("stride"), window_stride, 0 },
+};
+
+/* Strides and dilations below 1 are what old writers mean by 1. */
+static bool window(struct scan *s, void *into)
+{
+	struct hlo_instruction *i = into;
+	if (!read_pairs(s, window_rows, COUNT(window_rows), into))
+		return false;
+	for (ptrdiff_t n = 0; n < i->window_rank; n++) {
+		struct hlo_window_dim *dim = &i->window[n];
+		dim->stride = dim->stride < 1 ? 1 : dim->stride;
+		dim->window_dilation = dim->window_dilation < 1 ? 1 : dim->window_dilation;
+		dim->base_dilation = dim->base_dilation < 1 ? 1 : dim->base_dilation;
+	}
+	return true;
+}
+
+/* ---- precision ------------------------------------------------------------------------------- */
+
+/* Numbers of PrecisionConfig in xla_data.proto. */
+static const struct str precisions[] = { STR_INIT("default"), STR_INIT("high"),
+	STR_INIT("highest") };
+static const struct str algorithms[] = { STR_INIT("dot_unset"), STR_INIT("dot_any_f8_any_f8_f32"),
+	STR_INIT("dot_any_f8_any_f8_f32_fast_accum"), STR_INIT("dot_f16_f16_f16"),
+	STR_INIT("dot_f16_f16_f32"), STR_INIT("dot_bf16_bf16_bf16"), STR_INIT("dot_bf16_bf16_f32"),
+	STR_INIT("dot_bf16_bf16_f32_x3"), STR_INIT("dot_bf16_bf16_f32_x6"),
+	STR_INIT("dot_tf32_tf32_f32"), STR_INIT("dot_tf32_tf32_f32_x3"),
+	STR_INIT("dot_f32_f32_f32"), STR_INIT("dot_f64_f64_f64"),
+	STR_INIT("dot_bf16_bf16_f32_x9") };
+
+static int64_t index_of(const struct str *words, ptrdiff_t count, struct str text)
+{
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (str_eq(words[i], text))
+			return i;
+	return 0;
+}
+
+static bool precision(struct scan *s, void *into)
+{
+	struct hlo_dims *ret = into;
+	if (!scan_expect(s, STR("{"), "expected '{'"))
+		return false;
+	while (scan_more(s)) {
+		struct str name = scan_name(s);
+		if (!name.len || ret->count == MAX_DIMS)
+			return scan_fail(s, "expected default, high or highest");
+		*READ_PUSH(s->keep, ret->items, ret->count) =
+			index_of(precisions, COUNT(precisions), name);
+	}
+	return !s->why;
+}
+
+static bool algorithm(struct scan *s, void *into)
+{
+	*(int64_t *)into = index_of(algorithms, COUNT(algorithms), scan_name(s));
+	return true;
+}
+
+/* ---- what it calls --------------------------------------------------------------------------- */
+
+static bool push_callee(struct scan *s, struct hlo_instruction *i)
+{
+	ptrdiff_t at = s->at;
+	if (!scan_name(s).len)
+		return scan_fail(s, "expected the name of a computation");
+	if (i->called_count == READ_MAX_LIST)
+		return scan_fail(s, "too many computations are called");
+	*READ_PUSH(s->keep, i->called, i->called_count) = at;
+	return true;
+}
+
+static bool callees(struct scan *s, void *into)
+{
+	if (!scan_take(s, STR("{")))
+		return push_callee(s, into);
+	while (scan_more(s))
+		if (!push_callee(s, into))
+			return false;
+	return !s->why;
+}
+
+/* The body comes first, as in a proto, whichever is written first. */
+static bool body(struct scan *s, void *into)
+{
+	struct hlo_instruction *i = into;
+	if (!push_callee(s, i))
+		return false;
+	ptrdiff_t last = i->called_count - 1, at = i->called[last];
+	i->called[last] = i->called[0];
+	i->called[0] = at;
+	return true;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+/* "{{0,1},{2,3}}" */
+static bool groups_listed(struct scan *s, struct hlo_replica_groups *g)
+{
+	s->at++;
+	while (scan_more(s)) {
+		struct hlo_dims ids = { NULL, 0 };
+		if (!scan_dims(s, &ids))
+			return false;
+		if (ids.count > HLO_MAX_GROUP)
+			return scan_fail(s, "the group is too large");
+		if (!g->first.count)
+			g->first = ids;
+		if (ids.count)
+			groups_note(g, ids.count);
+	}
+	return !s->why;
+}
+
+/* Numbers up to `end`: "2,4]" */
+static bool numbers_to(struct scan *s, struct str end, struct hlo_dims *ret)
+{
+	while (!scan_take(s, end)) {
+		int64_t n;
+		if (ret->count && !scan_expect(s, STR(","), "expected ',' or a bracket"))
+			return false;
+		if (!scan_i64(s, &n))
+			return false;
+		if (ret->count == READ_MAX_LIST)
+			return scan_fail(s, "too many numbers");
+		*READ_PUSH(s->keep, ret->items, ret->count) = n;
+	}
+	return true;
+}
+
+/* "[4,2]T(1,0)", without its first bracket */
+static bool shaped(struct scan *s, struct hlo_dims *dimensions, struct hlo_dims *perm)
+{
+	return numbers_to(s, STR("]"), dimensions) &&
+	       (!scan_take(s, STR("T(")) || numbers_to(s, STR(")"), perm));
+}
+
+/* "[2,4]<=[4,2]T(1,0)" */
+static bool groups_iota(struct scan *s, struct hlo_replica_groups *g)
+{
+	struct hlo_dims size = { NULL, 0 }, from = { NULL, 0 }, perm = { NULL, 0 };
+	s->at++;
+	if (!numbers_to(s, STR("]"), &size) ||
+		!scan_expect(s, STR("<=["), "expected '<=[' and the devices") ||
+		!shaped(s, &from, &perm))
+		return false;
+	if (size.count != 2)
+		return scan_fail(s, "expected [groups,size]");
+	groups_of_iota(g, size.items[0], size.items[1], &from, &perm, s->keep);
+	return true;
+}
+
+struct mesh_names {
+	struct mesh m;
+	struct str names[MAX_AXES];
+};
+
+/* 'name' */
+static struct str axis_name(struct scan *s)
+{
+	ptrdiff_t from = s->at + 1;
+	struct str rest = str_from_offset(s->text, from);
+	ptrdiff_t end = str_find_char(rest, '\'');
+	if (scan_peek(s) != '\'' || end < 0) {
+		scan_fail(s, "expected an axis name in single quotes");
+		return (struct str){ NULL, 0 };
+	}
+	s->at = from + end + 1;
+	return str_head(rest, end);
+}
+
+/* ", device_ids=(3,2,1,0)" or ", device_ids=([2,4]T(1,0))" */
+static bool mesh_devices(struct scan *s, struct mesh *m)
+{
+	bool ok = scan_take(s, STR("(")) || scan_expect(s, STR("["), "expected '('");
+	if (!ok || !scan_take(s, STR("[")))
+		return ok && numbers_to(s, STR(")"), &m->device_ids);
+	return shaped(s, &m->reshape, &m->perm) && scan_expect(s, STR(")"), "expected ')'");
+}
+
+static bool mesh_axes(struct scan *s, struct mesh_names *x)
+{
+	while (!scan_take(s, STR("]"))) {
+		int64_t size;
+		if (x->m.axis_count == MAX_AXES)
+			return scan_fail(s, "the mesh has too many axes");
+		struct str name = axis_name(s);
+		if (!scan_expect(s, STR("="), "expected '='") || !scan_i64(s, &size))
+			return false;
+		x->names[x->m.axis_count] = name;
+		mesh_add(&x->m, size);
+		scan_take(s, STR(","));
+		scan_blanks(s);
+	}
+	if (!scan_take(s, STR(", device_ids=")) && !scan_take(s, STR(",device_ids=")))
+		return true;
+	return mesh_devices(s, &x->m);
+}
+
+/* 'a', or a part of it: 'a':(2)4 is the 4 after the first 2. */
+static bool mesh_part(struct scan *s, struct mesh_names *x)
+{
+	struct axis_ref ref = { 0 };
+	struct str name = axis_name(s);
+	ref.axis = -1;
+	for (ptrdiff_t i = 0; i < x->m.axis_count; i++)
+		if (str_eq(x->names[i], name))
+			ref.axis = i;
+	if (scan_take(s, STR(":(")) &&
+		!(scan_i64(s, &ref.pre_size) && scan_expect(s, STR(")"), "expected ')'") &&
+			scan_i64(s, &ref.size)))
+		return false;
+	mesh_take(&x->m, ref);
+	return !s->why;
+}
+
+/* "mesh['a'=2,'b'=4] {'b'}"; no list of axes means everybody */
+static bool groups_mesh(struct scan *s, struct hlo_replica_groups *g)
+{
+	struct mesh_names x = { .m = { .bad = false } };
+	if (!mesh_axes(s, &x))
+		return false;
+	scan_blanks(s);
+	if (scan_take(s, STR("{")))
+		while (scan_more(s))
+			if (!mesh_part(s, &x))
+				return false;
+	groups_of_mesh(g, &x.m, s->keep);
+	return !s->why;
+}
+
+static bool replica_groups(struct scan *s, void *into)
+{
+	struct hlo_replica_groups *g = into;
+	*g = (struct hlo_replica_groups){ .present = true };
+	scan_take(s, STR("@"));
+	if (scan_take(s, STR("mesh[")))
+		return groups_mesh(s, g);
+	if (scan_peek(s) == '[')
+		return groups_iota(s, g);
+	return scan_peek(s) == '{' ? groups_listed(s, g)
+				   : scan_fail(s, "expected {{...}}, [...]<=[...] or mesh[...]");
+}
+
+/* "{{0,1},{1,2}}", flattened */
+static bool pairs(struct scan *s, void *into)
+{
+	struct hlo_dims *ret = into;
+	if (!scan_expect(s, STR("{"), "expected '{'"))
+		return false;
+	while (scan_more(s)) {
+		ptrdiff_t before = ret->count;
+		if (!scan_dims(s, ret))
+			return false;
+		if (ret->count != before + 2)
+			return scan_fail(s, "expected a pair of numbers before this");
+	}
+	return !s->why;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct hlo_instruction, member)
+
+/* Sorted by name. */
+static const struct attr rows[] = {
+	{ STR_INIT("algorithm"), algorithm, AT(algorithm) },
+	{ STR_INIT("backend_config"), config, AT(backend_config) },
+	{ STR_INIT("batch_group_count"), number, AT(batch_group_count) },
+	{ STR_INIT("body"), body, 0 },
+	{ STR_INIT("branch_computations"), callees, 0 },
+	{ STR_INIT("called_computations"), callees, 0 },
+	{ STR_INIT("calls"), callees, 0 },
+	{ STR_INIT("channel_id"), number, AT(channel_id) },
+	{ STR_INIT("condition"), callees, 0 },
+	{ STR_INIT("custom_call_target"), string, AT(custom_call_target) },
+	{ STR_INIT("dim_labels"), dim_labels, 0 },
+	{ STR_INIT("dimensions"), dims, AT(dimensions) },
+	{ STR_INIT("direction"), word, AT(direction) },
+	{ STR_INIT("false_computation"), callees, 0 },
+	{ STR_INIT("feature_group_count"), number, AT(feature_group_count) },
+	{ STR_INIT("index"), number, AT(tuple_index) },
+	{ STR_INIT("is_host_transfer"), truth, AT(is_host_transfer) },
+	{ STR_INIT("kind"), word, AT(fusion_kind) },
+	{ STR_INIT("lhs_batch_dims"), lhs_batch, 0 },
+	{ STR_INIT("lhs_contracting_dims"), lhs_contracting, 0 },
+	{ STR_INIT("lhs_ragged_dims"), lhs_ragged, 0 },
+	{ STR_INIT("metadata"), metadata, 0 },
+	{ STR_INIT("operand_precision"), precision, AT(precision) },
+	{ STR_INIT("replica_groups"), replica_groups, AT(groups) },
+	{ STR_INIT("rhs_batch_dims"), rhs_batch, 0 },
+	{ STR_INIT("rhs_contracting_dims"), rhs_contracting, 0 },
+	{ STR_INIT("rhs_group_dims"), rhs_group, 0 },
+	{ STR_INIT("scatter"), callees, 0 },
+	{ STR_INIT("select"), callees, 0 },
+	{ STR_INIT("source_target_pairs"), pairs, AT(source_target) },
+	{ STR_INIT("to_apply"), callees, 0 },
+	{ STR_INIT("true_computation"), callees, 0 },
+	{ STR_INIT("use_global_device_ids"), truth, AT(use_global_device_ids) },
+	{ STR_INIT("window"), window, 0 },
+};
+
+bool scan_attributes(struct scan *s, struct hlo_instruction *i)
+{
+	for (scan_blanks(s); scan_take(s, STR(",")); scan_blanks(s)) {
+		scan_blanks(s);
+		struct str name = scan_name(s);
+		if (!scan_take(s, STR("=")))
+			return scan_fail(s, "expected '=' and the attribute's value");
+		if (!read_value(s, rows, COUNT(rows), name, i))
+			return false;
+		/* What a newer XLA writes behind a value that is known here. */
+		if (scan_peek(s) != ',' && scan_peek(s) != '\n')
+			scan_value(s);
+	}
+	return !s->why;
+}

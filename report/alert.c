@@ -1,0 +1,304 @@
+/* The ranked list of what wants attention.  See alert.h. */
+#include "report/alert.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "report/prose.h"
+
+struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes)
+{
+	static const struct str dots = STR_INIT("...");
+	ptrdiff_t end = bytes - dots.len;
+	if (clean.len <= bytes)
+		return clean;
+	while (end > 0 && ((unsigned char)clean.p[end] & 0xc0) == 0x80)
+		end--;
+	return arena_fmt(keep, "%.*s%.*s", STR_ARG(str_head(clean, end)), STR_ARG(dots));
+}
+
+/* ---- names that stay ------------------------------------------------------------------------- */
+
+/* The profiler's "2026_03_14_09_26_53", also as "20260314-092653": digits, and marks between. */
+static bool is_date(struct str name)
+{
+	ptrdiff_t digits = 0;
+	for (ptrdiff_t i = 0; i < name.len; i++) {
+		bool digit = name.p[i] >= '0' && name.p[i] <= '9';
+		if (!digit && str_find_char(STR("_-.:T"), name.p[i]) < 0)
+			return false;
+		digits += digit;
+	}
+	return digits >= 8;
+}
+
+/* "logs" of "logs/plugins/profile/NAME/host.xplane.pb", which the profiler made of it. */
+static struct str stable_path(struct str path)
+{
+	ptrdiff_t added = str_find(path, STR("/plugins/profile"));
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	if (added > 0)
+		return str_head(path, added);
+	if (str_ends(path, STR(".xplane.pb")) && slash > 0)
+		path = str_head(path, slash);
+	slash = str_rfind_char(path, '/');
+	return slash > 0 && is_date(str_from_offset(path, slash + 1)) ? str_head(path, slash)
+								      : path;
+}
+
+/* The run's name is the workload's only where a job file says so; else it is a folder's. */
+struct str workload_of(const struct report *r, struct arena *keep)
+{
+	struct str name = text_clean(keep, fact_text(r, STR("name")));
+	struct str path = stable_path(text_clean(keep, r->profile));
+	if (name.len && fact_text(r, STR("labels")).p)
+		return name;
+	return path.len ? path : STR("unnamed");
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* A path that a repository may hold: relative, not upwards, no drive and no "<string>". */
+static bool is_inside(struct str path)
+{
+	struct str part;
+	bool more = true;
+	if (!path.len || str_find_char(STR("/~<"), path.p[0]) >= 0 ||
+		str_find_char(path, '\\') >= 0 || str_contains(path, STR(":/")))
+		return false;
+	while (more) {
+		more = str_cut(path, '/', &part, &path);
+		if (str_eq(part, STR("..")))
+			return false;
+	}
+	return true;
+}
+
+static bool is_line(double line)
+{
+	return line >= 1 && line < 1e9;
+}
+
+static struct str profile_path(const struct report *r, struct arena *keep)
+{
+	struct str path = stable_path(text_clean(keep, r->profile));
+	while (str_take(&path, STR("/")) || str_take(&path, STR("./")) ||
+		str_take(&path, STR("../")))
+		;
+	return is_inside(path) && !str_eq(path, STR(".")) ? path : STR("profile");
+}
+
+static void set_place(struct alert *a, struct arena *keep)
+{
+	struct str file = a->finding ? text_clean(keep, a->finding->source_file) : MISSING;
+	str_take(&file, STR("./"));
+	a->in_source = is_inside(file);
+	a->path = a->in_source ? file : profile_path(a->report, keep);
+	if (a->in_source && is_line(a->finding->source_line))
+		a->line = (int64_t)a->finding->source_line;
+}
+
+struct str alert_text(const struct alert *a, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_str(o, a->message);
+	if (a->cost.len)
+		out_fmt(o, "; costs %.*s", STR_ARG(a->cost));
+	if (a->finding && !a->in_source && a->finding->source_file.len) {
+		out_fmt(o, " (at %.*s", STR_ARG(text_clean(keep, a->finding->source_file)));
+		if (is_line(a->finding->source_line))
+			out_fmt(o, ":%.0f", a->finding->source_line);
+		out_char(o, ')');
+	}
+	return out_text(o);
+}
+
+/* ---- identity -------------------------------------------------------------------------------- */
+
+/* Two halves of 64 bits: with a few thousand alerts, one alone could collide within a lifetime. */
+static struct str hash_text(struct str text, struct arena *keep)
+{
+	struct str salted = arena_fmt(keep, "rooflint/v1\n%.*s", STR_ARG(text));
+	return arena_fmt(keep, "%016llx%016llx", (unsigned long long)str_hash(text),
+		(unsigned long long)str_hash(salted));
+}
+
+/* The subject of a rule about the whole run is the run's name, and that may be a date. */
+static struct str stable_subject(const struct alert *a)
+{
+	struct str subject = a->finding ? a->finding->subject : MISSING;
+	return str_eq(subject, fact_text(a->report, STR("name"))) ? MISSING : subject;
+}
+
+static void set_identity(struct alert *a, struct arena *keep)
+{
+	struct str text = arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(a->rule),
+		STR_ARG(text_clean(keep, stable_subject(a))),
+		STR_ARG(workload_of(a->report, keep)));
+	a->fingerprint = hash_text(text, keep);
+}
+
+static int by_identity(const void *x, const void *y)
+{
+	const struct alert *a = x, *b = y;
+	int order = str_cmp(a->fingerprint, b->fingerprint);
+	return order ? order : (a->order > b->order) - (a->order < b->order);
+}
+
+/* Equal ones are numbered, ":1" being the first: GitLab keeps only one of a fingerprint. */
+static void number_identities(struct alerts *all, struct arena *keep)
+{
+	struct str last = MISSING;
+	int64_t number = 0;
+	if (all->count)
+		qsort(all->items, (size_t)all->count, sizeof(*all->items), by_identity);
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		struct alert *a = &all->items[i];
+		number = str_eq(last, a->fingerprint) ? number + 1 : 1;
+		last = a->fingerprint;
+		a->fingerprint = arena_fmt(keep, "%.*s:%lld", STR_ARG(last), (long long)number);
+	}
+}
+
+/* ---- rules that could not be judged ---------------------------------------------------------- */
+
+static bool is_unsure(const struct report_rule *rule)
+{
+	return str_eq(rule->verdict, verdict_name(VERDICT_INCONCLUSIVE));
+}
+
+static bool counts(const struct report_rule *rule)
+{
+	return rule->gate || rule->required;
+}
+
+/* Without what the reason adds about one rule alone: "gate x failed (2 subjects ...)". */
+static struct str common_reason(const struct report_rule *rule)
+{
+	ptrdiff_t at = str_rfind_char(rule->reason, '(');
+	bool adds = str_ends(rule->reason, STR(")")) && at > 0;
+	return adds ? str_trim(str_head(rule->reason, at)) : rule->reason;
+}
+
+static bool same_trouble(const struct report_rule *a, const struct report_rule *b)
+{
+	return is_unsure(a) && is_unsure(b) && a->reason.len && counts(a) == counts(b) &&
+	       str_eq(common_reason(a), common_reason(b)) && str_eq(a->todo, b->todo);
+}
+
+static bool is_repeated(const struct report *r, ptrdiff_t index)
+{
+	for (ptrdiff_t i = 0; i < index; i++)
+		if (same_trouble(&r->results[i], &r->results[index]))
+			return true;
+	return false;
+}
+
+static struct str names_in_trouble(const struct report *r, ptrdiff_t first, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_str(o, text_clean(keep, r->results[first].name));
+	for (ptrdiff_t i = first + 1; i < r->result_count; i++)
+		if (same_trouble(&r->results[first], &r->results[i]))
+			out_fmt(o, ", %.*s", STR_ARG(text_clean(keep, r->results[i].name)));
+	return out_text(o);
+}
+
+static struct str unsure_message(const struct report_rule *rule, struct arena *keep)
+{
+	struct str reason = common_reason(rule), todo = rule->todo;
+	return text_clean(keep, arena_fmt(keep, "%.*s%s%.*s",
+					STR_ARG(reason.len ? reason : STR("could not be judged")),
+					todo.len ? "; to do: " : "", STR_ARG(todo)));
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static struct alert *add(
+	struct alerts *all, const struct report *r, enum alert_level level, struct arena *keep)
+{
+	ptrdiff_t order = all->count;
+	struct alert *a = arena_push(keep, all->items, all->count, all->cap);
+	*a = (struct alert){ .level = level, .report = r, .gain_s = NAN, .order = order };
+	all->levels[level]++;
+	return a;
+}
+
+static void finish(struct alert *a, const char *word, struct str names, struct arena *keep)
+{
+	a->title = arena_fmt(keep, "%s: %.*s", word, STR_ARG(names));
+	set_place(a, keep);
+	set_identity(a, keep);
+}
+
+static void add_finding(struct alerts *all, const struct report *r, const struct report_finding *f,
+	struct arena *keep)
+{
+	enum verdict v;
+	if (!verdict_parse(f->verdict, &v) || (v != VERDICT_FAIL && v != VERDICT_WARN))
+		return;
+	struct alert *a = add(all, r, v == VERDICT_FAIL ? ALERT_ERROR : ALERT_WARNING, keep);
+	a->finding = f;
+	a->rule = text_clean(keep, f->rule);
+	a->message = text_clean(keep, prose_message(r, f, keep));
+	a->gain_s = isfinite(f->gain_s) ? f->gain_s : (double)NAN;
+	if (a->gain_s > 0)
+		a->cost = prose_gain(r, a->gain_s, keep);
+	finish(a, v == VERDICT_FAIL ? "fail" : "warning", a->rule, keep);
+}
+
+static void add_unsure(
+	struct alerts *all, const struct report *r, ptrdiff_t index, struct arena *keep)
+{
+	const struct report_rule *rule = &r->results[index];
+	if (!is_unsure(rule) || is_repeated(r, index))
+		return;
+	struct alert *a = add(all, r, counts(rule) ? ALERT_WARNING : ALERT_NOTE, keep);
+	a->rule = text_clean(keep, rule->name);
+	a->message = unsure_message(rule, keep);
+	finish(a, "inconclusive", names_in_trouble(r, index, keep), keep);
+}
+
+static void add_unreadable(struct alerts *all, const struct report *r, struct arena *keep)
+{
+	struct alert *a = add(all, r, ALERT_ERROR, keep);
+	a->rule = ALERT_UNREADABLE;
+	a->message = text_clean(keep, r->error);
+	finish(a, "error", text_clean(keep, r->error_id), keep);
+}
+
+static void add_report(struct alerts *all, const struct report *r, struct arena *keep)
+{
+	if (r->error.p) {
+		add_unreadable(all, r, keep);
+		return;
+	}
+	for (ptrdiff_t i = 0; i < r->finding_count; i++)
+		add_finding(all, r, &r->findings[i], keep);
+	for (ptrdiff_t i = 0; i < r->result_count; i++)
+		add_unsure(all, r, i, keep);
+}
+
+static int by_rank(const void *x, const void *y)
+{
+	const struct alert *a = x, *b = y;
+	if (a->level != b->level)
+		return a->level < b->level ? -1 : 1;
+	if (isnan(a->gain_s) != isnan(b->gain_s))
+		return isnan(a->gain_s) ? 1 : -1;
+	if (a->gain_s > b->gain_s || a->gain_s < b->gain_s)
+		return a->gain_s > b->gain_s ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+struct alerts alerts_of(const struct report_set *set, struct arena *keep)
+{
+	struct alerts all = { 0 };
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		add_report(&all, &set->items[i], keep);
+	number_identities(&all, keep);
+	if (all.count)
+		qsort(all.items, (size_t)all.count, sizeof(*all.items), by_rank);
+	return all;
+}

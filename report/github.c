@@ -1,0 +1,117 @@
+/*
+ * GitHub workflow commands: an annotation on the user's line for what matters most.
+ *
+ * The runner shows ten errors, ten warnings and ten notices of a step and drops the others without
+ * a word, so the ones that give back most are picked here, and one line says how many are not.
+ *
+ * Any line of a step's log that looks like a command is one.  report_github_log disarms a text
+ * that repeats what a profile says.
+ */
+#include "base/text.h"
+#include "report/alert.h"
+
+enum { GITHUB_MAX = 10 /* of each level, per step */ };
+
+static const char *const commands[ALERT_LEVELS] = {
+	[ALERT_ERROR] = "error",
+	[ALERT_WARNING] = "warning",
+	[ALERT_NOTE] = "notice",
+};
+
+/* As the runner's toolkit does: %, CR and LF in a message, and in a property : and , too. */
+static void put_escaped(struct out *o, struct str s, struct str special)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (str_find_char(special, s.p[i]) >= 0)
+			out_fmt(o, "%%%02X", (unsigned char)s.p[i]);
+		else
+			out_char(o, s.p[i]);
+}
+
+static void put_data(struct out *o, struct str s)
+{
+	put_escaped(o, s, STR("%\r\n"));
+}
+
+static void put_property(struct out *o, struct str s)
+{
+	put_escaped(o, s, STR("%\r\n:,"));
+}
+
+static void put_command(struct out *o, const struct alert *a, struct arena *keep)
+{
+	out_fmt(o, "::%s ", commands[a->level]);
+	if (a->in_source) {
+		out_z(o, "file=");
+		put_property(o, a->path);
+		out_fmt(o, ",line=%lld,", (long long)(a->line ? a->line : 1));
+	}
+	out_z(o, "title=");
+	put_property(o, a->title);
+	out_z(o, "::");
+	put_data(o, alert_text(a, keep));
+	out_char(o, '\n');
+}
+
+static void put_left_out(struct out *o, const ptrdiff_t left_out[ALERT_LEVELS])
+{
+	out_z(o, "::notice title=rooflint::left out here, of the least gain:");
+	for (int level = 0; level < ALERT_LEVELS; level++)
+		if (left_out[level])
+			out_fmt(o, " %lld %s%s", (long long)left_out[level], commands[level],
+				left_out[level] == 1 ? "" : "s");
+	out_char(o, '\n');
+}
+
+void report_github(const struct report_set *set, struct arena *keep, struct out *out)
+{
+	struct alerts all = alerts_of(set, keep);
+	ptrdiff_t shown[ALERT_LEVELS] = { 0 }, left_out[ALERT_LEVELS] = { 0 };
+	ptrdiff_t most[ALERT_LEVELS] = { GITHUB_MAX, GITHUB_MAX, GITHUB_MAX };
+	bool is_cut = false;
+	for (int level = 0; level < ALERT_LEVELS; level++)
+		is_cut |= all.levels[level] > GITHUB_MAX;
+	most[ALERT_NOTE] -= is_cut; /* the line that says so is a notice, too */
+	for (ptrdiff_t i = 0; i < all.count; i++) {
+		enum alert_level level = all.items[i].level;
+		if (shown[level] == most[level]) {
+			left_out[level]++;
+			continue;
+		}
+		shown[level]++;
+		put_command(out, &all.items[i], keep);
+	}
+	if (is_cut)
+		put_left_out(out, left_out);
+}
+
+/* Nothing that the runner keeps when it trims a line: it knows Unicode's blanks. */
+static bool is_trimmed(struct str s)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (s.p[i] > ' ' && s.p[i] < 0x7f)
+			return false;
+	return true;
+}
+
+/* "::" at the start of a line, and the older "##[" anywhere in it. */
+static void put_log_line(struct out *o, struct str line)
+{
+	ptrdiff_t start = str_find(line, STR("::"));
+	bool is_command = start >= 0 && is_trimmed(str_head(line, start));
+	for (ptrdiff_t i = 0; i < line.len; i++) {
+		out_char(o, line.p[i]);
+		if ((is_command && i == start) || str_starts(str_from_offset(line, i), STR("#[")))
+			out_char(o, ' ');
+	}
+}
+
+void report_github_log(struct str text, struct out *out)
+{
+	struct str line;
+	while (str_cut(text, '\n', &line, &text)) {
+		put_log_line(out, line);
+		out_char(out, '\n');
+	}
+	put_log_line(out, line);
+}

@@ -1,0 +1,58 @@
+/*
+ * GitLab's code quality report: one array, one object an alert.
+ *
+ * Fields as GitLab's documentation asks for them: description, check_name, fingerprint, severity,
+ * location.path (relative, without "./") and location.lines.begin.  A place is demanded of each
+ * entry, so what has none in the user's sources stands at line 1 of its profile.
+ */
+#include "base/json.h"
+#include "report/alert.h"
+
+/* The merge request shows a list to be read by people; the widget gets slow long before. */
+enum { GITLAB_MAX = 1000 };
+
+static const char *const severities[ALERT_LEVELS] = {
+	[ALERT_ERROR] = "major",
+	[ALERT_WARNING] = "minor",
+	[ALERT_NOTE] = "info",
+};
+
+static void put_entry(cJSON *list, const struct alert *a, struct str description)
+{
+	cJSON *o = cJSON_CreateObject(), *location;
+	cJSON_AddItemToArray(list, o);
+	json_add_str(o, "description", description);
+	json_add_str(o, "check_name", a->rule);
+	json_add_str(o, "fingerprint", a->fingerprint);
+	json_add_str(o, "severity", str_from(severities[a->level]));
+	location = json_add_object(o, "location");
+	json_add_str(location, "path", a->path);
+	json_add_i64(json_add_object(location, "lines"), "begin", a->line ? a->line : 1);
+}
+
+static void put_left_out(cJSON *list, ptrdiff_t count, struct arena *keep)
+{
+	struct alert rest = { .level = ALERT_NOTE,
+		.rule = STR("left-out"),
+		.fingerprint = STR("rooflint-left-out"),
+		.path = STR("profile") };
+	put_entry(list, &rest,
+		arena_fmt(keep, "%lld more of the least gain were left out; report.json has all",
+			(long long)count));
+}
+
+bool report_gitlab(
+	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err)
+{
+	struct alerts all = alerts_of(set, keep);
+	cJSON *list = cJSON_CreateArray();
+	if (!list)
+		return diag_set(err, DIAG_LIMIT, "no memory left to write the code quality report");
+	for (ptrdiff_t i = 0; i < all.count && i < GITLAB_MAX; i++)
+		put_entry(list, &all.items[i], alert_text(&all.items[i], keep));
+	if (all.count > GITLAB_MAX)
+		put_left_out(list, all.count - GITLAB_MAX, keep);
+	out_str(out, json_text(list, keep));
+	cJSON_Delete(list);
+	return true;
+}

@@ -1,0 +1,262 @@
+/*
+ * The page: one HTML file with everything a reader needs, and nothing to fetch.
+ *
+ * Made from struct report and the templates alone.  A batch has an index on top.  Ids are the same
+ * from run to run, so that links into a page keep their meaning: "rule-NAME" when a page has one
+ * report, with "p-HASH-" before it otherwise.
+ */
+#include "report/html.h"
+
+#include <math.h>
+
+#include "base/text.h"
+#include "report/prose.h"
+#include "report/svg.h"
+
+/* Reports of a page that get pictures and tables: beyond it nobody scrolls, and browsers crawl. */
+#define HTML_MAX_WHOLE 40
+
+/* ---- the numbers at the top ------------------------------------------------------------------ */
+
+struct facts {
+	struct html_fact *items;
+	ptrdiff_t count, cap;
+};
+
+static void add_fact(struct facts *f, const char *label, struct str value, struct str note,
+	const char *tone, struct arena *keep)
+{
+	*arena_push(keep, f->items, f->count, f->cap) =
+		(struct html_fact){ str_from(label), value, note, str_from(tone) };
+}
+
+static void add_step(struct facts *f, const struct report *r, struct arena *keep)
+{
+	double step = fact_real(r, STR("step_time_s"));
+	double lo = fact_real(r, STR("step_time_lo_s")), hi = fact_real(r, STR("step_time_hi_s"));
+	struct str note = STR("median of the steady steps");
+	if (!(step > 0))
+		return;
+	if (lo > 0 && hi > 0)
+		note = arena_fmt(keep, "median; 95%% between %.*s and %.*s",
+			STR_ARG(time_text(keep, lo)), STR_ARG(time_text(keep, hi)));
+	add_fact(f, "Step time", time_text(keep, step), note, NULL, keep);
+}
+
+static void add_gain(struct facts *f, const struct report *r, struct arena *keep)
+{
+	double step = fact_real(r, STR("step_time_s"));
+	struct str note = STR("per step, if every finding is settled");
+	if (!(r->gain_s > 0))
+		return;
+	if (step > 0)
+		note = arena_fmt(keep, "%.*s of a step, if every finding is settled",
+			STR_ARG(unit_text(keep, r->gain_s / step, UNIT_RATIO)));
+	add_fact(f, "Recoverable", time_text(keep, r->gain_s), note, "bad", keep);
+}
+
+static const struct ratio {
+	struct str fact;
+	const char *label, *note;
+	bool is_rare; /* shown from half a percent on */
+} ratios[] = {
+	{ STR_INIT("compute_ratio"), "Computing", "of the step", false },
+	{ STR_INIT("comms_exposed_ratio"), "Communication", "exposed: no compute meanwhile", true },
+	{ STR_INIT("transfer_ratio"), "Host transfers", "and nothing else running", true },
+	{ STR_INIT("idle_ratio"), "Idle", "nothing running", false },
+	{ STR_INIT("mfu"), "MFU", "model FLOPs over peak", false },
+	{ STR_INIT("op_util"), "FLOP rate", "of the peak, counted from the program", false },
+	{ STR_INIT("hbm_util"), "HBM bandwidth", "of the peak, counted from the program", false },
+};
+
+static void add_ratios(struct facts *f, const struct report *r, struct arena *keep)
+{
+	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++) {
+		double share = fact_real(r, ratios[i].fact);
+		bool is_rare = ratios[i].is_rare;
+		if (isnan(share) || (is_rare && share < 0.005))
+			continue;
+		add_fact(f, ratios[i].label, unit_text(keep, share, UNIT_RATIO),
+			str_from(ratios[i].note), NULL, keep);
+	}
+}
+
+static struct template_list facts_of(const struct report *r, struct arena *keep)
+{
+	struct facts f = { NULL, 0, 0 };
+	add_step(&f, r, keep);
+	add_gain(&f, r, keep);
+	add_ratios(&f, r, keep);
+	return LIST(f.items, f.count);
+}
+
+/* ---- the head of a report -------------------------------------------------------------------- */
+
+static struct str summary_of(const struct report *r, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	double hosts = fact_real(r, STR("hosts")), expected = fact_real(r, STR("hosts_expected"));
+	double steps = fact_real(r, STR("steps")), step = fact_real(r, STR("step_time_s"));
+	out_str(o, html_machine(r, keep));
+	if (hosts > 0 && expected > hosts)
+		out_fmt(o, ", %.0f of %.0f hosts", hosts, expected);
+	else if (hosts > 0)
+		out_fmt(o, ", %.0f host%s", hosts, hosts == 1 ? "" : "s");
+	if (steps >= 0)
+		out_fmt(o, ", %.0f steady step%s", steps, steps == 1 ? "" : "s");
+	if (step > 0)
+		out_fmt(o, ", %.*s per step", STR_ARG(time_text(keep, step)));
+	return out_text(o);
+}
+
+static struct str gives_back(const struct report *r, struct arena *keep)
+{
+	double step = fact_real(r, STR("step_time_s"));
+	if (!(r->gain_s > 0))
+		return MISSING;
+	if (!(step > 0))
+		return time_text(keep, r->gain_s);
+	return arena_fmt(keep, "%.*s (%.*s)", STR_ARG(time_text(keep, r->gain_s)),
+		STR_ARG(unit_text(keep, r->gain_s / step, UNIT_RATIO)));
+}
+
+/* The rule that costs most, for the index. */
+static struct str first_finding(const struct html_report *h)
+{
+	const struct html_finding *f = h->failed.count ? h->failed.items : h->warned.items;
+	if (h->error_id.len)
+		return h->error_id;
+	return h->failed.count + h->warned.count ? f->rule : MISSING;
+}
+
+static void head_of(const struct report *r, struct arena *keep, struct html_report *ret)
+{
+	double step = fact_real(r, STR("step_time_s"));
+	ret->machine = html_machine(r, keep);
+	ret->summary = summary_of(r, keep);
+	ret->rules = r->rules;
+	ret->facts = facts_of(r, keep);
+	ret->gives_back = gives_back(r, keep);
+	if (step > 0)
+		ret->step = time_text(keep, step);
+	if (r->gain_s > 0)
+		ret->promise = arena_fmt(keep, "All fixes together give back %.*s",
+			STR_ARG(prose_gain(r, r->gain_s, keep)));
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static void ids_of(const struct report *r, bool alone, struct arena *keep, struct html_report *ret)
+{
+	uint64_t hash = str_hash(r->profile);
+	ret->ids = alone ? STR("") : arena_fmt(keep, "p-%08x-", (unsigned)(hash ^ hash >> 32));
+	ret->id = arena_fmt(keep, "%.*sreport", STR_ARG(ret->ids));
+}
+
+typedef bool draw_fn(const struct report *r, struct arena *keep, struct html_picture *ret);
+
+void html_pictures(const struct report *r, struct arena *keep, struct html_report *ret)
+{
+	static draw_fn *const draws[] = { svg_steps, svg_roofline, svg_ops, svg_collectives,
+		svg_memory, svg_gaps };
+	enum { DRAWS = sizeof(draws) / sizeof(draws[0]) };
+	struct html_picture *items = arena_make(keep, struct html_picture, DRAWS), budget = { 0 };
+	ptrdiff_t count = 0;
+	for (int i = 0; i < DRAWS; i++)
+		if (draws[i](r, keep, &items[count])) {
+			struct html_picture *p = &items[count++];
+			p->id = arena_fmt(keep, "%.*s%.*s", STR_ARG(ret->ids), STR_ARG(p->id));
+		}
+	ret->pictures = LIST(items, count);
+	if (svg_budget(r, keep, &budget))
+		ret->budget = budget.drawing;
+}
+
+static struct html_report report_of(
+	const struct report *r, bool alone, bool whole, struct arena *keep)
+{
+	struct html_report ret = { .profile = r->profile, .verdict = r->verdict };
+	ids_of(r, alone, keep, &ret);
+	html_rules(r, keep, &ret);
+	ret.icon = svg_icon(r->verdict, keep);
+	ret.error = r->error;
+	ret.error_id = r->error_id;
+	if (!r->error.p) {
+		head_of(r, keep, &ret);
+		ret.is_cut = !whole;
+		if (whole) {
+			html_pictures(r, keep, &ret);
+			html_tables(r, keep, &ret);
+		}
+	}
+	ret.first_finding = first_finding(&ret);
+	return ret;
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+/* Worst first; how many of each a batch has. */
+static const struct total {
+	struct str verdict;
+	const char *text;
+} totals[] = {
+	{ STR_INIT("fail"), "failed" },
+	{ STR_INIT("error"), "unreadable" },
+	{ STR_INIT("inconclusive"), "inconclusive" },
+	{ STR_INIT("warn"), "with warnings" },
+	{ STR_INIT("pass"), "passed" },
+};
+
+static ptrdiff_t count_verdict(const struct report_set *set, struct str verdict)
+{
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		count += str_eq(set->items[i].verdict, verdict);
+	return count;
+}
+
+static void sum_up(const struct report_set *set, struct html_page *page, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	const char *before = ":";
+	out_fmt(o, "%lld profile%s", (long long)set->count, set->count == 1 ? "" : "s");
+	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
+		ptrdiff_t count = count_verdict(set, totals[i].verdict);
+		if (!count)
+			continue;
+		out_fmt(o, "%s %lld %s", before, (long long)count, totals[i].text);
+		before = ",";
+		if (!page->verdict.p)
+			page->verdict = totals[i].verdict;
+	}
+	page->count = out_text(o);
+}
+
+static struct str title_of(const struct html_page *page, struct arena *keep)
+{
+	const struct html_report *r = page->reports.items;
+	if (page->reports.count != 1)
+		return arena_fmt(keep, "rooflint: %.*s", STR_ARG(page->count));
+	return arena_fmt(keep, "%.*s: %.*s", STR_ARG(r->word), STR_ARG(r->profile));
+}
+
+struct page_template *report_html_load(struct str dir, struct arena *keep, struct diag *err)
+{
+	return page_template_load(dir, STR("report.xhtml"), &html_page_record, keep, err);
+}
+
+void report_html(const struct report_set *set, const struct page_template *t, struct arena *keep,
+	struct out *out)
+{
+	struct html_report *reports = arena_make(keep, struct html_report, set->count);
+	struct html_page page = { .version = set->tool_version, .is_batch = set->count > 1 };
+	struct xhtml x = xhtml_new(out, keep);
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		reports[i] = report_of(&set->items[i], set->count == 1, i < HTML_MAX_WHOLE, keep);
+	sum_up(set, &page, keep);
+	page.icon = svg_icon(page.verdict, keep);
+	page.reports = LIST(reports, set->count);
+	page.title = title_of(&page, keep);
+	page_template_fill(t, &page, &x);
+	out_char(out, '\n');
+}

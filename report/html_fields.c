@@ -1,0 +1,230 @@
+/*
+ * The fields that page templates may use.  docs/templates.md is this list; a test compares them.
+ */
+#include "report/html.h"
+
+#define TEXT(record, field, meaning)                                                               \
+	{                                                                                          \
+#field, FIELD_TEXT, offsetof(struct record, field), NULL, meaning                  \
+	}
+#define FLAG(record, field, meaning)                                                               \
+	{                                                                                          \
+#field, FIELD_FLAG, offsetof(struct record, field), NULL, meaning                  \
+	}
+#define PICTURE(record, field, meaning)                                                            \
+	{                                                                                          \
+#field, FIELD_PICTURE, offsetof(struct record, field), NULL, meaning               \
+	}
+#define MANY(record, field, items, meaning)                                                        \
+	{                                                                                          \
+#field, FIELD_LIST, offsetof(struct record, field), &items, meaning                \
+	}
+#define END                                                                                        \
+	{                                                                                          \
+		0                                                                                  \
+	}
+#define RECORD(label, record, fields)                                                              \
+	static const struct template_record record##_record = { label,                             \
+		(ptrdiff_t)sizeof(struct record), fields }
+
+static const struct template_field span_fields[] = {
+	TEXT(html_span, text, "some words"),
+	FLAG(html_span, is_code, "they stood between backquotes"),
+	END,
+};
+RECORD("a span", html_span, span_fields);
+
+static const struct template_field block_fields[] = {
+	MANY(html_block, spans, html_span_record, "the words of a paragraph"),
+	TEXT(html_block, code, "lines of code, instead of spans"),
+	END,
+};
+RECORD("a block of prose", html_block, block_fields);
+
+static const struct template_field fact_fields[] = {
+	TEXT(html_fact, label, "what is counted: \"Step time\""),
+	TEXT(html_fact, value, "how much: \"32.5 ms\""),
+	TEXT(html_fact, note, "a remark in small print"),
+	TEXT(html_fact, tone, "\"bad\" or \"good\" where that can be said"),
+	END,
+};
+RECORD("a fact", html_fact, fact_fields);
+
+static const struct template_field count_fields[] = {
+	TEXT(html_count, text, "\"2 failed\""),
+	TEXT(html_count, verdict, "the verdict that is counted"),
+	TEXT(html_count, target, "id of the section that shows them"),
+	END,
+};
+RECORD("a count", html_count, count_fields);
+
+static const struct template_field evidence_fields[] = {
+	TEXT(html_evidence, role, "\"measured\" or \"limit\""),
+	TEXT(html_evidence, name, "column or parameter"),
+	TEXT(html_evidence, value, "with its unit"),
+	TEXT(html_evidence, meaning, "of the column"),
+	END,
+};
+RECORD("evidence", html_evidence, evidence_fields);
+
+static const struct template_field subject_fields[] = {
+	TEXT(html_subject, id, "anchor of this one finding"),
+	TEXT(html_subject, message, "what is wrong with it"),
+	TEXT(html_subject, cost, "\"up to 6 ms\""),
+	TEXT(html_subject, place, "file and line"),
+	END,
+};
+RECORD("a further subject", html_subject, subject_fields);
+
+static const struct template_field finding_fields[] = {
+	TEXT(html_finding, id, "anchor of the rule: \"rule-NAME\""),
+	TEXT(html_finding, subject_id, "anchor of this one finding"),
+	TEXT(html_finding, rule, "name of the rule"),
+	TEXT(html_finding, verdict, "fail, warn or waived"),
+	TEXT(html_finding, word, "the same for people"),
+	PICTURE(html_finding, icon, "the sign of the verdict"),
+	TEXT(html_finding, message, "what is wrong"),
+	TEXT(html_finding, place, "file and line of the heaviest subject"),
+	TEXT(html_finding, scope, "its JAX name stack"),
+	TEXT(html_finding, cost, "step time it costs"),
+	PICTURE(html_finding, share, "the same as a bar"),
+	TEXT(html_finding, expected, "the rule's title: what holds in a good run"),
+	MANY(html_finding, evidence, html_evidence_record, "what was measured, and the limits"),
+	MANY(html_finding, others, html_subject_record, "more subjects of the same rule"),
+	TEXT(html_finding, others_more, "how many are not listed"),
+	MANY(html_finding, warned, html_subject_record, "subjects the rule only warns of"),
+	TEXT(html_finding, warned_more, "how many are not listed"),
+	TEXT(html_finding, unknown, "how many could not be judged"),
+	MANY(html_finding, cause, html_block_record, "why it happens"),
+	MANY(html_finding, fix, html_block_record, "what to do"),
+	MANY(html_finding, why, html_block_record, "why the rule exists"),
+	END,
+};
+RECORD("a finding", html_finding, finding_fields);
+
+static const struct template_field rule_name_fields[] = {
+	TEXT(html_rule_name, name, "name of the rule"),
+	TEXT(html_rule_name, id, "its anchor"),
+	END,
+};
+RECORD("a rule's name", html_rule_name, rule_name_fields);
+
+static const struct template_field trouble_fields[] = {
+	MANY(html_trouble, rules, html_rule_name_record, "the rules that could not be judged"),
+	PICTURE(html_trouble, icon, "the sign of the verdict"),
+	TEXT(html_trouble, reason, "why not"),
+	MANY(html_trouble, evidence, html_evidence_record, "what was seen"),
+	MANY(html_trouble, todo, html_block_record, "what to do about it"),
+	END,
+};
+RECORD("an inconclusive result", html_trouble, trouble_fields);
+
+static const struct template_field rule_fields[] = {
+	TEXT(html_rule, name, "name of the rule"),
+	TEXT(html_rule, id, "its anchor"),
+	TEXT(html_rule, title, "what holds in a good run"),
+	TEXT(html_rule, verdict, "pass, not-applicable or off"),
+	TEXT(html_rule, word, "the same for people"),
+	TEXT(html_rule, reason, "why it was not judged"),
+	PICTURE(html_rule, icon, "the sign of the verdict"),
+	END,
+};
+RECORD("a rule", html_rule, rule_fields);
+
+static const struct template_field note_fields[] = {
+	TEXT(html_note, id, "check or diagnostic: \"RL202\""),
+	TEXT(html_note, text, "what was seen"),
+	FLAG(html_note, is_bad, "it is no good sign"),
+	END,
+};
+RECORD("a note", html_note, note_fields);
+
+static const struct template_field picture_fields[] = {
+	TEXT(html_picture, id, "its anchor"),
+	TEXT(html_picture, title, "what it shows"),
+	TEXT(html_picture, caption, "what is seen in it"),
+	PICTURE(html_picture, drawing, "the drawing"),
+	END,
+};
+RECORD("a picture", html_picture, picture_fields);
+
+static const struct template_field cell_fields[] = {
+	TEXT(html_cell, text, "the value with its unit"),
+	TEXT(html_cell, whole, "all of it, when it was cut"),
+	FLAG(html_cell, is_number, "it is a number"),
+	END,
+};
+RECORD("a cell", html_cell, cell_fields);
+
+static const struct template_field column_fields[] = {
+	TEXT(html_column, name, "its head"),
+	TEXT(html_column, meaning, "what stands in it"),
+	FLAG(html_column, is_number, "its cells are numbers"),
+	END,
+};
+RECORD("a column", html_column, column_fields);
+
+static const struct template_field row_fields[] = {
+	TEXT(html_row, head, "the name the row goes by"),
+	TEXT(html_row, head_whole, "all of it, when it was cut"),
+	MANY(html_row, cells, html_cell_record, "the other columns"),
+	END,
+};
+RECORD("a row", html_row, row_fields);
+
+static const struct template_field table_fields[] = {
+	TEXT(html_table, id, "its anchor"),
+	TEXT(html_table, title, "its name"),
+	TEXT(html_table, meaning, "what a row is"),
+	TEXT(html_table, count, "how many rows, of how many"),
+	MANY(html_table, columns, html_column_record, "heads of the columns"),
+	MANY(html_table, rows, html_row_record, "the rows"),
+	END,
+};
+RECORD("a table", html_table, table_fields);
+
+static const struct template_field report_fields[] = {
+	TEXT(html_report, id, "anchor of the report"),
+	TEXT(html_report, ids, "what begins every id of this report; empty when it is alone"),
+	TEXT(html_report, profile, "the profile as it was named"),
+	TEXT(html_report, verdict, "fail, warn, inconclusive, pass or error"),
+	TEXT(html_report, word, "the same for people"),
+	PICTURE(html_report, icon, "the sign of the verdict"),
+	TEXT(html_report, machine, "\"TPU v5e x8\""),
+	TEXT(html_report, summary, "machine, hosts, steps and step time in a line"),
+	TEXT(html_report, promise, "what all fixes together give back"),
+	TEXT(html_report, rules, "name of the rule file"),
+	TEXT(html_report, error, "why the profile could not be read"),
+	TEXT(html_report, error_id, "id of that diagnostic"),
+	TEXT(html_report, step, "step time"),
+	TEXT(html_report, gives_back, "what fixes give back, short"),
+	TEXT(html_report, first_finding, "the rule that costs most"),
+	PICTURE(html_report, budget, "a step as it is, without the findings, and at its roofline"),
+	MANY(html_report, facts, html_fact_record, "the numbers at the top"),
+	MANY(html_report, counts, html_count_record, "rules by verdict"),
+	MANY(html_report, failed, html_finding_record, "rules that failed"),
+	MANY(html_report, warned, html_finding_record, "rules that warn"),
+	MANY(html_report, unsure, html_trouble_record, "rules that could not be judged"),
+	MANY(html_report, waived, html_finding_record, "findings that are waived"),
+	MANY(html_report, passed, html_rule_record, "rules that passed"),
+	MANY(html_report, skipped, html_rule_record, "rules that do not apply, or are off"),
+	MANY(html_report, notes, html_note_record, "remarks about the data"),
+	MANY(html_report, pictures, html_picture_record, "the pictures"),
+	MANY(html_report, tables, html_table_record, "the tables"),
+	FLAG(html_report, is_cut, "one of too many: it has neither pictures nor tables"),
+	END,
+};
+RECORD("a report", html_report, report_fields);
+
+static const struct template_field page_fields[] = {
+	TEXT(html_page, title, "for the window"),
+	TEXT(html_page, version, "of rooflint"),
+	TEXT(html_page, count, "\"3 profiles: 1 failed, 2 passed\""),
+	TEXT(html_page, verdict, "the worst of the reports'"),
+	PICTURE(html_page, icon, "its sign"),
+	FLAG(html_page, is_batch, "there are several reports"),
+	MANY(html_page, reports, html_report_record, "one per profile"),
+	END,
+};
+const struct template_record html_page_record = { "the page", (ptrdiff_t)sizeof(struct html_page),
+	page_fields };

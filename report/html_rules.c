@@ -1,0 +1,352 @@
+/* The rules of a report as a page shows them: findings, what could not be judged, the rest. */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/html.h"
+#include "report/prose.h"
+#include "report/svg.h"
+
+enum { SUBJECTS_SHOWN = 20 /* of one rule; report.json has them all */ };
+
+struct maker {
+	const struct report *r;
+	struct arena *keep;
+	struct str ids; /* before every id */
+};
+
+static struct str id_of(const struct maker *m, const char *what, struct str name)
+{
+	return arena_fmt(
+		m->keep, "%.*s%s-%.*s", STR_ARG(m->ids), what, STR_ARG(html_slug(name, m->keep)));
+}
+
+/* Rule and subject, of which names may be shared by hosts: the next of the same gets a number. */
+static struct str subject_id(const struct maker *m, const struct report_finding *f)
+{
+	uint64_t hash = str_hash(f->subject);
+	struct str base = arena_fmt(m->keep, "%.*s-%08x", STR_ARG(id_of(m, "finding", f->rule)),
+		(unsigned)(hash ^ hash >> 32));
+	int before = 0;
+	for (const struct report_finding *o = m->r->findings; o < f; o++)
+		before += str_eq(o->rule, f->rule) && str_eq(o->subject, f->subject);
+	return before ? arena_fmt(m->keep, "%.*s-%d", STR_ARG(base), before + 1) : base;
+}
+
+/* ---- evidence -------------------------------------------------------------------------------- */
+
+static struct str evidence_value(const struct report_evidence *e, struct arena *keep)
+{
+	if (e->is_null)
+		return STR("unknown");
+	return e->is_text ? text_clean(keep, e->text) : unit_text(keep, e->real, e->unit);
+}
+
+/* What was measured, then the limits. */
+static struct template_list evidence_list(const struct maker *m, const struct report_finding *f)
+{
+	struct html_evidence *items = arena_make(m->keep, struct html_evidence, f->evidence_count);
+	ptrdiff_t count = 0;
+	for (int limits = 0; limits < 2; limits++)
+		for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
+			const struct report_evidence *e = &f->evidence[i];
+			if (e->is_limit == limits)
+				items[count++] = (struct html_evidence){ limits ? STR("limit")
+										: STR("measured"),
+					e->column, evidence_value(e, m->keep), e->meaning };
+		}
+	return LIST(items, count);
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+static struct str cost_text(const struct maker *m, const struct group *g)
+{
+	const struct report_finding *f = g->items[0];
+	struct out *o = out_memory(m->keep);
+	double elsewhere = f->claimed_s - f->gain_s;
+	if (isnan(f->gain_s))
+		return MISSING;
+	out_str(o, f->gain_s > 0 ? prose_gain(m->r, f->gain_s, m->keep)
+				 : STR("no step time of its own"));
+	if (elsewhere > 0.01 * f->claimed_s) /* else it is rounding */
+		out_fmt(o, "; %.*s more are counted under other findings",
+			STR_ARG(time_text(m->keep, elsewhere)));
+	if (g->count > 1 && g->gain_s > f->gain_s)
+		out_fmt(o, "; all %lld together %.*s", (long long)g->count,
+			STR_ARG(time_text(m->keep, g->gain_s)));
+	return out_text(o);
+}
+
+static struct html_subject subject_of(const struct maker *m, const struct report_finding *f)
+{
+	struct html_subject s = { .id = subject_id(m, f),
+		.message = prose_message(m->r, f, m->keep) };
+	if (f->gain_s > 0)
+		s.cost = arena_fmt(m->keep, "up to %.*s", STR_ARG(time_text(m->keep, f->gain_s)));
+	s.place = html_place(f->source_file, f->source_line, m->keep);
+	return s;
+}
+
+static struct template_list subjects_of(
+	const struct maker *m, const struct group *g, ptrdiff_t from, struct str *more)
+{
+	ptrdiff_t count = g->count > from ? g->count - from : 0;
+	ptrdiff_t shown = count < SUBJECTS_SHOWN ? count : SUBJECTS_SHOWN;
+	struct html_subject *items = arena_make(m->keep, struct html_subject, shown);
+	for (ptrdiff_t i = 0; i < shown; i++)
+		items[i] = subject_of(m, g->items[from + i]);
+	if (count > shown)
+		*more = arena_fmt(
+			m->keep, "and %lld more, in report.json", (long long)(count - shown));
+	return LIST(items, shown);
+}
+
+static struct str unknown_text(const struct maker *m, const struct report_rule *rule)
+{
+	struct group g = group_of(m->r, rule->name, VERDICT_INCONCLUSIVE, m->keep);
+	struct str missing = g.count ? g.items[0]->missing : MISSING;
+	if (!(rule->unknown > 0))
+		return MISSING;
+	return arena_fmt(m->keep, "%.0f more could not be judged%s%.*s", rule->unknown,
+		missing.len ? ": no " : "", STR_ARG(missing));
+}
+
+static struct str word_of(struct str verdict)
+{
+	static const struct {
+		struct str verdict, word;
+	} words[] = {
+		{ STR_INIT("fail"), STR_INIT("Failed") },
+		{ STR_INIT("warn"), STR_INIT("Warning") },
+		{ STR_INIT("pass"), STR_INIT("Passed") },
+		{ STR_INIT("error"), STR_INIT("Unreadable") },
+		{ STR_INIT("waived"), STR_INIT("Waived") },
+		{ STR_INIT("off"), STR_INIT("Off") },
+		{ STR_INIT("not-applicable"), STR_INIT("Not applicable") },
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_eq(words[i].verdict, verdict))
+			return words[i].word;
+	return STR("Inconclusive");
+}
+
+static void put_subjects(const struct maker *m, const struct group *g, struct html_finding *ret)
+{
+	const struct report_finding *f = g->items[0];
+	ret->others = subjects_of(m, g, 1, &ret->others_more);
+	if (!str_eq(f->verdict, verdict_name(VERDICT_FAIL)))
+		return;
+	struct group warned = group_of(m->r, f->rule, VERDICT_WARN, m->keep);
+	ret->warned = subjects_of(m, &warned, 0, &ret->warned_more);
+}
+
+static struct html_finding finding_of(const struct maker *m, const struct group *g)
+{
+	const struct report_finding *f = g->items[0];
+	const struct report_rule *rule = rule_of(m->r, f->rule);
+	struct html_finding ret = { .rule = f->rule, .verdict = f->verdict };
+	ret.id = id_of(m, "rule", f->rule);
+	ret.subject_id = subject_id(m, f);
+	ret.word = word_of(f->verdict);
+	ret.icon = svg_icon(f->verdict, m->keep);
+	ret.message = prose_message(m->r, f, m->keep);
+	ret.place = html_place(f->source_file, f->source_line, m->keep);
+	ret.scope = f->scope;
+	ret.cost = cost_text(m, g);
+	ret.share = svg_share(g->gain_s / fact_real(m->r, STR("step_time_s")), m->keep);
+	ret.evidence = evidence_list(m, f);
+	ret.cause = html_prose(f->cause, m->keep);
+	ret.fix = html_prose(f->fix, m->keep);
+	ret.why = html_prose(f->why, m->keep);
+	if (rule) {
+		ret.expected = rule->title;
+		ret.unknown = unknown_text(m, rule);
+	}
+	put_subjects(m, g, &ret);
+	return ret;
+}
+
+/* The warnings of a rule that also failed stand with its failures, and so do waived ones. */
+static bool is_told(const struct maker *m, enum verdict v, const struct group *g)
+{
+	struct str rule = g->items[0]->rule;
+	if (v == VERDICT_WARN)
+		return group_of(m->r, rule, VERDICT_FAIL, m->keep).count > 0;
+	return false;
+}
+
+/* An id is given once: a rule that has findings of two verdicts keeps it with the worse. */
+static void settle_id(const struct maker *m, enum verdict v, struct html_finding *f)
+{
+	static const enum verdict worse[] = { VERDICT_FAIL, VERDICT_WARN };
+	if (v != VERDICT_WAIVED)
+		return;
+	for (size_t i = 0; i < sizeof(worse) / sizeof(worse[0]); i++)
+		if (group_of(m->r, f->rule, worse[i], m->keep).count)
+			f->id = id_of(m, "waived", f->rule);
+}
+
+static struct template_list findings_of(const struct maker *m, enum verdict v)
+{
+	struct group *groups;
+	ptrdiff_t count = group_findings(m->r, v, m->keep, &groups), kept = 0;
+	struct html_finding *items = arena_make(m->keep, struct html_finding, count);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (is_told(m, v, &groups[i]))
+			continue;
+		items[kept] = finding_of(m, &groups[i]);
+		settle_id(m, v, &items[kept++]);
+	}
+	return LIST(items, kept);
+}
+
+/* ---- what could not be judged ---------------------------------------------------------------- */
+
+static bool is_unsure(const struct report_rule *rule)
+{
+	return str_eq(rule->verdict, verdict_name(VERDICT_INCONCLUSIVE));
+}
+
+/* The reason without what it adds about this rule alone: "gate x failed (2 subjects ...)". */
+static struct str common_reason(const struct report_rule *rule)
+{
+	ptrdiff_t at = str_rfind_char(rule->reason, '(');
+	bool adds = str_ends(rule->reason, STR(")")) && at > 0;
+	return adds ? str_trim(str_head(rule->reason, at)) : rule->reason;
+}
+
+static bool same_trouble(const struct report_rule *a, const struct report_rule *b)
+{
+	return is_unsure(a) && is_unsure(b) && a->reason.len && str_eq(a->todo, b->todo) &&
+	       str_eq(common_reason(a), common_reason(b));
+}
+
+static bool is_repeated(const struct report *r, ptrdiff_t index)
+{
+	for (ptrdiff_t i = 0; i < index; i++)
+		if (same_trouble(&r->results[i], &r->results[index]))
+			return true;
+	return false;
+}
+
+static struct html_trouble trouble_of(const struct maker *m, ptrdiff_t first)
+{
+	const struct report_rule *rule = &m->r->results[first];
+	struct html_trouble t = { .reason = rule->reason };
+	struct html_rule_name *names = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	for (ptrdiff_t i = first; i < m->r->result_count; i++) {
+		const struct report_rule *other = &m->r->results[i];
+		if (i != first && !same_trouble(rule, other))
+			continue;
+		*arena_push(m->keep, names, count, cap) =
+			(struct html_rule_name){ other->name, id_of(m, "rule", other->name) };
+		if (!str_eq(other->reason, t.reason))
+			t.reason = common_reason(rule);
+	}
+	struct group g = group_of(m->r, rule->name, VERDICT_INCONCLUSIVE, m->keep);
+	if (g.count)
+		t.evidence = evidence_list(m, g.items[0]);
+	t.rules = LIST(names, count);
+	t.todo = html_prose(rule->todo, m->keep);
+	t.icon = svg_icon(rule->verdict, m->keep);
+	if (!t.reason.len)
+		t.reason = STR("could not be judged");
+	return t;
+}
+
+static struct template_list troubles_of(const struct maker *m)
+{
+	struct html_trouble *items = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	for (ptrdiff_t i = 0; i < m->r->result_count; i++)
+		if (is_unsure(&m->r->results[i]) && !is_repeated(m->r, i))
+			*arena_push(m->keep, items, count, cap) = trouble_of(m, i);
+	return LIST(items, count);
+}
+
+/* ---- the others ------------------------------------------------------------------------------ */
+
+static struct template_list rules_of(const struct maker *m, const enum verdict *verdicts, int n)
+{
+	struct html_rule *items = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	for (ptrdiff_t i = 0; i < m->r->result_count; i++) {
+		const struct report_rule *rule = &m->r->results[i];
+		for (int k = 0; k < n; k++)
+			if (str_eq(rule->verdict, verdict_name(verdicts[k])))
+				*arena_push(m->keep, items, count, cap) = (struct html_rule){
+					.name = rule->name,
+					.id = id_of(m, "rule", rule->name),
+					.title = rule->title,
+					.verdict = rule->verdict,
+					.word = word_of(rule->verdict),
+					.reason = rule->reason,
+					.icon = svg_icon(rule->verdict, m->keep),
+				};
+	}
+	return LIST(items, count);
+}
+
+static const struct counted {
+	enum verdict verdict;
+	const char *one, *many, *section;
+} counted[] = {
+	{ VERDICT_FAIL, "failed", "failed", "failed" },
+	{ VERDICT_WARN, "warning", "warnings", "warnings" },
+	{ VERDICT_INCONCLUSIVE, "inconclusive", "inconclusive", "inconclusive" },
+	{ VERDICT_PASS, "passed", "passed", "passed" },
+	{ VERDICT_WAIVED, "waived", "waived", "waived" },
+	{ VERDICT_NOT_APPLICABLE, "not applicable", "not applicable", "skipped" },
+	{ VERDICT_OFF, "off", "off", "skipped" },
+};
+enum { COUNTED = sizeof(counted) / sizeof(counted[0]) };
+
+static struct template_list counts_of(const struct maker *m)
+{
+	struct html_count *items = arena_make(m->keep, struct html_count, COUNTED);
+	ptrdiff_t count = 0;
+	for (int i = 0; i < COUNTED; i++) {
+		const struct counted *c = &counted[i];
+		ptrdiff_t n = count_results(m->r, c->verdict);
+		if (n)
+			items[count++] = (struct html_count){
+				arena_fmt(m->keep, "%lld %s", (long long)n,
+					n == 1 ? c->one : c->many),
+				verdict_name(c->verdict),
+				arena_fmt(m->keep, "%.*s%s", STR_ARG(m->ids), c->section),
+			};
+	}
+	return LIST(items, count);
+}
+
+static struct template_list notes_of(const struct maker *m)
+{
+	const struct quality_row *rows = table_rows(&m->r->tables, quality);
+	struct html_note *items = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	for (ptrdiff_t i = 0; i < table_count(&m->r->tables, quality); i++)
+		if (rows[i].ok == 0 && rows[i].detail.len)
+			*arena_push(m->keep, items, count, cap) =
+				(struct html_note){ rows[i].name, rows[i].detail, true };
+	for (ptrdiff_t i = 0; i < m->r->note_count; i++)
+		*arena_push(m->keep, items, count, cap) =
+			(struct html_note){ m->r->notes[i].id, m->r->notes[i].text, false };
+	return LIST(items, count);
+}
+
+void html_rules(const struct report *r, struct arena *keep, struct html_report *ret)
+{
+	static const enum verdict passed[] = { VERDICT_PASS };
+	static const enum verdict skipped[] = { VERDICT_NOT_APPLICABLE, VERDICT_OFF };
+	struct maker m = { r, keep, ret->ids };
+	ret->word = word_of(r->verdict);
+	ret->failed = findings_of(&m, VERDICT_FAIL);
+	ret->warned = findings_of(&m, VERDICT_WARN);
+	ret->waived = findings_of(&m, VERDICT_WAIVED);
+	ret->unsure = troubles_of(&m);
+	ret->passed = rules_of(&m, passed, 1);
+	ret->skipped = rules_of(&m, skipped, 2);
+	ret->counts = counts_of(&m);
+	ret->notes = notes_of(&m);
+}

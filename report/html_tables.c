@@ -1,0 +1,211 @@
+/* The tables of a report, for people: the columns that are read most, with units. */
+#include "base/text.h"
+#include "report/html.h"
+
+enum { COLUMNS = 16, ROWS_SHOWN = 60, NAME_COLUMNS = 44, TEXT_COLUMNS = 36 };
+
+struct pick {
+	const char *column, *label; /* no label: the column's name */
+};
+
+/* The first column names the row.  "source_file" is shown with its line. */
+static const struct spec {
+	enum table_id id;
+	const char *title;
+	struct pick columns[COLUMNS];
+} specs[] = {
+	{ TABLE_ops, "Ops",
+		{ { "name", "op" }, { "kind", 0 }, { "source_file", "source" },
+			{ "time_share", "share of step" }, { "per_step", "per step" },
+			{ "p50_s", "median" }, { "roofline_s", "roofline" }, { "efficiency", 0 },
+			{ "bound", 0 }, { "gain_s", "gain" }, { "flops", "FLOPs" },
+			{ "hbm_bytes", "HBM" }, { "padding_ratio", "padding" }, { "shape", 0 },
+			{ "scope", 0 } } },
+	{ TABLE_families, "Families",
+		{ { "name", "heaviest op" }, { "kind", 0 }, { "members", 0 },
+			{ "time_share", "share of step" }, { "p50_s", "median" },
+			{ "attainable_s", "attainable" }, { "efficiency", 0 }, { "bound", 0 },
+			{ "skew", 0 }, { "gain_s", "gain" }, { "family", 0 } } },
+	{ TABLE_collectives, "Collectives",
+		{ { "name", "collective" }, { "kind", 0 }, { "source_file", "source" },
+			{ "group_size", "group" }, { "link", 0 }, { "message_bytes", "message" },
+			{ "per_step", "per step" }, { "span_s", "span" },
+			{ "transfer_s", "transfer" }, { "expected_lo_s", "expected from" },
+			{ "expected_hi_s", "to" }, { "exposed_s", "exposed" },
+			{ "hidden_s", "hidden" }, { "wait_s", "wait" },
+			{ "bandwidth_bps", "bandwidth" } } },
+	{ TABLE_transfers, "Transfers",
+		{ { "direction", 0 }, { "per_step", "per step" }, { "bytes", 0 },
+			{ "time_s", "time" }, { "exposed_s", "exposed" },
+			{ "step_share", "share of step" }, { "bps", "bandwidth" } } },
+	{ TABLE_buffers, "Buffers at the peak",
+		{ { "op", "defined by" }, { "kind", 0 }, { "bytes", 0 },
+			{ "unpadded_bytes", "elements" }, { "padding_ratio", "padding" },
+			{ "share", "share of peak" }, { "source_file", "source" }, { "shape", 0 },
+			{ "scope", 0 } } },
+	{ TABLE_memory, "Memory",
+		{ { "device", 0 }, { "host", 0 }, { "capacity_bytes", "capacity" },
+			{ "compiled_bytes", "planned" },
+			{ "window_peak_bytes", "peak in the window" },
+			{ "lifetime_peak_bytes", "peak ever" }, { "arguments_bytes", "arguments" },
+			{ "temp_bytes", "temporaries" }, { "output_bytes", "outputs" },
+			{ "other_live_bytes", "others" }, { "fragmentation", 0 } } },
+	{ TABLE_gaps, "Idle gaps",
+		{ { "after", "op that waited" }, { "before", "op before" }, { "cause", 0 },
+			{ "host_activity", "on the host" }, { "time_s", "length" }, { "step", 0 },
+			{ "device", 0 }, { "host", 0 } } },
+	{ TABLE_programs, "Programs",
+		{ { "module", 0 }, { "role", 0 }, { "phase", 0 }, { "executions", 0 },
+			{ "time_s", "device time" }, { "p50_s", "median" },
+			{ "ideal_s", "roofline" }, { "compiled_bytes", "planned memory" },
+			{ "has_hlo", "HLO" } } },
+	{ TABLE_compiles, "Compilations",
+		{ { "module", 0 }, { "programs", 0 }, { "start_s", "start" },
+			{ "time_s", "length" }, { "in_step", "in a step" } } },
+	{ TABLE_devices, "Devices",
+		{ { "device", 0 }, { "host", 0 }, { "core_type", "core" }, { "chip", 0 },
+			{ "steps", 0 }, { "events", 0 }, { "busy_ratio", "busy" },
+			{ "idle_ratio", "idle" }, { "peak_flops", "peak" },
+			{ "hbm_bps", "HBM bandwidth" }, { "hbm_bytes", "HBM" } } },
+	{ TABLE_quality, "Quality of the data",
+		{ { "name", "check" }, { "ok", "holds" }, { "detail", 0 } } },
+};
+enum { SPECS = sizeof(specs) / sizeof(specs[0]) };
+
+/* A column that is shown: some row has a value. */
+struct shown {
+	const struct column *column, *line;
+	const char *label;
+};
+
+struct view {
+	const struct table_def *def;
+	const struct table *table;
+	struct shown columns[COLUMNS];
+	int count;
+	ptrdiff_t rows;
+};
+
+static const void *row_at(const struct view *v, ptrdiff_t i)
+{
+	return (const char *)v->table->rows + i * v->def->row_bytes;
+}
+
+static bool has_values(const struct view *v, const struct column *c)
+{
+	for (ptrdiff_t i = 0; i < v->rows; i++)
+		if (!cell_is_null(c, row_at(v, i)) &&
+			(c->type == COLUMN_REAL || cell_text(c, row_at(v, i)).len))
+			return true;
+	return false;
+}
+
+static void choose(struct view *v, const struct spec *spec)
+{
+	for (int i = 0; i < COLUMNS && spec->columns[i].column; i++) {
+		struct str name = str_from(spec->columns[i].column);
+		const struct column *c = table_column(v->def, name);
+		if (!c || (i && !has_values(v, c)))
+			continue;
+		v->columns[v->count++] = (struct shown){
+			.column = c,
+			.line = str_eq(name, STR("source_file"))
+					? table_column(v->def, STR("source_line"))
+					: NULL,
+			.label = spec->columns[i].label ? spec->columns[i].label : c->name.p,
+		};
+	}
+}
+
+/* The end of a path tells more than its beginning. */
+static struct str tail_of(struct str path, struct arena *keep)
+{
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	struct str dir = str_head(path, slash > 0 ? slash : 0);
+	ptrdiff_t second = str_rfind_char(dir, '/');
+	return second >= 0 ? arena_fmt(keep, "\xe2\x80\xa6/%.*s",
+				     STR_ARG(str_from_offset(path, second + 1)))
+			   : path;
+}
+
+static struct str cell_whole(const struct shown *s, const void *row, struct arena *keep)
+{
+	struct str text = text_clean(keep, cell_text(s->column, row));
+	return s->line ? html_place(text, cell_real(s->line, row), keep) : text;
+}
+
+static struct html_cell cell_of(
+	const struct shown *s, const void *row, int most, struct arena *keep)
+{
+	const struct column *c = s->column;
+	struct html_cell cell = { .is_number = c->type == COLUMN_REAL };
+	if (cell.is_number) {
+		if (!cell_is_null(c, row))
+			cell.text = unit_text(keep, cell_real(c, row), c->unit);
+		return cell;
+	}
+	struct str whole = cell_whole(s, row, keep);
+	cell.text = html_clip(s->line ? tail_of(whole, keep) : whole, most, keep);
+	if (!str_eq(cell.text, whole))
+		cell.whole = whole;
+	return cell;
+}
+
+static struct template_list columns_of(const struct view *v, struct arena *keep)
+{
+	struct html_column *items = arena_make(keep, struct html_column, v->count);
+	for (int i = 0; i < v->count; i++)
+		items[i] = (struct html_column){ str_from(v->columns[i].label),
+			v->columns[i].column->meaning, v->columns[i].column->type == COLUMN_REAL };
+	return LIST(items, v->count);
+}
+
+static struct html_row row_of(const struct view *v, const void *row, struct arena *keep)
+{
+	struct html_cell *cells = arena_make(keep, struct html_cell, v->count);
+	struct html_row ret = { 0 };
+	for (int i = 0; i < v->count; i++)
+		cells[i] = cell_of(&v->columns[i], row, i ? TEXT_COLUMNS : NAME_COLUMNS, keep);
+	ret.head = cells[0].text;
+	ret.head_whole = cells[0].whole;
+	ret.cells = LIST(cells + 1, v->count - 1);
+	return ret;
+}
+
+static struct str count_text(const struct view *v, double total, struct arena *keep)
+{
+	if (total > (double)v->rows)
+		return arena_fmt(
+			keep, "%lld of %.0f rows; report.json has more", (long long)v->rows, total);
+	return arena_fmt(keep, "%lld row%s", (long long)v->rows, v->rows == 1 ? "" : "s");
+}
+
+static struct html_table table_of(
+	const struct report *r, const struct spec *spec, struct str ids, struct arena *keep)
+{
+	const struct table_def *def = &table_defs[spec->id];
+	struct view v = { .def = def, .table = &r->tables.items[spec->id] };
+	v.rows = v.table->count < ROWS_SHOWN ? v.table->count : ROWS_SHOWN;
+	choose(&v, spec);
+	struct html_row *rows = arena_make(keep, struct html_row, v.rows);
+	for (ptrdiff_t i = 0; i < v.rows; i++)
+		rows[i] = row_of(&v, row_at(&v, i), keep);
+	return (struct html_table){
+		.id = arena_fmt(keep, "%.*stable-%.*s", STR_ARG(ids), STR_ARG(def->name)),
+		.title = str_from(spec->title),
+		.meaning = def->meaning,
+		.count = count_text(&v, r->row_totals[spec->id], keep),
+		.columns = columns_of(&v, keep),
+		.rows = LIST(rows, v.rows),
+	};
+}
+
+void html_tables(const struct report *r, struct arena *keep, struct html_report *ret)
+{
+	struct html_table *items = arena_make(keep, struct html_table, SPECS);
+	ptrdiff_t count = 0;
+	for (int i = 0; i < SPECS; i++)
+		if (r->tables.items[specs[i].id].count)
+			items[count++] = table_of(r, &specs[i], ret->ids, keep);
+	ret->tables = LIST(items, count);
+}

@@ -1,0 +1,340 @@
+/*
+ * Markdown for a job summary or a comment: the verdict, a table of findings by gain, and the
+ * whole text of each behind a fold.
+ *
+ * Targets refuse what is too long, and GitHub then loses all of it: every piece is written only
+ * when it fits, in the order of what it is worth, and the last line counts what did not.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/alert.h"
+#include "report/md.h"
+#include "report/prose.h"
+
+enum {
+	TAIL_BYTES = 256,   /* kept free for the line that says what was left out */
+	CELL_BYTES = 400,   /* of text in a cell; the fold has the whole */
+	ROWS_MAX = 50,	    /* of a table: nobody scrolls further */
+	TEXT_WIDTH = 100,   /* of a line in a code block */
+	SUBJECTS_SHOWN = 10 /* of one rule in its fold; report.json has all */
+};
+
+struct paper {
+	struct out *out;
+	struct arena *keep;
+	ptrdiff_t room;	       /* bytes left before the tail */
+	ptrdiff_t rows, folds; /* that were left out */
+};
+
+/* All of it or nothing. */
+static bool put(struct paper *p, struct out *piece)
+{
+	struct str text = out_text(piece);
+	if (text.len > p->room)
+		return false;
+	out_str(p->out, text);
+	p->room -= text.len;
+	return true;
+}
+
+static void cell(struct out *o, struct str text, struct arena *keep)
+{
+	out_char(o, ' ');
+	md_text(o, text_cut(keep, text_clean(keep, text), CELL_BYTES));
+	out_z(o, " |");
+}
+
+static void gain_cell(struct out *o, double gain_s, struct arena *keep)
+{
+	cell(o, gain_s > 0 && isfinite(gain_s) ? time_text(keep, gain_s) : STR(""), keep);
+}
+
+/* ---- the head -------------------------------------------------------------------------------- */
+
+/* Worst first. */
+static const struct look {
+	struct str verdict;
+	const char *mark, *head;
+} looks[] = {
+	{ STR_INIT("fail"), "\xe2\x9d\x8c", "FAIL" },
+	{ STR_INIT("error"), "\xe2\x9d\x8c", "ERROR" },
+	{ STR_INIT("inconclusive"), "\xe2\x9d\x94", "INCONCLUSIVE" },
+	{ STR_INIT("warn"), "\xe2\x9a\xa0\xef\xb8\x8f", "WARN" },
+	{ STR_INIT("pass"), "\xe2\x9c\x85", "PASS" },
+};
+enum { LOOKS = sizeof(looks) / sizeof(looks[0]) };
+
+static int look_index(const struct report *r)
+{
+	for (int i = 0; i < LOOKS; i++)
+		if (str_eq(r->verdict, looks[i].verdict))
+			return i;
+	return 2; /* never green by mistake */
+}
+
+static void put_look(struct out *o, const struct look *look)
+{
+	out_fmt(o, "%s %s", look->mark, look->head);
+}
+
+static void put_machine(struct out *o, const struct report *r, struct arena *keep)
+{
+	struct str chip = text_clean(keep, fact_text(r, STR("chip")));
+	double chips = fact_real(r, STR("chips")), step_s = fact_real(r, STR("step_time_s"));
+	if (step_s > 0)
+		out_fmt(o, "**%.*s** per step", STR_ARG(time_text(keep, step_s)));
+	if (chip.len) {
+		out_z(o, step_s > 0 ? " on " : "on ");
+		md_text(o, chip);
+		if (chips > 0 && chips < 1e9)
+			out_fmt(o, " \xc3\x97%.0f", chips);
+	}
+	if (r->gain_s > 0 && isfinite(r->gain_s))
+		out_fmt(o, "%sall fixes together give back %.*s",
+			step_s > 0 || chip.len ? "; " : "",
+			STR_ARG(prose_gain(r, r->gain_s, keep)));
+}
+
+static void put_counts(struct out *o, const struct report *r)
+{
+	static const struct {
+		enum verdict verdict;
+		const char *text;
+	} counts[] = {
+		{ VERDICT_FAIL, "failed" },
+		{ VERDICT_WARN, "with warnings" },
+		{ VERDICT_INCONCLUSIVE, "inconclusive" },
+		{ VERDICT_PASS, "passed" },
+		{ VERDICT_WAIVED, "waived" },
+		{ VERDICT_NOT_APPLICABLE, "not applicable" },
+	};
+	const char *between = "Rules: ";
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		ptrdiff_t count = count_results(r, counts[i].verdict);
+		if (!count)
+			continue;
+		out_fmt(o, "%s%lld %s", between, (long long)count, counts[i].text);
+		between = ", ";
+	}
+	out_z(o, "\n\n");
+}
+
+static void put_head(struct paper *p, const struct report *r)
+{
+	struct out *o = out_memory(p->keep);
+	out_z(o, "## ");
+	put_look(o, &looks[look_index(r)]);
+	out_z(o, " rooflint: ");
+	md_text(o, text_cut(p->keep, text_clean(p->keep, r->profile), CELL_BYTES));
+	out_z(o, "\n\n");
+	if (r->error.p) {
+		put(p, o);
+		return;
+	}
+	put_machine(o, r, p->keep);
+	out_z(o, "\n\n");
+	put_counts(o, r);
+	put(p, o);
+}
+
+/* ---- several profiles ------------------------------------------------------------------------ */
+
+static void put_profile_row(struct paper *p, const struct report *r)
+{
+	struct out *o = out_memory(p->keep);
+	double step_s = fact_real(r, STR("step_time_s"));
+	out_z(o, "| ");
+	put_look(o, &looks[look_index(r)]);
+	out_z(o, " |");
+	cell(o, r->profile, p->keep);
+	cell(o, fact_text(r, STR("chip")), p->keep);
+	gain_cell(o, step_s, p->keep);
+	gain_cell(o, r->gain_s, p->keep);
+	out_char(o, '\n');
+	p->rows += !put(p, o);
+}
+
+static void put_batch_head(struct paper *p, const struct report_set *set)
+{
+	struct out *o = out_memory(p->keep);
+	ptrdiff_t counts[LOOKS] = { 0 };
+	const char *between = ": ";
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		counts[look_index(&set->items[i])]++;
+	out_fmt(o, "## rooflint: %lld profile%s", (long long)set->count,
+		set->count == 1 ? "" : "s");
+	for (int i = 0; i < LOOKS; i++) {
+		if (!counts[i])
+			continue;
+		out_fmt(o, "%s%lld ", between, (long long)counts[i]);
+		put_look(o, &looks[i]);
+		between = ", ";
+	}
+	out_z(o, "\n\n");
+	if (set->count)
+		out_z(o, "| Verdict | Profile | Chip | Step | Gain per step |\n"
+			 "|---|---|---|--:|--:|\n");
+	put(p, o);
+}
+
+static void put_batch(struct paper *p, const struct report_set *set)
+{
+	ptrdiff_t rows = 0;
+	put_batch_head(p, set);
+	for (int look = 0; look < LOOKS; look++)
+		for (ptrdiff_t i = 0; i < set->count; i++) {
+			if (look_index(&set->items[i]) != look)
+				continue;
+			if (rows++ < ROWS_MAX)
+				put_profile_row(p, &set->items[i]);
+			else
+				p->rows++;
+		}
+	if (set->count && p->room > 0) {
+		out_char(p->out, '\n');
+		p->room--;
+	}
+}
+
+/* ---- the table of findings ------------------------------------------------------------------- */
+
+static struct str place_of(const struct alert *a, struct arena *keep)
+{
+	struct str file = a->finding ? a->finding->source_file : MISSING;
+	double line = file.len ? a->finding->source_line : NAN;
+	if (line >= 1 && line < 1e9)
+		return arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line);
+	return file;
+}
+
+static void put_alert_row(struct paper *p, const struct alert *a, bool with_profile)
+{
+	struct out *o = out_memory(p->keep);
+	out_char(o, '|');
+	cell(o, a->title, p->keep);
+	if (with_profile)
+		cell(o, a->report->profile, p->keep);
+	cell(o, a->message, p->keep);
+	gain_cell(o, a->gain_s, p->keep);
+	cell(o, place_of(a, p->keep), p->keep);
+	out_char(o, '\n');
+	p->rows += !put(p, o);
+}
+
+static void put_alerts(struct paper *p, const struct alerts *all, bool with_profile)
+{
+	struct out *o = out_memory(p->keep);
+	if (!all->count)
+		return;
+	out_fmt(o, "| Rule |%s Finding | Gain per step | Where |\n|---|%s---|--:|---|\n",
+		with_profile ? " Profile |" : "", with_profile ? "---|" : "");
+	if (!put(p, o)) {
+		p->rows += all->count;
+		return;
+	}
+	for (ptrdiff_t i = 0; i < all->count && i < ROWS_MAX; i++)
+		put_alert_row(p, &all->items[i], with_profile);
+	if (all->count > ROWS_MAX)
+		p->rows += all->count - ROWS_MAX;
+	o = out_memory(p->keep);
+	out_char(o, '\n');
+	put(p, o);
+}
+
+/* ---- folds ----------------------------------------------------------------------------------- */
+
+/* No fold is shorter: below it, none is made only to be thrown away. */
+enum { FOLD_BYTES = 100 };
+
+/* A rule that failed tells what it only warns of, too. */
+static struct str group_text(const struct alert *a, struct arena *keep)
+{
+	struct page page = { .out = out_memory(keep), .keep = keep, .width = TEXT_WIDTH };
+	struct prose_style style = { .others = SUBJECTS_SHOWN, .why = true };
+	enum verdict v = a->level == ALERT_ERROR ? VERDICT_FAIL : VERDICT_WARN;
+	struct group g = group_of(a->report, a->finding->rule, v, keep);
+	page_wrap(&page, 0, prose_message(a->report, g.items[0], keep));
+	prose_group(&page, a->report, &g, &style);
+	return out_text(page.out);
+}
+
+static void put_fold(struct paper *p, const struct alert *a, bool with_profile)
+{
+	struct out *o = out_memory(p->keep);
+	if (p->room < FOLD_BYTES) {
+		p->folds++;
+		return;
+	}
+	out_z(o, "<details>\n<summary><b>");
+	md_html(o, text_cut(p->keep, a->title, CELL_BYTES));
+	out_z(o, "</b>");
+	if (with_profile) {
+		out_z(o, " in ");
+		md_html(o, text_cut(p->keep, text_clean(p->keep, a->report->profile), CELL_BYTES));
+	}
+	out_z(o, "</summary>\n\n");
+	md_block(o, group_text(a, p->keep));
+	out_z(o, "\n</details>\n\n");
+	p->folds += !put(p, o);
+}
+
+/* One fold a rule and profile: the first of its alerts opens it. */
+static bool is_told(const struct alerts *all, ptrdiff_t index)
+{
+	const struct alert *a = &all->items[index];
+	for (ptrdiff_t i = 0; i < index; i++)
+		if (all->items[i].finding && all->items[i].report == a->report &&
+			str_eq(all->items[i].rule, a->rule))
+			return true;
+	return false;
+}
+
+/* Folds tried: each looks through the alerts before it, and no comment holds more. */
+enum { FOLDS_MAX = 1000 };
+
+static void put_folds(struct paper *p, const struct alerts *all, bool with_profile)
+{
+	ptrdiff_t tried = 0;
+	for (ptrdiff_t i = 0; i < all->count && tried < FOLDS_MAX; i++) {
+		if (!all->items[i].finding || is_told(all, i))
+			continue;
+		tried++;
+		put_fold(p, &all->items[i], with_profile);
+	}
+}
+
+/* ---- the document ---------------------------------------------------------------------------- */
+
+static void put_tail(struct paper *p)
+{
+	const char *between = "";
+	if (!p->rows && !p->folds)
+		return;
+	out_z(p->out, "_Left out here for its length:");
+	if (p->rows) {
+		out_fmt(p->out, " %lld row%s", (long long)p->rows, p->rows == 1 ? "" : "s");
+		between = " and";
+	}
+	if (p->folds)
+		out_fmt(p->out, "%s %lld detail%s", between, (long long)p->folds,
+			p->folds == 1 ? "" : "s");
+	out_z(p->out, ". report.json has all._\n");
+}
+
+void report_markdown(
+	const struct report_set *set, ptrdiff_t bytes, struct arena *keep, struct out *out)
+{
+	struct alerts all = alerts_of(set, keep);
+	bool is_batch = set->count != 1;
+	struct paper paper = { .out = out, .keep = keep, .room = bytes - TAIL_BYTES };
+	if (bytes < TAIL_BYTES) /* a summary that is full already */
+		return;
+	if (is_batch)
+		put_batch(&paper, set);
+	else
+		put_head(&paper, &set->items[0]);
+	put_alerts(&paper, &all, is_batch);
+	put_folds(&paper, &all, is_batch);
+	put_tail(&paper);
+}

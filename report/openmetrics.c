@@ -1,0 +1,252 @@
+/*
+ * OpenMetrics text, for the textfile collector of Prometheus' node exporter and for GitLab's
+ * metrics report.
+ *
+ * Gauges only, no timestamps, and names that end in their unit, so that the older Prometheus text
+ * format reads it, too.  Labels come from few values: the workload (never a date), the chip, a
+ * rule, a verdict.  Facts become metrics by the run table's own columns.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/alert.h"
+
+enum {
+	PROFILES_MAX = 1000, /* a label each; more belong into a warehouse */
+	LABEL_BYTES = 128,
+};
+
+struct series {
+	struct out *out;
+	struct arena *keep;
+	const struct report **items; /* the profiles shown */
+	struct str *labels;	     /* of each: run="...",chip="..." */
+	ptrdiff_t count;
+};
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void put_escaped(struct out *o, struct str s)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++) {
+		char c = s.p[i];
+		if (c == '\\' || c == '"' || c == '\n')
+			out_char(o, '\\');
+		out_char(o, c == '\n' ? 'n' : c);
+	}
+}
+
+static void put_label(struct out *o, const char *name, struct str value, struct arena *keep)
+{
+	out_fmt(o, "%s=\"", name);
+	put_escaped(o, text_cut(keep, text_clean(keep, value), LABEL_BYTES));
+	out_char(o, '"');
+}
+
+static void put_family(struct series *s, struct str name, const char *unit, struct str help)
+{
+	out_fmt(s->out, "# TYPE %.*s gauge\n", STR_ARG(name));
+	if (unit)
+		out_fmt(s->out, "# UNIT %.*s %s\n", STR_ARG(name), unit);
+	out_fmt(s->out, "# HELP %.*s ", STR_ARG(name));
+	put_escaped(s->out, help);
+	out_char(s->out, '\n');
+}
+
+/* ---- whose series ---------------------------------------------------------------------------- */
+
+static struct str labels_text(struct str run, struct str chip, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	put_label(o, "run", run, keep);
+	out_char(o, ',');
+	put_label(o, "chip", chip.len ? chip : STR("unknown"), keep);
+	return out_text(o);
+}
+
+static ptrdiff_t count_of(const struct str *list, ptrdiff_t count, struct str wanted)
+{
+	ptrdiff_t found = 0;
+	for (ptrdiff_t i = 0; i < count; i++)
+		found += str_eq(list[i], wanted);
+	return found;
+}
+
+/* Two series of the same labels would be an error: the second of a workload is "name #2". */
+static void add_one(struct series *s, const struct report *r, struct str *wanted)
+{
+	struct str run = text_cut(s->keep, workload_of(r, s->keep), LABEL_BYTES - 8);
+	struct str chip = fact_text(r, STR("chip")), labels = labels_text(run, chip, s->keep);
+	ptrdiff_t n = count_of(wanted, s->count, labels);
+	wanted[s->count] = labels;
+	while (count_of(s->labels, s->count, labels))
+		labels = labels_text(
+			arena_fmt(s->keep, "%.*s #%td", STR_ARG(run), ++n), chip, s->keep);
+	s->items[s->count] = r;
+	s->labels[s->count++] = labels;
+}
+
+static void add_series(struct series *s, const struct report_set *set)
+{
+	ptrdiff_t count = set->count < PROFILES_MAX ? set->count : PROFILES_MAX;
+	struct str *wanted = arena_make(s->keep, struct str, count);
+	s->items = arena_make(s->keep, const struct report *, count);
+	s->labels = arena_make(s->keep, struct str, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		add_one(s, &set->items[i], wanted);
+}
+
+/* `more` are further labels, or NULL. */
+static void put_sample(
+	struct series *s, ptrdiff_t index, struct str name, struct out *more, double value)
+{
+	out_fmt(s->out, "%.*s{%.*s", STR_ARG(name), STR_ARG(s->labels[index]));
+	if (more) {
+		out_char(s->out, ',');
+		out_str(s->out, out_text(more));
+	}
+	out_z(s->out, "} ");
+	out_double(s->out, value);
+	out_char(s->out, '\n');
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+/* What a column's name ends in, and what its metric does. */
+static const struct suffix {
+	enum unit unit;
+	struct str column, metric;
+	const char *name; /* of the unit, or NULL */
+} suffixes[] = {
+	{ UNIT_SECONDS, STR_INIT("_s"), STR_INIT("_seconds"), "seconds" },
+	{ UNIT_RATIO, STR_INIT("_ratio"), STR_INIT("_ratio"), "ratio" },
+	{ UNIT_COUNT, STR_INIT(""), STR_INIT(""), NULL },
+};
+
+static const struct suffix *suffix_of(const struct column *c)
+{
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (c->type == COLUMN_REAL && suffixes[i].unit == c->unit)
+			return &suffixes[i];
+	return NULL;
+}
+
+static struct str metric_name(const struct column *c, const struct suffix *suffix, struct arena *a)
+{
+	struct str stem = c->name;
+	/* step_time_lo_s and roofline_ratio_lo alike: the unit stands last. */
+	if (suffix->column.len && str_ends(stem, suffix->column))
+		stem = str_head(stem, stem.len - suffix->column.len);
+	return arena_fmt(a, "rooflint_%.*s%.*s", STR_ARG(stem), STR_ARG(suffix->metric));
+}
+
+static void put_fact(struct series *s, const struct column *c)
+{
+	const struct suffix *suffix = suffix_of(c);
+	bool is_named = false;
+	if (!suffix)
+		return;
+	struct str name = metric_name(c, suffix, s->keep);
+	for (ptrdiff_t i = 0; i < s->count; i++) {
+		double value = fact_real(s->items[i], c->name);
+		if (!isfinite(value))
+			continue;
+		if (!is_named)
+			put_family(s, name, suffix->name, c->meaning);
+		is_named = true;
+		put_sample(s, i, name, NULL, value);
+	}
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+static const struct str verdicts[] = {
+	STR_INIT("pass"),
+	STR_INIT("warn"),
+	STR_INIT("inconclusive"),
+	STR_INIT("fail"),
+	STR_INIT("error"),
+};
+enum { VERDICTS = sizeof(verdicts) / sizeof(verdicts[0]) };
+
+/* One sample a verdict, of which one is 1: a dashboard can tell "pass" from "gone". */
+static void put_verdicts(struct series *s)
+{
+	struct str name = STR("rooflint_verdict");
+	put_family(s, name, NULL, STR("1 for the verdict of the profile, 0 for the others"));
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		for (int v = 0; v < VERDICTS; v++) {
+			struct out *more = out_memory(s->keep);
+			put_label(more, "verdict", verdicts[v], s->keep);
+			put_sample(s, i, name, more, str_eq(s->items[i]->verdict, verdicts[v]));
+		}
+}
+
+static void put_counts(struct series *s)
+{
+	struct str name = STR("rooflint_rules");
+	put_family(s, name, NULL, STR("rules of each verdict"));
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		for (int v = VERDICT_PASS; v <= VERDICT_OFF && !s->items[i]->error.p; v++) {
+			struct out *more = out_memory(s->keep);
+			put_label(more, "verdict", verdict_name((enum verdict)v), s->keep);
+			put_sample(s, i, name, more,
+				(double)count_results(s->items[i], (enum verdict)v));
+		}
+}
+
+static double rule_gain(const struct report *r, struct str rule)
+{
+	double gain_s = 0;
+	for (ptrdiff_t i = 0; i < r->finding_count; i++)
+		if (str_eq(r->findings[i].rule, rule) && r->findings[i].gain_s > 0 &&
+			isfinite(r->findings[i].gain_s))
+			gain_s += r->findings[i].gain_s;
+	return gain_s;
+}
+
+static bool is_first(const struct report *r, ptrdiff_t index)
+{
+	for (ptrdiff_t i = 0; i < index; i++)
+		if (str_eq(r->results[i].name, r->results[index].name))
+			return false;
+	return true;
+}
+
+static void put_rule_gains(struct series *s)
+{
+	struct str name = STR("rooflint_rule_gain_seconds");
+	put_family(
+		s, name, "seconds", STR("step time that the findings of a rule would give back"));
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		for (ptrdiff_t k = 0; k < s->items[i]->result_count; k++) {
+			struct str rule = s->items[i]->results[k].name;
+			double gain_s = rule_gain(s->items[i], rule);
+			if (!(gain_s > 0) || !is_first(s->items[i], k))
+				continue;
+			struct out *more = out_memory(s->keep);
+			put_label(more, "rule", rule, s->keep);
+			put_sample(s, i, name, more, gain_s);
+		}
+}
+
+static void put_left_out(struct series *s, const struct report_set *set)
+{
+	struct str name = STR("rooflint_profiles_left_out");
+	put_family(s, name, NULL, STR("profiles beyond the most that this file holds"));
+	out_fmt(s->out, "%.*s %lld\n", STR_ARG(name), (long long)(set->count - s->count));
+}
+
+void report_openmetrics(const struct report_set *set, struct arena *keep, struct out *out)
+{
+	const struct table_def *run = &table_defs[TABLE_run];
+	struct series s = { .out = out, .keep = keep };
+	add_series(&s, set);
+	put_verdicts(&s);
+	put_counts(&s);
+	for (ptrdiff_t i = 0; i < run->column_count; i++)
+		put_fact(&s, &run->columns[i]);
+	put_rule_gains(&s);
+	put_left_out(&s, set);
+	out_z(out, "# EOF\n");
+}

@@ -1,0 +1,381 @@
+/*
+ * SARIF 2.1.0, within what GitHub's code scanning accepts.
+ *
+ *   fail, warn        results of level error and warning, those of largest gain first
+ *   inconclusive      notifications of the run: GitHub shows any result as an alert on the code,
+ *                     whatever its kind, and no line of code repairs missing evidence
+ *   unreadable        a notification of level error; the run is then not successful
+ *   waived            left out: GitHub would show a suppressed result as open
+ *
+ * GitHub refuses the whole file when one result has no physical location.  What has no line in the
+ * user's sources is laid at the profile, the artifact that was analysed; logical locations (scope
+ * and op) and properties say the rest.
+ */
+#include <math.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "report/alert.h"
+#include "report/md.h"
+
+enum {
+	RESULTS_MAX = 5000, /* GitHub shows these and hides the others */
+	RULES_SHOWN = 5000, /* GitHub takes 25,000 */
+	LINE_DEFAULT = 1,
+};
+
+#define SARIF_SCHEMA                                                                               \
+	"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"                      \
+	"sarif-schema-2.1.0.json"
+
+static const char *const levels[ALERT_LEVELS] = {
+	[ALERT_ERROR] = "error",
+	[ALERT_WARNING] = "warning",
+	[ALERT_NOTE] = "note",
+};
+
+struct sarif {
+	struct arena *keep;
+	const struct report_rule **rules; /* of all profiles, each name once */
+	ptrdiff_t count, cap;
+};
+
+static cJSON *add_item(cJSON *array)
+{
+	cJSON *item = cJSON_CreateObject();
+	cJSON_AddItemToArray(array, item);
+	return item;
+}
+
+static void add_z(cJSON *o, const char *key, const char *value)
+{
+	json_add_str(o, key, str_from(value));
+}
+
+/* Nothing at all for what is missing: SARIF has no null. */
+static void add_text(cJSON *o, const char *key, struct str value, struct arena *keep)
+{
+	if (value.len)
+		json_add_str(o, key, clean_lines(keep, value));
+}
+
+static void add_number(cJSON *o, const char *key, double value)
+{
+	if (isfinite(value))
+		json_add_double(o, key, value);
+}
+
+/* "[text](target)" in a plain message is a link; a blank between the two makes it text. */
+static struct str unlinked(struct str text, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	text = clean_lines(keep, text);
+	for (ptrdiff_t i = 0; i < text.len; i++) {
+		out_char(o, text.p[i]);
+		if (str_starts(str_from_offset(text, i), STR("](")))
+			out_char(o, ' ');
+	}
+	return out_text(o);
+}
+
+static void add_message(cJSON *o, const char *key, struct str text, struct arena *keep)
+{
+	json_add_str(json_add_object(o, key), "text", unlinked(text, keep));
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static ptrdiff_t rule_index(const struct sarif *s, struct str name)
+{
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		if (str_eq(s->rules[i]->name, name))
+			return i;
+	return -1;
+}
+
+static void gather_rules(struct sarif *s, const struct report_set *set)
+{
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		for (ptrdiff_t k = 0; k < set->items[i].result_count; k++) {
+			const struct report_rule *rule = &set->items[i].results[k];
+			if (s->count < RULES_SHOWN && rule_index(s, rule->name) < 0)
+				*arena_push(s->keep, s->rules, s->count, s->cap) = rule;
+		}
+}
+
+/* What a finding of the rule tells about it; NULL when it has none. */
+static const struct report_finding *sample_of(const struct report_set *set, struct str rule)
+{
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		for (ptrdiff_t k = 0; k < set->items[i].finding_count; k++)
+			if (str_eq(set->items[i].findings[k].rule, rule))
+				return &set->items[i].findings[k];
+	return NULL;
+}
+
+static void put_section(struct out *text, struct out *md, const char *head, struct str body)
+{
+	if (!str_trim(body).len)
+		return;
+	out_fmt(text, "%s: %.*s\n\n", head, STR_ARG(str_trim(body)));
+	out_fmt(md, "**%s**\n\n", head);
+	md_lines(md, body);
+	out_z(md, "\n\n");
+}
+
+static void add_help(cJSON *o, const struct report_rule *rule, const struct report_finding *f,
+	struct arena *keep)
+{
+	struct out *text = out_memory(keep), *md = out_memory(keep);
+	struct str name = text_clean(keep, rule->name);
+	if (f) {
+		put_section(text, md, "Cause", clean_lines(keep, f->cause));
+		put_section(text, md, "Fix", clean_lines(keep, f->fix));
+	}
+	out_fmt(text, "More about it: rooflint explain %.*s", STR_ARG(name));
+	out_z(md, "More about it: rooflint explain ");
+	md_text(md, name);
+	cJSON *help = json_add_object(o, "help");
+	json_add_str(help, "text", unlinked(out_text(text), keep));
+	json_add_str(help, "markdown", out_text(md));
+}
+
+/* The least that can be said; each result has a level of its own. */
+static const char *default_level(const struct report_rule *rule, const struct report_finding *f)
+{
+	if (rule->gate)
+		return "note";
+	return f && str_eq(f->verdict, verdict_name(VERDICT_FAIL)) ? "error" : "warning";
+}
+
+static void put_rule(cJSON *list, const struct sarif *s, const struct report_set *set,
+	const struct report_rule *rule)
+{
+	const struct report_finding *f = sample_of(set, rule->name);
+	struct str title = rule->title.len ? rule->title : rule->name;
+	cJSON *o = add_item(list), *properties, *tags;
+	json_add_str(o, "id", text_clean(s->keep, rule->name));
+	add_message(o, "shortDescription", title, s->keep);
+	add_message(o, "fullDescription", f && f->why.len ? f->why : title, s->keep);
+	add_help(o, rule, f, s->keep);
+	add_z(json_add_object(o, "defaultConfiguration"), "level", default_level(rule, f));
+	properties = json_add_object(o, "properties");
+	tags = json_add_array(properties, "tags");
+	cJSON_AddItemToArray(tags, json_str(STR("performance")));
+}
+
+static void put_driver(cJSON *run, const struct sarif *s, const struct report_set *set)
+{
+	cJSON *driver = json_add_object(json_add_object(run, "tool"), "driver"), *list;
+	add_z(driver, "name", "rooflint");
+	add_text(driver, "version", set->tool_version, s->keep);
+	add_text(driver, "semanticVersion", set->tool_version, s->keep);
+	list = json_add_array(driver, "rules");
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		put_rule(list, s, set, s->rules[i]);
+}
+
+/* ---- notifications --------------------------------------------------------------------------- */
+
+static cJSON *put_notification(
+	cJSON *list, const char *level, struct str id, struct str message, struct arena *keep)
+{
+	cJSON *o = add_item(list);
+	json_add_str(json_add_object(o, "descriptor"), "id", id);
+	add_z(o, "level", level);
+	add_message(o, "message", message, keep);
+	return o;
+}
+
+static void put_alert_notification(cJSON *list, const struct sarif *s, const struct alert *a)
+{
+	struct str text = arena_fmt(s->keep, "%.*s: %.*s: %.*s",
+		STR_ARG(text_clean(s->keep, a->report->profile)), STR_ARG(a->title),
+		STR_ARG(alert_text(a, s->keep)));
+	bool unread = a->report->error.p != NULL;
+	cJSON *o = put_notification(list, levels[a->level],
+		unread ? ALERT_UNREADABLE : STR("inconclusive"), text, s->keep);
+	ptrdiff_t index = rule_index(s, a->rule);
+	if (unread || index < 0)
+		return;
+	cJSON *rule = json_add_object(o, "associatedRule");
+	json_add_str(rule, "id", a->rule);
+	json_add_i64(rule, "index", index);
+}
+
+static bool is_read(const struct report_set *set)
+{
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		if (set->items[i].error.p)
+			return false;
+	return true;
+}
+
+static void put_invocation(cJSON *run, const struct sarif *s, const struct report_set *set,
+	const struct alerts *all, ptrdiff_t left_out)
+{
+	cJSON *o = add_item(json_add_array(run, "invocations"));
+	json_add_bool(o, "executionSuccessful", is_read(set));
+	cJSON *list = json_add_array(o, "toolExecutionNotifications");
+	for (ptrdiff_t i = 0; i < all->count; i++)
+		if (!all->items[i].finding)
+			put_alert_notification(list, s, &all->items[i]);
+	if (left_out)
+		put_notification(list, "warning", STR("left-out"),
+			arena_fmt(s->keep,
+				"%lld more findings, those of the least gain, were left out; "
+				"report.json has all",
+				(long long)left_out),
+			s->keep);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static struct str uri_of(struct str path, struct arena *keep)
+{
+	static const struct str plain =
+		STR_INIT("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/");
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < path.len; i++)
+		if (str_find_char(plain, path.p[i]) >= 0)
+			out_char(o, path.p[i]);
+		else
+			out_fmt(o, "%%%02X", (unsigned char)path.p[i]);
+	return out_text(o);
+}
+
+static void put_logical(cJSON *location, const struct report_finding *f, struct arena *keep)
+{
+	struct str name = text_clean(keep, f->name.len ? f->name : f->subject);
+	struct str scope = text_clean(keep, f->scope);
+	if (!name.len)
+		return;
+	cJSON *o = add_item(json_add_array(location, "logicalLocations"));
+	json_add_str(o, "name", name);
+	json_add_str(o, "fullyQualifiedName",
+		scope.len ? arena_fmt(keep, "%.*s/%.*s", STR_ARG(scope), STR_ARG(name)) : name);
+	if (scope.len)
+		add_z(o, "kind", "op");
+}
+
+static void put_location(cJSON *result, const struct alert *a, struct arena *keep)
+{
+	cJSON *location = add_item(json_add_array(result, "locations"));
+	cJSON *physical = json_add_object(location, "physicalLocation");
+	cJSON *artifact = json_add_object(physical, "artifactLocation");
+	json_add_str(artifact, "uri", uri_of(a->path, keep));
+	if (a->in_source)
+		add_z(artifact, "uriBaseId", "%SRCROOT%");
+	json_add_i64(
+		json_add_object(physical, "region"), "startLine", a->line ? a->line : LINE_DEFAULT);
+	put_logical(location, a->finding, keep);
+}
+
+static void put_evidence(cJSON *properties, const struct report_finding *f, struct arena *keep)
+{
+	cJSON *list = json_add_array(properties, "evidence");
+	for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
+		const struct report_evidence *e = &f->evidence[i];
+		cJSON *o = add_item(list);
+		add_text(o, "name", e->column, keep);
+		if (e->is_text && !e->is_null)
+			add_text(o, "value", e->text, keep);
+		else if (!e->is_null)
+			add_number(o, "value", e->real);
+		add_z(o, "unit", unit_name(e->unit));
+		json_add_bool(o, "limit", e->is_limit);
+	}
+}
+
+static void put_properties(cJSON *result, const struct alert *a, struct arena *keep)
+{
+	const struct report_finding *f = a->finding;
+	cJSON *o = json_add_object(result, "properties");
+	add_text(o, "profile", a->report->profile, keep);
+	add_text(o, "subject", f->subject, keep);
+	add_text(o, "scope", f->scope, keep);
+	add_number(o, "gain_s", a->gain_s);
+	add_text(o, "source_file", f->source_file, keep);
+	add_number(o, "source_line", f->source_line);
+	put_evidence(o, f, keep);
+}
+
+/* SARIF's rank is a priority from 0 to 100: the share of the step that a fix gives back. */
+static void put_rank(cJSON *result, const struct alert *a)
+{
+	double step_s = fact_real(a->report, STR("step_time_s"));
+	double share = a->gain_s > 0 && step_s > 0 ? a->gain_s / step_s : 0;
+	json_add_double(result, "rank", share < 1 ? 100 * share : 100);
+}
+
+static void put_result(cJSON *list, const struct sarif *s, const struct alert *a)
+{
+	cJSON *o = add_item(list), *prints;
+	ptrdiff_t index = rule_index(s, a->finding->rule);
+	json_add_str(o, "ruleId", a->rule);
+	if (index >= 0)
+		json_add_i64(o, "ruleIndex", index);
+	add_z(o, "kind", "fail");
+	add_z(o, "level", levels[a->level]);
+	add_message(o, "message", alert_text(a, s->keep), s->keep);
+	put_location(o, a, s->keep);
+	prints = json_add_object(o, "partialFingerprints");
+	json_add_str(prints, "rooflint/v1", a->fingerprint);
+	/* The only one that GitHub looks at; without it, the upload hashes the line's text. */
+	json_add_str(prints, "primaryLocationLineHash", a->fingerprint);
+	put_rank(o, a);
+	put_properties(o, a, s->keep);
+}
+
+/* Returns how many did not fit. */
+static ptrdiff_t put_results(cJSON *run, const struct sarif *s, const struct alerts *all)
+{
+	cJSON *list = json_add_array(run, "results");
+	ptrdiff_t shown = 0, left_out = 0;
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		if (!all->items[i].finding)
+			continue;
+		if (shown == RESULTS_MAX) {
+			left_out++;
+			continue;
+		}
+		shown++;
+		put_result(list, s, &all->items[i]);
+	}
+	return left_out;
+}
+
+/* ---- the document ---------------------------------------------------------------------------- */
+
+static void put_source_root(cJSON *run)
+{
+	cJSON *root = json_add_object(json_add_object(run, "originalUriBaseIds"), "%SRCROOT%");
+	add_z(json_add_object(root, "description"), "text",
+		"the directory given as --source-root, or the one the job was started in");
+}
+
+static void put_run(cJSON *runs, const struct report_set *set, struct arena *keep)
+{
+	struct sarif s = { .keep = keep };
+	struct alerts all = alerts_of(set, keep);
+	cJSON *run = add_item(runs);
+	gather_rules(&s, set);
+	put_driver(run, &s, set);
+	add_z(run, "columnKind", "unicodeCodePoints");
+	put_source_root(run);
+	put_invocation(run, &s, set, &all, put_results(run, &s, &all));
+}
+
+bool report_sarif(
+	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err)
+{
+	cJSON *root = cJSON_CreateObject();
+	if (!root)
+		return diag_set(err, DIAG_LIMIT, "no memory left to write SARIF");
+	add_z(root, "$schema", SARIF_SCHEMA);
+	add_z(root, "version", "2.1.0");
+	put_run(json_add_array(root, "runs"), set, keep);
+	out_str(out, json_text(root, keep));
+	cJSON_Delete(root);
+	return true;
+}

@@ -1,0 +1,367 @@
+/* Shapes, scales, signs.  See svg.h. */
+#include "report/svg.h"
+
+#include <math.h>
+
+#include "base/kind.h"
+
+static const struct {
+	struct str name, color;
+} inks[INK_COUNT] = {
+#define X(id, name, color) [INK_##id] = { STR_INIT(name), STR_INIT(color) },
+	INKS(X)
+#undef X
+};
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+/* One decimal, and none where it is zero. */
+static struct str number(struct arena *keep, double value)
+{
+	double tenths = round((isfinite(value) ? value : 0) * 10);
+	if (fmod(tenths, 10) == 0)
+		return arena_fmt(keep, "%.0f", tenths / 10 + 0.0);
+	return arena_fmt(keep, "%.1f", tenths / 10);
+}
+
+static void put(struct xhtml *x, const char *name, double value)
+{
+	xhtml_attr(x, name, number(x->keep, value));
+}
+
+/* class="f-compute" fill="#2563c9" */
+static void put_ink(struct xhtml *x, const char *attribute, enum ink ink)
+{
+	xhtml_attr(x, "class", arena_fmt(x->keep, "%c-%.*s", *attribute, STR_ARG(inks[ink].name)));
+	xhtml_attr(x, attribute, inks[ink].color);
+}
+
+static void put_title(struct xhtml *x, struct str title)
+{
+	if (!title.len)
+		return;
+	xhtml_open(x, STR("title"));
+	xhtml_text(x, title);
+	xhtml_close(x);
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+void svg_begin(struct xhtml *x, double width, double height, struct str title, struct str desc)
+{
+	xhtml_open(x, STR("svg"));
+	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
+	xhtml_attr(x, "viewBox",
+		arena_fmt(x->keep, "0 0 %.*s %.*s", STR_ARG(number(x->keep, width)),
+			STR_ARG(number(x->keep, height))));
+	xhtml_attr(x, "role", STR("img"));
+	xhtml_attr(x, "font-family", STR("system-ui, sans-serif"));
+	xhtml_attr(x, "font-size", STR("12"));
+	put_title(x, title);
+	if (desc.len) {
+		xhtml_open(x, STR("desc"));
+		xhtml_text(x, desc);
+		xhtml_close(x);
+	}
+}
+
+void svg_end(struct xhtml *x)
+{
+	xhtml_close(x);
+}
+
+void svg_rect_title(struct xhtml *x, enum ink ink, double left, double top, double width,
+	double height, struct str title)
+{
+	if (!(width > 0) || !(height > 0))
+		return;
+	xhtml_open(x, STR("rect"));
+	put_ink(x, "fill", ink);
+	put(x, "x", left);
+	put(x, "y", top);
+	put(x, "width", fmax(width, 0.3)); /* a sliver is still seen */
+	put(x, "height", height);
+	put_title(x, title);
+	xhtml_close(x);
+}
+
+void svg_rect(struct xhtml *x, enum ink ink, double left, double top, double width, double height)
+{
+	svg_rect_title(x, ink, left, top, width, height, MISSING);
+}
+
+void svg_stroke(struct xhtml *x, enum ink ink, double x1, double y1, double x2, double y2,
+	double width, bool dashed)
+{
+	xhtml_open(x, STR("line"));
+	put_ink(x, "stroke", ink);
+	put(x, "x1", x1);
+	put(x, "y1", y1);
+	put(x, "x2", x2);
+	put(x, "y2", y2);
+	if (width != 1)
+		put(x, "stroke-width", width);
+	if (dashed)
+		xhtml_attr(x, "stroke-dasharray", STR("3 3"));
+	xhtml_close(x);
+}
+
+void svg_line(struct xhtml *x, enum ink ink, double x1, double y1, double x2, double y2)
+{
+	svg_stroke(x, ink, x1, y1, x2, y2, 1, false);
+}
+
+void svg_dot(struct xhtml *x, enum ink ink, double cx, double cy, double radius, struct str title)
+{
+	xhtml_open(x, STR("circle"));
+	put_ink(x, "fill", ink);
+	put(x, "cx", cx);
+	put(x, "cy", cy);
+	put(x, "r", radius);
+	xhtml_attr(x, "fill-opacity", STR("0.75"));
+	xhtml_attr(x, "stroke", STR("#ffffff"));
+	xhtml_attr(x, "stroke-width", STR("0.8"));
+	put_title(x, title);
+	xhtml_close(x);
+}
+
+void svg_path(struct xhtml *x, enum ink ink, const char *d, double width)
+{
+	xhtml_open(x, STR("path"));
+	put_ink(x, "stroke", ink);
+	xhtml_attr(x, "fill", STR("none"));
+	put(x, "stroke-width", width);
+	xhtml_attr(x, "stroke-linecap", STR("round"));
+	xhtml_attr(x, "stroke-linejoin", STR("round"));
+	xhtml_attr(x, "d", str_from(d));
+	xhtml_close(x);
+}
+
+static void put_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left,
+	double baseline, const char *weight, struct str text)
+{
+	static const struct str anchors[] = { STR_INIT("start"), STR_INIT("middle"),
+		STR_INIT("end") };
+	xhtml_open(x, STR("text"));
+	put_ink(x, "fill", ink);
+	put(x, "x", left);
+	put(x, "y", baseline);
+	if (anchor != ANCHOR_START)
+		xhtml_attr(x, "text-anchor", anchors[anchor]);
+	if (weight)
+		xhtml_attr(x, "font-weight", str_from(weight));
+	xhtml_attr(x, "font-size", STR("11"));
+	xhtml_text(x, text);
+	xhtml_close(x);
+}
+
+void svg_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
+	struct str text)
+{
+	put_text(x, ink, anchor, left, baseline, NULL, text);
+}
+
+void svg_strong(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
+	struct str text)
+{
+	put_text(x, ink, anchor, left, baseline, "600", text);
+}
+
+double svg_keys(struct xhtml *x, const struct svg_key *keys, int count, double left, double top)
+{
+	double at = left, line = top;
+	for (int i = 0; i < count; i++) {
+		double width = 16 + SVG_CHAR * (double)keys[i].text.len + 14;
+		if (at > left && at + width > SVG_WIDTH) {
+			at = left;
+			line += 18;
+		}
+		svg_rect(x, keys[i].ink, at, line, 11, 11);
+		svg_text(x, INK_TEXT, ANCHOR_START, at + 16, line + 9.5, keys[i].text);
+		at += width;
+	}
+	return line + 18 - top;
+}
+
+/* ---- scales ---------------------------------------------------------------------------------- */
+
+/* 1, 2 or 5 times a power of ten. */
+static double round_step(double rough)
+{
+	double power = pow(10, floor(log10(rough))), digit = rough / power;
+	return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
+}
+
+/* Bytes are counted in powers of 1024: the step is round in the unit that is shown. */
+static double unit_size(double most, enum unit unit)
+{
+	if (unit != UNIT_BYTES || most < 1024)
+		return 1;
+	return pow(1024, floor(log2(most) / 10));
+}
+
+struct svg_scale svg_scale(double most, enum unit unit, int ticks)
+{
+	struct svg_scale s = { most, 1, unit };
+	if (!(most > 0) || !isfinite(most))
+		return (struct svg_scale){ 1, 1, unit };
+	double size = unit_size(most, unit);
+	s.step = round_step(most / size / ticks) * size;
+	return s;
+}
+
+/* "5.00 ms" is exact where a tick is meant: "5 ms". */
+struct str svg_tick(struct arena *keep, double value, enum unit unit)
+{
+	struct str text = unit_text(keep, value, unit), head = text, tail = STR("");
+	ptrdiff_t blank = str_find_char(text, ' ');
+	if (value == 0)
+		return STR("0");
+	if (blank >= 0) {
+		head = str_head(text, blank);
+		tail = str_from_offset(text, blank);
+	} else if (str_ends(text, STR("%"))) {
+		head = str_head(text, text.len - 1);
+		tail = STR("%");
+	}
+	if (str_find_char(head, '.') >= 0) {
+		while (str_ends(head, STR("0")))
+			head.len--;
+		if (str_ends(head, STR(".")))
+			head.len--;
+	}
+	return arena_fmt(keep, "%.*s%.*s", STR_ARG(head), STR_ARG(tail));
+}
+
+static int tick_count(const struct svg_scale *s)
+{
+	double n = floor(s->most / s->step * (1 + 1e-9));
+	return n > 0 && n < 100 ? (int)n : 0;
+}
+
+void svg_scale_x(struct xhtml *x, const struct svg_scale *s, double left, double width, double top,
+	double bottom)
+{
+	for (int i = 0; i <= tick_count(s); i++) {
+		double at = left + width * i * s->step / s->most;
+		svg_line(x, i ? INK_GRID : INK_AXIS, at, top, at, bottom);
+		svg_text(x, INK_MUTED, ANCHOR_MIDDLE, at, bottom + 14,
+			svg_tick(x->keep, i * s->step, s->unit));
+	}
+}
+
+void svg_scale_y(struct xhtml *x, const struct svg_scale *s, double left, double right, double top,
+	double bottom)
+{
+	for (int i = 0; i <= tick_count(s); i++) {
+		double at = bottom - (bottom - top) * i * s->step / s->most;
+		svg_line(x, i ? INK_GRID : INK_AXIS, left, at, right, at);
+		svg_text(x, INK_MUTED, ANCHOR_END, left - 6, at + 4,
+			svg_tick(x->keep, i * s->step, s->unit));
+	}
+}
+
+/* ---- kinds ----------------------------------------------------------------------------------- */
+
+enum ink svg_kind_ink(struct str kind)
+{
+	static const struct {
+		struct str kind;
+		enum ink ink;
+	} exact[] = {
+		{ STR_INIT("matmul"), INK_COMPUTE },
+		{ STR_INIT("convolution"), INK_COMPUTE },
+		{ STR_INIT("attention"), INK_ATTENTION },
+		{ STR_INIT("elementwise"), INK_ELEMENTWISE },
+		{ STR_INIT("reduce"), INK_ELEMENTWISE },
+		{ STR_INIT("rng"), INK_ELEMENTWISE },
+		{ STR_INIT("gather"), INK_COPY },
+		{ STR_INIT("scatter"), INK_COPY },
+		{ STR_INIT("sort"), INK_COPY },
+		{ STR_INIT("update"), INK_COPY },
+	};
+	static const enum ink by_activity[] = {
+		[0] = INK_IDLE,
+		[ACTIVITY_COMPUTE] = INK_CUSTOM,
+		[ACTIVITY_COMMS] = INK_COMMS,
+		[ACTIVITY_COPY] = INK_COPY,
+		[ACTIVITY_TRANSFER] = INK_TRANSFER,
+	};
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
+		if (str_eq(exact[i].kind, kind))
+			return exact[i].ink;
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (str_eq(op_kind_name((enum op_kind)k), kind))
+			return by_activity[op_kind_activity((enum op_kind)k)];
+	return INK_CUSTOM;
+}
+
+/* ---- signs ----------------------------------------------------------------------------------- */
+
+struct icon {
+	enum ink ink;
+	struct str verdict;
+	const char *path; /* in a square of 24 */
+};
+
+static const struct icon icons[] = {
+	{ INK_BAD, STR_INIT("fail"), "M8 8 L16 16 M16 8 L8 16" },
+	{ INK_BAD, STR_INIT("error"), "M12 6.5 L12 13 M12 17 L12 17.1" },
+	{ INK_WARN, STR_INIT("warn"), "M12 6.5 L12 13 M12 17 L12 17.1" },
+	{ INK_GOOD, STR_INIT("pass"), "M7 12.5 L10.5 16 L17 8.5" },
+	{ INK_UNSURE, STR_INIT("inconclusive"),
+		"M9 9.2 C9 5.4 15 5.4 15 9.2 C15 11.6 12 11.6 12 14 M12 17.5 L12 17.6" },
+	{ INK_MUTED, STR_INIT(""), "M8 12 L16 12" },
+};
+
+/* The word stands beside it, so it says nothing to a screen reader. */
+static void draw_icon(const void *what, struct xhtml *x)
+{
+	const struct icon *icon = what;
+	xhtml_open(x, STR("svg"));
+	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
+	xhtml_attr(x, "class", STR("icon"));
+	xhtml_attr(x, "viewBox", STR("0 0 24 24"));
+	xhtml_attr(x, "width", STR("20"));
+	xhtml_attr(x, "height", STR("20"));
+	xhtml_attr(x, "aria-hidden", STR("true"));
+	xhtml_open(x, STR("circle"));
+	put_ink(x, "fill", icon->ink);
+	put(x, "cx", 12);
+	put(x, "cy", 12);
+	put(x, "r", 11);
+	xhtml_close(x);
+	svg_path(x, INK_ON_FILL, icon->path, 2.4);
+	xhtml_close(x);
+}
+
+struct template_picture svg_icon(struct str verdict, struct arena *keep)
+{
+	const struct icon *icon = icons;
+	(void)keep;
+	while (icon->verdict.len && !str_eq(icon->verdict, verdict))
+		icon++;
+	return (struct template_picture){ draw_icon, icon };
+}
+
+static void draw_share(const void *what, struct xhtml *x)
+{
+	double share = *(const double *)what;
+	xhtml_open(x, STR("svg"));
+	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
+	xhtml_attr(x, "class", STR("share"));
+	xhtml_attr(x, "viewBox", STR("0 0 100 4"));
+	xhtml_attr(x, "height", STR("6"));
+	xhtml_attr(x, "preserveAspectRatio", STR("none"));
+	xhtml_attr(x, "aria-hidden", STR("true"));
+	svg_rect(x, INK_TRACK, 0, 0, 100, 4);
+	svg_rect(x, INK_BAD, 0, 0, 100 * fmin(share, 1), 4);
+	xhtml_close(x);
+}
+
+struct template_picture svg_share(double share, struct arena *keep)
+{
+	double *own = arena_make(keep, double, 1);
+	*own = share;
+	return (struct template_picture){ share > 0 ? draw_share : NULL, own };
+}

@@ -1,0 +1,101 @@
+/*
+ * Drawings: SVG by elements, with one palette for all of them.  Private to report/.
+ *
+ * Every shape has a class, which the page's stylesheet colours for light, dark and print, and the
+ * same as presentation attributes, because some places that show our pages allow no stylesheet.
+ * No style attributes, no ids, no links.  Coordinates have one decimal, so that bytes do not
+ * depend on the last bits of a sum.
+ */
+#ifndef REPORT_SVG_H
+#define REPORT_SVG_H
+
+#include "report/html.h"
+
+/* X(enum, class, colour on white paper).  templates/report.css has the same classes. */
+#define INKS(X)                                                                                    \
+	X(TEXT, "text", "#1b1f24")                                                                 \
+	X(MUTED, "muted", "#57606a")                                                               \
+	X(ON_FILL, "on-fill", "#ffffff") /* text on a filled bar */                                \
+	X(GRID, "grid", "#dfe3e8")                                                                 \
+	X(AXIS, "axis", "#6b7480")                                                                 \
+	X(TRACK, "track", "#eceff3") /* the whole of which a bar is a part */                      \
+	X(COMPUTE, "compute", "#2563c9")                                                           \
+	X(COMMS, "comms", "#d9480f")                                                               \
+	X(HIDDEN, "hidden", "#8fa9d6") /* communication behind compute */                          \
+	X(COPY, "copy", "#a16207")                                                                 \
+	X(TRANSFER, "transfer", "#7c3aed")                                                         \
+	X(IDLE, "idle", "#98a1ad")                                                                 \
+	X(ATTENTION, "attention", "#0f766e")                                                       \
+	X(ELEMENTWISE, "elementwise", "#4d7c0f")                                                   \
+	X(CUSTOM, "custom", "#b83280")                                                             \
+	X(BAND, "band", "#c9d8f2") /* what was expected */                                         \
+	X(BAD, "bad", "#b42318")                                                                   \
+	X(WARN, "warn", "#8a5a00")                                                                 \
+	X(GOOD, "good", "#1a7f37")                                                                 \
+	X(UNSURE, "unsure", "#6639ba")
+
+enum ink {
+#define X(id, name, color) INK_##id,
+	INKS(X)
+#undef X
+		INK_COUNT
+};
+
+enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
+
+/* Width of the pictures, in units; CSS scales them.  Text is 12 units high, labels 11. */
+enum { SVG_WIDTH = 640 };
+#define SVG_CHAR 6.1 /* a character of a label, on average; text is never measured */
+
+void svg_begin(struct xhtml *x, double width, double height, struct str title, struct str desc);
+void svg_end(struct xhtml *x);
+void svg_rect(struct xhtml *x, enum ink ink, double left, double top, double width, double height);
+/* The same with words that show when the pointer rests on it. */
+void svg_rect_title(struct xhtml *x, enum ink ink, double left, double top, double width,
+	double height, struct str title);
+void svg_line(struct xhtml *x, enum ink ink, double x1, double y1, double x2, double y2);
+void svg_stroke(struct xhtml *x, enum ink ink, double x1, double y1, double x2, double y2,
+	double width, bool dashed);
+void svg_dot(struct xhtml *x, enum ink ink, double cx, double cy, double radius, struct str title);
+void svg_path(struct xhtml *x, enum ink ink, const char *d, double width);
+void svg_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
+	struct str text);
+void svg_strong(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
+	struct str text);
+
+/* Squares with words, from left to right, wrapping; returns the height used. */
+struct svg_key {
+	enum ink ink;
+	struct str text;
+};
+double svg_keys(struct xhtml *x, const struct svg_key *keys, int count, double left, double top);
+
+/* Ticks 0, step, 2 step ... of an axis that reaches `most`. */
+struct svg_scale {
+	double most, step;
+	enum unit unit;
+};
+struct svg_scale svg_scale(double most, enum unit unit, int ticks);
+struct str svg_tick(struct arena *keep, double value, enum unit unit); /* "5 ms" */
+/* A horizontal scale of `width` from `left`, with grid lines from `top` to `bottom`. */
+void svg_scale_x(struct xhtml *x, const struct svg_scale *s, double left, double width, double top,
+	double bottom);
+void svg_scale_y(struct xhtml *x, const struct svg_scale *s, double left, double right, double top,
+	double bottom);
+
+enum ink svg_kind_ink(struct str kind); /* of an op */
+
+/* The sign of a verdict, and a bar that is filled to `share`. */
+struct template_picture svg_icon(struct str verdict, struct arena *keep);
+struct template_picture svg_share(double share, struct arena *keep);
+
+/* The pictures.  False: the report has nothing to draw. */
+bool svg_budget(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_steps(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_collectives(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_memory(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *ret);
+
+#endif

@@ -1,0 +1,251 @@
+/* Where op time goes, family by family, and what collectives took against what was expected. */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/prose.h"
+#include "report/svg.h"
+
+enum { ROWS = 14, ROW_HEIGHT = 30, LEFT = 8, TOP = 8 };
+
+/* ---- op time --------------------------------------------------------------------------------- */
+
+struct ops {
+	const struct families_row *items;
+	int count;
+	double most, rest; /* shares */
+};
+
+static struct str family_label(const struct families_row *f, struct arena *keep)
+{
+	struct str scope = str_from_offset(f->scope, str_find_char(f->scope, '/') + 1);
+	struct str name = html_clip(f->name, 34, keep);
+	if (f->members > 1)
+		name = arena_fmt(keep, "%.*s and %.0f alike", STR_ARG(name), f->members - 1);
+	int room = 84 - text_columns(name);
+	if (!scope.len || room < 12)
+		return name;
+	return arena_fmt(
+		keep, "%.*s \xc2\xb7 %.*s", STR_ARG(name), STR_ARG(html_clip(scope, room, keep)));
+}
+
+static struct str family_title(const struct families_row *f, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_fmt(o, "%.*s (%.*s)\n%.*s of the step", STR_ARG(f->name), STR_ARG(f->kind),
+		STR_ARG(unit_text(keep, f->time_share, UNIT_RATIO)));
+	if (f->per_step > 0 && f->p50_s > 0)
+		out_fmt(o, "\n%.3g per step, %.*s each", f->per_step,
+			STR_ARG(time_text(keep, f->p50_s)));
+	if (f->roofline_s > 0)
+		out_fmt(o, "\nroofline %.*s", STR_ARG(time_text(keep, f->roofline_s)));
+	return out_text(o);
+}
+
+/* The name above its bar; the part that its roofline explains is solid. */
+static void draw_family(struct xhtml *x, const struct families_row *f, double most, double top)
+{
+	double scale = (SVG_WIDTH - LEFT - 64) / most, width = f->time_share * scale;
+	enum ink ink = svg_kind_ink(f->kind);
+	double ideal = f->efficiency > 0 && f->efficiency < 1 ? width * f->efficiency : width;
+	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, family_label(f, x->keep));
+	xhtml_open(x, STR("g"));
+	xhtml_attr(x, "opacity", STR("0.35"));
+	svg_rect(x, ink, LEFT + ideal, top + 14, width - ideal, 11);
+	xhtml_close(x);
+	svg_rect_title(x, ink, LEFT, top + 14, ideal, 11, family_title(f, x->keep));
+	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 24,
+		unit_text(x->keep, f->time_share, UNIT_RATIO));
+}
+
+static void draw_ops(const void *what, struct xhtml *x)
+{
+	const struct ops *o = what;
+	svg_begin(x, SVG_WIDTH, TOP * 2 + o->count * ROW_HEIGHT, STR("Time by op"),
+		STR("Bars, the longest first: the share of a step that ops alike take. The solid "
+		    "part is what their roofline explains."));
+	for (int i = 0; i < o->count; i++)
+		draw_family(x, &o->items[i], o->most, TOP + i * ROW_HEIGHT);
+	svg_end(x);
+}
+
+bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *ret)
+{
+	struct ops *o = arena_make(keep, struct ops, 1);
+	double covered = 0;
+	o->items = table_rows(&r->tables, families);
+	while (o->count < ROWS && o->count < table_count(&r->tables, families) &&
+		o->items[o->count].time_share > 0.0005) {
+		o->most = fmax(o->most, o->items[o->count].time_share);
+		covered += o->items[o->count++].time_share;
+	}
+	if (!o->count)
+		return false;
+	ret->id = STR("picture-ops");
+	ret->title = STR("Time by op");
+	ret->caption = arena_fmt(keep,
+		"The %d heaviest of %.0f kinds of work take %.*s of the step; of each bar the "
+		"solid part is what its roofline explains, the pale part is above it.",
+		o->count, r->row_totals[TABLE_families],
+		STR_ARG(unit_text(keep, covered, UNIT_RATIO)));
+	ret->drawing = (struct template_picture){ draw_ops, o };
+	return true;
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+enum { COLLECTIVES = 10, COLLECTIVE_HEIGHT = 48 };
+
+struct collectives {
+	const struct collectives_row *items;
+	int count;
+	double most;
+	bool any_expected;
+};
+
+/* How long one execution took: while the data moved, else from start to end. */
+static double took(const struct collectives_row *c)
+{
+	return c->transfer_s > 0 ? c->transfer_s : c->span_s;
+}
+
+static struct str collective_label(const struct collectives_row *c, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_str(o, html_clip(c->name, 36, keep));
+	if (c->message_bytes > 0)
+		out_fmt(o, " \xc2\xb7 %.*s",
+			STR_ARG(unit_text(keep, c->message_bytes, UNIT_BYTES)));
+	if (c->group_size > 0)
+		out_fmt(o, " over %.0f devices", c->group_size);
+	if (c->per_step > 0 && c->per_step != 1)
+		out_fmt(o, " \xc2\xb7 %.3g per step", c->per_step);
+	return out_text(o);
+}
+
+static struct str collective_title(const struct collectives_row *c, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_fmt(o, "%.*s\ntook %.*s", STR_ARG(c->name), STR_ARG(time_text(keep, took(c))));
+	if (c->expected_lo_s > 0 && c->expected_hi_s > 0)
+		out_fmt(o, ", expected %.*s to %.*s", STR_ARG(time_text(keep, c->expected_lo_s)),
+			STR_ARG(time_text(keep, c->expected_hi_s)));
+	if (c->exposed_s >= 0 && c->hidden_s >= 0)
+		out_fmt(o, "\nper step %.*s exposed, %.*s hidden",
+			STR_ARG(time_text(keep, c->exposed_s)),
+			STR_ARG(time_text(keep, c->hidden_s)));
+	return out_text(o);
+}
+
+static bool is_late(const struct collectives_row *c)
+{
+	return c->expected_hi_s > 0 && took(c) > c->expected_hi_s;
+}
+
+static void draw_collective(
+	struct xhtml *x, const struct collectives_row *c, double most, double top)
+{
+	double scale = (SVG_WIDTH - LEFT - 76) / most;
+	double exposed = c->exposed_s > 0 ? c->exposed_s * scale : 0;
+	double hidden = c->hidden_s > 0 ? c->hidden_s * scale : 0, end = LEFT + took(c) * scale;
+	svg_text(x, INK_TEXT, ANCHOR_START, LEFT + 4, top + 10, collective_label(c, x->keep));
+	if (c->expected_hi_s >= c->expected_lo_s)
+		svg_rect(x, INK_BAND, LEFT + c->expected_lo_s * scale, top + 14,
+			(c->expected_hi_s - c->expected_lo_s) * scale, 13);
+	svg_stroke(
+		x, is_late(c) ? INK_BAD : INK_TEXT, LEFT, top + 20.5, end, top + 20.5, 1.6, false);
+	svg_dot(x, is_late(c) ? INK_BAD : INK_TEXT, end, top + 20.5, 5,
+		collective_title(c, x->keep));
+	double band_end = c->expected_hi_s > 0 ? LEFT + c->expected_hi_s * scale : 0;
+	svg_strong(x, is_late(c) ? INK_BAD : INK_TEXT, ANCHOR_START,
+		fmax(end + 9, band_end > end - 40 && band_end < end + 80 ? band_end + 6 : 0),
+		top + 24.5, time_text(x->keep, took(c)));
+	svg_rect_title(x, INK_COMMS, LEFT, top + 30, exposed, 7,
+		arena_fmt(x->keep, "exposed: %.*s per step",
+			STR_ARG(time_text(x->keep, c->exposed_s))));
+	svg_rect_title(x, INK_HIDDEN, LEFT + exposed, top + 30, hidden, 7,
+		arena_fmt(x->keep, "hidden behind compute: %.*s per step",
+			STR_ARG(time_text(x->keep, c->hidden_s))));
+}
+
+/* The words for what is drawn, and no others. */
+static int collective_keys(const struct collectives *c, struct svg_key *ret)
+{
+	bool late = false, exposed = false, hidden = false;
+	int count = 0;
+	for (int i = 0; i < c->count; i++) {
+		late |= is_late(&c->items[i]);
+		exposed |= c->items[i].exposed_s > 0;
+		hidden |= c->items[i].hidden_s > 0;
+	}
+	ret[count++] = (struct svg_key){ INK_TEXT, STR("took") };
+	if (c->any_expected)
+		ret[count++] = (struct svg_key){ INK_BAND, STR("expected") };
+	if (late)
+		ret[count++] = (struct svg_key){ INK_BAD, STR("later than expected") };
+	if (exposed)
+		ret[count++] = (struct svg_key){ INK_COMMS, STR("exposed per step") };
+	if (hidden)
+		ret[count++] = (struct svg_key){ INK_HIDDEN, STR("hidden per step") };
+	return count;
+}
+
+static void draw_collectives(const void *what, struct xhtml *x)
+{
+	const struct collectives *c = what;
+	struct svg_key keys[5];
+	struct svg_scale scale = svg_scale(c->most, UNIT_SECONDS, 6);
+	double bottom = TOP + c->count * COLLECTIVE_HEIGHT;
+	svg_begin(x, SVG_WIDTH, bottom + 46, STR("Collectives"),
+		STR("For each collective the interval that was expected, the time it took, and "
+		    "below it how much of a step it held up."));
+	svg_scale_x(x, &scale, LEFT, SVG_WIDTH - LEFT - 76, TOP, bottom);
+	for (int i = 0; i < c->count; i++)
+		draw_collective(x, &c->items[i], c->most, TOP + i * COLLECTIVE_HEIGHT);
+	svg_keys(x, keys, collective_keys(c, keys), LEFT, bottom + 28);
+	svg_end(x);
+}
+
+static struct str collectives_caption(
+	const struct report *r, const struct collectives *c, struct arena *keep)
+{
+	double exposed = 0, hidden = 0, step = fact_real(r, STR("step_time_s"));
+	int late = 0;
+	for (int i = 0; i < c->count; i++) {
+		exposed += c->items[i].exposed_s > 0 ? c->items[i].exposed_s : 0;
+		hidden += c->items[i].hidden_s > 0 ? c->items[i].hidden_s : 0;
+		late += is_late(&c->items[i]);
+	}
+	struct str share = step > 0 ? arena_fmt(keep, " (%.*s)",
+					      STR_ARG(unit_text(keep, exposed / step, UNIT_RATIO)))
+				    : STR("");
+	struct str speed =
+		!c->any_expected ? STR("what they should take is not known")
+		: late ? arena_fmt(keep, "%d of %d took longer than expected", late, c->count)
+		       : STR("none took longer than expected");
+	struct str behind = hidden > 0 ? arena_fmt(keep, "%.*s more hide behind compute",
+						 STR_ARG(time_text(keep, hidden)))
+				       : STR("nothing hides behind compute");
+	return arena_fmt(keep, "A step waits %.*s%.*s for them, and %.*s; %.*s.",
+		STR_ARG(time_text(keep, exposed)), STR_ARG(share), STR_ARG(behind), STR_ARG(speed));
+}
+
+bool svg_collectives(const struct report *r, struct arena *keep, struct html_picture *ret)
+{
+	struct collectives *c = arena_make(keep, struct collectives, 1);
+	c->items = table_rows(&r->tables, collectives);
+	while (c->count < COLLECTIVES && c->count < table_count(&r->tables, collectives)) {
+		const struct collectives_row *row = &c->items[c->count++];
+		double exposed = row->exposed_s > 0 ? row->exposed_s : 0;
+		c->most = fmax(c->most, took(row));
+		c->most = fmax(c->most, row->hidden_s > 0 ? exposed + row->hidden_s : exposed);
+		c->most = fmax(c->most, row->expected_hi_s);
+		c->any_expected |= row->expected_hi_s > 0;
+	}
+	if (!(c->most > 0))
+		return false;
+	ret->id = STR("picture-collectives");
+	ret->title = STR("Collectives");
+	ret->caption = collectives_caption(r, c, keep);
+	ret->drawing = (struct template_picture){ draw_collectives, c };
+	return true;
+}

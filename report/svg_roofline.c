@@ -1,0 +1,442 @@
+/*
+ * The roofline plot: FLOPs per byte against FLOP/s, both logarithmic.
+ *
+ * Peaks are read off the ops themselves (flops over t_math_s, bytes over t_hbm_s), so that the
+ * roof is the one they were judged by: of their type, on their share of a chip.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/prose.h"
+#include "report/svg.h"
+
+enum {
+	POINTS = 80,
+	ROOFS = 3,
+	LABELS = 7,
+	SLOPE_BOXES = 40,
+	HEIGHT = 402,
+	LEFT = 84,
+	TOP = 16,
+	BOTTOM = 336
+};
+#define RIGHT	    (SVG_WIDTH - 14)
+#define LEAST_SHARE 0.002 /* of the step; smaller dots only stretch the axes */
+
+struct point {
+	const struct ops_row *op;
+	double x, y; /* FLOPs per byte, FLOP/s */
+};
+
+struct roof {
+	double peak, weight; /* time spent under it */
+	struct str types;
+};
+
+struct plot {
+	struct point points[POINTS];
+	int count;
+	struct roof roofs[ROOFS];
+	int roof_count;
+	double hbm_bps, covered;       /* share of the step in these ops */
+	double x_lo, x_hi, y_lo, y_hi; /* decades */
+	struct str title, desc;
+};
+
+/* ---- what is plotted ------------------------------------------------------------------------- */
+
+static bool takes_type(const struct roof *roof, struct str type)
+{
+	struct str rest = roof->types, word;
+	bool more = true;
+	while (more) {
+		more = str_cut(rest, ',', &word, &rest);
+		if (str_eq(str_trim(word), type))
+			return true;
+	}
+	return false;
+}
+
+/* Peaks within a percent are one roof. */
+static void add_roof(struct plot *p, const struct ops_row *op, struct arena *keep)
+{
+	double peak = op->flops / op->t_math_s;
+	if (!(peak > 0) || !isfinite(peak))
+		return;
+	int i = 0;
+	while (i < p->roof_count && fabs(p->roofs[i].peak / peak - 1) > 0.01)
+		i++;
+	if (i == ROOFS)
+		return;
+	if (i == p->roof_count)
+		p->roofs[p->roof_count++] = (struct roof){ peak, 0, op->dtype };
+	else if (op->dtype.len && !takes_type(&p->roofs[i], op->dtype))
+		p->roofs[i].types = arena_fmt(
+			keep, "%.*s, %.*s", STR_ARG(p->roofs[i].types), STR_ARG(op->dtype));
+	p->roofs[i].weight += op->time_s;
+}
+
+/* Ops behind others take as long as those, so their speed says nothing. */
+static bool is_plotted(const struct point *pt)
+{
+	const struct ops_row *op = pt->op;
+	enum ink ink = svg_kind_ink(op->kind);
+	return pt->x > 0 && pt->y > 0 && isfinite(pt->x) && isfinite(pt->y) &&
+	       !(op->overlap_ratio > 0.5) && op->time_share >= LEAST_SHARE && ink != INK_COMMS &&
+	       ink != INK_TRANSFER && ink != INK_IDLE;
+}
+
+/* Ops come heaviest first. */
+static void take_points(struct plot *p, const struct report *r, struct arena *keep)
+{
+	const struct ops_row *rows = table_rows(&r->tables, ops);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, ops) && p->count < POINTS; i++) {
+		const struct ops_row *op = &rows[i];
+		struct point pt = { op, op->flops / op->hbm_bytes, op->flops / op->p50_s };
+		if (!is_plotted(&pt))
+			continue;
+		p->points[p->count++] = pt;
+		add_roof(p, op, keep);
+		if (op->t_hbm_s > 0 && !(p->hbm_bps > 0))
+			p->hbm_bps = op->hbm_bytes / op->t_hbm_s;
+		if (op->time_share > 0)
+			p->covered += op->time_share;
+	}
+}
+
+static double top_peak(const struct plot *p)
+{
+	double most = 0;
+	for (int i = 0; i < p->roof_count; i++)
+		most = fmax(most, p->roofs[i].peak);
+	return most;
+}
+
+static double roof_at(const struct plot *p, double x)
+{
+	return fmin(p->hbm_bps * x, top_peak(p));
+}
+
+/* Whole decades that hold all points and the ridges; at most eight below the top. */
+static void set_range(struct plot *p)
+{
+	double ridge = top_peak(p) / p->hbm_bps;
+	double x_lo = ridge / 30, x_hi = ridge * 10, y_lo = INFINITY, y_hi = top_peak(p) * 2.5;
+	for (int i = 0; i < p->count; i++) {
+		x_lo = fmin(x_lo, p->points[i].x);
+		x_hi = fmax(x_hi, p->points[i].x * 1.5);
+		y_lo = fmin(y_lo, p->points[i].y);
+		y_hi = fmax(y_hi, p->points[i].y * 1.5);
+	}
+	p->x_lo = fmax(floor(log10(x_lo)), floor(log10(x_hi)) - 7);
+	p->x_hi = log10(x_hi);
+	p->y_lo = fmax(floor(log10(y_lo * 0.8)), floor(log10(y_hi)) - 7);
+	p->y_hi = log10(y_hi);
+}
+
+static double at_x(const struct plot *p, double x)
+{
+	double t = (log10(x) - p->x_lo) / (p->x_hi - p->x_lo);
+	return LEFT + (RIGHT - LEFT) * fmin(fmax(t, 0), 1);
+}
+
+static double at_y(const struct plot *p, double y)
+{
+	double t = (log10(y) - p->y_lo) / (p->y_hi - p->y_lo);
+	return BOTTOM - (BOTTOM - TOP) * fmin(fmax(t, 0), 1);
+}
+
+/* ---- the roof -------------------------------------------------------------------------------- */
+
+static struct str plain_tick(struct arena *keep, double value)
+{
+	if (value >= 1e5 || value < 1e-3)
+		return arena_fmt(keep, "1e%.0f", log10(value));
+	return svg_tick(keep, value, UNIT_NONE);
+}
+
+static void draw_grid(const struct plot *p, struct xhtml *x)
+{
+	for (double d = ceil(p->x_lo); d <= p->x_hi; d++) {
+		double at = at_x(p, pow(10, d));
+		svg_line(x, INK_GRID, at, TOP, at, BOTTOM);
+		svg_text(x, INK_MUTED, ANCHOR_MIDDLE, at, BOTTOM + 15,
+			plain_tick(x->keep, pow(10, d)));
+	}
+	for (double d = ceil(p->y_lo); d <= p->y_hi; d++) {
+		double at = at_y(p, pow(10, d));
+		svg_line(x, INK_GRID, LEFT, at, RIGHT, at);
+		svg_text(x, INK_MUTED, ANCHOR_END, LEFT - 6, at + 4,
+			svg_tick(x->keep, pow(10, d), UNIT_FLOPS_PER_SECOND));
+	}
+	svg_line(x, INK_AXIS, LEFT, BOTTOM, RIGHT, BOTTOM);
+	svg_line(x, INK_AXIS, LEFT, TOP, LEFT, BOTTOM);
+	svg_text(x, INK_TEXT, ANCHOR_MIDDLE, (LEFT + RIGHT) / 2.0, BOTTOM + 32,
+		STR("FLOPs per byte of HBM traffic"));
+}
+
+struct box {
+	double left, top, right, bottom;
+};
+
+/* The highest has room above it, the others below, where their line begins. */
+static struct box roof_label(const struct plot *p, const struct roof *roof, double width)
+{
+	double left = at_x(p, roof->peak / p->hbm_bps) + 5, y = at_y(p, roof->peak);
+	if (roof->peak == top_peak(p))
+		return (struct box){ RIGHT - 2 - width, y - 17, RIGHT - 2, y - 3 };
+	return (struct box){ left, y + 2, left + width, y + 16 };
+}
+
+static struct str roof_text(const struct roof *roof, struct arena *keep)
+{
+	return arena_fmt(keep, "%.*s \xc2\xb7 %.*s", STR_ARG(html_clip(roof->types, 16, keep)),
+		STR_ARG(unit_text(keep, roof->peak, UNIT_FLOPS_PER_SECOND)));
+}
+
+/* A level line from where the slope meets it; the ridge is named below it. */
+static void draw_ceiling(const struct plot *p, const struct roof *roof, struct xhtml *x)
+{
+	double ridge = roof->peak / p->hbm_bps, left = at_x(p, ridge), y = at_y(p, roof->peak);
+	struct str text = roof_text(roof, x->keep);
+	struct box box = roof_label(p, roof, SVG_CHAR * text_columns(text));
+	bool is_top = roof->peak == top_peak(p);
+	svg_stroke(x, INK_TEXT, left, y, RIGHT, y, 1.8, false);
+	svg_strong(x, INK_TEXT, is_top ? ANCHOR_END : ANCHOR_START, is_top ? box.right : box.left,
+		box.top + 11, text);
+	svg_stroke(x, INK_MUTED, left, y, left, BOTTOM, 1, true);
+	svg_text(x, INK_MUTED, ANCHOR_START, left + 4, BOTTOM - 6,
+		arena_fmt(x->keep, "ridge %.*s",
+			STR_ARG(svg_tick(x->keep, round(ridge), UNIT_NONE))));
+}
+
+static void draw_roof(const struct plot *p, struct xhtml *x)
+{
+	double x0 = pow(10, p->x_lo), y0 = p->hbm_bps * x0;
+	if (y0 < pow(10, p->y_lo)) {
+		y0 = pow(10, p->y_lo);
+		x0 = y0 / p->hbm_bps;
+	}
+	double x1 = top_peak(p) / p->hbm_bps;
+	svg_stroke(x, INK_TEXT, at_x(p, x0), at_y(p, y0), at_x(p, x1), at_y(p, top_peak(p)), 1.8,
+		false);
+	for (int i = 0; i < p->roof_count; i++)
+		draw_ceiling(p, &p->roofs[i], x);
+	struct str text = arena_fmt(x->keep, "HBM %.*s",
+		STR_ARG(unit_text(x->keep, p->hbm_bps, UNIT_BYTES_PER_SECOND)));
+	/* Above the slope, where no op can be. */
+	double middle = sqrt(x0 * x1);
+	svg_strong(x, INK_TEXT, ANCHOR_END, at_x(p, middle) - 8, at_y(p, middle * p->hbm_bps) - 4,
+		text);
+}
+
+/* ---- points and their labels ----------------------------------------------------------------- */
+
+/* The area of a dot is the op's share of the step. */
+static double radius_of(const struct ops_row *op)
+{
+	double share = op->time_share > 0 ? op->time_share : 0;
+	return fmin(fmax(sqrt(share) * 34, 2.5), 22);
+}
+
+static struct str point_title(const struct point *pt, struct arena *keep)
+{
+	const struct ops_row *op = pt->op;
+	struct out *o = out_memory(keep);
+	out_fmt(o, "%.*s (%.*s)\n%.*s of the step, %.*s each", STR_ARG(op->name), STR_ARG(op->kind),
+		STR_ARG(unit_text(keep, op->time_share, UNIT_RATIO)),
+		STR_ARG(time_text(keep, op->p50_s)));
+	out_fmt(o, "\n%.*s at %.3g FLOPs per byte",
+		STR_ARG(unit_text(keep, pt->y, UNIT_FLOPS_PER_SECOND)), pt->x);
+	if (op->efficiency > 0)
+		out_fmt(o, "\n%.*s of its %.*s roofline",
+			STR_ARG(unit_text(keep, op->efficiency, UNIT_RATIO)), STR_ARG(op->bound));
+	return out_text(o);
+}
+
+static bool overlap(const struct box *a, const struct box *b)
+{
+	return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
+}
+
+static bool is_free(const struct box *box, const struct box *taken, int count)
+{
+	if (box->left < LEFT + 2 || box->right > RIGHT || box->top < TOP ||
+		box->bottom > BOTTOM - 18)
+		return false;
+	for (int i = 0; i < count; i++)
+		if (overlap(box, &taken[i]))
+			return false;
+	return true;
+}
+
+/* Right, left, below or above of its dot, whichever is free; else there is none. */
+static bool place_label(const struct plot *p, const struct point *pt, double width,
+	const struct box *taken, int count, struct box *ret)
+{
+	double x = at_x(p, pt->x), y = at_y(p, pt->y), r = radius_of(pt->op) + 4;
+	const struct box tries[] = {
+		{ x + r, y - 7, x + r + width, y + 7 },
+		{ x - r - width, y - 7, x - r, y + 7 },
+		{ x - width / 2, y + r, x + width / 2, y + r + 14 },
+		{ x - width / 2, y - r - 14, x + width / 2, y - r },
+		{ x + r, y + r - 4, x + r + width, y + r + 10 },
+		{ x - r - width, y + r - 4, x - r, y + r + 10 },
+		{ x + r, y - r - 10, x + r + width, y - r + 4 },
+		{ x - r - width, y - r - 10, x - r, y - r + 4 },
+	};
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
+		if (is_free(&tries[i], taken, count)) {
+			*ret = tries[i];
+			return true;
+		}
+	/* Near the edge: below, as far down as it takes. */
+	for (int line = 0; line < 4 && x + width + 30 > RIGHT; line++) {
+		double top = y + r + 2 + 14 * line;
+		*ret = (struct box){ RIGHT - width - 2, top, RIGHT - 2, top + 14 };
+		if (is_free(ret, taken, count))
+			return true;
+	}
+	return false;
+}
+
+/* What labels keep clear of: dots, names of the roofs, the slope. */
+static int take_boxes(const struct plot *p, struct box *ret)
+{
+	int count = 0;
+	double ridge = top_peak(p) / p->hbm_bps;
+	for (int i = 0; i < p->count; i++) {
+		double x = at_x(p, p->points[i].x), y = at_y(p, p->points[i].y);
+		double r = radius_of(p->points[i].op);
+		ret[count++] = (struct box){ x - r, y - r, x + r, y + r };
+	}
+	for (int i = 0; i < p->roof_count; i++) {
+		ret[count++] = roof_label(p, &p->roofs[i], 130);
+	}
+	for (int i = 0; i < SLOPE_BOXES; i++) {
+		double share = (i + 0.5) / SLOPE_BOXES;
+		double x = pow(10, p->x_lo + (log10(ridge) - p->x_lo) * share);
+		double left = at_x(p, x), top = at_y(p, x * p->hbm_bps);
+		ret[count++] = (struct box){ left - 5, top - 4, left + 5, top + 4 };
+	}
+	return count;
+}
+
+static bool is_near(const struct plot *p, const struct point *a, const struct point *b)
+{
+	return fabs(at_x(p, a->x) - at_x(p, b->x)) < 9 && fabs(at_y(p, a->y) - at_y(p, b->y)) < 9;
+}
+
+/* Ops in one place share a label: the heaviest gives its name, the others are counted. */
+static struct str label_of(const struct plot *p, int index, struct arena *keep)
+{
+	const struct point *pt = &p->points[index];
+	struct str name = html_clip(pt->op->name, 26, keep);
+	int near = 0;
+	for (int i = 0; i < p->count; i++) {
+		if (i == index || !is_near(p, pt, &p->points[i]))
+			continue;
+		if (i < index)
+			return MISSING;
+		near++;
+	}
+	return near ? arena_fmt(keep, "%.*s +%d", STR_ARG(name), near) : name;
+}
+
+static void draw_labels(const struct plot *p, struct xhtml *x)
+{
+	struct box taken[POINTS + LABELS + ROOFS + SLOPE_BOXES], box;
+	int count = take_boxes(p, taken), drawn = 0;
+	for (int i = 0; i < p->count && drawn < LABELS; i++) {
+		struct str text = label_of(p, i, x->keep);
+		if (!text.len)
+			continue;
+		drawn++;
+		if (!place_label(
+			    p, &p->points[i], SVG_CHAR * text_columns(text), taken, count, &box))
+			continue;
+		svg_text(x, INK_TEXT, ANCHOR_START, box.left, box.top + 11, text);
+		taken[count++] = box;
+	}
+}
+
+/* From the heaviest dots up to their roof: what is lost. */
+static void draw_headroom(const struct plot *p, struct xhtml *x)
+{
+	for (int i = 0; i < p->count && i < LABELS; i++) {
+		const struct point *pt = &p->points[i];
+		double roof = roof_at(p, pt->x);
+		if (pt->y < roof * 0.95)
+			svg_stroke(x, INK_BAD, at_x(p, pt->x), at_y(p, pt->y), at_x(p, pt->x),
+				at_y(p, roof), 1, true);
+	}
+}
+
+static void draw_kinds(const struct plot *p, struct xhtml *x)
+{
+	static const struct svg_key all[] = {
+		{ INK_COMPUTE, STR_INIT("matmul, convolution") },
+		{ INK_ATTENTION, STR_INIT("attention") },
+		{ INK_ELEMENTWISE, STR_INIT("elementwise, reduce") },
+		{ INK_COPY, STR_INIT("moving data") },
+		{ INK_CUSTOM, STR_INIT("custom, other") },
+	};
+	enum { ALL = sizeof(all) / sizeof(all[0]) };
+	struct svg_key used[ALL];
+	int count = 0;
+	for (int k = 0; k < ALL; k++)
+		for (int i = 0; i < p->count; i++)
+			if (svg_kind_ink(p->points[i].op->kind) == all[k].ink) {
+				used[count++] = all[k];
+				break;
+			}
+	svg_keys(x, used, count, LEFT, BOTTOM + 46);
+}
+
+static void draw_plot(const void *what, struct xhtml *x)
+{
+	const struct plot *p = what;
+	svg_begin(x, SVG_WIDTH, HEIGHT, p->title, p->desc);
+	draw_grid(p, x);
+	draw_roof(p, x);
+	draw_headroom(p, x);
+	for (int i = p->count - 1; i >= 0; i--) /* the heaviest on top */
+		svg_dot(x, svg_kind_ink(p->points[i].op->kind), at_x(p, p->points[i].x),
+			at_y(p, p->points[i].y), radius_of(p->points[i].op),
+			point_title(&p->points[i], x->keep));
+	draw_labels(p, x);
+	draw_kinds(p, x);
+	svg_end(x);
+}
+
+/* ---- what is said of it ---------------------------------------------------------------------- */
+
+static struct str caption_of(const struct plot *p, struct arena *keep)
+{
+	const struct point *top = &p->points[0];
+	double roof = roof_at(p, top->x), ridge = top_peak(p) / p->hbm_bps;
+	return arena_fmt(keep,
+		"The heaviest op with FLOPs, %.*s, reaches %.*s of the roof above it and lies on "
+		"the %s side of the ridge; the ops drawn take %.*s of the step.",
+		STR_ARG(html_clip(top->op->name, 40, keep)),
+		STR_ARG(unit_text(keep, top->y / roof, UNIT_RATIO)),
+		top->x < ridge ? "memory" : "compute",
+		STR_ARG(unit_text(keep, p->covered, UNIT_RATIO)));
+}
+
+bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret)
+{
+	struct plot *p = arena_make(keep, struct plot, 1);
+	take_points(p, r, keep);
+	if (!p->count || !p->roof_count || !(p->hbm_bps > 0))
+		return false;
+	set_range(p);
+	p->title = STR("Roofline");
+	p->desc = STR("Every dot is an op; its area is its share of the step. The dashed lines "
+		      "lead from the heaviest up to what the chip could do.");
+	ret->id = STR("picture-roofline");
+	ret->title = p->title;
+	ret->caption = caption_of(p, keep);
+	ret->drawing = (struct template_picture){ draw_plot, p };
+	return true;
+}

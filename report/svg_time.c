@@ -1,0 +1,275 @@
+/* Where the time of steps goes: a step's budget, and step after step. */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/prose.h"
+#include "report/svg.h"
+
+/* What a step is made of, in the order it is stacked. */
+static const struct layer {
+	enum ink ink;
+	struct str text;
+	struct str fact; /* of the run; missing: what the others leave */
+} layers[] = {
+	{ INK_COMPUTE, STR_INIT("compute"), STR_INIT("compute_ratio") },
+	{ INK_COMMS, STR_INIT("exposed communication"), STR_INIT("comms_exposed_ratio") },
+	{ INK_COPY, STR_INIT("copies on the chip"), { NULL, 0 } },
+	{ INK_TRANSFER, STR_INIT("host transfers"), STR_INIT("transfer_ratio") },
+	{ INK_IDLE, STR_INIT("idle"), STR_INIT("idle_ratio") },
+};
+enum { LAYERS = sizeof(layers) / sizeof(layers[0]), LAYER_COPY = 2 };
+
+static double layer_of(const struct steps_row *s, int layer)
+{
+	const double values[LAYERS] = { s->compute_s, s->comms_exposed_s, s->copy_s, s->transfer_s,
+		s->idle_s };
+	return values[layer] > 0 ? values[layer] : 0;
+}
+
+static void draw_keys(struct xhtml *x, const double *used, double left, double top)
+{
+	struct svg_key keys[LAYERS];
+	int count = 0;
+	for (int i = 0; i < LAYERS; i++)
+		if (used[i] > 0)
+			keys[count++] = (struct svg_key){ layers[i].ink, layers[i].text };
+	svg_keys(x, keys, count, left, top);
+}
+
+static struct str share_text(struct arena *keep, int layer, double seconds, double whole)
+{
+	return arena_fmt(keep, "%.*s: %.*s (%.*s)", STR_ARG(layers[layer].text),
+		STR_ARG(time_text(keep, seconds)),
+		STR_ARG(unit_text(keep, seconds / whole, UNIT_RATIO)));
+}
+
+/* ---- the budget ------------------------------------------------------------------------------ */
+
+enum { BUDGET_WIDTH = 960, BUDGET_LEFT = 118 };
+
+struct budget {
+	double step, after;	/* seconds; `after` the findings are settled */
+	double ideal, ideal_hi; /* ops of unknown cost taken as free, and as ideal */
+	double layers[LAYERS];
+};
+
+/* A label in the bar, or nothing when it does not fit. */
+static void bar_label(struct xhtml *x, double left, double width, double baseline, struct str text)
+{
+	if (width > SVG_CHAR * (double)text.len + 10)
+		svg_text(x, INK_ON_FILL, ANCHOR_START, left + 6, baseline, text);
+}
+
+static void draw_now(const struct budget *b, struct xhtml *x, double left, double scale, double top)
+{
+	double at = left;
+	for (int i = 0; i < LAYERS; i++) {
+		double width = b->layers[i] * scale;
+		svg_rect_title(x, layers[i].ink, at, top, width, 26,
+			share_text(x->keep, i, b->layers[i], b->step));
+		if (i != LAYERS - 1 || width > 60)
+			bar_label(x, at, width, top + 17,
+				arena_fmt(x->keep, "%.*s %.*s", STR_ARG(layers[i].text),
+					STR_ARG(unit_text(
+						x->keep, b->layers[i] / b->step, UNIT_RATIO))));
+		at += width;
+	}
+}
+
+/* A label behind the bar, or in it when there is no room. */
+static void draw_row(struct xhtml *x, enum ink ink, const char *label, double seconds,
+	struct str text, double scale, double top)
+{
+	double end = BUDGET_LEFT + seconds * scale;
+	bool fits = end + SVG_CHAR * text_columns(text) + 12 < BUDGET_WIDTH;
+	svg_text(x, INK_MUTED, ANCHOR_END, BUDGET_LEFT - 8, top + 11, str_from(label));
+	svg_rect(x, ink, BUDGET_LEFT, top, seconds * scale, 15);
+	svg_strong(x, fits ? INK_TEXT : INK_ON_FILL, fits ? ANCHOR_START : ANCHOR_END,
+		end + (fits ? 6 : -6), top + 11, text);
+}
+
+/* Where the cost of some ops is unknown, so is the roofline: only its low end is drawn. */
+static void draw_ideal(const struct budget *b, struct xhtml *x, double scale, double top)
+{
+	struct str text = time_text(x->keep, b->ideal);
+	if (b->ideal_hi > b->ideal * 1.02)
+		text = arena_fmt(
+			x->keep, "at least %.*s; ops of unknown cost left out", STR_ARG(text));
+	draw_row(x, INK_IDLE, "roofline", b->ideal, text, scale, top);
+}
+
+static void draw_budget(const void *what, struct xhtml *x)
+{
+	enum { LEFT = BUDGET_LEFT, RIGHT = 70 };
+	const struct budget *b = what;
+	double scale = (BUDGET_WIDTH - LEFT - RIGHT) / b->step, top = 32;
+	int rows = (b->after > 0) + (b->ideal > 0);
+	svg_begin(x, BUDGET_WIDTH, 30 + rows * 22,
+		STR("A step as it is, without its findings, and at its roofline"),
+		arena_fmt(x->keep, "The step takes %.*s.", STR_ARG(time_text(x->keep, b->step))));
+	svg_text(x, INK_MUTED, ANCHOR_END, LEFT - 8, 17, STR("a step today"));
+	draw_now(b, x, LEFT, scale, 0);
+	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + b->step * scale + 6, 17,
+		time_text(x->keep, b->step));
+	if (b->after > 0) {
+		draw_row(x, INK_GOOD, "findings settled", b->after, time_text(x->keep, b->after),
+			scale, top);
+		top += 22;
+	}
+	if (b->ideal > 0)
+		draw_ideal(b, x, scale, top);
+	svg_end(x);
+}
+
+bool svg_budget(const struct report *r, struct arena *keep, struct html_picture *ret)
+{
+	struct budget *b = arena_make(keep, struct budget, 1);
+	double rest = 1;
+	double lo = fact_real(r, STR("roofline_ratio_lo")),
+	       hi = fact_real(r, STR("roofline_ratio_hi"));
+	b->step = fact_real(r, STR("step_time_s"));
+	if (!(b->step > 0))
+		return false;
+	for (int i = 0; i < LAYERS; i++) {
+		double share = i == LAYER_COPY ? 0 : fact_real(r, layers[i].fact);
+		if (isnan(share))
+			return false;
+		b->layers[i] = share * b->step;
+		rest -= share;
+	}
+	b->layers[LAYER_COPY] = rest > 0 ? rest * b->step : 0;
+	b->after = r->gain_s > 0 ? b->step - r->gain_s : 0;
+	b->ideal = lo > 0 && lo <= 1 ? lo * b->step : 0;
+	b->ideal_hi = hi * b->step;
+	ret->drawing = (struct template_picture){ draw_budget, b };
+	return true;
+}
+
+/* ---- step after step ------------------------------------------------------------------------- */
+
+struct steps {
+	const struct steps_row **items;
+	ptrdiff_t count;
+	double used[LAYERS], most;
+	struct str title;
+};
+
+enum { STEPS_HEIGHT = 276, STEPS_LEFT = 58, STEPS_TOP = 14, STEPS_BOTTOM = 230 };
+
+static struct str step_title(struct arena *keep, const struct steps_row *s)
+{
+	struct out *o = out_memory(keep);
+	out_fmt(o, "step %.0f: %.*s", s->step, STR_ARG(time_text(keep, s->time_s)));
+	for (int i = 0; i < LAYERS; i++)
+		if (layer_of(s, i) > 0)
+			out_fmt(o, "\n%.*s",
+				STR_ARG(share_text(keep, i, layer_of(s, i), s->time_s)));
+	if (s->is_warmup == 1)
+		out_z(o, "\nwarm-up, not judged");
+	return out_text(o);
+}
+
+/* One bar; steps that are not judged stand behind a light veil. */
+static void draw_step(
+	struct xhtml *x, const struct steps_row *s, double most, double left, double width)
+{
+	double scale = (STEPS_BOTTOM - STEPS_TOP) / most, at = STEPS_BOTTOM;
+	bool is_judged = s->is_warmup != 1 && s->is_complete != 0;
+	xhtml_open(x, STR("g"));
+	if (!is_judged)
+		xhtml_attr(x, "opacity", STR("0.4"));
+	xhtml_open(x, STR("title"));
+	xhtml_text(x, step_title(x->keep, s));
+	xhtml_close(x);
+	for (int i = 0; i < LAYERS; i++) {
+		double height = layer_of(s, i) * scale;
+		at -= height;
+		svg_rect(x, layers[i].ink, left, at, width, height);
+	}
+	xhtml_close(x);
+}
+
+/* Numbers below some bars: the first, the last, and as many between as have room. */
+static void draw_step_number(struct xhtml *x, const struct steps *s, ptrdiff_t i, double middle)
+{
+	ptrdiff_t every = (s->count + 11) / 12;
+	bool shown = i % every == 0 || i == s->count - 1;
+	if (i != s->count - 1 && i + every > s->count - 1 + every / 2)
+		shown = false;
+	if (shown)
+		svg_text(x, INK_MUTED, ANCHOR_MIDDLE, middle, STEPS_BOTTOM + 15,
+			arena_fmt(x->keep, "%.0f", s->items[i]->step));
+}
+
+static void draw_steps(const void *what, struct xhtml *x)
+{
+	const struct steps *s = what;
+	struct svg_scale scale = svg_scale(s->most, UNIT_SECONDS, 5);
+	double pitch = (double)(SVG_WIDTH - STEPS_LEFT - 8) / (double)s->count;
+	double width = fmin(pitch > 9 ? pitch * 0.8 : pitch, 46);
+	svg_begin(x, SVG_WIDTH, STEPS_HEIGHT, s->title, STR("Stacked bars, one for each step."));
+	svg_scale_y(x, &scale, STEPS_LEFT, SVG_WIDTH - 4, STEPS_TOP, STEPS_BOTTOM);
+	for (ptrdiff_t i = 0; i < s->count; i++) {
+		double left = STEPS_LEFT + 4 + pitch * (double)i + (pitch - width) / 2;
+		draw_step(x, s->items[i], s->most, left, width);
+		draw_step_number(x, s, i, left + width / 2);
+	}
+	draw_keys(x, s->used, STEPS_LEFT, STEPS_BOTTOM + 32);
+	svg_end(x);
+}
+
+/* Steps of one device; a warm-up ten times as long would make the others flat: it is left out. */
+static void take_steps(const struct report *r, struct steps *s, double median, struct arena *keep)
+{
+	const struct steps_row *rows = table_rows(&r->tables, steps);
+	ptrdiff_t count = table_count(&r->tables, steps);
+	s->items = arena_make(keep, const struct steps_row *, count);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct steps_row *row = &rows[i];
+		bool is_first =
+			str_eq(row->device, rows[0].device) && str_eq(row->host, rows[0].host);
+		bool is_drawn = row->time_s > 0 &&
+				(!(median > 0) || row->is_warmup != 1 || row->time_s < 3 * median);
+		if (!is_first || !is_drawn)
+			continue;
+		s->items[s->count++] = row;
+		s->most = fmax(s->most, row->time_s);
+		for (int k = 0; k < LAYERS; k++)
+			s->used[k] += row->is_warmup == 1 ? 0 : layer_of(row, k);
+	}
+}
+
+static struct str steps_caption(const struct report *r, const struct steps *s, struct arena *keep)
+{
+	int top = 0;
+	double whole = 0;
+	const struct steps_row *first = s->items[0];
+	for (int i = 0; i < LAYERS; i++) {
+		whole += s->used[i];
+		if (s->used[i] > s->used[top])
+			top = i;
+	}
+	if (!(whole > 0))
+		return arena_fmt(keep, "Every step of %.*s is a bar.", STR_ARG(first->device));
+	double devices = fact_real(r, STR("devices"));
+	return arena_fmt(keep, "On %.*s%s%.*s, %.*s takes %.*s of the steady steps%s.",
+		STR_ARG(first->device), first->host.len ? " of " : "", STR_ARG(first->host),
+		STR_ARG(layers[top].text),
+		STR_ARG(unit_text(keep, s->used[top] / whole, UNIT_RATIO)),
+		devices > 1 ? arena_z(keep, arena_fmt(keep, " (first of %.0f devices)", devices))
+			    : "");
+}
+
+bool svg_steps(const struct report *r, struct arena *keep, struct html_picture *ret)
+{
+	struct steps *s = arena_make(keep, struct steps, 1);
+	take_steps(r, s, fact_real(r, STR("step_time_s")), keep);
+	if (!s->count)
+		return false;
+	s->title = STR("Step after step");
+	ret->id = STR("picture-steps");
+	ret->title = s->title;
+	ret->caption = steps_caption(r, s, keep);
+	ret->drawing = (struct template_picture){ draw_steps, s };
+	return true;
+}

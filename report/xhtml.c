@@ -1,0 +1,132 @@
+/* HTML5 written element by element.  See xhtml.h. */
+#include "report/xhtml.h"
+
+#include "report/model.h"
+
+struct xhtml xhtml_new(struct out *out, struct arena *keep)
+{
+	return (struct xhtml){ .out = out, .keep = keep };
+}
+
+struct str xhtml_clean(struct arena *keep, struct str s)
+{
+	return clean_lines(keep, s);
+}
+
+/* The elements that HTML5 gives no end tag. */
+bool xhtml_is_void(struct str element)
+{
+	static const struct str names[] = { STR_INIT("area"), STR_INIT("base"), STR_INIT("br"),
+		STR_INIT("col"), STR_INIT("embed"), STR_INIT("hr"), STR_INIT("img"),
+		STR_INIT("input"), STR_INIT("link"), STR_INIT("meta"), STR_INIT("source"),
+		STR_INIT("track"), STR_INIT("wbr") };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (str_eq(names[i], element))
+			return true;
+	return false;
+}
+
+static void end_tag(struct xhtml *x)
+{
+	if (x->in_tag)
+		out_char(x->out, '>');
+	x->in_tag = false;
+}
+
+void xhtml_doctype(struct xhtml *x)
+{
+	out_z(x->out, "<!DOCTYPE html>\n");
+}
+
+/* Past the limit elements are left out; templates are refused long before (template.c). */
+void xhtml_open(struct xhtml *x, struct str name)
+{
+	end_tag(x);
+	if (x->depth >= XHTML_MAX_DEPTH)
+		return;
+	out_char(x->out, '<');
+	out_str(x->out, name);
+	x->open[x->depth++] = name;
+	x->in_tag = true;
+	if (x->svg_depth || str_eq(name, STR("svg")))
+		x->svg_depth++;
+}
+
+void xhtml_close(struct xhtml *x)
+{
+	if (!x->depth)
+		return;
+	struct str name = x->open[--x->depth];
+	bool is_empty = x->in_tag;
+	if (x->svg_depth && is_empty)
+		out_char(x->out, '/'); /* in foreign content, as in XML, this closes */
+	end_tag(x);
+	if (!(x->svg_depth ? is_empty : xhtml_is_void(name)))
+		out_fmt(x->out, "</%.*s>", STR_ARG(name));
+	if (x->svg_depth)
+		x->svg_depth--;
+}
+
+/* Runs of plain characters at once; newlines in an attribute are kept by every parser. */
+static void escape(struct xhtml *x, struct str s)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		switch (s.p[i]) {
+		case '<':
+			out_z(x->out, "&lt;");
+			break;
+		case '>':
+			out_z(x->out, "&gt;");
+			break;
+		case '&':
+			out_z(x->out, "&amp;");
+			break;
+		case '"':
+			out_z(x->out, "&quot;");
+			break;
+		case '\'':
+			out_z(x->out, "&#39;");
+			break;
+		default:
+			out_char(x->out, s.p[i]);
+		}
+}
+
+void xhtml_attr_name(struct xhtml *x, struct str name, struct str value)
+{
+	if (!x->in_tag)
+		return;
+	out_char(x->out, ' ');
+	out_str(x->out, name);
+	out_z(x->out, "=\"");
+	escape(x, xhtml_clean(x->keep, value));
+	out_char(x->out, '"');
+}
+
+void xhtml_attr(struct xhtml *x, const char *name, struct str value)
+{
+	xhtml_attr_name(x, str_from(name), value);
+}
+
+void xhtml_text(struct xhtml *x, struct str text)
+{
+	if (!text.len)
+		return;
+	end_tag(x);
+	escape(x, xhtml_clean(x->keep, text));
+}
+
+/* "</" ends it, "<!" begins what some parsers read on as a comment. */
+bool xhtml_is_css(struct str text)
+{
+	return !str_contains(text, STR("</")) && !str_contains(text, STR("<!"));
+}
+
+void xhtml_style(struct xhtml *x, struct str css)
+{
+	xhtml_open(x, STR("style"));
+	end_tag(x);
+	if (xhtml_is_css(css))
+		out_str(x->out, css);
+	xhtml_close(x);
+}

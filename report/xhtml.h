@@ -1,0 +1,49 @@
+/*
+ * Pages as a stream of elements, attributes and text, written as HTML5.
+ *
+ * Escaping is by construction: text and attribute values are given as they are, and no function
+ * here takes markup.  The document is at the same time well-formed enough for an XML reader to read
+ * its SVG: attributes are quoted, empty SVG elements are closed, `<` and `&` are always escaped.
+ *
+ *     xhtml_open(x, "a"); xhtml_attr(x, "href", url); xhtml_text(x, name); xhtml_close(x);
+ *
+ * Refuses: text inside <script> (there is no function for it), and within <style> anything that
+ * could end it.  Names of elements and attributes are ours or a checked template's, never a
+ * profile's.
+ */
+#ifndef REPORT_XHTML_H
+#define REPORT_XHTML_H
+
+#include "base/out.h"
+
+/* Deeper pages do not come from people. */
+#define XHTML_MAX_DEPTH 128
+
+struct xhtml {
+	struct out *out;
+	struct arena *keep;
+	bool in_tag; /* after a name, before its '>': attributes may follow */
+	int depth, svg_depth;
+	struct str open[XHTML_MAX_DEPTH];
+};
+
+struct xhtml xhtml_new(struct out *out, struct arena *keep);
+void xhtml_doctype(struct xhtml *x);
+void xhtml_open(struct xhtml *x, struct str name);
+void xhtml_attr(struct xhtml *x, const char *name, struct str value);
+void xhtml_attr_name(struct xhtml *x, struct str name, struct str value);
+void xhtml_text(struct xhtml *x, struct str text);
+void xhtml_close(struct xhtml *x); /* the element opened last */
+/* <style> with this text; only text that xhtml_is_css accepts. */
+void xhtml_style(struct xhtml *x, struct str css);
+bool xhtml_is_css(struct str text); /* holds nothing that would end the element */
+
+bool xhtml_is_void(struct str element); /* <br>: has no end tag */
+
+/*
+ * What profiles say passes here on its way into a page: valid UTF-8 without controls
+ * (text_clean), newlines kept.
+ */
+struct str xhtml_clean(struct arena *keep, struct str s);
+
+#endif

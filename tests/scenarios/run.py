@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""Every scenario against every rule.
+
+    python3 tests/scenarios/run.py [-v] [SCENARIO...]
+
+Builds the scenarios of table.toml (tests/builder/scenarios) into a temporary
+directory, lets `rooflint check` judge them and compares its verdicts with those
+the table expects.  ROOFLINT names the program.  A cell marked as known is a gap
+that is documented: it counts as skipped while it is there.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILDER = os.path.join(os.path.dirname(HERE), "builder")
+sys.path.insert(0, BUILDER)
+if sys.version_info < (3, 11):
+    print("0 passed, 0 failed, 1 skipped")
+    sys.exit(0)
+
+import tomllib
+
+import build
+import derive
+
+VERDICTS = {"pass": ".", "fail": "F", "warn": "w", "inconclusive": "?", "not-applicable": "-"}
+OPEN = {"inconclusive", "not-applicable"}
+ABSENT = "no such rule"
+
+
+class Counts:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def line(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def program():
+    """The rooflint to test, as an absolute path."""
+    top = os.path.dirname(os.path.dirname(HERE))
+    return os.path.abspath(
+        os.environ.get("ROOFLINT") or os.path.join(top, os.environ.get("O", "build"), "rooflint")
+    )
+
+
+def write(spec, out):
+    """Build a scenario's files below `out`."""
+    for name, data in build.build_spec(spec).items():
+        path = os.path.join(out, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+
+
+def check(directory, more=()):
+    """{rule: result}, {rule: first finding's message} and facts of `rooflint check`."""
+    report = os.path.join(directory, "report.json")
+    command = [
+        program(),
+        "check",
+        "--rules",
+        "recommended",
+        "-q",
+        "--json",
+        report,
+        *more,
+        directory,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if not os.path.exists(report):
+        raise RuntimeError(
+            f"status {done.returncode}: {done.stderr.strip() or done.stdout.strip()}"
+        )
+    with open(report, encoding="utf-8") as file:
+        text = json.load(file)["reports"][0]
+    if text.get("error"):
+        raise RuntimeError(f"not read: {text['error']}")
+    messages = {}
+    for finding in text["findings"]:
+        messages.setdefault(finding["rule"], finding["message"])
+    return {r["name"]: r for r in text["results"]}, messages, text["facts"]
+
+
+def judged(row):
+    """What `check` says about a row's scenario, or why it said nothing."""
+    spec = derive.load(scenario_path(row["build"]))
+    with tempfile.TemporaryDirectory() as out:
+        write(derive.merged(spec, row.get("spec", {})), out)
+        try:
+            return check(out, row.get("options", ()))
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            return str(error)
+
+
+def scenario_path(name):
+    return os.path.join(BUILDER, "scenarios", name + ".toml")
+
+
+# --- the table ------------------------------------------------------------------------
+
+
+def expectations(table, row):
+    """{rule: (verdict, why)} of a scenario: the table's defaults, then its own cells."""
+    out = {}
+    for part in (table["default"], row):
+        for verdict in VERDICTS:
+            for rule, why in part.get(verdict, {}).items():
+                out[rule] = (verdict, why)
+        if part.get("open") == "all":  # what the row does not name cannot be judged
+            out = {r: c if r in named(row) else ("open", row["why"]) for r, c in out.items()}
+    return {r: c for r, c in out.items() if r not in row.get("ignore", [])}
+
+
+def named(row):
+    return {rule for verdict in VERDICTS for rule in row.get(verdict, {})}
+
+
+def agrees(got, want):
+    return got == want or (want == "open" and got in OPEN)
+
+
+def verdict_of(results, rule):
+    return results[rule]["verdict"] if rule in results else ABSENT
+
+
+def describe(results, messages, rule):
+    """What rooflint said about a rule."""
+    reason = results.get(rule, {}).get("reason")
+    return messages.get(rule) or reason or "(no message)"
+
+
+class Table:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.toml = tomllib.load(file)
+        self.counts, self.results, self.rules = Counts(), {}, []
+        self.gaps, self.closed, self.unlisted = [], [], set()
+
+    def row(self, name, row, judgement):
+        """Compare one scenario with its row; its line of the matrix."""
+        if isinstance(judgement, str):
+            self.error(name, row, judgement)
+            return
+        results, messages, facts = judgement
+        self.results[name] = results
+        expected = expectations(self.toml, row)
+        self.rules = self.rules or list(results)
+        self.unlisted |= set(results) - set(expected) - set(row.get("ignore", []))
+        marks = {rule: VERDICTS[results[rule]["verdict"]] for rule in results}
+        for rule, (verdict, why) in expected.items():
+            got = verdict_of(results, rule)
+            if not self.cell(name, row, rule, verdict, got, why, describe(results, messages, rule)):
+                marks[rule] = "*" if rule in row.get("known", {}) else "!"
+        for rule, pattern in row.get("says", {}).items():
+            self.says(name, row, rule, pattern, describe(results, messages, rule))
+        for fact, want in row.get("facts", {}).items():
+            self.fact(name, row, fact, want, facts.get(fact))
+        print(f"  {name:24s} {''.join(marks.get(r, ' ') for r in self.rules)}", flush=True)
+
+    def error(self, name, row, error):
+        """rooflint refused; that can be what the scenario asks for."""
+        if re.search(row.get("refused", "(?!)"), error):
+            self.counts.passed += 1
+            print(f"  {name:24s} refused: {error}")
+        else:
+            self.fail(f"{name}: {error}")
+
+    def fail(self, text):
+        self.counts.failed += 1
+        print(f"FAIL {text}")
+
+    def gap(self, text):
+        self.counts.skipped += 1
+        self.gaps.append(text)
+
+    def cell(self, name, row, rule, want, got, why, said):
+        known = row.get("known", {}).get(rule)
+        if agrees(got, want):
+            self.counts.passed += 1
+            if known:
+                self.closed.append(f"{name}, {rule}")
+            return True
+        text = f"{name}, {rule}: expected {want}, got {got}: {said}\n       expected because {why}"
+        if known:
+            self.gap(f"{text}\n       known: {known}")
+        else:
+            self.fail(text)
+        return False
+
+    def fact(self, name, row, fact, want, got):
+        """A value of the report's facts; a real one may be 2% off."""
+        if got == want or (isinstance(want, float) and abs(got - want) <= 0.02 * want):
+            self.counts.passed += 1
+        elif fact in row.get("known", {}):
+            self.gap(f"{name}, {fact} is {got}, expected {want}")
+        else:
+            self.fail(f"{name}, {fact} is {got}, expected {want}")
+
+    def says(self, name, row, rule, pattern, said):
+        """A message must name the culprit."""
+        if re.search(pattern, said):
+            self.counts.passed += 1
+        elif rule + ".says" in row.get("known", {}):
+            self.gap(f"{name}, {rule} does not say /{pattern}/: {said}")
+        else:
+            self.fail(f"{name}, {rule} does not say /{pattern}/: {said}")
+
+    def same(self, name, other, row):
+        """Two forms of one program: the same verdict of every rule."""
+        if name not in self.results or other not in self.results:
+            return
+        mine, theirs = self.results[name], self.results[other]
+        for rule in mine:
+            got, want = verdict_of(mine, rule), verdict_of(theirs, rule)
+            text = f"{name}, {rule}: {got}, but {other} is the same program and is {want}"
+            if got == want:
+                self.counts.passed += 1
+            elif rule in row.get("differs", {}):
+                self.gap(f"{text}\n       known: {row['differs'][rule]}")
+            else:
+                self.fail(text)
+
+    # --- nothing green by absence -----------------------------------------------------
+
+    def removal(self, row, judgement):
+        """A healthy scenario without one input: who needed it must not be green."""
+        name = f"{row.get('base', 'train-scan')} without {row['name']}"
+        if isinstance(judgement, str):
+            self.fail(f"{name}: {judgement}")
+            return
+        results, messages, _ = judgement
+        open_rules = [r for r in results if results[r]["verdict"] in OPEN]
+        for rule in row["needed"]:
+            self.needed(name, row, rule, results, messages)
+        kept = [r for r in row.get("kept", []) if results[r]["verdict"] != "pass"]
+        for rule in kept:
+            self.fail(f"{name}, {rule} should not need it: {describe(results, messages, rule)}")
+        self.counts.passed += len(row.get("kept", [])) - len(kept)
+        print(f"  without {row['name']:30s} {len(open_rules)} of {len(results)} rules open")
+
+    def needed(self, name, row, rule, results, messages):
+        verdict = verdict_of(results, rule)
+        # A gate that is open itself tells what is missing on behalf of those that wait for it.
+        said = " ".join(
+            describe(results, messages, r)
+            for r in [rule, *results]
+            if r in (rule, "data-notes")
+            or (results[r]["gate"] and results[r]["verdict"] in OPEN | {"fail"})
+        )
+        problem = None
+        if verdict not in OPEN:
+            problem = f"is {verdict}"
+        elif not re.search(row["named"], said, re.I):
+            problem = f"is {verdict}, but nothing says /{row['named']}/: {said}"
+        if not problem:
+            self.counts.passed += 1
+        elif rule in row.get("known", {}):
+            self.gap(f"{name}, {rule} {problem}\n       known: {row['known'][rule]}")
+        else:
+            self.fail(f"{name}, {rule} {problem}")
+
+    # --- all of it --------------------------------------------------------------------
+
+    def run(self, names, verbose):
+        chosen = lambda name: not names or name in names
+        rows = {n: {"build": n, **r} for n, r in self.toml["scenario"].items() if chosen(n)}
+        gone = [r for r in self.toml.get("removal", []) if chosen(r["name"])]
+        gone = [{"build": r.get("base", "train-scan"), **r} for r in gone]
+        with concurrent.futures.ProcessPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+            judgements = pool.map(judged, [*rows.values(), *gone])
+            for name, row in rows.items():
+                self.row(name, row, next(judgements))
+            for row in gone:
+                self.removal(row, next(judgements))
+        for name in self.results:
+            if "same" in rows[name]:
+                self.same(name, rows[name]["same"], rows[name])
+        self.legend()
+        if verbose:
+            for text in self.gaps:
+                print("gap  " + text)
+        for text in self.closed:
+            print(f"note: a known gap is closed, drop its mark: {text}")
+        if self.unlisted:
+            print("note: rules without an expectation: " + ", ".join(sorted(self.unlisted)))
+        return self.counts
+
+    def legend(self):
+        print("\n  columns: " + " ".join(self.rules))
+        print("  . pass  F fail  w warn  ? inconclusive  - not applicable  * known gap  ! wrong")
+
+
+def main(argv):
+    names = [a for a in argv if a != "-v"]
+    if not os.access(program(), os.X_OK):
+        print(f"no {program()}: build it first, or name it with ROOFLINT")
+        return 2
+    table = Table(os.path.join(HERE, "table.toml"))
+    counts = table.run(names, "-v" in argv)
+    if table.gaps:
+        print(f"{len(table.gaps)} known gaps (-v shows them)")
+    print(counts.line())
+    return 1 if counts.failed or not counts.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,390 @@
+/* measure/: kernels on the streams of a GPU, and ops on the threads of a CPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/xspace.h"
+
+static struct xrun run;
+
+static int setup(void **state)
+{
+	(void)state;
+	xrun_begin(&run);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	xrun_end(&run);
+	return 0;
+}
+
+#define PROGRAM 3
+#define FOR(op)                                                                                    \
+	X_STATS(x_ref("hlo_op", (op)), x_ref("hlo_module", "jit_train_step"),                      \
+		x_int("program_id", PROGRAM))
+#define H2D "kind_src:pageable kind_dst:device size:1000000 dest:0 async:1"
+#define D2H "kind_src:device kind_dst:pinned size:4000 dest:0 async:1"
+#define D2D "kind_src:device kind_dst:device size:8000 dest:0 async:1"
+
+static struct xplane *one_gpu(void)
+{
+	return x_gpu(xrun_host(&run, "node-0"), 0, "NVIDIA H100 80GB HBM3");
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/*
+ * us        0     40   50   60       120   150   170  180   200
+ * Stream 1  |dot.1-----|dot.1        |add.3|          |own
+ * Stream 2             |all-reduce.2-------|
+ * Stream 3                                 |--H2D--|
+ *
+ * dot.1 is two kernels; "own" belongs to no instruction.
+ */
+static void tell_streams(int64_t executions)
+{
+	struct xplane *gpu = one_gpu();
+	struct xline *compute = x_line(gpu, "Stream #1(Compute)"),
+		     *comms = x_line(gpu, "Stream #2(Compute)"),
+		     *copies = x_line(gpu, "Stream #3(MemcpyH2D)");
+
+	for (int64_t i = 0; i < executions; i++) {
+		int64_t at = i * 200;
+		x_event(compute, "gemm_main", at, at + 40, FOR("dot.1"));
+		x_event(compute, "gemm_tail", at + 40, at + 60, FOR("dot.1"));
+		x_event(comms, "ncclDevKernel_AllReduce_Sum", at + 50, at + 120,
+			FOR("all-reduce.2"));
+		x_event(compute, "add_kernel", at + 120, at + 150, FOR("add.3"));
+		x_event(copies, "MemcpyH2D", at + 150, at + 170,
+			X_STATS(x_ref("memcpy_details", H2D)));
+		x_event(compute, "own_kernel", at + 170, at + 180, NULL);
+	}
+}
+
+static void kernels_of_one_op_are_one_execution(void **state)
+{
+	(void)state;
+	tell_streams(4);
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->platform, "nvidia");
+	assert_text(r->chip, "h100_sxm");
+	assert_text(r->steps_source, "program");
+	assert_text(r->main_program, "jit_train_step");
+	assert_number(r->steps, 2);
+	assert_number(r->step_time_s, 200 * US);
+	const struct ops_row *dot = xrun_op(&run, "dot.1");
+	assert_text(dot->program, "3");
+	assert_text(dot->attribution, "profile");
+	assert_number(dot->count, 2);
+	assert_number(dot->per_step, 1);
+	assert_number(dot->p50_s, 60 * US);
+	assert_number(dot->time_s, 120 * US);
+	assert_number(xrun_program(&run, "jit_train_step")->executions, 4);
+	assert_number(xrun_program(&run, "jit_train_step")->p50_s, 150 * US);
+}
+
+/* A program of so many elementwise ops, "neg.2" last. */
+static struct str module_of_ops(int count)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[8]{0}", 1, { 0 }, { 0 }, 0, { 0 } },
+		{ "exp.1", "exponential", "f32[8]{0}", 2, { 1 }, { 0 }, 0, { 0 } },
+		{ "neg.2", "negate", "f32[8]{0}", 3, { 1 }, { 0 }, 0, { 0 } },
+		{ 0 },
+	};
+	struct pb_instruction chosen[4] = { body[0] };
+	const struct pb_computation c[] = { { "main", 1, chosen }, { 0 } };
+
+	for (int i = 0; i < count; i++)
+		chosen[1 + i] = body[3 - count + i];
+	return pb_write_module(&run.keep, c, STR(""));
+}
+
+/* "neg.2" as the kernels head, tail, head, tail, after "exp.1" when the program has it. */
+static void tell_repeated_kernels(int ops)
+{
+	struct xspace *host = xrun_host(&run, "node-0");
+	struct xline *stream = x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1");
+
+	x_hlo(host, "jit_train_step", PROGRAM, module_of_ops(ops));
+	for (int64_t i = 0; i < 4; i++) {
+		int64_t at = i * 200;
+		if (ops == 2)
+			x_event(stream, "exp_kernel", at, at + 10, FOR("exp.1"));
+		for (int64_t k = 0; k < 2; k++) {
+			x_event(stream, "head", at + 10 + k * 40, at + 40 + k * 40, FOR("neg.2"));
+			x_event(stream, "tail", at + 40 + k * 40, at + 50 + k * 40, FOR("neg.2"));
+		}
+	}
+}
+
+/* An op may launch a kernel twice: another op has to come before it is executed again. */
+static void a_repeated_kernel_is_the_same_execution(void **state)
+{
+	(void)state;
+	tell_repeated_kernels(2);
+	xrun_measure(&run);
+	assert_number(xrun_op(&run, "neg.2")->per_step, 1);
+	assert_number(xrun_op(&run, "neg.2")->p50_s, 80 * US);
+	assert_number(xrun_program(&run, "jit_train_step")->executions, 4);
+}
+
+/* Nothing else does any work in its program, so its executions touch. */
+static void a_repeated_kernel_of_a_lone_op(void **state)
+{
+	(void)state;
+	tell_repeated_kernels(1);
+	xrun_measure(&run);
+	assert_number(xrun_program(&run, "jit_train_step")->executions, 8);
+	assert_number(xrun_row(&run)->steps, 6);
+	assert_number(xrun_op(&run, "neg.2")->per_step, 1);
+	assert_number(xrun_op(&run, "neg.2")->p50_s, 40 * US);
+}
+
+static void streams_overlap(void **state)
+{
+	(void)state;
+	tell_streams(4);
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_number(r->compute_ratio, 100. / 200);
+	assert_number(r->comms_hidden_ratio, 10. / 200);
+	assert_number(r->comms_exposed_ratio, 60. / 200);
+	assert_number(r->transfer_ratio, 20. / 200);
+	assert_number(r->idle_ratio, 20. / 200);
+	const struct ops_row *reduce = xrun_op(&run, "all-reduce.2");
+	assert_text(reduce->kind, "all-reduce");
+	assert_number(reduce->p50_s, 70 * US);
+	assert_number(reduce->overlap_ratio, 10. / 70);
+	assert_number(xrun_op(&run, "dot.1")->overlap_ratio, 10. / 60);
+	const struct collectives_row *c = xrun_collective(&run, "all-reduce.2");
+	assert_number(c->per_step, 1);
+	assert_number(c->span_s, 70 * US);
+	assert_number(c->exposed_s, 60 * US);
+	assert_number(c->hidden_s, 10 * US);
+	assert_number(c->exposed_share, 60. / 200);
+	assert_number(c->is_async, 0);
+}
+
+static void kernels_that_nobody_claims(void **state)
+{
+	(void)state;
+	tell_streams(4);
+	xrun_measure(&run);
+	const struct ops_row *own = xrun_op(&run, "own_kernel");
+	assert_text(own->attribution, "none");
+	assert_text(own->program, NULL);
+	assert_text(own->kind, "unknown");
+	assert_number(xrun_row(&run)->unattributed_ratio, 10. / (60 + 70 + 30 + 20 + 10));
+	/* a copy is known for what it is */
+	assert_text(xrun_op(&run, "MemcpyH2D")->attribution, "profile");
+}
+
+static void copies_by_direction(void **state)
+{
+	(void)state;
+	struct xplane *gpu = one_gpu();
+	struct xline *compute = x_line(gpu, "Stream #1"), *copies = x_line(gpu, "Stream #2");
+	for (int64_t i = 0; i < 4; i++) {
+		int64_t at = i * 200;
+		x_event(compute, "gemm", at, at + 100, FOR("dot.1"));
+		x_event(copies, "MemcpyH2D", at + 90, at + 110,
+			X_STATS(x_ref("memcpy_details", H2D)));
+		x_event(copies, "MemcpyD2H", at + 110, at + 114,
+			X_STATS(x_ref("memcpy_details", D2H)));
+		x_event(copies, "MemcpyD2D", at + 120, at + 130,
+			X_STATS(x_ref("memcpy_details", D2D)));
+		/* an instruction's own copy is another op of the same direction */
+		x_event(copies, "MemcpyD2H", at + 140, at + 150,
+			X_STATS(x_ref("memcpy_details", D2H), x_ref("hlo_op", "copy.5"),
+				x_int("program_id", PROGRAM)));
+	}
+	xrun_measure(&run);
+	const struct transfers_row *t = xrun_transfer(&run, "h2d");
+	assert_number(t->count, 2);
+	assert_number(t->per_step, 1);
+	assert_number(t->bytes, 1e6);
+	assert_number(t->time_s, 20 * US);
+	assert_number(t->exposed_s, 10 * US);
+	assert_number(t->step_share, 10. / 200);
+	assert_number(t->bps, 1e6 / (20 * US));
+	t = xrun_transfer(&run, "d2h");
+	assert_number(t->per_step, 2);
+	assert_number(t->bytes, 8000);
+	assert_number(t->time_s, 14 * US);
+	assert_number(t->exposed_s, 14 * US);
+	assert_number(xrun_transfer(&run, "d2d")->time_s, 10 * US);
+	const struct ops_row *d2d = xrun_op(&run, "MemcpyD2D");
+	assert_text(d2d->kind, "copy");
+	assert_text(d2d->copy_cause, "d2d");
+	assert_text(xrun_op(&run, "MemcpyD2H")->kind, "transfer");
+}
+
+/* Two GPUs: what one waits in a collective for the other is not transfer. */
+static void the_last_to_arrive_waits_for_nobody(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "node-0");
+	for (int d = 0; d < 2; d++) {
+		struct xline *stream = x_line(x_gpu(host, d, "NVIDIA H100 80GB HBM3"), "Stream #1");
+		int64_t late = d * 30;
+		for (int64_t i = 0; i < 5; i++) {
+			int64_t at = i * 200;
+			x_event(stream, "gemm", at, at + 50 + late, FOR("dot.1"));
+			x_event(stream, "ncclDevKernel_AllGather", at + 50 + late, at + 130,
+				FOR("all-gather.2"));
+		}
+	}
+	xrun_measure(&run);
+	const struct collectives_row *c = xrun_collective(&run, "all-gather.2");
+	assert_text(c->kind, "all-gather");
+	assert_number(c->transfer_s, 50 * US);
+	assert_number(c->wait_s, 30 * US);
+	assert_number(xrun_op(&run, "dot.1")->skew, 80. / 65);
+	assert_number(xrun_op(&run, "dot.1")->max_s, 80 * US);
+}
+
+/* An instruction's HLO is found by a neighbouring name; another's is not found at all. */
+static void kernels_and_their_hlo(void **state)
+{
+	(void)state;
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[256,256]{1,0}", 1, { 0 }, { 0 }, 0, { 0 } },
+		{ "exp", "exponential", "f32[256,256]{1,0}", 2, { 1 }, { 0 }, 0, { 0 } },
+		{ "neg.2", "negate", "f32[256,256]{1,0}", 3, { 2 }, { 0 }, 0, { 0 } },
+		{ 0 },
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, { 0 } };
+	struct xspace *host = xrun_host(&run, "node-0");
+	struct xline *stream = x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1");
+	x_hlo(host, "jit_train_step", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 4; i++) {
+		x_event(stream, "exp_kernel", i * 200, i * 200 + 10, FOR("exp.7"));
+		x_event(stream, "neg_kernel", i * 200 + 10, i * 200 + 20, FOR("neg.2"));
+		x_event(stream, "gone_kernel", i * 200 + 20, i * 200 + 30, FOR("gone.1"));
+	}
+	xrun_measure(&run);
+	assert_text(xrun_op(&run, "exp")->attribution, "name");
+	assert_text(xrun_op(&run, "neg.2")->attribution, "name");
+	assert_text(xrun_op(&run, "gone.1")->attribution, "profile");
+	assert_text(xrun_op(&run, "exp")->opcode, "exponential");
+	assert_text(xrun_op(&run, "exp")->shape, "f32[256,256]{1,0}");
+	assert_text(xrun_op(&run, "exp")->dtype, "f32");
+	assert_text(xrun_op(&run, "gone.1")->opcode, NULL);
+	assert_number(xrun_op(&run, "exp")->hbm_bytes, 2 * 256 * 256 * 4);
+	assert_text(xrun_op(&run, "exp")->bound, "memory");
+	assert_unknown(xrun_op(&run, "gone.1")->roofline_s);
+	assert_number(xrun_row(&run)->judged_ratio, 2. / 3);
+}
+
+/* Id 0 is an id like any other. */
+static void program_zero(void **state)
+{
+	(void)state;
+	struct xline *stream = x_line(one_gpu(), "Stream #1");
+	for (int64_t i = 0; i < 4; i++)
+		x_event(stream, "gemm", i * 200, i * 200 + 10,
+			X_STATS(x_ref("hlo_op", "dot.1"), x_ref("hlo_module", "jit_f"),
+				x_int("program_id", 0)));
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 2);
+	assert_text(xrun_program(&run, "jit_f")->program, "0");
+	assert_text(xrun_op(&run, "dot.1")->program, "0");
+}
+
+/* ---- XLA:CPU --------------------------------------------------------------------------------- */
+
+#define ON_CPU(op, ordinal, launch)                                                                \
+	X_STATS(x_ref("hlo_op", (op)), x_ref("hlo_module", "jit_step"),                            \
+		x_int("program_id", PROGRAM), x_int("device_ordinal", (ordinal)),                  \
+		x_int("run_id", (launch)))
+
+/* Two virtual devices share two threads; device 1 takes twice as long. */
+static void ordinals_of_a_cpu_are_devices(void **state)
+{
+	(void)state;
+	struct xplane *cpu = x_host(xrun_host(&run, "laptop"));
+	struct xline *a = x_line(cpu, "tf_XLAEigen/1"), *b = x_line(cpu, "tf_XLAEigen/2");
+	for (int64_t i = 0; i < 5; i++) {
+		int64_t at = i * 200, launch = 40 + i;
+		x_event(a, "dot.1", at, at + 30, ON_CPU("dot.1", 0, launch));
+		x_event(b, "add.2", at + 30, at + 40, ON_CPU("add.2", 0, launch));
+		x_event(a, "dot.1", at + 60, at + 120, ON_CPU("dot.1", 1, launch));
+		x_event(b, "add.2", at + 120, at + 140, ON_CPU("add.2", 1, launch));
+		x_event(a, "ThreadpoolListener::Record", at + 150, at + 190, NULL);
+	}
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->platform, "cpu");
+	assert_text(r->chip, NULL);
+	assert_has(r->chip_why, "a CPU has no roofline here");
+	assert_number(r->devices, 2);
+	assert_number(r->steps, 3);
+	assert_text(r->steps_source, "program");
+	assert_number(r->step_time_s, 200 * US);
+	assert_number(xrun_device(&run, "/device:CPU:0")->events, 10);
+	assert_number(xrun_device(&run, "/device:CPU:0")->busy_ratio, 40. / 200);
+	assert_number(xrun_device(&run, "/device:CPU:1")->busy_ratio, 80. / 200);
+	const struct ops_row *dot = xrun_op(&run, "dot.1");
+	assert_number(dot->count, 6);
+	assert_number(dot->time_s, 3 * (30 + 60) * US);
+	assert_number(dot->skew, 60. / 45);
+	assert_number(xrun_program(&run, "jit_step")->executions, 10);
+}
+
+/* The same op many times in one launch, on many threads: the launch is one execution. */
+static void a_launch_of_a_cpu_is_one_execution(void **state)
+{
+	(void)state;
+	struct xplane *cpu = x_host(xrun_host(&run, "laptop"));
+	struct xline *thread = x_line(cpu, "tf_XLAEigen/1");
+	for (int64_t i = 0; i < 4; i++)
+		for (int64_t k = 0; k < 3; k++)
+			x_event(thread, "dot.1", i * 200 + k * 20, i * 200 + k * 20 + 10,
+				ON_CPU("dot.1", 0, 40 + i));
+	xrun_measure(&run);
+	assert_number(xrun_program(&run, "jit_step")->executions, 4);
+	assert_number(xrun_row(&run)->steps, 2);
+	assert_number(xrun_op(&run, "dot.1")->per_step, 3);
+}
+
+/* Older runtimes record no op. */
+static void a_cpu_without_ops(void **state)
+{
+	(void)state;
+	struct xline *thread = x_line(x_host(xrun_host(&run, "laptop")), "tf_XLAEigen/1");
+	x_event(thread, "TfrtCpuExecutable::Execute", 0, 40, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->devices, 0);
+	assert_text(xrun_row(&run)->platform, "unknown");
+	const struct quality_row *q = xrun_quality(&run, "ops-recorded");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "no device op was recorded");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(kernels_of_one_op_are_one_execution),
+		TEST(a_repeated_kernel_is_the_same_execution),
+		TEST(a_repeated_kernel_of_a_lone_op),
+		TEST(streams_overlap),
+		TEST(kernels_that_nobody_claims),
+		TEST(copies_by_direction),
+		TEST(the_last_to_arrive_waits_for_nobody),
+		TEST(kernels_and_their_hlo),
+		TEST(program_zero),
+		TEST(ordinals_of_a_cpu_are_devices),
+		TEST(a_launch_of_a_cpu_is_one_execution),
+		TEST(a_cpu_without_ops),
+	};
+	return cmocka_run_group_tests_name("measure_gpu", tests, NULL, NULL);
+}

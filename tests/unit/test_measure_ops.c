@@ -1,0 +1,753 @@
+/* measure/: what an op is, what it costs, where it comes from, and how long it stays itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/xspace.h"
+
+static struct xrun run;
+
+static int setup(void **state)
+{
+	(void)state;
+	xrun_begin(&run);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	xrun_end(&run);
+	return 0;
+}
+
+#define PROGRAM 7
+#define STEPS	5
+#define STEADY	3 /* of as many executions: neither the first nor the last */
+#define OF_IT	X_STATS(x_int("program_id", PROGRAM))
+#define NO_ROW                                                                                     \
+	{                                                                                          \
+		0                                                                                  \
+	}
+
+/* ---- parts of HLO ---------------------------------------------------------------------------- */
+
+static struct str field(int number, struct str bytes)
+{
+	struct pb b = pb_new(&run.keep);
+	pb_bytes(&b, number, bytes);
+	return pb_done(&b);
+}
+
+static struct str join(struct str a, struct str b)
+{
+	struct pb both = pb_new(&run.keep);
+	pb_raw(&both, a);
+	pb_raw(&both, b);
+	return pb_done(&both);
+}
+
+/* OpMetadata of an instruction; `frame` 0: the file and line stand here. */
+static struct str from(const char *op_name, const char *file, int64_t line, int64_t frame)
+{
+	struct pb b = pb_new(&run.keep);
+	pb_text(&b, 2, op_name);
+	if (file)
+		pb_text(&b, 3, file);
+	pb_int(&b, 4, line);
+	pb_int(&b, 15, frame);
+	return field(7, pb_done(&b));
+}
+
+/* A row-major product: the last dimension of the left with the first of the right. */
+static struct str product(void)
+{
+	struct pb b = pb_new(&run.keep);
+	pb_packed(&b, 1, PB_LIST(1));
+	pb_packed(&b, 2, PB_LIST(0));
+	return field(30, pb_done(&b));
+}
+
+/* One group of devices 0 to 3, by their global ids. */
+static struct str all_four(void)
+{
+	struct pb b = pb_new(&run.keep);
+	pb_int(&b, 26, 1);
+	pb_bytes(&b, 49, pb_list(&run.keep, 1, PB_LIST(0, 1, 2, 3)));
+	pb_int(&b, 71, 1);
+	return pb_done(&b);
+}
+
+static struct str partitions(int64_t count)
+{
+	struct pb b = pb_new(&run.keep);
+	pb_int(&b, 1, 1);
+	pb_int(&b, 2, count);
+	return field(15, pb_done(&b));
+}
+
+static struct str module_of(const struct pb_instruction *body, struct str more)
+{
+	const struct pb_computation c[] = { { "main", 1, body }, NO_ROW };
+	return pb_write_module(&run.keep, c, more);
+}
+
+/* ---- costs ----------------------------------------------------------------------------------- */
+
+/* x . w of 1024 x 1024 bf16: 2 * 1024^3 FLOPs and three arrays of 2 MiB. */
+#define MIB	   1048576.0
+#define DOT_FLOPS  (2.0 * 1024 * 1024 * 1024)
+#define V5E_FLOPS  197e12
+#define V5E_HBM	   819e9
+#define ATTAINABLE 0.95 /* of the peak, by hardware/tpu_v5e.json */
+
+static struct str matmul_module(void)
+{
+	const struct pb_instruction body[] = {
+		{ "x.1", "parameter", "bf16[1024,1024]{1,0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "w.2", "parameter", "bf16[1024,1024]{1,0}", 2, NO_ROW, NO_ROW, 1, NO_ROW },
+		{ "dot.3", "dot", "bf16[1024,1024]{1,0}", 3, { 1, 2 }, NO_ROW, 0,
+			join(product(), from("jit(f)/jit(main)/dot_general", "model.py", 12, 0)) },
+		{ "add.4", "add", "bf16[1024,1024]{1,0}", 4, { 3, 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	return module_of(body, STR(""));
+}
+
+static void tell_matmuls(const struct xstat *of_dot)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+
+	x_hlo(host, "jit_f", PROGRAM, matmul_module());
+	x_op(tpu, "dot.3", of_dot);
+	x_op(tpu, "add.4", OF_IT);
+	for (int64_t i = 0; i < STEPS; i++) {
+		x_event(ops, "dot.3", i * 200, i * 200 + 20, NULL);
+		x_event(ops, "add.4", i * 200 + 20, i * 200 + 30, NULL);
+		x_event(ops, "add.4", i * 200 + 30, i * 200 + 40, NULL);
+	}
+}
+
+static void a_matmul_against_its_roofline(void **state)
+{
+	(void)state;
+	tell_matmuls(OF_IT);
+	xrun_measure(&run);
+	const struct ops_row *dot = xrun_op(&run, "dot.3");
+	double t_math = DOT_FLOPS / V5E_FLOPS;
+	assert_text(dot->kind, "matmul");
+	assert_text(dot->opcode, "dot");
+	assert_text(dot->dtype, "bf16");
+	assert_text(dot->shape, "bf16[1024,1024]{1,0}");
+	assert_text(dot->attribution, "name");
+	assert_number(dot->flops, DOT_FLOPS);
+	assert_text(dot->flops_source, "hlo");
+	assert_text(dot->cost_bound, "exact");
+	assert_number(dot->hbm_bytes, 6 * MIB);
+	assert_number(dot->t_math_s, t_math);
+	assert_number(dot->t_hbm_s, 6 * MIB / V5E_HBM);
+	assert_unknown(dot->t_comms_s);
+	assert_number(dot->roofline_s, t_math);
+	assert_number(dot->attainable_s, t_math / ATTAINABLE);
+	assert_text(dot->bound, "compute");
+	assert_number(dot->efficiency, t_math / (20 * US));
+	assert_number(dot->gain_s, 20 * US - t_math / ATTAINABLE);
+	assert_number(dot->padding_ratio, 1);
+	const struct ops_row *add = xrun_op(&run, "add.4");
+	assert_text(add->kind, "elementwise");
+	assert_text(add->bound, "memory");
+	assert_number(add->attainable_s, 6 * MIB / V5E_HBM);
+	assert_number(add->gain_s, 2 * (10 * US - add->attainable_s)); /* twice a step */
+}
+
+static void a_run_against_its_roofline(void **state)
+{
+	(void)state;
+	tell_matmuls(OF_IT);
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	const struct ops_row *add = xrun_op(&run, "add.4");
+	double ideal = DOT_FLOPS / V5E_FLOPS + 2 * add->roofline_s;
+	assert_number(r->roofline_ratio_lo, ideal / (200 * US));
+	assert_number(r->roofline_ratio_hi, ideal / (200 * US)); /* every op is known */
+	assert_number(r->judged_ratio, 1);
+	assert_number(r->op_util, (DOT_FLOPS + 2 * add->flops) / (200 * US * V5E_FLOPS));
+	assert_number(r->hbm_util, (6 + 2 * 6) * MIB / (200 * US * V5E_HBM));
+	assert_number(xrun_program(&run, "jit_f")->ideal_s, ideal);
+}
+
+/* The compiler's own figures win; an upper bound would not be theirs. */
+static void the_profiles_own_costs(void **state)
+{
+	/* MemoryAccessBreakdown: 5 MiB read from HBM, 1 MiB written, 9 read from VMEM */
+	struct pb b = pb_new(&run.keep);
+	static const int64_t accesses[3][3] = { { 1, 1, 5 }, { 2, 1, 1 }, { 1, 3, 9 } };
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct pb one = pb_new(&run.keep);
+		pb_int(&one, 1, accesses[i][0]);
+		pb_int(&one, 2, accesses[i][1]);
+		pb_int(&one, 3, accesses[i][2] * 1048576);
+		pb_bytes(&b, 1, pb_done(&one));
+	}
+	tell_matmuls(X_STATS(x_int("program_id", PROGRAM), x_int("flops", 3000000),
+		x_int("model_flops", 2000000), x_int("bytes_accessed", 99),
+		x_bytes("memory_access_breakdown", pb_done(&b)),
+		x_text("hlo_category", "convolution fusion")));
+	xrun_measure(&run);
+	const struct ops_row *dot = xrun_op(&run, "dot.3");
+	assert_number(dot->flops, 2000000);
+	assert_text(dot->flops_source, "profile");
+	assert_text(dot->category, "convolution fusion");
+	assert_number(dot->hbm_bytes, 6 * MIB);
+	assert_text(dot->bound, "memory");
+}
+
+/* What a custom call says of itself is off by any factor. */
+static void a_custom_calls_own_costs_are_not_believed(void **state)
+{
+	const struct pb_instruction body[] = {
+		{ "x.1", "parameter", "bf16[1024,1024]{1,0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "call.2", "custom-call", "bf16[1024,1024]{1,0}", 2, { 1 }, NO_ROW, 0,
+			field(28, STR("somebodys_kernel")) },
+		NO_ROW,
+	};
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_hlo(host, "jit_f", PROGRAM, module_of(body, STR("")));
+	x_op(tpu, "call.2",
+		X_STATS(x_int("program_id", PROGRAM), x_int("flops", 1000000),
+			x_text("hlo_category", "custom-call")));
+	for (int64_t i = 0; i < STEPS; i++)
+		x_event(ops, "call.2", i * 200, i * 200 + 20, NULL);
+	xrun_measure(&run);
+	assert_text(xrun_op(&run, "call.2")->kind, "custom");
+	assert_unknown(xrun_op(&run, "call.2")->flops);
+	assert_unknown(xrun_op(&run, "call.2")->roofline_s);
+	assert_number(xrun_row(&run)->judged_ratio, 0);
+	assert_number(xrun_row(&run)->roofline_ratio_lo, 0);
+	assert_number(xrun_row(&run)->roofline_ratio_hi, 20. / 200);
+}
+
+static void what_one_op_hands_to_another(void **state)
+{
+	(void)state;
+	tell_matmuls(OF_IT);
+	xrun_measure(&run);
+	assert_int_equal(table_count(&run.tables, edges), 1); /* parameters did not run */
+	const struct edges_row *e = table_rows(&run.tables, edges);
+	assert_text(e->producer, "dot.3");
+	assert_text(e->producer_kind, "matmul");
+	assert_text(e->consumer, "add.4");
+	assert_number(e->bytes, 2 * MIB);
+}
+
+/* ---- asynchronous pairs ---------------------------------------------------------------------- */
+
+/*
+ * us                  0   2                 50             80
+ * all-gather-start.2  |---|
+ * dot.4                   |-----------------|
+ * all-gather-done.3                         |--------------|
+ */
+static void tell_gathers(int64_t done_us)
+{
+	const struct pb_instruction body[] = {
+		{ "w.1", "parameter", "bf16[1024,1024]{1,0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "all-gather-start.2", "all-gather-start",
+			"(bf16[1024,1024]{1,0}, bf16[4096,1024]{1,0})", 2, { 1 }, NO_ROW, 0,
+			all_four() },
+		{ "dot.4", "dot", "bf16[1024,1024]{1,0}", 4, { 1, 1 }, NO_ROW, 0, product() },
+		{ "all-gather-done.3", "all-gather-done", "bf16[4096,1024]{1,0}", 3, { 2 }, NO_ROW,
+			0, NO_ROW },
+		NO_ROW,
+	};
+	struct xspace *host = xrun_host(&run, "worker-0");
+
+	x_hlo(host, "jit_step", PROGRAM, module_of(body, partitions(4)));
+	for (int d = 0; d < 4; d++) {
+		struct xplane *tpu = x_tpu(host, d, "TPU v5 lite");
+		struct xline *ops = x_line(tpu, "XLA Ops");
+		x_op(tpu, "all-gather-start.2", OF_IT);
+		x_op(tpu, "dot.4", OF_IT);
+		x_op(tpu, "all-gather-done.3", OF_IT);
+		for (int64_t i = 0; i < STEPS; i++) {
+			int64_t at = i * 200;
+			x_event(ops, "all-gather-start.2", at, at + 2, NULL);
+			x_event(ops, "dot.4", at + 2, at + 50, NULL);
+			x_event(ops, "all-gather-done.3", at + 50, at + 50 + done_us, NULL);
+		}
+	}
+}
+
+static void a_pair_spans_from_start_to_done(void **state)
+{
+	(void)state;
+	tell_gathers(30);
+	xrun_measure(&run);
+	const struct collectives_row *c = xrun_collective(&run, "all-gather-start.2");
+	assert_int_equal(table_count(&run.tables, collectives), 1);
+	assert_text(c->kind, "all-gather");
+	assert_number(c->is_async, 1);
+	assert_number(c->per_step, 1);
+	assert_number(c->span_s, 80 * US);
+	assert_number(c->hidden_s, 48 * US);
+	assert_number(c->exposed_s, 32 * US);
+	assert_number(c->exposed_share, 32. / 200);
+	assert_number(c->kind_exposed_share, 32. / 200);
+	assert_number(c->done_waits, 1);
+	assert_number(c->transfer_s, 80 * US);
+	assert_number(c->wait_s, 0);
+	assert_number(xrun_row(&run)->comms_exposed_ratio, 32. / 200);
+	assert_number(xrun_row(&run)->comms_hidden_ratio, 48. / 200);
+	const struct ops_row *done = xrun_op(&run, "all-gather-done.3");
+	assert_number(done->is_async, 1);
+	assert_text(done->kind, "all-gather");
+	assert_number(done->p50_s, 30 * US);
+	assert_unknown(done->overlap_ratio); /* its span tells, not the half */
+	assert_unknown(done->roofline_s);
+	assert_number(xrun_op(&run, "dot.4")->overlap_ratio, 1);
+}
+
+/* The done only asked: when the data had come is not in the profile. */
+static void a_done_that_did_not_wait(void **state)
+{
+	(void)state;
+	tell_gathers(1);
+	xrun_measure(&run);
+	const struct collectives_row *c = xrun_collective(&run, "all-gather-start.2");
+	assert_number(c->span_s, 51 * US);
+	assert_number(c->done_waits, 0);
+	assert_unknown(c->transfer_s);
+	assert_unknown(c->bandwidth_bps);
+}
+
+/* Recording began between the two: the start is known from the HLO before it is met. */
+static void a_done_comes_first(void **state)
+{
+	const struct pb_instruction body[] = {
+		{ "w.1", "parameter", "bf16[256]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "all-gather-start.2", "all-gather-start", "(bf16[256]{0}, bf16[1024]{0})", 2,
+			{ 1 }, NO_ROW, 0, all_four() },
+		{ "all-gather-done.3", "all-gather-done", "bf16[1024]{0}", 3, { 2 }, NO_ROW, 0,
+			NO_ROW },
+		NO_ROW,
+	};
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_hlo(host, "jit_step", PROGRAM, module_of(body, partitions(4)));
+	x_op(tpu, "all-gather-start.2",
+		X_STATS(x_int("program_id", PROGRAM), x_text("hlo_category", "async-start")));
+	x_op(tpu, "all-gather-done.3", OF_IT);
+	for (int64_t i = 0; i < STEPS; i++) {
+		x_event(ops, "all-gather-done.3", i * 200, i * 200 + 30, NULL);
+		x_event(ops, "all-gather-start.2", i * 200 + 100, i * 200 + 102, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_op(&run, "all-gather-start.2")->category, "async-start");
+	assert_number(xrun_collective(&run, "all-gather-start.2")->span_s, 130 * US);
+}
+
+static void what_a_collective_moves(void **state)
+{
+	(void)state;
+	tell_gathers(30);
+	xrun_measure(&run);
+	const struct collectives_row *c = xrun_collective(&run, "all-gather-start.2");
+	assert_number(c->group_size, 4);
+	assert_number(c->groups, 1);
+	assert_text(c->axis, "all");
+	assert_text(c->operand_kind, "parameter");
+	assert_text(c->link, "ici");
+	assert_number(c->message_bytes, 8 * MIB);
+	assert_number(c->wire_bytes, 6 * MIB);
+	assert_number(c->regathers, 1);
+	assert_number(c->bandwidth_bps, 6 * MIB / (80 * US));
+	assert_true(c->expected_lo_s > 0 && c->expected_lo_s < c->expected_hi_s);
+	assert_text(c->key, arena_z(&run.keep, xrun_op(&run, "all-gather-start.2")->key));
+	assert_number(xrun_row(&run)->chips, 4);
+}
+
+/* The same array gathered by two instructions, once and twice a step. */
+static void one_array_gathered_thrice(void **state)
+{
+	const struct pb_instruction body[] = {
+		{ "w.1", "parameter", "bf16[256]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "v.2", "parameter", "bf16[256]{0}", 2, NO_ROW, NO_ROW, 1, NO_ROW },
+		{ "all-gather.3", "all-gather", "bf16[1024]{0}", 3, { 1 }, NO_ROW, 0, all_four() },
+		{ "copy.4", "copy", "bf16[256]{0}", 4, { 1 }, NO_ROW, 0, NO_ROW },
+		{ "all-gather.5", "all-gather", "bf16[1024]{0}", 5, { 4 }, NO_ROW, 0, all_four() },
+		{ "all-gather.6", "all-gather", "bf16[1024]{0}", 6, { 2 }, NO_ROW, 0, all_four() },
+		NO_ROW,
+	};
+	static const char *const order[] = { "all-gather.3", "all-gather.5", "all-gather.5",
+		"all-gather.6" };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_hlo(host, "jit_step", PROGRAM, module_of(body, partitions(4)));
+	x_op(tpu, "all-gather.3", OF_IT);
+	x_op(tpu, "all-gather.5", OF_IT);
+	x_op(tpu, "all-gather.6", OF_IT);
+	for (int64_t i = 0; i < STEPS; i++)
+		for (int64_t k = 0; k < 4; k++)
+			x_event(ops, order[k], i * 200 + k * 20, i * 200 + k * 20 + 10, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_collective(&run, "all-gather.3")->regathers, 3);
+	assert_number(xrun_collective(&run, "all-gather.5")->regathers, 3);
+	assert_number(xrun_collective(&run, "all-gather.6")->regathers, 1);
+	assert_number(xrun_collective(&run, "all-gather.6")->exposed_share, 10. / 200);
+	assert_number(xrun_collective(&run, "all-gather.6")->kind_exposed_share, 40. / 200);
+}
+
+/* S(5) is the host's memory, S(1) the core's own. */
+static void copies_between_memories(void **state)
+{
+	const struct pb_instruction body[] = {
+		{ "x.1", "parameter", "f32[1024]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "copy-start.2", "copy-start", "(f32[1024]{0:S(5)}, f32[1024]{0}, u32[])", 2,
+			{ 1 }, NO_ROW, 0, NO_ROW },
+		{ "copy-done.3", "copy-done", "f32[1024]{0:S(5)}", 3, { 2 }, NO_ROW, 0, NO_ROW },
+		{ "copy-start.4", "copy-start", "(f32[1024]{0:S(1)}, f32[1024]{0}, u32[])", 4,
+			{ 1 }, NO_ROW, 0, NO_ROW },
+		{ "copy-done.5", "copy-done", "f32[1024]{0:S(1)}", 5, { 4 }, NO_ROW, 0, NO_ROW },
+		{ "copy.6", "copy", "f32[1024]{0}", 6, { 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const char *const order[] = { "copy-start.2", "copy-done.3", "copy-start.4",
+		"copy-done.5", "copy.6" };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_hlo(host, "jit_step", PROGRAM, module_of(body, STR("")));
+	for (int k = 0; k < 5; k++)
+		x_op(tpu, order[k], OF_IT);
+	for (int64_t i = 0; i < STEPS; i++)
+		for (int64_t k = 0; k < 5; k++)
+			x_event(ops, order[k], i * 200 + k * 20, i * 200 + k * 20 + 10, NULL);
+	xrun_measure(&run);
+	assert_text(xrun_op(&run, "copy-start.2")->kind, "transfer");
+	assert_text(xrun_op(&run, "copy-start.2")->copy_cause, "offload");
+	assert_text(xrun_op(&run, "copy-done.5")->kind, "copy");
+	assert_text(xrun_op(&run, "copy-done.5")->copy_cause, "prefetch");
+	assert_text(xrun_op(&run, "copy.6")->copy_cause, "layout");
+	/* a prefetch changes no layout */
+	assert_number(xrun_row(&run)->layout_copy_ratio, 10. / 200);
+	const struct transfers_row *t = xrun_transfer(&run, "d2h");
+	assert_int_equal(table_count(&run.tables, transfers), 1);
+	assert_number(t->count, STEADY);
+	assert_number(t->bytes, 4096);
+	assert_number(t->time_s, 30 * US); /* from the start to the end of the done */
+}
+
+/* ---- kinds without HLO ----------------------------------------------------------------------- */
+
+static void kinds_by_the_profilers_category(void **state)
+{
+	static const struct {
+		const char *category, *name, *kind;
+	} cases[] = {
+		{ "convolution fusion", "fusion.1", "matmul" },
+		{ "loop fusion", "fusion.2", "elementwise" },
+		{ "input fusion", "fusion.3", "reduce" },
+		{ "data formatting", "copy.4", "copy" },
+		{ "all-reduce", "all-reduce.5", "all-reduce" },
+		{ "all-reduce-scatter fusion", "fusion.6", "reduce-scatter" },
+		{ "async-start", "all-gather-start.7", "all-gather" },
+		{ "custom-call", "tpu_custom_call.8", "custom" },
+		{ "dynamic-update-slice", "fusion.9", "update" },
+		{ "infeed", "infeed.10", "infeed" },
+		{ "host send", "send.11", "transfer" },
+		{ "while", "while.12", "control" },
+		{ "something new", "fusion.13", "unknown" },
+	};
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	ptrdiff_t count = (ptrdiff_t)(sizeof(cases) / sizeof(cases[0]));
+	for (ptrdiff_t k = 0; k < count; k++)
+		x_op(tpu, cases[k].name,
+			X_STATS(x_int("program_id", PROGRAM),
+				x_text("hlo_category", cases[k].category),
+				x_text("tf_op", "jit(f)/jit(main)/mul:"),
+				x_text("source", "model.py:31:8"),
+				x_text("shape_with_layout", "f32[8]{0}")));
+	for (int64_t i = 0; i < STEPS; i++)
+		for (int64_t k = 0; k < count; k++)
+			x_event(ops, cases[k].name, i * 200 + k * 10, i * 200 + k * 10 + 10, NULL);
+	xrun_measure(&run);
+	for (ptrdiff_t k = 0; k < count; k++) {
+		const struct ops_row *op = xrun_op(&run, cases[k].name);
+		assert_text(op->kind, cases[k].kind);
+		assert_text(op->category, cases[k].category);
+		assert_text(op->attribution, "profile");
+		assert_text(op->scope, "jit(f)/jit(main)/mul");
+		assert_text(op->source_file, "model.py");
+		assert_number(op->source_line, 31);
+		assert_text(op->shape, "f32[8]{0}");
+		assert_text(op->opcode, NULL);
+	}
+	const struct quality_row *q = xrun_quality(&run, "hlo-present");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "enable_hlo_proto");
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* An op as one compilation named it and one version of the source had it. */
+struct told {
+	const char *name, *scope, *file;
+	int64_t line;
+};
+
+/* Elementwise ops of f32[64,64], one behind the other. */
+static void tell_ops(const struct told *told, ptrdiff_t count)
+{
+	struct pb_instruction body[9] = {
+		{ "x", "parameter", "f32[64,64]{1,0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+	};
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+
+	assert_true(count < 8);
+	for (ptrdiff_t k = 0; k < count; k++) {
+		body[k + 1] = (struct pb_instruction){ .name = told[k].name,
+			.opcode = "multiply",
+			.shape = "f32[64,64]{1,0}",
+			.id = k + 2,
+			.operands = { k + 1, k + 1 } };
+		if (told[k].scope)
+			body[k + 1].more = from(told[k].scope, told[k].file, told[k].line, 0);
+		x_op(tpu, told[k].name, OF_IT);
+	}
+	x_hlo(host, "jit_f", PROGRAM, module_of(body, STR("")));
+	for (int64_t i = 0; i < STEPS; i++)
+		for (int64_t k = 0; k < count; k++)
+			x_event(ops, told[k].name, i * 200 + k * 20, i * 200 + k * 20 + 10 - k,
+				NULL);
+	xrun_measure(&run);
+}
+
+/* The key of an op that a run of its own has. */
+static const char *key_of(struct told told)
+{
+	run.count = 0;
+	tell_ops(&told, 1);
+	return arena_z(&run.keep, xrun_op(&run, told.name)->key);
+}
+
+static void a_key_survives_a_recompile(void **state)
+{
+	static const struct told before = { "fusion.12", "jit(f)/jit(main)/mlp/mul",
+		"/home/a/model.py", 10 };
+	static const struct told same[] = {
+		{ "fusion.4711", "jit(f)/jit(main)/mlp/mul", "/home/a/model.py", 10 },
+		{ "fusion.12", "jit(f)/jit(main)/mlp/mul", "/home/a/model.py", 31 },
+		{ "fusion.12", "jit(f)/jit(main)/mlp/mul", "/srv/checkout/model.py", 10 },
+		{ "fusion.12", "jit(step)/jit(main)/mlp/mul", "/home/a/model.py", 10 },
+	};
+	static const struct told other[] = {
+		{ "fusion.12", "jit(f)/jit(main)/attention/mul", "/home/a/model.py", 10 },
+		{ "fusion.12", "jit(f)/jit(main)/mlp/mul", "/home/a/layers.py", 10 },
+	};
+	(void)state;
+	const char *key = key_of(before);
+	assert_string_equal(key, "elementwise f32[64,64] mlp/mul model.py");
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		assert_string_equal(key_of(same[i]), key);
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		assert_string_not_equal(key_of(other[i]), key);
+}
+
+/* Without a scope the name has to do, less its number. */
+static void a_key_of_the_compilers_own_op(void **state)
+{
+	const struct told own = { "fusion.12", NULL, NULL, 0 };
+	(void)state;
+	assert_string_equal(key_of(own), "elementwise f32[64,64] fusion");
+}
+
+static void layers_are_a_family(void **state)
+{
+	static const struct told layers[] = {
+		{ "fusion.1", "jit(f)/jit(main)/layer_0/mul", "model.py", 10 },
+		{ "fusion.2", "jit(f)/jit(main)/layer_1/mul", "model.py", 10 },
+		{ "fusion.3", "jit(f)/jit(main)/layer_2/mul", "model.py", 10 },
+		{ "fusion.4", "jit(f)/jit(main)/head/mul", "model.py", 10 },
+	};
+	(void)state;
+	tell_ops(layers, 4);
+	const struct ops_row *first = xrun_op(&run, "fusion.1"), *next = xrun_op(&run, "fusion.2");
+	assert_false(str_eq(first->key, next->key));
+	assert_true(str_eq(first->family, next->family));
+	assert_int_equal(table_count(&run.tables, families), 2);
+	const struct families_row *f = xrun_family(&run, "fusion.1"); /* the heaviest names it */
+	assert_number(f->members, 3);
+	assert_number(f->count, 3 * STEADY);
+	assert_number(f->per_step, 3);
+	assert_number(f->time_s, STEADY * (10 + 9 + 8) * US);
+	assert_number(f->p50_s, 9 * US);
+	assert_number(f->max_s, 10 * US);
+	assert_text(f->key, arena_z(&run.keep, first->key));
+	assert_text(f->scope, "jit(f)/jit(main)/layer_0/mul");
+	assert_number(xrun_family(&run, "fusion.4")->members, 1);
+}
+
+/* What is alike in two programs stays apart. */
+static void a_family_is_of_one_module(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	static const char *const names[] = { "mul.1", "mul.2" };
+	for (int p = 0; p < 2; p++) {
+		const struct pb_instruction body[] = {
+			{ "x", "parameter", "f32[8]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+			{ names[p], "multiply", "f32[8]{0}", 2, { 1, 1 }, NO_ROW, 0,
+				from("jit(f)/mul", "model.py", 1, 0) },
+			NO_ROW,
+		};
+		x_hlo(host, p ? "jit_g" : "jit_f", (uint64_t)p + 1, module_of(body, STR("")));
+		x_op(tpu, names[p], X_STATS(x_int("program_id", p + 1)));
+	}
+	for (int64_t i = 0; i < STEPS; i++) {
+		x_event(ops, "mul.1", i * 200, i * 200 + 20, NULL);
+		x_event(ops, "mul.2", i * 200 + 20, i * 200 + 30, NULL);
+	}
+	xrun_measure(&run);
+	assert_int_equal(table_count(&run.tables, families), 2);
+	assert_true(str_eq(xrun_family(&run, "mul.1")->family, xrun_family(&run, "mul.2")->family));
+}
+
+static void ops_below_ten_us_are_tiny(void **state)
+{
+	static const struct told two[] = { { "fusion.1", "a", "model.py", 1 },
+		{ "fusion.2", "b", "model.py", 2 } }; /* of 10 and 9 us */
+	(void)state;
+	tell_ops(two, 2);
+	assert_number(xrun_row(&run)->tiny_ops_ratio, 9. / 19);
+	assert_number(xrun_row(&run)->tiny_ops_count_ratio, 0.5);
+}
+
+static void recomputation(void **state)
+{
+	static const struct told ops[] = {
+		{ "fusion.1", "jit(f)/checkpoint/mul", "model.py", 1 },
+		{ "fusion.2", "jit(f)/rematted_computation/mul", "model.py", 1 },
+		{ "fusion.3.remat2", "jit(f)/mul", "model.py", 1 },
+	};
+	(void)state;
+	tell_ops(ops, 3);
+	assert_number(xrun_op(&run, "fusion.1")->is_remat, 0);
+	assert_number(xrun_op(&run, "fusion.2")->is_remat, 1);
+	assert_number(xrun_op(&run, "fusion.3.remat2")->is_remat, 1);
+}
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+/* One file, function and line of a StackFrameIndexProto, called from the frame behind it. */
+static void frame(struct pb *b, int64_t id, const char *file, const char *function, int64_t line)
+{
+	struct pb location = pb_new(&run.keep), f = pb_new(&run.keep);
+	pb_text(b, 1, file);
+	pb_text(b, 2, function);
+	pb_int(&location, 1, id);
+	pb_int(&location, 2, id);
+	pb_int(&location, 3, line);
+	pb_bytes(b, 3, pb_done(&location));
+	pb_int(&f, 1, id);
+	pb_int(&f, 2, id + 1);
+	pb_bytes(b, 4, pb_done(&f));
+}
+
+static void the_users_line_below_a_library(void **state)
+{
+	struct pb frames = pb_new(&run.keep);
+	(void)state;
+	frame(&frames, 1, "/usr/lib/python3/flax/linear.py", "Dense.__call__", 280);
+	frame(&frames, 2, "/home/me/projects/other.py", "not_mine", 5);
+	frame(&frames, 3, "/home/me/project/model/ffn.py", "ffn", 41);
+	frame(&frames, 4, "/home/me/project/train.py", "main", 99);
+	const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[64]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "mul.2", "multiply", "f32[64]{0}", 2, { 1, 1 }, NO_ROW, 0,
+			from("jit(f)/mul", NULL, 0, 1) },
+		NO_ROW,
+	};
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_hlo(host, "jit_f", PROGRAM, module_of(body, field(17, pb_done(&frames))));
+	x_op(tpu, "mul.2", OF_IT);
+	for (int64_t i = 0; i < STEPS; i++)
+		x_event(ops, "mul.2", i * 200, i * 200 + 20, NULL);
+	run.options.source_root = STR("/home/me/project");
+	xrun_measure(&run);
+	const struct ops_row *op = xrun_op(&run, "mul.2");
+	assert_text(op->source_file, "/usr/lib/python3/flax/linear.py");
+	assert_number(op->source_line, 280);
+	assert_text(op->user_file, "model/ffn.py");
+	assert_number(op->user_line, 41);
+	assert_text(op->key, "elementwise f32[64] mul linear.py:Dense.__call__");
+}
+
+/* Old programs carry a file and a line, and no stack. */
+static void a_line_without_a_stack(void **state)
+{
+	static const struct told one = { "fusion.1", "jit(f)/mul", "/home/me/model.py", 7 };
+	(void)state;
+	tell_ops(&one, 1);
+	const struct ops_row *op = xrun_op(&run, "fusion.1");
+	assert_text(op->source_file, "/home/me/model.py");
+	assert_number(op->source_line, 7);
+	assert_text(op->user_file, NULL); /* nobody said where the user's files are */
+	assert_unknown(op->user_line);
+	run.count = 0;
+	run.options.source_root = STR("/home/me/");
+	tell_ops(&one, 1);
+	op = xrun_op(&run, "fusion.1");
+	assert_text(op->user_file, "model.py");
+	assert_number(op->user_line, 7);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_matmul_against_its_roofline),
+		TEST(a_run_against_its_roofline),
+		TEST(the_profiles_own_costs),
+		TEST(a_custom_calls_own_costs_are_not_believed),
+		TEST(what_one_op_hands_to_another),
+		TEST(a_pair_spans_from_start_to_done),
+		TEST(a_done_that_did_not_wait),
+		TEST(a_done_comes_first),
+		TEST(what_a_collective_moves),
+		TEST(one_array_gathered_thrice),
+		TEST(copies_between_memories),
+		TEST(kinds_by_the_profilers_category),
+		TEST(a_key_survives_a_recompile),
+		TEST(a_key_of_the_compilers_own_op),
+		TEST(layers_are_a_family),
+		TEST(a_family_is_of_one_module),
+		TEST(ops_below_ten_us_are_tiny),
+		TEST(recomputation),
+		TEST(the_users_line_below_a_library),
+		TEST(a_line_without_a_stack),
+	};
+	return cmocka_run_group_tests_name("measure_ops", tests, NULL, NULL);
+}

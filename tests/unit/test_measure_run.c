@@ -1,0 +1,671 @@
+/* measure/: chips, hosts, memory, the checks of the data, and bytes that are no profile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "tests/unit/xspace.h"
+
+static struct xrun run;
+
+static int setup(void **state)
+{
+	(void)state;
+	xrun_begin(&run);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	xrun_end(&run);
+	return 0;
+}
+
+#define PROGRAM 7
+#define V5E	"TPU v5 lite"
+#define NO_ROW                                                                                     \
+	{                                                                                          \
+		0                                                                                  \
+	}
+
+static struct str field(int number, struct str bytes)
+{
+	struct pb b = pb_new(&run.keep);
+	pb_bytes(&b, number, bytes);
+	return pb_done(&b);
+}
+
+/* "add.1", one array read twice; it is to run on `partitions` devices. */
+static struct str module_for(int64_t partitions)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[1024]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "add.1", "add", "f32[1024]{0}", 2, { 1, 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_computation c[] = { { "main", 1, body }, NO_ROW };
+	struct pb assignment = pb_new(&run.keep);
+	pb_int(&assignment, 1, 1);
+	pb_int(&assignment, 2, partitions);
+	return pb_write_module(&run.keep, c, field(15, pb_done(&assignment)));
+}
+
+/* Five executions of "add.1", 100 us of every 200. */
+static void busy_half(struct xplane *tpu)
+{
+	struct xline *ops = x_line(tpu, "XLA Ops");
+
+	x_op(tpu, "add.1",
+		X_STATS(x_int("program_id", PROGRAM), x_text("hlo_category", "loop fusion")));
+	for (int64_t i = 0; i < 5; i++)
+		x_event(ops, "add.1", i * 200, i * 200 + 100, NULL);
+}
+
+static struct xspace *host_with_tpus(const char *name, int count, const char *device_type)
+{
+	struct xspace *host = xrun_host(&run, name);
+
+	for (int d = 0; d < count; d++)
+		busy_half(x_tpu(host, d, device_type));
+	return host;
+}
+
+/* An empty file, which nobody has closed. */
+static void host_without_end(const char *name)
+{
+	run.files[0] = xspace_new(&run.keep);
+	run.names[0] = name;
+	run.count = 1;
+}
+
+/* ---- chips ----------------------------------------------------------------------------------- */
+
+static void a_known_chip(void **state)
+{
+	(void)state;
+	host_with_tpus("worker-0", 1, V5E);
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->platform, "tpu");
+	assert_text(r->chip, "tpu_v5e");
+	assert_text(r->chip_why, "device type \"TPU v5 lite\"");
+	const struct devices_row *d = xrun_device(&run, "/device:TPU:0");
+	assert_text(d->host, "worker-0");
+	assert_text(d->chip, "tpu_v5e");
+	assert_number(d->cores, 1);
+	assert_number(d->peak_flops, 197e12);
+	assert_number(d->hbm_bps, 819e9);
+	assert_number(d->hbm_bytes, 16. * (1 << 30));
+	assert_text(d->peaks_source, "hardware/tpu_v5e.json");
+	assert_number(xrun_quality(&run, "chip-known")->ok, 1);
+	assert_number(xrun_quality(&run, "peaks-agree")->ok, 1);
+}
+
+/* Nothing that needs the chip's figures is said, and what to do is. */
+static void an_unknown_chip(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 1, "TPU v99");
+	x_hlo(host, "jit_f", PROGRAM, module_for(1));
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->chip, NULL);
+	assert_has(r->chip_why, "no hardware file knows the device type \"TPU v99\"");
+	assert_has(r->chip_why, "--hardware");
+	assert_unknown(r->op_util);
+	assert_unknown(r->hbm_util);
+	assert_unknown(r->roofline_ratio_lo);
+	assert_unknown(r->roofline_ratio_hi);
+	assert_number(r->judged_ratio, 0);
+	const struct ops_row *op = xrun_op(&run, "add.1");
+	assert_number(op->hbm_bytes, 8192);
+	assert_unknown(op->t_hbm_s);
+	assert_unknown(op->roofline_s);
+	assert_unknown(op->efficiency);
+	assert_unknown(op->gain_s);
+	assert_text(op->bound, NULL);
+	const struct devices_row *d = xrun_device(&run, "/device:TPU:0");
+	assert_text(d->chip, NULL);
+	assert_unknown(d->peak_flops);
+	assert_number(d->busy_ratio, 0.5);
+	const struct quality_row *q = xrun_quality(&run, "chip-known");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "--hardware");
+}
+
+static void a_chip_by_option(void **state)
+{
+	(void)state;
+	host_with_tpus("worker-0", 1, "TPU v99");
+	run.options.chip = chip_find(run.options.chips, STR("tpu_v6e"), &run.keep, &run.err);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->chip, "tpu_v6e");
+	assert_text(xrun_row(&run)->chip_why, "named with --hardware");
+	assert_number(xrun_quality(&run, "chip-known")->ok, 1);
+	assert_true(xrun_device(&run, "/device:TPU:0")->peak_flops > 0);
+}
+
+/* The table wins over the plane; that they differ is told. */
+static void a_plane_with_another_peak(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	busy_half(x_plane(host, "/device:TPU:0",
+		X_STATS(x_text("device_type_string", V5E),
+			x_real("peak_teraflops_per_second", 197 * 1.3))));
+	xrun_measure(&run);
+	assert_number(xrun_device(&run, "/device:TPU:0")->peak_flops, 197e12);
+	const struct quality_row *q = xrun_quality(&run, "peaks-agree");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "1.300");
+}
+
+/* A TPU v3 shows its two cores as planes. */
+static void two_planes_of_a_chip(void **state)
+{
+	(void)state;
+	host_with_tpus("worker-0", 2, "TPU v3");
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->devices, 2);
+	assert_number(xrun_row(&run)->chips, 1);
+	assert_number(xrun_device(&run, "/device:TPU:1")->cores, 1);
+}
+
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+static void two_hosts(void **state)
+{
+	(void)state;
+	struct xspace *a = host_with_tpus("worker-0", 2, V5E);
+	struct xspace *b = host_with_tpus("worker-1", 2, V5E);
+	x_hlo(a, "jit_f", PROGRAM, module_for(4));
+	x_hlo(b, "jit_f", PROGRAM, module_for(4));
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_number(r->hosts, 2);
+	assert_number(r->hosts_expected, 2);
+	assert_number(r->devices, 4);
+	assert_number(r->chips, 4);
+	assert_number(r->steps, 3);
+	/* one program, though both hosts have it */
+	assert_int_equal(table_count(&run.tables, programs), 1);
+	assert_number(xrun_program(&run, "jit_f")->executions, 4 * 5);
+	assert_int_equal(table_count(&run.tables, ops), 1);
+	assert_number(xrun_op(&run, "add.1")->count, 4 * 3);
+	assert_int_equal(table_count(&run.tables, devices), 4);
+	assert_text(table_rows(&run.tables, devices)[1].host, "worker-0");
+	assert_text(table_rows(&run.tables, devices)[2].host, "worker-1");
+}
+
+/* The device assignment tells of 16 devices, and this host has 4, one of them idle. */
+static void hosts_that_are_missing(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 3, V5E);
+	x_tpu(host, 3, V5E);
+	x_hlo(host, "jit_f", PROGRAM, module_for(16));
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->hosts, 1);
+	assert_number(xrun_row(&run)->hosts_expected, 4);
+	assert_number(xrun_row(&run)->devices, 3);
+	assert_number(xrun_row(&run)->chips, 16);
+}
+
+/* Ids are each process's own: the same one may mean different programs. */
+static void one_id_two_programs(void **state)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[8]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "add.1", "add", "f32[8]{0}", 2, { 1, 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_computation small[] = { { "main", 1, body }, NO_ROW };
+	(void)state;
+	struct xspace *a = host_with_tpus("worker-0", 1, V5E);
+	struct xspace *b = host_with_tpus("worker-1", 1, V5E);
+	x_hlo(a, "jit_f", PROGRAM, module_for(1));
+	x_hlo(b, "jit_g", PROGRAM, pb_write_module(&run.keep, small, STR("")));
+	xrun_measure(&run);
+	assert_int_equal(table_count(&run.tables, programs), 2);
+	assert_number(xrun_program(&run, "jit_f")->executions, 5);
+	assert_number(xrun_program(&run, "jit_g")->executions, 5);
+}
+
+/* A device that only served copies has no step, and does not take them from the others. */
+static void a_device_without_steps(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 2, V5E);
+	struct xplane *odd = x_tpu(host, 2, V5E);
+	x_op(odd, "copy.9", X_STATS(x_text("hlo_category", "copy")));
+	x_event(x_line(odd, "XLA Ops"), "copy.9", 0, 10, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 3);
+	const struct quality_row *q = xrun_quality(&run, "devices-agree");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "1 of 3 devices");
+}
+
+static void phases(void **state)
+{
+	static const struct {
+		const char *module, *scope, *phase;
+	} cases[] = {
+		{ "jit_train_step", "jit(f)/mul", "train" },
+		{ "jit_update", "jit(f)/transpose(jvp(loss))/mul", "train" },
+		{ "jit_decode", "jit(f)/mul", "inference" },
+		{ "jit_f", "jit(f)/mul", "unknown" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pb metadata = pb_new(&run.keep);
+		pb_text(&metadata, 2, cases[i].scope);
+		const struct pb_instruction body[] = {
+			{ "x", "parameter", "f32[8]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+			{ "add.1", "add", "f32[8]{0}", 2, { 1, 1 }, NO_ROW, 0,
+				field(7, pb_done(&metadata)) },
+			NO_ROW,
+		};
+		const struct pb_computation c[] = { { "main", 1, body }, NO_ROW };
+		run.count = 0;
+		struct xspace *host = host_with_tpus("worker-0", 1, V5E);
+		x_hlo(host, cases[i].module, PROGRAM, pb_write_module(&run.keep, c, STR("")));
+		xrun_measure(&run);
+		assert_text(xrun_row(&run)->phase, cases[i].phase);
+	}
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+#define MIB 1048576
+
+static struct xstat memory_stats[8];
+
+/* One sample of an allocator, in MiB. */
+static void sample(struct xline *thread, int64_t at, struct xstat who, int64_t reserved,
+	int64_t allocated, int64_t peak)
+{
+	const int64_t capacity = 1000;
+
+	memory_stats[0] = who;
+	memory_stats[1] = x_int("bytes_reserved", reserved * MIB);
+	memory_stats[2] = x_int("bytes_allocated", allocated * MIB);
+	memory_stats[3] = x_int("bytes_available", (capacity - reserved - allocated) * MIB);
+	memory_stats[4] = x_int("peak_bytes_in_use", peak * MIB);
+	memory_stats[5] = x_real("fragmentation", (double)allocated / 1000);
+	memory_stats[6] = (struct xstat){ .name = NULL };
+	x_event(thread, "MemoryAllocation", at, at, memory_stats);
+}
+
+static void what_allocators_tell(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 2, V5E);
+	struct xline *thread = x_line(x_host(host), "main/1");
+	struct xstat first = x_int("index_on_host", 0), second = x_int("index_on_host", 1);
+	sample(thread, 10, first, 100, 200, 900);
+	sample(thread, 20, first, 100, 400, 900);
+	sample(thread, 30, first, 300, 150, 950);
+	sample(thread, 40, second, 0, 50, 60);
+	xrun_measure(&run);
+	assert_int_equal(table_count(&run.tables, memory), 2);
+	const struct memory_row *m = xrun_memory(&run, "device 0");
+	assert_text(m->host, "worker-0");
+	assert_number(m->samples, 3);
+	assert_number(m->window_peak_bytes, 500. * MIB);
+	assert_number(m->lifetime_peak_bytes, 950. * MIB);
+	assert_number(m->capacity_bytes, 1000. * MIB);
+	assert_number(m->fragmentation, 0.4);
+	assert_unknown(m->compiled_bytes);
+	assert_number(xrun_memory(&run, "device 1")->window_peak_bytes, 50. * MIB);
+}
+
+static void pinned_host_memory_is_no_chips(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("node-0", 1, V5E);
+	struct xline *thread = x_line(x_host(host), "main/1");
+	sample(thread, 10, x_ref("allocator_name", "GPU_0_bfc"), 0, 200, 200);
+	sample(thread, 20, x_ref("allocator_name", "xla_gpu_host_bfc"), 0, 900, 900);
+	xrun_measure(&run);
+	assert_int_equal(table_count(&run.tables, memory), 1);
+	assert_number(xrun_memory(&run, "GPU_0_bfc")->window_peak_bytes, 200. * MIB);
+}
+
+/* LogicalBufferProto and BufferAllocationProto, whose flag 5 is a parameter and 7 an output. */
+static void allocation(struct pb *b, int64_t buffer, int64_t instruction, int64_t size, int flag)
+{
+	struct pb l = pb_new(&run.keep), a = pb_new(&run.keep), at = pb_new(&run.keep);
+	pb_int(&at, 4, instruction);
+	pb_int(&l, 1, buffer);
+	pb_int(&l, 2, size);
+	pb_bytes(&l, 3, pb_done(&at));
+	pb_bytes(b, 1, pb_done(&l));
+	struct pb assigned = pb_new(&run.keep);
+	pb_int(&assigned, 1, buffer);
+	pb_int(&a, 2, size);
+	if (flag)
+		pb_int(&a, flag, 1);
+	pb_bytes(&a, 9, pb_done(&assigned));
+	pb_bytes(b, 3, pb_done(&a));
+}
+
+/* An HloProto whose compiler planned for 64 MiB in, 16 out and so much between. */
+static struct str module_with_temp(int64_t mib)
+{
+	struct pb buffers = pb_new(&run.keep), proto = pb_new(&run.keep);
+	allocation(&buffers, 1, 1, 64 * MIB, 5);
+	allocation(&buffers, 2, 2, 16 * MIB, 7);
+	allocation(&buffers, 3, 2, mib * MIB, 0);
+	pb_bytes(&proto, 1, module_for(1));
+	pb_bytes(&proto, 3, pb_done(&buffers));
+	return pb_done(&proto);
+}
+
+static struct str planned_module(void)
+{
+	return module_with_temp(32);
+}
+
+static void what_the_compiler_planned(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 2, V5E);
+	x_hlo(host, "jit_f", PROGRAM, planned_module());
+	xrun_measure(&run);
+	assert_int_equal(table_count(&run.tables, memory), 2);
+	const struct memory_row *m = xrun_memory(&run, "/device:TPU:1");
+	assert_number(m->compiled_bytes, 112. * MIB);
+	assert_text(m->compiled_program, "jit_f");
+	assert_number(m->arguments_bytes, 64. * MIB);
+	assert_number(m->output_bytes, 16. * MIB);
+	assert_number(m->temp_bytes, 32. * MIB);
+	assert_number(m->capacity_bytes, 16. * 1024 * MIB);
+	assert_unknown(m->window_peak_bytes);
+	assert_unknown(m->owner_bytes);
+	assert_number(xrun_program(&run, "jit_f")->compiled_bytes, 112. * MIB);
+}
+
+/* The largest counts; of two alike the one with the smaller id, which runs last here. */
+static void the_largest_of_the_programs(void **state)
+{
+	static const int64_t temps[2][3] = { { 10, 50, 30 }, { 20, 20, 20 } };
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		run.count = 0;
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, V5E);
+		struct xline *ops = x_line(tpu, "XLA Ops");
+		for (int k = 0; k < 3; k++) {
+			const char *name = arena_z(&run.keep, arena_fmt(&run.keep, "add.%d", k));
+			x_hlo(host, name, (uint64_t)(9 - k), module_with_temp(temps[i][k]));
+			x_op(tpu, name, X_STATS(x_int("program_id", 9 - k)));
+			x_event(ops, name, k * 100, k * 100 + 50, NULL);
+		}
+		xrun_measure(&run);
+		const struct memory_row *m = xrun_memory(&run, "/device:TPU:0");
+		assert_number(m->compiled_bytes, (80. + (i ? 20 : 50)) * MIB);
+		assert_text(m->compiled_program, i ? "add.2" : "add.1");
+	}
+}
+
+/* What is alive at the peak, largest first; f32[1024] takes 4 KiB of what was allocated. */
+static void buffers_at_the_peak(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 1, V5E);
+	x_hlo(host, "jit_f", PROGRAM, planned_module());
+	xrun_measure(&run);
+	const struct buffers_row *b = table_rows(&run.tables, buffers);
+	assert_int_equal(table_count(&run.tables, buffers), 3);
+	assert_text(b[0].op, "x");
+	assert_text(b[0].kind, "parameter");
+	assert_text(b[0].program, "7");
+	assert_text(b[0].shape, "f32[1024]{0}");
+	assert_number(b[0].bytes, 64. * MIB);
+	assert_number(b[0].share, 64. / 112);
+	assert_number(b[0].unpadded_bytes, 4096);
+	assert_number(b[0].padding_ratio, 64. * MIB / 4096);
+	assert_text(b[1].kind, "temp");
+	assert_text(b[2].op, "add.1");
+	assert_text(b[2].kind, "output");
+}
+
+/* The least that was ever allocated, less what the program's parameters take of it. */
+static void what_else_was_alive(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 1, V5E);
+	struct xline *thread = x_line(x_host(host), "main/1");
+	x_hlo(host, "jit_f", PROGRAM, planned_module());
+	sample(thread, 10, x_int("index_on_host", 0), 32, 380, 400);
+	sample(thread, 20, x_int("index_on_host", 0), 32, 200, 400);
+	xrun_measure(&run);
+	assert_int_equal(table_count(&run.tables, memory), 1);
+	assert_number(xrun_memory(&run, "device 0")->window_peak_bytes, (32 + 380.) * MIB);
+	assert_number(xrun_memory(&run, "device 0")->compiled_bytes, 112. * MIB);
+	assert_number(xrun_memory(&run, "device 0")->other_live_bytes, (200 - 64.) * MIB);
+}
+
+/* ---- the data itself ------------------------------------------------------------------------- */
+
+static void a_file_in_good_order(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 1, V5E);
+	x_hlo(host, "jit_f", PROGRAM, module_for(1));
+	xrun_measure(&run);
+	ptrdiff_t count = table_count(&run.tables, quality);
+	assert_true(count >= 9);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct quality_row *q = &table_rows(&run.tables, quality)[i];
+		if (!(q->ok == 1))
+			fail_msg("%.*s: %.*s", STR_ARG(q->name), STR_ARG(q->detail));
+		assert_true(q->detail.len > 0);
+	}
+	assert_int_equal(run.notes.count, 0);
+}
+
+/* The Task Environment plane is written last: without it the file was cut, or is still written. */
+static void a_cut_file(void **state)
+{
+	(void)state;
+	host_without_end("worker-0");
+	busy_half(x_tpu(run.files[0], 0, V5E));
+	xrun_measure(&run);
+	const struct quality_row *q = xrun_quality(&run, "not-truncated");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "worker-0 has no Task Environment plane");
+}
+
+static void the_profilers_own_complaints(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 1, V5E);
+	x_error(host, "buffer full, 12 events lost");
+	xrun_measure(&run);
+	const struct quality_row *q = xrun_quality(&run, "no-dropped-events");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "buffer full, 12 events lost");
+}
+
+static void dropped_events(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	busy_half(x_plane(host, "/device:TPU:0",
+		X_STATS(x_text("device_type_string", V5E), x_int("dropped_traces", 12))));
+	xrun_measure(&run);
+	const struct quality_row *q = xrun_quality(&run, "no-dropped-events");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "12 events dropped");
+}
+
+/* The last event of a line comes first: none is lost, and none is out of place. */
+static void a_lane_out_of_order(void **state)
+{
+	(void)state;
+	struct xplane *tpu = x_tpu(xrun_host(&run, "worker-0"), 0, V5E);
+	struct xline *ops = x_line(tpu, "XLA Ops"), *steps = x_line(tpu, "Steps");
+	x_op(tpu, "add.1", X_STATS(x_int("program_id", PROGRAM)));
+	for (int64_t i = 200; i-- > 0;) {
+		x_event(ops, "add.1", i * 200, i * 200 + 100, NULL);
+		x_event(steps, "0", i * 200, i * 200 + 200, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 199);
+	assert_number(xrun_row(&run)->step_time_s, 200 * US);
+	assert_number(xrun_device(&run, "/device:TPU:0")->events, 200);
+	const struct quality_row *q = xrun_quality(&run, "lanes-in-order");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "was sorted");
+}
+
+/* A program that cannot be read costs what it would have told, and nothing else. */
+static void hlo_that_is_none(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 1, V5E);
+	x_hlo(host, "jit_f", PROGRAM, STR("\x0a\xff\xff\xff no module"));
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(xrun_program(&run, "jit_f")->has_hlo, 0);
+	assert_text(xrun_op(&run, "add.1")->attribution, "profile");
+	assert_number(xrun_quality(&run, "hlo-present")->ok, 0);
+	assert_int_equal(run.notes.count, 1);
+	assert_has(run.notes.items[0].text, "module jit_f");
+}
+
+/* Nobody vouches for names in a profile. */
+static void hostile_names(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker\x1b[31m-0");
+	struct xplane *gpu = x_gpu(host, 0, "NVIDIA \342\200\256001H");
+	struct xline *stream = x_line(gpu, "Stream #1");
+	for (int64_t i = 0; i < 5; i++)
+		x_event(stream, "kernel\n\x01\xff", i * 200, i * 200 + 100,
+			X_STATS(x_ref("hlo_op", "fusion\x07.1"), x_ref("hlo_module", "jit\xc0"),
+				x_ref("name", "scope\xe2\x80\xa8/x"), x_int("program_id", 1)));
+	x_event(x_line(x_host(host), "main\x02"), "backend_compile \x03", 450, 460, NULL);
+	x_error(host, "lost\x08\x08\x08");
+	xrun_measure(&run);
+	for (int id = 0; id < TABLE_COUNT; id++)
+		for (ptrdiff_t i = 0; i < run.tables.items[id].count; i++)
+			for (ptrdiff_t k = 0; k < table_defs[id].column_count; k++) {
+				const struct column *c = &table_defs[id].columns[k];
+				const char *rows = run.tables.items[id].rows;
+				const char *row = rows + i * table_defs[id].row_bytes;
+				if (c->type == COLUMN_TEXT && !text_is_clean(cell_text(c, row)))
+					fail_msg("%.*s.%.*s is not clean",
+						STR_ARG(table_defs[id].name), STR_ARG(c->name));
+			}
+	assert_has(table_rows(&run.tables, ops)->name, "fusion");
+}
+
+/* Words of every cell that is one of a list are of that list. */
+static void words_are_the_listed_ones(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 2, V5E);
+	x_hlo(host, "jit_train", PROGRAM, planned_module());
+	xrun_measure(&run);
+	for (int id = 0; id < TABLE_COUNT; id++)
+		for (ptrdiff_t i = 0; i < run.tables.items[id].count; i++)
+			for (ptrdiff_t k = 0; k < table_defs[id].column_count; k++) {
+				const struct column *c = &table_defs[id].columns[k];
+				const char *rows = run.tables.items[id].rows;
+				struct str word, rest, cell = { NULL, 0 };
+				if (c->words)
+					cell = cell_text(c, rows + i * table_defs[id].row_bytes);
+				if (!cell.p)
+					continue;
+				rest = str_from(c->words);
+				do {
+					str_cut(rest, '|', &word, &rest);
+				} while (!str_eq(word, cell) && rest.len > 0);
+				assert_true(str_eq(word, cell));
+			}
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void nothing_at_all(void **state)
+{
+	(void)state;
+	host_without_end("worker-0");
+	assert_false(xrun_try(&run));
+	assert_int_equal(run.err.id, DIAG_XPLANE);
+	assert_has(str_from(run.err.text), "no XPlane in 0 bytes");
+}
+
+static void a_run_without_files(void **state)
+{
+	(void)state;
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->hosts, 0);
+	assert_number(xrun_quality(&run, "ops-recorded")->ok, 0);
+}
+
+/* An event whose bytes are none: found when the lane is read, and where it is is told. */
+static void a_damaged_event(void **state)
+{
+	(void)state;
+	static const char damage[] = "\x22\x03\x08\xff\xff"; /* an event that ends inside its id */
+	struct pb line = pb_new(&run.keep), plane = pb_new(&run.keep), space = pb_new(&run.keep);
+	struct input in;
+	struct profile profile;
+	pb_int(&line, 1, 1);
+	pb_text(&line, 2, "XLA Ops");
+	pb_raw(&line, (struct str){ damage, sizeof(damage) - 1 });
+	pb_text(&plane, 2, "/device:TPU:0");
+	pb_bytes(&plane, 3, pb_done(&line));
+	pb_bytes(&space, 1, pb_done(&plane));
+	in = input_memory(STR("worker-0.xplane.pb"), pb_done(&space));
+	bool ok = xplane_open(&in, STR("worker-0"), &run.keep, &profile, &run.err) &&
+		  measure_run(&profile, 1, STR("test"), &run.options, &run.keep, &run.tables,
+			  &run.notes, &run.err);
+	assert_false(ok);
+	assert_int_equal(run.err.id, DIAG_WIRE);
+	assert_has(str_from(run.err.text), "/device:TPU:0");
+	assert_has(str_from(run.err.text), "XEvent at byte");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_known_chip),
+		TEST(an_unknown_chip),
+		TEST(a_chip_by_option),
+		TEST(a_plane_with_another_peak),
+		TEST(two_planes_of_a_chip),
+		TEST(two_hosts),
+		TEST(hosts_that_are_missing),
+		TEST(one_id_two_programs),
+		TEST(a_device_without_steps),
+		TEST(phases),
+		TEST(what_allocators_tell),
+		TEST(pinned_host_memory_is_no_chips),
+		TEST(what_the_compiler_planned),
+		TEST(the_largest_of_the_programs),
+		TEST(buffers_at_the_peak),
+		TEST(what_else_was_alive),
+		TEST(a_file_in_good_order),
+		TEST(a_cut_file),
+		TEST(the_profilers_own_complaints),
+		TEST(dropped_events),
+		TEST(a_lane_out_of_order),
+		TEST(hlo_that_is_none),
+		TEST(hostile_names),
+		TEST(words_are_the_listed_ones),
+		TEST(nothing_at_all),
+		TEST(a_run_without_files),
+		TEST(a_damaged_event),
+	};
+	return cmocka_run_group_tests_name("measure_run", tests, NULL, NULL);
+}

@@ -1,0 +1,721 @@
+/* measure/: which steps a run has, which of them are steady, and how their time is divided. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/xspace.h"
+
+static struct xrun run;
+
+static int setup(void **state)
+{
+	(void)state;
+	xrun_begin(&run);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	xrun_end(&run);
+	return 0;
+}
+
+#define PROGRAM	     7
+#define IS(category) X_STATS(x_int("program_id", PROGRAM), x_text("hlo_category", (category)))
+#define NO_ROW                                                                                     \
+	{                                                                                          \
+		0                                                                                  \
+	}
+
+static const char *number(int64_t n)
+{
+	return arena_z(&run.keep, arena_fmt(&run.keep, "%lld", (long long)n));
+}
+
+static const struct steps_row *step_row(ptrdiff_t i)
+{
+	assert_true(i < table_count(&run.tables, steps));
+	return &table_rows(&run.tables, steps)[i];
+}
+
+static struct xplane *one_tpu(void)
+{
+	return x_tpu(xrun_host(&run, "worker-0"), 0, "TPU v5 lite");
+}
+
+/* ---- the Steps line -------------------------------------------------------------------------- */
+
+/*
+ * us after the mark   0    100       300   350       550  600  650  750        900
+ * while.1             |-----------------------------------|
+ *   dot.2                  |---------|     |---------|
+ * copy.3                                                       |----|
+ */
+static void tell_marked_steps(int64_t count)
+{
+	struct xplane *tpu = one_tpu();
+	struct xline *steps = x_line(tpu, "Steps"), *ops = x_line(tpu, "XLA Ops");
+
+	x_op(tpu, "while.1", IS("while"));
+	x_op(tpu, "dot.2", IS("convolution fusion"));
+	x_op(tpu, "copy.3", IS("data formatting"));
+	for (int64_t i = 0; i < count; i++) {
+		int64_t at = i * 1000;
+		x_event(steps, number(i + 10), at, at + 900, NULL);
+		x_event(ops, "while.1", at, at + 600, NULL);
+		x_event(ops, "dot.2", at + 100, at + 300, NULL);
+		x_event(ops, "dot.2", at + 350, at + 550, NULL);
+		x_event(ops, "copy.3", at + 650, at + 750, NULL);
+	}
+}
+
+static void marked_steps_without_the_warm_up(void **state)
+{
+	(void)state;
+	tell_marked_steps(5);
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->steps_source, "steps-line");
+	assert_number(r->steps, 4);
+	assert_number(r->step_time_s, 900 * US);
+	assert_number(r->step_time_lo_s, 900 * US);
+	assert_number(r->step_time_hi_s, 900 * US);
+	assert_number(r->window_s, 4750 * US);
+	assert_int_equal(table_count(&run.tables, steps), 5);
+	assert_number(step_row(0)->step, 10);
+	assert_number(step_row(0)->is_warmup, 1);
+	assert_number(step_row(4)->step, 14);
+	assert_number(step_row(4)->is_warmup, 0);
+	assert_number(step_row(4)->is_complete, 1);
+	assert_number(step_row(4)->start_s, 4000 * US);
+	assert_number(xrun_device(&run, "/device:TPU:0")->steps, 4);
+	assert_number(xrun_quality(&run, "steps-found")->ok, 1);
+	assert_number(xrun_quality(&run, "steady-steps")->ok, 1);
+}
+
+static void time_of_marked_steps(void **state)
+{
+	(void)state;
+	tell_marked_steps(5);
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_number(r->compute_ratio, 600. / 900);
+	assert_number(r->layout_copy_ratio, 100. / 900);
+	assert_number(r->idle_ratio, 200. / 900);
+	assert_number(r->busy_ratio, 700. / 900);
+	assert_number(r->comms_exposed_ratio, 0);
+	const struct steps_row *s = step_row(2);
+	assert_number(s->time_s, 900 * US);
+	assert_number(s->compute_s, 600 * US);
+	assert_number(s->copy_s, 100 * US);
+	assert_number(s->idle_s, 200 * US);
+	const struct devices_row *d = xrun_device(&run, "/device:TPU:0");
+	assert_number(d->busy_s, 5 * 700 * US);
+	assert_number(d->events, 20);
+	assert_number(d->window_s, 4750 * US);
+	assert_number(d->idle_ratio, 200. / 900);
+}
+
+static void ops_give_back_what_their_children_take(void **state)
+{
+	(void)state;
+	tell_marked_steps(5);
+	xrun_measure(&run);
+	const struct ops_row *loop = xrun_op(&run, "while.1"), *dot = xrun_op(&run, "dot.2");
+	assert_text(loop->kind, "control");
+	assert_number(loop->count, 4);
+	assert_number(loop->p50_s, 200 * US);
+	assert_number(loop->time_s, 800 * US);
+	assert_text(dot->kind, "matmul");
+	assert_number(dot->count, 8);
+	assert_number(dot->per_step, 2);
+	assert_number(dot->time_s, 1600 * US);
+	assert_number(dot->time_share, 1600. / 3600);
+	assert_number(dot->mean_s, 200 * US);
+	assert_number(dot->p50_s, 200 * US);
+	assert_number(dot->max_s, 200 * US);
+	assert_number(xrun_op(&run, "copy.3")->time_s, 400 * US);
+	/* heaviest first */
+	assert_text(table_rows(&run.tables, ops)[0].name, "dot.2");
+}
+
+static void two_marked_steps_have_no_warm_up(void **state)
+{
+	(void)state;
+	tell_marked_steps(2);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 2);
+	assert_number(step_row(0)->is_warmup, 0);
+}
+
+/* The profiler stopped inside the last one: it is less than half as long as the others. */
+static void a_cut_last_mark_is_no_step(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *steps = x_line(tpu, "Steps"), *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "dot.1", IS("convolution fusion"));
+	for (int64_t i = 0; i < 4; i++) {
+		int64_t length = i < 3 ? 200 : 60;
+		x_event(steps, number(i), i * 200, i * 200 + length, NULL);
+		x_event(ops, "dot.1", i * 200, i * 200 + length, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 2); /* the first is a warm-up, the last is cut */
+	assert_int_equal(table_count(&run.tables, steps), 3);
+	assert_number(xrun_op(&run, "dot.1")->max_s, 200 * US);
+}
+
+/* Where two marks overlap the next step begins. */
+static void overlapping_marks(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *steps = x_line(tpu, "Steps"), *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "dot.1", IS("convolution fusion"));
+	for (int64_t i = 0; i < 4; i++) {
+		x_event(steps, number(i), i * 200, i * 200 + 230, NULL);
+		x_event(ops, "dot.1", i * 200, i * 200 + 100, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(step_row(2)->start_s, 400 * US);
+	assert_number(step_row(2)->time_s, 200 * US);
+	assert_number(step_row(3)->time_s, 230 * US);
+}
+
+/* Idle time inside a step, and between the ops of two. */
+static void idle_gaps_and_what_surrounds_them(void **state)
+{
+	(void)state;
+	tell_marked_steps(2);
+	xrun_measure(&run);
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	assert_int_equal(table_count(&run.tables, gaps), 3);
+	assert_text(gaps[0].before, "while.1");
+	assert_text(gaps[0].after, "copy.3");
+	assert_number(gaps[0].start_s, 600 * US);
+	assert_number(gaps[0].time_s, 50 * US);
+	assert_text(gaps[0].cause, "unknown");
+	assert_text(gaps[0].host_activity, NULL);
+	assert_text(gaps[1].before, "copy.3");
+	assert_text(gaps[1].after, "while.1");
+}
+
+/* ---- executions of the main program ---------------------------------------------------------- */
+
+/* 150 us of work, and as long an execution as the next one lets it be. */
+static void execute(struct xline *ops, int64_t at)
+{
+	x_event(ops, "dot.1", at, at + 100, NULL);
+	x_event(ops, "add.2", at + 100, at + 150, NULL);
+}
+
+static struct xline *two_ops(struct xplane *tpu)
+{
+	x_op(tpu, "dot.1", IS("convolution fusion"));
+	x_op(tpu, "add.2", IS("loop fusion"));
+	return x_line(tpu, "XLA Ops");
+}
+
+static void executions_are_steps(void **state)
+{
+	(void)state;
+	struct xline *ops = two_ops(one_tpu());
+	for (int64_t i = 0; i < 5; i++)
+		execute(ops, 3000 + i * 200);
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->steps_source, "program");
+	assert_number(r->steps, 3); /* neither the first nor the last, whose end nobody saw */
+	assert_number(r->step_time_s, 200 * US);
+	assert_number(r->idle_ratio, 0.25);
+	assert_int_equal(table_count(&run.tables, steps), 5);
+	assert_number(step_row(0)->is_warmup, 1);
+	assert_number(step_row(0)->is_complete, 1);
+	assert_number(step_row(4)->is_complete, 0);
+	assert_number(step_row(4)->time_s, 150 * US);
+	assert_number(step_row(4)->start_s, 800 * US); /* since the device's first event */
+	assert_number(xrun_op(&run, "add.2")->count, 3);
+	assert_number(xrun_op(&run, "add.2")->per_step, 1);
+}
+
+static void executions_of_programs(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8), x_text("hlo_category", "reduce")));
+	for (int64_t i = 0; i < 4; i++) {
+		execute(ops, i * 200);
+		x_event(ops, "sum.1", i * 200 + 160, i * 200 + 170, NULL);
+		x_event(ops, "sum.1", i * 200 + 170, i * 200 + 180, NULL);
+	}
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_metrics", 8, pb_write_module(&run.keep, module, STR("")));
+	xrun_measure(&run);
+	const struct programs_row *p = xrun_program(&run, "jit_train_step");
+	assert_text(xrun_row(&run)->main_program, "jit_train_step");
+	assert_text(xrun_row(&run)->phase, "train");
+	assert_text(p->role, "main");
+	assert_text(p->program, "7");
+	assert_number(p->executions, 4);
+	assert_number(p->time_s, 4 * 150 * US);
+	assert_number(p->p50_s, 150 * US);
+	assert_number(p->has_hlo, 1);
+	p = xrun_program(&run, "jit_metrics");
+	assert_text(p->role, "other");
+	assert_number(p->executions, 8);
+	assert_number(p->time_s, 8 * 10 * US);
+	/* ops of other programs count in the steps they fall into */
+	assert_number(xrun_op(&run, "sum.1")->per_step, 2);
+}
+
+/* Only a part of a long profile is looked at first; what comes behind it may weigh more. */
+static void the_first_look_was_wrong(void **state)
+{
+	enum { SHORT = 25000 };
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "init.1", X_STATS(x_int("program_id", 8)));
+	for (int64_t i = 0; i < SHORT; i++)
+		x_event(ops, "init.1", i, i + 1, NULL);
+	for (int64_t i = 0; i < 5; i++)
+		x_event(ops, "dot.1", SHORT + i * 20000, SHORT + i * 20000 + 10000, NULL);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(xrun_row(&run)->step_time_s, 20000 * US);
+	assert_int_equal(table_count(&run.tables, ops), 1);
+}
+
+/* Recording began inside a loop: its body's op comes first and three times an execution. */
+static void an_op_of_a_loop_marks_nothing(void **state)
+{
+	(void)state;
+	static const struct pb_instruction body[] = {
+		{ "p", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "in.1", "add", "f32[4]", 2, { 1, 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_instruction condition[] = {
+		{ "q", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "c", "constant", "pred[]", 2, NO_ROW, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_instruction entry[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "head.2", "add", "f32[4]", 2, { 1, 1 }, NO_ROW, 0, NO_ROW },
+		{ "while.3", "while", "f32[4]", 3, { 2 }, { 2, 1 }, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_computation module[] = { { "body", 1, body },
+		{ "condition", 2, condition }, { "main", 3, entry }, NO_ROW };
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_hlo(host, "jit_step", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	x_op(tpu, "in.1", IS("loop fusion"));
+	x_op(tpu, "head.2", IS("loop fusion"));
+	for (int64_t i = 0; i < 5; i++) {
+		for (int64_t k = 0; k < 3; k++)
+			x_event(ops, "in.1", i * 200 + k * 20, i * 200 + k * 20 + 20, NULL);
+		x_event(ops, "head.2", i * 200 + 100, i * 200 + 150, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->step_time_s, 200 * US);
+	assert_number(step_row(0)->start_s, 100 * US);
+	assert_number(xrun_op(&run, "in.1")->per_step, 3);
+}
+
+/* Two executions: only the first has both ends, and it is too dear to drop. */
+static void two_executions(void **state)
+{
+	(void)state;
+	struct xline *ops = two_ops(one_tpu());
+	execute(ops, 0);
+	execute(ops, 200);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->steps, 1);
+	assert_number(xrun_quality(&run, "steps-found")->ok, 1);
+	assert_number(xrun_quality(&run, "steady-steps")->ok, 0);
+}
+
+/* Nothing repeats: the whole window is the step. */
+static void one_execution_is_a_window(void **state)
+{
+	(void)state;
+	execute(two_ops(one_tpu()), 1000);
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->steps_source, "window");
+	assert_text(r->main_program, NULL);
+	assert_number(r->steps, 1);
+	assert_number(r->step_time_s, 150 * US);
+	assert_number(xrun_op(&run, "dot.1")->count, 1);
+	assert_number(xrun_op(&run, "dot.1")->time_share, 100. / 150);
+	const struct quality_row *q = xrun_quality(&run, "steps-found");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "nothing marks steps");
+	assert_number(xrun_quality(&run, "steady-steps")->ok, 0);
+}
+
+/* Steps differ between devices: a step lasts as long as on its slowest one. */
+static void the_slowest_device_makes_the_step(void **state)
+{
+	static const int64_t lengths[] = { 200, 300, 250 };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	for (int d = 0; d < 3; d++) {
+		struct xplane *tpu = x_tpu(host, d, "TPU v5 lite");
+		struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+		for (int64_t i = 0; i < 5; i++) {
+			x_event(steps, number(i), i * 1000, i * 1000 + lengths[d], NULL);
+			execute(ops, i * 1000);
+		}
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->devices, 3);
+	assert_number(xrun_row(&run)->steps, 4);
+	assert_number(xrun_row(&run)->step_time_s, 300 * US);
+	assert_number(xrun_op(&run, "dot.1")->count, 12);
+	assert_number(xrun_op(&run, "dot.1")->per_step, 1);
+	/* 150 us of every step are busy */
+	assert_number(xrun_row(&run)->busy_ratio, 3 * 150. / (200 + 300 + 250));
+}
+
+/* Recording ended earlier on one device: steps are those that all of them have. */
+static void devices_with_more_steps_than_others(void **state)
+{
+	static const int64_t executions[] = { 8, 5, 6 };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	for (int d = 0; d < 3; d++) {
+		struct xline *ops = two_ops(x_tpu(host, d, "TPU v5 lite"));
+		for (int64_t i = 0; i < executions[d]; i++)
+			execute(ops, i * 200);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(xrun_row(&run)->window_s, (7 * 200 + 150) * US);
+	assert_number(xrun_device(&run, "/device:TPU:0")->steps, 6);
+	assert_number(xrun_device(&run, "/device:TPU:1")->steps, 3);
+	assert_number(xrun_op(&run, "dot.1")->count, 6 + 3 + 4);
+	assert_number(xrun_op(&run, "dot.1")->per_step, 1);
+}
+
+/* Two programs of equal time: the smaller id, though its op comes last. */
+static void the_main_program_of_two_alike(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "dot.8", X_STATS(x_int("program_id", 8)));
+	x_op(tpu, "dot.7", X_STATS(x_int("program_id", 7)));
+	for (int64_t i = 0; i < 5; i++) {
+		x_event(ops, "dot.8", i * 200, i * 200 + 50, NULL);
+		x_event(ops, "dot.7", i * 200 + 100, i * 200 + 150, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(step_row(0)->start_s, 100 * US);
+}
+
+static void no_device_event_at_all(void **state)
+{
+	(void)state;
+	x_line(one_tpu(), "XLA Ops");
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_number(r->devices, 0);
+	assert_number(r->steps, 0);
+	assert_unknown(r->step_time_s);
+	assert_unknown(r->idle_ratio);
+	assert_text(r->steps_source, NULL);
+	assert_int_equal(table_count(&run.tables, ops), 0);
+	assert_number(xrun_quality(&run, "ops-recorded")->ok, 0);
+}
+
+/* ---- annotations ----------------------------------------------------------------------------- */
+
+static void annotate(struct xline *thread, int64_t step, int64_t from, int64_t to)
+{
+	x_event(thread, "train", from, to, X_STATS(x_int("_r", 1), x_int("step_num", step)));
+}
+
+/* Accumulated gradients: the program runs twice in a step. */
+static void two_executions_an_annotation(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 4; i++) {
+		annotate(thread, 100 + i, i * 500, i * 500 + 400);
+		execute(ops, i * 500);
+		execute(ops, i * 500 + 200);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "annotation");
+	assert_number(xrun_row(&run)->steps, 2);
+	assert_number(xrun_row(&run)->step_time_s, 500 * US);
+	assert_number(xrun_op(&run, "dot.1")->per_step, 2);
+	assert_int_equal(table_count(&run.tables, steps), 4);
+	assert_number(step_row(0)->step, 100);
+	assert_number(step_row(3)->step, 103);
+	assert_number(step_row(3)->is_complete, 0);
+}
+
+/* One annotation fell outside the window: which executions are whose is not known. */
+static void annotations_that_do_not_divide(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 5; i++)
+		execute(ops, i * 200);
+	for (int64_t i = 0; i < 3; i++)
+		annotate(thread, i, i * 400, i * 400 + 400);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(step_row(1)->step, 1);
+}
+
+/* Steps of two kinds cannot be compared: one device without a match spoils all. */
+static void annotations_on_one_host_alone(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "worker-0", "worker-1" };
+	for (int h = 0; h < 2; h++) {
+		struct xspace *host = xrun_host(&run, names[h]);
+		struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+		struct xline *thread = x_line(x_host(host), "python");
+		for (int64_t i = 0; i < 6; i++) {
+			execute(ops, i * 200);
+			if (h == 0 && i % 2 == 0)
+				annotate(thread, i, i * 200, i * 200 + 400);
+		}
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->steps, 4);
+	assert_number(xrun_op(&run, "dot.1")->count, 8);
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+/* The host's clock is 7 ms ahead of the device's, which ops carry beside it. */
+#define SHIFT 7000
+
+static void on_both_clocks(struct xline *ops, const char *name, int64_t from, int64_t to)
+{
+	x_event(ops, name, from + SHIFT, to + SHIFT,
+		X_STATS(x_int("device_offset_ps", from * 1000000),
+			x_int("device_duration_ps", (to - from) * 1000000)));
+}
+
+/* What the host saw of an op is of no account. */
+static void the_devices_own_clock(void **state)
+{
+	(void)state;
+	struct xline *ops = two_ops(one_tpu());
+	for (int64_t i = 0; i < 5; i++)
+		x_event(ops, "dot.1", SHIFT + i * 200 + i % 2 * 70, SHIFT + i * 200 + 199,
+			X_STATS(x_int("device_offset_ps", i * 200 * 1000000),
+				x_int("device_duration_ps", 50 * 1000000)));
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->step_time_s, 200 * US);
+	assert_number(xrun_op(&run, "dot.1")->max_s, 50 * US);
+	assert_number(xrun_row(&run)->busy_ratio, 0.25);
+}
+
+static void marks_on_the_hosts_clock(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+	for (int64_t i = 0; i < 5; i++) {
+		x_event(steps, number(i), SHIFT + i * 200, SHIFT + i * 200 + 200, NULL);
+		on_both_clocks(ops, "dot.1", i * 200 + 20, i * 200 + 120);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 4);
+	assert_number(step_row(1)->start_s, 180 * US);
+	assert_number(step_row(1)->compute_s, 100 * US);
+	assert_number(xrun_op(&run, "dot.1")->per_step, 1);
+}
+
+static void marks_on_both_clocks(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+	for (int64_t i = 0; i < 5; i++) {
+		on_both_clocks(steps, number(i), i * 200, i * 200 + 200);
+		on_both_clocks(ops, "dot.1", i * 200 + 20, i * 200 + 120);
+	}
+	xrun_measure(&run);
+	assert_number(step_row(1)->start_s, 180 * US);
+	assert_number(step_row(1)->compute_s, 100 * US);
+}
+
+/* ---- what disturbs a step -------------------------------------------------------------------- */
+
+static struct xline *six_executions(void)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+
+	for (int64_t i = 0; i < 6; i++)
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+	return thread;
+}
+
+static void a_compilation_spoils_its_step(void **state)
+{
+	(void)state;
+	struct xline *thread = six_executions();
+	x_event(thread, "backend_compile", SHIFT + 450, SHIFT + 550, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(step_row(1)->is_warmup, 0);
+	assert_number(step_row(2)->is_warmup, 1);
+	assert_number(step_row(3)->is_warmup, 0);
+	assert_number(xrun_row(&run)->compiles_in_steps, 1);
+	assert_int_equal(table_count(&run.tables, compiles), 1);
+	const struct compiles_row *c = table_rows(&run.tables, compiles);
+	assert_text(c->module, "backend_compile");
+	assert_number(c->in_step, 1);
+	assert_number(c->time_s, 100 * US);
+}
+
+/* The profiler was still starting when the last step ended: the window has to do. */
+static void every_step_is_spoiled(void **state)
+{
+	(void)state;
+	struct xline *thread = six_executions();
+	x_event(thread, "$profiler.py:101 start_trace", SHIFT, SHIFT + 5000, NULL);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "window");
+	assert_number(xrun_row(&run)->steps, 1);
+	assert_number(xrun_row(&run)->step_time_s, 1100 * US);
+	assert_number(xrun_op(&run, "dot.1")->count, 6);
+	assert_number(xrun_quality(&run, "steady-steps")->ok, 0);
+}
+
+/* What one host compiles does not disturb the others' steps. */
+static void a_compilation_on_another_host(void **state)
+{
+	(void)state;
+	struct xline *thread = six_executions();
+	struct xline *ops = two_ops(x_tpu(xrun_host(&run, "worker-1"), 1, "TPU v5 lite"));
+	for (int64_t i = 0; i < 6; i++)
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+	x_event(thread, "backend_compile", SHIFT + 450, SHIFT + 550, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_device(&run, "/device:TPU:0")->steps, 3);
+	assert_number(xrun_device(&run, "/device:TPU:1")->steps, 4);
+}
+
+static void a_compilation_in_the_first_step_is_expected(void **state)
+{
+	(void)state;
+	struct xline *thread = six_executions();
+	x_event(thread, "backend_compile", SHIFT + 50, SHIFT + 150, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 4);
+	assert_number(xrun_row(&run)->compiles_in_steps, 0);
+	assert_number(table_rows(&run.tables, compiles)->in_step, 0);
+}
+
+/* A compilation inside a compilation is one. */
+static void nested_compilations_count_once(void **state)
+{
+	(void)state;
+	struct xline *thread = six_executions();
+	x_event(thread, "backend_compile", SHIFT + 450, SHIFT + 590, NULL);
+	x_event(thread, "backend_compile_and_load", SHIFT + 460, SHIFT + 500, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->compiles_in_steps, 1);
+}
+
+static void the_profilers_start_spoils_its_step(void **state)
+{
+	(void)state;
+	struct xline *thread = six_executions();
+	x_event(thread, "$profiler.py:101 start_trace", SHIFT + 210, SHIFT + 220, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(step_row(1)->is_warmup, 1);
+	assert_number(xrun_row(&run)->compiles_in_steps, 0);
+}
+
+/* Of what covers a gap the shortest says most: the longer ones are the functions around it. */
+static void what_the_host_did_in_a_gap(void **state)
+{
+	(void)state;
+	struct xline *thread = six_executions();
+	x_event(thread, "$train.py:10 loop", SHIFT, SHIFT + 1200, NULL);
+	x_event(thread, "$data.py:20 next_batch", SHIFT + 500, SHIFT + 600, NULL);
+	x_event(thread, "H2D Dispatch", SHIFT + 700, SHIFT + 800, NULL);
+	xrun_measure(&run);
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	assert_int_equal(table_count(&run.tables, gaps), 4);
+	assert_text(gaps[0].host_activity, "$train.py:10 loop");
+	assert_number(gaps[0].start_s, 300 * US);
+	assert_text(gaps[1].host_activity, "$data.py:20 next_batch");
+	assert_text(gaps[1].cause, "host");
+	assert_text(gaps[2].host_activity, "H2D Dispatch");
+	assert_text(gaps[2].cause, "transfer");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(marked_steps_without_the_warm_up),
+		TEST(time_of_marked_steps),
+		TEST(ops_give_back_what_their_children_take),
+		TEST(two_marked_steps_have_no_warm_up),
+		TEST(a_cut_last_mark_is_no_step),
+		TEST(overlapping_marks),
+		TEST(idle_gaps_and_what_surrounds_them),
+		TEST(executions_are_steps),
+		TEST(executions_of_programs),
+		TEST(the_first_look_was_wrong),
+		TEST(an_op_of_a_loop_marks_nothing),
+		TEST(two_executions),
+		TEST(one_execution_is_a_window),
+		TEST(the_slowest_device_makes_the_step),
+		TEST(devices_with_more_steps_than_others),
+		TEST(the_main_program_of_two_alike),
+		TEST(no_device_event_at_all),
+		TEST(two_executions_an_annotation),
+		TEST(annotations_that_do_not_divide),
+		TEST(annotations_on_one_host_alone),
+		TEST(the_devices_own_clock),
+		TEST(marks_on_the_hosts_clock),
+		TEST(marks_on_both_clocks),
+		TEST(a_compilation_spoils_its_step),
+		TEST(every_step_is_spoiled),
+		TEST(a_compilation_on_another_host),
+		TEST(a_compilation_in_the_first_step_is_expected),
+		TEST(nested_compilations_count_once),
+		TEST(the_profilers_start_spoils_its_step),
+		TEST(what_the_host_did_in_a_gap),
+	};
+	return cmocka_run_group_tests_name("measure_steps", tests, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+/* The page: what stands on it, that it is whole, and that a profile cannot become markup. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "base/input.h"
+#include "base/text.h"
+#include "report/html.h"
+#include "tests/unit/test_report_fixture.h"
+
+static struct arena keep;
+
+static int begin(void **state)
+{
+	(void)state;
+	keep = arena_new(ARENA_RUN_BYTES);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	arena_free(&keep);
+	return 0;
+}
+
+static struct str page(const struct report_set *set)
+{
+	struct diag err = { 0 };
+	const struct page_template *t = report_html_load(NONE, &keep, &err);
+	if (!t)
+		fail_msg("%s", err.text);
+	struct out *out = out_memory(&keep);
+	report_html(set, t, &keep, out);
+	return out_text(out);
+}
+
+static struct str page_of(struct report r)
+{
+	struct report_set set = { &r, 1, STR("0.1.0") };
+	return page(&set);
+}
+
+static void assert_has(struct str text, const char *words)
+{
+	if (!str_contains(text, str_from(words)))
+		fail_msg("not on the page: %s", words);
+}
+
+static ptrdiff_t count_of(struct str text, struct str needle)
+{
+	ptrdiff_t count = 0;
+	for (ptrdiff_t at; (at = str_find(text, needle)) >= 0; count++)
+		text = str_from_offset(text, at + needle.len);
+	return count;
+}
+
+/* ---- what stands on it ----------------------------------------------------------------------- */
+
+static void test_demo(void **state)
+{
+	(void)state;
+	struct str html = page_of(demo_report(&keep));
+	assert_has(html, "<!DOCTYPE html>\n<html lang=\"en\">");
+	assert_has(html, "<title>Failed: runs/nightly</title>");
+	assert_has(html, "TPU v5e \xc3\x97" "8, 2 of 4 hosts, 8 steady steps, 28.1 ms per step");
+	assert_has(html, "All fixes together give back up to 18.6 ms of 28.1 ms per step");
+	assert_has(html, "id=\"rule-oversized-all-gather\"");
+	assert_has(html, "all-gather.17 stands in the way for 12.3 ms of every step");
+	assert_has(html, "<code class=\"place\">model/ffn.py:41</code>");
+	assert_has(html, "up to 12.3 ms of 28.1 ms per step (43.8%); all 2 together 18.3 ms");
+	assert_has(html, "<pre><code>h = jax.lax.with_sharding_constraint(h, P(&#39;data&#39;, "
+			 "&#39;model&#39;))</code></pre>");
+	assert_has(html, "1 more could not be judged");
+	assert_has(html, "window_peak_bytes is unknown for all 8 rows of memory");
+	assert_has(html, "2 of 4711 rows");
+	assert_true(str_find(html, STR("What failed")) < str_find(html, STR("Warnings")));
+	assert_true(str_find(html, STR("Warnings")) < str_find(html, STR("Could not be judged")));
+	assert_true(str_find(html, STR("Could not be judged")) < str_find(html, STR(">Passed<")));
+}
+
+static void test_unreadable(void **state)
+{
+	(void)state;
+	struct str html = page_of(broken_report(&keep));
+	assert_has(html, "<title>Unreadable: runs/broken</title>");
+	assert_has(html, "<b>RL201</b> runs/broken/host0.xplane.pb: XPlane at byte 1021");
+	assert_false(str_contains(html, STR("<h2")));
+}
+
+/* Several profiles: an index on top, and ids that no two reports share. */
+static void test_batch(void **state)
+{
+	(void)state;
+	struct report items[] = { demo_report(&keep), good_report(&keep), broken_report(&keep) };
+	struct report_set set = { items, 3, STR("0.1.0") };
+	struct str html = page(&set);
+	assert_has(html, "3 profiles: 1 failed, 1 unreadable, 1 passed");
+	assert_int_equal(count_of(html, STR("<h1")), 1);
+	assert_int_equal(count_of(html, STR("-rule-copy-share\"")), 3); /* id, its link, and id */
+	assert_false(str_contains(html, STR("id=\"rule-")));
+}
+
+static void test_same_bytes(void **state)
+{
+	(void)state;
+	struct report_set set = all_reports(&keep);
+	assert_true(str_eq(page(&set), page(&set)));
+}
+
+/* ---- hostile input --------------------------------------------------------------------------- */
+
+/* Every table with rows of text that wants to be markup, and numbers that no plot expects. */
+static void fill_tables(struct report *r, struct str text)
+{
+	static const double numbers[] = { INFINITY, -INFINITY, NAN, 0, -1, 1e300, 1e-300, 3 };
+	for (int id = 0; id < TABLE_COUNT; id++) {
+		const struct table_def *def = &table_defs[id];
+		for (int i = 0; i < 64; i++) {
+			void *row = table_add(&r->tables, (enum table_id)id, &keep);
+			for (ptrdiff_t k = 0; k < def->column_count; k++) {
+				const struct column *c = &def->columns[k];
+				if (c->type == COLUMN_TEXT)
+					cell_set_text(c, row, text);
+				else
+					cell_set_real(c, row, numbers[(i * 5 + k * (1 + i / 8)) % 8]);
+			}
+		}
+		r->row_totals[id] = 1e9;
+	}
+}
+
+#define MARKUP STR("</script></style></title></svg><img src=x onerror=alert(1)>'\" --{{name}}`a`")
+
+static void test_nothing_becomes_markup(void **state)
+{
+	(void)state;
+	struct report r = hostile_report(&keep);
+	fill_tables(&r, MARKUP);
+	r.profile = MARKUP;
+	for (ptrdiff_t i = 0; i < r.finding_count; i++) {
+		struct report_finding *f = &r.findings[i];
+		f->rule = f->subject = f->name = f->message = f->cause = f->fix = f->why =
+			f->source_file = f->scope = MARKUP;
+	}
+	for (ptrdiff_t i = 0; i < r.result_count; i++)
+		r.results[i].name = r.results[i].title = r.results[i].reason =
+			r.results[i].todo = MARKUP;
+	struct str html = page_of(r);
+	assert_false(str_contains(html, STR("<img")));
+	assert_false(str_contains(html, STR("<script")));
+	assert_false(str_contains(html, STR("</script")));
+	assert_int_equal(count_of(html, STR("</style>")), 1);
+	assert_int_equal(count_of(html, STR("{{name}}`a`")) > 0, 1); /* slots do not nest */
+	assert_false(str_contains(html, STR("nan")) && str_contains(html, STR("=\"nan")));
+	assert_false(str_contains(html, STR("=\"inf")));
+}
+
+static void test_controls_and_bad_utf8(void **state)
+{
+	(void)state;
+	struct report r = hostile_report(&keep);
+	fill_tables(&r, HOSTILE);
+	struct str html = page_of(r), line, rest = html;
+	for (bool more = true; more;) {
+		more = str_cut(rest, '\n', &line, &rest);
+		while (line.len > TEXT_MAX / 2) { /* text_is_clean has a limit of its own */
+			ptrdiff_t end = TEXT_MAX / 2;
+			while (((unsigned char)line.p[end] & 0xc0) == 0x80)
+				end--;
+			assert_true(text_is_clean(str_head(line, end)));
+			line = str_from_offset(line, end);
+		}
+		assert_true(text_is_clean(line));
+	}
+}
+
+/* Tags are balanced, so that nothing that follows changes its meaning. */
+static void test_tags_are_balanced(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "svg", "div", "section", "table", "tr", "td", "th",
+		"details", "g", "text", "title", "p", "span", "a", "ul", "li", "figure", "h3" };
+	struct report r = demo_report(&keep);
+	fill_tables(&r, STR("x"));
+	struct str html = page_of(r);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct str open = arena_fmt(&keep, "<%s ", names[i]);
+		struct str bare = arena_fmt(&keep, "<%s>", names[i]);
+		struct str close = arena_fmt(&keep, "</%s>", names[i]);
+		if (count_of(html, open) + count_of(html, bare) != count_of(html, close))
+			fail_msg("<%s> is not balanced", names[i]);
+	}
+}
+
+/* ---- the contract with template authors ------------------------------------------------------ */
+
+static void find_in_manual(struct str manual, const struct template_record *record)
+{
+	for (const struct template_field *f = record->fields; f->name; f++) {
+		struct str row = arena_fmt(&keep, "| `%s` | %s |", f->name, f->meaning);
+		if (!str_contains(manual, row))
+			fail_msg("docs/templates.md lacks, for %s: %.*s", record->name,
+				STR_ARG(row));
+		if (f->record)
+			find_in_manual(manual, f->record);
+	}
+}
+
+static void test_manual_names_every_field(void **state)
+{
+	(void)state;
+	struct input in;
+	struct diag err;
+	if (!input_open(STR("docs/templates.md"), &keep, &in, &err))
+		skip(); /* run from elsewhere */
+	find_in_manual(in.bytes, &html_page_record);
+	input_close(&in);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_demo),
+		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_same_bytes),
+		cmocka_unit_test(test_nothing_becomes_markup),
+		cmocka_unit_test(test_controls_and_bad_utf8),
+		cmocka_unit_test(test_tags_are_balanced),
+		cmocka_unit_test(test_manual_names_every_field),
+	};
+	return cmocka_run_group_tests_name("report_html", tests, begin, end);
+}
