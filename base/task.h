@@ -19,7 +19,8 @@ void task_threads(task_fn *fn, void *arg, ptrdiff_t count, int threads);
 /*
  * Run `count` jobs in `workers` forked processes; each job returns bytes.  A worker that dies
  * costs only the job it was on (result.ok = false, with the signal or status in result.why) and
- * is replaced; so a job may give up, from any of its threads, by _exit with a status.  `done` is called in the parent, in order of index.
+ * is replaced; so a job may give up, from any of its threads, by _exit with a status.  `done` is
+ * called in the parent, in order of index.
  */
 struct job_result {
 	bool ok;

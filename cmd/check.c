@@ -45,6 +45,9 @@ static void outcome_add(struct outcome *o, const struct report *r, const struct 
 {
 	if (r->error.p)
 		outcome_add_error(o, r);
+	/* Nothing was judged at all: no rules, or none that could be. */
+	o->unproven |= is_verdict(r->verdict, VERDICT_INCONCLUSIVE) &&
+		       s->inconclusive == INCONCLUSIVE_FAIL;
 	for (ptrdiff_t i = 0; i < r->result_count; i++) {
 		const struct report_rule *rule = &r->results[i];
 		if (is_verdict(rule->verdict, VERDICT_FAIL))

@@ -46,7 +46,9 @@ static struct str cell_rounded(const struct query_cell *cell, struct arena *keep
 	double rounded;
 	if (cell->is_null)
 		return STR("NULL");
+	/* Whole numbers stay whole: bytes rounded to six digits would look exact. */
 	if (!cell->is_text && !cell->is_integer && isfinite(cell->real) &&
+		cell->real != trunc(cell->real) &&
 		str_to_double(arena_fmt(keep, "%.6g", cell->real), &rounded))
 		return double_text(keep, rounded);
 	return cell_plain(cell, keep);

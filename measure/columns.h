@@ -170,7 +170,8 @@
 	TEXT(dtype, 0, "operand type of the heaviest matmul, else the result's type")              \
 	TEXT(shape, 0, "result shape with layout")                                                 \
 	OP_MEASURES(TEXT, REAL)                                                                    \
-	TEXT(copy_cause, CAUSE_WORDS, "why a copy exists")                                         \
+	TEXT(copy_cause, CAUSE_WORDS,                                                              \
+		"why a copy exists; donation: same layout on both sides, so no input was reused")  \
 	REAL(is_remat, BOOL, "recomputes what a forward pass had")                                 \
 	REAL(is_async, BOOL, "a start or done of a pair")
 

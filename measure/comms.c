@@ -75,6 +75,26 @@ static void spans_sum(const struct measured *m, ptrdiff_t subject, struct collec
 /* A done that lasts longer than this was waiting: an issue alone takes well under it. */
 #define DONE_WAITS_PS 2000000 /* 2 us */
 
+/*
+ * Was every member of the collective's groups seen?  All are when all devices were; of a part of
+ * the hosts, groups of neighbours that fit on one host are whole too.
+ */
+static bool groups_are_whole(const struct measured *m, const struct subject *s)
+{
+	double per_partition = run_planes_per_partition(m);
+	double expected = run_partitions(m) * per_partition, seen = 0;
+	struct hlo_collective c;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		seen += m->devices[i].sweep.steady_count > 0;
+	if (!(expected > seen))
+		return true;
+	if (s->instruction < 0 || !hlo_collective(s->program->hlo, s->instruction, m->keep, &c))
+		return false;
+	double host = seen / (double)m->host_count / per_partition;
+	return c.stride == 1 && c.group_size > 0 && (double)c.group_size <= host;
+}
+
 static void collective_times(const struct measured *m, const struct subject *s,
 	const struct op_total *t, const struct collective_total *spans, struct collectives_row *row)
 {
@@ -85,7 +105,8 @@ static void collective_times(const struct measured *m, const struct subject *s,
 	row->per_step = m->device_steps > 0 ? (double)spans->span.count / m->device_steps : NAN;
 	row->span_s = spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *m->keep) * PS : NAN;
 	row->done_waits = !async || (double)spans->done_self_ps / n > DONE_WAITS_PS;
-	if (row->done_waits > 0 && j.count > 0) {
+	/* The last to arrive may be on a host whose profile is not here. */
+	if (row->done_waits > 0 && j.count > 0 && groups_are_whole(m, s)) {
 		row->transfer_s = median(j.transfer_s, j.count);
 		row->wait_s = median(j.wait_s, j.count);
 	}
@@ -182,6 +203,15 @@ static ptrdiff_t gathered_array(const struct subject *s)
 	return i;
 }
 
+/* In a loop over layers every trip gathers another slice, so all its trips are one gather. */
+static double gathers_per_step(const struct subject *s, const struct collectives_row *row)
+{
+	const struct hlo_module *h = s->program->hlo;
+	ptrdiff_t c = h->instructions[s->instruction].computation;
+
+	return h->computations[c].in_loop ? 1 : row->per_step;
+}
+
 static void regathers_count(struct measured *m, const struct subject **subjects, ptrdiff_t n)
 {
 	struct collectives_row *rows = table_rows(m->tables, collectives);
@@ -196,7 +226,7 @@ static void regathers_count(struct measured *m, const struct subject **subjects,
 				subjects[k]->program == subjects[i]->program &&
 				subjects[k]->instruction >= 0 &&
 				gathered_array(subjects[k]) == array)
-				rows[i].regathers += rows[k].per_step;
+				rows[i].regathers += gathers_per_step(subjects[k], &rows[k]);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "measure/key.h"
 #include "measure/measured.h"
 
 /* Gaps below this share of a step are the launch overhead of a healthy program. */
@@ -294,18 +295,65 @@ static void quality_steps(struct measured *m)
 		arena_fmt(m->keep, "%lld steady", (long long)(found ? m->steps : 0)));
 }
 
-/* Devices that ran something but no step: their kernels were lost, or they only served copies. */
+/* Devices the job has on the hosts whose profiles are here; 0 when nobody says. */
+static double devices_expected(const struct measured *m)
+{
+	double job = run_partitions(m) * run_planes_per_partition(m), planes = 0;
+
+	for (ptrdiff_t k = 0; k < m->host_count; k++)
+		for (ptrdiff_t i = 0; i < m->hosts[k].plane_count; i++)
+			planes += m->hosts[k].planes[i].class == PLANE_DEVICE;
+	return job < planes ? job : planes;
+}
+
+/*
+ * All devices of the program must tell of about as many steps: kernels of whole devices get lost,
+ * and what is judged then is not the job.
+ */
 static void quality_devices(struct measured *m)
 {
-	ptrdiff_t silent = 0, all = 0;
+	double expected = devices_expected(m), with_steps = 0, fewer = 0;
+	int64_t most = 0;
 
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].sweep.steady_count > most)
+			most = m->devices[i].sweep.steady_count;
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		all += m->devices[i].sweep.events > 0;
-		silent += m->devices[i].sweep.events > 0 && m->devices[i].sweep.steady_count == 0;
+		int64_t n = m->devices[i].sweep.steady_count;
+		with_steps += n > 0;
+		/* One step more or less is where the window was cut. */
+		fewer += n > 0 && n < most - 1;
 	}
-	if (all > 0)
-		quality(m, "devices-agree", silent == 0 || silent == all,
-			arena_fmt(m->keep, "%td of %td devices have no step", silent, all));
+	if (!m->first || m->source == STEPS_WINDOW)
+		return;
+	bool ok = with_steps >= expected && fewer == 0;
+	quality(m, "devices-agree", ok,
+		ok ? arena_fmt(m->keep, "all %.0f devices tell of the same steps", with_steps)
+		   : arena_fmt(m->keep,
+			     "%.0f of %.0f devices recorded steps, and %.0f of them fewer than "
+			     "others",
+			     with_steps, expected > with_steps ? expected : with_steps, fewer));
+}
+
+/* One run on several kinds of chip has no one roofline. */
+static bool one_chip(const struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].sweep.events > 0 &&
+			(m->devices[i].chip.chip != m->first->chip.chip ||
+				m->devices[i].chip.share != m->first->chip.share))
+			return false;
+	return true;
+}
+
+/* Hosts whose profile is not here limit what can be said of stragglers, and of nothing else. */
+static void quality_hosts(struct measured *m)
+{
+	double expected = run_hosts_expected(m), here = (double)m->host_count;
+
+	if (m->first && expected > 0)
+		quality(m, "all-hosts", here >= expected,
+			arena_fmt(m->keep, "the profile holds %.0f of %.0f hosts", here, expected));
 }
 
 static void quality_chip(struct measured *m)
@@ -315,6 +363,10 @@ static void quality_chip(struct measured *m)
 
 	if (!d)
 		return;
+	if (!one_chip(m)) {
+		quality(m, "chip-known", false, STR("devices of several kinds are in one run"));
+		return;
+	}
 	quality(m, "chip-known", d->match.chip != NULL, d->match.why);
 	if (!d->match.chip)
 		return;
@@ -329,13 +381,26 @@ static void quality_chip(struct measured *m)
 				  d->chip.peak_drift));
 }
 
-static void quality_hlo(struct measured *m)
+/* The main program's HLO; without a main one, that of any program that ran. */
+static bool has_hlo(const struct measured *m)
 {
 	if (m->main)
-		quality(m, "hlo-present", m->main->hlo != NULL,
-			m->main->hlo ? STR("the main program's HLO is in the profile")
-				     : STR("the main program's HLO is missing: capture with "
-					   "enable_hlo_proto"));
+		return m->main->hlo != NULL;
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++)
+		if (registry_program_at(m->registry, i)->hlo)
+			return true;
+	return false;
+}
+
+static void quality_hlo(struct measured *m)
+{
+	bool ok = has_hlo(m);
+
+	if (m->first)
+		quality(m, "hlo-present", ok,
+			ok ? STR("the program's HLO is in the profile")
+			   : STR("the program's HLO is not in the profile: capture with "
+				 "enable_hlo_proto"));
 }
 
 static void quality_lanes(struct measured *m)
@@ -353,9 +418,11 @@ static void quality_lanes(struct measured *m)
 	quality(m, "lanes-in-order", !sorted,
 		sorted ? STR("a lane was out of order; it was sorted, and nothing is lost")
 		       : STR("all lanes"));
-	quality(m, "clock-sane", !deep,
-		deep ? STR("more ops ran at once than a device can hold")
-		     : STR("ops nest and follow as they should"));
+	bool still = m->first->sweep.events > 1 && busy_ps(&m->first->sweep) == 0;
+	quality(m, "clock-sane", !deep && !still,
+		deep	? STR("more ops ran at once than a device can hold")
+		: still ? STR("no op took any time")
+			: STR("ops nest and follow as they should"));
 	if (lost > 0)
 		quality(m, "pairs-complete", false,
 			arena_fmt(
@@ -383,6 +450,7 @@ void fill_quality(struct measured *m)
 			 : STR("no device op was recorded: on CPU older runtimes record none"));
 	quality_steps(m);
 	quality_devices(m);
+	quality_hosts(m);
 	quality_chip(m);
 	quality_hlo(m);
 	quality_lanes(m);

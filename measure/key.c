@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/out.h"
 #include "base/text.h"
 
 /* Frames looked at for the user's own line; Python stacks in HLO are cut at about this. */
@@ -118,11 +119,35 @@ static struct str name_core(struct str name)
 									      : name;
 }
 
+/* Operands told apart in a key; a matmul has two, and a fusion's first ones are its inputs. */
+#define KEY_OPERANDS 4
+
+/* "bf16[8,16](bf16[8,32],bf16[32,16])": of equal results the operands tell dX from dW. */
+static struct str matmul_shapes(const struct measured *m, const struct hlo_module *h,
+	const struct hlo_instruction *i, struct str result)
+{
+	struct out *o = out_memory(m->keep);
+
+	out_str(o, result);
+	for (ptrdiff_t k = 0; k < i->operand_count && k < KEY_OPERANDS; k++) {
+		out_char(o, k == 0 ? '(' : ',');
+		if (i->operands[k] >= 0)
+			out_str(o,
+				shape_text(&h->instructions[i->operands[k]].shape, false, m->keep));
+	}
+	out_z(o, i->operand_count > 0 ? ")" : "");
+	return out_text(o);
+}
+
 static struct str shape_core(const struct measured *m, const struct subject *s)
 {
-	if (s->instruction >= 0)
-		return shape_text(
-			&s->program->hlo->instructions[s->instruction].shape, false, m->keep);
+	if (s->instruction >= 0) {
+		const struct hlo_module *h = s->program->hlo;
+		const struct hlo_instruction *i = &h->instructions[s->instruction];
+		struct str result = shape_text(&i->shape, false, m->keep);
+		bool matmul = s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION;
+		return matmul ? matmul_shapes(m, h, i, result) : result;
+	}
 	/* Without HLO the profile's own text, up to the layout. */
 	ptrdiff_t brace = str_find_char(s->said.shape, '{');
 	return brace >= 0 ? str_head(s->said.shape, brace) : s->said.shape;
@@ -168,15 +193,38 @@ static double chips_seen(const struct measured *m)
 	return chips;
 }
 
-int64_t run_chips(const struct measured *m)
+/*
+ * Where a chip shows as one plane or two, two planes are the halves of one JAX device, and the
+ * program is partitioned over chips; elsewhere it is over planes.
+ */
+static double chips_per_partition(const struct measured *m)
+{
+	const struct chip_device *c = m->first ? &m->first->chip : NULL;
+
+	if (!c || !c->chip)
+		return 1;
+	return c->chip->planes_per_chip == 0 ? 1 : c->share;
+}
+
+double run_partitions(const struct measured *m)
 {
 	const struct hlo_module *h = m->main ? m->main->hlo : NULL;
-	double share = m->first && m->first->chip.chip ? m->first->chip.share : 1;
+	double n = h ? (double)h->replica_count * (double)h->partition_count : 0;
 
-	if (h && h->replica_count > 0 && h->partition_count > 0) {
-		double chips = (double)h->replica_count * (double)h->partition_count * share;
-		if (chips >= 1)
-			return (int64_t)chips;
-	}
-	return (int64_t)ceil(chips_seen(m));
+	/* No machine has this many; a hostile count must not pass for one. */
+	return n > 0 && n < 1e9 ? n : 0;
+}
+
+int64_t run_chips(const struct measured *m)
+{
+	double chips = run_partitions(m) * chips_per_partition(m);
+
+	return chips >= 1 ? (int64_t)chips : (int64_t)ceil(chips_seen(m));
+}
+
+double run_planes_per_partition(const struct measured *m)
+{
+	const struct chip_device *c = m->first ? &m->first->chip : NULL;
+
+	return c && c->chip && c->chip->planes_per_chip == 0 && c->share > 0 ? 1 / c->share : 1;
 }

@@ -132,6 +132,9 @@ enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 		if (k != KIND_UNKNOWN)
 			return k;
 	}
+	if (instruction < 0 && str_starts(said->category, STR("copy-")) &&
+		str_contains(said->shape, STR("S(5)")))
+		return KIND_TRANSFER; /* memory space 5 is the host's */
 	if (said->category.len > 0) {
 		k = find_equal(categories, COUNT(categories), said->category);
 		if (k == KIND_UNKNOWN)

@@ -76,6 +76,12 @@ void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *r
 /* The device memory a program was planned with; false when its plan is not in the profile. */
 bool program_memory(const struct measured *m, const struct program *p, struct hlo_memory *ret);
 
+/* Hosts of the job by its partitions and the planes a host shows; NaN unknown. */
+double run_hosts_expected(const struct measured *m);
+
+/* Union of all activity: every moment with some mask but 0, which is idle. */
+int64_t busy_ps(const struct sweep *s);
+
 /* One writer per group of tables. */
 void fill_run(struct measured *m, struct str name);
 void fill_devices(struct measured *m);

@@ -146,7 +146,7 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 		comms_roofline(m, s, f);
 	else if (kind_has_roofline(s->kind) && !isnan(flops))
 		f->roof = roofline_op(&d->chip, flops, f->dtype, f->cost.precision_passes, bytes);
-	/* A matmul in a type whose peak nobody knows must not pass for one that waits for memory. */
+	/* A matmul whose type has no known peak must not pass for one that waits for memory. */
 	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && isnan(f->roof.t_math_s))
 		f->roof = no_roofline;
 }
@@ -191,6 +191,34 @@ static struct str attribution_name(enum attribution a)
 	return names[a];
 }
 
+static bool same_layout(const struct shape *a, const struct shape *b)
+{
+	if (a->rank != b->rank || a->has_layout != b->has_layout || a->tile_count != b->tile_count)
+		return false;
+	for (ptrdiff_t i = 0; a->has_layout && i < a->rank; i++)
+		if (a->minor_to_major[i] != b->minor_to_major[i])
+			return false;
+	return shape_padded_bytes(a) == shape_padded_bytes(b);
+}
+
+/*
+ * A plain copy whose operand is laid out as its result moves bytes for another reason: an input
+ * that was not donated, a value two loops need.  Transposes and fusions of them change the layout.
+ */
+static bool changes_layout(const struct subject *s)
+{
+	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_instruction *i = &h->instructions[s->instruction];
+	const struct shape *out = shape_leaf(&i->shape, 0);
+
+	if (out && shape_elements(out) <= 1)
+		return false;
+	if (!str_eq(i->opcode, STR("copy")) || i->operand_count != 1 || i->operands[0] < 0)
+		return true;
+	const struct shape *in = shape_leaf(&h->instructions[i->operands[0]].shape, 0);
+	return !in || !out || !same_layout(in, out);
+}
+
 /* Why a copy exists, where its instruction tells. */
 static struct str copy_cause_of(const struct subject *s)
 {
@@ -201,8 +229,8 @@ static struct str copy_cause_of(const struct subject *s)
 	if (s->async != ASYNC_NONE)
 		return STR("prefetch");
 	if (s->instruction >= 0)
-		return STR("layout");
-	return s->said.copy == COPY_D2D ? STR("d2d") : (struct str){ 0 };
+		return changes_layout(s) ? STR("layout") : STR("donation");
+	return s->said.copy != COPY_NONE ? STR("d2d") : (struct str){ 0 };
 }
 
 static bool is_remat(const struct subject *s, struct str scope)

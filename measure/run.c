@@ -141,6 +141,20 @@ static struct str platform_name(enum platform p)
 	return names[p];
 }
 
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* "jit_train_step" has the word "train", "jit_constrained" has not. */
+static bool has_word(struct str text, struct str word)
+{
+	ptrdiff_t at = str_find(text, word);
+
+	return at >= 0 && (at == 0 || !is_letter(text.p[at - 1])) &&
+	       (at + word.len == text.len || !is_letter(text.p[at + word.len]));
+}
+
 /* A gradient in the main program is training; prefill and decode are inference by their names. */
 static struct str phase_of(const struct program *p)
 {
@@ -150,9 +164,9 @@ static struct str phase_of(const struct program *p)
 	if (p && p->has_gradient)
 		return STR("train");
 	for (size_t i = 0; p && i < sizeof(inference) / sizeof(inference[0]); i++)
-		if (str_contains(p->module, inference[i]))
+		if (has_word(p->module, inference[i]))
 			return STR("inference");
-	return p && str_contains(p->module, STR("train")) ? STR("train") : STR("unknown");
+	return p && has_word(p->module, STR("train")) ? STR("train") : STR("unknown");
 }
 
 struct mask_sum {
@@ -230,7 +244,10 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 		sum->tiny += op->time_s;
 		sum->tiny_count += op->count;
 	}
-	if (str_eq(op->kind, STR("copy")) && op->is_async == 0)
+	/* A copy of unknown cause makes the sum unknown: NaN spreads. */
+	if (str_eq(op->kind, STR("copy")) && !op->copy_cause.p)
+		sum->copies = NAN;
+	if (str_eq(op->copy_cause, STR("layout")))
 		sum->copies += op->time_s;
 	if (str_eq(op->kind, STR("update")) && op->time_s > op->roofline_s * op->count)
 		sum->update_excess += op->time_s - op->roofline_s * op->count;
@@ -268,11 +285,9 @@ static void run_row_ops(struct measured *m, struct run_row *row)
 }
 
 /* Idle devices have planes too, so planes tell how many devices a host has. */
-static double expected_hosts(const struct measured *m)
+double run_hosts_expected(const struct measured *m)
 {
-	const struct hlo_module *h = m->main ? m->main->hlo : NULL;
-	double devices = h ? (double)h->replica_count * (double)h->partition_count : 0;
-	double per_host = 0;
+	double devices = run_partitions(m) * run_planes_per_partition(m), per_host = 0;
 
 	for (ptrdiff_t h2 = 0; h2 < m->host_count; h2++) {
 		double n = 0;
@@ -337,6 +352,18 @@ static double count_compiles_in_steps(const struct measured *m)
 	return n;
 }
 
+static bool has_host_events(const struct measured *m)
+{
+	for (ptrdiff_t h = 0; h < m->host_count; h++)
+		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
+			const struct plane *p = &m->hosts[h].planes[i];
+			for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++)
+				if (p->lanes[k].bytes > 0)
+					return true;
+		}
+	return false;
+}
+
 void fill_run(struct measured *m, struct str name)
 {
 	struct run_row *row = table_new(m->tables, run, m->keep);
@@ -353,22 +380,23 @@ void fill_run(struct measured *m, struct str name)
 	row->chips = (double)run_chips(m);
 	row->devices = devices;
 	row->hosts = (double)m->host_count;
-	row->hosts_expected = expected_hosts(m);
+	row->hosts_expected = run_hosts_expected(m);
 	row->phase = phase_of(m->main);
 	row->window_s = window_s(m);
 	run_row_steps(m, row);
 	run_row_ops(m, row);
-	row->compiles_in_steps = count_compiles_in_steps(m);
+	/* Without host events nobody can tell. */
+	if (has_host_events(m))
+		row->compiles_in_steps = count_compiles_in_steps(m);
 }
 
-/* The union of all activity: every moment with some mask but 0, which is idle. */
-static double busy_s(const struct sweep *s)
+int64_t busy_ps(const struct sweep *s)
 {
-	int64_t busy_ps = 0;
+	int64_t sum_ps = 0;
 
 	for (int mask = 1; mask < ACTIVITY_MASKS; mask++)
-		busy_ps += s->window_mask_ps[mask];
-	return (double)busy_ps * PS;
+		sum_ps += s->window_mask_ps[mask];
+	return sum_ps;
 }
 
 void fill_devices(struct measured *m)
@@ -401,7 +429,7 @@ void fill_devices(struct measured *m)
 		if (s->events == 0)
 			continue;
 		row->window_s = (double)(s->last_ps - s->first_ps) * PS;
-		row->busy_s = busy_s(s);
+		row->busy_s = (double)busy_ps(s) * PS;
 		if (s->steady_ps == 0)
 			continue;
 		row->idle_ratio = (double)s->idle_ps / (double)s->steady_ps;

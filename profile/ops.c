@@ -146,6 +146,7 @@ static bool tpu_op_fill(
 	if (!stats_read(&p->parts[n->part], n->entry, XMETADATA_STATS, tpu_metadata, &s, fail))
 		return false;
 	op->name = n->display_name.len > 0 ? n->display_name : n->name;
+	op->text = n->name;
 	op->hlo_op = s.present ? op->name : (struct str){ 0 };
 	if (s.present & STAT_BIT(PROGRAM_ID))
 		op->program = (uint64_t)s.at[STAT_PROGRAM_ID].i64;

@@ -131,6 +131,7 @@ enum copy_direction { COPY_NONE, COPY_H2D, COPY_D2H, COPY_D2D, COPY_P2P, COPY_UN
 struct profile_op {
 	struct str name;   /* TPU: the instruction; GPU: the kernel */
 	struct str hlo_op; /* the instruction it belongs to; missing when not said */
+	struct str text;   /* TPU: the instruction's HLO text */
 	struct str module;
 	uint64_t program; /* PROGRAM_UNKNOWN when not said; 0 is a program */
 	struct str category, scope, source, source_stack, shape;

@@ -19,8 +19,7 @@ struct advice {
 static const struct advice advices[] = {
 	/* Only the owner knows these. */
 	{ "mfu hfu useful_flops_ratio owner_bytes",
-		STR_INIT("say in rooflint.job.yaml, or the file given to --job, what the model is"),
-		STR_INIT("") },
+		STR_INIT("only the model's owner can say what this should be"), STR_INIT("") },
 	{ "chip", NAME_THE_CHIP, NAME_THE_CHIP },
 	/* Peaks, and everything divided by them. */
 	{ "peak_flops hbm_bps t_* roofline_* attainable_s efficiency bound judged_ratio op_util "

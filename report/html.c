@@ -155,7 +155,7 @@ static void ids_of(const struct report *r, bool alone, struct arena *keep, struc
 
 typedef bool draw_fn(const struct report *r, struct arena *keep, struct html_picture *ret);
 
-void html_pictures(const struct report *r, struct arena *keep, struct html_report *ret)
+static void pictures_of(const struct report *r, struct arena *keep, struct html_report *ret)
 {
 	static draw_fn *const draws[] = { svg_steps, svg_roofline, svg_ops, svg_collectives,
 		svg_memory, svg_gaps };
@@ -178,14 +178,14 @@ static struct html_report report_of(
 	struct html_report ret = { .profile = r->profile, .verdict = r->verdict };
 	ids_of(r, alone, keep, &ret);
 	html_rules(r, keep, &ret);
-	ret.icon = svg_icon(r->verdict, keep);
+	ret.icon = svg_icon(r->verdict);
 	ret.error = r->error;
 	ret.error_id = r->error_id;
 	if (!r->error.p) {
 		head_of(r, keep, &ret);
 		ret.is_cut = !whole;
 		if (whole) {
-			html_pictures(r, keep, &ret);
+			pictures_of(r, keep, &ret);
 			html_tables(r, keep, &ret);
 		}
 	}
@@ -254,7 +254,7 @@ void report_html(const struct report_set *set, const struct page_template *t, st
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		reports[i] = report_of(&set->items[i], set->count == 1, i < HTML_MAX_WHOLE, keep);
 	sum_up(set, &page, keep);
-	page.icon = svg_icon(page.verdict, keep);
+	page.icon = svg_icon(page.verdict);
 	page.reports = LIST(reports, set->count);
 	page.title = title_of(&page, keep);
 	page_template_fill(t, &page, &x);

@@ -128,7 +128,6 @@ struct str html_slug(struct str s, struct arena *keep);
 struct str html_machine(const struct report *r, struct arena *keep);
 
 void html_rules(const struct report *r, struct arena *keep, struct html_report *ret);
-void html_pictures(const struct report *r, struct arena *keep, struct html_report *ret);
 void html_tables(const struct report *r, struct arena *keep, struct html_report *ret);
 
 #endif

@@ -69,7 +69,7 @@ static struct str cost_text(const struct maker *m, const struct group *g)
 	out_str(o, f->gain_s > 0 ? prose_gain(m->r, f->gain_s, m->keep)
 				 : STR("no step time of its own"));
 	if (elsewhere > 0.01 * f->claimed_s) /* else it is rounding */
-		out_fmt(o, "; %.*s more are counted under other findings",
+		out_fmt(o, "; %.*s more are covered by other findings",
 			STR_ARG(time_text(m->keep, elsewhere)));
 	if (g->count > 1 && g->gain_s > f->gain_s)
 		out_fmt(o, "; all %lld together %.*s", (long long)g->count,
@@ -148,7 +148,7 @@ static struct html_finding finding_of(const struct maker *m, const struct group 
 	ret.id = id_of(m, "rule", f->rule);
 	ret.subject_id = subject_id(m, f);
 	ret.word = word_of(f->verdict);
-	ret.icon = svg_icon(f->verdict, m->keep);
+	ret.icon = svg_icon(f->verdict);
 	ret.message = prose_message(m->r, f, m->keep);
 	ret.place = html_place(f->source_file, f->source_line, m->keep);
 	ret.scope = f->scope;
@@ -166,24 +166,19 @@ static struct html_finding finding_of(const struct maker *m, const struct group 
 	return ret;
 }
 
-/* The warnings of a rule that also failed stand with its failures, and so do waived ones. */
+/* The warnings of a rule that also failed stand with its failures. */
 static bool is_told(const struct maker *m, enum verdict v, const struct group *g)
 {
 	struct str rule = g->items[0]->rule;
-	if (v == VERDICT_WARN)
-		return group_of(m->r, rule, VERDICT_FAIL, m->keep).count > 0;
-	return false;
+	return v == VERDICT_WARN && group_of(m->r, rule, VERDICT_FAIL, m->keep).count > 0;
 }
 
-/* An id is given once: a rule that has findings of two verdicts keeps it with the worse. */
+/* "rule-NAME" is where the rule's own verdict is told; other findings of it stand elsewhere. */
 static void settle_id(const struct maker *m, enum verdict v, struct html_finding *f)
 {
-	static const enum verdict worse[] = { VERDICT_FAIL, VERDICT_WARN };
-	if (v != VERDICT_WAIVED)
-		return;
-	for (size_t i = 0; i < sizeof(worse) / sizeof(worse[0]); i++)
-		if (group_of(m->r, f->rule, worse[i], m->keep).count)
-			f->id = id_of(m, "waived", f->rule);
+	const struct report_rule *rule = rule_of(m->r, f->rule);
+	if (rule && !str_eq(rule->verdict, verdict_name(v)))
+		f->id = id_of(m, arena_z(m->keep, verdict_name(v)), f->rule);
 }
 
 static struct template_list findings_of(const struct maker *m, enum verdict v)
@@ -249,7 +244,7 @@ static struct html_trouble trouble_of(const struct maker *m, ptrdiff_t first)
 		t.evidence = evidence_list(m, g.items[0]);
 	t.rules = LIST(names, count);
 	t.todo = html_prose(rule->todo, m->keep);
-	t.icon = svg_icon(rule->verdict, m->keep);
+	t.icon = svg_icon(rule->verdict);
 	if (!t.reason.len)
 		t.reason = STR("could not be judged");
 	return t;
@@ -282,7 +277,7 @@ static struct template_list rules_of(const struct maker *m, const enum verdict *
 					.verdict = rule->verdict,
 					.word = word_of(rule->verdict),
 					.reason = rule->reason,
-					.icon = svg_icon(rule->verdict, m->keep),
+					.icon = svg_icon(rule->verdict),
 				};
 	}
 	return LIST(items, count);

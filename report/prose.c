@@ -249,7 +249,7 @@ static void put_cost(struct page *p, const struct report *r, const struct group 
 	out_str(o,
 		f->gain_s > 0 ? prose_gain(r, f->gain_s, p->keep) : STR("no step time of its own"));
 	if (counted_elsewhere(f) > 0)
-		out_fmt(o, "; %.*s more are counted under other findings",
+		out_fmt(o, "; %.*s more are covered by other findings",
 			STR_ARG(time_text(p->keep, counted_elsewhere(f))));
 	if (g->count > 1 && g->gain_s > f->gain_s)
 		out_fmt(o, "; all %lld together %.*s", (long long)g->count,

@@ -335,10 +335,9 @@ static void draw_icon(const void *what, struct xhtml *x)
 	xhtml_close(x);
 }
 
-struct template_picture svg_icon(struct str verdict, struct arena *keep)
+struct template_picture svg_icon(struct str verdict)
 {
 	const struct icon *icon = icons;
-	(void)keep;
 	while (icon->verdict.len && !str_eq(icon->verdict, verdict))
 		icon++;
 	return (struct template_picture){ draw_icon, icon };

@@ -209,8 +209,8 @@ static struct str collectives_caption(
 	const struct report *r, const struct collectives *c, struct arena *keep)
 {
 	double exposed = 0, hidden = 0, step = fact_real(r, STR("step_time_s"));
-	int late = 0;
-	for (int i = 0; i < c->count; i++) {
+	ptrdiff_t late = 0, count = table_count(&r->tables, collectives);
+	for (ptrdiff_t i = 0; i < count; i++) {
 		exposed += c->items[i].exposed_s > 0 ? c->items[i].exposed_s : 0;
 		hidden += c->items[i].hidden_s > 0 ? c->items[i].hidden_s : 0;
 		late += is_late(&c->items[i]);
@@ -218,10 +218,10 @@ static struct str collectives_caption(
 	struct str share = step > 0 ? arena_fmt(keep, " (%.*s)",
 					      STR_ARG(unit_text(keep, exposed / step, UNIT_RATIO)))
 				    : STR("");
-	struct str speed =
-		!c->any_expected ? STR("what they should take is not known")
-		: late ? arena_fmt(keep, "%d of %d took longer than expected", late, c->count)
-		       : STR("none took longer than expected");
+	struct str speed = !c->any_expected ? STR("what they should take is not known")
+			   : late ? arena_fmt(keep, "%lld of %lld took longer than expected",
+					    (long long)late, (long long)count)
+				  : STR("none took longer than expected");
 	struct str behind = hidden > 0 ? arena_fmt(keep, "%.*s more hide behind compute",
 						 STR_ARG(time_text(keep, hidden)))
 				       : STR("nothing hides behind compute");

@@ -156,6 +156,11 @@ struct steps {
 
 enum { STEPS_HEIGHT = 276, STEPS_LEFT = 58, STEPS_TOP = 14, STEPS_BOTTOM = 230 };
 
+static bool is_judged(const struct steps_row *s)
+{
+	return s->is_warmup != 1 && s->is_complete != 0;
+}
+
 static struct str step_title(struct arena *keep, const struct steps_row *s)
 {
 	struct out *o = out_memory(keep);
@@ -164,8 +169,8 @@ static struct str step_title(struct arena *keep, const struct steps_row *s)
 		if (layer_of(s, i) > 0)
 			out_fmt(o, "\n%.*s",
 				STR_ARG(share_text(keep, i, layer_of(s, i), s->time_s)));
-	if (s->is_warmup == 1)
-		out_z(o, "\nwarm-up, not judged");
+	if (!is_judged(s))
+		out_fmt(o, "\n%s, not judged", s->is_warmup == 1 ? "warm-up" : "incomplete");
 	return out_text(o);
 }
 
@@ -174,9 +179,8 @@ static void draw_step(
 	struct xhtml *x, const struct steps_row *s, double most, double left, double width)
 {
 	double scale = (STEPS_BOTTOM - STEPS_TOP) / most, at = STEPS_BOTTOM;
-	bool is_judged = s->is_warmup != 1 && s->is_complete != 0;
 	xhtml_open(x, STR("g"));
-	if (!is_judged)
+	if (!is_judged(s))
 		xhtml_attr(x, "opacity", STR("0.4"));
 	xhtml_open(x, STR("title"));
 	xhtml_text(x, step_title(x->keep, s));
@@ -235,7 +239,7 @@ static void take_steps(const struct report *r, struct steps *s, double median, s
 		s->items[s->count++] = row;
 		s->most = fmax(s->most, row->time_s);
 		for (int k = 0; k < LAYERS; k++)
-			s->used[k] += row->is_warmup == 1 ? 0 : layer_of(row, k);
+			s->used[k] += is_judged(row) ? layer_of(row, k) : 0;
 	}
 }
 

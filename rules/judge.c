@@ -427,8 +427,6 @@ static enum verdict run_verdict(const struct session *s)
 		return VERDICT_INCONCLUSIVE;
 	if (has_verdict(s, VERDICT_WARN, is_any))
 		return VERDICT_WARN;
-	if (has_verdict(s, VERDICT_INCONCLUSIVE, is_any))
-		return VERDICT_INCONCLUSIVE;
 	return has_verdict(s, VERDICT_PASS, is_optional) ? VERDICT_PASS : VERDICT_INCONCLUSIVE;
 }
 

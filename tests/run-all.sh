@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle]
+# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle scenarios]
 #
 # Prints what failed, one line per group, and last `N passed, N failed[, N skipped]`.  Ends with 1
 # when a test failed, when a program crashed or when there was nothing to run.
@@ -145,13 +145,24 @@ group_oracle()
 	$LIMIT python3 tests/oracle/compare.py --rooflint "$ROOFLINT"
 }
 
+# Built situations against the verdict each rule should give.
+group_scenarios()
+{
+	if ! command -v python3 >/dev/null 2>&1; then
+		echo 'skip tests/scenarios: needs python3'
+		echo '0 passed, 0 failed, 1 skipped'
+		return
+	fi
+	$LIMIT python3 tests/scenarios/run.py
+}
+
 # ---- the run ------------------------------------------------------------------------------------
 
-[ $# -gt 0 ] || set -- unit golden fuzz builder oracle
+[ $# -gt 0 ] || set -- unit golden fuzz builder oracle scenarios
 passed=0 failed=0 skipped=0
 for group in "$@"; do
 	case $group in
-	unit | golden | fuzz | builder | oracle) ;;
+	unit | golden | fuzz | builder | oracle | scenarios) ;;
 	*)
 		echo "run-all.sh: no group of tests is called '$group'" >&2
 		exit 2

@@ -881,7 +881,8 @@ static void refused_queries(void **state)
 
 /* A run that nothing is wrong with, as far as the gates look. */
 #define SOUND                                                                                      \
-	"run name=demo platform=tpu devices=8 steps=10 step_time_s=0.01 unattributed_ratio=0.01 "  \
+	"run name=demo platform=tpu devices=8 chips=8 steps=10 step_time_s=0.01 "                  \
+	"unattributed_ratio=0.01 "                                                                 \
 	"judged_ratio=0.9 roofline_ratio_lo=0.2 compute_ratio=0.5 comms_exposed_ratio=0.05 "       \
 	"idle_ratio=0.01 layout_copy_ratio=0.01 update_excess_ratio=0 transfer_ratio=0.01 "        \
 	"tiny_ops_ratio=0.01 tiny_ops_count_ratio=0.2 compiles_in_steps=0\n"                       \
@@ -939,6 +940,19 @@ static const struct {
 	{ "oversized-all-gather", VERDICT_FAIL,
 		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.45\n",
 		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.01\n" },
+	{ "exposed-collective", VERDICT_WARN,
+		"collectives name=rs.1 key=rs family=rs kind=reduce-scatter message_bytes=1e8 "
+		"per_step=1 exposed_s=2e-3 exposed_share=0.2 kind_exposed_share=0.3\n",
+		"collectives name=rs.1 key=rs family=rs kind=reduce-scatter message_bytes=1e8 "
+		"per_step=1 exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.01\n" },
+	{ "slow-op", VERDICT_WARN,
+		"families name=f.1 family=f kind=elementwise time_share=0.2 p50_s=1e-3 lo_s=1e-3 "
+		"roofline_s=1e-4 attainable_s=1e-4 cost_bound=exact per_step=1 shape=f32[8] "
+		"bound=memory efficiency=0.1 overlap_ratio=0\n",
+		"families name=f.1 family=f kind=elementwise time_share=0.2 p50_s=1e-3 lo_s=1e-3 "
+		"roofline_s=9e-4 attainable_s=9e-4 cost_bound=exact per_step=1 shape=f32[8] "
+		"bound=memory efficiency=0.9 overlap_ratio=0\n" },
+	{ "hlo-present", VERDICT_INCONCLUSIVE, "quality name=hlo-present ok=0 detail=x\n", "" },
 	{ "repeated-all-gather", VERDICT_WARN,
 		GATHER "exposed_s=2e-4 exposed_share=0.02 kind_exposed_share=0.02 regathers=8\n",
 		GATHER "exposed_s=2e-4 exposed_share=0.02 kind_exposed_share=0.02 regathers=2\n" },

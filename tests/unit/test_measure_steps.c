@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include "tests/unit/xspace.h"
 
 static struct xrun run;
@@ -103,7 +104,7 @@ static void time_of_marked_steps(void **state)
 	xrun_measure(&run);
 	const struct run_row *r = xrun_row(&run);
 	assert_number(r->compute_ratio, 600. / 900);
-	assert_number(r->layout_copy_ratio, 100. / 900);
+	assert_true(isnan(r->layout_copy_ratio)); /* no HLO says why there is a copy */
 	assert_number(r->idle_ratio, 200. / 900);
 	assert_number(r->busy_ratio, 700. / 900);
 	assert_number(r->comms_exposed_ratio, 0);

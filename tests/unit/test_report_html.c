@@ -65,7 +65,8 @@ static void test_demo(void **state)
 	struct str html = page_of(demo_report(&keep));
 	assert_has(html, "<!DOCTYPE html>\n<html lang=\"en\">");
 	assert_has(html, "<title>Failed: runs/nightly</title>");
-	assert_has(html, "TPU v5e \xc3\x97" "8, 2 of 4 hosts, 8 steady steps, 28.1 ms per step");
+	assert_has(html, "TPU v5e \xc3\x97"
+			 "8, 2 of 4 hosts, 8 steady steps, 28.1 ms per step");
 	assert_has(html, "All fixes together give back up to 18.6 ms of 28.1 ms per step");
 	assert_has(html, "id=\"rule-oversized-all-gather\"");
 	assert_has(html, "all-gather.17 stands in the way for 12.3 ms of every step");
@@ -125,7 +126,8 @@ static void fill_tables(struct report *r, struct str text)
 				if (c->type == COLUMN_TEXT)
 					cell_set_text(c, row, text);
 				else
-					cell_set_real(c, row, numbers[(i * 5 + k * (1 + i / 8)) % 8]);
+					cell_set_real(
+						c, row, numbers[(i * 5 + k * (1 + i / 8)) % 8]);
 			}
 		}
 		r->row_totals[id] = 1e9;
@@ -146,8 +148,8 @@ static void test_nothing_becomes_markup(void **state)
 			f->source_file = f->scope = MARKUP;
 	}
 	for (ptrdiff_t i = 0; i < r.result_count; i++)
-		r.results[i].name = r.results[i].title = r.results[i].reason =
-			r.results[i].todo = MARKUP;
+		r.results[i].name = r.results[i].title = r.results[i].reason = r.results[i].todo =
+			MARKUP;
 	struct str html = page_of(r);
 	assert_false(str_contains(html, STR("<img")));
 	assert_false(str_contains(html, STR("<script")));

@@ -932,7 +932,7 @@ static void retuning_what_is_inherited(void **state)
 	      "  tiny-ops: { severity: off }\n"
 	      "  mine: { from: run, assert: mfu > 0.4 }\n"
 	      "  host-transfers:\n"
-	      "    select: select direction as key, step_share from transfers\n"
+	      "    select: select direction as key, direction, step_share from transfers\n"
 	      "    where: step_share > 0\n"
 	      "    message: m\n"
 	      "    gain: '0.1'\n");

@@ -72,15 +72,16 @@ static struct owner world(void)
 		{ STR_INIT("<Rex>"), { NULL, 0 }, false },
 	};
 	static const struct str path = STR_INIT("M0 0");
-	return (struct owner){ STR("Ann & \"Bo\""), { NULL, 0 }, { pets, 2 }, { draw, &path }, true };
+	return (struct owner){ STR("Ann & \"Bo\""), { NULL, 0 }, { pets, 2 }, { draw, &path },
+		true };
 }
 
 static const char *fill(const char *source)
 {
 	struct diag err = { 0 };
 	struct owner owner = world();
-	const struct page_template *t = page_template_parse(
-		STR("t.xhtml"), str_from(source), &owner_record, &keep, &err);
+	const struct page_template *t =
+		page_template_parse(STR("t.xhtml"), str_from(source), &owner_record, &keep, &err);
 	if (!t)
 		fail_msg("%s", err.text);
 	struct out *out = out_memory(&keep);
@@ -94,8 +95,8 @@ static const char *fill(const char *source)
 static const char *refuse(const char *source)
 {
 	struct diag *err = arena_make(&keep, struct diag, 1);
-	assert_null(page_template_parse(
-		STR("t.xhtml"), str_from(source), &owner_record, &keep, err));
+	assert_null(
+		page_template_parse(STR("t.xhtml"), str_from(source), &owner_record, &keep, err));
 	assert_int_equal(err->id, DIAG_TEMPLATE);
 	return err->text;
 }
@@ -127,10 +128,10 @@ static void test_each_and_scopes(void **state)
 static void test_if_and_else(void **state)
 {
 	(void)state;
-	assert_string_equal(
-		fill("<p><a data-if=\"motto\">no</a><b data-else=\"motto\">none</b>"
-		     "<i data-if=\"pets\">some</i><i data-else=\"pets\">no</i>"
-		     "<template data-each=\"pets\"><u data-if=\"is_cat\">{{name}}</u></template></p>"),
+	assert_string_equal(fill("<p><a data-if=\"motto\">no</a><b data-else=\"motto\">none</b>"
+				 "<i data-if=\"pets\">some</i><i data-else=\"pets\">no</i>"
+				 "<template data-each=\"pets\"><u "
+				 "data-if=\"is_cat\">{{name}}</u></template></p>"),
 		"<p><b>none</b><i>some</i><u>Tom</u></p>");
 }
 
@@ -138,23 +139,25 @@ static void test_if_and_else(void **state)
 static void test_attributes_that_vanish(void **state)
 {
 	(void)state;
-	assert_string_equal(
-		fill("<p><i data-each=\"pets\" title=\"{{toy}}\" id=\"x{{toy}}\" hidden=\"{{is_cat}}\"/></p>"),
+	assert_string_equal(fill("<p><i data-each=\"pets\" title=\"{{toy}}\" id=\"x{{toy}}\" "
+				 "hidden=\"{{is_cat}}\"/></p>"),
 		"<p><i title=\"mouse\" id=\"xmouse\" hidden=\"\"></i><i id=\"x\"></i></p>");
 }
 
 static void test_html_not_xml(void **state)
 {
 	(void)state;
-	assert_string_equal(fill("<div xmlns=\"http://www.w3.org/1999/xhtml\"><br/><p/><!-- gone -->\n"
-				 "  \n<template>a <b>b</b></template></div>"),
+	assert_string_equal(
+		fill("<div xmlns=\"http://www.w3.org/1999/xhtml\"><br/><p/><!-- gone -->\n"
+		     "  \n<template>a <b>b</b></template></div>"),
 		"<div><br><p></p>\na <b>b</b></div>");
 }
 
 static void test_pictures(void **state)
 {
 	(void)state;
-	assert_string_equal(fill("<p data-picture=\"photo\"/>"), "<p><svg><path d=\"M0 0\"/></svg></p>");
+	assert_string_equal(
+		fill("<p data-picture=\"photo\"/>"), "<p><svg><path d=\"M0 0\"/></svg></p>");
 }
 
 static void test_style_is_raw(void **state)
@@ -170,9 +173,9 @@ static void test_place_and_hint(void **state)
 {
 	(void)state;
 	assert_string_equal(refuse("<p>\n  <b>{{name}}</b> {{mame}}\n</p>"),
-		"t.xhtml:2:22: no field 'mame' in the owner; did you mean 'name'?\n"
-		"  <b>{{name}}</b> {{mame}}\n"
-		"                     ^~~~");
+		"t.xhtml:2:21: no field 'mame' in the owner; did you mean 'name'?\n"
+		"    <b>{{name}}</b> {{mame}}\n"
+		"                      ^~~~");
 	/* A name that is known elsewhere is still unknown here, and the place is the second. */
 	const char *text = refuse("<p><i data-each=\"pets\">{{toy}}</i>\n{{toy}}</p>");
 	assert_non_null(strstr(text, "t.xhtml:2:3: no field 'toy' in the owner"));
