@@ -12,8 +12,9 @@
  *    those during which the host compiled or the profiler started.  Tables over steps count only
  *    steady ones.  Without any, the whole window is the one step and steps_source is "window".
  *  - An execution belongs to the step in which it starts.  On GPU consecutive kernels of one
- *    stream with the same HLO op are one execution.  Where no other op of its computation does
- *    any work, executions touch, and a kernel's name that comes again begins a new one.
+ *    stream with the same HLO op are one execution.  A kernel's name that comes again begins a new
+ *    one if another op of the program began in between, on any stream, or if no other op of its
+ *    computation does any work.
  *  - Times of ops are self times: an op that holds others gives theirs back.  Busy is a union.
  *
  * Refuses: verdicts, printing.  Unknown stays NULL.

@@ -40,6 +40,7 @@ struct lane_state {
 
 struct program_state {
 	int32_t marker; /* subject; -1 not met */
+	int32_t last;	/* subject of the event that began last */
 	bool open;
 	int64_t run, start_ps, end_ps;
 };
@@ -657,16 +658,19 @@ static bool group_has(const struct kernel_group *g, int32_t op)
 }
 
 /*
- * Does this event begin an execution of its op?  A kernel that follows one of its own op belongs
- * to the same execution, unless the op alone does the work of its computation: then it may follow
- * itself, and a kernel that comes again is the next execution's.
+ * Does this event begin an execution of its op?  A kernel that follows one of its own op on its
+ * stream belongs to the same execution.  A kernel that comes again may be the next execution's: it
+ * is when another op of the program began in between, or when no other op could have, since this
+ * one alone does the work of its computation.
  */
-static bool execution_starts(
-	const struct kernel_group *g, const struct subject *subject, const struct op_event *e)
+static bool execution_starts(const struct state *s, const struct kernel_group *g,
+	const struct subject *subject, const struct op_event *e)
 {
 	if (!subject->groups_kernels || g->subject != subject->index)
 		return true;
-	return subject->alone && group_has(g, e->op);
+	if (!group_has(g, e->op))
+		return false;
+	return subject->alone || s->programs[subject->program->index].last != subject->index;
 }
 
 static void group_open(struct state *s, struct kernel_group *g, const struct subject *subject)
@@ -741,6 +745,7 @@ static void program_event(
 		if (s->plan->main == subject->program)
 			step_of_execution(s, e->start_ps);
 	}
+	p->last = subject->index;
 	if (e->end_ps > p->end_ps)
 		p->end_ps = e->end_ps;
 	s->out->programs[index].kernels_self_ps += e->end_ps - e->start_ps;
@@ -838,7 +843,7 @@ static void event_take(struct state *s, const struct op_event *e)
 
 	advance(s, e->start_ps);
 	gap_end(s, subject, e->start_ps);
-	bool first = execution_starts(group, subject, e);
+	bool first = execution_starts(s, group, subject, e);
 	if (first)
 		group_close(s, group);
 	program_event(s, subject, e, first);

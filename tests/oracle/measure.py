@@ -186,37 +186,41 @@ def read_tpu(host, plane, modules):
 
 def read_gpu(host, plane, modules):
     device = Device(host, plane.name, "gpu")
-    for line in plane.lines.values():
-        if line.name.startswith("Stream #"):
-            add_stream(device, sorted(line.events, key=lambda e: e.start), modules)
+    lines = [line for line in plane.lines.values() if line.name.startswith("Stream #")]
+    events = [(event.start, -event.duration, i, event)
+              for i, line in enumerate(lines) for event in line.events]
+    add_streams(device, sorted(events, key=lambda e: e[:3]), modules)
     find_launches(device, modules)
     return device
 
 
-def add_stream(device, events, modules):
-    """Consecutive kernels of one instruction are one execution.
+def add_streams(device, events, modules):
+    """Consecutive kernels of one instruction on one stream are one execution.
 
-    An instruction that alone does the work of its computation may follow itself: there a kernel's
-    name that comes again begins the next execution.
+    A kernel's name that comes again begins the next one if another instruction of the program
+    began in between, on any stream, or if no other one of its computation does any work.
     """
-    last = None
-    for event in events:
+    last, began = {}, {}
+    for _, _, stream, event in events:
         device.intervals.append((event.start, event.end))
         program, op = program_of(event.stats), event.name
-        attributed = "hlo_op" in event.stats
-        if attributed:
-            op = op_name(modules, program, event.stats["hlo_op"].split("::")[-1])
-        same = last and attributed and (last.program, last.op) == (program, op)
-        module = modules.get(program)
-        touching = same and event.name in last.kernels and (not module or module.alone(op))
-        if same and not touching:
-            last.time += event.duration
-            last.kernels.add(event.name)
+        if "hlo_op" not in event.stats:
+            device.executions.append(
+                Execution(None, op, event.start, event.start, event.duration, event))
+            last[stream] = None
             continue
-        execution = Execution(program if attributed else None, op, event.start, event.start,
-                              event.duration, event)
-        device.executions.append(execution)
-        last = execution if attributed else None
+        op = op_name(modules, program, event.stats["hlo_op"].split("::")[-1])
+        before, module = last.get(stream), modules.get(program)
+        same = before and (before.program, before.op) == (program, op)
+        again = same and event.name in before.kernels and (
+            not module or module.alone(op) or began.get(program) != op)
+        began[program] = op
+        if same and not again:
+            before.time += event.duration
+            before.kernels.add(event.name)
+            continue
+        last[stream] = Execution(program, op, event.start, event.start, event.duration, event)
+        device.executions.append(last[stream])
 
 
 def read_cpu(host, plane, modules):
