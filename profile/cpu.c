@@ -28,7 +28,8 @@ static bool part_knows(const struct plane *p, int id)
 /* Marks the ordinals that ran ops, and the lanes they ran on. */
 static bool ordinals_scan(const struct plane *host, bool *ordinals, bool *lanes, struct diag *err)
 {
-	uint64_t want = STAT_BIT(HLO_OP) | STAT_BIT(DEVICE_ORDINAL);
+	/* On GPU the host's launches carry an op too, and the id that ties them to a kernel. */
+	uint64_t want = STAT_BIT(HLO_OP) | STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(CORRELATION_ID);
 
 	for (ptrdiff_t i = 0; i < host->lane_count; i++) {
 		struct lane_walk w = lane_walk_new(host, &host->lanes[i]);
@@ -42,7 +43,9 @@ static bool ordinals_scan(const struct plane *host, bool *ordinals, bool *lanes,
 			int64_t n = s.present & STAT_BIT(DEVICE_ORDINAL)
 					    ? s.at[STAT_DEVICE_ORDINAL].i64
 					    : 0;
-			if (!(s.present & STAT_BIT(HLO_OP)) || n < 0 || n >= CPU_MAX_DEVICES)
+			bool op = s.present & STAT_BIT(HLO_OP) &&
+				  !(s.present & STAT_BIT(CORRELATION_ID));
+			if (!op || n < 0 || n >= CPU_MAX_DEVICES)
 				continue;
 			ordinals[n] = lanes[i] = true;
 		}

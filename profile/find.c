@@ -137,6 +137,7 @@ struct search {
 	struct diag *err;
 	struct found_run *runs;
 	ptrdiff_t count, cap;
+	ptrdiff_t empty; /* of them without a profile */
 	int64_t entries;
 	const struct other *other; /* the most telling of what was met instead */
 	struct str other_path;	   /* the first such file */
@@ -219,6 +220,30 @@ static bool run_add(
 	return true;
 }
 
+static int64_t name_seconds(struct str name);
+
+/*
+ * A run directory without a profile must be told, or an older run would be judged in its place.
+ * Only names that JAX gives to runs count: other directories may hold what they like.
+ */
+static void meet_empty_run(
+	struct search *s, struct str dir, const struct dir_entry *entries, ptrdiff_t count)
+{
+	if (name_seconds(path_base(dir)) < 0)
+		return;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct other *other = other_of(entries[i].name);
+		if (entries[i].is_dir || is_hidden(entries[i].name) || !other)
+			continue;
+		struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
+		*run = (struct found_run){ .path = dir, .name = path_base(dir) };
+		run->refused = arena_fmt(s->keep, "no *.xplane.pb; %.*s is %s; %s",
+			STR_ARG(entries[i].name), other->is, other->todo);
+		s->empty++;
+		return;
+	}
+}
+
 static bool search_dir(struct search *s, struct str dir, int depth);
 
 static bool search_below(struct search *s, struct str dir, const struct dir_entry *entries,
@@ -252,6 +277,7 @@ static bool search_dir(struct search *s, struct str dir, int depth)
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (is_profile(&entries[i]))
 			return run_add(s, dir, entries, count);
+	meet_empty_run(s, dir, entries, count);
 	return search_below(s, dir, entries, count, depth);
 }
 
@@ -283,7 +309,7 @@ static int64_t name_seconds(struct str name)
 static bool is_near(const struct found_run *first, const struct found_run *next)
 {
 	int64_t a = name_seconds(first->name), b = name_seconds(next->name);
-	return a >= 0 && b >= 0 && b - a <= NEAR_SECONDS &&
+	return a >= 0 && b >= 0 && b - a <= NEAR_SECONDS && !first->refused.p && !next->refused.p &&
 	       str_eq(path_parent(first->path), path_parent(next->path));
 }
 
@@ -423,7 +449,7 @@ static bool find_dir(struct search *s, struct str path, bool all_runs)
 {
 	if (!search_dir(s, path, 0))
 		return false;
-	if (!s->count)
+	if (s->count == s->empty)
 		return refuse_dir(s, path);
 	qsort(s->runs, (size_t)s->count, sizeof(*s->runs), by_parent);
 	join_neighbours(s);

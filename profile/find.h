@@ -23,6 +23,7 @@ struct found_run {
 	struct str name;	  /* its last component */
 	struct found_file *files; /* sorted by host */
 	ptrdiff_t file_count;
+	struct str refused; /* why a run directory without a profile cannot be judged */
 };
 
 struct found {

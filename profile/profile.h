@@ -55,6 +55,7 @@ enum host_class {
 	X(HLO_OP, "hlo_op")                                                                        \
 	X(HLO_MODULE, "hlo_module")                                                                \
 	X(PROGRAM_ID, "program_id")                                                                \
+	X(CORRELATION_ID, "correlation_id")                                                        \
 	X(RUN_ID, "run_id")                                                                        \
 	X(DEVICE_OFFSET_PS, "device_offset_ps")                                                    \
 	X(DEVICE_DURATION_PS, "device_duration_ps")                                                \

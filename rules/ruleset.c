@@ -109,6 +109,12 @@ static bool is_open(const struct loader *l, struct str file)
 	return false;
 }
 
+static bool is_rule_file(struct str name)
+{
+	return str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")) ||
+	       str_ends(name, STR(".json"));
+}
+
 static bool load_extended(
 	struct loader *l, const struct rule_reader *r, const struct doc_node *node)
 {
@@ -125,6 +131,11 @@ static bool load_extended(
 			"there is no built-in rule set '%.*s'%.*s", STR_ARG(node->text),
 			STR_ARG(hint));
 	}
+	/* A rule file may come with a pull request.  What it names must be one too, or the excerpt
+	 * in an error would show any file of this machine. */
+	if (!text.p && !is_rule_file(node->text))
+		return node_fail(r, node, DIAG_RULE_SCHEMA,
+			"a rule file's name ends in .yaml, .yml or .json");
 	if (!text.p)
 		file = beside(l, r->doc->file, node->text);
 	if (l->in_memory && !text.p)

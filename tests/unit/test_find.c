@@ -228,6 +228,22 @@ static void a_tree_of_jobs(void **state)
 	assert_int_equal(found.count, 4);
 }
 
+/* A newest run without a profile is told: an older one must not be judged in its place. */
+static void the_newest_has_no_profile(void **state)
+{
+	(void)state;
+	file("log/plugins/profile/2026_01_01_00_00_00/h.xplane.pb");
+	file("log/plugins/profile/2026_01_02_00_00_00/h.trace.json.gz");
+	find("log", false);
+	assert_int_equal(found.count, 1);
+	assert_str(found.runs[0].name, "2026_01_02_00_00_00");
+	assert_int_equal(found.runs[0].file_count, 0);
+	assert_true(str_contains(found.runs[0].refused, STR("h.trace.json.gz")));
+	find("log", true);
+	assert_int_equal(found.count, 2);
+	assert_null(found.runs[0].refused.p);
+}
+
 /* Below a directory that holds profiles nothing more is looked for. */
 static void a_run_holds_no_runs(void **state)
 {
@@ -547,6 +563,7 @@ int main(void)
 		TEST(one_file_of_many),
 		TEST(all_runs),
 		TEST(a_tree_of_jobs),
+		TEST(the_newest_has_no_profile),
 		TEST(a_run_holds_no_runs),
 		TEST(hosts_in_order),
 		TEST(both_endings),

@@ -1075,6 +1075,17 @@ static void extending_files(void **state)
 	assert_str(set.items[0]->assert.origin.file, "team/base.yaml");
 }
 
+/* What a rule file names must be one: an error would show its first line. */
+static void extending_what_is_no_rule_file(void **state)
+{
+	(void)state;
+	write_file("secret", "password: hunter2\n");
+	write_file("nosy.yaml", "version: 1\nextends: ./secret\n");
+	assert_false(load("nosy.yaml"));
+	assert_null(strstr(err.text, "hunter2"));
+	assert_non_null(strstr(err.text, "ends in .yaml"));
+}
+
 static void extending_in_circles(void **state)
 {
 	(void)state;
@@ -1247,7 +1258,8 @@ int main(void)
 		cmocka_unit_test_setup(settings, fresh),
 		cmocka_unit_test_setup(wrong_settings, fresh),
 		cmocka_unit_test_setup_teardown(extending_files, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(extending_in_circles, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(extending_in_circles,
+		cmocka_unit_test_setup_teardown(extending_what_is_no_rule_file, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(naming_a_set, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(finding_the_file, enter_folder, leave_folder),
 		cmocka_unit_test_setup(recommended, fresh),
