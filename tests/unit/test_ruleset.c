@@ -1258,8 +1258,9 @@ int main(void)
 		cmocka_unit_test_setup(settings, fresh),
 		cmocka_unit_test_setup(wrong_settings, fresh),
 		cmocka_unit_test_setup_teardown(extending_files, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(extending_in_circles,
-		cmocka_unit_test_setup_teardown(extending_what_is_no_rule_file, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(
+			extending_what_is_no_rule_file, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(extending_in_circles, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(naming_a_set, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(finding_the_file, enter_folder, leave_folder),
 		cmocka_unit_test_setup(recommended, fresh),
