@@ -163,53 +163,16 @@ static void number_identities(struct alerts *all, struct arena *keep)
 
 /* ---- rules that could not be judged ---------------------------------------------------------- */
 
-static bool is_unsure(const struct report_rule *rule)
-{
-	return str_eq(rule->verdict, verdict_name(VERDICT_INCONCLUSIVE));
-}
-
+/* Whether it counts for the exit status. */
 static bool counts(const struct report_rule *rule)
 {
 	return rule->gate || rule->required;
 }
 
-/* Without what the reason adds about one rule alone: "gate x failed (2 subjects ...)". */
-static struct str common_reason(const struct report_rule *rule)
+static struct str unsure_message(const struct trouble *t, struct arena *keep)
 {
-	ptrdiff_t at = str_rfind_char(rule->reason, '(');
-	bool adds = str_ends(rule->reason, STR(")")) && at > 0;
-	return adds ? str_trim(str_head(rule->reason, at)) : rule->reason;
-}
-
-static bool same_trouble(const struct report_rule *a, const struct report_rule *b)
-{
-	return is_unsure(a) && is_unsure(b) && a->reason.len && counts(a) == counts(b) &&
-	       str_eq(common_reason(a), common_reason(b)) && str_eq(a->todo, b->todo);
-}
-
-static bool is_repeated(const struct report *r, ptrdiff_t index)
-{
-	for (ptrdiff_t i = 0; i < index; i++)
-		if (same_trouble(&r->results[i], &r->results[index]))
-			return true;
-	return false;
-}
-
-static struct str names_in_trouble(const struct report *r, ptrdiff_t first, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_str(o, text_clean(keep, r->results[first].name));
-	for (ptrdiff_t i = first + 1; i < r->result_count; i++)
-		if (same_trouble(&r->results[first], &r->results[i]))
-			out_fmt(o, ", %.*s", STR_ARG(text_clean(keep, r->results[i].name)));
-	return out_text(o);
-}
-
-static struct str unsure_message(const struct report_rule *rule, struct arena *keep)
-{
-	struct str reason = common_reason(rule), todo = rule->todo;
-	return text_clean(keep, arena_fmt(keep, "%.*s%s%.*s",
-					STR_ARG(reason.len ? reason : STR("could not be judged")),
+	struct str todo = t->rules[0]->todo;
+	return text_clean(keep, arena_fmt(keep, "%.*s%s%.*s", STR_ARG(t->reason),
 					todo.len ? "; to do: " : "", STR_ARG(todo)));
 }
 
@@ -248,16 +211,25 @@ static void add_finding(struct alerts *all, const struct report *r, const struct
 	finish(a, v == VERDICT_FAIL ? "fail" : "warning", a->rule, keep);
 }
 
-static void add_unsure(
-	struct alerts *all, const struct report *r, ptrdiff_t index, struct arena *keep)
+/* The rules in one trouble that count, or those that do not: an alert has one level. */
+static void add_unsure(struct alerts *all, const struct report *r, const struct trouble *t,
+	enum alert_level level, struct arena *keep)
 {
-	const struct report_rule *rule = &r->results[index];
-	if (!is_unsure(rule) || is_repeated(r, index))
+	const struct report_rule *first = NULL;
+	struct out *names = out_memory(keep);
+	for (ptrdiff_t i = 0; i < t->count; i++) {
+		const struct report_rule *rule = t->rules[i];
+		if (counts(rule) != (level == ALERT_WARNING))
+			continue;
+		out_fmt(names, "%s%.*s", first ? ", " : "", STR_ARG(text_clean(keep, rule->name)));
+		first = first ? first : rule;
+	}
+	if (!first)
 		return;
-	struct alert *a = add(all, r, counts(rule) ? ALERT_WARNING : ALERT_NOTE, keep);
-	a->rule = text_clean(keep, rule->name);
-	a->message = unsure_message(rule, keep);
-	finish(a, "inconclusive", names_in_trouble(r, index, keep), keep);
+	struct alert *a = add(all, r, level, keep);
+	a->rule = text_clean(keep, first->name);
+	a->message = unsure_message(t, keep);
+	finish(a, "inconclusive", out_text(names), keep);
 }
 
 static void add_unreadable(struct alerts *all, const struct report *r, struct arena *keep)
@@ -276,8 +248,12 @@ static void add_report(struct alerts *all, const struct report *r, struct arena 
 	}
 	for (ptrdiff_t i = 0; i < r->finding_count; i++)
 		add_finding(all, r, &r->findings[i], keep);
-	for (ptrdiff_t i = 0; i < r->result_count; i++)
-		add_unsure(all, r, i, keep);
+	struct trouble *troubles;
+	ptrdiff_t count = group_troubles(r, keep, &troubles);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		add_unsure(all, r, &troubles[i], ALERT_WARNING, keep);
+		add_unsure(all, r, &troubles[i], ALERT_NOTE, keep);
+	}
 }
 
 static int by_rank(const void *x, const void *y)

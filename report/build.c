@@ -105,6 +105,7 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 	ret->title = own(keep, rule->title.text);
 	ret->verdict = verdict_name(result->verdict);
 	ret->reason = own(keep, result->reason);
+	ret->withheld = own(keep, result->withheld);
 	ret->subjects = (double)result->subjects;
 	ret->unknown = (double)result->unknown;
 	ret->gate = rule->gate;

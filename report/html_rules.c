@@ -197,47 +197,16 @@ static struct template_list findings_of(const struct maker *m, enum verdict v)
 
 /* ---- what could not be judged ---------------------------------------------------------------- */
 
-static bool is_unsure(const struct report_rule *rule)
+static struct html_trouble trouble_of(const struct maker *m, const struct trouble *trouble)
 {
-	return str_eq(rule->verdict, verdict_name(VERDICT_INCONCLUSIVE));
-}
-
-/* The reason without what it adds about this rule alone: "gate x failed (2 subjects ...)". */
-static struct str common_reason(const struct report_rule *rule)
-{
-	ptrdiff_t at = str_rfind_char(rule->reason, '(');
-	bool adds = str_ends(rule->reason, STR(")")) && at > 0;
-	return adds ? str_trim(str_head(rule->reason, at)) : rule->reason;
-}
-
-static bool same_trouble(const struct report_rule *a, const struct report_rule *b)
-{
-	return is_unsure(a) && is_unsure(b) && a->reason.len && str_eq(a->todo, b->todo) &&
-	       str_eq(common_reason(a), common_reason(b));
-}
-
-static bool is_repeated(const struct report *r, ptrdiff_t index)
-{
-	for (ptrdiff_t i = 0; i < index; i++)
-		if (same_trouble(&r->results[i], &r->results[index]))
-			return true;
-	return false;
-}
-
-static struct html_trouble trouble_of(const struct maker *m, ptrdiff_t first)
-{
-	const struct report_rule *rule = &m->r->results[first];
-	struct html_trouble t = { .reason = rule->reason };
+	const struct report_rule *rule = trouble->rules[0];
+	struct html_trouble t = { .reason = trouble->reason };
 	struct html_rule_name *names = NULL;
 	ptrdiff_t count = 0, cap = 0;
-	for (ptrdiff_t i = first; i < m->r->result_count; i++) {
-		const struct report_rule *other = &m->r->results[i];
-		if (i != first && !same_trouble(rule, other))
-			continue;
+	for (ptrdiff_t i = 0; i < trouble->count; i++) {
+		struct str name = trouble->rules[i]->name;
 		*arena_push(m->keep, names, count, cap) =
-			(struct html_rule_name){ other->name, id_of(m, "rule", other->name) };
-		if (!str_eq(other->reason, t.reason))
-			t.reason = common_reason(rule);
+			(struct html_rule_name){ name, id_of(m, "rule", name) };
 	}
 	struct group g = group_of(m->r, rule->name, VERDICT_INCONCLUSIVE, m->keep);
 	if (g.count)
@@ -245,8 +214,6 @@ static struct html_trouble trouble_of(const struct maker *m, ptrdiff_t first)
 	t.rules = LIST(names, count);
 	t.todo = html_prose(rule->todo, m->keep);
 	t.icon = svg_icon(rule->verdict);
-	if (!t.reason.len)
-		t.reason = STR("could not be judged");
 	return t;
 }
 
@@ -254,9 +221,10 @@ static struct template_list troubles_of(const struct maker *m)
 {
 	struct html_trouble *items = NULL;
 	ptrdiff_t count = 0, cap = 0;
-	for (ptrdiff_t i = 0; i < m->r->result_count; i++)
-		if (is_unsure(&m->r->results[i]) && !is_repeated(m->r, i))
-			*arena_push(m->keep, items, count, cap) = trouble_of(m, i);
+	struct trouble *troubles;
+	ptrdiff_t total = group_troubles(m->r, m->keep, &troubles);
+	for (ptrdiff_t i = 0; i < total; i++)
+		*arena_push(m->keep, items, count, cap) = trouble_of(m, &troubles[i]);
 	return LIST(items, count);
 }
 

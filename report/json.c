@@ -78,6 +78,7 @@ static void write_rule(cJSON *array, const struct report_rule *rule, struct aren
 	add_text(o, "title", rule->title, keep);
 	add_text(o, "verdict", rule->verdict, keep);
 	add_text(o, "reason", rule->reason, keep);
+	add_text(o, "withheld", rule->withheld, keep);
 	add_text(o, "todo", rule->todo, keep);
 	json_add_double(o, "subjects", rule->subjects);
 	json_add_double(o, "unknown", rule->unknown);

@@ -247,6 +247,7 @@ static void read_rule(struct reader *rd, const cJSON *o, struct report_rule *ret
 	ret->title = get_text(rd, o, "title");
 	ret->verdict = get_verdict(rd, o);
 	ret->reason = get_text(rd, o, "reason");
+	ret->withheld = get_text(rd, o, "withheld");
 	ret->todo = get_text(rd, o, "todo");
 	ret->subjects = get_real(rd, o, "subjects");
 	ret->unknown = get_real(rd, o, "unknown");

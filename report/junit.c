@@ -239,7 +239,7 @@ static void put_unjudged(struct junit *j, const struct report *r, const struct r
 	const char *element)
 {
 	struct group waived = group_of(r, rule->name, VERDICT_WAIVED, j->keep);
-	struct str why = rule->reason;
+	struct str why = reason_of(rule, j->keep);
 	if (!why.len && waived.count)
 		why = headline(j, r, &waived);
 	struct str message = arena_fmt(

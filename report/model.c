@@ -137,3 +137,54 @@ ptrdiff_t group_findings(
 	*ret = groups;
 	return count;
 }
+
+struct str reason_of(const struct report_rule *rule, struct arena *keep)
+{
+	if (!rule->withheld.len)
+		return rule->reason;
+	return arena_fmt(keep, "%.*s (%.*s)", STR_ARG(rule->reason), STR_ARG(rule->withheld));
+}
+
+static bool is_unsure(const struct report_rule *rule)
+{
+	return str_eq(rule->verdict, verdict_name(VERDICT_INCONCLUSIVE));
+}
+
+static bool same_trouble(const struct report_rule *a, const struct report_rule *b)
+{
+	return is_unsure(a) && is_unsure(b) && a->reason.len && str_eq(a->reason, b->reason) &&
+	       str_eq(a->todo, b->todo);
+}
+
+static bool is_repeated(const struct report *r, ptrdiff_t index)
+{
+	for (ptrdiff_t i = 0; i < index; i++)
+		if (same_trouble(&r->results[i], &r->results[index]))
+			return true;
+	return false;
+}
+
+static struct trouble trouble_of(const struct report *r, ptrdiff_t first, struct arena *keep)
+{
+	const struct report_rule *rule = &r->results[first];
+	struct trouble ret = { .reason = rule->reason };
+	ptrdiff_t cap = 0;
+	for (ptrdiff_t i = first; i < r->result_count; i++)
+		if (i == first || same_trouble(rule, &r->results[i]))
+			*arena_push(keep, ret.rules, ret.count, cap) = &r->results[i];
+	if (ret.count == 1)
+		ret.reason = reason_of(rule, keep);
+	if (!ret.reason.len)
+		ret.reason = STR("could not be judged");
+	return ret;
+}
+
+ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trouble **ret)
+{
+	ptrdiff_t count = 0, cap = 0;
+	*ret = NULL;
+	for (ptrdiff_t i = 0; i < r->result_count; i++)
+		if (is_unsure(&r->results[i]) && !is_repeated(r, i))
+			*arena_push(keep, *ret, count, cap) = trouble_of(r, i, keep);
+	return count;
+}

@@ -40,6 +40,20 @@ ptrdiff_t group_findings(
 /* The findings of one rule, in any verdict given; count 0 when there are none. */
 struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep);
 
+/* The reason, and what was withheld for it; missing when there is none. */
+struct str reason_of(const struct report_rule *rule, struct arena *keep);
+
+/*
+ * Inconclusive rules that say the same reason and the same to do: one missing chip or closed gate
+ * stops a dozen of them.  A rule that tells no reason stands alone.
+ */
+struct trouble {
+	const struct report_rule **rules; /* in the report's order */
+	ptrdiff_t count;
+	struct str reason; /* with what was withheld, if of one rule; never empty */
+};
+ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trouble **ret);
+
 /*
  * What to do about a rule that could not be judged: by the columns that were NULL, by the gate
  * that stands in its way, or where to read on.

@@ -48,7 +48,8 @@ struct report_finding {
 
 struct report_rule {
 	struct str name, title, verdict, reason;
-	struct str todo; /* inconclusive: what to do about it */
+	struct str withheld; /* inconclusive by a gate: "1 of 2 subjects would not pass" */
+	struct str todo;     /* inconclusive: what to do about it */
 	double subjects, unknown;
 	bool gate, required;
 };

@@ -151,6 +151,7 @@ static const struct field result_fields[] = {
 	{ "title", "?text", "what the rule demands" },
 	{ "verdict", "verdict", NULL },
 	{ "reason", "?text", "why it is not applicable, inconclusive or off" },
+	{ "withheld", "?text", "what it found while a gate holds it up" },
 	{ "todo", "?text", "what would make it conclusive" },
 	{ "subjects", "?number", "rows it judged" },
 	{ "unknown", "?number", "rows it could not judge" },

@@ -257,68 +257,21 @@ static void put_waived(struct page *p, const struct report *r)
 
 /* ---- what could not be judged ---------------------------------------------------------------- */
 
-static bool is_unsure(const struct report_rule *rule)
-{
-	return str_eq(rule->verdict, verdict_name(VERDICT_INCONCLUSIVE));
-}
-
-/* The reason without what it adds about this rule alone: "gate x failed (2 subjects ...)". */
-static struct str common_reason(const struct report_rule *rule)
-{
-	ptrdiff_t at = str_rfind_char(rule->reason, '(');
-	bool adds = str_ends(rule->reason, STR(")")) && at > 0;
-	return adds ? str_trim(str_head(rule->reason, at)) : rule->reason;
-}
-
-/* One missing chip or closed gate stops a dozen rules for the same reason; it is said once. */
-static bool same_trouble(const struct report_rule *a, const struct report_rule *b)
-{
-	return is_unsure(a) && is_unsure(b) && a->reason.len && str_eq(a->todo, b->todo) &&
-	       str_eq(common_reason(a), common_reason(b));
-}
-
-static bool is_repeated(const struct report *r, ptrdiff_t index)
-{
-	for (ptrdiff_t i = 0; i < index; i++)
-		if (same_trouble(&r->results[i], &r->results[index]))
-			return true;
-	return false;
-}
-
-/* Rules in the same trouble as the first, and what may be said of all of them. */
-struct trouble {
-	struct out *names;
-	struct str reason;
-};
-
-static struct trouble trouble_of(const struct report *r, ptrdiff_t first, struct arena *keep)
-{
-	const struct report_rule *rule = &r->results[first];
-	struct trouble t = { out_memory(keep), rule->reason };
-	out_str(t.names, text_clean(keep, rule->name));
-	for (ptrdiff_t i = first + 1; i < r->result_count; i++) {
-		if (!same_trouble(rule, &r->results[i]))
-			continue;
-		out_fmt(t.names, ", %.*s", STR_ARG(text_clean(keep, r->results[i].name)));
-		if (!str_eq(r->results[i].reason, t.reason))
-			t.reason = common_reason(rule);
-	}
-	if (!t.reason.len)
-		t.reason = STR("could not be judged");
-	return t;
-}
-
 static void put_unsure(struct page *p, const struct report *r)
 {
-	for (ptrdiff_t i = 0; i < r->result_count; i++) {
-		if (!is_unsure(&r->results[i]) || is_repeated(r, i))
-			continue;
-		struct trouble t = trouble_of(r, i, p->keep);
+	struct trouble *troubles;
+	ptrdiff_t count = group_troubles(r, p->keep, &troubles);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct trouble *t = &troubles[i];
+		struct out *names = out_memory(p->keep);
+		for (ptrdiff_t k = 0; k < t->count; k++)
+			out_fmt(names, "%s%.*s", k ? ", " : "",
+				STR_ARG(text_clean(p->keep, t->rules[k]->name)));
 		page_break(p);
 		page_tint(p, TINT_UNSURE, STR("inconclusive"));
-		page_fmt(p, HEADLINE_INDENT, "[%.*s]: %.*s", STR_ARG(out_text(t.names)),
-			STR_ARG(t.reason));
-		prose_unsure(p, r, &r->results[i]);
+		page_fmt(p, HEADLINE_INDENT, "[%.*s]: %.*s", STR_ARG(out_text(names)),
+			STR_ARG(t->reason));
+		prose_unsure(p, r, t->rules[0]);
 	}
 }
 

@@ -340,9 +340,8 @@ static void hold_up(struct trial *t, const struct rule_result *gate)
 	r->reason = arena_fmt(s->keep, "gate %.*s failed: %.*s", STR_ARG(gate->rule->name),
 		STR_ARG(gate->reason));
 	if (t->failed + t->warned)
-		r->reason = arena_fmt(s->keep, "%.*s (%lld of %lld subjects would not pass)",
-			STR_ARG(r->reason), (long long)(t->failed + t->warned),
-			(long long)r->subjects);
+		r->withheld = arena_fmt(s->keep, "%lld of %lld subjects would not pass",
+			(long long)(t->failed + t->warned), (long long)r->subjects);
 }
 
 static bool judge_rule(struct session *s, ptrdiff_t index)

@@ -60,6 +60,7 @@ struct rule_result {
 	int64_t subjects;	 /* rows the where clause selected */
 	int64_t unknown;	 /* rows whose where or assert was NULL */
 	struct str reason;	 /* for NOT_APPLICABLE, INCONCLUSIVE and OFF: why, for people */
+	struct str withheld;	 /* what it found while a gate holds it up: a number, no names */
 	ptrdiff_t first_finding; /* while judging; findings are sorted afterwards */
 	ptrdiff_t finding_count; /* 0 when a gate holds the rule up: they are not to be trusted */
 };

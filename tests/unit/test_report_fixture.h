@@ -279,6 +279,7 @@ static inline struct report hostile_report(struct arena *keep)
 			.title = HOSTILE,
 			.verdict = verdict,
 			.reason = HOSTILE,
+			.withheld = HOSTILE,
 			.todo = HOSTILE,
 			.subjects = NAN,
 			.unknown = 1e300,

@@ -79,7 +79,8 @@ static void test_evidence_that_counts_warns(void **state)
 			.reason = STR("gate x failed") },
 		{ .name = STR("b"),
 			.verdict = STR("inconclusive"),
-			.reason = STR("gate x failed (2 subjects)") },
+			.reason = STR("gate x failed"),
+			.withheld = STR("2 of 2 subjects would not pass") },
 		{ .name = STR("x"), .verdict = STR("inconclusive"), .gate = true },
 	};
 	r.results = rules;

@@ -174,9 +174,16 @@ static void test_same_trouble_is_said_once(void **state)
 			.todo = STR("name it") },
 		{ .name = STR("e"),
 			.verdict = STR("inconclusive"),
-			.reason = STR("no chip (2 of 3 subjects would not pass)"),
+			.reason = STR("no chip"),
+			.withheld = STR("2 of 3 subjects would not pass"),
 			.todo = STR("name it") },
 		{ .name = STR("d"), .verdict = STR("inconclusive") },
+		/* Alone in its trouble: only then is there room for what was withheld. */
+		{ .name = STR("f"),
+			.verdict = STR("inconclusive"),
+			.reason = STR("no chip (lost)"),
+			.withheld = STR("1 of 3 subjects would not pass"),
+			.todo = STR("name it") },
 	};
 	r.verdict = STR("inconclusive");
 	r.results = rules;
@@ -189,7 +196,10 @@ static void test_same_trouble_is_said_once(void **state)
 		"\n"
 		"inconclusive[d]: could not be judged\n"
 		"\n"
-		"4 inconclusive, 1 passed\n");
+		"inconclusive[f]: no chip (lost) (1 of 3 subjects would not pass)\n"
+		"  do        name it\n"
+		"\n"
+		"5 inconclusive, 1 passed\n");
 }
 
 static void test_unknown_run(void **state)
