@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OCTAVE_BITS = 9, OCTAVE = 1 << OCTAVE_BITS };
 /* Buckets are kept in whole runs of this many: 512 bytes, a quarter of an octave. */
 enum { BUCKET_RUN = 128 };
 
@@ -26,21 +25,13 @@ static inline int64_t add_saturated(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-static int32_t dist_bucket(int64_t value)
-{
-	if (value < 2 * OCTAVE)
-		return (int32_t)value;
-	int shift = 63 - __builtin_clzll((unsigned long long)value) - OCTAVE_BITS;
-	return (int32_t)(shift * OCTAVE + (value >> shift));
-}
-
 /* The middle of a bucket's values. */
 static double bucket_middle(int32_t bucket)
 {
-	if (bucket < 2 * OCTAVE)
+	if (bucket < 2 * DIST_OCTAVE)
 		return bucket;
-	int shift = bucket / OCTAVE - 1;
-	int64_t low = (int64_t)(bucket - shift * OCTAVE) << shift;
+	int shift = bucket / DIST_OCTAVE - 1;
+	int64_t low = (int64_t)(bucket - shift * DIST_OCTAVE) << shift;
 	return (double)low + ((double)((int64_t)1 << shift) - 1) / 2;
 }
 
@@ -99,16 +90,9 @@ static void widen_and_cover(struct dist *d, struct arena *keep, int64_t value)
 	count_in(d, dist_bucket(value), 1);
 }
 
-void dist_add(struct dist *d, struct arena *keep, int64_t value_ps)
+void dist_add_new(struct dist *d, struct arena *keep, int64_t value_ps)
 {
-	int64_t value = value_ps < 0 ? 0 : value_ps;
-	if (!d->buckets || value < d->min || value > d->max) {
-		widen_and_cover(d, keep, value);
-		return;
-	}
-	d->sum = add_saturated(d->sum, value);
-	d->count = add_saturated(d->count, 1);
-	count_in(d, dist_bucket(value), 1);
+	widen_and_cover(d, keep, value_ps < 0 ? 0 : value_ps);
 }
 
 void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)

@@ -19,7 +19,30 @@ struct dist {
 	int32_t bucket_base, bucket_count;
 };
 
-void dist_add(struct dist *d, struct arena *keep, int64_t value_ps);
+/* The bucket of a value that is not negative: 512 to an octave, one each below 1024. */
+enum { DIST_OCTAVE_BITS = 9, DIST_OCTAVE = 1 << DIST_OCTAVE_BITS };
+static inline int32_t dist_bucket(int64_t value)
+{
+	if (value < 2 * DIST_OCTAVE)
+		return (int32_t)value;
+	int shift = 63 - __builtin_clzll((unsigned long long)value) - DIST_OCTAVE_BITS;
+	return (int32_t)(shift * DIST_OCTAVE + (value >> shift));
+}
+
+/* dist_add when the value needs new buckets, or there are none. */
+void dist_add_new(struct dist *d, struct arena *keep, int64_t value_ps);
+static inline void dist_add(struct dist *d, struct arena *keep, int64_t value_ps)
+{
+	if (!d->buckets || value_ps < d->min || value_ps > d->max) {
+		dist_add_new(d, keep, value_ps);
+		return;
+	}
+	uint32_t *n = &d->buckets[dist_bucket(value_ps) - d->bucket_base];
+	*n += *n < UINT32_MAX;
+	d->count++; /* of what is counted one by one: it cannot overflow */
+	if (__builtin_add_overflow(d->sum, value_ps, &d->sum))
+		d->sum = INT64_MAX;
+}
 void dist_merge(struct dist *into, struct arena *keep, const struct dist *from);
 /* The q-quantile, 0 <= q <= 1, interpolated between order statistics (type 7); 0 when empty. */
 double dist_quantile(const struct dist *d, double q, struct arena scratch);

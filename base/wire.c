@@ -58,13 +58,10 @@ static inline uint64_t load_up_to(const uint8_t *p, const uint8_t *end)
 	return end - p >= 8 ? wire_load64(p) : load_tail(p, end - p);
 }
 
-const uint8_t *wire_long_number(const uint8_t *p, uint64_t *ret)
+const uint8_t *wire_ten_bytes(const uint8_t *p, uint64_t *ret)
 {
 	const char *why;
-	if (p[8] >= 0x80)
-		return varint_slow(p, p + WIRE_NUMBER_BYTES, ret, &why);
-	*ret = wire_squeeze(wire_load64(p)) | (uint64_t)p[8] << 56;
-	return p + 9;
+	return varint_slow(p, p + WIRE_NUMBER_BYTES, ret, &why);
 }
 
 static inline const uint8_t *varint(

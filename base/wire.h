@@ -80,14 +80,37 @@ static inline int wire_varint_bytes(uint64_t stops)
  * What is readable may reach past the message: the caller compares the result with its end.
  */
 #define WIRE_NUMBER_BYTES 10 /* 7 bits a byte; the tenth holds only the last one */
-const uint8_t *wire_long_number(const uint8_t *p, uint64_t *ret);
+const uint8_t *wire_ten_bytes(const uint8_t *p, uint64_t *ret);
 static inline const uint8_t *wire_number(const uint8_t *p, uint64_t *ret)
 {
 	uint64_t x = wire_load64(p), stops = ~x & 0x8080808080808080u;
-	if (!stops)
-		return wire_long_number(p, ret);
-	*ret = wire_varint_in(x, stops);
-	return p + wire_varint_bytes(stops);
+	if (stops) {
+		*ret = wire_varint_in(x, stops);
+		return p + wire_varint_bytes(stops);
+	}
+	if (p[8] >= 0x80)
+		return wire_ten_bytes(p, ret);
+	*ret = wire_squeeze(x) | (uint64_t)p[8] << 56;
+	return p + 9;
+}
+
+/* The same for one that is mostly of one byte. */
+static inline const uint8_t *wire_small_number(const uint8_t *p, uint64_t *ret)
+{
+	if (*p >= 0x80)
+		return wire_number(p, ret);
+	*ret = *p;
+	return p + 1;
+}
+
+/* The same without its value. */
+static inline const uint8_t *wire_number_skip(const uint8_t *p)
+{
+	uint64_t stops = ~wire_load64(p) & 0x8080808080808080u, ignored;
+
+	if (stops)
+		return p + wire_varint_bytes(stops);
+	return p[8] < 0x80 ? p + 9 : wire_ten_bytes(p, &ignored);
 }
 
 static inline double wire_double(uint64_t bits)

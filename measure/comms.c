@@ -342,7 +342,7 @@ static double transfer_bytes(const struct subject *s, const struct op_total *t)
 		return NAN;
 	const struct shape *leaf =
 		shape_leaf(&s->program->hlo->instructions[s->instruction].shape, 0);
-	return leaf ? (double)shape_logical_bytes(leaf) * (double)t->count : NAN;
+	return leaf ? (double)shape_logical_bytes(leaf) * (double)t->self.count : NAN;
 }
 
 static bool is_transfer(const struct subject *s)
@@ -355,7 +355,7 @@ static bool is_transfer(const struct subject *s)
 static double transfer_ps(const struct subject *s, const struct op_total *t)
 {
 	return s->async == ASYNC_START ? (double)(t->exposed_ps + t->hidden_ps)
-				       : (double)t->self_ps;
+				       : (double)t->self.sum;
 }
 
 static void direction_row(struct measured *m, enum direction d, double count, double bytes,
@@ -390,8 +390,8 @@ void fill_transfers(struct measured *m)
 			continue;
 		subject_sum(m, i, &t);
 		enum direction d = direction_of(s);
-		count[d] += (double)t.count;
-		if (t.count > 0)
+		count[d] += (double)t.self.count;
+		if (t.self.count > 0)
 			bytes[d] += transfer_bytes(s, &t);
 		time_ps[d] += transfer_ps(s, &t);
 		exposed_ps[d] += (double)t.exposed_ps;

@@ -21,15 +21,11 @@ void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *r
 		if (subject >= s->op_cap)
 			continue;
 		const struct op_total *t = &s->ops[subject];
-		ret->count += t->count;
-		ret->self_ps += t->self_ps;
 		ret->overlap_ps += t->overlap_ps;
 		ret->exposed_ps += t->exposed_ps;
 		ret->hidden_ps += t->hidden_ps;
 		ret->bytes += t->bytes;
-		if (t->max_ps > ret->max_ps)
-			ret->max_ps = t->max_ps;
-		dist_merge(&ret->dist, m->keep, &t->dist);
+		dist_merge(&ret->self, m->keep, &t->self);
 	}
 }
 
@@ -42,9 +38,9 @@ static double subject_skew(const struct measured *m, ptrdiff_t subject)
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct sweep *s = &m->devices[i].sweep;
-		if (s->steady_count == 0 || subject >= s->op_cap || s->ops[subject].count == 0)
+		if (s->steady_count == 0 || subject >= s->op_cap || s->ops[subject].self.count == 0)
 			continue;
-		times[n] = (double)s->ops[subject].self_ps / (double)s->steady_count;
+		times[n] = (double)s->ops[subject].self.sum / (double)s->steady_count;
 		most = times[n] > most ? times[n] : most;
 		n++;
 	}
@@ -253,17 +249,17 @@ struct op_measures {
 static void executions_measure(
 	const struct measured *m, const struct op_total *t, struct op_measures *v)
 {
-	v->count = (double)t->count;
+	v->count = (double)t->self.count;
 	v->per_step = m->device_steps > 0 ? v->count / m->device_steps : NAN;
-	v->time_s = (double)t->self_ps * PS;
-	v->time_share = ps_share((double)t->self_ps, m->steady_s);
+	v->time_s = (double)t->self.sum * PS;
+	v->time_share = ps_share((double)t->self.sum, m->steady_s);
 	v->mean_s = v->time_s / v->count;
-	v->p50_s = dist_quantile(&t->dist, 0.5, *m->keep) * PS;
-	dist_median_interval(&t->dist, m->steps, *m->keep, &v->lo_s, &v->hi_s);
+	v->p50_s = dist_quantile(&t->self, 0.5, *m->keep) * PS;
+	dist_median_interval(&t->self, m->steps, *m->keep, &v->lo_s, &v->hi_s);
 	v->lo_s *= PS;
 	v->hi_s *= PS;
-	v->max_s = (double)t->max_ps * PS;
-	v->overlap_ratio = t->self_ps > 0 ? (double)t->overlap_ps / (double)t->self_ps : NAN;
+	v->max_s = (double)t->self.max * PS;
+	v->overlap_ratio = t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
 }
 
 static void costs_measure(const struct op_facts *f, struct op_measures *v)
@@ -439,7 +435,7 @@ void fill_ops(struct measured *m)
 		struct op_total t;
 
 		subject_sum(m, i, &t);
-		if (t.count == 0)
+		if (t.self.count == 0)
 			continue;
 		op_row(m, s, &t);
 		subjects[rows++] = s;
@@ -490,11 +486,8 @@ struct family_sum {
 
 static void total_join(struct measured *m, struct op_total *t, const struct op_total *from)
 {
-	t->count += from->count;
-	t->self_ps += from->self_ps;
 	t->overlap_ps += from->overlap_ps;
-	t->max_ps = from->max_ps > t->max_ps ? from->max_ps : t->max_ps;
-	dist_merge(&t->dist, m->keep, &from->dist);
+	dist_merge(&t->self, m->keep, &from->self);
 }
 
 static void families_fill(struct measured *m, const struct subject **subjects)

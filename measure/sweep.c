@@ -12,17 +12,28 @@
 /* Executions of the open step kept one by one; more are gathered by subject. */
 #define JOURNAL_MAX 8192
 
+/*
+ * What an op of one activity goes through as a step passes, for all its ops at once: each takes
+ * the difference between when it leaves and when it joined.  Its share of exposed and hidden time
+ * is no whole number where several divide it; a double holds that to 10^-16 of the step.
+ */
+struct activity_clock {
+	int64_t overlap_ps;	      /* something else computes or communicates */
+	double exposed_ps, hidden_ps; /* without and with work for it to hide behind */
+};
+
 struct running {
 	struct running *parent; /* the one it suspends; NULL none */
 	const struct subject *op;
 	int32_t subject, lane;
-	int32_t bit;		 /* enum activity */
-	bool is_span;		 /* an async pair in flight, not an event */
-	bool is_half;		 /* of an async pair: its span tells what it hides */
-	int32_t comms, transfer; /* 1 when its time is shared with others of that activity */
+	int32_t bit;  /* enum activity */
+	bool is_span; /* an async pair in flight, not an event */
+	bool is_half; /* of an async pair: its span tells what it hides */
 	int64_t start_ps, end_ps, step;
-	int64_t self_ps;   /* active up to now, but for */
-	int64_t active_ps; /* the time since this */
+	int64_t below_end_ps;	      /* nothing below it among the active ends before this */
+	int64_t self_ps;	      /* active up to now, but for */
+	int64_t active_ps;	      /* the time since this, */
+	struct activity_clock joined; /* when its activity's clock stood so */
 };
 
 /* Consecutive kernels of one op on one stream. */
@@ -34,6 +45,7 @@ struct kernel_group {
 };
 
 struct lane_state {
+	bool nested;	     /* ops suspend the one they begin in */
 	struct running *top; /* the innermost running op; NULL none */
 	struct kernel_group group;
 };
@@ -47,10 +59,11 @@ struct program_state {
 
 /* What the open step owes a subject, beside the journal.  Small: cleared with every step. */
 struct pending {
-	int64_t overlap_ps, exposed_ps, hidden_ps, bytes; /* as in op_total */
-	struct op_total *poured; /* executions that left the journal; NULL none */
-	int32_t instances;	 /* of a collective, so far */
-	bool touched;		 /* listed in state.touched */
+	int64_t overlap_ps, bytes;    /* as in op_total */
+	double exposed_ps, hidden_ps; /* the same */
+	struct dist *poured;	      /* executions that left the journal; NULL none */
+	int32_t instances;	      /* of a collective, so far */
+	bool touched;		      /* listed in state.touched */
 };
 
 struct execution {
@@ -67,6 +80,17 @@ struct pending_instance {
 struct known {
 	const struct subject *subject; /* NULL: not yet */
 	int32_t bit;		       /* enum activity while it runs */
+	int32_t program;	       /* index; -1 not known */
+};
+
+/*
+ * The newest event.  Most end before anything else begins or ends: they need no place among the
+ * active, and are settled in one go when the next event comes.
+ */
+struct held {
+	const struct known *known; /* NULL: none */
+	int64_t start_ps, end_ps, step;
+	int32_t lane;
 };
 
 struct state {
@@ -86,11 +110,13 @@ struct state {
 	struct running slots[SWEEP_MAX_RUNNING];
 	struct running *active[SWEEP_MAX_RUNNING], *free[SWEEP_MAX_RUNNING];
 	int active_count, free_count;
-	/* Of what is active: how many by activity, and how many share time that way. */
-	int by_bit[ACTIVITY_MASKS], comms, transfers;
-	int mask;	     /* the bits whose by_bit is above 0 */
-	int64_t next_end_ps; /* nothing active ends before this; */
-	int64_t then_end_ps; /* and when ending_first's is gone, before this */
+	struct held held;
+	/* By activity: how many are active, how many of them share time, and the clock. */
+	int by_bit[ACTIVITY_MASKS], sharing[ACTIVITY_MASKS];
+	struct activity_clock clocks[ACTIVITY_MASKS];
+	double share[SWEEP_MAX_RUNNING + 1]; /* 1/n: a division would be what an event waits for */
+	int mask;			     /* the bits whose by_bit is above 0 */
+	int64_t next_end_ps;		     /* nothing active ends before this */
 	struct lane_state *lanes;
 	struct program_state *programs;
 
@@ -113,6 +139,7 @@ struct state {
 	int64_t serial;		  /* of the open step */
 	bool steady[STEP_MEMORY]; /* of closed steps, by serial */
 	ptrdiff_t mark;		  /* next or current mark of an explicit plan */
+	int64_t boundary_ps;	  /* where it begins or ends; never without such a plan */
 	int64_t executions;	  /* of the main program */
 
 	int64_t idle_since_ps;
@@ -186,7 +213,9 @@ static void known_add(struct state *s, int32_t op)
 	reserve_program(s, subject->program->index);
 	if (subject->start >= 0)
 		reserve_subject(s, subject->start);
-	s->known[op] = (struct known){ subject, bit_of(kind) };
+	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
+	s->known[op] = (struct known){ subject, bit_of(kind),
+		known_program ? subject->program->index : -1 };
 }
 
 static const struct known *known_of(struct state *s, int32_t op)
@@ -207,12 +236,28 @@ static struct pending *pending_of(struct state *s, int32_t subject)
 	return p;
 }
 
-static void total_add(struct op_total *t, struct arena *keep, int64_t self_ps)
+/* Every op of the activity takes an equal share. */
+static void clock_share(struct state *s, int activity, bool is_hidden, int64_t dt)
 {
-	t->count++;
-	t->self_ps += self_ps;
-	t->max_ps = self_ps > t->max_ps ? self_ps : t->max_ps;
-	dist_add(&t->dist, keep, self_ps);
+	struct activity_clock *c = &s->clocks[activity];
+	int sharing = s->sharing[activity];
+
+	if (sharing > 0)
+		*(is_hidden ? &c->hidden_ps : &c->exposed_ps) += (double)dt * s->share[sharing];
+}
+
+/* What the clock says of an active op since it joined, to the open step. */
+static void clock_settle(struct state *s, struct running *r)
+{
+	const struct activity_clock *now = &s->clocks[r->bit];
+	bool shares = r->bit == ACTIVITY_COMMS || r->bit == ACTIVITY_TRANSFER;
+
+	if (r->is_half || !s->in_step || (now->overlap_ps == r->joined.overlap_ps && !shares))
+		return;
+	struct pending *p = pending_of(s, r->subject);
+	p->overlap_ps += now->overlap_ps - r->joined.overlap_ps;
+	p->exposed_ps += now->exposed_ps - r->joined.exposed_ps;
+	p->hidden_ps += now->hidden_ps - r->joined.hidden_ps;
 }
 
 static void journal_pour(struct state *s)
@@ -221,14 +266,14 @@ static void journal_pour(struct state *s)
 		struct pending *p = pending_of(s, s->journal[i].subject);
 
 		if (!p->poured)
-			p->poured = arena_make(&s->step_keep, struct op_total, 1);
-		total_add(p->poured, &s->step_keep, s->journal[i].self_ps);
+			p->poured = arena_make(&s->step_keep, struct dist, 1);
+		dist_add(p->poured, &s->step_keep, s->journal[i].self_ps);
 	}
 	s->journal_count = 0;
 }
 
 /* An execution that began in step `serial` and took `self_ps`. */
-static void execution_add(struct state *s, int32_t subject, int64_t serial, int64_t self_ps)
+static inline void execution_add(struct state *s, int32_t subject, int64_t serial, int64_t self_ps)
 {
 	if (s->in_step && serial == s->serial) {
 		if (s->journal_count == JOURNAL_MAX)
@@ -237,7 +282,7 @@ static void execution_add(struct state *s, int32_t subject, int64_t serial, int6
 		s->journal[s->journal_count++].self_ps = self_ps;
 	} else if (serial >= 0 && s->serial - serial < STEP_MEMORY &&
 		   s->steady[serial % STEP_MEMORY]) {
-		total_add(&s->out->ops[subject], s->keep, self_ps);
+		dist_add(&s->out->ops[subject].self, s->keep, self_ps);
 	}
 }
 
@@ -328,18 +373,20 @@ static void pending_clear(struct state *s)
 	s->step_keep = s->step_empty;
 }
 
+/* Rounded; it is not negative. */
+static inline int64_t whole_ps(double ps)
+{
+	return (int64_t)(ps + 0.5);
+}
+
 static void pending_commit(struct op_total *t, struct arena *keep, const struct pending *p)
 {
 	t->overlap_ps += p->overlap_ps;
-	t->exposed_ps += p->exposed_ps;
-	t->hidden_ps += p->hidden_ps;
+	t->exposed_ps += whole_ps(p->exposed_ps);
+	t->hidden_ps += whole_ps(p->hidden_ps);
 	t->bytes += p->bytes;
-	if (!p->poured)
-		return;
-	t->count += p->poured->count;
-	t->self_ps += p->poured->self_ps;
-	t->max_ps = p->poured->max_ps > t->max_ps ? p->poured->max_ps : t->max_ps;
-	dist_merge(&t->dist, keep, &p->poured->dist);
+	if (p->poured)
+		dist_merge(&t->self, keep, p->poured);
 }
 
 static void instances_commit(struct state *s)
@@ -363,7 +410,7 @@ static void step_commit(struct state *s)
 	for (ptrdiff_t i = 0; i < s->touched_count; i++)
 		pending_commit(&o->ops[s->touched[i]], s->keep, &s->pending[s->touched[i]]);
 	for (ptrdiff_t i = 0; i < s->journal_count; i++)
-		total_add(&o->ops[s->journal[i].subject], s->keep, s->journal[i].self_ps);
+		dist_add(&o->ops[s->journal[i].subject].self, s->keep, s->journal[i].self_ps);
 	instances_commit(s);
 	for (ptrdiff_t i = 0; i < s->gap_count; i++)
 		gap_add(o->gaps, &o->gap_count, &s->gaps[i]);
@@ -374,10 +421,23 @@ static void step_commit(struct state *s)
 	o->steady_count++;
 }
 
+/* The open step gets its part of what is active, and the next one begins at zero. */
+static void clocks_restart(struct state *s)
+{
+	for (int i = 0; i < s->active_count; i++) {
+		clock_settle(s, s->active[i]);
+		s->active[i]->joined = (struct activity_clock){ 0 };
+	}
+	for (int bit = 1; bit < ACTIVITY_MASKS; bit <<= 1)
+		s->clocks[bit] = (struct activity_clock){ 0 };
+}
+
 static void step_close(struct state *s, int64_t at_ps, bool complete)
 {
 	if (!s->in_step)
 		return;
+	clocks_restart(s);
+	s->step.idle_ps = s->step.mask_ps[0];
 	s->step.end_ps = at_ps;
 	s->step.complete = complete;
 	s->step.warmup = step_is_warmup(s);
@@ -407,113 +467,97 @@ static void boundary_cross(struct state *s, int64_t at_ps)
 {
 	if (!s->in_step) {
 		step_open(s, at_ps);
-		return;
+	} else {
+		step_close(s, at_ps, true);
+		s->mark++;
 	}
-	step_close(s, at_ps, true);
-	s->mark++;
+	s->boundary_ps = boundary_next(s);
 }
 
 /* Time. */
 
-/* Time that is shared out among those of one activity that run. */
-struct shared {
-	int sharing;
-	int64_t left_ps;
-};
-
-/* The last to share takes the rest, so that not a picosecond is lost. */
-static int64_t share_take(struct shared *t)
-{
-	int64_t share = t->sharing > 1 ? t->left_ps / t->sharing : t->left_ps;
-
-	t->sharing--;
-	t->left_ps -= share;
-	return share;
-}
-
-static void activity_add(struct state *s, const struct running *r, int mask, bool overlaps,
-	int64_t dt, struct shared *comms, struct shared *transfer)
-{
-	if (!overlaps && !r->comms && !r->transfer)
-		return;
-	struct pending *p = pending_of(s, r->subject);
-	if (overlaps)
-		p->overlap_ps += dt;
-	if (r->comms)
-		*(mask & ACTIVITY_COMPUTE ? &p->hidden_ps : &p->exposed_ps) += share_take(comms);
-	else if (r->transfer)
-		*(mask != ACTIVITY_TRANSFER ? &p->hidden_ps : &p->exposed_ps) +=
-			share_take(transfer);
-}
-
-/* Is something else computing or communicating while this runs? */
-static bool is_overlapped(const struct state *s, const struct running *r)
-{
-	return s->by_bit[ACTIVITY_COMPUTE] > (r->bit == ACTIVITY_COMPUTE) ||
-	       s->by_bit[ACTIVITY_COMMS] > (r->bit == ACTIVITY_COMMS);
-}
-
 /*
- * Let time pass.  Time in which several transfers or collectives are in flight is shared among
- * them, so that sums over them are unions and no second is counted twice.
+ * Let time pass with these activities, `busy` ops of which compute or communicate.  Time in which
+ * several transfers or collectives are in flight is shared among them, so that sums over them are
+ * unions and no second is counted twice.
  */
-static void time_passes(struct state *s, int64_t until_ps)
+static void time_passes(struct state *s, int64_t until_ps, int mask, int busy)
 {
+	struct activity_clock *clocks = s->clocks;
 	int64_t dt = until_ps - s->now_ps;
-	int mask = s->mask;
 
 	s->now_ps = until_ps;
 	s->out->window_mask_ps[mask] += dt;
 	if (!s->in_step)
 		return;
 	s->step.mask_ps[mask] += dt;
-	if (s->active_count == 0)
-		s->step.idle_ps += dt;
-	/* One that computes or copies alone: nothing overlaps, nothing is exposed. */
-	if (s->active_count < 2 && !s->comms && !s->transfers)
-		return;
-	struct shared comms = { s->comms, dt }, transfer = { s->transfers, dt };
-	bool may_overlap = mask & (ACTIVITY_COMPUTE | ACTIVITY_COMMS);
-	for (int i = 0; i < s->active_count; i++) {
-		const struct running *r = s->active[i];
-		if (!r->is_half)
-			activity_add(s, r, mask, may_overlap && is_overlapped(s, r), dt, &comms,
-				&transfer);
+	if (busy > 1) {
+		clocks[ACTIVITY_COMPUTE].overlap_ps += dt;
+		clocks[ACTIVITY_COMMS].overlap_ps += dt;
 	}
+	if (busy > 0) {
+		clocks[ACTIVITY_COPY].overlap_ps += dt;
+		clocks[ACTIVITY_TRANSFER].overlap_ps += dt;
+	}
+	clock_share(s, ACTIVITY_COMMS, mask & ACTIVITY_COMPUTE, dt);
+	clock_share(s, ACTIVITY_TRANSFER, mask != ACTIVITY_TRANSFER, dt);
 }
 
-static void account(struct state *s, int64_t until_ps)
+static inline int busy_count(const struct state *s)
+{
+	return s->by_bit[ACTIVITY_COMPUTE] + s->by_bit[ACTIVITY_COMMS];
+}
+
+static inline void account(struct state *s, int64_t until_ps)
 {
 	if (until_ps > s->now_ps)
-		time_passes(s, until_ps);
+		time_passes(s, until_ps, s->mask, busy_count(s));
 }
 
-static void active_count(struct state *s, const struct running *r, int by)
+static inline void activity_count(struct state *s, int bit, bool is_half, int by)
 {
-	s->by_bit[r->bit] += by;
-	s->mask = s->by_bit[r->bit] > 0 ? s->mask | r->bit : s->mask & ~r->bit;
-	s->comms += by * r->comms;
-	s->transfers += by * r->transfer;
+	s->by_bit[bit] += by;
+	s->mask = s->by_bit[bit] > 0 ? s->mask | bit : s->mask & ~bit;
+	s->sharing[bit] += is_half ? 0 : by;
 }
 
-static void active_remove(struct state *s, struct running *r)
+/* From below the last one; the others' order stays, for below_end_ps. */
+static __attribute__((noinline)) bool active_take_out(struct state *s, const struct running *r)
 {
 	int i = s->active_count - 1;
 
 	while (i >= 0 && s->active[i] != r)
 		i--;
 	if (i < 0)
+		return false;
+	for (; i < s->active_count - 1; i++)
+		s->active[i] = s->active[i + 1];
+	return true;
+}
+
+static inline void active_remove(struct state *s, struct running *r)
+{
+	int last = s->active_count - 1;
+
+	if (last < 0)
 		return;
-	s->active[i] = s->active[--s->active_count];
+	if (s->active[last] == r)
+		s->next_end_ps = r->below_end_ps;
+	else if (!active_take_out(s, r))
+		return;
+	s->active_count = last;
 	r->self_ps += s->now_ps - r->active_ps;
-	active_count(s, r, -1);
+	clock_settle(s, r);
+	activity_count(s, r->bit, r->is_half, -1);
 }
 
 static void active_add(struct state *s, struct running *r)
 {
 	s->active[s->active_count++] = r;
 	r->active_ps = s->now_ps;
-	active_count(s, r, 1);
+	r->joined = s->clocks[r->bit];
+	activity_count(s, r->bit, r->is_half, 1);
+	r->below_end_ps = s->next_end_ps;
 	if (r->end_ps < s->next_end_ps)
 		s->next_end_ps = r->end_ps;
 }
@@ -522,8 +566,8 @@ static void active_add(struct state *s, struct running *r)
  * Begins to run.  Written field by field: a struct passed by value is stored in small pieces and
  * loaded in large ones, and the processor waits for that.
  */
-static struct running *running_add(struct state *s, const struct subject *op, int32_t bit,
-	bool is_half, const struct op_event *e)
+static struct running *running_add(
+	struct state *s, const struct subject *op, int32_t bit, bool is_half, const struct held *e)
 {
 	struct running *r = s->free[--s->free_count];
 
@@ -534,12 +578,10 @@ static struct running *running_add(struct state *s, const struct subject *op, in
 	r->bit = bit;
 	r->is_half = is_half;
 	r->is_span = false;
-	r->comms = !is_half && bit == ACTIVITY_COMMS;
-	r->transfer = !is_half && bit == ACTIVITY_TRANSFER;
 	r->start_ps = e->start_ps;
 	r->end_ps = e->end_ps;
 	r->self_ps = 0;
-	r->step = s->in_step ? s->serial : -1;
+	r->step = e->step;
 	return r;
 }
 
@@ -577,6 +619,18 @@ static void span_end(struct state *s, const struct subject *done, int64_t done_s
 	running_drop(s, span);
 }
 
+/* What an event that ends now leaves behind. */
+static inline void event_ended(struct state *s, const struct subject *subject, int64_t step,
+	int64_t self_ps, int64_t time_ps)
+{
+	if (!subject->groups_kernels)
+		execution_add(s, subject->index, step, self_ps);
+	if (subject->async == ASYNC_DONE && subject->start >= 0)
+		span_end(s, subject, self_ps);
+	else if (subject->async == ASYNC_NONE && bit_of(subject->kind) == ACTIVITY_COMMS)
+		instance_add(s, subject->index, time_ps);
+}
+
 /* An op's event ends now.  Its slot is free afterwards, and nobody takes it before we return. */
 static void finish(struct state *s, struct running *r)
 {
@@ -588,40 +642,30 @@ static void finish(struct state *s, struct running *r)
 		if (r->parent)
 			active_add(s, r->parent);
 	}
-	if (!subject->groups_kernels)
-		execution_add(s, r->subject, r->step, r->self_ps);
-	if (subject->async == ASYNC_DONE && subject->start >= 0)
-		span_end(s, subject, r->self_ps);
-	else if (subject->async == ASYNC_NONE && r->bit == ACTIVITY_COMMS)
-		instance_add(s, r->subject, r->end_ps - r->start_ps);
+	event_ended(s, subject, r->step, r->self_ps, r->end_ps - r->start_ps);
 }
 
 /* The running op that ends first, at `limit_ps` or before; NULL if none. */
 static struct running *ending_first(struct state *s, int64_t limit_ps)
 {
-	struct running *best = NULL;
-	int64_t end = INT64_MAX, then = INT64_MAX;
+	int n = s->active_count;
+	struct running *best = n > 0 ? s->active[n - 1] : NULL;
 
-	for (int i = 0; i < s->active_count; i++) {
-		struct running *r = s->active[i];
-		if (r->end_ps < end || !best) {
-			then = end;
-			end = r->end_ps;
-			best = r;
-		} else if (r->end_ps < then) {
-			then = r->end_ps;
-		}
+	/* Ops come and go like a stack, mostly: the last to begin is the first to end. */
+	if (best && best->end_ps >= best->below_end_ps) {
+		for (int i = n - 1; i-- > 0;)
+			if (s->active[i]->end_ps <= best->end_ps)
+				best = s->active[i];
 	}
-	s->next_end_ps = end;
-	s->then_end_ps = then;
-	return end <= limit_ps ? best : NULL;
+	s->next_end_ps = best ? best->end_ps : INT64_MAX;
+	return s->next_end_ps <= limit_ps ? best : NULL;
 }
 
 /* Let time pass up to `until_ps`: ends of ops and step boundaries in their order. */
 static void advance(struct state *s, int64_t until_ps)
 {
 	for (;;) {
-		int64_t boundary = boundary_next(s);
+		int64_t boundary = s->boundary_ps;
 
 		if (s->next_end_ps > until_ps && boundary > until_ps)
 			break;
@@ -631,7 +675,6 @@ static void advance(struct state *s, int64_t until_ps)
 			boundary_cross(s, boundary);
 		} else if (r) {
 			account(s, r->end_ps);
-			s->next_end_ps = s->then_end_ps;
 			finish(s, r);
 		} else {
 			break;
@@ -705,12 +748,10 @@ static void program_close(struct state *s, int32_t program)
  * Does this event begin an execution of its program?  On CPU the launch's number says; elsewhere
  * the program's marker does: its first op met that is not inside a loop.
  */
-static bool execution_begins(
-	struct state *s, const struct subject *subject, const struct op_event *e, bool first_kernel)
+static inline bool execution_begins(struct program_state *p, const struct subject *subject,
+	const struct op_event *e, bool first_kernel)
 {
-	struct program_state *p = &s->programs[subject->program->index];
-
-	if (subject->platform == PLATFORM_CPU && e->run != 0) {
+	if (e->run != 0 && subject->platform == PLATFORM_CPU) {
 		bool begins = !p->open || p->run != e->run;
 		p->run = e->run;
 		return begins;
@@ -731,15 +772,15 @@ static void step_of_execution(struct state *s, int64_t at_ps)
 }
 
 static void program_event(
-	struct state *s, const struct subject *subject, const struct op_event *e, bool first_kernel)
+	struct state *s, const struct known *known, const struct op_event *e, bool first_kernel)
 {
-	int32_t index = subject->program->index;
-	struct program_state *p = &s->programs[index];
+	const struct subject *subject = known->subject;
 
-	if (subject->program->id == PROGRAM_UNKNOWN)
+	if (known->program < 0)
 		return;
-	if (execution_begins(s, subject, e, first_kernel)) {
-		program_close(s, index);
+	struct program_state *p = &s->programs[known->program];
+	if (execution_begins(p, subject, e, first_kernel)) {
+		program_close(s, known->program);
 		p->open = true;
 		p->start_ps = p->end_ps = e->start_ps;
 		if (s->plan->main == subject->program)
@@ -748,7 +789,7 @@ static void program_event(
 	p->last = subject->index;
 	if (e->end_ps > p->end_ps)
 		p->end_ps = e->end_ps;
-	s->out->programs[index].kernels_self_ps += e->end_ps - e->start_ps;
+	s->out->programs[known->program].kernels_self_ps += e->end_ps - e->start_ps;
 }
 
 /* Events. */
@@ -767,7 +808,7 @@ static void gap_end(struct state *s, const struct subject *next, int64_t at_ps)
 }
 
 /* A nested lane: an op that does not fit into the one before it ends that one. */
-static void pop_until_fits(struct state *s, const struct op_event *e)
+static void pop_until_fits(struct state *s, const struct held *e)
 {
 	struct lane_state *l = &s->lanes[e->lane];
 
@@ -797,42 +838,117 @@ static void span_abandon(struct state *s, const struct subject *start)
 	running_drop(s, open);
 }
 
-static void span_begin(struct state *s, const struct known *start, const struct op_event *e)
+static void span_begin(struct state *s, const struct held *e)
 {
 	int spans = 0;
 
-	span_abandon(s, start->subject);
+	span_abandon(s, e->known->subject);
 	for (int i = 0; i < s->active_count; i++)
 		spans += s->active[i]->is_span;
 	if (spans >= SPANS_MAX)
 		return;
-	struct running *r = running_add(s, start->subject, start->bit, false, e);
+	struct running *r = running_add(s, e->known->subject, e->known->bit, false, e);
 	r->is_span = true;
 	r->end_ps = INT64_MAX;
 	active_add(s, r);
 }
 
-static void event_begin(struct state *s, const struct known *known, const struct op_event *e)
+/* The held event takes its place among the active. */
+static __attribute__((noinline)) void held_begin(struct state *s)
 {
-	enum async_role async = known->subject->async;
+	const struct held *e = &s->held;
+	const struct known *known = e->known;
 	struct lane_state *l = &s->lanes[e->lane];
-	bool nested = s->out->plane->lanes[e->lane].class == LANE_OPS;
 
 	make_room(s);
-	if (nested) {
+	if (l->nested) {
 		pop_until_fits(s, e);
 		if (l->top)
 			active_remove(s, l->top);
 	}
-	struct running *r = running_add(s, known->subject, known->bit, async != ASYNC_NONE, e);
-	if (nested) {
+	struct running *r =
+		running_add(s, known->subject, known->bit, known->subject->async != ASYNC_NONE, e);
+	if (l->nested) {
 		r->lane = e->lane;
 		r->parent = l->top;
 		l->top = r;
 	}
 	active_add(s, r);
-	if (async == ASYNC_START)
-		span_begin(s, known, e);
+	if (known->subject->async == ASYNC_START)
+		span_begin(s, e);
+}
+
+/* The op that the held event suspends; its time stands still in between. */
+static void parent_pause(struct state *s, struct running *parent)
+{
+	parent->self_ps += s->now_ps - parent->active_ps;
+	clock_settle(s, parent);
+	activity_count(s, parent->bit, parent->is_half, -1);
+}
+
+static void parent_resume(struct state *s, struct running *parent)
+{
+	parent->active_ps = s->now_ps;
+	parent->joined = s->clocks[parent->bit];
+	activity_count(s, parent->bit, parent->is_half, 1);
+}
+
+/* The held event begins and ends, and nothing else does in between. */
+static void held_pass(struct state *s)
+{
+	const struct held *e = &s->held;
+	const struct subject *subject = e->known->subject;
+	struct running *parent = s->lanes[e->lane].nested ? s->lanes[e->lane].top : NULL;
+	int64_t time_ps = e->end_ps - e->start_ps;
+
+	if (subject->async == ASYNC_START && s->free_count > 0)
+		span_begin(s, e);
+	if (parent)
+		parent_pause(s, parent);
+	int bit = e->known->bit, busy = busy_count(s);
+	if (busy > 0 && subject->async == ASYNC_NONE && s->in_step)
+		pending_of(s, subject->index)->overlap_ps += time_ps;
+	if (time_ps > 0)
+		time_passes(s, e->end_ps, s->mask | bit, busy + (bit <= ACTIVITY_COMMS));
+	if (parent)
+		parent_resume(s, parent);
+	if (s->active_count == 0) {
+		s->idle_since_ps = s->now_ps;
+		s->last_subject = subject->index;
+	}
+	event_ended(s, subject, e->step, time_ps, time_ps);
+}
+
+/* Those that share their time need a clock. */
+static inline bool held_shares(const struct held *e)
+{
+	return e->known->bit & (ACTIVITY_COMMS | ACTIVITY_TRANSFER) &&
+	       e->known->subject->async == ASYNC_NONE;
+}
+
+/* The held event by itself up to `until_ps`, or among the active. */
+static inline void held_settle(struct state *s, int64_t until_ps)
+{
+	const struct held *e = &s->held;
+
+	if (!e->known)
+		return;
+	const struct running *top = s->lanes[e->lane].top;
+	if (e->end_ps <= until_ps && e->end_ps < s->next_end_ps && e->end_ps < s->boundary_ps &&
+		(!top || e->end_ps <= top->end_ps) && !held_shares(e))
+		held_pass(s);
+	else
+		held_begin(s);
+	s->held.known = NULL;
+}
+
+static void event_hold(struct state *s, const struct known *known, const struct op_event *e)
+{
+	s->held.known = known;
+	s->held.start_ps = e->start_ps;
+	s->held.end_ps = e->end_ps;
+	s->held.step = s->in_step ? s->serial : -1;
+	s->held.lane = e->lane;
 }
 
 static void event_take(struct state *s, const struct op_event *e)
@@ -841,19 +957,20 @@ static void event_take(struct state *s, const struct op_event *e)
 	const struct subject *subject = known->subject;
 	struct kernel_group *group = &s->lanes[e->lane].group;
 
+	held_settle(s, e->start_ps);
 	advance(s, e->start_ps);
 	gap_end(s, subject, e->start_ps);
 	bool first = execution_starts(s, group, subject, e);
 	if (first)
 		group_close(s, group);
-	program_event(s, subject, e, first);
+	program_event(s, known, e, first);
 	if (subject->groups_kernels && first)
 		group_open(s, group, subject);
 	if (subject->groups_kernels)
 		group_add(group, e);
 	if (e->bytes > 0 && s->in_step)
 		pending_of(s, subject->index)->bytes += e->bytes;
-	event_begin(s, known, e);
+	event_hold(s, known, e);
 	if (e->end_ps > s->out->last_ps)
 		s->out->last_ps = e->end_ps;
 	s->out->events++;
@@ -875,10 +992,16 @@ static struct state *state_new(struct sweep *out, const struct step_plan *plan,
 	s->last_subject = -1;
 	s->lanes = arena_make(work, struct lane_state, out->plane->lane_count);
 	for (ptrdiff_t i = 0; i < out->plane->lane_count; i++)
-		s->lanes[i] = (struct lane_state){ .group = { .subject = -1 } };
+		s->lanes[i] = (struct lane_state){
+			.nested = out->plane->lanes[i].class == LANE_OPS,
+			.group = { .subject = -1 },
+		};
 	for (int i = 0; i < SWEEP_MAX_RUNNING; i++)
 		s->free[s->free_count++] = &s->slots[SWEEP_MAX_RUNNING - 1 - i];
+	for (int i = 1; i <= SWEEP_MAX_RUNNING; i++)
+		s->share[i] = 1.0 / i;
 	s->next_end_ps = INT64_MAX;
+	s->boundary_ps = boundary_next(s);
 	return s;
 }
 
@@ -904,6 +1027,7 @@ static void sweep_finish(struct state *s)
 {
 	struct sweep *o = s->out;
 
+	held_settle(s, o->last_ps);
 	/* A marked step that has begun ends where its mark says. */
 	advance(s, in_marked_step(s) && s->plan->marks[s->mark].end_ps > o->last_ps
 			   ? s->plan->marks[s->mark].end_ps
@@ -920,12 +1044,12 @@ static void sweep_finish(struct state *s)
 static bool sweep_once(struct state *s, int64_t limit, struct diag *err)
 {
 	struct merge *m = merge_new(s->out->plane, s->work);
-	struct op_event e;
+	const struct op_event *e;
 
-	while ((limit == 0 || s->out->events < limit) && merge_next(m, &e)) {
+	while ((limit == 0 || s->out->events < limit) && (e = merge_next(m))) {
 		if (s->out->events == 0)
-			sweep_begin(s, e.start_ps);
-		event_take(s, &e);
+			sweep_begin(s, e->start_ps);
+		event_take(s, e);
 	}
 	bool stopped = limit > 0 && s->out->events >= limit;
 	err->id = DIAG_NONE;

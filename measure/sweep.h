@@ -49,11 +49,10 @@ struct step_plan {
 };
 
 struct op_total {
-	int64_t count, self_ps, max_ps;
-	int64_t overlap_ps;	       /* of its time with something else running */
+	struct dist self;	       /* self time of its executions */
+	int64_t overlap_ps;	       /* of that, with something else running */
 	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
 	int64_t bytes;		       /* moved by copies that say so */
-	struct dist dist;	       /* of executions */
 };
 
 /* Span of an async pair or of a synchronous collective: one value an instance, in order. */

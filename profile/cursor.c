@@ -44,21 +44,13 @@ static inline ptrdiff_t len_field(
 /* Three tags, three numbers, and the head of the stat behind them. */
 #define EVENT_READABLE (3 * (1 + WIRE_NUMBER_BYTES) + 4)
 
-static inline const uint8_t *small_number(const uint8_t *p, uint64_t *ret)
-{
-	if (*p >= 0x80)
-		return wire_number(p, ret);
-	*ret = *p;
-	return p + 1;
-}
-
 /* id, offset, duration unless it is 0, then stats or nothing: the order of the field numbers. */
 static inline bool event_fast(const uint8_t *p, const uint8_t *end, struct raw_event *ret)
 {
 	uint64_t id, offset, duration = 0;
 	ptrdiff_t len;
 
-	if (p[0] != TAG(XEVENT_METADATA_ID, WIRE_VARINT) || !(p = small_number(p + 1, &id)) ||
+	if (p[0] != TAG(XEVENT_METADATA_ID, WIRE_VARINT) || !(p = wire_small_number(p + 1, &id)) ||
 		p[0] != TAG(XEVENT_OFFSET_PS, WIRE_VARINT) || !(p = wire_number(p + 1, &offset)))
 		return false;
 	if (p < end && p[0] == TAG(XEVENT_DURATION_PS, WIRE_VARINT) &&
@@ -226,7 +218,7 @@ static inline bool value_fast(
 		*ret = (struct stat_value){ .i64 = (int64_t)num };
 		return true;
 	}
-	if (p[0] != TAG(XSTAT_REF, WIRE_VARINT) || small_number(p + 1, &num) != end)
+	if (p[0] != TAG(XSTAT_REF, WIRE_VARINT) || wire_small_number(p + 1, &num) != end)
 		return false;
 	int32_t i = id_map_find(&part->stats, (int64_t)num);
 	*ret = (struct stat_value){

@@ -7,12 +7,15 @@
  *	lane 2  ..e e e e e e e|window| -> head /
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "profile/xplane.h"
 
 /* Events a lane may be out of place by.  Real TPU lanes step back by one or two. */
-#define WINDOW 64
+#define LOOKAHEAD 64
+/* Events held of a lane: so many more than that, that moving those is rare. */
+#define WINDOW (3 * LOOKAHEAD)
 /* Consumed pages go back to the system when a plane's lanes hold this much of them together, */
 #define DROP_BYTES ((ptrdiff_t)8 << 20)
 /* but not in pieces smaller than this: each costs a system call. */
@@ -21,17 +24,16 @@
 struct lane_reader {
 	struct lane *lane;
 	struct lane_walk walk;
-	int32_t index;		      /* of the lane in its plane */
-	struct op_event ring[WINDOW]; /* sorted; [first, first+count) modulo WINDOW */
-	int first, count;
-	const struct op_event *head; /* the next event; NULL at the end */
+	int32_t index; /* of the lane in its plane */
+	/* What is read of the lane, in order: the next event (NULL at the end), where to read on,
+	 * and the end; of the window, or of the whole lane when lane->sort. */
+	struct op_event *head, *refill, *end;
 	bool ended, disordered;
-	int64_t last_start_ps;
-	const char *dropped;	 /* input consumed up to here is given back, */
-	ptrdiff_t drop_chunk;	 /* of this chunk */
-	struct op_event *sorted; /* the whole lane, when lane->sort */
-	ptrdiff_t sorted_count, sorted_at;
+	const char *dropped;  /* input consumed up to here is given back, */
+	ptrdiff_t drop_chunk; /* of this chunk */
+	struct op_event *sorted;
 	size_t sorted_bytes;
+	struct op_event window[WINDOW];
 };
 
 struct merge {
@@ -40,6 +42,8 @@ struct merge {
 	ptrdiff_t reader_count, drop_bytes;
 	struct lane_reader **heap; /* readers that have a head, by it */
 	ptrdiff_t heap_count;
+	bool lent;    /* the first reader's head is the caller's */
+	bool stopped; /* by damage or disorder */
 	struct wire fail;
 };
 
@@ -53,25 +57,15 @@ static inline bool before(const struct op_event *a, const struct op_event *b)
 	return a->lane < b->lane;
 }
 
-static inline struct op_event *slot(struct lane_reader *r, int i)
-{
-	return &r->ring[(r->first + i) & (WINDOW - 1)];
-}
-
 /* Insertion from the end: one comparison for a lane that is in order. */
-static void window_insert(struct lane_reader *r)
+static inline void window_insert(struct op_event *window, struct op_event *e)
 {
-	int i = r->count++;
-	struct op_event e;
-
-	if (i == 0 || !before(slot(r, i), slot(r, i - 1)))
+	if (e == window || !before(e, e - 1))
 		return;
-	e = *slot(r, i);
-	do {
-		*slot(r, i) = *slot(r, i - 1);
-		i--;
-	} while (i > 0 && before(&e, slot(r, i - 1)));
-	*slot(r, i) = e;
+	struct op_event moved = *e;
+	for (; e > window && before(&moved, e - 1); e--)
+		*e = e[-1];
+	*e = moved;
 }
 
 static void drop_to(struct merge *m, struct lane_reader *r, const char *to)
@@ -106,28 +100,49 @@ static bool reader_pull(struct merge *m, struct lane_reader *r, struct op_event 
 	struct raw_event raw;
 	bool skip;
 
+	ret->lane = r->index;
+	if (m->plane->platform == PLATFORM_TPU && tpu_event_read(m->plane, &r->walk, ret))
+		return true;
 	while (lane_walk_next(&r->walk, &raw)) {
 		if (!op_event_read(m->plane, &r->walk, &raw, ret, &skip, &r->walk.fail))
 			break;
-		if (skip)
-			continue;
-		ret->lane = r->index;
-		return true;
+		if (!skip)
+			return true;
 	}
 	if (r->walk.fail.why && !m->fail.why)
 		m->fail = r->walk.fail;
+	m->stopped |= r->walk.fail.why != NULL;
 	return false;
 }
 
-static __attribute__((noinline)) void reader_fill(struct merge *m, struct lane_reader *r)
+/* Events from `end` on, as many as the window holds. */
+static void window_fill(struct merge *m, struct lane_reader *r)
 {
-	while (!r->ended && r->count < WINDOW) {
-		if (reader_pull(m, r, slot(r, r->count)))
-			window_insert(r);
-		else
-			r->ended = true;
-	}
+	struct op_event *full = r->window + WINDOW;
+
+	while (r->end < full && reader_pull(m, r, r->end))
+		window_insert(r->window, r->end++);
+	r->ended = r->end < full;
+	r->head = r->end > r->window ? r->window : NULL;
+	r->refill = r->ended ? r->end : full - LOOKAHEAD;
 	drop_consumed(m, r);
+}
+
+/* `head` has come to `refill`: the events behind it move to the front, and others follow. */
+static __attribute__((noinline)) void reader_refill(struct merge *m, struct lane_reader *r)
+{
+	int64_t last_ps = r->head[-1].start_ps;
+	ptrdiff_t left = r->end - r->head;
+
+	if (r->ended) {
+		r->head = NULL;
+		return;
+	}
+	memmove(r->window, r->head, (size_t)left * sizeof(*r->head));
+	r->end = r->window + left;
+	window_fill(m, r);
+	r->disordered = r->head->start_ps < last_ps;
+	m->stopped |= r->disordered;
 }
 
 static int sorted_cmp(const void *a, const void *b)
@@ -151,36 +166,27 @@ static bool reader_sort(struct merge *m, struct lane_reader *r)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED) {
 		m->fail.why = "a lane is out of order and too large to sort";
+		m->stopped = true;
 		return false;
 	}
-	r->sorted = p;
-	while ((size_t)r->sorted_count < cap && reader_pull(m, r, &e))
-		r->sorted[r->sorted_count++] = e;
+	r->sorted = r->end = p;
+	while ((size_t)(r->end - r->sorted) < cap && reader_pull(m, r, &e))
+		*r->end++ = e;
 	r->ended = true;
 	drop_consumed(m, r);
-	qsort(r->sorted, (size_t)r->sorted_count, sizeof(*r->sorted), sorted_cmp);
+	qsort(r->sorted, (size_t)(r->end - r->sorted), sizeof(*r->sorted), sorted_cmp);
+	r->refill = r->end;
+	r->head = r->end > r->sorted ? r->sorted : NULL;
 	return true;
 }
 
-/* Find the head; it stays in place until the reader advances. */
-static inline void reader_look(struct merge *m, struct lane_reader *r)
+static bool reader_begin(struct merge *m, struct lane_reader *r)
 {
-	if (r->lane->sort) {
-		r->head = r->sorted_at < r->sorted_count ? &r->sorted[r->sorted_at] : NULL;
-		return;
-	}
-	if (r->count <= WINDOW / 2 && !r->ended)
-		reader_fill(m, r);
-	r->head = r->count > 0 ? slot(r, 0) : NULL;
-}
-
-static inline void reader_advance(struct merge *m, struct lane_reader *r)
-{
-	r->last_start_ps = r->head->start_ps;
-	r->sorted_at++;
-	r->first = (r->first + 1) & (WINDOW - 1);
-	r->count--;
-	reader_look(m, r);
+	if (r->lane->sort)
+		return reader_sort(m, r);
+	r->end = r->window;
+	window_fill(m, r);
+	return true;
 }
 
 /* Readers in the heap have a head. */
@@ -237,10 +243,8 @@ struct merge *merge_new(struct plane *p, struct arena *keep)
 		r->lane = &p->lanes[i];
 		r->index = (int32_t)i;
 		r->walk = lane_walk_new(p, r->lane);
-		r->last_start_ps = INT64_MIN;
-		if (r->lane->sort && !reader_sort(m, r))
+		if (!reader_begin(m, r))
 			return m;
-		reader_look(m, r);
 		if (r->head)
 			m->heap[m->heap_count++] = r;
 	}
@@ -249,24 +253,25 @@ struct merge *merge_new(struct plane *p, struct arena *keep)
 	return m;
 }
 
-bool merge_next(struct merge *m, struct op_event *ret)
+/* The event handed out last is consumed only now: it was lent from its reader's window. */
+static inline void merge_advance(struct merge *m)
 {
-	if (m->heap_count == 0 || m->fail.why)
-		return false;
 	struct lane_reader *r = m->heap[0];
 
-	*ret = *r->head;
-	if (r->head->start_ps < r->last_start_ps) {
-		r->disordered = true;
-		m->heap_count = 0;
-		return false;
-	}
-	reader_advance(m, r);
+	if (++r->head == r->refill)
+		reader_refill(m, r);
 	if (!r->head)
 		m->heap[0] = m->heap[--m->heap_count];
 	if (m->heap_count > 1)
 		heap_down(m, 0);
-	return true;
+}
+
+const struct op_event *merge_next(struct merge *m)
+{
+	if (m->lent)
+		merge_advance(m);
+	m->lent = m->heap_count > 0 && !m->stopped;
+	return m->lent ? m->heap[0]->head : NULL;
 }
 
 bool merge_end(const struct merge *m, struct diag *err)

@@ -253,16 +253,6 @@ static const uint64_t kernel_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) |
 static const uint64_t cpu_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) | STAT_BIT(PROGRAM_ID) |
 				  STAT_BIT(RUN_ID) | STAT_BIT(DEVICE_ORDINAL);
 
-static void place(struct op_event *e, int64_t start_ps, int64_t duration_ps)
-{
-	const int64_t limit = INT64_MAX / 4; /* room for sums and differences of hostile times */
-
-	e->start_ps = start_ps > limit ? limit : start_ps < -limit ? -limit : start_ps;
-	e->end_ps = e->start_ps;
-	if (duration_ps > 0)
-		e->end_ps += duration_ps > limit ? limit : duration_ps;
-}
-
 static int64_t sat_add(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -277,7 +267,7 @@ static bool cpu_is_ours(const struct plane *p, const struct stats *s)
 		       s->at[STAT_DEVICE_ORDINAL].i64 == p->ordinal);
 }
 
-static bool tpu_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
+static bool tpu_event_fill(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
 	int32_t name, struct op_event *ret, struct wire *fail)
 {
 	struct stats s;
@@ -286,9 +276,10 @@ static bool tpu_event_read(struct plane *p, const struct lane_walk *w, const str
 	if (!event_stats_read(w->part, raw, tpu_event, &s, fail))
 		return false;
 	if ((s.present & tpu_event) == tpu_event)
-		place(ret, s.at[STAT_DEVICE_OFFSET_PS].i64, s.at[STAT_DEVICE_DURATION_PS].i64);
+		op_event_place(
+			ret, s.at[STAT_DEVICE_OFFSET_PS].i64, s.at[STAT_DEVICE_DURATION_PS].i64);
 	else
-		place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
+		op_event_place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
 	ret->run = 0;
 	return tpu_op(p, name, &ret->op, fail);
 }
@@ -307,7 +298,7 @@ static bool kernel_event_read(struct plane *p, const struct lane_walk *w,
 	if (*skip)
 		return true;
 	ret->run = s.present & STAT_BIT(RUN_ID) ? s.at[STAT_RUN_ID].i64 : 0;
-	place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
+	op_event_place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
 	if (s.present & STAT_BIT(MEMCPY_DETAILS))
 		ret->bytes = copy_bytes(s.at[STAT_MEMCPY_DETAILS].text);
 	ret->op = kernel_op(p, name, &s);
@@ -323,7 +314,7 @@ bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_
 	if (*skip)
 		return true;
 	ret->bytes = 0;
-	return p->platform == PLATFORM_TPU ? tpu_event_read(p, w, raw, name, ret, fail)
+	return p->platform == PLATFORM_TPU ? tpu_event_fill(p, w, raw, name, ret, fail)
 					   : kernel_event_read(p, w, raw, name, ret, skip, fail);
 }
 

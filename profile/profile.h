@@ -237,8 +237,9 @@ void plane_forget_ops(struct plane *p);
  */
 struct merge;
 struct merge *merge_new(struct plane *p, struct arena *keep);
-bool merge_next(struct merge *m, struct op_event *ret);
-/* After merge_next was false: true at the end; false with err set when the bytes are bad; false
+/* Good until the next call; NULL at the end. */
+const struct op_event *merge_next(struct merge *m);
+/* After merge_next was NULL: true at the end; false with err set when the bytes are bad; false
  * with err->id DIAG_NONE when a lane is out of order: begin again, once, since where one lane is a
  * mess so are others, and now every lane is sorted. */
 bool merge_end(const struct merge *m, struct diag *err);

@@ -159,6 +159,21 @@ enum host_class host_class_of(struct str name);
 enum copy_direction copy_direction_of(struct str kernel, struct str details);
 int stat_id_of(struct str name); /* -1 unknown */
 
+/* When an op ran, whatever the file says: end >= start, with room for sums and differences. */
+static inline void op_event_place(struct op_event *e, int64_t start_ps, int64_t duration_ps)
+{
+	const int64_t limit = INT64_MAX / 4;
+
+	e->start_ps = start_ps > limit ? limit : start_ps < -limit ? -limit : start_ps;
+	e->end_ps = e->start_ps;
+	if (duration_ps > 0)
+		e->end_ps += duration_ps > limit ? limit : duration_ps;
+}
+
+/* tpu.c: the next event of a TPU lane, of an op that was met before, in the usual layout; false,
+ * with nothing done, when it is anything else. */
+bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret);
+
 /* ops.c: from an event of a device lane to an op. */
 bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
 	struct op_event *ret, bool *skip, struct wire *fail);

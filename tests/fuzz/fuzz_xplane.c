@@ -47,17 +47,17 @@ static uint64_t mix(uint64_t hash, int64_t value)
 static bool merge_once(struct plane *p, struct arena *keep, uint64_t *hash)
 {
 	struct merge *m = merge_new(p, keep);
-	struct op_event e;
+	const struct op_event *e;
 	int64_t last_ps = INT64_MIN;
 
 	*hash = 0;
-	while (merge_next(m, &e)) {
-		check_times(e.start_ps, e.end_ps);
-		require(e.start_ps >= last_ps);
-		require(e.op >= 0 && e.op < p->op_count);
-		require(e.lane >= 0 && e.lane < p->lane_count);
-		last_ps = e.start_ps;
-		*hash = mix(mix(mix(*hash, e.start_ps), e.end_ps), e.op);
+	while ((e = merge_next(m))) {
+		check_times(e->start_ps, e->end_ps);
+		require(e->start_ps >= last_ps);
+		require(e->op >= 0 && e->op < p->op_count);
+		require(e->lane >= 0 && e->lane < p->lane_count);
+		last_ps = e->start_ps;
+		*hash = mix(mix(mix(*hash, e->start_ps), e->end_ps), e->op);
 	}
 	bool ok = merge_end(m, &err);
 	require(ok || err.id == DIAG_NONE || err.text[0]);

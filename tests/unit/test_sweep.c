@@ -85,10 +85,10 @@ static void children_take_from_their_parent(void **state)
 	x_event(ops, "dot", 40, 60, NULL);
 	x_event(ops, "dot", 70, 90, NULL);
 	sweep_now(0, 0);
-	assert_us(total_of("while")->self_ps, 30);
-	assert_us(total_of("call")->self_ps, 10);
-	assert_us(total_of("dot")->self_ps, 60);
-	assert_int_equal(total_of("dot")->count, 3);
+	assert_us(total_of("while")->self.sum, 30);
+	assert_us(total_of("call")->self.sum, 10);
+	assert_us(total_of("dot")->self.sum, 60);
+	assert_int_equal(total_of("dot")->self.count, 3);
 	assert_us(sweep.mask_ps[ACTIVITY_COMPUTE], 100);
 	assert_us(sweep.idle_ps, 0);
 }
@@ -112,12 +112,12 @@ static void exposed_and_hidden(void **state)
 	sweep_now(400, 4);
 	const struct op_total *reduce = total_of("all-reduce"), *dot = total_of("dot");
 	assert_int_equal(sweep.steady_count, 4);
-	assert_int_equal(reduce->count, 4);
+	assert_int_equal(reduce->self.count, 4);
 	assert_us(reduce->hidden_ps, 200);
 	assert_us(reduce->exposed_ps, 200);
 	assert_us(reduce->overlap_ps, 200);
 	assert_us(dot->overlap_ps, 200);
-	assert_us(dot->self_ps, 800);
+	assert_us(dot->self.sum, 800);
 	assert_us(sweep.mask_ps[ACTIVITY_COMMS], 200);
 	assert_us(sweep.mask_ps[ACTIVITY_COMPUTE | ACTIVITY_COMMS], 200);
 	assert_us(sweep.idle_ps, 600);
@@ -132,8 +132,8 @@ static void shared_time(void **state)
 		x_event(x_line(tpu, "XLA Ops"), "infeed", 0, 1, NULL);
 	sweep_now(0, 0);
 	const struct op_total *t = total_of("infeed");
-	assert_int_equal(t->count, 7);
-	assert_us(t->self_ps, 7);
+	assert_int_equal(t->self.count, 7);
+	assert_us(t->self.sum, 7);
 	assert_us(t->exposed_ps, 1);
 	assert_us(sweep.mask_ps[ACTIVITY_TRANSFER], 1);
 }
@@ -151,10 +151,10 @@ static void counted_once(void **state)
 		x_event(ops, "dot", at + 60, at + 80, NULL);
 	}
 	sweep_now(100, 3);
-	assert_int_equal(total_of("dot")->count, 6);
-	assert_us(total_of("dot")->self_ps, 180);
+	assert_int_equal(total_of("dot")->self.count, 6);
+	assert_us(total_of("dot")->self.sum, 180);
 	assert_int_equal(total_of("dot")->overlap_ps, 0);
-	assert_int_equal(total_of("infeed")->count, 3);
+	assert_int_equal(total_of("infeed")->self.count, 3);
 	assert_us(total_of("infeed")->hidden_ps, 180);
 	assert_us(total_of("infeed")->exposed_ps, 90);
 }
@@ -173,15 +173,15 @@ static void a_step_of_many(void **state)
 	for (int round = 0; round < 2; round++) {
 		sweep_now(round ? 1000 : 0, round ? MANY / 10 : 0);
 		const struct op_total *t = total_of("dot");
-		assert_int_equal(t->count, MANY / 10 * 9);
-		assert_us(t->max_ps, 97);
+		assert_int_equal(t->self.count, MANY / 10 * 9);
+		assert_us(t->self.max, 97);
 		if (round) {
-			assert_int_equal(t->dist.sum, steps.sum);
-			assert_int_equal(t->dist.bucket_count, steps.bucket_count);
-			assert_memory_equal(t->dist.buckets, steps.buckets,
+			assert_int_equal(t->self.sum, steps.sum);
+			assert_int_equal(t->self.bucket_count, steps.bucket_count);
+			assert_memory_equal(t->self.buckets, steps.buckets,
 				(size_t)steps.bucket_count * sizeof(*steps.buckets));
 		}
-		steps = t->dist;
+		steps = t->self;
 		if (!round)
 			registry_free(registry);
 	}
@@ -197,7 +197,7 @@ static void too_deep(void **state)
 		x_event(ops, "dot", i, 100000 - i, NULL);
 	sweep_now(0, 0);
 	assert_true(sweep.too_deep);
-	assert_int_equal(total_of("dot")->count, 2 * SWEEP_MAX_RUNNING);
+	assert_int_equal(total_of("dot")->self.count, 2 * SWEEP_MAX_RUNNING);
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

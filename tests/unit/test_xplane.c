@@ -193,8 +193,9 @@ static ptrdiff_t merge_all(struct plane *p)
 		plane_forget_ops(p);
 		p->keep = &a;
 		struct merge *m = merge_new(p, &a);
-		while (n < EVENTS_MAX && merge_next(m, &events[n]))
-			n++;
+		const struct op_event *e;
+		while (n < EVENTS_MAX && (e = merge_next(m)))
+			events[n++] = *e;
 		bool ok = merge_end(m, &err);
 		merge_free(m);
 		if (ok)
@@ -228,6 +229,56 @@ static struct pb tpu_plane(const struct pb *line)
 	stat_name(&b, 200, "device_duration_ps");
 	stat_name(&b, 9, "nobody reads this");
 	return b;
+}
+
+/* Times on the device's clock, of every length that a number can have, and beyond. */
+static const int64_t device_times[] = { 0, 1, 127, 128, INT64_C(1) << 14, INT64_C(1) << 41,
+	(INT64_C(1) << 56) - 1, INT64_C(1) << 56, INT64_C(1) << 60, INT64_MAX, -1, INT64_MIN };
+enum { TIMES = sizeof(device_times) / sizeof(device_times[0]) };
+
+/* What a producer may say in between: an order of the clock's stats, types, and another stat. */
+static struct ev device_event(int64_t id, int64_t start, int64_t duration, int variant)
+{
+	int type = variant & 1 ? XSTAT_UINT64 : XSTAT_INT64, first = variant & 2 ? 1 : 0;
+	struct ev e = { .id = id, .offset = 17, .duration = variant & 4 ? 0 : 3 };
+
+	e.stats[first] = stat_of(5, type, start, PLAIN);
+	e.stats[!first] = stat_of(6, type, duration, PLAIN);
+	if (variant & 8)
+		e.stats[2] = stat_of(9, XSTAT_UINT64, 1, PLAIN);
+	return e;
+}
+
+static ptrdiff_t device_events(enum spelling how)
+{
+	struct pb line = line_new(1, "XLA Ops", 2);
+	for (int i = 0; i < TIMES * TIMES * 16; i++)
+		line_event(&line,
+			device_event(i & 16 ? 1 : 300, device_times[i / 16 % TIMES],
+				device_times[i / 16 / TIMES], i % 16),
+			how);
+	struct pb b = tpu_plane(&line);
+	stat_name(&b, 6, "device_duration_ps");
+	struct plane *p = open_plane(&b);
+	p->lanes[0].sort = true;
+	return merge_all(p);
+}
+
+/* The usual layout is read in another way than an unusual one, and says the same. */
+static void device_clock_in_any_layout(void **state)
+{
+	static struct op_event usual[EVENTS_MAX];
+	(void)state;
+	ptrdiff_t n = device_events(PLAIN);
+	assert_int_equal(n, TIMES * TIMES * 16);
+	memcpy(usual, events, sizeof(usual));
+	for (enum spelling how = SHUFFLED; how < SPELLINGS; how++) {
+		assert_int_equal(device_events(how), n);
+		for (ptrdiff_t i = 0; i < n; i++) {
+			check_event(i, usual[i].start_ps, usual[i].end_ps);
+			assert_int_equal(events[i].op, usual[i].op);
+		}
+	}
 }
 
 static void spellings(void **state)
@@ -406,7 +457,7 @@ static void many_lanes_in_disorder(void **state)
 	struct plane *p = open_plane(&b);
 	p->keep = &a;
 	struct merge *m = merge_new(p, &a);
-	while (merge_next(m, &events[0]))
+	while (merge_next(m))
 		;
 	assert_false(merge_end(m, &err));
 	assert_int_equal(err.id, DIAG_NONE);
@@ -821,6 +872,7 @@ int main(void)
 		CASE(strewn_ids),
 		CASE(many_parts),
 		CASE(many_lanes),
+		CASE(device_clock_in_any_layout),
 		CASE(disorder),
 		CASE(many_lanes_in_disorder),
 		CASE(empty_events_are_sorted),

@@ -1,0 +1,71 @@
+/*
+ * An op event of a TPU as libtpu writes it, in one go.
+ *
+ *	22 len  08 id  10 offset  18 duration    22 len (08 id 18 number)  22 len (08 id 18 number)
+ *	event   name   host clock, stepped over  device_offset_ps          device_duration_ps
+ *
+ * A training job's profile is tens of millions of these, and little else.  What differs in any way
+ * is declined, so that the general readers (cursor.c, ops.c) take it and tell what is wrong; what
+ * is accepted here is what they would have read.
+ */
+#include "profile/xplane.h"
+
+/* Most that is looked at: two bytes of head, three tags with numbers, two stats. */
+#define STAT_HEAD      5 /* tag, length, tag, id, tag */
+#define EVENT_READABLE (2 + 3 * (1 + WIRE_NUMBER_BYTES) + 2 * (STAT_HEAD + WIRE_NUMBER_BYTES))
+
+#define TAG(field, type) ((uint8_t)((field) << 3 | (type)))
+
+/* Behind the stat at `p`, if it is of this kind and a number; NULL otherwise. */
+static inline const uint8_t *number_stat(
+	const struct plane_part *part, const uint8_t *p, enum stat_id kind, int64_t *ret)
+{
+	const uint8_t *stop = p + 2 + p[1];
+	uint64_t num;
+
+	/* The length and the id are of one byte each. */
+	if (p[0] != TAG(XEVENT_STATS, WIRE_LEN) || p[2] != TAG(XSTAT_METADATA_ID, WIRE_VARINT) ||
+		(p[1] | p[3]) >= 0x80 || p[3] >= part->kind_count ||
+		part->kinds[p[3]] != (int8_t)kind)
+		return NULL;
+	if (p[4] != TAG(XSTAT_UINT64, WIRE_VARINT) && p[4] != TAG(XSTAT_INT64, WIRE_VARINT))
+		return NULL;
+	if (wire_number(p + STAT_HEAD, &num) != stop)
+		return NULL;
+	*ret = (int64_t)num;
+	return stop;
+}
+
+/* Behind the event's own numbers; NULL when they are not those three, or those two. */
+static inline const uint8_t *own_numbers(const uint8_t *p, uint64_t *ret_id)
+{
+	if (p[0] != TAG(XEVENT_METADATA_ID, WIRE_VARINT) ||
+		!(p = wire_small_number(p + 1, ret_id)) ||
+		p[0] != TAG(XEVENT_OFFSET_PS, WIRE_VARINT) || !(p = wire_number_skip(p + 1)))
+		return NULL;
+	return p[0] == TAG(XEVENT_DURATION_PS, WIRE_VARINT) ? wire_number_skip(p + 1) : p;
+}
+
+bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret)
+{
+	const uint8_t *at = w->wire.at, *stop = at + 2;
+	int64_t start_ps, duration_ps;
+	uint64_t id;
+
+	if (w->wire.end - at < EVENT_READABLE || at[0] != TAG(XLINE_EVENTS, WIRE_LEN) ||
+		at[1] >= 0x80)
+		return false;
+	stop += at[1];
+	if (!(at = own_numbers(at + 2, &id)) ||
+		!(at = number_stat(w->part, at, STAT_DEVICE_OFFSET_PS, &start_ps)) ||
+		number_stat(w->part, at, STAT_DEVICE_DURATION_PS, &duration_ps) != stop)
+		return false;
+	int32_t name = id_map_find(&w->part->names, (int64_t)id);
+	if (name < 0 || p->names[name].op < 0)
+		return false;
+	op_event_place(ret, start_ps, duration_ps);
+	ret->op = p->names[name].op;
+	ret->run = ret->bytes = 0;
+	w->wire.at = stop;
+	return true;
+}
