@@ -1,0 +1,212 @@
+/*
+ * The open step: executions, instances and gaps wait here until it closes, and count only if it
+ * proves steady.  See sweep.h.
+ */
+#include <string.h>
+
+#include "measure/sweeping.h"
+
+void journal_pour(struct sweeping *s)
+{
+	for (ptrdiff_t i = 0; i < s->journal_count; i++) {
+		struct pending *p = pending_of(s, s->journal[i].subject);
+
+		if (!p->poured)
+			p->poured = arena_make(&s->step_keep, struct dist, 1);
+		dist_add(p->poured, &s->step_keep, s->journal[i].self_ps);
+	}
+	s->journal_count = 0;
+}
+
+void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps)
+{
+	if (serial >= 0 && s->serial - serial < STEP_MEMORY && s->steady[serial % STEP_MEMORY])
+		dist_add(&s->out->ops[subject].self, s->keep, self_ps);
+}
+
+void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps)
+{
+	if (!s->in_step)
+		return;
+	struct pending_instance *p =
+		s->instance_count < s->instance_cap
+			? &s->instances[s->instance_count++]
+			: arena_push(s->work, s->instances, s->instance_count, s->instance_cap);
+	p->subject = subject;
+	p->ordinal = pending_of(s, subject)->instances++;
+	p->span_ps = span_ps;
+}
+
+/* Gaps: a heap whose root is the shortest one kept. */
+
+static void gap_sift(struct swept_gap *g, ptrdiff_t n, ptrdiff_t i)
+{
+	for (;;) {
+		ptrdiff_t least = i;
+		for (ptrdiff_t c = 2 * i + 1; c <= 2 * i + 2 && c < n; c++)
+			if (g[c].end_ps - g[c].start_ps < g[least].end_ps - g[least].start_ps)
+				least = c;
+		if (least == i)
+			return;
+		struct swept_gap t = g[i];
+		g[i] = g[least];
+		g[least] = t;
+		i = least;
+	}
+}
+
+static void gap_add(struct swept_gap *g, ptrdiff_t *n, const struct swept_gap *gap)
+{
+	if (*n < SWEEP_MAX_GAPS) {
+		ptrdiff_t i = (*n)++;
+		g[i] = *gap;
+		for (; i > 0; i = (i - 1) / 2)
+			gap_sift(g, *n, (i - 1) / 2);
+		return;
+	}
+	if (gap->end_ps - gap->start_ps <= g[0].end_ps - g[0].start_ps)
+		return;
+	g[0] = *gap;
+	gap_sift(g, *n, 0);
+}
+
+void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps)
+{
+	if (s->active_count > 0 || s->last_subject < 0 || at_ps <= s->idle_since_ps || !s->in_step)
+		return;
+	struct swept_gap gap;
+	gap.start_ps = s->idle_since_ps;
+	gap.end_ps = at_ps;
+	gap.step = s->step.number;
+	gap.before = s->last_subject;
+	gap.after = next->index;
+	gap_add(s->gaps, &s->gap_count, &gap);
+}
+
+static int64_t step_number(const struct sweeping *s)
+{
+	const struct step_plan *p = s->plan;
+
+	if (p->marks)
+		return p->marks[s->mark].number;
+	if (p->numbers && s->serial < p->number_count)
+		return p->numbers[s->serial];
+	return s->serial;
+}
+
+void step_open(struct sweeping *s, int64_t at_ps)
+{
+	memset(&s->step, 0, sizeof(s->step));
+	s->step.start_ps = at_ps;
+	s->step.number = step_number(s);
+	s->in_step = true;
+}
+
+static bool step_is_warmup(const struct sweeping *s)
+{
+	int64_t shift = s->out->plane->host_shift_ps;
+	int64_t from = s->step.start_ps + shift, to = s->step.end_ps + shift;
+
+	if (s->plan->source == STEPS_WINDOW)
+		return false;
+	return (s->serial == 0 && s->plan->drop_first) ||
+	       host_spans_meet(&s->facts->compiles, s->out->host, from, to) ||
+	       host_spans_meet(&s->facts->profiler, s->out->host, from, to);
+}
+
+static void pending_clear(struct sweeping *s)
+{
+	for (ptrdiff_t i = 0; i < s->touched_count; i++)
+		s->pending[s->touched[i]] = (struct pending){ 0 };
+	s->touched_count = s->instance_count = s->gap_count = s->journal_count = 0;
+	s->step_keep = s->step_empty;
+}
+
+/* Rounded; it is not negative. */
+static inline int64_t whole_ps(double ps)
+{
+	return (int64_t)(ps + 0.5);
+}
+
+static void pending_commit(struct op_total *t, struct arena *keep, const struct pending *p)
+{
+	t->overlap_ps += p->overlap_ps;
+	t->exposed_ps += whole_ps(p->exposed_ps);
+	t->hidden_ps += whole_ps(p->hidden_ps);
+	t->bytes += p->bytes;
+	if (p->poured)
+		dist_merge(&t->self, keep, p->poured);
+}
+
+static void instances_commit(struct sweeping *s)
+{
+	for (ptrdiff_t i = 0; i < s->instance_count; i++) {
+		struct pending_instance *p = &s->instances[i];
+		struct collective_total *c = &s->out->collectives[p->subject];
+
+		dist_add(&c->span, s->keep, p->span_ps);
+		if (s->out->steady_count < SWEEP_MAX_STEPS)
+			*arena_push(s->keep, c->items, c->count, c->cap) =
+				(struct instance){ (int32_t)s->out->steady_count, p->ordinal,
+					p->span_ps };
+	}
+}
+
+static void step_commit(struct sweeping *s)
+{
+	struct sweep *o = s->out;
+
+	for (ptrdiff_t i = 0; i < s->touched_count; i++)
+		pending_commit(&o->ops[s->touched[i]], s->keep, &s->pending[s->touched[i]]);
+	for (ptrdiff_t i = 0; i < s->journal_count; i++)
+		dist_add(&o->ops[s->journal[i].subject].self, s->keep, s->journal[i].self_ps);
+	instances_commit(s);
+	for (ptrdiff_t i = 0; i < s->gap_count; i++)
+		gap_add(o->gaps, &o->gap_count, &s->gaps[i]);
+	for (int m = 0; m < ACTIVITY_MASKS; m++)
+		o->mask_ps[m] += s->step.mask_ps[m];
+	o->idle_ps += s->step.idle_ps;
+	o->steady_ps += s->step.end_ps - s->step.start_ps;
+	o->steady_count++;
+}
+
+void step_close(struct sweeping *s, int64_t at_ps, bool complete)
+{
+	if (!s->in_step)
+		return;
+	clocks_restart(s);
+	s->step.idle_ps = s->step.mask_ps[0];
+	s->step.end_ps = at_ps;
+	s->step.complete = complete;
+	s->step.warmup = step_is_warmup(s);
+	bool steady = complete && !s->step.warmup;
+	if (steady)
+		step_commit(s);
+	pending_clear(s);
+	int64_t alike = steady ? s->out->steady_count : ++s->out->other_count;
+	if (alike <= SWEEP_MAX_STEPS)
+		*arena_push(s->keep, s->out->steps, s->out->step_count, s->out->step_cap) = s->step;
+	s->steady[s->serial % STEP_MEMORY] = steady;
+	s->serial++;
+	s->in_step = false;
+}
+
+int64_t boundary_next(const struct sweeping *s)
+{
+	const struct step_plan *p = s->plan;
+
+	if (!p->marks || s->mark >= p->mark_count)
+		return INT64_MAX;
+	return s->in_step ? p->marks[s->mark].end_ps : p->marks[s->mark].start_ps;
+}
+
+void boundary_cross(struct sweeping *s, int64_t at_ps)
+{
+	if (!s->in_step) {
+		step_open(s, at_ps);
+	} else {
+		step_close(s, at_ps, true);
+		s->mark++;
+	}
+	s->boundary_ps = boundary_next(s);
+}

@@ -1,0 +1,420 @@
+/*
+ * What runs when on a device, and what runs beside it.  See sweep.h.
+ *
+ * An event is held until the next one comes: most have ended by then, with nothing else beginning
+ * or ending in between, and are settled in one go.  The others take their place among the active,
+ * which come and go mostly like a stack.
+ */
+#include "measure/sweeping.h"
+
+/* Async pairs in flight; more are not followed. */
+#define SPANS_MAX 256
+
+/* Every op of the activity takes an equal share. */
+static void clock_share(struct sweeping *s, int activity, bool is_hidden, int64_t dt)
+{
+	struct activity_clock *c = &s->clocks[activity];
+	int sharing = s->sharing[activity];
+
+	if (sharing > 0)
+		*(is_hidden ? &c->hidden_ps : &c->exposed_ps) += (double)dt * s->share[sharing];
+}
+
+/* What the clock says of an active op since it joined, to the open step. */
+static void clock_settle(struct sweeping *s, struct running *r)
+{
+	const struct activity_clock *now = &s->clocks[r->bit];
+	bool shares = r->bit == ACTIVITY_COMMS || r->bit == ACTIVITY_TRANSFER;
+
+	if (r->is_half || !s->in_step || (now->overlap_ps == r->joined.overlap_ps && !shares))
+		return;
+	struct pending *p = pending_of(s, r->subject);
+	p->overlap_ps += now->overlap_ps - r->joined.overlap_ps;
+	p->exposed_ps += now->exposed_ps - r->joined.exposed_ps;
+	p->hidden_ps += now->hidden_ps - r->joined.hidden_ps;
+}
+
+void clocks_restart(struct sweeping *s)
+{
+	for (int i = 0; i < s->active_count; i++) {
+		clock_settle(s, s->active[i]);
+		s->active[i]->joined = (struct activity_clock){ 0 };
+	}
+	for (int bit = 1; bit < ACTIVITY_MASKS; bit <<= 1)
+		s->clocks[bit] = (struct activity_clock){ 0 };
+}
+
+/*
+ * Let time pass with these activities, `busy` ops of which compute or communicate.  Time in which
+ * several transfers or collectives are in flight is shared among them, so that sums over them are
+ * unions and no second is counted twice.
+ */
+static void time_passes(struct sweeping *s, int64_t until_ps, int mask, int busy)
+{
+	struct activity_clock *clocks = s->clocks;
+	int64_t dt = until_ps - s->now_ps;
+
+	s->now_ps = until_ps;
+	s->out->window_mask_ps[mask] += dt;
+	if (!s->in_step)
+		return;
+	s->step.mask_ps[mask] += dt;
+	if (busy > 1) {
+		clocks[ACTIVITY_COMPUTE].overlap_ps += dt;
+		clocks[ACTIVITY_COMMS].overlap_ps += dt;
+	}
+	if (busy > 0) {
+		clocks[ACTIVITY_COPY].overlap_ps += dt;
+		clocks[ACTIVITY_TRANSFER].overlap_ps += dt;
+	}
+	clock_share(s, ACTIVITY_COMMS, mask & ACTIVITY_COMPUTE, dt);
+	clock_share(s, ACTIVITY_TRANSFER, mask != ACTIVITY_TRANSFER, dt);
+}
+
+static inline bool is_busy(int bit)
+{
+	return bit == ACTIVITY_COMPUTE || bit == ACTIVITY_COMMS;
+}
+
+static inline int busy_count(const struct sweeping *s)
+{
+	return s->by_bit[ACTIVITY_COMPUTE] + s->by_bit[ACTIVITY_COMMS];
+}
+
+static inline void account(struct sweeping *s, int64_t until_ps)
+{
+	if (until_ps > s->now_ps)
+		time_passes(s, until_ps, s->mask, busy_count(s));
+}
+
+static inline void activity_count(struct sweeping *s, int bit, bool is_half, int by)
+{
+	s->by_bit[bit] += by;
+	s->mask = s->by_bit[bit] > 0 ? s->mask | bit : s->mask & ~bit;
+	s->sharing[bit] += is_half ? 0 : by;
+}
+
+/* From below the last one; the others' order stays, for below_end_ps. */
+static __attribute__((noinline)) bool active_take_out(struct sweeping *s, const struct running *r)
+{
+	int i = s->active_count - 1;
+
+	while (i >= 0 && s->active[i] != r)
+		i--;
+	if (i < 0)
+		return false;
+	for (; i < s->active_count - 1; i++)
+		s->active[i] = s->active[i + 1];
+	return true;
+}
+
+static inline void active_remove(struct sweeping *s, struct running *r)
+{
+	int last = s->active_count - 1;
+
+	if (last < 0)
+		return;
+	if (s->active[last] == r)
+		s->next_end_ps = r->below_end_ps;
+	else if (!active_take_out(s, r))
+		return;
+	s->active_count = last;
+	r->self_ps += s->now_ps - r->active_ps;
+	clock_settle(s, r);
+	activity_count(s, r->bit, r->is_half, -1);
+}
+
+static void active_add(struct sweeping *s, struct running *r)
+{
+	s->active[s->active_count++] = r;
+	r->active_ps = s->now_ps;
+	r->joined = s->clocks[r->bit];
+	activity_count(s, r->bit, r->is_half, 1);
+	r->below_end_ps = s->next_end_ps;
+	if (r->end_ps < s->next_end_ps)
+		s->next_end_ps = r->end_ps;
+}
+
+/*
+ * Begins to run.  Written field by field: a struct passed by value is stored in small pieces and
+ * loaded in large ones, and the processor waits for that.
+ */
+static struct running *running_add(struct sweeping *s, const struct subject *op, int32_t bit,
+	bool is_half, const struct held *e)
+{
+	struct running *r = s->free[--s->free_count];
+
+	r->parent = NULL;
+	r->op = op;
+	r->subject = op->index;
+	r->lane = -1;
+	r->bit = bit;
+	r->is_half = is_half;
+	r->is_span = false;
+	r->start_ps = e->start_ps;
+	r->end_ps = e->end_ps;
+	r->self_ps = 0;
+	r->step = e->step;
+	return r;
+}
+
+static void running_drop(struct sweeping *s, struct running *r)
+{
+	active_remove(s, r);
+	s->free[s->free_count++] = r;
+	if (s->active_count == 0) {
+		s->idle_since_ps = s->now_ps;
+		s->last_subject = r->subject;
+	}
+}
+
+/* The oldest span of a start: pairs of one instruction finish in the order they began. */
+static struct running *span_of(const struct sweeping *s, int32_t start)
+{
+	struct running *best = NULL;
+
+	for (int i = 0; i < s->active_count; i++) {
+		struct running *r = s->active[i];
+		if (r->is_span && r->subject == start && (!best || r->start_ps < best->start_ps))
+			best = r;
+	}
+	return best;
+}
+
+static void span_end(struct sweeping *s, const struct subject *done, int64_t done_self_ps)
+{
+	struct running *span = span_of(s, done->start);
+
+	s->out->collectives[done->start].done_self_ps += done_self_ps;
+	if (!span)
+		return;
+	instance_add(s, done->start, s->now_ps - span->start_ps);
+	running_drop(s, span);
+}
+
+/* What an event that ends now, begun in `step`, leaves behind. */
+static inline void event_ended(struct sweeping *s, const struct subject *subject, int bit,
+	int64_t step, int64_t self_ps, int64_t time_ps)
+{
+	if (!subject->groups_kernels)
+		execution_add(s, subject->index, step, self_ps);
+	if (subject->async == ASYNC_DONE && subject->start >= 0)
+		span_end(s, subject, self_ps);
+	else if (subject->async == ASYNC_NONE && bit == ACTIVITY_COMMS)
+		instance_add(s, subject->index, time_ps);
+}
+
+/* An op's event ends now.  Its slot is free afterwards, and nobody takes it before we return. */
+static void finish(struct sweeping *s, struct running *r)
+{
+	const struct subject *subject = r->op;
+
+	running_drop(s, r);
+	if (r->lane >= 0 && s->lanes[r->lane].top == r) {
+		s->lanes[r->lane].top = r->parent;
+		if (r->parent)
+			active_add(s, r->parent);
+	}
+	event_ended(s, subject, r->bit, r->step, r->self_ps, r->end_ps - r->start_ps);
+}
+
+/* The running op that ends first, at `limit_ps` or before; NULL if none. */
+static struct running *ending_first(struct sweeping *s, int64_t limit_ps)
+{
+	int n = s->active_count;
+	struct running *best = n > 0 ? s->active[n - 1] : NULL;
+
+	/* Ops come and go like a stack, mostly: the last to begin is the first to end. */
+	if (best && best->end_ps >= best->below_end_ps) {
+		for (int i = n - 1; i-- > 0;)
+			if (s->active[i]->end_ps <= best->end_ps)
+				best = s->active[i];
+	}
+	s->next_end_ps = best ? best->end_ps : INT64_MAX;
+	return s->next_end_ps <= limit_ps ? best : NULL;
+}
+
+/* A nested lane: an op that does not fit into the one before it ends that one. */
+static void pop_until_fits(struct sweeping *s, const struct held *e)
+{
+	struct lane_state *l = &s->lanes[e->lane];
+
+	while (l->top && l->top->end_ps < e->end_ps) {
+		l->top->end_ps = e->start_ps;
+		finish(s, l->top);
+	}
+}
+
+static void make_room(struct sweeping *s)
+{
+	while (s->free_count < 2) {
+		struct running *r = ending_first(s, INT64_MAX);
+		s->out->too_deep = true;
+		finish(s, r ? r : s->active[0]);
+	}
+}
+
+/* An instruction starts again only after its done: when it does before, the done was lost. */
+static void span_abandon(struct sweeping *s, const struct subject *start)
+{
+	struct running *open = span_of(s, start->index);
+
+	if (!open)
+		return;
+	s->out->lost_dones++;
+	running_drop(s, open);
+}
+
+static void span_begin(struct sweeping *s, const struct held *e)
+{
+	int spans = 0;
+
+	span_abandon(s, e->known->subject);
+	for (int i = 0; i < s->active_count; i++)
+		spans += s->active[i]->is_span;
+	if (spans >= SPANS_MAX)
+		return;
+	struct running *r = running_add(s, e->known->subject, e->known->bit, false, e);
+	r->is_span = true;
+	r->end_ps = INT64_MAX;
+	active_add(s, r);
+}
+
+/* The held event takes its place among the active. */
+static __attribute__((noinline)) void held_begin(struct sweeping *s)
+{
+	const struct held *e = &s->held;
+	const struct known *known = e->known;
+	struct lane_state *l = &s->lanes[e->lane];
+
+	make_room(s);
+	if (l->nested) {
+		pop_until_fits(s, e);
+		if (l->top)
+			active_remove(s, l->top);
+	}
+	struct running *r =
+		running_add(s, known->subject, known->bit, known->subject->async != ASYNC_NONE, e);
+	if (l->nested) {
+		r->lane = e->lane;
+		r->parent = l->top;
+		l->top = r;
+	}
+	active_add(s, r);
+	if (known->subject->async == ASYNC_START)
+		span_begin(s, e);
+}
+
+/* The op that the held event suspends; its time stands still in between. */
+static void parent_pause(struct sweeping *s, struct running *parent)
+{
+	parent->self_ps += s->now_ps - parent->active_ps;
+	clock_settle(s, parent);
+	activity_count(s, parent->bit, parent->is_half, -1);
+}
+
+static void parent_resume(struct sweeping *s, struct running *parent)
+{
+	parent->active_ps = s->now_ps;
+	parent->joined = s->clocks[parent->bit];
+	activity_count(s, parent->bit, parent->is_half, 1);
+}
+
+/* The held event begins and ends, and nothing else does in between. */
+static void held_pass(struct sweeping *s)
+{
+	const struct held *e = &s->held;
+	const struct subject *subject = e->known->subject;
+	int64_t time_ps = e->end_ps - e->start_ps;
+	int bit = e->known->bit;
+
+	if (subject->async == ASYNC_START) {
+		make_room(s);
+		span_begin(s, e);
+	}
+	struct running *parent = s->lanes[e->lane].top;
+	if (parent)
+		parent_pause(s, parent);
+	int busy = busy_count(s);
+	if (busy > 0 && subject->async == ASYNC_NONE && s->in_step)
+		pending_of(s, subject->index)->overlap_ps += time_ps;
+	if (time_ps > 0)
+		time_passes(s, e->end_ps, s->mask | bit, busy + is_busy(bit));
+	if (parent)
+		parent_resume(s, parent);
+	if (s->active_count == 0) {
+		s->idle_since_ps = s->now_ps;
+		s->last_subject = subject->index;
+	}
+	event_ended(s, subject, bit, e->step, time_ps, time_ps);
+}
+
+/* Those that share their time need a clock. */
+static inline bool held_shares(const struct held *e)
+{
+	return e->known->bit & (ACTIVITY_COMMS | ACTIVITY_TRANSFER) &&
+	       e->known->subject->async == ASYNC_NONE;
+}
+
+/* The held event by itself up to `until_ps`, or among the active. */
+static inline void held_settle(struct sweeping *s, int64_t until_ps)
+{
+	const struct held *e = &s->held;
+
+	if (!e->known)
+		return;
+	const struct running *top = s->lanes[e->lane].top;
+	if (e->end_ps <= until_ps && e->end_ps < s->next_end_ps && e->end_ps < s->boundary_ps &&
+		(!top || e->end_ps <= top->end_ps) && !held_shares(e))
+		held_pass(s);
+	else
+		held_begin(s);
+	s->held.known = NULL;
+}
+
+void event_hold(struct sweeping *s, const struct known *known, const struct op_event *e)
+{
+	s->held.known = known;
+	s->held.start_ps = e->start_ps;
+	s->held.end_ps = e->end_ps;
+	s->held.step = s->in_step ? s->serial : -1;
+	s->held.lane = e->lane;
+}
+
+void time_advance(struct sweeping *s, int64_t until_ps)
+{
+	held_settle(s, until_ps);
+	for (;;) {
+		int64_t boundary = s->boundary_ps;
+
+		if (s->next_end_ps > until_ps && boundary > until_ps)
+			break;
+		struct running *r = ending_first(s, until_ps);
+		if (boundary <= until_ps && boundary <= (r ? r->end_ps : INT64_MAX)) {
+			account(s, boundary);
+			boundary_cross(s, boundary);
+		} else if (r) {
+			account(s, r->end_ps);
+			finish(s, r);
+		} else {
+			break;
+		}
+	}
+	account(s, until_ps);
+}
+
+void time_begin(struct sweeping *s)
+{
+	for (int i = 0; i < SWEEP_MAX_RUNNING; i++)
+		s->free[s->free_count++] = &s->slots[SWEEP_MAX_RUNNING - 1 - i];
+	for (int i = 1; i <= SWEEP_MAX_RUNNING; i++)
+		s->share[i] = 1.0 / i;
+	s->next_end_ps = INT64_MAX;
+	s->boundary_ps = boundary_next(s);
+}
+
+void time_end(struct sweeping *s)
+{
+	for (int i = s->active_count; i-- > 0;)
+		running_drop(s, s->active[i]);
+}

@@ -1,0 +1,209 @@
+/*
+ * Inside of the sweep: what its three parts share.  Not for others.
+ *
+ *	sweep.c       events: which op, execution, launch and step each belongs to
+ *	sweep_time.c  what runs when, and what runs beside it
+ *	sweep_step.c  the open step: figures that wait until it proves steady
+ */
+#ifndef MEASURE_SWEEPING_H
+#define MEASURE_SWEEPING_H
+
+#include "measure/sweep.h"
+
+/* Kernels of one execution told apart by name; more is one execution all the same. */
+#define GROUP_KERNELS 32
+/* Steps whose fate is remembered for executions that end after their step. */
+#define STEP_MEMORY 64
+/* Executions of the open step kept one by one; more are gathered by subject. */
+#define JOURNAL_MAX 8192
+
+/*
+ * What an op of one activity goes through as a step passes, for all its ops at once: each takes
+ * the difference between when it leaves and when it joined.  Its share of exposed and hidden time
+ * is no whole number where several divide it; a double holds that to 10^-16 of the step.
+ */
+struct activity_clock {
+	int64_t overlap_ps;	      /* something else computes or communicates */
+	double exposed_ps, hidden_ps; /* without and with work for it to hide behind */
+};
+
+struct running {
+	struct running *parent; /* the one it suspends; NULL none */
+	const struct subject *op;
+	int32_t subject, lane;
+	int32_t bit;  /* enum activity */
+	bool is_span; /* an async pair in flight, not an event */
+	bool is_half; /* of an async pair: its span tells what it hides */
+	int64_t start_ps, end_ps, step;
+	int64_t below_end_ps;	      /* nothing below it among the active ends before this */
+	int64_t self_ps;	      /* active up to now, but for */
+	int64_t active_ps;	      /* the time since this, */
+	struct activity_clock joined; /* when its activity's clock stood so */
+};
+
+/* Consecutive kernels of one op on one stream. */
+struct kernel_group {
+	int32_t subject; /* -1 none */
+	int32_t kernels[GROUP_KERNELS];
+	int kernel_count;
+	int64_t self_ps, step;
+};
+
+struct lane_state {
+	bool nested;	     /* ops suspend the one they begin in */
+	struct running *top; /* the innermost running op of a nested lane; NULL none */
+	struct kernel_group group;
+};
+
+struct program_state {
+	int32_t marker; /* subject; -1 not met */
+	int32_t last;	/* subject of the event that began last */
+	bool open;
+	int64_t run, start_ps, end_ps;
+};
+
+/* What the open step owes a subject, beside the journal.  Small: cleared with every step. */
+struct pending {
+	int64_t overlap_ps, bytes;    /* as in op_total */
+	double exposed_ps, hidden_ps; /* the same */
+	struct dist *poured;	      /* executions that left the journal; NULL none */
+	int32_t instances;	      /* of a collective, so far */
+	bool touched;		      /* listed in sweeping.touched */
+};
+
+struct execution {
+	int32_t subject;
+	int64_t self_ps;
+};
+
+struct pending_instance {
+	int32_t subject, ordinal;
+	int64_t span_ps;
+};
+
+/* What is looked up once for every op of the plane. */
+struct known {
+	const struct subject *subject; /* NULL: not yet */
+	int32_t bit;		       /* enum activity while it runs */
+	int32_t program;	       /* index; -1 not known */
+};
+
+/*
+ * The newest event.  Most end before anything else begins or ends: they need no place among the
+ * active, and are settled in one go when the next event comes.
+ */
+struct held {
+	const struct known *known; /* NULL: none */
+	int64_t start_ps, end_ps, step;
+	int32_t lane;
+};
+
+struct sweeping {
+	struct sweep *out;
+	const struct step_plan *plan;
+	const struct host_facts *facts;
+	struct registry *registry;
+	struct arena *keep;	 /* for what is handed out */
+	struct arena *work;	 /* for what dies with the sweep */
+	struct arena step_keep;	 /* what is pending; begins anew with every step */
+	struct arena step_empty; /* the same, unused */
+	int64_t now_ps;
+
+	struct known *known; /* by plane op index */
+	ptrdiff_t known_cap;
+
+	struct running slots[SWEEP_MAX_RUNNING];
+	struct running *active[SWEEP_MAX_RUNNING], *free[SWEEP_MAX_RUNNING];
+	int active_count, free_count;
+	struct held held;
+	/* By activity: how many are active, how many of them share time, and the clock. */
+	int by_bit[ACTIVITY_MASKS], sharing[ACTIVITY_MASKS];
+	struct activity_clock clocks[ACTIVITY_MASKS];
+	double share[SWEEP_MAX_RUNNING + 1]; /* 1/n: a division would be what an event waits for */
+	int mask;			     /* the bits whose by_bit is above 0 */
+	int64_t next_end_ps;		     /* nothing active ends before this */
+	struct lane_state *lanes;
+	struct program_state *programs;
+
+	/*
+	 * The open step's executions as they came.  A step of millions (a window without steps)
+	 * must not cost memory per event: a full journal is poured into `pending`.
+	 */
+	struct execution journal[JOURNAL_MAX];
+	ptrdiff_t journal_count;
+	struct pending *pending; /* of the open step, by subject */
+	int32_t *touched;	 /* subjects with something pending; room for every subject */
+	ptrdiff_t touched_count;
+	struct pending_instance *instances;
+	ptrdiff_t instance_count, instance_cap;
+	struct swept_gap gaps[SWEEP_MAX_GAPS];
+	ptrdiff_t gap_count;
+
+	struct swept_step step; /* the open one */
+	bool in_step;
+	int64_t serial;		  /* of the open step */
+	bool steady[STEP_MEMORY]; /* of closed steps, by serial */
+	ptrdiff_t mark;		  /* next or current mark of an explicit plan */
+	int64_t boundary_ps;	  /* where it begins or ends; never without such a plan */
+	int64_t executions;	  /* of the main program */
+
+	int64_t idle_since_ps;
+	int32_t last_subject;
+};
+
+/* sweep_step.c */
+
+/* What the open step owes a subject. */
+static inline struct pending *pending_of(struct sweeping *s, int32_t subject)
+{
+	struct pending *p = &s->pending[subject];
+
+	if (!p->touched)
+		s->touched[s->touched_count++] = subject;
+	p->touched = true;
+	return p;
+}
+
+/* The journal is full: gather it by subject. */
+void journal_pour(struct sweeping *s);
+/* An execution that began in a step that is closed. */
+void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps);
+
+/* An execution that began in step `serial` and took `self_ps`. */
+static inline void execution_add(
+	struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps)
+{
+	if (!s->in_step || serial != s->serial) {
+		execution_add_late(s, subject, serial, self_ps);
+		return;
+	}
+	if (s->journal_count == JOURNAL_MAX)
+		journal_pour(s);
+	s->journal[s->journal_count].subject = subject;
+	s->journal[s->journal_count++].self_ps = self_ps;
+}
+
+/* A collective's, or a pair's, time from start to end. */
+void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps);
+/* The device did nothing from idle_since_ps on. */
+void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps);
+
+void step_open(struct sweeping *s, int64_t at_ps);
+void step_close(struct sweeping *s, int64_t at_ps, bool complete);
+/* The next explicit boundary, or never; and to pass it. */
+int64_t boundary_next(const struct sweeping *s);
+void boundary_cross(struct sweeping *s, int64_t at_ps);
+
+/* sweep_time.c */
+
+void time_begin(struct sweeping *s);
+/* Let time pass up to `until_ps`: ends of ops and step boundaries in their order. */
+void time_advance(struct sweeping *s, int64_t until_ps);
+/* An event that begins now. */
+void event_hold(struct sweeping *s, const struct known *known, const struct op_event *e);
+/* The open step gets its part of what is active, and the next one begins at zero. */
+void clocks_restart(struct sweeping *s);
+/* What has not ended never will. */
+void time_end(struct sweeping *s);
+
+#endif
