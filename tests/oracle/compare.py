@@ -19,6 +19,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import measure  # noqa: E402
+import xprof  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CARRIED = ROOT / "tests" / "profiles"
@@ -282,6 +283,7 @@ def main():
         walk(built_scenarios(pathlib.Path(folder)))
     if SHARED.is_dir():
         walk(run_folders(SHARED))
+        xprof.compare(report, rooflint, SHARED / "xprof-golden-tpu-training")
     else:
         report.skip("shared", "-", "../shared/profiles is absent: real captures were not compared")
     print(f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped")

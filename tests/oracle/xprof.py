@@ -1,0 +1,98 @@
+"""XProf's own table of a real TPU v5p training step (hlo_stats), against `rooflint hlo`.
+
+The rows hold each instruction's text and what XProf booked for it.  XProf's planes are cores and a
+v5p chip has two, so it books half of an op's FLOPs to each, except for parts of a megacore fusion,
+which run whole on one core.  Bodies of fusions, custom calls and loops are not in the text, so of
+those only shapes and groups can be compared.
+"""
+
+import gzip
+import json
+import math
+import re
+import subprocess
+
+BITS = {"pred": 8, "s8": 8, "u8": 8, "bf16": 16, "f16": 16, "s16": 16, "u16": 16, "f32": 32, "s32": 32,
+        "u32": 32, "f64": 64, "s64": 64, "u64": 64}
+ARRAY = re.compile(r"\b([a-z]+[0-9]*)\[([0-9,]*)\]")
+COLLECTIVES = ("all-gather", "all-reduce", "all-to-all")
+CHIP = "tpu_v5p"
+
+
+def rows_of(path):
+    table = json.loads(gzip.decompress(path.read_bytes()))
+    ids = [column["id"] for column in table["cols"]]
+    for row in table["rows"]:
+        yield dict(zip(ids, (cell.get("v") for cell in row["c"])))
+
+
+def array_bytes(text):
+    """Bytes of all arrays that a piece of text names."""
+    return sum(math.prod(int(n) for n in dims.split(",") if n) * BITS[dtype] // 8
+               for dtype, dims in ARRAY.findall(text) if dtype in BITS)
+
+
+def parts_of(text):
+    """Result type and operand list of `%name = type opcode(operands), attributes`."""
+    typed = text.split(" = ", 1)[1]
+    opened = re.search(r" [a-z][a-z0-9-]*\(", typed)
+    depth, at = 1, opened.end()
+    while depth:
+        depth += {"(": 1, ")": -1}.get(typed[at], 0)
+        at += 1
+    return typed[:opened.start()], typed[opened.end():at - 1]
+
+
+def group_size(text):
+    """Members of a group, in either spelling of replica_groups."""
+    iota = re.search(r"replica_groups=\[(\d+),(\d+)\]<=", text)
+    if iota:
+        return int(iota.group(2))
+    listed = re.search(r"replica_groups=\{\{([0-9,]+)\}", text)
+    return len(listed.group(1).split(",")) if listed else None
+
+
+def booked_flops(row):
+    """FLOPs of one execution over all cores, as XProf has them."""
+    cores = 1 if ".in_megacore_fusion" in row["hlo_op_name"] else 2
+    return cores * row["model_flop_rate"] * row["avg_time"] * 1e3    # GFLOP/s x us
+
+
+def closely(ours, theirs):
+    return ours is not None and theirs is not None and \
+        math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-3)
+
+
+def envelope(rooflint, text):
+    command = [rooflint, "hlo", "--hardware", CHIP, "--format", "json", text]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip()[:300]}")
+    return json.loads(done.stdout)
+
+
+def compare(report, rooflint, folder):
+    capture = folder.name
+    shapes, flops, groups, hidden = ({}, {}), ({}, {}), ({}, {}), 0
+    for row in rows_of(folder / "hlo_stats.json.gz"):
+        text, name = row["hlo_op_expression"], row["hlo_op_name"]
+        try:
+            found = envelope(rooflint, text)
+        except RuntimeError as error:
+            report.fail(capture, "hlo text", f"{name}: {error}")
+            continue
+        result, operands = parts_of(text)
+        for side, piece in (("result", result), ("operands", operands)):
+            shapes[0][name, side] = array_bytes(piece)
+            shapes[1][name, side] = sum(shape["logical_bytes"] for shape in found.get(side, []))
+        if row["category"] in COLLECTIVES:
+            groups[0][name], groups[1][name] = group_size(text), found.get("group_size")
+        elif found.get("flops") is None:
+            hidden += 1
+        else:
+            flops[0][name], flops[1][name] = booked_flops(row), found["flops"]
+    report.check(capture, "hlo.logical_bytes", *shapes)
+    report.check(capture, "hlo.group_size", *groups)
+    report.check(capture, "hlo.flops", *flops, closely)
+    report.skip(capture, "hlo.flops",
+                f"{hidden} fusions, custom calls and loops: their bodies are not in the text")
