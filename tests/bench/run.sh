@@ -3,14 +3,16 @@
 #
 # A real TPU profile is grown to BENCH_BYTES over eight device planes (grow.py); `rooflint check` of
 # it is compared with adding up its mapped bytes on two threads, in turns, medians of BENCH_RUNS.
-# Then a small profile, start to exit, beside `true`.  From the environment: O, ROOFLINT, PROFILES,
-# BENCH_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to grow).
+# Then a small profile, start to exit, beside `true`; and a real HLO module grown to BENCH_HLO_BYTES,
+# as text and as proto (grow_hlo.py), on one thread.  From the environment: O, ROOFLINT, PROFILES,
+# BENCH_BYTES, BENCH_HLO_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to grow).
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
 top=$(pwd)
 : "${O:?}" "${ROOFLINT:?}"
 [ -n "${BENCH_BYTES:-}" ] || BENCH_BYTES=1000000000
+[ -n "${BENCH_HLO_BYTES:-}" ] || BENCH_HLO_BYTES=40000000
 [ -n "${BENCH_RUNS:-}" ] || BENCH_RUNS=5
 PROFILES=${PROFILES:-$top/../shared/profiles}
 case $O in
@@ -56,8 +58,19 @@ rm -f "$box/large.xplane.pb"
 # shellcheck disable=SC2086
 $two "$tools/cost" 50 true -- "$ROOFLINT" --version -- "$ROOFLINT" check "$small" >"$box/small.txt"
 
-awk -v bytes="$bytes" -v small="$(($(wc -c <"$small")))" -v runs="$BENCH_RUNS" '
+hlo=$top/tests/profiles/hlo/fsdp_scan.v5e-2x4.hlo
+for form in txt pb; do
+	python3 "$top/tests/bench/grow_hlo.py" "$hlo.$form" "$BENCH_HLO_BYTES" "$box/large.hlo.$form" \
+		>/dev/null
+done
+# shellcheck disable=SC2086
+$two "$tools/cost" "$BENCH_RUNS" "$ROOFLINT" hlo --hardware tpu_v5e large.hlo.txt \
+	-- "$ROOFLINT" hlo --hardware tpu_v5e large.hlo.pb >"$box/hlo.txt"
+
+awk -v text="$(($(wc -c <"$box/large.hlo.txt")))" -v proto="$(($(wc -c <"$box/large.hlo.pb")))" \
+	-v bytes="$bytes" -v small="$(($(wc -c <"$small")))" -v runs="$BENCH_RUNS" '
 FILENAME ~ /large/ { seconds[FNR] = $1; mib[FNR] = $2 / 1024; status[FNR] = $3 }
+FILENAME ~ /hlo.txt$/ { hlo[FNR] = $1; hlo_mib[FNR] = $2 / 1024; done[FNR] = $3; next }
 FILENAME ~ /small/ { ms[FNR] = $1 * 1000; code[FNR] = $3 }
 END {
 	printf "%.2f GB, median of %d in turns, two threads\n", bytes / 1e9, runs
@@ -70,6 +83,11 @@ END {
 	printf "  true                     %8.2f ms\n", ms[1]
 	printf "  rooflint --version       %8.2f ms\n", ms[2]
 	printf "  rooflint check           %8.2f ms  exit %d\n", ms[3], code[3]
+	printf "HLO read and costed, one thread, start to exit\n"
+	printf "  text  %4.0f MB         %8.3f s  %7.0f MB/s  peak %6.0f MiB\n",
+		text / 1e6, hlo[1], text / 1e6 / hlo[1], hlo_mib[1]
+	printf "  proto %4.0f MB         %8.3f s  %7.0f MB/s  peak %6.0f MiB\n",
+		proto / 1e6, hlo[2], proto / 1e6 / hlo[2], hlo_mib[2]
 	# 0, 1 and 4 are verdicts; anything else measured a failure.
-	exit !(status[2] ~ /^[014]$/ && code[3] ~ /^[014]$/)
-}' "$box/large.txt" "$box/small.txt"
+	exit !(status[2] ~ /^[014]$/ && code[3] ~ /^[014]$/ && done[1] done[2] == "00")
+}' "$box/large.txt" "$box/small.txt" "$box/hlo.txt"
