@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
+#include <string.h>
 
 #include "measure/sweep.h"
 #include "tests/unit/xspace.h"
@@ -200,6 +202,133 @@ static void too_deep(void **state)
 	assert_int_equal(total_of("dot")->self.count, 2 * SWEEP_MAX_RUNNING);
 }
 
+/* ---- against the definition, microsecond by microsecond -------------------------------------- */
+
+enum { SPAN_US = 600, LANES = 3, OPS = 5, STEP_US = 100 };
+static const struct {
+	const char *name, *category;
+	int activity;
+} op_kinds[OPS] = {
+	{ "dot", "convolution fusion", ACTIVITY_COMPUTE },
+	{ "add", "loop fusion", ACTIVITY_COMPUTE },
+	{ "copy", "copy", ACTIVITY_COPY },
+	{ "infeed", "infeed", ACTIVITY_TRANSFER },
+	{ "all-reduce", "all-reduce", ACTIVITY_COMMS },
+};
+
+/* Which op is innermost on a lane at a microsecond; -1 none. */
+static int8_t innermost[LANES][SPAN_US];
+
+static uint32_t random_below(uint32_t *seed, uint32_t n)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return (uint32_t)((uint64_t)*seed * n >> 32);
+}
+
+/* Events within [from, to), one after the other, some with others inside. */
+static void random_events(
+	struct xline *line, int lane, int64_t from, int64_t to, int depth, uint32_t *seed)
+{
+	while (from < to) {
+		int64_t start = from + random_below(seed, 4) * (random_below(seed, 3) == 0);
+		int64_t end = start + 1 + random_below(seed, depth ? 12 : 60);
+		int op = (int)random_below(seed, OPS);
+
+		end = end < to ? end : to;
+		if (start >= end)
+			return;
+		x_event(line, op_kinds[op].name, start, end, NULL);
+		memset(&innermost[lane][start], op, (size_t)(end - start));
+		if (depth < 3 && random_below(seed, 2))
+			random_events(line, lane, start, end, depth + 1, seed);
+		from = end;
+	}
+}
+
+struct op_sum {
+	double self, overlap, exposed, hidden; /* microseconds */
+};
+
+struct sums {
+	struct op_sum ops[OPS];
+	double mask[ACTIVITY_MASKS];
+};
+
+/* One microsecond of one lane's op, among what the other lanes run. */
+static void add_op(struct sums *sums, int op, int mask, int busy, const int *sharing)
+{
+	struct op_sum *sum = &sums->ops[op];
+	int activity = op_kinds[op].activity;
+	bool counts = activity & (ACTIVITY_COMPUTE | ACTIVITY_COMMS);
+	bool hidden =
+		activity == ACTIVITY_COMMS ? mask & ACTIVITY_COMPUTE : mask != ACTIVITY_TRANSFER;
+
+	sum->self++;
+	sum->overlap += busy > counts;
+	if (activity & (ACTIVITY_COMMS | ACTIVITY_TRANSFER))
+		*(hidden ? &sum->hidden : &sum->exposed) += 1.0 / sharing[activity];
+}
+
+static struct sums by_definition(void)
+{
+	struct sums sums = { 0 };
+
+	for (int t = 0; t < SPAN_US; t++) {
+		int mask = 0, sharing[ACTIVITY_MASKS] = { 0 };
+
+		for (int lane = 0; lane < LANES; lane++) {
+			int op = innermost[lane][t];
+			if (op < 0)
+				continue;
+			mask |= op_kinds[op].activity;
+			sharing[op_kinds[op].activity]++;
+		}
+		sums.mask[mask]++;
+		for (int lane = 0; lane < LANES; lane++)
+			if (innermost[lane][t] >= 0)
+				add_op(&sums, innermost[lane][t], mask,
+					sharing[ACTIVITY_COMPUTE] + sharing[ACTIVITY_COMMS],
+					sharing);
+	}
+	return sums;
+}
+
+/* Rounding is to a picosecond, once for every step. */
+static void assert_near_us(int64_t ps, double us)
+{
+	assert_true(fabs((double)ps - us * (double)PS_PER_US) <= SPAN_US / STEP_US);
+}
+
+static void as_defined(void **state)
+{
+	uint32_t seed = 1;
+
+	for (int round = 0; round < 300; round++) {
+		memset(innermost, -1, sizeof(innermost));
+		for (int op = 0; op < OPS; op++)
+			x_op(tpu, op_kinds[op].name, IS(op_kinds[op].category));
+		for (int lane = 0; lane < LANES; lane++)
+			random_events(x_line(tpu, "XLA Ops"), lane, 0, SPAN_US, 0, &seed);
+		sweep_now(STEP_US, SPAN_US / STEP_US);
+		struct sums sums = by_definition();
+		assert_int_equal(sweep.steady_count, SPAN_US / STEP_US);
+		for (int mask = 0; mask < ACTIVITY_MASKS; mask++) {
+			assert_near_us(sweep.mask_ps[mask], sums.mask[mask]);
+			assert_int_equal(sweep.window_mask_ps[mask] * (mask > 0),
+				sweep.mask_ps[mask] * (mask > 0));
+		}
+		for (int op = 0; op < OPS; op++) {
+			const struct op_total *t = total_of(op_kinds[op].name);
+			assert_near_us(t->self.sum, sums.ops[op].self);
+			assert_near_us(t->overlap_ps, sums.ops[op].overlap);
+			assert_near_us(t->exposed_ps, sums.ops[op].exposed);
+			assert_near_us(t->hidden_ps, sums.ops[op].hidden);
+		}
+		teardown(state);
+		setup(state);
+	}
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -211,6 +340,7 @@ int main(void)
 		CASE(counted_once),
 		CASE(a_step_of_many),
 		CASE(too_deep),
+		CASE(as_defined),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
