@@ -17,7 +17,7 @@ struct host_gap {
 	const struct device *device;
 	const struct swept_gap *gap;
 	int64_t start_ps, end_ps;
-	struct str name; /* clean; missing while nothing was found */
+	struct str name; /* as the file has it; missing while nothing was found */
 	enum host_class class;
 	int64_t covered_ps, length_ps; /* of the event found */
 };
@@ -68,14 +68,14 @@ static bool explains_better(const struct host_gap *g, int64_t covered_ps, int64_
 	return new_covers ? length_ps < g->length_ps : covered_ps > g->covered_ps;
 }
 
-static void gap_meet(struct host_gap *g, const struct event *e, struct arena *keep)
+static void gap_meet(struct host_gap *g, const struct event *e)
 {
 	int64_t from = e->start_ps > g->start_ps ? e->start_ps : g->start_ps;
 	int64_t to = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
 
 	if (to <= from || !explains_better(g, to - from, e->end_ps - e->start_ps))
 		return;
-	g->name = text_clean(keep, e->name);
+	g->name = e->name;
 	g->class = e->host;
 	g->covered_ps = to - from;
 	g->length_ps = e->end_ps - e->start_ps;
@@ -87,7 +87,7 @@ struct device_gaps {
 	ptrdiff_t count;
 };
 
-static void event_explain(const struct device_gaps *d, const struct event *e, struct arena *keep)
+static void event_explain(const struct device_gaps *d, const struct event *e)
 {
 	ptrdiff_t lo = 0, hi = d->count;
 
@@ -99,7 +99,7 @@ static void event_explain(const struct device_gaps *d, const struct event *e, st
 			hi = mid;
 	}
 	for (; lo < d->count && d->gaps[lo].start_ps < e->end_ps; lo++)
-		gap_meet(&d->gaps[lo], e, keep);
+		gap_meet(&d->gaps[lo], e);
 }
 
 struct gap_index {
@@ -120,32 +120,45 @@ static struct gap_index gaps_index(const struct measured *m, struct host_gap *ga
 	return x;
 }
 
+/* The next devices of one host, of those not yet taken. */
+static struct gap_index gaps_of_host(struct gap_index *rest, int32_t host)
+{
+	struct gap_index x = { rest->devices, 0 };
+
+	while (x.count < rest->count && x.devices[x.count].gaps[0].device->host == host)
+		x.count++;
+	rest->devices += x.count;
+	rest->count -= x.count;
+	return x;
+}
+
 static bool lane_explain(const struct measured *m, const struct plane *p, const struct lane *l,
-	int32_t host, const struct gap_index *x, struct diag *err)
+	const struct gap_index *x, struct diag *err)
 {
 	struct cursor *c = cursor_new(p, l, 0, m->keep);
 	struct event *e = arena_make(m->keep, struct event, 1);
 
 	while (cursor_next(c, e))
 		for (ptrdiff_t i = 0; i < x->count && e->name.len > 0; i++)
-			if (x->devices[i].gaps[0].device->host == host)
-				event_explain(&x->devices[i], e, m->keep);
+			event_explain(&x->devices[i], e);
 	return cursor_end(c, err);
 }
 
 static bool gaps_explain(
 	const struct measured *m, struct host_gap *gaps, ptrdiff_t count, struct diag *err)
 {
-	struct gap_index x = gaps_index(m, gaps, count);
+	struct gap_index rest = gaps_index(m, gaps, count);
 
-	for (ptrdiff_t h = 0; count > 0 && h < m->host_count; h++)
+	for (ptrdiff_t h = 0; h < m->host_count; h++) {
+		struct gap_index x = gaps_of_host(&rest, (int32_t)h);
 		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
 			const struct plane *p = &m->hosts[h].planes[i];
 			for (ptrdiff_t k = 0; k < p->lane_count; k++)
-				if (p->class == PLANE_HOST &&
-					!lane_explain(m, p, &p->lanes[k], (int32_t)h, &x, err))
+				if (p->class == PLANE_HOST && x.count > 0 &&
+					!lane_explain(m, p, &p->lanes[k], &x, err))
 					return false;
 		}
+	}
 	return true;
 }
 
@@ -182,7 +195,7 @@ bool fill_gaps(struct measured *m, struct diag *err)
 		row->before = registry_subject_at(m->registry, g->gap->before)->name;
 		row->after = registry_subject_at(m->registry, g->gap->after)->name;
 		row->cause = cause_of(g);
-		row->host_activity = g->name;
+		row->host_activity = text_clean(m->keep, g->name);
 	}
 	return true;
 }

@@ -3,15 +3,19 @@
 #
 # A real TPU profile is grown to BENCH_BYTES over eight device planes (grow.py); `rooflint check` of
 # it is compared with adding up its mapped bytes on two threads, in turns, medians of BENCH_RUNS.
-# Then a small profile, start to exit, beside `true`; and a real HLO module grown to BENCH_HLO_BYTES,
+# The same file at BENCH_HOST_BYTES as one host's and as BENCH_HOSTS hosts' of one job shows what a host
+# adds.  Then a small profile, start to exit, beside `true`; and a real HLO module grown to BENCH_HLO_BYTES,
 # as text and as proto (grow_hlo.py), on one thread.  From the environment: O, ROOFLINT, PROFILES,
-# BENCH_BYTES, BENCH_HLO_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to grow).
+# BENCH_BYTES, BENCH_HOSTS, BENCH_HOST_BYTES, BENCH_HLO_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to
+# grow).
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
 top=$(pwd)
 : "${O:?}" "${ROOFLINT:?}"
 [ -n "${BENCH_BYTES:-}" ] || BENCH_BYTES=1000000000
+[ -n "${BENCH_HOSTS:-}" ] || BENCH_HOSTS=64
+[ -n "${BENCH_HOST_BYTES:-}" ] || BENCH_HOST_BYTES=20000000
 [ -n "${BENCH_HLO_BYTES:-}" ] || BENCH_HLO_BYTES=40000000
 [ -n "${BENCH_RUNS:-}" ] || BENCH_RUNS=5
 PROFILES=${PROFILES:-$top/../shared/profiles}
@@ -55,6 +59,20 @@ bytes=$(($(wc -c <"$box/large.xplane.pb")))
 $two "$tools/cost" "$BENCH_RUNS" "$tools/sumbytes" large.xplane.pb 2 \
 	-- "$ROOFLINT" check large.xplane.pb >"$box/large.txt"
 rm -f "$box/large.xplane.pb"
+for hosts in 1 "$BENCH_HOSTS"; do
+	run=$box/hosts-$hosts/plugins/profile/run
+	mkdir -p "$run"
+	[ -f "$box/host.pb" ] || python3 "$top/tests/bench/grow.py" "$large" "$BENCH_HOST_BYTES" \
+		"$box/host.pb" >/dev/null
+	host=0
+	while [ "$host" -lt "$hosts" ]; do
+		ln "$box/host.pb" "$run/host-$host.xplane.pb"
+		host=$((host + 1))
+	done
+done
+# shellcheck disable=SC2086
+$two "$tools/cost" "$BENCH_RUNS" "$ROOFLINT" check hosts-1 \
+	-- "$ROOFLINT" check "hosts-$BENCH_HOSTS" >"$box/hosts.txt"
 # shellcheck disable=SC2086
 $two "$tools/cost" 50 true -- "$ROOFLINT" --version -- "$ROOFLINT" check "$small" >"$box/small.txt"
 
@@ -68,9 +86,10 @@ $two "$tools/cost" "$BENCH_RUNS" "$ROOFLINT" hlo --hardware tpu_v5e large.hlo.tx
 	-- "$ROOFLINT" hlo --hardware tpu_v5e large.hlo.pb >"$box/hlo.txt"
 
 awk -v text="$(($(wc -c <"$box/large.hlo.txt")))" -v proto="$(($(wc -c <"$box/large.hlo.pb")))" \
-	-v bytes="$bytes" -v small="$(($(wc -c <"$small")))" -v runs="$BENCH_RUNS" '
+	-v hosts="$BENCH_HOSTS" -v host_bytes="$(($(wc -c <"$box/host.pb")))" -v bytes="$bytes" -v small="$(($(wc -c <"$small")))" -v runs="$BENCH_RUNS" '
 FILENAME ~ /large/ { seconds[FNR] = $1; mib[FNR] = $2 / 1024; status[FNR] = $3 }
 FILENAME ~ /hlo.txt$/ { hlo[FNR] = $1; hlo_mib[FNR] = $2 / 1024; done[FNR] = $3; next }
+FILENAME ~ /hosts.txt$/ { host_s[FNR] = $1; host_mib[FNR] = $2 / 1024; said[FNR] = $3; next }
 FILENAME ~ /small/ { ms[FNR] = $1 * 1000; code[FNR] = $3 }
 END {
 	printf "%.2f GB, median of %d in turns, two threads\n", bytes / 1e9, runs
@@ -79,6 +98,11 @@ END {
 	printf "  rooflint check           %8.3f s  %7.1f GB/s  peak %6.0f MiB  exit %d\n",
 		seconds[2], bytes / 1e9 / seconds[2], mib[2], status[2]
 	printf "  ratio                    %8.1f x\n", seconds[2] / seconds[1]
+	printf "hosts of %d MB and eight planes each\n", host_bytes / 1e6
+	printf "  one                      %8.3f s                peak %6.0f MiB  exit %d\n",
+		host_s[1], host_mib[1], said[1]
+	printf "  %-3d                      %8.3f s  %7.1f GB/s  peak %6.0f MiB  exit %d\n", hosts,
+		host_s[2], hosts * host_bytes / 1e9 / host_s[2], host_mib[2], said[2]
 	printf "%d kB, start to exit, median of 50\n", small / 1000
 	printf "  true                     %8.2f ms\n", ms[1]
 	printf "  rooflint --version       %8.2f ms\n", ms[2]
@@ -90,4 +114,4 @@ END {
 		proto / 1e6, hlo[2], proto / 1e6 / hlo[2], hlo_mib[2]
 	# 0, 1 and 4 are verdicts; anything else measured a failure.
 	exit !(status[2] ~ /^[014]$/ && code[3] ~ /^[014]$/ && done[1] done[2] == "00")
-}' "$box/large.txt" "$box/small.txt" "$box/hlo.txt"
+}' "$box/large.txt" "$box/small.txt" "$box/hlo.txt" "$box/hosts.txt"
