@@ -164,11 +164,8 @@ void arena_free(struct arena *a)
 	*a = (struct arena){ NULL, NULL, NULL };
 }
 
-/*
- * Zeroed here and not by the kernel: a callee that had this arena by value may have written to
- * the same bytes before.
- */
-void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t count)
+/* Not zeroed. */
+static char *take(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t count)
 {
 	ptrdiff_t pad = (ptrdiff_t)(-(uintptr_t)a->at & (uintptr_t)(align - 1));
 	ptrdiff_t room = a->end - a->at - pad - RED_ZONE;
@@ -178,7 +175,16 @@ void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t co
 	ptrdiff_t bytes = size * count;
 	a->at = p + bytes + RED_ZONE;
 	asan_hand_out(a, p, bytes);
-	return memset(p, 0, (size_t)bytes);
+	return p;
+}
+
+/*
+ * Zeroed here and not by the kernel: a callee that had this arena by value may have written to
+ * the same bytes before.
+ */
+void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t count)
+{
+	return memset(take(a, size, align, count), 0, (size_t)(size * count));
 }
 
 const char *arena_z(struct arena *a, struct str s)
@@ -216,24 +222,36 @@ struct str arena_fmt(struct arena *a, const char *fmt, ...)
 	return s;
 }
 
+/* Twice the room: where the array is, when it is the arena's latest, else at a new place. */
+static char *grown(struct arena *a, char *old, ptrdiff_t count, ptrdiff_t *cap, ptrdiff_t size)
+{
+	ptrdiff_t more = *cap ? *cap : 4;
+
+	if (more > PTRDIFF_MAX / 2)
+		full(a);
+	*cap = more * 2;
+	if (!RED_ZONE && old && a->at == old + more * size && (a->end - a->at) / size >= more) {
+		a->at += more * size;
+		return old;
+	}
+	char *p = take(a, size, alignof(max_align_t), *cap);
+	if (count)
+		memcpy(p, old, (size_t)(count * size));
+	return p;
+}
+
 /*
  * `items` is the address of a pointer to any type, so it is read and written bytewise: an lvalue
- * of type void * would break the aliasing rules.
+ * of type void * would break the aliasing rules.  An element is zeroed when it is handed out, so
+ * that the room for others costs address space only.
  */
 void *arena_grow(struct arena *a, void **items, ptrdiff_t *count, ptrdiff_t *cap, ptrdiff_t size)
 {
 	char *old;
 	memcpy(&old, items, sizeof(old));
 	if (*count >= *cap) {
-		ptrdiff_t more = *cap ? *cap : 4;
-		if (more > PTRDIFF_MAX / 2)
-			full(a);
-		char *grown = arena_alloc(a, size, alignof(max_align_t), more * 2);
-		if (*count)
-			memcpy(grown, old, (size_t)(*count * size));
-		memcpy(items, &grown, sizeof(grown));
-		*cap = more * 2;
-		old = grown;
+		old = grown(a, old, *count, cap, size);
+		memcpy(items, &old, sizeof(old));
 	}
 	char *slot = old + *count * size;
 	++*count;

@@ -271,6 +271,9 @@ static void sweep_finish(struct sweeping *s)
 	for (int32_t i = 0; i < o->program_cap; i++)
 		program_close(s, i);
 	step_close(s, o->last_ps, s->plan->source == STEPS_WINDOW);
+	/* They grew among the sweep's own things; a job has many devices, so no more is kept. */
+	o->steps = grown(
+		s->keep, o->steps, o->step_count, o->step_count, (ptrdiff_t)sizeof(*o->steps));
 }
 
 static bool sweep_once(struct sweeping *s, int64_t limit, struct diag *err)

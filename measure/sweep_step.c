@@ -185,7 +185,7 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 	pending_clear(s);
 	int64_t alike = steady ? s->out->steady_count : ++s->out->other_count;
 	if (alike <= SWEEP_MAX_STEPS)
-		*arena_push(s->keep, s->out->steps, s->out->step_count, s->out->step_cap) = s->step;
+		*arena_push(s->work, s->out->steps, s->out->step_count, s->out->step_cap) = s->step;
 	s->steady[s->serial % STEP_MEMORY] = steady;
 	s->serial++;
 	s->in_step = false;
