@@ -15,8 +15,8 @@
 /* Events looked at for the first guess: a few steps of most jobs, a millisecond of work. */
 #define GUESS_EVENTS 20000
 #define MARKS_MAX    HOST_SPANS_MAX
-/* The guess may be wrong once for the program and once for steps of several executions. */
-#define SWEEPS_MAX 4
+/* The guess may be wrong once each for the program, its mark, and steps of several executions. */
+#define SWEEPS_MAX 5
 
 static int mark_cmp(const void *a, const void *b)
 {
@@ -308,6 +308,27 @@ static bool any_steady(const struct measured *m)
 	return false;
 }
 
+/*
+ * A capture may begin inside a loop, and without HLO the first op met of a program marks its
+ * executions.  True when such a mark was seen inside another op later: it is none.
+ */
+static bool mark_was_nested(struct measured *m)
+{
+	bool any = false;
+
+	for (ptrdiff_t i = 0; i < m->device_count && m->main; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		int32_t mark = m->main->index < s->program_cap ? s->programs[m->main->index].marker
+							       : -1;
+
+		any |= mark >= 0 && s->ops[mark].nested;
+		for (ptrdiff_t k = 0; k < s->op_cap && k < registry_subject_count(m->registry); k++)
+			if (s->ops[k].nested)
+				registry_subject_at(m->registry, k)->may_mark = false;
+	}
+	return any;
+}
+
 /* Does what the whole sweep saw ask for another one? */
 static bool plan_again(struct measured *m)
 {
@@ -321,6 +342,8 @@ static bool plan_again(struct measured *m)
 		return true;
 	}
 	m->main = p;
+	if (m->source == STEPS_PROGRAM && mark_was_nested(m))
+		return true;
 	if (m->source == STEPS_PROGRAM && p && annotate(m))
 		return true;
 	if (any_steady(m) || m->source == STEPS_WINDOW)

@@ -43,7 +43,7 @@ static void reserve_program(struct sweeping *s, int32_t program)
 	o->programs = grown(s->keep, o->programs, old, n, (ptrdiff_t)sizeof(*o->programs));
 	s->programs = grown(s->work, s->programs, old, n, (ptrdiff_t)sizeof(*s->programs));
 	for (ptrdiff_t i = old; i < n; i++)
-		s->programs[i].marker = -1;
+		o->programs[i].marker = s->programs[i].marker = -1;
 	o->program_cap = n;
 }
 
@@ -268,8 +268,10 @@ static void sweep_finish(struct sweeping *s)
 	time_end(s);
 	for (ptrdiff_t i = 0; i < o->plane->lane_count; i++)
 		group_close(s, &s->lanes[i].group);
-	for (int32_t i = 0; i < o->program_cap; i++)
+	for (int32_t i = 0; i < o->program_cap; i++) {
 		program_close(s, i);
+		o->programs[i].marker = s->programs[i].marker;
+	}
 	step_close(s, o->last_ps, s->plan->source == STEPS_WINDOW);
 	/* They grew among the sweep's own things; a job has many devices, so no more is kept. */
 	o->steps = grown(

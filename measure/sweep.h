@@ -53,6 +53,7 @@ struct op_total {
 	int64_t overlap_ps;	       /* of that, with something else running */
 	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
 	int64_t bytes;		       /* moved by copies that say so */
+	bool nested;		       /* it ran inside another op */
 };
 
 /* Span of an async pair or of a synchronous collective: one value an instance, in order. */
@@ -82,6 +83,7 @@ struct swept_gap {
 
 struct program_total {
 	int64_t executions, time_ps;
+	int32_t marker; /* the subject whose executions these are; -1 none */
 	struct dist dist;
 	int64_t kernels_self_ps;
 };

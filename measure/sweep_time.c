@@ -364,6 +364,8 @@ static inline void held_settle(struct sweeping *s, int64_t until_ps)
 	if (!e->known)
 		return;
 	const struct running *top = s->lanes[e->lane].top;
+	if (top)
+		s->out->ops[e->known->subject->index].nested = true;
 	if (e->end_ps <= until_ps && e->end_ps < s->next_end_ps && e->end_ps < s->boundary_ps &&
 		(!top || e->end_ps <= top->end_ps) && !held_shares(e))
 		held_pass(s);

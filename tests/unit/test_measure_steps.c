@@ -339,6 +339,30 @@ static void an_op_of_a_loop_marks_nothing(void **state)
 }
 
 /* Two executions: only the first has both ends, and it is too dear to drop. */
+/* A capture that begins in a loop, without HLO: what runs there is seen inside the loop later. */
+static void a_capture_that_begins_in_a_loop(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *ops = x_line(tpu, "XLA Ops");
+
+	x_op(tpu, "copy.1", IS("data formatting"));
+	x_op(tpu, "while.2", IS("while"));
+	x_op(tpu, "dot.3", IS("convolution fusion"));
+	for (int64_t at = 0; at < 200; at += 50)
+		x_event(ops, "dot.3", at, at + 40, NULL);
+	for (int64_t at = 1000; at < 6000; at += 1000) {
+		x_event(ops, "copy.1", at, at + 100, NULL);
+		x_event(ops, "while.2", at + 200, at + 900, NULL);
+		for (int64_t k = 0; k < 3; k++)
+			x_event(ops, "dot.3", at + 210 + 200 * k, at + 400 + 200 * k, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+	assert_number(xrun_row(&run)->steps, 3); /* without the first and the cut one */
+}
+
 static void two_executions(void **state)
 {
 	(void)state;
@@ -698,6 +722,7 @@ int main(void)
 		TEST(executions_of_programs),
 		TEST(the_first_look_was_wrong),
 		TEST(an_op_of_a_loop_marks_nothing),
+		TEST(a_capture_that_begins_in_a_loop),
 		TEST(two_executions),
 		TEST(one_execution_is_a_window),
 		TEST(the_slowest_device_makes_the_step),
