@@ -318,8 +318,8 @@ static bool mark_was_nested(struct measured *m)
 
 	for (ptrdiff_t i = 0; i < m->device_count && m->main; i++) {
 		const struct sweep *s = &m->devices[i].sweep;
-		int32_t mark = m->main->index < s->program_cap ? s->programs[m->main->index].marker
-							       : -1;
+		int32_t mark =
+			m->main->index < s->program_cap ? s->programs[m->main->index].marker : -1;
 
 		any |= mark >= 0 && s->ops[mark].nested;
 		for (ptrdiff_t k = 0; k < s->op_cap && k < registry_subject_count(m->registry); k++)
