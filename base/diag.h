@@ -34,6 +34,7 @@
 	X(RULE_TYPE, 306, "an expression compares a number with a text, or an unknown word")       \
 	X(RULE_BUDGET, 307, "a rule's query ran past its budget")                                  \
 	X(TEMPLATE, 308, "a page template is not valid")                                           \
+	X(WAIVER, 309, "a waiver has expired, was exceeded or waives nothing")                     \
 	X(HARDWARE_FILE, 401, "a hardware file is not valid")                                      \
 	X(HARDWARE_NAME, 402, "no chip of that name is known")                                     \
 	X(OUTPUT, 501, "an output file could not be written")                                      \

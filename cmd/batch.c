@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/task.h"
+#include "cmd/previous.h"
 
 /* One profile to judge, or the reason why there is none. */
 struct job {
@@ -84,16 +85,28 @@ static void drop_tables(struct report *r)
 			r->tables.items[id] = (struct table){ NULL, 0, 0 };
 }
 
+static struct judge_context context_of(const struct work *w, struct str shown)
+{
+	const struct batch *b = w->crew->batch;
+	struct judge_context context = { .today = b->today, .has_previous = b->previous != NULL };
+	struct sighting *seen = NULL;
+	if (b->previous)
+		context.seen_count = previous_sightings(b->previous, shown, w->keep, &seen);
+	context.seen = seen;
+	return context;
+}
+
 static bool judge_part(struct work *w, struct str shown, struct diag *err)
 {
 	const struct batch *b = w->crew->batch;
 	struct arena *scratch = &w->scratch;
 	struct tables *tables = arena_make(scratch, struct tables, 1);
 	struct diag_list *notes = arena_make(scratch, struct diag_list, 1);
+	struct judge_context context = context_of(w, shown);
 	struct judgement judgement;
 	struct engine *engine = engine_get(w->crew, err);
 	if (!engine || !run_measure(&w->part, &w->crew->options, scratch, tables, notes, err) ||
-		!judge(engine, b->rules, tables, scratch, &judgement, err))
+		!judge(engine, b->rules, tables, &context, scratch, &judgement, err))
 		return false;
 	struct report *r = add_report(w);
 	report_build(tables, &judgement, b->rules, notes, shown, w->keep, r);

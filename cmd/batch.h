@@ -14,6 +14,8 @@
 struct batch {
 	const struct ruleset *rules;
 	const struct measure_options *options;
+	const struct report_set *previous; /* --previous, or NULL */
+	struct str today;		   /* --today, or missing */
 	int workers;
 	bool all_runs;	  /* not only the newest of each */
 	bool keep_tables; /* reports carry their tables; without, only data quality */

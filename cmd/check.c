@@ -8,8 +8,9 @@
 #include "base/task.h"
 #include "cmd/batch.h"
 #include "cmd/output.h"
+#include "cmd/previous.h"
 
-enum fail_on { FAIL_ON_ERROR, FAIL_ON_WARN, FAIL_ON_NEVER };
+enum fail_on { FAIL_ON_ERROR, FAIL_ON_NEW, FAIL_ON_WARN, FAIL_ON_NEVER };
 enum inconclusive { INCONCLUSIVE_FAIL, INCONCLUSIVE_PASS };
 
 struct check_settings {
@@ -18,6 +19,7 @@ struct check_settings {
 	struct output_settings output;
 	int fail_on, inconclusive, jobs;
 	bool all_runs;
+	struct str previous, today;
 };
 
 /* ---- how it ends ----------------------------------------------------------------------------- */
@@ -41,6 +43,23 @@ static void outcome_add_error(struct outcome *o, const struct report *r)
 	*(status_of((enum diag_id)id) == STATUS_USAGE ? &o->misconfigured : &o->unreadable) = true;
 }
 
+/* With --fail-on new, a rule all of whose failures were there before is let be. */
+static bool has_failed(
+	const struct report *r, const struct report_rule *rule, const struct check_settings *s)
+{
+	ptrdiff_t failed = 0, known = 0;
+	if (s->fail_on != FAIL_ON_NEW)
+		return s->fail_on != FAIL_ON_NEVER;
+	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
+		const struct report_finding *f = &r->findings[i];
+		if (!str_eq(f->rule, rule->name) || !is_verdict(f->verdict, VERDICT_FAIL))
+			continue;
+		failed++;
+		known += f->known;
+	}
+	return !failed || known < failed;
+}
+
 static void outcome_add(struct outcome *o, const struct report *r, const struct check_settings *s)
 {
 	if (r->error.p)
@@ -51,7 +70,7 @@ static void outcome_add(struct outcome *o, const struct report *r, const struct 
 	for (ptrdiff_t i = 0; i < r->result_count; i++) {
 		const struct report_rule *rule = &r->results[i];
 		if (is_verdict(rule->verdict, VERDICT_FAIL))
-			o->failed |= s->fail_on != FAIL_ON_NEVER;
+			o->failed |= has_failed(r, rule, s);
 		else if (is_verdict(rule->verdict, VERDICT_WARN))
 			o->failed |= s->fail_on == FAIL_ON_WARN;
 		else if (is_verdict(rule->verdict, VERDICT_INCONCLUSIVE))
@@ -90,23 +109,38 @@ static void show_progress(ptrdiff_t done, ptrdiff_t count)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+static bool settings_agree(const struct check_settings *s, struct diag *err)
+{
+	if (s->fail_on == FAIL_ON_NEW && !s->previous.p)
+		return diag_set(err, DIAG_USAGE,
+			"--fail-on new needs --previous: what failed before is in that report");
+	if (s->today.p && !is_day(s->today))
+		return diag_set(err, DIAG_USAGE, "--today %.*s: it takes a day, such as 2027-01-31",
+			STR_ARG(s->today));
+	return true;
+}
+
 static enum status check_run(struct context *c, const void *settings, const struct list *args)
 {
 	static struct str here = STR_INIT(".");
 	const struct check_settings *s = settings;
 	const struct list paths = args->count ? *args : (struct list){ &here, 1, 1 };
 	struct measure_options options;
-	struct report_set set;
+	struct report_set set, previous;
 	struct ruleset rules;
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
-	if (!output_settings_agree(&s->output, &err) ||
+	if (!settings_agree(s, &err) || !output_settings_agree(&s->output, &err) ||
 		!load_rules(&s->rule, c->keep, &rules, &err) ||
 		!load_options(&s->read, jobs, c->keep, &options, &err))
 		return misused(&err);
+	if (s->previous.p && !report_load(s->previous, c->keep, &previous, &err))
+		return fail(&err);
 
 	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };
 	batch.all_runs = s->all_runs;
+	batch.previous = s->previous.p ? &previous : NULL;
+	batch.today = s->today;
 	if (!s->output.quiet && isatty(STDERR_FILENO))
 		batch.progress = show_progress;
 	batch.keep_tables = s->output.json.p || s->output.html.p || s->output.verbose > 1;
@@ -125,8 +159,16 @@ static const struct option check_options[] = {
 	READ_OPTIONS(struct check_settings),
 	{ "all-runs", 0, OPTION_FLAG, AT(all_runs), NULL,
 		"judge every run below a PROFILE, not only the newest" },
-	{ "fail-on", 0, OPTION_WORD, AT(fail_on), "error|warn|never",
-		"what makes the exit status 1: failed rules (default), warnings too, or nothing" },
+	{ "fail-on", 0, OPTION_WORD, AT(fail_on), "error|new|warn|never",
+		"what makes the exit status 1: failed rules (default), only failures that "
+		"--previous "
+		"did not have, warnings too, or nothing" },
+	{ "previous", 0, OPTION_TEXT, AT(previous), "REPORT.json",
+		"the report before this one: for --fail-on new, and for rules that fail only when "
+		"they were found in several reports in a row (confirm)" },
+	{ "today", 0, OPTION_TEXT, AT(today), "YYYY-MM-DD",
+		"the day on which waivers are judged; by default that of the capture, so that a "
+		"profile keeps its verdict" },
 	{ "inconclusive", 0, OPTION_WORD, AT(inconclusive), "fail|pass",
 		"whether the exit status is 4 when a gate or a required rule could not be judged "
 		"(default) or such rules are let pass" },

@@ -1,23 +1,12 @@
 /*
  * rooflint render: any output, later and elsewhere, from the report.json that check wrote.
  */
-#include "base/input.h"
 #include "cmd/output.h"
+#include "cmd/previous.h"
 
 struct render_settings {
 	struct output_settings output;
 };
-
-static bool read_report(struct str path, struct arena *keep, struct report_set *ret, struct diag *e)
-{
-	struct input in;
-	if (!input_open(path, keep, &in, e))
-		return false;
-	bool ok = report_json_read(path, in.bytes, keep, ret, e);
-	ok = input_check(&in, e) && ok;
-	input_close(&in);
-	return ok;
-}
 
 static enum status render_run(struct context *c, const void *settings, const struct list *args)
 {
@@ -26,7 +15,7 @@ static enum status render_run(struct context *c, const void *settings, const str
 	struct diag err;
 	if (!output_settings_agree(&s->output, &err))
 		return misused(&err);
-	if (!read_report(args->items[0], c->keep, &set, &err))
+	if (!report_load(args->items[0], c->keep, &set, &err))
 		return fail(&err);
 	return output_write(c, &s->output, &set) ? STATUS_OK : STATUS_DELIVERY;
 }

@@ -201,6 +201,76 @@ static void put_key(
 	}
 }
 
+/* "  - key: ..." for the first of an item's keys, "    key: ..." for the others. */
+static void put_item(struct out *o, bool *first, struct str key, const struct rule_text *value)
+{
+	if (!value->text.p)
+		return;
+	out_z(o, *first ? "  - " : "    ");
+	*first = false;
+	struct str text = str_trim(value->text);
+	ptrdiff_t column = 4 + key.len + 2 + text.len;
+	out_fmt(o, "%.*s: ", STR_ARG(key));
+	if (is_plain(text))
+		out_str(o, text);
+	else
+		column += put_quoted(o, text) - text.len;
+	put_origin(o, &value->origin, column);
+}
+
+static void put_waivers(struct out *o, const struct ruleset *set)
+{
+	if (set->waiver_count)
+		out_z(o, "\nwaivers:\n");
+	for (ptrdiff_t i = 0; i < set->waiver_count; i++) {
+		const struct waiver *w = set->waivers[i];
+		bool first = true;
+		put_item(o, &first, STR("rule"), &w->rule);
+		put_item(o, &first, STR("where"), &w->where);
+		put_item(o, &first, STR("ceiling"), &w->ceiling);
+		put_item(o, &first, STR("owner"), &w->owner);
+		put_item(o, &first, STR("reason"), &w->reason);
+		put_item(o, &first, STR("issue"), &w->issue);
+		put_item(o, &first, STR("expires"), &w->expires);
+	}
+}
+
+/* A node as it was written, in flow style. */
+static void put_flow(struct out *o, const struct doc_node *n)
+{
+	if (n->kind == DOC_SCALAR && !n->quoted && is_plain(n->text))
+		out_str(o, n->text);
+	else if (n->kind == DOC_SCALAR)
+		put_quoted(o, n->text);
+	if (n->kind == DOC_SCALAR)
+		return;
+	out_z(o, n->kind == DOC_MAP ? "{ " : "[");
+	for (ptrdiff_t i = 0; i < n->count; i++) {
+		out_z(o, i ? ", " : "");
+		if (n->kind == DOC_MAP)
+			out_fmt(o, "%.*s: ", STR_ARG(n->pairs[i].key->text));
+		put_flow(o, n->kind == DOC_MAP ? n->pairs[i].value : n->items[i]);
+	}
+	out_z(o, n->kind == DOC_MAP ? " }" : "]");
+}
+
+static void put_tunings(struct out *o, const struct ruleset *set)
+{
+	if (set->tuning_count)
+		out_z(o, "\nprofiles:\n");
+	for (ptrdiff_t i = 0; i < set->tuning_count; i++) {
+		const struct tuning *t = &set->tunings[i];
+		const struct rule_text match = { t->match, t->origin };
+		const struct rule_text label = { t->label, t->origin };
+		bool first = true;
+		put_item(o, &first, STR("match"), &match);
+		put_item(o, &first, STR("label"), &label);
+		out_z(o, "    rules: ");
+		put_flow(o, t->rules);
+		out_char(o, '\n');
+	}
+}
+
 static void show_rules(struct context *c, const struct ruleset *set)
 {
 	struct out *o = c->out;
@@ -213,6 +283,8 @@ static void show_rules(struct context *c, const struct ruleset *set)
 		for (ptrdiff_t k = 0; k < rule_key_count; k++)
 			put_key(o, r, &rule_keys[k], c->keep);
 	}
+	put_waivers(o, set);
+	put_tunings(o, set);
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */

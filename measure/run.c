@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/text.h"
 #include "measure/key.h"
@@ -298,6 +299,24 @@ double run_hosts_expected(const struct measured *m)
 	return devices > 0 && per_host > 0 ? ceil(devices / per_host) : NAN;
 }
 
+/* The earliest start of any host; missing when none tells. */
+static struct str captured(const struct measured *m)
+{
+	int64_t first = 0;
+	struct tm day;
+
+	for (ptrdiff_t i = 0; i < m->host_count; i++) {
+		int64_t start = m->hosts[i].start_ns;
+		if (start > 0 && (!first || start < first))
+			first = start;
+	}
+	time_t seconds = (time_t)(first / 1000000000);
+	if (!first || !gmtime_r(&seconds, &day))
+		return (struct str){ NULL, 0 };
+	return arena_fmt(m->keep, "%04d-%02d-%02dT%02d:%02d:%02dZ", day.tm_year + 1900,
+		day.tm_mon + 1, day.tm_mday, day.tm_hour, day.tm_min, day.tm_sec);
+}
+
 static double window_s(const struct measured *m)
 {
 	double longest = NAN;
@@ -372,6 +391,7 @@ void fill_run(struct measured *m, struct str name)
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		devices += m->devices[i].sweep.events > 0;
 	row->name = text_clean(m->keep, name);
+	row->captured = captured(m);
 	row->platform = platform_name(m->platform);
 	if (m->first && m->first->match.chip)
 		row->chip = m->first->match.chip->id;

@@ -198,17 +198,25 @@ static void finish(struct alert *a, const char *word, struct str names, struct a
 static void add_finding(struct alerts *all, const struct report *r, const struct report_finding *f,
 	struct arena *keep)
 {
+	static const struct {
+		enum alert_level level;
+		const char *word;
+	} kinds[] = {
+		[VERDICT_FAIL] = { ALERT_ERROR, "fail" },
+		[VERDICT_WARN] = { ALERT_WARNING, "warning" },
+		[VERDICT_WAIVED] = { ALERT_NOTE, "waived" },
+	};
 	enum verdict v;
-	if (!verdict_parse(f->verdict, &v) || (v != VERDICT_FAIL && v != VERDICT_WARN))
+	if (!verdict_parse(f->verdict, &v) || v > VERDICT_WAIVED || !kinds[v].word)
 		return;
-	struct alert *a = add(all, r, v == VERDICT_FAIL ? ALERT_ERROR : ALERT_WARNING, keep);
+	struct alert *a = add(all, r, kinds[v].level, keep);
 	a->finding = f;
 	a->rule = text_clean(keep, f->rule);
 	a->message = text_clean(keep, prose_message(r, f, keep));
 	a->gain_s = isfinite(f->gain_s) ? f->gain_s : (double)NAN;
 	if (a->gain_s > 0)
 		a->cost = prose_gain(r, a->gain_s, keep);
-	finish(a, v == VERDICT_FAIL ? "fail" : "warning", a->rule, keep);
+	finish(a, kinds[v].word, a->rule, keep);
 }
 
 /* The rules in one trouble that count, or those that do not: an alert has one level. */
@@ -240,6 +248,11 @@ static void add_unreadable(struct alerts *all, const struct report *r, struct ar
 	finish(a, "error", text_clean(keep, r->error_id), keep);
 }
 
+static bool is_waived(const struct report_finding *f)
+{
+	return str_eq(f->verdict, verdict_name(VERDICT_WAIVED));
+}
+
 static void add_report(struct alerts *all, const struct report *r, struct arena *keep)
 {
 	if (r->error.p) {
@@ -247,7 +260,8 @@ static void add_report(struct alerts *all, const struct report *r, struct arena 
 		return;
 	}
 	for (ptrdiff_t i = 0; i < r->finding_count; i++)
-		add_finding(all, r, &r->findings[i], keep);
+		if (!is_waived(&r->findings[i]))
+			add_finding(all, r, &r->findings[i], keep);
 	struct trouble *troubles;
 	ptrdiff_t count = group_troubles(r, keep, &troubles);
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -268,13 +282,29 @@ static int by_rank(const void *x, const void *y)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
+static void rank(struct alerts *all, struct arena *keep)
+{
+	number_identities(all, keep);
+	if (all->count)
+		qsort(all->items, (size_t)all->count, sizeof(*all->items), by_rank);
+}
+
 struct alerts alerts_of(const struct report_set *set, struct arena *keep)
 {
 	struct alerts all = { 0 };
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		add_report(&all, &set->items[i], keep);
-	number_identities(&all, keep);
-	if (all.count)
-		qsort(all.items, (size_t)all.count, sizeof(*all.items), by_rank);
+	rank(&all, keep);
+	return all;
+}
+
+struct alerts alerts_waived(const struct report_set *set, struct arena *keep)
+{
+	struct alerts all = { 0 };
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		for (ptrdiff_t k = 0; k < set->items[i].finding_count; k++)
+			if (is_waived(&set->items[i].findings[k]))
+				add_finding(&all, &set->items[i], &set->items[i].findings[k], keep);
+	rank(&all, keep);
 	return all;
 }

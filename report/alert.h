@@ -3,8 +3,8 @@
  * and comments are cut from.  Private to report/.
  *
  * One alert is a finding that failed or warns; rules that could not be judged, together when for
- * one reason; or a profile that could not be read.  Waived findings are none: every consumer of
- * these lists would show them as open.
+ * one reason; or a profile that could not be read.  Waived findings are none, and have a list of
+ * their own: most consumers would show them as open.
  */
 #ifndef REPORT_ALERT_H
 #define REPORT_ALERT_H
@@ -44,6 +44,8 @@ struct alerts {
 };
 
 struct alerts alerts_of(const struct report_set *set, struct arena *keep);
+/* Findings that are waived, for formats that can say so. */
+struct alerts alerts_waived(const struct report_set *set, struct arena *keep);
 
 /* Message, cost, and the place when `in_source` does not tell it: all that one line can say. */
 struct str alert_text(const struct alert *a, struct arena *keep);

@@ -91,6 +91,9 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 	ret->source_line = f->source_line;
 	ret->scope = own(keep, f->scope);
 	ret->missing = own(keep, f->missing);
+	ret->note = own(keep, f->note);
+	ret->seen = f->seen ? (double)f->seen : NAN;
+	ret->known = f->known;
 	ret->evidence = arena_make(keep, struct report_evidence, f->evidence_count);
 	ret->evidence_count = f->evidence_count;
 	for (ptrdiff_t i = 0; i < f->evidence_count; i++)
@@ -142,9 +145,40 @@ static struct str diag_name(enum diag_id id, struct arena *keep)
 	return arena_fmt(keep, "RL%d", (int)id);
 }
 
+/* What a waiver needs to be told of, or the missing string. */
+static struct str waiver_remark(const struct waiver_result *w)
+{
+	if (w->expired)
+		return STR("has expired: mend the cause, or renew it with a new reason");
+	if (w->exceeded)
+		return STR("was exceeded: what it accepted has grown");
+	if (w->undated)
+		return STR("does not hold, as the day of the capture is not known: give --today");
+	if (w->judged && !w->waived)
+		return STR("waives nothing here: take it out if that holds for every profile");
+	return MISSING;
+}
+
+static void build_waiver_notes(const struct judgement *j, struct arena *keep, struct report *ret)
+{
+	for (ptrdiff_t i = 0; i < j->waiver_count; i++) {
+		const struct waiver *w = j->waivers[i].waiver;
+		struct str remark = waiver_remark(&j->waivers[i]);
+		if (!remark.p)
+			continue;
+		ret->notes[ret->note_count++] = (struct report_note){
+			.id = diag_name(DIAG_WAIVER, keep),
+			.text = own(keep,
+				arena_fmt(keep, "the waiver of %.*s by %.*s (%.*s, line %lld) %.*s",
+					STR_ARG(w->rule.text), STR_ARG(w->owner.text),
+					STR_ARG(w->origin.file), (long long)w->origin.line,
+					STR_ARG(remark))),
+		};
+	}
+}
+
 static void build_notes(const struct diag_list *list, struct arena *keep, struct report *ret)
 {
-	ret->notes = arena_make(keep, struct report_note, list->count + 1);
 	for (int64_t i = 0; i < list->count; i++)
 		ret->notes[ret->note_count++] = (struct report_note){
 			.id = diag_name(list->items[i].id, keep),
@@ -269,6 +303,9 @@ void report_build(const struct tables *tables, const struct judgement *judgement
 	ret->rules = own(keep, rules->name);
 	build_facts(tables, keep, ret);
 	build_judgement(judgement, keep, ret);
+	ret->notes = arena_make(keep, struct report_note,
+		judgement->waiver_count + (notes ? (ptrdiff_t)notes->count : 0) + 1);
+	build_waiver_notes(judgement, keep, ret);
 	if (notes)
 		build_notes(notes, keep, ret);
 	for (int id = 0; id < TABLE_COUNT; id++)

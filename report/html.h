@@ -41,7 +41,7 @@ struct html_subject { /* one more subject of a rule */
 };
 
 struct html_finding {
-	struct str id, subject_id, rule, verdict, word, message, place, scope, cost, expected;
+	struct str id, subject_id, rule, verdict, word, message, place, scope, cost, expected, note;
 	struct template_picture icon, share;
 	struct template_list evidence, others, warned; /* of html_evidence, html_subject */
 	struct str others_more, warned_more, unknown;  /* "and 7 more" */

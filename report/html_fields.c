@@ -94,6 +94,7 @@ static const struct template_field finding_fields[] = {
 	TEXT(html_finding, others_more, "how many are not listed"),
 	MANY(html_finding, warned, html_subject_record, "subjects the rule only warns of"),
 	TEXT(html_finding, warned_more, "how many are not listed"),
+	TEXT(html_finding, note, "why the verdict is not what the rule alone says"),
 	TEXT(html_finding, unknown, "how many could not be judged"),
 	MANY(html_finding, cause, html_block_record, "why it happens"),
 	MANY(html_finding, fix, html_block_record, "what to do"),

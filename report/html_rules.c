@@ -155,6 +155,7 @@ static struct html_finding finding_of(const struct maker *m, const struct group 
 	ret.cost = cost_text(m, g);
 	ret.share = svg_share(g->gain_s / fact_real(m->r, STR("step_time_s")), m->keep);
 	ret.evidence = evidence_list(m, f);
+	ret.note = f->note;
 	ret.cause = html_prose(f->cause, m->keep);
 	ret.fix = html_prose(f->fix, m->keep);
 	ret.why = html_prose(f->why, m->keep);

@@ -63,6 +63,9 @@ static void write_finding(cJSON *array, const struct report_finding *f, struct a
 	json_add_double(o, "source_line", f->source_line);
 	add_text(o, "scope", f->scope, keep);
 	add_text(o, "missing", f->missing, keep);
+	add_text(o, "note", f->note, keep);
+	json_add_double(o, "seen", f->seen);
+	json_add_bool(o, "known", f->known);
 	cJSON *evidence = json_add_array(o, "evidence");
 	for (ptrdiff_t i = 0; i < f->evidence_count; i++)
 		write_evidence(evidence, &f->evidence[i], keep);

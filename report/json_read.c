@@ -221,6 +221,9 @@ static void read_finding(struct reader *rd, const cJSON *o, struct report_findin
 	ret->source_line = get_real(rd, o, "source_line");
 	ret->scope = get_text(rd, o, "scope");
 	ret->missing = get_text(rd, o, "missing");
+	ret->note = get_text(rd, o, "note");
+	ret->seen = get_real(rd, o, "seen");
+	ret->known = get_bool(rd, o, "known");
 	ret->cause = get_text(rd, o, "cause");
 	ret->fix = get_text(rd, o, "fix");
 	ret->why = get_text(rd, o, "why");

@@ -241,7 +241,8 @@ static void put_unjudged(struct junit *j, const struct report *r, const struct r
 	struct group waived = group_of(r, rule->name, VERDICT_WAIVED, j->keep);
 	struct str why = reason_of(rule, j->keep);
 	if (!why.len && waived.count)
-		why = headline(j, r, &waived);
+		why = arena_fmt(j->keep, "%.*s%s%.*s", STR_ARG(headline(j, r, &waived)),
+			waived.items[0]->note.len ? "; " : "", STR_ARG(waived.items[0]->note));
 	struct str message = arena_fmt(
 		j->keep, "%.*s%s%.*s", STR_ARG(rule->verdict), why.len ? ": " : "", STR_ARG(why));
 	struct page page = { .out = out_memory(j->keep), .keep = j->keep, .width = TEXT_WIDTH };

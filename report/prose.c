@@ -387,6 +387,7 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 		page_field(p, "expected", rule->title);
 	put_evidence(p, f, "measured", false);
 	put_evidence(p, f, "limit", true);
+	page_field(p, "note", f->note);
 	put_subjects(p, r, "also", g, 1, style->others);
 	put_warned(p, r, f, style->others);
 	if (rule)

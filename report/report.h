@@ -44,6 +44,9 @@ struct report_finding {
 	struct str source_file, scope;
 	double source_line;
 	struct str missing;
+	struct str note; /* why the verdict is not what the rule alone says */
+	double seen;	 /* reports in a row with it, this one too; NaN: no earlier one was given */
+	bool known;	 /* it failed in the report before, too */
 };
 
 struct report_rule {

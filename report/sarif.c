@@ -5,7 +5,8 @@
  *   inconclusive      notifications of the run: GitHub shows any result as an alert on the code,
  *                     whatever its kind, and no line of code repairs missing evidence
  *   unreadable        a notification of level error; the run is then not successful
- *   waived            left out: GitHub would show a suppressed result as open
+ *   waived            results with a suppression, which editors and Azure hide; GitHub shows them
+ *                     as open, at level note
  *
  * GitHub refuses the whole file when one result has no physical location.  What has no line in the
  * user's sources is laid at the profile, the artifact that was analysed; logical locations (scope
@@ -308,6 +309,16 @@ static void put_rank(cJSON *result, const struct alert *a)
 	json_add_double(result, "rank", share < 1 ? 100 * share : 100);
 }
 
+static void put_suppression(cJSON *result, const struct report_finding *f, struct arena *keep)
+{
+	if (!str_eq(f->verdict, verdict_name(VERDICT_WAIVED)))
+		return;
+	cJSON *o = add_item(json_add_array(result, "suppressions"));
+	add_z(o, "kind", "external");
+	add_z(o, "status", "accepted");
+	add_text(o, "justification", f->note, keep);
+}
+
 static void put_result(cJSON *list, const struct sarif *s, const struct alert *a)
 {
 	cJSON *o = add_item(list), *prints;
@@ -324,25 +335,35 @@ static void put_result(cJSON *list, const struct sarif *s, const struct alert *a
 	/* The only one that GitHub looks at; without it, the upload hashes the line's text. */
 	json_add_str(prints, "primaryLocationLineHash", a->fingerprint);
 	put_rank(o, a);
+	put_suppression(o, a->finding, s->keep);
 	put_properties(o, a, s->keep);
 }
 
-/* Returns how many did not fit. */
-static ptrdiff_t put_results(cJSON *run, const struct sarif *s, const struct alerts *all)
+/* `room` is what still fits; returns how many did not. */
+static ptrdiff_t put_alerts(
+	cJSON *list, const struct sarif *s, const struct alerts *all, ptrdiff_t *room)
 {
-	cJSON *list = json_add_array(run, "results");
-	ptrdiff_t shown = 0, left_out = 0;
+	ptrdiff_t left_out = 0;
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		if (!all->items[i].finding)
 			continue;
-		if (shown == RESULTS_MAX) {
+		if (!*room) {
 			left_out++;
 			continue;
 		}
-		shown++;
+		--*room;
 		put_result(list, s, &all->items[i]);
 	}
 	return left_out;
+}
+
+/* Returns how many did not fit. */
+static ptrdiff_t put_results(
+	cJSON *run, const struct sarif *s, const struct alerts *all, const struct alerts *waived)
+{
+	cJSON *list = json_add_array(run, "results");
+	ptrdiff_t room = RESULTS_MAX, left_out = put_alerts(list, s, all, &room);
+	return left_out + put_alerts(list, s, waived, &room);
 }
 
 /* ---- the document ---------------------------------------------------------------------------- */
@@ -357,13 +378,13 @@ static void put_source_root(cJSON *run)
 static void put_run(cJSON *runs, const struct report_set *set, struct arena *keep)
 {
 	struct sarif s = { .keep = keep };
-	struct alerts all = alerts_of(set, keep);
+	struct alerts all = alerts_of(set, keep), waived = alerts_waived(set, keep);
 	cJSON *run = add_item(runs);
 	gather_rules(&s, set);
 	put_driver(run, &s, set);
 	add_z(run, "columnKind", "unicodeCodePoints");
 	put_source_root(run);
-	put_invocation(run, &s, set, &all, put_results(run, &s, &all));
+	put_invocation(run, &s, set, &all, put_results(run, &s, &all, &waived));
 }
 
 bool report_sarif(

@@ -252,6 +252,8 @@ static void put_waived(struct page *p, const struct report *r)
 		if (g->count > 1)
 			page_fmt(p, HEADLINE_INDENT, " and %lld more", (long long)g->count - 1);
 		page_line(p);
+		page_field(p, "note", g->items[0]->note);
+		page_line(p);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "base/out.h"
 #include "rules/check.h"
 #include "rules/token.h"
+#include "rules/waiver.h"
 
 struct compiler {
 	struct engine *engine;
@@ -209,6 +210,10 @@ static void write_statement(struct compiler *c)
 	add_result(o, &code->warn, &result);
 	add_result(o, &code->assert, &result);
 	add_result(o, &code->gain, &result);
+	for (ptrdiff_t i = 0; i < c->rule->waiver_count; i++) {
+		add_result(o, &code->waivers[i].where, &result);
+		add_result(o, &code->waivers[i].ceiling, &result);
+	}
 	out_fmt(o, " FROM %.*s", STR_ARG(c->from));
 	if (code->where.source)
 		out_fmt(o, " WHERE (%.*s\n) IS NOT FALSE", STR_ARG(code->where.source->text));
@@ -228,6 +233,24 @@ static void find_subject_columns(struct rule_code *code)
 	code->source_line = table_column(def, STR("source_line"));
 	code->user_file = table_column(def, STR("user_file"));
 	code->user_line = table_column(def, STR("user_line"));
+}
+
+static bool compile_waivers(struct compiler *c)
+{
+	const struct rule *rule = c->rule;
+
+	c->code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
+	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
+		struct waiver_code *w = &c->code->waivers[i];
+
+		w->waiver = rule->waivers[i];
+		if (!compile_expression(
+			    c, &w->where, "waiver.where", &w->waiver->where, WANT_CONDITION) ||
+			!compile_expression(c, &w->ceiling, "waiver.ceiling", &w->waiver->ceiling,
+				WANT_CONDITION))
+			return false;
+	}
+	return true;
 }
 
 /* A rule without a message says what did not hold, in its own words. */
@@ -298,7 +321,7 @@ bool rule_compile(struct engine *e, struct rule *rule, struct arena *keep, struc
 		!compile_expression(&c, &code->warn, "warn", &rule->warn, WANT_CONDITION) ||
 		!compile_expression(&c, &code->assert, "assert", &rule->assert, WANT_CONDITION) ||
 		!compile_expression(&c, &code->gain, "gain", &rule->gain, WANT_SECONDS) ||
-		!compile_message(&c) || !check_params(&c))
+		!compile_waivers(&c) || !compile_message(&c) || !check_params(&c))
 		return false;
 	find_subject_columns(code);
 	write_statement(&c);

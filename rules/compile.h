@@ -23,8 +23,9 @@ struct rule_code {
 	 * are copied out of the result.
 	 */
 	const struct table_def *rows;
-	struct str sql; /* (row id | columns of the SELECT), where, warn, assert, gain */
+	struct str sql; /* (row id | columns of the SELECT), where, warn, assert, gain, waivers */
 	struct expression where, warn, assert, gain;
+	struct waiver_code *waivers; /* rules/waiver.h; as many as the rule has */
 	struct template message;
 	/* Columns of `rows` that say what and where a subject is; NULL when it has none such. */
 	const struct column *key, *name, *family, *kind, *scope, *source_file, *source_line,

@@ -53,10 +53,13 @@ static void add_evidence(const struct subject *s, const struct expression *x, st
 		if (row)
 			f->evidence[n++] = cell_evidence(s, &x->reads.items[i], row);
 	}
-	for (ptrdiff_t i = 0; i < x->param_count; i++)
-		f->evidence[n++] = (struct evidence){ .column = x->params[i]->name,
-			.unit = x->params[i]->unit,
-			.real = x->params[i]->value };
+	for (ptrdiff_t i = 0; i < x->param_count; i++) {
+		const struct rule_param *param = rule_param_named(s->rule, x->params[i]->name);
+
+		f->evidence[n++] = (struct evidence){
+			.column = param->name, .unit = param->unit, .real = param->value
+		};
+	}
 	f->evidence_count = n;
 }
 
@@ -146,6 +149,7 @@ void finding_fill(const struct subject *s, enum verdict verdict, const struct ex
 		ret->missing = missing_columns(s, x);
 		ret->message = unknown_message(s, ret, x);
 	} else {
-		ret->message = template_fill(&s->code->message, s->row, s->tables, s->keep);
+		ret->message =
+			template_fill(&s->code->message, s->rule, s->row, s->tables, s->keep);
 	}
 }

@@ -5,8 +5,11 @@
  * warn when that is the rule's severity.  Else `assert` or `warn` unknown: inconclusive.  Else
  * `warn` false: warn.
  *
+ * A row that would fail or warn is waived when a waiver of the rule holds for it; a failure is a
+ * warning until it was seen in as many reports in a row as the rule's `confirm` asks for.
+ *
  * Of a rule: fail, as one failed subject is proof; else inconclusive, as one unknown subject might
- * have failed; else warn; else pass.
+ * have failed; else warn; else waived; else pass.
  *
  * Of a gate: a false `assert` says that the profile does not carry the evidence, which is no
  * verdict on the program: the gate is inconclusive, and so is every rule that needs it, whatever
@@ -19,6 +22,8 @@
 
 #include "rules/credit.h"
 #include "rules/finding.h"
+#include "rules/profiles.h"
+#include "rules/waiver.h"
 
 /* Findings kept of one rule: no report shows more, and each costs about a kilobyte. */
 enum { RULE_FINDINGS_MAX = 10000 };
@@ -27,6 +32,8 @@ struct session {
 	struct engine *engine;
 	const struct ruleset *rules;
 	struct tables *tables;
+	const struct judge_context *context;
+	struct str today; /* missing: nobody knows */
 	struct arena *keep;
 	struct judgement *ret;
 	struct claim *claims;
@@ -40,8 +47,8 @@ struct trial {
 	struct subject subject;
 	struct rule_result *result;
 	sqlite3_stmt *stmt;
-	int64_t failed, warned, broken; /* subjects; broken: of a gate */
-	int64_t seen;			/* subjects that did not pass */
+	int64_t failed, warned, waived, broken; /* subjects; broken: of a gate */
+	int64_t seen;				/* subjects that did not pass */
 	ptrdiff_t first_claim;
 };
 
@@ -144,35 +151,124 @@ static void add_claim(struct trial *t, const struct finding *f)
 			family.p ? family : f->subject, f->claimed_s };
 }
 
-static void add_finding(
+/* NULL when it is not kept: the rule has too many. */
+static struct finding *add_finding(
 	struct trial *t, enum verdict verdict, const struct expression *x, bool is_unknown)
 {
 	struct judgement *ret = t->s->ret;
 
 	if (t->seen++ >= RULE_FINDINGS_MAX)
-		return;
+		return NULL;
 	struct finding *f =
 		arena_push(t->s->keep, ret->findings, ret->finding_count, t->s->finding_cap);
 	t->subject.row = current_row(t);
 	finding_fill(&t->subject, verdict, x, is_unknown, f);
 	if (verdict == VERDICT_INCONCLUSIVE)
-		return;
+		return f;
 	f->claimed_s = claimed_gain(t);
-	add_claim(t, f);
+	if (verdict != VERDICT_WAIVED) /* nobody is asked to give it back */
+		add_claim(t, f);
+	return f;
+}
+
+/* ---- excuses ------------------------------------------------------------------------------ */
+
+static void count_excuse(const struct trial *t, const struct waiver *w, enum excuse excuse)
+{
+	struct judgement *ret = t->s->ret;
+
+	for (ptrdiff_t i = 0; i < ret->waiver_count; i++) {
+		struct waiver_result *r = &ret->waivers[i];
+
+		if (r->waiver != w)
+			continue;
+		r->waived += excuse == EXCUSE_HOLDS;
+		r->exceeded += excuse == EXCUSE_EXCEEDED;
+		r->expired += excuse == EXCUSE_EXPIRED;
+		r->undated += excuse == EXCUSE_UNDATED;
+	}
+}
+
+/* The best that the rule's waivers say of the current row. */
+static enum excuse find_excuse(const struct trial *t, const struct waiver **ret)
+{
+	enum excuse best = EXCUSE_NONE;
+
+	for (ptrdiff_t i = 0; i < t->subject.rule->waiver_count; i++) {
+		const struct waiver_code *w = &t->subject.code->waivers[i];
+
+		if (truth_of(t, &w->where) != IS_TRUE)
+			continue;
+		enum excuse excuse =
+			waiver_excuse(w->waiver, truth_of(t, &w->ceiling) == IS_TRUE, t->s->today);
+		count_excuse(t, w->waiver, excuse);
+		if (excuse < best) {
+			best = excuse;
+			*ret = w->waiver;
+		}
+	}
+	return best;
+}
+
+static const struct sighting *find_sighting(const struct trial *t, struct str subject)
+{
+	const struct judge_context *c = t->s->context;
+
+	for (ptrdiff_t i = 0; i < c->seen_count; i++)
+		if (str_eq(c->seen[i].rule, t->subject.rule->name) &&
+			str_eq(c->seen[i].subject, subject))
+			return &c->seen[i];
+	return NULL;
+}
+
+/* A failure that was not seen often enough yet. */
+static void await_confirmation(struct trial *t, struct finding *f)
+{
+	int64_t seen = f->seen ? f->seen : 1, wanted = t->subject.rule->confirm;
+
+	f->verdict = VERDICT_WARN;
+	f->note = arena_fmt(t->s->keep,
+		"found in %lld of the %lld reports in a row after which it fails%s",
+		(long long)seen, (long long)wanted,
+		t->s->context->has_previous ? "" : "; give the last one with --previous");
+}
+
+/* The row did not pass, which is no news of a gate: what comes of it all in all. */
+static void judge_bad(struct trial *t, enum verdict verdict, const struct expression *x)
+{
+	const struct waiver *w = NULL;
+	enum excuse excuse = find_excuse(t, &w);
+
+	if (excuse == EXCUSE_HOLDS)
+		verdict = VERDICT_WAIVED;
+	struct finding *f = add_finding(t, verdict, x, false);
+	if (f) {
+		const struct sighting *before = find_sighting(t, f->subject);
+
+		f->seen = t->s->context->has_previous ? 1 + (before ? before->times : 0) : 0;
+		f->known = before && before->failed;
+		f->note = w ? waiver_note(w, excuse, t->s->keep) : f->note;
+		if (verdict == VERDICT_FAIL && (f->seen ? f->seen : 1) < t->subject.rule->confirm)
+			await_confirmation(t, f);
+		verdict = f->verdict;
+	}
+	t->failed += verdict == VERDICT_FAIL;
+	t->warned += verdict == VERDICT_WARN;
+	t->waived += verdict == VERDICT_WAIVED;
 }
 
 /* `assert` is false. */
 static void judge_broken(struct trial *t)
 {
 	const struct rule *rule = t->subject.rule;
-	enum verdict verdict = rule->severity == SEVERITY_WARN ? VERDICT_WARN : VERDICT_FAIL;
 
-	if (rule->gate)
-		verdict = VERDICT_INCONCLUSIVE;
-	t->broken += rule->gate;
-	t->failed += verdict == VERDICT_FAIL;
-	t->warned += verdict == VERDICT_WARN;
-	add_finding(t, verdict, &t->subject.code->assert, false);
+	if (rule->gate) {
+		t->broken++;
+		add_finding(t, VERDICT_INCONCLUSIVE, &t->subject.code->assert, false);
+		return;
+	}
+	judge_bad(t, rule->severity == SEVERITY_WARN ? VERDICT_WARN : VERDICT_FAIL,
+		&t->subject.code->assert);
 }
 
 static void judge_row(struct trial *t)
@@ -194,8 +290,7 @@ static void judge_row(struct trial *t)
 		add_finding(t, VERDICT_INCONCLUSIVE,
 			demand == IS_UNKNOWN ? &code->assert : &code->warn, true);
 	} else if (wish == IS_FALSE) {
-		t->warned++;
-		add_finding(t, VERDICT_WARN, &code->warn, false);
+		judge_bad(t, VERDICT_WARN, &code->warn);
 	}
 }
 
@@ -295,6 +390,8 @@ static void conclude(struct trial *t)
 		r->reason = inconclusive_reason(t);
 	} else if (t->warned) {
 		r->verdict = VERDICT_WARN;
+	} else if (t->waived) {
+		r->verdict = VERDICT_WAIVED;
 	} else if (!r->subjects) {
 		r->verdict = VERDICT_NOT_APPLICABLE;
 		r->reason = nothing_reason(t);
@@ -326,6 +423,13 @@ static const struct rule_result *closed_gate(const struct session *s, const stru
 			return &s->ret->results[i];
 	}
 	return NULL;
+}
+
+static void mark_waivers(const struct session *s, const struct rule *rule)
+{
+	for (ptrdiff_t i = 0; i < s->ret->waiver_count; i++)
+		if (str_eq(s->ret->waivers[i].waiver->rule.text, rule->name))
+			s->ret->waivers[i].judged = true;
 }
 
 /* What the rule found is not to be trusted: only its number is told. */
@@ -367,6 +471,8 @@ static bool judge_rule(struct session *s, ptrdiff_t index)
 	const struct rule_result *gate = rule->gate ? NULL : closed_gate(s, rule);
 	if (gate)
 		hold_up(&t, gate);
+	else
+		mark_waivers(s, rule);
 	r->finding_count = s->ret->finding_count - r->first_finding;
 	return true;
 }
@@ -426,7 +532,9 @@ static enum verdict run_verdict(const struct session *s)
 		return VERDICT_INCONCLUSIVE;
 	if (has_verdict(s, VERDICT_WARN, is_any))
 		return VERDICT_WARN;
-	return has_verdict(s, VERDICT_PASS, is_optional) ? VERDICT_PASS : VERDICT_INCONCLUSIVE;
+	bool good = has_verdict(s, VERDICT_PASS, is_optional) ||
+		    has_verdict(s, VERDICT_WAIVED, is_optional);
+	return good ? VERDICT_PASS : VERDICT_INCONCLUSIVE;
 }
 
 static bool judge_all(struct session *s)
@@ -438,21 +546,46 @@ static bool judge_all(struct session *s)
 	return true;
 }
 
+/* The context's day, else that of the capture, so that an old profile keeps its verdict. */
+static struct str day_of(const struct judge_context *c, const struct tables *tables)
+{
+	if (c->today.p || !table_count(tables, run))
+		return c->today;
+	return table_rows(tables, run)[0].captured;
+}
+
+static void list_waivers(const struct session *s)
+{
+	const struct ruleset *rules = s->rules;
+
+	s->ret->waivers = arena_make(s->keep, struct waiver_result, rules->waiver_count + 1);
+	for (ptrdiff_t i = 0; i < rules->waiver_count; i++)
+		s->ret->waivers[i].waiver = rules->waivers[i];
+	s->ret->waiver_count = rules->waiver_count;
+}
+
 static void set_run_gain(struct tables *tables, double gain_s)
 {
 	for (ptrdiff_t i = 0; i < table_count(tables, run); i++)
 		table_rows(tables, run)[i].gain_s = gain_s;
 }
 
-bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables, struct arena *keep,
-	struct judgement *ret, struct diag *err)
+bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables,
+	const struct judge_context *context, struct arena *keep, struct judgement *ret,
+	struct diag *err)
 {
-	struct session s = {
-		.engine = e, .rules = rules, .tables = tables, .keep = keep, .ret = ret, .err = err
-	};
+	struct session s = { .engine = e,
+		.rules = profiles_apply(rules, tables, keep),
+		.tables = tables,
+		.context = context,
+		.today = day_of(context, tables),
+		.keep = keep,
+		.ret = ret,
+		.err = err };
 
 	*ret = (struct judgement){ .result_count = rules->count };
 	ret->results = arena_make(keep, struct rule_result, rules->count + 1);
+	list_waivers(&s);
 	set_run_gain(tables, NAN); /* of an earlier judgement */
 	engine_show(e, tables);
 	bool ok = judge_all(&s);

@@ -35,6 +35,22 @@ struct evidence {
 	struct str text;
 };
 
+/* What the report before this one found bad. */
+struct sighting {
+	struct str rule, subject;
+	int64_t times; /* reports in a row that had it */
+	bool failed;   /* it did not only warn */
+};
+#define SEEN_MAX 1000000 /* reports in a row that are counted: a nightly of 2700 years */
+
+/* What judging may know beside the tables of the run.  All zero: nothing. */
+struct judge_context {
+	struct str today;  /* "2027-01-31", for waivers; missing: the day of the capture */
+	bool has_previous; /* there was a report before */
+	const struct sighting *seen;
+	ptrdiff_t seen_count;
+};
+
 /*
  * One subject (row) of a rule that did not pass.  Strings of a finding may lie in the tables that
  * were judged.
@@ -52,6 +68,9 @@ struct finding {
 	struct str source_file, scope; /* where to look; missing when unknown */
 	double source_line;
 	struct str missing; /* INCONCLUSIVE: the columns that were NULL, comma separated */
+	struct str note;    /* why the verdict is not what the rule alone says; else missing */
+	int64_t seen;	    /* reports in a row with it, this one too; 0: no earlier one given */
+	bool known;	    /* it failed in the report before, too */
 };
 
 struct rule_result {
@@ -65,6 +84,13 @@ struct rule_result {
 	ptrdiff_t finding_count; /* 0 when a gate holds the rule up: they are not to be trusted */
 };
 
+/* What became of a waiver in this run. */
+struct waiver_result {
+	const struct waiver *waiver;
+	bool judged;				    /* its rule was, and no gate holds it up */
+	int64_t waived, exceeded, expired, undated; /* subjects */
+};
+
 struct judgement {
 	struct rule_result *results; /* in rule order */
 	ptrdiff_t result_count;
@@ -76,6 +102,8 @@ struct judgement {
 	 * is; warn; inconclusive if any rule is, or none but gates passed; pass.
 	 */
 	enum verdict verdict;
+	struct waiver_result *waivers; /* of all rules, in order of reading */
+	ptrdiff_t waiver_count;
 };
 
 /*
@@ -90,8 +118,9 @@ struct judgement {
 struct engine;
 struct engine *engine_new(struct arena *keep, struct diag *err);
 void engine_free(struct engine *e);
-bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables, struct arena *keep,
-	struct judgement *ret, struct diag *err);
+bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables,
+	const struct judge_context *context, struct arena *keep, struct judgement *ret,
+	struct diag *err);
 
 /*
  * Free SQL for `rooflint query`: calls `header` once with the column names (cells are NULL) and

@@ -193,13 +193,20 @@ static struct str number_text(const struct piece *piece, double value, struct ar
 	return unit_text(keep, value, piece->bare ? UNIT_NONE : piece->unit);
 }
 
-static struct str piece_text(
-	const struct piece *piece, const void *row, const struct tables *tables, struct arena *keep)
+static struct str param_text(const struct piece *piece, const struct rule *rule, struct arena *keep)
 {
-	if (piece->param && !piece->formatted)
-		return piece->param->text; /* as the rule file says it */
+	const struct rule_param *param = rule_param_named(rule, piece->param->name);
+
+	if (!piece->formatted)
+		return param->text; /* as the rule file says it */
+	return number_text(piece, param->value, keep);
+}
+
+static struct str piece_text(const struct piece *piece, const struct rule *rule, const void *row,
+	const struct tables *tables, struct arena *keep)
+{
 	if (piece->param)
-		return number_text(piece, piece->param->value, keep);
+		return param_text(piece, rule, keep);
 	if (!piece->column)
 		return piece->text;
 	if (piece->of_run)
@@ -211,12 +218,12 @@ static struct str piece_text(
 	return number_text(piece, cell_real(piece->column, row), keep);
 }
 
-struct str template_fill(
-	const struct template *t, const void *row, const struct tables *tables, struct arena *keep)
+struct str template_fill(const struct template *t, const struct rule *rule, const void *row,
+	const struct tables *tables, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 
 	for (ptrdiff_t i = 0; i < t->count; i++)
-		out_str(o, piece_text(&t->pieces[i], row, tables, keep));
+		out_str(o, piece_text(&t->pieces[i], rule, row, tables, keep));
 	return out_text(o);
 }

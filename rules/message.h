@@ -29,7 +29,8 @@ struct template
 /* Parameters met are marked as used. */
 bool template_compile(struct str text, const struct table_def *rows, struct rule *rule,
 	struct arena *keep, struct template *ret, struct sql_fault *fault);
-struct str template_fill(
-	const struct template *t, const void *row, const struct tables *tables, struct arena *keep);
+/* `rule` has the parameters' values, which profiles: may have changed since. */
+struct str template_fill(const struct template *t, const struct rule *rule, const void *row,
+	const struct tables *tables, struct arena *keep);
 
 #endif

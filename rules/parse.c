@@ -43,6 +43,7 @@ const struct rule_key rule_keys[] = {
 	KEY(needs, KEY_NAMES, "the gates the rule depends on; without it all of them"),
 	KEY(required, KEY_BOOL, "inconclusive counts for the exit status"),
 	KEY(min_subjects, KEY_COUNT, "with fewer subjects the rule is inconclusive"),
+	KEY(confirm, KEY_COUNT, "reports in a row that must fail (--previous); before it warns"),
 	TEXT_KEY(message, "what a finding says; {column} and {column:format} are filled in"),
 	TEXT_KEY(cause, "the likely cause"),
 	TEXT_KEY(fix, "what to do"),
@@ -85,8 +86,8 @@ static const struct {
 	{ STR_INIT("version"), false },
 	{ STR_INIT("extends"), false },
 	{ STR_INIT("rules"), false },
-	{ STR_INIT("waivers"), true },
-	{ STR_INIT("profiles"), true },
+	{ STR_INIT("waivers"), false },
+	{ STR_INIT("profiles"), false },
 	{ STR_INIT("costs"), true },
 };
 enum { DOCUMENT_KEYS = sizeof(document_keys) / sizeof(document_keys[0]) };

@@ -24,7 +24,6 @@ bool value_set(const struct rule_reader *r, struct rule *rule, const struct rule
 	const struct doc_node *node);
 bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 	const struct doc_node *at, const struct doc_node *node);
-struct rule_param *rule_find_param(struct rule *rule, struct str name); /* or NULL */
 
 /* An error at a node.  Always false. */
 bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum diag_id id,

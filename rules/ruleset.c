@@ -8,8 +8,8 @@
 
 #include "base/embed.h"
 #include "base/input.h"
-#include "rules/compile.h"
-#include "rules/parse.h"
+#include "rules/profiles.h"
+#include "rules/waiver.h"
 
 /* Files that extend one another: a longer chain than anyone can follow by reading. */
 enum { EXTENDS_MAX = 16 };
@@ -160,7 +160,7 @@ static bool load_document(struct loader *l, const struct doc *doc)
 			EXTENDS_MAX);
 	if (extends && !load_extended(l, &r, extends))
 		return false;
-	return document_rules(&r);
+	return document_rules(&r) && document_waivers(&r) && document_profiles(&r);
 }
 
 static bool load_text(struct loader *l, struct str file, struct str text)
@@ -256,7 +256,7 @@ static bool apply_setting(struct loader *l, struct str text)
 	const struct rule_key *key = rule_key_find(s->key.text);
 	if (key && (key->type == KEY_SEVERITY || key->type == KEY_BOOL || key->type == KEY_COUNT))
 		return value_set(&r, rule, key, &s->value);
-	if (!rule_find_param(rule, s->key.text))
+	if (!rule_param_named(rule, s->key.text))
 		return unknown_setting(&r, rule, &s->key);
 	return param_set(&r, rule, s->key.text, &s->key, &s->value);
 }
@@ -326,6 +326,15 @@ static bool check_needs(const struct loader *l, struct rule *rule)
 	return true;
 }
 
+static bool check_waivers(const struct loader *l, const struct rule *rule)
+{
+	if (!rule->gate || !rule->waiver_count)
+		return true;
+	return rule_fail(l, &rule->waivers[0]->rule.origin, DIAG_RULE_SCHEMA,
+		arena_fmt(l->keep, "%.*s is a gate, and evidence that is missing cannot be waived",
+			STR_ARG(rule->name)));
+}
+
 static bool finish(struct loader *l)
 {
 	struct engine *e = engine_new(l->keep, l->err);
@@ -334,13 +343,13 @@ static bool finish(struct loader *l)
 	for (ptrdiff_t i = 0; i < l->set->count && ok; i++) {
 		struct rule *rule = l->set->items[i];
 
-		ok = check_complete(l, rule) && check_needs(l, rule) &&
+		ok = check_complete(l, rule) && check_needs(l, rule) && check_waivers(l, rule) &&
 		     rule_compile(e, rule, l->keep, l->err);
 		if (!rule->title.text.p)
 			rule->title.text = rule->name;
 	}
 	engine_free(e);
-	return ok;
+	return ok && profiles_check(l->set, l->keep, l->err);
 }
 
 /* ---- entry -------------------------------------------------------------------------------- */

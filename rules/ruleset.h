@@ -62,6 +62,12 @@ struct rule_text {
 	struct origin origin;
 };
 
+/* A finding that a team has accepted; rules/waiver.h says how. */
+struct waiver {
+	struct origin origin;
+	struct rule_text rule, where, ceiling, owner, reason, issue, expires;
+};
+
 struct rule {
 	struct str name;
 	struct origin origin;
@@ -75,11 +81,14 @@ struct rule {
 	ptrdiff_t need_count;
 	bool needs_all;
 	int64_t min_subjects; /* fewer subjects: inconclusive; 0 = none needed */
+	int64_t confirm;      /* reports in a row that must fail; before that it warns; 0 = 1 */
 	enum pool pool;
 	struct origin severity_origin, gate_origin, required_origin, needs_origin,
-		min_subjects_origin, params_origin, pool_origin;
+		min_subjects_origin, confirm_origin, params_origin, pool_origin;
 	struct rule_param *params;
 	ptrdiff_t param_count, param_cap;
+	struct waiver **waivers; /* in file order */
+	ptrdiff_t waiver_count, waiver_cap;
 	struct rule_code *code; /* compiled: rules/compile.h */
 };
 
@@ -104,12 +113,23 @@ struct rule_key {
 extern const struct rule_key rule_keys[];
 extern const ptrdiff_t rule_key_count;
 
+/* Changes for some workloads; rules/profiles.h says how. */
+struct tuning {
+	struct origin origin;
+	struct str match, label; /* globs; missing: any */
+	const struct doc_node *rules;
+};
+
 struct ruleset {
 	struct rule **items; /* file order; inherited ones first */
 	ptrdiff_t count, cap;
 	struct str name;   /* the file or built-in set given */
 	struct str *files; /* every file that took part, in order of reading */
 	ptrdiff_t file_count, file_cap;
+	struct waiver **waivers; /* of all rules, in order of reading */
+	ptrdiff_t waiver_count, waiver_cap;
+	struct tuning *tunings; /* in order of reading */
+	ptrdiff_t tuning_count, tuning_cap;
 };
 
 struct rule_setting {
@@ -125,6 +145,9 @@ bool ruleset_parse(struct str file, struct str text, struct arena *keep, struct 
 /* "rooflint.yaml" in `from` or a folder above it; missing when there is none. */
 struct str ruleset_find(struct str from, struct arena *keep);
 
-const struct rule *ruleset_rule(const struct ruleset *set, struct str name); /* or NULL */
+/* "2027-01-31", and a day of the calendar. */
+bool is_day(struct str s);
+const struct rule_param *rule_param_named(const struct rule *rule, struct str name); /* or NULL */
+const struct rule *ruleset_rule(const struct ruleset *set, struct str name);	     /* or NULL */
 
 #endif

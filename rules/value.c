@@ -171,12 +171,17 @@ static bool set_names(const struct rule_reader *r, struct rule *rule, const stru
 
 /* ---- parameters --------------------------------------------------------------------------- */
 
-struct rule_param *rule_find_param(struct rule *rule, struct str name)
+static struct rule_param *find_param(const struct rule *rule, struct str name)
 {
 	for (ptrdiff_t i = 0; i < rule->param_count; i++)
 		if (str_eq(rule->params[i].name, name))
 			return &rule->params[i];
 	return NULL;
+}
+
+const struct rule_param *rule_param_named(const struct rule *rule, struct str name)
+{
+	return find_param(rule, name);
 }
 
 static bool is_param_name(struct str s)
@@ -233,7 +238,7 @@ static bool check_unit(const struct rule_reader *r, const struct rule *rule,
 bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 	const struct doc_node *at, const struct doc_node *node)
 {
-	struct rule_param *old = rule_find_param(rule, name), param = { .name = name };
+	struct rule_param *old = find_param(rule, name), param = { .name = name };
 
 	if (!is_param_name(name))
 		return node_fail(r, at, DIAG_RULE_SCHEMA,

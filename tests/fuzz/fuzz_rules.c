@@ -76,6 +76,7 @@ static void judge_with(const struct ruleset *set, struct arena *keep)
 	struct diag err = { .id = DIAG_NONE };
 	struct engine *engine = engine_new(keep, &err);
 	struct tables tables = { 0 };
+	struct judge_context context = { .today = STR_INIT("2026-01-01") };
 	struct judgement j;
 
 	if (!engine)
@@ -83,7 +84,7 @@ static void judge_with(const struct ruleset *set, struct arena *keep)
 	engine->rule_steps = STEPS;
 	fill(&tables, keep);
 	for (int again = 0; again < 2; again++) {
-		if (judge(engine, set, &tables, keep, &j, &err))
+		if (judge(engine, set, &tables, &context, keep, &j, &err))
 			check(&j);
 		else if (err.id == DIAG_NONE || !err.text[0])
 			abort();

@@ -15,6 +15,7 @@
 
 #include "rules/engine.h"
 #include "rules/judge.h"
+#include "tests/unit/rows.h"
 
 static struct arena keep;
 static struct diag err;
@@ -22,6 +23,7 @@ static struct ruleset set;
 static struct tables tables;
 static struct engine *engine;
 static struct judgement j;
+static struct judge_context context;
 
 static int fresh(void **state)
 {
@@ -31,6 +33,7 @@ static int fresh(void **state)
 	arena_clear(&keep);
 	err = (struct diag){ .id = DIAG_NONE };
 	tables = (struct tables){ 0 };
+	context = (struct judge_context){ 0 };
 	engine = engine_new(&keep, &err);
 	return !engine;
 }
@@ -50,66 +53,16 @@ static void assert_near(double a, double b)
 		fail_msg("%.17g is not %.17g", a, b);
 }
 
-/* ---- rows from text: "ops name=dot kind=matmul p50_s=1e-3" --------------------------------- */
-
-/* The run has one row, which later lines complete; every other line is a row of its own. */
-static void *row_for(const struct table_def *def)
-{
-	enum table_id id = (enum table_id)(def - table_defs);
-
-	if (id == TABLE_run && table_count(&tables, run))
-		return tables.items[id].rows;
-	return table_add(&tables, id, &keep);
-}
-
-static void set_cell(const struct table_def *def, void *row, struct str name, struct str value)
-{
-	const struct column *c = table_column(def, name);
-	double number = NAN;
-
-	if (!c)
-		fail_msg("no column %s", arena_z(&keep, name));
-	if (c->type == COLUMN_TEXT) {
-		cell_set_text(c, row, arena_str(&keep, value));
-		return;
-	}
-	if (!str_eq(value, STR("null")) && !str_to_double(value, &number))
-		fail_msg("no number: %s", arena_z(&keep, value));
-	cell_set_real(c, row, number);
-}
-
-static void add_row(struct str line)
-{
-	struct str word, name, value;
-
-	str_cut(line, ' ', &word, &line);
-	const struct table_def *def = table_find(word);
-	if (!def)
-		fail_msg("no table %s", arena_z(&keep, word));
-	void *row = row_for(def);
-	while (line.p) {
-		str_cut(line, ' ', &word, &line);
-		if (str_cut(word, '=', &name, &value))
-			set_cell(def, row, name, value);
-	}
-}
-
 static void add(const char *lines)
 {
-	struct str rest = str_from(lines), line;
-
-	while (rest.p) {
-		str_cut(rest, '\n', &line, &rest);
-		if (line.len)
-			add_row(line);
-	}
+	rows_add(&tables, &keep, lines);
 }
 
 /* ---- judging ------------------------------------------------------------------------------ */
 
 static void judge_set(void)
 {
-	if (!judge(engine, &set, &tables, &keep, &j, &err))
+	if (!judge(engine, &set, &tables, &context, &keep, &j, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -681,7 +634,7 @@ static void runaway_rules(void **state)
 			 "    select: select count(*) as n from ops a, ops b, ops c\n"
 			 "    assert: n > 1\n"),
 		&keep, &set, &err));
-	assert_false(judge(engine, &set, &tables, &keep, &j, &err));
+	assert_false(judge(engine, &set, &tables, &context, &keep, &j, &err));
 	assert_int_equal(err.id, DIAG_RULE_BUDGET);
 	assert_string_equal(err.text,
 		"t.yaml:3:3: rule r cannot be judged: it did not end within 50 million steps; join "

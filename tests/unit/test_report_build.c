@@ -184,7 +184,7 @@ static void test_finding(void **state)
 	struct rule_result result = {
 		.rule = &rule, .verdict = VERDICT_FAIL, .subjects = 5, .unknown = 1
 	};
-	struct judgement j = { &result, 1, &finding, 1, 0.25, VERDICT_FAIL };
+	struct judgement j = { &result, 1, &finding, 1, 0.25, VERDICT_FAIL, NULL, 0 };
 	rule.params = params;
 	rule.param_count = 1;
 	rule.fix.text = STR("do this");
@@ -214,7 +214,7 @@ static struct str todo(
 		.verdict = VERDICT_INCONCLUSIVE,
 		.missing = str_from(missing) };
 	struct judgement j = { results, count, &finding, missing ? 1 : 0, NAN,
-		VERDICT_INCONCLUSIVE };
+		VERDICT_INCONCLUSIVE, NULL, 0 };
 	struct report r = build(t, &j);
 	assert_str(r.verdict, "inconclusive");
 	return r.results[0].todo;

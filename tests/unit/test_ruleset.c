@@ -85,15 +85,15 @@ static const struct mistake the_document[] = {
 		"  ^~~~~~" },
 	{ "version: 1\n"
 	  "extends: recommended\n"
-	  "waivers: []\n",
-		"t.yaml:3:1: 'waivers' is not supported yet; take it out to use this file\n"
-		"  waivers: []\n"
-		"  ^~~~~~~" },
+	  "waivers: {}\n",
+		"t.yaml:3:10: waivers is a list: each begins with '- rule: NAME'\n"
+		"  waivers: {}\n"
+		"           ^" },
 	{ "version: 1\n"
 	  "profiles: {}\n",
-		"t.yaml:2:1: 'profiles' is not supported yet; take it out to use this file\n"
+		"t.yaml:2:11: profiles is a list: each begins with '- match: GLOB'\n"
 		"  profiles: {}\n"
-		"  ^~~~~~~~" },
+		"            ^" },
 	{ "- 1\n", "t.yaml:1:1: a rule file is a map with the keys version, extends and rules\n"
 		   "  - 1\n"
 		   "  ^" },

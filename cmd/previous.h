@@ -1,0 +1,24 @@
+/*
+ * Reports written before: reading report.json, and what the last one already said of a profile.
+ *
+ * A runner that keeps nothing hands the last report back with --previous; a finding is the same
+ * when its rule and its subject are, which survive a recompile.
+ */
+#ifndef CMD_PREVIOUS_H
+#define CMD_PREVIOUS_H
+
+#include "report/report.h"
+
+bool report_load(struct str path, struct arena *keep, struct report_set *ret, struct diag *err);
+
+/*
+ * The report on a profile: the one of its name, or the only one there is, since names hold dates.
+ * NULL when there is none, or it could not be read then.
+ */
+const struct report *previous_report(const struct report_set *previous, struct str profile);
+
+/* What that report found bad; none without it.  Returns how many. */
+ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
+	struct arena *keep, struct sighting **ret);
+
+#endif

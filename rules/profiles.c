@@ -1,0 +1,191 @@
+/* Retuning by workload.  See profiles.h. */
+#include "rules/profiles.h"
+
+#include <string.h>
+
+#include "rules/engine.h"
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static bool read_key(const struct rule_reader *r, struct tuning *t, const struct doc_pair *pair)
+{
+	static const struct str names[] = { STR_INIT("match"), STR_INIT("label"),
+		STR_INIT("rules") };
+	bool is_rules = str_eq(pair->key->text, names[2]);
+
+	if (pair->value->kind != (is_rules ? DOC_MAP : DOC_SCALAR) ||
+		(!is_rules && !pair->value->text.len))
+		return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
+			"match and label take one glob, rules a map from names to changes");
+	if (is_rules)
+		t->rules = pair->value;
+	else if (str_eq(pair->key->text, names[0]))
+		t->match = pair->value->text;
+	else if (str_eq(pair->key->text, names[1]))
+		t->label = pair->value->text;
+	else
+		return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
+			"an entry of profiles has no key '%.*s'%.*s", STR_ARG(pair->key->text),
+			STR_ARG(near_hint(r->keep, pair->key->text, names, 3)));
+	return true;
+}
+
+static bool read_entry(const struct rule_reader *r, const struct doc_node *node)
+{
+	struct tuning t = { .origin = origin_of(r, node) };
+
+	for (ptrdiff_t i = 0; node->kind == DOC_MAP && i < node->count; i++)
+		if (!read_key(r, &t, &node->pairs[i]))
+			return false;
+	if (!t.rules || (!t.match.p && !t.label.p))
+		return node_fail(r, node, DIAG_RULE_SCHEMA,
+			"an entry of profiles has match or label, and rules");
+	if (r->set->tuning_count >= PROFILES_MAX)
+		return node_fail(r, node, DIAG_LIMIT, "more than %d profiles", PROFILES_MAX);
+	*arena_push(r->keep, r->set->tunings, r->set->tuning_count, r->set->tuning_cap) = t;
+	return true;
+}
+
+bool document_profiles(const struct rule_reader *r)
+{
+	const struct doc_node *list = doc_get(r->doc->root, STR("profiles"));
+
+	if (!list)
+		return true;
+	if (list->kind != DOC_LIST)
+		return node_fail(r, list, DIAG_RULE_SCHEMA,
+			"profiles is a list: each begins with '- match: GLOB'");
+	for (ptrdiff_t i = 0; i < list->count; i++)
+		if (!read_entry(r, list->items[i]))
+			return false;
+	return true;
+}
+
+/* ---- applying ----------------------------------------------------------------------------- */
+
+static bool known_params(
+	const struct rule_reader *r, struct rule *rule, const struct doc_node *params)
+{
+	for (ptrdiff_t i = 0; params->kind == DOC_MAP && i < params->count; i++)
+		if (!rule_param_named(rule, params->pairs[i].key->text))
+			return node_fail(r, params->pairs[i].key, DIAG_RULE_NAME,
+				"rule %.*s has no parameter '%.*s'", STR_ARG(rule->name),
+				STR_ARG(params->pairs[i].key->text));
+	return true;
+}
+
+static bool set_key(const struct rule_reader *r, struct rule *rule, const struct doc_pair *pair)
+{
+	const struct rule_key *key = rule_key_find(pair->key->text);
+
+	if (!key || (key->type != KEY_PARAMS && key->type != KEY_SEVERITY &&
+			    key->type != KEY_COUNT && !str_eq(key->name, STR("required"))))
+		return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
+			"profiles change params, severity, required, confirm and min_subjects of "
+			"a rule, not '%.*s'",
+			STR_ARG(pair->key->text));
+	return (key->type != KEY_PARAMS || known_params(r, rule, pair->value)) &&
+	       value_set(r, rule, key, pair->value);
+}
+
+/* A rule that shares what was compiled, with values of its own. */
+static struct rule *copy_rule(const struct rule *rule, struct arena *keep)
+{
+	struct rule *copy = arena_make(keep, struct rule, 1);
+
+	*copy = *rule;
+	copy->params = arena_make(keep, struct rule_param, rule->param_count + 1);
+	if (rule->param_count)
+		memcpy(copy->params, rule->params,
+			(size_t)rule->param_count * sizeof(*rule->params));
+	copy->param_cap = rule->param_count;
+	return copy;
+}
+
+static bool tune_rule(
+	const struct rule_reader *r, const struct ruleset *from, const struct doc_pair *pair)
+{
+	for (ptrdiff_t i = 0; i < r->set->count; i++) {
+		struct rule **rule = &r->set->items[i];
+
+		if (!str_eq((*rule)->name, pair->key->text))
+			continue;
+		if (pair->value->kind != DOC_MAP)
+			return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
+				"%.*s: changes are a map, such as { severity: off }",
+				STR_ARG((*rule)->name));
+		if (*rule == from->items[i])
+			*rule = copy_rule(*rule, r->keep);
+		for (ptrdiff_t k = 0; k < pair->value->count; k++)
+			if (!set_key(r, *rule, &pair->value->pairs[k]))
+				return false;
+		return true;
+	}
+	return node_fail(r, pair->key, DIAG_RULE_NAME, "there is no rule '%.*s' to change",
+		STR_ARG(pair->key->text));
+}
+
+static struct ruleset *copy_set(const struct ruleset *set, struct arena *keep)
+{
+	struct ruleset *copy = arena_make(keep, struct ruleset, 1);
+
+	*copy = *set;
+	copy->items = arena_make(keep, struct rule *, set->count + 1);
+	if (set->count)
+		memcpy(copy->items, set->items, (size_t)set->count * sizeof(*set->items));
+	return copy;
+}
+
+static bool tune(const struct tuning *t, const struct ruleset *from, struct ruleset *into,
+	struct arena *keep, struct diag *err)
+{
+	struct rule_reader r = { into, t->origin.doc, keep, err };
+
+	for (ptrdiff_t i = 0; i < t->rules->count; i++)
+		if (!tune_rule(&r, from, &t->rules->pairs[i]))
+			return false;
+	return true;
+}
+
+bool profiles_check(const struct ruleset *set, struct arena *keep, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < set->tuning_count; i++)
+		if (!tune(&set->tunings[i], set, copy_set(set, keep), keep, err))
+			return false;
+	return true;
+}
+
+/* ---- matching ----------------------------------------------------------------------------- */
+
+static bool has_label(struct str labels, struct str pattern)
+{
+	struct str label;
+
+	for (bool more = labels.p != NULL; more;) {
+		more = str_cut(labels, ',', &label, &labels);
+		if (str_glob(str_trim(label), pattern))
+			return true;
+	}
+	return false;
+}
+
+static bool matches(const struct tuning *t, const struct run_row *run)
+{
+	return (!t->match.p || (run->name.p && str_glob(run->name, t->match))) &&
+	       (!t->label.p || has_label(run->labels, t->label));
+}
+
+const struct ruleset *profiles_apply(
+	const struct ruleset *set, const struct tables *tables, struct arena *keep)
+{
+	struct ruleset *tuned = NULL;
+	struct diag ignored; /* profiles_check has tried it all */
+
+	for (ptrdiff_t i = 0; i < set->tuning_count && table_count(tables, run); i++) {
+		if (!matches(&set->tunings[i], table_rows(tables, run)))
+			continue;
+		tuned = tuned ? tuned : copy_set(set, keep);
+		tune(&set->tunings[i], set, tuned, keep, &ignored);
+	}
+	return tuned ? tuned : set;
+}

@@ -1,0 +1,313 @@
+/*
+ * What excuses a finding or holds it back: waivers with ceiling and last day, confirmation by
+ * earlier reports, and limits of their own for some workloads.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "rules/judge.h"
+#include "tests/unit/rows.h"
+
+static struct arena keep;
+static struct diag err;
+static struct tables tables;
+static struct judge_context context;
+static struct judgement j;
+
+static int fresh(void **state)
+{
+	(void)state;
+	if (!keep.base)
+		keep = arena_new(ARENA_RUN_BYTES);
+	arena_clear(&keep);
+	err = (struct diag){ .id = DIAG_NONE };
+	tables = (struct tables){ 0 };
+	context = (struct judge_context){ .today = STR("2026-06-30") };
+	return 0;
+}
+
+#define assert_str(s, z) assert_string_equal(arena_z(&keep, (s)), (z))
+
+static bool load(const char *yaml, struct ruleset *set)
+{
+	return ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, set, &err);
+}
+
+static void judge_yaml(const char *yaml)
+{
+	struct ruleset set;
+	struct engine *engine = engine_new(&keep, &err);
+
+	if (!load(yaml, &set) || !judge(engine, &set, &tables, &context, &keep, &j, &err))
+		fail_msg("%s", err.text);
+	engine_free(engine);
+}
+
+static void assert_verdict(const char *verdict)
+{
+	assert_str(verdict_name(j.results[0].verdict), verdict);
+}
+
+static void refuses(const char *yaml, const char *text)
+{
+	struct ruleset set;
+
+	assert_false(load(yaml, &set));
+	if (!str_contains(str_from(err.text), str_from(text)))
+		fail_msg("'%s' does not say '%s'", err.text, text);
+}
+
+#define RULES                                                                                      \
+	"version: 1\n"                                                                             \
+	"rules:\n"                                                                                 \
+	"  share:\n"                                                                               \
+	"    from: ops\n"                                                                          \
+	"    assert: time_share <= :limit\n"                                                       \
+	"    params: { limit: 10% }\n"                                                             \
+	"    gain: time_s\n"                                                                       \
+	"    message: \"{name} takes {time_share:percent}, {limit} is allowed\"\n"
+#define WAIVER(rest)                                                                               \
+	RULES "waivers:\n"                                                                         \
+	      "  - rule: share\n"                                                                  \
+	      "    owner: perf-team\n"                                                             \
+	      "    reason: on purpose\n"                                                           \
+	      "    issue: PERF-12\n" rest
+#define EMBED                                                                                      \
+	WAIVER("    where: scope glob '*embed*'\n"                                                 \
+	       "    ceiling: time_share <= 0.30\n"                                                 \
+	       "    expires: 2026-06-30\n")
+
+/* ---- waivers ------------------------------------------------------------------------------ */
+
+static void test_holds_on_its_last_day(void **state)
+{
+	(void)state;
+	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.3 time_s=1");
+	judge_yaml(EMBED);
+	assert_verdict("waived");
+	assert_int_equal(j.verdict, VERDICT_PASS);
+	assert_int_equal(j.waivers[0].waived, 1);
+	assert_true(j.waivers[0].judged);
+	assert_str(j.findings[0].note,
+		"waived until 2026-06-30 by perf-team (PERF-12): on purpose");
+	assert_true(j.gain_s == 0); /* nobody is asked to give it back */
+}
+
+static void test_has_a_ceiling(void **state)
+{
+	(void)state;
+	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.31 time_s=1");
+	judge_yaml(EMBED);
+	assert_verdict("fail");
+	assert_int_equal(j.waivers[0].exceeded, 1);
+	assert_str(j.findings[0].note,
+		"beyond the ceiling of the waiver by perf-team (PERF-12): time_share <= 0.30");
+}
+
+static void test_expires(void **state)
+{
+	(void)state;
+	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.2 time_s=1");
+	context.today = STR("2026-07-01");
+	judge_yaml(EMBED);
+	assert_verdict("fail");
+	assert_int_equal(j.waivers[0].expired, 1);
+	assert_str(j.findings[0].note, "the waiver by perf-team (PERF-12) expired on 2026-06-30");
+}
+
+/* Without a day from outside it is that of the capture; without that, the waiver does not hold. */
+static void test_day_of_the_capture(void **state)
+{
+	(void)state;
+	context.today = (struct str){ NULL, 0 };
+	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.2 time_s=1");
+	judge_yaml(EMBED);
+	assert_verdict("fail");
+	assert_int_equal(j.waivers[0].undated, 1);
+	rows_add(&tables, &keep, "run name=r captured=2026-06-30T23:59:59Z");
+	judge_yaml(EMBED);
+	assert_verdict("waived");
+	rows_add(&tables, &keep, "run captured=2026-07-01T00:00:00Z");
+	judge_yaml(EMBED);
+	assert_verdict("fail");
+}
+
+static void test_speaks_of_its_rows_only(void **state)
+{
+	(void)state;
+	rows_add(&tables, &keep,
+		"ops key=a name=a scope=x/embed/y time_share=0.2 time_s=1\n"
+		"ops key=b name=b scope=x/dense/y time_share=0.2 time_s=1\n"
+		"ops key=c name=c time_share=0.2 time_s=1"); /* unknown scope: not excused */
+	judge_yaml(EMBED);
+	assert_verdict("fail");
+	assert_int_equal(j.finding_count, 3);
+	assert_int_equal(j.findings[0].verdict, VERDICT_FAIL);
+	assert_int_equal(j.findings[1].verdict, VERDICT_FAIL);
+	assert_str(j.findings[2].subject, "a");
+	assert_int_equal(j.findings[2].verdict, VERDICT_WAIVED);
+}
+
+static void test_unknown_ceiling_excuses_nothing(void **state)
+{
+	(void)state;
+	rows_add(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
+	judge_yaml(WAIVER("    ceiling: skew <= 2\n"
+			  "    expires: 2027-01-31\n"));
+	assert_verdict("fail");
+	assert_int_equal(j.waivers[0].exceeded, 1);
+}
+
+static void test_unused(void **state)
+{
+	(void)state;
+	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.1 time_s=1");
+	judge_yaml(EMBED);
+	assert_verdict("pass");
+	assert_true(j.waivers[0].judged);
+	assert_int_equal(j.waivers[0].waived + j.waivers[0].exceeded + j.waivers[0].expired, 0);
+}
+
+static void test_waiver_mistakes(void **state)
+{
+	(void)state;
+	refuses(WAIVER("    expires: 2027-01-31\n"), "this waiver lacks 'ceiling'");
+	refuses(WAIVER("    ceiling: time_share < 1\n    expires: 2027-02-29\n"),
+		"expires is a day, such as 2027-01-31");
+	refuses(WAIVER("    cieling: time_share < 1\n"), "did you mean 'ceiling'?");
+	refuses(WAIVER("    ceiling: time_shar < 1\n    expires: 2027-01-31\n"),
+		"share.waiver.ceiling: ");
+	refuses(RULES "waivers:\n  - { rule: shares, ceiling: 1, owner: a, reason: b, "
+		      "expires: 2027-01-31 }\n",
+		"there is no rule 'shares' to waive; did you mean 'share'?");
+	refuses("version: 1\nrules:\n  g: { from: run, assert: steps > 1, gate: true }\n"
+		"waivers:\n  - { rule: g, ceiling: steps > 0, owner: a, reason: b, "
+		"expires: 2027-01-31 }\n",
+		"g is a gate");
+}
+
+static void test_days(void **state)
+{
+	(void)state;
+	assert_true(is_day(STR("2024-02-29")));
+	assert_true(is_day(STR("2000-02-29")));
+	assert_false(is_day(STR("1900-02-29")));
+	assert_false(is_day(STR("2026-13-01")));
+	assert_false(is_day(STR("2026-04-31")));
+	assert_false(is_day(STR("2026-4-01x")));
+	assert_false(is_day(STR("")));
+}
+
+/* ---- confirmation ------------------------------------------------------------------------- */
+
+static void test_fails_when_confirmed(void **state)
+{
+	static const struct sighting once[] = { { STR_INIT("share"), STR_INIT("a"), 1, false },
+		{ STR_INIT("other"), STR_INIT("a"), 5, true } };
+
+	(void)state;
+	rows_add(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
+	judge_yaml(RULES "    confirm: 2\n");
+	assert_verdict("warn");
+	assert_str(j.findings[0].note, "found in 1 of the 2 reports in a row after which it fails; "
+				       "give the last one with --previous");
+	context.has_previous = true;
+	judge_yaml(RULES "    confirm: 2\n");
+	assert_verdict("warn");
+	assert_int_equal(j.findings[0].seen, 1);
+	context.seen = once;
+	context.seen_count = 2;
+	judge_yaml(RULES "    confirm: 2\n");
+	assert_verdict("fail");
+	assert_int_equal(j.findings[0].seen, 2);
+	assert_false(j.findings[0].known); /* it only warned */
+	judge_yaml(RULES "    confirm: 3\n");
+	assert_verdict("warn");
+}
+
+static void test_known_failure(void **state)
+{
+	static const struct sighting before = { STR_INIT("share"), STR_INIT("a"), 4, true };
+
+	(void)state;
+	rows_add(&tables, &keep,
+		"ops key=a name=a time_share=0.2 time_s=2\n"
+		"ops key=b name=b time_share=0.2 time_s=1");
+	context = (struct judge_context){ .has_previous = true, .seen = &before, .seen_count = 1 };
+	judge_yaml(RULES);
+	assert_true(j.findings[0].known);
+	assert_int_equal(j.findings[0].seen, 5);
+	assert_false(j.findings[1].known);
+}
+
+/* ---- profiles ----------------------------------------------------------------------------- */
+
+#define TUNED                                                                                      \
+	RULES "profiles:\n"                                                                        \
+	      "  - match: serve-*\n"                                                               \
+	      "    rules: { share: { params: { limit: 25% } } }\n"                                 \
+	      "  - label: team=v*\n"                                                               \
+	      "    rules: { share: { severity: warn } }\n"
+
+static void test_tuned_by_name_and_label(void **state)
+{
+	(void)state;
+	rows_add(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1\nrun name=train");
+	judge_yaml(TUNED);
+	assert_verdict("fail");
+	rows_add(&tables, &keep, "run name=serve-7b");
+	judge_yaml(TUNED);
+	assert_verdict("pass");
+	rows_add(&tables, &keep, "run name=train labels=size=7b,team=vision");
+	judge_yaml(TUNED);
+	assert_verdict("warn");
+	assert_str(j.findings[0].message, "a takes 20.0%, 10% is allowed");
+}
+
+/* Message and evidence say the limit that was applied. */
+static void test_tuned_values_are_told(void **state)
+{
+	(void)state;
+	rows_add(&tables, &keep, "ops key=a name=a time_share=0.5 time_s=1\nrun name=serve-7b");
+	judge_yaml(TUNED);
+	assert_verdict("fail");
+	assert_str(j.findings[0].message, "a takes 50.0%, 25% is allowed");
+	assert_true(j.findings[0].evidence[1].real == 0.25);
+}
+
+static void test_tuning_mistakes(void **state)
+{
+	(void)state;
+#define TUNE(what) RULES "profiles:\n  - { match: x, rules: { " what " } }\n"
+	refuses(TUNE("shar: { severity: off }"), "there is no rule 'shar' to change");
+	refuses(TUNE("share: { params: { limt: 1% } }"), "has no parameter 'limt'");
+	refuses(TUNE("share: { params: { limit: 1 ms } }"), "share.limit is a ratio");
+	refuses(TUNE("share: { assert: '1' }"), "not 'assert'");
+	refuses(RULES "profiles:\n  - rules: { share: { severity: off } }\n", "has match or label");
+	refuses(RULES "profiles:\n  - { mach: x, rules: {} }\n", "did you mean 'match'?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_holds_on_its_last_day, fresh),
+		cmocka_unit_test_setup(test_has_a_ceiling, fresh),
+		cmocka_unit_test_setup(test_expires, fresh),
+		cmocka_unit_test_setup(test_day_of_the_capture, fresh),
+		cmocka_unit_test_setup(test_speaks_of_its_rows_only, fresh),
+		cmocka_unit_test_setup(test_unknown_ceiling_excuses_nothing, fresh),
+		cmocka_unit_test_setup(test_unused, fresh),
+		cmocka_unit_test_setup(test_waiver_mistakes, fresh),
+		cmocka_unit_test_setup(test_days, fresh),
+		cmocka_unit_test_setup(test_fails_when_confirmed, fresh),
+		cmocka_unit_test_setup(test_known_failure, fresh),
+		cmocka_unit_test_setup(test_tuned_by_name_and_label, fresh),
+		cmocka_unit_test_setup(test_tuned_values_are_told, fresh),
+		cmocka_unit_test_setup(test_tuning_mistakes, fresh),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
