@@ -26,6 +26,7 @@
 	X(WIRE, 201, "bytes are not the protobuf message they should be")                          \
 	X(XPLANE, 202, "a profile's content contradicts itself")                                   \
 	X(HLO, 203, "an HLO module could not be understood")                                       \
+	X(DIFFERS, 204, "what ran is not what ran for the baseline")                               \
 	X(RULE_SYNTAX, 301, "a rule or configuration file is not valid YAML")                      \
 	X(RULE_SCHEMA, 302, "a rule file has an unknown or misplaced key, or a wrong type")        \
 	X(RULE_NAME, 303, "a rule file names a rule, table or column that does not exist")         \
@@ -35,6 +36,7 @@
 	X(RULE_BUDGET, 307, "a rule's query ran past its budget")                                  \
 	X(TEMPLATE, 308, "a page template is not valid")                                           \
 	X(WAIVER, 309, "a waiver has expired, was exceeded or waives nothing")                     \
+	X(BASELINE, 310, "a baseline is the run itself, or cannot be used")                        \
 	X(HARDWARE_FILE, 401, "a hardware file is not valid")                                      \
 	X(HARDWARE_NAME, 402, "no chip of that name is known")                                     \
 	X(OUTPUT, 501, "an output file could not be written")                                      \

@@ -81,7 +81,7 @@ static struct engine *engine_get(struct crew *crew, struct diag *err)
 static void drop_tables(struct report *r)
 {
 	for (int id = 0; id < TABLE_COUNT; id++)
-		if (id != TABLE_quality)
+		if (id != TABLE_quality && id != TABLE_deltas)
 			r->tables.items[id] = (struct table){ NULL, 0, 0 };
 }
 
@@ -106,6 +106,8 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	struct judgement judgement;
 	struct engine *engine = engine_get(w->crew, err);
 	if (!engine || !run_measure(&w->part, &w->crew->options, scratch, tables, notes, err) ||
+		!baseline_compare(tables, b->baselines.items, b->baselines.count, scratch,
+			&context.base, notes, err) ||
 		!judge(engine, b->rules, tables, &context, scratch, &judgement, err))
 		return false;
 	struct report *r = add_report(w);

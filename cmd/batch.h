@@ -8,12 +8,13 @@
 #ifndef CMD_BATCH_H
 #define CMD_BATCH_H
 
-#include "cmd/load.h"
+#include "cmd/baseline.h"
 #include "report/report.h"
 
 struct batch {
 	const struct ruleset *rules;
 	const struct measure_options *options;
+	struct baselines baselines;
 	const struct report_set *previous; /* --previous, or NULL */
 	struct str today;		   /* --today, or missing */
 	int workers;

@@ -20,6 +20,7 @@ struct check_settings {
 	int fail_on, inconclusive, jobs;
 	bool all_runs;
 	struct str previous, today;
+	struct list baseline;
 };
 
 /* ---- how it ends ----------------------------------------------------------------------------- */
@@ -138,6 +139,9 @@ static enum status check_run(struct context *c, const void *settings, const stru
 		return fail(&err);
 
 	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };
+	for (ptrdiff_t i = 0; i < s->baseline.count; i++)
+		if (!baseline_load(s->baseline.items[i], &options, c->keep, &batch.baselines, &err))
+			return fail(&err);
 	batch.all_runs = s->all_runs;
 	batch.previous = s->previous.p ? &previous : NULL;
 	batch.today = s->today;
@@ -163,6 +167,9 @@ static const struct option check_options[] = {
 		"what makes the exit status 1: failed rules (default), only failures that "
 		"--previous "
 		"did not have, warnings too, or nothing" },
+	{ "baseline", 0, OPTION_LIST, AT(baseline), "PROFILE|REPORT.json",
+		"a run to compare with, as a profile or as the report of it; may be repeated, and "
+		"from three on the noise between runs is known (docs/baselines.md)" },
 	{ "previous", 0, OPTION_TEXT, AT(previous), "REPORT.json",
 		"the report before this one: for --fail-on new, and for rules that fail only when "
 		"they were found in several reports in a row (confirm)" },

@@ -4,12 +4,15 @@
  *     list    what is judged
  *     show    the resolved file, with the origin of every value; itself a valid rule file
  *     check   only whether it loads
+ *     test    against rows whose verdict is known (rules_test.c)
  */
 #include "cmd/grid.h"
 #include "cmd/load.h"
+#include "cmd/rules_test.h"
 
 struct rules_settings {
 	struct rule_settings rule;
+	struct test_settings test;
 };
 
 /* ---- list ------------------------------------------------------------------------------------ */
@@ -24,8 +27,10 @@ static struct str level_of(const struct rule *r)
 	return r->assert.text.p && r->severity == SEVERITY_ERROR ? STR("error") : STR("warn");
 }
 
-static void list_rules(struct context *c, const struct ruleset *set)
+static enum status list_rules(
+	struct context *c, const struct rules_settings *s, const struct ruleset *set)
 {
+	(void)s;
 	struct grid g = { .keep = c->keep, .columns = 3, .has_header = true, .wrap = 100 };
 	grid_add(&g, STR("RULE"));
 	grid_add(&g, STR("LEVEL"));
@@ -36,6 +41,7 @@ static void list_rules(struct context *c, const struct ruleset *set)
 		grid_add(&g, set->items[i]->title.text);
 	}
 	grid_print(&g, c->out);
+	return STATUS_OK;
 }
 
 /* ---- show ------------------------------------------------------------------------------------ */
@@ -271,8 +277,10 @@ static void put_tunings(struct out *o, const struct ruleset *set)
 	}
 }
 
-static void show_rules(struct context *c, const struct ruleset *set)
+static enum status show_rules(
+	struct context *c, const struct rules_settings *s, const struct ruleset *set)
 {
+	(void)s;
 	struct out *o = c->out;
 	out_fmt(o, "# %.*s, resolved: every value and where it was set\nversion: 1\nrules:\n",
 		STR_ARG(set->name));
@@ -285,6 +293,7 @@ static void show_rules(struct context *c, const struct ruleset *set)
 	}
 	put_waivers(o, set);
 	put_tunings(o, set);
+	return STATUS_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
@@ -294,8 +303,10 @@ static const char *plural(ptrdiff_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void check_rules(struct context *c, const struct ruleset *set)
+static enum status check_rules(
+	struct context *c, const struct rules_settings *s, const struct ruleset *set)
 {
+	(void)s;
 	ptrdiff_t gates = 0, off = 0;
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		gates += set->items[i]->gate && set->items[i]->severity != SEVERITY_OFF;
@@ -306,17 +317,28 @@ static void check_rules(struct context *c, const struct ruleset *set)
 	for (ptrdiff_t i = 0; i < set->file_count; i++)
 		out_fmt(c->out, "%s%.*s", i ? ", " : "", STR_ARG(set->files[i]));
 	out_char(c->out, '\n');
+	return STATUS_OK;
+}
+
+/* ---- test ------------------------------------------------------------------------------------ */
+
+static enum status test_rules(
+	struct context *c, const struct rules_settings *s, const struct ruleset *set)
+{
+	return rules_test(c, &s->test, set);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static const struct verb {
 	struct str name;
-	void (*run)(struct context *c, const struct ruleset *set);
+	enum status (*run)(
+		struct context *c, const struct rules_settings *s, const struct ruleset *set);
 } verbs[] = {
 	{ STR_INIT("list"), list_rules },
 	{ STR_INIT("show"), show_rules },
 	{ STR_INIT("check"), check_rules },
+	{ STR_INIT("test"), test_rules },
 };
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
@@ -329,7 +351,7 @@ static const struct verb *verb_find(struct str name, struct arena *keep, struct 
 			return &verbs[i];
 	}
 	struct str hint = did_you_mean(name, names, VERBS, keep);
-	diag_set(err, DIAG_USAGE, "rooflint rules takes list, show or check, not '%.*s'%.*s",
+	diag_set(err, DIAG_USAGE, "rooflint rules takes list, show, check or test, not '%.*s'%.*s",
 		STR_ARG(name), STR_ARG(hint));
 	return NULL;
 }
@@ -350,19 +372,30 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 		rule.rules = args->items[1];
 	if (!load_rules(&rule, c->keep, &set, &err))
 		return misused(&err);
-	verb->run(c, &set);
-	return STATUS_OK;
+	return verb->run(c, settings, &set);
 }
 
-static const struct option rules_options[] = { RULE_OPTIONS(struct rules_settings), { 0 } };
+#define AT(member) offsetof(struct rules_settings, member)
+static const struct option rules_options[] = {
+	RULE_OPTIONS(struct rules_settings),
+	{ "tests", 0, OPTION_TEXT, AT(test.tests), "FILE",
+		"test: the rows and verdicts, by default NAME.test.yaml beside NAME.yaml" },
+	{ "mutate", 0, OPTION_FLAG, AT(test.mutate), NULL,
+		"test: turn every test that passes bad, and demand that its rule says so" },
+	{ "junit", 0, OPTION_TEXT, AT(test.junit), "FILE",
+		"test: write JUnit XML, a case for each test; - is standard output" },
+	{ 0 },
+};
 
 const struct command rules_command = {
 	.name = "rules",
-	.arguments = "list|show|check [FILE]",
+	.arguments = "list|show|check|test [FILE]",
 	.summary = "the rule file as it was understood, or its mistakes",
 	.details = "  list   every rule, the worst it can say, and what it demands\n"
 		   "  show   the resolved file, with the origin of every value\n"
-		   "  check  load it and say OK; or the first mistake, and exit with 2",
+		   "  check  load it and say OK; or the first mistake, and exit with 2\n"
+		   "  test   judge rows whose verdict is known; exit with 1 when one comes out "
+		   "otherwise",
 	.options = rules_options,
 	.least = 1,
 	.most = 2,

@@ -14,7 +14,7 @@
 #define MEASURE_COLUMNS_H
 
 /* Major: a column changed its meaning or went away.  Minor: a column came. */
-#define TABLES_VERSION "1.0"
+#define TABLES_VERSION "1.1"
 
 #define KIND_WORDS                                                                                 \
 	"unknown|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng|update|"  \
@@ -114,6 +114,7 @@
 	REAL(step, COUNT, "number of the step: as marked, else from 0")                            \
 	REAL(start_s, SECONDS, "since the first event of the device")                              \
 	REAL(time_s, SECONDS, "length")                                                            \
+	REAL(slowest_s, SECONDS, "of a steady step: its length on the slowest device")             \
 	REAL(compute_s, SECONDS, "compute running")                                                \
 	REAL(comms_exposed_s, SECONDS, "communication without compute")                            \
 	REAL(comms_hidden_s, SECONDS, "communication behind compute")                              \
@@ -311,11 +312,17 @@
 	REAL(base, NONE, "value of the baseline")                                                  \
 	REAL(head, NONE, "value of this run")                                                      \
 	REAL(ratio, NONE, "head / base")                                                           \
-	REAL(lo, NONE, "low end of the ratio's interval")                                          \
+	REAL(lo, NONE, "low end of the ratio's 99% interval")                                      \
 	REAL(hi, NONE, "high end of it")                                                           \
-	REAL(p_value, NONE, "that nothing changed")                                                \
-	REAL(n_base, COUNT, "effective samples")                                                   \
-	REAL(n_head, COUNT, "effective samples")                                                   \
+	REAL(p_value, NONE,                                                                        \
+		"chance of such a difference if nothing changed, step time alone, all others by "  \
+		"Holm; NULL when the data cannot tell")                                            \
+	REAL(n_base, COUNT, "independent steps that the baselines are worth")                      \
+	REAL(n_head, COUNT, "independent steps that this run is worth")                            \
+	REAL(runs, COUNT, "baselines; with one, noise between runs is not known")                  \
+	REAL(resolution, RATIO,                                                                    \
+		"least change that would have been seen: of the baseline, or of a step for "       \
+		"shares")                                                                          \
 	REAL(worse, BOOL, "the change goes the bad way")
 
 /* X(table, COLUMNS list, key column or 0, meaning).  The key names a subject in findings. */

@@ -459,10 +459,14 @@ void fill_devices(struct measured *m)
 
 void fill_steps(struct measured *m)
 {
+	ptrdiff_t count;
+	const double *slowest = step_times(m, &count);
+
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct device *d = &m->devices[i];
 		struct str host = text_clean(m->keep, m->hosts[d->host].host);
 		struct str device = text_clean(m->keep, d->plane->name);
+		ptrdiff_t steady = 0;
 
 		for (ptrdiff_t k = 0; k < d->sweep.step_count; k++) {
 			const struct swept_step *s = &d->sweep.steps[k];
@@ -473,6 +477,8 @@ void fill_steps(struct measured *m)
 			row->step = (double)s->number;
 			row->start_s = (double)(s->start_ps - d->sweep.first_ps) * PS;
 			row->time_s = (double)(s->end_ps - s->start_ps) * PS;
+			if (!s->warmup && s->complete && steady < count)
+				row->slowest_s = slowest[steady++];
 			row->compute_s = sum.compute;
 			row->comms_exposed_s = sum.exposed;
 			row->comms_hidden_s = sum.hidden;

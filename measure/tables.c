@@ -68,6 +68,16 @@ const struct table_def table_defs[TABLE_COUNT] = {
 #undef X
 };
 
+const struct table_def base_table_defs[TABLE_COUNT] = {
+#define X(table, COLUMNS, key, meaning)                                                            \
+	{ STR_INIT("base_" #table), STR_INIT("of the baseline: " meaning), STR_INIT(key),          \
+		table##_columns,                                                                   \
+		(ptrdiff_t)(sizeof(table##_columns) / sizeof(table##_columns[0])),                 \
+		(ptrdiff_t)sizeof(struct table##_row) },
+	TABLES(X)
+#undef X
+};
+
 static void row_clear(const struct table_def *def, void *row)
 {
 	for (ptrdiff_t i = 0; i < def->column_count; i++)

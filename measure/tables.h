@@ -50,6 +50,8 @@ enum table_id {
 };
 
 extern const struct table_def table_defs[TABLE_COUNT];
+/* The same tables of the baseline: base_run, base_ops and so on. */
+extern const struct table_def base_table_defs[TABLE_COUNT];
 
 struct table {
 	void *rows;

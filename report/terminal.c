@@ -24,6 +24,7 @@
 #include <stdarg.h>
 
 #include "base/text.h"
+#include "report/delta.h"
 #include "report/prose.h"
 
 enum { WIDTH_DEFAULT = 80, WIDTH_LEAST = 40, WIDTH_MOST = 100 /* longer lines read badly */ };
@@ -190,6 +191,16 @@ static void put_promise(struct page *p, const struct report *r)
 		STR_ARG(prose_gain(r, r->gain_s, p->keep)));
 }
 
+static void put_deltas(struct page *p, const struct report *r)
+{
+	struct str *lines;
+	ptrdiff_t count = delta_lines(r, p->keep, &lines);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		page_line(p);
+		page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(lines[i]));
+	}
+}
+
 static void put_verdict(struct page *p, const struct report *r)
 {
 	const struct report_look *look = look_of(r);
@@ -304,6 +315,8 @@ static void put_notes(struct page *p, const struct report *r, int verbose)
 		put_note(p, rows[i].name, rows[i].detail);
 	}
 	for (ptrdiff_t i = 0; i < r->note_count; i++) {
+		if (note_is_news(&r->notes[i]))
+			continue;
 		if (!any)
 			page_break(p);
 		any = true;
@@ -412,6 +425,7 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 	if (!style->quiet) {
 		put_shares(p, r);
 		put_promise(p, r);
+		put_deltas(p, r);
 		page_line(p);
 		put_findings(p, r, style);
 		put_unsure(p, r);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "rules/functions.h"
+#include "rules/parser.h"
 
 /* Virtual-machine steps between two looks at the budget. */
 enum { STEPS_PER_LOOK = 4096 };
@@ -49,7 +50,7 @@ void reads_add(struct reads *reads, struct arena *keep, const struct table_def *
 	const struct column *column)
 {
 	for (ptrdiff_t i = 0; i < reads->count; i++)
-		if (reads->items[i].column == column)
+		if (reads->items[i].column == column && reads->items[i].table == table)
 			return;
 	*arena_push(keep, reads->items, reads->count, reads->cap) =
 		(struct column_read){ table, column };
@@ -100,7 +101,7 @@ struct str near_hint(
 /* Reading a column of a table of ours; an empty column name is count(*). */
 static int authorize_read(struct engine *e, const char *table, const char *column)
 {
-	const struct table_def *def = table_find(str_from(table));
+	const struct table_def *def = find_table(str_from(table));
 	const struct column *c = def ? table_column(def, str_from(column)) : NULL;
 
 	if (!def)
@@ -157,12 +158,13 @@ static int configure(struct engine *e)
 		code = sqlite3_exec(e->db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		code = sql_functions_register(e->db);
-	for (int i = 0; i < TABLE_COUNT && code == SQLITE_OK; i++) {
+	for (int i = 0; i < 2 * TABLE_COUNT && code == SQLITE_OK; i++) {
 		struct source *s = &e->sources[i];
 
 		s->engine = e;
-		s->def = &table_defs[i];
-		s->id = (enum table_id)i;
+		s->is_base = i >= TABLE_COUNT;
+		s->id = (enum table_id)(i % TABLE_COUNT);
+		s->def = s->is_base ? &base_table_defs[s->id] : &table_defs[s->id];
 		code = vtab_register(s, e->db);
 	}
 	sqlite3_set_authorizer(e->db, authorize, e);
@@ -202,10 +204,11 @@ void engine_free(struct engine *e)
 	arena_free(&e->scratch);
 }
 
-void engine_show(struct engine *e, struct tables *tables)
+void engine_show(struct engine *e, const struct tables *tables, const struct tables *base)
 {
 	e->tables = tables;
-	for (int i = 0; i < TABLE_COUNT; i++)
+	e->base = base;
+	for (int i = 0; i < 2 * TABLE_COUNT; i++)
 		memset(e->sources[i].indexes, 0, sizeof(e->sources[i].indexes));
 	arena_clear(&e->scratch);
 }

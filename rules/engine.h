@@ -50,16 +50,17 @@ struct source {
 	struct engine *engine;
 	const struct table_def *def;
 	enum table_id id;
+	bool is_base;		      /* of the baseline's table */
 	struct row_index *indexes[3]; /* by indexed_columns; NULL until asked for */
 };
 
 struct engine {
 	sqlite3 *db;
 	struct arena *keep;
-	struct arena scratch;  /* indexes of the current tables */
-	struct tables *tables; /* what the virtual tables show; NULL: no rows */
-	struct source sources[TABLE_COUNT];
-	struct reads *reads; /* where the authorizer notes columns, or NULL */
+	struct arena scratch;			/* indexes of the current tables */
+	const struct tables *tables, *base;	/* what the virtual tables show; NULL: no rows */
+	struct source sources[2 * TABLE_COUNT]; /* the run's, then the baseline's */
+	struct reads *reads;			/* where the authorizer notes columns, or NULL */
 	struct arena *reads_keep;
 	bool is_query;	    /* functions that only make sense by hand are allowed too */
 	bool is_declaring;  /* a virtual table states its columns, which looks like a write */
@@ -80,8 +81,8 @@ struct engine {
 #define BUDGET_RULE_STEPS  INT64_C(50000000)
 #define BUDGET_QUERY_STEPS INT64_C(2000000000)
 
-/* Show `tables` (or nothing) from now on. */
-void engine_show(struct engine *e, struct tables *tables);
+/* Show `tables`, and `base` as base_*, from now on; either may be NULL. */
+void engine_show(struct engine *e, const struct tables *tables, const struct tables *base);
 /* One statement, reading only; NULL and a fault.  Adds the columns it reads to `reads`. */
 sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
 	struct arena *keep, struct sql_fault *fault);

@@ -14,6 +14,8 @@ static const void *row_of(const struct subject *s, const struct column_read *rea
 		return s->row;
 	if (read->table == &table_defs[TABLE_run] && table_count(s->tables, run) == 1)
 		return s->tables->items[TABLE_run].rows;
+	if (read->table == &base_table_defs[TABLE_run] && s->base && table_count(s->base, run) == 1)
+		return s->base->items[TABLE_run].rows;
 	return NULL;
 }
 

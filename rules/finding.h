@@ -10,8 +10,8 @@
 struct subject {
 	const struct rule *rule;
 	const struct rule_code *code;
-	const void *row; /* laid out by code->rows */
-	const struct tables *tables;
+	const void *row;		    /* laid out by code->rows */
+	const struct tables *tables, *base; /* base: NULL without a baseline */
 	struct arena *keep;
 };
 

@@ -354,6 +354,8 @@ static struct str nothing_reason(const struct trial *t)
 
 	if (!def)
 		return STR("its SELECT gives no row");
+	if (def == &table_defs[TABLE_deltas] && !table_count(t->s->tables, deltas))
+		return STR("there is no baseline to compare with (--baseline)");
 	if (!t->s->tables->items[def - table_defs].count || !code->where.source)
 		return arena_fmt(t->s->keep, "table %.*s is empty", STR_ARG(def->name));
 	return arena_fmt(t->s->keep, "no row of %.*s fits: %.*s", STR_ARG(def->name),
@@ -455,7 +457,7 @@ static bool judge_rule(struct session *s, ptrdiff_t index)
 	struct trial t = { .s = s,
 		.result = r,
 		.first_claim = s->claim_count,
-		.subject = { rule, rule->code, NULL, s->tables, s->keep } };
+		.subject = { rule, rule->code, NULL, s->tables, s->context->base, s->keep } };
 
 	r->rule = rule;
 	r->first_finding = s->ret->finding_count;
@@ -587,9 +589,9 @@ bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables,
 	ret->results = arena_make(keep, struct rule_result, rules->count + 1);
 	list_waivers(&s);
 	set_run_gain(tables, NAN); /* of an earlier judgement */
-	engine_show(e, tables);
+	engine_show(e, tables, context->base);
 	bool ok = judge_all(&s);
-	engine_show(e, NULL);
+	engine_show(e, NULL, NULL);
 	if (!ok)
 		return false;
 	ret->gain_s = credit(tables, s.claims, s.claim_count, ret->findings, keep);

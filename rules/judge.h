@@ -45,8 +45,9 @@ struct sighting {
 
 /* What judging may know beside the tables of the run.  All zero: nothing. */
 struct judge_context {
-	struct str today;  /* "2027-01-31", for waivers; missing: the day of the capture */
-	bool has_previous; /* there was a report before */
+	const struct tables *base; /* of the baseline, as base_*; NULL: none */
+	struct str today;	   /* "2027-01-31", for waivers; missing: the day of the capture */
+	bool has_previous;	   /* there was a report before */
 	const struct sighting *seen;
 	ptrdiff_t seen_count;
 };

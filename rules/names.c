@@ -13,19 +13,24 @@ static const struct column *find_column(const struct table_def *def, struct str 
 
 const struct table_def *find_table(struct str name)
 {
-	for (int i = 0; i < TABLE_COUNT; i++)
+	for (int i = 0; i < TABLE_COUNT; i++) {
 		if (str_eq_nocase(table_defs[i].name, name))
 			return &table_defs[i];
+		if (str_eq_nocase(base_table_defs[i].name, name))
+			return &base_table_defs[i];
+	}
 	return NULL;
 }
 
 void unknown_table(struct parser *p, const struct token *t)
 {
-	struct str names[TABLE_COUNT];
+	struct str names[2 * TABLE_COUNT];
 
-	for (int i = 0; i < TABLE_COUNT; i++)
+	for (int i = 0; i < TABLE_COUNT; i++) {
 		names[i] = table_defs[i].name;
-	struct str hint = near_hint(p->keep, t->text, names, TABLE_COUNT);
+		names[TABLE_COUNT + i] = base_table_defs[i].name;
+	}
+	struct str hint = near_hint(p->keep, t->text, names, 2 * TABLE_COUNT);
 	parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "there is no table '%.*s'%.*s",
 		STR_ARG(t->text), STR_ARG(hint));
 }

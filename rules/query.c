@@ -108,7 +108,7 @@ bool engine_query(struct engine *e, struct tables *tables, struct str sql, query
 {
 	struct arena *keep = &e->scratch;
 
-	engine_show(e, tables);
+	engine_show(e, tables, NULL);
 	e->is_query = true;
 	e->steps_left = BUDGET_QUERY_STEPS;
 	sql = str_trim(sql);
@@ -124,6 +124,6 @@ bool engine_query(struct engine *e, struct tables *tables, struct str sql, query
 	}
 	sqlite3_finalize(r.stmt);
 	e->is_query = false;
-	engine_show(e, NULL);
+	engine_show(e, NULL, NULL);
 	return ok;
 }

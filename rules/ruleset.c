@@ -64,7 +64,8 @@ static struct str builtin_hint(struct loader *l, struct str name)
 	for (ptrdiff_t i = 0; i < embedded_count && n < 32; i++) {
 		struct str s = str_from(embedded_files[i].name);
 
-		if (str_take(&s, STR("rules/")) && str_ends(s, STR(".yaml")))
+		if (str_take(&s, STR("rules/")) && str_ends(s, STR(".yaml")) &&
+			!str_ends(s, STR(".test.yaml")))
 			names[n++] = str_head(s, s.len - 5);
 	}
 	return near_hint(l->keep, name, names, n);

@@ -37,7 +37,9 @@ static const struct table *table_of(const struct source *s)
 {
 	static const struct table nothing;
 
-	return s->engine->tables ? &s->engine->tables->items[s->id] : &nothing;
+	const struct tables *t = s->is_base ? s->engine->base : s->engine->tables;
+
+	return t ? &t->items[s->id] : &nothing;
 }
 
 static const void *row_at(const struct source *s, ptrdiff_t row)

@@ -1,7 +1,6 @@
 /*
  * rules/judge: every verdict and what leads to it, three-valued logic, evidence, messages, gates,
- * credits, what SQL is allowed and what it may cost, and each built-in rule against rows that must
- * fail it and rows that must pass.
+ * credits, what SQL is allowed and what it may cost.  rules/recommended.test.yaml tests the rules.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -855,156 +854,12 @@ static void refused_queries(void **state)
 	"collectives name=ag.1 key=ag family=ag kind=all-gather message_bytes=1e8 group_size=8 "   \
 	"per_step=1 link=ici topology_source=table "
 
-static const struct {
-	const char *rule;
-	enum verdict verdict;	/* of the bad rows */
-	const char *bad, *good; /* added to a sound run */
-} fixtures[] = {
-	{ "data-quality", VERDICT_INCONCLUSIVE, "quality name=not-truncated ok=0 detail=cut\n",
-		"" },
-	{ "data-quality", VERDICT_INCONCLUSIVE, "quality name=clock-sane ok=0 detail=x\n", "" },
-	{ "ops-recorded", VERDICT_INCONCLUSIVE, "quality name=ops-recorded ok=0 detail=none\n",
-		"" },
-	{ "enough-steps", VERDICT_INCONCLUSIVE, "run steps=1\n", "run steps=2\n" },
-	{ "enough-steps", VERDICT_INCONCLUSIVE, "run steps=null\n", "" },
-	{ "chip-known", VERDICT_INCONCLUSIVE, "quality name=chip-known ok=0 detail=x\n", "" },
-	{ "chip-known", VERDICT_INCONCLUSIVE, "quality name=peaks-agree ok=0 detail=x\n", "" },
-	{ "attribution", VERDICT_INCONCLUSIVE, "run unattributed_ratio=0.2\n",
-		"run unattributed_ratio=0.1\n" },
-	{ "evidence-coverage", VERDICT_INCONCLUSIVE, "run judged_ratio=0.05\n",
-		"run judged_ratio=0.7\n" },
-	{ "faster-than-roofline", VERDICT_INCONCLUSIVE, DOT "t_math_s=1.2e-3\n",
-		DOT "t_math_s=1.04e-3\n" },
-	{ "matmul-roofline", VERDICT_FAIL, DOT "lo_s=1e-3 attainable_s=0.4e-3 t_math_s=0.4e-3\n",
-		DOT "lo_s=1e-3 attainable_s=0.95e-3 t_math_s=0.95e-3\n" },
-	{ "matmul-roofline", VERDICT_WARN, DOT "lo_s=1e-3 attainable_s=0.8e-3\n",
-		DOT "lo_s=1e-3 attainable_s=0.91e-3\n" },
-	/* It could not be counted: never green. */
-	{ "matmul-roofline", VERDICT_INCONCLUSIVE, DOT "lo_s=1e-3\n",
-		DOT "lo_s=1e-3 attainable_s=1e-3\n" },
-	{ "tiny-ops", VERDICT_WARN, "run tiny_ops_ratio=0.3 tiny_ops_count_ratio=0.8\n",
-		"run tiny_ops_ratio=0.1 tiny_ops_count_ratio=0.8\n" },
-	{ "load-skew", VERDICT_WARN,
-		"families name=f family=f kind=matmul time_share=0.1 skew=1.3\n",
-		"families name=f family=f kind=matmul time_share=0.1 skew=1.05\n" },
-	{ "exposed-communication", VERDICT_FAIL, "run comms_exposed_ratio=0.31\n",
-		"run comms_exposed_ratio=0.2\n" },
-	/* Many small gathers add up to a failure; a single small one does not. */
-	{ "oversized-all-gather", VERDICT_FAIL,
-		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.45\n",
-		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.01\n" },
-	{ "exposed-collective", VERDICT_WARN,
-		"collectives name=rs.1 key=rs family=rs kind=reduce-scatter message_bytes=1e8 "
-		"per_step=1 exposed_s=2e-3 exposed_share=0.2 kind_exposed_share=0.3\n",
-		"collectives name=rs.1 key=rs family=rs kind=reduce-scatter message_bytes=1e8 "
-		"per_step=1 exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.01\n" },
-	{ "slow-op", VERDICT_WARN,
-		"families name=f.1 family=f kind=elementwise time_share=0.2 p50_s=1e-3 lo_s=1e-3 "
-		"roofline_s=1e-4 attainable_s=1e-4 cost_bound=exact per_step=1 shape=f32[8] "
-		"bound=memory efficiency=0.1 overlap_ratio=0\n",
-		"families name=f.1 family=f kind=elementwise time_share=0.2 p50_s=1e-3 lo_s=1e-3 "
-		"roofline_s=9e-4 attainable_s=9e-4 cost_bound=exact per_step=1 shape=f32[8] "
-		"bound=memory efficiency=0.9 overlap_ratio=0\n" },
-	{ "hlo-present", VERDICT_INCONCLUSIVE, "quality name=hlo-present ok=0 detail=x\n", "" },
-	{ "repeated-all-gather", VERDICT_WARN,
-		GATHER "exposed_s=2e-4 exposed_share=0.02 kind_exposed_share=0.02 regathers=8\n",
-		GATHER "exposed_s=2e-4 exposed_share=0.02 kind_exposed_share=0.02 regathers=2\n" },
-	{ "collective-roofline", VERDICT_FAIL,
-		GATHER "exposed_s=4e-4 exposed_share=0.04 kind_exposed_share=0.04 transfer_s=4e-4 "
-		       "expected_hi_s=1e-4\n",
-		GATHER "exposed_s=1e-4 exposed_share=0.01 kind_exposed_share=0.01 "
-		       "transfer_s=1.2e-4 expected_hi_s=1e-4\n" },
-	{ "copy-share", VERDICT_FAIL, "run layout_copy_ratio=0.09\n",
-		"run layout_copy_ratio=0.027\n" },
-	{ "layout-copy", VERDICT_WARN,
-		"ops name=copy.1 key=c kind=copy copy_cause=layout time_share=0.02 p50_s=1e-4 "
-		"per_step=2 shape=f32[8]\n",
-		"ops name=copy.1 key=c kind=copy copy_cause=layout time_share=0.005 p50_s=1e-5 "
-		"per_step=2 shape=f32[8]\nops name=p key=p kind=copy copy_cause=prefetch "
-		"time_share=0.3\nops name=q key=q kind=copy time_share=0.3\n" },
-	{ "update-excess", VERDICT_FAIL, "run update_excess_ratio=0.142\n",
-		"run update_excess_ratio=0.02\n" },
-	{ "idle-gaps", VERDICT_FAIL,
-		"devices device=/device:TPU:0 host=h0 phase=train core_type=compute "
-		"idle_ratio=0.3\n",
-		"devices device=/device:TPU:0 host=h0 phase=train core_type=compute "
-		"idle_ratio=0.02\ndevices device=s host=h0 phase=train core_type=sparse "
-		"idle_ratio=0.99\ndevices device=i host=h0 phase=inference core_type=compute "
-		"idle_ratio=0.5\n" },
-	{ "host-transfers", VERDICT_FAIL,
-		"transfers direction=h2d per_step=3 exposed_s=1e-3 step_share=0.1\n",
-		"transfers direction=h2d per_step=3 exposed_s=1e-4 step_share=0.01\n"
-		"transfers direction=d2d per_step=3 exposed_s=5e-3 step_share=0.5\n" },
-	{ "recompiles", VERDICT_FAIL,
-		"run compiles_in_steps=2\ncompiles module=jit_step time_s=1.5 in_step=1\n"
-		"compiles module=jit_step time_s=0.5 in_step=1\ncompiles module=jit_init time_s=3 "
-		"in_step=0\n",
-		"compiles module=jit_init time_s=3 in_step=0\n" },
-	{ "recompiles", VERDICT_INCONCLUSIVE, "run compiles_in_steps=null\n", "" },
-	{ "peak-memory", VERDICT_FAIL,
-		"memory device=TPU:0 window_peak_bytes=16e9 capacity_bytes=17e9 "
-		"compiled_bytes=10e9 other_live_bytes=0 "
-		"compiled_program=jit_step\n",
-		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 "
-		"compiled_bytes=10e9 other_live_bytes=0 "
-		"compiled_program=jit_step\n" },
-	{ "peak-memory", VERDICT_FAIL,
-		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 "
-		"compiled_bytes=10e9 other_live_bytes=0 "
-		"owner_bytes=5e9 compiled_program=jit_step\n",
-		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=17e9 compiled_bytes=8e9 "
-		"other_live_bytes=2e9 owner_bytes=9e9\n" },
-	{ "memory-headroom", VERDICT_FAIL,
-		"memory device=TPU:0 window_peak_bytes=16e9 capacity_bytes=16e9\n",
-		"memory device=TPU:0 window_peak_bytes=10e9 capacity_bytes=16e9\n" },
-	{ "padding-waste", VERDICT_FAIL,
-		"buffers op=p.1 shape=f32[8,1] bytes=128e6 unpadded_bytes=1e6 padding_ratio=128\n",
-		"buffers op=p.1 shape=f32[8,1] bytes=128e3 unpadded_bytes=1e3 padding_ratio=128\n"
-		"buffers op=p.2 shape=f32[8] bytes=512e6 unpadded_bytes=400e6 "
-		"padding_ratio=1.28\n" },
-	{ "data-notes", VERDICT_WARN, "quality name=lanes-in-order ok=0 detail=x\n", "" },
-};
-enum { FIXTURES = sizeof(fixtures) / sizeof(fixtures[0]) };
-
 static void judge_builtin(const char *rows)
 {
 	tables = (struct tables){ 0 };
 	add(SOUND);
 	add(rows);
 	judge_set();
-}
-
-static void builtin_rules(void **state)
-{
-	(void)state;
-	assert_true(ruleset_load(STR("recommended"), NULL, 0, &keep, &set, &err));
-	for (int i = 0; i < FIXTURES; i++) {
-		judge_builtin(fixtures[i].bad);
-		assert_verdict(fixtures[i].rule, fixtures[i].verdict);
-		assert_true(result(fixtures[i].rule)->finding_count > 0);
-		for (ptrdiff_t k = 0; k < j.finding_count; k++)
-			if (str_eq(j.findings[k].rule->name, str_from(fixtures[i].rule)) &&
-				str_contains(j.findings[k].message, STR("unknown")))
-				fail_msg("%s", arena_z(&keep, j.findings[k].message));
-		judge_builtin(fixtures[i].good);
-		bool applies = result(fixtures[i].rule)->verdict != VERDICT_NOT_APPLICABLE;
-		if (applies)
-			assert_verdict(fixtures[i].rule, VERDICT_PASS);
-	}
-}
-
-static void every_builtin_rule_has_fixtures(void **state)
-{
-	(void)state;
-	assert_true(ruleset_load(STR("recommended"), NULL, 0, &keep, &set, &err));
-	for (ptrdiff_t i = 0; i < set.count; i++) {
-		bool found = false;
-
-		for (int k = 0; k < FIXTURES; k++)
-			found |= str_eq(set.items[i]->name, str_from(fixtures[k].rule));
-		if (!found)
-			fail_msg("no fixture for %s", arena_z(&keep, set.items[i]->name));
-	}
 }
 
 /* A sound run has nothing to say but that it passed. */
@@ -1085,8 +940,6 @@ int main(void)
 		TEST(used_again),
 		TEST(queries),
 		TEST(refused_queries),
-		TEST(builtin_rules),
-		TEST(every_builtin_rule_has_fixtures),
 		TEST(a_sound_run_passes),
 		TEST(an_empty_profile_is_never_green),
 		TEST(messages_of_builtin_rules),

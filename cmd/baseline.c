@@ -1,0 +1,48 @@
+/* Baselines from the command line.  See baseline.h. */
+#include "cmd/baseline.h"
+
+#include "cmd/previous.h"
+
+static bool load_report(
+	struct str path, struct arena *keep, struct baselines *ret, struct diag *err)
+{
+	struct report_set set;
+	ptrdiff_t before = ret->count;
+	if (!report_load(path, keep, &set, err))
+		return false;
+	for (ptrdiff_t i = 0; i < set.count; i++) {
+		const struct report *r = &set.items[i];
+		if (r->error.p || !table_count(&r->tables, run))
+			continue;
+		*arena_push(keep, ret->items, ret->count, ret->cap) =
+			(struct baseline){ set.count == 1 ? path : r->profile, &r->tables };
+	}
+	return ret->count > before ||
+	       diag_set(err, DIAG_BASELINE,
+		       "%.*s: no profile in it was measured, so it is no baseline", STR_ARG(path));
+}
+
+/* Its tables borrow from the mapped files, which stay open as long as the program runs. */
+static bool load_profile(struct str path, const struct measure_options *options, struct arena *keep,
+	struct baselines *ret, struct diag *err)
+{
+	struct found found;
+	struct loaded all, part;
+	struct tables *tables = arena_make(keep, struct tables, 1);
+	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
+	if (!find_runs(path, false, keep, &found, err) ||
+		!run_open(&found.runs[0], keep, &all, err) || !run_take(&all, keep, &part) ||
+		!run_measure(&part, options, keep, tables, notes, err))
+		return diag_context(err, "baseline");
+	run_close(&all);
+	*arena_push(keep, ret->items, ret->count, ret->cap) = (struct baseline){ path, tables };
+	return true;
+}
+
+bool baseline_load(struct str path, const struct measure_options *options, struct arena *keep,
+	struct baselines *ret, struct diag *err)
+{
+	if (str_ends(path, STR(".json")))
+		return load_report(path, keep, ret, err);
+	return load_profile(path, options, keep, ret, err);
+}

@@ -1,0 +1,20 @@
+/*
+ * Baselines as the command line names them: profiles, measured like any other, and report.json,
+ * which holds what was measured then.
+ */
+#ifndef CMD_BASELINE_H
+#define CMD_BASELINE_H
+
+#include "cmd/load.h"
+#include "measure/baseline.h"
+
+struct baselines {
+	struct baseline *items;
+	ptrdiff_t count, cap;
+};
+
+/* One, appended: a file that ends in .json is a report, of which every profile is a baseline. */
+bool baseline_load(struct str path, const struct measure_options *options, struct arena *keep,
+	struct baselines *ret, struct diag *err);
+
+#endif

@@ -1,0 +1,193 @@
+/* Running the tests of a rule file.  See rules_test.h. */
+#include "cmd/rules_test.h"
+
+#include <math.h>
+
+#include "base/embed.h"
+#include "base/input.h"
+#include "cmd/cmd.h"
+#include "report/report.h"
+#include "rules/fixture.h"
+
+struct tester {
+	struct context *c;
+	const struct ruleset *rules;
+	struct engine *engine;
+	struct fixture_set set;
+	struct str file;
+	struct report report; /* one case per test, for JUnit */
+	ptrdiff_t failed;
+};
+
+/* ---- where they are -------------------------------------------------------------------------- */
+
+/* "rooflint.yaml" has its tests in "rooflint.test.yaml". */
+static struct str beside(struct str rules, struct arena *keep)
+{
+	static const struct str ends[] = { STR_INIT(".yaml"), STR_INIT(".yml"), STR_INIT(".json") };
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (str_ends(rules, ends[i]))
+			return arena_fmt(keep, "%.*s.test.yaml",
+				STR_ARG(str_head(rules, rules.len - ends[i].len)));
+	return arena_fmt(keep, "%.*s.test.yaml", STR_ARG(rules));
+}
+
+static bool read_tests(const struct tester *t, struct str *text, struct diag *err)
+{
+	struct input in;
+	struct str built_in = arena_fmt(t->c->keep, "rules/%.*s", STR_ARG(t->file));
+	*text = str_find_char(t->file, '/') < 0 ? embed_find(built_in) : STR("");
+	if (text->p && text->len)
+		return true;
+	if (!input_open(t->file, t->c->keep, &in, err))
+		return diag_append(err,
+			"the tests of a rule file stand beside it, or --tests names "
+			"them");
+	*text = arena_str(t->c->keep, in.bytes);
+	bool ok = input_check(&in, err);
+	input_close(&in);
+	return ok;
+}
+
+/* ---- one test -------------------------------------------------------------------------------- */
+
+static struct str title_of(const struct fixture *f, struct arena *keep)
+{
+	if (f->name.p)
+		return arena_fmt(keep, "%.*s: %.*s", STR_ARG(f->rule), STR_ARG(f->name));
+	return arena_fmt(keep, "%.*s: %.*s", STR_ARG(f->rule), STR_ARG(verdict_name(f->expect)));
+}
+
+static void add_case(struct tester *t, const struct fixture *f, struct str wrong)
+{
+	struct arena *keep = t->c->keep;
+	struct report *r = &t->report;
+	struct str title = title_of(f, keep);
+	struct str verdict = verdict_name(wrong.p ? VERDICT_FAIL : VERDICT_PASS);
+	r->results[r->result_count++] =
+		(struct report_rule){ .name = title, .title = title, .verdict = verdict };
+	if (!wrong.p)
+		return;
+	t->failed++;
+	out_fmt(t->c->out, "%.*s:%lld: %.*s: %.*s\n", STR_ARG(t->file), (long long)f->line,
+		STR_ARG(f->rule), STR_ARG(wrong));
+	r->findings[r->finding_count++] = (struct report_finding){ .rule = title,
+		.verdict = verdict,
+		.message = wrong,
+		.gain_s = NAN,
+		.claimed_s = NAN,
+		.source_file = t->file,
+		.source_line = (double)f->line };
+}
+
+static bool run_test(struct tester *t, struct fixture *f, struct diag *err)
+{
+	struct arena *keep = t->c->keep;
+	struct rule_result result = { .verdict = VERDICT_OFF };
+	struct str wrong = { NULL, 0 };
+	if (!fixture_judge(t->engine, t->rules, f, keep, &result, err))
+		return false;
+	if (result.verdict != f->expect)
+		wrong = arena_fmt(keep, "%.*s was expected, and it is %.*s%s%.*s",
+			STR_ARG(verdict_name(f->expect)), STR_ARG(verdict_name(result.verdict)),
+			result.reason.len ? ": " : "", STR_ARG(result.reason));
+	add_case(t, f, wrong);
+	return true;
+}
+
+/* Only what passes can be turned bad. */
+static bool run_mutation(struct tester *t, struct fixture *f, struct diag *err)
+{
+	struct str how, wrong = { NULL, 0 };
+	bool is_red;
+	if (f->expect != VERDICT_PASS)
+		return true;
+	if (!fixture_mutate(t->engine, t->rules, f, t->c->keep, &is_red, &how, err))
+		return false;
+	if (!is_red)
+		wrong = STR("no absurd value of a column or two makes the rule fail or warn: it "
+			    "protects nobody");
+	add_case(t, f, wrong);
+	return true;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static bool is_tested(const struct tester *t, const struct rule *rule, bool good)
+{
+	for (ptrdiff_t i = 0; i < t->set.count; i++)
+		if (str_eq(t->set.items[i].rule, rule->name) &&
+			good == (t->set.items[i].expect == VERDICT_PASS))
+			return true;
+	return false;
+}
+
+/* Rules that nothing shows to pass, or nothing shows to fail. */
+static void tell_untested(const struct tester *t, bool good)
+{
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; i < t->rules->count; i++)
+		if (!is_tested(t, t->rules->items[i], good))
+			out_fmt(t->c->out, "%s%.*s",
+				count++ ? ", "
+				: good	? "no test passes: "
+					: "no test is bad: ",
+				STR_ARG(t->rules->items[i]->name));
+	if (count)
+		out_char(t->c->out, '\n');
+}
+
+static bool run_all(struct tester *t, bool (*run)(struct tester *, struct fixture *, struct diag *),
+	struct diag *e)
+{
+	for (ptrdiff_t i = 0; i < t->set.count; i++)
+		if (!run(t, &t->set.items[i], e))
+			return false;
+	return true;
+}
+
+static bool write_junit(struct tester *t, struct str path, struct diag *err)
+{
+	struct report_set set = { &t->report, 1, STR_INIT(ROOFLINT_VERSION) };
+	struct out *o = out_file(t->c->keep, path, err);
+	return o && report_junit(&set, JUNIT_STRICT, t->c->keep, o, err) && out_close(o, err);
+}
+
+static enum status run(struct tester *t, const struct test_settings *s, struct diag *err)
+{
+	struct arena *keep = t->c->keep;
+	struct str text;
+	if (!read_tests(t, &text, err) ||
+		!fixtures_parse(t->file, text, t->rules, keep, &t->set, err))
+		return misused(err);
+	t->report = (struct report){ .profile = t->file, .rules = t->rules->name, .gain_s = NAN };
+	t->report.results = arena_make(keep, struct report_rule, t->set.count + 1);
+	t->report.findings = arena_make(keep, struct report_finding, t->set.count + 1);
+	if (!run_all(t, s->mutate ? run_mutation : run_test, err))
+		return misused(err);
+	tell_untested(t, true);
+	tell_untested(t, false);
+	out_fmt(t->c->out, "%.*s: %td test%s of %td rules, %td failed\n", STR_ARG(t->file),
+		t->report.result_count, t->report.result_count == 1 ? "" : "s", t->rules->count,
+		t->failed);
+	t->report.verdict = verdict_name(t->failed ? VERDICT_FAIL : VERDICT_PASS);
+	if (s->junit.p && !write_junit(t, s->junit, err))
+		return fail(err);
+	return t->failed ? STATUS_RULE : STATUS_OK;
+}
+
+enum status rules_test(
+	struct context *c, const struct test_settings *s, const struct ruleset *rules)
+{
+	struct diag err;
+	struct tester t = { .c = c, .rules = rules };
+	t.file = s->tests.p ? s->tests : beside(rules->name, c->keep);
+	struct arena engine_keep = arena_new(ARENA_SCRATCH_BYTES);
+	t.engine = engine_new(&engine_keep, &err);
+	if (!t.engine)
+		return fail(&err);
+	enum status status = run(&t, s, &err);
+	engine_free(t.engine);
+	arena_free(&engine_keep);
+	return status;
+}

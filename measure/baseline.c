@@ -1,0 +1,189 @@
+/* Baselines: what may be compared, and what differs.  See baseline.h. */
+#include "measure/baseline.h"
+
+#include <math.h>
+
+#include "measure/compare.h"
+
+/* ---- the same run --------------------------------------------------------------------------- */
+
+static const struct run_row *run_of(const struct tables *t)
+{
+	return table_count(t, run) ? table_rows(t, run) : NULL;
+}
+
+/* Judging sets gain_s, so it is no property of the run. */
+static bool is_measured(const struct column *c)
+{
+	return c->type == COLUMN_REAL && !str_eq(c->name, STR("gain_s"));
+}
+
+/* Times are picoseconds: that a window and all that follows agree to the last is no accident. */
+static bool is_same_run(const struct run_row *a, const struct run_row *b)
+{
+	const struct table_def *def = &table_defs[TABLE_run];
+
+	if (isnan(a->window_s) || !(a->window_s > 0))
+		return false;
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		double x = is_measured(c) ? cell_real(c, a) : 0;
+		double y = is_measured(c) ? cell_real(c, b) : 0;
+		if (isnan(x) != isnan(y) || (!isnan(x) && x != y))
+			return false;
+	}
+	return true;
+}
+
+/* ---- parity --------------------------------------------------------------------------------- */
+
+/* Columns of the run that both must agree in, where both know them.  main_program is the workload
+ * of a run that no job file names. */
+static const struct str parity[] = { STR_INIT("main_program"), STR_INIT("chip"), STR_INIT("chips"),
+	STR_INIT("devices"), STR_INIT("phase"), STR_INIT("global_batch") };
+
+static struct str cell_shown(const struct column *c, const void *row, struct arena *keep)
+{
+	if (c->type == COLUMN_TEXT)
+		return cell_text(c, row);
+	return unit_text(keep, cell_real(c, row), c->unit);
+}
+
+static bool cells_differ(const struct column *c, const void *a, const void *b)
+{
+	if (cell_is_null(c, a) || cell_is_null(c, b))
+		return false;
+	return c->type == COLUMN_TEXT ? !str_eq(cell_text(c, a), cell_text(c, b))
+				      : cell_real(c, a) != cell_real(c, b);
+}
+
+/* The first column in which the two must agree and do not, as a sentence; missing: none. */
+static struct str mismatch(
+	const struct run_row *head, const struct run_row *base, struct str name, struct arena *keep)
+{
+	for (size_t i = 0; i < sizeof(parity) / sizeof(parity[0]); i++) {
+		const struct column *c = table_column(&table_defs[TABLE_run], parity[i]);
+		if (c && cells_differ(c, head, base))
+			return arena_fmt(keep, "%.*s is %.*s here and %.*s in %.*s",
+				STR_ARG(c->name), STR_ARG(cell_shown(c, head, keep)),
+				STR_ARG(cell_shown(c, base, keep)), STR_ARG(name));
+	}
+	if (head->labels.p && base->labels.p && !str_eq(head->name, base->name))
+		return arena_fmt(keep, "the workload is %.*s here and %.*s in %.*s",
+			STR_ARG(head->name), STR_ARG(base->name), STR_ARG(name));
+	return (struct str){ NULL, 0 };
+}
+
+/* ---- the news ------------------------------------------------------------------------------- */
+
+static bool has_key(const struct tables *t, struct str key)
+{
+	for (ptrdiff_t i = 0; i < table_count(t, ops); i++)
+		if (str_eq(table_rows(t, ops)[i].key, key))
+			return true;
+	return false;
+}
+
+/* Ops worth telling of: what is shorter comes and goes with every compiler. */
+#define NEWS_SHARE 0.001
+
+static ptrdiff_t count_missing(const struct tables *from, const struct tables *in, double *share)
+{
+	ptrdiff_t count = 0;
+
+	*share = 0;
+	for (ptrdiff_t i = 0; i < table_count(from, ops); i++) {
+		const struct ops_row *op = &table_rows(from, ops)[i];
+		if (!(op->time_share >= NEWS_SHARE) || has_key(in, op->key))
+			continue;
+		count++;
+		*share += op->time_share;
+	}
+	return count;
+}
+
+static void tell_news(const struct tables *head, const struct baseline *base, struct arena *keep,
+	struct diag_list *notes)
+{
+	static const struct str told[] = { STR_INIT("platform"), STR_INIT("hosts"),
+		STR_INIT("steps_source") };
+	double came_share, went_share;
+	ptrdiff_t came = count_missing(head, base->tables, &came_share);
+	ptrdiff_t went = count_missing(base->tables, head, &went_share);
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		const struct column *c = table_column(&table_defs[TABLE_run], told[i]);
+		if (cells_differ(c, run_of(head), run_of(base->tables)))
+			diag_note(notes, keep, DIAG_DIFFERS, "%.*s: %.*s there, %.*s here",
+				STR_ARG(c->name),
+				STR_ARG(cell_shown(c, run_of(base->tables), keep)),
+				STR_ARG(cell_shown(c, run_of(head), keep)));
+	}
+	if (!table_count(base->tables, ops) || (!came && !went))
+		return;
+	diag_note(notes, keep, DIAG_DIFFERS,
+		"the program differs from that of %.*s: ops that take %.*s of a step are new "
+		"(%td), ops that took %.*s are gone (%td); `rooflint diff` names them",
+		STR_ARG(base->name), STR_ARG(unit_text(keep, came_share, UNIT_RATIO)), came,
+		STR_ARG(unit_text(keep, went_share, UNIT_RATIO)), went);
+}
+
+/* ---- the comparison ------------------------------------------------------------------------- */
+
+static void add_quality(struct tables *head, bool ok, struct str detail, struct arena *keep)
+{
+	struct quality_row *row = table_new(head, quality, keep);
+
+	row->name = STR("baseline-comparable");
+	row->ok = ok;
+	row->detail = detail;
+}
+
+/* Those that match, in the order given; *why says what was wrong with the first that does not. */
+static ptrdiff_t choose(const struct tables *head, const struct baseline *items, ptrdiff_t count,
+	struct arena *keep, const struct tables **ret, struct str *why)
+{
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct run_row *base = run_of(items[i].tables);
+		struct str bad =
+			!base ? arena_fmt(keep, "%.*s has no measured run", STR_ARG(items[i].name))
+			      : mismatch(run_of(head), base, items[i].name, keep);
+		if (!bad.p)
+			ret[n++] = items[i].tables;
+		else if (!why->p)
+			*why = bad;
+	}
+	return n;
+}
+
+bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
+	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err)
+{
+	const struct tables **chosen = arena_make(keep, const struct tables *, count + 1);
+	struct str why = { NULL, 0 };
+
+	*ret = NULL;
+	if (!count || !run_of(head))
+		return true;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (run_of(items[i].tables) && is_same_run(run_of(head), run_of(items[i].tables)))
+			return diag_set(err, DIAG_BASELINE,
+				"the baseline %.*s is this very run, and would excuse anything; "
+				"name an earlier one",
+				STR_ARG(items[i].name));
+	ptrdiff_t n = choose(head, items, count, keep, chosen, &why);
+	add_quality(head, n > 0, n ? arena_fmt(keep, "%td of %td baselines match", n, count) : why,
+		keep);
+	if (!n)
+		return true;
+	if (why.p)
+		diag_note(notes, keep, DIAG_DIFFERS, "a baseline was left out: %.*s", STR_ARG(why));
+	*ret = chosen[0];
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (items[i].tables == chosen[0])
+			tell_news(head, &items[i], keep, notes);
+	compare_runs(head, chosen, n, keep);
+	return true;
+}

@@ -1,0 +1,41 @@
+/*
+ * A run beside the runs before it: deltas, and whether they may be compared at all.
+ *
+ *  - What must match is what was asked of the machine: workload, chip, chips, devices, phase and
+ *    batch.  Everything else that differs is the news and is told.
+ *  - One baseline: medians over the steady steps; their noise by a moving block bootstrap
+ *    (base/resample.h), compared with Welch's t.  That knows the noise between steps only, and
+ *    not what changes from one run to the next.
+ *  - Several baselines: their values are the samples, and the run is asked whether it could be one
+ *    more of them (the prediction interval of a normal sample), never with less noise than the
+ *    steps within the runs have.
+ *  - The step time is the primary comparison and stands alone; p-values of all others are adjusted
+ *    together by Holm's method.  So each of the two has its own 1%.
+ *  - A comparison that found nothing and would not have found a change of 10% (5 points for shares
+ *    of the step) says nothing: its p_value is NULL.
+ *  - Peak memory has no noise within a run: no p_value; lo and hi are the ratios to the largest and
+ *    to the smallest baseline.
+ *
+ * Refuses: deciding what is too much; that is the rules' own minimum effect.
+ */
+#ifndef MEASURE_BASELINE_H
+#define MEASURE_BASELINE_H
+
+#include "base/diag.h"
+#include "measure/tables.h"
+
+struct baseline {
+	struct str name; /* as given, for messages */
+	const struct tables *tables;
+};
+
+#define BASELINE_ALPHA 0.01 /* what counts as seen: one false alarm in a hundred nights */
+
+/*
+ * Fills deltas and the row "baseline-comparable" of quality.  *ret is the first baseline that
+ * matches, or NULL when none does.  False, with a diagnostic, when a baseline is this very run.
+ */
+bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
+	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err);
+
+#endif

@@ -1,0 +1,103 @@
+/* The comparison in sentences.  See delta.h. */
+#include "report/delta.h"
+
+#include <math.h>
+
+#include "base/text.h"
+#include "measure/baseline.h"
+
+static const struct metric_look {
+	struct str metric;
+	const char *name;
+	enum unit unit;
+	bool always; /* told even when nothing changed */
+} looks[] = {
+	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true },
+	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false },
+	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false },
+	{ STR_INIT("run.comms_exposed_ratio"), "waiting for communication takes", UNIT_RATIO,
+		false },
+	{ STR_INIT("run.idle_ratio"), "idle time is", UNIT_RATIO, false },
+	{ STR_INIT("run.transfer_ratio"), "moving data to or from the host takes", UNIT_RATIO,
+		false },
+	{ STR_INIT("memory.window_peak_bytes"), "memory peaks at", UNIT_BYTES, false },
+};
+
+bool note_is_news(const struct report_note *note)
+{
+	return str_eq(note->id, STR("RL204"));
+}
+
+/* Less is nobody's news: half a percent, or half a point of a share; memory has no noise. */
+#define NEWS_LEAST 0.005
+
+static bool has_changed(const struct metric_look *look, const struct deltas_row *d)
+{
+	double change = look->unit == UNIT_RATIO ? d->head - d->base : d->ratio - 1;
+	if (!(fabs(change) >= NEWS_LEAST))
+		return false;
+	return look->unit == UNIT_BYTES || d->p_value <= BASELINE_ALPHA;
+}
+
+static struct str change_text(const struct deltas_row *d, enum unit unit, struct arena *keep)
+{
+	double points = fabs(d->head - d->base) * 100;
+	const char *way = d->head > d->base ? "more" : "less";
+	if (unit == UNIT_RATIO)
+		return arena_fmt(keep, "%.1f points %s", points, way);
+	return arena_fmt(keep, "%.1f%% %s", fabs(d->ratio - 1) * 100, way);
+}
+
+/* How sure that is, and of what. */
+static struct str surety_text(
+	const struct metric_look *look, const struct deltas_row *d, struct arena *keep)
+{
+	struct str least = unit_text(keep, d->resolution, UNIT_RATIO);
+	if (look->unit == UNIT_BYTES)
+		return STR("");
+	if (isnan(d->resolution))
+		return STR("; too few steps to tell noise from change");
+	if (isnan(d->p_value))
+		return arena_fmt(keep, "; too noisy to tell, less than %.*s would not be seen",
+			STR_ARG(least));
+	if (d->p_value > BASELINE_ALPHA)
+		return arena_fmt(
+			keep, "; that is within the noise, %.*s would not be", STR_ARG(least));
+	if (d->runs > 1)
+		return arena_fmt(keep, "; beyond the noise of %.0f baselines", d->runs);
+	return STR("; beyond the noise between steps, that between runs is not known");
+}
+
+static struct str delta_line(
+	const struct metric_look *look, const struct deltas_row *d, struct arena *keep)
+{
+	return arena_fmt(keep, "%s %.*s, against %.*s in the baseline: %.*s%.*s", look->name,
+		STR_ARG(unit_text(keep, d->head, look->unit)),
+		STR_ARG(unit_text(keep, d->base, look->unit)),
+		STR_ARG(change_text(d, look->unit, keep)), STR_ARG(surety_text(look, d, keep)));
+}
+
+static const struct metric_look *look_of(const struct deltas_row *d)
+{
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
+		if (str_eq(looks[i].metric, d->metric))
+			return &looks[i];
+	return NULL;
+}
+
+ptrdiff_t delta_lines(const struct report *r, struct arena *keep, struct str **ret)
+{
+	ptrdiff_t rows = table_count(&r->tables, deltas), n = 0;
+	struct str *lines = arena_make(keep, struct str, rows + r->note_count + 1);
+	for (ptrdiff_t i = 0; i < r->note_count; i++)
+		if (note_is_news(&r->notes[i]))
+			lines[n++] = text_clean(keep, r->notes[i].text);
+	for (ptrdiff_t i = 0; i < rows; i++) {
+		const struct deltas_row *d = &table_rows(&r->tables, deltas)[i];
+		const struct metric_look *look = look_of(d);
+		if (look && (look->always || has_changed(look, d)))
+			lines[n++] = delta_line(look, d, keep);
+	}
+	*ret = lines;
+	return n;
+}

@@ -1,0 +1,57 @@
+/* Tests of rules: read, judged, and turned bad. */
+#include <stdlib.h>
+
+#include "rules/fixture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* More judge no other code, and mutation tries all pairs of cells. */
+enum { TESTS_JUDGED = 4, ROWS_MUTATED = 2 };
+
+static bool is_small(const struct fixture *f)
+{
+	for (int id = 0; id < TABLE_COUNT; id++)
+		if (f->tables.items[id].count > ROWS_MUTATED)
+			return false;
+	return true;
+}
+
+static void judge_tests(
+	const struct ruleset *rules, struct fixture_set *set, struct arena *keep, struct diag *err)
+{
+	struct arena engine_keep = arena_new(ARENA_SCRATCH_BYTES);
+	struct engine *engine = engine_new(&engine_keep, err);
+
+	for (ptrdiff_t i = 0; engine && i < set->count && i < TESTS_JUDGED; i++) {
+		struct rule_result result;
+		struct str how;
+		bool is_red;
+
+		fixture_judge(engine, rules, &set->items[i], keep, &result, err);
+		if (is_small(&set->items[i]))
+			fixture_mutate(engine, rules, &set->items[i], keep, &is_red, &how, err);
+	}
+	engine_free(engine);
+	arena_free(&engine_keep);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct str rules =
+		STR_INIT("version: 1\nrules:\n  a: { from: run, assert: steps > 1 }\n"
+			 "  b: { from: ops, where: kind = 'copy', warn: time_share < 0.5 }\n");
+	struct arena keep = arena_new(ARENA_SCRATCH_BYTES);
+	struct str text = { (const char *)data, (ptrdiff_t)size };
+	struct diag err = { .id = DIAG_NONE };
+	struct fixture_set set;
+	struct ruleset ruleset;
+
+	if (!ruleset_parse(STR("r.yaml"), rules, &keep, &ruleset, &err))
+		abort();
+	if (fixtures_parse(STR("t.yaml"), text, &ruleset, &keep, &set, &err))
+		judge_tests(&ruleset, &set, &keep, &err);
+	else if (err.id == DIAG_NONE || !err.text[0])
+		abort();
+	arena_free(&keep);
+	return 0;
+}

@@ -1,0 +1,266 @@
+/*
+ * measure/baseline: what may be compared, what a comparison says with one baseline and with
+ * several, and when it says that it cannot tell.  The numbers are those of SciPy or of paper.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "measure/baseline.h"
+#include "tests/unit/rows.h"
+
+enum { BASES = 5, STEPS = 24 };
+
+static struct arena keep;
+static struct diag err;
+static struct diag_list notes;
+static struct tables head, bases[BASES];
+static struct baseline items[BASES];
+static const struct tables *chosen;
+
+/* A run whose steps go up and down by `noise` around `step_s`, in an order without memory. */
+static void make_run(struct tables *t, double step_s, double noise)
+{
+	static const double wave[] = { -1, 0.5, 1, -0.5, 0, 0.9, -0.8, 0.2 };
+
+	*t = (struct tables){ 0 };
+	struct run_row *run = table_new(t, run, &keep);
+	run->name = STR("r");
+	run->main_program = STR("jit_step");
+	run->chip = STR("tpu_v5e");
+	run->chips = run->devices = 8;
+	run->step_time_s = step_s;
+	run->window_s = step_s * STEPS;
+	run->roofline_ratio_lo = 0.01 / step_s;
+	for (int i = 0; i < STEPS; i++) {
+		struct steps_row *s = table_new(t, steps, &keep);
+		s->host = STR("h");
+		s->device = STR("d");
+		s->slowest_s = s->time_s = step_s * (1 + noise * wave[(i * 5 + i / 8) % 8]);
+	}
+}
+
+static int fresh(void **state)
+{
+	(void)state;
+	if (!keep.base)
+		keep = arena_new(ARENA_RUN_BYTES);
+	arena_clear(&keep);
+	notes = (struct diag_list){ .count = 0 };
+	make_run(&head, 0.020, 0.01);
+	for (int i = 0; i < BASES; i++)
+		items[i] = (struct baseline){ STR("old"), &bases[i] };
+	return 0;
+}
+
+static bool compare(ptrdiff_t count)
+{
+	return baseline_compare(&head, items, count, &keep, &chosen, &notes, &err);
+}
+
+static const struct deltas_row *delta(const char *metric)
+{
+	for (ptrdiff_t i = 0; i < table_count(&head, deltas); i++)
+		if (str_eq(table_rows(&head, deltas)[i].metric, str_from(metric)))
+			return &table_rows(&head, deltas)[i];
+	fail_msg("no delta of %s", metric);
+	return NULL;
+}
+
+static void assert_close(double a, double b, double tolerance)
+{
+	if (!(fabs(a - b) <= tolerance * fabs(b)))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* ---- what may be compared ----------------------------------------------------------------- */
+
+static void test_itself_is_refused(void **state)
+{
+	(void)state;
+	bases[0] = head;
+	assert_false(compare(1));
+	assert_int_equal(err.id, DIAG_BASELINE);
+	assert_non_null(strstr(err.text, "is this very run"));
+}
+
+static const char *reason(void)
+{
+	const struct quality_row *row = table_rows(&head, quality);
+
+	assert_int_equal(table_count(&head, quality), 1);
+	return arena_z(&keep, row->detail);
+}
+
+static void test_parity(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.018, 0.01);
+	table_rows(&bases[0], run)->chips = 16;
+	assert_true(compare(1));
+	assert_null(chosen);
+	assert_int_equal(table_count(&head, deltas), 0);
+	assert_string_equal(reason(), "chips is 8 here and 16 in old");
+}
+
+/* Of several, those that do not match are left out and named. */
+static void test_odd_one_out(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.018, 0.01);
+	make_run(&bases[1], 0.019, 0.01);
+	table_rows(&bases[0], run)->main_program = STR("jit_eval");
+	assert_true(compare(2));
+	assert_ptr_equal(chosen, &bases[1]);
+	assert_true(delta("run.step_time_s")->runs == 1);
+	assert_string_equal(reason(), "1 of 2 baselines match");
+	assert_int_equal(notes.count, 1);
+	assert_int_equal(notes.items[0].id, DIAG_DIFFERS);
+}
+
+static void test_no_baseline(void **state)
+{
+	(void)state;
+	assert_true(compare(0));
+	assert_int_equal(table_count(&head, quality), 0);
+	assert_int_equal(table_count(&head, deltas), 0);
+}
+
+static void test_news(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.018, 0.01);
+	rows_add(&head, &keep, "ops key=a time_share=0.5\nops key=b time_share=0.1");
+	rows_add(&bases[0], &keep, "ops key=a time_share=0.5\nops key=c time_share=0.02");
+	assert_true(compare(1));
+	assert_int_equal(notes.count, 1);
+	assert_string_equal(arena_z(&keep, notes.items[0].text),
+		"the program differs from that of old: ops that take 10.0% of a step are new (1), "
+		"ops that took 2.00% are gone (1); `rooflint diff` names them");
+}
+
+/* ---- one baseline ------------------------------------------------------------------------- */
+
+static void test_slower_than_one(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.0194, 0.01);
+	assert_true(compare(1));
+	const struct deltas_row *d = delta("run.step_time_s");
+	assert_close(d->ratio, 0.020 / 0.0194, 1e-5);
+	assert_true(d->worse == 1 && d->runs == 1);
+	assert_true(d->p_value < 0.01);
+	assert_true(d->lo > 1 && d->lo < d->ratio && d->hi > d->ratio);
+	assert_true(delta("run.roofline_ratio_lo")->worse == 1);
+}
+
+static void test_within_noise(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.01998, 0.01);
+	assert_true(compare(1));
+	const struct deltas_row *d = delta("run.step_time_s");
+	assert_true(d->p_value > 0.1);
+	assert_true(d->resolution > 0.001 && d->resolution < 0.05);
+	assert_true(d->lo < 1 && d->hi > 1);
+}
+
+/* Steps that jump by a third hide ten percent: the answer is no answer. */
+static void test_cannot_tell(void **state)
+{
+	(void)state;
+	make_run(&head, 0.020, 0.6);
+	make_run(&bases[0], 0.0195, 0.6);
+	assert_true(compare(1));
+	const struct deltas_row *d = delta("run.step_time_s");
+	assert_true(d->resolution > 0.1);
+	assert_true(isnan(d->p_value));
+}
+
+static void test_too_few_steps(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.018, 0.01);
+	bases[0].items[TABLE_steps].count = 4;
+	assert_true(compare(1));
+	const struct deltas_row *d = delta("run.step_time_s");
+	assert_true(isnan(d->p_value) && isnan(d->lo) && isnan(d->resolution));
+	assert_close(d->ratio, 0.020 / 0.018, 1e-5);
+}
+
+/* ---- several ------------------------------------------------------------------------------ */
+
+/*
+ * y = [.0190, .0192, .0191, .0189, .0193]; m = mean(y); s = std(y, ddof=1)
+ * 2 * scipy.stats.t.sf((.020 - m) / (s * sqrt(1 + 1/5)), 4) = 0.0065334..., and
+ * s * sqrt(1.2) * scipy.stats.t.isf(.005, 4) / m = 0.0417514...
+ */
+static void test_against_five(void **state)
+{
+	static const double step_s[] = { 0.0190, 0.0192, 0.0191, 0.0189, 0.0193 };
+
+	(void)state;
+	make_run(&head, 0.020, 0.0001); /* quiet steps: runs differ more than steps */
+	for (int i = 0; i < BASES; i++)
+		make_run(&bases[i], step_s[i], 0.0001);
+	assert_true(compare(BASES));
+	const struct deltas_row *d = delta("run.step_time_s");
+	assert_true(d->runs == 5);
+	assert_close(d->base, 0.0191, 1e-9);
+	assert_close(d->p_value, 0.00653337634, 1e-4);
+	assert_close(d->resolution, 0.0417514463, 1e-4);
+}
+
+/* Two runs that happen to agree do not make the next one's noise vanish. */
+static void test_lucky_pair(void **state)
+{
+	(void)state;
+	make_run(&head, 0.0201, 0.02);
+	make_run(&bases[0], 0.0200, 0.02);
+	make_run(&bases[1], 0.0200, 0.02);
+	table_rows(&bases[1], run)->window_s = 1;
+	assert_true(compare(2));
+	assert_true(!(delta("run.step_time_s")->p_value <= 0.01));
+}
+
+static void test_memory_has_no_noise(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		make_run(&bases[i], 0.018 + i * 0.001, 0.01);
+	rows_add(&head, &keep,
+		"memory device=a window_peak_bytes=120\nmemory device=b window_peak_bytes=110");
+	rows_add(&bases[0], &keep, "memory device=a window_peak_bytes=100");
+	rows_add(&bases[1], &keep, "memory device=a window_peak_bytes=80");
+	assert_true(compare(2));
+	const struct deltas_row *d = delta("memory.window_peak_bytes");
+	assert_true(d->head == 120 && d->base == 90 && d->worse == 1);
+	assert_close(d->lo, 1.2, 1e-9);
+	assert_close(d->hi, 1.5, 1e-9);
+	assert_true(isnan(d->p_value) && isnan(d->resolution));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_itself_is_refused, fresh),
+		cmocka_unit_test_setup(test_parity, fresh),
+		cmocka_unit_test_setup(test_odd_one_out, fresh),
+		cmocka_unit_test_setup(test_no_baseline, fresh),
+		cmocka_unit_test_setup(test_news, fresh),
+		cmocka_unit_test_setup(test_slower_than_one, fresh),
+		cmocka_unit_test_setup(test_within_noise, fresh),
+		cmocka_unit_test_setup(test_cannot_tell, fresh),
+		cmocka_unit_test_setup(test_too_few_steps, fresh),
+		cmocka_unit_test_setup(test_against_five, fresh),
+		cmocka_unit_test_setup(test_lucky_pair, fresh),
+		cmocka_unit_test_setup(test_memory_has_no_noise, fresh),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
