@@ -13,6 +13,7 @@
 
 const struct command *const commands[] = {
 	&check_command,
+	&diff_command,
 	&render_command,
 	&query_command,
 	&tables_command,

@@ -18,12 +18,24 @@ static bool is_measured(const struct column *c)
 	return c->type == COLUMN_REAL && !str_eq(c->name, STR("gain_s"));
 }
 
+static bool is_same_memory(const struct tables *a, const struct tables *b)
+{
+	const struct memory_row *x = table_rows(a, memory), *y = table_rows(b, memory);
+
+	for (ptrdiff_t i = 0; i < table_count(a, memory) && i < table_count(b, memory); i++)
+		if (x[i].window_peak_bytes < y[i].window_peak_bytes ||
+			x[i].window_peak_bytes > y[i].window_peak_bytes)
+			return false;
+	return true;
+}
+
 /* Times are picoseconds: that a window and all that follows agree to the last is no accident. */
-static bool is_same_run(const struct run_row *a, const struct run_row *b)
+static bool is_same_run(const struct tables *head, const struct tables *base)
 {
 	const struct table_def *def = &table_defs[TABLE_run];
+	const struct run_row *a = run_of(head), *b = run_of(base);
 
-	if (isnan(a->window_s) || !(a->window_s > 0))
+	if (!a || !b || !(a->window_s > 0) || !is_same_memory(head, base))
 		return false;
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
@@ -123,7 +135,7 @@ static void tell_news(const struct tables *head, const struct baseline *base, st
 		return;
 	diag_note(notes, keep, DIAG_DIFFERS,
 		"the program differs from that of %.*s: ops that take %.*s of a step are new "
-		"(%td), ops that took %.*s are gone (%td); `rooflint diff` names them",
+		"(%td), ops that took %.*s are gone (%td)",
 		STR_ARG(base->name), STR_ARG(unit_text(keep, came_share, UNIT_RATIO)), came,
 		STR_ARG(unit_text(keep, went_share, UNIT_RATIO)), went);
 }
@@ -168,7 +180,7 @@ bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff
 	if (!count || !run_of(head))
 		return true;
 	for (ptrdiff_t i = 0; i < count; i++)
-		if (run_of(items[i].tables) && is_same_run(run_of(head), run_of(items[i].tables)))
+		if (is_same_run(head, items[i].tables))
 			return diag_set(err, DIAG_BASELINE,
 				"the baseline %.*s is this very run, and would excuse anything; "
 				"name an earlier one",

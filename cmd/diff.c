@@ -1,0 +1,112 @@
+/*
+ * rooflint diff: what changed between two runs, op by op, the largest loss first.
+ */
+#include "base/task.h"
+#include "cmd/baseline.h"
+#include "report/diff.h"
+
+enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN };
+
+struct diff_settings {
+	struct read_settings read;
+	int format;
+	bool all;
+};
+
+/* Lines on either side: what is below is noise in all pairs we have seen. */
+enum { MOST = 20 };
+
+static bool load_one(struct str path, const struct measure_options *options, struct arena *keep,
+	struct baseline *ret, struct diag *err)
+{
+	struct baselines all = { 0 };
+	if (!baseline_load(path, options, keep, &all, err))
+		return false;
+	if (all.count > 1)
+		return diag_set(err, DIAG_USAGE,
+			"%.*s: it reports on %td profiles, and a diff compares two runs",
+			STR_ARG(path), all.count);
+	*ret = all.items[0];
+	return true;
+}
+
+/* Runs that do not match can be compared here, as the user asks for it; the difference is told. */
+static bool compare(struct baseline *base, struct tables *head, struct arena *keep,
+	struct report *ret, struct diag *err)
+{
+	const struct tables *chosen;
+	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
+	ptrdiff_t rows = table_count(head, quality);
+	if (!baseline_compare(head, base, 1, keep, &chosen, notes, err))
+		return false;
+	if (!chosen && table_count(head, quality) > rows)
+		diag_note(notes, keep, DIAG_DIFFERS, "not the same work: %.*s",
+			STR_ARG(table_rows(head, quality)[rows].detail));
+	*ret = (struct report){ .tables = *head };
+	ret->notes = arena_make(keep, struct report_note, (ptrdiff_t)notes->count + 1);
+	for (int64_t i = 0; i < notes->count; i++)
+		ret->notes[ret->note_count++] =
+			(struct report_note){ arena_fmt(keep, "RL%d", (int)notes->items[i].id),
+				notes->items[i].text };
+	return true;
+}
+
+static enum status diff_run(struct context *c, const void *settings, const struct list *args)
+{
+	static void (*const writers[])(const struct diff_report *, struct arena *, struct out *) = {
+		[DIFF_TEXT] = diff_text, [DIFF_JSON] = diff_json, [DIFF_MARKDOWN] = diff_markdown
+	};
+	const struct diff_settings *s = settings;
+	struct measure_options options;
+	struct baseline base, head;
+	struct report report;
+	struct op_diff ops;
+	struct diag err;
+	if (!load_options(&s->read, task_cpus(), c->keep, &options, &err))
+		return misused(&err);
+	if (!load_one(args->items[0], &options, c->keep, &base, &err) ||
+		!load_one(args->items[1], &options, c->keep, &head, &err))
+		return fail(&err);
+	struct tables tables = *head.tables; /* it gets deltas of its own */
+	if (!compare(&base, &tables, c->keep, &report, &err))
+		return fail(&err);
+	diff_ops(base.tables, head.tables, c->keep, &ops);
+	struct diff_report d = { base.name, head.name, &ops, &report, s->all ? 0 : MOST };
+	writers[s->format](&d, c->keep, c->out);
+	return STATUS_OK;
+}
+
+#define AT(member) offsetof(struct diff_settings, member)
+static const struct option diff_options[] = {
+	{ "format", 0, OPTION_WORD, AT(format), "text|json|markdown",
+		"text (default), a JSON document with every change, or Markdown for a comment" },
+	{ "all", 0, OPTION_FLAG, AT(all), NULL,
+		"every op that changed, not only the twenty that lost and won most" },
+	READ_OPTIONS(struct diff_settings),
+	{ 0 },
+};
+
+const struct command diff_command = {
+	.name = "diff",
+	.arguments = "BASE HEAD",
+	.summary = "what changed between two runs, the largest loss first",
+	.details =
+		"BASE and HEAD are profiles, or the report.json of one. Ops are matched by what "
+		"they "
+		"are and where they come from (kind, shapes, scope, source function), so a "
+		"recompile "
+		"that renames them changes nothing. Each is new, gone, slower or faster, with the "
+		"time per device and step that it lost or won; a new op is shown with the op it "
+		"feeds and the one whose place it takes.\n"
+		"\n"
+		"Whether that is a regression is for `rooflint check --baseline`.\n"
+		"\n"
+		"Exit status: 0; 2 the command line is wrong, or both are the same run; 3 a "
+		"profile "
+		"could not be read.",
+	.options = diff_options,
+	.least = 2,
+	.most = 2,
+	.settings_bytes = sizeof(struct diff_settings),
+	.run = diff_run,
+};
