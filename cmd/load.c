@@ -3,20 +3,41 @@
 
 #include <string.h>
 
+#include "cmd/git.h"
+
 /* ---- rules and chips ------------------------------------------------------------------------- */
+
+static bool read_from_ref(
+	void *arg, struct str path, struct arena *keep, struct str *ret, struct diag *err)
+{
+	const struct str *ref = arg;
+	return git_read(*ref, path, keep, ret, err);
+}
+
+/* The rule file's name: as given, else found where the rules come from, else the built-in set. */
+static bool name_rules(
+	const struct rule_settings *s, struct arena *keep, struct str *ret, struct diag *err)
+{
+	*ret = s->rules;
+	if (!ret->p && !s->rules_from.p)
+		*ret = ruleset_find(STR("."), keep);
+	else if (!ret->p && !git_find_rules(s->rules_from, keep, ret, err))
+		return false;
+	if (!ret->p)
+		*ret = STR("recommended");
+	return true;
+}
 
 bool load_rules(
 	const struct rule_settings *s, struct arena *keep, struct ruleset *ret, struct diag *err)
 {
 	struct rule_setting *settings = arena_make(keep, struct rule_setting, s->set.count);
-	struct str name = s->rules;
+	struct str ref = s->rules_from, name;
+	struct rule_source git = { read_from_ref, &ref };
 	for (ptrdiff_t i = 0; i < s->set.count; i++)
 		settings[i].text = s->set.items[i];
-	if (!name.p)
-		name = ruleset_find(STR("."), keep);
-	if (!name.p)
-		name = STR("recommended");
-	return ruleset_load(name, settings, s->set.count, keep, ret, err);
+	return name_rules(s, keep, &name, err) &&
+	       ruleset_load_from(ref.p ? &git : NULL, name, settings, s->set.count, keep, ret, err);
 }
 
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,

@@ -25,13 +25,16 @@ struct read_settings {
 
 /* Options of the commands that read a rule file. */
 struct rule_settings {
-	struct str rules;
+	struct str rules, rules_from;
 	struct list set;
 };
 #define RULE_OPTIONS(type)                                                                         \
 	{ "rules", 0, OPTION_TEXT, offsetof(type, rule.rules), "FILE|SET",                         \
 		"rule file or built-in set (recommended, strict, fleet); by default the "          \
 		"rooflint.yaml in this directory or above, else recommended" },                    \
+		{ "rules-from", 0, OPTION_TEXT, offsetof(type, rule.rules_from), "REF",            \
+			"take the rule file, and those it extends, from this git ref, so that a "  \
+			"pull request cannot loosen its own judge" },                              \
 	{                                                                                          \
 		"set", 0, OPTION_LIST, offsetof(type, rule.set), "RULE.PARAM=VALUE",               \
 			"change one value of the rule file; may be repeated"                       \

@@ -20,6 +20,8 @@ const struct command *const commands[] = {
 	&hlo_command,
 	&hardware_command,
 	&rules_command,
+	&init_command,
+	&ratchet_command,
 	&explain_command,
 	&help_command,
 	NULL,

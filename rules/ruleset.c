@@ -33,8 +33,9 @@ struct loader {
 	struct ruleset *set;
 	struct arena *keep;
 	struct diag *err;
-	bool in_memory;		       /* no files may be read */
-	struct str chain[EXTENDS_MAX]; /* files being read, outermost first */
+	bool in_memory;			  /* no files may be read */
+	const struct rule_source *source; /* of files; NULL: the disk */
+	struct str chain[EXTENDS_MAX];	  /* files being read, outermost first */
 	int depth;
 };
 
@@ -75,6 +76,8 @@ static bool read_file(struct loader *l, struct str path, struct str *ret)
 {
 	struct input in;
 
+	if (l->source)
+		return l->source->read(l->source->arg, path, l->keep, ret, l->err);
 	if (!input_open(path, l->keep, &in, l->err))
 		return false;
 	if (in.bytes.len > DOC_MAX_BYTES) {
@@ -358,7 +361,14 @@ static bool finish(struct loader *l)
 bool ruleset_load(struct str name_or_path, const struct rule_setting *settings,
 	ptrdiff_t setting_count, struct arena *keep, struct ruleset *ret, struct diag *err)
 {
-	struct loader l = { .set = ret, .keep = keep, .err = err };
+	return ruleset_load_from(NULL, name_or_path, settings, setting_count, keep, ret, err);
+}
+
+bool ruleset_load_from(const struct rule_source *source, struct str name_or_path,
+	const struct rule_setting *settings, ptrdiff_t setting_count, struct arena *keep,
+	struct ruleset *ret, struct diag *err)
+{
+	struct loader l = { .set = ret, .keep = keep, .err = err, .source = source };
 	struct str name = arena_str(keep, name_or_path), file = name;
 	struct str text = find_builtin(&l, name, &file);
 

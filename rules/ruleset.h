@@ -136,9 +136,23 @@ struct rule_setting {
 	struct str text; /* "matmul-roofline.near=5%" or "copy-share.severity=off" */
 };
 
+/*
+ * Where files come from when not from the disk: fills *ret with the text of `path`, as named in
+ * messages; false with a diagnostic.
+ */
+struct rule_source {
+	bool (*read)(
+		void *arg, struct str path, struct arena *keep, struct str *ret, struct diag *err);
+	void *arg;
+};
+
 /* A built-in set by name ("recommended", "strict", "fleet") or a file.  Reports the first error. */
 bool ruleset_load(struct str name_or_path, const struct rule_setting *settings,
 	ptrdiff_t setting_count, struct arena *keep, struct ruleset *ret, struct diag *err);
+/* The same with files from `source`; NULL: the disk. */
+bool ruleset_load_from(const struct rule_source *source, struct str name_or_path,
+	const struct rule_setting *settings, ptrdiff_t setting_count, struct arena *keep,
+	struct ruleset *ret, struct diag *err);
 /* The same from text in memory, for tests and fuzzing; `extends` of files is refused. */
 bool ruleset_parse(struct str file, struct str text, struct arena *keep, struct ruleset *ret,
 	struct diag *err);

@@ -1,0 +1,81 @@
+/*
+ * rooflint init: a rule file whose limits are a good run with some room.
+ */
+#include "cmd/limits.h"
+
+struct init_settings {
+	struct read_settings read;
+	struct str from;
+};
+
+static void put_step_time(struct out *o, const struct limit *l)
+{
+	out_fmt(o,
+		"  %.*s:\n"
+		"    title: A step takes no longer than it did when this file was written\n"
+		"    from: run\n"
+		"    assert: step_time_s <= :limit\n"
+		"    params: { limit: %.*s }\n"
+		"    needs: [data-quality, ops-recorded, enough-steps]\n"
+		"    message: \"a step takes {step_time_s:time}, {limit} is allowed\"\n",
+		STR_ARG(l->rule), STR_ARG(l->text));
+}
+
+/* The two levels of a rule stand side by side in the list. */
+static void put_levels(struct out *o, const struct limit *warn, const struct limit *limit)
+{
+	out_fmt(o, "  %.*s: { params: { warn_at: %.*s, limit: %.*s } }\n", STR_ARG(warn->rule),
+		STR_ARG(warn->text), STR_ARG(limit->text));
+}
+
+static enum status init_run(struct context *c, const void *settings, const struct list *args)
+{
+	const struct init_settings *s = settings;
+	struct limit *limits;
+	struct baseline good;
+	struct diag err;
+	(void)args;
+	if (!s->from.p) {
+		diag_set(&err, DIAG_USAGE, "init needs --from: a good run, or the report of one");
+		return misused(&err);
+	}
+	if (!limits_load(s->from, &s->read, c->keep, &good, &err))
+		return fail(&err);
+	ptrdiff_t count = limits_of(good.tables, c->keep, &limits);
+	out_fmt(c->out,
+		"# Limits are what %.*s had, with room for its noise.\n"
+		"# Tighten them when the program got better: rooflint ratchet rooflint.yaml --from "
+		"RUN\n"
+		"version: 1\n"
+		"extends: recommended\n"
+		"rules:\n",
+		STR_ARG(good.name));
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (str_eq(limits[i].rule, STEP_TIME_RULE))
+			put_step_time(c->out, &limits[i]);
+		else if (str_eq(limits[i].param, STR("warn_at")))
+			put_levels(c->out, &limits[i], &limits[i + 1]);
+	return STATUS_OK;
+}
+
+static const struct option init_options[] = {
+	{ "from", 0, OPTION_TEXT, offsetof(struct init_settings, from), "PROFILE|REPORT.json",
+		"the good run, as a profile or as the report of it" },
+	READ_OPTIONS(struct init_settings),
+	{ 0 },
+};
+
+const struct command init_command = {
+	.name = "init",
+	.arguments = "",
+	.summary = "write a rule file from a good run",
+	.details =
+		"The file extends the built-in rules. Its limits are what the run had, with room "
+		"for its own noise: a twentieth of the step time or three times the width of the "
+		"median's interval, a tenth or half a point for shares of a step. For example:\n"
+		"\n"
+		"  rooflint init --from runs/good >rooflint.yaml",
+	.options = init_options,
+	.settings_bytes = sizeof(struct init_settings),
+	.run = init_run,
+};

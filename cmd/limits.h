@@ -1,0 +1,26 @@
+/*
+ * Limits from a good run: what it had, and room for its own noise.
+ */
+#ifndef CMD_LIMITS_H
+#define CMD_LIMITS_H
+
+#include "cmd/baseline.h"
+
+struct limit {
+	struct str rule, param;
+	double seen, value; /* in base units */
+	struct str text;    /* the value as a rule file says it, rounded up */
+	struct str seen_text;
+};
+
+/* The rule that `init` writes for the step time. */
+#define STEP_TIME_RULE STR("step-time")
+
+/* Figures that are not known give no limit.  Returns how many there are. */
+ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **ret);
+
+/* The one run that `path` names, as a profile or its report. */
+bool limits_load(struct str path, const struct read_settings *s, struct arena *keep,
+	struct baseline *ret, struct diag *err);
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * rooflint ratchet: tighten the limits of a rule file to a better run, and touch nothing else.
+ *
+ * Values are replaced where they stand, so comments and order stay.  A limit is never loosened.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/doc.h"
+#include "base/input.h"
+#include "cmd/limits.h"
+
+struct ratchet_settings {
+	struct read_settings read;
+	struct str from;
+	bool write;
+};
+
+/* A value in the file, and what is to stand there. */
+struct edit {
+	ptrdiff_t at, len;
+	struct str text;
+};
+
+struct edits {
+	struct edit *items;
+	ptrdiff_t count, cap;
+};
+
+static const struct doc_node *param_node(const struct doc *doc, const struct limit *l)
+{
+	const struct doc_node *rules = doc_get(doc->root, STR("rules"));
+	const struct doc_node *rule = rules ? doc_get(rules, l->rule) : NULL;
+	const struct doc_node *params = rule ? doc_get(rule, STR("params")) : NULL;
+	return params ? doc_get(params, l->param) : NULL;
+}
+
+/* Where a plain scalar stands in the text; -1 when it is not there as it reads. */
+static ptrdiff_t offset_of(const struct doc *doc, const struct doc_node *node)
+{
+	struct str rest = doc->source, line;
+	for (int64_t i = 1; i < node->line; i++)
+		str_cut(rest, '\n', &line, &rest);
+	ptrdiff_t at = rest.p ? doc->source.len - rest.len + (ptrdiff_t)node->column - 1 : -1;
+	return at >= 0 && str_starts(str_from_offset(doc->source, at), node->text) ? at : -1;
+}
+
+/* Not for a limit that the file does not set, or that is as tight already. */
+static void add_edit(
+	struct context *c, const struct doc *doc, const struct limit *l, struct edits *edits)
+{
+	const struct doc_node *node = param_node(doc, l);
+	struct str nearest;
+	double now;
+	enum unit unit;
+	ptrdiff_t at = node && node->kind == DOC_SCALAR ? offset_of(doc, node) : -1;
+	if (at < 0 || node->quoted || !unit_parse(node->text, &now, &unit, &nearest) ||
+		!(l->value < now * 0.999))
+		return;
+	*arena_push(c->keep, edits->items, edits->count, edits->cap) =
+		(struct edit){ at, node->text.len, l->text };
+	fprintf(stderr, "%.*s.%.*s: %.*s, was %.*s (seen: %.*s)\n", STR_ARG(l->rule),
+		STR_ARG(l->param), STR_ARG(l->text), STR_ARG(node->text), STR_ARG(l->seen_text));
+}
+
+static ptrdiff_t next_edit(const struct edits *edits, ptrdiff_t from)
+{
+	ptrdiff_t best = -1;
+	for (ptrdiff_t i = 0; i < edits->count; i++)
+		if (edits->items[i].at >= from &&
+			(best < 0 || edits->items[i].at < edits->items[best].at))
+			best = i;
+	return best;
+}
+
+static void put_edited(struct out *o, struct str text, const struct edits *edits)
+{
+	ptrdiff_t at = 0;
+	for (ptrdiff_t i; (i = next_edit(edits, at)) >= 0;) {
+		const struct edit *e = &edits->items[i];
+		out_str(o, str_head(str_from_offset(text, at), e->at - at));
+		out_str(o, e->text);
+		at = e->at + e->len;
+	}
+	out_str(o, str_from_offset(text, at));
+}
+
+/* The file must be one that check would take, too. */
+static bool read_rules(struct str path, struct arena *keep, struct doc *doc, struct diag *err)
+{
+	struct ruleset set;
+	struct input in;
+	if (!ruleset_load(path, NULL, 0, keep, &set, err) || !input_open(path, keep, &in, err))
+		return false;
+	struct str text = arena_str(keep, in.bytes);
+	bool ok = input_check(&in, err);
+	input_close(&in);
+	return ok && doc_parse(path, text, keep, doc, err);
+}
+
+static bool write_rules(struct context *c, const struct ratchet_settings *s, const struct doc *doc,
+	const struct edits *edits, struct diag *err)
+{
+	if (!s->write) {
+		put_edited(c->out, doc->source, edits);
+		return true;
+	}
+	if (!edits->count)
+		return true;
+	struct out *o = out_file(c->keep, doc->file, err);
+	if (!o)
+		return false;
+	put_edited(o, doc->source, edits);
+	return out_close(o, err);
+}
+
+static enum status ratchet_run(struct context *c, const void *settings, const struct list *args)
+{
+	const struct ratchet_settings *s = settings;
+	struct edits edits = { 0 };
+	struct limit *limits;
+	struct baseline good;
+	struct diag err;
+	struct doc doc;
+	if (!s->from.p) {
+		diag_set(&err, DIAG_USAGE, "ratchet needs --from: the better run, or its report");
+		return misused(&err);
+	}
+	if (!read_rules(args->items[0], c->keep, &doc, &err))
+		return misused(&err);
+	if (!limits_load(s->from, &s->read, c->keep, &good, &err))
+		return fail(&err);
+	ptrdiff_t count = limits_of(good.tables, c->keep, &limits);
+	for (ptrdiff_t i = 0; i < count; i++)
+		add_edit(c, &doc, &limits[i], &edits);
+	return write_rules(c, s, &doc, &edits, &err) ? STATUS_OK : fail(&err);
+}
+
+static const struct option ratchet_options[] = {
+	{ "from", 0, OPTION_TEXT, offsetof(struct ratchet_settings, from), "PROFILE|REPORT.json",
+		"the better run, as a profile or as the report of it" },
+	{ "write", 0, OPTION_FLAG, offsetof(struct ratchet_settings, write), NULL,
+		"replace RULES.yaml; without it the new file goes to standard output" },
+	READ_OPTIONS(struct ratchet_settings),
+	{ 0 },
+};
+
+const struct command ratchet_command = {
+	.name = "ratchet",
+	.arguments = "RULES.yaml",
+	.summary = "tighten the limits of a rule file to a better run",
+	.details = "Limits that RULES.yaml itself sets, of the rules that `rooflint init` writes, "
+		   "become "
+		   "what `init` would write for this run, where that is less. Nothing is loosened, "
+		   "and everything else in the file stays as it is.",
+	.options = ratchet_options,
+	.least = 1,
+	.most = 1,
+	.settings_bytes = sizeof(struct ratchet_settings),
+	.run = ratchet_run,
+};
