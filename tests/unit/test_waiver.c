@@ -261,6 +261,9 @@ static void test_tuned_by_name_and_label(void **state)
 	rows_add(&tables, &keep, "run name=serve-7b");
 	judge_yaml(TUNED);
 	assert_verdict("pass");
+	rows_add(&tables, &keep, "run name=train labels=size=7b,team=audio");
+	judge_yaml(TUNED);
+	assert_verdict("fail");
 	rows_add(&tables, &keep, "run name=train labels=size=7b,team=vision");
 	judge_yaml(TUNED);
 	assert_verdict("warn");
