@@ -99,7 +99,8 @@ struct html_report {
 	struct str profile, verdict, word, machine, summary, promise, rules, error, error_id;
 	struct str step, gives_back, first_finding;
 	struct template_picture icon, budget;
-	struct template_list facts, counts, failed, warned, unsure, waived, passed, skipped, notes;
+	struct template_list facts, counts, deltas, failed, warned, unsure, waived, passed, skipped,
+		notes;
 	struct template_list pictures, tables;
 	bool is_cut; /* one of too many: without pictures and tables */
 };

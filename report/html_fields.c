@@ -203,6 +203,7 @@ static const struct template_field report_fields[] = {
 	PICTURE(html_report, budget, "a step as it is, without the findings, and at its roofline"),
 	MANY(html_report, facts, html_fact_record, "the numbers at the top"),
 	MANY(html_report, counts, html_count_record, "rules by verdict"),
+	MANY(html_report, deltas, html_note_record, "what differs from the baseline"),
 	MANY(html_report, failed, html_finding_record, "rules that failed"),
 	MANY(html_report, warned, html_finding_record, "rules that warn"),
 	MANY(html_report, unsure, html_trouble_record, "rules that could not be judged"),

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "report/delta.h"
 #include "report/html.h"
 #include "report/prose.h"
 #include "report/svg.h"
@@ -294,8 +295,19 @@ static struct template_list notes_of(const struct maker *m)
 			*arena_push(m->keep, items, count, cap) =
 				(struct html_note){ rows[i].name, rows[i].detail, true };
 	for (ptrdiff_t i = 0; i < m->r->note_count; i++)
-		*arena_push(m->keep, items, count, cap) =
-			(struct html_note){ m->r->notes[i].id, m->r->notes[i].text, false };
+		if (!note_is_news(&m->r->notes[i]))
+			*arena_push(m->keep, items, count, cap) =
+				(struct html_note){ m->r->notes[i].id, m->r->notes[i].text, false };
+	return LIST(items, count);
+}
+
+static struct template_list deltas_of(const struct maker *m)
+{
+	struct str *lines;
+	ptrdiff_t count = delta_lines(m->r, m->keep, &lines);
+	struct html_note *items = arena_make(m->keep, struct html_note, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		items[i].text = lines[i];
 	return LIST(items, count);
 }
 
@@ -313,4 +325,5 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	ret->skipped = rules_of(&m, skipped, 2);
 	ret->counts = counts_of(&m);
 	ret->notes = notes_of(&m);
+	ret->deltas = deltas_of(&m);
 }

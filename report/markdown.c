@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "report/alert.h"
+#include "report/delta.h"
 #include "report/md.h"
 #include "report/prose.h"
 
@@ -120,6 +121,18 @@ static void put_counts(struct out *o, const struct report *r)
 	out_z(o, "\n\n");
 }
 
+static void put_deltas(struct out *o, const struct report *r, struct arena *keep)
+{
+	struct str *lines;
+	ptrdiff_t count = delta_lines(r, keep, &lines);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		out_z(o, "- ");
+		md_text(o, lines[i]);
+		out_char(o, '\n');
+	}
+	out_z(o, count ? "\n" : "");
+}
+
 static void put_head(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
@@ -134,6 +147,7 @@ static void put_head(struct paper *p, const struct report *r)
 	}
 	put_machine(o, r, p->keep);
 	out_z(o, "\n\n");
+	put_deltas(o, r, p->keep);
 	put_counts(o, r);
 	put(p, o);
 }
