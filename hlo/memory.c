@@ -1,54 +1,19 @@
 /*
- * Replaying a program's buffer assignment.
+ * Reading a program's buffer assignment, and what it comes to.
  *
  * Allocations that live as long as the program (parameters, results, constants) are "indefinite";
  * everything else shares one temporary allocation per memory space, whose use over time the heap
- * simulator has recorded as a trace of ALLOC, FREE and SHARE_WITH.
- *
- * The trace's own buffer_allocation_index is not used: real files name an allocation that its
- * buffers are not in.
+ * simulator has recorded (replay.c).
  */
 #include "hlo/memory.h"
 
 #include <stdlib.h>
 
-#include "hlo/internal.h"
+#include "hlo/assignment.h"
 #include "hlo/size.h"
 
 /* Larger than the memory of any machine; sums of these saturate. */
 #define MAX_BUFFER_BYTES ((int64_t)1 << 50)
-
-struct buffer {
-	int64_t id, size, color;
-	struct str defined_at; /* a Location, read when it is asked for */
-	ptrdiff_t allocation;  /* index into allocations, -1 none */
-	ptrdiff_t canonical;   /* whose memory it shares while alive */
-	int64_t users;	       /* of its own memory, itself among them */
-};
-
-struct allocation {
-	int64_t size, color;
-	bool thread_local_, parameter, live_out, constant;
-	struct str bytes;  /* the message, for the second look */
-	ptrdiff_t largest; /* buffer in it, -1 none */
-};
-
-struct trace {
-	struct str bytes;
-	int64_t events_here; /* of buffers in the space asked for */
-};
-
-struct assignment {
-	struct reader *r;
-	int64_t space;
-	struct buffer *buffers;
-	ptrdiff_t buffer_count;
-	struct allocation *allocations;
-	ptrdiff_t allocation_count;
-	struct trace *traces;
-	ptrdiff_t trace_count;
-	struct hlo_index index;
-};
 
 static const struct read_rule buffer_table_rules[] = {
 	[1] = { READ_INT, READ_AT(struct buffer, id), NULL },
@@ -114,7 +79,7 @@ static bool is_buffer_id(const void *items, ptrdiff_t item, const void *key)
 	return buffers[item].id == *(const int64_t *)key;
 }
 
-static ptrdiff_t find_buffer(const struct assignment *a, int64_t id)
+ptrdiff_t find_buffer(const struct assignment *a, int64_t id)
 {
 	return index_find(&a->index, index_hash_id(id), is_buffer_id, a->buffers, &id);
 }
@@ -170,144 +135,10 @@ static bool place_buffers(struct assignment *a)
 	return true;
 }
 
-static bool is_indefinite(const struct allocation *x)
-{
-	return x->parameter || x->live_out || x->constant;
-}
-
-static bool is_temporary(const struct allocation *x)
-{
-	return !is_indefinite(x) && !x->thread_local_;
-}
-
 /* An allocation counts when something of a size is in it. */
 static bool counts(const struct assignment *a, const struct allocation *x)
 {
 	return x->color == a->space && x->largest >= 0 && a->buffers[x->largest].size > 0;
-}
-
-enum event_kind { EVENT_ALLOC, EVENT_FREE, EVENT_SHARE_WITH };
-
-struct event {
-	int64_t kind, buffer_id, shares_with;
-};
-
-static const struct read_rule event_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct event, kind), NULL },
-	[2] = { READ_INT, READ_AT(struct event, buffer_id), NULL },
-	[5] = { READ_INT, READ_AT(struct event, shares_with), NULL },
-};
-READ_TABLE(event_table, "HeapSimulatorTrace.Event");
-
-/* The trace's events one by one, straight from the wire: they are many and needed twice. */
-struct replay {
-	struct assignment *a;
-	struct wire w;
-	int64_t now, peak; /* bytes */
-	int64_t events, at_peak;
-	int64_t stop; /* after this many events; INT64_MAX for all */
-};
-
-static bool next_event(struct replay *p, struct event *e)
-{
-	struct wire_field f;
-	*e = (struct event){ 0 };
-	while (p->events < p->stop && wire_next(&p->w, &f)) {
-		if (f.number != 1 || f.type != WIRE_LEN)
-			continue;
-		p->events++;
-		return read_message(p->a->r, &event_table, f.bytes, e);
-	}
-	return false;
-}
-
-static void event_alloc(struct replay *p, ptrdiff_t at)
-{
-	struct buffer *b = &p->a->buffers[at];
-	b->canonical = at;
-	if (!b->users++)
-		p->now = size_add(p->now, b->size);
-}
-
-static void event_free(struct replay *p, ptrdiff_t at)
-{
-	struct buffer *memory = &p->a->buffers[p->a->buffers[at].canonical];
-	if (memory->users > 0 && !--memory->users)
-		p->now -= memory->size < p->now ? memory->size : p->now;
-}
-
-/* The memory of a buffer that was freed meanwhile is taken again. */
-static void event_share(struct replay *p, ptrdiff_t at, ptrdiff_t with)
-{
-	event_alloc(p, with);
-	p->a->buffers[at].canonical = with;
-}
-
-static void event_apply(struct replay *p, const struct event *e)
-{
-	ptrdiff_t at = find_buffer(p->a, e->buffer_id);
-	if (at < 0)
-		return;
-	ptrdiff_t with = at;
-	if (e->kind == EVENT_SHARE_WITH && find_buffer(p->a, e->shares_with) >= 0)
-		with = find_buffer(p->a, e->shares_with);
-	if (e->kind == EVENT_FREE)
-		event_free(p, at);
-	else if (with == at)
-		event_alloc(p, at);
-	else
-		event_share(p, at, with);
-	if (p->now > p->peak) {
-		p->peak = p->now;
-		p->at_peak = p->events;
-	}
-}
-
-static bool replay_run(struct replay *p, struct assignment *a, const struct trace *t, int64_t stop)
-{
-	struct event e;
-	*p = (struct replay){ .a = a, .w = wire_open(t->bytes), .stop = stop };
-	for (ptrdiff_t i = 0; i < a->buffer_count; i++)
-		a->buffers[i].users = 0;
-	while (t->bytes.len && next_event(p, &e))
-		event_apply(p, &e);
-	if (a->r->err->id != DIAG_NONE)
-		return false;
-	return !p->w.why || wire_error(&p->w, a->r->whole, "HeapSimulatorTrace", a->r->err);
-}
-
-/* Whether the trace's first buffer lies in a temporary allocation of the space asked for. */
-static bool is_of_space(struct assignment *a, struct trace *t)
-{
-	struct replay p = { .a = a, .w = wire_open(t->bytes), .stop = INT64_MAX };
-	struct event e;
-	bool first = true, ours = false;
-	while (t->bytes.len && next_event(&p, &e)) {
-		ptrdiff_t at = find_buffer(a, e.buffer_id);
-		const struct buffer *b = at < 0 ? NULL : &a->buffers[at];
-		t->events_here += b && b->color == a->space;
-		if (first && b && b->allocation >= 0) {
-			const struct allocation *x = &a->allocations[b->allocation];
-			ours = x->color == a->space && is_temporary(x);
-		}
-		first = false;
-	}
-	if (p.w.why)
-		wire_error(&p.w, a->r->whole, "HeapSimulatorTrace", a->r->err);
-	return ours;
-}
-
-static const struct trace *choose_trace(struct assignment *a)
-{
-	const struct trace *most = NULL;
-	for (ptrdiff_t i = 0; i < a->trace_count; i++) {
-		struct trace *t = &a->traces[i];
-		if (is_of_space(a, t))
-			return t;
-		if (t->events_here > (most ? most->events_here : 0))
-			most = t;
-	}
-	return most;
 }
 
 static void sum_allocations(const struct assignment *a, struct hlo_memory *ret)
@@ -477,7 +308,7 @@ static bool list_living(const struct hlo_module *m, struct assignment *a, struct
 static bool replay_trace(struct assignment *a, struct hlo_memory *ret)
 {
 	struct replay p;
-	const struct trace *t = choose_trace(a);
+	const struct trace *t = replay_choose(a);
 	if (!t || a->r->err->id != DIAG_NONE)
 		return a->r->err->id == DIAG_NONE;
 	if (!replay_run(&p, a, t, INT64_MAX) || !replay_run(&p, a, t, p.at_peak))
@@ -487,6 +318,15 @@ static bool replay_trace(struct assignment *a, struct hlo_memory *ret)
 	return true;
 }
 
+static bool read_assignment(const struct hlo_module *m, struct assignment *a)
+{
+	if (!m->buffer_assignment.len ||
+		!read_message(a->r, &assignment_table, m->buffer_assignment, a))
+		return false;
+	index_buffers(a);
+	return place_buffers(a);
+}
+
 bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	struct hlo_memory *ret, struct diag *err)
 {
@@ -494,15 +334,31 @@ bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	struct assignment a = { .r = &r, .space = space };
 	*ret = (struct hlo_memory){ .space = space };
 	err->id = DIAG_NONE;
-	if (!m->buffer_assignment.len ||
-		!read_message(&r, &assignment_table, m->buffer_assignment, &a))
-		return false;
-	index_buffers(&a);
-	if (!place_buffers(&a))
+	if (!read_assignment(m, &a))
 		return false;
 	sum_allocations(&a, ret);
 	if (!replay_trace(&a, ret))
 		return false;
 	ret->peak_bytes = size_add(ret->peak_bytes, ret->temp_bytes);
 	return list_living(m, &a, keep, ret);
+}
+
+/* The trace says how many events it has when it has been run through once. */
+ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct arena *keep,
+	struct hlo_memory_point *ret, ptrdiff_t most, int64_t *events)
+{
+	struct diag err = { .id = DIAG_NONE };
+	struct reader r = { .keep = keep, .whole = m->buffer_assignment, .err = &err };
+	struct assignment a = { .r = &r, .space = space };
+	struct hlo_memory sums = { .space = space };
+	struct replay p;
+	const struct trace *t = read_assignment(m, &a) ? replay_choose(&a) : NULL;
+	if (!t || err.id != DIAG_NONE || !replay_run(&p, &a, t, INT64_MAX))
+		return 0;
+	sum_allocations(&a, &sums);
+	*events = p.events;
+	struct replay_points points = {
+		.items = ret, .most = most, .events = p.events, .base = sums.peak_bytes
+	};
+	return replay_points(&a, t, &points) ? points.count : 0;
 }

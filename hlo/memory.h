@@ -44,4 +44,16 @@ struct hlo_memory {
 bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	struct hlo_memory *ret, struct diag *err);
 
+/* Bytes in use over a stretch of the program's schedule; indefinite allocations are in both. */
+struct hlo_memory_point {
+	int64_t most, least;
+};
+
+/*
+ * The same replay as a curve: at most `most` points, of equally many heap events each.  Returns how
+ * many; 0 when there is no trace, or it cannot be read.
+ */
+ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct arena *keep,
+	struct hlo_memory_point *ret, ptrdiff_t most, int64_t *events);
+
 #endif

@@ -120,16 +120,21 @@ static struct hlo_module *module_with(struct str assignment)
 	return m;
 }
 
-static struct hlo_memory memory_of(const struct program *p, int64_t space)
+static struct hlo_module *module_of(const struct program *p)
 {
 	struct pb b = pb_new(&keep);
-	struct hlo_memory ret;
 	write_buffers(&b, p);
 	for (const struct allocation *a = p->allocations; a->size; a++)
 		write_allocation(&b, a);
 	for (int k = 0; k < 2 && p->traces[k]; k++)
 		write_trace(&b, p->traces[k]);
-	if (!hlo_memory(module_with(pb_done(&b)), space, &keep, &ret, &err))
+	return module_with(pb_done(&b));
+}
+
+static struct hlo_memory memory_of(const struct program *p, int64_t space)
+{
+	struct hlo_memory ret;
+	if (!hlo_memory(module_of(p), space, &keep, &ret, &err))
 		fail_msg("%s", err.text);
 	return ret;
 }
@@ -169,6 +174,31 @@ static void trace(void **state)
 		assert_int_equal(m.live[k].shape.dtype, DTYPE_BF16);
 	}
 	assert_int_equal(memory_of(&p, 1).peak_bytes, 0);
+}
+
+/* The same program over its schedule: six events above 384 bytes that are always there. */
+static void points(void **state)
+{
+	static const struct event events[] = { { 0, 3, 0 }, { 0, 4, 0 }, { 1, 3, 0 }, { 0, 5, 0 },
+		{ 1, 4, 0 }, { 1, 5, 0 }, END };
+	static const struct program p = { five, 0, usual, { events } },
+				    q = { five, 0, usual, { 0 } };
+	static const int64_t each[] = { 30, 80, 50, 120, 70, 0 };
+	struct hlo_memory_point got[8];
+	int64_t count = 0;
+	(void)state;
+	assert_int_equal(hlo_memory_points(module_of(&p), 0, &keep, got, 8, &count), 6);
+	assert_int_equal(count, 6);
+	for (int k = 0; k < 6; k++) {
+		assert_int_equal(got[k].most, 384 + each[k]);
+		assert_int_equal(got[k].least, 384 + each[k]);
+	}
+	assert_int_equal(hlo_memory_points(module_of(&p), 0, &keep, got, 2, &count), 2);
+	assert_int_equal(got[0].most, 384 + 80);
+	assert_int_equal(got[0].least, 384 + 30);
+	assert_int_equal(got[1].most, 384 + 120);
+	assert_int_equal(got[1].least, 384);
+	assert_int_equal(hlo_memory_points(module_of(&q), 0, &keep, got, 8, &count), 0);
 }
 
 /* SHARE_WITH keeps a buffer alive; shared again after its end, it takes memory again. */
@@ -351,6 +381,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trace),
+		cmocka_unit_test(points),
 		cmocka_unit_test(sharing),
 		cmocka_unit_test(donated_counts_once),
 		cmocka_unit_test(without_trace),

@@ -1,0 +1,159 @@
+#include "hlo/around.h"
+
+#include <stdlib.h>
+
+#include "hlo/inside.h"
+
+/* Views of views: more is a crafted module. */
+enum { HOPS = 16 };
+
+/* What only names bytes that another op made: the done of an asynchronous pair is one, too. */
+static bool is_view(const struct hlo_module *m, ptrdiff_t i)
+{
+	enum hlo_op op = m->instructions[i].op;
+	return op == HLO_BITCAST || op == HLO_GET_TUPLE_ELEMENT || hlo_async_start(m, i) >= 0;
+}
+
+/* What does no work of its own within a fusion. */
+static bool is_plumbing(enum hlo_op op)
+{
+	return op == HLO_BITCAST || op == HLO_GET_TUPLE_ELEMENT || op == HLO_PARAMETER ||
+	       op == HLO_CONSTANT || op == HLO_TUPLE || op == HLO_BROADCAST || op == HLO_RESHAPE;
+}
+
+/* The element of a tuple that was put together here is what was put in. */
+static ptrdiff_t element_of(const struct hlo_module *m, const struct hlo_instruction *gte)
+{
+	ptrdiff_t from = gte->operands[0];
+	const struct hlo_instruction *tuple = from < 0 ? NULL : &m->instructions[from];
+	bool is_known = tuple && tuple->op == HLO_TUPLE && gte->tuple_index >= 0 &&
+			gte->tuple_index < tuple->operand_count;
+	return is_known ? tuple->operands[gte->tuple_index] : from;
+}
+
+static ptrdiff_t through_views(const struct hlo_module *m, ptrdiff_t i)
+{
+	for (int hops = 0; hops < HOPS && i >= 0; hops++) {
+		const struct hlo_instruction *at = &m->instructions[i];
+		if (!is_view(m, i) || at->operand_count == 0)
+			break;
+		i = at->op == HLO_GET_TUPLE_ELEMENT ? element_of(m, at) : at->operands[0];
+	}
+	return i;
+}
+
+/* ---- the heaviest ---------------------------------------------------------------------------- */
+
+struct candidate {
+	ptrdiff_t instruction;
+	int64_t weight;
+};
+
+struct candidates {
+	struct candidate *items;
+	ptrdiff_t count, cap;
+};
+
+static void add(struct candidates *c, ptrdiff_t instruction, int64_t weight, struct arena *scratch)
+{
+	*arena_push(scratch, c->items, c->count, c->cap) =
+		(struct candidate){ instruction, weight };
+}
+
+static int heavier_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return (x->instruction > y->instruction) - (x->instruction < y->instruction);
+}
+
+static int program_order(const void *a, const void *b)
+{
+	ptrdiff_t x = *(const ptrdiff_t *)a, y = *(const ptrdiff_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Of the same instruction twice the weights are equal, so doubles are neighbours. */
+static struct hlo_neighbours heaviest(struct candidates *c)
+{
+	struct hlo_neighbours ret = { .count = 0 };
+	if (c->count)
+		qsort(c->items, (size_t)c->count, sizeof(*c->items), heavier_first);
+	for (ptrdiff_t i = 0; i < c->count; i++) {
+		if (i && c->items[i].instruction == c->items[i - 1].instruction)
+			continue;
+		if (ret.count < HLO_MAX_AROUND)
+			ret.items[ret.count++] = c->items[i].instruction;
+		else
+			ret.left_out++;
+	}
+	qsort(ret.items, (size_t)ret.count, sizeof(*ret.items), program_order);
+	return ret;
+}
+
+/* ---- the three sides ------------------------------------------------------------------------- */
+
+static int64_t bytes_of(const struct hlo_module *m, ptrdiff_t i)
+{
+	return shape_padded_bytes(&m->instructions[i].shape);
+}
+
+static struct hlo_neighbours takes(
+	const struct hlo_module *m, const struct hlo_instruction *i, struct arena scratch)
+{
+	struct candidates c = { NULL, 0, 0 };
+	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
+		ptrdiff_t from = through_views(m, i->operands[k]);
+		if (from >= 0)
+			add(&c, from, bytes_of(m, from), &scratch);
+	}
+	return heaviest(&c);
+}
+
+static bool takes_from(const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t from)
+{
+	for (ptrdiff_t k = 0; k < i->operand_count; k++)
+		if (through_views(m, i->operands[k]) == from)
+			return true;
+	return false;
+}
+
+static struct hlo_neighbours gives(
+	const struct hlo_module *m, ptrdiff_t instruction, struct arena scratch)
+{
+	const struct hlo_computation *comp =
+		&m->computations[m->instructions[instruction].computation];
+	struct candidates c = { NULL, 0, 0 };
+	for (ptrdiff_t k = comp->first; k < comp->first + comp->count; k++)
+		if (!is_view(m, k) && takes_from(m, &m->instructions[k], instruction))
+			add(&c, k, bytes_of(m, k), &scratch);
+	return heaviest(&c);
+}
+
+/* Matmuls and collectives first, whatever they weigh: they are what a fusion is about. */
+static struct hlo_neighbours holds(
+	const struct hlo_module *m, const struct hlo_instruction *i, struct arena scratch)
+{
+	struct candidates c = { NULL, 0, 0 };
+	if (!is_wrapper(i) || !i->called_count || i->called[0] < 0)
+		return heaviest(&c);
+	const struct hlo_computation *comp = &m->computations[i->called[0]];
+	for (ptrdiff_t k = comp->first; k < comp->first + comp->count; k++) {
+		enum op_kind kind = opcode_kind(m->instructions[k].op);
+		bool is_core = kind == KIND_MATMUL || kind == KIND_CONVOLUTION ||
+			       op_kind_is_collective(kind);
+		if (!is_plumbing(m->instructions[k].op))
+			add(&c, k, is_core ? INT64_MAX : bytes_of(m, k), &scratch);
+	}
+	return heaviest(&c);
+}
+
+void hlo_around(const struct hlo_module *m, ptrdiff_t instruction, struct arena scratch,
+	struct hlo_around *ret)
+{
+	const struct hlo_instruction *i = &m->instructions[instruction];
+	ret->takes = takes(m, i, scratch);
+	ret->holds = holds(m, i, scratch);
+	ret->gives = gives(m, instruction, scratch);
+}

@@ -1,0 +1,81 @@
+/*
+ * A buffer assignment as it was read, for those who replay it and those who sum it up.
+ *
+ * Private to hlo/.
+ */
+#ifndef HLO_ASSIGNMENT_H
+#define HLO_ASSIGNMENT_H
+
+#include "hlo/internal.h"
+#include "hlo/memory.h"
+
+struct buffer {
+	int64_t id, size, color;
+	struct str defined_at; /* a Location, read when it is asked for */
+	ptrdiff_t allocation;  /* index into allocations, -1 none */
+	ptrdiff_t canonical;   /* whose memory it shares while alive */
+	int64_t users;	       /* of its own memory, itself among them */
+};
+
+struct allocation {
+	int64_t size, color;
+	bool thread_local_, parameter, live_out, constant;
+	struct str bytes;  /* the message, for the second look */
+	ptrdiff_t largest; /* buffer in it, -1 none */
+};
+
+struct trace {
+	struct str bytes;
+	int64_t events_here; /* of buffers in the space asked for */
+};
+
+struct assignment {
+	struct reader *r;
+	int64_t space;
+	struct buffer *buffers;
+	ptrdiff_t buffer_count;
+	struct allocation *allocations;
+	ptrdiff_t allocation_count;
+	struct trace *traces;
+	ptrdiff_t trace_count;
+	struct hlo_index index;
+};
+
+ptrdiff_t find_buffer(const struct assignment *a, int64_t id); /* its index; -1 if there is none */
+
+static inline bool is_indefinite(const struct allocation *x)
+{
+	return x->parameter || x->live_out || x->constant;
+}
+
+static inline bool is_temporary(const struct allocation *x)
+{
+	return !is_indefinite(x) && !x->thread_local_;
+}
+
+/* ---- replay.c -------------------------------------------------------------------------------- */
+
+/* The trace's events one by one, straight from the wire: they are many and needed twice. */
+struct replay {
+	struct assignment *a;
+	struct wire w;
+	int64_t now, peak; /* bytes */
+	int64_t events, at_peak;
+	int64_t stop; /* after this many events; INT64_MAX for all */
+};
+
+/* The trace of the space asked for; NULL if there is none, or the bytes are bad (a->r->err). */
+const struct trace *replay_choose(struct assignment *a);
+/* Afterwards buffers that are alive have users. */
+bool replay_run(struct replay *p, struct assignment *a, const struct trace *t, int64_t stop);
+
+/* What is in use over the schedule: at most `most` points for `events` events, above `base`. */
+struct replay_points {
+	struct hlo_memory_point *items;
+	ptrdiff_t most;
+	int64_t events, base;
+	ptrdiff_t count;
+};
+bool replay_points(struct assignment *a, const struct trace *t, struct replay_points *ret);
+
+#endif
