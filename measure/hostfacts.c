@@ -57,6 +57,8 @@ static struct allocator *allocator_of(
 	a->name = name;
 	a->host = host;
 	a->fragmentation = NAN;
+	if (f->allocator_count <= ALLOCATOR_CURVES)
+		a->used = arena_make(keep, struct curve, 1);
 	return a;
 }
 
@@ -80,6 +82,8 @@ static void allocator_sample(
 	int64_t allocated = bytes_of(s, STAT_BYTES_ALLOCATED);
 	if (a->samples++ == 0 || allocated < a->lowest_bytes)
 		a->lowest_bytes = allocated;
+	if (a->used)
+		curve_add(a->used, e->start_ps, used);
 	if (used >= a->window_peak_bytes) {
 		a->window_peak_bytes = used;
 		a->capacity_bytes = used + bytes_of(s, STAT_BYTES_AVAILABLE);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/map.h"
+#include "measure/curve.h"
 #include "profile/profile.h"
 
 struct host_span {
@@ -33,6 +34,7 @@ struct allocator {
 	int64_t lifetime_peak_bytes; /* max of the allocator's own peak */
 	int64_t lowest_bytes;	     /* least allocated at any sample: what lived all along */
 	double fragmentation;	     /* largest reported; NaN if never */
+	struct curve *used; /* reserved + allocated over time; NULL past ALLOCATOR_CURVES */
 };
 
 struct host_facts {
@@ -46,6 +48,8 @@ struct host_facts {
 #define HOST_SPANS_MAX 1000000
 /* Allocators of one run: one for each device of the largest hosts, and a few more. */
 #define ALLOCATORS_MAX 65536
+/* Of those, the first have their use over time kept: ten kilobytes each, for one picture. */
+#define ALLOCATOR_CURVES 256
 
 bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
 	struct host_facts *ret, struct diag *err);

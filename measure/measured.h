@@ -95,4 +95,13 @@ bool fill_gaps(struct measured *m, struct diag *err);
 void fill_compiles(struct measured *m);
 void fill_quality(struct measured *m);
 
+/* And one per group of plots (plots.h). */
+struct plots;
+bool fill_timeline(struct measured *m, struct plots *ret, struct diag *err);
+void fill_usage(struct measured *m, struct plots *ret);
+
+/* The program that ran with the largest plan for device memory; NULL without plans. */
+const struct program *largest_program(const struct measured *m, struct hlo_memory *ret);
+bool is_host_allocator(const struct allocator *a);
+
 #endif

@@ -25,8 +25,7 @@ bool program_memory(const struct measured *m, const struct program *p, struct hl
 	return false;
 }
 
-/* The program that ran with the largest plan for device memory. */
-static const struct program *largest_program(const struct measured *m, struct hlo_memory *ret)
+const struct program *largest_program(const struct measured *m, struct hlo_memory *ret)
 {
 	const struct program *best = NULL;
 
@@ -117,7 +116,7 @@ static void buffer_row(struct measured *m, const struct program *p, const struct
 }
 
 /* Pinned host memory has an allocator too ("xla_gpu_host_bfc"); it is not a chip's. */
-static bool is_host_allocator(const struct allocator *a)
+bool is_host_allocator(const struct allocator *a)
 {
 	return str_contains(a->name, STR("_host_"));
 }

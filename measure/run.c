@@ -575,27 +575,46 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 	return true;
 }
 
-bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
+struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, struct str name,
 	const struct measure_options *options, struct arena *keep, struct tables *ret,
 	struct diag_list *notes, struct diag *err)
 {
-	struct measured m = { .hosts = hosts,
+	struct measured *m = arena_make(keep, struct measured, 1);
+
+	*m = (struct measured){ .hosts = hosts,
 		.host_count = host_count,
 		.options = options,
 		.keep = keep,
 		.tables = ret,
 		.notes = notes,
 		.step_time_s = NAN };
-
 	*ret = (struct tables){ 0 };
-	m.registry = registry_new(hosts, host_count, keep, notes);
-	devices_find(&m);
-	bool ok = host_facts_read(hosts, host_count, keep, &m.facts, err) && steps_plan(&m, err) &&
-		  steps_sweep(&m, err) && fill_all(&m, name, err);
-	for (ptrdiff_t i = 0; i < m.device_count; i++) {
-		plane_forget_ops(m.devices[i].plane);
-		arena_free(&m.devices[i].keep);
+	m->registry = registry_new(hosts, host_count, keep, notes);
+	devices_find(m);
+	if (host_facts_read(hosts, host_count, keep, &m->facts, err) && steps_plan(m, err) &&
+		steps_sweep(m, err) && fill_all(m, name, err))
+		return m;
+	measure_end(m);
+	return NULL;
+}
+
+void measure_end(struct measured *m)
+{
+	if (!m)
+		return;
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		plane_forget_ops(m->devices[i].plane);
+		arena_free(&m->devices[i].keep);
 	}
-	registry_free(m.registry);
-	return ok;
+	registry_free(m->registry);
+}
+
+bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
+	const struct measure_options *options, struct arena *keep, struct tables *ret,
+	struct diag_list *notes, struct diag *err)
+{
+	struct measured *m = measure_begin(hosts, host_count, name, options, keep, ret, notes, err);
+
+	measure_end(m);
+	return m != NULL;
 }

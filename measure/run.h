@@ -35,9 +35,16 @@ struct measure_options {
 };
 
 /*
- * `hosts` are the opened profiles of one run, in order of host name.  False with a diagnostic when
- * a profile's bytes turn out bad; `notes` gathers what was seen and survived.
+ * `hosts` are the opened profiles of one run, in order of host name.  NULL with a diagnostic when
+ * a profile's bytes turn out bad; `notes` gathers what was seen and survived.  What comes back can
+ * be asked for more (plots.h) until measure_end; the tables outlive it.
  */
+struct measured;
+struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, struct str name,
+	const struct measure_options *options, struct arena *keep, struct tables *ret,
+	struct diag_list *notes, struct diag *err);
+void measure_end(struct measured *m); /* NULL is fine */
+/* Both, for those who need the tables alone. */
 bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
 	const struct measure_options *options, struct arena *keep, struct tables *ret,
 	struct diag_list *notes, struct diag *err);

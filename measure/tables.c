@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "measure/plots.h"
+
 /*
  * The column lists, once more as data.  offsetof needs the row's type, which a list does not
  * carry, so each expansion stands under its own ROW.
@@ -58,15 +60,26 @@ static const struct column quality_columns[] = { QUALITY_COLUMNS(AS_TEXT, AS_REA
 #define ROW deltas_row
 static const struct column deltas_columns[] = { DELTAS_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW
+#define ROW moment_row
+static const struct column moment_columns[] = { MOMENT_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW timeline_row
+static const struct column timeline_columns[] = { TIMELINE_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW curves_row
+static const struct column curves_columns[] = { CURVES_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
+#define ROW usage_row
+static const struct column usage_columns[] = { USAGE_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
 
-const struct table_def table_defs[TABLE_COUNT] = {
 #define X(table, COLUMNS, key, meaning)                                                            \
 	{ STR_INIT(#table), STR_INIT(meaning), STR_INIT(key), table##_columns,                     \
 		(ptrdiff_t)(sizeof(table##_columns) / sizeof(table##_columns[0])),                 \
 		(ptrdiff_t)sizeof(struct table##_row) },
-	TABLES(X)
+const struct table_def table_defs[TABLE_COUNT] = { TABLES(X) };
+const struct table_def plot_defs[PLOT_COUNT] = { PLOTS(X) };
 #undef X
-};
 
 const struct table_def base_table_defs[TABLE_COUNT] = {
 #define X(table, COLUMNS, key, meaning)                                                            \
@@ -85,14 +98,17 @@ static void row_clear(const struct table_def *def, void *row)
 			cell_set_real(&def->columns[i], row, NAN);
 }
 
-void *table_add(struct tables *t, enum table_id id, struct arena *keep)
+void *rows_add(struct table *t, const struct table_def *def, struct arena *keep)
 {
-	const struct table_def *def = &table_defs[id];
-	struct table *table = &t->items[id];
+	void *row = arena_grow(keep, &t->rows, &t->count, &t->cap, def->row_bytes);
 
-	void *row = arena_grow(keep, &table->rows, &table->count, &table->cap, def->row_bytes);
 	row_clear(def, row);
 	return row;
+}
+
+void *table_add(struct tables *t, enum table_id id, struct arena *keep)
+{
+	return rows_add(&t->items[id], &table_defs[id], keep);
 }
 
 const struct table_def *table_find(struct str name)

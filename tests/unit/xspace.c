@@ -331,6 +331,7 @@ void xrun_begin(struct xrun *r)
 
 void xrun_end(struct xrun *r)
 {
+	measure_end(r->measured);
 	arena_free(&r->keep);
 }
 
@@ -357,8 +358,10 @@ bool xrun_try(struct xrun *r)
 			    &inputs[i], str_from(r->names[i]), &r->keep, &profiles[i], &r->err))
 			return false;
 	}
-	return measure_run(profiles, r->count, STR("test"), &r->options, &r->keep, &r->tables,
-		&r->notes, &r->err);
+	measure_end(r->measured);
+	r->measured = measure_begin(profiles, r->count, STR("test"), &r->options, &r->keep,
+		&r->tables, &r->notes, &r->err);
+	return r->measured != NULL;
 }
 
 void xrun_measure(struct xrun *r)

@@ -84,6 +84,7 @@ struct xrun {
 	ptrdiff_t count;
 	struct measure_options options; /* the embedded chips, one thread */
 	struct tables tables;
+	struct measured *measured; /* until the next one, or the end */
 	struct diag_list notes;
 	struct diag err;
 };

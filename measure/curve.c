@@ -1,0 +1,84 @@
+#include "measure/curve.h"
+
+#include <string.h>
+
+static uint64_t from_zero(int64_t at_ps)
+{
+	return (uint64_t)at_ps + (UINT64_C(1) << 63);
+}
+
+static void slot_add(struct curve_slot *s, int64_t most, int64_t least)
+{
+	s->most = most > s->most ? most : s->most;
+	s->least = least < s->least ? least : s->least;
+}
+
+/* Slots twice as long. */
+static void coarsen(struct curve *c)
+{
+	ptrdiff_t kept = 0;
+
+	c->shift++;
+	for (ptrdiff_t i = 0; i < c->count; i++) {
+		struct curve_slot s = c->slots[i];
+		s.at >>= 1;
+		if (kept > 0 && c->slots[kept - 1].at == s.at)
+			slot_add(&c->slots[kept - 1], s.most, s.least);
+		else
+			c->slots[kept++] = s;
+	}
+	c->count = kept;
+}
+
+/* The first slot that does not lie before `at`. */
+static ptrdiff_t slot_find(const struct curve *c, uint64_t at)
+{
+	ptrdiff_t lo = 0, hi = c->count;
+
+	while (lo < hi) {
+		ptrdiff_t mid = lo + (hi - lo) / 2;
+		if (c->slots[mid].at < at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void curve_add(struct curve *c, int64_t at_ps, int64_t value)
+{
+	if (c->samples++ == 0) {
+		c->shift = CURVE_SHIFT;
+		c->first_ps = c->last_ps = at_ps;
+	}
+	c->first_ps = at_ps < c->first_ps ? at_ps : c->first_ps;
+	c->last_ps = at_ps > c->last_ps ? at_ps : c->last_ps;
+	for (;;) {
+		uint64_t at = from_zero(at_ps) >> c->shift;
+		ptrdiff_t i = slot_find(c, at);
+		if (i < c->count && c->slots[i].at == at) {
+			slot_add(&c->slots[i], value, value);
+			return;
+		}
+		if (c->count < CURVE_SLOTS) {
+			memmove(&c->slots[i + 1], &c->slots[i],
+				(size_t)(c->count - i) * sizeof(*c->slots));
+			c->slots[i] = (struct curve_slot){ at, value, value };
+			c->count++;
+			return;
+		}
+		coarsen(c);
+	}
+}
+
+int64_t curve_slot_ps(const struct curve *c)
+{
+	return INT64_C(1) << c->shift;
+}
+
+int64_t curve_at_ps(const struct curve *c, ptrdiff_t i)
+{
+	int64_t at_ps = (int64_t)((c->slots[i].at << c->shift) - (UINT64_C(1) << 63));
+
+	return at_ps > c->first_ps ? at_ps : c->first_ps;
+}

@@ -1,0 +1,95 @@
+/*
+ * The plots of a run, and the neighbourhoods of its ops.  See plots.h.
+ */
+#include "measure/plots.h"
+
+#include "base/text.h"
+#include "hlo/around.h"
+#include "measure/measured.h"
+
+bool measure_plots(struct measured *m, struct plots *ret, struct diag *err)
+{
+	*ret = (struct plots){ 0 };
+	fill_usage(m, ret);
+	return fill_timeline(m, ret, err);
+}
+
+/* ---- the neighbourhood of an op -------------------------------------------------------------- */
+
+struct str around_role_name(enum around_role r)
+{
+	static const struct str names[AROUND_ROLES] = { STR_INIT("takes"), STR_INIT("self"),
+		STR_INIT("holds"), STR_INIT("gives") };
+
+	return names[r];
+}
+
+/* Comes first: the main program, then in order of their ids. */
+static bool comes_before(const struct measured *m, const struct program *a, const struct program *b)
+{
+	if ((a == m->main) != (b == m->main))
+		return a == m->main;
+	return a->id != b->id ? a->id < b->id : str_cmp(a->module, b->module) < 0;
+}
+
+/* A program whose instruction of that name has that scope, else the first that has the name. */
+static const struct program *program_with(
+	const struct measured *m, struct str name, struct str scope, ptrdiff_t *instruction)
+{
+	const struct program *best = NULL;
+	bool best_fits = false;
+
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
+		const struct program *p = registry_program_at(m->registry, i);
+		ptrdiff_t at = p->hlo ? hlo_find_exact(p->hlo, name) : -1;
+		if (at < 0)
+			continue;
+		bool fits = str_eq(p->hlo->instructions[at].op_name, scope);
+		if (best && (best_fits > fits || (best_fits == fits && !comes_before(m, p, best))))
+			continue;
+		best = p;
+		best_fits = fits;
+		*instruction = at;
+	}
+	return best;
+}
+
+static void add_one(struct measured *m, const struct hlo_module *h, ptrdiff_t instruction,
+	enum around_role role, struct around *ret)
+{
+	const struct hlo_instruction *i = &h->instructions[instruction];
+
+	ret->items[ret->count++] = (struct neighbour){
+		.role = role,
+		.name = text_clean(m->keep, i->name),
+		.opcode = text_clean(m->keep, i->opcode),
+		.shape = text_clean(m->keep, shape_text(&i->shape, true, m->keep)),
+		.bytes = (double)shape_padded_bytes(&i->shape),
+	};
+}
+
+static void add_side(struct measured *m, const struct hlo_module *h, const struct hlo_neighbours *n,
+	enum around_role role, struct around *ret)
+{
+	for (ptrdiff_t i = 0; i < n->count; i++)
+		add_one(m, h, n->items[i], role, ret);
+	ret->left_out[role] = n->left_out;
+}
+
+bool measure_around(struct measured *m, struct str name, struct str scope, struct around *ret)
+{
+	ptrdiff_t instruction = -1;
+	const struct program *p = program_with(m, name, scope, &instruction);
+	struct hlo_around around;
+
+	*ret = (struct around){ 0 };
+	if (!p)
+		return false;
+	hlo_around(p->hlo, instruction, *m->keep, &around);
+	ret->items = arena_make(m->keep, struct neighbour, 3 * HLO_MAX_AROUND + 1);
+	add_side(m, p->hlo, &around.takes, AROUND_TAKES, ret);
+	add_one(m, p->hlo, instruction, AROUND_SELF, ret);
+	add_side(m, p->hlo, &around.holds, AROUND_HOLDS, ret);
+	add_side(m, p->hlo, &around.gives, AROUND_GIVES, ret);
+	return true;
+}

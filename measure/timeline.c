@@ -1,0 +1,467 @@
+/*
+ * One step as bars: the representative step of the first device, read once more.
+ *
+ * The representative step is the earliest steady one whose length is within 2% of the median, so
+ * that little is read again.  On each lane a bar is what runs innermost; what is too short for the
+ * eye is joined to its neighbours, and what is in flight asynchronously has lanes of its own.
+ *
+ *	XLA Ops                    |--fusion--|ag-start|--fusion--|---ag-done---|
+ *	collectives in flight                 |=========all-gather=============|
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "measure/measured.h"
+#include "measure/plots.h"
+
+/* Bars of a lane are drawn on so many units of width; less than one is a sliver. */
+#define PIXELS 600
+/* Lanes of a picture that still fits a screen: a GPU that computes has about five. */
+#define LANES_SHOWN 12
+/* Events read for a picture: a third of a second.  Behind them no step is looked for. */
+#define EVENTS_MAX 4000000
+/* Ops within ops: a while in a while in a call.  What is deeper is drawn as its parent. */
+#define DEPTH_MAX 32
+/* Asynchronous pairs open at one time, and of one step; more are not drawn. */
+#define OPEN_MAX   256
+#define FLIGHT_MAX 65536
+/* How far from the median a step may be and still stand for the others. */
+#define TYPICAL 0.02
+
+enum { ACTIVITIES = 4, FLIGHTS = ACTIVITIES - 1 }; /* nothing computes in flight */
+
+struct bar {
+	int64_t start_ps, end_ps, busy_ps[ACTIVITIES], longest_ps;
+	int64_t ops;
+	const struct subject *op; /* the longest */
+	enum op_kind kind;
+};
+
+/* An op that runs, or waits for those it holds. */
+struct open {
+	const struct subject *op;
+	enum op_kind kind;
+	int64_t from_ps, end_ps; /* from: what came before is drawn */
+	bool is_begun;		 /* it was counted */
+};
+
+struct row {
+	struct str name;
+	struct bar *bars;
+	ptrdiff_t count, cap;
+	struct open stack[DEPTH_MAX];
+	int depth;
+	int64_t busy_ps;
+	bool is_shown;
+};
+
+struct flight {
+	const struct subject *op; /* the start */
+	enum op_kind kind;
+	int64_t start_ps;
+};
+
+struct timeline {
+	const struct device *device;
+	const struct swept_step *step;
+	struct registry *registry;
+	struct arena *keep;
+	int64_t sliver_ps, until_ps; /* until: the end of what was read */
+	struct row *rows;	     /* one per lane of the plane, then those in flight */
+	ptrdiff_t row_count;
+	struct flight open[OPEN_MAX];
+	int open_count;
+};
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+static int i64_cmp(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int64_t length_of(const struct swept_step *s)
+{
+	return s->end_ps - s->start_ps;
+}
+
+static bool is_steady(const struct swept_step *s)
+{
+	return s->complete && !s->warmup && s->end_ps > s->start_ps;
+}
+
+/* Of the steady steps; 0 when there are none. */
+static int64_t median_length(const struct sweep *s, struct arena scratch)
+{
+	int64_t *lengths = arena_make(&scratch, int64_t, s->step_count);
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < s->step_count; i++)
+		if (is_steady(&s->steps[i]))
+			lengths[n++] = length_of(&s->steps[i]);
+	if (n == 0)
+		return 0;
+	qsort(lengths, (size_t)n, sizeof(*lengths), i64_cmp);
+	return lengths[(n - 1) / 2];
+}
+
+/* The median is the length of one of them, so there is one when there are any. */
+static const struct swept_step *representative(const struct sweep *s, struct arena scratch)
+{
+	int64_t median_ps = median_length(s, scratch);
+
+	for (ptrdiff_t i = 0; i < s->step_count; i++) {
+		const struct swept_step *step = &s->steps[i];
+		double off = fabs((double)(length_of(step) - median_ps));
+		if (is_steady(step) && off <= TYPICAL * (double)median_ps)
+			return step;
+	}
+	return NULL;
+}
+
+/* ---- bars ------------------------------------------------------------------------------------ */
+
+static int activity_index(enum op_kind kind)
+{
+	switch (op_kind_activity(kind)) {
+	case ACTIVITY_COMMS:
+		return 1;
+	case ACTIVITY_COPY:
+		return 2;
+	case ACTIVITY_TRANSFER:
+		return 3;
+	default:
+		return 0; /* a loop's own time keeps the core busy */
+	}
+}
+
+static int64_t busy_of(const struct bar *b)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < ACTIVITIES; i++)
+		sum += b->busy_ps[i];
+	return sum;
+}
+
+/* What overlaps is one bar, and so is what is a sliver even together. */
+static bool joins(const struct bar *last, const struct bar *b, int64_t sliver_ps)
+{
+	return b->start_ps < last->end_ps || b->end_ps - last->start_ps < sliver_ps;
+}
+
+static void join(struct bar *into, const struct bar *b)
+{
+	for (int i = 0; i < ACTIVITIES; i++)
+		into->busy_ps[i] += b->busy_ps[i];
+	into->ops += b->ops;
+	if (b->end_ps > into->end_ps)
+		into->end_ps = b->end_ps;
+	if (b->longest_ps <= into->longest_ps)
+		return;
+	into->longest_ps = b->longest_ps;
+	into->op = b->op;
+	into->kind = b->kind;
+}
+
+static bool clip(const struct timeline *t, int64_t *from_ps, int64_t *to_ps)
+{
+	if (*from_ps < t->step->start_ps)
+		*from_ps = t->step->start_ps;
+	if (*to_ps > t->until_ps)
+		*to_ps = t->until_ps;
+	return *to_ps > *from_ps;
+}
+
+static struct bar bar_of(const struct subject *op, enum op_kind kind, int64_t from, int64_t to)
+{
+	struct bar b = { .start_ps = from, .end_ps = to, .op = op, .kind = kind, .ops = 1 };
+
+	b.longest_ps = b.busy_ps[activity_index(kind)] = to - from;
+	return b;
+}
+
+/* `o` ran from where it was last drawn up to `to_ps`. */
+static void draw(struct timeline *t, struct row *r, struct open *o, int64_t to_ps)
+{
+	int64_t from_ps = o->from_ps;
+
+	o->from_ps = to_ps;
+	if (!clip(t, &from_ps, &to_ps))
+		return;
+	struct bar b = bar_of(o->op, o->kind, from_ps, to_ps);
+	b.ops = !o->is_begun;
+	o->is_begun = true;
+	r->busy_ps += to_ps - from_ps;
+	if (r->count > 0 && joins(&r->bars[r->count - 1], &b, t->sliver_ps))
+		join(&r->bars[r->count - 1], &b);
+	else
+		*arena_push(t->keep, r->bars, r->count, r->cap) = b;
+}
+
+static void pop(struct timeline *t, struct row *r)
+{
+	struct open *top = &r->stack[--r->depth];
+	int64_t end_ps = top->end_ps;
+
+	draw(t, r, top, end_ps);
+	if (r->depth > 0)
+		r->stack[r->depth - 1].from_ps = end_ps;
+}
+
+/* As in the sweep: an op that does not fit into the one before it ends that one. */
+static void push(struct timeline *t, struct row *r, const struct subject *op, enum op_kind kind,
+	const struct op_event *e)
+{
+	while (r->depth > 0) {
+		struct open *top = &r->stack[r->depth - 1];
+		if (top->end_ps > e->start_ps && top->end_ps >= e->end_ps)
+			break;
+		if (top->end_ps > e->start_ps)
+			top->end_ps = e->start_ps;
+		pop(t, r);
+	}
+	if (r->depth > 0)
+		draw(t, r, &r->stack[r->depth - 1], e->start_ps);
+	if (r->depth < DEPTH_MAX)
+		r->stack[r->depth++] = (struct open){ op, kind, e->start_ps, e->end_ps, false };
+}
+
+/* ---- what is in flight ----------------------------------------------------------------------- */
+
+static void flight_begin(
+	struct timeline *t, const struct subject *op, enum op_kind kind, int64_t at_ps)
+{
+	if (t->open_count < OPEN_MAX)
+		t->open[t->open_count++] = (struct flight){ op, kind, at_ps };
+}
+
+/* Pairs of one instruction finish in the order they began. */
+static void flight_end(struct timeline *t, int32_t start, int64_t at_ps)
+{
+	int i = 0;
+
+	while (i < t->open_count && t->open[i].op->index != start)
+		i++;
+	if (i == t->open_count)
+		return;
+	struct flight f = t->open[i];
+	for (t->open_count--; i < t->open_count; i++)
+		t->open[i] = t->open[i + 1];
+	int activity = activity_index(f.kind);
+	struct row *r = &t->rows[t->row_count - FLIGHTS + (activity ? activity - 1 : 0)];
+	if (!clip(t, &f.start_ps, &at_ps) || r->count >= FLIGHT_MAX)
+		return;
+	*arena_push(t->keep, r->bars, r->count, r->cap) = bar_of(f.op, f.kind, f.start_ps, at_ps);
+	r->busy_ps += at_ps - f.start_ps;
+}
+
+static int bar_cmp(const void *a, const void *b)
+{
+	const struct bar *x = a, *y = b;
+
+	if (x->start_ps != y->start_ps)
+		return x->start_ps < y->start_ps ? -1 : 1;
+	if (x->end_ps != y->end_ps)
+		return x->end_ps < y->end_ps ? -1 : 1;
+	return str_cmp(x->op->name, y->op->name);
+}
+
+static void merge_bars(struct row *r, int64_t sliver_ps)
+{
+	ptrdiff_t kept = 0;
+
+	for (ptrdiff_t i = 0; i < r->count; i++)
+		if (kept > 0 && joins(&r->bars[kept - 1], &r->bars[i], sliver_ps))
+			join(&r->bars[kept - 1], &r->bars[i]);
+		else
+			r->bars[kept++] = r->bars[i];
+	r->count = kept;
+}
+
+/* They were drawn as they ended. */
+static void sort_flights(struct timeline *t)
+{
+	for (ptrdiff_t i = t->row_count - FLIGHTS; i < t->row_count; i++) {
+		struct row *r = &t->rows[i];
+		if (r->count > 1)
+			qsort(r->bars, (size_t)r->count, sizeof(*r->bars), bar_cmp);
+		merge_bars(r, t->sliver_ps);
+	}
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void take(struct timeline *t, const struct op_event *e)
+{
+	enum op_kind kind;
+	const struct subject *op = registry_subject(t->registry, t->device->plane, e->op, &kind);
+
+	push(t, &t->rows[e->lane], op, kind, e);
+	if (op->async == ASYNC_START)
+		flight_begin(t, op, kind, e->start_ps);
+	else if (op->async == ASYNC_DONE && op->start >= 0)
+		flight_end(t, op->start, e->end_ps);
+}
+
+static bool read_step(struct timeline *t, struct arena *work, struct diag *err)
+{
+	struct merge *m = merge_new(t->device->plane, work);
+	const struct op_event *e;
+	int64_t events = 0, last_ps = INT64_MIN;
+	bool is_past = false;
+
+	while (!is_past && events < EVENTS_MAX && (e = merge_next(m))) {
+		last_ps = e->start_ps;
+		is_past = e->start_ps >= t->step->end_ps;
+		if (!is_past)
+			take(t, e);
+		events++;
+	}
+	err->id = DIAG_NONE;
+	/* Lanes that need it were marked to be sorted by the sweep: out of order is no error. */
+	bool ok = is_past || events == EVENTS_MAX || merge_end(m, err) || err->id == DIAG_NONE;
+	merge_free(m);
+	if (!is_past && events == EVENTS_MAX && last_ps < t->until_ps)
+		t->until_ps = last_ps;
+	for (ptrdiff_t i = 0; i < t->row_count; i++)
+		while (t->rows[i].depth > 0)
+			pop(t, &t->rows[i]);
+	sort_flights(t);
+	return ok;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* The busiest of those not chosen yet; ties in their order. */
+static struct row *busiest(struct timeline *t)
+{
+	struct row *best = NULL;
+
+	for (ptrdiff_t i = 0; i < t->row_count; i++) {
+		struct row *r = &t->rows[i];
+		if (r->count > 0 && !r->is_shown && (!best || r->busy_ps > best->busy_ps))
+			best = r;
+	}
+	return best;
+}
+
+static ptrdiff_t choose_rows(struct timeline *t)
+{
+	ptrdiff_t shown = 0;
+
+	for (struct row *r; shown < LANES_SHOWN && (r = busiest(t)); shown++)
+		r->is_shown = true;
+	return shown;
+}
+
+static ptrdiff_t bars_shown(const struct timeline *t)
+{
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < t->row_count; i++)
+		n += t->rows[i].is_shown ? t->rows[i].count : 0;
+	return n;
+}
+
+static void thin_out(struct timeline *t)
+{
+	while (bars_shown(t) > PLOT_MAX_ROWS) {
+		t->sliver_ps *= 2;
+		for (ptrdiff_t i = 0; i < t->row_count; i++)
+			merge_bars(&t->rows[i], t->sliver_ps);
+	}
+}
+
+static void bar_row(struct timeline *t, const struct row *r, const struct bar *b, struct plots *ret)
+{
+	static const struct str names[ACTIVITIES] = { STR_INIT("compute"),
+		STR_INIT("communication"), STR_INIT("copy"), STR_INIT("transfer") };
+	struct timeline_row *row = plot_new(ret, timeline, t->keep);
+	int most = 0;
+
+	for (int i = 1; i < ACTIVITIES; i++)
+		most = b->busy_ps[i] > b->busy_ps[most] ? i : most;
+	row->lane = r->name;
+	row->activity = names[most];
+	row->kind = op_kind_name(b->kind);
+	row->name = b->op->name;
+	row->start_s = (double)(b->start_ps - t->step->start_ps) * PS;
+	row->time_s = (double)(b->end_ps - b->start_ps) * PS;
+	row->busy_s = (double)busy_of(b) * PS;
+	row->ops = (double)b->ops;
+}
+
+static void bars_fill(struct timeline *t, struct moment_row *moment, struct plots *ret)
+{
+	moment->ops = moment->merged = moment->lanes = 0;
+	for (ptrdiff_t i = 0; i < t->row_count; i++) {
+		const struct row *r = &t->rows[i];
+		moment->lanes += r->count > 0;
+		for (ptrdiff_t k = 0; r->is_shown && k < r->count; k++) {
+			bar_row(t, r, &r->bars[k], ret);
+			moment->ops += (double)r->bars[k].ops;
+			if (r->bars[k].ops > 1)
+				moment->merged += (double)r->bars[k].ops;
+		}
+	}
+}
+
+static void rows_new(struct timeline *t)
+{
+	static const struct str flights[FLIGHTS] = { STR_INIT("collectives in flight"),
+		STR_INIT("copies in flight"), STR_INIT("transfers in flight") };
+	const struct plane *p = t->device->plane;
+
+	t->row_count = p->lane_count + FLIGHTS;
+	t->rows = arena_make(t->keep, struct row, t->row_count);
+	for (ptrdiff_t i = 0; i < p->lane_count; i++)
+		t->rows[i].name = text_clean(t->keep, p->lanes[i].name);
+	for (int i = 0; i < FLIGHTS; i++)
+		t->rows[p->lane_count + i].name = flights[i];
+}
+
+static void fill(struct measured *m, struct timeline *t, struct plots *ret)
+{
+	struct moment_row *row = plot_new(ret, moment, t->keep);
+
+	row->host = text_clean(t->keep, m->hosts[t->device->host].host);
+	row->device = text_clean(t->keep, t->device->plane->name);
+	if (m->source != STEPS_WINDOW)
+		row->step = (double)t->step->number;
+	row->step_s = (double)length_of(t->step) * PS;
+	row->shown_s = (double)(t->until_ps - t->step->start_ps) * PS;
+	row->lanes_shown = (double)choose_rows(t);
+	thin_out(t);
+	row->sliver_s = (double)t->sliver_ps * PS;
+	bars_fill(t, row, ret);
+	if (!(row->shown_s > 0))
+		row->shown_s = 0;
+}
+
+bool fill_timeline(struct measured *m, struct plots *ret, struct diag *err)
+{
+	struct timeline *t = arena_make(m->keep, struct timeline, 1);
+	const struct swept_step *step =
+		m->first ? representative(&m->first->sweep, *m->keep) : NULL;
+
+	if (!step)
+		return true;
+	t->device = m->first;
+	t->step = step;
+	t->registry = m->registry;
+	t->keep = m->keep;
+	t->until_ps = step->end_ps;
+	t->sliver_ps = length_of(step) / PIXELS + 1;
+	rows_new(t);
+	struct arena work = arena_new(SWEEP_ARENA_BYTES);
+	bool ok = read_step(t, &work, err);
+	arena_free(&work);
+	if (!ok)
+		return diag_context(err, "%.*s", STR_ARG(m->first->plane->profile->input->path));
+	fill(m, t, ret);
+	return true;
+}
