@@ -111,19 +111,6 @@ static bool store_next(struct parse *p, const struct option *o)
 
 /* ---- reading words --------------------------------------------------------------------------- */
 
-static bool unknown_long(struct parse *p, struct str name)
-{
-	struct str names[OPTIONS_MAX + 1];
-	ptrdiff_t count = 0;
-	for (const struct option *o; count < OPTIONS_MAX && (o = option_at(p->command, count));)
-		names[count++] = arena_fmt(p->keep, "--%s", o->name);
-	names[count++] = STR("--help");
-	struct str word = arena_fmt(p->keep, "--%.*s", STR_ARG(name));
-	struct str hint = did_you_mean(word, names, count, p->keep);
-	return usage_error(
-		p, arena_fmt(p->keep, "unknown option '%.*s'%.*s", STR_ARG(word), STR_ARG(hint)));
-}
-
 static const struct option *find_long(const struct command *c, struct str name)
 {
 	const struct option *o;
@@ -131,6 +118,22 @@ static const struct option *find_long(const struct command *c, struct str name)
 		if (str_eq(name, str_from(o->name)))
 			return o;
 	return str_eq(name, STR("help")) ? &help_option : NULL;
+}
+
+/* Whoever writes "--format html" for "--html" is told so: the value is what was meant. */
+static bool unknown_long(struct parse *p, struct str name, struct str value)
+{
+	struct str names[OPTIONS_MAX + 1];
+	ptrdiff_t count = 0;
+	for (const struct option *o; count < OPTIONS_MAX && (o = option_at(p->command, count));)
+		names[count++] = arena_fmt(p->keep, "--%s", o->name);
+	names[count++] = STR("--help");
+	struct str word = arena_fmt(p->keep, "--%.*s", STR_ARG(name));
+	struct str hint = find_long(p->command, value)
+				  ? arena_fmt(p->keep, "; did you mean '--%.*s'?", STR_ARG(value))
+				  : did_you_mean(word, names, count, p->keep);
+	return usage_error(
+		p, arena_fmt(p->keep, "unknown option '%.*s'%.*s", STR_ARG(word), STR_ARG(hint)));
 }
 
 static const struct option *find_letter(const struct command *c, char letter)
@@ -142,13 +145,18 @@ static const struct option *find_letter(const struct command *c, char letter)
 	return letter == help_option.letter ? &help_option : NULL;
 }
 
+static struct str next_word(const struct parse *p)
+{
+	return p->next < p->words->count ? p->words->items[p->next] : STR("");
+}
+
 static bool parse_long(struct parse *p, struct str word, bool *help)
 {
 	struct str name, value;
 	bool has_value = str_cut(word, '=', &name, &value);
 	const struct option *o = find_long(p->command, name);
 	if (!o)
-		return unknown_long(p, name);
+		return unknown_long(p, name, has_value ? value : next_word(p));
 	if (o == &help_option)
 		return *help = true;
 	if (has_value && !takes_value(o))
