@@ -30,9 +30,12 @@ static bool load_profile(struct str path, const struct measure_options *options,
 	struct loaded all, part;
 	struct tables *tables = arena_make(keep, struct tables, 1);
 	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
-	if (!find_runs(path, false, keep, &found, err) ||
-		!run_open(&found.runs[0], keep, &all, err) || !run_take(&all, keep, &part) ||
-		!run_measure(&part, options, keep, tables, notes, err))
+	struct measured *m = NULL;
+	if (find_runs(path, false, keep, &found, err) &&
+		run_open(&found.runs[0], keep, &all, err) && run_take(&all, keep, &part))
+		m = run_measure(&part, options, keep, tables, notes, err);
+	measure_end(m);
+	if (!m)
 		return diag_context(err, "baseline");
 	run_close(&all);
 	*arena_push(keep, ret->items, ret->count, ret->cap) = (struct baseline){ path, tables };

@@ -96,25 +96,37 @@ static struct judge_context context_of(const struct work *w, struct str shown)
 	return context;
 }
 
-static bool judge_part(struct work *w, struct str shown, struct diag *err)
+static bool judge_measured(struct work *w, struct measured *m, struct tables *tables,
+	struct diag_list *notes, struct str shown, struct diag *err)
 {
 	const struct batch *b = w->crew->batch;
-	struct arena *scratch = &w->scratch;
-	struct tables *tables = arena_make(scratch, struct tables, 1);
-	struct diag_list *notes = arena_make(scratch, struct diag_list, 1);
 	struct judge_context context = context_of(w, shown);
-	struct judgement judgement;
 	struct engine *engine = engine_get(w->crew, err);
-	if (!engine || !run_measure(&w->part, &w->crew->options, scratch, tables, notes, err) ||
-		!baseline_compare(tables, b->baselines.items, b->baselines.count, scratch,
+	struct judgement judgement;
+	struct report r;
+	if (!engine ||
+		!baseline_compare(tables, b->baselines.items, b->baselines.count, &w->scratch,
 			&context.base, notes, err) ||
-		!judge(engine, b->rules, tables, &context, scratch, &judgement, err))
+		!judge(engine, b->rules, tables, &context, &w->scratch, &judgement, err))
 		return false;
-	struct report *r = add_report(w);
-	report_build(tables, &judgement, b->rules, notes, shown, w->keep, r);
+	report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
 	if (!b->keep_tables)
-		drop_tables(r);
+		drop_tables(&r);
+	else if (!run_plots(&w->part, m, w->keep, &r, err))
+		return false;
+	*add_report(w) = r;
 	return true;
+}
+
+static bool judge_part(struct work *w, struct str shown, struct diag *err)
+{
+	struct tables *tables = arena_make(&w->scratch, struct tables, 1);
+	struct diag_list *notes = arena_make(&w->scratch, struct diag_list, 1);
+	struct measured *m =
+		run_measure(&w->part, &w->crew->options, &w->scratch, tables, notes, err);
+	bool ok = m && judge_measured(w, m, tables, notes, shown, err);
+	measure_end(m);
+	return ok;
 }
 
 /* Usually one part; neighbouring directories may turn out to be runs of their own. */

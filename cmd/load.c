@@ -235,12 +235,28 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-bool run_measure(const struct loaded *l, const struct measure_options *options, struct arena *keep,
-	struct tables *ret, struct diag_list *notes, struct diag *err)
+/* Whether what was read of the files can be trusted, and if not, why. */
+static bool run_check(const struct loaded *l, bool ok, struct diag *err)
 {
-	bool ok = measure_run(l->profiles, l->count, l->run.name, options, keep, ret, notes, err);
 	for (ptrdiff_t i = 0; i < l->count; i++)
 		if (!input_check(&l->inputs[i], err))
 			return false;
 	return ok || explain(l->count > 1 ? l->run.path : l->inputs[0].path, err);
+}
+
+struct measured *run_measure(const struct loaded *l, const struct measure_options *options,
+	struct arena *keep, struct tables *ret, struct diag_list *notes, struct diag *err)
+{
+	struct measured *m =
+		measure_begin(l->profiles, l->count, l->run.name, options, keep, ret, notes, err);
+	if (run_check(l, m != NULL, err))
+		return m;
+	measure_end(m);
+	return NULL;
+}
+
+bool run_plots(const struct loaded *l, struct measured *m, struct arena *keep, struct report *ret,
+	struct diag *err)
+{
+	return run_check(l, report_plots(m, keep, ret, err), err);
 }

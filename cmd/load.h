@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "measure/run.h"
 #include "profile/find.h"
+#include "report/report.h"
 #include "rules/ruleset.h"
 
 /* Options of the commands that read profiles. */
@@ -65,9 +66,12 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret);
 
 /*
  * Measure what is open; the tables borrow from it.  A file that shrank meanwhile is an error,
- * whatever else was found.
+ * whatever else was found: NULL.  measure_end what comes back.
  */
-bool run_measure(const struct loaded *l, const struct measure_options *options, struct arena *keep,
-	struct tables *ret, struct diag_list *notes, struct diag *err);
+struct measured *run_measure(const struct loaded *l, const struct measure_options *options,
+	struct arena *keep, struct tables *ret, struct diag_list *notes, struct diag *err);
+/* The same care for report_plots. */
+bool run_plots(const struct loaded *l, struct measured *m, struct arena *keep, struct report *ret,
+	struct diag *err);
 
 #endif

@@ -216,7 +216,9 @@ static bool load_tables(const struct measure_options *options, struct str path, 
 		return false;
 	run_take(&all, keep, run);
 	run_close(&all);
-	if (run_measure(run, options, keep, ret, &notes, err))
+	struct measured *m = run_measure(run, options, keep, ret, &notes, err);
+	measure_end(m);
+	if (m)
 		return true;
 	run_close(run);
 	return false;

@@ -292,6 +292,58 @@ static void build_table(
 			table_add(&ret->tables, id, keep), keep);
 }
 
+/* ---- plots ----------------------------------------------------------------------------------- */
+
+static void build_plot(
+	const struct plots *plots, enum plot_id id, struct arena *keep, struct report *ret)
+{
+	const struct table_def *def = &plot_defs[id];
+	const struct table *t = &plots->items[id];
+	for (ptrdiff_t i = 0; i < t->count && i < PLOT_MAX_ROWS; i++)
+		copy_row(def, (const char *)t->rows + i * def->row_bytes,
+			rows_add(&ret->plots.items[id], def, keep), keep);
+}
+
+static void build_around(const struct around *around, struct arena *keep, struct report_finding *f)
+{
+	f->around = arena_make(keep, struct neighbour, around->count);
+	f->around_count = around->count;
+	for (ptrdiff_t i = 0; i < around->count; i++) {
+		struct neighbour *n = &f->around[i];
+		*n = around->items[i];
+		n->name = own(keep, n->name);
+		n->opcode = own(keep, n->opcode);
+		n->shape = own(keep, n->shape);
+	}
+	for (int role = 0; role < AROUND_ROLES; role++)
+		f->around_left[role] = (double)around->left_out[role];
+}
+
+static bool wants_around(const struct report_finding *f)
+{
+	return f->name.len && (str_eq(f->verdict, verdict_name(VERDICT_FAIL)) ||
+				      str_eq(f->verdict, verdict_name(VERDICT_WARN)));
+}
+
+bool report_plots(struct measured *m, struct arena *keep, struct report *ret, struct diag *err)
+{
+	struct plots plots;
+	struct around around;
+	int count = 0;
+	if (!measure_plots(m, &plots, err))
+		return false;
+	for (int id = 0; id < PLOT_COUNT; id++)
+		build_plot(&plots, (enum plot_id)id, keep, ret);
+	for (ptrdiff_t i = 0; i < ret->finding_count && count < REPORT_MAX_AROUND; i++) {
+		struct report_finding *f = &ret->findings[i];
+		if (!wants_around(f) || !measure_around(m, f->name, f->scope, &around))
+			continue;
+		build_around(&around, keep, f);
+		count++;
+	}
+	return true;
+}
+
 /* ---- the two ways to a report ---------------------------------------------------------------- */
 
 void report_build(const struct tables *tables, const struct judgement *judgement,

@@ -49,6 +49,28 @@ static void write_evidence(cJSON *array, const struct report_evidence *e, struct
 	add_text(o, "meaning", e->meaning, keep);
 }
 
+static void write_around(cJSON *o, const struct report_finding *f, struct arena *keep)
+{
+	if (!f->around_count) {
+		json_add_str(o, "around", MISSING);
+		return;
+	}
+	cJSON *around = json_add_object(o, "around"), *list;
+	json_add_double(around, "takes_left_out", f->around_left[AROUND_TAKES]);
+	json_add_double(around, "holds_left_out", f->around_left[AROUND_HOLDS]);
+	json_add_double(around, "gives_left_out", f->around_left[AROUND_GIVES]);
+	list = json_add_array(around, "ops");
+	for (ptrdiff_t i = 0; i < f->around_count; i++) {
+		const struct neighbour *n = &f->around[i];
+		cJSON *op = add_item(list);
+		json_add_str(op, "role", around_role_name(n->role));
+		add_text(op, "name", n->name, keep);
+		add_text(op, "opcode", n->opcode, keep);
+		add_text(op, "shape", n->shape, keep);
+		json_add_double(op, "bytes", n->bytes);
+	}
+}
+
 static void write_finding(cJSON *array, const struct report_finding *f, struct arena *keep)
 {
 	cJSON *o = add_item(array);
@@ -69,6 +91,7 @@ static void write_finding(cJSON *array, const struct report_finding *f, struct a
 	cJSON *evidence = json_add_array(o, "evidence");
 	for (ptrdiff_t i = 0; i < f->evidence_count; i++)
 		write_evidence(evidence, &f->evidence[i], keep);
+	write_around(o, f, keep);
 	add_text(o, "cause", f->cause, keep);
 	add_text(o, "fix", f->fix, keep);
 	add_text(o, "why", f->why, keep);
@@ -122,14 +145,13 @@ static cJSON *write_column(const struct table_def *def, const struct column *c,
 	return array;
 }
 
-static void write_table(cJSON *tables, enum table_id id, const struct report *r, struct arena *keep)
+static void write_table(cJSON *tables, const struct table_def *def, const struct table *t,
+	double total, struct arena *keep)
 {
-	const struct table_def *def = &table_defs[id];
-	const struct table *t = &r->tables.items[id];
 	if (!t->count)
 		return;
 	cJSON *o = json_add_object(tables, def->name.p);
-	json_add_double(o, "total", r->row_totals[id]);
+	json_add_double(o, "total", total);
 	json_add_double(o, "rows", (double)t->count);
 	cJSON *columns = json_add_object(o, "columns");
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
@@ -173,7 +195,12 @@ static void write_report(cJSON *array, const struct report *r, struct arena *kee
 	}
 	list = json_add_object(o, "tables");
 	for (int id = 0; id < TABLE_COUNT; id++)
-		write_table(list, (enum table_id)id, r, keep);
+		write_table(list, &table_defs[id], &r->tables.items[id], r->row_totals[id], keep);
+	list = json_add_object(o, "plots");
+	for (int id = 0; id < PLOT_COUNT; id++) {
+		const struct table *t = &r->plots.items[id];
+		write_table(list, &plot_defs[id], t, (double)t->count, keep);
+	}
 }
 
 bool report_json_write(

@@ -208,6 +208,45 @@ static void read_evidence_list(struct reader *rd, const cJSON *list, struct repo
 	}
 }
 
+static bool role_parse(struct str name, enum around_role *ret)
+{
+	for (int i = 0; i < AROUND_ROLES; i++) {
+		*ret = (enum around_role)i;
+		if (str_eq(name, around_role_name(*ret)))
+			return true;
+	}
+	return false;
+}
+
+static void read_neighbour(struct reader *rd, const cJSON *o, struct neighbour *ret)
+{
+	struct str role = need_text(rd, o, "role");
+	if (rd->ok && !role_parse(role, &ret->role))
+		fail(rd, "role", "is '%.*s', which is none of %s", STR_ARG(role), AROUND_WORDS);
+	ret->name = get_text(rd, o, "name");
+	ret->opcode = get_text(rd, o, "opcode");
+	ret->shape = get_text(rd, o, "shape");
+	ret->bytes = get_real(rd, o, "bytes");
+}
+
+static void read_around(struct reader *rd, const cJSON *o, struct report_finding *ret)
+{
+	const cJSON *item;
+	ptrdiff_t cap = 0;
+	if (!o)
+		return;
+	ret->around_left[AROUND_TAKES] = get_real(rd, o, "takes_left_out");
+	ret->around_left[AROUND_HOLDS] = get_real(rd, o, "holds_left_out");
+	ret->around_left[AROUND_GIVES] = get_real(rd, o, "gives_left_out");
+	cJSON_ArrayForEach(item, get_list(rd, o, "ops"))
+	{
+		struct neighbour *n = arena_push(rd->keep, ret->around, ret->around_count, cap);
+		if (enter(rd, "around.ops", ret->around_count - 1, item))
+			read_neighbour(rd, item, n);
+		leave(rd);
+	}
+}
+
 static void read_finding(struct reader *rd, const cJSON *o, struct report_finding *ret)
 {
 	ret->rule = need_text(rd, o, "rule");
@@ -228,6 +267,7 @@ static void read_finding(struct reader *rd, const cJSON *o, struct report_findin
 	ret->fix = get_text(rd, o, "fix");
 	ret->why = get_text(rd, o, "why");
 	read_evidence_list(rd, get_list(rd, o, "evidence"), ret);
+	read_around(rd, get_map(rd, o, "around"), ret);
 }
 
 static void read_findings(struct reader *rd, const cJSON *list, struct report *ret)
@@ -320,33 +360,48 @@ static void read_column(
 		fail(rd, c->name.p, "must be a list of %lld values", (long long)t->count);
 }
 
-static void read_table(struct reader *rd, const cJSON *o, enum table_id id, struct report *ret)
+/* What a document calls a set of tables, and how many rows each may have. */
+struct shelf {
+	const char *key;
+	const struct table_def *defs;
+	int count, most;
+};
+static const struct shelf tables_shelf = { "tables", table_defs, TABLE_COUNT, REPORT_MAX_ROWS };
+static const struct shelf plots_shelf = { "plots", plot_defs, PLOT_COUNT, PLOT_MAX_ROWS };
+
+static void read_table(struct reader *rd, const cJSON *o, const struct table_def *def, int most,
+	struct table *ret, double *total)
 {
 	double rows = get_real(rd, o, "rows");
 	const cJSON *columns = get_map(rd, o, "columns"), *list;
-	if (!(rows >= 0 && rows <= REPORT_MAX_ROWS))
-		fail(rd, "rows", "must be a number from 0 to %d", REPORT_MAX_ROWS);
+	if (!(rows >= 0 && rows <= most))
+		fail(rd, "rows", "must be a number from 0 to %d", most);
 	if (!rd->ok)
 		return;
 	for (int i = 0; i < (int)rows; i++)
-		table_add(&ret->tables, id, rd->keep);
-	ret->row_totals[id] = get_real(rd, o, "total");
+		rows_add(ret, def, rd->keep);
+	if (total)
+		*total = get_real(rd, o, "total");
 	cJSON_ArrayForEach(list, columns)
 	{
-		read_column(rd, &table_defs[id], list, &ret->tables.items[id]);
+		read_column(rd, def, list, ret);
 	}
 }
 
-static void read_tables(struct reader *rd, const cJSON *map, struct report *ret)
+static void read_shelf(struct reader *rd, const cJSON *o, const struct shelf *shelf,
+	struct table *ret, double *totals)
 {
-	for (int id = 0; id < TABLE_COUNT && map; id++) {
-		const cJSON *o = get(rd, map, table_defs[id].name.p);
-		if (!o)
+	const cJSON *map = get_map(rd, o, shelf->key);
+	for (int i = 0; i < shelf->count && map; i++) {
+		const struct table_def *def = &shelf->defs[i];
+		const cJSON *table = get(rd, map, def->name.p);
+		if (!table)
 			continue;
-		rd->path[rd->depth].key = "tables";
+		rd->path[rd->depth].key = shelf->key;
 		rd->path[rd->depth++].index = -1;
-		if (enter(rd, table_defs[id].name.p, -1, o))
-			read_table(rd, o, (enum table_id)id, ret);
+		if (enter(rd, def->name.p, -1, table))
+			read_table(
+				rd, table, def, shelf->most, &ret[i], totals ? &totals[i] : NULL);
 		leave(rd);
 		leave(rd);
 	}
@@ -376,7 +431,8 @@ static void read_report(struct reader *rd, const cJSON *o, struct report *ret)
 	read_findings(rd, get_list(rd, o, "findings"), ret);
 	read_rules(rd, get_list(rd, o, "results"), ret);
 	read_notes(rd, get_list(rd, o, "notes"), ret);
-	read_tables(rd, get_map(rd, o, "tables"), ret);
+	read_shelf(rd, o, &tables_shelf, ret->tables.items, ret->row_totals);
+	read_shelf(rd, o, &plots_shelf, ret->plots.items, NULL);
 }
 
 static void read_head(struct reader *rd, const cJSON *root)

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/out.h"
-#include "measure/tables.h"
+#include "measure/plots.h"
 #include "rules/judge.h"
 
 #define REPORT_VERSION "1.0"
@@ -47,6 +47,9 @@ struct report_finding {
 	struct str note; /* why the verdict is not what the rule alone says */
 	double seen;	 /* reports in a row with it, this one too; NaN: no earlier one was given */
 	bool known;	 /* it failed in the report before, too */
+	struct neighbour *around; /* in the program's graph; NULL: not known, or not kept */
+	ptrdiff_t around_count;
+	double around_left[AROUND_ROLES]; /* neighbours that are not listed */
 };
 
 struct report_rule {
@@ -78,10 +81,13 @@ struct report {
 	ptrdiff_t note_count;
 	struct tables tables;		/* the rows a writer may plot, capped (REPORT_MAX_ROWS) */
 	double row_totals[TABLE_COUNT]; /* rows there were before the cap */
+	struct plots plots;		/* empty unless report_plots was called */
 };
 
 /* Rows of each table kept in a report, largest first: pages stay below a megabyte. */
 #define REPORT_MAX_ROWS 200
+/* Findings come by gain, and a neighbourhood takes up to five kilobytes. */
+#define REPORT_MAX_AROUND 40
 
 struct report_set {
 	struct report *items;
@@ -93,6 +99,11 @@ struct report_set {
 void report_build(const struct tables *tables, const struct judgement *judgement,
 	const struct ruleset *rules, const struct diag_list *notes, struct str profile,
 	struct arena *keep, struct report *ret);
+/*
+ * Adds what a page draws beside the tables.  Of the findings that failed or warn, the first
+ * REPORT_MAX_AROUND get their neighbourhood.  False when a profile's bytes turn out bad.
+ */
+bool report_plots(struct measured *m, struct arena *keep, struct report *ret, struct diag *err);
 void report_error(const struct diag *error, struct str profile, struct str rules,
 	struct arena *keep, struct report *ret);
 

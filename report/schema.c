@@ -115,6 +115,7 @@ static const struct field report_fields[] = {
 	{ "results", "*result", "every rule, in the order of the rule file" },
 	{ "notes", "*note", "remarks about the data itself" },
 	{ "tables", "tables", NULL },
+	{ "plots", "plots", NULL },
 	{ NULL, NULL, NULL },
 };
 
@@ -134,6 +135,7 @@ static const struct field finding_fields[] = {
 	{ "seen", "?number", "reports in a row with it, this one too; null: no --previous" },
 	{ "known", "flag", "it failed in the previous report, too" },
 	{ "evidence", "*evidence", "what the rule's expression read" },
+	{ "around", "around", NULL },
 	{ "cause", "?text", "the likely cause" },
 	{ "fix", "?text", "what to do" },
 	{ "why", "?text", "why the rule exists" },
@@ -146,6 +148,23 @@ static const struct field evidence_fields[] = {
 	{ "unit", "unit", NULL },
 	{ "limit", "flag", "a parameter of the rule, not something measured" },
 	{ "meaning", "?text", "of the column" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct field around_fields[] = {
+	{ "takes_left_out", "?number", "ops it takes from that are not listed" },
+	{ "holds_left_out", "?number", "ops in it that are not listed" },
+	{ "gives_left_out", "?number", "ops that take from it and are not listed" },
+	{ "ops", "*neighbour", "the heaviest of each role, in the program's order" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct field neighbour_fields[] = {
+	{ "role", "role", NULL },
+	{ "name", "?text", "instruction" },
+	{ "opcode", "?text", NULL },
+	{ "shape", "?text", "of its result, with layout" },
+	{ "bytes", "?number", "of its result, as laid out" },
 	{ NULL, NULL, NULL },
 };
 
@@ -197,14 +216,14 @@ static cJSON *count_schema(const char *meaning, int most)
 	return o;
 }
 
-static cJSON *table_schema(const struct table_def *def)
+static cJSON *table_schema(const struct table_def *def, int most)
 {
 	cJSON *o = typed("object"), *columns = typed("object");
 	describe(o, def->meaning, UNIT_NONE);
 	cJSON *required = json_add_array(o, "required");
 	cJSON *properties = json_add_object(o, "properties");
 	cJSON_AddItemToObject(properties, "total", count_schema("rows there were", 0));
-	cJSON_AddItemToObject(properties, "rows", count_schema("rows kept", REPORT_MAX_ROWS));
+	cJSON_AddItemToObject(properties, "rows", count_schema("rows kept", most));
 	cJSON_AddItemToObject(properties, "columns", columns);
 	cJSON_ArrayForEach(columns, properties)
 		cJSON_AddItemToArray(required, json_str(str_from(columns->string)));
@@ -218,14 +237,13 @@ static cJSON *table_schema(const struct table_def *def)
 	return o;
 }
 
-static cJSON *tables_schema(void)
+static cJSON *tables_schema(const struct table_def *defs, int count, int most, const char *meaning)
 {
 	cJSON *o = typed("object");
-	describe(o, STR("what a page may plot; a table without rows is absent"), UNIT_NONE);
+	describe(o, str_from(meaning), UNIT_NONE);
 	cJSON *properties = json_add_object(o, "properties");
-	for (int id = 0; id < TABLE_COUNT; id++)
-		cJSON_AddItemToObject(
-			properties, table_defs[id].name.p, table_schema(&table_defs[id]));
+	for (int id = 0; id < count; id++)
+		cJSON_AddItemToObject(properties, defs[id].name.p, table_schema(&defs[id], most));
 	return o;
 }
 
@@ -273,6 +291,14 @@ static cJSON *value_schema(void)
 	return o;
 }
 
+static cJSON *object_or_null(const struct field *fields, const char *meaning)
+{
+	cJSON *o = cJSON_CreateObject(), *any = json_add_array(o, "anyOf");
+	cJSON_AddItemToArray(any, typed("null"));
+	cJSON_AddItemToArray(any, object_of(fields, meaning));
+	return o;
+}
+
 static cJSON *error_schema(void)
 {
 	static const struct field fields[] = {
@@ -280,10 +306,7 @@ static cJSON *error_schema(void)
 		{ "text", "text", "what is wrong, where, and what to do" },
 		{ NULL, NULL, NULL },
 	};
-	cJSON *o = cJSON_CreateObject(), *any = json_add_array(o, "anyOf");
-	cJSON_AddItemToArray(any, typed("null"));
-	cJSON_AddItemToArray(any, object_of(fields, "the profile could not be read"));
-	return o;
+	return object_or_null(fields, "the profile could not be read");
 }
 
 static cJSON *version_schema(void)
@@ -312,10 +335,19 @@ static void add_definitions(cJSON *defs)
 		object_of(finding_fields, "one subject of a rule that did not pass"));
 	cJSON_AddItemToObject(
 		defs, "evidence", object_of(evidence_fields, "a value that was read"));
+	cJSON_AddItemToObject(defs, "around",
+		object_or_null(around_fields, "where the subject stands in the program's graph"));
+	cJSON_AddItemToObject(defs, "neighbour", object_of(neighbour_fields, "an op of the graph"));
+	cJSON_AddItemToObject(defs, "role", words_schema(AROUND_WORDS));
 	cJSON_AddItemToObject(defs, "result", object_of(result_fields, "what became of a rule"));
 	cJSON_AddItemToObject(defs, "note", object_of(note_fields, "a remark"));
 	cJSON_AddItemToObject(defs, "facts", facts_schema());
-	cJSON_AddItemToObject(defs, "tables", tables_schema());
+	cJSON_AddItemToObject(defs, "tables",
+		tables_schema(table_defs, TABLE_COUNT, REPORT_MAX_ROWS,
+			"what a page may plot; a table without rows is absent"));
+	cJSON_AddItemToObject(defs, "plots",
+		tables_schema(plot_defs, PLOT_COUNT, PLOT_MAX_ROWS,
+			"what a page draws and no rule judges; one without rows is absent"));
 }
 
 void report_schema(struct arena *keep, struct out *out)

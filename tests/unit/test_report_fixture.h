@@ -69,6 +69,60 @@ static inline void add_rows(struct report *r, struct arena *keep)
 	r->row_totals[TABLE_families] = 4711;
 }
 
+static inline void add_plots(struct report *r, struct arena *keep)
+{
+	struct moment_row *m = plot_new(&r->plots, moment, keep);
+	m->device = STR("/device:TPU:0");
+	m->step = 41;
+	m->step_s = m->shown_s = 0.0281;
+	m->ops = 9;
+	m->merged = 8;
+	m->lanes = m->lanes_shown = 1;
+	struct timeline_row *b = plot_new(&r->plots, timeline, keep);
+	b->lane = STR("XLA Ops");
+	b->activity = STR("communication");
+	b->kind = STR("all-gather");
+	b->name = STR("all-gather.17");
+	b->start_s = 0.001;
+	b->time_s = b->busy_s = 0.0123;
+	b->ops = 1;
+	b = plot_new(&r->plots, timeline, keep);
+	b->lane = STR("XLA Ops");
+	b->activity = STR("compute");
+	b->kind = STR("matmul");
+	b->name = STR("fusion.12");
+	b->start_s = 0.0133;
+	b->time_s = 0.0002;
+	b->busy_s = 0.0001;
+	b->ops = 8;
+	struct curves_row *c = plot_new(&r->plots, curves, keep);
+	c->source = STR("allocator");
+	c->device = STR("device 0");
+	c->length_s = 0.2;
+	c->samples = 3;
+	for (int i = 0; i < 3; i++) {
+		struct usage_row *u = plot_new(&r->plots, usage, keep);
+		u->source = STR("allocator");
+		u->position = i * 0.25;
+		u->bytes = 1e9 * (i + 1);
+		u->least_bytes = 1e9;
+	}
+}
+
+static inline void add_around(struct report_finding *f, struct arena *keep)
+{
+	struct neighbour around[] = {
+		{ AROUND_TAKES, STR("param.3"), STR("parameter"), STR("bf16[1024,16384]{1,0}"),
+			33554432 },
+		{ AROUND_SELF, STR("all-gather.17"), STR("all-gather"),
+			STR("bf16[8192,16384]{1,0}"), 268435456 },
+		{ AROUND_GIVES, STR("fusion.12"), STR("fusion"), STR("f32[]"), NAN },
+	};
+	f->around = COPY_OF(keep, around);
+	f->around_count = COUNT_OF(around);
+	f->around_left[AROUND_GIVES] = 4;
+}
+
 static inline void add_demo_findings(struct report *r, struct arena *keep)
 {
 	struct report_evidence gather[] = {
@@ -135,6 +189,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 	};
 	r->findings = COPY_OF(keep, findings);
 	r->finding_count = COUNT_OF(findings);
+	add_around(&r->findings[0], keep);
 }
 
 static inline struct report demo_report(struct arena *keep)
@@ -203,6 +258,7 @@ static inline struct report demo_report(struct arena *keep)
 	r.note_count = COUNT_OF(notes);
 	add_demo_findings(&r, keep);
 	add_rows(&r, keep);
+	add_plots(&r, keep);
 	return r;
 }
 

@@ -105,6 +105,14 @@ static void test_values(void **state)
 	assert_null(got->findings[2].scope.p);
 	assert_null(got->error.p);
 	assert_same(got->findings[0].fix, r.findings[0].fix);
+	assert_int_equal(got->findings[0].around_count, 3);
+	assert_int_equal(got->findings[0].around[1].role, AROUND_SELF);
+	assert_same(got->findings[0].around[2].opcode, STR("fusion"));
+	assert_true(isnan(got->findings[0].around[2].bytes));
+	assert_true(got->findings[0].around_left[AROUND_GIVES] == 4);
+	assert_int_equal(got->findings[1].around_count, 0);
+	assert_true(plot_rows(&got->plots, timeline)[1].start_s == 0.0133);
+	assert_int_equal(plot_count(&got->plots, usage), 3);
 }
 
 static void test_empty_text_is_not_missing(void **state)
