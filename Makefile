@@ -142,6 +142,7 @@ run-fuzz: $(FUZZ)
 
 bench: all $(BENCH) ## speed and memory, as ratios measured in one run
 	@O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' BENCH_BYTES='$(BENCH_BYTES)' tests/bench/run.sh
+	@O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' tests/bench/page.sh
 
 coverage: ## line coverage of the unit and golden tests, by file (gcc)
 	@$(SUB) CC=gcc CFLAGS='-O0 -g --coverage' SAN= run-coverage

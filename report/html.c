@@ -137,11 +137,15 @@ static void head_of(const struct report *r, struct arena *keep, struct html_repo
 	ret->rules = r->rules;
 	ret->facts = facts_of(r, keep);
 	ret->gives_back = gives_back(r, keep);
-	if (step > 0)
+	if (step > 0) {
 		ret->step = time_text(keep, step);
-	if (r->gain_s > 0)
+		ret->step_value = double_text(keep, step);
+	}
+	if (r->gain_s > 0) {
+		ret->gives_back_value = double_text(keep, r->gain_s);
 		ret->promise = arena_fmt(keep, "All fixes together give back %.*s",
 			STR_ARG(prose_gain(r, r->gain_s, keep)));
+	}
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -157,8 +161,8 @@ typedef bool draw_fn(const struct report *r, struct arena *keep, struct html_pic
 
 static void pictures_of(const struct report *r, struct arena *keep, struct html_report *ret)
 {
-	static draw_fn *const draws[] = { svg_steps, svg_roofline, svg_ops, svg_collectives,
-		svg_memory, svg_gaps };
+	static draw_fn *const draws[] = { svg_timeline, svg_steps, svg_roofline, svg_ops,
+		svg_collectives, svg_memory, svg_usage, svg_gaps };
 	enum { DRAWS = sizeof(draws) / sizeof(draws[0]) };
 	struct html_picture *items = arena_make(keep, struct html_picture, DRAWS), budget = { 0 };
 	ptrdiff_t count = 0;

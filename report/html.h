@@ -38,6 +38,16 @@ struct html_evidence {
 
 struct html_subject { /* one more subject of a rule */
 	struct str id, message, cost, place;
+	struct template_list around; /* of html_side */
+};
+
+struct html_neighbour { /* an op beside the one that was found, or in it */
+	struct str name, opcode, shape, bytes;
+};
+
+struct html_side { /* "takes", and from whom */
+	struct str role, label, more;
+	struct template_list ops; /* of html_neighbour */
 };
 
 struct html_finding {
@@ -45,6 +55,7 @@ struct html_finding {
 	struct template_picture icon, share;
 	struct template_list evidence, others, warned; /* of html_evidence, html_subject */
 	struct str others_more, warned_more, unknown;  /* "and 7 more" */
+	struct template_list around;		       /* of html_side */
 	struct template_list cause, fix, why;	       /* of html_block */
 };
 
@@ -70,22 +81,23 @@ struct html_note {
 };
 
 struct html_picture {
-	struct str id, title, caption;
+	struct str id, title, caption, size; /* size: "wide", or missing */
 	struct template_picture drawing;
 };
 
 struct html_cell {
 	struct str text, whole; /* whole: when the text was cut */
+	struct str value;	/* of a number, in base units */
 	bool is_number;
 };
 
 struct html_column {
 	struct str name, meaning;
-	bool is_number;
+	bool is_number, is_choice; /* choice: one of a few words */
 };
 
 struct html_row {
-	struct str head, head_whole;
+	struct str head, head_whole, head_value;
 	struct template_list cells;
 };
 
@@ -98,6 +110,7 @@ struct html_report {
 	struct str id, ids; /* ids: what stands before every id of this report */
 	struct str profile, verdict, word, machine, summary, promise, rules, error, error_id;
 	struct str step, gives_back, first_finding;
+	struct str step_value, gives_back_value; /* in seconds, for sorting */
 	struct template_picture icon, budget;
 	struct template_list facts, counts, deltas, failed, warned, unsure, waived, passed, skipped,
 		notes;
@@ -127,6 +140,9 @@ struct str html_place(struct str file, double line, struct arena *keep); /* "tra
 struct str html_slug(struct str s, struct arena *keep);
 /* "TPU v5e x8" */
 struct str html_machine(const struct report *r, struct arena *keep);
+
+/* Where a finding stands in the program's graph, side by side; empty when that is not known. */
+struct template_list html_around(const struct report_finding *f, struct arena *keep);
 
 void html_rules(const struct report *r, struct arena *keep, struct html_report *ret);
 void html_tables(const struct report *r, struct arena *keep, struct html_report *ret);

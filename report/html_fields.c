@@ -67,11 +67,30 @@ static const struct template_field evidence_fields[] = {
 };
 RECORD("evidence", html_evidence, evidence_fields);
 
+static const struct template_field neighbour_fields[] = {
+	TEXT(html_neighbour, name, "instruction"),
+	TEXT(html_neighbour, opcode, "\"fusion\""),
+	TEXT(html_neighbour, shape, "of its result, with layout"),
+	TEXT(html_neighbour, bytes, "of its result, as laid out"),
+	END,
+};
+RECORD("a neighbour", html_neighbour, neighbour_fields);
+
+static const struct template_field side_fields[] = {
+	TEXT(html_side, role, "takes, self, holds or gives"),
+	TEXT(html_side, label, "the same for people"),
+	MANY(html_side, ops, html_neighbour_record, "the heaviest, in the program's order"),
+	TEXT(html_side, more, "how many are not listed"),
+	END,
+};
+RECORD("a side of an op", html_side, side_fields);
+
 static const struct template_field subject_fields[] = {
 	TEXT(html_subject, id, "anchor of this one finding"),
 	TEXT(html_subject, message, "what is wrong with it"),
 	TEXT(html_subject, cost, "\"up to 6 ms\""),
 	TEXT(html_subject, place, "file and line"),
+	MANY(html_subject, around, html_side_record, "where it stands in the program"),
 	END,
 };
 RECORD("a further subject", html_subject, subject_fields);
@@ -96,6 +115,7 @@ static const struct template_field finding_fields[] = {
 	TEXT(html_finding, warned_more, "how many are not listed"),
 	TEXT(html_finding, note, "why the verdict is not what the rule alone says"),
 	TEXT(html_finding, unknown, "how many could not be judged"),
+	MANY(html_finding, around, html_side_record, "where it stands in the program"),
 	MANY(html_finding, cause, html_block_record, "why it happens"),
 	MANY(html_finding, fix, html_block_record, "what to do"),
 	MANY(html_finding, why, html_block_record, "why the rule exists"),
@@ -144,6 +164,7 @@ static const struct template_field picture_fields[] = {
 	TEXT(html_picture, id, "its anchor"),
 	TEXT(html_picture, title, "what it shows"),
 	TEXT(html_picture, caption, "what is seen in it"),
+	TEXT(html_picture, size, "\"wide\" when it needs the whole width"),
 	PICTURE(html_picture, drawing, "the drawing"),
 	END,
 };
@@ -152,6 +173,7 @@ RECORD("a picture", html_picture, picture_fields);
 static const struct template_field cell_fields[] = {
 	TEXT(html_cell, text, "the value with its unit"),
 	TEXT(html_cell, whole, "all of it, when it was cut"),
+	TEXT(html_cell, value, "of a number, in base units: what rows are sorted by"),
 	FLAG(html_cell, is_number, "it is a number"),
 	END,
 };
@@ -161,6 +183,7 @@ static const struct template_field column_fields[] = {
 	TEXT(html_column, name, "its head"),
 	TEXT(html_column, meaning, "what stands in it"),
 	FLAG(html_column, is_number, "its cells are numbers"),
+	FLAG(html_column, is_choice, "its cells are one of a few words"),
 	END,
 };
 RECORD("a column", html_column, column_fields);
@@ -168,6 +191,7 @@ RECORD("a column", html_column, column_fields);
 static const struct template_field row_fields[] = {
 	TEXT(html_row, head, "the name the row goes by"),
 	TEXT(html_row, head_whole, "all of it, when it was cut"),
+	TEXT(html_row, head_value, "of a number, in base units"),
 	MANY(html_row, cells, html_cell_record, "the other columns"),
 	END,
 };
@@ -198,7 +222,9 @@ static const struct template_field report_fields[] = {
 	TEXT(html_report, error, "why the profile could not be read"),
 	TEXT(html_report, error_id, "id of that diagnostic"),
 	TEXT(html_report, step, "step time"),
+	TEXT(html_report, step_value, "the same in seconds"),
 	TEXT(html_report, gives_back, "what fixes give back, short"),
+	TEXT(html_report, gives_back_value, "the same in seconds"),
 	TEXT(html_report, first_finding, "the rule that costs most"),
 	PICTURE(html_report, budget, "a step as it is, without the findings, and at its roofline"),
 	MANY(html_report, facts, html_fact_record, "the numbers at the top"),

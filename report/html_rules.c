@@ -85,6 +85,7 @@ static struct html_subject subject_of(const struct maker *m, const struct report
 	if (f->gain_s > 0)
 		s.cost = arena_fmt(m->keep, "up to %.*s", STR_ARG(time_text(m->keep, f->gain_s)));
 	s.place = html_place(f->source_file, f->source_line, m->keep);
+	s.around = html_around(f, m->keep);
 	return s;
 }
 
@@ -157,6 +158,7 @@ static struct html_finding finding_of(const struct maker *m, const struct group 
 	ret.share = svg_share(g->gain_s / fact_real(m->r, STR("step_time_s")), m->keep);
 	ret.evidence = evidence_list(m, f);
 	ret.note = f->note;
+	ret.around = html_around(f, m->keep);
 	ret.cause = html_prose(f->cause, m->keep);
 	ret.fix = html_prose(f->fix, m->keep);
 	ret.why = html_prose(f->why, m->keep);

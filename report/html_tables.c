@@ -1,4 +1,6 @@
 /* The tables of a report, for people: the columns that are read most, with units. */
+#include <math.h>
+
 #include "base/text.h"
 #include "report/html.h"
 
@@ -134,6 +136,13 @@ static struct str cell_whole(const struct shown *s, const void *row, struct aren
 	return s->line ? html_place(text, cell_real(s->line, row), keep) : text;
 }
 
+static void put_number(struct html_cell *cell, double value, enum unit unit, struct arena *keep)
+{
+	cell->text = unit_text(keep, value, unit);
+	if (isfinite(value))
+		cell->value = double_text(keep, value);
+}
+
 static struct html_cell cell_of(
 	const struct shown *s, const void *row, int most, struct arena *keep)
 {
@@ -141,7 +150,7 @@ static struct html_cell cell_of(
 	struct html_cell cell = { .is_number = c->type == COLUMN_REAL };
 	if (cell.is_number) {
 		if (!cell_is_null(c, row))
-			cell.text = unit_text(keep, cell_real(c, row), c->unit);
+			put_number(&cell, cell_real(c, row), c->unit, keep);
 		return cell;
 	}
 	struct str whole = cell_whole(s, row, keep);
@@ -155,8 +164,12 @@ static struct template_list columns_of(const struct view *v, struct arena *keep)
 {
 	struct html_column *items = arena_make(keep, struct html_column, v->count);
 	for (int i = 0; i < v->count; i++)
-		items[i] = (struct html_column){ str_from(v->columns[i].label),
-			v->columns[i].column->meaning, v->columns[i].column->type == COLUMN_REAL };
+		items[i] = (struct html_column){
+			.name = str_from(v->columns[i].label),
+			.meaning = v->columns[i].column->meaning,
+			.is_number = v->columns[i].column->type == COLUMN_REAL,
+			.is_choice = v->columns[i].column->words != NULL,
+		};
 	return LIST(items, v->count);
 }
 
@@ -168,6 +181,7 @@ static struct html_row row_of(const struct view *v, const void *row, struct aren
 		cells[i] = cell_of(&v->columns[i], row, i ? TEXT_COLUMNS : NAME_COLUMNS, keep);
 	ret.head = cells[0].text;
 	ret.head_whole = cells[0].whole;
+	ret.head_value = cells[0].value;
 	ret.cells = LIST(cells + 1, v->count - 1);
 	return ret;
 }

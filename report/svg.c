@@ -137,6 +137,14 @@ void svg_path(struct xhtml *x, enum ink ink, const char *d, double width)
 	xhtml_close(x);
 }
 
+void svg_area(struct xhtml *x, enum ink ink, const char *d)
+{
+	xhtml_open(x, STR("path"));
+	put_ink(x, "fill", ink);
+	xhtml_attr(x, "d", str_from(d));
+	xhtml_close(x);
+}
+
 static void put_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left,
 	double baseline, const char *weight, struct str text)
 {

@@ -58,6 +58,7 @@ void svg_stroke(struct xhtml *x, enum ink ink, double x1, double y1, double x2, 
 	double width, bool dashed);
 void svg_dot(struct xhtml *x, enum ink ink, double cx, double cy, double radius, struct str title);
 void svg_path(struct xhtml *x, enum ink ink, const char *d, double width);
+void svg_area(struct xhtml *x, enum ink ink, const char *d);
 void svg_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
 	struct str text);
 void svg_strong(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
@@ -91,11 +92,13 @@ struct template_picture svg_share(double share, struct arena *keep);
 
 /* The pictures.  False: the report has nothing to draw. */
 bool svg_budget(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_timeline(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_steps(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_collectives(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_memory(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_usage(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *ret);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/embed.h"
 #include "base/input.h"
+#include "base/sha256.h"
 #include "base/text.h"
 
 #define TEMPLATE_MAX_BYTES    ((ptrdiff_t)1 << 20) /* a page that people wrote is a tenth of it */
@@ -29,6 +30,9 @@ struct loader {
 	struct str file, source;
 	ptrdiff_t cursor;
 	int includes, depth;
+	/* Of the page. */
+	struct pattern *policy; /* the content security policy; NULL: none */
+	struct str scripts;	/* what it must allow: " 'sha256-...'" for each */
 };
 
 /* Move the cursor to the next `needle`; where there is none it stays (written with entities). */
@@ -409,7 +413,7 @@ static bool compile_include(struct loader *l, struct str name, struct node **ret
 static bool check_css(struct loader *l, struct str css)
 {
 	struct str rest = css;
-	if (!xhtml_is_css(css))
+	if (!xhtml_is_raw(css))
 		return bad(l, STR("<"), "a stylesheet may hold neither '</' nor '<!'");
 	if (has_slot(css))
 		return bad(l, STR("{{"), "no slot may stand in a stylesheet");
@@ -428,17 +432,46 @@ static bool check_css(struct loader *l, struct str css)
 static bool compile_style(struct loader *l, struct str include, struct str inner, struct node *n)
 {
 	struct loader outer = *l;
-	n->css = arena_str(l->keep, inner);
+	n->raw = arena_str(l->keep, inner);
 	if (!include.p)
-		return check_css(l, n->css);
+		return check_css(l, n->raw);
 	if (!is_file_name(include))
 		return bad(l, include, "a stylesheet's name has small letters, digits, '-', '.'");
 	if (!open_file(l, include) || !check_css(l, l->source))
 		return false;
-	n->css = l->source;
+	n->raw = l->source;
 	l->file = outer.file;
 	l->source = outer.source;
 	l->cursor = outer.cursor;
+	return true;
+}
+
+/* A script stands in a file, so that it can be read, and the page names its hash. */
+static bool check_script(struct loader *l, struct str include, const xmlNode *from)
+{
+	if (!include.p || from->children || from->properties->next)
+		return bad(l, STR("script"),
+			"a script is <script data-include=\"file.js\"></script>, and nothing more");
+	return is_file_name(include) ||
+	       bad(l, include, "a script's name has small letters, digits, '-', '.'");
+}
+
+static bool compile_script(
+	struct loader *l, struct str include, const xmlNode *from, struct node *n)
+{
+	struct loader outer = *l;
+	if (!check_script(l, include, from) || !open_file(l, include))
+		return false;
+	if (!xhtml_is_raw(l->source))
+		return bad(l, STR("<"), "a script may hold neither '</' nor '<!'");
+	if (has_slot(l->source))
+		return bad(l, STR("{{"), "no slot may stand in a script");
+	n->raw = l->source;
+	*l = outer;
+	struct sha256 hash = sha256_new();
+	sha256_add(&hash, n->raw);
+	l->scripts = arena_fmt(l->keep, "%.*s '%.*s'", STR_ARG(l->scripts),
+		STR_ARG(sha256_source(&hash, l->keep)));
 	return true;
 }
 
@@ -476,18 +509,35 @@ static bool compile_inside(
 	struct str include = include_of(l, from);
 	if (str_eq(element, STR("style")))
 		return compile_style(l, include, own_content(l, from), n);
+	if (str_eq(element, STR("script")))
+		return compile_script(l, include, from, n);
 	if (!include.p)
 		return compile_children(l, from, &n->child);
 	if (!str_eq(element, STR("template")))
-		return bad(l, include, "data-include stands in <template> or <style>");
+		return bad(l, include, "data-include stands in <template>, <style> or <script>");
 	return compile_include(l, include, &n->child);
+}
+
+/* What the page says it allows; scripts are added when all are known. */
+static void find_policy(struct loader *l, const struct node *n)
+{
+	bool is_policy = false;
+	for (ptrdiff_t i = 0; i < n->attribute_count; i++) {
+		const struct attribute *a = &n->attributes[i];
+		is_policy |=
+			str_eq(a->name, STR("http-equiv")) && a->value.count == 1 &&
+			str_eq_nocase(a->value.parts[0].literal, STR("Content-Security-Policy"));
+	}
+	for (ptrdiff_t i = 0; i < n->attribute_count && is_policy; i++)
+		if (str_eq(n->attributes[i].name, STR("content")))
+			l->policy = &n->attributes[i].value;
 }
 
 static bool check_element(struct loader *l, struct str element, const xmlNode *from)
 {
 	if (from->ns && from->ns->prefix)
 		return bad(l, element, "elements with a prefix are not HTML");
-	if (is_one_of(element, "script iframe object embed base frame frameset applet"))
+	if (is_one_of(element, "iframe object embed base frame frameset applet"))
 		return bad(l, element, "<%.*s> is not allowed in a report", STR_ARG(element));
 	if (l->depth >= TEMPLATE_MAX_DEPTH)
 		return bad(
@@ -506,6 +556,7 @@ static bool compile_element(struct loader *l, const xmlNode *from, struct node *
 		n->element = arena_str(l->keep, element);
 		if (!compile_attributes(l, n, element, from))
 			return false;
+		find_policy(l, n);
 	}
 	l->depth++;
 	bool ok = compile_inside(l, n, element, from);
@@ -590,7 +641,12 @@ static struct loader loader_new(
 static struct page_template *finish(struct loader *l)
 {
 	struct page_template *t = arena_make(l->keep, struct page_template, 1);
-	return compile_document(l, &t->root) ? t : NULL;
+	if (!compile_document(l, &t->root))
+		return NULL;
+	if (l->policy && l->scripts.len)
+		add_literal(
+			l, l->policy, arena_fmt(l->keep, "; script-src%.*s", STR_ARG(l->scripts)));
+	return t;
 }
 
 struct page_template *page_template_load(struct str dir, struct str name,

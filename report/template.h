@@ -7,7 +7,8 @@
  *     data-if="field"         the element only if the field has a value
  *     data-else="field"       the element only if it has none
  *     data-picture="field"    the element's content is a drawing made by rooflint
- *     data-include="file"     <template>: another template in its place; <style>: that stylesheet
+ *     data-include="file"     <template>: another template in its place; <style>, <script>: that
+ *                             file as it is
  *     {{field}}               in text and in attribute values
  *     <template>              leaves no element, only its content
  *
@@ -18,6 +19,9 @@
  * addresses without a safe beginning), and anything that would make the page load from elsewhere.
  * A template that was loaded cannot fail.  Templates are trusted like configuration; the values
  * that fill them are not.
+ *
+ * A page that states a content security policy allows the scripts it includes, by their hash, and
+ * no others.
  *
  * The fields are const tables of the caller (template_record), in which docs/templates.md and the
  * checks agree.

@@ -81,8 +81,8 @@ static void fill_one(struct fill *f, const struct node *n)
 	for (ptrdiff_t i = 0; i < n->text.count; i++)
 		xhtml_text(f->x, n->text.parts[i].ref.field ? cell_str(f, n->text.parts[i].ref)
 							    : n->text.parts[i].literal);
-	if (n->css.p)
-		xhtml_style(f->x, n->css);
+	if (n->raw.p)
+		xhtml_raw(f->x, n->element, n->raw);
 	else if (n->element.p)
 		fill_element(f, n);
 	else

@@ -35,7 +35,7 @@ struct attribute {
 struct node {
 	struct str element; /* missing for text, and for <template> */
 	struct pattern text;
-	struct str css; /* of a <style> */
+	struct str raw; /* of a <style> or <script> */
 	struct attribute *attributes;
 	ptrdiff_t attribute_count, attribute_cap;
 	struct ref each, only_if, only_else, picture;

@@ -117,16 +117,16 @@ void xhtml_text(struct xhtml *x, struct str text)
 }
 
 /* "</" ends it, "<!" begins what some parsers read on as a comment. */
-bool xhtml_is_css(struct str text)
+bool xhtml_is_raw(struct str text)
 {
 	return !str_contains(text, STR("</")) && !str_contains(text, STR("<!"));
 }
 
-void xhtml_style(struct xhtml *x, struct str css)
+void xhtml_raw(struct xhtml *x, struct str element, struct str text)
 {
-	xhtml_open(x, STR("style"));
+	xhtml_open(x, element);
 	end_tag(x);
-	if (xhtml_is_css(css))
-		out_str(x->out, css);
+	if (xhtml_is_raw(text))
+		out_str(x->out, text);
 	xhtml_close(x);
 }

@@ -34,9 +34,9 @@ void xhtml_attr(struct xhtml *x, const char *name, struct str value);
 void xhtml_attr_name(struct xhtml *x, struct str name, struct str value);
 void xhtml_text(struct xhtml *x, struct str text);
 void xhtml_close(struct xhtml *x); /* the element opened last */
-/* <style> with this text; only text that xhtml_is_css accepts. */
-void xhtml_style(struct xhtml *x, struct str css);
-bool xhtml_is_css(struct str text); /* holds nothing that would end the element */
+/* <style> or <script> with this text; only text that xhtml_is_raw accepts. */
+void xhtml_raw(struct xhtml *x, struct str element, struct str text);
+bool xhtml_is_raw(struct str text); /* holds nothing that would end the element */
 
 bool xhtml_is_void(struct str element); /* <br>: has no end tag */
 

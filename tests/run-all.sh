@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle scenarios]
+# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle scenarios interop]
 #
 # Prints what failed, one line per group, and last `N passed, N failed[, N skipped]`.  Ends with 1
 # when a test failed, when a program crashed or when there was nothing to run.
@@ -156,13 +156,19 @@ group_scenarios()
 	$LIMIT python3 tests/scenarios/run.py
 }
 
+# What we write, in the hands of the programs it is written for; each is skipped where it is absent.
+group_interop()
+{
+	python_suite tests/interop
+}
+
 # ---- the run ------------------------------------------------------------------------------------
 
-[ $# -gt 0 ] || set -- unit golden fuzz builder oracle scenarios
+[ $# -gt 0 ] || set -- unit golden fuzz builder oracle scenarios interop
 passed=0 failed=0 skipped=0
 for group in "$@"; do
 	case $group in
-	unit | golden | fuzz | builder | oracle | scenarios) ;;
+	unit | golden | fuzz | builder | oracle | scenarios | interop) ;;
 	*)
 		echo "run-all.sh: no group of tests is called '$group'" >&2
 		exit 2

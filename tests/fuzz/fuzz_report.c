@@ -34,6 +34,20 @@ static void write_all(const struct report_set *set, struct arena *keep)
 	require(report_junit(set, JUNIT_RICH, keep, out_memory(keep), &err));
 }
 
+/* Whatever the numbers, no picture divides, casts or grows past its bounds. */
+static void write_page(const struct report_set *set, struct arena *keep)
+{
+	static struct arena templates;
+	static const struct page_template *page;
+	struct diag err;
+	if (!page) {
+		templates = arena_new(ARENA_SCRATCH_BYTES);
+		page = report_html_load((struct str){ NULL, 0 }, &templates, &err);
+		require(page != NULL);
+	}
+	report_html(set, page, keep, out_memory(keep));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena keep = arena_new(ARENA_RUN_BYTES);
@@ -45,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(report_json_read(STR("report.json"), first, &keep, &again, &err));
 		require(str_eq(json_of(&again, &keep), first));
 		write_all(&set, &keep);
+		write_page(&set, &keep);
 	} else {
 		require(err.id != DIAG_NONE && err.text[0]);
 	}

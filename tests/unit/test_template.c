@@ -197,13 +197,34 @@ static void test_names_and_kinds(void **state)
 static void test_slots_where_nothing_can_be_safe(void **state)
 {
 	(void)state;
-	assert_refused("<p><script>{{name}}</script></p>", "<script> is not allowed");
 	assert_refused("<style>a{content:'{{name}}'}</style>", "no slot may stand in a stylesheet");
 	assert_refused("<p><!-- {{name}} --></p>", "comment");
 	assert_refused("<p onclick=\"f('{{name}}')\"/>", "'onclick'");
 	assert_refused("<p style=\"color:{{name}}\"/>", "'style'");
 	assert_refused("<meta http-equiv=\"x\" content=\"{{name}}\"/>", "<meta>");
 	assert_refused("<p class={{name}}/>", "not well-formed");
+}
+
+#define POLICY "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\"/>"
+
+/* A script stands in a file, and a policy names its hash. */
+static void test_scripts(void **state)
+{
+	(void)state;
+	const char *one = "a script is <script data-include=\"file.js\">";
+	assert_refused("<p><script>{{name}}</script></p>", one);
+	assert_refused("<p><script>f()</script></p>", one);
+	assert_refused("<script src=\"x.js\"></script>", "the page is one file");
+	assert_refused("<script data-include=\"report.js\">f()</script>", one);
+	assert_refused("<script data-include=\"report.js\" type=\"module\"></script>", one);
+	assert_refused("<script data-include=\"../x.js\"></script>", "a script's name");
+	assert_refused("<script data-include=\"no-such.js\"></script>", "there is no template");
+	assert_refused("<script data-include=\"report.xhtml\"></script>", "neither '</' nor '<!'");
+	const char *page = fill("<p>" POLICY "<script data-include=\"report.js\"></script></p>");
+	assert_non_null(
+		strstr(page, "content=\"default-src &#39;none&#39;; script-src &#39;sha256-"));
+	page = fill("<p>" POLICY "</p>");
+	assert_null(strstr(page, "script-src"));
 }
 
 static void test_addresses(void **state)
@@ -262,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_place_and_hint),
 		cmocka_unit_test(test_names_and_kinds),
 		cmocka_unit_test(test_slots_where_nothing_can_be_safe),
+		cmocka_unit_test(test_scripts),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_depth),

@@ -1,0 +1,199 @@
+/* Memory over time: what the allocator held, and what the compiler planned. */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/prose.h"
+#include "report/svg.h"
+
+enum { LEFT = 62, RIGHT = 18, PLOT = SVG_WIDTH - LEFT - RIGHT, PANEL = 196, HEIGHT = 124 };
+enum { PANELS = 2, TITLE = 14, LINE_GAP = 14 };
+
+struct panel {
+	const struct curves_row *curve;
+	const struct usage_row *points; /* `count` of them, of this curve alone */
+	ptrdiff_t count;
+	double peak;
+};
+
+struct usage {
+	struct panel panels[PANELS];
+	int count;
+	double planned, capacity, most; /* bytes; 0 unknown */
+};
+
+/* ---- one curve ------------------------------------------------------------------------------- */
+
+static double height_of(const struct usage *u, double bytes)
+{
+	return HEIGHT * fmax(0, fmin(bytes / u->most, 1));
+}
+
+/* The area below the most, or the least, that was in use. */
+static void draw_area(
+	struct xhtml *x, const struct usage *u, const struct panel *p, bool is_least, double bottom)
+{
+	struct out *o = out_memory(x->keep);
+	out_fmt(o, "M%d %.1f", LEFT, bottom);
+	for (ptrdiff_t i = 0; i < p->count; i++) {
+		const struct usage_row *point = &p->points[i];
+		double bytes = is_least ? point->least_bytes : point->bytes;
+		if (point->position >= 0 && point->position <= 1 && bytes >= 0)
+			out_fmt(o, "H%.1fV%.1f", LEFT + PLOT * point->position,
+				bottom - height_of(u, bytes));
+	}
+	out_fmt(o, "H%dV%.1fZ", LEFT + PLOT, bottom);
+	svg_area(x, is_least ? INK_HIDDEN : INK_BAND, arena_z(x->keep, out_text(o)));
+}
+
+/* Each has its own place along its line; one that another line would cross stands below its own. */
+static void draw_level(struct xhtml *x, const struct usage *u, enum ink ink, const char *name,
+	double bytes, enum anchor anchor, double bottom, double above)
+{
+	static const double places[] = { LEFT + 6, LEFT + PLOT / 2, LEFT + PLOT - 4 };
+	double at = bottom - height_of(u, bytes), gap = height_of(u, above) - height_of(u, bytes);
+	bool is_crossed = gap > 0.5 && gap < LINE_GAP + 2;
+	svg_stroke(x, ink, LEFT, at, LEFT + PLOT, at, 1.5, anchor == ANCHOR_START);
+	svg_strong(x, ink, anchor, places[anchor], is_crossed ? at + 12 : at - 4,
+		arena_fmt(
+			x->keep, "%s %.*s", name, STR_ARG(unit_text(x->keep, bytes, UNIT_BYTES))));
+}
+
+static void draw_levels(
+	struct xhtml *x, const struct usage *u, const struct panel *p, double bottom)
+{
+	if (u->capacity > 0 && u->capacity <= u->most)
+		draw_level(x, u, INK_TEXT, "capacity", u->capacity, ANCHOR_MIDDLE, bottom, 0);
+	if (u->planned > 0)
+		draw_level(x, u, INK_TEXT, "planned", u->planned, ANCHOR_START, bottom, p->peak);
+	draw_level(x, u, INK_BAD, "peak", p->peak, ANCHOR_END, bottom, u->planned);
+}
+
+static bool is_schedule(const struct panel *p)
+{
+	return str_eq(p->curve->source, STR("schedule"));
+}
+
+static struct str panel_title(const struct panel *p, struct arena *keep)
+{
+	const struct curves_row *c = p->curve;
+	if (is_schedule(p))
+		return arena_fmt(keep, "Planned by the compiler, over the schedule of %.*s",
+			STR_ARG(html_clip(c->module, 40, keep)));
+	return arena_fmt(keep, "Held by the allocator of %.*s%s%.*s, over the window",
+		STR_ARG(html_clip(c->device, 24, keep)), c->host.len ? " on " : "",
+		STR_ARG(html_clip(c->host, 24, keep)));
+}
+
+static void draw_panel(struct xhtml *x, const struct usage *u, const struct panel *p, double top)
+{
+	double bottom = top + TITLE + LINE_GAP + HEIGHT;
+	struct svg_scale bytes = svg_scale(u->most, UNIT_BYTES, 4);
+	struct svg_scale along = is_schedule(p) ? svg_scale(1, UNIT_RATIO, 5)
+						: svg_scale(p->curve->length_s, UNIT_SECONDS, 6);
+	svg_strong(x, INK_TEXT, ANCHOR_START, 4, top + 11, panel_title(p, x->keep));
+	svg_scale_x(x, &along, LEFT, PLOT, bottom - HEIGHT, bottom);
+	svg_scale_y(x, &bytes, LEFT, LEFT + PLOT, bottom - HEIGHT, bottom);
+	draw_area(x, u, p, false, bottom);
+	draw_area(x, u, p, true, bottom);
+	draw_levels(x, u, p, bottom);
+}
+
+static void draw_usage(const void *what, struct xhtml *x)
+{
+	static const struct svg_key keys[] = {
+		{ INK_HIDDEN, STR_INIT("in use throughout a point") },
+		{ INK_BAND, STR_INIT("in use at some moment of it") },
+	};
+	const struct usage *u = what;
+	svg_begin(x, SVG_WIDTH, u->count * PANEL + 20, STR("Memory over time"),
+		STR("Areas below the bytes in use, with lines for the plan, the peak and the "
+		    "capacity."));
+	for (int i = 0; i < u->count; i++)
+		draw_panel(x, u, &u->panels[i], i * PANEL);
+	svg_keys(x, keys, 2, LEFT, u->count * PANEL + 4);
+	svg_end(x);
+}
+
+/* ---- what there is --------------------------------------------------------------------------- */
+
+/* Points of a curve stand together, in its order. */
+static void take_panel(const struct report *r, const struct curves_row *curve, struct usage *u)
+{
+	const struct usage_row *rows = plot_rows(&r->plots, usage);
+	ptrdiff_t count = plot_count(&r->plots, usage), first = 0;
+	struct panel *p = &u->panels[u->count];
+	*p = (struct panel){ .curve = curve };
+	while (first < count && !str_eq(rows[first].source, curve->source))
+		first++;
+	p->points = rows + first;
+	for (; first + p->count < count && str_eq(p->points[p->count].source, curve->source);
+		p->count++)
+		if (p->points[p->count].bytes > p->peak)
+			p->peak = p->points[p->count].bytes;
+	bool has_length = is_schedule(p) || curve->length_s > 0;
+	u->count += p->count > 1 && p->peak > 0 && isfinite(p->peak) && has_length;
+}
+
+/* The allocator's own row, else the first: a plan is the same for all. */
+static const struct memory_row *memory_of(const struct report *r, const struct usage *u)
+{
+	const struct memory_row *rows = table_rows(&r->tables, memory);
+	const struct curves_row *c = u->panels[0].curve;
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, memory); i++)
+		if (str_eq(rows[i].device, c->device) && str_eq(rows[i].host, c->host))
+			return &rows[i];
+	return table_count(&r->tables, memory) ? rows : NULL;
+}
+
+static double known(double bytes)
+{
+	return bytes > 0 && isfinite(bytes) ? bytes : 0;
+}
+
+/* A capacity that would flatten the curves is left to the words. */
+static void scale_usage(const struct report *r, struct usage *u)
+{
+	const struct memory_row *row = memory_of(r, u);
+	double most = 0;
+	u->planned = row ? known(row->compiled_bytes) : 0;
+	u->capacity = row ? known(row->capacity_bytes) : 0;
+	for (int i = 0; i < u->count; i++)
+		most = fmax(most, u->panels[i].peak);
+	most = fmax(most, u->planned);
+	u->most = fmax(most, u->capacity <= 3 * most ? u->capacity : 0) * 1.04;
+}
+
+static struct str caption_of(const struct usage *u, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	const struct panel *p = &u->panels[0];
+	out_fmt(o, "%s %.*s at most", is_schedule(p) ? "The plan needs" : "The allocator holds",
+		STR_ARG(unit_text(keep, p->peak, UNIT_BYTES)));
+	if (u->planned > 0 && !is_schedule(p))
+		out_fmt(o, "; the compiler planned %.*s for its largest program",
+			STR_ARG(unit_text(keep, u->planned, UNIT_BYTES)));
+	if (u->capacity > u->most)
+		out_fmt(o, "; the capacity, %.*s, is far above",
+			STR_ARG(unit_text(keep, u->capacity, UNIT_BYTES)));
+	out_fmt(o, ". %.0f events", p->curve->samples);
+	if (p->curve->samples > (double)p->count)
+		out_fmt(o, " in %lld points", (long long)p->count);
+	out_char(o, '.');
+	return out_text(o);
+}
+
+bool svg_usage(const struct report *r, struct arena *keep, struct html_picture *ret)
+{
+	struct usage *u = arena_make(keep, struct usage, 1);
+	const struct curves_row *curves = plot_rows(&r->plots, curves);
+	for (ptrdiff_t i = 0; i < plot_count(&r->plots, curves) && u->count < PANELS; i++)
+		take_panel(r, &curves[i], u);
+	if (!u->count)
+		return false;
+	scale_usage(r, u);
+	ret->id = STR("picture-usage");
+	ret->title = STR("Memory over time");
+	ret->caption = caption_of(u, keep);
+	ret->drawing = (struct template_picture){ draw_usage, u };
+	return true;
+}

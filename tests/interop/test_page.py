@@ -1,0 +1,182 @@
+"""The page in a real browser: light, dark, on a phone, without scripts, and under Jenkins' policy.
+
+Needs Chromium and `pip install playwright axe-playwright-python`; skipped where one is missing.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOFLINT = os.environ.get("ROOFLINT", os.path.join(HERE, "../../build/rooflint"))
+CARRIED = os.path.join(HERE, "../profiles")
+CAPTURES = os.environ.get("PROFILES", os.path.join(HERE, "../../../shared/profiles"))
+NAMES = "chromium", "chromium-browser", "google-chrome"
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+
+try:
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    sync_playwright = None
+
+MARKUP = "</script><img src=x onerror=alert(1)>"
+# What Jenkins sends with a published report unless told otherwise.
+JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"
+
+DESKTOP = {"viewport": {"width": 1400, "height": 900}}
+DARK = {**DESKTOP, "color_scheme": "dark"}
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
+NO_SCRIPTS = {**DESKTOP, "java_script_enabled": False}
+
+
+def check(*args):
+    subprocess.run([ROOFLINT, "check", "--fail-on", "never", "-q", *args], check=False,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def pages(folder):
+    """A page for each profile that is there, and one for several."""
+    carried = [os.path.join(CARRIED, name) for name in ("demo", "jax-cpu-train")]
+    captures = [os.path.join(CAPTURES, name) for name in ("tpu-inference-2", "amd-te-fused-attn")]
+    profiles = [path for path in carried + captures if os.path.isdir(path)]
+    for path in profiles:
+        page = os.path.join(folder, os.path.basename(path) + ".html")
+        check("--html", page, path)
+        yield page
+    page = os.path.join(folder, "several.html")
+    check("--html", page, *carried, os.path.join(CARRIED, "nowhere"))
+    yield page
+
+
+def hostile_page(folder):
+    """The demo's report with every name of an op, and every text of a finding, turned to markup."""
+    report = os.path.join(folder, "report.json")
+    page = os.path.join(folder, "hostile.html")
+    check("--json", report, os.path.join(CARRIED, "demo"))
+    with open(report, encoding="utf-8") as file:
+        document = json.load(file)
+    for finding in document["reports"][0]["findings"]:
+        finding.update(name=MARKUP, message=MARKUP, scope=MARKUP, source_file=MARKUP)
+    for table in document["reports"][0]["tables"], document["reports"][0]["plots"]:
+        for columns in (part["columns"] for part in table.values()):
+            if "name" in columns:
+                columns["name"] = [MARKUP] * len(columns["name"])
+    with open(report, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    subprocess.run([ROOFLINT, "render", "-q", "--html", page, report], check=True,
+                   stdout=subprocess.DEVNULL)
+    return page
+
+
+@unittest.skipIf(sync_playwright is None, "needs pip install playwright axe-playwright-python")
+@unittest.skipIf(CHROMIUM is None, "needs chromium")
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.pages = list(pages(cls.folder.name))
+        cls.driver = sync_playwright().start()
+        cls.browser = cls.driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.driver.stop()
+        cls.folder.cleanup()
+
+    def open(self, path, **options):
+        """The page, and a list of whatever it says, asks for or pops up."""
+        page, noise = self.browser.new_context(**options).new_page(), []
+        page.on("console", lambda message: noise.append(message.text))
+        page.on("pageerror", lambda error: noise.append(str(error)))
+        page.on("dialog", lambda dialog: (noise.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: noise.append(request.url)
+                if not request.url.startswith(("file:", "data:")) else None)
+        page.goto("file://" + path)
+        return page, noise
+
+    def test_quiet_and_within_the_window(self):
+        for path in self.pages:
+            for options in DESKTOP, DARK, PHONE, NO_SCRIPTS:
+                with self.subTest(page=os.path.basename(path), **options):
+                    page, noise = self.open(path, **options)
+                    self.assertEqual(noise, [])
+                    if options is not NO_SCRIPTS:
+                        wide = "document.documentElement.scrollWidth - innerWidth"
+                        self.assertLessEqual(page.evaluate(wide), 0)
+                    page.context.close()
+
+    def test_accessible(self):
+        for path in self.pages:
+            for options in DESKTOP, DARK:
+                with self.subTest(page=os.path.basename(path), **options):
+                    page, _ = self.open(path, bypass_csp=True, **options)
+                    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+                    found = Axe().run(page).response["violations"]
+                    bad = [v["id"] for v in found if v["impact"] in ("serious", "critical")]
+                    self.assertEqual(bad, [])
+                    page.context.close()
+
+    def test_everything_is_there_without_scripts(self):
+        texts = []
+        for options in NO_SCRIPTS, DESKTOP:
+            page, _ = self.open(self.pages[0], **options)
+            self.assertEqual(page.locator(".tools").count() > 0, options is DESKTOP)
+            page.locator(".tools").evaluate_all("tools => tools.forEach(t => t.remove())")
+            texts.append(page.locator("main").text_content())
+            page.context.close()
+        self.assertTrue(texts[0] == texts[1])
+        self.assertGreater(len(texts[0]), 10000)
+
+    def test_tables_sort_and_search(self):
+        page, _ = self.open(self.pages[0], **DESKTOP)
+        table = page.locator("#table-ops")
+        table.locator("summary").click()
+        shares = "rows => rows.filter(r => !r.hidden).map(r => parseFloat(r.cells[3].dataset.value))"
+        rows = table.locator("tbody tr")
+        given = rows.evaluate_all(shares)
+        head = table.locator("th", has_text="share of step")
+        head.locator("button").focus()
+        for order, expected in (("descending", sorted(given, reverse=True)),
+                                ("ascending", sorted(given)), (None, given)):
+            page.keyboard.press("Enter")
+            self.assertEqual(head.get_attribute("aria-sort"), order)
+            self.assertEqual(rows.evaluate_all(shares), expected)
+        table.locator("input").fill("matmul model.py:91")
+        self.assertEqual(table.get_by_role("status").text_content(), "3 of 16 rows")
+        self.assertEqual(len(rows.evaluate_all(shares)), 3)
+        page.context.close()
+
+    def test_a_link_opens_what_it_leads_into(self):
+        page, _ = self.open(self.pages[0] + "#table-memory", **DESKTOP)
+        self.assertTrue(page.locator("#table-memory").evaluate("el => el.open"))
+        page.context.close()
+
+    def test_markup_stays_text(self):
+        page, noise = self.open(hostile_page(self.folder.name), **DESKTOP)
+        self.assertEqual(noise, [])
+        self.assertEqual(page.locator("img").count(), 0)
+        self.assertIn(MARKUP, page.locator(".finding h3").first.text_content())
+        self.assertIn(MARKUP, page.locator("#table-ops tbody th").first.get_attribute("title")
+                      or page.locator("#table-ops tbody th").first.text_content())
+        page.context.close()
+
+    def test_readable_under_the_policy_of_jenkins(self):
+        with open(self.pages[0], encoding="utf-8") as file:
+            body = file.read()
+        page = self.browser.new_context(**DESKTOP).new_page()
+        page.route("**/*", lambda route: route.fulfill(
+            body=body, content_type="text/html", headers={"Content-Security-Policy": JENKINS}))
+        page.goto("http://jenkins.test/report.html")
+        self.assertEqual(page.locator(".tools").count(), 0)
+        self.assertIn("What failed", page.locator("main").inner_text())
+        self.assertTrue(page.locator("#picture-timeline svg").is_visible())
+        page.context.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
