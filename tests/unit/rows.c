@@ -50,7 +50,7 @@ static void add_row(struct tables *tables, struct arena *keep, struct str line)
 	}
 }
 
-void rows_add(struct tables *tables, struct arena *keep, const char *lines)
+void rows_tell(struct tables *tables, struct arena *keep, const char *lines)
 {
 	struct str rest = str_from(lines), line;
 

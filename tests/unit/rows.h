@@ -8,6 +8,6 @@
 
 #include "measure/tables.h"
 
-void rows_add(struct tables *tables, struct arena *keep, const char *lines);
+void rows_tell(struct tables *tables, struct arena *keep, const char *lines);
 
 #endif

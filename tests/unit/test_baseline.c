@@ -135,8 +135,8 @@ static void test_news(void **state)
 {
 	(void)state;
 	make_run(&bases[0], 0.018, 0.01);
-	rows_add(&head, &keep, "ops key=a time_share=0.5\nops key=b time_share=0.1");
-	rows_add(&bases[0], &keep, "ops key=a time_share=0.5\nops key=c time_share=0.02");
+	rows_tell(&head, &keep, "ops key=a time_share=0.5\nops key=b time_share=0.1");
+	rows_tell(&bases[0], &keep, "ops key=a time_share=0.5\nops key=c time_share=0.02");
 	assert_true(compare(1));
 	assert_int_equal(notes.count, 1);
 	assert_string_equal(arena_z(&keep, notes.items[0].text),
@@ -232,10 +232,10 @@ static void test_memory_has_no_noise(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++)
 		make_run(&bases[i], 0.018 + i * 0.001, 0.01);
-	rows_add(&head, &keep,
+	rows_tell(&head, &keep,
 		"memory device=a window_peak_bytes=120\nmemory device=b window_peak_bytes=110");
-	rows_add(&bases[0], &keep, "memory device=a window_peak_bytes=100");
-	rows_add(&bases[1], &keep, "memory device=a window_peak_bytes=80");
+	rows_tell(&bases[0], &keep, "memory device=a window_peak_bytes=100");
+	rows_tell(&bases[1], &keep, "memory device=a window_peak_bytes=80");
 	assert_true(compare(2));
 	const struct deltas_row *d = delta("memory.window_peak_bytes");
 	assert_true(d->head == 120 && d->base == 90 && d->worse == 1);

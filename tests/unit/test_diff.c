@@ -28,8 +28,8 @@ static int fresh(void **state)
 
 static void diff(const char *before, const char *after)
 {
-	rows_add(&base, &keep, before);
-	rows_add(&head, &keep, after);
+	rows_tell(&base, &keep, before);
+	rows_tell(&head, &keep, after);
 	diff_ops(&base, &head, &keep, &d);
 }
 

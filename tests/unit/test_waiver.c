@@ -85,7 +85,7 @@ static void refuses(const char *yaml, const char *text)
 static void test_holds_on_its_last_day(void **state)
 {
 	(void)state;
-	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.3 time_s=1");
+	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.3 time_s=1");
 	judge_yaml(EMBED);
 	assert_verdict("waived");
 	assert_int_equal(j.verdict, VERDICT_PASS);
@@ -99,7 +99,7 @@ static void test_holds_on_its_last_day(void **state)
 static void test_has_a_ceiling(void **state)
 {
 	(void)state;
-	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.31 time_s=1");
+	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.31 time_s=1");
 	judge_yaml(EMBED);
 	assert_verdict("fail");
 	assert_int_equal(j.waivers[0].exceeded, 1);
@@ -110,7 +110,7 @@ static void test_has_a_ceiling(void **state)
 static void test_expires(void **state)
 {
 	(void)state;
-	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.2 time_s=1");
+	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.2 time_s=1");
 	context.today = STR("2026-07-01");
 	judge_yaml(EMBED);
 	assert_verdict("fail");
@@ -123,14 +123,14 @@ static void test_day_of_the_capture(void **state)
 {
 	(void)state;
 	context.today = (struct str){ NULL, 0 };
-	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.2 time_s=1");
+	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.2 time_s=1");
 	judge_yaml(EMBED);
 	assert_verdict("fail");
 	assert_int_equal(j.waivers[0].undated, 1);
-	rows_add(&tables, &keep, "run name=r captured=2026-06-30T23:59:59Z");
+	rows_tell(&tables, &keep, "run name=r captured=2026-06-30T23:59:59Z");
 	judge_yaml(EMBED);
 	assert_verdict("waived");
-	rows_add(&tables, &keep, "run captured=2026-07-01T00:00:00Z");
+	rows_tell(&tables, &keep, "run captured=2026-07-01T00:00:00Z");
 	judge_yaml(EMBED);
 	assert_verdict("fail");
 }
@@ -138,7 +138,7 @@ static void test_day_of_the_capture(void **state)
 static void test_speaks_of_its_rows_only(void **state)
 {
 	(void)state;
-	rows_add(&tables, &keep,
+	rows_tell(&tables, &keep,
 		"ops key=a name=a scope=x/embed/y time_share=0.2 time_s=1\n"
 		"ops key=b name=b scope=x/dense/y time_share=0.2 time_s=1\n"
 		"ops key=c name=c time_share=0.2 time_s=1"); /* unknown scope: not excused */
@@ -154,7 +154,7 @@ static void test_speaks_of_its_rows_only(void **state)
 static void test_unknown_ceiling_excuses_nothing(void **state)
 {
 	(void)state;
-	rows_add(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
+	rows_tell(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
 	judge_yaml(WAIVER("    ceiling: skew <= 2\n"
 			  "    expires: 2027-01-31\n"));
 	assert_verdict("fail");
@@ -164,7 +164,7 @@ static void test_unknown_ceiling_excuses_nothing(void **state)
 static void test_unused(void **state)
 {
 	(void)state;
-	rows_add(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.1 time_s=1");
+	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.1 time_s=1");
 	judge_yaml(EMBED);
 	assert_verdict("pass");
 	assert_true(j.waivers[0].judged);
@@ -209,7 +209,7 @@ static void test_fails_when_confirmed(void **state)
 		{ STR_INIT("other"), STR_INIT("a"), 5, true } };
 
 	(void)state;
-	rows_add(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
+	rows_tell(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
 	judge_yaml(RULES "    confirm: 2\n");
 	assert_verdict("warn");
 	assert_str(j.findings[0].note, "found in 1 of the 2 reports in a row after which it fails; "
@@ -233,7 +233,7 @@ static void test_known_failure(void **state)
 	static const struct sighting before = { STR_INIT("share"), STR_INIT("a"), 4, true };
 
 	(void)state;
-	rows_add(&tables, &keep,
+	rows_tell(&tables, &keep,
 		"ops key=a name=a time_share=0.2 time_s=2\n"
 		"ops key=b name=b time_share=0.2 time_s=1");
 	context = (struct judge_context){ .has_previous = true, .seen = &before, .seen_count = 1 };
@@ -255,16 +255,16 @@ static void test_known_failure(void **state)
 static void test_tuned_by_name_and_label(void **state)
 {
 	(void)state;
-	rows_add(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1\nrun name=train");
+	rows_tell(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1\nrun name=train");
 	judge_yaml(TUNED);
 	assert_verdict("fail");
-	rows_add(&tables, &keep, "run name=serve-7b");
+	rows_tell(&tables, &keep, "run name=serve-7b");
 	judge_yaml(TUNED);
 	assert_verdict("pass");
-	rows_add(&tables, &keep, "run name=train labels=size=7b,team=audio");
+	rows_tell(&tables, &keep, "run name=train labels=size=7b,team=audio");
 	judge_yaml(TUNED);
 	assert_verdict("fail");
-	rows_add(&tables, &keep, "run name=train labels=size=7b,team=vision");
+	rows_tell(&tables, &keep, "run name=train labels=size=7b,team=vision");
 	judge_yaml(TUNED);
 	assert_verdict("warn");
 	assert_str(j.findings[0].message, "a takes 20.0%, 10% is allowed");
@@ -274,7 +274,7 @@ static void test_tuned_by_name_and_label(void **state)
 static void test_tuned_values_are_told(void **state)
 {
 	(void)state;
-	rows_add(&tables, &keep, "ops key=a name=a time_share=0.5 time_s=1\nrun name=serve-7b");
+	rows_tell(&tables, &keep, "ops key=a name=a time_share=0.5 time_s=1\nrun name=serve-7b");
 	judge_yaml(TUNED);
 	assert_verdict("fail");
 	assert_str(j.findings[0].message, "a takes 50.0%, 25% is allowed");
