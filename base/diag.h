@@ -16,7 +16,7 @@
 #include "base/str.h"
 
 /* X(name, number, what it means): 1xx input files, 2xx profiles, 3xx rules and configuration,
- * 4xx hardware, 5xx output, 6xx the program's own limits. */
+ * 4xx hardware, 5xx output, 6xx the program's own limits, 7xx stores and fleets. */
 #define DIAG_CATALOGUE(X)                                                                          \
 	X(FILE_OPEN, 101, "a file could not be opened or mapped")                                  \
 	X(FILE_EMPTY, 102, "a file has no bytes")                                                  \
@@ -42,7 +42,10 @@
 	X(OUTPUT, 501, "an output file could not be written")                                      \
 	X(USAGE, 502, "the command line is not valid")                                             \
 	X(LIMIT, 601, "a limit of the program was reached")                                        \
-	X(WORKER, 602, "a worker process ended without an answer")
+	X(WORKER, 602, "a worker process ended without an answer")                                 \
+	X(STORE, 701, "a store of facts could not be used")                                        \
+	X(FACTS, 702, "records of facts are damaged or of another version")                        \
+	X(CHIP_HOURS, 703, "a table of chip-hours is not valid")
 
 enum diag_id {
 	DIAG_NONE,

@@ -226,6 +226,33 @@ struct str json_text(const cJSON *item, struct arena *keep)
 	return out_text(o);
 }
 
+static void put_flat(struct out *o, const cJSON *item)
+{
+	const cJSON *child;
+	if (!is_container(item)) {
+		put_scalar(o, item);
+		return;
+	}
+	out_char(o, cJSON_IsObject(item) ? '{' : '[');
+	cJSON_ArrayForEach(child, item)
+	{
+		if (child != item->child)
+			out_char(o, ',');
+		if (cJSON_IsObject(item)) {
+			put_string(o, child->string);
+			out_char(o, ':');
+		}
+		put_flat(o, child);
+	}
+	out_char(o, cJSON_IsObject(item) ? '}' : ']');
+}
+
+void json_line(const cJSON *item, struct out *o)
+{
+	put_flat(o, item);
+	out_char(o, '\n');
+}
+
 struct str json_get_str(const cJSON *object, const char *key)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/out.h"
 
 #define JSON_MAX_BYTES ((ptrdiff_t)256 << 20) /* a report.json of a fleet-sized batch */
 
@@ -28,6 +29,9 @@ cJSON *json_str(struct str value);
 
 /* Two-space indented text with a final newline, the same bytes on every machine. */
 struct str json_text(const cJSON *item, struct arena *keep);
+
+/* The same on one line of its own, for records. */
+void json_line(const cJSON *item, struct out *o);
 
 struct str json_get_str(const cJSON *object, const char *key); /* missing when absent or null */
 double json_get_double(const cJSON *object, const char *key);  /* NaN when absent or null */

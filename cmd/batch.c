@@ -23,6 +23,7 @@ struct crew {
 	struct arena *keep; /* of the parent: what is in the result */
 	struct report_set *set;
 	ptrdiff_t set_cap;
+	struct arena answer; /* with a taker: the reports of one job */
 	/* Kept from profile to profile; each worker makes its own. */
 	struct arena engine_keep;
 	struct engine *engine;
@@ -228,18 +229,33 @@ static void set_lost(struct diag *err, struct str shown, const struct job_result
 			STR_ARG(shown), result->ok ? "its answer cannot be read" : result->why);
 }
 
-static void take_answer(struct crew *crew, ptrdiff_t index, const struct job_result *result)
+static void read_answer(struct crew *crew, ptrdiff_t index, const struct job_result *result,
+	struct arena *keep, struct report_set *ret)
 {
-	struct report_set set = { 0 };
 	struct diag err;
 	struct str shown = crew->jobs[index].shown;
-	if (!result->ok ||
-		!report_json_read(STR("worker"), result->bytes, crew->keep, &set, &err)) {
-		set_lost(&err, shown, result);
-		report_error(&err, shown, crew->batch->rules->name, crew->keep,
-			arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap));
+	*ret = (struct report_set){ 0 };
+	if (result->ok && report_json_read(STR("worker"), result->bytes, keep, ret, &err))
 		return;
-	}
+	set_lost(&err, shown, result);
+	ret->items = arena_make(keep, struct report, 1);
+	ret->count = 1;
+	report_error(&err, shown, crew->batch->rules->name, keep, ret->items);
+}
+
+/* One arena's life is one job. */
+static void hand_over(struct crew *crew, ptrdiff_t index, const struct job_result *result)
+{
+	struct report_set set;
+	read_answer(crew, index, result, &crew->answer, &set);
+	crew->batch->take(crew->batch->take_arg, &set);
+	arena_clear(&crew->answer);
+}
+
+static void gather(struct crew *crew, ptrdiff_t index, const struct job_result *result)
+{
+	struct report_set set;
+	read_answer(crew, index, result, crew->keep, &set);
 	for (ptrdiff_t i = 0; i < set.count; i++)
 		*arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap) =
 			set.items[i];
@@ -248,7 +264,7 @@ static void take_answer(struct crew *crew, ptrdiff_t index, const struct job_res
 static void job_done(void *arg, ptrdiff_t index, const struct job_result *result)
 {
 	struct crew *crew = arg;
-	take_answer(crew, index, result);
+	(crew->batch->take ? hand_over : gather)(crew, index, result);
 	if (crew->batch->progress)
 		crew->batch->progress(index + 1, crew->count);
 }
@@ -310,7 +326,22 @@ static bool run_alone(struct crew *crew)
 	*crew->set = w->set;
 	engine_free(crew->engine);
 	arena_free(&crew->engine_keep);
+	if (crew->batch->take)
+		crew->batch->take(crew->batch->take_arg, crew->set);
 	return true;
+}
+
+static bool run_crew(struct crew *crew, struct diag *err)
+{
+	int workers = crew->batch->workers;
+	if (crew->count == 1)
+		return run_alone(crew);
+	if (crew->batch->take)
+		crew->answer = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = task_processes(job_run, job_done, crew, crew->count, workers, err);
+	if (crew->batch->take)
+		arena_free(&crew->answer);
+	return ok;
 }
 
 bool batch_run(const struct batch *b, const struct list *paths, struct arena *keep,
@@ -326,9 +357,7 @@ bool batch_run(const struct batch *b, const struct list *paths, struct arena *ke
 		crew->options.threads =
 			b->workers > crew->count ? b->workers / (int)crew->count : 1;
 	*ret = (struct report_set){ 0 };
-	bool ok = crew->count == 1
-			  ? run_alone(crew)
-			  : task_processes(job_run, job_done, crew, crew->count, b->workers, err);
+	bool ok = run_crew(crew, err);
 	ret->tool_version = STR(ROOFLINT_VERSION);
 	if (ok && ret->count)
 		qsort(ret->items, (size_t)ret->count, sizeof(*ret->items), by_profile);

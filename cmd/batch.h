@@ -21,6 +21,12 @@ struct batch {
 	bool all_runs;	  /* not only the newest of each */
 	bool keep_tables; /* reports carry their tables; without, only data quality */
 	void (*progress)(ptrdiff_t done, ptrdiff_t count); /* after each of several; or NULL */
+	/*
+	 * NULL: reports are gathered.  Else each profile's are handed over when they come, in the
+	 * order of names, and forgotten, so that memory does not grow with their number.
+	 */
+	void (*take)(void *arg, const struct report_set *set);
+	void *take_arg;
 };
 
 /* Reports come in order of their profiles' names, each profile once. */

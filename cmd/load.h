@@ -46,6 +46,9 @@ bool load_rules(
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,
 	struct measure_options *ret, struct diag *err);
 
+/* rules.c: the rule file as it was understood, with the origin of every value. */
+void rules_print(const struct ruleset *set, struct arena *keep, struct out *o);
+
 /* The files of one run, mapped and indexed. */
 struct loaded {
 	struct found_run run;

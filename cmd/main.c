@@ -23,6 +23,7 @@ const struct command *const commands[] = {
 	&init_command,
 	&ratchet_command,
 	&explain_command,
+	&facts_command,
 	&help_command,
 	NULL,
 };
@@ -32,6 +33,7 @@ enum status status_of(enum diag_id id)
 	switch ((int)id / 100) {
 	case 3: /* rules and configuration */
 	case 4: /* hardware named by the user */
+	case 7: /* stores and what else a fleet's owner gives */
 		return STATUS_USAGE;
 	case 5:
 		return id == DIAG_USAGE ? STATUS_USAGE : STATUS_DELIVERY;

@@ -277,11 +277,8 @@ static void put_tunings(struct out *o, const struct ruleset *set)
 	}
 }
 
-static enum status show_rules(
-	struct context *c, const struct rules_settings *s, const struct ruleset *set)
+void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 {
-	(void)s;
-	struct out *o = c->out;
 	out_fmt(o, "# %.*s, resolved: every value and where it was set\nversion: 1\nrules:\n",
 		STR_ARG(set->name));
 	for (ptrdiff_t i = 0; i < set->count; i++) {
@@ -289,10 +286,17 @@ static enum status show_rules(
 		out_fmt(o, "%s  %.*s:", i ? "\n" : "", STR_ARG(r->name));
 		put_origin(o, &r->origin, 3 + r->name.len);
 		for (ptrdiff_t k = 0; k < rule_key_count; k++)
-			put_key(o, r, &rule_keys[k], c->keep);
+			put_key(o, r, &rule_keys[k], keep);
 	}
 	put_waivers(o, set);
 	put_tunings(o, set);
+}
+
+static enum status show_rules(
+	struct context *c, const struct rules_settings *s, const struct ruleset *set)
+{
+	(void)s;
+	rules_print(set, c->keep, c->out);
 	return STATUS_OK;
 }
 

@@ -31,6 +31,7 @@
 
 #define RUN_COLUMNS(TEXT, REAL)                                                                    \
 	TEXT(name, 0, "name of the run: its directory, or --job's workload")                       \
+	TEXT(fingerprint, 0, "identity of the capture: hosts, sizes and both ends of its files")   \
 	TEXT(captured, 0, "when the profiler was started, UTC: 2027-01-31T12:00:00Z")              \
 	TEXT(platform, "tpu|nvidia|amd|cpu|unknown", "what wrote the profile")                     \
 	TEXT(chip, 0, "id of the chip, as `rooflint hardware` lists it")                           \

@@ -391,6 +391,7 @@ void fill_run(struct measured *m, struct str name)
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		devices += m->devices[i].sweep.events > 0;
 	row->name = text_clean(m->keep, name);
+	row->fingerprint = capture_fingerprint(m->hosts, m->host_count, m->keep);
 	row->captured = captured(m);
 	row->platform = platform_name(m->platform);
 	if (m->first && m->first->match.chip)

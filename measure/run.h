@@ -49,4 +49,7 @@ bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
 	const struct measure_options *options, struct arena *keep, struct tables *ret,
 	struct diag_list *notes, struct diag *err);
 
+/* Identity of a capture; reads `host` and `input` of each only, so they need not be indexed. */
+struct str capture_fingerprint(const struct profile *hosts, ptrdiff_t count, struct arena *keep);
+
 #endif

@@ -19,6 +19,7 @@
 
 #include "base/input.h"
 #include "base/text.h"
+#include "base/when.h"
 
 /* Levels below the path: a log directory has three, and fleets sort theirs by team and date. */
 enum { FIND_MAX_DEPTH = 16 };
@@ -220,7 +221,12 @@ static bool run_add(
 	return true;
 }
 
-static int64_t name_seconds(struct str name);
+/* "2026_03_14_09_26_53" as seconds; -1 for any other name. */
+static int64_t name_seconds(struct str name)
+{
+	int64_t ns;
+	return when_parse_run(name, &ns) ? ns / 1000000000 : -1;
+}
 
 /*
  * A run directory without a profile must be told, or an older run would be judged in its place.
@@ -282,29 +288,6 @@ static bool search_dir(struct search *s, struct str dir, int depth)
 }
 
 /* ---- hosts that landed in neighbouring directories ------------------------------------------- */
-
-/* Days from 0000-03-01 to a date of the Gregorian calendar. */
-static int64_t days(int64_t year, int64_t month, int64_t day)
-{
-	year -= month <= 2;
-	month += month <= 2 ? 9 : -3;
-	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
-}
-
-/* "2026_03_14_09_26_53" as seconds of some era; -1 for any other name. */
-static int64_t name_seconds(struct str name)
-{
-	int64_t part[6] = { 0 };
-	if (name.len != 19 || !str_glob(name, STR("????_??_??_??_??_??")))
-		return -1;
-	for (int i = 0; i < 6; i++) {
-		struct str head;
-		str_cut(name, '_', &head, &name);
-		if (!str_to_i64(head, &part[i]) || part[i] < 0)
-			return -1;
-	}
-	return ((days(part[0], part[1], part[2]) * 24 + part[3]) * 60 + part[4]) * 60 + part[5];
-}
 
 static bool is_near(const struct found_run *first, const struct found_run *next)
 {

@@ -1,0 +1,132 @@
+/* Moments and spans.  See when.h. */
+#include "base/when.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define DAY_S	 INT64_C(86400)
+
+/*
+ * Days from 1970-01-01 to a date of the Gregorian calendar: years begin in March, so that the day
+ * that comes and goes is the last.
+ */
+static int64_t days_of(int64_t year, int64_t month, int64_t day)
+{
+	year -= month <= 2;
+	month += month <= 2 ? 9 : -3;
+	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day -
+	       719469;
+}
+
+static int64_t month_days(int64_t year, int64_t month)
+{
+	return days_of(month == 12 ? year + 1 : year, month == 12 ? 1 : month + 1, 1) -
+	       days_of(year, month, 1);
+}
+
+struct moment {
+	int64_t year, month, day, hour, minute, second;
+};
+
+static bool moment_ns(const struct moment *m, int64_t fraction_ns, int64_t *ret_ns)
+{
+	if (m->year < 1970 || m->year > 2261 || m->month < 1 || m->month > 12 || m->day < 1 ||
+		m->day > month_days(m->year, m->month) || m->hour > 23 || m->minute > 59 ||
+		m->second > 59)
+		return false;
+	int64_t days = days_of(m->year, m->month, m->day);
+	int64_t seconds = days * DAY_S + m->hour * 3600 + m->minute * 60 + m->second;
+	*ret_ns = seconds * NS_PER_S + fraction_ns;
+	return true;
+}
+
+struct str when_text(struct arena *keep, int64_t ns)
+{
+	int64_t seconds = ns / NS_PER_S, day = seconds / DAY_S, rest = seconds % DAY_S;
+	int64_t year = 1970 + day / 366, month = 1;
+	while (days_of(year + 1, 1, 1) <= day)
+		year++;
+	while (month < 12 && days_of(year, month + 1, 1) <= day)
+		month++;
+	return arena_fmt(keep, "%04lld-%02lld-%02lldT%02lld:%02lld:%02lld.%03lldZ", (long long)year,
+		(long long)month, (long long)(day - days_of(year, month, 1) + 1),
+		(long long)(rest / 3600), (long long)(rest / 60 % 60), (long long)(rest % 60),
+		(long long)(ns % NS_PER_S / 1000000));
+}
+
+/* Exactly `digits` digits from the front of *s. */
+static bool take_digits(struct str *s, int digits, int64_t *ret)
+{
+	struct str head = str_head(*s, digits);
+	*s = str_from_offset(*s, digits);
+	return head.len == digits && str_to_i64(head, ret) && *ret >= 0 && head.p[0] != '+';
+}
+
+/* The parts of a moment in a row, each but the first behind its separator. */
+static bool take_parts(struct str *s, const char *separators, int64_t *parts, int count)
+{
+	for (int i = 0; i < count; i++)
+		if ((i && !str_take(s, (struct str){ separators + i - 1, 1 })) ||
+			!take_digits(s, i ? 2 : 4, &parts[i]))
+			return false;
+	return true;
+}
+
+static bool take_fraction(struct str *s, int64_t *ret_ns)
+{
+	int64_t digit, scale = NS_PER_S / 10;
+	struct str rest = *s;
+	*ret_ns = 0;
+	if (!str_take(&rest, STR(".")))
+		return true;
+	if (!take_digits(&rest, 1, &digit))
+		return false;
+	do {
+		*ret_ns += digit * scale;
+		scale /= 10;
+		*s = rest;
+	} while (take_digits(&rest, 1, &digit));
+	return true;
+}
+
+static struct moment moment_of(const int64_t parts[6])
+{
+	return (struct moment){ parts[0], parts[1], parts[2], parts[3], parts[4], parts[5] };
+}
+
+bool when_parse(struct str text, int64_t *ret_ns)
+{
+	int64_t parts[6] = { 0 }, fraction = 0;
+	bool is_date = text.len == 10;
+	if (!take_parts(&text, "--T::", parts, is_date ? 3 : 6) ||
+		(!is_date && (!take_fraction(&text, &fraction) || !str_take(&text, STR("Z")))))
+		return false;
+	struct moment m = moment_of(parts);
+	return !text.len && moment_ns(&m, fraction, ret_ns);
+}
+
+bool when_parse_run(struct str name, int64_t *ret_ns)
+{
+	int64_t parts[6] = { 0 };
+	if (!take_parts(&name, "_____", parts, 6) || name.len)
+		return false;
+	struct moment m = moment_of(parts);
+	return moment_ns(&m, 0, ret_ns);
+}
+
+static const struct {
+	char unit;
+	int64_t seconds;
+} spans[] = { { 'm', 60 }, { 'h', 3600 }, { 'd', DAY_S }, { 'w', 7 * DAY_S } };
+
+bool span_parse(struct str text, int64_t *ret_ns)
+{
+	const int64_t most_s = INT64_C(36525) * DAY_S;
+	int64_t count;
+	if (text.len < 2 || !str_to_i64(str_head(text, text.len - 1), &count) || count < 1)
+		return false;
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+		if (spans[i].unit == text.p[text.len - 1] && count <= most_s / spans[i].seconds) {
+			*ret_ns = count * spans[i].seconds * NS_PER_S;
+			return true;
+		}
+	return false;
+}

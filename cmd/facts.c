@@ -1,0 +1,106 @@
+/*
+ * rooflint facts: judged runs as records that a warehouse loads as they are.
+ */
+#include "base/task.h"
+#include "cmd/batch.h"
+#include "cmd/remember.h"
+
+enum facts_format { FORMAT_NDJSON, FORMAT_MARKDOWN };
+
+struct facts_settings {
+	struct read_settings read;
+	struct rule_settings rule;
+	int jobs, format;
+	bool newest;
+};
+
+struct writing {
+	struct out *out;
+	struct str judge;
+	struct arena scratch;
+	ptrdiff_t judged;
+};
+
+static bool write_facts(void *arg, const struct run_facts *f, struct diag *err)
+{
+	struct writing *w = arg;
+	(void)err;
+	run_facts_write(f, w->out);
+	w->judged += !f->error_id.p;
+	return true;
+}
+
+static void take_reports(void *arg, const struct report_set *set)
+{
+	struct writing *w = arg;
+	struct diag err;
+	bool ok = true;
+	remember_each(set, w->judge, write_facts, w, &w->scratch, &err, &ok);
+}
+
+static enum status write_all(
+	struct context *c, const struct facts_settings *s, const struct list *paths)
+{
+	struct measure_options options;
+	struct report_set set;
+	struct ruleset rules;
+	struct diag err;
+	int jobs = s->jobs ? s->jobs : task_cpus();
+	if (!load_rules(&s->rule, c->keep, &rules, &err) ||
+		!load_options(&s->read, jobs, c->keep, &options, &err))
+		return misused(&err);
+	struct writing w = { .out = c->out, .scratch = arena_new(ARENA_SCRATCH_BYTES) };
+	w.judge = judge_identity(&rules, &s->read, c->keep);
+	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };
+	batch.all_runs = !s->newest;
+	batch.take = take_reports;
+	batch.take_arg = &w;
+	bool ok = batch_run(&batch, paths, c->keep, &set, &err);
+	arena_free(&w.scratch);
+	if (!ok)
+		return fail(&err);
+	return w.judged ? STATUS_OK : STATUS_PROFILE;
+}
+
+static enum status facts_run(struct context *c, const void *settings, const struct list *args)
+{
+	const struct facts_settings *s = settings;
+	static struct str here = STR_INIT(".");
+	const struct list paths = args->count ? *args : (struct list){ &here, 1, 1 };
+	if (s->format == FORMAT_NDJSON)
+		return write_all(c, s, &paths);
+	facts_manual(c->out);
+	return STATUS_OK;
+}
+
+#define AT(member) offsetof(struct facts_settings, member)
+static const struct option facts_options[] = {
+	RULE_OPTIONS(struct facts_settings),
+	READ_OPTIONS(struct facts_settings),
+	{ "newest", 0, OPTION_FLAG, AT(newest), NULL,
+		"only the newest run below each PROFILE, not all" },
+	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
+		"processes for several profiles, or threads for one; by default one per "
+		"processor" },
+	{ "format", 0, OPTION_WORD, AT(format), "ndjson|markdown",
+		"records (default), or the table of their columns" },
+	{ 0 },
+};
+
+const struct command facts_command = {
+	.name = "facts",
+	.arguments = "[PROFILE...]",
+	.summary = "judged runs as flat records, for a warehouse or a weekly audit",
+	.details =
+		"Judges every run below each PROFILE, and writes one JSON object a line: a record "
+		"for the run and one for each rule. Every record has the same columns in the same "
+		"order, no value is nested, and null stands for what is not known; "
+		"docs/facts.md lists them.\n"
+		"\n"
+		"A profile that cannot be read has a record too, with its error. The exit status "
+		"is 3 only when none could be read; rules that fail do not change it.",
+	.options = facts_options,
+	.most = -1,
+	.settings_bytes = sizeof(struct facts_settings),
+	.run = facts_run,
+};

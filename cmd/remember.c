@@ -1,0 +1,28 @@
+/* Facts of judged runs.  See remember.h. */
+#include "cmd/remember.h"
+
+#include "base/sha256.h"
+
+struct str judge_identity(
+	const struct ruleset *rules, const struct read_settings *read, struct arena *keep)
+{
+	struct sha256 h = sha256_new();
+	struct out *o = out_memory(keep);
+	rules_print(rules, keep, o);
+	sha256_field(&h, out_text(o));
+	sha256_field(&h, read->hardware);
+	sha256_field(&h, read->source_root);
+	sha256_field(&h, STR(ROOFLINT_VERSION));
+	return sha256_id(&h, keep);
+}
+
+void remember_each(const struct report_set *set, struct str judge, run_facts_fn *take, void *arg,
+	struct arena *scratch, struct diag *err, bool *ok)
+{
+	struct run_facts facts;
+	for (ptrdiff_t i = 0; i < set->count && *ok; i++) {
+		report_facts(&set->items[i], judge, STR(ROOFLINT_VERSION), scratch, &facts);
+		*ok = take(arg, &facts, err);
+		arena_clear(scratch);
+	}
+}

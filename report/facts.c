@@ -1,0 +1,185 @@
+/*
+ * Facts of a report.  See facts.h.
+ *
+ * What a profile does not say of itself is taken from where it lies: a log directory is a workload,
+ * and a run directory bears its date.
+ */
+#include "report/facts.h"
+
+#include <math.h>
+
+#include "base/sha256.h"
+#include "base/when.h"
+#include "report/model.h"
+
+/* ---- where it lies --------------------------------------------------------------------------- */
+
+static struct str path_base(struct str path)
+{
+	return str_from_offset(path, str_rfind_char(path, '/') + 1);
+}
+
+static struct str path_parent(struct str path)
+{
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	return slash > 0 ? str_head(path, slash) : STR(".");
+}
+
+static bool is_run_name(struct str name)
+{
+	int64_t ns;
+	return when_parse_run(name, &ns);
+}
+
+/* The directory whose captures these are: without the run and what JAX lays above it. */
+static struct str workload_dir(struct str profile, struct str name)
+{
+	struct str dir = profile;
+	if (is_run_name(path_base(dir)) || (name.len && str_eq(path_base(dir), name)))
+		dir = path_parent(dir);
+	if (str_ends(dir, STR("/plugins/profile")))
+		dir = path_parent(path_parent(dir));
+	return dir;
+}
+
+/* The run's name is its directory's, unless the job file gave it another. */
+static struct str workload_of(struct str profile, struct str name)
+{
+	bool is_own = name.len && !is_run_name(name) && !str_eq(path_base(profile), name);
+	return is_own ? name : workload_dir(profile, name);
+}
+
+/* The value of one of "key=value,key=value". */
+static struct str label_of(struct str labels, struct str key)
+{
+	struct str pair, name, value;
+	for (bool more = labels.p; more;) {
+		more = str_cut(labels, ',', &pair, &labels);
+		if (str_cut(pair, '=', &name, &value) && str_eq(str_trim(name), key))
+			return str_trim(value);
+	}
+	return MISSING;
+}
+
+static void take_date(
+	const struct report *r, struct str name, struct arena *keep, struct run_facts *ret)
+{
+	int64_t ns;
+	ret->captured = fact_text(r, STR("captured"));
+	ret->captured_source = STR("profile");
+	if (ret->captured.p)
+		return;
+	ret->captured_source = MISSING;
+	if (!when_parse_run(path_base(r->profile), &ns) && !when_parse_run(name, &ns))
+		return;
+	ret->captured = when_text(keep, ns);
+	ret->captured_source = STR("name");
+}
+
+static void take_identity(const struct report *r, struct arena *keep, struct run_facts *ret)
+{
+	struct str name = fact_text(r, STR("name")), labels = fact_text(r, STR("labels"));
+	struct sha256 h = sha256_new();
+	ret->profile = r->profile;
+	ret->run = fact_text(r, STR("fingerprint"));
+	if (!ret->run.p) { /* it could not be read, so only its place tells it apart */
+		sha256_field(&h, r->profile);
+		ret->run = sha256_id(&h, keep);
+	}
+	ret->workload = workload_of(r->profile, name);
+	ret->owner = label_of(labels, STR("owner"));
+	ret->model = label_of(labels, STR("model"));
+	ret->commit_id = label_of(labels, STR("commit"));
+	take_date(r, name, keep, ret);
+}
+
+/* ---- what was measured ----------------------------------------------------------------------- */
+
+/* Columns of the run table that facts have under the same name. */
+static void take_columns(const struct report *r, struct run_facts *ret)
+{
+	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++) {
+		const struct column *c = &run_facts_def.columns[i];
+		const struct column *run = table_column(&table_defs[TABLE_run], c->name);
+		if (!run || run->type != c->type)
+			continue;
+		if (c->type == COLUMN_REAL)
+			cell_set_real(c, ret, fact_real(r, c->name));
+		else if (!cell_text(c, ret).p)
+			cell_set_text(c, ret, fact_text(r, c->name));
+	}
+}
+
+static struct str quality_of(const struct report *r, struct arena *keep)
+{
+	const struct quality_row *rows = table_rows(&r->tables, quality);
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++)
+		if (rows[i].ok == 0)
+			out_fmt(o, "%s%.*s", out_text(o).len ? "," : "", STR_ARG(rows[i].name));
+	return out_text(o).len ? out_text(o) : MISSING;
+}
+
+/* ---- what the rules said --------------------------------------------------------------------- */
+
+/* What a failed rule only warns of costs, too. */
+static bool is_counted(const struct rule_facts *rule, struct str verdict)
+{
+	return str_eq(verdict, rule->verdict) ||
+	       (str_eq(rule->verdict, verdict_name(VERDICT_FAIL)) &&
+		       str_eq(verdict, verdict_name(VERDICT_WARN)));
+}
+
+/* The costliest finding comes first in its rule. */
+static void take_findings(const struct report *r, struct rule_facts *ret)
+{
+	ret->findings = 0;
+	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
+		const struct report_finding *f = &r->findings[i];
+		if (!str_eq(f->rule, ret->rule) || !is_counted(ret, f->verdict))
+			continue;
+		if (!ret->findings++) {
+			ret->message = f->message;
+			ret->source_file = f->source_file;
+			ret->source_line = f->source_line;
+		}
+		if (!isnan(f->gain_s))
+			ret->gain_s = (isnan(ret->gain_s) ? 0 : ret->gain_s) + f->gain_s;
+	}
+}
+
+static void take_rules(const struct report *r, struct arena *keep, struct run_facts *ret)
+{
+	ret->items = arena_make(keep, struct rule_facts, r->result_count);
+	for (ptrdiff_t i = 0; i < r->result_count; i++) {
+		const struct report_rule *result = &r->results[i];
+		if (str_eq(result->verdict, verdict_name(VERDICT_OFF)))
+			continue;
+		struct rule_facts *rule = &ret->items[ret->item_count++];
+		rule_facts_clear(rule);
+		rule->rule = result->name;
+		rule->title = result->title;
+		rule->verdict = result->verdict;
+		rule->reason = reason_of(result, keep);
+		rule->subjects = result->subjects;
+		take_findings(r, rule);
+	}
+}
+
+void report_facts(const struct report *r, struct str judge, struct str tool, struct arena *keep,
+	struct run_facts *ret)
+{
+	run_facts_clear(ret);
+	take_identity(r, keep, ret);
+	take_columns(r, ret);
+	ret->quality = quality_of(r, keep);
+	ret->judge = judge;
+	ret->rules = r->rules;
+	ret->tool = tool;
+	ret->verdict = r->verdict;
+	ret->gain_s = r->gain_s;
+	ret->error_id = r->error_id;
+	ret->error = r->error;
+	take_rules(r, keep, ret);
+	run_facts_seal(ret, keep);
+}

@@ -1,0 +1,14 @@
+/*
+ * From a report to the facts that a fleet remembers of it.
+ */
+#ifndef REPORT_FACTS_H
+#define REPORT_FACTS_H
+
+#include "report/report.h"
+#include "store/facts.h"
+
+/* `judge` and `tool` tell who judged.  The result borrows from the report and lives in `keep`. */
+void report_facts(const struct report *r, struct str judge, struct str tool, struct arena *keep,
+	struct run_facts *ret);
+
+#endif

@@ -1,0 +1,305 @@
+/* Columns of facts, their hash and their lines.  See facts.h. */
+#include "store/facts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/sha256.h"
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+#define RUN_TEXT(name, words, meaning)                                                             \
+	{ STR_INIT(#name), COLUMN_TEXT, UNIT_NONE, offsetof(struct run_facts, name), words,        \
+		STR_INIT(meaning) },
+#define RUN_REAL(name, unit, meaning)                                                              \
+	{ STR_INIT(#name), COLUMN_REAL, UNIT_##unit, offsetof(struct run_facts, name), NULL,       \
+		STR_INIT(meaning) },
+#define RULE_TEXT(name, words, meaning)                                                            \
+	{ STR_INIT(#name), COLUMN_TEXT, UNIT_NONE, offsetof(struct rule_facts, name), words,       \
+		STR_INIT(meaning) },
+#define RULE_REAL(name, unit, meaning)                                                             \
+	{ STR_INIT(#name), COLUMN_REAL, UNIT_##unit, offsetof(struct rule_facts, name), NULL,      \
+		STR_INIT(meaning) },
+
+/* clang-format off */
+static const struct column run_columns[] = {
+	FACT_IDENTITY(RUN_TEXT, RUN_REAL)
+	FACT_OUTCOME(RUN_TEXT, RUN_REAL)
+	FACT_MEASURES(RUN_TEXT, RUN_REAL)
+};
+static const struct column rule_columns[] = {
+	FACT_OUTCOME(RULE_TEXT, RULE_REAL)
+	FACT_RULE(RULE_TEXT, RULE_REAL)
+};
+/* clang-format on */
+
+#define ONE(...) +1
+enum {
+	IDENTITIES = FACT_IDENTITY(ONE, ONE),
+	OUTCOMES = FACT_OUTCOME(ONE, ONE),
+	RUN_COLUMN_COUNT = sizeof(run_columns) / sizeof(run_columns[0]),
+	RULE_COLUMN_COUNT = sizeof(rule_columns) / sizeof(rule_columns[0]),
+	FLAT_COLUMNS = RUN_COLUMN_COUNT + RULE_COLUMN_COUNT - OUTCOMES,
+};
+
+const struct table_def run_facts_def = { STR_INIT("runs"), STR_INIT("a judged run"),
+	STR_INIT("hash"), run_columns, RUN_COLUMN_COUNT, sizeof(struct run_facts) };
+const struct table_def rule_facts_def = { STR_INIT("verdicts"), STR_INIT("what a rule said of it"),
+	STR_INIT("rule"), rule_columns, RULE_COLUMN_COUNT, sizeof(struct rule_facts) };
+
+/* A column of a line: of the run's record, of a rule's, or of both; NULL where it is neither's. */
+struct flat {
+	const struct column *run, *rule;
+};
+
+static struct flat flat_column(int i)
+{
+	if (i < IDENTITIES)
+		return (struct flat){ &run_columns[i], NULL };
+	if (i < IDENTITIES + OUTCOMES)
+		return (struct flat){ &run_columns[i], &rule_columns[i - IDENTITIES] };
+	if (i < RUN_COLUMN_COUNT)
+		return (struct flat){ &run_columns[i], NULL };
+	return (struct flat){ NULL, &rule_columns[i - RUN_COLUMN_COUNT + OUTCOMES] };
+}
+
+static bool is_identity(const struct column *c)
+{
+	return c >= run_columns && c < run_columns + IDENTITIES;
+}
+
+static void clear(const struct table_def *def, void *row)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		if (c->type == COLUMN_TEXT)
+			cell_set_text(c, row, (struct str){ NULL, 0 });
+		else
+			cell_set_real(c, row, NAN);
+	}
+}
+
+void run_facts_clear(struct run_facts *f)
+{
+	*f = (struct run_facts){ 0 };
+	clear(&run_facts_def, f);
+}
+
+void rule_facts_clear(struct rule_facts *f)
+{
+	clear(&rule_facts_def, f);
+}
+
+/* ---- the hash -------------------------------------------------------------------------------- */
+
+/* Name and value of each cell that is known, so that a column that came later changes no hash. */
+static void hash_row(
+	struct sha256 *h, const struct table_def *def, const void *row, struct arena *scratch)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		if (cell_is_null(c, row) || str_eq(c->name, STR("hash")))
+			continue;
+		sha256_field(h, c->name);
+		sha256_field(h, c->type == COLUMN_TEXT ? cell_text(c, row)
+						       : double_text(scratch, cell_real(c, row)));
+	}
+	sha256_field(h, STR(""));
+}
+
+static struct str hash_of(const struct run_facts *f, struct arena *keep)
+{
+	struct sha256 h = sha256_new();
+	hash_row(&h, &run_facts_def, f, keep);
+	for (ptrdiff_t i = 0; i < f->item_count; i++)
+		hash_row(&h, &rule_facts_def, &f->items[i], keep);
+	return sha256_id(&h, keep);
+}
+
+void run_facts_seal(struct run_facts *f, struct arena *keep)
+{
+	f->version = STR(FACTS_VERSION);
+	f->hash = hash_of(f, keep);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void add_cell(
+	cJSON *line, const struct column *name, const struct column *c, const void *row)
+{
+	if (!c || cell_is_null(c, row))
+		cJSON_AddNullToObject(line, name->name.p);
+	else if (c->type == COLUMN_TEXT)
+		json_add_str(line, name->name.p, cell_text(c, row));
+	else
+		json_add_double(line, name->name.p, cell_real(c, row));
+}
+
+/* The run's own record when `rule` is NULL. */
+static void write_line(const struct run_facts *f, const struct rule_facts *rule, struct out *out)
+{
+	cJSON *line = cJSON_CreateObject();
+	cJSON_AddStringToObject(line, "record", rule ? "rule" : "run");
+	for (int i = 0; i < FLAT_COLUMNS; i++) {
+		struct flat flat = flat_column(i);
+		const struct column *name = flat.run ? flat.run : flat.rule;
+		if (!rule || is_identity(flat.run))
+			add_cell(line, name, flat.run, f);
+		else
+			add_cell(line, name, flat.rule, rule);
+	}
+	json_line(line, out);
+	cJSON_Delete(line);
+}
+
+void run_facts_write(const struct run_facts *f, struct out *out)
+{
+	write_line(f, NULL, out);
+	for (ptrdiff_t i = 0; i < f->item_count; i++)
+		write_line(f, &f->items[i], out);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+struct reading {
+	struct str file;
+	int64_t line;
+	run_facts_fn *take;
+	void *arg;
+	struct arena keep;    /* of the run at hand */
+	struct run_facts run; /* its hash is missing when there is none */
+	ptrdiff_t cap;
+	struct diag *err;
+};
+
+static bool bad_line(struct reading *r, const char *what)
+{
+	return diag_set(r->err, DIAG_FACTS,
+		"%.*s:%lld: %s; give what `rooflint facts` wrote, whole and unchanged",
+		STR_ARG(r->file), (long long)r->line, what);
+}
+
+static bool read_cell(const cJSON *line, const struct column *c, void *row, struct arena *keep)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(line, c->name.p);
+	if (!item || cJSON_IsNull(item))
+		return true;
+	if (c->type == COLUMN_TEXT && cJSON_IsString(item))
+		cell_set_text(c, row, arena_str(keep, str_from(item->valuestring)));
+	else if (c->type == COLUMN_REAL && cJSON_IsNumber(item))
+		cell_set_real(c, row, item->valuedouble);
+	else
+		return false;
+	return true;
+}
+
+static bool read_row(struct reading *r, const cJSON *line, const struct table_def *def, void *row)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++)
+		if (!read_cell(line, &def->columns[i], row, &r->keep))
+			return diag_set(r->err, DIAG_FACTS, "%.*s:%lld: %.*s is no %s",
+				STR_ARG(r->file), (long long)r->line, STR_ARG(def->columns[i].name),
+				def->columns[i].type == COLUMN_TEXT ? "text" : "number");
+	return true;
+}
+
+/* The run at hand is over. */
+static bool end_run(struct reading *r)
+{
+	if (!r->run.hash.p)
+		return true;
+	bool is_ours = str_eq(r->run.version, STR(FACTS_VERSION));
+	if (is_ours && !str_eq(r->run.hash, hash_of(&r->run, &r->keep)))
+		return bad_line(r, "the run that ends here does not fit its hash");
+	bool ok = r->take(r->arg, &r->run, r->err);
+	run_facts_clear(&r->run);
+	r->cap = 0;
+	arena_clear(&r->keep);
+	return ok;
+}
+
+static bool begin_run(struct reading *r, const cJSON *line)
+{
+	if (!end_run(r) || !read_row(r, line, &run_facts_def, &r->run))
+		return false;
+	if (!r->run.hash.p || !r->run.run.p || !r->run.profile.p)
+		return bad_line(r, "a run without hash, run or profile");
+	if (!str_starts(r->run.version, STR("1.")))
+		return bad_line(r, "facts of another version than 1");
+	return true;
+}
+
+static bool add_rule(struct reading *r, const cJSON *line)
+{
+	if (!r->run.hash.p || !str_eq(r->run.hash, json_get_str(line, "hash")))
+		return bad_line(r, "a rule's record does not follow its run's");
+	if (r->run.item_count >= FACTS_MAX_RULES)
+		return bad_line(r, "more rules than a rule file may have");
+	struct rule_facts *rule = arena_push(&r->keep, r->run.items, r->run.item_count, r->cap);
+	rule_facts_clear(rule);
+	return read_row(r, line, &rule_facts_def, rule);
+}
+
+static bool read_record(struct reading *r, const cJSON *line)
+{
+	struct str record = json_get_str(line, "record");
+	if (str_eq(record, STR("run")))
+		return begin_run(r, line);
+	if (str_eq(record, STR("rule")))
+		return add_rule(r, line);
+	return bad_line(r, "no record of a run or a rule");
+}
+
+static bool read_line(struct reading *r, struct str text)
+{
+	if (text.len > FACTS_MAX_LINE)
+		return bad_line(r, "a line longer than any record");
+	if (!str_trim(text).len)
+		return true;
+	cJSON *line = cJSON_ParseWithLength(text.p, (size_t)text.len);
+	bool ok = line ? read_record(r, line) : bad_line(r, "not a JSON object in one line");
+	cJSON_Delete(line);
+	return ok;
+}
+
+bool run_facts_read(
+	struct str file, struct str text, run_facts_fn *take, void *arg, struct diag *err)
+{
+	struct reading r = { .file = file, .take = take, .arg = arg, .err = err };
+	struct str head;
+	bool ok = true;
+	r.keep = arena_new(ARENA_SCRATCH_BYTES);
+	run_facts_clear(&r.run);
+	for (bool more = true; ok && more;) {
+		more = str_cut(text, '\n', &head, &text);
+		r.line++;
+		ok = read_line(&r, head);
+	}
+	ok = ok && end_run(&r);
+	arena_free(&r.keep);
+	return ok;
+}
+
+/* ---- the manual ------------------------------------------------------------------------------ */
+
+static const char *records_of(struct flat flat)
+{
+	if (is_identity(flat.run))
+		return "both";
+	return flat.run && flat.rule ? "both" : flat.run ? "run" : "rule";
+}
+
+void facts_manual(struct out *out)
+{
+	out_z(out, "| column | type | unit | record | meaning |\n|---|---|---|---|---|\n"
+		   "| `record` | text | | both | sort of this record: run or rule |\n");
+	for (int i = 0; i < FLAT_COLUMNS; i++) {
+		struct flat flat = flat_column(i);
+		const struct column *c = flat.run ? flat.run : flat.rule;
+		bool is_text = c->type == COLUMN_TEXT;
+		out_fmt(out, "| `%.*s` | %s | %s | %s | %.*s |\n", STR_ARG(c->name),
+			is_text ? "text" : "number", is_text ? "" : unit_name(c->unit),
+			records_of(flat), STR_ARG(c->meaning));
+	}
+}

@@ -1,0 +1,132 @@
+/*
+ * Facts: what is remembered of a judged run, as flat records that a warehouse loads as they are.
+ *
+ * A run is one record of its own and one per rule.  Every record has every column, in one order:
+ * scalars only, UTC times in ISO 8601, null for what is not known or not said of this sort of
+ * record.  The columns stand in the lists below and nowhere else; docs/facts.md, the store's tables
+ * and the reader are made from them.
+ *
+ * `hash` is over all that is said of a run and its rules, so that the same facts are the same
+ * wherever they come from, and may be sent, appended and merged as often as one likes.
+ *
+ * Refuses: knowing where facts come from (report/facts.c) or go to (store.h).
+ */
+#ifndef STORE_FACTS_H
+#define STORE_FACTS_H
+
+#include "base/diag.h"
+#include "base/out.h"
+#include "measure/tables.h"
+
+/* Major: a column changed its meaning or went away.  Minor: a column came. */
+#define FACTS_VERSION "1.0"
+
+/* In the records of the run and of each of its rules. */
+#define FACT_IDENTITY(TEXT, REAL)                                                                  \
+	TEXT(version, 0, "version of these columns: " FACTS_VERSION)                               \
+	TEXT(hash, 0, "content of a run and its rules together; the same hash never counts twice") \
+	TEXT(run, 0, "identity of the capture, wherever its files lie")                            \
+	TEXT(profile, 0, "the profile as it was named")                                            \
+	TEXT(captured, 0, "when the capture began")                                                \
+	TEXT(captured_source, "profile|name",                                                      \
+		"who says so: the profile, or its directory's name, which is local time")          \
+	TEXT(workload, 0, "what ran: --job's workload, else the directory of its captures")        \
+	TEXT(owner, 0, "label owner of the job file")                                              \
+	TEXT(model, 0, "label model of the job file: the model's family")                          \
+	TEXT(commit_id, 0, "label commit of the job file")                                         \
+	TEXT(platform, "tpu|nvidia|amd|cpu|unknown", "as in table run")                            \
+	TEXT(chip, 0, "as in table run")                                                           \
+	REAL(chips, COUNT, "as in table run")                                                      \
+	TEXT(phase, PHASE_WORDS, "as in table run")                                                \
+	TEXT(judge, 0, "identity of rules, options and rooflint's version that judged")            \
+	TEXT(rules, 0, "name of the rule file")                                                    \
+	TEXT(tool, 0, "rooflint's version")
+
+/* In both, each with a meaning of its own. */
+#define FACT_OUTCOME(TEXT, REAL)                                                                   \
+	TEXT(verdict, 0, "of the run (pass, fail, warn, inconclusive, error), or of the rule")     \
+	REAL(gain_s, SECONDS, "step time that findings would give back: all of them, or the rule's")
+
+/* In the record of the run. */
+#define FACT_MEASURES(TEXT, REAL)                                                                  \
+	REAL(hosts, COUNT, "as in table run")                                                      \
+	REAL(hosts_expected, COUNT, "as in table run")                                             \
+	REAL(devices, COUNT, "as in table run")                                                    \
+	REAL(steps, COUNT, "as in table run")                                                      \
+	REAL(step_time_s, SECONDS, "as in table run")                                              \
+	REAL(step_time_lo_s, SECONDS, "as in table run")                                           \
+	REAL(step_time_hi_s, SECONDS, "as in table run")                                           \
+	REAL(busy_ratio, RATIO, "as in table run")                                                 \
+	REAL(idle_ratio, RATIO, "as in table run")                                                 \
+	REAL(compute_ratio, RATIO, "as in table run")                                              \
+	REAL(comms_exposed_ratio, RATIO, "as in table run")                                        \
+	REAL(layout_copy_ratio, RATIO, "as in table run")                                          \
+	REAL(transfer_ratio, RATIO, "as in table run")                                             \
+	REAL(op_util, RATIO, "as in table run")                                                    \
+	REAL(mfu, RATIO, "as in table run")                                                        \
+	REAL(hfu, RATIO, "as in table run")                                                        \
+	REAL(hbm_util, RATIO, "as in table run")                                                   \
+	REAL(roofline_ratio_lo, RATIO, "as in table run")                                          \
+	REAL(roofline_ratio_hi, RATIO, "as in table run")                                          \
+	REAL(judged_ratio, RATIO, "as in table run")                                               \
+	REAL(unattributed_ratio, RATIO, "as in table run")                                         \
+	TEXT(quality, 0, "checks of the data itself that do not hold, separated by commas")        \
+	TEXT(labels, 0, "as in table run")                                                         \
+	TEXT(error_id, 0, "why the profile could not be judged: id of the diagnostic")             \
+	TEXT(error, 0, "the same in words")
+
+/* In the record of a rule.  Rules that are off have none. */
+#define FACT_RULE(TEXT, REAL)                                                                      \
+	TEXT(rule, 0, "name of the rule")                                                          \
+	TEXT(title, 0, "what it demands")                                                          \
+	TEXT(reason, 0, "why it was not judged")                                                   \
+	REAL(subjects, COUNT, "what it was asked of")                                              \
+	REAL(findings, COUNT, "of them that did not pass")                                         \
+	TEXT(message, 0, "what is wrong with the costliest of them")                               \
+	TEXT(source_file, 0, "where that one comes from")                                          \
+	REAL(source_line, COUNT, "its line")
+
+struct rule_facts {
+	FACT_OUTCOME(ROW_TEXT, ROW_REAL)
+	FACT_RULE(ROW_TEXT, ROW_REAL)
+};
+
+struct run_facts {
+	FACT_IDENTITY(ROW_TEXT, ROW_REAL)
+	FACT_OUTCOME(ROW_TEXT, ROW_REAL)
+	FACT_MEASURES(ROW_TEXT, ROW_REAL)
+	struct rule_facts *items;
+	ptrdiff_t item_count;
+};
+
+/* More rules than a rule file may have (RULES_MAX) are no facts of ours. */
+#define FACTS_MAX_RULES 1000
+/* Longest record read: each text is at most TEXT_MAX, and there are some twenty. */
+#define FACTS_MAX_LINE ((ptrdiff_t)1 << 18)
+
+/* A run's columns and a rule's, for whoever keeps them; `hash` joins the two. */
+extern const struct table_def run_facts_def, rule_facts_def;
+
+/* Every cell NULL. */
+void run_facts_clear(struct run_facts *f);
+void rule_facts_clear(struct rule_facts *f);
+/* Set version and hash, after everything else is said. */
+void run_facts_seal(struct run_facts *f, struct arena *keep);
+
+/* The records of one run: a line for it, then one for each rule. */
+void run_facts_write(const struct run_facts *f, struct out *out);
+
+/*
+ * Records as run_facts_write makes them, in that order: a run's rules follow their run.  `take`
+ * gets a run when it is complete and may keep nothing of it; false from it ends the reading.  Columns
+ * that are not known are skipped, as a newer minor version has them.  A run of this version whose
+ * hash does not fit its content is refused, since it was cut or edited.
+ */
+typedef bool run_facts_fn(void *arg, const struct run_facts *f, struct diag *err);
+bool run_facts_read(
+	struct str file, struct str text, run_facts_fn *take, void *arg, struct diag *err);
+
+/* docs/facts.md */
+void facts_manual(struct out *out);
+
+#endif

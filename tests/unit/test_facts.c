@@ -1,0 +1,146 @@
+/* store/facts: what is written is read again, and what was cut or edited is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "base/input.h"
+#include "facts_fixture.h"
+
+static struct arena keep;
+
+static int begin(void **state)
+{
+	(void)state;
+	keep = arena_new(ARENA_SCRATCH_BYTES);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	arena_free(&keep);
+	return 0;
+}
+
+static struct str two_runs(void)
+{
+	struct out *o = out_memory(&keep);
+	struct run_facts a = fixture_run(&keep, STR("a"), STR("2026-01-01T00:00:00.000Z"), 0.1);
+	struct run_facts b = fixture_run(&keep, STR("b"), STR("2026-01-02T00:00:00.000Z"), 1.0 / 3);
+	run_facts_write(&a, o);
+	run_facts_write(&b, o);
+	return out_text(o);
+}
+
+static bool write_again(void *arg, const struct run_facts *f, struct diag *err)
+{
+	(void)err;
+	run_facts_write(f, arg);
+	return true;
+}
+
+static void same_again(void **state)
+{
+	(void)state;
+	struct diag err;
+	struct str text = two_runs();
+	struct out *o = out_memory(&keep);
+	assert_true(run_facts_read(STR("f"), text, write_again, o, &err));
+	assert_true(str_eq(out_text(o), text));
+	assert_true(str_contains(text, STR("\"step_time_s\":0.3333333333333333,")));
+	assert_true(str_contains(text, STR("\"owner\":\"team \\\"a\\\"\",")));
+	assert_true(str_contains(text, STR("\"mfu\":null,")));
+}
+
+static void hash_is_of_content(void **state)
+{
+	(void)state;
+	struct run_facts a = fixture_run(&keep, STR("a"), STR("2026-01-01T00:00:00.000Z"), 0.1);
+	struct str hash = a.hash;
+	run_facts_seal(&a, &keep);
+	assert_true(str_eq(a.hash, hash));
+	a.items->subjects = 0; /* known now */
+	run_facts_seal(&a, &keep);
+	assert_false(str_eq(a.hash, hash));
+	a.items->subjects = NAN;
+	a.owner.p = NULL;
+	run_facts_seal(&a, &keep);
+	assert_false(str_eq(a.hash, hash));
+}
+
+static void refuses(struct str text, const char *says)
+{
+	struct diag err;
+	struct out *o = out_memory(&keep);
+	assert_false(run_facts_read(STR("f"), text, write_again, o, &err));
+	assert_int_equal(err.id, DIAG_FACTS);
+	if (!str_contains(str_from(err.text), str_from(says)))
+		fail_msg("%s", err.text);
+}
+
+/* `text` with the first `from` replaced. */
+static struct str edited(struct str text, struct str from, const char *to)
+{
+	ptrdiff_t at = str_find(text, from);
+	assert_true(at >= 0);
+	struct str tail = str_from_offset(text, at + from.len);
+	return arena_fmt(&keep, "%.*s%s%.*s", STR_ARG(str_head(text, at)), to, STR_ARG(tail));
+}
+
+static void damaged(void **state)
+{
+	(void)state;
+	struct str text = two_runs(), line, rest;
+	str_cut(text, '\n', &line, &rest);
+	refuses(rest, "f:1: a rule's record does not follow its run's");
+	refuses(str_head(text, text.len - 10), "f:4: not a JSON object");
+	refuses(line, "f:1: the run that ends here does not fit its hash");
+	refuses(edited(text, STR("\"chips\":8"), "\"chips\":9"), "f:3: the run that ends here");
+	refuses(edited(text, STR("\"chips\":8"), "\"chips\":\"8\""), "f:1: chips is no number");
+	refuses(edited(text, STR("\"chip\":\"tpu_v5e\""), "\"chip\":{}"), "f:1: chip is no text");
+	refuses(edited(text, STR("\"record\":\"run\""), "\"record\":1"), "f:1: no record");
+	refuses(edited(text, STR("\"version\":\"1.0\""), "\"version\":\"2.0\""), "another version");
+	refuses(STR("[1]"), "f:1: no record");
+}
+
+/* A newer minor version has columns that we do not know, and its hash covers them. */
+static void newer_minor(void **state)
+{
+	(void)state;
+	struct diag err;
+	struct str text = edited(two_runs(), STR("\"version\":\"1.0\""),
+		"\"colour\":\"red\",\"version\":\"1.9\"");
+	struct out *o = out_memory(&keep);
+	assert_true(run_facts_read(STR("f"), text, write_again, o, &err));
+	assert_true(str_contains(out_text(o), STR("\"version\":\"1.9\"")));
+}
+
+static void manual_has_every_column(void **state)
+{
+	(void)state;
+	struct input in;
+	struct diag err;
+	struct out *o = out_memory(&keep);
+	if (!input_open(STR("docs/facts.md"), &keep, &in, &err))
+		skip(); /* run from elsewhere */
+	facts_manual(o);
+	if (!str_contains(in.bytes, out_text(o)))
+		fail_msg("docs/facts.md lacks:\n%.*s", STR_ARG(out_text(o)));
+	input_close(&in);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(same_again),
+		cmocka_unit_test(hash_is_of_content),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(newer_minor),
+		cmocka_unit_test(manual_has_every_column),
+	};
+	return cmocka_run_group_tests_name("facts", tests, begin, end);
+}
