@@ -9,6 +9,8 @@
 #include "cmd/batch.h"
 #include "cmd/output.h"
 #include "cmd/previous.h"
+#include "cmd/remember.h"
+#include "store/store.h"
 
 enum fail_on { FAIL_ON_ERROR, FAIL_ON_NEW, FAIL_ON_WARN, FAIL_ON_NEVER };
 enum inconclusive { INCONCLUSIVE_FAIL, INCONCLUSIVE_PASS };
@@ -17,8 +19,9 @@ struct check_settings {
 	struct read_settings read;
 	struct rule_settings rule;
 	struct output_settings output;
+	struct str store;
 	int fail_on, inconclusive, jobs;
-	bool all_runs;
+	bool all_runs, record;
 	struct str previous, today;
 	struct list baseline;
 };
@@ -108,6 +111,37 @@ static void show_progress(ptrdiff_t done, ptrdiff_t count)
 	fflush(stderr);
 }
 
+/* ---- what is remembered ---------------------------------------------------------------------- */
+
+/* Opened before anything is judged, so that a store that cannot be used costs no time. */
+static bool open_store(
+	const struct check_settings *s, struct arena *keep, struct store **ret, struct diag *err)
+{
+	*ret = NULL;
+	if (!s->record && s->store.p)
+		return diag_set(err, DIAG_USAGE, "--store names where to --record; give both");
+	if (s->record && !s->store.p)
+		return diag_set(err, DIAG_USAGE, "--record needs a --store FILE to append to");
+	return !s->record || (*ret = store_open(s->store, STORE_WRITE, keep, err));
+}
+
+/* False when the store failed; that was printed. */
+static bool record(struct store *store, const struct report_set *set, struct str judge)
+{
+	struct arena scratch;
+	struct diag err;
+	bool ok = true;
+	if (!store)
+		return true;
+	scratch = arena_new(ARENA_SCRATCH_BYTES);
+	remember_each(set, judge, store_take, store, &scratch, &err, &ok);
+	arena_free(&scratch);
+	store_close(store);
+	if (!ok)
+		print_error(&err);
+	return ok;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static bool settings_agree(const struct check_settings *s, struct diag *err)
@@ -129,11 +163,13 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct measure_options options;
 	struct report_set set, previous;
 	struct ruleset rules;
+	struct store *store;
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
 	if (!settings_agree(s, &err) || !output_settings_agree(&s->output, &err) ||
 		!load_rules(&s->rule, c->keep, &rules, &err) ||
-		!load_options(&s->read, jobs, c->keep, &options, &err))
+		!load_options(&s->read, jobs, c->keep, &options, &err) ||
+		!open_store(s, c->keep, &store, &err))
 		return misused(&err);
 	if (s->previous.p && !report_load(s->previous, c->keep, &previous, &err))
 		return fail(&err);
@@ -154,7 +190,8 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct outcome outcome = { 0 };
 	for (ptrdiff_t i = 0; i < set.count; i++)
 		outcome_add(&outcome, &set.items[i], s);
-	return outcome_status(&outcome, output_write(c, &s->output, &set));
+	bool is_kept = record(store, &set, judge_identity(&rules, &s->read, c->keep));
+	return outcome_status(&outcome, output_write(c, &s->output, &set) && is_kept);
 }
 
 #define AT(member) offsetof(struct check_settings, member)
@@ -182,6 +219,10 @@ static const struct option check_options[] = {
 	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
 		"processes for several profiles, or threads for one; by default one per "
 		"processor" },
+	{ "store", 0, OPTION_TEXT, AT(store), "FILE",
+		"a store of facts, a file on a local disk that several may write at once" },
+	{ "record", 0, OPTION_FLAG, AT(record), NULL,
+		"append the facts of every run to the --store; what is there already stays" },
 	OUTPUT_OPTIONS(struct check_settings),
 	{ 0 },
 };

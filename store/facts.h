@@ -118,9 +118,9 @@ void run_facts_write(const struct run_facts *f, struct out *out);
 
 /*
  * Records as run_facts_write makes them, in that order: a run's rules follow their run.  `take`
- * gets a run when it is complete and may keep nothing of it; false from it ends the reading.  Columns
- * that are not known are skipped, as a newer minor version has them.  A run of this version whose
- * hash does not fit its content is refused, since it was cut or edited.
+ * gets a run when it is complete and may keep nothing of it; false from it ends the reading.
+ * Columns that are not known are skipped, as a newer minor version has them.  A run of this version
+ * whose hash does not fit its content is refused, since it was cut or edited.
  */
 typedef bool run_facts_fn(void *arg, const struct run_facts *f, struct diag *err);
 bool run_facts_read(

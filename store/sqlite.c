@@ -1,0 +1,305 @@
+/* Facts in SQLite.  See sqlite.h. */
+#include "store/sqlite.h"
+
+#include <math.h>
+
+/* ---- the connection -------------------------------------------------------------------------- */
+
+/* What to do, by SQLite's primary result code. */
+static const struct {
+	int code;
+	const char *says;
+} sayings[] = {
+	{ SQLITE_NOTADB, "is no SQLite database; name a store, or a file that does not exist yet" },
+	{ SQLITE_CORRUPT, "is damaged; make it anew from profiles or from `rooflint facts`" },
+	{ SQLITE_READONLY, "cannot be written; check its rights and its directory's" },
+	{ SQLITE_CANTOPEN, "cannot be opened; check that its directory exists and may be written" },
+	{ SQLITE_PERM, "cannot be opened; check its rights" },
+	{ SQLITE_BUSY, "was kept locked by another program for a minute; try again later" },
+	{ SQLITE_FULL, "cannot grow: the disk is full" },
+};
+
+bool facts_db_fail(const struct facts_db *d, struct diag *err)
+{
+	int code = sqlite3_errcode(d->db) & 0xff;
+	for (size_t i = 0; i < sizeof(sayings) / sizeof(sayings[0]); i++)
+		if (sayings[i].code == code)
+			return diag_set(err, DIAG_STORE, "store '%.*s' %s", STR_ARG(d->name),
+				sayings[i].says);
+	return diag_set(err, DIAG_STORE, "store '%.*s' cannot be used: %s", STR_ARG(d->name),
+		sqlite3_errmsg(d->db));
+}
+
+bool facts_db_execute(struct facts_db *d, const char *sql, struct diag *err)
+{
+	return sqlite3_exec(d->db, sql, NULL, NULL, NULL) == SQLITE_OK || facts_db_fail(d, err);
+}
+
+bool facts_db_guard(struct facts_db *d, struct diag *err)
+{
+	static const int options[][2] = { { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 }, { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 } };
+	enum { BUSY_MS = 60000 }; /* a writer holds the lock for the rows of one run */
+	sqlite3_limit(d->db, SQLITE_LIMIT_LENGTH, 1 << 20);
+	sqlite3_limit(d->db, SQLITE_LIMIT_ATTACHED, 0);
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (sqlite3_db_config(d->db, options[i][0], options[i][1], NULL) != SQLITE_OK)
+			return facts_db_fail(d, err);
+	sqlite3_busy_timeout(d->db, BUSY_MS);
+	return true;
+}
+
+bool facts_db_number(struct facts_db *d, const char *sql, int64_t *ret, struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	if (sqlite3_prepare_v2(d->db, sql, -1, &stmt, NULL) != SQLITE_OK)
+		return facts_db_fail(d, err);
+	bool ok = sqlite3_step(stmt) == SQLITE_ROW;
+	*ret = ok ? sqlite3_column_int64(stmt, 0) : 0;
+	if (!ok)
+		facts_db_fail(d, err);
+	sqlite3_finalize(stmt);
+	return ok;
+}
+
+void facts_db_close(struct facts_db *d)
+{
+	sqlite3_finalize(d->add_run);
+	sqlite3_finalize(d->add_rule);
+	sqlite3_finalize(d->scan_runs);
+	sqlite3_finalize(d->scan_rules);
+	sqlite3_close(d->db);
+	arena_free(&d->scratch);
+	*d = (struct facts_db){ 0 };
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static const char *type_of(const struct column *c)
+{
+	return c->type == COLUMN_TEXT ? "TEXT" : "REAL";
+}
+
+static const char *columns_sql(struct facts_db *d, const struct table_def *def, const char *head)
+{
+	struct out *o = out_memory(d->keep);
+	out_fmt(o, "CREATE TABLE IF NOT EXISTS %.*s (%s", STR_ARG(def->name), head);
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		out_fmt(o, ", %.*s %s", STR_ARG(c->name), type_of(c));
+	}
+	out_z(o, ")");
+	return arena_z(d->keep, out_text(o));
+}
+
+static bool has_column(
+	struct facts_db *d, const struct table_def *def, const struct column *c, struct diag *err)
+{
+	int64_t count = 0;
+	struct str sql = arena_fmt(d->keep,
+		"SELECT count(*) FROM pragma_table_info('%.*s') WHERE name = '%.*s'",
+		STR_ARG(def->name), STR_ARG(c->name));
+	return facts_db_number(d, sql.p, &count, err) && count > 0;
+}
+
+/* An older file lacks what came since; what it has stays as it is. */
+static bool add_missing(struct facts_db *d, const struct table_def *def, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		*err = (struct diag){ 0 };
+		if (has_column(d, def, c, err))
+			continue;
+		struct str sql = arena_fmt(d->keep, "ALTER TABLE %.*s ADD COLUMN %.*s %s",
+			STR_ARG(def->name), STR_ARG(c->name), type_of(c));
+		if (err->id || !facts_db_execute(d, sql.p, err))
+			return false;
+	}
+	return true;
+}
+
+bool facts_db_make(struct facts_db *d, struct diag *err)
+{
+	return facts_db_execute(d, columns_sql(d, &run_facts_def, "id INTEGER PRIMARY KEY"), err) &&
+	       facts_db_execute(
+		       d, columns_sql(d, &rule_facts_def, "run_id INTEGER NOT NULL"), err) &&
+	       add_missing(d, &run_facts_def, err) && add_missing(d, &rule_facts_def, err) &&
+	       facts_db_execute(d,
+		       "CREATE UNIQUE INDEX IF NOT EXISTS runs_hash ON runs (hash);"
+		       "CREATE INDEX IF NOT EXISTS runs_captured ON runs (captured, hash);"
+		       "CREATE INDEX IF NOT EXISTS verdicts_run ON verdicts (run_id)",
+		       err);
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static void put_names(struct out *o, const struct table_def *def, const char *before)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++)
+		out_fmt(o, "%s%.*s", i ? ", " : before, STR_ARG(def->columns[i].name));
+}
+
+static struct str insert_sql(
+	struct facts_db *d, const struct table_def *def, const char *before, const char *after)
+{
+	struct out *o = out_memory(d->keep);
+	out_fmt(o, "INSERT INTO %.*s (", STR_ARG(def->name));
+	put_names(o, def, before);
+	out_z(o, ") VALUES (?");
+	for (ptrdiff_t i = *before ? 0 : 1; i < def->column_count; i++)
+		out_z(o, ", ?");
+	out_fmt(o, ")%s", after);
+	return out_text(o);
+}
+
+static struct str select_sql(
+	struct facts_db *d, const struct table_def *def, const char *before, const char *after)
+{
+	struct out *o = out_memory(d->keep);
+	out_z(o, "SELECT ");
+	put_names(o, def, before);
+	out_fmt(o, " FROM %.*s %s", STR_ARG(def->name), after);
+	return out_text(o);
+}
+
+static bool prepare(struct facts_db *d, struct str sql, sqlite3_stmt **ret, struct diag *err)
+{
+	return sqlite3_prepare_v2(d->db, sql.p, (int)sql.len, ret, NULL) == SQLITE_OK ||
+	       facts_db_fail(d, err);
+}
+
+bool facts_db_prepare(struct facts_db *d, struct diag *err)
+{
+	d->scratch = arena_new(ARENA_SCRATCH_BYTES);
+	return prepare(d, insert_sql(d, &run_facts_def, "", " ON CONFLICT (hash) DO NOTHING"),
+		       &d->add_run, err) &&
+	       prepare(d, insert_sql(d, &rule_facts_def, "run_id, ", ""), &d->add_rule, err) &&
+	       prepare(d,
+		       select_sql(d, &run_facts_def, "id, ",
+			       "WHERE captured IS NULL OR (captured >= ifnull(?1, '') AND "
+			       "(?2 IS NULL OR captured <= ?2)) "
+			       "ORDER BY captured DESC, hash"),
+		       &d->scan_runs, err) &&
+	       prepare(d, select_sql(d, &rule_facts_def, "", "WHERE run_id = ? ORDER BY rowid"),
+		       &d->scan_rules, err);
+}
+
+/* ---- append ---------------------------------------------------------------------------------- */
+
+static void bind_text(sqlite3_stmt *stmt, int at, struct str s)
+{
+	if (s.p)
+		sqlite3_bind_text(stmt, at, s.p, (int)s.len, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(stmt, at);
+}
+
+static void bind_row(sqlite3_stmt *stmt, int at, const struct table_def *def, const void *row)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++, at++) {
+		const struct column *c = &def->columns[i];
+		if (c->type == COLUMN_TEXT)
+			bind_text(stmt, at, cell_text(c, row));
+		else if (isfinite(cell_real(c, row)))
+			sqlite3_bind_double(stmt, at, cell_real(c, row));
+		else
+			sqlite3_bind_null(stmt, at);
+	}
+}
+
+static bool step_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err)
+{
+	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(d, err);
+	sqlite3_reset(stmt);
+	return ok;
+}
+
+static bool append_rows(struct facts_db *d, const struct run_facts *f, struct diag *err)
+{
+	bind_row(d->add_run, 1, &run_facts_def, f);
+	if (!step_done(d, d->add_run, err))
+		return false;
+	if (!sqlite3_changes(d->db))
+		return true; /* it was there, with its rules */
+	int64_t id = sqlite3_last_insert_rowid(d->db);
+	for (ptrdiff_t i = 0; i < f->item_count; i++) {
+		sqlite3_bind_int64(d->add_rule, 1, id);
+		bind_row(d->add_rule, 2, &rule_facts_def, &f->items[i]);
+		if (!step_done(d, d->add_rule, err))
+			return false;
+	}
+	return true;
+}
+
+bool facts_db_append(struct facts_db *d, const struct run_facts *f, struct diag *err)
+{
+	if (!facts_db_execute(d, "BEGIN IMMEDIATE", err))
+		return false;
+	if (append_rows(d, f, err) && facts_db_execute(d, "COMMIT", err))
+		return true;
+	sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+	return false;
+}
+
+/* ---- scan ------------------------------------------------------------------------------------ */
+
+static struct str column_text(sqlite3_stmt *stmt, int at, struct arena *keep)
+{
+	const char *p = (const char *)sqlite3_column_text(stmt, at);
+	return p ? arena_str(keep, (struct str){ p, sqlite3_column_bytes(stmt, at) })
+		 : (struct str){ NULL, 0 };
+}
+
+static void read_row(
+	sqlite3_stmt *stmt, int at, const struct table_def *def, void *row, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++, at++) {
+		const struct column *c = &def->columns[i];
+		if (sqlite3_column_type(stmt, at) == SQLITE_NULL)
+			continue;
+		if (c->type == COLUMN_TEXT)
+			cell_set_text(c, row, column_text(stmt, at, keep));
+		else
+			cell_set_real(c, row, sqlite3_column_double(stmt, at));
+	}
+}
+
+static bool read_rules(struct facts_db *d, int64_t id, struct run_facts *f, struct diag *err)
+{
+	sqlite3_stmt *stmt = d->scan_rules;
+	ptrdiff_t cap = 0;
+	int code;
+	sqlite3_bind_int64(stmt, 1, id);
+	while ((code = sqlite3_step(stmt)) == SQLITE_ROW && f->item_count < FACTS_MAX_RULES) {
+		struct rule_facts *rule = arena_push(&d->scratch, f->items, f->item_count, cap);
+		rule_facts_clear(rule);
+		read_row(stmt, 0, &rule_facts_def, rule, &d->scratch);
+	}
+	bool ok = code == SQLITE_DONE || code == SQLITE_ROW || facts_db_fail(d, err);
+	sqlite3_reset(stmt);
+	return ok;
+}
+
+static bool hand_out(struct facts_db *d, run_facts_fn *take, void *arg, struct diag *err)
+{
+	struct run_facts f;
+	run_facts_clear(&f);
+	arena_clear(&d->scratch);
+	read_row(d->scan_runs, 1, &run_facts_def, &f, &d->scratch);
+	return read_rules(d, sqlite3_column_int64(d->scan_runs, 0), &f, err) && take(arg, &f, err);
+}
+
+bool facts_db_scan(
+	struct facts_db *d, struct window window, run_facts_fn *take, void *arg, struct diag *err)
+{
+	sqlite3_stmt *stmt = d->scan_runs;
+	int code;
+	bind_text(stmt, 1, window.from);
+	bind_text(stmt, 2, window.to);
+	while ((code = sqlite3_step(stmt)) == SQLITE_ROW)
+		if (!hand_out(d, take, arg, err))
+			break;
+	bool ok = code == SQLITE_DONE || (code != SQLITE_ROW && facts_db_fail(d, err));
+	sqlite3_reset(stmt);
+	return ok;
+}

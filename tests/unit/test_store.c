@@ -1,0 +1,287 @@
+/* store/: facts that are there already change nothing, writers do not hurt each other, and a file
+ * that is no store is said to be none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "facts_fixture.h"
+#include "store/sqlite.h"
+
+static struct arena keep;
+static char dir[] = "/tmp/rooflint-store-XXXXXX";
+
+static int begin(void **state)
+{
+	(void)state;
+	keep = arena_new(ARENA_SCRATCH_BYTES);
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	struct dir_entry *entries;
+	ptrdiff_t count;
+	struct diag err;
+	(void)state;
+	if (dir_list(str_from(dir), &keep, &entries, &count, &err))
+		for (ptrdiff_t i = 0; i < count; i++)
+			unlink(arena_fmt(&keep, "%s/%.*s", dir, STR_ARG(entries[i].name)).p);
+	arena_free(&keep);
+	return rmdir(dir);
+}
+
+static struct str path_of(const char *name)
+{
+	return arena_fmt(&keep, "%s/%s", dir, name);
+}
+
+static struct store *open_store(const char *name)
+{
+	struct diag err;
+	struct store *s = store_open(path_of(name), STORE_WRITE, &keep, &err);
+	if (!s)
+		fail_msg("%s", err.text);
+	return s;
+}
+
+static struct run_facts day(int number, double step_time_s)
+{
+	struct str captured = number ? arena_fmt(&keep, "2026-01-%02dT00:00:00.000Z", number)
+				     : (struct str){ NULL, 0 };
+	return fixture_run(&keep, STR("w"), captured, step_time_s);
+}
+
+static void append(struct store *s, struct run_facts f)
+{
+	struct diag err;
+	if (!store_append(s, &f, &err))
+		fail_msg("%s", err.text);
+}
+
+static bool write_line(void *arg, const struct run_facts *f, struct diag *err)
+{
+	(void)err;
+	run_facts_write(f, arg);
+	return true;
+}
+
+static bool write_day(void *arg, const struct run_facts *f, struct diag *err)
+{
+	(void)err;
+	out_fmt(arg, "%.*s ", STR_ARG(str_from_offset(str_head(f->captured, 10), 8)));
+	return true;
+}
+
+static struct str scan(struct store *s, struct window window, run_facts_fn *take)
+{
+	struct diag err;
+	struct out *o = out_memory(&keep);
+	if (!store_scan(s, window, take, o, &err))
+		fail_msg("%s", err.text);
+	return out_text(o);
+}
+
+static const struct window everything = { { NULL, 0 }, { NULL, 0 } };
+
+static void comes_back_whole(void **state)
+{
+	(void)state;
+	struct store *s = open_store("whole");
+	struct run_facts f = day(1, 1.0 / 3);
+	struct out *o = out_memory(&keep);
+	run_facts_write(&f, o);
+	append(s, f);
+	assert_true(str_eq(scan(s, everything, write_line), out_text(o)));
+	store_close(s);
+	s = open_store("whole");
+	append(s, f);
+	assert_true(str_eq(scan(s, everything, write_line), out_text(o)));
+	store_close(s);
+}
+
+static void windows(void **state)
+{
+	(void)state;
+	struct store *s = open_store("windows");
+	for (int i = 5; i >= 0; i--)
+		append(s, day(i, 1));
+	struct window middle = { STR_INIT("2026-01-02T00:00:00.000Z"),
+		STR_INIT("2026-01-04T00:00:00.000Z") };
+	assert_true(str_eq(scan(s, everything, write_day), STR("05 04 03 02 01  ")));
+	assert_true(str_eq(scan(s, middle, write_day), STR("04 03 02  ")));
+	middle.to.p = NULL;
+	assert_true(str_eq(scan(s, middle, write_day), STR("05 04 03 02  ")));
+	store_close(s);
+}
+
+static bool stop_at_second(void *arg, const struct run_facts *f, struct diag *err)
+{
+	int *seen = arg;
+	(void)f;
+	return ++*seen < 2 || diag_set(err, DIAG_LIMIT, "enough");
+}
+
+static void scan_ends_early(void **state)
+{
+	(void)state;
+	struct diag err;
+	struct store *s = open_store("windows");
+	int seen = 0;
+	assert_false(store_scan(s, everything, stop_at_second, &seen, &err));
+	assert_string_equal(err.text, "enough");
+	assert_int_equal(seen, 2);
+	assert_true(str_eq(scan(s, everything, write_day), STR("05 04 03 02 01  ")));
+	store_close(s);
+}
+
+/* Each writer appends the same runs from another end, and opens the file when the others do. */
+static void concurrent_writers(void **state)
+{
+	enum { WRITERS = 4, RUNS = 28 };
+	(void)state;
+	for (int w = 0; w < WRITERS; w++) {
+		if (fork())
+			continue;
+		struct diag err;
+		struct store *s = store_open(path_of("many"), STORE_WRITE, &keep, &err);
+		bool ok = s != NULL;
+		for (int i = 0; ok && i < RUNS; i++) {
+			struct run_facts f = day(1 + (i + w * 7) % RUNS, 1);
+			ok = store_append(s, &f, &err);
+		}
+		store_close(s);
+		_exit(ok ? 0 : 1);
+	}
+	for (int w = 0, status; w < WRITERS; w++) {
+		wait(&status);
+		assert_int_equal(status, 0);
+	}
+	struct store *s = open_store("many");
+	struct out *o = out_memory(&keep);
+	for (int i = RUNS; i > 0; i--) {
+		struct run_facts f = day(i, 1);
+		run_facts_write(&f, o);
+	}
+	assert_true(str_eq(scan(s, everything, write_line), out_text(o)));
+	store_close(s);
+}
+
+/* ---- files that are no stores ---------------------------------------------------------------- */
+
+static void refuses(const char *name, enum store_use use, const char *says)
+{
+	struct diag err;
+	assert_null(store_open(path_of(name), use, &keep, &err));
+	assert_int_equal(err.id, DIAG_STORE);
+	if (!str_contains(str_from(err.text), str_from(says)))
+		fail_msg("%s", err.text);
+}
+
+static void write_file(const char *name, struct str text)
+{
+	struct diag err;
+	struct out *o = out_file(&keep, path_of(name), &err);
+	out_str(o, text);
+	assert_true(out_close(o, &err));
+}
+
+static void run_sql(const char *name, const char *sql)
+{
+	sqlite3 *db;
+	assert_int_equal(sqlite3_open(path_of(name).p, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		fail_msg("%s", sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+static void no_stores(void **state)
+{
+	(void)state;
+	write_file("text", STR("hash,run\n1,2\n, and more than a page would need to tell\n"));
+	refuses("text", STORE_WRITE, "is no SQLite database");
+	refuses("no/such/place", STORE_WRITE, "cannot be opened");
+	refuses("absent", STORE_READ, "cannot be opened");
+	run_sql("foreign", "CREATE TABLE runs (hash)");
+	refuses("foreign", STORE_WRITE, "is a database, but no store");
+	store_close(open_store("newer"));
+	run_sql("newer", "PRAGMA user_version = 7");
+	refuses("newer", STORE_WRITE, "newer rooflint (schema 7, and this one knows 1)");
+}
+
+static void damaged(void **state)
+{
+	(void)state;
+	struct input in;
+	struct diag err;
+	struct store *s = open_store("damaged");
+	for (int i = 1; i < 20; i++)
+		append(s, day(i, 1));
+	store_close(s);
+	assert_true(input_open(path_of("damaged"), &keep, &in, &err));
+	char *bytes = arena_make(&keep, char, in.bytes.len);
+	for (ptrdiff_t i = 0; i < in.bytes.len; i++)
+		bytes[i] = i < 4096 ? in.bytes.p[i] : 'x';
+	ptrdiff_t len = in.bytes.len;
+	input_close(&in);
+	write_file("damaged", (struct str){ bytes, len });
+	s = store_open(path_of("damaged"), STORE_WRITE, &keep, &err);
+	struct run_facts f = day(20, 1);
+	assert_true(!s || !store_append(s, &f, &err));
+	assert_true(str_contains(str_from(err.text), STR("is damaged")));
+	store_close(s);
+}
+
+/* A file of before there were titles and a schema number. */
+static void older_schema(void **state)
+{
+	(void)state;
+	struct store *s = open_store("older");
+	append(s, day(1, 1));
+	store_close(s);
+	run_sql("older", "ALTER TABLE verdicts DROP COLUMN title; PRAGMA user_version = 0");
+	refuses("older", STORE_READ, "was made by an older rooflint");
+	s = open_store("older");
+	append(s, day(2, 1));
+	struct str text = scan(s, everything, write_line);
+	assert_true(str_contains(text, STR("\"title\":\"Copies are cheap\"")));
+	assert_true(str_contains(text, STR("\"rule\":\"copy-share\",\"title\":null")));
+	store_close(s);
+	s = store_open(path_of("older"), STORE_READ, &keep, &(struct diag){ 0 });
+	assert_non_null(s);
+	store_close(s);
+}
+
+/* Somebody's own trigger in a store is not run. */
+static void foreign_trigger(void **state)
+{
+	(void)state;
+	store_close(open_store("trigger"));
+	run_sql("trigger", "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
+	struct store *s = open_store("trigger");
+	append(s, day(1, 1));
+	assert_true(str_eq(scan(s, everything, write_day), STR("01 ")));
+	store_close(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(comes_back_whole),
+		cmocka_unit_test(windows),
+		cmocka_unit_test(scan_ends_early),
+		cmocka_unit_test(concurrent_writers),
+		cmocka_unit_test(no_stores),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(older_schema),
+		cmocka_unit_test(foreign_trigger),
+	};
+	return cmocka_run_group_tests_name("store", tests, begin, end);
+}
