@@ -1,0 +1,205 @@
+/* Change points.  See change.h. */
+#include "base/change.h"
+
+#include <math.h>
+
+#include "base/stats.h"
+
+/* Ratios below 2% are no news: a new compiler or another rack does as much. */
+#define LEAST_EFFECT 0.02
+/* Of a hundred quiet histories one may show a change. */
+#define FALSE_RATE 0.01
+/* Histories quieter than this are rounded, or not measured. */
+#define LEAST_NOISE 1e-3
+
+/* ---- Student's t ----------------------------------------------------------------------------- */
+
+/*
+ * The continued fraction of the incomplete beta function (DLMF 8.17.22) by Lentz's method; some
+ * dozens of terms are enough where x is below the mean.
+ */
+static double beta_fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 - (a + b) * x / (a + 1);
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	double f = d;
+	for (int m = 1; m < 500; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		double before = f;
+		for (int i = 0; i < 2; i++) {
+			double term = i ? odd : even;
+			d = 1 + term * d;
+			c = 1 + term / c;
+			d = 1 / (fabs(d) < tiny ? tiny : d);
+			c = fabs(c) < tiny ? tiny : c;
+			f *= c * d;
+		}
+		if (fabs(f - before) <= 1e-15 * fabs(f))
+			break;
+	}
+	return f;
+}
+
+static double beta_share(double a, double b, double x)
+{
+	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+	if (x < (a + 1) / (a + b + 2))
+		return front * beta_fraction(a, b, x) / a;
+	return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double student_p(double t, double df)
+{
+	if (!(fabs(t) > 0))
+		return 1;
+	double x = df / (df + t * t);
+	return x > 0 ? beta_share(df / 2, 0.5, x) : 0;
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+struct history {
+	ptrdiff_t count;
+	double *sums, *squares; /* of the first i logarithms, less their median */
+	double noise;
+};
+
+static double mean_of(const struct history *h, ptrdiff_t from, ptrdiff_t to)
+{
+	return (h->sums[to] - h->sums[from]) / (double)(to - from);
+}
+
+static double error_of(const struct history *h, ptrdiff_t from, ptrdiff_t to)
+{
+	double sum = h->sums[to] - h->sums[from];
+	double error = h->squares[to] - h->squares[from] - sum * sum / (double)(to - from);
+	return error > 0 ? error : 0;
+}
+
+/* Differences of neighbours: their median over what it is for normal noise of size one. */
+static double noise_of(const double *logs, ptrdiff_t count, struct arena scratch)
+{
+	const double normal = 0.6744897501960817 * 1.4142135623730951;
+	double *steps = arena_make(&scratch, double, count);
+	for (ptrdiff_t i = 1; i < count; i++)
+		steps[i - 1] = fabs(logs[i] - logs[i - 1]);
+	return fmax(median(steps, count - 1) / normal, LEAST_NOISE);
+}
+
+static void history_read(
+	struct history *h, const double *values, ptrdiff_t count, struct arena *keep)
+{
+	double *logs = arena_make(keep, double, count), *sorted = arena_make(keep, double, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		sorted[i] = logs[i] = log(values[i]);
+	double middle = median(sorted, count);
+	h->count = count;
+	h->sums = arena_make(keep, double, count + 1);
+	h->squares = arena_make(keep, double, count + 1);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		double x = logs[i] - middle;
+		h->sums[i + 1] = h->sums[i] + x;
+		h->squares[i + 1] = h->squares[i] + x * x;
+	}
+	h->noise = noise_of(logs, count, *keep);
+}
+
+/* ---- cutting --------------------------------------------------------------------------------- */
+
+/*
+ * best[i] is the least cost of the first i values and from[i] where their last level begins.  The
+ * price of a cut is three logarithms of the length (Zhang and Siegmund 2007).
+ */
+static ptrdiff_t cut(const struct history *h, struct arena scratch, ptrdiff_t *cuts)
+{
+	double *best = arena_make(&scratch, double, h->count + 1);
+	ptrdiff_t *from = arena_make(&scratch, ptrdiff_t, h->count + 1), found = 0;
+	double price = 3 * log((double)h->count), unit = h->noise * h->noise;
+	for (ptrdiff_t i = CHANGE_MIN_RUN; i <= h->count; i++) {
+		best[i] = error_of(h, 0, i) / unit;
+		for (ptrdiff_t k = CHANGE_MIN_RUN; k <= i - CHANGE_MIN_RUN; k++) {
+			double cost = best[k] + price + error_of(h, k, i) / unit;
+			if (cost < best[i]) {
+				best[i] = cost;
+				from[i] = k;
+			}
+		}
+	}
+	for (ptrdiff_t i = from[h->count]; i > 0; i = from[i])
+		cuts[found++] = i;
+	for (ptrdiff_t i = 0; i < found / 2; i++) {
+		ptrdiff_t swap = cuts[i];
+		cuts[i] = cuts[found - 1 - i];
+		cuts[found - 1 - i] = swap;
+	}
+	return found;
+}
+
+/* ---- testing --------------------------------------------------------------------------------- */
+
+/*
+ * The levels before and after a cut.  Their spread is that of both together, or of one that spreads
+ * more: a few outliers in a row beside a long quiet level are no level.
+ */
+static double test(const struct history *h, ptrdiff_t from, ptrdiff_t at, ptrdiff_t to)
+{
+	double n = (double)(at - from), m = (double)(to - at);
+	double step = mean_of(h, at, to) - mean_of(h, from, at);
+	double before = error_of(h, from, at), after = error_of(h, at, to);
+	double spread = (before + after) / (n + m - 2);
+	if (fabs(expm1(step)) < LEAST_EFFECT)
+		return 1;
+	spread = fmax(spread, fmax(before / (n - 1), after / (m - 1)));
+	spread = fmax(spread, LEAST_NOISE * LEAST_NOISE);
+	return student_p(step / sqrt(spread * (1 / n + 1 / m)), n + m - 2);
+}
+
+/* Drops the weakest cut until all hold. */
+static ptrdiff_t prune(const struct history *h, ptrdiff_t *cuts, ptrdiff_t count, double *p_values)
+{
+	double stretches = (double)h->count * (double)(h->count - 1) / 2;
+	double level = FALSE_RATE / stretches;
+	for (;;) {
+		ptrdiff_t weakest = -1;
+		for (ptrdiff_t i = 0; i < count; i++) {
+			p_values[i] = test(h, i ? cuts[i - 1] : 0, cuts[i],
+				i + 1 < count ? cuts[i + 1] : h->count);
+			if (p_values[i] > (weakest < 0 ? level : p_values[weakest]))
+				weakest = i;
+		}
+		if (weakest < 0)
+			return count;
+		count--;
+		for (ptrdiff_t i = weakest; i < count; i++)
+			cuts[i] = cuts[i + 1];
+	}
+}
+
+ptrdiff_t change_points(
+	const double *values, ptrdiff_t count, struct arena *keep, struct change **ret)
+{
+	ptrdiff_t skipped = count > CHANGE_MAX ? count - CHANGE_MAX : 0;
+	struct history h;
+	*ret = NULL;
+	count -= skipped;
+	if (count < 2 * CHANGE_MIN_RUN)
+		return 0;
+	values += skipped;
+	history_read(&h, values, count, keep);
+	double middle = log(values[0]) - h.sums[1];
+	ptrdiff_t *cuts = arena_make(keep, ptrdiff_t, count);
+	double *p_values = arena_make(keep, double, count);
+	ptrdiff_t found = prune(&h, cuts, cut(&h, *keep, cuts), p_values);
+	*ret = arena_make(keep, struct change, found);
+	for (ptrdiff_t i = 0; i < found; i++)
+		(*ret)[i] = (struct change){
+			.at = skipped + cuts[i],
+			.before = exp(middle + mean_of(&h, i ? cuts[i - 1] : 0, cuts[i])),
+			.after = exp(
+				middle + mean_of(&h, cuts[i], i + 1 < found ? cuts[i + 1] : count)),
+			.p_value = p_values[i],
+		};
+	return found;
+}
