@@ -34,7 +34,7 @@ SAY := @$(if $(V),:,printf '  %-5s %s\n')
 ROOMS   := base profile hlo hardware measure rules store report cmd
 SRC     := $(wildcard $(ROOMS:=/*.c))
 HDR     := $(wildcard $(ROOMS:=/*.h))
-EMBED   := $(wildcard rules/*.yaml hardware/*.json templates/*)
+EMBED   := $(wildcard rules/*.yaml hardware/*.json store/*.sql templates/*)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
 CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))
 HELPERS := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))

@@ -135,6 +135,9 @@ static void judge_run(struct work *w)
 {
 	struct diag err;
 	struct str shown = w->job->shown;
+	const struct batch *b = w->crew->batch;
+	if (b->skip && b->skip(b->skip_arg, shown, &w->job->run))
+		return;
 	if (!run_open(&w->job->run, &w->scratch, &w->all, &err)) {
 		add_error(w, shown, &err);
 		return;
@@ -315,6 +318,21 @@ static void sort_jobs(struct crew *crew)
 	crew->count = kept;
 }
 
+/* What cannot be found weighs nothing. */
+static void take_shard(struct crew *crew)
+{
+	int64_t *bytes = arena_make(crew->keep, int64_t, crew->count);
+	bool *is_ours = arena_make(crew->keep, bool, crew->count);
+	ptrdiff_t kept = 0;
+	for (ptrdiff_t i = 0; i < crew->count; i++)
+		bytes[i] = crew->jobs[i].run.bytes;
+	shard_pick(crew->batch->shard, bytes, crew->count, *crew->keep, is_ours);
+	for (ptrdiff_t i = 0; i < crew->count; i++)
+		if (is_ours[i])
+			crew->jobs[kept++] = crew->jobs[i];
+	crew->count = kept;
+}
+
 static bool run_alone(struct crew *crew)
 {
 	struct work *w = arena_make(crew->keep, struct work, 1);
@@ -352,6 +370,8 @@ bool batch_run(const struct batch *b, const struct list *paths, struct arena *ke
 	for (ptrdiff_t i = 0; i < paths->count; i++)
 		add_path(crew, paths->items[i]);
 	sort_jobs(crew);
+	if (b->shard.count)
+		take_shard(crew);
 	crew->options = *b->options;
 	if (crew->count > 1)
 		crew->options.threads =

@@ -9,6 +9,7 @@
 #define CMD_BATCH_H
 
 #include "cmd/baseline.h"
+#include "cmd/shard.h"
 #include "report/report.h"
 
 struct batch {
@@ -27,6 +28,10 @@ struct batch {
 	 */
 	void (*take)(void *arg, const struct report_set *set);
 	void *take_arg;
+	/* A run that need not be judged has no report; asked in the worker.  NULL: judge all. */
+	bool (*skip)(void *arg, struct str shown, const struct found_run *run);
+	void *skip_arg;
+	struct shard shard; /* which part of the runs; all zero: the whole */
 };
 
 /* Reports come in order of their profiles' names, each profile once. */

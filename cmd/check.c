@@ -1,14 +1,13 @@
 /*
  * rooflint check: judge profiles, report, and let the exit status tell.
  */
-#include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/task.h"
 #include "cmd/batch.h"
 #include "cmd/output.h"
 #include "cmd/previous.h"
+#include "cmd/progress.h"
 #include "cmd/remember.h"
 #include "store/store.h"
 
@@ -91,24 +90,6 @@ static enum status outcome_status(const struct outcome *o, bool delivered)
 	       : !delivered	? STATUS_DELIVERY
 	       : o->unproven	? STATUS_EVIDENCE
 				: STATUS_OK;
-}
-
-/* ---- while it works -------------------------------------------------------------------------- */
-
-/* A line that is written over; only after a second, so that short batches show nothing. */
-static void show_progress(ptrdiff_t done, ptrdiff_t count)
-{
-	static struct timespec start;
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!start.tv_sec)
-		start = now;
-	if (now.tv_sec - start.tv_sec < 1)
-		return;
-	fprintf(stderr, "\rrooflint: %td of %td profiles", done, count);
-	if (done == count)
-		fprintf(stderr, "\r\033[K");
-	fflush(stderr);
 }
 
 /* ---- what is remembered ---------------------------------------------------------------------- */

@@ -70,7 +70,7 @@ struct command {
 extern const struct command *const commands[]; /* in the order of help; ends with NULL */
 extern const struct command check_command, diff_command, init_command, ratchet_command,
 	render_command, query_command, tables_command, hlo_command, hardware_command, rules_command,
-	explain_command, facts_command, help_command;
+	explain_command, audit_command, facts_command, help_command;
 
 /* options.c.  `words` is the command line behind the command's name.  --help sets *help. */
 bool options_parse(const struct command *command, const struct list *words, struct arena *keep,

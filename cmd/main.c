@@ -23,6 +23,7 @@ const struct command *const commands[] = {
 	&init_command,
 	&ratchet_command,
 	&explain_command,
+	&audit_command,
 	&facts_command,
 	&help_command,
 	NULL,

@@ -139,7 +139,7 @@ struct search {
 	struct found_run *runs;
 	ptrdiff_t count, cap;
 	ptrdiff_t empty; /* of them without a profile */
-	int64_t entries;
+	int64_t entries, most_entries;
 	const struct other *other; /* the most telling of what was met instead */
 	struct str other_path;	   /* the first such file */
 };
@@ -214,6 +214,7 @@ static bool run_add(
 			.path = path_join(dir, entries[i].name, s->keep),
 			.host = host_of(entries[i].name),
 		};
+		run.bytes += entries[i].bytes;
 	}
 	files_sort(&run);
 	files_dedupe(&run);
@@ -275,11 +276,11 @@ static bool search_dir(struct search *s, struct str dir, int depth)
 	if (!dir_list(dir, s->keep, &entries, &count, s->err))
 		return false;
 	s->entries += count;
-	if (s->entries > FIND_MAX_FILES)
+	if (s->entries > s->most_entries)
 		return diag_set(s->err, DIAG_LIMIT,
-			"%.*s: more than %d names before the search was over; name a directory "
+			"%.*s: more than %lld names before the search was over; name a directory "
 			"nearer to the profile",
-			STR_ARG(dir), FIND_MAX_FILES);
+			STR_ARG(dir), (long long)s->most_entries);
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (is_profile(&entries[i]))
 			return run_add(s, dir, entries, count);
@@ -315,7 +316,9 @@ static void run_join(struct found_run *run, const struct found_run *next, struct
 	struct found_file *files = arena_make(keep, struct found_file, count);
 	memcpy(files, run->files, (size_t)run->file_count * sizeof(*files));
 	memcpy(files + run->file_count, next->files, (size_t)next->file_count * sizeof(*files));
+	int64_t bytes = run->bytes + next->bytes;
 	*run = *next;
+	run->bytes = bytes;
 	run->files = files;
 	run->file_count = count;
 	files_sort(run);
@@ -446,6 +449,7 @@ bool find_runs(
 	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err)
 {
 	struct search s = { .keep = keep, .err = err };
+	s.most_entries = all_runs ? FIND_MAX_TREE : FIND_MAX_FILES;
 	struct stat st;
 	path = arena_str(keep, path_trim(path));
 	if (!path.len)

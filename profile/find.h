@@ -11,8 +11,9 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-#define FIND_MAX_FILES 100000 /* entries looked at below one path */
-#define FIND_MAX_HOSTS 20000  /* xplane files of one run; the largest pods have 2300 hosts */
+#define FIND_MAX_FILES 100000	/* entries looked at below one path, when one run is wanted */
+#define FIND_MAX_TREE  20000000 /* when all are: a fleet's tree, some gigabytes of names */
+#define FIND_MAX_HOSTS 20000	/* xplane files of one run; the largest pods have 2300 hosts */
 
 struct found_file {
 	struct str path, host;
@@ -23,6 +24,7 @@ struct found_run {
 	struct str name;	  /* its last component */
 	struct found_file *files; /* sorted by host */
 	ptrdiff_t file_count;
+	int64_t bytes;	    /* of the files together */
 	struct str refused; /* why a run directory without a profile cannot be judged */
 };
 

@@ -1,31 +1,8 @@
 /*
  * The fields that page templates may use.  docs/templates.md is this list; a test compares them.
  */
+#include "report/fields.h"
 #include "report/html.h"
-
-#define TEXT(record, field, meaning)                                                               \
-	{                                                                                          \
-#field, FIELD_TEXT, offsetof(struct record, field), NULL, meaning                  \
-	}
-#define FLAG(record, field, meaning)                                                               \
-	{                                                                                          \
-#field, FIELD_FLAG, offsetof(struct record, field), NULL, meaning                  \
-	}
-#define PICTURE(record, field, meaning)                                                            \
-	{                                                                                          \
-#field, FIELD_PICTURE, offsetof(struct record, field), NULL, meaning               \
-	}
-#define MANY(record, field, items, meaning)                                                        \
-	{                                                                                          \
-#field, FIELD_LIST, offsetof(struct record, field), &items, meaning                \
-	}
-#define END                                                                                        \
-	{                                                                                          \
-		0                                                                                  \
-	}
-#define RECORD(label, record, fields)                                                              \
-	static const struct template_record record##_record = { label,                             \
-		(ptrdiff_t)sizeof(struct record), fields }
 
 static const struct template_field span_fields[] = {
 	TEXT(html_span, text, "some words"),

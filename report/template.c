@@ -214,13 +214,16 @@ static bool check_address(struct loader *l, struct str element, struct str value
 	if (!has_slot(value))
 		return is_plain_link(value) ||
 		       bad(l, value, "a link leads to https:, mailto: or '#'");
+	if (str_starts(value, STR("./")))
+		return true; /* stays a path, whatever the slot says */
 	struct str rest = value;
 	bool is_web = str_take(&rest, STR("https://")) || str_take(&rest, STR("http://"));
 	ptrdiff_t host_end = str_find_char(rest, '/');
 	if (is_web && host_end > 0 && host_end < str_find(rest, STR("{{")))
 		return true;
 	return bad(l, value,
-		"an address with a slot begins with '#' or with 'https://', a host and '/'");
+		"an address with a slot begins with '#', with './' or with 'https://', a host "
+		"and '/'");
 }
 
 static bool check_attribute(

@@ -9,6 +9,7 @@
 #include "base/input.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "report/fleet_view.h"
 #include "report/html.h"
 #include "tests/unit/test_report_fixture.h"
 
@@ -274,6 +275,7 @@ static void test_manual_names_every_field(void **state)
 	if (!input_open(STR("docs/templates.md"), &keep, &in, &err))
 		skip(); /* run from elsewhere */
 	find_in_manual(in.bytes, &html_page_record);
+	find_in_manual(in.bytes, &fleet_page_record);
 	input_close(&in);
 }
 

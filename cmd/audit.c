@@ -1,0 +1,353 @@
+/*
+ * rooflint audit: what a fleet wastes, where, whose it is, and what would give it back.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/when.h"
+#include "cmd/audit.h"
+#include "cmd/progress.h"
+#include "cmd/remember.h"
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+/* Where facts go, one run after the other. */
+struct sink {
+	struct store *store; /* or NULL: then into the fleet itself */
+	struct fleet *fleet;
+	struct out *facts; /* or NULL */
+	struct str judge;
+	struct arena scratch;
+	struct str *first_error; /* of a profile: said when there is nothing else to say */
+	struct arena *keep;
+	bool ok;
+	struct diag err;
+};
+
+static bool sink_take(void *arg, const struct run_facts *f, struct diag *err)
+{
+	struct sink *s = arg;
+	if (f->error.p && !s->first_error->p)
+		*s->first_error = arena_str(s->keep, f->error);
+	if (s->facts)
+		run_facts_write(f, s->facts);
+	return s->store ? store_append(s->store, f, err) : fleet_take(s->fleet, f, err);
+}
+
+/* A store that fails ends nothing but itself: what was judged until then is in it. */
+static void sink_reports(void *arg, const struct report_set *set)
+{
+	struct sink *s = arg;
+	remember_each(set, s->judge, sink_take, s, &s->scratch, &s->err, &s->ok);
+}
+
+/* ---- what is in the store already ------------------------------------------------------------ */
+
+struct known {
+	struct map runs; /* "run profile", of this judge */
+	struct str judge;
+	struct arena *keep;
+};
+
+static struct str known_key(struct str run, struct str profile, struct arena *keep)
+{
+	return arena_fmt(keep, "%.*s %.*s", STR_ARG(run), STR_ARG(profile));
+}
+
+static bool know(void *arg, const struct run_facts *f, struct diag *err)
+{
+	struct known *k = arg;
+	(void)err;
+	if (f->error_id.p || !str_eq(f->judge, k->judge))
+		return true;
+	struct str key = known_key(f->run, f->profile, k->keep);
+	if (map_get(&k->runs, key) == MAP_NONE)
+		map_put(&k->runs, key, 0, k->keep);
+	return true;
+}
+
+/* Both ends of the files are read, and nothing is judged. */
+static bool is_known(void *arg, struct str shown, const struct found_run *run)
+{
+	const struct known *k = arg;
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct profile *hosts = arena_make(&scratch, struct profile, run->file_count);
+	struct input *inputs = arena_make(&scratch, struct input, run->file_count);
+	ptrdiff_t count = 0;
+	struct diag err;
+	bool found = false;
+	while (count < run->file_count &&
+		input_open(run->files[count].path, &scratch, &inputs[count], &err)) {
+		hosts[count].input = &inputs[count];
+		hosts[count].host = run->files[count].host;
+		count++;
+	}
+	if (count && count == run->file_count) {
+		struct str id = capture_fingerprint(hosts, count, &scratch);
+		found = map_get(&k->runs, known_key(id, shown, &scratch)) != MAP_NONE;
+	}
+	while (count)
+		input_close(&inputs[--count]);
+	arena_free(&scratch);
+	return found;
+}
+
+static bool judge_roots(struct audit *a, const struct list *roots, struct sink *sink)
+{
+	struct known known = { .judge = a->judge, .keep = a->keep };
+	const struct window everything = { { NULL, 0 }, { NULL, 0 } };
+	struct report_set set;
+	struct batch batch = { .rules = &a->rules, .options = &a->options, .workers = a->jobs };
+	batch.all_runs = true;
+	batch.take = sink_reports;
+	batch.take_arg = sink;
+	batch.shard = a->shard;
+	if (isatty(STDERR_FILENO))
+		batch.progress = show_progress;
+	if (a->store) {
+		if (!store_scan(a->store, everything, know, &known, &a->err))
+			return false;
+		batch.skip = is_known;
+		batch.skip_arg = &known;
+	}
+	if (!batch_run(&batch, roots, a->keep, &set, &a->err))
+		return false;
+	a->err = sink->err;
+	return sink->ok;
+}
+
+/* ---- facts from elsewhere -------------------------------------------------------------------- */
+
+static bool merge_file(struct audit *a, struct str path, struct sink *sink)
+{
+	struct input in;
+	if (!input_open(path, a->keep, &in, &a->err))
+		return false;
+	bool ok = run_facts_read(path, in.bytes, sink_take, sink, &a->err) &&
+		  input_check(&in, &a->err);
+	input_close(&in);
+	return ok;
+}
+
+static bool merge_files(struct audit *a, const struct list *files, struct sink *sink)
+{
+	for (ptrdiff_t i = 0; i < files->count; i++)
+		if (!merge_file(a, files->items[i], sink))
+			return false;
+	return true;
+}
+
+/* ---- the window ------------------------------------------------------------------------------ */
+
+/* Windows before this one that change points are looked for in: a quarter of a year of weeks. */
+enum { HISTORY_WINDOWS = 13 };
+
+static bool stop_at_first(void *arg, const struct run_facts *f, struct diag *err)
+{
+	struct audit *a = arg;
+	(void)err;
+	a->until = f->captured.p ? arena_str(a->keep, f->captured) : f->captured;
+	return false;
+}
+
+/* The end of the window when nobody names one: no clock, so that the same facts give the same. */
+static bool find_newest(struct audit *a)
+{
+	const struct window everything = { { NULL, 0 }, { NULL, 0 } };
+	if (!a->store)
+		return fleet_newest(a->fleet, a->keep, &a->until, &a->err);
+	a->err.id = DIAG_NONE;
+	return store_scan(a->store, everything, stop_at_first, a, &a->err) || !a->err.id;
+}
+
+/* Moments before 1970 do not exist. */
+static struct str moment_before(struct audit *a, int64_t end_ns, int64_t windows)
+{
+	int64_t begin = end_ns / a->since_ns < windows ? 0 : end_ns - windows * a->since_ns;
+	return when_text(a->keep, begin);
+}
+
+static bool set_window(struct audit *a)
+{
+	int64_t end_ns;
+	if (!a->until.p && !find_newest(a))
+		return false;
+	if (!a->until.p)
+		return diag_set(&a->err, DIAG_NO_PROFILE,
+			"no run with a date was found, so there is no newest one to end the window "
+			"at; give --until DATE%s%.*s",
+			a->first_error.p ? "; what was found: " : "", STR_ARG(a->first_error));
+	if (!when_parse(a->until, &end_ns))
+		return diag_set(&a->err, DIAG_FACTS,
+			"'%.*s' is no moment, and facts have it as one", STR_ARG(a->until));
+	a->window.to = when_text(a->keep, end_ns);
+	a->window.from = moment_before(a, end_ns, 1);
+	a->window.before = moment_before(a, end_ns, 2);
+	a->history = moment_before(a, end_ns, 1 + HISTORY_WINDOWS);
+	return true;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool gather(struct audit *a, const struct audit_settings *s, const struct list *args)
+{
+	struct sink sink = { .store = a->store,
+		.fleet = a->fleet,
+		.first_error = &a->first_error,
+		.keep = a->keep,
+		.judge = a->judge,
+		.scratch = arena_new(ARENA_SCRATCH_BYTES),
+		.ok = true };
+	bool ok = true;
+	if (s->facts.p && !(sink.facts = out_file(a->keep, s->facts, &a->err)))
+		ok = false;
+	else if (args->count)
+		ok = (s->merge ? merge_files : judge_roots)(a, args, &sink);
+	arena_free(&sink.scratch);
+	return ok && (!sink.facts || out_close(sink.facts, &a->err));
+}
+
+static bool ask(struct audit *a)
+{
+	struct window history;
+	if (!set_window(a))
+		return false;
+	history = (struct window){ a->history, a->window.to };
+	if (a->store && !store_scan(a->store, history, fleet_take, a->fleet, &a->err))
+		return false;
+	if (!fleet_ask(a->fleet, &a->window, a->judge, a->keep, &a->report, &a->err))
+		return false;
+	a->report.tool_version = STR(ROOFLINT_VERSION);
+	return true;
+}
+
+/* What the command line says, checked before anything is judged. */
+static bool audit_prepare(struct audit *a, const struct audit_settings *s, ptrdiff_t args)
+{
+	int64_t ns;
+	a->since_ns = INT64_C(7) * 86400 * 1000000000;
+	if (s->since.p && !span_parse(s->since, &a->since_ns))
+		return diag_set(&a->err, DIAG_USAGE,
+			"--since takes a span like 7d, 36h or 4w, not '%.*s'", STR_ARG(s->since));
+	if (s->until.p && !when_parse(s->until, &ns))
+		return diag_set(&a->err, DIAG_USAGE,
+			"--until takes a date or a moment in UTC, like 2026-11-20 or "
+			"2026-11-20T06:00:00Z, not '%.*s'",
+			STR_ARG(s->until));
+	a->until = s->until;
+	if (!args && !s->store.p)
+		return diag_set(&a->err, DIAG_USAGE,
+			"nothing to audit: name a ROOT with profiles, or a --store with facts");
+	if (s->pages.p && !s->html.p)
+		return diag_set(
+			&a->err, DIAG_USAGE, "--pages is for runs that the --html links to");
+	if (s->pages.p && !audit_pages_below(s).p)
+		return diag_set(&a->err, DIAG_USAGE,
+			"--pages lies in the directory of --html, so that links between them hold "
+			"wherever both are moved");
+	if (s->shard.p && !shard_parse(s->shard, &a->shard, &a->err))
+		return false;
+	if (a->shard.count && !s->store.p && !s->facts.p)
+		return diag_set(&a->err, DIAG_USAGE,
+			"a shard's work goes to a --store or into a --facts file, and neither is "
+			"given");
+	return load_rules(&s->rule, a->keep, &a->rules, &a->err) &&
+	       load_options(&s->read, a->jobs, a->keep, &a->options, &a->err) &&
+	       audit_check_templates(s, &a->err);
+}
+
+static bool read_usage(struct audit *a, struct str path)
+{
+	struct input in;
+	if (!path.p)
+		return true;
+	if (!input_open(path, a->keep, &in, &a->err))
+		return false;
+	bool ok = fleet_usage(a->fleet, path, in.bytes, &a->err) && input_check(&in, &a->err);
+	input_close(&in);
+	return ok;
+}
+
+static bool audit_open(struct audit *a, const struct audit_settings *s)
+{
+	a->judge = judge_identity(&a->rules, &s->read, a->keep);
+	if (s->store.p && !(a->store = store_open(s->store, STORE_WRITE, a->keep, &a->err)))
+		return false;
+	return (a->fleet = fleet_new(a->keep, &a->err)) && read_usage(a, s->usage);
+}
+
+/* A shard sees a part, and a report on a part would be taken for one on the whole. */
+static enum status audit_run(struct context *c, const void *settings, const struct list *args)
+{
+	const struct audit_settings *s = settings;
+	struct audit *a = arena_make(c->keep, struct audit, 1);
+	enum status status = STATUS_OK;
+	a->keep = c->keep;
+	a->jobs = s->jobs ? s->jobs : task_cpus();
+	if (!audit_prepare(a, s, args->count) || !audit_open(a, s))
+		return misused(&a->err);
+	if (!gather(a, s, args) || (!a->shard.count && !ask(a)))
+		status = fail(&a->err);
+	else if (!a->shard.count)
+		status = audit_write(c, s, a);
+	fleet_free(a->fleet);
+	store_close(a->store);
+	return status;
+}
+
+#define AT(member) offsetof(struct audit_settings, member)
+static const struct option audit_options[] = {
+	{ "since", 0, OPTION_TEXT, AT(since), "SPAN",
+		"length of the window, like 36h or 4w; by default 7d" },
+	{ "until", 0, OPTION_TEXT, AT(until), "MOMENT",
+		"end of the window in UTC, like 2026-11-20; by default when the newest run was "
+		"captured" },
+	{ "store", 0, OPTION_TEXT, AT(store), "FILE",
+		"keep facts there and report on all of them: history from week to week; runs that "
+		"it has are not judged again" },
+	{ "usage", 0, OPTION_TEXT, AT(usage), "FILE",
+		"chip-hours of each workload and their price, as CSV: no profile knows them" },
+	{ "html", 0, OPTION_TEXT, AT(html), "FILE", "write the report as a page" },
+	{ "pages", 0, OPTION_TEXT, AT(pages), "DIR",
+		"write the pages of the runs that it names, and link to them" },
+	{ "markdown", 0, OPTION_TEXT, AT(markdown), "FILE", "write it as Markdown" },
+	{ "json", 0, OPTION_TEXT, AT(json), "FILE", "write it as JSON, every answer in full" },
+	{ "csv", 0, OPTION_TEXT, AT(csv), "FILE", "write the ranking as CSV" },
+	{ "facts", 0, OPTION_TEXT, AT(facts), "FILE",
+		"write the facts of the runs that were judged or merged, as `rooflint facts` "
+		"does" },
+	{ "merge", 0, OPTION_FLAG, AT(merge), NULL,
+		"the arguments are files of facts, of shards or of jobs that upload no profiles" },
+	{ "shard", 0, OPTION_TEXT, AT(shard), "I/N|auto",
+		"judge one part of N, balanced by size, and write no report; auto asks GitLab, "
+		"Buildkite, Slurm or Kubernetes" },
+	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
+		"worker processes; by default one per processor" },
+	{ "templates", 0, OPTION_TEXT, AT(templates), "DIR",
+		"templates of the pages that replace built-in ones (docs/templates.md)" },
+	RULE_OPTIONS(struct audit_settings),
+	READ_OPTIONS(struct audit_settings),
+	{ 0 },
+};
+
+const struct command audit_command = {
+	.name = "audit",
+	.arguments = "[ROOT...]",
+	.summary = "what a fleet wastes in a week, where, whose it is, and what gives it back",
+	.details =
+		"Judges every run below each ROOT and reports on those captured in the window: "
+		"coverage, how near to its roofline the fleet runs, what would give back most, "
+		"the rules broken most dearly, movers, change points, new and fixed problems. "
+		"The window before is compared with. docs/fleet.md says how each number is made.\n"
+		"\n"
+		"A profile that cannot be read is a line in the coverage. Money and chip-hours "
+		"appear only with --usage. The same facts give the same bytes, in whatever order "
+		"and in however many shards they came.\n"
+		"\n"
+		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 3 "
+		"when there was nothing to report on, 5 when an output could not be written.",
+	.options = audit_options,
+	.most = -1,
+	.settings_bytes = sizeof(struct audit_settings),
+	.run = audit_run,
+};

@@ -1,0 +1,44 @@
+/*
+ * What the parts of `rooflint audit` share: gathering facts (audit.c), and writing what they come
+ * to (audit_write.c).
+ */
+#ifndef CMD_AUDIT_H
+#define CMD_AUDIT_H
+
+#include "base/task.h"
+#include "cmd/batch.h"
+#include "report/fleet.h"
+
+struct audit_settings {
+	struct read_settings read;
+	struct rule_settings rule;
+	struct str since, until, store, usage, html, pages, markdown, json, csv, facts, shard;
+	struct str templates;
+	int jobs;
+	bool merge;
+};
+
+struct audit {
+	struct arena *keep;
+	struct ruleset rules;
+	struct measure_options options;
+	struct shard shard;
+	int jobs;
+	struct store *store; /* or NULL */
+	struct fleet *fleet;
+	struct str judge, until, first_error;
+	int64_t since_ns;
+	struct fleet_window window;
+	struct str history; /* facts older than this are not asked about */
+	struct fleet_report report;
+	struct diag err;
+};
+
+/* Templates are read before anything is judged, since somebody may have edited them. */
+bool audit_check_templates(const struct audit_settings *s, struct diag *err);
+/* --pages as the page at --html reaches it; missing when it does not lie below that directory. */
+struct str audit_pages_below(const struct audit_settings *s);
+/* Every output that was asked for. */
+enum status audit_write(struct context *c, const struct audit_settings *s, struct audit *a);
+
+#endif

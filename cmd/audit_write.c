@@ -1,0 +1,217 @@
+/* The weekly report's files, and the pages of the runs that it names.  See audit.h. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/audit.h"
+
+/* ---- pages of single runs -------------------------------------------------------------------- */
+
+/* Runs that get a page: one named on the first screens of the report, not each of thousands. */
+enum { PAGES_MAX = 300, PAGES_PER_ANSWER = 100 };
+
+struct pages {
+	struct audit *audit;
+	const struct page_template *page;
+	struct str dir;
+	struct map wanted; /* runs */
+	struct list profiles;
+	struct fleet_pages written;
+	struct arena scratch;
+	bool ok;
+};
+
+static void want(struct pages *p, const struct fleet_row *row)
+{
+	struct arena *keep = p->audit->keep;
+	if (!row->run.p || !row->profile.p || p->profiles.count >= PAGES_MAX ||
+		map_get(&p->wanted, row->run) != MAP_NONE)
+		return;
+	map_put(&p->wanted, row->run, 0, keep);
+	*arena_push(keep, p->profiles.items, p->profiles.count, p->profiles.cap) = row->profile;
+}
+
+static void want_all(struct pages *p)
+{
+	for (int id = 0; id < FLEET_COUNT; id++) {
+		const struct fleet_answer *a = &p->audit->report.answers[id];
+		for (ptrdiff_t i = 0; i < a->count && i < PAGES_PER_ANSWER; i++)
+			if (id != FLEET_HISTORY)
+				want(p, &a->rows[i]);
+	}
+}
+
+static struct str run_of(const struct report *r)
+{
+	for (ptrdiff_t i = 0; i < r->fact_count; i++)
+		if (str_eq(r->facts[i].name, STR("fingerprint")))
+			return r->facts[i].text;
+	return (struct str){ NULL, 0 };
+}
+
+static bool write_page(struct pages *p, const struct report *r, struct str run)
+{
+	struct report one = *r;
+	struct report_set set = { &one, 1, STR(ROOFLINT_VERSION) };
+	struct diag err;
+	struct str path = arena_fmt(&p->scratch, "%.*s/%.*s", STR_ARG(p->dir),
+		STR_ARG(fleet_page_name(run, &p->scratch)));
+	struct out *o = out_file(&p->scratch, path, &err);
+	if (o) {
+		report_html(&set, p->page, &p->scratch, o);
+		if (out_close(o, &err))
+			return true;
+	}
+	print_error(&err);
+	return false;
+}
+
+/* A profile that changed or went away since it was judged has no page, and no link. */
+static void take_pages(void *arg, const struct report_set *set)
+{
+	struct pages *p = arg;
+	struct arena *keep = p->audit->keep;
+	for (ptrdiff_t i = 0; i < set->count && p->ok; i++) {
+		struct str run = run_of(&set->items[i]);
+		if (!run.p || map_get(&p->wanted, run) == MAP_NONE)
+			continue;
+		p->ok = write_page(p, &set->items[i], run);
+		if (map_get(&p->written.runs, run) == MAP_NONE)
+			map_put(&p->written.runs, arena_str(keep, run), 0, keep);
+		arena_clear(&p->scratch);
+	}
+}
+
+static bool make_dir(struct str dir, struct arena *keep, struct diag *err)
+{
+	if (!mkdir(arena_z(keep, dir), 0777) || errno == EEXIST)
+		return true;
+	return diag_set(err, DIAG_OUTPUT, "cannot make the directory '%.*s': %s", STR_ARG(dir),
+		strerror(errno));
+}
+
+static bool judge_again(struct pages *p, struct diag *err)
+{
+	struct audit *a = p->audit;
+	struct report_set set;
+	struct batch batch = { .rules = &a->rules, .options = &a->options, .workers = a->jobs };
+	batch.keep_tables = true;
+	batch.take = take_pages;
+	batch.take_arg = p;
+	return !p->profiles.count || batch_run(&batch, &p->profiles, a->keep, &set, err);
+}
+
+struct str audit_pages_below(const struct audit_settings *s)
+{
+	struct str parent = str_head(s->html, str_rfind_char(s->html, '/') + 1), rest = s->pages;
+	bool is_below = str_take(&rest, parent) && rest.len && !str_starts(rest, STR("/")) &&
+			!str_starts(rest, STR(".."));
+	return is_below ? rest : (struct str){ NULL, 0 };
+}
+
+static bool write_pages(
+	const struct audit_settings *s, struct audit *a, struct fleet_pages *ret, struct diag *err)
+{
+	struct pages p = { .audit = a, .dir = s->pages, .ok = true };
+	p.page = report_html_load(s->templates, a->keep, err);
+	if (!p.page || !make_dir(s->pages, a->keep, err))
+		return false;
+	p.scratch = arena_new(ARENA_SCRATCH_BYTES);
+	want_all(&p);
+	bool ok = judge_again(&p, err);
+	arena_free(&p.scratch);
+	*ret = p.written;
+	ret->dir = audit_pages_below(s);
+	return ok && (p.ok || diag_set(err, DIAG_OUTPUT, "not every run's page was written"));
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static void put_html(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok)
+{
+	struct fleet_pages pages = { 0 };
+	const struct page_template *t = report_fleet_load(s->templates, a->keep, &a->err);
+	*ok = t && (!s->pages.p || write_pages(s, a, &pages, &a->err));
+	if (*ok)
+		report_fleet_html(&a->report, &pages, t, a->keep, out);
+}
+
+static void put_markdown(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok)
+{
+	(void)s;
+	(void)ok;
+	report_fleet_markdown(&a->report, a->keep, out);
+}
+
+static void put_json(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok)
+{
+	(void)s;
+	(void)ok;
+	report_fleet_json(&a->report, a->keep, out);
+}
+
+static void put_csv(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok)
+{
+	(void)s;
+	(void)ok;
+	report_fleet_csv(&a->report, a->keep, out);
+}
+
+static const struct output {
+	ptrdiff_t path; /* in the settings */
+	void (*put)(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok);
+} outputs[] = {
+	{ offsetof(struct audit_settings, json), put_json },
+	{ offsetof(struct audit_settings, csv), put_csv },
+	{ offsetof(struct audit_settings, markdown), put_markdown },
+	{ offsetof(struct audit_settings, html), put_html },
+};
+
+/* The document is whole before the file is touched; main closes standard output. */
+static bool deliver(struct context *c, struct str path, struct str text, struct diag *err)
+{
+	if (str_eq(path, STR("-"))) {
+		out_str(c->out, text);
+		return true;
+	}
+	struct out *o = out_file(c->keep, path, err);
+	if (o)
+		out_str(o, text);
+	return o && out_close(o, err);
+}
+
+static bool write_output(struct context *c, const struct audit_settings *s, struct audit *a,
+	const struct output *output, bool *takes_stdout)
+{
+	struct str path = *(const struct str *)(const void *)((const char *)s + output->path);
+	struct out *o = out_memory(a->keep);
+	bool ok = true;
+	if (!path.p)
+		return true;
+	*takes_stdout |= str_eq(path, STR("-"));
+	output->put(s, a, o, &ok);
+	if (ok && deliver(c, path, out_text(o), &a->err))
+		return true;
+	print_error(&a->err);
+	return false;
+}
+
+bool audit_check_templates(const struct audit_settings *s, struct diag *err)
+{
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = !s->html.p ||
+		  (report_fleet_load(s->templates, &scratch, err) &&
+			  (!s->pages.p || report_html_load(s->templates, &scratch, err)));
+	arena_free(&scratch);
+	return ok;
+}
+
+enum status audit_write(struct context *c, const struct audit_settings *s, struct audit *a)
+{
+	bool delivered = true, takes_stdout = false;
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
+		delivered &= write_output(c, s, a, &outputs[i], &takes_stdout);
+	if (!takes_stdout)
+		report_fleet_text(&a->report, a->keep, c->out);
+	return delivered ? STATUS_OK : STATUS_DELIVERY;
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# A weekly audit by an array of sixteen tasks, and a job that merges when all are done:
+#
+#     parts=$(sbatch --parsable --array=0-15 docs/fleet/slurm.sh runs)
+#     sbatch --dependency=afterok:"$parts" docs/fleet/slurm.sh --merge
+#
+# Run both from a directory that all nodes see; profiles lie below it.
+#SBATCH --job-name=rooflint-audit
+#SBATCH --cpus-per-task=4
+#SBATCH --time=01:00:00
+set -eu
+mkdir -p parts report
+if [ "${1:-}" = --merge ]; then
+	exec rooflint audit --merge parts/*.ndjson --html report/weekly.html --json report/weekly.json
+fi
+exec rooflint audit "$@" --shard auto -j "${SLURM_CPUS_PER_TASK:-1}" \
+	--facts "parts/$SLURM_ARRAY_TASK_ID.ndjson"

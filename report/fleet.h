@@ -1,0 +1,44 @@
+/*
+ * The weekly report: answers about a fleet (store/fleet.h) as documents.
+ *
+ * Every writer walks the same questions and columns, so none of them can leave one out unseen.
+ * Numbers link to the page of the run that they come from, where there is one.
+ */
+#ifndef REPORT_FLEET_H
+#define REPORT_FLEET_H
+
+#include "base/map.h"
+#include "report/report.h"
+#include "store/fleet.h"
+
+#define FLEET_REPORT_VERSION "1.0"
+
+/* Pages of single runs, as they are reached from the weekly page; no runs: no links. */
+struct fleet_pages {
+	struct str dir;
+	struct map runs; /* those that have a page */
+};
+/* "1a2b.html": a name that stays in its directory, whatever a run is called. */
+struct str fleet_page_name(struct str run, struct arena *keep);
+
+/* A cell with its unit, for people; "" for NULL. */
+struct str fleet_text(
+	const struct fleet_column *c, const struct fleet_cell *cell, struct arena *keep);
+/* "2026-11-13 to 2026-11-20" */
+struct str fleet_window_text(const struct fleet_report *r, struct arena *keep);
+/* "40 of 42 runs could be judged": how much of the fleet all other numbers speak of. */
+struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep);
+/* "13.4 of 64 chips": what settling every finding gives back; missing when nothing is known. */
+struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep);
+
+void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out);
+void report_fleet_json(const struct fleet_report *r, struct arena *keep, struct out *out);
+/* The ranking, for spreadsheets: base units, no rounding. */
+void report_fleet_csv(const struct fleet_report *r, struct arena *keep, struct out *out);
+void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out);
+
+struct page_template *report_fleet_load(struct str dir, struct arena *keep, struct diag *err);
+void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *pages,
+	const struct page_template *t, struct arena *keep, struct out *out);
+
+#endif

@@ -1,0 +1,317 @@
+/*
+ * The weekly page.  See fleet.h.
+ *
+ * Answers become tables by their columns' units alone; what a column means better is said in one
+ * table here, so that a new column needs no code.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/fleet_view.h"
+#include "report/model.h"
+#include "report/svg.h"
+
+enum {
+	LINES_MOST = 100, /* of a table: beyond it nobody scrolls, and JSON has them all */
+	TEXT_COLUMNS = 110,
+};
+
+/* ---- where a section stands ------------------------------------------------------------------ */
+
+enum place { PLACE_NONE, PLACE_MAIN, PLACE_GROUPS, PLACE_REST };
+
+static const struct layout {
+	enum place place;
+	struct str head; /* the column that names a line */
+} layouts[FLEET_COUNT] = {
+	[FLEET_COVERAGE] = { PLACE_REST, STR_INIT("outcome") },
+	[FLEET_RANKING] = { PLACE_MAIN, STR_INIT("workload") },
+	[FLEET_BY_CHIP] = { PLACE_GROUPS, STR_INIT("group") },
+	[FLEET_BY_OWNER] = { PLACE_GROUPS, STR_INIT("group") },
+	[FLEET_BY_MODEL] = { PLACE_GROUPS, STR_INIT("group") },
+	[FLEET_BY_SIZE] = { PLACE_GROUPS, STR_INIT("group") },
+	[FLEET_RULES] = { PLACE_MAIN, STR_INIT("rule") },
+	[FLEET_MOVERS] = { PLACE_REST, STR_INIT("workload") },
+	[FLEET_CHANGES] = { PLACE_REST, STR_INIT("workload") },
+	[FLEET_PROBLEMS] = { PLACE_REST, STR_INIT("workload") },
+	[FLEET_WAIVERS] = { PLACE_REST, STR_INIT("workload") },
+	[FLEET_QUALITY] = { PLACE_REST, STR_INIT("check") },
+};
+
+/* Columns whose head says more than their name, or whose sign is good or bad. */
+static const struct head {
+	struct str column;
+	const char *label;
+	bool is_loss; /* above zero is bad, below is good */
+	bool is_part; /* drawn as a bar, too */
+	bool is_signed;
+} heads[] = {
+	{ STR_INIT("step_time_s"), "step", false, false, false },
+	{ STR_INIT("roofline_ratio"), "of roofline", false, false, false },
+	{ STR_INIT("mfu"), "MFU", false, false, false },
+	{ STR_INIT("share"), "recoverable", false, true, false },
+	{ STR_INIT("share_before"), "before", false, false, false },
+	{ STR_INIT("part"), "of all", false, false, false },
+	{ STR_INIT("chips_back"), "chips back", false, false, false },
+	{ STR_INIT("chip_hours_back"), "chip-hours back", false, false, false },
+	{ STR_INIT("dollars_back"), "money back", false, false, false },
+	{ STR_INIT("top_rule"), "costliest rule", false, false, false },
+	{ STR_INIT("first_seen"), "first seen", false, false, false },
+	{ STR_INIT("before_s"), "before", false, false, false },
+	{ STR_INIT("now_s"), "now", false, false, false },
+	{ STR_INIT("after_s"), "after", false, false, false },
+	{ STR_INIT("change"), "change", true, false, true },
+	{ STR_INIT("chips_lost"), "chips lost", true, false, true },
+	{ STR_INIT("is_now"), "in window", false, false, false },
+	{ STR_INIT("p_value"), "p", false, false, false },
+	{ STR_INIT("commit_id"), "commit", false, false, false },
+};
+
+static const struct head *head_of(struct str column)
+{
+	static const struct head plain;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		if (str_eq(heads[i].column, column))
+			return &heads[i];
+	return &plain;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static bool is_empty_column(const struct fleet_answer *a, ptrdiff_t column)
+{
+	for (ptrdiff_t i = 0; i < a->count; i++)
+		if (!a->rows[i].cells[column].is_null)
+			return false;
+	return true;
+}
+
+/* A rank is told by the order, and the head stands in front. */
+static bool is_shown(const struct fleet_answer *a, ptrdiff_t column, struct str head)
+{
+	struct str name = a->question->columns[column].name;
+	return !str_eq(name, head) && !str_eq(name, STR("rank")) && !is_empty_column(a, column);
+}
+
+static struct template_list columns_of(
+	const struct fleet_answer *a, struct str head, struct arena *keep)
+{
+	const struct fleet_question *q = a->question;
+	struct html_column *items = arena_make(keep, struct html_column, q->column_count + 1);
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; i < q->column_count; i++) {
+		const struct fleet_column *c = &q->columns[i];
+		if (!is_shown(a, i, head) && !str_eq(c->name, head))
+			continue;
+		struct html_column *column = &items[str_eq(c->name, head) ? 0 : ++count];
+		const char *label = str_eq(c->name, head) ? NULL : head_of(c->name)->label;
+		column->name = label ? str_from(label) : c->name;
+		column->meaning = c->meaning;
+		column->is_number = !c->is_text;
+	}
+	return LIST(items, count + 1);
+}
+
+static void set_text(struct str text, struct str *ret, struct str *whole, struct arena *keep)
+{
+	*ret = html_clip(text, TEXT_COLUMNS, keep);
+	if (!str_eq(*ret, text_clean(keep, text)))
+		*whole = text;
+}
+
+static void value_of(const struct fleet_column *c, const struct fleet_cell *cell,
+	struct fleet_value *ret, struct arena *keep)
+{
+	const struct head *head = head_of(c->name);
+	struct str text = fleet_text(c, cell, keep);
+	ret->is_number = !c->is_text;
+	if (cell->is_null)
+		return;
+	if (head->is_signed && cell->real > 0)
+		text = arena_fmt(keep, "+%.*s", STR_ARG(text));
+	set_text(text, &ret->text, &ret->whole, keep);
+	if (head->is_loss)
+		ret->tone = cell->real > 0 ? STR("bad") : STR("good");
+	if (head->is_part)
+		ret->picture = svg_share(cell->real, keep);
+}
+
+/* A path as a link may have it (RFC 3986). */
+static struct str link_text(struct str path, struct arena *keep)
+{
+	const struct str plain = STR("/-._~");
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < path.len; i++) {
+		unsigned char c = (unsigned char)path.p[i], letter = c | 0x20;
+		bool is_plain = (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') ||
+				str_find_char(plain, (char)c) >= 0;
+		if (is_plain)
+			out_char(o, (char)c);
+		else
+			out_fmt(o, "%%%02X", c);
+	}
+	return out_text(o);
+}
+
+static struct str page_of(
+	const struct fleet_row *row, const struct fleet_pages *pages, struct arena *keep)
+{
+	if (!row->run.p || map_get(&pages->runs, row->run) == MAP_NONE)
+		return MISSING;
+	struct str path = arena_fmt(
+		keep, "%.*s/%.*s", STR_ARG(pages->dir), STR_ARG(fleet_page_name(row->run, keep)));
+	return link_text(path, keep);
+}
+
+static void line_of(const struct fleet_answer *a, ptrdiff_t row, struct str head,
+	const struct fleet_pages *pages, struct fleet_line *ret, struct arena *keep)
+{
+	const struct fleet_question *q = a->question;
+	struct fleet_value *cells = arena_make(keep, struct fleet_value, q->column_count);
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; i < q->column_count; i++)
+		if (is_shown(a, i, head))
+			value_of(&q->columns[i], &a->rows[row].cells[i], &cells[count++], keep);
+	ret->page = page_of(&a->rows[row], pages, keep);
+	ret->cells = LIST(cells, count);
+	set_text(fleet_cell(a, row, head)->text, &ret->head, &ret->head_whole, keep);
+}
+
+static struct fleet_section section_of(
+	const struct fleet_report *r, int id, const struct fleet_pages *pages, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[id];
+	struct str head = layouts[id].head;
+	ptrdiff_t count = a->count < LINES_MOST ? a->count : LINES_MOST;
+	struct fleet_line *lines = arena_make(keep, struct fleet_line, count);
+	struct fleet_section s = { .id = a->question->name,
+		.title = a->question->title,
+		.about = a->question->about,
+		.none = a->question->none,
+		.is_narrow = layouts[id].place == PLACE_GROUPS };
+	for (ptrdiff_t i = 0; i < count; i++)
+		line_of(a, i, head, pages, &lines[i], keep);
+	if (a->total > count)
+		s.more = arena_fmt(keep, "%td more in the JSON", a->total - count);
+	s.lines = LIST(lines, count);
+	s.columns = columns_of(a, head, keep);
+	return s;
+}
+
+/* Change points have their history drawn before them. */
+static void add_histories(const struct fleet_report *r, struct fleet_section *s, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_CHANGES];
+	const struct fleet_line *lines = s->lines.items;
+	for (ptrdiff_t i = 0; i < s->lines.count; i++) {
+		struct fleet_value *cells = (struct fleet_value *)lines[i].cells.items;
+		for (ptrdiff_t k = 0; k < lines[i].cells.count; k++)
+			if (cells[k].tone.p)
+				cells[k].picture = svg_history(
+					r, fleet_cell(a, i, STR("workload"))->text, keep);
+	}
+}
+
+static struct template_list sections_of(const struct fleet_report *r, enum place place,
+	const struct fleet_pages *pages, struct arena *keep)
+{
+	struct fleet_section *items = arena_make(keep, struct fleet_section, FLEET_COUNT);
+	ptrdiff_t count = 0;
+	for (int id = 0; id < FLEET_COUNT; id++) {
+		if (layouts[id].place != place)
+			continue;
+		items[count] = section_of(r, id, pages, keep);
+		if (id == FLEET_CHANGES)
+			add_histories(r, &items[count], keep);
+		count++;
+	}
+	return LIST(items, count);
+}
+
+/* ---- the numbers at the top ------------------------------------------------------------------ */
+
+static const struct tile {
+	struct str column;
+	const char *label, *note;
+	struct str known; /* column with the workloads it is known of, where that varies */
+} tiles[] = {
+	{ STR_INIT("roofline_ratio"), "Of its roofline", "program goodput",
+		STR_INIT("roofline_workloads") },
+	{ STR_INIT("mfu"), "MFU", "model FLOPs over peak", STR_INIT("mfu_workloads") },
+	{ STR_INIT("share"), "Recoverable", "of step time, by settling findings", { NULL, 0 } },
+	{ STR_INIT("chips_back"), "Chips back", "that do nothing useful meanwhile", { NULL, 0 } },
+	{ STR_INIT("chip_hours_back"), "Chip-hours back", "of the usage file's", { NULL, 0 } },
+	{ STR_INIT("dollars_back"), "Money back", "at the prices of the usage file", { NULL, 0 } },
+	{ STR_INIT("chips"), "Chips", "of the workloads' newest runs", { NULL, 0 } },
+	{ STR_INIT("workloads"), "Workloads", "with a usable run", { NULL, 0 } },
+};
+
+static const struct fleet_column *column_of(const struct fleet_answer *a, struct str name)
+{
+	for (ptrdiff_t i = 0; i < a->question->column_count; i++)
+		if (str_eq(a->question->columns[i].name, name))
+			return &a->question->columns[i];
+	return NULL;
+}
+
+/* "program goodput of 12 workloads; 31.0% before" */
+static struct str note_of(const struct fleet_answer *a, const struct tile *tile, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_z(o, tile->note);
+	if (tile->known.p)
+		out_fmt(o, " of %.0f workloads", fleet_cell(a, 0, tile->known)->real);
+	if (a->count > 1 && !fleet_cell(a, 1, tile->column)->is_null)
+		out_fmt(o, "; %.*s before",
+			STR_ARG(fleet_text(column_of(a, tile->column),
+				fleet_cell(a, 1, tile->column), keep)));
+	return out_text(o);
+}
+
+static struct template_list facts_of(const struct fleet_report *r, struct arena *keep)
+{
+	enum { TILES = sizeof(tiles) / sizeof(tiles[0]) };
+	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
+	struct html_fact *items = arena_make(keep, struct html_fact, TILES);
+	ptrdiff_t count = 0;
+	bool has = a->count && str_eq(fleet_cell(a, 0, STR("window"))->text, STR("this"));
+	for (int i = 0; has && i < TILES; i++) {
+		const struct fleet_cell *cell = fleet_cell(a, 0, tiles[i].column);
+		if (cell->is_null)
+			continue;
+		items[count++] = (struct html_fact){ str_from(tiles[i].label),
+			fleet_text(column_of(a, tiles[i].column), cell, keep),
+			note_of(a, &tiles[i], keep), MISSING };
+	}
+	return LIST(items, count);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+struct page_template *report_fleet_load(struct str dir, struct arena *keep, struct diag *err)
+{
+	return page_template_load(dir, STR("fleet.xhtml"), &fleet_page_record, keep, err);
+}
+
+void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *pages,
+	const struct page_template *t, struct arena *keep, struct out *out)
+{
+	struct xhtml x = xhtml_new(out, keep);
+	struct fleet_page page = {
+		.window = fleet_window_text(r, keep),
+		.before = str_head(r->window.before, 10),
+		.coverage = fleet_coverage_text(r, keep),
+		.promise = fleet_promise_text(r, keep),
+		.version = r->tool_version,
+		.weight = r->has_usage ? STR("chip-hours") : STR("chips"),
+		.has_usage = r->has_usage,
+		.facts = facts_of(r, keep),
+		.chips = svg_fleet(r, keep),
+		.main = sections_of(r, PLACE_MAIN, pages, keep),
+		.groups = sections_of(r, PLACE_GROUPS, pages, keep),
+		.rest = sections_of(r, PLACE_REST, pages, keep),
+	};
+	page.title = arena_fmt(keep, "Fleet, %.*s", STR_ARG(page.window));
+	page_template_fill(t, &page, &x);
+	out_char(out, '\n');
+}

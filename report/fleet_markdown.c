@@ -1,0 +1,85 @@
+/* The fleet as Markdown, for a mail, a wiki or a job summary. */
+#include "report/fleet.h"
+#include "report/md.h"
+#include "report/model.h"
+
+enum {
+	ROWS = 20, /* of an answer: a page is read, a list is not */
+	SUMMARY_BYTES = MARKDOWN_SUMMARY - 4096
+};
+
+/* In Markdown's tables: neither pictures' data nor what has its own sentence above. */
+static bool is_shown(const struct fleet_report *r, int id)
+{
+	bool is_empty = !r->answers[id].count;
+	return id != FLEET_TOTALS && id != FLEET_HISTORY &&
+	       !(is_empty && (id == FLEET_WAIVERS || id == FLEET_QUALITY));
+}
+
+static bool is_empty_column(const struct fleet_answer *a, ptrdiff_t column)
+{
+	for (ptrdiff_t i = 0; i < a->count; i++)
+		if (!a->rows[i].cells[column].is_null)
+			return false;
+	return true;
+}
+
+static void put_head(const struct fleet_answer *a, struct out *out)
+{
+	for (ptrdiff_t k = 0; k < a->question->column_count; k++)
+		if (!is_empty_column(a, k)) {
+			out_z(out, "| ");
+			md_text(out, a->question->columns[k].name);
+			out_char(out, ' ');
+		}
+	out_z(out, "|\n");
+	for (ptrdiff_t k = 0; k < a->question->column_count; k++)
+		if (!is_empty_column(a, k))
+			out_z(out, a->question->columns[k].is_text ? "|---" : "|--:");
+	out_z(out, "|\n");
+}
+
+static void put_rows(const struct fleet_answer *a, struct arena *keep, struct out *out)
+{
+	for (ptrdiff_t i = 0; i < a->count && i < ROWS; i++) {
+		for (ptrdiff_t k = 0; k < a->question->column_count; k++) {
+			if (is_empty_column(a, k))
+				continue;
+			out_z(out, "| ");
+			md_text(out, clean_lines(keep, fleet_text(&a->question->columns[k],
+							       &a->rows[i].cells[k], keep)));
+			out_char(out, ' ');
+		}
+		out_z(out, "|\n");
+	}
+	if (a->total > ROWS)
+		out_fmt(out, "\n%td more in the page and in JSON.\n", a->total - ROWS);
+}
+
+static void put_answer(const struct fleet_answer *a, struct arena *keep, struct out *out)
+{
+	out_fmt(out, "\n## %.*s\n\n", STR_ARG(a->question->title));
+	if (!a->count) {
+		out_fmt(out, "%.*s\n", STR_ARG(a->question->none));
+		return;
+	}
+	out_fmt(out, "%.*s\n\n", STR_ARG(a->question->about));
+	put_head(a, out);
+	put_rows(a, keep, out);
+}
+
+void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out)
+{
+	struct str promise = fleet_promise_text(r, keep);
+	out_fmt(out, "# Fleet, %.*s\n\n%.*s.%s%.*s%s\n", STR_ARG(fleet_window_text(r, keep)),
+		STR_ARG(fleet_coverage_text(r, keep)), promise.p ? " " : "", STR_ARG(promise),
+		promise.p ? "." : "");
+	for (int id = 0; id < FLEET_COUNT; id++) {
+		struct out *part = out_memory(keep);
+		if (!is_shown(r, id))
+			continue;
+		put_answer(&r->answers[id], keep, part);
+		if (out_text(out).len + out_text(part).len < SUMMARY_BYTES)
+			out_str(out, out_text(part));
+	}
+}

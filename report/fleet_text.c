@@ -1,0 +1,123 @@
+/* The fleet in words: cells, headlines, and what a terminal shows. */
+#include <math.h>
+
+#include "base/when.h"
+#include "report/fleet.h"
+#include "report/html.h"
+#include "report/prose.h"
+
+struct str fleet_page_name(struct str run, struct arena *keep)
+{
+	return arena_fmt(keep, "%.*s.html", STR_ARG(html_slug(run, keep)));
+}
+
+/* A moment to the minute; any other text as it is. */
+static struct str moment_text(struct str s, struct arena *keep)
+{
+	int64_t ns;
+	if (!when_parse(s, &ns))
+		return s;
+	struct str date = str_head(s, 10), time = str_head(str_from_offset(s, 11), 5);
+	return time.len ? arena_fmt(keep, "%.*s %.*s", STR_ARG(date), STR_ARG(time)) : date;
+}
+
+struct str fleet_text(
+	const struct fleet_column *c, const struct fleet_cell *cell, struct arena *keep)
+{
+	if (cell->is_null)
+		return STR("");
+	if (c->is_text)
+		return moment_text(cell->text, keep);
+	if (c->unit == UNIT_SECONDS)
+		return time_text(keep, cell->real);
+	return unit_text(keep, cell->real, c->unit);
+}
+
+static double real_at(const struct fleet_answer *a, ptrdiff_t row, struct str column)
+{
+	return row < a->count ? fleet_cell(a, row, column)->real : (double)NAN;
+}
+
+/* The row of this window, if any run was usable. */
+static ptrdiff_t this_window(const struct fleet_answer *totals)
+{
+	bool has = totals->count && str_eq(fleet_cell(totals, 0, STR("window"))->text, STR("this"));
+	return has ? 0 : totals->count;
+}
+
+struct str fleet_window_text(const struct fleet_report *r, struct arena *keep)
+{
+	return arena_fmt(keep, "%.*s to %.*s UTC", STR_ARG(moment_text(r->window.from, keep)),
+		STR_ARG(moment_text(r->window.to, keep)));
+}
+
+struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_COVERAGE];
+	double all = 0, judged = 0;
+	for (ptrdiff_t i = 0; i < a->count; i++) {
+		double runs = real_at(a, i, STR("runs"));
+		all += runs;
+		if (str_eq(fleet_cell(a, i, STR("outcome"))->text, STR("judged")))
+			judged = runs;
+	}
+	if (all == 0)
+		return STR("no run was found in this window");
+	return arena_fmt(
+		keep, "%.0f of %.0f run%s could be judged", judged, all, all == 1 ? "" : "s");
+}
+
+struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
+	ptrdiff_t row = this_window(a);
+	double chips = real_at(a, row, STR("chips")), back = real_at(a, row, STR("chips_back"));
+	double hours = real_at(a, row, STR("chip_hours_back"));
+	double dollars = real_at(a, row, STR("dollars_back"));
+	if (!(back >= 0))
+		return MISSING;
+	struct out *o = out_memory(keep);
+	out_fmt(o, "All fixes together give back the work of %.*s of %.*s chips",
+		STR_ARG(unit_text(keep, back, UNIT_COUNT)),
+		STR_ARG(unit_text(keep, chips, UNIT_COUNT)));
+	if (hours >= 0)
+		out_fmt(o, ", %.*s chip-hours", STR_ARG(unit_text(keep, hours, UNIT_COUNT)));
+	if (dollars >= 0)
+		out_fmt(o, ", %.*s", STR_ARG(unit_text(keep, dollars, UNIT_DOLLARS)));
+	return out_text(o);
+}
+
+/* ---- a terminal ------------------------------------------------------------------------------ */
+
+static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_RANKING];
+	enum { SHOWN = 5 };
+	for (ptrdiff_t i = 0; i < a->count && i < SHOWN; i++) {
+		struct str rule = fleet_cell(a, i, STR("top_rule"))->text;
+		out_fmt(out, "  %5.*s of %.*s chips  %.*s",
+			STR_ARG(unit_text(keep, real_at(a, i, STR("chips_back")), UNIT_COUNT)),
+			STR_ARG(unit_text(keep, real_at(a, i, STR("chips")), UNIT_COUNT)),
+			STR_ARG(clean_lines(keep, fleet_cell(a, i, STR("workload"))->text)));
+		if (rule.p)
+			out_fmt(out, " (%.*s)", STR_ARG(clean_lines(keep, rule)));
+		out_char(out, '\n');
+	}
+	if (a->total > SHOWN)
+		out_fmt(out, "  and %td more workloads\n", a->total - SHOWN);
+}
+
+void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out)
+{
+	const struct fleet_answer *totals = &r->answers[FLEET_TOTALS];
+	struct str promise = fleet_promise_text(r, keep);
+	double ratio = real_at(totals, this_window(totals), STR("roofline_ratio"));
+	out_fmt(out, "%.*s: %.*s\n", STR_ARG(fleet_window_text(r, keep)),
+		STR_ARG(fleet_coverage_text(r, keep)));
+	if (ratio >= 0)
+		out_fmt(out, "The fleet runs at %.*s of its roofline.\n",
+			STR_ARG(unit_text(keep, ratio, UNIT_RATIO)));
+	if (promise.p)
+		out_fmt(out, "%.*s:\n", STR_ARG(promise));
+	put_first(r, keep, out);
+}

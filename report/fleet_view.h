@@ -1,0 +1,45 @@
+/*
+ * What the weekly page shows, as records that its templates are filled with.  Private to report/.
+ */
+#ifndef REPORT_FLEET_VIEW_H
+#define REPORT_FLEET_VIEW_H
+
+#include "report/fleet.h"
+#include "report/html.h"
+
+struct fleet_value {
+	struct str text, whole; /* whole: when the text was cut */
+	struct str tone;	/* "bad" or "good", where up and down mean something */
+	bool is_number;
+	struct template_picture picture; /* beside the text */
+};
+
+struct fleet_line {
+	struct str page; /* of the run it tells of; missing when there is none */
+	struct str head, head_whole;
+	struct template_list cells; /* of fleet_value */
+};
+
+struct fleet_section {
+	struct str id, title, about, none, more;
+	bool is_narrow;			     /* fits beside another */
+	struct template_list columns, lines; /* of html_column, fleet_line */
+};
+
+struct fleet_page {
+	struct str title, window, before, coverage, promise, version, weight;
+	bool has_usage;
+	struct template_list facts; /* of html_fact */
+	struct template_picture chips;
+	struct template_list main, groups, rest; /* of fleet_section */
+};
+
+extern const struct template_record fleet_page_record;
+
+/* A workload's step times, small, with its levels. */
+struct template_picture svg_history(
+	const struct fleet_report *r, struct str workload, struct arena *keep);
+/* Workloads as bars as long as their chips, with what could be had back. */
+struct template_picture svg_fleet(const struct fleet_report *r, struct arena *keep);
+
+#endif

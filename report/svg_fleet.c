@@ -1,0 +1,155 @@
+/* Pictures of a fleet: a workload's history, and where the chips go. */
+#include <math.h>
+
+#include "report/fleet_view.h"
+#include "report/prose.h"
+#include "report/svg.h"
+
+/* ---- a history ------------------------------------------------------------------------------- */
+
+enum { HISTORY_WIDTH = 220, HISTORY_HEIGHT = 44, HISTORY_MARGIN = 4 };
+
+struct level {
+	ptrdiff_t from; /* index of its first run */
+	double value;
+};
+
+struct history {
+	double *values;
+	ptrdiff_t count, cap;
+	struct level *levels;
+	ptrdiff_t level_count, level_cap;
+	double least, most;
+};
+
+static void take_values(
+	const struct fleet_report *r, struct str workload, struct history *h, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_HISTORY];
+	for (ptrdiff_t i = 0; i < a->count; i++) {
+		if (!str_eq(fleet_cell(a, i, STR("workload"))->text, workload))
+			continue;
+		double value = fleet_cell(a, i, STR("step_time_s"))->real;
+		h->least = h->count ? fmin(h->least, value) : value;
+		h->most = h->count ? fmax(h->most, value) : value;
+		*arena_push(keep, h->values, h->count, h->cap) = value;
+	}
+}
+
+/* Where each level begins is told by its first capture; newest first, so from the back. */
+static void take_levels(
+	const struct fleet_report *r, struct str workload, struct history *h, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_CHANGES],
+				  *all = &r->answers[FLEET_HISTORY];
+	for (ptrdiff_t i = a->count; i-- > 0;) {
+		if (!str_eq(fleet_cell(a, i, STR("workload"))->text, workload))
+			continue;
+		struct str since = fleet_cell(a, i, STR("since"))->text;
+		ptrdiff_t from = 0;
+		for (ptrdiff_t k = 0; k < all->count; k++)
+			from += str_eq(fleet_cell(all, k, STR("workload"))->text, workload) &&
+				str_cmp(fleet_cell(all, k, STR("captured"))->text, since) < 0;
+		if (!h->level_count)
+			*arena_push(keep, h->levels, h->level_count, h->level_cap) =
+				(struct level){ 0, fleet_cell(a, i, STR("before_s"))->real };
+		*arena_push(keep, h->levels, h->level_count, h->level_cap) =
+			(struct level){ from, fleet_cell(a, i, STR("after_s"))->real };
+	}
+}
+
+static double history_x(const struct history *h, ptrdiff_t i)
+{
+	double room = HISTORY_WIDTH - 2 * HISTORY_MARGIN;
+	return HISTORY_MARGIN + room * ((double)i + 0.5) / (double)h->count;
+}
+
+static double history_y(const struct history *h, double value)
+{
+	double room = HISTORY_HEIGHT - 2 * HISTORY_MARGIN, range = h->most - h->least;
+	return HISTORY_MARGIN + room * (range > 0 ? (h->most - value) / range : 0.5);
+}
+
+static void draw_history(const void *what, struct xhtml *x)
+{
+	const struct history *h = what;
+	double half = history_x(h, 1) - history_x(h, 0);
+	svg_begin(x, HISTORY_WIDTH, HISTORY_HEIGHT,
+		STR("Step times, run after run, and their levels"), (struct str){ NULL, 0 });
+	for (ptrdiff_t i = 0; i < h->count; i++)
+		svg_dot(x, INK_HIDDEN, history_x(h, i), history_y(h, h->values[i]), 1.6,
+			(struct str){ NULL, 0 });
+	for (ptrdiff_t i = 0; i < h->level_count; i++) {
+		ptrdiff_t to = i + 1 < h->level_count ? h->levels[i + 1].from : h->count;
+		double y = history_y(h, h->levels[i].value);
+		svg_stroke(x, INK_TEXT, history_x(h, h->levels[i].from) - half / 2, y,
+			history_x(h, to - 1) + half / 2, y, 1.6, false);
+	}
+	svg_end(x);
+}
+
+struct template_picture svg_history(
+	const struct fleet_report *r, struct str workload, struct arena *keep)
+{
+	struct history *h = arena_make(keep, struct history, 1);
+	take_values(r, workload, h, keep);
+	take_levels(r, workload, h, keep);
+	return (struct template_picture){ h->count > 1 ? draw_history : NULL, h };
+}
+
+/* ---- where the chips go ---------------------------------------------------------------------- */
+
+enum { FLEET_WIDTH = 960, FLEET_LEFT = 300, FLEET_RIGHT = 110, FLEET_BARS = 12, FLEET_PITCH = 26 };
+
+static double chips_of(const struct fleet_answer *a, ptrdiff_t row, struct str column)
+{
+	double value = fleet_cell(a, row, column)->real;
+	return value > 0 ? value : 0;
+}
+
+static double most_chips(const struct fleet_answer *a)
+{
+	double most = 0;
+	for (ptrdiff_t i = 0; i < a->count && i < FLEET_BARS; i++)
+		most = fmax(most, chips_of(a, i, STR("chips")));
+	return most;
+}
+
+static void draw_bar(const struct fleet_answer *a, ptrdiff_t row, double scale, struct xhtml *x)
+{
+	double top = FLEET_PITCH * (double)row, chips = chips_of(a, row, STR("chips"));
+	double back = chips_of(a, row, STR("chips_back"));
+	struct str name = html_clip(fleet_cell(a, row, STR("workload"))->text, 46, x->keep);
+	struct str amount = unit_text(x->keep, back, UNIT_COUNT);
+	struct str whole = unit_text(x->keep, chips, UNIT_COUNT);
+	svg_text(x, INK_TEXT, ANCHOR_END, FLEET_LEFT - 10, top + 14, name);
+	svg_rect_title(x, INK_BAD, FLEET_LEFT, top + 2, back * scale, 17,
+		arena_fmt(x->keep, "%.*s chips' worth could be had back", STR_ARG(amount)));
+	svg_rect_title(x, INK_HIDDEN, FLEET_LEFT + back * scale, top + 2, (chips - back) * scale,
+		17, arena_fmt(x->keep, "%.*s chips in all", STR_ARG(whole)));
+	svg_strong(x, INK_TEXT, ANCHOR_START, FLEET_LEFT + chips * scale + 8, top + 15,
+		arena_fmt(x->keep, "%.*s of %.*s", STR_ARG(amount), STR_ARG(whole)));
+}
+
+static void draw_fleet(const void *what, struct xhtml *x)
+{
+	static const struct svg_key keys[] = { { INK_BAD, STR_INIT("could be had back") },
+		{ INK_HIDDEN, STR_INIT("the rest of the workload's chips") } };
+	const struct fleet_answer *a = what;
+	ptrdiff_t bars = a->count < FLEET_BARS ? a->count : FLEET_BARS;
+	double scale = (FLEET_WIDTH - FLEET_LEFT - FLEET_RIGHT) / most_chips(a);
+	double height = FLEET_PITCH * (double)bars;
+	svg_begin(x, FLEET_WIDTH, height + 26, STR("Where the chips go"),
+		STR("Bars, one for each of the workloads that would give back most."));
+	for (ptrdiff_t i = 0; i < bars; i++)
+		draw_bar(a, i, scale, x);
+	svg_keys(x, keys, 2, 8, height + 8);
+	svg_end(x);
+}
+
+struct template_picture svg_fleet(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_RANKING];
+	(void)keep;
+	return (struct template_picture){ most_chips(a) > 0 ? draw_fleet : NULL, a };
+}

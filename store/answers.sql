@@ -1,0 +1,141 @@
+-- One table for each question, by its name: the columns of questions.c in their order, then the run
+-- to look at and its profile; rows in the order in which they are shown.  What they read is made by
+-- fleet.sql, and levels by change points.
+
+CREATE TABLE totals AS
+SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(runs), sum(chips),
+	sum(weight * roofline_ratio) / sum(CASE WHEN roofline_ratio IS NOT NULL THEN weight END),
+	count(roofline_ratio),
+	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END), count(mfu),
+	sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN weight END),
+	sum(chips * share), sum(chip_hours * share), sum(dollars * share), NULL, NULL
+FROM fleet GROUP BY is_now ORDER BY is_now DESC;
+
+CREATE TABLE coverage AS
+WITH seen AS (
+	SELECT *, CASE
+		WHEN error_id IS NOT NULL THEN 'unreadable: ' || error_id
+		WHEN captured IS NULL THEN 'no date'
+		WHEN verdict = 'inconclusive' THEN 'inconclusive'
+		WHEN step_time_s IS NULL OR step_time_s <= 0 THEN 'no steps'
+		ELSE 'judged'
+	END AS outcome
+	FROM judged WHERE captured IS NULL OR (captured > :from AND captured <= :to)),
+placed AS (
+	SELECT *, row_number() OVER (PARTITION BY outcome ORDER BY profile, hash) AS place,
+		count(*) OVER (PARTITION BY outcome) AS alike
+	FROM seen)
+SELECT outcome, alike, alike * 1.0 / (SELECT count(*) FROM seen), CASE outcome
+		WHEN 'judged' THEN NULL
+		WHEN 'no date' THEN 'neither the profile nor its directory says when it was captured'
+		WHEN 'no steps' THEN 'the profile shows no step'
+		ELSE coalesce(error, (
+			SELECT reason FROM verdicts
+			WHERE run_id = placed.id AND verdict = 'inconclusive' AND reason IS NOT NULL
+			ORDER BY rule LIMIT 1))
+	END, CASE WHEN outcome <> 'judged' THEN run END, profile
+FROM placed WHERE place = 1 ORDER BY outcome <> 'judged', alike DESC, outcome;
+
+CREATE TABLE ranking AS
+SELECT row_number() OVER (
+		ORDER BY chip_hours * share DESC NULLS LAST, chips * share DESC NULLS LAST,
+		share DESC, workload) AS rank,
+	workload, owner, chips * share, chip_hours * share, dollars * share, share,
+	(SELECT share FROM fleet AS b WHERE b.workload = f.workload AND NOT b.is_now),
+	(SELECT rule FROM worst WHERE worst.workload = f.workload),
+	roofline_ratio, mfu, step_time_s, chip, chips, model, runs,
+	(SELECT substr(min(captured), 1, 10) FROM usable WHERE usable.workload = f.workload),
+	run, profile
+FROM fleet AS f WHERE is_now ORDER BY rank;
+
+-- The run to look at is that of the workload that gives back most.
+CREATE TABLE grouped AS
+WITH kinds AS (
+	SELECT 'chip' AS kind, coalesce(chip, 'unknown') AS grp, * FROM fleet WHERE is_now
+	UNION ALL SELECT 'owner', coalesce(owner, 'unknown'), * FROM fleet WHERE is_now
+	UNION ALL SELECT 'model', coalesce(model, 'unknown'), * FROM fleet WHERE is_now
+	UNION ALL SELECT 'size', size, * FROM fleet WHERE is_now),
+placed AS (
+	SELECT *, row_number() OVER (
+		PARTITION BY kind, grp ORDER BY weight * share DESC NULLS LAST, workload) AS place
+	FROM kinds ORDER BY kind, grp, workload)
+SELECT kind, grp, sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN weight END) AS share,
+	sum(chips * share) AS chips_back, sum(chip_hours * share) AS chip_hours_back,
+	sum(dollars * share) AS dollars_back,
+	sum(weight * roofline_ratio) / sum(CASE WHEN roofline_ratio IS NOT NULL THEN weight END)
+		AS roofline_ratio,
+	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END) AS mfu,
+	sum(chips) AS chips, count(*) AS workloads, sum(runs) AS runs,
+	max(CASE place WHEN 1 THEN run END) AS run,
+	max(CASE place WHEN 1 THEN profile END) AS profile
+FROM placed GROUP BY kind, grp ORDER BY kind, sum(weight * share) DESC NULLS LAST, grp;
+
+CREATE TABLE "by-chip" AS
+SELECT grp, share, chips_back, chip_hours_back, dollars_back, roofline_ratio, mfu, chips, workloads,
+	runs, run, profile FROM grouped WHERE kind = 'chip' ORDER BY rowid;
+CREATE TABLE "by-owner" AS
+SELECT grp, share, chips_back, chip_hours_back, dollars_back, roofline_ratio, mfu, chips, workloads,
+	runs, run, profile FROM grouped WHERE kind = 'owner' ORDER BY rowid;
+CREATE TABLE "by-model" AS
+SELECT grp, share, chips_back, chip_hours_back, dollars_back, roofline_ratio, mfu, chips, workloads,
+	runs, run, profile FROM grouped WHERE kind = 'model' ORDER BY rowid;
+CREATE TABLE "by-size" AS
+SELECT grp, share, chips_back, chip_hours_back, dollars_back, roofline_ratio, mfu, chips, workloads,
+	runs, run, profile FROM grouped WHERE kind = 'size' ORDER BY rowid;
+
+CREATE TABLE rules AS
+WITH costs AS (
+	SELECT s.*, b.chip_hours, b.dollars, row_number() OVER (
+		PARTITION BY s.rule ORDER BY s.chips * s.share DESC NULLS LAST, s.workload) AS place
+	FROM said AS s LEFT JOIN bill AS b USING (workload)
+	WHERE is_now AND verdict IN ('fail', 'warn')
+	ORDER BY s.rule, s.workload)
+SELECT rule, max(title), count(*), sum(verdict = 'fail'), sum(chips * share) AS back,
+	sum(chip_hours * share) AS hours, sum(dollars * share),
+	max(CASE place WHEN 1 THEN message END),
+	max(CASE place WHEN 1 THEN run END), max(CASE place WHEN 1 THEN profile END)
+FROM costs GROUP BY rule ORDER BY hours DESC NULLS LAST, back DESC NULLS LAST, count(*) DESC, rule;
+
+CREATE TABLE movers AS
+SELECT n.workload, n.owner, b.step_time_s, n.step_time_s,
+	n.step_time_s / b.step_time_s - 1 AS change,
+	n.chips * (1 - b.step_time_s / n.step_time_s) AS lost,
+	(SELECT rule FROM worst WHERE worst.workload = n.workload), n.run, n.profile
+FROM fleet AS n JOIN fleet AS b ON b.workload = n.workload AND n.is_now AND NOT b.is_now
+	AND b.chip IS n.chip AND b.chips IS n.chips
+WHERE abs(change) >= 0.01
+ORDER BY abs(lost) DESC NULLS LAST, abs(change) DESC, n.workload;
+
+CREATE TABLE changes AS
+SELECT c.workload, u.owner, u.captured, u.is_now, c.before_s, c.after_s,
+	c.after_s / c.before_s - 1 AS change, c.p_value, u.commit_id, u.run, u.profile
+FROM levels AS c JOIN usable AS u ON u.id = c.run_id
+ORDER BY u.captured DESC, abs(change) DESC, c.workload;
+
+CREATE TABLE history AS
+SELECT workload, captured, step_time_s, run, profile
+FROM usable WHERE workload IN (SELECT workload FROM levels)
+ORDER BY workload, captured, hash;
+
+-- Fixed is what now holds, or has nothing left to hold of; never what could not be judged.
+CREATE TABLE problems AS
+SELECT CASE n.verdict WHEN 'fail' THEN 'new' ELSE 'fixed' END AS state, n.workload, n.rule,
+	b.verdict, n.verdict,
+	CASE n.verdict WHEN 'fail' THEN n.chips * n.share ELSE b.chips * b.share END AS cost,
+	coalesce(n.message, b.message), n.run, n.profile
+FROM said AS n JOIN said AS b
+	ON b.workload = n.workload AND b.rule = n.rule AND n.is_now AND NOT b.is_now
+WHERE (n.verdict = 'fail' AND b.verdict IN ('pass', 'warn', 'not-applicable'))
+	OR (b.verdict = 'fail' AND n.verdict IN ('pass', 'not-applicable'))
+ORDER BY state DESC, cost DESC NULLS LAST, n.workload, n.rule;
+
+CREATE TABLE waivers AS
+SELECT workload, rule, share, message, run, profile
+FROM said WHERE is_now AND verdict = 'waived'
+ORDER BY share DESC NULLS LAST, workload, rule;
+
+CREATE TABLE quality AS
+SELECT part.value, count(*), count(DISTINCT workload), min(run), min(profile)
+FROM judged, json_each('[' || replace(json_quote(quality), ',', '","') || ']') AS part
+WHERE quality IS NOT NULL AND captured > :from AND captured <= :to
+GROUP BY part.value ORDER BY count(*) DESC, part.value;

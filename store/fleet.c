@@ -1,0 +1,276 @@
+/* Facts in, answers out.  See fleet.h. */
+#include "store/fleet.h"
+
+#include <math.h>
+
+#include "base/change.h"
+#include "base/embed.h"
+#include "store/sqlite.h"
+#include "store/usage.h"
+
+struct fleet {
+	struct facts_db db;
+	bool has_usage;
+	const struct fleet_window *window; /* while it is asked about */
+	struct str judge;
+};
+
+/* ---- taking facts ---------------------------------------------------------------------------- */
+
+/*
+ * A private file that SQLite opens when its cache is full, and removes: a fleet of a hundred
+ * thousand runs needs no more memory than one of a thousand.
+ */
+static bool open_db(struct facts_db *d, struct diag *err)
+{
+	if (sqlite3_open_v2("", &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
+		return facts_db_fail(d, err);
+	return facts_db_guard(d, err) &&
+	       facts_db_execute(d,
+		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+		       "PRAGMA cache_size = -65536;"
+		       "CREATE TABLE usage (workload TEXT, chip_hours REAL, price REAL);"
+		       "CREATE TABLE levels (workload TEXT, run_id INTEGER, before_s REAL, "
+		       "after_s REAL, p_value REAL)",
+		       err) &&
+	       facts_db_make(d, err) && facts_db_prepare(d, err);
+}
+
+struct fleet *fleet_new(struct arena *keep, struct diag *err)
+{
+	struct fleet *f = arena_make(keep, struct fleet, 1);
+	f->db = (struct facts_db){ .name = STR("facts of this audit"), .keep = keep };
+	if (open_db(&f->db, err))
+		return f;
+	facts_db_close(&f->db);
+	return NULL;
+}
+
+void fleet_free(struct fleet *f)
+{
+	if (f)
+		facts_db_close(&f->db);
+}
+
+bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err)
+{
+	struct fleet *f = fleet;
+	return facts_db_append(&f->db, facts, err);
+}
+
+static struct str cell_str(sqlite3_stmt *stmt, int at, struct arena *keep)
+{
+	const char *p = (const char *)sqlite3_column_text(stmt, at);
+	return p ? arena_str(keep, (struct str){ p, sqlite3_column_bytes(stmt, at) })
+		 : (struct str){ NULL, 0 };
+}
+
+static bool prepare(
+	struct fleet *f, const char *sql, const char **rest, sqlite3_stmt **ret, struct diag *err)
+{
+	return sqlite3_prepare_v2(f->db.db, sql, -1, ret, rest) == SQLITE_OK ||
+	       facts_db_fail(&f->db, err);
+}
+
+bool fleet_newest(struct fleet *f, struct arena *keep, struct str *ret, struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	if (!prepare(f, "SELECT max(captured) FROM runs", NULL, &stmt, err))
+		return false;
+	bool ok = sqlite3_step(stmt) == SQLITE_ROW || facts_db_fail(&f->db, err);
+	*ret = ok ? cell_str(stmt, 0, keep) : (struct str){ NULL, 0 };
+	sqlite3_finalize(stmt);
+	return ok;
+}
+
+static bool add_usage(void *arg, const struct usage *u, struct diag *err)
+{
+	struct fleet *f = arg;
+	sqlite3_stmt *stmt;
+	if (!prepare(f, "INSERT INTO usage VALUES (?, ?, ?)", NULL, &stmt, err))
+		return false;
+	sqlite3_bind_text(stmt, 1, u->workload.p, (int)u->workload.len, SQLITE_STATIC);
+	sqlite3_bind_double(stmt, 2, u->chip_hours);
+	if (!isnan(u->price))
+		sqlite3_bind_double(stmt, 3, u->price);
+	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(&f->db, err);
+	sqlite3_finalize(stmt);
+	f->has_usage = true;
+	return ok;
+}
+
+bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err)
+{
+	return usage_read(file, text, add_usage, f, err);
+}
+
+/* ---- the tables that questions read ---------------------------------------------------------- */
+
+static void bind(struct fleet *f, sqlite3_stmt *stmt)
+{
+	const struct {
+		const char *name;
+		struct str value;
+	} values[] = { { ":from", f->window->from }, { ":to", f->window->to },
+		{ ":before", f->window->before }, { ":judge", f->judge } };
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		int at = sqlite3_bind_parameter_index(stmt, values[i].name);
+		if (at)
+			sqlite3_bind_text(stmt, at, values[i].value.p, (int)values[i].value.len,
+				SQLITE_STATIC);
+	}
+}
+
+static bool run_statement(struct fleet *f, sqlite3_stmt *stmt, struct diag *err)
+{
+	bind(f, stmt);
+	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(&f->db, err);
+	sqlite3_finalize(stmt);
+	return ok;
+}
+
+static bool run_script(struct fleet *f, struct str name, struct diag *err)
+{
+	const char *sql = embed_find(name).p;
+	sqlite3_stmt *stmt;
+	while (*sql) {
+		if (!prepare(f, sql, &sql, &stmt, err))
+			return false;
+		if (stmt && !run_statement(f, stmt, err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- change points --------------------------------------------------------------------------- */
+
+struct series {
+	struct str workload;
+	double *values;
+	int64_t *runs;
+	ptrdiff_t count, cap, run_cap;
+};
+
+static bool add_change(
+	struct fleet *f, const struct series *s, const struct change *c, struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	if (!prepare(f, "INSERT INTO levels VALUES (?, ?, ?, ?, ?)", NULL, &stmt, err))
+		return false;
+	sqlite3_bind_text(stmt, 1, s->workload.p, (int)s->workload.len, SQLITE_STATIC);
+	sqlite3_bind_int64(stmt, 2, s->runs[c->at]);
+	sqlite3_bind_double(stmt, 3, c->before);
+	sqlite3_bind_double(stmt, 4, c->after);
+	sqlite3_bind_double(stmt, 5, c->p_value);
+	return run_statement(f, stmt, err);
+}
+
+static bool end_series(
+	struct fleet *f, const struct series *s, struct arena scratch, struct diag *err)
+{
+	struct change *changes;
+	ptrdiff_t count = change_points(s->values, s->count, &scratch, &changes);
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (!add_change(f, s, &changes[i], err))
+			return false;
+	return true;
+}
+
+static void add_value(struct series *s, sqlite3_stmt *stmt, struct arena *keep)
+{
+	ptrdiff_t count = s->count;
+	*arena_push(keep, s->values, s->count, s->cap) = sqlite3_column_double(stmt, 1);
+	*arena_push(keep, s->runs, count, s->run_cap) = sqlite3_column_int64(stmt, 2);
+}
+
+/* Only what stayed on the same chips is one history: the newest stretch of it. */
+static const char series_sql[] =
+	"SELECT u.workload, u.step_time_s, u.id FROM usable AS u "
+	"JOIN (SELECT workload, chip, chips, max(captured) FROM usable GROUP BY workload) AS l "
+	"ON l.workload = u.workload AND l.chip IS u.chip AND l.chips IS u.chips "
+	"ORDER BY u.workload, u.captured, u.hash";
+
+static bool find_changes(struct fleet *f, struct diag *err)
+{
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct series s = { 0 };
+	sqlite3_stmt *stmt;
+	bool ok = prepare(f, series_sql, NULL, &stmt, err);
+	int code = SQLITE_DONE;
+	while (ok && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		struct str workload = { (const char *)sqlite3_column_text(stmt, 0),
+			sqlite3_column_bytes(stmt, 0) };
+		if (!s.workload.p || !str_eq(s.workload, workload)) {
+			ok = end_series(f, &s, scratch, err);
+			arena_clear(&scratch);
+			s = (struct series){ .workload = arena_str(&scratch, workload) };
+		}
+		add_value(&s, stmt, &scratch);
+	}
+	ok = ok && (code == SQLITE_DONE || facts_db_fail(&f->db, err)) &&
+	     end_series(f, &s, scratch, err);
+	sqlite3_finalize(stmt);
+	arena_free(&scratch);
+	return ok;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void read_answer_row(sqlite3_stmt *stmt, struct fleet_answer *a, struct arena *keep)
+{
+	int count = (int)a->question->column_count;
+	if (a->total++ >= FLEET_MAX_ROWS)
+		return;
+	struct fleet_row *row = arena_push(keep, a->rows, a->count, a->cap);
+	row->cells = arena_make(keep, struct fleet_cell, count);
+	for (int i = 0; i < count; i++) {
+		struct fleet_cell *c = &row->cells[i];
+		c->is_null = sqlite3_column_type(stmt, i) == SQLITE_NULL;
+		if (a->question->columns[i].is_text)
+			c->text = cell_str(stmt, i, keep);
+		else
+			c->real = c->is_null ? (double)NAN : sqlite3_column_double(stmt, i);
+	}
+	row->run = cell_str(stmt, count, keep);
+	row->profile = row->run.p ? cell_str(stmt, count + 1, keep) : row->run;
+}
+
+static bool answer(struct fleet *f, enum fleet_id id, struct arena *keep, struct fleet_answer *ret,
+	struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	int code;
+	*ret = (struct fleet_answer){ .question = &fleet_questions[id] };
+	struct str sql = arena_fmt(
+		keep, "SELECT * FROM \"%.*s\" ORDER BY rowid", STR_ARG(ret->question->name));
+	if (!prepare(f, sql.p, NULL, &stmt, err))
+		return false;
+	while ((code = sqlite3_step(stmt)) == SQLITE_ROW)
+		read_answer_row(stmt, ret, keep);
+	bool ok = code == SQLITE_DONE || facts_db_fail(&f->db, err);
+	sqlite3_finalize(stmt);
+	return ok;
+}
+
+bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str judge,
+	struct arena *keep, struct fleet_report *ret, struct diag *err)
+{
+	*ret = (struct fleet_report){ .window = *window, .has_usage = f->has_usage };
+	f->window = window;
+	f->judge = judge;
+	if (!run_script(f, STR("store/fleet.sql"), err) || !find_changes(f, err) ||
+		!run_script(f, STR("store/answers.sql"), err))
+		return false;
+	for (int id = 0; id < FLEET_COUNT; id++)
+		if (!answer(f, (enum fleet_id)id, keep, &ret->answers[id], err))
+			return false;
+	return true;
+}
+
+const struct fleet_cell *fleet_cell(const struct fleet_answer *a, ptrdiff_t row, struct str column)
+{
+	for (ptrdiff_t i = 0; i < a->question->column_count; i++)
+		if (str_eq(a->question->columns[i].name, column))
+			return &a->rows[row].cells[i];
+	return NULL;
+}

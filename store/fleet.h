@@ -1,0 +1,101 @@
+/*
+ * Questions about a fleet, asked once: SQL over facts, whatever store or file they came from.
+ *
+ * Facts are taken one by one into a database of this process, which lies on a temporary file when
+ * it is large.  Then a window is asked about, and every question of fleet_questions[] is answered
+ * by rows.  The same set of facts gives the same answers, in whatever order and however often they
+ * came.
+ *
+ * Money and chip-hours come from the fleet's owner or not at all: a profile knows neither.
+ *
+ * Refuses: writing the answers down (report/fleet.h); changing a store.
+ */
+#ifndef STORE_FLEET_H
+#define STORE_FLEET_H
+
+#include "store/store.h"
+
+/* Rows kept of an answer: beyond it nobody reads, and the facts can be asked directly. */
+#define FLEET_MAX_ROWS 1000
+
+struct fleet_column {
+	struct str name;
+	bool is_text;
+	enum unit unit;
+	struct str meaning;
+};
+
+struct fleet_question {
+	struct str name, title;
+	struct str about; /* what a row is, and by what they are sorted */
+	struct str none;  /* what it means when there are no rows */
+	const struct fleet_column *columns;
+	ptrdiff_t column_count;
+};
+
+enum fleet_id {
+	FLEET_TOTALS, /* a row for this window, one for the window before */
+	FLEET_COVERAGE,
+	FLEET_RANKING,
+	FLEET_BY_CHIP,
+	FLEET_BY_OWNER,
+	FLEET_BY_MODEL,
+	FLEET_BY_SIZE,
+	FLEET_RULES,
+	FLEET_MOVERS,
+	FLEET_CHANGES,
+	FLEET_HISTORY, /* of the workloads in FLEET_CHANGES: what their pictures are made of */
+	FLEET_PROBLEMS,
+	FLEET_WAIVERS,
+	FLEET_QUALITY,
+	FLEET_COUNT
+};
+extern const struct fleet_question fleet_questions[FLEET_COUNT];
+
+struct fleet_cell {
+	bool is_null;
+	double real;
+	struct str text;
+};
+
+struct fleet_row {
+	struct fleet_cell *cells;
+	struct str run, profile; /* the run to look at; missing when there is none */
+};
+
+struct fleet_answer {
+	const struct fleet_question *question;
+	struct fleet_row *rows;
+	ptrdiff_t count, cap;
+	ptrdiff_t total; /* with those that were not kept */
+};
+
+/* (from, to] and (before, from], as facts have moments. */
+struct fleet_window {
+	struct str from, to, before;
+};
+
+struct fleet_report {
+	struct fleet_window window;
+	struct str tool_version;
+	bool has_usage; /* chip-hours are known, and ratios are weighted by them */
+	struct fleet_answer answers[FLEET_COUNT];
+};
+
+struct fleet;
+struct fleet *fleet_new(struct arena *keep, struct diag *err);
+void fleet_free(struct fleet *f);
+/* A run_facts_fn; `fleet` is a struct fleet. */
+bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err);
+/* When the newest run was captured; missing when none has a date. */
+bool fleet_newest(struct fleet *f, struct arena *keep, struct str *ret, struct diag *err);
+/* Chip-hours as CSV: columns workload, chip_hours and, if known, price in dollars per chip-hour. */
+bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err);
+/* `judge` is preferred where several judged a run.  Asked once; the answers live in `keep`. */
+bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str judge,
+	struct arena *keep, struct fleet_report *ret, struct diag *err);
+
+/* The cell of a named column; NULL when the question has none. */
+const struct fleet_cell *fleet_cell(const struct fleet_answer *a, ptrdiff_t row, struct str column);
+
+#endif

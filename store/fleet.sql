@@ -1,0 +1,83 @@
+-- A fleet's facts as the tables that answers.sql reads.
+--
+--   :to, :from, :before   this window is (from, to], the one before it (before, from]
+--   :judge                whose judgement counts where there are several
+--
+-- Every table is made in an order of its own, so that sums and ties do not depend on the order in
+-- which facts came.  Ratios of a group are weighted by chip-hours where they are known for any
+-- workload, else by chips: what runs on more chips wastes more.
+
+-- One judgement of each capture: this judge's if there is one; copies elsewhere count once.  A
+-- profile that could not be read once and now can is no longer unreadable.
+CREATE TABLE judged AS
+SELECT *
+FROM (SELECT *, row_number() OVER (
+	PARTITION BY run ORDER BY judge = :judge DESC, profile, hash) AS copy FROM runs)
+WHERE copy = 1 AND (error_id IS NULL
+	OR profile NOT IN (SELECT profile FROM runs WHERE error_id IS NULL))
+ORDER BY captured, hash;
+
+-- What a number can be made of: judged, on evidence, with steps.  No ranking of anything else.
+CREATE TABLE usable AS
+SELECT *, captured > :from AS is_now, captured > :before AS is_recent,
+	min(1.0, max(0.0, gain_s / step_time_s)) AS share
+FROM judged
+WHERE error_id IS NULL AND verdict <> 'inconclusive' AND step_time_s > 0 AND captured <= :to
+ORDER BY captured, hash;
+
+-- The newest usable run of each workload in this window, and the newest before it.
+CREATE TABLE latest AS
+SELECT *
+FROM (SELECT *, row_number() OVER (
+	PARTITION BY workload, is_now ORDER BY captured DESC, hash) AS age FROM usable)
+WHERE age = 1
+ORDER BY workload, is_now;
+
+-- Chip-hours of each workload, and what they cost where every line says so.
+CREATE TABLE bill AS
+SELECT workload, sum(chip_hours) AS chip_hours,
+	CASE WHEN count(price) = count(*) THEN sum(chip_hours * price) END AS dollars
+FROM (SELECT * FROM usage ORDER BY workload, chip_hours, price)
+GROUP BY workload;
+
+-- A workload in a window: means over its runs, and what its newest run is.
+CREATE TABLE fleet AS
+SELECT means.*, r.run, r.profile, r.owner, r.model, r.chip, r.chips, b.chip_hours, b.dollars,
+	CASE WHEN (SELECT count(*) FROM bill) THEN b.chip_hours ELSE r.chips END AS weight,
+	CASE
+		WHEN r.chips IS NULL THEN 'unknown'
+		WHEN r.chips <= 1 THEN '1 chip'
+		WHEN r.chips <= 8 THEN '2 to 8 chips'
+		WHEN r.chips <= 64 THEN '9 to 64 chips'
+		WHEN r.chips <= 512 THEN '65 to 512 chips'
+		ELSE 'more than 512 chips'
+	END AS size
+FROM (
+	SELECT workload, is_now, count(*) AS runs, avg(step_time_s) AS step_time_s,
+		avg(share) AS share, avg(roofline_ratio_lo) AS roofline_ratio, avg(mfu) AS mfu
+	FROM usable WHERE is_recent GROUP BY workload, is_now) AS means
+JOIN (
+	SELECT *, row_number() OVER (
+		PARTITION BY workload, is_now ORDER BY captured DESC, hash) AS age
+	FROM usable WHERE is_recent) AS r
+	ON r.workload = means.workload AND r.is_now = means.is_now AND r.age = 1
+LEFT JOIN bill AS b ON b.workload = means.workload
+ORDER BY means.is_now, means.workload;
+
+-- What rules said of the newest runs, with the share of a step that each costs.
+CREATE TABLE said AS
+SELECT l.workload, l.is_now, l.run, l.profile, l.chips, v.rule, v.title, v.verdict, v.message,
+	v.source_file, v.source_line, v.gain_s / l.step_time_s AS share
+FROM latest AS l JOIN verdicts AS v ON v.run_id = l.id
+ORDER BY l.workload, l.is_now, v.rule;
+CREATE INDEX said_rule ON said (workload, rule, is_now);
+
+-- The rule that costs a workload most now.
+CREATE TABLE worst AS
+SELECT workload, rule
+FROM (SELECT *, row_number() OVER (
+	PARTITION BY workload ORDER BY share DESC NULLS LAST, verdict, rule) AS place
+	FROM said WHERE is_now AND verdict IN ('fail', 'warn'))
+WHERE place = 1
+ORDER BY workload;
+CREATE INDEX worst_workload ON worst (workload);

@@ -1,0 +1,176 @@
+/* The questions and their columns; fleet.sql has the answers' tables, by the same names. */
+#include "store/fleet.h"
+
+#define T(name, meaning)                                                                           \
+	{                                                                                          \
+		STR_INIT(name), true, UNIT_NONE, STR_INIT(meaning)                                 \
+	}
+#define R(name, unit, meaning)                                                                     \
+	{                                                                                          \
+		STR_INIT(name), false, UNIT_##unit, STR_INIT(meaning)                              \
+	}
+
+#define RECOVERABLE_COLUMNS                                                                        \
+	R("chips_back", COUNT, "chips that do nothing useful while it runs: chips times share"),   \
+		R("chip_hours_back", COUNT, "chip-hours of the usage file that could be saved"),   \
+		R("dollars_back", DOLLARS, "what those cost")
+
+static const struct fleet_column totals_columns[] = {
+	T("window", "this, or the one before it"),
+	R("workloads", COUNT, "workloads with a usable run"),
+	R("runs", COUNT, "their usable runs"),
+	R("chips", COUNT, "chips of their newest runs"),
+	R("roofline_ratio", RATIO,
+		"program goodput: ideal over measured step time, ops of unknown cost taken as "
+		"free"),
+	R("roofline_workloads", COUNT, "workloads of which it is known"),
+	R("mfu", RATIO, "model FLOPs utilisation, where the job file tells the model"),
+	R("mfu_workloads", COUNT, "workloads of which it is known"),
+	R("share", RATIO, "step time that settling every finding would give back"),
+	RECOVERABLE_COLUMNS,
+};
+
+static const struct fleet_column coverage_columns[] = {
+	T("outcome", "judged, or why a run counts for nothing below"),
+	R("runs", COUNT, "runs of this window, and those without a date"),
+	R("part", RATIO, "of all of them"),
+	T("example", "the reason in one of them"),
+};
+
+static const struct fleet_column ranking_columns[] = {
+	R("rank", COUNT, "1 gives back most"),
+	T("workload", "what ran"),
+	T("owner", "whose it is, by its job file"),
+	RECOVERABLE_COLUMNS,
+	R("share", RATIO, "step time that settling every finding would give back"),
+	R("share_before", RATIO, "the same in the window before"),
+	T("top_rule", "the rule that costs most"),
+	R("roofline_ratio", RATIO, "program goodput, mean over its runs"),
+	R("mfu", RATIO, "model FLOPs utilisation, mean over its runs"),
+	R("step_time_s", SECONDS, "mean over its runs"),
+	T("chip", "what it ran on"),
+	R("chips", COUNT, "of its newest run"),
+	T("model", "the model's family, by its job file"),
+	R("runs", COUNT, "usable runs in the window"),
+	T("first_seen", "day of its first usable run that is known"),
+};
+
+static const struct fleet_column group_columns[] = {
+	T("group", "what they have in common"),
+	R("share", RATIO, "step time that settling every finding would give back"),
+	RECOVERABLE_COLUMNS,
+	R("roofline_ratio", RATIO, "program goodput"),
+	R("mfu", RATIO, "model FLOPs utilisation, where it is known"),
+	R("chips", COUNT, "chips of their newest runs"),
+	R("workloads", COUNT, "workloads in it"),
+	R("runs", COUNT, "their usable runs"),
+};
+
+static const struct fleet_column rules_columns[] = {
+	T("rule", "name of the rule"),
+	T("title", "what it demands"),
+	R("workloads", COUNT, "whose newest run breaks it"),
+	R("failed", COUNT, "of them failed, the others were warned"),
+	R("chips_back", COUNT, "chips that settling its findings would free"),
+	R("chip_hours_back", COUNT, "chip-hours of the usage file that could be saved"),
+	R("dollars_back", DOLLARS, "what those cost"),
+	T("example", "the costliest finding of the workload it costs most"),
+};
+
+static const struct fleet_column movers_columns[] = {
+	T("workload", "what ran, on the same chips in both windows"),
+	T("owner", "whose it is"),
+	R("before_s", SECONDS, "mean step time in the window before"),
+	R("now_s", SECONDS, "mean step time in this window"),
+	R("change", RATIO, "now over before, less one: above zero is slower"),
+	R("chips_lost", COUNT, "chips' worth of work lost by it; below zero: won"),
+	T("top_rule", "the rule that costs most now"),
+};
+
+static const struct fleet_column changes_columns[] = {
+	T("workload", "what ran"),
+	T("owner", "whose it is"),
+	T("since", "capture of the first run at the new level"),
+	R("is_now", BOOL, "it lies in this window"),
+	R("before_s", SECONDS, "level of the step time until then"),
+	R("after_s", SECONDS, "level from then on"),
+	R("change", RATIO, "after over before, less one: above zero is slower"),
+	R("p_value", NONE, "that chance does as much at one given place"),
+	T("commit_id", "of the first run at the new level"),
+};
+
+static const struct fleet_column history_columns[] = {
+	T("workload", "what ran"),
+	T("captured", "when"),
+	R("step_time_s", SECONDS, "its step time"),
+};
+
+static const struct fleet_column problems_columns[] = {
+	T("state", "new, or fixed"),
+	T("workload", "what ran"),
+	T("rule", "which the run before it held and this one breaks, or the other way round"),
+	T("before", "verdict of the newest run before this window"),
+	T("now", "verdict of the newest run in it"),
+	R("chips", COUNT, "chips that its findings cost, or did cost"),
+	T("message", "what is wrong"),
+};
+
+static const struct fleet_column waivers_columns[] = {
+	T("workload", "what ran"),
+	T("rule", "which is waived there"),
+	R("share", RATIO, "step time that settling the waived findings would give back"),
+	T("message", "what is waived"),
+};
+
+static const struct fleet_column quality_columns[] = {
+	T("check", "of the data itself"),
+	R("runs", COUNT, "runs of this window in which it does not hold"),
+	R("workloads", COUNT, "whose runs those are"),
+};
+
+#define Q(id, name, title, columns, about, none)                                                   \
+	[id] = { STR_INIT(name), STR_INIT(title), STR_INIT(about), STR_INIT(none), columns,        \
+		sizeof(columns) / sizeof(columns[0]) }
+const struct fleet_question fleet_questions[FLEET_COUNT] = {
+	Q(FLEET_TOTALS, "totals", "The fleet", totals_columns,
+		"This window, and the one before it.", "No usable run in either window."),
+	Q(FLEET_COVERAGE, "coverage", "Coverage", coverage_columns,
+		"What became of the runs that were found. Only judged ones count below.",
+		"No run was found in this window."),
+	Q(FLEET_RANKING, "ranking", "What would give back most", ranking_columns,
+		"Workloads by what settling their findings would give back.",
+		"No usable run in this window."),
+	Q(FLEET_BY_CHIP, "by-chip", "By chip", group_columns,
+		"Workloads that ran on one kind of chip.", "No usable run in this window."),
+	Q(FLEET_BY_OWNER, "by-owner", "By owner", group_columns,
+		"Workloads of one owner, as their job files say.", "No usable run in this window."),
+	Q(FLEET_BY_MODEL, "by-model", "By model family", group_columns,
+		"Workloads of one family of models, as their job files say.",
+		"No usable run in this window."),
+	Q(FLEET_BY_SIZE, "by-size", "By size of the job", group_columns,
+		"Workloads on about as many chips.", "No usable run in this window."),
+	Q(FLEET_RULES, "rules", "Rules that are broken most dearly", rules_columns,
+		"Rules that newest runs break, by what settling them would give back.",
+		"No rule is broken."),
+	Q(FLEET_MOVERS, "movers", "Movers", movers_columns,
+		"Workloads on the same chips as in the window before whose step time moved by 1% "
+		"or "
+		"more.",
+		"No workload moved by 1% or more, or none ran in both windows."),
+	Q(FLEET_CHANGES, "changes", "Change points", changes_columns,
+		"Where a workload's step time took another level for at least three runs, newest "
+		"first.",
+		"No history shows another level."),
+	Q(FLEET_HISTORY, "history", "Histories", history_columns,
+		"Step times of the workloads with change points.",
+		"No history shows another level."),
+	Q(FLEET_PROBLEMS, "problems", "New and fixed", problems_columns,
+		"Rules that a workload's newest run breaks and the newest before this window did "
+		"not, "
+		"or the other way round.",
+		"No problem is new or fixed, or no workload ran in both windows."),
+	Q(FLEET_WAIVERS, "waivers", "Waived", waivers_columns,
+		"Findings that the rule file waives.", "Nothing is waived."),
+	Q(FLEET_QUALITY, "quality", "Data quality", quality_columns,
+		"Checks of the profiles themselves that do not hold.", "Every check holds."),
+};

@@ -1,0 +1,127 @@
+/* Chip-hours from CSV.  See usage.h. */
+#include "store/usage.h"
+
+#include <math.h>
+
+enum wanted { WORKLOAD, CHIP_HOURS, PRICE, WANTED };
+static const struct str names[WANTED] = { STR_INIT("workload"), STR_INIT("chip_hours"),
+	STR_INIT("price") };
+
+struct csv {
+	struct str file, rest;
+	int64_t line;
+	struct arena keep; /* of the record at hand */
+	struct str fields[USAGE_MAX_FIELDS];
+	int count;
+	int at[WANTED]; /* which field; -1: the file has none */
+	struct diag *err;
+};
+
+static bool csv_fail(struct csv *c, const char *what)
+{
+	return diag_set(c->err, DIAG_CHIP_HOURS, "%.*s:%lld: %s", STR_ARG(c->file),
+		(long long)c->line, what);
+}
+
+/* Up to the quote that ends it; two in a row are one.  No field here goes on over lines. */
+static bool take_quoted(struct csv *c, struct str *ret)
+{
+	struct str text = STR(""), part;
+	while (str_cut(c->rest, '"', &part, &c->rest)) {
+		if (str_find_char(part, '\n') >= 0)
+			break;
+		text = arena_fmt(&c->keep, "%.*s%.*s", STR_ARG(text), STR_ARG(part));
+		if (!str_take(&c->rest, STR("\""))) {
+			*ret = text;
+			return true;
+		}
+		text = arena_fmt(&c->keep, "%.*s\"", STR_ARG(text));
+	}
+	return csv_fail(c, "a quote that does not end on its line");
+}
+
+static void take_plain(struct csv *c, struct str *ret)
+{
+	ptrdiff_t end = 0;
+	while (end < c->rest.len && c->rest.p[end] != ',' && c->rest.p[end] != '\n' &&
+		c->rest.p[end] != '\r')
+		end++;
+	*ret = str_trim(str_head(c->rest, end));
+	c->rest = str_from_offset(c->rest, end);
+}
+
+static bool take_record(struct csv *c)
+{
+	arena_clear(&c->keep);
+	c->line++;
+	for (c->count = 0;;) {
+		if (c->count >= USAGE_MAX_FIELDS)
+			return csv_fail(c, "more columns than an accounting file has");
+		struct str *field = &c->fields[c->count++];
+		if (!str_take(&c->rest, STR("\"")))
+			take_plain(c, field);
+		else if (!take_quoted(c, field))
+			return false;
+		if (str_take(&c->rest, STR(",")))
+			continue;
+		str_take(&c->rest, STR("\r"));
+		if (c->rest.len && !str_take(&c->rest, STR("\n")))
+			return csv_fail(c, "text behind a quote");
+		return true;
+	}
+}
+
+static bool read_header(struct csv *c)
+{
+	str_take(&c->rest, STR("\xef\xbb\xbf")); /* as spreadsheets begin their files */
+	if (!take_record(c))
+		return false;
+	for (int w = 0; w < WANTED; w++) {
+		c->at[w] = -1;
+		for (int i = 0; i < c->count; i++)
+			if (str_eq_nocase(c->fields[i], names[w]))
+				c->at[w] = i;
+	}
+	return (c->at[WORKLOAD] >= 0 && c->at[CHIP_HOURS] >= 0) ||
+	       csv_fail(c, "the first line names the columns, and workload and chip_hours must be "
+			   "among them (price may be)");
+}
+
+static struct str field(const struct csv *c, enum wanted w)
+{
+	return c->at[w] >= 0 && c->at[w] < c->count ? c->fields[c->at[w]] : (struct str){ NULL, 0 };
+}
+
+static bool number(struct csv *c, enum wanted w, double *ret)
+{
+	if (str_to_double(field(c, w), ret) && *ret >= 0 && isfinite(*ret))
+		return true;
+	return diag_set(c->err, DIAG_CHIP_HOURS,
+		"%.*s:%lld: %.*s is a number not below zero, without separators, not '%.*s'",
+		STR_ARG(c->file), (long long)c->line, STR_ARG(names[w]), STR_ARG(field(c, w)));
+}
+
+static bool read_record(struct csv *c, usage_fn *take, void *arg)
+{
+	struct usage u = { .price = NAN };
+	if (!take_record(c))
+		return false;
+	if (c->count == 1 && !c->fields[0].len)
+		return true;
+	u.workload = field(c, WORKLOAD);
+	if (!u.workload.len)
+		return csv_fail(c, "a line without a workload");
+	return number(c, CHIP_HOURS, &u.chip_hours) &&
+	       (!field(c, PRICE).len || number(c, PRICE, &u.price)) && take(arg, &u, c->err);
+}
+
+bool usage_read(struct str file, struct str text, usage_fn *take, void *arg, struct diag *err)
+{
+	struct csv c = { .file = file, .rest = text, .err = err };
+	c.keep = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = read_header(&c);
+	while (ok && c.rest.len)
+		ok = read_record(&c, take, arg);
+	arena_free(&c.keep);
+	return ok;
+}

@@ -1,0 +1,28 @@
+/*
+ * What a fleet's owner knows and no profile does: the chip-hours of each workload, and their price.
+ *
+ *     workload,chip_hours,price
+ *     runs/llama-70b,18432,1.20
+ *
+ * CSV as RFC 4180 has it, with a header that names the columns, in any order; others are passed
+ * over.  A workload may have several lines.  A price that is empty or not there is not known.
+ *
+ * Refuses: guessing.  A number that is none, or is below zero, is an error with line and column.
+ */
+#ifndef STORE_USAGE_H
+#define STORE_USAGE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+struct usage {
+	struct str workload;
+	double chip_hours, price; /* dollars per chip-hour; NaN when not known */
+};
+
+#define USAGE_MAX_FIELDS 64 /* columns of an accounting export */
+
+typedef bool usage_fn(void *arg, const struct usage *u, struct diag *err);
+bool usage_read(struct str file, struct str text, usage_fn *take, void *arg, struct diag *err);
+
+#endif

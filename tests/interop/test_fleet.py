@@ -1,0 +1,136 @@
+"""The weekly audit of a generated fleet: the same bytes whatever the way, and what was planted."""
+import json
+import os
+import random
+import subprocess
+import tempfile
+import unittest
+
+import make_fleet
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOFLINT = os.environ.get("ROOFLINT", os.path.join(HERE, "../../build/rooflint"))
+WORKLOADS, WEEKS, PER_WEEK = 100, 13, 3
+OUTPUTS = ["--html", "--json", "--markdown", "--csv"]
+
+try:
+    import duckdb
+except ImportError:
+    duckdb = None
+
+
+def lines(runs):
+    return "".join(json.dumps(line) + "\n" for run in runs for line in run)
+
+
+class Fleet(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        make_fleet.COLUMNS = make_fleet.columns(os.path.join(HERE, "../../docs/facts.md"))
+        cls.dir = tempfile.TemporaryDirectory()
+        cls.fleet = list(make_fleet.fleet(WORKLOADS, WEEKS, PER_WEEK, 7))
+        cls.runs = [run for _, runs in cls.fleet for run in runs]
+        cls.whole = cls.write("whole", cls.runs)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.dir.cleanup()
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.dir.name, name)
+
+    @classmethod
+    def write(cls, name, runs):
+        with open(cls.path(name), "w", encoding="utf-8") as file:
+            file.write(lines(runs))
+        return cls.path(name)
+
+    def audit(self, *args):
+        """Everything that an audit writes, in one piece."""
+        files = [self.path("out" + option) for option in OUTPUTS]
+        options = [word for pair in zip(OUTPUTS, files) for word in pair]
+        done = subprocess.run([ROOFLINT, "audit", *args, *options], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        written = done.stdout
+        for file in files:
+            with open(file, "rb") as stream:
+                written += stream.read()
+        return written
+
+    def test_parts_in_any_order_are_the_whole(self):
+        want = self.audit("--merge", self.whole)
+        rng = random.Random(3)
+        for count in (2, 7):
+            runs = self.runs[:]
+            rng.shuffle(runs)
+            parts = [self.write(f"part{i}", runs[i::count]) for i in range(count)]
+            self.assertEqual(self.audit("--merge", *parts), want)
+            self.assertEqual(self.audit("--merge", *parts, parts[0], self.whole), want)
+
+    def test_a_store_says_the_same(self):
+        want = self.audit("--merge", self.whole)
+        store = self.path("fleet.db")
+        half = self.write("half", self.runs[::2])
+        self.audit("--store", store, "--merge", half)
+        self.assertEqual(self.audit("--store", store, "--merge", self.whole), want)
+        before = os.path.getsize(store)
+        self.assertEqual(self.audit("--store", store, "--merge", half, self.whole), want)
+        self.assertEqual(self.audit("--store", store), want)
+        self.assertEqual(os.path.getsize(store), before)
+
+    def test_planted_changes_are_found_and_no_others(self):
+        self.audit("--merge", self.whole)
+        with open(self.path("out--json"), encoding="utf-8") as file:
+            report = json.load(file)
+        planted = {w["name"]: w["change"] for w, _ in self.fleet if w["change"]}
+        found = {}
+        for change in report["changes"]:
+            self.assertNotIn(change["workload"], found)
+            found[change["workload"]] = change
+        self.assertEqual(set(found) - set(planted), set())
+        self.assertEqual(set(planted) - set(found), set())
+        for w, runs in self.fleet:
+            if not w["change"]:
+                continue
+            usable = [run[0]["captured"] for run in runs if run[0]["verdict"] != "error"]
+            truth = sum(run[0]["verdict"] != "error" for run in runs[:w["change"][0]])
+            at = usable.index(found[w["name"]]["since"])
+            self.assertLessEqual(abs(at - truth), 1, w["name"])
+            self.assertAlmostEqual(found[w["name"]]["change"], w["change"][1] - 1, delta=0.02)
+
+    def test_an_independent_sum_agrees(self):
+        self.audit("--merge", self.whole)
+        with open(self.path("out--json"), encoding="utf-8") as file:
+            report = json.load(file)
+        chips = back = 0
+        for _, runs in self.fleet:
+            week = [run[0] for run in runs if run[0]["verdict"] != "error" and
+                    report["from"] < run[0]["captured"] <= report["to"]]
+            if week:
+                share = sum(r["gain_s"] / r["step_time_s"] for r in week) / len(week)
+                chips += week[-1]["chips"]
+                back += week[-1]["chips"] * share
+        total = report["totals"][0]
+        self.assertEqual(total["chips"], chips)
+        self.assertAlmostEqual(total["chips_back"], back, places=6)
+        self.assertAlmostEqual(sum(r["chips_back"] for r in report["ranking"]), back, places=6)
+        self.assertAlmostEqual(sum(r["chips_back"] for r in report["by-owner"]), back, places=6)
+
+    @unittest.skipIf(duckdb is None, "needs duckdb (pip install duckdb)")
+    def test_duckdb_counts_the_same(self):
+        self.audit("--merge", self.whole)
+        with open(self.path("out--json"), encoding="utf-8") as file:
+            report = json.load(file)
+        rows = duckdb.execute(
+            f"select rule, count(*) from (select rule, verdict, row_number() over "
+            f"(partition by workload, rule order by captured desc) as age "
+            f"from read_json('{self.whole}', format='newline_delimited') where record = 'rule' "
+            f"and captured > '{report['from']}' and captured <= '{report['to']}') "
+            f"where age = 1 and verdict = 'fail' group by rule").fetchall()
+        self.assertEqual(dict(rows), {r["rule"]: r["workloads"] for r in report["rules"]})
+
+
+if __name__ == "__main__":
+    unittest.main()

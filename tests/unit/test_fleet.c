@@ -1,0 +1,283 @@
+/* store/fleet: answers that can be worked out by hand, whatever the order of facts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "facts_fixture.h"
+#include "store/fleet.h"
+
+static struct arena keep;
+
+static int begin(void **state)
+{
+	(void)state;
+	keep = arena_new(ARENA_SCRATCH_BYTES);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	arena_free(&keep);
+	return 0;
+}
+
+static const struct fleet_window week = { STR_INIT("2026-01-08T00:00:00.000Z"),
+	STR_INIT("2026-01-15T00:00:00.000Z"), STR_INIT("2026-01-01T00:00:00.000Z") };
+
+static struct run_facts run(const char *workload, int day, double step_time_s)
+{
+	struct str captured = arena_fmt(&keep, "2026-01-%02dT00:00:00.000Z", day);
+	return fixture_run(&keep, str_from(workload), captured, step_time_s);
+}
+
+static struct run_facts sealed(struct run_facts f)
+{
+	run_facts_seal(&f, &keep);
+	return f;
+}
+
+struct asked {
+	struct fleet *fleet;
+	struct fleet_report report;
+};
+
+static struct asked ask(const struct run_facts *runs, ptrdiff_t count, const char *usage)
+{
+	struct asked a;
+	struct diag err;
+	a.fleet = fleet_new(&keep, &err);
+	for (ptrdiff_t i = 0; a.fleet && i < count; i++)
+		if (!fleet_take(a.fleet, &runs[i], &err))
+			fail_msg("%s", err.text);
+	if (!a.fleet ||
+		(usage && !fleet_usage(a.fleet, STR("u"), str_from(usage), &err)) ||
+		!fleet_ask(a.fleet, &week, STR("judge"), &keep, &a.report, &err))
+		fail_msg("%s", err.text);
+	return a;
+}
+
+static double real(const struct asked *a, enum fleet_id id, ptrdiff_t row, struct str column)
+{
+	const struct fleet_answer *answer = &a->report.answers[id];
+	assert_true(row < answer->count);
+	return fleet_cell(answer, row, column)->real;
+}
+
+static struct str text(const struct asked *a, enum fleet_id id, ptrdiff_t row, struct str column)
+{
+	const struct fleet_answer *answer = &a->report.answers[id];
+	assert_true(row < answer->count);
+	return fleet_cell(answer, row, column)->text;
+}
+
+#define R(id, row, column) real(&a, id, row, STR(column))
+#define T(id, row, column) text(&a, id, row, STR(column))
+#define assert_str(s, z)   assert_true(str_eq((s), STR(z)))
+static void assert_near(double a, double b)
+{
+	if (!(fabs(a - b) <= 1e-12 * fabs(b)))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* 8 chips that waste a quarter and 24 that waste half: (8/4 + 24/2) of 32. */
+static void totals(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("b", 10, 2) };
+	runs[1].chips = 24;
+	runs[1].gain_s = 1;
+	runs[1].roofline_ratio_lo = 0.25;
+	runs[1].mfu = 0.4;
+	runs[1] = sealed(runs[1]);
+	struct asked a = ask(runs, 2, NULL);
+	assert_int_equal(a.report.answers[FLEET_TOTALS].count, 1);
+	assert_near(R(FLEET_TOTALS, 0, "chips"), 32);
+	assert_near(R(FLEET_TOTALS, 0, "chips_back"), 14);
+	assert_near(R(FLEET_TOTALS, 0, "share"), 14.0 / 32);
+	assert_near(R(FLEET_TOTALS, 0, "roofline_ratio"), (0.5 * 8 + 0.25 * 24) / 32);
+	assert_near(R(FLEET_TOTALS, 0, "mfu"), 0.4);
+	assert_near(R(FLEET_TOTALS, 0, "mfu_workloads"), 1);
+	assert_true(isnan(R(FLEET_TOTALS, 0, "dollars_back")));
+	assert_str(T(FLEET_RANKING, 0, "workload"), "b");
+	assert_str(T(FLEET_RANKING, 0, "top_rule"), "copy-share");
+	fleet_free(a.fleet);
+}
+
+/* Chip-hours turn the order round, and money is known only where every line has a price. */
+static void usage(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("b", 10, 2), run("c", 10, 2) };
+	runs[1].chips = 24;
+	runs[1] = sealed(runs[1]);
+	struct asked a = ask(runs, 3,
+		"\xef\xbb\xbfprice,Workload,chip_hours\r\n2,\"a\",100\r\n1,a,300\n,b,40\n\n");
+	assert_str(T(FLEET_RANKING, 0, "workload"), "a");
+	assert_near(R(FLEET_RANKING, 0, "chip_hours_back"), 100);
+	assert_near(R(FLEET_RANKING, 0, "dollars_back"), 500.0 / 4);
+	assert_str(T(FLEET_RANKING, 1, "workload"), "b");
+	assert_true(isnan(R(FLEET_RANKING, 1, "dollars_back")));
+	assert_true(isnan(R(FLEET_RANKING, 2, "chip_hours_back")));
+	fleet_free(a.fleet);
+}
+
+static void usage_mistakes(void **state)
+{
+	(void)state;
+	static const char *const wrong[][2] = { { "", "u:1: the first line" },
+		{ "workload,hours\n", "u:1: the first line" },
+		{ "workload,chip_hours\na,1e3x\n", "u:2: chip_hours is a number" },
+		{ "workload,chip_hours\na,-1\n", "u:2: chip_hours is a number" },
+		{ "workload,chip_hours\na,\"1,000\"\n", "not '1,000'" },
+		{ "workload,chip_hours\na\n", "u:2: chip_hours is a number" },
+		{ "workload,chip_hours\n,1\n", "u:2: a line without a workload" },
+		{ "workload,chip_hours\n\"a\n\",1\n", "u:2: a quote that does not end" },
+		{ "workload,chip_hours\n\"a\"b,1\n", "u:2: text behind a quote" } };
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct diag err;
+		struct fleet *f = fleet_new(&keep, &err);
+		assert_false(fleet_usage(f, STR("u"), str_from(wrong[i][0]), &err));
+		assert_int_equal(err.id, DIAG_CHIP_HOURS);
+		if (!str_contains(str_from(err.text), str_from(wrong[i][1])))
+			fail_msg("%s", err.text);
+		fleet_free(f);
+	}
+}
+
+static struct run_facts unreadable(const char *profile)
+{
+	struct run_facts f;
+	run_facts_clear(&f);
+	f.profile = f.run = str_from(profile);
+	f.workload = STR("w");
+	f.captured = STR("2026-01-09T00:00:00.000Z");
+	f.verdict = STR("error");
+	f.error_id = STR("RL201");
+	f.error = STR("cut short");
+	return sealed(f);
+}
+
+static void coverage(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("a", 10, 1), run("a", 10, 1),
+		run("b", 9, 1), unreadable("lost"), unreadable("mended"), run("c", 9, 1),
+		run("old", 3, 1) };
+	runs[2].profile = STR("a copy"); /* of the run before it */
+	runs[3].verdict = STR("inconclusive");
+	runs[6].profile = STR("mended");
+	for (int i = 2; i < 7; i++)
+		runs[i] = sealed(runs[i]);
+	struct asked a = ask(runs, 8, NULL);
+	assert_int_equal(a.report.answers[FLEET_COVERAGE].count, 3);
+	assert_str(T(FLEET_COVERAGE, 0, "outcome"), "judged");
+	assert_near(R(FLEET_COVERAGE, 0, "runs"), 3);
+	assert_near(R(FLEET_COVERAGE, 0, "part"), 0.6);
+	assert_str(T(FLEET_COVERAGE, 1, "outcome"), "inconclusive");
+	assert_str(T(FLEET_COVERAGE, 2, "outcome"), "unreadable: RL201");
+	assert_str(T(FLEET_COVERAGE, 2, "example"), "cut short");
+	assert_int_equal(a.report.answers[FLEET_RANKING].count, 2); /* not b, not old */
+	fleet_free(a.fleet);
+}
+
+/* Another judge's word counts only where this one has said nothing. */
+static void judges(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("a", 9, 1), run("b", 9, 1) };
+	runs[1].judge = runs[2].judge = STR("another");
+	runs[1].gain_s = runs[2].gain_s = 1;
+	runs[1] = sealed(runs[1]);
+	runs[2] = sealed(runs[2]);
+	struct asked a = ask(runs, 3, NULL);
+	assert_str(T(FLEET_RANKING, 0, "workload"), "b");
+	assert_near(R(FLEET_RANKING, 0, "share"), 1);
+	assert_near(R(FLEET_RANKING, 1, "share"), 0.25);
+	fleet_free(a.fleet);
+}
+
+static void movers_and_problems(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 2, 1), run("a", 9, 1.25), run("b", 2, 1),
+		run("b", 9, 2), run("c", 2, 1), run("c", 9, 1), run("d", 2, 1), run("d", 9, 1) };
+	runs[3].chips = 16; /* on other chips: no mover */
+	runs[4].items->verdict = STR("pass");
+	runs[7].items->verdict = STR("inconclusive"); /* not fixed: nobody knows */
+	for (int i = 0; i < 8; i++)
+		runs[i] = sealed(runs[i]);
+	struct asked a = ask(runs, 8, NULL);
+	assert_int_equal(a.report.answers[FLEET_MOVERS].count, 1);
+	assert_near(R(FLEET_MOVERS, 0, "change"), 0.25);
+	assert_near(R(FLEET_MOVERS, 0, "chips_lost"), 8 * 0.2);
+	assert_int_equal(a.report.answers[FLEET_PROBLEMS].count, 1);
+	assert_str(T(FLEET_PROBLEMS, 0, "state"), "new");
+	assert_str(T(FLEET_PROBLEMS, 0, "workload"), "c");
+	assert_near(R(FLEET_PROBLEMS, 0, "chips"), 2);
+	fleet_free(a.fleet);
+}
+
+static void change_points(void **state)
+{
+	(void)state;
+	struct run_facts runs[14];
+	for (int i = 0; i < 14; i++)
+		runs[i] = run("a", i + 1, i < 10 ? 1 + i % 2 * 0.001 : 1.5);
+	struct asked a = ask(runs, 14, NULL);
+	assert_int_equal(a.report.answers[FLEET_CHANGES].count, 1);
+	assert_str(T(FLEET_CHANGES, 0, "since"), "2026-01-11T00:00:00.000Z");
+	assert_near(R(FLEET_CHANGES, 0, "is_now"), 1);
+	assert_true(fabs(R(FLEET_CHANGES, 0, "change") - 0.499) < 0.001);
+	assert_int_equal(a.report.answers[FLEET_HISTORY].count, 14);
+	fleet_free(a.fleet);
+}
+
+static void nothing_at_all(void **state)
+{
+	(void)state;
+	struct asked a = ask(NULL, 0, NULL);
+	for (int id = 0; id < FLEET_COUNT; id++)
+		assert_int_equal(a.report.answers[id].count, 0);
+	fleet_free(a.fleet);
+}
+
+/* A column that the SQL has and the table here has not, or the other way round. */
+static void columns_agree(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 2, 1), run("a", 9, 1.25) };
+	runs[1].quality = STR("hosts,steps");
+	runs[1] = sealed(runs[1]);
+	struct asked a = ask(runs, 2, NULL);
+	assert_str(T(FLEET_QUALITY, 1, "check"), "steps");
+	for (int id = 0; id < FLEET_COUNT; id++) {
+		const struct fleet_answer *answer = &a.report.answers[id];
+		for (ptrdiff_t i = 0; i < answer->count; i++)
+			if (answer->rows[i].profile.p &&
+				!str_starts(answer->rows[i].profile, STR("a/2026-")))
+				fail_msg("%s: %.*s", answer->question->name.p,
+					STR_ARG(answer->rows[i].profile));
+	}
+	fleet_free(a.fleet);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(totals),
+		cmocka_unit_test(usage),
+		cmocka_unit_test(usage_mistakes),
+		cmocka_unit_test(coverage),
+		cmocka_unit_test(judges),
+		cmocka_unit_test(movers_and_problems),
+		cmocka_unit_test(change_points),
+		cmocka_unit_test(nothing_at_all),
+		cmocka_unit_test(columns_agree),
+	};
+	return cmocka_run_group_tests_name("fleet", tests, begin, end);
+}

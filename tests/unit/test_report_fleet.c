@@ -1,0 +1,149 @@
+/* report/fleet: what facts say stays text in every document, and links lead to pages that exist. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "facts_fixture.h"
+#include "report/fleet.h"
+
+static struct arena keep;
+
+static int begin(void **state)
+{
+	(void)state;
+	keep = arena_new(ARENA_RUN_BYTES);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	arena_free(&keep);
+	return 0;
+}
+
+#define HOSTILE "</style><script>alert(1)</script>|`\"\x1b[31m"
+
+static const struct fleet_window week = { STR_INIT("2026-01-08T00:00:00.000Z"),
+	STR_INIT("2026-01-15T00:00:00.000Z"), STR_INIT("2026-01-01T00:00:00.000Z") };
+
+static void take(struct fleet *fleet, const char *workload, int day, double step_time_s)
+{
+	struct diag err;
+	struct str captured = arena_fmt(&keep, "2026-01-%02dT00:00:00.000Z", day);
+	struct run_facts f = fixture_run(&keep, str_from(workload), captured, step_time_s);
+	f.owner = f.model = f.chip = f.quality = STR(HOSTILE);
+	f.items->rule = f.items->title = f.items->message = STR(HOSTILE);
+	run_facts_seal(&f, &keep);
+	assert_true(fleet_take(fleet, &f, &err));
+}
+
+static struct fleet_report report_of(const char *workload)
+{
+	struct diag err;
+	struct fleet_report r;
+	struct fleet *fleet = fleet_new(&keep, &err);
+	assert_non_null(fleet);
+	for (int day = 1; day < 14; day++)
+		take(fleet, workload, day, day < 9 ? 1 : 1.5);
+	if (!fleet_ask(fleet, &week, STR("judge"), &keep, &r, &err))
+		fail_msg("%s", err.text);
+	r.tool_version = STR("0");
+	fleet_free(fleet);
+	return r;
+}
+
+static struct str page_of(const struct fleet_report *r, const struct fleet_pages *pages)
+{
+	struct diag err;
+	struct out *o = out_memory(&keep);
+	struct page_template *t = report_fleet_load((struct str){ NULL, 0 }, &keep, &err);
+	if (!t)
+		fail_msg("%s", err.text);
+	report_fleet_html(r, pages, t, &keep, o);
+	return out_text(o);
+}
+
+static void stays_text(void **state)
+{
+	(void)state;
+	const struct fleet_pages none = { 0 };
+	struct fleet_report r = report_of(HOSTILE);
+	struct out *markdown = out_memory(&keep), *plain = out_memory(&keep);
+	report_fleet_markdown(&r, &keep, markdown);
+	report_fleet_text(&r, &keep, plain);
+	struct str page = page_of(&r, &none);
+	assert_true(str_contains(page, STR("&lt;script&gt;")));
+	assert_false(str_contains(page, STR("<script")));
+	assert_true(str_contains(out_text(markdown), STR("\\<script")));
+	assert_false(str_contains(out_text(markdown), STR("><script")));
+	assert_false(str_contains(page, STR("\x1b")));
+	assert_false(str_contains(out_text(markdown), STR("\x1b")));
+	assert_false(str_contains(out_text(plain), STR("\x1b")));
+}
+
+static void json_is_json(void **state)
+{
+	(void)state;
+	struct diag err;
+	struct fleet_report r = report_of(HOSTILE);
+	struct out *o = out_memory(&keep);
+	report_fleet_json(&r, &keep, o);
+	cJSON *root = json_parse(STR("r"), out_text(o), &err);
+	if (!root)
+		fail_msg("%s", err.text);
+	for (int id = 0; id < FLEET_COUNT; id++) {
+		const cJSON *answer = cJSON_GetObjectItemCaseSensitive(
+			root, fleet_questions[id].name.p);
+		assert_int_equal(cJSON_GetArraySize(answer), r.answers[id].count);
+	}
+	cJSON_Delete(root);
+}
+
+static void links(void **state)
+{
+	(void)state;
+	struct fleet_pages pages = { .dir = STR("50% of/runs") };
+	struct fleet_report r = report_of("w");
+	assert_false(str_contains(page_of(&r, &pages), STR("href=\"./")));
+	map_put(&pages.runs, r.answers[FLEET_RANKING].rows[0].run, 0, &keep);
+	struct str page = page_of(&r, &pages);
+	assert_true(str_contains(page, STR("href=\"./50%25%20of/runs/w-2026-01-13T00-00-00.000Z"
+					   ".html\"")));
+}
+
+static void page_names(void **state)
+{
+	(void)state;
+	assert_true(str_eq(fleet_page_name(STR("../../x"), &keep), STR("..-..-x.html")));
+	assert_true(str_eq(fleet_page_name(STR("1a2b"), &keep), STR("1a2b.html")));
+}
+
+/* Two levels and thirteen runs. */
+static void history_is_drawn(void **state)
+{
+	(void)state;
+	const struct fleet_pages none = { 0 };
+	struct fleet_report r = report_of("w");
+	struct str page = page_of(&r, &none), rest = page, head;
+	int dots = 0;
+	assert_int_equal(r.answers[FLEET_CHANGES].count, 1);
+	while (str_cut(rest, '<', &head, &rest))
+		dots += str_starts(head, STR("circle class=\"f-hidden\""));
+	assert_int_equal(dots, 13);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stays_text),
+		cmocka_unit_test(json_is_json),
+		cmocka_unit_test(links),
+		cmocka_unit_test(page_names),
+		cmocka_unit_test(history_is_drawn),
+	};
+	return cmocka_run_group_tests_name("report_fleet", tests, begin, end);
+}
