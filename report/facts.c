@@ -49,36 +49,21 @@ static struct str workload_of(struct str profile, struct str name)
 	return is_own ? name : workload_dir(profile, name);
 }
 
-/* The value of one of "key=value,key=value". */
-static struct str label_of(struct str labels, struct str key)
-{
-	struct str pair, name, value;
-	for (bool more = labels.p; more;) {
-		more = str_cut(labels, ',', &pair, &labels);
-		if (str_cut(pair, '=', &name, &value) && str_eq(str_trim(name), key))
-			return str_trim(value);
-	}
-	return MISSING;
-}
-
+/* The profile's word, else that of its directory's name; always written the same way. */
 static void take_date(
 	const struct report *r, struct str name, struct arena *keep, struct run_facts *ret)
 {
 	int64_t ns;
-	ret->captured = fact_text(r, STR("captured"));
-	ret->captured_source = STR("profile");
-	if (ret->captured.p)
-		return;
-	ret->captured_source = MISSING;
-	if (!when_parse_run(path_base(r->profile), &ns) && !when_parse_run(name, &ns))
+	bool is_said = when_parse(fact_text(r, STR("captured")), &ns);
+	if (!is_said && !when_parse_run(path_base(r->profile), &ns) && !when_parse_run(name, &ns))
 		return;
 	ret->captured = when_text(keep, ns);
-	ret->captured_source = STR("name");
+	ret->captured_source = is_said ? STR("profile") : STR("name");
 }
 
 static void take_identity(const struct report *r, struct arena *keep, struct run_facts *ret)
 {
-	struct str name = fact_text(r, STR("name")), labels = fact_text(r, STR("labels"));
+	struct str name = fact_text(r, STR("name"));
 	struct sha256 h = sha256_new();
 	ret->profile = r->profile;
 	ret->run = fact_text(r, STR("fingerprint"));
@@ -87,9 +72,6 @@ static void take_identity(const struct report *r, struct arena *keep, struct run
 		ret->run = sha256_id(&h, keep);
 	}
 	ret->workload = workload_of(r->profile, name);
-	ret->owner = label_of(labels, STR("owner"));
-	ret->model = label_of(labels, STR("model"));
-	ret->commit_id = label_of(labels, STR("commit"));
 	take_date(r, name, keep, ret);
 }
 

@@ -263,8 +263,8 @@ static struct str note_of(const struct fleet_answer *a, const struct tile *tile,
 		out_fmt(o, " of %.0f workloads", fleet_cell(a, 0, tile->known)->real);
 	if (a->count > 1 && !fleet_cell(a, 1, tile->column)->is_null)
 		out_fmt(o, "; %.*s before",
-			STR_ARG(fleet_text(column_of(a, tile->column),
-				fleet_cell(a, 1, tile->column), keep)));
+			STR_ARG(fleet_text(
+				column_of(a, tile->column), fleet_cell(a, 1, tile->column), keep)));
 	return out_text(o);
 }
 
