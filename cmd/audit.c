@@ -34,7 +34,7 @@ static bool sink_take(void *arg, const struct run_facts *f, struct diag *err)
 	return s->store ? store_append(s->store, f, err) : fleet_take(s->fleet, f, err);
 }
 
-/* A store that fails ends nothing but itself: what was judged until then is in it. */
+/* After a store failed nothing more is taken; what was judged until then is in it. */
 static void sink_reports(void *arg, const struct report_set *set)
 {
 	struct sink *s = arg;
@@ -238,6 +238,10 @@ static bool audit_prepare(struct audit *a, const struct audit_settings *s, ptrdi
 	if (!args && !s->store.p)
 		return diag_set(&a->err, DIAG_USAGE,
 			"nothing to audit: name a ROOT with profiles, or a --store with facts");
+	if (s->facts.p && s->store.p && !s->merge)
+		return diag_set(&a->err, DIAG_USAGE,
+			"--facts has what is judged now, and runs that the --store has are not "
+			"judged again; give one of them");
 	if (s->pages.p && !s->html.p)
 		return diag_set(
 			&a->err, DIAG_USAGE, "--pages is for runs that the --html links to");

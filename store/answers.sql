@@ -112,9 +112,10 @@ SELECT c.workload, u.owner, u.captured, u.is_now, c.before_s, c.after_s,
 FROM levels AS c JOIN usable AS u ON u.id = c.run_id
 ORDER BY u.captured DESC, abs(change) DESC, c.workload;
 
+-- For pictures, so of as many changes as are shown.
 CREATE TABLE history AS
 SELECT workload, captured, step_time_s, run, profile
-FROM usable WHERE workload IN (SELECT workload FROM levels)
+FROM usable WHERE workload IN (SELECT workload FROM changes ORDER BY rowid LIMIT 100)
 ORDER BY workload, captured, hash;
 
 -- Fixed is what now holds, or has nothing left to hold of; never what could not be judged.

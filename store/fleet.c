@@ -183,7 +183,7 @@ static void add_value(struct series *s, sqlite3_stmt *stmt, struct arena *keep)
 	*arena_push(keep, s->runs, count, s->run_cap) = sqlite3_column_int64(stmt, 2);
 }
 
-/* Only what stayed on the same chips is one history: the newest stretch of it. */
+/* Only runs on the same chips as the newest are one history. */
 static const char series_sql[] =
 	"SELECT u.workload, u.step_time_s, u.id FROM usable AS u "
 	"JOIN (SELECT workload, chip, chips, max(captured) FROM usable GROUP BY workload) AS l "
@@ -219,7 +219,7 @@ static bool find_changes(struct fleet *f, struct diag *err)
 static void read_answer_row(sqlite3_stmt *stmt, struct fleet_answer *a, struct arena *keep)
 {
 	int count = (int)a->question->column_count;
-	if (a->total++ >= FLEET_MAX_ROWS)
+	if (a->total++ >= a->question->most_rows)
 		return;
 	struct fleet_row *row = arena_push(keep, a->rows, a->count, a->cap);
 	row->cells = arena_make(keep, struct fleet_cell, count);

@@ -17,6 +17,8 @@
 
 /* Rows kept of an answer: beyond it nobody reads, and the facts can be asked directly. */
 #define FLEET_MAX_ROWS 1000
+/* Of histories: a hundred of them, each of a year of captures in a working week. */
+#define FLEET_MAX_HISTORY 26000
 
 struct fleet_column {
 	struct str name;
@@ -31,6 +33,7 @@ struct fleet_question {
 	struct str none;  /* what it means when there are no rows */
 	const struct fleet_column *columns;
 	ptrdiff_t column_count;
+	ptrdiff_t most_rows;
 };
 
 enum fleet_id {

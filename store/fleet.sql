@@ -24,6 +24,7 @@ SELECT *, captured > :from AS is_now, captured > :before AS is_recent,
 FROM judged
 WHERE error_id IS NULL AND verdict <> 'inconclusive' AND step_time_s > 0 AND captured <= :to
 ORDER BY captured, hash;
+CREATE INDEX usable_workload ON usable (workload, captured, hash);
 
 -- The newest usable run of each workload in this window, and the newest before it.
 CREATE TABLE latest AS
@@ -63,6 +64,7 @@ JOIN (
 	ON r.workload = means.workload AND r.is_now = means.is_now AND r.age = 1
 LEFT JOIN bill AS b ON b.workload = means.workload
 ORDER BY means.is_now, means.workload;
+CREATE INDEX fleet_workload ON fleet (workload, is_now);
 
 -- What rules said of the newest runs, with the share of a step that each costs.
 CREATE TABLE said AS

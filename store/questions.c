@@ -130,7 +130,8 @@ static const struct fleet_column quality_columns[] = {
 
 #define Q(id, name, title, columns, about, none)                                                   \
 	[id] = { STR_INIT(name), STR_INIT(title), STR_INIT(about), STR_INIT(none), columns,        \
-		sizeof(columns) / sizeof(columns[0]) }
+		sizeof(columns) / sizeof(columns[0]),                                              \
+		(id) == FLEET_HISTORY ? FLEET_MAX_HISTORY : FLEET_MAX_ROWS }
 const struct fleet_question fleet_questions[FLEET_COUNT] = {
 	Q(FLEET_TOTALS, "totals", "The fleet", totals_columns,
 		"This window, and the one before it.", "No usable run in either window."),
@@ -153,9 +154,8 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 		"Rules that newest runs break, by what settling them would give back.",
 		"No rule is broken."),
 	Q(FLEET_MOVERS, "movers", "Movers", movers_columns,
-		"Workloads on the same chips as in the window before whose step time moved by 1% "
-		"or "
-		"more.",
+		"Workloads on the same chips as in the window before whose step time moved by "
+		"1% or more.",
 		"No workload moved by 1% or more, or none ran in both windows."),
 	Q(FLEET_CHANGES, "changes", "Change points", changes_columns,
 		"Where a workload's step time took another level for at least three runs, newest "

@@ -11,7 +11,8 @@
 set -eu
 mkdir -p parts report
 if [ "${1:-}" = --merge ]; then
-	exec rooflint audit --merge parts/*.ndjson --html report/weekly.html --json report/weekly.json
+	exec rooflint audit --merge parts/*.ndjson --until "$(date -u +%F)" \
+		--html report/weekly.html --json report/weekly.json
 fi
 exec rooflint audit "$@" --shard auto -j "${SLURM_CPUS_PER_TASK:-1}" \
 	--facts "parts/$SLURM_ARRAY_TASK_ID.ndjson"
