@@ -120,9 +120,8 @@ bool run_open(const struct found_run *run, struct arena *keep, struct loaded *re
 {
 	*ret = (struct loaded){ .run = *run };
 	if (run->refused.p)
-		return diag_set(err, DIAG_FILE_KIND,
-			"%.*s: %.*s, or name an older run to have that one judged",
-			STR_ARG(run->path), STR_ARG(run->refused));
+		return diag_set(err, run->refused_id, "%.*s: %.*s", STR_ARG(run->path),
+			STR_ARG(run->refused));
 	ret->inputs = arena_make(keep, struct input, run->file_count);
 	ret->profiles = arena_make(keep, struct profile, run->file_count);
 	for (ptrdiff_t i = 0; i < run->file_count; i++) {

@@ -140,6 +140,7 @@ struct search {
 	ptrdiff_t count, cap;
 	ptrdiff_t empty; /* of them without a profile */
 	int64_t entries, most_entries;
+	bool all_runs;
 	const struct other *other; /* the most telling of what was met instead */
 	struct str other_path;	   /* the first such file */
 };
@@ -244,7 +245,10 @@ static void meet_empty_run(
 			continue;
 		struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
 		*run = (struct found_run){ .path = dir, .name = path_base(dir) };
-		run->refused = arena_fmt(s->keep, "no *.xplane.pb; %.*s is %s; %s",
+		run->refused_id = DIAG_FILE_KIND;
+		run->refused = arena_fmt(s->keep,
+			"no *.xplane.pb; %.*s is %s; %s, or name an older run to have that one "
+			"judged",
 			STR_ARG(entries[i].name), other->is, other->todo);
 		s->empty++;
 		return;
@@ -269,12 +273,26 @@ static bool search_below(struct search *s, struct str dir, const struct dir_entr
 	return true;
 }
 
+/* One directory of a fleet's tree that nobody may read costs itself, and is told. */
+static bool meet_closed_dir(struct search *s, struct str dir)
+{
+	struct str why = str_from(s->err->text);
+	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
+	*run = (struct found_run){ .path = dir, .name = path_base(dir) };
+	run->refused_id = s->err->id;
+	run->refused = arena_fmt(s->keep, "the directory was passed over;%.*s",
+		STR_ARG(str_from_offset(why, str_rfind_char(why, ':') + 1)));
+	s->empty++;
+	return true;
+}
+
 static bool search_dir(struct search *s, struct str dir, int depth)
 {
 	struct dir_entry *entries;
 	ptrdiff_t count;
 	if (!dir_list(dir, s->keep, &entries, &count, s->err))
-		return false;
+		return depth && s->all_runs && s->err->id == DIAG_FILE_OPEN &&
+		       meet_closed_dir(s, dir);
 	s->entries += count;
 	if (s->entries > s->most_entries)
 		return diag_set(s->err, DIAG_LIMIT,
@@ -449,6 +467,7 @@ bool find_runs(
 	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err)
 {
 	struct search s = { .keep = keep, .err = err };
+	s.all_runs = all_runs;
 	s.most_entries = all_runs ? FIND_MAX_TREE : FIND_MAX_FILES;
 	struct stat st;
 	path = arena_str(keep, path_trim(path));

@@ -25,7 +25,8 @@ struct found_run {
 	struct found_file *files; /* sorted by host */
 	ptrdiff_t file_count;
 	int64_t bytes;	    /* of the files together */
-	struct str refused; /* why a run directory without a profile cannot be judged */
+	struct str refused; /* why a directory that is, or may hold, a run cannot be judged */
+	enum diag_id refused_id;
 };
 
 struct found {
