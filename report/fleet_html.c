@@ -257,10 +257,11 @@ static const struct fleet_column *column_of(const struct fleet_answer *a, struct
 /* "program goodput of 12 workloads; 31.0% before" */
 static struct str note_of(const struct fleet_answer *a, const struct tile *tile, struct arena *keep)
 {
+	double known = tile->known.p ? fleet_cell(a, 0, tile->known)->real : 0;
 	struct out *o = out_memory(keep);
 	out_z(o, tile->note);
 	if (tile->known.p)
-		out_fmt(o, " of %.0f workloads", fleet_cell(a, 0, tile->known)->real);
+		out_fmt(o, " of %.0f workload%s", known, known == 1 ? "" : "s");
 	if (a->count > 1 && !fleet_cell(a, 1, tile->column)->is_null)
 		out_fmt(o, "; %.*s before",
 			STR_ARG(fleet_text(

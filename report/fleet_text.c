@@ -74,6 +74,7 @@ struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
 	double chips = real_at(a, row, STR("chips")), back = real_at(a, row, STR("chips_back"));
 	double hours = real_at(a, row, STR("chip_hours_back"));
 	double dollars = real_at(a, row, STR("dollars_back"));
+	double billed = real_at(a, row, STR("billed_workloads"));
 	if (!(back >= 0))
 		return MISSING;
 	struct out *o = out_memory(keep);
@@ -81,7 +82,9 @@ struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
 		STR_ARG(unit_text(keep, back, UNIT_COUNT)),
 		STR_ARG(unit_text(keep, chips, UNIT_COUNT)));
 	if (hours >= 0)
-		out_fmt(o, ", %.*s chip-hours", STR_ARG(unit_text(keep, hours, UNIT_COUNT)));
+		out_fmt(o, "; %.*s chip-hours of the %.0f workload%s in the usage file",
+			STR_ARG(unit_text(keep, hours, UNIT_COUNT)), billed,
+			billed == 1 ? "" : "s");
 	if (dollars >= 0)
 		out_fmt(o, ", %.*s", STR_ARG(unit_text(keep, dollars, UNIT_DOLLARS)));
 	return out_text(o);

@@ -101,55 +101,63 @@ struct template_picture svg_history(
 
 enum { FLEET_WIDTH = 960, FLEET_LEFT = 300, FLEET_RIGHT = 110, FLEET_BARS = 12, FLEET_PITCH = 26 };
 
-static double chips_of(const struct fleet_answer *a, ptrdiff_t row, struct str column)
+/* What is drawn: chip-hours where the order is by them, else chips. */
+struct fleet_bars {
+	const struct fleet_answer *ranking;
+	struct str column; /* what could be had back */
+	const char *unit;
+	ptrdiff_t count;
+	double most;
+};
+
+/* All that a workload has: what could be had back, over its share. */
+static double bar_whole(const struct fleet_bars *b, ptrdiff_t row)
 {
-	double value = fleet_cell(a, row, column)->real;
-	return value > 0 ? value : 0;
+	double back = fleet_cell(b->ranking, row, b->column)->real;
+	double share = fleet_cell(b->ranking, row, STR("share"))->real;
+	return back > 0 && share > 0 ? back / share : 0;
 }
 
-static double most_chips(const struct fleet_answer *a)
+static void draw_bar(const struct fleet_bars *b, ptrdiff_t row, double scale, struct xhtml *x)
 {
-	double most = 0;
-	for (ptrdiff_t i = 0; i < a->count && i < FLEET_BARS; i++)
-		most = fmax(most, chips_of(a, i, STR("chips")));
-	return most;
-}
-
-static void draw_bar(const struct fleet_answer *a, ptrdiff_t row, double scale, struct xhtml *x)
-{
-	double top = FLEET_PITCH * (double)row, chips = chips_of(a, row, STR("chips"));
-	double back = chips_of(a, row, STR("chips_back"));
-	struct str name = html_clip(fleet_cell(a, row, STR("workload"))->text, 46, x->keep);
+	double top = FLEET_PITCH * (double)row, all = bar_whole(b, row);
+	double back = fleet_cell(b->ranking, row, b->column)->real;
+	struct str name = fleet_cell(b->ranking, row, STR("workload"))->text;
 	struct str amount = unit_text(x->keep, back, UNIT_COUNT);
-	struct str whole = unit_text(x->keep, chips, UNIT_COUNT);
-	svg_text(x, INK_TEXT, ANCHOR_END, FLEET_LEFT - 10, top + 14, name);
+	struct str whole = unit_text(x->keep, all, UNIT_COUNT);
+	svg_text(x, INK_TEXT, ANCHOR_END, FLEET_LEFT - 10, top + 14, html_clip(name, 46, x->keep));
 	svg_rect_title(x, INK_BAD, FLEET_LEFT, top + 2, back * scale, 17,
-		arena_fmt(x->keep, "%.*s chips' worth could be had back", STR_ARG(amount)));
-	svg_rect_title(x, INK_HIDDEN, FLEET_LEFT + back * scale, top + 2, (chips - back) * scale,
-		17, arena_fmt(x->keep, "%.*s chips in all", STR_ARG(whole)));
-	svg_strong(x, INK_TEXT, ANCHOR_START, FLEET_LEFT + chips * scale + 8, top + 15,
+		arena_fmt(x->keep, "%.*s %s could be had back", STR_ARG(amount), b->unit));
+	svg_rect_title(x, INK_HIDDEN, FLEET_LEFT + back * scale, top + 2, (all - back) * scale, 17,
+		arena_fmt(x->keep, "%.*s %s in all", STR_ARG(whole), b->unit));
+	svg_strong(x, INK_TEXT, ANCHOR_START, FLEET_LEFT + all * scale + 8, top + 15,
 		arena_fmt(x->keep, "%.*s of %.*s", STR_ARG(amount), STR_ARG(whole)));
 }
 
 static void draw_fleet(const void *what, struct xhtml *x)
 {
-	static const struct svg_key keys[] = { { INK_BAD, STR_INIT("could be had back") },
-		{ INK_HIDDEN, STR_INIT("the rest of the workload's chips") } };
-	const struct fleet_answer *a = what;
-	ptrdiff_t bars = a->count < FLEET_BARS ? a->count : FLEET_BARS;
-	double scale = (FLEET_WIDTH - FLEET_LEFT - FLEET_RIGHT) / most_chips(a);
-	double height = FLEET_PITCH * (double)bars;
+	const struct fleet_bars *b = what;
+	const struct svg_key keys[] = {
+		{ INK_BAD, arena_fmt(x->keep, "%s that could be had back", b->unit) },
+		{ INK_HIDDEN, STR("the rest of the workload's") }
+	};
+	double scale = (FLEET_WIDTH - FLEET_LEFT - FLEET_RIGHT) / b->most;
+	double height = FLEET_PITCH * (double)b->count;
 	svg_begin(x, FLEET_WIDTH, height + 26, STR("Where the chips go"),
 		STR("Bars, one for each of the workloads that would give back most."));
-	for (ptrdiff_t i = 0; i < bars; i++)
-		draw_bar(a, i, scale, x);
+	for (ptrdiff_t i = 0; i < b->count; i++)
+		draw_bar(b, i, scale, x);
 	svg_keys(x, keys, 2, 8, height + 8);
 	svg_end(x);
 }
 
 struct template_picture svg_fleet(const struct fleet_report *r, struct arena *keep)
 {
-	const struct fleet_answer *a = &r->answers[FLEET_RANKING];
-	(void)keep;
-	return (struct template_picture){ most_chips(a) > 0 ? draw_fleet : NULL, a };
+	struct fleet_bars *b = arena_make(keep, struct fleet_bars, 1);
+	b->ranking = &r->answers[FLEET_RANKING];
+	b->column = r->has_usage ? STR("chip_hours_back") : STR("chips_back");
+	b->unit = r->has_usage ? "chip-hours" : "chips";
+	while (b->count < b->ranking->count && b->count < FLEET_BARS && bar_whole(b, b->count) > 0)
+		b->most = fmax(b->most, bar_whole(b, b->count++));
+	return (struct template_picture){ b->count ? draw_fleet : NULL, b };
 }

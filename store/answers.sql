@@ -5,10 +5,11 @@
 CREATE TABLE totals AS
 SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(runs), sum(chips),
 	sum(weight * roofline_ratio) / sum(CASE WHEN roofline_ratio IS NOT NULL THEN weight END),
-	count(roofline_ratio),
-	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END), count(mfu),
+	count(weight * roofline_ratio),
+	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END), count(weight * mfu),
 	sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN weight END),
-	sum(chips * share), sum(chip_hours * share), sum(dollars * share), NULL, NULL
+	sum(chips * share), sum(chip_hours * share), sum(dollars * share), count(chip_hours), NULL,
+	NULL
 FROM fleet GROUP BY is_now ORDER BY is_now DESC;
 
 CREATE TABLE coverage AS

@@ -31,9 +31,9 @@
 	TEXT(captured_source, "profile|name",                                                      \
 		"who says so: the profile, or its directory's name, which is local time")          \
 	TEXT(workload, 0, "what ran: --job's workload, else the directory of its captures")        \
-	TEXT(owner, 0, "whom to ask about it, by its job file")                                              \
-	TEXT(model, 0, "the model, by its job file")                          \
-	TEXT(commit_id, 0, "version of the source that ran, by its job file")                                         \
+	TEXT(owner, 0, "whom to ask, by its job file")                                             \
+	TEXT(model, 0, "the model, by its job file")                                               \
+	TEXT(commit_id, 0, "source that ran, by its job file")                                     \
 	TEXT(platform, "tpu|nvidia|amd|cpu|unknown", "as in table run")                            \
 	TEXT(chip, 0, "as in table run")                                                           \
 	REAL(chips, COUNT, "as in table run")                                                      \

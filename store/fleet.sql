@@ -41,9 +41,12 @@ SELECT workload, sum(chip_hours) AS chip_hours,
 FROM (SELECT * FROM usage ORDER BY workload, chip_hours, price)
 GROUP BY workload;
 
--- A workload in a window: means over its runs, and what its newest run is.
+-- A workload in a window: means over its runs, and what its newest run is.  Chip-hours are those of
+-- this window; as weights they serve the one before, too, so that only its ratios differ.
 CREATE TABLE fleet AS
-SELECT means.*, r.run, r.profile, r.owner, r.model, r.chip, r.chips, b.chip_hours, b.dollars,
+SELECT means.*, r.run, r.profile, r.owner, r.model, r.chip, r.chips,
+	CASE WHEN means.is_now THEN b.chip_hours END AS chip_hours,
+	CASE WHEN means.is_now THEN b.dollars END AS dollars,
 	CASE WHEN (SELECT count(*) FROM bill) THEN b.chip_hours ELSE r.chips END AS weight,
 	CASE
 		WHEN r.chips IS NULL THEN 'unknown'

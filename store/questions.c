@@ -28,6 +28,7 @@ static const struct fleet_column totals_columns[] = {
 	R("mfu_workloads", COUNT, "workloads of which it is known"),
 	R("share", RATIO, "step time that settling every finding would give back"),
 	RECOVERABLE_COLUMNS,
+	R("billed_workloads", COUNT, "workloads that the usage file lists"),
 };
 
 static const struct fleet_column coverage_columns[] = {
