@@ -2,7 +2,8 @@
 #
 # Knobs: CC, CFLAGS, CPPFLAGS, LDFLAGS, WERROR=1, V=1 (show commands), SAN=address,undefined,
 # O (build folder; by default one per compiler and flag set), PREFIX, DESTDIR, DEV=1 (make deps),
-# UPDATE=1 and CASES (make golden), FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES (make bench).
+# UPDATE=1 and CASES (make golden), FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES (make bench),
+# BENCH_FLEET_RUNS (make bench-fleet).
 
 VERSION := $(shell cat VERSION)
 CFLAGS  ?= -O2 -g
@@ -61,9 +62,9 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # ---- building -----------------------------------------------------------------------------------
 
-.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench docs lint check-layers check-headers \
-	check-style check-calls check-format format tidy coverage install uninstall dist clean help \
-	run-demo run-tests run-fuzz run-coverage FORCE
+.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench bench-fleet docs lint check-layers \
+	check-headers check-style check-calls check-format format tidy coverage install uninstall dist \
+	clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -143,6 +144,10 @@ run-fuzz: $(FUZZ)
 bench: all $(BENCH) ## speed and memory, as ratios measured in one run
 	@O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' BENCH_BYTES='$(BENCH_BYTES)' tests/bench/run.sh
 	@O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' tests/bench/page.sh
+
+BENCH_FLEET_RUNS ?= 10000
+bench-fleet: all ## an audit of BENCH_FLEET_RUNS runs: speed, memory, killed and resumed, in shards
+	@ROOFLINT='$(abspath $(O)/rooflint)' tests/bench/fleet.py --runs $(BENCH_FLEET_RUNS)
 
 coverage: ## line coverage of the unit and golden tests, by file (gcc)
 	@$(SUB) CC=gcc CFLAGS='-O0 -g --coverage' SAN= run-coverage

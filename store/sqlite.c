@@ -38,7 +38,8 @@ bool facts_db_execute(struct facts_db *d, const char *sql, struct diag *err)
 bool facts_db_guard(struct facts_db *d, struct diag *err)
 {
 	static const int options[][2] = { { SQLITE_DBCONFIG_DEFENSIVE, 1 },
-		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 }, { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 } };
+		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 }, { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 } };
 	enum { BUSY_MS = 60000 }; /* a writer holds the lock for the rows of one run */
 	sqlite3_limit(d->db, SQLITE_LIMIT_LENGTH, 1 << 20);
 	sqlite3_limit(d->db, SQLITE_LIMIT_ATTACHED, 0);
