@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/resample.h"
 #include "base/stats.h"
 
 /* Ratios below 2% are no news: a new compiler or another rack does as much. */
@@ -11,52 +12,6 @@
 #define FALSE_RATE 0.01
 /* Histories quieter than this are rounded, or not measured. */
 #define LEAST_NOISE 1e-3
-
-/* ---- Student's t ----------------------------------------------------------------------------- */
-
-/*
- * The continued fraction of the incomplete beta function (DLMF 8.17.22) by Lentz's method; some
- * dozens of terms are enough where x is below the mean.
- */
-static double beta_fraction(double a, double b, double x)
-{
-	const double tiny = 1e-300;
-	double c = 1, d = 1 - (a + b) * x / (a + 1);
-	d = 1 / (fabs(d) < tiny ? tiny : d);
-	double f = d;
-	for (int m = 1; m < 500; m++) {
-		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-		double before = f;
-		for (int i = 0; i < 2; i++) {
-			double term = i ? odd : even;
-			d = 1 + term * d;
-			c = 1 + term / c;
-			d = 1 / (fabs(d) < tiny ? tiny : d);
-			c = fabs(c) < tiny ? tiny : c;
-			f *= c * d;
-		}
-		if (fabs(f - before) <= 1e-15 * fabs(f))
-			break;
-	}
-	return f;
-}
-
-static double beta_share(double a, double b, double x)
-{
-	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	if (x < (a + 1) / (a + b + 2))
-		return front * beta_fraction(a, b, x) / a;
-	return 1 - front * beta_fraction(b, a, 1 - x) / b;
-}
-
-double student_p(double t, double df)
-{
-	if (!(fabs(t) > 0))
-		return 1;
-	double x = df / (df + t * t);
-	return x > 0 ? beta_share(df / 2, 0.5, x) : 0;
-}
 
 /* ---- segments -------------------------------------------------------------------------------- */
 

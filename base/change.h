@@ -33,7 +33,4 @@ struct change {
 ptrdiff_t change_points(
 	const double *values, ptrdiff_t count, struct arena *keep, struct change **ret);
 
-/* Two-sided: how likely a t this far from 0 is with `df` degrees of freedom. */
-double student_p(double t, double df);
-
 #endif
