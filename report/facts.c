@@ -122,6 +122,7 @@ static void take_findings(const struct report *r, struct rule_facts *ret)
 			continue;
 		if (!ret->findings++) {
 			ret->message = f->message;
+			ret->note = f->note;
 			ret->source_file = f->source_file;
 			ret->source_line = f->source_line;
 		}

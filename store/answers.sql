@@ -132,9 +132,9 @@ WHERE (n.verdict = 'fail' AND b.verdict IN ('pass', 'warn', 'not-applicable'))
 ORDER BY state DESC, cost DESC NULLS LAST, n.workload, n.rule;
 
 CREATE TABLE waivers AS
-SELECT workload, rule, share, message, run, profile
+SELECT workload, rule, note, share, message, run, profile
 FROM said WHERE is_now AND verdict = 'waived'
-ORDER BY share DESC NULLS LAST, workload, rule;
+ORDER BY note, share DESC NULLS LAST, workload, rule;
 
 CREATE TABLE quality AS
 SELECT part.value, count(*), count(DISTINCT workload), min(run), min(profile)

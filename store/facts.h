@@ -83,6 +83,7 @@
 	REAL(subjects, COUNT, "what it was asked of")                                              \
 	REAL(findings, COUNT, "of them that did not pass")                                         \
 	TEXT(message, 0, "what is wrong with the costliest of them")                               \
+	TEXT(note, 0, "why its verdict is not what the rule alone says, such as a waiver")         \
 	TEXT(source_file, 0, "where that one comes from")                                          \
 	REAL(source_line, COUNT, "its line")
 

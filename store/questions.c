@@ -119,6 +119,7 @@ static const struct fleet_column problems_columns[] = {
 static const struct fleet_column waivers_columns[] = {
 	T("workload", "what ran"),
 	T("rule", "which is waived there"),
+	T("note", "until when, by whom, and why; the first to end come first"),
 	R("share", RATIO, "step time that settling the waived findings would give back"),
 	T("message", "what is waived"),
 };
