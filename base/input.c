@@ -251,6 +251,21 @@ void input_close(struct input *in)
 	*in = (struct input){ .path = in->path, .bytes = STR_INIT("") };
 }
 
+void input_replace(struct input *in, struct str bytes)
+{
+	input_close(in);
+	in->bytes = bytes;
+}
+
+bool input_replace_file(struct input *in, int fd, struct diag *err)
+{
+	struct stat st;
+	input_close(in);
+	if (fstat(fd, &st))
+		return cannot_open(in->path, strerror(errno), err);
+	return !st.st_size || map(fd, &st, in, err);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return str_cmp(((const struct dir_entry *)a)->name, ((const struct dir_entry *)b)->name);

@@ -43,6 +43,13 @@ bool input_check(const struct input *in, struct diag *err);
 void input_drop(const struct input *in, ptrdiff_t from, ptrdiff_t to);
 void input_close(struct input *in);
 
+/*
+ * What a reader made of a file in place of its bytes, which are let go: memory, or a file without a
+ * name.  The path stays, for messages.
+ */
+void input_replace(struct input *in, struct str bytes);
+bool input_replace_file(struct input *in, int fd, struct diag *err);
+
 /* One directory's names, sorted bytewise, without "." and "..". */
 struct dir_entry {
 	struct str name;
