@@ -89,6 +89,18 @@ static bool accept(const struct input *in, struct diag *err)
 	return diag_set(err, bad_kinds[in->kind].id, "%s", bad_kinds[in->kind].text);
 }
 
+/* A trace is gzip or text; what else a file may be by mistake has its own words. */
+static bool accept_trace(const struct input *in, struct diag *err)
+{
+	if (in->kind == INPUT_GZIP || in->kind == INPUT_TEXT || in->kind == INPUT_MANGLED)
+		return true;
+	if (in->kind == INPUT_UNKNOWN)
+		return diag_set(err, DIAG_FILE_KIND,
+			"neither gzip data nor JSON at byte 0, where a trace was expected; give "
+			"the *.xplane.pb of the run");
+	return accept(in, err);
+}
+
 /*
  * What a reader said of bytes becomes a message for people: the path in front, and behind it what
  * to do about bytes that break off or make no sense.
@@ -106,12 +118,14 @@ static bool explain(struct str path, struct diag *err)
 }
 
 /* A file still being written reads like a damaged one; the more useful error wins. */
-static bool index_file(struct input *in, struct str host, struct arena *keep, struct profile *ret,
-	struct diag *err)
+static bool index_file(const struct found_file *file, struct input *in, struct arena *keep,
+	struct profile *ret, struct diag *err)
 {
-	if (!accept(in, err))
+	bool is_trace = file->format == FORMAT_TRACE;
+	if (!(is_trace ? accept_trace(in, err) : accept(in, err)))
 		return explain(in->path, err);
-	if (xplane_open(in, host, keep, ret, err))
+	if (is_trace ? trace_open(in, file->host, keep, ret, err)
+		     : xplane_open(in, file->host, keep, ret, err))
 		return true;
 	return input_check(in, err) && explain(in->path, err);
 }
@@ -128,7 +142,7 @@ bool run_open(const struct found_run *run, struct arena *keep, struct loaded *re
 		struct input *in = &ret->inputs[i];
 		bool ok = input_open(run->files[i].path, keep, in, err);
 		ret->count += ok;
-		if (!ok || !index_file(in, run->files[i].host, keep, &ret->profiles[i], err)) {
+		if (!ok || !index_file(&run->files[i], in, keep, &ret->profiles[i], err)) {
 			run_close(ret);
 			return false;
 		}

@@ -117,6 +117,7 @@ struct hlo_alias {
 struct hlo_module {
 	struct str name;
 	int64_t id;	 /* HloModuleProto.id: not the TPU's program id */
+	bool partial;	 /* only ops that ran: loops, fusions and calls are empty */
 	ptrdiff_t entry; /* index into computations */
 	struct hlo_computation *computations;
 	ptrdiff_t computation_count;

@@ -4,20 +4,7 @@
  *
  * Until then operands and callees are the offsets of their names in the text.
  */
-#include "hlo/text.h"
-
-#include "hlo/scan.h"
-
-struct text {
-	struct scan s;
-	struct hlo_module *m;
-	struct shape_cache *cache;
-	ptrdiff_t capacity;   /* of m->instructions: lines that begin like one */
-	ptrdiff_t root;	      /* of the computation being read; -1 none yet */
-	struct shape *types;  /* of the operands of a lone instruction; else NULL */
-	ptrdiff_t type_count; /* read_push's capacity rule */
-	bool alone;
-};
+#include "hlo/text_inside.h"
 
 bool hlo_is_text(struct str bytes)
 {
@@ -178,7 +165,7 @@ static bool read_name(struct text *t, struct hlo_instruction *i)
 	return true;
 }
 
-static bool read_instruction_text(struct text *t, struct hlo_instruction *i)
+bool text_instruction(struct text *t, struct hlo_instruction *i)
 {
 	i->feature_group_count = i->batch_group_count = 1;
 	if (!read_name(t, i))
@@ -208,12 +195,12 @@ static bool add_instruction(struct text *t, ptrdiff_t computation)
 		t->root = m->instruction_count;
 	i->computation = computation;
 	i->id = ++m->instruction_count;
-	return read_instruction_text(t, i);
+	return text_instruction(t, i);
 }
 
 /* ---- names to indices ------------------------------------------------------------------------ */
 
-static struct str name_at(const struct text *t, ptrdiff_t at)
+struct str text_name_at(const struct text *t, ptrdiff_t at)
 {
 	struct scan s = { .text = t->s.text, .at = at };
 	return scan_name(&s);
@@ -261,7 +248,7 @@ static bool resolve_names(struct text *t, const struct hlo_computation *c, struc
 		return false;
 	for (ptrdiff_t k = 0; k < c->count; k++)
 		for (ptrdiff_t o = 0; o < items[k].operand_count; o++) {
-			struct str name = name_at(t, items[k].operands[o]);
+			struct str name = text_name_at(t, items[k].operands[o]);
 			ptrdiff_t at =
 				index_find(&x, str_hash(name), is_instruction_name, items, &name);
 			if (at < 0)
@@ -293,7 +280,7 @@ static bool resolve_callees(struct text *t, const struct hlo_index *x, struct hl
 {
 	struct hlo_module *m = t->m;
 	for (ptrdiff_t k = 0; k < i->called_count; k++) {
-		struct str name = name_at(t, i->called[k]);
+		struct str name = text_name_at(t, i->called[k]);
 		ptrdiff_t at =
 			index_find(x, str_hash(name), is_computation_name, m->computations, &name);
 		if (at < 0 && !t->alone)
@@ -590,7 +577,7 @@ static ptrdiff_t count_instructions(struct str text)
 	return n;
 }
 
-static struct text_place place(const struct scan *s, struct str file)
+struct text_place text_place(const struct scan *s, struct str file)
 {
 	struct str before = str_head(s->text, s->wrong);
 	struct text_place p = { .file = file, .source = s->text, .line = 1, .width = 1 };
@@ -610,7 +597,7 @@ static bool too_many(ptrdiff_t count, struct diag *err)
 	return true;
 }
 
-static void begin(struct text *t, struct str text, struct arena *keep)
+void text_begin(struct text *t, struct str text, struct arena *keep)
 {
 	*t = (struct text){ .s = { .text = text, .keep = keep } };
 	t->m = arena_make(keep, struct hlo_module, 1);
@@ -622,75 +609,15 @@ struct hlo_module *hlo_text_parse(
 	struct str file, struct str text, struct arena *keep, struct diag *err)
 {
 	struct text t;
-	begin(&t, text, keep);
+	text_begin(&t, text, keep);
 	t.capacity = count_instructions(text);
 	if (too_many(t.capacity, err))
 		return NULL;
 	t.m->instructions = arena_make(keep, struct hlo_instruction, t.capacity);
 	if (!read_items(&t)) {
-		diag_caret(err, DIAG_HLO, place(&t.s, file), "%s", t.s.why);
+		diag_caret(err, DIAG_HLO, text_place(&t.s, file), "%s", t.s.why);
 		return NULL;
 	}
 	place_sources(t.m);
 	return module_finish(t.m, keep, err) ? t.m : NULL;
-}
-
-/* ---- an instruction alone -------------------------------------------------------------------- */
-
-/* Operands with a type become parameters before it. */
-static void add_parameters(struct text *t, struct hlo_instruction *i)
-{
-	struct hlo_module *m = t->m;
-	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
-		struct str name = name_at(t, i->operands[k]);
-		i->operands[k] = -1;
-		if (t->types[k].dtype == DTYPE_INVALID)
-			continue;
-		m->instructions[m->instruction_count] = (struct hlo_instruction){ .name = name,
-			.opcode = STR("parameter"),
-			.op = HLO_PARAMETER,
-			.id = m->instruction_count + 1,
-			.shape = t->types[k],
-			.user_count = 1,
-			.parameter_number = m->instruction_count,
-			.feature_group_count = 1,
-			.batch_group_count = 1 };
-		i->operands[k] = m->instruction_count++;
-	}
-}
-
-static bool read_alone(struct text *t, struct hlo_instruction *i)
-{
-	scan_space(&t->s);
-	scan_take(&t->s, STR("ROOT "));
-	scan_blanks(&t->s);
-	if (!read_instruction_text(t, i))
-		return false;
-	scan_space(&t->s);
-	return t->s.at == t->s.text.len || scan_fail(&t->s, "expected ',' and an attribute");
-}
-
-struct hlo_module *hlo_text_instruction(
-	struct str file, struct str text, struct arena *keep, struct diag *err)
-{
-	struct text t;
-	struct hlo_instruction i = { 0 };
-	begin(&t, text, keep);
-	t.alone = true;
-	if (!read_alone(&t, &i)) {
-		diag_caret(err, DIAG_HLO, place(&t.s, file), "%s", t.s.why);
-		return NULL;
-	}
-	struct hlo_module *m = t.m;
-	m->instructions = arena_make(keep, struct hlo_instruction, i.operand_count + 1);
-	add_parameters(&t, &i);
-	resolve_callees(&t, &(struct hlo_index){ arena_make(keep, struct index_slot, 8), 7 }, &i);
-	i.id = m->instruction_count + 1;
-	m->instructions[m->instruction_count++] = i;
-	m->computations = arena_make(keep, struct hlo_computation, 1);
-	m->computations[0] = (struct hlo_computation){
-		.id = 1, .count = m->instruction_count, .root = m->instruction_count - 1
-	};
-	m->computation_count = 1;
-	return module_finish(m, keep, err) ? m : NULL;
 }

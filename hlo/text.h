@@ -32,4 +32,13 @@ struct hlo_module *hlo_text_parse(
 struct hlo_module *hlo_text_instruction(
 	struct str file, struct str text, struct arena *keep, struct diag *err);
 
+/*
+ * The instructions that a program ran, each as one text, as a partial module: one computation,
+ * without what they call and what did not run.  Operands are those of them that have the name, else
+ * parameters of the type written beside it.  A text that is no instruction is left out; NULL when
+ * all are.  The texts must outlive the module.
+ */
+struct hlo_module *hlo_text_ops(struct str name, const struct str *texts, ptrdiff_t count,
+	struct arena *keep, struct diag *err);
+
 #endif

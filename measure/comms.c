@@ -217,7 +217,9 @@ static void regathers_count(struct measured *m, const struct subject **subjects,
 	struct collectives_row *rows = table_rows(m->tables, collectives);
 
 	for (ptrdiff_t i = 0; i < n; i++) {
-		if (subjects[i]->kind != KIND_ALL_GATHER || subjects[i]->instruction < 0)
+		/* Without its loops nobody knows which gathers are one. */
+		if (subjects[i]->kind != KIND_ALL_GATHER || subjects[i]->instruction < 0 ||
+			subjects[i]->program->hlo->partial)
 			continue;
 		ptrdiff_t array = gathered_array(subjects[i]);
 		rows[i].regathers = 0;

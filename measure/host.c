@@ -260,18 +260,43 @@ static void quality(struct measured *m, const char *name, bool ok, struct str de
 	row->detail = text_clean(m->keep, detail);
 }
 
+static const char *why_cut(const struct profile *p)
+{
+	if (p->format == FORMAT_TRACE)
+		return trace_is_capped(p) ? "holds exactly as many events as its exporter writes; "
+					    "what came later is missing"
+					  : NULL;
+	return p->has_environment ? NULL
+				  : "has no Task Environment plane, which closes a whole file";
+}
+
 static void quality_files(struct measured *m)
 {
+	for (ptrdiff_t i = 0; i < m->host_count; i++) {
+		const char *why = why_cut(&m->hosts[i]);
+		if (!why)
+			continue;
+		quality(m, "not-truncated", false,
+			arena_fmt(m->keep, "%.*s %s", STR_ARG(m->hosts[i].host), why));
+		return;
+	}
+	quality(m, "not-truncated", true, STR("every file is whole"));
+}
+
+/* What an export leaves out is known; that it is one has to be told. */
+static void quality_format(struct measured *m)
+{
 	for (ptrdiff_t i = 0; i < m->host_count; i++)
-		if (!m->hosts[i].has_environment) {
-			quality(m, "not-truncated", false,
+		if (m->hosts[i].format == FORMAT_TRACE) {
+			quality(m, "full-profile", false,
 				arena_fmt(m->keep,
-					"%.*s has no Task Environment plane, which "
-					"closes a whole file",
+					"%.*s is a trace viewer's export: without HLO modules, "
+					"memory events and the chip's name; the *.xplane.pb of the "
+					"same run has them",
 					STR_ARG(m->hosts[i].host)));
 			return;
 		}
-	quality(m, "not-truncated", true, STR("every file has its closing plane"));
+	quality(m, "full-profile", true, STR("every file is the profiler's own"));
 }
 
 static void quality_dropped(struct measured *m)
@@ -395,25 +420,28 @@ static void quality_chip(struct measured *m)
 }
 
 /* The main program's HLO; without a main one, that of any program that ran. */
-static bool has_hlo(const struct measured *m)
+static const struct hlo_module *some_hlo(const struct measured *m)
 {
 	if (m->main)
-		return m->main->hlo != NULL;
+		return m->main->hlo;
 	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++)
 		if (registry_program_at(m->registry, i)->hlo)
-			return true;
-	return false;
+			return registry_program_at(m->registry, i)->hlo;
+	return NULL;
 }
 
 static void quality_hlo(struct measured *m)
 {
-	bool ok = has_hlo(m);
+	const struct hlo_module *h = some_hlo(m);
 
 	if (m->first)
-		quality(m, "hlo-present", ok,
-			ok ? STR("the program's HLO is in the profile")
-			   : STR("the program's HLO is not in the profile: capture with "
-				 "enable_hlo_proto"));
+		quality(m, "hlo-present", h && !h->partial,
+			!h ? STR("the program's HLO is not in the profile: capture with "
+				 "enable_hlo_proto")
+			: h->partial
+				? STR("the profile holds the text of the ops that ran, and "
+				      "not the program: what fusions and loops hold is unknown")
+				: STR("the program's HLO is in the profile"));
 }
 
 static void quality_lanes(struct measured *m)
@@ -457,6 +485,7 @@ static void quality_limits(struct measured *m)
 void fill_quality(struct measured *m)
 {
 	quality_files(m);
+	quality_format(m);
 	quality_dropped(m);
 	quality(m, "ops-recorded", m->first != NULL,
 		m->first ? STR("device ops are in the profile")

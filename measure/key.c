@@ -180,6 +180,8 @@ struct str program_text(const struct program *p, struct arena *keep)
 {
 	if (p->id == PROGRAM_UNKNOWN)
 		return (struct str){ 0 };
+	if (p->by_name)
+		return p->module;
 	return arena_fmt(keep, "%llu", (unsigned long long)p->id);
 }
 

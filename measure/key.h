@@ -24,7 +24,7 @@ struct op_key_text {
 struct op_key_text op_key_text(const struct measured *m, const struct subject *s, struct str scope,
 	const struct op_source *where);
 
-/* The id as the profile prints it; missing for ops without a program. */
+/* The id as the profile prints it, the name where it has none; missing for ops of no program. */
 struct str program_text(const struct program *p, struct arena *keep);
 
 /* Chips of the job: by the main program's device assignment, else those seen. */

@@ -120,6 +120,12 @@ static enum op_kind kind_of_kernel(const struct profile_op *said)
 	return find_inside(kernels, COUNT(kernels), said->name);
 }
 
+/* What it does stands in what it calls, which is not there. */
+static bool is_hollow(const struct hlo_module *m, ptrdiff_t instruction)
+{
+	return m->partial && m->instructions[instruction].called_count > 0;
+}
+
 enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 	const struct profile_op *said, enum platform platform)
 {
@@ -127,7 +133,7 @@ enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 
 	if (k != KIND_UNKNOWN)
 		return k;
-	if (instruction >= 0) {
+	if (instruction >= 0 && !is_hollow(program->hlo, instruction)) {
 		k = hlo_kind(program->hlo, instruction);
 		if (k != KIND_UNKNOWN)
 			return k;

@@ -71,6 +71,30 @@ static double profile_hbm_bytes(const struct subject *s)
 	return s->said.bytes_accessed;
 }
 
+static bool knows_operands(const struct hlo_instruction *i)
+{
+	for (ptrdiff_t k = 0; k < i->operand_count; k++)
+		if (i->operands[k] < 0)
+			return false;
+	return true;
+}
+
+/*
+ * Without the breakdown by memory the profile's figure counts what stays on the chip as well, and
+ * operands and results count arrays whole of which a fusion may read a slice: both are at least
+ * what HBM moves, so the lesser one is taken.
+ */
+static double partial_hbm_bytes(const struct subject *s, const struct hlo_cost *cost)
+{
+	double bytes = profile_hbm_bytes(s);
+
+	if (isnan(bytes) || !isnan(s->said.hbm_read_bytes) || s->instruction < 0 ||
+		!s->program->hlo->partial ||
+		!knows_operands(&s->program->hlo->instructions[s->instruction]))
+		return bytes;
+	return fmin(bytes, cost->hbm_bytes);
+}
+
 static enum dtype result_dtype(const struct subject *s)
 {
 	const struct shape *leaf;
@@ -120,13 +144,14 @@ static const struct roofline no_roofline = { NAN, NAN, NAN, NAN, NAN, BOUND_UNKN
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
 	const struct device *d = m->first;
-	double flops = profile_flops(s), bytes = profile_hbm_bytes(s);
+	double flops = profile_flops(s);
 
 	*f = (struct op_facts){ .t_comms_s = NAN };
 	f->roof = no_roofline;
 	f->cost = (struct hlo_cost){ .precision_passes = 1 };
 	if (s->instruction >= 0)
 		f->cost = hlo_cost(s->program->costs, s->instruction);
+	double bytes = partial_hbm_bytes(s, &f->cost);
 	f->flops_from_profile = !isnan(flops);
 	if (isnan(flops) && f->cost.flops_bound != COST_UNKNOWN && s->async == ASYNC_NONE &&
 		s->kind != KIND_CONTROL)

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/text.h"
+#include "hlo/text.h"
 
 /* Distinct ops of all programs of a run; more share one subject, and `full` says so. */
 #define SUBJECTS_MAX (4 << 20)
@@ -70,7 +71,10 @@ static int32_t listed_program(struct registry *r, struct map *by_name, const str
 	if (known != MAP_NONE && same_program(r->programs[known], e, module))
 		return known;
 	struct program *p = program_add(r, e->program, module);
+	p->by_name = e->by_name;
 	p->proto = e->proto;
+	p->ops = e->ops;
+	p->op_count = e->op_count;
 	p->whole = host->input->bytes;
 	if (known == MAP_NONE)
 		map_put(by_name, name, p->index, r->keep);
@@ -120,9 +124,10 @@ static void program_parse(struct registry *r, struct program *p, enum hlo_platfo
 
 	p->parsed = true;
 	p->platform = platform;
-	if (p->proto.len == 0)
+	if (p->proto.len == 0 && p->op_count == 0)
 		return;
-	p->hlo = hlo_module_parse(p->proto, p->whole, r->keep, err);
+	p->hlo = p->proto.len > 0 ? hlo_module_parse(p->proto, p->whole, r->keep, err)
+				  : hlo_text_ops(p->module, p->ops, p->op_count, r->keep, err);
 	if (!p->hlo) {
 		diag_note(r->notes, r->keep, err->id, "module %.*s: %s", STR_ARG(p->module),
 			err->text);
@@ -225,7 +230,7 @@ static void subject_understand(struct subject *s)
 		return;
 	const struct hlo_instruction *i = &m->instructions[s->instruction];
 	s->may_mark = !m->computations[i->computation].in_loop;
-	s->alone = runs_alone(m, &m->computations[i->computation]);
+	s->alone = !m->partial && runs_alone(m, &m->computations[i->computation]);
 	/* On GPU the start's kernel is the transfer itself and a done has none. */
 	if (s->platform == PLATFORM_TPU)
 		s->async = async_role_of(i->opcode);

@@ -30,9 +30,12 @@ enum async_role { ASYNC_NONE, ASYNC_START, ASYNC_DONE };
 
 struct program {
 	int32_t index;
-	uint64_t id;		/* PROGRAM_UNKNOWN: ops without program */
-	struct str module;	/* clean */
-	struct str proto;	/* bytes of the first host that lists it */
+	uint64_t id;	       /* PROGRAM_UNKNOWN: ops without program */
+	struct str module;     /* clean */
+	bool by_name;	       /* the id stands for the name and says nothing */
+	struct str proto;      /* bytes of the first host that lists it, */
+	const struct str *ops; /* or the texts of its ops */
+	ptrdiff_t op_count;
 	struct str whole;	/* the file they stand in, for offsets in errors */
 	bool parsed;		/* the proto was tried */
 	struct hlo_module *hlo; /* NULL: not in the profile, or not understood */

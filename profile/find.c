@@ -4,7 +4,7 @@
  *     logdir/plugins/profile/2026_03_14_09_26_53/worker-0.xplane.pb
  *     `----- parent of runs -----'`----- run ----'`- host -'
  *
- * A directory that holds xplane files is a run; the directories below it are not looked at.  The
+ * A directory that holds profiles is a run; the directories below it are not looked at.  The
  * newest run is the last by name among those of one parent, so a tree of many jobs gives the
  * newest of each.
  *
@@ -28,8 +28,24 @@ enum { NEAR_SECONDS = 30 };
 
 /* ---- what is a profile, and what is something else ------------------------------------------- */
 
-static const struct str endings[] = { STR_INIT(".xplane.pb"), STR_INIT(".xspace.pb") };
+/* By rank: of several files of one host the first kind is read. */
+static const struct ending {
+	struct str text;
+	enum profile_format format;
+} endings[] = {
+	{ STR_INIT(".xplane.pb"), FORMAT_XPLANE },
+	{ STR_INIT(".xspace.pb"), FORMAT_XPLANE },
+	{ STR_INIT(".trace.json.gz"), FORMAT_TRACE },
+	{ STR_INIT(".trace.json"), FORMAT_TRACE },
+};
 enum { ENDINGS = sizeof(endings) / sizeof(endings[0]) };
+
+/* A trace.json.gz for another viewer, without the host's name: read when it is alone. */
+static const struct str perfetto[] = { STR_INIT("perfetto_trace.json.gz"),
+	STR_INIT("perfetto_trace.json") };
+
+/* It may be a trace under a name of its owner's, and is opened when it is asked for. */
+static const char some_json[] = "not a profile but JSON";
 
 /* Files that stand beside profiles or are taken for them; the most telling first. */
 static const struct other {
@@ -37,7 +53,6 @@ static const struct other {
 	const char *is, *todo;
 } others[] = {
 #define ASK_XPLANE "give the *.xplane.pb of the same run"
-#define TRACE	   "a trace viewer's export, which has a part of the events and no costs"
 #define CACHE	   "a result that XProf made from a profile and kept"
 #define DUMP	   "a compiler's dump of a program, without times"
 #define PACKED	   "a packed file"
@@ -45,9 +60,8 @@ static const struct other {
 		"have it captured as *.xplane.pb" },
 	{ STR_INIT("*.xplane.pb.*"), "a packed or unfinished profile",
 		"unpack it, or wait until its writer is done" },
-	{ STR_INIT("*.trace.json.gz"), TRACE, ASK_XPLANE },
-	{ STR_INIT("*.trace.json"), TRACE, ASK_XPLANE },
-	{ STR_INIT("perfetto_trace.json.gz"), TRACE, ASK_XPLANE },
+	{ STR_INIT("*.trace.gz"), "a trace of an old TensorFlow, a form that is not read",
+		"capture with jax.profiler, which writes *.xplane.pb" },
 	{ STR_INIT("*.nsys-rep"), "an Nsight Systems report, a form that is not read",
 		"capture with jax.profiler, which writes *.xplane.pb" },
 	{ STR_INIT("*.qdrep"), "an Nsight Systems report, a form that is not read",
@@ -67,8 +81,8 @@ static const struct other {
 	{ STR_INIT("*.memory_profile.json.gz"), CACHE, ASK_XPLANE },
 	{ STR_INIT("*.pod_viewer.json"), CACHE, ASK_XPLANE },
 	{ STR_INIT("*.SSTABLE"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*.json.gz"), "not a profile but JSON", ASK_XPLANE },
-	{ STR_INIT("*.json"), "not a profile but JSON", ASK_XPLANE },
+	{ STR_INIT("*.json.gz"), some_json, ASK_XPLANE },
+	{ STR_INIT("*.json"), some_json, ASK_XPLANE },
 	{ STR_INIT("*tfevents*"), "a TensorBoard event file, without a profile",
 		"wrap some steps in jax.profiler.trace to have one written" },
 	{ STR_INIT("*.tar*"), PACKED, "unpack it and name what comes out" },
@@ -122,13 +136,26 @@ static struct str path_below(struct str dir, struct str path)
 	return str_take(&rest, dir) && str_take(&rest, STR("/")) ? rest : path;
 }
 
-/* The host in a file's name; missing when the name is not a profile's. */
-static struct str host_of(struct str name)
+static bool is_perfetto(struct str name)
 {
-	for (int i = 0; i < ENDINGS; i++)
-		if (str_ends(name, endings[i]))
-			return str_head(name, name.len - endings[i].len);
-	return (struct str){ NULL, 0 };
+	return str_eq(name, perfetto[0]) || str_eq(name, perfetto[1]);
+}
+
+/* Of a file's name: the host and the format; false when it is not a profile's. */
+static bool profile_name(struct str name, struct found_file *ret)
+{
+	if (is_perfetto(name)) {
+		ret->host = str_head(name, str_find_char(name, '.'));
+		ret->format = FORMAT_TRACE;
+		return true;
+	}
+	for (int i = 0; i < ENDINGS; i++) {
+		ret->host = str_head(name, name.len - endings[i].text.len);
+		ret->format = endings[i].format;
+		if (str_ends(name, endings[i].text) && ret->host.len > 0)
+			return true;
+	}
+	return false;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -149,6 +176,7 @@ static int by_host(const void *a, const void *b)
 {
 	const struct found_file *x = a, *y = b;
 	int order = str_cmp(x->host, y->host);
+	order = order ? order : (int)x->format - (int)y->format;
 	return order ? order : str_cmp(x->path, y->path);
 }
 
@@ -169,13 +197,16 @@ static void files_sort(struct found_run *r)
 	qsort(r->files, (size_t)r->file_count, sizeof(*r->files), by_host);
 }
 
-/* One host under both endings in one directory: the first by name is its xplane. */
+/* One host in several forms in one directory: the first in order says the most. */
 static void files_dedupe(struct found_run *r)
 {
 	ptrdiff_t kept = 0;
-	for (ptrdiff_t i = 0; i < r->file_count; i++)
-		if (!kept || !str_eq(r->files[kept - 1].host, r->files[i].host))
+	for (ptrdiff_t i = 0; i < r->file_count; i++) {
+		bool twin = kept && str_eq(r->files[kept - 1].host, r->files[i].host);
+		bool nameless = r->file_count > 1 && is_perfetto(path_base(r->files[i].path));
+		if (!twin && !nameless)
 			r->files[kept++] = r->files[i];
+	}
 	r->file_count = kept;
 }
 
@@ -194,9 +225,9 @@ static bool is_hidden(struct str name)
 	return str_starts(name, STR("."));
 }
 
-static bool is_profile(const struct dir_entry *e)
+static bool is_profile(const struct dir_entry *e, struct found_file *ret)
 {
-	return !e->is_dir && !is_hidden(e->name) && host_of(e->name).len > 0;
+	return !e->is_dir && !is_hidden(e->name) && profile_name(e->name, ret);
 }
 
 static bool run_add(
@@ -205,16 +236,15 @@ static bool run_add(
 	struct found_run run = { .path = dir, .name = path_base(dir) };
 	ptrdiff_t cap = 0;
 	for (ptrdiff_t i = 0; i < count; i++) {
-		if (!is_profile(&entries[i]))
+		struct found_file file;
+		if (!is_profile(&entries[i], &file))
 			continue;
 		if (run.file_count >= FIND_MAX_HOSTS)
 			return diag_set(s->err, DIAG_LIMIT,
 				"%.*s: more than %d profiles in one run; name a run with fewer",
 				STR_ARG(dir), FIND_MAX_HOSTS);
-		*arena_push(s->keep, run.files, run.file_count, cap) = (struct found_file){
-			.path = path_join(dir, entries[i].name, s->keep),
-			.host = host_of(entries[i].name),
-		};
+		file.path = path_join(dir, entries[i].name, s->keep);
+		*arena_push(s->keep, run.files, run.file_count, cap) = file;
 		run.bytes += entries[i].bytes;
 	}
 	files_sort(&run);
@@ -289,6 +319,7 @@ static bool meet_closed_dir(struct search *s, struct str dir)
 static bool search_dir(struct search *s, struct str dir, int depth)
 {
 	struct dir_entry *entries;
+	struct found_file file;
 	ptrdiff_t count;
 	if (!dir_list(dir, s->keep, &entries, &count, s->err))
 		return depth && s->all_runs && s->err->id == DIAG_FILE_OPEN &&
@@ -300,7 +331,7 @@ static bool search_dir(struct search *s, struct str dir, int depth)
 			"nearer to the profile",
 			STR_ARG(dir), (long long)s->most_entries);
 	for (ptrdiff_t i = 0; i < count; i++)
-		if (is_profile(&entries[i]))
+		if (is_profile(&entries[i], &file))
 			return run_add(s, dir, entries, count);
 	meet_empty_run(s, dir, entries, count);
 	return search_below(s, dir, entries, count, depth);
@@ -431,20 +462,25 @@ static bool refuse_dir(const struct search *s, struct str dir)
 
 static bool find_file(struct search *s, struct str path)
 {
-	struct str name = path_base(path), host = host_of(name);
+	struct str name = path_base(path);
 	const struct other *other = other_of(name);
-	if (!host.len && other)
+	struct found_file file = { .host = name, .format = FORMAT_TRACE };
+	bool known = profile_name(name, &file);
+	if (!known && other && other->is != some_json)
 		return diag_set(s->err, DIAG_FILE_KIND, "%.*s: %s; %s", STR_ARG(path), other->is,
 			other->todo);
-	if (!host.len)
+	if (!known && !other)
 		return diag_set(s->err, DIAG_FILE_KIND,
 			"%.*s: not a kind of file that is read; a profile's name ends in "
 			".xplane.pb, so rename it if it is one",
 			STR_ARG(path));
+	if (!known)
+		file.host = str_head(name, str_find(name, STR(".json")));
+	file.path = path;
 	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
 	*run = (struct found_run){ .path = path, .name = name };
 	run->files = arena_make(s->keep, struct found_file, 1);
-	run->files[0] = (struct found_file){ .path = path, .host = host };
+	run->files[0] = file;
 	run->file_count = 1;
 	return true;
 }

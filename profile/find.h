@@ -10,13 +10,16 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "profile/profile.h"
 
 #define FIND_MAX_FILES 100000	/* entries looked at below one path, when one run is wanted */
 #define FIND_MAX_TREE  20000000 /* when all are: a fleet's tree, some gigabytes of names */
-#define FIND_MAX_HOSTS 20000	/* xplane files of one run; the largest pods have 2300 hosts */
+#define FIND_MAX_HOSTS 20000	/* profiles of one run; the largest pods have 2300 hosts */
 
+/* One for each host: its xplane where there is one, else what a trace viewer got. */
 struct found_file {
 	struct str path, host;
+	enum profile_format format;
 };
 
 struct found_run {

@@ -9,6 +9,11 @@ static const struct str stat_names[STAT_COUNT] = {
 #undef X
 };
 
+struct str stat_name_of(int id)
+{
+	return stat_names[id];
+}
+
 int stat_id_of(struct str name)
 {
 	for (int i = 0; i < STAT_COUNT; i++)
@@ -162,4 +167,18 @@ enum copy_direction copy_direction_of(struct str kernel, struct str details)
 		return direction_of_details(details);
 	}
 	return details.len > 0 ? direction_of_details(details) : COPY_NONE;
+}
+
+bool module_name_of(struct str text, struct str *name, uint64_t *program)
+{
+	ptrdiff_t open = str_rfind_char(text, '(');
+
+	*name = text;
+	if (open < 0 || !str_ends(text, STR(")")))
+		return false;
+	struct str digits = str_from_offset(str_head(text, text.len - 1), open + 1);
+	if (!str_to_u64(digits, program))
+		return false;
+	*name = str_head(text, open);
+	return true;
 }

@@ -206,11 +206,17 @@ struct plane {
 
 struct hlo_entry {
 	uint64_t program;
+	bool by_name;	  /* the file has no ids: this one stands for the name */
 	struct str name;  /* module name without "(id)" */
 	struct str proto; /* bytes of the HloProto; missing when only listed */
+	struct str *ops;  /* HLO text of the ops that ran, where that is all there is */
+	ptrdiff_t op_count;
 };
 
+enum profile_format { FORMAT_XPLANE, FORMAT_TRACE };
+
 struct profile {
+	enum profile_format format;
 	struct input *input;
 	struct str host; /* from the file name */
 	struct plane *planes;
@@ -221,11 +227,22 @@ struct profile {
 	ptrdiff_t error_count, warning_count;
 	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
 	bool has_environment; /* the Task Environment plane was there: usually the file's end */
+	int64_t event_count;  /* of a trace; exporters stop at a round number */
 };
 
 /* Index an xplane.pb.  Borrows from the input, which must outlive the profile. */
 bool xplane_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
 	struct diag *err);
+
+/*
+ * Read a trace viewer's export, *.trace.json.gz or its JSON.  It has no HLO modules, no chip and at
+ * most TRACE_CAPS events; programs and costs are taken from what its events say of themselves.  The
+ * input's bytes are replaced by what was read.
+ */
+bool trace_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
+	struct diag *err);
+/* Did the exporter stop at its limit, and leave out what came later? */
+bool trace_is_capped(const struct profile *p);
 
 /* Forget the plane's ops, before the arena they are in is cleared. */
 void plane_forget_ops(struct plane *p);

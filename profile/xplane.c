@@ -353,17 +353,6 @@ static bool plane_stats(struct plane_index *x, const struct plane_part *part)
 	return true;
 }
 
-/* "jit_f(123)" -> "jit_f", 123 */
-static struct str module_of(struct str name, uint64_t *program)
-{
-	ptrdiff_t open = str_rfind_char(name, '(');
-
-	if (open < 0 || !str_ends(name, STR(")")))
-		return name;
-	struct str digits = str_from_offset(str_head(name, name.len - 1), open + 1);
-	return str_to_u64(digits, program) ? str_head(name, open) : name;
-}
-
 static bool hlo_index(
 	struct plane_index *x, struct plane_part *part, ptrdiff_t first, ptrdiff_t *cap)
 {
@@ -381,7 +370,7 @@ static bool hlo_index(
 		struct hlo_entry *e =
 			arena_push(x->keep, x->profile->hlo, x->profile->hlo_count, *cap);
 		e->program = (uint64_t)n->id;
-		e->name = module_of(n->name, &e->program);
+		module_name_of(n->name, &e->name, &e->program);
 		if (s.present & STAT_BIT(PROGRAM_ID))
 			e->program = (uint64_t)s.at[STAT_PROGRAM_ID].i64;
 		e->proto =
@@ -455,7 +444,7 @@ static double clock_difference(int64_t base_ps, int64_t offset_ps, int64_t devic
 	return (double)(d > limit ? limit : d < -limit ? -limit : d);
 }
 
-static bool plane_shift(struct plane *p, struct str whole, struct diag *err)
+bool plane_shift(struct plane *p, struct str whole, struct diag *err)
 {
 	double shifts[SHIFT_SAMPLES];
 	ptrdiff_t count = 0;

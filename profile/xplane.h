@@ -158,6 +158,12 @@ enum lane_class lane_class_of(struct str name, enum plane_class plane, int64_t i
 enum host_class host_class_of(struct str name);
 enum copy_direction copy_direction_of(struct str kernel, struct str details);
 int stat_id_of(struct str name); /* -1 unknown */
+struct str stat_name_of(int id);
+/* "jit_f(123)" -> "jit_f", 123; false for a name without a number. */
+bool module_name_of(struct str text, struct str *name, uint64_t *program);
+
+/* xplane.c: host clock minus device clock, from the events that carry both. */
+bool plane_shift(struct plane *p, struct str whole, struct diag *err);
 
 /* When an op ran, whatever the file says: end >= start, with room for sums and differences. */
 static inline void op_event_place(struct op_event *e, int64_t start_ps, int64_t duration_ps)

@@ -233,12 +233,12 @@ static void the_newest_has_no_profile(void **state)
 {
 	(void)state;
 	file("log/plugins/profile/2026_01_01_00_00_00/h.xplane.pb");
-	file("log/plugins/profile/2026_01_02_00_00_00/h.trace.json.gz");
+	file("log/plugins/profile/2026_01_02_00_00_00/h.xplane.riegeli");
 	find("log", false);
 	assert_int_equal(found.count, 1);
 	assert_str(found.runs[0].name, "2026_01_02_00_00_00");
 	assert_int_equal(found.runs[0].file_count, 0);
-	assert_true(str_contains(found.runs[0].refused, STR("h.trace.json.gz")));
+	assert_true(str_contains(found.runs[0].refused, STR("h.xplane.riegeli")));
 	find("log", true);
 	assert_int_equal(found.count, 2);
 	assert_null(found.runs[0].refused.p);
@@ -455,8 +455,6 @@ static void other_kinds_of_files(void **state)
 		const char *name, *is, *todo;
 	} cases[] = {
 #define XPLANE "give the *.xplane.pb of the same run"
-		{ "h.trace.json.gz", "a trace viewer's export", XPLANE },
-		{ "perfetto_trace.json.gz", "a trace viewer's export", XPLANE },
 		{ "h.xplane.riegeli", "riegeli", "captured as *.xplane.pb" },
 		{ "h.xplane.pb.tmp", "packed or unfinished", "wait until its writer is done" },
 		{ "report.nsys-rep", "Nsight Systems", "capture with jax.profiler" },
@@ -467,7 +465,7 @@ static void other_kinds_of_files(void **state)
 		{ "ALL_HOSTS.op_stats.pb", "a result that XProf made", XPLANE },
 		{ "events.out.tfevents.1.h", "a TensorBoard event file", "jax.profiler.trace" },
 		{ "run.tar.gz", "a packed file", "unpack it" },
-		{ "config.json", "not a profile but JSON", XPLANE },
+		{ "h.trace.gz", "a trace of an old TensorFlow", "capture with jax.profiler" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -487,21 +485,48 @@ static void the_most_telling_of_many(void **state)
 {
 	(void)state;
 	file("log/a.json");
-	file("log/plugins/profile/1/h.trace.json.gz");
+	refused("log", DIAG_FILE_KIND, "a.json is not a profile but JSON");
+	file("log/plugins/profile/1/report.nsys-rep");
 	file("log/z.tar");
-	refused("log", DIAG_FILE_KIND, "plugins/profile/1/h.trace.json.gz is a trace viewer's");
+	refused("log", DIAG_FILE_KIND, "plugins/profile/1/report.nsys-rep is an Nsight");
 }
 
 /* One profile makes up for everything else. */
 static void a_profile_among_others(void **state)
 {
 	(void)state;
-	file("log/plugins/profile/1/h.trace.json.gz");
+	file("log/plugins/profile/1/h.hlo_proto.pb");
 	file("log/plugins/profile/1/h.xplane.pb");
-	file("log/plugins/profile/2/h.trace.json.gz");
+	file("log/plugins/profile/2/h.hlo_proto.pb");
 	find("log", true);
 	assert_int_equal(found.count, 1);
 	assert_str(hosts_of(0), "h");
+}
+
+/* A host's xplane is read, its trace where that is all, and the nameless one when it is alone. */
+static void traces(void **state)
+{
+	(void)state;
+	file("log/1/a.trace.json.gz");
+	file("log/1/a.xplane.pb");
+	file("log/1/b.trace.json.gz");
+	file("log/1/perfetto_trace.json.gz");
+	find("log/1", false);
+	assert_str(hosts_of(0), "a b");
+	assert_int_equal(found.runs[0].files[0].format, FORMAT_XPLANE);
+	assert_str(found.runs[0].files[0].path, "log/1/a.xplane.pb");
+	assert_int_equal(found.runs[0].files[1].format, FORMAT_TRACE);
+
+	file("log/2/perfetto_trace.json.gz");
+	find("log/2", false);
+	assert_str(hosts_of(0), "perfetto_trace");
+	assert_int_equal(found.runs[0].files[0].format, FORMAT_TRACE);
+
+	/* Under any name, when it is asked for. */
+	file("mine.json");
+	find("mine.json", false);
+	assert_str(hosts_of(0), "mine");
+	assert_int_equal(found.runs[0].files[0].format, FORMAT_TRACE);
 }
 
 static void a_file_of_no_known_kind(void **state)
@@ -583,6 +608,8 @@ int main(void)
 		TEST(other_kinds_of_files),
 		TEST(the_most_telling_of_many),
 		TEST(a_profile_among_others),
+		TEST(traces),
+		TEST(traces),
 		TEST(a_file_of_no_known_kind),
 		TEST(an_empty_directory),
 		TEST(paths_that_lead_nowhere),

@@ -578,6 +578,38 @@ static void test_alone(void **state)
 	assert_str(root(parse_alone(STR("f32[8] add(f32[8] a, f32[8] a)")))->opcode, STR("add"));
 }
 
+/* What ran of a program: operands among them by name, others by their types, calls into nothing. */
+static void test_ops(void **state)
+{
+	(void)state;
+	static const struct str texts[] = {
+		STR_INIT("%copy-done.1 = f32[64]{0} copy-done((f32[64]{0}, u32[]) %copy-start.1)"),
+		STR_INIT("no instruction at all"),
+		STR_INIT("%copy-start.1 = (f32[64]{0}, u32[]) copy-start(f32[64]{0} %p.1)"),
+		STR_INIT("%f.2 = f32[64]{0} fusion(f32[64]{0} %p.1, %typeless), calls=%inside"),
+		STR_INIT("%f.2 = f32[1]{0} negate(f32[1]{0} %twin)"),
+		STR_INIT("%loop.3 = f32[1]{0} negate(f32[1]{0} %loop.3)"),
+	};
+	struct hlo_module *m = hlo_text_ops(STR("jit_f"), texts, 6, &keep, &err);
+	assert_non_null(m);
+	assert_true(m->partial);
+	assert_int_equal(m->instruction_count, 5); /* and p.1, once */
+	ptrdiff_t done = hlo_find(m, STR("copy-done.1")), start = hlo_find(m, STR("copy-start.1"));
+	assert_int_equal(hlo_async_start(m, done), start);
+	const struct hlo_instruction *fusion = &m->instructions[hlo_find(m, STR("f.2"))];
+	assert_int_equal(fusion->operand_count, 2);
+	assert_int_equal(fusion->operands[0], m->instructions[start].operands[0]);
+	assert_str(m->instructions[fusion->operands[0]].opcode, STR("parameter"));
+	assert_int_equal(m->instructions[fusion->operands[0]].user_count, 2);
+	assert_int_equal(fusion->operands[1], -1);
+	assert_int_equal(fusion->called[0], -1);
+	struct hlo_costs *costs = hlo_costs_new(m, HLO_TPU, &keep);
+	for (ptrdiff_t i = 0; i < m->instruction_count; i++)
+		hlo_cost(costs, i);
+	assert_null(hlo_text_ops(STR("jit_f"), texts + 1, 1, &keep, &err));
+	assert_true(str_contains(str_from(err.text), STR("none of the 1 texts")));
+}
+
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
 static void refused(struct str text, const char *why)
@@ -645,6 +677,7 @@ int main(void)
 		cmocka_unit_test(test_convolution),
 		cmocka_unit_test(test_configs),
 		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_ops),
 		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_hostile),
 	};

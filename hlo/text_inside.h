@@ -1,0 +1,30 @@
+/*
+ * What the readers of HLO text share: of modules (text.c), and of instructions without one
+ * (text_alone.c).
+ *
+ * Private to hlo/.
+ */
+#ifndef HLO_TEXT_INSIDE_H
+#define HLO_TEXT_INSIDE_H
+
+#include "hlo/scan.h"
+#include "hlo/text.h"
+
+struct text {
+	struct scan s;
+	struct hlo_module *m;
+	struct shape_cache *cache;
+	ptrdiff_t capacity;   /* of m->instructions: lines that begin like one */
+	ptrdiff_t root;	      /* of the computation being read; -1 none yet */
+	struct shape *types;  /* of the operands of a lone instruction; else NULL */
+	ptrdiff_t type_count; /* read_push's capacity rule */
+	bool alone;
+};
+
+void text_begin(struct text *t, struct str text, struct arena *keep);
+/* "name = shape opcode(operands), attributes" at the cursor; operands and callees as offsets. */
+bool text_instruction(struct text *t, struct hlo_instruction *i);
+struct str text_name_at(const struct text *t, ptrdiff_t at);
+struct text_place text_place(const struct scan *s, struct str file);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * Inside of the trace reader: the JSON that JAX writes for trace viewers, as events.
+ *
+ *	{"displayTimeUnit":"ns", ..., "traceEvents":[ event, event, ..., {} ]}
+ *
+ *	{"ph":"M","pid":3,"name":"process_name","args":{"name":"/device:TPU:0"}}
+ *	{"ph":"M","pid":3,"tid":3,"name":"thread_name","args":{"name":"XLA Ops"}}
+ *	{"ph":"X","pid":3,"tid":3,"ts":12.5,"dur":1.25,"name":"add.1","args":{"tf_op":...}}
+ *
+ * A process is a plane of the xplane.pb, a thread a line, an argument a stat: its text whatever it
+ * was.  Times are microseconds in decimals.  The file is read once, front to back; the strings of an
+ * event are borrowed until the next one.
+ *
+ * trace_read.c makes events of the JSON, trace.c finds their planes, lanes and programs,
+ * trace_write.c puts them aside as they were in the xplane.pb, trace_build.c makes the profile.
+ *
+ * Refuses: traces of other profilers, by name.
+ *
+ * Not for other folders.
+ *
+ * Source: XProf's trace_viewer JSON and real captures.
+ */
+#ifndef PROFILE_TRACE_H
+#define PROFILE_TRACE_H
+
+#include "base/jscan.h"
+#include "base/stream.h"
+#include "profile/spool.h"
+#include "profile/xplane.h"
+
+struct trace_event {
+	char phase; /* 'X' an event, 'M' a name; 0 of the empty object at the end */
+	int64_t pid, tid;
+	int64_t start_ps, duration_ps;
+	struct str name; /* as written, with its escapes, like all texts here */
+	uint64_t present;
+	struct str args[STAT_COUNT]; /* valid where present */
+	struct str long_name;	     /* missing when not said */
+};
+
+struct trace_reader {
+	struct arena *keep;
+	struct stream *stream;
+	struct str window;
+	struct jscan scan; /* of the window, before the next event */
+	bool bare;	   /* an array without an object around it */
+	bool first;	   /* before the first member of what is being read */
+	bool ended;
+	const char *foreign; /* whose trace it is, when it is not JAX's; a phrase */
+	const char *why;     /* NULL, or what was expected */
+	int8_t stat_of[256]; /* by argument_slot: enum stat_id, -1 free */
+};
+
+/* Up to the first event.  The input must stay open. */
+bool trace_begin(struct trace_reader *r, const struct input *in, struct arena *keep);
+bool trace_next(struct trace_reader *r, struct trace_event *ret);
+/* After either was false: true when the whole file was read. */
+bool trace_end(struct trace_reader *r, struct diag *err);
+void trace_close(struct trace_reader *r);
+
+/* ---- what is known so far -------------------------------------------------------------------- */
+
+struct trace_block {
+	int64_t at, base_ps;
+	ptrdiff_t len;
+};
+
+struct trace_lane {
+	int64_t key; /* of process and thread */
+	int64_t id;  /* the thread's */
+	struct trace_plane *plane;
+	struct str name;
+	enum lane_class class; /* as far as names are known */
+	char *bytes;	       /* the block being filled */
+	ptrdiff_t len, cap;
+	int64_t base_ps, written;
+	struct trace_block *blocks;
+	ptrdiff_t block_count, block_cap;
+};
+
+struct trace_name {
+	int64_t at; /* of the XEventMetadata in the spool */
+	int32_t len, name, name_len, display, display_len;
+	int32_t program; /* index into the profile's hlo, or -1 */
+};
+
+struct trace_run {
+	int64_t start_ps, end_ps;
+	uint64_t program;
+	int32_t index; /* into the profile's hlo */
+};
+
+struct trace_plane {
+	int64_t pid;
+	struct str name;
+	enum plane_class class;
+	enum platform platform;
+	struct id_map name_of; /* hash of what is said of an op -> index into names */
+	struct trace_name *names;
+	ptrdiff_t name_count, name_cap;
+	struct id_map ref_of; /* hash of a text -> index into refs */
+	struct str *refs;
+	ptrdiff_t ref_count, ref_cap;
+	uint64_t seen; /* stats that some event carries */
+	bool amd;
+	struct trace_run *runs; /* of the module lane, by start */
+	ptrdiff_t run_count, run_cap;
+};
+
+struct trace {
+	struct trace_reader reader;
+	struct profile *profile;
+	struct arena *keep, *scratch; /* the second for what dies when all is read */
+	struct spool *spool;
+	struct trace_plane **planes;
+	ptrdiff_t plane_count, plane_cap;
+	struct trace_lane **lanes;
+	ptrdiff_t lane_count, lane_cap;
+	struct id_map lane_of, program_of;
+	struct trace_lane *last;
+	ptrdiff_t hlo_cap;
+	const char *limit; /* NULL, or what there is too much of */
+};
+
+/* Ids of stats in a part; texts that are referred to follow. */
+static inline int64_t stat_key(int stat)
+{
+	return stat + 1;
+}
+
+static inline int64_t ref_key(ptrdiff_t ref)
+{
+	return STAT_COUNT + 1 + ref;
+}
+
+/* trace.c: a program of the profile's list, by its id. */
+int32_t trace_program(struct trace *t, uint64_t id, struct str name, bool by_name);
+
+/* trace_write.c: an event of a lane, in an execution of a program or in none (NULL). */
+void trace_write(struct trace *t, struct trace_lane *l, const struct trace_event *e,
+	const struct trace_run *run);
+void trace_flush(struct trace *t, struct trace_lane *l);
+
+/* trace_build.c: once the spool has taken the input's place. */
+bool trace_build(struct trace *t, struct diag *err);
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * A profile from what was put aside: blocks are the chunks of lanes, entries the names of planes.
+ * See trace.h.
+ */
+#include <math.h>
+
+#include "profile/trace.h"
+
+static struct str piece(const struct trace *t, int64_t at, ptrdiff_t len)
+{
+	return str_head(str_from_offset(t->profile->input->bytes, (ptrdiff_t)at), len);
+}
+
+static void stats_build(struct trace *t, const struct trace_plane *from, struct plane_part *part)
+{
+	ptrdiff_t count = ref_key(from->ref_count);
+	int64_t *ids = arena_make(t->keep, int64_t, count);
+	part->stat_count = count;
+	part->stat_names = arena_make(t->keep, struct stat_name, count);
+	part->kind_count = STAT_COUNT + 1;
+	part->kinds = arena_make(t->keep, int8_t, part->kind_count);
+	part->kinds[0] = -1;
+	part->stat_names[0] = (struct stat_name){ STR(""), -1 };
+	for (ptrdiff_t i = 1; i < count; i++) {
+		bool is_stat = i <= STAT_COUNT;
+		bool seen = is_stat && from->seen >> (i - 1) & 1;
+		ids[i] = i;
+		part->stat_names[i].name =
+			is_stat ? stat_name_of((int)i - 1) : from->refs[i - ref_key(0)];
+		part->stat_names[i].id = seen ? (int8_t)(i - 1) : -1;
+		if (is_stat)
+			part->kinds[i] = part->stat_names[i].id;
+	}
+	part->stats = id_map_build(ids, count, t->keep);
+}
+
+static void names_build(struct trace *t, const struct trace_plane *from, struct plane *p)
+{
+	int64_t *ids = arena_make(t->keep, int64_t, from->name_count);
+	p->names = arena_make(t->keep, struct plane_name, from->name_count);
+	p->name_count = p->name_cap = from->name_count;
+	for (ptrdiff_t i = 0; i < from->name_count; i++) {
+		const struct trace_name *n = &from->names[i];
+		ids[i] = i;
+		p->names[i] = (struct plane_name){ .entry = piece(t, n->at, n->len),
+			.name = piece(t, n->at + n->name, n->name_len),
+			.display_name =
+				n->display ? piece(t, n->at + n->display, n->display_len) : STR(""),
+			.id = i,
+			.op = -1 };
+		if (p->class == PLANE_HOST)
+			p->names[i].host = (int8_t)host_class_of(p->names[i].name);
+	}
+	p->parts[0].names = id_map_build(ids, from->name_count, t->keep);
+}
+
+static void lane_build(struct trace *t, const struct trace_lane *from, struct plane *p)
+{
+	struct lane *l = arena_push(t->keep, p->lanes, p->lane_count, p->lane_cap);
+	*l = (struct lane){ .name = from->name, .class = from->class, .id = from->id };
+	l->chunks = arena_make(t->keep, struct lane_chunk, from->block_count);
+	l->chunk_count = l->chunk_cap = from->block_count;
+	l->bytes = from->written;
+	for (ptrdiff_t i = 0; i < from->block_count; i++)
+		l->chunks[i] = (struct lane_chunk){ .base_ps = from->blocks[i].base_ps,
+			.bytes = piece(t, from->blocks[i].at, from->blocks[i].len) };
+}
+
+/* A GPU's maker is not told; the names of AMD's own kernels tell. */
+static void plane_build(struct trace *t, struct trace_plane *from, struct plane *p)
+{
+	*p = (struct plane){ .profile = t->profile, .name = from->name, .keep = t->keep };
+	p->class = plane_class_of(p->name, &p->platform, &p->ordinal);
+	if (p->class == PLANE_DEVICE && p->platform == PLATFORM_UNKNOWN)
+		p->platform = from->amd ? PLATFORM_AMD : PLATFORM_NVIDIA;
+	p->chip = (struct plane_chip){ .global_chip_id = -1,
+		.clock_hz = NAN,
+		.memory_bytes = NAN,
+		.memory_bps = NAN,
+		.peak_flops = NAN,
+		.peak_hbm_bps = NAN };
+	p->lane_map = arena_make(t->keep, struct id_map, 1);
+	p->parts = arena_make(t->keep, struct plane_part, 1);
+	p->part_count = p->part_cap = 1;
+	stats_build(t, from, &p->parts[0]);
+	names_build(t, from, p);
+	for (ptrdiff_t i = 0; i < t->lane_count; i++)
+		if (t->lanes[i]->plane == from)
+			lane_build(t, t->lanes[i], p);
+}
+
+/* Texts of ops go to the programs they were met in, each once, in the order of the file. */
+static void programs_build(struct trace *t)
+{
+	struct profile *profile = t->profile;
+	ptrdiff_t *caps_of = arena_make(t->scratch, ptrdiff_t, profile->hlo_count);
+	struct id_map seen = { 0 };
+	for (ptrdiff_t i = 0; i < t->plane_count; i++)
+		for (ptrdiff_t k = 0; k < t->planes[i]->name_count; k++) {
+			const struct trace_name *n = &t->planes[i]->names[k];
+			if (n->program < 0)
+				continue;
+			struct hlo_entry *h = &profile->hlo[n->program];
+			struct str text = piece(t, n->at + n->name, n->name_len);
+			int64_t key = (int64_t)id_hash(h->program ^ str_hash(text));
+			if (id_map_find(&seen, key) >= 0)
+				continue;
+			id_map_put(&seen, key, 0, t->scratch);
+			*arena_push(t->keep, h->ops, h->op_count, caps_of[n->program]) = text;
+		}
+}
+
+bool trace_build(struct trace *t, struct diag *err)
+{
+	struct profile *profile = t->profile;
+	profile->planes = arena_make(t->keep, struct plane, t->plane_count);
+	profile->plane_count = t->plane_count;
+	for (ptrdiff_t i = 0; i < t->plane_count; i++) {
+		plane_build(t, t->planes[i], &profile->planes[i]);
+		if (!plane_shift(&profile->planes[i], profile->input->bytes, err))
+			return false;
+	}
+	programs_build(t);
+	return cpu_planes(profile, t->keep, err);
+}

@@ -1,0 +1,404 @@
+/*
+ * JSON to events: a value is scanned again from its beginning when the window ended inside it.  See
+ * trace.h.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "profile/trace.h"
+
+/* ---- other people's traces ------------------------------------------------------------------- */
+
+#define PYTORCH "a trace of the PyTorch profiler"
+#define ROCPROF "an export of rocprof"
+#define XPROF	"a table that XProf made from a profile"
+
+/* Keys beside the events that only others write. */
+static const struct foreign {
+	struct str key;
+	const char *whose;
+} foreign_keys[] = {
+	{ STR_INIT("schemaVersion"), PYTORCH },
+	{ STR_INIT("deviceProperties"), PYTORCH },
+	{ STR_INIT("distributedInfo"), PYTORCH },
+	{ STR_INIT("traceName"), PYTORCH },
+	{ STR_INIT("rocprofiler-sdk-tool"), ROCPROF },
+	{ STR_INIT("otherData"), "a trace of Chrome or of rocprof" },
+	{ STR_INIT("cols"), XPROF },
+	{ STR_INIT("memoryProfilePerAllocator"), XPROF },
+};
+
+static void look_at_key(struct trace_reader *r, struct str key)
+{
+	for (size_t i = 0; i < sizeof(foreign_keys) / sizeof(foreign_keys[0]); i++)
+		if (str_eq(foreign_keys[i].key, key))
+			r->foreign = foreign_keys[i].whose;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static inline bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Times of hostile files must leave room for sums: three weeks in picoseconds. */
+#define TIME_LIMIT_PS (INT64_MAX / 4)
+
+static bool time_slow(struct str number, int64_t *ret)
+{
+	double us;
+	if (!str_to_double(number, &us) || !(fabs(us) < (double)TIME_LIMIT_PS / 1e6))
+		return false;
+	*ret = llround(us * 1e6);
+	return true;
+}
+
+/* Picoseconds of microseconds, rounded at the seventh decimal: writers print a double's digits. */
+static bool time_ps(struct str number, int64_t *ret)
+{
+	enum { WHOLE = 12, PLACES = 6 };
+	int64_t value = 0;
+	ptrdiff_t i = 0, places = 0;
+	for (; i < number.len && i < WHOLE && is_digit(number.p[i]); i++)
+		value = value * 10 + (number.p[i] - '0');
+	if (i && i < number.len && number.p[i] == '.')
+		for (i++; i < number.len && is_digit(number.p[i]); i++, places++) {
+			if (places < PLACES)
+				value = value * 10 + (number.p[i] - '0');
+			else if (places == PLACES)
+				value += number.p[i] >= '5';
+		}
+	if (!i || i < number.len)
+		return time_slow(number, ret);
+	for (; places < PLACES; places++)
+		value *= 10;
+	*ret = value;
+	return value < TIME_LIMIT_PS;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static inline int argument_slot(struct str key)
+{
+	unsigned char first = (unsigned char)key.p[0], last = (unsigned char)key.p[key.len - 1];
+	return (first + 5 * last + 29 * (int)key.len) & 255;
+}
+
+static int8_t *argument_stat(struct trace_reader *r, struct str key)
+{
+	int slot = argument_slot(key);
+	while (r->stat_of[slot] >= 0 && !str_eq(stat_name_of(r->stat_of[slot]), key))
+		slot = (slot + 1) & 255;
+	return &r->stat_of[slot];
+}
+
+static void index_arguments(struct trace_reader *r)
+{
+	memset(r->stat_of, -1, sizeof(r->stat_of));
+	for (int i = 0; i < STAT_COUNT; i++)
+		*argument_stat(r, stat_name_of(i)) = (int8_t)i;
+}
+
+/* A text, or a number or whatever else as it is written. */
+static bool scan_text(struct jscan *s, struct str *ret)
+{
+	if (jscan_blanks(s) && *s->at == '"')
+		return jscan_string(s, ret);
+	return jscan_value(s, ret);
+}
+
+static bool scan_args(struct trace_reader *r, struct jscan *s, struct trace_event *e)
+{
+	struct str key, value;
+	if (!jscan_expect(s, '{', "'{' and the arguments"))
+		return false;
+	for (bool first = true; jscan_member(s, &first, &key);) {
+		if (!scan_text(s, &value))
+			return false;
+		int8_t stat = key.len ? *argument_stat(r, key) : -1;
+		if (stat >= 0) {
+			e->args[stat] = value;
+			e->present |= UINT64_C(1) << stat;
+		} else if (str_eq(key, STR("long_name"))) {
+			e->long_name = value;
+		}
+	}
+	return !s->more && !s->why;
+}
+
+static bool scan_time(struct jscan *s, int64_t *ret)
+{
+	struct jscan before = *s;
+	struct str number;
+	if (!jscan_word(s, &number))
+		return false;
+	if (time_ps(number, ret))
+		return true;
+	*s = before;
+	return jscan_fail(s, "a time in microseconds, below 26 days");
+}
+
+/* Other writers use words for processes; theirs are not our planes. */
+static bool scan_id(struct jscan *s, int64_t *ret)
+{
+	struct str id;
+	if (!scan_text(s, &id))
+		return false;
+	if (!str_to_i64(id, ret))
+		*ret = -1;
+	return true;
+}
+
+static bool scan_phase(struct jscan *s, char *ret)
+{
+	struct str phase;
+	if (!jscan_string(s, &phase))
+		return false;
+	*ret = phase.len == 1 ? phase.p[0] : '?';
+	return true;
+}
+
+/* A key of at most eight bytes as a number, so that a switch tells keys apart. */
+#define KEY2(a, b)	 ((uint64_t)(a) << 8 | (b))
+#define KEY3(a, b, c)	 (KEY2(a, b) << 8 | (c))
+#define KEY4(a, b, c, d) (KEY3(a, b, c) << 8 | (d))
+
+static inline uint64_t key_number(struct str key)
+{
+	uint64_t n = 0;
+	for (ptrdiff_t i = 0; i < key.len && i < 8; i++)
+		n = n << 8 | (unsigned char)key.p[i];
+	return key.len <= 8 ? n : 0;
+}
+
+/* JAX's events have no category; Kineto's all do.  Other keys may tell of others. */
+static bool scan_other(struct trace_reader *r, struct jscan *s, struct str key)
+{
+	struct str other;
+	if (str_eq(key, STR("cat")))
+		r->foreign = PYTORCH;
+	look_at_key(r, key);
+	return !r->foreign && jscan_value(s, &other);
+}
+
+static bool scan_member(
+	struct trace_reader *r, struct jscan *s, struct str key, struct trace_event *e)
+{
+	switch (key_number(key)) {
+	case KEY2('p', 'h'):
+		return scan_phase(s, &e->phase);
+	case KEY3('p', 'i', 'd'):
+		return scan_id(s, &e->pid);
+	case KEY3('t', 'i', 'd'):
+		return scan_id(s, &e->tid);
+	case KEY2('t', 's'):
+		return scan_time(s, &e->start_ps);
+	case KEY3('d', 'u', 'r'):
+		return scan_time(s, &e->duration_ps);
+	case KEY4('n', 'a', 'm', 'e'):
+		return scan_text(s, &e->name);
+	case KEY4('a', 'r', 'g', 's'):
+		return scan_args(r, s, e);
+	default:
+		return scan_other(r, s, key);
+	}
+}
+
+static bool scan_event(struct trace_reader *r, struct jscan *s, struct trace_event *e)
+{
+	struct str key;
+	e->phase = 0;
+	e->pid = e->tid = -1;
+	e->start_ps = e->duration_ps = 0;
+	e->name = STR("");
+	e->present = 0;
+	e->long_name = (struct str){ NULL, 0 };
+	if (!jscan_expect(s, '{', "'{' and an event"))
+		return false;
+	for (bool first = true; jscan_member(s, &first, &key);)
+		if (!scan_member(r, s, key, e))
+			return false;
+	return !s->more && !s->why;
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+/* More bytes behind what is not yet used; false at the end of the file, and on trouble. */
+static bool refill(struct trace_reader *r)
+{
+	struct str unread = str_span(r->scan.at, r->scan.end);
+	if (unread.len > STREAM_UNREAD) {
+		r->why = "an event of less than 1 MiB";
+		return false;
+	}
+	if (!stream_more(r->stream, unread.len, &r->window))
+		return false;
+	r->scan = jscan_open(r->window);
+	return true;
+}
+
+/* After a scan that went wrong: true to scan again, with more bytes. */
+static bool again(struct trace_reader *r, const struct jscan *s)
+{
+	if (r->foreign)
+		return false;
+	if (s->more && refill(r))
+		return true;
+	if (r->why)
+		return false;
+	r->why = s->more ? "more, where the JSON breaks off" : s->why ? s->why : "a trace";
+	r->scan = *s;
+	return false;
+}
+
+/* Over a value of any size beside the events. */
+static bool skip_value(struct trace_reader *r)
+{
+	struct jscan_skip skip = { 0 };
+	while (!jscan_skip(&r->scan, &skip)) {
+		r->scan.more = true;
+		struct jscan s = r->scan;
+		if (r->scan.why || !again(r, &s))
+			return false;
+	}
+	return true;
+}
+
+/* The next key beside the events; false behind the last. */
+static bool next_key(struct trace_reader *r, struct str *key)
+{
+	for (;;) {
+		struct jscan s = r->scan;
+		bool first = r->first;
+		bool any = jscan_member(&s, &first, key);
+		if (any || (!s.more && !s.why)) {
+			r->scan = s;
+			r->first = first;
+			return any;
+		}
+		if (!again(r, &s))
+			return false;
+	}
+}
+
+static bool take_bracket(struct trace_reader *r, char c, const char *why)
+{
+	for (;;) {
+		struct jscan s = r->scan;
+		if (jscan_expect(&s, c, why)) {
+			r->scan = s;
+			r->first = true;
+			return true;
+		}
+		if (!again(r, &s))
+			return false;
+	}
+}
+
+/* Up to the events; false when there are none (any more), or on trouble. */
+static bool find_events(struct trace_reader *r)
+{
+	struct str key;
+	while (next_key(r, &key)) {
+		if (str_eq(key, STR("traceEvents")))
+			return take_bracket(r, '[', "'[' and the events");
+		look_at_key(r, key);
+		if (r->foreign || !skip_value(r))
+			return false;
+	}
+	return false;
+}
+
+static bool starts_with(struct trace_reader *r, char c)
+{
+	for (;;) {
+		struct jscan s = r->scan;
+		if (jscan_blanks(&s))
+			return *s.at == c;
+		if (!again(r, &s))
+			return false;
+	}
+}
+
+bool trace_begin(struct trace_reader *r, const struct input *in, struct arena *keep)
+{
+	*r = (struct trace_reader){ .keep = keep, .stream = stream_open(in, keep) };
+	r->window = STR("");
+	r->scan = jscan_open(r->window);
+	index_arguments(r);
+	r->bare = starts_with(r, '[');
+	if (r->why)
+		return false;
+	if (r->bare)
+		return take_bracket(r, '[', "a trace");
+	if (!take_bracket(r, '{', "'{' or '[', with which a trace begins"))
+		return false;
+	if (find_events(r))
+		return true;
+	if (!r->why && !r->foreign)
+		r->why = "traceEvents, which every trace has";
+	return false;
+}
+
+/* Behind the events: other keys, and nothing behind those. */
+static void finish(struct trace_reader *r)
+{
+	r->ended = true;
+	if (!r->bare) {
+		r->first = false;
+		if (find_events(r))
+			r->why = "one list of events, not two";
+	}
+	while (!r->why && !r->foreign) {
+		struct jscan s = r->scan;
+		if (jscan_blanks(&s)) {
+			r->why = "nothing behind the trace";
+			return;
+		}
+		r->scan = s;
+		if (!refill(r))
+			return;
+	}
+}
+
+bool trace_next(struct trace_reader *r, struct trace_event *ret)
+{
+	while (!r->ended) {
+		struct jscan s = r->scan;
+		bool first = r->first;
+		if (jscan_element(&s, &first) && scan_event(r, &s, ret)) {
+			r->scan = s;
+			r->first = false;
+			return true;
+		}
+		if (!s.more && !s.why && !r->foreign) {
+			r->scan = s;
+			finish(r);
+			return false;
+		}
+		if (!again(r, &s))
+			return false;
+	}
+	return false;
+}
+
+bool trace_end(struct trace_reader *r, struct diag *err)
+{
+	if (!stream_end(r->stream, err))
+		return false;
+	if (r->foreign)
+		return diag_set(err, DIAG_FILE_KIND,
+			"%s, which is not read; capture with jax.profiler, which writes "
+			"*.xplane.pb",
+			r->foreign);
+	if (!r->why)
+		return true;
+	long long at = stream_bytes(r->stream) - (long long)(r->scan.end - r->scan.at);
+	return diag_set(err, DIAG_TRACE, "byte %lld of its JSON: expected %s", at, r->why);
+}
+
+void trace_close(struct trace_reader *r)
+{
+	stream_close(r->stream);
+}

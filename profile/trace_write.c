@@ -1,0 +1,363 @@
+/*
+ * Events and names as they are written in an xplane.pb, into blocks and the spool.  See trace.h.
+ */
+#include <string.h>
+
+#include "profile/trace.h"
+
+/* A lane's block grows to this: with a hundred busy lanes a few megabytes. */
+enum { BLOCK_FIRST = 512, BLOCK_MAX = 32 << 10 };
+
+/* Stats that are the same for every event of a TPU op, and what kind of value the others are. */
+static const uint64_t of_names = STAT_BIT(HLO_CATEGORY) | STAT_BIT(FLOPS) | STAT_BIT(MODEL_FLOPS) |
+				 STAT_BIT(BYTES_ACCESSED) | STAT_BIT(SHAPE_WITH_LAYOUT) |
+				 STAT_BIT(TF_OP) | STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK);
+static const uint64_t texts =
+	STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) | STAT_BIT(MEMCPY_DETAILS) |
+	STAT_BIT(KERNEL_DETAILS) | STAT_BIT(NAME) | STAT_BIT(TF_OP) | STAT_BIT(STEP_NAME) |
+	STAT_BIT(HLO_CATEGORY) | STAT_BIT(SHAPE_WITH_LAYOUT) | STAT_BIT(SOURCE) |
+	STAT_BIT(SOURCE_STACK) | STAT_BIT(ALLOCATOR_NAME) | STAT_BIT(MODULE_NAME);
+/* Bytes that the exporter replaced by words. */
+static const uint64_t opaque = STAT_BIT(MEMORY_ACCESS_BREAKDOWN) | STAT_BIT(HLO_PROTO) |
+			       STAT_BIT(HLO_PROTO_OLD) | STAT_BIT(CORE_DETAILS);
+
+/* ---- wire ------------------------------------------------------------------------------------ */
+
+/* Bytes of one message being written; room is made beforehand. */
+struct pb {
+	char *p;
+	ptrdiff_t len;
+};
+
+static inline void put_varint(struct pb *b, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		b->p[b->len++] = (char)(value | 0x80);
+	b->p[b->len++] = (char)value;
+}
+
+static inline void put_tag(struct pb *b, int field, enum wire_type type)
+{
+	put_varint(b, (uint64_t)field << 3 | (uint64_t)type);
+}
+
+static inline void put_int(struct pb *b, int field, int64_t value)
+{
+	put_tag(b, field, WIRE_VARINT);
+	put_varint(b, (uint64_t)value);
+}
+
+static void put_bytes(struct pb *b, int field, struct str bytes)
+{
+	put_tag(b, field, WIRE_LEN);
+	put_varint(b, (uint64_t)bytes.len);
+	if (bytes.len)
+		memcpy(b->p + b->len, bytes.p, (size_t)bytes.len);
+	b->len += bytes.len;
+}
+
+static void put_real(struct pb *b, int field, double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof(bits));
+	put_tag(b, field, WIRE_I64);
+	for (int i = 0; i < 8; i++)
+		b->p[b->len++] = (char)(bits >> (8 * i));
+}
+
+/* A number as it is written; the largest stat of one is STAT_NUMBER bytes.  False for a word. */
+enum { STAT_NUMBER = 16 };
+static bool put_number(struct pb *b, int stat, struct str text)
+{
+	char bytes[STAT_NUMBER];
+	struct pb inner = { bytes, 0 };
+	int64_t whole;
+	uint64_t large;
+	double real;
+	put_int(&inner, XSTAT_METADATA_ID, stat_key(stat));
+	if (str_to_i64(text, &whole))
+		put_int(&inner, XSTAT_INT64, whole);
+	else if (str_to_u64(text, &large))
+		put_int(&inner, XSTAT_UINT64, (int64_t)large);
+	else if (str_to_double(text, &real))
+		put_real(&inner, XSTAT_DOUBLE, real);
+	else
+		return false;
+	put_bytes(b, XEVENT_STATS, (struct str){ bytes, inner.len });
+	return true;
+}
+
+static void put_ref(struct pb *b, int stat, ptrdiff_t ref)
+{
+	char bytes[STAT_NUMBER];
+	struct pb inner = { bytes, 0 };
+	put_int(&inner, XSTAT_METADATA_ID, stat_key(stat));
+	put_int(&inner, XSTAT_REF, ref_key(ref));
+	put_bytes(b, XEVENT_STATS, (struct str){ bytes, inner.len });
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static inline uint64_t load64(const char *p)
+{
+	uint64_t x;
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+/* Of long texts, by far most of a trace: four words at a time, in lanes that do not wait for each
+ * other. */
+static uint64_t text_hash(struct str s)
+{
+	const uint64_t k = UINT64_C(0x9fb21c651e98df25);
+	uint64_t lanes[4] = { 1, 2, 3, 4 };
+	const char *p = s.p, *end = s.p + s.len;
+	for (; end - p >= 32; p += 32)
+		for (int i = 0; i < 4; i++) {
+			uint64_t h = (lanes[i] ^ load64(p + 8 * i)) * k;
+			lanes[i] = h ^ h >> 32;
+		}
+	for (int i = 0; end - p >= 8; p += 8, i++)
+		lanes[i] = id_hash(lanes[i] ^ load64(p));
+	uint64_t rest = (uint64_t)s.len;
+	while (p < end)
+		rest = rest << 8 | (unsigned char)*p++;
+	uint64_t h = id_hash(rest);
+	for (int i = 0; i < 4; i++)
+		h = id_hash(h ^ lanes[i]);
+	return h;
+}
+
+static uint64_t hash_next(uint64_t h, int what, struct str text)
+{
+	return id_hash(h ^ text_hash(text)) + (uint64_t)what;
+}
+
+/* Sixty-four bits: of a million names two are mistaken for one with a chance of 3 in 10^8. */
+static uint64_t name_hash(const struct trace_event *e, uint64_t stats, const struct trace_run *run)
+{
+	uint64_t h = hash_next(run ? id_hash(run->program) : 0, -1, e->name);
+	if (e->long_name.p)
+		h = hash_next(h, -2, e->long_name);
+	for (; stats; stats &= stats - 1) {
+		int stat = __builtin_ctzll(stats);
+		h = hash_next(h, stat, e->args[stat]);
+	}
+	return h;
+}
+
+/* Room for tags and lengths of an entry's fields; each stat repeats no more than its own text. */
+enum { ENTRY_OVERHEAD = 64 + 48 * 16 };
+
+static ptrdiff_t entry_bytes(const struct trace_event *e, uint64_t stats)
+{
+	ptrdiff_t n = ENTRY_OVERHEAD + e->name.len + (e->long_name.p ? e->long_name.len : 0);
+	for (; stats; stats &= stats - 1)
+		n += e->args[__builtin_ctzll(stats)].len;
+	return n;
+}
+
+static int32_t put_text(struct pb *b, int field, struct str text)
+{
+	put_bytes(b, field, text);
+	return (int32_t)(b->len - text.len);
+}
+
+static void put_stat_text(struct pb *b, int stat, struct str text, struct arena scratch)
+{
+	struct pb inner = { arena_make(&scratch, char, text.len + 16), 0 };
+	put_int(&inner, XSTAT_METADATA_ID, stat_key(stat));
+	put_bytes(&inner, XSTAT_STR, text);
+	put_bytes(b, XMETADATA_STATS, (struct str){ inner.p, inner.len });
+}
+
+_Static_assert((int)XMETADATA_STATS != (int)XEVENT_STATS, "put_number writes an event's stats");
+
+/* A number among an entry's stats. */
+static void put_stat_number(struct pb *b, int stat, struct str text)
+{
+	char bytes[2 * STAT_NUMBER];
+	struct pb event = { bytes, 0 };
+	if (!put_number(&event, stat, text))
+		return;
+	bytes[0] = (char)(XMETADATA_STATS << 3 | WIRE_LEN);
+	memcpy(b->p + b->len, bytes, (size_t)event.len);
+	b->len += event.len;
+}
+
+/*
+ * The XEventMetadata of an op met for the first time: where there is a long name, that is the name,
+ * and the short one is for display.
+ */
+static void name_write(struct trace *t, const struct trace_event *e, uint64_t stats,
+	const struct trace_run *run, struct trace_name *n, struct arena scratch)
+{
+	struct pb b = { arena_make(&scratch, char, entry_bytes(e, stats)), 0 };
+	struct str name = jscan_text(e->name, &scratch);
+	struct str text = e->long_name.p ? jscan_text(e->long_name, &scratch) : name;
+	n->name = put_text(&b, XMETADATA_NAME, text);
+	n->name_len = (int32_t)text.len;
+	if (e->long_name.p) {
+		n->display = put_text(&b, XMETADATA_DISPLAY_NAME, name);
+		n->display_len = (int32_t)name.len;
+	}
+	for (uint64_t rest = stats; rest; rest &= rest - 1) {
+		int stat = __builtin_ctzll(rest);
+		if (texts >> stat & 1)
+			put_stat_text(&b, stat, jscan_text(e->args[stat], &scratch), scratch);
+		else
+			put_stat_number(&b, stat, e->args[stat]);
+	}
+	if (run) {
+		char digits[24];
+		struct pb program = { digits, 0 };
+		put_int(&program, XSTAT_METADATA_ID, stat_key(STAT_PROGRAM_ID));
+		put_int(&program, XSTAT_UINT64, (int64_t)run->program);
+		put_bytes(&b, XMETADATA_STATS, (struct str){ digits, program.len });
+	}
+	n->len = (int32_t)b.len;
+	n->at = spool_put(t->spool, (struct str){ b.p, b.len });
+	n->program = run && str_starts(text, STR("%")) ? run->index : -1;
+}
+
+/* An index into the plane's names; -1 when there are too many. */
+static int32_t name_of(struct trace *t, struct trace_plane *p, const struct trace_event *e,
+	const struct trace_run *run)
+{
+	uint64_t stats = e->present & of_names, hash = name_hash(e, stats, run);
+	int32_t i = id_map_find(&p->name_of, (int64_t)hash);
+	if (i >= 0)
+		return i;
+	if (p->name_count >= XPLANE_MAX_NAMES) {
+		t->limit = "ops";
+		return -1;
+	}
+	i = (int32_t)p->name_count;
+	id_map_put(&p->name_of, (int64_t)hash, i, t->scratch);
+	struct trace_name *n = arena_push(t->scratch, p->names, p->name_count, p->name_cap);
+	name_write(t, e, stats, run, n, *t->scratch);
+	p->seen |= stats | (run ? STAT_BIT(PROGRAM_ID) : 0);
+	p->amd |= str_starts(e->name, STR("__amd_rocclr_")) || str_starts(e->name, STR("Cijk_"));
+	return i;
+}
+
+static ptrdiff_t ref_of(struct trace *t, struct trace_plane *p, struct str text)
+{
+	int64_t hash = (int64_t)text_hash(text);
+	int32_t i = id_map_find(&p->ref_of, hash);
+	if (i >= 0)
+		return i;
+	if (p->ref_count >= XPLANE_MAX_NAMES) {
+		t->limit = "texts";
+		return 0;
+	}
+	id_map_put(&p->ref_of, hash, (int32_t)p->ref_count, t->scratch);
+	struct str decoded = jscan_text(text, t->keep);
+	*arena_push(t->scratch, p->refs, p->ref_count, p->ref_cap) =
+		decoded.p == text.p ? arena_str(t->keep, text) : decoded;
+	return p->ref_count - 1;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+void trace_flush(struct trace *t, struct trace_lane *l)
+{
+	if (!l->len)
+		return;
+	*arena_push(t->scratch, l->blocks, l->block_count, l->block_cap) =
+		(struct trace_block){ spool_put(t->spool, (struct str){ l->bytes, l->len }),
+			l->base_ps, l->len };
+	l->written += l->len;
+	l->len = 0;
+}
+
+/* Room for an event of at most `bytes`; a block begins where the event before it did not fit. */
+static void lane_room(struct trace *t, struct trace_lane *l, ptrdiff_t bytes, int64_t start_ps)
+{
+	if (l->len + bytes > l->cap) {
+		trace_flush(t, l);
+		if (l->cap < BLOCK_MAX) {
+			l->cap = l->cap ? l->cap * 8 : BLOCK_FIRST;
+			l->cap = l->cap < 2 * bytes ? 2 * bytes : l->cap;
+			l->bytes = arena_make(t->scratch, char, l->cap);
+		}
+	}
+	if (!l->len)
+		l->base_ps = start_ps;
+}
+
+/* The stats of one event, as the plane's kind asks for them. */
+static void put_stats(struct trace *t, struct trace_plane *p, const struct trace_event *e,
+	uint64_t stats, struct pb *b)
+{
+	for (; stats; stats &= stats - 1) {
+		int stat = __builtin_ctzll(stats);
+		if (texts >> stat & 1)
+			put_ref(b, stat, ref_of(t, p, e->args[stat]));
+		else if (!put_number(b, stat, e->args[stat]))
+			continue;
+		p->seen |= UINT64_C(1) << stat;
+	}
+}
+
+/* The same on every host and machine, and never one that the profiler gives out. */
+static uint64_t program_by_name(struct str module)
+{
+	return str_hash(module) | UINT64_C(1) << 63;
+}
+
+/* What a trace does not say, but what it says tells. */
+static void put_implied(
+	struct trace *t, struct trace_plane *p, const struct trace_event *e, struct pb *b)
+{
+	static const struct str one = STR_INIT("1");
+	struct str module = e->args[STAT_HLO_MODULE];
+	/* The mark of a root is left out; only annotations of steps carry a number. */
+	if (p->class == PLANE_HOST && e->present & STAT_BIT(STEP_NUM)) {
+		put_number(b, STAT_ROOT, one);
+		p->seen |= STAT_BIT(ROOT);
+	}
+	if (e->present & STAT_BIT(HLO_MODULE) && !(e->present & STAT_BIT(PROGRAM_ID))) {
+		struct str name = p->refs[ref_of(t, p, module)];
+		uint64_t id = program_by_name(name);
+		char digits[24];
+		struct pb program = { digits, 0 };
+		trace_program(t, id, name, true);
+		put_int(&program, XSTAT_METADATA_ID, stat_key(STAT_PROGRAM_ID));
+		put_int(&program, XSTAT_UINT64, (int64_t)id);
+		put_bytes(b, XEVENT_STATS, (struct str){ digits, program.len });
+		p->seen |= STAT_BIT(PROGRAM_ID);
+	}
+	/* A kernel's scope is called "name" in the xplane.pb; this word stands for none. */
+	if (p->class == PLANE_DEVICE && p->platform != PLATFORM_TPU &&
+		(e->present & (STAT_BIT(TF_OP) | STAT_BIT(NAME))) == STAT_BIT(TF_OP) &&
+		!str_eq(e->args[STAT_TF_OP], STR("XlaModule:"))) {
+		put_ref(b, STAT_NAME, ref_of(t, p, e->args[STAT_TF_OP]));
+		p->seen |= STAT_BIT(NAME);
+	}
+}
+
+/* Head of the event and three implied stats; then every stat has STAT_NUMBER and its own head. */
+enum { EVENT_OVERHEAD = 48 + 3 * 32 };
+
+void trace_write(struct trace *t, struct trace_lane *l, const struct trace_event *e,
+	const struct trace_run *run)
+{
+	struct trace_plane *p = l->plane;
+	int32_t name = name_of(t, p, e, run);
+	uint64_t stats = e->present & ~(of_names | opaque);
+	char bytes[EVENT_OVERHEAD + STAT_COUNT * (STAT_NUMBER + 2)];
+	struct pb b = { bytes, 0 };
+	if (name < 0)
+		return;
+	lane_room(t, l, (ptrdiff_t)sizeof(bytes) + 4, e->start_ps);
+	put_int(&b, XEVENT_METADATA_ID, name);
+	put_int(&b, XEVENT_OFFSET_PS, e->start_ps - l->base_ps);
+	if (e->duration_ps)
+		put_int(&b, XEVENT_DURATION_PS, e->duration_ps);
+	put_stats(t, p, e, stats, &b);
+	put_implied(t, p, e, &b);
+	struct pb block = { l->bytes, l->len };
+	put_bytes(&block, XLINE_EVENTS, (struct str){ bytes, b.len });
+	l->len = block.len;
+}
