@@ -8,8 +8,8 @@
  *	{"ph":"X","pid":3,"tid":3,"ts":12.5,"dur":1.25,"name":"add.1","args":{"tf_op":...}}
  *
  * A process is a plane of the xplane.pb, a thread a line, an argument a stat: its text whatever it
- * was.  Times are microseconds in decimals.  The file is read once, front to back; the strings of an
- * event are borrowed until the next one.
+ * was.  Times are microseconds in decimals.  The file is read once, front to back; the strings of
+ * an event are borrowed until the next one.
  *
  * trace_read.c makes events of the JSON, trace.c finds their planes, lanes and programs,
  * trace_write.c puts them aside as they were in the xplane.pb, trace_build.c makes the profile.

@@ -9,6 +9,7 @@ import re
 import statistics
 
 import hlo
+import trace
 import xplane
 
 SECOND = 1e12                                   # ps
@@ -92,7 +93,8 @@ def read_modules(planes):
 
 
 def program_of(stats):
-    return str(stats["program_id"] % (1 << 64)) if "program_id" in stats else None
+    """A trace's program is known by its module's name where there is no id."""
+    return str(stats["program_id"] % (1 << 64)) if "program_id" in stats else stats.get("module")
 
 
 def op_name(modules, program, name):
@@ -262,9 +264,13 @@ class Host:
     """One file of a run."""
 
     def __init__(self, path):
-        self.name = path.name.removesuffix(".xplane.pb")
-        planes = xplane.read_xspace(path)
-        self.modules = read_modules(planes)
+        self.name = path.name.removesuffix(".xplane.pb").removesuffix(".trace.json.gz")
+        if path.name.endswith(".xplane.pb"):
+            planes = xplane.read_xspace(path)
+            self.modules = read_modules(planes)
+        else:
+            planes = trace.read_trace(path)
+            self.modules = trace.read_modules(planes)
         self.devices = read_devices(self.name, planes, self.modules)
         plane = planes.get("/host:CPU", xplane.Plane(""))
         self.events = [event for line in plane.lines.values() for event in line.events]
@@ -335,6 +341,8 @@ class Run:
 
     def __init__(self, folder):
         paths = sorted(pathlib.Path(folder).glob("*.xplane.pb"))
+        self.is_trace = not paths
+        paths = paths or sorted(pathlib.Path(folder).glob("*.trace.json.gz"))
         self.hosts = [Host(path) for path in paths]
         self.devices = [device for host in self.hosts for device in host.devices]
         self.modules = {}
@@ -497,7 +505,7 @@ def hbm_bytes(event):
     """HBM bytes of one execution as a TPU profile says; None elsewhere and for loops."""
     if event.meta.get("hlo_category") in HOLDERS:
         return None
-    if "memory_access_breakdown" in event.meta:
+    if isinstance(event.meta.get("memory_access_breakdown"), bytes):
         parts = hlo.messages(hlo.collect(event.meta["memory_access_breakdown"]), 1)
         return sum(hlo.one_int(p, 3) for p in parts if hlo.one_int(p, 2) == IN_HBM)
     return event.meta.get("bytes_accessed")
