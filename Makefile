@@ -2,8 +2,8 @@
 #
 # Knobs: CC, CFLAGS, CPPFLAGS, LDFLAGS, WERROR=1, V=1 (show commands), SAN=address,undefined,
 # O (build folder; by default one per compiler and flag set), PREFIX, DESTDIR, DEV=1 (make deps),
-# UPDATE=1 and CASES (make golden), FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES (make bench),
-# BENCH_FLEET_RUNS (make bench-fleet).
+# UPDATE=1 and CASES (make golden), FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES and
+# BENCH_TRACE_BYTES (make bench), BENCH_FLEET_RUNS (make bench-fleet).
 
 VERSION := $(shell cat VERSION)
 CFLAGS  ?= -O2 -g
@@ -142,7 +142,8 @@ run-fuzz: $(FUZZ)
 	@O='$(O)' FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/run-fuzz.sh $(TARGET)
 
 bench: all $(BENCH) ## speed and memory, as ratios measured in one run
-	@O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' BENCH_BYTES='$(BENCH_BYTES)' tests/bench/run.sh
+	@O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' BENCH_BYTES='$(BENCH_BYTES)' \
+		BENCH_TRACE_BYTES='$(BENCH_TRACE_BYTES)' tests/bench/run.sh
 	@O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' tests/bench/page.sh
 
 BENCH_FLEET_RUNS ?= 10000

@@ -5,9 +5,10 @@
 # it is compared with adding up its mapped bytes on two threads, in turns, medians of BENCH_RUNS.
 # The same file at BENCH_HOST_BYTES as one host's and as BENCH_HOSTS hosts' of one job shows what a host
 # adds.  Then a small profile, start to exit, beside `true`; and a real HLO module grown to BENCH_HLO_BYTES,
-# as text and as proto (grow_hlo.py), on one thread.  From the environment: O, ROOFLINT, PROFILES,
-# BENCH_BYTES, BENCH_HOSTS, BENCH_HOST_BYTES, BENCH_HLO_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to
-# grow).
+# as text and as proto (grow_hlo.py), on one thread.  Last a trace viewer's export, grown to
+# BENCH_TRACE_BYTES packed (grow_trace.py), beside `igzip -dc` of it.  From the environment: O,
+# ROOFLINT, PROFILES, BENCH_BYTES, BENCH_HOSTS, BENCH_HOST_BYTES, BENCH_HLO_BYTES, BENCH_TRACE_BYTES,
+# BENCH_RUNS, BENCH_PROFILE (the file to grow).
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
@@ -17,6 +18,7 @@ top=$(pwd)
 [ -n "${BENCH_HOSTS:-}" ] || BENCH_HOSTS=64
 [ -n "${BENCH_HOST_BYTES:-}" ] || BENCH_HOST_BYTES=20000000
 [ -n "${BENCH_HLO_BYTES:-}" ] || BENCH_HLO_BYTES=40000000
+[ -n "${BENCH_TRACE_BYTES:-}" ] || BENCH_TRACE_BYTES=100000000
 [ -n "${BENCH_RUNS:-}" ] || BENCH_RUNS=5
 PROFILES=${PROFILES:-$top/../shared/profiles}
 case $O in
@@ -115,3 +117,24 @@ END {
 	# 0, 1 and 4 are verdicts; anything else measured a failure.
 	exit !(status[2] ~ /^[014]$/ && code[3] ~ /^[014]$/ && done[1] done[2] == "00")
 }' "$box/large.txt" "$box/small.txt" "$box/hlo.txt" "$box/hosts.txt"
+
+set -- "$PROFILES"/tpu-vllm-qwen-trace/plugins/profile/*/*.trace.json.gz
+if [ ! -f "$1" ] || ! command -v igzip >/dev/null 2>&1; then
+	echo 'trace: skipped, needs a real one in PROFILES and igzip (package isal)'
+	exit 0
+fi
+printf 'input: %s\n       ' "${1##*/}, grown"
+python3 "$top/tests/bench/grow_trace.py" "$1" "$BENCH_TRACE_BYTES" "$box/large.trace.json.gz"
+# shellcheck disable=SC2086
+$two "$tools/cost" "$BENCH_RUNS" igzip -dc large.trace.json.gz \
+	-- "$ROOFLINT" check large.trace.json.gz >"$box/trace.txt"
+awk -v bytes="$(($(wc -c <"$box/large.trace.json.gz")))" -v runs="$BENCH_RUNS" '
+{ seconds[FNR] = $1; mib[FNR] = $2 / 1024; status[FNR] = $3 }
+END {
+	printf "%.2f GB packed, median of %d in turns, two threads\n", bytes / 1e9, runs
+	printf "  igzip -dc                %8.3f s                peak %6.0f MiB\n", seconds[1], mib[1]
+	printf "  rooflint check           %8.3f s                peak %6.0f MiB  exit %d\n",
+		seconds[2], mib[2], status[2]
+	printf "  ratio                    %8.1f x\n", seconds[2] / seconds[1]
+	exit !(status[2] ~ /^[014]$/)
+}' "$box/trace.txt"
