@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/git.h"
+#include "profile/pprof.h"
 
 /* ---- rules and chips ------------------------------------------------------------------------- */
 
@@ -130,6 +131,30 @@ static bool index_file(const struct found_file *file, struct input *in, struct a
 	return input_check(in, err) && explain(in->path, err);
 }
 
+/* What is wrong with a snapshot costs only the snapshot. */
+static void open_snapshot(struct str path, struct arena *keep, struct live_snapshot *ret)
+{
+	struct diag *err = arena_make(keep, struct diag, 1);
+	struct input in;
+	bool opened = input_open(path, keep, &in, err);
+	if (!opened || !pprof_open(&in, keep, ret, err)) {
+		explain(path, err);
+		*ret = (struct live_snapshot){ .why = err };
+	}
+	ret->name = str_from_offset(path, str_rfind_char(path, '/') + 1);
+	if (opened)
+		input_close(&in);
+}
+
+static void open_snapshots(const struct found_run *run, struct arena *keep, struct profile *first)
+{
+	struct live_snapshot *s = arena_make(keep, struct live_snapshot, run->snapshot_count);
+	for (ptrdiff_t i = 0; i < run->snapshot_count; i++)
+		open_snapshot(run->snapshots[i], keep, &s[i]);
+	first->snapshots = s;
+	first->snapshot_count = run->snapshot_count;
+}
+
 bool run_open(const struct found_run *run, struct arena *keep, struct loaded *ret, struct diag *err)
 {
 	*ret = (struct loaded){ .run = *run };
@@ -147,6 +172,8 @@ bool run_open(const struct found_run *run, struct arena *keep, struct loaded *re
 			return false;
 		}
 	}
+	if (run->snapshot_count)
+		open_snapshots(run, keep, &ret->profiles[0]);
 	return true;
 }
 

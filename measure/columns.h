@@ -274,6 +274,19 @@
 	TEXT(source_file, 0, "as in ops")                                                          \
 	REAL(source_line, COUNT, "as in ops")
 
+#define LIVE_COLUMNS(TEXT, REAL)                                                                   \
+	TEXT(snapshot, 0, "file of the run directory that says so, as memory.prof")                \
+	TEXT(device, 0, "as the runtime calls it; NULL of executables")                            \
+	TEXT(kind, "buffer|executable|other", "arrays, or the code of compiled programs")          \
+	REAL(count, COUNT, "of them")                                                              \
+	REAL(bytes, BYTES, "together, NULL when the runtime does not say")                         \
+	REAL(share, RATIO, "of all of that kind on the device")                                    \
+	TEXT(function, 0, "Python function that made them")                                        \
+	TEXT(source_file, 0, "of the innermost frame outside of installed packages")               \
+	REAL(source_line, COUNT, "of it")                                                          \
+	TEXT(user_file, 0, "first frame under --source-root, from there on")                       \
+	REAL(user_line, COUNT, "line of user_file")
+
 #define GAPS_COLUMNS(TEXT, REAL)                                                                   \
 	TEXT(host, 0, "host")                                                                      \
 	TEXT(device, 0, "plane name")                                                              \
@@ -338,6 +351,8 @@
 	X(collectives, COLLECTIVES_COLUMNS, "key", "a collective op")                              \
 	X(memory, MEMORY_COLUMNS, "device", "a chip's memory")                                     \
 	X(buffers, BUFFERS_COLUMNS, "op", "a buffer alive at the program's peak")                  \
+	X(live, LIVE_COLUMNS, "source_file",                                                       \
+		"what a snapshot (memory.prof) saw alive on a device, by line of Python")          \
 	X(gaps, GAPS_COLUMNS, "after",                                                             \
 		"an idle gap of at least 0.1% of a step; the largest 100 a device")                \
 	X(transfers, TRANSFERS_COLUMNS, "direction", "host-device copies of one direction")        \

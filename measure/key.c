@@ -34,8 +34,7 @@ static bool under(struct str file, struct str root)
 	       (str_ends(root, STR("/")) || (file.len > root.len && file.p[root.len] == '/'));
 }
 
-static void user_frame(
-	const struct measured *m, struct str file, double line, struct op_source *ret)
+void op_source_user(const struct measured *m, struct str file, double line, struct op_source *ret)
 {
 	struct str root = m->options->source_root;
 
@@ -61,9 +60,9 @@ static void source_from_hlo(
 			ret->function = text_clean(m->keep, i->source.function);
 	}
 	for (ptrdiff_t k = 0; k < n; k++)
-		user_frame(m, frames[k].file, (double)frames[k].line, ret);
+		op_source_user(m, frames[k].file, (double)frames[k].line, ret);
 	if (n == 0)
-		user_frame(m, i->source.file, ret->line, ret);
+		op_source_user(m, i->source.file, ret->line, ret);
 }
 
 static void source_from_profile(
@@ -79,7 +78,7 @@ static void source_from_profile(
 	while (rest.len > 0) {
 		str_cut(rest, '\n', &head, &rest);
 		if (source_split(head, &file, &line))
-			user_frame(m, file, line, ret);
+			op_source_user(m, file, line, ret);
 	}
 }
 

@@ -17,6 +17,8 @@ struct op_source {
 	double user_line;
 };
 void op_source_of(const struct measured *m, const struct subject *s, struct op_source *ret);
+/* One more frame of a stack, innermost first: the first one under --source-root is the user's. */
+void op_source_user(const struct measured *m, struct str file, double line, struct op_source *ret);
 
 struct op_key_text {
 	struct str key, family;

@@ -91,6 +91,7 @@ void fill_ops(struct measured *m);	   /* ops, families, edges */
 void fill_collectives(struct measured *m); /* after ops */
 void fill_transfers(struct measured *m);
 void fill_memory(struct measured *m); /* memory, buffers */
+void fill_live(struct measured *m);
 bool fill_gaps(struct measured *m, struct diag *err);
 void fill_compiles(struct measured *m);
 void fill_quality(struct measured *m);

@@ -568,6 +568,7 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 	fill_transfers(m);
 	fill_programs(m);
 	fill_memory(m);
+	fill_live(m);
 	fill_compiles(m);
 	if (!fill_gaps(m, err))
 		return false;

@@ -45,6 +45,9 @@ static const struct column memory_columns[] = { MEMORY_COLUMNS(AS_TEXT, AS_REAL)
 #define ROW buffers_row
 static const struct column buffers_columns[] = { BUFFERS_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW
+#define ROW live_row
+static const struct column live_columns[] = { LIVE_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
 #define ROW gaps_row
 static const struct column gaps_columns[] = { GAPS_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW

@@ -68,7 +68,8 @@ static const struct other {
 		"capture with jax.profiler, which writes *.xplane.pb" },
 	{ STR_INIT("*.sqlite"), "a database, as Nsight Systems exports it, which is not read",
 		"capture with jax.profiler, which writes *.xplane.pb" },
-	{ STR_INIT("*.prof"), "a snapshot of live buffers, without times", ASK_XPLANE },
+	{ STR_INIT("*.prof"), "a snapshot of live buffers, which is read beside a profile",
+		"lay it into the run's directory, next to the *.xplane.pb" },
 	{ STR_INIT("*.hlo_proto.pb"), "a compiled program, without times", ASK_XPLANE },
 	{ STR_INIT("*after_optimizations*.txt"), DUMP, ASK_XPLANE },
 	{ STR_INIT("*buffer-assignment.txt"), DUMP, ASK_XPLANE },
@@ -230,13 +231,21 @@ static bool is_profile(const struct dir_entry *e, struct found_file *ret)
 	return !e->is_dir && !is_hidden(e->name) && profile_name(e->name, ret);
 }
 
+static bool is_snapshot(const struct dir_entry *e)
+{
+	return !e->is_dir && !is_hidden(e->name) && str_ends(e->name, STR(".prof"));
+}
+
 static bool run_add(
 	struct search *s, struct str dir, const struct dir_entry *entries, ptrdiff_t count)
 {
 	struct found_run run = { .path = dir, .name = path_base(dir) };
-	ptrdiff_t cap = 0;
+	ptrdiff_t cap = 0, snapshot_cap = 0;
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct found_file file;
+		if (is_snapshot(&entries[i]) && run.snapshot_count < FIND_MAX_SNAPSHOTS)
+			*arena_push(s->keep, run.snapshots, run.snapshot_count, snapshot_cap) =
+				path_join(dir, entries[i].name, s->keep);
 		if (!is_profile(&entries[i], &file))
 			continue;
 		if (run.file_count >= FIND_MAX_HOSTS)
@@ -366,11 +375,16 @@ static void run_join(struct found_run *run, const struct found_run *next, struct
 	memcpy(files, run->files, (size_t)run->file_count * sizeof(*files));
 	memcpy(files + run->file_count, next->files, (size_t)next->file_count * sizeof(*files));
 	int64_t bytes = run->bytes + next->bytes;
+	struct found_run older = *run;
 	*run = *next;
 	run->bytes = bytes;
 	run->files = files;
 	run->file_count = count;
 	files_sort(run);
+	if (!run->snapshot_count) {
+		run->snapshots = older.snapshots;
+		run->snapshot_count = older.snapshot_count;
+	}
 }
 
 /* Runs are sorted by parent and name: neighbours stand next to each other. */

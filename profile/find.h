@@ -12,9 +12,10 @@
 #include "base/diag.h"
 #include "profile/profile.h"
 
-#define FIND_MAX_FILES 100000	/* entries looked at below one path, when one run is wanted */
-#define FIND_MAX_TREE  20000000 /* when all are: a fleet's tree, some gigabytes of names */
-#define FIND_MAX_HOSTS 20000	/* profiles of one run; the largest pods have 2300 hosts */
+#define FIND_MAX_FILES	   100000   /* entries looked at below one path, when one run is wanted */
+#define FIND_MAX_TREE	   20000000 /* when all are: a fleet's tree, some gigabytes of names */
+#define FIND_MAX_SNAPSHOTS 64	 /* one per host of a large slice, or one for each phase of a job */
+#define FIND_MAX_HOSTS	   20000 /* profiles of one run; the largest pods have 2300 hosts */
 
 /* One for each host: its xplane where there is one, else what a trace viewer got. */
 struct found_file {
@@ -27,6 +28,8 @@ struct found_run {
 	struct str name;	  /* its last component */
 	struct found_file *files; /* sorted by host */
 	ptrdiff_t file_count;
+	struct str *snapshots; /* *.prof beside them: what was alive on the devices */
+	ptrdiff_t snapshot_count;
 	int64_t bytes;	    /* of the files together */
 	struct str refused; /* why a directory that is, or may hold, a run cannot be judged */
 	enum diag_id refused_id;

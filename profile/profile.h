@@ -213,6 +213,8 @@ struct hlo_entry {
 	ptrdiff_t op_count;
 };
 
+struct live_snapshot; /* profile/pprof.h */
+
 enum profile_format { FORMAT_XPLANE, FORMAT_TRACE };
 
 struct profile {
@@ -228,6 +230,8 @@ struct profile {
 	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
 	bool has_environment; /* the Task Environment plane was there: usually the file's end */
 	int64_t event_count;  /* of a trace; exporters stop at a round number */
+	const struct live_snapshot *snapshots; /* of the run directory; with its first host */
+	ptrdiff_t snapshot_count;
 };
 
 /* Index an xplane.pb.  Borrows from the input, which must outlive the profile. */

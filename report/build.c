@@ -202,6 +202,7 @@ static const struct str measures[TABLE_COUNT] = {
 	[TABLE_edges] = STR_INIT("bytes"),
 	[TABLE_collectives] = STR_INIT("exposed_s"),
 	[TABLE_buffers] = STR_INIT("bytes"),
+	[TABLE_live] = STR_INIT("bytes"),
 	[TABLE_gaps] = STR_INIT("time_s"),
 	[TABLE_compiles] = STR_INIT("time_s"),
 };

@@ -18,6 +18,7 @@ static const struct head {
 		{ "name", "kind", "group_size", "message_bytes", "exposed_s", "hidden_s" } },
 	{ TABLE_memory, { "device", "capacity_bytes", "compiled_bytes", "window_peak_bytes" } },
 	{ TABLE_buffers, { "op", "kind", "bytes", "share", "shape" } },
+	{ TABLE_live, { "device", "kind", "bytes", "share", "source_file", "source_line" } },
 	{ TABLE_gaps, { "device", "step", "time_s", "cause", "before", "after" } },
 	{ TABLE_transfers, { "direction", "per_step", "bytes", "exposed_s" } },
 	{ TABLE_compiles, { "module", "programs", "time_s", "in_step" } },

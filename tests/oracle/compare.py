@@ -8,6 +8,7 @@ Times agree within 1e-9 of their value; counts, FLOPs and bytes exactly.
 """
 
 import argparse
+import gzip
 import json
 import math
 import pathlib
@@ -21,6 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import measure  # noqa: E402
 import trace  # noqa: E402
+import xplane  # noqa: E402
 import xprof  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -326,6 +328,43 @@ def compare(report, rooflint, capture, folder):
             report.fail(capture, comparison.__name__, f"{type(error).__name__}: {error}")
 
 
+# ---- snapshots of live buffers ------------------------------------------------------------------
+
+def live_totals(path):
+    """(kind, device) -> (count, bytes) of a memory.prof, by the wire format alone."""
+    data, strings, samples = gzip.decompress(path.read_bytes()), [], []
+    for number, _, value in xplane.fields(data):
+        if number == 2:
+            samples.append(value)
+        elif number == 6:
+            strings.append(xplane.text(value))
+    found = {}
+    for sample in samples:
+        values, labels = [], {}
+        for number, wire, value in xplane.fields(sample):
+            if number == 2:
+                values += xplane.ints(wire, value)
+            elif number == 3:
+                label = {n: v for n, _, v in xplane.fields(value)}
+                labels[strings[label[1]]] = strings[label[2]] if 2 in label else label.get(3, 0)
+        key = labels["kind"], str(labels.get("device", ""))
+        count, size = found.get(key, (0, 0))
+        found[key] = count + values[0], size + values[1]
+    return found
+
+
+def compare_snapshots(report, rooflint, root, folder):
+    """Each beside the profile that the project carries, as memory.prof in its run."""
+    for path in sorted(root.glob("pprof-memory/*.prof")):
+        run = folder / path.stem
+        shutil.copytree(next(CARRIED.glob("demo/plugins/profile/*")), run)
+        shutil.copy(path, run / "memory.prof")
+        rows = Tables(rooflint, run).rows("SELECT kind, coalesce(device, '') AS device, "
+                                          "sum(count) AS n, sum(bytes) AS b FROM live GROUP BY 1, 2")
+        report.check(path.stem, "live", live_totals(path),
+                     {(row["kind"], row["device"]): (row["n"], row["b"]) for row in rows})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rooflint", default=str(ROOT / "build" / "rooflint"))
@@ -351,6 +390,7 @@ def main():
                 walk([(name, run)])
                 if other:
                     cross_check(report, rooflint, name, run, other)
+            compare_snapshots(report, rooflint, SHARED, pathlib.Path(folder))
     else:
         report.skip("shared", "-", "../shared/profiles is absent: real captures were not compared")
     print(f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped")

@@ -458,7 +458,7 @@ static void other_kinds_of_files(void **state)
 		{ "h.xplane.riegeli", "riegeli", "captured as *.xplane.pb" },
 		{ "h.xplane.pb.tmp", "packed or unfinished", "wait until its writer is done" },
 		{ "report.nsys-rep", "Nsight Systems", "capture with jax.profiler" },
-		{ "memory.prof", "a snapshot of live buffers", XPLANE },
+		{ "memory.prof", "a snapshot of live buffers", "next to the *.xplane.pb" },
 		{ "jit_f.hlo_proto.pb", "a compiled program", XPLANE },
 		{ "module_1.jit_f.sm_9.0_gpu_after_optimizations.txt", "a compiler's dump",
 			XPLANE },
@@ -521,6 +521,13 @@ static void traces(void **state)
 	find("log/2", false);
 	assert_str(hosts_of(0), "perfetto_trace");
 	assert_int_equal(found.runs[0].files[0].format, FORMAT_TRACE);
+
+	/* Snapshots of memory go along. */
+	file("log/2/memory.prof");
+	file("log/2/other.pb");
+	find("log/2", false);
+	assert_int_equal(found.runs[0].snapshot_count, 1);
+	assert_str(found.runs[0].snapshots[0], "log/2/memory.prof");
 
 	/* Under any name, when it is asked for. */
 	file("mine.json");

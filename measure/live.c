@@ -1,0 +1,148 @@
+/*
+ * The table of what a snapshot saw alive: by device and the line of Python that made it.
+ *
+ * The line is the innermost one outside of installed packages, since below it every array comes
+ * from the same lines of JAX.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/text.h"
+#include "measure/key.h"
+#include "measure/measured.h"
+#include "profile/pprof.h"
+
+/* Distinct lines kept of all snapshots; a large program has a few thousand. */
+#define LIVE_MAX 20000
+
+static bool is_installed(struct str file)
+{
+	return str_contains(file, STR("/site-packages/")) ||
+	       str_contains(file, STR("/dist-packages/")) || str_contains(file, STR("/jax/_src/"));
+}
+
+/* NULL of an empty stack. */
+static const struct live_frame *frame_of(const struct live_site *s)
+{
+	for (ptrdiff_t i = 0; i < s->frame_count; i++)
+		if (s->frames[i].file.len > 0 && !is_installed(s->frames[i].file))
+			return &s->frames[i];
+	return s->frame_count > 0 ? &s->frames[0] : NULL;
+}
+
+static struct str kind_of(const struct live_site *s)
+{
+	static const struct str kinds[] = { STR_INIT("buffer"), STR_INIT("executable") };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (str_eq(s->kind, kinds[i]))
+			return kinds[i];
+	return STR("other");
+}
+
+static void set_source(struct measured *m, const struct live_site *s, struct live_row *row)
+{
+	const struct live_frame *f = frame_of(s);
+	struct op_source user = { .user_line = NAN };
+
+	if (!f)
+		return;
+	row->function = text_clean(m->keep, f->function);
+	if (f->file.len > 0)
+		row->source_file = text_clean(m->keep, f->file);
+	if (f->line > 0)
+		row->source_line = (double)f->line;
+	for (ptrdiff_t i = 0; i < s->frame_count; i++)
+		op_source_user(m, s->frames[i].file, (double)s->frames[i].line, &user);
+	row->user_file = user.user_file;
+	row->user_line = user.user_line;
+}
+
+static struct str key_of(
+	const struct live_snapshot *from, const struct live_site *s, struct arena *keep)
+{
+	const struct live_frame none = { { 0 }, { 0 }, 0 }, *f = frame_of(s);
+
+	f = f ? f : &none;
+	return arena_fmt(keep, "%.*s\n%.*s\n%.*s\n%.*s\n%lld", STR_ARG(from->name),
+		STR_ARG(s->device), STR_ARG(s->kind), STR_ARG(f->file), (long long)f->line);
+}
+
+/* An unknown size makes the sum unknown. */
+static void add_site(struct measured *m, struct map *index, const struct live_snapshot *from,
+	const struct live_site *s)
+{
+	struct str key = key_of(from, s, m->keep);
+	int32_t at = map_get(index, key);
+
+	if (at == MAP_NONE) {
+		if (table_count(m->tables, live) >= LIVE_MAX) {
+			m->incomplete = true;
+			return;
+		}
+		at = (int32_t)table_count(m->tables, live);
+		map_put(index, key, at, m->keep);
+		struct live_row *row = table_new(m->tables, live, m->keep);
+		row->snapshot = text_clean(m->keep, from->name);
+		row->device = s->device.p ? text_clean(m->keep, s->device) : s->device;
+		row->kind = kind_of(s);
+		row->count = row->bytes = 0;
+		set_source(m, s, row);
+	}
+	struct live_row *row = &table_rows(m->tables, live)[at];
+	row->count += (double)s->count;
+	row->bytes += s->bytes >= 0 ? (double)s->bytes : NAN;
+}
+
+static bool is_alike(const struct live_row *a, const struct live_row *b)
+{
+	return str_eq(a->snapshot, b->snapshot) && str_eq(a->device, b->device) &&
+	       str_eq(a->kind, b->kind);
+}
+
+static int live_cmp(const void *a, const void *b)
+{
+	const struct live_row *x = a, *y = b;
+	int c = str_cmp(x->snapshot, y->snapshot);
+
+	c = c ? c : str_cmp(x->kind, y->kind);
+	c = c ? c : str_cmp(x->device, y->device);
+	if (c)
+		return c;
+	double a_bytes = isnan(x->bytes) ? -1 : x->bytes, b_bytes = isnan(y->bytes) ? -1 : y->bytes;
+	if (a_bytes != b_bytes)
+		return a_bytes > b_bytes ? -1 : 1;
+	c = str_cmp(x->source_file, y->source_file);
+	return c ? c : (x->source_line > y->source_line) - (x->source_line < y->source_line);
+}
+
+/* Rows of one device stand together; an unknown size makes its shares unknown. */
+static void set_shares(struct live_row *rows, ptrdiff_t count)
+{
+	for (ptrdiff_t i = 0, end; i < count; i = end) {
+		double sum = 0;
+		for (end = i; end < count && is_alike(&rows[i], &rows[end]); end++)
+			sum += rows[end].bytes;
+		for (ptrdiff_t k = i; k < end && sum > 0; k++)
+			rows[k].share = rows[k].bytes / sum;
+	}
+}
+
+void fill_live(struct measured *m)
+{
+	struct map index = { 0 };
+
+	for (ptrdiff_t h = 0; h < m->host_count; h++)
+		for (ptrdiff_t i = 0; i < m->hosts[h].snapshot_count; i++) {
+			const struct live_snapshot *s = &m->hosts[h].snapshots[i];
+			if (s->why)
+				diag_note(m->notes, m->keep, s->why->id, "%s", s->why->text);
+			for (ptrdiff_t k = 0; k < s->site_count; k++)
+				add_site(m, &index, s, &s->sites[k]);
+		}
+	ptrdiff_t n = table_count(m->tables, live);
+	if (n > 1)
+		qsort(table_rows(m->tables, live), (size_t)n, sizeof(struct live_row), live_cmp);
+	set_shares(table_rows(m->tables, live), n);
+}
