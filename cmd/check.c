@@ -109,12 +109,9 @@ static bool open_store(
 /* False when the store failed; that was printed. */
 static bool record(struct store *store, const struct report_set *set, struct str judge)
 {
-	struct arena scratch;
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct diag err;
 	bool ok = true;
-	if (!store)
-		return true;
-	scratch = arena_new(ARENA_SCRATCH_BYTES);
 	remember_each(set, judge, store_take, store, &scratch, &err, &ok);
 	arena_free(&scratch);
 	store_close(store);
@@ -171,7 +168,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct outcome outcome = { 0 };
 	for (ptrdiff_t i = 0; i < set.count; i++)
 		outcome_add(&outcome, &set.items[i], s);
-	bool is_kept = record(store, &set, judge_identity(&rules, &s->read, c->keep));
+	bool is_kept = !store || record(store, &set, judge_identity(&rules, &s->read, c->keep));
 	return outcome_status(&outcome, output_write(c, &s->output, &set) && is_kept);
 }
 

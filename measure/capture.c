@@ -6,7 +6,7 @@
  * Hashed at either end of a file.  Captures begin and end with names and times of their own, in
  * nanoseconds, and whole files of a fleet would have to be read once more for nothing.
  */
-enum { END_BYTES = 16 << 10 };
+enum { END_BYTES = 4 << 10 };
 
 static void add_file(struct sha256 *h, const struct profile *p, struct arena *keep)
 {

@@ -6,7 +6,7 @@
 
 #include "measure/sweeping.h"
 
-void journal_pour(struct sweeping *s)
+static void journal_pour(struct sweeping *s)
 {
 	for (ptrdiff_t i = 0; i < s->journal_count; i++) {
 		struct pending *p = pending_of(s, s->journal[i].subject);
@@ -16,6 +16,21 @@ void journal_pour(struct sweeping *s)
 		dist_add(p->poured, &s->step_keep, s->journal[i].self_ps);
 	}
 	s->journal_count = 0;
+}
+
+void journal_make_room(struct sweeping *s)
+{
+	ptrdiff_t cap = s->journal_cap ? 2 * s->journal_cap : 256;
+
+	if (s->journal_cap == JOURNAL_MAX) {
+		journal_pour(s);
+		return;
+	}
+	struct execution *longer = arena_make(s->work, struct execution, cap);
+	if (s->journal_count > 0)
+		memcpy(longer, s->journal, (size_t)s->journal_count * sizeof(*longer));
+	s->journal = longer;
+	s->journal_cap = cap;
 }
 
 void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps)

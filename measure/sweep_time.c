@@ -14,10 +14,9 @@
 static void clock_share(struct sweeping *s, int activity, bool is_hidden, int64_t dt)
 {
 	struct activity_clock *c = &s->clocks[activity];
-	int sharing = s->sharing[activity];
 
-	if (sharing > 0)
-		*(is_hidden ? &c->hidden_ps : &c->exposed_ps) += (double)dt * s->share[sharing];
+	if (s->sharing[activity] > 0)
+		*(is_hidden ? &c->hidden_ps : &c->exposed_ps) += (double)dt * s->share[activity];
 }
 
 /* What the clock says of an active op since it joined, to the open step. */
@@ -91,7 +90,10 @@ static inline void activity_count(struct sweeping *s, int bit, bool is_half, int
 {
 	s->by_bit[bit] += by;
 	s->mask = s->by_bit[bit] > 0 ? s->mask | bit : s->mask & ~bit;
-	s->sharing[bit] += is_half ? 0 : by;
+	if (is_half)
+		return;
+	s->sharing[bit] += by;
+	s->share[bit] = 1.0 / s->sharing[bit]; /* here, where nobody waits for the division */
 }
 
 /* From below the last one; the others' order stays, for below_end_ps. */
@@ -142,8 +144,13 @@ static void active_add(struct sweeping *s, struct running *r)
 static struct running *running_add(struct sweeping *s, const struct subject *op, int32_t bit,
 	bool is_half, const struct held *e)
 {
-	struct running *r = s->free[--s->free_count];
+	struct running *r = s->free;
 
+	if (r)
+		s->free = r->next_free;
+	else
+		r = arena_make(s->work, struct running, 1);
+	s->running_count++;
 	r->parent = NULL;
 	r->op = op;
 	r->subject = op->index;
@@ -161,7 +168,9 @@ static struct running *running_add(struct sweeping *s, const struct subject *op,
 static void running_drop(struct sweeping *s, struct running *r)
 {
 	active_remove(s, r);
-	s->free[s->free_count++] = r;
+	r->next_free = s->free;
+	s->free = r;
+	s->running_count--;
 	if (s->active_count == 0) {
 		s->idle_since_ps = s->now_ps;
 		s->last_subject = r->subject;
@@ -247,7 +256,7 @@ static void pop_until_fits(struct sweeping *s, const struct held *e)
 
 static void make_room(struct sweeping *s)
 {
-	while (s->free_count < 2) {
+	while (s->running_count + 2 > SWEEP_MAX_RUNNING) {
 		struct running *r = ending_first(s, INT64_MAX);
 		s->out->too_deep = true;
 		finish(s, r ? r : s->active[0]);
@@ -407,10 +416,6 @@ void time_advance(struct sweeping *s, int64_t until_ps)
 
 void time_begin(struct sweeping *s)
 {
-	for (int i = 0; i < SWEEP_MAX_RUNNING; i++)
-		s->free[s->free_count++] = &s->slots[SWEEP_MAX_RUNNING - 1 - i];
-	for (int i = 1; i <= SWEEP_MAX_RUNNING; i++)
-		s->share[i] = 1.0 / i;
 	s->next_end_ps = INT64_MAX;
 	s->boundary_ps = boundary_next(s);
 }

@@ -28,7 +28,7 @@ struct activity_clock {
 };
 
 struct running {
-	struct running *parent; /* the one it suspends; NULL none */
+	struct running *parent, *next_free; /* the one it suspends; NULL none */
 	const struct subject *op;
 	int32_t subject, lane;
 	int32_t bit;  /* enum activity */
@@ -112,16 +112,18 @@ struct sweeping {
 	struct known *known; /* by plane op index */
 	ptrdiff_t known_cap;
 
-	struct running slots[SWEEP_MAX_RUNNING];
-	struct running *active[SWEEP_MAX_RUNNING], *free[SWEEP_MAX_RUNNING];
-	int active_count, free_count;
+	struct running *active[SWEEP_MAX_RUNNING];
+	struct running *free; /* chained by next_free */
+	int active_count;
+	int running_count; /* with those that are suspended */
 	struct held held;
-	/* By activity: how many are active, how many of them share time, and the clock. */
+	/* By activity: how many are active, how many of them share time, each one's share of it, and
+	 * the clock. */
 	int by_bit[ACTIVITY_MASKS], sharing[ACTIVITY_MASKS];
+	double share[ACTIVITY_MASKS];
 	struct activity_clock clocks[ACTIVITY_MASKS];
-	double share[SWEEP_MAX_RUNNING + 1]; /* 1/n: a division would be what an event waits for */
-	int mask;			     /* the bits whose by_bit is above 0 */
-	int64_t next_end_ps;		     /* nothing active ends before this */
+	int mask;	     /* the bits whose by_bit is above 0 */
+	int64_t next_end_ps; /* nothing active ends before this */
 	struct lane_state *lanes;
 	struct program_state *programs;
 
@@ -129,8 +131,8 @@ struct sweeping {
 	 * The open step's executions as they came.  A step of millions (a window without steps)
 	 * must not cost memory per event: a full journal is poured into `pending`.
 	 */
-	struct execution journal[JOURNAL_MAX];
-	ptrdiff_t journal_count;
+	struct execution *journal;
+	ptrdiff_t journal_count, journal_cap;
 	struct pending *pending; /* of the open step, by subject */
 	int32_t *touched;	 /* subjects with something pending; room for every subject */
 	ptrdiff_t touched_count;
@@ -164,8 +166,8 @@ static inline struct pending *pending_of(struct sweeping *s, int32_t subject)
 	return p;
 }
 
-/* The journal is full: gather it by subject. */
-void journal_pour(struct sweeping *s);
+/* Room for one more in the journal, which is gathered by subject when it cannot grow. */
+void journal_make_room(struct sweeping *s);
 /* An execution that began in a step that is closed. */
 void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps);
 
@@ -177,8 +179,8 @@ static inline void execution_add(
 		execution_add_late(s, subject, serial, self_ps);
 		return;
 	}
-	if (s->journal_count == JOURNAL_MAX)
-		journal_pour(s);
+	if (s->journal_count == s->journal_cap)
+		journal_make_room(s);
 	s->journal[s->journal_count].subject = subject;
 	s->journal[s->journal_count++].self_ps = self_ps;
 }
