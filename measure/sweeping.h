@@ -117,8 +117,8 @@ struct sweeping {
 	int active_count;
 	int running_count; /* with those that are suspended */
 	struct held held;
-	/* By activity: how many are active, how many of them share time, each one's share of it, and
-	 * the clock. */
+	/* By activity: how many are active, how many of them share time, the share of each, and the
+	 * clock. */
 	int by_bit[ACTIVITY_MASKS], sharing[ACTIVITY_MASKS];
 	double share[ACTIVITY_MASKS];
 	struct activity_clock clocks[ACTIVITY_MASKS];
