@@ -23,6 +23,7 @@
 	X(FILE_SHRANK, 103, "a file became shorter while it was read")                             \
 	X(FILE_KIND, 104, "a file is of a kind that is not read")                                  \
 	X(NO_PROFILE, 105, "no profile was found where one was named")                             \
+	X(STALE, 106, "a profile is not of the commit or the time that was asked for")             \
 	X(WIRE, 201, "bytes are not the protobuf message they should be")                          \
 	X(XPLANE, 202, "a profile's content contradicts itself")                                   \
 	X(HLO, 203, "an HLO module could not be understood")                                       \
@@ -40,6 +41,7 @@
 	X(TEMPLATE, 308, "a page template is not valid")                                           \
 	X(WAIVER, 309, "a waiver has expired, was exceeded or waives nothing")                     \
 	X(BASELINE, 310, "a baseline is the run itself, or cannot be used")                        \
+	X(JOB_FILE, 311, "a job file is not valid")                                                \
 	X(HARDWARE_FILE, 401, "a hardware file is not valid")                                      \
 	X(HARDWARE_NAME, 402, "no chip of that name is known")                                     \
 	X(OUTPUT, 501, "an output file could not be written")                                      \

@@ -36,6 +36,7 @@ static const struct scale scales[] = {
 	{ STR_INIT("s"), 1, 1, UNIT_SECONDS, true },
 	{ STR_INIT("min"), 60, 1, UNIT_SECONDS, true },
 	{ STR_INIT("h"), 3600, 1, UNIT_SECONDS, true },
+	{ STR_INIT("d"), 86400, 1, UNIT_SECONDS, false },
 	{ STR_INIT("B"), 1, 1, UNIT_BYTES, true },
 	{ STR_INIT("kB"), 1e3, 1, UNIT_BYTES, false },
 	{ STR_INIT("KB"), 1e3, 1, UNIT_BYTES, false },

@@ -21,7 +21,7 @@ struct audit_settings {
 struct audit {
 	struct arena *keep;
 	struct ruleset rules;
-	struct measure_options options;
+	struct load_options options;
 	struct shard shard;
 	int jobs;
 	struct store *store; /* or NULL */

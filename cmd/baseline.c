@@ -1,6 +1,8 @@
 /* Baselines from the command line.  See baseline.h. */
 #include "cmd/baseline.h"
 
+#include <math.h>
+
 #include "cmd/previous.h"
 
 static bool load_report(
@@ -23,7 +25,7 @@ static bool load_report(
 }
 
 /* Its tables borrow from the mapped files, which stay open as long as the program runs. */
-static bool load_profile(struct str path, const struct measure_options *options, struct arena *keep,
+static bool load_profile(struct str path, const struct load_options *options, struct arena *keep,
 	struct baselines *ret, struct diag *err)
 {
 	struct found found;
@@ -31,9 +33,14 @@ static bool load_profile(struct str path, const struct measure_options *options,
 	struct tables *tables = arena_make(keep, struct tables, 1);
 	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
 	struct measured *m = NULL;
+	/* It is of another commit and older, and what --job says is not about it. */
+	struct load_options mine = *options;
+	mine.expect_commit = (struct str){ NULL, 0 };
+	mine.max_age_s = NAN;
+	mine.measure.job = NULL;
 	if (find_runs(path, false, keep, &found, err) &&
-		run_open(&found.runs[0], keep, &all, err) && run_take(&all, keep, &part))
-		m = run_measure(&part, options, keep, tables, notes, err);
+		run_open(&found.runs[0], &mine, keep, &all, err) && run_take(&all, keep, &part))
+		m = run_measure(&part, &mine, keep, tables, notes, err);
 	measure_end(m);
 	if (!m)
 		return diag_context(err, "baseline");
@@ -42,7 +49,7 @@ static bool load_profile(struct str path, const struct measure_options *options,
 	return true;
 }
 
-bool baseline_load(struct str path, const struct measure_options *options, struct arena *keep,
+bool baseline_load(struct str path, const struct load_options *options, struct arena *keep,
 	struct baselines *ret, struct diag *err)
 {
 	if (str_ends(path, STR(".json")))

@@ -14,7 +14,7 @@ struct baselines {
 };
 
 /* One, appended: a file that ends in .json is a report, of which every profile is a baseline. */
-bool baseline_load(struct str path, const struct measure_options *options, struct arena *keep,
+bool baseline_load(struct str path, const struct load_options *options, struct arena *keep,
 	struct baselines *ret, struct diag *err);
 
 #endif

@@ -17,7 +17,7 @@ struct job {
 
 struct crew {
 	const struct batch *batch;
-	struct measure_options options; /* the batch's, with this process's share of threads */
+	struct load_options options; /* the batch's, with this process's share of threads */
 	struct job *jobs;
 	ptrdiff_t count, cap;
 	struct arena *keep; /* of the parent: what is in the result */
@@ -138,7 +138,7 @@ static void judge_run(struct work *w)
 	const struct batch *b = w->crew->batch;
 	if (b->skip && b->skip(b->skip_arg, shown, &w->job->run))
 		return;
-	if (!run_open(&w->job->run, &w->scratch, &w->all, &err)) {
+	if (!run_open(&w->job->run, &w->crew->options, &w->scratch, &w->all, &err)) {
 		add_error(w, shown, &err);
 		return;
 	}
@@ -374,7 +374,7 @@ bool batch_run(const struct batch *b, const struct list *paths, struct arena *ke
 		take_shard(crew);
 	crew->options = *b->options;
 	if (crew->count > 1)
-		crew->options.threads =
+		crew->options.measure.threads =
 			b->workers > crew->count ? b->workers / (int)crew->count : 1;
 	*ret = (struct report_set){ 0 };
 	bool ok = run_crew(crew, err);

@@ -14,7 +14,7 @@
 
 struct batch {
 	const struct ruleset *rules;
-	const struct measure_options *options;
+	const struct load_options *options;
 	struct baselines baselines;
 	const struct report_set *previous; /* --previous, or NULL */
 	struct str today;		   /* --today, or missing */

@@ -138,7 +138,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	static struct str here = STR_INIT(".");
 	const struct check_settings *s = settings;
 	const struct list paths = args->count ? *args : (struct list){ &here, 1, 1 };
-	struct measure_options options;
+	struct load_options options;
 	struct report_set set, previous;
 	struct ruleset rules;
 	struct store *store;
@@ -176,6 +176,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 static const struct option check_options[] = {
 	RULE_OPTIONS(struct check_settings),
 	READ_OPTIONS(struct check_settings),
+	CURRENCY_OPTIONS(struct check_settings),
 	{ "all-runs", 0, OPTION_FLAG, AT(all_runs), NULL,
 		"judge every run below a PROFILE, not only the newest" },
 	{ "fail-on", 0, OPTION_WORD, AT(fail_on), "error|new|warn|never",

@@ -16,7 +16,7 @@ struct diff_settings {
 /* Lines on either side: what is below is noise in all pairs we have seen. */
 enum { MOST = 20 };
 
-static bool load_one(struct str path, const struct measure_options *options, struct arena *keep,
+static bool load_one(struct str path, const struct load_options *options, struct arena *keep,
 	struct baseline *ret, struct diag *err)
 {
 	struct baselines all = { 0 };
@@ -57,7 +57,7 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 		[DIFF_TEXT] = diff_text, [DIFF_JSON] = diff_json, [DIFF_MARKDOWN] = diff_markdown
 	};
 	const struct diff_settings *s = settings;
-	struct measure_options options;
+	struct load_options options;
 	struct baseline base, head;
 	struct report report;
 	struct op_diff ops;

@@ -41,7 +41,7 @@ static void take_reports(void *arg, const struct report_set *set)
 static enum status write_all(
 	struct context *c, const struct facts_settings *s, const struct list *paths)
 {
-	struct measure_options options;
+	struct load_options options;
 	struct report_set set;
 	struct ruleset rules;
 	struct diag err;

@@ -112,7 +112,7 @@ ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **r
 bool limits_load(struct str path, const struct read_settings *s, struct arena *keep,
 	struct baseline *ret, struct diag *err)
 {
-	struct measure_options options;
+	struct load_options options;
 	struct baselines all = { 0 };
 	if (!load_options(s, task_cpus(), keep, &options, err) ||
 		!baseline_load(path, &options, keep, &all, err))

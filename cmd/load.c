@@ -1,7 +1,11 @@
 /* Rules, chips and runs as commands want them.  See load.h. */
 #include "cmd/load.h"
 
+#include <math.h>
 #include <string.h>
+#include <time.h>
+
+#include "base/unit.h"
 
 #include "cmd/git.h"
 #include "profile/pprof.h"
@@ -41,18 +45,48 @@ bool load_rules(
 	       ruleset_load_from(ref.p ? &git : NULL, name, settings, s->set.count, keep, ret, err);
 }
 
+static bool load_max_age(const struct read_settings *s, struct load_options *ret, struct diag *err)
+{
+	struct timespec now;
+	struct str nearest;
+	enum unit unit;
+
+	ret->max_age = s->max_age;
+	ret->max_age_s = NAN;
+	if (!s->max_age.p)
+		return true;
+	if (!unit_parse(s->max_age, &ret->max_age_s, &unit, &nearest) || unit != UNIT_SECONDS ||
+		!(ret->max_age_s > 0))
+		return diag_set(err, DIAG_USAGE,
+			"--max-age takes a duration, as in 30min, 2h or 7d, not '%.*s'",
+			STR_ARG(s->max_age));
+	clock_gettime(CLOCK_REALTIME, &now);
+	ret->now_ns = now.tv_sec * 1000000000 + now.tv_nsec;
+	return true;
+}
+
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,
-	struct measure_options *ret, struct diag *err)
+	struct load_options *ret, struct diag *err)
 {
 	struct chip_set *chips = arena_make(keep, struct chip_set, 1);
-	*ret = (struct measure_options){
+	struct measure_options *m = &ret->measure;
+
+	*ret = (struct load_options){ .expect_commit = s->expect_commit,
+		.hosts_sample = s->hosts_sample };
+	*m = (struct measure_options){
 		.chips = chips, .source_root = s->source_root, .threads = threads
 	};
-	if (!chip_set_load(keep, chips, err))
+	/* Git shows seven digits of a commit at the least; fewer fit too many. */
+	if (s->expect_commit.p && s->expect_commit.len < COMMIT_MIN)
+		return diag_set(
+			err, DIAG_USAGE, "--expect-commit takes at least %d digits", COMMIT_MIN);
+	if (!load_max_age(s, ret, err) || !chip_set_load(keep, chips, err))
+		return false;
+	if (s->job.p && !job_file_read(s->job, keep, &m->job, err))
 		return false;
 	if (s->hardware.p)
-		ret->chip = chip_find(chips, s->hardware, keep, err);
-	return ret->chip || !s->hardware.p;
+		m->chip = chip_find(chips, s->hardware, keep, err);
+	return m->chip || !s->hardware.p;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -155,9 +189,32 @@ static void open_snapshots(const struct found_run *run, struct arena *keep, stru
 	first->snapshot_count = run->snapshot_count;
 }
 
-bool run_open(const struct found_run *run, struct arena *keep, struct loaded *ret, struct diag *err)
+/*
+ * N of the hosts, the first and the last among them: stragglers sit anywhere, and a choice by
+ * chance would judge another job at every run.
+ */
+static void take_sample(struct loaded *l, int hosts, struct arena *keep)
 {
-	*ret = (struct loaded){ .run = *run };
+	ptrdiff_t all = l->run.file_count;
+	struct found_file *files;
+
+	if (hosts == 0 || all <= hosts)
+		return;
+	files = arena_make(keep, struct found_file, hosts);
+	for (ptrdiff_t i = 0; i < hosts; i++)
+		files[i] = l->run.files[hosts > 1 ? i * (all - 1) / (hosts - 1) : 0];
+	l->hosts_found = all;
+	l->run.files = files;
+	l->run.file_count = hosts;
+}
+
+bool run_open(const struct found_run *found, const struct load_options *options, struct arena *keep,
+	struct loaded *ret, struct diag *err)
+{
+	const struct found_run *run = &ret->run;
+
+	*ret = (struct loaded){ .run = *found };
+	take_sample(ret, options->hosts_sample, keep);
 	if (run->refused.p)
 		return diag_set(err, run->refused_id, "%.*s: %.*s", STR_ARG(run->path),
 			STR_ARG(run->refused));
@@ -242,7 +299,7 @@ static void move(const struct loaded *from, ptrdiff_t i, struct loaded *to)
 
 static struct loaded part_new(const struct loaded *l, struct str dir, struct arena *keep)
 {
-	struct loaded part = { .run.path = dir };
+	struct loaded part = { .run.path = dir, .hosts_found = l->hosts_found };
 	part.run.name = str_from_offset(dir, str_rfind_char(dir, '/') + 1);
 	part.run.files = arena_make(keep, struct found_file, l->count);
 	part.inputs = arena_make(keep, struct input, l->count);
@@ -284,11 +341,18 @@ static bool run_check(const struct loaded *l, bool ok, struct diag *err)
 	return ok || explain(l->count > 1 ? l->run.path : l->inputs[0].path, err);
 }
 
-struct measured *run_measure(const struct loaded *l, const struct measure_options *options,
+struct measured *run_measure(const struct loaded *l, const struct load_options *options,
 	struct arena *keep, struct tables *ret, struct diag_list *notes, struct diag *err)
 {
+	/* What was measured goes on looking at it. */
+	struct measure_options *mine = arena_make(keep, struct measure_options, 1);
+	*mine = options->measure;
+	mine->hosts_found = l->hosts_found;
+	if ((!mine->job && !job_file_find(l, keep, &mine->job, err)) ||
+		!run_is_current(l, options, mine->job, err))
+		return NULL;
 	struct measured *m =
-		measure_begin(l->profiles, l->count, l->run.name, options, keep, ret, notes, err);
+		measure_begin(l->profiles, l->count, l->run.name, mine, keep, ret, notes, err);
 	if (run_check(l, m != NULL, err))
 		return m;
 	measure_end(m);

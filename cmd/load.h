@@ -12,12 +12,19 @@
 
 /* Options of the commands that read profiles. */
 struct read_settings {
-	struct str hardware, source_root;
+	struct str hardware, source_root, job, expect_commit, max_age;
+	int hosts_sample;
 };
 #define READ_OPTIONS(type)                                                                         \
 	{ "hardware", 0, OPTION_TEXT, offsetof(type, read.hardware), "NAME|FILE",                  \
 		"the chip, where it is not recognised or to ask \"what if\"; a name of "           \
 		"`rooflint hardware` or a JSON file" },                                            \
+		{ "job", 0, OPTION_TEXT, offsetof(type, read.job), "FILE",                         \
+			"what only the owner knows (model, tokens per step, mesh, memory, "        \
+			"commit); by "                                                             \
+			"default the rooflint.job.yaml of the run" },                              \
+		{ "hosts-sample", 0, OPTION_NUMBER, offsetof(type, read.hosts_sample), "N",        \
+			"read only N hosts of a larger run, spread evenly" },                      \
 	{                                                                                          \
 		"source-root", 0, OPTION_TEXT, offsetof(type, read.source_root), "DIR",            \
 			"directory of your own sources as the job saw it: ops are laid at the "    \
@@ -41,10 +48,31 @@ struct rule_settings {
 			"change one value of the rule file; may be repeated"                       \
 	}
 
+/* A stale profile must not pass for the one that was asked for. */
+#define CURRENCY_OPTIONS(type)                                                                     \
+	{ "expect-commit", 0, OPTION_TEXT, offsetof(type, read.expect_commit), "SHA",              \
+		"refuse a profile whose job file names another commit, or none" },                 \
+	{                                                                                          \
+		"max-age", 0, OPTION_TEXT, offsetof(type, read.max_age), "DURATION",               \
+			"refuse a profile captured longer ago than this, as in 2h or 7d"           \
+	}
+
+enum { COMMIT_MIN = 7 }; /* digits of a commit, on the command line and in the job file */
+
+/* How runs are read and which are refused. */
+struct load_options {
+	struct measure_options measure;
+	struct str expect_commit; /* missing: any will do */
+	double max_age_s;	  /* NaN: any will do */
+	struct str max_age;	  /* the same as it was written */
+	int64_t now_ns;		  /* since 1970; 0 unless max_age_s is given */
+	int hosts_sample;	  /* 0: all */
+};
+
 bool load_rules(
 	const struct rule_settings *s, struct arena *keep, struct ruleset *ret, struct diag *err);
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,
-	struct measure_options *ret, struct diag *err);
+	struct load_options *ret, struct diag *err);
 
 /* rules.c: the rule file as it was understood, with the origin of every value. */
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o);
@@ -52,12 +80,13 @@ void rules_print(const struct ruleset *set, struct arena *keep, struct out *o);
 /* The files of one run, mapped and indexed. */
 struct loaded {
 	struct found_run run;
+	int64_t hosts_found;	  /* before a sample was taken; 0: none was */
 	struct input *inputs;	  /* one per file of the run */
 	struct profile *profiles; /* the same */
 	ptrdiff_t count;	  /* of those that are open */
 };
-bool run_open(
-	const struct found_run *run, struct arena *keep, struct loaded *ret, struct diag *err);
+bool run_open(const struct found_run *run, const struct load_options *options, struct arena *keep,
+	struct loaded *ret, struct diag *err);
 void run_close(struct loaded *l);
 
 /*
@@ -69,12 +98,22 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret);
 
 /*
  * Measure what is open; the tables borrow from it.  A file that shrank meanwhile is an error,
- * whatever else was found: NULL.  measure_end what comes back.
+ * whatever else was found, and so is a run that is not the one asked for: NULL.  measure_end what
+ * comes back.
  */
-struct measured *run_measure(const struct loaded *l, const struct measure_options *options,
+struct measured *run_measure(const struct loaded *l, const struct load_options *options,
 	struct arena *keep, struct tables *ret, struct diag_list *notes, struct diag *err);
 /* The same care for report_plots. */
 bool run_plots(const struct loaded *l, struct measured *m, struct arena *keep, struct report *ret,
 	struct diag *err);
+
+/* job.c: the job file beside the run.  *ret is NULL where there is none. */
+bool job_file_find(
+	const struct loaded *l, struct arena *keep, const struct job_file **ret, struct diag *err);
+bool job_file_read(
+	struct str path, struct arena *keep, const struct job_file **ret, struct diag *err);
+/* Is it of the commit and the age that were asked for? */
+bool run_is_current(const struct loaded *l, const struct load_options *options,
+	const struct job_file *job, struct diag *err);
 
 #endif

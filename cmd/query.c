@@ -206,13 +206,13 @@ static bool find_one(struct str path, struct arena *keep, struct found_run *ret,
 }
 
 /* The tables borrow from the files, so `run` stays open as long as they are read. */
-static bool load_tables(const struct measure_options *options, struct str path, struct arena *keep,
+static bool load_tables(const struct load_options *options, struct str path, struct arena *keep,
 	struct loaded *run, struct tables *ret, struct diag *err)
 {
 	struct found_run found;
 	struct loaded all;
 	struct diag_list notes = { 0 };
-	if (!find_one(path, keep, &found, err) || !run_open(&found, keep, &all, err))
+	if (!find_one(path, keep, &found, err) || !run_open(&found, options, keep, &all, err))
 		return false;
 	run_take(&all, keep, run);
 	run_close(&all);
@@ -243,7 +243,7 @@ static bool print_result(struct context *c, enum format format, struct tables *t
 static enum status query_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct query_settings *s = settings;
-	struct measure_options options;
+	struct load_options options;
 	struct tables tables = { 0 };
 	struct loaded run;
 	struct diag err;

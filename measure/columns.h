@@ -39,7 +39,7 @@
 	REAL(chips, COUNT, "chips that took part, as far as the profile tells")                    \
 	REAL(devices, COUNT, "device planes with events")                                          \
 	REAL(hosts, COUNT, "hosts whose profile was read")                                         \
-	REAL(hosts_expected, COUNT, "hosts of the job by the device assignment")                   \
+	REAL(hosts_expected, COUNT, "hosts of the job by the job file or the device assignment")   \
 	TEXT(phase, PHASE_WORDS, "training, inference, or not known")                              \
 	REAL(steps, COUNT,                                                                         \
 		"steady steps: complete, without warm-up, compilation or profiler start")          \
@@ -66,7 +66,11 @@
 	REAL(roofline_ratio_lo, RATIO,                                                             \
 		"ideal over measured step time, ops of unknown cost taken as free")                \
 	REAL(roofline_ratio_hi, RATIO, "the same, ops of unknown cost taken as ideal")             \
-	REAL(useful_flops_ratio, RATIO, "model FLOPs over counted FLOPs; needs the job file")      \
+	REAL(useful_flops_ratio, RATIO,                                                            \
+		"model FLOPs over counted FLOPs; needs the job file, and nearly all to be "        \
+		"counted")                                                                         \
+	REAL(uncounted_ratio, RATIO,                                                               \
+		"of the time in compute and copies, the share in ops whose FLOPs nobody counted")  \
 	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")   \
 	REAL(judged_ratio, RATIO,                                                                  \
 		"of the time in compute and copies, the share in ops whose roofline is known")     \
@@ -75,7 +79,18 @@
 	REAL(compiles_in_steps, COUNT, "compilations inside steps after the first")                \
 	REAL(gain_s, SECONDS,                                                                      \
 		"step time all findings together would give back; set after judging")              \
-	TEXT(labels, 0, "key=value pairs of the job file, separated by commas")
+	TEXT(model, 0, "name of the model; this and what follows is the job file's")               \
+	TEXT(owner, 0, "whom to ask about the job")                                                \
+	TEXT(commit_id, 0, "version of the source that ran")                                       \
+	TEXT(labels, 0, "key=value pairs, separated by commas")                                    \
+	TEXT(mesh, 0, "axes and sizes of the device mesh, axis=size")                              \
+	TEXT(topology, 0, "how the chips are joined, in the owner's words")                        \
+	REAL(global_batch, COUNT, "sequences of a step, over all devices")                         \
+	REAL(tokens_per_step, COUNT, "tokens of a step, over all devices")                         \
+	REAL(model_flops, FLOPS, "what the model's formula makes of a step, over all devices")     \
+	REAL(pipeline_stages, COUNT, "stages of pipeline parallelism")                             \
+	REAL(microbatches, COUNT, "microbatches a step pushes through the pipeline")               \
+	REAL(bubble_ratio, RATIO, "share of the pipeline's ticks without a microbatch")
 
 #define DEVICES_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(host, 0, "host that recorded it")                                                     \

@@ -251,7 +251,7 @@ void fill_compiles(struct measured *m)
 
 /* Quality: each row is a check of the data itself. */
 
-static void quality(struct measured *m, const char *name, bool ok, struct str detail)
+void quality_add(struct measured *m, const char *name, bool ok, struct str detail)
 {
 	struct quality_row *row = table_new(m->tables, quality, m->keep);
 
@@ -276,11 +276,11 @@ static void quality_files(struct measured *m)
 		const char *why = why_cut(&m->hosts[i]);
 		if (!why)
 			continue;
-		quality(m, "not-truncated", false,
+		quality_add(m, "not-truncated", false,
 			arena_fmt(m->keep, "%.*s %s", STR_ARG(m->hosts[i].host), why));
 		return;
 	}
-	quality(m, "not-truncated", true, STR("every file is whole"));
+	quality_add(m, "not-truncated", true, STR("every file is whole"));
 }
 
 /* What an export leaves out is known; that it is one has to be told. */
@@ -288,7 +288,7 @@ static void quality_format(struct measured *m)
 {
 	for (ptrdiff_t i = 0; i < m->host_count; i++)
 		if (m->hosts[i].format == FORMAT_TRACE) {
-			quality(m, "full-profile", false,
+			quality_add(m, "full-profile", false,
 				arena_fmt(m->keep,
 					"%.*s is a trace viewer's export: without HLO modules, "
 					"memory events and the chip's name; the *.xplane.pb of the "
@@ -296,7 +296,7 @@ static void quality_format(struct measured *m)
 					STR_ARG(m->hosts[i].host)));
 			return;
 		}
-	quality(m, "full-profile", true, STR("every file is the profiler's own"));
+	quality_add(m, "full-profile", true, STR("every file is the profiler's own"));
 }
 
 static void quality_dropped(struct measured *m)
@@ -313,23 +313,23 @@ static void quality_dropped(struct measured *m)
 			dropped += p->planes[k].dropped_events;
 	}
 	if (messages > 0)
-		quality(m, "no-dropped-events", false,
+		quality_add(m, "no-dropped-events", false,
 			arena_fmt(m->keep, "the profiler reported: %.*s", STR_ARG(first)));
 	else if (dropped > 0)
-		quality(m, "no-dropped-events", false,
+		quality_add(m, "no-dropped-events", false,
 			arena_fmt(m->keep, "%lld events dropped", (long long)dropped));
 	else
-		quality(m, "no-dropped-events", true, STR("none reported"));
+		quality_add(m, "no-dropped-events", true, STR("none reported"));
 }
 
 static void quality_steps(struct measured *m)
 {
 	bool found = m->source != STEPS_WINDOW && m->first;
 
-	quality(m, "steps-found", found,
+	quality_add(m, "steps-found", found,
 		found ? STR("steps were told apart")
 		      : STR("nothing marks steps, and no program ran twice without a disturbance"));
-	quality(m, "steady-steps", found && m->steps >= 2,
+	quality_add(m, "steady-steps", found && m->steps >= 2,
 		arena_fmt(m->keep, "%lld steady", (long long)(found ? m->steps : 0)));
 }
 
@@ -365,7 +365,7 @@ static void quality_devices(struct measured *m)
 	if (!m->first || m->source == STEPS_WINDOW)
 		return;
 	bool ok = with_steps >= expected && fewer == 0;
-	quality(m, "devices-agree", ok,
+	quality_add(m, "devices-agree", ok,
 		ok ? arena_fmt(m->keep, "all %.0f devices tell of the same steps", with_steps)
 		   : arena_fmt(m->keep,
 			     "%.0f of %.0f devices recorded steps, and %.0f of them fewer than "
@@ -388,10 +388,16 @@ static bool one_chip(const struct measured *m)
 static void quality_hosts(struct measured *m)
 {
 	double expected = run_hosts_expected(m), here = (double)m->host_count;
+	double found = m->options->hosts_found > 0 ? (double)m->options->hosts_found : here;
 
+	if (m->first && found > here)
+		quality_add(m, "hosts-sampled", true,
+			arena_fmt(m->keep, "%.0f of %.0f hosts were read, as --hosts-sample asks",
+				here, found));
 	if (m->first && expected > 0)
-		quality(m, "all-hosts", here >= expected,
-			arena_fmt(m->keep, "the profile holds %.0f of %.0f hosts", here, expected));
+		quality_add(m, "all-hosts", found >= expected,
+			arena_fmt(
+				m->keep, "the profile holds %.0f of %.0f hosts", found, expected));
 }
 
 static void quality_chip(struct measured *m)
@@ -402,17 +408,17 @@ static void quality_chip(struct measured *m)
 	if (!d)
 		return;
 	if (!one_chip(m)) {
-		quality(m, "chip-known", false, STR("devices of several kinds are in one run"));
+		quality_add(m, "chip-known", false, STR("devices of several kinds are in one run"));
 		return;
 	}
-	quality(m, "chip-known", d->match.chip != NULL, d->match.why);
+	quality_add(m, "chip-known", d->match.chip != NULL, d->match.why);
 	if (!d->match.chip)
 		return;
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct chip_device *c = &m->devices[i].chip;
 		agree &= isnan(c->peak_drift) || fabs(c->peak_drift - 1) <= 0.15;
 	}
-	quality(m, "peaks-agree", agree,
+	quality_add(m, "peaks-agree", agree,
 		isnan(d->chip.peak_drift)
 			? STR("the plane names no peak")
 			: arena_fmt(m->keep, "the plane's peak is %.3f of the table's",
@@ -435,7 +441,7 @@ static void quality_hlo(struct measured *m)
 	const struct hlo_module *h = some_hlo(m);
 
 	if (m->first)
-		quality(m, "hlo-present", h && !h->partial,
+		quality_add(m, "hlo-present", h && !h->partial,
 			!h ? STR("the program's HLO is not in the profile: capture with "
 				 "enable_hlo_proto")
 			: h->partial
@@ -456,16 +462,16 @@ static void quality_lanes(struct measured *m)
 	}
 	if (!m->first)
 		return;
-	quality(m, "lanes-in-order", !sorted,
+	quality_add(m, "lanes-in-order", !sorted,
 		sorted ? STR("a lane was out of order; it was sorted, and nothing is lost")
 		       : STR("all lanes"));
 	bool still = m->first->sweep.events > 1 && busy_ps(&m->first->sweep) == 0;
-	quality(m, "clock-sane", !deep && !still,
+	quality_add(m, "clock-sane", !deep && !still,
 		deep	? STR("more ops ran at once than a device can hold")
 		: still ? STR("no op took any time")
 			: STR("ops nest and follow as they should"));
 	if (lost > 0)
-		quality(m, "pairs-complete", false,
+		quality_add(m, "pairs-complete", false,
 			arena_fmt(
 				m->keep, "%lld asynchronous starts have no done", (long long)lost));
 }
@@ -477,7 +483,7 @@ static void quality_limits(struct measured *m)
 	bool cut = m->incomplete || registry_full(m->registry) || f->steps.dropped > 0 ||
 		   f->compiles.dropped > 0 || f->profiler.dropped > 0;
 
-	quality(m, "complete", !cut,
+	quality_add(m, "complete", !cut,
 		cut ? STR("more ops, collectives or host events than are kept: see docs/tables.md")
 		    : STR("no limit was reached"));
 }
@@ -487,7 +493,7 @@ void fill_quality(struct measured *m)
 	quality_files(m);
 	quality_format(m);
 	quality_dropped(m);
-	quality(m, "ops-recorded", m->first != NULL,
+	quality_add(m, "ops-recorded", m->first != NULL,
 		m->first ? STR("device ops are in the profile")
 			 : STR("no device op was recorded: on CPU older runtimes record none"));
 	quality_steps(m);
@@ -497,4 +503,5 @@ void fill_quality(struct measured *m)
 	quality_hlo(m);
 	quality_lanes(m);
 	quality_limits(m);
+	quality_owner(m);
 }

@@ -79,6 +79,16 @@ bool program_memory(const struct measured *m, const struct program *p, struct hl
 /* Hosts of the job by its partitions and the planes a host shows; NaN unknown. */
 double run_hosts_expected(const struct measured *m);
 
+/* JAX devices of the whole job: the job file's, else the program's; NaN unknown. */
+double run_devices(const struct measured *m);
+/* The job file's phase, else what the main program looks like. */
+struct str run_phase(const struct measured *m);
+
+/* owner.c: what the job file adds to the run row, and where it contradicts the profile. */
+void fill_owner(struct measured *m, struct run_row *row, double counted_flops);
+void quality_owner(struct measured *m);
+void quality_add(struct measured *m, const char *name, bool ok, struct str detail);
+
 /* Union of all activity: every moment with some mask but 0, which is idle. */
 int64_t busy_ps(const struct sweep *s);
 

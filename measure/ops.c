@@ -120,7 +120,12 @@ bool collective_facts(const struct measured *m, const struct subject *s, struct 
 		!hlo_collective(s->program->hlo, s->instruction, m->keep, c))
 		return false;
 	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride };
+	const struct job_file *said = m->options->job;
 	struct job_shape job = { .chips = run_chips(m), .hosts = m->host_count };
+	if (said && said->hosts > 0)
+		job.hosts = (int64_t)said->hosts;
+	if (said && said->slices > 0)
+		job.slices = (int64_t)said->slices;
 	*t = roofline_collective(&m->first->chip, &op, &job, m->keep);
 	return true;
 }

@@ -170,6 +170,17 @@ static struct str phase_of(const struct program *p)
 	return p && has_word(p->module, STR("train")) ? STR("train") : STR("unknown");
 }
 
+struct str run_phase(const struct measured *m)
+{
+	static const struct str said[] = {
+		[JOB_TRAIN] = STR_INIT("train"),
+		[JOB_INFERENCE] = STR_INIT("inference"),
+	};
+	const struct job_file *j = m->options->job;
+
+	return j && j->phase ? said[j->phase] : phase_of(m->main);
+}
+
 struct mask_sum {
 	double compute, exposed, hidden, copy, transfer, idle;
 };
@@ -209,8 +220,8 @@ static struct mask_sum run_masks(const struct measured *m)
 
 /* What the run row needs of the ops: sums over the ops table. */
 struct op_sums {
-	double time, bounded, judgeable, known, unattributed, tiny, count, tiny_count, copies,
-		update_excess;
+	double time, bounded, judgeable, known, uncounted, unattributed, tiny, count, tiny_count,
+		copies, update_excess;
 	double flops, hbm_bytes, ideal, comms_ideal;
 };
 
@@ -234,6 +245,7 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 	if (is_judgeable(op)) {
 		sum->judgeable += op->time_s;
 		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
+		sum->uncounted += isnan(op->flops) ? op->time_s : 0;
 	}
 	if (!isnan(op->roofline_s)) {
 		sum->bounded += op->time_s;
@@ -258,7 +270,8 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 		sum->hbm_bytes += op->hbm_bytes * op->count;
 }
 
-static void run_row_ops(struct measured *m, struct run_row *row)
+/* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
+static double run_row_ops(struct measured *m, struct run_row *row)
 {
 	struct op_sums sum = { 0 };
 	double t = m->steady_s;
@@ -268,26 +281,40 @@ static void run_row_ops(struct measured *m, struct run_row *row)
 	if (sum.time > 0) {
 		row->unattributed_ratio = sum.unattributed / sum.time;
 		row->judged_ratio = sum.known / sum.judgeable;
+		row->uncounted_ratio = sum.uncounted / sum.judgeable;
 		row->tiny_ops_ratio = sum.tiny / sum.time;
 		row->tiny_ops_count_ratio = sum.tiny_count / sum.count;
 	}
 	if (!(t > 0) || !m->first)
-		return;
+		return NAN;
 	row->layout_copy_ratio = sum.copies / t;
 	row->update_excess_ratio = sum.update_excess / t;
 	if (!m->first->chip.chip)
-		return;
+		return sum.flops;
 	enum dtype main = m->first->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16;
 	row->op_util = sum.flops / (t * roofline_peak_flops(&m->first->chip, main, 1));
 	row->hbm_util = sum.hbm_bytes / (t * roofline_hbm_bps(&m->first->chip));
 	double ideal = sum.ideal > sum.comms_ideal ? sum.ideal : sum.comms_ideal;
 	row->roofline_ratio_lo = ideal / t;
 	row->roofline_ratio_hi = fmin(1, (ideal + (sum.time - sum.bounded)) / t);
+	return sum.flops;
+}
+
+double run_devices(const struct measured *m)
+{
+	const struct job_file *j = m->options->job;
+	double partitions = run_partitions(m);
+
+	if (j && j->devices > 0)
+		return j->devices;
+	return partitions > 0 ? partitions : NAN;
 }
 
 /* Idle devices have planes too, so planes tell how many devices a host has. */
 double run_hosts_expected(const struct measured *m)
 {
+	if (m->options->job && m->options->job->hosts > 0)
+		return m->options->job->hosts;
 	double devices = run_partitions(m) * run_planes_per_partition(m), per_host = 0;
 
 	for (ptrdiff_t h2 = 0; h2 < m->host_count; h2++) {
@@ -402,10 +429,10 @@ void fill_run(struct measured *m, struct str name)
 	row->devices = devices;
 	row->hosts = (double)m->host_count;
 	row->hosts_expected = run_hosts_expected(m);
-	row->phase = phase_of(m->main);
+	row->phase = run_phase(m);
 	row->window_s = window_s(m);
 	run_row_steps(m, row);
-	run_row_ops(m, row);
+	fill_owner(m, row, run_row_ops(m, row));
 	/* Without host events nobody can tell. */
 	if (has_host_events(m))
 		row->compiles_in_steps = count_compiles_in_steps(m);
@@ -434,7 +461,7 @@ void fill_devices(struct measured *m)
 						 (long long)d->plane->chip.global_chip_id)
 				       : row->device;
 		row->core_type = STR("compute");
-		row->phase = phase_of(m->main);
+		row->phase = run_phase(m);
 		if (d->chip.chip) {
 			enum dtype t =
 				d->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16;
@@ -572,8 +599,8 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 	fill_compiles(m);
 	if (!fill_gaps(m, err))
 		return false;
-	fill_quality(m);
 	fill_run(m, name);
+	fill_quality(m);
 	return true;
 }
 

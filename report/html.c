@@ -96,16 +96,16 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	double hosts = fact_real(r, STR("hosts")), expected = fact_real(r, STR("hosts_expected"));
-	double steps = fact_real(r, STR("steps")), step = fact_real(r, STR("step_time_s"));
+	struct str steps = prose_steps(r, keep), job = prose_job(r, keep);
 	out_str(o, html_machine(r, keep));
 	if (hosts > 0 && expected > hosts)
 		out_fmt(o, ", %.0f of %.0f hosts", hosts, expected);
 	else if (hosts > 0)
 		out_fmt(o, ", %.0f host%s", hosts, hosts == 1 ? "" : "s");
-	if (steps >= 0)
-		out_fmt(o, ", %.0f steady step%s", steps, steps == 1 ? "" : "s");
-	if (step > 0)
-		out_fmt(o, ", %.*s per step", STR_ARG(time_text(keep, step)));
+	if (steps.len)
+		out_fmt(o, ", %.*s", STR_ARG(steps));
+	if (job.len)
+		out_fmt(o, "; %.*s", STR_ARG(job));
 	return out_text(o);
 }
 

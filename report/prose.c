@@ -398,3 +398,53 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 		page_field(p, "why", f->why);
 	page_line(p);
 }
+
+/* ---- the head of a report -------------------------------------------------------------------- */
+
+bool is_whole_capture(const struct report *r)
+{
+	return str_eq(fact_text(r, STR("steps_source")), STR("window"));
+}
+
+struct str prose_steps(const struct report *r, struct arena *keep)
+{
+	double steps = fact_real(r, STR("steps")), step_s = fact_real(r, STR("step_time_s"));
+	struct out *o = out_memory(keep);
+	if (!is_whole_capture(r) && steps >= 0)
+		out_fmt(o, "%.0f steady step%s", steps, steps == 1 ? "" : "s");
+	if (is_whole_capture(r) && step_s > 0)
+		out_fmt(o, "the whole capture, %.*s", STR_ARG(time_text(keep, step_s)));
+	else if (step_s > 0)
+		out_fmt(o, "%s%.*s per step", out_text(o).len ? ", " : "",
+			STR_ARG(time_text(keep, step_s)));
+	return out_text(o);
+}
+
+static const struct job_fact {
+	struct str fact;
+	const char *before; /* after other facts */
+	const char *first;  /* in front */
+	bool is_ratio;
+} job_facts[] = {
+	{ STR_INIT("model"), "", "", false },
+	{ STR_INIT("owner"), " of ", "of ", false },
+	{ STR_INIT("commit_id"), ", commit ", "commit ", false },
+	{ STR_INIT("mfu"), ", MFU ", "MFU ", true },
+	{ STR_INIT("hfu"), ", HFU ", "HFU ", true },
+};
+
+struct str prose_job(const struct report *r, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (size_t i = 0; i < sizeof(job_facts) / sizeof(job_facts[0]); i++) {
+		const struct job_fact *f = &job_facts[i];
+		double share = f->is_ratio ? fact_real(r, f->fact) : NAN;
+		struct str text =
+			f->is_ratio ? unit_text(keep, share, UNIT_RATIO) : fact_text(r, f->fact);
+		if (!text.len || (f->is_ratio && isnan(share)))
+			continue;
+		out_z(o, out_text(o).len ? f->before : f->first);
+		out_str(o, text);
+	}
+	return out_text(o);
+}

@@ -64,6 +64,14 @@ struct str prose_message(
 	const struct report *r, const struct report_finding *f, struct arena *keep);
 /* "up to 12.3 ms of 28.1 ms per step (43.8%)" */
 struct str prose_gain(const struct report *r, double gain_s, struct arena *keep);
+/*
+ * "9 steady steps, 32.5 ms per step"; where nothing told steps apart, the window is no step:
+ * "the whole capture, 45.3 ms".  Empty when no device op was recorded.
+ */
+struct str prose_steps(const struct report *r, struct arena *keep);
+/* What the job file says and makes known: "llama-7b of perf-team, commit 3f2a9c1, MFU 46.2%". */
+struct str prose_job(const struct report *r, struct arena *keep);
+bool is_whole_capture(const struct report *r);
 
 void page_tables(struct page *p, const struct report *r); /* the first rows of each table */
 

@@ -138,13 +138,11 @@ static void add_hosts(struct out *list, const struct report *r, struct arena *ke
 static struct str summary_text(const struct report *r, struct arena *keep)
 {
 	struct out *list = out_memory(keep);
-	double steps = fact_real(r, STR("steps")), step_s = fact_real(r, STR("step_time_s"));
+	struct str steps = prose_steps(r, keep);
 	out_str(list, machine_text(r, keep));
 	add_hosts(list, r, keep);
-	if (steps >= 0)
-		add_item(list, keep, "%.0f steady step%s", steps, steps == 1 ? "" : "s");
-	if (step_s > 0)
-		add_item(list, keep, "%.*s per step", STR_ARG(time_text(keep, step_s)));
+	if (steps.len)
+		add_item(list, keep, "%.*s", STR_ARG(steps));
 	return out_text(list);
 }
 
@@ -179,7 +177,17 @@ static void put_shares(struct page *p, const struct report *r)
 	if (!out_text(list).len)
 		return;
 	page_line(p);
-	page_fmt(p, HEAD_INDENT, "a step is %.*s", STR_ARG(out_text(list)));
+	page_fmt(p, HEAD_INDENT, "%s is %.*s", is_whole_capture(r) ? "the capture" : "a step",
+		STR_ARG(out_text(list)));
+}
+
+static void put_job(struct page *p, const struct report *r)
+{
+	struct str text = prose_job(r, p->keep);
+	if (!text.len)
+		return;
+	page_line(p);
+	page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(text));
 }
 
 static void put_promise(struct page *p, const struct report *r)
@@ -423,6 +431,7 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 {
 	put_head(p, r);
 	if (!style->quiet) {
+		put_job(p, r);
 		put_shares(p, r);
 		put_promise(p, r);
 		put_deltas(p, r);

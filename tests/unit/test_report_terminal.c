@@ -158,6 +158,24 @@ static void test_error_lines(void **state)
 		"     | ^\n");
 }
 
+/* Without steps the window must not pass for one; the job file's line comes second. */
+static void test_head(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct report_fact facts[] = { fact_word("platform", "cpu"),
+		fact_word("steps_source", "window"), fact_number("steps", UNIT_COUNT, 1),
+		fact_number("step_time_s", UNIT_SECONDS, 0.0453),
+		fact_number("idle_ratio", UNIT_RATIO, 0.5), fact_word("owner", "perf-team"),
+		fact_number("mfu", UNIT_RATIO, 0.462) };
+	r.facts = facts;
+	r.fact_count = COUNT_OF(facts);
+	const char *text = page_of(r, (struct report_style){ 0 });
+	assert_non_null(strstr(text, "PASS  runs/good: CPU devices, the whole capture, 45.3 ms\n"
+				     "      of perf-team, MFU 46.2%\n"
+				     "      the capture is 50% idle"));
+}
+
 static void test_same_trouble_is_said_once(void **state)
 {
 	(void)state;
@@ -374,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_verbose),
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_error_lines),
+		cmocka_unit_test(test_head),
 		cmocka_unit_test(test_same_trouble_is_said_once),
 		cmocka_unit_test(test_unknown_run),
 		cmocka_unit_test(test_never_green_by_mistake),

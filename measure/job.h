@@ -1,0 +1,80 @@
+/*
+ * The job file, rooflint.job.yaml: what only the owner of a run knows.
+ *
+ * No profile says how large the model is, how many tokens a step takes, which commit ran or whom
+ * to ask.  The file lies beside the profile or is named with --job.  What it says fills columns
+ * that are NULL without it; it never replaces what was measured.
+ *
+ * Refuses: guessing.  A figure that needs something the file does not say stays NaN.
+ */
+#ifndef MEASURE_JOB_H
+#define MEASURE_JOB_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+#define JOB_FILE_NAME "rooflint.job.yaml"
+/* Axes of a mesh, and labels: JAX meshes have up to seven axes, dashboards few labels. */
+#define JOB_PAIRS_MAX 32
+
+/* Not said is 0. */
+enum job_phase { JOB_PHASE_UNSAID, JOB_TRAIN, JOB_INFERENCE };
+/* How the model's attention is counted: every pair of tokens, half of them, or not at all. */
+enum job_attention { JOB_ATTENTION_UNSAID, JOB_FULL, JOB_CAUSAL, JOB_NO_ATTENTION };
+/* What is kept for the backward pass: everything, the matmuls' results, or blocks' inputs. */
+enum job_remat { JOB_REMAT_UNSAID, JOB_REMAT_NONE, JOB_REMAT_MATMULS, JOB_REMAT_BLOCK };
+enum job_optimizer {
+	JOB_OPTIMIZER_UNSAID,
+	JOB_NO_OPTIMIZER,
+	JOB_ADAM,
+	JOB_ADAM_F32,
+	JOB_ADAM_BF16,
+	JOB_ADAFACTOR
+};
+enum job_zero { JOB_ZERO_UNSAID, JOB_ZERO_0, JOB_ZERO_1, JOB_ZERO_2, JOB_ZERO_3 };
+
+/* Numbers are NaN and texts missing where the file says nothing. */
+struct job_file {
+	struct str file; /* as it is shown */
+	struct str workload, owner, commit, topology;
+	struct str labels; /* "branch=main,trigger=nightly" */
+	struct str mesh;   /* "data=8,model=4" */
+	int phase;	   /* enum job_phase */
+	double devices, hosts, slices, global_batch, tokens_per_step;
+	struct job_model {
+		struct str name;
+		double params, active_params; /* active: per token, of a mixture of experts */
+		double layers, heads, head_dim, hidden, seq_len, flops_per_token;
+		int attention, remat;
+	} model;
+	struct job_pipeline {
+		double stages, microbatches, repeats;
+	} pipeline;
+	struct job_memory {
+		double expected_bytes;
+		double weight_bytes, gradient_bytes, state_bytes; /* per parameter */
+		double shards, model_shards, activation_bytes, extra_bytes;
+		int optimizer, zero;
+	} memory;
+};
+
+/* Mistakes are shown with a caret; what is missing for a figure that was begun is one too. */
+bool job_parse(struct str file, struct str text, struct arena *keep, struct job_file *ret,
+	struct diag *err);
+
+/*
+ * expect.c: what the file's figures come to.  NaN where one is missing.
+ *
+ * Model FLOPs of a step, over all devices: 6P + 12LHQT a token in training, 2P + 4LHQT in
+ * inference, the attention's term halved when causal (PaLM, appendix B, arxiv.org/abs/2204.02311).
+ */
+double job_model_flops(const struct job_file *j, enum job_phase phase);
+/* The same with the forward pass that rematerialisation repeats: 8P + 16LHQT with whole blocks. */
+double job_hardware_flops(const struct job_file *j, enum job_phase phase);
+double job_tokens(const struct job_file *j); /* of a step */
+/* Bytes on one of `devices` devices: state, activations, and whatever else was named. */
+double job_memory_bytes(const struct job_file *j, double devices);
+/* Share of a pipeline's ticks in which a stage has no microbatch. */
+double job_bubble(const struct job_file *j);
+
+#endif

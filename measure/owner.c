@@ -1,0 +1,115 @@
+/*
+ * What the job file adds to the tables, and where it contradicts the profile.
+ *
+ * MFU and HFU are the model's formula over the peak; op_util is what was counted in the program
+ * over the same peak.  They are different quantities, and none stands in for another.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "measure/key.h"
+#include "measure/measured.h"
+
+/*
+ * Model FLOPs over counted ones say something only when nearly all were counted: what is left out
+ * would pass for work that was saved.
+ */
+#define UNCOUNTED_MAX 0.05
+
+/* A utilisation above its peak by more than clocks and rounding can explain. */
+#define UTIL_MAX 1.05
+
+static enum job_phase phase_said(struct str phase)
+{
+	return str_eq(phase, STR("train"))	 ? JOB_TRAIN
+	       : str_eq(phase, STR("inference")) ? JOB_INFERENCE
+						 : JOB_PHASE_UNSAID;
+}
+
+/* Planes of the whole job: peaks and counted FLOPs are a plane's. */
+static double job_planes(const struct measured *m)
+{
+	return run_devices(m) * run_planes_per_partition(m);
+}
+
+static double peak_flops(const struct measured *m)
+{
+	const struct device *d = m->first;
+
+	if (!d || !d->chip.chip)
+		return NAN;
+	return roofline_peak_flops(
+		&d->chip, d->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16, 1);
+}
+
+static void fill_utilisation(const struct measured *m, const struct job_file *j,
+	struct run_row *row, double counted_flops)
+{
+	enum job_phase phase = phase_said(row->phase);
+	double planes = job_planes(m), counted = counted_flops / m->device_steps * planes;
+	/* Without steps there is no time of one. */
+	double step_s = m->source == STEPS_WINDOW ? NAN : row->step_time_s;
+
+	row->model_flops = job_model_flops(j, phase);
+	row->mfu = row->model_flops / (step_s * planes * peak_flops(m));
+	row->hfu = job_hardware_flops(j, phase) / (step_s * planes * peak_flops(m));
+	if (m->source != STEPS_WINDOW && row->uncounted_ratio <= UNCOUNTED_MAX && counted > 0)
+		row->useful_flops_ratio = row->model_flops / counted;
+}
+
+void fill_owner(struct measured *m, struct run_row *row, double counted_flops)
+{
+	const struct job_file *j = m->options->job;
+
+	if (!j)
+		return;
+	if (j->workload.p)
+		row->name = j->workload;
+	row->model = j->model.name;
+	row->owner = j->owner;
+	row->commit_id = j->commit;
+	row->labels = j->labels;
+	row->mesh = j->mesh;
+	row->topology = j->topology;
+	row->global_batch = j->global_batch;
+	row->tokens_per_step = job_tokens(j);
+	row->pipeline_stages = j->pipeline.stages;
+	row->microbatches = j->pipeline.microbatches;
+	row->bubble_ratio = job_bubble(j);
+	fill_utilisation(m, j, row, counted_flops);
+}
+
+/* The first contradiction, or the missing string. */
+static struct str contradiction(const struct measured *m, const struct job_file *j)
+{
+	const struct run_row *row = table_rows(m->tables, run);
+	double devices = run_partitions(m), seen = (double)m->device_count;
+
+	if (j->devices > 0 && devices > 0 && j->devices != devices)
+		return arena_fmt(m->keep, "it says %.0f devices, and the program is for %.0f",
+			j->devices, devices);
+	if (j->devices * run_planes_per_partition(m) < seen)
+		return arena_fmt(m->keep, "it says %.0f devices, and the profile has %.0f",
+			j->devices, seen);
+	if (j->hosts < (double)m->host_count)
+		return arena_fmt(m->keep, "it says %.0f hosts, and the profile has %td", j->hosts,
+			m->host_count);
+	if (row->mfu > UTIL_MAX || row->hfu > UTIL_MAX)
+		return arena_fmt(m->keep,
+			"its model would need %.0f%% of the chips' peak: look at the parameters "
+			"and the tokens per step",
+			fmax(row->mfu, isnan(row->hfu) ? 0 : row->hfu) * 100);
+	return (struct str){ 0 };
+}
+
+void quality_owner(struct measured *m)
+{
+	const struct job_file *j = m->options->job;
+
+	if (!j)
+		return;
+	struct str wrong = contradiction(m, j);
+	quality_add(m, "job-agrees", !wrong.p,
+		wrong.p ? arena_fmt(m->keep, "%.*s: %.*s", STR_ARG(j->file), STR_ARG(wrong))
+			: STR("the job file and the profile do not contradict each other"));
+}
