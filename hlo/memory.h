@@ -56,4 +56,11 @@ struct hlo_memory_point {
 ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct arena *keep,
 	struct hlo_memory_point *ret, ptrdiff_t most, int64_t *events);
 
+/*
+ * Padded bytes of outputs that could live in the memory of a parameter of the same type and
+ * dimensions, when that parameter's memory was not donated to any output.  Which output a donated
+ * parameter took does not matter: pairs of equal shape are counted.
+ */
+int64_t hlo_undonated_bytes(const struct hlo_module *m, struct arena scratch);
+
 #endif

@@ -74,6 +74,12 @@
 	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")   \
 	REAL(judged_ratio, RATIO,                                                                  \
 		"of the time in compute and copies, the share in ops whose roofline is known")     \
+	REAL(remat_flops_ratio, RATIO,                                                             \
+		"of the counted FLOPs, those that compute again what a forward pass had")          \
+	REAL(input_wait_ratio, RATIO,                                                              \
+		"share of the step idle while the host gets the next batch, or in infeeds")        \
+	REAL(sync_wait_ratio, RATIO,                                                               \
+		"share idle while the host waits for a result, or in outfeeds")                    \
 	REAL(tiny_ops_ratio, RATIO, "device busy time in ops shorter than 10 us")                  \
 	REAL(tiny_ops_count_ratio, RATIO, "share of op executions shorter than 10 us")             \
 	REAL(compiles_in_steps, COUNT, "compilations inside steps after the first")                \
@@ -104,13 +110,17 @@
 		"dense bf16 peak of the plane, fp16 where there is no bf16")                       \
 	REAL(hbm_bytes, BYTES, "memory of the plane by the chip's table")                          \
 	REAL(hbm_bps, BYTES_PER_SECOND, "memory bandwidth of the plane")                           \
+	REAL(link_bps, BYTES_PER_SECOND, "one link between chips, one way")                        \
 	TEXT(peaks_source, 0, "table, or what the plane said")                                     \
 	REAL(events, COUNT, "op or kernel events recorded")                                        \
 	REAL(steps, COUNT, "steady steps on this device")                                          \
 	REAL(busy_s, SECONDS, "union of all activity in the whole window")                         \
 	REAL(window_s, SECONDS, "first to last event")                                             \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running")                 \
-	REAL(idle_ratio, RATIO, "1 - busy_ratio")
+	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
+	REAL(slowness, NONE,                                                                       \
+		"in three quarters of its compute time it takes at least this many times as "      \
+		"long as the median device")
 
 #define PROGRAMS_COLUMNS(TEXT, REAL)                                                               \
 	TEXT(program, 0, "program id as the profile prints it")                                    \
@@ -122,6 +132,8 @@
 	REAL(p50_s, SECONDS, "median execution")                                                   \
 	REAL(ideal_s, SECONDS, "sum of its ops' rooflines per execution, NULL if none is known")   \
 	REAL(compiled_bytes, BYTES, "device memory the compiler planned for it")                   \
+	REAL(undonated_bytes, BYTES,                                                               \
+		"outputs that could live in a parameter's memory, which was not donated")          \
 	REAL(has_hlo, BOOL, "its HLO is in the profile")
 
 #define STEPS_COLUMNS(TEXT, REAL)                                                                  \
@@ -151,7 +163,7 @@
 	REAL(lo_s, SECONDS, "low end of the 95% interval of the median; n = steady steps")         \
 	REAL(hi_s, SECONDS, "high end of that interval")                                           \
 	REAL(max_s, SECONDS, "longest execution")                                                  \
-	REAL(skew, NONE, "largest over median of the devices' time in this op")                    \
+	REAL(skew, NONE, "largest over (lower) median of the devices' time in this op")            \
 	REAL(overlap_ratio, RATIO,                                                                 \
 		"share of its time with other compute or communication on the device")             \
 	REAL(flops, FLOPS, "per execution on one device")                                          \
@@ -208,6 +220,7 @@
 	TEXT(dtype, 0, "as in ops")                                                                \
 	TEXT(shape, 0, "as in ops")                                                                \
 	REAL(members, COUNT, "ops in the family")                                                  \
+	TEXT(copy_cause, CAUSE_WORDS, "as in ops; layout where any member has that cause")         \
 	OP_MEASURES(TEXT, REAL)
 
 #define EDGES_COLUMNS(TEXT, REAL)                                                                  \
@@ -310,7 +323,8 @@
 	REAL(time_s, SECONDS, "length")                                                            \
 	TEXT(before, 0, "op that ended")                                                           \
 	TEXT(after, 0, "op that began")                                                            \
-	TEXT(cause, "compile|transfer|host|unknown", "what the host was doing, sorted")            \
+	TEXT(cause, "compile|transfer|input|sync|host|unknown",                                    \
+		"what the host was doing: input is waiting for a batch, sync for a result")        \
 	TEXT(host_activity, 0, "the host event that covers most of it")
 
 #define TRANSFERS_COLUMNS(TEXT, REAL)                                                              \

@@ -168,9 +168,14 @@ static struct str cause_of(const struct host_gap *g)
 		return STR("unknown");
 	switch (g->class) {
 	case HOST_COMPILE:
+	case HOST_COMPILER:
 		return STR("compile");
 	case HOST_TRANSFER:
 		return STR("transfer");
+	case HOST_INPUT:
+		return STR("input");
+	case HOST_SYNC:
+		return STR("sync");
 	default:
 		return STR("host");
 	}
@@ -196,6 +201,9 @@ bool fill_gaps(struct measured *m, struct diag *err)
 		row->after = registry_subject_at(m->registry, g->gap->after)->name;
 		row->cause = cause_of(g);
 		row->host_activity = text_clean(m->keep, g->name);
+		m->gap_s += row->time_s;
+		m->input_gap_s += g->class == HOST_INPUT ? (double)g->covered_ps * PS : 0;
+		m->sync_gap_s += g->class == HOST_SYNC ? (double)g->covered_ps * PS : 0;
 	}
 	return true;
 }

@@ -13,7 +13,7 @@ static void span_add(struct host_spans *list, struct arena *keep, const struct e
 		return;
 	}
 	*arena_push(keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,
-		e->end_ps, number, text_clean(keep, e->name), host };
+		e->end_ps, number, text_clean(keep, e->name), host, false };
 }
 
 /* Compilations nest (a jit inside a jit's tracing); the outermost tells the time. */
@@ -27,6 +27,21 @@ static void compile_add(
 		e->end_ps <= last->end_ps)
 		return;
 	span_add(list, keep, e, 0, host);
+}
+
+/* JAX's event tells when; the compiler's own, inside of it, tells what. */
+static void compiler_names(
+	struct host_facts *f, struct arena *keep, const struct event *e, int32_t host)
+{
+	struct host_spans *list = &f->compiles;
+	struct host_span *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
+	bool inside = last && last->host == host && e->start_ps >= last->start_ps &&
+		      e->end_ps <= last->end_ps;
+
+	if (!inside || last->named || !(e->stats.present & STAT_BIT(NAME)))
+		return;
+	last->name = text_clean(keep, e->stats.at[STAT_NAME].text);
+	last->named = true;
 }
 
 static struct str allocator_name(const struct event *e, struct arena *keep)
@@ -108,6 +123,9 @@ static void event_sort_out(
 	case HOST_COMPILE:
 		compile_add(f, keep, e, host);
 		break;
+	case HOST_COMPILER:
+		compiler_names(f, keep, e, host);
+		break;
 	case HOST_PROFILER:
 		span_add(&f->profiler, keep, e, 0, host);
 		break;
@@ -119,12 +137,12 @@ static void event_sort_out(
 	}
 }
 
-static const uint64_t wanted_stats = STAT_BIT(ALLOCATOR_NAME) | STAT_BIT(INDEX_ON_HOST) |
-				     STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(BYTES_RESERVED) |
-				     STAT_BIT(BYTES_ALLOCATED) | STAT_BIT(BYTES_AVAILABLE) |
-				     STAT_BIT(FRAGMENTATION) | STAT_BIT(PEAK_BYTES_IN_USE);
-static const uint64_t wanted_classes =
-	1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_PROFILER | 1u << HOST_ALLOCATOR;
+static const uint64_t wanted_stats =
+	STAT_BIT(NAME) | STAT_BIT(ALLOCATOR_NAME) | STAT_BIT(INDEX_ON_HOST) |
+	STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(BYTES_RESERVED) | STAT_BIT(BYTES_ALLOCATED) |
+	STAT_BIT(BYTES_AVAILABLE) | STAT_BIT(FRAGMENTATION) | STAT_BIT(PEAK_BYTES_IN_USE);
+static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_COMPILER |
+				       1u << HOST_PROFILER | 1u << HOST_ALLOCATOR;
 
 static bool lane_read(struct host_facts *f, const struct plane *p, const struct lane *l,
 	int32_t host, struct arena *keep, struct diag *err)

@@ -16,6 +16,7 @@ struct host_span {
 	int64_t number;		  /* step_num of an annotation */
 	struct str name;	  /* clean */
 	int32_t host;
+	bool named; /* a compilation whose name is the module's */
 };
 
 struct host_spans {

@@ -43,11 +43,18 @@ struct measured {
 	double steady_s;     /* sum of all devices' steady time */
 	double device_steps; /* steady steps, summed over devices */
 	double step_time_s;  /* NaN without steps */
-	int32_t *op_rows;    /* by subject: its row in ops, or -1; set by fill_ops */
-	bool incomplete;     /* a limit cut one of the tables */
+	double gap_s, input_gap_s, sync_gap_s; /* of all gaps kept, and what explains them */
+	int32_t *op_rows; /* by subject: its row in ops, or -1; set by fill_ops */
+	bool incomplete;  /* a limit cut one of the tables */
 };
 
 #define PS 1e-12 /* seconds per picosecond */
+
+/*
+ * A ratio of all FLOPs says something only when nearly all were counted: what is left out would
+ * pass for work that was saved.
+ */
+#define UNCOUNTED_MAX 0.05
 
 /* steps.c */
 bool steps_plan(struct measured *m, struct diag *err);
@@ -83,6 +90,12 @@ double run_hosts_expected(const struct measured *m);
 double run_devices(const struct measured *m);
 /* The job file's phase, else what the main program looks like. */
 struct str run_phase(const struct measured *m);
+
+/* skew.c: largest over lower median of the devices' time in an op; NaN with fewer than two. */
+double subject_skew(const struct measured *m, ptrdiff_t subject);
+/* By device: in three quarters of its compute time an op takes it at least this many times as long
+ * as the median device; NaN with fewer than two devices. */
+double *devices_slowness(const struct measured *m);
 
 /* owner.c: what the job file adds to the run row, and where it contradicts the profile. */
 void fill_owner(struct measured *m, struct run_row *row, double counted_flops);

@@ -29,25 +29,6 @@ void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *r
 	}
 }
 
-/* Largest over median of the devices' time in an op; NaN with fewer than two devices. */
-static double subject_skew(const struct measured *m, ptrdiff_t subject)
-{
-	double *times = arena_make(m->keep, double, m->device_count);
-	ptrdiff_t n = 0;
-	double most = 0;
-
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
-		if (s->steady_count == 0 || subject >= s->op_cap || s->ops[subject].self.count == 0)
-			continue;
-		times[n] = (double)s->ops[subject].self.sum / (double)s->steady_count;
-		most = times[n] > most ? times[n] : most;
-		n++;
-	}
-	double mid = n >= 2 ? median(times, n) : NAN;
-	return mid > 0 ? most / mid : NAN;
-}
-
 static bool is_custom_call(const struct subject *s)
 {
 	return str_eq(s->said.category, STR("custom-call")) || s->kind == KIND_CUSTOM;
@@ -505,6 +486,7 @@ static void family_begin(struct measured *m, const struct ops_row *op)
 	row->user_line = op->user_line;
 	row->dtype = op->dtype;
 	row->shape = op->shape;
+	row->copy_cause = op->copy_cause;
 	row->members = 0;
 }
 
@@ -540,7 +522,10 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 			op_facts_of(m, subjects[i], &sums[at].facts);
 			sums[at].skew = op->skew;
 		}
-		table_rows(m->tables, families)[at].members++;
+		struct families_row *row = &table_rows(m->tables, families)[at];
+		row->members++;
+		if (str_eq(op->copy_cause, STR("layout")))
+			row->copy_cause = op->copy_cause;
 		total_join(m, &sums[at].total, &t);
 	}
 	for (ptrdiff_t i = 0; i < table_count(m->tables, families); i++) {

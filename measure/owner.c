@@ -10,12 +10,6 @@
 #include "measure/key.h"
 #include "measure/measured.h"
 
-/*
- * Model FLOPs over counted ones say something only when nearly all were counted: what is left out
- * would pass for work that was saved.
- */
-#define UNCOUNTED_MAX 0.05
-
 /* A utilisation above its peak by more than clocks and rounding can explain. */
 #define UTIL_MAX 1.05
 

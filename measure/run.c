@@ -222,7 +222,7 @@ static struct mask_sum run_masks(const struct measured *m)
 struct op_sums {
 	double time, bounded, judgeable, known, uncounted, unattributed, tiny, count, tiny_count,
 		copies, update_excess;
-	double flops, hbm_bytes, ideal, comms_ideal;
+	double flops, remat_flops, hbm_bytes, ideal, comms_ideal;
 };
 
 /* Work on the chip, which a roofline could judge: not moving data to others or the host. */
@@ -265,7 +265,7 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 	if (str_eq(op->kind, STR("update")) && op->time_s > op->roofline_s * op->count)
 		sum->update_excess += op->time_s - op->roofline_s * op->count;
 	if (!isnan(op->flops))
-		sum->flops += op->flops * op->count;
+		*(op->is_remat > 0 ? &sum->remat_flops : &sum->flops) += op->flops * op->count;
 	if (!isnan(op->hbm_bytes))
 		sum->hbm_bytes += op->hbm_bytes * op->count;
 }
@@ -278,6 +278,9 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 
 	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
 		op_sums_add(&sum, &table_rows(m->tables, ops)[i]);
+	sum.flops += sum.remat_flops;
+	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
+		row->remat_flops_ratio = sum.remat_flops / sum.flops;
 	if (sum.time > 0) {
 		row->unattributed_ratio = sum.unattributed / sum.time;
 		row->judged_ratio = sum.known / sum.judgeable;
@@ -410,6 +413,29 @@ static bool has_host_events(const struct measured *m)
 	return false;
 }
 
+/* Share of the step in ops of a kind. */
+static double kind_share(const struct measured *m, enum op_kind kind)
+{
+	double sum = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
+		if (str_eq(table_rows(m->tables, ops)[i].kind, op_kind_name(kind)))
+			sum += table_rows(m->tables, ops)[i].time_share;
+	return sum;
+}
+
+/*
+ * What idles the device, by what the host was doing in the gaps kept.  They are the largest ones,
+ * so their shares stand for all the idle time.
+ */
+static void run_row_waits(const struct measured *m, struct run_row *row)
+{
+	double idle = m->gap_s > 0 ? row->idle_ratio / m->gap_s : 0;
+
+	row->input_wait_ratio = idle * m->input_gap_s + kind_share(m, KIND_INFEED);
+	row->sync_wait_ratio = idle * m->sync_gap_s + kind_share(m, KIND_OUTFEED);
+}
+
 void fill_run(struct measured *m, struct str name)
 {
 	struct run_row *row = table_new(m->tables, run, m->keep);
@@ -434,8 +460,11 @@ void fill_run(struct measured *m, struct str name)
 	run_row_steps(m, row);
 	fill_owner(m, row, run_row_ops(m, row));
 	/* Without host events nobody can tell. */
-	if (has_host_events(m))
-		row->compiles_in_steps = count_compiles_in_steps(m);
+	if (!has_host_events(m))
+		return;
+	row->compiles_in_steps = count_compiles_in_steps(m);
+	if (m->source != STEPS_WINDOW)
+		run_row_waits(m, row);
 }
 
 int64_t busy_ps(const struct sweep *s)
@@ -449,6 +478,8 @@ int64_t busy_ps(const struct sweep *s)
 
 void fill_devices(struct measured *m)
 {
+	double *slowness = devices_slowness(m);
+
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct device *d = &m->devices[i];
 		const struct sweep *s = &d->sweep;
@@ -470,6 +501,7 @@ void fill_devices(struct measured *m)
 			row->peak_flops = roofline_peak_flops(&d->chip, t, 1);
 			row->hbm_bytes = d->chip.chip->hbm_bytes.value * d->chip.share;
 			row->hbm_bps = roofline_hbm_bps(&d->chip);
+			row->link_bps = d->chip.chip->link_bps.value;
 			row->peaks_source = d->chip.chip->file;
 		}
 		row->events = (double)s->events;
@@ -482,6 +514,7 @@ void fill_devices(struct measured *m)
 			continue;
 		row->idle_ratio = (double)s->idle_ps / (double)s->steady_ps;
 		row->busy_ratio = 1 - row->idle_ratio;
+		row->slowness = slowness[i];
 	}
 }
 
@@ -561,6 +594,8 @@ static void program_row(struct measured *m, const struct program *p)
 	row->p50_s = dist_quantile(&sum.dist, 0.5, *m->keep) * PS;
 	row->ideal_s = program_ideal(m, p, row->executions);
 	row->has_hlo = p->hlo != NULL;
+	if (p->hlo)
+		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);
 	if (program_memory(m, p, &memory))
 		row->compiled_bytes = (double)memory.peak_bytes;
 }

@@ -184,8 +184,9 @@ static struct str subject_key(
 static void subject_attribute(struct subject *s)
 {
 	const struct hlo_module *m = s->program->hlo;
-	/* A memory copy needs no instruction to be known for what it is. */
-	bool named = s->said.hlo_op.len > 0 || s->said.copy != COPY_NONE;
+	/* A name means something within its program; a memory copy needs none. */
+	bool named = (s->said.hlo_op.len > 0 && s->program->id != PROGRAM_UNKNOWN) ||
+		     s->said.copy != COPY_NONE;
 
 	s->instruction = -1;
 	s->attribution = named ? ATTRIBUTION_PROFILE : ATTRIBUTION_NONE;

@@ -72,6 +72,8 @@ void *table_add(struct tables *t, enum table_id id, struct arena *keep);
 
 const struct table_def *table_find(struct str name); /* NULL if unknown */
 const struct column *table_column(const struct table_def *def, struct str name); /* or NULL */
+/* What a profile lacks where this column is NULL; missing when that has several reasons. */
+struct str column_absence(const struct column *c);
 double cell_real(const struct column *c, const void *row);
 struct str cell_text(const struct column *c, const void *row);
 bool cell_is_null(const struct column *c, const void *row);

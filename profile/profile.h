@@ -46,6 +46,9 @@ enum host_class {
 	HOST_COMPILE,	/* compiling a program */
 	HOST_ALLOCATOR, /* MemoryAllocation, MemoryDeallocation */
 	HOST_TRANSFER,	/* host to device or back */
+	HOST_INPUT,	/* getting the next batch */
+	HOST_SYNC,	/* waiting for the device, or fetching a result */
+	HOST_COMPILER,	/* the compiler proper, inside HOST_COMPILE: its stats name the module */
 	HOST_PROFILER,	/* the profiler's own start and stop */
 	HOST_STEP,	/* a step annotation (decided by its stats, not its name) */
 };

@@ -100,9 +100,26 @@ static struct str missing_columns(const struct subject *s, const struct expressi
 	return out_text(o);
 }
 
+/* What the profile lacks, when the first NULL in sight tells. */
+static struct str lacking(const struct subject *s, const struct expression *x)
+{
+	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
+		const void *row = row_of(s, &x->reads.items[i]);
+
+		if (row && cell_is_null(x->reads.items[i].column, row))
+			return column_absence(x->reads.items[i].column);
+	}
+	return (struct str){ NULL, 0 };
+}
+
 static struct str unknown_message(
 	const struct subject *s, const struct finding *f, const struct expression *x)
 {
+	struct str lacks = lacking(s, x);
+
+	if (f->missing.len && lacks.len)
+		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s is not known: %.*s",
+			STR_ARG(f->name), STR_ARG(f->missing), STR_ARG(lacks));
 	if (f->missing.len)
 		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s is not known",
 			STR_ARG(f->name), STR_ARG(f->missing));

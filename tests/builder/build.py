@@ -3,8 +3,9 @@
 
     python3 tests/builder/build.py SCENARIO.toml OUTDIR
 
-writes OUTDIR/plugins/profile/<run>/<host>.xplane.pb for each host.  The same
-scenario always gives the same bytes.
+writes OUTDIR/plugins/profile/<run>/<host>.xplane.pb for each host, and beside them
+rooflint.job.yaml when the scenario has a job_file.  The same scenario always gives
+the same bytes.
 """
 
 import os
@@ -64,6 +65,9 @@ def build_spec(spec):
             planes = finished(s, planes_of(s, replay, host))
             data = xspace.write_space(planes, [name], s.warnings, s.errors)
             files[os.path.join("plugins", "profile", s.run, name + ".xplane.pb")] = data
+    if "job_file" in spec:
+        job = spec["job_file"].encode()
+        files[os.path.join("plugins", "profile", s.run, "rooflint.job.yaml")] = job
     return files
 
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hlo/memory.h"
+#include "hlo/text.h"
 #include "tests/unit/pb.h"
 
 static struct arena keep;
@@ -377,6 +378,34 @@ static void profiles_of_old(void **state)
 	}
 }
 
+/* Two states in, two out, of 64 and 16 bytes; the batch is as large as a state. */
+static void what_was_not_donated(void **state)
+{
+	static const struct {
+		const char *aliases;
+		int64_t bytes;
+	} cases[] = {
+		{ "", 80 },
+		{ ", input_output_alias={ {0}: (0, {}, may-alias) }", 16 },
+		{ ", input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }", 0 },
+		/* The batch took the state's place: there is nothing left to give. */
+		{ ", input_output_alias={ {0}: (2, {}, may-alias), {1}: (1, {}, may-alias) }", 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str text = arena_fmt(&keep,
+			"HloModule jit_f%s\n\nENTRY main {\n  p0 = f32[16]{0} parameter(0)\n"
+			"  p1 = f32[4]{0} parameter(1)\n  p2 = f32[16]{0} parameter(2)\n"
+			"  a = f32[16]{0} add(p0, p2)\n  b = f32[4]{0} negate(p1)\n"
+			"  ROOT t = (f32[16]{0}, f32[4]{0}) tuple(a, b)\n}\n",
+			cases[i].aliases);
+		struct hlo_module *m = hlo_text_parse(STR("t"), text, &keep, &err);
+		if (!m)
+			fail_msg("%s", err.text);
+		assert_int_equal(hlo_undonated_bytes(m, keep), cases[i].bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +413,7 @@ int main(void)
 		cmocka_unit_test(points),
 		cmocka_unit_test(sharing),
 		cmocka_unit_test(donated_counts_once),
+		cmocka_unit_test(what_was_not_donated),
 		cmocka_unit_test(without_trace),
 		cmocka_unit_test(choice_of_trace),
 		cmocka_unit_test(absent_and_broken),

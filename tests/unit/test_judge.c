@@ -833,7 +833,9 @@ static void refused_queries(void **state)
 
 /* A run that nothing is wrong with, as far as the gates look. */
 #define SOUND                                                                                      \
-	"run name=demo platform=tpu devices=8 chips=8 steps=10 step_time_s=0.01 "                  \
+	"run name=demo platform=tpu devices=8 chips=8 hosts=1 hosts_expected=1 phase=train "       \
+	"steps=10 step_time_s=0.01 remat_flops_ratio=0.1 uncounted_ratio=0.05 "                    \
+	"input_wait_ratio=0 sync_wait_ratio=0 "                                                    \
 	"unattributed_ratio=0.01 "                                                                 \
 	"judged_ratio=0.9 roofline_ratio_lo=0.2 compute_ratio=0.5 comms_exposed_ratio=0.05 "       \
 	"idle_ratio=0.01 layout_copy_ratio=0.01 update_excess_ratio=0 transfer_ratio=0.01 "        \

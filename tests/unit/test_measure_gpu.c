@@ -246,7 +246,7 @@ static void the_last_to_arrive_waits_for_nobody(void **state)
 	assert_text(c->kind, "all-gather");
 	assert_number(c->transfer_s, 50 * US);
 	assert_number(c->wait_s, 30 * US);
-	assert_number(xrun_op(&run, "dot.1")->skew, 80. / 65);
+	assert_number(xrun_op(&run, "dot.1")->skew, 80. / 50);
 	assert_number(xrun_op(&run, "dot.1")->max_s, 80 * US);
 }
 
@@ -334,7 +334,7 @@ static void ordinals_of_a_cpu_are_devices(void **state)
 	const struct ops_row *dot = xrun_op(&run, "dot.1");
 	assert_number(dot->count, 6);
 	assert_number(dot->time_s, 3 * (30 + 60) * US);
-	assert_number(dot->skew, 60. / 45);
+	assert_number(dot->skew, 60. / 30);
 	assert_number(xrun_program(&run, "jit_step")->executions, 10);
 }
 

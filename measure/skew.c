@@ -1,0 +1,128 @@
+/*
+ * Devices beside each other: in which op one takes longer, and which one is slow in all of them.
+ *
+ * The median is the lower one: when half of the devices are slow, it is one of the fast half.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/measured.h"
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double lower_median(double *values, ptrdiff_t n)
+{
+	if (n < 2)
+		return NAN;
+	qsort(values, (size_t)n, sizeof(*values), by_value);
+	return values[(n - 1) / 2];
+}
+
+/* Seconds per step of a device in an op; 0 when it did not run it. */
+static double time_in(const struct device *d, ptrdiff_t subject)
+{
+	const struct sweep *s = &d->sweep;
+
+	if (s->steady_count == 0 || subject >= s->op_cap || s->ops[subject].self.count == 0)
+		return 0;
+	return (double)s->ops[subject].self.sum * PS / (double)s->steady_count;
+}
+
+/* The devices' times in an op, of those that ran it; `times` has room for all. */
+static ptrdiff_t times_in(const struct measured *m, ptrdiff_t subject, double *times)
+{
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		double t = time_in(&m->devices[i], subject);
+		if (t > 0)
+			times[n++] = t;
+	}
+	return n;
+}
+
+double subject_skew(const struct measured *m, ptrdiff_t subject)
+{
+	struct arena scratch = *m->keep;
+	double *times = arena_make(&scratch, double, m->device_count);
+	ptrdiff_t n = times_in(m, subject, times);
+	double mid = lower_median(times, n);
+
+	return mid > 0 ? times[n - 1] / mid : NAN;
+}
+
+/* What an op tells of a device: how much longer than the median, for how much of its time. */
+struct telling {
+	double ratio, time_s;
+};
+
+static int by_ratio(const void *a, const void *b)
+{
+	const struct telling *x = a, *y = b;
+
+	if (x->ratio != y->ratio)
+		return x->ratio < y->ratio ? -1 : 1;
+	return x->time_s < y->time_s ? -1 : x->time_s > y->time_s;
+}
+
+/*
+ * The ratio below which a quarter of the time lies: a device whose experts have more to do is slow
+ * in some ops, a slow device in nearly all.
+ */
+static double lower_quartile(struct telling *t, ptrdiff_t n)
+{
+	double all = 0, below = 0;
+
+	for (ptrdiff_t i = 0; i < n; i++)
+		all += t[i].time_s;
+	if (n > 1)
+		qsort(t, (size_t)n, sizeof(*t), by_ratio);
+	for (ptrdiff_t i = 0; i < n; i++) {
+		below += t[i].time_s;
+		if (below >= all / 4)
+			return t[i].ratio;
+	}
+	return NAN;
+}
+
+static bool is_compute(const struct subject *s)
+{
+	return op_kind_activity(s->kind) == ACTIVITY_COMPUTE && s->async == ASYNC_NONE;
+}
+
+static double *medians(const struct measured *m, ptrdiff_t subjects, struct arena *keep)
+{
+	double *mid = arena_make(keep, double, subjects);
+	double *times = arena_make(keep, double, m->device_count);
+
+	for (ptrdiff_t i = 0; i < subjects; i++)
+		mid[i] = is_compute(registry_subject_at(m->registry, i))
+				 ? lower_median(times, times_in(m, i, times))
+				 : NAN;
+	return mid;
+}
+
+double *devices_slowness(const struct measured *m)
+{
+	double *ret = arena_make(m->keep, double, m->device_count);
+	struct arena scratch = *m->keep;
+	ptrdiff_t subjects = registry_subject_count(m->registry);
+	double *mid = medians(m, subjects, &scratch);
+	struct telling *t = arena_make(&scratch, struct telling, subjects);
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		ptrdiff_t n = 0;
+		for (ptrdiff_t k = 0; k < subjects; k++) {
+			double time_s = time_in(&m->devices[i], k);
+			if (time_s > 0 && mid[k] > 0)
+				t[n++] = (struct telling){ time_s / mid[k], time_s };
+		}
+		ret[i] = lower_quartile(t, n);
+	}
+	return ret;
+}
