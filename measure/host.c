@@ -426,11 +426,15 @@ static void quality_chip(struct measured *m)
 		const struct chip_device *c = &m->devices[i].chip;
 		agree &= isnan(c->peak_drift) || fabs(c->peak_drift - 1) <= 0.15;
 	}
-	quality_add(m, "peaks-agree", agree,
-		isnan(d->chip.peak_drift)
-			? STR("the plane names no peak")
-			: arena_fmt(m->keep, "the plane's peak is %.3f of the table's",
-				  d->chip.peak_drift));
+	struct str drift = isnan(d->chip.peak_drift)
+				   ? STR("the plane names no peak")
+				   : arena_fmt(m->keep, "the plane's peak is %.3f of the table's",
+					     d->chip.peak_drift);
+	/* Who names a chip means it: "what if" asks about another than the profile's. */
+	if (m->options->chip && !agree)
+		drift = arena_fmt(m->keep, "%.*s, which --hardware names instead of the plane's",
+			STR_ARG(drift));
+	quality_add(m, "peaks-agree", agree || m->options->chip, drift);
 }
 
 /* The main program's HLO; without a main one, that of any program that ran. */
