@@ -152,6 +152,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	if (s->previous.p && !report_load(s->previous, c->keep, &previous, &err))
 		return fail(&err);
 
+	options.measure.costs = &rules.costs;
 	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };
 	for (ptrdiff_t i = 0; i < s->baseline.count; i++)
 		if (!baseline_load(s->baseline.items[i], &options, c->keep, &batch.baselines, &err))

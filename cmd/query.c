@@ -13,6 +13,7 @@ enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 
 struct query_settings {
 	struct read_settings read;
+	struct rule_settings rule; /* for its costs: the tables are those that rules see */
 	int format;
 };
 
@@ -245,10 +246,13 @@ static enum status query_run(struct context *c, const void *settings, const stru
 	const struct query_settings *s = settings;
 	struct load_options options;
 	struct tables tables = { 0 };
+	struct ruleset rules;
 	struct loaded run;
 	struct diag err;
-	if (!load_options(&s->read, task_cpus(), c->keep, &options, &err))
+	if (!load_rules(&s->rule, c->keep, &rules, &err) ||
+		!load_options(&s->read, task_cpus(), c->keep, &options, &err))
 		return misused(&err);
+	options.measure.costs = &rules.costs;
 	if (!load_tables(&options, args->items[0], c->keep, &run, &tables, &err))
 		return fail(&err);
 	bool ok = print_result(c, (enum format)s->format, &tables, args->items[1], &err);
@@ -259,6 +263,8 @@ static enum status query_run(struct context *c, const void *settings, const stru
 static const struct option query_options[] = {
 	{ "format", 0, OPTION_WORD, offsetof(struct query_settings, format), "table|csv|json",
 		"aligned text (default), CSV, or a JSON array of objects" },
+	{ "rules", 0, OPTION_TEXT, offsetof(struct query_settings, rule.rules), "FILE|SET",
+		"rule file whose costs: of custom calls count, found as check finds it" },
 	READ_OPTIONS(struct query_settings),
 	{ 0 },
 };

@@ -207,6 +207,28 @@ static void put_key(
 	}
 }
 
+static void put_formula(
+	struct out *o, struct str key, const struct formula *f, const struct origin *at)
+{
+	if (f->text.p)
+		put_value(o, key, f->text, at, 4);
+}
+
+static void put_costs(struct out *o, const struct op_costs *costs)
+{
+	if (costs->count)
+		out_z(o, "\ncosts:\n");
+	for (ptrdiff_t i = 0; i < costs->count; i++) {
+		const struct op_cost *cost = &costs->items[i];
+		struct origin at = { .file = cost->file, .line = cost->line };
+		out_z(o, "  ");
+		put_quoted(o, cost->name);
+		out_z(o, ":\n");
+		put_formula(o, STR("flops"), &cost->flops, &at);
+		put_formula(o, STR("bytes"), &cost->bytes, &at);
+	}
+}
+
 /* "  - key: ..." for the first of an item's keys, "    key: ..." for the others. */
 static void put_item(struct out *o, bool *first, struct str key, const struct rule_text *value)
 {
@@ -288,6 +310,7 @@ void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 		for (ptrdiff_t k = 0; k < rule_key_count; k++)
 			put_key(o, r, &rule_keys[k], keep);
 	}
+	put_costs(o, &set->costs);
 	put_waivers(o, set);
 	put_tunings(o, set);
 }

@@ -68,7 +68,7 @@ struct op_facts {
 	double flops, hbm_bytes; /* per execution; NaN unknown */
 	double t_comms_s;
 	enum dtype dtype; /* operand type of the heaviest matmul, else the result's */
-	bool flops_from_profile;
+	bool flops_from_profile, flops_from_rules;
 };
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *ret);
 

@@ -125,6 +125,51 @@ static void comms_roofline(const struct measured *m, const struct subject *s, st
 	f->roof.bound = isnan(t.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS;
 }
 
+static enum dtype operand_dtype(const struct subject *s)
+{
+	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_instruction *i = &h->instructions[s->instruction];
+	const struct shape *leaf = i->operand_count > 0 && i->operands[0] >= 0
+					   ? shape_leaf(&h->instructions[i->operands[0]].shape, 0)
+					   : NULL;
+
+	return leaf ? leaf->dtype : DTYPE_INVALID;
+}
+
+static double cost_value(const struct measured *m, const struct subject *s,
+	const struct op_cost *cost, const struct formula *f)
+{
+	double value =
+		formula_value(f, s->program->hlo, &s->program->hlo->instructions[s->instruction]);
+
+	if (isnan(value))
+		diag_note(m->notes, m->keep, DIAG_HLO,
+			"costs: %.*s: %.*s cannot be computed for %.*s: its operands do not fit",
+			STR_ARG(cost->name), STR_ARG(f->text), STR_ARG(s->name));
+	return value;
+}
+
+/* The rule file's formulas for a custom call: whoever writes one knows better. */
+static void costs_by_rules(const struct measured *m, const struct subject *s, struct op_facts *f)
+{
+	const struct op_cost *cost = NULL;
+
+	if (s->instruction >= 0)
+		cost = op_cost_find(
+			m->options->costs, &s->program->hlo->instructions[s->instruction]);
+	if (!cost)
+		return;
+	if (cost->bytes.text.p)
+		f->hbm_bytes = cost_value(m, s, cost, &cost->bytes);
+	if (!cost->flops.text.p)
+		return;
+	f->flops = cost_value(m, s, cost, &cost->flops);
+	f->flops_from_profile = false;
+	f->flops_from_rules = true;
+	if (operand_dtype(s) != DTYPE_INVALID)
+		f->dtype = operand_dtype(s);
+}
+
 static const struct roofline no_roofline = { NAN, NAN, NAN, NAN, NAN, BOUND_UNKNOWN };
 
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *f)
@@ -147,12 +192,14 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 	f->flops = flops;
 	f->hbm_bytes = bytes;
 	f->dtype = f->cost.dtype != DTYPE_INVALID ? f->cost.dtype : result_dtype(s);
+	costs_by_rules(m, s, f);
 	if (!d || !d->chip.chip || s->async != ASYNC_NONE)
 		return;
 	if (op_kind_is_collective(s->kind))
 		comms_roofline(m, s, f);
-	else if (kind_has_roofline(s->kind) && !isnan(flops))
-		f->roof = roofline_op(&d->chip, flops, f->dtype, f->cost.precision_passes, bytes);
+	else if (kind_has_roofline(s->kind) && !isnan(f->flops))
+		f->roof = roofline_op(
+			&d->chip, f->flops, f->dtype, f->cost.precision_passes, f->hbm_bytes);
 	/* A matmul whose type has no known peak must not pass for one that waits for memory. */
 	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && isnan(f->roof.t_math_s))
 		f->roof = no_roofline;
@@ -285,7 +332,9 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 	v->padding_ratio = v->padded_bytes / v->logical_bytes;
 	if (isnan(f->flops))
 		return;
-	v->flops_source = f->flops_from_profile ? STR("profile") : STR("hlo");
+	v->flops_source = f->flops_from_rules	  ? STR("rules")
+			  : f->flops_from_profile ? STR("profile")
+						  : STR("hlo");
 	v->cost_bound = !f->flops_from_profile && f->cost.flops_bound == COST_UPPER ? STR("upper")
 										    : STR("exact");
 }

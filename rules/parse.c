@@ -79,34 +79,16 @@ bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum di
 
 /* ---- the document ------------------------------------------------------------------------- */
 
-static const struct {
-	struct str name;
-	bool is_later; /* promised by the manual's plan, not yet understood */
-} document_keys[] = {
-	{ STR_INIT("version"), false },
-	{ STR_INIT("extends"), false },
-	{ STR_INIT("rules"), false },
-	{ STR_INIT("waivers"), false },
-	{ STR_INIT("profiles"), false },
-	{ STR_INIT("costs"), true },
-};
+static const struct str document_keys[] = { STR_INIT("version"), STR_INIT("extends"),
+	STR_INIT("rules"), STR_INIT("waivers"), STR_INIT("profiles"), STR_INIT("costs") };
 enum { DOCUMENT_KEYS = sizeof(document_keys) / sizeof(document_keys[0]) };
 
 static bool check_document_key(const struct rule_reader *r, const struct doc_node *key)
 {
-	struct str names[DOCUMENT_KEYS];
-
-	for (int i = 0; i < DOCUMENT_KEYS; i++) {
-		names[i] = document_keys[i].name;
-		if (!str_eq(names[i], key->text))
-			continue;
-		if (!document_keys[i].is_later)
+	for (int i = 0; i < DOCUMENT_KEYS; i++)
+		if (str_eq(document_keys[i], key->text))
 			return true;
-		return node_fail(r, key, DIAG_RULE_SCHEMA,
-			"'%.*s' is not supported yet; take it out to use this file",
-			STR_ARG(key->text));
-	}
-	struct str hint = near_hint(r->keep, key->text, names, DOCUMENT_KEYS);
+	struct str hint = near_hint(r->keep, key->text, document_keys, DOCUMENT_KEYS);
 	if (!hint.len)
 		hint = STR("; a rule file has version, extends and rules");
 	return node_fail(r, key, DIAG_RULE_SCHEMA, "unknown key '%.*s'%.*s", STR_ARG(key->text),

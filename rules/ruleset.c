@@ -164,7 +164,8 @@ static bool load_document(struct loader *l, const struct doc *doc)
 			EXTENDS_MAX);
 	if (extends && !load_extended(l, &r, extends))
 		return false;
-	return document_rules(&r) && document_waivers(&r) && document_profiles(&r);
+	return document_rules(&r) && document_costs(&r) && document_waivers(&r) &&
+	       document_profiles(&r);
 }
 
 static bool load_text(struct loader *l, struct str file, struct str text)

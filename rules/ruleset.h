@@ -16,6 +16,7 @@
 #include "base/diag.h"
 #include "base/doc.h"
 #include "base/unit.h"
+#include "measure/formula.h"
 #include "measure/tables.h"
 
 #define RULES_MAX 1000 /* a rule file with more is generated, and no report shows it */
@@ -123,8 +124,9 @@ struct tuning {
 struct ruleset {
 	struct rule **items; /* file order; inherited ones first */
 	ptrdiff_t count, cap;
-	struct str name;   /* the file or built-in set given */
-	struct str *files; /* every file that took part, in order of reading */
+	struct op_costs costs; /* of custom calls, for measuring */
+	struct str name;       /* the file or built-in set given */
+	struct str *files;     /* every file that took part, in order of reading */
 	ptrdiff_t file_count, file_cap;
 	struct waiver **waivers; /* of all rules, in order of reading */
 	ptrdiff_t waiver_count, waiver_cap;

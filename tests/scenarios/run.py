@@ -93,8 +93,13 @@ def judged(row):
     spec = derive.load(scenario_path(row["build"]))
     with tempfile.TemporaryDirectory() as out:
         write(derive.merged(spec, row.get("spec", {})), out)
+        more = list(row.get("options", ()))
+        if "rules" in row:
+            more += ["--rules", os.path.join(out, "rules.yaml")]
+            with open(more[-1], "w", encoding="utf-8") as file:
+                file.write(row["rules"])
         try:
-            return check(out, row.get("options", ()))
+            return check(out, more)
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             return str(error)
 
