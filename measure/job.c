@@ -403,7 +403,7 @@ bool job_parse(struct str file, struct str text, struct arena *keep, struct job_
 	struct doc doc;
 	struct job_reader r = { &doc, keep, ret, err };
 
-	*ret = (struct job_file){ .file = file };
+	*ret = (struct job_file){ .phase = JOB_PHASE_UNSAID };
 	forget(ret, job_keys);
 	if (!doc_parse(file, text, keep, &doc, err))
 		return false;

@@ -35,7 +35,6 @@ enum job_zero { JOB_ZERO_UNSAID, JOB_ZERO_0, JOB_ZERO_1, JOB_ZERO_2, JOB_ZERO_3 
 
 /* Numbers are NaN and texts missing where the file says nothing. */
 struct job_file {
-	struct str file; /* as it is shown */
 	struct str workload, owner, commit, topology;
 	struct str labels; /* "branch=main,trigger=nightly" */
 	struct str mesh;   /* "data=8,model=4" */

@@ -10,7 +10,7 @@
 #include "measure/key.h"
 #include "measure/measured.h"
 
-/* A utilisation above its peak by more than clocks and rounding can explain. */
+/* More than clocks and rounding can explain. */
 #define UTIL_MAX 1.05
 
 static enum job_phase phase_said(struct str phase)
@@ -73,6 +73,19 @@ void fill_owner(struct measured *m, struct run_row *row, double counted_flops)
 	fill_utilisation(m, j, row, counted_flops);
 }
 
+/* A collective that is done before the network between slices could have carried it. */
+static const struct collectives_row *too_fast_for_slices(
+	const struct measured *m, const struct job_file *j)
+{
+	const struct collectives_row *rows = table_rows(m->tables, collectives);
+
+	for (ptrdiff_t i = 0; j->slices > 1 && i < table_count(m->tables, collectives); i++)
+		if (str_eq(rows[i].link, STR("dcn")) &&
+			rows[i].transfer_s * UTIL_MAX < rows[i].expected_lo_s)
+			return &rows[i];
+	return NULL;
+}
+
 /* The first contradiction, or the missing string. */
 static struct str contradiction(const struct measured *m, const struct job_file *j)
 {
@@ -80,19 +93,28 @@ static struct str contradiction(const struct measured *m, const struct job_file 
 	double devices = run_partitions(m), seen = (double)m->device_count;
 
 	if (j->devices > 0 && devices > 0 && j->devices != devices)
-		return arena_fmt(m->keep, "it says %.0f devices, and the program is for %.0f",
-			j->devices, devices);
+		return arena_fmt(m->keep,
+			"the job file says %.0f devices, and the program is for %.0f", j->devices,
+			devices);
 	if (j->devices * run_planes_per_partition(m) < seen)
-		return arena_fmt(m->keep, "it says %.0f devices, and the profile has %.0f",
-			j->devices, seen);
+		return arena_fmt(m->keep,
+			"the job file says %.0f devices, and the profile has %.0f", j->devices,
+			seen);
 	if (j->hosts < (double)m->host_count)
-		return arena_fmt(m->keep, "it says %.0f hosts, and the profile has %td", j->hosts,
-			m->host_count);
+		return arena_fmt(m->keep, "the job file says %.0f host(s), and the profile has %td",
+			j->hosts, m->host_count);
 	if (row->mfu > UTIL_MAX || row->hfu > UTIL_MAX)
 		return arena_fmt(m->keep,
-			"its model would need %.0f%% of the chips' peak: look at the parameters "
+			"the job file's model would need %.0f%% of the chips' peak: look at the "
+			"parameters "
 			"and the tokens per step",
 			fmax(row->mfu, isnan(row->hfu) ? 0 : row->hfu) * 100);
+	const struct collectives_row *fast = too_fast_for_slices(m, j);
+	if (fast)
+		return arena_fmt(m->keep,
+			"the job file says %.0f slices, and %.*s is faster than the network "
+			"between them",
+			j->slices, STR_ARG(fast->name));
 	return (struct str){ 0 };
 }
 
@@ -104,6 +126,5 @@ void quality_owner(struct measured *m)
 		return;
 	struct str wrong = contradiction(m, j);
 	quality_add(m, "job-agrees", !wrong.p,
-		wrong.p ? arena_fmt(m->keep, "%.*s: %.*s", STR_ARG(j->file), STR_ARG(wrong))
-			: STR("the job file and the profile do not contradict each other"));
+		wrong.p ? wrong : STR("the job file and the profile do not contradict each other"));
 }

@@ -65,6 +65,7 @@ static const struct ratio {
 	{ STR_INIT("transfer_ratio"), "Host transfers", "and nothing else running", true },
 	{ STR_INIT("idle_ratio"), "Idle", "nothing running", false },
 	{ STR_INIT("mfu"), "MFU", "model FLOPs over peak", false },
+	{ STR_INIT("hfu"), "HFU", "model FLOPs with rematerialisation, over peak", false },
 	{ STR_INIT("op_util"), "FLOP rate", "of the peak, counted from the program", false },
 	{ STR_INIT("hbm_util"), "HBM bandwidth", "of the peak, counted from the program", false },
 };

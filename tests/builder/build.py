@@ -28,6 +28,8 @@ def tpu_planes(s, replay, host):
     for local, device in enumerate(s.devices_of(host)):
         runs = [r for r in replay.runs if r.device == device]
         planes.append(tpu.Device(s, host, local, base).write(runs))
+        if s.sparse_cores:
+            planes.append(tpu.sparse_core(s, host, local, base, runs))
     end = max((r.end for r in replay.runs), default=base) + 5 * 10**9
     planes.append(host_planes.metadata_plane(s))
     planes.append(host_planes.HostPlane(s, host, base).write(replay.steps[host]))

@@ -129,6 +129,7 @@ class Scenario:
         self.warnings = [text(t) for t in spec.get("warnings", [])]
         self.errors = [text(t) for t in spec.get("errors", [])]
         self.dropped_traces = spec.get("dropped_traces", 0)
+        self.sparse_cores = spec.get("sparse_cores", False)  # a plane for each chip's
         self.without, self.shuffled = set(spec.get("without", [])), spec.get("shuffled", False)
         unknown = self.without - OPTIONAL
         if unknown:

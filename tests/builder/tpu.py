@@ -261,6 +261,19 @@ class Device:
             line.add("dependency-wait", self._offset(r.start + 2557500), 1250)
 
 
+def sparse_core(scenario, host, local, base, runs):
+    """A SparseCore's plane beside its chip's: one short lookup in each program, else idle."""
+    plane = Plane(f"/device:TPU:{local} SparseCore 0", 6 + 8 * local)
+    core = Message().int(2, local).int(5, scenario.devices_of(host)[0] + local).int(7, 1)
+    plane.stats = {"core_details": bytes(core)}
+    modules, ops = plane.line(MODULES, "Sparse Core Modules"), plane.line(OPS, "Sparse Core Ops")
+    for r in runs:
+        start, length = r.start - base + 10**9, 2 * 10**9
+        modules.event(plane.named(r.program.full_name), start, length, {})
+        ops.event(plane.named("sparse_gather_offload.1"), start, length, {})
+    return plane
+
+
 def custom_call_stats(i):
     """A custom call has its cost on the event, not on its metadata."""
     return {"flops": hlo.flops(i), "model_flops": hlo.flops(i), "bytes_accessed": 0}
