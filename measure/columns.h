@@ -245,7 +245,7 @@
 	TEXT(shape, 0, "result shape")                                                             \
 	REAL(group_size, COUNT, "participants")                                                    \
 	REAL(groups, COUNT, "groups")                                                              \
-	TEXT(axis, 0, "which devices form a group, in words")                                      \
+	TEXT(axis, 0, "which devices form a group, in words; the mesh's, by the job file")         \
 	TEXT(link, LINK_WORDS, "what carries it")                                                  \
 	TEXT(operand_kind, "parameter|activation|gradient", "what is communicated")                \
 	REAL(regathers, COUNT, "times a step gathers the same array")                              \

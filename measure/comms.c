@@ -119,6 +119,18 @@ static void collective_times(const struct measured *m, const struct subject *s,
 	row->is_async = async;
 }
 
+/* With the mesh's own names in front, where the job file tells them. */
+static struct str axis_text(const struct measured *m, const struct hlo_collective *c)
+{
+	const struct job_file *j = m->options->job;
+	struct str text = c->axis.p ? text_clean(m->keep, c->axis) : c->axis;
+	struct str name = { NULL, 0 };
+
+	if (j && text.p && j->devices == run_partitions(m))
+		name = job_axis_name(j, c->group_size, c->stride, m->keep);
+	return name.p ? arena_fmt(m->keep, "%.*s: %.*s", STR_ARG(name), STR_ARG(text)) : text;
+}
+
 static void collective_hlo(
 	const struct measured *m, const struct subject *s, struct collectives_row *row)
 {
@@ -129,7 +141,7 @@ static void collective_hlo(
 		return;
 	row->group_size = c.group_size > 0 ? (double)c.group_size : NAN;
 	row->groups = c.groups > 0 ? (double)c.groups : NAN;
-	row->axis = c.axis.p ? text_clean(m->keep, c.axis) : c.axis;
+	row->axis = axis_text(m, &c);
 	row->operand_kind = c.operand_kind;
 	row->message_bytes = (double)c.message_bytes;
 	row->wire_bytes = (double)c.wire_bytes;

@@ -122,6 +122,43 @@ double job_memory_bytes(const struct job_file *j, double devices)
 	       (isnan(m->extra_bytes) ? 0 : m->extra_bytes);
 }
 
+/* Axes from `first` on that together have so many devices; empty when none do. */
+static struct str axes_from(
+	const struct job_file *j, ptrdiff_t first, double group_size, struct arena *keep)
+{
+	struct str name = j->axes[first].name;
+	double size = j->axes[first].size;
+
+	for (ptrdiff_t i = first + 1; i < j->axis_count && size < group_size; i++) {
+		size *= j->axes[i].size;
+		name = arena_fmt(keep, "%.*s x %.*s", STR_ARG(name), STR_ARG(j->axes[i].name));
+	}
+	return size == group_size ? name : STR("");
+}
+
+/* Devices after the axes that hold `group_size` from `first` on: how far apart a group's are. */
+static double stride_after(const struct job_file *j, ptrdiff_t first, double group_size)
+{
+	double stride = 1;
+
+	for (ptrdiff_t i = first; i < j->axis_count; i++)
+		stride *= j->axes[i].size;
+	return stride / group_size;
+}
+
+struct str job_axis_name(
+	const struct job_file *j, int64_t group_size, int64_t stride, struct arena *keep)
+{
+	double size = (double)group_size;
+
+	for (ptrdiff_t i = 0; i < j->axis_count && group_size > 1; i++) {
+		struct str name = axes_from(j, i, size, keep);
+		if (name.len && stride_after(j, i, size) == (double)stride)
+			return name;
+	}
+	return (struct str){ NULL, 0 };
+}
+
 double job_bubble(const struct job_file *j)
 {
 	const struct job_pipeline *p = &j->pipeline;

@@ -222,6 +222,9 @@ static bool read_pair(const struct job_reader *r, const struct job_key *key,
 	*text = arena_fmt(r->keep, "%.*s%s%.*s=%.*s", STR_ARG(*text), text->len ? "," : "",
 		STR_ARG(pair->key->text), STR_ARG(pair->value->text));
 	*product *= size;
+	if (key->type == JOB_AXES)
+		r->job->axes[r->job->axis_count++] =
+			(struct job_axis){ text_clean(r->keep, pair->key->text), size };
 	return true;
 }
 

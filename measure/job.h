@@ -38,7 +38,12 @@ struct job_file {
 	struct str workload, owner, commit, topology;
 	struct str labels; /* "branch=main,trigger=nightly" */
 	struct str mesh;   /* "data=8,model=4" */
-	int phase;	   /* enum job_phase */
+	struct job_axis {
+		struct str name;
+		double size;
+	} axes[JOB_PAIRS_MAX]; /* the same, the outermost first */
+	ptrdiff_t axis_count;
+	int phase; /* enum job_phase */
 	double devices, hosts, slices, global_batch, tokens_per_step;
 	struct job_model {
 		struct str name;
@@ -73,6 +78,13 @@ double job_hardware_flops(const struct job_file *j, enum job_phase phase);
 double job_tokens(const struct job_file *j); /* of a step */
 /* Bytes on one of `devices` devices: state, activations, and whatever else was named. */
 double job_memory_bytes(const struct job_file *j, double devices);
+/*
+ * The mesh axes along which groups of so many devices lie, whose ids are `stride` apart: "model",
+ * or "data x model" for neighbours together.  JAX numbers a program's devices along the mesh, the
+ * last axis first.  Missing when no axes fit.
+ */
+struct str job_axis_name(
+	const struct job_file *j, int64_t group_size, int64_t stride, struct arena *keep);
 /* Share of a pipeline's ticks in which a stage has no microbatch. */
 double job_bubble(const struct job_file *j);
 

@@ -162,6 +162,34 @@ static void test_words(void **state)
 	assert_int_equal(j.phase, JOB_INFERENCE);
 }
 
+/* data=2, expert=3, model=4: ids are data x 12 + expert x 4 + model. */
+static void test_axes(void **state)
+{
+	static const struct {
+		int64_t size, stride;
+		const char *name;
+	} cases[] = {
+		{ 4, 1, "model" },
+		{ 3, 4, "expert" },
+		{ 2, 12, "data" },
+		{ 12, 1, "expert x model" },
+		{ 6, 4, "data x expert" },
+		{ 24, 1, "data x expert x model" },
+		{ 2, 1, NULL },
+		{ 4, 2, NULL },
+		{ 1, 1, NULL },
+		{ 8, 1, NULL },
+	};
+	struct job_file j = job_of("version: 1\nmesh: { data: 2, expert: 3, model: 4 }");
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str name = job_axis_name(&j, cases[i].size, cases[i].stride, &keep);
+		if (!str_eq(name, str_from(cases[i].name)) || !name.p != !cases[i].name)
+			fail_msg("%d, %d: %s", (int)cases[i].size, (int)cases[i].stride,
+				name.p ? arena_z(&keep, name) : "none");
+	}
+}
+
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
 static void test_mistakes(void **state)
@@ -221,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_activations),
 		cmocka_unit_test(test_bubble),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_axes),
 		cmocka_unit_test(test_mistakes),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
