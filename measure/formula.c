@@ -303,7 +303,8 @@ bool formula_parse(
 	ret->root = read_sum(&r);
 	if (ret->root < 0)
 		return false;
-	if (ahead(&r))
+	ahead(&r);
+	if (r.at < text.len)
 		fault_at(&r, r.at, 1, "an operator is expected here");
 	return r.at == text.len;
 }
