@@ -308,10 +308,10 @@ def cross_check(report, rooflint, capture, folder, other):
                          ours[c] == theirs[c] or closely(ours[c], theirs[c]) for c in ours))
 
 
-def built_scenarios(folder):
-    """The builder's scenarios as captures; demo is carried already."""
+def built_scenarios(folder, wanted):
+    """The builder's scenarios as captures, or those wanted; demo is carried already."""
     for scenario in sorted(SCENARIOS.glob("*.toml")):
-        if scenario.stem == "demo":
+        if scenario.stem == "demo" or (wanted and scenario.stem not in wanted):
             continue
         command = [sys.executable, str(SCENARIOS.parent / "build.py"), str(scenario),
                    str(folder / scenario.stem)]
@@ -381,7 +381,7 @@ def main():
 
     walk(run_folders(CARRIED))
     with tempfile.TemporaryDirectory() as folder:
-        walk(built_scenarios(pathlib.Path(folder)))
+        walk(built_scenarios(pathlib.Path(folder), options.captures))
     if SHARED.is_dir():
         walk(run_folders(SHARED))
         xprof.compare(report, rooflint, SHARED / "xprof-golden-tpu-training")
