@@ -49,6 +49,7 @@ static enum status write_all(
 	if (!load_rules(&s->rule, c->keep, &rules, &err) ||
 		!load_options(&s->read, jobs, c->keep, &options, &err))
 		return misused(&err);
+	options.measure.costs = &rules.costs;
 	struct writing w = { .out = c->out, .scratch = arena_new(ARENA_SCRATCH_BYTES) };
 	w.judge = judge_identity(&rules, &s->read, c->keep);
 	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };

@@ -12,6 +12,8 @@ struct str judge_identity(
 	sha256_field(&h, out_text(o));
 	sha256_field(&h, read->hardware);
 	sha256_field(&h, read->source_root);
+	sha256_field(&h, read->job);
+	sha256_field(&h, arena_fmt(keep, "%d", read->hosts_sample));
 	sha256_field(&h, STR(ROOFLINT_VERSION));
 	return sha256_id(&h, keep);
 }

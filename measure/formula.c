@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "base/text.h"
+#include "hlo/module.h"
 
 enum { ARGUMENTS_MAX = 2 };
 

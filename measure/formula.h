@@ -14,7 +14,11 @@
 #ifndef MEASURE_FORMULA_H
 #define MEASURE_FORMULA_H
 
-#include "hlo/module.h"
+#include "base/arena.h"
+#include "base/str.h"
+
+struct hlo_module;
+struct hlo_instruction;
 
 #define FORMULA_MAX_NODES 256 /* longer ones are computed elsewhere and pasted */
 #define FORMULA_MAX_DEPTH 32
