@@ -21,7 +21,7 @@ FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -I. -ffp-contract=o
 ifeq ($(UNAME),Darwin)
 FLAGS += -D_DARWIN_C_SOURCE
 BREW  := $(shell brew --prefix 2>/dev/null)/opt
-export PKG_CONFIG_PATH := $(BREW)/libxml2/lib/pkgconfig:$(BREW)/sqlite/lib/pkgconfig:$(PKG_CONFIG_PATH)
+export PKG_CONFIG_PATH := $(BREW)/libxml2/lib/pkgconfig:$(BREW)/sqlite/lib/pkgconfig:$(BREW)/curl/lib/pkgconfig:$(BREW)/openssl@3/lib/pkgconfig:$(PKG_CONFIG_PATH)
 endif
 
 KEY := $(shell printf '%s' '$(CC) $(SAN) $(WERROR) $(FUZZER) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) \
@@ -34,7 +34,8 @@ SAY := @$(if $(V),:,printf '  %-5s %s\n')
 
 ROOMS   := base profile hlo hardware measure rules store report cmd
 SRC     := $(wildcard $(ROOMS:=/*.c))
-HDR     := $(wildcard $(ROOMS:=/*.h))
+HTTP    := $(wildcard cmd/http/*.c)
+HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard cmd/http/*.h)
 EMBED   := $(wildcard rules/*.yaml hardware/*.json store/*.sql templates/*)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
 CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))
@@ -42,7 +43,9 @@ HELPERS := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tes
 UNIT    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 FUZZ    := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH   := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
-OBJ     := $(LIB) $(CMD) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
+HTTP_OBJ  := $(HTTP:%.c=$(O)/%.o)
+HTTP_BASE := $(patsubst %,$(O)/base/%.o,arena diag frame json out secret str text)
+OBJ     := $(LIB) $(CMD) $(HTTP_OBJ) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
 PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
@@ -50,6 +53,8 @@ pkg      = $(if $(shell pkg-config --exists $(1) && echo yes),$(shell pkg-config
 	Libraries are missing; `make deps` installs them: $(1)))
 PKG_INC  = $(eval PKG_INC := $(patsubst -I%,-isystem %,$(call pkg,$(PACKAGES),--cflags-only-I)))$(PKG_INC)
 PKG_LIBS = $(eval PKG_LIBS := $(call pkg,$(PACKAGES),--libs))$(PKG_LIBS)
+HTTP_INC  = $(eval HTTP_INC := $(patsubst -I%,-isystem %,$(call pkg,libcurl libcrypto,--cflags-only-I)))$(HTTP_INC)
+HTTP_LIBS = $(eval HTTP_LIBS := $(call pkg,libcurl libcrypto libcjson,--libs))$(HTTP_LIBS)
 CMOCKA   = $(eval CMOCKA := $(call pkg,cmocka,--cflags --libs))$(CMOCKA)
 
 COMPILE = $(CC) $(FLAGS) $(PKG_INC) $(CPPFLAGS) $(CFLAGS)
@@ -70,16 +75,22 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # Only a plain build takes the short name; sanitizer and fuzzer builds stay in their folders.
 ifeq ($(SAN)$(FUZZER),)
-all: $(O)/rooflint ## build build/rooflint (default)
-	@ln -f $< build/rooflint 2>/dev/null || cp -f $< build/rooflint
+all: $(O)/rooflint $(O)/rooflint-http ## build build/rooflint and build/rooflint-http (default)
+	@for f in $^; do ln -f $$f build/ 2>/dev/null || cp -f $$f build/; done
 else
-all: $(O)/rooflint
+all: $(O)/rooflint $(O)/rooflint-http
 	@echo '  built $<'
 endif
 
 $(O)/rooflint: $(CMD) $(LIB)
 	$(SAY) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+# Networking is a program of its own, so that the one above loads none of it.
+$(HTTP_OBJ) $(O)/tests/unit/test_http.o: private CPPFLAGS += $(HTTP_INC)
+$(O)/rooflint-http: $(HTTP_OBJ) $(HTTP_BASE)
+	$(SAY) LINK $@
+	$(Q)$(LINK) -o $@ $^ $(HTTP_LIBS) -lm
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
@@ -101,6 +112,11 @@ $(O)/embedded.list: FORCE
 $(UNIT): $(O)/tests/unit/%: $(O)/tests/unit/%.o $(HELPERS) $(LIB)
 	$(SAY) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(CMOCKA) $(LIBS)
+
+# What is tested without being in a library.
+$(O)/tests/unit/test_http: $(O)/cmd/http/sign.o $(O)/cmd/http/address.o $(O)/cmd/http/request.o
+$(O)/tests/unit/test_http: private LIBS += $(HTTP_LIBS)
+$(O)/tests/unit/test_spool $(O)/tests/fuzz/fuzz_spool: $(O)/cmd/spool.o
 
 $(FUZZ): $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(if $(FUZZER),,$(O)/tests/fuzz/driver.o) $(LIB)
 	$(SAY) LINK $@
@@ -162,7 +178,7 @@ run-coverage: all $(UNIT)
 lint: check-layers check-headers check-calls check-style check-format ## all the checks below
 
 check-layers: ## no folder includes one to its right (tests/layers.txt)
-	$(Q)awk -f tests/layers.awk tests/layers.txt $(SRC) $(HDR)
+	$(Q)awk -f tests/layers.awk tests/layers.txt $(SRC) $(HTTP) $(HDR)
 
 check-headers: $(HDR:%=$(O)/%.ok) ## every header compiles on its own
 $(O)/%.h.ok: %.h $(HDR)
@@ -170,29 +186,31 @@ $(O)/%.h.ok: %.h $(HDR)
 	$(Q)printf '#include "%s"\n' $< | $(COMPILE) -Werror -fsyntax-only -x c -
 	@touch $@
 
-# The program that reads hostile profiles opens no connection, and only cmd/git starts a program.
+# The program that reads hostile profiles opens no connection, and starts no program but git and
+# rooflint-http, each in one place.
 NO_NETWORK := socket|socketpair|connect|bind|listen|accept|sendto|recvfrom|getaddrinfo|dlopen
 NO_PROGRAM := exec[lv]p?e?|posix_spawnp?|system|popen
+STARTERS    = $(O)/cmd/git.o $(O)/cmd/courier.o
 check-calls: $(CMD) $(LIB) ## no object calls the network or another program
 	$(Q)! nm -u $^ | grep -wE '$(NO_NETWORK)'
-	$(Q)! nm -u $(filter-out $(O)/cmd/git.o,$^) | grep -wE '$(NO_PROGRAM)'
+	$(Q)! nm -u $(filter-out $(STARTERS),$^) | grep -wE '$(NO_PROGRAM)'
 
 check-style: ## banned calls, function length, line width, blanks
-	$(Q)LC_ALL=C awk -f tests/style.awk $(SRC) $(HDR) $(wildcard tests/unit/*.[ch] \
+	$(Q)LC_ALL=C awk -f tests/style.awk $(SRC) $(HTTP) $(HDR) $(wildcard tests/unit/*.[ch] \
 		tests/fuzz/*.[ch] tests/bench/*.[ch])
 
 # Versions of clang-format disagree with each other, so only the one named here has a say.
 FORMAT_VERSION := 14
 check-format: ## .clang-format, when clang-format 14 is installed
 	$(Q)if clang-format --version 2>/dev/null | grep -q 'version $(FORMAT_VERSION)\.'; then \
-		clang-format --dry-run --Werror --ferror-limit=3 $(SRC) $(HDR); \
+		clang-format --dry-run --Werror --ferror-limit=3 $(SRC) $(HTTP) $(HDR); \
 	else echo 'check-format: skipped, needs clang-format $(FORMAT_VERSION)'; fi
 
 format: ## let clang-format rewrite the sources in place
-	clang-format -i $(SRC) $(HDR)
+	clang-format -i $(SRC) $(HTTP) $(HDR)
 
 tidy: ## clang-tidy over the sources (slow, optional)
-	$(Q)clang-tidy --quiet $(SRC) -- $(FLAGS) $(PKG_INC)
+	$(Q)clang-tidy --quiet $(SRC) $(HTTP) -- $(FLAGS) $(PKG_INC)
 
 MAN := $(wildcard docs/man/*.1)
 
@@ -205,12 +223,15 @@ docs: all ## regenerate the pages that the program writes itself
 # ---- shipping -----------------------------------------------------------------------------------
 
 install: all ## install below DESTDIR and PREFIX
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/rooflint' \
+		'$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 755 $(O)/rooflint '$(DESTDIR)$(PREFIX)/bin/rooflint'
+	install -m 755 $(O)/rooflint-http '$(DESTDIR)$(PREFIX)/libexec/rooflint/rooflint-http'
 	$(if $(MAN),install -m 644 $(MAN) '$(DESTDIR)$(PREFIX)/share/man/man1')
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/rooflint' \
+		'$(DESTDIR)$(PREFIX)/libexec/rooflint/rooflint-http' \
 		$(patsubst docs/man/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN))
 
 dist: ## build/rooflint-VERSION.tar.gz of HEAD, the same bytes every time

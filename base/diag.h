@@ -38,7 +38,7 @@
 	X(RULE_SQL, 305, "a rule's expression is not valid SQL")                                   \
 	X(RULE_TYPE, 306, "an expression compares a number with a text, or an unknown word")       \
 	X(RULE_BUDGET, 307, "a rule's query ran past its budget")                                  \
-	X(TEMPLATE, 308, "a page template is not valid")                                           \
+	X(TEMPLATE, 308, "a template is not valid")                                                \
 	X(WAIVER, 309, "a waiver has expired, was exceeded or waives nothing")                     \
 	X(BASELINE, 310, "a baseline is the run itself, or cannot be used")                        \
 	X(JOB_FILE, 311, "a job file is not valid")                                                \
@@ -46,6 +46,7 @@
 	X(HARDWARE_NAME, 402, "no chip of that name is known")                                     \
 	X(OUTPUT, 501, "an output file could not be written")                                      \
 	X(USAGE, 502, "the command line is not valid")                                             \
+	X(DELIVERY, 503, "a message could not be delivered")                                       \
 	X(LIMIT, 601, "a limit of the program was reached")                                        \
 	X(WORKER, 602, "a worker process ended without an answer")                                 \
 	X(STORE, 701, "a store of facts could not be used")                                        \

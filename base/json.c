@@ -247,6 +247,13 @@ static void put_flat(struct out *o, const cJSON *item)
 	out_char(o, cJSON_IsObject(item) ? '}' : ']');
 }
 
+struct str json_compact(const cJSON *item, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	put_flat(o, item);
+	return out_text(o);
+}
+
 void json_line(const cJSON *item, struct out *o)
 {
 	put_flat(o, item);

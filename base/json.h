@@ -32,6 +32,7 @@ struct str json_text(const cJSON *item, struct arena *keep);
 
 /* The same on one line of its own, for records. */
 void json_line(const cJSON *item, struct out *o);
+struct str json_compact(const cJSON *item, struct arena *keep); /* without its newline */
 
 struct str json_get_str(const cJSON *object, const char *key); /* missing when absent or null */
 double json_get_double(const cJSON *object, const char *key);  /* NaN when absent or null */

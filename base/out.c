@@ -249,6 +249,12 @@ struct str double_text(struct arena *keep, double value)
 	return arena_str(keep, number_double(buf, value));
 }
 
+void out_flush(struct out *o)
+{
+	if (o->fd >= 0)
+		flush(o);
+}
+
 struct str out_text(struct out *o)
 {
 	return (struct str){ o->bytes, o->len };

@@ -31,6 +31,7 @@ void out_i64(struct out *o, int64_t value);
  * integers below 1e15 print without exponent.  Not for NaN or infinity (the caller decides). */
 void out_double(struct out *o, double value);
 
+void out_flush(struct out *o);	    /* what was written goes out now; for a reader who waits */
 struct str out_text(struct out *o); /* memory only: all that was written, borrowed */
 /* Flush, sync and rename into place.  False with a diagnostic if anything failed on the way. */
 bool out_close(struct out *o, struct diag *err);

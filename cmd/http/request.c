@@ -1,0 +1,120 @@
+/* Requests and answers as heads of frames, by table. */
+#include <math.h>
+
+#include "base/secret.h"
+#include "base/text.h"
+#include "cmd/http/http.h"
+
+static const struct request defaults = {
+	.content_type = STR_INIT("application/json"),
+	.timeout_s = 20,
+	.deadline_s = 90,
+	.attempts = 5,
+	.answer_bytes = 4096,
+};
+
+enum key_kind { KEY_TEXT, KEY_NUMBER, KEY_NAME };
+
+static const struct key {
+	const char *name;
+	enum key_kind kind;
+	ptrdiff_t offset;
+	bool required;
+	double most; /* of a number */
+} keys[] = {
+	{ "id", KEY_NUMBER, offsetof(struct request, id), true, 1e15 },
+	{ "method", KEY_TEXT, offsetof(struct request, method), true, 0 },
+	{ "url_from", KEY_NAME, offsetof(struct request, url_from), true, 0 },
+	{ "secret_from", KEY_NAME, offsetof(struct request, secret_from), false, 0 },
+	{ "message_id", KEY_TEXT, offsetof(struct request, message_id), false, 0 },
+	{ "content_type", KEY_TEXT, offsetof(struct request, content_type), false, 0 },
+	{ "timeout_s", KEY_NUMBER, offsetof(struct request, timeout_s), false, HTTP_MAX_SECONDS },
+	{ "deadline_s", KEY_NUMBER, offsetof(struct request, deadline_s), false, HTTP_MAX_SECONDS },
+	{ "attempts", KEY_NUMBER, offsetof(struct request, attempts), false, HTTP_MAX_ATTEMPTS },
+	{ "redirects", KEY_NUMBER, offsetof(struct request, redirects), false, 5 },
+	{ "answer_bytes", KEY_NUMBER, offsetof(struct request, answer_bytes), false,
+		HTTP_MAX_ANSWER },
+	{ "length", KEY_NUMBER, -1, false, 0 }, /* the frame's own */
+};
+enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+/* What goes into a header must not end it. */
+static bool is_header_text(struct str s)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (s.p[i] < ' ' || s.p[i] > '~')
+			return false;
+	return s.len > 0;
+}
+
+static bool read_value(const struct key *k, const cJSON *v, char *to, struct diag *err)
+{
+	struct str text = cJSON_IsString(v) ? str_from(v->valuestring) : str_from(NULL);
+	if (k->kind == KEY_NUMBER) {
+		double n = cJSON_IsNumber(v) ? v->valuedouble : (double)NAN;
+		*(double *)(void *)to = n;
+		return (n >= 0 && n <= k->most) ||
+		       diag_set(err, DIAG_DELIVERY, "'%s' is a number from 0 to %.0f", k->name,
+			       k->most);
+	}
+	*(struct str *)(void *)to = text;
+	if (k->kind == KEY_NAME && !secret_name_ok(text))
+		return diag_set(err, DIAG_DELIVERY,
+			"'%s' is the name of an environment variable: ROOFLINT_ and more of A-Z, "
+			"0-9 and _",
+			k->name);
+	return is_header_text(text) ||
+	       diag_set(err, DIAG_DELIVERY, "'%s' is a text of plain ASCII", k->name);
+}
+
+static const struct key *key_find(struct str name)
+{
+	for (int i = 0; i < KEYS; i++)
+		if (str_eq(name, str_from(keys[i].name)))
+			return &keys[i];
+	return NULL;
+}
+
+static bool is_method(struct str method)
+{
+	return str_eq(method, STR("POST")) || str_eq(method, STR("PUT")) ||
+	       str_eq(method, STR("GET"));
+}
+
+bool request_read(const cJSON *head, struct str body, struct request *ret, struct diag *err)
+{
+	const cJSON *v;
+	*ret = defaults;
+	ret->body = body;
+	cJSON_ArrayForEach(v, head)
+	{
+		const struct key *k = key_find(str_from(v->string));
+		if (!k)
+			return diag_set(
+				err, DIAG_DELIVERY, "a request has no key '%.100s'", v->string);
+		if (k->offset >= 0 && !read_value(k, v, (char *)ret + k->offset, err))
+			return false;
+	}
+	for (int i = 0; i < KEYS; i++)
+		if (keys[i].required && !cJSON_GetObjectItemCaseSensitive(head, keys[i].name))
+			return diag_set(err, DIAG_DELIVERY, "a request needs '%s'", keys[i].name);
+	if (!is_method(ret->method))
+		return diag_set(err, DIAG_DELIVERY, "'method' is POST, PUT or GET");
+	if (ret->secret_from.p && !ret->message_id.p)
+		return diag_set(err, DIAG_DELIVERY, "what is signed needs a 'message_id'");
+	return true;
+}
+
+cJSON *answer_write(const struct request *r, const struct answer *a)
+{
+	static const struct str outcomes[] = { STR_INIT("delivered"), STR_INIT("later"),
+		STR_INIT("refused"), STR_INIT("gone") };
+	cJSON *head = cJSON_CreateObject();
+	json_add_double(head, "id", r->id);
+	json_add_str(head, "outcome", outcomes[a->outcome]);
+	json_add_i64(head, "status", a->status);
+	json_add_i64(head, "attempts", a->attempts);
+	if (a->error.len)
+		json_add_str(head, "error", a->error);
+	return head;
+}
