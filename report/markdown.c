@@ -53,30 +53,9 @@ static void gain_cell(struct out *o, double gain_s, struct arena *keep)
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-/* Worst first. */
-static const struct look {
-	struct str verdict;
-	const char *mark, *head;
-} looks[] = {
-	{ STR_INIT("fail"), "\xe2\x9d\x8c", "FAIL" },
-	{ STR_INIT("error"), "\xe2\x9d\x8c", "ERROR" },
-	{ STR_INIT("inconclusive"), "\xe2\x9d\x94", "INCONCLUSIVE" },
-	{ STR_INIT("warn"), "\xe2\x9a\xa0\xef\xb8\x8f", "WARN" },
-	{ STR_INIT("pass"), "\xe2\x9c\x85", "PASS" },
-};
-enum { LOOKS = sizeof(looks) / sizeof(looks[0]) };
-
-static int look_index(const struct report *r)
+static void put_sign(struct out *o, const struct sign *sign)
 {
-	for (int i = 0; i < LOOKS; i++)
-		if (str_eq(r->verdict, looks[i].verdict))
-			return i;
-	return 2; /* never green by mistake */
-}
-
-static void put_look(struct out *o, const struct look *look)
-{
-	out_fmt(o, "%s %s", look->mark, look->head);
+	out_fmt(o, "%s %s", sign->mark, sign->head);
 }
 
 static void put_machine(struct out *o, const struct report *r, struct arena *keep)
@@ -137,7 +116,7 @@ static void put_head(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
 	out_z(o, "## ");
-	put_look(o, &looks[look_index(r)]);
+	put_sign(o, &signs[sign_index(r)]);
 	out_z(o, " rooflint: ");
 	md_text(o, text_cut(p->keep, text_clean(p->keep, r->profile), CELL_BYTES));
 	out_z(o, "\n\n");
@@ -159,7 +138,7 @@ static void put_profile_row(struct paper *p, const struct report *r)
 	struct out *o = out_memory(p->keep);
 	double step_s = fact_real(r, STR("step_time_s"));
 	out_z(o, "| ");
-	put_look(o, &looks[look_index(r)]);
+	put_sign(o, &signs[sign_index(r)]);
 	out_z(o, " |");
 	cell(o, r->profile, p->keep);
 	cell(o, fact_text(r, STR("chip")), p->keep);
@@ -172,17 +151,17 @@ static void put_profile_row(struct paper *p, const struct report *r)
 static void put_batch_head(struct paper *p, const struct report_set *set)
 {
 	struct out *o = out_memory(p->keep);
-	ptrdiff_t counts[LOOKS] = { 0 };
+	ptrdiff_t counts[SIGNS] = { 0 };
 	const char *between = ": ";
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		counts[look_index(&set->items[i])]++;
+		counts[sign_index(&set->items[i])]++;
 	out_fmt(o, "## rooflint: %lld profile%s", (long long)set->count,
 		set->count == 1 ? "" : "s");
-	for (int i = 0; i < LOOKS; i++) {
+	for (int i = 0; i < SIGNS; i++) {
 		if (!counts[i])
 			continue;
 		out_fmt(o, "%s%lld ", between, (long long)counts[i]);
-		put_look(o, &looks[i]);
+		put_sign(o, &signs[i]);
 		between = ", ";
 	}
 	out_z(o, "\n\n");
@@ -196,9 +175,9 @@ static void put_batch(struct paper *p, const struct report_set *set)
 {
 	ptrdiff_t rows = 0;
 	put_batch_head(p, set);
-	for (int look = 0; look < LOOKS; look++)
+	for (int sign = 0; sign < SIGNS; sign++)
 		for (ptrdiff_t i = 0; i < set->count; i++) {
-			if (look_index(&set->items[i]) != look)
+			if (sign_index(&set->items[i]) != sign)
 				continue;
 			if (rows++ < ROWS_MAX)
 				put_profile_row(p, &set->items[i]);
@@ -304,7 +283,7 @@ static bool is_told(const struct alerts *all, ptrdiff_t index)
 	return false;
 }
 
-/* Folds tried: each looks through the alerts before it, and no comment holds more. */
+/* Folds tried: each signs through the alerts before it, and no comment holds more. */
 enum { FOLDS_MAX = 1000 };
 
 static void put_folds(struct paper *p, const struct alerts *all, bool with_profile)

@@ -25,6 +25,22 @@ bool unit_by_name(struct str name, enum unit *ret)
 	return false;
 }
 
+const struct sign signs[SIGNS] = {
+	{ STR_INIT("fail"), "\xe2\x9d\x8c", "FAIL" },
+	{ STR_INIT("error"), "\xe2\x9d\x8c", "ERROR" },
+	{ STR_INIT("inconclusive"), "\xe2\x9d\x94", "INCONCLUSIVE" },
+	{ STR_INIT("warn"), "\xe2\x9a\xa0\xef\xb8\x8f", "WARN" },
+	{ STR_INIT("pass"), "\xe2\x9c\x85", "PASS" },
+};
+
+int sign_index(const struct report *r)
+{
+	for (int i = 0; i < SIGNS; i++)
+		if (str_eq(r->verdict, signs[i].verdict))
+			return i;
+	return 2; /* never green by mistake */
+}
+
 struct str clean_lines(struct arena *keep, struct str s)
 {
 	struct str line;

@@ -21,6 +21,15 @@ bool unit_by_name(struct str name, enum unit *ret);
  */
 struct str clean_lines(struct arena *keep, struct str s);
 
+/* How a report's verdict signs where there is colour and room for a sign only; worst first. */
+enum { SIGNS = 5 };
+struct sign {
+	struct str verdict;
+	const char *mark, *head;
+};
+extern const struct sign signs[SIGNS];
+int sign_index(const struct report *r);
+
 /* NaN and the missing string when the run has no such fact. */
 double fact_real(const struct report *r, struct str name);
 struct str fact_text(const struct report *r, struct str name);

@@ -1,5 +1,5 @@
 /*
- * Loading templates: read by libxml2, checked, and compiled to a tree of our own.  See template.h.
+ * Loading pages: read by libxml2, checked, and compiled to a tree of our own.  See template.h.
  *
  * libxml2 keeps neither columns nor the lines of attributes.  The walk goes through the document
  * in order, so a cursor that is moved to each thing as it is met knows where that thing stands.
@@ -9,165 +9,11 @@
 #include <libxml/parser.h>
 #include <stdio.h>
 
-#include "base/embed.h"
 #include "base/input.h"
 #include "base/sha256.h"
-#include "base/text.h"
 
-#define TEMPLATE_MAX_BYTES    ((ptrdiff_t)1 << 20) /* a page that people wrote is a tenth of it */
-#define TEMPLATE_MAX_DEPTH    100		   /* of elements; below XHTML_MAX_DEPTH */
-#define TEMPLATE_MAX_INCLUDES 8			   /* files within files: more is a circle */
-
-/* ---- where things stand ---------------------------------------------------------------------- */
-
-struct loader {
-	struct str dir; /* missing: embedded files only */
-	struct arena *keep;
-	struct diag *err;
-	const struct template_record *scopes[TEMPLATE_MAX_SCOPES];
-	int scope_count;
-	/* Of the file being compiled. */
-	struct str file, source;
-	ptrdiff_t cursor;
-	int includes, depth;
-	/* Of the page. */
-	struct pattern *policy; /* the content security policy; NULL: none */
-	struct str scripts;	/* what it must allow: " 'sha256-...'" for each */
-};
-
-/* Move the cursor to the next `needle`; where there is none it stays (written with entities). */
-static void seek(struct loader *l, struct str needle)
-{
-	ptrdiff_t at = str_find(str_from_offset(l->source, l->cursor), needle);
-	if (at >= 0)
-		l->cursor += at;
-}
-
-static void seek_past(struct loader *l, struct str needle)
-{
-	ptrdiff_t at = str_find(str_from_offset(l->source, l->cursor), needle);
-	if (at >= 0)
-		l->cursor += at + needle.len;
-}
-
-static struct text_place place_at(const struct loader *l, ptrdiff_t offset, ptrdiff_t width)
-{
-	struct str before = str_head(l->source, offset);
-	ptrdiff_t line_start = str_rfind_char(before, '\n') + 1;
-	int64_t line = 1;
-	for (ptrdiff_t i = 0; i < line_start; i++)
-		line += before.p[i] == '\n';
-	return (struct text_place){ .file = l->file,
-		.source = l->source,
-		.line = line,
-		.column = offset - line_start + 1,
-		.width = width > 0 ? width : 1 };
-}
-
-/* The thing itself is wrong: the caret stands under its next occurrence. */
-static bool bad(struct loader *l, struct str thing, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static bool bad(struct loader *l, struct str thing, const char *fmt, ...)
-{
-	va_list args;
-	va_start(args, fmt);
-	struct str text = arena_vfmt(l->keep, fmt, args);
-	va_end(args);
-	seek(l, thing);
-	return diag_caret(
-		l->err, DIAG_TEMPLATE, place_at(l, l->cursor, thing.len), "%.*s", STR_ARG(text));
-}
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-static const struct template_field *record_field(
-	const struct template_record *record, struct str name)
-{
-	for (const struct template_field *f = record->fields; f->name; f++)
-		if (str_eq(str_from(f->name), name))
-			return f;
-	return NULL;
-}
-
-/* Of all fields that are seen from here, the one that may have been meant. */
-static struct str nearest_field(const struct loader *l, struct str name)
-{
-	struct str *names = NULL;
-	ptrdiff_t count = 0, cap = 0;
-	for (int i = l->scope_count - 1; i >= 0; i--)
-		for (const struct template_field *f = l->scopes[i]->fields; f->name; f++)
-			*arena_push(l->keep, names, count, cap) = str_from(f->name);
-	return text_nearest(name, names, count);
-}
-
-static bool find_field(struct loader *l, struct str name, struct ref *ret)
-{
-	for (int up = 0; up < l->scope_count; up++) {
-		const struct template_record *record = l->scopes[l->scope_count - 1 - up];
-		*ret = (struct ref){ record_field(record, name), up };
-		if (ret->field)
-			return true;
-	}
-	struct str nearest = nearest_field(l, name);
-	const char *record = l->scopes[l->scope_count - 1]->name;
-	if (nearest.p)
-		return bad(l, name, "no field '%.*s' in %s; did you mean '%.*s'?", STR_ARG(name),
-			record, STR_ARG(nearest));
-	return bad(l, name, "no field '%.*s' in %s; docs/templates.md lists them", STR_ARG(name),
-		record);
-}
-
-/* ---- slots ----------------------------------------------------------------------------------- */
-
-static void add_literal(struct loader *l, struct pattern *p, struct str text)
-{
-	if (text.len)
-		arena_push(l->keep, p->parts, p->count, p->cap)->literal = arena_str(l->keep, text);
-}
-
-static bool add_slot(struct loader *l, struct pattern *p, struct str name, bool in_attribute)
-{
-	struct ref ref;
-	name = str_trim(name);
-	seek_past(l, STR("{{"));
-	if (!find_field(l, name, &ref))
-		return false;
-	if (ref.field->kind == FIELD_LIST)
-		return bad(l, name, "'%.*s' is a list: repeat an element with data-each=\"%.*s\"",
-			STR_ARG(name), STR_ARG(name));
-	if (ref.field->kind == FIELD_PICTURE)
-		return bad(
-			l, name, "'%.*s' is a picture: it goes into data-picture", STR_ARG(name));
-	if (ref.field->kind == FIELD_FLAG && !in_attribute)
-		return bad(l, name, "'%.*s' is yes or no: ask for it with data-if", STR_ARG(name));
-	arena_push(l->keep, p->parts, p->count, p->cap)->ref = ref;
-	return true;
-}
-
-static bool has_slot(struct str text)
-{
-	return str_contains(text, STR("{{"));
-}
-
-static bool compile_pattern(
-	struct loader *l, struct str text, bool in_attribute, struct pattern *ret)
-{
-	for (;;) {
-		ptrdiff_t open = str_find(text, STR("{{"));
-		if (open < 0)
-			break;
-		struct str rest = str_from_offset(text, open + 2);
-		ptrdiff_t close = str_find(rest, STR("}}"));
-		if (close < 0)
-			return bad(l, STR("{{"), "'{{' has no '}}' behind it");
-		add_literal(l, ret, str_head(text, open));
-		if (!add_slot(l, ret, str_head(rest, close), in_attribute))
-			return false;
-		text = str_from_offset(rest, close + 2);
-	}
-	add_literal(l, ret, text);
-	return true;
-}
+#define TEMPLATE_MAX_DEPTH    100 /* of elements; below XHTML_MAX_DEPTH */
+#define TEMPLATE_MAX_INCLUDES 8	  /* files within files: more is a circle */
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
@@ -209,11 +55,11 @@ static bool check_address(struct loader *l, struct str element, struct str value
 	if (str_starts(value, STR("#")) || (!is_link && str_starts(value, STR("data:"))))
 		return true;
 	if (!is_link)
-		return bad(l, value,
+		return loader_bad(l, value,
 			"the page is one file: an address here begins with '#' or 'data:'");
 	if (!has_slot(value))
 		return is_plain_link(value) ||
-		       bad(l, value, "a link leads to https:, mailto: or '#'");
+		       loader_bad(l, value, "a link leads to https:, mailto: or '#'");
 	if (str_starts(value, STR("./")))
 		return true; /* stays a path, whatever the slot says */
 	struct str rest = value;
@@ -221,7 +67,7 @@ static bool check_address(struct loader *l, struct str element, struct str value
 	ptrdiff_t host_end = str_find_char(rest, '/');
 	if (is_web && host_end > 0 && host_end < str_find(rest, STR("{{")))
 		return true;
-	return bad(l, value,
+	return loader_bad(l, value,
 		"an address with a slot begins with '#', with './' or with 'https://', a host "
 		"and '/'");
 }
@@ -234,10 +80,11 @@ static bool check_attribute(
 	if (!has_slot(value))
 		return true;
 	if (str_starts(attribute, STR("on")) || is_one_of(attribute, "style srcdoc"))
-		return bad(
+		return loader_bad(
 			l, value, "no slot may stand in '%.*s': it holds code", STR_ARG(attribute));
 	if (is_one_of(attribute, "http-equiv content") && str_eq(element, STR("meta")))
-		return bad(l, value, "no slot may stand in '%.*s' of <meta>", STR_ARG(attribute));
+		return loader_bad(
+			l, value, "no slot may stand in '%.*s' of <meta>", STR_ARG(attribute));
 	return true;
 }
 
@@ -249,32 +96,27 @@ static bool compile_attribute(
 	struct attribute *a =
 		arena_push(l->keep, n->attributes, n->attribute_count, n->attribute_cap);
 	a->name = arena_str(l->keep, name);
-	return compile_pattern(l, value, true, &a->value);
+	return loader_pattern(l, value, true, &a->value);
 }
 
 /* ---- what directs the filling ---------------------------------------------------------------- */
 
-static bool want_kind(struct loader *l, struct str name, const struct ref *ref,
-	enum template_kind kind, const char *what)
-{
-	return ref->field->kind == kind || bad(l, name, "'%.*s' is no %s", STR_ARG(name), what);
-}
-
 static bool compile_each(struct loader *l, struct node *n, struct str name)
 {
-	if (!find_field(l, name, &n->each) ||
-		!want_kind(l, name, &n->each, FIELD_LIST, "list, and cannot be repeated"))
+	if (!loader_field(l, name, &n->each) ||
+		!loader_want(l, name, &n->each, FIELD_LIST, "list, and cannot be repeated"))
 		return false;
 	if (l->scope_count == TEMPLATE_MAX_SCOPES)
-		return bad(l, name, "more than %d lists within each other", TEMPLATE_MAX_SCOPES);
+		return loader_bad(
+			l, name, "more than %d lists within each other", TEMPLATE_MAX_SCOPES);
 	l->scopes[l->scope_count++] = n->each.field->record;
 	return true;
 }
 
 static bool compile_picture(struct loader *l, struct node *n, struct str name)
 {
-	return find_field(l, name, &n->picture) &&
-	       want_kind(l, name, &n->picture, FIELD_PICTURE, "picture");
+	return loader_field(l, name, &n->picture) &&
+	       loader_want(l, name, &n->picture, FIELD_PICTURE, "picture");
 }
 
 static bool is_directive(struct str attribute)
@@ -294,10 +136,10 @@ static bool compile_directives(struct loader *l, struct node *n, const xmlNode *
 		struct str name = str_trim(arena_str(l->keep, xml_str(value)));
 		xmlFree(value);
 		l->cursor = start;
-		seek_past(l, str_from(order[i]));
+		loader_seek_past(l, str_from(order[i]));
 		bool ok = i == 0   ? compile_each(l, n, name)
-			  : i == 1 ? find_field(l, name, &n->only_if)
-			  : i == 2 ? find_field(l, name, &n->only_else)
+			  : i == 1 ? loader_field(l, name, &n->only_if)
+			  : i == 2 ? loader_field(l, name, &n->only_else)
 				   : compile_picture(l, n, name);
 		if (!ok)
 			return false;
@@ -311,9 +153,9 @@ static bool compile_attributes(
 {
 	for (const xmlAttr *a = from->properties; a; a = a->next) {
 		struct str name = xml_str(a->name);
-		seek_past(l, name);
+		loader_seek_past(l, name);
 		if (a->ns)
-			return bad(l, name, "attributes with a prefix are not HTML");
+			return loader_bad(l, name, "attributes with a prefix are not HTML");
 		if (is_directive(name))
 			continue;
 		xmlChar *value = xmlNodeGetContent((const xmlNode *)a);
@@ -322,69 +164,6 @@ static bool compile_attributes(
 		if (!compile_attribute(l, n, element, name, copy))
 			return false;
 	}
-	return true;
-}
-
-/* ---- files ----------------------------------------------------------------------------------- */
-
-static bool is_file_name(struct str name)
-{
-	for (ptrdiff_t i = 0; i < name.len; i++) {
-		char c = name.p[i];
-		bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-			    c == '_' || (c == '.' && i > 0);
-		if (!fine)
-			return false;
-	}
-	return name.len > 0;
-}
-
-static bool dir_has(struct loader *l, struct str name)
-{
-	struct dir_entry *entries;
-	struct diag ignored;
-	ptrdiff_t count = 0;
-	if (!l->dir.p || !dir_list(l->dir, l->keep, &entries, &count, &ignored))
-		return false;
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (str_eq(entries[i].name, name) && !entries[i].is_dir)
-			return true;
-	return false;
-}
-
-static bool read_file(struct loader *l, struct str path, struct str *ret)
-{
-	struct input in;
-	if (!input_open(path, l->keep, &in, l->err))
-		return false;
-	bool ok = in.bytes.len <= TEMPLATE_MAX_BYTES ||
-		  diag_set(l->err, DIAG_TEMPLATE, "%.*s: longer than %td KiB", STR_ARG(path),
-			  TEMPLATE_MAX_BYTES >> 10);
-	if (ok)
-		*ret = arena_str(l->keep, in.bytes);
-	ok = ok && input_check(&in, l->err);
-	input_close(&in);
-	return ok;
-}
-
-/* Makes the named file the loader's current one. */
-static bool open_file(struct loader *l, struct str name)
-{
-	struct str source;
-	if (dir_has(l, name)) {
-		struct str path = arena_fmt(l->keep, "%.*s/%.*s", STR_ARG(l->dir), STR_ARG(name));
-		if (!read_file(l, path, &source))
-			return false;
-		l->file = path;
-	} else {
-		struct str path = arena_fmt(l->keep, "templates/%.*s", STR_ARG(name));
-		source = embed_find(path);
-		if (!source.p)
-			return bad(l, name, "there is no template '%.*s'", STR_ARG(name));
-		l->file = path;
-	}
-	l->source = source;
-	l->cursor = 0;
 	return true;
 }
 
@@ -398,12 +177,13 @@ static bool compile_include(struct loader *l, struct str name, struct node **ret
 {
 	struct loader outer = *l;
 	if (!is_file_name(name))
-		return bad(l, name, "a template's name has small letters, digits, '-', '_', '.'");
+		return loader_bad(
+			l, name, "a template's name has small letters, digits, '-', '_', '.'");
 	if (l->includes == TEMPLATE_MAX_INCLUDES)
-		return bad(l, name, "%d files within each other: is one of them in itself?",
+		return loader_bad(l, name, "%d files within each other: is one of them in itself?",
 			TEMPLATE_MAX_INCLUDES);
 	l->includes++;
-	if (!open_file(l, name) || !compile_document(l, ret))
+	if (!loader_open(l, name) || !compile_document(l, ret))
 		return false;
 	l->file = outer.file;
 	l->source = outer.source;
@@ -417,16 +197,17 @@ static bool check_css(struct loader *l, struct str css)
 {
 	struct str rest = css;
 	if (!xhtml_is_raw(css))
-		return bad(l, STR("<"), "a stylesheet may hold neither '</' nor '<!'");
+		return loader_bad(l, STR("<"), "a stylesheet may hold neither '</' nor '<!'");
 	if (has_slot(css))
-		return bad(l, STR("{{"), "no slot may stand in a stylesheet");
+		return loader_bad(l, STR("{{"), "no slot may stand in a stylesheet");
 	if (str_contains(css, STR("@import")))
-		return bad(l, STR("@import"), "the page is one file: '@import' is not allowed");
+		return loader_bad(
+			l, STR("@import"), "the page is one file: '@import' is not allowed");
 	for (ptrdiff_t at; (at = str_find(rest, STR("url("))) >= 0;) {
 		rest = str_from_offset(rest, at + 4);
 		str_take(&rest, STR("\""));
 		if (!str_starts(rest, STR("data:")) && !str_starts(rest, STR("#")))
-			return bad(l, str_head(rest, 12),
+			return loader_bad(l, str_head(rest, 12),
 				"the page is one file: 'url(' is followed by 'data:' or '#'");
 	}
 	return true;
@@ -439,8 +220,9 @@ static bool compile_style(struct loader *l, struct str include, struct str inner
 	if (!include.p)
 		return check_css(l, n->raw);
 	if (!is_file_name(include))
-		return bad(l, include, "a stylesheet's name has small letters, digits, '-', '.'");
-	if (!open_file(l, include) || !check_css(l, l->source))
+		return loader_bad(
+			l, include, "a stylesheet's name has small letters, digits, '-', '.'");
+	if (!loader_open(l, include) || !check_css(l, l->source))
 		return false;
 	n->raw = l->source;
 	l->file = outer.file;
@@ -453,22 +235,22 @@ static bool compile_style(struct loader *l, struct str include, struct str inner
 static bool check_script(struct loader *l, struct str include, const xmlNode *from)
 {
 	if (!include.p || from->children || from->properties->next)
-		return bad(l, STR("script"),
+		return loader_bad(l, STR("script"),
 			"a script is <script data-include=\"file.js\"></script>, and nothing more");
 	return is_file_name(include) ||
-	       bad(l, include, "a script's name has small letters, digits, '-', '.'");
+	       loader_bad(l, include, "a script's name has small letters, digits, '-', '.'");
 }
 
 static bool compile_script(
 	struct loader *l, struct str include, const xmlNode *from, struct node *n)
 {
 	struct loader outer = *l;
-	if (!check_script(l, include, from) || !open_file(l, include))
+	if (!check_script(l, include, from) || !loader_open(l, include))
 		return false;
 	if (!xhtml_is_raw(l->source))
-		return bad(l, STR("<"), "a script may hold neither '</' nor '<!'");
+		return loader_bad(l, STR("<"), "a script may hold neither '</' nor '<!'");
 	if (has_slot(l->source))
-		return bad(l, STR("{{"), "no slot may stand in a script");
+		return loader_bad(l, STR("{{"), "no slot may stand in a script");
 	n->raw = l->source;
 	*l = outer;
 	struct sha256 hash = sha256_new();
@@ -517,7 +299,8 @@ static bool compile_inside(
 	if (!include.p)
 		return compile_children(l, from, &n->child);
 	if (!str_eq(element, STR("template")))
-		return bad(l, include, "data-include stands in <template>, <style> or <script>");
+		return loader_bad(
+			l, include, "data-include stands in <template>, <style> or <script>");
 	return compile_include(l, include, &n->child);
 }
 
@@ -539,11 +322,12 @@ static void find_policy(struct loader *l, const struct node *n)
 static bool check_element(struct loader *l, struct str element, const xmlNode *from)
 {
 	if (from->ns && from->ns->prefix)
-		return bad(l, element, "elements with a prefix are not HTML");
+		return loader_bad(l, element, "elements with a prefix are not HTML");
 	if (is_one_of(element, "iframe object embed base frame frameset applet"))
-		return bad(l, element, "<%.*s> is not allowed in a report", STR_ARG(element));
+		return loader_bad(
+			l, element, "<%.*s> is not allowed in a report", STR_ARG(element));
 	if (l->depth >= TEMPLATE_MAX_DEPTH)
-		return bad(
+		return loader_bad(
 			l, element, "more than %d elements within each other", TEMPLATE_MAX_DEPTH);
 	return true;
 }
@@ -552,7 +336,7 @@ static bool compile_element(struct loader *l, const xmlNode *from, struct node *
 {
 	struct str element = xml_str(from->name);
 	int scopes = l->scope_count;
-	seek_past(l, arena_fmt(l->keep, "<%.*s", STR_ARG(element)));
+	loader_seek_past(l, arena_fmt(l->keep, "<%.*s", STR_ARG(element)));
 	if (!check_element(l, element, from) || !compile_directives(l, n, from))
 		return false;
 	if (!str_eq(element, STR("template"))) {
@@ -576,7 +360,7 @@ static bool is_layout(struct str text)
 
 static bool compile_text(struct loader *l, struct str text, struct node *n)
 {
-	return compile_pattern(l, is_layout(text) ? STR("\n") : text, false, &n->text);
+	return loader_pattern(l, is_layout(text) ? STR("\n") : text, false, &n->text);
 }
 
 static bool compile_node(struct loader *l, const xmlNode *from, struct node **ret)
@@ -584,10 +368,11 @@ static bool compile_node(struct loader *l, const xmlNode *from, struct node **re
 	struct str content = xml_str(from->content);
 	if (from->type == XML_COMMENT_NODE)
 		return !has_slot(content) ||
-		       bad(l, STR("{{"), "no slot may stand in a comment; it would not be shown");
+		       loader_bad(l, STR("{{"),
+			       "no slot may stand in a comment; it would not be shown");
 	if (from->type != XML_ELEMENT_NODE && from->type != XML_TEXT_NODE &&
 		from->type != XML_CDATA_SECTION_NODE)
-		return bad(l, STR("&"), "only elements, text and comments may stand here");
+		return loader_bad(l, STR("&"), "only elements, text and comments may stand here");
 	*ret = arena_make(l->keep, struct node, 1);
 	if (from->type == XML_ELEMENT_NODE)
 		return compile_element(l, from, *ret);
@@ -615,7 +400,7 @@ static bool check_doctype(struct loader *l, const xmlDoc *doc)
 	const xmlDtd *dtd = doc->intSubset;
 	if (!dtd || (!dtd->children && !dtd->SystemID && !dtd->ExternalID))
 		return true;
-	return bad(l, STR("<!DOCTYPE"), "the document type is <!DOCTYPE html> or nothing");
+	return loader_bad(l, STR("<!DOCTYPE"), "the document type is <!DOCTYPE html> or nothing");
 }
 
 static bool compile_document(struct loader *l, struct node **ret)
@@ -633,21 +418,13 @@ static bool compile_document(struct loader *l, struct node **ret)
 	return ok;
 }
 
-static struct loader loader_new(
-	struct str dir, const struct template_record *record, struct arena *keep, struct diag *err)
-{
-	return (struct loader){
-		.dir = dir, .keep = keep, .err = err, .scopes = { record }, .scope_count = 1
-	};
-}
-
 static struct page_template *finish(struct loader *l)
 {
 	struct page_template *t = arena_make(l->keep, struct page_template, 1);
 	if (!compile_document(l, &t->root))
 		return NULL;
 	if (l->policy && l->scripts.len)
-		add_literal(
+		loader_literal(
 			l, l->policy, arena_fmt(l->keep, "; script-src%.*s", STR_ARG(l->scripts)));
 	return t;
 }
@@ -656,11 +433,7 @@ struct page_template *page_template_load(struct str dir, struct str name,
 	const struct template_record *record, struct arena *keep, struct diag *err)
 {
 	struct loader l = loader_new(dir, record, keep, err);
-	struct dir_entry *entries;
-	ptrdiff_t count;
-	if (dir.p && !dir_list(dir, keep, &entries, &count, err))
-		return NULL;
-	return open_file(&l, name) ? finish(&l) : NULL;
+	return loader_start(&l, name) ? finish(&l) : NULL;
 }
 
 struct page_template *page_template_parse(struct str file, struct str source,

@@ -37,6 +37,7 @@ enum template_kind {
 	FIELD_FLAG,    /* bool */
 	FIELD_LIST,    /* struct template_list */
 	FIELD_PICTURE, /* struct template_picture */
+	FIELD_NUMBER,  /* double; none when NaN or infinite */
 };
 
 struct template_list {

@@ -1,52 +1,73 @@
 /* Filling: one walk over the tree, with the records at hand from the outermost in. */
 #include "report/template_tree.h"
 
-/* Records from the outermost to the one at hand. */
-struct fill {
-	struct xhtml *x;
-	const void *records[TEMPLATE_MAX_SCOPES];
-	int count;
-};
+#include <math.h>
 
-static const void *cell(const struct fill *f, struct ref ref)
+static const void *cell(const struct records *r, struct ref ref)
 {
-	return (const char *)f->records[f->count - 1 - ref.up] + ref.field->offset;
+	return (const char *)r->items[r->count - 1 - ref.up] + ref.field->offset;
 }
 
-static struct str cell_str(const struct fill *f, struct ref ref)
+bool record_has(const struct records *r, struct ref ref)
 {
-	if (ref.field->kind == FIELD_FLAG)
-		return *(const bool *)cell(f, ref) ? STR("yes") : str_from(NULL);
-	return *(const struct str *)cell(f, ref);
-}
-
-static bool has_value(const struct fill *f, struct ref ref)
-{
+	const void *at = cell(r, ref);
 	switch (ref.field->kind) {
 	case FIELD_LIST:
-		return ((const struct template_list *)cell(f, ref))->count > 0;
+		return ((const struct template_list *)at)->count > 0;
 	case FIELD_PICTURE:
-		return ((const struct template_picture *)cell(f, ref))->draw != NULL;
-	case FIELD_TEXT:
+		return ((const struct template_picture *)at)->draw != NULL;
+	case FIELD_NUMBER:
+		return isfinite(*(const double *)at);
 	case FIELD_FLAG:
+		return *(const bool *)at;
+	case FIELD_TEXT:
 		break;
 	}
-	return cell_str(f, ref).len > 0;
+	return ((const struct str *)at)->len > 0;
 }
+
+struct str record_text(const struct records *r, struct ref ref)
+{
+	if (!record_has(r, ref))
+		return str_from(NULL);
+	if (ref.field->kind == FIELD_FLAG)
+		return STR("yes");
+	if (ref.field->kind == FIELD_NUMBER)
+		return double_text(r->keep, *(const double *)cell(r, ref));
+	return *(const struct str *)cell(r, ref);
+}
+
+const struct template_list *record_list(const struct records *r, struct ref ref)
+{
+	return cell(r, ref);
+}
+
+void records_enter(struct records *r, struct ref list, ptrdiff_t index)
+{
+	const struct template_list *items = cell(r, list);
+	r->items[r->count++] = (const char *)items->items + index * list.field->record->bytes;
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+struct fill {
+	struct xhtml *x;
+	struct records r;
+};
 
 static struct str pattern_text(const struct fill *f, const struct pattern *p)
 {
 	struct out *o = out_memory(f->x->keep);
 	for (ptrdiff_t i = 0; i < p->count; i++)
-		out_str(o,
-			p->parts[i].ref.field ? cell_str(f, p->parts[i].ref) : p->parts[i].literal);
+		out_str(o, p->parts[i].ref.field ? record_text(&f->r, p->parts[i].ref)
+						 : p->parts[i].literal);
 	return out_text(o);
 }
 
 static void fill_attribute(const struct fill *f, const struct attribute *a)
 {
 	bool is_slot = a->value.count == 1 && a->value.parts[0].ref.field;
-	if (is_slot && !has_value(f, a->value.parts[0].ref))
+	if (is_slot && !record_has(&f->r, a->value.parts[0].ref))
 		return;
 	bool is_flag = is_slot && a->value.parts[0].ref.field->kind == FIELD_FLAG;
 	xhtml_attr_name(f->x, a->name, is_flag ? STR("") : pattern_text(f, &a->value));
@@ -56,8 +77,8 @@ static void fill_nodes(struct fill *f, const struct node *n);
 
 static void fill_content(struct fill *f, const struct node *n)
 {
-	if (n->picture.field && has_value(f, n->picture)) {
-		const struct template_picture *p = cell(f, n->picture);
+	if (n->picture.field && record_has(&f->r, n->picture)) {
+		const struct template_picture *p = cell(&f->r, n->picture);
 		p->draw(p->what, f->x);
 	}
 	fill_nodes(f, n->child);
@@ -74,13 +95,14 @@ static void fill_element(struct fill *f, const struct node *n)
 
 static void fill_one(struct fill *f, const struct node *n)
 {
-	if (n->only_if.field && !has_value(f, n->only_if))
+	if (n->only_if.field && !record_has(&f->r, n->only_if))
 		return;
-	if (n->only_else.field && has_value(f, n->only_else))
+	if (n->only_else.field && record_has(&f->r, n->only_else))
 		return;
 	for (ptrdiff_t i = 0; i < n->text.count; i++)
-		xhtml_text(f->x, n->text.parts[i].ref.field ? cell_str(f, n->text.parts[i].ref)
-							    : n->text.parts[i].literal);
+		xhtml_text(f->x, n->text.parts[i].ref.field
+					 ? record_text(&f->r, n->text.parts[i].ref)
+					 : n->text.parts[i].literal);
 	if (n->raw.p)
 		xhtml_raw(f->x, n->element, n->raw);
 	else if (n->element.p)
@@ -91,14 +113,12 @@ static void fill_one(struct fill *f, const struct node *n)
 
 static void fill_each(struct fill *f, const struct node *n)
 {
-	const struct template_list *list = cell(f, n->each);
-	ptrdiff_t bytes = n->each.field->record->bytes;
-	f->count++;
-	for (ptrdiff_t i = 0; i < list->count; i++) {
-		f->records[f->count - 1] = (const char *)list->items + i * bytes;
+	ptrdiff_t count = record_list(&f->r, n->each)->count;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		records_enter(&f->r, n->each, i);
 		fill_one(f, n);
+		f->r.count--;
 	}
-	f->count--;
 }
 
 static void fill_nodes(struct fill *f, const struct node *n)
@@ -112,7 +132,7 @@ static void fill_nodes(struct fill *f, const struct node *n)
 
 void page_template_fill(const struct page_template *t, const void *record, struct xhtml *x)
 {
-	struct fill f = { .x = x, .records = { record }, .count = 1 };
+	struct fill f = { .x = x, .r = { .items = { record }, .count = 1, .keep = x->keep } };
 	xhtml_doctype(x);
 	fill_nodes(&f, t->root);
 	xhtml_close(x); /* nothing, when all is well */

@@ -1,5 +1,6 @@
 /*
- * A template as it is kept: what template.c makes and template_fill.c walks.  Private to them.
+ * A page template as it is kept, what template.c makes and template_fill.c walks; and what loading
+ * needs that template_json.c shares.  Private to them.
  *
  * In it every name is resolved, so that filling looks nothing up and cannot fail.
  */
@@ -45,5 +46,61 @@ struct node {
 struct page_template {
 	struct node *root;
 };
+
+/* ---- filling, whatever the form of the file (template_fill.c) -------------------------------- */
+
+/* Records from the outermost to the one at hand. */
+struct records {
+	const void *items[TEMPLATE_MAX_SCOPES];
+	int count;
+	struct arena *keep;
+};
+bool record_has(const struct records *r, struct ref ref);
+struct str record_text(const struct records *r, struct ref ref); /* missing when it has none */
+const struct template_list *record_list(const struct records *r, struct ref ref);
+void records_enter(struct records *r, struct ref list, ptrdiff_t index); /* leave: count-- */
+
+/* ---- loading, whatever the form of the file (template_load.c) -------------------------------- */
+
+#define TEMPLATE_MAX_BYTES ((ptrdiff_t)1 << 20) /* a page that people wrote is a tenth of it */
+
+/* Parsers keep no places, so a cursor is moved to each thing as it is met. */
+struct loader {
+	struct str dir; /* missing: embedded files only */
+	struct arena *keep;
+	struct diag *err;
+	const struct template_record *scopes[TEMPLATE_MAX_SCOPES];
+	int scope_count;
+	/* Of the file being compiled. */
+	struct str file, source;
+	ptrdiff_t cursor;
+	int includes, depth;
+	/* Of the page. */
+	struct pattern *policy; /* the content security policy; NULL: none */
+	struct str scripts;	/* what it must allow: " 'sha256-...'" for each */
+};
+
+struct loader loader_new(
+	struct str dir, const struct template_record *record, struct arena *keep, struct diag *err);
+/* Opens the first file; a directory that cannot be read is an error. */
+bool loader_start(struct loader *l, struct str name);
+/* Makes the named file the loader's current one: the directory's, else the embedded one. */
+bool loader_open(struct loader *l, struct str name);
+
+/* Move the cursor to the next `needle`; where there is none it stays (written with entities). */
+void loader_seek(struct loader *l, struct str needle);
+void loader_seek_past(struct loader *l, struct str needle);
+/* The thing itself is wrong: the caret stands under its next occurrence.  Always false. */
+bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+bool loader_field(struct loader *l, struct str name, struct ref *ret);
+bool loader_want(struct loader *l, struct str name, const struct ref *ref, enum template_kind kind,
+	const char *what);
+/* Text with slots.  Flags are for attributes, and for values that are nothing else. */
+bool loader_pattern(struct loader *l, struct str text, bool in_attribute, struct pattern *ret);
+void loader_literal(struct loader *l, struct pattern *p, struct str text);
+bool has_slot(struct str text);
+bool is_file_name(struct str name);
 
 #endif

@@ -80,7 +80,8 @@ bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum di
 /* ---- the document ------------------------------------------------------------------------- */
 
 static const struct str document_keys[] = { STR_INIT("version"), STR_INIT("extends"),
-	STR_INIT("rules"), STR_INIT("waivers"), STR_INIT("profiles"), STR_INIT("costs") };
+	STR_INIT("rules"), STR_INIT("waivers"), STR_INIT("profiles"), STR_INIT("costs"),
+	STR_INIT("notifications") };
 enum { DOCUMENT_KEYS = sizeof(document_keys) / sizeof(document_keys[0]) };
 
 static bool check_document_key(const struct rule_reader *r, const struct doc_node *key)
@@ -137,7 +138,7 @@ bool document_check(const struct rule_reader *r, const struct doc_node **extends
 
 /* ---- rules -------------------------------------------------------------------------------- */
 
-static bool is_name(struct str s)
+bool rule_name_ok(struct str s)
 {
 	if (!s.len || s.len > RULE_NAME_MAX || s.p[0] == '-')
 		return false;
@@ -167,7 +168,7 @@ static struct rule *rule_named(const struct rule_reader *r, const struct doc_nod
 	for (ptrdiff_t i = 0; i < r->set->count; i++)
 		if (str_eq(r->set->items[i]->name, key->text))
 			return r->set->items[i];
-	if (!is_name(key->text)) {
+	if (!rule_name_ok(key->text)) {
 		node_fail(r, key, DIAG_RULE_SCHEMA,
 			"a rule's name has small letters, digits and '-', at most %d",
 			RULE_NAME_MAX);

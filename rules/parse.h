@@ -18,7 +18,9 @@ struct rule_reader {
 /* The document's rules into the set; *extends is the node of that key, or NULL. */
 bool document_check(const struct rule_reader *r, const struct doc_node **extends);
 bool document_rules(const struct rule_reader *r);
-bool document_costs(const struct rule_reader *r); /* costs.c */
+bool document_costs(const struct rule_reader *r);   /* costs.c */
+bool document_notices(const struct rule_reader *r); /* notice.c */
+bool rule_name_ok(struct str s); /* small letters, digits and '-', not too long */
 
 /* value.c: set one key of a rule, or one parameter, from a node. */
 bool value_set(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,

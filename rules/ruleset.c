@@ -165,7 +165,7 @@ static bool load_document(struct loader *l, const struct doc *doc)
 	if (extends && !load_extended(l, &r, extends))
 		return false;
 	return document_rules(&r) && document_costs(&r) && document_waivers(&r) &&
-	       document_profiles(&r);
+	       document_profiles(&r) && document_notices(&r);
 }
 
 static bool load_text(struct loader *l, struct str file, struct str text)

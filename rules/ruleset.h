@@ -18,6 +18,7 @@
 #include "base/unit.h"
 #include "measure/formula.h"
 #include "measure/tables.h"
+#include "rules/notice.h"
 
 #define RULES_MAX 1000 /* a rule file with more is generated, and no report shows it */
 
@@ -132,6 +133,8 @@ struct ruleset {
 	ptrdiff_t waiver_count, waiver_cap;
 	struct tuning *tunings; /* in order of reading */
 	ptrdiff_t tuning_count, tuning_cap;
+	struct notice *notices; /* who is told; in file order, inherited ones first */
+	ptrdiff_t notice_count, notice_cap;
 };
 
 struct rule_setting {

@@ -1,0 +1,193 @@
+/* Comparing two sets of reports.  See news.h. */
+#include "report/news.h"
+
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "report/alert.h"
+
+/* A set, and the workload of each of its reports. */
+struct named_set {
+	const struct report_set *set; /* NULL: there is none */
+	struct str *workloads;
+};
+
+struct comparison {
+	struct news *news;
+	struct named_set now, before;
+	struct arena *keep;
+};
+
+static struct named_set named_set(const struct report_set *set, struct arena *keep)
+{
+	struct named_set ret = { set, NULL };
+	if (set)
+		ret.workloads = arena_make(keep, struct str, set->count + 1);
+	for (ptrdiff_t i = 0; set && i < set->count; i++)
+		ret.workloads[i] = workload_of(&set->items[i], keep);
+	return ret;
+}
+
+static struct str workload_in(const struct named_set *s, const struct report *r)
+{
+	return s->workloads[r - s->set->items];
+}
+
+/* ---- what holds of a rule -------------------------------------------------------------------- */
+
+enum state { STATE_NONE, STATE_FAILS, STATE_UNKNOWN, STATE_HOLDS };
+
+/* A profile that could not be read fails a rule of its own, and leaves the others unknown. */
+static enum state state_of(const struct report *r, struct str rule)
+{
+	bool is_readable = str_eq(rule, ALERT_UNREADABLE);
+	if (!r)
+		return STATE_NONE;
+	if (r->error.p)
+		return is_readable ? STATE_FAILS : STATE_UNKNOWN;
+	if (is_readable)
+		return STATE_HOLDS;
+	const struct report_rule *result = rule_of(r, rule);
+	if (!result)
+		return STATE_NONE;
+	if (str_eq(result->verdict, verdict_name(VERDICT_FAIL)))
+		return STATE_FAILS;
+	return str_eq(result->verdict, verdict_name(VERDICT_INCONCLUSIVE)) ? STATE_UNKNOWN
+									   : STATE_HOLDS;
+}
+
+static bool is_inconclusive(const struct report *r)
+{
+	return r && !r->error.p && str_eq(r->verdict, verdict_name(VERDICT_INCONCLUSIVE));
+}
+
+/*
+ * The report of that workload; or the only one, where it is compared with only one, since names
+ * may hold dates.
+ */
+static const struct report *find_workload(
+	const struct named_set *s, struct str workload, const struct named_set *other)
+{
+	for (ptrdiff_t i = 0; s->set && i < s->set->count; i++)
+		if (str_eq(s->workloads[i], workload))
+			return &s->set->items[i];
+	bool is_pair = s->set && s->set->count == 1 && other->set && other->set->count == 1;
+	return is_pair ? s->set->items : NULL;
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static struct news_item *add(
+	const struct comparison *c, enum news_kind kind, struct str workload, struct str rule)
+{
+	struct news_item *item = arena_push(c->keep, c->news->items, c->news->count, c->news->cap);
+	*item = (struct news_item){ .kind = kind, .workload = workload, .rule = rule };
+	c->news->kinds[kind]++;
+	return item;
+}
+
+static struct news_item *find_item(const struct comparison *c, const struct alert *a)
+{
+	for (ptrdiff_t i = 0; i < c->news->count; i++) {
+		struct news_item *item = &c->news->items[i];
+		if (item->alert && item->alert->report == a->report &&
+			item->alert->level == a->level && str_eq(item->rule, a->rule))
+			return item;
+	}
+	return NULL;
+}
+
+/* One item a rule: alerts come by gain, so the first is the one to show. */
+static void add_alert(const struct comparison *c, const struct alert *a)
+{
+	struct str workload = workload_in(&c->now, a->report);
+	struct news_item *item = find_item(c, a);
+	enum news_kind kind = NEWS_WARNS;
+	if (a->level == ALERT_NOTE)
+		return;
+	if (!item && a->level == ALERT_ERROR) {
+		const struct report *before = find_workload(&c->before, workload, &c->now);
+		kind = state_of(before, a->rule) == STATE_FAILS ? NEWS_STILL : NEWS_NEW;
+	}
+	if (!item) {
+		item = add(c, kind, workload, a->rule);
+		item->alert = a;
+	}
+	item->subjects++;
+}
+
+/* What failed before, beside what is now. */
+static void compare_rule(const struct comparison *c, const struct report *before,
+	const struct report *now, struct str rule)
+{
+	struct str workload = workload_in(&c->before, before);
+	enum state state = state_of(now, rule);
+	if (state_of(before, rule) != STATE_FAILS || state == STATE_FAILS)
+		return;
+	if (state == STATE_HOLDS) {
+		add(c, NEWS_FIXED, workload, rule)->reason = STR("failed before, and does not now");
+		return;
+	}
+	const struct report_rule *result = now ? rule_of(now, rule) : NULL;
+	struct str reason = !now	   ? STR("no such profile this time")
+			    : now->error.p ? STR("the profile could not be read")
+			    : result	   ? reason_of(result, c->keep)
+					   : STR("the rule is not in the rule file any more");
+	add(c, NEWS_LOST, workload, rule)->reason =
+		arena_fmt(c->keep, "failed before, and could not be judged now: %.*s",
+			STR_ARG(text_clean(c->keep, reason)));
+}
+
+static void compare_report(const struct comparison *c, const struct report *before)
+{
+	const struct report *now =
+		find_workload(&c->now, workload_in(&c->before, before), &c->before);
+	compare_rule(c, before, now, ALERT_UNREADABLE);
+	for (ptrdiff_t i = 0; i < before->result_count; i++)
+		compare_rule(c, before, now, before->results[i].name);
+}
+
+/* A whole profile that says nothing is news, too: silence would look like success. */
+static void compare_verdict(const struct comparison *c, const struct report *now)
+{
+	struct str workload = workload_in(&c->now, now);
+	if (!is_inconclusive(now) || is_inconclusive(find_workload(&c->before, workload, &c->now)))
+		return;
+	add(c, NEWS_LOST, workload, STR("verdict"))->reason =
+		STR("the profile could not be judged");
+}
+
+static int by_kind(const void *x, const void *y)
+{
+	const struct news_item *a = x, *b = y;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->alert && b->alert) /* one array, in their order */
+		return (a->alert > b->alert) - (a->alert < b->alert);
+	int order = str_cmp(a->workload, b->workload);
+	return order ? order : str_cmp(a->rule, b->rule);
+}
+
+struct news news_of(
+	const struct report_set *set, const struct report_set *previous, struct arena *keep)
+{
+	struct news n = { .set = set };
+	struct comparison c = { &n, named_set(set, keep), named_set(previous, keep), keep };
+	struct alerts alerts = alerts_of(set, keep);
+	for (ptrdiff_t i = 0; i < alerts.count; i++)
+		add_alert(&c, &alerts.items[i]);
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		compare_verdict(&c, &set->items[i]);
+	for (ptrdiff_t i = 0; previous && i < previous->count; i++)
+		compare_report(&c, &previous->items[i]);
+	if (n.count)
+		qsort(n.items, (size_t)n.count, sizeof(*n.items), by_kind);
+	return n;
+}
+
+bool news_is_due(const struct news *n, enum notice_when when)
+{
+	bool fails = n->kinds[NEWS_NEW] || n->kinds[NEWS_STILL] || n->kinds[NEWS_LOST];
+	bool changed = n->kinds[NEWS_NEW] || n->kinds[NEWS_FIXED] || n->kinds[NEWS_LOST];
+	return when == NOTICE_ALWAYS || (when == NOTICE_FAILURE ? fails : changed);
+}

@@ -1,0 +1,233 @@
+/*
+ * What loading a template of any form needs: files, names, slots, and where a mistake stands.  See
+ * template_tree.h.
+ */
+#include "report/template_tree.h"
+
+#include "base/embed.h"
+#include "base/input.h"
+#include "base/text.h"
+
+/* ---- where things stand ---------------------------------------------------------------------- */
+
+/* Move the cursor to the next `needle`; where there is none it stays (written with entities). */
+void loader_seek(struct loader *l, struct str needle)
+{
+	ptrdiff_t at = str_find(str_from_offset(l->source, l->cursor), needle);
+	if (at >= 0)
+		l->cursor += at;
+}
+
+void loader_seek_past(struct loader *l, struct str needle)
+{
+	ptrdiff_t at = str_find(str_from_offset(l->source, l->cursor), needle);
+	if (at >= 0)
+		l->cursor += at + needle.len;
+}
+
+static struct text_place place_at(const struct loader *l, ptrdiff_t offset, ptrdiff_t width)
+{
+	struct str before = str_head(l->source, offset);
+	ptrdiff_t line_start = str_rfind_char(before, '\n') + 1;
+	int64_t line = 1;
+	for (ptrdiff_t i = 0; i < line_start; i++)
+		line += before.p[i] == '\n';
+	return (struct text_place){ .file = l->file,
+		.source = l->source,
+		.line = line,
+		.column = offset - line_start + 1,
+		.width = width > 0 ? width : 1 };
+}
+
+/* The thing itself is wrong: the caret stands under its next occurrence. */
+bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	struct str text = arena_vfmt(l->keep, fmt, args);
+	va_end(args);
+	loader_seek(l, thing);
+	return diag_caret(
+		l->err, DIAG_TEMPLATE, place_at(l, l->cursor, thing.len), "%.*s", STR_ARG(text));
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static const struct template_field *record_field(
+	const struct template_record *record, struct str name)
+{
+	for (const struct template_field *f = record->fields; f->name; f++)
+		if (str_eq(str_from(f->name), name))
+			return f;
+	return NULL;
+}
+
+/* Of all fields that are seen from here, the one that may have been meant. */
+static struct str nearest_field(const struct loader *l, struct str name)
+{
+	struct str *names = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	for (int i = l->scope_count - 1; i >= 0; i--)
+		for (const struct template_field *f = l->scopes[i]->fields; f->name; f++)
+			*arena_push(l->keep, names, count, cap) = str_from(f->name);
+	return text_nearest(name, names, count);
+}
+
+bool loader_field(struct loader *l, struct str name, struct ref *ret)
+{
+	for (int up = 0; up < l->scope_count; up++) {
+		const struct template_record *record = l->scopes[l->scope_count - 1 - up];
+		*ret = (struct ref){ record_field(record, name), up };
+		if (ret->field)
+			return true;
+	}
+	struct str nearest = nearest_field(l, name);
+	const char *record = l->scopes[l->scope_count - 1]->name;
+	if (nearest.p)
+		return loader_bad(l, name, "no field '%.*s' in %s; did you mean '%.*s'?",
+			STR_ARG(name), record, STR_ARG(nearest));
+	return loader_bad(l, name, "no field '%.*s' in %s; docs/templates.md lists them",
+		STR_ARG(name), record);
+}
+
+bool loader_want(struct loader *l, struct str name, const struct ref *ref, enum template_kind kind,
+	const char *what)
+{
+	return ref->field->kind == kind ||
+	       loader_bad(l, name, "'%.*s' is no %s", STR_ARG(name), what);
+}
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+void loader_literal(struct loader *l, struct pattern *p, struct str text)
+{
+	if (text.len)
+		arena_push(l->keep, p->parts, p->count, p->cap)->literal = arena_str(l->keep, text);
+}
+
+static bool add_slot(struct loader *l, struct pattern *p, struct str name, bool in_attribute)
+{
+	struct ref ref;
+	name = str_trim(name);
+	loader_seek_past(l, STR("{{"));
+	if (!loader_field(l, name, &ref))
+		return false;
+	if (ref.field->kind == FIELD_LIST)
+		return loader_bad(l, name,
+			"'%.*s' is a list: repeat an element with data-each=\"%.*s\"",
+			STR_ARG(name), STR_ARG(name));
+	if (ref.field->kind == FIELD_PICTURE)
+		return loader_bad(
+			l, name, "'%.*s' is a picture: it goes into data-picture", STR_ARG(name));
+	if (ref.field->kind == FIELD_FLAG && !in_attribute)
+		return loader_bad(
+			l, name, "'%.*s' is yes or no: ask for it with data-if", STR_ARG(name));
+	arena_push(l->keep, p->parts, p->count, p->cap)->ref = ref;
+	return true;
+}
+
+bool has_slot(struct str text)
+{
+	return str_contains(text, STR("{{"));
+}
+
+bool loader_pattern(struct loader *l, struct str text, bool in_attribute, struct pattern *ret)
+{
+	for (;;) {
+		ptrdiff_t open = str_find(text, STR("{{"));
+		if (open < 0)
+			break;
+		struct str rest = str_from_offset(text, open + 2);
+		ptrdiff_t close = str_find(rest, STR("}}"));
+		if (close < 0)
+			return loader_bad(l, STR("{{"), "'{{' has no '}}' behind it");
+		loader_literal(l, ret, str_head(text, open));
+		if (!add_slot(l, ret, str_head(rest, close), in_attribute))
+			return false;
+		text = str_from_offset(rest, close + 2);
+	}
+	loader_literal(l, ret, text);
+	return true;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+bool is_file_name(struct str name)
+{
+	for (ptrdiff_t i = 0; i < name.len; i++) {
+		char c = name.p[i];
+		bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+			    c == '_' || (c == '.' && i > 0);
+		if (!fine)
+			return false;
+	}
+	return name.len > 0;
+}
+
+static bool dir_has(struct loader *l, struct str name)
+{
+	struct dir_entry *entries;
+	struct diag ignored;
+	ptrdiff_t count = 0;
+	if (!l->dir.p || !dir_list(l->dir, l->keep, &entries, &count, &ignored))
+		return false;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (str_eq(entries[i].name, name) && !entries[i].is_dir)
+			return true;
+	return false;
+}
+
+static bool read_file(struct loader *l, struct str path, struct str *ret)
+{
+	struct input in;
+	if (!input_open(path, l->keep, &in, l->err))
+		return false;
+	bool ok = in.bytes.len <= TEMPLATE_MAX_BYTES ||
+		  diag_set(l->err, DIAG_TEMPLATE, "%.*s: longer than %td KiB", STR_ARG(path),
+			  TEMPLATE_MAX_BYTES >> 10);
+	if (ok)
+		*ret = arena_str(l->keep, in.bytes);
+	ok = ok && input_check(&in, l->err);
+	input_close(&in);
+	return ok;
+}
+
+/* Makes the named file the loader's current one. */
+bool loader_open(struct loader *l, struct str name)
+{
+	struct str source;
+	if (dir_has(l, name)) {
+		struct str path = arena_fmt(l->keep, "%.*s/%.*s", STR_ARG(l->dir), STR_ARG(name));
+		if (!read_file(l, path, &source))
+			return false;
+		l->file = path;
+	} else {
+		struct str path = arena_fmt(l->keep, "templates/%.*s", STR_ARG(name));
+		source = embed_find(path);
+		if (!source.p)
+			return loader_bad(l, name, "there is no template '%.*s'", STR_ARG(name));
+		l->file = path;
+	}
+	l->source = source;
+	l->cursor = 0;
+	return true;
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+struct loader loader_new(
+	struct str dir, const struct template_record *record, struct arena *keep, struct diag *err)
+{
+	return (struct loader){
+		.dir = dir, .keep = keep, .err = err, .scopes = { record }, .scope_count = 1
+	};
+}
+
+bool loader_start(struct loader *l, struct str name)
+{
+	struct dir_entry *entries;
+	ptrdiff_t count;
+	if (l->dir.p && !dir_list(l->dir, l->keep, &entries, &count, l->err))
+		return false;
+	return loader_open(l, name);
+}
