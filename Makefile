@@ -116,7 +116,7 @@ $(UNIT): $(O)/tests/unit/%: $(O)/tests/unit/%.o $(HELPERS) $(LIB)
 # What is tested without being in a library.
 $(O)/tests/unit/test_http: $(O)/cmd/http/sign.o $(O)/cmd/http/address.o $(O)/cmd/http/request.o
 $(O)/tests/unit/test_http: private LIBS += $(HTTP_LIBS)
-$(O)/tests/unit/test_spool $(O)/tests/fuzz/fuzz_spool: $(O)/cmd/spool.o
+$(O)/tests/unit/test_outbox $(O)/tests/fuzz/fuzz_outbox: $(O)/cmd/outbox.o
 
 $(FUZZ): $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(if $(FUZZER),,$(O)/tests/fuzz/driver.o) $(LIB)
 	$(SAY) LINK $@

@@ -5,6 +5,7 @@
 
 #include "base/task.h"
 #include "cmd/batch.h"
+#include "cmd/deliver.h"
 #include "cmd/output.h"
 #include "cmd/previous.h"
 #include "cmd/progress.h"
@@ -18,6 +19,7 @@ struct check_settings {
 	struct read_settings read;
 	struct rule_settings rule;
 	struct output_settings output;
+	struct notify_settings notify;
 	struct str store;
 	int fail_on, inconclusive, jobs;
 	bool all_runs, record;
@@ -133,6 +135,16 @@ static bool settings_agree(const struct check_settings *s, struct diag *err)
 	return true;
 }
 
+/* The files, the terminal, then the messages: nobody waits for servers to see a verdict. */
+static bool deliver(struct context *c, const struct check_settings *s, struct plan *plan,
+	const struct report_set *set)
+{
+	bool written = output_write(c, &s->output, set);
+	plan->quiet = s->output.quiet;
+	out_flush(c->out);
+	return !plan_deliver(plan, set, c->keep) && written;
+}
+
 static enum status check_run(struct context *c, const void *settings, const struct list *args)
 {
 	static struct str here = STR_INIT(".");
@@ -142,10 +154,12 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct report_set set, previous;
 	struct ruleset rules;
 	struct store *store;
+	struct plan plan;
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
 	if (!settings_agree(s, &err) || !output_settings_agree(&s->output, &err) ||
 		!load_rules(&s->rule, c->keep, &rules, &err) ||
+		!plan_make(&s->notify, &rules, s->output.templates, false, c->keep, &plan, &err) ||
 		!load_options(&s->read, jobs, c->keep, &options, &err) ||
 		!open_store(s, c->keep, &store, &err))
 		return misused(&err);
@@ -160,6 +174,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	batch.all_runs = s->all_runs;
 	batch.previous = s->previous.p ? &previous : NULL;
 	batch.today = s->today;
+	plan.previous = batch.previous;
 	if (!s->output.quiet && isatty(STDERR_FILENO))
 		batch.progress = show_progress;
 	batch.keep_tables = s->output.json.p || s->output.html.p || s->output.verbose > 1;
@@ -170,7 +185,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	for (ptrdiff_t i = 0; i < set.count; i++)
 		outcome_add(&outcome, &set.items[i], s);
 	bool is_kept = !store || record(store, &set, judge_identity(&rules, &s->read, c->keep));
-	return outcome_status(&outcome, output_write(c, &s->output, &set) && is_kept);
+	return outcome_status(&outcome, deliver(c, s, &plan, &set) && is_kept);
 }
 
 #define AT(member) offsetof(struct check_settings, member)
@@ -188,8 +203,9 @@ static const struct option check_options[] = {
 		"a run to compare with, as a profile or as the report of it; may be repeated, and "
 		"from three on the noise between runs is known (docs/baselines.md)" },
 	{ "previous", 0, OPTION_TEXT, AT(previous), "REPORT.json",
-		"the report before this one: for --fail-on new, and for rules that fail only when "
-		"they were found in several reports in a row (confirm)" },
+		"the report before this one: for --fail-on new, for rules that fail only when "
+		"they were found in several reports in a row (confirm), and for what messages "
+		"call new" },
 	{ "today", 0, OPTION_TEXT, AT(today), "YYYY-MM-DD",
 		"the day on which waivers are judged; by default that of the capture, so that a "
 		"profile keeps its verdict" },
@@ -204,6 +220,9 @@ static const struct option check_options[] = {
 	{ "record", 0, OPTION_FLAG, AT(record), NULL,
 		"append the facts of every run to the --store; what is there already stays" },
 	OUTPUT_OPTIONS(struct check_settings),
+	NOTIFY_OPTIONS(struct check_settings, "notify", "notify-when",
+		"tell a notification of the rule file, or KIND:VARIABLE (rooflint notify --help), "
+		"what is new; may be repeated"),
 	{ 0 },
 };
 
@@ -222,7 +241,7 @@ const struct command check_command = {
 		   "  2  the command line or the rule file is wrong\n"
 		   "  1  a rule failed (see --fail-on)\n"
 		   "  3  a profile could not be read; the others were judged\n"
-		   "  5  an output file could not be written\n"
+		   "  5  an output file could not be written, or a required message delivered\n"
 		   "  4  a gate or a required rule could not be judged (see --inconclusive)\n"
 		   "  0  none of these",
 	.options = check_options,

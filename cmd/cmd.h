@@ -22,7 +22,7 @@ enum status {
 	STATUS_USAGE = 2,    /* the command line or the rule file is wrong */
 	STATUS_PROFILE = 3,  /* a profile could not be read */
 	STATUS_EVIDENCE = 4, /* a gate or a required rule could not be judged */
-	STATUS_DELIVERY = 5, /* a result could not be written */
+	STATUS_DELIVERY = 5, /* a result could not be written or delivered */
 };
 
 struct list {
@@ -69,8 +69,9 @@ struct command {
 
 extern const struct command *const commands[]; /* in the order of help; ends with NULL */
 extern const struct command check_command, diff_command, init_command, ratchet_command,
-	render_command, query_command, tables_command, hlo_command, hardware_command, rules_command,
-	explain_command, audit_command, facts_command, help_command;
+	render_command, notify_command, query_command, tables_command, hlo_command,
+	hardware_command, rules_command, explain_command, audit_command, facts_command,
+	help_command;
 
 /* options.c.  `words` is the command line behind the command's name.  --help sets *help. */
 bool options_parse(const struct command *command, const struct list *words, struct arena *keep,

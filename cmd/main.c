@@ -15,6 +15,7 @@ const struct command *const commands[] = {
 	&check_command,
 	&diff_command,
 	&render_command,
+	&notify_command,
 	&query_command,
 	&tables_command,
 	&hlo_command,

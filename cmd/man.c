@@ -112,13 +112,14 @@ static const char program_text[] =
 	"Start with:\n"
 	"  rooflint check LOGDIR";
 
-static const char status_text[] = "The first that applies, in this order:\n"
-				  "  2  the command line or the rule file is wrong\n"
-				  "  1  a rule failed\n"
-				  "  3  a profile could not be read\n"
-				  "  5  an output could not be written\n"
-				  "  4  a gate or a required rule could not be judged\n"
-				  "  0  none of these";
+static const char status_text[] =
+	"The first that applies, in this order:\n"
+	"  2  the command line or the rule file is wrong\n"
+	"  1  a rule failed\n"
+	"  3  a profile could not be read\n"
+	"  5  an output could not be written, or a required message delivered\n"
+	"  4  a gate or a required rule could not be judged\n"
+	"  0  none of these";
 
 static void program_page(struct out *o)
 {
@@ -144,7 +145,15 @@ static void program_page(struct out *o)
 		 "upwards. Without one the built\\-in set \\fIrecommended\\fR applies.\n");
 	put_section(o, "ENVIRONMENT");
 	out_z(o, ".TP\n\\fBNO_COLOR\\fR\nWhen set and not empty, \\fB\\-\\-color auto\\fR means no "
-		 "colour.\n");
+		 "colour.\n"
+		 ".TP\n\\fBROOFLINT_\\fR\\fI...\\fR\nAddresses and keys for notifications: rule "
+		 "files "
+		 "and command lines name these variables, and no others.\n"
+		 ".TP\n\\fBROOFLINT_HTTP_ALLOW\\fR\nHosts, commas between, that may be spoken to "
+		 "at an "
+		 "address of a private network.\n"
+		 ".TP\n\\fBCURL_CA_BUNDLE\\fR, \\fBSSL_CERT_FILE\\fR, \\fBSSL_CERT_DIR\\fR, "
+		 "\\fBhttps_proxy\\fR, \\fBno_proxy\\fR\nAs with \\fBcurl\\fR(1).\n");
 }
 
 void manual_page(const struct command *command, struct out *o)

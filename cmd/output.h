@@ -40,7 +40,8 @@ struct output_settings {
 		{ "html", 0, OPTION_TEXT, offsetof(type, output.html), "FILE",                     \
 			"write a page with findings, pictures and tables; - is standard output" }, \
 		{ "templates", 0, OPTION_TEXT, offsetof(type, output.templates), "DIR",            \
-			"templates of the page that replace built-in ones (docs/templates.md)" },  \
+			"templates that replace built-in ones (docs/templates.md, "                \
+			"docs/notify.md)" },                                                       \
 		{ "quiet", 'q', OPTION_FLAG, offsetof(type, output.quiet), NULL,                   \
 			"one line per profile: its verdict" },                                     \
 		{ "verbose", 'v', OPTION_COUNT, offsetof(type, output.verbose), NULL,              \

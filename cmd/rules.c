@@ -315,11 +315,31 @@ void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 	put_tunings(o, set);
 }
 
+/* Apart from the rules: who is told changes no verdict. */
+static void put_notices(struct out *o, const struct ruleset *set)
+{
+	if (set->notice_count)
+		out_z(o, "\nnotifications:\n");
+	for (ptrdiff_t i = 0; i < set->notice_count; i++) {
+		const struct notice *n = &set->notices[i];
+		struct origin at = { .file = n->file, .line = n->line };
+		out_fmt(o, "  %.*s:", STR_ARG(n->name));
+		put_origin(o, &at, 3 + n->name.len);
+		put_word(o, STR("kind"), notice_kind_name(n->kind), &at);
+		put_word(o, STR("url_from"), n->url_from, &at);
+		if (n->secret_from.p)
+			put_word(o, STR("secret_from"), n->secret_from, &at);
+		put_word(o, STR("when"), notice_when_name(n->when), &at);
+		put_word(o, STR("required"), n->required ? STR("true") : STR("false"), &at);
+	}
+}
+
 static enum status show_rules(
 	struct context *c, const struct rules_settings *s, const struct ruleset *set)
 {
 	(void)s;
 	rules_print(set, c->keep, c->out);
+	put_notices(c->out, set);
 	return STATUS_OK;
 }
 

@@ -123,9 +123,10 @@ python_suite()
 		return
 	fi
 	log=$work/$(basename "$1").log
-	python3 -m unittest discover -s "$1" >"$log" 2>&1
+	python3 -m unittest discover -v -s "$1" >"$log" 2>&1
 	status=$?
 	[ $status -eq 0 ] || { echo "FAIL $1" && sed 's/^/    /' "$log"; }
+	sed -n "s,^\([^ ]*\) .* skipped '\(.*\)'\$,skip $1/\1: \2,p" "$log"
 	awk -v status=$status "$unittest" "$log" | awk "$totals"
 }
 

@@ -1,0 +1,231 @@
+/*
+ * Talking to rooflint-http.  See courier.h.
+ *
+ * The only place of this program that starts another (`make check-calls`).
+ */
+#include "cmd/courier.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
+
+#include "base/frame.h"
+#include "base/text.h"
+
+extern char **environ;
+
+/* What one message may take: a pipeline waits for it.  Later is what the spool is for. */
+#define DEADLINE_S   90
+#define PATIENCE_S   (DEADLINE_S + 60) /* the last attempt may begin at the deadline */
+#define GRACE_MS     2000	       /* to end by itself when its input is closed */
+#define ANSWER_SHOWN 200
+
+enum { PROGRAM_PATH = 4096 };
+
+/* ---- finding it ------------------------------------------------------------------------------ */
+
+static struct str own_path(char buf[PROGRAM_PATH])
+{
+#ifdef __APPLE__
+	uint32_t size = PROGRAM_PATH;
+	return str_from(_NSGetExecutablePath(buf, &size) ? NULL : buf);
+#else
+	ssize_t len = readlink("/proc/self/exe", buf, PROGRAM_PATH - 1);
+	buf[len > 0 ? len : 0] = 0;
+	return str_from(len > 0 ? buf : NULL);
+#endif
+}
+
+static struct str find_program(struct arena *keep)
+{
+	static const char *const places[] = { "rooflint-http",
+		"../libexec/rooflint/rooflint-http" };
+	char buf[PROGRAM_PATH];
+	struct str own = own_path(buf);
+	struct str folder = str_head(own, str_rfind_char(own, '/') + 1);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && folder.len; i++) {
+		struct str path = arena_fmt(keep, "%.*s%s", STR_ARG(folder), places[i]);
+		if (!access(path.p, X_OK))
+			return path;
+	}
+	return str_from(NULL);
+}
+
+/* ---- starting and ending it ------------------------------------------------------------------ */
+
+static int spawn(const char *path, int in, int out, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	char name[] = "rooflint-http", *argv[] = { name, NULL };
+	int error = posix_spawn_file_actions_init(&actions);
+	if (error)
+		return error;
+	error = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	if (!error)
+		error = posix_spawn(pid, path, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
+static bool make_pipe(int ends[2])
+{
+	return !pipe(ends) && fcntl(ends[0], F_SETFD, FD_CLOEXEC) >= 0 &&
+	       fcntl(ends[1], F_SETFD, FD_CLOEXEC) >= 0;
+}
+
+static void close_both(const int ends[2])
+{
+	if (ends[0] >= 0)
+		close(ends[0]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+}
+
+static bool start(struct courier *c, struct arena *keep, struct diag *err)
+{
+	int to[2] = { -1, -1 }, from[2] = { -1, -1 };
+	struct str path = find_program(keep);
+	if (!path.p)
+		return diag_set(err, DIAG_DELIVERY,
+			"rooflint-http is neither beside rooflint nor in ../libexec/rooflint");
+	int error =
+		make_pipe(to) && make_pipe(from) ? spawn(path.p, to[0], from[1], &c->pid) : errno;
+	if (error) {
+		c->pid = 0;
+		close_both(to);
+		close_both(from);
+		return diag_set(err, DIAG_DELIVERY, "cannot start '%.*s': %s", STR_ARG(path),
+			strerror(error));
+	}
+	close(to[0]);
+	close(from[1]);
+	c->to = to[1];
+	c->from = from[0];
+	return true;
+}
+
+/* It ends when its input does; one that does not is ended. */
+static void reap(struct courier *c)
+{
+	struct timespec pause = { 0, 10 * 1000000L };
+	for (int ms = 0; ms < GRACE_MS; ms += 10) {
+		if (waitpid(c->pid, NULL, WNOHANG) == c->pid)
+			return;
+		nanosleep(&pause, NULL);
+	}
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, 0);
+}
+
+void courier_close(struct courier *c)
+{
+	if (!c->pid)
+		return;
+	close(c->to);
+	close(c->from);
+	reap(c);
+	c->pid = 0;
+}
+
+/* ---- one message ----------------------------------------------------------------------------- */
+
+static cJSON *request_head(struct courier *c, const struct letter *l)
+{
+	cJSON *head = cJSON_CreateObject();
+	json_add_double(head, "id", ++c->last_id);
+	json_add_str(head, "method", STR("POST"));
+	json_add_str(head, "url_from", l->url_from);
+	if (l->secret_from.p)
+		json_add_str(head, "secret_from", l->secret_from);
+	json_add_str(head, "message_id", l->id);
+	json_add_i64(head, "deadline_s", DEADLINE_S);
+	json_add_i64(head, "answer_bytes", ANSWER_SHOWN);
+	return head;
+}
+
+/* Bytes that come in time; a courier that hangs counts as one that has ended. */
+static ptrdiff_t read_in_time(void *from, char *to, ptrdiff_t n)
+{
+	struct pollfd p = { .fd = *(const int *)from, .events = POLLIN };
+	int ready;
+	do
+		ready = poll(&p, 1, PATIENCE_S * 1000);
+	while (ready < 0 && errno == EINTR);
+	return ready > 0 ? frame_read_fd(from, to, n) : -1;
+}
+
+static const struct outcome_word {
+	struct str word;
+	enum delivery outcome;
+	bool is_down;
+} outcome_words[] = {
+	{ STR_INIT("delivered"), DELIVERY_DONE, false },
+	{ STR_INIT("later"), DELIVERY_FAILED, true },
+	{ STR_INIT("refused"), DELIVERY_FAILED, false },
+	{ STR_INIT("gone"), DELIVERY_GONE, false },
+};
+
+static bool read_receipt(const struct frame *f, double id, struct arena *keep, struct receipt *ret)
+{
+	struct str word = json_get_str(f->head, "outcome"), why = json_get_str(f->head, "error");
+	struct str said = text_clean(keep, arena_str(keep, str_trim(f->body)));
+	double attempts = json_get_double(f->head, "attempts");
+	if (json_get_double(f->head, "id") != id)
+		return false;
+	for (size_t i = 0; i < sizeof(outcome_words) / sizeof(outcome_words[0]); i++) {
+		if (!str_eq(word, outcome_words[i].word))
+			continue;
+		ret->outcome = outcome_words[i].outcome;
+		ret->is_down = outcome_words[i].is_down;
+		ret->attempts = attempts >= 0 && attempts < 1000 ? (int)attempts : 0;
+		ret->why = text_clean(keep, arena_str(keep, why.p ? why : STR("")));
+		if (said.len)
+			ret->why =
+				arena_fmt(keep, "%.*s: \"%.*s\"", STR_ARG(ret->why), STR_ARG(said));
+		return true;
+	}
+	return false;
+}
+
+static bool exchange(struct courier *c, const struct letter *l, struct arena *keep,
+	struct receipt *ret, struct diag *err)
+{
+	struct frame_source from = { read_in_time, &c->from, STR("rooflint-http") };
+	struct frame f;
+	cJSON *head = request_head(c, l);
+	bool sent = frame_write(c->to, head, l->body, keep, err);
+	cJSON_Delete(head);
+	if (!sent)
+		return false;
+	enum frame_state state = frame_read(&from, keep, &f, err);
+	if (state == FRAME_END)
+		return diag_set(err, DIAG_DELIVERY, "rooflint-http ended without an answer");
+	if (state == FRAME_BAD)
+		return false;
+	bool ok = read_receipt(&f, c->last_id, keep, ret) ||
+		  diag_set(err, DIAG_DELIVERY, "rooflint-http gave an answer to nothing asked");
+	frame_release(&f);
+	return ok;
+}
+
+void courier_send(
+	struct courier *c, const struct letter *l, struct arena *keep, struct receipt *ret)
+{
+	struct diag err;
+	*ret = (struct receipt){ .outcome = DELIVERY_FAILED };
+	if ((c->pid || start(c, keep, &err)) && exchange(c, l, keep, ret, &err))
+		return;
+	courier_close(c);
+	ret->why = arena_str(keep, str_from(err.text));
+}

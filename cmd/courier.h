@@ -1,0 +1,41 @@
+/*
+ * The courier: rooflint-http, started when the first message has to go, and asked one request at a
+ * time.
+ *
+ * It is found beside this program or in its libexec folder, never by PATH: whoever can put a
+ * program into PATH must not get the messages and the names of secrets.
+ *
+ * Refuses: looking into what it carries, and waiting without end.
+ */
+#ifndef CMD_COURIER_H
+#define CMD_COURIER_H
+
+#include <sys/types.h>
+
+#include "cmd/outbox.h"
+
+enum delivery {
+	DELIVERY_DONE,
+	DELIVERY_FAILED, /* keep the message */
+	DELIVERY_GONE	 /* the receiver wants no more, ever */
+};
+
+struct receipt {
+	enum delivery outcome;
+	bool is_down; /* it failed in a way that another message would, too, for now */
+	int attempts;
+	struct str why; /* what went wrong: clean text without secrets */
+};
+
+struct courier {
+	pid_t pid; /* 0: not started */
+	int to, from;
+	double last_id;
+};
+
+/* Starts it if need be.  Whatever goes wrong is in the receipt. */
+void courier_send(
+	struct courier *c, const struct letter *l, struct arena *keep, struct receipt *ret);
+void courier_close(struct courier *c);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * From reports to messages that arrive: who is told, whether there is news for them, the sending,
+ * and the spool for what did not get through.
+ *
+ * What could not be delivered is told on standard error and never changes a verdict.
+ */
+#ifndef CMD_DELIVER_H
+#define CMD_DELIVER_H
+
+#include "cmd/cmd.h"
+#include "report/message.h"
+#include "rules/ruleset.h"
+
+struct notify_settings {
+	struct list to;
+	struct str report_url, spool;
+	int when;
+};
+/* `name` is how the command calls its list of targets. */
+#define NOTIFY_OPTIONS(type, name, name_when, help)                                                \
+	{ name, 0, OPTION_LIST, offsetof(type, notify.to), "TARGET", help },                       \
+		{ name_when, 0, OPTION_WORD, offsetof(type, notify.when),                          \
+			"target|change|failure|always",                                            \
+			"when there is something to say: as each target has it (default), or one " \
+			"for all" },                                                               \
+		{ "report-url", 0, OPTION_TEXT, offsetof(type, notify.report_url), "URL",          \
+			"where messages say that the report is" },                                 \
+	{                                                                                          \
+		"spool", 0, OPTION_TEXT, offsetof(type, notify.spool), "DIR",                      \
+			"where undelivered messages wait; by default rooflint/spool in "           \
+			"$XDG_STATE_HOME, else in ~/.local/state"                                  \
+	}
+
+struct target {
+	struct notice notice;
+	const struct json_template *message;
+};
+
+struct plan {
+	struct target *targets;
+	ptrdiff_t count, cap;
+	const struct report_set *previous; /* what --previous named, or NULL */
+	struct str report_url, spool;	   /* spool: missing when there is no home */
+	int when;			   /* as in the settings */
+	bool quiet;			   /* only what went wrong is told */
+	bool all_required;		   /* as where nothing but delivery was asked for */
+};
+
+/*
+ * Everything that can be wrong with the settings is found here, before anything is judged.  With
+ * `by_default`, no name means every notification of the rule file.
+ */
+bool plan_make(const struct notify_settings *s, const struct ruleset *rules, struct str templates,
+	bool by_default, struct arena *keep, struct plan *ret, struct diag *err);
+
+/* Both: how many messages had to be delivered and were not. */
+ptrdiff_t plan_deliver(const struct plan *p, const struct report_set *set, struct arena *keep);
+bool plan_resend(const struct plan *p, struct arena *keep, ptrdiff_t *ret, struct diag *err);
+
+#endif
