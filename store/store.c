@@ -29,11 +29,19 @@ struct head {
 	int64_t application, version, tables;
 };
 
+/* In a transaction, so that no other writer makes the file in between. */
 static bool read_head(struct facts_db *d, struct head *ret, struct diag *err)
 {
 	return facts_db_number(d, "PRAGMA application_id", &ret->application, err) &&
 	       facts_db_number(d, "PRAGMA user_version", &ret->version, err) &&
 	       facts_db_number(d, "SELECT count(*) FROM sqlite_schema", &ret->tables, err);
+}
+
+static bool look_at_head(struct facts_db *d, struct head *ret, struct diag *err)
+{
+	bool ok = facts_db_execute(d, "BEGIN", err) && read_head(d, ret, err);
+	sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL);
+	return ok;
 }
 
 static bool check_head(const struct facts_db *d, const struct head *head, struct diag *err)
@@ -66,13 +74,15 @@ static bool make(struct facts_db *d, struct diag *err)
 
 /*
  * NORMAL loses the last runs when the machine (not the program) dies, never the file; they are
- * judged again then.
+ * judged again then.  WAL lets readers and a writer in together; it cannot be turned on while
+ * others are at work, and then somebody else will: without it they wait for each other.
  */
 static bool open_to_write(struct facts_db *d, const struct head *head, struct diag *err)
 {
-	if (!facts_db_execute(d, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err))
+	if ((!head->application || head->version != FACTS_SCHEMA) && !make(d, err))
 		return false;
-	return (head->application && head->version == FACTS_SCHEMA) || make(d, err);
+	sqlite3_exec(d->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+	return facts_db_execute(d, "PRAGMA synchronous = NORMAL", err);
 }
 
 static bool open_to_read(struct facts_db *d, const struct head *head, struct diag *err)
@@ -94,7 +104,7 @@ static bool open_db(struct facts_db *d, enum store_use use, struct diag *err)
 				  : arena_fmt(d->keep, "./%.*s", STR_ARG(d->name));
 	if (sqlite3_open_v2(arena_z(d->keep, path), &d->db, flags, NULL) != SQLITE_OK)
 		return facts_db_fail(d, err);
-	return facts_db_guard(d, err) && read_head(d, &head, err) && check_head(d, &head, err) &&
+	return facts_db_guard(d, err) && look_at_head(d, &head, err) && check_head(d, &head, err) &&
 	       (use == STORE_READ ? open_to_read : open_to_write)(d, &head, err) &&
 	       facts_db_prepare(d, err);
 }

@@ -289,9 +289,7 @@ struct xplane *x_tpu(struct xspace *x, int ordinal, const char *device_type)
 
 void x_op(struct xplane *p, const char *instruction, const struct xstat *stats)
 {
-	struct str text = arena_fmt(p->keep, "%%%s = f32[] op()", instruction);
-
-	x_name(p, arena_z(p->keep, text), instruction, stats);
+	x_name(p, instruction, instruction, stats);
 }
 
 struct xplane *x_gpu(struct xspace *x, int ordinal, const char *device_name)
