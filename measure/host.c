@@ -457,8 +457,9 @@ static void quality_hlo(struct measured *m)
 			!h ? STR("the program's HLO is not in the profile: capture with "
 				 "enable_hlo_proto")
 			: h->partial
-				? STR("the profile holds the text of the ops that ran, and "
-				      "not the program: what fusions and loops hold is unknown")
+				? STR("the profile holds the HLO text of the ops that ran, "
+				      "and not the program's HLO: what fusions and loops hold "
+				      "is unknown")
 				: STR("the program's HLO is in the profile"));
 }
 

@@ -86,6 +86,45 @@ static enum dtype result_dtype(const struct subject *s)
 	return leaf ? leaf->dtype : DTYPE_INVALID;
 }
 
+/*
+ * What a matmul whose fusion is not there multiplies: the type of its arrays, when all that could
+ * be factors have the same.  A result alone does not tell: sums of bf16 are often f32.  Nor does
+ * f32: how many passes of bf16 it takes is said where the matmul is.
+ */
+static enum dtype factor_dtype(const struct hlo_module *h, const struct hlo_instruction *i)
+{
+	enum dtype same = DTYPE_INVALID;
+
+	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
+		const struct shape *s =
+			i->operands[k] < 0 ? NULL
+					   : shape_leaf(&h->instructions[i->operands[k]].shape, 0);
+		if (!s)
+			return DTYPE_INVALID;
+		if (s->rank < 2)
+			continue;
+		if (same != DTYPE_INVALID && s->dtype != same)
+			return DTYPE_INVALID;
+		same = s->dtype;
+	}
+	return same == DTYPE_F32 ? DTYPE_INVALID : same;
+}
+
+static bool is_matmul(const struct subject *s)
+{
+	return s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION;
+}
+
+static enum dtype dtype_of(const struct subject *s, const struct hlo_cost *cost)
+{
+	if (cost->dtype != DTYPE_INVALID || s->instruction < 0)
+		return cost->dtype;
+	if (is_matmul(s) && s->program->hlo->partial)
+		return factor_dtype(
+			s->program->hlo, &s->program->hlo->instructions[s->instruction]);
+	return result_dtype(s);
+}
+
 /* Kinds whose time the matrix units, vector units and memory explain. */
 static bool kind_has_roofline(enum op_kind k)
 {
@@ -191,7 +230,7 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 		bytes = f->cost.hbm_bytes;
 	f->flops = flops;
 	f->hbm_bytes = bytes;
-	f->dtype = f->cost.dtype != DTYPE_INVALID ? f->cost.dtype : result_dtype(s);
+	f->dtype = dtype_of(s, &f->cost);
 	costs_by_rules(m, s, f);
 	if (!d || !d->chip.chip || s->async != ASYNC_NONE)
 		return;
@@ -201,7 +240,7 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 		f->roof = roofline_op(
 			&d->chip, f->flops, f->dtype, f->cost.precision_passes, f->hbm_bytes);
 	/* A matmul whose type has no known peak must not pass for one that waits for memory. */
-	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && isnan(f->roof.t_math_s))
+	if (is_matmul(s) && isnan(f->roof.t_math_s))
 		f->roof = no_roofline;
 }
 

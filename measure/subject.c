@@ -12,6 +12,8 @@
 #define SUBJECTS_MAX (4 << 20)
 
 struct registry {
+	const struct profile *hosts;
+	ptrdiff_t host_count;
 	struct arena *keep;
 	struct diag_list *notes;
 	struct program **programs;
@@ -101,7 +103,9 @@ struct registry *registry_new(
 {
 	struct registry *r = arena_make(keep, struct registry, 1);
 
-	*r = (struct registry){ .keep = keep, .notes = notes };
+	*r = (struct registry){
+		.hosts = hosts, .host_count = host_count, .keep = keep, .notes = notes
+	};
 	pthread_mutex_init(&r->lock, NULL);
 	programs_intern(r, hosts, host_count);
 	return r;
@@ -117,6 +121,18 @@ static bool scope_is_backward(struct str op_name)
 	return str_contains(op_name, STR("transpose(jvp"));
 }
 
+/* A TPU names an op by its whole text: of a program without HLO that much is known.  Its hosts run
+ * the same program, so the first that ran it says enough. */
+static void program_ops(struct registry *r, struct program *p)
+{
+	struct str *texts;
+
+	for (ptrdiff_t h = 0; h < r->host_count && !p->op_count; h++) {
+		p->op_count = profile_op_texts(&r->hosts[h], p->id, r->keep, &texts);
+		p->ops = texts;
+	}
+}
+
 /* Only programs that ran are parsed: profiles list all that were ever compiled. */
 static void program_parse(struct registry *r, struct program *p, enum hlo_platform platform)
 {
@@ -124,6 +140,8 @@ static void program_parse(struct registry *r, struct program *p, enum hlo_platfo
 
 	p->parsed = true;
 	p->platform = platform;
+	if (p->proto.len == 0 && p->op_count == 0 && platform == HLO_TPU)
+		program_ops(r, p);
 	if (p->proto.len == 0 && p->op_count == 0)
 		return;
 	p->hlo = p->proto.len > 0 ? hlo_module_parse(p->proto, p->whole, r->keep, err)

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "base/map.h"
+
 /* Distinct ops of one plane; the largest real steps have some 10^5. */
 #define OPS_MAX (8 << 20)
 
@@ -316,6 +318,39 @@ bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_
 	ret->bytes = 0;
 	return p->platform == PLATFORM_TPU ? tpu_event_fill(p, w, raw, name, ret, fail)
 					   : kernel_event_read(p, w, raw, name, ret, skip, fail);
+}
+
+static bool is_of_program(const struct plane *p, const struct plane_name *n, uint64_t program)
+{
+	struct stats s = { 0 };
+	struct wire fail;
+
+	return str_starts(n->name, STR("%")) &&
+	       stats_read(&p->parts[n->part], n->entry, XMETADATA_STATS, STAT_BIT(PROGRAM_ID), &s,
+		       &fail) &&
+	       s.present & STAT_BIT(PROGRAM_ID) && (uint64_t)s.at[STAT_PROGRAM_ID].i64 == program;
+}
+
+ptrdiff_t profile_op_texts(
+	const struct profile *p, uint64_t program, struct arena *keep, struct str **ret)
+{
+	struct map met = { 0 };
+	ptrdiff_t count = 0, cap = 0;
+
+	*ret = NULL;
+	for (ptrdiff_t i = 0; i < p->plane_count; i++) {
+		const struct plane *plane = &p->planes[i];
+		if (plane->class != PLANE_DEVICE || plane->platform != PLATFORM_TPU)
+			continue;
+		for (ptrdiff_t k = 0; k < plane->name_count; k++) {
+			const struct plane_name *n = &plane->names[k];
+			if (!is_of_program(plane, n, program) || map_get(&met, n->name) != MAP_NONE)
+				continue;
+			map_put(&met, n->name, 0, keep);
+			*arena_push(keep, *ret, count, cap) = n->name;
+		}
+	}
+	return count;
 }
 
 void plane_forget_ops(struct plane *p)

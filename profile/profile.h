@@ -251,6 +251,13 @@ bool trace_open(struct input *in, struct str host, struct arena *keep, struct pr
 /* Did the exporter stop at its limit, and leave out what came later? */
 bool trace_is_capped(const struct profile *p);
 
+/*
+ * HLO texts of a program's ops, as a TPU's planes name them, each once: what is left of a program
+ * whose HLO was not recorded.  Returns their number.
+ */
+ptrdiff_t profile_op_texts(
+	const struct profile *p, uint64_t program, struct arena *keep, struct str **ret);
+
 /* Forget the plane's ops, before the arena they are in is cleared. */
 void plane_forget_ops(struct plane *p);
 

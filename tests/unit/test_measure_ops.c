@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "tests/unit/xspace.h"
 
@@ -503,6 +504,96 @@ static void kinds_by_the_profilers_category(void **state)
 	assert_has(q->detail, "enable_hlo_proto");
 }
 
+/*
+ * Without HLO a TPU's ops still say what they are, as text.  What their fusions hold is not there:
+ * bf16 arrays can only be multiplied as such, f32 ones in one pass or in six.
+ */
+static void what_texts_alone_tell(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *text, *kind, *dtype;
+		double roofline_s;
+	} cases[] = {
+		{ "fusion.1",
+			"%fusion.1 = f32[1024,1024]{1,0} fusion(bf16[1024,1024]{1,0} %a, "
+			"bf16[1024,1024]{1,0} %b, f32[] %c), kind=kOutput, calls=%f.1",
+			"matmul", "bf16", 0x1p31 / 197e12 },
+		{ "fusion.2",
+			"%fusion.2 = f32[1024,1024]{1,0} fusion(f32[1024,1024]{1,0} %d, "
+			"f32[1024,1024]{1,0} %e), kind=kOutput, calls=%f.2",
+			"matmul", NULL, NAN },
+		{ "fusion.3",
+			"%fusion.3 = f32[1024,1024]{1,0} fusion(f32[1024,1024]{1,0} %d, "
+			"bf16[1024,1024]{1,0} %a), kind=kOutput, calls=%f.3",
+			"matmul", NULL, NAN },
+	};
+	struct xplane *tpu = x_tpu(xrun_host(&run, "worker-0"), 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+
+	for (int k = 0; k < CASES; k++)
+		x_name(tpu, cases[k].text, cases[k].name,
+			X_STATS(x_int("program_id", PROGRAM), x_int("flops", INT64_C(1) << 31),
+				x_int("bytes_accessed", 6 << 20),
+				x_text("hlo_category", "convolution fusion")));
+	for (int64_t i = 0; i < 4 * CASES; i++)
+		x_event(ops, cases[i % CASES].name, i * 100, i * 100 + 90, NULL);
+	xrun_measure(&run);
+	for (int k = 0; k < CASES; k++) {
+		const struct ops_row *op = xrun_op(&run, cases[k].name);
+		assert_text(op->kind, cases[k].kind);
+		if (cases[k].dtype)
+			assert_text(op->dtype, cases[k].dtype);
+		else
+			assert_null(op->dtype.p);
+		if (isnan(cases[k].roofline_s))
+			assert_true(isnan(op->roofline_s));
+		else
+			assert_number(op->roofline_s, cases[k].roofline_s);
+	}
+	assert_number(xrun_quality(&run, "hlo-present")->ok, 0);
+}
+
+/* A collective that a fusion begins or ends: what goes in and what comes out tell which. */
+static void async_collectives_by_their_texts(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *text, *kind;
+	} cases[] = {
+		{ "async-collective-start.1",
+			"%async-collective-start.1 = (bf16[8,4]{1,0}, bf16[32,4]{1,0}, u32[]) "
+			"fusion(bf16[8,4]{1,0} %a), kind=kCustom, calls=%f.1",
+			"all-gather" },
+		{ "async-collective-done.1",
+			"%async-collective-done.1 = bf16[32,4]{1,0} fusion(bf16[8,4]{1,0} %b, "
+			"bf16[32,4]{1,0} %c, u32[] %d), kind=kCustom, calls=%f.2",
+			"all-gather" },
+		{ "async-collective-start.2",
+			"%async-collective-start.2 = (f32[32,4]{1,0}, f32[8,4]{1,0}, u32[]) "
+			"fusion(f32[32,4]{1,0} %e), kind=kCustom, calls=%f.3",
+			"reduce-scatter" },
+		{ "async-collective-start.3",
+			"%async-collective-start.3 = (f32[8,4]{1,0}, f32[8,4]{1,0}, u32[]) "
+			"fusion(f32[8,4]{1,0} %g), kind=kCustom, calls=%f.4",
+			"unknown" },
+	};
+	struct xplane *tpu = x_tpu(xrun_host(&run, "worker-0"), 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+
+	for (int k = 0; k < CASES; k++)
+		x_name(tpu, cases[k].text, cases[k].name,
+			X_STATS(x_int("program_id", PROGRAM),
+				x_text("hlo_category", "custom fusion")));
+	for (int64_t i = 0; i < 4 * CASES; i++)
+		x_event(ops, cases[i % CASES].name, i * 100, i * 100 + 90, NULL);
+	xrun_measure(&run);
+	for (int k = 0; k < CASES; k++)
+		assert_text(xrun_op(&run, cases[k].name)->kind, cases[k].kind);
+}
+
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* An op as one compilation named it and one version of the source had it. */
@@ -740,6 +831,8 @@ int main(void)
 		TEST(one_array_gathered_thrice),
 		TEST(copies_between_memories),
 		TEST(kinds_by_the_profilers_category),
+		TEST(what_texts_alone_tell),
+		TEST(async_collectives_by_their_texts),
 		TEST(a_key_survives_a_recompile),
 		TEST(a_key_of_the_compilers_own_op),
 		TEST(layers_are_a_family),
