@@ -454,13 +454,12 @@ static void quality_hlo(struct measured *m)
 
 	if (m->first)
 		quality_add(m, "hlo-present", h && !h->partial,
-			!h ? STR("the program's HLO is not in the profile: capture with "
-				 "enable_hlo_proto")
-			: h->partial
-				? STR("the profile holds the HLO text of the ops that ran, "
-				      "and not the program's HLO: what fusions and loops hold "
-				      "is unknown")
-				: STR("the program's HLO is in the profile"));
+			!h	     ? STR("the program's HLO is not in the profile: capture with "
+						     "enable_hlo_proto")
+			: h->partial ? STR("the profile holds the HLO text of the ops that ran, "
+					   "and not the program's HLO: what fusions and loops hold "
+					   "is unknown")
+				     : STR("the program's HLO is in the profile"));
 }
 
 static void quality_lanes(struct measured *m)
