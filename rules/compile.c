@@ -167,6 +167,16 @@ static const struct table_def *select_table(
 	return def;
 }
 
+static bool reads_baseline(const struct reads *reads)
+{
+	for (ptrdiff_t i = 0; i < reads->count; i++) {
+		const struct table_def *t = reads->items[i].table;
+		if (t >= base_table_defs && t < base_table_defs + TABLE_COUNT)
+			return true;
+	}
+	return false;
+}
+
 static bool compile_select(struct compiler *c)
 {
 	struct sql_fault fault;
@@ -182,6 +192,7 @@ static bool compile_select(struct compiler *c)
 	if (!stmt)
 		return rule_fault(c->rule, "select", &select->origin, &fault, c->err);
 	c->code->rows = select_table(stmt, &reads, c->keep);
+	c->code->needs_baseline = reads_baseline(&reads);
 	sqlite3_finalize(stmt);
 	return true;
 }
@@ -313,6 +324,7 @@ bool rule_compile(struct engine *e, struct rule *rule, struct arena *keep, struc
 	rule->code = code;
 	if (rule->from) {
 		code->rows = rule->from;
+		code->needs_baseline = rule->from == &table_defs[TABLE_deltas];
 		c.from = rule->from->name;
 	} else if (!compile_select(&c)) {
 		return false;

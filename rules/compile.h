@@ -23,6 +23,7 @@ struct rule_code {
 	 * are copied out of the result.
 	 */
 	const struct table_def *rows;
+	bool needs_baseline; /* it compares: without a baseline it does not apply */
 	struct str sql; /* (row id | columns of the SELECT), where, warn, assert, gain, waivers */
 	struct expression where, warn, assert, gain;
 	struct waiver_code *waivers; /* rules/waiver.h; as many as the rule has */

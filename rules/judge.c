@@ -357,8 +357,6 @@ static struct str nothing_reason(const struct trial *t)
 
 	if (!def)
 		return STR("its SELECT gives no row");
-	if (def == &table_defs[TABLE_deltas] && !table_count(t->s->tables, deltas))
-		return STR("there is no baseline to compare with (--baseline)");
 	if (!t->s->tables->items[def - table_defs].count || !code->where.source)
 		return arena_fmt(t->s->keep, "table %.*s is empty", STR_ARG(def->name));
 	return arena_fmt(t->s->keep, "no row of %.*s fits: %.*s", STR_ARG(def->name),
@@ -453,6 +451,11 @@ static void hold_up(struct trial *t, const struct rule_result *gate)
 			(long long)(t->failed + t->warned), (long long)r->subjects);
 }
 
+static bool has_baseline(const struct session *s)
+{
+	return s->context->base || table_count(s->tables, deltas) > 0;
+}
+
 static bool judge_rule(struct session *s, ptrdiff_t index)
 {
 	const struct rule *rule = s->rules->items[index];
@@ -468,6 +471,11 @@ static bool judge_rule(struct session *s, ptrdiff_t index)
 		r->verdict = VERDICT_OFF;
 		r->reason = arena_fmt(s->keep, "switched off in %.*s, line %lld",
 			STR_ARG(rule->severity_origin.file), (long long)rule->severity_origin.line);
+		return true;
+	}
+	if (rule->code->needs_baseline && !has_baseline(s)) {
+		r->verdict = VERDICT_NOT_APPLICABLE;
+		r->reason = STR("there is no baseline to compare with (--baseline)");
 		return true;
 	}
 	if (!judge_rows(&t, index))
