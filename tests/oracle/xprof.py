@@ -9,8 +9,11 @@ those only shapes and groups can be compared.
 import gzip
 import json
 import math
+import pathlib
 import re
 import subprocess
+import sys
+import tempfile
 
 BITS = {"pred": 8, "s8": 8, "u8": 8, "bf16": 16, "f16": 16, "s16": 16, "u16": 16, "f32": 32, "s32": 32,
         "u32": 32, "f64": 64, "s64": 64, "u64": 64}
@@ -71,6 +74,51 @@ def envelope(rooflint, text):
     return json.loads(done.stdout)
 
 
+# What docs/real-step.md says of the step that from_xprof.py builds from the table.
+VERDICTS = {
+    "exposed-communication": "warn", "matmul-roofline": "inconclusive", "tiny-ops": "pass",
+    "oversized-all-gather": "pass", "exposed-collective": "pass", "load-skew": "pass",
+    "latency-bound-collective": "pass", "unknown-custom-calls": "pass", "f32-matmul": "pass",
+    "evidence-coverage": "pass", "faster-than-roofline": "pass", "hlo-present": "inconclusive",
+    "update-excess": "inconclusive", "copy-share": "inconclusive",
+    "padding-waste": "inconclusive", "input-bound": "inconclusive",
+}
+COMMUNICATION = ("all-gather", "all-reduce", "all-to-all", "all-reduce-scatter fusion")
+
+
+def in_steps(row):
+    """Mean microseconds of a core's whole step in an op: its mean time, as often as it ran."""
+    cores = 4 if ".in_megacore_fusion" in row["hlo_op_name"] else 8
+    layers = 16 if row["occurrences"] > 64 else 1
+    return row["avg_self_time"] * layers * cores / 8
+
+
+def compare_step(report, rooflint, folder):
+    """The recommended rules on the step that the table tells of."""
+    capture = folder.name
+    rows = [row for row in rows_of(folder / "hlo_stats.json.gz")
+            if row["program_id"] == "2041036616644817336" and row["category"] != "while"]
+    step = sum(map(in_steps, rows)) + 240
+    waiting = sum(in_steps(row) for row in rows if row["category"] in COMMUNICATION or
+                  row["hlo_op_name"].startswith("async-collective-"))
+    with tempfile.TemporaryDirectory() as box:
+        builder = pathlib.Path(__file__).parents[1] / "builder" / "from_xprof.py"
+        subprocess.run([sys.executable, builder, folder / "hlo_stats.json.gz", box], check=True)
+        told = pathlib.Path(box, "report.json")
+        subprocess.run([rooflint, "check", "-q", "--json", told, box], check=False,
+                       stdout=subprocess.DEVNULL)
+        found = json.loads(told.read_text())["reports"][0]
+    verdicts = {rule["name"]: rule["verdict"] for rule in found["results"]}
+    report.check(capture, "step.verdicts", VERDICTS,
+                 {rule: verdicts.get(rule) for rule in VERDICTS})
+    facts = found["facts"]
+    report.check(capture, "step.time_s", {"": step * 1e-6}, {"": facts["step_time_s"]},
+                 lambda ours, theirs: math.isclose(ours, theirs, rel_tol=2e-3))
+    report.check(capture, "step.comms_exposed_ratio", {"": waiting / step},
+                 {"": facts["comms_exposed_ratio"]},
+                 lambda ours, theirs: math.isclose(ours, theirs, rel_tol=2e-2))
+
+
 def compare(report, rooflint, folder):
     capture = folder.name
     shapes, flops, groups, hidden = ({}, {}), ({}, {}), ({}, {}), 0
@@ -94,5 +142,6 @@ def compare(report, rooflint, folder):
     report.check(capture, "hlo.logical_bytes", *shapes)
     report.check(capture, "hlo.group_size", *groups)
     report.check(capture, "hlo.flops", *flops, closely)
+    compare_step(report, rooflint, folder)
     report.skip(capture, "hlo.flops",
                 f"{hidden} fusions, custom calls and loops: their bodies are not in the text")
