@@ -65,7 +65,18 @@ static bool has_failed(
 	return !failed || known < failed;
 }
 
-static void outcome_add(struct outcome *o, const struct report *r, const struct check_settings *s)
+static bool rule_breaks(
+	const struct report *r, const struct report_rule *rule, const struct check_settings *s)
+{
+	if (is_verdict(rule->verdict, VERDICT_FAIL))
+		return has_failed(r, rule, s);
+	if (is_verdict(rule->verdict, VERDICT_WARN))
+		return s->fail_on == FAIL_ON_WARN;
+	return is_verdict(rule->verdict, VERDICT_INCONCLUSIVE) && (rule->gate || rule->required) &&
+	       s->inconclusive == INCONCLUSIVE_FAIL;
+}
+
+static void outcome_add(struct outcome *o, struct report *r, const struct check_settings *s)
 {
 	if (r->error.p)
 		outcome_add_error(o, r);
@@ -73,14 +84,12 @@ static void outcome_add(struct outcome *o, const struct report *r, const struct 
 	o->unproven |= is_verdict(r->verdict, VERDICT_INCONCLUSIVE) &&
 		       s->inconclusive == INCONCLUSIVE_FAIL;
 	for (ptrdiff_t i = 0; i < r->result_count; i++) {
-		const struct report_rule *rule = &r->results[i];
-		if (is_verdict(rule->verdict, VERDICT_FAIL))
-			o->failed |= has_failed(r, rule, s);
-		else if (is_verdict(rule->verdict, VERDICT_WARN))
-			o->failed |= s->fail_on == FAIL_ON_WARN;
-		else if (is_verdict(rule->verdict, VERDICT_INCONCLUSIVE))
-			o->unproven |= (rule->gate || rule->required) &&
-				       s->inconclusive == INCONCLUSIVE_FAIL;
+		struct report_rule *rule = &r->results[i];
+		rule->breaks = rule_breaks(r, rule, s);
+		if (is_verdict(rule->verdict, VERDICT_INCONCLUSIVE))
+			o->unproven |= rule->breaks;
+		else
+			o->failed |= rule->breaks;
 	}
 }
 

@@ -64,8 +64,9 @@ static void add_case(struct tester *t, const struct fixture *f, struct str wrong
 	struct report *r = &t->report;
 	struct str title = title_of(f, keep);
 	struct str verdict = verdict_name(wrong.p ? VERDICT_FAIL : VERDICT_PASS);
-	r->results[r->result_count++] =
-		(struct report_rule){ .name = title, .title = title, .verdict = verdict };
+	r->results[r->result_count++] = (struct report_rule){
+		.name = title, .title = title, .verdict = verdict, .breaks = wrong.p != NULL
+	};
 	if (!wrong.p)
 		return;
 	t->failed++;

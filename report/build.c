@@ -113,6 +113,8 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 	ret->unknown = (double)result->unknown;
 	ret->gate = rule->gate;
 	ret->required = rule->required;
+	ret->breaks = result->verdict == VERDICT_FAIL ||
+		      (result->verdict == VERDICT_INCONCLUSIVE && (rule->gate || rule->required));
 	if (result->verdict == VERDICT_INCONCLUSIVE)
 		ret->todo = own(keep, advice_for(report, j, result, keep));
 }

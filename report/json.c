@@ -110,6 +110,7 @@ static void write_rule(cJSON *array, const struct report_rule *rule, struct aren
 	json_add_double(o, "unknown", rule->unknown);
 	json_add_bool(o, "gate", rule->gate);
 	json_add_bool(o, "required", rule->required);
+	json_add_bool(o, "breaks", rule->breaks);
 }
 
 static const void *row_at(const struct table_def *def, const struct table *t, ptrdiff_t i)

@@ -296,6 +296,7 @@ static void read_rule(struct reader *rd, const cJSON *o, struct report_rule *ret
 	ret->unknown = get_real(rd, o, "unknown");
 	ret->gate = get_bool(rd, o, "gate");
 	ret->required = get_bool(rd, o, "required");
+	ret->breaks = get_bool(rd, o, "breaks");
 }
 
 static void read_rules(struct reader *rd, const cJSON *list, struct report *ret)

@@ -4,12 +4,12 @@
  *   suite = profile         name: the profile as given
  *   case  = rule            name: "rule [profile]", classname: "rooflint.profile"
  *
- *   fail                    failure: message, and again in the text with evidence, cause and fix
- *   warn                    passes, with the same text in system-out
+ *   fail, warn              failure when it breaks (--fail-on): message, and again in the text with
+ *                           evidence, cause and fix; else passes, with the same text in system-out
  *   waived, off             skipped, with the reason
  *   not applicable          skipped, with the reason
- *   inconclusive            error when the rule is a gate or required, as the exit status counts
- *                           it; else skipped, since a run that exits 0 must not break a build
+ *   inconclusive            error when it breaks (--inconclusive), else skipped: a run that exits 0
+ *                           must not break a build
  *   unreadable profile      a suite with the single case "profile-readable" in error
  *
  * `time` is no duration of ours (two runs on the same input give the same bytes) but the seconds
@@ -148,12 +148,12 @@ static enum outcome outcome_of(const struct report_rule *rule)
 		return OUTCOME_ERROR;
 	switch (v) {
 	case VERDICT_PASS:
-	case VERDICT_WARN:
 		return OUTCOME_PASS;
+	case VERDICT_WARN:
 	case VERDICT_FAIL:
-		return OUTCOME_FAILURE;
+		return rule->breaks ? OUTCOME_FAILURE : OUTCOME_PASS;
 	case VERDICT_INCONCLUSIVE:
-		return rule->gate || rule->required ? OUTCOME_ERROR : OUTCOME_SKIPPED;
+		return rule->breaks ? OUTCOME_ERROR : OUTCOME_SKIPPED;
 	case VERDICT_WAIVED:
 	case VERDICT_NOT_APPLICABLE:
 	case VERDICT_OFF:
@@ -216,20 +216,24 @@ static void put_outcome(
 
 static void put_failure(struct junit *j, const struct report *r, const struct report_rule *rule)
 {
-	struct group g = group_of(r, rule->name, VERDICT_FAIL, j->keep);
+	enum verdict v = VERDICT_FAIL;
+	verdict_parse(rule->verdict, &v);
+	struct group g = group_of(r, rule->name, v, j->keep);
 	if (g.count)
 		put_outcome(j, "failure", rule->verdict, headline(j, r, &g), group_text(j, r, &g));
 	else
 		put_outcome(j, "failure", rule->verdict, rule->title, rule->title);
 }
 
-static void put_warning(struct junit *j, const struct report *r, const struct report_rule *rule)
+/* What did not break the run, and is told all the same. */
+static void put_told(struct junit *j, const struct report *r, const struct report_rule *rule)
 {
-	struct group g = group_of(r, rule->name, VERDICT_WARN, j->keep);
+	bool failed = str_eq(rule->verdict, verdict_name(VERDICT_FAIL));
+	struct group g = group_of(r, rule->name, failed ? VERDICT_FAIL : VERDICT_WARN, j->keep);
 	if (!g.count)
 		return;
 	open_element(j, "system-out");
-	text(j, STR("warning: "));
+	text(j, failed ? STR("failed, and --fail-on lets it be: ") : STR("warning: "));
 	text(j, group_text(j, r, &g));
 	close_element(j);
 }
@@ -341,7 +345,7 @@ static void put_case(
 		break;
 	case OUTCOME_PASS:
 	case OUTCOMES:
-		put_warning(j, r, rule);
+		put_told(j, r, rule);
 		break;
 	}
 	close_element(j);

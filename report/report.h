@@ -58,6 +58,7 @@ struct report_rule {
 	struct str todo;     /* inconclusive: what to do about it */
 	double subjects, unknown;
 	bool gate, required;
+	bool breaks; /* it makes the exit status 1 or 4; cmd/ settles it by what the user asked for */
 };
 
 struct report_note {

@@ -179,6 +179,7 @@ static const struct field result_fields[] = {
 	{ "unknown", "?number", "rows it could not judge" },
 	{ "gate", "flag", "other rules rely on it" },
 	{ "required", "flag", "being inconclusive counts for the exit status" },
+	{ "breaks", "flag", "it made the exit status 1 or 4, with --fail-on and --inconclusive" },
 	{ NULL, NULL, NULL },
 };
 

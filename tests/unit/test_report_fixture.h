@@ -219,6 +219,7 @@ static inline struct report demo_report(struct arena *keep)
 		{ .name = STR("oversized-all-gather"),
 			.title = STR("No all-gather holds up more than a fifth of the step"),
 			.verdict = STR("fail"),
+			.breaks = true,
 			.subjects = 5,
 			.unknown = 1 },
 		{ .name = STR("copy-share"),
@@ -340,7 +341,8 @@ static inline struct report hostile_report(struct arena *keep)
 			.subjects = NAN,
 			.unknown = 1e300,
 			.gate = v % 2,
-			.required = v % 3 };
+			.required = v % 3,
+			.breaks = v % 5 };
 		r.findings[r.finding_count++] = (struct report_finding){ .rule = HOSTILE,
 			.verdict = verdict,
 			.subject = HOSTILE,

@@ -168,10 +168,14 @@ static void test_inconclusive(void **state)
 	(void)state;
 	struct report r = good_report(&keep);
 	struct report_rule rules[] = {
-		{ .name = STR("gate"), .verdict = STR("inconclusive"), .gate = true },
+		{ .name = STR("gate"),
+			.verdict = STR("inconclusive"),
+			.gate = true,
+			.breaks = true },
 		{ .name = STR("must"),
 			.verdict = STR("inconclusive"),
 			.required = true,
+			.breaks = true,
 			.reason = STR("why"),
 			.todo = STR("what to do") },
 		{ .name = STR("may"), .verdict = STR("inconclusive") },
@@ -183,6 +187,43 @@ static void test_inconclusive(void **state)
 	assert_string_equal(query(doc, "//testcase[1]/error/@message"), "inconclusive");
 	assert_string_equal(
 		query(doc, "//testcase[2]/error"), "inconclusive: why\n  do        what to do\n");
+	assert_string_equal(query(doc, "//testcase[3]/skipped/@type"), "inconclusive");
+	xmlFreeDoc(doc);
+}
+
+/* --fail-on and --inconclusive move the line; what lies below it never breaks a build. */
+static void test_what_breaks(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct report_rule rules[] = {
+		{ .name = STR("worse"), .verdict = STR("warn"), .breaks = true },
+		{ .name = STR("known"), .verdict = STR("fail") },
+		{ .name = STR("gate"), .verdict = STR("inconclusive"), .gate = true },
+	};
+	struct report_finding findings[] = {
+		{ .rule = STR("worse"),
+			.verdict = STR("warn"),
+			.message = STR("it is late"),
+			.gain_s = NAN,
+			.claimed_s = NAN },
+		{ .rule = STR("known"),
+			.verdict = STR("fail"),
+			.message = STR("it was late before"),
+			.gain_s = NAN,
+			.claimed_s = NAN },
+	};
+	r.results = rules;
+	r.result_count = COUNT_OF(rules);
+	r.findings = findings;
+	r.finding_count = COUNT_OF(findings);
+	xmlDocPtr doc = checked_one(r, JUNIT_STRICT);
+	assert_string_equal(query(doc, "/testsuites/@failures"), "1");
+	assert_string_equal(query(doc, "/testsuites/@errors"), "0");
+	assert_string_equal(query(doc, "//testcase[1]/failure/@message"), "it is late");
+	assert_string_equal(query(doc, "count(//testcase[2]/failure)"), "0");
+	assert_memory_equal(query(doc, "//testcase[2]/system-out"),
+		"failed, and --fail-on lets it be: it was late before", 52);
 	assert_string_equal(query(doc, "//testcase[3]/skipped/@type"), "inconclusive");
 	xmlFreeDoc(doc);
 }
@@ -321,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_failure_text),
 		cmocka_unit_test(test_other_verdicts),
 		cmocka_unit_test(test_inconclusive),
+		cmocka_unit_test(test_what_breaks),
 		cmocka_unit_test(test_waived),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_rich),
