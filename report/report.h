@@ -58,7 +58,7 @@ struct report_rule {
 	struct str todo;     /* inconclusive: what to do about it */
 	double subjects, unknown;
 	bool gate, required;
-	bool breaks; /* it makes the exit status 1 or 4; cmd/ settles it by what the user asked for */
+	bool breaks; /* it makes the exit status 1 or 4, as cmd/ settles by the options */
 };
 
 struct report_note {
