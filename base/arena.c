@@ -184,7 +184,9 @@ static char *take(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t co
  */
 void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t count)
 {
-	return memset(take(a, size, align, count), 0, (size_t)(size * count));
+	char *p = take(a, size, align, count); /* which refuses what would overflow */
+
+	return memset(p, 0, (size_t)(size * count));
 }
 
 const char *arena_z(struct arena *a, struct str s)

@@ -290,9 +290,11 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 	enum status status = STATUS_OK;
 	a->keep = c->keep;
 	a->jobs = s->jobs ? s->jobs : task_cpus();
-	if (!audit_prepare(a, s, args->count) || !audit_open(a, s))
+	if (!audit_prepare(a, s, args->count))
 		return misused(&a->err);
-	if (!gather(a, s, args) || (!a->shard.count && !ask(a)))
+	if (!audit_open(a, s))
+		status = misused(&a->err);
+	else if (!gather(a, s, args) || (!a->shard.count && !ask(a)))
 		status = fail(&a->err);
 	else if (!a->shard.count)
 		status = audit_write(c, s, a);

@@ -120,7 +120,7 @@ static void take_findings(const struct report *r, struct rule_facts *ret)
 		const struct report_finding *f = &r->findings[i];
 		if (!str_eq(f->rule, ret->rule) || !is_counted(ret, f->verdict))
 			continue;
-		if (!ret->findings++) {
+		if (ret->findings++ == 0) {
 			ret->message = f->message;
 			ret->note = f->note;
 			ret->source_file = f->source_file;

@@ -25,6 +25,7 @@ static const struct format {
 		UNIT_FLOPS, false },
 	{ STR_INIT("count"), "counts", UNIT_BIT(COUNT), UNIT_COUNT, false },
 	{ STR_INIT("number"), "any number", ANY_UNIT, UNIT_NONE, true },
+	{ STR_INIT("brief"), "texts", 0, UNIT_NONE, false },
 };
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
@@ -106,7 +107,8 @@ static bool unknown_format(struct template_reader *r, struct str name, ptrdiff_t
 		names[i] = formats[i].name;
 	struct str hint = near_hint(r->keep, name, names, FORMATS);
 	if (!hint.len)
-		hint = STR("; there are time, percent, bytes, rate, flops, count and number");
+		hint = STR("; there are time, percent, bytes, rate, flops, count, number "
+			   "and brief");
 	return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, at, name.len,
 		"there is no format '%.*s'%.*s", STR_ARG(name), STR_ARG(hint));
 }
@@ -121,9 +123,14 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 			f = &formats[i];
 	if (!f)
 		return unknown_format(r, name, at);
+	piece->brief = !f->units;
 	if (piece->column && piece->column->type == COLUMN_TEXT)
+		return piece->brief ||
+		       sql_fail(r->fault, r->keep, DIAG_RULE_TYPE, at, name.len,
+			       "%.*s is a text and takes no format but 'brief'", STR_ARG(field));
+	if (piece->brief)
 		return sql_fail(r->fault, r->keep, DIAG_RULE_TYPE, at, name.len,
-			"%.*s is a text and takes no format", STR_ARG(field));
+			"%.*s is a number; 'brief' shows texts", STR_ARG(field));
 	if (piece->unit != UNIT_NONE && !(f->units & 1u << piece->unit))
 		return sql_fail(r->fault, r->keep, DIAG_RULE_UNIT, at, name.len,
 			"%.*s is %s; '%.*s' shows %s", STR_ARG(field), unit_noun(piece->unit),
@@ -247,7 +254,8 @@ static struct str piece_text(const struct piece *piece, const struct rule *rule,
 	if (!row || cell_is_null(piece->column, row))
 		return STR("unknown");
 	if (piece->column->type == COLUMN_TEXT)
-		return brief(cell_text(piece->column, row), keep);
+		return piece->brief ? brief(cell_text(piece->column, row), keep)
+				    : cell_text(piece->column, row);
 	return number_text(piece, cell_real(piece->column, row), keep);
 }
 

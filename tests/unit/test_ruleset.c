@@ -744,7 +744,7 @@ static const struct mistake messages[] = {
 	{ RULE "    assert: p50_s < 1\n"
 	       "    message: \"{name} {p50_s:hours} x\"\n",
 		"t.yaml:6:29: r.message: there is no format 'hours'; there are time, percent, "
-		"bytes, rate, flops, count and number\n"
+		"bytes, rate, flops, count, number and brief\n"
 		"      message: \"{name} {p50_s:hours} x\"\n"
 		"                              ^~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
@@ -754,7 +754,7 @@ static const struct mistake messages[] = {
 		"                              ^~~~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    message: \"{name:time} x\"\n",
-		"t.yaml:6:21: r.message: name is a text and takes no format\n"
+		"t.yaml:6:21: r.message: name is a text and takes no format but 'brief'\n"
 		"      message: \"{name:time} x\"\n"
 		"                      ^~~~" },
 	{ RULE "    assert: p50_s < 1\n"
