@@ -2,32 +2,11 @@
  * base/change: planted changes are found where they are, and quiet histories stay quiet.  The
  * noise is made here, by a generator of our own, so that the counts below never vary.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/change.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 /* splitmix64 (Steele et al. 2014), and Box-Muller. */
 static uint64_t seed;
@@ -126,8 +105,8 @@ static void is_found(const struct level *levels, ptrdiff_t count, double (*noise
 			      labs(changes[planted].at - levels[planted + 1].at) <= 1;
 		hits += hit && found == planted;
 	}
-	print_message("%td runs, %g to %g: %d of 500\n", count, levels[0].value, levels[1].value,
-		hits);
+	print_message(
+		"%td runs, %g to %g: %d of 500\n", count, levels[0].value, levels[1].value, hits);
 	assert_true(hits >= least);
 }
 
@@ -187,5 +166,5 @@ int main(void)
 		cmocka_unit_test(levels_are_told),
 		cmocka_unit_test(long_history),
 	};
-	return cmocka_run_group_tests_name("change", tests, begin, end);
+	return cmocka_run_group_tests_name("change", tests, keep_begin, keep_end);
 }

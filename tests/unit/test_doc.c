@@ -1,37 +1,17 @@
 /* base/doc: trees with places, what is refused and where the caret points. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/doc.h"
+#include "tests/unit/keep.h"
 
-static struct arena a;
 static struct diag err;
 static struct doc d;
 
-static int setup(void **state)
-{
-	(void)state;
-	a = arena_new(1 << 30);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&a);
-	return 0;
-}
-
 static const struct doc_node *parse(const char *text)
 {
-	if (!doc_parse(STR("f.yaml"), str_from(text), &a, &d, &err))
+	if (!doc_parse(STR("f.yaml"), str_from(text), &keep, &d, &err))
 		fail_msg("%s", err.text);
 	return d.root;
 }
@@ -169,7 +149,7 @@ static void beyond_ascii(void **state)
 static void assert_error(const char *text, enum diag_id id, const char *want)
 {
 	struct str source = str_from(text);
-	assert_false(doc_parse(STR("f.yaml"), source, &a, &d, &err));
+	assert_false(doc_parse(STR("f.yaml"), source, &keep, &d, &err));
 	assert_null(d.root);
 	if (strncmp(err.text, want, strlen(want)))
 		fail_msg("%s\n-- instead of --\n%s", err.text, want);
@@ -262,7 +242,7 @@ static void bad_characters(void **state)
 	assert_error("a: \xe2\x80\xae\n", bad, "f.yaml:1:4: the character U+202E is not allowed");
 	assert_error("a: \"x\\0y\"\n", bad, "f.yaml:1:4: the text holds a character");
 	assert_error("a: \"\\u202e\"\n", bad, "f.yaml:1:4: the text holds a character");
-	assert_false(doc_parse(STR("f"), STR("a: \0\n"), &a, &d, &err));
+	assert_false(doc_parse(STR("f"), STR("a: \0\n"), &keep, &d, &err));
 	assert_non_null(strstr(err.text, "U+0000"));
 }
 
@@ -274,7 +254,7 @@ static void too_deep(void **state)
 		memset(text, '[', (size_t)depth);
 		memset(text + depth, ']', (size_t)depth);
 		text[2 * depth] = 0;
-		assert_int_equal(doc_parse(STR("f.yaml"), str_from(text), &a, &d, &err),
+		assert_int_equal(doc_parse(STR("f.yaml"), str_from(text), &keep, &d, &err),
 			depth == DOC_MAX_DEPTH);
 	}
 	assert_int_equal(err.id, DIAG_LIMIT);
@@ -288,11 +268,11 @@ static void large_texts(void **state)
 	static const char *const patterns[] = { "[", "{", "- ", "a: ", "? ", "[a,", "{a: ", "x\n",
 		"\t", "\"", "#", "!", "&a ", "a: 1\n", "- - \n", "|\n ", ": ", "\n", "%x\n", "'" };
 	(void)state;
-	assert_false(doc_parse(STR("f"), (struct str){ text, sizeof(text) }, &a, &d, &err));
+	assert_false(doc_parse(STR("f"), (struct str){ text, sizeof(text) }, &keep, &d, &err));
 	assert_int_equal(err.id, DIAG_LIMIT);
 	for (size_t p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
 		size_t len = strlen(patterns[p]);
-		struct arena scratch = a;
+		struct arena scratch = keep;
 		for (size_t i = 0; i < 1 << 19; i++)
 			text[i] = patterns[p][i % len];
 		doc_parse(STR("f"), (struct str){ text, 1 << 19 }, &scratch, &d, &err);
@@ -306,7 +286,7 @@ static void every_truncation(void **state)
 				   "    fold\n    ed\n? k\n: v # c\n\"d\": caf\xc3\xa9\n";
 	(void)state;
 	for (ptrdiff_t n = 0; n < (ptrdiff_t)sizeof(text); n++) {
-		struct arena scratch = a;
+		struct arena scratch = keep;
 		char *cut = test_malloc((size_t)n + 1);
 		memcpy(cut, text, (size_t)n);
 		if (!doc_parse(STR("f"), (struct str){ cut, n }, &scratch, &d, &err))
@@ -323,9 +303,9 @@ static void nothing_on_stderr(void **state)
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	dup2(ends[1], STDERR_FILENO);
-	doc_parse(STR("f"), STR("a: [\n"), &a, &d, &err);
-	doc_parse(STR("f"), STR("%FOO\n--- a\n"), &a, &d, &err);
-	doc_parse(STR("f"), STR("a: \"\\q\"\n"), &a, &d, &err);
+	doc_parse(STR("f"), STR("a: [\n"), &keep, &d, &err);
+	doc_parse(STR("f"), STR("%FOO\n--- a\n"), &keep, &d, &err);
+	doc_parse(STR("f"), STR("a: \"\\q\"\n"), &keep, &d, &err);
 	fflush(stderr);
 	dup2(saved, STDERR_FILENO);
 	close(ends[1]);
@@ -417,5 +397,5 @@ int main(void)
 		cmocka_unit_test(places_in_a_scalar),
 		cmocka_unit_test(places_out_of_reach),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

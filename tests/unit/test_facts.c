@@ -1,30 +1,9 @@
 /* store/facts: what is written is read again, and what was cut or edited is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 
 #include "base/input.h"
-#include "facts_fixture.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/facts_fixture.h"
+#include "tests/unit/keep.h"
 
 static struct str two_runs(void)
 {
@@ -112,8 +91,8 @@ static void newer_minor(void **state)
 {
 	(void)state;
 	struct diag err;
-	struct str text = edited(two_runs(), STR("\"version\":\"1.0\""),
-		"\"colour\":\"red\",\"version\":\"1.9\"");
+	struct str text = edited(
+		two_runs(), STR("\"version\":\"1.0\""), "\"colour\":\"red\",\"version\":\"1.9\"");
 	struct out *o = out_memory(&keep);
 	assert_true(run_facts_read(STR("f"), text, write_again, o, &err));
 	assert_true(str_contains(out_text(o), STR("\"version\":\"1.9\"")));
@@ -142,5 +121,5 @@ int main(void)
 		cmocka_unit_test(newer_minor),
 		cmocka_unit_test(manual_has_every_column),
 	};
-	return cmocka_run_group_tests_name("facts", tests, begin, end);
+	return cmocka_run_group_tests_name("facts", tests, keep_begin, keep_end);
 }

@@ -1,30 +1,9 @@
 /* store/fleet: answers that can be worked out by hand, whatever the order of facts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 
-#include "facts_fixture.h"
 #include "store/fleet.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/facts_fixture.h"
+#include "tests/unit/keep.h"
 
 static const struct fleet_window week = { STR_INIT("2026-01-08T00:00:00.000Z"),
 	STR_INIT("2026-01-15T00:00:00.000Z"), STR_INIT("2026-01-01T00:00:00.000Z") };
@@ -54,8 +33,7 @@ static struct asked ask(const struct run_facts *runs, ptrdiff_t count, const cha
 	for (ptrdiff_t i = 0; a.fleet && i < count; i++)
 		if (!fleet_take(a.fleet, &runs[i], &err))
 			fail_msg("%s", err.text);
-	if (!a.fleet ||
-		(usage && !fleet_usage(a.fleet, STR("u"), str_from(usage), &err)) ||
+	if (!a.fleet || (usage && !fleet_usage(a.fleet, STR("u"), str_from(usage), &err)) ||
 		!fleet_ask(a.fleet, &week, STR("judge"), &keep, &a.report, &err))
 		fail_msg("%s", err.text);
 	return a;
@@ -279,5 +257,5 @@ int main(void)
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(columns_agree),
 	};
-	return cmocka_run_group_tests_name("fleet", tests, begin, end);
+	return cmocka_run_group_tests_name("fleet", tests, keep_begin, keep_end);
 }

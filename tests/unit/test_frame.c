@@ -1,32 +1,12 @@
 /* base/frame: whole messages, whatever the pieces they come in; anything else is told apart. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 #include <unistd.h>
 
 #include "base/frame.h"
 #include "base/secret.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_RUN_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 struct memory {
 	struct str rest;
@@ -137,5 +117,5 @@ int main(void)
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_names),
 	};
-	return cmocka_run_group_tests_name("frame", tests, begin, end);
+	return cmocka_run_group_tests_name("frame", tests, keep_begin, keep_end);
 }

@@ -1,29 +1,8 @@
 /* hlo/around: neighbours through views, what a fusion holds, and what is left out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/out.h"
 #include "hlo/around.h"
 #include "tests/unit/pb.h"
-
-static struct arena keep;
-
-static int setup(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 #define NONE                                                                                       \
 	{                                                                                          \
@@ -141,5 +120,5 @@ int main(void)
 		cmocka_unit_test(through_views),
 		cmocka_unit_test(the_heaviest_are_kept),
 	};
-	return cmocka_run_group_tests_name("hlo_around", tests, setup, teardown);
+	return cmocka_run_group_tests_name("hlo_around", tests, keep_begin, keep_end);
 }

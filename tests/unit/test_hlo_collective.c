@@ -1,31 +1,11 @@
 /* hlo/collective: bytes of messages and of rings, who takes part, and along which axis. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "hlo/collective.h"
 #include "tests/unit/pb.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int setup(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 #define NONE ((struct str){ NULL, 0 })
 #define NO_ROW                                                                                     \
@@ -421,5 +401,5 @@ int main(void)
 		cmocka_unit_test(real_programs),
 		cmocka_unit_test(profile_of_tpu),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -1,33 +1,13 @@
 /* hlo/cost and hlo/kind: FLOPs, bytes by memory space, library calls, sorts of work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
 #include "hlo/cost.h"
 #include "hlo/work.h"
 #include "tests/unit/pb.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int setup(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 #define NONE ((struct str){ NULL, 0 })
 #define NO_ROW                                                                                     \
@@ -1008,5 +988,5 @@ int main(void)
 		cmocka_unit_test(profile_of_transformer_engine),
 		cmocka_unit_test(profile_of_tpu),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -1,32 +1,12 @@
 /* hlo/memory: replaying traces, what is alive at the peak, and the figures of real programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "hlo/memory.h"
 #include "hlo/text.h"
 #include "tests/unit/pb.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int setup(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 #define assert_str(s, text) assert_string_equal(arena_z(&keep, (s)), (text))
 
@@ -421,5 +401,5 @@ int main(void)
 		cmocka_unit_test(xla_agrees),
 		cmocka_unit_test(profiles_of_old),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

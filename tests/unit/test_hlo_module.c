@@ -1,30 +1,10 @@
 /* hlo/module: ids old and new, the graph of calls, names, source lines, replica groups, damage. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "tests/unit/pb.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int setup(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 #define assert_str(s, text) assert_string_equal(arena_z(&keep, (s)), (text))
 #define NONE		    ((struct str){ NULL, 0 })
@@ -745,5 +725,5 @@ int main(void)
 		cmocka_unit_test(real_modules),
 		cmocka_unit_test(profile_of_amd),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

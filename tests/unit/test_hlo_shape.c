@@ -1,30 +1,10 @@
 /* hlo/shape: XLA's grammar, sizes with and without tiles, and shapes that cannot be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "tests/unit/pb.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int setup(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 static struct shape parse(const char *text)
 {
@@ -335,5 +315,5 @@ int main(void)
 		cmocka_unit_test(leaves),
 		cmocka_unit_test(truncation),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -1,10 +1,4 @@
 /* hlo/text: modules from text equal those from protos; pasted instructions; mistakes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +8,9 @@
 #include "hlo/collective.h"
 #include "hlo/cost.h"
 #include "hlo/text.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int setup(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 static struct hlo_module *parse(struct str text)
 {
@@ -681,5 +661,5 @@ int main(void)
 		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_hostile),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -1,33 +1,13 @@
 /* rooflint-http: signatures by their specification, requests by their table, addresses by rule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/http/http.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_RUN_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 /* ---- signatures ------------------------------------------------------------------------------ */
 
@@ -206,5 +186,5 @@ int main(void)
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_addresses),
 	};
-	return cmocka_run_group_tests_name("http", tests, begin, end);
+	return cmocka_run_group_tests_name("http", tests, keep_begin, keep_end);
 }

@@ -1,31 +1,11 @@
 /* measure/job: what job files come to, by hand and by published figures, and their mistakes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
 #include "measure/job.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int setup(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 static struct job_file job_of(const char *text)
 {
@@ -252,5 +232,5 @@ int main(void)
 		cmocka_unit_test(test_axes),
 		cmocka_unit_test(test_mistakes),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -1,31 +1,10 @@
 /* base/jscan: values in windows that end anywhere. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/jscan.h"
-
-static struct arena a;
-
-static int setup(void **state)
-{
-	(void)state;
-	a = arena_new((ptrdiff_t)16 << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&a);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static void check_text(struct str inside, struct str want)
 {
-	struct str got = jscan_text(inside, &a);
+	struct str got = jscan_text(inside, &keep);
 	assert_int_equal(got.len, want.len);
 	assert_memory_equal(got.p, want.p, (size_t)want.len);
 }
@@ -54,7 +33,7 @@ static void test_values(void **state)
 		STR_INIT("-1.5e+07"), STR_INIT("true"), STR_INIT("{\"a\":[1,{}],\"b\":\"}\"}"),
 		STR_INIT("[[],[\"\\\\\"]]"), STR_INIT("{}") };
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		struct str text = arena_fmt(&a, " %.*s ,", STR_ARG(values[i])), got;
+		struct str text = arena_fmt(&keep, " %.*s ,", STR_ARG(values[i])), got;
 		struct jscan s = jscan_open(text);
 		assert_true(jscan_value(&s, &got));
 		/* A string comes without its quotes. */
@@ -132,7 +111,7 @@ static void test_skip(void **state)
 static void test_deep(void **state)
 {
 	(void)state;
-	char *deep = arena_make(&a, char, 100000);
+	char *deep = arena_make(&keep, char, 100000);
 	for (int i = 0; i < 100000; i++)
 		deep[i] = '[';
 	struct jscan s = jscan_open((struct str){ deep, 100000 });
@@ -151,5 +130,5 @@ int main(void)
 		cmocka_unit_test(test_skip),
 		cmocka_unit_test(test_deep),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

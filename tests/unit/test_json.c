@@ -1,31 +1,11 @@
 /* base/json: numbers that survive, text that is the same everywhere, errors with a place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "tests/unit/keep.h"
 
-static struct arena a;
 static struct diag err;
-
-static int setup(void **state)
-{
-	(void)state;
-	a = arena_new(64 << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&a);
-	return 0;
-}
 
 static void written(void **state)
 {
@@ -45,7 +25,7 @@ static void written(void **state)
 	cJSON_AddItemToArray(words, json_str(STR("x")));
 	json_add_object(json_add_object(o, "deep"), "empty");
 	json_add_array(o, "none");
-	struct str text = json_text(o, &a);
+	struct str text = json_text(o, &keep);
 	cJSON_Delete(o);
 	assert_true(str_eq(text, STR("{\n"
 				     "  \"name\": \"a\\\"b\\\\\\n\\u0001\xc3\xa9\",\n"
@@ -75,9 +55,9 @@ static void round_trip(void **state)
 	(void)state;
 	cJSON *first = json_parse(STR("x"), source, &err);
 	assert_non_null(first);
-	struct str text = json_text(first, &a);
+	struct str text = json_text(first, &keep);
 	cJSON *second = json_parse(STR("x"), text, &err);
-	assert_true(str_eq(json_text(second, &a), text));
+	assert_true(str_eq(json_text(second, &keep), text));
 	assert_true(str_contains(text, STR("12345678901234")));
 	assert_true(str_contains(text, STR("1e300")));
 	cJSON_Delete(first);
@@ -165,5 +145,5 @@ int main(void)
 		cmocka_unit_test(too_deep),
 		cmocka_unit_test(slices),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -1,27 +1,5 @@
 /* measure/: kernels on the streams of a GPU, and ops on the threads of a CPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "tests/unit/xspace.h"
-
-static struct xrun run;
-
-static int setup(void **state)
-{
-	(void)state;
-	xrun_begin(&run);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	xrun_end(&run);
-	return 0;
-}
+#include "tests/unit/run.h"
 
 #define PROGRAM 3
 #define FOR(op)                                                                                    \
@@ -368,7 +346,7 @@ static void a_cpu_without_ops(void **state)
 	assert_has(q->detail, "no device op was recorded");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
 int main(void)
 {

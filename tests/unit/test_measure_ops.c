@@ -1,28 +1,7 @@
 /* measure/: what an op is, what it costs, where it comes from, and how long it stays itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 
-#include "tests/unit/xspace.h"
-
-static struct xrun run;
-
-static int setup(void **state)
-{
-	(void)state;
-	xrun_begin(&run);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	xrun_end(&run);
-	return 0;
-}
+#include "tests/unit/run.h"
 
 #define PROGRAM 7
 #define STEPS	5
@@ -814,7 +793,7 @@ static void a_line_without_a_stack(void **state)
 	assert_number(op->user_line, 7);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
 int main(void)
 {

@@ -1,32 +1,12 @@
 /* measure/: the timeline of one step, memory over time, and what stands around an op. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "measure/curve.h"
 #include "measure/plots.h"
-#include "tests/unit/xspace.h"
+#include "tests/unit/run.h"
 
-static struct xrun run;
 static struct plots plots;
-
-static int setup(void **state)
-{
-	(void)state;
-	xrun_begin(&run);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	xrun_end(&run);
-	return 0;
-}
 
 #define PROGRAM 7
 #define OF_IT	X_STATS(x_int("program_id", PROGRAM))
@@ -240,11 +220,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_curve_does_not_depend_on_the_order),
-		cmocka_unit_test_setup_teardown(a_step_as_bars, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_in_flight, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_bound, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_the_fullest_allocator_held, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_to_draw, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_step_as_bars, run_begin, run_end),
+		cmocka_unit_test_setup_teardown(what_is_in_flight, run_begin, run_end),
+		cmocka_unit_test_setup_teardown(a_bound, run_begin, run_end),
+		cmocka_unit_test_setup_teardown(
+			what_the_fullest_allocator_held, run_begin, run_end),
+		cmocka_unit_test_setup_teardown(nothing_to_draw, run_begin, run_end),
 	};
 	return cmocka_run_group_tests_name("measure_plots", tests, NULL, NULL);
 }

@@ -1,28 +1,6 @@
 /* measure/: chips, hosts, memory, the checks of the data, and bytes that are no profile. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/text.h"
-#include "tests/unit/xspace.h"
-
-static struct xrun run;
-
-static int setup(void **state)
-{
-	(void)state;
-	xrun_begin(&run);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	xrun_end(&run);
-	return 0;
-}
+#include "tests/unit/run.h"
 
 #define PROGRAM 7
 #define V5E	"TPU v5 lite"
@@ -633,7 +611,7 @@ static void a_damaged_event(void **state)
 	assert_has(str_from(run.err.text), "XEvent at byte");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
 int main(void)
 {

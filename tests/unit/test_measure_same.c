@@ -1,27 +1,5 @@
 /* measure/: the same profile gives the same tables, however many threads measure it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "tests/unit/xspace.h"
-
-static struct xrun run;
-
-static int setup(void **state)
-{
-	(void)state;
-	xrun_begin(&run);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	xrun_end(&run);
-	return 0;
-}
+#include "tests/unit/run.h"
 
 #define NO_ROW                                                                                     \
 	{                                                                                          \
@@ -239,7 +217,7 @@ static void ties_are_ordered_by_name(void **state)
 	}
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
 int main(void)
 {

@@ -1,28 +1,7 @@
 /* measure/: which steps a run has, which of them are steady, and how their time is divided. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
-#include "tests/unit/xspace.h"
 
-static struct xrun run;
-
-static int setup(void **state)
-{
-	(void)state;
-	xrun_begin(&run);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	xrun_end(&run);
-	return 0;
-}
+#include "tests/unit/run.h"
 
 #define PROGRAM	     7
 #define IS(category) X_STATS(x_int("program_id", PROGRAM), x_text("hlo_category", (category)))
@@ -706,7 +685,7 @@ static void what_the_host_did_in_a_gap(void **state)
 	assert_text(gaps[2].cause, "transfer");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
 int main(void)
 {

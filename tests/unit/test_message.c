@@ -1,30 +1,11 @@
 /* Messages: what is news, text that stays text, limits that hold, templates that are checked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "base/input.h"
 #include "report/chat.h"
 #include "report/message.h"
 #include "tests/unit/test_report_fixture.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_RUN_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 static struct report_set set_of(struct report *r)
 {
@@ -450,5 +431,5 @@ int main(void)
 		cmocka_unit_test(test_template_too_long),
 		cmocka_unit_test(test_manual_names_every_field),
 	};
-	return cmocka_run_group_tests_name("message", tests, begin, end);
+	return cmocka_run_group_tests_name("message", tests, keep_begin, keep_end);
 }

@@ -1,30 +1,11 @@
 /* notifications: in rule files and on the command line; each mistake with its place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "rules/ruleset.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
 static struct ruleset set;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_RUN_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 #define NOTICES "version: 1\nnotifications:\n"
 
@@ -126,5 +107,5 @@ int main(void)
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_bad_words),
 	};
-	return cmocka_run_group_tests_name("notice", tests, begin, end);
+	return cmocka_run_group_tests_name("notice", tests, keep_begin, keep_end);
 }

@@ -2,35 +2,15 @@
  * profile/pprof: snapshots of live buffers in both spellings of their labels, and the table made of
  * them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "profile/pprof.h"
 #include "tests/unit/pack.h"
 #include "tests/unit/xspace.h"
+#include "tests/unit/keep.h"
 
-static struct arena a;
 static struct diag err;
 static struct live_snapshot snapshot;
-
-static int setup(void **state)
-{
-	(void)state;
-	a = arena_new((ptrdiff_t)256 << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&a);
-	return 0;
-}
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -57,7 +37,7 @@ enum {
 
 static void pair(struct pb *to, int field, int first, int64_t x, int second, int64_t y)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	if (first)
 		pb_int(&b, first, x);
 	if (second)
@@ -67,7 +47,7 @@ static void pair(struct pb *to, int field, int first, int64_t x, int second, int
 
 static void packed(struct pb *to, int field, int64_t x, int64_t y)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	pb_varint(&b, (uint64_t)x);
 	if (y != INT64_MIN)
 		pb_varint(&b, (uint64_t)y);
@@ -79,7 +59,7 @@ enum device { ON_CUDA, ON_NUMBER, ON_ZERO, ON_NONE };
 /* A sample at locations 1 (in JAX) and `line`, innermost first. */
 static void sample(struct pb *to, int64_t count, int64_t bytes, enum device device, int line)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	packed(&b, 1, 1, line);
 	packed(&b, 2, count, bytes);
 	pair(&b, 3, 1, S_KIND, 2, device == ON_NONE ? S_EXECUTABLE : S_BUFFER);
@@ -94,7 +74,7 @@ static void sample(struct pb *to, int64_t count, int64_t bytes, enum device devi
 
 static void function(struct pb *to, int64_t id, int name, int file)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	pb_int(&b, 1, id);
 	pb_int(&b, 2, name);
 	pb_int(&b, 4, file);
@@ -103,7 +83,7 @@ static void function(struct pb *to, int64_t id, int name, int file)
 
 static void location(struct pb *to, int64_t id, int64_t function_id, int64_t line)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	pb_int(&b, 1, id);
 	pair(&b, 4, 1, function_id, 2, line);
 	pb_bytes(to, 4, pb_done(&b));
@@ -111,7 +91,7 @@ static void location(struct pb *to, int64_t id, int64_t function_id, int64_t lin
 
 static struct pb profile_new(int type)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	pair(&b, 1, 1, S_ALLOCATIONS, 2, S_COUNT);
 	pair(&b, 1, 1, type, 2, S_BYTES);
 	return b;
@@ -132,7 +112,7 @@ static struct str profile_done(struct pb *b)
 static bool open_bytes(struct str bytes)
 {
 	struct input in = input_memory(STR("memory.prof"), bytes);
-	return pprof_open(&in, &a, &snapshot, &err);
+	return pprof_open(&in, &keep, &snapshot, &err);
 }
 
 static struct str example(void)
@@ -152,7 +132,7 @@ static struct str example(void)
 static void test_read(void **state)
 {
 	(void)state;
-	assert_true(open_bytes(pack(example(), &a)));
+	assert_true(open_bytes(pack(example(), &keep)));
 	assert_int_equal(snapshot.site_count, 6);
 	const struct live_site *s = snapshot.sites;
 	assert_true(str_eq(s[0].kind, STR("buffer")) && str_eq(s[0].device, STR("cuda:0")));
@@ -182,13 +162,14 @@ static void test_refused(void **state)
 	struct pb b = profile_new(S_KIND);
 	struct str whole = example();
 	check_refused(whole, DIAG_PPROF, "no gzip data");
-	check_refused(pack(profile_done(&b), &a), DIAG_PPROF, "allocations and space");
-	check_refused(pack(str_head(whole, whole.len - 3), &a), DIAG_PPROF, "Profile, unpacked,");
-	struct str packed_whole = pack(whole, &a);
+	check_refused(pack(profile_done(&b), &keep), DIAG_PPROF, "allocations and space");
+	check_refused(
+		pack(str_head(whole, whole.len - 3), &keep), DIAG_PPROF, "Profile, unpacked,");
+	struct str packed_whole = pack(whole, &keep);
 	check_refused(str_head(packed_whole, packed_whole.len - 1), DIAG_GZIP, "breaks off");
 	/* Never a crash, wherever it is cut. */
 	for (ptrdiff_t n = 0; n < whole.len; n++)
-		open_bytes(pack(str_head(whole, n), &a));
+		open_bytes(pack(str_head(whole, n), &keep));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -200,7 +181,7 @@ static void test_table(void **state)
 	struct profile host = { .host = STR("h") };
 	struct live_snapshot both[2];
 	struct diag why = { DIAG_PPROF, "other.prof: damaged" };
-	assert_true(open_bytes(pack(example(), &a)));
+	assert_true(open_bytes(pack(example(), &keep)));
 	both[0] = snapshot;
 	both[1] = (struct live_snapshot){ .name = STR("other.prof"), .why = &why };
 	host.snapshots = both;
@@ -241,5 +222,5 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_table),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

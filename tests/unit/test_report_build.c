@@ -1,27 +1,7 @@
 /* From tables and judgement to the model: what is kept, in which order, and what is said to do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "base/text.h"
 #include "tests/unit/test_report_fixture.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static const struct ruleset rules = { .name = STR_INIT("recommended") };
 
@@ -213,8 +193,8 @@ static struct str todo(
 	struct finding finding = { .rule = results[0].rule,
 		.verdict = VERDICT_INCONCLUSIVE,
 		.missing = str_from(missing) };
-	struct judgement j = { results, count, &finding, missing ? 1 : 0, NAN,
-		VERDICT_INCONCLUSIVE, NULL, 0 };
+	struct judgement j = { results, count, &finding, missing ? 1 : 0, NAN, VERDICT_INCONCLUSIVE,
+		NULL, 0 };
 	struct report r = build(t, &j);
 	assert_str(r.verdict, "inconclusive");
 	return r.results[0].todo;
@@ -311,5 +291,5 @@ int main(void)
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_error),
 	};
-	return cmocka_run_group_tests_name("report_build", tests, begin, end);
+	return cmocka_run_group_tests_name("report_build", tests, keep_begin, keep_end);
 }

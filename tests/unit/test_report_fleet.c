@@ -1,29 +1,8 @@
 /* report/fleet: what facts say stays text in every document, and links lead to pages that exist. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/json.h"
-#include "facts_fixture.h"
 #include "report/fleet.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_RUN_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/facts_fixture.h"
+#include "tests/unit/keep.h"
 
 #define HOSTILE "</style><script>alert(1)</script>|`\"\x1b[31m"
 
@@ -96,8 +75,8 @@ static void json_is_json(void **state)
 	if (!root)
 		fail_msg("%s", err.text);
 	for (int id = 0; id < FLEET_COUNT; id++) {
-		const cJSON *answer = cJSON_GetObjectItemCaseSensitive(
-			root, fleet_questions[id].name.p);
+		const cJSON *answer =
+			cJSON_GetObjectItemCaseSensitive(root, fleet_questions[id].name.p);
 		assert_int_equal(cJSON_GetArraySize(answer), r.answers[id].count);
 	}
 	cJSON_Delete(root);
@@ -145,5 +124,5 @@ int main(void)
 		cmocka_unit_test(page_names),
 		cmocka_unit_test(history_is_drawn),
 	};
-	return cmocka_run_group_tests_name("report_fleet", tests, begin, end);
+	return cmocka_run_group_tests_name("report_fleet", tests, keep_begin, keep_end);
 }

@@ -1,26 +1,6 @@
 /* Workflow commands: ten of each level, each on one line, and none that a profile wrote. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "tests/unit/test_report_fixture.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static struct str github(struct report *r)
 {
@@ -192,5 +172,5 @@ int main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_log),
 	};
-	return cmocka_run_group_tests_name("report_github", tests, begin, end);
+	return cmocka_run_group_tests_name("report_github", tests, keep_begin, keep_end);
 }

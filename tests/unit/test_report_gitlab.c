@@ -1,27 +1,7 @@
 /* GitLab's code quality report: every field it demands, and identities that stay. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "base/json.h"
 #include "tests/unit/test_report_fixture.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static cJSON *gitlab(const struct report_set *set)
 {
@@ -137,5 +117,5 @@ int main(void)
 		cmocka_unit_test(test_profile_as_place),
 		cmocka_unit_test(test_left_out),
 	};
-	return cmocka_run_group_tests_name("report_gitlab", tests, begin, end);
+	return cmocka_run_group_tests_name("report_gitlab", tests, keep_begin, keep_end);
 }

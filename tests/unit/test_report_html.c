@@ -1,9 +1,5 @@
 /* The page: what stands on it, that it is whole, and that a profile cannot become markup. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include "base/embed.h"
 #include "base/input.h"
@@ -12,22 +8,7 @@
 #include "report/fleet_view.h"
 #include "report/html.h"
 #include "tests/unit/test_report_fixture.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_RUN_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static struct str page(const struct report_set *set)
 {
@@ -106,9 +87,9 @@ static void test_policy(void **state)
 	struct str html = page_of(demo_report(&keep)), before, script, rest;
 	struct sha256 hash = sha256_new();
 	sha256_add(&hash, embed_find(STR("templates/report.js")));
-	struct str policy = arena_fmt(&keep,
-		"form-action &#39;none&#39;; script-src &#39;%.*s&#39;\"",
-		STR_ARG(sha256_source(&hash, &keep)));
+	struct str policy =
+		arena_fmt(&keep, "form-action &#39;none&#39;; script-src &#39;%.*s&#39;\"",
+			STR_ARG(sha256_source(&hash, &keep)));
 	assert_has(html, arena_z(&keep, policy));
 	ptrdiff_t at = str_find(html, STR("<script>"));
 	assert_true(at > 0);
@@ -293,5 +274,5 @@ int main(void)
 		cmocka_unit_test(test_tags_are_balanced),
 		cmocka_unit_test(test_manual_names_every_field),
 	};
-	return cmocka_run_group_tests_name("report_html", tests, begin, end);
+	return cmocka_run_group_tests_name("report_html", tests, keep_begin, keep_end);
 }

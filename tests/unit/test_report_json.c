@@ -4,35 +4,15 @@
  *
  * UPDATE=1 rewrites docs/report.schema.json.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/test_report_fixture.h"
+#include "tests/unit/keep.h"
 
 #define SCHEMA "docs/report.schema.json"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 static struct str write_set(const struct report_set *set)
 {
@@ -287,5 +267,5 @@ int main(void)
 		cmocka_unit_test(test_schema_is_kept),
 		cmocka_unit_test(test_document_fits_schema),
 	};
-	return cmocka_run_group_tests_name("report_json", tests, begin, end);
+	return cmocka_run_group_tests_name("report_json", tests, keep_begin, keep_end);
 }

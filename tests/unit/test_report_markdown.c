@@ -1,29 +1,9 @@
 /* Markdown: inside its limit whatever comes, and nothing in it but our own markup. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "report/md.h"
 #include "tests/unit/test_report_fixture.h"
+#include "tests/unit/keep.h"
 
 #define ZERO "\xe2\x80\x8b"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_RUN_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
 
 static struct str markdown(const struct report_set *set, ptrdiff_t bytes)
 {
@@ -190,5 +170,5 @@ int main(void)
 		cmocka_unit_test(test_block),
 		cmocka_unit_test(test_hostile),
 	};
-	return cmocka_run_group_tests_name("report_markdown", tests, begin, end);
+	return cmocka_run_group_tests_name("report_markdown", tests, keep_begin, keep_end);
 }

@@ -1,26 +1,6 @@
 /* OpenMetrics: families whole and once, labels that do not grow, text that cannot break out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "tests/unit/test_report_fixture.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_RUN_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static struct str metrics(const struct report_set *set)
 {
@@ -159,5 +139,5 @@ int main(void)
 		cmocka_unit_test(test_long_labels),
 		cmocka_unit_test(test_many_profiles),
 	};
-	return cmocka_run_group_tests_name("report_openmetrics", tests, begin, end);
+	return cmocka_run_group_tests_name("report_openmetrics", tests, keep_begin, keep_end);
 }

@@ -1,27 +1,7 @@
 /* SARIF: what code scanning shows of a set of reports, and what it must never be given. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "base/json.h"
 #include "tests/unit/test_report_fixture.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static struct str sarif_text(const struct report_set *set)
 {
@@ -262,5 +242,5 @@ int main(void)
 		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_same_bytes),
 	};
-	return cmocka_run_group_tests_name("report_sarif", tests, begin, end);
+	return cmocka_run_group_tests_name("report_sarif", tests, keep_begin, keep_end);
 }

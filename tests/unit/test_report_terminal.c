@@ -1,27 +1,7 @@
 /* The report for people: complete pages compared, and what may never reach a terminal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "base/text.h"
 #include "tests/unit/test_report_fixture.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static const char *page(const struct report_set *set, struct report_style style)
 {
@@ -404,5 +384,5 @@ int main(void)
 		cmocka_unit_test(test_width),
 		cmocka_unit_test(test_empty_set),
 	};
-	return cmocka_run_group_tests_name("report_terminal", tests, begin, end);
+	return cmocka_run_group_tests_name("report_terminal", tests, keep_begin, keep_end);
 }

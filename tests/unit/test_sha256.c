@@ -1,28 +1,7 @@
 /* base/sha256: the standard's own vectors, and fields that cannot run into each other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/out.h"
 #include "base/sha256.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static struct str id_of(struct str text, ptrdiff_t piece)
 {
@@ -77,5 +56,5 @@ int main(void)
 		cmocka_unit_test(fields),
 		cmocka_unit_test(source_of_a_policy),
 	};
-	return cmocka_run_group_tests_name("sha256", tests, begin, end);
+	return cmocka_run_group_tests_name("sha256", tests, keep_begin, keep_end);
 }

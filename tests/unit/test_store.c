@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/input.h"
-#include "facts_fixture.h"
 #include "store/sqlite.h"
+#include "tests/unit/facts_fixture.h"
 
 static struct arena keep;
 static char dir[] = "/tmp/rooflint-store-XXXXXX";

@@ -2,38 +2,18 @@
  * base/stream: what comes out is what was put in, however it was packed and wherever a window
  * ends; data that is not whole is told.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/stream.h"
 #include "tests/unit/pack.h"
+#include "tests/unit/keep.h"
 
-static struct arena a;
 static struct diag err;
-
-static int setup(void **state)
-{
-	(void)state;
-	a = arena_new((ptrdiff_t)512 << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&a);
-	return 0;
-}
 
 /* Text without a period that a window could hide behind. */
 static struct str text_of(ptrdiff_t len)
 {
-	char *p = arena_make(&a, char, len);
+	char *p = arena_make(&keep, char, len);
 	uint32_t x = 1;
 	for (ptrdiff_t i = 0; i < len; i++) {
 		x = x * 1664525 + 1013904223;
@@ -44,7 +24,7 @@ static struct str text_of(ptrdiff_t len)
 
 static struct str join(struct str x, struct str y)
 {
-	char *p = arena_make(&a, char, x.len + y.len);
+	char *p = arena_make(&keep, char, x.len + y.len);
 	memcpy(p, x.p, (size_t)x.len);
 	memcpy(p + x.len, y.p, (size_t)y.len);
 	return (struct str){ p, x.len + y.len };
@@ -54,7 +34,7 @@ static struct str join(struct str x, struct str y)
 static bool read_all(struct str bytes, ptrdiff_t unread, struct str want)
 {
 	struct input in = input_memory(STR("test"), bytes);
-	struct stream *s = stream_open(&in, &a);
+	struct stream *s = stream_open(&in, &keep);
 	struct str window = STR("");
 	ptrdiff_t at = 0, left = 0;
 	while (stream_more(s, left, &window)) {
@@ -78,8 +58,8 @@ static void test_plain_and_packed(void **state)
 		struct str text = text_of(sizes[i]);
 		assert_true(read_all(text, 0, text));
 		assert_true(read_all(text, 100000, text));
-		assert_true(read_all(pack(text, &a), 0, text));
-		assert_true(read_all(pack(text, &a), STREAM_UNREAD, text));
+		assert_true(read_all(pack(text, &keep), 0, text));
+		assert_true(read_all(pack(text, &keep), STREAM_UNREAD, text));
 	}
 }
 
@@ -87,21 +67,21 @@ static void test_members(void **state)
 {
 	(void)state;
 	struct str x = text_of(700000), y = text_of(5), both = join(x, y);
-	struct str packed = join(pack(x, &a), pack(y, &a));
+	struct str packed = join(pack(x, &keep), pack(y, &keep));
 	assert_true(read_all(packed, 17, both));
 	/* The same, large enough for the thread, and with a pad of zeros. */
 	for (int i = 0; i < 3; i++) {
 		packed = join(packed, packed);
 		both = join(both, both);
 	}
-	assert_true(
-		read_all(join(packed, (struct str){ arena_make(&a, char, 512), 512 }), 17, both));
+	assert_true(read_all(
+		join(packed, (struct str){ arena_make(&keep, char, 512), 512 }), 17, both));
 }
 
 static void test_not_whole(void **state)
 {
 	(void)state;
-	struct str text = text_of(900000), packed = pack(text, &a);
+	struct str text = text_of(900000), packed = pack(text, &keep);
 	static const ptrdiff_t cuts[] = { 1, 2, 9, 10, 11, 1000, 300000, 8, 4 };
 	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
 		ptrdiff_t len = i < 7 ? cuts[i] : packed.len - cuts[i];
@@ -119,8 +99,8 @@ static void test_not_whole(void **state)
 static void test_damage(void **state)
 {
 	(void)state;
-	struct str text = text_of(900000), packed = pack(text, &a);
-	char *bytes = arena_make(&a, char, packed.len);
+	struct str text = text_of(900000), packed = pack(text, &keep);
+	char *bytes = arena_make(&keep, char, packed.len);
 	memcpy(bytes, packed.p, (size_t)packed.len);
 	bytes[packed.len - 6] ^= 1; /* of the checksum */
 	assert_false(read_all((struct str){ bytes, packed.len }, 0, text));
@@ -131,12 +111,13 @@ static void test_damage(void **state)
 static void test_bomb(void **state)
 {
 	(void)state;
-	struct str zeros = { arena_make(&a, char, 16 << 20), 16 << 20 }, packed = pack(zeros, &a);
+	struct str zeros = { arena_make(&keep, char, 16 << 20), 16 << 20 },
+		   packed = pack(zeros, &keep);
 	struct str bomb = STR("");
 	for (int i = 0; i < 64; i++)
 		bomb = join(bomb, packed);
 	struct input in = input_memory(STR("test"), bomb);
-	struct stream *s = stream_open(&in, &a);
+	struct stream *s = stream_open(&in, &keep);
 	struct str window = STR("");
 	while (stream_more(s, 0, &window)) {
 	}
@@ -150,9 +131,9 @@ static void test_bomb(void **state)
 static void test_abandoned(void **state)
 {
 	(void)state;
-	struct str text = text_of(9000000), packed = pack(text, &a), window = STR("");
+	struct str text = text_of(9000000), packed = pack(text, &keep), window = STR("");
 	struct input in = input_memory(STR("test"), packed);
-	struct stream *s = stream_open(&in, &a);
+	struct stream *s = stream_open(&in, &keep);
 	assert_true(stream_more(s, 0, &window));
 	stream_close(s);
 }
@@ -167,5 +148,5 @@ int main(void)
 		cmocka_unit_test(test_bomb),
 		cmocka_unit_test(test_abandoned),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

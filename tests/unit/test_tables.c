@@ -1,32 +1,11 @@
 /* measure/tables: columns as data agree with rows as structs, and with what they promise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/kind.h"
 #include "hardware/roofline.h"
 #include "measure/tables.h"
-
-static struct arena keep;
-
-static int setup(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 #define assert_str(s, text) assert_string_equal(arena_z(&keep, (s)), (text))
 
@@ -333,7 +312,7 @@ static void tables_grow(void **state)
 	assert_int_equal(table_count(&t, ops), 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, keep_begin, keep_end)
 
 int main(void)
 {

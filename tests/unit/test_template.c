@@ -1,27 +1,8 @@
 /* Templates: what is filled in, what is left out, and what is refused with its place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "report/template.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 /* ---- a small world to fill pages with -------------------------------------------------------- */
 
@@ -288,5 +269,5 @@ int main(void)
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_depth),
 	};
-	return cmocka_run_group_tests_name("template", tests, begin, end);
+	return cmocka_run_group_tests_name("template", tests, keep_begin, keep_end);
 }

@@ -1,39 +1,18 @@
 /* base/text: the gate for hostile text, and guesses at what was meant. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/text.h"
-
-static struct arena a;
-
-static int setup(void **state)
-{
-	(void)state;
-	a = arena_new(64 << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&a);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 #define BAD "\xef\xbf\xbd"
 
 static void assert_cleaned(struct str from, struct str to)
 {
-	struct str clean = text_clean(&a, from);
+	struct str clean = text_clean(&keep, from);
 	assert_true(str_eq(clean, to));
 	assert_true(text_is_clean(clean));
 	assert_int_equal(text_is_clean(from), str_eq(from, to));
-	assert_ptr_equal(text_clean(&a, clean).p, clean.p);
+	assert_ptr_equal(text_clean(&keep, clean).p, clean.p);
 }
 
 static void unchanged(void **state)
@@ -44,10 +23,10 @@ static void unchanged(void **state)
 		STR_INIT("<>&\"'") };
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		assert_ptr_equal(text_clean(&a, good[i]).p, good[i].p);
+		assert_ptr_equal(text_clean(&keep, good[i]).p, good[i].p);
 		assert_cleaned(good[i], good[i]);
 	}
-	assert_null(text_clean(&a, (struct str){ NULL, 0 }).p);
+	assert_null(text_clean(&keep, (struct str){ NULL, 0 }).p);
 	assert_true(text_is_clean((struct str){ NULL, 0 }));
 }
 
@@ -116,13 +95,13 @@ static void cut_at_a_character(void **state)
 	(void)state;
 	memset(text, 'x', sizeof(text));
 	assert_cleaned((struct str){ text, TEXT_MAX }, (struct str){ text, TEXT_MAX });
-	struct str cut = text_clean(&a, (struct str){ text, TEXT_MAX + 1 });
+	struct str cut = text_clean(&keep, (struct str){ text, TEXT_MAX + 1 });
 	assert_int_equal(cut.len, TEXT_MAX);
 	assert_true(str_ends(cut, STR("xxx...")));
 	for (ptrdiff_t lead = 0; lead < 4; lead++) {
 		for (ptrdiff_t i = lead; i + 3 <= (ptrdiff_t)sizeof(text); i += 3)
 			memcpy(text + i, "\xe2\x82\xac", 3);
-		cut = text_clean(&a, (struct str){ text, (ptrdiff_t)sizeof(text) });
+		cut = text_clean(&keep, (struct str){ text, (ptrdiff_t)sizeof(text) });
 		assert_true(text_is_clean(cut));
 		assert_true(cut.len > TEXT_MAX - 3 && cut.len <= TEXT_MAX);
 		assert_true(str_ends(cut, STR("\xac...")));
@@ -135,10 +114,10 @@ static void grows_while_cleaned(void **state)
 	static char text[TEXT_MAX];
 	(void)state;
 	memset(text, 0xff, sizeof(text));
-	struct str cut = text_clean(&a, (struct str){ text, TEXT_MAX });
+	struct str cut = text_clean(&keep, (struct str){ text, TEXT_MAX });
 	assert_true(cut.len <= TEXT_MAX && str_ends(cut, STR(BAD "...")));
 	assert_true(text_is_clean(cut));
-	struct str fits = text_clean(&a, (struct str){ text, TEXT_MAX / 3 });
+	struct str fits = text_clean(&keep, (struct str){ text, TEXT_MAX / 3 });
 	assert_int_equal(fits.len, TEXT_MAX / 3 * 3);
 }
 
@@ -148,7 +127,7 @@ static void any_bytes(void **state)
 	(void)state;
 	for (int round = 0; round < 5000; round++) {
 		char bytes[24];
-		struct arena scratch = a;
+		struct arena scratch = keep;
 		for (size_t i = 0; i < sizeof(bytes); i++) {
 			static const unsigned char likely[] = { 0xe2, 0x80, 0xae, 0xf0, 0x9f, 0xed,
 				0xa0, 0xc2, 0x85, 'a' };
@@ -198,12 +177,12 @@ static void digits_drop(void **state)
 {
 	struct str plain = STR("fusion");
 	(void)state;
-	assert_ptr_equal(text_without_digits(&a, plain).p, plain.p);
-	assert_true(str_eq(text_without_digits(&a, STR("fusion.123")),
-		text_without_digits(&a, STR("fusion.7"))));
-	assert_true(str_eq(text_without_digits(&a, STR("1a22b3")), STR("ab")));
-	assert_true(str_eq(text_without_digits(&a, STR("123")), STR("")));
-	assert_null(text_without_digits(&a, (struct str){ NULL, 0 }).p);
+	assert_ptr_equal(text_without_digits(&keep, plain).p, plain.p);
+	assert_true(str_eq(text_without_digits(&keep, STR("fusion.123")),
+		text_without_digits(&keep, STR("fusion.7"))));
+	assert_true(str_eq(text_without_digits(&keep, STR("1a22b3")), STR("ab")));
+	assert_true(str_eq(text_without_digits(&keep, STR("123")), STR("")));
+	assert_null(text_without_digits(&keep, (struct str){ NULL, 0 }).p);
 }
 
 int main(void)
@@ -221,5 +200,5 @@ int main(void)
 		cmocka_unit_test(nearest_is_the_least),
 		cmocka_unit_test(digits_drop),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

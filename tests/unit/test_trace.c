@@ -2,12 +2,6 @@
  * profile/trace: what a trace viewer's export says, as planes, lanes and ops; and what is measured
  * of it where nothing but the ops' own text tells what they are.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
@@ -15,38 +9,24 @@
 #include "profile/xplane.h"
 #include "tests/unit/pack.h"
 #include "tests/unit/xspace.h"
+#include "tests/unit/keep.h"
 
-static struct arena a;
 static struct diag err;
 static struct input in;
 static struct profile profile;
-
-static int setup(void **state)
-{
-	(void)state;
-	a = arena_new((ptrdiff_t)1 << 30);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&a);
-	return 0;
-}
 
 static int clear(void **state)
 {
 	(void)state;
 	input_close(&in);
-	arena_clear(&a);
+	arena_clear(&keep);
 	return 0;
 }
 
 static bool open_bytes(struct str bytes)
 {
 	in = input_memory(STR("t.trace.json.gz"), bytes);
-	return trace_open(&in, STR("t"), &a, &profile, &err);
+	return trace_open(&in, STR("t"), &keep, &profile, &err);
 }
 
 static void open_good(struct str bytes)
@@ -59,7 +39,7 @@ static void open_good(struct str bytes)
 	"{\"displayTimeUnit\":\"ns\",\"metadata\":{\"x\":true},\"traceEvents\":[" text "{}]}"
 #define NAME(pid, name)                                                                            \
 	"{\"ph\":\"M\",\"pid\":" pid ",\"name\":\"process_name\",\"args\":{\"name\":\"" name "\"}" \
-											     "},"
+	"},"
 #define THREAD(pid, tid, name)                                                                     \
 	"{\"ph\":\"M\",\"pid\":" pid ",\"tid\":" tid                                               \
 	",\"name\":\"thread_name\",\"args\":{\"name\":\"" name "\"}},"
@@ -103,10 +83,10 @@ static const struct plane *plane_of_class(enum plane_class class)
 
 static ptrdiff_t count_ops(struct plane *p)
 {
-	struct merge *m = merge_new(p, &a);
+	struct merge *m = merge_new(p, &keep);
 	const struct op_event *e;
 	ptrdiff_t n = 0;
-	p->keep = &a;
+	p->keep = &keep;
 	for (; (e = merge_next(m)); n++) {
 	}
 	assert_true(merge_end(m, &err));
@@ -128,7 +108,7 @@ static void test_tpu(void **state)
 	assert_int_equal(profile.hlo[0].op_count, 3);
 	assert_true(str_eq(profile.hlo[0].ops[0], STR(DOT)));
 
-	struct merge *m = merge_new(p, &a);
+	struct merge *m = merge_new(p, &keep);
 	const struct op_event *e;
 	assert_non_null(e = merge_next(m));
 	assert_int_equal(e->start_ps, 101 * INT64_C(1000000));
@@ -156,7 +136,7 @@ static void test_device_clock(void **state)
 			EVENT("3", "3", "200", "3", "add.1",
 				CLOCK("910", "7") ",\"long_name\":\"%add.1 = ...\""))));
 	struct plane *p = (struct plane *)(uintptr_t)plane_of_class(PLANE_DEVICE);
-	struct merge *m = merge_new(p, &a);
+	struct merge *m = merge_new(p, &keep);
 	const struct op_event *e;
 	assert_non_null(e = merge_next(m));
 	assert_int_equal(e->start_ps, 910);
@@ -168,10 +148,10 @@ static void test_device_clock(void **state)
 
 static void check_time(const char *ts, int64_t want_ps)
 {
-	open_good(arena_fmt(&a,
+	open_good(arena_fmt(&keep,
 		EVENTS(TPU "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":%s,\"name\":\"a\"},"), ts));
 	struct plane *p = (struct plane *)(uintptr_t)plane_of_class(PLANE_DEVICE);
-	struct merge *m = merge_new(p, &a);
+	struct merge *m = merge_new(p, &keep);
 	const struct op_event *e;
 	assert_non_null(e = merge_next(m));
 	assert_int_equal(e->start_ps, want_ps);
@@ -226,7 +206,7 @@ static void test_large(void **state)
 {
 	(void)state;
 	enum { ROUNDS = 150000 };
-	struct out *o = out_memory(&a);
+	struct out *o = out_memory(&keep);
 	out_z(o, "{\"traceEvents\":[" TPU THREAD("3", "4", "Steps"));
 	for (int i = 0; i < ROUNDS; i++) {
 		out_fmt(o, "{\"ph\":\"X\",\"pid\":3,\"tid\":3,\"ts\":%d.25,\"dur\":0.5,", 3 * i);
@@ -238,12 +218,12 @@ static void test_large(void **state)
 		out_z(o, "\"}},");
 	}
 	out_z(o, "{}]}");
-	struct str text = out_text(o), packed = pack(text, &a);
+	struct str text = out_text(o), packed = pack(text, &keep);
 	struct str both[] = { text, packed };
 	for (int i = 0; i < 2; i++) {
 		open_good(both[i]);
 		struct plane *p = (struct plane *)(uintptr_t)plane_of_class(PLANE_DEVICE);
-		struct merge *m = merge_new(p, &a);
+		struct merge *m = merge_new(p, &keep);
 		const struct op_event *e;
 		int64_t n = 0;
 		for (; (e = merge_next(m)); n++) {
@@ -279,8 +259,8 @@ static void test_gpu_and_host(void **state)
 	assert_int_equal(p->ops[1].copy, COPY_H2D);
 
 	const struct plane *host = plane_of_class(PLANE_HOST);
-	struct cursor *c = cursor_new(host, &host->lanes[0], 0, &a);
-	struct event *e = arena_make(&a, struct event, 1);
+	struct cursor *c = cursor_new(host, &host->lanes[0], 0, &keep);
+	struct event *e = arena_make(&keep, struct event, 1);
 	cursor_only(c, 1 << HOST_STEP);
 	assert_true(cursor_next(c, e));
 	assert_int_equal(e->stats.at[STAT_STEP_NUM].i64, 4);
@@ -315,14 +295,14 @@ static void test_refused(void **state)
 	check_refused(STR("[{\"ph\":\"X\",\"cat\":\"Operator\"}]"), DIAG_FILE_KIND, "PyTorch");
 	check_refused(STR("{\"rocprofiler-sdk-tool\":[]}"), DIAG_FILE_KIND, "rocprof");
 	check_refused(STR("[{\"cols\":[]}]"), DIAG_FILE_KIND, "XProf");
-	struct str packed = pack(whole, &a);
+	struct str packed = pack(whole, &keep);
 	check_refused(str_head(packed, packed.len - 9), DIAG_GZIP, "breaks off");
 }
 
 static void test_too_large(void **state)
 {
 	(void)state;
-	struct out *o = out_memory(&a);
+	struct out *o = out_memory(&keep);
 	out_z(o, "[{\"name\":\"");
 	out_repeat(o, 'x', 3 << 20);
 	out_z(o, "\"}]");
@@ -413,5 +393,5 @@ int main(void)
 		cmocka_unit_test_teardown(test_capped, clear),
 		cmocka_unit_test_teardown(test_measured, clear),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

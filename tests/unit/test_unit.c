@@ -1,30 +1,9 @@
 /* base/unit: what people write, what people read, and there and back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
 #include "base/unit.h"
-
-static struct arena a;
-
-static int setup(void **state)
-{
-	(void)state;
-	a = arena_new(16 << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&a);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 static void parsed(void **state)
 {
@@ -150,8 +129,8 @@ static void shown(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(
-			arena_z(&a, unit_text(&a, cases[i].value, cases[i].unit)), cases[i].text);
+		assert_string_equal(arena_z(&keep, unit_text(&keep, cases[i].value, cases[i].unit)),
+			cases[i].text);
 }
 
 static void shown_whatever_comes(void **state)
@@ -159,11 +138,11 @@ static void shown_whatever_comes(void **state)
 	static const double odd[] = { 1e300, -1e300, 5e-324, 1e-30, 1e15, 9.99e14 };
 	(void)state;
 	for (int u = UNIT_NONE; u <= UNIT_DOLLARS; u++) {
-		assert_true(str_eq(unit_text(&a, NAN, (enum unit)u), STR("unknown")));
-		assert_true(str_eq(unit_text(&a, INFINITY, (enum unit)u), STR("infinite")));
+		assert_true(str_eq(unit_text(&keep, NAN, (enum unit)u), STR("unknown")));
+		assert_true(str_eq(unit_text(&keep, INFINITY, (enum unit)u), STR("infinite")));
 		assert_true(strlen(unit_name((enum unit)u)) > 2);
 		for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-			struct str text = unit_text(&a, odd[i], (enum unit)u);
+			struct str text = unit_text(&keep, odd[i], (enum unit)u);
 			assert_true(text.len > 0 && text.len < 40);
 		}
 	}
@@ -182,11 +161,11 @@ static void there_and_back(void **state)
 		for (double value = low; value < low * 1e16; value *= 1.37) {
 			double back;
 			enum unit unit;
-			struct str nearest, text = unit_text(&a, value, units[u]);
+			struct str nearest, text = unit_text(&keep, value, units[u]);
 			assert_true(unit_parse(text, &back, &unit, &nearest));
 			assert_int_equal(unit, units[u]);
 			assert_true(fabs(back / value - 1) <= 0.00501);
-			assert_true(str_eq(unit_text(&a, back, unit), text));
+			assert_true(str_eq(unit_text(&keep, back, unit), text));
 		}
 	}
 }
@@ -200,5 +179,5 @@ int main(void)
 		cmocka_unit_test(shown_whatever_comes),
 		cmocka_unit_test(there_and_back),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -1,27 +1,6 @@
 /* base/when: moments at the calendar's edges, and what is none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/when.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/keep.h"
 
 #define S INT64_C(1000000000)
 
@@ -112,5 +91,5 @@ int main(void)
 		cmocka_unit_test(run_names),
 		cmocka_unit_test(spans),
 	};
-	return cmocka_run_group_tests_name("when", tests, begin, end);
+	return cmocka_run_group_tests_name("when", tests, keep_begin, keep_end);
 }

@@ -4,42 +4,22 @@
  * The reader has a fast way for the layout that all known writers produce and a general way for
  * everything else; most cases here are told to both and must come out the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "profile/xplane.h"
 #include "tests/unit/pb.h"
+#include "tests/unit/keep.h"
 
-static struct arena a;
 static struct diag err;
 static struct input in;
 static struct profile profile;
 
-static int setup(void **state)
-{
-	(void)state;
-	a = arena_new((ptrdiff_t)256 << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&a);
-	return 0;
-}
-
 static int clear(void **state)
 {
 	(void)state;
-	arena_clear(&a);
+	arena_clear(&keep);
 	return 0;
 }
 
@@ -77,7 +57,7 @@ static void number(struct pb *b, int field, int64_t value, enum spelling how)
 
 static struct str stat_of(int64_t id, int field, int64_t value, enum spelling how)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	number(&b, XSTAT_METADATA_ID, id, how == LONG ? LONG : PLAIN);
 	number(&b, field, value, how);
 	return pb_done(&b);
@@ -96,7 +76,7 @@ static void event_stats(struct pb *b, const struct ev *e)
 
 static struct str event_of(const struct ev *e, enum spelling how)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	if (how == SHUFFLED) {
 		event_stats(&b, e);
 		pb_int(&b, XEVENT_DURATION_PS, e->duration);
@@ -114,7 +94,7 @@ static struct str event_of(const struct ev *e, enum spelling how)
 
 static struct pb line_new(int64_t id, const char *name, int64_t timestamp_ns)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	pb_int(&b, XLINE_ID, id);
 	pb_text(&b, XLINE_NAME, name);
 	pb_int(&b, XLINE_TIMESTAMP_NS, timestamp_ns);
@@ -129,7 +109,7 @@ static void line_event(struct pb *line, struct ev e, enum spelling how)
 /* An entry of a metadata map; `more` are further fields of the metadata. */
 static void metadata(struct pb *plane, int field, int64_t id, const char *name, struct str more)
 {
-	struct pb value = pb_new(&a), entry = pb_new(&a);
+	struct pb value = pb_new(&keep), entry = pb_new(&keep);
 	pb_int(&value, XMETADATA_ID, id);
 	pb_text(&value, XMETADATA_NAME, name);
 	pb_raw(&value, more);
@@ -150,7 +130,7 @@ static void stat_name(struct pb *plane, int64_t id, const char *name)
 
 static struct pb plane_new(const char *name)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	pb_text(&b, XPLANE_NAME, name);
 	return b;
 }
@@ -158,7 +138,7 @@ static struct pb plane_new(const char *name)
 /* One plane as a whole file. */
 static struct str space_of(const struct pb *plane)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	pb_bytes(&b, XSPACE_PLANES, pb_done(plane));
 	return pb_done(&b);
 }
@@ -168,11 +148,11 @@ static struct str space_of(const struct pb *plane)
 /* Memory of just that size, so that ASan sees every byte read too far. */
 static bool open_bytes(struct str bytes)
 {
-	char *copy = arena_make(&a, char, bytes.len);
+	char *copy = arena_make(&keep, char, bytes.len);
 	if (bytes.len)
 		memcpy(copy, bytes.p, (size_t)bytes.len);
 	in = input_memory(STR("test"), (struct str){ copy, bytes.len });
-	return xplane_open(&in, STR("host"), &a, &profile, &err);
+	return xplane_open(&in, STR("host"), &keep, &profile, &err);
 }
 
 static struct plane *open_plane(const struct pb *plane)
@@ -191,8 +171,8 @@ static ptrdiff_t merge_all(struct plane *p)
 	for (;;) {
 		ptrdiff_t n = 0;
 		plane_forget_ops(p);
-		p->keep = &a;
-		struct merge *m = merge_new(p, &a);
+		p->keep = &keep;
+		struct merge *m = merge_new(p, &keep);
 		const struct op_event *e;
 		while (n < EVENTS_MAX && (e = merge_next(m)))
 			events[n++] = *e;
@@ -314,7 +294,7 @@ static void spellings(void **state)
 static void parts(void **state)
 {
 	(void)state;
-	struct pb space = pb_new(&a);
+	struct pb space = pb_new(&keep);
 	for (int64_t part = 0; part < 3; part++) {
 		struct pb line = line_new(1, "XLA Ops", part);
 		struct pb b = plane_new("/device:TPU:0");
@@ -338,7 +318,7 @@ static void parts(void **state)
 static void unknown_names_and_aggregates(void **state)
 {
 	(void)state;
-	struct pb line = line_new(1, "XLA Ops", 0), counted = pb_new(&a);
+	struct pb line = line_new(1, "XLA Ops", 0), counted = pb_new(&keep);
 	pb_int(&counted, XEVENT_METADATA_ID, 1);
 	pb_int(&counted, XEVENT_DURATION_PS, 1000);
 	pb_int(&counted, XEVENT_OCCURRENCES, 4);
@@ -365,14 +345,14 @@ static void hashed_ids(void **state)
 	struct pb b = plane_new("/device:TPU:0");
 	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
 	for (int i = 0; i < 5; i++)
-		event_name(&b, ids[i], arena_fmt(&a, "op%d", i).p);
+		event_name(&b, ids[i], arena_fmt(&keep, "op%d", i).p);
 	stat_name(&b, -3, "device_offset_ps");
 	stat_name(&b, INT64_MIN + 1, "device_duration_ps");
 	struct plane *p = open_plane(&b);
 	assert_int_equal(merge_all(p), 5);
 	for (int i = 0; i < 5; i++) {
 		check_event(i, 50 + i, 52 + i);
-		check_name(p, i, arena_fmt(&a, "op%d", i).p);
+		check_name(p, i, arena_fmt(&keep, "op%d", i).p);
 	}
 }
 
@@ -382,30 +362,30 @@ static void strewn_ids(void **state)
 	static const int shifts[] = { 12, 20, 24, 32, 40, 47 };
 	enum { IDS = 60000 };
 	(void)state;
-	int64_t *ids = arena_make(&a, int64_t, IDS);
+	int64_t *ids = arena_make(&keep, int64_t, IDS);
 	for (size_t k = 0; k < sizeof(shifts) / sizeof(shifts[0]); k++) {
 		for (int64_t i = 0; i < IDS; i++)
 			ids[i] = i << shifts[k];
-		struct id_map m = id_map_build(ids, IDS, &a);
+		struct id_map m = id_map_build(ids, IDS, &keep);
 		for (int i = 0; i < IDS; i++)
 			assert_int_equal(id_map_find(&m, ids[i]), i);
 		assert_int_equal(id_map_find(&m, -1), -1);
 	}
 	ids[7] = ids[3]; /* the first of equal ones wins */
-	struct id_map m = id_map_build(ids, 100, &a);
+	struct id_map m = id_map_build(ids, 100, &keep);
 	assert_int_equal(id_map_find(&m, ids[3]), 3);
 }
 
 static ptrdiff_t used(void)
 {
-	return a.at - a.base;
+	return keep.at - keep.base;
 }
 
 /* What opening a file takes is in proportion to its size, however it is cut into planes. */
 static void many_parts(void **state)
 {
 	(void)state;
-	struct pb space = pb_new(&a);
+	struct pb space = pb_new(&keep);
 	for (int64_t i = 0; i < 20000; i++) {
 		struct pb line = line_new(1, "XLA Ops", i), b = plane_new("/device:TPU:0");
 		line_event(&line, (struct ev){ .id = 9, .offset = 10, .duration = 5 }, PLAIN);
@@ -455,8 +435,8 @@ static void many_lanes_in_disorder(void **state)
 	}
 	event_name(&b, 1, "op");
 	struct plane *p = open_plane(&b);
-	p->keep = &a;
-	struct merge *m = merge_new(p, &a);
+	p->keep = &keep;
+	struct merge *m = merge_new(p, &keep);
 	while (merge_next(m))
 		;
 	assert_false(merge_end(m, &err));
@@ -554,7 +534,7 @@ static void derived_lines(void **state)
 
 static struct str text_stat(int64_t id, const char *text)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	pb_int(&b, XSTAT_METADATA_ID, id);
 	pb_text(&b, XSTAT_STR, text);
 	return pb_done(&b);
@@ -638,7 +618,7 @@ static void cpu_ordinals(void **state)
 
 static struct str real_stat(int64_t id, double value)
 {
-	struct pb b = pb_new(&a);
+	struct pb b = pb_new(&keep);
 	char bits[8];
 	memcpy(bits, &value, 8); /* little-endian machines only, as everywhere in these tests */
 	pb_int(&b, XSTAT_METADATA_ID, id);
@@ -655,7 +635,7 @@ static void hostile_numbers(void **state)
 	(void)state;
 	for (int i = 0; i < 6; i++) {
 		struct pb b = plane_new("/device:GPU:0"), env = plane_new("Task Environment");
-		struct pb space = pb_new(&a);
+		struct pb space = pb_new(&keep);
 		stat_name(&b, 1, "core_count");
 		stat_name(&b, 2, "compute_cap_major");
 		stat_name(&b, 3, "dropped_traces");
@@ -720,8 +700,8 @@ static void cursors(void **state)
 	stat_name(&b, 2, "fragmentation");
 	stat_name(&b, 3, "allocator_name");
 	struct plane *p = open_plane(&b);
-	struct cursor *c = cursor_new(p, &p->lanes[0], UINT64_MAX, &a);
-	struct event *e = arena_make(&a, struct event, 1);
+	struct cursor *c = cursor_new(p, &p->lanes[0], UINT64_MAX, &keep);
+	struct event *e = arena_make(&keep, struct event, 1);
 	cursor_only(c, 1u << HOST_ALLOCATOR);
 	for (enum spelling how = PLAIN; how < SPELLINGS; how++) {
 		assert_true(cursor_next(c, e));
@@ -756,13 +736,13 @@ static void clock_shift(void **state)
 /* Everything that can be read from a file that opened; false when some of it is damaged. */
 static bool read_all(void)
 {
-	struct event *e = arena_make(&a, struct event, 1);
+	struct event *e = arena_make(&keep, struct event, 1);
 	for (ptrdiff_t i = 0; i < profile.plane_count; i++) {
 		struct plane *p = &profile.planes[i];
 		if (p->class == PLANE_DEVICE && merge_all(p) < 0)
 			return false;
 		for (ptrdiff_t k = 0; k < p->lane_count; k++) {
-			struct cursor *c = cursor_new(p, &p->lanes[k], UINT64_MAX, &a);
+			struct cursor *c = cursor_new(p, &p->lanes[k], UINT64_MAX, &keep);
 			while (cursor_next(c, e))
 				;
 			if (!cursor_end(c, &err))
@@ -782,7 +762,7 @@ static struct str small_space(void)
 					stat_of(200, XSTAT_INT64, 60, PLAIN) } },
 			(enum spelling)i);
 	line_event(&host, (struct ev){ 1, 1, 2, { text_stat(5, "text") } }, PLAIN);
-	struct pb b = tpu_plane(&line), c = plane_new("/host:CPU"), space = pb_new(&a);
+	struct pb b = tpu_plane(&line), c = plane_new("/host:CPU"), space = pb_new(&keep);
 	pb_bytes(&c, XPLANE_LINES, pb_done(&host));
 	event_name(&c, 1, "end: dot");
 	stat_name(&c, 5, "allocator_name");
@@ -821,13 +801,13 @@ static void damage(void **state)
 	assert_non_null(bytes);
 	for (ptrdiff_t at = 0; at < whole.len; at++)
 		for (size_t k = 0; k < sizeof(changes); k++) {
-			struct arena scratch = a;
+			struct arena scratch = keep;
 			memcpy(bytes, whole.p, (size_t)whole.len);
 			bytes[at] = (char)(bytes[at] ^ changes[k]);
 			err = (struct diag){ .id = DIAG_NONE };
 			if (!open_bytes((struct str){ bytes, whole.len }) || !read_all())
 				assert_true(err.id != DIAG_NONE && err.text[0]);
-			a = scratch;
+			keep = scratch;
 		}
 	free(bytes);
 }
@@ -847,7 +827,7 @@ static void error_offset(void **state)
 	struct plane *p = open_plane(&b);
 	assert_int_equal(merge_all(p), -1);
 	assert_true(str_contains(str_from(err.text),
-		arena_fmt(&a, "XEvent at byte %td: a number runs past the end", at + 4)));
+		arena_fmt(&keep, "XEvent at byte %td: a number runs past the end", at + 4)));
 	assert_true(str_contains(str_from(err.text), STR("/device:TPU:0")));
 }
 
@@ -889,5 +869,5 @@ int main(void)
 		CASE(error_offset),
 		CASE(refused),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }
