@@ -1,10 +1,6 @@
 /* A user's hardware file: any bytes give a chip or a diagnostic, and a chip can be worked with. */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "hardware/roofline.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static void work_with(const struct chip *c, struct arena *keep)
 {
@@ -24,18 +20,12 @@ static void work_with(const struct chip *c, struct arena *keep)
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	static struct arena keep;
 	struct diag err = { .id = DIAG_NONE };
-	if (!keep.base)
-		keep = arena_new(ARENA_SCRATCH_BYTES);
-	struct str json = { (const char *)data, (ptrdiff_t)size };
-	const struct chip *c = chip_parse(STR("fuzz.json"), json, &keep, &err);
+	const struct chip *c = chip_parse(STR("fuzz.json"), bytes, keep, &err);
 	if (c)
-		work_with(c, &keep);
+		work_with(c, keep);
 	else if (err.id == DIAG_NONE || !err.text[0])
 		abort();
-	arena_clear(&keep);
-	return 0;
 }

@@ -2,20 +2,9 @@
  * Any bytes as a YAML document: it is refused with a place in the text, or is a tree whose every
  * node stands in the text, holds clean characters and is found under its key.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/doc.h"
 #include "base/text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void require_place(const struct doc *d, struct text_place place)
 {
@@ -56,21 +45,15 @@ static void node(const struct doc *d, const struct doc_node *n, int depth)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	static struct arena keep;
 	struct diag err = { 0 };
 	struct doc d;
-	if (!keep.base)
-		keep = arena_new(ARENA_SCRATCH_BYTES);
-	arena_clear(&keep);
-	struct str source = { size ? (const char *)data : "", (ptrdiff_t)size };
-	if (doc_parse(STR("f"), source, &keep, &d, &err)) {
+	if (doc_parse(STR("f"), bytes, keep, &d, &err)) {
 		if (d.root)
 			node(&d, d.root, 0);
 	} else {
 		require(!d.root && err.id != DIAG_NONE);
 		require(str_starts(str_from(err.text), STR("f:")));
 	}
-	return 0;
 }

@@ -1,9 +1,6 @@
 /* Tests of rules: read, judged, and turned bad. */
-#include <stdlib.h>
-
 #include "rules/fixture.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 /* More judge no other code, and mutation tries all pairs of cells. */
 enum { TESTS_JUDGED = 4, ROWS_MUTATED = 2 };
@@ -35,23 +32,19 @@ static void judge_tests(
 	arena_free(&engine_keep);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
 	static const struct str rules =
 		STR_INIT("version: 1\nrules:\n  a: { from: run, assert: steps > 1 }\n"
 			 "  b: { from: ops, where: kind = 'copy', warn: time_share < 0.5 }\n");
-	struct arena keep = arena_new(ARENA_SCRATCH_BYTES);
-	struct str text = { (const char *)data, (ptrdiff_t)size };
 	struct diag err = { .id = DIAG_NONE };
 	struct fixture_set set;
 	struct ruleset ruleset;
 
-	if (!ruleset_parse(STR("r.yaml"), rules, &keep, &ruleset, &err))
+	if (!ruleset_parse(STR("r.yaml"), rules, keep, &ruleset, &err))
 		abort();
-	if (fixtures_parse(STR("t.yaml"), text, &ruleset, &keep, &set, &err))
-		judge_tests(&ruleset, &set, &keep, &err);
+	if (fixtures_parse(STR("t.yaml"), bytes, &ruleset, keep, &set, &err))
+		judge_tests(&ruleset, &set, keep, &err);
 	else if (err.id == DIAG_NONE || !err.text[0])
 		abort();
-	arena_free(&keep);
-	return 0;
 }

@@ -3,19 +3,10 @@
  * that is not negative, or to nothing.
  */
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "hlo/text.h"
 #include "measure/formula.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static const struct hlo_module *some_call(void)
 {
@@ -34,21 +25,15 @@ static const struct hlo_module *some_call(void)
 	return m;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	static struct arena keep;
 	struct formula f;
 	struct formula_fault fault;
-	if (!keep.base)
-		keep = arena_new(ARENA_SCRATCH_BYTES);
-	arena_clear(&keep);
-	struct str text = { size ? (const char *)data : "", (ptrdiff_t)size };
-	if (!formula_parse(text, &keep, &f, &fault)) {
-		require(fault.at >= 0 && fault.at <= text.len && fault.width > 0 && fault.text.p);
-		return 0;
+	if (!formula_parse(bytes, keep, &f, &fault)) {
+		require(fault.at >= 0 && fault.at <= bytes.len && fault.width > 0 && fault.text.p);
+		return;
 	}
 	const struct hlo_module *m = some_call();
 	double value = formula_value(&f, m, &m->instructions[hlo_find_exact(m, STR("c"))]);
 	require(isnan(value) || (value >= 0 && isfinite(value)));
-	return 0;
 }

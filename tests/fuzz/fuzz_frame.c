@@ -2,13 +2,10 @@
  * Any bytes as a row of frames: each is whole, or the reader says what is wrong and stops.  What
  * was read is a request, or is refused with a reason.
  */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/frame.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static ptrdiff_t take(void *from, char *to, ptrdiff_t n)
 {
@@ -19,25 +16,16 @@ static ptrdiff_t take(void *from, char *to, ptrdiff_t n)
 	return head.len;
 }
 
-static void require(bool truth)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	if (!truth)
-		abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	struct arena keep = arena_new(ARENA_RUN_BYTES);
-	struct str rest = { (const char *)data, (ptrdiff_t)size };
+	struct str rest = bytes;
 	struct frame_source from = { take, &rest, STR("f") };
 	struct diag err = { 0 };
 	struct frame f;
 	enum frame_state state;
-	while ((state = frame_read(&from, &keep, &f, &err)) == FRAME_WHOLE) {
-		require(cJSON_IsObject(f.head) && f.body.len <= (ptrdiff_t)size);
+	while ((state = frame_read(&from, keep, &f, &err)) == FRAME_WHOLE) {
+		require(cJSON_IsObject(f.head) && f.body.len <= bytes.len);
 		frame_release(&f);
 	}
 	require(!f.head && (state == FRAME_END ? !rest.len : err.text[0] != 0));
-	arena_free(&keep);
-	return 0;
 }

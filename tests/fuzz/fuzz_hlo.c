@@ -2,35 +2,15 @@
  * Any bytes as an HLO module and as the text of a shape: whatever parses is costed, classified,
  * replayed and printed, and what is printed must read back as the same shape.
  */
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#define FUZZ_ARENA_BYTES FUZZ_SMALL
 #include "hlo/collective.h"
 #include "hlo/cost.h"
 #include "hlo/memory.h"
+#include "tests/fuzz/fuzz.h"
 
-/* Small, so that running out is met as well; what a fuzzer makes is smaller yet. */
-#define ARENA_BYTES ((ptrdiff_t)64 << 20)
 enum { FRAMES = 16, SPACES = 7 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static jmp_buf full;
 static struct diag err;
-
-static void on_full(ptrdiff_t bytes)
-{
-	(void)bytes;
-	longjmp(full, 1);
-}
-
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
 
 static void same_shape(const struct shape *a, const struct shape *b)
 {
@@ -156,18 +136,8 @@ static void text(struct str s, struct arena scratch)
 		require(err.text[0]);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	static struct arena arena;
-	struct str s = { size ? (const char *)data : "", (ptrdiff_t)size };
-	if (!arena.base) {
-		arena_on_full(on_full);
-		arena = arena_new(ARENA_BYTES);
-	}
-	arena_clear(&arena);
-	if (!setjmp(full)) {
-		text(s, arena);
-		module(s, arena);
-	}
-	return 0;
+	text(bytes, *keep);
+	module(bytes, *keep);
 }

@@ -2,33 +2,13 @@
  * Any bytes as the text of a module and of an instruction: whatever parses keeps the promises of
  * hlo/module.h and can be costed, classified and run through.
  */
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-
+#define FUZZ_ARENA_BYTES FUZZ_SMALL
 #include "hlo/collective.h"
 #include "hlo/cost.h"
 #include "hlo/text.h"
+#include "tests/fuzz/fuzz.h"
 
-/* Small, so that running out is met as well; what a fuzzer makes is smaller yet. */
-#define ARENA_BYTES ((ptrdiff_t)64 << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static jmp_buf full;
 static struct diag err;
-
-static void on_full(ptrdiff_t bytes)
-{
-	(void)bytes;
-	longjmp(full, 1);
-}
-
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
 
 static void check_links(const struct hlo_module *m, const struct hlo_instruction *i)
 {
@@ -70,20 +50,10 @@ static void check(const struct hlo_module *m, struct arena scratch)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	static struct arena arena;
-	struct str s = { size ? (const char *)data : "", (ptrdiff_t)size };
-	if (!arena.base) {
-		arena_on_full(on_full);
-		arena = arena_new(ARENA_BYTES);
-	}
-	arena_clear(&arena);
-	if (!setjmp(full)) {
-		struct arena scratch = arena;
-		check(hlo_text_parse(STR("fuzz"), s, &scratch, &err), scratch);
-		scratch = arena;
-		check(hlo_text_instruction(STR("fuzz"), s, &scratch, &err), scratch);
-	}
-	return 0;
+	struct arena scratch = *keep;
+	check(hlo_text_parse(STR("fuzz"), bytes, &scratch, &err), scratch);
+	scratch = *keep;
+	check(hlo_text_instruction(STR("fuzz"), bytes, &scratch, &err), scratch);
 }

@@ -2,19 +2,9 @@
  * Any bytes as a message template: it is refused with its place, or fills to a JSON document that
  * can be read, in which what was filled in is no markup.
  */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "report/chat.h"
 #include "report/message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 /* Looks like markup, and like the end of a text. */
 #define VALUE STR_INIT("\"}<zqx>@zqx")
@@ -41,17 +31,13 @@ static void fill(const struct json_template *t, bool innocent, struct arena *kee
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	struct arena keep = arena_new(ARENA_RUN_BYTES);
 	struct diag err = { 0 };
-	struct str source = { size ? (const char *)data : "", (ptrdiff_t)size };
 	const struct json_template *t =
-		json_template_parse(STR("f"), source, &message_record, &keep, &err);
+		json_template_parse(STR("f"), bytes, &message_record, keep, &err);
 	if (t)
-		fill(t, !str_contains(source, STR("zqx")), &keep);
+		fill(t, !str_contains(bytes, STR("zqx")), keep);
 	else
 		require(err.id == DIAG_TEMPLATE && err.text[0]);
-	arena_free(&keep);
-	return 0;
 }

@@ -2,18 +2,8 @@
  * report.json from anywhere: the reader takes it or refuses it with a reason; what it took, every
  * writer can write, and writing and reading it again gives the same bytes.
  */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "report/report.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static struct str json_of(const struct report_set *set, struct arena *keep)
 {
@@ -48,21 +38,17 @@ static void write_page(const struct report_set *set, struct arena *keep)
 	report_html(set, page, keep, out_memory(keep));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	struct arena keep = arena_new(ARENA_RUN_BYTES);
-	struct str text = { (const char *)data, (ptrdiff_t)size };
 	struct report_set set, again;
 	struct diag err = { 0 };
-	if (report_json_read(STR("report.json"), text, &keep, &set, &err)) {
-		struct str first = json_of(&set, &keep);
-		require(report_json_read(STR("report.json"), first, &keep, &again, &err));
-		require(str_eq(json_of(&again, &keep), first));
-		write_all(&set, &keep);
-		write_page(&set, &keep);
+	if (report_json_read(STR("report.json"), bytes, keep, &set, &err)) {
+		struct str first = json_of(&set, keep);
+		require(report_json_read(STR("report.json"), first, keep, &again, &err));
+		require(str_eq(json_of(&again, keep), first));
+		write_all(&set, keep);
+		write_page(&set, keep);
 	} else {
 		require(err.id != DIAG_NONE && err.text[0]);
 	}
-	arena_free(&keep);
-	return 0;
 }

@@ -8,13 +8,10 @@
  * exceed the step; a rule without a passing subject does not pass.
  */
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "base/out.h"
 #include "rules/engine.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 /* Enough for rules over three rows a table; joins that explode must end soon. */
 enum { STEPS = 200000, STEP_TIME_S = 1 };
@@ -121,20 +118,13 @@ static struct str rule_file(struct arena *keep, struct str text)
 	return text;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	static struct arena keep;
 	struct diag err = { .id = DIAG_NONE };
 	struct ruleset set;
-
-	if (!keep.base)
-		keep = arena_new(ARENA_RUN_BYTES);
-	struct str text = arena_str(&keep, (struct str){ (const char *)data, (ptrdiff_t)size });
-	text = rule_file(&keep, text);
-	if (ruleset_parse(STR("fuzz.yaml"), text, &keep, &set, &err))
-		judge_with(&set, &keep);
+	struct str text = rule_file(keep, arena_str(keep, bytes));
+	if (ruleset_parse(STR("fuzz.yaml"), text, keep, &set, &err))
+		judge_with(&set, keep);
 	else if (err.id == DIAG_NONE || !err.text[0])
 		abort();
-	arena_clear(&keep);
-	return 0;
 }

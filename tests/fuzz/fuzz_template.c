@@ -2,18 +2,8 @@
  * Any bytes as a page template: it is refused with its place, or fills to a page in which the
  * values stay values.
  */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "report/html.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 /* Looks like markup wherever it lands. */
 #define VALUE STR("<zqx a='\"'>&zqx;</zqx>")
@@ -36,19 +26,13 @@ static bool has_place(struct str text)
 	return str_starts(text, STR("f:")) || str_starts(text, STR("templates/"));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	static struct arena keep;
 	struct diag err = { 0 };
-	if (!keep.base)
-		keep = arena_new(ARENA_SCRATCH_BYTES);
-	arena_clear(&keep);
-	struct str source = { size ? (const char *)data : "", (ptrdiff_t)size };
 	const struct page_template *t =
-		page_template_parse(STR("f"), source, &html_page_record, &keep, &err);
+		page_template_parse(STR("f"), bytes, &html_page_record, keep, &err);
 	if (t)
-		fill(t, !str_contains(source, STR("zqx")), &keep);
+		fill(t, !str_contains(bytes, STR("zqx")), keep);
 	else
 		require(err.id == DIAG_TEMPLATE && has_place(str_from(err.text)));
-	return 0;
 }

@@ -1,12 +1,8 @@
 /* Chip-hours as CSV: whatever comes, numbers are numbers, and a mistake has its line. */
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "store/usage.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static bool check(void *arg, const struct usage *u, struct diag *err)
 {
@@ -17,12 +13,11 @@ static bool check(void *arg, const struct usage *u, struct diag *err)
 	return true;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
 	struct diag err = { 0 };
-	struct str text = { size ? (const char *)data : "", (ptrdiff_t)size };
-	if (!usage_read(STR("f"), text, check, NULL, &err) &&
+	(void)keep;
+	if (!usage_read(STR("f"), bytes, check, NULL, &err) &&
 		!str_starts(str_from(err.text), STR("f:")))
 		abort();
-	return 0;
 }

@@ -2,22 +2,11 @@
  * Any bytes as protobuf messages: beside wire.c runs a plain reader of the same format, one byte at
  * a time, and both must agree on every field, every error and every cursor.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/wire.h"
+#include "tests/fuzz/fuzz.h"
 
 /* Nested messages that are followed; the bytes shrink with depth, so the work is bounded. */
 enum { DEPTH = 8, ITEMS = 16 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
 
 /* Offset behind the varint at `at`, or -1. */
 static ptrdiff_t plain_varint(struct str s, ptrdiff_t at, uint64_t *ret)
@@ -106,10 +95,9 @@ static void message(struct str s, struct str whole, int depth)
 	require(!wire_error(&w, whole, "message", &err) && err.text[0]);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void fuzz(struct str bytes, struct arena *keep)
 {
-	struct str s = { size ? (const char *)data : "", (ptrdiff_t)size };
-	packed(s);
-	message(s, s, 0);
-	return 0;
+	(void)keep;
+	packed(bytes);
+	message(bytes, bytes, 0);
 }

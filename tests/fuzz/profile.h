@@ -5,20 +5,13 @@
 #ifndef FUZZ_PROFILE_H
 #define FUZZ_PROFILE_H
 
-#include <stdlib.h>
-
 #include "profile/xplane.h"
+#include "tests/fuzz/fuzz.h"
 
 /* A lane found out of order begins its plane anew. */
 enum { MERGES_MAX = 64 };
 
 static struct diag err;
-
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
 
 static void check_times(int64_t start_ps, int64_t end_ps)
 {
