@@ -251,6 +251,22 @@ void input_close(struct input *in)
 	*in = (struct input){ .path = in->path, .bytes = STR_INIT("") };
 }
 
+bool input_text(
+	struct str path, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err)
+{
+	struct input in;
+	if (!input_open(path, keep, &in, err))
+		return false;
+	bool ok = in.bytes.len <= max ||
+		  diag_set(err, DIAG_LIMIT, "%.*s: larger than %lld KiB, the most read of it",
+			  STR_ARG(path), (long long)(max >> 10));
+	if (ok)
+		*ret = arena_str(keep, in.bytes);
+	ok = ok && input_check(&in, err);
+	input_close(&in);
+	return ok;
+}
+
 void input_replace(struct input *in, struct str bytes)
 {
 	input_close(in);

@@ -43,6 +43,10 @@ bool input_check(const struct input *in, struct diag *err);
 void input_drop(const struct input *in, ptrdiff_t from, ptrdiff_t to);
 void input_close(struct input *in);
 
+/* All of a file that people write, copied and ended by NUL; beyond `max` bytes it is refused. */
+bool input_text(
+	struct str path, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err);
+
 /*
  * What a reader made of a file in place of its bytes, which are let go: memory, or a file without a
  * name.  The path stays, for messages.

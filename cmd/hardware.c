@@ -207,15 +207,8 @@ static void put_chip(struct context *c, const struct chip *chip)
 static bool file_text(
 	const struct chip *chip, struct arena *keep, struct str *ret, struct diag *err)
 {
-	struct input in;
 	*ret = embed_find(chip->file);
-	if (ret->p)
-		return true;
-	if (!input_open(chip->file, keep, &in, err))
-		return false;
-	*ret = arena_str(keep, in.bytes);
-	input_close(&in);
-	return true;
+	return ret->p || input_text(chip->file, CHIP_FILE_MAX, keep, ret, err);
 }
 
 static bool put_files(struct context *c, const struct chip_set *set, struct diag *err)

@@ -21,19 +21,11 @@ bool job_file_read(
 	struct str path, struct arena *keep, const struct job_file **ret, struct diag *err)
 {
 	struct job_file *job = arena_make(keep, struct job_file, 1);
-	struct input in;
+	struct str text;
 
-	if (!input_open(path, keep, &in, err))
-		return false;
-	bool ok = in.bytes.len <= JOB_FILE_MAX;
-	struct str text = ok ? arena_str(keep, in.bytes) : STR("");
-	if (!ok)
-		diag_set(err, DIAG_LIMIT, "%.*s: larger than %d bytes, so no job file",
-			STR_ARG(path), JOB_FILE_MAX);
-	ok = ok && input_check(&in, err);
-	input_close(&in);
 	*ret = job;
-	return ok && job_parse(path, text, keep, job, err);
+	return input_text(path, JOB_FILE_MAX, keep, &text, err) &&
+	       job_parse(path, text, keep, job, err);
 }
 
 /* The file in `dir`, as a path, or the missing string. */

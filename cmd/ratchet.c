@@ -89,13 +89,10 @@ static void put_edited(struct out *o, struct str text, const struct edits *edits
 static bool read_rules(struct str path, struct arena *keep, struct doc *doc, struct diag *err)
 {
 	struct ruleset set;
-	struct input in;
-	if (!ruleset_load(path, NULL, 0, keep, &set, err) || !input_open(path, keep, &in, err))
-		return false;
-	struct str text = arena_str(keep, in.bytes);
-	bool ok = input_check(&in, err);
-	input_close(&in);
-	return ok && doc_parse(path, text, keep, doc, err);
+	struct str text;
+	return ruleset_load(path, NULL, 0, keep, &set, err) &&
+	       input_text(path, DOC_MAX_BYTES, keep, &text, err) &&
+	       doc_parse(path, text, keep, doc, err);
 }
 
 static bool write_rules(struct context *c, const struct ratchet_settings *s, const struct doc *doc,

@@ -34,19 +34,12 @@ static struct str beside(struct str rules, struct arena *keep)
 
 static bool read_tests(const struct tester *t, struct str *text, struct diag *err)
 {
-	struct input in;
 	struct str built_in = arena_fmt(t->c->keep, "rules/%.*s", STR_ARG(t->file));
 	*text = str_find_char(t->file, '/') < 0 ? embed_find(built_in) : STR("");
 	if (text->p && text->len)
 		return true;
-	if (!input_open(t->file, t->c->keep, &in, err))
-		return diag_append(err,
-			"the tests of a rule file stand beside it, or --tests names "
-			"them");
-	*text = arena_str(t->c->keep, in.bytes);
-	bool ok = input_check(&in, err);
-	input_close(&in);
-	return ok;
+	return input_text(t->file, DOC_MAX_BYTES, t->c->keep, text, err) ||
+	       diag_append(err, "the tests of a rule file stand beside it, or --tests names them");
 }
 
 /* ---- one test -------------------------------------------------------------------------------- */

@@ -77,14 +77,9 @@ static bool is_path(struct str name)
 
 static const struct chip *read_file(struct str path, struct arena *keep, struct diag *err)
 {
-	struct input in;
-	if (!input_open(path, keep, &in, err))
-		return NULL;
-	const struct chip *c = chip_parse(path, in.bytes, keep, err);
-	if (c && !input_check(&in, err))
-		c = NULL;
-	input_close(&in);
-	return c;
+	struct str text;
+	return input_text(path, CHIP_FILE_MAX, keep, &text, err) ? chip_parse(path, text, keep, err)
+								 : NULL;
 }
 
 /* Every id, name and alias, for "did you mean". */

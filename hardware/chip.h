@@ -71,6 +71,8 @@ struct chip {
 	struct str file; /* where it was read from */
 };
 
+#define CHIP_FILE_MAX ((ptrdiff_t)1 << 20) /* the longest of ours has 3 kB */
+
 struct chip_set {
 	const struct chip **items; /* sorted by id */
 	ptrdiff_t count;

@@ -177,28 +177,13 @@ static bool dir_has(struct loader *l, struct str name)
 	return false;
 }
 
-static bool read_file(struct loader *l, struct str path, struct str *ret)
-{
-	struct input in;
-	if (!input_open(path, l->keep, &in, l->err))
-		return false;
-	bool ok = in.bytes.len <= TEMPLATE_MAX_BYTES ||
-		  diag_set(l->err, DIAG_TEMPLATE, "%.*s: longer than %td KiB", STR_ARG(path),
-			  TEMPLATE_MAX_BYTES >> 10);
-	if (ok)
-		*ret = arena_str(l->keep, in.bytes);
-	ok = ok && input_check(&in, l->err);
-	input_close(&in);
-	return ok;
-}
-
 /* Makes the named file the loader's current one. */
 bool loader_open(struct loader *l, struct str name)
 {
 	struct str source;
 	if (dir_has(l, name)) {
 		struct str path = arena_fmt(l->keep, "%.*s/%.*s", STR_ARG(l->dir), STR_ARG(name));
-		if (!read_file(l, path, &source))
+		if (!input_text(path, TEMPLATE_MAX_BYTES, l->keep, &source, l->err))
 			return false;
 		l->file = path;
 	} else {

@@ -74,21 +74,9 @@ static struct str builtin_hint(struct loader *l, struct str name)
 
 static bool read_file(struct loader *l, struct str path, struct str *ret)
 {
-	struct input in;
-
 	if (l->source)
 		return l->source->read(l->source->arg, path, l->keep, ret, l->err);
-	if (!input_open(path, l->keep, &in, l->err))
-		return false;
-	if (in.bytes.len > DOC_MAX_BYTES) {
-		input_close(&in);
-		return diag_set(l->err, DIAG_LIMIT, "%.*s: larger than %lld bytes", STR_ARG(path),
-			(long long)DOC_MAX_BYTES);
-	}
-	*ret = arena_str(l->keep, in.bytes); /* carets need it as long as the rules live */
-	bool ok = input_check(&in, l->err);
-	input_close(&in);
-	return ok;
+	return input_text(path, DOC_MAX_BYTES, l->keep, ret, l->err);
 }
 
 /* `path` as seen from the file that names it. */

@@ -174,6 +174,24 @@ static void mangled(void **state)
 }
 
 /* Cut to nothing while mapped: zeros instead of a crash, and the check tells. */
+/* A copy, which outlives the file; at most so much of it. */
+static void texts(void **state)
+{
+	(void)state;
+	struct str path = file_with("text", STR("key: 1\n")), text;
+	assert_true(input_text(path, 7, &a, &text, &err));
+	unlink(path.p);
+	assert_string_equal(text.p, "key: 1\n");
+	assert_int_equal(text.len, 7);
+	assert_false(input_text(path, 7, &a, &text, &err));
+	assert_int_equal(err.id, DIAG_FILE_OPEN);
+	path = file_with("text", ones(1025));
+	assert_false(input_text(path, 1024, &a, &text, &err));
+	assert_int_equal(err.id, DIAG_LIMIT);
+	assert_non_null(strstr(err.text, "text: larger than 1 KiB"));
+	unlink(path.p);
+}
+
 static void shrinks_to_nothing(void **state)
 {
 	struct input in;
@@ -318,6 +336,7 @@ int main(void)
 		cmocka_unit_test(refused),
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(mangled),
+		cmocka_unit_test(texts),
 		cmocka_unit_test(shrinks_to_nothing),
 		cmocka_unit_test(shrinks_within_a_page),
 		cmocka_unit_test(shrinks_and_grows),
