@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "base/out.h"
 #include "base/text.h"
 #include "hlo/module.h"
 
@@ -105,21 +106,25 @@ static double most(const struct call *c, const double *x)
 	return isnan(x[0]) || isnan(x[1]) ? NAN : fmax(x[0], x[1]);
 }
 
-const struct formula_function formula_functions[] = {
-	{ STR_INIT("dim"), 2, STR_INIT("dim(operand, i): size of a dimension") },
-	{ STR_INIT("elements"), 1, STR_INIT("elements(operand)") },
-	{ STR_INIT("bytes"), 1, STR_INIT("bytes(operand): its elements alone") },
-	{ STR_INIT("out_dim"), 1, STR_INIT("out_dim(i): size of a dimension of the result") },
-	{ STR_INIT("out_elements"), 0, STR_INIT("out_elements()") },
-	{ STR_INIT("out_bytes"), 0, STR_INIT("out_bytes()") },
-	{ STR_INIT("min"), 2, STR_INIT("min(a, b)") },
-	{ STR_INIT("max"), 2, STR_INIT("max(a, b)") },
+static const struct function {
+	struct str name;
+	int arguments;
+	double (*compute)(const struct call *c, const double *x);
+	struct str usage, meaning; /* the second may be empty */
+} functions[] = {
+	{ STR_INIT("dim"), 2, operand_dim, STR_INIT("dim(operand, i)"),
+		STR_INIT(": size of a dimension") },
+	{ STR_INIT("elements"), 1, operand_elements, STR_INIT("elements(operand)"), STR_INIT("") },
+	{ STR_INIT("bytes"), 1, operand_bytes, STR_INIT("bytes(operand)"),
+		STR_INIT(": its elements alone") },
+	{ STR_INIT("out_dim"), 1, out_dim, STR_INIT("out_dim(i)"),
+		STR_INIT(": size of a dimension of the result") },
+	{ STR_INIT("out_elements"), 0, out_elements, STR_INIT("out_elements()"), STR_INIT("") },
+	{ STR_INIT("out_bytes"), 0, out_bytes, STR_INIT("out_bytes()"), STR_INIT("") },
+	{ STR_INIT("min"), 2, least, STR_INIT("min(a, b)"), STR_INIT("") },
+	{ STR_INIT("max"), 2, most, STR_INIT("max(a, b)"), STR_INIT("") },
 };
-enum { FUNCTIONS = sizeof(formula_functions) / sizeof(formula_functions[0]) };
-const ptrdiff_t formula_function_count = FUNCTIONS;
-
-static double (*const computations[])(const struct call *c, const double *x) = { operand_dim,
-	operand_elements, operand_bytes, out_dim, out_elements, out_bytes, least, most };
+enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -194,23 +199,25 @@ static ptrdiff_t read_number(struct formula_reader *r)
 
 static ptrdiff_t unknown_name(struct formula_reader *r, struct str name, ptrdiff_t at)
 {
+	struct out *usages = out_memory(r->keep);
 	struct str names[FUNCTIONS];
 
-	for (int i = 0; i < FUNCTIONS; i++)
-		names[i] = formula_functions[i].name;
+	for (int i = 0; i < FUNCTIONS; i++) {
+		names[i] = functions[i].name;
+		out_z(usages, i == 0 ? "" : i + 1 < FUNCTIONS ? ", " : " and ");
+		out_str(usages, functions[i].usage);
+	}
 	struct str near = text_nearest(name, names, FUNCTIONS);
 	if (near.p)
 		return fault_at(r, at, name.len, "there is no '%.*s' here; did you mean '%.*s'?",
 			STR_ARG(name), STR_ARG(near));
-	return fault_at(r, at, name.len,
-		"there is no '%.*s' here, but dim(operand, i), elements(operand), bytes(operand), "
-		"out_dim(i), out_elements(), out_bytes(), min(a, b) and max(a, b)",
-		STR_ARG(name));
+	return fault_at(r, at, name.len, "there is no '%.*s' here, but %.*s", STR_ARG(name),
+		STR_ARG(out_text(usages)));
 }
 
 static bool read_arguments(struct formula_reader *r, struct formula_node *node, ptrdiff_t at)
 {
-	const struct formula_function *f = &formula_functions[node->function];
+	const struct function *f = &functions[node->function];
 	bool ok = took(r, '(');
 
 	for (int i = 0; ok && i < f->arguments; i++) {
@@ -218,10 +225,10 @@ static bool read_arguments(struct formula_reader *r, struct formula_node *node, 
 		if (ok && (node->sides[i] = read_sum(r)) < 0)
 			return false;
 	}
-	if (!ok || !took(r, ')'))
-		fault_at(r, at, f->name.len, "it is written %.*s", STR_ARG(f->meaning));
-	else
+	if (ok && took(r, ')'))
 		return true;
+	fault_at(r, at, f->name.len, "it is written %.*s%.*s", STR_ARG(f->usage),
+		STR_ARG(f->meaning));
 	return false;
 }
 
@@ -233,7 +240,7 @@ static ptrdiff_t read_function(struct formula_reader *r)
 	while (r->at < r->text.len && is_in_word(r->text.p[r->at]))
 		r->at++;
 	struct str name = str_head(str_from_offset(r->text, from), r->at - from);
-	while (node.function < FUNCTIONS && !str_eq(name, formula_functions[node.function].name))
+	while (node.function < FUNCTIONS && !str_eq(name, functions[node.function].name))
 		node.function++;
 	if (node.function == FUNCTIONS)
 		return unknown_name(r, name, from);
@@ -316,7 +323,7 @@ bool formula_parse(
 double formula_value(
 	const struct formula *f, const struct hlo_module *m, const struct hlo_instruction *call)
 {
-	double values[FORMULA_MAX_NODES];
+	double values[FORMULA_MAX_NODES] = { 0 }; /* of a side that is none, too */
 	struct call c = { m, call };
 
 	for (ptrdiff_t i = 0; i < f->count; i++) {
@@ -326,7 +333,7 @@ double formula_value(
 			    : n->sign == '-' ? x[0] - x[1]
 			    : n->sign == '*' ? x[0] * x[1]
 			    : n->sign == '/' ? x[0] / x[1]
-			    : n->sign == 'f' ? computations[n->function](&c, x)
+			    : n->sign == 'f' ? functions[n->function].compute(&c, x)
 					     : n->number;
 	}
 	double value = f->count > 0 ? values[f->root] : NAN;

@@ -1,7 +1,7 @@
 /*
  * Formulas for what nobody can count: FLOPs and bytes of a custom call from its operands' shapes.
  *
- * Numbers, + - * /, parentheses, and the functions of formula_functions:
+ * Numbers, + - * /, parentheses, and the functions that formula.c lists:
  *
  *     4 * dim(0, 0) * dim(0, 1) * dim(1, 0) * dim(0, 2)
  *
@@ -40,13 +40,6 @@ bool formula_parse(
 	struct str text, struct arena *keep, struct formula *ret, struct formula_fault *fault);
 double formula_value(
 	const struct formula *f, const struct hlo_module *m, const struct hlo_instruction *call);
-
-extern const struct formula_function {
-	struct str name;
-	int arguments;
-	struct str meaning;
-} formula_functions[];
-extern const ptrdiff_t formula_function_count;
 
 /* What the rule file says of the custom calls of a name. */
 struct op_cost {
