@@ -221,8 +221,7 @@ static struct message message_of(const struct news *n, struct str report_url, pt
 
 /* ---- until it fits --------------------------------------------------------------------------- */
 
-struct
-try {
+struct attempt {
 	const struct chat *chat;
 	const struct json_template *t;
 	const struct news *news;
@@ -232,27 +231,27 @@ try {
 	const char *too_long; /* what in it was, or NULL */
 };
 
-static bool fits(struct try *try, ptrdiff_t shown, const struct room *room)
+static bool fits(struct attempt *a, ptrdiff_t shown, const struct room *room)
 {
-	struct message m = message_of(try->news, try->report_url, shown, room, try->keep);
-	cJSON *root = json_template_fill(try->t, &m, try->chat->escapes, try->keep);
-	try->text = json_compact(root, try->keep);
-	try->too_long = chat_too_long(try->chat, root, try->text);
+	struct message m = message_of(a->news, a->report_url, shown, room, a->keep);
+	cJSON *root = json_template_fill(a->t, &m, a->chat->escapes, a->keep);
+	a->text = json_compact(root, a->keep);
+	a->too_long = chat_too_long(a->chat, root, a->text);
 	cJSON_Delete(root);
-	return !try->too_long;
+	return !a->too_long;
 }
 
 /* Long texts first, then shorter ones, and only then less than a handful of items. */
-static bool fit(struct try *try)
+static bool fit(struct attempt *a)
 {
 	/* The last holds even if escaping makes three bytes of one. */
 	static const struct room rooms[] = { { 600, 150 }, { 300, 150 }, { 120, 80 } };
 	enum { HANDFUL = 5, SHORTEST = 2 };
-	ptrdiff_t most = try->chat->items < try->news->count ? try->chat->items : try->news->count;
+	ptrdiff_t most = a->chat->items < a->news->count ? a->chat->items : a->news->count;
 	for (int i = 0; i <= SHORTEST; i++) {
 		ptrdiff_t least = i == SHORTEST ? 0 : most < HANDFUL ? most : HANDFUL;
 		for (ptrdiff_t shown = most; shown >= least; shown--)
-			if (fits(try, shown, &rooms[i]))
+			if (fits(a, shown, &rooms[i]))
 				return true;
 	}
 	return false;
@@ -261,15 +260,15 @@ static bool fit(struct try *try)
 bool message_write(enum notice_kind kind, const struct json_template *t, const struct news *news,
 	struct str report_url, struct arena *keep, struct str *ret, struct diag *err)
 {
-	struct try try = { &chats[kind], t, news, report_url, keep, MISSING, NULL };
-	if (fit(&try)) {
-		*ret = try.text;
+	struct attempt attempt = { &chats[kind], t, news, report_url, keep, MISSING, NULL };
+	if (fit(&attempt)) {
+		*ret = attempt.text;
 		return true;
 	}
 	return diag_set(err, DIAG_TEMPLATE,
 		"the template of %.*s makes a message that it would refuse, even without findings: "
 		"%s",
-		STR_ARG(notice_kind_name(kind)), try.too_long);
+		STR_ARG(notice_kind_name(kind)), attempt.too_long);
 }
 
 struct json_template *message_load(
