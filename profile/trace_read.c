@@ -42,7 +42,7 @@ static inline bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Times of hostile files must leave room for sums: three weeks in picoseconds. */
+/* Times of hostile files must leave room for sums: 26 days in picoseconds. */
 #define TIME_LIMIT_PS (INT64_MAX / 4)
 
 static bool time_slow(struct str number, int64_t *ret)

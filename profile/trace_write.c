@@ -5,8 +5,8 @@
 
 #include "profile/trace.h"
 
-/* A lane's block grows to this: with a hundred busy lanes a few megabytes. */
-enum { BLOCK_FIRST = 512, BLOCK_MAX = 32 << 10 };
+/* A lane's block grows fourfold up to this: with a hundred busy lanes a few megabytes. */
+enum { BLOCK_FIRST = 2 << 10, BLOCK_MAX = 32 << 10 };
 
 /* Stats that are the same for every event of a TPU op, and what kind of value the others are. */
 static const uint64_t of_names = STAT_BIT(HLO_CATEGORY) | STAT_BIT(FLOPS) | STAT_BIT(MODEL_FLOPS) |
@@ -277,8 +277,7 @@ static void lane_room(struct trace *t, struct trace_lane *l, ptrdiff_t bytes, in
 	if (l->len + bytes > l->cap) {
 		trace_flush(t, l);
 		if (l->cap < BLOCK_MAX) {
-			l->cap = l->cap ? l->cap * 8 : BLOCK_FIRST;
-			l->cap = l->cap < 2 * bytes ? 2 * bytes : l->cap;
+			l->cap = l->cap ? l->cap * 4 : BLOCK_FIRST;
 			l->bytes = arena_make(t->scratch, char, l->cap);
 		}
 	}
@@ -338,7 +337,8 @@ static void put_implied(
 }
 
 /* Head of the event and three implied stats; then every stat has STAT_NUMBER and its own head. */
-enum { EVENT_OVERHEAD = 48 + 3 * 32 };
+enum { EVENT_BYTES = 48 + 3 * 32 + STAT_COUNT * (STAT_NUMBER + 2), EVENT_HEAD = 4 };
+_Static_assert(EVENT_BYTES + EVENT_HEAD <= BLOCK_FIRST, "an event fits into an empty block");
 
 void trace_write(struct trace *t, struct trace_lane *l, const struct trace_event *e,
 	const struct trace_run *run)
@@ -346,11 +346,11 @@ void trace_write(struct trace *t, struct trace_lane *l, const struct trace_event
 	struct trace_plane *p = l->plane;
 	int32_t name = name_of(t, p, e, run);
 	uint64_t stats = e->present & ~(of_names | opaque);
-	char bytes[EVENT_OVERHEAD + STAT_COUNT * (STAT_NUMBER + 2)];
+	char bytes[EVENT_BYTES];
 	struct pb b = { bytes, 0 };
 	if (name < 0)
 		return;
-	lane_room(t, l, (ptrdiff_t)sizeof(bytes) + 4, e->start_ps);
+	lane_room(t, l, EVENT_BYTES + EVENT_HEAD, e->start_ps);
 	put_int(&b, XEVENT_METADATA_ID, name);
 	put_int(&b, XEVENT_OFFSET_PS, e->start_ps - l->base_ps);
 	if (e->duration_ps)
