@@ -40,6 +40,13 @@ static struct trace_plane *plane_of(struct trace *t, int64_t pid)
 	return p;
 }
 
+/* What a lane is follows from its own name and its plane's. */
+static void classify(struct trace_lane *l)
+{
+	l->plane_class = l->plane->class;
+	l->class = lane_class_of(l->name, l->plane_class, l->id);
+}
+
 static struct trace_lane *lane_new(struct trace *t, int64_t key, struct trace_plane *p, int64_t tid)
 {
 	if (t->lane_count >= LANES_MAX) {
@@ -48,7 +55,7 @@ static struct trace_lane *lane_new(struct trace *t, int64_t key, struct trace_pl
 	}
 	struct trace_lane *l = arena_make(t->scratch, struct trace_lane, 1);
 	*l = (struct trace_lane){ .key = key, .id = tid, .plane = p, .name = STR("") };
-	l->class = lane_class_of(l->name, p->class, tid);
+	classify(l);
 	id_map_put(&t->lane_of, key, (int32_t)t->lane_count, t->scratch);
 	*arena_push(t->scratch, t->lanes, t->lane_count, t->lane_cap) = l;
 	return l;
@@ -67,13 +74,6 @@ static struct trace_lane *lane_of(struct trace *t, const struct trace_event *e)
 	return t->last = p ? lane_new(t, key, p, e->tid) : NULL;
 }
 
-static void classify(struct trace *t)
-{
-	for (ptrdiff_t i = 0; i < t->lane_count; i++)
-		t->lanes[i]->class = lane_class_of(
-			t->lanes[i]->name, t->lanes[i]->plane->class, t->lanes[i]->id);
-}
-
 /* Names come before events in every known file; what came before its name is not lost. */
 static void name_event(struct trace *t, const struct trace_event *e)
 {
@@ -87,13 +87,12 @@ static void name_event(struct trace *t, const struct trace_event *e)
 			return;
 		p->name = name;
 		p->class = plane_class_of(name, &p->platform, &ordinal);
-		classify(t);
 	} else if (str_eq(e->name, STR("thread_name"))) {
 		struct trace_lane *l = lane_of(t, e);
 		if (!l)
 			return;
 		l->name = name;
-		l->class = lane_class_of(name, l->plane->class, l->id);
+		classify(l);
 	}
 }
 
@@ -177,6 +176,9 @@ static void take(struct trace *t, const struct trace_event *e)
 	struct trace_lane *l = lane_of(t, e);
 	if (!l)
 		return;
+	/* Here and not when the plane is named, which a file may do as often as it has events. */
+	if (l->plane_class != l->plane->class)
+		classify(l);
 	if (l->class == LANE_MODULES)
 		run_event(t, l->plane, e);
 	bool is_op = l->class == LANE_OPS && l->plane->platform == PLATFORM_TPU;

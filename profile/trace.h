@@ -70,8 +70,9 @@ struct trace_lane {
 	int64_t id;  /* the thread's */
 	struct trace_plane *plane;
 	struct str name;
-	enum lane_class class; /* as far as names are known */
-	char *bytes;	       /* the block being filled */
+	enum lane_class class;	      /* as far as names are known; see plane_class */
+	enum plane_class plane_class; /* of the plane, when class was found */
+	char *bytes;		      /* the block being filled */
 	ptrdiff_t len, cap;
 	int64_t base_ps, written;
 	struct trace_block *blocks;

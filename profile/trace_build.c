@@ -57,7 +57,8 @@ static void names_build(struct trace *t, const struct trace_plane *from, struct 
 static void lane_build(struct trace *t, const struct trace_lane *from, struct plane *p)
 {
 	struct lane *l = arena_push(t->keep, p->lanes, p->lane_count, p->lane_cap);
-	*l = (struct lane){ .name = from->name, .class = from->class, .id = from->id };
+	*l = (struct lane){ .name = from->name, .id = from->id };
+	l->class = lane_class_of(l->name, p->class, l->id);
 	l->chunks = arena_make(t->keep, struct lane_chunk, from->block_count);
 	l->chunk_count = l->chunk_cap = from->block_count;
 	l->bytes = from->written;

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/out.h"
 #include "profile/xplane.h"
@@ -200,6 +201,26 @@ static void test_names_last(void **state)
 	assert_int_equal(count_ops((struct plane *)(uintptr_t)plane_of_class(PLANE_DEVICE)), 1);
 }
 
+/* Many names of one plane with many lanes: their product would be minutes. */
+static void test_named_again(void **state)
+{
+	(void)state;
+	enum { MANY = 60000, SECONDS = 10 };
+	clock_t begin = clock();
+	struct out *o = out_memory(&keep);
+	out_z(o, "{\"traceEvents\":[");
+	for (int i = 0; i < MANY; i++)
+		out_fmt(o,
+			"{\"ph\":\"M\",\"pid\":3,\"tid\":%d,\"name\":\"thread_name\","
+			"\"args\":{\"name\":\"t\"}},",
+			i);
+	for (int i = 0; i < MANY; i++)
+		out_z(o, TPU);
+	out_z(o, "{}]}");
+	open_good(out_text(o));
+	assert_true(clock() - begin < (clock_t)SECONDS * CLOCKS_PER_SEC);
+}
+
 /* 200 MB of JSON would take long; this is enough for many windows and blocks, and for the spool's
  * file. */
 static void test_large(void **state)
@@ -386,6 +407,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_times, clear),
 		cmocka_unit_test_teardown(test_spelling, clear),
 		cmocka_unit_test_teardown(test_names_last, clear),
+		cmocka_unit_test_teardown(test_named_again, clear),
 		cmocka_unit_test_teardown(test_large, clear),
 		cmocka_unit_test_teardown(test_gpu_and_host, clear),
 		cmocka_unit_test_teardown(test_refused, clear),
