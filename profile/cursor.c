@@ -67,6 +67,26 @@ static inline bool event_fast(const uint8_t *p, const uint8_t *end, struct raw_e
 	return true;
 }
 
+static void event_number(const struct wire_field *f, struct raw_event *ret)
+{
+	switch (f->number) {
+	case XEVENT_METADATA_ID:
+		ret->metadata_id = (int64_t)f->num;
+		break;
+	case XEVENT_OFFSET_PS:
+		ret->offset_ps = (int64_t)f->num;
+		break;
+	case XEVENT_DURATION_PS:
+		ret->duration_ps = (int64_t)f->num;
+		break;
+	case XEVENT_OCCURRENCES:
+		ret->aggregated = true;
+		break;
+	default:
+		break;
+	}
+}
+
 /* False with why set when the bytes are no XEvent. */
 static bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire *fail)
 {
@@ -74,14 +94,8 @@ static bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire 
 	struct wire_field f;
 	bool placed = false;
 
-	ret->metadata_id = ret->offset_ps = ret->duration_ps = 0;
-	ret->stats = (struct str){ bytes.p + bytes.len, 0 };
-	ret->aggregated = false;
-	for (;;) {
-		const uint8_t *before = w.at;
-
-		if (!wire_next(&w, &f))
-			break;
+	*ret = (struct raw_event){ .stats = { bytes.p + bytes.len, 0 }, .readable = ret->readable };
+	for (const uint8_t *before = w.at; wire_next(&w, &f); before = w.at) {
 		if (f.number == XEVENT_STATS && f.type == WIRE_LEN) {
 			if (ret->stats.len == 0)
 				ret->stats = str_span((const char *)before, (const char *)w.end);
@@ -89,32 +103,39 @@ static bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire 
 			 * has an offset there is nothing else to learn. */
 			if (placed)
 				return true;
-		}
-		/* f.num is there only for a number. */
-		if (f.type == WIRE_LEN)
-			continue;
-		switch (f.number) {
-		case XEVENT_METADATA_ID:
-			ret->metadata_id = (int64_t)f.num;
-			break;
-		case XEVENT_OFFSET_PS:
-			ret->offset_ps = (int64_t)f.num;
-			placed = true;
-			break;
-		case XEVENT_DURATION_PS:
-			ret->duration_ps = (int64_t)f.num;
-			break;
-		case XEVENT_OCCURRENCES:
-			ret->aggregated = true;
-			break;
-		default:
-			break;
+		} else if (f.type != WIRE_LEN) {
+			event_number(&f, ret);
+			placed |= f.number == XEVENT_OFFSET_PS;
 		}
 	}
 	return !w.why || bad(fail, &w);
 }
 
-/* One XStat's value.  A reference is another stat metadata's name. */
+static void stat_number(const struct wire_field *f, struct stat_value *ret)
+{
+	if (f->number == XSTAT_UINT64 || f->number == XSTAT_INT64)
+		ret->i64 = (int64_t)f->num;
+	if (f->number != XSTAT_DOUBLE)
+		return;
+	ret->real = wire_double(f->num);
+	ret->is_real = true;
+	/* The bounds are the nearest doubles inside int64; NaN fails both. */
+	if (ret->real > -9.2e18 && ret->real < 9.2e18)
+		ret->i64 = (int64_t)ret->real;
+}
+
+/* Another stat metadata's name. */
+static inline void stat_reference(
+	const struct plane_part *part, uint64_t id, struct stat_value *ret)
+{
+	int32_t i = id_map_find(&part->stats, (int64_t)id);
+
+	ret->text = i >= 0 ? part->stat_names[i].name : STR("");
+	ret->i64 = i;
+	ret->is_text = true;
+}
+
+/* One XStat's value. */
 SLOW bool stat_value_read(
 	const struct plane_part *part, struct wire w, struct stat_value *ret, struct wire *fail)
 {
@@ -127,33 +148,14 @@ SLOW bool stat_value_read(
 		/* f.bytes is there only for a text, f.num only for a number. */
 		if (is_text != (f.type == WIRE_LEN))
 			continue;
-		switch (f.number) {
-		case XSTAT_DOUBLE:
-			ret->real = wire_double(f.num);
-			ret->is_real = true;
-			/* The bounds are the nearest doubles inside int64; NaN fails both. */
-			if (ret->real > -9.2e18 && ret->real < 9.2e18)
-				ret->i64 = (int64_t)ret->real;
-			break;
-		case XSTAT_UINT64:
-		case XSTAT_INT64:
-			ret->i64 = (int64_t)f.num;
-			break;
-		case XSTAT_STR:
-		case XSTAT_BYTES:
+		if (is_text) {
 			ret->text = f.bytes;
 			ret->is_text = true;
 			ret->i64 = -1; /* no reference */
-			break;
-		case XSTAT_REF: {
-			int32_t i = id_map_find(&part->stats, (int64_t)f.num);
-			ret->text = i >= 0 ? part->stat_names[i].name : STR("");
-			ret->i64 = i;
-			ret->is_text = true;
-			break;
-		}
-		default:
-			break;
+		} else if (f.number == XSTAT_REF) {
+			stat_reference(part, f.num, ret);
+		} else {
+			stat_number(&f, ret);
 		}
 	}
 	return !w.why || bad(fail, &w);
@@ -220,10 +222,8 @@ static inline bool value_fast(
 	}
 	if (p[0] != TAG(XSTAT_REF, WIRE_VARINT) || wire_small_number(p + 1, &num) != end)
 		return false;
-	int32_t i = id_map_find(&part->stats, (int64_t)num);
-	*ret = (struct stat_value){
-		.is_text = true, .i64 = i, .text = i >= 0 ? part->stat_names[i].name : STR("")
-	};
+	*ret = (struct stat_value){ 0 };
+	stat_reference(part, num, ret);
 	return true;
 }
 
