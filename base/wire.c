@@ -189,29 +189,14 @@ bool wire_varint(struct wire *w, uint64_t *ret)
 	return true;
 }
 
-static bool push(struct wire *w, int64_t *items, ptrdiff_t *count, ptrdiff_t max, uint64_t num)
+bool wire_list_next(struct wire_list *l, uint64_t *ret)
 {
-	if (*count >= max)
-		return fail(w, "a list has more items than are kept");
-	items[(*count)++] = (int64_t)num;
-	return true;
-}
-
-/* A packed list is one of varints: no message here packs fixed-width numbers into integers. */
-bool wire_repeated(
-	struct wire *w, const struct wire_field *f, int64_t *items, ptrdiff_t *count, ptrdiff_t max)
-{
-	if (f->type != WIRE_LEN)
-		return push(w, items, count, max, f->num);
-	struct wire list = wire_open(f->bytes);
-	uint64_t num;
-	while (wire_varint(&list, &num))
-		if (!push(w, items, count, max, num))
-			return false;
-	if (!list.why)
-		return true;
-	w->at = list.at;
-	return fail(w, list.why);
+	if (!l->is_single)
+		return wire_varint(&l->packed, ret);
+	*ret = l->single;
+	bool first = !l->is_taken;
+	l->is_taken = true;
+	return first;
 }
 
 bool wire_error(const struct wire *w, struct str whole, const char *message, struct diag *err)

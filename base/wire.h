@@ -121,11 +121,29 @@ static inline double wire_double(uint64_t bits)
 }
 
 /*
- * Repeated scalar, packed or not: call for every field with that number.  Appends to items up to
- * `max`; false (and w->why set) when there are more.
+ * What one field says of a repeated integer: a packed list of varints, or one number.
+ *
+ *	struct wire_list list = wire_list(&f);
+ *	while (wire_list_next(&list, &num))
+ *		...
+ *	list.packed.why tells of damage
  */
-bool wire_repeated(struct wire *w, const struct wire_field *f, int64_t *items, ptrdiff_t *count,
-	ptrdiff_t max);
+struct wire_list {
+	struct wire packed;
+	uint64_t single;
+	bool is_single, is_taken;
+};
+
+static inline struct wire_list wire_list(const struct wire_field *f)
+{
+	bool is_packed = f->type == WIRE_LEN;
+
+	return (struct wire_list){ .packed = wire_open(is_packed ? f->bytes : STR("")),
+		.single = is_packed ? 0 : f->num,
+		.is_single = !is_packed };
+}
+
+bool wire_list_next(struct wire_list *l, uint64_t *ret);
 
 /*
  * Report w->why as "<message> at byte N: <why>", N counted from the first byte of `whole` (the

@@ -188,13 +188,12 @@ static bool read_literal(struct reader *r, const struct wire_field *f, void *int
 	while (f->bytes.len && wire_next(&w, &inner)) {
 		if (inner.number < 4 || inner.number > 7)
 			continue;
-		if (inner.type == WIRE_LEN) {
-			struct wire list = wire_open(inner.bytes);
-			if (!inner.bytes.len || !wire_varint(&list, &inner.num))
-				continue;
-		}
+		struct wire_list list = wire_list(&inner);
+		uint64_t value;
+		if (!wire_list_next(&list, &value))
+			continue;
 		i->has_value = true;
-		i->value = (int64_t)inner.num;
+		i->value = (int64_t)value;
 	}
 	return !w.why || wire_error(&w, r->whole, "LiteralProto", r->err);
 }

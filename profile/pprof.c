@@ -156,42 +156,43 @@ static void add_label(struct pprof *p, struct live_site *site, struct str label)
 				       : arena_fmt(p->keep, "%lld", (long long)numbers[LABEL_NUM]);
 }
 
-/* Of a repeated number, packed or not: f is one of its fields. */
-static bool next_number(struct wire_field *f, struct wire *packed, bool *first, uint64_t *ret)
+static void add_locations(
+	struct pprof *p, struct live_site *site, ptrdiff_t *cap, const struct wire_field *f)
 {
-	if (f->type == WIRE_VARINT) {
-		*ret = f->num;
-		bool one = *first;
-		*first = false;
-		return one;
+	struct wire_list list = wire_list(f);
+	uint64_t id;
+	while (wire_list_next(&list, &id))
+		add_location(p, site, cap, id);
+	damaged(p, &list.packed);
+}
+
+/* `*value` counts the sample's values, over all fields that hold some. */
+static void add_values(
+	struct pprof *p, struct live_site *site, ptrdiff_t *value, const struct wire_field *f)
+{
+	struct wire_list list = wire_list(f);
+	uint64_t n;
+	for (; wire_list_next(&list, &n); ++*value) {
+		if (*value == p->count_at)
+			site->count = (int64_t)n;
+		if (*value == p->bytes_at)
+			site->bytes = (int64_t)n;
 	}
-	if (*first)
-		*packed = wire_open(f->type == WIRE_LEN ? f->bytes : STR(""));
-	*first = false;
-	return wire_varint(packed, ret);
+	damaged(p, &list.packed);
 }
 
 static void read_site(struct pprof *p, struct str sample, struct live_site *site)
 {
-	struct wire w = wire_open(sample), packed = { 0 };
+	struct wire w = wire_open(sample);
 	struct wire_field f;
 	ptrdiff_t cap = 0, value = 0;
-	uint64_t n;
 	while (wire_next(&w, &f)) {
-		bool first = true;
 		if (f.number == SAMPLE_LABEL && f.type == WIRE_LEN)
 			add_label(p, site, f.bytes);
 		else if (f.number == SAMPLE_LOCATION)
-			while (next_number(&f, &packed, &first, &n))
-				add_location(p, site, &cap, n);
+			add_locations(p, site, &cap, &f);
 		else if (f.number == SAMPLE_VALUE)
-			for (; next_number(&f, &packed, &first, &n); value++) {
-				if (value == p->count_at)
-					site->count = (int64_t)n;
-				if (value == p->bytes_at)
-					site->bytes = (int64_t)n;
-			}
-		damaged(p, &packed);
+			add_values(p, site, &value, &f);
 	}
 	damaged(p, &w);
 	site->bytes = site->bytes < 0 ? -1 : site->bytes;
