@@ -16,7 +16,7 @@ bool report_load(struct str path, struct arena *keep, struct report_set *ret, st
 	return ok;
 }
 
-const struct report *previous_report(const struct report_set *previous, struct str profile)
+static const struct report *report_on(const struct report_set *previous, struct str profile)
 {
 	const struct report *found = NULL;
 	for (ptrdiff_t i = 0; i < previous->count && !found; i++)
@@ -30,7 +30,7 @@ const struct report *previous_report(const struct report_set *previous, struct s
 ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
 	struct arena *keep, struct sighting **ret)
 {
-	const struct report *r = previous_report(previous, profile);
+	const struct report *r = report_on(previous, profile);
 	struct sighting *seen = arena_make(keep, struct sighting, r ? r->finding_count : 0);
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; r && i < r->finding_count; i++) {

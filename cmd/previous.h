@@ -12,12 +12,9 @@
 bool report_load(struct str path, struct arena *keep, struct report_set *ret, struct diag *err);
 
 /*
- * The report on a profile: the one of its name, or the only one there is, since names hold dates.
- * NULL when there is none, or it could not be read then.
+ * What the last report on a profile found bad: the one of its name, or the only one there is, since
+ * names hold dates.  Nothing when there is none, or it could not be read then.  Returns how many.
  */
-const struct report *previous_report(const struct report_set *previous, struct str profile);
-
-/* What that report found bad; none without it.  Returns how many. */
 ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
 	struct arena *keep, struct sighting **ret);
 

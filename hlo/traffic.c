@@ -50,7 +50,7 @@ void extent_add(struct extent *e, struct extent more)
 	e->bound = worse(e->bound, more.bound);
 }
 
-void traffic_add(struct traffic *t, const struct traffic *more)
+static void traffic_add(struct traffic *t, const struct traffic *more)
 {
 	t->hbm += more->hbm;
 	t->hbm_padded += more->hbm_padded;

@@ -109,7 +109,6 @@ const struct footprint *footprint_of(struct hlo_costs *costs, ptrdiff_t computat
 
 struct extent extent_of(const struct shape *s);
 void extent_add(struct extent *e, struct extent more);
-void traffic_add(struct traffic *t, const struct traffic *more);
 const struct traffic *traffic_of_tuple(struct hlo_costs *costs, ptrdiff_t instruction);
 void traffic_of_result(struct hlo_costs *costs, const struct hlo_module *m,
 	enum hlo_platform platform, const struct hlo_instruction *i, struct traffic *t);

@@ -88,8 +88,6 @@ double run_hosts_expected(const struct measured *m);
 
 /* JAX devices of the whole job: the job file's, else the program's; NaN unknown. */
 double run_devices(const struct measured *m);
-/* The job file's phase, else what the main program looks like. */
-struct str run_phase(const struct measured *m);
 
 /* skew.c: largest over lower median of the devices' time in an op; NaN with fewer than two. */
 double subject_skew(const struct measured *m, ptrdiff_t subject);
@@ -105,11 +103,7 @@ void quality_add(struct measured *m, const char *name, bool ok, struct str detai
 /* Union of all activity: every moment with some mask but 0, which is idle. */
 int64_t busy_ps(const struct sweep *s);
 
-/* One writer per group of tables. */
-void fill_run(struct measured *m, struct str name);
-void fill_devices(struct measured *m);
-void fill_steps(struct measured *m);
-void fill_programs(struct measured *m);
+/* One writer per group of tables; run, devices, steps and programs are run.c's own. */
 void fill_ops(struct measured *m);	   /* ops, families, edges */
 void fill_collectives(struct measured *m); /* after ops */
 void fill_transfers(struct measured *m);

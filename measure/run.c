@@ -170,7 +170,8 @@ static struct str phase_of(const struct program *p)
 	return p && has_word(p->module, STR("train")) ? STR("train") : STR("unknown");
 }
 
-struct str run_phase(const struct measured *m)
+/* The job file's phase, else what the main program looks like. */
+static struct str run_phase(const struct measured *m)
 {
 	static const struct str said[] = {
 		[JOB_TRAIN] = STR_INIT("train"),
@@ -436,7 +437,7 @@ static void run_row_waits(const struct measured *m, struct run_row *row)
 	row->sync_wait_ratio = idle * m->sync_gap_s + kind_share(m, KIND_OUTFEED);
 }
 
-void fill_run(struct measured *m, struct str name)
+static void fill_run(struct measured *m, struct str name)
 {
 	struct run_row *row = table_new(m->tables, run, m->keep);
 	double devices = 0;
@@ -476,7 +477,7 @@ int64_t busy_ps(const struct sweep *s)
 	return sum_ps;
 }
 
-void fill_devices(struct measured *m)
+static void fill_devices(struct measured *m)
 {
 	double *slowness = devices_slowness(m);
 
@@ -518,7 +519,7 @@ void fill_devices(struct measured *m)
 	}
 }
 
-void fill_steps(struct measured *m)
+static void fill_steps(struct measured *m)
 {
 	ptrdiff_t count;
 	const double *slowest = step_times(m, &count);
@@ -609,7 +610,7 @@ static int program_cmp(const void *a, const void *b)
 	return str_cmp(x->program, y->program);
 }
 
-void fill_programs(struct measured *m)
+static void fill_programs(struct measured *m)
 {
 	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++)
 		program_row(m, registry_program_at(m->registry, i));

@@ -160,7 +160,8 @@ void page_fmt(struct page *p, int indent, const char *fmt, ...)
 	va_end(args);
 }
 
-void page_label(struct page *p, const char *label)
+/* A new line that begins with a label; text at PAGE_TEXT follows. */
+static void page_label(struct page *p, const char *label)
 {
 	page_line(p);
 	page_pad(p, PAGE_LABEL);

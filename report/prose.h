@@ -37,8 +37,6 @@ void page_wrap(struct page *p, int indent, struct str text);
 void page_wrap_tint(struct page *p, enum tint tint, int indent, struct str text);
 void page_fmt(struct page *p, int indent, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* A new line that begins with a label; follow it with text at PAGE_TEXT. */
-void page_label(struct page *p, const char *label);
 /* The label and its text; nothing at all when the text is empty. */
 void page_field(struct page *p, const char *label, struct str text);
 

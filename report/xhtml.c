@@ -8,13 +8,8 @@ struct xhtml xhtml_new(struct out *out, struct arena *keep)
 	return (struct xhtml){ .out = out, .keep = keep };
 }
 
-struct str xhtml_clean(struct arena *keep, struct str s)
-{
-	return clean_lines(keep, s);
-}
-
 /* The elements that HTML5 gives no end tag. */
-bool xhtml_is_void(struct str element)
+static bool is_void(struct str element)
 {
 	static const struct str names[] = { STR_INIT("area"), STR_INIT("base"), STR_INIT("br"),
 		STR_INIT("col"), STR_INIT("embed"), STR_INIT("hr"), STR_INIT("img"),
@@ -61,7 +56,7 @@ void xhtml_close(struct xhtml *x)
 	if (x->svg_depth && is_empty)
 		out_char(x->out, '/'); /* in foreign content, as in XML, this closes */
 	end_tag(x);
-	if (!(x->svg_depth ? is_empty : xhtml_is_void(name)))
+	if (!(x->svg_depth ? is_empty : is_void(name)))
 		out_fmt(x->out, "</%.*s>", STR_ARG(name));
 	if (x->svg_depth)
 		x->svg_depth--;
@@ -99,7 +94,7 @@ void xhtml_attr_name(struct xhtml *x, struct str name, struct str value)
 	out_char(x->out, ' ');
 	out_str(x->out, name);
 	out_z(x->out, "=\"");
-	escape(x, xhtml_clean(x->keep, value));
+	escape(x, clean_lines(x->keep, value));
 	out_char(x->out, '"');
 }
 
@@ -113,7 +108,7 @@ void xhtml_text(struct xhtml *x, struct str text)
 	if (!text.len)
 		return;
 	end_tag(x);
-	escape(x, xhtml_clean(x->keep, text));
+	escape(x, clean_lines(x->keep, text));
 }
 
 /* "</" ends it, "<!" begins what some parsers read on as a comment. */

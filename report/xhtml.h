@@ -38,12 +38,4 @@ void xhtml_close(struct xhtml *x); /* the element opened last */
 void xhtml_raw(struct xhtml *x, struct str element, struct str text);
 bool xhtml_is_raw(struct str text); /* holds nothing that would end the element */
 
-bool xhtml_is_void(struct str element); /* <br>: has no end tag */
-
-/*
- * What profiles say passes here on its way into a page: valid UTF-8 without controls
- * (text_clean), newlines kept.
- */
-struct str xhtml_clean(struct arena *keep, struct str s);
-
 #endif

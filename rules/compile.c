@@ -17,7 +17,8 @@ struct compiler {
 	struct str from; /* "ops", or the SELECT in parentheses */
 };
 
-bool rule_fault(const struct rule *rule, const char *key, const struct origin *origin,
+/* A fault in the text of `origin`'s node, with "<rule>.<key>: " in front. */
+static bool rule_fault(const struct rule *rule, const char *key, const struct origin *origin,
 	const struct sql_fault *fault, struct diag *err)
 {
 	struct text_place place = { origin->file, STR_INIT(""), origin->line, origin->column, 1 };

@@ -36,8 +36,4 @@ struct rule_code {
 /* Fills rule->code, or reports with a caret into the rule file. */
 bool rule_compile(struct engine *e, struct rule *rule, struct arena *keep, struct diag *err);
 
-/* A fault in the text of `origin`'s node, with "<rule>.<key>: " in front. */
-bool rule_fault(const struct rule *rule, const char *key, const struct origin *origin,
-	const struct sql_fault *fault, struct diag *err);
-
 #endif
