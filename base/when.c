@@ -57,7 +57,8 @@ static bool take_digits(struct str *s, int digits, int64_t *ret)
 {
 	struct str head = str_head(*s, digits);
 	*s = str_from_offset(*s, digits);
-	return head.len == digits && str_to_i64(head, ret) && *ret >= 0 && head.p[0] != '+';
+	bool has_sign = head.len && (head.p[0] == '+' || head.p[0] == '-');
+	return head.len == digits && !has_sign && str_to_i64(head, ret);
 }
 
 /* The parts of a moment in a row, each but the first behind its separator. */
@@ -101,6 +102,13 @@ bool when_parse(struct str text, int64_t *ret_ns)
 		return false;
 	struct moment m = moment_of(parts);
 	return !text.len && moment_ns(&m, fraction, ret_ns);
+}
+
+bool when_is_day(struct str text)
+{
+	int64_t parts[3];
+	return take_parts(&text, "--", parts, 3) && !text.len && parts[1] >= 1 && parts[1] <= 12 &&
+	       parts[2] >= 1 && parts[2] <= month_days(parts[0], parts[1]);
 }
 
 bool when_parse_run(struct str name, int64_t *ret_ns)

@@ -16,6 +16,8 @@ struct str when_text(struct arena *keep, int64_t ns);
 bool when_parse(struct str text, int64_t *ret_ns);
 /* A run directory's name as JAX gives it, "2026_03_14_09_26_53": the host's local time. */
 bool when_parse_run(struct str name, int64_t *ret_ns);
+/* A day of the calendar, "2026-03-14", of any year; days written so sort as they come. */
+bool when_is_day(struct str text);
 /* "90m", "12h", "7d", "2w": more than nothing, at most a hundred years. */
 bool span_parse(struct str text, int64_t *ret_ns);
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/task.h"
+#include "base/when.h"
 #include "cmd/batch.h"
 #include "cmd/deliver.h"
 #include "cmd/output.h"
@@ -138,7 +139,7 @@ static bool settings_agree(const struct check_settings *s, struct diag *err)
 	if (s->fail_on == FAIL_ON_NEW && !s->previous.p)
 		return diag_set(err, DIAG_USAGE,
 			"--fail-on new needs --previous: what failed before is in that report");
-	if (s->today.p && !is_day(s->today))
+	if (s->today.p && !when_is_day(s->today))
 		return diag_set(err, DIAG_USAGE, "--today %.*s: it takes a day, such as 2027-01-31",
 			STR_ARG(s->today));
 	return true;

@@ -164,8 +164,6 @@ bool ruleset_parse(struct str file, struct str text, struct arena *keep, struct 
 /* "rooflint.yaml" in `from` or a folder above it; missing when there is none. */
 struct str ruleset_find(struct str from, struct arena *keep);
 
-/* "2027-01-31", and a day of the calendar. */
-bool is_day(struct str s);
 const struct rule_param *rule_param_named(const struct rule *rule, struct str name); /* or NULL */
 const struct rule *ruleset_rule(const struct ruleset *set, struct str name);	     /* or NULL */
 

@@ -1,6 +1,7 @@
 /* Waivers.  See waiver.h. */
 #include "rules/waiver.h"
 
+#include "base/when.h"
 #include "rules/engine.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -97,7 +98,7 @@ static bool read_waiver(const struct rule_reader *r, const struct doc_node *node
 	w->origin = origin_of(r, node);
 	if (!read_keys(r, w, node))
 		return false;
-	if (!is_day(w->expires.text))
+	if (!when_is_day(w->expires.text))
 		return node_fail(r, w->expires.origin.node, DIAG_RULE_SCHEMA,
 			"expires is a day, such as 2027-01-31");
 	return attach(r, w);
@@ -116,32 +117,6 @@ bool document_waivers(const struct rule_reader *r)
 		if (!read_waiver(r, list->items[i]))
 			return false;
 	return true;
-}
-
-/* ---- days --------------------------------------------------------------------------------- */
-
-static int64_t digits(struct str s, ptrdiff_t from, ptrdiff_t count)
-{
-	int64_t value = -1;
-
-	for (ptrdiff_t i = from; i < from + count; i++)
-		if (s.p[i] < '0' || s.p[i] > '9')
-			return -1;
-	str_to_i64(str_head(str_from_offset(s, from), count), &value);
-	return value;
-}
-
-bool is_day(struct str s)
-{
-	static const int64_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-
-	if (s.len != 10 || s.p[4] != '-' || s.p[7] != '-')
-		return false;
-	int64_t year = digits(s, 0, 4), month = digits(s, 5, 2), day = digits(s, 8, 2);
-	if (year < 0 || month < 1 || month > 12 || day < 1)
-		return false;
-	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-	return day <= days[month - 1] + (month == 2 && leap);
 }
 
 /* ---- what it says of a row ---------------------------------------------------------------- */

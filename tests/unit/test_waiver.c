@@ -189,18 +189,6 @@ static void test_waiver_mistakes(void **state)
 		"g is a gate");
 }
 
-static void test_days(void **state)
-{
-	(void)state;
-	assert_true(is_day(STR("2024-02-29")));
-	assert_true(is_day(STR("2000-02-29")));
-	assert_false(is_day(STR("1900-02-29")));
-	assert_false(is_day(STR("2026-13-01")));
-	assert_false(is_day(STR("2026-04-31")));
-	assert_false(is_day(STR("2026-4-01x")));
-	assert_false(is_day(STR("")));
-}
-
 /* ---- confirmation ------------------------------------------------------------------------- */
 
 static void test_fails_when_confirmed(void **state)
@@ -304,7 +292,6 @@ int main(void)
 		cmocka_unit_test_setup(test_unknown_ceiling_excuses_nothing, fresh),
 		cmocka_unit_test_setup(test_unused, fresh),
 		cmocka_unit_test_setup(test_waiver_mistakes, fresh),
-		cmocka_unit_test_setup(test_days, fresh),
 		cmocka_unit_test_setup(test_fails_when_confirmed, fresh),
 		cmocka_unit_test_setup(test_known_failure, fresh),
 		cmocka_unit_test_setup(test_tuned_by_name_and_label, fresh),

@@ -48,7 +48,8 @@ static void no_moments(void **state)
 		STR_INIT("2026-01-01T24:00:00Z"), STR_INIT("2026-01-01T00:00:60Z"),
 		STR_INIT("2026-01-01T00:00:00"), STR_INIT("2026-01-01T00:00:00.Z"),
 		STR_INIT("2026-01-01T00:00:00+01:00"), STR_INIT("2026-01-01 00:00:00Z"),
-		STR_INIT("+026-01-01"), STR_INIT("2026-1-001"), STR_INIT("2026-01-01x") };
+		STR_INIT("+026-01-01"), STR_INIT("2026-01-01T-0:00:00Z"), STR_INIT("2026-1-001"),
+		STR_INIT("2026-01-01x") };
 	int64_t ns;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_false(when_parse(texts[i], &ns));
@@ -82,6 +83,22 @@ static void spans(void **state)
 	assert_false(span_parse(STR("7 d"), &ns));
 }
 
+static void days(void **state)
+{
+	(void)state;
+	assert_true(when_is_day(STR("2024-02-29")));
+	assert_true(when_is_day(STR("2000-02-29")));
+	assert_true(when_is_day(STR("9999-12-31")));
+	assert_false(when_is_day(STR("1900-02-29")));
+	assert_false(when_is_day(STR("2026-13-01")));
+	assert_false(when_is_day(STR("2026-04-31")));
+	assert_false(when_is_day(STR("2026-04-00")));
+	assert_false(when_is_day(STR("2026-4-01x")));
+	assert_false(when_is_day(STR("2026-04-01T")));
+	assert_false(when_is_day(STR("-000-04-01")));
+	assert_false(when_is_day(STR("")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +106,7 @@ int main(void)
 		cmocka_unit_test(every_day),
 		cmocka_unit_test(no_moments),
 		cmocka_unit_test(run_names),
+		cmocka_unit_test(days),
 		cmocka_unit_test(spans),
 	};
 	return cmocka_run_group_tests_name("when", tests, keep_begin, keep_end);
