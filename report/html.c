@@ -98,7 +98,7 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 	struct out *o = out_memory(keep);
 	double hosts = fact_real(r, STR("hosts")), expected = fact_real(r, STR("hosts_expected"));
 	struct str steps = prose_steps(r, keep), job = prose_job(r, keep);
-	out_str(o, html_machine(r, keep));
+	out_str(o, prose_machine(r, "\xc3\x97", keep));
 	if (hosts > 0 && expected > hosts)
 		out_fmt(o, ", %.0f of %.0f hosts", hosts, expected);
 	else if (hosts > 0)
@@ -133,7 +133,7 @@ static struct str first_finding(const struct html_report *h)
 static void head_of(const struct report *r, struct arena *keep, struct html_report *ret)
 {
 	double step = fact_real(r, STR("step_time_s"));
-	ret->machine = html_machine(r, keep);
+	ret->machine = prose_machine(r, "\xc3\x97", keep);
 	ret->summary = summary_of(r, keep);
 	ret->rules = r->rules;
 	ret->facts = facts_of(r, keep);

@@ -138,8 +138,6 @@ struct str html_clip(struct str s, int columns, struct arena *keep);
 struct str html_place(struct str file, double line, struct arena *keep); /* "train.py:41" */
 /* Letters, digits, '-', '_' and '.'; anything else becomes '-'. */
 struct str html_slug(struct str s, struct arena *keep);
-/* "TPU v5e x8" */
-struct str html_machine(const struct report *r, struct arena *keep);
 
 /* Where a finding stands in the program's graph, side by side; empty when that is not known. */
 struct template_list html_around(const struct report_finding *f, struct arena *keep);

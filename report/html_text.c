@@ -125,36 +125,3 @@ struct str html_slug(struct str s, struct arena *keep)
 		out_char(o, is_slug_char(s.p[i]) ? s.p[i] : '-');
 	return out_text(o);
 }
-
-/* ---- the machine ----------------------------------------------------------------------------- */
-
-/* "tpu_v5e" is sold as "TPU v5e", "h100_sxm" as "H100 SXM". */
-static void add_chip(struct out *o, struct str id)
-{
-	bool is_tpu = str_take(&id, STR("tpu_"));
-	if (is_tpu)
-		out_z(o, "TPU ");
-	for (ptrdiff_t i = 0; i < id.len; i++) {
-		char c = id.p[i];
-		bool is_small = c >= 'a' && c <= 'z';
-		out_char(o, c == '_' ? ' ' : is_small && !is_tpu ? (char)(c - 'a' + 'A') : c);
-	}
-}
-
-struct str html_machine(const struct report *r, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	struct str chip = fact_text(r, STR("chip")), platform = fact_text(r, STR("platform"));
-	double chips = fact_real(r, STR("chips"));
-	if (chip.len)
-		add_chip(o, chip);
-	else if (str_eq(platform, STR("cpu")))
-		out_z(o, "CPU devices");
-	else if (platform.len && !str_eq(platform, STR("unknown")))
-		out_fmt(o, "unrecognised %.*s chip", STR_ARG(platform));
-	else
-		out_z(o, "no device ops");
-	if (chips > 0)
-		out_fmt(o, " \xc3\x97%.0f", chips);
-	return out_text(o);
-}

@@ -449,3 +449,36 @@ struct str prose_job(const struct report *r, struct arena *keep)
 	}
 	return out_text(o);
 }
+
+/* ---- the machine ----------------------------------------------------------------------------- */
+
+/* "tpu_v5e" is sold as "TPU v5e", "h100_sxm" as "H100 SXM". */
+static void add_chip(struct out *o, struct str id)
+{
+	bool is_tpu = str_take(&id, STR("tpu_"));
+	if (is_tpu)
+		out_z(o, "TPU ");
+	for (ptrdiff_t i = 0; i < id.len; i++) {
+		char c = id.p[i];
+		bool is_small = c >= 'a' && c <= 'z';
+		out_char(o, c == '_' ? ' ' : is_small && !is_tpu ? (char)(c - 'a' + 'A') : c);
+	}
+}
+
+struct str prose_machine(const struct report *r, const char *times, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	struct str chip = fact_text(r, STR("chip")), platform = fact_text(r, STR("platform"));
+	double chips = fact_real(r, STR("chips"));
+	if (chip.len)
+		add_chip(o, chip);
+	else if (str_eq(platform, STR("cpu")))
+		out_z(o, "CPU devices");
+	else if (platform.len && !str_eq(platform, STR("unknown")))
+		out_fmt(o, "unrecognised %.*s chip", STR_ARG(platform));
+	else
+		out_z(o, "no device ops");
+	if (chips > 0)
+		out_fmt(o, " %s%.0f", times, chips);
+	return out_text(o);
+}

@@ -67,6 +67,8 @@ struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
  * "the whole capture, 45.3 ms".  Empty when no device op was recorded.
  */
 struct str prose_steps(const struct report *r, struct arena *keep);
+/* "TPU v5e x8", with `times` for the x; in words where the chip is not known. */
+struct str prose_machine(const struct report *r, const char *times, struct arena *keep);
 /* What the job file says and makes known: "llama-7b of perf-team, commit 3f2a9c1, MFU 46.2%". */
 struct str prose_job(const struct report *r, struct arena *keep);
 bool is_whole_capture(const struct report *r);

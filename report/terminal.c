@@ -92,39 +92,6 @@ static void add_item(struct out *list, struct arena *keep, const char *fmt, ...)
 
 /* ---- the head of a profile ------------------------------------------------------------------- */
 
-static char upper(char c)
-{
-	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
-/* "tpu_v5e" is sold as "TPU v5e", "h100_sxm" as "H100 SXM". */
-static void add_chip(struct out *o, struct str id)
-{
-	bool tpu = str_take(&id, STR("tpu_"));
-	if (tpu)
-		out_z(o, "TPU ");
-	for (ptrdiff_t i = 0; i < id.len; i++)
-		out_char(o, id.p[i] == '_' ? ' ' : tpu ? id.p[i] : upper(id.p[i]));
-}
-
-static struct str machine_text(const struct report *r, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	struct str chip = fact_text(r, STR("chip")), platform = fact_text(r, STR("platform"));
-	double chips = fact_real(r, STR("chips"));
-	if (chip.len)
-		add_chip(o, chip);
-	else if (str_eq(platform, STR("cpu")))
-		out_z(o, "CPU devices");
-	else if (platform.len && !str_eq(platform, STR("unknown")))
-		out_fmt(o, "unrecognised %.*s chip", STR_ARG(platform));
-	else
-		out_z(o, "no device ops");
-	if (chips > 0)
-		out_fmt(o, " x%.0f", chips);
-	return out_text(o);
-}
-
 /* "2 hosts", "1 of 4 hosts" */
 static void add_hosts(struct out *list, const struct report *r, struct arena *keep)
 {
@@ -139,7 +106,7 @@ static struct str summary_text(const struct report *r, struct arena *keep)
 {
 	struct out *list = out_memory(keep);
 	struct str steps = prose_steps(r, keep);
-	out_str(list, machine_text(r, keep));
+	out_str(list, prose_machine(r, "x", keep));
 	add_hosts(list, r, keep);
 	if (steps.len)
 		add_item(list, keep, "%.*s", STR_ARG(steps));
