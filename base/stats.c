@@ -114,10 +114,16 @@ void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)
 			count_in(into, from->bucket_base + i, from->buckets[i]);
 }
 
-static int by_value(const void *a, const void *b)
+static int by_integer(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 	return (x > y) - (x < y);
+}
+
+void sort_integers(int64_t *values, ptrdiff_t n)
+{
+	if (n > 1)
+		qsort(values, (size_t)n, sizeof(*values), by_integer);
 }
 
 static double bucket_rank(const struct dist *d, int64_t rank)
@@ -142,7 +148,7 @@ static const int64_t *sorted(const struct dist *d, struct arena *scratch)
 		return NULL;
 	int64_t *values = arena_make(scratch, int64_t, d->count);
 	memcpy(values, d->exact, (size_t)d->count * sizeof(*values));
-	qsort(values, (size_t)d->count, sizeof(*values), by_value);
+	sort_integers(values, d->count);
 	return values;
 }
 
@@ -218,11 +224,17 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void sort_numbers(double *values, ptrdiff_t n)
+{
+	if (n > 1)
+		qsort(values, (size_t)n, sizeof(*values), by_number);
+}
+
 double median(double *values, ptrdiff_t n)
 {
 	if (n <= 0)
 		return NAN;
-	qsort(values, (size_t)n, sizeof(*values), by_number);
+	sort_numbers(values, n);
 	if (n % 2)
 		return values[n / 2];
 	double a = values[n / 2 - 1], b = values[n / 2];

@@ -55,6 +55,10 @@ double dist_quantile(const struct dist *d, double q, struct arena scratch);
 void dist_median_interval(const struct dist *d, int64_t n_effective, struct arena scratch,
 	double *ret_lo, double *ret_hi);
 
+/* In place, ascending; NaN comes last. */
+void sort_integers(int64_t *values, ptrdiff_t n);
+void sort_numbers(double *values, ptrdiff_t n);
+
 /* Median of n values; sorts `values` in place.  NaN when n is 0. */
 double median(double *values, ptrdiff_t n);
 

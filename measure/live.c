@@ -114,7 +114,10 @@ static int live_cmp(const void *a, const void *b)
 	if (a_bytes != b_bytes)
 		return a_bytes > b_bytes ? -1 : 1;
 	c = str_cmp(x->source_file, y->source_file);
-	return c ? c : (x->source_line > y->source_line) - (x->source_line < y->source_line);
+	double a_line = isnan(x->source_line) ? 0 : x->source_line;
+	double b_line = isnan(y->source_line) ? 0 : y->source_line;
+	c = c ? c : (a_line > b_line) - (a_line < b_line);
+	return c ? c : str_cmp(x->function, y->function);
 }
 
 /* Rows of one device stand together; an unknown size makes its shares unknown. */

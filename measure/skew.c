@@ -8,18 +8,11 @@
 
 #include "measure/measured.h"
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double lower_median(double *values, ptrdiff_t n)
 {
 	if (n < 2)
 		return NAN;
-	qsort(values, (size_t)n, sizeof(*values), by_value);
+	sort_numbers(values, n);
 	return values[(n - 1) / 2];
 }
 

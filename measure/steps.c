@@ -27,13 +27,6 @@ static int mark_cmp(const void *a, const void *b)
 	return x->end_ps < y->end_ps ? -1 : x->end_ps > y->end_ps;
 }
 
-static int i64_cmp(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* A last step that was cut is much shorter than the others. */
 static bool last_is_cut(const struct step_plan *plan, struct arena *keep)
 {
@@ -45,7 +38,7 @@ static bool last_is_cut(const struct step_plan *plan, struct arena *keep)
 	for (ptrdiff_t i = 0; i < n; i++)
 		times[i] = plan->marks[i].end_ps - plan->marks[i].start_ps;
 	int64_t last = times[n - 1];
-	qsort(times, (size_t)n, sizeof(*times), i64_cmp);
+	sort_integers(times, n);
 	return last < times[n / 2] / 2;
 }
 

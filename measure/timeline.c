@@ -76,13 +76,6 @@ struct timeline {
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-static int i64_cmp(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int64_t length_of(const struct swept_step *s)
 {
 	return s->end_ps - s->start_ps;
@@ -104,7 +97,7 @@ static int64_t median_length(const struct sweep *s, struct arena scratch)
 			lengths[n++] = length_of(&s->steps[i]);
 	if (n == 0)
 		return 0;
-	qsort(lengths, (size_t)n, sizeof(*lengths), i64_cmp);
+	sort_integers(lengths, n);
 	return lengths[(n - 1) / 2];
 }
 
