@@ -89,6 +89,15 @@ double run_hosts_expected(const struct measured *m);
 /* JAX devices of the whole job: the job file's, else the program's; NaN unknown. */
 double run_devices(const struct measured *m);
 
+/* summary.c: training or inference, as the job file says, else as the main program looks. */
+struct str run_phase(const struct measured *m);
+struct str program_phase(const struct program *p); /* NULL: unknown */
+/* Seconds by what ran: exposed is communication without compute, copies and transfers alone. */
+struct mask_sum {
+	double compute, exposed, hidden, copy, transfer, idle;
+};
+struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps);
+
 /* skew.c: largest over lower median of the devices' time in an op; NaN with fewer than two. */
 double subject_skew(const struct measured *m, ptrdiff_t subject);
 /* By device: in three quarters of its compute time an op takes it at least this many times as long
@@ -103,7 +112,11 @@ void quality_add(struct measured *m, const char *name, bool ok, struct str detai
 /* Union of all activity: every moment with some mask but 0, which is idle. */
 int64_t busy_ps(const struct sweep *s);
 
-/* One writer per group of tables; run, devices, steps and programs are run.c's own. */
+/* Seconds of the steady steps kept: step k lasts as long as on its slowest device. */
+double *step_times(const struct measured *m, ptrdiff_t *count);
+
+/* One writer per group of tables; devices, steps and programs are run.c's own. */
+void fill_run(struct measured *m, struct str name);
 void fill_ops(struct measured *m);	   /* ops, families, edges */
 void fill_collectives(struct measured *m); /* after ops */
 void fill_transfers(struct measured *m);

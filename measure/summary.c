@@ -1,0 +1,347 @@
+/*
+ * The row of table run: what a run comes to, over all its devices and steady steps.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "base/when.h"
+#include "measure/key.h"
+#include "measure/measured.h"
+
+/* Ops shorter than this are tiny: launching one costs about as much. */
+#define TINY_PS 10000000 /* 10 us */
+
+static struct str source_name(enum step_source s)
+{
+	static const struct str names[] = { STR_INIT("window"), STR_INIT("program"),
+		STR_INIT("annotation"), STR_INIT("steps-line") };
+
+	return names[s];
+}
+
+static struct str platform_name(enum platform p)
+{
+	static const struct str names[] = { STR_INIT("unknown"), STR_INIT("tpu"),
+		STR_INIT("nvidia"), STR_INIT("amd"), STR_INIT("cpu") };
+
+	return names[p];
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* "jit_train_step" has the word "train", "jit_constrained" has not. */
+static bool has_word(struct str text, struct str word)
+{
+	ptrdiff_t at = str_find(text, word);
+
+	return at >= 0 && (at == 0 || !is_letter(text.p[at - 1])) &&
+	       (at + word.len == text.len || !is_letter(text.p[at + word.len]));
+}
+
+/* A gradient in the main program is training; prefill and decode are inference by their names. */
+struct str program_phase(const struct program *p)
+{
+	static const struct str inference[] = { STR_INIT("prefill"), STR_INIT("decode"),
+		STR_INIT("generate"), STR_INIT("inference") };
+
+	if (p && p->has_gradient)
+		return STR("train");
+	for (size_t i = 0; p && i < sizeof(inference) / sizeof(inference[0]); i++)
+		if (has_word(p->module, inference[i]))
+			return STR("inference");
+	return p && has_word(p->module, STR("train")) ? STR("train") : STR("unknown");
+}
+
+struct str run_phase(const struct measured *m)
+{
+	static const struct str said[] = {
+		[JOB_TRAIN] = STR_INIT("train"),
+		[JOB_INFERENCE] = STR_INIT("inference"),
+	};
+	const struct job_file *j = m->options->job;
+
+	return j && j->phase ? said[j->phase] : program_phase(m->main);
+}
+
+struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps)
+{
+	struct mask_sum r = { .idle = (double)idle_ps * PS };
+
+	for (int mask = 0; mask < ACTIVITY_MASKS; mask++) {
+		double s = (double)mask_ps[mask] * PS;
+		bool compute = mask & ACTIVITY_COMPUTE, comms = mask & ACTIVITY_COMMS;
+		r.compute += compute ? s : 0;
+		r.exposed += comms && !compute ? s : 0;
+		r.hidden += comms && compute ? s : 0;
+		r.copy += mask & ACTIVITY_COPY && !compute && !comms ? s : 0;
+		r.transfer += mask == ACTIVITY_TRANSFER ? s : 0;
+	}
+	return r;
+}
+
+static struct mask_sum run_masks(const struct measured *m)
+{
+	struct mask_sum sum = { 0 };
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		struct mask_sum one = mask_sum(s->mask_ps, s->idle_ps);
+		sum.compute += one.compute;
+		sum.exposed += one.exposed;
+		sum.hidden += one.hidden;
+		sum.copy += one.copy;
+		sum.transfer += one.transfer;
+		sum.idle += one.idle;
+	}
+	return sum;
+}
+
+/* What the run row needs of the ops: sums over the ops table. */
+struct op_sums {
+	double time, bounded, judgeable, known, uncounted, unattributed, tiny, count, tiny_count,
+		copies, update_excess;
+	double flops, remat_flops, hbm_bytes, ideal, comms_ideal;
+};
+
+/* Work on the chip, which a roofline could judge: not moving data to others or the host. */
+static bool is_judgeable(const struct ops_row *op)
+{
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (str_eq(op->kind, op_kind_name((enum op_kind)k))) {
+			enum activity a = op_kind_activity((enum op_kind)k);
+			return (a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && op->is_async == 0;
+		}
+	return false;
+}
+
+static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
+{
+	bool comms = !isnan(op->t_comms_s);
+
+	sum->time += op->time_s;
+	sum->count += op->count;
+	if (is_judgeable(op)) {
+		sum->judgeable += op->time_s;
+		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
+		sum->uncounted += isnan(op->flops) ? op->time_s : 0;
+	}
+	if (!isnan(op->roofline_s)) {
+		sum->bounded += op->time_s;
+		*(comms ? &sum->comms_ideal : &sum->ideal) += op->roofline_s * op->count;
+	}
+	if (str_eq(op->attribution, STR("none")))
+		sum->unattributed += op->time_s;
+	if (op->mean_s < TINY_PS * PS) {
+		sum->tiny += op->time_s;
+		sum->tiny_count += op->count;
+	}
+	/* A copy of unknown cause makes the sum unknown: NaN spreads. */
+	if (str_eq(op->kind, STR("copy")) && !op->copy_cause.p)
+		sum->copies = NAN;
+	if (str_eq(op->copy_cause, STR("layout")))
+		sum->copies += op->time_s;
+	if (str_eq(op->kind, STR("update")) && op->time_s > op->roofline_s * op->count)
+		sum->update_excess += op->time_s - op->roofline_s * op->count;
+	if (!isnan(op->flops))
+		*(op->is_remat > 0 ? &sum->remat_flops : &sum->flops) += op->flops * op->count;
+	if (!isnan(op->hbm_bytes))
+		sum->hbm_bytes += op->hbm_bytes * op->count;
+}
+
+/* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
+static double run_row_ops(struct measured *m, struct run_row *row)
+{
+	struct op_sums sum = { 0 };
+	double t = m->steady_s;
+
+	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
+		op_sums_add(&sum, &table_rows(m->tables, ops)[i]);
+	sum.flops += sum.remat_flops;
+	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
+		row->remat_flops_ratio = sum.remat_flops / sum.flops;
+	if (sum.time > 0) {
+		row->unattributed_ratio = sum.unattributed / sum.time;
+		row->judged_ratio = sum.known / sum.judgeable;
+		row->uncounted_ratio = sum.uncounted / sum.judgeable;
+		row->tiny_ops_ratio = sum.tiny / sum.time;
+		row->tiny_ops_count_ratio = sum.tiny_count / sum.count;
+	}
+	if (!(t > 0) || !m->first)
+		return NAN;
+	row->layout_copy_ratio = sum.copies / t;
+	row->update_excess_ratio = sum.update_excess / t;
+	if (!m->first->chip.chip)
+		return sum.flops;
+	enum dtype main = m->first->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16;
+	row->op_util = sum.flops / (t * roofline_peak_flops(&m->first->chip, main, 1));
+	row->hbm_util = sum.hbm_bytes / (t * roofline_hbm_bps(&m->first->chip));
+	double ideal = sum.ideal > sum.comms_ideal ? sum.ideal : sum.comms_ideal;
+	row->roofline_ratio_lo = ideal / t;
+	row->roofline_ratio_hi = fmin(1, (ideal + (sum.time - sum.bounded)) / t);
+	return sum.flops;
+}
+
+double run_devices(const struct measured *m)
+{
+	const struct job_file *j = m->options->job;
+	double partitions = run_partitions(m);
+
+	if (j && j->devices > 0)
+		return j->devices;
+	return partitions > 0 ? partitions : NAN;
+}
+
+/* Idle devices have planes too, so planes tell how many devices a host has. */
+double run_hosts_expected(const struct measured *m)
+{
+	if (m->options->job && m->options->job->hosts > 0)
+		return m->options->job->hosts;
+	double devices = run_partitions(m) * run_planes_per_partition(m), per_host = 0;
+
+	for (ptrdiff_t h = 0; h < m->host_count; h++) {
+		double n = 0;
+		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++)
+			n += m->hosts[h].planes[i].class == PLANE_DEVICE;
+		per_host = n > per_host ? n : per_host;
+	}
+	return devices > 0 && per_host > 0 ? ceil(devices / per_host) : NAN;
+}
+
+/* The earliest start of any host; missing when none tells. */
+static struct str captured(const struct measured *m)
+{
+	int64_t first = 0;
+
+	for (ptrdiff_t i = 0; i < m->host_count; i++) {
+		int64_t start = m->hosts[i].start_ns;
+		if (start > 0 && (!first || start < first))
+			first = start;
+	}
+	if (!first)
+		return (struct str){ NULL, 0 };
+	struct str seconds = str_head(when_text(m->keep, first), STR("2026-03-14T09:26:53").len);
+	return arena_fmt(m->keep, "%.*sZ", STR_ARG(seconds));
+}
+
+static double window_s(const struct measured *m)
+{
+	double longest = NAN;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		double w = (double)(s->last_ps - s->first_ps) * PS;
+		if (s->events > 0 && !(longest >= w))
+			longest = w;
+	}
+	return longest;
+}
+
+static void run_row_steps(struct measured *m, struct run_row *row)
+{
+	ptrdiff_t n;
+	double *times = step_times(m, &n);
+	struct dist d = { 0 };
+
+	row->steps = m->source == STEPS_WINDOW ? (m->first ? 1 : 0) : (double)m->steps;
+	if (!m->first)
+		return;
+	row->steps_source = source_name(m->source);
+	if (m->main)
+		row->main_program = m->main->module;
+	row->step_time_s = m->step_time_s;
+	for (ptrdiff_t i = 0; i < n; i++)
+		dist_add(&d, m->keep, (int64_t)llround(times[i] / PS));
+	if (n > 0) {
+		dist_median_interval(&d, n, *m->keep, &row->step_time_lo_s, &row->step_time_hi_s);
+		row->step_time_lo_s *= PS;
+		row->step_time_hi_s *= PS;
+	}
+	if (!(m->steady_s > 0))
+		return;
+	struct mask_sum sum = run_masks(m);
+	row->idle_ratio = sum.idle / m->steady_s;
+	row->busy_ratio = 1 - row->idle_ratio;
+	row->compute_ratio = sum.compute / m->steady_s;
+	row->comms_exposed_ratio = sum.exposed / m->steady_s;
+	row->comms_hidden_ratio = sum.hidden / m->steady_s;
+	row->transfer_ratio = sum.transfer / m->steady_s;
+}
+
+static double count_compiles_in_steps(const struct measured *m)
+{
+	const struct compiles_row *rows = table_rows(m->tables, compiles);
+	double n = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(m->tables, compiles); i++)
+		n += rows[i].in_step > 0;
+	return n;
+}
+
+static bool has_host_events(const struct measured *m)
+{
+	for (ptrdiff_t h = 0; h < m->host_count; h++)
+		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
+			const struct plane *p = &m->hosts[h].planes[i];
+			for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++)
+				if (p->lanes[k].bytes > 0)
+					return true;
+		}
+	return false;
+}
+
+/* Share of the step in ops of a kind. */
+static double kind_share(const struct measured *m, enum op_kind kind)
+{
+	double sum = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
+		if (str_eq(table_rows(m->tables, ops)[i].kind, op_kind_name(kind)))
+			sum += table_rows(m->tables, ops)[i].time_share;
+	return sum;
+}
+
+/*
+ * What idles the device, by what the host was doing in the gaps kept.  They are the largest ones,
+ * so their shares stand for all the idle time.
+ */
+static void run_row_waits(const struct measured *m, struct run_row *row)
+{
+	double idle = m->gap_s > 0 ? row->idle_ratio / m->gap_s : 0;
+
+	row->input_wait_ratio = idle * m->input_gap_s + kind_share(m, KIND_INFEED);
+	row->sync_wait_ratio = idle * m->sync_gap_s + kind_share(m, KIND_OUTFEED);
+}
+
+void fill_run(struct measured *m, struct str name)
+{
+	struct run_row *row = table_new(m->tables, run, m->keep);
+	double devices = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		devices += m->devices[i].sweep.events > 0;
+	row->name = text_clean(m->keep, name);
+	row->fingerprint = capture_fingerprint(m->hosts, m->host_count, m->keep);
+	row->captured = captured(m);
+	row->platform = platform_name(m->platform);
+	if (m->first && m->first->match.chip)
+		row->chip = m->first->match.chip->id;
+	if (m->first)
+		row->chip_why = text_clean(m->keep, m->first->match.why);
+	row->chips = (double)run_chips(m);
+	row->devices = devices;
+	row->hosts = (double)m->host_count;
+	row->hosts_expected = run_hosts_expected(m);
+	row->phase = run_phase(m);
+	row->window_s = window_s(m);
+	run_row_steps(m, row);
+	fill_owner(m, row, run_row_ops(m, row));
+	/* Without host events nobody can tell. */
+	if (!has_host_events(m))
+		return;
+	row->compiles_in_steps = count_compiles_in_steps(m);
+	if (m->source != STEPS_WINDOW)
+		run_row_waits(m, row);
+}
