@@ -255,11 +255,8 @@ static bool audit_prepare(struct audit *a, const struct audit_settings *s, ptrdi
 		return diag_set(&a->err, DIAG_USAGE,
 			"a shard's work goes to a --store or into a --facts file, and neither is "
 			"given");
-	if (!load_rules(&s->rule, a->keep, &a->rules, &a->err) ||
-		!load_options(&s->read, a->jobs, a->keep, &a->options, &a->err))
-		return false;
-	a->options.measure.costs = &a->rules.costs;
-	return audit_check_templates(s, &a->err);
+	return load_judge(&s->rule, &s->read, a->jobs, a->keep, &a->rules, &a->options, &a->err) &&
+	       audit_check_templates(s, &a->err);
 }
 
 static bool read_usage(struct audit *a, struct str path)

@@ -145,6 +145,23 @@ static bool settings_agree(const struct check_settings *s, struct diag *err)
 	return true;
 }
 
+/* What the profiles are held against. */
+static bool load_earlier(
+	const struct check_settings *s, struct arena *keep, struct batch *batch, struct diag *err)
+{
+	if (s->previous.p) {
+		struct report_set *previous = arena_make(keep, struct report_set, 1);
+		if (!report_load(s->previous, keep, previous, err))
+			return false;
+		batch->previous = previous;
+	}
+	for (ptrdiff_t i = 0; i < s->baseline.count; i++)
+		if (!baseline_load(
+			    s->baseline.items[i], batch->options, keep, &batch->baselines, err))
+			return false;
+	return true;
+}
+
 /* The files, the terminal, then the messages: nobody waits for servers to see a verdict. */
 static bool deliver(struct context *c, const struct check_settings *s, struct plan *plan,
 	const struct report_set *set)
@@ -161,28 +178,22 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	const struct check_settings *s = settings;
 	const struct list paths = args->count ? *args : (struct list){ &here, 1, 1 };
 	struct load_options options;
-	struct report_set set, previous;
+	struct report_set set;
 	struct ruleset rules;
 	struct store *store;
 	struct plan plan;
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
 	if (!settings_agree(s, &err) || !output_settings_agree(&s->output, &err) ||
-		!load_rules(&s->rule, c->keep, &rules, &err) ||
+		!load_judge(&s->rule, &s->read, jobs, c->keep, &rules, &options, &err) ||
 		!plan_make(&s->notify, &rules, s->output.templates, false, c->keep, &plan, &err) ||
-		!load_options(&s->read, jobs, c->keep, &options, &err) ||
 		!open_store(s, c->keep, &store, &err))
 		return misused(&err);
-	if (s->previous.p && !report_load(s->previous, c->keep, &previous, &err))
-		return fail(&err);
 
-	options.measure.costs = &rules.costs;
 	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };
-	for (ptrdiff_t i = 0; i < s->baseline.count; i++)
-		if (!baseline_load(s->baseline.items[i], &options, c->keep, &batch.baselines, &err))
-			return fail(&err);
+	if (!load_earlier(s, c->keep, &batch, &err))
+		return fail(&err);
 	batch.all_runs = s->all_runs;
-	batch.previous = s->previous.p ? &previous : NULL;
 	batch.today = s->today;
 	plan.previous = batch.previous;
 	if (!s->output.quiet && isatty(STDERR_FILENO))

@@ -46,10 +46,8 @@ static enum status write_all(
 	struct ruleset rules;
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
-	if (!load_rules(&s->rule, c->keep, &rules, &err) ||
-		!load_options(&s->read, jobs, c->keep, &options, &err))
+	if (!load_judge(&s->rule, &s->read, jobs, c->keep, &rules, &options, &err))
 		return misused(&err);
-	options.measure.costs = &rules.costs;
 	struct writing w = { .out = c->out, .scratch = arena_new(ARENA_SCRATCH_BYTES) };
 	w.judge = judge_identity(&rules, &s->read, c->keep);
 	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };

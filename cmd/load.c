@@ -89,6 +89,15 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 	return m->chip || !s->hardware.p;
 }
 
+bool load_judge(const struct rule_settings *rule, const struct read_settings *read, int threads,
+	struct arena *keep, struct ruleset *rules, struct load_options *options, struct diag *err)
+{
+	if (!load_rules(rule, keep, rules, err) || !load_options(read, threads, keep, options, err))
+		return false;
+	options->measure.costs = &rules->costs;
+	return true;
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* What a file's first bytes may say of it, by enum input_kind; unlisted kinds are fine. */

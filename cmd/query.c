@@ -249,10 +249,8 @@ static enum status query_run(struct context *c, const void *settings, const stru
 	struct ruleset rules;
 	struct loaded run;
 	struct diag err;
-	if (!load_rules(&s->rule, c->keep, &rules, &err) ||
-		!load_options(&s->read, task_cpus(), c->keep, &options, &err))
+	if (!load_judge(&s->rule, &s->read, task_cpus(), c->keep, &rules, &options, &err))
 		return misused(&err);
-	options.measure.costs = &rules.costs;
 	if (!load_tables(&options, args->items[0], c->keep, &run, &tables, &err))
 		return fail(&err);
 	bool ok = print_result(c, (enum format)s->format, &tables, args->items[1], &err);
