@@ -190,7 +190,9 @@ static int collective_cmp(const void *a, const void *b)
 	const struct collectives_row *x = a, *y = b;
 	int c;
 
-	if (x->exposed_s != y->exposed_s && !isnan(x->exposed_s) && !isnan(y->exposed_s))
+	if (isnan(x->exposed_s) != isnan(y->exposed_s))
+		return isnan(x->exposed_s) ? 1 : -1;
+	if (x->exposed_s > y->exposed_s || x->exposed_s < y->exposed_s)
 		return x->exposed_s > y->exposed_s ? -1 : 1;
 	c = str_cmp(x->program, y->program);
 	return c ? c : str_cmp(x->name, y->name);

@@ -24,7 +24,9 @@ static int mark_cmp(const void *a, const void *b)
 
 	if (x->start_ps != y->start_ps)
 		return x->start_ps < y->start_ps ? -1 : 1;
-	return x->end_ps < y->end_ps ? -1 : x->end_ps > y->end_ps;
+	if (x->end_ps != y->end_ps)
+		return x->end_ps < y->end_ps ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 /* A last step that was cut is much shorter than the others. */
