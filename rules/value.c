@@ -215,7 +215,13 @@ static bool parse_value(const struct rule_reader *r, const struct rule *rule, st
 		STR_ARG(rule->name), STR_ARG(name), STR_ARG(node->text));
 }
 
-/* A parameter keeps the unit it was declared with; a bare number takes it over. */
+/* Numbers that mean the same without a unit.  Of what has one, 20 may be seconds or microseconds. */
+static bool may_be_bare(enum unit u, double value)
+{
+	return u == UNIT_NONE || u == UNIT_COUNT || u == UNIT_RATIO || u == UNIT_BOOL || value == 0;
+}
+
+/* A parameter keeps the unit it was declared with; a bare ratio or count takes it over. */
 static bool check_unit(const struct rule_reader *r, const struct rule *rule,
 	const struct rule_param *old, const struct doc_node *node, double value, enum unit *unit)
 {
@@ -230,6 +236,11 @@ static bool check_unit(const struct rule_reader *r, const struct rule *rule,
 		return node_fail(r, node, DIAG_RULE_UNIT,
 			"%.*s.%.*s is a ratio (%.*s): did you mean %.*s%%?", STR_ARG(rule->name),
 			STR_ARG(old->name), STR_ARG(old->text), STR_ARG(node->text));
+	if (*unit == UNIT_NONE && !may_be_bare(old->unit, value))
+		return node_fail(r, node, DIAG_RULE_UNIT,
+			"%.*s.%.*s is %s (%.*s), and '%.*s' has no unit", STR_ARG(rule->name),
+			STR_ARG(old->name), unit_noun(old->unit), STR_ARG(old->text),
+			STR_ARG(node->text));
 	if (*unit == UNIT_NONE)
 		*unit = old->unit;
 	return true;

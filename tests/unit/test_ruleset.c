@@ -358,6 +358,13 @@ static const struct mistake params[] = {
 	{ "version: 1\n"
 	  "extends: recommended\n"
 	  "rules:\n"
+	  "  matmul-roofline: { params: { min_time: 20 } }\n",
+		"t.yaml:4:42: matmul-roofline.min_time is a time (20 us), and '20' has no unit\n"
+		"    matmul-roofline: { params: { min_time: 20 } }\n"
+		"                                           ^~" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "rules:\n"
 	  "  copy-share: { params: { limt: 5% } }\n",
 		"t.yaml:4:27: copy-share.params: no expression of the rule uses 'limt'; did "
 		"you mean 'limit'?\n"
@@ -950,10 +957,12 @@ static void retuning_what_is_inherited(void **state)
 	assert_int_equal(set.file_count, 2);
 	assert_str(set.files[0], "t.yaml");
 	assert_str(set.files[1], "rules/recommended.yaml");
-	/* A bare number takes the unit over. */
+	/* A bare ratio takes the unit over, and nothing is nothing in any unit. */
 	parse("version: 1\nextends: recommended\nrules:\n  copy-share: { params: { limit: 0.05 } "
 	      "}\n");
 	assert_int_equal(param(ruleset_rule(&set, STR("copy-share")), "limit")->unit, UNIT_RATIO);
+	parse("version: 1\nextends: recommended\nrules:\n  slow-op: { params: { min_time: 0 } }\n");
+	assert_int_equal(param(ruleset_rule(&set, STR("slow-op")), "min_time")->unit, UNIT_SECONDS);
 }
 
 /* ---- --set -------------------------------------------------------------------------------- */
