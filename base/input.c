@@ -306,6 +306,8 @@ static struct dir_entry describe(int fd, const char *name, struct arena *keep)
 	e.is_dir = S_ISDIR(st.st_mode);
 	e.bytes = (int64_t)st.st_size;
 	e.mtime_ns = time_ns(st.st_mtim);
+	e.device = st.st_dev;
+	e.inode = st.st_ino;
 	return e;
 }
 

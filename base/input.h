@@ -12,6 +12,8 @@
 #ifndef BASE_INPUT_H
 #define BASE_INPUT_H
 
+#include <sys/types.h>
+
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/str.h"
@@ -59,6 +61,8 @@ struct dir_entry {
 	struct str name;
 	bool is_dir;
 	int64_t bytes, mtime_ns;
+	dev_t device; /* with inode: which file it is, by whatever name */
+	ino_t inode;
 };
 bool dir_list(struct str path, struct arena *keep, struct dir_entry **ret, ptrdiff_t *count,
 	struct diag *err);

@@ -161,6 +161,11 @@ static bool profile_name(struct str name, struct found_file *ret)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
+struct place {
+	dev_t device;
+	ino_t inode;
+};
+
 struct search {
 	struct arena *keep;
 	struct diag *err;
@@ -169,7 +174,8 @@ struct search {
 	ptrdiff_t empty; /* of them without a profile */
 	int64_t entries, most_entries;
 	bool all_runs;
-	const struct other *other; /* the most telling of what was met instead */
+	struct place above[FIND_MAX_DEPTH + 1]; /* the directories that are being searched */
+	const struct other *other;		 /* the most telling of what was met instead */
 	struct str other_path;	   /* the first such file */
 };
 
@@ -296,6 +302,24 @@ static void meet_empty_run(
 
 static bool search_dir(struct search *s, struct str dir, int depth);
 
+/* A link to a directory above would have everything below it found again at every level. */
+static bool leads_up(const struct search *s, const struct dir_entry *e, int depth)
+{
+	for (int i = 0; i <= depth; i++)
+		if (s->above[i].device == e->device && s->above[i].inode == e->inode)
+			return true;
+	return false;
+}
+
+static bool search_next(
+	struct search *s, struct str dir, const struct dir_entry *e, int depth)
+{
+	if (depth == FIND_MAX_DEPTH || leads_up(s, e, depth))
+		return true;
+	s->above[depth + 1] = (struct place){ e->device, e->inode };
+	return search_dir(s, path_join(dir, e->name, s->keep), depth + 1);
+}
+
 static bool search_below(struct search *s, struct str dir, const struct dir_entry *entries,
 	ptrdiff_t count, int depth)
 {
@@ -305,8 +329,7 @@ static bool search_below(struct search *s, struct str dir, const struct dir_entr
 			continue;
 		if (!entries[i].is_dir)
 			meet_other(s, dir, name);
-		else if (depth < FIND_MAX_DEPTH &&
-			 !search_dir(s, path_join(dir, name, s->keep), depth + 1))
+		else if (!search_next(s, dir, &entries[i], depth))
 			return false;
 	}
 	return true;
@@ -529,6 +552,7 @@ bool find_runs(
 			       ? refuse_absent(path, *keep, err)
 			       : diag_set(err, DIAG_FILE_OPEN, "%.*s: %s", STR_ARG(path),
 					 strerror(errno));
+	s.above[0] = (struct place){ st.st_dev, st.st_ino };
 	if (S_ISDIR(st.st_mode) ? !find_dir(&s, path, all_runs) : !find_file(&s, path))
 		return false;
 	*ret = (struct found){ .runs = s.runs, .count = s.count };

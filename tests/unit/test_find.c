@@ -334,6 +334,10 @@ static void a_link_in_a_circle(void **state)
 	dir("log/plugins");
 	sym_link("..", "log/plugins/up");
 	refused("log", DIAG_NO_PROFILE, "no profile (*.xplane.pb) here or below");
+	file(PROFILE "/2026_03_14_09_26_53/worker-0.xplane.pb");
+	sym_link(".", PROFILE "/again");
+	find("log", true);
+	assert_int_equal(found.count, 1);
 }
 
 /* Sixteen levels are looked through below the path. */
