@@ -49,10 +49,16 @@ static bool load_profile(struct str path, const struct load_options *options, st
 	return true;
 }
 
+/* A trace that was unpacked ends in .json, too. */
+static bool is_report(struct str path)
+{
+	return str_ends(path, STR(".json")) && !str_ends(path, STR(".trace.json"));
+}
+
 bool baseline_load(struct str path, const struct load_options *options, struct arena *keep,
 	struct baselines *ret, struct diag *err)
 {
-	if (str_ends(path, STR(".json")))
+	if (is_report(path))
 		return load_report(path, keep, ret, err);
 	return load_profile(path, options, keep, ret, err);
 }

@@ -27,6 +27,11 @@ static bool load_one(struct str path, const struct load_options *options, struct
 			"%.*s: it reports on %td profiles, and a diff compares two runs",
 			STR_ARG(path), all.count);
 	*ret = all.items[0];
+	if (!table_count(ret->tables, ops))
+		return diag_set(err, DIAG_BASELINE,
+			"%.*s holds no device op, and a diff compares ops; capture on the "
+			"accelerator, in the process that runs the step",
+			STR_ARG(path));
 	return true;
 }
 
@@ -101,9 +106,8 @@ const struct command diff_command = {
 		"\n"
 		"Whether that is a regression is for `rooflint check --baseline`.\n"
 		"\n"
-		"Exit status: 0; 2 the command line is wrong, or both are the same run; 3 a "
-		"profile "
-		"could not be read.",
+		"Exit status: 0; 2 the command line is wrong, both are the same run, or one of "
+		"them holds no ops; 3 a profile could not be read.",
 	.options = diff_options,
 	.least = 2,
 	.most = 2,

@@ -109,6 +109,21 @@ ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **r
 	return n;
 }
 
+/* Fewer do not tell what is usual; the gate enough-steps of recommended asks for as many. */
+enum { STEPS_NEEDED = 2 };
+
+static bool limits_known(const struct baseline *run, struct diag *err)
+{
+	const struct run_row *row = table_rows(run->tables, run);
+	double steps = table_count(run->tables, run) ? row->steps : 0;
+	if (steps >= STEPS_NEEDED)
+		return true;
+	return diag_set(err, DIAG_BASELINE,
+		"%.*s: steady steps: %.0f, and a limit needs at least %d; capture a longer run "
+		"(`rooflint check` says what it lacks)",
+		STR_ARG(run->name), steps > 0 ? steps : 0, STEPS_NEEDED);
+}
+
 bool limits_load(struct str path, const struct read_settings *s, struct arena *keep,
 	struct baseline *ret, struct diag *err)
 {
@@ -122,5 +137,5 @@ bool limits_load(struct str path, const struct read_settings *s, struct arena *k
 			"%.*s: it reports on %td profiles, and one good run is wanted",
 			STR_ARG(path), all.count);
 	*ret = all.items[0];
-	return true;
+	return limits_known(ret, err);
 }

@@ -47,8 +47,9 @@ static struct str times_of(const struct op_change *c, struct arena *keep)
 		return arena_fmt(keep, "%.*s per step before", STR_ARG(base));
 	if (c->head_count != c->base_count)
 		return arena_fmt(keep, "%.*s per step, %.*s before; %.*s times instead of %.*s",
-			STR_ARG(head), STR_ARG(base), STR_ARG(double_text(keep, c->head_count)),
-			STR_ARG(double_text(keep, c->base_count)));
+			STR_ARG(head), STR_ARG(base),
+			STR_ARG(unit_text(keep, c->head_count, UNIT_COUNT)),
+			STR_ARG(unit_text(keep, c->base_count, UNIT_COUNT)));
 	return arena_fmt(keep, "%.*s per step, %.*s before (%.*s)", STR_ARG(head), STR_ARG(base),
 		STR_ARG(factor_text(c->head_s / c->base_s, keep)));
 }
