@@ -25,6 +25,11 @@ enum activity op_kind_activity(enum op_kind k)
 	return op_kinds[is_op_kind(k) ? k : KIND_UNKNOWN].activity;
 }
 
+bool op_kind_multiplies(enum op_kind k)
+{
+	return k == KIND_MATMUL || k == KIND_CONVOLUTION || k == KIND_ATTENTION;
+}
+
 bool op_kind_is_collective(enum op_kind k)
 {
 	return k >= KIND_ALL_GATHER && k <= KIND_BROADCAST;

@@ -57,6 +57,8 @@ enum op_kind {
 struct str op_kind_name(enum op_kind k);
 enum activity op_kind_activity(enum op_kind k);
 bool op_kind_is_collective(enum op_kind k); /* all-gather .. permute, broadcast */
+/* Its time is FLOPs before all: without a peak for its type, that of its bytes says nothing. */
+bool op_kind_multiplies(enum op_kind k);
 
 /* XLA's PrimitiveType numbers. */
 enum dtype {

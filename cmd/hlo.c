@@ -143,7 +143,7 @@ static void put_array(
 
 static struct str exact_bytes(double bytes, struct arena *keep)
 {
-	return arena_fmt(keep, "%.0f B", bytes);
+	return isnan(bytes) ? STR("too large to count") : arena_fmt(keep, "%.0f B", bytes);
 }
 
 static void put_shape_times(struct sheet *s, double bytes)
@@ -252,6 +252,8 @@ struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m
 	else
 		e.roof = roofline_op(
 			&v->device, e.flops, e.dtype, e.cost.precision_passes, e.hbm_bytes);
+	if (op_kind_multiplies(hlo_kind(m, instruction)) && isnan(e.roof.t_math_s))
+		e.roof = (struct roofline){ NAN, e.roof.t_hbm_s, NAN, NAN, NAN, BOUND_UNKNOWN };
 	return e;
 }
 

@@ -239,8 +239,7 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 	else if (kind_has_roofline(s->kind) && !isnan(f->flops))
 		f->roof = roofline_op(
 			&d->chip, f->flops, f->dtype, f->cost.precision_passes, f->hbm_bytes);
-	/* A matmul whose type has no known peak must not pass for one that waits for memory. */
-	if (is_matmul(s) && isnan(f->roof.t_math_s))
+	if (op_kind_multiplies(s->kind) && isnan(f->roof.t_math_s))
 		f->roof = no_roofline;
 }
 
