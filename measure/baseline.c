@@ -12,11 +12,10 @@ static const struct run_row *run_of(const struct tables *t)
 	return table_count(t, run) ? table_rows(t, run) : NULL;
 }
 
-/* Judging sets gain_s, so it is no property of the run. */
-static bool is_measured(const struct column *c)
-{
-	return c->type == COLUMN_REAL && !str_eq(c->name, STR("gain_s"));
-}
+/* What the clocks of a capture say: no job file, hardware file or rule has a part in it. */
+static const struct str clocked[] = { STR_INIT("window_s"), STR_INIT("step_time_s"),
+	STR_INIT("step_time_lo_s"), STR_INIT("step_time_hi_s"), STR_INIT("steps"),
+	STR_INIT("devices"), STR_INIT("busy_ratio") };
 
 static bool is_same_memory(const struct tables *a, const struct tables *b)
 {
@@ -30,18 +29,16 @@ static bool is_same_memory(const struct tables *a, const struct tables *b)
 }
 
 /* Times are picoseconds: that a window and all that follows agree to the last is no accident. */
-static bool is_same_run(const struct tables *head, const struct tables *base)
+static bool is_same_run(const struct tables *x, const struct tables *y)
 {
-	const struct table_def *def = &table_defs[TABLE_run];
-	const struct run_row *a = run_of(head), *b = run_of(base);
+	const struct run_row *a = run_of(x), *b = run_of(y);
 
-	if (!a || !b || !(a->window_s > 0) || !is_same_memory(head, base))
+	if (!a || !b || !(a->window_s > 0) || !is_same_memory(x, y))
 		return false;
-	for (ptrdiff_t i = 0; i < def->column_count; i++) {
-		const struct column *c = &def->columns[i];
-		double x = is_measured(c) ? cell_real(c, a) : 0;
-		double y = is_measured(c) ? cell_real(c, b) : 0;
-		if (isnan(x) != isnan(y) || (!isnan(x) && x != y))
+	for (size_t i = 0; i < sizeof(clocked) / sizeof(clocked[0]); i++) {
+		const struct column *c = table_column(&table_defs[TABLE_run], clocked[i]);
+		double in_a = cell_real(c, a), in_b = cell_real(c, b);
+		if (isnan(in_a) != isnan(in_b) || (!isnan(in_a) && in_a != in_b))
 			return false;
 	}
 	return true;
@@ -49,22 +46,22 @@ static bool is_same_run(const struct tables *head, const struct tables *base)
 
 /* ---- parity --------------------------------------------------------------------------------- */
 
-/* Columns of the run that both must agree in, where both know them.  main_program is the workload
- * of a run that no job file names. */
+/* Columns of the run that both must agree in, where both know them; a chip that only one knows is
+ * another one.  main_program is the workload of a run that no job file names. */
 static const struct str parity[] = { STR_INIT("main_program"), STR_INIT("chip"), STR_INIT("chips"),
 	STR_INIT("devices"), STR_INIT("phase"), STR_INIT("global_batch") };
 
 static struct str cell_shown(const struct column *c, const void *row, struct arena *keep)
 {
 	if (c->type == COLUMN_TEXT)
-		return cell_text(c, row);
+		return cell_is_null(c, row) ? STR("unknown") : cell_text(c, row);
 	return unit_text(keep, cell_real(c, row), c->unit);
 }
 
 static bool cells_differ(const struct column *c, const void *a, const void *b)
 {
 	if (cell_is_null(c, a) || cell_is_null(c, b))
-		return false;
+		return str_eq(c->name, STR("chip")) && cell_is_null(c, a) != cell_is_null(c, b);
 	return c->type == COLUMN_TEXT ? !str_eq(cell_text(c, a), cell_text(c, b))
 				      : cell_real(c, a) != cell_real(c, b);
 }
@@ -170,6 +167,26 @@ static ptrdiff_t choose(const struct tables *head, const struct baseline *items,
 	return n;
 }
 
+/* A run given twice would show that nothing ever varies. */
+static bool are_different(const struct tables *head, const struct baseline *items, ptrdiff_t count,
+	struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (is_same_run(head, items[i].tables))
+			return diag_set(err, DIAG_BASELINE,
+				"the baseline %.*s is this very run, and would excuse anything; "
+				"name an earlier one",
+				STR_ARG(items[i].name));
+		for (ptrdiff_t k = 0; k < i; k++)
+			if (is_same_run(items[k].tables, items[i].tables))
+				return diag_set(err, DIAG_BASELINE,
+					"the baselines %.*s and %.*s are one run, which cannot "
+					"show how runs vary; name it once",
+					STR_ARG(items[k].name), STR_ARG(items[i].name));
+	}
+	return true;
+}
+
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
 	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err)
 {
@@ -179,12 +196,8 @@ bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff
 	*ret = NULL;
 	if (!count || !run_of(head))
 		return true;
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (is_same_run(head, items[i].tables))
-			return diag_set(err, DIAG_BASELINE,
-				"the baseline %.*s is this very run, and would excuse anything; "
-				"name an earlier one",
-				STR_ARG(items[i].name));
+	if (!are_different(head, items, count, err))
+		return false;
 	ptrdiff_t n = choose(head, items, count, keep, chosen, &why);
 	add_quality(head, n > 0, n ? arena_fmt(keep, "%td of %td baselines match", n, count) : why,
 		keep);

@@ -87,6 +87,21 @@ static void test_itself_is_refused(void **state)
 	assert_false(compare(1));
 	assert_int_equal(err.id, DIAG_BASELINE);
 	assert_non_null(strstr(err.text, "is this very run"));
+	/* A job file adds to what is known of a run, and does not make it another one. */
+	table_rows(&head, run)->global_batch = 64;
+	table_rows(&head, run)->mfu = 0.5;
+	assert_false(compare(1));
+	assert_non_null(strstr(err.text, "is this very run"));
+}
+
+static void test_one_baseline_twice(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.018, 0.01);
+	bases[1] = bases[0];
+	assert_false(compare(2));
+	assert_int_equal(err.id, DIAG_BASELINE);
+	assert_non_null(strstr(err.text, "are one run"));
 }
 
 static const char *reason(void)
@@ -106,6 +121,16 @@ static void test_parity(void **state)
 	assert_null(chosen);
 	assert_int_equal(table_count(&head, deltas), 0);
 	assert_string_equal(reason(), "chips is 8 here and 16 in old");
+}
+
+static void test_unknown_chip(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.018, 0.01);
+	table_rows(&bases[0], run)->chip = (struct str){ NULL, 0 };
+	assert_true(compare(1));
+	assert_null(chosen);
+	assert_string_equal(reason(), "chip is tpu_v5e here and unknown in old");
 }
 
 /* Of several, those that do not match are left out and named. */
@@ -222,7 +247,7 @@ static void test_lucky_runs(void **state)
 	(void)state;
 	make_run(&head, 0.0203, 0.02);
 	for (int i = 0; i < 3; i++)
-		make_run(&bases[i], 0.0200, 0.02);
+		make_run(&bases[i], 0.0200 * (1 + i * 1e-9), 0.02);
 	assert_true(compare(3));
 	assert_true(delta("run.step_time_s")->p_value > 0.05);
 }
@@ -248,6 +273,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_itself_is_refused, fresh),
+		cmocka_unit_test_setup(test_one_baseline_twice, fresh),
+		cmocka_unit_test_setup(test_unknown_chip, fresh),
 		cmocka_unit_test_setup(test_parity, fresh),
 		cmocka_unit_test_setup(test_odd_one_out, fresh),
 		cmocka_unit_test_setup(test_no_baseline, fresh),
