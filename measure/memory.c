@@ -105,11 +105,13 @@ static void buffer_row(struct measured *m, const struct program *p, const struct
 
 	row->program = program_text(p, m->keep);
 	row->op = text_clean(m->keep, b->name);
-	row->shape = text_clean(m->keep, shape_text(&b->shape, true, m->keep));
 	row->kind = b->kind;
 	row->bytes = (double)b->bytes;
 	row->unpadded_bytes = (double)b->unpadded_bytes;
-	row->padded_bytes = (double)shape_padded_bytes(&b->shape);
+	if (b->shape.dtype != DTYPE_INVALID) { /* a tuple's table of addresses has none */
+		row->shape = text_clean(m->keep, shape_text(&b->shape, true, m->keep));
+		row->padded_bytes = (double)shape_padded_bytes(&b->shape);
+	}
 	if (b->unpadded_bytes > 0)
 		row->padding_ratio = (double)b->bytes / (double)b->unpadded_bytes;
 	row->share = (double)b->bytes / (double)plan->peak_bytes;
