@@ -392,6 +392,22 @@ static bool one_chip(const struct measured *m)
 	return true;
 }
 
+/* A host that counts twice makes all that is said of devices and chips wrong. */
+static void quality_twins(struct measured *m)
+{
+	const struct profile *twins[2];
+
+	if (m->host_count < 2)
+		return;
+	bool found = capture_twin(m->hosts, m->host_count, m->keep, twins);
+	quality_add(m, "hosts-distinct", !found,
+		found ? arena_fmt(m->keep,
+				"%.*s and %.*s are one file under two names: take one away",
+				STR_ARG(text_clean(m->keep, twins[0]->host)),
+				STR_ARG(text_clean(m->keep, twins[1]->host)))
+		      : STR("each host has a file of its own"));
+}
+
 /* Hosts whose profile is not here limit what can be said of stragglers, and of nothing else. */
 static void quality_hosts(struct measured *m)
 {
@@ -406,6 +422,7 @@ static void quality_hosts(struct measured *m)
 		quality_add(m, "all-hosts", found >= expected,
 			arena_fmt(
 				m->keep, "the profile holds %.0f of %.0f hosts", found, expected));
+	quality_twins(m);
 }
 
 static void quality_chip(struct measured *m)
