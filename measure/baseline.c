@@ -168,8 +168,8 @@ static ptrdiff_t choose(const struct tables *head, const struct baseline *items,
 }
 
 /* A run given twice would show that nothing ever varies. */
-static bool are_different(const struct tables *head, const struct baseline *items, ptrdiff_t count,
-	struct diag *err)
+static bool are_different(
+	const struct tables *head, const struct baseline *items, ptrdiff_t count, struct diag *err)
 {
 	for (ptrdiff_t i = 0; i < count; i++) {
 		if (is_same_run(head, items[i].tables))

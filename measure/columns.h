@@ -346,7 +346,7 @@
 
 #define QUALITY_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(name, 0, "which check of the data itself")                                            \
-	REAL(ok, BOOL, "whether it holds")                                                                 \
+	REAL(ok, BOOL, "whether it holds")                                                         \
 	TEXT(detail, 0, "what was seen")
 
 #define DELTAS_COLUMNS(TEXT, REAL)                                                                 \

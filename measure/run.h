@@ -56,7 +56,7 @@ bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
 
 /* Identity of a capture; reads `host` and `input` of each only, so they need not be indexed. */
 struct str capture_fingerprint(const struct profile *hosts, ptrdiff_t count, struct arena *keep);
-/* Two hosts with one and the same file, of more than 8 KiB: an idle host's may well be like another's. */
+/* Two hosts with one and the same file of more than 8 KiB: idle hosts' may well be alike. */
 bool capture_twin(const struct profile *hosts, ptrdiff_t count, struct arena *keep,
 	const struct profile *ret[2]);
 

@@ -175,8 +175,8 @@ struct search {
 	int64_t entries, most_entries;
 	bool all_runs;
 	struct place above[FIND_MAX_DEPTH + 1]; /* the directories that are being searched */
-	const struct other *other;		 /* the most telling of what was met instead */
-	struct str other_path;	   /* the first such file */
+	const struct other *other;		/* the most telling of what was met instead */
+	struct str other_path;			/* the first such file */
 };
 
 static int by_host(const void *a, const void *b)
@@ -311,8 +311,7 @@ static bool leads_up(const struct search *s, const struct dir_entry *e, int dept
 	return false;
 }
 
-static bool search_next(
-	struct search *s, struct str dir, const struct dir_entry *e, int depth)
+static bool search_next(struct search *s, struct str dir, const struct dir_entry *e, int depth)
 {
 	if (depth == FIND_MAX_DEPTH || leads_up(s, e, depth))
 		return true;

@@ -215,7 +215,7 @@ static bool parse_value(const struct rule_reader *r, const struct rule *rule, st
 		STR_ARG(rule->name), STR_ARG(name), STR_ARG(node->text));
 }
 
-/* Numbers that mean the same without a unit.  Of what has one, 20 may be seconds or microseconds. */
+/* Numbers that mean the same without a unit.  Of a time, 20 may be seconds or microseconds. */
 static bool may_be_bare(enum unit u, double value)
 {
 	return u == UNIT_NONE || u == UNIT_COUNT || u == UNIT_RATIO || u == UNIT_BOOL || value == 0;
