@@ -200,14 +200,10 @@ static double cube_side(const struct chip *c, double n)
 	return ceil(pow(n, 1.0 / c->torus_axes) - 1e-9);
 }
 
-/*
- * At least: the members share chips if they can (two cores each).  On a single chip nothing
- * crosses a link, and memory is the bound.
- */
-static double torus_lo_s(const struct ask *a, bool wrap)
+static double members_lo_s(const struct ask *a, double chips, bool wrap)
 {
 	const struct chip *c = a->d->chip;
-	double v = a->op->message_bytes, chips = ceil(a->members * a->d->share);
+	double v = a->op->message_bytes;
 	if (chips <= 1)
 		return v * passed(a->op->kind, a->members, a->members) / roofline_hbm_bps(a->d);
 	if (a->op->kind == KIND_PERMUTE)
@@ -217,6 +213,17 @@ static double torus_lo_s(const struct ask *a, bool wrap)
 			wrap && chips >= c->torus_wrap);
 	return v * passed(a->op->kind, chips, chips) /
 	       (best_links(c, (int64_t)a->members, wrap) * c->link_bps.value);
+}
+
+/*
+ * At least: the members share chips if they can (two cores each).  On a single chip nothing
+ * crosses a link, and memory is the bound.  With megacore a plane is a core and a member a chip,
+ * and an all-to-all is faster over more chips.
+ */
+static double torus_lo_s(const struct ask *a, bool wrap)
+{
+	double chips = ceil(a->members * a->d->share);
+	return fmin(members_lo_s(a, chips, wrap), members_lo_s(a, a->members, wrap));
 }
 
 /* At most: one axis, each chip's links shared by its planes. */
