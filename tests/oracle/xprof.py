@@ -78,8 +78,9 @@ def envelope(rooflint, text):
 VERDICTS = {
     "exposed-communication": "warn", "matmul-roofline": "inconclusive", "tiny-ops": "pass",
     "oversized-all-gather": "pass", "exposed-collective": "pass", "load-skew": "pass",
-    "latency-bound-collective": "pass", "unknown-custom-calls": "pass", "f32-matmul": "pass",
-    "evidence-coverage": "pass", "faster-than-roofline": "pass", "hlo-present": "inconclusive",
+    "latency-bound-collective": "inconclusive", "unknown-custom-calls": "pass",
+    "f32-matmul": "pass", "evidence-coverage": "pass", "faster-than-roofline": "pass",
+    "faster-than-bandwidth": "pass", "hlo-present": "inconclusive",
     "update-excess": "inconclusive", "copy-share": "inconclusive",
     "padding-waste": "inconclusive", "input-bound": "inconclusive",
 }

@@ -899,8 +899,8 @@ static void messages_of_builtin_rules(void **state)
 			  "compiles module=jit_step time_s=1.5 in_step=1\n"
 			  "compiles module=jit_step time_s=0.5 in_step=1\n");
 	assert_str(finding("matmul-roofline", "ffn")->message,
-		"dot.1 (bf16[8,8]) takes 1.00 ms where 400 us is attainable (90.0% of its compute "
-		"roofline)");
+		"dot.1 (bf16[8,8]) takes 1.00 ms (1 per step) where 400 us is attainable (90.0% of "
+		"its compute roofline)");
 	assert_str(finding("oversized-all-gather", "ag")->message,
 		"ag.1 gathers 95.4 MiB over 8 devices, and the step waits 6.00 ms for it (45.0% of "
 		"the step; 50.0% for all of them)");
