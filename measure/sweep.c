@@ -217,7 +217,7 @@ static void event_take(struct sweeping *s, const struct op_event *e)
 
 static struct sweeping *state_new(struct sweep *out, const struct step_plan *plan,
 	const struct host_facts *facts, struct registry *registry, struct arena *keep,
-	struct arena *work, struct arena step_empty)
+	struct arena *work)
 {
 	struct sweeping *s = arena_make(work, struct sweeping, 1);
 
@@ -227,7 +227,6 @@ static struct sweeping *state_new(struct sweep *out, const struct step_plan *pla
 	s->registry = registry;
 	s->keep = keep;
 	s->work = work;
-	s->step_keep = s->step_empty = step_empty;
 	s->last_subject = -1;
 	s->lanes = arena_make(work, struct lane_state, out->plane->lane_count);
 	for (ptrdiff_t i = 0; i < out->plane->lane_count; i++)
@@ -301,15 +300,16 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 	const struct host_facts *facts, struct registry *registry, int64_t limit,
 	struct arena *keep, struct sweep *ret, struct diag *err)
 {
-	struct arena work = arena_new(SWEEP_ARENA_BYTES), step_empty = arena_new(STEP_ARENA_BYTES);
+	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 	bool ok;
 
 	p->keep = keep;
 	for (;;) {
 		*ret = (struct sweep){ .plane = p, .host = host };
 		ret->gaps = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
-		ok = sweep_once(
-			state_new(ret, plan, facts, registry, keep, &work, step_empty), limit, err);
+		struct sweeping *s = state_new(ret, plan, facts, registry, keep, &work);
+		ok = sweep_once(s, limit, err);
+		arena_free(&s->step_empty);
 		if (ok || err->id != DIAG_NONE)
 			break;
 		arena_clear(&work); /* lanes are marked to be sorted: begin again */
@@ -317,6 +317,5 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 	for (ptrdiff_t i = 0; i < p->lane_count; i++)
 		ret->sorted |= p->lanes[i].sort;
 	arena_free(&work);
-	arena_free(&step_empty);
 	return ok || diag_context(err, "%.*s", STR_ARG(p->profile->input->path));
 }

@@ -8,6 +8,8 @@
 
 static void journal_pour(struct sweeping *s)
 {
+	if (!s->step_empty.base)
+		s->step_keep = s->step_empty = arena_new(STEP_ARENA_BYTES);
 	for (ptrdiff_t i = 0; i < s->journal_count; i++) {
 		struct pending *p = pending_of(s, s->journal[i].subject);
 

@@ -105,8 +105,8 @@ struct sweeping {
 	struct registry *registry;
 	struct arena *keep;	 /* for what is handed out */
 	struct arena *work;	 /* for what dies with the sweep */
-	struct arena step_keep;	 /* what is pending; begins anew with every step */
-	struct arena step_empty; /* the same, unused */
+	struct arena step_keep;	 /* what was poured; begins anew with every step */
+	struct arena step_empty; /* the same, unused; made when first poured into */
 	int64_t now_ps;
 
 	struct known *known; /* by plane op index */
