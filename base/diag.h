@@ -31,6 +31,7 @@
 	X(GZIP, 205, "packed data is damaged or was cut short")                                    \
 	X(TRACE, 206, "a trace is not the JSON it should be")                                      \
 	X(PPROF, 207, "a snapshot of live buffers is not the profile it should be")                \
+	X(NSYS, 208, "a database is damaged, or not the Nsight Systems export it should be")       \
 	X(RULE_SYNTAX, 301, "a rule or configuration file is not valid YAML")                      \
 	X(RULE_SCHEMA, 302, "a rule file has an unknown or misplaced key, or a wrong type")        \
 	X(RULE_NAME, 303, "a rule file names a rule, table or column that does not exist")         \

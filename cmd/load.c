@@ -161,15 +161,37 @@ static bool explain(struct str path, struct diag *err)
 	return diag_context(err, "%.*s", STR_ARG(path));
 }
 
+/* A database may also be something else's; its reader tells what is not Nsight's. */
+static bool accept_nsys(const struct input *in, struct diag *err)
+{
+	if (in->kind == INPUT_SQLITE)
+		return true;
+	if (in->kind == INPUT_EMPTY || in->kind == INPUT_LFS || in->kind == INPUT_MANGLED)
+		return accept(in, err);
+	return diag_set(err, DIAG_FILE_KIND,
+		"no SQLite database at byte 0, as `nsys export --type sqlite` writes one; export "
+		"the report again");
+}
+
+/* By enum profile_format. */
+static const struct reader {
+	bool (*accept)(const struct input *in, struct diag *err);
+	bool (*open)(struct input *in, struct str host, struct arena *keep, struct profile *ret,
+		struct diag *err);
+} readers[] = {
+	[FORMAT_XPLANE] = { accept, xplane_open },
+	[FORMAT_TRACE] = { accept_trace, trace_open },
+	[FORMAT_NSYS] = { accept_nsys, nsys_open },
+};
+
 /* A file still being written reads like a damaged one; the more useful error wins. */
 static bool index_file(const struct found_file *file, struct input *in, struct arena *keep,
 	struct profile *ret, struct diag *err)
 {
-	bool is_trace = file->format == FORMAT_TRACE;
-	if (!(is_trace ? accept_trace(in, err) : accept(in, err)))
+	const struct reader *reader = &readers[file->format];
+	if (!reader->accept(in, err))
 		return explain(in->path, err);
-	if (is_trace ? trace_open(in, file->host, keep, ret, err)
-		     : xplane_open(in, file->host, keep, ret, err))
+	if (reader->open(in, file->host, keep, ret, err))
 		return true;
 	return input_check(in, err) && explain(in->path, err);
 }

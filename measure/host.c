@@ -270,6 +270,8 @@ void quality_add(struct measured *m, const char *name, bool ok, struct str detai
 
 static const char *why_cut(const struct profile *p)
 {
+	if (p->format == FORMAT_NSYS)
+		return NULL; /* a database tells how long it is, or it would not have been read */
 	if (p->format == FORMAT_TRACE)
 		return trace_is_capped(p) ? "holds exactly as many events as its exporter writes; "
 					    "what came later is missing"
@@ -291,17 +293,23 @@ static void quality_files(struct measured *m)
 	quality_add(m, "not-truncated", true, STR("every file is whole"));
 }
 
+/* What an export leaves out, by its format; NULL of the profiler's own. */
+static const char *const lacks[] = {
+	[FORMAT_XPLANE] = NULL,
+	[FORMAT_TRACE] = "a trace viewer's export: without HLO modules, memory events and the "
+			 "chip's name; the *.xplane.pb of the same run has them",
+	[FORMAT_NSYS] = "an export of Nsight Systems: without HLO modules and memory events, which "
+			"a *.xplane.pb has",
+};
+
 /* What an export leaves out is known; that it is one has to be told. */
 static void quality_format(struct measured *m)
 {
 	for (ptrdiff_t i = 0; i < m->host_count; i++)
-		if (m->hosts[i].format == FORMAT_TRACE) {
+		if (lacks[m->hosts[i].format]) {
 			quality_add(m, "full-profile", false,
-				arena_fmt(m->keep,
-					"%.*s is a trace viewer's export: without HLO modules, "
-					"memory events and the chip's name; the *.xplane.pb of the "
-					"same run has them",
-					STR_ARG(m->hosts[i].host)));
+				arena_fmt(m->keep, "%.*s is %s", STR_ARG(m->hosts[i].host),
+					lacks[m->hosts[i].format]));
 			return;
 		}
 	quality_add(m, "full-profile", true, STR("every file is the profiler's own"));
@@ -334,9 +342,13 @@ static void quality_steps(struct measured *m)
 {
 	bool found = m->source != STEPS_WINDOW && m->first;
 
+	bool nsys = m->host_count > 0 && m->hosts[0].format == FORMAT_NSYS;
 	quality_add(m, "steps-found", found,
-		found ? STR("steps were told apart")
-		      : STR("nothing marks steps, and no program ran twice without a disturbance"));
+		found  ? STR("steps were told apart")
+		: nsys ? STR("nothing marks steps, and no program of XLA ran twice; lay an NVTX "
+			     "range around each, named \"step 12\"")
+		       : STR("nothing marks steps, and no program ran twice without a "
+			     "disturbance"));
 	quality_add(m, "steady-steps", found && m->steps >= 2,
 		arena_fmt(m->keep, "%lld steady", (long long)(found ? m->steps : 0)));
 }

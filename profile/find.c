@@ -37,6 +37,7 @@ static const struct ending {
 	{ STR_INIT(".xspace.pb"), FORMAT_XPLANE },
 	{ STR_INIT(".trace.json.gz"), FORMAT_TRACE },
 	{ STR_INIT(".trace.json"), FORMAT_TRACE },
+	{ STR_INIT(".sqlite"), FORMAT_NSYS },
 };
 enum { ENDINGS = sizeof(endings) / sizeof(endings[0]) };
 
@@ -52,22 +53,21 @@ static const struct other {
 	struct str name; /* a pattern */
 	const char *is, *todo;
 } others[] = {
-#define ASK_XPLANE "give the *.xplane.pb of the same run"
-#define CACHE	   "a result that XProf made from a profile and kept"
-#define DUMP	   "a compiler's dump of a program, without times"
-#define PACKED	   "a packed file"
+#define ASK_XPLANE  "give the *.xplane.pb of the same run"
+#define CACHE	    "a result that XProf made from a profile and kept"
+#define DUMP	    "a compiler's dump of a program, without times"
+#define PACKED	    "a packed file"
+#define EXPORT_NSYS "have it written as *.sqlite with `nsys export --type sqlite`, and give that"
 	{ STR_INIT("*.xplane.riegeli"), "a profile in riegeli records, a form that is not read",
 		"have it captured as *.xplane.pb" },
 	{ STR_INIT("*.xplane.pb.*"), "a packed or unfinished profile",
 		"unpack it, or wait until its writer is done" },
 	{ STR_INIT("*.trace.gz"), "a trace of an old TensorFlow, a form that is not read",
 		"capture with jax.profiler, which writes *.xplane.pb" },
-	{ STR_INIT("*.nsys-rep"), "an Nsight Systems report, a form that is not read",
-		"capture with jax.profiler, which writes *.xplane.pb" },
-	{ STR_INIT("*.qdrep"), "an Nsight Systems report, a form that is not read",
-		"capture with jax.profiler, which writes *.xplane.pb" },
-	{ STR_INIT("*.sqlite"), "a database, as Nsight Systems exports it, which is not read",
-		"capture with jax.profiler, which writes *.xplane.pb" },
+	{ STR_INIT("*.nsys-rep"), "an Nsight Systems report, which only its own tools read",
+		EXPORT_NSYS },
+	{ STR_INIT("*.qdrep"), "an Nsight Systems report, which only its own tools read",
+		EXPORT_NSYS },
 	{ STR_INIT("*.prof"), "a snapshot of live buffers, which is read beside a profile",
 		"lay it into the run's directory, next to the *.xplane.pb" },
 	{ STR_INIT("*.hlo_proto.pb"), "a compiled program, without times", ASK_XPLANE },
@@ -232,9 +232,17 @@ static bool is_hidden(struct str name)
 	return str_starts(name, STR("."));
 }
 
+/* A database may be anything's, so one makes no run of the directory that it lies in. */
 static bool is_profile(const struct dir_entry *e, struct found_file *ret)
 {
-	return !e->is_dir && !is_hidden(e->name) && profile_name(e->name, ret);
+	return !e->is_dir && !is_hidden(e->name) && profile_name(e->name, ret) &&
+	       ret->format != FORMAT_NSYS;
+}
+
+static bool is_export(const struct dir_entry *e, struct found_file *ret)
+{
+	return !e->is_dir && !is_hidden(e->name) && profile_name(e->name, ret) &&
+	       ret->format == FORMAT_NSYS;
 }
 
 static bool is_snapshot(const struct dir_entry *e)
@@ -334,6 +342,40 @@ static bool search_below(struct search *s, struct str dir, const struct dir_entr
 	return true;
 }
 
+static void file_run_add(struct search *s, struct found_file file, struct str path, int64_t bytes)
+{
+	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
+	*run = (struct found_run){ .path = path, .name = path_base(path), .bytes = bytes };
+	run->files = arena_make(s->keep, struct found_file, 1);
+	run->files[0] = file;
+	run->files[0].path = path;
+	run->file_count = 1;
+}
+
+/*
+ * Exports of Nsight Systems where no other profile is, below neither: each is a run of its own, as
+ * nothing in their names says which belong together, or which is the newest.
+ */
+static bool exports_add(
+	struct search *s, struct str dir, const struct dir_entry *entries, ptrdiff_t count)
+{
+	struct found_file file;
+	struct str first = { NULL, 0 };
+	ptrdiff_t exports = 0;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (!is_export(&entries[i], &file))
+			continue;
+		first = exports++ ? first : entries[i].name;
+		file_run_add(s, file, path_join(dir, entries[i].name, s->keep), entries[i].bytes);
+	}
+	if (s->all_runs || exports <= 1)
+		return true;
+	return diag_set(s->err, DIAG_FILE_KIND,
+		"%.*s: %td databases, as Nsight Systems exports them; name one, such as %.*s, or "
+		"give --all-runs to have each judged",
+		STR_ARG(dir), exports, STR_ARG(first));
+}
+
 /* One directory of a fleet's tree that nobody may read costs itself, and is told. */
 static bool meet_closed_dir(struct search *s, struct str dir)
 {
@@ -364,8 +406,12 @@ static bool search_dir(struct search *s, struct str dir, int depth)
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (is_profile(&entries[i], &file))
 			return run_add(s, dir, entries, count);
-	meet_empty_run(s, dir, entries, count);
-	return search_below(s, dir, entries, count, depth);
+	ptrdiff_t before = s->count;
+	if (!search_below(s, dir, entries, count, depth))
+		return false;
+	if (s->count == before)
+		meet_empty_run(s, dir, entries, count);
+	return s->count > before || exports_add(s, dir, entries, count);
 }
 
 /* ---- hosts that landed in neighbouring directories ------------------------------------------- */
@@ -500,7 +546,7 @@ static bool find_file(struct search *s, struct str path)
 {
 	struct str name = path_base(path);
 	const struct other *other = other_of(name);
-	struct found_file file = { .host = name, .format = FORMAT_TRACE };
+	struct found_file file;
 	bool known = profile_name(name, &file);
 	if (!known && other && other->is != some_json)
 		return diag_set(s->err, DIAG_FILE_KIND, "%.*s: %s; %s", STR_ARG(path), other->is,
@@ -511,13 +557,9 @@ static bool find_file(struct search *s, struct str path)
 			".xplane.pb, so rename it if it is one",
 			STR_ARG(path));
 	if (!known)
-		file.host = str_head(name, str_find(name, STR(".json")));
-	file.path = path;
-	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
-	*run = (struct found_run){ .path = path, .name = name };
-	run->files = arena_make(s->keep, struct found_file, 1);
-	run->files[0] = file;
-	run->file_count = 1;
+		file = (struct found_file){ .host = str_head(name, str_find(name, STR(".json"))),
+			.format = FORMAT_TRACE };
+	file_run_add(s, file, path, 0);
 	return true;
 }
 

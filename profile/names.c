@@ -102,6 +102,8 @@ static const struct {
 	{ EQUALS, STR_INIT("TfrtTpuCompiler::Compile"), HOST_COMPILER },
 	{ EQUALS, STR_INIT("CpuCompiler::RunBackend"), HOST_COMPILER },
 	{ EQUALS, STR_INIT("GpuCompiler::RunBackend"), HOST_COMPILER },
+	{ EQUALS, STR_INIT("XlaCompile"), HOST_COMPILE }, /* NVTX ranges of XLA */
+	{ EQUALS, STR_INIT("XlaCompileBackend"), HOST_COMPILER },
 	{ EQUALS, STR_INIT("D2H Dispatch"), HOST_TRANSFER },
 	{ EQUALS, STR_INIT("H2D Dispatch"), HOST_TRANSFER },
 	{ EQUALS, STR_INIT("tpu::System::TransferToDevice"), HOST_TRANSFER },
@@ -116,6 +118,12 @@ static const struct {
 	{ CONTAINS, STR_INIT(" device_get"), HOST_SYNC },
 	{ STARTS, STR_INIT("block_until_ready"), HOST_SYNC },
 	{ EQUALS, STR_INIT("TfrtTpuBuffer::ToLiteral"), HOST_SYNC },
+	{ EQUALS, STR_INIT("cudaDeviceSynchronize"), HOST_SYNC },
+	{ EQUALS, STR_INIT("cudaEventSynchronize"), HOST_SYNC },
+	{ EQUALS, STR_INIT("cudaStreamSynchronize"), HOST_SYNC },
+	{ EQUALS, STR_INIT("cuCtxSynchronize"), HOST_SYNC },
+	{ EQUALS, STR_INIT("cuEventSynchronize"), HOST_SYNC },
+	{ EQUALS, STR_INIT("cuStreamSynchronize"), HOST_SYNC },
 	{ CONTAINS, STR_INIT(" start_trace"), HOST_PROFILER },
 	{ CONTAINS, STR_INIT(" stop_trace"), HOST_PROFILER },
 };

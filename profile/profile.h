@@ -218,12 +218,13 @@ struct hlo_entry {
 
 struct live_snapshot; /* profile/pprof.h */
 
-enum profile_format { FORMAT_XPLANE, FORMAT_TRACE };
+enum profile_format { FORMAT_XPLANE, FORMAT_TRACE, FORMAT_NSYS };
 
 struct profile {
 	enum profile_format format;
 	struct input *input;
-	struct str host; /* from the file name */
+	struct str host;   /* from the file name */
+	struct str writer; /* who wrote it, with a version; missing where it does not tell */
 	struct plane *planes;
 	ptrdiff_t plane_count;
 	struct hlo_entry *hlo;
@@ -247,6 +248,13 @@ bool xplane_open(struct input *in, struct str host, struct arena *keep, struct p
  * input's bytes are replaced by what was read.
  */
 bool trace_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
+	struct diag *err);
+/*
+ * Read an export of Nsight Systems, `nsys export --type sqlite`.  It has no HLO modules and no
+ * memory events; programs are known by XLA's NVTX ranges, steps by ranges that say so.  The input's
+ * bytes are replaced by what was read.
+ */
+bool nsys_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
 	struct diag *err);
 /* Did the exporter stop at its limit, and leave out what came later? */
 bool trace_is_capped(const struct profile *p);

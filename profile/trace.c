@@ -25,7 +25,7 @@ static const int64_t caps[] = { 1000000, 5000000 };
 
 /* ---- planes and lanes ------------------------------------------------------------------------ */
 
-static struct trace_plane *plane_of(struct trace *t, int64_t pid)
+struct trace_plane *trace_plane_of(struct trace *t, int64_t pid)
 {
 	for (ptrdiff_t i = 0; i < t->plane_count; i++)
 		if (t->planes[i]->pid == pid)
@@ -62,37 +62,45 @@ static struct trace_lane *lane_new(struct trace *t, int64_t key, struct trace_pl
 }
 
 /* Events stand thread by thread, so the last one is nearly always right. */
-static struct trace_lane *lane_of(struct trace *t, const struct trace_event *e)
+struct trace_lane *trace_lane_of(struct trace *t, int64_t pid, int64_t tid)
 {
-	int64_t key = (int64_t)(id_hash((uint64_t)e->pid) ^ (uint64_t)e->tid);
+	int64_t key = (int64_t)(id_hash((uint64_t)pid) ^ (uint64_t)tid);
 	if (t->last && t->last->key == key)
 		return t->last;
 	int32_t i = id_map_find(&t->lane_of, key);
 	if (i >= 0)
 		return t->last = t->lanes[i];
-	struct trace_plane *p = plane_of(t, e->pid);
-	return t->last = p ? lane_new(t, key, p, e->tid) : NULL;
+	struct trace_plane *p = trace_plane_of(t, pid);
+	return t->last = p ? lane_new(t, key, p, tid) : NULL;
+}
+
+void trace_plane_name(struct trace_plane *p, struct str name)
+{
+	int64_t ordinal;
+	p->name = name;
+	p->class = plane_class_of(name, &p->platform, &ordinal);
+}
+
+void trace_lane_name(struct trace_lane *l, struct str name)
+{
+	l->name = name;
+	classify(l);
 }
 
 /* Names come before events in every known file; what came before its name is not lost. */
 static void name_event(struct trace *t, const struct trace_event *e)
 {
-	int64_t ordinal;
 	if (!(e->present & STAT_BIT(NAME)))
 		return;
 	struct str name = arena_str(t->keep, jscan_text(e->args[STAT_NAME], t->keep));
 	if (str_eq(e->name, STR("process_name"))) {
-		struct trace_plane *p = plane_of(t, e->pid);
-		if (!p)
-			return;
-		p->name = name;
-		p->class = plane_class_of(name, &p->platform, &ordinal);
+		struct trace_plane *p = trace_plane_of(t, e->pid);
+		if (p)
+			trace_plane_name(p, name);
 	} else if (str_eq(e->name, STR("thread_name"))) {
-		struct trace_lane *l = lane_of(t, e);
-		if (!l)
-			return;
-		l->name = name;
-		classify(l);
+		struct trace_lane *l = trace_lane_of(t, e->pid, e->tid);
+		if (l)
+			trace_lane_name(l, name);
 	}
 }
 
@@ -173,7 +181,7 @@ static void take(struct trace *t, const struct trace_event *e)
 	if (e->phase != 'X')
 		return;
 	t->profile->event_count++;
-	struct trace_lane *l = lane_of(t, e);
+	struct trace_lane *l = trace_lane_of(t, e->pid, e->tid);
 	if (!l)
 		return;
 	/* Here and not when the plane is named, which a file may do as often as it has events. */
@@ -211,10 +219,15 @@ static bool read_events(struct trace *t, struct input *in, struct diag *err)
 		       "capture with jax.profiler, which writes *.xplane.pb");
 }
 
-static bool read_all(struct trace *t, struct input *in, struct diag *err)
+void trace_start(
+	struct trace *t, struct profile *profile, struct arena *keep, struct arena *scratch)
 {
-	bool ok = read_events(t, in, err);
-	trace_close(&t->reader);
+	*t = (struct trace){ .profile = profile, .keep = keep, .scratch = scratch };
+	t->spool = spool_new(scratch);
+}
+
+bool trace_finish(struct trace *t, bool ok, struct input *in, struct diag *err)
+{
 	for (ptrdiff_t i = 0; ok && i < t->lane_count; i++)
 		trace_flush(t, t->lanes[i]);
 	if (ok && input_check(in, err))
@@ -229,9 +242,10 @@ bool trace_open(struct input *in, struct str host, struct arena *keep, struct pr
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct trace *t = arena_make(&scratch, struct trace, 1);
 	*ret = (struct profile){ .format = FORMAT_TRACE, .input = in, .host = host };
-	*t = (struct trace){ .profile = ret, .keep = keep, .scratch = &scratch };
-	t->spool = spool_new(&scratch);
-	bool ok = read_all(t, in, err);
+	trace_start(t, ret, keep, &scratch);
+	bool ok = read_events(t, in, err);
+	trace_close(&t->reader);
+	ok = trace_finish(t, ok, in, err);
 	arena_free(&scratch);
 	return ok;
 }

@@ -121,6 +121,7 @@ struct trace {
 	struct trace_lane *last;
 	ptrdiff_t hlo_cap;
 	const char *limit; /* NULL, or what there is too much of */
+	bool plain;	   /* texts of events are as they are, without JSON's escapes */
 };
 
 /* Ids of stats in a part; texts that are referred to follow. */
@@ -134,7 +135,19 @@ static inline int64_t ref_key(ptrdiff_t ref)
 	return STAT_COUNT + 1 + ref;
 }
 
-/* trace.c: a program of the profile's list, by its id. */
+/*
+ * trace.c: a reader's beginning and end; between them it finds lanes and writes events.  The end
+ * puts what was written into the input's place, unless reading went wrong.
+ */
+void trace_start(
+	struct trace *t, struct profile *profile, struct arena *keep, struct arena *scratch);
+bool trace_finish(struct trace *t, bool ok, struct input *in, struct diag *err);
+/* By the numbers of a process and a thread; NULL, with a limit set, when there are too many. */
+struct trace_plane *trace_plane_of(struct trace *t, int64_t pid);
+struct trace_lane *trace_lane_of(struct trace *t, int64_t pid, int64_t tid);
+void trace_plane_name(struct trace_plane *p, struct str name);
+void trace_lane_name(struct trace_lane *l, struct str name);
+/* A program of the profile's list, by its id. */
 int32_t trace_program(struct trace *t, uint64_t id, struct str name, bool by_name);
 
 /* trace_write.c: an event of a lane, in an execution of a program or in none (NULL). */

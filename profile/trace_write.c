@@ -128,6 +128,12 @@ static uint64_t text_hash(struct str s)
 	return h;
 }
 
+/* As it is told to readers. */
+static struct str text_of(const struct trace *t, struct str text, struct arena *keep)
+{
+	return t->plain ? text : jscan_text(text, keep);
+}
+
 static uint64_t hash_next(uint64_t h, int what, struct str text)
 {
 	return id_hash(h ^ text_hash(text)) + (uint64_t)what;
@@ -193,8 +199,8 @@ static void name_write(struct trace *t, const struct trace_event *e, uint64_t st
 	const struct trace_run *run, struct trace_name *n, struct arena scratch)
 {
 	struct pb b = { arena_make(&scratch, char, entry_bytes(e, stats)), 0 };
-	struct str name = jscan_text(e->name, &scratch);
-	struct str text = e->long_name.p ? jscan_text(e->long_name, &scratch) : name;
+	struct str name = text_of(t, e->name, &scratch);
+	struct str text = e->long_name.p ? text_of(t, e->long_name, &scratch) : name;
 	n->name = put_text(&b, XMETADATA_NAME, text);
 	n->name_len = (int32_t)text.len;
 	if (e->long_name.p) {
@@ -204,7 +210,7 @@ static void name_write(struct trace *t, const struct trace_event *e, uint64_t st
 	for (uint64_t rest = stats; rest; rest &= rest - 1) {
 		int stat = __builtin_ctzll(rest);
 		if (texts >> stat & 1)
-			put_stat_text(&b, stat, jscan_text(e->args[stat], &scratch), scratch);
+			put_stat_text(&b, stat, text_of(t, e->args[stat], &scratch), scratch);
 		else
 			put_stat_number(&b, stat, e->args[stat]);
 	}
@@ -252,7 +258,7 @@ static ptrdiff_t ref_of(struct trace *t, struct trace_plane *p, struct str text)
 		return 0;
 	}
 	id_map_put(&p->ref_of, hash, (int32_t)p->ref_count, t->scratch);
-	struct str decoded = jscan_text(text, t->keep);
+	struct str decoded = text_of(t, text, t->keep);
 	*arena_push(t->scratch, p->refs, p->ref_count, p->ref_cap) =
 		decoded.p == text.p ? arena_str(t->keep, text) : decoded;
 	return p->ref_count - 1;

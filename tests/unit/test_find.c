@@ -461,7 +461,7 @@ static void other_kinds_of_files(void **state)
 #define XPLANE "give the *.xplane.pb of the same run"
 		{ "h.xplane.riegeli", "riegeli", "captured as *.xplane.pb" },
 		{ "h.xplane.pb.tmp", "packed or unfinished", "wait until its writer is done" },
-		{ "report.nsys-rep", "Nsight Systems", "capture with jax.profiler" },
+		{ "report.nsys-rep", "Nsight Systems", "nsys export --type sqlite" },
 		{ "memory.prof", "a snapshot of live buffers", "next to the *.xplane.pb" },
 		{ "jit_f.hlo_proto.pb", "a compiled program", XPLANE },
 		{ "module_1.jit_f.sm_9.0_gpu_after_optimizations.txt", "a compiler's dump",
@@ -538,6 +538,31 @@ static void traces(void **state)
 	find("mine.json", false);
 	assert_str(hosts_of(0), "mine");
 	assert_int_equal(found.runs[0].files[0].format, FORMAT_TRACE);
+}
+
+/* A database is a run where nothing else is, and only when it is the only one. */
+static void databases(void **state)
+{
+	(void)state;
+	file("log/store.sqlite");
+	file("log/plugins/profile/1/h.xplane.pb");
+	file("log/plugins/profile/1/h.sqlite");
+	find("log", true);
+	assert_int_equal(found.count, 1);
+	assert_str(hosts_of(0), "h");
+	assert_int_equal(found.runs[0].files[0].format, FORMAT_XPLANE);
+
+	file("nsys/job/report.sqlite");
+	find("nsys", false);
+	assert_str(found.runs[0].path, "nsys/job/report.sqlite");
+	assert_int_equal(found.runs[0].files[0].format, FORMAT_NSYS);
+
+	file("nsys/job/rank1.sqlite");
+	refused("nsys", DIAG_FILE_KIND, "nsys/job: 2 databases");
+	refused("nsys", DIAG_FILE_KIND, "name one, such as rank1.sqlite, or give --all-runs");
+	find("nsys", true);
+	assert_int_equal(found.count, 2);
+	assert_str(found.runs[0].path, "nsys/job/rank1.sqlite");
 }
 
 static void a_file_of_no_known_kind(void **state)
@@ -620,7 +645,7 @@ int main(void)
 		TEST(the_most_telling_of_many),
 		TEST(a_profile_among_others),
 		TEST(traces),
-		TEST(traces),
+		TEST(databases),
 		TEST(a_file_of_no_known_kind),
 		TEST(an_empty_directory),
 		TEST(paths_that_lead_nowhere),

@@ -1,0 +1,215 @@
+/* A profile of an export of Nsight Systems.  See nsys.h. */
+#include "profile/nsys.h"
+
+#include <limits.h>
+#include <math.h>
+
+/* Messages of the profiler that are kept; the first is told. */
+enum { MESSAGES_MAX = 64 };
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+/* A GPU that did something left a row in one of these. */
+static const char *const work_tables[] = { "CUPTI_ACTIVITY_KIND_KERNEL",
+	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_MEMCPY",
+	"CUPTI_ACTIVITY_KIND_MEMSET" };
+/* Every export has some of these. */
+static const char *const own_tables[] = { "StringIds", "ANALYSIS_FILE", "TARGET_INFO_SYSTEM_ENV",
+	"META_DATA_EXPORT", "EXPORT_META_DATA" };
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+
+static bool has_any(const struct nsys_db *db, const char *const *tables, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (nsys_db_has(db, tables[i]))
+			return true;
+	return false;
+}
+
+static bool without_work(struct diag *err)
+{
+	return diag_set(err, DIAG_NSYS,
+		"an export of Nsight Systems in which no GPU did anything; profile with "
+		"`nsys profile --trace=cuda,nvtx`, while the program computes");
+}
+
+static bool check_kind(const struct nsys_db *db, struct diag *err)
+{
+	if (has_any(db, work_tables, COUNT(work_tables)))
+		return true;
+	if (has_any(db, own_tables, COUNT(own_tables)))
+		return without_work(err);
+	return diag_set(err, DIAG_FILE_KIND,
+		"a database, but not of Nsight Systems: it has no table StringIds; make one with "
+		"`nsys export --type sqlite REPORT.nsys-rep`");
+}
+
+/* ---- chips ----------------------------------------------------------------------------------- */
+
+static struct nsys_chip *chip_add(struct nsys *n, int64_t gpu)
+{
+	struct nsys_chip *c = arena_push(n->scratch, n->chips, n->chip_count, n->chip_cap);
+	*c = (struct nsys_chip){ .gpu = gpu,
+		.says = { .vendor = STR("Nvidia"),
+			.clock_hz = NAN,
+			.memory_bytes = NAN,
+			.memory_bps = NAN,
+			.peak_flops = NAN,
+			.peak_hbm_bps = NAN,
+			.global_chip_id = -1 } };
+	return c;
+}
+
+static int count_of(const struct nsys_rows *r, int column)
+{
+	int64_t n = nsys_int(r, column);
+	return n < 0 ? 0 : n > INT_MAX ? INT_MAX : (int)n;
+}
+
+/* 0 stands for unknown in what older versions wrote. */
+static double known_of(const struct nsys_rows *r, int column)
+{
+	double x = nsys_real(r, column);
+	return x > 0 ? x : NAN;
+}
+
+/* What both tables of GPUs begin with. */
+enum { GPU_ID, GPU_NAME, GPU_MAJOR, GPU_MINOR, GPU_CORES, GPU_MEMORY, GPU_OWN };
+
+static struct plane_chip *chip_read(struct nsys *n, const struct nsys_rows *r)
+{
+	struct plane_chip *c = &chip_add(n, nsys_int(r, GPU_ID))->says;
+	c->device_name = arena_str(n->trace.keep, nsys_text(r, GPU_NAME));
+	c->cc_major = count_of(r, GPU_MAJOR);
+	c->cc_minor = count_of(r, GPU_MINOR);
+	c->core_count = count_of(r, GPU_CORES);
+	c->memory_bytes = known_of(r, GPU_MEMORY);
+	return c;
+}
+
+/* Since the middle of 2021, with a clock in Hz and bytes a second; before, with units nobody tells
+ * of, so those are left out. */
+static void chips_read(struct nsys *n)
+{
+	static const char *const columns[] = { "id", "name", "computeMajor", "computeMinor",
+		"smCount", "totalMemory", "clockRate", "memoryBandwidth", NULL };
+	static const char *const old_columns[] = { "deviceId", "name", "computeCapabilityMajor",
+		"computeCapabilityMinor", "numMultiprocessors", "globalMemorySize", NULL };
+	struct nsys_rows r = nsys_rows_open(n->db, "TARGET_INFO_GPU", 1, columns);
+	while (nsys_rows_next(&r) && n->chip_count < XPLANE_MAX_PLANES) {
+		struct plane_chip *c = chip_read(n, &r);
+		c->clock_hz = known_of(&r, GPU_OWN);
+		c->memory_bps = known_of(&r, GPU_OWN + 1);
+	}
+	r = nsys_rows_open(n->db, "TARGET_INFO_CUDA_GPU", 1, old_columns);
+	while (nsys_rows_next(&r) && n->chip_count < XPLANE_MAX_PLANES)
+		chip_read(n, &r);
+}
+
+/* A plane's key is its GPU's number; the first row of a number counts. */
+static void chips_apply(struct nsys *n)
+{
+	struct profile *profile = n->trace.profile;
+	for (ptrdiff_t i = 0; i < profile->plane_count; i++)
+		for (ptrdiff_t k = n->chip_count - 1; k >= 0; k--)
+			if (profile->planes[i].class == PLANE_DEVICE &&
+				profile->planes[i].ordinal == n->chips[k].gpu)
+				profile->planes[i].chip = n->chips[k].says;
+}
+
+/* ---- the session ----------------------------------------------------------------------------- */
+
+static int64_t positive_of(struct nsys *n, const char *table, const char *column)
+{
+	const char *const columns[] = { column, NULL };
+	struct nsys_rows r = nsys_rows_open(
+		n->db, nsys_db_has_column(n->db, table, column) ? table : "", 1, columns);
+	int64_t found = 0;
+	while (nsys_rows_next(&r))
+		found = found ? found : nsys_int(&r, 0);
+	return found > 0 ? found : 0;
+}
+
+static void session_read(struct nsys *n)
+{
+	struct profile *p = n->trace.profile;
+	int64_t length_ns = positive_of(n, "ANALYSIS_DETAILS", "duration");
+	p->start_ns = positive_of(n, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs");
+	if (!p->start_ns || __builtin_add_overflow(p->start_ns, length_ns, &p->stop_ns))
+		p->start_ns = p->stop_ns = 0;
+}
+
+static void writer_read(struct nsys *n)
+{
+	static const char *const columns[] = { "name", "value", NULL };
+	struct nsys_rows r = nsys_rows_open(n->db, "META_DATA_EXPORT", 2, columns);
+	while (nsys_rows_next(&r))
+		if (str_eq(nsys_text(&r, 0), STR("EXPORT_PRODUCT_VERSION")))
+			n->trace.profile->writer = arena_fmt(
+				n->trace.keep, "Nsight Systems %.*s", STR_ARG(nsys_text(&r, 1)));
+}
+
+/* Most warnings are of counters and samples that were not asked for. */
+static bool is_loss(struct str text)
+{
+	return str_contains(text, STR("Not all")) || str_contains(text, STR("ropped")) ||
+	       str_contains(text, STR(" lost"));
+}
+
+static void messages_read(struct nsys *n)
+{
+	enum { SEVERITY_WARNING = 2, SEVERITY_ERROR = 3 };
+	static const char *const columns[] = { "severity", "text", NULL };
+	struct profile *p = n->trace.profile;
+	ptrdiff_t cap = 0;
+	struct nsys_rows r = nsys_rows_open(n->db, "DIAGNOSTIC_EVENT", 2, columns);
+	while (nsys_rows_next(&r)) {
+		int64_t severity = nsys_int(&r, 0);
+		struct str text = nsys_text(&r, 1);
+		if (p->warning_count < MESSAGES_MAX &&
+			(severity == SEVERITY_ERROR ||
+				(severity == SEVERITY_WARNING && is_loss(text))))
+			*arena_push(n->trace.keep, p->warnings, p->warning_count, cap) =
+				arena_str(n->trace.keep, text);
+	}
+}
+
+/* ---- the profile ----------------------------------------------------------------------------- */
+
+static bool read_all(struct nsys *n, struct str bytes, struct diag *err)
+{
+	if (!nsys_db_open(bytes, n->scratch, &n->db, err) || !check_kind(n->db, err))
+		return false;
+	session_read(n);
+	writer_read(n);
+	messages_read(n);
+	chips_read(n);
+	nsys_read_rows(n);
+	if (!nsys_db_end(n->db, err))
+		return false;
+	if (n->trace.limit)
+		return diag_set(err, DIAG_LIMIT, "the export has too many %s", n->trace.limit);
+	return n->device_count > 0 || without_work(err);
+}
+
+bool nsys_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
+	struct diag *err)
+{
+	enum { WORDS_BYTES = 64 << 10 };
+	struct arena scratch = arena_new(ARENA_RUN_BYTES), words = arena_new(WORDS_BYTES);
+	struct nsys *n = arena_make(&scratch, struct nsys, 1);
+	*ret = (struct profile){ .format = FORMAT_NSYS, .input = in, .host = host };
+	trace_start(&n->trace, ret, keep, &scratch);
+	n->trace.plain = true;
+	n->scratch = n->ranges.keep = &scratch;
+	n->words = words;
+	bool ok = read_all(n, in->bytes, err);
+	nsys_db_close(n->db);
+	ok = trace_finish(&n->trace, ok, in, err);
+	if (ok)
+		chips_apply(n);
+	arena_free(&words);
+	arena_free(&scratch);
+	return ok;
+}

@@ -1,0 +1,348 @@
+/* SQLite, held at arm's length.  See nsys_db.h. */
+#include "profile/nsys_db.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Virtual-machine steps between two looks at the budget. */
+enum { STEPS_PER_LOOK = 4096 };
+/*
+ * A row takes at least four bytes of a page, and some twenty steps to read: five a byte, and a few
+ * more for the schema, which is read once for every table.
+ */
+#define STEPS_PER_BYTE	 8
+#define STEPS_OF_ITS_OWN 2000000
+/* The largest real export has 90 tables with 500 columns. */
+enum { COLUMNS_MAX = 8192 };
+
+struct nsys_column {
+	struct str table, name;
+};
+
+struct nsys_db {
+	sqlite3 *db;
+	struct arena *keep;
+	struct nsys_column *columns;
+	ptrdiff_t column_count, column_cap;
+	int64_t steps_left;
+	bool failed;
+	struct diag why;
+};
+
+static const struct {
+	int limit, value;
+} limits[] = {
+	{ SQLITE_LIMIT_LENGTH, 1 << 20 },     /* the longest names of kernels have some kilobytes */
+	{ SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, /* of the file's own CREATE TABLEs as well */
+	{ SQLITE_LIMIT_COLUMN, 200 },	      /* the widest table has 43 */
+	{ SQLITE_LIMIT_EXPR_DEPTH, 20 },
+	{ SQLITE_LIMIT_COMPOUND_SELECT, 1 },
+	{ SQLITE_LIMIT_VDBE_OP, 10000 },
+	{ SQLITE_LIMIT_FUNCTION_ARG, 4 },
+	{ SQLITE_LIMIT_ATTACHED, 0 },
+	{ SQLITE_LIMIT_VARIABLE_NUMBER, 8 },
+	{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
+	{ SQLITE_LIMIT_WORKER_THREADS, 0 },
+};
+
+static const struct {
+	int option, value;
+} options[] = {
+	{ SQLITE_DBCONFIG_DEFENSIVE, 1 },
+	{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+	{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+	{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+	{ SQLITE_DBCONFIG_DQS_DML, 0 },
+	{ SQLITE_DBCONFIG_DQS_DDL, 0 },
+	{ SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+};
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+
+/* ---- what goes wrong ------------------------------------------------------------------------- */
+
+/* What it means, by SQLite's primary result code. */
+static const struct {
+	int code;
+	enum diag_id id;
+	const char *says;
+} sayings[] = {
+	{ SQLITE_INTERRUPT, DIAG_LIMIT,
+		"reading it takes more steps than its bytes can need, so its pages point at "
+		"each other; export it again" },
+	{ SQLITE_TOOBIG, DIAG_LIMIT, "it holds a text of more than 1 MiB" },
+	{ SQLITE_NOMEM, DIAG_LIMIT, "SQLite is out of memory" },
+};
+
+static bool fail_with(struct nsys_db *db, int code)
+{
+	if (db->failed)
+		return false;
+	db->failed = true;
+	for (size_t i = 0; i < COUNT(sayings); i++)
+		if (sayings[i].code == (code & 0xff))
+			return diag_set(&db->why, sayings[i].id, "%s", sayings[i].says);
+	return diag_set(&db->why, DIAG_NSYS,
+		"the database is damaged (SQLite: %s); copy or export it again",
+		sqlite3_errmsg(db->db));
+}
+
+void nsys_db_doubt(struct nsys_db *db, const char *table, const char *fmt, ...)
+{
+	struct arena scratch = *db->keep;
+	va_list args;
+	if (db->failed)
+		return;
+	db->failed = true;
+	va_start(args, fmt);
+	struct str what = arena_vfmt(&scratch, fmt, args);
+	va_end(args);
+	diag_set(&db->why, DIAG_NSYS, "%s: %.*s; export it again", table, STR_ARG(what));
+}
+
+bool nsys_db_end(const struct nsys_db *db, struct diag *err)
+{
+	if (db->failed)
+		*err = db->why;
+	return !db->failed;
+}
+
+/* ---- the header ------------------------------------------------------------------------------ */
+
+/* Where things stand in the first hundred bytes, big-endian: https://sqlite.org/fileformat.html */
+enum {
+	AT_PAGE_BYTES = 16,
+	AT_READ_VERSION = 19,
+	AT_CHANGES = 24,
+	AT_PAGES = 28,
+	AT_VALID_FOR = 92,
+	HEADER_BYTES = 100,
+};
+enum { VERSION_WAL = 2 };
+
+static int64_t big_endian(struct str bytes, int at, int count)
+{
+	int64_t n = 0;
+	for (int i = 0; i < count; i++)
+		n = n << 8 | (unsigned char)bytes.p[at + i];
+	return n;
+}
+
+static bool header_check(struct str bytes, struct diag *err)
+{
+	if (bytes.len < HEADER_BYTES)
+		return diag_set(err, DIAG_NSYS,
+			"%td bytes, and the header of a database has %d; the file was cut short: "
+			"copy or export it again",
+			bytes.len, HEADER_BYTES);
+	if (bytes.p[AT_READ_VERSION] == VERSION_WAL)
+		return diag_set(err, DIAG_NSYS,
+			"the database keeps a part of itself in a second file (WAL); have it "
+			"written into one with `sqlite3 FILE 'PRAGMA journal_mode=DELETE'`");
+	int64_t page = big_endian(bytes, AT_PAGE_BYTES, 2);
+	int64_t pages = big_endian(bytes, AT_PAGES, 4);
+	bool told = big_endian(bytes, AT_CHANGES, 4) == big_endian(bytes, AT_VALID_FOR, 4);
+	page = page == 1 ? 65536 : page;
+	if (told && pages * page > bytes.len)
+		return diag_set(err, DIAG_NSYS,
+			"%td bytes, and its header tells of %lld; the file was cut short: copy or "
+			"export it again",
+			bytes.len, (long long)(pages * page));
+	return true;
+}
+
+/* ---- the connection -------------------------------------------------------------------------- */
+
+static int spend(void *arg)
+{
+	struct nsys_db *db = arg;
+	db->steps_left -= STEPS_PER_LOOK;
+	return db->steps_left <= 0;
+}
+
+/* Once the schema is known, nothing but columns of tables is read. */
+static int authorize(void *arg, int action, const char *a, const char *b, const char *database,
+	const char *trigger)
+{
+	(void)arg, (void)a, (void)b, (void)database;
+	return (action == SQLITE_SELECT || action == SQLITE_READ) && !trigger ? SQLITE_OK
+									      : SQLITE_DENY;
+}
+
+static int configure(struct nsys_db *db, struct str bytes)
+{
+	int code = SQLITE_OK;
+	for (size_t i = 0; i < COUNT(options) && code == SQLITE_OK; i++)
+		code = sqlite3_db_config(db->db, options[i].option, options[i].value, (int *)NULL);
+	for (size_t i = 0; i < COUNT(limits); i++)
+		sqlite3_limit(db->db, limits[i].limit, limits[i].value);
+	if (code != SQLITE_OK)
+		return code;
+	db->steps_left = bytes.len * STEPS_PER_BYTE + STEPS_OF_ITS_OWN;
+	sqlite3_progress_handler(db->db, STEPS_PER_LOOK, spend, db);
+	/* Read-only, so the bytes stay as they are, although the type does not say so. */
+	code = sqlite3_deserialize(db->db, "main", (unsigned char *)(uintptr_t)bytes.p, bytes.len,
+		bytes.len, SQLITE_DESERIALIZE_READONLY);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db->db, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
+	return code;
+}
+
+/* Plain columns of the tables that are stored in pages; rootpage is 0 of virtual tables. */
+static const char schema_sql[] =
+	"SELECT t.name, c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c "
+	"WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0";
+
+static struct str text_at(sqlite3_stmt *stmt, int column)
+{
+	const char *p = (const char *)sqlite3_column_text(stmt, column);
+	return (struct str){ p, p ? sqlite3_column_bytes(stmt, column) : 0 };
+}
+
+static bool schema_read(struct nsys_db *db)
+{
+	sqlite3_stmt *stmt;
+	int code = sqlite3_prepare_v2(db->db, schema_sql, -1, &stmt, NULL);
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(stmt);
+		if (code != SQLITE_ROW)
+			break;
+		if (db->column_count >= COLUMNS_MAX) {
+			nsys_db_doubt(db, "sqlite_schema", "more than %d columns", COLUMNS_MAX);
+			break;
+		}
+		struct nsys_column *c =
+			arena_push(db->keep, db->columns, db->column_count, db->column_cap);
+		c->table = arena_str(db->keep, text_at(stmt, 0));
+		c->name = arena_str(db->keep, text_at(stmt, 1));
+	}
+	bool ok = code == SQLITE_DONE || code == SQLITE_ROW || fail_with(db, code);
+	sqlite3_finalize(stmt);
+	return ok;
+}
+
+bool nsys_db_open(struct str bytes, struct arena *keep, struct nsys_db **ret, struct diag *err)
+{
+	struct nsys_db *db = *ret = arena_make(keep, struct nsys_db, 1);
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
+		    SQLITE_OPEN_NOMUTEX;
+	db->keep = keep;
+	if (!header_check(bytes, err))
+		return false;
+	int code = sqlite3_open_v2(":memory:", &db->db, flags, NULL);
+	if (code == SQLITE_OK)
+		code = configure(db, bytes);
+	if (code != SQLITE_OK)
+		fail_with(db, code);
+	else if (schema_read(db))
+		sqlite3_set_authorizer(db->db, authorize, NULL);
+	return nsys_db_end(db, err);
+}
+
+void nsys_db_close(struct nsys_db *db)
+{
+	sqlite3_close_v2(db->db);
+	db->db = NULL;
+}
+
+bool nsys_db_has(const struct nsys_db *db, const char *table)
+{
+	for (ptrdiff_t i = 0; i < db->column_count; i++)
+		if (str_eq(db->columns[i].table, str_from(table)))
+			return true;
+	return false;
+}
+
+bool nsys_db_has_column(const struct nsys_db *db, const char *table, const char *column)
+{
+	for (ptrdiff_t i = 0; i < db->column_count; i++)
+		if (str_eq(db->columns[i].table, str_from(table)) &&
+			str_eq(db->columns[i].name, str_from(column)))
+			return true;
+	return false;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Names are our own; "start" and "end" are words of SQL. */
+static struct str question(const struct nsys_db *db, const char *table, const char *const *columns,
+	struct arena *scratch)
+{
+	struct str sql = STR("SELECT ");
+	for (int i = 0; columns[i]; i++)
+		sql = arena_fmt(scratch, "%.*s%s%s%s%s", STR_ARG(sql), i ? ", " : "",
+			nsys_db_has_column(db, table, columns[i]) ? "\"" : "NULL",
+			nsys_db_has_column(db, table, columns[i]) ? columns[i] : "",
+			nsys_db_has_column(db, table, columns[i]) ? "\"" : "");
+	return arena_fmt(scratch, "%.*s FROM \"%s\"", STR_ARG(sql), table);
+}
+
+static void rows_close(struct nsys_rows *r)
+{
+	sqlite3_finalize(r->stmt);
+	r->stmt = NULL;
+}
+
+struct nsys_rows nsys_rows_open(
+	struct nsys_db *db, const char *table, int need, const char *const *columns)
+{
+	struct nsys_rows r = { .db = db, .need = need };
+	struct arena scratch = *db->keep;
+	if (db->failed || !nsys_db_has(db, table))
+		return r;
+	for (int i = 0; i < need; i++)
+		if (!nsys_db_has_column(db, table, columns[i])) {
+			nsys_db_doubt(db, table, "it has no column \"%s\"", columns[i]);
+			return r;
+		}
+	struct str sql = question(db, table, columns, &scratch);
+	int code = sqlite3_prepare_v2(db->db, sql.p, (int)sql.len, &r.stmt, NULL);
+	if (code != SQLITE_OK)
+		fail_with(db, code);
+	return r;
+}
+
+static bool is_whole(const struct nsys_rows *r)
+{
+	for (int i = 0; i < r->need; i++)
+		if (nsys_is_null(r, i))
+			return false;
+	return true;
+}
+
+bool nsys_rows_next(struct nsys_rows *r)
+{
+	while (r->stmt && !r->db->failed) {
+		int code = sqlite3_step(r->stmt);
+		if (code != SQLITE_ROW && code != SQLITE_DONE)
+			fail_with(r->db, code);
+		if (code != SQLITE_ROW)
+			break;
+		if (is_whole(r))
+			return true;
+	}
+	rows_close(r);
+	return false;
+}
+
+bool nsys_is_null(const struct nsys_rows *r, int column)
+{
+	return sqlite3_column_type(r->stmt, column) == SQLITE_NULL;
+}
+
+int64_t nsys_int(const struct nsys_rows *r, int column)
+{
+	return sqlite3_column_int64(r->stmt, column);
+}
+
+double nsys_real(const struct nsys_rows *r, int column)
+{
+	return nsys_is_null(r, column) ? NAN : sqlite3_column_double(r->stmt, column);
+}
+
+struct str nsys_text(const struct nsys_rows *r, int column)
+{
+	return text_at(r->stmt, column);
+}
