@@ -21,6 +21,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import measure  # noqa: E402
+import nsys  # noqa: E402
 import trace  # noqa: E402
 import xplane  # noqa: E402
 import xprof  # noqa: E402
@@ -99,6 +100,8 @@ def number(name):
 
 class Tables:
     """rooflint's side."""
+
+    plain = staticmethod(plain)
 
     def __init__(self, rooflint, folder):
         self.rooflint, self.folder = rooflint, folder
@@ -365,6 +368,15 @@ def compare_snapshots(report, rooflint, root, folder):
                      {(row["kind"], row["device"]): (row["n"], row["b"]) for row in rows})
 
 
+# ---- exports of Nsight Systems -------------------------------------------------------------------
+
+def compare_exports(report, rooflint, root, wanted):
+    for path in sorted(root.glob("nsys-*/*.sqlite")):
+        name = f"{path.parent.name} {path.stem}"
+        if not wanted or path.parent.name in wanted or name in wanted:
+            nsys.compare(report, name, path, Tables(rooflint, path), closely)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rooflint", default=str(ROOT / "build" / "rooflint"))
@@ -380,10 +392,12 @@ def main():
                 compare(report, rooflint, capture, folder)
 
     walk(run_folders(CARRIED))
+    compare_exports(report, rooflint, CARRIED, options.captures)
     with tempfile.TemporaryDirectory() as folder:
         walk(built_scenarios(pathlib.Path(folder), options.captures))
     if SHARED.is_dir():
         walk(run_folders(SHARED))
+        compare_exports(report, rooflint, SHARED, options.captures)
         xprof.compare(report, rooflint, SHARED / "xprof-golden-tpu-training")
         with tempfile.TemporaryDirectory() as folder:
             for name, run, other in trace_folders(SHARED, pathlib.Path(folder)):
