@@ -82,7 +82,7 @@ static struct engine *engine_get(struct crew *crew, struct diag *err)
 static void drop_tables(struct report *r)
 {
 	for (int id = 0; id < TABLE_COUNT; id++)
-		if (id != TABLE_quality && id != TABLE_deltas)
+		if (id != TABLE_quality && id != TABLE_deltas && id != TABLE_files)
 			r->tables.items[id] = (struct table){ NULL, 0, 0 };
 }
 

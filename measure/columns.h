@@ -33,6 +33,7 @@
 	TEXT(name, 0, "name of the run: its directory, or --job's workload")                       \
 	TEXT(fingerprint, 0, "identity of the capture: hosts, sizes and both ends of its files")   \
 	TEXT(captured, 0, "when the profiler was started, UTC: 2027-01-31T12:00:00Z")              \
+	TEXT(inputs, 0, "what was read: files by format, their size, HLO modules")                 \
 	TEXT(platform, "tpu|nvidia|amd|cpu|unknown", "what wrote the profile")                     \
 	TEXT(chip, 0, "id of the chip, as `rooflint hardware` lists it")                           \
 	TEXT(chip_why, 0, "how the chip was recognised, or why it was not")                        \
@@ -344,6 +345,16 @@
 	REAL(time_s, SECONDS, "length")                                                            \
 	REAL(in_step, BOOL, "inside the steps, after the first")
 
+#define FILES_COLUMNS(TEXT, REAL)                                                                  \
+	TEXT(file, 0, "its name")                                                                  \
+	TEXT(host, 0, "the host it tells of; NULL of snapshots")                                   \
+	TEXT(format, "xplane|trace|nsys|memory-prof", "how it was read")                           \
+	TEXT(writer, 0, "who wrote it, with a version, where it tells")                            \
+	REAL(bytes, BYTES, "its size; NULL of snapshots")                                          \
+	REAL(planes, COUNT, "devices, hosts and metadata in it; NULL of snapshots")                \
+	REAL(lanes, COUNT, "lines, streams and threads in it; NULL of snapshots")                  \
+	REAL(modules, COUNT, "programs in it with their HLO; NULL of snapshots")
+
 #define QUALITY_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(name, 0, "which check of the data itself")                                            \
 	REAL(ok, BOOL, "whether it holds")                                                         \
@@ -386,6 +397,7 @@
 		"an idle gap of at least 0.1% of a step; the largest 100 a device")                \
 	X(transfers, TRANSFERS_COLUMNS, "direction", "host-device copies of one direction")        \
 	X(compiles, COMPILES_COLUMNS, "module", "a compilation seen in the window")                \
+	X(files, FILES_COLUMNS, "file", "a file that was read")                                    \
 	X(quality, QUALITY_COLUMNS, "name", "one check of the data itself")                        \
 	X(deltas, DELTAS_COLUMNS, "key", "a metric against the baseline")
 

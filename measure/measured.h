@@ -124,6 +124,8 @@ void fill_memory(struct measured *m); /* memory, buffers */
 void fill_live(struct measured *m);
 bool fill_gaps(struct measured *m, struct diag *err);
 void fill_compiles(struct measured *m);
+void fill_files(struct measured *m);
+struct str files_line(struct measured *m); /* the same in words */
 void fill_quality(struct measured *m);
 
 /* And one per group of plots (plots.h). */

@@ -286,6 +286,7 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 	fill_memory(m);
 	fill_live(m);
 	fill_compiles(m);
+	fill_files(m);
 	if (!fill_gaps(m, err))
 		return false;
 	fill_run(m, name);

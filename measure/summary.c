@@ -325,6 +325,7 @@ void fill_run(struct measured *m, struct str name)
 	row->name = text_clean(m->keep, name);
 	row->fingerprint = capture_fingerprint(m->hosts, m->host_count, m->keep);
 	row->captured = captured(m);
+	row->inputs = files_line(m);
 	row->platform = platform_name(m->platform);
 	if (m->first && m->first->match.chip)
 		row->chip = m->first->match.chip->id;

@@ -57,6 +57,9 @@ static const struct column transfers_columns[] = { TRANSFERS_COLUMNS(AS_TEXT, AS
 #define ROW compiles_row
 static const struct column compiles_columns[] = { COMPILES_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW
+#define ROW files_row
+static const struct column files_columns[] = { FILES_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
 #define ROW quality_row
 static const struct column quality_columns[] = { QUALITY_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW

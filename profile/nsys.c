@@ -199,7 +199,9 @@ bool nsys_open(struct input *in, struct str host, struct arena *keep, struct pro
 	enum { WORDS_BYTES = 64 << 10 };
 	struct arena scratch = arena_new(ARENA_RUN_BYTES), words = arena_new(WORDS_BYTES);
 	struct nsys *n = arena_make(&scratch, struct nsys, 1);
-	*ret = (struct profile){ .format = FORMAT_NSYS, .input = in, .host = host };
+	*ret = (struct profile){
+		.format = FORMAT_NSYS, .input = in, .host = host, .file_bytes = in->bytes.len
+	};
 	trace_start(&n->trace, ret, keep, &scratch);
 	n->trace.plain = true;
 	n->scratch = n->ranges.keep = &scratch;

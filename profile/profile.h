@@ -223,8 +223,9 @@ enum profile_format { FORMAT_XPLANE, FORMAT_TRACE, FORMAT_NSYS };
 struct profile {
 	enum profile_format format;
 	struct input *input;
-	struct str host;   /* from the file name */
-	struct str writer; /* who wrote it, with a version; missing where it does not tell */
+	struct str host;    /* from the file name */
+	int64_t file_bytes; /* of the file, whatever took the place of its bytes */
+	struct str writer;  /* who wrote it, with a version; missing where it does not tell */
 	struct plane *planes;
 	ptrdiff_t plane_count;
 	struct hlo_entry *hlo;

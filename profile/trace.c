@@ -241,7 +241,9 @@ bool trace_open(struct input *in, struct str host, struct arena *keep, struct pr
 {
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct trace *t = arena_make(&scratch, struct trace, 1);
-	*ret = (struct profile){ .format = FORMAT_TRACE, .input = in, .host = host };
+	*ret = (struct profile){
+		.format = FORMAT_TRACE, .input = in, .host = host, .file_bytes = in->bytes.len
+	};
 	trace_start(t, ret, keep, &scratch);
 	bool ok = read_events(t, in, err);
 	trace_close(&t->reader);

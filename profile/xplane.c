@@ -507,7 +507,7 @@ static bool xspace_fields(struct profile *profile, struct arena *keep, struct di
 bool xplane_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
 	struct diag *err)
 {
-	*ret = (struct profile){ .input = in, .host = host };
+	*ret = (struct profile){ .input = in, .host = host, .file_bytes = in->bytes.len };
 	if (!xspace_fields(ret, keep, err))
 		return false;
 	if (ret->plane_count == 0)

@@ -74,5 +74,7 @@ struct str prose_job(const struct report *r, struct arena *keep);
 bool is_whole_capture(const struct report *r);
 
 void page_tables(struct page *p, const struct report *r); /* the first rows of each table */
+/* What was read, in a line; with all, each file in one of its own. */
+void page_inputs(struct page *p, const struct report *r, int indent, bool all);
 
 #endif

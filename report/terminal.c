@@ -2,6 +2,7 @@
  * The report for people, laid out like a compiler's:
  *
  *     FAIL  runs/nightly: TPU v5e x8, 2 hosts, 8 steady steps, 28.1 ms per step
+ *           read from 2 xplane.pb (235 KiB), 1 HLO module
  *           a step is 26% computing, 65% waiting for communication, 2% idle
  *           all fixes together give back up to ...
  *
@@ -398,6 +399,7 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 {
 	put_head(p, r);
 	if (!style->quiet) {
+		page_inputs(p, r, HEAD_INDENT, style->verbose > 0);
 		put_job(p, r);
 		put_shares(p, r);
 		put_promise(p, r);

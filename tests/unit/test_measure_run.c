@@ -176,6 +176,15 @@ static void two_hosts(void **state)
 	assert_int_equal(table_count(&run.tables, devices), 4);
 	assert_text(table_rows(&run.tables, devices)[1].host, "worker-0");
 	assert_text(table_rows(&run.tables, devices)[2].host, "worker-1");
+	/* two files, with the same module */
+	const struct files_row *files = table_rows(&run.tables, files);
+	assert_int_equal(table_count(&run.tables, files), 2);
+	assert_text(files[1].host, "worker-1");
+	assert_text(files[1].format, "xplane");
+	assert_number(files[0].modules, 1);
+	assert_true(files[0].bytes > 0 && files[0].planes >= 2 && files[0].lanes >= 2);
+	assert_true(str_starts(r->inputs, STR("2 xplane.pb (")));
+	assert_true(str_ends(r->inputs, STR("), 1 HLO module")));
 }
 
 /* The device assignment tells of 16 devices, and this host has 4, one of them idle. */

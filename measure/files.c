@@ -1,0 +1,101 @@
+/*
+ * What was read: the table of files, and the same in a line for the run.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "base/unit.h"
+#include "measure/measured.h"
+#include "profile/pprof.h"
+
+/* By enum profile_format: the word of the table, and what people call such a file. */
+static const struct form {
+	const char *word, *file;
+} forms[] = {
+	[FORMAT_XPLANE] = { "xplane", "xplane.pb" },
+	[FORMAT_TRACE] = { "trace", "trace.json" },
+	[FORMAT_NSYS] = { "nsys", "export of Nsight Systems" },
+};
+enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
+
+static struct str file_name(struct str path)
+{
+	return str_from_offset(path, str_rfind_char(path, '/') + 1);
+}
+
+/* Modules whose HLO is in the file, not only their names. */
+static double modules_of(const struct profile *p)
+{
+	double n = 0;
+
+	for (ptrdiff_t i = 0; i < p->hlo_count; i++)
+		n += p->hlo[i].proto.len > 0;
+	return n;
+}
+
+/* A plane that shares another's lanes, as each of XLA:CPU's devices does, adds none. */
+static double lanes_of(const struct profile *p)
+{
+	double n = 0;
+
+	for (ptrdiff_t i = 0; i < p->plane_count; i++)
+		if (p->planes[i].platform != PLATFORM_CPU || p->planes[i].class != PLANE_DEVICE)
+			n += (double)p->planes[i].lane_count;
+	return n;
+}
+
+static void file_row(struct measured *m, const struct profile *p)
+{
+	struct files_row *row = table_new(m->tables, files, m->keep);
+
+	row->file = text_clean(m->keep, file_name(p->input->path));
+	row->host = text_clean(m->keep, p->host);
+	row->format = str_from(forms[p->format].word);
+	if (p->writer.p)
+		row->writer = text_clean(m->keep, p->writer);
+	row->bytes = (double)p->file_bytes;
+	row->planes = (double)p->plane_count;
+	row->lanes = lanes_of(p);
+	row->modules = modules_of(p);
+	for (ptrdiff_t i = 0; i < p->snapshot_count; i++) {
+		row = table_new(m->tables, files, m->keep);
+		row->file = text_clean(m->keep, p->snapshots[i].name);
+		row->format = STR("memory-prof");
+	}
+}
+
+void fill_files(struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->host_count; i++)
+		file_row(m, &m->hosts[i]);
+}
+
+static struct str add(struct measured *m, struct str list, double count, const char *what)
+{
+	if (!(count > 0))
+		return list;
+	return arena_fmt(
+		m->keep, "%.*s%s%.0f %s", STR_ARG(list), list.len ? ", " : "", count, what);
+}
+
+/* Hosts of one job carry the same modules, so those of one are counted. */
+struct str files_line(struct measured *m)
+{
+	double counts[FORMS] = { 0 }, modules = 0, bytes = 0, snapshots = 0;
+	struct str list = STR("");
+
+	for (ptrdiff_t i = 0; i < m->host_count; i++) {
+		counts[m->hosts[i].format]++;
+		modules = fmax(modules, modules_of(&m->hosts[i]));
+		bytes += (double)m->hosts[i].file_bytes;
+		snapshots += (double)m->hosts[i].snapshot_count;
+	}
+	for (int i = 0; i < FORMS; i++)
+		list = add(m, list, counts[i], forms[i].file);
+	struct str size = unit_text(m->keep, bytes, UNIT_BYTES);
+	list = arena_fmt(m->keep, "%.*s (%.*s)", STR_ARG(list), STR_ARG(size));
+	list = add(m, list, modules, modules == 1 ? "HLO module" : "HLO modules");
+	if (!modules)
+		list = arena_fmt(m->keep, "%.*s, no HLO", STR_ARG(list));
+	return add(m, list, snapshots, "memory.prof");
+}
