@@ -45,7 +45,7 @@ struct output_settings {
 		{ "quiet", 'q', OPTION_FLAG, offsetof(type, output.quiet), NULL,                   \
 			"one line per profile: its verdict" },                                     \
 		{ "verbose", 'v', OPTION_COUNT, offsetof(type, output.verbose), NULL,              \
-			"every rule and every finding; given twice, the heads of the tables "      \
+			"every rule, finding and file; given twice, the heads of the tables "      \
 			"too" },                                                                   \
 	{                                                                                          \
 		"color", 0, OPTION_WORD, offsetof(type, output.color), "auto|always|never",        \

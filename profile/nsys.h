@@ -94,11 +94,6 @@ struct nsys_chip {
 	struct plane_chip says;
 };
 
-/* CUDA's number of a GPU counts within its process. */
-struct nsys_ordinal {
-	int64_t pid, ordinal, gpu;
-};
-
 struct nsys {
 	struct trace trace;
 	struct nsys_db *db;
@@ -116,8 +111,7 @@ struct nsys {
 	ptrdiff_t scope_count, scope_cap;
 	struct nsys_device *devices;
 	ptrdiff_t device_count, device_cap;
-	struct nsys_ordinal *ordinals;
-	ptrdiff_t ordinal_count, ordinal_cap;
+	struct id_map gpu_of; /* process and CUDA's number there -> Nsight's number */
 	struct nsys_chip *chips;
 	ptrdiff_t chip_count, chip_cap;
 	int64_t base_ns; /* taken off all times: 0, or a moment where they count since 1970 */

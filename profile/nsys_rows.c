@@ -9,6 +9,8 @@
 #define LAUNCHES_MAX (16 << 20)
 /* The host's plane among those of GPUs, which count from 0. */
 enum { HOST_PID = -1 };
+/* GPUs of one host: the largest have sixteen, and each can be cut into seven. */
+enum { GPUS_MAX = 256 };
 /* Calls stand on a lane of their own beside their thread's ranges, since both nest. */
 #define CALLS_LANE (INT64_C(1) << 62)
 /* Names of kernels are templates written out: some have kilobytes, none says more after this. */
@@ -211,24 +213,28 @@ static void calls_read(struct nsys *n)
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
+/* CUDA's number of a GPU counts within its process. */
+static int64_t ordinal_key(int64_t pid, int64_t ordinal)
+{
+	return (int64_t)(id_hash((uint64_t)pid) ^ (uint64_t)ordinal);
+}
+
 static void ordinals_read(struct nsys *n)
 {
 	static const char *const columns[] = { "pid", "cudaId", "gpuId", NULL };
 	struct nsys_rows r = nsys_rows_open(n->db, "TARGET_INFO_CUDA_DEVICE", 3, columns);
-	while (nsys_rows_next(&r))
-		if (n->ordinal_count < XPLANE_MAX_PLANES)
-			*arena_push(n->scratch, n->ordinals, n->ordinal_count, n->ordinal_cap) =
-				(struct nsys_ordinal){ nsys_int(&r, 0), nsys_int(&r, 1),
-					nsys_int(&r, 2) };
+	while (nsys_rows_next(&r)) {
+		int64_t gpu = nsys_int(&r, 2);
+		if (gpu >= 0 && gpu <= INT32_MAX)
+			id_map_put(&n->gpu_of, ordinal_key(nsys_int(&r, 0), nsys_int(&r, 1)),
+				(int32_t)gpu, n->scratch);
+	}
 }
 
 static int64_t gpu_of(const struct nsys *n, int64_t global_pid, int64_t ordinal)
 {
-	int64_t pid = global_pid >> 24 & 0xffffff;
-	for (ptrdiff_t i = 0; i < n->ordinal_count; i++)
-		if (n->ordinals[i].pid == pid && n->ordinals[i].ordinal == ordinal)
-			return n->ordinals[i].gpu;
-	return ordinal;
+	int32_t gpu = id_map_find(&n->gpu_of, ordinal_key(global_pid >> 24 & 0xffffff, ordinal));
+	return gpu >= 0 ? gpu : ordinal;
 }
 
 static struct nsys_device *device_of(struct nsys *n, int64_t gpu)
@@ -236,9 +242,12 @@ static struct nsys_device *device_of(struct nsys *n, int64_t gpu)
 	for (ptrdiff_t i = 0; i < n->device_count; i++)
 		if (n->devices[i].gpu == gpu)
 			return &n->devices[i];
-	struct trace_plane *plane = trace_plane_of(&n->trace, gpu);
-	if (!plane)
+	struct trace_plane *plane =
+		n->device_count < GPUS_MAX ? trace_plane_of(&n->trace, gpu) : NULL;
+	if (!plane) {
+		n->trace.limit = "GPUs";
 		return NULL;
+	}
 	trace_plane_name(plane, arena_fmt(n->trace.keep, "/device:GPU:%lld", (long long)gpu));
 	struct nsys_device *d = arena_push(n->scratch, n->devices, n->device_count, n->device_cap);
 	*d = (struct nsys_device){ .gpu = gpu, .plane = plane };
@@ -268,14 +277,15 @@ static struct str scope_of(struct nsys *n, int32_t module, int32_t thunk)
 	int32_t i = id_map_find(&n->scope_of, key);
 	if (i >= 0)
 		return n->scopes[i];
-	struct str rest = nsys_note_at(&n->ranges, thunk)->scope;
-	struct str head = module < 0 ? rest : nsys_note_at(&n->ranges, module)->scope;
+	struct str head = module < 0 ? STR("") : nsys_note_at(&n->ranges, module)->scope;
+	struct str scope = nsys_note_at(&n->ranges, thunk)->scope;
+	if (head.len && scope.len)
+		scope = arena_fmt(n->scratch, "%.*s/%.*s", STR_ARG(head), STR_ARG(scope));
+	else if (head.len)
+		scope = head;
 	id_map_put(&n->scope_of, key, (int32_t)n->scope_count, n->scratch);
-	return *arena_push(n->scratch, n->scopes, n->scope_count, n->scope_cap) =
-		       module < 0 || !head.len ? rest
-		       : !rest.len
-			       ? head
-			       : arena_fmt(n->scratch, "%.*s/%.*s", STR_ARG(head), STR_ARG(rest));
+	*arena_push(n->scratch, n->scopes, n->scope_count, n->scope_cap) = scope;
+	return scope;
 }
 
 static void module_says(struct nsys *n, struct trace_event *e, int32_t module)
@@ -286,7 +296,8 @@ static void module_says(struct nsys *n, struct trace_event *e, int32_t module)
 	if (!str_to_u64(says->number, &program))
 		return;
 	event_says(e, STAT_PROGRAM_ID, says->number);
-	trace_program(&n->trace, program, arena_str(n->trace.keep, says->module), false);
+	if (id_map_find(&n->trace.program_of, (int64_t)program) < 0)
+		trace_program(&n->trace, program, arena_str(n->trace.keep, says->module), false);
 }
 
 /* To which instruction, program and step it belongs, by the call that launched it. */
