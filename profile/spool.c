@@ -6,14 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Traces of a few megabytes need no file; larger ones write in pieces of this size. */
-#define BUFFER ((ptrdiff_t)4 << 20)
+/* Traces of a few megabytes need no file; larger ones write in pieces of this size.  Most are much
+ * smaller, and memory that was never touched costs nothing. */
+#define BUFFER	     ((ptrdiff_t)4 << 20)
+#define BUFFER_FIRST ((ptrdiff_t)64 << 10)
 /* 5 million events, the exporter's limit, are 200 MB; this is room for any text beside them. */
 #define SPOOL_MAX ((int64_t)16 << 30)
 
 struct spool {
+	struct arena room; /* its own: what is put may lie in the caller's unused memory */
 	char *buffer;
-	ptrdiff_t len;
+	ptrdiff_t len, cap;
 	int64_t flushed;
 	int fd;	   /* -1: everything is in the buffer */
 	int error; /* errno of the first failure */
@@ -22,7 +25,9 @@ struct spool {
 struct spool *spool_new(struct arena *scratch)
 {
 	struct spool *s = arena_make(scratch, struct spool, 1);
-	s->buffer = arena_make(scratch, char, BUFFER);
+	s->room = arena_new(2 * BUFFER);
+	s->cap = BUFFER_FIRST;
+	s->buffer = arena_make(&s->room, char, s->cap);
 	s->fd = -1;
 	return s;
 }
@@ -64,16 +69,29 @@ static void flush(struct spool *s)
 	s->len = 0;
 }
 
+/* Room for more: a larger buffer, or the largest one emptied. */
+static void make_room(struct spool *s)
+{
+	if (s->cap == BUFFER) {
+		flush(s);
+		return;
+	}
+	char *larger = arena_make(&s->room, char, 4 * s->cap);
+	memcpy(larger, s->buffer, (size_t)s->len);
+	s->buffer = larger;
+	s->cap *= 4;
+}
+
 int64_t spool_put(struct spool *s, struct str bytes)
 {
 	int64_t at = s->flushed + s->len;
 	while (bytes.len) {
-		ptrdiff_t room = BUFFER - s->len, n = bytes.len < room ? bytes.len : room;
+		ptrdiff_t room = s->cap - s->len, n = bytes.len < room ? bytes.len : room;
 		memcpy(s->buffer + s->len, bytes.p, (size_t)n);
 		s->len += n;
 		bytes = str_from_offset(bytes, n);
-		if (s->len == BUFFER)
-			flush(s);
+		if (s->len == s->cap)
+			make_room(s);
 	}
 	return at;
 }
@@ -101,4 +119,5 @@ void spool_drop(struct spool *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
+	arena_free(&s->room);
 }
