@@ -95,7 +95,7 @@ struct str files_line(struct measured *m)
 	struct str size = unit_text(m->keep, bytes, UNIT_BYTES);
 	list = arena_fmt(m->keep, "%.*s (%.*s)", STR_ARG(list), STR_ARG(size));
 	list = add(m, list, modules, modules == 1 ? "HLO module" : "HLO modules");
-	if (!modules)
+	if (!(modules > 0))
 		list = arena_fmt(m->keep, "%.*s, no HLO", STR_ARG(list));
 	return add(m, list, snapshots, "memory.prof");
 }
