@@ -9,9 +9,14 @@
 #include "hlo/internal.h"
 #include "hlo/memory.h"
 
+/* Larger than the memory of any machine; sums of these saturate. */
+#define MAX_BUFFER_BYTES ((int64_t)1 << 50)
+
 struct buffer {
 	int64_t id, size, color;
-	struct str defined_at; /* a Location, read when it is asked for */
+	struct str defined_at; /* a Location, read when it is asked for, */
+	struct str name;       /* or what a text says in its place: the instruction */
+	struct hlo_dims index; /* and which of its leaves */
 	ptrdiff_t allocation;  /* index into allocations, -1 none */
 	ptrdiff_t canonical;   /* whose memory it shares while alive */
 	int64_t users;	       /* of its own memory, itself among them */
@@ -20,7 +25,7 @@ struct buffer {
 struct allocation {
 	int64_t size, color;
 	bool thread_local_, parameter, live_out, constant;
-	struct str bytes;  /* the message, for the second look */
+	struct str bytes;  /* the message, for the second look; empty of a text */
 	ptrdiff_t largest; /* buffer in it, -1 none */
 };
 
@@ -40,6 +45,11 @@ struct assignment {
 	ptrdiff_t trace_count;
 	struct hlo_index index;
 };
+
+/* memory_text.c: the assignment as text.  Allocations, and buffers that know theirs. */
+bool assignment_of_text(struct assignment *a, const struct hlo_note *note);
+/* The report's total of a memory space; false with err as it was when it has none. */
+bool report_total(const struct hlo_note *note, int64_t space, int64_t *ret, struct diag *err);
 
 ptrdiff_t find_buffer(const struct assignment *a, int64_t id); /* its index; -1 if there is none */
 

@@ -12,9 +12,6 @@
 #include "hlo/assignment.h"
 #include "hlo/size.h"
 
-/* Larger than the memory of any machine; sums of these saturate. */
-#define MAX_BUFFER_BYTES ((int64_t)1 << 50)
-
 static const struct read_rule buffer_table_rules[] = {
 	[1] = { READ_INT, READ_AT(struct buffer, id), NULL },
 	[2] = { READ_INT, READ_AT(struct buffer, size), NULL },
@@ -205,12 +202,13 @@ static ptrdiff_t find_instruction(const struct living *l, const struct location 
 
 static bool add_living(struct living *l, ptrdiff_t buffer, int64_t bytes, struct str kind)
 {
-	struct location at = { 0 };
+	const struct buffer *b = &l->a->buffers[buffer];
+	struct location at = { .name = b->name, .index = b->index };
 	struct hlo_live_buffer *x = &l->items[l->count++];
 	*x = (struct hlo_live_buffer){
 		.instruction = -1, .kind = kind, .bytes = bytes, .unpadded_bytes = bytes
 	};
-	if (!read_message(l->a->r, &location_table, l->a->buffers[buffer].defined_at, &at))
+	if (!read_message(l->a->r, &location_table, b->defined_at, &at))
 		return false;
 	x->instruction = find_instruction(l, &at);
 	x->name = at.name;
@@ -229,18 +227,27 @@ static struct str allocation_kind(const struct allocation *x)
 {
 	if (x->parameter)
 		return STR("parameter");
-	if (x->live_out)
-		return STR("output");
-	return x->constant ? STR("constant") : STR("temp");
+	return x->live_out ? STR("output") : STR("constant");
+}
+
+/* What shares an allocation over time is no one buffer, and its size no one's padding. */
+static void add_shared(struct living *l, int64_t bytes)
+{
+	l->items[l->count++] = (struct hlo_live_buffer){
+		.instruction = -1, .name = STR("(temporaries)"), .kind = STR("temp"), .bytes = bytes
+	};
 }
 
 static bool add_allocations(struct living *l, bool with_temp)
 {
 	for (ptrdiff_t i = 0; i < l->a->allocation_count; i++) {
 		const struct allocation *x = &l->a->allocations[i];
-		bool listed = is_indefinite(x) || (with_temp && is_temporary(x));
-		if (listed && counts(l->a, x) &&
-			!add_living(l, x->largest, x->size, allocation_kind(x)))
+		if (!counts(l->a, x))
+			continue;
+		if (with_temp && is_temporary(x))
+			add_shared(l, x->size);
+		else if (is_indefinite(x) &&
+			 !add_living(l, x->largest, x->size, allocation_kind(x)))
 			return false;
 	}
 	return true;
@@ -320,11 +327,22 @@ static bool replay_trace(struct assignment *a, struct hlo_memory *ret)
 
 static bool read_assignment(const struct hlo_module *m, struct assignment *a)
 {
-	if (!m->buffer_assignment.len ||
-		!read_message(a->r, &assignment_table, m->buffer_assignment, a))
+	if (!m->buffer_assignment.len)
+		return m->buffers_note.text.len && assignment_of_text(a, &m->buffers_note);
+	if (!read_message(a->r, &assignment_table, m->buffer_assignment, a))
 		return false;
 	index_buffers(a);
 	return place_buffers(a);
+}
+
+/* A report alone knows one figure: what all allocations come to. */
+static bool reported_memory(const struct hlo_module *m, struct hlo_memory *ret, struct diag *err)
+{
+	ret->total_only = true;
+	if (!report_total(&m->memory_note, ret->space, &ret->peak_bytes, err))
+		return false;
+	ret->total_allocation_bytes = ret->peak_bytes;
+	return true;
 }
 
 bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
@@ -334,6 +352,8 @@ bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	struct assignment a = { .r = &r, .space = space };
 	*ret = (struct hlo_memory){ .space = space };
 	err->id = DIAG_NONE;
+	if (!m->buffer_assignment.len && !m->buffers_note.text.len && m->memory_note.text.len)
+		return reported_memory(m, ret, err);
 	if (!read_assignment(m, &a))
 		return false;
 	sum_allocations(&a, ret);

@@ -9,8 +9,11 @@
  * results, which are somebody else's buffers (a TPU program lists 150 MB of them for its
  * SparseCore calls).  XLA's own peak leaves them out too.
  *
+ * Where the module has no such message, the texts that XLA dumps beside it take its place: the
+ * buffer assignment, which has no trace, or the memory usage report, which has a total.
+ *
  * Source: BufferAssignmentProto and HeapSimulatorTrace of XLA's hlo.proto; the method is that of
- * XProf's memory viewer.
+ * XProf's memory viewer.  The texts are XLA's BufferAllocation::ToString and MemoryUsageReport.
  */
 #ifndef HLO_MEMORY_H
 #define HLO_MEMORY_H
@@ -25,7 +28,7 @@ struct hlo_live_buffer {
 	struct shape shape;	/* the leaf */
 	struct str kind;	/* "parameter", "output", "constant", "temp" */
 	int64_t bytes;		/* as allocated: padded */
-	int64_t unpadded_bytes; /* elements alone */
+	int64_t unpadded_bytes; /* elements alone; 0 of an allocation that buffers share */
 };
 
 struct hlo_memory {
@@ -35,12 +38,13 @@ struct hlo_memory {
 	int64_t thread_local_bytes;	/* not in peak_bytes */
 	int64_t total_allocation_bytes; /* of everything, whether alive together or not */
 	bool from_trace;		/* false: temp is an allocation's size */
+	bool total_only;		/* peak_bytes is the total, and its parts are not known */
 	struct hlo_live_buffer *live;	/* at the peak, largest first */
 	ptrdiff_t live_count;
 	int64_t small_bytes; /* of live buffers not listed */
 };
 
-/* False with err->id DIAG_NONE when the module carries no buffer assignment. */
+/* False with err->id DIAG_NONE when the module carries no buffer assignment and no text of one. */
 bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	struct hlo_memory *ret, struct diag *err);
 

@@ -114,6 +114,11 @@ struct hlo_alias {
 	int64_t parameter_number; /* donated: this parameter's buffer holds an output */
 };
 
+/* A text that a compiler dumped beside the module. */
+struct hlo_note {
+	struct str file, text;
+};
+
 struct hlo_module {
 	struct str name;
 	int64_t id;	 /* HloModuleProto.id: not the TPU's program id */
@@ -127,6 +132,8 @@ struct hlo_module {
 	ptrdiff_t alias_count;
 	int64_t replica_count, partition_count; /* from the device assignment; 0 unknown */
 	struct str buffer_assignment; /* proto bytes for hlo/memory.h; empty when absent */
+	struct hlo_note buffers_note; /* else *-buffer-assignment.txt, where somebody has it, */
+	struct hlo_note memory_note;  /* and *-memory-usage-report.txt */
 	struct hlo_index *index;      /* name -> instruction */
 	struct hlo_frames *frames;    /* stack frames */
 	struct hlo_inside *inside;    /* per computation: what is in it and what it calls */

@@ -386,9 +386,126 @@ static void what_was_not_donated(void **state)
 	}
 }
 
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static const char small_program[] = "HloModule f\n"
+				    "ENTRY e {\n"
+				    "  p = f32[8,100]{1,0:T(8,128)} parameter(0)\n"
+				    "  a = f32[8,100]{1,0} negate(p)\n"
+				    "  ROOT t = (f32[8,100]{1,0}, f32[8,100]{1,0}) tuple(a, a)\n"
+				    "}\n";
+
+static const char small_assignment[] =
+	"BufferAssignment:\n"
+	"allocation 0: size 4096, parameter 0, shape |(f32[8,100], s32[])| at ShapeIndex {0,1}:\n"
+	" value: <1 p @0> (size=4096,offset=0): f32[8,100]{1,0:T(8,128)}\n"
+	"allocation 1: size 16, output shape is |(f32[8,100], f32[8,100])|, maybe-live-out:\n"
+	" value: <3 t{} @0> (size=16,offset=0): (f32[8,100]{1,0}, f32[8,100]{1,0})\n"
+	"allocation 2: size 8, color 1, preallocated-temp:\n"
+	" value: <9 a @1> (size=8,offset=0): f32[2]{0}\n"
+	"allocation 3: 0x7f00, size 640, thread-local:\n"
+	"allocation 4: size 3200, preallocated-temp:\n"
+	" value: <2 a @0> (size=3200,offset=0): f32[8,100]{1,0}\n"
+	"allocation 5: size 4, constant:\n"
+	" value: <4 c @0> (size=4,offset=0): f32[]\n"
+	"\n"
+	"Total bytes used: 7968 (7.8KiB)\n";
+
+static struct hlo_module *small_module(void)
+{
+	struct hlo_module *m = hlo_text_parse(STR("f.txt"), str_from(small_program), &keep, &err);
+
+	assert_non_null(m);
+	return m;
+}
+
+static void test_assignment_text(void **state)
+{
+	(void)state;
+	struct hlo_module *m = small_module();
+	struct hlo_memory x;
+
+	m->buffers_note =
+		(struct hlo_note){ STR("f-buffer-assignment.txt"), str_from(small_assignment) };
+	assert_true(hlo_memory(m, 0, &keep, &x, &err));
+	assert_int_equal(x.peak_bytes, 4096 + 16 + 3200 + 4);
+	assert_int_equal(x.arguments_bytes, 4096);
+	assert_int_equal(x.output_bytes, 16);
+	assert_int_equal(x.temp_bytes, 3200);
+	assert_int_equal(x.constant_bytes, 4);
+	assert_int_equal(x.thread_local_bytes, 640);
+	assert_int_equal(x.total_allocation_bytes, 4096 + 16 + 640 + 3200 + 4);
+	assert_false(x.from_trace || x.total_only);
+	assert_int_equal(x.live_count, 4);
+	assert_str(x.live[0].name, "p");
+	assert_int_equal(x.live[0].unpadded_bytes, 3200);
+	assert_str(x.live[1].name, "(temporaries)");
+	assert_int_equal(x.live[1].unpadded_bytes, 0);
+	assert_true(hlo_memory(m, 1, &keep, &x, &err));
+	assert_int_equal(x.peak_bytes, 8);
+}
+
+static void test_report_text(void **state)
+{
+	(void)state;
+	struct hlo_module *m = small_module();
+	struct hlo_memory x;
+
+	m->memory_note = (struct hlo_note){ STR("f-memory-usage-report.txt"),
+		STR("Memory Space: alternate (color=1)\nTotal bytes: 7 (7B)\n  cumulative_size\n\n"
+		    "Memory Space: default (color=0)\nTotal bytes: 3620 (3.5KiB)\n") };
+	assert_true(hlo_memory(m, 0, &keep, &x, &err));
+	assert_true(x.total_only);
+	assert_int_equal(x.peak_bytes, 3620);
+	assert_true(hlo_memory(m, 1, &keep, &x, &err));
+	assert_int_equal(x.peak_bytes, 7);
+	assert_false(hlo_memory(m, 2, &keep, &x, &err));
+	assert_int_equal(err.id, DIAG_NONE);
+	m->memory_note.text = STR("Total bytes used: 99 (99B)\n\nAllocations sorted by size:\n");
+	assert_true(hlo_memory(m, 0, &keep, &x, &err));
+	assert_int_equal(x.peak_bytes, 99);
+	/* What comes first counts more: the assignment knows the parts. */
+	m->buffers_note = (struct hlo_note){ STR("b"), str_from(small_assignment) };
+	assert_true(hlo_memory(m, 0, &keep, &x, &err));
+	assert_false(x.total_only);
+}
+
+static void test_bad_texts(void **state)
+{
+	static const struct {
+		const char *buffers, *report, *says;
+	} bad[] = {
+		{ "x", NULL, "f.txt:1:1: expected 'BufferAssignment:'" },
+		{ "BufferAssignment:\n", NULL, "f.txt:2:1: expected at least one allocation" },
+		{ "BufferAssignment:\nallocation 0: size -4:\n", NULL,
+			"f.txt:2:20: no memory has that size" },
+		{ "BufferAssignment:\nallocation 0: size 4:\n value: <1 p> size=4\n", NULL,
+			"f.txt:3:14: expected '(size=' and bytes in this line" },
+		{ "BufferAssignment:\n value: <1 p @0> (size=4,offset=0)\n", NULL,
+			"f.txt:2:1: expected 'allocation' and its number, or one of its values" },
+		{ NULL, "hello", "f.txt:1:1: expected 'Memory Space:' or 'Total bytes used:'" },
+		{ NULL, "Memory Space: default (color=0)\nnothing\n",
+			"f.txt:2:1: expected 'Total bytes:'" },
+	};
+	(void)state;
+	struct hlo_memory x;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct hlo_module *m = small_module();
+		m->buffers_note = (struct hlo_note){ STR("f.txt"), str_from(bad[i].buffers) };
+		m->memory_note = (struct hlo_note){ STR("f.txt"), str_from(bad[i].report) };
+		assert_false(hlo_memory(m, 0, &keep, &x, &err));
+		assert_int_equal(err.id, DIAG_HLO);
+		assert_memory_equal(err.text, bad[i].says, strlen(bad[i].says));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_assignment_text),
+		cmocka_unit_test(test_report_text),
+		cmocka_unit_test(test_bad_texts),
 		cmocka_unit_test(trace),
 		cmocka_unit_test(points),
 		cmocka_unit_test(sharing),
