@@ -1,0 +1,168 @@
+/* Names of a compiler's dump.  See dump.h. */
+#include "profile/dump.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+
+/* The first that fits: the longer endings stand before those they end in. */
+static const struct ending {
+	struct str text;
+	enum dump_form form;
+} endings[] = {
+	{ STR_INIT("after_optimizations-buffer-assignment.txt"), DUMP_BUFFERS },
+	{ STR_INIT("after_optimizations-memory-usage-report.txt"), DUMP_MEMORY },
+	{ STR_INIT("after_optimizations.txt"), DUMP_TEXT },
+	{ STR_INIT("after_optimizations.hlo.pb"), DUMP_PROTO },
+	{ STR_INIT(".hlo_proto.pb"), DUMP_PROTO },
+};
+enum { ENDINGS = sizeof(endings) / sizeof(endings[0]) };
+
+static const struct ending *ending_of(struct str name)
+{
+	for (int i = 0; i < ENDINGS; i++)
+		if (str_ends(name, endings[i].text) && name.len > endings[i].text.len)
+			return &endings[i];
+	return NULL;
+}
+
+/* TPU programs have nothing between their name's '.' and the ending. */
+static struct str stem_of(struct str name, const struct ending *e)
+{
+	struct str stem = str_head(name, name.len - e->text.len);
+	return str_ends(stem, STR(".")) ? str_head(stem, stem.len - 1) : stem;
+}
+
+bool dump_is_file(struct str name)
+{
+	return ending_of(name) && !str_starts(name, STR("."));
+}
+
+bool dump_is_program(struct str name)
+{
+	const struct ending *e = ending_of(name);
+	return dump_is_file(name) && (e->form == DUMP_TEXT || e->form == DUMP_PROTO);
+}
+
+/* "module_0042." in front */
+static bool take_number(struct str *name, int64_t *ret)
+{
+	struct str rest = *name, digits;
+	if (!str_take(&rest, STR("module_")) || !str_cut(rest, '.', &digits, &rest) ||
+		!str_to_i64(digits, ret) || *ret < 0)
+		return false;
+	*name = rest;
+	return true;
+}
+
+/* "(15)" behind, which is the program's id. */
+static bool cut_id(struct str *name, int64_t *ret)
+{
+	ptrdiff_t open = str_rfind_char(*name, '(');
+	struct str id = str_from_offset(*name, open + 1);
+	if (open <= 0 || !str_ends(id, STR(")")) || !str_to_i64(str_head(id, id.len - 1), ret) ||
+		*ret < 0)
+		return false;
+	*name = str_head(*name, open);
+	return true;
+}
+
+static struct dump_module module_of(struct str stem)
+{
+	struct dump_module m = { .stem = stem, .name = stem, .number = -1 };
+	if (!take_number(&m.name, &m.number))
+		cut_id(&m.name, &m.number);
+	return m;
+}
+
+static struct str path_in(struct str dir, struct str name, struct arena *keep)
+{
+	return arena_fmt(keep, "%.*s%s%.*s", STR_ARG(dir), str_ends(dir, STR("/")) ? "" : "/",
+		STR_ARG(name));
+}
+
+static int by_stem(const void *a, const void *b)
+{
+	return str_cmp(
+		((const struct dump_module *)a)->stem, ((const struct dump_module *)b)->stem);
+}
+
+static bool add_file(
+	struct dump *d, struct map *stems, struct str name, struct arena *keep, struct diag *err)
+{
+	const struct ending *e = ending_of(name);
+	struct str stem = stem_of(name, e);
+	int32_t at = map_get(stems, stem);
+	if (at == MAP_NONE) {
+		if (d->count >= DUMP_MAX_MODULES)
+			return diag_set(err, DIAG_LIMIT,
+				"%.*s: more than %d programs in one dump; name a directory with "
+				"those of the job",
+				STR_ARG(d->dir), DUMP_MAX_MODULES);
+		at = (int32_t)d->count;
+		map_put(stems, stem, at, keep);
+		*arena_push(keep, d->modules, d->count, d->cap) = module_of(stem);
+	}
+	d->modules[at].path[e->form] = path_in(d->dir, name, keep);
+	return true;
+}
+
+bool dump_list(struct str dir, struct arena *keep, struct dump *ret, struct diag *err)
+{
+	struct dir_entry *entries;
+	ptrdiff_t count;
+	struct map stems = { 0 };
+	*ret = (struct dump){ .dir = dir };
+	if (!dir_list(dir, keep, &entries, &count, err))
+		return false;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (!entries[i].is_dir && dump_is_file(entries[i].name) &&
+			!add_file(ret, &stems, entries[i].name, keep, err))
+			return false;
+	if (ret->count)
+		qsort(ret->modules, (size_t)ret->count, sizeof(*ret->modules), by_stem);
+	return true;
+}
+
+bool dump_of_file(struct str path, struct arena *keep, struct dump *ret, struct diag *err)
+{
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	struct str name = str_from_offset(path, slash + 1);
+	struct str dir = slash < 0 ? STR(".") : slash == 0 ? STR("/") : str_head(path, slash);
+	const struct ending *e = ending_of(name);
+	if (!e || !dump_list(dir, keep, ret, err))
+		return e || diag_set(err, DIAG_FILE_KIND, "%.*s: not a file of a compiler's dump",
+				    STR_ARG(path));
+	struct dump_module only = { .stem = stem_of(name, e) };
+	ret->modules = bsearch(&only, ret->modules, (size_t)ret->count, sizeof(only), by_stem);
+	ret->count = ret->modules ? 1 : 0;
+	return true;
+}
+
+void dump_close(struct dump *d)
+{
+	for (ptrdiff_t i = 0; i < d->count; i++)
+		for (int k = 0; k < DUMP_FORMS; k++)
+			if (d->modules[i].open[k])
+				input_close(&d->modules[i].input[k]);
+	d->count = 0;
+}
+
+bool dump_may_be(const struct dump_module *m, struct str program)
+{
+	struct str rest = m->name;
+	return str_take(&rest, program) && (!rest.len || rest.p[0] == '.');
+}
+
+bool dump_bytes(struct dump_module *m, enum dump_form form, struct arena *keep, struct str *ret,
+	struct diag *err)
+{
+	*ret = STR("");
+	if (m->path[form].p && !m->open[form] &&
+		!input_open(m->path[form], keep, &m->input[form], err))
+		return false;
+	m->open[form] = m->path[form].p != NULL;
+	if (m->open[form])
+		*ret = m->input[form].bytes;
+	return true;
+}

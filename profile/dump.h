@@ -1,0 +1,64 @@
+/*
+ * A compiler's dump: which files of a directory belong to which program, by their names.
+ *
+ *	module_0042.jit_train_step.cpu_after_optimizations.txt
+ *	`- number -'`-- program --'`--------- form ----------'
+ *
+ * The forms are those that XLA writes with --xla_dump_to, and XProf's PROGRAM(ID).hlo_proto.pb.
+ * The number is that of the module in the process that compiled it, which on CPU and GPU is the
+ * program id of a profile; on TPU it says nothing.  A name that may be cut in two ways is settled
+ * by whoever reads the file: what the module calls itself counts.
+ *
+ * Refuses: looking below the directory, and into the files.
+ */
+#ifndef PROFILE_DUMP_H
+#define PROFILE_DUMP_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/input.h"
+
+/* A job compiles thousands of small programs, in a dozen files each. */
+#define DUMP_MAX_MODULES 100000
+
+enum dump_form {
+	DUMP_PROTO,   /* *.hlo_proto.pb, *after_optimizations.hlo.pb */
+	DUMP_TEXT,    /* *after_optimizations.txt */
+	DUMP_BUFFERS, /* *after_optimizations-buffer-assignment.txt */
+	DUMP_MEMORY,  /* *after_optimizations-memory-usage-report.txt */
+	DUMP_FORMS
+};
+
+struct dump_module {
+	struct str stem; /* "module_0042.jit_train_step.cpu_", to tell them apart */
+	struct str name; /* what begins with the program's name: "jit_train_step.cpu_" */
+	int64_t number;	 /* -1 unknown */
+	struct str path[DUMP_FORMS]; /* missing: no such file */
+	struct input input[DUMP_FORMS];
+	bool open[DUMP_FORMS];
+};
+
+struct dump {
+	struct str dir;
+	struct dump_module *modules; /* by stem */
+	ptrdiff_t count, cap;
+};
+
+/* Is a file of that name a part of a dump?  Any form will do. */
+bool dump_is_file(struct str name);
+/* Is it a program of its own, which can be judged: a text or a proto? */
+bool dump_is_program(struct str name);
+
+/* The dump in a directory; an empty one where there are no such files. */
+bool dump_list(struct str dir, struct arena *keep, struct dump *ret, struct diag *err);
+/* Only the module that this file is of. */
+bool dump_of_file(struct str path, struct arena *keep, struct dump *ret, struct diag *err);
+void dump_close(struct dump *d);
+
+/* May it be of that program?  Its own name, inside of the file, decides. */
+bool dump_may_be(const struct dump_module *m, struct str program);
+/* A file's bytes, good until dump_close; empty where the module has no such form. */
+bool dump_bytes(struct dump_module *m, enum dump_form form, struct arena *keep, struct str *ret,
+	struct diag *err);
+
+#endif
