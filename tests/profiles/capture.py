@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Record the XLA:CPU profiles of this folder.
 
+    mkdir /tmp/job && cp capture.py /tmp/job && cd /tmp/job
     python -m venv venv && venv/bin/pip install jax
-    mkdir /tmp/capture && cp capture.py /tmp/capture && cd /tmp/capture
-    /path/to/venv/bin/python capture.py train out/jax-cpu-train
-    /path/to/venv/bin/python capture.py ops out/jax-cpu-ops
+    venv/bin/python capture.py train out/jax-cpu-train
+    venv/bin/python capture.py ops out/jax-cpu-ops
+    venv/bin/python capture.py set out/jax-cpu-set
 
-Run it from a neutral directory: its path ends up in the profile. Each command
-writes out/<name>/plugins/profile/<run>/host0.xplane.pb (+ trace.json.gz when
-it is small) and prints what was recorded. The host name is replaced by host0.
+Run it from a neutral directory, with Python's packages in it: its path ends up
+in the profile. Each command writes out/<name>/plugins/profile/<run>/
+host0.xplane.pb (+ trace.json.gz when it is small) and prints what was recorded.
+The host name is replaced by host0. `set` leaves all that one job can: both
+traces, memory.prof and an HLO dump.
 
 No accelerator is needed: eight virtual CPU devices stand in for a slice.
 """
@@ -16,10 +19,17 @@ No accelerator is needed: eight virtual CPU devices stand in for a slice.
 import glob
 import gzip
 import os
+import shutil
 import sys
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+DUMP = "dump"
+if sys.argv[1:2] == ["set"]:
+    os.environ["XLA_FLAGS"] += (" --xla_dump_to=%s --xla_dump_hlo_as_text"
+                                " --xla_dump_hlo_as_proto"
+                                " --xla_dump_hlo_module_re=jit_train_step" % DUMP)
+
 
 import jax
 import jax.numpy as jnp
@@ -32,6 +42,7 @@ jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
 
 STEPS = 4
 LAYERS, MODEL, BATCH, SEQ = 2, 128, 16, 64
+SET_STEPS = 4
 MAX_TRACE_JSON = 200_000
 
 
@@ -86,6 +97,68 @@ def run_train(record):
                 x = jax.device_put(host[i], by_batch)
                 params, loss = step(params, x)
                 jax.block_until_ready(loss)
+
+
+# ---- a step with every collective ---------------------------------------------
+
+
+def make_set_step(mesh):
+    """A transformer block over two axes, its communication written out.
+
+    Tokens are cut along `seq`: keys come from the neighbour (collective-permute). The dense
+    matrices are cut along `model`: tokens are gathered before them (all-gather) and their sums
+    scattered behind them (reduce-scatter). Gradients are summed (all-reduce).
+    """
+    def attention(x):
+        keys = jax.lax.ppermute(x, "seq", [(0, 1), (1, 0)])
+        return x + jnp.einsum("bth,bsh,bsk->btk", x, keys, keys)
+
+    def dense(x, w_in, w_out):
+        whole = jax.lax.all_gather(x, "model", axis=1, tiled=True)
+        return x + jax.lax.psum_scatter(jnp.tanh(whole @ w_in) @ w_out, "model",
+                                        scatter_dimension=1, tiled=True)
+
+    def loss_fn(params, x):
+        with jax.named_scope("attention"):
+            x = attention(x @ params["mix"])
+        with jax.named_scope("dense"):
+            x = dense(x, params["in"], params["out"])
+        return jnp.mean(x * x)
+
+    def local_step(params, x):
+        loss, grads = jax.value_and_grad(loss_fn)(params, x)
+        grads["mix"] = jax.lax.psum(grads["mix"], ("seq", "model"))
+        grads["in"], grads["out"] = jax.lax.psum((grads["in"], grads["out"]), "seq")
+        params = jax.tree.map(lambda p, g: p - 0.01 * g, params, grads)
+        return params, jax.lax.pmean(loss, ("seq", "model"))
+
+    specs = {"mix": P(), "in": P(None, "model"), "out": P("model", None)}
+    by_tokens = P(None, ("seq", "model"), None)
+
+    def train_step(params, x):
+        return jax.shard_map(local_step, mesh=mesh, in_specs=(specs, by_tokens),
+                             out_specs=(specs, P()), check_vma=False)(params, x)
+
+    shardings = jax.tree.map(lambda s: NamedSharding(mesh, s), specs)
+    return jax.jit(train_step, donate_argnums=0), shardings, NamedSharding(mesh, by_tokens)
+
+
+def run_set(record):
+    mesh = jax.make_mesh((2, 4), ("seq", "model"), axis_types=(AxisType.Auto,) * 2)
+    step, shardings, by_tokens = make_set_step(mesh)
+    rng = np.random.default_rng(0)
+    sizes = {"mix": (MODEL, MODEL), "in": (MODEL, 4 * MODEL), "out": (4 * MODEL, MODEL)}
+    params = {k: jax.device_put(0.02 * rng.standard_normal(s, np.float32), shardings[k])
+              for k, s in sizes.items()}
+    x = jax.device_put(rng.standard_normal((4, SEQ, MODEL), np.float32), by_tokens)
+    params, loss = step(params, x)
+    jax.block_until_ready(loss)
+    with record():
+        for i in range(SET_STEPS):
+            with StepTraceAnnotation("train", step_num=i):
+                params, loss = step(params, x)
+                jax.block_until_ready(loss)
+        jax.profiler.save_device_memory_profile("memory.prof")
 
 
 # ---- single operations on one device -----------------------------------------
@@ -171,19 +244,32 @@ def rename_host(space):
     return bytes(out) + b"\x22\x05host0"
 
 
+def keep_set(folder):
+    """What the job left beside the profile: live buffers, and of its dump what rooflint reads."""
+    os.rename("memory.prof", os.path.join(folder, "memory.prof"))
+    for name in ("after_optimizations.txt", "after_optimizations.hlo.pb", "buffer-assignment.txt",
+                 "memory-usage-report.txt"):
+        for path in glob.glob(os.path.join(DUMP, "*" + name)):
+            shutil.copy(path, folder)
+
+
+RUNS = {"train": run_train, "ops": run_ops, "set": run_set}
+
+
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("train", "ops"):
+    if len(sys.argv) != 3 or sys.argv[1] not in RUNS:
         sys.exit(__doc__)
     out = sys.argv[2]
+    is_set = sys.argv[1] == "set"
 
     def record():
         options = ProfileOptions()
         options.python_tracer_level = 0
         options.host_tracer_level = 2
         options.enable_hlo_proto = True
-        return jax.profiler.trace(out, profiler_options=options)
+        return jax.profiler.trace(out, create_perfetto_trace=is_set, profiler_options=options)
 
-    {"train": run_train, "ops": run_ops}[sys.argv[1]](record)
+    RUNS[sys.argv[1]](record)
 
     for path in glob.glob(os.path.join(out, "plugins/profile/*/*.xplane.pb")):
         folder = os.path.dirname(path)
@@ -193,12 +279,16 @@ def main():
         with open(os.path.join(folder, "host0.xplane.pb"), "wb") as f:
             f.write(space)
         print("%s: %d bytes, gzip %d" % (folder, len(space), len(gzip.compress(space))))
-    for path in glob.glob(os.path.join(out, "plugins/profile/*/*.trace.json.gz")):
+    for path in glob.glob(os.path.join(out, "plugins/profile/*/*trace.json.gz")):
+        if os.path.basename(path) == "perfetto_trace.json.gz":
+            continue
         if os.path.getsize(path) < MAX_TRACE_JSON:
             os.rename(path, os.path.join(os.path.dirname(path), "host0.trace.json.gz"))
         else:
             print("dropped trace.json.gz of %d bytes" % os.path.getsize(path))
             os.remove(path)
+    if is_set:
+        keep_set(os.path.dirname(glob.glob(os.path.join(out, "plugins/profile/*/*.pb"))[0]))
     print("jax", jax.__version__, "jaxlib", jax.lib.__version__, "python", sys.version.split()[0])
 
 
