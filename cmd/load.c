@@ -71,8 +71,9 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 	struct chip_set *chips = arena_make(keep, struct chip_set, 1);
 	struct measure_options *m = &ret->measure;
 
-	*ret = (struct load_options){ .expect_commit = s->expect_commit,
-		.hosts_sample = s->hosts_sample };
+	*ret = (struct load_options){
+		.expect_commit = s->expect_commit, .hlo = s->hlo, .hosts_sample = s->hosts_sample
+	};
 	*m = (struct measure_options){
 		.chips = chips, .source_root = s->source_root, .threads = threads
 	};
@@ -239,6 +240,23 @@ static void take_sample(struct loaded *l, int hosts, struct arena *keep)
 	l->run.file_count = hosts;
 }
 
+/* Beside the profile nothing is promised; who names a directory expects a dump in it. */
+static bool open_dump(const struct found_run *run, const struct load_options *options,
+	struct arena *keep, struct dump *ret, struct diag *err)
+{
+	struct str path = run->files[0].path;
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	struct str beside = slash < 0 ? STR(".") : slash == 0 ? STR("/") : str_head(path, slash);
+
+	if (!dump_list(options->hlo.p ? options->hlo : beside, keep, ret, err))
+		return false;
+	return ret->count || !options->hlo.p ||
+	       diag_set(err, DIAG_FILE_KIND,
+		       "%.*s: no compiler's dump here; --hlo takes the directory that was given "
+		       "to --xla_dump_to, with its *after_optimizations.txt",
+		       STR_ARG(options->hlo));
+}
+
 bool run_open(const struct found_run *found, const struct load_options *options, struct arena *keep,
 	struct loaded *ret, struct diag *err)
 {
@@ -262,7 +280,10 @@ bool run_open(const struct found_run *found, const struct load_options *options,
 	}
 	if (run->snapshot_count)
 		open_snapshots(run, keep, &ret->profiles[0]);
-	return true;
+	if (open_dump(run, options, keep, &ret->dump, err))
+		return true;
+	run_close(ret);
+	return false;
 }
 
 void run_close(struct loaded *l)
@@ -270,6 +291,7 @@ void run_close(struct loaded *l)
 	for (ptrdiff_t i = 0; i < l->count; i++)
 		input_close(&l->inputs[i]);
 	l->count = 0;
+	dump_close(&l->dump);
 }
 
 /* ---- one job or several ---------------------------------------------------------------------- */
@@ -345,12 +367,15 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
 	if (is_one_dir(l)) {
 		*ret = *l;
 		l->count = 0;
+		l->dump.count = 0;
 		return true;
 	}
 	ptrdiff_t first = newest(l), last = l->count;
 	struct str dir = dir_of(l, first);
 	struct profile model = l->profiles[first];
 	*ret = part_new(l, dir, keep);
+	ret->dump = l->dump;
+	l->dump.count = 0;
 	l->count = 0;
 	for (ptrdiff_t i = 0; i < last; i++) {
 		const struct profile *p = &l->profiles[i];
@@ -379,6 +404,8 @@ struct measured *run_measure(const struct loaded *l, const struct load_options *
 	struct measure_options *mine = arena_make(keep, struct measure_options, 1);
 	*mine = options->measure;
 	mine->hosts_found = l->hosts_found;
+	mine->dump = arena_make(keep, struct dump, 1);
+	*mine->dump = l->dump;
 	if ((!mine->job && !job_file_find(l, keep, &mine->job, err)) ||
 		!run_is_current(l, options, mine->job, err))
 		return NULL;

@@ -12,7 +12,7 @@
 
 /* Options of the commands that read profiles. */
 struct read_settings {
-	struct str hardware, source_root, job, expect_commit, max_age;
+	struct str hardware, source_root, job, hlo, expect_commit, max_age;
 	int hosts_sample;
 };
 #define READ_OPTIONS(type)                                                                         \
@@ -23,6 +23,9 @@ struct read_settings {
 			"what only the owner knows (model, tokens per step, mesh, memory, "        \
 			"commit); by "                                                             \
 			"default the rooflint.job.yaml of the run" },                              \
+		{ "hlo", 0, OPTION_TEXT, offsetof(type, read.hlo), "DIR",                          \
+			"the compiler's dump of the job (--xla_dump_to), when it is not beside "   \
+			"the profile: HLO and memory plans that the profile lacks" },              \
 		{ "hosts-sample", 0, OPTION_NUMBER, offsetof(type, read.hosts_sample), "N",        \
 			"read only N hosts of a larger run, spread evenly" },                      \
 	{                                                                                          \
@@ -62,6 +65,7 @@ enum { COMMIT_MIN = 7 }; /* digits of a commit, on the command line and in the j
 /* How runs are read and which are refused. */
 struct load_options {
 	struct measure_options measure;
+	struct str hlo;		  /* directory of the dump; missing: the run's own */
 	struct str expect_commit; /* missing: any will do */
 	double max_age_s;	  /* NaN: any will do */
 	struct str max_age;	  /* the same as it was written */
@@ -87,6 +91,7 @@ struct loaded {
 	struct input *inputs;	  /* one per file of the run */
 	struct profile *profiles; /* the same */
 	ptrdiff_t count;	  /* of those that are open */
+	struct dump dump;	  /* of the compiler, beside them or where --hlo says */
 };
 bool run_open(const struct found_run *run, const struct load_options *options, struct arena *keep,
 	struct loaded *ret, struct diag *err);

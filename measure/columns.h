@@ -135,7 +135,7 @@
 	REAL(compiled_bytes, BYTES, "device memory the compiler planned for it")                   \
 	REAL(undonated_bytes, BYTES,                                                               \
 		"outputs that could live in a parameter's memory, which was not donated")          \
-	REAL(has_hlo, BOOL, "its HLO is in the profile")
+	REAL(has_hlo, BOOL, "its HLO is in the profile, or in the compiler's dump")
 
 #define STEPS_COLUMNS(TEXT, REAL)                                                                  \
 	TEXT(host, 0, "host")                                                                      \
@@ -291,7 +291,7 @@
 
 #define BUFFERS_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(program, 0, "program id")                                                             \
-	TEXT(op, 0, "instruction that defines it")                                                 \
+	TEXT(op, 0, "instruction that defines it; (temporaries): all that share an allocation")    \
 	TEXT(shape, 0, "shape with layout")                                                        \
 	TEXT(kind, "parameter|output|constant|temp|thread-local", "what it is")                    \
 	REAL(bytes, BYTES, "as allocated")                                                         \

@@ -483,8 +483,11 @@ static void quality_hlo(struct measured *m)
 
 	if (m->first)
 		quality_add(m, "hlo-present", h && !h->partial,
-			!h	     ? STR("the program's HLO is not in the profile: capture with "
-						     "enable_hlo_proto")
+			m->main && m->main->dumped.p
+				? arena_fmt(m->keep, "the program's HLO is that of the dump, %.*s",
+					  STR_ARG(m->main->dumped))
+			: !h	     ? STR("the program's HLO is not in the profile: capture with "
+						   "enable_hlo_proto")
 			: h->partial ? STR("the profile holds the HLO text of the ops that ran, "
 					   "and not the program's HLO: what fusions and loops hold "
 					   "is unknown")
@@ -542,6 +545,7 @@ void fill_quality(struct measured *m)
 	quality_hosts(m);
 	quality_chip(m);
 	quality_hlo(m);
+	quality_dump(m);
 	quality_lanes(m);
 	quality_limits(m);
 	quality_owner(m);

@@ -127,6 +127,7 @@ void fill_compiles(struct measured *m);
 void fill_files(struct measured *m);
 struct str files_line(struct measured *m); /* the same in words */
 void fill_quality(struct measured *m);
+void quality_dump(struct measured *m); /* dumped.c: is the dump of what ran? */
 
 /* And one per group of plots (plots.h). */
 struct plots;

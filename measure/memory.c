@@ -50,6 +50,8 @@ static void planned(struct memory_row *row, const struct program *p, const struc
 		return;
 	row->compiled_bytes = (double)plan->peak_bytes;
 	row->compiled_program = p->module;
+	if (plan->total_only)
+		return;
 	row->arguments_bytes = (double)plan->arguments_bytes;
 	row->temp_bytes = (double)plan->temp_bytes;
 	row->output_bytes = (double)(plan->output_bytes - plan->alias_bytes);
@@ -69,7 +71,7 @@ static void allocator_row(struct measured *m, const struct allocator *a, const s
 	row->fragmentation = a->fragmentation;
 	row->samples = (double)a->samples;
 	planned(row, p, plan);
-	if (p)
+	if (p && !plan->total_only)
 		row->other_live_bytes =
 			fmax(0, (double)a->lowest_bytes - (double)plan->arguments_bytes);
 }
@@ -107,13 +109,14 @@ static void buffer_row(struct measured *m, const struct program *p, const struct
 	row->op = text_clean(m->keep, b->name);
 	row->kind = b->kind;
 	row->bytes = (double)b->bytes;
-	row->unpadded_bytes = (double)b->unpadded_bytes;
 	if (b->shape.dtype != DTYPE_INVALID) { /* a tuple's table of addresses has none */
 		row->shape = text_clean(m->keep, shape_text(&b->shape, true, m->keep));
 		row->padded_bytes = (double)shape_padded_bytes(&b->shape);
 	}
-	if (b->unpadded_bytes > 0)
+	if (b->unpadded_bytes > 0) {
+		row->unpadded_bytes = (double)b->unpadded_bytes;
 		row->padding_ratio = (double)b->bytes / (double)b->unpadded_bytes;
+	}
 	row->share = (double)b->bytes / (double)plan->peak_bytes;
 	if (b->instruction < 0)
 		return;

@@ -308,7 +308,7 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 		.notes = notes,
 		.step_time_s = NAN };
 	*ret = (struct tables){ 0 };
-	m->registry = registry_new(hosts, host_count, keep, notes);
+	m->registry = registry_new(hosts, host_count, options->dump, keep, notes);
 	devices_find(m);
 	if (host_facts_read(hosts, host_count, keep, &m->facts, err) && steps_plan(m, err) &&
 		steps_sweep(m, err) && fill_all(m, name, err))

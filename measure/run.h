@@ -27,6 +27,7 @@
 #include "measure/formula.h"
 #include "measure/job.h"
 #include "measure/tables.h"
+#include "profile/dump.h"
 #include "profile/profile.h"
 
 struct measure_options {
@@ -34,6 +35,7 @@ struct measure_options {
 	const struct chip *chip;      /* from --hardware; NULL: recognise it */
 	const struct job_file *job;   /* what the owner says; NULL: nothing */
 	const struct op_costs *costs; /* of custom calls, by the rule file; NULL: none */
+	struct dump *dump;	      /* of the compiler; NULL: none */
 	int64_t hosts_found;	      /* when only a sample of them was opened; 0: all were */
 	struct str source_root;	      /* user_file is the first frame below it; missing: none */
 	int threads;		      /* at least 1 */

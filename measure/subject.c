@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "hlo/text.h"
+#include "measure/dumped.h"
 
 /* Distinct ops of all programs of a run; more share one subject, and `full` says so. */
 #define SUBJECTS_MAX (4 << 20)
@@ -16,6 +17,7 @@ struct registry {
 	ptrdiff_t host_count;
 	struct arena *keep;
 	struct diag_list *notes;
+	struct dump *dump; /* NULL: none */
 	struct program **programs;
 	ptrdiff_t program_count, program_cap;
 	struct map program_of; /* program_key -> index into programs */
@@ -98,13 +100,13 @@ static void programs_intern(struct registry *r, struct profile *hosts, ptrdiff_t
 		}
 }
 
-struct registry *registry_new(
-	struct profile *hosts, ptrdiff_t host_count, struct arena *keep, struct diag_list *notes)
+struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct dump *dump,
+	struct arena *keep, struct diag_list *notes)
 {
 	struct registry *r = arena_make(keep, struct registry, 1);
 
 	*r = (struct registry){
-		.hosts = hosts, .host_count = host_count, .keep = keep, .notes = notes
+		.hosts = hosts, .host_count = host_count, .keep = keep, .notes = notes, .dump = dump
 	};
 	pthread_mutex_init(&r->lock, NULL);
 	programs_intern(r, hosts, host_count);
@@ -133,24 +135,76 @@ static void program_ops(struct registry *r, struct program *p)
 	}
 }
 
-/* Only programs that ran are parsed: profiles list all that were ever compiled. */
-static void program_parse(struct registry *r, struct program *p, enum hlo_platform platform)
+/* The first op of a partial module that a whole one does not have; -1 when it has all of them. */
+static ptrdiff_t first_absent(const struct hlo_module *partial, const struct hlo_module *whole)
+{
+	for (ptrdiff_t i = 0; i < partial->instruction_count; i++)
+		if (partial->instructions[i].op != HLO_PARAMETER &&
+			hlo_find_exact(whole, partial->instructions[i].name) < 0)
+			return i;
+	return -1;
+}
+
+/* What the profile's own module does not say, as far as the dump's is the same program. */
+static void complete_from_dump(
+	struct registry *r, struct program *p, struct hlo_module *m, const struct dump_module *from)
+{
+	struct hlo_module *mine = p->hlo;
+	ptrdiff_t absent = mine ? first_absent(mine, m) : -1;
+
+	if (absent >= 0) {
+		p->undumped = arena_fmt(r->keep, "%.*s is another program: it has no %.*s",
+			STR_ARG(dumped_file(from)), STR_ARG(mine->instructions[absent].name));
+	} else if (mine && !mine->partial) {
+		mine->buffer_assignment = m->buffer_assignment;
+		mine->buffers_note = m->buffers_note;
+		mine->memory_note = m->memory_note;
+	} else {
+		p->hlo = m;
+		p->dumped = dumped_file(from);
+	}
+}
+
+static void program_from_dump(struct registry *r, struct program *p)
+{
+	struct diag *err = arena_make(r->keep, struct diag, 1);
+	struct dumped_query q = { p->module, p->id, !p->by_name && p->id != PROGRAM_UNKNOWN };
+	struct hlo_module *m;
+	struct str rest;
+
+	if (!r->dump || (p->hlo && !p->hlo->partial && p->hlo->buffer_assignment.len))
+		return;
+	const struct dump_module *from = dumped_find(r->dump, &q, r->keep, &m, err);
+	if (from)
+		complete_from_dump(r, p, m, from);
+	else if (err->id != DIAG_NONE)
+		str_cut(str_from(err->text), '\n', &p->undumped, &rest);
+}
+
+static void program_from_profile(struct registry *r, struct program *p)
 {
 	struct diag *err = arena_make(r->keep, struct diag, 1);
 
-	p->parsed = true;
-	p->platform = platform;
-	if (p->proto.len == 0 && p->op_count == 0 && platform == HLO_TPU)
+	if (p->proto.len == 0 && p->op_count == 0 && p->platform == HLO_TPU)
 		program_ops(r, p);
 	if (p->proto.len == 0 && p->op_count == 0)
 		return;
 	p->hlo = p->proto.len > 0 ? hlo_module_parse(p->proto, p->whole, r->keep, err)
 				  : hlo_text_ops(p->module, p->ops, p->op_count, r->keep, err);
-	if (!p->hlo) {
+	if (!p->hlo)
 		diag_note(r->notes, r->keep, err->id, "module %.*s: %s", STR_ARG(p->module),
 			err->text);
+}
+
+/* Only programs that ran are parsed: profiles list all that were ever compiled. */
+static void program_parse(struct registry *r, struct program *p, enum hlo_platform platform)
+{
+	p->parsed = true;
+	p->platform = platform;
+	program_from_profile(r, p);
+	program_from_dump(r, p);
+	if (!p->hlo)
 		return;
-	}
 	p->costs = hlo_costs_new(p->hlo, platform, r->keep);
 	for (ptrdiff_t i = 0; i < p->hlo->instruction_count && !p->has_gradient; i++)
 		p->has_gradient = scope_is_backward(p->hlo->instructions[i].op_name);
@@ -214,7 +268,8 @@ static void subject_attribute(struct subject *s)
 	s->attribution = ATTRIBUTION_EXACT;
 	if (s->instruction >= 0)
 		return;
-	s->instruction = hlo_find(m, s->said.hlo_op);
+	/* A neighbouring name in a dump may be that of another version's op. */
+	s->instruction = s->program->dumped.p ? -1 : hlo_find(m, s->said.hlo_op);
 	s->attribution = s->instruction >= 0 ? ATTRIBUTION_NAME : ATTRIBUTION_PROFILE;
 }
 

@@ -16,6 +16,7 @@
 #include "base/diag.h"
 #include "hlo/cost.h"
 #include "hlo/collective.h"
+#include "profile/dump.h"
 #include "profile/profile.h"
 
 enum attribution {
@@ -39,6 +40,8 @@ struct program {
 	struct str whole;	/* the file they stand in, for offsets in errors */
 	bool parsed;		/* the proto was tried */
 	struct hlo_module *hlo; /* NULL: not in the profile, or not understood */
+	struct str dumped;	/* the dump's file that `hlo` is from; missing: the profile's own */
+	struct str undumped;	/* why the dump's module was not taken; missing: no reason */
 	struct hlo_costs *costs;
 	enum hlo_platform platform;
 	bool has_gradient; /* some op is of a backward pass */
@@ -63,9 +66,12 @@ struct subject {
 
 struct registry;
 
-/* Modules of all hosts; parsed when first needed.  `notes` gets what could not be understood. */
-struct registry *registry_new(
-	struct profile *hosts, ptrdiff_t host_count, struct arena *keep, struct diag_list *notes);
+/*
+ * Modules of all hosts; parsed when first needed.  What they lack is taken from the dump, NULL for
+ * none.  `notes` gets what could not be understood.
+ */
+struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct dump *dump,
+	struct arena *keep, struct diag_list *notes);
 void registry_free(struct registry *r);
 
 /*
