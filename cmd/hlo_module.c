@@ -30,16 +30,6 @@ struct listing {
 	double flops, hbm_bytes, seconds, comms_seconds; /* over a run */
 };
 
-/* Loops, calls, names, and the ends of what was counted where it began. */
-static bool is_listed(const struct hlo_module *m, ptrdiff_t instruction)
-{
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	enum hlo_rule rule = opcode_rule(i->op);
-	if (rule == HLO_RULE_FREE || rule == HLO_RULE_DONE || hlo_async_start(m, instruction) >= 0)
-		return false;
-	return hlo_kind(m, instruction) != KIND_CONTROL;
-}
-
 static double known(double value)
 {
 	return isnan(value) ? 0 : value;
@@ -81,7 +71,7 @@ static struct listing list_ops(const struct hlo_view *v, const struct hlo_module
 	for (ptrdiff_t k = 0; k < m->instruction_count; k++) {
 		double n = runs[m->instructions[k].computation];
 		l.loops += n > 0 && m->instructions[k].op == HLO_WHILE;
-		if (n > 0 && is_listed(m, k))
+		if (n > 0 && hlo_is_work(m, k))
 			add_op(&l, costs, k, n);
 	}
 	if (l.count)

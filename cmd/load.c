@@ -153,11 +153,12 @@ static bool accept_trace(const struct input *in, struct diag *err)
 static bool explain(struct str path, struct diag *err)
 {
 	struct diag said = *err;
+	bool named = str_contains(str_from(said.text), path);
 	if (said.id == DIAG_WIRE)
 		return diag_set(err, said.id,
-			"%.*s: %s; the file is damaged or was cut short: copy or capture it again",
-			STR_ARG(path), said.text);
-	if (said.id == DIAG_FILE_SHRANK || str_contains(str_from(said.text), path))
+			"%.*s%s%s; the file is damaged or was cut short: copy or capture it again",
+			STR_ARG(named ? STR("") : path), named ? "" : ": ", said.text);
+	if (said.id == DIAG_FILE_SHRANK || named)
 		return false;
 	return diag_context(err, "%.*s", STR_ARG(path));
 }
@@ -240,6 +241,43 @@ static void take_sample(struct loaded *l, int hosts, struct arena *keep)
 	l->run.file_count = hosts;
 }
 
+static enum platform platform_of(const struct chip *c)
+{
+	static const enum platform of[] = { [VENDOR_UNKNOWN] = PLATFORM_UNKNOWN,
+		[VENDOR_GOOGLE] = PLATFORM_TPU,
+		[VENDOR_NVIDIA] = PLATFORM_NVIDIA,
+		[VENDOR_AMD] = PLATFORM_AMD,
+		[VENDOR_CPU] = PLATFORM_CPU };
+	return of[c->vendor];
+}
+
+/* A program that has not run: a dump, and a chip to think of. */
+static bool open_plan(
+	struct loaded *l, const struct load_options *options, struct arena *keep, struct diag *err)
+{
+	const struct chip *chip = options->measure.chip;
+	struct str path = l->run.path, file = l->run.files[0].path;
+
+	if (!chip)
+		return diag_set(err, DIAG_FILE_KIND,
+			"%.*s: a compiler's dump of a program, without times; name the chip with "
+			"--hardware to have it judged before it runs, or give the *.xplane.pb of a "
+			"run",
+			STR_ARG(path));
+	if (!(str_eq(path, file) ? dump_of_file(path, keep, &l->dump, err)
+				 : dump_list(path, keep, &l->dump, err)))
+		return false;
+	l->inputs = arena_make(keep, struct input, 1);
+	l->profiles = arena_make(keep, struct profile, 1);
+	if (!dump_profile(&l->dump, platform_of(chip), keep, l->inputs, l->profiles, err)) {
+		run_close(l);
+		return false;
+	}
+	l->inputs[0].path = path;
+	l->count = 1;
+	return true;
+}
+
 /* Beside the profile nothing is promised; who names a directory expects a dump in it. */
 static bool open_dump(const struct found_run *run, const struct load_options *options,
 	struct arena *keep, struct dump *ret, struct diag *err)
@@ -267,6 +305,8 @@ bool run_open(const struct found_run *found, const struct load_options *options,
 	if (run->refused.p)
 		return diag_set(err, run->refused_id, "%.*s: %.*s", STR_ARG(run->path),
 			STR_ARG(run->refused));
+	if (run->files[0].format == FORMAT_DUMP)
+		return open_plan(ret, options, keep, err);
 	ret->inputs = arena_make(keep, struct input, run->file_count);
 	ret->profiles = arena_make(keep, struct profile, run->file_count);
 	for (ptrdiff_t i = 0; i < run->file_count; i++) {
@@ -394,6 +434,8 @@ static bool run_check(const struct loaded *l, bool ok, struct diag *err)
 	for (ptrdiff_t i = 0; i < l->count; i++)
 		if (!input_check(&l->inputs[i], err))
 			return false;
+	if (!dump_check(&l->dump, err))
+		return false;
 	return ok || explain(l->count > 1 ? l->run.path : l->inputs[0].path, err);
 }
 

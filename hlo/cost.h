@@ -62,5 +62,8 @@ bool hlo_product(const struct hlo_module *m, ptrdiff_t instruction, struct hlo_p
 /* The sort of work an instruction does, looking into fusions and async wrappers: the raw material
  * for measure/kind.c.  KIND_UNKNOWN for opcodes nobody has met. */
 enum op_kind hlo_kind(const struct hlo_module *m, ptrdiff_t instruction);
+/* Does it take time of its own?  Not loops and calls, names for bytes, and the ends of what was
+ * counted where it began. */
+bool hlo_is_work(const struct hlo_module *m, ptrdiff_t instruction);
 
 #endif

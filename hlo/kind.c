@@ -227,3 +227,11 @@ enum op_kind hlo_kind(const struct hlo_module *m, ptrdiff_t instruction)
 			return closer_looks[k].kind(m, i);
 	return moved(m, i, opcode_kind(i->op));
 }
+
+bool hlo_is_work(const struct hlo_module *m, ptrdiff_t instruction)
+{
+	enum hlo_rule rule = opcode_rule(m->instructions[instruction].op);
+
+	return rule != HLO_RULE_FREE && rule != HLO_RULE_DONE &&
+	       hlo_async_start(m, instruction) < 0 && hlo_kind(m, instruction) != KIND_CONTROL;
+}

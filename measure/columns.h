@@ -14,7 +14,7 @@
 #define MEASURE_COLUMNS_H
 
 /* Major: a column changed its meaning or went away.  Minor: a column came. */
-#define TABLES_VERSION "1.1"
+#define TABLES_VERSION "1.2"
 
 #define KIND_WORDS                                                                                 \
 	"unknown|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng|update|"  \
@@ -35,6 +35,8 @@
 	TEXT(captured, 0, "when the profiler was started, UTC: 2027-01-31T12:00:00Z")              \
 	TEXT(inputs, 0, "what was read: files by format, their size, HLO modules")                 \
 	TEXT(platform, "tpu|nvidia|amd|cpu|unknown", "what wrote the profile")                     \
+	TEXT(evidence, "measured|planned",                                                         \
+		"measured: it ran; planned: all there is is a compiler's dump")                    \
 	TEXT(chip, 0, "id of the chip, as `rooflint hardware` lists it")                           \
 	TEXT(chip_why, 0, "how the chip was recognised, or why it was not")                        \
 	REAL(chips, COUNT, "chips that took part, as far as the profile tells")                    \
@@ -50,6 +52,9 @@
 		"median steady step; a step lasts as long as on its slowest device")               \
 	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \
 	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
+	REAL(predicted_step_s, SECONDS,                                                            \
+		"sum of the rooflines of the main program's ops, one after another; what nobody "  \
+		"can count is free")                                                               \
 	REAL(window_s, SECONDS, "first to last device event, the longest over devices")            \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running on the device")   \
 	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \

@@ -100,6 +100,12 @@ static void collective_times(const struct measured *m, const struct subject *s,
 {
 	struct join j = instances_join(m, s->index);
 	bool async = s->async == ASYNC_START;
+
+	row->is_async = async;
+	if (t->planned > 0) {
+		row->per_step = t->planned;
+		return;
+	}
 	double n = spans->span.count > 0 ? (double)spans->span.count : NAN;
 
 	row->per_step = m->device_steps > 0 ? (double)spans->span.count / m->device_steps : NAN;
@@ -116,7 +122,6 @@ static void collective_times(const struct measured *m, const struct subject *s,
 	}
 	row->exposed_share = row->exposed_s / m->step_time_s;
 	row->bandwidth_bps = row->wire_bytes / row->transfer_s;
-	row->is_async = async;
 }
 
 /* With the mesh's own names in front, where the job file tells them. */
@@ -256,7 +261,8 @@ static void kind_shares(struct tables *t)
 		for (ptrdiff_t k = 0; k < table_count(t, collectives); k++)
 			if (str_eq(rows[k].kind, rows[i].kind) && !isnan(rows[k].exposed_share))
 				sum += rows[k].exposed_share;
-		rows[i].kind_exposed_share = sum;
+		if (!isnan(rows[i].exposed_share))
+			rows[i].kind_exposed_share = sum;
 	}
 }
 
@@ -301,7 +307,7 @@ void fill_collectives(struct measured *m)
 		struct collective_total spans;
 
 		spans_sum(m, subjects[i]->index, &spans);
-		if (spans.span.count > 0)
+		if (spans.span.count > 0 || subjects[i]->planned > 0)
 			collective_row(m, subjects[i], &spans);
 		if (table_count(m->tables, collectives) > rows)
 			subjects[rows++] = subjects[i];

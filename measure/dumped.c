@@ -17,14 +17,9 @@ static struct str file_name(const struct dump_module *d, enum dump_form form)
 	return str_from_offset(d->path[form], str_rfind_char(d->path[form], '/') + 1);
 }
 
-static enum dump_form form_of(const struct dump_module *d)
-{
-	return d->path[DUMP_PROTO].p ? DUMP_PROTO : DUMP_TEXT;
-}
-
 struct str dumped_file(const struct dump_module *d)
 {
-	return file_name(d, form_of(d));
+	return file_name(d, dump_program_form(d));
 }
 
 static bool read_note(struct dump_module *d, enum dump_form form, struct arena *keep,
@@ -37,7 +32,7 @@ static bool read_note(struct dump_module *d, enum dump_form form, struct arena *
 struct hlo_module *dumped_parse(struct dump_module *d, struct arena *keep, struct diag *err)
 {
 	struct str bytes;
-	enum dump_form form = form_of(d);
+	enum dump_form form = dump_program_form(d);
 
 	if (!dump_bytes(d, form, keep, &bytes, err))
 		return NULL;
@@ -53,11 +48,6 @@ struct hlo_module *dumped_parse(struct dump_module *d, struct arena *keep, struc
 	return ok ? m : NULL;
 }
 
-static bool is_program(const struct dump_module *d)
-{
-	return d->path[DUMP_PROTO].p || d->path[DUMP_TEXT].p;
-}
-
 /* The number may be the program's id, and then there is no doubt. */
 static bool has_id(const struct dump_module *d, const struct dumped_query *q)
 {
@@ -71,7 +61,7 @@ static ptrdiff_t namesakes(
 
 	for (ptrdiff_t i = 0; i < d->count; i++) {
 		struct dump_module *m = &d->modules[i];
-		if (!is_program(m) || !dump_may_be(m, q->module))
+		if (!dump_has_program(m) || !dump_may_be(m, q->module))
 			continue;
 		if (has_id(m, q)) {
 			ret[0] = m;
@@ -89,8 +79,9 @@ static bool same_bytes(struct dump_module *a, struct dump_module *b, struct aren
 	struct str x, y;
 	struct diag *ignored = arena_make(keep, struct diag, 1);
 
-	return form_of(a) == form_of(b) && dump_bytes(a, form_of(a), keep, &x, ignored) &&
-	       dump_bytes(b, form_of(b), keep, &y, ignored) && str_eq(x, y);
+	return dump_program_form(a) == dump_program_form(b) &&
+	       dump_bytes(a, dump_program_form(a), keep, &x, ignored) &&
+	       dump_bytes(b, dump_program_form(b), keep, &y, ignored) && str_eq(x, y);
 }
 
 static bool refuse_two(const struct dump_module *a, const struct dump_module *b, struct diag *err)

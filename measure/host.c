@@ -270,8 +270,9 @@ void quality_add(struct measured *m, const char *name, bool ok, struct str detai
 
 static const char *why_cut(const struct profile *p)
 {
-	if (p->format == FORMAT_NSYS)
-		return NULL; /* a database tells how long it is, or it would not have been read */
+	/* A database tells how long it is, or it would not have been read; of a dump nothing ran. */
+	if (p->format == FORMAT_NSYS || p->format == FORMAT_DUMP)
+		return NULL;
 	if (p->format == FORMAT_TRACE)
 		return trace_is_capped(p) ? "holds exactly as many events as its exporter writes; "
 					    "what came later is missing"
@@ -535,6 +536,14 @@ static void quality_limits(struct measured *m)
 void fill_quality(struct measured *m)
 {
 	quality_files(m);
+	if (m->planned) {
+		quality_plan(m);
+		quality_chip(m);
+		quality_hlo(m);
+		quality_limits(m);
+		quality_owner(m);
+		return;
+	}
 	quality_format(m);
 	quality_dropped(m);
 	quality_add(m, "ops-recorded", m->first != NULL,

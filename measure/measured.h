@@ -44,8 +44,10 @@ struct measured {
 	double device_steps; /* steady steps, summed over devices */
 	double step_time_s;  /* NaN without steps */
 	double gap_s, input_gap_s, sync_gap_s; /* of all gaps kept, and what explains them */
-	int32_t *op_rows; /* by subject: its row in ops, or -1; set by fill_ops */
-	bool incomplete;  /* a limit cut one of the tables */
+	int32_t *op_rows;		/* by subject: its row in ops, or -1; set by fill_ops */
+	bool incomplete;		/* a limit cut one of the tables */
+	struct prediction *predictions; /* by program; planned.c's */
+	bool planned; /* nothing ran: programs of a dump, on `first`, which has no events */
 };
 
 #define PS 1e-12 /* seconds per picosecond */
@@ -82,6 +84,15 @@ void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *r
 
 /* The device memory a program was planned with; false when its plan is not in the profile. */
 bool program_memory(const struct measured *m, const struct program *p, struct hlo_memory *ret);
+
+/* Sum of the rooflines of a program's ops per execution; NaN when none is known. */
+double program_ideal(const struct measured *m, const struct program *p, double executions);
+
+/* planned.c: programs of a dump that has no profile, and what they come to on the chip. */
+bool plan_programs(struct measured *m, struct diag *err);
+void plan_run_row(struct measured *m, struct run_row *row);
+void plan_program_rows(struct measured *m);
+void quality_plan(struct measured *m);
 
 /* Hosts of the job by its partitions and the planes a host shows; NaN unknown. */
 double run_hosts_expected(const struct measured *m);

@@ -15,7 +15,7 @@
 
 void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret)
 {
-	*ret = (struct op_total){ 0 };
+	*ret = (struct op_total){ .planned = registry_subject_at(m->registry, subject)->planned };
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct sweep *s = &m->devices[i].sweep;
 		if (subject >= s->op_cap)
@@ -141,7 +141,7 @@ bool collective_facts(const struct measured *m, const struct subject *s, struct 
 		return false;
 	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride };
 	const struct job_file *said = m->options->job;
-	struct job_shape job = { .chips = run_chips(m), .hosts = m->host_count };
+	struct job_shape job = { .chips = run_chips(m), .hosts = m->planned ? 0 : m->host_count };
 	if (said && said->hosts > 0)
 		job.hosts = (int64_t)said->hosts;
 	if (said && said->slices > 0)
@@ -342,6 +342,15 @@ struct op_measures {
 };
 #define COPY_COLUMN(name, words_or_unit, meaning) row->name = v.name;
 
+/* Of a program that has not run only this is known. */
+static void executions_plan(const struct op_total *t, struct op_measures *v)
+{
+	v->count = 0;
+	v->per_step = t->planned;
+	v->time_s = v->time_share = v->mean_s = v->p50_s = v->lo_s = v->hi_s = v->max_s = NAN;
+	v->overlap_ratio = NAN;
+}
+
 static void executions_measure(
 	const struct measured *m, const struct op_total *t, struct op_measures *v)
 {
@@ -377,13 +386,16 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 										    : STR("exact");
 }
 
-/* `t` counts at least one execution. */
+/* `t` counts at least one execution, or one that is planned. */
 static struct op_measures measures_of(
 	const struct measured *m, const struct op_total *t, const struct op_facts *f, double skew)
 {
 	struct op_measures v = { .skew = skew };
 
-	executions_measure(m, t, &v);
+	if (t->planned > 0)
+		executions_plan(t, &v);
+	else
+		executions_measure(m, t, &v);
 	costs_measure(f, &v);
 	v.t_math_s = f->roof.t_math_s;
 	v.t_hbm_s = f->roof.t_hbm_s;
@@ -435,14 +447,23 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 	row->is_async = s->async != ASYNC_NONE;
 }
 
+/* Of what has not run, the time it would take at its roofline. */
+static double op_weight(const struct ops_row *op)
+{
+	double s = isnan(op->time_s) ? op->roofline_s * op->per_step : op->time_s;
+
+	return isnan(s) ? 0 : s;
+}
+
 /* By time, then by what does not depend on who came first. */
 static int op_cmp(const void *a, const void *b)
 {
 	const struct ops_row *x = a, *y = b;
+	double time = op_weight(x), other = op_weight(y);
 	int c;
 
-	if (x->time_s != y->time_s)
-		return x->time_s > y->time_s ? -1 : 1;
+	if (time != other)
+		return time > other ? -1 : 1;
 	c = str_cmp(x->program, y->program);
 	c = c ? c : str_cmp(x->module, y->module);
 	c = c ? c : str_cmp(x->name, y->name);
@@ -533,7 +554,7 @@ void fill_ops(struct measured *m)
 		struct op_total t;
 
 		subject_sum(m, i, &t);
-		if (t.self.count == 0)
+		if (t.self.count == 0 && !(t.planned > 0))
 			continue;
 		op_row(m, s, &t);
 		subjects[rows++] = s;
@@ -586,6 +607,7 @@ struct family_sum {
 static void total_join(struct measured *m, struct op_total *t, const struct op_total *from)
 {
 	t->overlap_ps += from->overlap_ps;
+	t->planned += from->planned;
 	dist_merge(&t->self, m->keep, &from->self);
 }
 

@@ -63,7 +63,8 @@ static void devices_find(struct measured *m)
 	for (ptrdiff_t h = 0; h < m->host_count; h++)
 		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
 			struct plane *p = &m->hosts[h].planes[i];
-			if (p->class != PLANE_DEVICE || !has_op_lane(p))
+			bool planned = m->hosts[h].format == FORMAT_DUMP;
+			if (p->class != PLANE_DEVICE || (!planned && !has_op_lane(p)))
 				continue;
 			struct device *d = arena_push(m->keep, m->devices, m->device_count, cap);
 			d->plane = p;
@@ -206,8 +207,7 @@ static void fill_steps(struct measured *m)
 	}
 }
 
-/* Sum of the rooflines of a program's ops per execution; NaN when none is known. */
-static double program_ideal(const struct measured *m, const struct program *p, double executions)
+double program_ideal(const struct measured *m, const struct program *p, double executions)
 {
 	struct str id = program_text(p, m->keep);
 	double sum = 0, steady = 0;
@@ -272,6 +272,21 @@ static void fill_programs(struct measured *m)
 			sizeof(struct programs_row), program_cmp);
 }
 
+/* Of a program that has not run: what needs no event. */
+static bool fill_plan(struct measured *m, struct str name, struct diag *err)
+{
+	if (!plan_programs(m, err))
+		return false;
+	fill_devices(m);
+	fill_ops(m);
+	fill_collectives(m);
+	plan_program_rows(m);
+	fill_memory(m);
+	fill_run(m, name);
+	fill_quality(m);
+	return true;
+}
+
 static bool fill_all(struct measured *m, struct str name, struct diag *err)
 {
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
@@ -294,6 +309,12 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 	return true;
 }
 
+static bool measure_all(struct measured *m, struct str name, struct diag *err)
+{
+	return host_facts_read(m->hosts, m->host_count, m->keep, &m->facts, err) &&
+	       steps_plan(m, err) && steps_sweep(m, err) && fill_all(m, name, err);
+}
+
 struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, struct str name,
 	const struct measure_options *options, struct arena *keep, struct tables *ret,
 	struct diag_list *notes, struct diag *err)
@@ -310,8 +331,8 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 	*ret = (struct tables){ 0 };
 	m->registry = registry_new(hosts, host_count, options->dump, keep, notes);
 	devices_find(m);
-	if (host_facts_read(hosts, host_count, keep, &m->facts, err) && steps_plan(m, err) &&
-		steps_sweep(m, err) && fill_all(m, name, err))
+	m->planned = hosts[0].format == FORMAT_DUMP;
+	if (m->planned ? fill_plan(m, name, err) : measure_all(m, name, err))
 		return m;
 	measure_end(m);
 	return NULL;

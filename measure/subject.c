@@ -196,6 +196,15 @@ static void program_from_profile(struct registry *r, struct program *p)
 			err->text);
 }
 
+static void program_know(struct registry *r, struct program *p)
+{
+	if (!p->hlo)
+		return;
+	p->costs = hlo_costs_new(p->hlo, p->platform, r->keep);
+	for (ptrdiff_t i = 0; i < p->hlo->instruction_count && !p->has_gradient; i++)
+		p->has_gradient = scope_is_backward(p->hlo->instructions[i].op_name);
+}
+
 /* Only programs that ran are parsed: profiles list all that were ever compiled. */
 static void program_parse(struct registry *r, struct program *p, enum hlo_platform platform)
 {
@@ -203,11 +212,7 @@ static void program_parse(struct registry *r, struct program *p, enum hlo_platfo
 	p->platform = platform;
 	program_from_profile(r, p);
 	program_from_dump(r, p);
-	if (!p->hlo)
-		return;
-	p->costs = hlo_costs_new(p->hlo, platform, r->keep);
-	for (ptrdiff_t i = 0; i < p->hlo->instruction_count && !p->has_gradient; i++)
-		p->has_gradient = scope_is_backward(p->hlo->instructions[i].op_name);
+	program_know(r, p);
 }
 
 static enum hlo_platform hlo_platform_of(enum platform p)
@@ -356,6 +361,36 @@ static void subject_pair(struct registry *r, struct subject *done)
 		.platform = done->platform,
 		.attribution = ATTRIBUTION_EXACT };
 	done->start = subject_get(r, &like)->index;
+}
+
+struct program *registry_plan(
+	struct registry *r, int64_t number, struct hlo_module *hlo, enum hlo_platform platform)
+{
+	struct program *p =
+		program_add(r, number < 0 ? 0 : (uint64_t)number, text_clean(r->keep, hlo->name));
+
+	p->by_name = number < 0;
+	p->parsed = true;
+	p->hlo = hlo;
+	p->platform = platform;
+	program_know(r, p);
+	return p;
+}
+
+struct subject *registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instruction,
+	double runs, enum platform platform)
+{
+	struct str name = p->hlo->instructions[instruction].name;
+	struct subject like = { .program = p,
+		.instruction = instruction,
+		.name = text_clean(r->keep, name),
+		.said = unsaid(p->id, name),
+		.platform = platform,
+		.attribution = ATTRIBUTION_EXACT };
+	struct subject *s = subject_get(r, &like);
+
+	s->planned = runs;
+	return s;
 }
 
 static void subject_like(struct registry *r, const struct plane *p, int32_t op, struct subject *ret)

@@ -62,6 +62,7 @@ struct subject {
 	bool groups_kernels; /* GPU: consecutive kernels are one execution */
 	bool alone;	     /* no other op of its computation runs: executions may touch */
 	bool may_mark;	     /* may mark the begin of an execution: not inside a loop */
+	double planned;	     /* executions a step of a program that has not run; else 0 */
 };
 
 struct registry;
@@ -82,6 +83,14 @@ struct subject *registry_subject(
 	struct registry *r, const struct plane *p, int32_t op, enum op_kind *kind);
 /* After the sweeps, for planes in order: what is said of a subject is what the first plane said. */
 void registry_settle(struct registry *r, const struct plane *p);
+/*
+ * Of a program that has not run: itself, by the number it has in its dump, -1 for none, and an
+ * instruction with how often it runs in one run of the program.
+ */
+struct program *registry_plan(
+	struct registry *r, int64_t number, struct hlo_module *hlo, enum hlo_platform platform);
+struct subject *registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instruction,
+	double runs, enum platform platform);
 /* The subject of an instruction, or NULL when it never ran. */
 const struct subject *registry_find(const struct registry *r, const struct program *p,
 	ptrdiff_t instruction, struct arena *keep);

@@ -331,11 +331,17 @@ void fill_run(struct measured *m, struct str name)
 		row->chip = m->first->match.chip->id;
 	if (m->first)
 		row->chip_why = text_clean(m->keep, m->first->match.why);
+	row->evidence = m->planned ? STR("planned") : STR("measured");
 	row->chips = (double)run_chips(m);
 	row->devices = devices;
+	row->phase = run_phase(m);
+	if (m->planned) {
+		plan_run_row(m, row);
+		return;
+	}
 	row->hosts = (double)m->host_count;
 	row->hosts_expected = run_hosts_expected(m);
-	row->phase = run_phase(m);
+	row->predicted_step_s = m->main ? program_ideal(m, m->main, 1) : NAN;
 	row->window_s = window_s(m);
 	run_row_steps(m, row);
 	fill_owner(m, row, run_row_ops(m, row));

@@ -54,6 +54,7 @@ struct op_total {
 	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
 	int64_t bytes;		       /* moved by copies that say so */
 	bool nested;		       /* it ran inside another op */
+	double planned;		       /* executions a step of a program that has not run; else 0 */
 };
 
 /* Span of an async pair or of a synchronous collective: one value an instance, in order. */

@@ -1,9 +1,11 @@
 /* Names of a compiler's dump.  See dump.h. */
 #include "profile/dump.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/out.h"
 
 /* The first that fits: the longer endings stand before those they end in. */
 static const struct ending {
@@ -136,6 +138,64 @@ bool dump_of_file(struct str path, struct arena *keep, struct dump *ret, struct 
 	struct dump_module only = { .stem = stem_of(name, e) };
 	ret->modules = bsearch(&only, ret->modules, (size_t)ret->count, sizeof(only), by_stem);
 	ret->count = ret->modules ? 1 : 0;
+	return true;
+}
+
+enum dump_form dump_program_form(const struct dump_module *m)
+{
+	return m->path[DUMP_PROTO].p ? DUMP_PROTO : DUMP_TEXT;
+}
+
+bool dump_has_program(const struct dump_module *m)
+{
+	return m->path[dump_program_form(m)].p != NULL;
+}
+
+static bool list_programs(struct dump *d, struct arena *keep, struct out *list, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < d->count; i++) {
+		struct dump_module *m = &d->modules[i];
+		struct str bytes;
+		if (!dump_has_program(m))
+			continue;
+		if (!dump_bytes(m, dump_program_form(m), keep, &bytes, err))
+			return false;
+		out_fmt(list, "%.*s %td %016llx\n", STR_ARG(m->stem), bytes.len,
+			(unsigned long long)str_hash(bytes));
+	}
+	return true;
+}
+
+bool dump_profile(struct dump *d, enum platform platform, struct arena *keep, struct input *in,
+	struct profile *ret, struct diag *err)
+{
+	struct out *list = out_memory(keep);
+	if (!list_programs(d, keep, list, err))
+		return false;
+	*in = input_memory(d->dir, out_text(list));
+	*ret = (struct profile){ .format = FORMAT_DUMP, .input = in, .host = STR("dump") };
+	ret->planes = arena_make(keep, struct plane, 1);
+	ret->plane_count = 1;
+	ret->planes[0] = (struct plane){ .profile = ret,
+		.name = STR("each device"),
+		.class = PLANE_DEVICE,
+		.platform = platform,
+		.ordinal = -1,
+		.chip = { .clock_hz = NAN,
+			.memory_bytes = NAN,
+			.memory_bps = NAN,
+			.peak_flops = NAN,
+			.peak_hbm_bps = NAN,
+			.global_chip_id = -1 } };
+	return true;
+}
+
+bool dump_check(const struct dump *d, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < d->count; i++)
+		for (int k = 0; k < DUMP_FORMS; k++)
+			if (d->modules[i].open[k] && !input_check(&d->modules[i].input[k], err))
+				return false;
 	return true;
 }
 

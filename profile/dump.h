@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/input.h"
+#include "profile/profile.h"
 
 /* A job compiles thousands of small programs, in a dozen files each. */
 #define DUMP_MAX_MODULES 100000
@@ -53,11 +54,22 @@ bool dump_is_program(struct str name);
 bool dump_list(struct str dir, struct arena *keep, struct dump *ret, struct diag *err);
 /* Only the module that this file is of. */
 bool dump_of_file(struct str path, struct arena *keep, struct dump *ret, struct diag *err);
+/*
+ * As the profile of a run that has not happened: one device of `platform`, without events.  The
+ * input becomes a list of the programs with a hash of each, which is what tells dumps apart.
+ */
+bool dump_profile(struct dump *d, enum platform platform, struct arena *keep, struct input *in,
+	struct profile *ret, struct diag *err);
+/* False when a file that was opened shrank since. */
+bool dump_check(const struct dump *d, struct diag *err);
 void dump_close(struct dump *d);
 
 /* May it be of that program?  Its own name, inside of the file, decides. */
 bool dump_may_be(const struct dump_module *m, struct str program);
 /* A file's bytes, good until dump_close; empty where the module has no such form. */
+/* The form that its program is read from: the proto before the text, as it has more to say. */
+enum dump_form dump_program_form(const struct dump_module *m);
+bool dump_has_program(const struct dump_module *m);
 bool dump_bytes(struct dump_module *m, enum dump_form form, struct arena *keep, struct str *ret,
 	struct diag *err);
 

@@ -20,6 +20,7 @@
 #include "base/input.h"
 #include "base/text.h"
 #include "base/when.h"
+#include "profile/dump.h"
 
 /* Levels below the path: a log directory has three, and fleets sort theirs by team and date. */
 enum { FIND_MAX_DEPTH = 16 };
@@ -540,6 +541,33 @@ static bool refuse_dir(const struct search *s, struct str dir)
 			   : "the directory is empty, and a profile (*.xplane.pb) was expected");
 }
 
+/* ---- programs that have not run -------------------------------------------------------------- */
+
+/* A dump is a run only when it is named itself: beside a profile it is a part of that. */
+static void add_dump(struct search *s, struct str path, struct str file)
+{
+	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
+	*run = (struct found_run){ .path = path, .name = path_base(path), .file_count = 1 };
+	run->files = arena_make(s->keep, struct found_file, 1);
+	run->files[0] = (struct found_file){ file, STR("dump"), FORMAT_DUMP };
+}
+
+static bool find_dump(struct search *s, struct str dir)
+{
+	struct dir_entry *entries;
+	struct diag ignored;
+	ptrdiff_t count;
+	if (!dir_list(dir, s->keep, &entries, &count, &ignored))
+		return false;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (!entries[i].is_dir && dump_is_program(entries[i].name)) {
+			s->count = 0;
+			add_dump(s, dir, path_join(dir, entries[i].name, s->keep));
+			return true;
+		}
+	return false;
+}
+
 /* ---- the ways in ----------------------------------------------------------------------------- */
 
 static bool find_file(struct search *s, struct str path)
@@ -548,6 +576,10 @@ static bool find_file(struct search *s, struct str path)
 	const struct other *other = other_of(name);
 	struct found_file file;
 	bool known = profile_name(name, &file);
+	if (dump_is_program(name)) {
+		add_dump(s, path, path);
+		return true;
+	}
 	if (!known && other && other->is != some_json)
 		return diag_set(s->err, DIAG_FILE_KIND, "%.*s: %s; %s", STR_ARG(path), other->is,
 			other->todo);
@@ -568,7 +600,7 @@ static bool find_dir(struct search *s, struct str path, bool all_runs)
 	if (!search_dir(s, path, 0))
 		return false;
 	if (s->count == s->empty)
-		return refuse_dir(s, path);
+		return (!all_runs && find_dump(s, path)) || refuse_dir(s, path);
 	qsort(s->runs, (size_t)s->count, sizeof(*s->runs), by_parent);
 	join_neighbours(s);
 	if (!all_runs)

@@ -17,7 +17,10 @@
 #define FIND_MAX_SNAPSHOTS 64	 /* one per host of a large slice, or one for each phase of a job */
 #define FIND_MAX_HOSTS	   20000 /* profiles of one run; the largest pods have 2300 hosts */
 
-/* One for each host: its xplane where there is one, else what a trace viewer got. */
+/*
+ * One for each host: its xplane where there is one, else what a trace viewer got.  Of a compiler's
+ * dump that is named itself, its first program; the run's path is the same when only that is meant.
+ */
 struct found_file {
 	struct str path, host;
 	enum profile_format format;

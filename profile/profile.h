@@ -218,7 +218,8 @@ struct hlo_entry {
 
 struct live_snapshot; /* profile/pprof.h */
 
-enum profile_format { FORMAT_XPLANE, FORMAT_TRACE, FORMAT_NSYS };
+/* Of a compiler's dump (dump.h) nothing ran: there is a plane and nothing on it. */
+enum profile_format { FORMAT_XPLANE, FORMAT_TRACE, FORMAT_NSYS, FORMAT_DUMP };
 
 struct profile {
 	enum profile_format format;

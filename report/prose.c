@@ -410,7 +410,11 @@ bool is_whole_capture(const struct report *r)
 struct str prose_steps(const struct report *r, struct arena *keep)
 {
 	double steps = fact_real(r, STR("steps")), step_s = fact_real(r, STR("step_time_s"));
+	double planned_s = fact_real(r, STR("predicted_step_s"));
 	struct out *o = out_memory(keep);
+	if (str_eq(fact_text(r, STR("evidence")), STR("planned")) && planned_s > 0)
+		return arena_fmt(keep, "not run yet, %.*s per step at the rooflines",
+			STR_ARG(time_text(keep, planned_s)));
 	if (!is_whole_capture(r) && steps >= 0)
 		out_fmt(o, "%.0f steady step%s", steps, steps == 1 ? "" : "s");
 	if (is_whole_capture(r) && step_s > 0)

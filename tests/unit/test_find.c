@@ -463,8 +463,7 @@ static void other_kinds_of_files(void **state)
 		{ "h.xplane.pb.tmp", "packed or unfinished", "wait until its writer is done" },
 		{ "report.nsys-rep", "Nsight Systems", "nsys export --type sqlite" },
 		{ "memory.prof", "a snapshot of live buffers", "next to the *.xplane.pb" },
-		{ "jit_f.hlo_proto.pb", "a compiled program", XPLANE },
-		{ "module_1.jit_f.sm_9.0_gpu_after_optimizations.txt", "a compiler's dump",
+		{ "module_1.jit_f.after_optimizations-buffer-assignment.txt", "a compiler's dump",
 			XPLANE },
 		{ "ALL_HOSTS.op_stats.pb", "a result that XProf made", XPLANE },
 		{ "events.out.tfevents.1.h", "a TensorBoard event file", "jax.profiler.trace" },
@@ -505,6 +504,27 @@ static void a_profile_among_others(void **state)
 	find("log", true);
 	assert_int_equal(found.count, 1);
 	assert_str(hosts_of(0), "h");
+}
+
+/* Where it is named itself and no profile is there; a fleet's tree has no use for it. */
+static void a_dump_alone(void **state)
+{
+	static const char name[] = "dump/module_1.jit_f.sm_9.0_gpu_after_optimizations.txt";
+	(void)state;
+	file(name);
+	file("dump/module_1.jit_f.sm_9.0_gpu_after_optimizations-buffer-assignment.txt");
+	find("dump", false);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.runs[0].files[0].format, FORMAT_DUMP);
+	assert_str(found.runs[0].files[0].path, name);
+	assert_str(found.runs[0].path, "dump");
+	find(name, false);
+	assert_str(found.runs[0].path, name);
+	refused(".", DIAG_FILE_KIND, "a compiler's dump");
+	assert_false(find_runs(STR("dump"), true, &keep, &found, &err));
+	file("dump/h.xplane.pb");
+	find("dump", false);
+	assert_int_equal(found.runs[0].files[0].format, FORMAT_XPLANE);
 }
 
 /* A host's xplane is read, its trace where that is all, and the nameless one when it is alone. */
@@ -644,6 +664,7 @@ int main(void)
 		TEST(other_kinds_of_files),
 		TEST(the_most_telling_of_many),
 		TEST(a_profile_among_others),
+		TEST(a_dump_alone),
 		TEST(traces),
 		TEST(databases),
 		TEST(a_file_of_no_known_kind),

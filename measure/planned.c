@@ -1,0 +1,167 @@
+/*
+ * Programs that have not run: what a compiler's dump and a chip say of them.
+ *
+ * Each is taken to run once a step, on every device alike; the one that would take longest is the
+ * main program.  Its ops are taken to run one after another, each at its roofline, collectives at
+ * their least time, so what comes out is a floor under the step without overlap, and no forecast.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/dumped.h"
+#include "measure/key.h"
+#include "measure/measured.h"
+
+struct prediction {
+	double seconds;
+	int64_t known, unknown;
+};
+
+static double op_seconds(const struct measured *m, const struct subject *s)
+{
+	struct hlo_collective c;
+	struct collective_time t;
+	struct op_facts f;
+
+	/* The start of an async pair has no roofline of its own. */
+	if (op_kind_is_collective(s->kind))
+		return collective_facts(m, s, &c, &t) ? t.lo_s : NAN;
+	op_facts_of(m, s, &f);
+	return f.roof.roofline_s;
+}
+
+/* Of every program, by its index. */
+static struct prediction *predict(const struct measured *m)
+{
+	ptrdiff_t n = registry_program_count(m->registry);
+	struct prediction *ret = arena_make(m->keep, struct prediction, n);
+
+	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++) {
+		const struct subject *s = registry_subject_at(m->registry, i);
+		struct prediction *p = &ret[s->program->index];
+		double seconds = op_seconds(m, s);
+		*(isnan(seconds) ? &p->unknown : &p->known) += 1;
+		p->seconds += isnan(seconds) ? 0 : seconds * s->planned;
+	}
+	for (ptrdiff_t i = 0; i < n; i++)
+		if (!ret[i].known)
+			ret[i].seconds = NAN;
+	return ret;
+}
+
+static void plan_program(struct measured *m, struct dump_module *from, struct hlo_module *hlo)
+{
+	static const enum hlo_platform of[] = { [PLATFORM_UNKNOWN] = HLO_GPU,
+		[PLATFORM_TPU] = HLO_TPU,
+		[PLATFORM_NVIDIA] = HLO_GPU,
+		[PLATFORM_AMD] = HLO_GPU,
+		[PLATFORM_CPU] = HLO_CPU };
+	struct program *p = registry_plan(m->registry, from->number, hlo, of[m->platform]);
+	int64_t unknown;
+	const double *runs = hlo_runs(hlo, m->keep, &unknown);
+
+	p->dumped = dumped_file(from);
+	for (ptrdiff_t i = 0; i < hlo->instruction_count; i++) {
+		double n = runs[hlo->instructions[i].computation];
+		if (n > 0 && hlo_is_work(hlo, i))
+			registry_plan_op(m->registry, p, i, n, m->platform);
+	}
+}
+
+/* The longest; of equals, the first by name. */
+static const struct program *longest(const struct measured *m)
+{
+	const struct program *best = NULL;
+	double most = 0;
+
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
+		const struct program *p = registry_program_at(m->registry, i);
+		double seconds = m->predictions[p->index].seconds;
+		if (best && !(seconds > most))
+			continue;
+		best = p;
+		most = isnan(seconds) ? 0 : seconds;
+	}
+	return best;
+}
+
+/* What cannot be read ends it: a plan without one of its programs would look smaller than it is. */
+bool plan_programs(struct measured *m, struct diag *err)
+{
+	struct dump *d = m->options->dump;
+
+	m->first = &m->devices[0];
+	m->step_time_s = NAN;
+	for (ptrdiff_t i = 0; i < d->count; i++) {
+		if (!dump_has_program(&d->modules[i]))
+			continue;
+		struct hlo_module *hlo = dumped_parse(&d->modules[i], m->keep, err);
+		if (!hlo)
+			return false;
+		plan_program(m, &d->modules[i], hlo);
+	}
+	m->predictions = predict(m);
+	m->main = longest(m);
+	return true;
+}
+
+void plan_run_row(struct measured *m, struct run_row *row)
+{
+	if (m->main) {
+		row->main_program = m->main->module;
+		row->predicted_step_s = m->predictions[m->main->index].seconds;
+	}
+	fill_owner(m, row, NAN);
+}
+
+static int by_ideal(const void *a, const void *b)
+{
+	const struct programs_row *x = a, *y = b;
+	double p = isnan(x->ideal_s) ? 0 : x->ideal_s, q = isnan(y->ideal_s) ? 0 : y->ideal_s;
+
+	if (p != q)
+		return p > q ? -1 : 1;
+	int order = str_cmp(x->module, y->module);
+	return order ? order : str_cmp(x->program, y->program);
+}
+
+void plan_program_rows(struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
+		const struct program *p = registry_program_at(m->registry, i);
+		struct programs_row *row = table_new(m->tables, programs, m->keep);
+		struct hlo_memory memory;
+		row->program = program_text(p, m->keep);
+		row->module = p->module;
+		row->role = p == m->main ? STR("main") : STR("other");
+		row->phase = program_phase(p);
+		row->executions = 0;
+		row->ideal_s = m->predictions[p->index].seconds;
+		row->has_hlo = 1;
+		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);
+		if (program_memory(m, p, &memory))
+			row->compiled_bytes = (double)memory.peak_bytes;
+	}
+	if (table_count(m->tables, programs) > 1)
+		qsort(table_rows(m->tables, programs), (size_t)table_count(m->tables, programs),
+			sizeof(struct programs_row), by_ideal);
+}
+
+void quality_plan(struct measured *m)
+{
+	int64_t loops = 0;
+
+	quality_add(m, "full-profile", false,
+		STR("a compiler's dump: nothing ran, so nothing is measured"));
+	if (!m->main)
+		return;
+	const struct prediction p = m->predictions[m->main->index];
+	hlo_runs(m->main->hlo, m->keep, &loops);
+	quality_add(m, "prediction", !p.unknown && !loops,
+		arena_fmt(m->keep,
+			"%.*s: %lld ops one after another, each at its roofline, collectives at "
+			"their least; %lld ops of unknown cost or in the background are free, and "
+			"%lld loops of unknown length run once",
+			STR_ARG(m->main->module), (long long)p.known, (long long)p.unknown,
+			(long long)loops));
+}
