@@ -153,18 +153,34 @@ static struct str dump_verdict(const struct measured *m, const struct program *p
 			   : (struct str){ NULL, 0 };
 }
 
-/* A dump that is of something else must not be joined in silence. */
+/*
+ * Nothing was joined, and nothing much is missing: the profile has the program itself, or it is one
+ * of the many small ones, of which a dump holds dozens under one name.
+ */
+static bool can_do_without(const struct measured *m, const struct program *p)
+{
+	return p->undumped.p && ((p->hlo && !p->hlo->partial) || (m->main && p != m->main));
+}
+
+/* A dump that is of something else must not be joined in silence.  Programs come in any order. */
 void quality_dump(struct measured *m)
 {
 	struct str said = { NULL, 0 };
 	bool good = true;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry) && good; i++) {
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
+		const struct program *p = registry_program_at(m->registry, i);
 		bool ok;
-		struct str verdict = dump_verdict(m, registry_program_at(m->registry, i), &ok);
-		if (verdict.p && (!ok || !said.p))
+		struct str verdict = dump_verdict(m, p, &ok);
+		if (!verdict.p || (ok && !good))
+			continue;
+		if (can_do_without(m, p)) {
+			diag_note(m->notes, m->keep, DIAG_HLO, "%.*s", STR_ARG(verdict));
+			continue;
+		}
+		if (!said.p || ok != good || str_cmp(verdict, said) < 0)
 			said = verdict;
-		good = ok;
+		good &= ok;
 	}
 	if (said.p)
 		quality_add(m, "dump-agrees", good, said);
