@@ -15,6 +15,7 @@ static const struct form {
 	[FORMAT_XPLANE] = { "xplane", "xplane.pb" },
 	[FORMAT_TRACE] = { "trace", "trace.json" },
 	[FORMAT_NSYS] = { "nsys", "export of Nsight Systems" },
+	[FORMAT_DUMP] = { "dump", "compiler's dump" },
 };
 enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 
@@ -92,6 +93,8 @@ struct str files_line(struct measured *m)
 	}
 	for (int i = 0; i < FORMS; i++)
 		list = add(m, list, counts[i], forms[i].file);
+	if (counts[FORMAT_DUMP] > 0)
+		return list; /* its files are read one by one, as programs need them */
 	struct str size = unit_text(m->keep, bytes, UNIT_BYTES);
 	list = arena_fmt(m->keep, "%.*s (%.*s)", STR_ARG(list), STR_ARG(size));
 	list = add(m, list, modules, modules == 1 ? "HLO module" : "HLO modules");

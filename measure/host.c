@@ -301,6 +301,7 @@ static const char *const lacks[] = {
 			 "chip's name; the *.xplane.pb of the same run has them",
 	[FORMAT_NSYS] = "an export of Nsight Systems: without HLO modules and memory events, which "
 			"a *.xplane.pb has",
+	[FORMAT_DUMP] = NULL,
 };
 
 /* What an export leaves out is known; that it is one has to be told. */
