@@ -5,22 +5,12 @@
  * libcurl's general one, the status, and what we know.  What a server answers is passed on only
  * when nothing secret is in it.
  */
-#include "cmd/http/http.h"
-
-#include <curl/curl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <sys/random.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/out.h"
 #include "base/secret.h"
+#include "cmd/http/exchange.h"
 
-#define CONNECT_S	10L
-#define FIRST_WAIT_S	0.5
-#define LONGEST_WAIT_S	20.0
 #define SEARCHED	4096 /* of an answer for secrets, so that none is shown by half */
 #define SHORTEST_SECRET 8    /* of what is looked for in an answer: shorter texts are anywhere */
 
@@ -31,56 +21,24 @@ struct work {
 	struct str url, secret;
 	struct str at, host; /* where the request goes now: the address, or what redirected there */
 	CURL *curl;
-	bool is_private; /* the last attempt was stopped by address_allowed */
 	/* Of the last attempt. */
 	struct out *body;
 	ptrdiff_t body_len;
 	double retry_after_s;
 };
 
-/* ---- what libcurl calls ---------------------------------------------------------------------- */
-
-/* What is beyond the limit is read and dropped: the status counts, not the text. */
-static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
-{
-	struct work *w = arg;
-	ptrdiff_t len = (ptrdiff_t)(size * count), room = (ptrdiff_t)w->r->answer_bytes;
-	room = (room < SEARCHED ? SEARCHED : room) - w->body_len;
-	struct str kept = str_head((struct str){ bytes, len }, room > 0 ? room : 0);
-	out_str(w->body, kept);
-	w->body_len += kept.len;
-	return (size_t)len;
-}
-
-/* A proxy is what is connected to then, and it looks up the host itself. */
-static bool has_proxy(void)
-{
-	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-		"http_proxy" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = getenv(names[i]);
-		if (value && *value)
-			return true;
-	}
-	return false;
-}
-
-static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
-{
-	struct work *w = arg;
-	(void)purpose;
-	w->is_private = !has_proxy() && !address_allowed(w->host, a);
-	return w->is_private ? CURL_SOCKET_BAD : socket(a->family, a->socktype, a->protocol);
-}
-
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
-static bool add_header(struct curl_slist **list, struct work *w, const char *name, struct str value)
+/* What is beyond the limit is read and dropped: the status counts, not the text. */
+static bool take_body(void *arg, struct str bytes)
 {
-	struct str line = arena_fmt(w->keep, "%s: %.*s", name, STR_ARG(value));
-	struct curl_slist *longer = curl_slist_append(*list, line.p);
-	*list = longer ? longer : *list;
-	return longer != NULL;
+	struct work *w = arg;
+	ptrdiff_t room = (ptrdiff_t)w->r->answer_bytes;
+	room = (room < SEARCHED ? SEARCHED : room) - w->body_len;
+	struct str kept = str_head(bytes, room > 0 ? room : 0);
+	out_str(w->body, kept);
+	w->body_len += kept.len;
+	return true;
 }
 
 /* The time is of this attempt: receivers refuse old ones. */
@@ -91,61 +49,21 @@ static bool add_signature(struct curl_slist **list, struct work *w, struct diag 
 	struct str standard = sign_standard(w->secret, r->message_id, now, r->body, w->keep, err);
 	if (!standard.p)
 		return false;
-	return add_header(list, w, "webhook-id", r->message_id) &&
-	       add_header(
-		       list, w, "webhook-timestamp", arena_fmt(w->keep, "%lld", (long long)now)) &&
-	       add_header(list, w, "webhook-signature", standard) &&
-	       add_header(list, w, "x-hub-signature-256", sign_hub(w->secret, r->body, w->keep));
+	struct str stamp = arena_fmt(w->keep, "%lld", (long long)now);
+	return header_add(list, "webhook-id", r->message_id, w->keep) &&
+	       header_add(list, "webhook-timestamp", stamp, w->keep) &&
+	       header_add(list, "webhook-signature", standard, w->keep) &&
+	       header_add(
+		       list, "x-hub-signature-256", sign_hub(w->secret, r->body, w->keep), w->keep);
 }
 
 static bool make_headers(struct curl_slist **list, struct work *w, struct diag *err)
 {
 	*list = NULL;
 	diag_set(err, DIAG_LIMIT, "no memory for a request");
-	return add_header(list, w, "content-type", w->r->content_type) &&
-	       add_header(list, w, "expect", STR("")) &&
+	return header_add(list, "content-type", w->r->content_type, w->keep) &&
+	       header_add(list, "expect", STR(""), w->keep) &&
 	       (!w->secret.p || add_signature(list, w, err));
-}
-
-/* As users of curl expect: the files named by these, else the system's. */
-static void set_authorities(CURL *c)
-{
-	const char *file = getenv("CURL_CA_BUNDLE"), *dir = getenv("SSL_CERT_DIR");
-	if (!file || !*file)
-		file = getenv("SSL_CERT_FILE");
-	if (file && *file)
-		curl_easy_setopt(c, CURLOPT_CAINFO, file);
-	if (dir && *dir)
-		curl_easy_setopt(c, CURLOPT_CAPATH, dir);
-}
-
-static void set_limits(CURL *c, const struct request *r)
-{
-	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(r->timeout_s * 1000));
-	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https,http");
-	curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L); /* follow() does, with our own checks */
-	set_authorities(c);
-}
-
-static void set_request(struct work *w)
-{
-	CURL *c = w->curl;
-	curl_easy_reset(c);
-	set_limits(c, w->r);
-	curl_easy_setopt(c, CURLOPT_URL, arena_z(w->keep, w->at));
-	curl_easy_setopt(c, CURLOPT_USERAGENT, "rooflint/" ROOFLINT_VERSION);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
-	curl_easy_setopt(c, CURLOPT_WRITEDATA, w);
-	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, w);
-	if (!str_eq(w->r->method, STR("GET"))) {
-		curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)w->r->body.len);
-		curl_easy_setopt(c, CURLOPT_POSTFIELDS, w->r->body.p ? w->r->body.p : "");
-		curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, arena_z(w->keep, w->r->method));
-	}
 }
 
 static struct answer failed(enum outcome outcome, const char *error)
@@ -153,38 +71,11 @@ static struct answer failed(enum outcome outcome, const char *error)
 	return (struct answer){ .outcome = outcome, .error = str_from(error) };
 }
 
-/* Errors that stay until somebody changes something; all others may pass. */
-static const struct lasting {
-	CURLcode code;
-	const char *error;
-} lasting[] = {
-	{ CURLE_PEER_FAILED_VERIFICATION,
-		"the server's certificate could not be verified; CURL_CA_BUNDLE names a file of "
-		"your own authorities" },
-	{ CURLE_SSL_CACERT_BADFILE, "the file of authorities (CURL_CA_BUNDLE) cannot be read" },
-	{ CURLE_URL_MALFORMAT, "the address is not a valid one" },
-};
-
-static struct answer without_status(const struct work *w, CURLcode code)
+static struct answer without_status(const struct exchange *x)
 {
-	if (w->is_private)
-		return failed(OUTCOME_REFUSED,
-			"its address belongs to a private network; if that is meant, name the "
-			"host in ROOFLINT_HTTP_ALLOW");
-	for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++)
-		if (lasting[i].code == code)
-			return failed(OUTCOME_REFUSED, lasting[i].error);
-	return failed(OUTCOME_LATER, curl_easy_strerror(code));
-}
-
-static enum outcome outcome_of(long status)
-{
-	if (status >= 200 && status < 300)
-		return OUTCOME_DELIVERED;
-	if (status == 410)
-		return OUTCOME_GONE;
-	return status == 408 || status == 425 || status == 429 || status >= 500 ? OUTCOME_LATER
-										: OUTCOME_REFUSED;
+	bool lasting;
+	const char *error = exchange_error(x, &lasting);
+	return failed(lasting ? OUTCOME_REFUSED : OUTCOME_LATER, error);
 }
 
 /* Any part of the address behind the host: with most chat services, one of them is the key. */
@@ -230,24 +121,22 @@ static struct answer with_status(struct work *w, long status)
 static struct answer ask(struct work *w)
 {
 	struct diag err;
-	struct curl_slist *headers;
-	curl_off_t retry_after = 0;
-	long status = 0;
+	struct exchange x = { .method = arena_z(w->keep, w->r->method), .take = take_body };
+	x.url = arena_z(w->keep, w->at);
+	x.host = w->host;
+	x.body = w->r->body;
+	x.timeout_s = w->r->timeout_s;
+	x.arg = w;
 	w->body = out_memory(w->keep);
 	w->body_len = 0;
-	w->is_private = false;
-	if (!make_headers(&headers, w, &err)) {
-		curl_slist_free_all(headers);
+	bool ok = make_headers(&x.headers, w, &err);
+	if (ok)
+		exchange_run(w->curl, &x);
+	curl_slist_free_all(x.headers);
+	if (!ok)
 		return failed(OUTCOME_REFUSED, arena_z(w->keep, str_from(err.text)));
-	}
-	set_request(w);
-	curl_easy_setopt(w->curl, CURLOPT_HTTPHEADER, headers);
-	CURLcode code = curl_easy_perform(w->curl);
-	curl_easy_getinfo(w->curl, CURLINFO_RESPONSE_CODE, &status);
-	curl_easy_getinfo(w->curl, CURLINFO_RETRY_AFTER, &retry_after);
-	curl_slist_free_all(headers);
-	w->retry_after_s = (double)retry_after;
-	return code ? without_status(w, code) : with_status(w, status);
+	w->retry_after_s = x.retry_after_s;
+	return x.code ? without_status(&x) : with_status(w, x.status);
 }
 
 /* A message is sent on only where that keeps it a message: others would turn it into a GET. */
@@ -289,34 +178,6 @@ static struct answer attempt(struct work *w)
 
 /* ---- all attempts ---------------------------------------------------------------------------- */
 
-static double now_s(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* From a half to one and a half: those who failed together do not come back together. */
-static double jitter(void)
-{
-	unsigned char random[2] = { 0, 128 };
-	(void)!getentropy(random, sizeof(random));
-	return 0.5 + (random[0] + 256.0 * random[1]) / 65536.0;
-}
-
-static double wait_s(int attempts, double retry_after_s)
-{
-	double wait = FIRST_WAIT_S * ldexp(1, attempts - 1);
-	wait = (wait < LONGEST_WAIT_S ? wait : LONGEST_WAIT_S) * jitter();
-	return retry_after_s > wait ? retry_after_s : wait;
-}
-
-static void sleep_s(double seconds)
-{
-	struct timespec t = { (time_t)seconds, (long)((seconds - floor(seconds)) * 1e9) };
-	nanosleep(&t, NULL);
-}
-
 static void attempts(struct work *w, struct answer *ret)
 {
 	double end_s = now_s() + w->r->deadline_s;
@@ -325,7 +186,7 @@ static void attempts(struct work *w, struct answer *ret)
 		ret->attempts = count;
 		if (ret->outcome != OUTCOME_LATER || count >= (int)w->r->attempts)
 			return;
-		double wait = wait_s(count, w->retry_after_s);
+		double wait = retry_wait_s(count, w->retry_after_s);
 		if (now_s() + wait >= end_s)
 			return;
 		sleep_s(wait);

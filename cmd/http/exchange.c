@@ -1,0 +1,166 @@
+/* One request by libcurl.  See exchange.h. */
+#include "cmd/http/exchange.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define CONNECT_MS 10000L
+#define BUFFER_BYTES                                                                               \
+	(512L << 10) /* the largest that libcurl takes: fewer calls for a large object */
+
+/* ---- what libcurl calls ---------------------------------------------------------------------- */
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
+{
+	struct exchange *x = arg;
+	size_t len = size * count;
+	curl_easy_getinfo(x->curl, CURLINFO_RESPONSE_CODE, &x->status);
+	return x->take(x->arg, (struct str){ bytes, (ptrdiff_t)len }) ? len : 0;
+}
+
+static size_t take_header(char *bytes, size_t size, size_t count, void *arg)
+{
+	struct exchange *x = arg;
+	struct str name, value;
+	if (str_cut((struct str){ bytes, (ptrdiff_t)(size * count) }, ':', &name, &value))
+		x->header(x->arg, name, str_trim(value));
+	return size * count;
+}
+
+static int tick(void *arg, curl_off_t all, curl_off_t now, curl_off_t up_all, curl_off_t up_now)
+{
+	struct exchange *x = arg;
+	(void)all, (void)now, (void)up_all, (void)up_now;
+	x->alive(x->arg);
+	return 0;
+}
+
+/* A proxy is what is connected to then, and it looks up the host itself. */
+static bool has_proxy(void)
+{
+	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+		"http_proxy" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = getenv(names[i]);
+		if (value && *value)
+			return true;
+	}
+	return false;
+}
+
+static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+	struct exchange *x = arg;
+	(void)purpose;
+	x->is_private = !x->is_trusted && !has_proxy() && !address_allowed(x->host, a);
+	return x->is_private ? CURL_SOCKET_BAD : socket(a->family, a->socktype, a->protocol);
+}
+
+/* ---- how it is asked ------------------------------------------------------------------------- */
+
+/* As users of curl expect: the files named by these, else the system's. */
+static void set_authorities(CURL *c)
+{
+	const char *file = getenv("CURL_CA_BUNDLE"), *dir = getenv("SSL_CERT_DIR");
+	if (!file || !*file)
+		file = getenv("SSL_CERT_FILE");
+	if (file && *file)
+		curl_easy_setopt(c, CURLOPT_CAINFO, file);
+	if (dir && *dir)
+		curl_easy_setopt(c, CURLOPT_CAPATH, dir);
+}
+
+static void set_limits(CURL *c, const struct exchange *x)
+{
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, x->connect_ms ? x->connect_ms : CONNECT_MS);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(x->timeout_s * 1000));
+	if (x->stall_s > 0) {
+		curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+		curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, x->stall_s < 1 ? 1L : (long)x->stall_s);
+	}
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https,http");
+	curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L); /* callers do, with their own checks */
+	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);	 /* what was signed is what is sent */
+	if (x->is_direct)
+		curl_easy_setopt(c, CURLOPT_PROXY, "");
+	set_authorities(c);
+}
+
+static void set_answer(CURL *c, struct exchange *x)
+{
+	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, x);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, x);
+	if (x->header) {
+		curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
+		curl_easy_setopt(c, CURLOPT_HEADERDATA, x);
+	}
+	if (x->alive) {
+		curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+		curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, tick);
+		curl_easy_setopt(c, CURLOPT_XFERINFODATA, x);
+	}
+}
+
+void exchange_run(CURL *curl, struct exchange *x)
+{
+	curl_off_t retry_after = 0;
+	x->curl = curl;
+	x->is_private = false;
+	x->status = 0;
+	curl_easy_reset(curl);
+	set_limits(curl, x);
+	set_answer(curl, x);
+	curl_easy_setopt(curl, CURLOPT_URL, x->url);
+	curl_easy_setopt(curl, CURLOPT_USERAGENT, "rooflint/" ROOFLINT_VERSION);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, x->headers);
+	if (!str_eq(str_from(x->method), STR("GET"))) {
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body.len);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, x->body.p ? x->body.p : "");
+		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, x->method);
+	}
+	x->code = curl_easy_perform(curl);
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &x->status);
+	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
+	x->retry_after_s = (double)retry_after;
+}
+
+/* ---- what went wrong ------------------------------------------------------------------------- */
+
+/* Errors that stay until somebody changes something; all others may pass. */
+static const struct lasting {
+	CURLcode code;
+	const char *error;
+} lastings[] = {
+	{ CURLE_PEER_FAILED_VERIFICATION,
+		"the server's certificate could not be verified; CURL_CA_BUNDLE names a file of "
+		"your own authorities" },
+	{ CURLE_SSL_CACERT_BADFILE, "the file of authorities (CURL_CA_BUNDLE) cannot be read" },
+	{ CURLE_URL_MALFORMAT, "the address is not a valid one" },
+};
+
+const char *exchange_error(const struct exchange *x, bool *lasting)
+{
+	*lasting = true;
+	if (x->is_private)
+		return "its address belongs to a private network; if that is meant, name the "
+		       "host in ROOFLINT_HTTP_ALLOW";
+	for (size_t i = 0; i < sizeof(lastings) / sizeof(lastings[0]); i++)
+		if (lastings[i].code == x->code)
+			return lastings[i].error;
+	*lasting = false;
+	return curl_easy_strerror(x->code);
+}
+
+bool header_add(struct curl_slist **list, const char *name, struct str value, struct arena *keep)
+{
+	struct str line = arena_fmt(keep, "%s: %.*s", name, STR_ARG(value));
+	struct curl_slist *longer = curl_slist_append(*list, line.p);
+	*list = longer ? longer : *list;
+	return longer != NULL;
+}
