@@ -255,15 +255,19 @@ bool input_text(
 	struct str path, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err)
 {
 	struct input in;
-	if (!input_open(path, keep, &in, err))
-		return false;
-	bool ok = in.bytes.len <= max ||
+	return input_open(path, keep, &in, err) && input_take_text(&in, max, keep, ret, err);
+}
+
+bool input_take_text(
+	struct input *in, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err)
+{
+	bool ok = in->bytes.len <= max ||
 		  diag_set(err, DIAG_LIMIT, "%.*s: larger than %lld KiB, the most read of it",
-			  STR_ARG(path), (long long)(max >> 10));
+			  STR_ARG(in->path), (long long)(max >> 10));
 	if (ok)
-		*ret = arena_str(keep, in.bytes);
-	ok = ok && input_check(&in, err);
-	input_close(&in);
+		*ret = arena_str(keep, in->bytes);
+	ok = ok && input_check(in, err);
+	input_close(in);
 	return ok;
 }
 
@@ -344,4 +348,16 @@ bool dir_list(struct str path, struct arena *keep, struct dir_entry **ret, ptrdi
 	if (*count)
 		qsort(*ret, (size_t)*count, sizeof(**ret), by_name);
 	return ok;
+}
+
+bool dir_make(struct str path, struct arena *keep, struct diag *err)
+{
+	for (ptrdiff_t at = 1; at <= path.len; at++) {
+		if (at < path.len && path.p[at] != '/')
+			continue;
+		if (mkdir(arena_z(keep, str_head(path, at)), 0700) && errno != EEXIST)
+			return diag_set(err, DIAG_OUTPUT, "cannot make the directory '%.*s': %s",
+				STR_ARG(path), strerror(errno));
+	}
+	return true;
 }

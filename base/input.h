@@ -48,6 +48,9 @@ void input_close(struct input *in);
 /* All of a file that people write, copied and ended by NUL; beyond `max` bytes it is refused. */
 bool input_text(
 	struct str path, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err);
+/* The same of one that is open, and is closed. */
+bool input_take_text(
+	struct input *in, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err);
 
 /*
  * What a reader made of a file in place of its bytes, which are let go: memory, or a file without a
@@ -66,5 +69,7 @@ struct dir_entry {
 };
 bool dir_list(struct str path, struct arena *keep, struct dir_entry **ret, ptrdiff_t *count,
 	struct diag *err);
+/* The directory with all above it, for its owner only; there already is fine. */
+bool dir_make(struct str path, struct arena *keep, struct diag *err);
 
 #endif

@@ -76,8 +76,8 @@ static bool is_known(void *arg, struct str shown, const struct found_run *run)
 	ptrdiff_t count = 0;
 	struct diag err;
 	bool found = false;
-	while (count < run->file_count &&
-		input_open(run->files[count].path, &scratch, &inputs[count], &err)) {
+	while (count < run->file_count && run->tree->open(run->tree, run->files[count].path,
+						  &scratch, &inputs[count], &err)) {
 		hosts[count].input = &inputs[count];
 		hosts[count].host = run->files[count].host;
 		count++;

@@ -7,7 +7,6 @@
  */
 #include <math.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/doc.h"
 #include "cmd/load.h"
@@ -17,23 +16,29 @@ enum { JOB_FILE_MAX = 1 << 20 };
 
 /* ---- finding and reading --------------------------------------------------------------------- */
 
-bool job_file_read(
-	struct str path, struct arena *keep, const struct job_file **ret, struct diag *err)
+bool job_file_read(const struct tree *tree, struct str path, struct arena *keep,
+	const struct job_file **ret, struct diag *err)
 {
 	struct job_file *job = arena_make(keep, struct job_file, 1);
+	struct input in;
 	struct str text;
 
 	*ret = job;
-	return input_text(path, JOB_FILE_MAX, keep, &text, err) &&
+	return tree->open(tree, path, keep, &in, err) &&
+	       input_take_text(&in, JOB_FILE_MAX, keep, &text, err) &&
 	       job_parse(path, text, keep, job, err);
 }
 
 /* The file in `dir`, as a path, or the missing string. */
-static struct str job_file_in(struct str dir, struct arena *keep)
+static struct str job_file_in(const struct tree *tree, struct str dir, struct arena *keep)
 {
 	struct str path = arena_fmt(keep, "%.*s/%s", STR_ARG(dir), JOB_FILE_NAME);
+	struct tree_node node;
+	struct diag ignored; /* what cannot be looked at is told when it is opened */
 
-	return access(path.p, F_OK) == 0 ? path : (struct str){ 0 };
+	return !tree->look(tree, path, keep, &node, &ignored) || node.kind != TREE_ABSENT
+		       ? path
+		       : (struct str){ 0 };
 }
 
 /* DIR/plugins/profile/RUN: a job knows DIR before the profiler makes up the run's name. */
@@ -52,12 +57,13 @@ bool job_file_find(
 	struct str file = l->run.files[0].path;
 	ptrdiff_t slash = str_rfind_char(file, '/');
 	struct str dir = slash < 0 ? STR(".") : str_head(file, slash);
-	struct str path = job_file_in(dir, keep), log_dir = log_dir_of(dir);
+	const struct tree *tree = l->run.tree;
+	struct str path = job_file_in(tree, dir, keep), log_dir = log_dir_of(dir);
 
 	*ret = NULL;
 	if (!path.p && log_dir.p)
-		path = job_file_in(log_dir, keep);
-	return !path.p || job_file_read(path, keep, ret, err);
+		path = job_file_in(tree, log_dir, keep);
+	return !path.p || job_file_read(tree, path, keep, ret, err);
 }
 
 /* ---- the right run --------------------------------------------------------------------------- */

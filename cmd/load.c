@@ -83,7 +83,7 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 			err, DIAG_USAGE, "--expect-commit takes at least %d digits", COMMIT_MIN);
 	if (!load_max_age(s, ret, err) || !chip_set_load(keep, chips, err))
 		return false;
-	if (s->job.p && !job_file_read(s->job, keep, &m->job, err))
+	if (s->job.p && !job_file_read(&tree_local, s->job, keep, &m->job, err))
 		return false;
 	if (s->hardware.p)
 		m->chip = chip_find(chips, s->hardware, keep, err);
@@ -199,11 +199,12 @@ static bool index_file(const struct found_file *file, struct input *in, struct a
 }
 
 /* What is wrong with a snapshot costs only the snapshot. */
-static void open_snapshot(struct str path, struct arena *keep, struct live_snapshot *ret)
+static void open_snapshot(
+	const struct tree *tree, struct str path, struct arena *keep, struct live_snapshot *ret)
 {
 	struct diag *err = arena_make(keep, struct diag, 1);
 	struct input in;
-	bool opened = input_open(path, keep, &in, err);
+	bool opened = tree->open(tree, path, keep, &in, err);
 	if (!opened || !pprof_open(&in, keep, ret, err)) {
 		explain(path, err);
 		*ret = (struct live_snapshot){ .why = err };
@@ -217,7 +218,7 @@ static void open_snapshots(const struct found_run *run, struct arena *keep, stru
 {
 	struct live_snapshot *s = arena_make(keep, struct live_snapshot, run->snapshot_count);
 	for (ptrdiff_t i = 0; i < run->snapshot_count; i++)
-		open_snapshot(run->snapshots[i], keep, &s[i]);
+		open_snapshot(run->tree, run->snapshots[i], keep, &s[i]);
 	first->snapshots = s;
 	first->snapshot_count = run->snapshot_count;
 }
@@ -311,7 +312,7 @@ bool run_open(const struct found_run *found, const struct load_options *options,
 	ret->profiles = arena_make(keep, struct profile, run->file_count);
 	for (ptrdiff_t i = 0; i < run->file_count; i++) {
 		struct input *in = &ret->inputs[i];
-		bool ok = input_open(run->files[i].path, keep, in, err);
+		bool ok = run->tree->open(run->tree, run->files[i].path, keep, in, err);
 		ret->count += ok;
 		if (!ok || !index_file(&run->files[i], in, keep, &ret->profiles[i], err)) {
 			run_close(ret);
@@ -393,6 +394,7 @@ static void move(const struct loaded *from, ptrdiff_t i, struct loaded *to)
 static struct loaded part_new(const struct loaded *l, struct str dir, struct arena *keep)
 {
 	struct loaded part = { .run.path = dir, .hosts_found = l->hosts_found };
+	part.run.tree = l->run.tree;
 	part.run.name = str_from_offset(dir, str_rfind_char(dir, '/') + 1);
 	part.run.files = arena_make(keep, struct found_file, l->count);
 	part.inputs = arena_make(keep, struct input, l->count);

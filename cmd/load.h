@@ -118,8 +118,8 @@ bool run_plots(const struct loaded *l, struct measured *m, struct arena *keep, s
 /* job.c: the job file beside the run.  *ret is NULL where there is none. */
 bool job_file_find(
 	const struct loaded *l, struct arena *keep, const struct job_file **ret, struct diag *err);
-bool job_file_read(
-	struct str path, struct arena *keep, const struct job_file **ret, struct diag *err);
+bool job_file_read(const struct tree *tree, struct str path, struct arena *keep,
+	const struct job_file **ret, struct diag *err);
 /* Is it of the commit and the age that were asked for? */
 bool run_is_current(const struct loaded *l, const struct load_options *options,
 	const struct job_file *job, struct diag *err);

@@ -111,19 +111,6 @@ struct str outbox_dir(struct str given, struct arena *keep)
 	return str_from(NULL);
 }
 
-/* With all folders above it, for its owner only. */
-static bool make_dir(struct str dir, struct arena *keep, struct diag *err)
-{
-	for (ptrdiff_t at = 1; at <= dir.len; at++) {
-		if (at < dir.len && dir.p[at] != '/')
-			continue;
-		if (mkdir(arena_z(keep, str_head(dir, at)), 0700) && errno != EEXIST)
-			return diag_set(err, DIAG_OUTPUT, "cannot make the spool '%.*s': %s",
-				STR_ARG(dir), strerror(errno));
-	}
-	return true;
-}
-
 /* "001763658000-msg_0123.json": sorted by name is sorted by age, and a copy keeps its age. */
 static bool name_age(struct str name, int64_t *made_s)
 {
@@ -140,7 +127,7 @@ static struct str path_of(struct str dir, struct str name, struct arena *keep)
 bool outbox_put(
 	struct str dir, const struct letter *l, int64_t now_s, struct arena *keep, struct diag *err)
 {
-	if (!make_dir(dir, keep, err))
+	if (!dir_make(dir, keep, err))
 		return false;
 	struct str name = arena_fmt(keep, "%012lld-%.*s.json", (long long)now_s, STR_ARG(l->id));
 	struct out *o = out_file(keep, path_of(dir, name, keep), err);

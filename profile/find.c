@@ -12,12 +12,10 @@
  */
 #include "profile/find.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/input.h"
 #include "base/text.h"
 #include "base/when.h"
 #include "profile/dump.h"
@@ -168,6 +166,7 @@ struct place {
 };
 
 struct search {
+	const struct tree *tree;
 	struct arena *keep;
 	struct diag *err;
 	struct found_run *runs;
@@ -314,7 +313,7 @@ static bool search_dir(struct search *s, struct str dir, int depth);
 /* A link to a directory above would have everything below it found again at every level. */
 static bool leads_up(const struct search *s, const struct dir_entry *e, int depth)
 {
-	for (int i = 0; i <= depth; i++)
+	for (int i = 0; e->inode && i <= depth; i++)
 		if (s->above[i].device == e->device && s->above[i].inode == e->inode)
 			return true;
 	return false;
@@ -395,7 +394,7 @@ static bool search_dir(struct search *s, struct str dir, int depth)
 	struct dir_entry *entries;
 	struct found_file file;
 	ptrdiff_t count;
-	if (!dir_list(dir, s->keep, &entries, &count, s->err))
+	if (!s->tree->list(s->tree, dir, s->keep, &entries, &count, s->err))
 		return depth && s->all_runs && s->err->id == DIAG_FILE_OPEN &&
 		       meet_closed_dir(s, dir);
 	s->entries += count;
@@ -609,25 +608,32 @@ static bool find_dir(struct search *s, struct str path, bool all_runs)
 	return true;
 }
 
-bool find_runs(
-	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err)
+bool find_runs_in(const struct tree *tree, struct str path, bool all_runs, struct arena *keep,
+	struct found *ret, struct diag *err)
 {
-	struct search s = { .keep = keep, .err = err };
+	struct search s = { .tree = tree, .keep = keep, .err = err };
+	struct tree_node node;
 	s.all_runs = all_runs;
 	s.most_entries = all_runs ? FIND_MAX_TREE : FIND_MAX_FILES;
-	struct stat st;
 	path = arena_str(keep, path_trim(path));
 	if (!path.len)
 		return diag_set(err, DIAG_NO_PROFILE,
 			"the path of a profile is empty; a variable without a value?");
-	if (stat(path.p, &st))
-		return errno == ENOENT || errno == ENOTDIR
-			       ? refuse_absent(path, *keep, err)
-			       : diag_set(err, DIAG_FILE_OPEN, "%.*s: %s", STR_ARG(path),
-					 strerror(errno));
-	s.above[0] = (struct place){ st.st_dev, st.st_ino };
-	if (S_ISDIR(st.st_mode) ? !find_dir(&s, path, all_runs) : !find_file(&s, path))
+	if (!tree->look(tree, path, keep, &node, err))
 		return false;
+	if (node.kind == TREE_ABSENT)
+		return refuse_absent(path, *keep, err);
+	s.above[0] = (struct place){ node.device, node.inode };
+	if (node.kind == TREE_DIR ? !find_dir(&s, path, all_runs) : !find_file(&s, path))
+		return false;
+	for (ptrdiff_t i = 0; i < s.count; i++)
+		s.runs[i].tree = tree;
 	*ret = (struct found){ .runs = s.runs, .count = s.count };
 	return true;
+}
+
+bool find_runs(
+	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err)
+{
+	return find_runs_in(&tree_local, path, all_runs, keep, ret, err);
 }

@@ -8,8 +8,7 @@
 #ifndef PROFILE_FIND_H
 #define PROFILE_FIND_H
 
-#include "base/arena.h"
-#include "base/diag.h"
+#include "base/tree.h"
 #include "profile/profile.h"
 
 #define FIND_MAX_FILES	   100000   /* entries looked at below one path, when one run is wanted */
@@ -33,8 +32,9 @@ struct found_run {
 	ptrdiff_t file_count;
 	struct str *snapshots; /* *.prof beside them: what was alive on the devices */
 	ptrdiff_t snapshot_count;
-	int64_t bytes;	    /* of the files together */
-	struct str refused; /* why a directory that is, or may hold, a run cannot be judged */
+	const struct tree *tree; /* where all these paths lead to */
+	int64_t bytes;		 /* of the files together */
+	struct str refused;	 /* why a directory that is, or may hold, a run cannot be judged */
 	enum diag_id refused_id;
 };
 
@@ -45,5 +45,8 @@ struct found {
 
 bool find_runs(
 	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err);
+/* The same in any tree; what is not in it at all is for the caller to tell, unless it is local. */
+bool find_runs_in(const struct tree *tree, struct str path, bool all_runs, struct arena *keep,
+	struct found *ret, struct diag *err);
 
 #endif
