@@ -44,7 +44,8 @@ UNIT    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 FUZZ    := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH   := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
 HTTP_OBJ  := $(HTTP:%.c=$(O)/%.o)
-HTTP_BASE := $(patsubst %,$(O)/base/%.o,arena diag frame json out secret str text)
+HTTP_BASE := $(patsubst %,$(O)/base/%.o,arena diag frame input json out secret str \
+	text)
 OBJ     := $(LIB) $(CMD) $(HTTP_OBJ) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
@@ -87,7 +88,8 @@ $(O)/rooflint: $(CMD) $(LIB)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 # Networking is a program of its own, so that the one above loads none of it.
-$(HTTP_OBJ) $(O)/tests/unit/test_http.o: private CPPFLAGS += $(HTTP_INC)
+HTTP_TESTS := $(O)/tests/unit/test_http $(O)/tests/unit/test_cloud $(O)/tests/fuzz/fuzz_listing
+$(HTTP_OBJ) $(HTTP_TESTS:=.o): private CPPFLAGS += $(HTTP_INC)
 $(O)/rooflint-http: $(HTTP_OBJ) $(HTTP_BASE)
 	$(SAY) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(HTTP_LIBS) -lm
@@ -114,8 +116,9 @@ $(UNIT): $(O)/tests/unit/%: $(O)/tests/unit/%.o $(HELPERS) $(LIB)
 	$(Q)$(LINK) -o $@ $^ $(CMOCKA) $(LIBS)
 
 # What is tested without being in a library.
-$(O)/tests/unit/test_http: $(O)/cmd/http/sign.o $(O)/cmd/http/address.o $(O)/cmd/http/request.o
-$(O)/tests/unit/test_http: private LIBS += $(HTTP_LIBS)
+$(HTTP_TESTS): $(filter-out %/main.o,$(HTTP_OBJ))
+$(HTTP_TESTS): private LIBS += $(HTTP_LIBS)
+$(O)/tests/unit/test_cache: $(O)/cmd/cache.o
 $(O)/tests/unit/test_outbox $(O)/tests/fuzz/fuzz_outbox: $(O)/cmd/outbox.o
 
 $(FUZZ): $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(if $(FUZZER),,$(O)/tests/fuzz/driver.o) $(LIB)

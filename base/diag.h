@@ -24,6 +24,7 @@
 	X(FILE_KIND, 104, "a file is of a kind that is not read")                                  \
 	X(NO_PROFILE, 105, "no profile was found where one was named")                             \
 	X(STALE, 106, "a profile is not of the commit or the time that was asked for")             \
+	X(BUCKET, 107, "a bucket could not be read")                                               \
 	X(WIRE, 201, "bytes are not the protobuf message they should be")                          \
 	X(XPLANE, 202, "a profile's content contradicts itself")                                   \
 	X(HLO, 203, "an HLO module could not be understood")                                       \

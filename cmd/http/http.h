@@ -7,8 +7,10 @@
  *     {"id":7,"method":"POST","url_from":"ROOFLINT_HOOK","message_id":"msg_1","length":2}\n{}
  *     {"id":7,"outcome":"delivered","status":200,"attempts":1,"length":2}\nok
  *
- * It knows TLS, signatures, retries and limits.  It knows nothing of what is in a body, and of the
- * program that reads profiles it needs nothing but base/.
+ * and lists and fetches what lies in buckets (cloud.h).
+ *
+ * It knows TLS, signatures, retries, limits and the clouds' credentials.  It knows nothing of what
+ * is in a body, and of the program that reads profiles it needs nothing but base/.
  *
  * Refuses: http to any host but this one, addresses of private networks that nobody allowed by
  * name, redirects unless asked for, and saying a secret to anybody but the server.
@@ -29,8 +31,8 @@
 /* In the order of its keys in a request; a missing key has the value given here. */
 struct request {
 	double id;
-	struct str method;	 /* "POST", "PUT" or "GET"; required */
-	struct str url_from;	 /* name of the variable that holds the address; required */
+	struct str method;   /* "POST", "PUT", "GET", "LIST" or "FETCH" (cloud.h); required */
+	struct str url_from; /* name of the variable that holds the address; of the first three */
 	struct str secret_from;	 /* name of the variable with the signing keys; missing: unsigned */
 	struct str message_id;	 /* the same whenever the message is sent again; signed with it */
 	struct str content_type; /* "application/json" */
@@ -39,7 +41,12 @@ struct request {
 	double attempts;	 /* 5 */
 	double redirects;	 /* how many are followed; 0: a redirect is refused */
 	double answer_bytes;	 /* what is kept of the answer's body; 4096 */
-	struct str body;	 /* what follows the line */
+	struct str object;	 /* "s3://bucket/name"; of LIST, a prefix, and FETCH */
+	struct str page;	 /* of LIST: the answer before this one called it next */
+	struct str version, to; /* of FETCH: as it was listed; the file, which is there and empty */
+	double bytes;		/* of FETCH: as it was listed */
+	double stall_s;		/* of both: without a byte, until it is given up; 30 */
+	struct str body;	/* what follows the line */
 };
 
 enum outcome {
@@ -55,6 +62,7 @@ struct answer {
 	int attempts;
 	struct str error; /* what went wrong, without any part of the address or a key */
 	struct str body;
+	struct str next, origin; /* of LIST: the page after this one, and whose objects they are */
 };
 
 /* request.c */

@@ -12,7 +12,7 @@
 
 #include "base/frame.h"
 #include "base/secret.h"
-#include "cmd/http/http.h"
+#include "cmd/http/cloud.h"
 
 enum { EXIT_FINE = 0, EXIT_USAGE = 2, EXIT_INPUT = 3 };
 
@@ -22,21 +22,67 @@ static int fail(const struct diag *err)
 	return EXIT_INPUT;
 }
 
+/* ---- a long wait is told --------------------------------------------------------------------- */
+
+#define BUSY_S 5.0 /* whoever asked gives up after many times that */
+
+struct busy {
+	double id, last_s;
+	struct arena *keep;
+};
+
+/* What cannot be written here cannot be answered later, which is told then. */
+static void say_busy(void *arg)
+{
+	struct busy *b = arg;
+	struct arena scratch = *b->keep;
+	struct diag ignored;
+	if (now_s() < b->last_s + BUSY_S)
+		return;
+	b->last_s = now_s();
+	cJSON *head = cJSON_CreateObject();
+	json_add_double(head, "id", b->id);
+	json_add_str(head, "outcome", STR("busy"));
+	frame_write(STDOUT_FILENO, head, STR(""), &scratch, &ignored);
+	cJSON_Delete(head);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* What lasts from one request to the next. */
+struct server {
+	void *curl;
+	struct clouds clouds;
+	struct busy busy;
+	struct arena keep; /* of one request */
+};
+
+static void answer(struct server *s, const struct request *r, struct answer *ret)
+{
+	s->busy = (struct busy){ r->id, now_s(), &s->keep };
+	if (str_eq(r->method, STR("LIST")))
+		cloud_list(&s->clouds, r, &s->keep, ret);
+	else if (str_eq(r->method, STR("FETCH")))
+		cloud_fetch(&s->clouds, r, &s->keep, ret);
+	else
+		transfer(s->curl, r, &s->keep, ret);
+}
+
 /* A request that is none is answered, too: whoever wrote it waits. */
-static cJSON *handle(void *curl, const struct frame *f, struct arena *keep, struct str *body)
+static cJSON *handle(struct server *s, const struct frame *f, struct str *body)
 {
 	struct request r = { .id = json_get_double(f->head, "id") };
 	struct answer a = { .outcome = OUTCOME_REFUSED };
 	struct diag err;
 	if (request_read(f->head, f->body, &r, &err))
-		transfer(curl, &r, keep, &a);
+		answer(s, &r, &a);
 	else
-		a.error = arena_str(keep, str_from(err.text));
+		a.error = arena_str(&s->keep, str_from(err.text));
 	*body = a.body;
 	return answer_write(&r, &a);
 }
 
-static int serve(void *curl, struct arena *keep)
+static int serve(struct server *s)
 {
 	int in = STDIN_FILENO;
 	struct frame_source from = { frame_read_fd, &in, STR("standard input") };
@@ -44,14 +90,14 @@ static int serve(void *curl, struct arena *keep)
 		struct diag err;
 		struct frame f;
 		struct str body;
-		enum frame_state state = frame_read(&from, keep, &f, &err);
+		enum frame_state state = frame_read(&from, &s->keep, &f, &err);
 		if (state != FRAME_WHOLE)
 			return state == FRAME_END ? EXIT_FINE : fail(&err);
-		cJSON *answer = handle(curl, &f, keep, &body);
-		bool ok = frame_write(STDOUT_FILENO, answer, body, keep, &err);
-		cJSON_Delete(answer);
+		cJSON *head = handle(s, &f, &body);
+		bool ok = frame_write(STDOUT_FILENO, head, body, &s->keep, &err);
+		cJSON_Delete(head);
 		frame_release(&f);
-		arena_clear(keep);
+		arena_clear(&s->keep);
 		if (!ok)
 			return fail(&err);
 	}
@@ -75,9 +121,15 @@ int main(int argc, char **argv)
 		fputs("rooflint-http: error RL601: libcurl could not be started\n", stderr);
 		return EXIT_INPUT;
 	}
-	struct arena keep = arena_new(ARENA_RUN_BYTES);
-	int status = serve(curl, &keep);
-	arena_free(&keep);
+	struct arena lasting = arena_new(ARENA_SCRATCH_BYTES);
+	struct server *s = arena_make(&lasting, struct server, 1);
+	s->curl = curl;
+	s->keep = arena_new(ARENA_RUN_BYTES);
+	s->clouds.keys = (struct keyring){ .curl = curl, .keep = &lasting, .alive = say_busy };
+	s->clouds.keys.alive_arg = &s->busy;
+	int status = serve(s);
+	arena_free(&s->keep);
+	arena_free(&lasting);
 	curl_easy_cleanup(curl);
 	curl_global_cleanup();
 	return status;

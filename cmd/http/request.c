@@ -11,9 +11,10 @@ static const struct request defaults = {
 	.deadline_s = 90,
 	.attempts = 5,
 	.answer_bytes = 4096,
+	.stall_s = 30,
 };
 
-enum key_kind { KEY_TEXT, KEY_NUMBER, KEY_NAME };
+enum key_kind { KEY_TEXT, KEY_NUMBER, KEY_NAME, KEY_BYTES /* any text */ };
 
 static const struct key {
 	const char *name;
@@ -24,7 +25,7 @@ static const struct key {
 } keys[] = {
 	{ "id", KEY_NUMBER, offsetof(struct request, id), true, 1e15 },
 	{ "method", KEY_TEXT, offsetof(struct request, method), true, 0 },
-	{ "url_from", KEY_NAME, offsetof(struct request, url_from), true, 0 },
+	{ "url_from", KEY_NAME, offsetof(struct request, url_from), false, 0 },
 	{ "secret_from", KEY_NAME, offsetof(struct request, secret_from), false, 0 },
 	{ "message_id", KEY_TEXT, offsetof(struct request, message_id), false, 0 },
 	{ "content_type", KEY_TEXT, offsetof(struct request, content_type), false, 0 },
@@ -34,6 +35,12 @@ static const struct key {
 	{ "redirects", KEY_NUMBER, offsetof(struct request, redirects), false, 5 },
 	{ "answer_bytes", KEY_NUMBER, offsetof(struct request, answer_bytes), false,
 		HTTP_MAX_ANSWER },
+	{ "object", KEY_BYTES, offsetof(struct request, object), false, 0 },
+	{ "page", KEY_TEXT, offsetof(struct request, page), false, 0 },
+	{ "version", KEY_TEXT, offsetof(struct request, version), false, 0 },
+	{ "to", KEY_BYTES, offsetof(struct request, to), false, 0 },
+	{ "bytes", KEY_NUMBER, offsetof(struct request, bytes), false, 1e15 },
+	{ "stall_s", KEY_NUMBER, offsetof(struct request, stall_s), false, HTTP_MAX_SECONDS },
 	{ "length", KEY_NUMBER, -1, false, 0 }, /* the frame's own */
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
@@ -58,6 +65,8 @@ static bool read_value(const struct key *k, const cJSON *v, char *to, struct dia
 			       k->most);
 	}
 	*(struct str *)(void *)to = text;
+	if (k->kind == KEY_BYTES)
+		return text.len > 0 || diag_set(err, DIAG_DELIVERY, "'%s' is a text", k->name);
 	if (k->kind == KEY_NAME && !secret_name_ok(text))
 		return diag_set(err, DIAG_DELIVERY,
 			"'%s' is the name of an environment variable: ROOFLINT_ and more of A-Z, "
@@ -75,10 +84,36 @@ static const struct key *key_find(struct str name)
 	return NULL;
 }
 
-static bool is_method(struct str method)
+/* What a method needs besides. */
+static const struct method {
+	struct str name;
+	const char *needs[3];
+} methods[] = {
+	{ STR_INIT("POST"), { "url_from" } },
+	{ STR_INIT("PUT"), { "url_from" } },
+	{ STR_INIT("GET"), { "url_from" } },
+	{ STR_INIT("LIST"), { "object" } },
+	{ STR_INIT("FETCH"), { "object", "to", "bytes" } },
+};
+enum { METHODS = sizeof(methods) / sizeof(methods[0]), NEEDS = 3 };
+
+static bool has_key(const cJSON *head, const char *name, struct diag *err)
 {
-	return str_eq(method, STR("POST")) || str_eq(method, STR("PUT")) ||
-	       str_eq(method, STR("GET"));
+	return cJSON_GetObjectItemCaseSensitive(head, name) ||
+	       diag_set(err, DIAG_DELIVERY, "a request needs '%s'", name);
+}
+
+static bool has_needs(const cJSON *head, struct str method, struct diag *err)
+{
+	for (int i = 0; i < METHODS; i++) {
+		if (!str_eq(method, methods[i].name))
+			continue;
+		for (int k = 0; k < NEEDS && methods[i].needs[k]; k++)
+			if (!has_key(head, methods[i].needs[k], err))
+				return false;
+		return true;
+	}
+	return diag_set(err, DIAG_DELIVERY, "'method' is POST, PUT, GET, LIST or FETCH");
 }
 
 bool request_read(const cJSON *head, struct str body, struct request *ret, struct diag *err)
@@ -96,10 +131,10 @@ bool request_read(const cJSON *head, struct str body, struct request *ret, struc
 			return false;
 	}
 	for (int i = 0; i < KEYS; i++)
-		if (keys[i].required && !cJSON_GetObjectItemCaseSensitive(head, keys[i].name))
-			return diag_set(err, DIAG_DELIVERY, "a request needs '%s'", keys[i].name);
-	if (!is_method(ret->method))
-		return diag_set(err, DIAG_DELIVERY, "'method' is POST, PUT or GET");
+		if (keys[i].required && !has_key(head, keys[i].name, err))
+			return false;
+	if (!has_needs(head, ret->method, err))
+		return false;
 	if (ret->secret_from.p && !ret->message_id.p)
 		return diag_set(err, DIAG_DELIVERY, "what is signed needs a 'message_id'");
 	return true;
@@ -116,5 +151,9 @@ cJSON *answer_write(const struct request *r, const struct answer *a)
 	json_add_i64(head, "attempts", a->attempts);
 	if (a->error.len)
 		json_add_str(head, "error", a->error);
+	if (a->next.p)
+		json_add_str(head, "next", a->next);
+	if (a->origin.p)
+		json_add_str(head, "origin", a->origin);
 	return head;
 }

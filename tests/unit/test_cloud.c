@@ -1,0 +1,289 @@
+/* rooflint-http and buckets: signatures by Amazon's examples, answers as they come, checksums. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/http/cloud.h"
+#include "cmd/http/download.h"
+#include "cmd/http/listing.h"
+#include "cmd/http/sigv4.h"
+#include "tests/unit/keep.h"
+
+static struct diag err;
+
+#define assert_str(s, text) assert_string_equal(arena_z(&keep, (s)), (text))
+
+/* ---- signatures ------------------------------------------------------------------------------ */
+
+/*
+ * The examples of Amazon's documents: "get-vanilla" of the Signature Version 4 test suite, and of
+ * the S3 reference (sig-v4-header-based-auth) GET Object, GET Bucket Lifecycle and List Objects.
+ * tests/interop/clouds.py signs in Python, and compares every request with its own signature.
+ */
+static const struct vector {
+	const char *id, *secret, *service, *path, *query, *headers[8], *stamp, *signature;
+} vectors[] = {
+#define S3_ID	  "AKIAIOSFODNN7EXAMPLE"
+#define S3_SECRET "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+#define S3_HOST	  "host", "examplebucket.s3.amazonaws.com"
+#define S3_REST	  "x-amz-content-sha256", SIGV4_EMPTY, "x-amz-date", "20130524T000000Z"
+	{ "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "service", "/", "",
+		{ "host", "example.amazonaws.com", "x-amz-date", "20150830T123600Z" },
+		"20150830T123600Z",
+		"5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31" },
+	{ S3_ID, S3_SECRET, "s3", "/test.txt", "", { S3_HOST, "range", "bytes=0-9", S3_REST },
+		"20130524T000000Z",
+		"f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41" },
+	{ S3_ID, S3_SECRET, "s3", "/", "lifecycle=", { S3_HOST, S3_REST }, "20130524T000000Z",
+		"fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543" },
+	{ S3_ID, S3_SECRET, "s3", "/", "max-keys=2&prefix=J", { S3_HOST, S3_REST },
+		"20130524T000000Z",
+		"34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7" },
+};
+
+static void test_sigv4(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+		const struct vector *v = &vectors[i];
+		struct sigv4_header headers[4];
+		struct sigv4_key key = { str_from(v->id), str_from(v->secret), STR("us-east-1"),
+			str_from(v->service) };
+		struct sigv4_request r = { .method = STR("GET"), .path = str_from(v->path) };
+		r.query = str_from(v->query);
+		r.headers = headers;
+		for (; r.header_count < 4 && v->headers[2 * r.header_count]; r.header_count++)
+			headers[r.header_count] =
+				(struct sigv4_header){ str_from(v->headers[2 * r.header_count]),
+					str_from(v->headers[2 * r.header_count + 1]) };
+		r.stamp = str_from(v->stamp);
+		r.payload_hash = STR(SIGV4_EMPTY);
+		struct str s = sigv4_sign(&key, &r, &keep);
+		assert_true(str_ends(s, str_from(v->signature)));
+		assert_true(str_starts(s,
+			arena_fmt(&keep, "AWS4-HMAC-SHA256 Credential=%s/%.8s/", v->id, v->stamp)));
+		assert_false(str_contains(s, str_from(v->secret)));
+	}
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+#define PAGE(inside)                                                                               \
+	"<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"http://s3\"><Prefix>a</Prefix>" inside \
+	"</ListBucketResult>"
+#define OBJECT(key, etag, size)                                                                    \
+	"<Contents><Key>" key "</Key><ETag>" etag "</ETag><Size>" size "</Size></Contents>"
+
+static const cJSON *list_s3(const char *text, struct str *next, cJSON **array)
+{
+	*array = cJSON_CreateArray();
+	return listing_read_s3(str_from(text), *array, next, &keep, &err) ? *array : NULL;
+}
+
+static void test_list_s3(void **state)
+{
+	(void)state;
+	cJSON *array;
+	struct str next;
+	assert_non_null(list_s3(
+		PAGE("<NextContinuationToken>t&amp;1=</NextContinuationToken>" OBJECT(
+			"a/b%20%2B&amp;", "&quot;e1&quot;", "12") OBJECT("c", "\"e2-3\"", "0")),
+		&next, &array));
+	assert_str(next, "t&1=");
+	assert_int_equal(cJSON_GetArraySize(array), 2);
+	assert_str(json_get_str(cJSON_GetArrayItem(array, 0), "name"), "a/b +&");
+	assert_str(json_get_str(cJSON_GetArrayItem(array, 0), "version"), "e1");
+	assert_true(json_get_double(cJSON_GetArrayItem(array, 0), "bytes") == 12);
+	assert_str(json_get_str(cJSON_GetArrayItem(array, 1), "version"), "e2-3");
+	cJSON_Delete(array);
+	assert_non_null(list_s3(PAGE(""), &next, &array));
+	assert_null(next.p);
+	assert_int_equal(cJSON_GetArraySize(array), 0);
+	cJSON_Delete(array);
+}
+
+static void test_bad_lists(void **state)
+{
+	(void)state;
+	static const char *const bad[] = { "", "<html><body>It works</body></html>",
+		"<ListBucketResult><Contents><Key>a</Key>", PAGE("<Contents></Contents>"),
+		PAGE(OBJECT("a", "e", "-1")), PAGE(OBJECT("a", "e", "x")),
+		"<ListBucketResult>" OBJECT("a", "e", "1") };
+	static const char *const bad_json[] = { "", "[]", "{\"items\":[1]}", "{\"items\":[{}]}",
+		"{\"items\":[{\"name\":\"a\",\"generation\":\"1\",\"size\":\"-2\"}]}",
+		"{\"items\"" };
+	struct str next;
+	cJSON *array;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_null(list_s3(bad[i], &next, &array));
+		cJSON_Delete(array);
+	}
+	for (size_t i = 0; i < sizeof(bad_json) / sizeof(bad_json[0]); i++) {
+		array = cJSON_CreateArray();
+		assert_false(listing_read_gcs(str_from(bad_json[i]), array, &next, &keep, &err));
+		cJSON_Delete(array);
+	}
+}
+
+static void test_list_gcs(void **state)
+{
+	(void)state;
+	cJSON *array = cJSON_CreateArray();
+	struct str next;
+	assert_true(listing_read_gcs(
+		STR("{\"nextPageToken\":\"t\",\"items\":[{\"name\":\"a/b\",\"size\":\"7\","
+		    "\"generation\":\"1763658000123456\"}]}"),
+		array, &next, &keep, &err));
+	assert_str(next, "t");
+	assert_str(json_get_str(cJSON_GetArrayItem(array, 0), "version"), "1763658000123456");
+	cJSON_Delete(array);
+	array = cJSON_CreateArray();
+	assert_true(listing_read_gcs(STR("{\"kind\":\"x\"}"), array, &next, &keep, &err));
+	assert_null(next.p);
+	assert_int_equal(cJSON_GetArraySize(array), 0);
+	cJSON_Delete(array);
+}
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	assert_str(refusal_s3(STR("<Error><Code>NoSuchKey</Code></Error>"), &keep), "NoSuchKey");
+	assert_null(refusal_s3(STR("<Error><Code>a key: \"x\"</Code></Error>"), &keep).p);
+	assert_null(refusal_s3(STR("<Error>"), &keep).p);
+	assert_str(refusal_region(STR("<Region>eu-west-1</Region>"), &keep), "eu-west-1");
+	assert_str(refusal_gcs(STR("{\"error\":{\"errors\":[{\"reason\":\"notFound\"}]}}"), &keep),
+		"notFound");
+	assert_str(refusal_gcs(STR("{\"error\":\"invalid_grant\"}"), &keep), "invalid_grant");
+	assert_null(refusal_gcs(STR("<html>"), &keep).p);
+}
+
+static void test_escapes(void **state)
+{
+	(void)state;
+	assert_str(url_escape(STR("a/b c+\xc3\xbc~"), true, &keep), "a/b%20c%2B%C3%BC~");
+	assert_str(url_escape(STR("a/b"), false, &keep), "a%2Fb");
+	assert_str(url_unescape(STR("a%2fb+c%2B%zz%2"), &keep), "a/b c+%zz%2");
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+static void assert_url(const struct cloud *cloud, bool is_list, const char *key, const char *url)
+{
+	static struct clouds all;
+	struct request r = { .version = is_list ? str_from(NULL) : STR("7") };
+	struct call c = { .clouds = &all, .cloud = cloud, .r = &r, .keep = &keep };
+	all.keys = (struct keyring){ .keep = &keep };
+	c.is_list = is_list;
+	c.bucket = STR("runs");
+	c.key = str_from(key);
+	assert_true(cloud->prepare(&c, &err));
+	curl_slist_free_all(c.headers);
+	assert_str(c.url, url);
+}
+
+static void test_urls(void **state)
+{
+	(void)state;
+	setenv("AWS_ACCESS_KEY_ID", "id", 1);
+	setenv("AWS_SECRET_ACCESS_KEY", "secret", 1);
+	setenv("AWS_REGION", "eu-west-1", 1);
+	unsetenv("ROOFLINT_S3_ENDPOINT");
+	unsetenv("AWS_ENDPOINT_URL_S3");
+	unsetenv("AWS_ENDPOINT_URL");
+	assert_url(&cloud_s3, false, "a b/c", "https://runs.s3.eu-west-1.amazonaws.com/a%20b/c");
+	assert_url(&cloud_s3, true, "a/",
+		"https://runs.s3.eu-west-1.amazonaws.com/"
+		"?encoding-type=url&list-type=2&max-keys=1000&prefix=a%2F");
+	setenv("AWS_REGION", "cn-north-1", 1);
+	assert_url(&cloud_s3, false, "c", "https://runs.s3.cn-north-1.amazonaws.com.cn/c");
+	setenv("AWS_ENDPOINT_URL", "http://minio:9000/", 1);
+	assert_url(&cloud_s3, false, "c", "http://minio:9000/runs/c");
+	setenv("STORAGE_EMULATOR_HOST", "localhost:1", 1);
+	assert_url(&cloud_gcs, false, "a b/c",
+		"http://localhost:1/storage/v1/b/runs/o/a%20b%2Fc?alt=media&generation=7");
+}
+
+/* ---- files of keys --------------------------------------------------------------------------- */
+
+static void test_ini(void **state)
+{
+	(void)state;
+	static const struct str text = STR_INIT("key = outside\n# [a]\n[a]\n; key = 1\nkey= one "
+						"\r\nnested =\n  key = no\n[ b ]\nkey=two");
+	assert_str(ini_get(text, STR("a"), STR("key")), "one");
+	assert_str(ini_get(text, STR("b"), STR("key")), "two");
+	assert_str(ini_get(text, STR("a"), STR("nested")), "");
+	assert_null(ini_get(text, STR("c"), STR("key")).p);
+	assert_null(ini_get(STR(""), STR("c"), STR("key")).p);
+}
+
+/* ---- bytes and checksums --------------------------------------------------------------------- */
+
+/* hashlib.md5(b"123456789"); CRC-32C's check value is e3069283. */
+#define DIGITS	   "123456789"
+#define DIGITS_MD5 "25f9e794323b453885f5181f1b624d0b"
+#define DIGITS_64  "JfnnlDI7RTiF9RgfG2JNCw=="
+#define DIGITS_CRC "4waSgw=="
+
+static bool arrives(const char *header, const char *value, int64_t expected)
+{
+	char path[] = "/tmp/rooflint-cloud-XXXXXX";
+	struct checks checks = { { 0 }, { 0 }, { 0 } };
+	struct download d;
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	checks_take(&checks, str_from(header), str_from(value));
+	assert_true(download_begin(&d, str_from(path), &checks, &err));
+	assert_true(download_take(&d, STR("1234")) && download_take(&d, STR("56789")));
+	bool ok = download_end(&d, expected, &err);
+	unlink(path);
+	return ok;
+}
+
+static void test_download(void **state)
+{
+	(void)state;
+	static const int64_t all = sizeof(DIGITS) - 1;
+	assert_true(arrives("x", "y", all));
+	assert_true(arrives("ETag", "\"" DIGITS_MD5 "\"", all));
+	assert_true(arrives("x-goog-hash", "crc32c=" DIGITS_CRC ",md5=" DIGITS_64, all));
+	assert_true(arrives("etag", "\"" DIGITS_MD5 "-3\"", all)); /* of parts: no MD5 */
+	assert_false(arrives("x", "y", all + 1));
+	assert_non_null(strstr(err.text, "only 9 of 10 bytes"));
+	assert_false(arrives("x", "y", all - 1));
+	assert_false(arrives("etag", "\"25f9e794323b453885f5181f1b624d0c\"", all));
+	assert_non_null(strstr(err.text, "checksum"));
+	assert_false(arrives("x-goog-hash", "crc32c=4waSgg==", all));
+	assert_false(arrives("x-goog-hash", "md5=JfnnlDI7RTiF9RgfG2JNCx==", all));
+}
+
+static void test_encrypted(void **state)
+{
+	(void)state;
+	struct checks c = { { 0 }, { 0 }, { 0 } };
+	checks_take(&c, STR("x-amz-server-side-encryption"), STR("AES256"));
+	checks_take(&c, STR("etag"), STR("\"" DIGITS_MD5 "\""));
+	assert_string_equal(c.md5, DIGITS_MD5);
+	checks_take(&c, STR("x-amz-server-side-encryption"), STR("aws:kms"));
+	checks_take(&c, STR("etag"), STR("\"" DIGITS_MD5 "\""));
+	assert_string_equal(c.md5, "-");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sigv4),
+		cmocka_unit_test(test_list_s3),
+		cmocka_unit_test(test_bad_lists),
+		cmocka_unit_test(test_list_gcs),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_urls),
+		cmocka_unit_test(test_ini),
+		cmocka_unit_test(test_download),
+		cmocka_unit_test(test_encrypted),
+	};
+	return cmocka_run_group_tests_name("cloud", tests, keep_begin, keep_end);
+}
