@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "cmd/bucket.h"
 #include "cmd/previous.h"
 
 static bool load_report(
@@ -38,7 +39,7 @@ static bool load_profile(struct str path, const struct load_options *options, st
 	mine.expect_commit = (struct str){ NULL, 0 };
 	mine.max_age_s = NAN;
 	mine.measure.job = NULL;
-	if (find_runs(path, false, keep, &found, err) &&
+	if (find_profiles(path, false, keep, &found, err) &&
 		run_open(&found.runs[0], &mine, keep, &all, err) && run_take(&all, keep, &part))
 		m = run_measure(&part, &mine, keep, tables, notes, err);
 	measure_end(m);

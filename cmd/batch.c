@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/task.h"
+#include "cmd/bucket.h"
 #include "cmd/previous.h"
 
 /* One profile to judge, or the reason why there is none. */
@@ -285,7 +286,7 @@ static void add_path(struct crew *crew, struct str path)
 {
 	struct found found;
 	struct str shown = shown_path(path, crew->keep);
-	if (!find_runs(path, crew->batch->all_runs, crew->keep, &found, &crew->err)) {
+	if (!find_profiles(path, crew->batch->all_runs, crew->keep, &found, &crew->err)) {
 		struct job *job = add_job(crew, shown);
 		job->error = arena_make(crew->keep, struct diag, 1);
 		*job->error = crew->err;

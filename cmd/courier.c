@@ -18,7 +18,6 @@
 #include <mach-o/dyld.h>
 #endif
 
-#include "base/frame.h"
 #include "base/text.h"
 
 extern char **environ;
@@ -110,6 +109,7 @@ static bool start(struct courier *c, struct arena *keep, struct diag *err)
 	}
 	close(to[0]);
 	close(from[1]);
+	c->owner = getpid();
 	c->to = to[1];
 	c->from = from[0];
 	return true;
@@ -140,10 +140,9 @@ void courier_close(struct courier *c)
 
 /* ---- one message ----------------------------------------------------------------------------- */
 
-static cJSON *request_head(struct courier *c, const struct letter *l)
+static cJSON *letter_head(const struct letter *l)
 {
 	cJSON *head = cJSON_CreateObject();
-	json_add_double(head, "id", ++c->last_id);
 	json_add_str(head, "method", STR("POST"));
 	json_add_str(head, "url_from", l->url_from);
 	if (l->secret_from.p)
@@ -176,13 +175,11 @@ static const struct outcome_word {
 	{ STR_INIT("gone"), DELIVERY_GONE, false },
 };
 
-static bool read_receipt(const struct frame *f, double id, struct arena *keep, struct receipt *ret)
+static bool read_receipt(const struct frame *f, struct arena *keep, struct receipt *ret)
 {
 	struct str word = json_get_str(f->head, "outcome"), why = json_get_str(f->head, "error");
 	struct str said = text_clean(keep, arena_str(keep, str_trim(f->body)));
 	double attempts = json_get_double(f->head, "attempts");
-	if (json_get_double(f->head, "id") != id)
-		return false;
 	for (size_t i = 0; i < sizeof(outcome_words) / sizeof(outcome_words[0]); i++) {
 		if (!str_eq(word, outcome_words[i].word))
 			continue;
@@ -198,34 +195,62 @@ static bool read_receipt(const struct frame *f, double id, struct arena *keep, s
 	return false;
 }
 
-static bool exchange(struct courier *c, const struct letter *l, struct arena *keep,
-	struct receipt *ret, struct diag *err)
+/* The answer itself; that it takes its time is said as often as it likes. */
+static bool read_answer(struct courier *c, struct arena *keep, struct frame *ret, struct diag *err)
 {
 	struct frame_source from = { read_in_time, &c->from, STR("rooflint-http") };
-	struct frame f;
-	cJSON *head = request_head(c, l);
-	bool sent = frame_write(c->to, head, l->body, keep, err);
-	cJSON_Delete(head);
-	if (!sent)
-		return false;
-	enum frame_state state = frame_read(&from, keep, &f, err);
-	if (state == FRAME_END)
-		return diag_set(err, DIAG_DELIVERY, "rooflint-http ended without an answer");
-	if (state == FRAME_BAD)
-		return false;
-	bool ok = read_receipt(&f, c->last_id, keep, ret) ||
-		  diag_set(err, DIAG_DELIVERY, "rooflint-http gave an answer to nothing asked");
-	frame_release(&f);
-	return ok;
+	for (;;) {
+		enum frame_state state = frame_read(&from, keep, ret, err);
+		if (state == FRAME_END)
+			return diag_set(
+				err, DIAG_DELIVERY, "rooflint-http ended without an answer");
+		if (state == FRAME_BAD)
+			return false;
+		if (json_get_double(ret->head, "id") != c->last_id)
+			break;
+		if (!str_eq(json_get_str(ret->head, "outcome"), STR("busy")))
+			return true;
+		frame_release(ret);
+	}
+	frame_release(ret);
+	return diag_set(err, DIAG_DELIVERY, "rooflint-http gave an answer to nothing asked");
+}
+
+/* A parent's courier answers the parent. */
+static void forget_inherited(struct courier *c)
+{
+	if (!c->pid || c->owner == getpid())
+		return;
+	close(c->to);
+	close(c->from);
+	c->pid = 0;
+}
+
+bool courier_ask(struct courier *c, cJSON *head, struct str body, struct arena *keep,
+	struct frame *ret, struct diag *err)
+{
+	forget_inherited(c);
+	json_add_double(head, "id", ++c->last_id);
+	if ((c->pid || start(c, keep, err)) && frame_write(c->to, head, body, keep, err) &&
+		read_answer(c, keep, ret, err))
+		return true;
+	courier_close(c);
+	return false;
 }
 
 void courier_send(
 	struct courier *c, const struct letter *l, struct arena *keep, struct receipt *ret)
 {
 	struct diag err;
+	struct frame f;
+	cJSON *head = letter_head(l);
 	*ret = (struct receipt){ .outcome = DELIVERY_FAILED };
-	if ((c->pid || start(c, keep, &err)) && exchange(c, l, keep, ret, &err))
-		return;
-	courier_close(c);
-	ret->why = arena_str(keep, str_from(err.text));
+	if (!courier_ask(c, head, l->body, keep, &f, &err)) {
+		ret->why = arena_str(keep, str_from(err.text));
+	} else {
+		if (!read_receipt(&f, keep, ret))
+			ret->why = STR("rooflint-http gave an answer without an outcome");
+		frame_release(&f);
+	}
+	cJSON_Delete(head);
 }

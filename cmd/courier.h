@@ -1,6 +1,6 @@
 /*
- * The courier: rooflint-http, started when the first message has to go, and asked one request at a
- * time.
+ * The courier: rooflint-http, started when the first message has to go or the first bucket is
+ * named, and asked one request at a time.
  *
  * It is found beside this program or in its libexec folder, never by PATH: whoever can put a
  * program into PATH must not get the messages and the names of secrets.
@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include "base/frame.h"
 #include "cmd/outbox.h"
 
 enum delivery {
@@ -28,7 +29,8 @@ struct receipt {
 };
 
 struct courier {
-	pid_t pid; /* 0: not started */
+	pid_t pid;   /* 0: not started */
+	pid_t owner; /* who started it: after a fork the child starts its own */
 	int to, from;
 	double last_id;
 };
@@ -36,6 +38,12 @@ struct courier {
 /* Starts it if need be.  Whatever goes wrong is in the receipt. */
 void courier_send(
 	struct courier *c, const struct letter *l, struct arena *keep, struct receipt *ret);
+/*
+ * Any other request, by the keys that rooflint-http knows; its id is set here.  False when no
+ * answer came; what it says is for the caller to read, who frees it with frame_release.
+ */
+bool courier_ask(struct courier *c, cJSON *head, struct str body, struct arena *keep,
+	struct frame *ret, struct diag *err);
 void courier_close(struct courier *c);
 
 #endif

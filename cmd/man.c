@@ -121,6 +121,30 @@ static const char status_text[] =
 	"  4  a gate or a required rule could not be judged\n"
 	"  0  none of these";
 
+/* As troff. */
+static const struct variable {
+	const char *names, *text;
+} variables[] = {
+	{ "\\fBNO_COLOR\\fR", "When set and not empty, \\fB\\-\\-color auto\\fR means no colour." },
+	{ "\\fBROOFLINT_\\fR\\fI...\\fR",
+		"Addresses and keys for notifications: rule files and command lines name these "
+		"variables, and no others." },
+	{ "\\fBROOFLINT_HTTP_ALLOW\\fR",
+		"Hosts, commas between, that may be spoken to at an address of a private "
+		"network." },
+	{ "\\fBROOFLINT_CACHE\\fR, \\fBROOFLINT_CACHE_LIMIT\\fR",
+		"Directory of what was fetched from buckets, and how large it may become "
+		"(10 GiB)." },
+	{ "\\fBROOFLINT_S3_ENDPOINT\\fR, \\fBROOFLINT_GCS_ENDPOINT\\fR",
+		"Servers in place of Amazon\\(aqs and Google\\(aqs own." },
+	{ "\\fBROOFLINT_HTTP_STALL\\fR", "How long a bucket\\(aqs server may send nothing (30s)." },
+	{ "\\fBAWS_\\fR\\fI...\\fR, \\fBGOOGLE_APPLICATION_CREDENTIALS\\fR",
+		"As with the clouds\\(aq own tools; docs/buckets.md." },
+	{ "\\fBCURL_CA_BUNDLE\\fR, \\fBSSL_CERT_FILE\\fR, \\fBSSL_CERT_DIR\\fR, "
+	  "\\fBhttps_proxy\\fR, \\fBno_proxy\\fR",
+		"As with \\fBcurl\\fR(1)." },
+};
+
 static void program_page(struct out *o)
 {
 	out_z(o, ".TH ROOFLINT 1 \"\" \"rooflint\"\n");
@@ -144,16 +168,8 @@ static void program_page(struct out *o)
 	out_z(o, ".TP\n\\fIrooflint.yaml\\fR\nThe rule file, looked for from the working directory "
 		 "upwards. Without one the built\\-in set \\fIrecommended\\fR applies.\n");
 	put_section(o, "ENVIRONMENT");
-	out_z(o, ".TP\n\\fBNO_COLOR\\fR\nWhen set and not empty, \\fB\\-\\-color auto\\fR means no "
-		 "colour.\n"
-		 ".TP\n\\fBROOFLINT_\\fR\\fI...\\fR\nAddresses and keys for notifications: rule "
-		 "files "
-		 "and command lines name these variables, and no others.\n"
-		 ".TP\n\\fBROOFLINT_HTTP_ALLOW\\fR\nHosts, commas between, that may be spoken to "
-		 "at an "
-		 "address of a private network.\n"
-		 ".TP\n\\fBCURL_CA_BUNDLE\\fR, \\fBSSL_CERT_FILE\\fR, \\fBSSL_CERT_DIR\\fR, "
-		 "\\fBhttps_proxy\\fR, \\fBno_proxy\\fR\nAs with \\fBcurl\\fR(1).\n");
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		out_fmt(o, ".TP\n%s\n%s\n", variables[i].names, variables[i].text);
 }
 
 void manual_page(const struct command *command, struct out *o)

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/task.h"
+#include "cmd/bucket.h"
 #include "cmd/grid.h"
 #include "cmd/load.h"
 #include "rules/judge.h"
@@ -196,7 +197,7 @@ static const struct writer {
 static bool find_one(struct str path, struct arena *keep, struct found_run *ret, struct diag *err)
 {
 	struct found found;
-	if (!find_runs(path, false, keep, &found, err))
+	if (!find_profiles(path, false, keep, &found, err))
 		return false;
 	*ret = found.runs[0];
 	if (found.count == 1)

@@ -270,7 +270,7 @@ void quality_add(struct measured *m, const char *name, bool ok, struct str detai
 
 static const char *why_cut(const struct profile *p)
 {
-	/* A database tells how long it is, or it would not have been read; of a dump nothing ran. */
+	/* A database tells how long it is, or it would not be read; of a dump nothing ran. */
 	if (p->format == FORMAT_NSYS || p->format == FORMAT_DUMP)
 		return NULL;
 	if (p->format == FORMAT_TRACE)

@@ -1,0 +1,22 @@
+/*
+ * Profiles in buckets: "gs://bucket/prefix" and "s3://bucket/prefix" as a PROFILE.
+ *
+ * What lies below the prefix is listed once, and looks like a directory from then on; an object is
+ * fetched when it is opened, and no other is.  rooflint-http speaks to the servers and has the
+ * credentials; here there are names, versions and a cache (cmd/cache.h).
+ */
+#ifndef CMD_BUCKET_H
+#define CMD_BUCKET_H
+
+#include "profile/find.h"
+
+/* Objects below one prefix: a fleet's year. 200 bytes each, and a thousand pages of a list. */
+#define BUCKET_MAX_OBJECTS 1000000
+
+bool is_bucket(struct str path);
+
+/* find_runs, for paths on this machine and in buckets. */
+bool find_profiles(
+	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err);
+
+#endif

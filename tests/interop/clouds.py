@@ -1,0 +1,188 @@
+"""A storage server on this machine that speaks enough of S3 and of Google's JSON to be listed and
+read, checks what it is asked, and misbehaves as told.  Written from the public documents alone."""
+
+import base64
+import hashlib
+import hmac
+import http.server
+import json
+import threading
+import time
+import urllib.parse
+from xml.sax.saxutils import escape
+
+KEY, SECRET = "AKIAROOFLINTTEST", "s3cret/Key+Of=TheTests0123456789"
+
+
+def signature(secret, region, method, path, query, headers, signed, stamp):
+    """Signature Version 4, task by task, in Python's own words."""
+    pairs = sorted(urllib.parse.parse_qsl(query, keep_blank_values=True))
+    quote = lambda s: urllib.parse.quote(s, safe="-_.~")  # noqa: E731
+    canonical = "\n".join(
+        [method, path, "&".join(quote(k) + "=" + quote(v) for k, v in pairs)]
+        + [name + ":" + headers[name].strip() for name in signed]
+        + ["", ";".join(signed), headers["x-amz-content-sha256"]])
+    scope = "/".join([stamp[:8], region, "s3", "aws4_request"])
+    text = "\n".join(["AWS4-HMAC-SHA256", stamp, scope,
+                      hashlib.sha256(canonical.encode()).hexdigest()])
+    key = ("AWS4" + secret).encode()
+    for part in scope.split("/"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+class Server:
+    """`objects` is {bucket: {key: bytes}}; `trouble` is called before an object is sent, and may
+    answer itself and return True."""
+
+    def __init__(self):
+        self.objects = {}
+        self.public = False
+        self.region = "us-east-1"
+        self.token = None  # of a session, or Google's bearer
+        self.trouble = None
+        self.fetched, self.listed, self.asked = [], [], []
+        self.page = 1000
+        self.other = {}  # path: function of the handler, for metadata and tokens
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def reply(self, status, body, headers=()):
+                self.send_response(status)
+                for name, value in headers:
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def refuse(self, status, code, headers=()):
+                self.reply(status, f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>not "
+                           f"for {KEY}</Message></Error>".encode(), headers)
+
+            def do_GET(self):
+                outer.asked.append((self.command, self.path, dict(self.headers)))
+                path, _, query = self.path.partition("?")
+                if path in outer.other:
+                    outer.other[path](self)
+                elif path.startswith("/storage/v1/b/"):
+                    outer.gcs(self, path, dict(urllib.parse.parse_qsl(query)))
+                else:
+                    outer.s3(self, path, query)
+
+            do_PUT = do_POST = do_GET
+
+            def log_message(self, *args):
+                pass
+
+        class Quiet(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, request, client_address):
+                pass
+
+        self.http = Quiet(("127.0.0.1", 0), Handler)
+        self.port = self.http.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+
+    # ---- S3 ------------------------------------------------------------------------------------
+
+    def may(self, h, path, query):
+        """None, or why not."""
+        given = h.headers.get("authorization")
+        if not given:
+            return None if self.public else "AccessDenied"
+        words = dict(w.split("=", 1) for w in given.split(" ", 1)[1].split(","))
+        key, day, region, _, _ = words["Credential"].split("/")
+        stamp = h.headers["x-amz-date"]
+        if key != KEY:
+            return "InvalidAccessKeyId"
+        if region != self.region:
+            return "AuthorizationHeaderMalformed"
+        if self.token and h.headers.get("x-amz-security-token") != self.token:
+            return "InvalidToken"
+        names = words["SignedHeaders"].split(";")
+        made = signature(SECRET, region, h.command, path, query,
+                         {n: h.headers[n] for n in names}, names, stamp)
+        fresh = abs(time.time() - time.mktime(time.strptime(stamp, "%Y%m%dT%H%M%SZ")) +
+                    time.timezone) < 900
+        good = made == words["Signature"] and day == stamp[:8] and fresh
+        return None if good else "SignatureDoesNotMatch"
+
+    def s3(self, h, path, query):
+        bucket, _, key = urllib.parse.unquote(path[1:]).partition("/")
+        why = self.may(h, path, query)
+        if why == "AuthorizationHeaderMalformed":
+            return h.refuse(301, "PermanentRedirect", [("x-amz-bucket-region", self.region),
+                                                       ("location", "http://127.0.0.1:1/")])
+        if why:
+            return h.refuse(403, why)
+        if bucket not in self.objects:
+            return h.refuse(404, "NoSuchBucket")
+        if not key:
+            return self.s3_list(h, bucket, dict(urllib.parse.parse_qsl(query)))
+        if key not in self.objects[bucket]:
+            return h.refuse(404, "NoSuchKey")
+        body = self.objects[bucket][key]
+        etag = '"' + hashlib.md5(body).hexdigest() + '"'
+        if h.headers.get("if-match", etag) != etag:
+            return h.refuse(412, "PreconditionFailed")
+        self.fetched.append(key)
+        if not (self.trouble and self.trouble(h, body)):
+            h.reply(200, body, [("etag", etag)])
+
+    def s3_list(self, h, bucket, query):
+        assert query["list-type"] == "2" and query["encoding-type"] == "url"
+        self.listed.append(query["prefix"])
+        after = base64.b64decode(query.get("continuation-token", "")).decode()
+        names = [k for k in sorted(self.objects[bucket])
+                 if k.startswith(query["prefix"]) and k > after]
+        page, rest = names[:self.page], names[self.page:]
+        items = "".join(
+            f"<Contents><Key>{urllib.parse.quote(k)}</Key><ETag>&quot;"
+            f"{hashlib.md5(self.objects[bucket][k]).hexdigest()}&quot;</ETag>"
+            f"<Size>{len(self.objects[bucket][k])}</Size></Contents>" for k in page)
+        token = base64.b64encode(page[-1].encode()).decode() if rest else ""
+        more = f"<NextContinuationToken>{escape(token)}</NextContinuationToken>" if rest else ""
+        h.reply(200, f"<?xml version='1.0'?><ListBucketResult>{more}{items}</ListBucketResult>"
+                .encode())
+
+    # ---- Google ----------------------------------------------------------------------------------
+
+    def gcs(self, h, path, query):
+        bucket, _, key = path[len("/storage/v1/b/"):].partition("/o")
+        if not self.public and h.headers.get("authorization") != f"Bearer {self.token}":
+            return h.reply(401, b'{"error":{"errors":[{"reason":"authError"}]}}')
+        if bucket not in self.objects:
+            return h.reply(404, b'{"error":{"errors":[{"reason":"notFound"}]}}')
+        all_of = self.objects[bucket]
+        if not key:
+            names = [k for k in sorted(all_of) if k.startswith(query["prefix"])]
+            self.listed.append(query["prefix"])
+            return h.reply(200, json.dumps({"items": [
+                {"name": k, "size": str(len(all_of[k])), "generation": str(1000 + len(all_of[k]))}
+                for k in names]}).encode())
+        body = all_of[urllib.parse.unquote(key[1:])]
+        assert query["alt"] == "media" and query["generation"] == str(1000 + len(body))
+        assert h.headers["accept-encoding"] == "gzip"
+        self.fetched.append(urllib.parse.unquote(key[1:]))
+        if self.trouble and self.trouble(h, body):
+            return None
+        md5 = base64.b64encode(hashlib.md5(body).digest()).decode()
+        return h.reply(200, body, [("x-goog-hash", "crc32c=" + crc32c(body)),
+                                   ("x-goog-hash", "md5=" + md5)])
+
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return base64.b64encode((crc ^ 0xffffffff).to_bytes(4, "big")).decode()
