@@ -287,6 +287,9 @@ static bool open_dump(const struct found_run *run, const struct load_options *op
 	ptrdiff_t slash = str_rfind_char(path, '/');
 	struct str beside = slash < 0 ? STR(".") : slash == 0 ? STR("/") : str_head(path, slash);
 
+	*ret = (struct dump){ .dir = beside };
+	if (!options->hlo.p && run->tree != &tree_local)
+		return true; /* a dump is read file by file, and would be fetched for nothing */
 	if (!dump_list(options->hlo.p ? options->hlo : beside, keep, ret, err))
 		return false;
 	return ret->count || !options->hlo.p ||
