@@ -56,7 +56,7 @@ static cJSON *request_new(const char *method, struct str object, double stall_s)
 static bool request_do(
 	cJSON *head, struct str shown, struct arena *keep, struct frame *ret, struct diag *err)
 {
-	bool came = courier_ask(&courier, head, STR(""), keep, ret, err);
+	bool came = courier_ask(&courier, head, STR(""), NULL, keep, ret, err);
 	cJSON_Delete(head);
 	if (!came) {
 		err->id = DIAG_BUCKET;

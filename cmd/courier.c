@@ -22,11 +22,12 @@
 
 extern char **environ;
 
+#define GRACE_MS   2000 /* to end by itself when its input is closed */
+#define PATIENCE_S 30	/* beyond what it was given: the last attempt may begin at the deadline */
+#define BUSY_S	   120	/* a request without limits says more often than this that it is at work */
+
 /* What one message may take: a pipeline waits for it.  Later is what the spool is for. */
-#define DEADLINE_S   90
-#define PATIENCE_S   (DEADLINE_S + 60) /* the last attempt may begin at the deadline */
-#define GRACE_MS     2000	       /* to end by itself when its input is closed */
-#define ANSWER_SHOWN 200
+static const struct courier_limits letter_limits = { 20, 90, 200 };
 
 enum { PROGRAM_PATH = 4096 };
 
@@ -138,6 +139,86 @@ void courier_close(struct courier *c)
 	c->pid = 0;
 }
 
+/* ---- one request ----------------------------------------------------------------------------- */
+
+struct patience {
+	int fd, ms;
+};
+
+/* Bytes that come in time; a courier that hangs counts as one that has ended. */
+static ptrdiff_t read_in_time(void *from, char *to, ptrdiff_t n)
+{
+	struct patience *patience = from;
+	struct pollfd p = { .fd = patience->fd, .events = POLLIN };
+	int ready;
+	do
+		ready = poll(&p, 1, patience->ms);
+	while (ready < 0 && errno == EINTR);
+	return ready > 0 ? frame_read_fd(&patience->fd, to, n) : -1;
+}
+
+/* Milliseconds to wait for an answer, or for a word that it takes its time. */
+static int patience_ms(const struct courier_limits *limits)
+{
+	double seconds = limits ? limits->deadline_s + limits->timeout_s : BUSY_S;
+	return (int)((seconds + PATIENCE_S) * 1000);
+}
+
+/* The answer itself; that it takes its time is said as often as it likes. */
+static bool read_answer(struct courier *c, const struct courier_limits *limits, struct arena *keep,
+	struct frame *ret, struct diag *err)
+{
+	struct patience patience = { c->from, patience_ms(limits) };
+	struct frame_source from = { read_in_time, &patience, STR("rooflint-http") };
+	for (;;) {
+		enum frame_state state = frame_read(&from, keep, ret, err);
+		if (state == FRAME_END)
+			return diag_set(
+				err, DIAG_DELIVERY, "rooflint-http ended without an answer");
+		if (state == FRAME_BAD)
+			return false;
+		if (json_get_double(ret->head, "id") != c->last_id)
+			break;
+		if (!str_eq(json_get_str(ret->head, "outcome"), STR("busy")))
+			return true;
+		frame_release(ret);
+	}
+	frame_release(ret);
+	return diag_set(err, DIAG_DELIVERY, "rooflint-http gave an answer to nothing asked");
+}
+
+/* A parent's courier answers the parent. */
+static void forget_inherited(struct courier *c)
+{
+	if (!c->pid || c->owner == getpid())
+		return;
+	close(c->to);
+	close(c->from);
+	c->pid = 0;
+}
+
+static void add_limits(cJSON *head, const struct courier_limits *limits)
+{
+	json_add_double(head, "timeout_s", limits->timeout_s);
+	json_add_double(head, "deadline_s", limits->deadline_s);
+	json_add_i64(head, "answer_bytes", limits->answer_bytes);
+}
+
+bool courier_ask(struct courier *c, cJSON *head, struct str body,
+	const struct courier_limits *limits, struct arena *keep, struct frame *ret,
+	struct diag *err)
+{
+	forget_inherited(c);
+	json_add_double(head, "id", ++c->last_id);
+	if (limits)
+		add_limits(head, limits);
+	if ((c->pid || start(c, keep, err)) && frame_write(c->to, head, body, keep, err) &&
+		read_answer(c, limits, keep, ret, err))
+		return true;
+	courier_close(c);
+	return false;
+}
+
 /* ---- one message ----------------------------------------------------------------------------- */
 
 static cJSON *letter_head(const struct letter *l)
@@ -148,20 +229,7 @@ static cJSON *letter_head(const struct letter *l)
 	if (l->secret_from.p)
 		json_add_str(head, "secret_from", l->secret_from);
 	json_add_str(head, "message_id", l->id);
-	json_add_i64(head, "deadline_s", DEADLINE_S);
-	json_add_i64(head, "answer_bytes", ANSWER_SHOWN);
 	return head;
-}
-
-/* Bytes that come in time; a courier that hangs counts as one that has ended. */
-static ptrdiff_t read_in_time(void *from, char *to, ptrdiff_t n)
-{
-	struct pollfd p = { .fd = *(const int *)from, .events = POLLIN };
-	int ready;
-	do
-		ready = poll(&p, 1, PATIENCE_S * 1000);
-	while (ready < 0 && errno == EINTR);
-	return ready > 0 ? frame_read_fd(from, to, n) : -1;
 }
 
 static const struct outcome_word {
@@ -195,49 +263,6 @@ static bool read_receipt(const struct frame *f, struct arena *keep, struct recei
 	return false;
 }
 
-/* The answer itself; that it takes its time is said as often as it likes. */
-static bool read_answer(struct courier *c, struct arena *keep, struct frame *ret, struct diag *err)
-{
-	struct frame_source from = { read_in_time, &c->from, STR("rooflint-http") };
-	for (;;) {
-		enum frame_state state = frame_read(&from, keep, ret, err);
-		if (state == FRAME_END)
-			return diag_set(
-				err, DIAG_DELIVERY, "rooflint-http ended without an answer");
-		if (state == FRAME_BAD)
-			return false;
-		if (json_get_double(ret->head, "id") != c->last_id)
-			break;
-		if (!str_eq(json_get_str(ret->head, "outcome"), STR("busy")))
-			return true;
-		frame_release(ret);
-	}
-	frame_release(ret);
-	return diag_set(err, DIAG_DELIVERY, "rooflint-http gave an answer to nothing asked");
-}
-
-/* A parent's courier answers the parent. */
-static void forget_inherited(struct courier *c)
-{
-	if (!c->pid || c->owner == getpid())
-		return;
-	close(c->to);
-	close(c->from);
-	c->pid = 0;
-}
-
-bool courier_ask(struct courier *c, cJSON *head, struct str body, struct arena *keep,
-	struct frame *ret, struct diag *err)
-{
-	forget_inherited(c);
-	json_add_double(head, "id", ++c->last_id);
-	if ((c->pid || start(c, keep, err)) && frame_write(c->to, head, body, keep, err) &&
-		read_answer(c, keep, ret, err))
-		return true;
-	courier_close(c);
-	return false;
-}
-
 void courier_send(
 	struct courier *c, const struct letter *l, struct arena *keep, struct receipt *ret)
 {
@@ -245,7 +270,7 @@ void courier_send(
 	struct frame f;
 	cJSON *head = letter_head(l);
 	*ret = (struct receipt){ .outcome = DELIVERY_FAILED };
-	if (!courier_ask(c, head, l->body, keep, &f, &err)) {
+	if (!courier_ask(c, head, l->body, &letter_limits, keep, &f, &err)) {
 		ret->why = arena_str(keep, str_from(err.text));
 	} else {
 		if (!read_receipt(&f, keep, ret))

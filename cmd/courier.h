@@ -39,11 +39,18 @@ struct courier {
 void courier_send(
 	struct courier *c, const struct letter *l, struct arena *keep, struct receipt *ret);
 /*
- * Any other request, by the keys that rooflint-http knows; its id is set here.  False when no
- * answer came; what it says is for the caller to read, who frees it with frame_release.
+ * Any request of rooflint-http: `head` without its id and its limits, which come from `limits`; NULL
+ * for one that says by itself that it is still at work.
+ * False when rooflint-http itself gave no answer; *ret is to be released otherwise.
  */
-bool courier_ask(struct courier *c, cJSON *head, struct str body, struct arena *keep,
-	struct frame *ret, struct diag *err);
+struct courier_limits {
+	double timeout_s;	/* of an attempt */
+	double deadline_s;	/* no attempt begins later */
+	ptrdiff_t answer_bytes; /* what is kept of an answer */
+};
+bool courier_ask(struct courier *c, cJSON *head, struct str body,
+	const struct courier_limits *limits, struct arena *keep, struct frame *ret,
+	struct diag *err);
 void courier_close(struct courier *c);
 
 #endif

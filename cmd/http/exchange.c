@@ -85,6 +85,11 @@ static void set_limits(CURL *c, const struct exchange *x)
 	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);	 /* what was signed is what is sent */
 	if (x->is_direct)
 		curl_easy_setopt(c, CURLOPT_PROXY, "");
+	if (x->user || x->password) {
+		curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_easy_setopt(c, CURLOPT_USERNAME, x->user ? x->user : "");
+		curl_easy_setopt(c, CURLOPT_PASSWORD, x->password ? x->password : "");
+	}
 	set_authorities(c);
 }
 

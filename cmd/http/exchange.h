@@ -16,12 +16,13 @@ struct exchange {
 	const char *method, *url;
 	struct str host; /* of the URL */
 	struct curl_slist *headers;
-	struct str body;  /* of a POST or PUT */
-	long connect_ms;  /* 0: ten seconds */
-	double timeout_s; /* of all of it; 0: no limit */
-	double stall_s;	  /* without a byte; 0: no limit */
-	bool is_trusted;  /* the host may have any address */
-	bool is_direct;	  /* past proxies: a metadata server speaks to its own machine only */
+	const char *user, *password; /* basic authentication; both NULL: none */
+	struct str body;	     /* of a POST or PUT */
+	long connect_ms;	     /* 0: ten seconds */
+	double timeout_s;	     /* of all of it; 0: no limit */
+	double stall_s;		     /* without a byte; 0: no limit */
+	bool is_trusted;	     /* the host may have any address */
+	bool is_direct; /* past proxies: a metadata server speaks to its own machine only */
 	bool (*take)(void *arg, struct str bytes); /* of the answer's body; false: stop */
 	void (*header)(void *arg, struct str name, struct str value); /* or NULL */
 	void (*alive)(void *arg); /* about once a second while it lasts; or NULL */

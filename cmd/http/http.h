@@ -31,9 +31,12 @@
 /* In the order of its keys in a request; a missing key has the value given here. */
 struct request {
 	double id;
-	struct str method;   /* "POST", "PUT", "GET", "LIST" or "FETCH" (cloud.h); required */
-	struct str url_from; /* name of the variable that holds the address; of the first three */
-	struct str secret_from;	 /* name of the variable with the signing keys; missing: unsigned */
+	struct str method;	/* "POST", "PUT", "GET", "LIST" or "FETCH" (cloud.h); required */
+	struct str url;		/* the address, when nothing in it is secret; this or the next */
+	struct str url_from;	/* name of the variable that holds it; of the first three */
+	struct str secret_from; /* name of the variable with the signing keys; missing: unsigned */
+	struct str user_from;	/* names of variables for basic authentication; missing: none */
+	struct str password_from;
 	struct str message_id;	 /* the same whenever the message is sent again; signed with it */
 	struct str content_type; /* "application/json" */
 	double timeout_s;	 /* of one attempt; 20 */

@@ -25,8 +25,11 @@ static const struct key {
 } keys[] = {
 	{ "id", KEY_NUMBER, offsetof(struct request, id), true, 1e15 },
 	{ "method", KEY_TEXT, offsetof(struct request, method), true, 0 },
+	{ "url", KEY_TEXT, offsetof(struct request, url), false, 0 },
 	{ "url_from", KEY_NAME, offsetof(struct request, url_from), false, 0 },
 	{ "secret_from", KEY_NAME, offsetof(struct request, secret_from), false, 0 },
+	{ "user_from", KEY_NAME, offsetof(struct request, user_from), false, 0 },
+	{ "password_from", KEY_NAME, offsetof(struct request, password_from), false, 0 },
 	{ "message_id", KEY_TEXT, offsetof(struct request, message_id), false, 0 },
 	{ "content_type", KEY_TEXT, offsetof(struct request, content_type), false, 0 },
 	{ "timeout_s", KEY_NUMBER, offsetof(struct request, timeout_s), false, HTTP_MAX_SECONDS },
@@ -87,13 +90,14 @@ static const struct key *key_find(struct str name)
 /* What a method needs besides. */
 static const struct method {
 	struct str name;
+	bool address; /* in one of two keys */
 	const char *needs[3];
 } methods[] = {
-	{ STR_INIT("POST"), { "url_from" } },
-	{ STR_INIT("PUT"), { "url_from" } },
-	{ STR_INIT("GET"), { "url_from" } },
-	{ STR_INIT("LIST"), { "object" } },
-	{ STR_INIT("FETCH"), { "object", "to", "bytes" } },
+	{ STR_INIT("POST"), true, { NULL } },
+	{ STR_INIT("PUT"), true, { NULL } },
+	{ STR_INIT("GET"), true, { NULL } },
+	{ STR_INIT("LIST"), false, { "object" } },
+	{ STR_INIT("FETCH"), false, { "object", "to", "bytes" } },
 };
 enum { METHODS = sizeof(methods) / sizeof(methods[0]), NEEDS = 3 };
 
@@ -103,11 +107,19 @@ static bool has_key(const cJSON *head, const char *name, struct diag *err)
 	       diag_set(err, DIAG_DELIVERY, "a request needs '%s'", name);
 }
 
+static bool has_address(const cJSON *head, struct diag *err)
+{
+	return cJSON_HasObjectItem(head, "url") != cJSON_HasObjectItem(head, "url_from") ||
+	       diag_set(err, DIAG_DELIVERY, "a request needs 'url' or 'url_from'");
+}
+
 static bool has_needs(const cJSON *head, struct str method, struct diag *err)
 {
 	for (int i = 0; i < METHODS; i++) {
 		if (!str_eq(method, methods[i].name))
 			continue;
+		if (methods[i].address && !has_address(head, err))
+			return false;
 		for (int k = 0; k < NEEDS && methods[i].needs[k]; k++)
 			if (!has_key(head, methods[i].needs[k], err))
 				return false;

@@ -18,7 +18,7 @@
 struct work {
 	const struct request *r;
 	struct arena *keep;
-	struct str url, secret;
+	struct str url, secret, user, password;
 	struct str at, host; /* where the request goes now: the address, or what redirected there */
 	CURL *curl;
 	/* Of the last attempt. */
@@ -78,16 +78,23 @@ static struct answer without_status(const struct exchange *x)
 	return failed(lasting ? OUTCOME_REFUSED : OUTCOME_LATER, error);
 }
 
+static bool tells(struct str text, struct str secret)
+{
+	return secret.len >= SHORTEST_SECRET && str_contains(text, secret);
+}
+
 /* Any part of the address behind the host: with most chat services, one of them is the key. */
 static bool tells_address(const struct work *w, struct str text)
 {
+	if (!w->r->url_from.p)
+		return false; /* it came without a secret */
 	struct str rest = str_from_offset(w->url, str_find(w->url, STR("://")) + 3);
 	rest = str_from_offset(rest, str_find_char(rest, '/'));
 	for (ptrdiff_t at = 0, end = 0; end < rest.len; at = end + 1) {
 		for (end = at; end < rest.len && str_find_char(STR("/?&=#"), rest.p[end]) < 0;)
 			end++;
 		struct str part = str_head(str_from_offset(rest, at), end - at);
-		if (part.len >= SHORTEST_SECRET && str_contains(text, part))
+		if (tells(text, part))
 			return true;
 	}
 	return false;
@@ -99,10 +106,10 @@ static bool tells_secret(const struct work *w, struct str text)
 	for (bool more = rest.len > 0; more;) {
 		more = str_cut(rest, ' ', &key, &rest);
 		str_take(&key, STR("whsec_"));
-		if (key.len >= SHORTEST_SECRET && str_contains(text, key))
+		if (tells(text, key))
 			return true;
 	}
-	return tells_address(w, text);
+	return tells(text, w->password) || tells_address(w, text);
 }
 
 static struct answer with_status(struct work *w, long status)
@@ -125,6 +132,8 @@ static struct answer ask(struct work *w)
 	x.url = arena_z(w->keep, w->at);
 	x.host = w->host;
 	x.body = w->r->body;
+	x.user = w->user.p ? arena_z(w->keep, w->user) : NULL;
+	x.password = w->password.p ? arena_z(w->keep, w->password) : NULL;
 	x.timeout_s = w->r->timeout_s;
 	x.arg = w;
 	w->body = out_memory(w->keep);
@@ -167,7 +176,8 @@ static struct answer attempt(struct work *w)
 	const char *why = address_refused(w->url, w->keep, &w->host);
 	if (why)
 		return failed(OUTCOME_REFUSED,
-			arena_fmt(w->keep, "the address in $%.*s %s", STR_ARG(w->r->url_from), why)
+			arena_fmt(w->keep, "the address%s%.*s %s", w->r->url_from.p ? " in $" : "",
+				STR_ARG(w->r->url_from), why)
 				.p);
 	for (int hops = 0;; hops++) {
 		struct answer a = ask(w);
@@ -201,12 +211,18 @@ static struct str value_of(struct str name)
 
 void transfer(void *curl, const struct request *r, struct arena *keep, struct answer *ret)
 {
-	struct work w = { .r = r, .keep = keep, .curl = curl };
-	w.url = value_of(r->url_from);
-	w.secret = value_of(r->secret_from);
-	struct str unset = !w.url.p			     ? r->url_from
-			   : r->secret_from.p && !w.secret.p ? r->secret_from
-							     : str_from(NULL);
+	struct work w = { .r = r, .keep = keep, .curl = curl, .url = r->url };
+	struct str unset = str_from(NULL);
+	const struct {
+		struct str name, *value;
+	} values[] = { { r->url_from, &w.url }, { r->secret_from, &w.secret },
+		{ r->user_from, &w.user }, { r->password_from, &w.password } };
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]) && !unset.p; i++) {
+		if (!values[i].name.p)
+			continue;
+		*values[i].value = value_of(values[i].name);
+		unset = values[i].value->p ? unset : values[i].name;
+	}
 	*ret = (struct answer){ .outcome = OUTCOME_REFUSED };
 	if (unset.p)
 		ret->error = arena_fmt(keep, "$%.*s is not set", STR_ARG(unset));

@@ -397,7 +397,7 @@ class Notify(unittest.TestCase):
         self.assertEqual((one["id"], one["outcome"], one["status"], len(body)),
                          (1, "delivered", 200, 1000))
         self.assertEqual((two["id"], two["outcome"]), (2, "refused"))
-        self.assertIn("no key 'url'", two["error"])
+        self.assertIn("needs 'url' or 'url_from'", two["error"])
         self.assertEqual((three["id"], short), (3, b"x" * 10))
 
     def test_timeout(self):

@@ -93,8 +93,10 @@ static void test_bad_requests(void **state)
 {
 	(void)state;
 	assert_refused("{}", "needs 'id'");
-	assert_refused("{\"id\":1,\"method\":\"POST\"}", "needs 'url_from'");
-	assert_refused("{" SOME ",\"url\":\"https://x\"}", "no key 'url'");
+	assert_refused("{\"id\":1,\"method\":\"POST\"}", "needs 'url' or 'url_from'");
+	assert_refused("{" SOME ",\"url\":\"https://x\"}", "needs 'url' or 'url_from'");
+	assert_refused("{" SOME ",\"headers\":\"x: y\"}", "no key 'headers'");
+	assert_refused("{" SOME ",\"password_from\":\"PGPASSWORD\"}", "ROOFLINT_ and more");
 	assert_refused("{\"id\":1,\"method\":\"DELETE\",\"url_from\":\"ROOFLINT_A\"}", "POST, PUT");
 	assert_refused(
 		"{\"id\":1,\"method\":\"POST\",\"url_from\":\"HOME\"}", "ROOFLINT_ and more");
