@@ -53,7 +53,8 @@
 	X(WORKER, 602, "a worker process ended without an answer")                                 \
 	X(STORE, 701, "a store of facts could not be used")                                        \
 	X(FACTS, 702, "records of facts are damaged or of another version")                        \
-	X(CHIP_HOURS, 703, "a table of chip-hours is not valid")
+	X(CHIP_HOURS, 703, "a table of chip-hours is not valid")                                   \
+	X(STORE_SERVER, 704, "a server that keeps a store gave no good answer")
 
 enum diag_id {
 	DIAG_NONE,

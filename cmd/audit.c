@@ -104,8 +104,8 @@ static bool judge_roots(struct audit *a, const struct list *roots, struct sink *
 	batch.shard = a->shard;
 	if (isatty(STDERR_FILENO))
 		batch.progress = show_progress;
-	if (a->store) {
-		if (!store_scan(a->store, everything, know, &known, &a->err))
+	if (a->archive.store) {
+		if (!store_scan(a->archive.store, everything, know, &known, &a->err))
 			return false;
 		batch.skip = is_known;
 		batch.skip_arg = &known;
@@ -154,10 +154,10 @@ static bool stop_at_first(void *arg, const struct run_facts *f, struct diag *err
 static bool find_newest(struct audit *a)
 {
 	const struct window everything = { { NULL, 0 }, { NULL, 0 } };
-	if (!a->store)
+	if (!a->archive.store)
 		return fleet_newest(a->fleet, a->keep, &a->until, &a->err);
 	a->err.id = DIAG_NONE;
-	return store_scan(a->store, everything, stop_at_first, a, &a->err) || !a->err.id;
+	return store_scan(a->archive.store, everything, stop_at_first, a, &a->err) || !a->err.id;
 }
 
 /* Moments before 1970 do not exist. */
@@ -191,7 +191,7 @@ static bool set_window(struct audit *a)
 
 static bool gather(struct audit *a, const struct audit_settings *s, const struct list *args)
 {
-	struct sink sink = { .store = a->store,
+	struct sink sink = { .store = a->archive.store,
 		.fleet = a->fleet,
 		.first_error = &a->first_error,
 		.keep = a->keep,
@@ -204,6 +204,7 @@ static bool gather(struct audit *a, const struct audit_settings *s, const struct
 	else if (args->count)
 		ok = (s->merge ? merge_files : judge_roots)(a, args, &sink);
 	arena_free(&sink.scratch);
+	ok = ok && archive_flush(&a->archive, &a->err);
 	return ok && (!sink.facts || out_close(sink.facts, &a->err));
 }
 
@@ -213,7 +214,8 @@ static bool ask(struct audit *a)
 	if (!set_window(a))
 		return false;
 	history = (struct window){ a->history, a->window.to };
-	if (a->store && !store_scan(a->store, history, fleet_take, a->fleet, &a->err))
+	if (a->archive.store &&
+		!store_scan(a->archive.store, history, fleet_take, a->fleet, &a->err))
 		return false;
 	if (!fleet_ask(a->fleet, &a->window, a->judge, a->keep, &a->report, &a->err))
 		return false;
@@ -274,7 +276,7 @@ static bool read_usage(struct audit *a, struct str path)
 static bool audit_open(struct audit *a, const struct audit_settings *s)
 {
 	a->judge = judge_identity(&a->rules, &s->read, a->keep);
-	if (s->store.p && !(a->store = store_open(s->store, STORE_WRITE, a->keep, &a->err)))
+	if (s->store.p && !archive_open(&a->archive, s->store, STORE_WRITE, a->keep, &a->err))
 		return false;
 	return (a->fleet = fleet_new(a->keep, &a->err)) && read_usage(a, s->usage);
 }
@@ -296,7 +298,7 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 	else if (!a->shard.count)
 		status = audit_write(c, s, a);
 	fleet_free(a->fleet);
-	store_close(a->store);
+	store_close(a->archive.store);
 	return status;
 }
 
@@ -307,9 +309,10 @@ static const struct option audit_options[] = {
 	{ "until", 0, OPTION_TEXT, AT(until), "MOMENT",
 		"end of the window in UTC, like 2026-11-20; by default when the newest run was "
 		"captured" },
-	{ "store", 0, OPTION_TEXT, AT(store), "FILE",
+	{ "store", 0, OPTION_TEXT, AT(store), ARCHIVE_ARGUMENT,
 		"keep facts there and report on all of them: history from week to week; runs that "
-		"it has are not judged again" },
+		"it has are not judged again; a file, or clickhouses://HOST/DATABASE "
+		"(docs/fleet.md)" },
 	{ "usage", 0, OPTION_TEXT, AT(usage), "FILE",
 		"chip-hours of each workload and their price, as CSV: no profile knows them" },
 	{ "html", 0, OPTION_TEXT, AT(html), "FILE", "write the report as a page" },

@@ -6,6 +6,7 @@
 #define CMD_AUDIT_H
 
 #include "base/task.h"
+#include "cmd/archive.h"
 #include "cmd/batch.h"
 #include "report/fleet.h"
 
@@ -24,7 +25,7 @@ struct audit {
 	struct load_options options;
 	struct shard shard;
 	int jobs;
-	struct store *store; /* or NULL */
+	struct archive archive; /* open when there is a --store */
 	struct fleet *fleet;
 	struct str judge, until, first_error;
 	int64_t since_ns;

@@ -5,13 +5,13 @@
 
 #include "base/task.h"
 #include "base/when.h"
+#include "cmd/archive.h"
 #include "cmd/batch.h"
 #include "cmd/deliver.h"
 #include "cmd/output.h"
 #include "cmd/previous.h"
 #include "cmd/progress.h"
 #include "cmd/remember.h"
-#include "store/store.h"
 
 enum fail_on { FAIL_ON_ERROR, FAIL_ON_NEW, FAIL_ON_WARN, FAIL_ON_NEVER };
 enum inconclusive { INCONCLUSIVE_FAIL, INCONCLUSIVE_PASS };
@@ -107,26 +107,27 @@ static enum status outcome_status(const struct outcome *o, bool delivered)
 /* ---- what is remembered ---------------------------------------------------------------------- */
 
 /* Opened before anything is judged, so that a store that cannot be used costs no time. */
-static bool open_store(
-	const struct check_settings *s, struct arena *keep, struct store **ret, struct diag *err)
+static bool open_archive(
+	const struct check_settings *s, struct arena *keep, struct archive *ret, struct diag *err)
 {
-	*ret = NULL;
+	ret->store = NULL;
 	if (!s->record && s->store.p)
 		return diag_set(err, DIAG_USAGE, "--store names where to --record; give both");
 	if (s->record && !s->store.p)
-		return diag_set(err, DIAG_USAGE, "--record needs a --store FILE to append to");
-	return !s->record || (*ret = store_open(s->store, STORE_WRITE, keep, err));
+		return diag_set(err, DIAG_USAGE, "--record needs a --store to append to");
+	return !s->record || archive_open(ret, s->store, STORE_WRITE, keep, err);
 }
 
 /* False when the store failed; that was printed. */
-static bool record(struct store *store, const struct report_set *set, struct str judge)
+static bool record(struct archive *archive, const struct report_set *set, struct str judge)
 {
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct diag err;
 	bool ok = true;
-	remember_each(set, judge, store_take, store, &scratch, &err, &ok);
+	remember_each(set, judge, store_take, archive->store, &scratch, &err, &ok);
 	arena_free(&scratch);
-	store_close(store);
+	ok = ok && archive_flush(archive, &err);
+	archive_close(archive);
 	if (!ok)
 		print_error(&err);
 	return ok;
@@ -180,14 +181,14 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct load_options options;
 	struct report_set set;
 	struct ruleset rules;
-	struct store *store;
+	struct archive archive;
 	struct plan plan;
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
 	if (!settings_agree(s, &err) || !output_settings_agree(&s->output, &err) ||
 		!load_judge(&s->rule, &s->read, jobs, c->keep, &rules, &options, &err) ||
 		!plan_make(&s->notify, &rules, s->output.templates, false, c->keep, &plan, &err) ||
-		!open_store(s, c->keep, &store, &err))
+		!open_archive(s, c->keep, &archive, &err))
 		return misused(&err);
 
 	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };
@@ -205,7 +206,8 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct outcome outcome = { 0 };
 	for (ptrdiff_t i = 0; i < set.count; i++)
 		outcome_add(&outcome, &set.items[i], s);
-	bool is_kept = !store || record(store, &set, judge_identity(&rules, &s->read, c->keep));
+	bool is_kept =
+		!archive.store || record(&archive, &set, judge_identity(&rules, &s->read, c->keep));
 	return outcome_status(&outcome, deliver(c, s, &plan, &set) && is_kept);
 }
 
@@ -236,8 +238,9 @@ static const struct option check_options[] = {
 	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
 		"processes for several profiles, or threads for one; by default one per "
 		"processor" },
-	{ "store", 0, OPTION_TEXT, AT(store), "FILE",
-		"a store of facts, a file on a local disk that several may write at once" },
+	{ "store", 0, OPTION_TEXT, AT(store), ARCHIVE_ARGUMENT,
+		"a store of facts: a file on a local disk that several may write at once, or "
+		"clickhouses://HOST/DATABASE (docs/fleet.md)" },
 	{ "record", 0, OPTION_FLAG, AT(record), NULL,
 		"append the facts of every run to the --store; what is there already stays" },
 	OUTPUT_OPTIONS(struct check_settings),

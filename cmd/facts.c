@@ -4,8 +4,9 @@
 #include "base/task.h"
 #include "cmd/batch.h"
 #include "cmd/remember.h"
+#include "store/table.h"
 
-enum facts_format { FORMAT_NDJSON, FORMAT_MARKDOWN };
+enum facts_format { FORMAT_NDJSON, FORMAT_MARKDOWN, FORMAT_CLICKHOUSE, FORMAT_CLUSTER };
 
 struct facts_settings {
 	struct read_settings read;
@@ -66,9 +67,13 @@ static enum status facts_run(struct context *c, const void *settings, const stru
 	const struct facts_settings *s = settings;
 	static struct str here = STR_INIT(".");
 	const struct list paths = args->count ? *args : (struct list){ &here, 1, 1 };
+	/* Of the columns, by format. */
+	static void (*const writers[])(struct out *) = { [FORMAT_MARKDOWN] = facts_manual,
+		[FORMAT_CLICKHOUSE] = store_table,
+		[FORMAT_CLUSTER] = store_table_cluster };
 	if (s->format == FORMAT_NDJSON)
 		return write_all(c, s, &paths);
-	facts_manual(c->out);
+	writers[s->format](c->out);
 	return STATUS_OK;
 }
 
@@ -81,8 +86,9 @@ static const struct option facts_options[] = {
 	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
 		"processes for several profiles, or threads for one; by default one per "
 		"processor" },
-	{ "format", 0, OPTION_WORD, AT(format), "ndjson|markdown",
-		"records (default), or the table of their columns" },
+	{ "format", 0, OPTION_WORD, AT(format), "ndjson|markdown|clickhouse|clickhouse-cluster",
+		"records (default), the table of their columns, or the statements that make a "
+		"table of ClickHouse for --store" },
 	{ 0 },
 };
 

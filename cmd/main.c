@@ -35,8 +35,9 @@ enum status status_of(enum diag_id id)
 	switch ((int)id / 100) {
 	case 3: /* rules and configuration */
 	case 4: /* hardware named by the user */
-	case 7: /* stores and what else a fleet's owner gives */
 		return STATUS_USAGE;
+	case 7: /* stores and what else a fleet's owner gives */
+		return id == DIAG_STORE_SERVER ? STATUS_DELIVERY : STATUS_USAGE;
 	case 5:
 		return id == DIAG_USAGE ? STATUS_USAGE : STATUS_DELIVERY;
 	default:

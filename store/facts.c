@@ -123,6 +123,22 @@ void run_facts_seal(struct run_facts *f, struct arena *keep)
 	f->hash = hash_of(f, keep);
 }
 
+static bool has_version(const struct run_facts *f)
+{
+	return str_starts(f->version, STR("1."));
+}
+
+const char *run_facts_flaw(const struct run_facts *f, struct arena *scratch)
+{
+	if (!f->hash.p || !f->run.p || !f->profile.p)
+		return "a run without hash, run or profile";
+	if (!has_version(f))
+		return "facts of another version than 1";
+	if (str_eq(f->version, STR(FACTS_VERSION)) && !str_eq(f->hash, hash_of(f, scratch)))
+		return "a run that does not fit its hash";
+	return NULL;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void add_cell(
@@ -209,9 +225,9 @@ static bool end_run(struct reading *r)
 {
 	if (!r->run.hash.p)
 		return true;
-	bool is_ours = str_eq(r->run.version, STR(FACTS_VERSION));
-	if (is_ours && !str_eq(r->run.hash, hash_of(&r->run, &r->keep)))
-		return bad_line(r, "the run that ends here does not fit its hash");
+	const char *flaw = run_facts_flaw(&r->run, &r->keep);
+	if (flaw)
+		return bad_line(r, flaw);
 	bool ok = r->take(r->arg, &r->run, r->err);
 	run_facts_clear(&r->run);
 	r->cap = 0;
@@ -225,7 +241,7 @@ static bool begin_run(struct reading *r, const cJSON *line)
 		return false;
 	if (!r->run.hash.p || !r->run.run.p || !r->run.profile.p)
 		return bad_line(r, "a run without hash, run or profile");
-	if (!str_starts(r->run.version, STR("1.")))
+	if (!has_version(&r->run))
 		return bad_line(r, "facts of another version than 1");
 	return true;
 }

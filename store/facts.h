@@ -114,6 +114,10 @@ void rule_facts_clear(struct rule_facts *f);
 /* Set version and hash, after everything else is said. */
 void run_facts_seal(struct run_facts *f, struct arena *keep);
 
+/* What is wrong with a run that somebody else wrote, or NULL: it lacks what every run has, or its
+ * hash is not that of its content.  Of other minor versions' hashes nobody can tell. */
+const char *run_facts_flaw(const struct run_facts *f, struct arena *scratch);
+
 /* The records of one run: a line for it, then one for each rule. */
 void run_facts_write(const struct run_facts *f, struct out *out);
 

@@ -5,10 +5,11 @@
  * by however many writers at once.  What is asked of facts is asked elsewhere (fleet.h), over what
  * a scan returns, so that every kind of store gives the same answers.
  *
- * A store is a SQLite file on a local disk: write-ahead logging, which several writers share, does
- * not work over network file systems.
+ * A store is a SQLite file on a local disk (write-ahead logging, which several writers share, does
+ * not work over network file systems), or a table of ClickHouse (place.h says how it is named).
  *
- * Refuses: changing or forgetting facts; files that are not its own.
+ * Refuses: changing or forgetting facts; files and tables that are not its own; opening
+ * connections, which a link does that the caller gives.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -17,15 +18,42 @@
 
 struct store;
 
-/* Made when it is not there yet, unless it is only read.  NULL and a diagnostic (RL701). */
+/* One question to a server, and its answer. */
+struct store_question {
+	struct str url;			     /* holds no secret */
+	struct str user_from, password_from; /* names of variables; missing: none */
+	struct str body;
+	double timeout_s;
+	ptrdiff_t answer_bytes; /* what is beyond is dropped */
+};
+struct store_answer {
+	struct str error; /* missing: the server took the question and this is its answer */
+	struct str body;  /* the server's own words if it refused */
+};
+struct store_link {
+	void (*ask)(void *arg, const struct store_question *q, struct arena *keep,
+		struct store_answer *ret);
+	void *arg;
+};
+
+/*
+ * A file is made when it is not there yet, unless it is only read.  A server is not asked before
+ * the first append or scan, and nothing is made there.  NULL and a diagnostic (RL701).
+ */
 enum store_use { STORE_READ, STORE_WRITE };
-struct store *store_open(struct str path, enum store_use use, struct arena *keep, struct diag *err);
+struct store *store_open(struct str place, enum store_use use, const struct store_link *link,
+	struct arena *keep, struct diag *err);
+/* Without flushing. */
 void store_close(struct store *s);
 
-/* All of a run or nothing.  Waits for other writers, at most a minute. */
+/*
+ * All of a run or nothing.  Waits for other writers, at most a minute.  A server gets runs in
+ * batches: what was appended is there after a flush or a scan, or when it has waited too long.
+ */
 bool store_append(struct store *s, const struct run_facts *f, struct diag *err);
 /* The same as a run_facts_fn; `store` is a struct store. */
 bool store_take(void *store, const struct run_facts *f, struct diag *err);
+bool store_flush(struct store *s, struct diag *err);
 
 /* Moments as facts have them, both included; missing: open at that end. */
 struct window {
@@ -33,7 +61,8 @@ struct window {
 };
 /*
  * Runs captured in the window, newest first, then by hash; those without a date come last, in any
- * window.  False when the store fails, or `take` ends it: then with take's diagnostic.
+ * window.  False when the store fails, or `take` ends it: then with take's diagnostic.  `take` does
+ * not use the store.
  */
 bool store_scan(
 	struct store *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);

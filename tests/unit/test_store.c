@@ -46,7 +46,7 @@ static struct str path_of(const char *name)
 static struct store *open_store(const char *name)
 {
 	struct diag err;
-	struct store *s = store_open(path_of(name), STORE_WRITE, &keep, &err);
+	struct store *s = store_open(path_of(name), STORE_WRITE, NULL, &keep, &err);
 	if (!s)
 		fail_msg("%s", err.text);
 	return s;
@@ -151,7 +151,7 @@ static void concurrent_writers(void **state)
 		if (fork())
 			continue;
 		struct diag err;
-		struct store *s = store_open(path_of("many"), STORE_WRITE, &keep, &err);
+		struct store *s = store_open(path_of("many"), STORE_WRITE, NULL, &keep, &err);
 		bool ok = s != NULL;
 		for (int i = 0; ok && i < RUNS; i++) {
 			struct run_facts f = day(1 + (i + w * 7) % RUNS, 1);
@@ -179,7 +179,7 @@ static void concurrent_writers(void **state)
 static void refuses(const char *name, enum store_use use, const char *says)
 {
 	struct diag err;
-	assert_null(store_open(path_of(name), use, &keep, &err));
+	assert_null(store_open(path_of(name), use, NULL, &keep, &err));
 	assert_int_equal(err.id, DIAG_STORE);
 	if (!str_contains(str_from(err.text), str_from(says)))
 		fail_msg("%s", err.text);
@@ -232,7 +232,7 @@ static void damaged(void **state)
 	ptrdiff_t len = in.bytes.len;
 	input_close(&in);
 	write_file("damaged", (struct str){ bytes, len });
-	s = store_open(path_of("damaged"), STORE_WRITE, &keep, &err);
+	s = store_open(path_of("damaged"), STORE_WRITE, NULL, &keep, &err);
 	struct run_facts f = day(20, 1);
 	assert_true(!s || !store_append(s, &f, &err));
 	assert_true(str_contains(str_from(err.text), STR("is damaged")));
@@ -254,7 +254,7 @@ static void older_schema(void **state)
 	assert_true(str_contains(text, STR("\"title\":\"Copies are cheap\"")));
 	assert_true(str_contains(text, STR("\"rule\":\"copy-share\",\"title\":null")));
 	store_close(s);
-	s = store_open(path_of("older"), STORE_READ, &keep, &(struct diag){ 0 });
+	s = store_open(path_of("older"), STORE_READ, NULL, &keep, &(struct diag){ 0 });
 	assert_non_null(s);
 	store_close(s);
 }
@@ -278,7 +278,7 @@ static void foreign_view(void **state)
 	struct diag err;
 	store_close(open_store("view"));
 	run_sql("view", "ALTER TABLE runs RENAME TO old; CREATE VIEW runs AS SELECT * FROM old");
-	struct store *s = store_open(path_of("view"), STORE_WRITE, &keep, &err);
+	struct store *s = store_open(path_of("view"), STORE_WRITE, NULL, &keep, &err);
 	assert_null(s);
 	assert_int_equal(err.id, DIAG_STORE);
 }

@@ -1,0 +1,198 @@
+/* Rows as RowBinary.  See rowbinary.h. */
+#include "store/rowbinary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/wire.h"
+
+/* The one column that cannot be NULL, since a table is sorted by it. */
+static bool is_key(const struct column *c)
+{
+	return str_eq(c->name, run_facts_def.key);
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+static struct str type_of(const struct table_def *def, const struct column *c, struct arena *keep)
+{
+	const char *type = c->type == COLUMN_TEXT ? "String" : "Float64";
+	if (def == &rule_facts_def)
+		return arena_fmt(keep, "Array(Nullable(%s))", type);
+	return is_key(c) ? str_from(type) : arena_fmt(keep, "Nullable(%s)", type);
+}
+
+ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret)
+{
+	const struct table_def *defs[] = { &run_facts_def, &rule_facts_def };
+	ptrdiff_t count = 0, cap = 0;
+	*ret = NULL;
+	for (int d = 0; d < 2; d++)
+		for (ptrdiff_t i = 0; i < defs[d]->column_count; i++) {
+			const struct column *c = &defs[d]->columns[i];
+			struct str name = c->name;
+			if (defs[d] == &rule_facts_def)
+				name = arena_fmt(keep, "%.*s.%.*s", STR_ARG(defs[d]->name),
+					STR_ARG(c->name));
+			*arena_push(keep, *ret, count, cap) =
+				(struct rowbinary_column){ name, type_of(defs[d], c, keep) };
+		}
+	return count;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void put_count(struct out *o, uint64_t n)
+{
+	for (; n >= 0x80; n >>= 7)
+		out_char(o, (char)(n | 0x80));
+	out_char(o, (char)n);
+}
+
+static void put_text(struct out *o, struct str s)
+{
+	put_count(o, (uint64_t)s.len);
+	out_str(o, s);
+}
+
+static void put_real(struct out *o, double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof(bits));
+	for (int i = 0; i < 64; i += 8)
+		out_char(o, (char)(bits >> i));
+}
+
+static void put_cell(struct out *o, const struct column *c, const void *row)
+{
+	bool is_text = c->type == COLUMN_TEXT;
+	bool is_null = is_text ? cell_is_null(c, row) : !isfinite(cell_real(c, row));
+	if (!is_key(c))
+		out_char(o, is_null);
+	if (is_text && (!is_null || is_key(c)))
+		put_text(o, cell_text(c, row));
+	else if (!is_null)
+		put_real(o, cell_real(c, row));
+}
+
+void rowbinary_write(struct out *o, const struct run_facts *f)
+{
+	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++)
+		put_cell(o, &run_facts_def.columns[i], f);
+	for (ptrdiff_t i = 0; i < rule_facts_def.column_count; i++) {
+		put_count(o, (uint64_t)f->item_count);
+		for (ptrdiff_t k = 0; k < f->item_count; k++)
+			put_cell(o, &rule_facts_def.columns[i], &f->items[k]);
+	}
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* The state is sticky: ROWBINARY_ROW as long as all went well. */
+struct reading {
+	struct str rest;
+	enum rowbinary_state state;
+};
+
+static bool end_with(struct reading *r, enum rowbinary_state state)
+{
+	if (r->state == ROWBINARY_ROW)
+		r->state = state;
+	return false;
+}
+
+static bool take_bytes(struct reading *r, ptrdiff_t n, struct str *ret)
+{
+	if (r->state != ROWBINARY_ROW)
+		return false;
+	if (n > r->rest.len)
+		return end_with(r, ROWBINARY_CUT);
+	*ret = str_head(r->rest, n);
+	r->rest = str_from_offset(r->rest, n);
+	return true;
+}
+
+static bool take_count(struct reading *r, ptrdiff_t most, ptrdiff_t *ret)
+{
+	struct wire w = wire_open(r->rest);
+	uint64_t n;
+	if (r->state != ROWBINARY_ROW)
+		return false;
+	if (!wire_varint(&w, &n))
+		return end_with(r, r->rest.len < WIRE_NUMBER_BYTES ? ROWBINARY_CUT : ROWBINARY_BAD);
+	if (n > (uint64_t)most)
+		return end_with(r, ROWBINARY_BAD);
+	r->rest = str_span((const char *)w.at, (const char *)w.end);
+	*ret = (ptrdiff_t)n;
+	return true;
+}
+
+static bool take_flag(struct reading *r, bool *ret)
+{
+	struct str byte;
+	if (!take_bytes(r, 1, &byte))
+		return false;
+	*ret = *byte.p == 1;
+	return *byte.p == 0 || *byte.p == 1 || end_with(r, ROWBINARY_BAD);
+}
+
+static void take_text(struct reading *r, const struct column *c, void *row)
+{
+	ptrdiff_t len;
+	struct str text;
+	if (take_count(r, FACTS_MAX_LINE, &len) && take_bytes(r, len, &text))
+		cell_set_text(c, row, text);
+}
+
+/* What is no number is not known, as everywhere. */
+static void take_real(struct reading *r, const struct column *c, void *row)
+{
+	struct str bytes;
+	double value;
+	if (!take_bytes(r, sizeof(value), &bytes))
+		return;
+	uint64_t bits = wire_load64((const uint8_t *)bytes.p);
+	memcpy(&value, &bits, sizeof(value));
+	cell_set_real(c, row, isfinite(value) ? value : (double)NAN);
+}
+
+static void take_cell(struct reading *r, const struct column *c, void *row)
+{
+	bool is_null = false;
+	if ((!is_key(c) && !take_flag(r, &is_null)) || is_null)
+		return;
+	(c->type == COLUMN_TEXT ? take_text : take_real)(r, c, row);
+}
+
+/* The first array says how many rules there are, and the others have as many. */
+static void take_rules(struct reading *r, ptrdiff_t column, struct arena *keep, struct run_facts *f)
+{
+	ptrdiff_t count;
+	if (!take_count(r, FACTS_MAX_RULES, &count))
+		return;
+	if (!column) {
+		f->items = arena_make(keep, struct rule_facts, count);
+		f->item_count = count;
+		for (ptrdiff_t i = 0; i < count; i++)
+			rule_facts_clear(&f->items[i]);
+	}
+	if (count != f->item_count)
+		end_with(r, ROWBINARY_BAD);
+	for (ptrdiff_t i = 0; i < count && r->state == ROWBINARY_ROW; i++)
+		take_cell(r, &rule_facts_def.columns[column], &f->items[i]);
+}
+
+enum rowbinary_state rowbinary_read(struct str *rest, struct arena *keep, struct run_facts *ret)
+{
+	struct reading r = { *rest, ROWBINARY_ROW };
+	run_facts_clear(ret);
+	if (!rest->len)
+		return ROWBINARY_END;
+	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++)
+		take_cell(&r, &run_facts_def.columns[i], ret);
+	for (ptrdiff_t i = 0; i < rule_facts_def.column_count; i++)
+		take_rules(&r, i, keep, ret);
+	if (r.state == ROWBINARY_ROW)
+		*rest = r.rest;
+	return r.state;
+}

@@ -1,0 +1,36 @@
+/*
+ * Runs as rows of ClickHouse's RowBinary, which keeps every bit of a number.
+ *
+ * A row has the columns of run_facts_def and behind them those of rule_facts_def as arrays with an
+ * element for each rule.  Without separators or names, one after the other:
+ *
+ *     hash       String             length (varint), bytes
+ *     texts      Nullable(String)   1 for NULL, else 0 and a String
+ *     numbers    Nullable(Float64)  1 for NULL, else 0 and 8 bytes, the lowest first
+ *     of rules   Array(...)         count (varint), elements
+ *
+ * Refuses: judging what it read; run_facts_flaw does.
+ */
+#ifndef STORE_ROWBINARY_H
+#define STORE_ROWBINARY_H
+
+#include "store/facts.h"
+
+struct rowbinary_column {
+	struct str name, type;
+};
+/* The columns in order with types as the server tells them; "verdicts.rule" for those of rules. */
+ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret);
+
+void rowbinary_write(struct out *out, const struct run_facts *f);
+
+enum rowbinary_state {
+	ROWBINARY_ROW,
+	ROWBINARY_END, /* no bytes are left */
+	ROWBINARY_CUT, /* they end inside a row, which stays in *rest */
+	ROWBINARY_BAD  /* they are no such row */
+};
+/* Texts are borrowed from *rest. */
+enum rowbinary_state rowbinary_read(struct str *rest, struct arena *keep, struct run_facts *ret);
+
+#endif

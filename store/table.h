@@ -1,0 +1,15 @@
+/*
+ * Tables for stores in ClickHouse, for whoever may make them: rooflint only reads and writes.
+ */
+#ifndef STORE_TABLE_H
+#define STORE_TABLE_H
+
+#include "base/out.h"
+
+/* Statements for one server. */
+void store_table(struct out *out);
+/* For a cluster whose servers have the macros {cluster}, {shard} and {replica}: a replicated table
+ * on each, and one that spreads rows over the shards. */
+void store_table_cluster(struct out *out);
+
+#endif
