@@ -227,7 +227,7 @@ static bool end_run(struct reading *r)
 		return true;
 	const char *flaw = run_facts_flaw(&r->run, &r->keep);
 	if (flaw)
-		return bad_line(r, flaw);
+		return bad_line(r, arena_fmt(&r->keep, "what ends here is %s", flaw).p);
 	bool ok = r->take(r->arg, &r->run, r->err);
 	run_facts_clear(&r->run);
 	r->cap = 0;

@@ -77,8 +77,8 @@ static void damaged(void **state)
 	str_cut(text, '\n', &line, &rest);
 	refuses(rest, "f:1: a rule's record does not follow its run's");
 	refuses(str_head(text, text.len - 10), "f:4: not a JSON object");
-	refuses(line, "f:1: a run that does not fit its hash");
-	refuses(edited(text, STR("\"chips\":8"), "\"chips\":9"), "f:3: the run that ends here");
+	refuses(line, "f:1: what ends here is a run that does not fit its hash");
+	refuses(edited(text, STR("\"chips\":8"), "\"chips\":9"), "f:3: what ends here");
 	refuses(edited(text, STR("\"chips\":8"), "\"chips\":\"8\""), "f:1: chips is no number");
 	refuses(edited(text, STR("\"chip\":\"tpu_v5e\""), "\"chip\":{}"), "f:1: chip is no text");
 	refuses(edited(text, STR("\"record\":\"run\""), "\"record\":1"), "f:1: no record");

@@ -1,32 +1,17 @@
 /* store/: addresses of stores on servers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/place.h"
+#include "tests/unit/keep.h"
 
-static struct arena keep;
 static struct diag err;
 
 static int begin(void **state)
 {
-	(void)state;
 	unsetenv("ROOFLINT_CLICKHOUSE_USER");
 	unsetenv("ROOFLINT_CLICKHOUSE_PASSWORD");
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
+	return keep_begin(state);
 }
 
 static struct place parse(const char *text)
@@ -51,8 +36,7 @@ static void addresses(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(
-			arena_z(&keep, parse(cases[i].text).url), cases[i].url);
+		assert_string_equal(arena_z(&keep, parse(cases[i].text).url), cases[i].url);
 	assert_true(place_is_remote(STR("clickhouse://h/d")));
 	assert_false(place_is_remote(STR("runs/fleet.db")));
 }
@@ -112,5 +96,5 @@ int main(void)
 		cmocka_unit_test(settings),
 		cmocka_unit_test(refused),
 	};
-	return cmocka_run_group_tests_name("place", tests, begin, end);
+	return cmocka_run_group_tests_name("place", tests, begin, keep_end);
 }

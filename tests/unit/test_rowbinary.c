@@ -1,30 +1,7 @@
 /* store/: rows of a server's table come back with every bit, and what is no row is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <string.h>
-
-#include "facts_fixture.h"
 #include "store/rowbinary.h"
-
-static struct arena keep;
-
-static int begin(void **state)
-{
-	(void)state;
-	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	arena_free(&keep);
-	return 0;
-}
+#include "tests/unit/facts_fixture.h"
+#include "tests/unit/keep.h"
 
 static struct str row_of(double step_time_s)
 {
@@ -66,8 +43,8 @@ static void bytes_by_hand(void **state)
 					"ab"
 					"\1\1")));
 	/* A byte for each NULL and for each empty array. */
-	assert_int_equal(row.len, 5 + 3 + run_facts_def.column_count - 2 +
-					  rule_facts_def.column_count);
+	assert_int_equal(
+		row.len, 5 + 3 + run_facts_def.column_count - 2 + rule_facts_def.column_count);
 	struct out *one = out_memory(&keep);
 	f.chips = 1;
 	rowbinary_write(one, &f);
@@ -114,5 +91,5 @@ int main(void)
 		cmocka_unit_test(no_rows),
 		cmocka_unit_test(edited),
 	};
-	return cmocka_run_group_tests_name("rowbinary", tests, begin, end);
+	return cmocka_run_group_tests_name("rowbinary", tests, keep_begin, keep_end);
 }
