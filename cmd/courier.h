@@ -39,8 +39,8 @@ struct courier {
 void courier_send(
 	struct courier *c, const struct letter *l, struct arena *keep, struct receipt *ret);
 /*
- * Any request of rooflint-http: `head` without its id and its limits, which come from `limits`; NULL
- * for one that says by itself that it is still at work.
+ * Any request of rooflint-http: `head` without its id and its limits, which come from `limits`, or
+ * NULL for one that says by itself that it is still at work.
  * False when rooflint-http itself gave no answer; *ret is to be released otherwise.
  */
 struct courier_limits {
