@@ -293,6 +293,16 @@ class Notify(unittest.TestCase):
         """While a message is on its way: no secret in an argument, no process that leaves a core."""
         seen = {}
 
+        def is_ours(pid):
+            """Other tests of this machine may be sending, too."""
+            while pid not in ("0", "1", str(os.getpid())):
+                try:
+                    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+                        pid = f.read().rsplit(")", 1)[1].split()[1]
+                except (OSError, IndexError):
+                    return False
+            return pid == str(os.getpid())
+
         def look(_):
             for folder in glob.glob("/proc/[0-9]*"):
                 try:
@@ -303,8 +313,7 @@ class Notify(unittest.TestCase):
                 except (OSError, IndexError):
                     continue
                 name = os.path.basename(words.split(b"\0")[0].decode(errors="replace"))
-                if name in ("rooflint", "rooflint-http") and (
-                        self.box.encode() in words or name == "rooflint-http"):
+                if name in ("rooflint", "rooflint-http") and is_ours(os.path.basename(folder)):
                     seen.setdefault(name, []).append((words, core))
             return 200, {}, b""
 
