@@ -331,7 +331,7 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 	*ret = (struct tables){ 0 };
 	m->registry = registry_new(hosts, host_count, options->dump, keep, notes);
 	devices_find(m);
-	m->planned = hosts[0].format == FORMAT_DUMP;
+	m->planned = host_count > 0 && hosts[0].format == FORMAT_DUMP;
 	if (m->planned ? fill_plan(m, name, err) : measure_all(m, name, err))
 		return m;
 	measure_end(m);
