@@ -95,12 +95,11 @@ static bool is_allowed(uint32_t c)
 /* Offset of the first byte that is no allowed character, or -1. */
 static ptrdiff_t first_bad(struct str s, uint32_t *ret)
 {
-	struct str rest = s;
-	while (rest.len) {
-		int n = utf8_next(rest, ret);
+	for (ptrdiff_t at = 0; (at = utf8_skip_ascii(s, at)) < s.len;) {
+		int n = utf8_next(str_from_offset(s, at), ret);
 		if (n < 0 || !is_allowed(*ret))
-			return s.len - rest.len;
-		rest = str_from_offset(rest, n);
+			return at;
+		at += n;
 	}
 	return -1;
 }
@@ -223,10 +222,11 @@ static void scalar_position(struct builder *b, struct doc_node *n, ptrdiff_t fro
 	b->last = to;
 }
 
+/* Of the source nothing is left to refuse; escapes may have made what it does not hold. */
 static bool check_value(struct builder *b, const struct doc_node *n)
 {
 	uint32_t c;
-	if (first_bad(n->text, &c) < 0)
+	if (!n->quoted || first_bad(n->text, &c) < 0)
 		return true;
 	return diag_caret(b->err, DIAG_RULE_SYNTAX, doc_place(b->doc, n),
 		"the text holds a character that is not allowed (U+%04X)", (unsigned)c);
@@ -296,6 +296,17 @@ static struct str single_quoted(struct arena *keep, struct str raw)
 	return (struct str){ p, len };
 }
 
+/* `raw` is the scalar as written, without its quotes. */
+static struct str scalar_text(
+	struct builder *b, struct fy_token *token, enum fy_scalar_style style, struct str raw)
+{
+	if (style == FYSS_SINGLE_QUOTED)
+		return single_quoted(b->keep, raw);
+	if (style == FYSS_PLAIN && str_find_char(raw, '\n') < 0 && str_find_char(raw, '\r') < 0)
+		return raw; /* on one line it means itself */
+	return token_text(b->keep, token);
+}
+
 static bool on_scalar(struct builder *b, struct fy_event *e)
 {
 	struct fy_token *token = e->scalar.value;
@@ -307,11 +318,8 @@ static bool on_scalar(struct builder *b, struct fy_event *e)
 	n->quoted = style != FYSS_PLAIN && style != FYSS_ANY;
 	ptrdiff_t from = mark_offset(b, fy_event_start_mark(e));
 	ptrdiff_t to = mark_offset(b, fy_event_end_mark(e));
-	if (style == FYSS_SINGLE_QUOTED)
-		n->text = single_quoted(
-			b->keep, str_head(str_from_offset(b->doc->source, from), to - from));
-	else
-		n->text = token_text(b->keep, token);
+	n->text = scalar_text(
+		b, token, style, str_span(b->doc->source.p + from, b->doc->source.p + to));
 	scalar_position(b, n, from, to);
 	return check_value(b, n) && attach(b, n);
 }

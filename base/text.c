@@ -12,12 +12,12 @@ bool text_is_clean(struct str s)
 {
 	if (s.len > TEXT_MAX)
 		return false;
-	while (s.len) {
+	for (ptrdiff_t at = 0; (at = utf8_skip_ascii(s, at)) < s.len;) {
 		uint32_t c;
-		int n = utf8_next(s, &c);
+		int n = utf8_next(str_from_offset(s, at), &c);
 		if (n < 0 || !utf8_is_plain(c))
 			return false;
-		s = str_from_offset(s, n);
+		at += n;
 	}
 	return true;
 }

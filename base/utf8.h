@@ -36,6 +36,14 @@ static inline int utf8_next(struct str s, uint32_t *ret)
 	return more + 1;
 }
 
+/* Where printable ASCII that begins at `at` ends: nearly all of most texts is that. */
+static inline ptrdiff_t utf8_skip_ascii(struct str s, ptrdiff_t at)
+{
+	while (at < s.len && s.p[at] >= ' ' && s.p[at] <= '~')
+		at++;
+	return at;
+}
+
 /* Characters that reorder or forge a line: marks, embeddings, overrides, isolates, separators. */
 static inline bool utf8_is_forging(uint32_t c)
 {

@@ -224,7 +224,8 @@ static bool ask(struct audit *a)
 }
 
 /* What the command line says, checked before anything is judged. */
-static bool audit_prepare(struct audit *a, const struct audit_settings *s, ptrdiff_t args)
+static bool audit_prepare(
+	struct context *c, struct audit *a, const struct audit_settings *s, ptrdiff_t args)
 {
 	int64_t ns;
 	a->since_ns = INT64_C(7) * 86400 * 1000000000;
@@ -257,7 +258,7 @@ static bool audit_prepare(struct audit *a, const struct audit_settings *s, ptrdi
 		return diag_set(&a->err, DIAG_USAGE,
 			"a shard's work goes to a --store or into a --facts file, and neither is "
 			"given");
-	return load_judge(&s->rule, &s->read, a->jobs, a->keep, &a->rules, &a->options, &a->err) &&
+	return load_judge(c, &s->rule, &s->read, a->jobs, &a->rules, &a->options, &a->err) &&
 	       audit_check_templates(s, &a->err);
 }
 
@@ -289,7 +290,7 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 	enum status status = STATUS_OK;
 	a->keep = c->keep;
 	a->jobs = s->jobs ? s->jobs : task_cpus();
-	if (!audit_prepare(a, s, args->count))
+	if (!audit_prepare(c, a, s, args->count))
 		return misused(&a->err);
 	if (!audit_open(a, s))
 		status = misused(&a->err);

@@ -25,9 +25,6 @@ struct crew {
 	struct report_set *set;
 	ptrdiff_t set_cap;
 	struct arena answer; /* with a taker: the reports of one job */
-	/* Kept from profile to profile; each worker makes its own. */
-	struct arena engine_keep;
-	struct engine *engine;
 	struct diag err;
 };
 
@@ -71,15 +68,6 @@ static void add_error(struct work *w, struct str shown, const struct diag *err)
 	report_error(err, shown, w->crew->batch->rules->name, w->keep, add_report(w));
 }
 
-static struct engine *engine_get(struct crew *crew, struct diag *err)
-{
-	if (!crew->engine) {
-		crew->engine_keep = arena_new(ARENA_SCRATCH_BYTES);
-		crew->engine = engine_new(&crew->engine_keep, err);
-	}
-	return crew->engine;
-}
-
 static void drop_tables(struct report *r)
 {
 	for (int id = 0; id < TABLE_COUNT; id++)
@@ -103,13 +91,11 @@ static bool judge_measured(struct work *w, struct measured *m, struct tables *ta
 {
 	const struct batch *b = w->crew->batch;
 	struct judge_context context = context_of(w, shown);
-	struct engine *engine = engine_get(w->crew, err);
 	struct judgement judgement;
 	struct report r;
-	if (!engine ||
-		!baseline_compare(tables, b->baselines.items, b->baselines.count, &w->scratch,
-			&context.base, notes, err) ||
-		!judge(engine, b->rules, tables, &context, &w->scratch, &judgement, err))
+	if (!baseline_compare(tables, b->baselines.items, b->baselines.count, &w->scratch,
+		    &context.base, notes, err) ||
+		!judge(b->rules, tables, &context, &w->scratch, &judgement, err))
 		return false;
 	report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
 	if (!b->keep_tables)
@@ -343,8 +329,6 @@ static bool run_alone(struct crew *crew)
 	work_run(w);
 	arena_on_full(end_when_full);
 	*crew->set = w->set;
-	engine_free(crew->engine);
-	arena_free(&crew->engine_keep);
 	if (crew->batch->take)
 		crew->batch->take(crew->batch->take_arg, crew->set);
 	return true;

@@ -186,7 +186,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
 	if (!settings_agree(s, &err) || !output_settings_agree(&s->output, &err) ||
-		!load_judge(&s->rule, &s->read, jobs, c->keep, &rules, &options, &err) ||
+		!load_judge(c, &s->rule, &s->read, jobs, &rules, &options, &err) ||
 		!plan_make(&s->notify, &rules, s->output.templates, false, c->keep, &plan, &err) ||
 		!open_archive(s, c->keep, &archive, &err))
 		return misused(&err);

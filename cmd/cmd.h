@@ -52,8 +52,9 @@ struct option {
 
 /* What every command shares; made once, in main. */
 struct context {
-	struct arena *keep; /* lives as long as the program */
-	struct out *out;    /* standard output; main closes it */
+	struct arena *keep;    /* lives as long as the program */
+	struct out *out;       /* standard output; main closes it */
+	struct engine *engine; /* of rules and queries; NULL until load_engine is called */
 };
 
 struct command {

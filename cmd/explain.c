@@ -251,7 +251,7 @@ static enum status explain_run(struct context *c, const void *settings, const st
 	const struct explain_settings *s = settings;
 	struct ruleset set;
 	struct diag err;
-	if (!load_rules(&s->rule, c->keep, &set, &err))
+	if (!load_rules(c, &s->rule, &set, &err))
 		return misused(&err);
 	const struct rule *rule = ruleset_rule(&set, args->items[0]);
 	if (!rule) {

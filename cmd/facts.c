@@ -47,7 +47,7 @@ static enum status write_all(
 	struct ruleset rules;
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
-	if (!load_judge(&s->rule, &s->read, jobs, c->keep, &rules, &options, &err))
+	if (!load_judge(c, &s->rule, &s->read, jobs, &rules, &options, &err))
 		return misused(&err);
 	struct writing w = { .out = c->out, .scratch = arena_new(ARENA_SCRATCH_BYTES) };
 	w.judge = judge_identity(&rules, &s->read, c->keep);

@@ -33,16 +33,25 @@ static bool name_rules(
 	return true;
 }
 
-bool load_rules(
-	const struct rule_settings *s, struct arena *keep, struct ruleset *ret, struct diag *err)
+struct engine *load_engine(struct context *c, struct diag *err)
 {
+	if (!c->engine)
+		c->engine = engine_new(err);
+	return c->engine;
+}
+
+bool load_rules(
+	struct context *c, const struct rule_settings *s, struct ruleset *ret, struct diag *err)
+{
+	struct arena *keep = c->keep;
 	struct rule_setting *settings = arena_make(keep, struct rule_setting, s->set.count);
 	struct str ref = s->rules_from, name;
 	struct rule_source git = { read_from_ref, &ref };
 	for (ptrdiff_t i = 0; i < s->set.count; i++)
 		settings[i].text = s->set.items[i];
-	return name_rules(s, keep, &name, err) &&
-	       ruleset_load_from(ref.p ? &git : NULL, name, settings, s->set.count, keep, ret, err);
+	return name_rules(s, keep, &name, err) && load_engine(c, err) &&
+	       ruleset_load_from(c->engine, ref.p ? &git : NULL, name, settings, s->set.count, keep,
+		       ret, err);
 }
 
 static bool load_max_age(const struct read_settings *s, struct load_options *ret, struct diag *err)
@@ -90,10 +99,11 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 	return m->chip || !s->hardware.p;
 }
 
-bool load_judge(const struct rule_settings *rule, const struct read_settings *read, int threads,
-	struct arena *keep, struct ruleset *rules, struct load_options *options, struct diag *err)
+bool load_judge(struct context *c, const struct rule_settings *rule,
+	const struct read_settings *read, int threads, struct ruleset *rules,
+	struct load_options *options, struct diag *err)
 {
-	if (!load_rules(rule, keep, rules, err) || !load_options(read, threads, keep, options, err))
+	if (!load_rules(c, rule, rules, err) || !load_options(read, threads, c->keep, options, err))
 		return false;
 	options->measure.costs = &rules->costs;
 	return true;

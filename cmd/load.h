@@ -73,13 +73,16 @@ struct load_options {
 	int hosts_sample;	  /* 0: all */
 };
 
+/* The program's one engine, or NULL. */
+struct engine *load_engine(struct context *c, struct diag *err);
 bool load_rules(
-	const struct rule_settings *s, struct arena *keep, struct ruleset *ret, struct diag *err);
+	struct context *c, const struct rule_settings *s, struct ruleset *ret, struct diag *err);
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,
 	struct load_options *ret, struct diag *err);
 /* Both, for who uses rules: their costs are part of how a run is measured. */
-bool load_judge(const struct rule_settings *rule, const struct read_settings *read, int threads,
-	struct arena *keep, struct ruleset *rules, struct load_options *options, struct diag *err);
+bool load_judge(struct context *c, const struct rule_settings *rule,
+	const struct read_settings *read, int threads, struct ruleset *rules,
+	struct load_options *options, struct diag *err);
 
 /* rules.c: the rule file as it was understood, with the origin of every value. */
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o);

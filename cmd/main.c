@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "rules/ruleset.h"
 
 const struct command *const commands[] = {
 	&check_command,
@@ -150,6 +151,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		*arena_push(&keep, words.items, words.count, words.cap) = str_from(argv[i]);
 	enum status status = close_output(c.out, dispatch(&c, &words));
+	engine_free(c.engine);
 	arena_free(&keep);
 	return (int)status;
 }

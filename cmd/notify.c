@@ -48,7 +48,7 @@ static enum status notify_run(struct context *c, const void *settings, const str
 			"the spool is sent to whom it was for");
 		return misused(&err);
 	}
-	if (!load_rules(&s->rule, c->keep, &rules, &err) ||
+	if (!load_rules(c, &s->rule, &rules, &err) ||
 		!plan_make(&s->notify, &rules, s->templates, true, c->keep, &plan, &err))
 		return misused(&err);
 	if (s->previous.p && !report_load(s->previous, c->keep, &previous, &err))

@@ -231,14 +231,10 @@ static bool print_result(struct context *c, enum format format, struct tables *t
 {
 	const struct writer *w = &writers[format];
 	struct result r = { .out = c->out, .keep = c->keep, .err = err };
-	struct arena engine_keep = arena_new(ARENA_SCRATCH_BYTES);
-	struct engine *engine = engine_new(&engine_keep, err);
+	struct engine *engine = load_engine(c, err);
 	bool ok = engine && engine_query(engine, tables, sql, w->row, w->header, &r, err);
 	if (ok && w->end)
 		w->end(&r);
-	if (engine)
-		engine_free(engine);
-	arena_free(&engine_keep);
 	return ok;
 }
 
@@ -250,7 +246,7 @@ static enum status query_run(struct context *c, const void *settings, const stru
 	struct ruleset rules;
 	struct loaded run;
 	struct diag err;
-	if (!load_judge(&s->rule, &s->read, task_cpus(), c->keep, &rules, &options, &err))
+	if (!load_judge(c, &s->rule, &s->read, task_cpus(), &rules, &options, &err))
 		return misused(&err);
 	if (!load_tables(&options, args->items[0], c->keep, &run, &tables, &err))
 		return fail(&err);

@@ -86,13 +86,13 @@ static void put_edited(struct out *o, struct str text, const struct edits *edits
 }
 
 /* The file must be one that check would take, too. */
-static bool read_rules(struct str path, struct arena *keep, struct doc *doc, struct diag *err)
+static bool read_rules(struct context *c, struct str path, struct doc *doc, struct diag *err)
 {
 	struct ruleset set;
 	struct str text;
-	return ruleset_load(path, NULL, 0, keep, &set, err) &&
-	       input_text(path, DOC_MAX_BYTES, keep, &text, err) &&
-	       doc_parse(path, text, keep, doc, err);
+	return load_engine(c, err) && ruleset_load(c->engine, path, NULL, 0, c->keep, &set, err) &&
+	       input_text(path, DOC_MAX_BYTES, c->keep, &text, err) &&
+	       doc_parse(path, text, c->keep, doc, err);
 }
 
 static bool write_rules(struct context *c, const struct ratchet_settings *s, const struct doc *doc,
@@ -123,7 +123,7 @@ static enum status ratchet_run(struct context *c, const void *settings, const st
 		diag_set(&err, DIAG_USAGE, "ratchet needs --from: the better run, or its report");
 		return misused(&err);
 	}
-	if (!read_rules(args->items[0], c->keep, &doc, &err))
+	if (!read_rules(c, args->items[0], &doc, &err))
 		return misused(&err);
 	if (!limits_load(s->from, &s->read, c->keep, &good, &err))
 		return fail(&err);

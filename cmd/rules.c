@@ -417,7 +417,7 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 	}
 	if (args->count > 1)
 		rule.rules = args->items[1];
-	if (!load_rules(&rule, c->keep, &set, &err))
+	if (!load_rules(c, &rule, &set, &err))
 		return misused(&err);
 	return verb->run(c, settings, &set);
 }

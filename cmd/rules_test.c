@@ -12,7 +12,6 @@
 struct tester {
 	struct context *c;
 	const struct ruleset *rules;
-	struct engine *engine;
 	struct fixture_set set;
 	struct str file;
 	struct report report; /* one case per test, for JUnit */
@@ -79,7 +78,7 @@ static bool run_test(struct tester *t, struct fixture *f, struct diag *err)
 	struct arena *keep = t->c->keep;
 	struct rule_result result = { .verdict = VERDICT_OFF };
 	struct str wrong = { NULL, 0 };
-	if (!fixture_judge(t->engine, t->rules, f, keep, &result, err))
+	if (!fixture_judge(t->rules, f, keep, &result, err))
 		return false;
 	if (result.verdict != f->expect)
 		wrong = arena_fmt(keep, "%.*s was expected, and it is %.*s%s%.*s",
@@ -96,7 +95,7 @@ static bool run_mutation(struct tester *t, struct fixture *f, struct diag *err)
 	bool is_red;
 	if (f->expect != VERDICT_PASS)
 		return true;
-	if (!fixture_mutate(t->engine, t->rules, f, t->c->keep, &is_red, &how, err))
+	if (!fixture_mutate(t->rules, f, t->c->keep, &is_red, &how, err))
 		return false;
 	if (!is_red)
 		wrong = STR("no absurd value of a column or two makes the rule fail or warn: it "
@@ -176,12 +175,5 @@ enum status rules_test(
 	struct diag err;
 	struct tester t = { .c = c, .rules = rules };
 	t.file = s->tests.p ? s->tests : beside(rules->name, c->keep);
-	struct arena engine_keep = arena_new(ARENA_SCRATCH_BYTES);
-	t.engine = engine_new(&engine_keep, &err);
-	if (!t.engine)
-		return fail(&err);
-	enum status status = run(&t, s, &err);
-	engine_free(t.engine);
-	arena_free(&engine_keep);
-	return status;
+	return run(&t, s, &err);
 }

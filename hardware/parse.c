@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -127,7 +128,7 @@ static bool unknown_key(struct reader *r, const struct place *at, const char *na
 static int key_index(const struct key *keys, int count, const char *name)
 {
 	int i = 0;
-	while (i < count && !str_eq(str_from(keys[i].name), str_from(name)))
+	while (i < count && strcmp(keys[i].name, name) != 0)
 		i++;
 	return i;
 }

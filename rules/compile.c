@@ -14,7 +14,7 @@ struct compiler {
 	struct rule_code *code;
 	struct arena *keep;
 	struct diag *err;
-	struct str from; /* "ops", or the SELECT in parentheses */
+	struct sql_fault fault; /* of the whole statement, when code->stmt is NULL */
 };
 
 /* A fault in the text of `origin`'s node, with "<rule>.<key>: " in front. */
@@ -64,16 +64,39 @@ static void rebase(struct sql_fault *fault, struct str text, ptrdiff_t prefix, s
 	}
 }
 
-static sqlite3_stmt *prepare_alone(struct compiler *c, struct str before, struct str text,
-	struct str after, struct reads *reads, struct sql_fault *fault)
+static sqlite3_stmt *prepare_alone(struct engine *e, struct str before, struct str text,
+	struct str after, struct reads *reads, struct arena *keep, struct sql_fault *fault)
 {
 	struct str sql =
-		arena_fmt(c->keep, "%.*s%.*s%.*s", STR_ARG(before), STR_ARG(text), STR_ARG(after));
-	sqlite3_stmt *stmt = engine_prepare(c->engine, sql, reads, c->keep, fault);
+		arena_fmt(keep, "%.*s%.*s%.*s", STR_ARG(before), STR_ARG(text), STR_ARG(after));
+	sqlite3_stmt *stmt = engine_prepare(e, sql, reads, keep, fault);
 
 	if (!stmt)
-		rebase(fault, text, before.len, c->keep);
+		rebase(fault, text, before.len, keep);
 	return stmt;
+}
+
+/* Whether SQLite takes the expression by itself; adds what it reads. */
+static bool try_alone(struct engine *e, const struct rule *rule, const struct expression *x,
+	struct reads *reads, struct arena *keep, struct sql_fault *fault)
+{
+	struct str after = arena_fmt(keep, "\n) FROM %.*s", STR_ARG(rule->code->from));
+	sqlite3_stmt *stmt =
+		prepare_alone(e, STR("SELECT ("), x->source->text, after, reads, keep, fault);
+
+	sqlite3_finalize(stmt);
+	return stmt != NULL;
+}
+
+const struct reads *expression_reads(
+	struct engine *e, const struct rule *rule, struct expression *x)
+{
+	struct sql_fault ignored; /* the whole statement was prepared */
+
+	if (!x->is_asked)
+		try_alone(e, rule, x, &x->reads, &e->keep, &ignored);
+	x->is_asked = true;
+	return &x->reads;
 }
 
 /* ---- expressions -------------------------------------------------------------------------- */
@@ -100,27 +123,18 @@ static bool check_with_params(
 		rule->params[i].used = rule->params[i].used || before[i];
 	}
 	/* SQLite does not say which columns of a SELECT are read, but the check does. */
+	x->is_asked = !rule->from;
 	x->reads = of_row;
 	return ok;
 }
 
-static bool compile_expression(struct compiler *c, struct expression *x, const char *key,
-	const struct rule_text *source, enum sql_want want)
+static bool check_one(struct compiler *c, struct expression *x, enum sql_want want)
 {
 	struct sql_fault fault;
-	struct str after = arena_fmt(c->keep, "\n) FROM %.*s", STR_ARG(c->from));
 
-	if (!source->text.p)
+	if (!x->source || check_with_params(c, x, want, &fault))
 		return true;
-	x->source = source;
-	if (!check_with_params(c, x, want, &fault))
-		return rule_fault(c->rule, key, &source->origin, &fault, c->err);
-	sqlite3_stmt *stmt = prepare_alone(
-		c, STR("SELECT ("), source->text, after, c->rule->from ? &x->reads : NULL, &fault);
-	if (!stmt)
-		return rule_fault(c->rule, key, &source->origin, &fault, c->err);
-	sqlite3_finalize(stmt);
-	return true;
+	return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
 }
 
 /* ---- the subjects of a SELECT ------------------------------------------------------------- */
@@ -147,11 +161,10 @@ static struct column select_column(
 	return c;
 }
 
-/* A table definition for the result, its cells side by side in a row. */
+/* A table definition for the first columns of the result, their cells side by side in a row. */
 static const struct table_def *select_table(
-	sqlite3_stmt *stmt, const struct reads *reads, struct arena *keep)
+	sqlite3_stmt *stmt, int count, const struct reads *reads, struct arena *keep)
 {
-	int count = sqlite3_column_count(stmt);
 	struct table_def *def = arena_make(keep, struct table_def, 1);
 	struct column *columns = arena_make(keep, struct column, count);
 
@@ -178,58 +191,138 @@ static bool reads_baseline(const struct reads *reads)
 	return false;
 }
 
-static bool compile_select(struct compiler *c)
+/* What a SELECT's rows look like when the whole statement is wrong; or the SELECT itself is. */
+static bool look_at_select(struct compiler *c)
 {
 	struct sql_fault fault;
-	const struct rule_text *select = &c->rule->select;
-	struct sql_names names = { NULL, c->rule->params, c->rule->param_count, NULL, false };
 	struct reads reads = { NULL, 0, 0 };
+	const struct rule_text *select = &c->rule->select;
+	sqlite3_stmt *stmt = prepare_alone(c->engine, STR("SELECT * FROM ("), select->text,
+		STR("\n)"), &reads, c->keep, &fault);
 
-	c->from = arena_fmt(c->keep, "(%.*s\n)", STR_ARG(select->text));
-	if (!check_select(select->text, &names, c->keep, &fault))
-		return rule_fault(c->rule, "select", &select->origin, &fault, c->err);
-	sqlite3_stmt *stmt =
-		prepare_alone(c, STR("SELECT * FROM ("), select->text, STR("\n)"), &reads, &fault);
 	if (!stmt)
 		return rule_fault(c->rule, "select", &select->origin, &fault, c->err);
-	c->code->rows = select_table(stmt, &reads, c->keep);
-	c->code->needs_baseline = reads_baseline(&reads);
+	c->code->rows = select_table(stmt, sqlite3_column_count(stmt), &reads, c->keep);
 	sqlite3_finalize(stmt);
 	return true;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------- */
+/* ---- the whole statement ------------------------------------------------------------------ */
 
-static void add_result(struct out *o, struct expression *x, int *result)
+static void set_expression(struct expression *x, const char *key, const struct rule_text *source)
+{
+	x->key = key;
+	x->source = source->text.p ? source : NULL;
+}
+
+static void list_expressions(struct compiler *c)
+{
+	const struct rule *rule = c->rule;
+	struct rule_code *code = c->code;
+
+	set_expression(&code->where, "where", &rule->where);
+	set_expression(&code->warn, "warn", &rule->warn);
+	set_expression(&code->assert, "assert", &rule->assert);
+	set_expression(&code->gain, "gain", &rule->gain);
+	code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
+	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
+		struct waiver_code *w = &code->waivers[i];
+
+		w->waiver = rule->waivers[i];
+		set_expression(&w->where, "waiver.where", &w->waiver->where);
+		set_expression(&w->ceiling, "waiver.ceiling", &w->waiver->ceiling);
+	}
+}
+
+static void add_result(struct compiler *c, struct out *o, struct expression *x)
 {
 	if (!x->source)
 		return;
 	out_z(o, ", (");
 	out_str(o, x->source->text);
 	out_z(o, "\n)");
-	x->result = ++*result;
+	x->result = c->code->result_count++;
 }
 
 /* Rows whose `where` is false are left out; those where it is unknown stay. */
-static void write_statement(struct compiler *c)
+static struct str write_statement(struct compiler *c)
 {
 	struct rule_code *code = c->code;
 	struct out *o = out_memory(c->keep);
-	int result = c->rule->from ? 0 : (int)code->rows->column_count - 1;
 
 	out_z(o, c->rule->from ? "SELECT rowid" : "SELECT *");
-	add_result(o, &code->where, &result);
-	add_result(o, &code->warn, &result);
-	add_result(o, &code->assert, &result);
-	add_result(o, &code->gain, &result);
+	add_result(c, o, &code->where);
+	add_result(c, o, &code->warn);
+	add_result(c, o, &code->assert);
+	add_result(c, o, &code->gain);
 	for (ptrdiff_t i = 0; i < c->rule->waiver_count; i++) {
-		add_result(o, &code->waivers[i].where, &result);
-		add_result(o, &code->waivers[i].ceiling, &result);
+		add_result(c, o, &code->waivers[i].where);
+		add_result(c, o, &code->waivers[i].ceiling);
 	}
-	out_fmt(o, " FROM %.*s", STR_ARG(c->from));
+	out_fmt(o, " FROM %.*s", STR_ARG(code->from));
 	if (code->where.source)
 		out_fmt(o, " WHERE (%.*s\n) IS NOT FALSE", STR_ARG(code->where.source->text));
-	code->sql = out_text(o);
+	return out_text(o);
+}
+
+/* False when SQLite refuses the expression: then that is the fault, with a caret. */
+static bool is_blameless(struct compiler *c, const struct expression *x)
+{
+	struct sql_fault fault;
+
+	if (!x->source || try_alone(c->engine, c->rule, x, NULL, c->keep, &fault))
+		return true;
+	return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
+}
+
+static bool all_blameless(struct compiler *c)
+{
+	const struct rule_code *code = c->code;
+
+	if (!is_blameless(c, &code->where) || !is_blameless(c, &code->warn) ||
+		!is_blameless(c, &code->assert) || !is_blameless(c, &code->gain))
+		return false;
+	for (ptrdiff_t i = 0; i < c->rule->waiver_count; i++)
+		if (!is_blameless(c, &code->waivers[i].where) ||
+			!is_blameless(c, &code->waivers[i].ceiling))
+			return false;
+	return true;
+}
+
+/*
+ * SQLite is asked once, for the whole; only if it refuses, part by part.  A fault of the whole is
+ * kept for the case that every part is fine.
+ */
+static void prepare_whole(struct compiler *c)
+{
+	struct rule_code *code = c->code;
+	struct reads reads = { NULL, 0, 0 };
+
+	code->stmt = engine_prepare(c->engine, write_statement(c), &reads, c->keep, &c->fault);
+	code->needs_baseline = c->rule->from == &table_defs[TABLE_deltas] || reads_baseline(&reads);
+	if (!code->stmt)
+		return;
+	code->first_result = sqlite3_column_count(code->stmt) - code->result_count;
+	if (!c->rule->from)
+		code->rows = select_table(code->stmt, code->first_result, &reads, c->keep);
+}
+
+static bool check_rows(struct compiler *c)
+{
+	struct sql_fault fault;
+	const struct rule *rule = c->rule;
+	struct sql_names names = { NULL, rule->params, rule->param_count, NULL, false };
+
+	return rule->from || check_select(rule->select.text, &names, c->keep, &fault) ||
+	       rule_fault(rule, "select", &rule->select.origin, &fault, c->err);
+}
+
+static bool check_statement(struct compiler *c)
+{
+	if (c->code->stmt || !all_blameless(c))
+		return c->code->stmt != NULL;
+	c->fault.at = -1; /* it points into what nobody wrote: only WHERE takes less than SELECT */
+	return rule_fault(c->rule, "where", &c->rule->where.origin, &c->fault, c->err);
 }
 
 static void find_subject_columns(struct rule_code *code)
@@ -247,21 +340,19 @@ static void find_subject_columns(struct rule_code *code)
 	code->user_line = table_column(def, STR("user_line"));
 }
 
-static bool compile_waivers(struct compiler *c)
+static bool check_expressions(struct compiler *c)
 {
-	const struct rule *rule = c->rule;
+	struct rule_code *code = c->code;
 
-	c->code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
-	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
-		struct waiver_code *w = &c->code->waivers[i];
-
-		w->waiver = rule->waivers[i];
-		if (!compile_expression(
-			    c, &w->where, "waiver.where", &w->waiver->where, WANT_CONDITION) ||
-			!compile_expression(c, &w->ceiling, "waiver.ceiling", &w->waiver->ceiling,
-				WANT_CONDITION))
+	if (!check_one(c, &code->where, WANT_CONDITION) ||
+		!check_one(c, &code->warn, WANT_CONDITION) ||
+		!check_one(c, &code->assert, WANT_CONDITION) ||
+		!check_one(c, &code->gain, WANT_SECONDS))
+		return false;
+	for (ptrdiff_t i = 0; i < c->rule->waiver_count; i++)
+		if (!check_one(c, &code->waivers[i].where, WANT_CONDITION) ||
+			!check_one(c, &code->waivers[i].ceiling, WANT_CONDITION))
 			return false;
-	}
 	return true;
 }
 
@@ -320,23 +411,19 @@ static bool check_params(struct compiler *c)
 bool rule_compile(struct engine *e, struct rule *rule, struct arena *keep, struct diag *err)
 {
 	struct rule_code *code = arena_make(keep, struct rule_code, 1);
-	struct compiler c = { e, rule, code, keep, err, { NULL, 0 } };
+	struct compiler c = { .engine = e, .rule = rule, .code = code, .keep = keep, .err = err };
 
 	rule->code = code;
-	if (rule->from) {
-		code->rows = rule->from;
-		code->needs_baseline = rule->from == &table_defs[TABLE_deltas];
-		c.from = rule->from->name;
-	} else if (!compile_select(&c)) {
+	code->rows = rule->from;
+	code->from = rule->from ? rule->from->name
+				: arena_fmt(keep, "(%.*s\n)", STR_ARG(rule->select.text));
+	list_expressions(&c);
+	if (!check_rows(&c))
 		return false;
-	}
-	if (!compile_expression(&c, &code->where, "where", &rule->where, WANT_CONDITION) ||
-		!compile_expression(&c, &code->warn, "warn", &rule->warn, WANT_CONDITION) ||
-		!compile_expression(&c, &code->assert, "assert", &rule->assert, WANT_CONDITION) ||
-		!compile_expression(&c, &code->gain, "gain", &rule->gain, WANT_SECONDS) ||
-		!compile_waivers(&c) || !compile_message(&c) || !check_params(&c))
+	prepare_whole(&c);
+	if ((!code->rows && !look_at_select(&c)) || !check_expressions(&c) ||
+		!compile_message(&c) || !check_params(&c) || !check_statement(&c))
 		return false;
 	find_subject_columns(code);
-	write_statement(&c);
 	return true;
 }

@@ -1,8 +1,10 @@
 /*
  * A rule compiled: one statement that judges every row, and what each expression reads.
  *
- * Every expression is checked and prepared alone and whole, which gives it its own caret and its
- * own evidence, and is why pasting them into one statement afterwards is safe.  Private to rules/.
+ * Every expression is checked alone: its parentheses and quotes are closed and it is a single one,
+ * which is why pasting them into one statement is safe.  SQLite sees an expression apart from the
+ * others only when it is asked where the statement is wrong, or what the expression reads.  Private
+ * to rules/.
  */
 #ifndef RULES_COMPILE_H
 #define RULES_COMPILE_H
@@ -11,8 +13,10 @@
 
 struct expression {
 	const struct rule_text *source; /* NULL when the rule has no such expression */
-	int result;			/* its column in the statement's result */
-	struct reads reads;		/* columns it reads, of the row and of other tables */
+	const char *key;		/* of the rule, for messages */
+	int result;			/* its column, counted from first_result */
+	struct reads reads;		/* see expression_reads */
+	bool is_asked;			/* whether `reads` is filled */
 	const struct rule_param **params;
 	ptrdiff_t param_count;
 };
@@ -24,7 +28,10 @@ struct rule_code {
 	 */
 	const struct table_def *rows;
 	bool needs_baseline; /* it compares: without a baseline it does not apply */
-	struct str sql; /* (row id | columns of the SELECT), where, warn, assert, gain, waivers */
+	/* (row id | columns of the SELECT), where, warn, assert, gain, waivers; the engine's. */
+	sqlite3_stmt *stmt;
+	int first_result, result_count;
+	struct str from; /* what it selects from: the table, or the SELECT in parentheses */
 	struct expression where, warn, assert, gain;
 	struct waiver_code *waivers; /* rules/waiver.h; as many as the rule has */
 	struct template message;
@@ -35,5 +42,12 @@ struct rule_code {
 
 /* Fills rule->code, or reports with a caret into the rule file. */
 bool rule_compile(struct engine *e, struct rule *rule, struct arena *keep, struct diag *err);
+
+/*
+ * The columns that an expression reads, of the row and of other tables, in order of first use; of a
+ * SELECT's row only.  Found out once, when a finding has to show them, and kept with the engine.
+ */
+const struct reads *expression_reads(
+	struct engine *e, const struct rule *rule, struct expression *x);
 
 #endif

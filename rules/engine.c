@@ -172,36 +172,40 @@ static int configure(struct engine *e)
 	return code;
 }
 
-struct engine *engine_new(struct arena *keep, struct diag *err)
+struct engine *engine_new(struct diag *err)
 {
-	struct engine *e = arena_make(keep, struct engine, 1);
+	struct arena keep = arena_new(ARENA_SCRATCH_BYTES);
+	struct engine *e = arena_make(&keep, struct engine, 1);
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
 		    SQLITE_OPEN_NOMUTEX;
 
 	e->keep = keep;
+	e->scratch = arena_new(ARENA_RUN_BYTES);
 	e->rule_steps = BUDGET_RULE_STEPS;
 	sqlite3_hard_heap_limit64(SQL_HEAP_BYTES);
 	int code = sqlite3_open_v2(":memory:", &e->db, flags, NULL);
 	if (code == SQLITE_OK)
 		code = configure(e);
-	if (code == SQLITE_OK) {
-		e->scratch = arena_new(ARENA_RUN_BYTES);
+	if (code == SQLITE_OK)
 		return e;
-	}
 	diag_set(err, DIAG_LIMIT, "the rule engine cannot start: SQLite says '%s'",
 		sqlite3_errstr(code));
-	sqlite3_close_v2(e->db);
+	engine_free(e);
 	return NULL;
 }
 
 void engine_free(struct engine *e)
 {
+	sqlite3_stmt *stmt;
+
 	if (!e)
 		return;
-	for (ptrdiff_t i = 0; i < e->slot_count; i++)
-		sqlite3_finalize(e->slots[i].stmt);
+	while ((stmt = sqlite3_next_stmt(e->db, NULL)))
+		sqlite3_finalize(stmt);
 	sqlite3_close_v2(e->db);
 	arena_free(&e->scratch);
+	struct arena keep = e->keep; /* the engine lies in it */
+	arena_free(&keep);
 }
 
 void engine_show(struct engine *e, const struct tables *tables, const struct tables *base)
@@ -259,20 +263,10 @@ sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *rea
 	return NULL;
 }
 
-sqlite3_stmt *engine_slot(struct engine *e, ptrdiff_t index, struct str sql, struct arena *keep,
-	struct sql_fault *fault)
+void engine_grant(struct engine *e)
 {
-	while (e->slot_count <= index)
-		*arena_push(e->keep, e->slots, e->slot_count, e->slot_cap) = (struct slot){ 0 };
-	struct slot *slot = &e->slots[index];
 	e->steps_left = e->rule_steps;
 	e->is_query = false;
-	if (slot->stmt && str_eq(slot->sql, sql))
-		return slot->stmt;
-	sqlite3_finalize(slot->stmt);
-	slot->stmt = engine_prepare(e, sql, NULL, keep, fault);
-	slot->sql = arena_str(e->keep, sql);
-	return slot->stmt;
 }
 
 void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sql_fault *fault)

@@ -56,7 +56,7 @@ struct source {
 
 struct engine {
 	sqlite3 *db;
-	struct arena *keep;
+	struct arena keep;			/* the engine itself, and what lives as long */
 	struct arena scratch;			/* indexes of the current tables */
 	const struct tables *tables, *base;	/* what the virtual tables show; NULL: no rows */
 	struct source sources[2 * TABLE_COUNT]; /* the run's, then the baseline's */
@@ -67,11 +67,6 @@ struct engine {
 	bool was_refused;   /* the authorizer said no */
 	int64_t rule_steps; /* budget of a rule: BUDGET_RULE_STEPS, or less for a test */
 	int64_t steps_left;
-	struct slot { /* statements kept from profile to profile, by rule number */
-		struct str sql;
-		sqlite3_stmt *stmt;
-	} * slots;
-	ptrdiff_t slot_count, slot_cap;
 };
 
 /*
@@ -83,12 +78,14 @@ struct engine {
 
 /* Show `tables`, and `base` as base_*, from now on; either may be NULL. */
 void engine_show(struct engine *e, const struct tables *tables, const struct tables *base);
-/* One statement, reading only; NULL and a fault.  Adds the columns it reads to `reads`. */
+/*
+ * One statement, reading only; NULL and a fault.  Adds the columns it reads to `reads`, unless that
+ * is NULL.  What is not finalised before lives as long as the engine.
+ */
 sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
 	struct arena *keep, struct sql_fault *fault);
-/* The statement for rule number `index`, prepared before if the text is the same. */
-sqlite3_stmt *engine_slot(struct engine *e, ptrdiff_t index, struct str sql, struct arena *keep,
-	struct sql_fault *fault);
+/* A rule's statement is about to run: it gets a rule's budget. */
+void engine_grant(struct engine *e);
 /* Why a step failed: budget, memory, or what SQLite says. */
 void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sql_fault *fault);
 

@@ -9,15 +9,15 @@
 /* A row under judgement. */
 struct subject {
 	const struct rule *rule;
-	const struct rule_code *code;
+	struct rule_code *code;
 	const void *row;		    /* laid out by code->rows */
 	const struct tables *tables, *base; /* base: NULL without a baseline */
 	struct arena *keep;
 };
 
 /*
- * `x` is the expression that was false, or unknown; its columns are the evidence.  Gains are left
- * to the caller.
+ * `x` is the expression that was false, or unknown; its columns, which expression_reads has found
+ * out, are the evidence.  Gains are left to the caller.
  */
 void finding_fill(const struct subject *s, enum verdict verdict, const struct expression *x,
 	bool is_unknown, struct finding *ret);

@@ -224,14 +224,14 @@ static struct ruleset only(const struct ruleset *rules, struct str name, struct 
 	return set;
 }
 
-bool fixture_judge(struct engine *e, const struct ruleset *rules, struct fixture *f,
-	struct arena *keep, struct rule_result *ret, struct diag *err)
+bool fixture_judge(const struct ruleset *rules, struct fixture *f, struct arena *keep,
+	struct rule_result *ret, struct diag *err)
 {
 	struct ruleset set = only(rules, f->rule, keep);
 	struct judge_context context = { .base = f->has_base ? &f->base : NULL };
 	struct judgement j;
 
-	if (!judge(e, &set, &f->tables, &context, keep, &j, err))
+	if (!judge(&set, &f->tables, &context, keep, &j, err))
 		return false;
 	for (ptrdiff_t i = 0; i < j.result_count; i++)
 		if (str_eq(j.results[i].rule->name, f->rule))
@@ -242,7 +242,6 @@ bool fixture_judge(struct engine *e, const struct ruleset *rules, struct fixture
 /* ---- turning a good one bad --------------------------------------------------------------- */
 
 struct mutation {
-	struct engine *engine;
 	const struct ruleset *rules;
 	struct fixture *fixture;
 	struct arena *keep;
@@ -269,7 +268,7 @@ static bool try_value(
 	struct rule_result result = { .verdict = VERDICT_PASS };
 
 	cell_set_real(c, row, value);
-	bool ok = fixture_judge(m->engine, m->rules, m->fixture, &scratch, &result, m->err);
+	bool ok = fixture_judge(m->rules, m->fixture, &scratch, &result, m->err);
 	if (ok && is_red(&result)) {
 		m->is_red = true;
 		m->how = arena_fmt(
@@ -325,17 +324,17 @@ static bool mutate_base(struct mutation *m)
 	for (int id = 0; id < TABLE_COUNT; id++)
 		m->fixture->base.items[id].count = id == TABLE_run;
 	bool ok = !base.items[TABLE_run].count ||
-		  fixture_judge(m->engine, m->rules, m->fixture, &scratch, &result, m->err);
+		  fixture_judge(m->rules, m->fixture, &scratch, &result, m->err);
 	m->fixture->base = base;
 	m->is_red = ok && is_red(&result);
 	m->how = STR("a baseline with nothing in it");
 	return ok;
 }
 
-bool fixture_mutate(struct engine *e, const struct ruleset *rules, struct fixture *f,
-	struct arena *keep, bool *red, struct str *how, struct diag *err)
+bool fixture_mutate(const struct ruleset *rules, struct fixture *f, struct arena *keep, bool *red,
+	struct str *how, struct diag *err)
 {
-	struct mutation m = { .engine = e, .rules = rules, .fixture = f, .keep = keep, .err = err };
+	struct mutation m = { .rules = rules, .fixture = f, .keep = keep, .err = err };
 
 	bool ok = mutate_rows(&m, true) && mutate_rows(&m, false) && mutate_base(&m);
 	m.more = 1;

@@ -43,15 +43,15 @@ bool fixtures_parse(struct str file, struct str text, const struct ruleset *rule
 	struct arena *keep, struct fixture_set *ret, struct diag *err);
 
 /* What became of the fixture's rule. */
-bool fixture_judge(struct engine *e, const struct ruleset *rules, struct fixture *f,
-	struct arena *keep, struct rule_result *ret, struct diag *err);
+bool fixture_judge(const struct ruleset *rules, struct fixture *f, struct arena *keep,
+	struct rule_result *ret, struct diag *err);
 
 /*
  * Whether some absurd value makes the rule fail or warn (a gate: inconclusive); *how
- * names the first found.  The fixture's rows are as before afterwards.  The engine has an arena of
- * its own: what each try takes from `keep` is given back.
+ * names the first found.  The fixture's rows are as before afterwards, and what each
+ * try takes from `keep` is given back.
  */
-bool fixture_mutate(struct engine *e, const struct ruleset *rules, struct fixture *f,
-	struct arena *keep, bool *is_red, struct str *how, struct diag *err);
+bool fixture_mutate(const struct ruleset *rules, struct fixture *f, struct arena *keep,
+	bool *is_red, struct str *how, struct diag *err);
 
 #endif

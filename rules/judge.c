@@ -29,7 +29,6 @@
 enum { RULE_FINDINGS_MAX = 10000 };
 
 struct session {
-	struct engine *engine;
 	const struct ruleset *rules;
 	struct tables *tables;
 	const struct judge_context *context;
@@ -81,14 +80,19 @@ static int verdict_rank(enum verdict v)
 
 enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
 
+static int result_column(const struct trial *t, const struct expression *x)
+{
+	return t->subject.code->first_result + x->result;
+}
+
 /* An expression that the rule does not have is true. */
 static enum truth truth_of(const struct trial *t, const struct expression *x)
 {
 	if (!x->source)
 		return IS_TRUE;
-	if (sqlite3_column_type(t->stmt, x->result) == SQLITE_NULL)
+	if (sqlite3_column_type(t->stmt, result_column(t, x)) == SQLITE_NULL)
 		return IS_UNKNOWN;
-	return sqlite3_column_double(t->stmt, x->result) != 0 ? IS_TRUE : IS_FALSE;
+	return sqlite3_column_double(t->stmt, result_column(t, x)) != 0 ? IS_TRUE : IS_FALSE;
 }
 
 static void copy_cell(const struct trial *t, const struct column *c, int i, void *row)
@@ -128,9 +132,9 @@ static double claimed_gain(const struct trial *t)
 {
 	const struct expression *gain = &t->subject.code->gain;
 
-	if (!gain->source || sqlite3_column_type(t->stmt, gain->result) == SQLITE_NULL)
+	if (!gain->source || sqlite3_column_type(t->stmt, result_column(t, gain)) == SQLITE_NULL)
 		return NAN;
-	double seconds = sqlite3_column_double(t->stmt, gain->result);
+	double seconds = sqlite3_column_double(t->stmt, result_column(t, gain));
 	return isfinite(seconds) ? fmax(0, seconds) : NAN;
 }
 
@@ -153,7 +157,7 @@ static void add_claim(struct trial *t, const struct finding *f)
 
 /* NULL when it is not kept: the rule has too many. */
 static struct finding *add_finding(
-	struct trial *t, enum verdict verdict, const struct expression *x, bool is_unknown)
+	struct trial *t, enum verdict verdict, struct expression *x, bool is_unknown)
 {
 	struct judgement *ret = t->s->ret;
 
@@ -162,6 +166,7 @@ static struct finding *add_finding(
 	struct finding *f =
 		arena_push(t->s->keep, ret->findings, ret->finding_count, t->s->finding_cap);
 	t->subject.row = current_row(t);
+	expression_reads(t->s->rules->engine, t->subject.rule, x);
 	finding_fill(&t->subject, verdict, x, is_unknown, f);
 	if (verdict == VERDICT_INCONCLUSIVE)
 		return f;
@@ -234,7 +239,7 @@ static void await_confirmation(struct trial *t, struct finding *f)
 }
 
 /* The row did not pass, which is no news of a gate: what comes of it all in all. */
-static void judge_bad(struct trial *t, enum verdict verdict, const struct expression *x)
+static void judge_bad(struct trial *t, enum verdict verdict, struct expression *x)
 {
 	const struct waiver *w = NULL;
 	enum excuse excuse = find_excuse(t, &w);
@@ -273,7 +278,7 @@ static void judge_broken(struct trial *t)
 
 static void judge_row(struct trial *t)
 {
-	const struct rule_code *code = t->subject.code;
+	struct rule_code *code = t->subject.code;
 	enum truth where = truth_of(t, &code->where);
 	enum truth demand = truth_of(t, &code->assert), wish = truth_of(t, &code->warn);
 
@@ -316,7 +321,7 @@ static bool judge_failed(const struct trial *t, const struct sql_fault *fault)
 		(long long)rule->origin.column, STR_ARG(rule->name), STR_ARG(fault->text));
 }
 
-static bool judge_rows(struct trial *t, ptrdiff_t index)
+static bool judge_rows(struct trial *t)
 {
 	struct sql_fault fault;
 	struct session *s = t->s;
@@ -325,14 +330,13 @@ static bool judge_rows(struct trial *t, ptrdiff_t index)
 
 	if (from && !s->tables->items[from - table_defs].count)
 		return true; /* no rows, whatever the rule says; SQLite need not look at it */
-	t->stmt = engine_slot(s->engine, index, t->subject.code->sql, s->keep, &fault);
-	if (!t->stmt)
-		return judge_failed(t, &fault);
+	t->stmt = t->subject.code->stmt;
+	engine_grant(s->rules->engine);
 	bind_params(t);
 	while ((code = sqlite3_step(t->stmt)) == SQLITE_ROW)
 		judge_row(t);
 	if (code != SQLITE_DONE)
-		engine_step_fault(s->engine, code, s->keep, &fault);
+		engine_step_fault(s->rules->engine, code, s->keep, &fault);
 	sqlite3_reset(t->stmt);
 	return code == SQLITE_DONE || judge_failed(t, &fault);
 }
@@ -478,7 +482,7 @@ static bool judge_rule(struct session *s, ptrdiff_t index)
 		r->reason = STR("there is no baseline to compare with (--baseline)");
 		return true;
 	}
-	if (!judge_rows(&t, index))
+	if (!judge_rows(&t))
 		return false;
 	conclude(&t);
 	const struct rule_result *gate = rule->gate ? NULL : closed_gate(s, rule);
@@ -583,12 +587,10 @@ static void set_run_gain(struct tables *tables, double gain_s)
 		table_rows(tables, run)[i].gain_s = gain_s;
 }
 
-bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables,
-	const struct judge_context *context, struct arena *keep, struct judgement *ret,
-	struct diag *err)
+bool judge(const struct ruleset *rules, struct tables *tables, const struct judge_context *context,
+	struct arena *keep, struct judgement *ret, struct diag *err)
 {
-	struct session s = { .engine = e,
-		.rules = profiles_apply(rules, tables, keep),
+	struct session s = { .rules = profiles_apply(rules, tables, keep),
 		.tables = tables,
 		.context = context,
 		.today = day_of(context, tables),
@@ -600,9 +602,9 @@ bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables,
 	ret->results = arena_make(keep, struct rule_result, rules->count + 1);
 	list_waivers(&s);
 	set_run_gain(tables, NAN); /* of an earlier judgement */
-	engine_show(e, tables, context->base);
+	engine_show(rules->engine, tables, context->base);
 	bool ok = judge_all(&s);
-	engine_show(e, NULL, NULL);
+	engine_show(rules->engine, NULL, NULL);
 	if (!ok)
 		return false;
 	ret->gain_s = credit(tables, s.claims, s.claim_count, ret->findings, keep);

@@ -108,20 +108,16 @@ struct judgement {
 };
 
 /*
- * A connection with the tables as virtual tables, kept from profile to profile.  `judge` may be
- * called many times with different tables and the same rules, whose statements are then compiled
- * once.  False only for a rule that runs past its budget.  For one thread at a time.
+ * Judges by the engine that compiled the rules, as often as there are tables to judge.  False only
+ * for a rule that runs past its budget.  For one thread at a time; a forked process may go on with
+ * what its parent compiled, since nothing of a connection in memory is shared.
  *
  * A gate whose assert is false is INCONCLUSIVE, not FAIL: the profile lacks the evidence, and that
  * is no verdict on the program.  Rules that need it are INCONCLUSIVE with the gate's name in their
  * reason.
  */
-struct engine;
-struct engine *engine_new(struct arena *keep, struct diag *err);
-void engine_free(struct engine *e);
-bool judge(struct engine *e, const struct ruleset *rules, struct tables *tables,
-	const struct judge_context *context, struct arena *keep, struct judgement *ret,
-	struct diag *err);
+bool judge(const struct ruleset *rules, struct tables *tables, const struct judge_context *context,
+	struct arena *keep, struct judgement *ret, struct diag *err);
 
 /*
  * Free SQL for `rooflint query`: calls `header` once with the column names (cells are NULL) and

@@ -330,30 +330,28 @@ static bool check_waivers(const struct loader *l, const struct rule *rule)
 
 static bool finish(struct loader *l)
 {
-	struct engine *e = engine_new(l->keep, l->err);
-	bool ok = e != NULL;
+	bool ok = true;
 
 	for (ptrdiff_t i = 0; i < l->set->count && ok; i++) {
 		struct rule *rule = l->set->items[i];
 
 		ok = check_complete(l, rule) && check_needs(l, rule) && check_waivers(l, rule) &&
-		     rule_compile(e, rule, l->keep, l->err);
+		     rule_compile(l->set->engine, rule, l->keep, l->err);
 		if (!rule->title.text.p)
 			rule->title.text = rule->name;
 	}
-	engine_free(e);
 	return ok && profiles_check(l->set, l->keep, l->err);
 }
 
 /* ---- entry -------------------------------------------------------------------------------- */
 
-bool ruleset_load(struct str name_or_path, const struct rule_setting *settings,
+bool ruleset_load(struct engine *e, struct str name_or_path, const struct rule_setting *settings,
 	ptrdiff_t setting_count, struct arena *keep, struct ruleset *ret, struct diag *err)
 {
-	return ruleset_load_from(NULL, name_or_path, settings, setting_count, keep, ret, err);
+	return ruleset_load_from(e, NULL, name_or_path, settings, setting_count, keep, ret, err);
 }
 
-bool ruleset_load_from(const struct rule_source *source, struct str name_or_path,
+bool ruleset_load_from(struct engine *e, const struct rule_source *source, struct str name_or_path,
 	const struct rule_setting *settings, ptrdiff_t setting_count, struct arena *keep,
 	struct ruleset *ret, struct diag *err)
 {
@@ -361,7 +359,7 @@ bool ruleset_load_from(const struct rule_source *source, struct str name_or_path
 	struct str name = arena_str(keep, name_or_path), file = name;
 	struct str text = find_builtin(&l, name, &file);
 
-	*ret = (struct ruleset){ .name = name };
+	*ret = (struct ruleset){ .engine = e, .name = name };
 	if (!text.p) {
 		file = name;
 		if (!read_file(&l, name, &text)) {
@@ -380,12 +378,12 @@ bool ruleset_load_from(const struct rule_source *source, struct str name_or_path
 	return finish(&l);
 }
 
-bool ruleset_parse(
-	struct str file, struct str text, struct arena *keep, struct ruleset *ret, struct diag *err)
+bool ruleset_parse(struct engine *e, struct str file, struct str text, struct arena *keep,
+	struct ruleset *ret, struct diag *err)
 {
 	struct loader l = { .set = ret, .keep = keep, .err = err, .in_memory = true };
 
-	*ret = (struct ruleset){ .name = file };
+	*ret = (struct ruleset){ .engine = e, .name = file };
 	return load_text(&l, file, text) && finish(&l);
 }
 

@@ -123,7 +123,8 @@ struct tuning {
 };
 
 struct ruleset {
-	struct rule **items; /* file order; inherited ones first */
+	struct engine *engine; /* that compiled the rules, and judges by them */
+	struct rule **items;   /* file order; inherited ones first */
 	ptrdiff_t count, cap;
 	struct op_costs costs; /* of custom calls, for measuring */
 	struct str name;       /* the file or built-in set given */
@@ -151,16 +152,24 @@ struct rule_source {
 	void *arg;
 };
 
+/*
+ * A connection with the tables as virtual tables, in which rules are compiled and queries run; it
+ * outlives the rules.
+ */
+struct engine;
+struct engine *engine_new(struct diag *err);
+void engine_free(struct engine *e); /* NULL is fine */
+
 /* A built-in set by name ("recommended", "strict", "fleet") or a file.  Reports the first error. */
-bool ruleset_load(struct str name_or_path, const struct rule_setting *settings,
+bool ruleset_load(struct engine *e, struct str name_or_path, const struct rule_setting *settings,
 	ptrdiff_t setting_count, struct arena *keep, struct ruleset *ret, struct diag *err);
 /* The same with files from `source`; NULL: the disk. */
-bool ruleset_load_from(const struct rule_source *source, struct str name_or_path,
+bool ruleset_load_from(struct engine *e, const struct rule_source *source, struct str name_or_path,
 	const struct rule_setting *settings, ptrdiff_t setting_count, struct arena *keep,
 	struct ruleset *ret, struct diag *err);
 /* The same from text in memory, for tests and fuzzing; `extends` of files is refused. */
-bool ruleset_parse(struct str file, struct str text, struct arena *keep, struct ruleset *ret,
-	struct diag *err);
+bool ruleset_parse(struct engine *e, struct str file, struct str text, struct arena *keep,
+	struct ruleset *ret, struct diag *err);
 /* "rooflint.yaml" in `from` or a folder above it; missing when there is none. */
 struct str ruleset_find(struct str from, struct arena *keep);
 

@@ -16,20 +16,15 @@ static bool is_small(const struct fixture *f)
 static void judge_tests(
 	const struct ruleset *rules, struct fixture_set *set, struct arena *keep, struct diag *err)
 {
-	struct arena engine_keep = arena_new(ARENA_SCRATCH_BYTES);
-	struct engine *engine = engine_new(&engine_keep, err);
-
-	for (ptrdiff_t i = 0; engine && i < set->count && i < TESTS_JUDGED; i++) {
+	for (ptrdiff_t i = 0; i < set->count && i < TESTS_JUDGED; i++) {
 		struct rule_result result;
 		struct str how;
 		bool is_red;
 
-		fixture_judge(engine, rules, &set->items[i], keep, &result, err);
+		fixture_judge(rules, &set->items[i], keep, &result, err);
 		if (is_small(&set->items[i]))
-			fixture_mutate(engine, rules, &set->items[i], keep, &is_red, &how, err);
+			fixture_mutate(rules, &set->items[i], keep, &is_red, &how, err);
 	}
-	engine_free(engine);
-	arena_free(&engine_keep);
 }
 
 static void fuzz(struct str bytes, struct arena *keep)
@@ -38,13 +33,15 @@ static void fuzz(struct str bytes, struct arena *keep)
 		STR_INIT("version: 1\nrules:\n  a: { from: run, assert: steps > 1 }\n"
 			 "  b: { from: ops, where: kind = 'copy', warn: time_share < 0.5 }\n");
 	struct diag err = { .id = DIAG_NONE };
+	struct engine *engine = engine_new(&err);
 	struct fixture_set set;
 	struct ruleset ruleset;
 
-	if (!ruleset_parse(STR("r.yaml"), rules, keep, &ruleset, &err))
+	if (!engine || !ruleset_parse(engine, STR("r.yaml"), rules, keep, &ruleset, &err))
 		abort();
 	if (fixtures_parse(STR("t.yaml"), bytes, &ruleset, keep, &set, &err))
 		judge_tests(&ruleset, &set, keep, &err);
 	else if (err.id == DIAG_NONE || !err.text[0])
 		abort();
+	engine_free(engine);
 }

@@ -71,22 +71,18 @@ static void check(const struct judgement *j)
 static void judge_with(const struct ruleset *set, struct arena *keep)
 {
 	struct diag err = { .id = DIAG_NONE };
-	struct engine *engine = engine_new(keep, &err);
 	struct tables tables = { 0 };
 	struct judge_context context = { .today = STR_INIT("2026-01-01") };
 	struct judgement j;
 
-	if (!engine)
-		abort();
-	engine->rule_steps = STEPS;
+	set->engine->rule_steps = STEPS;
 	fill(&tables, keep);
 	for (int again = 0; again < 2; again++) {
-		if (judge(engine, set, &tables, &context, keep, &j, &err))
+		if (judge(set, &tables, &context, keep, &j, &err))
 			check(&j);
 		else if (err.id == DIAG_NONE || !err.text[0])
 			abort();
 	}
-	engine_free(engine);
 }
 
 /* The text as a block scalar: its lines indented, so that none of it can be YAML. */
@@ -121,10 +117,14 @@ static struct str rule_file(struct arena *keep, struct str text)
 static void fuzz(struct str bytes, struct arena *keep)
 {
 	struct diag err = { .id = DIAG_NONE };
+	struct engine *engine = engine_new(&err);
 	struct ruleset set;
 	struct str text = rule_file(keep, arena_str(keep, bytes));
-	if (ruleset_parse(STR("fuzz.yaml"), text, keep, &set, &err))
+	if (!engine)
+		abort();
+	if (ruleset_parse(engine, STR("fuzz.yaml"), text, keep, &set, &err))
 		judge_with(&set, keep);
 	else if (err.id == DIAG_NONE || !err.text[0])
 		abort();
+	engine_free(engine);
 }

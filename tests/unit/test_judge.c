@@ -33,7 +33,7 @@ static int fresh(void **state)
 	err = (struct diag){ .id = DIAG_NONE };
 	tables = (struct tables){ 0 };
 	context = (struct judge_context){ 0 };
-	engine = engine_new(&keep, &err);
+	engine = engine_new(&err);
 	return !engine;
 }
 
@@ -61,13 +61,13 @@ static void add(const char *lines)
 
 static void judge_set(void)
 {
-	if (!judge(engine, &set, &tables, &context, &keep, &j, &err))
+	if (!judge(&set, &tables, &context, &keep, &j, &err))
 		fail_msg("%s", err.text);
 }
 
 static void judge_yaml(const char *yaml)
 {
-	if (!ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err))
+	if (!ruleset_parse(engine, STR("t.yaml"), str_from(yaml), &keep, &set, &err))
 		fail_msg("%s", err.text);
 	judge_set();
 }
@@ -628,12 +628,12 @@ static void runaway_rules(void **state)
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		add("ops key=a p50_s=1\n");
-	assert_true(ruleset_parse(STR("t.yaml"),
+	assert_true(ruleset_parse(engine, STR("t.yaml"),
 		STR(HEAD "  r:\n"
 			 "    select: select count(*) as n from ops a, ops b, ops c\n"
 			 "    assert: n > 1\n"),
 		&keep, &set, &err));
-	assert_false(judge(engine, &set, &tables, &context, &keep, &j, &err));
+	assert_false(judge(&set, &tables, &context, &keep, &j, &err));
 	assert_int_equal(err.id, DIAG_RULE_BUDGET);
 	assert_string_equal(err.text,
 		"t.yaml:3:3: rule r cannot be judged: it did not end within 50 million steps; join "
@@ -868,7 +868,7 @@ static void judge_builtin(const char *rows)
 static void a_sound_run_passes(void **state)
 {
 	(void)state;
-	assert_true(ruleset_load(STR("recommended"), NULL, 0, &keep, &set, &err));
+	assert_true(ruleset_load(engine, STR("recommended"), NULL, 0, &keep, &set, &err));
 	judge_builtin("");
 	assert_int_equal(j.finding_count, 0);
 	assert_int_equal(j.verdict, VERDICT_PASS);
@@ -880,7 +880,7 @@ static void an_empty_profile_is_never_green(void **state)
 	static const char *const builtin[] = { "recommended", "strict", "fleet" };
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_true(ruleset_load(str_from(builtin[i]), NULL, 0, &keep, &set, &err));
+		assert_true(ruleset_load(engine, str_from(builtin[i]), NULL, 0, &keep, &set, &err));
 		tables = (struct tables){ 0 };
 		judge_set();
 		assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
@@ -892,7 +892,7 @@ static void an_empty_profile_is_never_green(void **state)
 static void messages_of_builtin_rules(void **state)
 {
 	(void)state;
-	assert_true(ruleset_load(STR("recommended"), NULL, 0, &keep, &set, &err));
+	assert_true(ruleset_load(engine, STR("recommended"), NULL, 0, &keep, &set, &err));
 	judge_builtin(DOT "lo_s=1e-3 attainable_s=0.4e-3 t_math_s=0.4e-3\n" GATHER
 			  "exposed_s=6e-3 exposed_share=0.45 kind_exposed_share=0.5\n"
 			  "run compiles_in_steps=2\n"

@@ -11,7 +11,7 @@ static struct ruleset set;
 
 static bool parse(const char *yaml)
 {
-	return ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err);
+	return ruleset_parse(NULL, STR("t.yaml"), str_from(yaml), &keep, &set, &err);
 }
 
 static void test_read(void **state)

@@ -20,6 +20,7 @@
 
 static struct arena keep;
 static struct diag err;
+static struct engine *engine;
 static struct ruleset set;
 
 static int fresh(void **state)
@@ -29,6 +30,14 @@ static int fresh(void **state)
 		keep = arena_new(ARENA_RUN_BYTES);
 	arena_clear(&keep);
 	err = (struct diag){ .id = DIAG_NONE };
+	engine = engine ? engine : engine_new(&err);
+	return !engine;
+}
+
+static int done(void **state)
+{
+	(void)state;
+	engine_free(engine);
 	return 0;
 }
 
@@ -43,14 +52,14 @@ static int fresh(void **state)
 
 static const struct rule *parse(const char *yaml)
 {
-	if (!ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err))
+	if (!ruleset_parse(engine, STR("t.yaml"), str_from(yaml), &keep, &set, &err))
 		fail_msg("%s", err.text);
 	return set.items[set.count - 1];
 }
 
 static void refused(const char *yaml, const char *error)
 {
-	assert_false(ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err));
+	assert_false(ruleset_parse(engine, STR("t.yaml"), str_from(yaml), &keep, &set, &err));
 	assert_string_equal(err.text, error);
 	assert_int_not_equal(err.id, DIAG_NONE);
 	assert_non_null(diag_meaning(err.id));
@@ -809,7 +818,8 @@ static void ids_of_mistakes(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_false(
-			ruleset_parse(STR("t.yaml"), str_from(cases[i].yaml), &keep, &set, &err));
+			ruleset_parse(engine, STR("t.yaml"), str_from(cases[i].yaml), &keep, &set,
+				&err));
 		assert_int_equal(err.id, cases[i].id);
 	}
 }
@@ -971,7 +981,7 @@ static bool load_set(const char *name, const char *setting)
 {
 	struct rule_setting s = { str_from(setting) };
 
-	return ruleset_load(str_from(name), &s, 1, &keep, &set, &err);
+	return ruleset_load(engine, str_from(name), &s, 1, &keep, &set, &err);
 }
 
 static void settings(void **state)
@@ -1060,7 +1070,7 @@ static void write_file(const char *path, const char *text)
 
 static bool load(const char *path)
 {
-	return ruleset_load(str_from(path), NULL, 0, &keep, &set, &err);
+	return ruleset_load(engine, str_from(path), NULL, 0, &keep, &set, &err);
 }
 
 static void extending_files(void **state)
@@ -1203,7 +1213,7 @@ static void too_many_rules(void **state)
 	for (int i = 0; i <= RULES_MAX; i++)
 		n += (size_t)sprintf(/* style: sized above */ yaml + n,
 			"  r%d: { from: run, assert: mfu > 0 }\n", i);
-	assert_false(ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err));
+	assert_false(ruleset_parse(engine, STR("t.yaml"), str_from(yaml), &keep, &set, &err));
 	assert_int_equal(err.id, DIAG_LIMIT);
 	free(yaml);
 }
@@ -1219,7 +1229,8 @@ static void deep_nesting(void **state)
 
 		for (int k = 0; k < 2000; k++)
 			n += (size_t)snprintf(yaml + n, sizeof(yaml) - n, "%s", openers[i]);
-		assert_false(ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, &set, &err));
+		assert_false(
+			ruleset_parse(engine, STR("t.yaml"), str_from(yaml), &keep, &set, &err));
 	}
 }
 
@@ -1239,7 +1250,7 @@ static void examples_of_the_manual(void **state)
 		if (str_eq(line, STR("```yaml"))) {
 			block = str_head(rest, str_find(rest, STR("\n```")) + 1);
 			struct str file = arena_fmt(&keep, "docs/rules.md+%lld", (long long)number);
-			if (!ruleset_parse(file, block, &keep, &set, &err))
+			if (!ruleset_parse(engine, file, block, &keep, &set, &err))
 				fail_msg("%s", err.text);
 			blocks++;
 		}
@@ -1278,5 +1289,5 @@ int main(void)
 		cmocka_unit_test_setup(deep_nesting, fresh),
 		cmocka_unit_test_setup(examples_of_the_manual, fresh),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, done);
 }

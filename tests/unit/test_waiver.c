@@ -13,6 +13,7 @@
 
 static struct arena keep;
 static struct diag err;
+static struct engine *engine;
 static struct tables tables;
 static struct judge_context context;
 static struct judgement j;
@@ -24,8 +25,16 @@ static int fresh(void **state)
 		keep = arena_new(ARENA_RUN_BYTES);
 	arena_clear(&keep);
 	err = (struct diag){ .id = DIAG_NONE };
+	engine = engine ? engine : engine_new(&err);
 	tables = (struct tables){ 0 };
 	context = (struct judge_context){ .today = STR("2026-06-30") };
+	return !engine;
+}
+
+static int done(void **state)
+{
+	(void)state;
+	engine_free(engine);
 	return 0;
 }
 
@@ -33,17 +42,15 @@ static int fresh(void **state)
 
 static bool load(const char *yaml, struct ruleset *set)
 {
-	return ruleset_parse(STR("t.yaml"), str_from(yaml), &keep, set, &err);
+	return ruleset_parse(engine, STR("t.yaml"), str_from(yaml), &keep, set, &err);
 }
 
 static void judge_yaml(const char *yaml)
 {
 	struct ruleset set;
-	struct engine *engine = engine_new(&keep, &err);
 
-	if (!load(yaml, &set) || !judge(engine, &set, &tables, &context, &keep, &j, &err))
+	if (!load(yaml, &set) || !judge(&set, &tables, &context, &keep, &j, &err))
 		fail_msg("%s", err.text);
-	engine_free(engine);
 }
 
 static void assert_verdict(const char *verdict)
@@ -299,5 +306,5 @@ int main(void)
 		cmocka_unit_test_setup(test_tuning_mistakes, fresh),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, done);
 }
