@@ -479,21 +479,28 @@ static const struct hlo_module *some_hlo(const struct measured *m)
 	return NULL;
 }
 
+static struct str hlo_detail(const struct measured *m, const struct hlo_module *h)
+{
+	if (m->main && m->main->dumped.p)
+		return arena_fmt(m->keep, "the program's HLO is that of the dump, %.*s",
+			STR_ARG(m->main->dumped));
+	if (!h && m->hosts[0].format == FORMAT_NSYS)
+		return STR("Nsight Systems does not record the program's HLO");
+	if (!h)
+		return STR(
+			"the program's HLO is not in the profile: capture with enable_hlo_proto");
+	if (h->partial)
+		return STR("the profile holds the HLO text of the ops that ran, and not the "
+			   "program's HLO: what fusions and loops hold is unknown");
+	return STR("the program's HLO is in the profile");
+}
+
 static void quality_hlo(struct measured *m)
 {
 	const struct hlo_module *h = some_hlo(m);
 
 	if (m->first)
-		quality_add(m, "hlo-present", h && !h->partial,
-			m->main && m->main->dumped.p
-				? arena_fmt(m->keep, "the program's HLO is that of the dump, %.*s",
-					  STR_ARG(m->main->dumped))
-			: !h	     ? STR("the program's HLO is not in the profile: capture with "
-						   "enable_hlo_proto")
-			: h->partial ? STR("the profile holds the HLO text of the ops that ran, "
-					   "and not the program's HLO: what fusions and loops hold "
-					   "is unknown")
-				     : STR("the program's HLO is in the profile"));
+		quality_add(m, "hlo-present", h && !h->partial, hlo_detail(m, h));
 }
 
 static void quality_lanes(struct measured *m)

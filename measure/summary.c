@@ -164,7 +164,8 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
 	if (sum.time > 0) {
 		row->unattributed_ratio = sum.unattributed / sum.time;
-		row->judged_ratio = sum.known / sum.judgeable;
+		if (m->first && m->first->chip.chip) /* without one nothing could be known */
+			row->judged_ratio = sum.known / sum.judgeable;
 		row->uncounted_ratio = sum.uncounted / sum.judgeable;
 		row->tiny_ops_ratio = sum.tiny / sum.time;
 		row->tiny_ops_count_ratio = sum.tiny_count / sum.count;
