@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/out.h"
 #include "base/utf8.h"
 
 /* A rule file has some thousand nodes; this bounds the tree of a hostile one to some 30 MB. */
@@ -232,30 +233,18 @@ static bool check_value(struct builder *b, const struct doc_node *n)
 		"the text holds a character that is not allowed (U+%04X)", (unsigned)c);
 }
 
-/* Bytes of a token's text, copied to `to` unless that is NULL. */
-static ptrdiff_t token_bytes(struct fy_token *token, char *to)
-{
-	ptrdiff_t len = 0;
-	struct fy_token_iter *iter = fy_token_iter_create(token);
-	const struct fy_iter_chunk *chunk = NULL;
-	while (iter && (chunk = fy_token_iter_chunk_next(iter, chunk, NULL))) {
-		if (to)
-			memcpy(to + len, chunk->str, chunk->len);
-		len += (ptrdiff_t)chunk->len;
-	}
-	fy_token_iter_destroy(iter);
-	return len;
-}
-
 /* Not fy_token_get_text: libfyaml 0.7.12 leaks in it when a line has many quotes or escapes. */
 static struct str token_text(struct arena *keep, struct fy_token *token)
 {
 	if (!token)
 		return STR("");
-	ptrdiff_t len = token_bytes(token, NULL);
-	char *p = arena_make(keep, char, len + 1);
-	token_bytes(token, p);
-	return (struct str){ p, len };
+	struct out *o = out_memory(keep);
+	struct fy_token_iter *iter = fy_token_iter_create(token);
+	const struct fy_iter_chunk *chunk = NULL;
+	while (iter && (chunk = fy_token_iter_chunk_next(iter, chunk, NULL)))
+		out_str(o, (struct str){ chunk->str, (ptrdiff_t)chunk->len });
+	fy_token_iter_destroy(iter);
+	return out_text(o);
 }
 
 /*
