@@ -8,68 +8,23 @@
 #include "measure/key.h"
 #include "measure/measured.h"
 
-/* One instance of a collective, as all devices saw it. */
-struct joined {
-	double min_ps, max_ps;
-	int seen;
-};
-
 /*
  * Durations of instances over devices.  The last device to arrive waits for nobody, so the
  * shortest duration is the transfer and the longest minus it is waiting; clocks never matter.
  */
-struct join {
-	double *transfer_s, *wait_s;
-	ptrdiff_t count;
-};
-
-static struct join instances_join(const struct measured *m, ptrdiff_t subject)
+static void transfer_measure(
+	const struct joined_collective *c, struct arena scratch, struct collectives_row *row)
 {
-	struct join j = { 0 };
-	struct joined *all = NULL;
-	ptrdiff_t n = 0;
+	double *transfer_s = arena_make(&scratch, double, c->count);
+	double *wait_s = arena_make(&scratch, double, c->count);
 
-	/* Devices run the same program in the same order, so the i-th instances belong together. */
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
-		if (subject < s->op_cap && s->collectives[subject].count > n)
-			n = s->collectives[subject].count;
+	for (ptrdiff_t i = 0; i < c->count; i++) {
+		const struct joined_instance *k = &c->instances[i];
+		transfer_s[i] = (double)k->min_ps * PS;
+		wait_s[i] = (double)(k->max_ps - k->min_ps) * PS;
 	}
-	all = arena_make(m->keep, struct joined, n);
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
-		if (subject >= s->op_cap)
-			continue;
-		for (ptrdiff_t k = 0; k < s->collectives[subject].count; k++) {
-			double span = (double)s->collectives[subject].items[k].span_ps;
-			if (!all[k].seen || span < all[k].min_ps)
-				all[k].min_ps = span;
-			if (!all[k].seen || span > all[k].max_ps)
-				all[k].max_ps = span;
-			all[k].seen++;
-		}
-	}
-	j.transfer_s = arena_make(m->keep, double, n);
-	j.wait_s = arena_make(m->keep, double, n);
-	for (ptrdiff_t k = 0; k < n; k++) {
-		if (all[k].seen == 0)
-			continue;
-		j.transfer_s[j.count] = all[k].min_ps * PS;
-		j.wait_s[j.count++] = (all[k].max_ps - all[k].min_ps) * PS;
-	}
-	return j;
-}
-
-static void spans_sum(const struct measured *m, ptrdiff_t subject, struct collective_total *ret)
-{
-	*ret = (struct collective_total){ 0 };
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
-		if (subject >= s->op_cap)
-			continue;
-		dist_merge(&ret->span, m->keep, &s->collectives[subject].span);
-		ret->done_self_ps += s->collectives[subject].done_self_ps;
-	}
+	row->transfer_s = median(transfer_s, c->count);
+	row->wait_s = median(wait_s, c->count);
 }
 
 /* A done that lasts longer than this was waiting: an issue alone takes well under it. */
@@ -96,9 +51,9 @@ static bool groups_are_whole(const struct measured *m, const struct subject *s)
 }
 
 static void collective_times(const struct measured *m, const struct subject *s,
-	const struct op_total *t, const struct collective_total *spans, struct collectives_row *row)
+	const struct op_total *t, const struct joined_collective *spans,
+	struct collectives_row *row)
 {
-	struct join j = instances_join(m, s->index);
 	bool async = s->async == ASYNC_START;
 
 	row->is_async = async;
@@ -112,10 +67,8 @@ static void collective_times(const struct measured *m, const struct subject *s,
 	row->span_s = spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *m->keep) * PS : NAN;
 	row->done_waits = !async || (double)spans->done_self_ps / n > DONE_WAITS_PS;
 	/* The last to arrive may be on a host whose profile is not here. */
-	if (row->done_waits > 0 && j.count > 0 && groups_are_whole(m, s)) {
-		row->transfer_s = median(j.transfer_s, j.count);
-		row->wait_s = median(j.wait_s, j.count);
-	}
+	if (row->done_waits > 0 && spans->count > 0 && groups_are_whole(m, s))
+		transfer_measure(spans, *m->keep, row);
 	if (m->device_steps > 0) {
 		row->exposed_s = (double)t->exposed_ps * PS / m->device_steps;
 		row->hidden_s = (double)t->hidden_ps * PS / m->device_steps;
@@ -166,7 +119,7 @@ static const struct ops_row *op_row_of(const struct measured *m, const struct su
 }
 
 static void collective_row(
-	struct measured *m, const struct subject *s, const struct collective_total *spans)
+	struct measured *m, const struct subject *s, const struct joined_collective *spans)
 {
 	const struct ops_row *op = op_row_of(m, s);
 	struct op_total t;
@@ -304,9 +257,8 @@ void fill_collectives(struct measured *m)
 
 	m->incomplete |= n > COLLECTIVES_MAX;
 	for (ptrdiff_t i = 0; i < n && i < COLLECTIVES_MAX; i++) {
-		struct collective_total spans;
+		struct joined_collective spans = joined_collective(m->joined, subjects[i]->index);
 
-		spans_sum(m, subjects[i]->index, &spans);
 		if (spans.span.count > 0 || subjects[i]->planned > 0)
 			collective_row(m, subjects[i], &spans);
 		if (table_count(m->tables, collectives) > rows)

@@ -132,11 +132,11 @@ static struct gap_index gaps_of_host(struct gap_index *rest, int32_t host)
 	return x;
 }
 
-static bool lane_explain(const struct measured *m, const struct plane *p, const struct lane *l,
-	const struct gap_index *x, struct diag *err)
+static bool lane_explain(const struct plane *p, const struct lane *l, const struct gap_index *x,
+	struct arena scratch, struct diag *err)
 {
-	struct cursor *c = cursor_new(p, l, 0, m->keep);
-	struct event *e = arena_make(m->keep, struct event, 1);
+	struct cursor *c = cursor_new(p, l, 0, &scratch);
+	struct event *e = arena_make(&scratch, struct event, 1);
 
 	while (cursor_next(c, e))
 		for (ptrdiff_t i = 0; i < x->count && e->name.len > 0; i++)
@@ -155,9 +155,10 @@ static bool gaps_explain(
 			const struct plane *p = &m->hosts[h].planes[i];
 			for (ptrdiff_t k = 0; k < p->lane_count; k++)
 				if (p->class == PLANE_HOST && x.count > 0 &&
-					!lane_explain(m, p, &p->lanes[k], &x, err))
+					!lane_explain(p, &p->lanes[k], &x, *m->keep, err))
 					return false;
 		}
+		profile_drop(&m->hosts[h]);
 	}
 	return true;
 }

@@ -144,11 +144,11 @@ static const uint64_t wanted_stats =
 static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_COMPILER |
 				       1u << HOST_PROFILER | 1u << HOST_ALLOCATOR;
 
+/* `e` has room for an event. */
 static bool lane_read(struct host_facts *f, const struct plane *p, const struct lane *l,
-	int32_t host, struct arena *keep, struct diag *err)
+	int32_t host, struct event *e, struct arena *keep, struct diag *err)
 {
 	struct cursor *c = cursor_new(p, l, wanted_stats, keep);
-	struct event *e = arena_make(keep, struct event, 1);
 
 	cursor_only(c, wanted_classes);
 	while (cursor_next(c, e))
@@ -187,15 +187,19 @@ static void spans_sort(struct host_spans *s, struct arena *keep)
 bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
 	struct host_facts *ret, struct diag *err)
 {
+	struct event *e = arena_make(keep, struct event, 1);
+
 	*ret = (struct host_facts){ 0 };
-	for (ptrdiff_t h = 0; h < host_count; h++)
+	for (ptrdiff_t h = 0; h < host_count; h++) {
 		for (ptrdiff_t i = 0; i < hosts[h].plane_count; i++) {
 			const struct plane *p = &hosts[h].planes[i];
 			for (ptrdiff_t j = 0; j < p->lane_count; j++)
 				if (p->class == PLANE_HOST &&
-					!lane_read(ret, p, &p->lanes[j], (int32_t)h, keep, err))
+					!lane_read(ret, p, &p->lanes[j], (int32_t)h, e, keep, err))
 					return false;
 		}
+		profile_drop(&hosts[h]);
+	}
 	spans_sort(&ret->steps, keep);
 	spans_sort(&ret->compiles, keep);
 	spans_sort(&ret->profiler, keep);

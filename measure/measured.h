@@ -7,6 +7,7 @@
 #include "hardware/roofline.h"
 #include "hlo/collective.h"
 #include "hlo/memory.h"
+#include "measure/joined.h"
 #include "measure/run.h"
 #include "measure/sweep.h"
 
@@ -14,7 +15,6 @@
 struct device {
 	struct plane *plane;
 	int32_t host;
-	struct arena keep; /* its own: tasks share none */
 	struct step_plan plan;
 	struct sweep sweep;
 	struct chip_match match;
@@ -32,6 +32,7 @@ struct measured {
 	struct diag_list *notes;
 	struct registry *registry;
 	struct host_facts facts;
+	struct joined *joined;	/* the sums of all devices */
 	struct device *devices; /* planes with op lanes, by host, then plane */
 	ptrdiff_t device_count;
 	enum platform platform;

@@ -15,18 +15,8 @@
 
 void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret)
 {
-	*ret = (struct op_total){ .planned = registry_subject_at(m->registry, subject)->planned };
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
-		if (subject >= s->op_cap)
-			continue;
-		const struct op_total *t = &s->ops[subject];
-		ret->overlap_ps += t->overlap_ps;
-		ret->exposed_ps += t->exposed_ps;
-		ret->hidden_ps += t->hidden_ps;
-		ret->bytes += t->bytes;
-		dist_merge(&ret->self, m->keep, &t->self);
-	}
+	*ret = joined_op(m->joined, subject);
+	ret->planned = registry_subject_at(m->registry, subject)->planned;
 }
 
 static bool is_custom_call(const struct subject *s)

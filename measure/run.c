@@ -69,7 +69,6 @@ static void devices_find(struct measured *m)
 			struct device *d = arena_push(m->keep, m->devices, m->device_count, cap);
 			d->plane = p;
 			d->host = (int32_t)h;
-			d->keep = arena_new(SWEEP_ARENA_BYTES);
 			if (m->platform == PLATFORM_UNKNOWN)
 				m->platform = p->platform;
 		}
@@ -225,7 +224,7 @@ double program_ideal(const struct measured *m, const struct program *p, double e
 
 static void program_row(struct measured *m, const struct program *p)
 {
-	struct program_total sum = { 0 };
+	struct program_total sum = { .dist = joined_program(m->joined, p->index) };
 	struct hlo_memory memory;
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
@@ -234,7 +233,6 @@ static void program_row(struct measured *m, const struct program *p)
 			continue;
 		sum.executions += s->programs[p->index].executions;
 		sum.time_ps += s->programs[p->index].time_ps;
-		dist_merge(&sum.dist, m->keep, &s->programs[p->index].dist);
 	}
 	if (p->id == PROGRAM_UNKNOWN || sum.executions == 0)
 		return;
@@ -289,8 +287,6 @@ static bool fill_plan(struct measured *m, struct str name, struct diag *err)
 
 static bool fill_all(struct measured *m, struct str name, struct diag *err)
 {
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		registry_settle(m->registry, m->devices[i].plane);
 	totals(m);
 	fill_devices(m);
 	fill_steps(m);
@@ -329,6 +325,7 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 		.notes = notes,
 		.step_time_s = NAN };
 	*ret = (struct tables){ 0 };
+	m->joined = joined_new(keep);
 	m->registry = registry_new(hosts, host_count, options->dump, keep, notes);
 	devices_find(m);
 	m->planned = host_count > 0 && hosts[0].format == FORMAT_DUMP;
@@ -342,10 +339,7 @@ void measure_end(struct measured *m)
 {
 	if (!m)
 		return;
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		plane_forget_ops(m->devices[i].plane);
-		arena_free(&m->devices[i].keep);
-	}
+	joined_free(m->joined);
 	registry_free(m->registry);
 }
 

@@ -21,9 +21,9 @@ static double time_in(const struct device *d, ptrdiff_t subject)
 {
 	const struct sweep *s = &d->sweep;
 
-	if (s->steady_count == 0 || subject >= s->op_cap || s->ops[subject].self.count == 0)
+	if (s->steady_count == 0 || subject >= s->op_cap)
 		return 0;
-	return (double)s->ops[subject].self.sum * PS / (double)s->steady_count;
+	return (double)s->self_ps[subject] * PS / (double)s->steady_count;
 }
 
 /* The devices' times in an op, of those that ran it; `times` has room for all. */

@@ -30,10 +30,10 @@ static int mark_cmp(const void *a, const void *b)
 }
 
 /* A last step that was cut is much shorter than the others. */
-static bool last_is_cut(const struct step_plan *plan, struct arena *keep)
+static bool last_is_cut(const struct step_plan *plan, struct arena scratch)
 {
 	ptrdiff_t n = plan->mark_count;
-	int64_t *times = arena_make(keep, int64_t, n);
+	int64_t *times = arena_make(&scratch, int64_t, n);
 
 	if (n < 3)
 		return false;
@@ -53,17 +53,17 @@ static int64_t mark_number(const struct event *e, int64_t otherwise)
 	return str_to_i64(e->name, &n) ? n : otherwise;
 }
 
-static bool marks_read(struct device *d, const struct lane *l, ptrdiff_t *cap, struct diag *err)
+static bool marks_read(struct device *d, const struct lane *l, struct event *e, ptrdiff_t *cap,
+	struct arena *keep, struct diag *err)
 {
 	uint64_t clock = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
-	struct cursor *c = cursor_new(d->plane, l, clock | STAT_BIT(STEP_NUM), &d->keep);
-	struct event *e = arena_make(&d->keep, struct event, 1);
+	struct cursor *c = cursor_new(d->plane, l, clock | STAT_BIT(STEP_NUM), keep);
 	struct step_plan *plan = &d->plan;
 
 	while (cursor_next(c, e) && plan->mark_count < MARKS_MAX) {
 		int64_t shift = (e->stats.present & clock) == clock ? 0 : d->plane->host_shift_ps;
 		if (e->end_ps > e->start_ps)
-			*arena_push(&d->keep, plan->marks, plan->mark_count, *cap) =
+			*arena_push(keep, plan->marks, plan->mark_count, *cap) =
 				(struct step_mark){ e->start_ps - shift, e->end_ps - shift,
 					mark_number(e, plan->mark_count) };
 	}
@@ -71,52 +71,58 @@ static bool marks_read(struct device *d, const struct lane *l, ptrdiff_t *cap, s
 }
 
 /* Steps do not overlap: one that does begins where the one before ends. */
-static void marks_tidy(struct step_plan *plan, struct arena *keep)
+static void marks_tidy(struct step_plan *plan, struct arena scratch)
 {
 	qsort(plan->marks, (size_t)plan->mark_count, sizeof(*plan->marks), mark_cmp);
 	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
 		if (plan->marks[i].start_ps < plan->marks[i - 1].end_ps)
 			plan->marks[i - 1].end_ps = plan->marks[i].start_ps;
-	if (last_is_cut(plan, keep))
+	if (last_is_cut(plan, scratch))
 		plan->mark_count--;
 	plan->drop_first = plan->mark_count >= 3;
 }
 
-static bool device_marks(struct device *d, struct diag *err)
+/* `e` has room for an event. */
+static bool device_marks(struct device *d, struct event *e, struct arena *keep, struct diag *err)
 {
 	ptrdiff_t cap = 0;
 
 	d->plan = (struct step_plan){ .source = STEPS_WINDOW };
 	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
 		if (d->plane->lanes[i].class == LANE_STEPS &&
-			!marks_read(d, &d->plane->lanes[i], &cap, err))
+			!marks_read(d, &d->plane->lanes[i], e, &cap, keep, err))
 			return false;
 	if (d->plan.mark_count == 0)
 		return true;
 	d->plan.source = STEPS_LINE;
-	marks_tidy(&d->plan, &d->keep);
+	marks_tidy(&d->plan, *keep);
 	return true;
 }
 
-struct sweep_job {
-	struct measured *m;
-	int64_t limit;
-};
-
-static void sweep_task(void *arg, ptrdiff_t i)
+static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
 {
-	struct sweep_job *job = arg;
-	struct device *d = &job->m->devices[i];
+	struct device *d = &m->devices[i];
+	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 
-	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &job->m->facts, job->m->registry,
-		job->limit, &d->keep, &d->sweep, &d->err);
+	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &m->facts, m->registry, limit, &work,
+		&d->sweep, &d->err);
+	if (!d->failed) {
+		registry_settle(m->registry, d->plane, i);
+		joined_add(m->joined, &d->sweep);
+	}
+	plane_forget_ops(d->plane);
+	plane_drop(d->plane);
+	arena_free(&work);
 }
 
-static bool sweep_all(struct measured *m, int64_t limit, struct diag *err)
+static void sweep_task(void *m, ptrdiff_t i)
 {
-	struct sweep_job job = { m, limit };
+	device_sweep(m, i, 0);
+}
 
-	task_threads(sweep_task, &job, m->device_count, m->options->threads);
+static bool sweep_all(struct measured *m, struct diag *err)
+{
+	task_threads(sweep_task, m, m->device_count, m->options->threads);
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		if (m->devices[i].failed) {
 			*err = m->devices[i].err;
@@ -163,14 +169,32 @@ static int64_t executions_of(const struct device *d, const struct program *p)
 	return p->index < d->sweep.program_cap ? d->sweep.programs[p->index].executions : 0;
 }
 
-static void plan_program(struct device *d, const struct program *p, bool guessed)
-{
-	int64_t seen = executions_of(d, p);
-	bool cut = guessed && d->sweep.events >= GUESS_EVENTS;
+/* Executions enough to do without the first, which warms up. */
+#define DROP_FIRST_OF 3
 
-	d->plan = (struct step_plan){
-		.source = STEPS_PROGRAM, .main = p, .per_step = 1, .drop_first = seen >= 3 || cut
-	};
+static void plan_program(struct measured *m, const struct program *p, bool drop_first)
+{
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		m->devices[i].plan = (struct step_plan){
+			.source = STEPS_PROGRAM, .main = p, .per_step = 1, .drop_first = drop_first
+		};
+	m->main = p;
+	m->source = STEPS_PROGRAM;
+}
+
+/* Each device as it ran the program; true when that is not what was planned. */
+static bool plan_warmups(struct measured *m)
+{
+	bool changed = false;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		struct device *d = &m->devices[i];
+		int64_t seen = executions_of(d, m->main);
+		bool drop = seen >= DROP_FIRST_OF;
+		changed |= seen >= 2 && drop != d->plan.drop_first;
+		d->plan.drop_first = drop;
+	}
+	return changed;
 }
 
 /* The annotations of a device's host, as numbers in order. */
@@ -250,20 +274,10 @@ static void plan_window(struct measured *m)
 
 static void devices_reset(struct measured *m)
 {
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		struct device *d = &m->devices[i];
-		struct step_plan *p = &d->plan;
-		ptrdiff_t n = p->mark_count;
-		struct step_mark *marks = arena_make(m->keep, struct step_mark, n);
-
-		/* Marks outlive the arena they were read into. */
-		if (n > 0)
-			memcpy(marks, p->marks, (size_t)n * sizeof(*marks));
-		p->marks = n > 0 ? marks : NULL;
-		plane_forget_ops(d->plane);
-		arena_clear(&d->keep);
-		d->sweep = (struct sweep){ 0 };
-	}
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		m->devices[i].sweep = (struct sweep){ 0 };
+	joined_clear(m->joined);
+	registry_unsettle(m->registry);
 }
 
 static bool all_marked(const struct measured *m)
@@ -274,25 +288,41 @@ static bool all_marked(const struct measured *m)
 	return m->device_count > 0;
 }
 
+/*
+ * The program that makes the steps, by the first events of the first device that ran one twice.
+ * What the others ran is left to the whole sweep, which corrects a wrong guess.
+ */
+static bool main_guess(struct measured *m, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < m->device_count && !m->main; i++) {
+		const struct device *d = &m->devices[i];
+		devices_reset(m);
+		device_sweep(m, i, GUESS_EVENTS);
+		if (d->failed) {
+			*err = d->err;
+			return false;
+		}
+		m->main = main_program(m);
+		bool cut = d->sweep.events >= GUESS_EVENTS;
+		if (m->main)
+			plan_program(m, m->main, cut || executions_of(d, m->main) >= DROP_FIRST_OF);
+	}
+	return true;
+}
+
 bool steps_plan(struct measured *m, struct diag *err)
 {
+	struct event *e = arena_make(m->keep, struct event, 1);
+
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (!device_marks(&m->devices[i], err))
+		if (!device_marks(&m->devices[i], e, m->keep, err))
 			return false;
 	if (all_marked(m)) {
 		m->source = STEPS_LINE;
 		return true;
 	}
 	plan_window(m);
-	if (!sweep_all(m, GUESS_EVENTS, err))
-		return false;
-	m->main = main_program(m);
-	if (!m->main)
-		return true;
-	m->source = STEPS_PROGRAM;
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		plan_program(&m->devices[i], m->main, true);
-	return true;
+	return main_guess(m, err);
 }
 
 static bool any_steady(const struct measured *m)
@@ -311,16 +341,15 @@ static bool mark_was_nested(struct measured *m)
 {
 	bool any = false;
 
-	for (ptrdiff_t i = 0; i < m->device_count && m->main; i++) {
+	if (!m->main)
+		return false;
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct sweep *s = &m->devices[i].sweep;
-		int32_t mark =
-			m->main->index < s->program_cap ? s->programs[m->main->index].marker : -1;
-
-		any |= mark >= 0 && s->ops[mark].nested;
-		for (ptrdiff_t k = 0; k < s->op_cap && k < registry_subject_count(m->registry); k++)
-			if (s->ops[k].nested)
-				registry_subject_at(m->registry, k)->may_mark = false;
+		any |= m->main->index < s->program_cap && s->programs[m->main->index].marker_nested;
 	}
+	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++)
+		if (joined_op(m->joined, i).nested)
+			registry_subject_at(m->registry, i)->may_mark = false;
 	return any;
 }
 
@@ -330,16 +359,14 @@ static bool plan_again(struct measured *m)
 	const struct program *p = main_program(m);
 
 	if (m->source != STEPS_LINE && p && p != m->main) {
-		m->main = p;
-		m->source = STEPS_PROGRAM;
-		for (ptrdiff_t i = 0; i < m->device_count; i++)
-			plan_program(&m->devices[i], p, false);
+		plan_program(m, p, false);
+		plan_warmups(m);
 		return true;
 	}
 	m->main = p;
 	if (m->source == STEPS_PROGRAM && mark_was_nested(m))
 		return true;
-	if (m->source == STEPS_PROGRAM && p && annotate(m))
+	if (m->source == STEPS_PROGRAM && p && (annotate(m) || plan_warmups(m)))
 		return true;
 	if (any_steady(m) || m->source == STEPS_WINDOW)
 		return false;
@@ -351,7 +378,7 @@ bool steps_sweep(struct measured *m, struct diag *err)
 {
 	for (int i = 0; i < SWEEPS_MAX; i++) {
 		devices_reset(m);
-		if (!sweep_all(m, 0, err))
+		if (!sweep_all(m, err))
 			return false;
 		if (!plan_again(m))
 			return true;

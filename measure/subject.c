@@ -328,6 +328,7 @@ static struct subject *subject_get(struct registry *r, const struct subject *lik
 	*s = *like;
 	*arena_push(r->keep, r->subjects, r->subject_count, r->subject_cap) = s;
 	s->index = (int32_t)(r->subject_count - 1);
+	s->said_by = -1;
 	map_put(&r->subject_of, key, s->index, r->keep);
 	subject_understand(s);
 	return s;
@@ -422,20 +423,28 @@ struct subject *registry_subject(
 	return s;
 }
 
-void registry_settle(struct registry *r, const struct plane *p)
+void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
 {
 	struct subject like;
 
+	pthread_mutex_lock(&r->lock);
 	for (int32_t i = 0; i < p->op_count; i++) {
 		subject_like(r, p, i, &like);
 		struct subject *s = subject_get(r, &like);
-		if (s->settled)
+		if (s->said_by >= 0 && s->said_by <= order)
 			continue;
 		s->said = like.said;
 		s->attribution = like.attribution;
 		s->kind = kind_decide(s->program, s->instruction, &s->said, s->platform);
-		s->settled = true;
+		s->said_by = order;
 	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+void registry_unsettle(struct registry *r)
+{
+	for (ptrdiff_t i = 0; i < r->subject_count; i++)
+		r->subjects[i]->said_by = -1;
 }
 
 const struct subject *registry_find(const struct registry *r, const struct program *p,

@@ -52,8 +52,8 @@ struct subject {
 	struct program *program;
 	ptrdiff_t instruction;	/* into program->hlo, or -1 */
 	struct str name;	/* instruction, or kernel; clean */
-	struct profile_op said; /* after registry_settle: by the first device that ran it */
-	bool settled;
+	struct profile_op said; /* after registry_settle: by the first device that ran it, */
+	ptrdiff_t said_by;	/* this one; -1 not settled */
 	enum platform platform;
 	enum op_kind kind;
 	enum attribution attribution;
@@ -81,8 +81,12 @@ void registry_free(struct registry *r);
  */
 struct subject *registry_subject(
 	struct registry *r, const struct plane *p, int32_t op, enum op_kind *kind);
-/* After the sweeps, for planes in order: what is said of a subject is what the first plane said. */
-void registry_settle(struct registry *r, const struct plane *p);
+/*
+ * What is said of a subject is what the first plane said, whichever comes here first: `order` is
+ * the plane's.  For each once its sweep is done, while it knows its ops.  Safe in threads.
+ */
+void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order);
+void registry_unsettle(struct registry *r); /* before planes are swept again */
 /*
  * Of a program that has not run: itself, by the number it has in its dump, -1 for none, and an
  * instruction with how often it runs in one run of the program.

@@ -84,7 +84,8 @@ struct swept_gap {
 
 struct program_total {
 	int64_t executions, time_ps;
-	int32_t marker; /* the subject whose executions these are; -1 none */
+	int32_t marker;	    /* the subject whose executions these are; -1 none, */
+	bool marker_nested; /* and it ran inside another op (set by joined_add) */
 	struct dist dist;
 	int64_t kernels_self_ps;
 };
@@ -93,8 +94,9 @@ struct sweep {
 	struct plane *plane;
 	int32_t host;
 	/* by subject index */
-	struct op_total *ops;
+	struct op_total *ops; /* NULL, as the next, */
 	struct collective_total *collectives;
+	int64_t *self_ps; /* but for this, once the device has joined the others */
 	ptrdiff_t op_cap;
 	/* by program index, over the whole window */
 	struct program_total *programs;

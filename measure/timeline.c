@@ -302,7 +302,9 @@ static void take(struct timeline *t, const struct op_event *e)
 
 static bool read_step(struct timeline *t, struct arena *work, struct diag *err)
 {
-	struct merge *m = merge_new(t->device->plane, work);
+	struct plane *plane = t->device->plane;
+	plane->keep = work;
+	struct merge *m = merge_new(plane, work);
 	const struct op_event *e;
 	int64_t events = 0, last_ps = INT64_MIN;
 	bool is_past = false;
@@ -318,6 +320,7 @@ static bool read_step(struct timeline *t, struct arena *work, struct diag *err)
 	/* Lanes that need it were marked to be sorted by the sweep: out of order is no error. */
 	bool ok = is_past || events == EVENTS_MAX || merge_end(m, err) || err->id == DIAG_NONE;
 	merge_free(m);
+	plane_forget_ops(plane);
 	if (!is_past && events == EVENTS_MAX && last_ps < t->until_ps)
 		t->until_ps = last_ps;
 	for (ptrdiff_t i = 0; i < t->row_count; i++)

@@ -270,6 +270,9 @@ ptrdiff_t profile_op_texts(
 
 /* Forget the plane's ops, before the arena they are in is cleared. */
 void plane_forget_ops(struct plane *p);
+/* Give back the memory of its bytes in the file, or of all of them; they can be read again. */
+void plane_drop(const struct plane *p);
+void profile_drop(const struct profile *p);
 
 /*
  * Ops and kernels of one device plane, merged over its OPS and STREAM lanes by start time (longer

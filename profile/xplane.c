@@ -423,6 +423,7 @@ static bool plane_index(struct profile *profile, struct str bytes, struct arena 
 	struct plane_part *part =
 		arena_push(keep, x.plane->parts, x.plane->part_count, x.plane->part_cap);
 	int32_t index = (int32_t)(x.plane->part_count - 1);
+	part->bytes = bytes;
 
 	if (!stat_names_index(&x, part) || !event_names_index(&x, part, index) ||
 		!lanes_index(&x, index) || !plane_stats(&x, part))
@@ -517,5 +518,23 @@ bool xplane_open(struct input *in, struct str host, struct arena *keep, struct p
 	for (ptrdiff_t i = 0; i < ret->plane_count; i++)
 		if (!plane_shift(&ret->planes[i], in->bytes, err))
 			return diag_context(err, "plane '%.*s'", STR_ARG(ret->planes[i].name));
+	profile_drop(ret);
 	return cpu_planes(ret, keep, err);
+}
+
+void profile_drop(const struct profile *p)
+{
+	input_drop(p->input, 0, p->input->bytes.len);
+}
+
+/* The planes of CPU ordinals have the host plane's bytes, which others may be reading. */
+void plane_drop(const struct plane *p)
+{
+	const struct input *in = p->profile->input;
+
+	for (ptrdiff_t i = 0; p->platform != PLATFORM_CPU && i < p->part_count; i++) {
+		struct str part = p->parts[i].bytes;
+		if (part.len > 0)
+			input_drop(in, part.p - in->bytes.p, part.p + part.len - in->bytes.p);
+	}
 }

@@ -97,6 +97,7 @@ struct stat_name {
 };
 
 struct plane_part {
+	struct str bytes;    /* of the plane's message; missing where there is none */
 	struct id_map names; /* event metadata id -> index into plane->names */
 	struct id_map stats; /* stat metadata id -> index into stat_names */
 	struct stat_name *stat_names;

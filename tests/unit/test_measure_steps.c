@@ -418,6 +418,42 @@ static void devices_with_more_steps_than_others(void **state)
 	assert_number(xrun_op(&run, "dot.1")->per_step, 1);
 }
 
+/* Steps are guessed by one device; one that ran nothing twice says nothing about the others. */
+static void the_first_device_is_idle(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	for (int d = 0; d < 3; d++) {
+		struct xline *ops = two_ops(x_tpu(host, d, "TPU v5 lite"));
+		for (int64_t i = 0; i < (d ? 5 : 1); i++)
+			execute(ops, i * 200);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(xrun_device(&run, "/device:TPU:0")->steps, 0);
+	assert_number(xrun_device(&run, "/device:TPU:2")->steps, 3);
+}
+
+/* Each device leaves out its first step when it has enough others, whatever the first one has. */
+static void warm_ups_of_unlike_devices(void **state)
+{
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		struct xspace *host = xrun_host(&run, turn ? "worker-1" : "worker-0");
+		for (int d = 0; d < 2; d++) {
+			struct xline *ops = two_ops(x_tpu(host, d, "TPU v5 lite"));
+			for (int64_t i = 0; i < (d == turn ? 2 : 6); i++)
+				execute(ops, i * 200);
+		}
+	}
+	xrun_measure(&run);
+	assert_number(table_rows(&run.tables, devices)[0].steps, 1);
+	assert_number(table_rows(&run.tables, devices)[1].steps, 4);
+	assert_number(table_rows(&run.tables, devices)[2].steps, 4);
+	assert_number(table_rows(&run.tables, devices)[3].steps, 1);
+}
+
 /* Two programs of equal time: the smaller id, though its op comes last. */
 static void the_main_program_of_two_alike(void **state)
 {
@@ -706,6 +742,8 @@ int main(void)
 		TEST(one_execution_is_a_window),
 		TEST(the_slowest_device_makes_the_step),
 		TEST(devices_with_more_steps_than_others),
+		TEST(the_first_device_is_idle),
+		TEST(warm_ups_of_unlike_devices),
 		TEST(the_main_program_of_two_alike),
 		TEST(no_device_event_at_all),
 		TEST(two_executions_an_annotation),

@@ -1,0 +1,155 @@
+/* measure/joined.h: the sums of devices do not depend on their order, and outlive their arenas. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "measure/joined.h"
+
+enum { OPS = 3, PROGRAMS = 2, SAMPLES = 1000 };
+
+static struct arena keep;
+
+/* Device 1 is twice as slow, met one op more and one instance of its collective, op 1, less. */
+static struct sweep swept(int device, struct arena *work)
+{
+	struct sweep s = { .op_cap = OPS + device, .program_cap = PROGRAMS, .steady_count = 4 };
+
+	s.ops = arena_make(work, struct op_total, s.op_cap);
+	s.collectives = arena_make(work, struct collective_total, s.op_cap);
+	s.programs = arena_make(work, struct program_total, PROGRAMS);
+	s.steps = arena_make(work, struct swept_step, 1);
+	s.gaps = arena_make(work, struct swept_gap, 1);
+	s.step_count = s.gap_count = 1;
+	s.steps[0].number = 7;
+	s.gaps[0].step = 8;
+	for (int64_t i = 0; i < SAMPLES; i++)
+		dist_add(&s.ops[0].self, work, (1 + device) * (1000 + 10 * i));
+	s.ops[1].exposed_ps = 5;
+	s.ops[OPS - 1 + device].nested = true;
+	struct collective_total *c = &s.collectives[1];
+	for (int32_t i = 0; i < 3 - device; i++)
+		*arena_push(work, c->items, c->count, c->cap) =
+			(struct instance){ i, 0, 100 + 50 * device - i };
+	c->done_self_ps = 9;
+	dist_add(&c->span, work, 100);
+	dist_add(&s.programs[1].dist, work, 300);
+	s.programs[0].marker = 0;
+	s.programs[1].marker = OPS - 1 + device;
+	return s;
+}
+
+/* Adds the device, whose arena ends with its sweep. */
+static struct sweep add(struct joined *j, int device)
+{
+	struct arena work = arena_new((ptrdiff_t)1 << 24);
+	struct sweep s = swept(device, &work);
+
+	joined_add(j, &s);
+	arena_free(&work);
+	return s;
+}
+
+static void in_any_order(void **state)
+{
+	(void)state;
+	struct joined *one = joined_new(&keep), *other = joined_new(&keep);
+	add(one, 0);
+	add(one, 1);
+	add(other, 1);
+	add(other, 0);
+	struct op_total a = joined_op(one, 0), b = joined_op(other, 0);
+	assert_int_equal(a.self.count, 2 * SAMPLES);
+	assert_int_equal(a.self.sum, b.self.sum);
+	assert_int_equal(a.self.bucket_count, b.self.bucket_count);
+	assert_memory_equal(a.self.buckets, b.self.buckets,
+		(size_t)a.self.bucket_count * sizeof(*a.self.buckets));
+	assert_int_equal(joined_op(one, 1).exposed_ps, 10);
+	assert_int_equal(joined_program(one, 1).count, 2);
+	assert_int_equal(joined_program(other, 0).count, 0);
+	joined_free(one);
+	joined_free(other);
+}
+
+static void instances_of_all_devices(void **state)
+{
+	(void)state;
+	for (int first = 0; first < 2; first++) {
+		struct joined *j = joined_new(&keep);
+		add(j, first);
+		add(j, !first);
+		struct joined_collective c = joined_collective(j, 1);
+		assert_int_equal(c.count, 3);
+		assert_int_equal(c.instances[1].min_ps, 99);
+		assert_int_equal(c.instances[1].max_ps, 149);
+		assert_int_equal(c.instances[1].seen, 2);
+		assert_int_equal(c.instances[2].min_ps, 98);
+		assert_int_equal(c.instances[2].max_ps, 98);
+		assert_int_equal(c.instances[2].seen, 1);
+		assert_int_equal(c.done_self_ps, 18);
+		assert_int_equal(c.span.count, 2);
+		joined_free(j);
+	}
+}
+
+static void what_a_device_keeps(void **state)
+{
+	(void)state;
+	struct joined *j = joined_new(&keep);
+	struct sweep s[] = { add(j, 0), add(j, 1) };
+	for (int d = 0; d < 2; d++) {
+		assert_null(s[d].ops);
+		assert_null(s[d].collectives);
+		assert_int_equal(
+			s[d].self_ps[0], (1 + d) * (SAMPLES * 1000 + 5 * SAMPLES * (SAMPLES - 1)));
+		assert_int_equal(s[d].self_ps[1], 0);
+		assert_int_equal(s[d].steps[0].number, 7);
+		assert_int_equal(s[d].gaps[0].step, 8);
+		assert_false(s[d].programs[0].marker_nested);
+		assert_true(s[d].programs[1].marker_nested);
+	}
+	assert_true(joined_op(j, OPS - 1).nested);
+	assert_true(joined_op(j, OPS).nested);
+	joined_free(j);
+}
+
+static void begun_anew(void **state)
+{
+	(void)state;
+	struct joined *j = joined_new(&keep);
+	add(j, 1);
+	joined_clear(j);
+	assert_int_equal(joined_op(j, 0).self.count, 0);
+	assert_int_equal(joined_collective(j, 1).count, 0);
+	assert_int_equal(joined_program(j, 1).count, 0);
+	add(j, 0);
+	assert_int_equal(joined_op(j, 0).self.count, SAMPLES);
+	joined_free(j);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	keep = arena_new((ptrdiff_t)1 << 20);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	arena_free(&keep);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_any_order),
+		cmocka_unit_test(instances_of_all_devices),
+		cmocka_unit_test(what_a_device_keeps),
+		cmocka_unit_test(begun_anew),
+	};
+	return cmocka_run_group_tests_name("joined", tests, begin, end);
+}
