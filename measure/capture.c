@@ -24,6 +24,7 @@ struct str capture_fingerprint(const struct profile *hosts, ptrdiff_t count, str
 	for (ptrdiff_t i = 0; i < count; i++) {
 		sha256_field(&h, hosts[i].host);
 		add_file(&h, hosts[i].input->bytes, keep);
+		profile_drop(&hosts[i]);
 	}
 	return sha256_id(&h, keep);
 }
@@ -50,6 +51,7 @@ bool capture_twin(const struct profile *hosts, ptrdiff_t count, struct arena *ke
 		if (hosts[i].input->bytes.len <= 2 * END_BYTES)
 			continue;
 		add_file(&h, hosts[i].input->bytes, keep);
+		profile_drop(&hosts[i]);
 		marks[n++] = (struct mark){ sha256_id(&h, keep), &hosts[i] };
 	}
 	qsort(marks, (size_t)n, sizeof(*marks), by_id);

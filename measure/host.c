@@ -31,19 +31,21 @@ static int gap_cmp(const void *a, const void *b)
 	return x->start_ps < y->start_ps ? -1 : x->start_ps > y->start_ps;
 }
 
-static struct host_gap *gaps_collect(const struct measured *m, ptrdiff_t *count)
+/* Of one host's devices, in their order. */
+static struct host_gap *gaps_collect(
+	const struct measured *m, int32_t host, struct arena *keep, ptrdiff_t *count)
 {
-	struct host_gap *gaps =
-		arena_make(m->keep, struct host_gap, m->device_count * SWEEP_MAX_GAPS);
+	struct host_gap *gaps = NULL;
+	ptrdiff_t cap = 0;
 
 	*count = 0;
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct device *d = &m->devices[i];
-		for (ptrdiff_t k = 0; k < d->sweep.gap_count; k++) {
+		for (ptrdiff_t k = 0; d->host == host && k < d->sweep.gap_count; k++) {
 			const struct swept_gap *g = &d->sweep.gaps[k];
 			if ((double)(g->end_ps - g->start_ps) * PS < GAP_SHARE * m->step_time_s)
 				continue;
-			gaps[(*count)++] = (struct host_gap){ .device = d,
+			*arena_push(keep, gaps, *count, cap) = (struct host_gap){ .device = d,
 				.gap = g,
 				.start_ps = g->start_ps + d->plane->host_shift_ps,
 				.end_ps = g->end_ps + d->plane->host_shift_ps };
@@ -108,27 +110,15 @@ struct gap_index {
 };
 
 /* `gaps` are sorted by device, then start. */
-static struct gap_index gaps_index(const struct measured *m, struct host_gap *gaps, ptrdiff_t count)
+static struct gap_index gaps_index(struct host_gap *gaps, ptrdiff_t count, struct arena *keep)
 {
-	struct gap_index x = { arena_make(m->keep, struct device_gaps, m->device_count), 0 };
+	struct gap_index x = { arena_make(keep, struct device_gaps, count), 0 };
 
 	for (ptrdiff_t i = 0; i < count; i++) {
 		if (i == 0 || gaps[i].device != gaps[i - 1].device)
 			x.devices[x.count++] = (struct device_gaps){ &gaps[i], 0 };
 		x.devices[x.count - 1].count++;
 	}
-	return x;
-}
-
-/* The next devices of one host, of those not yet taken. */
-static struct gap_index gaps_of_host(struct gap_index *rest, int32_t host)
-{
-	struct gap_index x = { rest->devices, 0 };
-
-	while (x.count < rest->count && x.devices[x.count].gaps[0].device->host == host)
-		x.count++;
-	rest->devices += x.count;
-	rest->count -= x.count;
 	return x;
 }
 
@@ -144,21 +134,17 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 	return cursor_end(c, err);
 }
 
-static bool gaps_explain(
-	const struct measured *m, struct host_gap *gaps, ptrdiff_t count, struct diag *err)
+static bool gaps_explain(const struct profile *host, struct host_gap *gaps, ptrdiff_t count,
+	struct arena scratch, struct diag *err)
 {
-	struct gap_index rest = gaps_index(m, gaps, count);
+	struct gap_index x = gaps_index(gaps, count, &scratch);
 
-	for (ptrdiff_t h = 0; h < m->host_count; h++) {
-		struct gap_index x = gaps_of_host(&rest, (int32_t)h);
-		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
-			const struct plane *p = &m->hosts[h].planes[i];
-			for (ptrdiff_t k = 0; k < p->lane_count; k++)
-				if (p->class == PLANE_HOST && x.count > 0 &&
-					!lane_explain(p, &p->lanes[k], &x, *m->keep, err))
-					return false;
-		}
-		profile_drop(&m->hosts[h]);
+	for (ptrdiff_t i = 0; i < host->plane_count; i++) {
+		const struct plane *p = &host->planes[i];
+		for (ptrdiff_t k = 0; k < p->lane_count; k++)
+			if (p->class == PLANE_HOST && x.count > 0 &&
+				!lane_explain(p, &p->lanes[k], &x, scratch, err))
+				return false;
 	}
 	return true;
 }
@@ -182,31 +168,41 @@ static struct str cause_of(const struct host_gap *g)
 	}
 }
 
+static void gap_row(struct measured *m, const struct host_gap *g)
+{
+	struct gaps_row *row = table_new(m->tables, gaps, m->keep);
+
+	row->host = text_clean(m->keep, m->hosts[g->device->host].host);
+	row->device = text_clean(m->keep, g->device->plane->name);
+	row->step = (double)g->gap->step;
+	row->start_s = (double)(g->gap->start_ps - g->device->sweep.first_ps) * PS;
+	row->time_s = (double)(g->gap->end_ps - g->gap->start_ps) * PS;
+	row->before = registry_subject_at(m->registry, g->gap->before)->name;
+	row->after = registry_subject_at(m->registry, g->gap->after)->name;
+	row->cause = cause_of(g);
+	/* A copy: the name's page would come back for every row that is read. */
+	row->host_activity = arena_str(m->keep, text_clean(m->keep, g->name));
+	m->gap_s += row->time_s;
+	m->input_gap_s += g->class == HOST_INPUT ? (double)g->covered_ps * PS : 0;
+	m->sync_gap_s += g->class == HOST_SYNC ? (double)g->covered_ps * PS : 0;
+}
+
 bool fill_gaps(struct measured *m, struct diag *err)
 {
-	ptrdiff_t count;
-	struct host_gap *gaps = gaps_collect(m, &count);
+	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = true;
 
-	if (!gaps_explain(m, gaps, count, err))
-		return false;
-	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct host_gap *g = &gaps[i];
-		struct gaps_row *row = table_new(m->tables, gaps, m->keep);
-
-		row->host = text_clean(m->keep, m->hosts[g->device->host].host);
-		row->device = text_clean(m->keep, g->device->plane->name);
-		row->step = (double)g->gap->step;
-		row->start_s = (double)(g->gap->start_ps - g->device->sweep.first_ps) * PS;
-		row->time_s = (double)(g->gap->end_ps - g->gap->start_ps) * PS;
-		row->before = registry_subject_at(m->registry, g->gap->before)->name;
-		row->after = registry_subject_at(m->registry, g->gap->after)->name;
-		row->cause = cause_of(g);
-		row->host_activity = text_clean(m->keep, g->name);
-		m->gap_s += row->time_s;
-		m->input_gap_s += g->class == HOST_INPUT ? (double)g->covered_ps * PS : 0;
-		m->sync_gap_s += g->class == HOST_SYNC ? (double)g->covered_ps * PS : 0;
+	for (ptrdiff_t h = 0; ok && h < m->host_count; h++) {
+		ptrdiff_t count;
+		struct host_gap *gaps = gaps_collect(m, (int32_t)h, &work, &count);
+		ok = gaps_explain(&m->hosts[h], gaps, count, work, err);
+		for (ptrdiff_t i = 0; ok && i < count; i++)
+			gap_row(m, &gaps[i]);
+		profile_drop(&m->hosts[h]);
+		arena_clear(&work);
 	}
-	return true;
+	arena_free(&work);
+	return ok;
 }
 
 /* Compilations. */

@@ -51,8 +51,6 @@ struct measured {
 	bool planned; /* nothing ran: programs of a dump, on `first`, which has no events */
 };
 
-#define PS 1e-12 /* seconds per picosecond */
-
 /*
  * A ratio of all FLOPs says something only when nearly all were counted: what is left out would
  * pass for work that was saved.
@@ -104,11 +102,6 @@ double run_devices(const struct measured *m);
 /* summary.c: training or inference, as the job file says, else as the main program looks. */
 struct str run_phase(const struct measured *m);
 struct str program_phase(const struct program *p); /* NULL: unknown */
-/* Seconds by what ran: exposed is communication without compute, copies and transfers alone. */
-struct mask_sum {
-	double compute, exposed, hidden, copy, transfer, idle;
-};
-struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps);
 
 /* skew.c: largest over lower median of the devices' time in an op; NaN with fewer than two. */
 double subject_skew(const struct measured *m, ptrdiff_t subject);

@@ -185,7 +185,6 @@ static void fill_steps(struct measured *m)
 
 		for (ptrdiff_t k = 0; k < d->sweep.step_count; k++) {
 			const struct swept_step *s = &d->sweep.steps[k];
-			struct mask_sum sum = mask_sum(s->mask_ps, s->idle_ps);
 			struct steps_row *row = table_new(m->tables, steps, m->keep);
 			row->host = host;
 			row->device = device;
@@ -194,12 +193,12 @@ static void fill_steps(struct measured *m)
 			row->time_s = (double)(s->end_ps - s->start_ps) * PS;
 			if (!s->warmup && s->complete && steady < count)
 				row->slowest_s = slowest[steady++];
-			row->compute_s = sum.compute;
-			row->comms_exposed_s = sum.exposed;
-			row->comms_hidden_s = sum.hidden;
-			row->copy_s = sum.copy;
-			row->transfer_s = sum.transfer;
-			row->idle_s = sum.idle;
+			row->compute_s = s->sum.compute;
+			row->comms_exposed_s = s->sum.exposed;
+			row->comms_hidden_s = s->sum.hidden;
+			row->copy_s = s->sum.copy;
+			row->transfer_s = s->sum.transfer;
+			row->idle_s = s->sum.idle;
 			row->is_warmup = s->warmup;
 			row->is_complete = s->complete;
 		}

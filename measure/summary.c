@@ -66,22 +66,6 @@ struct str run_phase(const struct measured *m)
 	return j && j->phase ? said[j->phase] : program_phase(m->main);
 }
 
-struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps)
-{
-	struct mask_sum r = { .idle = (double)idle_ps * PS };
-
-	for (int mask = 0; mask < ACTIVITY_MASKS; mask++) {
-		double s = (double)mask_ps[mask] * PS;
-		bool compute = mask & ACTIVITY_COMPUTE, comms = mask & ACTIVITY_COMMS;
-		r.compute += compute ? s : 0;
-		r.exposed += comms && !compute ? s : 0;
-		r.hidden += comms && compute ? s : 0;
-		r.copy += mask & ACTIVITY_COPY && !compute && !comms ? s : 0;
-		r.transfer += mask == ACTIVITY_TRANSFER ? s : 0;
-	}
-	return r;
-}
-
 static struct mask_sum run_masks(const struct measured *m)
 {
 	struct mask_sum sum = { 0 };

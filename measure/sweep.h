@@ -28,6 +28,8 @@
 /* Ops running at the same time on one device; more is a broken clock. */
 #define SWEEP_MAX_RUNNING 512
 
+#define PS 1e-12 /* seconds per picosecond */
+
 enum step_source { STEPS_WINDOW, STEPS_PROGRAM, STEPS_ANNOTATION, STEPS_LINE };
 
 /* A step as the runtime marked it, on the lane's clock. */
@@ -70,10 +72,15 @@ struct collective_total {
 	int64_t done_self_ps; /* of the pair's dones: waiting */
 };
 
+/* Seconds by what ran: exposed is communication without compute, copies and transfers alone. */
+struct mask_sum {
+	double compute, exposed, hidden, copy, transfer, idle;
+};
+struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps);
+
 struct swept_step {
 	int64_t start_ps, end_ps, number;
-	int64_t mask_ps[ACTIVITY_MASKS];
-	int64_t idle_ps;
+	struct mask_sum sum;
 	bool warmup, complete;
 };
 

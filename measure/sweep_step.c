@@ -111,9 +111,26 @@ static int64_t step_number(const struct sweeping *s)
 	return s->serial;
 }
 
+struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps)
+{
+	struct mask_sum r = { .idle = (double)idle_ps * PS };
+
+	for (int mask = 0; mask < ACTIVITY_MASKS; mask++) {
+		double s = (double)mask_ps[mask] * PS;
+		bool compute = mask & ACTIVITY_COMPUTE, comms = mask & ACTIVITY_COMMS;
+		r.compute += compute ? s : 0;
+		r.exposed += comms && !compute ? s : 0;
+		r.hidden += comms && compute ? s : 0;
+		r.copy += mask & ACTIVITY_COPY && !compute && !comms ? s : 0;
+		r.transfer += mask == ACTIVITY_TRANSFER ? s : 0;
+	}
+	return r;
+}
+
 void step_open(struct sweeping *s, int64_t at_ps)
 {
 	memset(&s->step, 0, sizeof(s->step));
+	memset(s->mask_ps, 0, sizeof(s->mask_ps));
 	s->step.start_ps = at_ps;
 	s->step.number = step_number(s);
 	s->in_step = true;
@@ -181,8 +198,8 @@ static void step_commit(struct sweeping *s)
 	for (ptrdiff_t i = 0; i < s->gap_count; i++)
 		gap_add(o->gaps, &o->gap_count, &s->gaps[i]);
 	for (int m = 0; m < ACTIVITY_MASKS; m++)
-		o->mask_ps[m] += s->step.mask_ps[m];
-	o->idle_ps += s->step.idle_ps;
+		o->mask_ps[m] += s->mask_ps[m];
+	o->idle_ps += s->mask_ps[0];
 	o->steady_ps += s->step.end_ps - s->step.start_ps;
 	o->steady_count++;
 }
@@ -192,7 +209,7 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 	if (!s->in_step)
 		return;
 	clocks_restart(s);
-	s->step.idle_ps = s->step.mask_ps[0];
+	s->step.sum = mask_sum(s->mask_ps, s->mask_ps[0]);
 	s->step.end_ps = at_ps;
 	s->step.complete = complete;
 	s->step.warmup = step_is_warmup(s);

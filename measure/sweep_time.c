@@ -57,7 +57,7 @@ static void time_passes(struct sweeping *s, int64_t until_ps, int mask, int busy
 	s->out->window_mask_ps[mask] += dt;
 	if (!s->in_step)
 		return;
-	s->step.mask_ps[mask] += dt;
+	s->mask_ps[mask] += dt;
 	if (busy > 1) {
 		clocks[ACTIVITY_COMPUTE].overlap_ps += dt;
 		clocks[ACTIVITY_COMMS].overlap_ps += dt;

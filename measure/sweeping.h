@@ -141,7 +141,8 @@ struct sweeping {
 	struct swept_gap gaps[SWEEP_MAX_GAPS];
 	ptrdiff_t gap_count;
 
-	struct swept_step step; /* the open one */
+	struct swept_step step;		 /* the open one, */
+	int64_t mask_ps[ACTIVITY_MASKS]; /* and its time */
 	bool in_step;
 	int64_t serial;		  /* of the open step */
 	bool steady[STEP_MEMORY]; /* of closed steps, by serial */

@@ -67,6 +67,7 @@ struct plane_index {
 	struct plane *plane;
 	struct str whole;
 	struct arena *keep;
+	struct arena scratch; /* for the pass itself */
 	struct diag *err;
 	struct str *lines, *names, *stats; /* bytes of lines, metadata entries, own stats */
 	ptrdiff_t line_count, line_cap, name_count, name_cap, own_count, own_cap;
@@ -110,7 +111,7 @@ static void kinds_index(struct plane_part *part, const int64_t *ids, struct aren
 
 static bool stat_names_index(struct plane_index *x, struct plane_part *part)
 {
-	int64_t *ids = arena_make(x->keep, int64_t, x->stat_count);
+	int64_t *ids = arena_make(&x->scratch, int64_t, x->stat_count);
 
 	part->stat_names = arena_make(x->keep, struct stat_name, x->stat_count);
 	part->stat_count = x->stat_count;
@@ -150,13 +151,23 @@ static bool plane_name_read(struct plane_index *x, struct str value, struct plan
 	return !w.why || wire_error(&w, x->whole, "XEventMetadata", x->err);
 }
 
+/* Most planes have one part, and room for its names. */
+static void names_reserve(struct plane_index *x)
+{
+	if (x->plane->names)
+		return;
+	x->plane->names = arena_make(x->keep, struct plane_name, x->name_count);
+	x->plane->name_cap = x->name_count;
+}
+
 /* The part's event names go behind those of the plane's earlier parts. */
 static bool event_names_index(struct plane_index *x, struct plane_part *part, int32_t part_index)
 {
 	struct plane *p = x->plane;
 	ptrdiff_t base = p->name_count;
-	int64_t *ids = arena_make(x->keep, int64_t, x->name_count);
+	int64_t *ids = arena_make(&x->scratch, int64_t, x->name_count);
 
+	names_reserve(x);
 	for (ptrdiff_t i = 0; i < x->name_count; i++) {
 		struct plane_name *n = arena_push(x->keep, p->names, p->name_count, p->name_cap);
 		struct str value;
@@ -260,13 +271,14 @@ static bool plane_fields(struct plane_index *x, struct str bytes, struct str *na
 		if (f.number == XPLANE_NAME)
 			*name = f.bytes;
 		else if (f.number == XPLANE_LINES)
-			*arena_push(x->keep, x->lines, x->line_count, x->line_cap) = f.bytes;
+			*arena_push(&x->scratch, x->lines, x->line_count, x->line_cap) = f.bytes;
 		else if (f.number == XPLANE_EVENT_METADATA)
-			*arena_push(x->keep, x->names, x->name_count, x->name_cap) = f.bytes;
+			*arena_push(&x->scratch, x->names, x->name_count, x->name_cap) = f.bytes;
 		else if (f.number == XPLANE_STAT_METADATA)
-			*arena_push(x->keep, x->stat_entries, x->stat_count, x->stat_cap) = f.bytes;
+			*arena_push(&x->scratch, x->stat_entries, x->stat_count, x->stat_cap) =
+				f.bytes;
 		else if (f.number == XPLANE_STATS)
-			*arena_push(x->keep, x->stats, x->own_count, x->own_cap) = f.bytes;
+			*arena_push(&x->scratch, x->stats, x->own_count, x->own_cap) = f.bytes;
 	}
 	if (w.why)
 		return wire_error(&w, x->whole, "XPlane", x->err);
@@ -310,15 +322,18 @@ static void core_details(struct str bytes, struct plane_chip *chip)
 			chip->global_chip_id = (int64_t)f.num;
 }
 
-/* The plane's own stats that describe its chip.  memory_bandwidth is bytes/s, clock_rate kHz. */
+/*
+ * Asked of every device before any is read, so the few words are copied and their pages can go.
+ * memory_bandwidth is bytes/s, clock_rate kHz.
+ */
 static void plane_chip_read(struct plane *p, const struct stats *s)
 {
 	struct plane_chip *c = &p->chip;
 
 	c->global_chip_id = -1;
-	c->device_type = text_or_missing(s, STAT_DEVICE_TYPE_STRING);
-	c->device_name = text_or_missing(s, STAT_GPU_DEVICE_NAME);
-	c->vendor = text_or_missing(s, STAT_DEVICE_VENDOR);
+	c->device_type = arena_str(p->keep, text_or_missing(s, STAT_DEVICE_TYPE_STRING));
+	c->device_name = arena_str(p->keep, text_or_missing(s, STAT_GPU_DEVICE_NAME));
+	c->vendor = arena_str(p->keep, text_or_missing(s, STAT_DEVICE_VENDOR));
 	c->cc_major = (int)whole_or_0(s, STAT_COMPUTE_CAP_MAJOR, INT_MAX);
 	c->cc_minor = (int)whole_or_0(s, STAT_COMPUTE_CAP_MINOR, INT_MAX);
 	c->core_count = (int)whole_or_0(s, STAT_CORE_COUNT, INT_MAX);
@@ -384,6 +399,7 @@ static bool hlo_index(
 struct opening {
 	ptrdiff_t plane_cap, hlo_cap;
 	struct id_map planes; /* by their names' hashes */
+	struct arena work;    /* for what a plane's pass needs */
 };
 
 /* Planes with one name are parts of one. */
@@ -398,7 +414,7 @@ static struct plane *plane_named(
 	struct plane *p = arena_push(keep, profile->planes, profile->plane_count, o->plane_cap);
 	id_map_put(&o->planes, key, (int32_t)(profile->plane_count - 1), keep);
 	p->profile = profile;
-	p->name = name;
+	p->name = arena_str(keep, name);
 	p->class = plane_class_of(name, &p->platform, &p->ordinal);
 	p->chip.global_chip_id = -1;
 	p->lane_map = arena_make(keep, struct id_map, 1);
@@ -409,9 +425,11 @@ static struct plane *plane_named(
 static bool plane_index(struct profile *profile, struct str bytes, struct arena *keep,
 	struct opening *o, struct diag *err)
 {
-	struct plane_index x = {
-		.profile = profile, .whole = profile->input->bytes, .keep = keep, .err = err
-	};
+	struct plane_index x = { .profile = profile,
+		.whole = profile->input->bytes,
+		.keep = keep,
+		.scratch = o->work,
+		.err = err };
 	struct str name;
 
 	if (!plane_fields(&x, bytes, &name))
@@ -479,12 +497,12 @@ bool plane_shift(struct plane *p, struct str whole, struct diag *err)
 	return true;
 }
 
-static bool xspace_fields(struct profile *profile, struct arena *keep, struct diag *err)
+static bool xspace_fields(
+	struct profile *profile, struct arena *keep, struct opening *o, struct diag *err)
 {
 	struct str whole = profile->input->bytes;
 	struct wire w = wire_open(whole);
 	struct wire_field f;
-	struct opening o = { 0 };
 	ptrdiff_t error_cap = 0, warning_cap = 0;
 
 	while (wire_next(&w, &f)) {
@@ -493,7 +511,7 @@ static bool xspace_fields(struct profile *profile, struct arena *keep, struct di
 				"XSpace at byte %td: field %u is a number where a plane was "
 				"expected",
 				(const char *)w.at - whole.p, f.number);
-		if (f.number == XSPACE_PLANES && !plane_index(profile, f.bytes, keep, &o, err))
+		if (f.number == XSPACE_PLANES && !plane_index(profile, f.bytes, keep, o, err))
 			return false;
 		if (f.number == XSPACE_ERRORS)
 			*arena_push(keep, profile->errors, profile->error_count, error_cap) =
@@ -509,7 +527,11 @@ bool xplane_open(struct input *in, struct str host, struct arena *keep, struct p
 	struct diag *err)
 {
 	*ret = (struct profile){ .input = in, .host = host, .file_bytes = in->bytes.len };
-	if (!xspace_fields(ret, keep, err))
+	struct opening o = { .work = arena_new(ARENA_SCRATCH_BYTES) };
+	bool ok = xspace_fields(ret, keep, &o, err);
+
+	arena_free(&o.work);
+	if (!ok)
 		return false;
 	if (ret->plane_count == 0)
 		return diag_set(err, DIAG_XPLANE,
