@@ -245,6 +245,21 @@ static bool is_backward(const struct hlo_instruction *i)
 /* How far behind an async-start without operands its update is looked for. */
 enum { MAX_DISTANCE = 512 };
 
+/* Of two halves, what the sending one takes: both begin at one token.  -1 when it is not found. */
+static ptrdiff_t sent_argument(const struct hlo_module *m, const struct hlo_instruction *recv)
+{
+	const struct hlo_computation *c = &m->computations[recv->computation];
+	ptrdiff_t at = recv - m->instructions, end = c->first + c->count;
+	ptrdiff_t from = at - MAX_DISTANCE > c->first ? at - MAX_DISTANCE : c->first;
+	for (ptrdiff_t k = from; k < end && k < at + MAX_DISTANCE && recv->operand_count; k++) {
+		const struct hlo_instruction *x = &m->instructions[k];
+		if (x->op == HLO_SEND && x->operand_count > 1 &&
+			x->operands[1] == recv->operands[0])
+			return x->operands[0];
+	}
+	return -1;
+}
+
 /*
  * What the collective works on, seen from outside its wrapper.  A start that takes nothing (TPU
  * SparseCore) gets its operand by the update that follows: async-update(start, operand).
@@ -254,6 +269,8 @@ static ptrdiff_t argument(const struct hlo_module *m, const struct hlo_instructi
 {
 	const struct hlo_computation *c = &m->computations[outer->computation];
 	ptrdiff_t start = outer - m->instructions, end = c->first + c->count;
+	if (i->op == HLO_RECV)
+		return sent_argument(m, i);
 	if (outer->operand_count)
 		return outer->operands[0];
 	for (ptrdiff_t k = start + 1; k < end && k < start + MAX_DISTANCE; k++) {
@@ -282,6 +299,50 @@ static struct str operand_kind(const struct hlo_module *m, const struct hlo_inst
 	return named ? STR("activation") : (struct str){ NULL, 0 };
 }
 
+/* "{1,2}" or "{0:3}" names so many; 0 when it is anything else.  Takes it off `text`. */
+static int64_t named_count(struct str *text)
+{
+	struct str list, rest, first, last;
+	int64_t from, to, n = 0;
+
+	if (!str_take(text, STR("{")) || !str_cut(*text, '}', &list, text))
+		return 0;
+	for (bool more = true; more; n++) {
+		more = str_cut(list, ',', &first, &rest);
+		list = rest;
+		if (!str_cut(first, ':', &first, &last))
+			continue;
+		if (!str_to_i64(first, &from) || !str_to_i64(last, &to) || to < from ||
+			to - from > INT32_MAX)
+			return 0;
+		n += to - from;
+	}
+	return n;
+}
+
+/* Slices by devices of each: a device meets those of its place in the other slices. */
+static void slices_of(const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
+{
+	struct str target = i->slice_target;
+
+	c->between_slices = true;
+	c->group_size = named_count(&target);
+	if (c->group_size && str_take(&target, STR("x")))
+		c->groups = named_count(&target);
+	if (c->group_size)
+		c->axis = arena_fmt(keep, "%lld slices", (long long)c->group_size);
+}
+
+/* V, from what arrives; a half's shape is (data, context, token). */
+static int64_t slice_bytes(const struct hlo_instruction *i, enum op_kind kind, int64_t slices)
+{
+	const struct shape *data = shape_leaf(&i->shape, 0);
+	int64_t bytes = data ? shape_logical_bytes(data) : 0;
+	bool share = kind == KIND_REDUCE_SCATTER || kind == KIND_ALL_TO_ALL;
+
+	return share && slices ? size_mul(bytes, slices) : bytes;
+}
+
 static bool is_start_or_done(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	if (i->op == HLO_FUSION)
@@ -303,13 +364,16 @@ bool hlo_collective(const struct hlo_module *m, ptrdiff_t instruction, struct ar
 	*ret = (struct hlo_collective){ .kind = kind,
 		.instruction = inner,
 		.is_async = is_start_or_done(m, &m->instructions[instruction]) };
-	if (kind == KIND_PERMUTE) {
+	if (i->slice_transfer.len) {
+		slices_of(i, ret, keep);
+	} else if (kind == KIND_PERMUTE) {
 		ring_of(i, ret, keep);
 	} else {
 		groups_of(m, i, ret);
 		axis_of(m, i, ret, keep);
 	}
-	ret->message_bytes = message_bytes(m, i, kind, ret->group_size);
+	ret->message_bytes = ret->between_slices ? slice_bytes(i, kind, ret->group_size)
+						 : message_bytes(m, i, kind, ret->group_size);
 	ret->wire_bytes = wire_bytes(kind, ret->message_bytes, ret->group_size);
 	ret->operand_kind = operand_kind(m, outer, i);
 	return true;

@@ -4,6 +4,9 @@
  * V, the message, is the whole array: the result of an all-gather, the operand of a reduce-scatter
  * or all-reduce, all shards of an all-to-all, the operand of a permute.
  *
+ * Between slices of TPUs XLA leaves a collective to the runtime: a send and a recv of the host's
+ * that say which.  The recv stands for it.
+ *
  * Source: XLA's collective_ops_utils (who takes part), the ring algorithms (what one device sends).
  */
 #ifndef HLO_COLLECTIVE_H
@@ -22,6 +25,7 @@ struct hlo_collective {
 	struct str axis;       /* "all", "axis of 8, stride 1", "axes of 4 and 2, strides 1 and 8",
 				   "ring of 8, stride 1", "irregular"; missing when unknown */
 	struct str operand_kind; /* "parameter", "activation", "gradient" or missing */
+	bool between_slices;	 /* over the network: its group is one device of each slice */
 	ptrdiff_t instruction;	 /* the collective itself, inside any wrapper */
 };
 

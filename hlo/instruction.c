@@ -216,6 +216,33 @@ static bool read_payload(struct reader *r, const struct wire_field *f, void *int
 	return !w.why || wire_error(&w, r->whole, "Payload", r->err);
 }
 
+/* FrontendAttributes: one map from text to text. */
+static bool read_frontend_entry(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_instruction *i = into;
+	struct wire w = wire_open(f->bytes);
+	struct wire_field inner;
+	struct str part[3] = { { NULL, 0 } }; /* by field: key is 1, value 2 */
+	while (wire_next(&w, &inner))
+		if (inner.type == WIRE_LEN && inner.number <= 2)
+			part[inner.number] = inner.bytes;
+	if (str_eq(part[1], STR("_xla_megascale_transfer_type")))
+		i->slice_transfer = part[2];
+	if (str_eq(part[1], STR("_xla_megascale_target")))
+		i->slice_target = part[2];
+	return !w.why || wire_error(&w, r->whole, "FrontendAttributes", r->err);
+}
+
+static const struct read_rule frontend_table_rules[] = {
+	[1] = { READ_MESSAGE, 0, read_frontend_entry },
+};
+READ_TABLE(frontend_table, "FrontendAttributes");
+
+static bool read_frontend(struct reader *r, const struct wire_field *f, void *into)
+{
+	return read_message(r, &frontend_table, f->bytes, into);
+}
+
 #define AT(member) READ_AT(struct hlo_instruction, member)
 
 static const struct read_rule instruction_table_rules[] = {
@@ -245,6 +272,7 @@ static const struct read_rule instruction_table_rules[] = {
 	[52] = { READ_MESSAGE, AT(source_target), read_pair },
 	[58] = { READ_INT, AT(batch_group_count), NULL },
 	[63] = { READ_STR, AT(direction), NULL },
+	[68] = { READ_MESSAGE, 0, read_frontend },
 	[71] = { READ_BOOL, AT(use_global_device_ids), NULL },
 	[87] = { READ_MESSAGE, AT(groups), read_device_list },
 	[90] = { READ_MESSAGE, 0, read_ragged_dot },

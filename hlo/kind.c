@@ -184,9 +184,15 @@ static enum op_kind copy_done_kind(const struct hlo_module *m, const struct hlo_
 	return moved(m, start >= 0 ? &m->instructions[start] : i, KIND_COPY);
 }
 
+/* Between slices the receiving half stands for the collective; the other one only sends. */
 static enum op_kind channel_kind(const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	(void)m;
+	ptrdiff_t start = hlo_async_start(m, i - m->instructions);
+	const struct hlo_instruction *half = start >= 0 ? &m->instructions[start] : i;
+	enum op_kind kind = collective_kind(m, half);
+
+	if (half->slice_transfer.len)
+		return kind != KIND_UNKNOWN ? kind : KIND_SEND;
 	return i->is_host_transfer ? KIND_TRANSFER : opcode_kind(i->op);
 }
 

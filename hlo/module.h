@@ -91,6 +91,11 @@ struct hlo_instruction {
 	int64_t parameter_number, tuple_index;
 	int64_t channel_id; /* 0 none */
 	bool use_global_device_ids, is_host_transfer;
+	/*
+	 * Between slices of TPUs, of a send or recv that stands for a collective: "ALL_REDUCE",
+	 * and the slices and the devices of each that take part: "{1,2}x{0:3}"; else missing.
+	 */
+	struct str slice_transfer, slice_target;
 	struct hlo_replica_groups groups;
 	struct hlo_dims source_target; /* pairs flattened: s0,t0,s1,t1,... */
 	struct str sharding;	       /* bytes of OpSharding, unread */

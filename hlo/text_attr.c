@@ -133,6 +133,19 @@ static bool metadata(struct scan *s, void *into)
 	return read_pairs(s, metadata_rows, COUNT(metadata_rows), into);
 }
 
+/* "{name="value",name="value"}" */
+static bool frontend(struct scan *s, void *into)
+{
+	static const struct attr known[] = {
+		{ STR_INIT("_xla_megascale_target"), string,
+			offsetof(struct hlo_instruction, slice_target) },
+		{ STR_INIT("_xla_megascale_transfer_type"), string,
+			offsetof(struct hlo_instruction, slice_transfer) },
+	};
+
+	return read_pairs(s, known, COUNT(known), into);
+}
+
 /* ---- dot, convolution, window ---------------------------------------------------------------- */
 
 static struct hlo_dot *dot_of(struct scan *s, struct hlo_instruction *i)
@@ -536,6 +549,7 @@ static const struct attr rows[] = {
 	{ STR_INIT("direction"), word, AT(direction) },
 	{ STR_INIT("false_computation"), callees, 0 },
 	{ STR_INIT("feature_group_count"), number, AT(feature_group_count) },
+	{ STR_INIT("frontend_attributes"), frontend, 0 },
 	{ STR_INIT("index"), number, AT(tuple_index) },
 	{ STR_INIT("is_host_transfer"), truth, AT(is_host_transfer) },
 	{ STR_INIT("kind"), word, AT(fusion_kind) },

@@ -103,6 +103,8 @@ static void collective_hlo(
 	row->operand_kind = c.operand_kind;
 	row->message_bytes = (double)c.message_bytes;
 	row->wire_bytes = (double)c.wire_bytes;
+	if (c.between_slices)
+		row->link = STR("dcn");
 	if (!collective_facts(m, s, &c, &t))
 		return;
 	row->link = t.link;

@@ -127,7 +127,7 @@ bool collective_facts(const struct measured *m, const struct subject *s, struct 
 	struct collective_time *t)
 {
 	if (s->instruction < 0 || !m->first || !m->first->chip.chip ||
-		!hlo_collective(s->program->hlo, s->instruction, m->keep, c))
+		!hlo_collective(s->program->hlo, s->instruction, m->keep, c) || c->between_slices)
 		return false;
 	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride };
 	const struct job_file *said = m->options->job;

@@ -280,7 +280,8 @@ static void subject_attribute(struct subject *s)
 
 static enum async_role async_role_of(struct str opcode)
 {
-	if (str_ends(opcode, STR("-start")))
+	if (str_ends(opcode, STR("-start")) || str_eq(opcode, STR("send")) ||
+		str_eq(opcode, STR("recv")))
 		return ASYNC_START;
 	return str_ends(opcode, STR("-done")) ? ASYNC_DONE : ASYNC_NONE;
 }
@@ -310,8 +311,11 @@ static void subject_understand(struct subject *s)
 	const struct hlo_instruction *i = &m->instructions[s->instruction];
 	s->may_mark = !m->computations[i->computation].in_loop;
 	s->alone = !m->partial && runs_alone(m, &m->computations[i->computation]);
-	/* On GPU the start's kernel is the transfer itself and a done has none. */
-	if (s->platform == PLATFORM_TPU)
+	/*
+	 * On GPU the start's kernel is the transfer itself and a done has none.  A send is one half
+	 * of what its recv tells whole.
+	 */
+	if (s->platform == PLATFORM_TPU && s->kind != KIND_SEND)
 		s->async = async_role_of(i->opcode);
 }
 

@@ -47,7 +47,9 @@ class Assignment:
             return self._owner[i.operands[0]]
         if i.opcode.endswith("-done"):
             start = self._owner[i.operands[0]]
-            pick = 0 if i.opcode == "copy-done" else 1
+            if i.opcode == "recv-done":
+                return [start[0], start[2]]  # data and token
+            pick = {"copy-done": 0, "send-done": 2}.get(i.opcode, 1)
             return start[pick] if isinstance(start, list) else start
         return self._owner[i.operands[0]]
 
@@ -61,7 +63,7 @@ class Assignment:
                 continue
             if i.opcode in VIEWS or i.opcode == "while" or i.opcode.endswith("-done"):
                 self._owner[i] = self._views(i)
-            elif i.opcode.endswith("-start") and i.shape.parts:
+            elif (i.opcode.endswith("-start") or i.opcode == "send") and i.shape.parts:
                 self._owner[i] = self._start(i, computation)
             elif i.shape.parts is not None:
                 self._owner[i] = [

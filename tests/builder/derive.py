@@ -6,6 +6,8 @@ extends = "train-scan"      # the file beside this one
 kind = "unrolled"
 [change.adam]
 drop = true
+[[change.loss.before]]      # ops in front of it, or behind it with `after`
+name = "norm"
 """
 
 import os
@@ -42,12 +44,17 @@ def merged(base, top):
 def _change(spec, name, change):
     """Apply a change to all params and ops of that name; how many there were."""
     count = 0
+    before, after = change.get("before", []), change.get("after", [])
+    fields = {k: v for k, v in change.items() if k not in ("before", "after")}
     for kind in ("param", "op"):
+        items = []
         for item in spec.get(kind, []):
-            if item["name"] == name:
-                item.update(change)
+            found = item["name"] == name
+            if found:
+                item.update(fields)
                 count += 1
             count += _change(item, name, change)
+            items += [*before, item, *after] if found else [item]
         if kind in spec:
-            spec[kind] = [item for item in spec[kind] if not item.get("drop")]
+            spec[kind] = [item for item in items if not item.get("drop")]
     return count

@@ -64,6 +64,9 @@ COLLECTIVES = {
 }
 
 
+CHANNELS = {"send", "recv"}
+
+
 def base_opcode(opcode):
     """`all-gather-start` and `all-gather-done` -> `all-gather`."""
     return re.sub(r"-(start|done)$", "", opcode)
@@ -222,7 +225,7 @@ def accesses(instruction):
         return []  # a megacore fusion: its parts count
     if base_opcode(op) == "copy" and op != "copy":
         return copy_accesses(instruction)
-    if op.endswith(("-start", "-done")):
+    if op.endswith(("-start", "-done")) or op in CHANNELS:
         return []
     reads = []
     for index, operand in enumerate(instruction.operands):
@@ -316,6 +319,11 @@ def attribute_texts(instruction):
         out.append(f"dimensions={braces(a['dimensions'])}")
     if a.get("global_ids"):
         out.append("use_global_device_ids=true")
+    if a.get("host_transfer"):
+        out.append("is_host_transfer=true")
+    if a.get("frontend"):
+        pairs = ",".join(f'{k}="{v}"' for k, v in sorted(a["frontend"].items()))
+        out.append(f"frontend_attributes={{{pairs}}}")
     if "dim_labels" in a:
         out.append(f"dim_labels={a['dim_labels']}")
     if "dot" in a:
@@ -502,6 +510,7 @@ def instruction_proto(instruction, tpu):
         out.msg(30, Message().packed(1, a["dot"][0]).packed(2, a["dot"][1]))
     out.int(35, i.id, keep=True).packed(36, [o.id for o in i.operands])
     out.packed(38, [c.id for c in i.called]).data(43, a.get("backend_config", ""))
+    out.int(47, int(bool(a.get("host_transfer"))))
     if i.opcode == "convolution":
         out.int(50, 1)
     if i.opcode in ("convolution", "dot"):
@@ -510,7 +519,11 @@ def instruction_proto(instruction, tpu):
         out.msg(52, Message().int(1, source).int(2, target))
     if i.opcode == "convolution":
         out.int(58, 1)
-    out.data(63, a.get("direction", "")).msg(68, Message()).int(71, int(bool(a.get("global_ids"))))
+    frontend = Message()
+    for key, value in sorted(a.get("frontend", {}).items()):
+        frontend.msg(1, Message().data(1, key).data(2, value))
+    out.data(63, a.get("direction", "")).msg(68, frontend)
+    out.int(71, int(bool(a.get("global_ids"))))
     if i.opcode == "custom-call":
         out.int(77, a.get("api_version", 2))
     out.msg(82, Message())

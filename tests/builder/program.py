@@ -48,12 +48,17 @@ class TimedOp:
         self.body, self.trips = [], 0
         self.on = None  # a conditional: the devices that run its body
         self.megacore = self.whole = False  # a megacore fusion, a part of one
+        self.slices = spec["slices"] if self.opcode == "recv" else 0
         self.symbol = 0
         self.uid = 0
 
     @property
     def collective(self):
         return hlo.base_opcode(self.opcode) in hlo.COLLECTIVES
+
+    @property
+    def starts(self):
+        return self.opcode.endswith("-start") or self.opcode in hlo.CHANNELS
 
 
 class Program:
@@ -315,6 +320,61 @@ class Program:
         target = source.shape.like(space=spec["space"])
         shape = Shape.tuple([target, source.shape, self.shape("u32[]{:S(2)}")])
         self._emit(spec, computation, env, ops, "copy-start", shape, [source])
+
+    def _make_slices_start(self, spec, computation, env, ops):
+        """A collective between slices: a send and a recv of the runtime, from one token."""
+        (source,) = self._operands(spec, env)
+        slices, size = spec["slices"], self.devices // spec["slices"]
+        token = computation.add(
+            hlo.Instruction(self.name("after-all"), "after-all", self.shape("token[]"))
+        )
+        parts = [self.shape("u32[]{:S(2)}"), token.shape]
+        frontend = {
+            "_xla_host_transfer_handler_name": "xla_megascale_runtime",
+            "_xla_host_transfer_rendezvous": f"{spec['transfer'].lower()}.{self.channel}",
+            "_xla_megascale_target": f"{{{','.join(map(str, range(1, slices + 1)))}}}x{{0:{size - 1}}}",
+            "_xla_megascale_transfer_type": spec["transfer"],
+        }
+        for opcode, operands in (("send", [source, token]), ("recv", [token])):
+            self.channel += 1
+            name = self.name(opcode)
+            half = dict(spec, name=f"{spec['name']}.{opcode}", hlo_name=name)
+            self._emit(
+                half,
+                computation,
+                env,
+                ops,
+                opcode,
+                Shape.tuple([source.shape, *parts]),
+                operands,
+                channel=self.channel,
+                host_transfer=True,
+                frontend=frontend,
+            )
+
+    def _make_slices_done(self, spec, computation, env, ops):
+        """Waits for both halves of `of`, takes what was received."""
+        for opcode in ("recv", "send"):
+            start = env[f"{spec['of']}.{opcode}"]
+            data, _, token = start.shape.parts
+            shape = Shape.tuple([data, token]) if opcode == "recv" else token
+            begun = next(o for o in ops if o.instruction is start)
+            half = dict(begun.spec, name=spec["name"] + "." + opcode, time=0)
+            half["hlo_name"] = start.name.replace(opcode, opcode + "-done", 1)
+            op = self._emit(
+                half,
+                computation,
+                env,
+                ops,
+                opcode + "-done",
+                shape,
+                [start],
+                channel=start.attrs["channel"],
+                host_transfer=True,
+                frontend=start.attrs["frontend"],
+            )
+            op.start_of = begun
+        self._element(spec["name"], env[spec["name"] + ".recv"], 0, computation, env)
 
     def _make_done(self, spec, computation, env, ops):
         """Waits for the start named in `of`, takes its result."""

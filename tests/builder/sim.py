@@ -81,6 +81,7 @@ class Simulation:
         self.now = {d: picoseconds(timing.get("first_start", "8ms")) for d in self.devices}
         self.link = {d: 0 for d in self.devices}
         self.dma = {d: 0 for d in self.devices}
+        self.network = {d: 0 for d in self.devices}  # between slices
         self.runs, self.steps = [], {h: [] for h in range(scenario.hosts_total)}
         self.instance, self.number, self.order = 0, 0, 0
         self.transfers = {}
@@ -150,7 +151,7 @@ class Simulation:
                 self._loop(op, runs, step)
             elif op.start_of:
                 self._done(op, runs)
-            elif op.opcode.endswith("-start"):
+            elif op.starts:
                 self._start(op, runs, step)
             elif op.collective:
                 self._collective(op, runs, step)
@@ -228,6 +229,11 @@ class Simulation:
         chips = groups.lists(self.s.devices // cores)
         return [[c * cores + k for c in group for k in range(cores)] for group in chips]
 
+    def _across(self, slices):
+        """A device and those of its place in the other slices."""
+        size = len(self.devices) // slices
+        return [self.devices[i::size] for i in range(size)]
+
     def _collective(self, op, runs, step):
         """Ends together: the last to arrive decides, the early ones wait."""
         self.instance += 1
@@ -242,8 +248,12 @@ class Simulation:
         """Issue a transfer; it queues behind what its link still carries."""
         self.instance += 1
         begins = {d: self._begin(d) for d in self.devices}
-        queue = self.link if op.collective else self.dma
-        groups = self._groups(op) if op.collective else [[d] for d in self.devices]
+        queue = self.network if op.slices else self.link if op.collective else self.dma
+        groups = [[d] for d in self.devices]
+        if op.slices:
+            groups = self._across(op.slices)
+        elif op.collective:
+            groups = self._groups(op)
         for group in groups:
             length = self._length(op, step, group[0])
             free = max([begins[d] for d in group] + [queue[d] for d in group])

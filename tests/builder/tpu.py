@@ -34,6 +34,8 @@ def category(instruction):
             if name in inner:
                 return label
         return FUSION_CATEGORIES[instruction.attrs["fusion_kind"]]
+    if instruction.attrs.get("host_transfer"):
+        return "host " + op
     if op in FORMATTING:
         return "data formatting"
     if op in hlo.ELEMENTWISE or op in hlo.TRANSCENDENTAL:

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "hlo/collective.h"
+#include "hlo/cost.h"
 #include "tests/unit/pb.h"
 #include "tests/unit/keep.h"
 
@@ -370,6 +371,72 @@ static void real_programs(void **state)
 	}
 }
 
+/* What the runtime is asked for: the attributes that both halves carry. */
+static struct str between(const char *transfer, const char *target)
+{
+	const char *const pairs[][2] = { { "_xla_megascale_target", target },
+		{ "_xla_megascale_transfer_type", transfer } };
+	struct pb b = pb_new(&keep), map = pb_new(&keep);
+	for (int i = 0; i < 2; i++) {
+		struct pb entry = pb_new(&keep);
+		pb_text(&entry, 1, pairs[i][0]);
+		pb_text(&entry, 2, pairs[i][1]);
+		pb_bytes(&map, 1, pb_done(&entry));
+	}
+	pb_bytes(&b, 68, pb_done(&map));
+	pb_int(&b, 47, 1);
+	return pb_done(&b);
+}
+
+#define BUFFER "(f32[4,256], u32[], token[])" /* 4096 bytes */
+
+/* Between slices the recv is the collective, and the send beside it only sends. */
+static void between_slices(void **state)
+{
+	static const struct {
+		const char *transfer, *target;
+		enum op_kind kind;
+		int64_t message, wire, slices, groups;
+	} cases[] = {
+		{ "ALL_REDUCE", "{1,2}x{0:3}", KIND_ALL_REDUCE, 4096, 4096, 2, 4 },
+		{ "ALL_REDUCE", "{1,2,3,4}x{0:7}", KIND_ALL_REDUCE, 4096, 6144, 4, 8 },
+		{ "ALL_GATHER", "{1:4}x{0}", KIND_ALL_GATHER, 4096, 3072, 4, 1 },
+		{ "REDUCE_SCATTER", "{1,2}x{0:3}", KIND_REDUCE_SCATTER, 8192, 4096, 2, 4 },
+		{ "ALL_TO_ALL", "{1,2}x{0,2:4}", KIND_ALL_TO_ALL, 8192, 2048, 2, 4 },
+		{ "ONE_TO_ONE", "{1,2}x{0:3}", KIND_PERMUTE, 4096, 4096, 2, 4 },
+		{ "ALL_REDUCE", "{1,2", KIND_ALL_REDUCE, 4096, 0, 0, 0 },
+		{ "ALL_REDUCE", "{4:1}x{0}", KIND_ALL_REDUCE, 4096, 0, 0, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str more = between(cases[i].transfer, cases[i].target);
+		const struct pb_instruction body[] = {
+			{ "p", "parameter", "f32[4,256]", 1, NO_ROW, NO_ROW, 0, op_name("w") },
+			{ "t", "after-all", "token[]", 2, NO_ROW, NO_ROW, 0, NONE },
+			{ "send", "send", BUFFER, 3, { 1, 2 }, NO_ROW, 0, more },
+			{ "recv", "recv", BUFFER, 4, { 2 }, NO_ROW, 0, more },
+			{ "recv-done", "recv-done", "(f32[4,256], token[])", 5, { 4 }, NO_ROW, 0,
+				NONE },
+			{ "send-done", "send-done", "token[]", 6, { 3 }, NO_ROW, 0, NONE },
+			NO_ROW,
+		};
+		const struct pb_computation c[] = { { "main", 1, body }, NO_ROW };
+		struct hlo_module *m = parse(c, NONE);
+		struct hlo_collective x;
+		assert_true(hlo_collective(m, hlo_find(m, STR("recv-done")), &keep, &x));
+		assert_true(x.between_slices && x.is_async);
+		assert_int_equal(x.kind, cases[i].kind);
+		assert_int_equal(x.message_bytes, cases[i].message);
+		assert_int_equal(x.wire_bytes, cases[i].wire);
+		assert_int_equal(x.group_size, cases[i].slices);
+		assert_int_equal(x.groups, cases[i].groups);
+		assert_str(x.operand_kind, "parameter");
+		assert_int_equal(hlo_kind(m, hlo_find(m, STR("recv-done"))), cases[i].kind);
+		assert_int_equal(hlo_kind(m, hlo_find(m, STR("send-done"))), KIND_SEND);
+		assert_false(hlo_collective(m, hlo_find(m, STR("send")), &keep, &x));
+	}
+}
+
 static void profile_of_tpu(void **state)
 {
 	(void)state;
@@ -399,6 +466,7 @@ int main(void)
 		cmocka_unit_test(what_is_moved),
 		cmocka_unit_test(all_reduce_scatter),
 		cmocka_unit_test(real_programs),
+		cmocka_unit_test(between_slices),
 		cmocka_unit_test(profile_of_tpu),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);

@@ -538,6 +538,12 @@ static void test_configs(void **state)
 	assert_int_equal(i->channel_id, 7);
 	assert_true(i->is_host_transfer);
 	assert_ids(&i->source_target, (int64_t[]){ 0, 1, 1, 0 }, 4);
+	i = root(parse_alone(STR("r = f32[] custom-call(), frontend_attributes={a=\"x, y\","
+				 "_xla_megascale_target=\"{1,2}x{0:3}\","
+				 "_xla_megascale_transfer_type=\"ALL_REDUCE\"}, channel_id=7")));
+	assert_str(i->slice_transfer, STR("ALL_REDUCE"));
+	assert_str(i->slice_target, STR("{1,2}x{0:3}"));
+	assert_int_equal(i->channel_id, 7);
 }
 
 static void test_alone(void **state)
