@@ -79,6 +79,14 @@ static struct str add(struct measured *m, struct str list, double count, const c
 		m->keep, "%.*s%s%.0f %s", STR_ARG(list), list.len ? ", " : "", count, what);
 }
 
+/* Where the HLO comes from when no file holds modules. */
+static const char *hlo_words(const struct measured *m)
+{
+	if (!any_hlo(m))
+		return "no HLO";
+	return m->main && m->main->dumped.p ? "HLO of a dump" : "HLO text of the ops that ran";
+}
+
 /* Hosts of one job carry the same modules, so those of one are counted. */
 struct str files_line(struct measured *m)
 {
@@ -99,6 +107,6 @@ struct str files_line(struct measured *m)
 	list = arena_fmt(m->keep, "%.*s (%.*s)", STR_ARG(list), STR_ARG(size));
 	list = add(m, list, modules, modules == 1 ? "HLO module" : "HLO modules");
 	if (!(modules > 0))
-		list = arena_fmt(m->keep, "%.*s, no HLO", STR_ARG(list));
+		list = arena_fmt(m->keep, "%.*s, %s", STR_ARG(list), hlo_words(m));
 	return add(m, list, snapshots, "memory.prof");
 }

@@ -465,8 +465,7 @@ static void quality_chip(struct measured *m)
 	quality_add(m, "peaks-agree", agree || m->options->chip, drift);
 }
 
-/* The main program's HLO; without a main one, that of any program that ran. */
-static const struct hlo_module *some_hlo(const struct measured *m)
+const struct hlo_module *any_hlo(const struct measured *m)
 {
 	if (m->main)
 		return m->main->hlo;
@@ -494,7 +493,7 @@ static struct str hlo_detail(const struct measured *m, const struct hlo_module *
 
 static void quality_hlo(struct measured *m)
 {
-	const struct hlo_module *h = some_hlo(m);
+	const struct hlo_module *h = any_hlo(m);
 
 	if (m->first)
 		quality_add(m, "hlo-present", h && !h->partial, hlo_detail(m, h));

@@ -131,6 +131,8 @@ bool fill_gaps(struct measured *m, struct diag *err);
 void fill_compiles(struct measured *m);
 void fill_files(struct measured *m);
 struct str files_line(struct measured *m); /* the same in words */
+/* The main program's HLO; without a main one, that of any program that ran; or NULL. */
+const struct hlo_module *any_hlo(const struct measured *m);
 void fill_quality(struct measured *m);
 void quality_dump(struct measured *m); /* dumped.c: is the dump of what ran? */
 

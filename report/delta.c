@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "measure/baseline.h"
+#include "report/prose.h"
 
 static const struct metric_look {
 	struct str metric;
@@ -68,10 +69,12 @@ static struct str surety_text(
 	return STR("; beyond the noise between steps, that between runs is not known");
 }
 
-static struct str delta_line(
-	const struct metric_look *look, const struct deltas_row *d, struct arena *keep)
+static struct str delta_line(const struct report *r, const struct metric_look *look,
+	const struct deltas_row *d, struct arena *keep)
 {
-	return arena_fmt(keep, "%s %.*s, against %.*s in the baseline: %.*s%.*s", look->name,
+	bool is_length = str_eq(look->metric, STR("run.step_time_s")) && is_whole_capture(r);
+	return arena_fmt(keep, "%s %.*s, against %.*s in the baseline: %.*s%.*s",
+		is_length ? "the capture takes" : look->name,
 		STR_ARG(unit_text(keep, d->head, look->unit)),
 		STR_ARG(unit_text(keep, d->base, look->unit)),
 		STR_ARG(change_text(d, look->unit, keep)), STR_ARG(surety_text(look, d, keep)));
@@ -96,7 +99,7 @@ ptrdiff_t delta_lines(const struct report *r, struct arena *keep, struct str **r
 		const struct deltas_row *d = &table_rows(&r->tables, deltas)[i];
 		const struct metric_look *look = look_of(d);
 		if (look && (look->always || has_changed(look, d)))
-			lines[n++] = delta_line(look, d, keep);
+			lines[n++] = delta_line(r, look, d, keep);
 	}
 	*ret = lines;
 	return n;

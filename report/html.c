@@ -30,28 +30,38 @@ static void add_fact(struct facts *f, const char *label, struct str value, struc
 		(struct html_fact){ str_from(label), value, note, str_from(tone) };
 }
 
+static struct str step_note(const struct report *r, struct arena *keep)
+{
+	double lo = fact_real(r, STR("step_time_lo_s")), hi = fact_real(r, STR("step_time_hi_s"));
+	double steps = fact_real(r, STR("steps"));
+	if (is_whole_capture(r))
+		return STR("in all: nothing tells its steps apart");
+	if (steps == 1)
+		return STR("of one steady step");
+	if (!(lo > 0 && hi > 0))
+		return STR("median of the steady steps");
+	return arena_fmt(keep, "median; 95%% between %.*s and %.*s", STR_ARG(time_text(keep, lo)),
+		STR_ARG(time_text(keep, hi)));
+}
+
 static void add_step(struct facts *f, const struct report *r, struct arena *keep)
 {
 	double step = fact_real(r, STR("step_time_s"));
-	double lo = fact_real(r, STR("step_time_lo_s")), hi = fact_real(r, STR("step_time_hi_s"));
-	struct str note = STR("median of the steady steps");
-	if (!(step > 0))
-		return;
-	if (lo > 0 && hi > 0)
-		note = arena_fmt(keep, "median; 95%% between %.*s and %.*s",
-			STR_ARG(time_text(keep, lo)), STR_ARG(time_text(keep, hi)));
-	add_fact(f, "Step time", time_text(keep, step), note, NULL, keep);
+	const char *label = is_whole_capture(r) ? "The capture" : "Step time";
+	if (step > 0)
+		add_fact(f, label, time_text(keep, step), step_note(r, keep), NULL, keep);
 }
 
 static void add_gain(struct facts *f, const struct report *r, struct arena *keep)
 {
 	double step = fact_real(r, STR("step_time_s"));
-	struct str note = STR("per step, if every finding is settled");
+	struct str note = arena_fmt(keep, "%s, if every finding is settled", prose_per(r));
 	if (!(r->gain_s > 0))
 		return;
 	if (step > 0)
-		note = arena_fmt(keep, "%.*s of a step, if every finding is settled",
-			STR_ARG(unit_text(keep, r->gain_s / step, UNIT_RATIO)));
+		note = arena_fmt(keep, "%.*s of %s, if every finding is settled",
+			STR_ARG(unit_text(keep, r->gain_s / step, UNIT_RATIO)),
+			is_whole_capture(r) ? "the capture" : "a step");
 	add_fact(f, "Recoverable", time_text(keep, r->gain_s), note, "bad", keep);
 }
 
@@ -60,7 +70,7 @@ static const struct ratio {
 	const char *label, *note;
 	bool is_rare; /* shown from half a percent on */
 } ratios[] = {
-	{ STR_INIT("compute_ratio"), "Computing", "of the step", false },
+	{ STR_INIT("compute_ratio"), "Computing", "of the time", false },
 	{ STR_INIT("comms_exposed_ratio"), "Communication", "exposed: no compute meanwhile", true },
 	{ STR_INIT("transfer_ratio"), "Host transfers", "and nothing else running", true },
 	{ STR_INIT("idle_ratio"), "Idle", "nothing running", false },
@@ -135,11 +145,12 @@ static void head_of(const struct report *r, struct arena *keep, struct html_repo
 	double step = fact_real(r, STR("step_time_s"));
 	ret->machine = prose_machine(r, "\xc3\x97", keep);
 	ret->summary = summary_of(r, keep);
+	ret->inputs = fact_text(r, STR("inputs"));
 	ret->rules = r->rules;
 	ret->facts = facts_of(r, keep);
 	ret->gives_back = gives_back(r, keep);
 	if (step > 0) {
-		ret->step = time_text(keep, step);
+		ret->step = prose_step(r, keep);
 		ret->step_value = double_text(keep, step);
 	}
 	if (r->gain_s > 0) {

@@ -108,7 +108,8 @@ struct html_table {
 
 struct html_report {
 	struct str id, ids; /* ids: what stands before every id of this report */
-	struct str profile, verdict, word, machine, summary, promise, rules, error, error_id;
+	struct str profile, verdict, word, machine, summary, inputs, promise, rules, error,
+		error_id;
 	struct str step, gives_back, first_finding;
 	struct str step_value, gives_back_value; /* in seconds, for sorting */
 	struct template_picture icon, budget;

@@ -194,6 +194,7 @@ static const struct template_field report_fields[] = {
 	PICTURE(html_report, icon, "the sign of the verdict"),
 	TEXT(html_report, machine, "\"TPU v5e x8\""),
 	TEXT(html_report, summary, "machine, hosts, steps and step time in a line"),
+	TEXT(html_report, inputs, "the files that were read, in a line"),
 	TEXT(html_report, promise, "what all fixes together give back"),
 	TEXT(html_report, rules, "name of the rule file"),
 	TEXT(html_report, error, "why the profile could not be read"),

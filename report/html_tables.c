@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "report/html.h"
+#include "report/prose.h"
 
 enum { COLUMNS = 16, ROWS_SHOWN = 60, NAME_COLUMNS = 44, TEXT_COLUMNS = 36 };
 
@@ -106,7 +107,24 @@ static bool has_values(const struct view *v, const struct column *c)
 	return false;
 }
 
-static void choose(struct view *v, const struct spec *spec)
+/* Where nothing told steps apart, what is labelled for a step is of the capture. */
+static const char *label_of(const struct report *r, const struct pick *pick)
+{
+	static const struct {
+		struct str step;
+		const char *capture;
+	} labels[] = {
+		{ STR_INIT("per step"), "in the capture" },
+		{ STR_INIT("share of step"), "share of capture" },
+	};
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+		if (pick->label && is_whole_capture(r) &&
+			str_eq(labels[i].step, str_from(pick->label)))
+			return labels[i].capture;
+	return pick->label ? pick->label : pick->column;
+}
+
+static void choose(struct view *v, const struct report *r, const struct spec *spec)
 {
 	for (int i = 0; i < COLUMNS && spec->columns[i].column; i++) {
 		struct str name = str_from(spec->columns[i].column);
@@ -118,7 +136,7 @@ static void choose(struct view *v, const struct spec *spec)
 			.line = str_eq(name, STR("source_file"))
 					? table_column(v->def, STR("source_line"))
 					: NULL,
-			.label = spec->columns[i].label ? spec->columns[i].label : c->name.p,
+			.label = label_of(r, &spec->columns[i]),
 		};
 	}
 }
@@ -204,7 +222,7 @@ static struct html_table table_of(
 	const struct table_def *def = &table_defs[spec->id];
 	struct view v = { .def = def, .table = &r->tables.items[spec->id] };
 	v.rows = v.table->count < ROWS_SHOWN ? v.table->count : ROWS_SHOWN;
-	choose(&v, spec);
+	choose(&v, r, spec);
 	struct html_row *rows = arena_make(keep, struct html_row, v.rows);
 	for (ptrdiff_t i = 0; i < v.rows; i++)
 		rows[i] = row_of(&v, row_at(&v, i), keep);

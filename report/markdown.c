@@ -26,6 +26,7 @@ struct paper {
 	struct arena *keep;
 	ptrdiff_t room;	       /* bytes left before the tail */
 	ptrdiff_t rows, folds; /* that were left out */
+	const char *gain;      /* heads its column */
 };
 
 /* All of it or nothing. */
@@ -63,7 +64,7 @@ static void put_machine(struct out *o, const struct report *r, struct arena *kee
 	struct str chip = text_clean(keep, fact_text(r, STR("chip")));
 	double chips = fact_real(r, STR("chips")), step_s = fact_real(r, STR("step_time_s"));
 	if (step_s > 0)
-		out_fmt(o, "**%.*s** per step", STR_ARG(time_text(keep, step_s)));
+		out_fmt(o, "**%.*s** %s", STR_ARG(time_text(keep, step_s)), prose_per(r));
 	if (chip.len) {
 		out_z(o, step_s > 0 ? " on " : "on ");
 		md_text(o, chip);
@@ -136,13 +137,12 @@ static void put_head(struct paper *p, const struct report *r)
 static void put_profile_row(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
-	double step_s = fact_real(r, STR("step_time_s"));
 	out_z(o, "| ");
 	put_sign(o, &signs[sign_index(r)]);
 	out_z(o, " |");
 	cell(o, r->profile, p->keep);
 	cell(o, fact_text(r, STR("chip")), p->keep);
-	gain_cell(o, step_s, p->keep);
+	cell(o, prose_step(r, p->keep), p->keep);
 	gain_cell(o, r->gain_s, p->keep);
 	out_char(o, '\n');
 	p->rows += !put(p, o);
@@ -166,8 +166,8 @@ static void put_batch_head(struct paper *p, const struct report_set *set)
 	}
 	out_z(o, "\n\n");
 	if (set->count)
-		out_z(o, "| Verdict | Profile | Chip | Step | Gain per step |\n"
-			 "|---|---|---|--:|--:|\n");
+		out_fmt(o, "| Verdict | Profile | Chip | Step | %s |\n|---|---|---|--:|--:|\n",
+			p->gain);
 	put(p, o);
 }
 
@@ -220,8 +220,8 @@ static void put_alerts(struct paper *p, const struct alerts *all, bool with_prof
 	struct out *o = out_memory(p->keep);
 	if (!all->count)
 		return;
-	out_fmt(o, "| Rule |%s Finding | Gain per step | Where |\n|---|%s---|--:|---|\n",
-		with_profile ? " Profile |" : "", with_profile ? "---|" : "");
+	out_fmt(o, "| Rule |%s Finding | %s | Where |\n|---|%s---|--:|---|\n",
+		with_profile ? " Profile |" : "", p->gain, with_profile ? "---|" : "");
 	if (!put(p, o)) {
 		p->rows += all->count;
 		return;
@@ -315,12 +315,21 @@ static void put_tail(struct paper *p)
 	out_z(p->out, ". report.json has all._\n");
 }
 
+static const char *gain_head(const struct report_set *set)
+{
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		if (!is_whole_capture(&set->items[i]))
+			return "Gain per step";
+	return "Gain";
+}
+
 void report_markdown(
 	const struct report_set *set, ptrdiff_t bytes, struct arena *keep, struct out *out)
 {
 	struct alerts all = alerts_of(set, keep);
 	bool is_batch = set->count != 1;
 	struct paper paper = { .out = out, .keep = keep, .room = bytes - TAIL_BYTES };
+	paper.gain = gain_head(set);
 	if (bytes < TAIL_BYTES) /* a summary that is full already */
 		return;
 	if (is_batch)

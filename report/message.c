@@ -153,7 +153,7 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 	struct str chip = text_clean(keep, fact_text(r, STR("chip")));
 	double chips = fact_real(r, STR("chips")), step_s = fact_real(r, STR("step_time_s"));
 	if (step_s > 0)
-		out_fmt(o, "%.*s per step", STR_ARG(time_text(keep, step_s)));
+		out_fmt(o, "%.*s %s", STR_ARG(time_text(keep, step_s)), prose_per(r));
 	if (chip.len)
 		out_fmt(o, "%son %.*s", step_s > 0 ? " " : "",
 			STR_ARG(text_cut(keep, chip, SHORT_BYTES)));

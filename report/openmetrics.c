@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "report/alert.h"
+#include "report/prose.h"
 
 enum {
 	PROFILES_MAX = 1000, /* a label each; more belong into a warehouse */
@@ -140,6 +141,13 @@ static struct str metric_name(const struct column *c, const struct suffix *suffi
 	return arena_fmt(a, "rooflint_%.*s%.*s", STR_ARG(stem), STR_ARG(suffix->metric));
 }
 
+/* A capture without steps has no step time, though its length stands in the table for one. */
+static double value_of(const struct report *r, const struct column *c)
+{
+	bool is_of_step = str_starts(c->name, STR("step_time_")) || str_eq(c->name, STR("steps"));
+	return is_of_step && is_whole_capture(r) ? (double)NAN : fact_real(r, c->name);
+}
+
 static void put_fact(struct series *s, const struct column *c)
 {
 	const struct suffix *suffix = suffix_of(c);
@@ -148,7 +156,7 @@ static void put_fact(struct series *s, const struct column *c)
 		return;
 	struct str name = metric_name(c, suffix, s->keep);
 	for (ptrdiff_t i = 0; i < s->count; i++) {
-		double value = fact_real(s->items[i], c->name);
+		double value = value_of(s->items[i], c);
 		if (!isfinite(value))
 			continue;
 		if (!is_named)

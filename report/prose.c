@@ -189,9 +189,9 @@ struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
 	double step_s = fact_real(r, STR("step_time_s"));
 	struct str gain = time_text(keep, gain_s);
 	if (!(step_s > 0))
-		return arena_fmt(keep, "up to %.*s per step", STR_ARG(gain));
-	return arena_fmt(keep, "up to %.*s of %.*s per step (%.*s)", STR_ARG(gain),
-		STR_ARG(time_text(keep, step_s)),
+		return arena_fmt(keep, "up to %.*s %s", STR_ARG(gain), prose_per(r));
+	return arena_fmt(keep, "up to %.*s of %.*s %s (%.*s)", STR_ARG(gain),
+		STR_ARG(time_text(keep, step_s)), prose_per(r),
 		STR_ARG(unit_text(keep, gain_s / step_s, UNIT_RATIO)));
 }
 
@@ -405,6 +405,25 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 bool is_whole_capture(const struct report *r)
 {
 	return str_eq(fact_text(r, STR("steps_source")), STR("window"));
+}
+
+const char *prose_span(const struct report *r)
+{
+	return is_whole_capture(r) ? "capture" : "step";
+}
+
+const char *prose_per(const struct report *r)
+{
+	return is_whole_capture(r) ? "in the whole capture" : "per step";
+}
+
+struct str prose_step(const struct report *r, struct arena *keep)
+{
+	double step_s = fact_real(r, STR("step_time_s"));
+	if (!(step_s > 0) || !isfinite(step_s))
+		return STR("");
+	return arena_fmt(keep, "%.*s%s", STR_ARG(time_text(keep, step_s)),
+		is_whole_capture(r) ? ", no steps" : "");
 }
 
 struct str prose_steps(const struct report *r, struct arena *keep)

@@ -60,7 +60,7 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 /* The headline's sentence: the message, or what stands in for it. */
 struct str prose_message(
 	const struct report *r, const struct report_finding *f, struct arena *keep);
-/* "up to 12.3 ms of 28.1 ms per step (43.8%)" */
+/* "up to 12.3 ms of 28.1 ms per step (43.8%)", or "... in the whole capture (43.8%)" */
 struct str prose_gain(const struct report *r, double gain_s, struct arena *keep);
 /*
  * "9 steady steps, 32.5 ms per step"; where nothing told steps apart, the window is no step:
@@ -71,7 +71,12 @@ struct str prose_steps(const struct report *r, struct arena *keep);
 struct str prose_machine(const struct report *r, const char *times, struct arena *keep);
 /* What the job file says and makes known: "llama-7b of perf-team, commit 3f2a9c1, MFU 46.2%". */
 struct str prose_job(const struct report *r, struct arena *keep);
+/* Where nothing told steps apart, no number is one of a step: these words follow. */
 bool is_whole_capture(const struct report *r);
+const char *prose_span(const struct report *r); /* "step", else "capture" */
+const char *prose_per(const struct report *r);	/* "per step", else "in the whole capture" */
+/* The step time in a column of them: "32.5 ms", "63.8 ms, no steps"; empty when it is unknown. */
+struct str prose_step(const struct report *r, struct arena *keep);
 
 void page_tables(struct page *p, const struct report *r); /* the first rows of each table */
 /* What was read, in a line; with all, each file in one of its own. */

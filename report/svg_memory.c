@@ -299,14 +299,23 @@ static struct str gap_label(const struct gap *g, struct arena *keep)
 		STR_ARG(html_clip(row->host_activity, 26, keep)));
 }
 
+static struct str gap_title(const struct gaps_row *longest, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_fmt(o, "%.*s; the longest %.*s, ", STR_ARG(longest->cause),
+		STR_ARG(time_text(keep, longest->time_s)));
+	if (!isnan(longest->step))
+		out_fmt(o, "in step %.0f of ", longest->step);
+	out_str(o, longest->device);
+	return out_text(o);
+}
+
 static void draw_gap(struct xhtml *x, const struct gap *g, double scale, double top)
 {
 	double width = g->total_s * scale;
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, gap_label(g, x->keep));
-	svg_rect_title(x, cause_of(g)->key.ink, LEFT, top + 14, width, 10,
-		arena_fmt(x->keep, "%.*s; the longest %.*s, in step %.0f of %.*s",
-			STR_ARG(g->longest->cause), STR_ARG(time_text(x->keep, g->longest->time_s)),
-			g->longest->step, STR_ARG(g->longest->device)));
+	svg_rect_title(
+		x, cause_of(g)->key.ink, LEFT, top + 14, width, 10, gap_title(g->longest, x->keep));
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 23,
 		time_text(x->keep, g->total_s));
 }

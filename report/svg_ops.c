@@ -10,6 +10,7 @@ enum { ROWS = 14, ROW_HEIGHT = 30, LEFT = 8, TOP = 8 };
 /* ---- op time --------------------------------------------------------------------------------- */
 
 struct ops {
+	const struct report *r;
 	const struct families_row *items;
 	int count;
 	double most, rest; /* shares */
@@ -28,13 +29,14 @@ static struct str family_label(const struct families_row *f, struct arena *keep)
 		keep, "%.*s \xc2\xb7 %.*s", STR_ARG(name), STR_ARG(html_clip(scope, room, keep)));
 }
 
-static struct str family_title(const struct families_row *f, struct arena *keep)
+static struct str family_title(
+	const struct report *r, const struct families_row *f, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	out_fmt(o, "%.*s (%.*s)\n%.*s of the step", STR_ARG(f->name), STR_ARG(f->kind),
-		STR_ARG(unit_text(keep, f->time_share, UNIT_RATIO)));
+	out_fmt(o, "%.*s (%.*s)\n%.*s of the %s", STR_ARG(f->name), STR_ARG(f->kind),
+		STR_ARG(unit_text(keep, f->time_share, UNIT_RATIO)), prose_span(r));
 	if (f->per_step > 0 && f->p50_s > 0)
-		out_fmt(o, "\n%.3g per step, %.*s each", f->per_step,
+		out_fmt(o, "\n%.3g %s, %.*s each", f->per_step, prose_per(r),
 			STR_ARG(time_text(keep, f->p50_s)));
 	if (f->roofline_s > 0)
 		out_fmt(o, "\nroofline %.*s", STR_ARG(time_text(keep, f->roofline_s)));
@@ -42,9 +44,10 @@ static struct str family_title(const struct families_row *f, struct arena *keep)
 }
 
 /* The name above its bar; the part that its roofline explains is solid. */
-static void draw_family(struct xhtml *x, const struct families_row *f, double most, double top)
+static void draw_family(
+	struct xhtml *x, const struct ops *o, const struct families_row *f, double top)
 {
-	double scale = (SVG_WIDTH - LEFT - 64) / most, width = f->time_share * scale;
+	double scale = (SVG_WIDTH - LEFT - 64) / o->most, width = f->time_share * scale;
 	enum ink ink = svg_kind_ink(f->kind);
 	double ideal = f->efficiency > 0 && f->efficiency < 1 ? width * f->efficiency : width;
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, family_label(f, x->keep));
@@ -52,7 +55,7 @@ static void draw_family(struct xhtml *x, const struct families_row *f, double mo
 	xhtml_attr(x, "opacity", STR("0.35"));
 	svg_rect(x, ink, LEFT + ideal, top + 14, width - ideal, 11);
 	xhtml_close(x);
-	svg_rect_title(x, ink, LEFT, top + 14, ideal, 11, family_title(f, x->keep));
+	svg_rect_title(x, ink, LEFT, top + 14, ideal, 11, family_title(o->r, f, x->keep));
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 24,
 		unit_text(x->keep, f->time_share, UNIT_RATIO));
 }
@@ -61,10 +64,10 @@ static void draw_ops(const void *what, struct xhtml *x)
 {
 	const struct ops *o = what;
 	svg_begin(x, SVG_WIDTH, TOP * 2 + o->count * ROW_HEIGHT, STR("Time by op"),
-		STR("Bars, the longest first: the share of a step that ops alike take. The solid "
+		STR("Bars, the longest first: the share of the time that ops alike take. The solid "
 		    "part is what their roofline explains."));
 	for (int i = 0; i < o->count; i++)
-		draw_family(x, &o->items[i], o->most, TOP + i * ROW_HEIGHT);
+		draw_family(x, o, &o->items[i], TOP + i * ROW_HEIGHT);
 	svg_end(x);
 }
 
@@ -72,6 +75,7 @@ bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *re
 {
 	struct ops *o = arena_make(keep, struct ops, 1);
 	double covered = 0;
+	o->r = r;
 	o->items = table_rows(&r->tables, families);
 	while (o->count < ROWS && o->count < table_count(&r->tables, families) &&
 		o->items[o->count].time_share > 0.0005) {
@@ -83,10 +87,10 @@ bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *re
 	ret->id = STR("picture-ops");
 	ret->title = STR("Time by op");
 	ret->caption = arena_fmt(keep,
-		"The %d heaviest of %.0f kinds of work take %.*s of the step; of each bar the "
+		"The %d heaviest of %.0f kinds of work take %.*s of the %s; of each bar the "
 		"solid part is what its roofline explains, the pale part is above it.",
 		o->count, r->row_totals[TABLE_families],
-		STR_ARG(unit_text(keep, covered, UNIT_RATIO)));
+		STR_ARG(unit_text(keep, covered, UNIT_RATIO)), prose_span(r));
 	ret->drawing = (struct template_picture){ draw_ops, o };
 	return true;
 }
@@ -96,6 +100,7 @@ bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *re
 enum { COLLECTIVES = 10, COLLECTIVE_HEIGHT = 48 };
 
 struct collectives {
+	const char *per; /* "per step" */
 	const struct collectives_row *items;
 	int count;
 	double most;
@@ -108,7 +113,8 @@ static double took(const struct collectives_row *c)
 	return c->transfer_s > 0 ? c->transfer_s : c->span_s;
 }
 
-static struct str collective_label(const struct collectives_row *c, struct arena *keep)
+static struct str collective_label(
+	const struct collectives_row *c, const char *per, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	out_str(o, html_clip(c->name, 36, keep));
@@ -118,11 +124,12 @@ static struct str collective_label(const struct collectives_row *c, struct arena
 	if (c->group_size > 0)
 		out_fmt(o, " over %.0f devices", c->group_size);
 	if (c->per_step > 0 && c->per_step != 1)
-		out_fmt(o, " \xc2\xb7 %.3g per step", c->per_step);
+		out_fmt(o, " \xc2\xb7 %.3g %s", c->per_step, per);
 	return out_text(o);
 }
 
-static struct str collective_title(const struct collectives_row *c, struct arena *keep)
+static struct str collective_title(
+	const struct collectives_row *c, const char *per, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	out_fmt(o, "%.*s\ntook %.*s", STR_ARG(c->name), STR_ARG(time_text(keep, took(c))));
@@ -130,7 +137,7 @@ static struct str collective_title(const struct collectives_row *c, struct arena
 		out_fmt(o, ", expected %.*s to %.*s", STR_ARG(time_text(keep, c->expected_lo_s)),
 			STR_ARG(time_text(keep, c->expected_hi_s)));
 	if (c->exposed_s >= 0 && c->hidden_s >= 0)
-		out_fmt(o, "\nper step %.*s exposed, %.*s hidden",
+		out_fmt(o, "\n%s %.*s exposed, %.*s hidden", per,
 			STR_ARG(time_text(keep, c->exposed_s)),
 			STR_ARG(time_text(keep, c->hidden_s)));
 	return out_text(o);
@@ -142,33 +149,34 @@ static bool is_late(const struct collectives_row *c)
 }
 
 static void draw_collective(
-	struct xhtml *x, const struct collectives_row *c, double most, double top)
+	struct xhtml *x, const struct collectives *all, const struct collectives_row *c, double top)
 {
-	double scale = (SVG_WIDTH - LEFT - 76) / most;
+	double scale = (SVG_WIDTH - LEFT - 76) / all->most;
 	double exposed = c->exposed_s > 0 ? c->exposed_s * scale : 0;
 	double hidden = c->hidden_s > 0 ? c->hidden_s * scale : 0, end = LEFT + took(c) * scale;
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT + 4, top + 10, collective_label(c, x->keep));
+	svg_text(x, INK_TEXT, ANCHOR_START, LEFT + 4, top + 10,
+		collective_label(c, all->per, x->keep));
 	if (c->expected_hi_s >= c->expected_lo_s)
 		svg_rect(x, INK_BAND, LEFT + c->expected_lo_s * scale, top + 14,
 			(c->expected_hi_s - c->expected_lo_s) * scale, 13);
 	svg_stroke(
 		x, is_late(c) ? INK_BAD : INK_TEXT, LEFT, top + 20.5, end, top + 20.5, 1.6, false);
 	svg_dot(x, is_late(c) ? INK_BAD : INK_TEXT, end, top + 20.5, 5,
-		collective_title(c, x->keep));
+		collective_title(c, all->per, x->keep));
 	double band_end = c->expected_hi_s > 0 ? LEFT + c->expected_hi_s * scale : 0;
 	svg_strong(x, is_late(c) ? INK_BAD : INK_TEXT, ANCHOR_START,
 		fmax(end + 9, band_end > end - 40 && band_end < end + 80 ? band_end + 6 : 0),
 		top + 24.5, time_text(x->keep, took(c)));
 	svg_rect_title(x, INK_COMMS, LEFT, top + 30, exposed, 7,
-		arena_fmt(x->keep, "exposed: %.*s per step",
-			STR_ARG(time_text(x->keep, c->exposed_s))));
+		arena_fmt(x->keep, "exposed: %.*s %s", STR_ARG(time_text(x->keep, c->exposed_s)),
+			all->per));
 	svg_rect_title(x, INK_HIDDEN, LEFT + exposed, top + 30, hidden, 7,
-		arena_fmt(x->keep, "hidden behind compute: %.*s per step",
-			STR_ARG(time_text(x->keep, c->hidden_s))));
+		arena_fmt(x->keep, "hidden behind compute: %.*s %s",
+			STR_ARG(time_text(x->keep, c->hidden_s)), all->per));
 }
 
 /* The words for what is drawn, and no others. */
-static int collective_keys(const struct collectives *c, struct svg_key *ret)
+static int collective_keys(const struct collectives *c, struct svg_key *ret, struct arena *keep)
 {
 	bool late = false, exposed = false, hidden = false;
 	int count = 0;
@@ -183,9 +191,9 @@ static int collective_keys(const struct collectives *c, struct svg_key *ret)
 	if (late)
 		ret[count++] = (struct svg_key){ INK_BAD, STR("later than expected") };
 	if (exposed)
-		ret[count++] = (struct svg_key){ INK_COMMS, STR("exposed per step") };
+		ret[count++] = (struct svg_key){ INK_COMMS, arena_fmt(keep, "exposed %s", c->per) };
 	if (hidden)
-		ret[count++] = (struct svg_key){ INK_HIDDEN, STR("hidden per step") };
+		ret[count++] = (struct svg_key){ INK_HIDDEN, arena_fmt(keep, "hidden %s", c->per) };
 	return count;
 }
 
@@ -197,11 +205,11 @@ static void draw_collectives(const void *what, struct xhtml *x)
 	double bottom = TOP + c->count * COLLECTIVE_HEIGHT;
 	svg_begin(x, SVG_WIDTH, bottom + 46, STR("Collectives"),
 		STR("For each collective the interval that was expected, the time it took, and "
-		    "below it how much of a step it held up."));
+		    "below it how much time it held up."));
 	svg_scale_x(x, &scale, LEFT, SVG_WIDTH - LEFT - 76, TOP, bottom);
 	for (int i = 0; i < c->count; i++)
-		draw_collective(x, &c->items[i], c->most, TOP + i * COLLECTIVE_HEIGHT);
-	svg_keys(x, keys, collective_keys(c, keys), LEFT, bottom + 28);
+		draw_collective(x, c, &c->items[i], TOP + i * COLLECTIVE_HEIGHT);
+	svg_keys(x, keys, collective_keys(c, keys, x->keep), LEFT, bottom + 28);
 	svg_end(x);
 }
 
@@ -225,13 +233,15 @@ static struct str collectives_caption(
 	struct str behind = hidden > 0 ? arena_fmt(keep, "%.*s more hide behind compute",
 						 STR_ARG(time_text(keep, hidden)))
 				       : STR("nothing hides behind compute");
-	return arena_fmt(keep, "A step waits %.*s%.*s for them, and %.*s; %.*s.",
-		STR_ARG(time_text(keep, exposed)), STR_ARG(share), STR_ARG(behind), STR_ARG(speed));
+	return arena_fmt(keep, "%s waits %.*s%.*s for them, and %.*s; %.*s.",
+		is_whole_capture(r) ? "The capture" : "A step", STR_ARG(time_text(keep, exposed)),
+		STR_ARG(share), STR_ARG(behind), STR_ARG(speed));
 }
 
 bool svg_collectives(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
 	struct collectives *c = arena_make(keep, struct collectives, 1);
+	c->per = prose_per(r);
 	c->items = table_rows(&r->tables, collectives);
 	while (c->count < COLLECTIVES && c->count < table_count(&r->tables, collectives)) {
 		const struct collectives_row *row = &c->items[c->count++];

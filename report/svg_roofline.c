@@ -243,7 +243,7 @@ static struct str point_title(const struct point *pt, struct arena *keep)
 {
 	const struct ops_row *op = pt->op;
 	struct out *o = out_memory(keep);
-	out_fmt(o, "%.*s (%.*s)\n%.*s of the step, %.*s each", STR_ARG(op->name), STR_ARG(op->kind),
+	out_fmt(o, "%.*s (%.*s)\n%.*s of the time, %.*s each", STR_ARG(op->name), STR_ARG(op->kind),
 		STR_ARG(unit_text(keep, op->time_share, UNIT_RATIO)),
 		STR_ARG(time_text(keep, op->p50_s)));
 	out_fmt(o, "\n%.*s at %.3g FLOPs per byte",
@@ -411,17 +411,17 @@ static void draw_plot(const void *what, struct xhtml *x)
 
 /* ---- what is said of it ---------------------------------------------------------------------- */
 
-static struct str caption_of(const struct plot *p, struct arena *keep)
+static struct str caption_of(const struct report *r, const struct plot *p, struct arena *keep)
 {
 	const struct point *top = &p->points[0];
 	double roof = roof_at(p, top->x), ridge = top_peak(p) / p->hbm_bps;
 	return arena_fmt(keep,
 		"The heaviest op with FLOPs, %.*s, reaches %.*s of the roof above it and lies on "
-		"the %s side of the ridge; the ops drawn take %.*s of the step.",
+		"the %s side of the ridge; the ops drawn take %.*s of the %s.",
 		STR_ARG(html_clip(top->op->name, 40, keep)),
 		STR_ARG(unit_text(keep, top->y / roof, UNIT_RATIO)),
 		top->x < ridge ? "memory" : "compute",
-		STR_ARG(unit_text(keep, p->covered, UNIT_RATIO)));
+		STR_ARG(unit_text(keep, p->covered, UNIT_RATIO)), prose_span(r));
 }
 
 bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret)
@@ -432,11 +432,11 @@ bool svg_roofline(const struct report *r, struct arena *keep, struct html_pictur
 		return false;
 	set_range(p);
 	p->title = STR("Roofline");
-	p->desc = STR("Every dot is an op; its area is its share of the step. The dashed lines "
+	p->desc = STR("Every dot is an op; its area is its share of the time. The dashed lines "
 		      "lead from the heaviest up to what the chip could do.");
 	ret->id = STR("picture-roofline");
 	ret->title = p->title;
-	ret->caption = caption_of(p, keep);
+	ret->caption = caption_of(r, p, keep);
 	ret->drawing = (struct template_picture){ draw_plot, p };
 	return true;
 }

@@ -48,6 +48,7 @@ static struct str share_text(struct arena *keep, int layer, double seconds, doub
 enum { BUDGET_WIDTH = 960, BUDGET_LEFT = 118 };
 
 struct budget {
+	bool is_capture;	/* no step, but all that was recorded */
 	double step, after;	/* seconds; `after` the findings are settled */
 	double ideal, ideal_hi; /* ops of unknown cost taken as free, and as ideal */
 	double layers[LAYERS];
@@ -105,9 +106,11 @@ static void draw_budget(const void *what, struct xhtml *x)
 	double scale = (BUDGET_WIDTH - LEFT - RIGHT) / b->step, top = 32;
 	int rows = (b->after > 0) + (b->ideal > 0);
 	svg_begin(x, BUDGET_WIDTH, 30 + rows * 22,
-		STR("A step as it is, without its findings, and at its roofline"),
-		arena_fmt(x->keep, "The step takes %.*s.", STR_ARG(time_text(x->keep, b->step))));
-	svg_text(x, INK_MUTED, ANCHOR_END, LEFT - 8, 17, STR("a step today"));
+		STR("The time as it is, without the findings, and at the roofline"),
+		arena_fmt(x->keep, "%s takes %.*s.", b->is_capture ? "The capture" : "A step",
+			STR_ARG(time_text(x->keep, b->step))));
+	svg_text(x, INK_MUTED, ANCHOR_END, LEFT - 8, 17,
+		b->is_capture ? STR("the capture") : STR("a step today"));
 	draw_now(b, x, LEFT, scale, 0);
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + b->step * scale + 6, 17,
 		time_text(x->keep, b->step));
@@ -138,6 +141,7 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 		rest -= share;
 	}
 	b->layers[LAYER_COPY] = rest > 0 ? rest * b->step : 0;
+	b->is_capture = is_whole_capture(r);
 	b->after = r->gain_s > 0 ? b->step - r->gain_s : 0;
 	b->ideal = lo > 0 && lo <= 1 ? lo * b->step : 0;
 	b->ideal_hi = hi * b->step;
@@ -268,7 +272,7 @@ bool svg_steps(const struct report *r, struct arena *keep, struct html_picture *
 {
 	struct steps *s = arena_make(keep, struct steps, 1);
 	take_steps(r, s, fact_real(r, STR("step_time_s")), keep);
-	if (!s->count)
+	if (!s->count || is_whole_capture(r))
 		return false;
 	s->title = STR("Step after step");
 	ret->id = STR("picture-steps");

@@ -180,7 +180,7 @@ static void draw_timeline(const void *what, struct xhtml *x)
 static void say_which(struct out *o, const struct moment_row *m, struct arena *keep)
 {
 	if (isnan(m->step))
-		out_fmt(o, "The whole window of %.*s, %.*s, since no steps were found",
+		out_fmt(o, "All that was recorded on %.*s, %.*s: nothing tells its steps apart",
 			STR_ARG(m->device), STR_ARG(time_text(keep, m->step_s)));
 	else
 		out_fmt(o, "Step %.0f on %.*s, %.*s: as long as its median step", m->step,

@@ -424,8 +424,8 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 
 static struct str step_text(const struct report *r, struct arena *keep)
 {
-	double step_s = fact_real(r, STR("step_time_s"));
-	return step_s > 0 ? time_text(keep, step_s) : STR("-");
+	struct str text = prose_step(r, keep);
+	return text.len ? text : STR("-");
 }
 
 static struct str gain_text(const struct report *r, struct arena *keep)

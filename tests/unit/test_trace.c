@@ -360,6 +360,7 @@ static void test_measured(void **state)
 	measure(STR(EVENTS(TPU THREE_STEPS STEP("4") STEP("5"))), &run);
 	assert_text(xrun_row(&run)->steps_source, "program");
 	assert_number(xrun_row(&run)->steps, 3);
+	assert_true(str_ends(xrun_row(&run)->inputs, STR(", HLO text of the ops that ran")));
 
 	const struct ops_row *dot = xrun_op(&run, "fusion.1");
 	assert_text(dot->kind, "matmul");
