@@ -138,6 +138,17 @@ void quality_dump(struct measured *m); /* dumped.c: is the dump of what ran? */
 
 /* And one per group of plots (plots.h). */
 struct plots;
+/* Devices that the picture of a step shows.  More would not fit a screen. */
+#define MOMENT_DEVICES 4
+enum moment_role { MOMENT_OTHER, MOMENT_SLOWEST, MOMENT_MEDIAN, MOMENT_WAITING };
+struct shown {
+	const struct device *device;
+	const struct swept_step *step;
+	double own_s; /* mean of its steady steps, without waiting for others */
+	enum moment_role role;
+};
+/* moment.c: in the devices' order; 0 when no step is steady. */
+ptrdiff_t moment_devices(const struct measured *m, struct shown **ret, ptrdiff_t *left_out);
 bool fill_timeline(struct measured *m, struct plots *ret, struct diag *err);
 void fill_usage(struct measured *m, struct plots *ret);
 

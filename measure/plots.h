@@ -12,15 +12,22 @@
 
 #include "measure/run.h"
 
-/* Rows of any plot: two for each unit of a picture's width.  A quarter of a megabyte as SVG. */
-#define PLOT_MAX_ROWS 1200
+/* Rows of any plot: a picture's width has 600 units, and it has four rows that are full.  Half a
+ * megabyte as SVG. */
+#define PLOT_MAX_ROWS 2400
 
 #define ACTIVITY_WORDS "compute|communication|copy|transfer"
+#define ROLE_WORDS     "slowest|median|waiting"
 #define SOURCE_WORDS   "allocator|schedule"
 
 #define MOMENT_COLUMNS(TEXT, REAL)                                                                 \
 	TEXT(host, 0, "host")                                                                      \
 	TEXT(device, 0, "plane name")                                                              \
+	TEXT(role, ROLE_WORDS,                                                                     \
+		"slowest: works longest, so that others wait; waiting: works shortest; NULL: "     \
+		"neither, or all are alike")                                                       \
+	REAL(own_s, SECONDS, "mean of its steady steps, without exposed communication")            \
+	REAL(left_out, COUNT, "devices with such a step that are not drawn")                       \
 	REAL(step, COUNT, "number of the step; NULL when the whole window is the one step")        \
 	REAL(step_s, SECONDS, "how long it took on this device")                                   \
 	REAL(shown_s, SECONDS, "how much of it was read: less when it has too many ops")           \
@@ -31,6 +38,7 @@
 	REAL(lanes_shown, COUNT, "of those, the busiest")
 
 #define TIMELINE_COLUMNS(TEXT, REAL)                                                               \
+	REAL(moment, COUNT, "row of moment, from 0")                                               \
 	TEXT(lane, 0, "line, stream or thread; \"... in flight\" for asynchronous ones")           \
 	TEXT(activity, ACTIVITY_WORDS, "what most of its time is")                                 \
 	TEXT(kind, KIND_WORDS, "of the op named")                                                  \
@@ -58,7 +66,8 @@
 
 /* As TABLES: X(plot, COLUMNS list, key column or "", meaning) */
 #define PLOTS(X)                                                                                   \
-	X(moment, MOMENT_COLUMNS, "", "the step that the timeline shows; one row")                 \
+	X(moment, MOMENT_COLUMNS, "",                                                              \
+		"the step that the timeline shows; a row for each device drawn")                   \
 	X(timeline, TIMELINE_COLUMNS, "", "a stretch of that step on one lane")                    \
 	X(curves, CURVES_COLUMNS, "", "a curve of memory in use")                                  \
 	X(usage, USAGE_COLUMNS, "", "a point of such a curve; it holds until the next")

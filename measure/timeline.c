@@ -1,14 +1,12 @@
 /*
- * One step as bars: the representative step of the first device, read once more.
+ * One step as bars, read once more on some devices (moment.c says which).
  *
- * The representative step is the earliest steady one whose length is within 2% of the median, so
- * that little is read again.  On each lane a bar is what runs innermost; what is too short for the
- * eye is joined to its neighbours, and what is in flight asynchronously has lanes of its own.
+ * On each lane a bar is what runs innermost; what is too short for the eye is joined to its
+ * neighbours, and what is in flight asynchronously has lanes of its own.
  *
  *	XLA Ops                    |--fusion--|ag-start|--fusion--|---ag-done---|
  *	collectives in flight                 |=========all-gather=============|
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -18,7 +16,7 @@
 /* Bars of a lane are drawn on so many units of width; less than one is a sliver. */
 #define PIXELS 600
 /* Lanes of a picture that still fits a screen: a GPU that computes has about five. */
-#define LANES_SHOWN 12
+#define LANES_SHOWN 16
 /* Events read for a picture: a third of a second.  Behind them no step is looked for. */
 #define EVENTS_MAX 4000000
 /* Ops within ops: a while in a while in a call.  What is deeper is drawn as its parent. */
@@ -26,10 +24,11 @@
 /* Asynchronous pairs open at one time, and of one step; more are not drawn. */
 #define OPEN_MAX   256
 #define FLIGHT_MAX 65536
-/* How far from the median a step may be and still stand for the others. */
-#define TYPICAL 0.02
 
-enum { ACTIVITIES = 4, FLIGHTS = ACTIVITIES - 1 }; /* nothing computes in flight */
+enum {
+	ACTIVITIES = 4,
+	FLIGHTS = ACTIVITIES - 1
+}; /* no lane for what computes in flight, or of which nobody knows */
 
 struct bar {
 	int64_t start_ps, end_ps, busy_ps[ACTIVITIES], longest_ps;
@@ -65,55 +64,16 @@ struct flight {
 struct timeline {
 	const struct device *device;
 	const struct swept_step *step;
+	int room; /* lanes and bars it may have */
+	ptrdiff_t most;
 	struct registry *registry;
-	struct arena *keep;
+	struct arena *keep, *work;   /* work: for what dies with this picture's reading */
 	int64_t sliver_ps, until_ps; /* until: the end of what was read */
 	struct row *rows;	     /* one per lane of the plane, then those in flight */
 	ptrdiff_t row_count;
 	struct flight open[OPEN_MAX];
 	int open_count;
 };
-
-/* ---- the step -------------------------------------------------------------------------------- */
-
-static int64_t length_of(const struct swept_step *s)
-{
-	return s->end_ps - s->start_ps;
-}
-
-static bool is_steady(const struct swept_step *s)
-{
-	return s->complete && !s->warmup && s->end_ps > s->start_ps;
-}
-
-/* Of the steady steps; 0 when there are none. */
-static int64_t median_length(const struct sweep *s, struct arena scratch)
-{
-	int64_t *lengths = arena_make(&scratch, int64_t, s->step_count);
-	ptrdiff_t n = 0;
-
-	for (ptrdiff_t i = 0; i < s->step_count; i++)
-		if (is_steady(&s->steps[i]))
-			lengths[n++] = length_of(&s->steps[i]);
-	if (n == 0)
-		return 0;
-	sort_integers(lengths, n);
-	return lengths[(n - 1) / 2];
-}
-
-/* The median is the length of one of them, so there is one when there are any. */
-static const struct swept_step *representative(const struct sweep *s, struct arena scratch)
-{
-	int64_t median_ps = median_length(s, scratch);
-
-	for (ptrdiff_t i = 0; i < s->step_count; i++) {
-		const struct swept_step *step = &s->steps[i];
-		double off = fabs((double)(length_of(step) - median_ps));
-		if (is_steady(step) && off <= TYPICAL * (double)median_ps)
-			return step;
-	}
-	return NULL;
-}
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
@@ -192,7 +152,7 @@ static void draw(struct timeline *t, struct row *r, struct open *o, int64_t to_p
 	if (r->count > 0 && joins(&r->bars[r->count - 1], &b, t->sliver_ps))
 		join(&r->bars[r->count - 1], &b);
 	else
-		*arena_push(t->keep, r->bars, r->count, r->cap) = b;
+		*arena_push(t->work, r->bars, r->count, r->cap) = b;
 }
 
 static void pop(struct timeline *t, struct row *r)
@@ -228,7 +188,7 @@ static void push(struct timeline *t, struct row *r, const struct subject *op, en
 static void flight_begin(
 	struct timeline *t, const struct subject *op, enum op_kind kind, int64_t at_ps)
 {
-	if (t->open_count < OPEN_MAX)
+	if (activity_index(kind) > 0 && t->open_count < OPEN_MAX)
 		t->open[t->open_count++] = (struct flight){ op, kind, at_ps };
 }
 
@@ -244,11 +204,10 @@ static void flight_end(struct timeline *t, int32_t start, int64_t at_ps)
 	struct flight f = t->open[i];
 	for (t->open_count--; i < t->open_count; i++)
 		t->open[i] = t->open[i + 1];
-	int activity = activity_index(f.kind);
-	struct row *r = &t->rows[t->row_count - FLIGHTS + (activity ? activity - 1 : 0)];
+	struct row *r = &t->rows[t->row_count - FLIGHTS + activity_index(f.kind) - 1];
 	if (!clip(t, &f.start_ps, &at_ps) || r->count >= FLIGHT_MAX)
 		return;
-	*arena_push(t->keep, r->bars, r->count, r->cap) = bar_of(f.op, f.kind, f.start_ps, at_ps);
+	*arena_push(t->work, r->bars, r->count, r->cap) = bar_of(f.op, f.kind, f.start_ps, at_ps);
 	r->busy_ps += at_ps - f.start_ps;
 }
 
@@ -300,11 +259,11 @@ static void take(struct timeline *t, const struct op_event *e)
 		flight_end(t, op->start, e->end_ps);
 }
 
-static bool read_step(struct timeline *t, struct arena *work, struct diag *err)
+static bool read_step(struct timeline *t, struct diag *err)
 {
 	struct plane *plane = t->device->plane;
-	plane->keep = work;
-	struct merge *m = merge_new(plane, work);
+	plane->keep = t->work;
+	struct merge *m = merge_new(plane, t->work);
 	const struct op_event *e;
 	int64_t events = 0, last_ps = INT64_MIN;
 	bool is_past = false;
@@ -349,7 +308,7 @@ static ptrdiff_t choose_rows(struct timeline *t)
 {
 	ptrdiff_t shown = 0;
 
-	for (struct row *r; shown < LANES_SHOWN && (r = busiest(t)); shown++)
+	for (struct row *r; shown < t->room && (r = busiest(t)); shown++)
 		r->is_shown = true;
 	return shown;
 }
@@ -365,7 +324,7 @@ static ptrdiff_t bars_shown(const struct timeline *t)
 
 static void thin_out(struct timeline *t)
 {
-	while (bars_shown(t) > PLOT_MAX_ROWS) {
+	while (bars_shown(t) > t->most) {
 		t->sliver_ps *= 2;
 		for (ptrdiff_t i = 0; i < t->row_count; i++)
 			merge_bars(&t->rows[i], t->sliver_ps);
@@ -381,6 +340,7 @@ static void bar_row(struct timeline *t, const struct row *r, const struct bar *b
 
 	for (int i = 1; i < ACTIVITIES; i++)
 		most = b->busy_ps[i] > b->busy_ps[most] ? i : most;
+	row->moment = (double)(plot_count(ret, moment) - 1);
 	row->lane = r->name;
 	row->activity = names[most];
 	row->kind = op_kind_name(b->kind);
@@ -413,19 +373,34 @@ static void rows_new(struct timeline *t)
 	const struct plane *p = t->device->plane;
 
 	t->row_count = p->lane_count + FLIGHTS;
-	t->rows = arena_make(t->keep, struct row, t->row_count);
+	t->rows = arena_make(t->work, struct row, t->row_count);
 	for (ptrdiff_t i = 0; i < p->lane_count; i++)
 		t->rows[i].name = text_clean(t->keep, p->lanes[i].name);
 	for (int i = 0; i < FLIGHTS; i++)
 		t->rows[p->lane_count + i].name = flights[i];
 }
 
-static void fill(struct measured *m, struct timeline *t, struct plots *ret)
+static const struct str roles[] = {
+	[MOMENT_OTHER] = { NULL, 0 },
+	[MOMENT_SLOWEST] = STR_INIT("slowest"),
+	[MOMENT_MEDIAN] = STR_INIT("median"),
+	[MOMENT_WAITING] = STR_INIT("waiting"),
+};
+
+static int64_t length_of(const struct swept_step *s)
+{
+	return s->end_ps - s->start_ps;
+}
+
+static void fill(
+	struct measured *m, const struct shown *shown, struct timeline *t, struct plots *ret)
 {
 	struct moment_row *row = plot_new(ret, moment, t->keep);
 
-	row->host = text_clean(t->keep, m->hosts[t->device->host].host);
-	row->device = text_clean(t->keep, t->device->plane->name);
+	row->host = text_clean(m->keep, m->hosts[t->device->host].host);
+	row->device = text_clean(m->keep, t->device->plane->name);
+	row->role = roles[shown->role];
+	row->own_s = shown->own_s;
 	if (m->source != STEPS_WINDOW)
 		row->step = (double)t->step->number;
 	row->step_s = (double)length_of(t->step) * PS;
@@ -438,26 +413,42 @@ static void fill(struct measured *m, struct timeline *t, struct plots *ret)
 		row->shown_s = 0;
 }
 
-bool fill_timeline(struct measured *m, struct plots *ret, struct diag *err)
+/* What it reads dies with it; its bars are copied into the plot. */
+static bool read_device(struct measured *m, const struct shown *shown, ptrdiff_t devices,
+	struct plots *ret, struct diag *err)
 {
-	struct timeline *t = arena_make(m->keep, struct timeline, 1);
-	const struct swept_step *step =
-		m->first ? representative(&m->first->sweep, *m->keep) : NULL;
+	struct arena work = arena_new(SWEEP_ARENA_BYTES);
+	struct timeline *t = arena_make(&work, struct timeline, 1);
+	bool ok;
 
-	if (!step)
-		return true;
-	t->device = m->first;
-	t->step = step;
+	t->device = shown->device;
+	t->step = shown->step;
+	t->room = (int)(LANES_SHOWN / devices);
+	t->most = PLOT_MAX_ROWS / devices;
 	t->registry = m->registry;
 	t->keep = m->keep;
-	t->until_ps = step->end_ps;
-	t->sliver_ps = length_of(step) / PIXELS + 1;
+	t->work = &work;
+	t->until_ps = t->step->end_ps;
+	t->sliver_ps = length_of(t->step) / PIXELS + 1;
 	rows_new(t);
-	struct arena work = arena_new(SWEEP_ARENA_BYTES);
-	bool ok = read_step(t, &work, err);
+	ok = read_step(t, err);
+	if (ok)
+		fill(m, shown, t, ret);
+	else
+		diag_context(err, "%.*s", STR_ARG(t->device->plane->profile->input->path));
 	arena_free(&work);
-	if (!ok)
-		return diag_context(err, "%.*s", STR_ARG(m->first->plane->profile->input->path));
-	fill(m, t, ret);
+	return ok;
+}
+
+bool fill_timeline(struct measured *m, struct plots *ret, struct diag *err)
+{
+	struct shown *shown;
+	ptrdiff_t left_out, n = moment_devices(m, &shown, &left_out);
+
+	for (ptrdiff_t i = 0; i < n; i++)
+		if (!read_device(m, &shown[i], n, ret, err))
+			return false;
+	for (ptrdiff_t i = 0; i < n; i++)
+		plot_rows(ret, moment)[i].left_out = (double)left_out;
 	return true;
 }

@@ -1,13 +1,14 @@
-/* One step on its lanes, and above them what the device as a whole was at. */
+/* One step on some devices: what each as a whole was at, and below it its lanes. */
 #include <math.h>
 
 #include "base/text.h"
 #include "report/prose.h"
 #include "report/svg.h"
 
-/* LANES_MOST is more than measure/timeline.c keeps: a report.json may come from anywhere. */
-enum { WIDTH = 960, LEFT = 158, RIGHT = 10, TOP = 6, PLOT = WIDTH - LEFT - RIGHT };
-enum { LANE_HEIGHT = 26, BAR_HEIGHT = 20, LANES_MOST = 16, LABEL_COLUMNS = 24 };
+/* The most of both is above what measure/ keeps: a report.json may come from anywhere. */
+enum { DEVICES_MOST = 8, LANES_MOST = 16 };
+enum { WIDTH = 960, LEFT = 172, RIGHT = 22, TOP = 6, PLOT = WIDTH - LEFT - RIGHT };
+enum { LANE_HEIGHT = 26, BAR_HEIGHT = 20, LABEL_COLUMNS = 26, BETWEEN = 12 };
 
 #define CHAR 6.8 /* of a name in a bar: an op's letters are wide */
 
@@ -25,15 +26,22 @@ static const struct act {
 };
 enum { ACTS = sizeof(acts) / sizeof(acts[0]), ACT_IDLE = ACTS - 1 };
 
-struct timeline {
+/* A device of the picture. */
+struct part {
 	const struct moment_row *moment;
-	const struct timeline_row *bars;
-	ptrdiff_t bar_count;
 	struct str lanes[LANES_MOST];
 	int lane_count;
-	double scale; /* units per second */
-	bool used[ACTS];
 	double cover[ACTS][PLOT]; /* how much of each unit is taken, 0 to 1 */
+};
+
+struct timeline {
+	const struct timeline_row *bars;
+	ptrdiff_t bar_count;
+	struct part *parts;
+	int part_count;
+	double longest_s, scale; /* of the steps; units per second */
+	bool many_hosts;
+	bool used[ACTS];
 };
 
 static int act_of(const struct timeline_row *b)
@@ -44,22 +52,56 @@ static int act_of(const struct timeline_row *b)
 	return 0;
 }
 
+/* The device of a bar, or NULL when it is not drawn. */
+static struct part *part_of(const struct timeline *t, const struct timeline_row *b)
+{
+	return b->moment >= 0 && b->moment < t->part_count ? &t->parts[(int)b->moment] : NULL;
+}
+
 /* Its lane; -1 when there are too many. */
-static int lane_of(struct timeline *t, struct str name)
+static int lane_of(struct part *p, struct str name)
 {
 	int i = 0;
-	while (i < t->lane_count && !str_eq(t->lanes[i], name))
+	while (i < p->lane_count && !str_eq(p->lanes[i], name))
 		i++;
 	if (i == LANES_MOST)
 		return -1;
-	if (i == t->lane_count)
-		t->lanes[t->lane_count++] = name;
+	if (i == p->lane_count)
+		p->lanes[p->lane_count++] = name;
 	return i;
+}
+
+/* "TPU:3", or where there are several hosts "TPU:3 on worker-1" */
+static struct str part_name(
+	const struct timeline *t, const struct moment_row *m, struct arena *keep)
+{
+	struct str device = m->device;
+	str_take(&device, STR("/device:"));
+	if (!t->many_hosts)
+		return device;
+	return arena_fmt(keep, "%.*s on %.*s", STR_ARG(device), STR_ARG(m->host));
+}
+
+/* "TPU:3 (works longest)"; the name is cut before the role is. */
+static struct str part_label(
+	const struct timeline *t, const struct moment_row *m, struct arena *keep)
+{
+	struct str role = str_eq(m->role, STR("slowest"))   ? STR(" (works longest)")
+			  : str_eq(m->role, STR("waiting")) ? STR(" (waits most)")
+			  : str_eq(m->role, STR("median"))  ? STR(" (median)")
+							    : STR("");
+	struct str name = html_clip(part_name(t, m, keep), LABEL_COLUMNS - (int)role.len, keep);
+	return arena_fmt(keep, "%.*s%.*s", STR_ARG(name), STR_ARG(role));
+}
+
+static double part_height(const struct part *p)
+{
+	return (p->lane_count + 1) * LANE_HEIGHT;
 }
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
-static void add_cover(struct timeline *t, const struct timeline_row *b)
+static void add_cover(const struct timeline *t, struct part *p, const struct timeline_row *b)
 {
 	double from = b->start_s * t->scale, to = from + b->time_s * t->scale;
 	double density = b->time_s > 0 ? fmin(b->busy_s / b->time_s, 1) : 0;
@@ -67,17 +109,17 @@ static void add_cover(struct timeline *t, const struct timeline_row *b)
 		return;
 	for (int i = (int)from; i < PLOT && i < to; i++) {
 		double share = fmin(to, i + 1) - fmax(from, i);
-		t->cover[act_of(b)][i] += share * density;
+		p->cover[act_of(b)][i] += share * density;
 	}
 }
 
 /* What takes most of a unit, when each activity hides those behind it. */
-static int act_at(const struct timeline *t, int unit)
+static int act_at(const struct part *p, int unit)
 {
 	double left = 1, most = 0;
 	int best = ACT_IDLE;
 	for (int i = 0; i <= ACT_IDLE; i++) {
-		double share = i == ACT_IDLE ? left : fmin(left, t->cover[i][unit]);
+		double share = i == ACT_IDLE ? left : fmin(left, p->cover[i][unit]);
 		left -= share;
 		if (share > most + 1e-9) {
 			most = share;
@@ -87,23 +129,27 @@ static int act_at(const struct timeline *t, int unit)
 	return best;
 }
 
-static void draw_stretch(struct xhtml *x, struct timeline *t, int act, int from, int to)
+struct stretch {
+	int act, from, to;
+};
+
+static void draw_stretch(struct xhtml *x, struct timeline *t, const struct stretch *s, double top)
 {
-	double seconds = (to - from) / t->scale;
-	t->used[act] = true;
-	svg_rect_title(x, acts[act].ink, LEFT + from, TOP + 2, to - from, BAR_HEIGHT,
-		arena_fmt(x->keep, "%.*s: about %.*s from %.*s on", STR_ARG(acts[act].text),
+	double seconds = (s->to - s->from) / t->scale;
+	t->used[s->act] = true;
+	svg_rect_title(x, acts[s->act].ink, LEFT + s->from, top + 2, s->to - s->from, BAR_HEIGHT,
+		arena_fmt(x->keep, "%.*s: about %.*s from %.*s on", STR_ARG(acts[s->act].text),
 			STR_ARG(time_text(x->keep, seconds)),
-			STR_ARG(time_text(x->keep, from / t->scale))));
+			STR_ARG(time_text(x->keep, s->from / t->scale))));
 }
 
-static void draw_whole(struct xhtml *x, struct timeline *t)
+static void draw_whole(struct xhtml *x, struct timeline *t, const struct part *p, double top)
 {
-	int end = (int)fmin(ceil(t->moment->shown_s * t->scale), PLOT), from = 0;
-	svg_strong(x, INK_TEXT, ANCHOR_END, LEFT - 10, TOP + 16, STR("the device"));
+	int end = (int)fmin(ceil(p->moment->shown_s * t->scale), PLOT), from = 0;
+	svg_strong(x, INK_TEXT, ANCHOR_END, LEFT - 10, top + 16, part_label(t, p->moment, x->keep));
 	for (int i = 1; i <= end; i++)
-		if (i == end || act_at(t, i) != act_at(t, from)) {
-			draw_stretch(x, t, act_at(t, from), from, i);
+		if (i == end || act_at(p, i) != act_at(p, from)) {
+			draw_stretch(x, t, &(struct stretch){ act_at(p, from), from, i }, top);
 			from = i;
 		}
 }
@@ -137,16 +183,21 @@ static void draw_bar(struct xhtml *x, struct timeline *t, const struct timeline_
 			html_clip(b->name, columns, x->keep));
 }
 
-static void draw_lanes(struct xhtml *x, struct timeline *t)
+static void draw_lane(
+	struct xhtml *x, struct timeline *t, const struct part *p, int lane, double top)
 {
-	for (int i = 0; i < t->lane_count; i++)
-		svg_text(x, INK_TEXT, ANCHOR_END, LEFT - 10, TOP + 16 + (i + 1) * LANE_HEIGHT,
-			html_clip(t->lanes[i], LABEL_COLUMNS, x->keep));
-	for (ptrdiff_t i = 0; i < t->bar_count; i++) {
-		int lane = lane_of(t, t->bars[i].lane);
-		if (lane >= 0)
-			draw_bar(x, t, &t->bars[i], TOP + (lane + 1) * LANE_HEIGHT);
-	}
+	svg_text(x, INK_TEXT, ANCHOR_END, LEFT - 10, top + 16,
+		html_clip(p->lanes[lane], LABEL_COLUMNS, x->keep));
+	for (ptrdiff_t i = 0; i < t->bar_count; i++)
+		if (part_of(t, &t->bars[i]) == p && str_eq(t->bars[i].lane, p->lanes[lane]))
+			draw_bar(x, t, &t->bars[i], top);
+}
+
+static void draw_part(struct xhtml *x, struct timeline *t, const struct part *p, double top)
+{
+	draw_whole(x, t, p, top);
+	for (int i = 0; i < p->lane_count; i++)
+		draw_lane(x, t, p, i, top + (i + 1) * LANE_HEIGHT);
 }
 
 static void draw_acts(struct xhtml *x, const struct timeline *t, double top)
@@ -159,70 +210,138 @@ static void draw_acts(struct xhtml *x, const struct timeline *t, double top)
 	svg_keys(x, keys, count, LEFT, top);
 }
 
+static double height_of(const struct timeline *t)
+{
+	double height = (t->part_count - 1) * BETWEEN;
+	for (int i = 0; i < t->part_count; i++)
+		height += part_height(&t->parts[i]);
+	return height;
+}
+
 static void draw_timeline(const void *what, struct xhtml *x)
 {
 	struct timeline t = *(const struct timeline *)what;
-	double bottom = TOP + (t.lane_count + 1) * LANE_HEIGHT + 4;
-	struct svg_scale scale = svg_scale(t.moment->step_s, UNIT_SECONDS, 8);
-	svg_begin(x, WIDTH, bottom + 48, STR("One step"),
-		STR("Bars from left to right: what ran when. The first row is the device as a "
-		    "whole, "
-		    "with what hides behind compute left out."));
+	double bottom = TOP + height_of(&t) + 4, top = TOP;
+	struct svg_scale scale = svg_scale(t.longest_s, UNIT_SECONDS, 8);
+	svg_begin(x, WIDTH, bottom + 48, STR("What ran when"),
+		STR("Bars from left to right. Of each device the first row is the device as a "
+		    "whole, with what hides behind compute left out; its lanes are below."));
 	svg_scale_x(x, &scale, LEFT, PLOT, TOP, bottom);
-	draw_whole(x, &t);
-	draw_lanes(x, &t);
+	for (int i = 0; i < t.part_count; i++) {
+		draw_part(x, &t, &t.parts[i], top);
+		top += part_height(&t.parts[i]) + BETWEEN;
+	}
 	draw_acts(x, &t, bottom + 26);
 	svg_end(x);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static void say_which(struct out *o, const struct moment_row *m, struct arena *keep)
+static void say_which(struct out *o, const struct timeline *t, struct arena *keep)
 {
+	const struct moment_row *m = t->parts[0].moment;
+	struct str name = part_name(t, m, keep), length = time_text(keep, m->step_s);
 	if (isnan(m->step))
-		out_fmt(o, "All that was recorded on %.*s, %.*s: nothing tells its steps apart",
-			STR_ARG(m->device), STR_ARG(time_text(keep, m->step_s)));
+		out_fmt(o, "All that was recorded, %.*s on %.*s: nothing tells its steps apart",
+			STR_ARG(length), STR_ARG(name));
 	else
-		out_fmt(o, "Step %.0f on %.*s, %.*s: as long as its median step", m->step,
-			STR_ARG(m->device), STR_ARG(time_text(keep, m->step_s)));
+		out_fmt(o, "Step %.0f, %.*s on %.*s: a typical one", m->step, STR_ARG(length),
+			STR_ARG(name));
 	if (m->shown_s < m->step_s)
 		out_fmt(o, "; only the first %.*s are drawn, for it has too many ops",
 			STR_ARG(time_text(keep, m->shown_s)));
 	out_char(o, '.');
 }
 
-static struct str caption_of(const struct timeline *t, struct arena *keep)
+static const struct moment_row *with_role(const struct timeline *t, struct str role)
 {
-	const struct moment_row *m = t->moment;
-	struct out *o = out_memory(keep);
-	say_which(o, m, keep);
-	if (m->merged > 0)
+	for (int i = 0; i < t->part_count; i++)
+		if (str_eq(t->parts[i].moment->role, role))
+			return t->parts[i].moment;
+	return NULL;
+}
+
+static void say_devices(struct out *o, const struct timeline *t, struct arena *keep)
+{
+	const struct moment_row *slow = with_role(t, STR("slowest"));
+	const struct moment_row *fast = with_role(t, STR("waiting"));
+	double left_out = t->parts[0].moment->left_out;
+	if (left_out > 0)
+		out_fmt(o, " %d of %.0f devices are drawn.", t->part_count,
+			t->part_count + left_out);
+	if (t->part_count > 1)
+		out_fmt(o, " Each begins %s.",
+			isnan(t->parts[0].moment->step) ? "with its first op"
+							: "at the start of its own step");
+	if (slow && fast)
+		out_fmt(o,
+			" Without exposed communication a step takes %.*s on %.*s, which works "
+			"longest, and %.*s on %.*s, which waits most.",
+			STR_ARG(time_text(keep, slow->own_s)), STR_ARG(part_name(t, slow, keep)),
+			STR_ARG(time_text(keep, fast->own_s)), STR_ARG(part_name(t, fast, keep)));
+}
+
+static void say_what_is_left_out(struct out *o, const struct timeline *t)
+{
+	double ops = 0, merged = 0, lanes = 0, shown = 0;
+	for (int i = 0; i < t->part_count; i++) {
+		ops += t->parts[i].moment->ops;
+		merged += t->parts[i].moment->merged;
+		lanes += t->parts[i].moment->lanes;
+		shown += t->parts[i].moment->lanes_shown;
+	}
+	if (merged > 0)
 		out_fmt(o,
 			" Of %.0f ops, %.0f share a bar with others: they are too short to be "
-			"seen, or "
-			"in flight together.",
-			m->ops, m->merged);
-	if (m->lanes > m->lanes_shown)
-		out_fmt(o, " %.0f of its %.0f lanes are drawn, the busiest.", m->lanes_shown,
-			m->lanes);
+			"seen, or in flight together.",
+			ops, merged);
+	if (lanes > shown)
+		out_fmt(o, " %.0f of %.0f lanes are drawn, the busiest.", shown, lanes);
+}
+
+static struct str caption_of(const struct timeline *t, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	say_which(o, t, keep);
+	say_devices(o, t, keep);
+	say_what_is_left_out(o, t);
 	return out_text(o);
+}
+
+static void take_parts(struct timeline *t, const struct report *r, struct arena *keep)
+{
+	const struct moment_row *rows = plot_rows(&r->plots, moment);
+	ptrdiff_t count = plot_count(&r->plots, moment);
+	t->part_count = count < DEVICES_MOST ? (int)count : DEVICES_MOST;
+	t->parts = arena_make(keep, struct part, t->part_count);
+	for (int i = 0; i < t->part_count; i++) {
+		t->parts[i].moment = &rows[i];
+		t->longest_s = fmax(t->longest_s, rows[i].step_s);
+		t->many_hosts |= !str_eq(rows[i].host, rows[0].host);
+	}
+}
+
+static void take_bars(struct timeline *t, const struct report *r)
+{
+	t->bars = plot_rows(&r->plots, timeline);
+	t->bar_count = plot_count(&r->plots, timeline);
+	t->scale = PLOT / t->longest_s;
+	for (ptrdiff_t i = 0; i < t->bar_count; i++) {
+		struct part *p = part_of(t, &t->bars[i]);
+		if (p && lane_of(p, t->bars[i].lane) >= 0)
+			add_cover(t, p, &t->bars[i]);
+	}
 }
 
 bool svg_timeline(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
 	struct timeline *t = arena_make(keep, struct timeline, 1);
-	t->moment = plot_rows(&r->plots, moment);
-	t->bars = plot_rows(&r->plots, timeline);
-	t->bar_count = plot_count(&r->plots, timeline);
-	if (!plot_count(&r->plots, moment) || !t->bar_count || !(t->moment->step_s > 0) ||
-		!(t->moment->shown_s > 0))
+	take_parts(t, r, keep);
+	if (!plot_count(&r->plots, timeline) || !(t->longest_s > 0) || !isfinite(t->longest_s))
 		return false;
-	t->scale = PLOT / t->moment->step_s;
-	for (ptrdiff_t i = 0; i < t->bar_count; i++)
-		if (lane_of(t, t->bars[i].lane) >= 0)
-			add_cover(t, &t->bars[i]);
+	take_bars(t, r);
 	ret->id = STR("picture-timeline");
-	ret->title = STR("One step");
+	ret->title = is_whole_capture(r) ? STR("The capture") : STR("One step");
 	ret->size = STR("wide");
 	ret->caption = caption_of(t, keep);
 	ret->drawing = (struct template_picture){ draw_timeline, t };

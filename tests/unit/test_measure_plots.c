@@ -118,6 +118,68 @@ static void a_step_as_bars(void **state)
 	assert_number(m->merged, 3);
 }
 
+/* Six devices of equal steps: work[d] us of compute, and the rest of 1000 us in an all-reduce. */
+static void six_devices(const int64_t *work)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	for (int d = 0; d < 6; d++) {
+		struct xplane *tpu = x_tpu(host, d, "TPU v5 lite");
+		struct xline *steps = x_line(tpu, "Steps"), *ops = x_line(tpu, "XLA Ops");
+		x_op(tpu, "dot.1",
+			X_STATS(x_int("program_id", PROGRAM), x_text("hlo_category", "dot")));
+		x_op(tpu, "all-reduce.1",
+			X_STATS(x_int("program_id", PROGRAM),
+				x_text("hlo_category", "all-reduce")));
+		for (int k = 0; k < 4; k++) {
+			int64_t at = 1000 * k;
+			x_event(steps, arena_z(&run.keep, arena_fmt(&run.keep, "%d", k)), at,
+				at + 1000, NULL);
+			x_event(ops, "dot.1", at, at + work[d], NULL);
+			x_event(ops, "all-reduce.1", at + work[d], at + 1000, NULL);
+		}
+	}
+	measure();
+}
+
+static void assert_moment(ptrdiff_t i, const char *device, const char *role, double own_us)
+{
+	const struct moment_row *m = &plot_rows(&plots, moment)[i];
+	assert_text(m->device, device);
+	assert_text(m->role, role);
+	assert_number(m->own_s, own_us * US);
+	assert_number(m->left_out, 2);
+	assert_number(m->step, 1);
+	assert_int_equal(plot_count(&plots, timeline), 8);
+	assert_number(plot_rows(&plots, timeline)[2 * i].moment, (double)i);
+	assert_number(plot_rows(&plots, timeline)[2 * i].time_s, own_us * US);
+	assert_number(plot_rows(&plots, timeline)[2 * i + 1].moment, (double)i);
+}
+
+/* Device 4 keeps the others waiting, 5 waits most, and 2 is the lower median: 700 600 500 400. */
+static void the_devices_that_tell_most(void **state)
+{
+	(void)state;
+	static const int64_t work[] = { 500, 400, 600, 300, 700, 200 };
+	six_devices(work);
+	assert_int_equal(plot_count(&plots, moment), 4);
+	assert_moment(0, "/device:TPU:0", "median", 500);
+	assert_moment(1, "/device:TPU:1", NULL, 400);
+	assert_moment(2, "/device:TPU:4", "slowest", 700);
+	assert_moment(3, "/device:TPU:5", "waiting", 200);
+}
+
+/* Within a hundredth of the step nobody is slow. */
+static void devices_that_are_alike(void **state)
+{
+	(void)state;
+	static const int64_t work[] = { 500, 501, 509, 505, 504, 500 };
+	six_devices(work);
+	assert_int_equal(plot_count(&plots, moment), 4);
+	for (ptrdiff_t i = 0; i < 4; i++)
+		assert_moment(i, arena_z(&run.keep, arena_fmt(&run.keep, "/device:TPU:%td", i)),
+			NULL, (double)work[i]);
+}
+
 /* A pair in flight has a lane of its own, from its start to the end of its done. */
 static void what_is_in_flight(void **state)
 {
@@ -221,6 +283,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_curve_does_not_depend_on_the_order),
 		cmocka_unit_test_setup_teardown(a_step_as_bars, run_begin, run_end),
+		cmocka_unit_test_setup_teardown(the_devices_that_tell_most, run_begin, run_end),
+		cmocka_unit_test_setup_teardown(devices_that_are_alike, run_begin, run_end),
 		cmocka_unit_test_setup_teardown(what_is_in_flight, run_begin, run_end),
 		cmocka_unit_test_setup_teardown(a_bound, run_begin, run_end),
 		cmocka_unit_test_setup_teardown(

@@ -95,8 +95,8 @@ static void test_messages(void **state)
 		struct str text = NONE;
 		struct json_template *t = message_load((enum notice_kind)kind, NONE, &keep, &err);
 		assert_non_null(t);
-		assert_true(message_write(
-			(enum notice_kind)kind, t, &news, NONE, &keep, &text, &err));
+		assert_true(
+			message_write((enum notice_kind)kind, t, &news, NONE, &keep, &text, &err));
 		assert_has(text, "28.1 ms in the whole capture on tpu");
 		assert_no_step(text);
 	}

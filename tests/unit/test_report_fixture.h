@@ -79,6 +79,7 @@ static inline void add_plots(struct report *r, struct arena *keep)
 	m->merged = 8;
 	m->lanes = m->lanes_shown = 1;
 	struct timeline_row *b = plot_new(&r->plots, timeline, keep);
+	b->moment = 0;
 	b->lane = STR("XLA Ops");
 	b->activity = STR("communication");
 	b->kind = STR("all-gather");
@@ -87,6 +88,7 @@ static inline void add_plots(struct report *r, struct arena *keep)
 	b->time_s = b->busy_s = 0.0123;
 	b->ops = 1;
 	b = plot_new(&r->plots, timeline, keep);
+	b->moment = 0;
 	b->lane = STR("XLA Ops");
 	b->activity = STR("compute");
 	b->kind = STR("matmul");

@@ -70,7 +70,7 @@ static void test_pictures(void **state)
 {
 	(void)state;
 	struct str html = page_of(demo_report(&keep));
-	assert_has(html, "Step 41 on /device:TPU:0, 28.1 ms: as long as its median step. Of 9 ops, "
+	assert_has(html, "Step 41, 28.1 ms on TPU:0: a typical one. Of 9 ops, "
 			 "8 share a bar with others");
 	assert_has(html, "all-gather.17 (all-gather): 12.3 ms from 1.00 ms on");
 	assert_has(html, "and 7 more ops, busy for 100 us together");
@@ -81,6 +81,45 @@ static void test_pictures(void **state)
 }
 
 /* The policy allows the page's own script and nothing else. */
+static struct moment_row *add_moment(
+	struct report *r, const char *host, const char *device, const char *role, double own_s)
+{
+	struct moment_row *m = plot_new(&r->plots, moment, &keep);
+	m->host = str_from(host);
+	m->device = str_from(device);
+	m->role = str_from(role);
+	m->own_s = own_s;
+	m->step_s = m->shown_s = 0.03;
+	return m;
+}
+
+static void test_devices(void **state)
+{
+	(void)state;
+	struct report r = demo_report(&keep);
+	struct moment_row *first = plot_rows(&r.plots, moment);
+	first->host = STR("worker-0");
+	first->left_out = 61;
+	add_moment(&r, "worker-0", "/device:TPU:3", "slowest", 0.02);
+	add_moment(&r, "worker-1-of-a-long-name", "/device:TPU:1", "waiting", 0.015);
+	struct timeline_row *bar = plot_new(&r.plots, timeline, &keep);
+	*bar = plot_rows(&r.plots, timeline)[0];
+	bar->moment = 2;
+	bar->name = STR("fusion.99");
+	bar = plot_new(&r.plots, timeline, &keep);
+	*bar = plot_rows(&r.plots, timeline)[0];
+	bar->moment = 3; /* of no device that is there */
+	bar->name = STR("fusion.100");
+	struct str html = page_of(r);
+	assert_has(html, "3 of 64 devices are drawn. Each begins at the start of its own step.");
+	assert_has(html, "Without exposed communication a step takes 20.0 ms on TPU:3 on worker-0, "
+			 "which works longest, and 15.0 ms on TPU:1 on worker-1");
+	assert_has(html, ">TPU:3 on \xe2\x80\xa6 (works longest)<");
+	assert_has(html, ">TPU:1 on wor\xe2\x80\xa6 (waits most)<");
+	assert_has(html, "fusion.99 (all-gather): 12.3 ms");
+	assert_int_equal(count_of(html, STR("fusion.100")), 0);
+}
+
 static void test_policy(void **state)
 {
 	(void)state;
@@ -265,6 +304,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_demo),
 		cmocka_unit_test(test_pictures),
+		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_policy),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_batch),
