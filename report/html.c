@@ -173,8 +173,8 @@ typedef bool draw_fn(const struct report *r, struct arena *keep, struct html_pic
 
 static void pictures_of(const struct report *r, struct arena *keep, struct html_report *ret)
 {
-	static draw_fn *const draws[] = { svg_timeline, svg_steps, svg_roofline, svg_ops,
-		svg_collectives, svg_memory, svg_usage, svg_gaps };
+	static draw_fn *const draws[] = { svg_timeline, svg_treemap, svg_steps, svg_roofline,
+		svg_ops, svg_collectives, svg_memory, svg_usage, svg_gaps };
 	enum { DRAWS = sizeof(draws) / sizeof(draws[0]) };
 	struct html_picture *items = arena_make(keep, struct html_picture, DRAWS), budget = { 0 };
 	ptrdiff_t count = 0;

@@ -95,6 +95,7 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 bool svg_timeline(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_steps(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_treemap(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_collectives(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_memory(const struct report *r, struct arena *keep, struct html_picture *ret);

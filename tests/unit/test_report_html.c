@@ -1,5 +1,6 @@
 /* The page: what stands on it, that it is whole, and that a profile cannot become markup. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/embed.h"
 #include "base/input.h"
@@ -118,6 +119,61 @@ static void test_devices(void **state)
 	assert_has(html, ">TPU:1 on wor\xe2\x80\xa6 (waits most)<");
 	assert_has(html, "fusion.99 (all-gather): 12.3 ms");
 	assert_int_equal(count_of(html, STR("fusion.100")), 0);
+}
+
+static double attribute(struct str tag, const char *name)
+{
+	struct str needle = arena_fmt(&keep, " %s=\"", name);
+	struct str rest = str_from_offset(tag, str_find(tag, needle) + needle.len);
+	return strtod(arena_z(&keep, str_head(rest, str_find_char(rest, '"'))), NULL);
+}
+
+/* The first rectangle before the title that begins so. */
+static double area_of(struct str picture, const char *title)
+{
+	ptrdiff_t at = str_find(picture, arena_fmt(&keep, "<title>%s", title));
+	if (at < 0)
+		fail_msg("no box is titled %s", title);
+	struct str before = str_head(picture, at);
+	for (ptrdiff_t next; (next = str_find(before, STR("<rect"))) >= 0;)
+		before = str_from_offset(before, next + 5);
+	return (attribute(before, "width") + 1) * (attribute(before, "height") + 1);
+}
+
+/* Areas are shares, less the heads of groups and the gaps between them. */
+static void test_treemap(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *scope, *kind;
+		double share;
+	} ops[] = {
+		{ "a.1", "jit(f)/attn/dot", "matmul", 0.6 },
+		{ "b.1", "jit(f)/ffw/layer_1/dot", "matmul", 0.2 },
+		{ "c.1", "jit(f)/ffw/add", "elementwise", 0.1 },
+		{ "d.1", "", "copy", 0.1 },
+		{ "e.1", "", "copy", INFINITY },
+	};
+	struct report r = good_report(&keep);
+	for (size_t i = 0; i < COUNT_OF(ops); i++) {
+		struct families_row *f = table_new(&r.tables, families, &keep);
+		f->name = str_from(ops[i].name);
+		f->scope = str_from(ops[i].scope);
+		f->kind = str_from(ops[i].kind);
+		f->time_share = ops[i].share;
+	}
+	struct str html = page_of(r);
+	struct str picture = str_from_offset(html, str_find(html, STR("picture-treemap")));
+	picture = str_head(picture, str_find(picture, STR("</figure>")));
+	assert_has(picture, ">attn 60.0%<");
+	assert_has(picture, ">ffw 30.0%<");
+	assert_has(picture, ">outside of scopes");
+	assert_has(picture, ">matmul 80.0%<");
+	double a = area_of(picture, "a.1 (matmul): 60.0%"), b = area_of(picture, "b.1"),
+	       c = area_of(picture, "c.1"), d = area_of(picture, "d.1 (copy): 10.0%");
+	assert_true(fabs(a / (6 * d) - 1) < 0.35);
+	assert_true(fabs(b / (2 * c) - 1) < 0.1);
+	assert_int_equal(count_of(picture, STR("e.1")), 0);
 }
 
 static void test_policy(void **state)
@@ -305,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_demo),
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_treemap),
 		cmocka_unit_test(test_policy),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_batch),

@@ -1,0 +1,302 @@
+/*
+ * Op time as areas: by where in the model the ops stand, and by what they do.  Ops that differ in
+ * their layer only are one box.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "report/prose.h"
+#include "report/svg.h"
+
+enum { WIDTH = 960, HEIGHT = 330, TOP = 22, BETWEEN = 16 };
+enum { GROUPS = 12, HEAD = 16, GAP = 2 };
+
+/* A box below so many units of area is a speck: its op is in the table. */
+#define SPECK 6.0
+/* Sums of shares below it stay exact enough: a report.json may come from anywhere. */
+#define SHARE_MOST 1e6
+#define CHAR	   6.8 /* of a name in a box: an op's letters are wide */
+
+struct box {
+	double left, top, width, height;
+};
+
+/* ---- squares --------------------------------------------------------------------------------- */
+
+/*
+ * Bruls, Huizing, van Wijk, "Squarified Treemaps" (2000): boxes are laid in rows along the shorter
+ * side of the room that is left, and a row grows as long as its worst box gets no longer and
+ * thinner.  Shares come largest first.
+ */
+static double worst_of(double sum, double most, double least, double side)
+{
+	double square = side * side;
+	return fmax(square * most / (sum * sum), sum * sum / (square * least));
+}
+
+static int row_length(const double *areas, int count, double side)
+{
+	double sum = areas[0];
+	int n = 1;
+	for (; n < count; n++) {
+		double grown = sum + areas[n];
+		if (worst_of(grown, areas[0], areas[n], side) >
+			worst_of(sum, areas[0], areas[n - 1], side))
+			break;
+		sum = grown;
+	}
+	return n;
+}
+
+/* Takes the row off the room. */
+static void place_row(const double *areas, int count, struct box *room, struct box *ret)
+{
+	bool is_wide = room->width >= room->height;
+	double sum = 0, side = is_wide ? room->height : room->width, at = 0;
+	for (int i = 0; i < count; i++)
+		sum += areas[i];
+	double depth = sum / side;
+	for (int i = 0; i < count; i++) {
+		double length = areas[i] / depth;
+		ret[i] = is_wide ? (struct box){ room->left, room->top + at, depth, length }
+				 : (struct box){ room->left + at, room->top, length, depth };
+		at += length;
+	}
+	*(is_wide ? &room->left : &room->top) += depth;
+	*(is_wide ? &room->width : &room->height) -= depth;
+}
+
+static void squarify(
+	const double *shares, int count, struct box room, struct box *ret, struct arena *keep)
+{
+	double *areas = arena_make(keep, double, count), sum = 0;
+	for (int i = 0; i < count; i++)
+		sum += shares[i];
+	for (int i = 0; i < count; i++)
+		areas[i] = shares[i] / sum * room.width * room.height;
+	for (int at = 0, n; at < count; at += n) {
+		double side = fmin(room.width, room.height);
+		n = side > 0 ? row_length(areas + at, count - at, side) : count - at;
+		if (side > 0)
+			place_row(areas + at, n, &room, ret + at);
+	}
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+struct area {
+	struct str name;
+	double share;
+	const struct families_row **ops; /* the heaviest first, as in the table */
+	int count;
+};
+
+struct map {
+	const char *title;
+	struct area *groups;
+	int count;
+};
+
+/*
+ * "jit(train_step)/jvp(ffw)/btf,fd->btd/dot_general" stands in jvp(ffw): a program's own name tells
+ * nothing, and the last part is the primitive.
+ */
+static struct str scope_of(const struct families_row *op)
+{
+	struct str scope = op->scope, head, rest;
+	if (str_starts(scope, STR("jit(")) && str_cut(scope, '/', &head, &rest))
+		scope = rest;
+	return str_cut(scope, '/', &head, &rest) ? head : STR("outside of scopes");
+}
+
+static struct str kind_of(const struct families_row *op)
+{
+	return op->kind.len ? op->kind : STR("unknown");
+}
+
+static struct area *area_named(struct map *m, struct str name)
+{
+	for (int i = 0; i < m->count; i++)
+		if (str_eq(m->groups[i].name, name))
+			return &m->groups[i];
+	m->groups[m->count].name = name;
+	return &m->groups[m->count++];
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct area *x = a, *y = b;
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
+	return str_cmp(x->name, y->name);
+}
+
+static int heavier(const void *a, const void *b)
+{
+	const struct families_row *x = *(const struct families_row *const *)a;
+	const struct families_row *y = *(const struct families_row *const *)b;
+	if (x->time_share != y->time_share)
+		return x->time_share > y->time_share ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void area_add(struct area *g, const struct families_row *op)
+{
+	g->ops[g->count++] = op;
+	g->share += op->time_share;
+}
+
+/* The lightest groups are one. */
+static void join_tail(struct map *m, int ops)
+{
+	if (m->count <= GROUPS)
+		return;
+	struct area *rest = &m->groups[GROUPS - 1];
+	for (int i = GROUPS; i < m->count; i++)
+		for (int k = 0; k < m->groups[i].count && rest->count < ops; k++)
+			area_add(rest, m->groups[i].ops[k]);
+	rest->name = STR("others");
+	m->count = GROUPS;
+	qsort(rest->ops, (size_t)rest->count, sizeof(const struct families_row *), heavier);
+	qsort(m->groups, (size_t)m->count, sizeof(struct area), by_share);
+}
+
+typedef struct str name_fn(const struct families_row *op);
+
+static struct map map_of(
+	const struct report *r, const char *title, name_fn *name, struct arena *keep)
+{
+	const struct families_row *rows = table_rows(&r->tables, families);
+	int count = (int)table_count(&r->tables, families);
+	struct map m = { .title = title, .groups = arena_make(keep, struct area, count + 1) };
+	for (int i = 0; i < count; i++) {
+		if (!(rows[i].time_share > 0 && rows[i].time_share < SHARE_MOST))
+			continue;
+		struct area *g = area_named(&m, name(&rows[i]));
+		if (!g->ops)
+			g->ops = arena_make(keep, const struct families_row *, count);
+		area_add(g, &rows[i]);
+	}
+	qsort(m.groups, (size_t)m.count, sizeof(struct area), by_share);
+	join_tail(&m, count);
+	return m;
+}
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+struct treemap {
+	const struct report *r;
+	struct map maps[2];
+	int count;
+};
+
+static struct str op_title(
+	const struct report *r, const struct families_row *op, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_fmt(o, "%.*s (%.*s): %.*s of the %s", STR_ARG(op->name), STR_ARG(op->kind),
+		STR_ARG(unit_text(keep, op->time_share, UNIT_RATIO)), prose_span(r));
+	if (op->members > 1)
+		out_fmt(o, "\nwith %.0f alike", op->members - 1);
+	if (op->scope.len)
+		out_fmt(o, "\n%.*s", STR_ARG(op->scope));
+	if (op->source_file.len)
+		out_fmt(o, "\n%.*s", STR_ARG(html_place(op->source_file, op->source_line, keep)));
+	return out_text(o);
+}
+
+static void draw_op(
+	struct xhtml *x, const struct report *r, const struct families_row *op, const struct box *b)
+{
+	int columns = (int)((b->width - 8) / CHAR);
+	if (b->width * b->height < SPECK)
+		return;
+	svg_rect_title(x, svg_kind_ink(op->kind), b->left, b->top, fmax(b->width - 1, 0.5),
+		fmax(b->height - 1, 0.5), op_title(r, op, x->keep));
+	if (columns >= 5 && b->height > 16)
+		svg_text(x, INK_ON_FILL, ANCHOR_START, b->left + 4, b->top + 13,
+			html_clip(op->name, columns, x->keep));
+}
+
+/* The name of a group stands above its ops, when it has the room. */
+static void draw_group(
+	struct xhtml *x, const struct report *r, const struct area *g, struct box room)
+{
+	int columns = (int)((room.width - 4) / CHAR);
+	struct box *boxes = arena_make(x->keep, struct box, g->count);
+	double *shares = arena_make(x->keep, double, g->count);
+	room.width = fmax(room.width - GAP, 1);
+	room.height = fmax(room.height - GAP, 1);
+	if (columns >= 5 && room.height > 2 * HEAD) {
+		struct str name = arena_fmt(x->keep, "%.*s %.*s", STR_ARG(g->name),
+			STR_ARG(unit_text(x->keep, g->share, UNIT_RATIO)));
+		svg_text(x, INK_TEXT, ANCHOR_START, room.left + 1, room.top + 12,
+			html_clip(name, columns, x->keep));
+		room.top += HEAD;
+		room.height -= HEAD;
+	}
+	for (int i = 0; i < g->count; i++)
+		shares[i] = g->ops[i]->time_share;
+	squarify(shares, g->count, room, boxes, x->keep);
+	for (int i = 0; i < g->count; i++)
+		draw_op(x, r, g->ops[i], &boxes[i]);
+}
+
+static void draw_map(struct xhtml *x, const struct report *r, const struct map *m, struct box room)
+{
+	struct box boxes[GROUPS] = { { 0 } };
+	double shares[GROUPS];
+	svg_strong(x, INK_TEXT, ANCHOR_START, room.left + 1, 13, str_from(m->title));
+	for (int i = 0; i < m->count; i++)
+		shares[i] = m->groups[i].share;
+	squarify(shares, m->count, room, boxes, x->keep);
+	for (int i = 0; i < m->count; i++)
+		draw_group(x, r, &m->groups[i], boxes[i]);
+}
+
+static void draw_treemap(const void *what, struct xhtml *x)
+{
+	const struct treemap *t = what;
+	double width = (WIDTH - BETWEEN * (t->count - 1)) / t->count;
+	svg_begin(x, WIDTH, HEIGHT, STR("Time by scope and by kind"),
+		STR("Every box is an op and those alike, as large as their share of the time."));
+	for (int i = 0; i < t->count; i++)
+		draw_map(x, t->r, &t->maps[i],
+			(struct box){ i * (width + BETWEEN), TOP, width, HEIGHT - TOP });
+	svg_end(x);
+}
+
+static struct str caption_of(const struct treemap *t, struct arena *keep)
+{
+	const struct map *m = &t->maps[t->count - 1];
+	double share = 0, ops = 0, all = t->r->row_totals[TABLE_families];
+	for (int i = 0; i < m->count; i++) {
+		share += m->groups[i].share;
+		ops += m->groups[i].count;
+	}
+	return arena_fmt(keep,
+		"A box is an op, or several that differ in the layer only: %s%.0f, with %.*s of "
+		"the %s. "
+		"A colour is a kind.",
+		all > ops ? arena_z(keep, arena_fmt(keep, "%.0f of ", ops)) : "",
+		all > ops ? all : ops, STR_ARG(unit_text(keep, share, UNIT_RATIO)),
+		prose_span(t->r));
+}
+
+bool svg_treemap(const struct report *r, struct arena *keep, struct html_picture *ret)
+{
+	struct treemap *t = arena_make(keep, struct treemap, 1);
+	t->r = r;
+	t->maps[0] = map_of(r, "by scope", scope_of, keep);
+	t->count = t->maps[0].count > 1; /* else nothing is told by it */
+	t->maps[t->count++] = map_of(r, "by kind", kind_of, keep);
+	if (!t->maps[t->count - 1].count)
+		return false;
+	ret->id = STR("picture-treemap");
+	ret->title = t->count > 1 ? STR("Time by scope and by kind") : STR("Time by kind");
+	ret->size = STR("wide");
+	ret->caption = caption_of(t, keep);
+	ret->drawing = (struct template_picture){ draw_treemap, t };
+	return true;
+}
