@@ -139,7 +139,31 @@ static bool check_one(struct compiler *c, struct expression *x, enum sql_want wa
 
 /* ---- the subjects of a SELECT ------------------------------------------------------------- */
 
-/* A result column is what a column of its name is elsewhere; else what SQLite declares. */
+/* What the names of the tables' own columns end in. */
+static enum unit unit_by_suffix(struct str name)
+{
+	static const struct {
+		struct str end;
+		enum unit unit;
+	} suffixes[] = {
+		{ STR_INIT("_s"), UNIT_SECONDS },
+		{ STR_INIT("_bytes"), UNIT_BYTES },
+		{ STR_INIT("_bps"), UNIT_BYTES_PER_SECOND },
+		{ STR_INIT("_flops"), UNIT_FLOPS },
+		{ STR_INIT("_share"), UNIT_RATIO },
+		{ STR_INIT("_ratio"), UNIT_RATIO },
+	};
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (str_ends(name, suffixes[i].end))
+			return suffixes[i].unit;
+	return UNIT_NONE;
+}
+
+/*
+ * A result column is what a column of its name is elsewhere; else what SQLite declares, and a
+ * number has the unit that its name says.
+ */
 static struct column select_column(
 	sqlite3_stmt *stmt, int i, const struct reads *reads, struct arena *keep)
 {
@@ -158,6 +182,8 @@ static struct column select_column(
 	}
 	if (declared && !strcmp(declared, "TEXT"))
 		c.type = COLUMN_TEXT;
+	else
+		c.unit = unit_by_suffix(name);
 	return c;
 }
 

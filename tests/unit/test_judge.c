@@ -368,6 +368,22 @@ static void rules_over_a_select(void **state)
 	assert_str(result("r")->reason, "its SELECT gives no row");
 }
 
+/* A computed column has the unit that its name ends in, unless it is one of the tables'. */
+static void units_of_computed_columns(void **state)
+{
+	(void)state;
+	add("ops key=a p50_s=0.004 hbm_bytes=2048 flops=6 padding_ratio=3\n");
+	judge_yaml(HEAD "  r:\n"
+			"    select: select key, p50_s / 2 as half_s, hbm_bytes / 2 as half_bytes, "
+			"flops / 3 as some_flops, 0.25 as a_share, 0.5 as a_ratio, hbm_bytes / "
+			"p50_s as in_bps, padding_ratio, 7 as plain from ops\n"
+			"    assert: half_s > 1\n"
+			"    message: \"{half_s} {half_bytes} {some_flops} {a_share} {a_ratio} "
+			"{in_bps} {padding_ratio} {plain}\"\n");
+	assert_str(finding("r", "a")->message,
+		"2.00 ms 1.00 KiB 2 FLOP 25.0% 50.0% 512 kB/s 3 7");
+}
+
 /* Joins on the indexed columns find the same rows as a scan does. */
 static void joins(void **state)
 {
@@ -925,6 +941,7 @@ int main(void)
 		TEST(messages),
 		TEST(order_of_findings),
 		TEST(rules_over_a_select),
+		TEST(units_of_computed_columns),
 		TEST(joins),
 		TEST(gates),
 		TEST(unknown_gates),

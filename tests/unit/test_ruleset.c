@@ -610,6 +610,15 @@ static const struct mistake types_in_sql[] = {
 		"FLOPs; they cannot be compared\n"
 		"      assert: p50_s * 2 < flops / 3\n"
 		"                          ^~~~~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select key, p50_s / 2 as half_s, hbm_bytes from ops\n"
+	  "    assert: half_s < hbm_bytes\n",
+		"t.yaml:5:22: r.assert: half_s is a time and hbm_bytes is a size in bytes; "
+		"they cannot be compared\n"
+		"      assert: half_s < hbm_bytes\n"
+		"                       ^~~~~~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    gain: flops\n",
 		"t.yaml:6:11: r.gain: this is a number of FLOPs; a gain is in seconds per "
