@@ -20,9 +20,10 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import packages  # noqa: E402
 import server as https  # noqa: E402
 
-TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+TOP = packages.TOP
 ROOFLINT = os.environ.get("ROOFLINT", os.path.join(TOP, "build", "rooflint"))
 HTTP = os.path.join(os.path.dirname(ROOFLINT), "rooflint-http")
 DEMO = os.path.join(TOP, "tests", "profiles", "demo")
@@ -33,22 +34,6 @@ OLD_KEY = base64.b64encode(bytes(range(1, 33))).decode()
 SECRETS = ["T0SECRET", KEY, OLD_KEY]
 KINDS = ["slack", "google-chat", "teams", "discord", "mattermost", "webhook"]
 TRAP = "</script><img src=x onerror=alert(1)>"
-
-
-def standardwebhooks():
-    """The package's Webhook class, from a virtual environment of the tests; None without PyPI."""
-    venv = os.path.join(TOP, "build", "interop-venv")
-    python = os.path.join(venv, "bin", "python")
-    try:
-        if not os.path.exists(os.path.join(venv, "ready")):
-            subprocess.run([sys.executable, "-m", "venv", "--clear", venv], check=True,
-                           capture_output=True, timeout=120)
-            subprocess.run([python, "-m", "pip", "install", "-q", "standardwebhooks==1.0.0"],
-                           check=True, capture_output=True, timeout=120)
-            open(os.path.join(venv, "ready"), "w", encoding="ascii").close()
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return python
 
 
 class Notify(unittest.TestCase):
@@ -131,9 +116,7 @@ class Notify(unittest.TestCase):
         self.assertEqual(event["data"]["items"][0]["rule"], "oversized-all-gather")
 
     def test_signature_by_standardwebhooks(self):
-        python = standardwebhooks()
-        if not python:
-            self.skipTest("needs the package standardwebhooks, and PyPI is not reached")
+        packages.need("standardwebhooks")
         self.env["ROOFLINT_KEY"] = f"whsec_{KEY} whsec_{OLD_KEY}"
         self.tell()
         _, headers, body = self.server.requests[0]
@@ -143,7 +126,7 @@ class Notify(unittest.TestCase):
         for key, body_seen, good in [(KEY, body, True), (OLD_KEY, body, True),
                                      (KEY, body + b" ", False)]:
             done = subprocess.run(
-                [python, "-c", verify], text=True, capture_output=True, check=False,
+                [packages.PYTHON, "-c", verify], text=True, capture_output=True, check=False,
                 input=json.dumps(["whsec_" + key, {k.lower(): v for k, v in headers.items()},
                                   body_seen.decode()]))
             self.assertEqual(done.stdout.strip(), "rooflint.report" if good else "", done.stderr)

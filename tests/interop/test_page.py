@@ -1,14 +1,18 @@
 """The page in a real browser: light, dark, on a phone, without scripts, and under Jenkins' policy.
 
-Needs Chromium and `pip install playwright axe-playwright-python`; skipped where one is missing.
+Needs Chromium, and playwright and axe from PyPI (packages.py); skipped where one is missing.
 """
 
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import packages  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOFLINT = os.environ.get("ROOFLINT", os.path.join(HERE, "../../build/rooflint"))
@@ -16,12 +20,6 @@ CARRIED = os.path.join(HERE, "../profiles")
 CAPTURES = os.environ.get("PROFILES", os.path.join(HERE, "../../../shared/profiles"))
 NAMES = "chromium", "chromium-browser", "google-chrome"
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-
-try:
-    from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
-except ImportError:
-    sync_playwright = None
 
 MARKUP = "</script><img src=x onerror=alert(1)>"
 # What Jenkins sends with a published report unless told otherwise.
@@ -72,11 +70,15 @@ def hostile_page(folder):
     return page
 
 
-@unittest.skipIf(sync_playwright is None, "needs pip install playwright axe-playwright-python")
 @unittest.skipIf(CHROMIUM is None, "needs chromium")
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        packages.need("playwright", "axe-playwright-python")
+        # pylint: disable=import-outside-toplevel
+        from axe_playwright_python.sync_playwright import Axe
+        from playwright.sync_api import sync_playwright
+        cls.axe = Axe()
         cls.folder = tempfile.TemporaryDirectory()
         cls.pages = list(pages(cls.folder.name))
         cls.driver = sync_playwright().start()
@@ -116,7 +118,7 @@ class Page(unittest.TestCase):
                 with self.subTest(page=os.path.basename(path), **options):
                     page, _ = self.open(path, bypass_csp=True, **options)
                     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-                    found = Axe().run(page).response["violations"]
+                    found = self.axe.run(page).response["violations"]
                     bad = [v["id"] for v in found if v["impact"] in ("serious", "critical")]
                     self.assertEqual(bad, [])
                     page.context.close()
