@@ -38,10 +38,10 @@ static struct str step_note(const struct report *r, struct arena *keep)
 		return STR("in all: nothing tells its steps apart");
 	if (steps == 1)
 		return STR("of one steady step");
-	if (!(lo > 0 && hi > 0))
+	struct str from = time_text(keep, lo), to = time_text(keep, hi);
+	if (!(lo > 0 && hi > 0) || str_eq(from, to))
 		return STR("median of the steady steps");
-	return arena_fmt(keep, "median; 95%% between %.*s and %.*s", STR_ARG(time_text(keep, lo)),
-		STR_ARG(time_text(keep, hi)));
+	return arena_fmt(keep, "median; 95%% between %.*s and %.*s", STR_ARG(from), STR_ARG(to));
 }
 
 static void add_step(struct facts *f, const struct report *r, struct arena *keep)

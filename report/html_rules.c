@@ -60,24 +60,6 @@ static struct template_list evidence_list(const struct maker *m, const struct re
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-static struct str cost_text(const struct maker *m, const struct group *g)
-{
-	const struct report_finding *f = g->items[0];
-	struct out *o = out_memory(m->keep);
-	double elsewhere = f->claimed_s - f->gain_s;
-	if (isnan(f->gain_s))
-		return MISSING;
-	out_str(o, f->gain_s > 0 ? prose_gain(m->r, f->gain_s, m->keep)
-				 : STR("no step time of its own"));
-	if (elsewhere > 0.01 * f->claimed_s) /* else it is rounding */
-		out_fmt(o, "; %.*s more are covered by other findings",
-			STR_ARG(time_text(m->keep, elsewhere)));
-	if (g->count > 1 && g->gain_s > f->gain_s)
-		out_fmt(o, "; all %lld together %.*s", (long long)g->count,
-			STR_ARG(time_text(m->keep, g->gain_s)));
-	return out_text(o);
-}
-
 static struct html_subject subject_of(const struct maker *m, const struct report_finding *f)
 {
 	struct html_subject s = { .id = subject_id(m, f),
@@ -154,7 +136,7 @@ static struct html_finding finding_of(const struct maker *m, const struct group 
 	ret.message = prose_message(m->r, f, m->keep);
 	ret.place = html_place(f->source_file, f->source_line, m->keep);
 	ret.scope = f->scope;
-	ret.cost = cost_text(m, g);
+	ret.cost = prose_cost(m->r, g, m->keep);
 	ret.share = svg_share(g->gain_s / fact_real(m->r, STR("step_time_s")), m->keep);
 	ret.evidence = evidence_list(m, f);
 	ret.note = f->note;

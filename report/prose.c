@@ -241,21 +241,25 @@ static double counted_elsewhere(const struct report_finding *f)
 	return rest > 0.01 * f->claimed_s ? rest : 0;
 }
 
-static void put_cost(struct page *p, const struct report *r, const struct group *g)
+struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep)
 {
 	const struct report_finding *f = g->items[0];
-	struct out *o = out_memory(p->keep);
+	struct out *o = out_memory(keep);
 	if (isnan(f->gain_s))
-		return;
-	out_str(o,
-		f->gain_s > 0 ? prose_gain(r, f->gain_s, p->keep) : STR("no step time of its own"));
+		return MISSING;
+	out_str(o, f->gain_s > 0 ? prose_gain(r, f->gain_s, keep) : STR("no step time of its own"));
 	if (counted_elsewhere(f) > 0)
 		out_fmt(o, "; %.*s more are covered by other findings",
-			STR_ARG(time_text(p->keep, counted_elsewhere(f))));
-	if (g->count > 1 && g->gain_s > f->gain_s)
-		out_fmt(o, "; all %lld together %.*s", (long long)g->count,
-			STR_ARG(time_text(p->keep, g->gain_s)));
-	page_field(p, "costs", out_text(o));
+			STR_ARG(time_text(keep, counted_elsewhere(f))));
+	if (g->count > 1 && g->gain_s > f->gain_s) {
+		out_z(o, "; ");
+		if (g->count > 2)
+			out_fmt(o, "all %lld", (long long)g->count);
+		else
+			out_z(o, "both");
+		out_fmt(o, " together %.*s", STR_ARG(time_text(keep, g->gain_s)));
+	}
+	return out_text(o);
 }
 
 static struct str evidence_text(const struct report_evidence *e, struct arena *keep)
@@ -383,7 +387,7 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 	const struct report_finding *f = g->items[0];
 	const struct report_rule *rule = rule_of(r, f->rule);
 	put_where(p, f);
-	put_cost(p, r, g);
+	page_field(p, "costs", prose_cost(r, g, p->keep));
 	if (rule)
 		page_field(p, "expected", rule->title);
 	put_evidence(p, f, "measured", false);

@@ -60,6 +60,8 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 /* The headline's sentence: the message, or what stands in for it. */
 struct str prose_message(
 	const struct report *r, const struct report_finding *f, struct arena *keep);
+/* What the findings of a group cost, its first above all; missing when its rule gives no gain. */
+struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep);
 /* "up to 12.3 ms of 28.1 ms per step (43.8%)", or "... in the whole capture (43.8%)" */
 struct str prose_gain(const struct report *r, double gain_s, struct arena *keep);
 /*

@@ -10,12 +10,13 @@ static const struct layer {
 	enum ink ink;
 	struct str text;
 	struct str fact; /* of the run; missing: what the others leave */
+	bool is_plural;
 } layers[] = {
-	{ INK_COMPUTE, STR_INIT("compute"), STR_INIT("compute_ratio") },
-	{ INK_COMMS, STR_INIT("exposed communication"), STR_INIT("comms_exposed_ratio") },
-	{ INK_COPY, STR_INIT("copies on the chip"), { NULL, 0 } },
-	{ INK_TRANSFER, STR_INIT("host transfers"), STR_INIT("transfer_ratio") },
-	{ INK_IDLE, STR_INIT("idle"), STR_INIT("idle_ratio") },
+	{ INK_COMPUTE, STR_INIT("compute"), STR_INIT("compute_ratio"), false },
+	{ INK_COMMS, STR_INIT("exposed communication"), STR_INIT("comms_exposed_ratio"), false },
+	{ INK_COPY, STR_INIT("copies on the chip"), { NULL, 0 }, true },
+	{ INK_TRANSFER, STR_INIT("host transfers"), STR_INIT("transfer_ratio"), true },
+	{ INK_IDLE, STR_INIT("idle"), STR_INIT("idle_ratio"), false },
 };
 enum { LAYERS = sizeof(layers) / sizeof(layers[0]), LAYER_COPY = 2 };
 
@@ -260,9 +261,9 @@ static struct str steps_caption(const struct report *r, const struct steps *s, s
 	if (!(whole > 0))
 		return arena_fmt(keep, "Every step of %.*s is a bar.", STR_ARG(first->device));
 	double devices = fact_real(r, STR("devices"));
-	return arena_fmt(keep, "On %.*s%s%.*s, %.*s takes %.*s of the steady steps%s.",
+	return arena_fmt(keep, "On %.*s%s%.*s, %.*s take%s %.*s of the steady steps%s.",
 		STR_ARG(first->device), first->host.len ? " of " : "", STR_ARG(first->host),
-		STR_ARG(layers[top].text),
+		STR_ARG(layers[top].text), layers[top].is_plural ? "" : "s",
 		STR_ARG(unit_text(keep, s->used[top] / whole, UNIT_RATIO)),
 		devices > 1 ? arena_z(keep, arena_fmt(keep, " (first of %.0f devices)", devices))
 			    : "");

@@ -56,7 +56,7 @@ static void test_demo(void **state)
 	assert_has(html, "id=\"rule-oversized-all-gather\"");
 	assert_has(html, "all-gather.17 stands in the way for 12.3 ms of every step");
 	assert_has(html, "<code class=\"place\">model/ffn.py:41</code>");
-	assert_has(html, "up to 12.3 ms of 28.1 ms per step (43.8%); all 2 together 18.3 ms");
+	assert_has(html, "up to 12.3 ms of 28.1 ms per step (43.8%); both together 18.3 ms");
 	assert_has(html, "<pre><code>h = jax.lax.with_sharding_constraint(h, P(&#39;data&#39;, "
 			 "&#39;model&#39;))</code></pre>");
 	assert_has(html, "1 more could not be judged");

@@ -24,7 +24,7 @@ static const char demo_page[] =
 	"fail[oversized-all-gather]: all-gather.17 stands in the way for 12.3 ms of every\n"
 	"       step, and gathers the same array 4 times\n"
 	"   --> model/ffn.py:41 in jit(train_step)/transformer/ffn/dot\n"
-	"  costs     up to 12.3 ms of 28.1 ms per step (43.8%); all 2 together 18.3 ms\n"
+	"  costs     up to 12.3 ms of 28.1 ms per step (43.8%); both together 18.3 ms\n"
 	"  expected  No all-gather holds up more than a fifth of the step\n"
 	"  measured  exposed_share  43.8%  exposed_s over the step time\n"
 	"            regathers      4      times a step gathers the same array\n"
