@@ -63,15 +63,16 @@ struct html_rule_name {
 	struct str name, id;
 };
 
-struct html_trouble {		    /* rules that could not be judged, for the same reason */
-	struct template_list rules; /* of html_rule_name */
+struct html_trouble {		     /* rules that could not be judged, for the same reason */
+	struct template_list rules;  /* of html_rule_name */
+	struct template_list reason; /* of html_span */
 	struct template_picture icon;
-	struct str reason;
 	struct template_list evidence, todo;
 };
 
 struct html_rule {
-	struct str name, id, title, verdict, word, reason;
+	struct str name, id, title, verdict, word;
+	struct template_list reason; /* of html_span */
 	struct template_picture icon;
 };
 
@@ -133,6 +134,8 @@ extern const struct template_record html_page_record;
 #define LIST(items, count) ((struct template_list){ (items), (count) })
 
 /* Prose with code in it: lines that begin with two blanks, and words between backquotes. */
+/* A line of it, of html_span. */
+struct template_list html_spans(struct str text, struct arena *keep);
 struct template_list html_prose(struct str text, struct arena *keep);
 /* At most `columns` characters, the last of them an ellipsis when something was cut. */
 struct str html_clip(struct str s, int columns, struct arena *keep);

@@ -110,7 +110,7 @@ RECORD("a rule's name", html_rule_name, rule_name_fields);
 static const struct template_field trouble_fields[] = {
 	MANY(html_trouble, rules, html_rule_name_record, "the rules that could not be judged"),
 	PICTURE(html_trouble, icon, "the sign of the verdict"),
-	TEXT(html_trouble, reason, "why not"),
+	MANY(html_trouble, reason, html_span_record, "why not"),
 	MANY(html_trouble, evidence, html_evidence_record, "what was seen"),
 	MANY(html_trouble, todo, html_block_record, "what to do about it"),
 	END,
@@ -123,7 +123,7 @@ static const struct template_field rule_fields[] = {
 	TEXT(html_rule, title, "what holds in a good run"),
 	TEXT(html_rule, verdict, "pass, not-applicable or off"),
 	TEXT(html_rule, word, "the same for people"),
-	TEXT(html_rule, reason, "why it was not judged"),
+	MANY(html_rule, reason, html_span_record, "why it was not judged"),
 	PICTURE(html_rule, icon, "the sign of the verdict"),
 	END,
 };

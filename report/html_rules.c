@@ -186,7 +186,7 @@ static struct template_list findings_of(const struct maker *m, enum verdict v)
 static struct html_trouble trouble_of(const struct maker *m, const struct trouble *trouble)
 {
 	const struct report_rule *rule = trouble->rules[0];
-	struct html_trouble t = { .reason = trouble->reason };
+	struct html_trouble t = { .reason = html_spans(trouble->reason, m->keep) };
 	struct html_rule_name *names = NULL;
 	ptrdiff_t count = 0, cap = 0;
 	for (ptrdiff_t i = 0; i < trouble->count; i++) {
@@ -230,7 +230,7 @@ static struct template_list rules_of(const struct maker *m, const enum verdict *
 					.title = rule->title,
 					.verdict = rule->verdict,
 					.word = word_of(rule->verdict),
-					.reason = rule->reason,
+					.reason = html_spans(rule->reason, m->keep),
 					.icon = svg_icon(rule->verdict),
 				};
 	}

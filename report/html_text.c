@@ -24,10 +24,20 @@ static void add_span(struct spans *s, struct str text, bool is_code, struct aren
 		*arena_push(keep, s->items, s->count, s->cap) = (struct html_span){ text, is_code };
 }
 
+/* The blank or bracket before an option; -1. */
+static ptrdiff_t find_option(struct str s)
+{
+	for (ptrdiff_t i = 0; i + 3 < s.len; i++)
+		if ((s.p[i] == ' ' || s.p[i] == '(') && s.p[i + 1] == '-' && s.p[i + 2] == '-' &&
+			s.p[i + 3] >= 'a' && s.p[i + 3] <= 'z')
+			return i;
+	return -1;
+}
+
 /* Options, which may not be broken after their dashes, are code although nobody quoted them. */
 static void add_plain(struct spans *s, struct str text, struct arena *keep)
 {
-	for (ptrdiff_t at; (at = str_find(text, STR(" --"))) >= 0;) {
+	for (ptrdiff_t at; (at = find_option(text)) >= 0;) {
 		struct str rest = str_from_offset(text, at + 1);
 		ptrdiff_t end = 0;
 		while (end < rest.len && !is_option_end(rest, end))
@@ -40,10 +50,11 @@ static void add_plain(struct spans *s, struct str text, struct arena *keep)
 }
 
 /* A backquote without a partner is only a backquote. */
-static struct template_list spans_of(struct str text, struct arena *keep)
+struct template_list html_spans(struct str text, struct arena *keep)
 {
 	struct spans s = { NULL, 0, 0 };
 	struct str before, code, rest;
+	text = text_clean(keep, text);
 	while (str_cut(text, '`', &before, &rest) && str_cut(rest, '`', &code, &rest)) {
 		add_plain(&s, before, keep);
 		add_span(&s, code, true, keep);
@@ -64,7 +75,7 @@ static void add_line(struct blocks *b, struct str line, struct arena *keep)
 	struct html_block *last = b->count ? &b->items[b->count - 1] : NULL;
 	if (!str_starts(line, STR("  "))) {
 		struct html_block *new = arena_push(keep, b->items, b->count, b->cap);
-		new->spans = spans_of(line, keep);
+		new->spans = html_spans(line, keep);
 	} else if (last && last->code.p) {
 		last->code = arena_fmt(
 			keep, "%.*s\n%.*s", STR_ARG(last->code), STR_ARG(str_from_offset(line, 2)));

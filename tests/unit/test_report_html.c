@@ -176,6 +176,26 @@ static void test_treemap(void **state)
 	assert_int_equal(count_of(picture, STR("e.1")), 0);
 }
 
+/* Options are code, so that no line breaks behind their dashes. */
+static void test_spans(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool is_code;
+	} expected[] = { { "none (", false }, { "--baseline", true }, { "); name it with ", false },
+		{ "--hardware=x", true }, { ", or ", false }, { "a b", true },
+		{ " -- so", false } };
+	struct template_list spans = html_spans(
+		STR("none (--baseline); name it with --hardware=x, or `a b` -- so"), &keep);
+	const struct html_span *items = spans.items;
+	assert_int_equal(spans.count, COUNT_OF(expected));
+	for (ptrdiff_t i = 0; i < spans.count; i++) {
+		assert_string_equal(arena_z(&keep, items[i].text), expected[i].text);
+		assert_int_equal(items[i].is_code, expected[i].is_code);
+	}
+}
+
 static void test_policy(void **state)
 {
 	(void)state;
@@ -362,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_treemap),
+		cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_policy),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_batch),
