@@ -74,6 +74,40 @@ static bool load_max_age(const struct read_settings *s, struct load_options *ret
 	return true;
 }
 
+/* "/job/src=python/src"; nothing behind it, and the repository begins there. */
+static bool source_root_parse(struct str text, struct source_root *ret, struct diag *err)
+{
+	ptrdiff_t equals = str_rfind_char(text, '=');
+
+	*ret = (struct source_root){ text, STR("") };
+	if (equals >= 0) {
+		ret->seen = str_head(text, equals);
+		ret->kept = str_from_offset(text, equals + 1);
+	}
+	bool is_inside = !str_starts(ret->kept, STR("/")) && !str_contains(ret->kept, STR(".."));
+	while (str_ends(ret->kept, STR("/")))
+		ret->kept.len--;
+	if (ret->seen.len && is_inside)
+		return true;
+	return diag_set(err, DIAG_USAGE,
+		"--source-root takes DIR or DIR=PATH, with a PATH inside the repository, not "
+		"'%.*s'",
+		STR_ARG(text));
+}
+
+static bool load_source_roots(
+	const struct list *texts, struct arena *keep, struct measure_options *ret, struct diag *err)
+{
+	struct source_root *roots = arena_make(keep, struct source_root, texts->count);
+
+	for (ptrdiff_t i = 0; i < texts->count; i++)
+		if (!source_root_parse(texts->items[i], &roots[i], err))
+			return false;
+	ret->source_roots = roots;
+	ret->source_root_count = texts->count;
+	return true;
+}
+
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,
 	struct load_options *ret, struct diag *err)
 {
@@ -83,14 +117,13 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 	*ret = (struct load_options){
 		.expect_commit = s->expect_commit, .hlo = s->hlo, .hosts_sample = s->hosts_sample
 	};
-	*m = (struct measure_options){
-		.chips = chips, .source_root = s->source_root, .threads = threads
-	};
+	*m = (struct measure_options){ .chips = chips, .threads = threads };
 	/* Git shows seven digits of a commit at the least; fewer fit too many. */
 	if (s->expect_commit.p && s->expect_commit.len < COMMIT_MIN)
 		return diag_set(
 			err, DIAG_USAGE, "--expect-commit takes at least %d digits", COMMIT_MIN);
-	if (!load_max_age(s, ret, err) || !chip_set_load(keep, chips, err))
+	if (!load_max_age(s, ret, err) || !chip_set_load(keep, chips, err) ||
+		!load_source_roots(&s->source_roots, keep, m, err))
 		return false;
 	if (s->job.p && !job_file_read(&tree_local, s->job, keep, &m->job, err))
 		return false;

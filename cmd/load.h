@@ -12,7 +12,8 @@
 
 /* Options of the commands that read profiles. */
 struct read_settings {
-	struct str hardware, source_root, job, hlo, expect_commit, max_age;
+	struct str hardware, job, hlo, expect_commit, max_age;
+	struct list source_roots;
 	int hosts_sample;
 };
 #define READ_OPTIONS(type)                                                                         \
@@ -29,9 +30,10 @@ struct read_settings {
 		{ "hosts-sample", 0, OPTION_NUMBER, offsetof(type, read.hosts_sample), "N",        \
 			"read only N hosts of a larger run, spread evenly" },                      \
 	{                                                                                          \
-		"source-root", 0, OPTION_TEXT, offsetof(type, read.source_root), "DIR",            \
-			"directory of your own sources as the job saw it: ops are laid at the "    \
-			"first stack frame below it"                                               \
+		"source-root", 0, OPTION_LIST, offsetof(type, read.source_roots), "DIR[=PATH]",    \
+			"directory of your own sources as the job saw it, and where in the "       \
+			"repository it lies, when not at its root: ops are laid at the first "     \
+			"stack frame below it; may be repeated"                                    \
 	}
 
 /* Options of the commands that read a rule file. */

@@ -11,7 +11,9 @@ struct str judge_identity(
 	rules_print(rules, keep, o);
 	sha256_field(&h, out_text(o));
 	sha256_field(&h, read->hardware);
-	sha256_field(&h, read->source_root);
+	for (ptrdiff_t i = 0; i < read->source_roots.count; i++)
+		sha256_field(&h, read->source_roots.items[i]);
+	sha256_field(&h, arena_fmt(keep, "%td", read->source_roots.count));
 	sha256_field(&h, read->job);
 	sha256_field(&h, arena_fmt(keep, "%d", read->hosts_sample));
 	sha256_field(&h, STR(ROOFLINT_VERSION));

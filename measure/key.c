@@ -36,12 +36,17 @@ static bool under(struct str file, struct str root)
 
 void op_source_user(const struct measured *m, struct str file, double line, struct op_source *ret)
 {
-	struct str root = m->options->source_root;
+	const struct source_root *root = m->options->source_roots;
+	const struct source_root *end = root + m->options->source_root_count;
 
-	if (ret->user_file.p || !under(file, root))
+	while (root < end && !under(file, root->seen))
+		root++;
+	if (ret->user_file.p || root == end)
 		return;
-	struct str rest = str_from_offset(file, root.len);
+	struct str rest = str_from_offset(file, root->seen.len);
 	str_take(&rest, STR("/"));
+	if (root->kept.len)
+		rest = arena_fmt(m->keep, "%.*s/%.*s", STR_ARG(root->kept), STR_ARG(rest));
 	ret->user_file = text_clean(m->keep, rest);
 	ret->user_line = line;
 }

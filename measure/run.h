@@ -30,6 +30,11 @@
 #include "profile/dump.h"
 #include "profile/profile.h"
 
+/* Where the job saw the user's sources, and where they lie in the repository ("": its root). */
+struct source_root {
+	struct str seen, kept;
+};
+
 struct measure_options {
 	const struct chip_set *chips;
 	const struct chip *chip;      /* from --hardware; NULL: recognise it */
@@ -37,8 +42,10 @@ struct measure_options {
 	const struct op_costs *costs; /* of custom calls, by the rule file; NULL: none */
 	struct dump *dump;	      /* of the compiler; NULL: none */
 	int64_t hosts_found;	      /* when only a sample of them was opened; 0: all were */
-	struct str source_root;	      /* user_file is the first frame below it; missing: none */
-	int threads;		      /* at least 1 */
+	/* user_file is the first frame below one of them, the first that fits */
+	const struct source_root *source_roots;
+	ptrdiff_t source_root_count;
+	int threads; /* at least 1 */
 };
 
 /*

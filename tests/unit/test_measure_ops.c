@@ -743,6 +743,16 @@ static void frame(struct pb *b, int64_t id, const char *file, const char *functi
 	pb_bytes(b, 4, pb_done(&f));
 }
 
+/* The second of two roots, the first of which fits nothing. */
+static void set_roots(const char *seen, const char *kept)
+{
+	struct source_root *roots = arena_make(&run.keep, struct source_root, 2);
+	roots[0].seen = STR("/home/m");
+	roots[1] = (struct source_root){ str_from(seen), str_from(kept) };
+	run.options.source_roots = roots;
+	run.options.source_root_count = 2;
+}
+
 static void the_users_line_below_a_library(void **state)
 {
 	struct pb frames = pb_new(&run.keep);
@@ -764,7 +774,7 @@ static void the_users_line_below_a_library(void **state)
 	x_op(tpu, "mul.2", OF_IT);
 	for (int64_t i = 0; i < STEPS; i++)
 		x_event(ops, "mul.2", i * 200, i * 200 + 20, NULL);
-	run.options.source_root = STR("/home/me/project");
+	set_roots("/home/me/project", "");
 	xrun_measure(&run);
 	const struct ops_row *op = xrun_op(&run, "mul.2");
 	assert_text(op->source_file, "/usr/lib/python3/flax/linear.py");
@@ -786,11 +796,15 @@ static void a_line_without_a_stack(void **state)
 	assert_text(op->user_file, NULL); /* nobody said where the user's files are */
 	assert_unknown(op->user_line);
 	run.count = 0;
-	run.options.source_root = STR("/home/me/");
+	set_roots("/home/me/", "");
 	tell_ops(&one, 1);
 	op = xrun_op(&run, "fusion.1");
 	assert_text(op->user_file, "model.py");
 	assert_number(op->user_line, 7);
+	run.count = 0;
+	set_roots("/home/me", "python/train");
+	tell_ops(&one, 1);
+	assert_text(xrun_op(&run, "fusion.1")->user_file, "python/train/model.py");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)

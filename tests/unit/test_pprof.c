@@ -189,7 +189,9 @@ static void test_table(void **state)
 	struct input in = input_memory(STR("h"), STR(""));
 	host.input = &in;
 	xrun_begin(&run);
-	run.options.source_root = STR("/home/me");
+	static const struct source_root root = { STR_INIT("/home/me"), { NULL, 0 } };
+	run.options.source_roots = &root;
+	run.options.source_root_count = 1;
 	assert_true(measure_run(
 		&host, 1, STR("t"), &run.options, &run.keep, &run.tables, &run.notes, &run.err));
 	assert_int_equal(table_count(&run.tables, live), 5);
