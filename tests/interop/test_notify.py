@@ -435,6 +435,14 @@ class Notify(unittest.TestCase):
         self.assertTrue(asked.startswith(b"CONNECT hooks.example:443 "), asked)
         self.assertNotIn(b"T0SECRET", asked)
 
+    def test_no_proxy(self):
+        """A host that no_proxy names is asked itself."""
+        self.env["https_proxy"] = "http://127.0.0.1:9"
+        self.assertIn("not delivered", self.tell(status=5))
+        self.env["no_proxy"] = "chat.example,127.0.0.1"
+        self.assertIn("webhook: delivered", self.tell())
+        self.assertEqual(len(self.server.requests), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

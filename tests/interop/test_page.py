@@ -112,6 +112,21 @@ class Page(unittest.TestCase):
                         self.assertLessEqual(page.evaluate(wide), 0)
                     page.context.close()
 
+    def test_on_paper(self):
+        """What is folded opens, closed tables and tools are gone, and no picture is cut off."""
+        for path in self.pages:
+            with self.subTest(page=os.path.basename(path)):
+                page, _ = self.open(path, viewport={"width": 794, "height": 1123})
+                page.emulate_media(media="print")
+                self.assertEqual(page.locator(".tools:visible").count(), 0)
+                self.assertEqual(page.locator("section > details[id]:visible").count(), 0)
+                for where in page.locator(".around dl").all():
+                    self.assertGreater(where.bounding_box()["height"], 10)
+                cut = ("boxes => boxes.filter(b => b.scrollWidth > b.clientWidth + 1)"
+                       ".map(b => b.getAttribute('aria-label'))")
+                self.assertEqual(page.locator(".scroll").evaluate_all(cut), [])
+                page.context.close()
+
     def test_accessible(self):
         for path in self.pages:
             for options in DESKTOP, DARK:

@@ -1,9 +1,11 @@
 /* rooflint-http: signatures by their specification, requests by their table, addresses by rule. */
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/http/exchange.h"
 #include "cmd/http/http.h"
 #include "tests/unit/keep.h"
 
@@ -178,6 +180,26 @@ static void test_addresses(void **state)
 	assert_false(allowed("localhost", "10.0.0.1"));
 }
 
+/* Half a second, doubled each time up to twenty, give or take a half; never before Retry-After. */
+static void test_waits(void **state)
+{
+	(void)state;
+	double least = INFINITY, most = 0;
+	for (int i = 0; i < 200; i++) {
+		double wait = retry_wait_s(1, 0);
+		least = fmin(least, wait);
+		most = fmax(most, wait);
+	}
+	assert_true(least >= 0.25 && most <= 0.75);
+	assert_true(most - least > 0.25); /* those who failed together come back apart */
+	for (int i = 2; i < 40; i++) {
+		double middle = fmin(0.5 * pow(2, i - 1), 20), wait = retry_wait_s(i, 0);
+		assert_true(wait >= middle / 2 && wait <= middle * 1.5);
+	}
+	assert_true(retry_wait_s(1, 7) == 7);
+	assert_true(retry_wait_s(9, 0.1) >= 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_bad_requests),
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_waits),
 	};
 	return cmocka_run_group_tests_name("http", tests, keep_begin, keep_end);
 }
