@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -74,6 +75,7 @@ class Notify(unittest.TestCase):
         said = done.stdout + done.stderr
         for name in glob.glob(self.box + "/**", recursive=True):
             if os.path.isfile(name):
+                self.assertLess(os.path.getsize(name), 1 << 20, name)  # a core
                 with open(name, encoding="utf-8", errors="replace") as f:
                     said += f.read()
         for secret in SECRETS:
@@ -272,38 +274,48 @@ class Notify(unittest.TestCase):
         self.server.answers = [(400, {}, b"." * 195 + b"T0SECRET" + PATH.encode())]
         self.tell(status=5)
 
-    def test_processes(self):
-        """While a message is on its way: no secret in an argument, no process that leaves a core."""
-        seen = {}
+    @staticmethod
+    def is_ours(pid):
+        """Other tests of this machine may be sending, too."""
+        while pid not in ("0", "1", str(os.getpid())):
+            try:
+                with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+                    pid = f.read().rsplit(")", 1)[1].split()[1]
+            except (OSError, IndexError):
+                return False
+        return pid == str(os.getpid())
 
-        def is_ours(pid):
-            """Other tests of this machine may be sending, too."""
-            while pid not in ("0", "1", str(os.getpid())):
-                try:
-                    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
-                        pid = f.read().rsplit(")", 1)[1].split()[1]
-                except (OSError, IndexError):
-                    return False
-            return pid == str(os.getpid())
+    def processes(self):
+        """Of each of ours that runs: its name, its number, its command line, its core limits."""
+        for folder in glob.glob("/proc/[0-9]*"):
+            try:
+                with open(folder + "/cmdline", "rb") as f:
+                    words = f.read()
+                with open(folder + "/limits", encoding="ascii") as f:
+                    core = [line for line in f if line.startswith("Max core")][0].split()[4:6]
+            except (OSError, IndexError):
+                continue
+            name = os.path.basename(words.split(b"\0")[0].decode(errors="replace"))
+            pid = os.path.basename(folder)
+            if name in ("rooflint", "rooflint-http") and self.is_ours(pid):
+                yield name, int(pid), words, core
 
-        def look(_):
-            for folder in glob.glob("/proc/[0-9]*"):
-                try:
-                    with open(folder + "/cmdline", "rb") as f:
-                        words = f.read()
-                    with open(folder + "/limits", encoding="ascii") as f:
-                        core = [line for line in f if line.startswith("Max core")][0].split()[4:6]
-                except (OSError, IndexError):
-                    continue
-                name = os.path.basename(words.split(b"\0")[0].decode(errors="replace"))
-                if name in ("rooflint", "rooflint-http") and is_ours(os.path.basename(folder)):
-                    seen.setdefault(name, []).append((words, core))
-            return 200, {}, b""
-
+    def need_cores(self):
         if not os.path.isdir("/proc/self"):
             self.skipTest("needs /proc")
         if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0:
             self.skipTest("core files are off on this machine already")
+
+    def test_processes(self):
+        """While a message is on its way: no secret in an argument, no process that leaves a core."""
+        seen = {}
+
+        def look(_):
+            for name, _, words, core in self.processes():
+                seen.setdefault(name, []).append((words, core))
+            return 200, {}, b""
+
+        self.need_cores()
         self.server.answers = [look]
         self.tell()
         self.assertEqual(sorted(seen), ["rooflint", "rooflint-http"])
@@ -316,6 +328,29 @@ class Notify(unittest.TestCase):
             self.assertEqual(core, ["0", "0"])
             for secret in SECRETS:
                 self.assertNotIn(secret.encode(), words)
+
+    def test_crash(self):
+        """Whichever dies on the way leaves no core, and the message is not lost."""
+        self.need_cores()
+        with open("/proc/sys/kernel/core_pattern", encoding="utf-8") as f:
+            if "/" in f.read():
+                self.skipTest("core files go elsewhere on this machine")
+        unlimited = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        resource.setrlimit(resource.RLIMIT_CORE, (unlimited, unlimited))
+
+        def crash(_):
+            for name, pid, _, _ in self.processes():
+                if name == "rooflint-http":
+                    os.kill(pid, signal.SIGSEGV)
+            return 200, {}, b""
+
+        self.server.answers = [crash, (200, {}, b"")]
+        self.tell(status=5)  # looks for secrets in all that is there now
+        self.assertEqual(glob.glob(self.box + "/**/core*", recursive=True), [])
+        self.assertEqual(self.waiting(), 1)
+        self.resend()
+        ids = {headers["webhook-id"] for _, headers, _ in self.server.requests}
+        self.assertEqual((len(self.server.requests), len(ids)), (2, 1))
 
     # ---- check ---------------------------------------------------------------------------------
 
