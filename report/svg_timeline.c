@@ -266,17 +266,18 @@ static void say_devices(struct out *o, const struct timeline *t, struct arena *k
 	const struct moment_row *slow = with_role(t, STR("slowest"));
 	const struct moment_row *fast = with_role(t, STR("waiting"));
 	double left_out = t->parts[0].moment->left_out;
+	bool is_capture = isnan(t->parts[0].moment->step);
 	if (left_out > 0)
 		out_fmt(o, " %d of %.0f devices are drawn.", t->part_count,
 			t->part_count + left_out);
 	if (t->part_count > 1)
 		out_fmt(o, " Each begins %s.",
-			isnan(t->parts[0].moment->step) ? "with its first op"
-							: "at the start of its own step");
+			is_capture ? "with its first op" : "at the start of its own step");
 	if (slow && fast)
 		out_fmt(o,
-			" Without exposed communication a step takes %.*s on %.*s, which works "
+			" Without exposed communication %s takes %.*s on %.*s, which works "
 			"longest, and %.*s on %.*s, which waits most.",
+			is_capture ? "the capture" : "a step",
 			STR_ARG(time_text(keep, slow->own_s)), STR_ARG(part_name(t, slow, keep)),
 			STR_ARG(time_text(keep, fast->own_s)), STR_ARG(part_name(t, fast, keep)));
 }

@@ -24,6 +24,14 @@ static struct report_set capture(void)
 {
 	struct report *r = arena_make(&keep, struct report, 1);
 	*r = capture_report(&keep);
+	struct moment_row *m = plot_rows(&r->plots, moment);
+	m->step = NAN;
+	m->role = STR("slowest");
+	m->own_s = 0.02;
+	m = plot_new(&r->plots, moment, &keep);
+	m->device = STR("/device:TPU:1");
+	m->role = STR("waiting");
+	m->own_s = 0.01;
 	return (struct report_set){ r, 1, STR("0.1.0") };
 }
 
@@ -52,6 +60,8 @@ static void test_page(void **state)
 			 "steps apart</span>");
 	assert_has(page, "<dt>Recoverable</dt><dd><b>18.6 ms</b> <span>66.3% of the capture, if");
 	assert_has(page, ">the capture</text>");
+	assert_has(page, "All that was recorded, 28.1 ms on TPU:0: nothing tells its steps apart.");
+	assert_has(page, "Without exposed communication the capture takes 20.0 ms on TPU:0,");
 	assert_no_step(page);
 }
 
