@@ -11,13 +11,14 @@
 #include "base/text.h"
 #include "base/unit.h"
 #include "cmd/grid.h"
+#include "hlo/print.h"
 #include "hlo/text.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON };
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_HLO };
 enum { PLATFORM_GUESSED }; /* and then those of enum hlo_platform, plus one */
 
 struct hlo_settings {
-	struct str hardware;
+	struct str hardware, instruction;
 	int format, platform;
 };
 
@@ -305,7 +306,7 @@ static void put_intensity(
 {
 	if (s->json)
 		json_add_double(s->json, key, value);
-	else if (!isnan(value))
+	else if (isfinite(value))
 		row(s, label,
 			arena_fmt(arena_of(s), value < 10 ? "%.2f FLOP/B" : "%.0f FLOP/B", value),
 			remark);
@@ -423,9 +424,8 @@ static struct str title(const struct hlo_module *m, ptrdiff_t instruction, struc
 		keep, arena_fmt(keep, "%.*s: %.*s, on each device", STR_ARG(name), STR_ARG(kind)));
 }
 
-static void put_instruction(const struct hlo_view *v, const struct hlo_module *m)
+static void put_instruction(const struct hlo_view *v, const struct hlo_module *m, ptrdiff_t at)
 {
-	ptrdiff_t at = m->computations[m->entry].root;
 	struct estimate e = estimate_op(v, m, hlo_costs_new(m, v->platform, v->c->keep), at);
 	struct sheet s = sheet_begin(v);
 	put_heading(&s, title(m, at, v->c->keep));
@@ -506,7 +506,7 @@ static bool product_instruction(
 	return true;
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
+/* ---- the platform ---------------------------------------------------------------------------- */
 
 static bool has_tiles(const struct hlo_module *m)
 {
@@ -533,6 +533,42 @@ static void choose_platform(const struct hlo_settings *s, bool tiles, struct hlo
 		v->platform = of[v->device.chip->vendor];
 }
 
+/* ---- the text itself ------------------------------------------------------------------------- */
+
+static bool no_text(struct str file, struct diag *err)
+{
+	return diag_set(err, DIAG_USAGE,
+		"%.*s is a proto, of which rooflint does not read all that a text has: --format "
+		"hlo takes the text that XLA dumps beside it",
+		STR_ARG(file));
+}
+
+/* What an op calls, before the op, as in a module. */
+static void print_called(
+	const struct hlo_view *v, const struct hlo_module *m, ptrdiff_t at, bool *printed)
+{
+	const struct hlo_instruction *i = &m->instructions[at];
+	for (ptrdiff_t k = 0; k < i->called_count; k++) {
+		if (i->called[k] < 0 || printed[i->called[k]])
+			continue;
+		const struct hlo_computation *c = &m->computations[i->called[k]];
+		printed[i->called[k]] = true;
+		for (ptrdiff_t j = c->first; j < c->first + c->count; j++)
+			print_called(v, m, j, printed);
+		hlo_print_computation(m, i->called[k], v->c->keep, v->c->out);
+		out_char(v->c->out, '\n');
+	}
+}
+
+static void print_op(const struct hlo_view *v, const struct hlo_module *m, ptrdiff_t at)
+{
+	print_called(v, m, at, arena_make(v->c->keep, bool, m->computation_count));
+	hlo_print_instruction(m, at, v->c->keep, v->c->out);
+	out_char(v->c->out, '\n');
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
 static bool show_instruction(
 	const struct hlo_settings *s, struct hlo_view *v, struct str text, struct diag *err)
 {
@@ -540,21 +576,61 @@ static bool show_instruction(
 	if (!m)
 		return false;
 	choose_platform(s, has_tiles(m), v);
-	put_instruction(v, m);
+	if (s->format == FORMAT_HLO)
+		print_op(v, m, m->computations[m->entry].root);
+	else
+		put_instruction(v, m, m->computations[m->entry].root);
+	return true;
+}
+
+static struct hlo_module *read_module(
+	const struct hlo_view *v, struct str file, struct str bytes, struct diag *err)
+{
+	if (hlo_is_text(bytes))
+		return hlo_text_parse(file, bytes, v->c->keep, err);
+	struct hlo_module *m = hlo_module_parse(bytes, bytes, v->c->keep, err);
+	if (!m)
+		diag_context(err, "%.*s", STR_ARG(file));
+	return m;
+}
+
+static bool show_whole(const struct hlo_settings *s, const struct hlo_view *v,
+	const struct hlo_module *m, struct str file, struct diag *err)
+{
+	if (s->format != FORMAT_HLO) {
+		put_module(v, m);
+		return true;
+	}
+	if (!hlo_prints(m))
+		return no_text(file, err);
+	hlo_print_module(m, v->c->keep, v->c->out);
+	return true;
+}
+
+static bool show_op(const struct hlo_settings *s, const struct hlo_view *v,
+	const struct hlo_module *m, struct str file, struct diag *err)
+{
+	ptrdiff_t at = hlo_find(m, s->instruction);
+	if (at < 0)
+		return diag_set(err, DIAG_HLO, "%.*s has no instruction called '%.*s'",
+			STR_ARG(file), STR_ARG(s->instruction));
+	if (s->format == FORMAT_HLO && !hlo_prints(m))
+		return no_text(file, err);
+	if (s->format == FORMAT_HLO)
+		print_op(v, m, at);
+	else
+		put_instruction(v, m, at);
 	return true;
 }
 
 static bool show_module(const struct hlo_settings *s, struct hlo_view *v, struct str file,
 	struct str bytes, struct diag *err)
 {
-	const struct hlo_module *m = hlo_is_text(bytes)
-					     ? hlo_text_parse(file, bytes, v->c->keep, err)
-					     : hlo_module_parse(bytes, bytes, v->c->keep, err);
+	const struct hlo_module *m = read_module(v, file, bytes, err);
 	if (!m)
-		return hlo_is_text(bytes) ? false : diag_context(err, "%.*s", STR_ARG(file));
+		return false;
 	choose_platform(s, has_tiles(m), v);
-	put_module(v, m);
-	return true;
+	return s->instruction.p ? show_op(s, v, m, file, err) : show_whole(s, v, m, file, err);
 }
 
 static bool show_file(
@@ -576,6 +652,9 @@ static bool show_text(
 	ptrdiff_t times = product_at(text);
 	if (str_starts(text, STR("HloModule")))
 		return show_module(s, v, STR("text"), text, err);
+	if (s->instruction.p)
+		return diag_set(err, DIAG_USAGE,
+			"--instruction names one of a module: give the module's file");
 	if (times > 0)
 		return product_instruction(text, times, v->c->keep, &text, err) &&
 		       show_instruction(s, v, text, err);
@@ -585,7 +664,10 @@ static bool show_text(
 	if (!shape_parse(text, v->c->keep, &shape, &rest, err))
 		return false;
 	choose_platform(s, shape_leaf(&shape, 0) && shape_leaf(&shape, 0)->tile_count, v);
-	put_shape(v, &shape);
+	if (s->format == FORMAT_HLO)
+		out_fmt(v->c->out, "%.*s\n", STR_ARG(shape_text(&shape, true, v->c->keep)));
+	else
+		put_shape(v, &shape);
 	return true;
 }
 
@@ -627,8 +709,10 @@ static const struct option hlo_options[] = {
 	{ "platform", 0, OPTION_WORD, offsetof(struct hlo_settings, platform), "guess|tpu|gpu|cpu",
 		"what memory spaces mean; guessed from the chip, else from tiled layouts, which "
 		"only a TPU has" },
-	{ "format", 0, OPTION_WORD, offsetof(struct hlo_settings, format), "text|json",
-		"for people (default), or base units for programs" },
+	{ "instruction", 0, OPTION_TEXT, offsetof(struct hlo_settings, instruction), "NAME",
+		"one instruction of the module in FILE, with what it calls" },
+	{ "format", 0, OPTION_WORD, offsetof(struct hlo_settings, format), "text|json|hlo",
+		"for people (default), base units for programs, or the HLO text itself" },
 	{ 0 },
 };
 
@@ -650,7 +734,9 @@ const struct command hlo_command = {
 		"FILE is a module: an HloProto, an HloModuleProto, or the text of one (*.hlo.txt, "
 		"*after_optimizations.txt). Its instructions are listed by what they cost over a "
 		"whole run, loops multiplied out where their trip count is known. A proto with "
-		"buffer assignment also says what memory the program needs.",
+		"buffer assignment also says what memory the program needs.\n"
+		"--format hlo prints a text back as it was read, from what was read of it: the "
+		"module, or with --instruction one op and the computations that it calls.",
 	.options = hlo_options,
 	.least = 1,
 	.most = 1,

@@ -62,6 +62,13 @@ struct hlo_replica_groups {
 	bool unreadable; /* present, but its numbers contradict each other: sizes are unknown */
 };
 
+/* How the text had it, for hlo/print.h; all missing from a proto. */
+struct hlo_written {
+	struct str arguments;  /* between the brackets behind the opcode, or behind a name */
+	struct str attributes; /* from the comma behind the brackets on, or behind the last one */
+	bool percent;	       /* names have a '%' */
+};
+
 struct hlo_instruction {
 	struct str name, opcode;
 	enum hlo_op op; /* of `opcode`; HLO_OP_UNKNOWN for one not known here */
@@ -103,6 +110,7 @@ struct hlo_instruction {
 	struct str direction;	 /* of a compare: "LT" ... */
 	bool has_value;		 /* a scalar constant of 32 or 64 bit integers: */
 	int64_t value;
+	struct hlo_written written;
 };
 
 struct hlo_computation {
@@ -113,6 +121,7 @@ struct hlo_computation {
 	bool is_fusion;
 	bool in_loop; /* reached through a while body or condition */
 	int depth;    /* longest chain of calls that leads here; below HLO_MAX_CALL_DEPTH */
+	struct hlo_written written;
 };
 
 struct hlo_alias {
@@ -142,6 +151,7 @@ struct hlo_module {
 	struct hlo_index *index;      /* name -> instruction */
 	struct hlo_frames *frames;    /* stack frames */
 	struct hlo_inside *inside;    /* per computation: what is in it and what it calls */
+	struct hlo_written written;
 };
 
 /*

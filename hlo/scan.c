@@ -95,7 +95,7 @@ static unsigned role(char c)
 	return roles[(unsigned char)c];
 }
 
-static struct str since(const struct scan *s, ptrdiff_t from)
+struct str scan_since(const struct scan *s, ptrdiff_t from)
 {
 	return str_head(str_from_offset(s->text, from), s->at - from);
 }
@@ -106,7 +106,7 @@ struct str scan_name(struct scan *s)
 	ptrdiff_t from = s->at;
 	while (s->at < s->text.len && !(role(s->text.p[s->at]) & ENDS_NAME))
 		s->at++;
-	return since(s, from);
+	return scan_since(s, from);
 }
 
 bool scan_i64(struct scan *s, int64_t *ret)
@@ -115,7 +115,7 @@ bool scan_i64(struct scan *s, int64_t *ret)
 	scan_take(s, STR("-"));
 	while (scan_peek(s) >= '0' && scan_peek(s) <= '9')
 		s->at++;
-	return (!s->why && str_to_i64(since(s, from), ret)) ||
+	return (!s->why && str_to_i64(scan_since(s, from), ret)) ||
 	       scan_fail_at(s, from, "expected a number of at most 64 bits");
 }
 
@@ -190,7 +190,22 @@ struct str scan_value(struct scan *s)
 	}
 	if (depth)
 		scan_fail_at(s, from, "a bracket in this is not closed");
-	return since(s, from);
+	return scan_since(s, from);
+}
+
+void scan_element(struct scan *s)
+{
+	while (!s->why && s->at < s->text.len) {
+		char c = scan_peek(s);
+		if (c == ' ' || c == '\n' || c == ',' || c == '}')
+			return;
+		if (c == '"')
+			skip_string(s);
+		else if (c == '{' || c == '[' || c == '(')
+			scan_value(s);
+		else
+			s->at++;
+	}
 }
 
 bool scan_more(struct scan *s)

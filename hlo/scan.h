@@ -23,7 +23,8 @@ static inline char scan_peek(const struct scan *s)
 	return s->at < s->text.len ? s->text.p[s->at] : 0;
 }
 
-bool scan_fail(struct scan *s, const char *why); /* always false */
+struct str scan_since(const struct scan *s, ptrdiff_t from); /* up to the cursor */
+bool scan_fail(struct scan *s, const char *why);	     /* always false */
 bool scan_fail_at(struct scan *s, ptrdiff_t at, const char *why);
 bool scan_take(struct scan *s, struct str word);
 bool scan_expect(struct scan *s, struct str word, const char *why);
@@ -41,10 +42,19 @@ struct str scan_string(struct scan *s);
  * bracket that closes what the value is in.  Returns it. */
 struct str scan_value(struct scan *s);
 
+/* Over one value of a list whose elements are separated by blanks. */
+void scan_element(struct scan *s);
 /* After '{': true at each further element, false at '}' or an error.  Commas are optional. */
 bool scan_more(struct scan *s);
 /* "{1,2}" */
 bool scan_dims(struct scan *s, struct hlo_dims *ret);
+
+/* Words that stand for numbers of PrecisionConfig in xla_data.proto: each number's. */
+struct scan_words {
+	const struct str *items;
+	ptrdiff_t count;
+};
+extern const struct scan_words scan_precisions, scan_algorithms;
 
 /* text_attr.c: what follows an instruction's operands.  Callees are offsets of their names. */
 bool scan_attributes(struct scan *s, struct hlo_instruction *i);

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/kind.h"
+#include "base/out.h"
 #include "base/str.h"
 
 #define SHAPE_MAX_RANK	 64    /* XLA itself refuses more than 8 on most backends */
@@ -37,6 +38,9 @@ struct shape_sums {
 	int64_t elements, logical, padded;
 };
 
+/* Of a layout, what sizes do not depend on: each as the text has it, "D(C,S)". */
+enum { LAYOUT_LEVELS, LAYOUT_INDEX, LAYOUT_POINTER, LAYOUT_SPLIT, LAYOUT_PHYSICAL, LAYOUT_UNREAD };
+
 struct shape {
 	enum dtype dtype; /* DTYPE_TUPLE for tuples */
 	ptrdiff_t rank;
@@ -51,6 +55,7 @@ struct shape {
 	int64_t tail_alignment; /* L(n): elements, 0 or 1 for none */
 	int64_t metadata_bytes; /* M(n): dynamic shape prefix */
 	int64_t memory_space;	/* S(n): 0 default */
+	struct str *unread;	/* LAYOUT_UNREAD texts; NULL from a proto, or without any */
 	struct shape *elements; /* of a tuple, arrays or inner tuples; of a buffer, its array */
 	ptrdiff_t element_count;
 	ptrdiff_t leaves;	       /* leaves below it; 1 for anything that is no tuple */
@@ -68,6 +73,7 @@ bool shape_from_proto(struct str proto, struct str whole, struct arena *keep, st
  */
 bool shape_parse(
 	struct str text, struct arena *keep, struct shape *ret, struct str *rest, struct diag *err);
+void shape_print(struct out *o, const struct shape *s, bool with_layout);
 struct str shape_text(const struct shape *s, bool with_layout, struct arena *keep);
 
 /* Elements of an array; of a tuple, the sum over its leaves.  Saturates at INT64_MAX. */

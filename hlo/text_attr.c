@@ -71,8 +71,10 @@ static bool string(struct scan *s, void *into)
 	return !s->why;
 }
 
+/* Of an attribute that is there twice, the last one counts. */
 static bool dims(struct scan *s, void *into)
 {
+	*(struct hlo_dims *)into = (struct hlo_dims){ NULL, 0 };
 	return scan_dims(s, into);
 }
 
@@ -93,22 +95,6 @@ static const struct attr metadata_rows[] = {
 	{ STR_INIT("stack_frame_id"), number, offsetof(struct hlo_instruction, stack_frame) },
 };
 
-/* Over one value of a list whose elements are separated by blanks. */
-static void skip_element(struct scan *s)
-{
-	while (!s->why && s->at < s->text.len) {
-		char c = scan_peek(s);
-		if (c == ' ' || c == '\n' || c == ',' || c == '}')
-			return;
-		if (c == '"')
-			scan_string(s);
-		else if (c == '{' || c == '[' || c == '(')
-			scan_value(s);
-		else
-			s->at++;
-	}
-}
-
 /* "{name=value name=value}" */
 static bool read_pairs(struct scan *s, const struct attr *rows, ptrdiff_t count, void *into)
 {
@@ -121,7 +107,7 @@ static bool read_pairs(struct scan *s, const struct attr *rows, ptrdiff_t count,
 		if (a && named)
 			a->read(s, (char *)into + a->offset);
 		else
-			skip_element(s);
+			scan_element(s);
 		if (s->at == from)
 			return scan_fail(s, "expected a name, '=' and a value, or '}'");
 	}
@@ -158,7 +144,7 @@ static struct hlo_dot *dot_of(struct scan *s, struct hlo_instruction *i)
 #define DOT_DIMS(member)                                                                           \
 	static bool member(struct scan *s, void *into)                                             \
 	{                                                                                          \
-		return scan_dims(s, &dot_of(s, into)->member);                                     \
+		return dims(s, &dot_of(s, into)->member);                                          \
 	}
 DOT_DIMS(lhs_contracting)
 DOT_DIMS(rhs_contracting)
@@ -287,7 +273,6 @@ static bool window(struct scan *s, void *into)
 
 /* ---- precision ------------------------------------------------------------------------------- */
 
-/* Numbers of PrecisionConfig in xla_data.proto. */
 static const struct str precisions[] = { STR_INIT("default"), STR_INIT("high"),
 	STR_INIT("highest") };
 static const struct str algorithms[] = { STR_INIT("dot_unset"), STR_INIT("dot_any_f8_any_f8_f32"),
@@ -298,10 +283,13 @@ static const struct str algorithms[] = { STR_INIT("dot_unset"), STR_INIT("dot_an
 	STR_INIT("dot_f32_f32_f32"), STR_INIT("dot_f64_f64_f64"),
 	STR_INIT("dot_bf16_bf16_f32_x9") };
 
-static int64_t index_of(const struct str *words, ptrdiff_t count, struct str text)
+const struct scan_words scan_precisions = { precisions, COUNT(precisions) };
+const struct scan_words scan_algorithms = { algorithms, COUNT(algorithms) };
+
+static int64_t index_of(const struct scan_words *words, struct str text)
 {
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (str_eq(words[i], text))
+	for (ptrdiff_t i = 0; i < words->count; i++)
+		if (str_eq(words->items[i], text))
 			return i;
 	return 0;
 }
@@ -309,21 +297,21 @@ static int64_t index_of(const struct str *words, ptrdiff_t count, struct str tex
 static bool precision(struct scan *s, void *into)
 {
 	struct hlo_dims *ret = into;
+	*ret = (struct hlo_dims){ NULL, 0 };
 	if (!scan_expect(s, STR("{"), "expected '{'"))
 		return false;
 	while (scan_more(s)) {
 		struct str name = scan_name(s);
 		if (!name.len || ret->count == MAX_DIMS)
 			return scan_fail(s, "expected default, high or highest");
-		*READ_PUSH(s->keep, ret->items, ret->count) =
-			index_of(precisions, COUNT(precisions), name);
+		*READ_PUSH(s->keep, ret->items, ret->count) = index_of(&scan_precisions, name);
 	}
 	return !s->why;
 }
 
 static bool algorithm(struct scan *s, void *into)
 {
-	*(int64_t *)into = index_of(algorithms, COUNT(algorithms), scan_name(s));
+	*(int64_t *)into = index_of(&scan_algorithms, scan_name(s));
 	return true;
 }
 
@@ -516,6 +504,7 @@ static bool replica_groups(struct scan *s, void *into)
 static bool pairs(struct scan *s, void *into)
 {
 	struct hlo_dims *ret = into;
+	*ret = (struct hlo_dims){ NULL, 0 };
 	if (!scan_expect(s, STR("{"), "expected '{'"))
 		return false;
 	while (scan_more(s)) {
