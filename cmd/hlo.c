@@ -217,7 +217,8 @@ static void estimate_collective(
 	const struct hlo_view *v, const struct hlo_module *m, struct estimate *e)
 {
 	const struct hlo_collective *c = &e->collective;
-	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride };
+	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride,
+		c->between_slices };
 	struct job_shape job = { .chips = (int64_t)ceil(
 					 (double)devices_of(m, c) * v->device.share) };
 	e->comms = roofline_collective(&v->device, &op, &job, v->c->keep);
@@ -396,15 +397,20 @@ static void put_op_times(struct sheet *s, const struct estimate *e)
 static void put_comms_times(struct sheet *s, const struct estimate *e)
 {
 	const struct chip *c = s->v->device.chip;
-	double link = c->torus_axes ? c->link_bps.value : c->scaleup_bps.value;
+	bool far = e->collective.between_slices, line = c->torus_axes && !far;
+	double link = far	      ? c->scaleout_bps.value
+		      : c->torus_axes ? c->link_bps.value
+				      : c->scaleup_bps.value;
 	double wire = e->collective.group_size > 0 ? size_of(e->collective.wire_bytes) : NAN;
 	struct arena *keep = arena_of(s);
-	put(s, (struct line){ c->torus_axes ? "one link" : "scale-up", "link_bps", link,
-		       UNIT_BYTES_PER_SECOND, STR("one way") });
-	if (e->collective.kind != KIND_ALL_TO_ALL || !c->torus_axes)
+	put(s, (struct line){ far    ? "network"
+			      : line ? "one link"
+				     : "scale-up",
+		       "link_bps", link, UNIT_BYTES_PER_SECOND,
+		       far ? STR("a chip's share") : STR("one way") });
+	if (e->collective.kind != KIND_ALL_TO_ALL || !line)
 		put(s, (struct line){ "wire / link", "wire_s", wire / link, UNIT_SECONDS,
-			       c->torus_axes ? STR("a line, whose last device has one link")
-					     : STR("") });
+			       line ? STR("a line, whose last device has one link") : STR("") });
 	put(s, (struct line){ "T_comms", "t_comms_lo_s", e->comms.lo_s, UNIT_SECONDS,
 		       STR("at the least") });
 	put(s, (struct line){ "", "t_comms_hi_s", e->comms.hi_s, UNIT_SECONDS,

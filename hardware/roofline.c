@@ -200,6 +200,113 @@ static double cube_side(const struct chip *c, double n)
 	return ceil(pow(n, 1.0 / c->torus_axes) - 1e-9);
 }
 
+/* ---- torus of known sides ----------------------------------------------------------------- */
+
+/* Chips of the slice by its sides; 0 where they are not known, or are another slice's. */
+static int64_t sides_chips(const struct ask *a)
+{
+	int64_t chips = a->job->torus[0];
+	for (int k = 1; k < TORUS_AXES; k++)
+		chips *= a->job->torus[k] > 0 ? a->job->torus[k] : 1;
+	return chips > 0 && chips == slice_chips(a) ? chips : 0;
+}
+
+static int64_t side(const struct ask *a, int axis)
+{
+	return a->job->torus[axis] > 0 ? a->job->torus[axis] : 1;
+}
+
+/* An axis of a whole pod wraps at its full length, one of cubes where all sides are cubes'. */
+static bool side_wraps(const struct ask *a, int axis)
+{
+	const struct chip *c = a->d->chip;
+	if (!c->torus_wrap || c->torus_wrap == c->torus_axis_max)
+		return c->torus_wrap && side(a, axis) == c->torus_wrap;
+	for (int k = 0; k < c->torus_axes; k++)
+		if (side(a, k) % c->torus_wrap)
+			return false;
+	return true;
+}
+
+/* How a group may lie: so many chips along each axis. */
+struct block {
+	int64_t at[TORUS_AXES];
+};
+
+static bool is_ring(const struct ask *a, const struct block *b, int axis)
+{
+	return b->at[axis] > 2 && b->at[axis] == side(a, axis) && side_wraps(a, axis);
+}
+
+/* Links of the worst placed chip; plain: of one line, or of rings where every axis is one. */
+static int block_links(const struct ask *a, const struct block *b, bool plain)
+{
+	int links = 0;
+	bool rings = true;
+	for (int k = 0; k < TORUS_AXES; k++) {
+		if (b->at[k] < 2)
+			continue;
+		links += is_ring(a, b, k) ? 2 : 1;
+		rings &= is_ring(a, b, k);
+	}
+	return plain ? 1 + rings : links;
+}
+
+/* The slowest cut of an all-to-all. */
+static double block_cut_s(const struct ask *a, const struct block *b, double n, double rate)
+{
+	double slowest = 0;
+	for (int k = 0; k < TORUS_AXES; k++)
+		if (b->at[k] > 1)
+			slowest = fmax(slowest, cut_s(a->op->message_bytes, n, (double)b->at[k],
+							rate, is_ring(a, b, k)));
+	return slowest;
+}
+
+/* What all ways to lay n chips on the torus come to. */
+struct blocks {
+	int most_links, least_links; /* of the best; of the plain ones on whole axes */
+	double fastest_s, slowest_s; /* of an all-to-all, likewise, at one byte a second */
+	bool is_any, is_whole;
+};
+
+static void note_block(const struct ask *a, const struct block *b, double n, struct blocks *x)
+{
+	int links = block_links(a, b, false), plain = block_links(a, b, true);
+	double cut = block_cut_s(a, b, n, 1);
+	bool whole = true;
+	for (int k = 0; k < TORUS_AXES; k++)
+		whole &= b->at[k] == 1 || b->at[k] == side(a, k);
+	x->most_links = x->is_any && x->most_links > links ? x->most_links : links;
+	x->fastest_s = x->is_any ? fmin(x->fastest_s, cut) : cut;
+	x->is_any = true;
+	if (!whole && x->is_whole)
+		return;
+	bool first = whole && !x->is_whole; /* axes are not cut in pieces where they need not be */
+	x->least_links =
+		!first && x->least_links && x->least_links < plain ? x->least_links : plain;
+	x->slowest_s = first ? cut : fmax(x->slowest_s, cut);
+	x->is_whole |= whole;
+}
+
+/* None where the sides are not known or do not hold n chips. */
+static struct blocks blocks_of(const struct ask *a, double n)
+{
+	struct blocks x = { .is_any = false };
+	if (!sides_chips(a))
+		return x;
+	int64_t chips = (int64_t)n;
+	for (int64_t i = 1; i <= side(a, 0); i++)
+		for (int64_t j = 1; j <= side(a, 1); j++) {
+			struct block b = { { i, j, chips / (i * j) } };
+			if (i * j * b.at[2] == chips && b.at[2] <= side(a, 2))
+				note_block(a, &b, n, &x);
+		}
+	return x;
+}
+
+/* ---- torus, whatever is known -------------------------------------------------------------- */
+
 static double members_lo_s(const struct ask *a, double chips, bool wrap)
 {
 	const struct chip *c = a->d->chip;
@@ -208,11 +315,14 @@ static double members_lo_s(const struct ask *a, double chips, bool wrap)
 		return v * passed(a->op->kind, a->members, a->members) / roofline_hbm_bps(a->d);
 	if (a->op->kind == KIND_PERMUTE)
 		return v / (c->torus_axes * c->link_bps.value);
+	struct blocks known = blocks_of(a, chips);
+	if (a->op->kind == KIND_ALL_TO_ALL && known.is_any)
+		return known.fastest_s / c->link_bps.value;
 	if (a->op->kind == KIND_ALL_TO_ALL)
 		return cut_s(v, chips, cube_side(c, chips), c->link_bps.value,
 			wrap && chips >= c->torus_wrap);
-	return v * passed(a->op->kind, chips, chips) /
-	       (best_links(c, (int64_t)a->members, wrap) * c->link_bps.value);
+	int links = known.is_any ? known.most_links : best_links(c, (int64_t)a->members, wrap);
+	return v * passed(a->op->kind, chips, chips) / (links * c->link_bps.value);
 }
 
 /*
@@ -231,6 +341,11 @@ static double torus_hi_s(const struct ask *a, double side, bool ring)
 {
 	const struct chip *c = a->d->chip;
 	double rate = c->link_bps.value * c->attainable_link.value * a->d->share;
+	struct blocks known = blocks_of(a, ceil(a->members * a->d->share));
+	if (a->op->kind == KIND_ALL_TO_ALL && known.is_any && a->d->share == 1)
+		return known.slowest_s / rate;
+	if (known.is_any)
+		ring = known.least_links == 2;
 	if (a->op->kind == KIND_ALL_TO_ALL)
 		return cut_s(a->op->message_bytes, a->members, side, rate, ring);
 	if (a->op->kind == KIND_PERMUTE)
@@ -339,6 +454,8 @@ static struct spread spread_of(const struct ask *a)
 	int64_t n = a->op->group_size, stride = a->op->group_stride;
 	int64_t size = island_devices(a), all = islands(a, size);
 	struct spread s = { ceil_div(n, size), ceil_div(n, size) };
+	if (a->op->between_slices)
+		return (struct spread){ n, n };
 	bool is_even = stride > 0 && stride <= GROUP_MAX;
 	if (all > 1) {
 		s.most = is_even ? ceil_div((n - 1) * stride + 1, size) : all;
@@ -398,10 +515,28 @@ static struct str link_name(const struct chip *c, struct spread s)
 	return c->torus_axes ? STR("ici") : STR("nvlink");
 }
 
+static const char *sides_text(const struct ask *a, struct arena *keep)
+{
+	struct str text = arena_fmt(keep, "%lld", (long long)side(a, 0));
+	for (int k = 1; k < TORUS_AXES && a->job->torus[k] > 0; k++)
+		text = arena_fmt(keep, "%.*sx%lld", STR_ARG(text), (long long)a->job->torus[k]);
+	return arena_z(keep, text);
+}
+
 static struct str torus_text(const struct ask *a, struct arena *keep)
 {
 	const struct chip *c = a->d->chip;
 	bool wrap = may_wrap(c, slice_chips(a));
+	struct blocks known = blocks_of(a, ceil(a->members * a->d->share));
+	if (known.is_any)
+		return arena_fmt(keep,
+			"ici, %.0f chips of a slice of %s by the job file: between %d link%s of "
+			"the "
+			"worst placed chip and %s%s",
+			ceil(a->members * a->d->share), sides_text(a, keep), known.most_links,
+			known.most_links == 1 ? "" : "s",
+			known.least_links == 2 ? "rings" : "one line",
+			known.is_whole ? " over whole axes" : "");
 	if (is_whole_ring(a))
 		return arena_fmt(
 			keep, "ici, rings over all %d axes of the whole slice", c->torus_axes);
@@ -421,9 +556,14 @@ static struct str island_text(const struct ask *a, struct arena *keep)
 
 static struct str assumed(struct ask a, struct spread s, struct arena *keep)
 {
+	double share = a.d->chip->attainable_link.value * 100;
+	if (a.op->between_slices)
+		return arena_fmt(keep,
+			"dcn, between %lld slices that the program names, each chip with its share "
+			"of the network; hi at %.0f%% of it",
+			(long long)s.most, share);
 	a.members = ceil((double)a.op->group_size / (double)s.least);
 	struct str inner = island_text(&a, keep);
-	double share = a.d->chip->attainable_link.value * 100;
 	if (s.most > 1)
 		return arena_fmt(keep, "%.*s; over %s%lld %s by network; hi at %.0f%% of the links",
 			STR_ARG(inner), s.least < s.most ? "up to " : "", (long long)s.most,
@@ -435,7 +575,7 @@ static struct str assumed(struct ask a, struct spread s, struct arena *keep)
 /* Without counts that contradict the group: the profile of one host knows only its own chips. */
 static struct job_shape believed(const struct job_shape *job, double group_chips)
 {
-	const struct job_shape none = { 0, 0, 0 };
+	const struct job_shape none = { .chips = 0 };
 	if (job->chips < 0 || job->hosts < 0 || job->slices < 0)
 		return none;
 	if (job->chips > GROUP_MAX || (job->chips && (double)job->chips < group_chips))

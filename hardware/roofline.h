@@ -54,12 +54,16 @@ struct collective_op {
 	double message_bytes;
 	int64_t group_size;   /* devices; 0 unknown */
 	int64_t group_stride; /* between the ids of neighbours in a group; 0 unknown or uneven */
+	bool between_slices;  /* TPU: every member is on a slice of its own */
 };
+
+enum { TORUS_AXES = 3 };
 
 /* What is known about the machines; 0 unknown. */
 struct job_shape {
 	int64_t chips, hosts;
-	int64_t slices; /* TPU: tori that only the data centre network joins */
+	int64_t slices;		   /* TPU: tori that only the data centre network joins */
+	int64_t torus[TORUS_AXES]; /* chips of a slice along each axis, from the first on */
 };
 
 struct collective_time roofline_collective(const struct chip_device *d,

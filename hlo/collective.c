@@ -10,6 +10,7 @@
 
 #include "hlo/inside.h"
 #include "hlo/size.h"
+#include "hlo/slices.h"
 #include "hlo/work.h"
 
 static int64_t operand_bytes(const struct hlo_module *m, const struct hlo_instruction *i)
@@ -245,16 +246,16 @@ static bool is_backward(const struct hlo_instruction *i)
 /* How far behind an async-start without operands its update is looked for. */
 enum { MAX_DISTANCE = 512 };
 
-/* Of two halves, what the sending one takes: both begin at one token.  -1 when it is not found. */
-static ptrdiff_t sent_argument(const struct hlo_module *m, const struct hlo_instruction *recv)
+/* What the send gives that has the recv's token: they are two halves of one. */
+static ptrdiff_t sent_with(const struct hlo_module *m, const struct hlo_instruction *recv)
 {
 	const struct hlo_computation *c = &m->computations[recv->computation];
 	ptrdiff_t at = recv - m->instructions, end = c->first + c->count;
 	ptrdiff_t from = at - MAX_DISTANCE > c->first ? at - MAX_DISTANCE : c->first;
-	for (ptrdiff_t k = from; k < end && k < at + MAX_DISTANCE && recv->operand_count; k++) {
+	for (ptrdiff_t k = from; recv->operand_count && k < end && k < at + MAX_DISTANCE; k++) {
 		const struct hlo_instruction *x = &m->instructions[k];
 		if (x->op == HLO_SEND && x->operand_count > 1 &&
-			x->operands[1] == recv->operands[0])
+			x->operands[1] == recv->operands[0] && x->operands[1] >= 0)
 			return x->operands[0];
 	}
 	return -1;
@@ -270,7 +271,7 @@ static ptrdiff_t argument(const struct hlo_module *m, const struct hlo_instructi
 	const struct hlo_computation *c = &m->computations[outer->computation];
 	ptrdiff_t start = outer - m->instructions, end = c->first + c->count;
 	if (i->op == HLO_RECV)
-		return sent_argument(m, i);
+		return sent_with(m, i);
 	if (outer->operand_count)
 		return outer->operands[0];
 	for (ptrdiff_t k = start + 1; k < end && k < start + MAX_DISTANCE; k++) {
@@ -299,56 +300,47 @@ static struct str operand_kind(const struct hlo_module *m, const struct hlo_inst
 	return named ? STR("activation") : (struct str){ NULL, 0 };
 }
 
-/* "{1,2}" or "{0:3}" names so many; 0 when it is anything else.  Takes it off `text`. */
-static int64_t named_count(struct str *text)
+/* What a recv gets is its share of the result. */
+static int64_t received_bytes(
+	const struct hlo_instruction *i, enum op_kind kind, int64_t group_size)
 {
-	struct str list, rest, first, last;
-	int64_t from, to, n = 0;
-
-	if (!str_take(text, STR("{")) || !str_cut(*text, '}', &list, text))
-		return 0;
-	for (bool more = true; more; n++) {
-		more = str_cut(list, ',', &first, &rest);
-		list = rest;
-		if (!str_cut(first, ':', &first, &last))
-			continue;
-		if (!str_to_i64(first, &from) || !str_to_i64(last, &to) || to < from ||
-			to - from > INT32_MAX)
-			return 0;
-		n += to - from;
-	}
-	return n;
+	const struct shape *got = shape_leaf(&i->shape, 0);
+	int64_t bytes = got ? shape_logical_bytes(got) : 0;
+	bool shard = kind == KIND_REDUCE_SCATTER || kind == KIND_ALL_TO_ALL;
+	return shard && group_size ? size_mul(bytes, group_size) : bytes;
 }
 
-/* Slices by devices of each: a device meets those of its place in the other slices. */
-static void slices_of(const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
+static void between_slices(
+	const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
 {
-	struct str target = i->slice_target;
-
+	struct transfer_group g = transfer_group(i);
 	c->between_slices = true;
-	c->group_size = named_count(&target);
-	if (c->group_size && str_take(&target, STR("x")))
-		c->groups = named_count(&target);
-	if (c->group_size)
-		c->axis = arena_fmt(keep, "%lld slices", (long long)c->group_size);
-}
-
-/* V, from what arrives; a half's shape is (data, context, token). */
-static int64_t slice_bytes(const struct hlo_instruction *i, enum op_kind kind, int64_t slices)
-{
-	const struct shape *data = shape_leaf(&i->shape, 0);
-	int64_t bytes = data ? shape_logical_bytes(data) : 0;
-	bool share = kind == KIND_REDUCE_SCATTER || kind == KIND_ALL_TO_ALL;
-
-	return share && slices ? size_mul(bytes, slices) : bytes;
+	c->group_size = g.members;
+	c->groups = g.groups;
+	c->axis = g.members ? arena_fmt(keep, "%lld slices", (long long)g.members) : STR("slices");
+	c->message_bytes = received_bytes(i, c->kind, c->group_size);
 }
 
 static bool is_start_or_done(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	if (i->op == HLO_FUSION)
 		return is_async_collective_start(m, i) || is_async_collective_done(m, i);
+	if (transfer_kind(i) != KIND_UNKNOWN)
+		return true;
 	return i->op == HLO_ASYNC_START || i->op == HLO_ASYNC_UPDATE || i->op == HLO_ASYNC_DONE ||
 	       str_ends(i->opcode, STR("-start")) || str_ends(i->opcode, STR("-done"));
+}
+
+static void within_slice(const struct hlo_module *m, const struct hlo_instruction *i,
+	struct hlo_collective *c, struct arena *keep)
+{
+	if (c->kind == KIND_PERMUTE) {
+		ring_of(i, c, keep);
+	} else {
+		groups_of(m, i, c);
+		axis_of(m, i, c, keep);
+	}
+	c->message_bytes = message_bytes(m, i, c->kind, c->group_size);
 }
 
 bool hlo_collective(const struct hlo_module *m, ptrdiff_t instruction, struct arena *keep,
@@ -364,16 +356,10 @@ bool hlo_collective(const struct hlo_module *m, ptrdiff_t instruction, struct ar
 	*ret = (struct hlo_collective){ .kind = kind,
 		.instruction = inner,
 		.is_async = is_start_or_done(m, &m->instructions[instruction]) };
-	if (i->slice_transfer.len) {
-		slices_of(i, ret, keep);
-	} else if (kind == KIND_PERMUTE) {
-		ring_of(i, ret, keep);
-	} else {
-		groups_of(m, i, ret);
-		axis_of(m, i, ret, keep);
-	}
-	ret->message_bytes = ret->between_slices ? slice_bytes(i, kind, ret->group_size)
-						 : message_bytes(m, i, kind, ret->group_size);
+	if (i->op == HLO_RECV)
+		between_slices(i, ret, keep);
+	else
+		within_slice(m, i, ret, keep);
 	ret->wire_bytes = wire_bytes(kind, ret->message_bytes, ret->group_size);
 	ret->operand_kind = operand_kind(m, outer, i);
 	return true;

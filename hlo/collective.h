@@ -23,7 +23,7 @@ struct hlo_collective {
 	int64_t groups;	       /* 0 unknown */
 	int64_t stride;	       /* between neighbours of the first group; 0 irregular */
 	struct str axis;       /* "all", "axis of 8, stride 1", "axes of 4 and 2, strides 1 and 8",
-				   "ring of 8, stride 1", "irregular"; missing when unknown */
+				   "ring of 8, stride 1", "2 slices", "irregular", or missing */
 	struct str operand_kind; /* "parameter", "activation", "gradient" or missing */
 	bool between_slices;	 /* over the network: its group is one device of each slice */
 	ptrdiff_t instruction;	 /* the collective itself, inside any wrapper */

@@ -1,6 +1,7 @@
 /* What is inside of computations.  See inside.h. */
 #include "hlo/inside.h"
 
+#include "hlo/slices.h"
 #include "hlo/work.h"
 
 bool is_wrapper(const struct hlo_instruction *i)
@@ -139,31 +140,10 @@ bool is_async_collective_done(const struct hlo_module *m, const struct hlo_instr
 	       (i->op == HLO_FUSION && str_starts(i->name, STR("async-collective-done")));
 }
 
-/* What the runtime between slices is asked for. */
-static enum op_kind slice_kind(const struct hlo_instruction *i)
-{
-	static const struct {
-		struct str transfer;
-		enum op_kind kind;
-	} transfers[] = {
-		{ STR_INIT("ALL_GATHER"), KIND_ALL_GATHER },
-		{ STR_INIT("ALL_REDUCE"), KIND_ALL_REDUCE },
-		{ STR_INIT("ALL_TO_ALL"), KIND_ALL_TO_ALL },
-		{ STR_INIT("ONE_TO_ONE"), KIND_PERMUTE },
-		{ STR_INIT("REDUCE_SCATTER"), KIND_REDUCE_SCATTER },
-	};
-
-	for (size_t k = 0; k < sizeof(transfers) / sizeof(transfers[0]); k++)
-		if (i->op == HLO_RECV && str_eq(i->slice_transfer, transfers[k].transfer))
-			return transfers[k].kind;
-	return KIND_UNKNOWN;
-}
-
 enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instruction *collective)
 {
-	if (collective->slice_transfer.len)
-		return slice_kind(collective);
-	enum op_kind kind = opcode_kind(collective->op);
+	enum op_kind kind = collective->op == HLO_RECV ? transfer_kind(collective)
+						       : opcode_kind(collective->op);
 	const struct hlo_computation *c = &m->computations[collective->computation];
 	if (kind == KIND_ALL_REDUCE && str_starts(c->name, STR("all-reduce-scatter")))
 		return KIND_REDUCE_SCATTER;

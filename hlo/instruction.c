@@ -216,31 +216,46 @@ static bool read_payload(struct reader *r, const struct wire_field *f, void *int
 	return !w.why || wire_error(&w, r->whole, "Payload", r->err);
 }
 
-/* FrontendAttributes: one map from text to text. */
-static bool read_frontend_entry(struct reader *r, const struct wire_field *f, void *into)
+struct frontend_pair {
+	struct str key, value;
+};
+
+static const struct read_rule frontend_pair_table_rules[] = {
+	[1] = { READ_STR, READ_AT(struct frontend_pair, key), NULL },
+	[2] = { READ_STR, READ_AT(struct frontend_pair, value), NULL },
+};
+READ_TABLE(frontend_pair_table, "FrontendAttributes.MapEntry");
+
+static bool read_frontend_pair(struct reader *r, const struct wire_field *f, void *into)
 {
-	struct hlo_instruction *i = into;
-	struct wire w = wire_open(f->bytes);
-	struct wire_field inner;
-	struct str part[3] = { { NULL, 0 } }; /* by field: key is 1, value 2 */
-	while (wire_next(&w, &inner))
-		if (inner.type == WIRE_LEN && inner.number <= 2)
-			part[inner.number] = inner.bytes;
-	if (str_eq(part[1], STR("_xla_megascale_transfer_type")))
-		i->slice_transfer = part[2];
-	if (str_eq(part[1], STR("_xla_megascale_target")))
-		i->slice_target = part[2];
-	return !w.why || wire_error(&w, r->whole, "FrontendAttributes", r->err);
+	struct frontend_pair pair = { .key = { NULL, 0 } };
+	struct hlo_transfer *t = into;
+	if (!read_message(r, &frontend_pair_table, f->bytes, &pair))
+		return false;
+	if (str_eq(pair.key, STR("_xla_megascale_transfer_type")))
+		t->type = pair.value;
+	if (str_eq(pair.key, STR("_xla_megascale_target")))
+		t->target = pair.value;
+	return true;
 }
 
 static const struct read_rule frontend_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_frontend_entry },
+	[1] = { READ_MESSAGE, 0, read_frontend_pair },
 };
 READ_TABLE(frontend_table, "FrontendAttributes");
 
+/* The opcode, field 2, is before them on the wire. */
 static bool read_frontend(struct reader *r, const struct wire_field *f, void *into)
 {
-	return read_message(r, &frontend_table, f->bytes, into);
+	struct hlo_instruction *i = into;
+	if (!str_eq(i->opcode, STR("send")) && !str_eq(i->opcode, STR("recv")))
+		return true;
+	if (!i->transfer)
+		i->transfer = arena_make(r->keep, struct hlo_transfer, 1);
+	bool ok = read_message(r, &frontend_table, f->bytes, i->transfer);
+	if (!i->transfer->type.len)
+		i->transfer = NULL;
+	return ok;
 }
 
 #define AT(member) READ_AT(struct hlo_instruction, member)

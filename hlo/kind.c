@@ -5,6 +5,7 @@
  * where it is the result.
  */
 #include "hlo/inside.h"
+#include "hlo/slices.h"
 #include "hlo/work.h"
 
 static const enum op_kind ranks[] = {
@@ -189,9 +190,8 @@ static enum op_kind channel_kind(const struct hlo_module *m, const struct hlo_in
 {
 	ptrdiff_t start = hlo_async_start(m, i - m->instructions);
 	const struct hlo_instruction *half = start >= 0 ? &m->instructions[start] : i;
-	enum op_kind kind = collective_kind(m, half);
-
-	if (half->slice_transfer.len)
+	enum op_kind kind = half->op == HLO_RECV ? transfer_kind(half) : KIND_UNKNOWN;
+	if (half->transfer)
 		return kind != KIND_UNKNOWN ? kind : KIND_SEND;
 	return i->is_host_transfer ? KIND_TRANSFER : opcode_kind(i->op);
 }

@@ -4,6 +4,7 @@
  */
 #include "hlo/inside.h"
 #include "hlo/internal.h"
+#include "hlo/slices.h"
 
 static bool has_computations(struct str bytes)
 {
@@ -375,6 +376,7 @@ bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err)
 		return false;
 	reverse(o.queue, o.queued);
 	inside_gather(m, o.queue, keep);
+	slices_note(m);
 	return true;
 }
 

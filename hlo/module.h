@@ -69,6 +69,11 @@ struct hlo_written {
 	bool percent;	       /* names have a '%' */
 };
 
+/* A send or recv between TPU slices, by its frontend attributes: see hlo/slices.h. */
+struct hlo_transfer {
+	struct str type, target; /* "ALL_REDUCE", "{1,2}x{0:7}" */
+};
+
 struct hlo_instruction {
 	struct str name, opcode;
 	enum hlo_op op; /* of `opcode`; HLO_OP_UNKNOWN for one not known here */
@@ -98,13 +103,9 @@ struct hlo_instruction {
 	int64_t parameter_number, tuple_index;
 	int64_t channel_id; /* 0 none */
 	bool use_global_device_ids, is_host_transfer;
-	/*
-	 * Between slices of TPUs, of a send or recv that stands for a collective: "ALL_REDUCE",
-	 * and the slices and the devices of each that take part: "{1,2}x{0:3}"; else missing.
-	 */
-	struct str slice_transfer, slice_target;
 	struct hlo_replica_groups groups;
 	struct hlo_dims source_target; /* pairs flattened: s0,t0,s1,t1,... */
+	struct hlo_transfer *transfer; /* of sends and recvs; NULL: not between slices */
 	struct str sharding;	       /* bytes of OpSharding, unread */
 	int64_t backend_payload; /* 1 + HloModuleProto.payloads index, 0 none; for the parser */
 	struct str direction;	 /* of a compare: "LT" ... */
@@ -144,7 +145,10 @@ struct hlo_module {
 	ptrdiff_t instruction_count;
 	struct hlo_alias *aliases;
 	ptrdiff_t alias_count;
-	int64_t replica_count, partition_count; /* from the device assignment; 0 unknown */
+	/* From the device assignment, usually of one slice; 0 unknown. */
+	int64_t replica_count, partition_count;
+	int64_t slices;	       /* TPU slices that it joins; 1 when it says nothing of others */
+	int64_t slice_devices; /* of each, as far as it names them; 0 unknown */
 	struct str buffer_assignment; /* proto bytes for hlo/memory.h; empty when absent */
 	struct hlo_note buffers_note; /* else *-buffer-assignment.txt, where somebody has it, */
 	struct hlo_note memory_note;  /* and *-memory-usage-report.txt */

@@ -119,19 +119,6 @@ static bool metadata(struct scan *s, void *into)
 	return read_pairs(s, metadata_rows, COUNT(metadata_rows), into);
 }
 
-/* "{name="value",name="value"}" */
-static bool frontend(struct scan *s, void *into)
-{
-	static const struct attr known[] = {
-		{ STR_INIT("_xla_megascale_target"), string,
-			offsetof(struct hlo_instruction, slice_target) },
-		{ STR_INIT("_xla_megascale_transfer_type"), string,
-			offsetof(struct hlo_instruction, slice_transfer) },
-	};
-
-	return read_pairs(s, known, COUNT(known), into);
-}
-
 /* ---- dot, convolution, window ---------------------------------------------------------------- */
 
 static struct hlo_dot *dot_of(struct scan *s, struct hlo_instruction *i)
@@ -515,6 +502,28 @@ static bool pairs(struct scan *s, void *into)
 			return scan_fail(s, "expected a pair of numbers before this");
 	}
 	return !s->why;
+}
+
+/* ---- frontend attributes --------------------------------------------------------------------- */
+
+static const struct attr transfer_rows[] = {
+	{ STR_INIT("_xla_megascale_target"), config, offsetof(struct hlo_transfer, target) },
+	{ STR_INIT("_xla_megascale_transfer_type"), config, offsetof(struct hlo_transfer, type) },
+};
+
+/* Only those of sends and recvs are looked at. */
+static bool frontend(struct scan *s, void *into)
+{
+	struct hlo_instruction *i = into;
+	if ((i->op != HLO_SEND && i->op != HLO_RECV) || scan_peek(s) != '{') {
+		scan_value(s);
+		return !s->why;
+	}
+	i->transfer = arena_make(s->keep, struct hlo_transfer, 1);
+	bool ok = read_pairs(s, transfer_rows, COUNT(transfer_rows), i->transfer);
+	if (!i->transfer->type.len)
+		i->transfer = NULL;
+	return ok;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

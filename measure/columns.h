@@ -97,6 +97,7 @@
 	TEXT(labels, 0, "key=value pairs, separated by commas")                                    \
 	TEXT(mesh, 0, "axes and sizes of the device mesh, axis=size")                              \
 	TEXT(topology, 0, "how the chips are joined, in the owner's words")                        \
+	REAL(slices, COUNT, "TPU slices that the program joins, else by the job file")             \
 	REAL(global_batch, COUNT, "sequences of a step, over all devices")                         \
 	REAL(tokens_per_step, COUNT, "tokens of a step, over all devices")                         \
 	REAL(model_flops, FLOPS, "what the model's formula makes of a step, over all devices")     \

@@ -83,9 +83,14 @@ static struct str axis_text(const struct measured *m, const struct hlo_collectiv
 	const struct job_file *j = m->options->job;
 	struct str text = c->axis.p ? text_clean(m->keep, c->axis) : c->axis;
 	struct str name = { NULL, 0 };
+	int64_t stride = c->stride;
+
+	/* Devices are numbered slice by slice. */
+	if (c->between_slices)
+		stride = (int64_t)(run_partitions(m) / (double)run_slices(m));
 
 	if (j && text.p && j->devices == run_partitions(m))
-		name = job_axis_name(j, c->group_size, c->stride, m->keep);
+		name = job_axis_name(j, c->group_size, stride, m->keep);
 	return name.p ? arena_fmt(m->keep, "%.*s: %.*s", STR_ARG(name), STR_ARG(text)) : text;
 }
 

@@ -8,6 +8,15 @@
 
 #include "measure/job.h"
 
+double job_torus_chips(const struct job_file *j)
+{
+	double chips = 1;
+
+	for (int k = 0; k < JOB_TORUS_AXES; k++)
+		chips *= j->torus[k] > 0 ? (double)j->torus[k] : 1;
+	return j->torus[0] > 0 ? chips : 0;
+}
+
 double job_tokens(const struct job_file *j)
 {
 	return isnan(j->tokens_per_step) ? j->global_batch * j->model.seq_len : j->tokens_per_step;

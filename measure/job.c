@@ -391,6 +391,23 @@ static bool check_memory(const struct job_reader *r, const struct doc_node *node
 	return true;
 }
 
+/* "4x8", "v5p:4x4x8"; words are left alone. */
+static void read_torus(struct job_file *j)
+{
+	struct str text = str_from_offset(j->topology, str_rfind_char(j->topology, ':') + 1), side;
+	uint64_t sides[JOB_TORUS_AXES];
+	int count = 0;
+
+	for (bool more = text.len > 0; more; count++) {
+		more = str_cut(text, 'x', &side, &text);
+		if (count == JOB_TORUS_AXES || !str_to_u64(side, &sides[count]) || !sides[count] ||
+			sides[count] > JOB_TORUS_SIDE_MAX)
+			return;
+	}
+	for (int k = 0; count > 1 && k < count; k++)
+		j->torus[k] = (int64_t)sides[k];
+}
+
 static const struct job_check {
 	struct str name;
 	bool (*check)(const struct job_reader *r, const struct doc_node *node);
@@ -418,6 +435,8 @@ bool job_parse(struct str file, struct str text, struct arena *keep, struct job_
 		return job_fail(&r, doc.root, "a job file begins with 'version: 1'");
 	if (!read_map(&r, doc.root, job_keys))
 		return false;
+	if (ret->topology.p)
+		read_torus(ret);
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		const struct doc_node *node = doc_get(doc.root, checks[i].name);
 		if (node && !checks[i].check(&r, node))

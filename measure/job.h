@@ -17,6 +17,9 @@
 /* Axes of a mesh, and labels: JAX meshes have up to seven axes, dashboards few labels. */
 #define JOB_PAIRS_MAX 32
 
+#define JOB_TORUS_AXES	   3
+#define JOB_TORUS_SIDE_MAX 1024 /* the longest side of any pod is 32 */
+
 /* Not said is 0. */
 enum job_phase { JOB_PHASE_UNSAID, JOB_TRAIN, JOB_INFERENCE };
 /* How the model's attention is counted: every pair of tokens, half of them, or not at all. */
@@ -43,7 +46,8 @@ struct job_file {
 		double size;
 	} axes[JOB_PAIRS_MAX]; /* the same, the outermost first */
 	ptrdiff_t axis_count;
-	int phase; /* enum job_phase */
+	int64_t torus[JOB_TORUS_AXES]; /* of a topology such as "4x8": chips along each axis */
+	int phase;		       /* enum job_phase */
 	double devices, hosts, slices, global_batch, tokens_per_step;
 	struct job_model {
 		struct str name;
@@ -75,6 +79,8 @@ bool job_parse(struct str file, struct str text, struct arena *keep, struct job_
 double job_model_flops(const struct job_file *j, enum job_phase phase);
 /* The same with the forward pass that rematerialisation repeats: 8P + 16LHQT with whole blocks. */
 double job_hardware_flops(const struct job_file *j, enum job_phase phase);
+/* Chips of one slice, by its topology; 0 where that is words. */
+double job_torus_chips(const struct job_file *j);
 double job_tokens(const struct job_file *j); /* of a step */
 /* Bytes on one of `devices` devices: state, activations, and whatever else was named. */
 double job_memory_bytes(const struct job_file *j, double devices);

@@ -212,10 +212,26 @@ static double chips_per_partition(const struct measured *m)
 	return c->chip->planes_per_chip == 0 ? 1 : c->share;
 }
 
+int64_t run_slices(const struct measured *m)
+{
+	return m->main && m->main->hlo ? m->main->hlo->slices : 1;
+}
+
+/* A program of several slices is compiled for the devices of one, unless it counts all it names. */
+static double copies(const struct hlo_module *h, double partitions)
+{
+	bool counts_all =
+		h->slice_devices > 0 && partitions >= (double)h->slices * (double)h->slice_devices;
+
+	return counts_all ? 1 : (double)h->slices;
+}
+
 double run_partitions(const struct measured *m)
 {
 	const struct hlo_module *h = m->main ? m->main->hlo : NULL;
 	double n = h ? (double)h->replica_count * (double)h->partition_count : 0;
+
+	n *= h ? copies(h, n) : 1;
 
 	/* No machine has this many; a hostile count must not pass for one. */
 	return n > 0 && n < 1e9 ? n : 0;

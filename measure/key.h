@@ -31,6 +31,8 @@ struct str program_text(const struct program *p, struct arena *keep);
 
 /* Chips of the job: by the main program's device assignment, else those seen. */
 int64_t run_chips(const struct measured *m);
+/* TPU slices that the main program joins; 1 when it says nothing of others. */
+int64_t run_slices(const struct measured *m);
 /* Devices of the job as the compiler counts them, 0 unknown, and how many planes one shows as. */
 double run_partitions(const struct measured *m);
 double run_planes_per_partition(const struct measured *m);

@@ -123,19 +123,33 @@ static bool kind_has_roofline(enum op_kind k)
 	return (a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && k != KIND_CONTROL;
 }
 
-bool collective_facts(const struct measured *m, const struct subject *s, struct hlo_collective *c,
-	struct collective_time *t)
+/* A program that joins slices is one slice's, and its other collectives stay there. */
+static struct job_shape shape_of_job(const struct measured *m)
 {
-	if (s->instruction < 0 || !m->first || !m->first->chip.chip ||
-		!hlo_collective(s->program->hlo, s->instruction, m->keep, c) || c->between_slices)
-		return false;
-	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride };
 	const struct job_file *said = m->options->job;
 	struct job_shape job = { .chips = run_chips(m), .hosts = m->planned ? 0 : m->host_count };
 	if (said && said->hosts > 0)
 		job.hosts = (int64_t)said->hosts;
 	if (said && said->slices > 0)
 		job.slices = (int64_t)said->slices;
+	for (int k = 0; said && k < TORUS_AXES; k++)
+		job.torus[k] = said->torus[k];
+	if (run_slices(m) > 1) {
+		job.chips /= run_slices(m);
+		job.slices = 1;
+	}
+	return job;
+}
+
+bool collective_facts(const struct measured *m, const struct subject *s, struct hlo_collective *c,
+	struct collective_time *t)
+{
+	if (s->instruction < 0 || !m->first || !m->first->chip.chip ||
+		!hlo_collective(s->program->hlo, s->instruction, m->keep, c))
+		return false;
+	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride,
+		c->between_slices };
+	struct job_shape job = shape_of_job(m);
 	*t = roofline_collective(&m->first->chip, &op, &job, m->keep);
 	return true;
 }

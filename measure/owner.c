@@ -86,6 +86,25 @@ static const struct collectives_row *too_fast_for_slices(
 	return NULL;
 }
 
+/* The program's transfers tell how many slices it joins at least; a torus has all of one. */
+static struct str topology_contradiction(const struct measured *m, const struct job_file *j)
+{
+	double slices = (double)run_slices(m), torus = job_torus_chips(j);
+
+	if (slices > 1 && j->slices < slices)
+		return arena_fmt(m->keep,
+			"the job file says slices: %.0f, and the program joins %.0f", j->slices,
+			slices);
+	if (j->slices > slices)
+		slices = j->slices;
+	if (torus > 0 && run_partitions(m) > 0 && torus * slices != (double)run_chips(m))
+		return arena_fmt(m->keep,
+			"the job file says a slice of %.*s, %.0f chips in all, and the program is "
+			"for %lld",
+			STR_ARG(j->topology), torus * slices, (long long)run_chips(m));
+	return (struct str){ 0 };
+}
+
 /* The first contradiction, or the missing string. */
 static struct str contradiction(const struct measured *m, const struct job_file *j)
 {
@@ -109,6 +128,9 @@ static struct str contradiction(const struct measured *m, const struct job_file 
 			"parameters "
 			"and the tokens per step",
 			fmax(row->mfu, isnan(row->hfu) ? 0 : row->hfu) * 100);
+	struct str topology = topology_contradiction(m, j);
+	if (topology.p)
+		return topology;
 	const struct collectives_row *fast = too_fast_for_slices(m, j);
 	if (fast)
 		return arena_fmt(m->keep,

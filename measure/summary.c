@@ -179,6 +179,13 @@ double run_devices(const struct measured *m)
 	return partitions > 0 ? partitions : NAN;
 }
 
+static double slices_known(const struct measured *m)
+{
+	if (run_slices(m) > 1)
+		return (double)run_slices(m);
+	return m->options->job ? m->options->job->slices : NAN;
+}
+
 /* Idle devices have planes too, so planes tell how many devices a host has. */
 double run_hosts_expected(const struct measured *m)
 {
@@ -318,6 +325,7 @@ void fill_run(struct measured *m, struct str name)
 		row->chip_why = text_clean(m->keep, m->first->match.why);
 	row->evidence = m->planned ? STR("planned") : STR("measured");
 	row->chips = (double)run_chips(m);
+	row->slices = slices_known(m);
 	row->devices = devices;
 	row->phase = run_phase(m);
 	if (m->planned) {

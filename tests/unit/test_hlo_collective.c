@@ -3,6 +3,7 @@
 
 #include "hlo/collective.h"
 #include "hlo/cost.h"
+#include "hlo/text.h"
 #include "tests/unit/pb.h"
 #include "tests/unit/keep.h"
 
@@ -350,6 +351,18 @@ static void real_programs(void **state)
 			KIND_REDUCE_SCATTER, 33554432, 8, "gradient", true },
 		{ "moe_all_to_all.v5p-2x2x2", "all_to_all.6", KIND_ALL_TO_ALL, 8388608, 8,
 			"parameter", false },
+		{ "over_slices.v5e-2x4x2", "recv", KIND_ALL_REDUCE, 4194304, 2, "", true },
+		{ "over_slices.v5e-2x4x2", "recv-done", KIND_ALL_REDUCE, 4194304, 2, "", true },
+		{ "over_slices.v5e-2x4x2", "recv.1", KIND_PERMUTE, 131072, 2, "parameter", true },
+		{ "over_slices.v5e-2x4x2", "recv.2", KIND_ALL_GATHER, 262144, 2, "parameter",
+			true },
+		{ "over_slices.v5e-2x4x2", "recv.3", KIND_REDUCE_SCATTER, 131072, 2, "parameter",
+			true },
+		{ "over_slices.v5e-2x4x2", "recv.4", KIND_ALL_TO_ALL, 262144, 2, "parameter",
+			true },
+		{ "over_slices.v5e-2x4x2", "send", KIND_UNKNOWN, 0, 0, "", false },
+		{ "over_slices.v5e-2x4x2", "all-gather.8", KIND_ALL_GATHER, 33554432, 8,
+			"parameter", false },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -437,6 +450,67 @@ static void between_slices(void **state)
 	}
 }
 
+/* Whom the runtime carries it to, in the three forms that libtpu writes. */
+static void targets(void **state)
+{
+	static const struct {
+		const char *type, *target;
+		int64_t members, groups;
+	} cases[] = {
+		{ "ALL_REDUCE", "\"{1,2}x{0:7}\"", 2, 8 },
+		{ "ALL_REDUCE", "\"{1,3:6}x{0:3,8}\"", 5, 5 },
+		{ "ALL_TO_ALL", "{{100000,200000},{100001,200001}}", 2, 2 },
+		{ "ONE_TO_ONE", "{{100000->200000},{200000->100000}}", 2, 0 },
+		{ "ALL_REDUCE", "\"{1,2\"", 0, 0 },
+		{ "ALL_REDUCE", "\"{3:1}x{0:7}\"", 0, 0 },
+		{ "ALL_REDUCE", "\"{0:9223372036854775807}\"", 0, 0 },
+		{ "ALL_REDUCE", "\"\"", 0, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str text = arena_fmt(&keep,
+			"r = (f32[8], u32[], token[]) recv(token[] t), channel_id=1, "
+			"is_host_transfer=true, frontend_attributes={_xla_megascale_target=%s,"
+			"_xla_megascale_transfer_type=\"%s\"}",
+			cases[i].target, cases[i].type);
+		struct hlo_module *m = hlo_text_instruction(STR("test"), text, &keep, &err);
+		struct hlo_collective x;
+		if (!m)
+			fail_msg("%s", err.text);
+		assert_true(hlo_collective(m, m->computations[0].root, &keep, &x));
+		assert_true(x.between_slices && x.is_async);
+		if (x.group_size != cases[i].members || x.groups != cases[i].groups)
+			fail_msg("%s: %lld in %lld", cases[i].target, (long long)x.group_size,
+				(long long)x.groups);
+		assert_int_equal(m->slices, cases[i].members > 1 ? cases[i].members : 1);
+	}
+}
+
+/* One of another type goes between slices, too; one without is the host's. */
+static void other_transfers(void **state)
+{
+	static const struct {
+		const char *attributes;
+		enum op_kind kind;
+	} cases[] = {
+		{ "", KIND_TRANSFER },
+		{ ", frontend_attributes={_xla_megascale_transfer_type=\"NEW\"}", KIND_SEND },
+		{ ", frontend_attributes={_xla_host_transfer_rendezvous=\"x\"}", KIND_TRANSFER },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str text = arena_fmt(&keep,
+			"r = (f32[8], u32[], token[]) recv(token[] t), is_host_transfer=true%s",
+			cases[i].attributes);
+		struct hlo_module *m = hlo_text_instruction(STR("test"), text, &keep, &err);
+		struct hlo_collective x;
+		assert_non_null(m);
+		assert_false(hlo_collective(m, m->computations[0].root, &keep, &x));
+		assert_int_equal(hlo_kind(m, m->computations[0].root), cases[i].kind);
+		assert_int_equal(m->slices, 1);
+	}
+}
+
 static void profile_of_tpu(void **state)
 {
 	(void)state;
@@ -467,6 +541,8 @@ int main(void)
 		cmocka_unit_test(all_reduce_scatter),
 		cmocka_unit_test(real_programs),
 		cmocka_unit_test(between_slices),
+		cmocka_unit_test(targets),
+		cmocka_unit_test(other_transfers),
 		cmocka_unit_test(profile_of_tpu),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);

@@ -128,6 +128,15 @@ static void same_links(const struct pair *p)
 
 enum { STACK = 32 };
 
+static void same_transfer(const struct pair *p)
+{
+	const struct hlo_transfer none = { { NULL, 0 }, { NULL, 0 } };
+	const struct hlo_transfer *a = p->i->transfer ? p->i->transfer : &none;
+	const struct hlo_transfer *b = p->j->transfer ? p->j->transfer : &none;
+	same_text(p, "transfer", a->type, b->type);
+	same_text(p, "target", a->target, b->target);
+}
+
 static void same_source(const struct pair *p)
 {
 	struct hlo_source a[STACK], b[STACK];
@@ -228,6 +237,7 @@ static void same_instructions(struct pair *p, enum hlo_platform platform)
 		ptrdiff_t j = p->j - p->b->instructions;
 		same_attributes(p);
 		same_links(p);
+		same_transfer(p);
 		same_source(p);
 		same_collective(p, k, j);
 		same_cost(p, hlo_cost(a, k), hlo_cost(b, j));
@@ -538,11 +548,11 @@ static void test_configs(void **state)
 	assert_int_equal(i->channel_id, 7);
 	assert_true(i->is_host_transfer);
 	assert_ids(&i->source_target, (int64_t[]){ 0, 1, 1, 0 }, 4);
-	i = root(parse_alone(STR("r = f32[] custom-call(), frontend_attributes={a=\"x, y\","
+	i = root(parse_alone(STR("r = token[] recv(token[] t), frontend_attributes={a=\"x, y\","
 				 "_xla_megascale_target=\"{1,2}x{0:3}\","
 				 "_xla_megascale_transfer_type=\"ALL_REDUCE\"}, channel_id=7")));
-	assert_str(i->slice_transfer, STR("ALL_REDUCE"));
-	assert_str(i->slice_target, STR("{1,2}x{0:3}"));
+	assert_str(i->transfer->type, STR("ALL_REDUCE"));
+	assert_str(i->transfer->target, STR("{1,2}x{0:3}"));
 	assert_int_equal(i->channel_id, 7);
 }
 

@@ -142,6 +142,34 @@ static void test_words(void **state)
 	assert_int_equal(j.phase, JOB_INFERENCE);
 }
 
+/* Sides in the words of Cloud TPU; whatever else is for people. */
+static void test_topology(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t sides[JOB_TORUS_AXES];
+		double chips;
+	} cases[] = {
+		{ "4x8", { 4, 8 }, 32 },
+		{ "v5p:4x4x8", { 4, 4, 8 }, 128 },
+		{ "two racks", { 0 }, 0 },
+		{ "8", { 0 }, 0 },
+		{ "4x", { 0 }, 0 },
+		{ "4x8x", { 0 }, 0 },
+		{ "0x8", { 0 }, 0 },
+		{ "2x2x2x2", { 0 }, 0 },
+		{ "4x99999", { 0 }, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str text = arena_fmt(&keep, "version: 1\ntopology: \"%s\"\n", cases[i].text);
+		struct job_file j = job_of(arena_z(&keep, text));
+		for (int k = 0; k < JOB_TORUS_AXES; k++)
+			assert_int_equal(j.torus[k], cases[i].sides[k]);
+		assert_true(job_torus_chips(&j) == cases[i].chips);
+	}
+}
+
 /* data=2, expert=3, model=4: ids are data x 12 + expert x 4 + model. */
 static void test_axes(void **state)
 {
@@ -229,6 +257,7 @@ int main(void)
 		cmocka_unit_test(test_activations),
 		cmocka_unit_test(test_bubble),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_topology),
 		cmocka_unit_test(test_axes),
 		cmocka_unit_test(test_mistakes),
 	};

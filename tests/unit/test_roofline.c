@@ -263,7 +263,7 @@ static struct collective_time expect(
 	const char *chip, enum op_kind kind, double bytes, int64_t group, struct job_shape job)
 {
 	struct chip_device d = device(chip);
-	struct collective_op op = { kind, bytes, group, 0 };
+	struct collective_op op = { kind, bytes, group, 0, false };
 	return roofline_collective(&d, &op, &job, &keep);
 }
 
@@ -273,8 +273,8 @@ static void all_gather_over_four(void **state)
 {
 	double v = 2048.0 * 8192 * 2;
 	(void)state;
-	struct collective_time t =
-		expect("tpu_v5e", KIND_ALL_GATHER, v, 4, (struct job_shape){ 0, 0, 0 });
+	struct collective_time t = expect("tpu_v5e", KIND_ALL_GATHER, v, 4,
+		(struct job_shape){ .chips = 0, .hosts = 0, .slices = 0 });
 	near(v / 9e10, 373e-6);
 	inside(t, 373e-6);
 	inside(t, 559e-6);
@@ -291,8 +291,8 @@ static void all_gather_over_four(void **state)
 static void latency_over_four(void **state)
 {
 	(void)state;
-	struct collective_time t = expect(
-		"tpu_v5e", KIND_ALL_GATHER, 4 * 64 * 256 * 2, 4, (struct job_shape){ 32, 0, 0 });
+	struct collective_time t = expect("tpu_v5e", KIND_ALL_GATHER, 4 * 64 * 256 * 2, 4,
+		(struct job_shape){ .chips = 32, .hosts = 0, .slices = 0 });
 	inside(t, 3e-6);
 	inside(t, 8e-6);
 	assert_true(t.lo_s >= t.latency_s);
@@ -302,7 +302,7 @@ static void latency_over_four(void **state)
 /* FSDP on a 2x4 of v5e: weights of 268 MB in bf16 or 537 MB in f32, 6 ms seen. */
 static void fsdp_on_eight(void **state)
 {
-	struct job_shape job = { 8, 2, 1 };
+	struct job_shape job = { .chips = 8, .hosts = 2, .slices = 1 };
 	double v = 8192.0 * 16384 * 2;
 	(void)state;
 	struct collective_time t = expect("tpu_v5e", KIND_ALL_GATHER, v, 8, job);
@@ -320,8 +320,8 @@ static void reduce_scatter_on_a_v2_pair(void **state)
 {
 	double v = 2.0 * 8 * 1024 * 8192;
 	(void)state;
-	struct collective_time t =
-		expect("tpu_v2", KIND_REDUCE_SCATTER, v, 2, (struct job_shape){ 4, 1, 1 });
+	struct collective_time t = expect("tpu_v2", KIND_REDUCE_SCATTER, v, 2,
+		(struct job_shape){ .chips = 4, .hosts = 1, .slices = 1 });
 	near(v / 1.2e11, 1.118e-3);
 	inside(t, 1.118e-3);
 	inside(t, 1.13e-3);
@@ -332,13 +332,15 @@ static void reduce_scatter_on_a_v2_pair(void **state)
 static void a_pair_has_one_link(void **state)
 {
 	(void)state;
-	struct collective_time t =
-		expect("tpu_v5e", KIND_ALL_GATHER, 90e6, 2, (struct job_shape){ 0, 0, 0 });
+	struct collective_time t = expect("tpu_v5e", KIND_ALL_GATHER, 90e6, 2,
+		(struct job_shape){ .chips = 0, .hosts = 0, .slices = 0 });
 	near(t.lo_s, 1e-3);
 	near_by(t.hi_s, 1e-3 / 0.82, 5e-3);
-	t = expect("tpu_v5e", KIND_ALL_REDUCE, 90e6, 2, (struct job_shape){ 0, 0, 0 });
+	t = expect("tpu_v5e", KIND_ALL_REDUCE, 90e6, 2,
+		(struct job_shape){ .chips = 0, .hosts = 0, .slices = 0 });
 	near(t.lo_s, 2e-3);
-	t = expect("tpu_v5e", KIND_ALL_TO_ALL, 90e6, 2, (struct job_shape){ 0, 0, 0 });
+	t = expect("tpu_v5e", KIND_ALL_TO_ALL, 90e6, 2,
+		(struct job_shape){ .chips = 0, .hosts = 0, .slices = 0 });
 	near(t.lo_s, 0.5e-3); /* each sends a quarter */
 }
 
@@ -350,8 +352,8 @@ static void megacore_all_to_all(void **state)
 {
 	(void)state;
 	struct chip_device d = device("tpu_v5p");
-	struct collective_op op = { KIND_ALL_TO_ALL, 33554432, 4, 0 };
-	struct job_shape job = { 4, 0, 0 };
+	struct collective_op op = { KIND_ALL_TO_ALL, 33554432, 4, 0, false };
+	struct job_shape job = { .chips = 4, .hosts = 0, .slices = 0 };
 	d.share = 0.5;
 	struct collective_time t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, 33554432.0 / 4 / (2 * 9e10));
@@ -362,8 +364,8 @@ static void megacore_all_to_all(void **state)
 static void point_to_point(void **state)
 {
 	(void)state;
-	struct collective_time t =
-		expect("tpu_v5e", KIND_PERMUTE, 16.8e6, 16, (struct job_shape){ 16, 0, 0 });
+	struct collective_time t = expect("tpu_v5e", KIND_PERMUTE, 16.8e6, 16,
+		(struct job_shape){ .chips = 16, .hosts = 0, .slices = 0 });
 	near(t.lo_s, 186.7e-6);
 	inside(t, 16.8e6 / 4.5e10);
 	near(t.latency_s, 1e-6);
@@ -372,7 +374,7 @@ static void point_to_point(void **state)
 /* A v5e axis wraps at 16 only; the cubes of v4, v5p and TPU7x wrap from 4 on. */
 static void wraparound(void **state)
 {
-	struct job_shape unknown = { 0, 0, 0 };
+	struct job_shape unknown = { .chips = 0, .hosts = 0, .slices = 0 };
 	double v = 1e9, share15 = 15.0 / 16;
 	(void)state;
 	near(expect("tpu_v5e", KIND_ALL_GATHER, v, 8, unknown).lo_s, v * 7 / 8 / (2 * 4.5e10));
@@ -383,7 +385,9 @@ static void wraparound(void **state)
 	near(expect("tpu_v4", KIND_ALL_GATHER, v, 16, unknown).lo_s, v * share15 / (4 * 4.5e10));
 	near(expect("tpu_v4", KIND_ALL_GATHER, v, 64, unknown).lo_s, v * 63 / 64 / (6 * 4.5e10));
 	/* A 2x4x4 slice has no wraps: its corner has three links. */
-	near(expect("tpu_v4", KIND_ALL_GATHER, v, 32, (struct job_shape){ 32, 0, 0 }).lo_s,
+	near(expect("tpu_v4", KIND_ALL_GATHER, v, 32,
+		     (struct job_shape){ .chips = 32, .hosts = 0, .slices = 0 })
+			.lo_s,
 		v * 31 / 32 / (3 * 4.5e10));
 	near(expect("tpu_v5e", KIND_ALL_GATHER, v, 7, unknown).lo_s, v * 6 / 7 / 4.5e10);
 }
@@ -392,14 +396,16 @@ static void wraparound(void **state)
 static void the_whole_pod(void **state)
 {
 	(void)state;
-	struct collective_time t =
-		expect("tpu_v6e", KIND_ALL_REDUCE, 9e9, 256, (struct job_shape){ 256, 64, 1 });
+	struct collective_time t = expect("tpu_v6e", KIND_ALL_REDUCE, 9e9, 256,
+		(struct job_shape){ .chips = 256, .hosts = 64, .slices = 1 });
 	near_by(t.hi_s, 2 * 9e9 * 255 / 256 / 18e10, 5e-3);
 	assert_says(t.topology_source, "rings over all 2 axes");
-	t = expect("tpu_v6e", KIND_ALL_REDUCE, 9e9, 256, (struct job_shape){ 0, 0, 0 });
+	t = expect("tpu_v6e", KIND_ALL_REDUCE, 9e9, 256,
+		(struct job_shape){ .chips = 0, .hosts = 0, .slices = 0 });
 	near_by(t.hi_s, 2 * 9e9 * 255 / 256 / 9e10, 5e-3);
 	/* All-to-all: 16 columns cut through the middle, both ways round. */
-	t = expect("tpu_v6e", KIND_ALL_TO_ALL, 9e9, 256, (struct job_shape){ 256, 64, 1 });
+	t = expect("tpu_v6e", KIND_ALL_TO_ALL, 9e9, 256,
+		(struct job_shape){ .chips = 256, .hosts = 64, .slices = 1 });
 	near(t.lo_s, 9e9 / 4 / (16 * 2 * 9e10));
 	near_by(t.hi_s, 9e9 / 4 / (16 * 2 * 9e10), 0.2);
 }
@@ -408,8 +414,8 @@ static void the_whole_pod(void **state)
 static void two_slices(void **state)
 {
 	struct chip_device v5e = device("tpu_v5e");
-	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 4 };
-	struct job_shape job = { 32, 8, 2 };
+	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 4, false };
+	struct job_shape job = { .chips = 32, .hosts = 8, .slices = 2 };
 	(void)state;
 	struct collective_time t = roofline_collective(&v5e, &op, &job, &keep);
 	near(t.lo_s, 1e9 / 2 / (4 * 3.125e9));
@@ -422,22 +428,25 @@ static void two_slices(void **state)
 	assert_true(t.lo_s > 1e9 / 2 / (16 * 3.125e9));
 	assert_link(t, "dcn");
 	/* More chips than a pod has: there must be several, whatever the job says. */
-	t = expect("tpu_v5e", KIND_ALL_REDUCE, 1e9, 512, (struct job_shape){ 0, 0, 0 });
+	t = expect("tpu_v5e", KIND_ALL_REDUCE, 1e9, 512,
+		(struct job_shape){ .chips = 0, .hosts = 0, .slices = 0 });
 	near(t.lo_s, 2 * 1e9 * 255 / 256 / (4 * 4.5e10));
 	assert_link(t, "dcn");
 	/* Sixteen may lie on one slice or on both. */
-	t = expect("tpu_v5e", KIND_ALL_GATHER, 1e9, 16, (struct job_shape){ 32, 8, 2 });
+	t = expect("tpu_v5e", KIND_ALL_GATHER, 1e9, 16,
+		(struct job_shape){ .chips = 32, .hosts = 8, .slices = 2 });
 	assert_link(t, "ici");
 	assert_true(t.lo_s < 1e9 / 4.5e10 && t.hi_s > 1e9 / 2 / (8 * 3.125e9));
 	assert_says(t.topology_source, "over up to 2 slices by network");
 	/* No card is given for v3. */
-	t = expect("tpu_v3", KIND_ALL_GATHER, 1e9, 64, (struct job_shape){ 32, 8, 2 });
+	t = expect("tpu_v3", KIND_ALL_GATHER, 1e9, 64,
+		(struct job_shape){ .chips = 32, .hosts = 8, .slices = 2 });
 	assert_true(isnan(t.lo_s) && isnan(t.hi_s));
 }
 
 /* ---- collectives on GPUs ------------------------------------------------------------------ */
 
-#define NODE ((struct job_shape){ 8, 1, 0 })
+#define NODE ((struct job_shape){ .chips = 8, .hosts = 1, .slices = 0 })
 
 /* bf16[4096,65536] over 8 H100: 1.044 ms expected, 1.5 ms seen. */
 static void all_gather_on_h100(void **state)
@@ -484,23 +493,23 @@ static void xgmi(void **state)
 static void several_nodes(void **state)
 {
 	struct chip_device d = device("h100_sxm");
-	struct job_shape job = { 32, 4, 0 };
-	struct collective_op op = { KIND_ALL_GATHER, 4e9, 32, 1 };
+	struct job_shape job = { .chips = 32, .hosts = 4, .slices = 0 };
+	struct collective_op op = { KIND_ALL_GATHER, 4e9, 32, 1, false };
 	(void)state;
 	struct collective_time t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, fmax(4e9 * 7 / 8 / 450e9, 4e9 * 3 / 4 / 400e9));
 	assert_link(t, "dcn");
 	assert_says(t.topology_source, "over 4 domains by network");
-	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 8, 1 }; /* neighbours: one node */
+	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 8, 1, false }; /* neighbours: one node */
 	t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, 4e9 * 7 / 8 / 450e9);
 	assert_true(t.hi_s < 1.3 * t.lo_s);
 	assert_link(t, "nvlink");
-	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 8 }; /* one of each node */
+	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 8, false }; /* one of each node */
 	t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, 4e9 * 3 / 4 / 50e9);
 	assert_link(t, "dcn");
-	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 4 }; /* two of two nodes */
+	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 4, false }; /* two of two nodes */
 	t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, 4e9 / 2 / 100e9);
 	op.group_stride = 0; /* who knows */
@@ -514,18 +523,21 @@ static void several_nodes(void **state)
 static void domains_and_hosts(void **state)
 {
 	(void)state;
-	struct collective_time t =
-		expect("gb200", KIND_ALL_GATHER, 9e9, 64, (struct job_shape){ 72, 18, 0 });
+	struct collective_time t = expect("gb200", KIND_ALL_GATHER, 9e9, 64,
+		(struct job_shape){ .chips = 72, .hosts = 18, .slices = 0 });
 	assert_link(t, "nvlink");
 	near(t.lo_s, 9e9 * 63 / 64 / 900e9);
-	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 8, (struct job_shape){ 8, 2, 0 });
+	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 8,
+		(struct job_shape){ .chips = 8, .hosts = 2, .slices = 0 });
 	assert_link(t, "dcn");
 	near(t.lo_s, 4e9 / 2 / (4 * 50e9));
-	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 8, (struct job_shape){ 0, 0, 0 });
+	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 8,
+		(struct job_shape){ .chips = 0, .hosts = 0, .slices = 0 });
 	assert_link(t, "nvlink");
 	assert_says(t.topology_source, "hosts not known");
 	/* One host's profile of a larger job: its count of chips says nothing of the group. */
-	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 16, (struct job_shape){ 8, 1, 0 });
+	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 16,
+		(struct job_shape){ .chips = 8, .hosts = 1, .slices = 0 });
 	near(t.lo_s, 4e9 * 7 / 8 / 450e9);
 	assert_link(t, "dcn");
 }
@@ -534,7 +546,7 @@ static void nothing_to_expect(void **state)
 {
 	struct job_shape job = NODE;
 	struct chip_device none = { .chip = NULL, .share = 1 };
-	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 1 };
+	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 1, false };
 	(void)state;
 	struct collective_time t = roofline_collective(&none, &op, &job, &keep);
 	assert_true(isnan(t.lo_s) && isnan(t.hi_s) && isnan(t.latency_s) && !t.link.p);
@@ -552,6 +564,79 @@ static void nothing_to_expect(void **state)
 	assert_true(isnan(expect("h100_sxm", KIND_ALL_GATHER, 1e9, INT64_MAX, job).hi_s));
 }
 
+/* ---- slices and their shapes --------------------------------------------------------------- */
+
+/* Two slices of eight v5e, as over_slices.v5e-2x4x2 has them: a chip has 3.125 GB/s of network. */
+static void between_slices(void **state)
+{
+	struct chip_device d = device("v5e");
+	struct job_shape job = { .chips = 8, .slices = 1 };
+	struct collective_op op = { KIND_ALL_REDUCE, 4194304, 2, 0, true };
+	(void)state;
+	struct collective_time t = roofline_collective(&d, &op, &job, &keep);
+	near(t.lo_s, 2 * 4194304 * 0.5 / 3.125e9);
+	assert_true(t.hi_s > t.lo_s && t.hi_s < 1.5 * t.lo_s);
+	assert_link(t, "dcn");
+	assert_says(t.topology_source, "between 2 slices that the program names");
+	op.kind = KIND_PERMUTE;
+	near(roofline_collective(&d, &op, &job, &keep).lo_s, 4194304 / 3.125e9);
+	op.kind = KIND_ALL_TO_ALL; /* the array is both shards */
+	near(roofline_collective(&d, &op, &job, &keep).lo_s, 4194304 / 4 / 3.125e9);
+}
+
+/* w1 of the FSDP example, on slices of eight v5e that are 2x4, and that are 8 in a row. */
+static void sides_of_a_slice(void **state)
+{
+	double v = 4096.0 * 32768 * 2, line = v * 7 / 8 / 45e9;
+	(void)state;
+	struct job_shape job = { .chips = 8, .torus = { 2, 4 } };
+	struct collective_time t = expect("v5e", KIND_ALL_GATHER, v, 8, job);
+	near(t.lo_s, line / 2);
+	assert_says(t.topology_source, "a slice of 2x4 by the job file: between 2 links");
+	job.torus[0] = 1, job.torus[1] = 8;
+	t = expect("v5e", KIND_ALL_GATHER, v, 8, job);
+	near(t.lo_s, line);
+	assert_true(t.hi_s > line && t.hi_s < 1.5 * line);
+	assert_says(t.topology_source, "between 1 link of the worst placed chip and one line");
+	job.torus[0] = 4; /* 32 chips are another slice's */
+	t = expect("v5e", KIND_ALL_GATHER, v, 8, job);
+	near(t.lo_s, line / 2);
+	assert_says(t.topology_source, "up to 2 axes");
+}
+
+/* 64 chips of v5p are a cube with rings along three axes, or a slab of 2x4x8 with none. */
+static void cubes_and_slabs(void **state)
+{
+	double v = 1e9, part = v * 63 / 64 / 90e9;
+	(void)state;
+	struct job_shape job = { .chips = 64, .torus = { 4, 4, 4 } };
+	struct collective_time cube = expect("v5p", KIND_ALL_GATHER, v, 64, job);
+	near(cube.lo_s, part / 6);
+	assert_says(cube.topology_source, "and rings over whole axes");
+	job.torus[0] = 2, job.torus[2] = 8;
+	struct collective_time slab = expect("v5p", KIND_ALL_GATHER, v, 64, job);
+	near(slab.lo_s, part / 3);
+	assert_true(slab.hi_s > 1.8 * cube.hi_s);
+	/* Four of the cube lie along one ring, or in a square of lines: two links either way. */
+	job.torus[0] = job.torus[2] = 4;
+	struct collective_time axis = expect("v5p", KIND_ALL_GATHER, v, 4, job);
+	near(axis.lo_s, v * 3 / 4 / 90e9 / 2);
+	assert_true(axis.hi_s < 2 * axis.lo_s);
+}
+
+/* A whole pod of v5e wraps along both axes, a quarter of one along neither. */
+static void exchange_on_known_sides(void **state)
+{
+	double v = 1e9;
+	(void)state;
+	struct job_shape pod = { .chips = 256, .torus = { 16, 16 } };
+	near(expect("v5e", KIND_ALL_TO_ALL, v, 256, pod).lo_s, v / 4 / (16 * 2 * 45e9));
+	struct job_shape quarter = { .chips = 64, .torus = { 8, 8 } };
+	near(expect("v5e", KIND_ALL_TO_ALL, v, 64, quarter).lo_s, v / 4 / (8 * 45e9));
+	struct job_shape strip = { .chips = 64, .torus = { 4, 16 } };
+	near(expect("v5e", KIND_ALL_TO_ALL, v, 64, strip).lo_s, v / 4 / (4 * 2 * 45e9));
+}
+
 /* Whatever the shape: finite or NaN, and lo no larger than hi. */
 static void always_an_interval(void **state)
 {
@@ -559,16 +644,18 @@ static void always_an_interval(void **state)
 		KIND_ALL_TO_ALL, KIND_PERMUTE, KIND_BROADCAST };
 	static const int64_t sizes[] = { 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 256, 1000, 4096,
 		1048573 };
-	static const struct job_shape jobs[] = { { 0, 0, 0 }, { 8, 1, 0 }, { 256, 64, 1 },
-		{ 256, 64, 4 }, { 4096, 1024, 16 }, { INT64_MAX, INT64_MAX, INT64_MAX },
-		{ -1, -1, -1 }, { 64, 1000, 3 } };
+	static const struct job_shape jobs[] = { { .chips = 0 }, { 8, 1, 0, { 2, 4, 0 } },
+		{ 256, 64, 1, { 16, 16, 0 } }, { 256, 64, 4, { 8, 8, 1 } },
+		{ 4096, 1024, 16, { 4, 8, 8 } },
+		{ INT64_MAX, INT64_MAX, INT64_MAX, { 1024, 1024, 1024 } },
+		{ -1, -1, -1, { -1, -1, -1 } }, { 64, 1000, 3, { 64, 0, 0 } } };
 	(void)state;
 	for (ptrdiff_t c = 0; c < set.count; c++)
 		for (size_t i = 0; i < 6 * 14 * 8 * 4; i++) {
 			struct chip_hints hints = { .peak_flops = 0 };
 			struct chip_device d = chip_device(set.items[c], &hints);
 			struct collective_op op = { kinds[i % 6], 1e8, sizes[i / 6 % 14],
-				(int64_t)(i / 84 % 4) * 4 };
+				(int64_t)(i / 84 % 4) * 4, i % 5 == 0 };
 			struct collective_time t =
 				roofline_collective(&d, &op, &jobs[i / 336], &keep);
 			assert_false(isinf(t.lo_s) || isinf(t.hi_s));
@@ -612,6 +699,10 @@ int main(void)
 		cmocka_unit_test(several_nodes),
 		cmocka_unit_test(domains_and_hosts),
 		cmocka_unit_test(nothing_to_expect),
+		cmocka_unit_test(between_slices),
+		cmocka_unit_test(sides_of_a_slice),
+		cmocka_unit_test(cubes_and_slabs),
+		cmocka_unit_test(exchange_on_known_sides),
 		cmocka_unit_test(always_an_interval),
 	};
 	return cmocka_run_group_tests(tests, load, unload);

@@ -400,10 +400,54 @@ static void test_measured(void **state)
 	xrun_end(&run);
 }
 
+/* A step of two slices: a send and a recv, work beside them, and the wait for what is received.
+ * In JSON's string the quotes of frontend attributes are escaped. */
+#define TRANSFER                                                                                   \
+	"frontend_attributes={_xla_megascale_target=\\\"{1,2}x{0:7}\\\","                          \
+	"_xla_megascale_transfer_type=\\\"ALL_REDUCE\\\"}"
+#define OP(t, dur, name, text)                                                                     \
+	EVENT("3", "3", t, dur, name, "\"hlo_category\":\"x\",\"long_name\":\"" text "\"")
+#define SLICES(t)                                                                                  \
+	EVENT("3", "2", t "00", "90", "jit_f(77)", "\"run_id\":\"1\"")                             \
+	OP(t "01", "1", "send",                                                                    \
+		"%send = (f32[1048576], u32[], token[]) send(f32[1048576] %p, token[] %t), "       \
+		"is_host_transfer=true, " TRANSFER)                                                \
+	OP(t "03", "1", "recv",                                                                    \
+		"%recv = (f32[1048576], u32[], token[]) recv(token[] %t), "                        \
+		"is_host_transfer=true, " TRANSFER)                                                \
+	OP(t "05", "40", "add", "%add = f32[9] add(f32[9] %a, f32[9] %b)")                         \
+	OP(t "45", "1", "send-done",                                                               \
+		"%send-done = token[] send-done((f32[1048576], u32[], token[]) %send), "           \
+		"is_host_transfer=true")                                                           \
+	OP(t "46", "44", "recv-done",                                                              \
+		"%recv-done = (f32[1048576], token[]) recv-done((f32[1048576], u32[], token[]) "   \
+		"%recv), is_host_transfer=true")
+
+static void test_slices(void **state)
+{
+	(void)state;
+	struct xrun run;
+	measure(STR(EVENTS(TPU SLICES("1") SLICES("2") SLICES("3") SLICES("4") SLICES("5"))), &run);
+	const struct collectives_row *recv = xrun_collective(&run, "recv");
+	assert_text(recv->kind, "all-reduce");
+	assert_text(recv->link, "dcn");
+	assert_text(recv->axis, "2 slices");
+	assert_number(recv->message_bytes, 4194304);
+	assert_number(recv->expected_lo_s, 4194304 / 3.125e9);
+	assert_number(recv->span_s, 87 * US);	   /* from the recv's begin to its done's end */
+	assert_number(recv->hidden_s, 40 * US);	   /* behind the addition */
+	assert_number(recv->exposed_s, 46.5 * US); /* the rest; send-done has half of its 1 us */
+	assert_text(xrun_op(&run, "send")->kind, "send");
+	assert_number(xrun_row(&run)->slices, 2);
+	assert_number(xrun_row(&run)->transfer_ratio, 0); /* none of it is the host's */
+	xrun_end(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_tpu, clear),
+		cmocka_unit_test_teardown(test_slices, clear),
 		cmocka_unit_test_teardown(test_device_clock, clear),
 		cmocka_unit_test_teardown(test_times, clear),
 		cmocka_unit_test_teardown(test_spelling, clear),

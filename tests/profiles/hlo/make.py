@@ -5,8 +5,8 @@
     mkdir /tmp/hlo && cp make.py /tmp/hlo && cd /tmp/hlo
     /path/to/venv/bin/python make.py v5e:2x4 out [case...]
 
-The target is a TPU topology (v4:2x2x1, v5e:2x4, v5p:2x2x2, v6e:2x4, ...) or
-cpu. No TPU is needed. For each case, out/<case>.<target> gets
+The target is a TPU topology (v4:2x2x1, v5e:2x4, v5p:2x2x2, v6e:2x4, ...), one
+of several slices (v5e:2x4*2) or cpu. No TPU is needed. For each case, out/<case>.<target> gets
 
     .hlo.pb         HloProto: the scheduled module and its buffer assignment
     .hlo.txt        the same module as text
@@ -237,14 +237,39 @@ def pallas_matmul(devs):
     return jit(f), (sds(mesh, (m, k), jnp.bfloat16), sds(mesh, (k, n), jnp.bfloat16))
 
 
+def over_slices(devs):
+    """Gradients of data parallelism over slices, and each collective between them."""
+    slices = 1 + max(d.slice_index for d in devs)
+    mesh = mesh_of(devs, ("slice", "fsdp"), (slices, len(devs) // slices))
+    n = slices
+
+    def exchange(x):
+        return (jax.lax.ppermute(x, "slice", [(i, (i + 1) % n) for i in range(n)]),
+                jax.lax.all_gather(x, "slice"), jax.lax.psum_scatter(x, "slice", tiled=True),
+                jax.lax.all_to_all(x, "slice", 0, 0, tiled=True))
+
+    def f(w, x, e):
+        grad = jax.grad(lambda w: jnp.mean(jnp.square(jnp.tanh(x @ w))))(w)
+        spec = P("slice", "fsdp")
+        moved = jax.shard_map(exchange, mesh=mesh, in_specs=spec, check_vma=False,
+                              out_specs=(spec, P("slice", None, "fsdp"), spec, spec))(e)
+        return w - 0.1 * grad, moved
+    rows = NamedSharding(mesh, P("fsdp", None))
+    return jit(f, out_shardings=(rows, None)), (
+        SDS((4096, 4096), jnp.bfloat16, sharding=rows),
+        sds(mesh, (8192, 4096), jnp.bfloat16, ("slice", "fsdp"), None),
+        sds(mesh, (512, 1024), jnp.float32, "slice", "fsdp"))
+
+
 CASES = [
     matmul_bf16, matmul_f32_highest, conv, scan_layers, fsdp_one_layer, fsdp_scan, fsdp_unrolled,
     fsdp_train, moe_all_to_all, ring_permute, host_offload, pallas_matmul,
+    over_slices,
 ]
 
 
 def compile_case(case, target, devs, out):
-    stem = os.path.join(out, "%s.%s" % (case.__name__, target.replace(":", "-")))
+    stem = os.path.join(out, "%s.%s" % (case.__name__, target.replace(":", "-").replace("*", "x")))
     function, args = case(devs)
     with tempfile.TemporaryDirectory() as dump:
         compiled = function.lower(*args).compile(compiler_options={
@@ -279,7 +304,9 @@ def main():
     if target == "cpu":
         devs = jax.devices("cpu")
     else:
-        devs = list(topologies.get_topology_desc(platform="tpu", topology_name=target).devices)
+        name, _, slices = target.partition("*")
+        devs = list(topologies.get_topology_desc(
+            platform="tpu", topology_name=name, num_slices=int(slices or 1)).devices)
     for case in CASES:
         if not only or case.__name__ in only:
             try:
