@@ -121,23 +121,29 @@ ptrdiff_t inside_root(const struct hlo_module *m, const struct hlo_instruction *
 	return c && c->root >= 0 ? skip_views(m, c->root) : -1;
 }
 
-static bool root_calls(
-	const struct hlo_module *m, const struct hlo_instruction *i, struct str target)
+/* What a TPU calls them: what they call at their root, and their own names where the body of a
+ * fusion is not there. */
+static const struct async_half {
+	struct str target, name;
+} start_half = { STR_INIT("AsyncCollectiveStart"), STR_INIT("async-collective-start") },
+  done_half = { STR_INIT("AsyncCollectiveDone"), STR_INIT("async-collective-done") };
+
+static bool is_half(
+	const struct hlo_module *m, const struct hlo_instruction *i, const struct async_half *half)
 {
 	ptrdiff_t root = i->op == HLO_FUSION ? inside_root(m, i) : -1;
-	return root >= 0 && str_eq(m->instructions[root].custom_call_target, target);
+	return (root >= 0 && str_eq(m->instructions[root].custom_call_target, half->target)) ||
+	       (i->op == HLO_FUSION && str_starts(i->name, half->name));
 }
 
 bool is_async_collective_start(const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	return root_calls(m, i, STR("AsyncCollectiveStart")) ||
-	       (i->op == HLO_FUSION && str_starts(i->name, STR("async-collective-start")));
+	return is_half(m, i, &start_half);
 }
 
 bool is_async_collective_done(const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	return root_calls(m, i, STR("AsyncCollectiveDone")) ||
-	       (i->op == HLO_FUSION && str_starts(i->name, STR("async-collective-done")));
+	return is_half(m, i, &done_half);
 }
 
 enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instruction *collective)

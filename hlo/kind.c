@@ -225,9 +225,34 @@ enum op_kind kind_alone(const struct hlo_module *m, const struct hlo_instruction
 	return i->op == HLO_FUSION ? KIND_CONTROL : opcode_kind(i->op);
 }
 
+/*
+ * What a fusion does stands in what it calls, which is not there.  Only one that begins or ends a
+ * collective names what goes in and what comes out: its first two results when it begins, its first
+ * two operands when it ends.
+ *
+ *	(bf16[512,7168], bf16[2048,7168], ...) async-collective-start   gathers
+ */
+static enum op_kind hollow_kind(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	const struct shape *in = shape_leaf(&i->shape, 0), *out = shape_leaf(&i->shape, 1);
+	if (is_async_collective_done(m, i)) {
+		in = operand_shape(m, i, 0) ? shape_leaf(operand_shape(m, i, 0), 0) : NULL;
+		out = operand_shape(m, i, 1) ? shape_leaf(operand_shape(m, i, 1), 0) : NULL;
+	} else if (!is_async_collective_start(m, i)) {
+		return KIND_UNKNOWN;
+	}
+	int64_t taken = in ? shape_logical_bytes(in) : 0,
+		given = out ? shape_logical_bytes(out) : 0;
+	if (!in || !out || taken == given)
+		return KIND_UNKNOWN;
+	return taken < given ? KIND_ALL_GATHER : KIND_REDUCE_SCATTER;
+}
+
 enum op_kind hlo_kind(const struct hlo_module *m, ptrdiff_t instruction)
 {
 	const struct hlo_instruction *i = &m->instructions[instruction];
+	if (m->partial && i->called_count)
+		return hollow_kind(m, i);
 	for (size_t k = 0; k < sizeof(closer_looks) / sizeof(closer_looks[0]); k++)
 		if (closer_looks[k].op == i->op)
 			return closer_looks[k].kind(m, i);

@@ -120,36 +120,6 @@ static enum op_kind kind_of_kernel(const struct profile_op *said)
 	return find_inside(kernels, COUNT(kernels), said->name);
 }
 
-/* What it does stands in what it calls, which is not there. */
-static bool is_hollow(const struct hlo_module *m, ptrdiff_t instruction)
-{
-	return m->partial && m->instructions[instruction].called_count > 0;
-}
-
-/*
- * A TPU fusion that begins or ends a collective names what goes in and what comes out: its first
- * two results when it begins, its first two operands when it ends.
- *
- *	(bf16[512,7168], bf16[2048,7168], ...) async-collective-start   gathers
- */
-static enum op_kind kind_of_async_collective(
-	const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	const struct shape *in = shape_leaf(&i->shape, 0), *out = shape_leaf(&i->shape, 1);
-
-	if (str_starts(i->name, STR("async-collective-done")) && i->operand_count >= 2 &&
-		i->operands[0] >= 0 && i->operands[1] >= 0) {
-		in = shape_leaf(&m->instructions[i->operands[0]].shape, 0);
-		out = shape_leaf(&m->instructions[i->operands[1]].shape, 0);
-	} else if (!str_starts(i->name, STR("async-collective-start"))) {
-		return KIND_UNKNOWN;
-	}
-	if (!in || !out || shape_logical_bytes(in) == shape_logical_bytes(out))
-		return KIND_UNKNOWN;
-	return shape_logical_bytes(in) < shape_logical_bytes(out) ? KIND_ALL_GATHER
-								  : KIND_REDUCE_SCATTER;
-}
-
 enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 	const struct profile_op *said, enum platform platform)
 {
@@ -158,10 +128,7 @@ enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 	if (k != KIND_UNKNOWN)
 		return k;
 	if (instruction >= 0) {
-		k = is_hollow(program->hlo, instruction)
-			    ? kind_of_async_collective(
-				      program->hlo, &program->hlo->instructions[instruction])
-			    : hlo_kind(program->hlo, instruction);
+		k = hlo_kind(program->hlo, instruction);
 		if (k != KIND_UNKNOWN)
 			return k;
 	}
