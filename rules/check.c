@@ -257,6 +257,19 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	return !p.failed;
 }
 
+bool has_subquery(struct str sql, struct arena *keep)
+{
+	struct tokens tokens;
+	struct sql_fault ignored;
+
+	if (!tokens_read(sql, keep, &tokens, &ignored))
+		return false;
+	for (ptrdiff_t i = 0; i < tokens.count; i++)
+		if (is_select(&tokens.items[i]))
+			return true;
+	return false;
+}
+
 bool check_select(
 	struct str sql, const struct sql_names *names, struct arena *keep, struct sql_fault *fault)
 {

@@ -26,10 +26,9 @@ struct sql_names {
 /* What an expression is for: a condition, or a gain in seconds. */
 enum sql_want { WANT_CONDITION, WANT_SECONDS };
 
-bool check_expression(struct str sql,
-	const struct sql_names
-		*names, /* What an expression is for: a condition, or a gain in seconds. */
-	enum sql_want want, struct arena *keep, struct sql_fault *fault);
+bool check_expression(struct str sql, const struct sql_names *names, enum sql_want want,
+	struct arena *keep, struct sql_fault *fault);
+bool has_subquery(struct str sql, struct arena *keep); /* of an expression that was checked */
 bool check_select(
 	struct str sql, const struct sql_names *names, struct arena *keep, struct sql_fault *fault);
 

@@ -76,13 +76,17 @@ static sqlite3_stmt *prepare_alone(struct engine *e, struct str before, struct s
 	return stmt;
 }
 
-/* Whether SQLite takes the expression by itself; adds what it reads. */
+/*
+ * Whether SQLite takes the expression by itself; adds what it reads.  In a WHERE it may not be an
+ * aggregate of the rows.
+ */
 static bool try_alone(struct engine *e, const struct rule *rule, const struct expression *x,
 	struct reads *reads, struct arena *keep, struct sql_fault *fault)
 {
-	struct str after = arena_fmt(keep, "\n) FROM %.*s", STR_ARG(rule->code->from));
+	struct str from = rule->code->from;
+	struct str before = arena_fmt(keep, "SELECT 1 FROM %.*s WHERE (", STR_ARG(from));
 	sqlite3_stmt *stmt =
-		prepare_alone(e, STR("SELECT ("), x->source->text, after, reads, keep, fault);
+		prepare_alone(e, before, x->source->text, STR("\n)"), reads, keep, fault);
 
 	sqlite3_finalize(stmt);
 	return stmt != NULL;
@@ -128,11 +132,21 @@ static bool check_with_params(
 	return ok;
 }
 
+/*
+ * SQL gives (select max(ops.time_s) from devices) to the rows of the outer ops, and a statement
+ * with such an aggregate has one row, whatever else it judges.  Only SQLite knows whose one is.
+ */
+static bool is_per_row(struct compiler *c, const struct expression *x, struct sql_fault *fault)
+{
+	return !c->code->stmt || !has_subquery(x->source->text, c->keep) ||
+	       try_alone(c->engine, c->rule, x, NULL, c->keep, fault);
+}
+
 static bool check_one(struct compiler *c, struct expression *x, enum sql_want want)
 {
 	struct sql_fault fault;
 
-	if (!x->source || check_with_params(c, x, want, &fault))
+	if (!x->source || (check_with_params(c, x, want, &fault) && is_per_row(c, x, &fault)))
 		return true;
 	return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
 }

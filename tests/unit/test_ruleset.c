@@ -438,6 +438,20 @@ static const struct mistake names_in_sql[] = {
 		"families)\n"
 		"      assert: p50_s > avg(p50_s)\n"
 		"                      ^~~~~~~~~~" },
+	/* SQL's own rule makes these aggregates of all rows, which would be judged as one. */
+	{ RULE "    assert: (select max(families.p50_s) from devices) < 1\n",
+		"t.yaml:5:21: r.assert: not valid SQL: misuse of aggregate: max()\n"
+		"      assert: (select max(families.p50_s) from devices) < 1\n"
+		"                      ^~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select name, p50_s from ops\n"
+	  "    assert: p50_s < 1\n"
+	  "    gain: (select sum(p50_s))\n",
+		"t.yaml:6:19: r.gain: not valid SQL: misuse of aggregate: sum()\n"
+		"      gain: (select sum(p50_s))\n"
+		"                    ^~~" },
 	{ "version: 1\n"
 	  "rules:\n"
 	  "  r:\n"
