@@ -181,7 +181,7 @@ struct engine *engine_new(struct diag *err)
 
 	e->keep = keep;
 	e->scratch = arena_new(ARENA_RUN_BYTES);
-	e->rule_steps = BUDGET_RULE_STEPS;
+	e->rule_steps = e->steps_left = BUDGET_RULE_STEPS;
 	sqlite3_hard_heap_limit64(SQL_HEAP_BYTES);
 	int code = sqlite3_open_v2(":memory:", &e->db, flags, NULL);
 	if (code == SQLITE_OK)
