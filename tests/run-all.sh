@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle scenarios interop]
+# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle xprof scenarios interop]
 #
 # Prints what failed, one line per group, and last `N passed, N failed[, N skipped]`.  Ends with 1
 # when a test failed, when a program crashed or when there was nothing to run.
@@ -146,6 +146,18 @@ group_oracle()
 	$LIMIT python3 tests/oracle/compare.py --rooflint "$ROOFLINT"
 }
 
+# XProf reads what the builder writes; XPROF_PYTHON names a Python that has it.
+group_xprof()
+{
+	python=${XPROF_PYTHON:-python3}
+	if ! command -v "$python" >/dev/null 2>&1; then
+		echo 'skip tests/oracle/opens.py: needs python3'
+		echo '0 passed, 0 failed, 1 skipped'
+		return
+	fi
+	$LIMIT "$python" tests/oracle/opens.py --rooflint "$ROOFLINT"
+}
+
 # Built situations against the verdict each rule should give.
 group_scenarios()
 {
@@ -165,11 +177,11 @@ group_interop()
 
 # ---- the run ------------------------------------------------------------------------------------
 
-[ $# -gt 0 ] || set -- unit golden fuzz builder oracle scenarios interop
+[ $# -gt 0 ] || set -- unit golden fuzz builder oracle xprof scenarios interop
 passed=0 failed=0 skipped=0
 for group in "$@"; do
 	case $group in
-	unit | golden | fuzz | builder | oracle | scenarios | interop) ;;
+	unit | golden | fuzz | builder | oracle | xprof | scenarios | interop) ;;
 	*)
 		echo "run-all.sh: no group of tests is called '$group'" >&2
 		exit 2
