@@ -15,7 +15,11 @@ static const struct {
 	{ STR_INIT("compiles_in_steps"), STR_INIT(NO_HOST) },
 	{ STR_INIT("input_wait_ratio"), STR_INIT(NO_HOST) },
 	{ STR_INIT("sync_wait_ratio"), STR_INIT(NO_HOST) },
-	{ STR_INIT("mfu"), STR_INIT("the job file does not say the model and its tokens") },
+	{ STR_INIT("mfu"),
+		STR_INIT("the job file does not say the model and its tokens, or contradicts the "
+			 "profile") },
+	{ STR_INIT("useful_flops_ratio"),
+		STR_INIT("the job file contradicts the profile, or not all FLOPs are counted") },
 	{ STR_INIT("slowness"), STR_INIT("only one device was recorded") },
 };
 

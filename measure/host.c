@@ -403,20 +403,56 @@ static bool one_chip(const struct measured *m)
 	return true;
 }
 
-/* A host that counts twice makes all that is said of devices and chips wrong. */
+/* Profiles one behind the other in one file: their events are on clocks of their own. */
+static const struct profile *several_captures(const struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->host_count; i++)
+		if (m->hosts[i].captures > 1)
+			return &m->hosts[i];
+	return NULL;
+}
+
+static const struct profile *repeated_capture(const struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->host_count; i++)
+		if (m->hosts[i].repeated > 0)
+			return &m->hosts[i];
+	return NULL;
+}
+
+/* Why a host would count twice, which makes all that is said of devices and chips wrong. */
+static struct str counted_twice(const struct measured *m)
+{
+	const struct profile *several = several_captures(m), *twins[2];
+
+	if (several)
+		return arena_fmt(m->keep,
+			"the file of %.*s holds %d captures, one behind the other: give one of "
+			"them",
+			STR_ARG(text_clean(m->keep, several->host)), several->captures);
+	if (m->host_count > 1 && capture_twin(m->hosts, m->host_count, m->keep, twins))
+		return arena_fmt(m->keep,
+			"%.*s and %.*s are one file under two names: take one away",
+			STR_ARG(text_clean(m->keep, twins[0]->host)),
+			STR_ARG(text_clean(m->keep, twins[1]->host)));
+	return (struct str){ 0 };
+}
+
 static void quality_twins(struct measured *m)
 {
-	const struct profile *twins[2];
+	const struct profile *again = repeated_capture(m);
+	struct str wrong = counted_twice(m);
 
-	if (m->host_count < 2)
-		return;
-	bool found = capture_twin(m->hosts, m->host_count, m->keep, twins);
-	quality_add(m, "hosts-distinct", !found,
-		found ? arena_fmt(m->keep,
-				"%.*s and %.*s are one file under two names: take one away",
-				STR_ARG(text_clean(m->keep, twins[0]->host)),
-				STR_ARG(text_clean(m->keep, twins[1]->host)))
-		      : STR("each host has a file of its own"));
+	if (wrong.p)
+		quality_add(m, "hosts-distinct", false, wrong);
+	else if (again)
+		quality_add(m, "hosts-distinct", true,
+			arena_fmt(m->keep,
+				"the file of %.*s holds its capture more than once; it was read "
+				"once",
+				STR_ARG(text_clean(m->keep, again->host))));
+	else if (m->host_count > 1)
+		quality_add(m, "hosts-distinct", true, STR("each host has a file of its own"));
 }
 
 /* Hosts whose profile is not here limit what can be said of stragglers, and of nothing else. */

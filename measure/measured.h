@@ -45,8 +45,9 @@ struct measured {
 	double device_steps; /* steady steps, summed over devices */
 	double step_time_s;  /* NaN without steps */
 	double gap_s, input_gap_s, sync_gap_s; /* of all gaps kept, and what explains them */
-	int32_t *op_rows;		/* by subject: its row in ops, or -1; set by fill_ops */
-	bool incomplete;		/* a limit cut one of the tables */
+	int32_t *op_rows;     /* by subject: its row in ops, or -1; set by fill_ops */
+	bool incomplete;      /* a limit cut one of the tables */
+	struct str job_wrong; /* where the job file contradicts the profile; missing: nowhere */
 	struct prediction *predictions; /* by program; planned.c's */
 	bool planned; /* nothing ran: programs of a dump, on `first`, which has no events */
 };

@@ -51,12 +51,8 @@ static void fill_utilisation(const struct measured *m, const struct job_file *j,
 		row->useful_flops_ratio = row->model_flops / counted;
 }
 
-void fill_owner(struct measured *m, struct run_row *row, double counted_flops)
+static void fill_said(const struct job_file *j, struct run_row *row)
 {
-	const struct job_file *j = m->options->job;
-
-	if (!j)
-		return;
 	if (j->workload.p)
 		row->name = j->workload;
 	row->model = j->model.name;
@@ -70,7 +66,6 @@ void fill_owner(struct measured *m, struct run_row *row, double counted_flops)
 	row->pipeline_stages = j->pipeline.stages;
 	row->microbatches = j->pipeline.microbatches;
 	row->bubble_ratio = job_bubble(j);
-	fill_utilisation(m, j, row, counted_flops);
 }
 
 /* A collective that is done before the network between slices could have carried it. */
@@ -106,9 +101,9 @@ static struct str topology_contradiction(const struct measured *m, const struct 
 }
 
 /* The first contradiction, or the missing string. */
-static struct str contradiction(const struct measured *m, const struct job_file *j)
+static struct str contradiction(
+	const struct measured *m, const struct job_file *j, const struct run_row *row)
 {
-	const struct run_row *row = table_rows(m->tables, run);
 	double devices = run_partitions(m), seen = (double)m->device_count;
 
 	if (j->devices > 0 && devices > 0 && j->devices != devices)
@@ -140,13 +135,26 @@ static struct str contradiction(const struct measured *m, const struct job_file 
 	return (struct str){ 0 };
 }
 
-void quality_owner(struct measured *m)
+/* What a file of another job makes of this one's time is no utilisation. */
+void fill_owner(struct measured *m, struct run_row *row, double counted_flops)
 {
 	const struct job_file *j = m->options->job;
 
 	if (!j)
 		return;
-	struct str wrong = contradiction(m, j);
+	fill_said(j, row);
+	fill_utilisation(m, j, row, counted_flops);
+	m->job_wrong = contradiction(m, j, row);
+	if (m->job_wrong.p)
+		row->mfu = row->hfu = row->useful_flops_ratio = NAN;
+}
+
+void quality_owner(struct measured *m)
+{
+	struct str wrong = m->job_wrong;
+
+	if (!m->options->job)
+		return;
 	quality_add(m, "job-agrees", !wrong.p,
 		wrong.p ? wrong : STR("the job file and the profile do not contradict each other"));
 }

@@ -235,7 +235,9 @@ struct profile {
 	ptrdiff_t error_count, warning_count;
 	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
 	bool has_environment; /* the Task Environment plane was there: usually the file's end */
-	int64_t event_count;  /* of a trace; exporters stop at a round number */
+	int captures; /* profiles that stand one behind the other in the file: 1, or damage */
+	int repeated; /* planes that are there again, byte for byte: they were read once */
+	int64_t event_count;		       /* of a trace; exporters stop at a round number */
 	const struct live_snapshot *snapshots; /* of the run directory; with its first host */
 	ptrdiff_t snapshot_count;
 };

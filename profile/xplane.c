@@ -362,6 +362,7 @@ static bool plane_stats(struct plane_index *x, const struct plane_part *part)
 		plane_chip_read(p, &s);
 	if (p->class == PLANE_ENVIRONMENT) {
 		x->profile->has_environment = true;
+		x->profile->captures++;
 		x->profile->start_ns = whole_or_0(&s, STAT_PROFILE_START_TIME, INT64_MAX);
 		x->profile->stop_ns = whole_or_0(&s, STAT_PROFILE_STOP_TIME, INT64_MAX);
 	}
@@ -399,7 +400,10 @@ static bool hlo_index(
 struct opening {
 	ptrdiff_t plane_cap, hlo_cap;
 	struct id_map planes; /* by their names' hashes */
-	struct arena work;    /* for what a plane's pass needs */
+	struct str *seen;     /* bytes of planes, by what their ends hash to */
+	ptrdiff_t seen_count, seen_cap;
+	struct id_map by_ends;
+	struct arena work; /* for what a plane's pass needs */
 };
 
 /* Planes with one name are parts of one. */
@@ -422,6 +426,28 @@ static struct plane *plane_named(
 	return p;
 }
 
+/* Bytes at either end of a plane that tell most planes apart. */
+#define PLANE_END 64
+
+/*
+ * A file that was appended to itself: every plane comes again, byte for byte, and its events would
+ * count twice.  Of planes whose ends are equal the first one is compared.
+ */
+static bool is_repeated(struct opening *o, struct str bytes, struct arena *keep)
+{
+	struct str head = str_head(bytes, PLANE_END), tail = bytes;
+
+	if (tail.len > PLANE_END)
+		tail = str_from_offset(bytes, bytes.len - PLANE_END);
+	uint64_t key = str_hash(head) ^ id_hash(str_hash(tail) + (uint64_t)bytes.len);
+	int32_t i = id_map_find(&o->by_ends, (int64_t)key);
+	if (i >= 0)
+		return str_eq(o->seen[i], bytes);
+	*arena_push(keep, o->seen, o->seen_count, o->seen_cap) = bytes;
+	id_map_put(&o->by_ends, (int64_t)key, (int32_t)(o->seen_count - 1), keep);
+	return false;
+}
+
 static bool plane_index(struct profile *profile, struct str bytes, struct arena *keep,
 	struct opening *o, struct diag *err)
 {
@@ -436,6 +462,10 @@ static bool plane_index(struct profile *profile, struct str bytes, struct arena 
 		return false;
 	if (profile->plane_count >= XPLANE_MAX_PLANES)
 		return diag_set(err, DIAG_LIMIT, "more than %d planes", XPLANE_MAX_PLANES);
+	if (is_repeated(o, bytes, keep)) {
+		profile->repeated++;
+		return true;
+	}
 	x.plane = plane_named(profile, name, keep, o);
 	ptrdiff_t first_name = x.plane->name_count;
 	struct plane_part *part =

@@ -47,6 +47,11 @@ def finished(s, planes):
     return [p for p in planes if PLANES.get(p.name) not in s.without]
 
 
+def scenario_path(name):
+    here = os.path.dirname(os.path.abspath(__file__))
+    return os.path.join(here, "scenarios", name + ".toml")
+
+
 def build(path):
     """{relative file name: bytes} of a scenario file."""
     return build_spec(derive.load(path))
@@ -65,7 +70,9 @@ def build_spec(spec):
     for host, name in enumerate(s.hosts):
         if host not in s.missing_hosts:
             planes = finished(s, planes_of(s, replay, host))
-            data = xspace.write_space(planes, [name], s.warnings, s.errors)
+            data = xspace.write_space(planes, [name], s.warnings, s.errors) * s.copies
+            for other in s.followed_by:
+                data += next(iter(build(scenario_path(other)).values()))
             files[os.path.join("plugins", "profile", s.run, name + ".xplane.pb")] = data
     if "job_file" in spec:
         job = spec["job_file"].encode()

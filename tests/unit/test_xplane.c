@@ -315,6 +315,28 @@ static void parts(void **state)
 	check_name(p, 2, "other");
 }
 
+/* A file appended to itself: its planes are there again, and one that only begins alike is not. */
+static void the_same_plane_again(void **state)
+{
+	(void)state;
+	struct pb space = pb_new(&keep);
+	for (int64_t part = 0; part < 4; part++) {
+		struct pb line = line_new(1, "XLA Ops", 0), b = plane_new("/device:TPU:0");
+		for (int64_t i = 0; i < 50; i++)
+			line_event(&line,
+				(struct ev){ .id = 1,
+					.offset = 10 * i,
+					.duration = i == 25 ? 1 + part % 2 : 5 },
+				PLAIN);
+		pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+		event_name(&b, 1, "dot");
+		pb_bytes(&space, XSPACE_PLANES, pb_done(&b));
+	}
+	assert_true(open_bytes(pb_done(&space)));
+	assert_int_equal(profile.repeated, 1);
+	assert_int_equal(merge_all(&profile.planes[0]), 150);
+}
+
 static void unknown_names_and_aggregates(void **state)
 {
 	(void)state;
@@ -847,6 +869,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(spellings),
 		CASE(parts),
+		CASE(the_same_plane_again),
 		CASE(unknown_names_and_aggregates),
 		CASE(hashed_ids),
 		CASE(strewn_ids),
