@@ -120,7 +120,7 @@
 	REAL(link_bps, BYTES_PER_SECOND, "one link between chips, one way")                        \
 	TEXT(peaks_source, 0, "table, or what the plane said")                                     \
 	REAL(events, COUNT, "op or kernel events recorded")                                        \
-	REAL(steps, COUNT, "steady steps on this device")                                          \
+	REAL(steps, COUNT, "steady steps on this device; a SparseCore's are its chip's")           \
 	REAL(busy_s, SECONDS, "union of all activity in the whole window")                         \
 	REAL(window_s, SECONDS, "first to last event")                                             \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running")                 \

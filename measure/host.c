@@ -535,6 +535,42 @@ static void quality_hlo(struct measured *m)
 		quality_add(m, "hlo-present", h && !h->partial, hlo_detail(m, h));
 }
 
+/*
+ * A core does one thing at a time: its ops hold each other or follow, but for rounding.  More than
+ * this of the window is a clock that jumped while they ran, and moved them over others.
+ */
+#define CUT_MAX 0.01
+
+static const struct device *clock_jumped(const struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct device *d = &m->devices[i];
+		double window_ps = (double)(d->sweep.last_ps - d->sweep.first_ps);
+		/* Two captures over each other: `hosts-distinct` says so. */
+		if (d->plane->platform == PLATFORM_TPU && m->hosts[d->host].captures < 2 &&
+			(double)d->sweep.cut_ps > CUT_MAX * window_ps)
+			return d;
+	}
+	return NULL;
+}
+
+/* Or the missing string. */
+static struct str clock_wrong(const struct measured *m, bool deep)
+{
+	const struct device *d = clock_jumped(m);
+
+	if (deep)
+		return STR("more ops ran at once than a device can hold");
+	if (m->first->sweep.events > 1 && busy_ps(&m->first->sweep) == 0)
+		return STR("no op took any time");
+	if (!d)
+		return (struct str){ 0 };
+	return arena_fmt(m->keep,
+		"ops of %.*s overlap for %.3g ms, and a core does one at a time: the clock jumped "
+		"while it was recorded, and the events do not carry the device's own",
+		STR_ARG(text_clean(m->keep, d->plane->name)), (double)d->sweep.cut_ps * PS * 1e3);
+}
+
 static void quality_lanes(struct measured *m)
 {
 	bool sorted = false, deep = false;
@@ -550,11 +586,9 @@ static void quality_lanes(struct measured *m)
 	quality_add(m, "lanes-in-order", !sorted,
 		sorted ? STR("a lane was out of order; it was sorted, and nothing is lost")
 		       : STR("all lanes"));
-	bool still = m->first->sweep.events > 1 && busy_ps(&m->first->sweep) == 0;
-	quality_add(m, "clock-sane", !deep && !still,
-		deep	? STR("more ops ran at once than a device can hold")
-		: still ? STR("no op took any time")
-			: STR("ops nest and follow as they should"));
+	struct str wrong = clock_wrong(m, deep);
+	quality_add(m, "clock-sane", !wrong.p,
+		wrong.p ? wrong : STR("ops nest and follow as they should"));
 	if (lost > 0)
 		quality_add(m, "pairs-complete", false,
 			arena_fmt(

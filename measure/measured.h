@@ -129,6 +129,7 @@ void fill_transfers(struct measured *m);
 void fill_memory(struct measured *m); /* memory, buffers */
 void fill_live(struct measured *m);
 bool fill_gaps(struct measured *m, struct diag *err);
+bool fill_sparse_cores(struct measured *m, struct diag *err); /* into devices, behind the others */
 void fill_compiles(struct measured *m);
 void fill_files(struct measured *m);
 struct str files_line(struct measured *m); /* the same in words */

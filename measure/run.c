@@ -288,6 +288,8 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 {
 	totals(m);
 	fill_devices(m);
+	if (!fill_sparse_cores(m, err))
+		return false;
 	fill_steps(m);
 	fill_ops(m);
 	fill_collectives(m);

@@ -119,6 +119,7 @@ struct sweep {
 	struct swept_gap *gaps; /* a heap: the shortest first */
 	ptrdiff_t gap_count;
 	bool too_deep;	    /* more ops running at once than can be: times are not to be trusted */
+	int64_t cut_ps;	    /* of ops that reached into the next of their lane without holding it */
 	int64_t lost_dones; /* async starts whose done never came */
 	bool sorted;	    /* a lane had to be sorted */
 };

@@ -131,7 +131,7 @@ class Scenario:
         self.dropped_traces = spec.get("dropped_traces", 0)
         self.copies = spec.get("copies", 1)  # of the whole, one behind the other in the file
         self.followed_by = spec.get("followed_by", [])  # other scenarios' first files, in the same file
-        self.sparse_cores = spec.get("sparse_cores", False)  # a plane for each chip's
+        self.sparse_cores = picoseconds(spec.get("sparse_cores", 0))  # a plane for each chip's
         self.without, self.shuffled = set(spec.get("without", [])), spec.get("shuffled", False)
         unknown = self.without - OPTIONAL
         if unknown:

@@ -264,13 +264,13 @@ class Device:
 
 
 def sparse_core(scenario, host, local, base, runs):
-    """A SparseCore's plane beside its chip's: one short lookup in each program, else idle."""
+    """A SparseCore's plane beside its chip's: one lookup in each program, else idle."""
     plane = Plane(f"/device:TPU:{local} SparseCore 0", 6 + 8 * local)
     core = Message().int(2, local).int(5, scenario.devices_of(host)[0] + local).int(7, 1)
     plane.stats = {"core_details": bytes(core)}
     modules, ops = plane.line(MODULES, "Sparse Core Modules"), plane.line(OPS, "Sparse Core Ops")
     for r in runs:
-        start, length = r.start - base + 10**9, 2 * 10**9
+        start, length = r.start - base + 10**9, scenario.sparse_cores
         modules.event(plane.named(r.program.full_name), start, length, {})
         ops.event(plane.named("sparse_gather_offload.1"), start, length, {})
     return plane

@@ -88,12 +88,28 @@ def check(directory, more=()):
     return {r["name"]: r for r in text["results"]}, messages, text["facts"]
 
 
+def write_row(row, out):
+    spec = derive.load(scenario_path(row["build"]))
+    write(derive.merged(spec, row.get("spec", {})), out)
+
+
+def baselines(row, box):
+    """Options that compare with the row's `baseline`: a scenario and the seeds of its runs."""
+    base, more = row.get("baseline", {}), []
+    for seed in base.get("seeds", ()):
+        out = os.path.join(box, f"base-{seed}")
+        spec = derive.merged(base.get("spec", {}), {"seed": seed, "run": f"2026_03_{seed}_09_26_53"})
+        write_row({"build": base["build"], "spec": spec}, out)
+        more += ["--baseline", out]
+    return more
+
+
 def judged(row):
     """What `check` says about a row's scenario, or why it said nothing."""
-    spec = derive.load(scenario_path(row["build"]))
-    with tempfile.TemporaryDirectory() as out:
-        write(derive.merged(spec, row.get("spec", {})), out)
-        more = list(row.get("options", ()))
+    with tempfile.TemporaryDirectory() as box:
+        out = os.path.join(box, "head")
+        write_row(row, out)
+        more = [*row.get("options", ()), *baselines(row, box)]
         if "rules" in row:
             more += ["--rules", os.path.join(out, "rules.yaml")]
             with open(more[-1], "w", encoding="utf-8") as file:
@@ -271,6 +287,15 @@ class Table:
         else:
             self.fail(f"{name}, {rule} {problem}")
 
+    def all_removed(self, gone):
+        """A rule that no removal asks about could be green by absence."""
+        needed = {rule for row in gone for rule in row["needed"]}
+        for rule in self.rules:
+            if rule in needed:
+                self.counts.passed += 1
+            else:
+                self.fail(f"{rule}: nothing that it needs is ever removed")
+
     # --- all of it --------------------------------------------------------------------
 
     def run(self, names, verbose):
@@ -284,6 +309,8 @@ class Table:
                 self.row(name, row, next(judgements))
             for row in gone:
                 self.removal(row, next(judgements))
+        if not names:
+            self.all_removed(gone)
         for name in self.results:
             if "same" in rows[name]:
                 self.same(name, rows[name]["same"], rows[name])

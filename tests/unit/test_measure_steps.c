@@ -580,6 +580,60 @@ static void the_devices_own_clock(void **state)
 	assert_number(xrun_row(&run)->busy_ratio, 0.25);
 }
 
+/*
+ * us        0    200   400   600   800   1000
+ * step      |--0--|--1--|--2--|--3--|--4--|     the first is a warm-up, the last has no end
+ * sparse    |---|    |----|                     50 us twice over each other; 300 to 450
+ */
+static void sparse_cores(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 6; i++)
+		execute(ops, i * 200);
+	struct xplane *core = x_plane(host, "/device:TPU:0 SparseCore 0", NULL);
+	struct xline *lookups = x_line(core, "Sparse Core Ops");
+	x_op(core, "lookup", IS("custom-call"));
+	x_event(lookups, "lookup", 0, 100, NULL);
+	x_event(lookups, "lookup", 50, 150, NULL);
+	x_event(lookups, "lookup", 300, 450, NULL);
+	x_plane(host, "/device:TPU:7 SparseCore 0", NULL); /* of a chip that was not recorded */
+	xrun_measure(&run);
+	const struct devices_row *d = xrun_device(&run, "/device:TPU:0 SparseCore 0");
+	assert_text(d->core_type, "sparse");
+	assert_number(d->events, 3);
+	assert_number(d->busy_s, 300 * US);
+	assert_number(d->window_s, 450 * US);
+	assert_number(d->steps, 4);
+	assert_number(d->busy_ratio, 150. / 800);
+	assert_number(xrun_row(&run)->devices, 1);
+	d = xrun_device(&run, "/device:TPU:7 SparseCore 0");
+	assert_number(d->events, 0);
+	assert_true(isnan(d->busy_ratio));
+}
+
+/* Ops of one core that overlap without holding each other: part of the lane was moved. */
+static void a_clock_that_jumped(void **state)
+{
+	(void)state;
+	for (int jumped = 0; jumped < 2; jumped++) {
+		struct xline *ops = two_ops(
+			x_tpu(xrun_host(&run, jumped ? "worker-1" : "worker-0"), 0, "TPU v5 lite"));
+		for (int64_t i = 0; i < 10; i++) {
+			execute(ops, i * 200);
+			/* over 60 us of dot.1 */
+			if (jumped && i == 5)
+				x_event(ops, "add.2", i * 200 + 40, i * 200 + 160, NULL);
+		}
+	}
+	xrun_measure(&run);
+	const struct quality_row *q = xrun_quality(&run, "clock-sane");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "/device:TPU:0 overlap for 0.06 ms");
+	assert_number(xrun_quality(&run, "devices-agree")->ok, 1);
+}
+
 static void marks_on_the_hosts_clock(void **state)
 {
 	(void)state;
@@ -750,6 +804,8 @@ int main(void)
 		TEST(annotations_that_do_not_divide),
 		TEST(annotations_on_one_host_alone),
 		TEST(the_devices_own_clock),
+		TEST(a_clock_that_jumped),
+		TEST(sparse_cores),
 		TEST(marks_on_the_hosts_clock),
 		TEST(marks_on_both_clocks),
 		TEST(a_compilation_spoils_its_step),
