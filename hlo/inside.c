@@ -141,6 +141,11 @@ bool is_async_collective_start(const struct hlo_module *m, const struct hlo_inst
 	return is_half(m, i, &start_half);
 }
 
+bool hlo_begins_collective(const struct hlo_module *m, ptrdiff_t instruction)
+{
+	return is_async_collective_start(m, &m->instructions[instruction]);
+}
+
 bool is_async_collective_done(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	return is_half(m, i, &done_half);

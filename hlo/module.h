@@ -192,6 +192,8 @@ double *hlo_runs(const struct hlo_module *m, struct arena *keep, int64_t *unknow
 
 /* The `-start` of a `-done` (through operands), else -1.  Copies, collectives, async wrappers. */
 ptrdiff_t hlo_async_start(const struct hlo_module *m, ptrdiff_t done);
+/* Is it a fusion that begins a collective, and leaves it to another fusion to end it? */
+bool hlo_begins_collective(const struct hlo_module *m, ptrdiff_t instruction);
 /* The instruction an async-start or fusion wraps for classification: the root's collective or
  * matmul if there is exactly one; the instruction itself otherwise. */
 ptrdiff_t hlo_unwrap(const struct hlo_module *m, ptrdiff_t instruction);

@@ -278,12 +278,18 @@ static void subject_attribute(struct subject *s)
 	s->attribution = s->instruction >= 0 ? ATTRIBUTION_NAME : ATTRIBUTION_PROFILE;
 }
 
-static enum async_role async_role_of(struct str opcode)
+static enum async_role async_role_of(const struct hlo_module *m, ptrdiff_t instruction)
 {
+	struct str opcode = m->instructions[instruction].opcode;
+
 	if (str_ends(opcode, STR("-start")) || str_eq(opcode, STR("send")) ||
-		str_eq(opcode, STR("recv")))
+		str_eq(opcode, STR("recv")) || hlo_begins_collective(m, instruction))
 		return ASYNC_START;
-	return str_ends(opcode, STR("-done")) ? ASYNC_DONE : ASYNC_NONE;
+	if (str_ends(opcode, STR("-done")))
+		return ASYNC_DONE;
+	/* A custom fusion may end what another one began. */
+	return str_eq(opcode, STR("fusion")) && hlo_async_start(m, instruction) >= 0 ? ASYNC_DONE
+										     : ASYNC_NONE;
 }
 
 /* Counting stops at two: only one op or several matters. */
@@ -316,7 +322,7 @@ static void subject_understand(struct subject *s)
 	 * of what its recv tells whole.
 	 */
 	if (s->platform == PLATFORM_TPU && s->kind != KIND_SEND)
-		s->async = async_role_of(i->opcode);
+		s->async = async_role_of(m, s->instruction);
 }
 
 static struct subject *subject_get(struct registry *r, const struct subject *like)

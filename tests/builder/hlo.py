@@ -223,6 +223,8 @@ def accesses(instruction):
         return []
     if op == "fusion" and len(instruction.called) > 1:
         return []  # a megacore fusion: its parts count
+    if op == "fusion" and instruction.name.startswith("async-collective"):
+        return []
     if base_opcode(op) == "copy" and op != "copy":
         return copy_accesses(instruction)
     if op.endswith(("-start", "-done")) or op in CHANNELS:

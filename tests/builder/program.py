@@ -45,6 +45,7 @@ class TimedOp:
         self.instruction, self.duration_ps, self.spec = instruction, duration_ps, spec
         self.opcode = instruction.opcode
         self.start_of = None  # for a done op: its start's TimedOp
+        self.inner = instruction  # of a fusion that hides a collective: that one
         self.body, self.trips = [], 0
         self.on = None  # a conditional: the devices that run its body
         self.megacore = self.whole = False  # a megacore fusion, a part of one
@@ -54,10 +55,12 @@ class TimedOp:
 
     @property
     def collective(self):
-        return hlo.base_opcode(self.opcode) in hlo.COLLECTIVES
+        return hlo.base_opcode(self.inner.opcode) in hlo.COLLECTIVES
 
     @property
     def starts(self):
+        if self.inner is not self.instruction:
+            return True
         return self.opcode.endswith("-start") or self.opcode in hlo.CHANNELS
 
 
@@ -321,6 +324,48 @@ class Program:
         shape = Shape.tuple([target, source.shape, self.shape("u32[]{:S(2)}")])
         self._emit(spec, computation, env, ops, "copy-start", shape, [source])
 
+    def _make_hidden_start(self, spec, computation, env, ops):
+        """A collective (`collective`) that a custom fusion begins, and has no name of its own."""
+        spec = dict(spec, hlo_name=spec["hlo_name"].replace(spec["collective"], "async-collective"))
+        fused, _ = self._fused(spec, env)
+        (source,) = fused.instructions
+        inner = dict(spec, kind=spec["collective"], name="inner", hlo_name=self.name("inner"))
+        inner["in"] = ["source"]
+        self._collective(inner, fused, {"source": source}, [])
+        found = fused.root
+        shape = Shape.tuple([source.shape, found.shape])
+        root = hlo.Instruction(
+            self.name("custom-call"),
+            "custom-call",
+            shape,
+            [source, found],
+            target="AsyncCollectiveStart",
+        )
+        fused.add(root)
+        self._fusion(spec, computation, env, ops, fused, "custom")
+        next(o for o in ops if o.instruction is env[spec["name"]]).inner = found
+
+    def _make_hidden_done(self, spec, computation, env, ops):
+        start = env[spec["of"]]
+        for index in (0, 1):
+            self._element(f"{spec['name']}.{index}", start, index, computation, env)
+        name = start.name.replace("-start", "-done")
+        spec = dict(spec, time=0, hlo_name=name)
+        spec["in"] = [spec["name"] + ".0", spec["name"] + ".1"]
+        fused, _ = self._fused(spec, env)
+        operands = list(fused.instructions)
+        done = hlo.Instruction(
+            self.name("custom-call"),
+            "custom-call",
+            operands[1].shape,
+            operands,
+            target="AsyncCollectiveDone",
+        )
+        fused.add(done)
+        self._fusion(spec, computation, env, ops, fused, "custom")
+        op = next(o for o in ops if o.instruction is env[spec["name"]])
+        op.start_of = next(o for o in ops if o.instruction is start)
+
     def _make_slices_start(self, spec, computation, env, ops):
         """A collective between slices: a send and a recv of the runtime, from one token."""
         (source,) = self._operands(spec, env)
@@ -395,7 +440,7 @@ class Program:
 
     def _collective(self, spec, computation, env, ops):
         base = hlo.base_opcode(spec["kind"])
-        (source,) = operands = self._operands(spec, env)
+        source, *_ = operands = self._operands(spec, env)
         attrs = {}
         if base == "collective-permute":
             attrs["pairs"] = spec.get("pairs") or [

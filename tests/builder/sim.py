@@ -222,7 +222,7 @@ class Simulation:
                 runs[d].execs[-2].end = self.now[d] = max(ends) + TICK_PS
 
     def _groups(self, op):
-        groups = op.instruction.attrs.get("groups")
+        groups = op.inner.attrs.get("groups")
         if not groups:
             return [self.devices]
         cores = self.s.cores  # groups hold chips, a plane is a core

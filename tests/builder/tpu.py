@@ -22,6 +22,8 @@ def category(instruction):
     op = instruction.opcode
     if op == "fusion" and len(instruction.called) > 1:
         return "megacore fusion"
+    if op == "fusion" and instruction.name.startswith("async-collective"):
+        return "custom fusion"
     if op == "fusion":
         inner = {i.opcode for i in instruction.called[0].instructions}
         if "convolution" in inner:
