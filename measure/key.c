@@ -34,14 +34,19 @@ static bool under(struct str file, struct str root)
 	       (str_ends(root, STR("/")) || (file.len > root.len && file.p[root.len] == '/'));
 }
 
+static const struct source_root *root_of(const struct measure_options *o, struct str file)
+{
+	for (ptrdiff_t i = 0; i < o->source_root_count; i++)
+		if (under(file, o->source_roots[i].seen))
+			return &o->source_roots[i];
+	return NULL;
+}
+
 void op_source_user(const struct measured *m, struct str file, double line, struct op_source *ret)
 {
-	const struct source_root *root = m->options->source_roots;
-	const struct source_root *end = root + m->options->source_root_count;
+	const struct source_root *root = root_of(m->options, file);
 
-	while (root < end && !under(file, root->seen))
-		root++;
-	if (ret->user_file.p || root == end)
+	if (ret->user_file.p || !root)
 		return;
 	struct str rest = str_from_offset(file, root->seen.len);
 	str_take(&rest, STR("/"));

@@ -145,7 +145,7 @@ static void draw_stretch(struct xhtml *x, struct timeline *t, const struct stret
 
 static void draw_whole(struct xhtml *x, struct timeline *t, const struct part *p, double top)
 {
-	int end = (int)fmin(ceil(p->moment->shown_s * t->scale), PLOT), from = 0;
+	int end = (int)fmax(fmin(ceil(p->moment->shown_s * t->scale), PLOT), 0), from = 0;
 	svg_strong(x, INK_TEXT, ANCHOR_END, LEFT - 10, top + 16, part_label(t, p->moment, x->keep));
 	for (int i = 1; i <= end; i++)
 		if (i == end || act_at(p, i) != act_at(p, from)) {

@@ -125,6 +125,8 @@ static void take_panel(const struct report *r, const struct curves_row *curve, s
 	*p = (struct panel){ .curve = curve };
 	while (first < count && !str_eq(rows[first].source, curve->source))
 		first++;
+	if (first == count)
+		return;
 	p->points = rows + first;
 	for (; first + p->count < count && str_eq(p->points[p->count].source, curve->source);
 		p->count++)
