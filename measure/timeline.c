@@ -17,7 +17,7 @@
 #define PIXELS 600
 /* Lanes of a picture that still fits a screen: a GPU that computes has about five. */
 #define LANES_SHOWN 16
-/* Events read for a picture: a third of a second.  Behind them no step is looked for. */
+/* Events read for a picture, on all its devices: a third of a second.  Behind them no step is looked for. */
 #define EVENTS_MAX 4000000
 /* Ops within ops: a while in a while in a call.  What is deeper is drawn as its parent. */
 #define DEPTH_MAX 32
@@ -25,10 +25,8 @@
 #define OPEN_MAX   256
 #define FLIGHT_MAX 65536
 
-enum {
-	ACTIVITIES = 4,
-	FLIGHTS = ACTIVITIES - 1
-}; /* no lane for what computes in flight, or of which nobody knows */
+/* In flight there is no lane for what computes, or of which nobody knows what it does. */
+enum { ACTIVITIES = 4, FLIGHTS = ACTIVITIES - 1 };
 
 struct bar {
 	int64_t start_ps, end_ps, busy_ps[ACTIVITIES], longest_ps;
@@ -64,8 +62,9 @@ struct flight {
 struct timeline {
 	const struct device *device;
 	const struct swept_step *step;
-	int room; /* lanes and bars it may have */
-	ptrdiff_t most;
+	int room;	/* lanes it may have */
+	ptrdiff_t most; /* bars */
+	int64_t events; /* to be read */
 	struct registry *registry;
 	struct arena *keep, *work;   /* work: for what dies with this picture's reading */
 	int64_t sliver_ps, until_ps; /* until: the end of what was read */
@@ -268,7 +267,7 @@ static bool read_step(struct timeline *t, struct diag *err)
 	int64_t events = 0, last_ps = INT64_MIN;
 	bool is_past = false;
 
-	while (!is_past && events < EVENTS_MAX && (e = merge_next(m))) {
+	while (!is_past && events < t->events && (e = merge_next(m))) {
 		last_ps = e->start_ps;
 		is_past = e->start_ps >= t->step->end_ps;
 		if (!is_past)
@@ -277,10 +276,10 @@ static bool read_step(struct timeline *t, struct diag *err)
 	}
 	err->id = DIAG_NONE;
 	/* Lanes that need it were marked to be sorted by the sweep: out of order is no error. */
-	bool ok = is_past || events == EVENTS_MAX || merge_end(m, err) || err->id == DIAG_NONE;
+	bool ok = is_past || events == t->events || merge_end(m, err) || err->id == DIAG_NONE;
 	merge_free(m);
 	plane_forget_ops(plane);
-	if (!is_past && events == EVENTS_MAX && last_ps < t->until_ps)
+	if (!is_past && events == t->events && last_ps < t->until_ps)
 		t->until_ps = last_ps;
 	for (ptrdiff_t i = 0; i < t->row_count; i++)
 		while (t->rows[i].depth > 0)
@@ -425,6 +424,7 @@ static bool read_device(struct measured *m, const struct shown *shown, ptrdiff_t
 	t->step = shown->step;
 	t->room = (int)(LANES_SHOWN / devices);
 	t->most = PLOT_MAX_ROWS / devices;
+	t->events = EVENTS_MAX / devices;
 	t->registry = m->registry;
 	t->keep = m->keep;
 	t->work = &work;
