@@ -561,6 +561,8 @@ static void print_called(
 		printed[i->called[k]] = true;
 		for (ptrdiff_t j = c->first; j < c->first + c->count; j++)
 			print_called(v, m, j, printed);
+		if (c->is_made)
+			continue;
 		hlo_print_computation(m, i->called[k], v->c->keep, v->c->out);
 		out_char(v->c->out, '\n');
 	}

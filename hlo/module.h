@@ -120,6 +120,7 @@ struct hlo_computation {
 	ptrdiff_t first, count; /* its instructions are [first, first+count) */
 	ptrdiff_t root;		/* index into module->instructions */
 	bool is_fusion;
+	bool is_made; /* by the reader: of an async op that stands for it (hlo/text_sugar.c) */
 	bool in_loop; /* reached through a while body or condition */
 	int depth;    /* longest chain of calls that leads here; below HLO_MAX_CALL_DEPTH */
 	struct hlo_written written;

@@ -75,11 +75,18 @@ static bool has_percent(const struct hlo_instruction *i)
 	       (!i->name.len && str_find_char(i->written.arguments, '%') >= 0);
 }
 
+static const struct hlo_instruction *caller_of(
+	const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	bool made = i->called_count && i->called[0] >= 0 && m->computations[i->called[0]].is_made;
+	return made ? &m->instructions[m->computations[i->called[0]].root] : i;
+}
+
 void hlo_print_instruction(
 	const struct hlo_module *m, ptrdiff_t instruction, struct arena *keep, struct out *o)
 {
 	const struct hlo_instruction *i = &m->instructions[instruction];
-	const struct printed p = { m, i, has_percent(i), keep };
+	const struct printed p = { m, i, caller_of(m, i), has_percent(i), keep };
 	if (i->name.len) {
 		print_name(o, i->name, p.percent);
 		out_z(o, " = ");
@@ -226,7 +233,7 @@ void hlo_print_module(const struct hlo_module *m, struct arena *keep, struct out
 		print_header(o, m);
 	if (f && f->file_count + f->function_count + f->location_count + f->frame_count)
 		print_tables(o, f);
-	for (ptrdiff_t k = 0; k < m->computation_count; k++) {
+	for (ptrdiff_t k = 0; k < m->computation_count && !m->computations[k].is_made; k++) {
 		hlo_print_computation(m, k, keep, o);
 		out_char(o, '\n');
 	}

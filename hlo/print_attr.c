@@ -318,8 +318,9 @@ static void print_callee(struct out *o, const struct printing *x, ptrdiff_t at, 
 
 static void callees(struct out *o, const struct printing *x, const void *from)
 {
-	const struct hlo_instruction *i = from;
+	const struct hlo_instruction *i = x->p->caller;
 	struct scan s = { .text = x->raw };
+	(void)from;
 	bool list = scan_take(&s, STR("{"));
 	ptrdiff_t n = 0;
 	out_z(o, list ? "{" : "");
@@ -420,13 +421,25 @@ static bool attribute_next(struct scan *s, struct attribute *a)
 	return !s->why;
 }
 
+/* Of a mesh's axes, whose names stand in single quotes, none was cut in two. */
+static bool has_whole_names(struct str raw)
+{
+	bool whole = true;
+	if (str_find(raw, STR("mesh[")) < 0)
+		return true;
+	for (ptrdiff_t k = 0; k < raw.len; k++)
+		whole ^= raw.p[k] == '\'';
+	return whole;
+}
+
 /* The reader goes by each value's own grammar, this by brackets and commas: do they agree? */
 static bool is_walked(struct str attributes)
 {
 	struct scan s = { .text = attributes };
 	struct attribute a;
 	while (attribute_next(&s, &a))
-		;
+		if (!has_whole_names(a.raw))
+			return false;
 	return !s.why && s.at == s.text.len;
 }
 
@@ -466,7 +479,7 @@ void print_attributes(struct out *o, const struct printed *p)
 		out_str(o, s.text);
 		return;
 	}
-	x.owners = owners_of(p->i, p->keep);
+	x.owners = owners_of(p->caller, p->keep);
 	for (; attribute_next(&s, &a); x.ordinal++) {
 		const struct row *row = ROW_FIND(rows, a.name);
 		x.raw = a.raw;

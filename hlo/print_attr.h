@@ -12,6 +12,8 @@
 struct printed {
 	const struct hlo_module *m;
 	const struct hlo_instruction *i;
+	const struct hlo_instruction
+		*caller; /* what calls what it says: itself, or the op inside */
 	bool percent;
 	struct arena *keep;
 };

@@ -203,7 +203,11 @@ static bool add_instruction(struct text *t, ptrdiff_t computation)
 		t->root = m->instruction_count;
 	i->computation = computation;
 	i->id = ++m->instruction_count;
-	return text_instruction(t, i);
+	if (!text_instruction(t, i))
+		return false;
+	if (i->op == HLO_OP_UNKNOWN)
+		i->op = text_sugar_op(i->opcode);
+	return true;
 }
 
 /* ---- names to indices ------------------------------------------------------------------------ */
@@ -571,7 +575,7 @@ static bool read_items(struct text *t)
 		return scan_fail(&t->s, "the text holds no HLO computation");
 	if (t->m->entry < 0)
 		t->m->entry = t->m->computation_count - 1; /* callees come first */
-	return resolve_calls(t, *t->s.keep);
+	return resolve_calls(t, *t->s.keep) && text_desugar(t);
 }
 
 /* "name =" or "ROOT" at the head of a line. */

@@ -6,9 +6,10 @@
  *	computation := ["ENTRY"] name [parameters "->" shape] "{" {instruction} "}" [attributes]
  *	instruction := ["ROOT"] name "=" shape opcode "(" {[shape] name} ")" {"," attribute}
  *
- * Names may carry a '%' and operands their types (older dumps) or not (newer ones).  The result is
- * the same struct hlo_module as from a proto, short of what text does not have: ids, device
- * assignment, buffer assignment.  Attributes that nothing here needs are skipped, known or not.
+ * Names may carry a '%' and operands their types (older dumps) or not (newer ones); async ops may
+ * stand for the computations that they call (text_sugar.c).  The result is the same struct
+ * hlo_module as from a proto, short of what text does not have: ids, device assignment, buffer
+ * assignment.  Attributes that nothing here needs are skipped, known or not.
  *
  * hlo/print.h prints what was read.
  *

@@ -131,6 +131,19 @@ static void dialects_of_modules(void **state)
 		"  ROOT %reduce = f32[4]{0} reduce(f32[4,<=8]{1,0} %p, f32[] %zero), "
 		"dimensions={1}, to_apply=%add\n"
 		"}\n\n",
+		/* as_text() of JAX: what the async ops call stays unsaid */
+		"HloModule sugar\n\n"
+		"%add (a: f32[], b: f32[]) -> f32[] {\n"
+		"  %a = f32[] parameter(0)\n"
+		"  %b = f32[] parameter(1)\n"
+		"  ROOT %s = f32[] add(%a, %b)\n"
+		"}\n\n"
+		"ENTRY %main (x: f32[8]) -> f32[2] {\n"
+		"  %x = f32[8]{0} parameter(0)\n"
+		"  %rs = ((f32[8]{0}), f32[2]{0}) reduce-scatter-start(%x), channel_id=1, "
+		"replica_groups=[1,4]<=[4], dimensions={0}, to_apply=%add\n"
+		"  ROOT %rd = f32[2]{0} reduce-scatter-done(%rs)\n"
+		"}\n\n",
 		"HloModule short\n\n"
 		"cond {\n"
 		"  s = (s32[], f32[8]{0}) parameter(0)\n"

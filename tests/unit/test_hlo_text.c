@@ -556,6 +556,56 @@ static void test_configs(void **state)
 	assert_int_equal(i->channel_id, 7);
 }
 
+/* What JAX's as_text() calls a slice-start and a reduce-scatter-start, and what dumps write. */
+#define SUM                                                                                        \
+	"add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n"
+#define SUGARED                                                                                    \
+	"HloModule m, num_partitions=4\n" SUM "ENTRY e {\n x = f32[8,4] parameter(0)\n"            \
+	" ss = ((f32[8,4]), f32[2,4]{1,0:S(1)}, u32[]) slice-start(x), slice={[0:2], [0:4]}\n"     \
+	" rs = ((f32[8,4]), f32[2,4]) reduce-scatter-start(x), channel_id=1, "                     \
+	"replica_groups={{0,1,2,3}}, dimensions={0}, to_apply=add\n"                               \
+	" rd = f32[2,4] reduce-scatter-done(rs)\n sd = f32[2,4]{1,0:S(1)} slice-done(ss)\n"        \
+	" ROOT r = f32[2,4] add(rd, sd)\n}\n"
+#define SPELT                                                                                      \
+	"HloModule m, num_partitions=4\n" SUM "c1 {\n p = f32[8,4] parameter(0)\n"                 \
+	" ROOT ss.1 = f32[2,4]{1,0:S(1)} slice(p), slice={[0:2], [0:4]}\n}\n"                      \
+	"c2 {\n p = f32[8,4] parameter(0)\n ROOT rs.1 = f32[2,4] reduce-scatter(p), "              \
+	"channel_id=1, "                                                                           \
+	"replica_groups={{0,1,2,3}}, dimensions={0}, to_apply=add\n}\n"                            \
+	"ENTRY e {\n x = f32[8,4] parameter(0)\n"                                                  \
+	" ss = ((f32[8,4]), f32[2,4]{1,0:S(1)}, u32[]) async-start(x), calls=c1\n"                 \
+	" rs = ((f32[8,4]), f32[2,4]) async-start(x), calls=c2\n"                                  \
+	" rd = f32[2,4] async-done(rs)\n sd = f32[2,4]{1,0:S(1)} async-done(ss)\n"                 \
+	" ROOT r = f32[2,4] add(rd, sd)\n}\n"
+
+static void test_sugar(void **state)
+{
+	static const char *const names[] = { "ss", "rs", "rd", "sd", "r" };
+	(void)state;
+	struct pair p = { .a = parse(STR(SPELT)), .b = parse(STR(SUGARED)), .name = STR("sugar") };
+	struct hlo_costs *a = hlo_costs_new(p.a, HLO_TPU, &keep);
+	struct hlo_costs *b = hlo_costs_new(p.b, HLO_TPU, &keep);
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		ptrdiff_t i = hlo_find_exact(p.a, str_from(names[k]));
+		ptrdiff_t j = hlo_find_exact(p.b, str_from(names[k]));
+		p.i = &p.a->instructions[i];
+		p.j = &p.b->instructions[j];
+		same_number(&p, "kind", hlo_kind(p.a, i), hlo_kind(p.b, j));
+		same_number(
+			&p, "start", hlo_async_start(p.a, i) >= 0, hlo_async_start(p.b, j) >= 0);
+		struct hlo_collective x = { 0 }, y = { 0 };
+		same_number(&p, "collective", hlo_collective(p.a, i, &keep, &x),
+			hlo_collective(p.b, j, &keep, &y));
+		same_number(&p, "message", (double)x.message_bytes, (double)y.message_bytes);
+		same_number(&p, "group", (double)x.group_size, (double)y.group_size);
+		same_cost(&p, hlo_cost(a, i), hlo_cost(b, j));
+	}
+	assert_int_equal(hlo_kind(p.b, hlo_find_exact(p.b, STR("rd"))), KIND_REDUCE_SCATTER);
+	assert_int_equal(hlo_kind(p.b, hlo_find_exact(p.b, STR("sd"))), KIND_COPY);
+	assert_int_equal(find(p.b, STR("rs"))->op, HLO_ASYNC_START);
+	assert_int_equal(p.b->computation_count, 4);
+}
+
 static void test_alone(void **state)
 {
 	(void)state;
@@ -672,6 +722,7 @@ int main(void)
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_convolution),
 		cmocka_unit_test(test_configs),
+		cmocka_unit_test(test_sugar),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_ops),
 		cmocka_unit_test(test_mistakes),
