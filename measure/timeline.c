@@ -18,8 +18,8 @@
 /* Lanes of a picture that still fits a screen: a GPU that computes has about five. */
 #define LANES_SHOWN 16
 /*
- * Events read for a picture, on all its devices: a third of a second.  Behind them no step is looked
- * for.
+ * Events read for a picture, on all its devices: a third of a second.  Behind them no step is
+ * looked for.
  */
 #define EVENTS_MAX 4000000
 /* Ops within ops: a while in a while in a call.  What is deeper is drawn as its parent. */
