@@ -278,18 +278,27 @@ static void subject_attribute(struct subject *s)
 	s->attribution = s->instruction >= 0 ? ATTRIBUTION_NAME : ATTRIBUTION_PROFILE;
 }
 
+/*
+ * A custom fusion may end what another one began.  Where what fusions hold is not known their names
+ * alone say so, and each is taken for what it took.
+ */
+static enum async_role fused_role_of(const struct hlo_module *m, ptrdiff_t instruction)
+{
+	if (m->partial || !str_eq(m->instructions[instruction].opcode, STR("fusion")))
+		return ASYNC_NONE;
+	if (hlo_begins_collective(m, instruction))
+		return ASYNC_START;
+	return hlo_async_start(m, instruction) >= 0 ? ASYNC_DONE : ASYNC_NONE;
+}
+
 static enum async_role async_role_of(const struct hlo_module *m, ptrdiff_t instruction)
 {
 	struct str opcode = m->instructions[instruction].opcode;
 
 	if (str_ends(opcode, STR("-start")) || str_eq(opcode, STR("send")) ||
-		str_eq(opcode, STR("recv")) || hlo_begins_collective(m, instruction))
+		str_eq(opcode, STR("recv")))
 		return ASYNC_START;
-	if (str_ends(opcode, STR("-done")))
-		return ASYNC_DONE;
-	/* A custom fusion may end what another one began. */
-	return str_eq(opcode, STR("fusion")) && hlo_async_start(m, instruction) >= 0 ? ASYNC_DONE
-										     : ASYNC_NONE;
+	return str_ends(opcode, STR("-done")) ? ASYNC_DONE : fused_role_of(m, instruction);
 }
 
 /* Counting stops at two: only one op or several matters. */
