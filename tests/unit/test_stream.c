@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/stream.h"
-#include "tests/unit/pack.h"
+#include "base/pack.h"
 #include "tests/unit/keep.h"
 
 static struct diag err;

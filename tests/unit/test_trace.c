@@ -8,7 +8,7 @@
 
 #include "base/out.h"
 #include "profile/xplane.h"
-#include "tests/unit/pack.h"
+#include "base/pack.h"
 #include "tests/unit/xspace.h"
 #include "tests/unit/keep.h"
 
