@@ -95,7 +95,7 @@ static bool judge_again(struct pages *p, struct diag *err)
 	struct audit *a = p->audit;
 	struct report_set set;
 	struct batch batch = { .rules = &a->rules, .options = &a->options, .workers = a->jobs };
-	batch.keep_tables = true;
+	batch.keep_tables = batch.keep_plots = true;
 	batch.take = take_pages;
 	batch.take_arg = p;
 	return !p->profiles.count || batch_run(&batch, &p->profiles, a->keep, &set, err);

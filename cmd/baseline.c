@@ -18,7 +18,8 @@ static bool load_report(
 		if (r->error.p || !table_count(&r->tables, run))
 			continue;
 		*arena_push(keep, ret->items, ret->count, ret->cap) =
-			(struct baseline){ set.count == 1 ? path : r->profile, &r->tables };
+			(struct baseline){ .name = set.count == 1 ? path : r->profile,
+				.tables = &r->tables };
 	}
 	return ret->count > before ||
 	       diag_set(err, DIAG_BASELINE,
@@ -46,7 +47,8 @@ static bool load_profile(struct str path, const struct load_options *options, st
 	if (!m)
 		return diag_context(err, "baseline");
 	run_close(&all);
-	*arena_push(keep, ret->items, ret->count, ret->cap) = (struct baseline){ path, tables };
+	*arena_push(keep, ret->items, ret->count, ret->cap) =
+		(struct baseline){ .name = path, .tables = tables };
 	return true;
 }
 

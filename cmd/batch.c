@@ -86,6 +86,17 @@ static struct judge_context context_of(const struct work *w, struct str shown)
 	return context;
 }
 
+static bool compare(struct work *w, struct tables *tables, struct diag_list *notes,
+	struct str shown, const struct tables **base, struct diag *err)
+{
+	const struct batch *b = w->crew->batch;
+	struct baselines all = { 0 };
+	for (ptrdiff_t i = 0; i < b->baselines.count; i++)
+		*arena_push(&w->scratch, all.items, all.count, all.cap) = b->baselines.items[i];
+	return history_baselines(&b->history, tables, shown, &w->scratch, &all, err) &&
+	       baseline_compare(tables, all.items, all.count, &w->scratch, base, notes, err);
+}
+
 static bool judge_measured(struct work *w, struct measured *m, struct tables *tables,
 	struct diag_list *notes, struct str shown, struct diag *err)
 {
@@ -93,14 +104,13 @@ static bool judge_measured(struct work *w, struct measured *m, struct tables *ta
 	struct judge_context context = context_of(w, shown);
 	struct judgement judgement;
 	struct report r;
-	if (!baseline_compare(tables, b->baselines.items, b->baselines.count, &w->scratch,
-		    &context.base, notes, err) ||
+	if (!compare(w, tables, notes, shown, &context.base, err) ||
 		!judge(b->rules, tables, &context, &w->scratch, &judgement, err))
 		return false;
 	report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
 	if (!b->keep_tables)
 		drop_tables(&r);
-	else if (!run_plots(&w->part, m, w->keep, &r, err))
+	else if (b->keep_plots && !run_plots(&w->part, m, w->keep, &r, err))
 		return false;
 	*add_report(w) = r;
 	return true;

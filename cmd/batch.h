@@ -8,7 +8,7 @@
 #ifndef CMD_BATCH_H
 #define CMD_BATCH_H
 
-#include "cmd/baseline.h"
+#include "cmd/history.h"
 #include "cmd/shard.h"
 #include "report/report.h"
 
@@ -16,11 +16,13 @@ struct batch {
 	const struct ruleset *rules;
 	const struct load_options *options;
 	struct baselines baselines;
+	struct history history;		   /* and what its queries find for each run */
 	const struct report_set *previous; /* --previous, or NULL */
 	struct str today;		   /* --today, or missing */
 	int workers;
 	bool all_runs;	  /* not only the newest of each */
 	bool keep_tables; /* reports carry their tables; without, only data quality */
+	bool keep_plots;  /* and what a page draws; with keep_tables */
 	void (*progress)(ptrdiff_t done, ptrdiff_t count); /* after each of several; or NULL */
 	/*
 	 * NULL: reports are gathered.  Else each profile's are handed over when they come, in the

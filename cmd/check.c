@@ -5,9 +5,9 @@
 
 #include "base/task.h"
 #include "base/when.h"
-#include "cmd/archive.h"
 #include "cmd/batch.h"
 #include "cmd/deliver.h"
+#include "cmd/history.h"
 #include "cmd/output.h"
 #include "cmd/previous.h"
 #include "cmd/progress.h"
@@ -106,31 +106,55 @@ static enum status outcome_status(const struct outcome *o, bool delivered)
 
 /* ---- what is remembered ---------------------------------------------------------------------- */
 
-/* Opened before anything is judged, so that a store that cannot be used costs no time. */
-static bool open_archive(
-	const struct check_settings *s, struct arena *keep, struct archive *ret, struct diag *err)
+static bool asks_store(const struct check_settings *s)
 {
-	ret->store = NULL;
-	if (!s->record && s->store.p)
-		return diag_set(err, DIAG_USAGE, "--store names where to --record; give both");
+	for (ptrdiff_t i = 0; i < s->baseline.count; i++)
+		if (history_is_query(s->baseline.items[i]))
+			return true;
+	return s->notify.to.count > 0;
+}
+
+/* Looked at before anything is judged, so that a store that cannot be used costs no time. */
+static bool check_store(const struct check_settings *s, struct arena *keep, struct diag *err)
+{
+	struct archive archive;
 	if (s->record && !s->store.p)
 		return diag_set(err, DIAG_USAGE, "--record needs a --store to append to");
-	return !s->record || archive_open(ret, s->store, STORE_WRITE, keep, err);
+	if (!s->record && s->store.p && !asks_store(s))
+		return diag_set(err, DIAG_USAGE,
+			"--store names where to --record, what --baseline store:... asks, and what "
+			"--notify holds a run against; give one of these");
+	if (!s->store.p)
+		return true;
+	bool ok = archive_open(&archive, s->store, s->record ? STORE_WRITE : STORE_READ, keep, err);
+	archive_close(&archive);
+	return ok;
+}
+
+/* What the store knew before these runs are recorded; --previous goes before it. */
+static bool recall_previous(const struct check_settings *s, const struct report_set *set,
+	struct arena *keep, struct plan *plan, struct diag *err)
+{
+	struct report_set *before = arena_make(keep, struct report_set, 1);
+	if (plan->previous || !plan->count || !s->store.p)
+		return true;
+	if (!history_previous(s->store, set, keep, before, err))
+		return false;
+	plan->previous = before;
+	return true;
 }
 
 /* False when the store failed; that was printed. */
-static bool record(struct archive *archive, const struct report_set *set, struct str judge)
+static bool remember(struct context *c, const struct check_settings *s, const struct ruleset *rules,
+	const struct report_set *set, struct plan *plan)
 {
-	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct diag err;
-	bool ok = true;
-	remember_each(set, judge, store_take, archive->store, &scratch, &err, &ok);
-	arena_free(&scratch);
-	ok = ok && archive_flush(archive, &err);
-	archive_close(archive);
-	if (!ok)
-		print_error(&err);
-	return ok;
+	if (recall_previous(s, set, c->keep, plan, &err) &&
+		(!s->record || history_record(s->store, set,
+				       judge_identity(rules, &s->read, c->keep), c->keep, &err)))
+		return true;
+	print_error(&err);
+	return false;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -156,10 +180,14 @@ static bool load_earlier(
 			return false;
 		batch->previous = previous;
 	}
-	for (ptrdiff_t i = 0; i < s->baseline.count; i++)
-		if (!baseline_load(
-			    s->baseline.items[i], batch->options, keep, &batch->baselines, err))
+	batch->history.store = s->store;
+	for (ptrdiff_t i = 0; i < s->baseline.count; i++) {
+		struct str word = s->baseline.items[i];
+		if (!(history_is_query(word) ? history_add(&batch->history, word, keep, err)
+					     : baseline_load(word, batch->options, keep,
+						       &batch->baselines, err)))
 			return false;
+	}
 	return true;
 }
 
@@ -181,14 +209,13 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct load_options options;
 	struct report_set set;
 	struct ruleset rules;
-	struct archive archive;
 	struct plan plan;
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
 	if (!settings_agree(s, &err) || !output_settings_agree(&s->output, &err) ||
 		!load_judge(c, &s->rule, &s->read, jobs, &rules, &options, &err) ||
 		!plan_make(&s->notify, &rules, s->output.templates, false, c->keep, &plan, &err) ||
-		!open_archive(s, c->keep, &archive, &err))
+		!check_store(s, c->keep, &err))
 		return misused(&err);
 
 	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };
@@ -199,15 +226,15 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	plan.previous = batch.previous;
 	if (!s->output.quiet && isatty(STDERR_FILENO))
 		batch.progress = show_progress;
-	batch.keep_tables = s->output.json.p || s->output.html.p || s->output.verbose > 1;
+	batch.keep_plots = s->output.json.p || s->output.html.p || s->output.verbose > 1;
+	batch.keep_tables = batch.keep_plots || s->record;
 	if (!batch_run(&batch, &paths, c->keep, &set, &err))
 		return fail(&err);
 
 	struct outcome outcome = { 0 };
 	for (ptrdiff_t i = 0; i < set.count; i++)
 		outcome_add(&outcome, &set.items[i], s);
-	bool is_kept =
-		!archive.store || record(&archive, &set, judge_identity(&rules, &s->read, c->keep));
+	bool is_kept = remember(c, s, &rules, &set, &plan);
 	return outcome_status(&outcome, deliver(c, s, &plan, &set) && is_kept);
 }
 
@@ -222,9 +249,10 @@ static const struct option check_options[] = {
 		"what makes the exit status 1: failed rules (default), only failures that "
 		"--previous "
 		"did not have, warnings too, or nothing" },
-	{ "baseline", 0, OPTION_LIST, AT(baseline), "PROFILE|REPORT.json",
-		"a run to compare with, as a profile or as the report of it; may be repeated, and "
-		"from three on the noise between runs is known (docs/baselines.md)" },
+	{ "baseline", 0, OPTION_LIST, AT(baseline), "PROFILE|REPORT.json|store:QUERY",
+		"a run to compare with, as a profile or as the report of it, or runs that the "
+		"--store remembers, as in store:branch=main,last=10; may be repeated, and from "
+		"three on the noise between runs is known (docs/baselines.md)" },
 	{ "previous", 0, OPTION_TEXT, AT(previous), "REPORT.json",
 		"the report before this one: for --fail-on new, for rules that fail only when "
 		"they were found in several reports in a row (confirm), and for what messages "
@@ -242,7 +270,8 @@ static const struct option check_options[] = {
 		"a store of facts: a file on a local disk that several may write at once, or "
 		"clickhouses://HOST/DATABASE (docs/fleet.md)" },
 	{ "record", 0, OPTION_FLAG, AT(record), NULL,
-		"append the facts of every run to the --store; what is there already stays" },
+		"append the facts of every run to the --store, and to a file what later runs are "
+		"compared with; what is there already stays" },
 	OUTPUT_OPTIONS(struct check_settings),
 	NOTIFY_OPTIONS(struct check_settings, "notify", "notify-when",
 		"tell a notification of the rule file, or KIND:VARIABLE (rooflint notify --help), "

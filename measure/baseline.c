@@ -31,7 +31,7 @@ static bool is_same_memory(const struct tables *a, const struct tables *b)
 /* Times are picoseconds: that a window and all that follows agree to the last is no accident. */
 static bool is_same_run(const struct tables *x, const struct tables *y)
 {
-	const struct run_row *a = run_of(x), *b = run_of(y);
+	const struct run_row *a = x && y ? run_of(x) : NULL, *b = a ? run_of(y) : NULL;
 
 	if (!a || !b || !(a->window_s > 0) || !is_same_memory(x, y))
 		return false;
@@ -148,67 +148,120 @@ static void add_quality(struct tables *head, bool ok, struct str detail, struct 
 	row->detail = detail;
 }
 
-/* Those that match, in the order given; *why says what was wrong with the first that does not. */
-static ptrdiff_t choose(const struct tables *head, const struct baseline *items, ptrdiff_t count,
-	struct arena *keep, const struct tables **ret, struct str *why)
-{
-	ptrdiff_t n = 0;
+/* What was chosen of the baselines, each set of them in the order given. */
+struct choice {
+	struct run_sample *samples;
+	ptrdiff_t count, taken;
+	const struct baseline *first;
+	struct str *left; /* why the others were left out */
+	ptrdiff_t left_count;
+};
 
-	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct run_row *base = run_of(items[i].tables);
-		struct str bad =
-			!base ? arena_fmt(keep, "%.*s has no measured run", STR_ARG(items[i].name))
-			      : mismatch(run_of(head), base, items[i].name, keep);
-		if (!bad.p)
-			ret[n++] = items[i].tables;
-		else if (!why->p)
-			*why = bad;
+static struct run_sample *sample_of(struct choice *c, struct str query)
+{
+	for (ptrdiff_t i = 0; i < c->count; i++)
+		if (str_eq(c->samples[i].query, query))
+			return &c->samples[i];
+	c->samples[c->count].query = query;
+	return &c->samples[c->count++];
+}
+
+static struct str unfit(const struct tables *head, const struct baseline *item, struct arena *keep)
+{
+	const struct run_row *base = item->tables ? run_of(item->tables) : NULL;
+
+	if (!item->tables)
+		return item->name;
+	if (!base)
+		return arena_fmt(keep, "%.*s has no measured run", STR_ARG(item->name));
+	return mismatch(run_of(head), base, item->name, keep);
+}
+
+static void choose_one(struct choice *c, const struct tables *head, const struct baseline *item,
+	ptrdiff_t room, struct arena *keep)
+{
+	struct str why = unfit(head, item, keep);
+
+	if (why.p) {
+		c->left[c->left_count++] = why;
+		return;
 	}
-	return n;
+	struct run_sample *sample = sample_of(c, item->query);
+	if (!sample->runs)
+		sample->runs = arena_make(keep, const struct tables *, room);
+	sample->runs[sample->count++] = item->tables;
+	c->first = c->first ? c->first : item;
+	c->taken++;
 }
 
 /* A run given twice would show that nothing ever varies. */
-static bool are_different(
-	const struct tables *head, const struct baseline *items, ptrdiff_t count, struct diag *err)
+static const struct baseline *same_before(const struct baseline *items, ptrdiff_t i)
+{
+	for (ptrdiff_t k = 0; k < i; k++)
+		if (str_eq(items[k].query, items[i].query) &&
+			is_same_run(items[k].tables, items[i].tables))
+			return &items[k];
+	return NULL;
+}
+
+static bool choose(struct choice *c, const struct tables *head, const struct baseline *items,
+	ptrdiff_t count, struct arena *keep, struct diag *err)
 {
 	for (ptrdiff_t i = 0; i < count; i++) {
-		if (is_same_run(head, items[i].tables))
+		const struct baseline *twin = same_before(items, i);
+		bool is_head = is_same_run(head, items[i].tables);
+		if (is_head && !items[i].query.p)
 			return diag_set(err, DIAG_BASELINE,
 				"the baseline %.*s is this very run, and would excuse anything; "
 				"name an earlier one",
 				STR_ARG(items[i].name));
-		for (ptrdiff_t k = 0; k < i; k++)
-			if (is_same_run(items[k].tables, items[i].tables))
-				return diag_set(err, DIAG_BASELINE,
-					"the baselines %.*s and %.*s are one run, which cannot "
-					"show how runs vary; name it once",
-					STR_ARG(items[k].name), STR_ARG(items[i].name));
+		if (twin && !items[i].query.p)
+			return diag_set(err, DIAG_BASELINE,
+				"the baselines %.*s and %.*s are one run, which cannot show how "
+				"runs vary; name it once",
+				STR_ARG(twin->name), STR_ARG(items[i].name));
+		if (!is_head && !twin)
+			choose_one(c, head, &items[i], count, keep);
 	}
 	return true;
+}
+
+/* More of them say nothing new: usually all differ in the same way. */
+enum { LEFT_MOST = 5 };
+
+static void tell_left(
+	const struct choice *c, ptrdiff_t from, struct arena *keep, struct diag_list *notes)
+{
+	for (ptrdiff_t i = from; i < c->left_count && i < LEFT_MOST; i++)
+		diag_note(notes, keep, DIAG_DIFFERS, "a baseline was left out: %.*s",
+			STR_ARG(c->left[i]));
+	if (c->left_count > LEFT_MOST)
+		diag_note(notes, keep, DIAG_DIFFERS, "%td more baselines were left out",
+			c->left_count - LEFT_MOST);
 }
 
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
 	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err)
 {
-	const struct tables **chosen = arena_make(keep, const struct tables *, count + 1);
-	struct str why = { NULL, 0 };
+	struct choice c = { .samples = arena_make(keep, struct run_sample, count + 1),
+		.left = arena_make(keep, struct str, count + 1) };
 
 	*ret = NULL;
 	if (!count || !run_of(head))
 		return true;
-	if (!are_different(head, items, count, err))
+	if (!choose(&c, head, items, count, keep, err))
 		return false;
-	ptrdiff_t n = choose(head, items, count, keep, chosen, &why);
-	add_quality(head, n > 0, n ? arena_fmt(keep, "%td of %td baselines match", n, count) : why,
+	add_quality(head, c.taken > 0,
+		c.taken	       ? arena_fmt(keep, "%td of %td baselines match", c.taken,
+					 c.taken + c.left_count)
+		: c.left_count ? c.left[0]
+			       : STR("all that was found is this very run"),
 		keep);
-	if (!n)
+	tell_left(&c, c.taken ? 0 : 1, keep, notes); /* the gate tells the first */
+	if (!c.taken)
 		return true;
-	if (why.p)
-		diag_note(notes, keep, DIAG_DIFFERS, "a baseline was left out: %.*s", STR_ARG(why));
-	*ret = chosen[0];
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (items[i].tables == chosen[0])
-			tell_news(head, &items[i], keep, notes);
-	compare_runs(head, chosen, n, keep);
+	*ret = c.first->tables;
+	tell_news(head, c.first, keep, notes);
+	compare_runs(head, c.samples, c.count, keep);
 	return true;
 }

@@ -368,7 +368,8 @@
 
 #define DELTAS_COLUMNS(TEXT, REAL)                                                                 \
 	TEXT(metric, 0, "table.column")                                                            \
-	TEXT(key, 0, "subject, as in its table")                                                   \
+	TEXT(key, 0, "the metric, and which baselines when these are a query's")                   \
+	TEXT(against, 0, "baselines: the baseline, as they were named, or the store's query")      \
 	REAL(base, NONE, "value of the baseline")                                                  \
 	REAL(head, NONE, "value of this run")                                                      \
 	REAL(ratio, NONE, "head / base")                                                           \
@@ -379,7 +380,10 @@
 		"Holm; NULL when the data cannot tell")                                            \
 	REAL(n_base, COUNT, "independent steps that the baselines are worth")                      \
 	REAL(n_head, COUNT, "independent steps that this run is worth")                            \
-	REAL(runs, COUNT, "baselines; with one, noise between runs is not known")                  \
+	REAL(runs, COUNT, "of these baselines")                                                    \
+	REAL(noise_runs, COUNT,                                                                    \
+		"baselines that told the noise between runs: the largest set of them; with one, "  \
+		"it is not known")                                                                 \
 	REAL(resolution, RATIO,                                                                    \
 		"least change that would have been seen: of the baseline, or of a step for "       \
 		"shares")                                                                          \

@@ -74,6 +74,68 @@ static struct figure figure_of(const struct metric *m, const struct tables *t, s
 	return f;
 }
 
+/* ---- several runs --------------------------------------------------------------------------- */
+
+/* Of one sample's runs, those in which the figure is known. */
+struct figures {
+	struct figure *items;
+	ptrdiff_t count;
+	double mean, n_effective;
+};
+
+static struct figures figures_of(
+	const struct metric *m, const struct run_sample *sample, struct arena *keep)
+{
+	struct figures all = { arena_make(keep, struct figure, sample->count), 0, 0, 0 };
+
+	for (ptrdiff_t i = 0; i < sample->count; i++) {
+		struct figure f = figure_of(m, sample->runs[i], *keep);
+		if (isnan(f.value))
+			continue;
+		all.items[all.count++] = f;
+		all.mean += f.value;
+		all.n_effective += f.noise.n_effective;
+	}
+	all.mean /= (double)all.count;
+	return all;
+}
+
+static double squared_se(const struct figure *f)
+{
+	return isnan(f->noise.se) ? 0 : f->noise.se * f->noise.se;
+}
+
+static double within_of(const struct figures *all)
+{
+	double sum = 0;
+
+	for (ptrdiff_t i = 0; i < all->count; i++)
+		sum += squared_se(&all->items[i]);
+	return sum / (double)all->count;
+}
+
+/* Variances of one run's figure: from run to run, and by the steps within one. */
+struct run_noise {
+	double between, within;
+	double runs; /* that told it; below 2 they tell nothing of `between` */
+};
+
+/* By the largest sample; of several, the first. */
+static struct run_noise noise_of(const struct figures *samples, ptrdiff_t count)
+{
+	const struct figures *largest = samples;
+	double between = 0;
+
+	for (ptrdiff_t i = 1; i < count; i++)
+		if (samples[i].count > largest->count)
+			largest = &samples[i];
+	for (ptrdiff_t i = 0; i < largest->count; i++) {
+		double away = largest->items[i].value - largest->mean;
+		between += away * away / (double)(largest->count - 1);
+	}
+	return (struct run_noise){ between, within_of(largest), (double)largest->count };
+}
+
 /* ---- one comparison ------------------------------------------------------------------------- */
 
 struct test {
@@ -95,24 +157,16 @@ static struct test test_steps(const struct figure *head, const struct figure *ba
 	return (struct test){ head->noise.median - base->noise.median, sqrt(a + b), df };
 }
 
-static double squared_se(const struct figure *f)
-{
-	return isnan(f->noise.se) ? 0 : f->noise.se * f->noise.se;
-}
-
 /* Whether the head could be one more of the runs before it. */
 static struct test test_runs(
-	const struct figure *head, const struct figure *bases, ptrdiff_t count, double mean)
+	const struct figure *head, const struct figures *base, const struct run_noise *noise)
 {
-	double between = 0, within = 0;
-
-	for (ptrdiff_t i = 0; i < count; i++) {
-		between += (bases[i].value - mean) * (bases[i].value - mean) / (double)(count - 1);
-		within += squared_se(&bases[i]) / (double)count;
-	}
-	double more = fmax(0, squared_se(head) - within); /* it may have fewer steps than they */
-	double variance = fmax(between, within) * (1 + 1 / (double)count) + more;
-	return (struct test){ head->value - mean, sqrt(variance), (double)(count - 1) };
+	double n = (double)base->count;
+	/* Either may have fewer steps than the runs that told the noise. */
+	double more = fmax(0, squared_se(head) - noise->within) +
+		      fmax(0, within_of(base) - noise->within) / n;
+	double variance = fmax(noise->between, noise->within) * (1 + 1 / n) + more;
+	return (struct test){ head->value - base->mean, sqrt(variance), noise->runs - 1 };
 }
 
 /* Six digits: the same text on every machine, whatever its mathematical library does last. */
@@ -151,43 +205,49 @@ static void fill_delta(const struct metric *m, const struct test *t, struct delt
 }
 
 static struct deltas_row *add_delta(
-	struct tables *head, struct str metric, ptrdiff_t runs, struct arena *keep)
+	struct tables *head, struct str metric, struct str query, struct arena *keep)
 {
 	struct deltas_row *row = table_new(head, deltas, keep);
 
 	row->metric = metric;
-	row->key = metric;
-	row->runs = (double)runs;
+	row->key =
+		query.p ? arena_fmt(keep, "%.*s, %.*s", STR_ARG(metric), STR_ARG(query)) : metric;
+	row->against = query.p ? query : BASELINE_NAMED;
 	return row;
 }
 
+static void compare_sample(const struct metric *m, struct tables *head, const struct figure *here,
+	const struct figures *there, const struct run_noise *noise, struct str query,
+	struct arena *keep)
+{
+	struct test t =
+		noise->runs > 1 ? test_runs(here, there, noise) : test_steps(here, there->items);
+	struct str name = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
+	struct deltas_row *row = add_delta(head, name, query, keep);
+
+	row->head = here->value;
+	row->base = there->mean;
+	row->n_head = rounded(here->noise.n_effective);
+	row->n_base = rounded(there->n_effective);
+	row->runs = (double)there->count;
+	row->noise_runs = noise->runs;
+	fill_delta(m, &t, row);
+}
+
 static void compare_metric(const struct metric *m, struct tables *head,
-	const struct tables *const *bases, ptrdiff_t count, struct arena *keep)
+	const struct run_sample *samples, ptrdiff_t count, struct arena *keep)
 {
 	struct figure here = figure_of(m, head, *keep);
-	struct figure *there = arena_make(keep, struct figure, count);
-	double sum = 0, n_base = 0;
-	ptrdiff_t n = 0;
+	struct figures *there = arena_make(keep, struct figures, count);
 
-	for (ptrdiff_t i = 0; i < count; i++) {
-		struct figure f = figure_of(m, bases[i], *keep);
-		if (isnan(f.value))
-			continue;
-		there[n++] = f;
-		sum += f.value;
-		n_base += f.noise.n_effective;
-	}
-	if (isnan(here.value) || !n)
+	if (isnan(here.value))
 		return;
-	struct test t =
-		n > 1 ? test_runs(&here, there, n, sum / (double)n) : test_steps(&here, there);
-	struct str name = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
-	struct deltas_row *row = add_delta(head, name, n, keep);
-	row->head = here.value;
-	row->base = sum / (double)n;
-	row->n_head = rounded(here.noise.n_effective);
-	row->n_base = rounded(n_base);
-	fill_delta(m, &t, row);
+	for (ptrdiff_t i = 0; i < count; i++)
+		there[i] = figures_of(m, &samples[i], keep);
+	struct run_noise noise = noise_of(there, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (there[i].count)
+			compare_sample(m, head, &here, &there[i], &noise, samples[i].query, keep);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -202,14 +262,13 @@ static double peak_of(const struct tables *t)
 	return peak;
 }
 
-static void compare_memory(
-	struct tables *head, const struct tables *const *bases, ptrdiff_t count, struct arena *keep)
+static void compare_memory(struct tables *head, const struct run_sample *sample, struct arena *keep)
 {
 	double here = peak_of(head), least = NAN, most = NAN, sum = 0;
 	ptrdiff_t n = 0;
 
-	for (ptrdiff_t i = 0; i < count; i++) {
-		double there = peak_of(bases[i]);
+	for (ptrdiff_t i = 0; i < sample->count; i++) {
+		double there = peak_of(sample->runs[i]);
 		if (!(there > 0))
 			continue;
 		least = fmin(least, there);
@@ -219,7 +278,9 @@ static void compare_memory(
 	}
 	if (isnan(here) || !n)
 		return;
-	struct deltas_row *row = add_delta(head, STR("memory.window_peak_bytes"), n, keep);
+	struct deltas_row *row =
+		add_delta(head, STR("memory.window_peak_bytes"), sample->query, keep);
+	row->runs = (double)n;
 	row->head = here;
 	row->base = sum / (double)n;
 	row->ratio = rounded(here / row->base);
@@ -230,30 +291,34 @@ static void compare_memory(
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-/* The step time is the question; the others explain, and share their chance of a false alarm. */
-static void adjust(struct tables *head, ptrdiff_t first, struct arena scratch)
+/* Those of the step time, or all others, together. */
+static void adjust(struct tables *head, ptrdiff_t first, bool step_time, struct arena scratch)
 {
 	struct deltas_row *rows = table_rows(head, deltas);
 	ptrdiff_t count = table_count(head, deltas), n = 0;
 	double *p = arena_make(&scratch, double, count + 1);
-	bool leads = first < count && str_eq(rows[first].metric, STR("run.step_time_s"));
+	struct deltas_row **of = arena_make(&scratch, struct deltas_row *, count + 1);
 
-	for (ptrdiff_t i = first + leads; i < count; i++)
+	for (ptrdiff_t i = first; i < count; i++) {
+		if (str_eq(rows[i].metric, STR("run.step_time_s")) != step_time)
+			continue;
+		of[n] = &rows[i];
 		p[n++] = rows[i].p_value;
+	}
 	holm_adjust(p, n, scratch);
 	for (ptrdiff_t i = 0; i < n; i++)
-		rows[first + leads + i].p_value = p[i];
-	for (ptrdiff_t i = first; i < count; i++)
-		rows[i].p_value = rounded(rows[i].p_value);
+		of[i]->p_value = rounded(p[i]);
 }
 
 void compare_runs(
-	struct tables *head, const struct tables *const *bases, ptrdiff_t count, struct arena *keep)
+	struct tables *head, const struct run_sample *samples, ptrdiff_t count, struct arena *keep)
 {
 	ptrdiff_t first = table_count(head, deltas);
 
 	for (int i = 0; i < METRICS; i++)
-		compare_metric(&metrics[i], head, bases, count, keep);
-	adjust(head, first, *keep);
-	compare_memory(head, bases, count, keep);
+		compare_metric(&metrics[i], head, samples, count, keep);
+	adjust(head, first, true, *keep);
+	adjust(head, first, false, *keep);
+	for (ptrdiff_t i = 0; i < count; i++)
+		compare_memory(head, &samples[i], keep);
 }

@@ -6,8 +6,14 @@
 
 #include "measure/tables.h"
 
-/* `bases` has at least one; every one has a row in run. */
-void compare_runs(struct tables *head, const struct tables *const *bases, ptrdiff_t count,
-	struct arena *keep);
+/* Baselines that are one sample. */
+struct run_sample {
+	struct str query;	    /* missing: named one by one */
+	const struct tables **runs; /* at least one; every one has a row in run */
+	ptrdiff_t count;
+};
+
+void compare_runs(
+	struct tables *head, const struct run_sample *samples, ptrdiff_t count, struct arena *keep);
 
 #endif

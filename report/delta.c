@@ -64,8 +64,8 @@ static struct str surety_text(
 	if (d->p_value > BASELINE_ALPHA)
 		return arena_fmt(
 			keep, "; that is within the noise, %.*s would not be", STR_ARG(least));
-	if (d->runs > 1)
-		return arena_fmt(keep, "; beyond the noise of %.0f baselines", d->runs);
+	if (d->noise_runs > 1)
+		return arena_fmt(keep, "; beyond the noise of %.0f baselines", d->noise_runs);
 	return STR("; beyond the noise between steps, that between runs is not known");
 }
 
@@ -73,10 +73,11 @@ static struct str delta_line(const struct report *r, const struct metric_look *l
 	const struct deltas_row *d, struct arena *keep)
 {
 	bool is_length = str_eq(look->metric, STR("run.step_time_s")) && is_whole_capture(r);
-	return arena_fmt(keep, "%s %.*s, against %.*s in the baseline: %.*s%.*s",
+	struct str against = d->against.p ? d->against : BASELINE_NAMED;
+	return arena_fmt(keep, "%s %.*s, against %.*s in %.*s: %.*s%.*s",
 		is_length ? "the capture takes" : look->name,
 		STR_ARG(unit_text(keep, d->head, look->unit)),
-		STR_ARG(unit_text(keep, d->base, look->unit)),
+		STR_ARG(unit_text(keep, d->base, look->unit)), STR_ARG(against),
 		STR_ARG(change_text(d, look->unit, keep)), STR_ARG(surety_text(look, d, keep)));
 }
 

@@ -43,22 +43,30 @@ static struct str workload_dir(struct str profile, struct str name)
 }
 
 /* The run's name is its directory's, unless the job file gave it another. */
-static struct str workload_of(struct str profile, struct str name)
+struct str report_workload(struct str profile, struct str name)
 {
 	bool is_own = name.len && !is_run_name(name) && !str_eq(path_base(profile), name);
 	return is_own ? name : workload_dir(profile, name);
 }
 
-/* The profile's word, else that of its directory's name; always written the same way. */
+/* Always written the same way. */
+struct str report_moment(
+	struct str profile, struct str name, struct str captured, struct arena *keep)
+{
+	int64_t ns;
+	bool is_told = when_parse(captured, &ns) || when_parse_run(path_base(profile), &ns) ||
+		       when_parse_run(name, &ns);
+	return is_told ? when_text(keep, ns) : MISSING;
+}
+
 static void take_date(
 	const struct report *r, struct str name, struct arena *keep, struct run_facts *ret)
 {
+	struct str said = fact_text(r, STR("captured"));
 	int64_t ns;
-	bool is_said = when_parse(fact_text(r, STR("captured")), &ns);
-	if (!is_said && !when_parse_run(path_base(r->profile), &ns) && !when_parse_run(name, &ns))
-		return;
-	ret->captured = when_text(keep, ns);
-	ret->captured_source = is_said ? STR("profile") : STR("name");
+	ret->captured = report_moment(r->profile, name, said, keep);
+	if (ret->captured.p)
+		ret->captured_source = when_parse(said, &ns) ? STR("profile") : STR("name");
 }
 
 static void take_identity(const struct report *r, struct arena *keep, struct run_facts *ret)
@@ -71,7 +79,7 @@ static void take_identity(const struct report *r, struct arena *keep, struct run
 		sha256_field(&h, r->profile);
 		ret->run = sha256_id(&h, keep);
 	}
-	ret->workload = workload_of(r->profile, name);
+	ret->workload = report_workload(r->profile, name);
 	take_date(r, name, keep, ret);
 }
 

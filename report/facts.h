@@ -11,4 +11,12 @@
 void report_facts(const struct report *r, struct str judge, struct str tool, struct arena *keep,
 	struct run_facts *ret);
 
+/*
+ * What facts call the workload of a run of that name, and when it was captured: by the profile's
+ * own word, which may be missing, else by its directory's name.  Missing when nothing tells it.
+ */
+struct str report_workload(struct str profile, struct str name);
+struct str report_moment(
+	struct str profile, struct str name, struct str captured, struct arena *keep);
+
 #endif

@@ -434,4 +434,4 @@ static void clickhouse_close(void *store)
 }
 
 const struct store_kind clickhouse_store = { clickhouse_open, clickhouse_append, clickhouse_flush,
-	clickhouse_scan, clickhouse_close };
+	clickhouse_scan, NULL, NULL, clickhouse_close };

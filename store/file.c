@@ -135,9 +135,21 @@ static bool file_scan(
 	return facts_db_scan(s, window, take, arg, err);
 }
 
+static bool file_keep(void *s, const struct run_facts *f, struct str bytes, struct diag *err)
+{
+	return facts_db_keep(s, f, bytes, err);
+}
+
+static bool file_recall(void *s, struct str workload, struct str until, run_kept_fn *take,
+	void *arg, struct diag *err)
+{
+	return facts_db_recall(s, workload, until, take, arg, err);
+}
+
 static void file_close(void *s)
 {
 	facts_db_close(s);
 }
 
-const struct store_kind file_store = { file_open, file_append, file_flush, file_scan, file_close };
+const struct store_kind file_store = { file_open, file_append, file_flush, file_scan, file_keep,
+	file_recall, file_close };

@@ -69,6 +69,8 @@ void facts_db_close(struct facts_db *d)
 	sqlite3_finalize(d->add_rule);
 	sqlite3_finalize(d->scan_runs);
 	sqlite3_finalize(d->scan_rules);
+	sqlite3_finalize(d->add_kept);
+	sqlite3_finalize(d->recall);
 	sqlite3_close(d->db);
 	arena_free(&d->scratch);
 	*d = (struct facts_db){ 0 };
@@ -128,7 +130,8 @@ bool facts_db_make(struct facts_db *d, struct diag *err)
 	       facts_db_execute(d,
 		       "CREATE UNIQUE INDEX IF NOT EXISTS runs_hash ON runs (hash);"
 		       "CREATE INDEX IF NOT EXISTS runs_captured ON runs (captured, hash);"
-		       "CREATE INDEX IF NOT EXISTS verdicts_run ON verdicts (run_id)",
+		       "CREATE INDEX IF NOT EXISTS verdicts_run ON verdicts (run_id);"
+		       "CREATE TABLE IF NOT EXISTS kept (hash TEXT PRIMARY KEY, bytes BLOB)",
 		       err);
 }
 
@@ -182,7 +185,15 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 			       "ORDER BY captured DESC, hash"),
 		       &d->scan_runs, err) &&
 	       prepare(d, select_sql(d, &rule_facts_def, "", "WHERE run_id = ? ORDER BY rowid"),
-		       &d->scan_rules, err);
+		       &d->scan_rules, err) &&
+	       prepare(d, STR("INSERT OR IGNORE INTO kept (hash, bytes) VALUES (?, ?)"),
+		       &d->add_kept, err) &&
+	       prepare(d,
+		       select_sql(d, &run_facts_def, "bytes, ",
+			       "JOIN kept USING (hash) WHERE workload = ?1 AND "
+			       "(captured IS NULL OR ?2 IS NULL OR captured <= ?2) "
+			       "ORDER BY captured DESC, hash"),
+		       &d->recall, err);
 }
 
 /* ---- append ---------------------------------------------------------------------------------- */
@@ -301,6 +312,48 @@ bool facts_db_scan(
 		if (!hand_out(d, take, arg, err))
 			break;
 	bool ok = code == SQLITE_DONE || (code != SQLITE_ROW && facts_db_fail(d, err));
+	sqlite3_reset(stmt);
+	return ok;
+}
+
+/* ---- what is kept beside -------------------------------------------------------------------- */
+
+bool facts_db_keep(
+	struct facts_db *d, const struct run_facts *f, struct str bytes, struct diag *err)
+{
+	if (bytes.len > STORE_KEPT_MAX)
+		return diag_set(err, DIAG_STORE,
+			"store '%.*s': %.*s takes %td bytes to compare with, and %td may be kept",
+			STR_ARG(d->name), STR_ARG(f->profile), bytes.len, STORE_KEPT_MAX);
+	bind_text(d->add_kept, 1, f->hash);
+	sqlite3_bind_blob(d->add_kept, 2, bytes.p, (int)bytes.len, SQLITE_STATIC);
+	return step_done(d, d->add_kept, err);
+}
+
+static bool hand_out_kept(
+	struct facts_db *d, run_kept_fn *take, void *arg, bool *more, struct diag *err)
+{
+	struct run_facts f;
+	run_facts_clear(&f);
+	arena_clear(&d->scratch);
+	read_row(d->recall, 1, &run_facts_def, &f, &d->scratch);
+	const char *p = sqlite3_column_blob(d->recall, 0);
+	struct str bytes = { p, sqlite3_column_bytes(d->recall, 0) };
+	return take(arg, &f, bytes, more, err);
+}
+
+bool facts_db_recall(struct facts_db *d, struct str workload, struct str until, run_kept_fn *take,
+	void *arg, struct diag *err)
+{
+	sqlite3_stmt *stmt = d->recall;
+	bool more = true;
+	int code = SQLITE_DONE;
+	bind_text(stmt, 1, workload);
+	bind_text(stmt, 2, until);
+	while (more && (code = sqlite3_step(stmt)) == SQLITE_ROW)
+		if (!hand_out_kept(d, take, arg, &more, err))
+			break;
+	bool ok = !more || code == SQLITE_DONE || (code != SQLITE_ROW && facts_db_fail(d, err));
 	sqlite3_reset(stmt);
 	return ok;
 }

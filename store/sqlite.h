@@ -4,6 +4,8 @@
  *     runs      id, and the columns of run_facts_def; hash is unique
  *     verdicts  run_id, and the columns of rule_facts_def
  *
+ *     kept      hash of a run, and bytes beside its facts (store_keep)
+ *
  * The same tables hold a store on disk and, in memory, what questions are asked of.
  */
 #ifndef STORE_SQLITE_H
@@ -14,14 +16,14 @@
 #include "store/store.h"
 
 /* Grows when a table or an index changes; columns that are missing are added to older files. */
-#define FACTS_SCHEMA 1
+#define FACTS_SCHEMA 2
 
 struct facts_db {
 	sqlite3 *db;
 	struct str name; /* for messages */
 	struct arena *keep;
 	struct arena scratch; /* a row's texts while it is handed out */
-	sqlite3_stmt *add_run, *add_rule, *scan_runs, *scan_rules;
+	sqlite3_stmt *add_run, *add_rule, *scan_runs, *scan_rules, *add_kept, *recall;
 };
 
 /* What SQLite said last, in words for the user of the file.  Always false. */
@@ -40,5 +42,9 @@ void facts_db_close(struct facts_db *d);
 bool facts_db_append(struct facts_db *d, const struct run_facts *f, struct diag *err);
 bool facts_db_scan(
 	struct facts_db *d, struct window window, run_facts_fn *take, void *arg, struct diag *err);
+bool facts_db_keep(
+	struct facts_db *d, const struct run_facts *f, struct str bytes, struct diag *err);
+bool facts_db_recall(struct facts_db *d, struct str workload, struct str until, run_kept_fn *take,
+	void *arg, struct diag *err);
 
 #endif

@@ -39,6 +39,21 @@ bool store_scan(
 	return s->kind->scan(s->s, window, take, arg, err);
 }
 
+bool store_keep(struct store *s, const struct run_facts *f, struct str bytes, struct diag *err)
+{
+	return !s->kind->keep || s->kind->keep(s->s, f, bytes, err);
+}
+
+bool store_recall(struct store *s, struct str workload, struct str until, run_kept_fn *take,
+	void *arg, struct diag *err)
+{
+	if (!s->kind->recall)
+		return diag_set(err, DIAG_STORE,
+			"a server keeps facts of runs, and a comparison needs more: record into a "
+			"file, or give --baseline a report.json");
+	return s->kind->recall(s->s, workload, until, take, arg, err);
+}
+
 void store_close(struct store *s)
 {
 	if (s)

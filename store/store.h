@@ -8,6 +8,9 @@
  * A store is a SQLite file on a local disk (write-ahead logging, which several writers share, does
  * not work over network file systems), or a table of ClickHouse (place.h says how it is named).
  *
+ * A file also keeps, for those runs of which it was given, what a later run is compared with: bytes
+ * that mean nothing here.
+ *
  * Refuses: changing or forgetting facts; files and tables that are not its own; opening
  * connections, which a link does that the caller gives.
  */
@@ -66,5 +69,21 @@ struct window {
  */
 bool store_scan(
 	struct store *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
+
+/*
+ * What is kept of a run beside its facts, which were appended before; what is there already stays.
+ * A server keeps facts alone: nothing is done there.  Longer than STORE_KEPT_MAX is an error.
+ */
+#define STORE_KEPT_MAX ((ptrdiff_t)1 << 19)
+bool store_keep(struct store *s, const struct run_facts *f, struct str bytes, struct diag *err);
+/*
+ * Runs of which something was kept, of that workload and captured until then (missing: whenever),
+ * newest first, then by hash, those without a date last.  Their rules are left out.  When `take`
+ * sets *more to false, it is enough.
+ */
+typedef bool run_kept_fn(
+	void *arg, const struct run_facts *f, struct str bytes, bool *more, struct diag *err);
+bool store_recall(struct store *s, struct str workload, struct str until, run_kept_fn *take,
+	void *arg, struct diag *err);
 
 #endif

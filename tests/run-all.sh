@@ -166,7 +166,14 @@ group_scenarios()
 		echo '0 passed, 0 failed, 1 skipped'
 		return
 	fi
-	$LIMIT python3 tests/scenarios/run.py
+	for script in run nights; do
+		$LIMIT python3 "tests/scenarios/$script.py" >"$work/$script.out" 2>&1
+		sed '$d' "$work/$script.out"
+		tail -n 1 "$work/$script.out" | awk '
+			/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { print $1, $3, $5; next }
+			{ print 0, 1, 0 }' >>"$work/scenarios.counts"
+	done
+	awk "$totals" "$work/scenarios.counts"
 }
 
 # What we write, in the hands of the programs it is written for; each is skipped where it is absent.

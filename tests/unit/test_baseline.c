@@ -54,7 +54,7 @@ static int fresh(void **state)
 	notes = (struct diag_list){ .count = 0 };
 	make_run(&head, 0.020, 0.01);
 	for (int i = 0; i < BASES; i++)
-		items[i] = (struct baseline){ STR("old"), &bases[i] };
+		items[i] = (struct baseline){ .name = STR("old"), .tables = &bases[i] };
 	return 0;
 }
 
@@ -252,6 +252,77 @@ static void test_lucky_runs(void **state)
 	assert_true(delta("run.step_time_s")->p_value > 0.05);
 }
 
+static const struct deltas_row *delta_of(const char *metric, const char *against)
+{
+	for (ptrdiff_t i = 0; i < table_count(&head, deltas); i++) {
+		const struct deltas_row *d = &table_rows(&head, deltas)[i];
+		if (str_eq(d->metric, str_from(metric)) && str_eq(d->against, str_from(against)))
+			return d;
+	}
+	fail_msg("no delta of %s against %s", metric, against);
+	return NULL;
+}
+
+/*
+ * A pinned run beside the last four, which tell the noise for both:
+ * y = [.0190, .0192, .0191, .0189]; s = std(y, ddof=1); m = mean(y)
+ * p = [2 * t.sf((.020 - .0193) / (s * sqrt(2)), 3), 2 * t.sf((.020 - m) / (s * sqrt(1.25)), 3)]
+ * and by Holm's method the smaller counts twice: [0.0312746..., 0.0142726...].
+ */
+static void test_pinned_and_rolling(void **state)
+{
+	static const double step_s[] = { 0.0193, 0.0190, 0.0192, 0.0191, 0.0189 };
+
+	(void)state;
+	make_run(&head, 0.020, 0.0001);
+	for (int i = 0; i < BASES; i++) {
+		make_run(&bases[i], step_s[i], 0.0001);
+		items[i].query = i ? STR("store:last=4") : (struct str){ NULL, 0 };
+	}
+	assert_true(compare(BASES));
+	const struct deltas_row *pinned = delta_of("run.step_time_s", "the baseline");
+	const struct deltas_row *rolling = delta_of("run.step_time_s", "store:last=4");
+	assert_true(pinned->runs == 1 && pinned->noise_runs == 4);
+	assert_true(rolling->runs == 4 && rolling->noise_runs == 4);
+	assert_close(pinned->base, 0.0193, 1e-9);
+	assert_close(rolling->base, 0.01905, 1e-9);
+	assert_close(pinned->p_value, 0.031274628, 1e-4);
+	assert_close(rolling->p_value, 0.0142726656, 1e-4);
+	assert_string_equal(arena_z(&keep, pinned->key), "run.step_time_s");
+	assert_string_equal(arena_z(&keep, rolling->key), "run.step_time_s, store:last=4");
+}
+
+/* What a query finds is no mistake of the user's: the run itself, or one twice. */
+static void test_query_finds_itself(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.018, 0.01);
+	bases[1] = head;
+	bases[2] = bases[0];
+	for (int i = 0; i < 3; i++)
+		items[i].query = STR("store:");
+	assert_true(compare(3));
+	assert_true(delta("run.step_time_s")->runs == 1);
+	assert_string_equal(reason(), "1 of 1 baselines match");
+}
+
+static void test_query_finds_nothing(void **state)
+{
+	(void)state;
+	items[0] = (struct baseline){ .name = STR("nobody home"), .query = STR("store:") };
+	assert_true(compare(1));
+	assert_null(chosen);
+	assert_string_equal(reason(), "nobody home");
+	assert_int_equal(notes.count, 0);
+	fresh(NULL);
+	make_run(&bases[1], 0.018, 0.01);
+	items[0] = (struct baseline){ .name = STR("nobody home"), .query = STR("store:") };
+	assert_true(compare(2));
+	assert_ptr_equal(chosen, &bases[1]);
+	assert_string_equal(
+		arena_z(&keep, notes.items[0].text), "a baseline was left out: nobody home");
+}
+
 static void test_memory_has_no_noise(void **state)
 {
 	(void)state;
@@ -285,6 +356,9 @@ int main(void)
 		cmocka_unit_test_setup(test_too_few_steps, fresh),
 		cmocka_unit_test_setup(test_against_five, fresh),
 		cmocka_unit_test_setup(test_lucky_runs, fresh),
+		cmocka_unit_test_setup(test_pinned_and_rolling, fresh),
+		cmocka_unit_test_setup(test_query_finds_itself, fresh),
+		cmocka_unit_test_setup(test_query_finds_nothing, fresh),
 		cmocka_unit_test_setup(test_memory_has_no_noise, fresh),
 	};
 

@@ -8,6 +8,7 @@
 
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -213,7 +214,7 @@ static void no_stores(void **state)
 	refuses("foreign", STORE_WRITE, "is a database, but no store");
 	store_close(open_store("newer"));
 	run_sql("newer", "PRAGMA user_version = 7");
-	refuses("newer", STORE_WRITE, "newer rooflint (schema 7, and this one knows 1)");
+	refuses("newer", STORE_WRITE, "newer rooflint (schema 7, and this one knows 2)");
 }
 
 static void damaged(void **state)
@@ -283,6 +284,59 @@ static void foreign_view(void **state)
 	assert_int_equal(err.id, DIAG_STORE);
 }
 
+static bool write_kept(
+	void *arg, const struct run_facts *f, struct str bytes, bool *more, struct diag *err)
+{
+	(void)err;
+	out_str(arg, str_from_offset(str_head(f->captured, 10), 8));
+	out_z(arg, "=");
+	out_str(arg, bytes);
+	out_z(arg, " ");
+	*more = !str_eq(bytes, STR("enough"));
+	return true;
+}
+
+static struct str recalled(struct store *s, struct str until)
+{
+	struct out *o = out_memory(&keep);
+	struct diag err;
+	if (!store_recall(s, STR("w"), until, write_kept, o, &err))
+		fail_msg("%s", err.text);
+	return out_text(o);
+}
+
+static void kept(struct store *s, struct run_facts f, struct str bytes)
+{
+	struct diag err;
+	append(s, f);
+	if (!store_keep(s, &f, bytes, &err))
+		fail_msg("%s", err.text);
+}
+
+/* Newest first, once each, of one workload, and not those of which nothing was kept. */
+static void what_is_kept(void **state)
+{
+	struct store *s = open_store("kept");
+	struct diag err;
+	(void)state;
+	kept(s, day(2, 1), STR("b"));
+	kept(s, day(1, 1), STR("a"));
+	kept(s, day(1, 1), STR("again"));
+	append(s, day(3, 1));
+	kept(s, day(4, 1), (struct str){ "\0z", 2 });
+	kept(s, fixture_run(&keep, STR("other"), STR("2026-01-05T00:00:00.000Z"), 1), STR("o"));
+	assert_true(str_eq(
+		recalled(s, (struct str){ NULL, 0 }), (struct str){ "04=\0z 02=b 01=a ", 16 }));
+	assert_true(str_eq(recalled(s, STR("2026-01-02T00:00:00.000Z")), STR("02=b 01=a ")));
+	kept(s, day(5, 1), STR("enough"));
+	assert_true(str_eq(recalled(s, (struct str){ NULL, 0 }), STR("05=enough ")));
+	struct run_facts f = day(6, 1);
+	char *zeros = arena_make(&keep, char, STORE_KEPT_MAX + 1);
+	assert_false(store_keep(s, &f, (struct str){ zeros, STORE_KEPT_MAX + 1 }, &err));
+	assert_non_null(strstr(err.text, "may be kept"));
+	store_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +347,7 @@ int main(void)
 		cmocka_unit_test(no_stores),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(older_schema),
+		cmocka_unit_test(what_is_kept),
 		cmocka_unit_test(foreign_trigger),
 		cmocka_unit_test(foreign_view),
 	};

@@ -1,0 +1,61 @@
+/*
+ * What a store remembers of runs: baselines by a query, and how the run before ended.
+ *
+ *     store:branch=main,last=10
+ *
+ * The last ten runs of the judged run's own workload that were captured before it and bear that
+ * label, by whatever judge; a run counts once, and never the judged one.  Keys besides labels are
+ * last, workload, commit and verdict.
+ *
+ * A connection does not survive the fork of workers, so each of these opens the store anew.
+ *
+ * Refuses: whether runs may be compared (measure/baseline.h); servers, where baselines are asked
+ * for, as they keep facts alone.
+ */
+#ifndef CMD_HISTORY_H
+#define CMD_HISTORY_H
+
+#include "cmd/archive.h"
+#include "cmd/baseline.h"
+#include "report/report.h"
+
+/* More tell nothing new of noise, and are read for each profile. */
+#define HISTORY_MAX_LAST 100
+#define HISTORY_LAST	 10
+
+struct history_query {
+	struct str text;		      /* as it was given */
+	struct str workload, commit, verdict; /* missing: the run's own workload; any */
+	struct str *labels;		      /* "branch=main" */
+	ptrdiff_t label_count, label_cap;
+	int64_t last;
+};
+
+struct history {
+	struct str store; /* --store, or missing */
+	struct history_query *queries;
+	ptrdiff_t count, cap;
+};
+
+bool history_is_query(struct str word);
+bool history_add(struct history *h, struct str word, struct arena *keep, struct diag *err);
+
+/*
+ * What each query finds for the run `head`, appended; a query that finds nothing is a baseline
+ * without tables, whose name says why.
+ */
+bool history_baselines(const struct history *h, const struct tables *head, struct str shown,
+	struct arena *keep, struct baselines *ret, struct diag *err);
+
+/* Appends the facts of every run, and what a later run is compared with. */
+bool history_record(struct str store, const struct report_set *set, struct str judge,
+	struct arena *keep, struct diag *err);
+
+/*
+ * For each report the state of its rules in the last recorded run of its workload and branch,
+ * captured no later: reports that hold verdicts and nothing else.  Runs without one have none.
+ */
+bool history_previous(struct str store, const struct report_set *set, struct arena *keep,
+	struct report_set *ret, struct diag *err);
+
+#endif

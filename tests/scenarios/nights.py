@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""Nights of one workload in a store, and what check says of the next one.
+
+    python3 tests/scenarios/nights.py
+
+Builds runs of the demo scenario that differ in seed, date, branch and speed, records them with
+`check --record`, and asks for them with --baseline store:... and --notify.  ROOFLINT names the
+program.
+"""
+
+import datetime
+import http.server
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "builder"))
+if sys.version_info < (3, 11):
+    print("0 passed, 0 failed, 1 skipped")
+    sys.exit(0)
+
+import derive
+import run as scenarios
+
+FIRST = datetime.datetime(2026, 3, 1, 2, 0, 0, tzinfo=datetime.timezone.utc)
+JOB = "version: 1\nworkload: lm\nlabels: {{ branch: {branch}, trigger: nightly }}\n"
+
+
+class Nights:
+    """A directory with runs of `lm`, one a night, and a store."""
+
+    def __init__(self, out):
+        self.out = out
+        self.store = os.path.join(out, "facts.db")
+        self.spec = derive.load(scenarios.scenario_path("demo"))
+        self.rules = "recommended"
+
+    def path(self, name):
+        return os.path.join(self.out, name)
+
+    def build(self, night, branch="main", slower=1.0, **changes):
+        """The run's directory.  Nights differ by half a percent up and down, as machines do."""
+        start = FIRST + datetime.timedelta(days=night)
+        wobble = (0.3, -0.5, 0.1, 0.4, -0.2, -0.4, 0.5, 0.0)[night % 8] / 100
+        gap = 60 + 32500 * ((1 + wobble) * slower - 1) + 400
+        spec = derive.merged(
+            self.spec,
+            {
+                "seed": 100 + night,
+                "run": start.strftime("%Y_%m_%d_%H_%M_%S"),
+                "job": {"steps": 14, "start_unix_ns": int(start.timestamp()) * 10**9},
+                "timing": {"step_gap": f"{gap:.0f}us"},
+                "job_file": JOB.format(branch=branch),
+                **changes,
+            },
+        )
+        logs = self.path(f"lm-{branch}")
+        scenarios.write(spec, logs)
+        return os.path.join(logs, "plugins", "profile", spec["run"])
+
+    def check(self, profile, *more, env=None):
+        """report.json's report, the exit status, and what stood on standard error."""
+        report = self.path("report.json")
+        if os.path.exists(report):
+            os.remove(report)
+        command = [scenarios.program(), "check", "--rules", self.rules, "-q", "--json", report]
+        done = subprocess.run(
+            [*command, *more, profile],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            env={**os.environ, **(env or {})},
+        )
+        if not os.path.exists(report):
+            return None, done.returncode, done.stderr
+        with open(report, encoding="utf-8") as file:
+            return json.load(file)["reports"][0], done.returncode, done.stderr
+
+    def record(self, profile, *more, **kwargs):
+        return self.check(profile, "--store", self.store, "--record", *more, **kwargs)
+
+
+def table(report, name, without=()):
+    """A table's columns as report.json has them."""
+    columns = report["tables"].get(name, {}).get("columns", {})
+    return {key: value for key, value in columns.items() if key not in without}
+
+
+def verdicts(report):
+    return {r["name"]: (r["verdict"], r["reason"]) for r in report["results"]}
+
+
+def notes(report):
+    return " ".join(note["text"] for note in report["notes"])
+
+
+# --- the cases ------------------------------------------------------------------------
+
+LAST5 = "store:branch=main,last=5"
+
+
+def expect(what, is_so):
+    if not is_so:
+        raise AssertionError(what)
+
+
+def recorded(nights, count, **kwargs):
+    """Nights 0 to count - 1, recorded; their report.json files."""
+    files = []
+    for night in range(count):
+        run = nights.build(night, **kwargs)
+        report, _, err = nights.record(run)
+        expect(f"night {night}: {err}", report)
+        files.append(nights.path(f"night-{night}.json"))
+        os.replace(nights.path("report.json"), files[-1])
+    return files
+
+
+def same_as_reports(nights):
+    """A query says of its runs what their report.json files say."""
+    files = recorded(nights, 6)
+    run = nights.build(6, slower=1.03)
+    by_query, status, _ = nights.check(run, "--store", nights.store, "--baseline", LAST5)
+    named = [word for file in files[:0:-1] for word in ("--baseline", file)]
+    by_name, same_status, _ = nights.check(run, *named)
+    expect("exit status", status == same_status)
+    without = ("key", "against")
+    expect("deltas", table(by_query, "deltas", without) == table(by_name, "deltas", without))
+    expect("verdicts", verdicts(by_query) == verdicts(by_name))
+    expect("a regression", verdicts(by_query)["step-time-regression"][0] == "fail")
+    expect("five of them", set(table(by_query, "deltas")["runs"]) == {5})
+    expect("against", set(table(by_query, "deltas")["against"]) == {LAST5})
+
+
+def a_run_counts_once(nights):
+    """Neither the run itself nor one that two judges recorded, and none from later on."""
+    recorded(nights, 4)
+    twice, _, err = nights.record(nights.build(2), "--set", "copy-share.limit=50%")
+    expect(err, twice)
+    asked = ("--store", nights.store, "--baseline", LAST5)
+    report, _, _ = nights.check(nights.build(3), *asked)
+    expect("three before", table(report, "deltas")["runs"][0] == 3)
+    report, _, _ = nights.check(nights.build(1), *asked)
+    expect("one before", table(report, "deltas")["runs"][0] == 1)
+    report, _, _ = nights.check(nights.build(3), *asked[:3], "store:last=2")
+    expect("the last two", table(report, "deltas")["runs"][0] == 2)
+
+
+def another_branch(nights):
+    """Labels choose; what none bears is found nowhere, and a gate says so."""
+    recorded(nights, 3, branch="dev")
+    run = nights.build(3)
+    report, _, _ = nights.check(run, "--store", nights.store, "--baseline", LAST5)
+    verdict, _ = verdicts(report)["baseline-comparable"]
+    expect("no baseline", verdict == "inconclusive" and not table(report, "deltas"))
+    gate = [r for r in report["findings"] if r["rule"] == "baseline-comparable"]
+    expect(gate, "of 3 earlier runs of lm in the store" in gate[0]["message"])
+    report, _, _ = nights.check(run, "--store", nights.store, "--baseline", "store:trigger=nightly")
+    expect("any branch", table(report, "deltas")["runs"][0] == 3)
+    query = "store:workload=other"
+    report, _, _ = nights.check(run, "--store", nights.store, "--baseline", query)
+    gate = [r for r in report["findings"] if r["rule"] == "baseline-comparable"]
+    expect(gate, "holds no earlier run of other" in gate[0]["message"])
+
+
+def parity(nights):
+    """A night on another chip is left out and named."""
+    recorded(nights, 3)
+    odd = nights.build(3, chip={"name": "tpu-v6e"})
+    expect("recorded", nights.record(odd)[0])
+    run = nights.build(4)
+    report, _, _ = nights.check(run, "--store", nights.store, "--baseline", LAST5)
+    expect("three match", table(report, "deltas")["runs"][0] == 3)
+    told = "a baseline was left out: chip is tpu_v5e here and tpu_v6e in"
+    expect(notes(report), told in notes(report) and "2026_03_04" in notes(report))
+
+
+def pinned_and_rolling(nights):
+    """What creeps hides from the last runs, and not from the first."""
+    files = recorded(nights, 1)
+    for night in range(1, 6):
+        expect("recorded", nights.record(nights.build(night, slower=1.05))[0])
+    run = nights.build(6, slower=1.05)
+    asked = ("--store", nights.store, "--baseline", files[0])
+    report, _, _ = nights.check(run, *asked, "--baseline", LAST5)
+    rows = table(report, "deltas")
+    steps = [i for i, metric in enumerate(rows["metric"]) if metric == "run.step_time_s"]
+    expect(rows, [rows["against"][i] for i in steps] == ["the baseline", LAST5])
+    expect(rows, [rows["runs"][i] for i in steps] == [1, 5])
+    expect("noise from the history", all(rows["noise_runs"][i] == 5 for i in steps))
+    expect(rows["p_value"], rows["p_value"][steps[0]] < 0.01 < rows["p_value"][steps[1]])
+    expect("fails", verdicts(report)["step-time-regression"][0] == "fail")
+    found = [f["message"] for f in report["findings"] if f["rule"] == "step-time-regression"]
+    expect(found, len(found) == 1 and "in the baseline (1 of them)" in found[0])
+    alone, _, _ = nights.check(run, "--baseline", files[0])
+    expect("alone it warns", verdicts(alone)["step-time-regression"][0] == "warn")
+
+
+class Hook:
+    """A webhook on this machine: what it was told."""
+
+    def __init__(self):
+        self.told = told = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                told.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                self.send_response(200)
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+        self.env = {"ROOFLINT_HOOK": f"http://127.0.0.1:{self.server.server_address[1]}/"}
+
+
+LIMIT = """\
+version: 1
+rules:
+  step-time:
+    title: A step is short
+    from: run
+    assert: step_time_s <= :limit
+    params: { limit: 33.5 ms }
+"""
+
+
+def change_of_state(nights):
+    """Told when it begins to fail and when it ends; what a branch does is its own."""
+    hook = Hook()
+    nights.rules = nights.path("limit.yaml")
+    with open(nights.rules, "w", encoding="utf-8") as file:
+        file.write(LIMIT)
+
+    def told(night, slower, branch="main"):
+        hook.told.clear()
+        run = nights.build(night, branch, slower)
+        _, _, err = nights.record(run, "--notify", "webhook:ROOFLINT_HOOK", env=hook.env)
+        expect(err, "error" not in err and "warning" not in err)
+        return [item["state"] for body in hook.told for item in body["data"]["items"]]
+
+    expect("good: nothing to tell", told(0, 1) == [])
+    expect("fails: new", told(1, 1.1) == ["new"])
+    expect("still failing is quiet", told(2, 1.1) == [])
+    expect("another branch has no part in it", told(3, 1, "dev") == [])
+    expect("nor hides that it fails there", told(4, 1.1, "dev") == ["new"])
+    expect("fixed", told(5, 1) == ["fixed"])
+    expect("and stays", told(6, 1) == [])
+
+
+def mistakes(nights):
+    """What a query cannot mean ends with status 2 before anything is judged."""
+    recorded(nights, 1)
+    run = nights.build(1)
+    for words, why in (
+        (("--baseline", LAST5), "name it with --store"),
+        (("--baseline", "store:last=0", "--store", nights.store), "takes a number from 1 to 100"),
+        (("--baseline", "store:main", "--store", nights.store), "is no key=value"),
+        (("--baseline", LAST5, "--store", nights.path("none.db")), "cannot be opened"),
+        (("--baseline", LAST5, "--store", "clickhouse://x/y"), "a server keeps facts of runs"),
+        (("--store", nights.store), "give one of these"),
+    ):
+        _, status, err = nights.check(run, *words)
+        expect(f"{words}: {status} {err}", status == 2 and why in err)
+    spoil(nights.store)
+    report, status, _ = nights.check(run, "--store", nights.store, "--baseline", LAST5)
+    expect(report, report["error"] and "is damaged" in report["error"]["text"] and status != 0)
+
+
+def spoil(store):
+    with sqlite3.connect(store) as db:
+        db.execute("update kept set bytes = substr(bytes, 1, 100)")
+
+
+CASES = [
+    same_as_reports,
+    a_run_counts_once,
+    another_branch,
+    parity,
+    pinned_and_rolling,
+    change_of_state,
+    mistakes,
+]
+
+
+def main():
+    failed = 0
+    for case in CASES:
+        with tempfile.TemporaryDirectory() as out:
+            try:
+                case(Nights(out))
+            except AssertionError as error:
+                failed += 1
+                print(f"FAIL nights: {case.__name__}: {error}")
+    print(f"{len(CASES) - failed} passed, {failed} failed, 0 skipped")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
