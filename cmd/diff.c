@@ -9,12 +9,10 @@ enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN };
 
 struct diff_settings {
 	struct read_settings read;
+	struct str html, templates;
 	int format;
 	bool all;
 };
-
-/* Lines on either side: what is below is noise in all pairs we have seen. */
-enum { MOST = 20 };
 
 static bool load_one(struct str path, const struct load_options *options, struct arena *keep,
 	struct baseline *ret, struct diag *err)
@@ -56,6 +54,20 @@ static bool compare(struct baseline *base, struct tables *head, struct arena *ke
 	return true;
 }
 
+/* Whole before the file is touched.  True when none was asked for. */
+static bool write_page(struct context *c, const struct diff_settings *s,
+	const struct page_template *page, const struct diff_report *d, struct diag *err)
+{
+	struct out *text = out_memory(c->keep), *o;
+	if (!s->html.p)
+		return true;
+	diff_html(d, page, c->keep, text);
+	if (!(o = out_file(c->keep, s->html, err)))
+		return false;
+	out_str(o, out_text(text));
+	return out_close(o, err);
+}
+
 static enum status diff_run(struct context *c, const void *settings, const struct list *args)
 {
 	static void (*const writers[])(const struct diff_report *, struct arena *, struct out *) = {
@@ -67,7 +79,8 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 	struct report report;
 	struct op_diff ops;
 	struct diag err;
-	if (!load_options(&s->read, task_cpus(), c->keep, &options, &err))
+	const struct page_template *page = diff_html_load(s->templates, c->keep, &err);
+	if (!page || !load_options(&s->read, task_cpus(), c->keep, &options, &err))
 		return misused(&err);
 	if (!load_one(args->items[0], &options, c->keep, &base, &err) ||
 		!load_one(args->items[1], &options, c->keep, &head, &err))
@@ -76,15 +89,22 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 	if (!compare(&base, &tables, c->keep, &report, &err))
 		return fail(&err);
 	diff_ops(base.tables, head.tables, c->keep, &ops);
-	struct diff_report d = { base.name, head.name, &ops, &report, s->all ? 0 : MOST };
+	struct diff_report d = { base.name, head.name, &ops, &report, s->all ? 0 : DIFF_MOST,
+		STR(ROOFLINT_VERSION) };
 	writers[s->format](&d, c->keep, c->out);
-	return STATUS_OK;
+	if (write_page(c, s, page, &d, &err))
+		return STATUS_OK;
+	print_error(&err);
+	return STATUS_DELIVERY;
 }
 
 #define AT(member) offsetof(struct diff_settings, member)
 static const struct option diff_options[] = {
 	{ "format", 0, OPTION_WORD, AT(format), "text|json|markdown",
 		"text (default), a JSON document with every change, or Markdown for a comment" },
+	{ "html", 0, OPTION_TEXT, AT(html), "FILE", "write a page, too" },
+	{ "templates", 0, OPTION_TEXT, AT(templates), "DIR",
+		"templates that replace built-in ones (docs/templates.md)" },
 	{ "all", 0, OPTION_FLAG, AT(all), NULL,
 		"every op that changed, not only the twenty that lost and won most" },
 	READ_OPTIONS(struct diff_settings),
@@ -95,19 +115,20 @@ const struct command diff_command = {
 	.name = "diff",
 	.arguments = "BASE HEAD",
 	.summary = "what changed between two runs, the largest loss first",
-	.details =
-		"BASE and HEAD are profiles, or the report.json of one. Ops are matched by what "
-		"they "
-		"are and where they come from (kind, shapes, scope, source function), so a "
-		"recompile "
-		"that renames them changes nothing. Each is new, gone, slower or faster, with the "
-		"time per device and step that it lost or won; a new op is shown with the op it "
-		"feeds and the one whose place it takes.\n"
-		"\n"
-		"Whether that is a regression is for `rooflint check --baseline`.\n"
-		"\n"
-		"Exit status: 0; 2 the command line is wrong, both are the same run, or one of "
-		"them holds no ops; 3 a profile could not be read.",
+	.details = "BASE and HEAD are profiles, or the report.json of one. Ops are matched by what "
+		   "they "
+		   "are and where they come from (kind, shapes, scope, source function), so a "
+		   "recompile "
+		   "that renames them changes nothing. Each is new, gone, split, slower or faster, "
+		   "with the time per device and step that it lost or won; a new op is shown with "
+		   "the op it feeds and the one whose place it takes, a fusion that split with its "
+		   "pieces.\n"
+		   "\n"
+		   "Whether that is a regression is for `rooflint check --baseline`.\n"
+		   "\n"
+		   "Exit status: 0; 2 the command line is wrong, both are the same run, or one of "
+		   "them holds no ops; 3 a profile could not be read; 5 the page could not be "
+		   "written.",
 	.options = diff_options,
 	.least = 2,
 	.most = 2,

@@ -3,7 +3,9 @@
 
 #include <math.h>
 
+#include "base/map.h"
 #include "measure/compare.h"
+#include "measure/diff.h"
 
 /* ---- the same run --------------------------------------------------------------------------- */
 
@@ -85,25 +87,31 @@ static struct str mismatch(
 
 /* ---- the news ------------------------------------------------------------------------------- */
 
-static bool has_key(const struct tables *t, struct str key)
-{
-	for (ptrdiff_t i = 0; i < table_count(t, ops); i++)
-		if (str_eq(table_rows(t, ops)[i].key, key))
-			return true;
-	return false;
-}
-
 /* Ops worth telling of: what is shorter comes and goes with every compiler. */
 #define NEWS_SHARE 0.001
 
-static ptrdiff_t count_missing(const struct tables *from, const struct tables *in, double *share)
+static void map_keys(const struct tables *t, struct arena *keep, struct map *ret)
+{
+	*ret = (struct map){ 0 };
+	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
+		struct str key = table_rows(t, ops)[i].key;
+		if (key.p && map_get(ret, key) == MAP_NONE)
+			map_put(ret, key, 0, keep);
+	}
+}
+
+static ptrdiff_t count_missing(
+	const struct tables *from, const struct tables *in, struct arena scratch, double *share)
 {
 	ptrdiff_t count = 0;
+	struct map keys;
 
+	map_keys(in, &scratch, &keys);
 	*share = 0;
 	for (ptrdiff_t i = 0; i < table_count(from, ops); i++) {
 		const struct ops_row *op = &table_rows(from, ops)[i];
-		if (!(op->time_share >= NEWS_SHARE) || has_key(in, op->key))
+		if (!(op->time_share >= NEWS_SHARE) || !op->key.p ||
+			map_get(&keys, op->key) != MAP_NONE)
 			continue;
 		count++;
 		*share += op->time_share;
@@ -117,8 +125,8 @@ static void tell_news(const struct tables *head, const struct baseline *base, st
 	static const struct str told[] = { STR_INIT("platform"), STR_INIT("hosts"),
 		STR_INIT("steps_source") };
 	double came_share, went_share;
-	ptrdiff_t came = count_missing(head, base->tables, &came_share);
-	ptrdiff_t went = count_missing(base->tables, head, &went_share);
+	ptrdiff_t came = count_missing(head, base->tables, *keep, &came_share);
+	ptrdiff_t went = count_missing(base->tables, head, *keep, &went_share);
 
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		const struct column *c = table_column(&table_defs[TABLE_run], told[i]);
@@ -240,6 +248,17 @@ static void tell_left(
 			c->left_count - LEFT_MOST);
 }
 
+/* Op by op; a base without ops would have every op come from nowhere. */
+static void tell_changes(struct tables *head, const struct tables *base, struct arena *keep)
+{
+	struct op_diff d;
+
+	if (!table_count(base, ops) || !table_count(head, ops))
+		return;
+	diff_ops(base, head, keep, &d);
+	diff_fill(&d, head, keep);
+}
+
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
 	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err)
 {
@@ -262,6 +281,7 @@ bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff
 		return true;
 	*ret = c.first->tables;
 	tell_news(head, c.first, keep, notes);
+	tell_changes(head, c.first->tables, keep);
 	compare_runs(head, c.samples, c.count, keep);
 	return true;
 }

@@ -44,7 +44,8 @@ struct baseline {
 #define BASELINE_ALPHA 0.01 /* what counts as seen: one false alarm in a hundred nights */
 
 /*
- * Fills deltas and the row "baseline-comparable" of quality.  *ret is the first baseline that
+ * Fills deltas, the row "baseline-comparable" of quality and, against the first baseline that
+ * matches, changes.  *ret is the first baseline that
  * matches, or NULL when none does.  False, with a diagnostic, when a named baseline is this very
  * run, or is named twice.
  */

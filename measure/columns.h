@@ -196,6 +196,7 @@
 	TEXT(key, 0, "identity that survives a recompile: kind, shapes, scope, source function")   \
 	TEXT(family, 0, "key without layer numbers")                                               \
 	TEXT(opcode, 0, "HLO opcode")                                                              \
+	TEXT(inside, 0, "opcodes in a fusion, each once: add, exponential, multiply")              \
 	TEXT(kind, KIND_WORDS, "rooflint's own small vocabulary")                                  \
 	TEXT(category, 0, "the profiler's category, where it gives one")                           \
 	TEXT(attribution, ATTRIBUTION_WORDS, "how the event was tied to the instruction")          \
@@ -389,6 +390,27 @@
 		"shares")                                                                          \
 	REAL(worse, BOOL, "the change goes the bad way")
 
+#define CHANGES_COLUMNS(TEXT, REAL)                                                                \
+	TEXT(key, 0, "as in ops")                                                                  \
+	TEXT(change, "new|gone|split|slower|faster", "what became of it")                          \
+	TEXT(name, 0, "the heaviest op of that key; of the baseline's, when gone or split")        \
+	TEXT(kind, KIND_WORDS, "as in ops")                                                        \
+	TEXT(shape, 0, "as in ops")                                                                \
+	TEXT(scope, 0, "as in ops")                                                                \
+	TEXT(source_file, 0, "as in ops")                                                          \
+	REAL(source_line, COUNT, "its line")                                                       \
+	TEXT(user_file, 0, "as in ops")                                                            \
+	REAL(user_line, COUNT, "its line")                                                         \
+	REAL(base_s, SECONDS, "in the baseline, per device and step, all ops of the key")          \
+	REAL(head_s, SECONDS, "in this run; when split, of all its pieces")                        \
+	REAL(lost_s, SECONDS, "the difference, absent taken as 0; less than 0 is won")             \
+	REAL(size_s, SECONDS, "the same without its sign")                                         \
+	REAL(base_per_step, COUNT, "executions per device and step in the baseline")               \
+	REAL(head_per_step, COUNT, "executions per device and step in this run")                   \
+	TEXT(instead_of, 0, "new: the gone op whose place it seems to take")                       \
+	TEXT(feeds, 0, "new: an op that reads its result")                                         \
+	TEXT(pieces, 0, "split: the ops that do its work now, the heaviest first")
+
 /* X(table, COLUMNS list, key column or 0, meaning).  The key names a subject in findings. */
 #define TABLES(X)                                                                                  \
 	X(run, RUN_COLUMNS, "name", "the job; one row")                                            \
@@ -409,6 +431,7 @@
 	X(compiles, COMPILES_COLUMNS, "module", "a compilation seen in the window")                \
 	X(files, FILES_COLUMNS, "file", "a file that was read")                                    \
 	X(quality, QUALITY_COLUMNS, "name", "one check of the data itself")                        \
-	X(deltas, DELTAS_COLUMNS, "key", "a metric against the baseline")
+	X(deltas, DELTAS_COLUMNS, "key", "a metric against the baseline")                          \
+	X(changes, CHANGES_COLUMNS, "key", "an op that changed against the first baseline")
 
 #endif

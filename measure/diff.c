@@ -4,13 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/map.h"
+#include "base/out.h"
+
 /* Less is not worth a line, however sure it is. */
 #define CHANGE_LEAST 0.02
 
-struct str change_name(enum change c)
+static struct str change_name(enum change c)
 {
-	static const struct str names[] = { STR_INIT("new"), STR_INIT("gone"), STR_INIT("slower"),
-		STR_INIT("faster"), STR_INIT("same") };
+	static const struct str names[CHANGES] = { STR_INIT("new"), STR_INIT("gone"),
+		STR_INIT("split"), STR_INIT("slower"), STR_INIT("faster"), STR_INIT("same") };
 
 	return names[c];
 }
@@ -34,14 +37,20 @@ static double op_step_s(const struct ops_row *op)
 	return isnan(s) ? 0 : s;
 }
 
+/* The heaviest first. */
+static int by_weight(const struct group *x, const struct group *y)
+{
+	int order = (x->step_s < y->step_s) - (x->step_s > y->step_s);
+
+	return order ? order : str_cmp(x->op->name, y->op->name);
+}
+
 static int by_key(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 	int order = str_cmp(x->key, y->key);
 
-	if (!order)
-		order = (x->step_s < y->step_s) - (x->step_s > y->step_s);
-	return order ? order : str_cmp(x->op->name, y->op->name);
+	return order ? order : by_weight(x, y);
 }
 
 /* Sorted by key and weight, so the first of a key is the heaviest. */
@@ -87,83 +96,361 @@ static enum change change_of(const struct group *base, const struct group *head)
 	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
 }
 
-static void add_change(struct op_diff *d, const struct group *base, const struct group *head)
-{
-	struct op_change *c = &d->items[d->count++];
+/* One op, before and after. */
+struct match {
+	enum change change;
+	const struct group *base, *head; /* NULL where there is none */
+	bool is_piece;			 /* NEW: part of one that has split */
+	double head_s;			 /* SPLIT: of all pieces */
+	struct str pieces;
+};
 
-	if (base) {
-		c->base = base->op;
-		c->base_s = base->step_s;
-		c->base_count = base->count;
-	}
-	if (head) {
-		c->head = head->op;
-		c->head_s = head->step_s;
-		c->head_count = head->count;
-	}
-	c->change = !base ? CHANGE_NEW : !head ? CHANGE_GONE : change_of(base, head);
-	c->lost_s = c->head_s - c->base_s;
-	d->lost_s += c->lost_s;
-	d->counts[c->change]++;
-}
+struct matches {
+	struct match *items; /* by key */
+	ptrdiff_t count;
+};
 
 /* Both are sorted by key. */
-static void merge(struct op_diff *d, const struct groups *base, const struct groups *head)
+static struct matches match_groups(
+	const struct groups *base, const struct groups *head, struct arena *keep)
 {
+	struct matches all = { arena_make(keep, struct match, base->count + head->count + 1), 0 };
 	ptrdiff_t i = 0, k = 0;
 
 	while (i < base->count || k < head->count) {
 		int order = i == base->count   ? 1
 			    : k == head->count ? -1
 					       : str_cmp(base->items[i].key, head->items[k].key);
-		add_change(d, order <= 0 ? &base->items[i] : NULL,
-			order >= 0 ? &head->items[k] : NULL);
-		i += order <= 0;
-		k += order >= 0;
+		struct match *m = &all.items[all.count++];
+		m->base = order <= 0 ? &base->items[i++] : NULL;
+		m->head = order >= 0 ? &head->items[k++] : NULL;
+		m->change = !m->base   ? CHANGE_NEW
+			    : !m->head ? CHANGE_GONE
+				       : change_of(m->base, m->head);
 	}
+	return all;
 }
 
-/* ---- what it has to do with --------------------------------------------------------------- */
+/* ---- fusions that split ---------------------------------------------------------------------- */
 
-/* Gone and of the same kind and scope: the nearest in weight. */
-static const struct ops_row *find_instead(const struct op_diff *d, const struct op_change *c)
+/* Where ops stand that were one: a scope without its last part, or a line. */
+static struct str place_of(const struct ops_row *op, struct arena *keep)
 {
-	const struct op_change *best = NULL;
+	ptrdiff_t slash = str_rfind_char(op->scope, '/');
 
-	for (ptrdiff_t i = 0; i < d->count; i++) {
-		const struct op_change *o = &d->items[i];
-		if (o->change != CHANGE_GONE || !c->head->scope.len ||
-			!str_eq(o->base->scope, c->head->scope) ||
-			!str_eq(o->base->kind, c->head->kind))
+	if (op->scope.len)
+		return slash > 0 ? str_head(op->scope, slash) : op->scope;
+	if (!op->source_file.len || !(op->source_line > 0))
+		return (struct str){ NULL, 0 };
+	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(op->source_file), op->source_line);
+}
+
+/* A new op where it stands. */
+struct placed {
+	struct str place;
+	struct match *match;
+};
+
+struct placed_list {
+	struct placed *items; /* by place, then the heaviest first */
+	ptrdiff_t count;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	int order = str_cmp(x->place, y->place);
+
+	return order ? order : by_weight(x->match->head, y->match->head);
+}
+
+static struct placed_list place_new(const struct matches *all, struct arena *keep)
+{
+	struct placed_list list = { arena_make(keep, struct placed, all->count + 1), 0 };
+
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		struct match *m = &all->items[i];
+		struct str place = { NULL, 0 };
+		if (m->change == CHANGE_NEW)
+			place = place_of(m->head->op, keep);
+		if (place.len)
+			list.items[list.count++] = (struct placed){ place, m };
+	}
+	qsort(list.items, (size_t)list.count, sizeof(*list.items), by_place);
+	return list;
+}
+
+static ptrdiff_t first_at(const struct placed_list *list, struct str place)
+{
+	ptrdiff_t from = 0, to = list->count;
+
+	while (from < to) {
+		ptrdiff_t middle = from + (to - from) / 2;
+		if (str_cmp(list->items[middle].place, place) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* What an op does, as ops.inside says it. */
+static struct str work_of(const struct ops_row *op)
+{
+	return str_eq(op->opcode, STR("fusion")) ? op->inside : op->opcode;
+}
+
+static bool next_word(struct str *list, struct str *ret)
+{
+	if (!list->len)
+		return false;
+	if (!str_cut(*list, ',', ret, list))
+		*list = (struct str){ NULL, 0 };
+	*ret = str_trim(*ret);
+	return true;
+}
+
+/* Bit i for the i-th word of `all`; 0 for a word that is none of them. */
+static uint64_t word_bit(struct str all, struct str word)
+{
+	struct str other;
+
+	for (uint64_t bit = 1; bit && next_word(&all, &other); bit <<= 1)
+		if (str_eq(word, other))
+			return bit;
+	return 0;
+}
+
+/* 0 when `part` is empty, or has a word that `all` has not. */
+static uint64_t words_among(struct str part, struct str all)
+{
+	uint64_t bits = 0;
+	struct str word;
+
+	while (next_word(&part, &word)) {
+		uint64_t bit = word_bit(all, word);
+		if (!bit)
+			return 0;
+		bits |= bit;
+	}
+	return bits;
+}
+
+static int count_bits(uint64_t bits)
+{
+	int count = 0;
+
+	for (; bits; bits &= bits - 1)
+		count++;
+	return count;
+}
+
+static int count_words(struct str list)
+{
+	struct str word;
+	int count = 0;
+
+	while (next_word(&list, &word))
+		count++;
+	return count;
+}
+
+/* Of a crowd in one place only the heaviest are looked at: a fusion's pieces are few. */
+enum { PIECES_LOOKED = 256, PIECES_MAX = 16 };
+
+struct pieces {
+	struct match *items[PIECES_MAX];
+	int count;
+	uint64_t covered;
+};
+
+static void find_pieces(
+	const struct placed_list *list, struct str place, struct str held, struct pieces *ret)
+{
+	ptrdiff_t first = first_at(list, place);
+
+	*ret = (struct pieces){ .count = 0 };
+	for (ptrdiff_t i = first; i < list->count && i < first + PIECES_LOOKED; i++) {
+		struct match *m = list->items[i].match;
+		if (!str_eq(list->items[i].place, place) || ret->count == PIECES_MAX)
+			return;
+		uint64_t bits = m->is_piece ? 0 : words_among(work_of(m->head->op), held);
+		if (!bits)
 			continue;
-		if (!best || fabs(o->base_s - c->head_s) < fabs(best->base_s - c->head_s))
-			best = o;
+		ret->items[ret->count++] = m;
+		ret->covered |= bits;
 	}
-	return best ? best->base : NULL;
 }
 
-static struct str find_consumer(const struct tables *t, const struct ops_row *op)
+static void join_pieces(struct match *gone, const struct pieces *pieces, struct arena *keep)
 {
+	struct out *o = out_memory(keep);
+
+	gone->change = CHANGE_SPLIT;
+	for (int i = 0; i < pieces->count; i++) {
+		pieces->items[i]->is_piece = true;
+		gone->head_s += pieces->items[i]->head->step_s;
+		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(pieces->items[i]->head->op->name));
+	}
+	gone->pieces = out_text(o);
+}
+
+static void find_splits(const struct matches *all, struct arena *keep)
+{
+	struct placed_list list = place_new(all, keep);
+	struct pieces pieces;
+
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		struct match *m = &all->items[i];
+		if (m->change != CHANGE_GONE || !m->base->op->inside.len)
+			continue;
+		struct str place = place_of(m->base->op, keep), held = m->base->op->inside;
+		if (!place.len)
+			continue;
+		find_pieces(&list, place, held, &pieces);
+		if (pieces.count >= 2 && 2 * count_bits(pieces.covered) >= count_words(held))
+			join_pieces(m, &pieces, keep);
+	}
+}
+
+/* ---- what a new op has to do with ------------------------------------------------------------ */
+
+static int by_likeness(const void *a, const void *b)
+{
+	const struct group *x = *(const struct group *const *)a,
+			   *y = *(const struct group *const *)b;
+	int order = str_cmp(x->op->scope, y->op->scope);
+
+	if (!order)
+		order = str_cmp(x->op->kind, y->op->kind);
+	return order ? order : by_weight(x, y);
+}
+
+/* Groups that are gone, as by_likeness has them. */
+struct gone_list {
+	const struct group **items;
+	ptrdiff_t count;
+};
+
+static struct gone_list list_gone(const struct matches *all, struct arena *keep)
+{
+	struct gone_list list = { arena_make(keep, const struct group *, all->count + 1), 0 };
+
+	for (ptrdiff_t i = 0; i < all->count; i++)
+		if (all->items[i].change == CHANGE_GONE && all->items[i].base->op->scope.len)
+			list.items[list.count++] = all->items[i].base;
+	qsort(list.items, (size_t)list.count, sizeof(*list.items), by_likeness);
+	return list;
+}
+
+static bool is_alike(const struct group *a, const struct group *b)
+{
+	return str_eq(a->op->scope, b->op->scope) && str_eq(a->op->kind, b->op->kind);
+}
+
+/* Gone and of the same kind and scope: the nearest in weight, which is beside where it would be. */
+static struct str find_instead(const struct gone_list *gone, const struct group *head)
+{
+	ptrdiff_t from = 0, to = gone->count;
+	const struct group *best = NULL;
+
+	while (from < to) {
+		ptrdiff_t middle = from + (to - from) / 2;
+		if (by_likeness(&gone->items[middle], &head) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (ptrdiff_t i = from ? from - 1 : 0; i <= from && i < gone->count; i++) {
+		const struct group *g = gone->items[i];
+		if (is_alike(g, head) && (!best || fabs(g->step_s - head->step_s) <
+							   fabs(best->step_s - head->step_s)))
+			best = g;
+	}
+	return best ? best->op->name : (struct str){ NULL, 0 };
+}
+
+static struct str producer_key(struct str program, struct str name, struct arena *keep)
+{
+	return arena_fmt(keep, "%.*s\n%.*s", STR_ARG(program), STR_ARG(name));
+}
+
+/* The first edge of each producer. */
+static void map_edges(const struct tables *t, struct arena *keep, struct map *ret)
+{
+	*ret = (struct map){ 0 };
 	for (ptrdiff_t i = 0; i < table_count(t, edges); i++) {
 		const struct edges_row *e = &table_rows(t, edges)[i];
-		if (str_eq(e->producer, op->name) && str_eq(e->program, op->program))
-			return e->consumer;
+		struct str key = producer_key(e->program, e->producer, keep);
+		if (map_get(ret, key) == MAP_NONE)
+			map_put(ret, key, (int32_t)i, keep);
 	}
-	return (struct str){ NULL, 0 };
 }
 
-static struct str key_of(const struct op_change *c)
+static struct str find_consumer(const struct tables *t, const struct map *edges,
+	const struct ops_row *op, struct arena scratch)
 {
-	return c->head ? c->head->key : c->base->key;
+	int32_t at = map_get(edges, producer_key(op->program, op->name, &scratch));
+
+	return at == MAP_NONE ? (struct str){ NULL, 0 } : table_rows(t, edges)[at].consumer;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void describe(const struct ops_row *op, struct changes_row *row)
+{
+	row->key = op->key;
+	row->name = op->name;
+	row->kind = op->kind;
+	row->shape = op->shape;
+	row->scope = op->scope;
+	row->source_file = op->source_file;
+	row->source_line = op->source_line;
+	row->user_file = op->user_file;
+	row->user_line = op->user_line;
+}
+
+static double lost_by(const struct match *m)
+{
+	double base_s = m->base ? m->base->step_s : 0;
+
+	return (m->head ? m->head->step_s : m->head_s) - base_s;
+}
+
+static struct changes_row row_of(const struct match *m)
+{
+	struct changes_row row = { .change = change_name(m->change),
+		.pieces = m->pieces,
+		.source_line = NAN,
+		.user_line = NAN,
+		.base_s = NAN,
+		.head_s = NAN,
+		.base_per_step = NAN,
+		.head_per_step = NAN };
+
+	describe(m->head ? m->head->op : m->base->op, &row);
+	if (m->base) {
+		row.base_s = m->base->step_s;
+		row.base_per_step = m->base->count;
+	}
+	if (m->head) {
+		row.head_s = m->head->step_s;
+		row.head_per_step = m->head->count;
+	} else if (m->change == CHANGE_SPLIT) {
+		row.head_s = m->head_s;
+	}
+	row.lost_s = lost_by(m);
+	row.size_s = fabs(row.lost_s);
+	return row;
 }
 
 static int by_loss(const void *a, const void *b)
 {
-	const struct op_change *x = a, *y = b;
+	const struct changes_row *x = a, *y = b;
 
 	if (x->lost_s != y->lost_s)
 		return x->lost_s > y->lost_s ? -1 : 1;
-	return str_cmp(key_of(x), key_of(y));
+	return str_cmp(x->key, y->key);
 }
 
 static double step_time(const struct tables *t)
@@ -171,20 +458,45 @@ static double step_time(const struct tables *t)
 	return table_count(t, run) ? table_rows(t, run)[0].step_time_s : (double)NAN;
 }
 
+static void fill(
+	struct op_diff *d, const struct matches *all, const struct tables *head, struct arena *keep)
+{
+	struct gone_list gone = list_gone(all, keep);
+	struct map edges;
+
+	map_edges(head, keep, &edges);
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		const struct match *m = &all->items[i];
+		if (m->is_piece)
+			continue;
+		d->counts[m->change]++;
+		d->lost_s += lost_by(m);
+		if (m->change == CHANGE_SAME)
+			continue;
+		struct changes_row *row = &d->items[d->count++];
+		*row = row_of(m);
+		if (m->change == CHANGE_NEW) {
+			row->instead_of = find_instead(&gone, m->head);
+			row->feeds = find_consumer(head, &edges, m->head->op, *keep);
+		}
+	}
+	qsort(d->items, (size_t)d->count, sizeof(*d->items), by_loss);
+}
+
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
 	struct op_diff *ret)
 {
 	struct groups b = group_ops(base, keep), h = group_ops(head, keep);
+	struct matches all = match_groups(&b, &h, keep);
 
 	*ret = (struct op_diff){ .base_step_s = step_time(base), .head_step_s = step_time(head) };
-	ret->items = arena_make(keep, struct op_change, b.count + h.count + 1);
-	merge(ret, &b, &h);
-	for (ptrdiff_t i = 0; i < ret->count; i++) {
-		struct op_change *c = &ret->items[i];
-		if (c->change != CHANGE_NEW)
-			continue;
-		c->instead = find_instead(ret, c);
-		c->feeds = find_consumer(head, c->head);
-	}
-	qsort(ret->items, (size_t)ret->count, sizeof(*ret->items), by_loss);
+	ret->items = arena_make(keep, struct changes_row, all.count + 1);
+	find_splits(&all, keep);
+	fill(ret, &all, head, keep);
+}
+
+void diff_fill(const struct op_diff *d, struct tables *head, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < d->count; i++)
+		*table_new(head, changes, keep) = d->items[i];
 }

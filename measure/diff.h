@@ -1,10 +1,15 @@
 /*
- * Two runs, op by op: what is new, gone, slower and faster, and the time each lost or won.
+ * Two runs, op by op: what is new, gone, split, slower and faster, and the time each lost or won.
  *
  * Ops are matched by their key, which is what they are and where they come from and not what the
  * compiler called them.  Ops of one key are one (a layer repeated, a program compiled twice).  A
  * new op is laid beside the gone one of its scope that is most like it, as a changed shape gives an
  * op another key.
+ *
+ * A fusion has split when it is gone, and at least two new ops stand in its place (their scopes
+ * are its own but for the last part; the same line of the same file where it has no scope), do
+ * nothing that it did not hold (each opcode of theirs, or of what they hold, is one of its own),
+ * and together have at least half of the opcodes that it held.  They and it are one change.
  *
  * Refuses: verdicts; whether the runs may be compared (baseline.h).
  */
@@ -13,24 +18,21 @@
 
 #include "measure/tables.h"
 
-enum change { CHANGE_NEW, CHANGE_GONE, CHANGE_SLOWER, CHANGE_FASTER, CHANGE_SAME };
-struct str change_name(enum change c); /* "new", "gone" ... */
-
-struct op_change {
-	enum change change;
-	const struct ops_row *base, *head; /* the heaviest of the key; NULL where there is none */
-	double base_s, head_s;		   /* per device and step, of all of the key; 0 without */
-	double base_count, head_count;	   /* executions per device and step */
-	double lost_s;			   /* head_s - base_s */
-	const struct ops_row *instead;	   /* NEW: the gone op whose place it seems to take */
-	struct str feeds;		   /* NEW: an op that reads its result; missing: unknown */
+enum change {
+	CHANGE_NEW,
+	CHANGE_GONE,
+	CHANGE_SPLIT,
+	CHANGE_SLOWER,
+	CHANGE_FASTER,
+	CHANGE_SAME, /* counted, and no row */
+	CHANGES
 };
 
 struct op_diff {
-	struct op_change *items; /* by lost_s, the largest loss first; then by key */
+	struct changes_row *items; /* by lost_s, the largest loss first; then by key */
 	ptrdiff_t count;
 	double base_step_s, head_step_s, lost_s; /* lost_s: sum over all ops */
-	ptrdiff_t counts[CHANGE_SAME + 1];
+	ptrdiff_t counts[CHANGES];
 };
 
 /*
@@ -39,5 +41,7 @@ struct op_diff {
  */
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
 	struct op_diff *ret);
+/* The rows of `d` as the table changes. */
+void diff_fill(const struct op_diff *d, struct tables *head, struct arena *keep);
 
 #endif

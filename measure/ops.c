@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/out.h"
 #include "base/text.h"
 #include "measure/key.h"
 #include "measure/measured.h"
@@ -275,6 +276,46 @@ static struct str opcode_of(const struct subject *s, struct arena *keep)
 	return (struct str){ 0 };
 }
 
+/* The opcodes of a large fusion's parts are few; what is beyond says nothing new. */
+enum { INSIDE_MAX = 64 };
+
+static int by_text(const void *a, const void *b)
+{
+	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static void add_once(struct str *texts, ptrdiff_t *count, struct str text)
+{
+	for (ptrdiff_t i = 0; i < *count; i++)
+		if (str_eq(texts[i], text))
+			return;
+	if (*count < INSIDE_MAX)
+		texts[(*count)++] = text;
+}
+
+/* Missing where the op is no fusion, or nobody kept what it holds. */
+static struct str inside_of(const struct subject *s, struct arena *keep)
+{
+	struct str texts[INSIDE_MAX];
+	ptrdiff_t count = 0;
+	const struct hlo_module *h = s->instruction >= 0 ? s->program->hlo : NULL;
+	const struct hlo_instruction *op = h ? &h->instructions[s->instruction] : NULL;
+
+	if (!op || op->op != HLO_FUSION || !op->called_count)
+		return (struct str){ 0 };
+	const struct hlo_computation *held = &h->computations[op->called[0]];
+	for (ptrdiff_t i = held->first; i < held->first + held->count; i++)
+		if (opcode_rule(h->instructions[i].op) != HLO_RULE_FREE)
+			add_once(texts, &count, h->instructions[i].opcode);
+	if (!count)
+		return (struct str){ 0 };
+	qsort(texts, (size_t)count, sizeof(*texts), by_text);
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < count; i++)
+		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(texts[i]));
+	return text_clean(keep, out_text(o));
+}
+
 static struct str attribution_name(enum attribution a)
 {
 	static const struct str names[] = {
@@ -428,6 +469,7 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 	row->module = s->program->module;
 	row->name = s->name;
 	row->opcode = opcode_of(s, m->keep);
+	row->inside = inside_of(s, m->keep);
 	row->kind = op_kind_name(s->kind);
 	row->category = s->said.category.len > 0 ? text_clean(m->keep, s->said.category)
 						 : (struct str){ 0 };

@@ -66,6 +66,9 @@ static const struct column quality_columns[] = { QUALITY_COLUMNS(AS_TEXT, AS_REA
 #define ROW deltas_row
 static const struct column deltas_columns[] = { DELTAS_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW
+#define ROW changes_row
+static const struct column changes_columns[] = { CHANGES_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
 #define ROW moment_row
 static const struct column moment_columns[] = { MOMENT_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW

@@ -207,6 +207,7 @@ static const struct str measures[TABLE_COUNT] = {
 	[TABLE_live] = STR_INIT("bytes"),
 	[TABLE_gaps] = STR_INIT("time_s"),
 	[TABLE_compiles] = STR_INIT("time_s"),
+	[TABLE_changes] = STR_INIT("size_s"),
 };
 
 struct pick {

@@ -107,6 +107,15 @@ struct html_table {
 	struct template_list columns, rows;
 };
 
+struct html_change { /* an op that changed against the baseline */
+	struct str time, value, tone, change, name, text, place;
+};
+
+struct html_changes { /* those that lost time, or won some */
+	struct str title, more;
+	struct template_list rows;
+};
+
 struct html_report {
 	struct str id, ids; /* ids: what stands before every id of this report */
 	struct str profile, verdict, word, machine, summary, inputs, promise, rules, error,
@@ -114,8 +123,8 @@ struct html_report {
 	struct str step, gives_back, first_finding;
 	struct str step_value, gives_back_value; /* in seconds, for sorting */
 	struct template_picture icon, budget;
-	struct template_list facts, counts, deltas, failed, warned, unsure, waived, passed, skipped,
-		notes;
+	struct template_list facts, counts, deltas, changes, failed, warned, unsure, waived, passed,
+		skipped, notes;
 	struct template_list pictures, tables;
 	bool is_cut; /* one of too many: without pictures and tables */
 };
@@ -145,6 +154,14 @@ struct str html_slug(struct str s, struct arena *keep);
 
 /* Where a finding stands in the program's graph, side by side; empty when that is not known. */
 struct template_list html_around(const struct report_finding *f, struct arena *keep);
+
+/* At most two lists: losses, and gains. */
+extern const struct template_record html_changes_record;
+struct template_list html_changes(
+	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep);
+extern const struct template_record html_note_record, html_diff_record;
+/* What differs from the baseline, a sentence each. */
+struct template_list html_deltas(const struct report *r, struct arena *keep);
 
 void html_rules(const struct report *r, struct arena *keep, struct html_report *ret);
 void html_tables(const struct report *r, struct arena *keep, struct html_report *ret);

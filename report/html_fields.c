@@ -135,7 +135,8 @@ static const struct template_field note_fields[] = {
 	FLAG(html_note, is_bad, "it is no good sign"),
 	END,
 };
-RECORD("a note", html_note, note_fields);
+const struct template_record html_note_record = { "a note", (ptrdiff_t)sizeof(struct html_note),
+	note_fields };
 
 static const struct template_field picture_fields[] = {
 	TEXT(html_picture, id, "its anchor"),
@@ -185,6 +186,27 @@ static const struct template_field table_fields[] = {
 };
 RECORD("a table", html_table, table_fields);
 
+static const struct template_field change_fields[] = {
+	TEXT(html_change, time, "lost or won, per device and step: \"+1.2 ms\""),
+	TEXT(html_change, value, "the same in seconds"),
+	TEXT(html_change, tone, "bad or good"),
+	TEXT(html_change, change, "new, gone, split, slower or faster"),
+	TEXT(html_change, name, "the op"),
+	TEXT(html_change, text, "kind, shape, what it feeds or replaces, and both times"),
+	TEXT(html_change, place, "where in Python, else its scope"),
+	END,
+};
+RECORD("an op that changed", html_change, change_fields);
+
+static const struct template_field changes_fields[] = {
+	TEXT(html_changes, title, "lost or won"),
+	MANY(html_changes, rows, html_change_record, "the largest first"),
+	TEXT(html_changes, more, "how many are left out"),
+	END,
+};
+const struct template_record html_changes_record = { "ops that changed",
+	(ptrdiff_t)sizeof(struct html_changes), changes_fields };
+
 static const struct template_field report_fields[] = {
 	TEXT(html_report, id, "anchor of the report"),
 	TEXT(html_report, ids, "what begins every id of this report; empty when it is alone"),
@@ -208,6 +230,7 @@ static const struct template_field report_fields[] = {
 	MANY(html_report, facts, html_fact_record, "the numbers at the top"),
 	MANY(html_report, counts, html_count_record, "rules by verdict"),
 	MANY(html_report, deltas, html_note_record, "what differs from the baseline"),
+	MANY(html_report, changes, html_changes_record, "ops that changed against the baseline"),
 	MANY(html_report, failed, html_finding_record, "rules that failed"),
 	MANY(html_report, warned, html_finding_record, "rules that warn"),
 	MANY(html_report, unsure, html_trouble_record, "rules that could not be judged"),

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "report/delta.h"
+#include "report/diff.h"
 #include "report/html.h"
 #include "report/prose.h"
 #include "report/svg.h"
@@ -285,16 +286,6 @@ static struct template_list notes_of(const struct maker *m)
 	return LIST(items, count);
 }
 
-static struct template_list deltas_of(const struct maker *m)
-{
-	struct str *lines;
-	ptrdiff_t count = delta_lines(m->r, m->keep, &lines);
-	struct html_note *items = arena_make(m->keep, struct html_note, count);
-	for (ptrdiff_t i = 0; i < count; i++)
-		items[i].text = lines[i];
-	return LIST(items, count);
-}
-
 void html_rules(const struct report *r, struct arena *keep, struct html_report *ret)
 {
 	static const enum verdict passed[] = { VERDICT_PASS };
@@ -309,5 +300,7 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	ret->skipped = rules_of(&m, skipped, 2);
 	ret->counts = counts_of(&m);
 	ret->notes = notes_of(&m);
-	ret->deltas = deltas_of(&m);
+	ret->deltas = html_deltas(r, keep);
+	ret->changes = html_changes(
+		table_rows(&r->tables, changes), table_count(&r->tables, changes), DIFF_MOST, keep);
 }

@@ -33,7 +33,7 @@ static void diff(const char *before, const char *after)
 	diff_ops(&base, &head, &keep, &d);
 }
 
-#define assert_str(s, z) assert_string_equal(arena_z(&keep, (s)), (z))
+#define assert_str(s, z)     assert_string_equal(arena_z(&keep, (s)), (z))
 #define OP(key, mean, count) "ops key=" key " name=" key " mean_s=" mean " per_step=" count
 
 static void test_new_and_gone(void **state)
@@ -41,12 +41,12 @@ static void test_new_and_gone(void **state)
 	(void)state;
 	diff(OP("a", "3e-3", "2") "\n" OP("gone", "1e-3", "1"),
 		OP("new", "2e-3", "4") "\n" OP("a", "3e-3", "2"));
-	assert_int_equal(d.count, 3);
-	assert_int_equal(d.items[0].change, CHANGE_NEW);
+	assert_int_equal(d.count, 2);
+	assert_str(d.items[0].change, "new");
 	assert_true(fabs(d.items[0].lost_s - 8e-3) < 1e-15);
-	assert_int_equal(d.items[1].change, CHANGE_SAME);
-	assert_int_equal(d.items[2].change, CHANGE_GONE);
-	assert_true(fabs(d.items[2].lost_s + 1e-3) < 1e-15);
+	assert_int_equal(d.counts[CHANGE_SAME], 1);
+	assert_str(d.items[1].change, "gone");
+	assert_true(fabs(d.items[1].lost_s + 1e-3) < 1e-15);
 	assert_true(fabs(d.lost_s - 7e-3) < 1e-15);
 }
 
@@ -57,23 +57,25 @@ static void test_ops_of_one_key(void **state)
 	diff("ops key=k name=x.1 mean_s=1e-3 per_step=1\nops key=k name=x.2 mean_s=2e-3 per_step=1",
 		"ops key=k name=y.9 mean_s=6e-3 per_step=1");
 	assert_int_equal(d.count, 1);
-	assert_int_equal(d.items[0].change, CHANGE_SLOWER);
+	assert_str(d.items[0].change, "slower");
 	assert_true(fabs(d.items[0].lost_s - 3e-3) < 1e-15);
-	assert_true(d.items[0].base_count == 2 && d.items[0].head_count == 1);
-	assert_str(d.items[0].base->name, "x.2");
+	assert_true(d.items[0].base_per_step == 2 && d.items[0].head_per_step == 1);
+	diff_ops(&head, &base, &keep, &d);
+	assert_str(d.items[0].name, "x.2");
 }
 
 static void test_noise_is_the_same(void **state)
 {
 	(void)state;
-	diff(OP("small", "1e-3", "1") "\n" OP("noisy", "1e-3", "1")
-	     " lo_s=0.9e-3 hi_s=1.1e-3\n" OP("sure", "1e-3", "1") " lo_s=0.99e-3 hi_s=1.01e-3",
-		OP("small", "1.01e-3", "1") "\n" OP("noisy", "1.09e-3", "1")
-		" lo_s=1.05e-3 hi_s=1.2e-3\n" OP("sure", "0.9e-3", "1")
-		" lo_s=0.89e-3 hi_s=0.91e-3");
+	diff(OP("small", "1e-3", "1") "\n" OP("noisy", "1e-3", "1") " lo_s=0.9e-3 hi_s=1.1e-3\n" OP(
+		     "sure", "1e-3", "1") " lo_s=0.99e-3 hi_s=1.01e-3",
+		OP("small", "1.01e-3", "1") "\n" OP(
+			"noisy", "1.09e-3", "1") " lo_s=1.05e-3 hi_s=1.2e-3\n" OP("sure", "0.9e-3",
+			"1") " lo_s=0.89e-3 hi_s=0.91e-3");
 	assert_int_equal(d.counts[CHANGE_SAME], 2);
 	assert_int_equal(d.counts[CHANGE_FASTER], 1);
-	assert_str(d.items[2].head->key, "sure");
+	assert_int_equal(d.count, 1);
+	assert_str(d.items[0].key, "sure");
 }
 
 /* A changed shape is another key: the new op stands in the place of the gone one of its scope. */
@@ -86,10 +88,101 @@ static void test_place_and_consumer(void **state)
 		"ops key=else name=dot.2 kind=matmul scope=attn mean_s=2e-3 per_step=1\n"
 		"edges program=1 producer=dot.7 consumer=add.3\n"
 		"edges program=2 producer=dot.7 consumer=wrong");
-	assert_int_equal(d.items[0].change, CHANGE_NEW);
-	assert_non_null(d.items[0].instead);
-	assert_str(d.items[0].instead->name, "dot.1");
+	assert_str(d.items[0].change, "new");
+	assert_str(d.items[0].instead_of, "dot.1");
 	assert_str(d.items[0].feeds, "add.3");
+}
+
+/* Of several that are gone, the one whose weight is nearest; never another scope's or kind's. */
+static void test_nearest_in_weight(void **state)
+{
+	(void)state;
+#define GONE(key, scope, mean)                                                                     \
+	"ops key=" key " name=" key " kind=matmul scope=" scope " mean_s=" mean " per_step=1\n"
+	diff(GONE("a", "ffn", "1e-3") GONE("b", "ffn", "4e-3") GONE("c", "ffn", "9e-3")
+			GONE("d", "attn", "5e-3"),
+		GONE("new", "ffn", "5e-3") GONE("large", "ffn", "80e-3")
+			GONE("small", "ffn", "1e-6") GONE("else", "mlp", "5e-3"));
+	static const char *const want[][2] = { { "large", "c" }, { "else", "" }, { "new", "b" },
+		{ "small", "a" } };
+	for (int i = 0; i < 4; i++) {
+		assert_str(d.items[i].name, want[i][0]);
+		assert_true(str_eq(d.items[i].instead_of, str_from(want[i][1])));
+	}
+}
+
+/* ---- fusions that split ---------------------------------------------------------------------- */
+
+#define FUSION                                                                                     \
+	"ops key=f name=fusion.1 opcode=fusion inside=add,exponential,multiply,reduce "            \
+	"kind=elementwise scope=step/norm/mul mean_s=1e-3 per_step=1\n"
+#define PIECE(name, opcode, scope, mean)                                                           \
+	"ops key=" name " name=" name " opcode=" opcode " kind=elementwise scope=" scope           \
+	" mean_s=" mean " per_step=1\n"
+
+static void test_split(void **state)
+{
+	(void)state;
+	diff(FUSION PIECE("dot", "dot", "step/norm/dot", "4e-3"),
+		PIECE("add.1", "add", "step/norm/add", "1e-3") PIECE(
+			"fusion.7", "fusion inside=exponential,multiply", "step/norm/exp", "2e-3")
+			PIECE("dot", "dot", "step/norm/dot", "4e-3"));
+	assert_int_equal(d.count, 1);
+	assert_int_equal(d.counts[CHANGE_SPLIT], 1);
+	assert_int_equal(d.counts[CHANGE_NEW] + d.counts[CHANGE_GONE], 0);
+	const struct changes_row *c = &d.items[0];
+	assert_str(c->change, "split");
+	assert_str(c->name, "fusion.1");
+	assert_str(c->pieces, "fusion.7, add.1");
+	assert_true(fabs(c->head_s - 3e-3) < 1e-15 && fabs(c->lost_s - 2e-3) < 1e-15);
+	assert_true(c->base_per_step == 1 && isnan(c->head_per_step));
+}
+
+/* By line where there is no scope. */
+static void test_split_by_line(void **state)
+{
+	(void)state;
+#define LINE " kind=elementwise source_file=m.py source_line=7 mean_s=1e-3 per_step=1\n"
+	diff("ops key=f name=f opcode=fusion inside=add,multiply" LINE,
+		"ops key=a name=a opcode=add" LINE "ops key=m name=m opcode=multiply" LINE);
+	assert_int_equal(d.counts[CHANGE_SPLIT], 1);
+	assert_int_equal(d.count, 1);
+}
+
+static void assert_no_split(const char *after)
+{
+	base = head = (struct tables){ 0 };
+	diff(FUSION, after);
+	assert_int_equal(d.counts[CHANGE_SPLIT], 0);
+	assert_int_equal(d.counts[CHANGE_GONE], 1);
+}
+
+static void test_no_split(void **state)
+{
+	(void)state;
+#define GOOD PIECE("a", "add", "step/norm/add", "1e-3")
+	/* one op alone; one that does something else; elsewhere; too little of it */
+	assert_no_split(GOOD);
+	assert_no_split(GOOD PIECE("b", "divide", "step/norm/div", "1e-3"));
+	assert_no_split(GOOD PIECE("b", "multiply", "step/ffn/mul", "1e-3"));
+	assert_no_split(GOOD PIECE("b", "add", "step/norm/add2", "1e-3"));
+	assert_no_split(GOOD PIECE("b", "fusion", "step/norm/mul2", "1e-3"));
+	/* and it is still there, beside new ones */
+	base = head = (struct tables){ 0 };
+	diff(FUSION, FUSION GOOD PIECE("b", "multiply", "step/norm/mul", "1e-3"));
+	assert_int_equal(d.counts[CHANGE_SPLIT], 0);
+	assert_int_equal(d.counts[CHANGE_NEW], 2);
+}
+
+/* Each piece is of one fusion only. */
+static void test_two_fusions_share_no_piece(void **state)
+{
+	(void)state;
+	diff(FUSION "ops key=g name=fusion.2 opcode=fusion inside=add,multiply kind=elementwise "
+		    "scope=step/norm/mul mean_s=1e-3 per_step=1\n",
+		GOOD PIECE("b", "multiply", "step/norm/mul", "1e-3"));
+	assert_int_equal(d.counts[CHANGE_SPLIT], 1);
+	assert_int_equal(d.counts[CHANGE_GONE], 1);
 }
 
 static void test_nothing(void **state)
@@ -107,6 +200,11 @@ int main(void)
 		cmocka_unit_test_setup(test_ops_of_one_key, fresh),
 		cmocka_unit_test_setup(test_noise_is_the_same, fresh),
 		cmocka_unit_test_setup(test_place_and_consumer, fresh),
+		cmocka_unit_test_setup(test_nearest_in_weight, fresh),
+		cmocka_unit_test_setup(test_split, fresh),
+		cmocka_unit_test_setup(test_split_by_line, fresh),
+		cmocka_unit_test_setup(test_no_split, fresh),
+		cmocka_unit_test_setup(test_two_fusions_share_no_piece, fresh),
 		cmocka_unit_test_setup(test_nothing, fresh),
 	};
 

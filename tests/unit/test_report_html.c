@@ -372,6 +372,7 @@ static void test_manual_names_every_field(void **state)
 		skip(); /* run from elsewhere */
 	find_in_manual(in.bytes, &html_page_record);
 	find_in_manual(in.bytes, &fleet_page_record);
+	find_in_manual(in.bytes, &html_diff_record);
 	input_close(&in);
 }
 

@@ -1,0 +1,101 @@
+/* Ops that changed, in words.  See changes.h. */
+#include "report/changes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "report/alert.h"
+#include "report/prose.h"
+
+/* A loop's tuple would fill a page. */
+enum { SHAPE_BYTES = 60 };
+
+struct str change_place(const struct changes_row *op, struct arena *keep)
+{
+	bool users = op->user_file.len > 0;
+	struct str file = text_clean(keep, users ? op->user_file : op->source_file);
+	double line = users ? op->user_line : op->source_line;
+	if (!file.len)
+		return text_clean(keep, op->scope);
+	return line >= 1 ? arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line) : file;
+}
+
+/* "+145%", and "12 times" where a percentage would be a riddle. */
+static struct str factor_text(double factor, struct arena *keep)
+{
+	if (factor >= 10)
+		return arena_fmt(keep, "%.3g times", factor);
+	return arena_fmt(keep, "%+.0f%%", 100 * (factor - 1));
+}
+
+static struct str times_of(const struct changes_row *c, struct arena *keep)
+{
+	struct str head = time_text(keep, c->head_s), base = time_text(keep, c->base_s);
+	if (isnan(c->base_s))
+		return arena_fmt(keep, "%.*s per step", STR_ARG(head));
+	if (isnan(c->head_s))
+		return arena_fmt(keep, "%.*s per step before", STR_ARG(base));
+	if (c->head_per_step < c->base_per_step || c->head_per_step > c->base_per_step)
+		return arena_fmt(keep, "%.*s per step, %.*s before; %.*s times instead of %.*s",
+			STR_ARG(head), STR_ARG(base),
+			STR_ARG(unit_text(keep, c->head_per_step, UNIT_COUNT)),
+			STR_ARG(unit_text(keep, c->base_per_step, UNIT_COUNT)));
+	return arena_fmt(keep, "%.*s per step, %.*s before (%.*s)", STR_ARG(head), STR_ARG(base),
+		STR_ARG(factor_text(c->head_s / c->base_s, keep)));
+}
+
+/* One of a few words before a name that may be missing. */
+static void put_name(struct out *o, const char *before, struct str name, struct arena *keep)
+{
+	if (name.len)
+		out_fmt(o, "%s %.*s", before, STR_ARG(text_clean(keep, name)));
+}
+
+struct str change_sentence(const struct changes_row *c, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_fmt(o, "%.*s", STR_ARG(text_clean(keep, c->kind)));
+	put_name(o, "", text_cut(keep, text_clean(keep, c->shape), SHAPE_BYTES), keep);
+	put_name(o, ", before", c->feeds, keep);
+	put_name(o, ", in place of", c->instead_of, keep);
+	put_name(o, ", into", c->pieces, keep);
+	out_fmt(o, "; %.*s", STR_ARG(times_of(c, keep)));
+	return out_text(o);
+}
+
+struct str change_lost(const struct changes_row *c, struct arena *keep)
+{
+	return arena_fmt(
+		keep, "%s%.*s", c->lost_s < 0 ? "-" : "+", STR_ARG(time_text(keep, c->size_s)));
+}
+
+/* Rows of a report come by size, those of a diff by loss. */
+static int by_loss(const void *a, const void *b)
+{
+	const struct changes_row *x = *(const struct changes_row *const *)a,
+				 *y = *(const struct changes_row *const *)b;
+	if (x->lost_s < y->lost_s || x->lost_s > y->lost_s)
+		return x->lost_s > y->lost_s ? -1 : 1;
+	return str_cmp(x->key, y->key);
+}
+
+static int by_gain(const void *a, const void *b)
+{
+	return -by_loss(a, b);
+}
+
+struct picked_changes changes_pick(const struct changes_row *rows, ptrdiff_t count, bool losses,
+	ptrdiff_t most, struct arena *keep)
+{
+	struct picked_changes p = { arena_make(keep, const struct changes_row *, count + 1), 0, 0 };
+	for (ptrdiff_t i = 0; i < count; i++)
+		if ((rows[i].lost_s > 0) == losses)
+			p.items[p.count++] = &rows[i];
+	qsort(p.items, (size_t)p.count, sizeof(*p.items), losses ? by_loss : by_gain);
+	if (most && p.count > most) {
+		p.left_out = p.count - most;
+		p.count = most;
+	}
+	return p;
+}

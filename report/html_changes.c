@@ -1,0 +1,52 @@
+/* What differs from a baseline, for pages.  See html.h. */
+#include "report/changes.h"
+#include "report/delta.h"
+#include "report/html.h"
+#include "report/template.h"
+
+static struct html_change change_of(const struct changes_row *c, struct arena *keep)
+{
+	return (struct html_change){ .time = change_lost(c, keep),
+		.value = arena_fmt(keep, "%.9g", c->lost_s),
+		.tone = c->lost_s > 0 ? STR("bad") : STR("good"),
+		.change = c->change,
+		.name = c->name,
+		.text = change_sentence(c, keep),
+		.place = change_place(c, keep) };
+}
+
+static struct html_changes changes_of(
+	const struct picked_changes *picked, struct str title, struct arena *keep)
+{
+	struct html_change *rows = arena_make(keep, struct html_change, picked->count);
+	struct html_changes ret = { .title = title, .rows = LIST(rows, picked->count) };
+	for (ptrdiff_t i = 0; i < picked->count; i++)
+		rows[i] = change_of(picked->items[i], keep);
+	if (picked->left_out)
+		ret.more = arena_fmt(keep, "and %td more, of less time each", picked->left_out);
+	return ret;
+}
+
+struct template_list html_changes(
+	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep)
+{
+	static const struct str titles[] = { STR_INIT("won"), STR_INIT("lost") };
+	struct html_changes *items = arena_make(keep, struct html_changes, 2);
+	ptrdiff_t n = 0;
+	for (int losses = 1; losses >= 0; losses--) {
+		struct picked_changes picked = changes_pick(rows, count, losses, most, keep);
+		if (picked.count)
+			items[n++] = changes_of(&picked, titles[losses], keep);
+	}
+	return LIST(items, n);
+}
+
+struct template_list html_deltas(const struct report *r, struct arena *keep)
+{
+	struct str *lines;
+	ptrdiff_t count = delta_lines(r, keep, &lines);
+	struct html_note *items = arena_make(keep, struct html_note, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		items[i].text = lines[i];
+	return LIST(items, count);
+}
