@@ -33,6 +33,17 @@ static bool load_one(struct str path, const struct load_options *options, struct
 	return true;
 }
 
+static bool are_alike(const struct baseline *base, const struct baseline *head, struct diag *err)
+{
+	if (is_planned(base->tables) == is_planned(head->tables))
+		return true;
+	const struct baseline *plan = is_planned(base->tables) ? base : head;
+	return diag_set(err, DIAG_BASELINE,
+		"%.*s is a plan, whose ops take what their rooflines say, and the other one has "
+		"run; compare two plans or two runs",
+		STR_ARG(plan->name));
+}
+
 /* Runs that do not match can be compared here, as the user asks for it; the difference is told. */
 static bool compare(struct baseline *base, struct tables *head, struct arena *keep,
 	struct report *ret, struct diag *err)
@@ -83,7 +94,8 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 	if (!page || !load_options(&s->read, task_cpus(), c->keep, &options, &err))
 		return misused(&err);
 	if (!load_one(args->items[0], &options, c->keep, &base, &err) ||
-		!load_one(args->items[1], &options, c->keep, &head, &err))
+		!load_one(args->items[1], &options, c->keep, &head, &err) ||
+		!are_alike(&base, &head, &err))
 		return fail(&err);
 	struct tables tables = *head.tables; /* it gets deltas of its own */
 	if (!compare(&base, &tables, c->keep, &report, &err))
@@ -119,7 +131,7 @@ const struct command diff_command = {
 		   "they "
 		   "are and where they come from (kind, shapes, scope, source function), so a "
 		   "recompile "
-		   "that renames them changes nothing. Each is new, gone, split, slower or faster, "
+		   "that renames them changes nothing. Each is new, gone, changed, split, slower or faster, "
 		   "with the time per device and step that it lost or won; a new op is shown with "
 		   "the op it feeds and the one whose place it takes, a fusion that split with its "
 		   "pieces.\n"

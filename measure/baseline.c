@@ -51,7 +51,7 @@ static bool is_same_run(const struct tables *x, const struct tables *y)
 /* Columns of the run that both must agree in, where both know them; a chip that only one knows is
  * another one.  main_program is the workload of a run that no job file names. */
 static const struct str parity[] = { STR_INIT("main_program"), STR_INIT("chip"), STR_INIT("chips"),
-	STR_INIT("devices"), STR_INIT("phase"), STR_INIT("global_batch") };
+	STR_INIT("devices"), STR_INIT("phase"), STR_INIT("global_batch"), STR_INIT("evidence") };
 
 static struct str cell_shown(const struct column *c, const void *row, struct arena *keep)
 {

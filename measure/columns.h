@@ -392,7 +392,7 @@
 
 #define CHANGES_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(key, 0, "as in ops")                                                                  \
-	TEXT(change, "new|gone|split|slower|faster", "what became of it")                          \
+	TEXT(change, "new|gone|changed|split|slower|faster", "what became of it")                  \
 	TEXT(name, 0, "the heaviest op of that key; of the baseline's, when gone or split")        \
 	TEXT(kind, KIND_WORDS, "as in ops")                                                        \
 	TEXT(shape, 0, "as in ops")                                                                \
@@ -407,8 +407,9 @@
 	REAL(size_s, SECONDS, "the same without its sign")                                         \
 	REAL(base_per_step, COUNT, "executions per device and step in the baseline")               \
 	REAL(head_per_step, COUNT, "executions per device and step in this run")                   \
-	TEXT(instead_of, 0, "new: the gone op whose place it seems to take")                       \
-	TEXT(feeds, 0, "new: an op that reads its result")                                         \
+	TEXT(instead_of, 0, "changed: the op it was, of other shapes or operands")                 \
+	TEXT(base_shape, 0, "changed: the shape that one had")                                     \
+	TEXT(feeds, 0, "new or changed: an op that reads its result")                              \
 	TEXT(pieces, 0, "split: the ops that do its work now, the heaviest first")
 
 /* X(table, COLUMNS list, key column or 0, meaning).  The key names a subject in findings. */

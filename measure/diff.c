@@ -13,7 +13,8 @@
 static struct str change_name(enum change c)
 {
 	static const struct str names[CHANGES] = { STR_INIT("new"), STR_INIT("gone"),
-		STR_INIT("split"), STR_INIT("slower"), STR_INIT("faster"), STR_INIT("same") };
+		STR_INIT("changed"), STR_INIT("split"), STR_INIT("slower"), STR_INIT("faster"),
+		STR_INIT("same") };
 
 	return names[c];
 }
@@ -30,9 +31,14 @@ struct groups {
 	ptrdiff_t count;
 };
 
-static double op_step_s(const struct ops_row *op)
+bool is_planned(const struct tables *t)
 {
-	double s = op->mean_s * op->per_step;
+	return table_count(t, run) && str_eq(table_rows(t, run)[0].evidence, STR("planned"));
+}
+
+static double op_step_s(const struct ops_row *op, bool planned)
+{
+	double s = (planned ? op->roofline_s : op->mean_s) * op->per_step;
 
 	return isnan(s) ? 0 : s;
 }
@@ -58,12 +64,14 @@ static struct groups group_ops(const struct tables *t, struct arena *keep)
 {
 	struct groups g = { arena_make(keep, struct group, table_count(t, ops) + 1), 0 };
 	ptrdiff_t kept = 0;
+	bool planned = is_planned(t);
 
 	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
 		const struct ops_row *op = &table_rows(t, ops)[i];
 		double count = isnan(op->per_step) ? 0 : op->per_step;
 		if (op->key.p)
-			g.items[g.count++] = (struct group){ op->key, op, op_step_s(op), count };
+			g.items[g.count++] =
+				(struct group){ op->key, op, op_step_s(op, planned), count };
 	}
 	qsort(g.items, (size_t)g.count, sizeof(*g.items), by_key);
 	for (ptrdiff_t i = 0; i < g.count; i++) {
@@ -90,7 +98,7 @@ static enum change change_of(const struct group *base, const struct group *head)
 {
 	double lost = head->step_s - base->step_s;
 
-	if (fabs(lost) < CHANGE_LEAST * base->step_s ||
+	if (fabs(lost) <= CHANGE_LEAST * base->step_s ||
 		(head->count == base->count && intervals_meet(head->op, base->op)))
 		return CHANGE_SAME;
 	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
@@ -100,8 +108,8 @@ static enum change change_of(const struct group *base, const struct group *head)
 struct match {
 	enum change change;
 	const struct group *base, *head; /* NULL where there is none */
-	bool is_piece;			 /* NEW: part of one that has split */
-	double head_s;			 /* SPLIT: of all pieces */
+	bool is_piece;			 /* part of another match: split, or changed */
+	double split_s;			 /* SPLIT: time of all pieces */
 	struct str pieces;
 };
 
@@ -261,64 +269,80 @@ enum { PIECES_LOOKED = 256, PIECES_MAX = 16 };
 struct pieces {
 	struct match *items[PIECES_MAX];
 	int count;
-	uint64_t covered;
+	uint64_t covered; /* of the words that the fusion held */
 };
+
+/* Another piece has to do something that those before it do not. */
+static void add_piece(struct pieces *p, struct match *m, struct str held)
+{
+	uint64_t bits = words_among(work_of(m->head->op), held);
+
+	if (p->count == PIECES_MAX || !(bits & ~p->covered))
+		return;
+	p->items[p->count++] = m;
+	p->covered |= bits;
+}
 
 static void find_pieces(
 	const struct placed_list *list, struct str place, struct str held, struct pieces *ret)
 {
 	ptrdiff_t first = first_at(list, place);
 
-	*ret = (struct pieces){ .count = 0 };
 	for (ptrdiff_t i = first; i < list->count && i < first + PIECES_LOOKED; i++) {
-		struct match *m = list->items[i].match;
-		if (!str_eq(list->items[i].place, place) || ret->count == PIECES_MAX)
+		if (!str_eq(list->items[i].place, place))
 			return;
-		uint64_t bits = m->is_piece ? 0 : words_among(work_of(m->head->op), held);
-		if (!bits)
-			continue;
-		ret->items[ret->count++] = m;
-		ret->covered |= bits;
+		if (!list->items[i].match->is_piece)
+			add_piece(ret, list->items[i].match, held);
 	}
 }
 
-static void join_pieces(struct match *gone, const struct pieces *pieces, struct arena *keep)
+static void join_pieces(struct match *split, const struct pieces *pieces, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 
-	gone->change = CHANGE_SPLIT;
+	split->change = CHANGE_SPLIT;
 	for (int i = 0; i < pieces->count; i++) {
-		pieces->items[i]->is_piece = true;
-		gone->head_s += pieces->items[i]->head->step_s;
+		pieces->items[i]->is_piece = pieces->items[i] != split;
+		split->split_s += pieces->items[i]->head->step_s;
 		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(pieces->items[i]->head->op->name));
 	}
-	gone->pieces = out_text(o);
+	split->pieces = out_text(o);
+}
+
+/* A fusion that is gone, or that holds less than it did. */
+static bool may_have_split(const struct match *m)
+{
+	struct str held = m->base ? m->base->op->inside : (struct str){ NULL, 0 };
+
+	if (!held.len || !m->head)
+		return held.len > 0;
+	struct str holds = work_of(m->head->op);
+	return words_among(holds, held) && count_words(holds) < count_words(held);
 }
 
 static void find_splits(const struct matches *all, struct arena *keep)
 {
 	struct placed_list list = place_new(all, keep);
-	struct pieces pieces;
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		struct match *m = &all->items[i];
-		if (m->change != CHANGE_GONE || !m->base->op->inside.len)
+		if (!may_have_split(m))
 			continue;
+		struct pieces pieces = { .count = 0 };
 		struct str place = place_of(m->base->op, keep), held = m->base->op->inside;
-		if (!place.len)
-			continue;
-		find_pieces(&list, place, held, &pieces);
+		if (m->head)
+			add_piece(&pieces, m, held);
+		if (place.len)
+			find_pieces(&list, place, held, &pieces);
 		if (pieces.count >= 2 && 2 * count_bits(pieces.covered) >= count_words(held))
 			join_pieces(m, &pieces, keep);
 	}
 }
 
-/* ---- what a new op has to do with ------------------------------------------------------------ */
+/* ---- ops that changed ------------------------------------------------------------------------ */
 
-static int by_likeness(const void *a, const void *b)
+static int by_likeness(const struct group *x, const struct group *y)
 {
-	const struct group *x = *(const struct group *const *)a,
-			   *y = *(const struct group *const *)b;
 	int order = str_cmp(x->op->scope, y->op->scope);
 
 	if (!order)
@@ -326,20 +350,38 @@ static int by_likeness(const void *a, const void *b)
 	return order ? order : by_weight(x, y);
 }
 
-/* Groups that are gone, as by_likeness has them. */
-struct gone_list {
-	const struct group **items;
+static const struct group *group_of(const struct match *m)
+{
+	return m->head ? m->head : m->base;
+}
+
+static int match_by_likeness(const void *a, const void *b)
+{
+	return by_likeness(
+		group_of(*(struct match *const *)a), group_of(*(struct match *const *)b));
+}
+
+static int match_by_weight(const void *a, const void *b)
+{
+	return by_weight(group_of(*(struct match *const *)a), group_of(*(struct match *const *)b));
+}
+
+struct match_list {
+	struct match **items;
 	ptrdiff_t count;
 };
 
-static struct gone_list list_gone(const struct matches *all, struct arena *keep)
+static struct match_list list_of(const struct matches *all, enum change change,
+	int (*order)(const void *, const void *), struct arena *keep)
 {
-	struct gone_list list = { arena_make(keep, const struct group *, all->count + 1), 0 };
+	struct match_list list = { arena_make(keep, struct match *, all->count + 1), 0 };
 
-	for (ptrdiff_t i = 0; i < all->count; i++)
-		if (all->items[i].change == CHANGE_GONE && all->items[i].base->op->scope.len)
-			list.items[list.count++] = all->items[i].base;
-	qsort(list.items, (size_t)list.count, sizeof(*list.items), by_likeness);
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		struct match *m = &all->items[i];
+		if (m->change == change && !m->is_piece && group_of(m)->op->scope.len)
+			list.items[list.count++] = m;
+	}
+	qsort(list.items, (size_t)list.count, sizeof(struct match *), order);
 	return list;
 }
 
@@ -348,27 +390,58 @@ static bool is_alike(const struct group *a, const struct group *b)
 	return str_eq(a->op->scope, b->op->scope) && str_eq(a->op->kind, b->op->kind);
 }
 
-/* Gone and of the same kind and scope: the nearest in weight, which is beside where it would be. */
-static struct str find_instead(const struct gone_list *gone, const struct group *head)
+/* Of a crowd of one kind and scope, only the nearest are looked at. */
+enum { ALIKE_LOOKED = 64 };
+
+/* From `at` on in steps of `way`: the first that is like `head` and not taken, or NULL. */
+static struct match *find_alike(
+	const struct match_list *gone, ptrdiff_t at, int way, const struct group *head)
+{
+	for (int n = 0; n < ALIKE_LOOKED && at >= 0 && at < gone->count; n++, at += way) {
+		struct match *m = gone->items[at];
+		if (!is_alike(m->base, head))
+			return NULL;
+		if (!m->is_piece)
+			return m;
+	}
+	return NULL;
+}
+
+/* Gone, alike and the nearest in time, which stands beside where `head` would; or NULL. */
+static struct match *find_gone(const struct match_list *gone, const struct group *head)
 {
 	ptrdiff_t from = 0, to = gone->count;
-	const struct group *best = NULL;
 
 	while (from < to) {
 		ptrdiff_t middle = from + (to - from) / 2;
-		if (by_likeness(&gone->items[middle], &head) < 0)
+		if (by_likeness(gone->items[middle]->base, head) < 0)
 			from = middle + 1;
 		else
 			to = middle;
 	}
-	for (ptrdiff_t i = from ? from - 1 : 0; i <= from && i < gone->count; i++) {
-		const struct group *g = gone->items[i];
-		if (is_alike(g, head) && (!best || fabs(g->step_s - head->step_s) <
-							   fabs(best->step_s - head->step_s)))
-			best = g;
-	}
-	return best ? best->op->name : (struct str){ NULL, 0 };
+	struct match *more = find_alike(gone, from - 1, -1, head);
+	struct match *less = find_alike(gone, from, 1, head);
+	if (!more || !less)
+		return more ? more : less;
+	return more->base->step_s - head->step_s <= head->step_s - less->base->step_s ? more : less;
 }
+
+static void find_changed(const struct matches *all, struct arena *keep)
+{
+	struct match_list gone = list_of(all, CHANGE_GONE, match_by_likeness, keep);
+	struct match_list new = list_of(all, CHANGE_NEW, match_by_weight, keep);
+
+	for (ptrdiff_t i = 0; i < new.count; i++) {
+		struct match *was = find_gone(&gone, new.items[i]->head);
+		if (!was)
+			continue;
+		new.items[i]->change = CHANGE_CHANGED;
+		new.items[i]->base = was->base;
+		was->is_piece = true;
+	}
+}
+
+/* ---- what reads a result ---------------------------------------------------------------------- */
 
 static struct str producer_key(struct str program, struct str name, struct arena *keep)
 {
@@ -414,7 +487,9 @@ static double lost_by(const struct match *m)
 {
 	double base_s = m->base ? m->base->step_s : 0;
 
-	return (m->head ? m->head->step_s : m->head_s) - base_s;
+	if (m->change == CHANGE_SPLIT)
+		return m->split_s - base_s;
+	return (m->head ? m->head->step_s : 0) - base_s;
 }
 
 static struct changes_row row_of(const struct match *m)
@@ -428,16 +503,22 @@ static struct changes_row row_of(const struct match *m)
 		.base_per_step = NAN,
 		.head_per_step = NAN };
 
-	describe(m->head ? m->head->op : m->base->op, &row);
+	bool is_split = m->change == CHANGE_SPLIT;
+
+	describe(m->head && !is_split ? m->head->op : m->base->op, &row);
+	if (m->change == CHANGE_CHANGED) {
+		row.instead_of = m->base->op->name;
+		row.base_shape = m->base->op->shape;
+	}
 	if (m->base) {
 		row.base_s = m->base->step_s;
 		row.base_per_step = m->base->count;
 	}
-	if (m->head) {
+	if (is_split) {
+		row.head_s = m->split_s;
+	} else if (m->head) {
 		row.head_s = m->head->step_s;
 		row.head_per_step = m->head->count;
-	} else if (m->change == CHANGE_SPLIT) {
-		row.head_s = m->head_s;
 	}
 	row.lost_s = lost_by(m);
 	row.size_s = fabs(row.lost_s);
@@ -461,7 +542,6 @@ static double step_time(const struct tables *t)
 static void fill(
 	struct op_diff *d, const struct matches *all, const struct tables *head, struct arena *keep)
 {
-	struct gone_list gone = list_gone(all, keep);
 	struct map edges;
 
 	map_edges(head, keep, &edges);
@@ -475,10 +555,8 @@ static void fill(
 			continue;
 		struct changes_row *row = &d->items[d->count++];
 		*row = row_of(m);
-		if (m->change == CHANGE_NEW) {
-			row->instead_of = find_instead(&gone, m->head);
+		if (m->change == CHANGE_NEW || m->change == CHANGE_CHANGED)
 			row->feeds = find_consumer(head, &edges, m->head->op, *keep);
-		}
 	}
 	qsort(d->items, (size_t)d->count, sizeof(*d->items), by_loss);
 }
@@ -489,9 +567,12 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 	struct groups b = group_ops(base, keep), h = group_ops(head, keep);
 	struct matches all = match_groups(&b, &h, keep);
 
-	*ret = (struct op_diff){ .base_step_s = step_time(base), .head_step_s = step_time(head) };
+	*ret = (struct op_diff){ .is_planned = is_planned(head),
+		.base_step_s = step_time(base),
+		.head_step_s = step_time(head) };
 	ret->items = arena_make(keep, struct changes_row, all.count + 1);
 	find_splits(&all, keep);
+	find_changed(&all, keep);
 	fill(ret, &all, head, keep);
 }
 

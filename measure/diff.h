@@ -1,15 +1,22 @@
 /*
- * Two runs, op by op: what is new, gone, split, slower and faster, and the time each lost or won.
+ * Two runs, op by op: what is new, gone, changed, split, slower and faster, and the time each lost
+ * or won.
  *
  * Ops are matched by their key, which is what they are and where they come from and not what the
- * compiler called them.  Ops of one key are one (a layer repeated, a program compiled twice).  A
- * new op is laid beside the gone one of its scope that is most like it, as a changed shape gives an
- * op another key.
+ * compiler called them.  Ops of one key are one (a layer repeated, a program compiled twice).
  *
- * A fusion has split when it is gone, and at least two new ops stand in its place (their scopes
- * are its own but for the last part; the same line of the same file where it has no scope), do
- * nothing that it did not hold (each opcode of theirs, or of what they hold, is one of its own),
- * and together have at least half of the opcodes that it held.  They and it are one change.
+ * An op has changed when one is gone and one is new, of the same kind and scope: a shape or an
+ * operand that is another gives an op another key.  Of several the nearest in time are taken
+ * together, the heaviest new one first, each once.
+ *
+ * A fusion has split when it is gone, or still there under its key and holds less than it did, and
+ * new ops stand in its place (their scopes are its own but for the last part; the same line of the
+ * same file where it has no scope).  Of these ops, and it, there are at least two, of which each
+ * does nothing that it did not hold (opcodes of theirs, or of what they hold, are among its own)
+ * and something that those before it do not; together they have at least half of the opcodes that
+ * it held.  They and it are one change.
+ *
+ * Of runs that are planned, ops take as long as their rooflines say.
  *
  * Refuses: verdicts; whether the runs may be compared (baseline.h).
  */
@@ -21,6 +28,7 @@
 enum change {
 	CHANGE_NEW,
 	CHANGE_GONE,
+	CHANGE_CHANGED,
 	CHANGE_SPLIT,
 	CHANGE_SLOWER,
 	CHANGE_FASTER,
@@ -28,7 +36,10 @@ enum change {
 	CHANGES
 };
 
+bool is_planned(const struct tables *t); /* nothing ran: a compiler's dump alone */
+
 struct op_diff {
+	bool is_planned;
 	struct changes_row *items; /* by lost_s, the largest loss first; then by key */
 	ptrdiff_t count;
 	double base_step_s, head_step_s, lost_s; /* lost_s: sum over all ops */

@@ -52,11 +52,18 @@ static void put_name(struct out *o, const char *before, struct str name, struct 
 		out_fmt(o, "%s %.*s", before, STR_ARG(text_clean(keep, name)));
 }
 
+static struct str shape_text_of(struct str shape, struct arena *keep)
+{
+	return text_cut(keep, text_clean(keep, shape), SHAPE_BYTES);
+}
+
 struct str change_sentence(const struct changes_row *c, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	out_fmt(o, "%.*s", STR_ARG(text_clean(keep, c->kind)));
-	put_name(o, "", text_cut(keep, text_clean(keep, c->shape), SHAPE_BYTES), keep);
+	put_name(o, "", shape_text_of(c->shape, keep), keep);
+	if (!str_eq(c->shape, c->base_shape))
+		put_name(o, ", was", shape_text_of(c->base_shape, keep), keep);
 	put_name(o, ", before", c->feeds, keep);
 	put_name(o, ", in place of", c->instead_of, keep);
 	put_name(o, ", into", c->pieces, keep);

@@ -89,19 +89,29 @@ static const struct metric_look *look_of(const struct deltas_row *d)
 	return NULL;
 }
 
+/* What changed, or what is always told and did not. */
+static ptrdiff_t add_lines(
+	const struct report *r, bool changed, struct str *lines, ptrdiff_t n, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++) {
+		const struct deltas_row *d = &table_rows(&r->tables, deltas)[i];
+		const struct metric_look *look = look_of(d);
+		if (look && has_changed(look, d) == changed && (changed || look->always))
+			lines[n++] = delta_line(r, look, d, keep);
+	}
+	return n;
+}
+
 ptrdiff_t delta_lines(const struct report *r, struct arena *keep, struct str **ret)
 {
-	ptrdiff_t rows = table_count(&r->tables, deltas), n = 0;
-	struct str *lines = arena_make(keep, struct str, rows + r->note_count + 1);
+	ptrdiff_t n = 0;
+	struct str *lines =
+		arena_make(keep, struct str, table_count(&r->tables, deltas) + r->note_count + 1);
 	for (ptrdiff_t i = 0; i < r->note_count; i++)
 		if (note_is_news(&r->notes[i]))
 			lines[n++] = text_clean(keep, r->notes[i].text);
-	for (ptrdiff_t i = 0; i < rows; i++) {
-		const struct deltas_row *d = &table_rows(&r->tables, deltas)[i];
-		const struct metric_look *look = look_of(d);
-		if (look && (look->always || has_changed(look, d)))
-			lines[n++] = delta_line(r, look, d, keep);
-	}
+	n = add_lines(r, true, lines, n, keep);
+	n = add_lines(r, false, lines, n, keep);
 	*ret = lines;
 	return n;
 }

@@ -17,20 +17,24 @@ static struct picked_changes pick(const struct diff_report *d, bool losses, stru
 
 struct str diff_counts(const struct op_diff *d, struct arena *keep)
 {
-	return arena_fmt(keep, "%td new, %td gone, %td split, %td slower, %td faster, %td the same",
-		d->counts[CHANGE_NEW], d->counts[CHANGE_GONE], d->counts[CHANGE_SPLIT],
-		d->counts[CHANGE_SLOWER], d->counts[CHANGE_FASTER], d->counts[CHANGE_SAME]);
+	return arena_fmt(keep,
+		"%td new, %td gone, %td changed, %td split, %td slower, %td faster, %td the same",
+		d->counts[CHANGE_NEW], d->counts[CHANGE_GONE], d->counts[CHANGE_CHANGED],
+		d->counts[CHANGE_SPLIT], d->counts[CHANGE_SLOWER], d->counts[CHANGE_FASTER],
+		d->counts[CHANGE_SAME]);
 }
 
 struct str diff_total(const struct op_diff *d, struct arena *keep)
 {
-	return arena_fmt(keep, "all ops together %s %.*s per step, what is hidden counted too",
-		d->lost_s < 0 ? "won" : "lost", STR_ARG(time_text(keep, fabs(d->lost_s))));
+	return arena_fmt(keep, "all ops together %s %.*s per step, %s",
+		d->lost_s < 0 ? "won" : "lost", STR_ARG(time_text(keep, fabs(d->lost_s))),
+		d->is_planned ? "by their rooflines: neither has run"
+			      : "what is hidden counted too");
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-enum { TEXT_WIDTH = 80, LINE_INDENT = 4, TEXT_INDENT = 19 };
+enum { TEXT_WIDTH = 80, LINE_INDENT = 4, TEXT_INDENT = 20 };
 
 static void put_ops(struct page *p, const char *head, const struct picked_changes *picked)
 {
@@ -104,6 +108,7 @@ static void add_change(cJSON *list, const struct changes_row *c, struct arena *k
 	add_clean(o, "name", c->name, keep);
 	add_clean(o, "kind", c->kind, keep);
 	add_clean(o, "shape", c->shape, keep);
+	add_clean(o, "base_shape", c->base_shape, keep);
 	add_clean(o, "scope", c->scope, keep);
 	add_clean(o, "source_file", c->source_file, keep);
 	json_add_double(o, "source_line", c->source_line);

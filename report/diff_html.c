@@ -15,7 +15,7 @@ static const struct template_field diff_fields[] = {
 	TEXT(html_diff, head, "the later run, as it was named"),
 	TEXT(html_diff, base, "the run it is held against"),
 	TEXT(html_diff, total, "what all ops together lost or won"),
-	TEXT(html_diff, counts, "how many ops are new, gone, split, slower and faster"),
+	TEXT(html_diff, counts, "how many ops are new, gone, changed, split, slower and faster"),
 	MANY(html_diff, deltas, html_note_record, "what differs of the runs as a whole"),
 	MANY(html_diff, changes, html_changes_record, "ops that changed"),
 	END,

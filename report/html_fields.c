@@ -190,7 +190,7 @@ static const struct template_field change_fields[] = {
 	TEXT(html_change, time, "lost or won, per device and step: \"+1.2 ms\""),
 	TEXT(html_change, value, "the same in seconds"),
 	TEXT(html_change, tone, "bad or good"),
-	TEXT(html_change, change, "new, gone, split, slower or faster"),
+	TEXT(html_change, change, "new, gone, changed, split, slower or faster"),
 	TEXT(html_change, name, "the op"),
 	TEXT(html_change, text, "kind, shape, what it feeds or replaces, and both times"),
 	TEXT(html_change, place, "where in Python, else its scope"),

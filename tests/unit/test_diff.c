@@ -88,12 +88,15 @@ static void test_place_and_consumer(void **state)
 		"ops key=else name=dot.2 kind=matmul scope=attn mean_s=2e-3 per_step=1\n"
 		"edges program=1 producer=dot.7 consumer=add.3\n"
 		"edges program=2 producer=dot.7 consumer=wrong");
-	assert_str(d.items[0].change, "new");
+	assert_int_equal(d.count, 1);
+	assert_str(d.items[0].change, "changed");
+	assert_str(d.items[0].name, "dot.7");
 	assert_str(d.items[0].instead_of, "dot.1");
+	assert_true(fabs(d.items[0].lost_s - 1e-3) < 1e-15);
 	assert_str(d.items[0].feeds, "add.3");
 }
 
-/* Of several that are gone, the one whose weight is nearest; never another scope's or kind's. */
+/* Nearest in time, each once, the heaviest new one first; never another scope's or kind's. */
 static void test_nearest_in_weight(void **state)
 {
 	(void)state;
@@ -101,14 +104,33 @@ static void test_nearest_in_weight(void **state)
 	"ops key=" key " name=" key " kind=matmul scope=" scope " mean_s=" mean " per_step=1\n"
 	diff(GONE("a", "ffn", "1e-3") GONE("b", "ffn", "4e-3") GONE("c", "ffn", "9e-3")
 			GONE("d", "attn", "5e-3"),
-		GONE("new", "ffn", "5e-3") GONE("large", "ffn", "80e-3")
-			GONE("small", "ffn", "1e-6") GONE("else", "mlp", "5e-3"));
+		GONE("new", "ffn", "5e-3") GONE("large", "ffn", "80e-3") GONE("small", "ffn",
+			"1e-6") GONE("more", "ffn", "1e-7") GONE("else", "mlp", "5e-3"));
 	static const char *const want[][2] = { { "large", "c" }, { "else", "" }, { "new", "b" },
-		{ "small", "a" } };
-	for (int i = 0; i < 4; i++) {
+		{ "more", "" }, { "small", "a" }, { "d", "" } };
+	assert_int_equal(d.count, 6);
+	for (int i = 0; i < 6; i++) {
 		assert_str(d.items[i].name, want[i][0]);
 		assert_true(str_eq(d.items[i].instead_of, str_from(want[i][1])));
 	}
+	assert_int_equal(d.counts[CHANGE_CHANGED], 3);
+	assert_int_equal(d.counts[CHANGE_NEW], 2);
+	assert_int_equal(d.counts[CHANGE_GONE], 1);
+}
+
+/* What has not run takes what its roofline says; what nobody can count takes nothing. */
+static void test_plans(void **state)
+{
+	(void)state;
+	diff("run evidence=planned\nops key=a name=a roofline_s=1e-3 per_step=2\n"
+	     "ops key=b name=b per_step=1",
+		"run evidence=planned\nops key=a name=a roofline_s=3e-3 per_step=2\n"
+		"ops key=b name=b per_step=1");
+	assert_true(d.is_planned);
+	assert_int_equal(d.count, 1);
+	assert_str(d.items[0].change, "slower");
+	assert_true(fabs(d.items[0].lost_s - 4e-3) < 1e-15);
+	assert_int_equal(d.counts[CHANGE_SAME], 1);
 }
 
 /* ---- fusions that split ---------------------------------------------------------------------- */
@@ -174,6 +196,31 @@ static void test_no_split(void **state)
 	assert_int_equal(d.counts[CHANGE_NEW], 2);
 }
 
+/* Under the same key it holds less, and somebody else does the rest. */
+static void test_split_in_part(void **state)
+{
+	(void)state;
+	diff(FUSION, "ops key=f name=fusion.9 opcode=fusion inside=exponential,reduce "
+		     "kind=elementwise scope=step/norm/mul mean_s=1e-3 per_step=1\n" PIECE(
+			     "b", "fusion inside=add,multiply", "step/norm/add", "2e-3"));
+	assert_int_equal(d.count, 1);
+	assert_str(d.items[0].change, "split");
+	assert_str(d.items[0].name, "fusion.1");
+	assert_str(d.items[0].pieces, "fusion.9, b");
+	assert_true(fabs(d.items[0].lost_s - 2e-3) < 1e-15);
+}
+
+/* Two that each do all of it are no pieces. */
+static void test_twice_is_no_split(void **state)
+{
+	(void)state;
+	diff("ops key=f name=f opcode=fusion inside=add,dot kind=matmul scope=s/x mean_s=1e-3 "
+	     "per_step=1",
+		PIECE("a", "fusion inside=add,dot", "s/y", "1e-3")
+			PIECE("b", "fusion inside=add,dot", "s/z", "1e-3"));
+	assert_int_equal(d.counts[CHANGE_SPLIT], 0);
+}
+
 /* Each piece is of one fusion only. */
 static void test_two_fusions_share_no_piece(void **state)
 {
@@ -201,7 +248,10 @@ int main(void)
 		cmocka_unit_test_setup(test_noise_is_the_same, fresh),
 		cmocka_unit_test_setup(test_place_and_consumer, fresh),
 		cmocka_unit_test_setup(test_nearest_in_weight, fresh),
+		cmocka_unit_test_setup(test_plans, fresh),
 		cmocka_unit_test_setup(test_split, fresh),
+		cmocka_unit_test_setup(test_split_in_part, fresh),
+		cmocka_unit_test_setup(test_twice_is_no_split, fresh),
 		cmocka_unit_test_setup(test_split_by_line, fresh),
 		cmocka_unit_test_setup(test_no_split, fresh),
 		cmocka_unit_test_setup(test_two_fusions_share_no_piece, fresh),
