@@ -50,6 +50,12 @@ static enum status init_run(struct context *c, const void *settings, const struc
 		"extends: recommended\n"
 		"rules:\n",
 		STR_ARG(good.name));
+	struct str left = limits_left_out(good.tables, c->keep);
+	if (left.p)
+		out_fmt(c->out,
+			"  # No room above what the run had, so these keep their limits, and fail: "
+			"%.*s\n",
+			STR_ARG(left));
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (str_eq(limits[i].rule, STEP_TIME_RULE))
 			put_step_time(c->out, &limits[i]);

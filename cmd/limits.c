@@ -85,6 +85,31 @@ static void add_share(const struct share *s, const char *param, double seen, dou
 		.seen_text = unit_text(keep, seen, UNIT_RATIO) };
 }
 
+static double room_of(double seen, double noise)
+{
+	return fmax(ROOM_POINTS, seen * fmax(ROOM_SHARE, noise));
+}
+
+/* No share is more than all of a step: a limit there would pass whatever comes. */
+static bool can_fail(double seen, double room)
+{
+	return seen + 2 * room < 1;
+}
+
+struct str limits_left_out(const struct tables *t, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	double noise = table_count(t, run) ? ROOM_NOISE * noise_of(table_rows(t, run)) : 0;
+	for (int i = 0; i < SHARES; i++) {
+		double seen = largest(t, &shares[i]);
+		if (isnan(seen) || can_fail(seen, room_of(seen, noise)))
+			continue;
+		out_fmt(o, "%s%.*s (%.1f%%)", out_text(o).len ? ", " : "", STR_ARG(shares[i].rule),
+			100 * seen);
+	}
+	return out_text(o).len ? out_text(o) : (struct str){ NULL, 0 };
+}
+
 ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **ret)
 {
 	const struct run_row *run = table_rows(t, run);
@@ -99,8 +124,8 @@ ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **r
 			duration(step_s, keep), unit_text(keep, run->step_time_s, UNIT_SECONDS) };
 	for (int i = 0; i < SHARES; i++) {
 		double seen = largest(t, &shares[i]);
-		double room = fmax(ROOM_POINTS, seen * fmax(ROOM_SHARE, noise));
-		if (isnan(seen))
+		double room = room_of(seen, noise);
+		if (isnan(seen) || !can_fail(seen, room))
 			continue;
 		add_share(&shares[i], "warn_at", seen, seen + room, keep, &items[n++]);
 		add_share(&shares[i], "limit", seen, seen + 2 * room, keep, &items[n++]);

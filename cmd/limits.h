@@ -19,6 +19,12 @@ struct limit {
 /* Figures that are not known give no limit.  Returns how many there are. */
 ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **ret);
 
+/*
+ * Rules whose limit would leave no room below all of a step, so that no run could break it, and what
+ * was seen: "idle-gaps (97.0%)".  Missing when there are none.
+ */
+struct str limits_left_out(const struct tables *t, struct arena *keep);
+
 /* The one run that `path` names, as a profile or its report. */
 bool limits_load(struct str path, const struct read_settings *s, struct arena *keep,
 	struct baseline *ret, struct diag *err);

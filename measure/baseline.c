@@ -30,12 +30,42 @@ static bool is_same_memory(const struct tables *a, const struct tables *b)
 	return true;
 }
 
+static bool is_same_device(const struct devices_row *a, const struct devices_row *b)
+{
+	return str_eq(a->host, b->host) && str_eq(a->device, b->device);
+}
+
+/*
+ * With --hosts-sample a part of a capture is read: whatever devices both have say the same then, of
+ * the whole window, to the picosecond.
+ */
+static bool shares_devices(const struct tables *x, const struct tables *y)
+{
+	const struct devices_row *a = table_rows(x, devices), *b = table_rows(y, devices);
+	ptrdiff_t shared = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(x, devices); i++)
+		for (ptrdiff_t k = 0; k < table_count(y, devices); k++) {
+			if (!is_same_device(&a[i], &b[k]) || !(a[i].busy_s > 0))
+				continue;
+			if (a[i].busy_s != b[k].busy_s || a[i].window_s != b[k].window_s ||
+				a[i].events != b[k].events)
+				return false;
+			shared++;
+		}
+	return shared > 0;
+}
+
 /* Times are picoseconds: that a window and all that follows agree to the last is no accident. */
 static bool is_same_run(const struct tables *x, const struct tables *y)
 {
 	const struct run_row *a = x && y ? run_of(x) : NULL, *b = a ? run_of(y) : NULL;
 
-	if (!a || !b || !(a->window_s > 0) || !is_same_memory(x, y))
+	if (!a || !b || !(a->window_s > 0))
+		return false;
+	if (a->hosts < b->hosts || a->hosts > b->hosts)
+		return shares_devices(x, y);
+	if (!is_same_memory(x, y))
 		return false;
 	for (size_t i = 0; i < sizeof(clocked) / sizeof(clocked[0]); i++) {
 		const struct column *c = table_column(&table_defs[TABLE_run], clocked[i]);

@@ -441,7 +441,7 @@ static void find_changed(const struct matches *all, struct arena *keep)
 	}
 }
 
-/* ---- what reads a result ---------------------------------------------------------------------- */
+/* ---- what reads a result -------------------------------------------------------------------- */
 
 static struct str producer_key(struct str program, struct str name, struct arena *keep)
 {

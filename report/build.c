@@ -154,6 +154,8 @@ static struct str waiver_remark(const struct waiver_result *w)
 		return STR("has expired: mend the cause, or renew it with a new reason");
 	if (w->exceeded)
 		return STR("was exceeded: what it accepted has grown");
+	if (w->unknown)
+		return STR("does not hold, as its ceiling asks for what is not known here");
 	if (w->undated)
 		return STR("does not hold, as the day of the capture is not known: give --today");
 	if (w->judged && !w->waived)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/text.h"
 #include "report/alert.h"
 
@@ -10,21 +11,26 @@
 struct named_set {
 	const struct report_set *set; /* NULL: there is none */
 	struct str *workloads;
+	struct map first; /* of each workload, by name */
 };
 
 struct comparison {
 	struct news *news;
 	struct named_set now, before;
+	struct map items; /* those with an alert, by alert_key */
 	struct arena *keep;
 };
 
 static struct named_set named_set(const struct report_set *set, struct arena *keep)
 {
-	struct named_set ret = { set, NULL };
+	struct named_set ret = { .set = set };
 	if (set)
 		ret.workloads = arena_make(keep, struct str, set->count + 1);
-	for (ptrdiff_t i = 0; set && i < set->count; i++)
+	for (ptrdiff_t i = 0; set && i < set->count; i++) {
 		ret.workloads[i] = workload_of(&set->items[i], keep);
+		if (map_get(&ret.first, ret.workloads[i]) == MAP_NONE)
+			map_put(&ret.first, ret.workloads[i], (int32_t)i, keep);
+	}
 	return ret;
 }
 
@@ -68,9 +74,9 @@ static bool is_inconclusive(const struct report *r)
 static const struct report *find_workload(
 	const struct named_set *s, struct str workload, const struct named_set *other)
 {
-	for (ptrdiff_t i = 0; s->set && i < s->set->count; i++)
-		if (str_eq(s->workloads[i], workload))
-			return &s->set->items[i];
+	int32_t first = s->set ? map_get(&s->first, workload) : MAP_NONE;
+	if (first != MAP_NONE)
+		return &s->set->items[first];
 	bool is_pair = s->set && s->set->count == 1 && other->set && other->set->count == 1;
 	return is_pair ? s->set->items : NULL;
 }
@@ -86,34 +92,34 @@ static struct news_item *add(
 	return item;
 }
 
-static struct news_item *find_item(const struct comparison *c, const struct alert *a)
+static struct str alert_key(const struct comparison *c, const struct alert *a)
 {
-	for (ptrdiff_t i = 0; i < c->news->count; i++) {
-		struct news_item *item = &c->news->items[i];
-		if (item->alert && item->alert->report == a->report &&
-			item->alert->level == a->level && str_eq(item->rule, a->rule))
-			return item;
-	}
-	return NULL;
+	return arena_fmt(c->keep, "%td\n%d\n%.*s", a->report - c->now.set->items, (int)a->level,
+		STR_ARG(a->rule));
+}
+
+static enum news_kind kind_of(const struct comparison *c, const struct alert *a)
+{
+	if (a->level != ALERT_ERROR)
+		return NEWS_WARNS;
+	struct str workload = workload_in(&c->now, a->report);
+	const struct report *before = find_workload(&c->before, workload, &c->now);
+	return state_of(before, a->rule) == STATE_FAILS ? NEWS_STILL : NEWS_NEW;
 }
 
 /* One item a rule: alerts come by gain, so the first is the one to show. */
-static void add_alert(const struct comparison *c, const struct alert *a)
+static void add_alert(struct comparison *c, const struct alert *a)
 {
-	struct str workload = workload_in(&c->now, a->report);
-	struct news_item *item = find_item(c, a);
-	enum news_kind kind = NEWS_WARNS;
 	if (a->level == ALERT_NOTE)
 		return;
-	if (!item && a->level == ALERT_ERROR) {
-		const struct report *before = find_workload(&c->before, workload, &c->now);
-		kind = state_of(before, a->rule) == STATE_FAILS ? NEWS_STILL : NEWS_NEW;
+	struct str key = alert_key(c, a);
+	int32_t at = map_get(&c->items, key);
+	if (at == MAP_NONE) {
+		at = (int32_t)c->news->count;
+		map_put(&c->items, key, at, c->keep);
+		add(c, kind_of(c, a), workload_in(&c->now, a->report), a->rule)->alert = a;
 	}
-	if (!item) {
-		item = add(c, kind, workload, a->rule);
-		item->alert = a;
-	}
-	item->subjects++;
+	c->news->items[at].subjects++;
 }
 
 /* What failed before, beside what is now. */
@@ -172,7 +178,10 @@ struct news news_of(
 	const struct report_set *set, const struct report_set *previous, struct arena *keep)
 {
 	struct news n = { .set = set };
-	struct comparison c = { &n, named_set(set, keep), named_set(previous, keep), keep };
+	struct comparison c = { .news = &n,
+		.now = named_set(set, keep),
+		.before = named_set(previous, keep),
+		.keep = keep };
 	struct alerts alerts = alerts_of(set, keep);
 	for (ptrdiff_t i = 0; i < alerts.count; i++)
 		add_alert(&c, &alerts.items[i]);

@@ -189,6 +189,7 @@ static void count_excuse(const struct trial *t, const struct waiver *w, enum exc
 			continue;
 		r->waived += excuse == EXCUSE_HOLDS;
 		r->exceeded += excuse == EXCUSE_EXCEEDED;
+		r->unknown += excuse == EXCUSE_UNKNOWN;
 		r->expired += excuse == EXCUSE_EXPIRED;
 		r->undated += excuse == EXCUSE_UNDATED;
 	}
@@ -204,8 +205,9 @@ static enum excuse find_excuse(const struct trial *t, const struct waiver **ret)
 
 		if (truth_of(t, &w->where) != IS_TRUE)
 			continue;
-		enum excuse excuse =
-			waiver_excuse(w->waiver, truth_of(t, &w->ceiling) == IS_TRUE, t->s->today);
+		enum truth below = truth_of(t, &w->ceiling);
+		enum excuse excuse = waiver_excuse(
+			w->waiver, below != IS_UNKNOWN, below == IS_TRUE, t->s->today);
 		count_excuse(t, w->waiver, excuse);
 		if (excuse < best) {
 			best = excuse;

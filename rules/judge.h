@@ -89,7 +89,7 @@ struct rule_result {
 struct waiver_result {
 	const struct waiver *waiver;
 	bool judged;				    /* its rule was, and no gate holds it up */
-	int64_t waived, exceeded, expired, undated; /* subjects */
+	int64_t waived, exceeded, unknown, expired, undated; /* subjects */
 };
 
 struct judgement {

@@ -122,12 +122,14 @@ bool document_waivers(const struct rule_reader *r)
 /* ---- what it says of a row ---------------------------------------------------------------- */
 
 /* Days of this form sort as text. */
-enum excuse waiver_excuse(const struct waiver *w, bool is_below, struct str today)
+enum excuse waiver_excuse(const struct waiver *w, bool is_known, bool is_below, struct str today)
 {
 	if (!today.p)
 		return EXCUSE_UNDATED;
 	if (str_cmp(str_head(today, 10), w->expires.text) > 0)
 		return EXCUSE_EXPIRED;
+	if (!is_known)
+		return EXCUSE_UNKNOWN;
 	return is_below ? EXCUSE_HOLDS : EXCUSE_EXCEEDED;
 }
 
@@ -148,6 +150,11 @@ struct str waiver_note(const struct waiver *w, enum excuse excuse, struct arena 
 			STR_ARG(by), STR_ARG(w->reason.text));
 	case EXCUSE_EXCEEDED:
 		return arena_fmt(keep, "beyond the ceiling of the waiver by %.*s: %.*s",
+			STR_ARG(by), STR_ARG(w->ceiling.text));
+	case EXCUSE_UNKNOWN:
+		return arena_fmt(keep,
+			"the waiver by %.*s does not hold, as its ceiling asks for what is not "
+			"known here: %.*s",
 			STR_ARG(by), STR_ARG(w->ceiling.text));
 	case EXCUSE_EXPIRED:
 		return arena_fmt(keep, "the waiver by %.*s expired on %.*s", STR_ARG(by),

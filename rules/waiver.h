@@ -35,14 +35,16 @@ struct waiver_code {
 /* What a waiver says of a row that did not pass, the better ones first. */
 enum excuse {
 	EXCUSE_HOLDS,
-	EXCUSE_EXCEEDED, /* beyond the ceiling, or that is unknown */
+	EXCUSE_EXCEEDED, /* beyond the ceiling */
+	EXCUSE_UNKNOWN,	 /* what the ceiling asks for is not known */
 	EXCUSE_EXPIRED,
 	EXCUSE_UNDATED, /* nobody knows what day it is */
 	EXCUSE_NONE,
 };
 
-/* Of a waiver that speaks of the row; `today` may be missing. */
-enum excuse waiver_excuse(const struct waiver *w, bool is_below, struct str today);
+/* Of a waiver that speaks of the row, on a day that may be missing: is it within the ceiling, as far
+ * as that is known? */
+enum excuse waiver_excuse(const struct waiver *w, bool is_known, bool is_below, struct str today);
 /* For people: "waived until 2027-01-31 by perf-team (PERF-12): ..." */
 struct str waiver_note(const struct waiver *w, enum excuse excuse, struct arena *keep);
 

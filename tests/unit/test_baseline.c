@@ -94,6 +94,20 @@ static void test_itself_is_refused(void **state)
 	assert_non_null(strstr(err.text, "is this very run"));
 }
 
+/* One host of a capture is the capture. */
+static void test_a_sample_of_itself(void **state)
+{
+	(void)state;
+#define DEVICE(host, busy) "devices host=" host " device=d events=9 busy_s=" busy " window_s=0.5\n"
+	make_run(&bases[0], 0.0200001, 0.01);
+	rows_tell(&head, &keep, "run hosts=1\n" DEVICE("a", "0.4"));
+	rows_tell(&bases[0], &keep, "run hosts=2\n" DEVICE("b", "0.3") DEVICE("a", "0.4"));
+	assert_false(compare(1));
+	assert_non_null(strstr(err.text, "is this very run"));
+	table_rows(&bases[0], devices)[1].busy_s += 1e-12;
+	assert_true(compare(1));
+}
+
 static void test_one_baseline_twice(void **state)
 {
 	(void)state;
@@ -344,6 +358,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_itself_is_refused, fresh),
+		cmocka_unit_test_setup(test_a_sample_of_itself, fresh),
 		cmocka_unit_test_setup(test_one_baseline_twice, fresh),
 		cmocka_unit_test_setup(test_unknown_chip, fresh),
 		cmocka_unit_test_setup(test_parity, fresh),
