@@ -42,7 +42,7 @@ CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))
 HELPERS := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
 UNIT    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 FUZZ    := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
-BENCH   := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
+BENCH   := $(patsubst %.c,$(O)/%,$(filter-out tests/bench/power.c,$(wildcard tests/bench/*.c)))
 HTTP_OBJ  := $(HTTP:%.c=$(O)/%.o)
 HTTP_BASE := $(patsubst %,$(O)/base/%.o,arena diag frame input json out secret str \
 	text)
@@ -68,7 +68,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # ---- building -----------------------------------------------------------------------------------
 
-.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench bench-fleet docs lint check-layers \
+.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench bench-fleet bench-power docs lint check-layers \
 	check-headers check-style check-calls check-format format tidy coverage install uninstall dist \
 	clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
@@ -130,6 +130,10 @@ $(BENCH): $(O)/%: %.c
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
+$(O)/tests/bench/power: $(O)/tests/bench/power.o $(LIB)
+	$(SAY) LINK $@
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
 deps: ## install the libraries (apt, dnf, apk, brew); DEV=1 adds clang and its tools
 	@CC='$(CC)' .ci/deps $(if $(DEV),dev)
 
@@ -168,6 +172,9 @@ bench: all $(BENCH) ## speed and memory, as ratios measured in one run
 BENCH_FLEET_RUNS ?= 10000
 bench-fleet: all ## an audit of BENCH_FLEET_RUNS runs: speed, memory, killed and resumed, in shards
 	@ROOFLINT='$(abspath $(O)/rooflint)' tests/bench/fleet.py --runs $(BENCH_FLEET_RUNS)
+
+bench-power: $(O)/tests/bench/power ## false alarms and power, against docs/statistics.md; UPDATE=1 rewrites
+	@POWER='$(O)/tests/bench/power' tests/bench/power.sh
 
 coverage: ## line coverage of the unit and golden tests, by file (gcc)
 	@$(SUB) CC=gcc CFLAGS='-O0 -g --coverage' SAN= run-coverage
@@ -219,6 +226,7 @@ MAN := $(wildcard docs/man/*.1)
 
 docs: all ## regenerate the pages that the program writes itself
 	$(O)/rooflint tables --format markdown >docs/tables.md
+	$(O)/rooflint rules schema recommended >docs/rules.schema.json
 	$(O)/rooflint help --man >docs/man/rooflint.1
 	for c in $(patsubst docs/man/rooflint-%.1,%,$(filter-out docs/man/rooflint.1,$(MAN))); do \
 		$(O)/rooflint help --man $$c >docs/man/rooflint-$$c.1 || exit 1; done

@@ -20,8 +20,8 @@ struct limit {
 ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **ret);
 
 /*
- * Rules whose limit would leave no room below all of a step, so that no run could break it, and what
- * was seen: "idle-gaps (97.0%)".  Missing when there are none.
+ * Rules whose limit would leave no room below all of a step, so that no run could break it, and
+ * what was seen: "idle-gaps (97.0%)".  Missing when there are none.
  */
 struct str limits_left_out(const struct tables *t, struct arena *keep);
 

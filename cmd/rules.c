@@ -5,10 +5,12 @@
  *     show    the resolved file, with the origin of every value; itself a valid rule file
  *     check   only whether it loads
  *     test    against rows whose verdict is known (rules_test.c)
+ *     schema  what a rule file may hold, for editors
  */
 #include "cmd/grid.h"
 #include "cmd/load.h"
 #include "cmd/rules_test.h"
+#include "rules/schema.h"
 
 struct rules_settings {
 	struct rule_settings rule;
@@ -375,6 +377,16 @@ static enum status test_rules(
 	return rules_test(c, &s->test, set);
 }
 
+/* ---- schema ---------------------------------------------------------------------------------- */
+
+static enum status print_schema(
+	struct context *c, const struct rules_settings *s, const struct ruleset *set)
+{
+	(void)s;
+	rules_schema(set, c->keep, c->out);
+	return STATUS_OK;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static const struct verb {
@@ -386,6 +398,7 @@ static const struct verb {
 	{ STR_INIT("show"), show_rules },
 	{ STR_INIT("check"), check_rules },
 	{ STR_INIT("test"), test_rules },
+	{ STR_INIT("schema"), print_schema },
 };
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
@@ -398,7 +411,8 @@ static const struct verb *verb_find(struct str name, struct arena *keep, struct 
 			return &verbs[i];
 	}
 	struct str hint = did_you_mean(name, names, VERBS, keep);
-	diag_set(err, DIAG_USAGE, "rooflint rules takes list, show, check or test, not '%.*s'%.*s",
+	diag_set(err, DIAG_USAGE,
+		"rooflint rules takes list, show, check, test or schema, not '%.*s'%.*s",
 		STR_ARG(name), STR_ARG(hint));
 	return NULL;
 }
@@ -436,13 +450,15 @@ static const struct option rules_options[] = {
 
 const struct command rules_command = {
 	.name = "rules",
-	.arguments = "list|show|check|test [FILE]",
+	.arguments = "list|show|check|test|schema [FILE]",
 	.summary = "the rule file as it was understood, or its mistakes",
 	.details = "  list   every rule, the worst it can say, and what it demands\n"
 		   "  show   the resolved file, with the origin of every value\n"
 		   "  check  load it and say OK; or the first mistake, and exit with 2\n"
 		   "  test   judge rows whose verdict is known; exit with 1 when one comes out "
-		   "otherwise",
+		   "otherwise\n"
+		   "  schema the JSON Schema of a rule file, with the rules and parameters that it "
+		   "may change, for editors",
 	.options = rules_options,
 	.least = 1,
 	.most = 2,
