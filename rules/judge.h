@@ -88,7 +88,7 @@ struct rule_result {
 /* What became of a waiver in this run. */
 struct waiver_result {
 	const struct waiver *waiver;
-	bool judged;				    /* its rule was, and no gate holds it up */
+	bool judged; /* its rule was, and no gate holds it up */
 	int64_t waived, exceeded, unknown, expired, undated; /* subjects */
 };
 

@@ -46,8 +46,7 @@ enum excuse {
  * Of a waiver that speaks of the row, on a day that may be missing.  is_below: within the ceiling,
  * where that is known.
  */
-enum excuse waiver_excuse(
-	const struct waiver *w, bool is_known, bool is_below, struct str today);
+enum excuse waiver_excuse(const struct waiver *w, bool is_known, bool is_below, struct str today);
 /* For people: "waived until 2027-01-31 by perf-team (PERF-12): ..." */
 struct str waiver_note(const struct waiver *w, enum excuse excuse, struct arena *keep);
 
