@@ -21,7 +21,7 @@
 
 /* More tell nothing new of noise, and are read for each profile. */
 #define HISTORY_MAX_LAST 100
-#define HISTORY_LAST	 10
+#define HISTORY_LAST	 20
 
 struct history_query {
 	struct str text;		      /* as it was given */

@@ -1,0 +1,22 @@
+#!/bin/sh
+# The tables of docs/statistics.md, simulated again: they are those that the program prints.
+#
+# POWER names tests/bench/power.c's program; SEED and NIGHTS are its arguments (7, 1000).  With
+# UPDATE=1 what it prints takes the place of what stands between the two marks.
+set -eu
+export LC_ALL=C
+cd "$(dirname "$0")/../.."
+page=docs/statistics.md
+new=$(mktemp) old=$(mktemp)
+trap 'rm -f "$new" "$old"' EXIT
+"${POWER:?the program to run}" "${SEED:-7}" "${NIGHTS:-1000}" >"$new"
+if [ "${UPDATE:-}" ]; then
+	awk -v new="$new" '
+		/^<!-- end -->$/ { skip = 0 }
+		!skip
+		/^<!-- make bench-power -->$/ { while ((getline line <new) > 0) print line; skip = 1 }
+		' "$page" >"$old"
+	cat "$old" >"$page"
+fi
+sed -n '/^<!-- make bench-power -->$/,/^<!-- end -->$/p' "$page" | sed '1d;$d' >"$old"
+diff -u "$old" "$new" && echo "$page: the numbers are those of the simulation"
