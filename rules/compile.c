@@ -361,8 +361,11 @@ static bool check_statement(struct compiler *c)
 {
 	if (c->code->stmt || !all_blameless(c))
 		return c->code->stmt != NULL;
-	c->fault.at = -1; /* it points into what nobody wrote: only WHERE takes less than SELECT */
-	return rule_fault(c->rule, "where", &c->rule->where.origin, &c->fault, c->err);
+	/* A limit of SQLite's: each is small enough, and the place in the whole nobody wrote. */
+	const struct origin *origin = &c->rule->origin;
+	return diag_caret(c->err, c->fault.id, doc_place(origin->doc, origin->node),
+		"%.*s: its expressions and its %lld waivers are too much for one statement: %.*s",
+		STR_ARG(c->rule->name), (long long)c->rule->waiver_count, STR_ARG(c->fault.text));
 }
 
 static void find_subject_columns(struct rule_code *code)

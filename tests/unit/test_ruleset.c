@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "base/out.h"
 #include "rules/ruleset.h"
 
 static struct arena keep;
@@ -1242,6 +1243,23 @@ static void too_many_rules(void **state)
 	free(yaml);
 }
 
+/* Each expression is fine, and SQLite refuses their sum: the rule is where that is. */
+static void too_many_waivers(void **state)
+{
+	struct out *o = out_memory(&keep);
+	(void)state;
+	out_z(o, RULE "    assert: p50_s < 1\nwaivers:\n");
+	for (int i = 0; i < 600; i++)
+		out_z(o, "  - { rule: r, where: p50_s > 1, ceiling: p50_s < 2, owner: me,\n"
+			 "      reason: known, expires: 2027-01-31 }\n");
+	assert_false(ruleset_parse(engine, STR("t.yaml"), out_text(o), &keep, &set, &err));
+	assert_string_equal(err.text,
+		"t.yaml:3:3: r: its expressions and its 600 waivers are too much for one "
+		"statement: not valid SQL: too many columns in result set\n"
+		"    r:\n"
+		"    ^");
+}
+
 /* Deep nesting ends in a message, not in the stack. */
 static void deep_nesting(void **state)
 {
@@ -1310,6 +1328,7 @@ int main(void)
 		cmocka_unit_test_setup(recommended, fresh),
 		cmocka_unit_test_setup(strict_and_fleet, fresh),
 		cmocka_unit_test_setup(too_many_rules, fresh),
+		cmocka_unit_test_setup(too_many_waivers, fresh),
 		cmocka_unit_test_setup(deep_nesting, fresh),
 		cmocka_unit_test_setup(examples_of_the_manual, fresh),
 	};
