@@ -297,6 +297,18 @@ static bool is_aggregate(const struct sql_function *f, const struct arguments *a
 	       (a->count == 1 && (str_eq(f->name, STR("min")) || str_eq(f->name, STR("max"))));
 }
 
+static void over_rows(struct parser *p, const struct token *name)
+{
+	const struct table_def *def = p->names->table;
+	struct str instead = STR("compute it in the SELECT");
+
+	if (find_table(def->name)) /* it is not made up for a SELECT */
+		instead = arena_fmt(p->keep, "write (select %.*s(...) from %.*s)",
+			STR_ARG(name->text), STR_ARG(def->name));
+	parser_fail(p, DIAG_RULE_SQL, name->at, p->tokens.items[p->at - 1].at + 1 - name->at,
+		"%.*s() runs over rows; %.*s", STR_ARG(name->text), STR_ARG(instead));
+}
+
 static struct value function_value(struct parser *p)
 {
 	const struct token *name = token_next(p);
@@ -314,10 +326,7 @@ static struct value function_value(struct parser *p)
 			"%.*s() computes with numbers, and this is a text", STR_ARG(name->text));
 	skip_window(p);
 	if (p->row && p->scope == p->row && is_aggregate(f, &a))
-		parser_fail(p, DIAG_RULE_SQL, name->at,
-			p->tokens.items[p->at - 1].at + 1 - name->at,
-			"%.*s() runs over rows; write (select %.*s(...) from %.*s)",
-			STR_ARG(name->text), STR_ARG(name->text), STR_ARG(p->names->table->name));
+		over_rows(p, name);
 	return spanning(p, result_of(f, &a), name);
 }
 

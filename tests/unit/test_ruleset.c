@@ -448,6 +448,14 @@ static const struct mistake names_in_sql[] = {
 	  "rules:\n"
 	  "  r:\n"
 	  "    select: select name, p50_s from ops\n"
+	  "    assert: max(p50_s) < 1\n",
+		"t.yaml:5:13: r.assert: max() runs over rows; compute it in the SELECT\n"
+		"      assert: max(p50_s) < 1\n"
+		"              ^~~~~~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select name, p50_s from ops\n"
 	  "    assert: p50_s < 1\n"
 	  "    gain: (select sum(p50_s))\n",
 		"t.yaml:6:19: r.gain: not valid SQL: misuse of aggregate: sum()\n"
