@@ -258,8 +258,13 @@ static bool audit_prepare(
 		return diag_set(&a->err, DIAG_USAGE,
 			"a shard's work goes to a --store or into a --facts file, and neither is "
 			"given");
+	if (a->shard.count && s->notify.to.count)
+		return diag_set(&a->err, DIAG_USAGE,
+			"--notify tells the whole fleet, and a shard is a part of it; give it "
+			"where the shards are merged");
 	return load_judge(c, &s->rule, &s->read, a->jobs, &a->rules, &a->options, &a->err) &&
-	       audit_check_templates(s, &a->err);
+	       audit_check_templates(s, &a->err) &&
+	       plan_make(&s->notify, &a->rules, s->templates, false, a->keep, &a->plan, &a->err);
 }
 
 static bool read_usage(struct audit *a, struct str path)
@@ -333,7 +338,11 @@ static const struct option audit_options[] = {
 	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
 		"worker processes; by default one per processor" },
 	{ "templates", 0, OPTION_TEXT, AT(templates), "DIR",
-		"templates of the pages that replace built-in ones (docs/templates.md)" },
+		"templates of pages and messages that replace built-in ones (docs/templates.md, "
+		"docs/notify.md)" },
+	NOTIFY_OPTIONS(struct audit_settings, "notify", "notify-when",
+		"tell a notification of the rule file, or KIND:VARIABLE (rooflint notify --help), "
+		"what the report says; may be repeated"),
 	RULE_OPTIONS(struct audit_settings),
 	READ_OPTIONS(struct audit_settings),
 	{ 0 },
@@ -354,7 +363,9 @@ const struct command audit_command = {
 		"and in however many shards they came.\n"
 		"\n"
 		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 3 "
-		"when there was nothing to report on, 5 when an output could not be written.",
+		"when there was nothing to report on, 5 when an output could not be written or a "
+		"required message "
+		"delivered.",
 	.options = audit_options,
 	.most = -1,
 	.settings_bytes = sizeof(struct audit_settings),

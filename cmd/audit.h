@@ -8,11 +8,13 @@
 #include "base/task.h"
 #include "cmd/archive.h"
 #include "cmd/batch.h"
+#include "cmd/deliver.h"
 #include "report/fleet.h"
 
 struct audit_settings {
 	struct read_settings read;
 	struct rule_settings rule;
+	struct notify_settings notify;
 	struct str since, until, store, usage, html, pages, markdown, json, csv, facts, shard;
 	struct str templates;
 	int jobs;
@@ -32,6 +34,7 @@ struct audit {
 	struct fleet_window window;
 	struct str history; /* facts older than this are not asked about */
 	struct fleet_report report;
+	struct plan plan; /* whom the report is told */
 	struct diag err;
 };
 

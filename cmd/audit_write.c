@@ -213,5 +213,8 @@ enum status audit_write(struct context *c, const struct audit_settings *s, struc
 		delivered &= write_output(c, s, a, &outputs[i], &takes_stdout);
 	if (!takes_stdout)
 		report_fleet_text(&a->report, a->keep, c->out);
+	out_flush(c->out); /* nobody waits for servers to see what is written */
+	struct message_source source = fleet_message(&a->report);
+	delivered &= !plan_deliver(&a->plan, &source, a->keep);
 	return delivered ? STATUS_OK : STATUS_DELIVERY;
 }

@@ -198,7 +198,7 @@ static bool deliver(struct context *c, const struct check_settings *s, struct pl
 	bool written = output_write(c, &s->output, set);
 	plan->quiet = s->output.quiet;
 	out_flush(c->out);
-	return !plan_deliver(plan, set, c->keep) && written;
+	return !plan_deliver_news(plan, set, c->keep) && written;
 }
 
 static enum status check_run(struct context *c, const void *settings, const struct list *args)

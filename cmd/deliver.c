@@ -6,6 +6,7 @@
 
 #include "base/secret.h"
 #include "cmd/courier.h"
+#include "report/news.h"
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
@@ -211,16 +212,16 @@ static enum notice_when when_of(const struct plan *p, const struct notice *n)
 	return p->when ? (enum notice_when)(p->when - 1) : n->when;
 }
 
-static void tell(struct round *r, const struct target *t, const struct news *news)
+static void tell(struct round *r, const struct target *t, const struct message_source *source)
 {
 	struct diag err;
 	struct str body;
-	if (!news_is_due(news, when_of(r->plan, &t->notice))) {
+	if (!source->is_due[when_of(r->plan, &t->notice)]) {
 		say(r, t->notice.name, "nothing new, not sent");
 		return;
 	}
-	if (message_write(
-		    t->notice.kind, t->message, news, r->plan->report_url, r->keep, &body, &err)) {
+	if (message_write(t->notice.kind, t->message, source, r->plan->report_url, r->keep, &body,
+		    &err)) {
 		send_new(r, &t->notice, body);
 		return;
 	}
@@ -228,16 +229,23 @@ static void tell(struct round *r, const struct target *t, const struct news *new
 	complain(is_required(r, &t->notice), t->notice.name, str_from(err.text));
 }
 
-ptrdiff_t plan_deliver(const struct plan *p, const struct report_set *set, struct arena *keep)
+ptrdiff_t plan_deliver(
+	const struct plan *p, const struct message_source *source, struct arena *keep)
 {
 	struct round r = { .plan = p, .keep = keep, .start_s = now_s() };
-	if (!p->count)
-		return r.failed;
-	struct news news = news_of(set, p->previous, keep);
 	for (ptrdiff_t i = 0; i < p->count; i++)
-		tell(&r, &p->targets[i], &news);
+		tell(&r, &p->targets[i], source);
 	courier_close(&r.courier);
 	return r.failed;
+}
+
+ptrdiff_t plan_deliver_news(const struct plan *p, const struct report_set *set, struct arena *keep)
+{
+	if (!p->count)
+		return 0;
+	struct news news = news_of(set, p->previous, keep);
+	struct message_source source = news_message(&news);
+	return plan_deliver(p, &source, keep);
 }
 
 /* ---- what waits ------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "report/message.h"
+#include "report/report.h"
 #include "rules/ruleset.h"
 
 struct notify_settings {
@@ -53,8 +54,11 @@ struct plan {
 bool plan_make(const struct notify_settings *s, const struct ruleset *rules, struct str templates,
 	bool by_default, struct arena *keep, struct plan *ret, struct diag *err);
 
-/* Both: how many messages had to be delivered and were not. */
-ptrdiff_t plan_deliver(const struct plan *p, const struct report_set *set, struct arena *keep);
+/* All: how many messages had to be delivered and were not. */
+ptrdiff_t plan_deliver(
+	const struct plan *p, const struct message_source *source, struct arena *keep);
+/* The same of what is new in reports. */
+ptrdiff_t plan_deliver_news(const struct plan *p, const struct report_set *set, struct arena *keep);
 bool plan_resend(const struct plan *p, struct arena *keep, ptrdiff_t *ret, struct diag *err);
 
 #endif

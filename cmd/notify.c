@@ -32,7 +32,7 @@ static enum status tell(struct context *c, const struct plan *plan, struct str p
 	}
 	if (!report_load(path, c->keep, &set, &err))
 		return fail(&err);
-	return plan_deliver(plan, &set, c->keep) ? STATUS_DELIVERY : STATUS_OK;
+	return plan_deliver_news(plan, &set, c->keep) ? STATUS_DELIVERY : STATUS_OK;
 }
 
 static enum status notify_run(struct context *c, const void *settings, const struct list *args)

@@ -28,6 +28,10 @@ struct str fleet_text(
 struct str fleet_window_text(const struct fleet_report *r, struct arena *keep);
 /* "40 of 42 runs could be judged": how much of the fleet all other numbers speak of. */
 struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep);
+/* The numbers of that sentence; both 0 when no run was found. */
+void fleet_coverage(const struct fleet_report *r, double *judged, double *runs);
+/* The first row of FLEET_TOTALS is of this window: some run of it was usable. */
+bool fleet_has_week(const struct fleet_report *r);
 /* "13.4 of 64 chips": what settling every finding gives back; missing when nothing is known. */
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep);
 

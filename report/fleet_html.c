@@ -65,6 +65,7 @@ static const struct head {
 	{ STR_INIT("is_now"), "in window", false, false, false },
 	{ STR_INIT("p_value"), "p", false, false, false },
 	{ STR_INIT("commit_id"), "commit", false, false, false },
+	{ STR_INIT("days_left"), "days left", false, false, false },
 };
 
 static const struct head *head_of(struct str column)
@@ -275,8 +276,7 @@ static struct template_list facts_of(const struct fleet_report *r, struct arena 
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	struct html_fact *items = arena_make(keep, struct html_fact, TILES);
 	ptrdiff_t count = 0;
-	bool has = a->count && str_eq(fleet_cell(a, 0, STR("window"))->text, STR("this"));
-	for (int i = 0; has && i < TILES; i++) {
+	for (int i = 0; fleet_has_week(r) && i < TILES; i++) {
 		const struct fleet_cell *cell = fleet_cell(a, 0, tiles[i].column);
 		if (cell->is_null)
 			continue;

@@ -38,11 +38,16 @@ static double real_at(const struct fleet_answer *a, ptrdiff_t row, struct str co
 	return row < a->count ? fleet_cell(a, row, column)->real : (double)NAN;
 }
 
-/* The row of this window, if any run was usable. */
-static ptrdiff_t this_window(const struct fleet_answer *totals)
+bool fleet_has_week(const struct fleet_report *r)
 {
-	bool has = totals->count && str_eq(fleet_cell(totals, 0, STR("window"))->text, STR("this"));
-	return has ? 0 : totals->count;
+	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
+	return a->count && str_eq(fleet_cell(a, 0, STR("window"))->text, STR("this"));
+}
+
+/* The row of this window, if any run was usable. */
+static ptrdiff_t this_window(const struct fleet_report *r)
+{
+	return fleet_has_week(r) ? 0 : r->answers[FLEET_TOTALS].count;
 }
 
 struct str fleet_window_text(const struct fleet_report *r, struct arena *keep)
@@ -51,16 +56,22 @@ struct str fleet_window_text(const struct fleet_report *r, struct arena *keep)
 		STR_ARG(moment_text(r->window.to, keep)));
 }
 
-struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
+void fleet_coverage(const struct fleet_report *r, double *judged, double *runs)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_COVERAGE];
-	double all = 0, judged = 0;
+	*judged = *runs = 0;
 	for (ptrdiff_t i = 0; i < a->count; i++) {
-		double runs = real_at(a, i, STR("runs"));
-		all += runs;
+		double here = real_at(a, i, STR("runs"));
+		*runs += here;
 		if (str_eq(fleet_cell(a, i, STR("outcome"))->text, STR("judged")))
-			judged = runs;
+			*judged = here;
 	}
+}
+
+struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
+{
+	double all, judged;
+	fleet_coverage(r, &judged, &all);
 	if (all == 0)
 		return STR("no run was found in this window");
 	return arena_fmt(
@@ -70,7 +81,7 @@ struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
-	ptrdiff_t row = this_window(a);
+	ptrdiff_t row = this_window(r);
 	double chips = real_at(a, row, STR("chips")), back = real_at(a, row, STR("chips_back"));
 	double hours = real_at(a, row, STR("chip_hours_back"));
 	double dollars = real_at(a, row, STR("dollars_back"));
@@ -114,7 +125,7 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 {
 	const struct fleet_answer *totals = &r->answers[FLEET_TOTALS];
 	struct str promise = fleet_promise_text(r, keep);
-	double ratio = real_at(totals, this_window(totals), STR("roofline_ratio"));
+	double ratio = real_at(totals, this_window(r), STR("roofline_ratio"));
 	out_fmt(out, "%.*s: %.*s\n", STR_ARG(fleet_window_text(r, keep)),
 		STR_ARG(fleet_coverage_text(r, keep)));
 	if (ratio >= 0)

@@ -2,16 +2,6 @@
 -- to look at and its profile; rows in the order in which they are shown.  What they read is made by
 -- fleet.sql, and levels by change points.
 
-CREATE TABLE totals AS
-SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(runs), sum(chips),
-	sum(weight * roofline_ratio) / sum(CASE WHEN roofline_ratio IS NOT NULL THEN weight END),
-	count(weight * roofline_ratio),
-	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END), count(weight * mfu),
-	sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN weight END),
-	sum(chips * share), sum(chip_hours * share), sum(dollars * share), count(chip_hours), NULL,
-	NULL
-FROM fleet GROUP BY is_now ORDER BY is_now DESC;
-
 CREATE TABLE coverage AS
 WITH seen AS (
 	SELECT *, CASE
@@ -132,8 +122,11 @@ WHERE (n.verdict = 'fail' AND b.verdict IN ('pass', 'warn', 'not-applicable'))
 ORDER BY state DESC, cost DESC NULLS LAST, n.workload, n.rule;
 
 CREATE TABLE waivers AS
-SELECT workload, rule, note, share, message, run, profile
-FROM said WHERE is_now AND verdict = 'waived'
+SELECT workload, rule, note, ends, julianday(ends, '+1 day') - julianday(:to), share, message, run,
+	profile
+FROM (SELECT *, CASE WHEN note LIKE 'waived until ____-__-__ %' THEN substr(note, 14, 10) END AS ends
+	FROM said)
+WHERE is_now AND verdict = 'waived'
 ORDER BY note, share DESC NULLS LAST, workload, rule;
 
 CREATE TABLE quality AS
@@ -141,3 +134,17 @@ SELECT part.value, count(*), count(DISTINCT workload), min(run), min(profile)
 FROM judged, json_each('[' || replace(json_quote(quality), ',', '","') || ']') AS part
 WHERE quality IS NOT NULL AND captured > :from AND captured <= :to
 GROUP BY part.value ORDER BY count(*) DESC, part.value;
+
+-- It counts what others found.
+CREATE TABLE totals AS
+SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(runs), sum(chips),
+	sum(weight * roofline_ratio) / sum(CASE WHEN roofline_ratio IS NOT NULL THEN weight END),
+	count(weight * roofline_ratio),
+	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END), count(weight * mfu),
+	sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN weight END),
+	sum(chips * share), sum(chip_hours * share), sum(dollars * share), count(chip_hours),
+	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'new') END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'fixed') END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change > 0) END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change < 0) END, NULL, NULL
+FROM fleet GROUP BY is_now ORDER BY is_now DESC;

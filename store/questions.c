@@ -29,6 +29,10 @@ static const struct fleet_column totals_columns[] = {
 	R("share", RATIO, "step time that settling every finding would give back"),
 	RECOVERABLE_COLUMNS,
 	R("billed_workloads", COUNT, "workloads that the usage file lists"),
+	R("new_problems", COUNT, "rules that workloads began to break"),
+	R("fixed_problems", COUNT, "rules that they ceased to break"),
+	R("slower", COUNT, "workloads whose step time rose by 1% or more"),
+	R("faster", COUNT, "workloads whose step time fell by 1% or more"),
 };
 
 static const struct fleet_column coverage_columns[] = {
@@ -120,6 +124,8 @@ static const struct fleet_column waivers_columns[] = {
 	T("workload", "what ran"),
 	T("rule", "which is waived there"),
 	T("note", "until when, by whom, and why; the first to end come first"),
+	T("ends", "last day of the waiver"),
+	R("days_left", COUNT, "from the window's end to the end of that day"),
 	R("share", RATIO, "step time that settling the waived findings would give back"),
 	T("message", "what is waived"),
 };

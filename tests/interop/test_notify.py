@@ -138,6 +138,38 @@ class Notify(unittest.TestCase):
         self.assertIn("a signing key is", self.tell(status=5))
         self.assertEqual(self.server.requests, [])
 
+    # ---- a fleet -------------------------------------------------------------------------------
+
+    def audit(self, *args, status=0):
+        return self.run_rooflint("audit", DEMO, "--spool", self.spool, "--notify",
+                                 "webhook:ROOFLINT_URL:ROOFLINT_KEY", *args, status=status)
+
+    def test_audit(self):
+        self.assertIn("webhook: delivered", self.audit("--report-url", "https://ci.example/week"))
+        _, headers, body = self.server.requests[0]
+        self.check_signature(headers, body, KEY)
+        event = json.loads(body)
+        self.assertEqual(event["type"], "rooflint.fleet")
+        self.assertEqual((event["data"]["runs"], event["data"]["judged_runs"]), (1, 1))
+        self.assertGreater(event["data"]["chips_back"], 0)
+        self.assertIn("oversized-all-gather", [item["rule"] for item in event["data"]["items"]])
+        self.assertEqual(event["data"]["report_url"], "https://ci.example/week")
+
+    def test_audit_waits(self):
+        """A week that could not be told is told later; it changes the status only when required."""
+        self.server.answers = [(400, {}, b""), (200, {}, b"")]
+        self.assertIn("it waits in", self.audit())
+        self.assertEqual(self.waiting(), 1)
+        self.resend()
+        first, second = self.server.requests
+        self.assertEqual(first[2], second[2])
+        self.server.answers = [(400, {}, b"")]
+        with open(os.path.join(self.box, "rules.yaml"), "w", encoding="ascii") as f:
+            f.write("version: 1\nextends: recommended\nnotifications:\n  events:\n"
+                    "    {kind: webhook, url_from: ROOFLINT_URL, required: true}\n")
+        self.run_rooflint("audit", DEMO, "--spool", self.spool, "--rules", "rules.yaml", "--notify",
+                          "events", status=5)
+
     # ---- retries -------------------------------------------------------------------------------
 
     def test_retry_after(self):

@@ -2,6 +2,7 @@
 #include "base/input.h"
 #include "report/chat.h"
 #include "report/message.h"
+#include "report/news.h"
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/keep.h"
 
@@ -15,11 +16,12 @@ static struct report_set set_of(struct report *r)
 static struct str write_news(enum notice_kind kind, const struct news *news)
 {
 	struct str text = NONE;
+	struct message_source source = news_message(news);
 	struct json_template *t = message_load(kind, NONE, &keep, &err);
 	if (!t)
 		fail_msg("%s", err.text);
 	if (!message_write(
-		    kind, t, news, STR("https://ci.example/a_b?x=1&y=2"), &keep, &text, &err))
+		    kind, t, &source, STR("https://ci.example/a_b?x=1&y=2"), &keep, &text, &err))
 		fail_msg("%s", err.text);
 	return text;
 }
@@ -257,7 +259,7 @@ static void assert_kept(enum notice_kind kind, struct report *r, bool is_cut)
 	assert_null(chat_too_long(&chats[kind], root, text));
 	assert_has(text, "rule-0");
 	if (is_cut)
-		assert_has(text, "more are left out here; report.json has all.");
+		assert_has(text, "more are left out here; the report has all.");
 	if (kind == NOTICE_DISCORD)
 		assert_discord(root);
 	if (kind == NOTICE_SLACK)
@@ -390,7 +392,8 @@ static void test_template_too_long(void **state)
 	out_repeat(o, 'x', 2000);
 	out_z(o, "\"}");
 	struct json_template *t = parse(arena_z(&keep, out_text(o)));
-	assert_false(message_write(NOTICE_DISCORD, t, &news, NONE, &keep, &text, &err));
+	struct message_source source = news_message(&news);
+	assert_false(message_write(NOTICE_DISCORD, t, &source, NONE, &keep, &text, &err));
 	assert_non_null(strstr(err.text, "template of discord"));
 	assert_non_null(strstr(err.text, "content of more than 2000 bytes"));
 }

@@ -1,0 +1,417 @@
+/*
+ * What a message says of a fleet: what is wasted, where, whose it is, what gives it back, and what
+ * moved.  See message.h.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/alert.h"
+#include "report/fleet.h"
+#include "report/message.h"
+#include "report/model.h"
+#include "report/prose.h"
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static double real(const struct fleet_answer *a, ptrdiff_t row, const char *column)
+{
+	return fleet_cell(a, row, str_from(column))->real;
+}
+
+/* What a profile or its owner says, cut; missing for NULL. */
+static struct str name(
+	const struct fleet_answer *a, ptrdiff_t row, const char *column, struct arena *keep)
+{
+	const struct fleet_cell *cell = fleet_cell(a, row, str_from(column));
+	if (cell->is_null)
+		return MISSING;
+	return text_cut(keep, text_clean(keep, cell->text), MESSAGE_NAME_BYTES);
+}
+
+static struct str prose(
+	const struct fleet_answer *a, ptrdiff_t row, const char *column, struct arena *keep)
+{
+	const struct fleet_cell *cell = fleet_cell(a, row, str_from(column));
+	return cell->is_null ? MISSING : text_clean(keep, cell->text);
+}
+
+static struct str count_text(double count, struct arena *keep)
+{
+	return unit_text(keep, count, UNIT_COUNT);
+}
+
+static struct str ratio_text(double ratio, struct arena *keep)
+{
+	return unit_text(keep, ratio, UNIT_RATIO);
+}
+
+/* Begins another part of a sentence. */
+static struct out *next(struct out *o)
+{
+	out_z(o, out_text(o).len ? "; " : "");
+	return o;
+}
+
+static void part_owner(struct out *o, struct str owner)
+{
+	if (owner.len)
+		out_fmt(next(o), "owner: %.*s", STR_ARG(owner));
+}
+
+static void part_costliest(struct out *o, struct str rule)
+{
+	if (rule.len)
+		out_fmt(next(o), "%.*s costs most", STR_ARG(rule));
+}
+
+/* "12.3 chips", or chip-hours and money where the usage file tells them. */
+static struct str back_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep)
+{
+	double hours = real(a, row, "chip_hours_back"), dollars = real(a, row, "dollars_back");
+	double chips = real(a, row, "chips_back");
+	if (hours >= 0 && dollars >= 0)
+		return arena_fmt(keep, "%.*s, %.*s chip-hours",
+			STR_ARG(unit_text(keep, dollars, UNIT_DOLLARS)),
+			STR_ARG(count_text(hours, keep)));
+	if (hours >= 0)
+		return arena_fmt(keep, "%.*s chip-hours", STR_ARG(count_text(hours, keep)));
+	return arena_fmt(keep, "%.*s chips", STR_ARG(count_text(chips, keep)));
+}
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+/* An item's heading and text before they are cut. */
+struct draft {
+	struct message_item *item;
+	struct out *heading, *text;
+	struct arena *keep;
+};
+
+static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
+{
+	struct message_item *m = d->item;
+	double share = real(a, row, "share"), before = real(a, row, "share_before");
+	double ratio = real(a, row, "roofline_ratio");
+	m->state = STR("waste");
+	m->mark = STR("\xf0\x9f\x94\xa5");
+	m->rule = name(a, row, "top_rule", d->keep);
+	m->owner = name(a, row, "owner", d->keep);
+	m->chips = real(a, row, "chips_back");
+	out_fmt(d->heading, "%.*s could be had back: %.*s", STR_ARG(back_text(a, row, d->keep)),
+		STR_ARG(m->workload));
+	part_costliest(d->text, m->rule);
+	out_fmt(next(d->text), "%.*s of its step time", STR_ARG(ratio_text(share, d->keep)));
+	if (before >= 0)
+		out_fmt(d->text, " (%.*s before)", STR_ARG(ratio_text(before, d->keep)));
+	if (ratio >= 0)
+		out_fmt(next(d->text), "%.*s of its roofline", STR_ARG(ratio_text(ratio, d->keep)));
+	part_owner(d->text, m->owner);
+}
+
+static void put_rule(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
+{
+	struct message_item *m = d->item;
+	double workloads = real(a, row, "workloads");
+	m->state = STR("rule");
+	m->mark = STR("\xf0\x9f\x94\xa7");
+	m->rule = name(a, row, "rule", d->keep);
+	m->chips = real(a, row, "chips_back");
+	m->message = prose(a, row, "example", d->keep);
+	out_fmt(d->heading, "%.*s: ", STR_ARG(m->rule));
+	if (m->chips >= 0)
+		out_fmt(d->heading, "%.*s in ", STR_ARG(back_text(a, row, d->keep)));
+	out_fmt(d->heading, "%.0f workload%s", workloads, workloads == 1 ? "" : "s");
+	out_fmt(next(d->text), "%.*s", STR_ARG(prose(a, row, "title", d->keep)));
+	if (m->message.len)
+		out_fmt(next(d->text), "for example: %.*s", STR_ARG(m->message));
+}
+
+static void put_problem(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
+{
+	struct message_item *m = d->item;
+	bool is_new = str_eq(prose(a, row, "state", d->keep), STR("new"));
+	m->state = is_new ? STR("new") : STR("fixed");
+	m->mark = is_new ? STR("\xe2\x9d\x8c") : STR("\xe2\x9c\x85");
+	m->rule = name(a, row, "rule", d->keep);
+	m->chips = real(a, row, "chips");
+	m->message = prose(a, row, "message", d->keep);
+	out_fmt(d->heading, "%s: %.*s in %.*s", is_new ? "New" : "Fixed", STR_ARG(m->rule),
+		STR_ARG(m->workload));
+	if (m->message.len)
+		out_fmt(next(d->text), "%s%.*s", is_new ? "" : "it was: ", STR_ARG(m->message));
+	if (m->chips > 0)
+		out_fmt(next(d->text), "%s %.*s chips", is_new ? "costs" : "gives back",
+			STR_ARG(count_text(m->chips, d->keep)));
+	if (!out_text(d->text).len)
+		out_fmt(next(d->text), "%.*s before, %.*s now",
+			STR_ARG(prose(a, row, "before", d->keep)),
+			STR_ARG(prose(a, row, "now", d->keep)));
+}
+
+static void put_mover(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
+{
+	struct message_item *m = d->item;
+	double lost = real(a, row, "chips_lost");
+	m->change = real(a, row, "change");
+	bool is_slower = m->change > 0;
+	m->state = is_slower ? STR("slower") : STR("faster");
+	m->mark = is_slower ? STR("\xf0\x9f\x93\x88") : STR("\xf0\x9f\x93\x89");
+	m->rule = name(a, row, "top_rule", d->keep);
+	m->owner = name(a, row, "owner", d->keep);
+	m->chips = lost;
+	out_fmt(d->heading, "%s by %.*s: %.*s", is_slower ? "Slower" : "Faster",
+		STR_ARG(ratio_text(fabs(m->change), d->keep)), STR_ARG(m->workload));
+	out_fmt(next(d->text), "%.*s per step, was %.*s",
+		STR_ARG(time_text(d->keep, real(a, row, "now_s"))),
+		STR_ARG(time_text(d->keep, real(a, row, "before_s"))));
+	if (lost > 0 || lost < 0)
+		out_fmt(next(d->text), "%.*s chips %s", STR_ARG(count_text(fabs(lost), d->keep)),
+			is_slower ? "lost" : "won");
+	if (is_slower)
+		part_costliest(d->text, m->rule);
+	part_owner(d->text, m->owner);
+}
+
+static void put_waiver(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
+{
+	struct message_item *m = d->item;
+	m->state = STR("waiver");
+	m->mark = STR("\xe2\x8f\xb3");
+	m->rule = name(a, row, "rule", d->keep);
+	m->message = prose(a, row, "note", d->keep);
+	out_fmt(d->heading, "Waiver ends %.*s: %.*s in %.*s",
+		STR_ARG(name(a, row, "ends", d->keep)), STR_ARG(m->rule), STR_ARG(m->workload));
+	out_fmt(next(d->text), "%.*s", STR_ARG(m->message));
+}
+
+static void put_unjudged(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
+{
+	struct message_item *m = d->item;
+	double runs = real(a, row, "runs");
+	m->state = STR("unjudged");
+	m->mark = STR("\xe2\x9d\x94");
+	m->message = prose(a, row, "example", d->keep);
+	out_fmt(d->heading, "%.0f run%s: %.*s", runs, runs == 1 ? "" : "s",
+		STR_ARG(name(a, row, "outcome", d->keep)));
+	out_str(d->text, m->message.len ? m->message : STR("no reason is told"));
+}
+
+/* ---- which rows become items ----------------------------------------------------------------- */
+
+static bool wastes(const struct fleet_answer *a, ptrdiff_t row)
+{
+	return real(a, row, "share") > 0 && real(a, row, "chips_back") > 0;
+}
+
+static bool is_new(const struct fleet_answer *a, ptrdiff_t row)
+{
+	return str_eq(fleet_cell(a, row, STR("state"))->text, STR("new"));
+}
+
+static bool is_fixed(const struct fleet_answer *a, ptrdiff_t row)
+{
+	return !is_new(a, row);
+}
+
+/* Two weeks: the next report comes too late to write another waiver in time. */
+static bool ends_soon(const struct fleet_answer *a, ptrdiff_t row)
+{
+	return real(a, row, "days_left") <= 14;
+}
+
+static bool is_unjudged(const struct fleet_answer *a, ptrdiff_t row)
+{
+	return !str_eq(fleet_cell(a, row, STR("outcome"))->text, STR("judged"));
+}
+
+/* Beyond noise, or large enough for noise to matter. */
+static bool is_felt(const struct fleet_answer *a, ptrdiff_t row)
+{
+	return fabs(real(a, row, "change")) >= 0.05 || fabs(real(a, row, "chips_lost")) >= 1;
+}
+
+static bool any(const struct fleet_answer *a, ptrdiff_t row)
+{
+	(void)a;
+	(void)row;
+	return true;
+}
+
+enum { SECTIONS = 7, SECTION_MOST = 3 }; /* of a section: a chat is glanced at */
+/* As they are shown. */
+static const struct section {
+	enum fleet_id id;
+	bool (*takes)(const struct fleet_answer *a, ptrdiff_t row);
+	void (*put)(const struct fleet_answer *a, ptrdiff_t row, struct draft *d);
+} sections[SECTIONS] = {
+	{ FLEET_RANKING, wastes, put_waste },
+	{ FLEET_RULES, any, put_rule },
+	{ FLEET_PROBLEMS, is_new, put_problem },
+	{ FLEET_MOVERS, is_felt, put_mover },
+	{ FLEET_PROBLEMS, is_fixed, put_problem },
+	{ FLEET_WAIVERS, ends_soon, put_waiver },
+	{ FLEET_COVERAGE, is_unjudged, put_unjudged },
+};
+
+/* How many rows a section could show. */
+static ptrdiff_t section_rows(const struct section *s, const struct fleet_report *r)
+{
+	const struct fleet_answer *a = &r->answers[s->id];
+	ptrdiff_t count = 0;
+	for (ptrdiff_t row = 0; row < a->count; row++)
+		count += s->takes(a, row);
+	return count;
+}
+
+static ptrdiff_t at_most(ptrdiff_t count, ptrdiff_t most)
+{
+	return count < most ? count : most;
+}
+
+/* Each section gets one in turn, so that none fills the message alone. */
+static void share_out(const struct fleet_report *r, ptrdiff_t shown, ptrdiff_t quota[SECTIONS])
+{
+	ptrdiff_t rows[SECTIONS];
+	for (int s = 0; s < SECTIONS; s++) {
+		rows[s] = at_most(section_rows(&sections[s], r), SECTION_MOST);
+		quota[s] = 0;
+	}
+	for (ptrdiff_t round = 0; round < SECTION_MOST; round++)
+		for (int s = 0; s < SECTIONS; s++)
+			if (shown && round < rows[s]) {
+				quota[s]++;
+				shown--;
+			}
+}
+
+static struct message_item item_of(const struct section *s, const struct fleet_answer *a,
+	ptrdiff_t row, const struct message_room *room, struct arena *keep)
+{
+	struct message_item m = message_item_empty();
+	struct draft d = { &m, out_memory(keep), out_memory(keep), keep };
+	if (fleet_cell(a, row, STR("workload")))
+		m.workload = name(a, row, "workload", keep);
+	s->put(a, row, &d);
+	m.heading = text_cut(keep, out_text(d.heading), room->line);
+	m.text = text_cut(keep, out_text(d.text), room->text);
+	m.message = text_cut(keep, m.message, room->text);
+	return m;
+}
+
+static struct template_list items_of(const struct fleet_report *r, ptrdiff_t shown,
+	const struct message_room *room, struct arena *keep)
+{
+	struct message_item *items = arena_make(keep, struct message_item, shown + 1);
+	ptrdiff_t quota[SECTIONS], count = 0;
+	share_out(r, shown, quota);
+	for (int s = 0; s < SECTIONS; s++) {
+		const struct fleet_answer *a = &r->answers[sections[s].id];
+		for (ptrdiff_t row = 0; row < a->count && quota[s]; row++) {
+			if (!sections[s].takes(a, row))
+				continue;
+			items[count++] = item_of(&sections[s], a, row, room, keep);
+			quota[s]--;
+		}
+	}
+	return (struct template_list){ items, count };
+}
+
+/* ---- the head -------------------------------------------------------------------------------- */
+
+static void part_ratio(const struct fleet_answer *totals, const char *column, const char *what,
+	struct out *o, struct arena *keep)
+{
+	double now = real(totals, 0, column);
+	double before = totals->count > 1 ? real(totals, 1, column) : (double)NAN;
+	if (!(now >= 0))
+		return;
+	out_fmt(next(o), "%.*s %s", STR_ARG(ratio_text(now, keep)), what);
+	if (before >= 0)
+		out_fmt(o, " (%.*s before)", STR_ARG(ratio_text(before, keep)));
+}
+
+static void part_count(double count, const char *what, struct out *o)
+{
+	if (count > 0)
+		out_fmt(next(o), "%.0f %s", count, what);
+}
+
+static struct str summary_of(const struct fleet_report *r, bool has_week, struct arena *keep)
+{
+	const struct fleet_answer *totals = &r->answers[FLEET_TOTALS];
+	const struct fleet_answer *owners = &r->answers[FLEET_BY_OWNER];
+	struct out *o = out_memory(keep);
+	out_fmt(next(o), "%.*s", STR_ARG(fleet_coverage_text(r, keep)));
+	if (has_week) {
+		part_ratio(totals, "roofline_ratio", "of the roofline", o, keep);
+		part_ratio(totals, "mfu", "MFU", o, keep);
+	}
+	if (owners->count > 1 && real(owners, 0, "chips_back") > 0)
+		out_fmt(next(o), "most with %.*s: %.*s", STR_ARG(name(owners, 0, "group", keep)),
+			STR_ARG(back_text(owners, 0, keep)));
+	if (has_week) {
+		part_count(real(totals, 0, "new_problems"), "new", o);
+		part_count(real(totals, 0, "fixed_problems"), "fixed", o);
+		part_count(real(totals, 0, "slower"), "slower", o);
+		part_count(real(totals, 0, "faster"), "faster", o);
+	}
+	return out_text(o);
+}
+
+static void set_totals(struct message *m, const struct fleet_answer *totals)
+{
+	m->workloads = real(totals, 0, "workloads");
+	m->chips = real(totals, 0, "chips");
+	m->chips_back = real(totals, 0, "chips_back");
+	m->chip_hours_back = real(totals, 0, "chip_hours_back");
+	m->dollars_back = real(totals, 0, "dollars_back");
+	m->share = real(totals, 0, "share");
+	m->roofline_ratio = real(totals, 0, "roofline_ratio");
+	m->mfu = real(totals, 0, "mfu");
+	m->new_count = real(totals, 0, "new_problems");
+	m->fixed_count = real(totals, 0, "fixed_problems");
+	m->slower_count = real(totals, 0, "slower");
+	m->faster_count = real(totals, 0, "faster");
+}
+
+static struct message make(
+	const void *of, ptrdiff_t shown, const struct message_room *room, struct arena *keep)
+{
+	const struct fleet_report *r = of;
+	struct message m = message_empty();
+	bool has_week = fleet_has_week(r);
+	struct str promise = fleet_promise_text(r, keep);
+	m.event = STR("fleet");
+	m.word = STR("FLEET");
+	m.mark = STR("\xf0\x9f\x93\x8a");
+	m.title = text_cut(keep,
+		arena_fmt(keep, "rooflint: the fleet, %.*s", STR_ARG(fleet_window_text(r, keep))),
+		room->line);
+	m.change = promise.len ? promise : STR("No usable run in this window");
+	m.summary = summary_of(r, has_week, keep);
+	m.version = r->tool_version;
+	m.from = r->window.from;
+	m.to = r->window.to;
+	fleet_coverage(r, &m.judged_runs, &m.runs);
+	if (has_week)
+		set_totals(&m, &r->answers[FLEET_TOTALS]);
+	m.items = items_of(r, shown, room, keep);
+	return m;
+}
+
+/* A window is told once it is over: it is itself what changed. */
+struct message_source fleet_message(const struct fleet_report *r)
+{
+	struct message_source s = { .of = r, .make = make };
+	double judged, runs;
+	fleet_coverage(r, &judged, &runs);
+	for (int i = 0; i < SECTIONS; i++) {
+		ptrdiff_t rows = section_rows(&sections[i], r);
+		s.count += at_most(rows, SECTION_MOST);
+		s.total += rows;
+	}
+	s.is_due[NOTICE_ALWAYS] = true;
+	s.is_due[NOTICE_CHANGE] = runs > 0;
+	s.is_due[NOTICE_FAILURE] = r->answers[FLEET_RULES].count || judged < runs;
+	return s;
+}

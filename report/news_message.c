@@ -1,0 +1,169 @@
+/*
+ * What a message says of reports: what is new, worst first.  See message.h.
+ */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/alert.h"
+#include "report/message.h"
+#include "report/news.h"
+#include "report/prose.h"
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+static const struct kind_words {
+	struct str state;
+	const char *mark, *heading, *one, *many;
+} kind_words[NEWS_KINDS] = {
+	[NEWS_NEW] = { STR_INIT("new"), "\xe2\x9d\x8c", "New failure", "new failure",
+		"new failures" },
+	[NEWS_LOST] = { STR_INIT("lost"), "\xe2\x9d\x94", "Not judged", "not judged",
+		"not judged" },
+	[NEWS_FIXED] = { STR_INIT("fixed"), "\xe2\x9c\x85", "Fixed", "fixed", "fixed" },
+	[NEWS_STILL] = { STR_INIT("still"), "\xe2\x9d\x8c", "Still failing", "still failing",
+		"still failing" },
+	[NEWS_WARNS] = { STR_INIT("warning"), "\xe2\x9a\xa0\xef\xb8\x8f", "Warning", "warning",
+		"warnings" },
+};
+
+static struct str place_of(const struct alert *a, struct arena *keep)
+{
+	struct str file = a->finding ? text_clean(keep, a->finding->source_file) : MISSING;
+	double line = file.len ? a->finding->source_line : (double)NAN;
+	if (line >= 1 && line < 1e9)
+		file = arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line);
+	return text_cut(keep, file, MESSAGE_NAME_BYTES);
+}
+
+static void put_text(struct message_item *m, ptrdiff_t text_bytes, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_str(o, m->message);
+	if (m->cost.len)
+		out_fmt(o, "; costs %.*s", STR_ARG(m->cost));
+	if (m->subjects > 1)
+		out_fmt(o, "; and %.0f more", m->subjects - 1);
+	if (m->place.len)
+		out_fmt(o, " (%.*s)", STR_ARG(m->place));
+	m->text = text_cut(keep, out_text(o), text_bytes);
+}
+
+static struct message_item item_of(const struct news_item *n, bool is_batch,
+	const struct message_room *room, struct arena *keep)
+{
+	const struct kind_words *words = &kind_words[n->kind];
+	struct message_item m = message_item_empty();
+	m.state = words->state;
+	m.mark = str_from(words->mark);
+	m.rule = text_cut(keep, text_clean(keep, n->rule), MESSAGE_SHORT_BYTES);
+	m.workload = text_cut(keep, n->workload, MESSAGE_NAME_BYTES);
+	m.message = n->reason;
+	struct str heading = arena_fmt(keep, "%s: %.*s", words->heading, STR_ARG(m.rule));
+	if (n->alert && !n->alert->finding && n->kind == NEWS_WARNS) {
+		heading = n->alert->title; /* "inconclusive: peak-memory, idle-gaps" */
+		m.mark = str_from(kind_words[NEWS_LOST].mark);
+	}
+	if (is_batch)
+		heading = arena_fmt(keep, "%.*s in %.*s", STR_ARG(heading), STR_ARG(m.workload));
+	if (n->alert) {
+		m.message = n->alert->message;
+		m.cost = text_cut(keep, n->alert->cost, MESSAGE_SHORT_BYTES);
+		m.place = place_of(n->alert, keep);
+		m.gain_s = n->alert->gain_s;
+		m.subjects = (double)n->subjects;
+	}
+	m.heading = text_cut(keep, heading, room->line);
+	m.message = text_cut(keep, m.message, room->text);
+	put_text(&m, room->text, keep);
+	return m;
+}
+
+/* ---- the head -------------------------------------------------------------------------------- */
+
+static const struct sign *worst_sign(const struct report_set *set)
+{
+	int worst = set->count ? SIGNS - 1 : 2; /* nothing was judged */
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		int index = sign_index(&set->items[i]);
+		worst = index < worst ? index : worst;
+	}
+	return &signs[worst];
+}
+
+static struct str summary_of(const struct report *r, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	struct str chip = text_clean(keep, fact_text(r, STR("chip")));
+	double chips = fact_real(r, STR("chips")), step_s = fact_real(r, STR("step_time_s"));
+	if (step_s > 0)
+		out_fmt(o, "%.*s %s", STR_ARG(time_text(keep, step_s)), prose_per(r));
+	if (chip.len)
+		out_fmt(o, "%son %.*s", step_s > 0 ? " " : "",
+			STR_ARG(text_cut(keep, chip, MESSAGE_SHORT_BYTES)));
+	if (chip.len && chips > 0 && chips < 1e9)
+		out_fmt(o, " x%.0f", chips);
+	if (r->gain_s > 0 && isfinite(r->gain_s))
+		out_fmt(o, "%sall fixes together give back %.*s", out_text(o).len ? "; " : "",
+			STR_ARG(prose_gain(r, r->gain_s, keep)));
+	return out_text(o);
+}
+
+static struct str change_of(const struct news *n, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (int kind = 0; kind < NEWS_KINDS; kind++) {
+		ptrdiff_t count = n->kinds[kind];
+		if (count)
+			out_fmt(o, "%s%lld %s", out_text(o).len ? ", " : "", (long long)count,
+				count == 1 ? kind_words[kind].one : kind_words[kind].many);
+	}
+	return out_text(o).len ? out_text(o) : STR("nothing fails");
+}
+
+static void count(struct message *m, const struct news *n)
+{
+	m->profiles = (double)n->set->count;
+	m->new_count = (double)n->kinds[NEWS_NEW];
+	m->lost_count = (double)n->kinds[NEWS_LOST];
+	m->fixed_count = (double)n->kinds[NEWS_FIXED];
+	m->still_count = (double)n->kinds[NEWS_STILL];
+	m->warning_count = (double)n->kinds[NEWS_WARNS];
+}
+
+/* The first items are shown. */
+static struct message make(
+	const void *of, ptrdiff_t shown, const struct message_room *room, struct arena *keep)
+{
+	const struct news *n = of;
+	const struct sign *sign = worst_sign(n->set);
+	bool is_batch = n->set->count != 1;
+	struct message_item *items = arena_make(keep, struct message_item, shown + 1);
+	struct message m = message_empty();
+	struct str what = arena_fmt(keep, "%lld profiles", (long long)n->set->count);
+	m.event = STR("report");
+	m.verdict = sign->verdict;
+	m.word = str_from(sign->head);
+	m.mark = str_from(sign->mark);
+	m.change = change_of(n, keep);
+	m.version = text_cut(keep, text_clean(keep, n->set->tool_version), MESSAGE_SHORT_BYTES);
+	count(&m, n);
+	if (!is_batch) {
+		what = text_clean(keep, n->set->items[0].profile);
+		m.profile = text_cut(keep, what, MESSAGE_NAME_BYTES);
+		m.summary = summary_of(&n->set->items[0], keep);
+	}
+	m.title = text_cut(
+		keep, arena_fmt(keep, "%s rooflint: %.*s", sign->head, STR_ARG(what)), room->line);
+	for (ptrdiff_t i = 0; i < shown; i++)
+		items[i] = item_of(&n->items[i], is_batch, room, keep);
+	m.items = (struct template_list){ items, shown };
+	return m;
+}
+
+struct message_source news_message(const struct news *n)
+{
+	struct message_source s = { .of = n, .make = make, .count = n->count, .total = n->count };
+	for (int when = 0; when < NOTICE_WHENS; when++)
+		s.is_due[when] = news_is_due(n, (enum notice_when)when);
+	return s;
+}
