@@ -28,7 +28,8 @@
 #ifdef HAS_ASAN
 #include <sanitizer/asan_interface.h>
 
-enum { RED_ZONE = 32, POISONED_AHEAD = 4096, MARK_BYTES = 64 };
+/* No spares: what is used behind its end is to be found. */
+enum { RED_ZONE = 32, POISONED_AHEAD = 4096, MARK_BYTES = 64, SPARES_KEPT = 0 };
 
 static void asan_open(struct arena *a)
 {
@@ -61,7 +62,8 @@ static void asan_close(struct arena *a)
 	__asan_unpoison_memory_region(a->base, (size_t)(high - a->base));
 }
 #else
-enum { RED_ZONE = 0, MARK_BYTES = 0 };
+/* Freed reservations that wait for another use: a run of eight devices takes about as many. */
+enum { RED_ZONE = 0, MARK_BYTES = 0, SPARES_KEPT = 16 };
 
 static void asan_open(struct arena *a)
 {
@@ -125,14 +127,91 @@ static ptrdiff_t share_of(ptrdiff_t bytes)
 	return (rlim_t)bytes > share ? (ptrdiff_t)share : bytes;
 }
 
+/* ---- spares: each of thousands of runs in a worker would fault the same pages in ------------- */
+
+static struct spare {
+	char *base; /* NULL: none */
+	ptrdiff_t size;
+} spares[SPARES_KEPT + 1]; /* no array is empty */
+static atomic_flag spares_busy = ATOMIC_FLAG_INIT;
+
+static void spares_lock(void)
+{
+	while (atomic_flag_test_and_set_explicit(&spares_busy, memory_order_acquire))
+		continue; /* nobody holds it for longer than a look at every spare */
+}
+
+static void spares_unlock(void)
+{
+	atomic_flag_clear_explicit(&spares_busy, memory_order_release);
+}
+
+/* NULL: there is none. */
+static char *spare_take(ptrdiff_t size)
+{
+	char *base = NULL;
+	spares_lock();
+	for (int i = 0; i < SPARES_KEPT && !base; i++)
+		if (spares[i].base && spares[i].size == size) {
+			base = spares[i].base;
+			spares[i].base = NULL;
+		}
+	spares_unlock();
+	return base;
+}
+
+static bool spare_put(char *base, ptrdiff_t size)
+{
+	bool found = false;
+	spares_lock();
+	for (int i = 0; i < SPARES_KEPT && !found; i++)
+		if (!spares[i].base) {
+			spares[i] = (struct spare){ base, size };
+			found = true;
+		}
+	spares_unlock();
+	return found;
+}
+
+/* When address space runs out. */
+static bool spares_release(void)
+{
+	bool any = false;
+	spares_lock();
+	for (int i = 0; i < SPARES_KEPT; i++)
+		if (spares[i].base) {
+			munmap(spares[i].base, (size_t)spares[i].size);
+			spares[i].base = NULL;
+			any = true;
+		}
+	spares_unlock();
+	return any;
+}
+
+/* ---- arenas ---------------------------------------------------------------------------------- */
+
+/* NULL: that much cannot be had. */
+static char *reserve(ptrdiff_t size)
+{
+	char *spare = spare_take(size);
+	if (spare)
+		return spare;
+	do {
+		void *p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p != MAP_FAILED)
+			return p;
+	} while (spares_release());
+	return NULL;
+}
+
 struct arena arena_new(ptrdiff_t bytes)
 {
 	ptrdiff_t least = bytes < ARENA_LEAST_BYTES ? bytes : ARENA_LEAST_BYTES;
 	for (ptrdiff_t n = share_of(bytes); n >= least; n /= 2) {
-		void *p = mmap(NULL, (size_t)n, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (p != MAP_FAILED) {
-			struct arena a = { p, (char *)p + n, p };
+		char *p = reserve(n);
+		if (p) {
+			struct arena a = { p, p + n, p };
 			reserved += n;
 			asan_open(&a);
 			return a;
@@ -142,24 +221,32 @@ struct arena arena_new(ptrdiff_t bytes)
 	abort();
 }
 
-void arena_clear(struct arena *a)
+static void give_back(const struct arena *a)
 {
 	ptrdiff_t size = a->end - a->base;
-	if (!size)
-		return;
-	a->at = a->base;
 	if (size > ARENA_KEPT_BYTES)
 		madvise(a->base + ARENA_KEPT_BYTES, (size_t)(size - ARENA_KEPT_BYTES),
 			MADV_DONTNEED);
+}
+
+void arena_clear(struct arena *a)
+{
+	if (!a->base)
+		return;
+	a->at = a->base;
+	give_back(a);
 	asan_clear(a);
 }
 
 void arena_free(struct arena *a)
 {
 	if (a->base) {
+		ptrdiff_t size = a->end - a->base;
 		asan_close(a);
-		munmap(a->base, (size_t)(a->end - a->base));
-		reserved -= a->end - a->base;
+		give_back(a);
+		if (!spare_put(a->base, size))
+			munmap(a->base, (size_t)size);
+		reserved -= size;
 	}
 	*a = (struct arena){ NULL, NULL, NULL };
 }

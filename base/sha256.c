@@ -95,23 +95,36 @@ static void schedule(const unsigned char *block, uint32_t w[64])
 	}
 }
 
-static void mix(struct sha256 *h)
+/* Of the eight words two change; then all move on by one, which is left to the caller's order. */
+static inline void turn(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+	uint32_t g, uint32_t *h, uint32_t word)
 {
-	uint32_t w[64], s[8];
-	schedule(h->block, w);
-	memcpy(s, h->state, sizeof(s));
-	for (int i = 0; i < 64; i++) {
-		uint32_t big1 = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
-		uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
-		uint32_t t1 = s[7] + big1 + choice + rounds[i] + w[i];
-		uint32_t big0 = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
-		uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-		memmove(s + 1, s, 7 * sizeof(*s));
-		s[4] += t1;
-		s[0] = t1 + big0 + majority;
+	uint32_t big1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+	uint32_t big0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+	uint32_t t1 = *h + big1 + (g ^ (e & (f ^ g))) + word;
+	*d += t1;
+	*h = t1 + big0 + ((a & b) | (c & (a | b)));
+}
+
+static void mix(struct sha256 *into)
+{
+	uint32_t w[64], *s = into->state;
+	uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
+	schedule(into->block, w);
+	for (int i = 0; i < 64; i++)
+		w[i] += rounds[i];
+	for (int i = 0; i < 64; i += 8) {
+		turn(a, b, c, &d, e, f, g, &h, w[i]);
+		turn(h, a, b, &c, d, e, f, &g, w[i + 1]);
+		turn(g, h, a, &b, c, d, e, &f, w[i + 2]);
+		turn(f, g, h, &a, b, c, d, &e, w[i + 3]);
+		turn(e, f, g, &h, a, b, c, &d, w[i + 4]);
+		turn(d, e, f, &g, h, a, b, &c, w[i + 5]);
+		turn(c, d, e, &f, g, h, a, &b, w[i + 6]);
+		turn(b, c, d, &e, f, g, h, &a, w[i + 7]);
 	}
-	for (int i = 0; i < 8; i++)
-		h->state[i] += s[i];
+	s[0] += a, s[1] += b, s[2] += c, s[3] += d;
+	s[4] += e, s[5] += f, s[6] += g, s[7] += h;
 }
 
 void sha256_add(struct sha256 *h, struct str bytes)

@@ -70,6 +70,8 @@ static bool know(void *arg, const struct run_facts *f, struct diag *err)
 static bool is_known(void *arg, struct str shown, const struct found_run *run)
 {
 	const struct known *k = arg;
+	if (!k->runs.count)
+		return false;
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct profile *hosts = arena_make(&scratch, struct profile, run->file_count);
 	struct input *inputs = arena_make(&scratch, struct input, run->file_count);

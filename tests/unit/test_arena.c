@@ -63,6 +63,29 @@ static void cleared(void **state)
 	arena_free(&a);
 }
 
+/* What was freed is had again, and bytes of its former life are not. */
+static void freed(void **state)
+{
+	(void)state;
+	struct arena a = arena_new(8 << 20);
+	char *first = a.base;
+	memset(arena_make(&a, char, 6 << 20), 0xee, 6 << 20);
+	arena_free(&a);
+	a = arena_new(16 << 20);
+	assert_ptr_not_equal(a.base, first); /* of another size */
+	struct arena b = arena_new(8 << 20), c = arena_new(8 << 20);
+#ifndef __SANITIZE_ADDRESS__
+	assert_ptr_equal(b.base, first);
+#endif
+	assert_ptr_not_equal(c.base, first);
+	char *again = arena_make(&b, char, 6 << 20);
+	for (ptrdiff_t i = 0; i < 6 << 20; i += 511)
+		assert_int_equal(again[i], 0);
+	arena_free(&a);
+	arena_free(&b);
+	arena_free(&c);
+}
+
 static void strings(void **state)
 {
 	(void)state;
@@ -214,6 +237,7 @@ int main(void)
 		cmocka_unit_test(aligned_and_zeroed),
 		cmocka_unit_test(scratch_by_value),
 		cmocka_unit_test(cleared),
+		cmocka_unit_test(freed),
 		cmocka_unit_test(strings),
 		cmocka_unit_test(growing),
 		cmocka_unit_test(running_out),
