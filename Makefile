@@ -68,9 +68,9 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # ---- building -----------------------------------------------------------------------------------
 
-.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench bench-fleet bench-power docs lint check-layers \
-	check-headers check-style check-calls check-format format tidy coverage install uninstall dist \
-	clean help run-demo run-tests run-fuzz run-coverage FORCE
+.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench bench-changes bench-fleet bench-power \
+	docs lint check-layers check-headers check-style check-calls check-format format tidy coverage \
+	install uninstall dist clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -172,6 +172,9 @@ bench: all $(BENCH) ## speed and memory, as ratios measured in one run
 BENCH_FLEET_RUNS ?= 10000
 bench-fleet: all ## an audit of BENCH_FLEET_RUNS runs: speed, memory, killed and resumed, in shards
 	@ROOFLINT='$(abspath $(O)/rooflint)' tests/bench/fleet.py --runs $(BENCH_FLEET_RUNS)
+
+bench-changes: all ## change points: how many that were planted are found, and how many false ones
+	@ROOFLINT='$(abspath $(O)/rooflint)' tests/bench/changes.py
 
 bench-power: $(O)/tests/bench/power ## false alarms and power, against docs/statistics.md; UPDATE=1 rewrites
 	@POWER='$(O)/tests/bench/power' tests/bench/power.sh

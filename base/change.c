@@ -12,12 +12,15 @@
 #define FALSE_RATE 0.01
 /* Histories quieter than this are rounded, or not measured. */
 #define LEAST_NOISE 1e-3
+/* In noise: normal noise gets there once in two million runs. */
+#define SPIKE 5
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
 struct history {
 	ptrdiff_t count;
 	double *sums, *squares; /* of the first i logarithms, less their median */
+	double middle;		/* that median */
 	double noise;
 };
 
@@ -43,22 +46,54 @@ static double noise_of(const double *logs, ptrdiff_t count, struct arena scratch
 	return fmax(median(steps, count - 1) / normal, LEAST_NOISE);
 }
 
+/* Of up to three neighbours: their middle, or where there are fewer the one nearest to x. */
+static double nearby(const double *logs, ptrdiff_t count, double x)
+{
+	double near = count ? logs[0] : x;
+	if (count >= CHANGE_MIN_RUN)
+		return fmax(fmin(logs[0], logs[1]), fmin(fmax(logs[0], logs[1]), logs[2]));
+	for (ptrdiff_t i = 1; i < count; i++)
+		near = fabs(logs[i] - x) < fabs(near - x) ? logs[i] : near;
+	return near;
+}
+
+/*
+ * A run or two that stand out from those on either side are no level, yet their spread would hide
+ * one; they take their neighbour's place.
+ */
+static double settled(const double *logs, ptrdiff_t count, ptrdiff_t at, double most)
+{
+	ptrdiff_t left = at < CHANGE_MIN_RUN ? at : CHANGE_MIN_RUN;
+	ptrdiff_t right = count - 1 - at < CHANGE_MIN_RUN ? count - 1 - at : CHANGE_MIN_RUN;
+	double x = logs[at];
+	double before = nearby(logs + at - left, left, x), after = nearby(logs + at + 1, right, x);
+	if (!left || !right)
+		before = after = left ? before : after;
+	double low = fmin(before, after), high = fmax(before, after);
+	if (x >= low - most && x <= high + most)
+		return x;
+	return fmin(fmax(logs[right ? at + 1 : at - 1], low), high);
+}
+
 static void history_read(
 	struct history *h, const double *values, ptrdiff_t count, struct arena *keep)
 {
-	double *logs = arena_make(keep, double, count), *sorted = arena_make(keep, double, count);
+	double *raw = arena_make(keep, double, count), *logs = arena_make(keep, double, count);
+	double *sorted = arena_make(keep, double, count);
 	for (ptrdiff_t i = 0; i < count; i++)
-		sorted[i] = logs[i] = log(values[i]);
-	double middle = median(sorted, count);
+		sorted[i] = raw[i] = log(values[i]);
+	h->middle = median(sorted, count);
+	h->noise = noise_of(raw, count, *keep);
+	for (ptrdiff_t i = 0; i < count; i++)
+		logs[i] = settled(raw, count, i, SPIKE * h->noise);
 	h->count = count;
 	h->sums = arena_make(keep, double, count + 1);
 	h->squares = arena_make(keep, double, count + 1);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		double x = logs[i] - middle;
+		double x = logs[i] - h->middle;
 		h->sums[i + 1] = h->sums[i] + x;
 		h->squares[i + 1] = h->squares[i] + x * x;
 	}
-	h->noise = noise_of(logs, count, *keep);
 }
 
 /* ---- cutting --------------------------------------------------------------------------------- */
@@ -143,7 +178,6 @@ ptrdiff_t change_points(
 		return 0;
 	values += skipped;
 	history_read(&h, values, count, keep);
-	double middle = log(values[0]) - h.sums[1];
 	ptrdiff_t *cuts = arena_make(keep, ptrdiff_t, count);
 	double *p_values = arena_make(keep, double, count);
 	ptrdiff_t found = prune(&h, cuts, cut(&h, *keep, cuts), p_values);
@@ -151,9 +185,9 @@ ptrdiff_t change_points(
 	for (ptrdiff_t i = 0; i < found; i++)
 		(*ret)[i] = (struct change){
 			.at = skipped + cuts[i],
-			.before = exp(middle + mean_of(&h, i ? cuts[i - 1] : 0, cuts[i])),
-			.after = exp(
-				middle + mean_of(&h, cuts[i], i + 1 < found ? cuts[i + 1] : count)),
+			.before = exp(h.middle + mean_of(&h, i ? cuts[i - 1] : 0, cuts[i])),
+			.after = exp(h.middle +
+				     mean_of(&h, cuts[i], i + 1 < found ? cuts[i + 1] : count)),
 			.p_value = p_values[i],
 		};
 	return found;

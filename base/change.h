@@ -4,10 +4,10 @@
  * Levels are fitted to the logarithms, since what matters is the ratio: all ways to cut the history
  * are compared by squared error and a price for each cut (optimal partitioning, Jackson et al.
  * 2005), with the noise taken from the differences of neighbours, which a change of level hardly
- * touches.  Then every cut must hold in a t-test of the two levels beside it alone, as Hunter does
- * (Fleming et al., "Hunter: Using Change Point Detection to Hunt for Performance Regressions",
- * 2023); the weakest goes first.  The test's level is divided by the number of stretches that a
- * level could be (Bonferroni).
+ * touches; a run or two that stand out alone are set aside.  Then every cut must hold in a t-test
+ * of the two levels beside it alone, as Hunter does (Fleming et al., "Hunter: Using Change Point
+ * Detection to Hunt for Performance Regressions", 2023); the weakest goes first.  The test's level
+ * is divided by the number of stretches that a level could be (Bonferroni).
  *
  * No randomness: the same history has the same changes.
  *

@@ -121,6 +121,8 @@ static void planted_changes(void **state)
 	is_found((struct level[]){ { 0, 1 }, { 5, 0.85 }, { 0, 0 } }, 9, normal, 480);
 	is_found((struct level[]){ { 0, 1 }, { 8, 1.1 }, { 16, 1 }, { 0, 0 } }, 24, normal, 490);
 	is_found((struct level[]){ { 0, 1 }, { 20, 1.10 }, { 0, 0 } }, 40, heavy, 480);
+	is_found((struct level[]){ { 0, 1 }, { 20, 1.10 }, { 0, 0 } }, 40, spiky, 480);
+	is_found((struct level[]){ { 0, 1 }, { 20, 1.05 }, { 0, 0 } }, 40, spiky, 450);
 	is_found((struct level[]){ { 0, 1 }, { 60, 1.2 }, { 90, 1.1 }, { 140, 1 }, { 0, 0 } }, 200,
 		normal, 490);
 }
@@ -144,6 +146,27 @@ static void levels_are_told(void **state)
 	assert_int_equal(find(values, 0, &changes), 0);
 }
 
+/* Wherever one run or two stand out, the levels are those of the others. */
+static void spikes_are_set_aside(void **state)
+{
+	double values[14];
+	struct change *changes;
+	(void)state;
+	for (int at = 0; at < 14; at++) {
+		for (int i = 0; i < 14; i++)
+			values[i] = i < 7 ? 2 : 3;
+		values[at] *= 5;
+		assert_int_equal(find(values, 14, &changes), 1);
+		assert_true(labs(changes[0].at - 7) <= 1);
+		if (at > 0 && at < 13)
+			assert_true(fabs(changes[0].before - 2) < 0.2 &&
+				    fabs(changes[0].after - 3) < 0.2);
+	}
+	for (int i = 0; i < 14; i++)
+		values[i] = i == 5 || i == 6 ? 9 : 2;
+	assert_int_equal(find(values, 14, &changes), 0);
+}
+
 /* Only the newest of a long history count, at their own places. */
 static void long_history(void **state)
 {
@@ -164,6 +187,7 @@ int main(void)
 		cmocka_unit_test(quiet_histories),
 		cmocka_unit_test(planted_changes),
 		cmocka_unit_test(levels_are_told),
+		cmocka_unit_test(spikes_are_set_aside),
 		cmocka_unit_test(long_history),
 	};
 	return cmocka_run_group_tests_name("change", tests, keep_begin, keep_end);
