@@ -31,11 +31,12 @@ void store_table(struct out *o)
 
 void store_table_cluster(struct out *o)
 {
-	put_table(o, "rooflint_facts_shard ON CLUSTER '{cluster}'",
+	out_z(o, "-- On every server of the cluster.\n");
+	put_table(o, "rooflint_facts_shard",
 		"ReplicatedReplacingMergeTree(\n"
 		"    '/clickhouse/tables/{shard}/rooflint_facts', '{replica}')");
 	out_z(o, "\n-- Rows of the same hash go to the same shard, and become one there.\n"
-		 "CREATE TABLE rooflint_facts ON CLUSTER '{cluster}' AS rooflint_facts_shard\n"
+		 "CREATE TABLE rooflint_facts AS rooflint_facts_shard\n"
 		 "ENGINE = Distributed('{cluster}', currentDatabase(), rooflint_facts_shard, "
 		 "cityHash64(hash));\n");
 }

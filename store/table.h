@@ -8,8 +8,11 @@
 
 /* Statements for one server. */
 void store_table(struct out *out);
-/* For a cluster whose servers have the macros {cluster}, {shard} and {replica}: a replicated table
- * on each, and one that spreads rows over the shards. */
+/*
+ * For each server of a cluster that have the macros {cluster}, {shard} and {replica}: a replicated
+ * table, and one that spreads rows over the shards.  Not ON CLUSTER, which runs in the other
+ * servers' default database.
+ */
 void store_table_cluster(struct out *out);
 
 #endif
