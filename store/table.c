@@ -31,12 +31,13 @@ void store_table(struct out *o)
 
 void store_table_cluster(struct out *o)
 {
-	out_z(o, "-- On every server of the cluster.\n");
-	put_table(o, "rooflint_facts_shard",
+	/* Not currentDatabase(): some servers ask it again when they start, in another one. */
+	out_z(o, "-- On every server of the cluster, in the database perf.\n");
+	put_table(o, "perf.rooflint_facts_shard",
 		"ReplicatedReplacingMergeTree(\n"
-		"    '/clickhouse/tables/{shard}/rooflint_facts', '{replica}')");
+		"    '/clickhouse/tables/{shard}/perf/rooflint_facts', '{replica}')");
 	out_z(o, "\n-- Rows of the same hash go to the same shard, and become one there.\n"
-		 "CREATE TABLE rooflint_facts AS rooflint_facts_shard\n"
-		 "ENGINE = Distributed('{cluster}', currentDatabase(), rooflint_facts_shard, "
+		 "CREATE TABLE perf.rooflint_facts AS perf.rooflint_facts_shard\n"
+		 "ENGINE = Distributed('{cluster}', perf, rooflint_facts_shard, "
 		 "cityHash64(hash));\n");
 }
