@@ -225,6 +225,19 @@ static bool ask(struct audit *a)
 	return true;
 }
 
+static bool shard_agrees(struct audit *a, const struct audit_settings *s)
+{
+	if (a->shard.count && !s->store.p && !s->facts.p)
+		return diag_set(&a->err, DIAG_USAGE,
+			"a shard's work goes to a --store or into a --facts file, and neither is "
+			"given");
+	if (a->shard.count && s->notify.to.count)
+		return diag_set(&a->err, DIAG_USAGE,
+			"--notify tells the whole fleet, and a shard is a part of it; give it "
+			"where the shards are merged");
+	return true;
+}
+
 /* What the command line says, checked before anything is judged. */
 static bool audit_prepare(
 	struct context *c, struct audit *a, const struct audit_settings *s, ptrdiff_t args)
@@ -256,14 +269,8 @@ static bool audit_prepare(
 			"wherever both are moved");
 	if (s->shard.p && !shard_parse(s->shard, &a->shard, &a->err))
 		return false;
-	if (a->shard.count && !s->store.p && !s->facts.p)
-		return diag_set(&a->err, DIAG_USAGE,
-			"a shard's work goes to a --store or into a --facts file, and neither is "
-			"given");
-	if (a->shard.count && s->notify.to.count)
-		return diag_set(&a->err, DIAG_USAGE,
-			"--notify tells the whole fleet, and a shard is a part of it; give it "
-			"where the shards are merged");
+	if (!shard_agrees(a, s))
+		return false;
 	return load_judge(c, &s->rule, &s->read, a->jobs, &a->rules, &a->options, &a->err) &&
 	       audit_check_templates(s, &a->err) &&
 	       plan_make(&s->notify, &a->rules, s->templates, false, a->keep, &a->plan, &a->err);

@@ -1,5 +1,6 @@
-"""A ClickHouse server on this machine, in a folder of its own, ended when the test is."""
+"""ClickHouse servers and their ZooKeeper on this machine, in folders of their own, ended when the test is."""
 
+import glob
 import os
 import shutil
 import signal
@@ -20,11 +21,19 @@ CONFIG = """<yandex>
 <users_config>{folder}/users.xml</users_config>
 <default_profile>default</default_profile><default_database>default</default_database>
 <mark_cache_size>5000000</mark_cache_size><timezone>UTC</timezone>
-<remote_servers><both>{shards}</both></remote_servers>
+<remote_servers>{clusters}</remote_servers>{more}
 </yandex>
 """
-SHARD = ("<shard><replica><host>127.0.0.1</host><port>{tcp}</port><user>writer</user>"
-         "<password>{password}</password></replica></shard>")
+REPLICA = ("<replica><host>127.0.0.1</host><port>{tcp}</port><user>writer</user>"
+           "<password>{password}</password></replica>")
+# Of servers that keep what they have in common with a ZooKeeper.
+TOGETHER = """
+<interserver_http_host>127.0.0.1</interserver_http_host><interserver_http_port>{own}</interserver_http_port>
+<zookeeper><node><host>127.0.0.1</host><port>{zookeeper}</port></node>
+<session_timeout_ms>5000</session_timeout_ms></zookeeper>
+<distributed_ddl><path>/clickhouse/task_queue/ddl</path></distributed_ddl>
+<macros><cluster>{cluster}</cluster><shard>{shard}</shard><replica>{number}</replica></macros>
+"""
 USERS = """<yandex><profiles><default/><reader><readonly>2</readonly></reader></profiles>
 <quotas><default/></quotas><users>
 <writer><password>{password}</password><networks><ip>127.0.0.1</ip></networks>
@@ -41,15 +50,26 @@ def free_port():
         return s.getsockname()[1]
 
 
-class Server:
-    """`ports` are those of all servers of the cluster `both`, as (http, tcp)."""
+def clusters(ports):
+    """Two that are made of the same servers: `both` has a shard on each, `twins` one shard twice."""
+    replicas = [REPLICA.format(tcp=tcp, password=PASSWORD) for _, tcp in ports]
+    kept = "<internal_replication>true</internal_replication>"
+    both = "".join(f"<shard>{kept}{replica}</shard>" for replica in replicas)
+    return f"<both>{both}</both><twins><shard>{kept}{''.join(replicas)}</shard></twins>"
 
-    def __init__(self, folder, ports, number):
+
+class Server:
+    """`ports` are those of all servers, as (http, tcp); with a ZooKeeper they form that cluster."""
+
+    def __init__(self, folder, ports, number, zookeeper=None, cluster="both"):
         self.folder, self.port, self.process = folder, ports[number][0], None
         os.makedirs(folder)
-        shards = "".join(SHARD.format(tcp=tcp, password=PASSWORD) for _, tcp in ports)
         http, tcp = ports[number]
-        self.write("config.xml", CONFIG.format(http=http, tcp=tcp, folder=folder, shards=shards))
+        shard = number if cluster == "both" else 0
+        more = zookeeper and TOGETHER.format(own=free_port(), zookeeper=zookeeper, cluster=cluster,
+                                             shard=shard, number=number)
+        self.write("config.xml", CONFIG.format(http=http, tcp=tcp, folder=folder,
+                                               clusters=clusters(ports), more=more or ""))
         self.write("users.xml", USERS.format(password=PASSWORD))
         self.start()
 
@@ -93,3 +113,42 @@ class Server:
                 self.process.wait(20)
             except subprocess.TimeoutExpired:
                 self.kill()
+
+
+JARS = glob.glob("/usr/share/java/zookeeper.jar")  # names the others
+JAVA = shutil.which("java")
+
+
+class ZooKeeper:
+    """Debian's, alone."""
+
+    def __init__(self, folder):
+        self.port = free_port()
+        os.makedirs(folder)
+        config = os.path.join(folder, "zoo.cfg")
+        with open(config, "w", encoding="ascii") as f:
+            f.write(f"tickTime=500\ndataDir={folder}/data\nclientPort={self.port}\n"
+                    "clientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
+                    "4lw.commands.whitelist=srvr\n")
+        with open(os.path.join(folder, "log"), "wb") as log:
+            self.process = subprocess.Popen(
+                [JAVA, "-Xmx128m", "-cp", ":".join(JARS),
+                 "org.apache.zookeeper.server.quorum.QuorumPeerMain", config], stdout=log, stderr=log)
+        for _ in range(300):
+            if self.is_well():
+                return
+            time.sleep(0.1)
+        with open(os.path.join(folder, "log"), encoding="utf-8", errors="replace") as log:
+            raise RuntimeError("zookeeper did not start: " + log.read()[-2000:])
+
+    def is_well(self):
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), 1) as s:
+                s.sendall(b"srvr")  # answered before it serves, but then without its mode
+                return b"Mode:" in b"".join(iter(lambda: s.recv(4096), b""))
+        except OSError:
+            return False
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
