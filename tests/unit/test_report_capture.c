@@ -1,5 +1,6 @@
 /* A capture without steps: no writer calls its length, or a part of it, that of a step. */
 #include "report/message.h"
+#include "report/news.h"
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/keep.h"
 
@@ -101,12 +102,13 @@ static void test_messages(void **state)
 	(void)state;
 	struct report_set set = capture();
 	struct news news = news_of(&set, NULL, &keep);
+	struct message_source source = news_message(&news);
 	for (int kind = 0; kind < NOTICE_KINDS; kind++) {
 		struct str text = NONE;
 		struct json_template *t = message_load((enum notice_kind)kind, NONE, &keep, &err);
 		assert_non_null(t);
-		assert_true(
-			message_write((enum notice_kind)kind, t, &news, NONE, &keep, &text, &err));
+		assert_true(message_write(
+			(enum notice_kind)kind, t, &source, NONE, &keep, &text, &err));
 		assert_has(text, "28.1 ms in the whole capture on tpu");
 		assert_no_step(text);
 	}
