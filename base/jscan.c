@@ -28,11 +28,6 @@ bool jscan_string(struct jscan *s, struct str *ret)
 	return true;
 }
 
-static bool ends_word(char c)
-{
-	return c == ',' || c == '}' || c == ']' || (unsigned char)c <= ' ';
-}
-
 static bool is_word(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -47,7 +42,7 @@ bool jscan_word(struct jscan *s, struct str *ret)
 	while (p < s->end && is_word(*p))
 		p++;
 	s->more |= p == s->end;
-	if (p == s->at || (p < s->end && !ends_word(*p)))
+	if (p == s->at || (p < s->end && !jscan_ends_word(*p)))
 		return jscan_fail(s, "a value");
 	if (s->more)
 		return false;

@@ -61,6 +61,12 @@ static inline bool jscan_expect(struct jscan *s, char c, const char *why)
 	return jscan_take(s, c) || jscan_fail(s, why);
 }
 
+/* What may stand behind a number. */
+static inline bool jscan_ends_word(char c)
+{
+	return c == ',' || c == '}' || c == ']' || (unsigned char)c <= ' ';
+}
+
 /* A string's inside, with its escapes. */
 bool jscan_string(struct jscan *s, struct str *ret);
 /* A number, true, false or null. */

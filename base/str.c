@@ -199,6 +199,7 @@ bool str_glob(struct str s, struct str pattern)
 
 bool str_to_u64(struct str s, uint64_t *ret)
 {
+	enum { SAFE = 19 }; /* so many digits always fit */
 	uint64_t value = 0;
 	if (!s.len)
 		return false;
@@ -206,7 +207,7 @@ bool str_to_u64(struct str s, uint64_t *ret)
 		if (!is_digit(s.p[i]))
 			return false;
 		uint64_t digit = (uint64_t)(s.p[i] - '0');
-		if (value > (UINT64_MAX - digit) / 10)
+		if (i >= SAFE && value > (UINT64_MAX - digit) / 10)
 			return false;
 		value = value * 10 + digit;
 	}
@@ -217,8 +218,9 @@ bool str_to_u64(struct str s, uint64_t *ret)
 bool str_to_i64(struct str s, int64_t *ret)
 {
 	uint64_t magnitude;
-	bool minus = str_take(&s, STR("-"));
-	if (!str_to_u64(s, &magnitude) || magnitude > (uint64_t)INT64_MAX + minus)
+	bool minus = s.len && s.p[0] == '-';
+	if (!str_to_u64(str_from_offset(s, minus), &magnitude) ||
+		magnitude > (uint64_t)INT64_MAX + minus)
 		return false;
 	*ret = minus ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
 	return true;

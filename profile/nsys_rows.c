@@ -74,11 +74,11 @@ static struct trace_event *event_begin(
 {
 	struct trace_event *e = &n->event;
 	e->phase = 'X';
-	e->name = name;
+	e->name = (struct trace_text){ name, 0 };
 	e->start_ps = start_ns * 1000;
 	e->duration_ps = (end_ns - start_ns) * 1000;
 	e->present = 0;
-	e->long_name = (struct str){ NULL, 0 };
+	e->memo = NULL;
 	return e;
 }
 
@@ -86,7 +86,7 @@ static void event_says(struct trace_event *e, enum stat_id stat, struct str text
 {
 	if (!text.len)
 		return;
-	e->args[stat] = text;
+	e->args[stat] = (struct trace_text){ text, 0 };
 	e->present |= UINT64_C(1) << stat;
 }
 

@@ -11,8 +11,9 @@
  * was.  Times are microseconds in decimals.  The file is read once, front to back; the strings of
  * an event are borrowed until the next one.
  *
- * trace_read.c makes events of the JSON, trace.c finds their planes, lanes and programs,
- * trace_write.c puts them aside as they were in the xplane.pb, trace_build.c makes the profile.
+ * trace_read.c makes events of the JSON, trace_alike.c knows what they have in common, trace.c
+ * finds their planes, lanes and programs, trace_write.c puts them aside as they were in the
+ * xplane.pb, trace_build.c makes the profile.
  *
  * Refuses: traces of other profilers, by name.
  *
@@ -28,14 +29,39 @@
 #include "profile/spool.h"
 #include "profile/xplane.h"
 
+/* As written, with its escapes. */
+struct trace_text {
+	struct str text;
+	uint64_t hash; /* trace_hash; 0 when nobody has asked for it yet */
+};
+
+/* What events say: the stats of the xplane.pb, and what only traces call so. */
+enum { ARG_LONG_NAME = STAT_COUNT, ARG_COUNT };
+_Static_assert(ARG_COUNT <= 64, "a set of arguments is one 64-bit mask");
+
+/* What became of an event: that of the last one is likely that of the next. */
+struct trace_memo {
+	const struct trace_plane *plane;
+	uint64_t hash;
+	int32_t name;
+};
+
 struct trace_event {
 	char phase; /* 'X' an event, 'M' a name; 0 of the empty object at the end */
 	int64_t pid, tid;
 	int64_t start_ps, duration_ps;
-	struct str name; /* as written, with its escapes, like all texts here */
+	struct trace_text name;
 	uint64_t present;
-	struct str args[STAT_COUNT]; /* valid where present */
-	struct str long_name;	     /* missing when not said */
+	struct trace_text args[ARG_COUNT]; /* valid where present */
+	struct trace_memo *memo;	   /* of the events of this name; NULL none */
+};
+
+/* Of an event up to its time, {"ph":"X","pid":3,"tid":3,"ts": */
+struct trace_head {
+	char bytes[80]; /* three names and two 64-bit numbers */
+	ptrdiff_t len;	/* 0: none yet */
+	char phase;
+	int64_t pid, tid;
 };
 
 struct trace_reader {
@@ -46,9 +72,11 @@ struct trace_reader {
 	bool bare;	   /* an array without an object around it */
 	bool first;	   /* before the first member of what is being read */
 	bool ended;
-	const char *foreign; /* whose trace it is, when it is not JAX's; a phrase */
-	const char *why;     /* NULL, or what was expected */
-	int8_t stat_of[256]; /* by argument_slot: enum stat_id, -1 free */
+	const char *foreign;	/* whose trace it is, when it is not JAX's; a phrase */
+	const char *why;	/* NULL, or what was expected */
+	int8_t arg_of[256];	/* by argument_slot: its number, -1 free */
+	struct trace_head head; /* of the last event */
+	struct trace_tails *tails;
 };
 
 /* Up to the first event.  The input must stay open. */
@@ -57,6 +85,40 @@ bool trace_next(struct trace_reader *r, struct trace_event *ret);
 /* After either was false: true when the whole file was read. */
 bool trace_end(struct trace_reader *r, struct diag *err);
 void trace_close(struct trace_reader *r);
+
+/*
+ * trace_alike.c: most of a trace are the arguments that are the same for all events of an op.  In
+ * every writer's order they come last, so that one comparison of bytes stands for scanning them.
+ */
+struct trace_tail;
+struct trace_tails;
+enum { TRACE_MEMBERS = 32 }; /* arguments whose places are noted; the longest real event has 17 */
+struct trace_members {
+	struct trace_tail *tail; /* of the events of this name */
+	struct arena *keep;
+	const char *at[TRACE_MEMBERS];
+	int count;
+};
+struct trace_tails *trace_tails_new(struct arena *keep);
+/* Behind the bracket of an event's arguments; and behind the closing one. */
+void trace_members_begin(struct trace_members *m, struct trace_tails *all, struct trace_event *e);
+void trace_members_end(struct trace_members *m, const char *end, struct trace_event *e);
+/* In front of each argument: true, with all the others taken, when they are as they were. */
+bool trace_members_alike(struct trace_members *m, struct jscan *s, struct trace_event *e);
+
+/* In front of an event: true, with its head taken, when that is as it was. */
+bool trace_head_alike(const struct trace_head *h, struct jscan *s, struct trace_event *e);
+/* When three members came before the time: who they are decides whether they are a head. */
+void trace_head_learn(
+	struct trace_head *h, const char *begin, const char *end, const struct trace_event *e);
+
+/* Of long texts mostly; never 0. */
+uint64_t trace_hash(struct str s);
+
+static inline uint64_t trace_text_hash(struct trace_text t)
+{
+	return t.hash ? t.hash : trace_hash(t.text);
+}
 
 /* ---- what is known so far -------------------------------------------------------------------- */
 

@@ -54,26 +54,31 @@ static bool time_slow(struct str number, int64_t *ret)
 	return true;
 }
 
-/* Picoseconds of microseconds, rounded at the seventh decimal: writers print a double's digits. */
-static bool time_ps(struct str number, int64_t *ret)
+/*
+ * Picoseconds of microseconds, rounded at the seventh decimal: writers print a double's digits.
+ * False for what is not written so, or too large.
+ */
+static bool time_ps(const char **at, const char *end, int64_t *ret)
 {
 	enum { WHOLE = 12, PLACES = 6 };
+	const char *p = *at;
 	int64_t value = 0;
-	ptrdiff_t i = 0, places = 0;
-	for (; i < number.len && i < WHOLE && is_digit(number.p[i]); i++)
-		value = value * 10 + (number.p[i] - '0');
-	if (i && i < number.len && number.p[i] == '.')
-		for (i++; i < number.len && is_digit(number.p[i]); i++, places++) {
-			if (places < PLACES)
-				value = value * 10 + (number.p[i] - '0');
-			else if (places == PLACES)
-				value += number.p[i] >= '5';
-		}
-	if (!i || i < number.len)
-		return time_slow(number, ret);
+	int places = 0;
+	while (p < end && p - *at < WHOLE && is_digit(*p))
+		value = value * 10 + (*p++ - '0');
+	if (p == *at)
+		return false;
+	if (p < end && *p == '.')
+		for (p++; places < PLACES && p < end && is_digit(*p); places++)
+			value = value * 10 + (*p++ - '0');
+	if (places == PLACES && p < end && is_digit(*p))
+		value += *p++ >= '5';
+	while (places == PLACES && p < end && is_digit(*p))
+		p++;
 	for (; places < PLACES; places++)
 		value *= 10;
 	*ret = value;
+	*at = p;
 	return value < TIME_LIMIT_PS;
 }
 
@@ -85,19 +90,24 @@ static inline int argument_slot(struct str key)
 	return (first + 5 * last + 29 * (int)key.len) & 255;
 }
 
-static int8_t *argument_stat(struct trace_reader *r, struct str key)
+static struct str argument_name(int arg)
+{
+	return arg == ARG_LONG_NAME ? STR("long_name") : stat_name_of(arg);
+}
+
+static int8_t *argument_of(struct trace_reader *r, struct str key)
 {
 	int slot = argument_slot(key);
-	while (r->stat_of[slot] >= 0 && !str_eq(stat_name_of(r->stat_of[slot]), key))
+	while (r->arg_of[slot] >= 0 && !str_eq(argument_name(r->arg_of[slot]), key))
 		slot = (slot + 1) & 255;
-	return &r->stat_of[slot];
+	return &r->arg_of[slot];
 }
 
 static void index_arguments(struct trace_reader *r)
 {
-	memset(r->stat_of, -1, sizeof(r->stat_of));
-	for (int i = 0; i < STAT_COUNT; i++)
-		*argument_stat(r, stat_name_of(i)) = (int8_t)i;
+	memset(r->arg_of, -1, sizeof(r->arg_of));
+	for (int i = 0; i < ARG_COUNT; i++)
+		*argument_of(r, argument_name(i)) = (int8_t)i;
 }
 
 /* A text, or a number or whatever else as it is written. */
@@ -108,32 +118,61 @@ static bool scan_text(struct jscan *s, struct str *ret)
 	return jscan_value(s, ret);
 }
 
+static bool scan_argument(
+	struct trace_reader *r, struct jscan *s, struct str key, struct trace_event *e)
+{
+	struct str value;
+	if (!scan_text(s, &value))
+		return false;
+	int arg = key.len ? *argument_of(r, key) : -1;
+	if (arg >= 0) {
+		e->args[arg] = (struct trace_text){ value, 0 };
+		e->present |= UINT64_C(1) << arg;
+	}
+	return true;
+}
+
 static bool scan_args(struct trace_reader *r, struct jscan *s, struct trace_event *e)
 {
-	struct str key, value;
+	struct trace_members members;
+	struct str key;
 	if (!jscan_expect(s, '{', "'{' and the arguments"))
 		return false;
-	for (bool first = true; jscan_member(s, &first, &key);) {
-		if (!scan_text(s, &value))
-			return false;
-		int8_t stat = key.len ? *argument_stat(r, key) : -1;
-		if (stat >= 0) {
-			e->args[stat] = value;
-			e->present |= UINT64_C(1) << stat;
-		} else if (str_eq(key, STR("long_name"))) {
-			e->long_name = value;
+	trace_members_begin(&members, r->tails, e);
+	for (bool first = true; !trace_members_alike(&members, s, e);) {
+		if (!jscan_member(s, &first, &key)) {
+			if (s->more || s->why)
+				return false;
+			trace_members_end(&members, s->at, e);
+			return true;
 		}
+		if (!scan_argument(r, s, key, e))
+			return false;
 	}
-	return !s->more && !s->why;
+	return true;
+}
+
+/* As writers print it, in one go; false, with nothing done, for any other spelling. */
+static bool scan_plain_time(struct jscan *s, int64_t *ret)
+{
+	const char *end = s->at;
+	if (!time_ps(&end, s->end, ret) || end == s->end || !jscan_ends_word(*end))
+		return false;
+	s->at = end;
+	return true;
 }
 
 static bool scan_time(struct jscan *s, int64_t *ret)
 {
-	struct jscan before = *s;
 	struct str number;
+	if (!jscan_blanks(s))
+		return false;
+	if (scan_plain_time(s, ret))
+		return true;
+	struct jscan before = *s;
 	if (!jscan_word(s, &number))
 		return false;
-	if (time_ps(number, ret))
+	if (time_slow(number, ret))
 		return true;
 	*s = before;
 	return jscan_fail(s, "a time in microseconds, below 26 days");
@@ -197,7 +236,8 @@ static bool scan_member(
 	case KEY3('d', 'u', 'r'):
 		return scan_time(s, &e->duration_ps);
 	case KEY4('n', 'a', 'm', 'e'):
-		return scan_text(s, &e->name);
+		e->name.hash = 0;
+		return scan_text(s, &e->name.text);
 	case KEY4('a', 'r', 'g', 's'):
 		return scan_args(r, s, e);
 	default:
@@ -205,20 +245,33 @@ static bool scan_member(
 	}
 }
 
-static bool scan_event(struct trace_reader *r, struct jscan *s, struct trace_event *e)
+/* ph, pid and tid, in any order, and each once. */
+enum { HEAD_MEMBERS = 3 };
+
+static void event_clear(struct trace_event *e)
 {
-	struct str key;
 	e->phase = 0;
 	e->pid = e->tid = -1;
 	e->start_ps = e->duration_ps = 0;
-	e->name = STR("");
+	e->name = (struct trace_text){ STR(""), 0 };
 	e->present = 0;
-	e->long_name = (struct str){ NULL, 0 };
-	if (!jscan_expect(s, '{', "'{' and an event"))
+	e->memo = NULL;
+}
+
+static bool scan_event(struct trace_reader *r, struct jscan *s, struct trace_event *e)
+{
+	const char *begin = s->at;
+	struct str key;
+	event_clear(e);
+	bool is_alike = trace_head_alike(&r->head, s, e), first = !is_alike;
+	if (is_alike ? !scan_time(s, &e->start_ps) : !jscan_expect(s, '{', "'{' and an event"))
 		return false;
-	for (bool first = true; jscan_member(s, &first, &key);)
+	for (int before = 0; jscan_member(s, &first, &key); before++) {
+		if (before == HEAD_MEMBERS && !is_alike && str_eq(key, STR("ts")))
+			trace_head_learn(&r->head, begin, s->at, e);
 		if (!scan_member(r, s, key, e))
 			return false;
+	}
 	return !s->more && !s->why;
 }
 
@@ -326,6 +379,7 @@ bool trace_begin(struct trace_reader *r, const struct input *in, struct arena *k
 	*r = (struct trace_reader){ .keep = keep, .stream = stream_open(in, keep) };
 	r->window = STR("");
 	r->scan = jscan_open(r->window);
+	r->tails = trace_tails_new(keep);
 	index_arguments(r);
 	r->bare = starts_with(r, '[');
 	if (r->why)

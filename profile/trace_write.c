@@ -8,10 +8,13 @@
 /* A lane's block grows fourfold up to this: with a hundred busy lanes a few megabytes. */
 enum { BLOCK_FIRST = 2 << 10, BLOCK_MAX = 32 << 10 };
 
-/* Stats that are the same for every event of a TPU op, and what kind of value the others are. */
+#define LONG_NAME (UINT64_C(1) << ARG_LONG_NAME)
+
+/* What is the same for every event of a TPU op, and what kind of value the others are. */
 static const uint64_t of_names = STAT_BIT(HLO_CATEGORY) | STAT_BIT(FLOPS) | STAT_BIT(MODEL_FLOPS) |
 				 STAT_BIT(BYTES_ACCESSED) | STAT_BIT(SHAPE_WITH_LAYOUT) |
-				 STAT_BIT(TF_OP) | STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK);
+				 STAT_BIT(TF_OP) | STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK) |
+				 LONG_NAME;
 static const uint64_t texts =
 	STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) | STAT_BIT(MEMCPY_DETAILS) |
 	STAT_BIT(KERNEL_DETAILS) | STAT_BIT(NAME) | STAT_BIT(TF_OP) | STAT_BIT(STEP_NAME) |
@@ -98,56 +101,25 @@ static void put_ref(struct pb *b, int stat, ptrdiff_t ref)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static inline uint64_t load64(const char *p)
-{
-	uint64_t x;
-	memcpy(&x, p, sizeof(x));
-	return x;
-}
-
-/* Of long texts, by far most of a trace: four words at a time, in lanes that do not wait for each
- * other. */
-static uint64_t text_hash(struct str s)
-{
-	const uint64_t k = UINT64_C(0x9fb21c651e98df25);
-	uint64_t lanes[4] = { 1, 2, 3, 4 };
-	const char *p = s.p, *end = s.p + s.len;
-	for (; end - p >= 32; p += 32)
-		for (int i = 0; i < 4; i++) {
-			uint64_t h = (lanes[i] ^ load64(p + 8 * i)) * k;
-			lanes[i] = h ^ h >> 32;
-		}
-	for (int i = 0; end - p >= 8; p += 8, i++)
-		lanes[i] = id_hash(lanes[i] ^ load64(p));
-	uint64_t rest = (uint64_t)s.len;
-	while (p < end)
-		rest = rest << 8 | (unsigned char)*p++;
-	uint64_t h = id_hash(rest);
-	for (int i = 0; i < 4; i++)
-		h = id_hash(h ^ lanes[i]);
-	return h;
-}
-
 /* As it is told to readers. */
 static struct str text_of(const struct trace *t, struct str text, struct arena *keep)
 {
 	return t->plain ? text : jscan_text(text, keep);
 }
 
-static uint64_t hash_next(uint64_t h, int what, struct str text)
+/* One text of several: a sum of these does not depend on their order. */
+static inline uint64_t hash_part(int what, struct trace_text t)
 {
-	return id_hash(h ^ text_hash(text)) + (uint64_t)what;
+	return id_hash(trace_text_hash(t) + (uint64_t)what * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Sixty-four bits: of a million names two are mistaken for one with a chance of 3 in 10^8. */
-static uint64_t name_hash(const struct trace_event *e, uint64_t stats, const struct trace_run *run)
+static uint64_t name_hash(const struct trace_event *e, uint64_t said, const struct trace_run *run)
 {
-	uint64_t h = hash_next(run ? id_hash(run->program) : 0, -1, e->name);
-	if (e->long_name.p)
-		h = hash_next(h, -2, e->long_name);
-	for (; stats; stats &= stats - 1) {
-		int stat = __builtin_ctzll(stats);
-		h = hash_next(h, stat, e->args[stat]);
+	uint64_t h = (run ? id_hash(run->program) : 0) + hash_part(-1, e->name);
+	for (; said; said &= said - 1) {
+		int arg = __builtin_ctzll(said);
+		h += hash_part(arg, e->args[arg]);
 	}
 	return h;
 }
@@ -155,11 +127,11 @@ static uint64_t name_hash(const struct trace_event *e, uint64_t stats, const str
 /* Room for tags and lengths of an entry's fields; each stat repeats no more than its own text. */
 enum { ENTRY_OVERHEAD = 64 + 48 * 16 };
 
-static ptrdiff_t entry_bytes(const struct trace_event *e, uint64_t stats)
+static ptrdiff_t entry_bytes(const struct trace_event *e, uint64_t said)
 {
-	ptrdiff_t n = ENTRY_OVERHEAD + e->name.len + (e->long_name.p ? e->long_name.len : 0);
-	for (; stats; stats &= stats - 1)
-		n += e->args[__builtin_ctzll(stats)].len;
+	ptrdiff_t n = ENTRY_OVERHEAD + e->name.text.len;
+	for (; said; said &= said - 1)
+		n += e->args[__builtin_ctzll(said)].text.len;
 	return n;
 }
 
@@ -195,24 +167,25 @@ static void put_stat_number(struct pb *b, int stat, struct str text)
  * The XEventMetadata of an op met for the first time: where there is a long name, that is the name,
  * and the short one is for display.
  */
-static void name_write(struct trace *t, const struct trace_event *e, uint64_t stats,
+static void name_write(struct trace *t, const struct trace_event *e, uint64_t said,
 	const struct trace_run *run, struct trace_name *n, struct arena scratch)
 {
-	struct pb b = { arena_make(&scratch, char, entry_bytes(e, stats)), 0 };
-	struct str name = text_of(t, e->name, &scratch);
-	struct str text = e->long_name.p ? text_of(t, e->long_name, &scratch) : name;
+	struct pb b = { arena_make(&scratch, char, entry_bytes(e, said)), 0 };
+	bool is_long = said & LONG_NAME;
+	struct str name = text_of(t, e->name.text, &scratch);
+	struct str text = is_long ? text_of(t, e->args[ARG_LONG_NAME].text, &scratch) : name;
 	n->name = put_text(&b, XMETADATA_NAME, text);
 	n->name_len = (int32_t)text.len;
-	if (e->long_name.p) {
+	if (is_long) {
 		n->display = put_text(&b, XMETADATA_DISPLAY_NAME, name);
 		n->display_len = (int32_t)name.len;
 	}
-	for (uint64_t rest = stats; rest; rest &= rest - 1) {
+	for (uint64_t rest = said & ~LONG_NAME; rest; rest &= rest - 1) {
 		int stat = __builtin_ctzll(rest);
 		if (texts >> stat & 1)
-			put_stat_text(&b, stat, text_of(t, e->args[stat], &scratch), scratch);
+			put_stat_text(&b, stat, text_of(t, e->args[stat].text, &scratch), scratch);
 		else
-			put_stat_number(&b, stat, e->args[stat]);
+			put_stat_number(&b, stat, e->args[stat].text);
 	}
 	if (run) {
 		char digits[24];
@@ -226,30 +199,45 @@ static void name_write(struct trace *t, const struct trace_event *e, uint64_t st
 	n->program = run && str_starts(text, STR("%")) ? run->index : -1;
 }
 
-/* An index into the plane's names; -1 when there are too many. */
-static int32_t name_of(struct trace *t, struct trace_plane *p, const struct trace_event *e,
-	const struct trace_run *run)
+/* One that was not met before; -1 when there are too many. */
+static int32_t name_new(struct trace *t, struct trace_plane *p, const struct trace_event *e,
+	const struct trace_run *run, uint64_t hash)
 {
-	uint64_t stats = e->present & of_names, hash = name_hash(e, stats, run);
-	int32_t i = id_map_find(&p->name_of, (int64_t)hash);
-	if (i >= 0)
-		return i;
+	uint64_t said = e->present & of_names;
+	int32_t i = (int32_t)p->name_count;
 	if (p->name_count >= XPLANE_MAX_NAMES) {
 		t->limit = "ops";
 		return -1;
 	}
-	i = (int32_t)p->name_count;
 	id_map_put(&p->name_of, (int64_t)hash, i, t->scratch);
 	struct trace_name *n = arena_push(t->scratch, p->names, p->name_count, p->name_cap);
-	name_write(t, e, stats, run, n, *t->scratch);
-	p->seen |= stats | (run ? STAT_BIT(PROGRAM_ID) : 0);
-	p->amd |= str_starts(e->name, STR("__amd_rocclr_")) || str_starts(e->name, STR("Cijk_"));
+	name_write(t, e, said, run, n, *t->scratch);
+	p->seen |= said | (run ? STAT_BIT(PROGRAM_ID) : 0);
+	p->amd |= str_starts(e->name.text, STR("__amd_rocclr_")) ||
+		  str_starts(e->name.text, STR("Cijk_"));
 	return i;
 }
 
-static ptrdiff_t ref_of(struct trace *t, struct trace_plane *p, struct str text)
+/* An index into the plane's names. */
+static int32_t name_of(struct trace *t, struct trace_plane *p, const struct trace_event *e,
+	const struct trace_run *run)
 {
-	int64_t hash = (int64_t)text_hash(text);
+	uint64_t hash = name_hash(e, e->present & of_names, run);
+	struct trace_memo *memo = e->memo;
+	if (memo && memo->plane == p && memo->hash == hash)
+		return memo->name;
+	int32_t i = id_map_find(&p->name_of, (int64_t)hash);
+	if (i < 0)
+		i = name_new(t, p, e, run, hash);
+	if (memo && i >= 0)
+		*memo = (struct trace_memo){ p, hash, i };
+	return i;
+}
+
+static ptrdiff_t ref_of(struct trace *t, struct trace_plane *p, struct trace_text said)
+{
+	int64_t hash = (int64_t)trace_text_hash(said);
+	struct str text = said.text;
 	int32_t i = id_map_find(&p->ref_of, hash);
 	if (i >= 0)
 		return i;
@@ -299,7 +287,7 @@ static void put_stats(struct trace *t, struct trace_plane *p, const struct trace
 		int stat = __builtin_ctzll(stats);
 		if (texts >> stat & 1)
 			put_ref(b, stat, ref_of(t, p, e->args[stat]));
-		else if (!put_number(b, stat, e->args[stat]))
+		else if (!put_number(b, stat, e->args[stat].text))
 			continue;
 		p->seen |= UINT64_C(1) << stat;
 	}
@@ -316,14 +304,13 @@ static void put_implied(
 	struct trace *t, struct trace_plane *p, const struct trace_event *e, struct pb *b)
 {
 	static const struct str one = STR_INIT("1");
-	struct str module = e->args[STAT_HLO_MODULE];
 	/* The mark of a root is left out; only annotations of steps carry a number. */
 	if (p->class == PLANE_HOST && e->present & STAT_BIT(STEP_NUM)) {
 		put_number(b, STAT_ROOT, one);
 		p->seen |= STAT_BIT(ROOT);
 	}
 	if (e->present & STAT_BIT(HLO_MODULE) && !(e->present & STAT_BIT(PROGRAM_ID))) {
-		struct str name = p->refs[ref_of(t, p, module)];
+		struct str name = p->refs[ref_of(t, p, e->args[STAT_HLO_MODULE])];
 		uint64_t id = program_by_name(name);
 		char digits[24];
 		struct pb program = { digits, 0 };
@@ -336,7 +323,7 @@ static void put_implied(
 	/* A kernel's scope is called "name" in the xplane.pb; this word stands for none. */
 	if (p->class == PLANE_DEVICE && p->platform != PLATFORM_TPU &&
 		(e->present & (STAT_BIT(TF_OP) | STAT_BIT(NAME))) == STAT_BIT(TF_OP) &&
-		!str_eq(e->args[STAT_TF_OP], STR("XlaModule:"))) {
+		!str_eq(e->args[STAT_TF_OP].text, STR("XlaModule:"))) {
 		put_ref(b, STAT_NAME, ref_of(t, p, e->args[STAT_TF_OP]));
 		p->seen |= STAT_BIT(NAME);
 	}

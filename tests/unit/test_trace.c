@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "base/out.h"
-#include "profile/xplane.h"
 #include "base/pack.h"
+#include "profile/trace.h"
 #include "tests/unit/xspace.h"
 #include "tests/unit/keep.h"
 
@@ -221,6 +221,119 @@ static void test_named_again(void **state)
 	assert_true(clock() - begin < (clock_t)SECONDS * CLOCKS_PER_SEC);
 }
 
+/* What an event said, and what else stood there that nobody asks for. */
+static const int said_args[] = { STAT_DEVICE_OFFSET_PS, STAT_FLOPS, STAT_HLO_OP, STAT_TF_OP,
+	STAT_SOURCE, ARG_LONG_NAME };
+enum { SAID = (int)(sizeof(said_args) / sizeof(said_args[0])) };
+struct said {
+	int64_t pid, tid, start_ps;
+	struct str name, args[SAID];
+};
+
+static uint64_t roll(uint64_t sides)
+{
+	static uint64_t seed = 1;
+	seed = id_hash(seed + UINT64_C(0x9e3779b97f4a7c15));
+	return seed % sides;
+}
+
+static void say_arg(struct out *o, struct said *e, int i)
+{
+	struct str key =
+		said_args[i] == ARG_LONG_NAME ? STR("long_name") : stat_name_of(said_args[i]);
+	/* The first is nearly always new, the later the rarer. */
+	uint64_t sides = i ? 2 + roll(3) : 100000;
+	struct str value = arena_fmt(&keep, "%llu", (unsigned long long)(roll(sides) * 977));
+	if (roll(40) == 0)
+		value = arena_fmt(&keep, "a \\\"%.*s\\\", \\\\", STR_ARG(value));
+	out_fmt(o, "\"%.*s\":%s\"%.*s\"", STR_ARG(key), roll(50) ? "" : " ", STR_ARG(value));
+	e->args[i] = value;
+}
+
+/* Arguments of any number and order, now and then twice or of no interest. */
+static void say_args(struct out *o, struct said *e)
+{
+	bool any = false;
+	for (int i = 0; i < SAID; i++) {
+		if (roll(30) == 0)
+			continue;
+		out_z(o, any ? "," : "");
+		any = true;
+		int which = roll(60) ? i : (int)roll(SAID);
+		say_arg(o, e, which);
+		if (roll(20) == 0)
+			out_fmt(o, ",\"other\":[%d,{\"x\":\"}\"}]", (int)roll(3));
+	}
+}
+
+static void say(struct out *o, struct said *e)
+{
+	*e = (struct said){ .pid = 1 + (int64_t)roll(2), .tid = (int64_t)roll(2) };
+	e->start_ps = (int64_t)roll(1000000);
+	e->name = arena_fmt(&keep, "n%d", (int)(roll(3) ? roll(8) : roll(20000)));
+	out_fmt(o, "{\"ph\":\"X\",\"pid\":%d,", (int)e->pid);
+	if (roll(10))
+		out_fmt(o, "\"tid\":%d,", (int)e->tid);
+	else
+		e->tid = -1;
+	bool early = e->tid < 0 && roll(2);
+	if (early)
+		out_fmt(o, "\"name\":\"%.*s\",", STR_ARG(e->name));
+	out_fmt(o, "\"ts\":%.6f", (double)e->start_ps / 1e6);
+	if (!early)
+		out_fmt(o, ",\"name\":\"%.*s\"", STR_ARG(e->name));
+	if (roll(15)) {
+		out_z(o, ",\"args\":{");
+		say_args(o, e);
+		out_z(o, "}");
+	}
+	out_z(o, "},");
+}
+
+static void check_said(const struct trace_event *e, const struct said *want)
+{
+	assert_int_equal(e->phase, 'X');
+	assert_int_equal(e->pid, want->pid);
+	assert_int_equal(e->tid, want->tid);
+	assert_int_equal(e->start_ps, want->start_ps);
+	assert_true(str_eq(e->name.text, want->name));
+	for (int i = 0; i < SAID; i++) {
+		bool here = e->present >> said_args[i] & 1;
+		assert_int_equal(here, want->args[i].p != NULL);
+		const struct trace_text *got = &e->args[said_args[i]];
+		if (here && !str_eq(got->text, want->args[i]))
+			fail_msg(
+				"%.*s instead of %.*s", STR_ARG(got->text), STR_ARG(want->args[i]));
+		if (here)
+			assert_true(trace_text_hash(*got) == trace_hash(want->args[i]));
+	}
+}
+
+/* Whatever events have in common with those before them, each says what it says. */
+static void test_alike(void **state)
+{
+	(void)state;
+	enum { EVENTS = 60000 };
+	struct said *all = arena_make(&keep, struct said, EVENTS);
+	struct trace_event *e = arena_make(&keep, struct trace_event, 1);
+	struct trace_reader r;
+	struct out *o = out_memory(&keep);
+	out_z(o, "{\"traceEvents\":[");
+	for (int i = 0; i < EVENTS; i++)
+		say(o, &all[i]);
+	out_z(o, "{}]}");
+	in = input_memory(STR("t.trace.json.gz"), out_text(o));
+	assert_true(trace_begin(&r, &in, &keep));
+	for (int i = 0; i < EVENTS; i++) {
+		assert_true(trace_next(&r, e));
+		check_said(e, &all[i]);
+	}
+	while (trace_next(&r, e)) {
+	}
+	assert_true(trace_end(&r, &err));
+	trace_close(&r);
+}
+
 /* 200 MB of JSON would take long; this is enough for many windows and blocks, and for the spool's
  * file. */
 static void test_large(void **state)
@@ -311,6 +424,13 @@ static void test_refused(void **state)
 	check_refused(STR("[{\"ph\":\"X\",\"ts\":1e300,\"name\":\"a\"}]"), DIAG_TRACE, "26 days");
 	check_refused(STR("[{\"ph\":\"X\",\"ts\":x}]"), DIAG_TRACE, "26 days");
 	check_refused(STR("[{\"ph\" \"X\"}]"), DIAG_TRACE, "':'");
+	/* What is as before must also stand where it stood before. */
+#define ALIKE(args) "{\"ph\":\"X\",\"name\":\"a\",\"args\":{" args "}},"
+	check_refused(STR("[" ALIKE("\"flops\":1,\"tf_op\":\"a\"") ALIKE(
+			      "\"flops\":2,\"tf_op\":\"a\"") ALIKE(",\"tf_op\":\"a\"") "{}]"),
+		DIAG_TRACE, "a string");
+	check_refused(STR("[" ALIKE("\"tf_op\":\"a\"") ALIKE("\"flops\":2\"tf_op\":\"a\"") "{}]"),
+		DIAG_TRACE, "a value");
 	check_refused(STR("[{}]"), DIAG_FILE_KIND, "not one of JAX");
 	check_refused(STR("{\"schemaVersion\":1,\"traceEvents\":[]}"), DIAG_FILE_KIND, "PyTorch");
 	check_refused(STR("[{\"ph\":\"X\",\"cat\":\"Operator\"}]"), DIAG_FILE_KIND, "PyTorch");
@@ -453,6 +573,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_spelling, clear),
 		cmocka_unit_test_teardown(test_names_last, clear),
 		cmocka_unit_test_teardown(test_named_again, clear),
+		cmocka_unit_test_teardown(test_alike, clear),
 		cmocka_unit_test_teardown(test_large, clear),
 		cmocka_unit_test_teardown(test_gpu_and_host, clear),
 		cmocka_unit_test_teardown(test_refused, clear),
