@@ -7,17 +7,15 @@
  *     value   0 .. 1023   1024 .. 2047   2048 .. 4095   ...
  *     bucket  0 .. 1023   1024 .. 1535   1536 .. 2047   ...   28159
  *
- * The kept range of buckets is a function of min and max alone, so two distributions of the same
- * samples are the same bytes, however they came together.
+ * They are kept in runs of an eighth of an octave, where something fell: a few outliers cost a run
+ * each and not all that lies between them and the others.  Which runs are kept is a function of the
+ * samples alone, so two distributions of the same samples are the same, however they came together.
  */
 #include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Buckets are kept in whole runs of this many: 512 bytes, a quarter of an octave. */
-enum { BUCKET_RUN = 128 };
 
 static inline int64_t add_saturated(int64_t a, int64_t b)
 {
@@ -35,25 +33,27 @@ static double bucket_middle(int32_t bucket)
 	return (double)low + ((double)((int64_t)1 << shift) - 1) / 2;
 }
 
-/* Make the kept buckets cover [min, max]. */
+/* Have a place for each run from min's to max's. */
 static void cover(struct dist *d, struct arena *keep)
 {
-	int32_t base = dist_bucket(d->min) / BUCKET_RUN * BUCKET_RUN;
-	int32_t end = (dist_bucket(d->max) / BUCKET_RUN + 1) * BUCKET_RUN;
-	if (d->buckets && base == d->bucket_base && end == base + d->bucket_count)
+	int32_t base = dist_bucket(d->min) / DIST_RUN;
+	int32_t count = dist_bucket(d->max) / DIST_RUN + 1 - base;
+	if (d->runs && base == d->run_base && count == d->run_count)
 		return;
-	uint32_t *buckets = arena_make(keep, uint32_t, end - base);
-	if (d->buckets)
-		memcpy(buckets + (d->bucket_base - base), d->buckets,
-			(size_t)d->bucket_count * sizeof(*buckets));
-	d->buckets = buckets;
-	d->bucket_base = base;
-	d->bucket_count = end - base;
+	uint32_t **runs = arena_make(keep, uint32_t *, count);
+	if (d->runs)
+		memcpy(runs + (d->run_base - base), d->runs, (size_t)d->run_count * sizeof(*runs));
+	d->runs = runs;
+	d->run_base = base;
+	d->run_count = count;
 }
 
-static void count_in(struct dist *d, int32_t bucket, uint32_t more)
+static void count_in(struct dist *d, struct arena *keep, int32_t bucket, uint32_t more)
 {
-	uint32_t *n = &d->buckets[bucket - d->bucket_base];
+	uint32_t **run = &d->runs[bucket / DIST_RUN - d->run_base];
+	if (!*run)
+		*run = arena_make(keep, uint32_t, DIST_RUN);
+	uint32_t *n = &(*run)[bucket % DIST_RUN];
 	*n = *n > UINT32_MAX - more ? UINT32_MAX : *n + more;
 }
 
@@ -62,7 +62,7 @@ static void spill(struct dist *d, struct arena *keep, ptrdiff_t samples)
 {
 	cover(d, keep);
 	for (ptrdiff_t i = 0; i < samples; i++)
-		count_in(d, dist_bucket(d->exact[i]), 1);
+		count_in(d, keep, dist_bucket(d->exact[i]), 1);
 	d->exact = NULL;
 	d->exact_cap = 0;
 }
@@ -75,7 +75,6 @@ static void widen(struct dist *d, int64_t count, int64_t sum, int64_t min, int64
 	d->count = add_saturated(d->count, count);
 }
 
-/* The kept buckets are a function of min and max: a sample between them needs no others. */
 static void widen_and_cover(struct dist *d, struct arena *keep, int64_t value)
 {
 	ptrdiff_t samples = (ptrdiff_t)d->count;
@@ -84,10 +83,10 @@ static void widen_and_cover(struct dist *d, struct arena *keep, int64_t value)
 		*(int64_t *)arena_push(keep, d->exact, samples, d->exact_cap) = value;
 		return;
 	}
-	if (!d->buckets)
+	if (!d->runs)
 		spill(d, keep, samples);
 	cover(d, keep);
-	count_in(d, dist_bucket(value), 1);
+	count_in(d, keep, dist_bucket(value), 1);
 }
 
 void dist_add_new(struct dist *d, struct arena *keep, int64_t value_ps)
@@ -95,23 +94,38 @@ void dist_add_new(struct dist *d, struct arena *keep, int64_t value_ps)
 	widen_and_cover(d, keep, value_ps < 0 ? 0 : value_ps);
 }
 
+/* No more room than it needs: most are merged into nothing, and nothing into them. */
+static void exact_copy(struct dist *into, struct arena *keep, const struct dist *from)
+{
+	*into = *from;
+	into->exact_cap = (ptrdiff_t)from->count;
+	into->exact = arena_make(keep, int64_t, into->exact_cap);
+	memcpy(into->exact, from->exact, (size_t)into->exact_cap * sizeof(*into->exact));
+}
+
 void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)
 {
 	if (!from->count)
 		return;
-	if (!from->buckets) {
+	if (!from->runs && !into->count) {
+		exact_copy(into, keep, from);
+		return;
+	}
+	if (!from->runs) {
 		for (int64_t i = 0; i < from->count; i++)
 			dist_add(into, keep, from->exact[i]);
 		return;
 	}
-	ptrdiff_t samples = into->buckets ? 0 : (ptrdiff_t)into->count;
+	ptrdiff_t samples = into->runs ? 0 : (ptrdiff_t)into->count;
 	widen(into, from->count, from->sum, from->min, from->max);
-	if (!into->buckets)
+	if (!into->runs)
 		spill(into, keep, samples);
 	cover(into, keep);
-	for (int32_t i = 0; i < from->bucket_count; i++)
-		if (from->buckets[i])
-			count_in(into, from->bucket_base + i, from->buckets[i]);
+	for (int32_t i = 0; i < from->run_count; i++)
+		for (int32_t k = 0; from->runs[i] && k < DIST_RUN; k++)
+			if (from->runs[i][k])
+				count_in(into, keep, (from->run_base + i) * DIST_RUN + k,
+					from->runs[i][k]);
 }
 
 static int by_integer(const void *a, const void *b)
@@ -126,26 +140,48 @@ void sort_integers(int64_t *values, ptrdiff_t n)
 		qsort(values, (size_t)n, sizeof(*values), by_integer);
 }
 
-static double bucket_rank(const struct dist *d, int64_t rank)
+/* The bucket that holds a rank, which is below the count. */
+static int32_t bucket_at(const struct dist *d, int64_t rank)
 {
 	int64_t seen = 0;
+	for (int32_t i = 0; i < d->run_count; i++)
+		for (int32_t k = 0; d->runs[i] && k < DIST_RUN; k++) {
+			seen += d->runs[i][k];
+			if (seen > rank)
+				return (d->run_base + i) * DIST_RUN + k;
+		}
+	return dist_bucket(d->max); /* counts that stood still at their largest */
+}
+
+static double bucket_rank(const struct dist *d, int64_t rank)
+{
 	if (rank <= 0 || rank >= d->count - 1)
 		return (double)(rank <= 0 ? d->min : d->max);
-	for (int32_t i = 0; i < d->bucket_count; i++) {
-		seen += d->buckets[i];
-		if (seen <= rank)
-			continue;
-		double value = bucket_middle(d->bucket_base + i);
-		return fmin(fmax(value, (double)d->min), (double)d->max);
-	}
-	return (double)d->max;
+	double value = bucket_middle(bucket_at(d, rank));
+	return fmin(fmax(value, (double)d->min), (double)d->max);
+}
+
+void dist_sort(struct dist *d)
+{
+	if (!d->runs)
+		sort_integers(d->exact, (ptrdiff_t)d->count);
+}
+
+static bool is_sorted(const struct dist *d)
+{
+	for (int64_t i = 1; i < d->count; i++)
+		if (d->exact[i - 1] > d->exact[i])
+			return false;
+	return true;
 }
 
 /* The samples in order, or NULL when there are only buckets. */
 static const int64_t *sorted(const struct dist *d, struct arena *scratch)
 {
-	if (d->buckets || !d->count)
+	if (d->runs || !d->count)
 		return NULL;
+	if (is_sorted(d))
+		return d->exact;
 	int64_t *values = arena_make(scratch, int64_t, d->count);
 	memcpy(values, d->exact, (size_t)d->count * sizeof(*values));
 	sort_integers(values, d->count);

@@ -13,14 +13,16 @@
 
 struct dist {
 	int64_t count, sum, min, max; /* picoseconds */
-	int64_t *exact;		      /* the samples while count <= DIST_EXACT, unsorted */
+	int64_t *exact;		      /* the samples while count <= DIST_EXACT, in any order */
 	ptrdiff_t exact_cap;
-	uint32_t *buckets; /* NULL while exact; dist_bucket(value) indexes it */
-	int32_t bucket_base, bucket_count;
+	/* Counts by dist_bucket(value): runs of DIST_RUN buckets, NULL where nothing fell; itself
+	 * NULL while exact. */
+	uint32_t **runs;
+	int32_t run_base, run_count;
 };
 
 /* The bucket of a value that is not negative: 512 to an octave, one each below 1024. */
-enum { DIST_OCTAVE_BITS = 9, DIST_OCTAVE = 1 << DIST_OCTAVE_BITS };
+enum { DIST_OCTAVE_BITS = 9, DIST_OCTAVE = 1 << DIST_OCTAVE_BITS, DIST_RUN = DIST_OCTAVE / 8 };
 static inline int32_t dist_bucket(int64_t value)
 {
 	if (value < 2 * DIST_OCTAVE)
@@ -29,21 +31,32 @@ static inline int32_t dist_bucket(int64_t value)
 	return (int32_t)(shift * DIST_OCTAVE + (value >> shift));
 }
 
-/* dist_add when the value needs new buckets, or there are none. */
+/* The counter of a value; NULL when it needs a new one, or there are none. */
+static inline uint32_t *dist_counter(const struct dist *d, int64_t value)
+{
+	if (!d->runs || value < d->min || value > d->max)
+		return NULL;
+	uint32_t bucket = (uint32_t)dist_bucket(value);
+	uint32_t *run = d->runs[(int32_t)(bucket / DIST_RUN) - d->run_base];
+	return run ? &run[bucket % DIST_RUN] : NULL;
+}
+
 void dist_add_new(struct dist *d, struct arena *keep, int64_t value_ps);
 static inline void dist_add(struct dist *d, struct arena *keep, int64_t value_ps)
 {
-	if (!d->buckets || value_ps < d->min || value_ps > d->max) {
+	uint32_t *n = dist_counter(d, value_ps);
+	if (!n) {
 		dist_add_new(d, keep, value_ps);
 		return;
 	}
-	uint32_t *n = &d->buckets[dist_bucket(value_ps) - d->bucket_base];
 	*n += *n < UINT32_MAX;
 	d->count++; /* of what is counted one by one: it cannot overflow */
 	if (__builtin_add_overflow(d->sum, value_ps, &d->sum))
 		d->sum = INT64_MAX;
 }
 void dist_merge(struct dist *into, struct arena *keep, const struct dist *from);
+/* Put the samples in order where they are, for what is asked of it more than once. */
+void dist_sort(struct dist *d);
 /* The q-quantile, 0 <= q <= 1, interpolated between order statistics (type 7); 0 when empty. */
 double dist_quantile(const struct dist *d, double q, struct arena scratch);
 

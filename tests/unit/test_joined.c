@@ -63,9 +63,14 @@ static void in_any_order(void **state)
 	struct op_total a = joined_op(one, 0), b = joined_op(other, 0);
 	assert_int_equal(a.self.count, 2 * SAMPLES);
 	assert_int_equal(a.self.sum, b.self.sum);
-	assert_int_equal(a.self.bucket_count, b.self.bucket_count);
-	assert_memory_equal(a.self.buckets, b.self.buckets,
-		(size_t)a.self.bucket_count * sizeof(*a.self.buckets));
+	assert_int_equal(a.self.run_base, b.self.run_base);
+	assert_int_equal(a.self.run_count, b.self.run_count);
+	for (int32_t i = 0; i < a.self.run_count; i++) {
+		assert_int_equal(a.self.runs[i] == NULL, b.self.runs[i] == NULL);
+		if (a.self.runs[i])
+			assert_memory_equal(a.self.runs[i], b.self.runs[i],
+				DIST_RUN * sizeof(*a.self.runs[i]));
+	}
 	assert_int_equal(joined_op(one, 1).exposed_ps, 10);
 	assert_int_equal(joined_program(one, 1).count, 2);
 	assert_int_equal(joined_program(other, 0).count, 0);

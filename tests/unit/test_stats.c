@@ -115,7 +115,7 @@ static void bucket_error(void **state)
 			values[i] = below((int64_t)1 << (3 * round + 1)) +
 				    (round % 2 ? (int64_t)1 << (3 * round) : 0);
 		struct dist d = of(values, N);
-		assert_non_null(d.buckets);
+		assert_non_null(d.runs);
 		qsort(values, N, sizeof(values[0]), by_value);
 		for (int k = 0; k < N; k += 37)
 			assert_near(dist_quantile(&d, (double)k / (N - 1), scratch),
@@ -132,10 +132,10 @@ static void at_the_limit(void **state)
 	struct dist d = { 0 };
 	for (int i = 0; i < DIST_EXACT; i++)
 		dist_add(&d, &a, 1000000 + i);
-	assert_null(d.buckets);
+	assert_null(d.runs);
 	assert_true(dist_quantile(&d, 0.5, scratch) == 1000127.5);
 	dist_add(&d, &a, 1000000 + DIST_EXACT);
-	assert_non_null(d.buckets);
+	assert_non_null(d.runs);
 	assert_int_equal(d.count, 257);
 	assert_near(dist_quantile(&d, 0.5, scratch), 1000128, 0.001);
 	/* Small values have a bucket each: nothing is lost. */
@@ -143,6 +143,23 @@ static void at_the_limit(void **state)
 	for (int i = 0; i < 1023; i++)
 		dist_add(&small, &a, i);
 	assert_true(dist_quantile(&small, 0.5, scratch) == 511);
+}
+
+/* Outliers cost a run of buckets each, and a place for those in between. */
+static void outliers_are_cheap(void **state)
+{
+	(void)state;
+	struct dist d = { 0 };
+	for (int i = 0; i < 1000; i++)
+		dist_add(&d, &a, i % 250 ? 1000000 + i % 7 : INT64_C(1) << (i / 250 * 10));
+	const char *before = a.at;
+	for (int i = 0; i < 1000; i++)
+		dist_add(&d, &a, 1000000 + i % 5000);
+	assert_ptr_equal(a.at, before);
+	int runs = 0;
+	for (int32_t i = 0; i < d.run_count; i++)
+		runs += d.runs[i] != NULL;
+	assert_int_equal(runs, 5);
 }
 
 static void constant_stays_exact(void **state)
@@ -160,12 +177,14 @@ static void assert_same(const struct dist *x, const struct dist *y)
 	assert_int_equal(x->sum, y->sum);
 	assert_int_equal(x->min, y->min);
 	assert_int_equal(x->max, y->max);
-	assert_int_equal(x->bucket_base, y->bucket_base);
-	assert_int_equal(x->bucket_count, y->bucket_count);
-	assert_int_equal(x->buckets == NULL, y->buckets == NULL);
-	if (x->buckets)
-		assert_memory_equal(
-			x->buckets, y->buckets, (size_t)x->bucket_count * sizeof(*x->buckets));
+	assert_int_equal(x->run_base, y->run_base);
+	assert_int_equal(x->run_count, y->run_count);
+	assert_int_equal(x->runs == NULL, y->runs == NULL);
+	for (int32_t i = 0; i < x->run_count; i++) {
+		assert_int_equal(x->runs[i] == NULL, y->runs[i] == NULL);
+		if (x->runs[i])
+			assert_memory_equal(x->runs[i], y->runs[i], DIST_RUN * sizeof(*x->runs[i]));
+	}
 	for (int i = 0; i <= 10; i++)
 		assert_true(
 			dist_quantile(x, i / 10.0, scratch) == dist_quantile(y, i / 10.0, scratch));
@@ -272,6 +291,7 @@ int main(void)
 		cmocka_unit_test(exact_quantiles),
 		cmocka_unit_test(negative_counts_as_zero),
 		cmocka_unit_test(sums_saturate),
+		cmocka_unit_test(outliers_are_cheap),
 		cmocka_unit_test(bucket_error),
 		cmocka_unit_test(at_the_limit),
 		cmocka_unit_test(constant_stays_exact),

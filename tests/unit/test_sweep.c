@@ -179,9 +179,11 @@ static void a_step_of_many(void **state)
 		assert_us(t->self.max, 97);
 		if (round) {
 			assert_int_equal(t->self.sum, steps.sum);
-			assert_int_equal(t->self.bucket_count, steps.bucket_count);
-			assert_memory_equal(t->self.buckets, steps.buckets,
-				(size_t)steps.bucket_count * sizeof(*steps.buckets));
+			assert_int_equal(t->self.run_count, steps.run_count);
+			for (int32_t k = 0; k < steps.run_count; k++)
+				if (steps.runs[k])
+					assert_memory_equal(t->self.runs[k], steps.runs[k],
+						DIST_RUN * sizeof(*steps.runs[k]));
 		}
 		steps = t->self;
 		if (!round)
