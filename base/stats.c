@@ -161,27 +161,11 @@ static double bucket_rank(const struct dist *d, int64_t rank)
 	return fmin(fmax(value, (double)d->min), (double)d->max);
 }
 
-void dist_sort(struct dist *d)
-{
-	if (!d->runs)
-		sort_integers(d->exact, (ptrdiff_t)d->count);
-}
-
-static bool is_sorted(const struct dist *d)
-{
-	for (int64_t i = 1; i < d->count; i++)
-		if (d->exact[i - 1] > d->exact[i])
-			return false;
-	return true;
-}
-
 /* The samples in order, or NULL when there are only buckets. */
 static const int64_t *sorted(const struct dist *d, struct arena *scratch)
 {
 	if (d->runs || !d->count)
 		return NULL;
-	if (is_sorted(d))
-		return d->exact;
 	int64_t *values = arena_make(scratch, int64_t, d->count);
 	memcpy(values, d->exact, (size_t)d->count * sizeof(*values));
 	sort_integers(values, d->count);

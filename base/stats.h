@@ -55,8 +55,6 @@ static inline void dist_add(struct dist *d, struct arena *keep, int64_t value_ps
 		d->sum = INT64_MAX;
 }
 void dist_merge(struct dist *into, struct arena *keep, const struct dist *from);
-/* Put the samples in order where they are, for what is asked of it more than once. */
-void dist_sort(struct dist *d);
 /* The q-quantile, 0 <= q <= 1, interpolated between order statistics (type 7); 0 when empty. */
 double dist_quantile(const struct dist *d, double q, struct arena scratch);
 

@@ -6,8 +6,20 @@
 
 #include "measure/sweeping.h"
 
+/* The window is a step that always counts. */
+static void journal_commit(struct sweeping *s)
+{
+	for (ptrdiff_t i = 0; i < s->journal_count; i++)
+		dist_add(&s->out->ops[s->journal[i].subject].self, s->keep, s->journal[i].self_ps);
+	s->journal_count = 0;
+}
+
 static void journal_pour(struct sweeping *s)
 {
+	if (s->plan->source == STEPS_WINDOW) {
+		journal_commit(s);
+		return;
+	}
 	if (!s->step_empty.base)
 		s->step_keep = s->step_empty = arena_new(STEP_ARENA_BYTES);
 	for (ptrdiff_t i = 0; i < s->journal_count; i++) {
@@ -192,8 +204,7 @@ static void step_commit(struct sweeping *s)
 
 	for (ptrdiff_t i = 0; i < s->touched_count; i++)
 		pending_commit(&o->ops[s->touched[i]], s->keep, &s->pending[s->touched[i]]);
-	for (ptrdiff_t i = 0; i < s->journal_count; i++)
-		dist_add(&o->ops[s->journal[i].subject].self, s->keep, s->journal[i].self_ps);
+	journal_commit(s);
 	instances_commit(s);
 	for (ptrdiff_t i = 0; i < s->gap_count; i++)
 		gap_add(o->gaps, &o->gap_count, &s->gaps[i]);
