@@ -326,10 +326,14 @@ bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
 	return true;
 }
 
+/* Pages behind a cursor are given back in pieces of this size: a call costs as much as 10 kB do. */
+enum { DROP_BYTES = 4 << 20 };
+
 struct cursor {
 	const struct plane *plane;
 	struct lane_walk walk;
 	uint64_t want, classes;
+	const char *dropped; /* up to here */
 };
 
 struct cursor *cursor_new(
@@ -337,7 +341,8 @@ struct cursor *cursor_new(
 {
 	struct cursor *c = arena_make(keep, struct cursor, 1);
 
-	*c = (struct cursor){ p, lane_walk_new(p, l), want, UINT64_MAX };
+	*c = (struct cursor){ p, lane_walk_new(p, l), want, UINT64_MAX, NULL };
+	c->dropped = (const char *)c->walk.wire.at;
 	return c;
 }
 
@@ -403,11 +408,31 @@ static void on_device_clock(struct event *e)
 	e->end_ps = time_add(e->start_ps, duration > 0 ? duration : 0);
 }
 
+/* What lies between a lane's chunks is other lanes', and is read again when they need it. */
+static void drop_behind(struct cursor *c)
+{
+	const struct input *in = c->plane->profile->input;
+	const char *at = (const char *)c->walk.wire.at;
+
+	if (at > c->dropped)
+		input_drop(in, c->dropped - in->bytes.p, at - in->bytes.p);
+	c->dropped = at;
+}
+
+static inline bool is_far(const struct cursor *c)
+{
+	ptrdiff_t behind = (const char *)c->walk.wire.at - c->dropped;
+
+	return behind < 0 || behind > DROP_BYTES;
+}
+
 bool cursor_next(struct cursor *c, struct event *ret)
 {
 	struct raw_event raw;
 
 	while (lane_walk_next(&c->walk, &raw)) {
+		if (is_far(c))
+			drop_behind(c);
 		if (raw.aggregated)
 			continue;
 		if (event_make(c, &raw, ret)) {
@@ -418,6 +443,7 @@ bool cursor_next(struct cursor *c, struct event *ret)
 		if (c->walk.fail.why)
 			return false;
 	}
+	drop_behind(c);
 	return false;
 }
 
