@@ -276,6 +276,11 @@ void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t co
 	return memset(p, 0, (size_t)(size * count));
 }
 
+char *arena_room(struct arena *a, ptrdiff_t bytes)
+{
+	return take(a, 1, alignof(max_align_t), bytes);
+}
+
 const char *arena_z(struct arena *a, struct str s)
 {
 	char *p = arena_make(a, char, s.len + 1);

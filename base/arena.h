@@ -3,8 +3,8 @@
  *
  * `struct arena *keep` in a signature is for what the caller keeps; a scratch arena is passed by
  * value, so that everything allocated from it dies when the callee returns.  Memory comes zeroed
- * and aligned.  Running out never returns NULL: it calls the handler set by the program, which
- * must not return (cmd/ ends the run of that one profile).
+ * (but for arena_room) and aligned.  Running out never returns NULL: it calls the handler set by
+ * the program, which must not return (cmd/ ends the run of that one profile).
  *
  * Address space is reserved up front and committed by touching it, so a large cap costs nothing.
  * Where it is rationed (`ulimit -v`) an arena gets at most 1/64 of the ration, so that the first
@@ -41,6 +41,9 @@ void arena_free(struct arena *a);  /* its first pages may wait for another of it
 void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t count);
 #define arena_make(a, type, count)                                                                 \
 	((type *)arena_alloc((a), (ptrdiff_t)sizeof(type), (ptrdiff_t)alignof(type), (count)))
+
+/* Bytes that are not zeroed: of a large buffer only what is written to costs memory. */
+char *arena_room(struct arena *a, ptrdiff_t bytes);
 
 struct str arena_str(struct arena *a, struct str s); /* a copy, NUL-terminated */
 const char *arena_z(struct arena *a, struct str s);  /* the same as a C string */

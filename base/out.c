@@ -14,7 +14,7 @@
 
 #include "base/number.h"
 
-enum { OUT_FD_BYTES = 64 << 10, OUT_MEMORY_BYTES = 1 << 10 };
+enum { OUT_FD_BYTES = 64 << 10, OUT_MEMORY_BYTES = 256 };
 
 struct out {
 	struct arena *keep;

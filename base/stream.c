@@ -200,7 +200,7 @@ struct stream *stream_open(const struct input *in, struct arena *keep)
 	struct stream *s = arena_make(keep, struct stream, 1);
 	*s = (struct stream){ .in = in };
 	for (int i = 0; i < SLOTS; i++)
-		s->slots[i].block = arena_make(keep, char, STREAM_UNREAD + BLOCK) + STREAM_UNREAD;
+		s->slots[i].block = arena_room(keep, STREAM_UNREAD + BLOCK) + STREAM_UNREAD;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->moved, NULL);
 	if (in->kind != INPUT_GZIP)

@@ -27,7 +27,7 @@ struct spool *spool_new(struct arena *scratch)
 	struct spool *s = arena_make(scratch, struct spool, 1);
 	s->room = arena_new(2 * BUFFER);
 	s->cap = BUFFER_FIRST;
-	s->buffer = arena_make(&s->room, char, s->cap);
+	s->buffer = arena_room(&s->room, s->cap);
 	s->fd = -1;
 	return s;
 }
@@ -76,7 +76,7 @@ static void make_room(struct spool *s)
 		flush(s);
 		return;
 	}
-	char *larger = arena_make(&s->room, char, 4 * s->cap);
+	char *larger = arena_room(&s->room, 4 * s->cap);
 	memcpy(larger, s->buffer, (size_t)s->len);
 	s->buffer = larger;
 	s->cap *= 4;

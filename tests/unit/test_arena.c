@@ -86,6 +86,22 @@ static void freed(void **state)
 	arena_free(&c);
 }
 
+/* Room is aligned and apart from everything else, and what comes behind it is zeroed again. */
+static void room_and_zeroes(void **state)
+{
+	(void)state;
+	struct arena a = arena_new(1 << 20);
+	arena_make(&a, char, 3);
+	char *room = arena_room(&a, 1000);
+	assert_int_equal((uintptr_t)room % alignof(max_align_t), 0);
+	memset(room, 'x', 1000);
+	const char *next = arena_make(&a, char, 1000);
+	assert_true(next >= room + 1000);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(next[i], 0);
+	arena_free(&a);
+}
+
 static void strings(void **state)
 {
 	(void)state;
@@ -238,6 +254,7 @@ int main(void)
 		cmocka_unit_test(scratch_by_value),
 		cmocka_unit_test(cleared),
 		cmocka_unit_test(freed),
+		cmocka_unit_test(room_and_zeroes),
 		cmocka_unit_test(strings),
 		cmocka_unit_test(growing),
 		cmocka_unit_test(running_out),
