@@ -70,10 +70,13 @@ static const struct word_kind kernels[] = {
 	{ STR_INIT("fillbuffer"), KIND_ELEMENTWISE },
 };
 
+/* A word begins with a letter; names of kernels have kilobytes. */
 static bool contains_nocase(struct str s, struct str word)
 {
+	enum { CASE = 'a' - 'A' };
 	for (ptrdiff_t i = 0; i + word.len <= s.len; i++)
-		if (str_eq_nocase(str_head(str_from_offset(s, i), word.len), word))
+		if ((s.p[i] | CASE) == (word.p[0] | CASE) &&
+			str_eq_nocase(str_head(str_from_offset(s, i), word.len), word))
 			return true;
 	return false;
 }
