@@ -19,6 +19,7 @@ enum { COLUMNS_MAX = 8192 };
 
 struct nsys_column {
 	struct str table, name;
+	bool is_whole; /* declared NOT NULL, and so it is in all that Nsight writes */
 };
 
 struct nsys_db {
@@ -195,7 +196,7 @@ static int configure(struct nsys_db *db, struct str bytes)
 
 /* Plain columns of the tables that are stored in pages; rootpage is 0 of virtual tables. */
 static const char schema_sql[] =
-	"SELECT t.name, c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c "
+	"SELECT t.name, c.name, c.\"notnull\" FROM sqlite_schema t, pragma_table_xinfo(t.name) c "
 	"WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0";
 
 static struct str text_at(sqlite3_stmt *stmt, int column)
@@ -220,6 +221,7 @@ static bool schema_read(struct nsys_db *db)
 			arena_push(db->keep, db->columns, db->column_count, db->column_cap);
 		c->table = arena_str(db->keep, text_at(stmt, 0));
 		c->name = arena_str(db->keep, text_at(stmt, 1));
+		c->is_whole = sqlite3_column_int(stmt, 2) != 0;
 	}
 	bool ok = code == SQLITE_DONE || code == SQLITE_ROW || fail_with(db, code);
 	sqlite3_finalize(stmt);
@@ -258,13 +260,20 @@ bool nsys_db_has(const struct nsys_db *db, const char *table)
 	return false;
 }
 
-bool nsys_db_has_column(const struct nsys_db *db, const char *table, const char *column)
+/* NULL when it is not there. */
+static const struct nsys_column *column_find(
+	const struct nsys_db *db, const char *table, const char *column)
 {
 	for (ptrdiff_t i = 0; i < db->column_count; i++)
 		if (str_eq(db->columns[i].table, str_from(table)) &&
 			str_eq(db->columns[i].name, str_from(column)))
-			return true;
-	return false;
+			return &db->columns[i];
+	return NULL;
+}
+
+bool nsys_db_has_column(const struct nsys_db *db, const char *table, const char *column)
+{
+	return column_find(db, table, column) != NULL;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -291,15 +300,19 @@ static void rows_close(struct nsys_rows *r)
 struct nsys_rows nsys_rows_open(
 	struct nsys_db *db, const char *table, int need, const char *const *columns)
 {
-	struct nsys_rows r = { .db = db, .need = need };
+	struct nsys_rows r = { .db = db };
 	struct arena scratch = *db->keep;
 	if (db->failed || !nsys_db_has(db, table))
 		return r;
-	for (int i = 0; i < need; i++)
-		if (!nsys_db_has_column(db, table, columns[i])) {
+	for (int i = 0; i < need; i++) {
+		const struct nsys_column *c = column_find(db, table, columns[i]);
+		if (!c) {
 			nsys_db_doubt(db, table, "it has no column \"%s\"", columns[i]);
 			return r;
 		}
+		if (!c->is_whole)
+			r.watched[r.watched_count++] = (int8_t)i;
+	}
 	struct str sql = question(db, table, columns, &scratch);
 	int code = sqlite3_prepare_v2(db->db, sql.p, (int)sql.len, &r.stmt, NULL);
 	if (code != SQLITE_OK)
@@ -309,8 +322,8 @@ struct nsys_rows nsys_rows_open(
 
 static bool is_whole(const struct nsys_rows *r)
 {
-	for (int i = 0; i < r->need; i++)
-		if (nsys_is_null(r, i))
+	for (int i = 0; i < r->watched_count; i++)
+		if (nsys_is_null(r, r->watched[i]))
 			return false;
 	return true;
 }

@@ -36,10 +36,12 @@ void nsys_db_close(struct nsys_db *db);
 struct nsys_rows {
 	struct nsys_db *db;
 	struct sqlite3_stmt *stmt;
-	int need; /* columns that may not be NULL: the first so many */
+	int8_t watched[NSYS_COLUMNS]; /* columns without which a row says nothing */
+	int watched_count;
 };
 
-/* The names of columns, at most NSYS_COLUMNS, end with NULL. */
+/* The names of columns, at most NSYS_COLUMNS, end with NULL; rows where one of the first `need` is
+ * NULL are left out. */
 struct nsys_rows nsys_rows_open(
 	struct nsys_db *db, const char *table, int need, const char *const *columns);
 /* False at the end, after which the rows are closed. */
