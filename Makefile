@@ -49,14 +49,14 @@ HTTP_BASE := $(patsubst %,$(O)/base/%.o,arena diag frame input json out secret s
 OBJ     := $(LIB) $(CMD) $(HTTP_OBJ) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
-PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
+PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 libbrotlidec $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
 pkg      = $(if $(shell pkg-config --exists $(1) && echo yes),$(shell pkg-config $(2) $(1)),$(error \
 	Libraries are missing; `make deps` installs them: $(1)))
 PKG_INC  = $(eval PKG_INC := $(patsubst -I%,-isystem %,$(call pkg,$(PACKAGES),--cflags-only-I)))$(PKG_INC)
 PKG_LIBS = $(eval PKG_LIBS := $(call pkg,$(PACKAGES),--libs))$(PKG_LIBS)
 HTTP_INC  = $(eval HTTP_INC := $(patsubst -I%,-isystem %,$(call pkg,libcurl libcrypto,--cflags-only-I)))$(HTTP_INC)
 HTTP_LIBS = $(eval HTTP_LIBS := $(call pkg,libcurl libcrypto libcjson,--libs))$(HTTP_LIBS)
-CMOCKA   = $(eval CMOCKA := $(call pkg,cmocka,--cflags --libs))$(CMOCKA)
+CMOCKA   = $(eval CMOCKA := $(call pkg,cmocka libbrotlienc,--cflags --libs))$(CMOCKA)
 
 COMPILE = $(CC) $(FLAGS) $(PKG_INC) $(CPPFLAGS) $(CFLAGS)
 LINK    = $(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS)

@@ -225,6 +225,7 @@ static const struct reader {
 		struct diag *err);
 } readers[] = {
 	[FORMAT_XPLANE] = { accept, xplane_open },
+	[FORMAT_RIEGELI] = { accept, riegeli_open },
 	[FORMAT_TRACE] = { accept_trace, trace_open },
 	[FORMAT_NSYS] = { accept_nsys, nsys_open },
 };

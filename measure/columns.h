@@ -355,7 +355,7 @@
 #define FILES_COLUMNS(TEXT, REAL)                                                                  \
 	TEXT(file, 0, "its name")                                                                  \
 	TEXT(host, 0, "the host it tells of; NULL of snapshots")                                   \
-	TEXT(format, "xplane|trace|nsys|dump|memory-prof", "how it was read")                      \
+	TEXT(format, "xplane|riegeli|trace|nsys|dump|memory-prof", "how it was read")              \
 	TEXT(writer, 0, "who wrote it, with a version, where it tells")                            \
 	REAL(bytes, BYTES, "its size; NULL of snapshots")                                          \
 	REAL(planes, COUNT, "devices, hosts and metadata in it; NULL of snapshots")                \

@@ -13,6 +13,7 @@ static const struct form {
 	const char *word, *file;
 } forms[] = {
 	[FORMAT_XPLANE] = { "xplane", "xplane.pb" },
+	[FORMAT_RIEGELI] = { "riegeli", "xplane.riegeli" },
 	[FORMAT_TRACE] = { "trace", "trace.json" },
 	[FORMAT_NSYS] = { "nsys", "export of Nsight Systems" },
 	[FORMAT_DUMP] = { "dump", "compiler's dump" },

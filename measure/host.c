@@ -294,6 +294,7 @@ static void quality_files(struct measured *m)
 /* What an export leaves out, by its format; NULL of the profiler's own. */
 static const char *const lacks[] = {
 	[FORMAT_XPLANE] = NULL,
+	[FORMAT_RIEGELI] = NULL,
 	[FORMAT_TRACE] = "a trace viewer's export: without HLO modules, memory events and the "
 			 "chip's name; the *.xplane.pb of the same run has them",
 	[FORMAT_NSYS] = "an export of Nsight Systems: without HLO modules and memory events, which "

@@ -34,6 +34,7 @@ static const struct ending {
 } endings[] = {
 	{ STR_INIT(".xplane.pb"), FORMAT_XPLANE },
 	{ STR_INIT(".xspace.pb"), FORMAT_XPLANE },
+	{ STR_INIT(".xplane.riegeli"), FORMAT_RIEGELI },
 	{ STR_INIT(".trace.json.gz"), FORMAT_TRACE },
 	{ STR_INIT(".trace.json"), FORMAT_TRACE },
 	{ STR_INIT(".sqlite"), FORMAT_NSYS },
@@ -57,8 +58,6 @@ static const struct other {
 #define DUMP	    "a compiler's dump of a program, without times"
 #define PACKED	    "a packed file"
 #define EXPORT_NSYS "have it written as *.sqlite with `nsys export --type sqlite`, and give that"
-	{ STR_INIT("*.xplane.riegeli"), "a profile in riegeli records, a form that is not read",
-		"have it captured as *.xplane.pb" },
 	{ STR_INIT("*.xplane.pb.*"), "a packed or unfinished profile",
 		"unpack it, or wait until its writer is done" },
 	{ STR_INIT("*.trace.gz"), "a trace of an old TensorFlow, a form that is not read",

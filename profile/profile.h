@@ -219,7 +219,7 @@ struct hlo_entry {
 struct live_snapshot; /* profile/pprof.h */
 
 /* Of a compiler's dump (dump.h) nothing ran: there is a plane and nothing on it. */
-enum profile_format { FORMAT_XPLANE, FORMAT_TRACE, FORMAT_NSYS, FORMAT_DUMP };
+enum profile_format { FORMAT_XPLANE, FORMAT_RIEGELI, FORMAT_TRACE, FORMAT_NSYS, FORMAT_DUMP };
 
 struct profile {
 	enum profile_format format;
@@ -244,6 +244,10 @@ struct profile {
 
 /* Index an xplane.pb.  Borrows from the input, which must outlive the profile. */
 bool xplane_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
+	struct diag *err);
+
+/* The same of its pieces in riegeli records.  The input's bytes are replaced by what they hold. */
+bool riegeli_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
 	struct diag *err);
 
 /*

@@ -233,12 +233,12 @@ static void the_newest_has_no_profile(void **state)
 {
 	(void)state;
 	file("log/plugins/profile/2026_01_01_00_00_00/h.xplane.pb");
-	file("log/plugins/profile/2026_01_02_00_00_00/h.xplane.riegeli");
+	file("log/plugins/profile/2026_01_02_00_00_00/h.trace.gz");
 	find("log", false);
 	assert_int_equal(found.count, 1);
 	assert_str(found.runs[0].name, "2026_01_02_00_00_00");
 	assert_int_equal(found.runs[0].file_count, 0);
-	assert_true(str_contains(found.runs[0].refused, STR("h.xplane.riegeli")));
+	assert_true(str_contains(found.runs[0].refused, STR("h.trace.gz")));
 	find("log", true);
 	assert_int_equal(found.count, 2);
 	assert_null(found.runs[0].refused.p);
@@ -459,7 +459,7 @@ static void other_kinds_of_files(void **state)
 		const char *name, *is, *todo;
 	} cases[] = {
 #define XPLANE "give the *.xplane.pb of the same run"
-		{ "h.xplane.riegeli", "riegeli", "captured as *.xplane.pb" },
+		{ "h.trace.gz", "a trace of an old TensorFlow", "capture with jax.profiler" },
 		{ "h.xplane.pb.tmp", "packed or unfinished", "wait until its writer is done" },
 		{ "report.nsys-rep", "Nsight Systems", "nsys export --type sqlite" },
 		{ "memory.prof", "a snapshot of live buffers", "next to the *.xplane.pb" },

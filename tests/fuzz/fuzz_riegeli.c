@@ -1,0 +1,15 @@
+/* Any bytes as riegeli records: whatever opens is read whole. */
+#define FUZZ_ARENA_BYTES FUZZ_SMALL
+#include "tests/fuzz/profile.h"
+
+static void fuzz(struct str bytes, struct arena *keep)
+{
+	struct input in = input_memory(STR("fuzz"), bytes);
+	struct profile profile;
+	if (!riegeli_open(&in, STR("host"), keep, &profile, &err)) {
+		require(err.text[0] && err.id != DIAG_NONE);
+		return;
+	}
+	read_profile(&profile, *keep);
+	input_close(&in);
+}
