@@ -301,7 +301,7 @@ static struct str inside_of(const struct subject *s, struct arena *keep)
 	const struct hlo_module *h = s->instruction >= 0 ? s->program->hlo : NULL;
 	const struct hlo_instruction *op = h ? &h->instructions[s->instruction] : NULL;
 
-	if (!op || op->op != HLO_FUSION || !op->called_count)
+	if (!op || op->op != HLO_FUSION || !op->called_count || op->called[0] < 0)
 		return (struct str){ 0 };
 	const struct hlo_computation *held = &h->computations[op->called[0]];
 	for (ptrdiff_t i = held->first; i < held->first + held->count; i++)
