@@ -9,7 +9,7 @@ static void work_with(const struct chip *c, struct arena *keep)
 	struct chip_hints hints = {
 		.device_name = c->name, .cc_major = 9, .core_count = 132, .peak_flops = 1e14
 	};
-	struct job_shape job = { 64, 8, 2 };
+	struct job_shape job = { .chips = 64, .hosts = 8, .slices = 2, .torus = { 4, 8 } };
 	struct chip_device d = chip_device(c, &hints);
 	chip_recognise(&set, &hints, keep);
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
