@@ -113,9 +113,11 @@ class Cluster:
         self.assertEqual(self.count(self.servers[0], "uniqExact(hash)"), RUNS)
 
     def settle(self):
-        """Until the one that was killed is a replica again."""
+        """Until the one that was killed is a replica again, and has fetched what it missed: an
+        insert that the other one knows already says yes before that."""
         for _ in range(150):
-            states = [s.ask("SELECT count() FROM system.replicas WHERE NOT is_readonly")
+            states = [s.ask("SELECT count() FROM system.replicas WHERE NOT is_readonly "
+                            "AND queue_size = 0")
                       for s in self.servers]
             tables = [s.ask("SELECT count() FROM system.tables WHERE database = 'perf'")
                       for s in self.servers]
