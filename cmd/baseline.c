@@ -35,14 +35,9 @@ static bool load_profile(struct str path, const struct load_options *options, st
 	struct tables *tables = arena_make(keep, struct tables, 1);
 	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
 	struct measured *m = NULL;
-	/* It is of another commit and older, and what --job says is not about it. */
-	struct load_options mine = *options;
-	mine.expect_commit = (struct str){ NULL, 0 };
-	mine.max_age_s = NAN;
-	mine.measure.job = NULL;
 	if (find_profiles(path, false, keep, &found, err) &&
-		run_open(&found.runs[0], &mine, keep, &all, err) && run_take(&all, keep, &part))
-		m = run_measure(&part, &mine, keep, tables, notes, err);
+		run_open(&found.runs[0], options, keep, &all, err) && run_take(&all, keep, &part))
+		m = run_measure(&part, options, keep, tables, notes, err);
 	measure_end(m);
 	if (!m)
 		return diag_context(err, "baseline");
@@ -56,6 +51,15 @@ static bool load_profile(struct str path, const struct load_options *options, st
 static bool is_report(struct str path)
 {
 	return str_ends(path, STR(".json")) && !str_ends(path, STR(".trace.json"));
+}
+
+struct load_options baseline_options(const struct load_options *of_head)
+{
+	struct load_options o = *of_head;
+	o.expect_commit = (struct str){ NULL, 0 };
+	o.max_age_s = NAN;
+	o.measure.job = NULL;
+	return o;
 }
 
 bool baseline_load(struct str path, const struct load_options *options, struct arena *keep,

@@ -93,7 +93,8 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 	const struct page_template *page = diff_html_load(s->templates, c->keep, &err);
 	if (!page || !load_options(&s->read, task_cpus(), c->keep, &options, &err))
 		return misused(&err);
-	if (!load_one(args->items[0], &options, c->keep, &base, &err) ||
+	struct load_options earlier = baseline_options(&options);
+	if (!load_one(args->items[0], &earlier, c->keep, &base, &err) ||
 		!load_one(args->items[1], &options, c->keep, &head, &err) ||
 		!are_alike(&base, &head, &err))
 		return fail(&err);

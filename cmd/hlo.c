@@ -393,14 +393,22 @@ static void put_op_times(struct sheet *s, const struct estimate *e)
 		json_add_str(s->json, "bound", bound);
 }
 
-/* One link, one way: what the last device of a line has. */
+/* Of a mesh, where every pair of devices has a link of its own: those that the group uses. */
+static double mesh_bps(const struct chip *c, const struct hlo_collective *collective)
+{
+	bool is_pair = collective->kind == KIND_PERMUTE || collective->group_size < 2;
+	return c->link_bps.value * (is_pair ? 1 : (double)collective->group_size - 1);
+}
+
+/* What one device sends over, one way; of a torus the one link that the last of a line has. */
 static void put_comms_times(struct sheet *s, const struct estimate *e)
 {
 	const struct chip *c = s->v->device.chip;
 	bool far = e->collective.between_slices, line = c->torus_axes && !far;
-	double link = far	      ? c->scaleout_bps.value
-		      : c->torus_axes ? c->link_bps.value
-				      : c->scaleup_bps.value;
+	double link = far			     ? c->scaleout_bps.value
+		      : c->torus_axes		     ? c->link_bps.value
+		      : c->topology == TOPOLOGY_MESH ? mesh_bps(c, &e->collective)
+						     : c->scaleup_bps.value;
 	double wire = e->collective.group_size > 0 ? size_of(e->collective.wire_bytes) : NAN;
 	struct arena *keep = arena_of(s);
 	put(s, (struct line){ far    ? "network"
@@ -666,10 +674,11 @@ static bool show_text(
 	if (times > 0)
 		return product_instruction(text, times, v->c->keep, &text, err) &&
 		       show_instruction(s, v, text, err);
-	if (str_find_char(text, '=') >= 0 ||
-		(shape_parse(text, v->c->keep, &shape, &rest, err) && str_trim(rest).len))
+	/* A shape may hold a '=', too: f32[<=10]. */
+	bool is_shape = shape_parse(text, v->c->keep, &shape, &rest, err);
+	if (is_shape ? str_trim(rest).len > 0 : str_find_char(text, '=') >= 0)
 		return show_instruction(s, v, text, err);
-	if (!shape_parse(text, v->c->keep, &shape, &rest, err))
+	if (!is_shape)
 		return false;
 	choose_platform(s, shape_leaf(&shape, 0) && shape_leaf(&shape, 0)->tile_count, v);
 	if (s->format == FORMAT_HLO)

@@ -430,7 +430,7 @@ static int64_t island_devices(const struct ask *a)
 	return (int64_t)((double)chips / a->d->share + 0.5);
 }
 
-/* Islands the job has; 0 unknown. */
+/* Islands the job has; 0 unknown.  Of more devices than an island holds it has several. */
 static int64_t islands(const struct ask *a, int64_t devices)
 {
 	if (a->d->chip->torus_axes)
@@ -438,7 +438,7 @@ static int64_t islands(const struct ask *a, int64_t devices)
 	if (a->job->hosts == 1)
 		return 1;
 	int64_t all = (int64_t)((double)a->job->chips / a->d->share + 0.5);
-	return a->job->hosts ? ceil_div(all, devices) : 0;
+	return a->job->hosts || all > devices ? ceil_div(all, devices) : 0;
 }
 
 struct spread {

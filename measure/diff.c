@@ -36,6 +36,11 @@ bool is_planned(const struct tables *t)
 	return table_count(t, run) && str_eq(table_rows(t, run)[0].evidence, STR("planned"));
 }
 
+bool is_window(const struct tables *t)
+{
+	return table_count(t, run) && str_eq(table_rows(t, run)[0].steps_source, STR("window"));
+}
+
 static double op_step_s(const struct ops_row *op, bool planned)
 {
 	double s = (planned ? op->roofline_s : op->mean_s) * op->per_step;
@@ -117,6 +122,24 @@ struct matches {
 	struct match *items; /* by key */
 	ptrdiff_t count;
 };
+
+/* What the op would have taken in the base, had it run as often as in the head. */
+static void scale_base(struct group *base, const struct group *head)
+{
+	if (base->count > 0 && head->count > 0)
+		base->step_s *= head->count / base->count;
+}
+
+static void scale_bases(const struct groups *base, const struct groups *head)
+{
+	for (ptrdiff_t i = 0, k = 0; i < base->count && k < head->count;) {
+		int order = str_cmp(base->items[i].key, head->items[k].key);
+		if (order == 0)
+			scale_base(&base->items[i], &head->items[k]);
+		i += order <= 0;
+		k += order >= 0;
+	}
+}
 
 /* Both are sorted by key. */
 static struct matches match_groups(
@@ -565,9 +588,13 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 	struct op_diff *ret)
 {
 	struct groups b = group_ops(base, keep), h = group_ops(head, keep);
+	bool window = is_window(base) || is_window(head);
+	if (window)
+		scale_bases(&b, &h);
 	struct matches all = match_groups(&b, &h, keep);
 
 	*ret = (struct op_diff){ .is_planned = is_planned(head),
+		.is_window = window,
 		.base_step_s = step_time(base),
 		.head_step_s = step_time(head) };
 	ret->items = arena_make(keep, struct changes_row, all.count + 1);

@@ -37,9 +37,12 @@ enum change {
 };
 
 bool is_planned(const struct tables *t); /* nothing ran: a compiler's dump alone */
+/* Without steps: what it did in its time is no measure of what another one does in another. */
+bool is_window(const struct tables *t);
 
 struct op_diff {
 	bool is_planned;
+	bool is_window; /* one of them: the base's ops are taken as often as the head's */
 	struct changes_row *items; /* by lost_s, the largest loss first; then by key */
 	ptrdiff_t count;
 	double base_step_s, head_step_s, lost_s; /* lost_s: sum over all ops */
@@ -47,7 +50,8 @@ struct op_diff {
 };
 
 /*
- * Slower and faster are changes of at least 2% whose median intervals do not meet; what is less
+ * Slower and faster are changes of at least 2%, of an op that comes as often as before one whose
+ * median intervals do not meet; what is less
  * counts as the same.
  */
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,

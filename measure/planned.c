@@ -102,6 +102,7 @@ bool plan_programs(struct measured *m, struct diag *err)
 	}
 	m->predictions = predict(m);
 	m->main = longest(m);
+	m->predictions = predict(m); /* again: the main program tells how large the job is */
 	return true;
 }
 

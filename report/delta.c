@@ -74,8 +74,13 @@ static struct str delta_line(const struct report *r, const struct metric_look *l
 {
 	bool is_length = str_eq(look->metric, STR("run.step_time_s")) && is_whole_capture(r);
 	struct str against = d->against.p ? d->against : BASELINE_NAMED;
-	return arena_fmt(keep, "%s %.*s, against %.*s in %.*s: %.*s%.*s",
-		is_length ? "the capture takes" : look->name,
+	if (is_length) /* how long somebody captured is no news of the program */
+		return arena_fmt(keep,
+			"the capture takes %.*s, that of %.*s %.*s: without steps ops are "
+			"compared, not times of the whole",
+			STR_ARG(unit_text(keep, d->head, look->unit)), STR_ARG(against),
+			STR_ARG(unit_text(keep, d->base, look->unit)));
+	return arena_fmt(keep, "%s %.*s, against %.*s in %.*s: %.*s%.*s", look->name,
 		STR_ARG(unit_text(keep, d->head, look->unit)),
 		STR_ARG(unit_text(keep, d->base, look->unit)), STR_ARG(against),
 		STR_ARG(change_text(d, look->unit, keep)), STR_ARG(surety_text(look, d, keep)));

@@ -26,10 +26,12 @@ struct str diff_counts(const struct op_diff *d, struct arena *keep)
 
 struct str diff_total(const struct op_diff *d, struct arena *keep)
 {
-	return arena_fmt(keep, "all ops together %s %.*s per step, %s",
-		d->lost_s < 0 ? "won" : "lost", STR_ARG(time_text(keep, fabs(d->lost_s))),
-		d->is_planned ? "by their rooflines: neither has run"
-			      : "what is hidden counted too");
+	return arena_fmt(keep, "all ops together %s %.*s %s, %s", d->lost_s < 0 ? "won" : "lost",
+		STR_ARG(time_text(keep, fabs(d->lost_s))),
+		d->is_window ? "in the whole capture" : "per step",
+		d->is_planned  ? "by their rooflines: neither has run"
+		: d->is_window ? "each taken as often as it ran in the newer one"
+			       : "what is hidden counted too");
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "base/text.h"
+#include "measure/diff.h"
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
@@ -408,7 +409,7 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 
 bool is_whole_capture(const struct report *r)
 {
-	return str_eq(fact_text(r, STR("steps_source")), STR("window"));
+	return str_eq(fact_text(r, STR("steps_source")), STR("window")) || is_window(&r->tables);
 }
 
 const char *prose_span(const struct report *r)
