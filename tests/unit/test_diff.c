@@ -240,6 +240,20 @@ static void test_nothing(void **state)
 	assert_true(isnan(d.base_step_s) && d.lost_s == 0);
 }
 
+/* Without steps a capture of half the time holds half the work, and that is no gain. */
+static void test_windows(void **state)
+{
+	(void)state;
+	diff("run steps_source=window\n" OP("same", "2e-3", "100") "\n" OP("slow", "1e-3", "30"),
+		"run steps_source=window\n" OP("same", "2e-3", "50") "\n" OP("slow", "1.5e-3", "15"));
+	assert_true(d.is_window);
+	assert_int_equal(d.counts[CHANGE_SAME], 1);
+	assert_int_equal(d.count, 1);
+	assert_str(d.items[0].change, "slower");
+	assert_true(fabs(d.items[0].lost_s - 7.5e-3) < 1e-15);
+	assert_true(d.items[0].base_per_step == 30 && d.items[0].head_per_step == 15);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +270,7 @@ int main(void)
 		cmocka_unit_test_setup(test_no_split, fresh),
 		cmocka_unit_test_setup(test_two_fusions_share_no_piece, fresh),
 		cmocka_unit_test_setup(test_nothing, fresh),
+		cmocka_unit_test_setup(test_windows, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

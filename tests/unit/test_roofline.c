@@ -523,6 +523,8 @@ static void several_nodes(void **state)
 static void domains_and_hosts(void **state)
 {
 	(void)state;
+	struct chip_device d = device("h100_sxm");
+	struct collective_op op;
 	struct collective_time t = expect("gb200", KIND_ALL_GATHER, 9e9, 64,
 		(struct job_shape){ .chips = 72, .hosts = 18, .slices = 0 });
 	assert_link(t, "nvlink");
@@ -535,6 +537,14 @@ static void domains_and_hosts(void **state)
 		(struct job_shape){ .chips = 0, .hosts = 0, .slices = 0 });
 	assert_link(t, "nvlink");
 	assert_says(t.topology_source, "hosts not known");
+	/* More devices than a domain holds lie in several, whoever counts the hosts. */
+	op = (struct collective_op){ KIND_ALL_REDUCE, 1e9, 8, 8, false };
+	struct job_shape uncounted = { .chips = 64 }, counted = { .chips = 64, .hosts = 8 };
+	t = roofline_collective(&d, &op, &uncounted, &keep);
+	near(t.lo_s, roofline_collective(&d, &op, &counted, &keep).lo_s);
+	assert_link(t, "dcn");
+	op.group_stride = 1;
+	assert_link(roofline_collective(&d, &op, &uncounted, &keep), "nvlink");
 	/* One host's profile of a larger job: its count of chips says nothing of the group. */
 	t = expect("h100_sxm", KIND_ALL_GATHER, 4e9, 16,
 		(struct job_shape){ .chips = 8, .hosts = 1, .slices = 0 });
