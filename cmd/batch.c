@@ -65,7 +65,8 @@ static struct report *add_report(struct work *w)
 
 static void add_error(struct work *w, struct str shown, const struct diag *err)
 {
-	report_error(err, shown, w->crew->batch->rules->name, w->keep, add_report(w));
+	report_error(err, shown, w->part.run.name.p ? w->part.run.name : w->job->run.name,
+		w->crew->batch->rules->name, w->keep, add_report(w));
 }
 
 static void drop_tables(struct report *r)
@@ -240,7 +241,8 @@ static void read_answer(struct crew *crew, ptrdiff_t index, const struct job_res
 	set_lost(&err, shown, result);
 	ret->items = arena_make(keep, struct report, 1);
 	ret->count = 1;
-	report_error(&err, shown, crew->batch->rules->name, keep, ret->items);
+	report_error(&err, shown, crew->jobs[index].run.name, crew->batch->rules->name, keep,
+		ret->items);
 }
 
 /* One arena's life is one job. */

@@ -77,6 +77,7 @@ static void take_identity(const struct report *r, struct arena *keep, struct run
 	ret->run = fact_text(r, STR("fingerprint"));
 	if (!ret->run.p) { /* it could not be read, so only its place tells it apart */
 		sha256_field(&h, r->profile);
+		sha256_field(&h, name);
 		ret->run = sha256_id(&h, keep);
 	}
 	ret->workload = report_workload(r->profile, name);

@@ -105,7 +105,8 @@ void report_build(const struct tables *tables, const struct judgement *judgement
  * REPORT_MAX_AROUND get their neighbourhood.  False when a profile's bytes turn out bad.
  */
 bool report_plots(struct measured *m, struct arena *keep, struct report *ret, struct diag *err);
-void report_error(const struct diag *error, struct str profile, struct str rules,
+/* Of a run that could not be read its name may be known, which tells when it was. */
+void report_error(const struct diag *error, struct str profile, struct str run, struct str rules,
 	struct arena *keep, struct report *ret);
 
 struct report_style {

@@ -9,6 +9,7 @@ program.
 """
 
 import datetime
+import glob
 import http.server
 import json
 import os
@@ -258,6 +259,32 @@ def change_of_state(nights):
     expect("and stays", told(6, 1) == [])
 
 
+def unreadable_nights(nights):
+    """Two captures of a log directory cannot be read: that is told once, and its end once."""
+    hook = Hook()
+    nights.rules = nights.path("limit.yaml")
+    with open(nights.rules, "w", encoding="utf-8") as file:
+        file.write(LIMIT)
+
+    def told(night, is_good):
+        hook.told.clear()
+        built = nights.build(night)
+        run = os.path.join(nights.path("logs/plugins/profile"), os.path.basename(built))
+        os.makedirs(run)
+        with open(os.path.join(run, "host.xplane.pb"), "wb") as file:
+            if is_good:
+                with open(glob.glob(os.path.join(built, "*.xplane.pb"))[0], "rb") as source:
+                    file.write(source.read())
+        nights.record(nights.path("logs"), "--notify", "webhook:ROOFLINT_HOOK", env=hook.env)
+        return [item["state"] for body in hook.told for item in body["data"]["items"]]
+
+    expect("good", told(1, True) == [])
+    expect("begins: new", told(2, False) == ["new"])
+    expect("goes on: quiet", told(3, False) == [])
+    expect("ends: fixed", told(4, True) == ["fixed"])
+    expect("and stays", told(5, True) == [])
+
+
 def mistakes(nights):
     """What a query cannot mean ends with status 2 before anything is judged."""
     recorded(nights, 1)
@@ -289,6 +316,7 @@ CASES = [
     parity,
     pinned_and_rolling,
     change_of_state,
+    unreadable_nights,
     mistakes,
 ]
 

@@ -245,7 +245,8 @@ static void test_windows(void **state)
 {
 	(void)state;
 	diff("run steps_source=window\n" OP("same", "2e-3", "100") "\n" OP("slow", "1e-3", "30"),
-		"run steps_source=window\n" OP("same", "2e-3", "50") "\n" OP("slow", "1.5e-3", "15"));
+		"run steps_source=window\n" OP("same", "2e-3", "50") "\n" OP(
+			"slow", "1.5e-3", "15"));
 	assert_true(d.is_window);
 	assert_int_equal(d.counts[CHANGE_SAME], 1);
 	assert_int_equal(d.count, 1);
