@@ -19,6 +19,7 @@ struct sink {
 	struct str judge;
 	struct arena scratch;
 	struct str *first_error; /* of a profile: said when there is nothing else to say */
+	struct str *newest;	 /* moment of a run that was taken; missing: none had one */
 	struct arena *keep;
 	bool ok;
 	struct diag err;
@@ -29,6 +30,8 @@ static bool sink_take(void *arg, const struct run_facts *f, struct diag *err)
 	struct sink *s = arg;
 	if (f->error.p && !s->first_error->p)
 		*s->first_error = arena_str(s->keep, f->error);
+	if (f->captured.p && (!s->newest->p || str_cmp(f->captured, *s->newest) > 0))
+		*s->newest = arena_str(s->keep, f->captured);
 	if (s->facts)
 		run_facts_write(f, s->facts);
 	return s->store ? store_append(s->store, f, err) : fleet_take(s->fleet, f, err);
@@ -159,7 +162,14 @@ static bool find_newest(struct audit *a)
 	if (!a->archive.store)
 		return fleet_newest(a->fleet, a->keep, &a->until, &a->err);
 	a->err.id = DIAG_NONE;
-	return store_scan(a->archive.store, everything, stop_at_first, a, &a->err) || !a->err.id;
+	if (!store_scan(a->archive.store, everything, stop_at_first, a, &a->err) && a->err.id)
+		return false;
+	/* A replica may answer before it has fetched what another one took. */
+	if (a->newest.p && (!a->until.p || str_cmp(a->until, a->newest) < 0))
+		return diag_set(&a->err, DIAG_STORE_SERVER,
+			"the store does not show yet what was just put into it; try again when its "
+			"replicas agree");
+	return true;
 }
 
 /* Moments before 1970 do not exist. */
@@ -196,6 +206,7 @@ static bool gather(struct audit *a, const struct audit_settings *s, const struct
 	struct sink sink = { .store = a->archive.store,
 		.fleet = a->fleet,
 		.first_error = &a->first_error,
+		.newest = &a->newest,
 		.keep = a->keep,
 		.judge = a->judge,
 		.scratch = arena_new(ARENA_SCRATCH_BYTES),

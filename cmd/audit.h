@@ -29,7 +29,7 @@ struct audit {
 	int jobs;
 	struct archive archive; /* open when there is a --store */
 	struct fleet *fleet;
-	struct str judge, until, first_error;
+	struct str judge, until, first_error, newest;
 	int64_t since_ns;
 	struct fleet_window window;
 	struct str history; /* facts older than this are not asked about */

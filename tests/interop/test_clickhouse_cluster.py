@@ -121,10 +121,12 @@ class Cluster:
                       for s in self.servers]
             tables = [s.ask("SELECT count() FROM system.tables WHERE database = 'perf'")
                       for s in self.servers]
-            if states == ["1", "1"] and tables == ["2", "2"]:
+            rows = {s.ask("SELECT sum(rows) FROM system.parts "
+                          "WHERE active AND database = 'perf'") for s in self.servers}
+            if states == ["1", "1"] and tables == ["2", "2"] and len(rows) == 1:
                 return
             time.sleep(0.2)
-        self.fail("a replica stays read-only")
+        self.fail(f"the replicas do not agree: {states} {tables} {rows}")
 
     def test_killed_entry(self):
         self.assert_killed(0)
