@@ -23,7 +23,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 LIMIT=
-! command -v timeout >/dev/null 2>&1 || LIMIT='timeout 300'
+! command -v timeout >/dev/null 2>&1 || LIMIT='timeout 1200'
 export LIMIT work
 
 # ---- groups: each prints its failures and ends with the line `N passed, N failed, N skipped` ------

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import random
 import shutil
 import signal
 import socket
@@ -45,9 +46,16 @@ USERS = """<yandex><profiles><default/><reader><readonly>2</readonly></reader></
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Below the ports that the system gives to clients: none of them sits on it while the server
+    that it belongs to is down."""
+    while True:
+        port = random.randrange(12000, 32000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 def clusters(ports):
@@ -82,7 +90,7 @@ class Server:
             self.process = subprocess.Popen(
                 [PROGRAM, "--config-file=" + os.path.join(self.folder, "config.xml")], stdout=log,
                 stderr=log, cwd=self.folder)
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 self.ask("SELECT 1")
                 return
@@ -134,7 +142,7 @@ class ZooKeeper:
             self.process = subprocess.Popen(
                 [JAVA, "-Xmx128m", "-cp", ":".join(JARS),
                  "org.apache.zookeeper.server.quorum.QuorumPeerMain", config], stdout=log, stderr=log)
-        for _ in range(300):
+        for _ in range(1200):
             if self.is_well():
                 return
             time.sleep(0.1)

@@ -54,7 +54,7 @@ class Place(unittest.TestCase):
 
     def rooflint(self, *args, status=None, program=ROOFLINT):
         done = subprocess.run([program, *args], env=self.env, cwd=self.box, text=True,
-                              capture_output=True, timeout=120, check=False)
+                              capture_output=True, timeout=600, check=False)
         said = done.stdout + done.stderr
         for secret in SECRETS:
             self.assertNotIn(secret, said)

@@ -66,7 +66,7 @@ class ClickHouse(unittest.TestCase):
     @classmethod
     def run_rooflint(cls, env, *args):
         return subprocess.run([ROOFLINT, *args], env=env, cwd=cls.dir, capture_output=True,
-                              timeout=200, check=False)
+                              timeout=600, check=False)
 
     @classmethod
     def by_sqlite(cls, facts):

@@ -50,7 +50,7 @@ class Cluster:
     @classmethod
     def rooflint(cls, *args):
         return subprocess.run([ROOFLINT, *args], env=cls.env, cwd=cls.dir, capture_output=True,
-                              timeout=200, check=False)
+                              timeout=600, check=False)
 
     def setUp(self):
         """A cluster of its own for each test: what replicas share outlives their tables."""
@@ -115,7 +115,7 @@ class Cluster:
     def settle(self):
         """Until the one that was killed is a replica again, and has fetched what it missed: an
         insert that the other one knows already says yes before that."""
-        for _ in range(150):
+        for _ in range(600):
             states = [s.ask("SELECT count() FROM system.replicas WHERE NOT is_readonly "
                             "AND queue_size = 0")
                       for s in self.servers]
@@ -146,7 +146,7 @@ class Replicas(Cluster, unittest.TestCase):
     name = "twins"
 
     def assert_spread(self):
-        for _ in range(100):
+        for _ in range(1200):
             parts = [self.count(s, "uniqExact(hash)", "rooflint_facts_shard")
                      for s in self.servers]
             if parts == [RUNS, RUNS]:

@@ -71,7 +71,7 @@ class Notify(unittest.TestCase):
     def run_rooflint(self, *args, status=0):
         """Runs it, and looks for secrets in all that it left behind."""
         done = subprocess.run([ROOFLINT, *args], env=self.env, cwd=self.box, text=True,
-                              capture_output=True, timeout=200, check=False)
+                              capture_output=True, timeout=600, check=False)
         said = done.stdout + done.stderr
         for name in glob.glob(self.box + "/**", recursive=True):
             if os.path.isfile(name):

@@ -45,7 +45,7 @@ def profiles():
 def rooflint(*args, **env):
     """Its status, and what it said."""
     done = subprocess.run([ROOFLINT, *args], env={**os.environ, **env}, capture_output=True,
-                          check=False, timeout=300)
+                          check=False, timeout=1200)
     return done.returncode, done.stdout + done.stderr
 
 

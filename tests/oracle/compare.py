@@ -108,7 +108,7 @@ class Tables:
 
     def rows(self, sql):
         command = [self.rooflint, "query", str(self.folder), sql, "--format", "json"]
-        done = subprocess.run(command, capture_output=True, timeout=300, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=1200, check=False)
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip()
             raise RuntimeError(f"exit status {done.returncode}: {said[:300]}")

@@ -75,7 +75,7 @@ class Nights:
             [*command, *more, profile],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1200,
             check=False,
             env={**os.environ, **(env or {})},
         )

@@ -139,7 +139,7 @@ def dump(case, out):
 
 def diff(base, head, *more):
     command = [scenarios.program(), "diff", "--format", "json", *more, base, head]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
     if done.returncode:
         raise AssertionError(done.stderr)
     return json.loads(done.stdout)

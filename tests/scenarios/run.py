@@ -73,7 +73,7 @@ def check(directory, more=()):
         *more,
         directory,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
     if not os.path.exists(report):
         raise RuntimeError(
             f"status {done.returncode}: {done.stderr.strip() or done.stdout.strip()}"
