@@ -11,7 +11,11 @@ Standard library only.  Nothing is held but the source and one round of one line
 sizes are counted first, then written.
 """
 
+import os
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../builder"))
+from wire import MASK64 as MASK, varint  # noqa: E402
 
 PLANES = 8
 CLOCK = "clock"
@@ -24,16 +28,6 @@ MOVING = {
 # its tail changes; neighbours share tails.  128**5 ps is 34 ms.
 LOW = {CLOCK: 5}
 LOW_IDS = 2
-MASK = (1 << 64) - 1
-
-
-def varint(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
 
 
 def read_varint(data, at):

@@ -8,6 +8,8 @@ Standard library only.
 import re
 import sys
 
+from grow import field as text, fields, read_varint, varint
+
 MODULE, COMPUTATIONS = 1, 3
 COMPUTATION_ID, ROOT_ID, INSTRUCTIONS = 5, 6, 2
 # Of an instruction: its id; and lists of instructions' and computations' ids.
@@ -16,49 +18,8 @@ INSTRUCTION_ID, ID_LISTS = 35, (36, 37, 38)
 STRIDE = 1 << 48
 
 
-def varint(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def read_varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data):
-    """(number, value or bytes, the field's own bytes)"""
-    at = 0
-    while at < len(data):
-        start = at
-        tag, at = read_varint(data, at)
-        if tag & 7 == 0:
-            value, at = read_varint(data, at)
-        elif tag & 7 == 2:
-            size, at = read_varint(data, at)
-            value, at = data[at:at + size], at + size
-        else:
-            size = 8 if tag & 7 == 1 else 4
-            value, at = data[at:at + size], at + size
-        yield tag >> 3, value, data[start:at]
-
-
 def number(field, value):
     return varint(field << 3) + varint(value)
-
-
-def text(field, value):
-    return varint(field << 3 | 2) + varint(len(value)) + value
 
 
 def moved_list(field, value, by):

@@ -198,8 +198,8 @@ class Own(Place):
         self.judge("s3://runs/log")
 
     def test_second_attempt(self):
-        troubles = [lambda h: h.refuse(503, "SlowDown"), self.cut]
-        self.server.trouble = lambda h, body: bool(troubles) and (troubles.pop()(h), True)[1]
+        troubles = [lambda h, _: (h.refuse(503, "SlowDown"), True)[1], self.cut]
+        self.server.trouble = lambda h, body: bool(troubles) and troubles.pop()(h, body)
         self.judge("s3://runs/log")
         self.assertEqual(len(self.server.fetched), 4)
 
@@ -240,16 +240,24 @@ class Own(Place):
     # ---- servers that fail ---------------------------------------------------------------------
 
     @staticmethod
-    def cut(h, body=b"0123456789" * 100):
+    def begin(h, body, count):
+        """An answer that promises the body, and has its first bytes."""
         h.send_response(200)
         h.send_header("content-length", str(len(body)))
         h.end_headers()
-        h.wfile.write(body[:len(body) // 2])
+        h.wfile.write(body[:count])
         h.wfile.flush()
+
+    def cut(self, h, body):
+        self.begin(h, body, len(body) // 2)
         h.close_connection = True
+        return True
+
+    def stall(self, seconds):
+        return lambda h, body: (self.begin(h, body, 5000), time.sleep(seconds), True)[2]
 
     def test_truncated(self):
-        self.server.trouble = lambda h, body: (self.cut(h, body), True)[1]
+        self.server.trouble = self.cut
         self.refused("s3://runs/log/plugins/profile/2026_03_14_09_26_53/worker-0.xplane.pb",
                      "the connection ended before all bytes had come (3 attempts)")
 
@@ -269,15 +277,7 @@ class Own(Place):
                      "checksum is not the one that the server tells")
 
     def test_silent(self):
-        def stall(h, body):
-            h.send_response(200)
-            h.send_header("content-length", str(len(body)))
-            h.end_headers()
-            h.wfile.write(body[:5000])
-            h.wfile.flush()
-            time.sleep(60)
-            return True
-        self.server.trouble = stall
+        self.server.trouble = self.stall(60)
         self.env["ROOFLINT_HTTP_STALL"] = "1s"
         begun = time.time()
         self.refused("s3://runs/log/plugins/profile/2026_03_14_09_26_53/worker-0.xplane.pb",
@@ -294,21 +294,13 @@ class Own(Place):
         self.refused("s3://runs/log", "connect")
 
     def test_others_are_judged(self):
-        self.server.trouble = lambda h, body: (self.cut(h, body), True)[1]
+        self.server.trouble = self.cut
         said = self.judge(RUN, "s3://runs/log", status=1)
         self.assertIn("FAIL", said)
         self.assertIn("the connection ended", said)
 
     def test_interrupted(self):
-        def stall(h, body):
-            h.send_response(200)
-            h.send_header("content-length", str(len(body)))
-            h.end_headers()
-            h.wfile.write(body[:5000])
-            h.wfile.flush()
-            time.sleep(20)
-            return True
-        self.server.trouble = stall
+        self.server.trouble = self.stall(20)
         with subprocess.Popen([ROOFLINT, "check", "s3://runs/log"], env=self.env, cwd=self.box,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
             while not self.server.fetched:
