@@ -30,7 +30,8 @@
 	REAL(left_out, COUNT, "devices with such a step that are not drawn")                       \
 	REAL(step, COUNT, "number of the step; NULL when the whole window is the one step")        \
 	REAL(step_s, SECONDS, "how long it took on this device")                                   \
-	REAL(shown_s, SECONDS, "how much of it was read: less when it has too many ops")           \
+	REAL(shown_s, SECONDS,                                                                     \
+		"how much of it was read: less when too many ops come before the rest")            \
 	REAL(sliver_s, SECONDS, "neighbours that together last less are one bar")                  \
 	REAL(ops, COUNT, "executions in the bars")                                                 \
 	REAL(merged, COUNT, "of those, in a bar with others")                                      \

@@ -265,7 +265,7 @@ static struct str steps_caption(const struct report *r, const struct steps *s, s
 		STR_ARG(first->device), first->host.len ? " of " : "", STR_ARG(first->host),
 		STR_ARG(layers[top].text), layers[top].is_plural ? "" : "s",
 		STR_ARG(unit_text(keep, s->used[top] / whole, UNIT_RATIO)),
-		devices > 1 ? arena_z(keep, arena_fmt(keep, " (first of %.0f devices)", devices))
+		devices > 1 ? arena_z(keep, arena_fmt(keep, " (one of %.0f devices)", devices))
 			    : "");
 }
 

@@ -40,6 +40,7 @@ struct timeline {
 	struct part *parts;
 	int part_count;
 	double longest_s, scale; /* of the steps; units per second */
+	double steady_steps;
 	bool many_hosts;
 	bool used[ACTS];
 };
@@ -245,12 +246,29 @@ static void say_which(struct out *o, const struct timeline *t, struct arena *kee
 		out_fmt(o, "All that was recorded, %.*s on %.*s: nothing tells its steps apart",
 			STR_ARG(length), STR_ARG(name));
 	else
-		out_fmt(o, "Step %.0f, %.*s on %.*s: a typical one", m->step, STR_ARG(length),
-			STR_ARG(name));
-	if (m->shown_s < m->step_s)
-		out_fmt(o, "; only the first %.*s are drawn, for it has too many ops",
-			STR_ARG(time_text(keep, m->shown_s)));
+		out_fmt(o, "Step %.0f, %.*s on %.*s: %s", m->step, STR_ARG(length), STR_ARG(name),
+			t->steady_steps == 1 ? "the only steady one" : "a typical one");
 	out_char(o, '.');
+}
+
+/* Reading stops somewhere, and the step of one device may lie behind that of another. */
+static void say_what_was_not_read(struct out *o, const struct timeline *t, struct arena *keep)
+{
+	const char *between = " Of ";
+	for (int i = 0; i < t->part_count; i++) {
+		const struct moment_row *m = t->parts[i].moment;
+		struct str name = part_name(t, m, keep);
+		if (!(m->shown_s < m->step_s))
+			continue;
+		if (m->shown_s > 0)
+			out_fmt(o, "%s%.*s only the first %.*s are drawn", between, STR_ARG(name),
+				STR_ARG(time_text(keep, m->shown_s)));
+		else
+			out_fmt(o, "%s%.*s nothing is drawn", between, STR_ARG(name));
+		between = ", of ";
+	}
+	if (between[0] == ',')
+		out_z(o, ": too many ops come before the rest.");
 }
 
 static const struct moment_row *with_role(const struct timeline *t, struct str role)
@@ -304,6 +322,7 @@ static struct str caption_of(const struct timeline *t, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	say_which(o, t, keep);
+	say_what_was_not_read(o, t, keep);
 	say_devices(o, t, keep);
 	say_what_is_left_out(o, t);
 	return out_text(o);
@@ -314,6 +333,7 @@ static void take_parts(struct timeline *t, const struct report *r, struct arena 
 	const struct moment_row *rows = plot_rows(&r->plots, moment);
 	ptrdiff_t count = plot_count(&r->plots, moment);
 	t->part_count = count < DEVICES_MOST ? (int)count : DEVICES_MOST;
+	t->steady_steps = fact_real(r, STR("steps"));
 	t->parts = arena_make(keep, struct part, t->part_count);
 	for (int i = 0; i < t->part_count; i++) {
 		t->parts[i].moment = &rows[i];

@@ -121,6 +121,25 @@ static void test_devices(void **state)
 	assert_int_equal(count_of(html, STR("fusion.100")), 0);
 }
 
+/* The caption says of which step it is, and of each device what is missing. */
+static void test_steps_of_devices(void **state)
+{
+	(void)state;
+	struct report r = demo_report(&keep);
+	assert_has(page_of(r), "on TPU:0: a typical one. Of 9 ops");
+	assert_false(str_contains(page_of(r), STR("come before the rest")));
+	add_moment(&r, "", "/device:TPU:3", "", 0.02)->shown_s = 0.002;
+	add_moment(&r, "", "/device:TPU:4", "", 0.02)->shown_s = 0;
+	assert_has(page_of(r), "a typical one. Of TPU:3 only the first 2.00 ms are drawn, of TPU:4 "
+			       "nothing is drawn: too many ops come before the rest.");
+	plot_rows(&r.plots, moment)->shown_s /= 2;
+	assert_has(page_of(r), "Of TPU:0 only the first 14.1 ms are drawn, of TPU:3");
+	for (ptrdiff_t i = 0; i < r.fact_count; i++)
+		if (str_eq(r.facts[i].name, STR("steps")))
+			r.facts[i].real = 1;
+	assert_has(page_of(r), "on TPU:0: the only steady one. Of");
+}
+
 static double attribute(struct str tag, const char *name)
 {
 	struct str needle = arena_fmt(&keep, " %s=\"", name);
@@ -382,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_demo),
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_steps_of_devices),
 		cmocka_unit_test(test_treemap),
 		cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_policy),
