@@ -55,6 +55,39 @@ struct str text_clean(struct arena *keep, struct str s)
 	return arena_str(keep, (struct str){ clean, len });
 }
 
+static bool begins_character(struct str s, ptrdiff_t at)
+{
+	return ((unsigned char)s.p[at] & 0xc0) != 0x80;
+}
+
+static ptrdiff_t count_characters(struct str s)
+{
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		count += begins_character(s, i);
+	return count;
+}
+
+/* Where the character with that number, from 0, begins. */
+static ptrdiff_t character_offset(struct str s, ptrdiff_t number)
+{
+	ptrdiff_t at = 0;
+	while (at < s.len && !(begins_character(s, at) && number-- == 0))
+		at++;
+	return at;
+}
+
+struct str text_brief(struct arena *keep, struct str clean)
+{
+	ptrdiff_t count = clean.len > TEXT_BRIEF ? count_characters(clean) : 0;
+	ptrdiff_t kept = TEXT_BRIEF - ellipsis.len, tail = kept / 4;
+	if (count <= TEXT_BRIEF)
+		return clean;
+	struct str head = str_head(clean, character_offset(clean, kept - tail));
+	struct str end = str_from_offset(clean, character_offset(clean, count - tail));
+	return arena_fmt(keep, "%.*s%.*s%.*s", STR_ARG(head), STR_ARG(ellipsis), STR_ARG(end));
+}
+
 /* Longest word worth a guess, in bytes: keys and names are far shorter. */
 enum { WORD_MAX = 64 };
 

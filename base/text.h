@@ -22,6 +22,15 @@
 struct str text_clean(struct arena *keep, struct str s);
 bool text_is_clean(struct str s);
 
+/* Of a name or a shape in a sentence: this much tells most kernels apart, and is a line or two. */
+#define TEXT_BRIEF 100
+
+/*
+ * A clean text in at most TEXT_BRIEF characters: "..." stands for what is left out behind three
+ * quarters of them.  A kernel's name says first what it does, and last what it takes.
+ */
+struct str text_brief(struct arena *keep, struct str clean);
+
 /*
  * The candidate nearest to `word` (edit distance with transpositions, at most a third of its
  * length), or the missing string.  For "did you mean".

@@ -5,19 +5,26 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "report/alert.h"
 #include "report/prose.h"
 
-/* A loop's tuple would fill a page. */
-enum { SHAPE_BYTES = 60 };
+static struct str cut(struct str text, enum change_length length, struct arena *keep)
+{
+	struct str clean = text_clean(keep, text);
+	return length == CHANGE_WHOLE ? clean : text_brief(keep, clean);
+}
 
-struct str change_place(const struct changes_row *op, struct arena *keep)
+struct str change_name(const struct changes_row *c, enum change_length length, struct arena *keep)
+{
+	return cut(c->name, length, keep);
+}
+
+struct str change_place(const struct changes_row *op, enum change_length length, struct arena *keep)
 {
 	bool users = op->user_file.len > 0;
 	struct str file = text_clean(keep, users ? op->user_file : op->source_file);
 	double line = users ? op->user_line : op->source_line;
 	if (!file.len)
-		return text_clean(keep, op->scope);
+		return cut(op->scope, length, keep);
 	return line >= 1 ? arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line) : file;
 }
 
@@ -45,28 +52,25 @@ static struct str times_of(const struct changes_row *c, struct arena *keep)
 		STR_ARG(factor_text(c->head_s / c->base_s, keep)));
 }
 
-/* One of a few words before a name that may be missing. */
-static void put_name(struct out *o, const char *before, struct str name, struct arena *keep)
+/* One of a few words before a name or a shape that may be missing. */
+static void put_name(struct out *o, const char *before, struct str name, enum change_length length,
+	struct arena *keep)
 {
 	if (name.len)
-		out_fmt(o, "%s %.*s", before, STR_ARG(text_clean(keep, name)));
+		out_fmt(o, "%s %.*s", before, STR_ARG(cut(name, length, keep)));
 }
 
-static struct str shape_text_of(struct str shape, struct arena *keep)
-{
-	return text_cut(keep, text_clean(keep, shape), SHAPE_BYTES);
-}
-
-struct str change_sentence(const struct changes_row *c, struct arena *keep)
+struct str change_sentence(
+	const struct changes_row *c, enum change_length length, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	out_fmt(o, "%.*s", STR_ARG(text_clean(keep, c->kind)));
-	put_name(o, "", shape_text_of(c->shape, keep), keep);
+	put_name(o, "", c->shape, length, keep);
 	if (!str_eq(c->shape, c->base_shape))
-		put_name(o, ", was", shape_text_of(c->base_shape, keep), keep);
-	put_name(o, ", before", c->feeds, keep);
-	put_name(o, ", in place of", c->instead_of, keep);
-	put_name(o, ", into", c->pieces, keep);
+		put_name(o, ", was", c->base_shape, length, keep);
+	put_name(o, ", before", c->feeds, length, keep);
+	put_name(o, ", in place of", c->instead_of, length, keep);
+	put_name(o, ", into", c->pieces, length, keep);
 	out_fmt(o, "; %.*s", STR_ARG(times_of(c, keep)));
 	return out_text(o);
 }

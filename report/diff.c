@@ -52,9 +52,10 @@ static void put_ops(struct page *p, const char *head, const struct picked_change
 		page_pad(p, 12);
 		page_put(p, c->change);
 		page_pad(p, TEXT_INDENT);
-		page_fmt(p, TEXT_INDENT, "%.*s: %.*s", STR_ARG(text_clean(p->keep, c->name)),
-			STR_ARG(change_sentence(c, p->keep)));
-		struct str place = change_place(c, p->keep);
+		page_fmt(p, TEXT_INDENT, "%.*s: %.*s",
+			STR_ARG(change_name(c, CHANGE_BRIEF, p->keep)),
+			STR_ARG(change_sentence(c, CHANGE_BRIEF, p->keep)));
+		struct str place = change_place(c, CHANGE_BRIEF, p->keep);
 		if (place.len) {
 			page_line(p);
 			page_pad(p, TEXT_INDENT);
@@ -157,8 +158,8 @@ static void put_table(
 	for (ptrdiff_t i = 0; i < picked->count; i++) {
 		const struct changes_row *c = picked->items[i];
 		const struct str cells[] = { change_lost(c, keep), c->change,
-			text_clean(keep, c->name), change_sentence(c, keep),
-			change_place(c, keep) };
+			change_name(c, CHANGE_BRIEF, keep), change_sentence(c, CHANGE_BRIEF, keep),
+			change_place(c, CHANGE_BRIEF, keep) };
 		for (size_t k = 0; k < sizeof(cells) / sizeof(cells[0]); k++) {
 			out_z(o, k ? " | " : "| ");
 			md_text(o, cells[k]);

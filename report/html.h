@@ -109,6 +109,7 @@ struct html_table {
 
 struct html_change { /* an op that changed against the baseline */
 	struct str time, value, tone, change, name, text, place;
+	struct str name_whole, text_whole, place_whole; /* when it was cut */
 };
 
 struct html_changes { /* those that lost time, or won some */

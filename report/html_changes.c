@@ -4,15 +4,25 @@
 #include "report/html.h"
 #include "report/template.h"
 
+/* All of it, where the text shown has been cut. */
+static struct str whole_of(struct str shown, struct str whole)
+{
+	return str_eq(shown, whole) ? MISSING : whole;
+}
+
 static struct html_change change_of(const struct changes_row *c, struct arena *keep)
 {
-	return (struct html_change){ .time = change_lost(c, keep),
+	struct html_change ret = { .time = change_lost(c, keep),
 		.value = arena_fmt(keep, "%.9g", c->lost_s),
 		.tone = c->lost_s > 0 ? STR("bad") : STR("good"),
 		.change = c->change,
-		.name = c->name,
-		.text = change_sentence(c, keep),
-		.place = change_place(c, keep) };
+		.name = change_name(c, CHANGE_BRIEF, keep),
+		.text = change_sentence(c, CHANGE_BRIEF, keep),
+		.place = change_place(c, CHANGE_BRIEF, keep) };
+	ret.name_whole = whole_of(ret.name, change_name(c, CHANGE_WHOLE, keep));
+	ret.text_whole = whole_of(ret.text, change_sentence(c, CHANGE_WHOLE, keep));
+	ret.place_whole = whole_of(ret.place, change_place(c, CHANGE_WHOLE, keep));
+	return ret;
 }
 
 static struct html_changes changes_of(

@@ -194,6 +194,9 @@ static const struct template_field change_fields[] = {
 	TEXT(html_change, name, "the op"),
 	TEXT(html_change, text, "kind, shape, what it feeds or replaces, and both times"),
 	TEXT(html_change, place, "where in Python, else its scope"),
+	TEXT(html_change, name_whole, "all of the name, when it was cut"),
+	TEXT(html_change, text_whole, "the sentence with all names whole, when one was cut"),
+	TEXT(html_change, place_whole, "all of the place, when it was cut"),
 	END,
 };
 RECORD("an op that changed", html_change, change_fields);

@@ -379,8 +379,8 @@ static void put_error(struct page *p, const struct report *r)
 static void put_head(struct page *p, const struct report *r)
 {
 	put_verdict(p, r);
-	page_z(p, ": ");
-	page_wrap(p, HEAD_INDENT, summary_text(r, p->keep));
+	page_z(p, ":");
+	page_fmt(p, HEAD_INDENT, " %.*s", STR_ARG(summary_text(r, p->keep)));
 }
 
 /* A hint for those who see a rule for the first time: a command to copy. */

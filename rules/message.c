@@ -2,7 +2,7 @@
 #include "rules/message.h"
 
 #include "base/out.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "rules/dimension.h"
 
 #define UNIT_BIT(u) (1u << UNIT_##u)
@@ -196,38 +196,6 @@ bool template_compile(struct str text, const struct table_def *rows, struct rule
 
 /* ---- filling ------------------------------------------------------------------------------ */
 
-/* Of a text in a message: the shape of a fusion with many results fills lines, and the evidence has
- * it whole.  Room for a shape with its layout. */
-#define SHOWN_MAX 60
-
-/* The end of the last whole character within `most` bytes. */
-static ptrdiff_t characters_end(struct str text, ptrdiff_t most)
-{
-	ptrdiff_t end = 0;
-	uint32_t c;
-
-	for (;;) {
-		int bytes = utf8_next(str_from_offset(text, end), &c);
-		if (bytes <= 0 || end + bytes > most)
-			return end;
-		end += bytes;
-	}
-}
-
-/* As it is, or cut behind a comma or a blank, where the reader can see that it goes on. */
-static struct str brief(struct str text, struct arena *keep)
-{
-	ptrdiff_t end = SHOWN_MAX;
-
-	if (text.len <= SHOWN_MAX + 10) /* not for so little */
-		return text;
-	while (end > SHOWN_MAX / 2 && text.p[end - 1] != ',' && text.p[end - 1] != ' ')
-		end--;
-	if (end == SHOWN_MAX / 2)
-		end = characters_end(text, SHOWN_MAX);
-	return arena_fmt(keep, "%.*s...", STR_ARG(str_head(text, end)));
-}
-
 static struct str number_text(const struct piece *piece, double value, struct arena *keep)
 {
 	return unit_text(keep, value, piece->bare ? UNIT_NONE : piece->unit);
@@ -254,7 +222,7 @@ static struct str piece_text(const struct piece *piece, const struct rule *rule,
 	if (!row || cell_is_null(piece->column, row))
 		return STR("unknown");
 	if (piece->column->type == COLUMN_TEXT)
-		return piece->brief ? brief(cell_text(piece->column, row), keep)
+		return piece->brief ? text_brief(keep, cell_text(piece->column, row))
 				    : cell_text(piece->column, row);
 	return number_text(piece, cell_real(piece->column, row), keep);
 }

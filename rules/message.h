@@ -16,7 +16,7 @@ struct piece {
 	bool of_run;
 	const struct rule_param *param;
 	bool formatted; /* the template says how */
-	bool brief;	/* of a text: only its beginning */
+	bool brief;	/* of a text: without its middle, when that is long */
 	bool bare;	/* without its unit */
 	enum unit unit; /* to show it with */
 };

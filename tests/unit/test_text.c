@@ -1,6 +1,7 @@
 /* base/text: the gate for hostile text, and guesses at what was meant. */
 #include <string.h>
 
+#include "base/out.h"
 #include "base/text.h"
 #include "tests/unit/keep.h"
 
@@ -185,6 +186,30 @@ static void digits_drop(void **state)
 	assert_null(text_without_digits(&keep, (struct str){ NULL, 0 }).p);
 }
 
+/* At most TEXT_BRIEF characters, of one byte or of three; never half of one. */
+static void without_its_middle(void **state)
+{
+	static const char *const letters[] = { "a", "\xe2\x82\xac" };
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct out *o = out_memory(&keep);
+		for (int n = 0; n < TEXT_BRIEF; n++)
+			out_z(o, letters[i]);
+		struct str full = arena_str(&keep, out_text(o));
+		assert_ptr_equal(text_brief(&keep, full).p, full.p);
+		struct str more = arena_fmt(&keep, "begin%.*send", STR_ARG(full));
+		struct str cut = text_brief(&keep, more);
+		assert_true(text_is_clean(cut));
+		assert_true(str_starts(cut, STR("begin")) && str_ends(cut, STR("end")));
+		assert_true(str_contains(cut, STR("...")));
+		ptrdiff_t characters = 0;
+		for (ptrdiff_t k = 0; k < cut.len; k++)
+			characters += (cut.p[k] & 0xc0) != 0x80;
+		assert_int_equal(characters, TEXT_BRIEF);
+	}
+	assert_null(text_brief(&keep, (struct str){ NULL, 0 }).p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +224,7 @@ int main(void)
 		cmocka_unit_test(nearest),
 		cmocka_unit_test(nearest_is_the_least),
 		cmocka_unit_test(digits_drop),
+		cmocka_unit_test(without_its_middle),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -1,0 +1,123 @@
+/* report/diff: names of any length and any letters, in each form of a diff. */
+#include "base/text.h"
+#include "report/diff.h"
+#include "report/html.h"
+#include "tests/unit/keep.h"
+
+#define NONE   ((struct str){ NULL, 0 })
+#define MARKUP STR("</script></style></title><img src=x onerror=alert(1)>'\" {{name}}")
+
+/* As a kernel of templates is called. */
+static struct str long_name(void)
+{
+	struct str text = STR("void fill");
+	for (int i = 0; i < 20; i++)
+		text = arena_fmt(&keep, "%.*s<array<float, %d>>", STR_ARG(text), i);
+	return arena_fmt(&keep, "%.*s(T3, int)", STR_ARG(text));
+}
+
+/* An op that got slower, all of whose names are `name`. */
+static struct diff_report diff_of(struct str name)
+{
+	struct changes_row *row = arena_make(&keep, struct changes_row, 1);
+	struct op_diff *ops = arena_make(&keep, struct op_diff, 1);
+	*row = (struct changes_row){ .change = STR("slower"),
+		.key = name,
+		.name = name,
+		.kind = STR("matmul"),
+		.shape = name,
+		.base_shape = STR("f32[8]"),
+		.scope = name,
+		.feeds = name,
+		.instead_of = name,
+		.pieces = name,
+		.base_s = 1e-3,
+		.head_s = 2e-3,
+		.lost_s = 1e-3,
+		.size_s = 1e-3,
+		.base_per_step = 1,
+		.head_per_step = 1 };
+	*ops = (struct op_diff){ .items = row, .count = 1, .lost_s = 1e-3 };
+	return (struct diff_report){ .base = name,
+		.head = name,
+		.ops = ops,
+		.report = arena_make(&keep, struct report, 1),
+		.most = DIFF_MOST,
+		.tool_version = STR("0.1.0") };
+}
+
+static struct str written(const struct diff_report *d,
+	void (*write)(const struct diff_report *, struct arena *, struct out *))
+{
+	struct out *out = out_memory(&keep);
+	write(d, &keep, out);
+	return out_text(out);
+}
+
+static struct str page_of(const struct diff_report *d)
+{
+	struct diag err = { 0 };
+	struct page_template *t = diff_html_load(NONE, &keep, &err);
+	struct out *out = out_memory(&keep);
+	assert_non_null(t);
+	diff_html(d, t, &keep, out);
+	return out_text(out);
+}
+
+/* What stands between `open` and `close`, for the first time. */
+static struct str between(struct str text, const char *open, const char *close)
+{
+	ptrdiff_t at = str_find(text, str_from(open));
+	assert_true(at >= 0);
+	text = str_from_offset(text, at + str_from(open).len);
+	return str_head(text, str_find(text, str_from(close)));
+}
+
+static void test_long_names(void **state)
+{
+	(void)state;
+	struct diff_report d = diff_of(long_name());
+	d.base = d.head = STR("runs/nightly");
+	assert_false(str_contains(written(&d, diff_text), STR("<array<float, 9>>")));
+	assert_true(str_contains(written(&d, diff_text), STR("(T3, int)")));
+	assert_false(str_contains(written(&d, diff_markdown), STR("array\\<float, 9")));
+	assert_true(str_contains(written(&d, diff_json), long_name()));
+	struct str row = between(page_of(&d), "<tbody>", "</tbody>");
+	assert_true(
+		str_contains(between(row, "<th", ">void"), STR("&lt;array&lt;float, 9&gt;&gt;")));
+	assert_false(str_contains(between(row, "\">void", "</th>"), STR("float, 9&gt;&gt;")));
+	assert_true(str_contains(between(row, "\">void", "</th>"), STR("(T3, int)")));
+}
+
+/* What fits has no title that says it again. */
+static void test_short_names(void **state)
+{
+	(void)state;
+	struct diff_report d = diff_of(STR("fusion.7"));
+	struct str row = between(page_of(&d), "<tbody>", "</tbody>");
+	assert_true(str_contains(row, STR("<th scope=\"row\">fusion.7</th>")));
+	assert_false(str_contains(row, STR("title=")));
+}
+
+static void test_nothing_becomes_markup(void **state)
+{
+	(void)state;
+	struct diff_report d = diff_of(MARKUP);
+	struct str html = page_of(&d);
+	assert_false(str_contains(html, STR("<img")));
+	assert_true(str_contains(html, STR("&lt;img src=x")));
+	assert_true(str_contains(html, STR("{{name}}")));
+	struct str after = str_from_offset(html, str_find(html, STR("</script>")) + 1);
+	assert_false(str_contains(after, STR("</script>")));
+	assert_false(str_contains(written(&d, diff_markdown), STR(" <img")));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_short_names),
+		cmocka_unit_test(test_nothing_becomes_markup),
+	};
+	return cmocka_run_group_tests(tests, keep_begin, keep_end);
+}
