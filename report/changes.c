@@ -44,9 +44,10 @@ static struct str times_of(const struct changes_row *c, struct arena *keep)
 	if (isnan(c->head_s))
 		return arena_fmt(keep, "%.*s before", STR_ARG(base));
 	if (c->head_per_step < c->base_per_step || c->head_per_step > c->base_per_step)
-		return arena_fmt(keep, "%.*s, %.*s before; %.*s times instead of %.*s",
+		return arena_fmt(keep, "%.*s, %.*s before; %.*s time%s instead of %.*s",
 			STR_ARG(head), STR_ARG(base),
 			STR_ARG(unit_text(keep, c->head_per_step, UNIT_COUNT)),
+			c->head_per_step == 1 ? "" : "s",
 			STR_ARG(unit_text(keep, c->base_per_step, UNIT_COUNT)));
 	return arena_fmt(keep, "%.*s, %.*s before (%.*s)", STR_ARG(head), STR_ARG(base),
 		STR_ARG(factor_text(c->head_s / c->base_s, keep)));

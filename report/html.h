@@ -115,6 +115,7 @@ struct html_change { /* an op that changed against the baseline */
 struct html_changes { /* those that lost time, or won some */
 	struct str title, more;
 	struct template_list rows;
+	bool has_places;
 };
 
 struct html_report {

@@ -30,8 +30,10 @@ static struct html_changes changes_of(
 {
 	struct html_change *rows = arena_make(keep, struct html_change, picked->count);
 	struct html_changes ret = { .title = title, .rows = LIST(rows, picked->count) };
-	for (ptrdiff_t i = 0; i < picked->count; i++)
+	for (ptrdiff_t i = 0; i < picked->count; i++) {
 		rows[i] = change_of(picked->items[i], keep);
+		ret.has_places |= rows[i].place.len > 0;
+	}
 	if (picked->left_out)
 		ret.more = arena_fmt(keep, "and %td more, of less time each", picked->left_out);
 	return ret;

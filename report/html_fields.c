@@ -205,6 +205,7 @@ static const struct template_field changes_fields[] = {
 	TEXT(html_changes, title, "lost or won"),
 	MANY(html_changes, rows, html_change_record, "the largest first"),
 	TEXT(html_changes, more, "how many are left out"),
+	FLAG(html_changes, has_places, "some of them have a place"),
 	END,
 };
 const struct template_record html_changes_record = { "ops that changed",

@@ -17,6 +17,7 @@ import packages  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOFLINT = os.environ.get("ROOFLINT", os.path.join(HERE, "../../build/rooflint"))
 CARRIED = os.path.join(HERE, "../profiles")
+EARLIER = os.path.join(HERE, "../golden/diff/night-0.json")
 CAPTURES = os.environ.get("PROFILES", os.path.join(HERE, "../../../shared/profiles"))
 NAMES = "chromium", "chromium-browser", "google-chrome"
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
@@ -36,8 +37,30 @@ def check(*args):
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def diff(base, head, page):
+    subprocess.run([ROOFLINT, "diff", "--html", page, base, head], check=True,
+                   stdout=subprocess.DEVNULL)
+    return page
+
+
+def diffs(folder):
+    """A page of an op that is new, one of many changes, and one of kernels with long names."""
+    traces = os.path.join(CAPTURES, "tpu-vllm-qwen-trace/plugins/profile")
+    pair = os.path.join(CAPTURES, "nsys-h100-2gpu-fastvideo")
+    pairs = {
+        "diff": (EARLIER, os.path.join(CARRIED, "demo")),
+        "diff-trace": [os.path.join(traces, name) for name in
+                       ("2026_01_11_21_26_41", "2026_01_12_01_08_50")],
+        "diff-nsys": [os.path.join(pair, name) for name in
+                      ("mfu_2gpu_before.sqlite", "mfu_2gpu_after.sqlite")],
+    }
+    for name, (base, head) in pairs.items():
+        if os.path.exists(base):
+            yield diff(base, head, os.path.join(folder, name + ".html"))
+
+
 def pages(folder):
-    """A page for each profile that is there, and one for several."""
+    """A page for each profile that is there, one for several, and those of diffs."""
     carried = [os.path.join(CARRIED, name) for name in ("demo", "jax-cpu-train")]
     captures = [os.path.join(CAPTURES, name) for name in ("tpu-inference-2", "amd-te-fused-attn")]
     profiles = [path for path in carried + captures if os.path.isdir(path)]
@@ -48,13 +71,11 @@ def pages(folder):
     page = os.path.join(folder, "several.html")
     check("--html", page, *carried, os.path.join(CARRIED, "nowhere"))
     yield page
+    yield from diffs(folder)
 
 
-def hostile_page(folder):
-    """The demo's report with every name of an op, and every text of a finding, turned to markup."""
-    report = os.path.join(folder, "report.json")
-    page = os.path.join(folder, "hostile.html")
-    check("--json", report, os.path.join(CARRIED, "demo"))
+def make_hostile(report):
+    """Every name of an op, and every text of a finding, turned to markup."""
     with open(report, encoding="utf-8") as file:
         document = json.load(file)
     for finding in document["reports"][0]["findings"]:
@@ -63,11 +84,28 @@ def hostile_page(folder):
         for columns in (part["columns"] for part in table.values()):
             if "name" in columns:
                 columns["name"] = [MARKUP] * len(columns["name"])
+            for name in {"key", "scope", "source_file"} & set(columns):
+                columns[name] = [f"{MARKUP} {i}" for i in range(len(columns[name]))]
     with open(report, "w", encoding="utf-8") as file:
         json.dump(document, file)
+
+
+def hostile_page(folder):
+    report = os.path.join(folder, "report.json")
+    page = os.path.join(folder, "hostile.html")
+    check("--json", report, os.path.join(CARRIED, "demo"))
+    make_hostile(report)
     subprocess.run([ROOFLINT, "render", "-q", "--html", page, report], check=True,
                    stdout=subprocess.DEVNULL)
     return page
+
+
+def hostile_diff(folder):
+    """Against an earlier night, of which each op is then gone; the file is called as its ops are."""
+    report = os.path.join(folder, "<img src=x onerror=alert(1)>.json")
+    check("--json", report, os.path.join(CARRIED, "demo"))
+    make_hostile(report)
+    return diff(EARLIER, report, os.path.join(folder, "hostile-diff.html"))
 
 
 @unittest.skipIf(CHROMIUM is None, "needs chromium")
@@ -139,15 +177,32 @@ class Page(unittest.TestCase):
                     page.context.close()
 
     def test_everything_is_there_without_scripts(self):
-        texts = []
-        for options in NO_SCRIPTS, DESKTOP:
-            page, _ = self.open(self.pages[0], **options)
-            self.assertEqual(page.locator(".tools").count() > 0, options is DESKTOP)
-            page.locator(".tools").evaluate_all("tools => tools.forEach(t => t.remove())")
-            texts.append(page.locator("main").text_content())
+        for path, least in [(self.pages[0], 10000), (self.pages[-1], 500)]:
+            texts = []
+            for options in NO_SCRIPTS, DESKTOP:
+                page, _ = self.open(path, **options)
+                self.assertEqual(page.locator(".sort").count() > 0, options is DESKTOP)
+                page.locator(".tools").evaluate_all("tools => tools.forEach(t => t.remove())")
+                texts.append(page.locator("main").text_content())
+                page.context.close()
+            self.assertTrue(texts[0] == texts[1])
+            self.assertGreater(len(texts[0]), least)
+
+    def test_diff_on_a_phone(self):
+        """Nothing of an op that changed lies beside the window, and what is searched away is gone."""
+        for path in self.pages:
+            if not os.path.basename(path).startswith("diff"):
+                continue
+            page, _ = self.open(path, **PHONE)
+            cells = page.locator(".changes tbody tr > *")
+            self.assertGreater(cells.count(), 3)
+            edges = cells.evaluate_all("cells => cells.map(c => c.getBoundingClientRect().right)")
+            self.assertLessEqual(max(edges), 390)
+            for search in page.locator(".tools input").all():
+                search.fill("no such op")
+            left = page.locator(".changes tbody tr:visible").count()
+            self.assertEqual(left > 0, page.locator(".tools input").count() == 0)
             page.context.close()
-        self.assertTrue(texts[0] == texts[1])
-        self.assertGreater(len(texts[0]), 10000)
 
     def test_tables_sort_and_search(self):
         page, _ = self.open(self.pages[0], **DESKTOP)
@@ -180,6 +235,30 @@ class Page(unittest.TestCase):
         self.assertIn(MARKUP, page.locator(".finding h3").first.text_content())
         self.assertIn(MARKUP, page.locator("#table-ops tbody th").first.get_attribute("title")
                       or page.locator("#table-ops tbody th").first.text_content())
+        page.context.close()
+
+    def test_markup_stays_text_in_a_diff(self):
+        page, noise = self.open(hostile_diff(self.folder.name), **DESKTOP)
+        self.assertEqual(noise, [])
+        self.assertEqual(page.locator("img").count(), 0)
+        self.assertIn("<img", page.locator("h1").text_content())
+        names = page.locator(".changes tbody th").all_text_contents()
+        self.assertIn(MARKUP, names)
+        self.assertIn(MARKUP, page.locator(".changes tbody").first.text_content())
+        page.context.close()
+
+    def test_a_cut_name_is_whole_on_pointing(self):
+        nsys = [path for path in self.pages if path.endswith("diff-nsys.html")]
+        if not nsys:
+            self.skipTest("needs the capture of Nsight Systems")
+        page, _ = self.open(nsys[0], **DESKTOP)
+        names = page.locator(".changes th[title]")
+        self.assertGreater(names.count(), 0)
+        for name in names.all():
+            head, _, tail = name.text_content().partition("...")
+            whole = name.get_attribute("title")
+            self.assertTrue(whole.startswith(head) and whole.endswith(tail))
+            self.assertGreater(len(whole), len(head) + len(tail) + 3)
         page.context.close()
 
     def test_readable_under_the_policy_of_jenkins(self):

@@ -179,8 +179,8 @@ static void test_news(void **state)
 	assert_true(compare(1));
 	assert_int_equal(notes.count, 1);
 	assert_string_equal(arena_z(&keep, notes.items[0].text),
-		"the program differs from that of old: ops that take 10.0% of a step are new (1), "
-		"ops that took 2.00% are gone (1)");
+		"the program differs from that of old: 1 new op takes 10.0% of the time, "
+		"1 op that took 2.00% is gone");
 }
 
 /* ---- one baseline ------------------------------------------------------------------------- */
