@@ -330,9 +330,10 @@ void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct a
 {
 	struct iota x;
 	g->present = true;
-	if (!m->over_count && !m->bad)
-		return; /* no axes named: everybody */
-	int64_t total = mesh_devices(m), size = group_devices(m);
+	if (!m->axis_count && !m->bad)
+		return; /* no mesh to speak of: everybody */
+	/* XLA has no groups of one: where no axes are named, all of the mesh is one group. */
+	int64_t total = mesh_devices(m), size = m->over_count ? group_devices(m) : total;
 	if (m->bad || !groups_fit(total / size, size, total) || !device_order(m, total, &x)) {
 		unreadable(g);
 		return;
@@ -340,7 +341,7 @@ void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct a
 	int64_t *first = first_new(keep, g, total / size, size);
 	for (int64_t k = 0; k < size; k++) {
 		/* Axes named twice could lead past the mesh. */
-		int64_t at = position(m, k) % total;
+		int64_t at = m->over_count ? position(m, k) % total : k;
 		first[k] = m->device_ids.count ? m->device_ids.items[at] : iota_at(&x, at);
 	}
 }

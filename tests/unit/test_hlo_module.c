@@ -479,8 +479,10 @@ static void meshes_that_contradict_themselves(void **state)
 	assert_true(groups(mesh(IDS(0), 1, NONE, OVER({ 0, 0, 0 }))).unreadable);
 	assert_true(groups(mesh(IDS(4), 1, pb_list(&keep, 2, PB_LIST(0, 1)), OVER({ 0, 0, 0 })))
 			    .unreadable);
-	/* No axes at all: everybody. */
-	struct hlo_replica_groups g = groups(mesh(IDS(4), 1, NONE, OVER({ -1, 0, 0 })));
+	/* None named: all of the mesh. */
+	assert_groups(mesh(IDS(4), 1, NONE, OVER({ -1, 0, 0 })), 1, 4, IDS(0, 1, 2, 3));
+	/* None at all: everybody. */
+	struct hlo_replica_groups g = groups(mesh(NULL, 0, NONE, OVER({ -1, 0, 0 })));
 	assert_true(g.present && !g.unreadable && !g.group_count);
 }
 

@@ -498,7 +498,9 @@ static void test_groups(void **state)
 	assert_groups("mesh['a'=8] {'a':(2)2}", 4, 2, 0, 2);
 	assert_groups("mesh['a'=4], device_ids=(3,2,1,0) {'a'}", 1, 4, 3, 2);
 	assert_groups("mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'b'}", 2, 4, 0, 2);
-	assert_groups("mesh['a'=8]", 0, 0, 0, 0);
+	assert_groups("mesh['a'=8]", 1, 8, 0, 1);
+	assert_groups("mesh['a'=2,'b'=4] {}", 1, 8, 0, 1);
+	assert_groups("mesh['a'=4], device_ids=(3,2,1,0)", 1, 4, 3, 2);
 	const struct hlo_instruction *i = root(
 		parse_alone(STR("r = f32[8] all-reduce(f32[8] x), replica_groups=[3,4]<=[8]")));
 	assert_true(i->groups.unreadable);
