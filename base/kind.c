@@ -30,6 +30,11 @@ bool op_kind_multiplies(enum op_kind k)
 	return k == KIND_MATMUL || k == KIND_CONVOLUTION || k == KIND_ATTENTION;
 }
 
+bool op_kind_is_vector(enum op_kind k)
+{
+	return k != KIND_UNKNOWN && k != KIND_CUSTOM && !op_kind_multiplies(k);
+}
+
 bool op_kind_is_collective(enum op_kind k)
 {
 	return k >= KIND_ALL_GATHER && k <= KIND_BROADCAST;

@@ -59,6 +59,8 @@ enum activity op_kind_activity(enum op_kind k);
 bool op_kind_is_collective(enum op_kind k); /* all-gather .. permute, broadcast */
 /* Its time is FLOPs before all: without a peak for its type, that of its bytes says nothing. */
 bool op_kind_multiplies(enum op_kind k);
+/* Its arithmetic is the vector units', as far as is known. */
+bool op_kind_is_vector(enum op_kind k);
 
 /* XLA's PrimitiveType numbers. */
 enum dtype {

@@ -53,6 +53,7 @@ static const struct chip_line {
 	{ "attainable, matmul", offsetof(struct chip, attainable_matmul), UNIT_RATIO },
 	{ "attainable, HBM", offsetof(struct chip, attainable_hbm), UNIT_RATIO },
 	{ "attainable, link", offsetof(struct chip, attainable_link), UNIT_RATIO },
+	{ "attainable, PCIe", offsetof(struct chip, attainable_pcie), UNIT_RATIO },
 };
 enum { LINES = sizeof(lines) / sizeof(lines[0]) };
 
@@ -271,9 +272,8 @@ const struct command hardware_command = {
 	.name = "hardware",
 	.arguments = "[NAME|FILE]",
 	.summary = "the chips it knows, or one with all its numbers and their sources",
-	.details =
-		"NAME is an id, a name or an alias (\"h100\", \"TPU v5 lite\"). A FILE is checked "
-		"and shown as rooflint understands it.",
+	.details = "NAME is an id, a name or an alias (\"h100_sxm\", \"TPU v5 lite\"). A FILE is "
+		   "checked and shown as rooflint understands it.",
 	.options = hardware_options,
 	.most = 1,
 	.settings_bytes = sizeof(struct hardware_settings),

@@ -142,23 +142,66 @@ static void put_array(
 	put(s, (struct line){ label, NULL, logical, UNIT_BYTES, text });
 }
 
-static struct str exact_bytes(double bytes, struct arena *keep)
+static bool is_unbounded(const struct shape *s)
 {
-	return isnan(bytes) ? STR("too large to count") : arena_fmt(keep, "%.0f B", bytes);
+	for (ptrdiff_t k = 0; k < s->leaves; k++) {
+		const struct shape *leaf = shape_leaf(s, k);
+		for (ptrdiff_t d = 0; d < leaf->rank; d++)
+			if (leaf->dims[d] == DIM_UNBOUNDED)
+				return true;
+	}
+	return false;
 }
 
-static void put_shape_times(struct sheet *s, double bytes)
+static struct str exact_bytes(const struct shape *s, struct arena *keep)
+{
+	double bytes = size_of(shape_logical_bytes(s));
+	if (is_unbounded(s))
+		return STR("a dimension has no bound");
+	if (isnan(bytes))
+		return STR("too large to count");
+	return arena_fmt(keep, "%s%.0f B", s->is_dynamic ? "at most " : "", bytes);
+}
+
+/* Padded bytes of an array, or of a tuple's arrays, by where they lie. */
+static double bytes_in(const struct shape *s, enum hlo_space space, enum hlo_platform p)
+{
+	double sum = 0;
+	for (ptrdiff_t k = 0; k < s->leaves; k++) {
+		const struct shape *leaf = shape_leaf(s, k);
+		if (hlo_space(leaf->memory_space, p) == space)
+			sum += size_of(shape_padded_bytes(leaf));
+	}
+	return sum;
+}
+
+static struct str rate_text(struct arena *keep, double bps)
+{
+	return arena_fmt(keep, "at %.*s", STR_ARG(unit_text(keep, bps, UNIT_BYTES_PER_SECOND)));
+}
+
+/* What lies on chip has no rate here: nobody publishes one. */
+static void put_shape_times(struct sheet *s, const struct shape *shape)
 {
 	const struct chip_device *d = &s->v->device;
-	double seconds = bytes / roofline_hbm_bps(d);
-	put_heading(s, arena_fmt(arena_of(s), "On %.*s:", STR_ARG(device_text(s->v))));
-	put(s, (struct line){ "read once", "read_s", seconds, UNIT_SECONDS,
-		       arena_fmt(arena_of(s), "at %.*s",
-			       STR_ARG(unit_text(arena_of(s), roofline_hbm_bps(d),
-				       UNIT_BYTES_PER_SECOND))) });
-	put(s, (struct line){ "of its HBM", "hbm_share",
-		       bytes / (d->chip->hbm_bytes.value * d->share), UNIT_RATIO,
-		       unit_text(arena_of(s), d->chip->hbm_bytes.value * d->share, UNIT_BYTES) });
+	struct arena *keep = arena_of(s);
+	double hbm = bytes_in(shape, SPACE_HBM, s->v->platform);
+	double host = bytes_in(shape, SPACE_HOST, s->v->platform);
+	double capacity = d->chip->hbm_bytes.value * d->share;
+	if (hbm == 0 && host == 0) {
+		put_heading(s, STR("Nobody publishes how fast that memory is."));
+		return;
+	}
+	put_heading(s, arena_fmt(keep, "On %.*s:", STR_ARG(device_text(s->v))));
+	if (hbm != 0) {
+		put(s, (struct line){ "read once", "read_s", hbm / roofline_hbm_bps(d),
+			       UNIT_SECONDS, rate_text(keep, roofline_hbm_bps(d)) });
+		put(s, (struct line){ "of its HBM", "hbm_share", hbm / capacity, UNIT_RATIO,
+			       unit_text(keep, capacity, UNIT_BYTES) });
+	}
+	if (host != 0)
+		put(s, (struct line){ "over PCIe", "host_s", host / roofline_pcie_bps(d),
+			       UNIT_SECONDS, rate_text(keep, roofline_pcie_bps(d)) });
 }
 
 static void put_shape(const struct hlo_view *v, const struct shape *shape)
@@ -178,11 +221,11 @@ static void put_shape(const struct hlo_view *v, const struct shape *shape)
 	put(&s, (struct line){ "elements", "elements", size_of(shape_elements(shape)), UNIT_COUNT,
 			STR("") });
 	put(&s, (struct line){ "logical", "logical_bytes", logical, UNIT_BYTES,
-			exact_bytes(logical, keep) });
+			exact_bytes(shape, keep) });
 	put(&s, (struct line){
 			"padded", "padded_bytes", padded, UNIT_BYTES, padding_text(shape, keep) });
 	if (v->device.chip)
-		put_shape_times(&s, padded);
+		put_shape_times(&s, shape);
 	sheet_end(&s);
 	put_no_chip(v);
 }
@@ -222,8 +265,10 @@ static void estimate_collective(
 	struct job_shape job = { .chips = (int64_t)ceil(
 					 (double)devices_of(m, c) * v->device.share) };
 	e->comms = roofline_collective(&v->device, &op, &job, v->c->keep);
-	e->roof = (struct roofline){ NAN, NAN, e->comms.lo_s, e->comms.lo_s, e->comms.hi_s,
-		isnan(e->comms.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS };
+	e->roof = roofline_unknown;
+	e->roof.t_comms_s = e->roof.roofline_s = e->comms.lo_s;
+	e->roof.attainable_s = e->comms.hi_s;
+	e->roof.bound = isnan(e->comms.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS;
 }
 
 static bool has_operands(const struct hlo_instruction *i)
@@ -234,29 +279,50 @@ static bool has_operands(const struct hlo_instruction *i)
 	return true;
 }
 
+static struct op_work work_of(
+	const struct hlo_cost *cost, const struct hlo_module *m, ptrdiff_t instruction)
+{
+	const struct hlo_instruction *i = &m->instructions[instruction];
+	const struct shape *leaf = shape_leaf(&i->shape, 0);
+	bool has_bytes = cost->bytes_bound != COST_UNKNOWN && has_operands(i);
+	enum dtype result = leaf ? leaf->dtype : DTYPE_INVALID;
+	return (struct op_work){
+		.flops = cost->flops_bound != COST_UNKNOWN ? cost->flops : NAN,
+		.dtype = cost->dtype != DTYPE_INVALID ? cost->dtype : result,
+		.passes = cost->precision_passes,
+		.is_vector = !cost->has_matmul && op_kind_is_vector(hlo_kind(m, instruction)),
+		.hbm_bytes = has_bytes ? cost->hbm_bytes : NAN,
+		.host_bytes = has_bytes ? cost->host_bytes : NAN,
+	};
+}
+
 struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m,
 	struct hlo_costs *costs, ptrdiff_t instruction)
 {
-	struct estimate e = { .cost = hlo_cost(costs, instruction) };
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	const struct shape *leaf = shape_leaf(&i->shape, 0);
-	bool has_bytes = e.cost.bytes_bound != COST_UNKNOWN && has_operands(i);
-	e.flops = e.cost.flops_bound != COST_UNKNOWN ? e.cost.flops : NAN;
-	e.hbm_bytes = has_bytes ? e.cost.hbm_bytes : NAN;
-	e.hbm_padded_bytes = has_bytes ? e.cost.hbm_padded_bytes : NAN;
-	e.dtype = e.cost.dtype;
-	if (e.dtype == DTYPE_INVALID && leaf)
-		e.dtype = leaf->dtype;
-	e.is_collective = op_kind_is_collective(hlo_kind(m, instruction)) &&
+	struct estimate e = { .cost = hlo_cost(costs, instruction), .roof = roofline_unknown };
+	enum op_kind kind = hlo_kind(m, instruction);
+	e.work = work_of(&e.cost, m, instruction);
+	e.hbm_padded_bytes = isnan(e.work.hbm_bytes) ? NAN : e.cost.hbm_padded_bytes;
+	e.is_collective = op_kind_is_collective(kind) &&
 			  hlo_collective(m, instruction, v->c->keep, &e.collective);
 	if (e.is_collective)
 		estimate_collective(v, m, &e);
-	else
-		e.roof = roofline_op(
-			&v->device, e.flops, e.dtype, e.cost.precision_passes, e.hbm_bytes);
-	if (op_kind_multiplies(hlo_kind(m, instruction)) && isnan(e.roof.t_math_s))
-		e.roof = (struct roofline){ NAN, e.roof.t_hbm_s, NAN, NAN, NAN, BOUND_UNKNOWN };
+	else if (hlo_is_work(m, instruction))
+		e.roof = roofline_op(&v->device, &e.work);
+	if (op_kind_multiplies(kind) && isnan(e.roof.t_math_s)) {
+		double t_hbm_s = e.roof.t_hbm_s;
+		e.roof = roofline_unknown;
+		e.roof.t_hbm_s = t_hbm_s;
+	}
 	return e;
+}
+
+struct str cost_bound_name(enum cost_bound b)
+{
+	static const struct str names[] = {
+		[COST_EXACT] = STR_INIT("exact"), [COST_UPPER] = STR_INIT("upper")
+	};
+	return b == COST_UNKNOWN ? (struct str){ NULL, 0 } : names[b];
 }
 
 /* ---- one instruction ------------------------------------------------------------------------- */
@@ -282,15 +348,16 @@ static struct str product_text(const struct hlo_product *p, struct arena *keep)
 		keep, "2%.*s x M %.0f x N %.0f x K %.0f", STR_ARG(batch), p->m, p->n, p->k);
 }
 
-static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,
+static struct str counted_text(const struct hlo_module *m, ptrdiff_t instruction,
 	const struct estimate *e, struct arena *keep)
 {
 	struct hlo_product p;
-	if (e->cost.flops_bound == COST_UNKNOWN)
-		return STR("nobody can count them from this text");
 	if (e->cost.has_matmul && hlo_product(m, instruction, &p) &&
 		2 * p.batch * p.m * p.n * p.k == e->cost.matmul_flops)
-		return arena_fmt(keep, "%.*s = %.0f", STR_ARG(product_text(&p, keep)), e->flops);
+		return arena_fmt(
+			keep, "%.*s = %.0f", STR_ARG(product_text(&p, keep)), e->work.flops);
+	if (e->cost.flops == 0 && e->cost.transcendentals == 0)
+		return STR("it only moves data");
 	if (e->cost.has_convolution)
 		return STR("2 x every position where the kernel meets the input");
 	if (e->cost.has_matmul)
@@ -301,13 +368,27 @@ static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,
 	return STR("one per element and operation");
 }
 
+static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,
+	const struct estimate *e, struct arena *keep)
+{
+	struct str text = counted_text(m, instruction, e, keep);
+	if (e->cost.flops_bound == COST_UNKNOWN)
+		return STR("nobody can count them from this text");
+	if (m->instructions[instruction].op == HLO_WHILE)
+		text = STR("of one turn of the loop");
+	if (e->cost.flops_bound == COST_UPPER)
+		return arena_fmt(
+			keep, "%.*s; at most: masks and ragged rows may need less", STR_ARG(text));
+	return text;
+}
+
 /* FLOPs per byte, on which UNIT_NONE has nothing to say. */
 static void put_intensity(
 	struct sheet *s, const char *label, const char *key, double value, struct str remark)
 {
 	if (s->json)
 		json_add_double(s->json, key, value);
-	else if (isfinite(value))
+	else if (isfinite(value) && value > 0)
 		row(s, label,
 			arena_fmt(arena_of(s), value < 10 ? "%.2f FLOP/B" : "%.0f FLOP/B", value),
 			remark);
@@ -318,20 +399,22 @@ static void put_work(struct sheet *s, const struct hlo_module *m, ptrdiff_t inst
 {
 	struct arena *keep = arena_of(s);
 	struct str padding = STR("read and written");
-	if (isnan(e->hbm_bytes))
+	if (isnan(e->work.hbm_bytes))
 		padding = STR("not all that it touches is in the text");
-	if (e->hbm_padded_bytes > e->hbm_bytes)
+	if (e->hbm_padded_bytes > e->work.hbm_bytes)
 		padding = arena_fmt(keep, "read and written; %.*s with padding",
 			STR_ARG(unit_text(keep, e->hbm_padded_bytes, UNIT_BYTES)));
-	put(s, (struct line){ "FLOPs", "flops", e->flops, UNIT_FLOPS,
+	put(s, (struct line){ "FLOPs", "flops", e->work.flops, UNIT_FLOPS,
 		       flops_text(m, instruction, e, keep) });
-	put(s, (struct line){ "HBM", "hbm_bytes", e->hbm_bytes, UNIT_BYTES, padding });
+	if (s->json)
+		json_add_str(s->json, "cost_bound", cost_bound_name(e->cost.flops_bound));
+	put(s, (struct line){ "HBM", "hbm_bytes", e->work.hbm_bytes, UNIT_BYTES, padding });
 	if (s->json)
 		json_add_double(s->json, "hbm_padded_bytes", e->hbm_padded_bytes);
 	if (e->cost.host_bytes > 0)
 		put(s, (struct line){ "host memory", "host_bytes", e->cost.host_bytes, UNIT_BYTES,
 			       STR("over PCIe") });
-	put_intensity(s, "intensity", "intensity", e->flops / e->hbm_bytes, STR(""));
+	put_intensity(s, "intensity", "intensity", e->work.flops / e->work.hbm_bytes, STR(""));
 }
 
 static void put_message(struct sheet *s, const struct estimate *e)
@@ -340,7 +423,8 @@ static void put_message(struct sheet *s, const struct estimate *e)
 	struct arena *keep = arena_of(s);
 	double message = size_of(c->message_bytes), n = (double)c->group_size;
 	put(s, (struct line){ "message V", "message_bytes", message, UNIT_BYTES,
-		       exact_bytes(message, keep) });
+		       isnan(message) ? STR("too large to count")
+				      : arena_fmt(keep, "%.0f B", message) });
 	put(s, (struct line){ "group N", "group_size", n > 0 ? n : NAN, UNIT_COUNT,
 		       n > 0 ? arena_fmt(keep, "%.*s; %lld %s", STR_ARG(c->axis),
 				       (long long)c->groups, c->groups == 1 ? "group" : "groups")
@@ -353,42 +437,78 @@ static void put_message(struct sheet *s, const struct estimate *e)
 						    : STR("V (N-1)/N through each device") });
 }
 
-/* A TPU multiplies f32 as bf16, once or several times. */
+static struct str vector_text(const struct chip *c)
+{
+	return isfinite(c->f32_vector_flops.value) ? STR("f32 on the vector units")
+						   : STR("of the vector units: not published");
+}
+
+/* What f32 is multiplied as: on a TPU bf16, once or several times. */
+static struct str f32_text(const struct chip *c, int passes, struct arena *keep)
+{
+	double f32 = c->peak[DTYPE_F32].value, vector = c->f32_vector_flops.value;
+	if (c->vendor == VENDOR_GOOGLE && !isfinite(f32))
+		return passes <= 1
+			       ? STR("f32 in one bf16 pass")
+			       : arena_fmt(keep, "f32 in %d bf16 passes, as operand_precision asks",
+					 passes);
+	if (c->vendor != VENDOR_NVIDIA || !(f32 > vector))
+		return STR("f32");
+	return passes >= PASSES_HIGHEST ? vector_text(c) : STR("f32 as TF32");
+}
+
 static struct str peak_text(const struct sheet *s, const struct estimate *e)
 {
-	int passes = e->cost.precision_passes;
-	if (e->dtype != DTYPE_F32 || s->v->device.chip->vendor != VENDOR_GOOGLE ||
-		isfinite(s->v->device.chip->peak[DTYPE_F32].value))
-		return dtype_name(e->dtype);
-	if (passes <= 1)
-		return STR("f32 in one bf16 pass");
-	return arena_fmt(arena_of(s), "f32 in %d bf16 passes, as operand_precision asks", passes);
+	const struct chip *c = s->v->device.chip;
+	if (e->work.is_vector)
+		return vector_text(c);
+	if (e->work.dtype == DTYPE_F32)
+		return f32_text(c, e->work.passes, arena_of(s));
+	return dtype_name(e->work.dtype);
 }
 
 static void put_rates(struct sheet *s, const struct estimate *e)
 {
 	const struct chip_device *d = &s->v->device;
-	int passes = e->cost.precision_passes;
-	put(s, (struct line){ "peak", "peak_flops", roofline_peak_flops(d, e->dtype, passes),
-		       UNIT_FLOPS_PER_SECOND, peak_text(s, e) });
+	if (s->json || e->work.flops != 0)
+		put(s, (struct line){ "peak", "peak_flops", roofline_op_flops(d, &e->work),
+			       UNIT_FLOPS_PER_SECOND, peak_text(s, e) });
 	put(s, (struct line){
 		       "HBM", "hbm_bps", roofline_hbm_bps(d), UNIT_BYTES_PER_SECOND, STR("") });
-	put_intensity(s, "ridge", "ridge", roofline_ridge(d, e->dtype, passes),
-		STR("where the two limits meet"));
+	if (e->work.host_bytes > 0)
+		put(s, (struct line){ "PCIe", "pcie_bps", roofline_pcie_bps(d),
+			       UNIT_BYTES_PER_SECOND, STR("one way") });
+	if (s->json || e->work.flops != 0)
+		put_intensity(s, "ridge", "ridge", roofline_ridge(d, &e->work),
+			STR("where the two limits meet"));
+}
+
+static void put_limits(struct sheet *s, const struct estimate *e)
+{
+	double padded_s = e->hbm_padded_bytes / roofline_hbm_bps(&s->v->device);
+	if (s->json || e->work.flops != 0)
+		put(s, (struct line){ "T_math", "t_math_s", e->roof.t_math_s, UNIT_SECONDS,
+			       STR("FLOPs / peak") });
+	put(s, (struct line){ "T_hbm", "t_hbm_s", e->roof.t_hbm_s, UNIT_SECONDS,
+		       STR("dense bytes / HBM") });
+	if (s->json || padded_s > e->roof.t_hbm_s)
+		put(s, (struct line){
+			       "", "t_hbm_padded_s", padded_s, UNIT_SECONDS, STR("with padding") });
+	if (e->work.host_bytes > 0)
+		put(s, (struct line){ "T_host", "t_host_s", e->roof.t_host_s, UNIT_SECONDS,
+			       STR("bytes in host memory / PCIe") });
 }
 
 static void put_op_times(struct sheet *s, const struct estimate *e)
 {
 	const struct roofline *r = &e->roof;
-	struct arena *keep = arena_of(s);
+	bool is_bound = r->bound != BOUND_UNKNOWN;
 	struct str bound = bound_name(r->bound);
-	put(s, (struct line){
-		       "T_math", "t_math_s", r->t_math_s, UNIT_SECONDS, STR("FLOPs / peak") });
-	put(s, (struct line){ "T_hbm", "t_hbm_s", r->t_hbm_s, UNIT_SECONDS, STR("bytes / HBM") });
-	put(s, (struct line){ "bound", "roofline_s", r->roofline_s, UNIT_SECONDS,
-		       arena_fmt(keep, "%.*s", STR_ARG(bound)) });
-	put(s, (struct line){ "attainable", "attainable_s", r->attainable_s, UNIT_SECONDS,
-		       STR("at the rates that good code reaches") });
+	put_limits(s, e);
+	put(s, (struct line){ "bound", "roofline_s", is_bound ? r->roofline_s : NAN, UNIT_SECONDS,
+		       bound });
+	put(s, (struct line){ "attainable", "attainable_s", is_bound ? r->attainable_s : NAN,
+		       UNIT_SECONDS, STR("at the rates that good code reaches") });
 	if (s->json)
 		json_add_str(s->json, "bound", bound);
 }
@@ -438,6 +558,20 @@ static struct str title(const struct hlo_module *m, ptrdiff_t instruction, struc
 		keep, arena_fmt(keep, "%.*s: %.*s, on each device", STR_ARG(name), STR_ARG(kind)));
 }
 
+static void put_times(struct sheet *s, const struct estimate *e)
+{
+	struct arena *keep = arena_of(s);
+	put_heading(s, arena_fmt(keep, "On %.*s:", STR_ARG(device_text(s->v))));
+	if (s->json)
+		json_add_str(s->json, "chip", s->v->device.chip->id);
+	if (e->is_collective) {
+		put_comms_times(s, e);
+	} else {
+		put_rates(s, e);
+		put_op_times(s, e);
+	}
+}
+
 static void put_instruction(const struct hlo_view *v, const struct hlo_module *m, ptrdiff_t at)
 {
 	struct estimate e = estimate_op(v, m, hlo_costs_new(m, v->platform, v->c->keep), at);
@@ -448,23 +582,18 @@ static void put_instruction(const struct hlo_view *v, const struct hlo_module *m
 		json_add_str(s.json, "kind", op_kind_name(hlo_kind(m, at)));
 	}
 	put_arrays(&s, m, at);
+	bool has_time = v->json || e.is_collective || hlo_is_work(m, at);
 	if (e.is_collective)
 		put_message(&s, &e);
-	else
+	else if (has_time || e.work.flops > 0)
 		put_work(&s, m, at, &e);
-	if (v->device.chip) {
-		put_heading(&s, arena_fmt(v->c->keep, "On %.*s:", STR_ARG(device_text(v))));
-		if (s.json)
-			json_add_str(s.json, "chip", v->device.chip->id);
-		if (e.is_collective) {
-			put_comms_times(&s, &e);
-		} else {
-			put_rates(&s, &e);
-			put_op_times(&s, &e);
-		}
-	}
+	if (!has_time)
+		put_heading(&s, STR("No time of its own: it holds, names or ends what others do."));
+	else if (v->device.chip)
+		put_times(&s, &e);
 	sheet_end(&s);
-	put_no_chip(v);
+	if (has_time)
+		put_no_chip(v);
 }
 
 /* ---- "A x B" --------------------------------------------------------------------------------- */
@@ -541,6 +670,7 @@ static void choose_platform(const struct hlo_settings *s, bool tiles, struct hlo
 		[VENDOR_AMD] = HLO_GPU,
 		[VENDOR_CPU] = HLO_CPU };
 	v->platform = tiles ? HLO_TPU : HLO_GPU;
+	v->platform_known = tiles || v->device.chip || s->platform != PLATFORM_GUESSED;
 	if (s->platform != PLATFORM_GUESSED)
 		v->platform = (enum hlo_platform)(s->platform - 1);
 	else if (v->device.chip && v->device.chip->vendor != VENDOR_UNKNOWN)

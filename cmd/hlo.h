@@ -15,14 +15,14 @@ struct hlo_view {
 	struct context *c;
 	struct chip_device device; /* chip NULL: no times */
 	enum hlo_platform platform;
+	bool platform_known; /* else it is taken for a GPU's, which has HBM alone */
 	bool json;
 };
 
-/* NaN where nobody can count. */
 struct estimate {
 	struct hlo_cost cost;
-	double flops, hbm_bytes, hbm_padded_bytes;
-	enum dtype dtype; /* of the peak that applies */
+	struct op_work work;
+	double hbm_padded_bytes; /* NaN where nobody can count */
 	struct roofline roof;
 	bool is_collective;
 	struct hlo_collective collective;
@@ -30,6 +30,9 @@ struct estimate {
 };
 struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m,
 	struct hlo_costs *costs, ptrdiff_t instruction);
+
+/* "exact", "upper"; missing where nobody can count */
+struct str cost_bound_name(enum cost_bound b);
 
 /* "TPU v2, one device of two a chip" */
 struct str device_text(const struct hlo_view *v);

@@ -27,7 +27,8 @@ struct listing {
 	struct op *ops;
 	ptrdiff_t count, cap;
 	int64_t loops, unknown_loops, uncounted;
-	double flops, hbm_bytes, seconds, comms_seconds; /* over a run */
+	double flops, hbm_bytes, host_bytes;	     /* over a run */
+	double seconds, comms_seconds, host_seconds; /* of those that the chip, links, PCIe bind */
 };
 
 static double known(double value)
@@ -35,25 +36,32 @@ static double known(double value)
 	return isnan(value) ? 0 : value;
 }
 
+static double *seconds_of(struct listing *l, const struct estimate *e)
+{
+	if (e->is_collective)
+		return &l->comms_seconds;
+	return e->roof.bound == BOUND_HOST ? &l->host_seconds : &l->seconds;
+}
+
 static void add_op(struct listing *l, struct hlo_costs *costs, ptrdiff_t instruction, double runs)
 {
 	struct op op = { instruction, l->m->instructions[instruction].name, runs, 0,
-		{ .flops = 0 } };
+		{ .is_collective = false } };
 	op.e = estimate_op(l->v, l->m, costs, instruction);
-	op.weight = runs * known(l->v->device.chip ? op.e.roof.roofline_s : op.e.flops);
+	op.weight = runs * known(l->v->device.chip ? op.e.roof.roofline_s : op.e.work.flops);
 	*arena_push(l->v->c->keep, l->ops, l->count, l->cap) = op;
-	l->flops += runs * known(op.e.flops);
-	l->hbm_bytes += runs * known(op.e.hbm_bytes);
-	l->uncounted += isnan(op.e.flops);
-	*(op.e.is_collective ? &l->comms_seconds : &l->seconds) +=
-		runs * known(op.e.roof.roofline_s);
+	l->flops += runs * known(op.e.work.flops);
+	l->hbm_bytes += runs * known(op.e.work.hbm_bytes);
+	l->host_bytes += runs * known(op.e.work.host_bytes);
+	l->uncounted += isnan(op.e.work.flops) && !op.e.is_collective;
+	*seconds_of(l, &op.e) += runs * known(op.e.roof.roofline_s);
 }
 
 /* Heaviest first; of equals the one that moves more, then by name: dumps differ in order. */
 static int heavier(const void *a, const void *b)
 {
 	const struct op *x = a, *y = b;
-	double p = known(x->e.hbm_bytes) * x->runs, q = known(y->e.hbm_bytes) * y->runs;
+	double p = known(x->e.work.hbm_bytes) * x->runs, q = known(y->e.work.hbm_bytes) * y->runs;
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
 	if (p != q)
@@ -124,8 +132,8 @@ static void put_heaviest(const struct listing *l)
 			grid_add(&g, or_dash(keep, op->e.roof.roofline_s * op->runs, UNIT_SECONDS));
 			grid_add(&g, bound_name(op->e.roof.bound));
 		}
-		grid_add(&g, or_dash(keep, op->e.flops * op->runs, UNIT_FLOPS));
-		grid_add(&g, or_dash(keep, op->e.hbm_bytes * op->runs, UNIT_BYTES));
+		grid_add(&g, or_dash(keep, op->e.work.flops * op->runs, UNIT_FLOPS));
+		grid_add(&g, or_dash(keep, op->e.work.hbm_bytes * op->runs, UNIT_BYTES));
 		grid_add(&g, unit_text(keep, op->runs, UNIT_COUNT));
 		grid_add(&g, what_text(l, op));
 	}
@@ -240,23 +248,28 @@ static void put_totals(const struct listing *l)
 				       (long long)l->uncounted)
 			     : STR(""));
 	add_row(&g, "HBM", l->hbm_bytes, UNIT_BYTES, STR("read and written"));
+	if (l->host_bytes > 0)
+		add_row(&g, "host memory", l->host_bytes, UNIT_BYTES, STR("over PCIe"));
 	if (l->v->device.chip) {
 		add_row(&g, "compute", l->seconds, UNIT_SECONDS, STR("sum of the ops' rooflines"));
 		add_row(&g, "collectives", l->comms_seconds, UNIT_SECONDS,
 			STR("sum of the least times; they may overlap with compute"));
+		if (l->host_seconds > 0)
+			add_row(&g, "transfers", l->host_seconds, UNIT_SECONDS,
+				STR("sum over PCIe; they may overlap, and both ways at once"));
 	}
 	grid_print(&g, l->v->c->out);
 }
 
 static void put_text(const struct listing *l)
 {
-	static const char *const platforms[] = { "TPU", "GPU", "CPU" };
+	static const char *const platforms[] = { "TPU ", "GPU ", "CPU " };
 	const struct hlo_module *m = l->m;
 	struct arena *keep = l->v->c->keep;
 	struct out *o = l->v->c->out;
 	int64_t devices = m->replica_count * m->partition_count;
-	out_fmt(o, "%.*s: %td instructions, %s program", STR_ARG(text_clean(keep, m->name)),
-		m->instruction_count, platforms[l->v->platform]);
+	out_fmt(o, "%.*s: %td instructions, %sprogram", STR_ARG(text_clean(keep, m->name)),
+		m->instruction_count, l->v->platform_known ? platforms[l->v->platform] : "");
 	if (devices > 0)
 		out_fmt(o, " for %lld device%s", (long long)devices, devices == 1 ? "" : "s");
 	out_fmt(o, "; %.*s\n", STR_ARG(loops_text(l, keep)));
@@ -280,9 +293,11 @@ static void json_op(const struct listing *l, cJSON *list, const struct op *op)
 	json_add_str(o, "name", text_clean(keep, i->name));
 	json_add_str(o, "kind", op_kind_name(hlo_kind(l->m, op->instruction)));
 	json_add_double(o, "runs", op->runs);
-	json_add_double(o, "flops", op->e.flops);
-	json_add_double(o, "hbm_bytes", op->e.hbm_bytes);
+	json_add_double(o, "flops", op->e.work.flops);
+	json_add_str(o, "cost_bound", cost_bound_name(op->e.cost.flops_bound));
+	json_add_double(o, "hbm_bytes", op->e.work.hbm_bytes);
 	json_add_double(o, "hbm_padded_bytes", op->e.hbm_padded_bytes);
+	json_add_double(o, "host_bytes", op->e.work.host_bytes);
 	json_add_str(o, "scope", text_clean(keep, i->op_name));
 	json_add_str(o, "source_file", text_clean(keep, i->source.file));
 	json_add_double(o, "source_line", i->source.line ? (double)i->source.line : NAN);
@@ -296,6 +311,7 @@ static void json_op(const struct listing *l, cJSON *list, const struct op *op)
 		return;
 	json_add_double(o, "t_math_s", op->e.roof.t_math_s);
 	json_add_double(o, "t_hbm_s", op->e.roof.t_hbm_s);
+	json_add_double(o, "t_host_s", op->e.roof.t_host_s);
 	json_add_double(o, "roofline_s", op->e.roof.roofline_s);
 	json_add_str(o, "bound", bound_name(op->e.roof.bound));
 }
@@ -325,9 +341,11 @@ static void put_json(const struct listing *l)
 	json_add_double(root, "flops", l->flops);
 	json_add_double(root, "ops_uncounted", (double)l->uncounted);
 	json_add_double(root, "hbm_bytes", l->hbm_bytes);
+	json_add_double(root, "host_bytes", l->host_bytes);
 	if (l->v->device.chip) {
 		json_add_double(root, "compute_s", l->seconds);
 		json_add_double(root, "collectives_s", l->comms_seconds);
+		json_add_double(root, "transfers_s", l->host_seconds);
 	}
 	json_memory(l, root);
 	json_add_double(root, "op_count", (double)l->count);

@@ -59,7 +59,7 @@ struct chip {
 	struct chip_number scaleout_bps; /* per chip: DCN or InfiniBand */
 	struct chip_number pcie_bps;
 	/* Share of the peak that good code reaches, with the source: 1.0 when nothing is known. */
-	struct chip_number attainable_matmul, attainable_hbm, attainable_link;
+	struct chip_number attainable_matmul, attainable_hbm, attainable_link, attainable_pcie;
 	struct chip_number attainable_matmul_f8; /* as attainable_matmul unless the file says */
 	/* How GPUs of one family are told apart; NaN or 0 when it does not matter. */
 	int match_core_count, match_cc_major, match_cc_minor;

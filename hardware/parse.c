@@ -466,13 +466,14 @@ static const struct key attainable_keys[] = {
 	{ "matmul_f8", read_number, AT(attainable_matmul_f8), false, SHARE },
 	{ "hbm", read_number, AT(attainable_hbm), false, SHARE },
 	{ "link", read_number, AT(attainable_link), false, SHARE },
+	{ "pcie", read_number, AT(attainable_pcie), false, SHARE },
 };
 
 static bool read_attainable(
 	struct reader *r, const struct place *at, const cJSON *v, const struct key *k)
 {
 	(void)k;
-	return read_keys(r, at, v, attainable_keys, 4);
+	return read_keys(r, at, v, attainable_keys, 5);
 }
 
 static const struct key match_keys[] = {
@@ -536,7 +537,8 @@ static struct chip *chip_new(struct reader *r)
 		c->peak[t] = unknown;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		*numbers[i] = unknown;
-	c->attainable_matmul = c->attainable_hbm = c->attainable_link = whole_share;
+	c->attainable_matmul = c->attainable_hbm = whole_share;
+	c->attainable_link = c->attainable_pcie = whole_share;
 	c->attainable_matmul_f8 = unknown;
 	c->match_memory_lo = c->match_memory_hi = c->match_clock_lo = c->match_clock_hi = NAN;
 	c->cores_per_chip = c->planes_per_chip = 1;

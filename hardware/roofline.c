@@ -13,15 +13,11 @@
 struct str bound_name(enum bound b)
 {
 	static const struct str names[] = { STR_INIT("unknown"), STR_INIT("compute"),
-		STR_INIT("memory"), STR_INIT("communication") };
-	return names[(unsigned)b <= BOUND_COMMS ? b : BOUND_UNKNOWN];
+		STR_INIT("memory"), STR_INIT("communication"), STR_INIT("host") };
+	return names[(unsigned)b <= BOUND_HOST ? b : BOUND_UNKNOWN];
 }
 
 /* ---- compute and memory ------------------------------------------------------------------- */
-
-/* operand_precision HIGHEST: six bf16 products on a TPU, no TF32 on NVIDIA (XLA's IsTf32Allowed:
- * compute_precision <= 1, where HIGHEST is 2). */
-#define PASSES_HIGHEST 6
 
 static double peak_f32(const struct chip *c, int passes)
 {
@@ -46,33 +42,61 @@ double roofline_hbm_bps(const struct chip_device *d)
 	return d->chip ? d->chip->hbm_bps.value * d->share : NAN;
 }
 
-double roofline_ridge(const struct chip_device *d, enum dtype t, int passes)
+double roofline_pcie_bps(const struct chip_device *d)
 {
-	return roofline_peak_flops(d, t, passes) / roofline_hbm_bps(d);
+	return d->chip ? d->chip->pcie_bps.value * d->share : NAN;
+}
+
+double roofline_op_flops(const struct chip_device *d, const struct op_work *w)
+{
+	if (!w->is_vector)
+		return roofline_peak_flops(d, w->dtype, w->passes);
+	return d->chip ? d->chip->f32_vector_flops.value * d->share : NAN;
+}
+
+double roofline_ridge(const struct chip_device *d, const struct op_work *w)
+{
+	return roofline_op_flops(d, w) / roofline_hbm_bps(d);
 }
 
 /* 8-bit floats are measured farther below their peak than 16-bit ones: a share of their own. */
-static double attainable_matmul(const struct chip *c, enum dtype t)
+static double attainable_math(const struct chip *c, const struct op_work *w)
 {
+	enum dtype t = w->dtype;
 	bool is_f8 = dtype_bits(t) == 8 && t != DTYPE_S8 && t != DTYPE_U8 && t != DTYPE_PRED;
+	if (w->is_vector)
+		return 1;
 	return is_f8 ? c->attainable_matmul_f8.value : c->attainable_matmul.value;
 }
 
-struct roofline roofline_op(
-	const struct chip_device *d, double flops, enum dtype t, int passes, double hbm_bytes)
+/* fmax drops a NaN. */
+static double longest(double math_s, double hbm_s, double host_s)
 {
-	struct roofline r = {
-		.t_math_s = flops / roofline_peak_flops(d, t, passes),
-		.t_hbm_s = hbm_bytes / roofline_hbm_bps(d),
-		.t_comms_s = NAN,
-		.attainable_s = NAN,
-	};
-	r.roofline_s = fmax(r.t_math_s, r.t_hbm_s); /* fmax drops a NaN */
-	if (d->chip)
-		r.attainable_s = fmax(r.t_math_s / attainable_matmul(d->chip, t),
-			r.t_hbm_s / d->chip->attainable_hbm.value);
+	return fmax(fmax(math_s, hbm_s), host_s);
+}
+
+const struct roofline roofline_unknown = { NAN, NAN, NAN, NAN, NAN, NAN, BOUND_UNKNOWN };
+
+struct roofline roofline_op(const struct chip_device *d, const struct op_work *w)
+{
+	const struct chip *c = d->chip;
+	struct roofline r = roofline_unknown;
+	if (!c)
+		return r;
+	r.t_math_s = w->flops == 0 ? 0 : w->flops / roofline_op_flops(d, w);
+	r.t_hbm_s = w->hbm_bytes / roofline_hbm_bps(d);
+	if (w->host_bytes > 0) {
+		r.t_host_s = w->host_bytes / roofline_pcie_bps(d);
+		if (isnan(r.t_host_s)) /* by far the slowest way: the others say nothing */
+			return r;
+	}
+	r.roofline_s = longest(r.t_math_s, r.t_hbm_s, r.t_host_s);
+	r.attainable_s = longest(r.t_math_s / attainable_math(c, w),
+		r.t_hbm_s / c->attainable_hbm.value, r.t_host_s / c->attainable_pcie.value);
 	if (r.roofline_s > 0)
-		r.bound = r.roofline_s == r.t_math_s ? BOUND_COMPUTE : BOUND_MEMORY;
+		r.bound = r.roofline_s == r.t_host_s   ? BOUND_HOST
+			  : r.roofline_s == r.t_math_s ? BOUND_COMPUTE
+						       : BOUND_MEMORY;
 	return r;
 }
 

@@ -10,11 +10,15 @@
 
 #include "hardware/chip.h"
 
-enum bound { BOUND_UNKNOWN, BOUND_COMPUTE, BOUND_MEMORY, BOUND_COMMS };
-struct str bound_name(enum bound b); /* "compute", "memory", "communication" */
+enum bound { BOUND_UNKNOWN, BOUND_COMPUTE, BOUND_MEMORY, BOUND_COMMS, BOUND_HOST };
+struct str bound_name(enum bound b); /* "compute", "memory", "communication", "host" */
+
+/* operand_precision HIGHEST: six bf16 products on a TPU, no TF32 on NVIDIA (XLA's IsTf32Allowed:
+ * compute_precision <= 1, where HIGHEST is 2). */
+enum { PASSES_HIGHEST = 6 };
 
 /*
- * Dense peak of a device for operands of a type; NaN when the table has no such rate.
+ * Dense peak of a device multiplying matrices of a type; NaN when the table has no such rate.
  *
  * `passes` is what an f32 dot's operand_precision asks for: DEFAULT 1, HIGH 3, HIGHEST 6.  A TPU
  * has no f32 engine and runs that many bf16 products.  NVIDIA runs f32 in TF32 up to HIGH and on
@@ -22,17 +26,30 @@ struct str bound_name(enum bound b); /* "compute", "memory", "communication" */
  */
 double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes);
 double roofline_hbm_bps(const struct chip_device *d);
-/* FLOPs per byte at which the two limits meet. */
-double roofline_ridge(const struct chip_device *d, enum dtype t, int passes);
+double roofline_pcie_bps(const struct chip_device *d); /* to the host, one way */
+
+/* What one execution of an op does on one device; NaN where nobody can count. */
+struct op_work {
+	double flops;
+	enum dtype dtype;
+	int passes;
+	bool is_vector; /* on the vector units: elementwise work and reductions */
+	double hbm_bytes, host_bytes;
+};
+/* The peak for its FLOPs.  Vector units have one rate, f32's: XLA computes bf16 in f32 as well.
+ * NaN for those of a TPU, which nobody has published. */
+double roofline_op_flops(const struct chip_device *d, const struct op_work *w);
+/* FLOPs per byte of HBM at which the two limits meet. */
+double roofline_ridge(const struct chip_device *d, const struct op_work *w);
 
 struct roofline {
-	double t_math_s, t_hbm_s, t_comms_s; /* NaN where not applicable or unknown */
-	double roofline_s;		     /* the largest of those known */
+	double t_math_s, t_hbm_s, t_comms_s, t_host_s; /* NaN where not applicable or unknown */
+	double roofline_s;			       /* the largest of those known */
 	double attainable_s; /* the same with each rate times its attainable share */
 	enum bound bound;
 };
-struct roofline roofline_op(
-	const struct chip_device *d, double flops, enum dtype t, int passes, double hbm_bytes);
+extern const struct roofline roofline_unknown;
+struct roofline roofline_op(const struct chip_device *d, const struct op_work *w);
 
 /*
  * Expected time of one collective, as an interval because the topology is seldom in the profile:

@@ -21,7 +21,7 @@
 	"custom|control|copy|all-gather|all-reduce|reduce-scatter|all-to-all|permute|broadcast|"   \
 	"send|recv|barrier|transfer|infeed|outfeed"
 #define PHASE_WORDS	   "train|inference|unknown"
-#define BOUND_WORDS	   "compute|memory|communication"
+#define BOUND_WORDS	   "compute|memory|communication|host"
 #define COST_WORDS	   "exact|upper"
 #define CORE_WORDS	   "compute|sparse"
 #define LINK_WORDS	   "ici|nvlink|xgmi|dcn"
@@ -177,12 +177,13 @@
 	TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                        \
 	TEXT(cost_bound, COST_WORDS, "exact, or an upper bound (ragged, dynamic shapes)")          \
 	REAL(hbm_bytes, BYTES, "HBM bytes per execution on one device, dense")                     \
-	REAL(t_math_s, SECONDS, "flops over the peak for its type")                                \
+	REAL(t_math_s, SECONDS, "flops over its units' peak for its type")                         \
 	REAL(t_hbm_s, SECONDS, "hbm_bytes over the memory bandwidth")                              \
 	REAL(t_comms_s, SECONDS, "low end of the expected time of a collective")                   \
-	REAL(roofline_s, SECONDS, "the largest of the three")                                      \
+	REAL(t_host_s, SECONDS, "bytes in host memory over the PCIe bandwidth")                    \
+	REAL(roofline_s, SECONDS, "the largest of the four")                                       \
 	REAL(attainable_s, SECONDS, "roofline with the share of each peak that good code reaches") \
-	TEXT(bound, BOUND_WORDS, "which of the three")                                             \
+	TEXT(bound, BOUND_WORDS, "which of the four")                                              \
 	REAL(efficiency, RATIO, "roofline_s / p50_s")                                              \
 	REAL(gain_s, SECONDS, "per step and device: what reaching attainable_s would give back")   \
 	REAL(logical_bytes, BYTES, "operands and result, elements alone")                          \

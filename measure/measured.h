@@ -66,8 +66,8 @@ bool steps_sweep(struct measured *m, struct diag *err);
 /* The columns an op and the family it stands for share (ops.c). */
 struct op_facts {
 	struct hlo_cost cost;
-	struct roofline roof;	 /* NaN where nothing can be said */
-	double flops, hbm_bytes; /* per execution; NaN unknown */
+	struct roofline roof;		     /* NaN where nothing can be said */
+	double flops, hbm_bytes, host_bytes; /* per execution; NaN unknown */
 	double t_comms_s;
 	enum dtype dtype; /* operand type of the heaviest matmul, else the result's */
 	bool flops_from_profile, flops_from_rules;

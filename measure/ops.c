@@ -116,12 +116,13 @@ static enum dtype dtype_of(const struct subject *s, const struct hlo_cost *cost)
 	return result_dtype(s);
 }
 
-/* Kinds whose time the matrix units, vector units and memory explain. */
+/* Kinds whose time the matrix units, vector units, memory and the way to the host explain. */
 static bool kind_has_roofline(enum op_kind k)
 {
 	enum activity a = op_kind_activity(k);
 
-	return (a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && k != KIND_CONTROL;
+	return ((a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && k != KIND_CONTROL) ||
+	       k == KIND_TRANSFER;
 }
 
 /* A program that joins slices is one slice's, and its other collectives stay there. */
@@ -214,7 +215,16 @@ static void costs_by_rules(const struct measured *m, const struct subject *s, st
 		f->dtype = operand_dtype(s);
 }
 
-static const struct roofline no_roofline = { NAN, NAN, NAN, NAN, NAN, BOUND_UNKNOWN };
+/* A rule file's formulas are for kernels that multiply. */
+static struct op_work work_of(const struct subject *s, const struct op_facts *f)
+{
+	return (struct op_work){ .flops = f->flops,
+		.dtype = f->dtype,
+		.passes = f->cost.precision_passes,
+		.is_vector = op_kind_is_vector(s->kind) && !f->cost.has_matmul,
+		.hbm_bytes = f->hbm_bytes,
+		.host_bytes = f->host_bytes };
+}
 
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
@@ -222,7 +232,7 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 	double flops = profile_flops(s);
 
 	*f = (struct op_facts){ .t_comms_s = NAN };
-	f->roof = no_roofline;
+	f->roof = roofline_unknown;
 	f->cost = (struct hlo_cost){ .precision_passes = 1 };
 	if (s->instruction >= 0)
 		f->cost = hlo_cost(s->program->costs, s->instruction);
@@ -233,6 +243,7 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 		flops = f->cost.flops;
 	if (isnan(bytes) && f->cost.bytes_bound != COST_UNKNOWN && s->kind != KIND_CONTROL)
 		bytes = f->cost.hbm_bytes;
+	f->host_bytes = f->cost.bytes_bound != COST_UNKNOWN ? f->cost.host_bytes : NAN;
 	f->flops = flops;
 	f->hbm_bytes = bytes;
 	f->dtype = dtype_of(s, &f->cost);
@@ -241,11 +252,12 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 		return;
 	if (op_kind_is_collective(s->kind))
 		comms_roofline(m, s, f);
-	else if (kind_has_roofline(s->kind) && !isnan(f->flops))
-		f->roof = roofline_op(
-			&d->chip, f->flops, f->dtype, f->cost.precision_passes, f->hbm_bytes);
+	else if (kind_has_roofline(s->kind) && !isnan(f->flops)) {
+		struct op_work w = work_of(s, f);
+		f->roof = roofline_op(&d->chip, &w);
+	}
 	if (op_kind_multiplies(s->kind) && isnan(f->roof.t_math_s))
-		f->roof = no_roofline;
+		f->roof = roofline_unknown;
 }
 
 /* Clean, and without the colon XProf puts behind a framework op. */
@@ -445,6 +457,7 @@ static struct op_measures measures_of(
 	v.t_math_s = f->roof.t_math_s;
 	v.t_hbm_s = f->roof.t_hbm_s;
 	v.t_comms_s = f->t_comms_s;
+	v.t_host_s = f->roof.t_host_s;
 	v.roofline_s = f->roof.roofline_s;
 	v.attainable_s = f->roof.attainable_s;
 	v.efficiency = v.roofline_s / v.p50_s;

@@ -57,10 +57,18 @@ static bool takes_type(const struct roof *roof, struct str type)
 	return false;
 }
 
+/* What has this roof: matrices of a type, or all that the vector units do. */
+static struct str roof_type(const struct ops_row *op)
+{
+	enum ink ink = svg_kind_ink(op->kind);
+	return ink == INK_ELEMENTWISE || ink == INK_COPY ? STR("vector") : op->dtype;
+}
+
 /* Peaks within a percent are one roof. */
 static void add_roof(struct plot *p, const struct ops_row *op, struct arena *keep)
 {
 	double peak = op->flops / op->t_math_s;
+	struct str type = roof_type(op);
 	if (!(peak > 0) || !isfinite(peak))
 		return;
 	int i = 0;
@@ -69,10 +77,10 @@ static void add_roof(struct plot *p, const struct ops_row *op, struct arena *kee
 	if (i == ROOFS)
 		return;
 	if (i == p->roof_count)
-		p->roofs[p->roof_count++] = (struct roof){ peak, 0, op->dtype };
-	else if (op->dtype.len && !takes_type(&p->roofs[i], op->dtype))
-		p->roofs[i].types = arena_fmt(
-			keep, "%.*s, %.*s", STR_ARG(p->roofs[i].types), STR_ARG(op->dtype));
+		p->roofs[p->roof_count++] = (struct roof){ peak, 0, type };
+	else if (type.len && !takes_type(&p->roofs[i], type))
+		p->roofs[i].types =
+			arena_fmt(keep, "%.*s, %.*s", STR_ARG(p->roofs[i].types), STR_ARG(type));
 	p->roofs[i].weight += op->time_s;
 }
 

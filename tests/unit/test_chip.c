@@ -89,6 +89,7 @@ static void every_number_has_a_source(void **state)
 		assert_sourced(c, "attainable.matmul_f8", c->attainable_matmul_f8);
 		assert_sourced(c, "attainable.hbm", c->attainable_hbm);
 		assert_sourced(c, "attainable.link", c->attainable_link);
+		assert_sourced(c, "attainable.pcie", c->attainable_pcie);
 		assert_true(c->hbm_bytes.value > 0 && c->hbm_bps.value > 0);
 	}
 }

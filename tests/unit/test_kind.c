@@ -39,6 +39,15 @@ static void collectives(void **state)
 	assert_false(op_kind_is_collective(KIND_COPY));
 }
 
+static void vector_units(void **state)
+{
+	(void)state;
+	assert_true(op_kind_is_vector(KIND_ELEMENTWISE) && op_kind_is_vector(KIND_REDUCE));
+	assert_false(op_kind_is_vector(KIND_MATMUL) || op_kind_is_vector(KIND_ATTENTION));
+	/* What nobody looked into may multiply. */
+	assert_false(op_kind_is_vector(KIND_CUSTOM) || op_kind_is_vector(KIND_UNKNOWN));
+}
+
 static void dtypes(void **state)
 {
 	(void)state;
@@ -76,6 +85,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(collectives),
+		cmocka_unit_test(vector_units),
 		cmocka_unit_test(dtypes),
 		cmocka_unit_test(bits),
 	};

@@ -187,6 +187,38 @@ static void the_profiles_own_costs(void **state)
 	assert_text(dot->bound, "memory");
 }
 
+/* What comes from the host comes over PCIe, whose time is the roofline. */
+static void bytes_from_the_host(void **state)
+{
+	const struct pb_instruction body[] = {
+		{ "x.1", "parameter", "f32[1024,1024]{1,0:S(5)}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "copy.2", "copy", "f32[1024,1024]{1,0}", 2, { 1 }, NO_ROW, 0, NO_ROW },
+		{ "negate.3", "negate", "f32[1024,1024]{1,0}", 3, { 2 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_hlo(host, "jit_f", PROGRAM, module_of(body, STR("")));
+	x_op(tpu, "copy.2", X_STATS(x_int("program_id", PROGRAM)));
+	x_op(tpu, "negate.3", X_STATS(x_int("program_id", PROGRAM)));
+	for (int64_t i = 0; i < STEPS; i++) {
+		x_event(ops, "copy.2", i * 500, i * 500 + 300, NULL);
+		x_event(ops, "negate.3", i * 500 + 300, i * 500 + 320, NULL);
+	}
+	xrun_measure(&run);
+	const struct ops_row *copy = xrun_op(&run, "copy.2"), *negate = xrun_op(&run, "negate.3");
+	assert_text(copy->kind, "transfer");
+	assert_number(copy->t_hbm_s, 4 * MIB / V5E_HBM);
+	assert_number(copy->t_host_s, 4 * MIB / 16e9);
+	assert_number(copy->roofline_s, 4 * MIB / 16e9);
+	assert_text(copy->bound, "host");
+	assert_unknown(negate->t_host_s);
+	assert_unknown(negate->t_math_s); /* nobody publishes the rate of a TPU's vector units */
+	assert_text(negate->bound, "memory");
+}
+
 /* What a custom call says of itself is off by any factor. */
 static void a_custom_calls_own_costs_are_not_believed(void **state)
 {
@@ -815,6 +847,7 @@ int main(void)
 		TEST(a_matmul_against_its_roofline),
 		TEST(a_run_against_its_roofline),
 		TEST(the_profiles_own_costs),
+		TEST(bytes_from_the_host),
 		TEST(a_custom_calls_own_costs_are_not_believed),
 		TEST(what_one_op_hands_to_another),
 		TEST(a_pair_spans_from_start_to_done),

@@ -41,6 +41,18 @@ static struct chip_device device(const char *name)
 	return chip_device(c, &hints);
 }
 
+static struct roofline matmul_on(
+	const struct chip_device *d, double flops, enum dtype t, int passes, double hbm_bytes)
+{
+	return roofline_op(
+		d, &(struct op_work){ flops, t, passes, .hbm_bytes = hbm_bytes, .host_bytes = 0 });
+}
+
+static double ridge_of(const struct chip_device *d)
+{
+	return roofline_ridge(d, &(struct op_work){ .dtype = DTYPE_BF16, .passes = 1 });
+}
+
 static void near_by(double a, double b, double tolerance)
 {
 	if (!(fabs(a - b) <= tolerance * fabs(b)))
@@ -95,7 +107,7 @@ static void ridge_points(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct chip_device d = device(cases[i].chip);
-		double ridge = roofline_ridge(&d, DTYPE_BF16, 1);
+		double ridge = ridge_of(&d);
 		if (fabs(ridge - cases[i].flops_per_byte) > 0.6)
 			fail_msg("%s: %.2f", cases[i].chip, ridge);
 	}
@@ -133,7 +145,7 @@ static void rates_nobody_has(void **state)
 	assert_true(isnan(roofline_peak_flops(&a100, (enum dtype)4711, 1)));
 	assert_true(isnan(roofline_peak_flops(&none, DTYPE_BF16, 1)));
 	assert_true(isnan(roofline_hbm_bps(&none)));
-	assert_true(isnan(roofline_ridge(&none, DTYPE_BF16, 1)));
+	assert_true(isnan(ridge_of(&none)));
 }
 
 /* ---- compute and memory ------------------------------------------------------------------- */
@@ -147,7 +159,7 @@ static void feed_forward_on_v2(void **state)
 {
 	struct chip_device d = device("tpu_v2");
 	(void)state;
-	struct roofline r = roofline_op(&d, UP_FLOPS / 8, DTYPE_BF16, 1, UP_BYTES / 8);
+	struct roofline r = matmul_on(&d, UP_FLOPS / 8, DTYPE_BF16, 1, UP_BYTES / 8);
 	near(r.t_math_s, 95.61e-3);
 	assert_int_equal(r.bound, BOUND_COMPUTE);
 	near(96e-3 / r.roofline_s, 1.004);
@@ -161,7 +173,7 @@ static void q_projection_on_v2(void **state)
 	double flops = 2.0 * 32 * 1024 * 8192 * (32 * 256);
 	(void)state;
 	near(flops, 4.398e12);
-	near(roofline_op(&d, flops / 8, DTYPE_BF16, 1, NAN).roofline_s, 23.9e-3);
+	near(matmul_on(&d, flops / 8, DTYPE_BF16, 1, NAN).roofline_s, 23.9e-3);
 }
 
 /* On one v5e: 89.3 ms expected, 94.1 ms seen. */
@@ -169,7 +181,7 @@ static void large_matmul_on_v5e(void **state)
 {
 	struct chip_device d = device("tpu_v5e");
 	(void)state;
-	struct roofline r = roofline_op(&d, UP_FLOPS, DTYPE_BF16, 1, UP_BYTES);
+	struct roofline r = matmul_on(&d, UP_FLOPS, DTYPE_BF16, 1, UP_BYTES);
 	near(r.t_math_s, 89.30e-3);
 	near(r.t_hbm_s, 3.93e-3);
 	near(r.roofline_s, 89.30e-3);
@@ -185,14 +197,14 @@ static void small_matmuls_on_v5e(void **state)
 	struct chip_device d = device("tpu_v5e");
 	double flops = 2.0 * 8 * 1024 * 8192 * 16384;
 	(void)state;
-	struct roofline r = roofline_op(&d, flops / 8, DTYPE_BF16, 1,
+	struct roofline r = matmul_on(&d, flops / 8, DTYPE_BF16, 1,
 		2 * (1024.0 * 8192 + 8192.0 * 16384 + 1024.0 * 16384));
 	near(r.t_math_s, 1.395e-3);
 	near(r.t_hbm_s, 0.389e-3);
 	near(1.43e-3 / r.roofline_s, 1.025);
 	assert_true(1.43e-3 <= 1.1 * r.attainable_s);
-	near(roofline_op(&d, 2 * flops / 8, DTYPE_BF16, 1, NAN).roofline_s, 2.791e-3);
-	near(2.91e-3 / roofline_op(&d, 2 * flops / 8, DTYPE_BF16, 1, NAN).roofline_s, 1.043);
+	near(matmul_on(&d, 2 * flops / 8, DTYPE_BF16, 1, NAN).roofline_s, 2.791e-3);
+	near(2.91e-3 / matmul_on(&d, 2 * flops / 8, DTYPE_BF16, 1, NAN).roofline_s, 1.043);
 }
 
 /* bf16[4096,8192] times a vector: one FLOP per byte, 82 us, and memory holds it back. */
@@ -200,7 +212,7 @@ static void matrix_times_vector(void **state)
 {
 	struct chip_device d = device("tpu_v5e");
 	(void)state;
-	struct roofline r = roofline_op(&d, 2.0 * 4096 * 8192, DTYPE_BF16, 1, 67.1e6);
+	struct roofline r = matmul_on(&d, 2.0 * 4096 * 8192, DTYPE_BF16, 1, 67.1e6);
 	near(r.roofline_s, 82e-6);
 	assert_int_equal(r.bound, BOUND_MEMORY);
 	assert_true(r.attainable_s == r.roofline_s);
@@ -211,7 +223,7 @@ static void fusion_on_v6e(void **state)
 {
 	struct chip_device d = device("tpu_v6e");
 	(void)state;
-	struct roofline r = roofline_op(&d, 37610848256.0, DTYPE_BF16, 1, NAN);
+	struct roofline r = matmul_on(&d, 37610848256.0, DTYPE_BF16, 1, NAN);
 	near(r.roofline_s / 49.2e-6, 0.833);
 }
 
@@ -221,7 +233,7 @@ static void gemm_on_mi300x(void **state)
 	struct chip_device d = device("mi300x");
 	double flops = 2.0 * 8192 * 4096 * 8192, seen = flops / 935.8e12;
 	(void)state;
-	struct roofline r = roofline_op(&d, flops, DTYPE_BF16, 1, NAN);
+	struct roofline r = matmul_on(&d, flops, DTYPE_BF16, 1, NAN);
 	near(r.roofline_s / seen, 0.716);
 	assert_true(seen <= 1.01 * r.attainable_s && seen >= 0.98 * r.attainable_s);
 }
@@ -231,27 +243,74 @@ static void f8_shares(void **state)
 {
 	struct chip_device h100 = device("h100_sxm"), v6e = device("tpu_v6e");
 	(void)state;
-	near(roofline_op(&h100, 1.9789e15, DTYPE_F8E4M3FN, 1, NAN).attainable_s, 1 / 0.71);
-	near(roofline_op(&h100, 1.9789e15, DTYPE_S8, 1, NAN).attainable_s, 1 / 0.80);
-	near(roofline_op(&h100, 9.894e14, DTYPE_BF16, 1, NAN).attainable_s, 1 / 0.80);
-	near(roofline_op(&v6e, 9.18e14, DTYPE_F8E5M2, 1, NAN).attainable_s, 1);
+	near(matmul_on(&h100, 1.9789e15, DTYPE_F8E4M3FN, 1, NAN).attainable_s, 1 / 0.71);
+	near(matmul_on(&h100, 1.9789e15, DTYPE_S8, 1, NAN).attainable_s, 1 / 0.80);
+	near(matmul_on(&h100, 9.894e14, DTYPE_BF16, 1, NAN).attainable_s, 1 / 0.80);
+	near(matmul_on(&v6e, 9.18e14, DTYPE_F8E5M2, 1, NAN).attainable_s, 1);
+}
+
+/* A sum of f32 does not run on tensor cores: 19.5 and not 156 TFLOP/s. */
+static void vector_units(void **state)
+{
+	struct chip_device a100 = device("a100_sxm_80"), v5e = device("tpu_v5e"),
+			   gcd = device("mi250x");
+	struct op_work add = { 1.95e13, DTYPE_F32, 1, true, 2.039e10, 0 };
+	(void)state;
+	struct roofline r = roofline_op(&a100, &add);
+	near(r.t_math_s, 1);
+	near(r.attainable_s, 1); /* the share that matmuls reach says nothing of sums */
+	assert_int_equal(r.bound, BOUND_COMPUTE);
+	add.dtype = DTYPE_BF16;
+	near(roofline_op(&a100, &add).t_math_s, 1);
+	near(roofline_ridge(&a100, &add), 19.5e12 / 2.039e12);
+	near(roofline_op_flops(&gcd, &add), 47.9e12 / 2);
+	add.is_vector = false;
+	near(roofline_op(&a100, &add).t_math_s, 1.95 / 31.2);
+	add.is_vector = true;
+	r = roofline_op(&v5e, &add); /* of a TPU's nobody has published a rate */
+	assert_true(isnan(r.t_math_s));
+	assert_int_equal(r.bound, BOUND_MEMORY);
+	add.flops = 0;
+	assert_true(roofline_op(&v5e, &add).t_math_s == 0);
+}
+
+/* f32[5,1024,1024,256] from the host to a v6e: 194 ms in a public inference run. */
+static void host_memory(void **state)
+{
+	struct chip_device v6e = device("tpu_v6e"), v2 = device("tpu_v2"),
+			   gb200 = device("gb200");
+	struct op_work copy = { 0, DTYPE_F32, 1, true, 5368709120.0, 5368709120.0 };
+	(void)state;
+	struct roofline r = roofline_op(&v6e, &copy);
+	near(r.t_hbm_s, 3.278e-3);
+	near(r.t_host_s, 167.8e-3);
+	assert_true(r.roofline_s == r.t_host_s);
+	assert_int_equal(r.bound, BOUND_HOST);
+	near_by(r.attainable_s, 194e-3, 1e-2);
+	near(roofline_pcie_bps(&v2), 8e9); /* a core's half */
+	r = roofline_op(&gb200, &copy);	   /* no figure: what HBM takes says nothing */
+	assert_true(isnan(r.t_host_s) && isnan(r.roofline_s) && r.bound == BOUND_UNKNOWN);
+	near(r.t_hbm_s, 5368709120.0 / 7.928e12);
+	copy.host_bytes = 0;
+	assert_true(isnan(roofline_op(&v6e, &copy).t_host_s));
+	assert_true(str_eq(bound_name(BOUND_HOST), STR("host")));
 }
 
 static void unknown_work(void **state)
 {
 	struct chip_device d = device("h100_sxm"), none = { .chip = NULL };
 	(void)state;
-	struct roofline r = roofline_op(&d, NAN, DTYPE_BF16, 1, 3.352e9);
+	struct roofline r = matmul_on(&d, NAN, DTYPE_BF16, 1, 3.352e9);
 	near(r.roofline_s, 1e-3);
 	near(r.attainable_s, 1e-3);
 	assert_int_equal(r.bound, BOUND_MEMORY);
-	r = roofline_op(&d, 1e12, DTYPE_INVALID, 1, NAN);
+	r = matmul_on(&d, 1e12, DTYPE_INVALID, 1, NAN);
 	assert_true(isnan(r.roofline_s) && isnan(r.attainable_s));
 	assert_int_equal(r.bound, BOUND_UNKNOWN);
-	r = roofline_op(&d, 0, DTYPE_BF16, 1, 0);
+	r = matmul_on(&d, 0, DTYPE_BF16, 1, 0);
 	assert_true(r.roofline_s == 0);
 	assert_int_equal(r.bound, BOUND_UNKNOWN);
-	r = roofline_op(&none, 1e12, DTYPE_BF16, 1, 1e9);
+	r = matmul_on(&none, 1e12, DTYPE_BF16, 1, 1e9);
 	assert_true(isnan(r.roofline_s) && isnan(r.attainable_s));
 	assert_true(str_eq(bound_name(BOUND_COMMS), STR("communication")));
 	assert_true(str_eq(bound_name((enum bound)99), STR("unknown")));
@@ -692,6 +751,8 @@ int main(void)
 		cmocka_unit_test(fusion_on_v6e),
 		cmocka_unit_test(gemm_on_mi300x),
 		cmocka_unit_test(f8_shares),
+		cmocka_unit_test(vector_units),
+		cmocka_unit_test(host_memory),
 		cmocka_unit_test(unknown_work),
 		cmocka_unit_test(all_gather_over_four),
 		cmocka_unit_test(latency_over_four),

@@ -553,13 +553,13 @@ static const struct mistake types_in_sql[] = {
 	{ RULE "    where: bound = 'gpu'\n"
 	       "    assert: p50_s < 1\n",
 		"t.yaml:5:20: r.where: bound is never 'gpu'; it is one of compute, memory, "
-		"communication\n"
+		"communication, host\n"
 		"      where: bound = 'gpu'\n"
 		"                     ^~~~~" },
 	{ RULE "    where: bound glob 'gpu*'\n"
 	       "    assert: p50_s < 1\n",
 		"t.yaml:5:23: r.where: bound never matches 'gpu*'; it is one of compute, "
-		"memory, communication\n"
+		"memory, communication, host\n"
 		"      where: bound glob 'gpu*'\n"
 		"                        ^~~~~~" },
 	{ RULE "    where: p50_s like '1%'\n"
@@ -570,7 +570,7 @@ static const struct mistake types_in_sql[] = {
 	{ RULE "    where: kind = (case when p50_s < 1 then 'a' end) and bound = 'x'\n"
 	       "    assert: p50_s < 1\n",
 		"t.yaml:5:66: r.where: bound is never 'x'; it is one of compute, memory, "
-		"communication\n"
+		"communication, host\n"
 		"      where: kind = (case when p50_s < 1 then 'a' end) and bound = 'x'\n"
 		"                                                                   ^~~" },
 	{ RULE "    where: name\n"
