@@ -2,7 +2,8 @@
  * What commands cost: cost RUNS COMMAND [ARG...] [-- COMMAND [ARG...]]...
  *
  * Runs the commands in turn, RUNS times round, so that a slow moment of the machine falls on all of
- * them.  Prints one line for each: median seconds start to exit, peak resident KiB, exit status.
+ * them.  Prints one line for each: median seconds start to exit, peak resident KiB, exit status, and
+ * median processor seconds, which other work on the machine hardly changes.
  * The commands' own output is thrown away.
  */
 #include <fcntl.h>
@@ -22,7 +23,7 @@ extern char **environ;
 
 struct command {
 	char **argv;
-	double seconds[RUNS_MAX];
+	double seconds[RUNS_MAX], processor[RUNS_MAX];
 	long peak_kib;
 	int status;
 };
@@ -35,11 +36,22 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+	qsort(values, (size_t)count, sizeof(*values), by_value);
+	return values[count / 2];
 }
 
 static void run(struct command *c, int round)
@@ -61,6 +73,7 @@ static void run(struct command *c, int round)
 	if (wait4(pid, &status, 0, &used) != pid)
 		exit(2);
 	c->seconds[round] = now() - start;
+	c->processor[round] = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
 	posix_spawn_file_actions_destroy(&files);
 #ifdef __APPLE__
 	used.ru_maxrss /= 1024; /* bytes there, KiB everywhere else */
@@ -91,8 +104,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++) {
 		struct command *c = &commands[i];
 
-		qsort(c->seconds, (size_t)runs, sizeof(c->seconds[0]), by_value);
-		printf("%.6f %ld %d\n", c->seconds[runs / 2], c->peak_kib, c->status);
+		printf("%.6f %ld %d %.6f\n", median(c->seconds, runs), c->peak_kib, c->status,
+			median(c->processor, runs));
 	}
 	return 0;
 }

@@ -8,7 +8,8 @@
 # real HLO module grown to BENCH_HLO_BYTES, as text and as proto (grow_hlo.py), on one thread.  Last
 # a trace viewer's export, grown to BENCH_TRACE_BYTES packed (grow_trace.py), beside `igzip -dc` of
 # it.  From the environment: O, ROOFLINT, PROFILES, BENCH_BYTES, BENCH_HOSTS, BENCH_HOST_BYTES,
-# BENCH_HLO_BYTES, BENCH_TRACE_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to grow).
+# BENCH_HLO_BYTES, BENCH_TRACE_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to grow), BENCH_HLO_LEAST
+# (bytes a second of processor time below which HLO fails it).
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
@@ -18,6 +19,7 @@ top=$(pwd)
 [ -n "${BENCH_HOSTS:-}" ] || BENCH_HOSTS=64
 [ -n "${BENCH_HOST_BYTES:-}" ] || BENCH_HOST_BYTES=20000000
 [ -n "${BENCH_HLO_BYTES:-}" ] || BENCH_HLO_BYTES=40000000
+[ -n "${BENCH_HLO_LEAST:-}" ] || BENCH_HLO_LEAST=100000000
 [ -n "${BENCH_TRACE_BYTES:-}" ] || BENCH_TRACE_BYTES=100000000
 [ -n "${BENCH_RUNS:-}" ] || BENCH_RUNS=5
 PROFILES=${PROFILES:-$top/../shared/profiles}
@@ -89,10 +91,10 @@ done
 $two "$tools/cost" "$BENCH_RUNS" "$ROOFLINT" hlo --hardware tpu_v5e large.hlo.txt \
 	-- "$ROOFLINT" hlo --hardware tpu_v5e large.hlo.pb >"$box/hlo.txt"
 
-awk -v text="$(($(wc -c <"$box/large.hlo.txt")))" -v proto="$(($(wc -c <"$box/large.hlo.pb")))" \
+awk -v least="$BENCH_HLO_LEAST" -v text="$(($(wc -c <"$box/large.hlo.txt")))" -v proto="$(($(wc -c <"$box/large.hlo.pb")))" \
 	-v hosts="$BENCH_HOSTS" -v host_bytes="$(($(wc -c <"$box/host.pb")))" -v bytes="$bytes" -v small="$(($(wc -c <"$small")))" -v runs="$BENCH_RUNS" '
 FILENAME ~ /large/ { seconds[FNR] = $1; mib[FNR] = $2 / 1024; status[FNR] = $3 }
-FILENAME ~ /hlo.txt$/ { hlo[FNR] = $1; hlo_mib[FNR] = $2 / 1024; done[FNR] = $3; next }
+FILENAME ~ /hlo.txt$/ { hlo[FNR] = $1; hlo_mib[FNR] = $2 / 1024; done[FNR] = $3; hlo_cpu[FNR] = $4; next }
 FILENAME ~ /hosts.txt$/ { host_s[FNR] = $1; host_mib[FNR] = $2 / 1024; said[FNR] = $3; next }
 FILENAME ~ /small/ { ms[FNR] = $1 * 1000; code[FNR] = $3 }
 END {
@@ -115,13 +117,17 @@ END {
 	printf "  true                     %8.2f ms\n", ms[1]
 	printf "  rooflint --version       %8.2f ms\n", ms[2]
 	printf "  rooflint check           %8.2f ms  exit %d\n", ms[3], code[3]
-	printf "HLO read and costed, one thread, start to exit\n"
-	printf "  text  %4.0f MB         %8.3f s  %7.0f MB/s  peak %6.0f MiB\n",
-		text / 1e6, hlo[1], text / 1e6 / hlo[1], hlo_mib[1]
-	printf "  proto %4.0f MB         %8.3f s  %7.0f MB/s  peak %6.0f MiB\n",
-		proto / 1e6, hlo[2], proto / 1e6 / hlo[2], hlo_mib[2]
+	printf "HLO read and costed, one thread, start to exit, and by processor time\n"
+	printf "  text  %4.0f MB         %8.3f s  %7.0f MB/s %7.0f MB/s  peak %6.0f MiB\n",
+		text / 1e6, hlo[1], text / 1e6 / hlo[1], text / 1e6 / hlo_cpu[1], hlo_mib[1]
+	printf "  proto %4.0f MB         %8.3f s  %7.0f MB/s %7.0f MB/s  peak %6.0f MiB\n",
+		proto / 1e6, hlo[2], proto / 1e6 / hlo[2], proto / 1e6 / hlo_cpu[2], hlo_mib[2]
+	slow = text / hlo_cpu[1] < least || proto / hlo_cpu[2] < least
+	if (slow)
+		printf "bench: HLO below %d MB a second of one core\n", least / 1e6
 	# 0, 1 and 4 are verdicts; anything else measured a failure.
-	exit !(status[2] ~ /^[014]$/ && more < 3 && code[3] ~ /^[014]$/ && done[1] done[2] == "00")
+	exit !(status[2] ~ /^[014]$/ && more < 3 && code[3] ~ /^[014]$/ && done[1] done[2] == "00" &&
+		!slow)
 }' "$box/large.txt" "$box/small.txt" "$box/hlo.txt" "$box/hosts.txt"
 
 set -- "$PROFILES"/tpu-vllm-qwen-trace/plugins/profile/*/*.trace.json.gz
