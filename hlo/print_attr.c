@@ -1,9 +1,10 @@
 /*
- * Attributes back into text: one row for each that text_attr.c reads, printed from what it was read
- * into.  The text gives their order, and the values of the others.
+ * Attributes back into text: those that attr_rows.h lists, printed from what they were read into.
+ * The text gives their order, and the values of the others.
  */
 #include "hlo/print_attr.h"
 
+#include "hlo/attr_rows.h"
 #include "hlo/scan.h"
 
 /* One attribute: what it is of, which one it is of those that call, how it was written. */
@@ -89,6 +90,12 @@ static void string(struct out *o, const struct printing *x, const void *from)
 	print_string(o, *(const struct str *)from);
 }
 
+static void as_written(struct out *o, const struct printing *x, const void *from)
+{
+	(void)from;
+	out_str(o, x->raw);
+}
+
 /* JSON and MLIR attributes stand without quotes. */
 static void config(struct out *o, const struct printing *x, const void *from)
 {
@@ -100,21 +107,14 @@ static void config(struct out *o, const struct printing *x, const void *from)
 
 /* ---- metadata -------------------------------------------------------------------------------- */
 
-#define AT(member) offsetof(struct hlo_instruction, member)
-
 struct row {
 	struct str name;
 	print_fn *print;
 	ptrdiff_t offset; /* of what it is printed from */
 };
+#define PRINT_ROW(name, offset, read, print) { STR_INIT(name), print, offset },
 
-static const struct row metadata_rows[] = {
-	{ STR_INIT("op_name"), string, AT(op_name) },
-	{ STR_INIT("op_type"), string, AT(op_type) },
-	{ STR_INIT("source_file"), string, AT(source.file) },
-	{ STR_INIT("source_line"), number, AT(source.line) },
-	{ STR_INIT("stack_frame_id"), number, AT(stack_frame) },
-};
+static const struct row metadata_rows[] = { HLO_METADATA_ATTRS(PRINT_ROW) };
 
 static const struct row *row_find(const struct row *rows, size_t count, struct str name)
 {
@@ -256,14 +256,7 @@ static void window_reversal(struct out *o, const struct printing *x, const void 
 		out_fmt(o, "%s%d", n ? "x" : "", i->window[n].reversal);
 }
 
-static const struct row window_rows[] = {
-	{ STR_INIT("lhs_dilate"), window_lhs_dilate, 0 },
-	{ STR_INIT("pad"), window_pad, 0 },
-	{ STR_INIT("rhs_dilate"), window_rhs_dilate, 0 },
-	{ STR_INIT("rhs_reversal"), window_reversal, 0 },
-	{ STR_INIT("size"), window_size, 0 },
-	{ STR_INIT("stride"), window_stride, 0 },
-};
+static const struct row window_rows[] = { HLO_WINDOW_ATTRS(PRINT_ROW) };
 
 static void window(struct out *o, const struct printing *x, const void *from)
 {
@@ -367,42 +360,7 @@ static void pairs(struct out *o, const struct printing *x, const void *from)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static const struct row rows[] = {
-	{ STR_INIT("algorithm"), algorithm, AT(algorithm) },
-	{ STR_INIT("backend_config"), config, AT(backend_config) },
-	{ STR_INIT("batch_group_count"), number, AT(batch_group_count) },
-	{ STR_INIT("body"), callees, 0 },
-	{ STR_INIT("branch_computations"), callees, 0 },
-	{ STR_INIT("called_computations"), callees, 0 },
-	{ STR_INIT("calls"), callees, 0 },
-	{ STR_INIT("channel_id"), number, AT(channel_id) },
-	{ STR_INIT("condition"), callees, 0 },
-	{ STR_INIT("custom_call_target"), string, AT(custom_call_target) },
-	{ STR_INIT("dim_labels"), dim_labels, 0 },
-	{ STR_INIT("dimensions"), dims, AT(dimensions) },
-	{ STR_INIT("direction"), word, AT(direction) },
-	{ STR_INIT("false_computation"), callees, 0 },
-	{ STR_INIT("feature_group_count"), number, AT(feature_group_count) },
-	{ STR_INIT("index"), number, AT(tuple_index) },
-	{ STR_INIT("is_host_transfer"), truth, AT(is_host_transfer) },
-	{ STR_INIT("kind"), word, AT(fusion_kind) },
-	{ STR_INIT("lhs_batch_dims"), lhs_batch, 0 },
-	{ STR_INIT("lhs_contracting_dims"), lhs_contracting, 0 },
-	{ STR_INIT("lhs_ragged_dims"), lhs_ragged, 0 },
-	{ STR_INIT("metadata"), metadata, 0 },
-	{ STR_INIT("operand_precision"), precision, AT(precision) },
-	{ STR_INIT("replica_groups"), replica_groups, AT(groups) },
-	{ STR_INIT("rhs_batch_dims"), rhs_batch, 0 },
-	{ STR_INIT("rhs_contracting_dims"), rhs_contracting, 0 },
-	{ STR_INIT("rhs_group_dims"), rhs_group, 0 },
-	{ STR_INIT("scatter"), callees, 0 },
-	{ STR_INIT("select"), callees, 0 },
-	{ STR_INIT("source_target_pairs"), pairs, AT(source_target) },
-	{ STR_INIT("to_apply"), callees, 0 },
-	{ STR_INIT("true_computation"), callees, 0 },
-	{ STR_INIT("use_global_device_ids"), truth, AT(use_global_device_ids) },
-	{ STR_INIT("window"), window, 0 },
-};
+static const struct row rows[] = { HLO_ATTRS(PRINT_ROW) };
 
 struct attribute {
 	struct str name, raw;

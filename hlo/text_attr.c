@@ -1,9 +1,10 @@
 /*
- * Attributes of an instruction as text: "name=value" by name, one row each; others are skipped.
+ * Attributes of an instruction as text: "name=value" by name, as attr_rows.h lists them.
  *
  * Value grammars are those of XLA's HLO parser: dimension lists, dim_labels, windows, replica
  * groups in three spellings, metadata, backend configurations.
  */
+#include "hlo/attr_rows.h"
 #include "hlo/scan.h"
 
 /* More dimensions than an array can have cannot be numbered. */
@@ -16,6 +17,7 @@ struct attr {
 	attr_fn *read;
 	ptrdiff_t offset; /* of what it is read into */
 };
+#define READ_ROW(name, offset, read, print) { STR_INIT(name), read, offset },
 
 /* Rows are sorted by name. */
 static const struct attr *attr_find(const struct attr *rows, ptrdiff_t count, struct str name)
@@ -87,13 +89,7 @@ static bool config(struct scan *s, void *into)
 
 /* ---- metadata={op_name="..." source_file="..." source_line=3} -------------------------------- */
 
-static const struct attr metadata_rows[] = {
-	{ STR_INIT("op_name"), string, offsetof(struct hlo_instruction, op_name) },
-	{ STR_INIT("op_type"), string, offsetof(struct hlo_instruction, op_type) },
-	{ STR_INIT("source_file"), string, offsetof(struct hlo_instruction, source.file) },
-	{ STR_INIT("source_line"), number, offsetof(struct hlo_instruction, source.line) },
-	{ STR_INIT("stack_frame_id"), number, offsetof(struct hlo_instruction, stack_frame) },
-};
+static const struct attr metadata_rows[] = { HLO_METADATA_ATTRS(READ_ROW) };
 
 /* "{name=value name=value}" */
 static bool read_pairs(struct scan *s, const struct attr *rows, ptrdiff_t count, void *into)
@@ -234,14 +230,7 @@ static bool window_reversal(struct scan *s, void *into)
 	return true;
 }
 
-static const struct attr window_rows[] = {
-	{ STR_INIT("lhs_dilate"), window_lhs_dilate, 0 },
-	{ STR_INIT("pad"), window_pad, 0 },
-	{ STR_INIT("rhs_dilate"), window_rhs_dilate, 0 },
-	{ STR_INIT("rhs_reversal"), window_reversal, 0 },
-	{ STR_INIT("size"), window_size, 0 },
-	{ STR_INIT("stride"), window_stride, 0 },
-};
+static const struct attr window_rows[] = { HLO_WINDOW_ATTRS(READ_ROW) };
 
 /* Strides and dilations below 1 are what old writers mean by 1. */
 static bool window(struct scan *s, void *into)
@@ -528,46 +517,7 @@ static bool frontend(struct scan *s, void *into)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-#define AT(member) offsetof(struct hlo_instruction, member)
-
-/* Sorted by name. */
-static const struct attr rows[] = {
-	{ STR_INIT("algorithm"), algorithm, AT(algorithm) },
-	{ STR_INIT("backend_config"), config, AT(backend_config) },
-	{ STR_INIT("batch_group_count"), number, AT(batch_group_count) },
-	{ STR_INIT("body"), body, 0 },
-	{ STR_INIT("branch_computations"), callees, 0 },
-	{ STR_INIT("called_computations"), callees, 0 },
-	{ STR_INIT("calls"), callees, 0 },
-	{ STR_INIT("channel_id"), number, AT(channel_id) },
-	{ STR_INIT("condition"), callees, 0 },
-	{ STR_INIT("custom_call_target"), string, AT(custom_call_target) },
-	{ STR_INIT("dim_labels"), dim_labels, 0 },
-	{ STR_INIT("dimensions"), dims, AT(dimensions) },
-	{ STR_INIT("direction"), word, AT(direction) },
-	{ STR_INIT("false_computation"), callees, 0 },
-	{ STR_INIT("feature_group_count"), number, AT(feature_group_count) },
-	{ STR_INIT("frontend_attributes"), frontend, 0 },
-	{ STR_INIT("index"), number, AT(tuple_index) },
-	{ STR_INIT("is_host_transfer"), truth, AT(is_host_transfer) },
-	{ STR_INIT("kind"), word, AT(fusion_kind) },
-	{ STR_INIT("lhs_batch_dims"), lhs_batch, 0 },
-	{ STR_INIT("lhs_contracting_dims"), lhs_contracting, 0 },
-	{ STR_INIT("lhs_ragged_dims"), lhs_ragged, 0 },
-	{ STR_INIT("metadata"), metadata, 0 },
-	{ STR_INIT("operand_precision"), precision, AT(precision) },
-	{ STR_INIT("replica_groups"), replica_groups, AT(groups) },
-	{ STR_INIT("rhs_batch_dims"), rhs_batch, 0 },
-	{ STR_INIT("rhs_contracting_dims"), rhs_contracting, 0 },
-	{ STR_INIT("rhs_group_dims"), rhs_group, 0 },
-	{ STR_INIT("scatter"), callees, 0 },
-	{ STR_INIT("select"), callees, 0 },
-	{ STR_INIT("source_target_pairs"), pairs, AT(source_target) },
-	{ STR_INIT("to_apply"), callees, 0 },
-	{ STR_INIT("true_computation"), callees, 0 },
-	{ STR_INIT("use_global_device_ids"), truth, AT(use_global_device_ids) },
-	{ STR_INIT("window"), window, 0 },
-};
+static const struct attr rows[] = { HLO_ATTRS(READ_ROW) };
 
 bool scan_attributes(struct scan *s, struct hlo_instruction *i)
 {

@@ -2,8 +2,8 @@
  * What commands cost: cost RUNS COMMAND [ARG...] [-- COMMAND [ARG...]]...
  *
  * Runs the commands in turn, RUNS times round, so that a slow moment of the machine falls on all of
- * them.  Prints one line for each: median seconds start to exit, peak resident KiB, exit status, and
- * median processor seconds, which other work on the machine hardly changes.
+ * them.  Prints one line for each: median seconds start to exit, peak resident KiB, exit status,
+ * and median processor seconds, which other work on the machine hardly changes.
  * The commands' own output is thrown away.
  */
 #include <fcntl.h>
