@@ -128,8 +128,7 @@ static bool merge_file(struct audit *a, struct str path, struct sink *sink)
 	struct input in;
 	if (!input_open(path, a->keep, &in, &a->err))
 		return false;
-	bool ok = run_facts_read(path, in.bytes, sink_take, sink, &a->err) &&
-		  input_check(&in, &a->err);
+	bool ok = run_facts_read(&in, sink_take, sink, &a->err) && input_check(&in, &a->err);
 	input_close(&in);
 	return ok;
 }

@@ -12,7 +12,7 @@
 /* One profile to judge, or the reason why there is none. */
 struct job {
 	struct str shown; /* the profile's name in reports */
-	struct found_run run;
+	const struct found_run *run;
 	struct diag *error; /* NULL when the run was found */
 };
 
@@ -65,7 +65,7 @@ static struct report *add_report(struct work *w)
 
 static void add_error(struct work *w, struct str shown, const struct diag *err)
 {
-	report_error(err, shown, w->part.run.name.p ? w->part.run.name : w->job->run.name,
+	report_error(err, shown, w->part.run.name.p ? w->part.run.name : w->job->run->name,
 		w->crew->batch->rules->name, w->keep, add_report(w));
 }
 
@@ -134,9 +134,9 @@ static void judge_run(struct work *w)
 	struct diag err;
 	struct str shown = w->job->shown;
 	const struct batch *b = w->crew->batch;
-	if (b->skip && b->skip(b->skip_arg, shown, &w->job->run))
+	if (b->skip && b->skip(b->skip_arg, shown, w->job->run))
 		return;
-	if (!run_open(&w->job->run, &w->crew->options, &w->scratch, &w->all, &err)) {
+	if (!run_open(w->job->run, &w->crew->options, &w->scratch, &w->all, &err)) {
 		add_error(w, shown, &err);
 		return;
 	}
@@ -241,7 +241,7 @@ static void read_answer(struct crew *crew, ptrdiff_t index, const struct job_res
 	set_lost(&err, shown, result);
 	ret->items = arena_make(keep, struct report, 1);
 	ret->count = 1;
-	report_error(&err, shown, crew->jobs[index].run.name, crew->batch->rules->name, keep,
+	report_error(&err, shown, crew->jobs[index].run->name, crew->batch->rules->name, keep,
 		ret->items);
 }
 
@@ -275,8 +275,10 @@ static void job_done(void *arg, ptrdiff_t index, const struct job_result *result
 
 static struct job *add_job(struct crew *crew, struct str shown)
 {
+	static const struct found_run nowhere;
 	struct job *job = arena_push(crew->keep, crew->jobs, crew->count, crew->cap);
 	job->shown = shown;
+	job->run = &nowhere;
 	return job;
 }
 
@@ -293,7 +295,7 @@ static void add_path(struct crew *crew, struct str path)
 	for (ptrdiff_t i = 0; i < found.count; i++) {
 		bool alone = found.count == 1 && !crew->batch->all_runs;
 		struct str name = alone ? shown : shown_path(found.runs[i].path, crew->keep);
-		add_job(crew, name)->run = found.runs[i];
+		add_job(crew, name)->run = &found.runs[i];
 	}
 }
 
@@ -324,7 +326,7 @@ static void take_shard(struct crew *crew)
 	bool *is_ours = arena_make(crew->keep, bool, crew->count);
 	ptrdiff_t kept = 0;
 	for (ptrdiff_t i = 0; i < crew->count; i++)
-		bytes[i] = crew->jobs[i].run.bytes;
+		bytes[i] = crew->jobs[i].run->bytes;
 	shard_pick(crew->batch->shard, bytes, crew->count, *crew->keep, is_ours);
 	for (ptrdiff_t i = 0; i < crew->count; i++)
 		if (is_ours[i])

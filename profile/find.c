@@ -123,7 +123,7 @@ static struct str path_parent(struct str path)
 static struct str path_join(struct str dir, struct str name, struct arena *keep)
 {
 	if (str_eq(dir, STR(".")))
-		return name;
+		return arena_str(keep, name);
 	return arena_fmt(keep, "%.*s%s%.*s", STR_ARG(dir), str_ends(dir, STR("/")) ? "" : "/",
 		STR_ARG(name));
 }
@@ -164,6 +164,7 @@ struct place {
 	ino_t inode;
 };
 
+/* What is listed of a directory dies when the search leaves it: a run costs its own names only. */
 struct search {
 	const struct tree *tree;
 	struct arena *keep;
@@ -249,29 +250,49 @@ static bool is_snapshot(const struct dir_entry *e)
 	return !e->is_dir && !is_hidden(e->name) && str_ends(e->name, STR(".prof"));
 }
 
-static bool run_add(
-	struct search *s, struct str dir, const struct dir_entry *entries, ptrdiff_t count)
+/* A run without files as yet; `dir` may die. */
+static struct found_run *add_run(struct search *s, struct str dir)
 {
-	struct found_run run = { .path = dir, .name = path_base(dir) };
-	ptrdiff_t cap = 0, snapshot_cap = 0;
+	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
+	run->path = arena_str(s->keep, dir);
+	run->name = path_base(run->path);
+	return run;
+}
+
+static void add_snapshots(
+	struct search *s, struct found_run *run, const struct dir_entry *entries, ptrdiff_t count)
+{
+	ptrdiff_t cap = 0;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (is_snapshot(&entries[i]) && run->snapshot_count < FIND_MAX_SNAPSHOTS)
+			*arena_push(s->keep, run->snapshots, run->snapshot_count, cap) =
+				path_join(run->path, entries[i].name, s->keep);
+}
+
+static bool run_add(struct search *s, struct str dir, const struct dir_entry *entries,
+	ptrdiff_t count, struct arena scratch)
+{
+	struct found_run *run = add_run(s, dir);
+	struct found_file file, *files;
+	ptrdiff_t cap = 0;
 	for (ptrdiff_t i = 0; i < count; i++) {
-		struct found_file file;
-		if (is_snapshot(&entries[i]) && run.snapshot_count < FIND_MAX_SNAPSHOTS)
-			*arena_push(s->keep, run.snapshots, run.snapshot_count, snapshot_cap) =
-				path_join(dir, entries[i].name, s->keep);
 		if (!is_profile(&entries[i], &file))
 			continue;
-		if (run.file_count >= FIND_MAX_HOSTS)
+		if (run->file_count >= FIND_MAX_HOSTS)
 			return diag_set(s->err, DIAG_LIMIT,
 				"%.*s: more than %d profiles in one run; name a run with fewer",
 				STR_ARG(dir), FIND_MAX_HOSTS);
-		file.path = path_join(dir, entries[i].name, s->keep);
-		*arena_push(s->keep, run.files, run.file_count, cap) = file;
-		run.bytes += entries[i].bytes;
+		file.path = path_join(run->path, entries[i].name, s->keep);
+		profile_name(path_base(file.path), &file); /* its host out of what is kept */
+		*arena_push(&scratch, run->files, run->file_count, cap) = file;
+		run->bytes += entries[i].bytes;
 	}
-	files_sort(&run);
-	files_dedupe(&run);
-	*arena_push(s->keep, s->runs, s->count, s->cap) = run;
+	files_sort(run);
+	files_dedupe(run);
+	files = arena_make(s->keep, struct found_file, run->file_count);
+	memcpy(files, run->files, (size_t)run->file_count * sizeof(*files));
+	run->files = files;
+	add_snapshots(s, run, entries, count);
 	return true;
 }
 
@@ -295,8 +316,7 @@ static void meet_empty_run(
 		const struct other *other = other_of(entries[i].name);
 		if (entries[i].is_dir || is_hidden(entries[i].name) || !other)
 			continue;
-		struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
-		*run = (struct found_run){ .path = dir, .name = path_base(dir) };
+		struct found_run *run = add_run(s, dir);
 		run->refused_id = DIAG_FILE_KIND;
 		run->refused = arena_fmt(s->keep,
 			"no *.xplane.pb; %.*s is %s; %s, or name an older run to have that one "
@@ -307,7 +327,7 @@ static void meet_empty_run(
 	}
 }
 
-static bool search_dir(struct search *s, struct str dir, int depth);
+static bool search_dir(struct search *s, struct str dir, int depth, struct arena scratch);
 
 /* A link to a directory above would have everything below it found again at every level. */
 static bool leads_up(const struct search *s, const struct dir_entry *e, int depth)
@@ -318,16 +338,17 @@ static bool leads_up(const struct search *s, const struct dir_entry *e, int dept
 	return false;
 }
 
-static bool search_next(struct search *s, struct str dir, const struct dir_entry *e, int depth)
+static bool search_next(struct search *s, struct str dir, const struct dir_entry *e, int depth,
+	struct arena scratch)
 {
 	if (depth == FIND_MAX_DEPTH || leads_up(s, e, depth))
 		return true;
 	s->above[depth + 1] = (struct place){ e->device, e->inode };
-	return search_dir(s, path_join(dir, e->name, s->keep), depth + 1);
+	return search_dir(s, path_join(dir, e->name, &scratch), depth + 1, scratch);
 }
 
 static bool search_below(struct search *s, struct str dir, const struct dir_entry *entries,
-	ptrdiff_t count, int depth)
+	ptrdiff_t count, int depth, struct arena scratch)
 {
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct str name = entries[i].name;
@@ -335,7 +356,7 @@ static bool search_below(struct search *s, struct str dir, const struct dir_entr
 			continue;
 		if (!entries[i].is_dir)
 			meet_other(s, dir, name);
-		else if (!search_next(s, dir, &entries[i], depth))
+		else if (!search_next(s, dir, &entries[i], depth, scratch))
 			return false;
 	}
 	return true;
@@ -365,7 +386,9 @@ static bool exports_add(
 		if (!is_export(&entries[i], &file))
 			continue;
 		first = exports++ ? first : entries[i].name;
-		file_run_add(s, file, path_join(dir, entries[i].name, s->keep), entries[i].bytes);
+		struct str path = path_join(dir, entries[i].name, s->keep);
+		profile_name(path_base(path), &file);
+		file_run_add(s, file, path, entries[i].bytes);
 	}
 	if (s->all_runs || exports <= 1)
 		return true;
@@ -379,8 +402,7 @@ static bool exports_add(
 static bool meet_closed_dir(struct search *s, struct str dir)
 {
 	struct str why = str_from(s->err->text);
-	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
-	*run = (struct found_run){ .path = dir, .name = path_base(dir) };
+	struct found_run *run = add_run(s, dir);
 	run->refused_id = s->err->id;
 	run->refused = arena_fmt(s->keep, "the directory was passed over;%.*s",
 		STR_ARG(str_from_offset(why, str_rfind_char(why, ':') + 1)));
@@ -388,12 +410,12 @@ static bool meet_closed_dir(struct search *s, struct str dir)
 	return true;
 }
 
-static bool search_dir(struct search *s, struct str dir, int depth)
+static bool search_dir(struct search *s, struct str dir, int depth, struct arena scratch)
 {
 	struct dir_entry *entries;
 	struct found_file file;
 	ptrdiff_t count;
-	if (!s->tree->list(s->tree, dir, s->keep, &entries, &count, s->err))
+	if (!s->tree->list(s->tree, dir, &scratch, &entries, &count, s->err))
 		return depth && s->all_runs && s->err->id == DIAG_FILE_OPEN &&
 		       meet_closed_dir(s, dir);
 	s->entries += count;
@@ -404,9 +426,9 @@ static bool search_dir(struct search *s, struct str dir, int depth)
 			STR_ARG(dir), (long long)s->most_entries);
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (is_profile(&entries[i], &file))
-			return run_add(s, dir, entries, count);
+			return run_add(s, dir, entries, count, scratch);
 	ptrdiff_t before = s->count;
-	if (!search_below(s, dir, entries, count, depth))
+	if (!search_below(s, dir, entries, count, depth, scratch))
 		return false;
 	if (s->count == before)
 		meet_empty_run(s, dir, entries, count);
@@ -595,7 +617,10 @@ static bool find_file(struct search *s, struct str path)
 
 static bool find_dir(struct search *s, struct str path, bool all_runs)
 {
-	if (!search_dir(s, path, 0))
+	struct arena scratch = arena_new(ARENA_RUN_BYTES);
+	bool ok = search_dir(s, path, 0, scratch);
+	arena_free(&scratch);
+	if (!ok)
 		return false;
 	if (s->count == s->empty)
 		return (!all_runs && find_dump(s, path)) || refuse_dir(s, path);

@@ -184,6 +184,7 @@ struct reading {
 	run_facts_fn *take;
 	void *arg;
 	struct arena keep;    /* of the run at hand */
+	ptrdiff_t dropped;    /* bytes of the file that were given back */
 	struct run_facts run; /* its hash is missing when there is none */
 	ptrdiff_t cap;
 	struct diag *err;
@@ -279,11 +280,20 @@ static bool read_line(struct reading *r, struct str text)
 	return ok;
 }
 
-bool run_facts_read(
-	struct str file, struct str text, run_facts_fn *take, void *arg, struct diag *err)
+/* Whole pages, and not a system call for each. */
+static void let_go(const struct input *in, ptrdiff_t at, ptrdiff_t *dropped)
 {
-	struct reading r = { .file = file, .take = take, .arg = arg, .err = err };
-	struct str head;
+	const ptrdiff_t unit = (ptrdiff_t)1 << 20;
+	if (at - *dropped < unit)
+		return;
+	input_drop(in, *dropped, at / unit * unit);
+	*dropped = at / unit * unit;
+}
+
+bool run_facts_read(const struct input *in, run_facts_fn *take, void *arg, struct diag *err)
+{
+	struct reading r = { .file = in->path, .take = take, .arg = arg, .err = err };
+	struct str text = in->bytes, head;
 	bool ok = true;
 	r.keep = arena_new(ARENA_SCRATCH_BYTES);
 	run_facts_clear(&r.run);
@@ -291,6 +301,7 @@ bool run_facts_read(
 		more = str_cut(text, '\n', &head, &text);
 		r.line++;
 		ok = read_line(&r, head);
+		let_go(in, in->bytes.len - text.len, &r.dropped);
 	}
 	ok = ok && end_run(&r);
 	arena_free(&r.keep);

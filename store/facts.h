@@ -14,7 +14,7 @@
 #ifndef STORE_FACTS_H
 #define STORE_FACTS_H
 
-#include "base/diag.h"
+#include "base/input.h"
 #include "base/out.h"
 #include "measure/tables.h"
 
@@ -125,11 +125,11 @@ void run_facts_write(const struct run_facts *f, struct out *out);
  * Records as run_facts_write makes them, in that order: a run's rules follow their run.  `take`
  * gets a run when it is complete and may keep nothing of it; false from it ends the reading.
  * Columns that are not known are skipped, as a newer minor version has them.  A run of this version
- * whose hash does not fit its content is refused, since it was cut or edited.
+ * whose hash does not fit its content is refused, since it was cut or edited.  What was read of a
+ * file is given back: ten thousand runs are half a gigabyte.
  */
 typedef bool run_facts_fn(void *arg, const struct run_facts *f, struct diag *err);
-bool run_facts_read(
-	struct str file, struct str text, run_facts_fn *take, void *arg, struct diag *err);
+bool run_facts_read(const struct input *in, run_facts_fn *take, void *arg, struct diag *err);
 
 /* docs/facts.md */
 void facts_manual(struct out *out);

@@ -31,6 +31,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "../..")
 sys.path.insert(0, HERE)
 import retell  # noqa: E402
+from used import used  # noqa: E402
 
 ROOFLINT = os.environ.get("ROOFLINT", os.path.join(TOP, "build/rooflint"))
 PROFILES = os.environ.get("PROFILES") or os.path.join(TOP, "../shared/profiles")
@@ -169,12 +170,7 @@ def make(root, count):
 
 def audit(box, *args):
     """Seconds it took, its processors' seconds, and the largest process's MB."""
-    start = time.monotonic()
-    done = subprocess.Popen([ROOFLINT, "audit", *args], cwd=box, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(done.pid, 0)
-    if status:
-        sys.exit(f"rooflint audit {' '.join(args)} ended with {status}")
-    return time.monotonic() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    return used([ROOFLINT, "audit", *args], cwd=box) or sys.exit(f"{args} failed")
 
 
 def same(box, name):
@@ -183,20 +179,21 @@ def same(box, name):
 
 
 def measure(box, runs):
-    wall, used, memory = audit(box, "runs", "--store", "a.db", "--json", "whole.json", *WINDOW)
-    print(f"audit: {wall:.1f} s, {runs / wall:.0f} runs/s; {used:.1f} s of processors, "
-          f"{used / runs * 1e3:.2f} ms a run; {memory:.0f} MB at most in a process; "
+    wall, cpu, memory = audit(box, "runs", "--store", "a.db", "--json", "whole.json", *WINDOW)
+    print(f"audit: {wall:.1f} s, {runs / wall:.0f} runs/s; {cpu:.1f} s of processors, "
+          f"{cpu / runs * 1e3:.2f} ms a run; {memory:.0f} MB at most in a process; "
           f"store {os.path.getsize(box + '/a.db') / 1e6:.1f} MB")
-    again, used, _ = audit(box, "runs", "--store", "a.db", "--json", "known.json", *WINDOW)
+    again, _, _ = audit(box, "runs", "--store", "a.db", "--json", "known.json", *WINDOW)
     print(f"again, with nothing new: {again:.1f} s: {same(box, 'known.json')}")
     return wall
 
 
 def measure_part(box):
-    """A tenth of the runs: does memory grow?"""
-    parts = sorted(glob.glob(box + "/runs/*/*"))[::10]
-    _, _, memory = audit(box, *parts, "--store", "part.db", *WINDOW)
-    print(f"a tenth of the runs: {memory:.0f} MB at most in a process")
+    """A tenth of the runs, and half of them: does memory grow?"""
+    for name, every in (("a tenth", 10), ("half", 2)):
+        parts = sorted(glob.glob(box + "/runs/*/*"))[::every]
+        _, _, memory = audit(box, *parts, "--store", f"part-{every}.db", *WINDOW)
+        print(f"{name} of the runs: {memory:.0f} MB at most in a process")
 
 
 def killed(box, wall):

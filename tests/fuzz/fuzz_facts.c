@@ -16,7 +16,8 @@ static bool write_again(void *arg, const struct run_facts *f, struct diag *err)
 	struct out *o = out_memory(arg);
 	(void)err;
 	run_facts_write(f, o);
-	if (!run_facts_read(STR("again"), out_text(o), accept, NULL, &why))
+	const struct input again = input_memory(STR("again"), out_text(o));
+	if (!run_facts_read(&again, accept, NULL, &why))
 		abort();
 	return true;
 }
@@ -24,5 +25,6 @@ static bool write_again(void *arg, const struct run_facts *f, struct diag *err)
 static void fuzz(struct str bytes, struct arena *keep)
 {
 	struct diag err;
-	run_facts_read(STR("fuzz"), bytes, write_again, keep, &err);
+	const struct input in = input_memory(STR("fuzz"), bytes);
+	run_facts_read(&in, write_again, keep, &err);
 }

@@ -3,10 +3,14 @@ import json
 import os
 import random
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import make_fleet
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench"))
+from used import used  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOFLINT = os.environ.get("ROOFLINT", os.path.join(HERE, "../../build/rooflint"))
@@ -79,6 +83,20 @@ class Fleet(unittest.TestCase):
         self.assertEqual(self.audit("--store", store, "--merge", half, self.whole), want)
         self.assertEqual(self.audit("--store", store), want)
         self.assertEqual(os.path.getsize(store), before)
+
+    @unittest.skipIf(os.environ.get("SAN"), "sanitizers need memory of their own")
+    def test_memory_does_not_grow_with_runs(self):
+        """3900 runs are 30 MB of records, which no process ever holds."""
+        tenth = self.write("tenth", self.runs[::10])
+
+        def peak(*args):
+            _, _, megabytes = used([ROOFLINT, "audit", *args])
+            return megabytes
+
+        store = self.path("memory.db")
+        for way in (["--merge"], ["--store", store, "--merge"]):
+            self.assertLess(peak(*way, self.whole), peak(*way, tenth) + 8)
+        self.assertLess(peak("--store", store), 32)
 
     def test_planted_changes_are_found_and_no_others(self):
         self.audit("--merge", self.whole)

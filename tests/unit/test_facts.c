@@ -22,13 +22,19 @@ static bool write_again(void *arg, const struct run_facts *f, struct diag *err)
 	return true;
 }
 
+static bool read_again(struct str text, struct out *o, struct diag *err)
+{
+	const struct input in = input_memory(STR("f"), text);
+	return run_facts_read(&in, write_again, o, err);
+}
+
 static void same_again(void **state)
 {
 	(void)state;
 	struct diag err;
 	struct str text = two_runs();
 	struct out *o = out_memory(&keep);
-	assert_true(run_facts_read(STR("f"), text, write_again, o, &err));
+	assert_true(read_again(text, o, &err));
 	assert_true(str_eq(out_text(o), text));
 	assert_true(str_contains(text, STR("\"step_time_s\":0.3333333333333333,")));
 	assert_true(str_contains(text, STR("\"owner\":\"team \\\"a\\\"\",")));
@@ -55,7 +61,7 @@ static void refuses(struct str text, const char *says)
 {
 	struct diag err;
 	struct out *o = out_memory(&keep);
-	assert_false(run_facts_read(STR("f"), text, write_again, o, &err));
+	assert_false(read_again(text, o, &err));
 	assert_int_equal(err.id, DIAG_FACTS);
 	if (!str_contains(str_from(err.text), str_from(says)))
 		fail_msg("%s", err.text);
@@ -94,7 +100,7 @@ static void newer_minor(void **state)
 	struct str text = edited(
 		two_runs(), STR("\"version\":\"1.0\""), "\"colour\":\"red\",\"version\":\"1.9\"");
 	struct out *o = out_memory(&keep);
-	assert_true(run_facts_read(STR("f"), text, write_again, o, &err));
+	assert_true(read_again(text, o, &err));
 	assert_true(str_contains(out_text(o), STR("\"version\":\"1.9\"")));
 }
 
