@@ -11,6 +11,16 @@ static double seconds_now(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static void put_left(double seconds)
+{
+	if (seconds < 100)
+		fprintf(stderr, ", %.0f s left", seconds);
+	else if (seconds < 6000)
+		fprintf(stderr, ", %.0f min left", seconds / 60);
+	else
+		fprintf(stderr, ", %.1f h left", seconds / 3600);
+}
+
 void show_progress(ptrdiff_t done, ptrdiff_t count)
 {
 	enum { PER_SECOND = 10 }; /* as often as an eye can tell */
@@ -26,9 +36,10 @@ void show_progress(ptrdiff_t done, ptrdiff_t count)
 	shown = now;
 	double rate = (double)(done - first) / (now - start);
 	fprintf(stderr, "\rrooflint: %td of %td profiles", done, count);
-	if (rate > 0)
-		fprintf(stderr, ", %.*f/s, %.0f s left", rate < 10 ? 1 : 0, rate,
-			(double)(count - done) / rate);
+	if (rate > 0) {
+		fprintf(stderr, ", %.*f/s", rate < 10 ? 1 : 0, rate);
+		put_left((double)(count - done) / rate);
+	}
 	fprintf(stderr, "\033[K%s", done == count ? "\r\033[K" : "");
 	fflush(stderr);
 }

@@ -32,6 +32,8 @@ struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
 void fleet_coverage(const struct fleet_report *r, double *judged, double *runs);
 /* The first row of FLEET_TOTALS is of this window: some run of it was usable. */
 bool fleet_has_week(const struct fleet_report *r);
+/* "The fleet runs at 45.1% (44.0% before) of its roofline", and its MFU; missing when unknown. */
+struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep);
 /* "13.4 of 64 chips": what settling every finding gives back; missing when nothing is known. */
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep);
 

@@ -38,60 +38,13 @@ static const struct layout {
 	[FLEET_QUALITY] = { PLACE_REST, STR_INIT("check") },
 };
 
-/* Columns whose head says more than their name, or whose sign is good or bad. */
-static const struct head {
-	struct str column;
-	const char *label;
-	bool is_loss; /* above zero is bad, below is good */
-	bool is_part; /* drawn as a bar, too */
-	bool is_signed;
-} heads[] = {
-	{ STR_INIT("step_time_s"), "step", false, false, false },
-	{ STR_INIT("roofline_ratio"), "of roofline", false, false, false },
-	{ STR_INIT("mfu"), "MFU", false, false, false },
-	{ STR_INIT("share"), "recoverable", false, true, false },
-	{ STR_INIT("share_before"), "before", false, false, false },
-	{ STR_INIT("part"), "of all", false, false, false },
-	{ STR_INIT("chips_back"), "chips back", false, false, false },
-	{ STR_INIT("chip_hours_back"), "chip-hours back", false, false, false },
-	{ STR_INIT("dollars_back"), "money back", false, false, false },
-	{ STR_INIT("top_rule"), "costliest rule", false, false, false },
-	{ STR_INIT("first_seen"), "first seen", false, false, false },
-	{ STR_INIT("before_s"), "before", false, false, false },
-	{ STR_INIT("now_s"), "now", false, false, false },
-	{ STR_INIT("after_s"), "after", false, false, false },
-	{ STR_INIT("change"), "change", true, false, true },
-	{ STR_INIT("chips_lost"), "chips lost", true, false, true },
-	{ STR_INIT("is_now"), "in window", false, false, false },
-	{ STR_INIT("p_value"), "p", false, false, false },
-	{ STR_INIT("commit_id"), "commit", false, false, false },
-	{ STR_INIT("days_left"), "days left", false, false, false },
-};
-
-static const struct head *head_of(struct str column)
-{
-	static const struct head plain;
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		if (str_eq(heads[i].column, column))
-			return &heads[i];
-	return &plain;
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
-
-static bool is_empty_column(const struct fleet_answer *a, ptrdiff_t column)
-{
-	for (ptrdiff_t i = 0; i < a->count; i++)
-		if (!a->rows[i].cells[column].is_null)
-			return false;
-	return true;
-}
 
 /* A rank is told by the order, and the head stands in front. */
 static bool is_shown(const struct fleet_answer *a, ptrdiff_t column, struct str head)
 {
 	struct str name = a->question->columns[column].name;
-	return !str_eq(name, head) && !str_eq(name, STR("rank")) && !is_empty_column(a, column);
+	return !str_eq(name, head) && !str_eq(name, STR("rank")) && !fleet_is_empty(a, column);
 }
 
 static struct template_list columns_of(
@@ -105,8 +58,7 @@ static struct template_list columns_of(
 		if (!is_shown(a, i, head) && !str_eq(c->name, head))
 			continue;
 		struct html_column *column = &items[str_eq(c->name, head) ? 0 : ++count];
-		const char *label = str_eq(c->name, head) ? NULL : head_of(c->name)->label;
-		column->name = label ? str_from(label) : c->name;
+		column->name = fleet_head(c->name).label;
 		column->meaning = c->meaning;
 		column->is_number = !c->is_text;
 	}
@@ -123,17 +75,14 @@ static void set_text(struct str text, struct str *ret, struct str *whole, struct
 static void value_of(const struct fleet_column *c, const struct fleet_cell *cell,
 	struct fleet_value *ret, struct arena *keep)
 {
-	const struct head *head = head_of(c->name);
-	struct str text = fleet_text(c, cell, keep);
+	const struct fleet_head head = fleet_head(c->name);
 	ret->is_number = !c->is_text;
 	if (cell->is_null)
 		return;
-	if (head->is_signed && cell->real > 0)
-		text = arena_fmt(keep, "+%.*s", STR_ARG(text));
-	set_text(text, &ret->text, &ret->whole, keep);
-	if (head->is_loss)
+	set_text(fleet_text(c, cell, keep), &ret->text, &ret->whole, keep);
+	if (head.is_loss)
 		ret->tone = cell->real > 0 ? STR("bad") : STR("good");
-	if (head->is_part)
+	if (head.is_part)
 		ret->picture = svg_share(cell->real, keep);
 }
 

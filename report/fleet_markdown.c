@@ -1,5 +1,5 @@
 /* The fleet as Markdown, for a mail, a wiki or a job summary. */
-#include "report/fleet.h"
+#include "report/fleet_view.h"
 #include "report/md.h"
 #include "report/model.h"
 
@@ -16,25 +16,17 @@ static bool is_shown(const struct fleet_report *r, int id)
 	       !(is_empty && (id == FLEET_WAIVERS || id == FLEET_QUALITY));
 }
 
-static bool is_empty_column(const struct fleet_answer *a, ptrdiff_t column)
-{
-	for (ptrdiff_t i = 0; i < a->count; i++)
-		if (!a->rows[i].cells[column].is_null)
-			return false;
-	return true;
-}
-
 static void put_head(const struct fleet_answer *a, struct out *out)
 {
 	for (ptrdiff_t k = 0; k < a->question->column_count; k++)
-		if (!is_empty_column(a, k)) {
+		if (!fleet_is_empty(a, k)) {
 			out_z(out, "| ");
-			md_text(out, a->question->columns[k].name);
+			md_text(out, fleet_head(a->question->columns[k].name).label);
 			out_char(out, ' ');
 		}
 	out_z(out, "|\n");
 	for (ptrdiff_t k = 0; k < a->question->column_count; k++)
-		if (!is_empty_column(a, k))
+		if (!fleet_is_empty(a, k))
 			out_z(out, a->question->columns[k].is_text ? "|---" : "|--:");
 	out_z(out, "|\n");
 }
@@ -43,7 +35,7 @@ static void put_rows(const struct fleet_answer *a, struct arena *keep, struct ou
 {
 	for (ptrdiff_t i = 0; i < a->count && i < ROWS; i++) {
 		for (ptrdiff_t k = 0; k < a->question->column_count; k++) {
-			if (is_empty_column(a, k))
+			if (fleet_is_empty(a, k))
 				continue;
 			out_z(out, "| ");
 			md_text(out, clean_lines(keep, fleet_text(&a->question->columns[k],
@@ -70,10 +62,13 @@ static void put_answer(const struct fleet_answer *a, struct arena *keep, struct 
 
 void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
-	struct str promise = fleet_promise_text(r, keep);
-	out_fmt(out, "# Fleet, %.*s\n\n%.*s.%s%.*s%s\n", STR_ARG(fleet_window_text(r, keep)),
-		STR_ARG(fleet_coverage_text(r, keep)), promise.p ? " " : "", STR_ARG(promise),
-		promise.p ? "." : "");
+	const struct str sentences[] = { fleet_coverage_text(r, keep), fleet_goodput_text(r, keep),
+		fleet_promise_text(r, keep) };
+	out_fmt(out, "# Fleet, %.*s\n\n", STR_ARG(fleet_window_text(r, keep)));
+	for (int i = 0; i < 3; i++)
+		if (sentences[i].p)
+			out_fmt(out, "%s%.*s.", i ? " " : "", STR_ARG(sentences[i]));
+	out_char(out, '\n');
 	for (int id = 0; id < FLEET_COUNT; id++) {
 		struct out *part = out_memory(keep);
 		if (!is_shown(r, id))

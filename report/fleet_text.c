@@ -2,14 +2,56 @@
 #include <math.h>
 
 #include "base/when.h"
-#include "report/fleet.h"
-#include "report/html.h"
+#include "report/fleet_view.h"
 #include "report/prose.h"
 
 struct str fleet_page_name(struct str run, struct arena *keep)
 {
 	return arena_fmt(keep, "%.*s.html", STR_ARG(html_slug(run, keep)));
 }
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+static const struct fleet_head heads[] = {
+	{ STR_INIT("step_time_s"), STR_INIT("step"), false, false },
+	{ STR_INIT("roofline_ratio"), STR_INIT("of roofline"), false, false },
+	{ STR_INIT("mfu"), STR_INIT("MFU"), false, false },
+	{ STR_INIT("share"), STR_INIT("recoverable"), false, true },
+	{ STR_INIT("share_before"), STR_INIT("before"), false, false },
+	{ STR_INIT("part"), STR_INIT("of all"), false, false },
+	{ STR_INIT("chips_back"), STR_INIT("chips back"), false, false },
+	{ STR_INIT("chip_hours_back"), STR_INIT("chip-hours back"), false, false },
+	{ STR_INIT("dollars_back"), STR_INIT("money back"), false, false },
+	{ STR_INIT("top_rule"), STR_INIT("costliest rule"), false, false },
+	{ STR_INIT("first_seen"), STR_INIT("first seen"), false, false },
+	{ STR_INIT("before_s"), STR_INIT("before"), false, false },
+	{ STR_INIT("now_s"), STR_INIT("now"), false, false },
+	{ STR_INIT("after_s"), STR_INIT("after"), false, false },
+	{ STR_INIT("change"), STR_INIT("change"), true, false },
+	{ STR_INIT("chips_lost"), STR_INIT("chips lost"), true, false },
+	{ STR_INIT("is_now"), STR_INIT("in window"), false, false },
+	{ STR_INIT("p_value"), STR_INIT("p"), false, false },
+	{ STR_INIT("commit_id"), STR_INIT("commit"), false, false },
+	{ STR_INIT("days_left"), STR_INIT("days left"), false, false },
+};
+
+struct fleet_head fleet_head(struct str column)
+{
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		if (str_eq(heads[i].column, column))
+			return heads[i];
+	return (struct fleet_head){ .column = column, .label = column };
+}
+
+bool fleet_is_empty(const struct fleet_answer *a, ptrdiff_t column)
+{
+	for (ptrdiff_t i = 0; i < a->count; i++)
+		if (!a->rows[i].cells[column].is_null)
+			return false;
+	return true;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 /* A moment to the minute; any other text as it is. */
 static struct str moment_text(struct str s, struct arena *keep)
@@ -28,10 +70,14 @@ struct str fleet_text(
 		return STR("");
 	if (c->is_text)
 		return moment_text(cell->text, keep);
-	if (c->unit == UNIT_SECONDS)
-		return time_text(keep, cell->real);
-	return unit_text(keep, cell->real, c->unit);
+	struct str text = c->unit == UNIT_SECONDS ? time_text(keep, cell->real)
+						  : unit_text(keep, cell->real, c->unit);
+	if (fleet_head(c->name).is_loss && cell->real > 0)
+		return arena_fmt(keep, "+%.*s", STR_ARG(text));
+	return text;
 }
+
+/* ---- headlines ------------------------------------------------------------------------------- */
 
 static double real_at(const struct fleet_answer *a, ptrdiff_t row, struct str column)
 {
@@ -76,6 +122,35 @@ struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
 		return STR("no run was found in this window");
 	return arena_fmt(
 		keep, "%.0f of %.0f run%s could be judged", judged, all, all == 1 ? "" : "s");
+}
+
+/* A ratio of this window, and of the one before it. */
+static void put_ratio(
+	const struct fleet_report *r, struct str column, struct arena *keep, struct out *out)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
+	ptrdiff_t row = this_window(r);
+	double before = real_at(a, row + 1, column);
+	out_str(out, unit_text(keep, real_at(a, row, column), UNIT_RATIO));
+	if (before >= 0)
+		out_fmt(out, " (%.*s before)", STR_ARG(unit_text(keep, before, UNIT_RATIO)));
+}
+
+struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
+	ptrdiff_t row = this_window(r);
+	struct out *o = out_memory(keep);
+	if (!(real_at(a, row, STR("roofline_ratio")) >= 0))
+		return MISSING;
+	out_z(o, "The fleet runs at ");
+	put_ratio(r, STR("roofline_ratio"), keep, o);
+	out_z(o, " of its roofline");
+	if (real_at(a, row, STR("mfu")) >= 0) {
+		out_z(o, ", with an MFU of ");
+		put_ratio(r, STR("mfu"), keep, o);
+	}
+	return out_text(o);
 }
 
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
@@ -123,14 +198,11 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
-	const struct fleet_answer *totals = &r->answers[FLEET_TOTALS];
-	struct str promise = fleet_promise_text(r, keep);
-	double ratio = real_at(totals, this_window(r), STR("roofline_ratio"));
+	struct str goodput = fleet_goodput_text(r, keep), promise = fleet_promise_text(r, keep);
 	out_fmt(out, "%.*s: %.*s\n", STR_ARG(fleet_window_text(r, keep)),
 		STR_ARG(fleet_coverage_text(r, keep)));
-	if (ratio >= 0)
-		out_fmt(out, "The fleet runs at %.*s of its roofline.\n",
-			STR_ARG(unit_text(keep, ratio, UNIT_RATIO)));
+	if (goodput.p)
+		out_fmt(out, "%.*s.\n", STR_ARG(goodput));
 	if (promise.p)
 		out_fmt(out, "%.*s:\n", STR_ARG(promise));
 	put_first(r, keep, out);

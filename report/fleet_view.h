@@ -36,6 +36,15 @@ struct fleet_page {
 
 extern const struct template_record fleet_page_record;
 
+/* How a column is shown, whatever the document. */
+struct fleet_head {
+	struct str column, label;
+	bool is_loss; /* above zero is bad and has its sign, below is good */
+	bool is_part; /* drawn as a bar, too */
+};
+struct fleet_head fleet_head(struct str column); /* its name says it where there is no label */
+bool fleet_is_empty(const struct fleet_answer *a, ptrdiff_t column); /* NULL in every row */
+
 /* A workload's step times, small, with its levels. */
 struct template_picture svg_history(
 	const struct fleet_report *r, struct str workload, struct arena *keep);

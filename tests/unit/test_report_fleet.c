@@ -1,6 +1,6 @@
 /* report/fleet: what facts say stays text in every document, and links lead to pages that exist. */
 #include "base/json.h"
-#include "report/fleet.h"
+#include "report/fleet_view.h"
 #include "tests/unit/facts_fixture.h"
 #include "tests/unit/keep.h"
 
@@ -115,6 +115,23 @@ static void history_is_drawn(void **state)
 	assert_int_equal(dots, 13);
 }
 
+/* In a table a column has words for its head, not a name of the JSON. */
+static void heads_are_words(void **state)
+{
+	(void)state;
+	struct fleet_report r = report_of("w");
+	struct out *o = out_memory(&keep);
+	for (int id = 0; id < FLEET_COUNT; id++) {
+		const struct fleet_question *q = &fleet_questions[id];
+		for (ptrdiff_t i = 0; id != FLEET_TOTALS && i < q->column_count; i++)
+			if (str_find_char(fleet_head(q->columns[i].name).label, '_') >= 0)
+				fail_msg("%s: %s", q->name.p, q->columns[i].name.p);
+	}
+	report_fleet_markdown(&r, &keep, o);
+	assert_true(str_contains(out_text(o), STR("| recoverable |")));
+	assert_true(str_contains(out_text(o), STR("| \\+50.0% |")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +140,7 @@ int main(void)
 		cmocka_unit_test(links),
 		cmocka_unit_test(page_names),
 		cmocka_unit_test(history_is_drawn),
+		cmocka_unit_test(heads_are_words),
 	};
 	return cmocka_run_group_tests_name("report_fleet", tests, keep_begin, keep_end);
 }
