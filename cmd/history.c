@@ -20,11 +20,51 @@ static bool fail_query(struct str word, struct str part, const char *why, struct
 		err, DIAG_USAGE, "--baseline %.*s: '%.*s' %s", STR_ARG(word), STR_ARG(part), why);
 }
 
+static bool fail_twice(const struct history_query *q, struct str part, struct diag *err)
+{
+	return fail_query(q->text, part, "is the second of its key; give each once", err);
+}
+
 static bool read_last(struct history_query *q, struct str part, struct str value, struct diag *err)
 {
+	if (q->last)
+		return fail_twice(q, part, err);
 	if (str_to_i64(value, &q->last) && q->last >= 1 && q->last <= HISTORY_MAX_LAST)
 		return true;
 	return fail_query(q->text, part, "takes a number from 1 to 100", err);
+}
+
+/* Of a run that was judged; one that could not be read is no baseline. */
+static bool is_run_verdict(struct str word)
+{
+	static const enum verdict all[] = { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL,
+		VERDICT_INCONCLUSIVE };
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (str_eq(word, verdict_name(all[i])))
+			return true;
+	return false;
+}
+
+static bool read_text(struct history_query *q, struct str part, struct str value, struct str *text,
+	struct diag *err)
+{
+	if (text->p)
+		return fail_twice(q, part, err);
+	*text = value;
+	if (text != &q->verdict || is_run_verdict(value))
+		return true;
+	return fail_query(q->text, part, "takes pass, warn, fail or inconclusive", err);
+}
+
+static bool read_label(struct history_query *q, struct str part, struct str key, struct arena *keep,
+	struct diag *err)
+{
+	struct str before, value;
+	for (ptrdiff_t i = 0; i < q->label_count; i++)
+		if (str_cut(q->labels[i], '=', &before, &value) && str_eq(before, key))
+			return fail_twice(q, part, err);
+	*arena_push(keep, q->labels, q->label_count, q->label_cap) = part;
+	return true;
 }
 
 static bool read_part(
@@ -41,19 +81,16 @@ static bool read_part(
 	if (str_eq(key, STR("last")))
 		return read_last(q, part, value, err);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (str_eq(key, texts[i].key)) {
-			*texts[i].text = value;
-			return true;
-		}
-	*arena_push(keep, q->labels, q->label_count, q->label_cap) = part;
-	return true;
+		if (str_eq(key, texts[i].key))
+			return read_text(q, part, value, texts[i].text, err);
+	return read_label(q, part, key, keep, err);
 }
 
 bool history_add(struct history *h, struct str word, struct arena *keep, struct diag *err)
 {
 	struct history_query *q = arena_push(keep, h->queries, h->count, h->cap);
 	struct str rest = str_from_offset(word, QUERY.len), part;
-	*q = (struct history_query){ .text = word, .last = HISTORY_LAST };
+	*q = (struct history_query){ .text = word };
 	if (!h->store.p)
 		return diag_set(err, DIAG_USAGE,
 			"--baseline %.*s asks a store; name it with --store FILE", STR_ARG(word));
@@ -67,6 +104,7 @@ bool history_add(struct history *h, struct str word, struct arena *keep, struct 
 		if (!read_part(q, part, keep, err))
 			return false;
 	}
+	q->last = q->last ? q->last : HISTORY_LAST;
 	return true;
 }
 
@@ -74,12 +112,13 @@ bool history_add(struct history *h, struct str word, struct arena *keep, struct 
 
 struct recalling {
 	const struct history_query *query;
-	struct str head; /* identity of the judged run */
+	const struct tables *head; /* the judged run */
 	struct arena *keep;
 	struct baselines *into;
-	ptrdiff_t from, seen; /* where this query's begin; runs of the workload before any filter */
-	struct str *runs;     /* identities of what was taken */
-	ptrdiff_t count, cap;
+	ptrdiff_t seen;	  /* runs of the workload before any filter */
+	struct str *runs; /* identities of those looked at */
+	ptrdiff_t run_count, cap;
+	ptrdiff_t count; /* of those, what may be compared */
 };
 
 static bool has_label(struct str labels, struct str wanted)
@@ -99,24 +138,29 @@ static bool is_wanted(const struct recalling *r, const struct run_facts *f)
 	for (ptrdiff_t i = 0; i < q->label_count; i++)
 		if (!has_label(f->labels, q->labels[i]))
 			return false;
-	for (ptrdiff_t i = 0; i < r->count; i++)
+	for (ptrdiff_t i = 0; i < r->run_count; i++)
 		if (str_eq(r->runs[i], f->run))
 			return false;
 	return (!q->commit.p || str_eq(q->commit, f->commit_id)) &&
 	       (!q->verdict.p || str_eq(q->verdict, f->verdict));
 }
 
-/* The store's row goes away behind this, so everything is copied or read into `keep`. */
-static bool take_kept(
-	void *arg, const struct run_facts *f, struct str bytes, bool *more, struct diag *err)
+static void add_item(const struct recalling *r, struct str name, const struct tables *tables)
 {
-	struct recalling *r = arg;
+	*arena_push(r->keep, r->into->items, r->into->count, r->into->cap) =
+		(struct baseline){ .name = name, .query = r->query->text, .tables = tables };
+}
+
+/*
+ * What may not be compared is no part of what was asked for: it is told of, its tables forgotten.
+ * The store's row goes away behind this, so everything is copied or read into `keep`.
+ */
+static bool take_run(
+	struct recalling *r, const struct run_facts *f, struct str bytes, struct diag *err)
+{
+	struct arena before = *r->keep;
 	struct report_set set;
-	if (str_eq(f->run, r->head))
-		return true;
-	r->seen++;
-	if (!is_wanted(r, f))
-		return true;
+	struct diag why;
 	struct str name = arena_fmt(r->keep, "%.*s of %.*s", STR_ARG(f->profile),
 		STR_ARG(f->captured.p ? f->captured : STR("an unknown day")));
 	struct str text = unpack(bytes, r->keep);
@@ -124,11 +168,30 @@ static bool take_kept(
 		return diag_set(err, DIAG_STORE,
 			"what the store keeps of %.*s is damaged; record into another file",
 			STR_ARG(name));
-	*arena_push(r->keep, r->into->items, r->into->count, r->into->cap) = (struct baseline){
-		.name = name, .query = r->query->text, .tables = &set.items[0].tables
-	};
-	*arena_push(r->keep, r->runs, r->count, r->cap) = arena_str(r->keep, f->run);
-	*more = r->count < r->query->last;
+	struct baseline item = { .name = name, .tables = &set.items[0].tables };
+	if (baseline_fits(r->head, &item, *r->keep, &why)) {
+		add_item(r, name, item.tables);
+		r->count++;
+	} else {
+		*r->keep = before;
+		add_item(r, arena_str(r->keep, str_from(why.text)), NULL);
+	}
+	return true;
+}
+
+static bool take_kept(
+	void *arg, const struct run_facts *f, struct str bytes, bool *more, struct diag *err)
+{
+	struct recalling *r = arg;
+	if (str_eq(f->run, table_rows(r->head, run)->fingerprint))
+		return true;
+	r->seen++;
+	if (!is_wanted(r, f))
+		return true;
+	*arena_push(r->keep, r->runs, r->run_count, r->cap) = arena_str(r->keep, f->run);
+	if (!take_run(r, f, bytes, err))
+		return false;
+	*more = r->count < r->query->last && r->run_count < HISTORY_MAX_LOOKED;
 	return true;
 }
 
@@ -142,20 +205,19 @@ static void add_nothing(const struct recalling *r, struct str workload)
 				  "the store holds no earlier run of %.*s that was recorded "
 				  "(check --record)",
 				  STR_ARG(workload));
-	*arena_push(r->keep, r->into->items, r->into->count, r->into->cap) =
-		(struct baseline){ .name = why, .query = r->query->text };
+	add_item(r, why, NULL);
 }
 
 static bool recall(struct store *store, const struct history_query *q, const struct tables *head,
 	struct str shown, struct arena *keep, struct baselines *ret, struct diag *err)
 {
 	const struct run_row *run = table_rows(head, run);
-	struct recalling r = { .query = q, .head = run->fingerprint, .keep = keep, .into = ret };
+	struct recalling r = { .query = q, .head = head, .keep = keep, .into = ret };
 	struct str workload = q->workload.p ? q->workload : report_workload(shown, run->name);
 	struct str until = report_moment(shown, run->name, run->captured, keep);
 	if (!store_recall(store, workload, until, take_kept, &r, err))
 		return false;
-	if (!r.count)
+	if (!r.run_count)
 		add_nothing(&r, workload);
 	return true;
 }

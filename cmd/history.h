@@ -3,14 +3,14 @@
  *
  *     store:branch=main,last=10
  *
- * The last ten runs of the judged run's own workload that were captured before it and bear that
- * label, by whatever judge; a run counts once, and never the judged one.  Keys besides labels are
- * last, workload, commit and verdict.
+ * The last ten runs of the judged run's own workload that were captured before it, bear that label
+ * and may be compared with it, by whatever judge; a run counts once, and never the judged one.
+ * Keys besides labels are last, workload, commit and verdict, each once.
  *
  * A connection does not survive the fork of workers, so each of these opens the store anew.
  *
- * Refuses: whether runs may be compared (measure/baseline.h); servers, where baselines are asked
- * for, as they keep facts alone.
+ * Refuses: deciding whether runs may be compared (measure/baseline.h); servers, where baselines are
+ * asked for, as they keep facts alone.
  */
 #ifndef CMD_HISTORY_H
 #define CMD_HISTORY_H
@@ -22,13 +22,15 @@
 /* More tell nothing new of noise, and are read for each profile. */
 #define HISTORY_MAX_LAST 100
 #define HISTORY_LAST	 20
+/* Unpacking one takes a millisecond; whose last thousand runs do not fit has another workload. */
+#define HISTORY_MAX_LOOKED 1000
 
 struct history_query {
 	struct str text;		      /* as it was given */
 	struct str workload, commit, verdict; /* missing: the run's own workload; any */
 	struct str *labels;		      /* "branch=main" */
 	ptrdiff_t label_count, label_cap;
-	int64_t last;
+	int64_t last; /* runs that may be compared */
 };
 
 struct history {
@@ -41,8 +43,8 @@ bool history_is_query(struct str word);
 bool history_add(struct history *h, struct str word, struct arena *keep, struct diag *err);
 
 /*
- * What each query finds for the run `head`, appended; a query that finds nothing is a baseline
- * without tables, whose name says why.
+ * What each query finds for the run `head`, appended; a run that may not be compared, and a query
+ * that finds nothing, is a baseline without tables, whose name says why.
  */
 bool history_baselines(const struct history *h, const struct tables *head, struct str shown,
 	struct arena *keep, struct baselines *ret, struct diag *err);

@@ -99,21 +99,33 @@ static bool cells_differ(const struct column *c, const void *a, const void *b)
 				      : cell_real(c, a) != cell_real(c, b);
 }
 
-/* The first column in which the two must agree and do not, as a sentence; missing: none. */
-static struct str mismatch(
-	const struct run_row *head, const struct run_row *base, struct str name, struct arena *keep)
+/* The first column in which the two must agree and do not. */
+static bool agrees(const struct run_row *head, const struct run_row *base, struct str name,
+	struct arena scratch, struct diag *why)
 {
 	for (size_t i = 0; i < sizeof(parity) / sizeof(parity[0]); i++) {
 		const struct column *c = table_column(&table_defs[TABLE_run], parity[i]);
 		if (c && cells_differ(c, head, base))
-			return arena_fmt(keep, "%.*s is %.*s here and %.*s in %.*s",
-				STR_ARG(c->name), STR_ARG(cell_shown(c, head, keep)),
-				STR_ARG(cell_shown(c, base, keep)), STR_ARG(name));
+			return diag_set(why, DIAG_DIFFERS, "%.*s is %.*s here and %.*s in %.*s",
+				STR_ARG(c->name), STR_ARG(cell_shown(c, head, &scratch)),
+				STR_ARG(cell_shown(c, base, &scratch)), STR_ARG(name));
 	}
 	if (head->labels.p && base->labels.p && !str_eq(head->name, base->name))
-		return arena_fmt(keep, "the workload is %.*s here and %.*s in %.*s",
+		return diag_set(why, DIAG_DIFFERS, "the workload is %.*s here and %.*s in %.*s",
 			STR_ARG(head->name), STR_ARG(base->name), STR_ARG(name));
-	return (struct str){ NULL, 0 };
+	return true;
+}
+
+bool baseline_fits(const struct tables *head, const struct baseline *item, struct arena scratch,
+	struct diag *why)
+{
+	const struct run_row *base = item->tables ? run_of(item->tables) : NULL;
+
+	if (!item->tables)
+		return diag_set(why, DIAG_DIFFERS, "%.*s", STR_ARG(item->name));
+	if (!base)
+		return diag_set(why, DIAG_DIFFERS, "%.*s has no measured run", STR_ARG(item->name));
+	return agrees(run_of(head), base, item->name, scratch, why);
 }
 
 /* ---- the news ------------------------------------------------------------------------------- */
@@ -237,24 +249,13 @@ static struct run_sample *sample_of(struct choice *c, struct str query)
 	return &c->samples[c->count++];
 }
 
-static struct str unfit(const struct tables *head, const struct baseline *item, struct arena *keep)
-{
-	const struct run_row *base = item->tables ? run_of(item->tables) : NULL;
-
-	if (!item->tables)
-		return item->name;
-	if (!base)
-		return arena_fmt(keep, "%.*s has no measured run", STR_ARG(item->name));
-	return mismatch(run_of(head), base, item->name, keep);
-}
-
 static void choose_one(struct choice *c, const struct tables *head, const struct baseline *item,
 	ptrdiff_t room, struct arena *keep)
 {
-	struct str why = unfit(head, item, keep);
+	struct diag why;
 
-	if (why.p) {
-		c->left[c->left_count++] = why;
+	if (!baseline_fits(head, item, *keep, &why)) {
+		c->left[c->left_count++] = arena_str(keep, str_from(why.text));
 		return;
 	}
 	struct run_sample *sample = sample_of(c, item->query);

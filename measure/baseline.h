@@ -44,6 +44,13 @@ struct baseline {
 #define BASELINE_ALPHA 0.01 /* what counts as seen: one false alarm in a hundred nights */
 
 /*
+ * Whether a run may be compared with the baseline; `why` tells why not.  What is no run at all, or
+ * the query's own word that it found none, fits nothing.
+ */
+bool baseline_fits(const struct tables *head, const struct baseline *item, struct arena scratch,
+	struct diag *why);
+
+/*
  * Fills deltas, the row "baseline-comparable" of quality and, against the first baseline that
  * matches, changes.  *ret is the first baseline that
  * matches, or NULL when none does.  False, with a diagnostic, when a named baseline is this very

@@ -102,7 +102,7 @@ struct picked_changes changes_pick(const struct changes_row *rows, ptrdiff_t cou
 {
 	struct picked_changes p = { arena_make(keep, const struct changes_row *, count + 1), 0, 0 };
 	for (ptrdiff_t i = 0; i < count; i++)
-		if ((rows[i].lost_s > 0) == losses)
+		if (losses ? rows[i].lost_s > 0 : rows[i].lost_s < 0)
 			p.items[p.count++] = &rows[i];
 	qsort(p.items, (size_t)p.count, sizeof(*p.items), losses ? by_loss : by_gain);
 	if (most && p.count > most) {

@@ -183,6 +183,23 @@ def parity(nights):
     expect(notes(report), told in notes(report) and "2026_03_04" in notes(report))
 
 
+def others_do_not_count(nights):
+    """The last three that fit, however many of another chip ran since."""
+    recorded(nights, 4)
+    for night in range(4, 8):
+        odd = nights.build(night, chip={"name": "tpu-v6e"})
+        expect("recorded", nights.record(odd)[0])
+    run = nights.build(8)
+    report, _, _ = nights.check(run, "--store", nights.store, "--baseline", "store:last=3")
+    expect("three that fit", set(table(report, "deltas")["runs"]) == {3})
+    expect("the others are named", notes(report).count("a baseline was left out: chip is") == 4)
+    report, _, _ = nights.check(
+        nights.build(9, chip={"name": "tpu-v5p"}), "--store", nights.store, "--baseline", LAST5
+    )
+    gate = [r for r in report["findings"] if r["rule"] == "baseline-comparable"]
+    expect(gate, "chip is tpu_v5p here and tpu_v6e in" in gate[0]["message"])
+
+
 def pinned_and_rolling(nights):
     """What creeps hides from the last runs, and not from the first."""
     files = recorded(nights, 1)
@@ -293,6 +310,22 @@ def mistakes(nights):
         (("--baseline", LAST5), "name it with --store"),
         (("--baseline", "store:last=0", "--store", nights.store), "takes a number from 1 to 100"),
         (("--baseline", "store:main", "--store", nights.store), "is no key=value"),
+        (
+            ("--baseline", "store:verdict=bogus", "--store", nights.store),
+            "'verdict=bogus' takes pass, warn, fail or inconclusive",
+        ),
+        (
+            ("--baseline", "store:last=5,last=2", "--store", nights.store),
+            "'last=2' is the second of its key; give each once",
+        ),
+        (
+            ("--baseline", "store:commit=a,commit=b", "--store", nights.store),
+            "'commit=b' is the second of its key",
+        ),
+        (
+            ("--baseline", "store:branch=main,branch=dev", "--store", nights.store),
+            "'branch=dev' is the second of its key",
+        ),
         (("--baseline", LAST5, "--store", nights.path("none.db")), "cannot be opened"),
         (("--baseline", LAST5, "--store", "clickhouse://x/y"), "a server keeps facts of runs"),
         (("--store", nights.store), "give one of these"),
@@ -314,6 +347,7 @@ CASES = [
     a_run_counts_once,
     another_branch,
     parity,
+    others_do_not_count,
     pinned_and_rolling,
     change_of_state,
     unreadable_nights,

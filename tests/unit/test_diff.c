@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "measure/diff.h"
+#include "report/changes.h"
 #include "tests/unit/rows.h"
 
 static struct arena keep;
@@ -255,6 +256,20 @@ static void test_windows(void **state)
 	assert_true(d.items[0].base_per_step == 30 && d.items[0].head_per_step == 15);
 }
 
+/* An op of which only the shape changed is neither lost nor won. */
+static void test_picked(void **state)
+{
+	(void)state;
+	const struct changes_row rows[] = { { .key = STR("won"), .lost_s = -1e-3 },
+		{ .key = STR("none"), .lost_s = 0 }, { .key = STR("lost"), .lost_s = 1e-3 } };
+	struct picked_changes won = changes_pick(rows, 3, false, 0, &keep);
+	struct picked_changes lost = changes_pick(rows, 3, true, 0, &keep);
+	assert_int_equal(won.count, 1);
+	assert_str(won.items[0]->key, "won");
+	assert_int_equal(lost.count, 1);
+	assert_str(lost.items[0]->key, "lost");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +287,7 @@ int main(void)
 		cmocka_unit_test_setup(test_two_fusions_share_no_piece, fresh),
 		cmocka_unit_test_setup(test_nothing, fresh),
 		cmocka_unit_test_setup(test_windows, fresh),
+		cmocka_unit_test_setup(test_picked, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
