@@ -202,7 +202,8 @@ static struct str news_of_ops(
 static void tell_news(const struct tables *head, const struct baseline *base, struct arena *keep,
 	struct diag_list *notes)
 {
-	static const struct str told[] = { STR_INIT("platform"), STR_INIT("hosts"),
+	static const struct str told[] = { STR_INIT("jax_version"), STR_INIT("jaxlib_version"),
+		STR_INIT("runtime_version"), STR_INIT("platform"), STR_INIT("hosts"),
 		STR_INIT("steps_source") };
 	struct str ops =
 		table_count(base->tables, ops) ? news_of_ops(head, base->tables, keep) : STR("");

@@ -14,7 +14,7 @@
 #define MEASURE_COLUMNS_H
 
 /* Major: a column changed its meaning or went away.  Minor: a column came. */
-#define TABLES_VERSION "1.2"
+#define TABLES_VERSION "1.3"
 
 #define KIND_WORDS                                                                                 \
 	"unknown|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng|update|"  \
@@ -48,6 +48,10 @@
 		"steady steps: complete, without warm-up, compilation or profiler start")          \
 	TEXT(steps_source, "steps-line|annotation|program|window", "where the steps come from")    \
 	TEXT(main_program, 0, "the program whose executions are the steps")                        \
+	TEXT(jax_version, 0, "version of JAX, by the capture, else by the job file")               \
+	TEXT(jaxlib_version, 0, "version of jaxlib, which holds XLA, by the same")                 \
+	TEXT(runtime_version, 0,                                                                   \
+		"libtpu's build, or CUDA or ROCm and the driver, in its own words, by the same")   \
 	REAL(step_time_s, SECONDS,                                                                 \
 		"median steady step; a step lasts as long as on its slowest device")               \
 	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \

@@ -56,6 +56,13 @@ static const struct job_key model_keys[] = {
 	{ .name = { NULL, 0 } },
 };
 
+static const struct job_key version_keys[] = {
+	NAMED("jax", JOB_TEXT, versions.jax),
+	NAMED("jaxlib", JOB_TEXT, versions.jaxlib),
+	NAMED("runtime", JOB_TEXT, versions.runtime),
+	{ .name = { NULL, 0 } },
+};
+
 static const struct job_key pipeline_keys[] = {
 	NAMED("stages", JOB_COUNT, pipeline.stages),
 	NAMED("microbatches", JOB_COUNT, pipeline.microbatches),
@@ -89,6 +96,7 @@ static const struct job_key job_keys[] = {
 	NAMED("owner", JOB_TEXT, owner),
 	NAMED("commit", JOB_TEXT, commit),
 	NAMED("labels", JOB_LABELS, labels),
+	{ STR_INIT("versions"), JOB_MAP, 0, NULL, version_keys },
 	{ STR_INIT("phase"), JOB_WORD, AT(phase), "train|inference", NULL },
 	NAMED("devices", JOB_COUNT, devices),
 	NAMED("hosts", JOB_COUNT, hosts),

@@ -40,7 +40,10 @@ enum job_zero { JOB_ZERO_UNSAID, JOB_ZERO_0, JOB_ZERO_1, JOB_ZERO_2, JOB_ZERO_3 
 struct job_file {
 	struct str workload, owner, commit, topology;
 	struct str labels; /* "branch=main,trigger=nightly" */
-	struct str mesh;   /* "data=8,model=4" */
+	struct job_versions {
+		struct str jax, jaxlib, runtime;
+	} versions;
+	struct str mesh; /* "data=8,model=4" */
 	struct job_axis {
 		struct str name;
 		double size;

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "base/map.h"
 #include "base/text.h"
 #include "base/when.h"
 #include "measure/key.h"
@@ -218,6 +219,38 @@ static struct str captured(const struct measured *m)
 	return arena_fmt(m->keep, "%.*sZ", STR_ARG(seconds));
 }
 
+/* A version that every host tells, or those that they tell, each once. */
+static struct str told_version(const struct measured *m, ptrdiff_t offset, struct str by_job)
+{
+	struct out *o = out_memory(m->keep);
+	struct map seen = { 0 };
+
+	for (ptrdiff_t i = 0; i < m->host_count; i++) {
+		const char *versions = (const char *)&m->hosts[i].versions;
+		struct str said = *(const struct str *)(const void *)(versions + offset);
+		if (!said.len || map_get(&seen, said) != MAP_NONE)
+			continue;
+		map_put(&seen, said, 0, m->keep);
+		out_fmt(o, "%s%.*s", out_text(o).len ? " and " : "", STR_ARG(said));
+	}
+	struct str told = out_text(o).len ? out_text(o) : by_job;
+	return told.p ? text_clean(m->keep, told) : told;
+}
+
+/* The job file never replaces what was recorded. */
+static void run_row_versions(const struct measured *m, struct run_row *row)
+{
+	struct job_versions job = { 0 };
+
+	if (m->options->job)
+		job = m->options->job->versions;
+	row->jax_version = told_version(m, offsetof(struct profile_versions, jax), job.jax);
+	row->jaxlib_version =
+		told_version(m, offsetof(struct profile_versions, jaxlib), job.jaxlib);
+	row->runtime_version =
+		told_version(m, offsetof(struct profile_versions, runtime), job.runtime);
+}
+
 static double window_s(const struct measured *m)
 {
 	double longest = NAN;
@@ -319,6 +352,7 @@ void fill_run(struct measured *m, struct str name)
 	row->captured = captured(m);
 	row->inputs = files_line(m);
 	row->platform = platform_name(m->platform);
+	run_row_versions(m, row);
 	if (m->first && m->first->match.chip)
 		row->chip = m->first->match.chip->id;
 	if (m->first)

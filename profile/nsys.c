@@ -150,6 +150,35 @@ static void writer_read(struct nsys *n)
 				n->trace.keep, "Nsight Systems %.*s", STR_ARG(nsys_text(&r, 1)));
 }
 
+/* "12080" is CUDA 12.8. */
+static struct str cuda_text(struct str number, struct arena *keep)
+{
+	uint64_t n;
+	if (!str_to_u64(number, &n) || n < 1000)
+		return (struct str){ NULL, 0 };
+	return arena_fmt(keep, "CUDA %llu.%llu", (unsigned long long)n / 1000,
+		(unsigned long long)n % 1000 / 10);
+}
+
+/* Of the machine's environment only these: variables of the shell stand in the same table. */
+static void versions_read(struct nsys *n)
+{
+	static const char *const columns[] = { "name", "value", NULL };
+	struct arena *keep = n->trace.keep;
+	struct str cuda = { NULL, 0 }, driver = { NULL, 0 };
+	struct nsys_rows r = nsys_rows_open(n->db, "TARGET_INFO_SYSTEM_ENV", 2, columns);
+	while (nsys_rows_next(&r)) {
+		if (str_eq(nsys_text(&r, 0), STR("CudaDriverVersion")))
+			cuda = cuda_text(nsys_text(&r, 1), keep);
+		else if (str_eq(nsys_text(&r, 0), STR("NvDriverVersion")))
+			driver = arena_fmt(keep, "driver %.*s", STR_ARG(nsys_text(&r, 1)));
+	}
+	n->trace.profile->versions.runtime =
+		cuda.p && driver.p ? arena_fmt(keep, "%.*s, %.*s", STR_ARG(cuda), STR_ARG(driver))
+		: cuda.p	   ? cuda
+				   : driver;
+}
+
 /* Most warnings are of counters and samples that were not asked for. */
 static bool is_loss(struct str text)
 {
@@ -183,6 +212,7 @@ static bool read_all(struct nsys *n, struct str bytes, struct diag *err)
 		return false;
 	session_read(n);
 	writer_read(n);
+	versions_read(n);
 	messages_read(n);
 	chips_read(n);
 	nsys_read_rows(n);

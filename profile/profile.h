@@ -104,7 +104,13 @@ enum host_class {
 	X(COMPUTE_CAP_MINOR, "compute_cap_minor")                                                  \
 	X(PROFILE_START_TIME, "profile_start_time")                                                \
 	X(PROFILE_STOP_TIME, "profile_stop_time")                                                  \
-	X(DROPPED_TRACES, "dropped_traces")
+	X(DROPPED_TRACES, "dropped_traces")                                                        \
+	X(JAX_VERSION, "jax_version")                                                              \
+	X(JAXLIB_VERSION, "jaxlib_version")                                                        \
+	X(TPU_VERSION, "tpu_version")                                                              \
+	X(GPU_VERSION, "gpu_version")                                                              \
+	X(LIBTPU_VERSION, "libtpu_version")                                                        \
+	X(CUDA_VERSION, "cuda_version")
 
 enum stat_id {
 #define X(id, name) STAT_##id,
@@ -216,6 +222,12 @@ struct hlo_entry {
 	ptrdiff_t op_count;
 };
 
+/* What the file says of the software that ran; missing where it does not. */
+struct profile_versions {
+	struct str jax, jaxlib;
+	struct str runtime; /* in its own words: libtpu's build; CUDA or ROCm; the driver */
+};
+
 struct live_snapshot; /* profile/pprof.h */
 
 /* Of a compiler's dump (dump.h) nothing ran: there is a plane and nothing on it. */
@@ -227,6 +239,7 @@ struct profile {
 	struct str host;    /* from the file name */
 	int64_t file_bytes; /* of the file, whatever took the place of its bytes */
 	struct str writer;  /* who wrote it, with a version; missing where it does not tell */
+	struct profile_versions versions;
 	struct plane *planes;
 	ptrdiff_t plane_count;
 	struct hlo_entry *hlo;

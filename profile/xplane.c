@@ -9,6 +9,8 @@
 #include <limits.h>
 #include <math.h>
 
+#include "base/out.h"
+
 static void id_map_grow(struct id_map *m, struct arena *keep)
 {
 	struct id_map grown = { .mask = m->keys ? 4 * m->mask + 3 : 15 };
@@ -349,6 +351,49 @@ static void plane_chip_read(struct plane *p, const struct stats *s)
 		p->platform = str_eq(c->vendor, STR("AMD")) ? PLATFORM_AMD : PLATFORM_NVIDIA;
 }
 
+static bool has_digit(struct str s)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (s.p[i] >= '0' && s.p[i] <= '9')
+			return true;
+	return false;
+}
+
+/*
+ * The lines of a runtime's words in one, without PJRT's own; what has no digit ("cpu") is a name
+ * and no version.
+ */
+static struct str runtime_text(struct str words, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	struct str line;
+
+	for (bool more = words.len > 0; more;) {
+		more = str_cut(words, '\n', &line, &words);
+		line = str_trim(line);
+		if (line.len && !str_eq(line, STR("PJRT C API")))
+			out_fmt(o, "%s%.*s", out_text(o).len ? ", " : "", STR_ARG(line));
+	}
+	return has_digit(out_text(o)) ? out_text(o) : (struct str){ NULL, 0 };
+}
+
+/*
+ * JAX's stats of /host:metadata (jax/_src/profiler.py, 2026): its own version, jaxlib's, and of
+ * each platform the runtime's words.  XLA's schema names libtpu's and CUDA's without a plane.
+ */
+static void versions_read(struct profile_versions *v, const struct stats *s, struct arena *keep)
+{
+	static const enum stat_id runtimes[] = { STAT_TPU_VERSION, STAT_LIBTPU_VERSION,
+		STAT_GPU_VERSION, STAT_CUDA_VERSION };
+
+	if (s->present & STAT_BIT(JAX_VERSION) && !v->jax.p)
+		v->jax = arena_str(keep, text_or_missing(s, STAT_JAX_VERSION));
+	if (s->present & STAT_BIT(JAXLIB_VERSION) && !v->jaxlib.p)
+		v->jaxlib = arena_str(keep, text_or_missing(s, STAT_JAXLIB_VERSION));
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]) && !v->runtime.p; i++)
+		v->runtime = runtime_text(text_or_missing(s, runtimes[i]), keep);
+}
+
 static bool plane_stats(struct plane_index *x, const struct plane_part *part)
 {
 	struct plane *p = x->plane;
@@ -360,6 +405,7 @@ static bool plane_stats(struct plane_index *x, const struct plane_part *part)
 			return wire_error(&fail, x->whole, "XStat of an XPlane", x->err);
 	if (p->class == PLANE_DEVICE || p->class == PLANE_SPARSE)
 		plane_chip_read(p, &s);
+	versions_read(&x->profile->versions, &s, x->keep);
 	if (p->class == PLANE_ENVIRONMENT) {
 		x->profile->has_environment = true;
 		x->profile->captures++;

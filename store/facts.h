@@ -19,7 +19,7 @@
 #include "measure/tables.h"
 
 /* Major: a column changed its meaning or went away.  Minor: a column came. */
-#define FACTS_VERSION "1.0"
+#define FACTS_VERSION "1.1"
 
 /* In the records of the run and of each of its rules. */
 #define FACT_IDENTITY(TEXT, REAL)                                                                  \
@@ -72,6 +72,9 @@
 	REAL(unattributed_ratio, RATIO, "as in table run")                                         \
 	TEXT(quality, 0, "checks of the data itself that do not hold, separated by commas")        \
 	TEXT(labels, 0, "as in table run")                                                         \
+	TEXT(jax_version, 0, "as in table run")                                                    \
+	TEXT(jaxlib_version, 0, "as in table run")                                                 \
+	TEXT(runtime_version, 0, "as in table run")                                                \
 	TEXT(error_id, 0, "why the profile could not be judged: id of the diagnostic")             \
 	TEXT(error, 0, "the same in words")
 

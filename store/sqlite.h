@@ -16,7 +16,7 @@
 #include "store/store.h"
 
 /* Grows when a table or an index changes; columns that are missing are added to older files. */
-#define FACTS_SCHEMA 2
+#define FACTS_SCHEMA 3
 
 struct facts_db {
 	sqlite3 *db;

@@ -209,6 +209,7 @@ class TpuAllocators:
 def metadata_plane(scenario):
     """/host:metadata: every module's HLO under its program id."""
     plane = Plane("/host:metadata")
+    plane.stats = {f"{name}_version": text for name, text in scenario.versions.items()}
     if scenario.tpu:
         plane.metadata(
             "symbols",

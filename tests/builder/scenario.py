@@ -113,6 +113,7 @@ class Scenario:
         self.steps, self.first_step = job.get("steps", 10), job.get("first_step", 0)
         self.step_name = job.get("step_name", "train")
         self.start_unix_ns = job.get("start_unix_ns", 1773480413000000000)
+        self.versions = job.get("versions", {})  # of jax, jaxlib, tpu, gpu
         self.host_start_skew = picoseconds(job.get("host_start_skew", "1.7ms"))
         self._files(spec.get("file", {}))
         self._memory(spec.get("memory", {}))

@@ -45,7 +45,7 @@ class Nights:
     def path(self, name):
         return os.path.join(self.out, name)
 
-    def build(self, night, branch="main", slower=1.0, **changes):
+    def build(self, night, branch="main", slower=1.0, versions=None, **changes):
         """The run's directory.  Nights differ by half a percent up and down, as machines do."""
         start = FIRST + datetime.timedelta(days=night)
         wobble = (0.3, -0.5, 0.1, 0.4, -0.2, -0.4, 0.5, 0.0)[night % 8] / 100
@@ -55,7 +55,11 @@ class Nights:
             {
                 "seed": 100 + night,
                 "run": start.strftime("%Y_%m_%d_%H_%M_%S"),
-                "job": {"steps": 14, "start_unix_ns": int(start.timestamp()) * 10**9},
+                "job": {
+                    "steps": 14,
+                    "start_unix_ns": int(start.timestamp()) * 10**9,
+                    "versions": versions or {},
+                },
                 "timing": {"step_gap": f"{gap:.0f}us"},
                 "job_file": JOB.format(branch=branch),
                 **changes,
@@ -198,6 +202,25 @@ def others_do_not_count(nights):
     )
     gate = [r for r in report["findings"] if r["rule"] == "baseline-comparable"]
     expect(gate, "chip is tpu_v5p here and tpu_v6e in" in gate[0]["message"])
+
+
+def another_libtpu(nights):
+    """The night that brought a new libtpu is judged, and that is the first thing told."""
+
+    def versions(day):
+        runtime = f"PJRT C API\nTFRT TPU v5 lite\nBuilt on {day}"
+        return {"jax": "0.10.1", "jaxlib": "0.10.1", "tpu": runtime}
+
+    for night in range(3):
+        run = nights.build(night, versions=versions("Nov 1"))
+        expect("recorded", nights.record(run)[0])
+    run = nights.build(3, slower=1.05, versions=versions("Nov 9"))
+    asked = ("--store", nights.store, "--baseline", LAST5)
+    report, _, _ = nights.check(run, *asked)
+    expect("judged", verdicts(report)["step-time-regression"][0] == "fail")
+    told = "runtime_version: TFRT TPU v5 lite, Built on Nov 1 there, TFRT TPU v5 lite, Built on Nov 9"
+    expect(report["notes"], report["notes"][0]["text"].startswith(told))
+    expect("jax is the same", "jax_version" not in notes(report))
 
 
 def pinned_and_rolling(nights):
@@ -348,6 +371,7 @@ CASES = [
     another_branch,
     parity,
     others_do_not_count,
+    another_libtpu,
     pinned_and_rolling,
     change_of_state,
     unreadable_nights,

@@ -183,6 +183,28 @@ static void test_news(void **state)
 		"1 op that took 2.00% is gone");
 }
 
+/* Versions come first; what only one of the two tells is no difference. */
+static void test_versions_are_news(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.018, 0.01);
+	struct run_row *here = table_rows(&head, run), *there = table_rows(&bases[0], run);
+	there->jax_version = STR("0.10.1");
+	here->jax_version = STR("0.10.2");
+	here->jaxlib_version = STR("0.10.2");
+	there->runtime_version = STR("cl/1");
+	here->runtime_version = STR("cl/2");
+	there->hosts = 1;
+	here->hosts = 2;
+	assert_true(compare(1));
+	assert_int_equal(notes.count, 3);
+	assert_string_equal(
+		arena_z(&keep, notes.items[0].text), "jax_version: 0.10.1 there, 0.10.2 here");
+	assert_string_equal(
+		arena_z(&keep, notes.items[1].text), "runtime_version: cl/1 there, cl/2 here");
+	assert_string_equal(arena_z(&keep, notes.items[2].text), "hosts: 1 there, 2 here");
+}
+
 /* ---- one baseline ------------------------------------------------------------------------- */
 
 static void test_slower_than_one(void **state)
@@ -365,6 +387,7 @@ int main(void)
 		cmocka_unit_test_setup(test_odd_one_out, fresh),
 		cmocka_unit_test_setup(test_no_baseline, fresh),
 		cmocka_unit_test_setup(test_news, fresh),
+		cmocka_unit_test_setup(test_versions_are_news, fresh),
 		cmocka_unit_test_setup(test_slower_than_one, fresh),
 		cmocka_unit_test_setup(test_within_noise, fresh),
 		cmocka_unit_test_setup(test_cannot_tell, fresh),

@@ -76,6 +76,8 @@ static struct str edited(struct str text, struct str from, const char *to)
 	return arena_fmt(&keep, "%.*s%s%.*s", STR_ARG(str_head(text, at)), to, STR_ARG(tail));
 }
 
+#define VERSION_NOW "\"version\":\"" FACTS_VERSION "\""
+
 static void damaged(void **state)
 {
 	(void)state;
@@ -88,7 +90,7 @@ static void damaged(void **state)
 	refuses(edited(text, STR("\"chips\":8"), "\"chips\":\"8\""), "f:1: chips is no number");
 	refuses(edited(text, STR("\"chip\":\"tpu_v5e\""), "\"chip\":{}"), "f:1: chip is no text");
 	refuses(edited(text, STR("\"record\":\"run\""), "\"record\":1"), "f:1: no record");
-	refuses(edited(text, STR("\"version\":\"1.0\""), "\"version\":\"2.0\""), "another version");
+	refuses(edited(text, STR(VERSION_NOW), "\"version\":\"2.0\""), "another version");
 	refuses(STR("[1]"), "f:1: no record");
 }
 
@@ -97,8 +99,8 @@ static void newer_minor(void **state)
 {
 	(void)state;
 	struct diag err;
-	struct str text = edited(
-		two_runs(), STR("\"version\":\"1.0\""), "\"colour\":\"red\",\"version\":\"1.9\"");
+	struct str text =
+		edited(two_runs(), STR(VERSION_NOW), "\"colour\":\"red\",\"version\":\"1.9\"");
 	struct out *o = out_memory(&keep);
 	assert_true(read_again(text, o, &err));
 	assert_true(str_contains(out_text(o), STR("\"version\":\"1.9\"")));

@@ -133,11 +133,15 @@ static void test_words(void **state)
 {
 	struct job_file j = job_of("version: 1\nworkload: w\nowner: o\ncommit: 1234567\n"
 				   "labels: { branch: main, size: 7b }\nmesh: { data: 4, model: 2 "
-				   "}\nphase: inference\nhosts: 2\nslices: 1\ntopology: 2x4\n");
+				   "}\nphase: inference\nhosts: 2\nslices: 1\ntopology: 2x4\n"
+				   "versions: { jax: 0.10, jaxlib: 0.10.2, runtime: libtpu 1 }\n");
 	(void)state;
 	assert_string_equal(arena_z(&keep, j.commit), "1234567");
 	assert_string_equal(arena_z(&keep, j.labels), "branch=main,size=7b");
 	assert_string_equal(arena_z(&keep, j.mesh), "data=4,model=2");
+	assert_string_equal(arena_z(&keep, j.versions.jax), "0.10");
+	assert_string_equal(arena_z(&keep, j.versions.jaxlib), "0.10.2");
+	assert_string_equal(arena_z(&keep, j.versions.runtime), "libtpu 1");
 	assert_near(j.devices, 8);
 	assert_int_equal(j.phase, JOB_INFERENCE);
 }

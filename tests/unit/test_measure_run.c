@@ -201,6 +201,54 @@ static void hosts_that_are_missing(void **state)
 	assert_number(xrun_row(&run)->chips, 16);
 }
 
+/* ---- versions -------------------------------------------------------------------------------- */
+
+static void recorded(struct xspace *host, const char *jax, const char *key, const char *runtime)
+{
+	x_plane(host, "/host:metadata",
+		X_STATS(x_text("jax_version", jax), x_text("jaxlib_version", "0.10.2"),
+			x_text("cpu_version", "cpu"), x_text(key, runtime)));
+}
+
+/* Of a TPU's hosts, of which one was updated; the job file does not replace what they say. */
+static void versions_that_were_recorded(void **state)
+{
+	(void)state;
+	struct job_file job = { .versions = { STR("1.0"), STR("1.0"), STR("libtpu 1") } };
+	recorded(host_with_tpus("worker-0", 1, V5E), "0.10.2", "tpu_version",
+		"PJRT C API\nTFRT TPU v5 lite\nBuilt on Nov 12 2026 (1) cl/8310");
+	recorded(host_with_tpus("worker-1", 1, V5E), "0.11.0", "tpu_version",
+		"PJRT C API\nTFRT TPU v5 lite\nBuilt on Nov 12 2026 (1) cl/8310");
+	run.options.job = &job;
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->jax_version, "0.10.2 and 0.11.0");
+	assert_text(r->jaxlib_version, "0.10.2");
+	assert_text(r->runtime_version, "TFRT TPU v5 lite, Built on Nov 12 2026 (1) cl/8310");
+}
+
+/* "cpu" is a name and no version; the job file has a say where nothing was recorded. */
+static void versions_that_the_job_tells(void **state)
+{
+	(void)state;
+	struct job_file job = { .versions = { .jax = STR("1.0"), .runtime = STR("libtpu 1") } };
+	host_with_tpus("worker-0", 1, V5E);
+	run.options.job = &job;
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->jax_version, "1.0");
+	assert_text(xrun_row(&run)->jaxlib_version, NULL);
+	assert_text(xrun_row(&run)->runtime_version, "libtpu 1");
+}
+
+static void versions_that_nobody_tells(void **state)
+{
+	(void)state;
+	recorded(host_with_tpus("worker-0", 1, V5E), "0.10.2", "gpu_version", "PJRT C API\n");
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->jax_version, "0.10.2");
+	assert_text(xrun_row(&run)->runtime_version, NULL);
+}
+
 /* Ids are each process's own: the same one may mean different programs. */
 static void one_id_two_programs(void **state)
 {
@@ -632,6 +680,9 @@ int main(void)
 		TEST(two_planes_of_a_chip),
 		TEST(two_hosts),
 		TEST(hosts_that_are_missing),
+		TEST(versions_that_were_recorded),
+		TEST(versions_that_the_job_tells),
+		TEST(versions_that_nobody_tells),
 		TEST(one_id_two_programs),
 		TEST(a_device_without_steps),
 		TEST(phases),

@@ -364,6 +364,26 @@ static void session(void **state)
 	assert_int_equal(profile.warning_count, 2);
 }
 
+#define ENVIRONMENT(rows)                                                                          \
+	STRINGS KERNELS KERNEL(                                                                    \
+		"1,2,0,1,7,1," PID ",1,2") "CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INT, "  \
+					   "name TEXT, value TEXT);"                               \
+					   "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES " rows ";"
+
+/* Of the machine's environment nothing but the driver and its CUDA. */
+static void versions(void **state)
+{
+	(void)state;
+	open_good(ENVIRONMENT("(1,'NvDriverVersion','535.129.03'),(1,'DeviceEnvironment','K=1'),"
+			      "(1,'CudaDriverVersion','12080')"));
+	assert_true(str_eq(profile.versions.runtime, STR("CUDA 12.8, driver 535.129.03")));
+	assert_null(profile.versions.jax.p);
+	open_good(ENVIRONMENT("(1,'CudaDriverVersion','N/A'),(1,'NvDriverVersion','535')"));
+	assert_true(str_eq(profile.versions.runtime, STR("driver 535")));
+	open_good(ENVIRONMENT("(1,'KernelVersion','5.15')"));
+	assert_null(profile.versions.runtime.p);
+}
+
 /* An export that was shifted to the time of day. */
 static void times_since_1970(void **state)
 {
@@ -505,6 +525,7 @@ int main(void)
 		cmocka_unit_test_teardown(gpus_of_processes, clear),
 		cmocka_unit_test_teardown(few_columns, clear),
 		cmocka_unit_test_teardown(session, clear),
+		cmocka_unit_test_teardown(versions, clear),
 		cmocka_unit_test_teardown(times_since_1970, clear),
 		cmocka_unit_test_teardown(foreign_and_empty, clear),
 		cmocka_unit_test_teardown(hostile_schemas, clear),
