@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/sha256.h"
 #include "base/task.h"
+#include "base/when.h"
 #include "cmd/bucket.h"
 #include "cmd/previous.h"
 
@@ -63,10 +65,48 @@ static struct report *add_report(struct work *w)
 	return arena_push(w->keep, w->set.items, w->set.count, w->set_cap);
 }
 
+/* --job's, or the one beside it; what is wrong with that one is not what is told here. */
+static const struct job_file *job_file_of(
+	const struct crew *crew, const struct found_run *run, struct arena *keep)
+{
+	struct loaded *l = arena_make(keep, struct loaded, 1);
+	const struct job_file *job = crew->options.measure.job;
+	struct diag ignored;
+	l->run = *run;
+	if (job || !run->file_count)
+		return job;
+	return job_file_find(l, keep, &job, &ignored) ? job : NULL;
+}
+
+/*
+ * What is known of a run that could not be read: by its directory's name, which tells it from other
+ * nights of the same profile, and by its job file, so that it is a night of that workload.
+ */
+static void report_unread(const struct crew *crew, struct str shown, const struct found_run *run,
+	const struct diag *err, struct arena *keep, struct report *ret)
+{
+	struct tables *known = arena_make(keep, struct tables, 1);
+	const struct job_file *job = job_file_of(crew, run, keep);
+	struct sha256 h = sha256_new();
+	int64_t ns;
+	if (run->name.len) {
+		struct run_row *row = table_new(known, run, keep);
+		sha256_field(&h, shown);
+		sha256_field(&h, run->name);
+		row->fingerprint = sha256_id(&h, keep);
+		row->name = run->name;
+		if (when_parse_run(run->name, &ns))
+			row->captured = when_text(keep, ns);
+		if (job)
+			run_row_tell(job, row);
+	}
+	report_error(err, shown, known, crew->batch->rules->name, keep, ret);
+}
+
 static void add_error(struct work *w, struct str shown, const struct diag *err)
 {
-	report_error(err, shown, w->part.run.name.p ? w->part.run.name : w->job->run->name,
-		w->crew->batch->rules->name, w->keep, add_report(w));
+	report_unread(w->crew, shown, w->part.run.name.p ? &w->part.run : w->job->run, err,
+		w->keep, add_report(w));
 }
 
 static void drop_tables(struct report *r)
@@ -241,8 +281,7 @@ static void read_answer(struct crew *crew, ptrdiff_t index, const struct job_res
 	set_lost(&err, shown, result);
 	ret->items = arena_make(keep, struct report, 1);
 	ret->count = 1;
-	report_error(&err, shown, crew->jobs[index].run->name, crew->batch->rules->name, keep,
-		ret->items);
+	report_unread(crew, shown, crew->jobs[index].run, &err, keep, ret->items);
 }
 
 /* One arena's life is one job. */

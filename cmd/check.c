@@ -138,7 +138,7 @@ static bool recall_previous(const struct check_settings *s, const struct report_
 	struct report_set *before = arena_make(keep, struct report_set, 1);
 	if (plan->previous || !plan->count || !s->store.p)
 		return true;
-	if (!history_previous(s->store, set, keep, before, err))
+	if (!history_previous(s->store, set, s->record, keep, before, err))
 		return false;
 	plan->previous = before;
 	return true;

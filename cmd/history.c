@@ -293,6 +293,7 @@ struct successor {
 struct looking {
 	struct successor *items;
 	ptrdiff_t count, left;
+	bool counts_itself;
 	struct arena *keep;
 	struct report_set *into;
 };
@@ -308,15 +309,21 @@ static struct str branch_of(struct str labels)
 	return (struct str){ NULL, 0 };
 }
 
-/* Of a run that could not be read no label is known. */
-static bool is_before(const struct run_facts *f, const struct run_facts *now)
+/* Of a run that could not be read no label is known, unless its job file could be. */
+static bool has_branch(const struct run_facts *f)
 {
-	bool is_same_branch =
-		f->error.p || now->error.p || str_eq(branch_of(f->labels), branch_of(now->labels));
+	return !f->error.p || f->labels.p;
+}
+
+static bool is_before(
+	const struct looking *l, const struct run_facts *f, const struct run_facts *now)
+{
+	bool is_same_branch = !has_branch(f) || !has_branch(now) ||
+			      str_eq(branch_of(f->labels), branch_of(now->labels));
 	bool is_earlier =
 		!now->captured.p || !f->captured.p || str_cmp(f->captured, now->captured) <= 0;
 	return str_eq(f->workload, now->workload) && str_eq(f->rules, now->rules) &&
-	       !str_eq(f->run, now->run) && is_same_branch && is_earlier;
+	       (l->counts_itself || !str_eq(f->run, now->run)) && is_same_branch && is_earlier;
 }
 
 /* Named and described as the run that it is held against, which finds it by that. */
@@ -347,7 +354,7 @@ static bool take_before(void *arg, const struct run_facts *f, struct diag *err)
 	(void)err;
 	for (ptrdiff_t i = 0; i < l->count; i++) {
 		struct successor *s = &l->items[i];
-		if (s->is_found || !is_before(f, &s->facts))
+		if (s->is_found || !is_before(l, f, &s->facts))
 			continue;
 		s->is_found = true;
 		l->left--;
@@ -356,13 +363,14 @@ static bool take_before(void *arg, const struct run_facts *f, struct diag *err)
 	return l->left > 0;
 }
 
-bool history_previous(struct str store, const struct report_set *set, struct arena *keep,
-	struct report_set *ret, struct diag *err)
+bool history_previous(struct str store, const struct report_set *set, bool is_recorded,
+	struct arena *keep, struct report_set *ret, struct diag *err)
 {
 	struct archive archive;
 	struct looking l = { .items = arena_make(keep, struct successor, set->count),
 		.count = set->count,
 		.left = set->count,
+		.counts_itself = is_recorded,
 		.keep = keep,
 		.into = ret };
 	*ret = (struct report_set){ .items = arena_make(keep, struct report, set->count) };

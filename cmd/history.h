@@ -56,8 +56,10 @@ bool history_record(struct str store, const struct report_set *set, struct str j
 /*
  * For each report the state of its rules in the last recorded run of its workload and branch,
  * captured no later: reports that hold verdicts and nothing else.  Runs without one have none.
+ * With `is_recorded`, when who tells records as well, a run that the store has is its own last one:
+ * what it failed was told then.
  */
-bool history_previous(struct str store, const struct report_set *set, struct arena *keep,
-	struct report_set *ret, struct diag *err);
+bool history_previous(struct str store, const struct report_set *set, bool is_recorded,
+	struct arena *keep, struct report_set *ret, struct diag *err);
 
 #endif

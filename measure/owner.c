@@ -51,7 +51,7 @@ static void fill_utilisation(const struct measured *m, const struct job_file *j,
 		row->useful_flops_ratio = row->model_flops / counted;
 }
 
-static void fill_said(const struct job_file *j, struct run_row *row)
+void run_row_tell(const struct job_file *j, struct run_row *row)
 {
 	if (j->workload.p)
 		row->name = j->workload;
@@ -142,7 +142,7 @@ void fill_owner(struct measured *m, struct run_row *row, double counted_flops)
 
 	if (!j)
 		return;
-	fill_said(j, row);
+	run_row_tell(j, row);
 	fill_utilisation(m, j, row, counted_flops);
 	m->job_wrong = contradiction(m, j, row);
 	if (m->job_wrong.p)

@@ -63,6 +63,9 @@ bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
 	const struct measure_options *options, struct arena *keep, struct tables *ret,
 	struct diag_list *notes, struct diag *err);
 
+/* What the job file says of a run, whether or not it could be measured. */
+void run_row_tell(const struct job_file *j, struct run_row *row);
+
 /* Identity of a capture; reads `host` and `input` of each only, so they need not be indexed. */
 struct str capture_fingerprint(const struct profile *hosts, ptrdiff_t count, struct arena *keep);
 /* Two hosts with one and the same file of more than 8 KiB: idle hosts' may well be alike. */

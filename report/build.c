@@ -370,16 +370,11 @@ void report_build(const struct tables *tables, const struct judgement *judgement
 		build_table(tables, (enum table_id)id, keep, ret);
 }
 
-void report_error(const struct diag *error, struct str profile, struct str run, struct str rules,
-	struct arena *keep, struct report *ret)
+void report_error(const struct diag *error, struct str profile, const struct tables *known,
+	struct str rules, struct arena *keep, struct report *ret)
 {
 	*ret = (struct report){ 0 };
-	if (run.len) {
-		ret->facts = arena_make(keep, struct report_fact, 1);
-		ret->facts[ret->fact_count++] = (struct report_fact){
-			.name = STR("name"), .is_text = true, .text = own(keep, run)
-		};
-	}
+	build_facts(known, keep, ret);
 	ret->profile = own(keep, profile);
 	ret->rules = own(keep, rules);
 	ret->verdict = STR("error");

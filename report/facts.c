@@ -66,7 +66,8 @@ static void take_date(
 	int64_t ns;
 	ret->captured = report_moment(r->profile, name, said, keep);
 	if (ret->captured.p)
-		ret->captured_source = when_parse(said, &ns) ? STR("profile") : STR("name");
+		ret->captured_source =
+			when_parse(said, &ns) && !r->error.p ? STR("profile") : STR("name");
 }
 
 static void take_identity(const struct report *r, struct arena *keep, struct run_facts *ret)

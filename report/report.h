@@ -105,9 +105,9 @@ void report_build(const struct tables *tables, const struct judgement *judgement
  * REPORT_MAX_AROUND get their neighbourhood.  False when a profile's bytes turn out bad.
  */
 bool report_plots(struct measured *m, struct arena *keep, struct report *ret, struct diag *err);
-/* Of a run that could not be read its name may be known, which tells when it was. */
-void report_error(const struct diag *error, struct str profile, struct str run, struct str rules,
-	struct arena *keep, struct report *ret);
+/* Of a run that could not be read a row of `known` may tell its name, when it was and whose. */
+void report_error(const struct diag *error, struct str profile, const struct tables *known,
+	struct str rules, struct arena *keep, struct report *ret);
 
 struct report_style {
 	bool color;

@@ -292,6 +292,7 @@ def change_of_state(nights):
 
     expect("good: nothing to tell", told(0, 1) == [])
     expect("fails: new", told(1, 1.1) == ["new"])
+    expect("the same run once more is quiet", told(1, 1.1) == [])
     expect("still failing is quiet", told(2, 1.1) == [])
     expect("another branch has no part in it", told(3, 1, "dev") == [])
     expect("nor hides that it fails there", told(4, 1.1, "dev") == ["new"])
@@ -299,15 +300,23 @@ def change_of_state(nights):
     expect("and stays", told(6, 1) == [])
 
 
-def unreadable_nights(nights):
+def unreadable_nights(nights, job=None):
     """Two captures of a log directory cannot be read: that is told once, and its end once."""
     hook = Hook()
     nights.rules = nights.path("limit.yaml")
     with open(nights.rules, "w", encoding="utf-8") as file:
         file.write(LIMIT)
+    if job:
+        os.makedirs(nights.path("logs"))
+        with open(nights.path("logs/rooflint.job.yaml"), "w", encoding="utf-8") as file:
+            file.write(job)
+
+    def judged():
+        hook.told.clear()
+        nights.record(nights.path("logs"), "--notify", "webhook:ROOFLINT_HOOK", env=hook.env)
+        return [item["state"] for body in hook.told for item in body["data"]["items"]]
 
     def told(night, is_good):
-        hook.told.clear()
         built = nights.build(night)
         run = os.path.join(nights.path("logs/plugins/profile"), os.path.basename(built))
         os.makedirs(run)
@@ -315,14 +324,26 @@ def unreadable_nights(nights):
             if is_good:
                 with open(glob.glob(os.path.join(built, "*.xplane.pb"))[0], "rb") as source:
                     file.write(source.read())
-        nights.record(nights.path("logs"), "--notify", "webhook:ROOFLINT_HOOK", env=hook.env)
-        return [item["state"] for body in hook.told for item in body["data"]["items"]]
+        return judged()
 
     expect("good", told(1, True) == [])
     expect("begins: new", told(2, False) == ["new"])
+    expect("judged again: quiet", judged() == [])
     expect("goes on: quiet", told(3, False) == [])
     expect("ends: fixed", told(4, True) == ["fixed"])
+    expect("judged again: quiet", judged() == [])
     expect("and stays", told(5, True) == [])
+
+
+def unreadable_nights_of_a_job(nights):
+    """With a job file, an unreadable night is one of the workload that the file names."""
+    unreadable_nights(nights, JOB.format(branch="main"))
+    with sqlite3.connect(nights.store) as db:
+        rows = db.execute("select distinct workload, labels from runs").fetchall()
+    expect(rows, rows == [("lm", "branch=main,trigger=nightly")])
+    with sqlite3.connect(nights.store) as db:
+        rows = db.execute("select count(*) from runs where captured is null").fetchone()
+    expect("all have a date", rows == (0,))
 
 
 def mistakes(nights):
@@ -375,6 +396,7 @@ CASES = [
     pinned_and_rolling,
     change_of_state,
     unreadable_nights,
+    unreadable_nights_of_a_job,
     mistakes,
 ]
 

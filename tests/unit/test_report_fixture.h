@@ -314,7 +314,7 @@ static inline struct report broken_report(struct arena *keep)
 	diag_set(&d, DIAG_WIRE,
 		"runs/broken/host0.xplane.pb: XPlane at byte 1021: the file ends "
 		"inside a field; it is cut off: copy or record it again");
-	report_error(&d, STR("runs/broken"), (struct str){ 0 }, STR("recommended"), keep, &r);
+	report_error(&d, STR("runs/broken"), &(struct tables){ 0 }, STR("recommended"), keep, &r);
 	return r;
 }
 

@@ -131,7 +131,7 @@ static void test_error_lines(void **state)
 	struct report r;
 	struct diag d;
 	diag_set(&d, DIAG_NO_PROFILE, "no *.xplane.pb below it\n  12 | x\n     | ^");
-	report_error(&d, STR("runs/empty"), (struct str){ 0 }, STR("recommended"), &keep, &r);
+	report_error(&d, STR("runs/empty"), &(struct tables){ 0 }, STR("recommended"), &keep, &r);
 	assert_string_equal(page_of(r, (struct report_style){ .width = 40 }),
 		"ERROR[RL105]  runs/empty: no *.xplane.pb below it\n"
 		"  12 | x\n"
