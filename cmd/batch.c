@@ -105,8 +105,8 @@ static void report_unread(const struct crew *crew, struct str shown, const struc
 
 static void add_error(struct work *w, struct str shown, const struct diag *err)
 {
-	report_unread(w->crew, shown, w->part.run.name.p ? &w->part.run : w->job->run, err,
-		w->keep, add_report(w));
+	report_unread(w->crew, shown, w->part.run.name.p ? &w->part.run : w->job->run, err, w->keep,
+		add_report(w));
 }
 
 static void drop_tables(struct report *r)
