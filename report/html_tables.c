@@ -5,7 +5,7 @@
 #include "report/html.h"
 #include "report/prose.h"
 
-enum { COLUMNS = 16, ROWS_SHOWN = 60, NAME_COLUMNS = 44, TEXT_COLUMNS = 36 };
+enum { COLUMNS = 16, ROWS_SHOWN = 60, TEXT_COLUMNS = 36 };
 
 struct pick {
 	const char *column, *label; /* no label: the column's name */
@@ -165,8 +165,17 @@ static void put_number(struct html_cell *cell, double value, enum unit unit, str
 		cell->value = double_text(keep, value);
 }
 
+/* The name of a row has room for more than other cells. */
+static struct str cell_text_cut(
+	const struct shown *s, struct str whole, bool is_head, struct arena *keep)
+{
+	if (s->line)
+		return html_clip(tail_of(whole, keep), TEXT_COLUMNS, keep);
+	return is_head ? text_brief(keep, whole) : html_clip(whole, TEXT_COLUMNS, keep);
+}
+
 static struct html_cell cell_of(
-	const struct shown *s, const void *row, int most, struct arena *keep)
+	const struct shown *s, const void *row, bool is_head, struct arena *keep)
 {
 	const struct column *c = s->column;
 	struct html_cell cell = { .is_number = c->type == COLUMN_REAL };
@@ -176,7 +185,7 @@ static struct html_cell cell_of(
 		return cell;
 	}
 	struct str whole = cell_whole(s, row, keep);
-	cell.text = html_clip(s->line ? tail_of(whole, keep) : whole, most, keep);
+	cell.text = cell_text_cut(s, whole, is_head, keep);
 	if (!str_eq(cell.text, whole))
 		cell.whole = whole;
 	return cell;
@@ -200,7 +209,7 @@ static struct html_row row_of(const struct view *v, const void *row, struct aren
 	struct html_cell *cells = arena_make(keep, struct html_cell, v->count);
 	struct html_row ret = { 0 };
 	for (int i = 0; i < v->count; i++)
-		cells[i] = cell_of(&v->columns[i], row, i ? TEXT_COLUMNS : NAME_COLUMNS, keep);
+		cells[i] = cell_of(&v->columns[i], row, i == 0, keep);
 	ret.head = cells[0].text;
 	ret.head_whole = cells[0].whole;
 	ret.head_value = cells[0].value;

@@ -19,7 +19,7 @@ struct ops {
 static struct str family_label(const struct families_row *f, struct arena *keep)
 {
 	struct str scope = str_from_offset(f->scope, str_find_char(f->scope, '/') + 1);
-	struct str name = html_clip(f->name, 34, keep);
+	struct str name = html_clip(f->name, scope.len ? 34 : 70, keep);
 	if (f->members > 1)
 		name = arena_fmt(keep, "%.*s and %.0f alike", STR_ARG(name), f->members - 1);
 	int room = 84 - text_columns(name);
