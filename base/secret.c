@@ -8,6 +8,10 @@
 #include <sys/prctl.h>
 #endif
 
+extern char **environ;
+
+static const struct str prefix = STR_INIT("ROOFLINT_");
+
 static bool is_name_char(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -16,7 +20,7 @@ static bool is_name_char(char c)
 bool secret_name_ok(struct str name)
 {
 	struct str rest = name;
-	if (name.len > SECRET_NAME_MAX || !str_take(&rest, STR("ROOFLINT_")) || !rest.len)
+	if (name.len > SECRET_NAME_MAX || !str_take(&rest, prefix) || !rest.len)
 		return false;
 	for (ptrdiff_t i = 0; i < rest.len; i++)
 		if (!is_name_char(rest.p[i]))
@@ -32,6 +36,15 @@ struct str secret_value(struct str name)
 	memcpy(z, name.p, (size_t)name.len);
 	const char *value = getenv(z);
 	return str_from(value && *value ? value : NULL);
+}
+
+void secret_forget(void)
+{
+	char **kept = environ;
+	for (char **at = environ; *at; at++)
+		if (!str_starts(str_from(*at), prefix))
+			*kept++ = *at;
+	*kept = NULL;
 }
 
 void secret_seal(void)

@@ -17,6 +17,8 @@
 bool secret_name_ok(struct str name);	  /* ROOFLINT_ and more of A-Z, 0-9 and _ */
 struct str secret_value(struct str name); /* missing when unset or empty, or no such name */
 
+/* Takes them out of the environment, for a program that is to be started and needs none. */
+void secret_forget(void);
 /* From now on this process leaves no core file and cannot be looked into by others of its user. */
 void secret_seal(void);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/doc.h"
+#include "base/secret.h"
 
 /* ---- the child ------------------------------------------------------------------------------ */
 
@@ -18,6 +19,7 @@ static void become_git(const char *const *argv, int out)
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
 		dup2(null, STDERR_FILENO) < 0)
 		_exit(127);
+	secret_forget();
 	execvp(argv[0], (char *const *)(void *)argv);
 	_exit(127);
 }
