@@ -61,19 +61,17 @@ static void put_sign(struct out *o, const struct sign *sign)
 
 static void put_machine(struct out *o, const struct report *r, struct arena *keep)
 {
-	struct str chip = text_clean(keep, fact_text(r, STR("chip")));
-	double chips = fact_real(r, STR("chips")), step_s = fact_real(r, STR("step_time_s"));
+	struct str chips = prose_chips(r, "\xc3\x97", keep);
+	double step_s = fact_real(r, STR("step_time_s"));
 	if (step_s > 0)
 		out_fmt(o, "**%.*s** %s", STR_ARG(time_text(keep, step_s)), prose_per(r));
-	if (chip.len) {
+	if (chips.len) {
 		out_z(o, step_s > 0 ? " on " : "on ");
-		md_text(o, chip);
-		if (chips > 0 && chips < 1e9)
-			out_fmt(o, " \xc3\x97%.0f", chips);
+		md_text(o, chips);
 	}
 	if (r->gain_s > 0 && isfinite(r->gain_s))
 		out_fmt(o, "%sall fixes together give back %.*s",
-			step_s > 0 || chip.len ? "; " : "",
+			step_s > 0 || chips.len ? "; " : "",
 			STR_ARG(prose_gain(r, r->gain_s, keep)));
 }
 
@@ -141,7 +139,7 @@ static void put_profile_row(struct paper *p, const struct report *r)
 	put_sign(o, &signs[sign_index(r)]);
 	out_z(o, " |");
 	cell(o, r->profile, p->keep);
-	cell(o, fact_text(r, STR("chip")), p->keep);
+	cell(o, prose_chips(r, "\xc3\x97", p->keep), p->keep);
 	cell(o, prose_step(r, p->keep), p->keep);
 	gain_cell(o, r->gain_s, p->keep);
 	out_char(o, '\n');
@@ -166,7 +164,7 @@ static void put_batch_head(struct paper *p, const struct report_set *set)
 	}
 	out_z(o, "\n\n");
 	if (set->count)
-		out_fmt(o, "| Verdict | Profile | Chip | Step | %s |\n|---|---|---|--:|--:|\n",
+		out_fmt(o, "| Verdict | Profile | Machine | Step | %s |\n|---|---|---|--:|--:|\n",
 			p->gain);
 	put(p, o);
 }

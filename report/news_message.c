@@ -93,15 +93,12 @@ static const struct sign *worst_sign(const struct report_set *set)
 static struct str summary_of(const struct report *r, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	struct str chip = text_clean(keep, fact_text(r, STR("chip")));
-	double chips = fact_real(r, STR("chips")), step_s = fact_real(r, STR("step_time_s"));
+	struct str chips = prose_chips(r, "x", keep);
+	double step_s = fact_real(r, STR("step_time_s"));
 	if (step_s > 0)
 		out_fmt(o, "%.*s %s", STR_ARG(time_text(keep, step_s)), prose_per(r));
-	if (chip.len)
-		out_fmt(o, "%son %.*s", step_s > 0 ? " " : "",
-			STR_ARG(text_cut(keep, chip, MESSAGE_SHORT_BYTES)));
-	if (chip.len && chips > 0 && chips < 1e9)
-		out_fmt(o, " x%.0f", chips);
+	if (chips.len)
+		out_fmt(o, "%son %.*s", step_s > 0 ? " " : "", STR_ARG(chips));
 	if (r->gain_s > 0 && isfinite(r->gain_s))
 		out_fmt(o, "%sall fixes together give back %.*s", out_text(o).len ? "; " : "",
 			STR_ARG(prose_gain(r, r->gain_s, keep)));

@@ -493,6 +493,14 @@ static void add_chip(struct out *o, struct str id)
 	}
 }
 
+struct str prose_chips(const struct report *r, const char *times, struct arena *keep)
+{
+	double chips = fact_real(r, STR("chips"));
+	if (!(chips > 0 && chips < 1e9))
+		return MISSING;
+	return text_brief(keep, text_clean(keep, prose_machine(r, times, keep)));
+}
+
 struct str prose_machine(const struct report *r, const char *times, struct arena *keep)
 {
 	struct out *o = out_memory(keep);

@@ -71,6 +71,8 @@ struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
 struct str prose_steps(const struct report *r, struct arena *keep);
 /* "TPU v5e x8", with `times` for the x; in words where the chip is not known. */
 struct str prose_machine(const struct report *r, const char *times, struct arena *keep);
+/* The same, clean and short; missing where no chip is known to have run. */
+struct str prose_chips(const struct report *r, const char *times, struct arena *keep);
 /* What the job file says and makes known: "llama-7b of perf-team, commit 3f2a9c1, MFU 46.2%". */
 struct str prose_job(const struct report *r, struct arena *keep);
 /* Where nothing told steps apart, no number is one of a step: these words follow. */

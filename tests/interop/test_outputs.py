@@ -21,6 +21,7 @@ import packages  # noqa: E402
 TOP = packages.TOP
 ROOFLINT = os.environ.get("ROOFLINT", os.path.join(TOP, "build", "rooflint"))
 CARRIED = os.path.join(TOP, "tests", "profiles")
+EARLIER = os.path.join(TOP, "tests", "golden", "diff", "night-0.json")
 CAPTURES = os.environ.get("PROFILES", os.path.join(TOP, "..", "shared", "profiles"))
 BUILT = ["demo", "jax-cpu-train", "jax-cpu-ops", "jax-cpu-set", "nsys-jax"]
 REAL = ["tpu-inference-2", "amd-te-fused-attn", "mi300-conv-08", "tpu-vllm-qwen-trace",
@@ -195,8 +196,9 @@ class Bytes(unittest.TestCase):
         return write(folder.name, command, source)
 
     def test_render_writes_what_check_wrote(self):
-        """For each profile alone, and for all in a batch."""
+        """For each profile alone, for all in a batch, and against a baseline."""
         batches = [[path] for path in profiles()] + [profiles() + ["/nowhere"]]
+        batches += [["--baseline", EARLIER, os.path.join(CARRIED, "demo")]]
         for paths in batches:
             checked = self.write("check", paths)
             self.assert_same(checked, self.write("render", [checked["json"]]), paths)

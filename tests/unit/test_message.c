@@ -155,7 +155,7 @@ static void test_demo(void **state)
 	struct str text = message(NOTICE_SLACK, &r);
 	assert_has(
 		text, "\"text\":\"\xe2\x9d\x8c FAIL rooflint: runs/nightly: 1 new failure, 1 warn");
-	assert_has(text, "28.1 ms per step on tpu_v5e x8; all fixes together give back up to 18.6");
+	assert_has(text, "28.1 ms per step on TPU v5e x8; all fixes together give back up to 18.6");
 	assert_has(text,
 		"*New failure: oversized-all-gather*\\nall-gather.17 stands in the way for "
 		"12.3 ms of every step, and gathers the same array 4 times; costs up to "
@@ -170,9 +170,9 @@ static void test_demo(void **state)
 	text = message(NOTICE_DISCORD, &r);
 	assert_has(text, "\"allowed_mentions\":{\"parse\":[]}");
 	assert_has(text, "\"url\":\"https://ci.example/a_b?x=1&y=2\"");
-	assert_has(text, "on tpu\\\\_v5e x8");
+	assert_has(text, "on TPU v5e x8");
 	assert_has(message(NOTICE_TEAMS, &r), "\"type\":\"TextRun\",\"text\":\"28.1 ms per step on "
-					      "tpu_v5e x8");
+					      "TPU v5e x8");
 }
 
 /* Nothing to show is no reason for an empty list, which services refuse. */

@@ -72,7 +72,7 @@ static void test_markdown(void **state)
 	struct report_set set = capture();
 	struct out *o = out_memory(&keep);
 	report_markdown(&set, MARKDOWN_COMMENT, &keep, o);
-	assert_has(out_text(o), "**28.1 ms** in the whole capture on tpu\\_v5e");
+	assert_has(out_text(o), "**28.1 ms** in the whole capture on TPU v5e");
 	assert_has(out_text(o), "| Rule | Finding | Gain | Where |\n");
 	assert_no_step(out_text(o));
 }
@@ -109,7 +109,7 @@ static void test_messages(void **state)
 		assert_non_null(t);
 		assert_true(message_write(
 			(enum notice_kind)kind, t, &source, NONE, &keep, &text, &err));
-		assert_has(text, "28.1 ms in the whole capture on tpu");
+		assert_has(text, "28.1 ms in the whole capture on TPU");
 		assert_no_step(text);
 	}
 }

@@ -30,7 +30,7 @@ static void test_demo(void **state)
 	struct report_set set = set_of(&r);
 	struct str text = markdown(&set, MARKDOWN_COMMENT);
 	assert_has(text, "FAIL rooflint: runs/nightly\n");
-	assert_has(text, "**28.1 ms** per step on tpu\\_v5e \xc3\x97"
+	assert_has(text, "**28.1 ms** per step on TPU v5e \xc3\x97"
 			 "8; all fixes together give back up to 18.6 ms");
 	assert_has(text, "Rules: 1 failed, 1 with warnings, 1 inconclusive, 2 passed, 1 not");
 	assert_has(text, "| fail: oversized-all-gather | all-gather.17 stands");
@@ -48,7 +48,8 @@ static void test_batch(void **state)
 	assert_has(text, "## rooflint: 5 profiles: 2 \xe2\x9d\x8c FAIL, 1 \xe2\x9d\x8c ERROR, 1 ");
 	assert_has(text, "ERROR | runs/broken |  |  |  |\n");
 	assert_has(text, "| error: RL201 | runs/broken | runs/broken/host0.xplane.pb: XPlane");
-	assert_has(text, "PASS | runs/good | h100\\_sxm | 500 ms |  |\n");
+	assert_has(text, "PASS | runs/good | H100 SXM \xc3\x97"
+			 "1 | 500 ms |  |\n");
 }
 
 /* Every length is kept to, and from some length on nothing is missing. */
