@@ -219,6 +219,15 @@ class Notify(unittest.TestCase):
         self.assertIn("certificate could not be verified", self.tell(status=5))
         self.assertEqual(self.server.requests, [])
 
+    def test_another_name(self):
+        """The authority is known, and the certificate is for somebody else."""
+        other = https.Server(self.keys, "127.0.0.3")
+        self.addCleanup(other.close)
+        self.env["ROOFLINT_HTTP_ALLOW"] = "127.0.0.3"
+        self.env["ROOFLINT_URL"] = f"https://127.0.0.3:{other.port}{PATH}"
+        self.assertIn("certificate could not be verified", self.tell(status=5))
+        self.assertEqual(other.requests, [])
+
     def test_private_address(self):
         other = https.Server(self.keys, "127.0.0.2")
         self.addCleanup(other.close)
