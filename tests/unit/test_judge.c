@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/out.h"
+#include "base/text.h"
 #include "rules/engine.h"
 #include "rules/judge.h"
 #include "tests/unit/rows.h"
@@ -322,6 +324,23 @@ static void messages(void **state)
 	assert_str(j.findings[0].name, "h2d");
 }
 
+/* A long name is brief in a message that asks for it; the finding has all of it. */
+static void brief_messages(void **state)
+{
+	struct out *name = out_memory(&keep);
+	(void)state;
+	for (int i = 0; i < TEXT_BRIEF; i++)
+		out_char(name, (char)('a' + i % 26));
+	add(arena_z(&keep, arena_fmt(&keep, "ops key=k name=<%.*s> p50_s=0.006\nrun name=demo\n",
+				   STR_ARG(out_text(name)))));
+	struct str all = message_of("{name}"), brief = message_of("{name:brief}, {key:brief}");
+	assert_int_equal(all.len, TEXT_BRIEF + 2);
+	assert_true(str_eq(j.findings[0].name, all));
+	assert_int_equal(brief.len, TEXT_BRIEF + 3);
+	assert_true(str_starts(brief, STR("<abc")) && str_ends(brief, STR("v>, k")));
+	assert_true(str_contains(brief, STR("...")));
+}
+
 /* Findings: failures first, then by what they give back, then by name. */
 static void order_of_findings(void **state)
 {
@@ -380,8 +399,7 @@ static void units_of_computed_columns(void **state)
 			"    assert: half_s > 1\n"
 			"    message: \"{half_s} {half_bytes} {some_flops} {a_share} {a_ratio} "
 			"{in_bps} {padding_ratio} {plain}\"\n");
-	assert_str(finding("r", "a")->message,
-		"2.00 ms 1.00 KiB 2 FLOP 25.0% 50.0% 512 kB/s 3 7");
+	assert_str(finding("r", "a")->message, "2.00 ms 1.00 KiB 2 FLOP 25.0% 50.0% 512 kB/s 3 7");
 }
 
 /* Joins on the indexed columns find the same rows as a scan does. */
@@ -939,6 +957,7 @@ int main(void)
 		TEST(unknown_elsewhere),
 		TEST(evidence),
 		TEST(messages),
+		TEST(brief_messages),
 		TEST(order_of_findings),
 		TEST(rules_over_a_select),
 		TEST(units_of_computed_columns),
