@@ -175,9 +175,17 @@ static double bytes_in(const struct shape *s, enum hlo_space space, enum hlo_pla
 	return sum;
 }
 
-static struct str rate_text(struct arena *keep, double bps)
+/* What it is, and who says so. */
+static struct str sourced(struct arena *keep, struct str what, struct str source)
 {
-	return arena_fmt(keep, "at %.*s", STR_ARG(unit_text(keep, bps, UNIT_BYTES_PER_SECOND)));
+	return source.len ? arena_fmt(keep, "%.*s: %.*s", STR_ARG(what), STR_ARG(source)) : what;
+}
+
+/* A rate on one device, and who says so of the chip. */
+static struct str rate_text(struct arena *keep, double bps, const struct chip_number *from)
+{
+	struct str rate = unit_text(keep, bps, UNIT_BYTES_PER_SECOND);
+	return sourced(keep, arena_fmt(keep, "at %.*s", STR_ARG(rate)), from->source);
 }
 
 /* What lies on chip has no rate here: nobody publishes one. */
@@ -188,6 +196,8 @@ static void put_shape_times(struct sheet *s, const struct shape *shape)
 	double hbm = bytes_in(shape, SPACE_HBM, s->v->platform);
 	double host = bytes_in(shape, SPACE_HOST, s->v->platform);
 	double capacity = d->chip->hbm_bytes.value * d->share;
+	if (s->json)
+		json_add_str(s->json, "chip", d->chip->id);
 	if (hbm == 0 && host == 0) {
 		put_heading(s, STR("Nobody publishes how fast that memory is."));
 		return;
@@ -195,13 +205,15 @@ static void put_shape_times(struct sheet *s, const struct shape *shape)
 	put_heading(s, arena_fmt(keep, "On %.*s:", STR_ARG(device_text(s->v))));
 	if (hbm != 0) {
 		put(s, (struct line){ "read once", "read_s", hbm / roofline_hbm_bps(d),
-			       UNIT_SECONDS, rate_text(keep, roofline_hbm_bps(d)) });
+			       UNIT_SECONDS,
+			       rate_text(keep, roofline_hbm_bps(d), &d->chip->hbm_bps) });
 		put(s, (struct line){ "of its HBM", "hbm_share", hbm / capacity, UNIT_RATIO,
 			       unit_text(keep, capacity, UNIT_BYTES) });
 	}
 	if (host != 0)
 		put(s, (struct line){ "over PCIe", "host_s", host / roofline_pcie_bps(d),
-			       UNIT_SECONDS, rate_text(keep, roofline_pcie_bps(d)) });
+			       UNIT_SECONDS,
+			       rate_text(keep, roofline_pcie_bps(d), &d->chip->pcie_bps) });
 }
 
 static void put_shape(const struct hlo_view *v, const struct shape *shape)
@@ -462,22 +474,42 @@ static struct str peak_text(const struct sheet *s, const struct estimate *e)
 	const struct chip *c = s->v->device.chip;
 	if (e->work.is_vector)
 		return vector_text(c);
+	if (isnan(roofline_op_flops(&s->v->device, &e->work)))
+		return arena_fmt(arena_of(s), "no rate for %.*s is known",
+			STR_ARG(dtype_name(e->work.dtype)));
 	if (e->work.dtype == DTYPE_F32)
 		return f32_text(c, e->work.passes, arena_of(s));
 	return dtype_name(e->work.dtype);
 }
 
+static void put_rate(struct sheet *s, const char *label, const char *key, double bps,
+	const struct chip_number *from)
+{
+	put(s, (struct line){ label, key, bps, UNIT_BYTES_PER_SECOND, from->source });
+}
+
+static void put_sources(struct sheet *s, const struct estimate *e)
+{
+	const struct chip_device *d = &s->v->device;
+	const struct chip_number *share = e->roof.attainable_share;
+	if (!s->json)
+		return;
+	json_add_str(s->json, "peak_source", roofline_op_source(d, &e->work));
+	json_add_str(s->json, "hbm_source", d->chip->hbm_bps.source);
+	json_add_double(s->json, "attainable_share", share ? share->value : NAN);
+	json_add_str(s->json, "attainable_source", share ? share->source : (struct str){ NULL, 0 });
+}
+
 static void put_rates(struct sheet *s, const struct estimate *e)
 {
 	const struct chip_device *d = &s->v->device;
+	struct str what = sourced(arena_of(s), peak_text(s, e), roofline_op_source(d, &e->work));
 	if (s->json || e->work.flops != 0)
 		put(s, (struct line){ "peak", "peak_flops", roofline_op_flops(d, &e->work),
-			       UNIT_FLOPS_PER_SECOND, peak_text(s, e) });
-	put(s, (struct line){
-		       "HBM", "hbm_bps", roofline_hbm_bps(d), UNIT_BYTES_PER_SECOND, STR("") });
+			       UNIT_FLOPS_PER_SECOND, what });
+	put_rate(s, "HBM", "hbm_bps", roofline_hbm_bps(d), &d->chip->hbm_bps);
 	if (e->work.host_bytes > 0)
-		put(s, (struct line){ "PCIe", "pcie_bps", roofline_pcie_bps(d),
-			       UNIT_BYTES_PER_SECOND, STR("one way") });
+		put_rate(s, "PCIe", "pcie_bps", roofline_pcie_bps(d), &d->chip->pcie_bps);
 	if (s->json || e->work.flops != 0)
 		put_intensity(s, "ridge", "ridge", roofline_ridge(d, &e->work),
 			STR("where the two limits meet"));
@@ -499,6 +531,19 @@ static void put_limits(struct sheet *s, const struct estimate *e)
 			       STR("bytes in host memory / PCIe") });
 }
 
+/* Which share of which rate, and who says so. */
+static struct str attainable_text(const struct sheet *s, const struct roofline *r)
+{
+	static const char *const rates[] = { [BOUND_COMPUTE] = "the peak",
+		[BOUND_MEMORY] = "the HBM rate",
+		[BOUND_HOST] = "the PCIe rate" };
+	if (r->attainable_bound == BOUND_UNKNOWN || !r->attainable_share)
+		return STR("");
+	return arena_fmt(arena_of(s), "%.*s of %s: %.*s",
+		STR_ARG(unit_text(arena_of(s), r->attainable_share->value, UNIT_RATIO)),
+		rates[r->attainable_bound], STR_ARG(r->attainable_share->source));
+}
+
 static void put_op_times(struct sheet *s, const struct estimate *e)
 {
 	const struct roofline *r = &e->roof;
@@ -507,17 +552,29 @@ static void put_op_times(struct sheet *s, const struct estimate *e)
 	put_limits(s, e);
 	put(s, (struct line){ "bound", "roofline_s", is_bound ? r->roofline_s : NAN, UNIT_SECONDS,
 		       bound });
-	put(s, (struct line){ "attainable", "attainable_s", is_bound ? r->attainable_s : NAN,
-		       UNIT_SECONDS, STR("at the rates that good code reaches") });
+	if (s->json || is_bound)
+		put(s, (struct line){ "attainable", "attainable_s",
+			       is_bound ? r->attainable_s : NAN, UNIT_SECONDS,
+			       attainable_text(s, r) });
+	put_sources(s, e);
 	if (s->json)
 		json_add_str(s->json, "bound", bound);
 }
 
 /* Of a mesh, where every pair of devices has a link of its own: those that the group uses. */
-static double mesh_bps(const struct chip *c, const struct hlo_collective *collective)
+static double links_used(const struct chip *c, const struct hlo_collective *collective)
 {
 	bool is_pair = collective->kind == KIND_PERMUTE || collective->group_size < 2;
-	return c->link_bps.value * (is_pair ? 1 : (double)collective->group_size - 1);
+	if (c->topology != TOPOLOGY_MESH || collective->between_slices || is_pair)
+		return 1;
+	return (double)collective->group_size - 1;
+}
+
+static const struct chip_number *link_of(const struct chip *c, bool far)
+{
+	if (far)
+		return &c->scaleout_bps;
+	return c->torus_axes || c->topology == TOPOLOGY_MESH ? &c->link_bps : &c->scaleup_bps;
 }
 
 /* What one device sends over, one way; of a torus the one link that the last of a line has. */
@@ -525,17 +582,15 @@ static void put_comms_times(struct sheet *s, const struct estimate *e)
 {
 	const struct chip *c = s->v->device.chip;
 	bool far = e->collective.between_slices, line = c->torus_axes && !far;
-	double link = far			     ? c->scaleout_bps.value
-		      : c->torus_axes		     ? c->link_bps.value
-		      : c->topology == TOPOLOGY_MESH ? mesh_bps(c, &e->collective)
-						     : c->scaleup_bps.value;
+	const struct chip_number *from = link_of(c, far);
+	double link = from->value * links_used(c, &e->collective);
 	double wire = e->collective.group_size > 0 ? size_of(e->collective.wire_bytes) : NAN;
 	struct arena *keep = arena_of(s);
 	put(s, (struct line){ far    ? "network"
 			      : line ? "one link"
 				     : "scale-up",
 		       "link_bps", link, UNIT_BYTES_PER_SECOND,
-		       far ? STR("a chip's share") : STR("one way") });
+		       sourced(keep, far ? STR("a chip's share") : STR("one way"), from->source) });
 	if (e->collective.kind != KIND_ALL_TO_ALL || !line)
 		put(s, (struct line){ "wire / link", "wire_s", wire / link, UNIT_SECONDS,
 			       line ? STR("a line, whose last device has one link") : STR("") });
@@ -544,6 +599,7 @@ static void put_comms_times(struct sheet *s, const struct estimate *e)
 	put(s, (struct line){ "", "t_comms_hi_s", e->comms.hi_s, UNIT_SECONDS,
 		       arena_fmt(keep, "at the most: %.*s", STR_ARG(e->comms.topology_source)) });
 	if (s->json) {
+		json_add_str(s->json, "link_source", from->source);
 		json_add_str(s->json, "topology_source", e->comms.topology_source);
 		json_add_str(s->json, "bound", bound_name(e->roof.bound));
 	}

@@ -19,22 +19,27 @@ struct str bound_name(enum bound b)
 
 /* ---- compute and memory ------------------------------------------------------------------- */
 
-static double peak_f32(const struct chip *c, int passes)
+/* A TPU without an f32 engine multiplies f32 as bf16, so many times over. */
+static bool splits_f32(const struct chip *c, enum dtype t)
 {
-	double f32 = c->peak[DTYPE_F32].value;
-	if (c->vendor == VENDOR_GOOGLE && isnan(f32))
-		return c->peak[DTYPE_BF16].value / (passes > 1 ? passes : 1);
-	if (c->vendor == VENDOR_NVIDIA && passes >= PASSES_HIGHEST)
-		return c->f32_vector_flops.value;
-	return f32;
+	return t == DTYPE_F32 && c->vendor == VENDOR_GOOGLE && isnan(c->peak[t].value);
+}
+
+static const struct chip_number *matrix_peak(const struct chip *c, enum dtype t, int passes)
+{
+	if (splits_f32(c, t))
+		return &c->peak[DTYPE_BF16];
+	if (t == DTYPE_F32 && c->vendor == VENDOR_NVIDIA && passes >= PASSES_HIGHEST)
+		return &c->f32_vector_flops;
+	return &c->peak[t];
 }
 
 double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes)
 {
 	if (!d->chip || (unsigned)t >= DTYPE_COUNT)
 		return NAN;
-	double peak = t == DTYPE_F32 ? peak_f32(d->chip, passes) : d->chip->peak[t].value;
-	return peak * d->share;
+	double times = splits_f32(d->chip, t) && passes > 1 ? passes : 1;
+	return matrix_peak(d->chip, t, passes)->value / times * d->share;
 }
 
 double roofline_hbm_bps(const struct chip_device *d)
@@ -59,23 +64,45 @@ double roofline_ridge(const struct chip_device *d, const struct op_work *w)
 	return roofline_op_flops(d, w) / roofline_hbm_bps(d);
 }
 
-/* 8-bit floats are measured farther below their peak than 16-bit ones: a share of their own. */
-static double attainable_math(const struct chip *c, const struct op_work *w)
+struct str roofline_op_source(const struct chip_device *d, const struct op_work *w)
 {
+	if (!d->chip || (unsigned)w->dtype >= DTYPE_COUNT)
+		return (struct str){ NULL, 0 };
+	return w->is_vector ? d->chip->f32_vector_flops.source
+			    : matrix_peak(d->chip, w->dtype, w->passes)->source;
+}
+
+/* 8-bit floats are measured farther below their peak than 16-bit ones: a share of their own. */
+static const struct chip_number *attainable_math(const struct chip *c, const struct op_work *w)
+{
+	static const struct chip_number whole = { 1, STR_INIT("nothing known") };
 	enum dtype t = w->dtype;
 	bool is_f8 = dtype_bits(t) == 8 && t != DTYPE_S8 && t != DTYPE_U8 && t != DTYPE_PRED;
 	if (w->is_vector)
-		return 1;
-	return is_f8 ? c->attainable_matmul_f8.value : c->attainable_matmul.value;
+		return &whole;
+	return is_f8 ? &c->attainable_matmul_f8 : &c->attainable_matmul;
 }
 
-/* fmax drops a NaN. */
-static double longest(double math_s, double hbm_s, double host_s)
+const struct roofline roofline_unknown = { .t_math_s = NAN,
+	.t_hbm_s = NAN,
+	.t_comms_s = NAN,
+	.t_host_s = NAN,
+	.roofline_s = NAN,
+	.attainable_s = NAN };
+
+/* A time at the peak, on its way into a roofline: the longest binds, at peak and at its share. */
+static void limit(struct roofline *r, enum bound b, double seconds, const struct chip_number *share)
 {
-	return fmax(fmax(math_s, hbm_s), host_s);
+	if (!(r->roofline_s >= seconds) && !isnan(seconds)) {
+		r->roofline_s = seconds;
+		r->bound = seconds > 0 ? b : BOUND_UNKNOWN;
+	}
+	if (!(r->attainable_s >= seconds / share->value) && !isnan(seconds)) {
+		r->attainable_s = seconds / share->value;
+		r->attainable_bound = seconds > 0 ? b : BOUND_UNKNOWN;
+		r->attainable_share = share;
+	}
 }
-
-const struct roofline roofline_unknown = { NAN, NAN, NAN, NAN, NAN, NAN, BOUND_UNKNOWN };
 
 struct roofline roofline_op(const struct chip_device *d, const struct op_work *w)
 {
@@ -90,13 +117,9 @@ struct roofline roofline_op(const struct chip_device *d, const struct op_work *w
 		if (isnan(r.t_host_s)) /* by far the slowest way: the others say nothing */
 			return r;
 	}
-	r.roofline_s = longest(r.t_math_s, r.t_hbm_s, r.t_host_s);
-	r.attainable_s = longest(r.t_math_s / attainable_math(c, w),
-		r.t_hbm_s / c->attainable_hbm.value, r.t_host_s / c->attainable_pcie.value);
-	if (r.roofline_s > 0)
-		r.bound = r.roofline_s == r.t_host_s   ? BOUND_HOST
-			  : r.roofline_s == r.t_math_s ? BOUND_COMPUTE
-						       : BOUND_MEMORY;
+	limit(&r, BOUND_HOST, r.t_host_s, &c->attainable_pcie);
+	limit(&r, BOUND_COMPUTE, r.t_math_s, attainable_math(c, w));
+	limit(&r, BOUND_MEMORY, r.t_hbm_s, &c->attainable_hbm);
 	return r;
 }
 

@@ -39,6 +39,7 @@ struct op_work {
 /* The peak for its FLOPs.  Vector units have one rate, f32's: XLA computes bf16 in f32 as well.
  * NaN for those of a TPU, which nobody has published. */
 double roofline_op_flops(const struct chip_device *d, const struct op_work *w);
+struct str roofline_op_source(const struct chip_device *d, const struct op_work *w); /* its */
 /* FLOPs per byte of HBM at which the two limits meet. */
 double roofline_ridge(const struct chip_device *d, const struct op_work *w);
 
@@ -46,7 +47,8 @@ struct roofline {
 	double t_math_s, t_hbm_s, t_comms_s, t_host_s; /* NaN where not applicable or unknown */
 	double roofline_s;			       /* the largest of those known */
 	double attainable_s; /* the same with each rate times its attainable share */
-	enum bound bound;
+	enum bound bound, attainable_bound;
+	const struct chip_number *attainable_share; /* of the latter's rate; NULL unknown */
 };
 extern const struct roofline roofline_unknown;
 struct roofline roofline_op(const struct chip_device *d, const struct op_work *w);

@@ -296,6 +296,30 @@ static void host_memory(void **state)
 	assert_true(str_eq(bound_name(BOUND_HOST), STR("host")));
 }
 
+/* What binds at the peaks need not bind at the shares of them that are reached. */
+static void reasons(void **state)
+{
+	struct chip_device h100 = device("h100_sxm"), v6e = device("tpu_v6e"),
+			   none = { .chip = NULL };
+	struct op_work w = { 0.9 * 9.894e14, DTYPE_BF16, 1, false, 3.352e12, 0 };
+	(void)state;
+	struct roofline r = roofline_op(&h100, &w);
+	assert_int_equal(r.bound, BOUND_MEMORY);
+	assert_int_equal(r.attainable_bound, BOUND_COMPUTE);
+	near(r.attainable_s, 0.9 / 0.8);
+	assert_true(r.attainable_share == &h100.chip->attainable_matmul);
+	assert_says(roofline_op_source(&h100, &w), "NVIDIA H100 data sheet");
+	w.dtype = DTYPE_F32;
+	assert_says(roofline_op_source(&h100, &w), "TF32");
+	w.passes = PASSES_HIGHEST;
+	assert_true(
+		str_eq(roofline_op_source(&h100, &w), h100.chip->f32_vector_flops.source));
+	assert_true(str_eq(roofline_op_source(&v6e, &w), v6e.chip->peak[DTYPE_BF16].source));
+	assert_false(roofline_op_source(&none, &w).len);
+	r = roofline_op(&none, &w);
+	assert_true(!r.attainable_share && r.attainable_bound == BOUND_UNKNOWN);
+}
+
 static void unknown_work(void **state)
 {
 	struct chip_device d = device("h100_sxm"), none = { .chip = NULL };
@@ -753,6 +777,7 @@ int main(void)
 		cmocka_unit_test(f8_shares),
 		cmocka_unit_test(vector_units),
 		cmocka_unit_test(host_memory),
+		cmocka_unit_test(reasons),
 		cmocka_unit_test(unknown_work),
 		cmocka_unit_test(all_gather_over_four),
 		cmocka_unit_test(latency_over_four),
