@@ -186,7 +186,8 @@
 	REAL(t_math_s, SECONDS, "flops over its units' peak for its type")                         \
 	REAL(t_hbm_s, SECONDS, "hbm_bytes over the memory bandwidth")                              \
 	REAL(t_comms_s, SECONDS, "low end of the expected time of a collective")                   \
-	REAL(t_host_s, SECONDS, "bytes in host memory over the PCIe bandwidth")                    \
+	REAL(t_host_s, SECONDS,                                                                    \
+		"bytes in host memory over the PCIe bandwidth; of a pair, its start's")            \
 	REAL(roofline_s, SECONDS, "the largest of the four")                                       \
 	REAL(attainable_s, SECONDS, "roofline with the share of each peak that good code reaches") \
 	TEXT(bound, BOUND_WORDS, "which of the four")                                              \

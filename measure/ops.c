@@ -226,6 +226,19 @@ static struct op_work work_of(const struct subject *s, const struct op_facts *f)
 		.host_bytes = f->host_bytes };
 }
 
+static void roofline_fill(const struct measured *m, const struct subject *s, struct op_facts *f)
+{
+	struct op_work w = work_of(s, f);
+	struct roofline r = roofline_op(&m->first->chip, &w);
+
+	if (op_kind_multiplies(s->kind) && isnan(r.t_math_s))
+		return;
+	if (s->async == ASYNC_NONE)
+		f->roof = r;
+	else /* of a pair, whose halves take no such time: what the start sets off */
+		f->roof.t_host_s = r.t_host_s;
+}
+
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
 	const struct device *d = m->first;
@@ -248,16 +261,14 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 	f->hbm_bytes = bytes;
 	f->dtype = dtype_of(s, &f->cost);
 	costs_by_rules(m, s, f);
-	if (!d || !d->chip.chip || s->async != ASYNC_NONE)
+	if (!d || !d->chip.chip)
 		return;
-	if (op_kind_is_collective(s->kind))
-		comms_roofline(m, s, f);
-	else if (kind_has_roofline(s->kind) && !isnan(f->flops)) {
-		struct op_work w = work_of(s, f);
-		f->roof = roofline_op(&d->chip, &w);
+	if (op_kind_is_collective(s->kind)) {
+		if (s->async == ASYNC_NONE)
+			comms_roofline(m, s, f);
+	} else if (kind_has_roofline(s->kind) && (!isnan(f->flops) || s->async != ASYNC_NONE)) {
+		roofline_fill(m, s, f);
 	}
-	if (op_kind_multiplies(s->kind) && isnan(f->roof.t_math_s))
-		f->roof = roofline_unknown;
 }
 
 /* Clean, and without the colon XProf puts behind a framework op. */
