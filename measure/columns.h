@@ -348,10 +348,12 @@
 	REAL(count, COUNT, "transfers over all devices and steady steps")                          \
 	REAL(per_step, COUNT, "per device and step")                                               \
 	REAL(bytes, BYTES, "moved per device and step, NULL when the profile does not say")        \
-	REAL(time_s, SECONDS, "union per device and step")                                         \
+	REAL(time_s, SECONDS,                                                                      \
+		"per device and step; while several are in flight, they share the time")           \
 	REAL(exposed_s, SECONDS, "of it with nothing else running")                                \
 	REAL(step_share, RATIO, "exposed_s over the step time")                                    \
-	REAL(bps, BYTES_PER_SECOND, "bytes over time")
+	REAL(bps, BYTES_PER_SECOND,                                                                \
+		"bytes over time_s: up to twice one way's rate where both ways run at once")
 
 #define COMPILES_COLUMNS(TEXT, REAL)                                                               \
 	TEXT(module, 0, "module, or the compiler's event where it has no name")                    \
