@@ -95,7 +95,7 @@ static double size_of(int64_t bytes)
 	return bytes == INT64_MAX ? NAN : (double)bytes;
 }
 
-static struct str space_text(const struct shape *s, enum hlo_platform p, struct arena *keep)
+static struct str where_text(const struct shape *s, enum hlo_platform p, struct arena *keep)
 {
 	static const char *const names[] = {
 		[SPACE_HBM] = "HBM",
@@ -104,6 +104,10 @@ static struct str space_text(const struct shape *s, enum hlo_platform p, struct 
 		[SPACE_OTHER] = "neither HBM nor host memory",
 	};
 	const char *name = names[hlo_space(s->memory_space, p)];
+	if (s->dtype == DTYPE_TUPLE)
+		return STR("a tuple");
+	if (s->dtype == DTYPE_TOKEN || s->dtype == DTYPE_OPAQUE)
+		return STR("no array");
 	if (!s->memory_space)
 		return str_from(name);
 	return arena_fmt(keep, "S(%lld) is %s", (long long)s->memory_space, name);
@@ -199,7 +203,8 @@ static void put_shape_times(struct sheet *s, const struct shape *shape)
 	if (s->json)
 		json_add_str(s->json, "chip", d->chip->id);
 	if (hbm == 0 && host == 0) {
-		put_heading(s, STR("Nobody publishes how fast that memory is."));
+		if (shape_padded_bytes(shape) > 0)
+			put_heading(s, STR("Nobody publishes how fast that memory is."));
 		return;
 	}
 	put_heading(s, arena_fmt(keep, "On %.*s:", STR_ARG(device_text(s->v))));
@@ -223,8 +228,7 @@ static void put_shape(const struct hlo_view *v, const struct shape *shape)
 	struct str text = shape_text(shape, true, keep);
 	double logical = size_of(shape_logical_bytes(shape));
 	double padded = size_of(shape_padded_bytes(shape));
-	struct str where =
-		shape->dtype == DTYPE_TUPLE ? STR("a tuple") : space_text(shape, v->platform, keep);
+	struct str where = where_text(shape, v->platform, keep);
 	put_heading(&s, arena_fmt(keep, "%.*s: %.*s", STR_ARG(text), STR_ARG(where)));
 	if (s.json) {
 		json_add_str(s.json, "shape", text);
@@ -413,7 +417,7 @@ static void put_work(struct sheet *s, const struct hlo_module *m, ptrdiff_t inst
 	struct str padding = STR("read and written");
 	if (isnan(e->work.hbm_bytes))
 		padding = STR("not all that it touches is in the text");
-	if (e->hbm_padded_bytes > e->work.hbm_bytes)
+	if (!pads_little(e->work.hbm_bytes, e->hbm_padded_bytes))
 		padding = arena_fmt(keep, "read and written; %.*s with padding",
 			STR_ARG(unit_text(keep, e->hbm_padded_bytes, UNIT_BYTES)));
 	put(s, (struct line){ "FLOPs", "flops", e->work.flops, UNIT_FLOPS,
@@ -523,7 +527,7 @@ static void put_limits(struct sheet *s, const struct estimate *e)
 			       STR("FLOPs / peak") });
 	put(s, (struct line){ "T_hbm", "t_hbm_s", e->roof.t_hbm_s, UNIT_SECONDS,
 		       STR("dense bytes / HBM") });
-	if (s->json || padded_s > e->roof.t_hbm_s)
+	if (s->json || !pads_little(e->roof.t_hbm_s, padded_s))
 		put(s, (struct line){
 			       "", "t_hbm_padded_s", padded_s, UNIT_SECONDS, STR("with padding") });
 	if (e->work.host_bytes > 0)

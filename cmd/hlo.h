@@ -31,6 +31,12 @@ struct estimate {
 struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m,
 	struct hlo_costs *costs, ptrdiff_t instruction);
 
+/* Is padding too little to show in three digits? */
+static inline bool pads_little(double dense, double padded)
+{
+	return !(padded > dense * 1.005);
+}
+
 /* "exact", "upper"; missing where nobody can count */
 struct str cost_bound_name(enum cost_bound b);
 

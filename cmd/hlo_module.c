@@ -27,8 +27,10 @@ struct listing {
 	struct op *ops;
 	ptrdiff_t count, cap;
 	int64_t loops, unknown_loops, uncounted;
-	double flops, hbm_bytes, host_bytes;	     /* over a run */
-	double seconds, comms_seconds, host_seconds; /* of those that the chip, links, PCIe bind */
+	/* Over a run; the last three are of the ops that the chip, links, PCIe bind. */
+	double flops, hbm_bytes, hbm_padded_bytes, host_bytes;
+	double math_seconds, hbm_seconds;
+	double seconds, comms_seconds, host_seconds;
 };
 
 static double known(double value)
@@ -52,7 +54,10 @@ static void add_op(struct listing *l, struct hlo_costs *costs, ptrdiff_t instruc
 	*arena_push(l->v->c->keep, l->ops, l->count, l->cap) = op;
 	l->flops += runs * known(op.e.work.flops);
 	l->hbm_bytes += runs * known(op.e.work.hbm_bytes);
+	l->hbm_padded_bytes += runs * known(op.e.hbm_padded_bytes);
 	l->host_bytes += runs * known(op.e.work.host_bytes);
+	l->math_seconds += runs * known(op.e.roof.t_math_s);
+	l->hbm_seconds += runs * known(op.e.roof.t_hbm_s);
 	l->uncounted += isnan(op.e.work.flops) && !op.e.is_collective;
 	*seconds_of(l, &op.e) += runs * known(op.e.roof.roofline_s);
 }
@@ -239,25 +244,36 @@ static struct str loops_text(const struct listing *l, struct arena *keep)
 		(long long)l->loops, (long long)l->unknown_loops);
 }
 
+static void put_times(const struct listing *l, struct grid *g)
+{
+	add_row(g, "T_math", l->math_seconds, UNIT_SECONDS, STR("sum of FLOPs / peak"));
+	add_row(g, "T_hbm", l->hbm_seconds, UNIT_SECONDS, STR("sum of dense bytes / HBM"));
+	add_row(g, "compute", l->seconds, UNIT_SECONDS,
+		STR("sum of the ops' rooflines, of each the longer of the two"));
+	add_row(g, "collectives", l->comms_seconds, UNIT_SECONDS,
+		STR("sum of the least times; they may overlap with compute"));
+	if (l->host_seconds > 0)
+		add_row(g, "transfers", l->host_seconds, UNIT_SECONDS,
+			STR("sum over PCIe; they may overlap, and both ways at once"));
+}
+
 static void put_totals(const struct listing *l)
 {
 	struct arena *keep = l->v->c->keep;
 	struct grid g = { .keep = keep, .columns = 3, .indent = 2 };
+	struct str padded = STR("read and written");
+	if (!pads_little(l->hbm_bytes, l->hbm_padded_bytes))
+		padded = arena_fmt(keep, "read and written; %.*s with padding",
+			STR_ARG(unit_text(keep, l->hbm_padded_bytes, UNIT_BYTES)));
 	add_row(&g, "FLOPs", l->flops, UNIT_FLOPS,
 		l->uncounted ? arena_fmt(keep, "without %lld ops that nobody can count",
 				       (long long)l->uncounted)
 			     : STR(""));
-	add_row(&g, "HBM", l->hbm_bytes, UNIT_BYTES, STR("read and written"));
+	add_row(&g, "HBM", l->hbm_bytes, UNIT_BYTES, padded);
 	if (l->host_bytes > 0)
 		add_row(&g, "host memory", l->host_bytes, UNIT_BYTES, STR("over PCIe"));
-	if (l->v->device.chip) {
-		add_row(&g, "compute", l->seconds, UNIT_SECONDS, STR("sum of the ops' rooflines"));
-		add_row(&g, "collectives", l->comms_seconds, UNIT_SECONDS,
-			STR("sum of the least times; they may overlap with compute"));
-		if (l->host_seconds > 0)
-			add_row(&g, "transfers", l->host_seconds, UNIT_SECONDS,
-				STR("sum over PCIe; they may overlap, and both ways at once"));
-	}
+	if (l->v->device.chip)
+		put_times(l, &g);
 	grid_print(&g, l->v->c->out);
 }
 
@@ -341,8 +357,11 @@ static void put_json(const struct listing *l)
 	json_add_double(root, "flops", l->flops);
 	json_add_double(root, "ops_uncounted", (double)l->uncounted);
 	json_add_double(root, "hbm_bytes", l->hbm_bytes);
+	json_add_double(root, "hbm_padded_bytes", l->hbm_padded_bytes);
 	json_add_double(root, "host_bytes", l->host_bytes);
 	if (l->v->device.chip) {
+		json_add_double(root, "t_math_s", l->math_seconds);
+		json_add_double(root, "t_hbm_s", l->hbm_seconds);
 		json_add_double(root, "compute_s", l->seconds);
 		json_add_double(root, "collectives_s", l->comms_seconds);
 		json_add_double(root, "transfers_s", l->host_seconds);
