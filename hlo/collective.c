@@ -191,6 +191,27 @@ static int64_t next_target(const struct hlo_dims *pairs, int64_t source, int *bu
 	return -1;
 }
 
+static uint64_t apart(int64_t a, int64_t b)
+{
+	return a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b;
+}
+
+/* How far all pairs are apart, up or down, but for those that close a ring; 0 if they differ. */
+static int64_t shift_of(const struct hlo_dims *pairs, int64_t ring)
+{
+	uint64_t least = INT64_MAX;
+	for (ptrdiff_t k = 0; k + 1 < pairs->count; k += 2) {
+		uint64_t d = apart(pairs->items[k], pairs->items[k + 1]);
+		least = d < least ? d : least;
+	}
+	for (ptrdiff_t k = 0; least && k + 1 < pairs->count; k += 2) {
+		uint64_t d = apart(pairs->items[k], pairs->items[k + 1]);
+		if (d != least && (d % least || d / least != (uint64_t)ring - 1))
+			return 0;
+	}
+	return (int64_t)least;
+}
+
 /* From the first source on, until nobody sends on or the ring closes. */
 static void ring_of(const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
 {
@@ -205,10 +226,11 @@ static void ring_of(const struct hlo_instruction *i, struct hlo_collective *c, s
 	bool ring = at == first;
 	c->group_size = ring ? size : size + 1;
 	c->groups = ring && count % size == 0 ? count / size : 1;
-	uint64_t step = (uint64_t)pairs->items[1] - (uint64_t)first;
-	c->stride = (int64_t)step > 0 ? (int64_t)step : 0;
-	c->axis = arena_fmt(keep, "%s of %lld, stride %lld", ring ? "ring" : "chain",
-		(long long)c->group_size, (long long)c->stride);
+	c->stride = shift_of(pairs, ring ? size : 0);
+	struct str stride =
+		c->stride ? arena_fmt(keep, ", stride %lld", (long long)c->stride) : STR("");
+	c->axis = arena_fmt(keep, "%s of %lld%.*s", ring ? "ring" : "chain",
+		(long long)c->group_size, STR_ARG(stride));
 }
 
 /* From an operand back to where it comes from; longer ways have done work on the way. */

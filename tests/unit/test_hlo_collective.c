@@ -224,7 +224,13 @@ static void permutes(void **state)
 		{ { 1, 2, 0, 1, 3, 0, 2, 3 }, 8, 4, 1, "ring of 4, stride 1" },
 		{ { 0, 4, 4, 0, 1, 5, 5, 1 }, 8, 2, 2, "ring of 2, stride 4" },
 		{ { 0, 1, 1, 2, 2, 3 }, 6, 4, 1, "chain of 4, stride 1" },
-		{ { 3, 3 }, 2, 1, 1, "ring of 1, stride 0" },
+		{ { 3, 3 }, 2, 1, 1, "ring of 1" },
+		/* down, first over the seam; two rings at once; here and there */
+		{ { 0, 3, 1, 0, 2, 1, 3, 2 }, 8, 4, 1, "ring of 4, stride 1" },
+		{ { 4, 0, 0, 4, 5, 1, 1, 5 }, 8, 2, 2, "ring of 2, stride 4" },
+		{ { 0, 2, 2, 4, 4, 0, 1, 3, 3, 5, 5, 1 }, 12, 3, 2, "ring of 3, stride 2" },
+		{ { 0, 2, 2, 1, 1, 3, 3, 0 }, 8, 4, 1, "ring of 4" },
+		{ { INT64_MIN, INT64_MAX }, 2, 2, 1, "chain of 2" },
 		{ { 0, 0 }, 0, 0, 0, "" },
 	};
 	(void)state;
