@@ -274,7 +274,8 @@ static void vector_units(void **state)
 	assert_true(roofline_op(&v5e, &add).t_math_s == 0);
 }
 
-/* f32[5,1024,1024,256] from the host to a v6e: 194 ms in a public inference run. */
+/* f32[5,1024,1024,256] between the host and a v6e, in a public inference run: 182 ms to the host
+ * alone, 189 ms from it, 194 ms with another on its way back. */
 static void host_memory(void **state)
 {
 	struct chip_device v6e = device("tpu_v6e"), v2 = device("tpu_v2"),
@@ -286,7 +287,7 @@ static void host_memory(void **state)
 	near(r.t_host_s, 167.8e-3);
 	assert_true(r.roofline_s == r.t_host_s);
 	assert_int_equal(r.bound, BOUND_HOST);
-	near_by(r.attainable_s, 194e-3, 1e-2);
+	near(r.attainable_s, 182.4e-3);
 	near(roofline_pcie_bps(&v2), 8e9); /* a core's half */
 	r = roofline_op(&gb200, &copy);	   /* no figure: what HBM takes says nothing */
 	assert_true(isnan(r.t_host_s) && isnan(r.roofline_s) && r.bound == BOUND_UNKNOWN);
