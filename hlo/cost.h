@@ -31,7 +31,7 @@ struct hlo_cost {
 	int precision_passes;	/* TPU f32 at HIGH is 3 bf16 passes, HIGHEST 6 ; else 1 */
 	double hbm_bytes;	/* logical (dense) bytes of operands and results in HBM */
 	double hbm_padded_bytes;
-	double host_bytes;		    /* operands and results in host memory */
+	double host_bytes;		    /* operands and results in host memory, feeds */
 	double logical_bytes, padded_bytes; /* of the result and operands, in all spaces */
 	bool has_matmul, has_convolution;
 };

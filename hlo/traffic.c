@@ -307,10 +307,21 @@ void traffic_of_result(struct hlo_costs *costs, const struct hlo_module *m,
 	touch_shape(&x, &i->shape);
 }
 
+/* What these move in or out of HBM goes over to the host, or comes from it. */
+static bool is_with_host(const struct hlo_instruction *i, enum hlo_platform platform)
+{
+	bool feeds = i->op == HLO_INFEED || i->op == HLO_OUTFEED;
+	bool sends = i->is_host_transfer && (i->op == HLO_SEND || i->op == HLO_RECV);
+	return (feeds || sends) && platform != HLO_CPU;
+}
+
 void traffic_of(struct hlo_costs *costs, const struct hlo_module *m, enum hlo_platform platform,
 	const struct hlo_instruction *i, struct traffic *t)
 {
 	struct touch x = { costs, m, platform, i, t };
 	void (*touch)(const struct touch *) = touches[opcode_rule(i->op)];
+	double before = t->hbm;
 	(touch ? touch : touch_all)(&x);
+	if (is_with_host(i, platform))
+		t->host += t->hbm - before;
 }

@@ -68,6 +68,13 @@ static struct str field(int number, struct str bytes)
 	return pb_done(&b);
 }
 
+static struct str int_field(int number, int64_t value)
+{
+	struct pb b = pb_new(&keep);
+	pb_int(&b, number, value);
+	return pb_done(&b);
+}
+
 static struct str text_field(int number, const char *text)
 {
 	return field(number, str_from(text));
@@ -624,6 +631,37 @@ static void spaces(void **state)
 	assert_int_equal(hlo_space(-1, HLO_GPU), SPACE_OTHER);
 }
 
+/* Feeds, and sends to the host, are of HBM's bytes and cross to the host. */
+static void feeds(void **state)
+{
+	static const struct {
+		const char *opcode, *shape;
+		bool host_transfer;
+		double host;
+	} cases[] = {
+		{ "infeed", "(f32[8], token[])", false, 32 },
+		{ "outfeed", "token[]", false, 64 },
+		{ "send", "(f32[16], u32[], token[])", true, 64 },
+		{ "recv", "(f32[16], u32[], token[])", true, 64 },
+		{ "send", "(f32[16], u32[], token[])", false, 0 },
+		{ "copy", "f32[16]", false, 0 },
+	};
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		const bool takes = !str_eq(str_from(cases[k].opcode), STR("recv")) && k > 0;
+		const struct pb_instruction body[] = {
+			{ "a", "parameter", takes ? "f32[16]" : "token[]", 1, { 0 }, { 0 }, 0,
+				{ 0 } },
+			{ "b", cases[k].opcode, cases[k].shape, 2, { 1 }, { 0 }, 0,
+				int_field(47, cases[k].host_transfer) },
+			NO_ROW,
+		};
+		const struct pb_computation c[] = { { "main", 1, body }, { 0 } };
+		assert_number(cost_on(HLO_TPU, c).host_bytes, cases[k].host);
+		assert_number(cost_on(HLO_CPU, c).host_bytes, 0);
+	}
+}
+
 static const struct pb_instruction fused_slices[] = {
 	{ "p0", "parameter", "f32[8,16]", 11, { 0 }, { 0 }, 0, { 0 } },
 	{ "p1", "parameter", "f32[8,16]", 12, { 0 }, { 0 }, 1, { 0 } },
@@ -977,6 +1015,7 @@ int main(void)
 		cmocka_unit_test(unknown_ops),
 		cmocka_unit_test(dynamic_shapes_are_bounds),
 		cmocka_unit_test(spaces),
+		cmocka_unit_test(feeds),
 		cmocka_unit_test(fusions_touch_slices),
 		cmocka_unit_test(fusions_of_matmuls),
 		cmocka_unit_test(kinds_of_fusions),
