@@ -198,6 +198,19 @@ static void walk_with(struct parser *p, const struct scope *outer)
 	}
 }
 
+/* values (1, 'a'), (2, 'b') */
+static void walk_values(struct parser *p)
+{
+	bool in_from = false;
+
+	do {
+		if (!token_accept(p, "("))
+			return;
+		while (!p->failed && !is_end(token_ahead(p, 0)))
+			walk_one(p, &in_from);
+	} while (token_accept(p, ")") && token_accept(p, ","));
+}
+
 void walk_select(struct parser *p, const struct scope *outer)
 {
 	const struct scope *back = p->scope;
@@ -217,6 +230,8 @@ void walk_select(struct parser *p, const struct scope *outer)
 			p->at++;
 		collect(p, s);
 		p->scope = s;
+		if (token_accept(p, "values"))
+			walk_values(p);
 		while (!is_end(token_ahead(p, 0)) && !is_compound(token_ahead(p, 0)))
 			walk_one(p, &in_from);
 	}

@@ -6,14 +6,15 @@
 /* A rule file with more is generated; each custom call is matched against all of them. */
 enum { COSTS_MAX = 1000 };
 
-static const struct cost_key {
-	struct str name;
-	ptrdiff_t offset;
-} cost_keys[] = {
-	{ STR_INIT("flops"), offsetof(struct op_cost, flops) },
-	{ STR_INIT("bytes"), offsetof(struct op_cost, bytes) },
-};
-enum { COST_KEYS = sizeof(cost_keys) / sizeof(cost_keys[0]) };
+#define KEY(member)                                                                                \
+	{                                                                                          \
+		STR_INIT(#member), offsetof(struct op_cost, member), SHAPE_SCALAR, false, NULL, 0, \
+			STR_INIT("formula over the shapes of operands")                            \
+	}
+
+static const struct section_key cost_keys[] = { KEY(flops), KEY(bytes) };
+const struct section cost_section = { "a cost", cost_keys,
+	sizeof(cost_keys) / sizeof(cost_keys[0]) };
 
 static bool read_formula(const struct rule_reader *r, struct str name, const struct doc_node *node,
 	struct formula *ret)
@@ -32,18 +33,10 @@ static bool read_formula(const struct rule_reader *r, struct str name, const str
 
 static bool read_key(const struct rule_reader *r, const struct doc_pair *pair, struct op_cost *cost)
 {
-	struct str names[COST_KEYS];
+	const struct section_key *key = section_key_find(r, &cost_section, pair->key);
 
-	for (int i = 0; i < COST_KEYS; i++) {
-		names[i] = cost_keys[i].name;
-		if (str_eq(names[i], pair->key->text))
-			return read_formula(r, names[i], pair->value,
-				(struct formula *)(void *)((char *)cost + cost_keys[i].offset));
-	}
-	struct str hint = near_hint(r->keep, pair->key->text, names, COST_KEYS);
-	return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
-		"a cost has flops and bytes, not '%.*s'%.*s", STR_ARG(pair->key->text),
-		STR_ARG(hint));
+	return key && read_formula(r, key->name, pair->value,
+			      (struct formula *)(void *)((char *)cost + key->value));
 }
 
 /* The name's row, which a file that extends another may write anew. */

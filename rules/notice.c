@@ -50,67 +50,70 @@ static struct str words_text(const struct str *words, int count, struct arena *k
 
 /* ---- in a rule file -------------------------------------------------------------------------- */
 
-enum notice_key { KEY_KIND, KEY_URL_FROM, KEY_SECRET_FROM, KEY_WHEN, KEY_REQUIRED, NOTICE_KEYS };
-static const struct str keys[NOTICE_KEYS] = {
-	[KEY_KIND] = STR_INIT("kind"),
-	[KEY_URL_FROM] = STR_INIT("url_from"),
-	[KEY_SECRET_FROM] = STR_INIT("secret_from"),
-	[KEY_WHEN] = STR_INIT("when"),
-	[KEY_REQUIRED] = STR_INIT("required"),
-};
+#define KEY(member, shape, required, words, count, meaning)                                        \
+	{                                                                                          \
+		STR_INIT(#member), offsetof(struct notice, member), shape, required, words, count, \
+			STR_INIT(meaning)                                                          \
+	}
 
-static bool read_word(const struct rule_reader *r, const struct doc_node *v, const char *key,
+static const struct section_key notice_keys[] = {
+	KEY(kind, SHAPE_TEXT, true, kinds, NOTICE_KINDS, "the service"),
+	KEY(url_from, SHAPE_TEXT, true, NULL, 0, "environment variable with the address"),
+	KEY(secret_from, SHAPE_TEXT, false, NULL, 0, "environment variable that signs"),
+	KEY(when, SHAPE_TEXT, false, whens, NOTICE_WHENS, "when there is something to say"),
+	KEY(required, SHAPE_BOOL, false, NULL, 0, "whether a failed delivery is one of check's"),
+};
+const struct section notice_section = { "a notification", notice_keys,
+	sizeof(notice_keys) / sizeof(notice_keys[0]) };
+
+static bool read_word(const struct rule_reader *r, const struct doc_node *v, struct str key,
 	const struct str *words, int count, int *ret)
 {
 	*ret = word_index(v->text, words, count);
 	if (v->kind == DOC_SCALAR && *ret >= 0)
 		return true;
 	struct str hint = near_hint(r->keep, v->text, words, count);
-	return node_fail(r, v, DIAG_RULE_SCHEMA, "%s is %.*s%.*s", key,
+	return node_fail(r, v, DIAG_RULE_SCHEMA, "%.*s is %.*s%.*s", STR_ARG(key),
 		STR_ARG(words_text(words, count, r->keep)), STR_ARG(hint));
 }
 
+static bool read_bool(
+	const struct rule_reader *r, const struct doc_node *v, struct str key, bool *ret)
+{
+	static const struct str words[] = { STR_INIT("false"), STR_INIT("true") };
+	int word;
+	if (!read_word(r, v, key, words, 2, &word))
+		return false;
+	*ret = word;
+	return true;
+}
+
 static bool read_variable(
-	const struct rule_reader *r, const struct doc_node *v, const char *key, struct str *ret)
+	const struct rule_reader *r, const struct doc_node *v, struct str key, struct str *ret)
 {
 	*ret = v->text;
 	return (v->kind == DOC_SCALAR && secret_name_ok(v->text)) ||
 	       node_fail(r, v, DIAG_RULE_SCHEMA,
-		       "%s is the name of an environment variable: ROOFLINT_ and more of A-Z, 0-9 "
-		       "and _; what is in it does not belong into a file",
-		       key);
+		       "%.*s is the name of an environment variable: ROOFLINT_ and more of A-Z, "
+		       "0-9 and _; what is in it does not belong into a file",
+		       STR_ARG(key));
 }
+
+/* An enum is as large as an int. */
+_Static_assert(sizeof(enum notice_kind) == sizeof(int), "read as a word's index");
+_Static_assert(sizeof(enum notice_when) == sizeof(int), "read as a word's index");
 
 static bool read_key(const struct rule_reader *r, const struct doc_pair *pair, struct notice *n)
 {
-	static const struct str bools[] = { STR_INIT("false"), STR_INIT("true") };
-	const struct doc_node *v = pair->value;
-	int word;
-	switch (word_index(pair->key->text, keys, NOTICE_KEYS)) {
-	case KEY_KIND:
-		if (!read_word(r, v, "kind", kinds, NOTICE_KINDS, &word))
-			return false;
-		n->kind = (enum notice_kind)word;
-		return true;
-	case KEY_WHEN:
-		if (!read_word(r, v, "when", whens, NOTICE_WHENS, &word))
-			return false;
-		n->when = (enum notice_when)word;
-		return true;
-	case KEY_REQUIRED:
-		if (!read_word(r, v, "required", bools, 2, &word))
-			return false;
-		n->required = word;
-		return true;
-	case KEY_URL_FROM:
-		return read_variable(r, v, "url_from", &n->url_from);
-	case KEY_SECRET_FROM:
-		return read_variable(r, v, "secret_from", &n->secret_from);
-	}
-	struct str hint = near_hint(r->keep, pair->key->text, keys, NOTICE_KEYS);
-	return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
-		"%.*s: a notification has no key '%.*s'%.*s", STR_ARG(n->name),
-		STR_ARG(pair->key->text), STR_ARG(hint));
+	const struct section_key *key = section_key_find(r, &notice_section, pair->key);
+	void *at = key ? (char *)n + key->value : NULL;
+	if (!key)
+		return false;
+	if (key->words)
+		return read_word(r, pair->value, key->name, key->words, key->word_count, at);
+	if (key->shape == SHAPE_BOOL)
+		return read_bool(r, pair->value, key->name, at);
+	return read_variable(r, pair->value, key->name, at);
 }
 
 /* Chats have no signatures; a key for one would be a wish that nothing fulfils. */

@@ -79,17 +79,33 @@ bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum di
 
 /* ---- the document ------------------------------------------------------------------------- */
 
-static const struct str document_keys[] = { STR_INIT("version"), STR_INIT("extends"),
-	STR_INIT("rules"), STR_INIT("waivers"), STR_INIT("profiles"), STR_INIT("costs"),
-	STR_INIT("notifications") };
+const struct document_key document_keys[] = {
+	{ STR_INIT("version"), STR_INIT("1"), SHAPE_VERSION, NULL },
+	{ STR_INIT("extends"), STR_INIT("recommended, strict, fleet, or a file"), SHAPE_TEXT,
+		NULL },
+	{ STR_INIT("rules"), STR_INIT("by name: new ones, or changes to inherited ones"),
+		SHAPE_RULES, NULL },
+	{ STR_INIT("waivers"), STR_INIT("findings that a team has accepted, up to a ceiling"),
+		SHAPE_LIST, &waiver_section },
+	{ STR_INIT("profiles"), STR_INIT("changes for some workloads, by name or label"),
+		SHAPE_LIST, &profile_section },
+	{ STR_INIT("costs"), STR_INIT("what custom calls cost, by name"), SHAPE_MAP,
+		&cost_section },
+	{ STR_INIT("notifications"), STR_INIT("who is told, by name"), SHAPE_MAP, &notice_section },
+};
 enum { DOCUMENT_KEYS = sizeof(document_keys) / sizeof(document_keys[0]) };
+const int document_key_count = DOCUMENT_KEYS;
 
 static bool check_document_key(const struct rule_reader *r, const struct doc_node *key)
 {
-	for (int i = 0; i < DOCUMENT_KEYS; i++)
-		if (str_eq(document_keys[i], key->text))
+	struct str names[DOCUMENT_KEYS];
+
+	for (int i = 0; i < DOCUMENT_KEYS; i++) {
+		names[i] = document_keys[i].name;
+		if (str_eq(names[i], key->text))
 			return true;
-	struct str hint = near_hint(r->keep, key->text, document_keys, DOCUMENT_KEYS);
+	}
+	struct str hint = near_hint(r->keep, key->text, names, DOCUMENT_KEYS);
 	if (!hint.len)
 		hint = STR("; a rule file has version, extends and rules");
 	return node_fail(r, key, DIAG_RULE_SCHEMA, "unknown key '%.*s'%.*s", STR_ARG(key->text),
@@ -134,6 +150,40 @@ bool document_check(const struct rule_reader *r, const struct doc_node **extends
 		return node_fail(r, *extends, DIAG_RULE_SCHEMA,
 			"extends takes one name: a built-in rule set or a file");
 	return true;
+}
+
+/* ---- sections ----------------------------------------------------------------------------- */
+
+/* "; it has match, label and rules" */
+static struct str keys_hint(struct arena *keep, const struct str *names, int count)
+{
+	struct str all = STR("; it has ");
+
+	for (int i = 0; i < count; i++)
+		all = arena_fmt(keep, "%.*s%s%.*s", STR_ARG(all),
+			i == 0		 ? ""
+			: i == count - 1 ? " and "
+					 : ", ",
+			STR_ARG(names[i]));
+	return all;
+}
+
+const struct section_key *section_key_find(
+	const struct rule_reader *r, const struct section *section, const struct doc_node *key)
+{
+	struct str *names = arena_make(r->keep, struct str, section->count);
+
+	for (int i = 0; i < section->count; i++) {
+		names[i] = section->keys[i].name;
+		if (str_eq(names[i], key->text))
+			return &section->keys[i];
+	}
+	struct str hint = near_hint(r->keep, key->text, names, section->count);
+	if (!hint.len)
+		hint = keys_hint(r->keep, names, section->count);
+	node_fail(r, key, DIAG_RULE_SCHEMA, "%s has no key '%.*s'%.*s", section->entry,
+		STR_ARG(key->text), STR_ARG(hint));
+	return NULL;
 }
 
 /* ---- rules -------------------------------------------------------------------------------- */

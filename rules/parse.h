@@ -15,6 +15,48 @@ struct rule_reader {
 	struct diag *err;
 };
 
+/* What the value of a key looks like; of a word the key lists which. */
+enum key_shape {
+	SHAPE_TEXT,
+	SHAPE_SCALAR,
+	SHAPE_BOOL,
+	SHAPE_RULES,
+	SHAPE_VERSION,
+	SHAPE_LIST,
+	SHAPE_MAP
+};
+
+/* A key of a section's entries: for the section's reader, and for the schema. */
+struct section_key {
+	struct str name;
+	ptrdiff_t value; /* offset in what an entry becomes */
+	enum key_shape shape;
+	bool required;
+	const struct str *words; /* NULL: any text */
+	int word_count;
+	struct str meaning;
+};
+
+struct section {
+	const char *entry; /* "a waiver" */
+	const struct section_key *keys;
+	int count;
+};
+extern const struct section waiver_section, profile_section, cost_section, notice_section;
+
+/* A key of the document. */
+struct document_key {
+	struct str name, meaning;
+	enum key_shape shape;
+	const struct section *section; /* of a list of entries, or a map from names to them */
+};
+extern const struct document_key document_keys[];
+extern const int document_key_count;
+
+/* The entry's key of that name; NULL with an error where it has none. */
+const struct section_key *section_key_find(
+	const struct rule_reader *r, const struct section *section, const struct doc_node *key);
+
 /* The document's rules into the set; *extends is the node of that key, or NULL. */
 bool document_check(const struct rule_reader *r, const struct doc_node **extends);
 bool document_rules(const struct rule_reader *r);

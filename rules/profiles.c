@@ -7,26 +7,32 @@
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
+static const struct section_key profile_keys[] = {
+	{ STR_INIT("match"), offsetof(struct tuning, match), SHAPE_TEXT, false, NULL, 0,
+		STR_INIT("glob of the workload") },
+	{ STR_INIT("label"), offsetof(struct tuning, label), SHAPE_TEXT, false, NULL, 0,
+		STR_INIT("glob of a label") },
+	{ STR_INIT("rules"), offsetof(struct tuning, rules), SHAPE_RULES, true, NULL, 0,
+		STR_INIT("changes by rule") },
+};
+const struct section profile_section = { "an entry of profiles", profile_keys,
+	sizeof(profile_keys) / sizeof(profile_keys[0]) };
+
 static bool read_key(const struct rule_reader *r, struct tuning *t, const struct doc_pair *pair)
 {
-	static const struct str names[] = { STR_INIT("match"), STR_INIT("label"),
-		STR_INIT("rules") };
-	bool is_rules = str_eq(pair->key->text, names[2]);
+	const struct section_key *key = section_key_find(r, &profile_section, pair->key);
+	bool is_rules = key && key->shape == SHAPE_RULES;
 
+	if (!key)
+		return false;
 	if (pair->value->kind != (is_rules ? DOC_MAP : DOC_SCALAR) ||
 		(!is_rules && !pair->value->text.len))
 		return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
 			"match and label take one glob, rules a map from names to changes");
 	if (is_rules)
 		t->rules = pair->value;
-	else if (str_eq(pair->key->text, names[0]))
-		t->match = pair->value->text;
-	else if (str_eq(pair->key->text, names[1]))
-		t->label = pair->value->text;
 	else
-		return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
-			"an entry of profiles has no key '%.*s'%.*s", STR_ARG(pair->key->text),
-			STR_ARG(near_hint(r->keep, pair->key->text, names, 3)));
+		*(struct str *)(void *)((char *)t + key->value) = pair->value->text;
 	return true;
 }
 

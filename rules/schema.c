@@ -3,18 +3,17 @@
 
 #include "base/json.h"
 #include "measure/tables.h"
-#include "rules/notice.h"
+#include "rules/parse.h"
 
-/* What a number may look like: 5%, 12.5 ms, 16 GiB; plain ones are numbers. */
-#define SCALAR "scalar"
+/* What is defined once. */
+#define VERSION "#/$defs/version"
+#define SCALAR	"#/$defs/scalar" /* what a number may look like: 5, 5%, 12.5 ms, 16 GiB */
+#define RULES	"#/$defs/rules"
 
 static cJSON *add_typed(cJSON *o, const char *key, const char *type)
 {
 	cJSON *ret = json_add_object(o, key);
-	if (str_eq(str_from(type), STR(SCALAR)))
-		json_add_str(ret, "$ref", STR("#/$defs/scalar"));
-	else
-		json_add_str(ret, "type", str_from(type));
+	json_add_str(ret, *type == '#' ? "$ref" : "type", str_from(type));
 	return ret;
 }
 
@@ -90,24 +89,48 @@ static void add_rule_def(cJSON *defs)
 		add_rule_key(properties, &rule_keys[i]);
 }
 
+/* An inherited rule whose expressions stay has no parameter but those that they use. */
+static void add_no_others(cJSON *rule, cJSON *params)
+{
+	cJSON *kept = json_add_object(rule, "if");
+	json_add_str(kept, "$ref", STR("#/$defs/retuned"));
+	cJSON *then = json_add_object(json_add_object(rule, "then"), "properties");
+	cJSON *names = json_add_object(json_add_object(then, "params"), "propertyNames");
+	cJSON *words = json_add_array(names, "enum");
+	for (const cJSON *p = params->child; p; p = p->next)
+		add_word(words, str_from(p->string));
+}
+
 /* A rule of the set: what it is, and its own parameters by name. */
 static void add_known_rule(cJSON *properties, const struct rule *rule, struct arena *keep)
 {
 	cJSON *o = json_add_object(properties, arena_z(keep, rule->name));
 	json_add_str(o, "$ref", STR("#/$defs/rule"));
 	json_add_str(o, "description", rule->title.text);
-	if (!rule->param_count)
-		return;
 	cJSON *params = json_add_object(json_add_object(o, "properties"), "params");
 	cJSON *names = json_add_object(params, "properties");
 	for (ptrdiff_t i = 0; i < rule->param_count; i++)
 		add_typed(names, arena_z(keep, rule->params[i].name), SCALAR);
+	add_no_others(o, names);
 }
 
-static void add_rules(cJSON *o, const char *key, const struct ruleset *set, struct arena *keep)
+/* What brings new expressions may bring parameters for them. */
+static void add_retuned_def(cJSON *defs)
 {
-	cJSON *rules = add_typed(o, key, "object");
-	json_add_str(rules, "description", STR("by name: new ones, or changes to inherited ones"));
+	cJSON *no = json_add_object(json_add_object(defs, "retuned"), "not");
+	cJSON *any = json_add_array(no, "anyOf");
+	for (ptrdiff_t i = 0; i < rule_key_count; i++) {
+		if (rule_keys[i].type != KEY_SQL && !str_eq(rule_keys[i].name, STR("message")))
+			continue;
+		cJSON *has = cJSON_CreateObject();
+		cJSON_AddItemToArray(any, has);
+		add_word(json_add_array(has, "required"), rule_keys[i].name);
+	}
+}
+
+static void add_rules_def(cJSON *defs, const struct ruleset *set, struct arena *keep)
+{
+	cJSON *rules = add_typed(defs, "rules", "object");
 	cJSON *names = json_add_object(rules, "propertyNames");
 	json_add_str(names, "pattern", STR("^[a-z][a-z0-9-]*$"));
 	cJSON *properties = json_add_object(rules, "properties");
@@ -118,80 +141,48 @@ static void add_rules(cJSON *o, const char *key, const struct ruleset *set, stru
 
 /* ---- the other sections ---------------------------------------------------------------------- */
 
-/* Keys of the maps in a list or a map; parser tables are in waiver.c, costs.c and notice.c. */
-static const struct member {
-	const char *section, *key, *type, *meaning;
-	bool required;
-} members[] = {
-	{ "waivers", "rule", "string", "name of the rule whose findings are accepted", true },
-	{ "waivers", "where", "string", "which of them; without it all", false },
-	{ "waivers", "ceiling", "string", "what must hold for the waiver to hold", true },
-	{ "waivers", "owner", "string", "who accepted it", true },
-	{ "waivers", "reason", "string", "why", true },
-	{ "waivers", "issue", SCALAR, "where it is tracked", false },
-	{ "waivers", "expires", "string", "its last day: 2027-01-31", true },
-	{ "costs", "flops", SCALAR, "formula over the shapes of operands", false },
-	{ "costs", "bytes", SCALAR, "formula over the shapes of operands", false },
-	{ "notifications", "kind", "string", "the service", true },
-	{ "notifications", "url_from", "string", "environment variable with the address", true },
-	{ "notifications", "secret_from", "string", "environment variable that signs", false },
-	{ "notifications", "when", "string", "when there is something to say", false },
-	{ "notifications", "required", "boolean", "whether a failed delivery is one of check's",
-		false },
-};
-enum { MEMBERS = sizeof(members) / sizeof(members[0]) };
-
-static void add_words(cJSON *o, const struct member *m)
+static void add_words(cJSON *o, const struct section_key *key)
 {
-	bool is_kind = str_eq(str_from(m->key), STR("kind"));
-	if (!is_kind && !str_eq(str_from(m->key), STR("when")))
-		return;
-	cJSON *words = json_add_array(o, "enum");
-	for (int i = 0; i < (is_kind ? NOTICE_KINDS : NOTICE_WHENS); i++)
-		add_word(words, is_kind ? notice_kind_name((enum notice_kind)i)
-					: notice_when_name((enum notice_when)i));
+	cJSON *words = key->words ? json_add_array(o, "enum") : NULL;
+	for (int i = 0; words && i < key->word_count; i++)
+		add_word(words, key->words[i]);
 }
 
-static void add_members(cJSON *map, const char *section)
+static const char *const shapes[] = { [SHAPE_TEXT] = "string",
+	[SHAPE_SCALAR] = SCALAR,
+	[SHAPE_BOOL] = "boolean",
+	[SHAPE_RULES] = RULES,
+	[SHAPE_VERSION] = VERSION,
+	[SHAPE_LIST] = "array",
+	[SHAPE_MAP] = "object" };
+
+static void add_section_key(cJSON *properties, const struct section_key *key)
 {
-	cJSON *properties = json_add_object(map, "properties");
-	cJSON *required = json_add_array(map, "required");
-	for (int i = 0; i < MEMBERS; i++) {
-		const struct member *m = &members[i];
-		if (!str_eq(str_from(m->section), str_from(section)))
-			continue;
-		cJSON *o = add_typed(properties, m->key, m->type);
-		json_add_str(o, "description", str_from(m->meaning));
-		add_words(o, m);
-		if (m->required)
-			add_word(required, str_from(m->key));
+	cJSON *o = add_typed(properties, key->name.p, shapes[key->shape]);
+	json_add_str(o, "description", key->meaning);
+	add_words(o, key);
+}
+
+static void add_section(cJSON *o, const struct section *section, bool is_list)
+{
+	cJSON *entry = add_map(o, is_list ? "items" : "additionalProperties");
+	cJSON *own = json_add_object(entry, "properties"), *required = NULL;
+	for (int i = 0; i < section->count; i++) {
+		const struct section_key *key = &section->keys[i];
+		add_section_key(own, key);
+		if (key->required && !required)
+			required = json_add_array(entry, "required");
+		if (key->required)
+			add_word(required, key->name);
 	}
 }
 
-static void add_profiles(cJSON *properties, const struct ruleset *set, struct arena *keep)
+static void add_document_key(cJSON *properties, const struct document_key *key)
 {
-	cJSON *list = add_typed(properties, "profiles", "array");
-	json_add_str(list, "description", STR("changes for some workloads, by name or label"));
-	cJSON *own = json_add_object(add_map(list, "items"), "properties");
-	json_add_str(add_typed(own, "match", "string"), "description", STR("glob of the workload"));
-	json_add_str(add_typed(own, "label", "string"), "description", STR("glob of a label"));
-	add_rules(own, "rules", set, keep);
-}
-
-static void add_sections(cJSON *properties, const struct ruleset *set, struct arena *keep)
-{
-	cJSON *version = json_add_object(properties, "version");
-	cJSON_AddItemToArray(json_add_array(version, "enum"), json_double(1));
-	json_add_str(add_typed(properties, "extends", "string"), "description",
-		STR("recommended, strict, fleet, or a file"));
-	add_rules(properties, "rules", set, keep);
-	add_members(add_map(add_typed(properties, "waivers", "array"), "items"), "waivers");
-	add_profiles(properties, set, keep);
-	add_members(
-		add_map(add_typed(properties, "costs", "object"), "additionalProperties"), "costs");
-	add_members(
-		add_map(add_typed(properties, "notifications", "object"), "additionalProperties"),
-		"notifications");
+	cJSON *o = add_typed(properties, key->name.p, shapes[key->shape]);
+	json_add_str(o, "description", key->meaning);
+	if (key->section)
+		add_section(o, key->section, key->shape == SHAPE_LIST);
 }
 
 void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out)
@@ -202,9 +193,15 @@ void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out
 	json_add_str(root, "type", STR("object"));
 	json_add_bool(root, "additionalProperties", false);
 	add_word(json_add_array(root, "required"), STR("version"));
-	add_sections(json_add_object(root, "properties"), set, keep);
+	cJSON *properties = json_add_object(root, "properties");
+	for (int i = 0; i < document_key_count; i++)
+		add_document_key(properties, &document_keys[i]);
 	cJSON *defs = json_add_object(root, "$defs");
 	add_rule_def(defs);
+	add_retuned_def(defs);
+	add_rules_def(defs, set, keep);
+	cJSON_AddItemToArray(
+		json_add_array(json_add_object(defs, "version"), "enum"), json_double(1));
 	cJSON *types = json_add_array(json_add_object(defs, "scalar"), "type");
 	add_word(types, STR("string"));
 	add_word(types, STR("number"));

@@ -6,46 +6,40 @@
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static const struct waiver_key {
-	struct str name;
-	ptrdiff_t text; /* offset of a rule_text in struct waiver */
-	bool optional;
-} waiver_keys[] = {
-	{ STR_INIT("rule"), offsetof(struct waiver, rule), false },
-	{ STR_INIT("where"), offsetof(struct waiver, where), true },
-	{ STR_INIT("ceiling"), offsetof(struct waiver, ceiling), false },
-	{ STR_INIT("owner"), offsetof(struct waiver, owner), false },
-	{ STR_INIT("reason"), offsetof(struct waiver, reason), false },
-	{ STR_INIT("issue"), offsetof(struct waiver, issue), true },
-	{ STR_INIT("expires"), offsetof(struct waiver, expires), false },
+#define KEY(name, member, shape, required, meaning)                                                \
+	{                                                                                          \
+		STR_INIT(name), offsetof(struct waiver, member), shape, required, NULL, 0,         \
+			STR_INIT(meaning)                                                          \
+	}
+
+static const struct section_key waiver_keys[] = {
+	KEY("rule", rule, SHAPE_TEXT, true, "name of the rule whose findings are accepted"),
+	KEY("where", where, SHAPE_TEXT, false, "which of them; without it all"),
+	KEY("ceiling", ceiling, SHAPE_TEXT, true, "what must hold for the waiver to hold"),
+	KEY("owner", owner, SHAPE_TEXT, true, "who accepted it"),
+	KEY("reason", reason, SHAPE_TEXT, true, "why"),
+	KEY("issue", issue, SHAPE_SCALAR, false, "where it is tracked"),
+	KEY("expires", expires, SHAPE_TEXT, true, "its last day: 2027-01-31"),
 };
 enum { WAIVER_KEYS = sizeof(waiver_keys) / sizeof(waiver_keys[0]) };
+const struct section waiver_section = { "a waiver", waiver_keys, WAIVER_KEYS };
 
-static struct rule_text *key_text(struct waiver *w, const struct waiver_key *key)
+static struct rule_text *key_text(struct waiver *w, const struct section_key *key)
 {
-	return (struct rule_text *)(void *)((char *)w + key->text);
+	return (struct rule_text *)(void *)((char *)w + key->value);
 }
 
 static bool read_key(const struct rule_reader *r, struct waiver *w, const struct doc_pair *pair)
 {
-	struct str names[WAIVER_KEYS];
+	const struct section_key *key = section_key_find(r, &waiver_section, pair->key);
 
-	for (int i = 0; i < WAIVER_KEYS; i++) {
-		names[i] = waiver_keys[i].name;
-		if (!str_eq(names[i], pair->key->text))
-			continue;
-		if (pair->value->kind != DOC_SCALAR || !str_trim(pair->value->text).len)
-			return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
-				"a waiver's %.*s takes one value", STR_ARG(names[i]));
-		*key_text(w, &waiver_keys[i]) =
-			(struct rule_text){ pair->value->text, origin_of(r, pair->value) };
-		return true;
-	}
-	struct str hint = near_hint(r->keep, pair->key->text, names, WAIVER_KEYS);
-	if (!hint.len)
-		hint = STR("; it has rule, where, ceiling, owner, reason, issue and expires");
-	return node_fail(r, pair->key, DIAG_RULE_SCHEMA, "a waiver has no key '%.*s'%.*s",
-		STR_ARG(pair->key->text), STR_ARG(hint));
+	if (!key)
+		return false;
+	if (pair->value->kind != DOC_SCALAR || !str_trim(pair->value->text).len)
+		return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
+			"a waiver's %.*s takes one value", STR_ARG(key->name));
+	*key_text(w, key) = (struct rule_text){ pair->value->text, origin_of(r, pair->value) };
+	return true;
 }
 
 static bool read_keys(const struct rule_reader *r, struct waiver *w, const struct doc_node *node)
@@ -57,7 +51,7 @@ static bool read_keys(const struct rule_reader *r, struct waiver *w, const struc
 		if (!read_key(r, w, &node->pairs[i]))
 			return false;
 	for (int i = 0; i < WAIVER_KEYS; i++)
-		if (!waiver_keys[i].optional && !key_text(w, &waiver_keys[i])->text.p)
+		if (waiver_keys[i].required && !key_text(w, &waiver_keys[i])->text.p)
 			return node_fail(r, node, DIAG_RULE_SCHEMA, "this waiver lacks '%.*s'",
 				STR_ARG(waiver_keys[i].name));
 	return true;

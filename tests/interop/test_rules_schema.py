@@ -86,8 +86,38 @@ class Schema(unittest.TestCase):
         ):
             self.assertNotEqual(self.errors(spoiled(change)), [])
 
+    def test_parameters_of_inherited_rules(self):
+        """What an expression of the set uses, unless the file brings expressions of its own."""
+
+        def errors(rule):
+            return self.errors({"version": 1, "rules": rule})
+
+        self.assertEqual(errors({"copy-share": {"params": {"limit": "5%"}}}), [])
+        self.assertNotEqual(errors({"copy-share": {"params": {"limt": "5%"}}}), [])
+        self.assertNotEqual(errors({"chip-known": {"params": {"limit": "5%"}}}), [])
+        own = {"assert": "layout_copy_ratio <= :most", "params": {"most": "5%"}}
+        self.assertEqual(errors({"copy-share": own}), [])
+        self.assertEqual(errors({"my-own": {"from": "run", **own}}), [])
+        tuned = {"match": "*", "rules": {"copy-share": {"params": {"limt": "5%"}}}}
+        self.assertNotEqual(self.errors({"version": 1, "profiles": [tuned]}), [])
+
+    def test_keys_are_those_that_load(self):
+        """Of every section: what the schema lists is what the reader takes."""
+        entries = {
+            "waivers": self.schema["properties"]["waivers"]["items"],
+            "profiles": self.schema["properties"]["profiles"]["items"],
+            "costs": self.schema["properties"]["costs"]["additionalProperties"],
+            "notifications": self.schema["properties"]["notifications"]["additionalProperties"],
+        }
+        good = load(EVERY)
+        for section, entry in entries.items():
+            listed = good[section]
+            used = {key for one in (listed if isinstance(listed, list) else listed.values())
+                    for key in one}
+            self.assertEqual(used, set(entry["properties"]), section)
+
     def test_completes(self):
-        rules = self.schema["properties"]["rules"]["properties"]
+        rules = self.schema["$defs"]["rules"]["properties"]
         limits = rules["copy-share"]["properties"]["params"]["properties"]
         self.assertIn("limit", limits)
         self.assertTrue(rules["copy-share"]["description"])
@@ -96,7 +126,7 @@ class Schema(unittest.TestCase):
         self.assertTrue(all(key.get("description") for key in keys.values()))
 
     def test_of_a_file_of_ones_own(self):
-        rules = schema_of(EVERY)["properties"]["rules"]["properties"]
+        rules = schema_of(EVERY)["$defs"]["rules"]["properties"]
         self.assertIn("least", rules["long-op"]["properties"]["params"]["properties"])
 
 

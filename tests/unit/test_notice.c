@@ -44,7 +44,7 @@ static void test_mistakes(void **state)
 		"t.yaml:3:14: kind is slack, google-chat, teams, discord, mattermost or webhook; "
 		"did you mean 'slack'?\n");
 	refused(NOTICES "  a: { kind: slack, url: ROOFLINT_A }\n",
-		"t.yaml:3:21: a: a notification has no key 'url'");
+		"t.yaml:3:21: a notification has no key 'url'");
 	refused(NOTICES "  a: { kind: slack, url_from: https://hooks.slack.com/x }\n",
 		"t.yaml:3:31: url_from is the name of an environment variable: ROOFLINT_ and");
 	refused(NOTICES "  a: { kind: webhook, url_from: ROOFLINT_A, secret_from: AWS_KEY }\n",

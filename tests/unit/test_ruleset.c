@@ -413,6 +413,10 @@ static const struct mistake names_in_sql[] = {
 		"'p50_s'?\n"
 		"      assert: p50_s > (select avg(p50_z) from ops)\n"
 		"                                  ^~~~~" },
+	{ RULE "    assert: name not in (values ('a'), (p50_z))\n",
+		"t.yaml:5:41: r.assert: no table here has a column 'p50_z'; did you mean 'p50_s'?\n"
+		"      assert: name not in (values ('a'), (p50_z))\n"
+		"                                          ^~~~~" },
 	{ RULE "    assert: p50_s > (select avg(p50_s) from op)\n",
 		"t.yaml:5:45: r.assert: there is no table 'op'; did you mean 'ops'?\n"
 		"      assert: p50_s > (select avg(p50_s) from op)\n"
