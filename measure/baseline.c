@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/kind.h"
 #include "base/map.h"
 #include "base/out.h"
 #include "measure/compare.h"
@@ -199,6 +200,42 @@ static struct str news_of_ops(
 	return out_text(o);
 }
 
+/* What matmuls and convolutions of a type take of a step; of any that is known without one. */
+static double matmul_share(const struct tables *t, struct str dtype)
+{
+	double share = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
+		const struct ops_row *op = &table_rows(t, ops)[i];
+		bool is_matmul =
+			str_eq(op->kind, STR("matmul")) || str_eq(op->kind, STR("convolution"));
+		if (is_matmul && op->time_share > 0 &&
+			(dtype.p ? str_eq(op->dtype, dtype) : op->dtype.p != NULL))
+			share += op->time_share;
+	}
+	return share;
+}
+
+/* Another precision, which a result's shape does not show. */
+static void tell_dtypes(const struct tables *head, const struct tables *base, struct arena *keep,
+	struct diag_list *notes)
+{
+	static const struct str any = { NULL, 0 };
+
+	if (!(matmul_share(head, any) > 0) || !(matmul_share(base, any) > 0))
+		return;
+	for (int t = 0; t < DTYPE_COUNT; t++) {
+		struct str name = dtype_name((enum dtype)t);
+		double here = matmul_share(head, name), there = matmul_share(base, name);
+		if ((here >= NEWS_SHARE) == (there >= NEWS_SHARE))
+			continue;
+		diag_note(notes, keep, DIAG_DIFFERS,
+			"matmuls in %.*s: %.*s of a step there, %.*s here", STR_ARG(name),
+			STR_ARG(unit_text(keep, there, UNIT_RATIO)),
+			STR_ARG(unit_text(keep, here, UNIT_RATIO)));
+	}
+}
+
 static void tell_news(const struct tables *head, const struct baseline *base, struct arena *keep,
 	struct diag_list *notes)
 {
@@ -216,6 +253,7 @@ static void tell_news(const struct tables *head, const struct baseline *base, st
 				STR_ARG(cell_shown(c, run_of(base->tables), keep)),
 				STR_ARG(cell_shown(c, run_of(head), keep)));
 	}
+	tell_dtypes(head, base->tables, keep, notes);
 	if (ops.len)
 		diag_note(notes, keep, DIAG_DIFFERS, "the program differs from that of %.*s: %.*s",
 			STR_ARG(base->name), STR_ARG(ops));

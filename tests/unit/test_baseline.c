@@ -205,6 +205,28 @@ static void test_versions_are_news(void **state)
 	assert_string_equal(arena_z(&keep, notes.items[2].text), "hosts: 1 there, 2 here");
 }
 
+/* In another precision results may have the shapes they had; of no type nothing is told. */
+static void test_dtypes_are_news(void **state)
+{
+	(void)state;
+	const char *f32 = "ops key=a kind=matmul dtype=f32 time_share=0.5";
+	make_run(&bases[0], 0.018, 0.01);
+	rows_tell(&head, &keep, f32);
+	rows_tell(&bases[0], &keep, "ops key=a kind=matmul dtype=bf16 time_share=0.25");
+	assert_true(compare(1));
+	assert_int_equal(notes.count, 2);
+	assert_string_equal(arena_z(&keep, notes.items[0].text),
+		"matmuls in f32: 0% of a step there, 50.0% here");
+	assert_string_equal(arena_z(&keep, notes.items[1].text),
+		"matmuls in bf16: 25.0% of a step there, 0% here");
+	fresh(state);
+	make_run(&bases[0], 0.018, 0.01);
+	rows_tell(&head, &keep, f32);
+	rows_tell(&bases[0], &keep, "ops key=a kind=matmul time_share=0.5");
+	assert_true(compare(1));
+	assert_int_equal(notes.count, 0);
+}
+
 /* ---- one baseline ------------------------------------------------------------------------- */
 
 static void test_slower_than_one(void **state)
@@ -388,6 +410,7 @@ int main(void)
 		cmocka_unit_test_setup(test_no_baseline, fresh),
 		cmocka_unit_test_setup(test_news, fresh),
 		cmocka_unit_test_setup(test_versions_are_news, fresh),
+		cmocka_unit_test_setup(test_dtypes_are_news, fresh),
 		cmocka_unit_test_setup(test_slower_than_one, fresh),
 		cmocka_unit_test_setup(test_within_noise, fresh),
 		cmocka_unit_test_setup(test_cannot_tell, fresh),
