@@ -244,6 +244,19 @@ def pinned_and_rolling(nights):
     expect("alone it warns", verdicts(alone)["step-time-regression"][0] == "warn")
 
 
+def an_improvement(nights):
+    """What became faster is told, and fails nothing."""
+    recorded(nights, 6, slower=1.05)
+    page = nights.path("summary.md")
+    run = nights.build(6)
+    asked = ("--store", nights.store, "--baseline", LAST5, "--markdown", page)
+    report, _, _ = nights.check(run, *asked)
+    expect("passes", verdicts(report)["step-time-regression"][0] == "pass")
+    with open(page, encoding="utf-8") as file:
+        told = [line for line in file if "a step takes" in line]
+    expect(told, told and "% less; beyond the noise of 5 baselines" in told[0])
+
+
 class Hook:
     """A webhook on this machine: what it was told."""
 
@@ -394,6 +407,7 @@ CASES = [
     others_do_not_count,
     another_libtpu,
     pinned_and_rolling,
+    an_improvement,
     change_of_state,
     unreadable_nights,
     unreadable_nights_of_a_job,

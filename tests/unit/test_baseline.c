@@ -137,6 +137,37 @@ static void test_parity(void **state)
 	assert_string_equal(reason(), "chips is 8 here and 16 in old");
 }
 
+/* Each alone keeps two runs apart; a batch that only one of them tells does not. */
+static void test_all_that_must_match(void **state)
+{
+	static const struct {
+		const char *head, *base, *why;
+	} cases[] = {
+		{ "main_program=jit_step", "main_program=jit_eval",
+			"main_program is jit_step here and jit_eval in old" },
+		{ "chip=tpu_v5e", "chip=tpu_v6e", "chip is tpu_v5e here and tpu_v6e in old" },
+		{ "devices=8", "devices=4", "devices is 8 here and 4 in old" },
+		{ "phase=train", "phase=inference", "phase is train here and inference in old" },
+		{ "global_batch=64", "global_batch=32", "global_batch is 64 here and 32 in old" },
+		{ "evidence=measured", "evidence=planned",
+			"evidence is measured here and planned in old" },
+		{ "name=a labels=x=1", "name=b labels=x=1", "the workload is a here and b in old" },
+		{ "global_batch=64", "name=r", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct diag why;
+		fresh(state);
+		head = bases[0] = (struct tables){ 0 };
+		rows_tell(&head, &keep, arena_fmt(&keep, "run %s", cases[i].head).p);
+		rows_tell(&bases[0], &keep, arena_fmt(&keep, "run %s", cases[i].base).p);
+		bool fits = baseline_fits(&head, &items[0], keep, &why);
+		assert_int_equal(fits, !cases[i].why);
+		if (!fits)
+			assert_string_equal(why.text, cases[i].why);
+	}
+}
+
 static void test_unknown_chip(void **state)
 {
 	(void)state;
@@ -406,6 +437,7 @@ int main(void)
 		cmocka_unit_test_setup(test_one_baseline_twice, fresh),
 		cmocka_unit_test_setup(test_unknown_chip, fresh),
 		cmocka_unit_test_setup(test_parity, fresh),
+		cmocka_unit_test_setup(test_all_that_must_match, fresh),
 		cmocka_unit_test_setup(test_odd_one_out, fresh),
 		cmocka_unit_test_setup(test_no_baseline, fresh),
 		cmocka_unit_test_setup(test_news, fresh),
