@@ -219,15 +219,19 @@ static struct str captured(const struct measured *m)
 	return arena_fmt(m->keep, "%.*sZ", STR_ARG(seconds));
 }
 
+/* The words of libtpu have some 80 bytes; hosts of one job have two versions, if not one. */
+enum { VERSION_BYTES = 200, VERSIONS_TOLD = 4 };
+
 /* A version that every host tells, or those that they tell, each once. */
 static struct str told_version(const struct measured *m, ptrdiff_t offset, struct str by_job)
 {
 	struct out *o = out_memory(m->keep);
 	struct map seen = { 0 };
 
-	for (ptrdiff_t i = 0; i < m->host_count; i++) {
+	for (ptrdiff_t i = 0; i < m->host_count && seen.count < VERSIONS_TOLD; i++) {
 		const char *versions = (const char *)&m->hosts[i].versions;
 		struct str said = *(const struct str *)(const void *)(versions + offset);
+		said = str_head(said, VERSION_BYTES);
 		if (!said.len || map_get(&seen, said) != MAP_NONE)
 			continue;
 		map_put(&seen, said, 0, m->keep);

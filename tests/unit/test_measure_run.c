@@ -240,6 +240,16 @@ static void versions_that_the_job_tells(void **state)
 	assert_text(xrun_row(&run)->runtime_version, "libtpu 1");
 }
 
+static void versions_of_any_length(void **state)
+{
+	(void)state;
+	struct str text = arena_fmt(&run.keep, "%0300d\x01", 1);
+	recorded(host_with_tpus("worker-0", 1, V5E), text.p, "tpu_version", text.p);
+	xrun_measure(&run);
+	assert_int_equal(xrun_row(&run)->jax_version.len, 200);
+	assert_int_equal(xrun_row(&run)->runtime_version.len, 200);
+}
+
 static void versions_that_nobody_tells(void **state)
 {
 	(void)state;
@@ -682,6 +692,7 @@ int main(void)
 		TEST(hosts_that_are_missing),
 		TEST(versions_that_were_recorded),
 		TEST(versions_that_the_job_tells),
+		TEST(versions_of_any_length),
 		TEST(versions_that_nobody_tells),
 		TEST(one_id_two_programs),
 		TEST(a_device_without_steps),
