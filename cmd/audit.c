@@ -49,6 +49,7 @@ static void sink_reports(void *arg, const struct report_set *set)
 struct known {
 	struct map runs; /* "run profile", of this judge */
 	struct str judge;
+	int hosts_sample;
 	struct arena *keep;
 };
 
@@ -69,37 +70,46 @@ static bool know(void *arg, const struct run_facts *f, struct diag *err)
 	return true;
 }
 
-/* Both ends of the files are read, and nothing is judged. */
+/* As the run's facts will have it; both ends of its files are read.  Missing: something is amiss. */
+static struct str identity_of(const struct found_run *run, struct arena *keep)
+{
+	struct profile *hosts = arena_make(keep, struct profile, run->file_count);
+	struct input *inputs = arena_make(keep, struct input, run->file_count);
+	struct str id = { NULL, 0 };
+	ptrdiff_t count = 0;
+	struct diag err;
+	while (count < run->file_count &&
+		run->tree->open(run->tree, run->files[count].path, keep, &inputs[count], &err)) {
+		hosts[count].input = &inputs[count];
+		hosts[count].host = run->files[count].host;
+		count++;
+	}
+	if (count && count == run->file_count)
+		id = capture_fingerprint(hosts, count, keep);
+	while (count)
+		input_close(&inputs[--count]);
+	return id;
+}
+
+/* Nothing is judged. */
 static bool is_known(void *arg, struct str shown, const struct found_run *run)
 {
 	const struct known *k = arg;
 	if (!k->runs.count)
 		return false;
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	struct profile *hosts = arena_make(&scratch, struct profile, run->file_count);
-	struct input *inputs = arena_make(&scratch, struct input, run->file_count);
-	ptrdiff_t count = 0;
-	struct diag err;
-	bool found = false;
-	while (count < run->file_count && run->tree->open(run->tree, run->files[count].path,
-						  &scratch, &inputs[count], &err)) {
-		hosts[count].input = &inputs[count];
-		hosts[count].host = run->files[count].host;
-		count++;
-	}
-	if (count && count == run->file_count) {
-		struct str id = capture_fingerprint(hosts, count, &scratch);
-		found = map_get(&k->runs, known_key(id, shown, &scratch)) != MAP_NONE;
-	}
-	while (count)
-		input_close(&inputs[--count]);
+	const struct found_run sample = run_sample(run, k->hosts_sample, &scratch);
+	struct str id = identity_of(&sample, &scratch);
+	bool is_known = id.p && map_get(&k->runs, known_key(id, shown, &scratch)) != MAP_NONE;
 	arena_free(&scratch);
-	return found;
+	return is_known;
 }
 
 static bool judge_roots(struct audit *a, const struct list *roots, struct sink *sink)
 {
-	struct known known = { .judge = a->judge, .keep = a->keep };
+	struct known known = {
+		.judge = a->judge, .hosts_sample = a->options.hosts_sample, .keep = a->keep
+	};
 	const struct window everything = { { NULL, 0 }, { NULL, 0 } };
 	struct report_set set;
 	struct batch batch = { .rules = &a->rules, .options = &a->options, .workers = a->jobs };

@@ -267,23 +267,17 @@ static void open_snapshots(const struct found_run *run, struct arena *keep, stru
 	first->snapshot_count = run->snapshot_count;
 }
 
-/*
- * N of the hosts, the first and the last among them: stragglers sit anywhere, and a choice by
- * chance would judge another job at every run.
- */
-static void take_sample(struct loaded *l, int hosts, struct arena *keep)
+struct found_run run_sample(const struct found_run *run, int hosts, struct arena *keep)
 {
-	ptrdiff_t all = l->run.file_count;
-	struct found_file *files;
-
-	if (hosts == 0 || all <= hosts)
-		return;
-	files = arena_make(keep, struct found_file, hosts);
+	struct found_run sample = *run;
+	if (hosts == 0 || run->file_count <= hosts)
+		return sample;
+	sample.files = arena_make(keep, struct found_file, hosts);
+	sample.file_count = hosts;
 	for (ptrdiff_t i = 0; i < hosts; i++)
-		files[i] = l->run.files[hosts > 1 ? i * (all - 1) / (hosts - 1) : 0];
-	l->hosts_found = all;
-	l->run.files = files;
-	l->run.file_count = hosts;
+		sample.files[i] =
+			run->files[hosts > 1 ? i * (run->file_count - 1) / (hosts - 1) : 0];
+	return sample;
 }
 
 static enum platform platform_of(const struct chip *c)
@@ -348,8 +342,9 @@ bool run_open(const struct found_run *found, const struct load_options *options,
 {
 	const struct found_run *run = &ret->run;
 
-	*ret = (struct loaded){ .run = *found };
-	take_sample(ret, options->hosts_sample, keep);
+	*ret = (struct loaded){ .run = run_sample(found, options->hosts_sample, keep) };
+	if (run->file_count < found->file_count)
+		ret->hosts_found = found->file_count;
 	if (run->refused.p)
 		return diag_set(err, run->refused_id, "%.*s: %.*s", STR_ARG(run->path),
 			STR_ARG(run->refused));

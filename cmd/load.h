@@ -89,6 +89,12 @@ bool load_judge(struct context *c, const struct rule_settings *rule,
 /* rules.c: the rule file as it was understood, with the origin of every value. */
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o);
 
+/*
+ * The run with N of its hosts, the first and the last among them: stragglers sit anywhere, and a
+ * choice by chance would judge another job at every run.  N of 0, or no fewer than it has: all.
+ */
+struct found_run run_sample(const struct found_run *run, int hosts, struct arena *keep);
+
 /* The files of one run, mapped and indexed. */
 struct loaded {
 	struct found_run run;

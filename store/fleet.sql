@@ -7,12 +7,22 @@
 -- which facts came.  Ratios of a group are weighted by chip-hours where they are known for any
 -- workload, else by chips: what runs on more chips wastes more.
 
--- One judgement of each capture: this judge's if there is one; copies elsewhere count once.  A
--- profile that could not be read once and now can is no longer unreadable.
+-- One judgement of each capture: this judge's if there is one; copies elsewhere count once.  Of a
+-- capture that was read in part, too, since not all hosts had come or a sample was asked for, the one
+-- with most hosts counts; its parts begin within half a minute of one another.  A profile that could
+-- not be read once and now can is no longer unreadable.
+CREATE INDEX runs_place ON runs (profile);
 CREATE TABLE judged AS
 SELECT *
 FROM (SELECT *, row_number() OVER (
-	PARTITION BY run ORDER BY judge = :judge DESC, profile, hash) AS copy FROM runs)
+	PARTITION BY run ORDER BY judge = :judge DESC, profile, hash) AS copy
+	FROM runs AS r
+	WHERE NOT EXISTS (
+		SELECT 1 FROM runs AS o
+		WHERE o.profile = r.profile AND o.run <> r.run AND o.error_id IS NULL
+			AND abs(julianday(o.captured) - julianday(r.captured)) < 30.5 / 86400
+			AND (o.judge = :judge, ifnull(o.hosts, 0), o.hash)
+				> (r.judge = :judge, ifnull(r.hosts, 0), r.hash)))
 WHERE copy = 1 AND (error_id IS NULL
 	OR profile NOT IN (SELECT profile FROM runs WHERE error_id IS NULL))
 ORDER BY captured, hash;

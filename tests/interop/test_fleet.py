@@ -1,7 +1,11 @@
 """The weekly audit of a generated fleet: the same bytes whatever the way, and what was planted."""
+import contextlib
+import glob
 import json
 import os
 import random
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -135,6 +139,24 @@ class Fleet(unittest.TestCase):
         self.assertAlmostEqual(total["chips_back"], back, places=6)
         self.assertAlmostEqual(sum(r["chips_back"] for r in report["ranking"]), back, places=6)
         self.assertAlmostEqual(sum(r["chips_back"] for r in report["by-owner"]), back, places=6)
+
+    def test_a_sample_of_hosts_is_judged_once(self):
+        """Known again by the hosts that were read; what is spoilt behind that is not looked at."""
+        root = os.path.join(self.dir.name, "sampled")
+        shutil.copytree(os.path.join(HERE, "../profiles/demo"), root)
+        store = self.path("sampled.db")
+
+        def judged():
+            self.audit(root, "--store", store, "--hosts-sample", "1")
+            with contextlib.closing(sqlite3.connect(store)) as db:
+                return db.execute("select count(*), sum(hosts) from runs").fetchone()
+
+        self.assertEqual(judged(), (1, 1))
+        for name in glob.glob(root + "/plugins/profile/*/*.pb"):
+            with open(name, "r+b") as file:
+                file.seek(os.path.getsize(name) // 2)
+                file.write(b"\xff" * 999)
+        self.assertEqual(judged(), (1, 1))
 
     @unittest.skipIf(duckdb is None, "needs duckdb (pip install duckdb)")
     def test_duckdb_counts_the_same(self):

@@ -179,6 +179,27 @@ static void judges(void **state)
 	fleet_free(a.fleet);
 }
 
+/* Hosts that came later, or that a sample passed over, make no second run of it. */
+static void parts_of_a_capture(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("a", 9, 2), run("a", 9, 4), run("a", 9, 8) };
+	for (int i = 0; i < 4; i++) {
+		runs[i].run = arena_fmt(&keep, "%d", i);
+		runs[i].hosts = 1 + i;
+	}
+	runs[1].captured = STR("2026-01-09T00:00:20.000Z");
+	runs[2].captured = STR("2026-01-09T01:00:00.000Z"); /* overwritten by the next capture */
+	runs[3].captured = STR("2026-01-09T01:00:00.000Z");
+	runs[3].judge = STR("another");
+	for (int i = 0; i < 4; i++)
+		runs[i] = sealed(runs[i]);
+	struct asked a = ask(runs, 4, NULL);
+	assert_near(R(FLEET_COVERAGE, 0, "runs"), 2);
+	assert_near(R(FLEET_RANKING, 0, "step_time_s"), 3);
+	fleet_free(a.fleet);
+}
+
 static void movers_and_problems(void **state)
 {
 	(void)state;
@@ -252,6 +273,7 @@ int main(void)
 		cmocka_unit_test(usage_mistakes),
 		cmocka_unit_test(coverage),
 		cmocka_unit_test(judges),
+		cmocka_unit_test(parts_of_a_capture),
 		cmocka_unit_test(movers_and_problems),
 		cmocka_unit_test(change_points),
 		cmocka_unit_test(nothing_at_all),
