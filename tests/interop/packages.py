@@ -18,8 +18,11 @@ PYTHON = os.path.join(VENV, "bin", "python")
 # Pinned: a consumer's new version is news for its own day, not for a pull request.
 PYPI = {
     "axe-playwright-python": "0.1.8",
+    "check-jsonschema": "0.39.0",  # carries the schemas of GitLab's and Buildkite's pipelines
+    "duckdb": "2.0.0",
     "jsonschema": "4.26.0",
     "junitparser": "5.0.3",
+    "kubernetes-validate": "1.37.0",  # carries those of Kubernetes' resources
     "markdown-it-py": "4.3.0",
     "playwright": "1.65.2",
     "prometheus_client": "0.26.0",

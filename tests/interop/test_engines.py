@@ -1,6 +1,7 @@
 """Facts in engines that others run: what they count is what the records say.
 
-Needs duckdb, pyspark (and Java) or chdb; each test that lacks its engine says so.
+duckdb comes from PyPI (packages.py); pyspark, which needs Java, and chdb are large and are taken where
+they are installed.  Each test that lacks its engine says so.
 """
 
 import importlib.util
@@ -12,6 +13,8 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import packages  # noqa: E402
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 ROOFLINT = os.path.abspath(os.environ.get("ROOFLINT", os.path.join(TOP, "build", "rooflint")))
@@ -63,8 +66,8 @@ class Engines(unittest.TestCase):
             self.assertAlmostEqual(seen, expected, places=9)
         self.assertEqual({rule: int(count) for rule, count in failed}, self.failed)
 
-    @needs("duckdb")
     def test_duckdb(self):
+        packages.need("duckdb")
         import duckdb
         ask = "select {} from read_json('%s', format='newline_delimited') where {}" % self.file
         with duckdb.connect() as db:

@@ -5,14 +5,11 @@ import subprocess
 import tempfile
 import unittest
 
+import packages
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOFLINT = os.environ.get("ROOFLINT", os.path.join(HERE, "../../build/rooflint"))
 PROFILES = os.path.join(HERE, "../profiles")
-
-try:
-    import duckdb
-except ImportError:
-    duckdb = None
 
 
 def facts():
@@ -32,9 +29,10 @@ class Shape(unittest.TestCase):
         self.assertEqual(sum(r["record"] == "run" for r in records), 4)
 
 
-@unittest.skipIf(duckdb is None, "needs duckdb (pip install duckdb)")
 class Duckdb(unittest.TestCase):
     def test_loads_as_it_is(self):
+        packages.need("duckdb")
+        import duckdb
         with tempfile.NamedTemporaryFile(suffix=".ndjson") as file:
             file.write(facts())
             file.flush()

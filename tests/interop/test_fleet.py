@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import make_fleet
+import packages
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench"))
 from used import used  # noqa: E402
@@ -20,11 +21,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOFLINT = os.environ.get("ROOFLINT", os.path.join(HERE, "../../build/rooflint"))
 WORKLOADS, WEEKS, PER_WEEK = 100, 13, 3
 OUTPUTS = ["--html", "--json", "--markdown", "--csv"]
-
-try:
-    import duckdb
-except ImportError:
-    duckdb = None
 
 
 def lines(runs):
@@ -158,8 +154,9 @@ class Fleet(unittest.TestCase):
                 file.write(b"\xff" * 999)
         self.assertEqual(judged(), (1, 1))
 
-    @unittest.skipIf(duckdb is None, "needs duckdb (pip install duckdb)")
     def test_duckdb_counts_the_same(self):
+        packages.need("duckdb")
+        import duckdb
         self.audit("--merge", self.whole)
         with open(self.path("out--json"), encoding="utf-8") as file:
             report = json.load(file)

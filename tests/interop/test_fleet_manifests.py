@@ -1,0 +1,165 @@
+"""The manifests in docs/fleet: valid for those who run them, and each gives one machine's report.
+
+Schedulers are played: every part runs the manifest's own script in the environment that it would have
+there, in a directory of its own where machines share none, with a `rooflint` and a calendar in PATH.
+"""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import packages  # noqa: E402
+
+TOP = packages.TOP
+ROOFLINT = os.path.abspath(os.environ.get("ROOFLINT", os.path.join(TOP, "build", "rooflint")))
+FLEET = os.path.join(TOP, "docs", "fleet")
+CARRIED = os.path.join(TOP, "tests", "profiles")
+NAMES = ["demo", "jax-cpu-train", "jax-cpu-ops", "jax-cpu-set"]
+TODAY, WEEK = "2026-11-21", "2026-W47"
+DATE = f'#!/bin/sh\ncase $* in *+%F) echo {TODAY} ;; *+%G-W%V) echo {WEEK} ;; *) exit 1 ;; esac\n'
+# What Buildkite's agent does with artifacts, and where it shows an annotation.
+AGENT = """#!/bin/sh
+case "$1 $2" in
+'artifact download') cp "$ARTIFACTS"/$3 "$4" ;;
+'annotate --style') cat >"$ARTIFACTS/annotation.md" ;;
+*) exit 1 ;;
+esac
+"""
+
+
+def manifest(name):
+    import yaml
+    with open(os.path.join(FLEET, name), encoding="utf-8") as file:
+        return yaml.safe_load(file)
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+
+
+class Manifests(unittest.TestCase):
+    def setUp(self):
+        packages.need("kubernetes-validate")
+        self.dir = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.bin, self.artifacts = self.folder("bin"), self.folder("artifacts")
+        write(os.path.join(self.bin, "date"), DATE)
+        write(os.path.join(self.bin, "buildkite-agent"), AGENT)
+        write(os.path.join(self.bin, "rooflint"), f'#!/bin/sh\nexec "{ROOFLINT}" "$@"\n')
+        for team in "ab":
+            for name in NAMES:
+                shutil.copytree(os.path.join(CARRIED, name),
+                                os.path.join(self.dir, "runs", team, name))
+        self.env = {name: os.environ[name] for name in os.environ
+                    if name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "HOME")}
+        self.env.update(PATH=self.bin + ":" + os.environ["PATH"], ARTIFACTS=self.artifacts,
+                        FLEET_RUNS=os.path.join(self.dir, "runs"))
+
+    def folder(self, name):
+        path = os.path.join(self.dir, name)
+        os.makedirs(path)
+        return path
+
+    def shell(self, command, cwd, **env):
+        done = subprocess.run(command, cwd=cwd, env={**self.env, **env}, check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def assert_whole(self, page, roots):
+        """The report that one machine writes."""
+        whole = os.path.join(self.dir, "whole.html")
+        cwd = self.bin if os.path.isabs(roots) else self.dir
+        self.shell([ROOFLINT, "audit", roots, "--until", TODAY, "--html", whole], cwd)
+        with open(whole, "rb") as one, open(page, "rb") as other:
+            text = other.read()
+            self.assertEqual(one.read(), text)
+        self.assertIn(b"jax-cpu-train", text)
+
+    def assert_valid(self, name, schema):
+        packages.need("check-jsonschema")
+        done = subprocess.run(
+            [packages.PYTHON, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}",
+             os.path.join(FLEET, name)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    # ---- those whose machines share a volume ---------------------------------------------------
+
+    def test_kubernetes(self):
+        import kubernetes_validate
+        resource = manifest("kubernetes.yaml")
+        kubernetes_validate.validate(resource, kubernetes_validate.latest_version(), strict=True)
+        job = resource["spec"]["jobTemplate"]["spec"]
+        container, = job["template"]["spec"]["containers"]
+        count = next(e["value"] for e in container["env"] if e["name"] == "ROOFLINT_SHARD_COUNT")
+        self.assertEqual(int(count), job["completions"])
+        mount, = container["volumeMounts"]
+        script = container["args"][0].replace(mount["mountPath"] + "\n", self.dir + "\n")
+        page = os.path.join(self.dir, "report", "weekly.html")
+        for index in reversed(range(job["completions"])):
+            self.assertFalse(os.path.exists(page))
+            self.shell([*container["command"], script], "/", ROOFLINT_SHARD_COUNT=count,
+                       JOB_COMPLETION_INDEX=str(index))
+        self.assert_whole(page, "runs")
+
+    def test_slurm(self):
+        script = os.path.join(FLEET, "slurm.sh")
+        self.shell(["bash", "-n", script], "/")
+        shutil.copy(script, os.path.join(self.dir, "spooled"))  # slurmd runs a copy
+        for index in range(16):
+            self.shell(["sh", "spooled", "runs"], self.dir, SLURM_ARRAY_TASK_ID=str(index),
+                       SLURM_ARRAY_TASK_COUNT="16", SLURM_ARRAY_TASK_MIN="0",
+                       SLURM_ARRAY_TASK_MAX="15", SLURM_ARRAY_TASK_STEP="1",
+                       SLURM_CPUS_PER_TASK="4")
+        self.shell(["sh", "spooled", "--merge"], self.dir)
+        self.assert_whole(os.path.join(self.dir, "report", "weekly.html"), "runs")
+
+    # ---- those whose jobs hand files on --------------------------------------------------------
+
+    def keep(self, cwd, patterns):
+        for pattern in patterns:
+            found = glob.glob(os.path.join(cwd, pattern))
+            self.assertTrue(found, pattern)
+            for path in found:
+                shutil.copy(path, self.artifacts)
+
+    def test_gitlab(self):
+        self.assert_valid("gitlab.yml", "gitlab-ci")
+        pipeline = manifest("gitlab.yml")
+        part, report = pipeline["audit-part"], pipeline["audit-report"]
+        self.assertEqual([part["stage"], report["stage"]], pipeline["stages"])
+        for index in range(1, part["parallel"] + 1):
+            cwd = self.folder(f"job-{index}")
+            self.shell(["bash", "-eo", "pipefail", "-c", "\n".join(part["script"])], cwd,
+                       CI_NODE_INDEX=str(index), CI_NODE_TOTAL=str(part["parallel"]))
+            self.keep(cwd, part["artifacts"]["paths"])
+        self.shell(["bash", "-eo", "pipefail", "-c", "\n".join(report["script"])], self.artifacts)
+        for name in report["artifacts"]["paths"]:
+            self.assertTrue(os.path.exists(os.path.join(self.artifacts, name)), name)
+        self.assert_whole(os.path.join(self.artifacts, "weekly.html"), self.env["FLEET_RUNS"])
+
+    def test_buildkite(self):
+        self.assert_valid("buildkite.yml", "buildkite")
+        part, _, report = manifest("buildkite.yml")["steps"]
+        for index in range(part["parallelism"]):
+            cwd = self.folder(f"job-{index}")
+            self.shell(["bash", "-ec", part["command"].replace("$$", "$")], cwd,
+                       BUILDKITE_PARALLEL_JOB=str(index),
+                       BUILDKITE_PARALLEL_JOB_COUNT=str(part["parallelism"]))
+            self.keep(cwd, [part["artifact_paths"]])
+        cwd = self.folder("report")
+        self.shell(["bash", "-ec", report["command"].replace("$$", "$")], cwd)
+        self.assert_whole(os.path.join(cwd, report["artifact_paths"]), self.env["FLEET_RUNS"])
+        with open(os.path.join(self.artifacts, "annotation.md"), encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("# Fleet, "))
+
+
+if __name__ == "__main__":
+    unittest.main()
