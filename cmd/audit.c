@@ -70,7 +70,7 @@ static bool know(void *arg, const struct run_facts *f, struct diag *err)
 	return true;
 }
 
-/* As the run's facts will have it; both ends of its files are read.  Missing: something is amiss. */
+/* As facts have it; both ends of the run's files are read.  Missing: one cannot be opened. */
 static struct str identity_of(const struct found_run *run, struct arena *keep)
 {
 	struct profile *hosts = arena_make(keep, struct profile, run->file_count);

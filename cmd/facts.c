@@ -6,7 +6,13 @@
 #include "cmd/remember.h"
 #include "store/table.h"
 
-enum facts_format { FORMAT_NDJSON, FORMAT_MARKDOWN, FORMAT_CLICKHOUSE, FORMAT_CLUSTER };
+enum facts_format {
+	FORMAT_NDJSON,
+	FORMAT_MARKDOWN,
+	FORMAT_CLICKHOUSE,
+	FORMAT_CLUSTER,
+	FORMAT_BIGQUERY
+};
 
 struct facts_settings {
 	struct read_settings read;
@@ -70,7 +76,8 @@ static enum status facts_run(struct context *c, const void *settings, const stru
 	/* Of the columns, by format. */
 	static void (*const writers[])(struct out *) = { [FORMAT_MARKDOWN] = facts_manual,
 		[FORMAT_CLICKHOUSE] = store_table,
-		[FORMAT_CLUSTER] = store_table_cluster };
+		[FORMAT_CLUSTER] = store_table_cluster,
+		[FORMAT_BIGQUERY] = facts_bigquery };
 	if (s->format == FORMAT_NDJSON)
 		return write_all(c, s, &paths);
 	writers[s->format](c->out);
@@ -86,9 +93,10 @@ static const struct option facts_options[] = {
 	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
 		"processes for several profiles, or threads for one; by default one per "
 		"processor" },
-	{ "format", 0, OPTION_WORD, AT(format), "ndjson|markdown|clickhouse|clickhouse-cluster",
-		"records (default), the table of their columns, or the statements that make a "
-		"table of ClickHouse for --store" },
+	{ "format", 0, OPTION_WORD, AT(format),
+		"ndjson|markdown|clickhouse|clickhouse-cluster|bigquery",
+		"records (default), the table of their columns, the statements that make a "
+		"table of ClickHouse for --store, or BigQuery's schema of the records" },
 	{ 0 },
 };
 

@@ -310,6 +310,8 @@ bool run_facts_read(const struct input *in, run_facts_fn *take, void *arg, struc
 
 /* ---- the manual ------------------------------------------------------------------------------ */
 
+static const struct str record_meaning = STR_INIT("sort of this record: run or rule");
+
 static const char *records_of(struct flat flat)
 {
 	if (is_identity(flat.run))
@@ -317,10 +319,41 @@ static const char *records_of(struct flat flat)
 	return flat.run && flat.rule ? "both" : flat.run ? "run" : "rule";
 }
 
+static cJSON *bigquery_field(struct str name, const char *type, struct str meaning)
+{
+	cJSON *field = cJSON_CreateObject();
+	json_add_str(field, "name", name);
+	json_add_str(field, "type", str_from(type));
+	json_add_str(field, "mode", STR("NULLABLE"));
+	json_add_str(field, "description", meaning);
+	return field;
+}
+
+void facts_bigquery(struct out *out)
+{
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	cJSON *fields = cJSON_CreateArray();
+	cJSON_AddItemToArray(fields, bigquery_field(STR("record"), "STRING", record_meaning));
+	for (int i = 0; i < FLAT_COLUMNS; i++) {
+		struct flat flat = flat_column(i);
+		const struct column *c = flat.run ? flat.run : flat.rule;
+		bool is_moment = str_eq(c->name, STR("captured"));
+		const char *type = c->type == COLUMN_REAL ? "FLOAT64"
+				   : is_moment		  ? "TIMESTAMP"
+							  : "STRING";
+		cJSON_AddItemToArray(fields, bigquery_field(c->name, type, c->meaning));
+	}
+	out_str(out, json_text(fields, &scratch));
+	cJSON_Delete(fields);
+	arena_free(&scratch);
+}
+
 void facts_manual(struct out *out)
 {
-	out_z(out, "| column | type | unit | record | meaning |\n|---|---|---|---|---|\n"
-		   "| `record` | text | | both | sort of this record: run or rule |\n");
+	out_fmt(out,
+		"| column | type | unit | record | meaning |\n|---|---|---|---|---|\n"
+		"| `record` | text | | both | %.*s |\n",
+		STR_ARG(record_meaning));
 	for (int i = 0; i < FLAT_COLUMNS; i++) {
 		struct flat flat = flat_column(i);
 		const struct column *c = flat.run ? flat.run : flat.rule;

@@ -136,5 +136,10 @@ bool run_facts_read(const struct input *in, run_facts_fn *take, void *arg, struc
 
 /* docs/facts.md */
 void facts_manual(struct out *out);
+/*
+ * The columns of a line as BigQuery's schema file.  Guessed from the lines, a column would be
+ * a text that the first of them leave null.
+ */
+void facts_bigquery(struct out *out);
 
 #endif

@@ -21,6 +21,7 @@ PYPI = {
     "check-jsonschema": "0.39.0",  # carries the schemas of GitLab's and Buildkite's pipelines
     "duckdb": "2.0.0",
     "jsonschema": "4.26.0",
+    "google-cloud-bigquery": "3.47.0",
     "junitparser": "5.0.3",
     "kubernetes-validate": "1.37.0",  # carries those of Kubernetes' resources
     "markdown-it-py": "4.3.0",

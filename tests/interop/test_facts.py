@@ -1,4 +1,5 @@
 """Records of facts as a warehouse sees them: they load without a schema, and sums agree."""
+import datetime
 import json
 import os
 import subprocess
@@ -27,6 +28,32 @@ class Shape(unittest.TestCase):
             for value in record.values():
                 self.assertIn(type(value), (str, int, float, type(None)))
         self.assertEqual(sum(r["record"] == "run" for r in records), 4)
+
+
+class BigQuery(unittest.TestCase):
+    """Its service is not to be had here: its own client reads the schema, and records fit that."""
+
+    PYTHON_TYPES = {"STRING": str, "FLOAT64": (int, float), "TIMESTAMP": str}
+
+    def test_records_fit_the_schema(self):
+        packages.need("google-cloud-bigquery")
+        from google.cloud.bigquery import SchemaField
+        text = subprocess.run([ROOFLINT, "facts", "--format", "bigquery"], check=True,
+                              stdout=subprocess.PIPE).stdout
+        fields = [SchemaField.from_api_repr(field) for field in json.loads(text)]
+        for field in fields:
+            self.assertEqual(field.to_standard_sql().type.type_kind.value, field.field_type)
+            self.assertEqual(field.mode, "NULLABLE")
+            self.assertRegex(field.name, "^[a-z_]+$")
+        moments = [field.name for field in fields if field.field_type == "TIMESTAMP"]
+        self.assertEqual(moments, ["captured"])
+        for record in map(json.loads, facts().splitlines()):
+            self.assertEqual(list(record), [field.name for field in fields])
+            for field in fields:
+                if record[field.name] is not None:
+                    self.assertIsInstance(record[field.name], self.PYTHON_TYPES[field.field_type])
+            if record["captured"]:
+                datetime.datetime.strptime(record["captured"], "%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 class Duckdb(unittest.TestCase):

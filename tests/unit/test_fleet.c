@@ -183,7 +183,8 @@ static void judges(void **state)
 static void parts_of_a_capture(void **state)
 {
 	(void)state;
-	struct run_facts runs[] = { run("a", 9, 1), run("a", 9, 2), run("a", 9, 4), run("a", 9, 8) };
+	struct run_facts runs[] = { run("a", 9, 1), run("a", 9, 2), run("a", 9, 4),
+		run("a", 9, 8) };
 	for (int i = 0; i < 4; i++) {
 		runs[i].run = arena_fmt(&keep, "%d", i);
 		runs[i].hosts = 1 + i;

@@ -1,0 +1,145 @@
+"""Facts in a recent ClickHouse: the same report as from SQLite.
+
+Debian's server is of years ago; chdb (PyPI) is the engine of today without one.  So the engine stands
+behind a small HTTP server here, which does with a request what a server does: the query is in the
+address or the body, and what an INSERT takes is the rest.  Needs chdb, which is large, installed.
+"""
+import http.server
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import urllib.parse
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import make_fleet  # noqa: E402
+from test_fleet import lines  # noqa: E402
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+ROOFLINT = os.path.abspath(os.environ.get("ROOFLINT", os.path.join(TOP, "build", "rooflint")))
+DEMO = os.path.join(TOP, "tests", "profiles", "demo")
+WORKLOADS, WEEKS, PER_WEEK = 20, 13, 3  # 780 runs: two pages of a scan
+OF_HTTP = ("database", "query", "wait_end_of_query")
+
+
+class Engine:
+    """A session has one user: the requests of a thread of its own."""
+
+    def __init__(self, folder):
+        from chdb import session
+        self.session, self.folder = session.Session(), folder
+
+    def run(self, query, body):
+        if body:
+            path = os.path.join(self.folder, "body")
+            with open(path, "wb") as file:
+                file.write(body)
+            head, _, form = query.rpartition(" FORMAT ")
+            query = f"{head} FROM INFILE '{path}' FORMAT {form}"
+        return self.session.query(query).bytes()
+
+    def answer(self, url, body):
+        asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))
+        self.session.query(f"USE {asked['database']}")
+        for name in asked.keys() - set(OF_HTTP):  # settings; one that is not known is refused
+            self.session.query(f"SET {name} = {int(asked[name])}")
+        if "query" in asked:
+            return self.run(asked["query"], body)
+        return self.run(body.decode(), None)
+
+
+def serve(engine):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["content-length"] or 0))
+            try:
+                status, text = 200, engine.answer(self.path, body)
+            except Exception as error:  # chdb's own kinds
+                status, text = 500, str(error).encode()
+            self.send_response(status)
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+@unittest.skipIf(importlib.util.find_spec("chdb") is None, "needs chdb (pip install chdb)")
+class Today(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.dir.cleanup)
+        make_fleet.COLUMNS = make_fleet.columns(os.path.join(TOP, "docs", "facts.md"))
+        runs = [run for _, runs in make_fleet.fleet(WORKLOADS, WEEKS, PER_WEEK, 5) for run in runs]
+        cls.facts = os.path.join(cls.dir.name, "facts.ndjson")
+        with open(cls.facts, "w", encoding="utf-8") as file:
+            file.write(lines(runs))
+        cls.count = len(runs)
+        cls.engine = Engine(cls.dir.name)
+        cls.ask("CREATE DATABASE perf ENGINE = Atomic")
+        cls.ask("USE perf")
+        for statement in cls.rooflint("facts", "--format", "clickhouse").decode().split(";"):
+            if statement.strip():
+                cls.ask(statement)
+        cls.server = serve(cls.engine)
+        cls.addClassCleanup(cls.server.shutdown)
+        cls.store = f"clickhouse://127.0.0.1:{cls.server.server_port}/perf"
+
+    def setUp(self):
+        self.ask("TRUNCATE TABLE perf.rooflint_facts")
+
+    @classmethod
+    def ask(cls, query):
+        return cls.engine.session.query(query).bytes().decode().strip()
+
+    @classmethod
+    def rooflint(cls, *args):
+        done = subprocess.run([ROOFLINT, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=200, check=False)
+        if done.returncode:
+            raise AssertionError(done.stderr.decode())
+        return done.stdout
+
+    def audit(self, *args, store=None):
+        return self.rooflint("audit", "--store", store or self.store, "--json", "-", *args)
+
+    def rows(self, what="count()"):
+        return int(self.ask(f"SELECT {what} FROM perf.rooflint_facts"))
+
+    def test_same_bytes(self):
+        file = os.path.join(self.dir.name, "a.db")
+        expected = self.audit("--merge", self.facts, store=file)
+        self.assertEqual(self.audit("--merge", self.facts), expected)
+        self.assertEqual(self.rows(), self.count)
+        for _ in range(2):  # twice the rows, of which some are merged and some are not
+            self.assertEqual(self.audit("--merge", self.facts), expected)
+        self.assertEqual(self.rows("uniqExact(hash)"), self.count)
+        self.ask("OPTIMIZE TABLE perf.rooflint_facts FINAL")
+        self.assertEqual(self.rows(), self.count)
+        self.assertEqual(self.audit(), expected)
+
+    def test_judged_once(self):
+        expected = self.audit(DEMO, store=os.path.join(self.dir.name, "b.db"))
+        for _ in range(2):
+            self.assertEqual(self.audit(DEMO), expected)
+        self.assertEqual(self.rows(), 1)
+
+    def test_cluster_tables_are_understood(self):
+        """Nothing replicates here, so they are only parsed."""
+        for statement in self.rooflint("facts", "--format", "clickhouse-cluster").decode().split(";"):
+            if statement.strip():
+                text = statement.replace("\\", "\\\\").replace("'", "\\'")
+                self.assertIn("CREATE TABLE", self.ask(f"SELECT formatQuery('{text}')"))
+
+
+if __name__ == "__main__":
+    unittest.main()
