@@ -7,9 +7,7 @@
 
 /* ---- pages of single runs -------------------------------------------------------------------- */
 
-/* Runs that get a page: one named on the first screens of the report, not each of thousands. */
-enum { PAGES_MAX = 300, PAGES_PER_ANSWER = 100 };
-
+/* Of the runs that lines of the page tell of, not of each of thousands. */
 struct pages {
 	struct audit *audit;
 	const struct page_template *page;
@@ -24,8 +22,7 @@ struct pages {
 static void want(struct pages *p, const struct fleet_row *row)
 {
 	struct arena *keep = p->audit->keep;
-	if (!row->run.p || !row->profile.p || p->profiles.count >= PAGES_MAX ||
-		map_get(&p->wanted, row->run) != MAP_NONE)
+	if (!row->run.p || !row->profile.p || map_get(&p->wanted, row->run) != MAP_NONE)
 		return;
 	map_put(&p->wanted, row->run, 0, keep);
 	*arena_push(keep, p->profiles.items, p->profiles.count, p->profiles.cap) = row->profile;
@@ -35,7 +32,7 @@ static void want_all(struct pages *p)
 {
 	for (int id = 0; id < FLEET_COUNT; id++) {
 		const struct fleet_answer *a = &p->audit->report.answers[id];
-		for (ptrdiff_t i = 0; i < a->count && i < PAGES_PER_ANSWER; i++)
+		for (ptrdiff_t i = 0; i < a->count && i < FLEET_LINES; i++)
 			if (id != FLEET_HISTORY)
 				want(p, &a->rows[i]);
 	}

@@ -13,6 +13,9 @@
 
 #define FLEET_REPORT_VERSION "1.0"
 
+/* Lines of a table on the page: beyond them nobody scrolls, and JSON has all. */
+enum { FLEET_LINES = 50 };
+
 /* Pages of single runs, as they are reached from the weekly page; no runs: no links. */
 struct fleet_pages {
 	struct str dir;
@@ -36,6 +39,9 @@ bool fleet_has_week(const struct fleet_report *r);
 struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep);
 /* "13.4 of 64 chips": what settling every finding gives back; missing when nothing is known. */
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep);
+
+/* "2 problems new, 3 fixed; 4 workloads slower, 1 faster"; missing when no window was before. */
+struct str fleet_news_text(const struct fleet_report *r, struct arena *keep);
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out);
 void report_fleet_json(const struct fleet_report *r, struct arena *keep, struct out *out);

@@ -27,6 +27,7 @@ static const struct template_field value_fields[] = {
 	TEXT(fleet_value, whole, "all of it, when it was cut"),
 	TEXT(fleet_value, tone, "\"bad\" or \"good\" where that can be said"),
 	FLAG(fleet_value, is_number, "it is a number"),
+	FLAG(fleet_value, is_short, "it is a text too short to be broken into lines"),
 	PICTURE(fleet_value, picture, "the same, drawn"),
 	END,
 };
@@ -60,6 +61,8 @@ static const struct template_field page_fields[] = {
 	TEXT(fleet_page, before, "begin of the window before, which this one is compared with"),
 	TEXT(fleet_page, coverage, "how many of the runs could be judged"),
 	TEXT(fleet_page, promise, "what all fixes together give back"),
+	TEXT(fleet_page, news,
+		"how many problems are new and fixed, and workloads slower and faster"),
 	TEXT(fleet_page, version, "of rooflint"),
 	TEXT(fleet_page, weight, "what ratios of several workloads are weighted by"),
 	FLAG(fleet_page, has_usage, "chip-hours are known"),

@@ -12,8 +12,8 @@
 #include "report/svg.h"
 
 enum {
-	LINES_MOST = 100, /* of a table: beyond it nobody scrolls, and JSON has them all */
 	TEXT_COLUMNS = 110,
+	SHORT_BYTES = 14, /* a date, most owners and chips */
 };
 
 /* ---- where a section stands ------------------------------------------------------------------ */
@@ -77,6 +77,7 @@ static void value_of(const struct fleet_column *c, const struct fleet_cell *cell
 {
 	const struct fleet_head head = fleet_head(c->name);
 	ret->is_number = !c->is_text;
+	ret->is_short = c->is_text && cell->text.len <= SHORT_BYTES;
 	if (cell->is_null)
 		return;
 	set_text(fleet_text(c, cell, keep), &ret->text, &ret->whole, keep);
@@ -132,7 +133,7 @@ static struct fleet_section section_of(
 {
 	const struct fleet_answer *a = &r->answers[id];
 	struct str head = layouts[id].head;
-	ptrdiff_t count = a->count < LINES_MOST ? a->count : LINES_MOST;
+	ptrdiff_t count = a->count < FLEET_LINES ? a->count : FLEET_LINES;
 	struct fleet_line *lines = arena_make(keep, struct fleet_line, count);
 	struct fleet_section s = { .id = a->question->name,
 		.title = a->question->title,
@@ -252,6 +253,7 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.before = str_head(r->window.before, 10),
 		.coverage = fleet_coverage_text(r, keep),
 		.promise = fleet_promise_text(r, keep),
+		.news = fleet_news_text(r, keep),
 		.version = r->tool_version,
 		.weight = r->has_usage ? STR("chip-hours") : STR("chips"),
 		.has_usage = r->has_usage,

@@ -63,9 +63,9 @@ static void put_answer(const struct fleet_answer *a, struct arena *keep, struct 
 void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
 	const struct str sentences[] = { fleet_coverage_text(r, keep), fleet_goodput_text(r, keep),
-		fleet_promise_text(r, keep) };
+		fleet_promise_text(r, keep), fleet_news_text(r, keep) };
 	out_fmt(out, "# Fleet, %.*s\n\n", STR_ARG(fleet_window_text(r, keep)));
-	for (int i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
 		if (sentences[i].p)
 			out_fmt(out, "%s%.*s.", i ? " " : "", STR_ARG(sentences[i]));
 	out_char(out, '\n');

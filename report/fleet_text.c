@@ -176,7 +176,38 @@ struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
 	return out_text(o);
 }
 
+static void put_counted(struct out *out, double count, const char *what, const char *how)
+{
+	out_fmt(out, "%.0f %s%s %s", count, what, count == 1 ? "" : "s", how);
+}
+
+struct str fleet_news_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
+	struct out *o = out_memory(keep);
+	if (!fleet_has_week(r) || a->count < 2)
+		return MISSING;
+	put_counted(o, real_at(a, 0, STR("new_problems")), "problem", "new");
+	out_fmt(o, ", %.0f fixed; ", real_at(a, 0, STR("fixed_problems")));
+	put_counted(o, real_at(a, 0, STR("slower")), "workload", "slower");
+	out_fmt(o, ", %.0f faster", real_at(a, 0, STR("faster")));
+	return out_text(o);
+}
+
 /* ---- a terminal ------------------------------------------------------------------------------ */
+
+/* By what they are ranked: chip-hours where the usage file tells them. */
+static void put_back(
+	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
+{
+	double hours = real_at(a, row, STR("chip_hours_back"));
+	struct str chips = unit_text(keep, real_at(a, row, STR("chips_back")), UNIT_COUNT);
+	if (hours >= 0)
+		out_fmt(out, "  %7.*s chip-hours  ", STR_ARG(unit_text(keep, hours, UNIT_COUNT)));
+	else
+		out_fmt(out, "  %5.*s of %.*s chips  ", STR_ARG(chips),
+			STR_ARG(unit_text(keep, real_at(a, row, STR("chips")), UNIT_COUNT)));
+}
 
 static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
@@ -184,10 +215,8 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 	enum { SHOWN = 5 };
 	for (ptrdiff_t i = 0; i < a->count && i < SHOWN; i++) {
 		struct str rule = fleet_cell(a, i, STR("top_rule"))->text;
-		out_fmt(out, "  %5.*s of %.*s chips  %.*s",
-			STR_ARG(unit_text(keep, real_at(a, i, STR("chips_back")), UNIT_COUNT)),
-			STR_ARG(unit_text(keep, real_at(a, i, STR("chips")), UNIT_COUNT)),
-			STR_ARG(clean_lines(keep, fleet_cell(a, i, STR("workload"))->text)));
+		put_back(a, i, keep, out);
+		out_str(out, clean_lines(keep, fleet_cell(a, i, STR("workload"))->text));
 		if (rule.p)
 			out_fmt(out, " (%.*s)", STR_ARG(clean_lines(keep, rule)));
 		out_char(out, '\n');
@@ -199,6 +228,7 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
 	struct str goodput = fleet_goodput_text(r, keep), promise = fleet_promise_text(r, keep);
+	struct str news = fleet_news_text(r, keep);
 	out_fmt(out, "%.*s: %.*s\n", STR_ARG(fleet_window_text(r, keep)),
 		STR_ARG(fleet_coverage_text(r, keep)));
 	if (goodput.p)
@@ -206,4 +236,6 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 	if (promise.p)
 		out_fmt(out, "%.*s:\n", STR_ARG(promise));
 	put_first(r, keep, out);
+	if (news.p)
+		out_fmt(out, "%.*s.\n", STR_ARG(news));
 }

@@ -10,7 +10,7 @@
 struct fleet_value {
 	struct str text, whole; /* whole: when the text was cut */
 	struct str tone;	/* "bad" or "good", where up and down mean something */
-	bool is_number;
+	bool is_number, is_short;
 	struct template_picture picture; /* beside the text */
 };
 
@@ -27,7 +27,7 @@ struct fleet_section {
 };
 
 struct fleet_page {
-	struct str title, window, before, coverage, promise, version, weight;
+	struct str title, window, before, coverage, promise, news, version, weight;
 	bool has_usage;
 	struct template_list facts; /* of html_fact */
 	struct template_picture chips;
