@@ -45,7 +45,7 @@ FUZZ    := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH   := $(patsubst %.c,$(O)/%,$(filter-out tests/bench/power.c,$(wildcard tests/bench/*.c)))
 HTTP_OBJ  := $(HTTP:%.c=$(O)/%.o)
 HTTP_BASE := $(patsubst %,$(O)/base/%.o,arena diag frame input json out secret str \
-	text)
+	text when)
 OBJ     := $(LIB) $(CMD) $(HTTP_OBJ) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.

@@ -1,8 +1,13 @@
 /* Small answers and small files.  See keyring.h. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/out.h"
+#include "base/when.h"
 #include "cmd/http/keyring.h"
+#include "cmd/http/listing.h"
 
 /* A metadata server answers at once; elsewhere its address leads nowhere, which must not cost. */
 #define NEAR_MS 1000L
@@ -65,4 +70,30 @@ struct str ini_get(struct str text, struct str section, struct str key)
 		}
 	}
 	return str_from(NULL);
+}
+
+struct str form_of(const struct field *fields, ptrdiff_t count, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct str value = url_escape(fields[i].value, false, keep);
+		if (fields[i].value.p)
+			out_fmt(o, "%s%s=%.*s", out_text(o).len ? "&" : "", fields[i].name,
+				STR_ARG(value));
+	}
+	return out_text(o);
+}
+
+/* Amazon's and Google's end in Z; what Python prints ends in +00:00. */
+double moment_s(struct str text)
+{
+	char buffer[48];
+	int64_t ns;
+	struct str zero = STR("+00:00");
+	if (str_ends(text, zero) && text.len < (ptrdiff_t)sizeof(buffer)) {
+		snprintf(buffer, sizeof(buffer), "%.*sZ",
+			STR_ARG(str_head(text, text.len - zero.len)));
+		text = str_from(buffer);
+	}
+	return when_parse(text, &ns) ? (double)ns / 1e9 : (double)NAN;
 }

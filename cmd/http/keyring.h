@@ -2,14 +2,18 @@
  * Credentials for buckets, found where the clouds' own tools find them.
  *
  * Amazon: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), then the profile
- * AWS_PROFILE of the shared credentials and config files, then the metadata server of EC2 (IMDSv2).
+ * AWS_PROFILE of the shared credentials and config files (a role to assume, a web identity, SSO,
+ * keys, credential_process), then the container's (ECS, EKS), then the metadata server of EC2
+ * (IMDSv2).  A web identity may be named by the environment, too.
  * Google: the file GOOGLE_APPLICATION_CREDENTIALS, then what `gcloud auth application-default
- * login` left, then the metadata server.
+ * login` left, then the metadata server.  A file is a service account's key, a user's token, one of
+ * workload identity federation, or one that impersonates.
  *
  * They stay in this process.  What is set but cannot be used is an error, never a reason to go on
  * without.  Finding none is no error: a bucket may be public.
  *
- * Refuses: starting programs (credential_process), SSO, assuming roles, workload federation.
+ * Refuses: asking a person (passwords, second factors, browsers), and writing any file: a session
+ * that has ended is begun anew by the cloud's own tool.
  */
 #ifndef CMD_HTTP_KEYRING_H
 #define CMD_HTTP_KEYRING_H
@@ -57,5 +61,19 @@ long ask(struct keyring *k, const struct question *q, struct arena *keep, struct
 	struct diag *err);
 /* Key of a section "[name]" of an INI file, as AWS writes them; missing when it is not there. */
 struct str ini_get(struct str text, struct str section, struct str key);
+/* "a=1&b=x%2Fy" of a form; one with a missing value is left out. */
+struct field {
+	const char *name;
+	struct str value;
+};
+struct str form_of(const struct field *fields, ptrdiff_t count, struct arena *keep);
+/* Seconds since 1970 of "2026-03-14T09:26:53Z", also with a fraction or "+00:00"; else NaN. */
+double moment_s(struct str text);
+
+/* run.c: what a program prints, started without a shell; then it and what it started is ended. */
+bool run_program(
+	struct keyring *k, struct str line, double longest_s, struct str *ret, struct diag *err);
+/* Words of a line as a POSIX shell tells them apart, NULL behind them; false: an open quote. */
+bool words_split(struct str line, struct arena *keep, char ***ret);
 
 #endif

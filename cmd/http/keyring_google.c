@@ -10,11 +10,9 @@
 #include <time.h>
 
 #include "base/input.h"
-#include "base/json.h"
-#include "cmd/http/keyring.h"
+#include "cmd/http/keyring_google.h"
 #include "cmd/http/listing.h"
 
-#define SCOPE	     "https://www.googleapis.com/auth/devstorage.read_only"
 #define TOKEN_SERVER "https://oauth2.googleapis.com/token"
 #define METADATA     "metadata.google.internal"
 #define SPARE_S	     120.0 /* a token is changed this long before its end */
@@ -61,7 +59,8 @@ static struct str json_part(cJSON *o, struct arena *keep)
 }
 
 /* Missing when the key is none. */
-static struct str make_claim(const cJSON *key, struct str server, struct arena *keep)
+static struct str make_claim(
+	const cJSON *key, struct str server, const char *scope, struct arena *keep)
 {
 	cJSON *head = cJSON_CreateObject(), *claim = cJSON_CreateObject();
 	int64_t now = (int64_t)time(NULL);
@@ -70,7 +69,7 @@ static struct str make_claim(const cJSON *key, struct str server, struct arena *
 	if (json_get_str(key, "private_key_id").p)
 		json_add_str(head, "kid", json_get_str(key, "private_key_id"));
 	json_add_str(claim, "iss", json_get_str(key, "client_email"));
-	json_add_str(claim, "scope", STR(SCOPE));
+	json_add_str(claim, "scope", str_from(scope));
 	json_add_str(claim, "aud", server);
 	json_add_i64(claim, "iat", now);
 	json_add_i64(claim, "exp", now + LIFE_S);
@@ -85,75 +84,109 @@ static struct str make_claim(const cJSON *key, struct str server, struct arena *
 
 /* ---- token servers --------------------------------------------------------------------------- */
 
-static bool read_token(struct keyring *k, struct str body, struct google_token *ret)
+double google_until_s(double life_s)
 {
-	struct diag ignored;
+	return now_s() + (life_s > 2 * SPARE_S ? life_s - SPARE_S : SPARE_S);
+}
+
+bool google_read(struct keyring *k, struct str body, struct google_token *ret)
+{
+	struct diag ignored; /* would quote the token */
 	cJSON *root = json_parse(STR("token"), body, &ignored);
 	struct str text = json_get_str(root, "access_token");
-	double life_s = json_get_double(root, "expires_in");
-	bool ok = text.len > 0;
-	ret->text = ok ? arena_str(k->keep, text) : str_from(NULL);
-	k->google_until_s = now_s() + (life_s > 2 * SPARE_S ? life_s - SPARE_S : SPARE_S);
+	ret->text = text.len ? arena_str(k->keep, text) : str_from(NULL);
+	k->google_until_s = google_until_s(json_get_double(root, "expires_in"));
 	cJSON_Delete(root);
-	return ok;
+	return ret->text.len > 0;
+}
+
+bool google_ask(struct keyring *k, const struct google_server *s, struct str from, struct str *ret,
+	struct diag *err)
+{
+	struct str host;
+	const char *why = address_refused(s->url, k->keep, &host);
+	struct question q = { .method = "POST", .url = arena_z(k->keep, s->url), .body = s->body };
+	if (why)
+		return diag_set(err, DIAG_BUCKET, "the address of %s in %.*s %s", s->name,
+			STR_ARG(from), why);
+	header_add(&q.headers, "content-type", s->content_type, k->keep);
+	if (s->bearer.p)
+		header_add(&q.headers, "authorization",
+			arena_fmt(k->keep, "Bearer %.*s", STR_ARG(s->bearer)), k->keep);
+	long status = ask(k, &q, k->keep, ret, err);
+	if (!status)
+		return diag_context(err, "%s", s->name);
+	if (status == 200)
+		return true;
+	struct str word = refusal_gcs(*ret, k->keep);
+	return diag_set(err, DIAG_BUCKET, "%s answered %ld%s%.*s to %.*s; %s", s->name, status,
+		word.p ? " " : "", STR_ARG(word), STR_ARG(from), s->hint);
 }
 
 static bool change_for_token(struct keyring *k, struct str server, struct str form,
 	struct google_token *ret, struct diag *err)
 {
-	struct str host, body;
-	const char *why = address_refused(server, k->keep, &host);
-	if (why)
-		return diag_set(
-			err, DIAG_BUCKET, "the token server in %.*s %s", STR_ARG(ret->from), why);
-	struct question q = { .method = "POST", .url = arena_z(k->keep, server), .body = form };
-	header_add(&q.headers, "content-type", STR("application/x-www-form-urlencoded"), k->keep);
-	long status = ask(k, &q, k->keep, &body, err);
-	if (!status)
-		return diag_context(err, "the token server of Google");
-	if (status == 200 && read_token(k, body, ret))
-		return true;
-	struct str word = refusal_gcs(body, k->keep);
-	return diag_set(err, DIAG_BUCKET,
-		"the token server of Google answered %ld%s%.*s to the key in %.*s; has it been "
-		"revoked, or is this machine's clock wrong?",
-		status, word.p ? " " : "", STR_ARG(word), STR_ARG(ret->from));
+	struct google_server s = { "the token server of Google", server,
+		STR("application/x-www-form-urlencoded"), form, { NULL, 0 },
+		"has it been revoked, or is this machine's clock wrong?" };
+	struct str body;
+	return google_ask(k, &s, ret->from, &body, err) &&
+	       (google_read(k, body, ret) ||
+		       diag_set(err, DIAG_BUCKET, "%s: no token came for %.*s", s.name,
+			       STR_ARG(ret->from)));
 }
 
 /* ---- files of keys --------------------------------------------------------------------------- */
 
-static bool by_service_account(
-	struct keyring *k, const cJSON *key, struct google_token *ret, struct diag *err)
+static bool by_service_account(struct keyring *k, const cJSON *key, const char *scope,
+	struct google_token *ret, struct diag *err)
 {
 	struct str server = json_get_str(key, "token_uri");
 	server = server.p ? server : STR(TOKEN_SERVER);
-	struct str claim = make_claim(key, server, k->keep);
+	struct str claim = make_claim(key, server, scope, k->keep);
+	const struct field fields[] = {
+		{ "grant_type", STR("urn:ietf:params:oauth:grant-type:jwt-bearer") },
+		{ "assertion", claim },
+	};
 	if (!claim.p || !json_get_str(key, "client_email").len)
 		return diag_set(err, DIAG_BUCKET,
 			"%.*s: no client_email and RSA private_key that could be used; make a new "
 			"key",
 			STR_ARG(ret->from));
-	return change_for_token(k, server,
-		arena_fmt(k->keep,
-			"grant_type=urn%%3Aietf%%3Aparams%%3Aoauth%%3Agrant-type%%3Ajwt-bearer"
-			"&assertion=%.*s",
-			STR_ARG(claim)),
-		ret, err);
+	return change_for_token(k, server, form_of(fields, 2, k->keep), ret, err);
 }
 
 static bool by_user(struct keyring *k, const cJSON *key, struct google_token *ret, struct diag *err)
 {
-	static const char *const fields[] = { "client_id", "client_secret", "refresh_token" };
-	struct out *o = out_memory(k->keep);
-	out_z(o, "grant_type=refresh_token");
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		struct str value = url_escape(json_get_str(key, fields[i]), false, k->keep);
-		if (!value.len)
+	const struct field fields[] = {
+		{ "grant_type", STR("refresh_token") },
+		{ "client_id", json_get_str(key, "client_id") },
+		{ "client_secret", json_get_str(key, "client_secret") },
+		{ "refresh_token", json_get_str(key, "refresh_token") },
+	};
+	enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+	struct str server = json_get_str(key, "token_uri");
+	for (int i = 0; i < FIELDS; i++)
+		if (!fields[i].value.len)
 			return diag_set(err, DIAG_BUCKET, "%.*s: no %s in it", STR_ARG(ret->from),
-				fields[i]);
-		out_fmt(o, "&%s=%.*s", fields[i], STR_ARG(value));
-	}
-	return change_for_token(k, STR(TOKEN_SERVER), out_text(o), ret, err);
+				fields[i].name);
+	return change_for_token(k, server.p ? server : STR(TOKEN_SERVER),
+		form_of(fields, FIELDS, k->keep), ret, err);
+}
+
+bool google_by_key(struct keyring *k, const cJSON *key, const char *scope, struct google_token *ret,
+	struct diag *err)
+{
+	struct str type = json_get_str(key, "type");
+	if (str_eq(type, STR("service_account")))
+		return by_service_account(k, key, scope, ret, err);
+	if (str_eq(type, STR("authorized_user")))
+		return by_user(k, key, ret, err);
+	return diag_set(err, DIAG_BUCKET,
+		"%.*s: neither the key of a service account, nor what `gcloud auth "
+		"application-default login` writes, nor a configuration of workload identity "
+		"federation",
+		STR_ARG(ret->from));
 }
 
 static bool by_file(struct keyring *k, struct str text, struct google_token *ret, struct diag *err)
@@ -162,15 +195,12 @@ static bool by_file(struct keyring *k, struct str text, struct google_token *ret
 	cJSON *key = json_parse(STR("key"), text, &ignored);
 	struct str type = json_get_str(key, "type");
 	bool ok;
-	if (str_eq(type, STR("service_account")))
-		ok = by_service_account(k, key, ret, err);
-	else if (str_eq(type, STR("authorized_user")))
-		ok = by_user(k, key, ret, err);
+	if (str_eq(type, STR("external_account")))
+		ok = google_by_external(k, key, ret, err);
+	else if (str_eq(type, STR("impersonated_service_account")))
+		ok = google_by_impersonation(k, key, ret, err);
 	else
-		ok = diag_set(err, DIAG_BUCKET,
-			"%.*s: neither the key of a service account nor what `gcloud auth "
-			"application-default login` writes",
-			STR_ARG(ret->from));
+		ok = google_by_key(k, key, GOOGLE_READ, ret, err);
 	cJSON_Delete(key);
 	return ok;
 }
@@ -200,7 +230,7 @@ static bool from_metadata(struct keyring *k, struct google_token *ret)
 			.p;
 	ret->from = STR("the service account of this machine");
 	return header_add(&q.headers, "metadata-flavor", STR("Google"), k->keep) &&
-	       ask(k, &q, k->keep, &body, &ignored) == 200 && read_token(k, body, ret);
+	       ask(k, &q, k->keep, &body, &ignored) == 200 && google_read(k, body, ret);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */

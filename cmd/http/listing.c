@@ -199,23 +199,23 @@ static struct str word_only(struct str s, struct arena *keep)
 	return ok ? arena_str(keep, s) : str_from(NULL);
 }
 
-static struct str text_of(struct str body, struct str name, struct arena *keep)
+struct str xml_text(struct str body, struct str name, struct arena *keep)
 {
 	struct tag tag;
 	while (tag_next(&body, &tag))
 		if (!tag.is_end && str_eq(tag.name, name))
-			return word_only(tag.text, keep);
+			return entities_decode(tag.text, keep);
 	return str_from(NULL);
 }
 
 struct str refusal_s3(struct str body, struct arena *keep)
 {
-	return text_of(body, STR("Code"), keep);
+	return word_only(xml_text(body, STR("Code"), keep), keep);
 }
 
 struct str refusal_region(struct str body, struct arena *keep)
 {
-	return text_of(body, STR("Region"), keep);
+	return word_only(xml_text(body, STR("Region"), keep), keep);
 }
 
 struct str refusal_gcs(struct str body, struct arena *keep)
@@ -226,8 +226,9 @@ struct str refusal_gcs(struct str body, struct arena *keep)
 	const cJSON *first =
 		cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(error, "errors"), 0);
 	struct str word = json_get_str(first, "reason");
-	if (!word.p && cJSON_IsString(error)) /* of a token server */
-		word = str_from(error->valuestring);
+	if (!word.p) /* of the service of impersonation; of a token server */
+		word = cJSON_IsString(error) ? str_from(error->valuestring)
+					     : json_get_str(error, "status");
 	word = word_only(word, keep);
 	cJSON_Delete(root);
 	return word;

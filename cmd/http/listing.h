@@ -26,6 +26,9 @@ struct str refusal_gcs(struct str body, struct arena *keep);
 /* The region that a bucket is in, by a refusal of S3; or missing. */
 struct str refusal_region(struct str body, struct arena *keep);
 
+/* The text behind the first tag of this name; missing when there is none. */
+struct str xml_text(struct str body, struct str name, struct arena *keep);
+
 /* As in a URL: all but letters, digits and "-._~" as %XX; "/" stays where `slashes` says so. */
 struct str url_escape(struct str s, bool slashes, struct arena *keep);
 struct str url_unescape(struct str s, struct arena *keep);

@@ -3,13 +3,10 @@
  *
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html, API_GetObject.html
  */
-#include <string.h>
-#include <time.h>
-
 #include "cmd/http/cloud.h"
 #include "cmd/http/download.h"
+#include "cmd/http/keyring_aws.h"
 #include "cmd/http/listing.h"
-#include "cmd/http/sigv4.h"
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
@@ -44,7 +41,7 @@ static struct str region_of(struct call *c)
 static struct str origin_of(struct call *c, struct str region)
 {
 	struct str given = endpoint();
-	const char *domain = str_starts(region, STR("cn-")) ? "amazonaws.com.cn" : "amazonaws.com";
+	const char *domain = aws_domain(region);
 	if (given.p)
 		return arena_fmt(c->keep, "%.*s/%.*s", STR_ARG(given), STR_ARG(c->bucket));
 	if (str_find_char(c->bucket, '.') >= 0)
@@ -66,43 +63,20 @@ static struct str query_of(const struct call *c)
 		LISTING_MAX_PAGE, STR_ARG(prefix));
 }
 
-/* ---- signing --------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
-static bool sign(struct call *c, struct str region, struct str path, struct str query,
-	const struct aws_keys *keys)
+static struct str url_of(struct call *c)
 {
-	struct sigv4_header headers[4];
-	struct str rest = str_from_offset(c->origin, str_find(c->origin, STR("://")) + 3), host;
-	char stamp[32] = "";
-	time_t now = time(NULL);
-	struct tm utc;
-	ptrdiff_t count = 0;
-	str_cut(rest, '/', &host, &rest);
-	if (gmtime_r(&now, &utc))
-		strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
-	headers[count++] = (struct sigv4_header){ STR("host"), host };
-	headers[count++] = (struct sigv4_header){ STR("x-amz-content-sha256"), STR(SIGV4_EMPTY) };
-	headers[count++] = (struct sigv4_header){ STR("x-amz-date"), str_from(stamp) };
-	if (keys->token.len)
-		headers[count++] =
-			(struct sigv4_header){ STR("x-amz-security-token"), keys->token };
-	struct sigv4_request r = { .method = STR("GET"), .path = path, .query = query };
-	r.headers = headers;
-	r.header_count = count;
-	r.stamp = str_from(stamp);
-	r.payload_hash = STR(SIGV4_EMPTY);
-	struct sigv4_key key = { keys->id, keys->secret, region, STR("s3") };
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (!header_add(&c->headers, arena_z(c->keep, headers[i].name), headers[i].value,
-			    c->keep))
-			return false;
-	return header_add(&c->headers, "authorization", sigv4_sign(&key, &r, c->keep), c->keep);
+	struct str key = c->is_list ? STR("") : url_escape(c->key, true, c->keep);
+	struct str query = query_of(c);
+	return arena_fmt(c->keep, "%.*s/%.*s%s%.*s", STR_ARG(c->origin), STR_ARG(key),
+		query.len ? "?" : "", STR_ARG(query));
 }
 
 static bool prepare(struct call *c, struct diag *err)
 {
 	struct aws_keys keys;
-	struct str region = region_of(c), given = endpoint(), path;
+	struct str region = region_of(c), given = endpoint();
 	if (given.p && !str_starts(given, STR("http://")) && !str_starts(given, STR("https://")))
 		return diag_set(err, DIAG_BUCKET,
 			"the endpoint in the environment does not begin with https:// or http://");
@@ -110,19 +84,13 @@ static bool prepare(struct call *c, struct diag *err)
 		return false;
 	c->origin = origin_of(c, region);
 	c->from = keys.id.p ? keys.from : str_from(NULL);
-	struct str key = c->is_list ? STR("") : url_escape(c->key, true, c->keep);
-	struct str query = query_of(c);
-	struct str base = arena_fmt(c->keep, "%.*s/%.*s", STR_ARG(c->origin), STR_ARG(key));
-	c->url = arena_fmt(
-		c->keep, "%.*s%s%.*s", STR_ARG(base), query.len ? "?" : "", STR_ARG(query));
-	path = str_from_offset(base, str_find(base, STR("://")) + 3);
-	path = str_from_offset(path, str_find_char(path, '/'));
-	if (c->r->version.p &&
-		!header_add(&c->headers, "if-match",
-			arena_fmt(c->keep, "\"%.*s\"", STR_ARG(c->r->version)), c->keep))
-		return diag_set(err, DIAG_LIMIT, "no memory for a request");
-	return !keys.id.p || sign(c, region, path, query, &keys) ||
-	       diag_set(err, DIAG_LIMIT, "no memory for a request");
+	c->url = url_of(c);
+	struct aws_request r = { STR("GET"), c->url, STR("s3"), region, STR("") };
+	bool ok = !c->r->version.p ||
+		  header_add(&c->headers, "if-match",
+			  arena_fmt(c->keep, "\"%.*s\"", STR_ARG(c->r->version)), c->keep);
+	ok = ok && (!keys.id.p || aws_sign(&r, &keys, &c->headers, c->keep));
+	return ok || diag_set(err, DIAG_LIMIT, "no memory for a request");
 }
 
 /* ---- regions --------------------------------------------------------------------------------- */
@@ -156,7 +124,8 @@ static bool learn(struct call *c, const struct checks *headers, struct str body)
 
 const struct cloud cloud_s3 = {
 	.scheme = STR_INIT("s3://"),
-	.looked = "$AWS_ACCESS_KEY_ID, the files of AWS_PROFILE, the metadata server of EC2",
+	.looked = "$AWS_ACCESS_KEY_ID, $AWS_WEB_IDENTITY_TOKEN_FILE, the files of AWS_PROFILE, "
+		  "the container's, the metadata server of EC2",
 	.prepare = prepare,
 	.read_list = listing_read_s3,
 	.refusal = refusal_s3,

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 KEY, SECRET = "AKIAROOFLINTTEST", "s3cret/Key+Of=TheTests0123456789"
 
 
-def signature(secret, region, method, path, query, headers, signed, stamp):
+def signature(secret, region, method, path, query, headers, signed, stamp, service="s3"):
     """Signature Version 4, task by task, in Python's own words."""
     pairs = sorted(urllib.parse.parse_qsl(query, keep_blank_values=True))
     quote = lambda s: urllib.parse.quote(s, safe="-_.~")  # noqa: E731
@@ -22,7 +22,7 @@ def signature(secret, region, method, path, query, headers, signed, stamp):
         [method, path, "&".join(quote(k) + "=" + quote(v) for k, v in pairs)]
         + [name + ":" + headers[name].strip() for name in signed]
         + ["", ";".join(signed), headers["x-amz-content-sha256"]])
-    scope = "/".join([stamp[:8], region, "s3", "aws4_request"])
+    scope = "/".join([stamp[:8], region, service, "aws4_request"])
     text = "\n".join(["AWS4-HMAC-SHA256", stamp, scope,
                       hashlib.sha256(canonical.encode()).hexdigest()])
     key = ("AWS4" + secret).encode()

@@ -1,11 +1,15 @@
 /* rooflint-http and buckets: signatures by Amazon's examples, answers as they come, checksums. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/when.h"
 #include "cmd/http/cloud.h"
 #include "cmd/http/download.h"
+#include "cmd/http/keyring_aws.h"
 #include "cmd/http/listing.h"
 #include "cmd/http/sigv4.h"
 #include "tests/unit/keep.h"
@@ -271,6 +275,106 @@ static void test_encrypted(void **state)
 	assert_string_equal(c.md5, "-");
 }
 
+/* ---- credentials ----------------------------------------------------------------------------- */
+
+static void test_words(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line, *words; /* "|" behind each; NULL: a quote is open */
+	} cases[] = {
+		{ "", "" },
+		{ " \t\n", "" },
+		{ "a  bc\td ", "a|bc|d|" },
+		{ "'a b' \"c d\"", "a b|c d|" },
+		{ "a'b'\"c\"d", "abcd|" },
+		{ "\"\" ''", "||" },
+		{ "'a\\b' \"a\\b\\\"c\\\\\" a\\ b", "a\\b|a\\b\"c\\|a b|" },
+		{ "$HOME `x` ;|", "$HOME|`x`|;||" },
+		{ "'a", NULL },
+		{ "a \"b\\\"", NULL },
+		{ "a\\", NULL },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char **words;
+		struct out *o = out_memory(&keep);
+		bool closed = words_split(str_from(cases[i].line), &keep, &words);
+		assert_int_equal(closed, cases[i].words != NULL);
+		for (; closed && *words; words++)
+			out_fmt(o, "%s|", *words);
+		if (closed)
+			assert_str(out_text(o), cases[i].words);
+	}
+}
+
+static void nothing(void *arg)
+{
+	++*(int *)arg;
+}
+
+static bool ran(const char *line, double longest_s, struct str *ret, int *ticks)
+{
+	struct keyring k = { .keep = &keep, .alive = nothing, .alive_arg = ticks };
+	return run_program(&k, str_from(line), longest_s, ret, &err);
+}
+
+static void test_run(void **state)
+{
+	(void)state;
+	struct str text;
+	int ticks = 0;
+	assert_true(ran("sh -c 'echo \"$1\"; echo hidden >&2' sh 'a  b'", 20, &text, &ticks));
+	assert_str(text, "a  b\n");
+	assert_true(ticks > 0);
+	assert_false(ran("sh -c 'exit 7'", 20, &text, &ticks));
+	assert_string_equal(err.text, "ended with status 7; run it by hand to see what it says");
+	double begun = now_s();
+	assert_false(ran("sh -c 'sleep 60 & sleep 60'", 0.3, &text, &ticks));
+	assert_string_equal(err.text, "did not end in time");
+	assert_false(ran("sh -c 'exec >&-; sleep 60'", 0.3, &text, &ticks));
+	assert_string_equal(err.text, "did not end in time");
+	assert_false(ran("yes", 20, &text, &ticks));
+	assert_string_equal(err.text, "printed more than any keys have");
+	assert_true(now_s() - begun < 20);
+	assert_false(ran("'a", 20, &text, &ticks));
+	assert_false(ran(" ", 20, &text, &ticks));
+}
+
+static void test_moments(void **state)
+{
+	(void)state;
+	assert_true(moment_s(STR("1970-01-02T00:00:00Z")) == 86400);
+	assert_true(moment_s(STR("1970-01-01T00:00:01.5Z")) == 1.5);
+	assert_true(moment_s(STR("1970-01-01T00:01:00+00:00")) == 60);
+	assert_true(isnan(moment_s(STR("1970-01-01T00:01:00+02:00"))));
+	assert_true(isnan(moment_s(STR("soon"))));
+	assert_true(isnan(moment_s(str_from(NULL))));
+	static const struct field fields[] = { { "a", STR_INIT("x/y z") }, { "b", { NULL, 0 } },
+		{ "c", STR_INIT("") } };
+	assert_str(form_of(fields, 3, &keep), "a=x%2Fy%20z&c=");
+}
+
+/* Keys last until a little before their end, and are refused behind it. */
+static void test_accept(void **state)
+{
+	(void)state;
+	struct keyring k = { .keep = &keep };
+	struct aws_keys keys;
+	struct aws_fresh got = { STR_INIT("id"), STR_INIT("secret"), { NULL, 0 }, { NULL, 0 } };
+	int64_t now = (int64_t)time(NULL) * 1000000000;
+	assert_true(aws_accept(&k, got, &keys, &err));
+	assert_true(k.aws_until_s > now_s() + 800 && k.aws_until_s < now_s() + 1000);
+	assert_null(keys.token.p);
+	got.until = when_text(&keep, now + 300000000000);
+	assert_true(aws_accept(&k, got, &keys, &err));
+	assert_true(k.aws_until_s > now_s() + 200 && k.aws_until_s < now_s() + 241);
+	got.until = when_text(&keep, now - 1000000000);
+	assert_false(aws_accept(&k, got, &keys, &err));
+	got.until = STR("");
+	got.secret = STR("");
+	assert_false(aws_accept(&k, got, &keys, &err));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +388,10 @@ int main(void)
 		cmocka_unit_test(test_ini),
 		cmocka_unit_test(test_download),
 		cmocka_unit_test(test_encrypted),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_run),
+		cmocka_unit_test(test_moments),
+		cmocka_unit_test(test_accept),
 	};
 	return cmocka_run_group_tests_name("cloud", tests, keep_begin, keep_end);
 }
