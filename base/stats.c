@@ -10,6 +10,9 @@
  * They are kept in runs of an eighth of an octave, where something fell: a few outliers cost a run
  * each and not all that lies between them and the others.  Which runs are kept is a function of the
  * samples alone, so two distributions of the same samples are the same, however they came together.
+ *
+ * Samples lie in chunks of 64, 128 and then 256 bytes, the last of which are as large as a run and
+ * become runs: a million ops have as many distributions, and an arena takes nothing back.
  */
 #include "base/stats.h"
 
@@ -22,6 +25,85 @@ static inline int64_t add_saturated(int64_t a, int64_t b)
 	int64_t sum;
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+struct dist_chunk {
+	struct dist_chunk *older;
+	int64_t values[];
+};
+enum { FIRST = 7, SECOND = 15, SMALL = FIRST + SECOND, LARGE = 31 }; /* values of a chunk */
+_Static_assert(sizeof(struct dist_chunk) + LARGE * sizeof(int64_t) == DIST_RUN * sizeof(uint32_t),
+	"a large chunk is a run");
+
+/* The first sample of the chunk that a sample is in; both count from 0. */
+static int64_t chunk_first(int64_t sample)
+{
+	if (sample < SMALL)
+		return sample < FIRST ? 0 : FIRST;
+	return sample - (sample - SMALL) % LARGE;
+}
+
+static struct dist_chunk *chunk_new(struct arena *keep, int64_t first)
+{
+	ptrdiff_t values = first < FIRST ? FIRST : first < SMALL ? SECOND : LARGE;
+	ptrdiff_t bytes =
+		(ptrdiff_t)sizeof(struct dist_chunk) + values * (ptrdiff_t)sizeof(int64_t);
+	return arena_alloc(keep, bytes, alignof(struct dist_chunk), 1);
+}
+
+static void sample_add(struct dist *d, struct arena *keep, int64_t sample, int64_t value)
+{
+	int64_t first = chunk_first(sample);
+	if (sample == first) {
+		struct dist_chunk *c = chunk_new(keep, first);
+		c->older = d->exact;
+		d->exact = c;
+	}
+	d->exact->values[sample - first] = value;
+}
+
+/* All of them, in the order in which they came. */
+static void samples_read(const struct dist *d, int64_t count, int64_t *ret)
+{
+	const struct dist_chunk *c = d->exact;
+	for (int64_t first; count > 0; count = first, c = c->older) {
+		first = chunk_first(count - 1);
+		memcpy(ret + first, c->values, (size_t)(count - first) * sizeof(*ret));
+	}
+}
+
+static void samples_copy(struct dist *into, struct arena *keep, const struct dist *from)
+{
+	struct dist_chunk **to = &into->exact;
+	const struct dist_chunk *c = from->exact;
+	*into = *from;
+	for (int64_t first, n = from->count; n > 0; n = first, c = c->older, to = &(*to)->older) {
+		first = chunk_first(n - 1);
+		*to = chunk_new(keep, first);
+		memcpy((*to)->values, c->values, (size_t)(n - first) * sizeof(*c->values));
+	}
+}
+
+/* Of the chunks only those stay that are as large as a run. */
+static void samples_give_up(struct dist *d, int64_t count)
+{
+	struct dist_chunk **c = &d->exact;
+	for (; count > SMALL; count = chunk_first(count - 1))
+		c = &(*c)->older;
+	*c = NULL;
+}
+
+static uint32_t *run_new(struct dist *d, struct arena *keep)
+{
+	struct dist_chunk *c = d->exact;
+	if (!c)
+		return arena_make(keep, uint32_t, DIST_RUN);
+	d->exact = c->older;
+	return memset(c, 0, DIST_RUN * sizeof(uint32_t));
+}
+
+/* ---- buckets --------------------------------------------------------------------------------- */
 
 /* The middle of a bucket's values. */
 static double bucket_middle(int32_t bucket)
@@ -52,19 +134,20 @@ static void count_in(struct dist *d, struct arena *keep, int32_t bucket, uint32_
 {
 	uint32_t **run = &d->runs[bucket / DIST_RUN - d->run_base];
 	if (!*run)
-		*run = arena_make(keep, uint32_t, DIST_RUN);
+		*run = run_new(d, keep);
 	uint32_t *n = &(*run)[bucket % DIST_RUN];
 	*n = *n > UINT32_MAX - more ? UINT32_MAX : *n + more;
 }
 
-/* From samples to buckets; `samples` of them are in `exact` so far. */
-static void spill(struct dist *d, struct arena *keep, ptrdiff_t samples)
+/* From samples to buckets; there are `samples` of them so far. */
+static void spill(struct dist *d, struct arena *keep, int64_t samples)
 {
+	int64_t values[DIST_EXACT];
+	samples_read(d, samples, values);
+	samples_give_up(d, samples);
 	cover(d, keep);
-	for (ptrdiff_t i = 0; i < samples; i++)
-		count_in(d, keep, dist_bucket(d->exact[i]), 1);
-	d->exact = NULL;
-	d->exact_cap = 0;
+	for (int64_t i = 0; i < samples; i++)
+		count_in(d, keep, dist_bucket(values[i]), 1);
 }
 
 static void widen(struct dist *d, int64_t count, int64_t sum, int64_t min, int64_t max)
@@ -77,10 +160,10 @@ static void widen(struct dist *d, int64_t count, int64_t sum, int64_t min, int64
 
 static void widen_and_cover(struct dist *d, struct arena *keep, int64_t value)
 {
-	ptrdiff_t samples = (ptrdiff_t)d->count;
+	int64_t samples = d->count;
 	widen(d, 1, value, value, value);
 	if (d->count <= DIST_EXACT) {
-		*(int64_t *)arena_push(keep, d->exact, samples, d->exact_cap) = value;
+		sample_add(d, keep, samples, value);
 		return;
 	}
 	if (!d->runs)
@@ -94,29 +177,22 @@ void dist_add_new(struct dist *d, struct arena *keep, int64_t value_ps)
 	widen_and_cover(d, keep, value_ps < 0 ? 0 : value_ps);
 }
 
-/* No more room than it needs: most are merged into nothing, and nothing into them. */
-static void exact_copy(struct dist *into, struct arena *keep, const struct dist *from)
-{
-	*into = *from;
-	into->exact_cap = (ptrdiff_t)from->count;
-	into->exact = arena_make(keep, int64_t, into->exact_cap);
-	memcpy(into->exact, from->exact, (size_t)into->exact_cap * sizeof(*into->exact));
-}
-
 void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)
 {
 	if (!from->count)
 		return;
 	if (!from->runs && !into->count) {
-		exact_copy(into, keep, from);
+		samples_copy(into, keep, from);
 		return;
 	}
 	if (!from->runs) {
+		int64_t values[DIST_EXACT];
+		samples_read(from, from->count, values);
 		for (int64_t i = 0; i < from->count; i++)
-			dist_add(into, keep, from->exact[i]);
+			dist_add(into, keep, values[i]);
 		return;
 	}
-	ptrdiff_t samples = into->runs ? 0 : (ptrdiff_t)into->count;
+	int64_t samples = into->runs ? 0 : into->count;
 	widen(into, from->count, from->sum, from->min, from->max);
 	if (!into->runs)
 		spill(into, keep, samples);
@@ -127,6 +203,8 @@ void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)
 				count_in(into, keep, (from->run_base + i) * DIST_RUN + k,
 					from->runs[i][k]);
 }
+
+/* ---- quantiles ------------------------------------------------------------------------------- */
 
 static int by_integer(const void *a, const void *b)
 {
@@ -167,7 +245,7 @@ static const int64_t *sorted(const struct dist *d, struct arena *scratch)
 	if (d->runs || !d->count)
 		return NULL;
 	int64_t *values = arena_make(scratch, int64_t, d->count);
-	memcpy(values, d->exact, (size_t)d->count * sizeof(*values));
+	samples_read(d, d->count, values);
 	sort_integers(values, d->count);
 	return values;
 }

@@ -13,8 +13,8 @@
 
 struct dist {
 	int64_t count, sum, min, max; /* picoseconds */
-	int64_t *exact;		      /* the samples while count <= DIST_EXACT, in any order */
-	ptrdiff_t exact_cap;
+	/* The samples while count <= DIST_EXACT, newest chunk first; then room for runs. */
+	struct dist_chunk *exact;
 	/* Counts by dist_bucket(value): runs of DIST_RUN buckets, NULL where nothing fell; itself
 	 * NULL while exact. */
 	uint32_t **runs;
