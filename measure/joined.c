@@ -98,7 +98,7 @@ static void collective_join(
 		into->count = c->count;
 	}
 	for (ptrdiff_t i = 0; i < c->count; i++)
-		instance_join(&into->instances[i], c->items[i].span_ps);
+		instance_join(&into->instances[i], c->spans_ps[i]);
 	into->done_self_ps += c->done_self_ps;
 	dist_merge(&into->span, keep, &c->span);
 }

@@ -59,14 +59,9 @@ struct op_total {
 	double planned;		       /* executions a step of a program that has not run; else 0 */
 };
 
-/* Span of an async pair or of a synchronous collective: one value an instance, in order. */
-struct instance {
-	int32_t step, ordinal; /* kept step, and which execution within it */
-	int64_t span_ps;
-};
-
 struct collective_total {
-	struct instance *items;
+	/* Of an async pair or of a synchronous collective: one an instance in kept steps, in order. */
+	int64_t *spans_ps;
 	ptrdiff_t count, cap;
 	struct dist span;
 	int64_t done_self_ps; /* of the pair's dones: waiting */

@@ -62,7 +62,6 @@ void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps)
 			? &s->instances[s->instance_count++]
 			: arena_push(s->work, s->instances, s->instance_count, s->instance_cap);
 	p->subject = subject;
-	p->ordinal = pending_of(s, subject)->instances++;
 	p->span_ps = span_ps;
 }
 
@@ -192,9 +191,7 @@ static void instances_commit(struct sweeping *s)
 
 		dist_add(&c->span, s->keep, p->span_ps);
 		if (s->out->steady_count < SWEEP_MAX_STEPS)
-			*arena_push(s->keep, c->items, c->count, c->cap) =
-				(struct instance){ (int32_t)s->out->steady_count, p->ordinal,
-					p->span_ps };
+			*arena_push(s->keep, c->spans_ps, c->count, c->cap) = p->span_ps;
 	}
 }
 

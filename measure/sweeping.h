@@ -67,7 +67,6 @@ struct pending {
 	int64_t overlap_ps, bytes;    /* as in op_total */
 	double exposed_ps, hidden_ps; /* the same */
 	struct dist *poured;	      /* executions that left the journal; NULL none */
-	int32_t instances;	      /* of a collective, so far */
 	bool touched;		      /* listed in sweeping.touched */
 };
 
@@ -77,7 +76,7 @@ struct execution {
 };
 
 struct pending_instance {
-	int32_t subject, ordinal;
+	int32_t subject;
 	int64_t span_ps;
 };
 

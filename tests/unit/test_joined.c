@@ -31,8 +31,7 @@ static struct sweep swept(int device, struct arena *work)
 	s.ops[OPS - 1 + device].nested = true;
 	struct collective_total *c = &s.collectives[1];
 	for (int32_t i = 0; i < 3 - device; i++)
-		*arena_push(work, c->items, c->count, c->cap) =
-			(struct instance){ i, 0, 100 + 50 * device - i };
+		*arena_push(work, c->spans_ps, c->count, c->cap) = 100 + 50 * device - i;
 	c->done_self_ps = 9;
 	dist_add(&c->span, work, 100);
 	dist_add(&s.programs[1].dist, work, 300);
