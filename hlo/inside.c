@@ -161,56 +161,6 @@ enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instru
 	return op_kind_is_collective(kind) ? kind : KIND_UNKNOWN;
 }
 
-/* Which op a done waits for. */
-static const struct {
-	enum hlo_op done, start;
-} pairs[] = {
-	{ HLO_ALL_GATHER_DONE, HLO_ALL_GATHER_START },
-	{ HLO_ALL_REDUCE_DONE, HLO_ALL_REDUCE_START },
-	{ HLO_COLLECTIVE_PERMUTE_DONE, HLO_COLLECTIVE_PERMUTE_START },
-	{ HLO_COPY_DONE, HLO_COPY_START },
-	{ HLO_SEND_DONE, HLO_SEND },
-	{ HLO_RECV_DONE, HLO_RECV },
-	{ HLO_ASYNC_DONE, HLO_ASYNC_START },
-	{ HLO_ASYNC_UPDATE, HLO_ASYNC_START },
-};
-
-static enum hlo_op start_of(enum hlo_op done)
-{
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if (pairs[i].done == done)
-			return pairs[i].start;
-	return HLO_OP_UNKNOWN;
-}
-
-static bool passes_through(const struct hlo_instruction *i, bool fused)
-{
-	return i->op == HLO_GET_TUPLE_ELEMENT || i->op == HLO_BITCAST ||
-	       i->op == HLO_ASYNC_UPDATE || i->op == HLO_OPT_BARRIER ||
-	       (fused && i->op == HLO_FUSION);
-}
-
-/* Steps from a done to its start; longer ways are rings, or no pair. */
-enum { MAX_STEPS = 64 };
-
-ptrdiff_t hlo_async_start(const struct hlo_module *m, ptrdiff_t done)
-{
-	const struct hlo_instruction *i = &m->instructions[done];
-	enum hlo_op start = start_of(i->op);
-	bool fused = start == HLO_OP_UNKNOWN && is_async_collective_done(m, i);
-	if (start == HLO_OP_UNKNOWN && !fused)
-		return -1;
-	for (int n = 0; n < MAX_STEPS && i->operand_count && i->operands[0] >= 0; n++) {
-		ptrdiff_t at = i->operands[0];
-		i = &m->instructions[at];
-		if (fused ? is_async_collective_start(m, i) : i->op == start)
-			return at;
-		if (!passes_through(i, fused))
-			return -1;
-	}
-	return -1;
-}
-
 ptrdiff_t hlo_unwrap(const struct hlo_module *m, ptrdiff_t instruction)
 {
 	const struct hlo_inside *x = inside_of(m, &m->instructions[instruction]);

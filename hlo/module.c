@@ -310,6 +310,8 @@ struct order {
 static void count_calls(struct order *o)
 {
 	struct hlo_module *m = o->m;
+	for (ptrdiff_t i = 0; i < m->computation_count; i++)
+		m->computations[i].loop = -1;
 	for (ptrdiff_t i = 0; i < m->instruction_count; i++)
 		for (ptrdiff_t k = 0; k < m->instructions[i].called_count; k++)
 			if (m->instructions[i].called[k] >= 0)
@@ -326,6 +328,8 @@ static void visit_call(struct order *o, const struct hlo_computation *caller,
 	if (c->depth <= caller->depth)
 		c->depth = caller->depth + 1;
 	c->in_loop |= caller->in_loop || i->op == HLO_WHILE;
+	if (i->op == HLO_WHILE && callee == i->called[0])
+		c->loop = i - o->m->instructions;
 	if (!--o->waiting[callee])
 		o->queue[o->queued++] = callee;
 }

@@ -120,9 +120,10 @@ struct hlo_computation {
 	ptrdiff_t first, count; /* its instructions are [first, first+count) */
 	ptrdiff_t root;		/* index into module->instructions */
 	bool is_fusion;
-	bool is_made; /* by the reader: of an async op that stands for it (hlo/text_sugar.c) */
-	bool in_loop; /* reached through a while body or condition */
-	int depth;    /* longest chain of calls that leads here; below HLO_MAX_CALL_DEPTH */
+	bool is_made;	/* by the reader: of an async op that stands for it (hlo/text_sugar.c) */
+	bool in_loop;	/* reached through a while body or condition */
+	int depth;	/* longest chain of calls that leads here; below HLO_MAX_CALL_DEPTH */
+	ptrdiff_t loop; /* the while whose body it is; -1 none */
 	struct hlo_written written;
 };
 
@@ -191,8 +192,15 @@ int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction);
  */
 double *hlo_runs(const struct hlo_module *m, struct arena *keep, int64_t *unknown);
 
-/* The `-start` of a `-done` (through operands), else -1.  Copies, collectives, async wrappers. */
+/*
+ * The `-start` of a `-done` (through operands), else -1.  Copies, collectives, async wrappers.
+ * What a loop carries may have been begun at several places: hlo_async_starts tells them all, the
+ * nearest first, and returns how many.  Of one start only one instance is under way: what a loop
+ * carries has one place in memory.
+ */
+enum { HLO_MAX_STARTS = 4 };
 ptrdiff_t hlo_async_start(const struct hlo_module *m, ptrdiff_t done);
+int hlo_async_starts(const struct hlo_module *m, ptrdiff_t done, ptrdiff_t ret[HLO_MAX_STARTS]);
 /* Is it a fusion that begins a collective, and leaves it to another fusion to end it? */
 bool hlo_begins_collective(const struct hlo_module *m, ptrdiff_t instruction);
 /* The instruction an async-start or fusion wraps for classification: the root's collective or

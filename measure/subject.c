@@ -316,7 +316,6 @@ static void subject_understand(struct subject *s)
 	const struct hlo_module *m = s->program->hlo;
 
 	s->kind = kind_decide(s->program, s->instruction, &s->said, s->platform);
-	s->start = -1;
 	s->groups_kernels = s->said.hlo_op.len > 0 &&
 			    (s->platform == PLATFORM_AMD || s->platform == PLATFORM_NVIDIA);
 	s->may_mark = s->said.hlo_op.len > 0;
@@ -365,22 +364,28 @@ static struct profile_op unsaid(uint64_t program, struct str hlo_op)
 		.hbm_write_bytes = NAN };
 }
 
-/* A done needs its start's subject even when the start's event comes later or never. */
-static void subject_pair(struct registry *r, struct subject *done)
+static int32_t subject_start(struct registry *r, const struct subject *done, ptrdiff_t start)
 {
-	const struct hlo_module *m = done->program->hlo;
-	ptrdiff_t start = hlo_async_start(m, done->instruction);
-
-	if (start < 0)
-		return;
-	struct str name = m->instructions[start].name;
+	struct str name = done->program->hlo->instructions[start].name;
 	struct subject like = { .program = done->program,
 		.instruction = start,
 		.name = text_clean(r->keep, name),
 		.said = unsaid(done->said.program, name),
 		.platform = done->platform,
 		.attribution = ATTRIBUTION_EXACT };
-	done->start = subject_get(r, &like)->index;
+
+	return subject_get(r, &like)->index;
+}
+
+/* A done needs its starts' subjects even when their events come later or never. */
+static void subject_pair(struct registry *r, struct subject *done)
+{
+	ptrdiff_t starts[HLO_MAX_STARTS];
+	int n = hlo_async_starts(done->program->hlo, done->instruction, starts);
+
+	for (int k = 0; k < n; k++)
+		done->starts[k] = subject_start(r, done, starts[k]);
+	done->start_count = n;
 }
 
 struct program *registry_plan(
@@ -435,7 +440,7 @@ struct subject *registry_subject(
 	pthread_mutex_lock(&r->lock);
 	subject_like(r, p, op, &like);
 	struct subject *s = subject_get(r, &like);
-	if (s->async == ASYNC_DONE && s->start < 0)
+	if (s->async == ASYNC_DONE && s->start_count == 0)
 		subject_pair(r, s);
 	*kind = kind_decide(like.program, like.instruction, &like.said, like.platform);
 	pthread_mutex_unlock(&r->lock);

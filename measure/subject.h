@@ -58,12 +58,22 @@ struct subject {
 	enum op_kind kind;
 	enum attribution attribution;
 	enum async_role async;
-	int32_t start;	     /* of a done: its start's subject, or -1 */
+	int32_t starts[HLO_MAX_STARTS]; /* of a done: subjects of those that it may end */
+	int start_count;
 	bool groups_kernels; /* GPU: consecutive kernels are one execution */
 	bool alone;	     /* no other op of its computation runs: executions may touch */
 	bool may_mark;	     /* may mark the begin of an execution: not inside a loop */
 	double planned;	     /* executions a step of a program that has not run; else 0 */
 };
+
+/* May this done end what that start, a subject's index, began? */
+static inline bool subject_ends(const struct subject *done, int32_t start)
+{
+	for (int i = 0; i < done->start_count; i++)
+		if (done->starts[i] == start)
+			return true;
+	return false;
+}
 
 struct registry;
 

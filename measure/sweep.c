@@ -68,8 +68,8 @@ static void known_add(struct sweeping *s, int32_t op)
 	const struct subject *subject = registry_subject(s->registry, s->out->plane, op, &kind);
 	reserve_subject(s, subject->index);
 	reserve_program(s, subject->program->index);
-	if (subject->start >= 0)
-		reserve_subject(s, subject->start);
+	for (int i = 0; i < subject->start_count; i++)
+		reserve_subject(s, subject->starts[i]);
 	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
 	s->known[op] = (struct known){ subject, bit_of(kind),
 		known_program ? subject->program->index : -1 };

@@ -10,13 +10,19 @@
 /* Async pairs in flight; more are not followed. */
 #define SPANS_MAX 256
 
-/* Every op of the activity takes an equal share. */
+/* Every op of the activity takes an equal share; of exposed time those in front, if any is. */
 static void clock_share(struct sweeping *s, int activity, bool is_hidden, int64_t dt)
 {
 	struct activity_clock *c = &s->clocks[activity];
 
-	if (s->sharing[activity] > 0)
-		*(is_hidden ? &c->hidden_ps : &c->exposed_ps) += (double)dt * s->share[activity];
+	if (s->sharing[activity] == 0)
+		return;
+	if (is_hidden)
+		c->hidden_ps += (double)dt * s->share[activity];
+	else if (s->in_front[activity] > 0)
+		c->exposed_ps += (double)dt * s->front_share[activity];
+	else
+		c->in_flight_ps += (double)dt * s->share[activity];
 }
 
 /* What the clock says of an active op since it joined, to the open step. */
@@ -29,7 +35,8 @@ static void clock_settle(struct sweeping *s, struct running *r)
 		return;
 	struct pending *p = pending_of(s, r->subject);
 	p->overlap_ps += now->overlap_ps - r->joined.overlap_ps;
-	p->exposed_ps += now->exposed_ps - r->joined.exposed_ps;
+	p->exposed_ps += r->in_front ? now->exposed_ps - r->joined.exposed_ps
+				     : now->in_flight_ps - r->joined.in_flight_ps;
 	p->hidden_ps += now->hidden_ps - r->joined.hidden_ps;
 }
 
@@ -86,14 +93,18 @@ static inline void account(struct sweeping *s, int64_t until_ps)
 		time_passes(s, until_ps, s->mask, busy_count(s));
 }
 
-static inline void activity_count(struct sweeping *s, int bit, bool is_half, int by)
+static inline void activity_count(struct sweeping *s, const struct running *r, int by)
 {
+	int bit = r->bit;
+
 	s->by_bit[bit] += by;
 	s->mask = s->by_bit[bit] > 0 ? s->mask | bit : s->mask & ~bit;
-	if (is_half)
+	if (r->is_half)
 		return;
 	s->sharing[bit] += by;
-	s->share[bit] = 1.0 / s->sharing[bit]; /* here, where nobody waits for the division */
+	s->in_front[bit] += r->in_front ? by : 0;
+	s->share[bit] = 1.0 / s->sharing[bit]; /* here, where nobody waits for the divisions */
+	s->front_share[bit] = 1.0 / s->in_front[bit];
 }
 
 /* From below the last one; the others' order stays, for below_end_ps. */
@@ -123,7 +134,7 @@ static inline void active_remove(struct sweeping *s, struct running *r)
 	s->active_count = last;
 	r->self_ps += s->now_ps - r->active_ps;
 	clock_settle(s, r);
-	activity_count(s, r->bit, r->is_half, -1);
+	activity_count(s, r, -1);
 }
 
 static void active_add(struct sweeping *s, struct running *r)
@@ -131,7 +142,7 @@ static void active_add(struct sweeping *s, struct running *r)
 	s->active[s->active_count++] = r;
 	r->active_ps = s->now_ps;
 	r->joined = s->clocks[r->bit];
-	activity_count(s, r->bit, r->is_half, 1);
+	activity_count(s, r, 1);
 	r->below_end_ps = s->next_end_ps;
 	if (r->end_ps < s->next_end_ps)
 		s->next_end_ps = r->end_ps;
@@ -157,6 +168,7 @@ static struct running *running_add(struct sweeping *s, const struct subject *op,
 	r->lane = -1;
 	r->bit = bit;
 	r->is_half = is_half;
+	r->in_front = true;
 	r->is_span = false;
 	r->start_ps = e->start_ps;
 	r->end_ps = e->end_ps;
@@ -177,27 +189,43 @@ static void running_drop(struct sweeping *s, struct running *r)
 	}
 }
 
-/* The oldest span of a start: pairs of one instruction finish in the order they began. */
-static struct running *span_of(const struct sweeping *s, int32_t start)
+/* The oldest of the spans that a done may end: they end in the order they began. */
+static struct running *span_of(const struct sweeping *s, const struct subject *done)
 {
 	struct running *best = NULL;
 
 	for (int i = 0; i < s->active_count; i++) {
 		struct running *r = s->active[i];
-		if (r->is_span && r->subject == start && (!best || r->start_ps < best->start_ps))
+		if (r->is_span && subject_ends(done, r->subject) &&
+			(!best || r->start_ps < best->start_ps))
 			best = r;
 	}
 	return best;
 }
 
+/* Its done begins: from now on it may be what the device waits for. */
+static void span_to_front(struct sweeping *s, const struct subject *done)
+{
+	struct running *span = span_of(s, done);
+
+	if (!span || span->in_front)
+		return;
+	clock_settle(s, span);
+	activity_count(s, span, -1);
+	span->in_front = true;
+	span->joined = s->clocks[span->bit];
+	activity_count(s, span, 1);
+}
+
 static void span_end(struct sweeping *s, const struct subject *done, int64_t done_self_ps)
 {
-	struct running *span = span_of(s, done->start);
+	struct running *span = span_of(s, done);
+	int32_t start = span ? span->subject : done->starts[0];
 
-	s->out->collectives[done->start].done_self_ps += done_self_ps;
+	s->out->collectives[start].done_self_ps += done_self_ps;
 	if (!span)
 		return;
-	instance_add(s, done->start, s->now_ps - span->start_ps);
+	instance_add(s, start, s->now_ps - span->start_ps);
 	running_drop(s, span);
 }
 
@@ -207,7 +235,7 @@ static inline void event_ended(struct sweeping *s, const struct subject *subject
 {
 	if (!subject->groups_kernels)
 		execution_add(s, subject->index, step, self_ps);
-	if (subject->async == ASYNC_DONE && subject->start >= 0)
+	if (subject->async == ASYNC_DONE && subject->start_count > 0)
 		span_end(s, subject, self_ps);
 	else if (subject->async == ASYNC_NONE && bit == ACTIVITY_COMMS)
 		instance_add(s, subject->index, time_ps);
@@ -275,12 +303,14 @@ static void make_room(struct sweeping *s)
 /* An instruction starts again only after its done: when it does before, the done was lost. */
 static void span_abandon(struct sweeping *s, const struct subject *start)
 {
-	struct running *open = span_of(s, start->index);
-
-	if (!open)
+	for (int i = s->active_count; i-- > 0;) {
+		struct running *r = s->active[i];
+		if (!r->is_span || r->subject != start->index)
+			continue;
+		s->out->lost_dones++;
+		running_drop(s, r);
 		return;
-	s->out->lost_dones++;
-	running_drop(s, open);
+	}
 }
 
 static void span_begin(struct sweeping *s, const struct held *e)
@@ -294,6 +324,7 @@ static void span_begin(struct sweeping *s, const struct held *e)
 		return;
 	struct running *r = running_add(s, e->known->subject, e->known->bit, false, e);
 	r->is_span = true;
+	r->in_front = r->bit != ACTIVITY_COMMS; /* transfers share alike: their rates rest on it */
 	r->end_ps = INT64_MAX;
 	active_add(s, r);
 }
@@ -321,6 +352,8 @@ static __attribute__((noinline)) void held_begin(struct sweeping *s)
 	active_add(s, r);
 	if (known->subject->async == ASYNC_START)
 		span_begin(s, e);
+	else if (known->subject->async == ASYNC_DONE)
+		span_to_front(s, known->subject);
 }
 
 /* The op that the held event suspends; its time stands still in between. */
@@ -328,14 +361,14 @@ static void parent_pause(struct sweeping *s, struct running *parent)
 {
 	parent->self_ps += s->now_ps - parent->active_ps;
 	clock_settle(s, parent);
-	activity_count(s, parent->bit, parent->is_half, -1);
+	activity_count(s, parent, -1);
 }
 
 static void parent_resume(struct sweeping *s, struct running *parent)
 {
 	parent->active_ps = s->now_ps;
 	parent->joined = s->clocks[parent->bit];
-	activity_count(s, parent->bit, parent->is_half, 1);
+	activity_count(s, parent, 1);
 }
 
 /* The held event begins and ends, and nothing else does in between. */
@@ -350,6 +383,8 @@ static void held_pass(struct sweeping *s)
 		make_room(s);
 		span_begin(s, e);
 	}
+	if (subject->async == ASYNC_DONE)
+		span_to_front(s, subject);
 	struct running *parent = s->lanes[e->lane].top;
 	if (parent)
 		parent_pause(s, parent);

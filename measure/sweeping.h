@@ -21,10 +21,15 @@
  * What an op of one activity goes through as a step passes, for all its ops at once: each takes
  * the difference between when it leaves and when it joined.  Its share of exposed and hidden time
  * is no whole number where several divide it; a double holds that to 10^-16 of the step.
+ *
+ * Exposed time is that of the ops in front: those that run themselves, and pairs whose done waits.
+ * What is only in flight beside them keeps nobody waiting; it shares the time when it is alone.
  */
 struct activity_clock {
-	int64_t overlap_ps;	      /* something else computes or communicates */
-	double exposed_ps, hidden_ps; /* without and with work for it to hide behind */
+	int64_t overlap_ps;  /* something else computes or communicates */
+	double hidden_ps;    /* with work for it to hide behind; without, */
+	double exposed_ps;   /* of an op in front, */
+	double in_flight_ps; /* and of one that is not */
 };
 
 struct running {
@@ -34,6 +39,7 @@ struct running {
 	int32_t bit;  /* enum activity */
 	bool is_span; /* an async pair in flight, not an event */
 	bool is_half; /* of an async pair: its span tells what it hides */
+	bool in_front;
 	int64_t start_ps, end_ps, step;
 	int64_t below_end_ps;	      /* nothing below it among the active ends before this */
 	int64_t self_ps;	      /* active up to now, but for */
@@ -116,10 +122,10 @@ struct sweeping {
 	int active_count;
 	int running_count; /* with those that are suspended */
 	struct held held;
-	/* By activity: how many are active, how many of them share time, the share of each, and the
-	 * clock. */
-	int by_bit[ACTIVITY_MASKS], sharing[ACTIVITY_MASKS];
-	double share[ACTIVITY_MASKS];
+	/* By activity: how many are active, how many of them share time, and how many of those are
+	 * in front, the share of each, and the clock. */
+	int by_bit[ACTIVITY_MASKS], sharing[ACTIVITY_MASKS], in_front[ACTIVITY_MASKS];
+	double share[ACTIVITY_MASKS], front_share[ACTIVITY_MASKS];
 	struct activity_clock clocks[ACTIVITY_MASKS];
 	int mask;	     /* the bits whose by_bit is above 0 */
 	int64_t next_end_ps; /* nothing active ends before this */

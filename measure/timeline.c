@@ -194,12 +194,12 @@ static void flight_begin(
 		t->open[t->open_count++] = (struct flight){ op, kind, at_ps };
 }
 
-/* Pairs of one instruction finish in the order they began. */
-static void flight_end(struct timeline *t, int32_t start, int64_t at_ps)
+/* What a done may end, it ends in the order they began. */
+static void flight_end(struct timeline *t, const struct subject *done, int64_t at_ps)
 {
 	int i = 0;
 
-	while (i < t->open_count && t->open[i].op->index != start)
+	while (i < t->open_count && !subject_ends(done, t->open[i].op->index))
 		i++;
 	if (i == t->open_count)
 		return;
@@ -257,8 +257,8 @@ static void take(struct timeline *t, const struct op_event *e)
 	push(t, &t->rows[e->lane], op, kind, e);
 	if (op->async == ASYNC_START)
 		flight_begin(t, op, kind, e->start_ps);
-	else if (op->async == ASYNC_DONE && op->start >= 0)
-		flight_end(t, op->start, e->end_ps);
+	else if (op->async == ASYNC_DONE)
+		flight_end(t, op, e->end_ps);
 }
 
 static bool read_step(struct timeline *t, struct diag *err)

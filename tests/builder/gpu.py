@@ -233,7 +233,7 @@ class Simulation:
         """The compute stream waits for the other one; no kernel of its own."""
         for d in self.devices:
             key = d, STREAMS["compute"]
-            self.free[key] = max(self.free[key], self.flights[d, op.start_of])
+            self.free[key] = max(self.free[key], self.flights[d, op.start_of[0]])
 
 
 def default_kernel(op):

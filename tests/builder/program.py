@@ -44,7 +44,7 @@ class TimedOp:
     def __init__(self, instruction, duration_ps, spec):
         self.instruction, self.duration_ps, self.spec = instruction, duration_ps, spec
         self.opcode = instruction.opcode
-        self.start_of = None  # for a done op: its start's TimedOp
+        self.start_of = []  # for a done op: the starts it may wait for, as TimedOps
         self.inner = instruction  # of a fusion that hides a collective: that one
         self.body, self.trips = [], 0
         self.on = None  # a conditional: the devices that run its body
@@ -79,6 +79,7 @@ class Program:
             else 2 * copy + spec.get("id", 5)
         )
         self.ops, self.env = [], {}
+        self.flights = {}  # what a loop carries of a start -> the starts it may be
         self.entry = hlo.Computation(spec.get("entry", "main.1_spmd"))
         self._params()
         self._build(spec["op"], self.entry, self.env, self.ops)
@@ -364,7 +365,7 @@ class Program:
         fused.add(done)
         self._fusion(spec, computation, env, ops, fused, "custom")
         op = next(o for o in ops if o.instruction is env[spec["name"]])
-        op.start_of = next(o for o in ops if o.instruction is start)
+        op.start_of = [next(o for o in ops if o.instruction is start)]
 
     def _make_slices_start(self, spec, computation, env, ops):
         """A collective between slices: a send and a recv of the runtime, from one token."""
@@ -418,25 +419,26 @@ class Program:
                 host_transfer=True,
                 frontend=start.attrs["frontend"],
             )
-            op.start_of = begun
+            op.start_of = [begun]
         self._element(spec["name"], env[spec["name"] + ".recv"], 0, computation, env)
 
     def _make_done(self, spec, computation, env, ops):
-        """Waits for the start named in `of`, takes its result."""
-        start = env[spec["of"]]
-        opcode = start.opcode.replace("-start", "-done")
-        parts = start.shape.parts
-        shape = start.shape if parts is None else parts[0] if opcode == "copy-done" else parts[1]
-        spec = {
-            **{k: v for k, v in self._spec_of(spec["of"], ops).items() if k in ("scope", "at")},
-            **spec,
-        }
-        op = self._emit(dict(spec, time=0), computation, env, ops, opcode, shape, [start])
-        op.start_of = next(o for o in ops if o.instruction is start)
+        """Waits for the start named in `of`, or for what a loop carries of it; takes its result."""
+        value = env[spec["of"]]
+        begun = self._begun(value, ops)
+        opcode = begun[0].opcode.replace("-start", "-done")
+        parts = value.shape.parts
+        shape = value.shape if parts is None else parts[0] if opcode == "copy-done" else parts[1]
+        about = {k: v for k, v in begun[0].spec.items() if k in ("scope", "at")}
+        spec = {"hlo_name": self.name(opcode), **about, **spec, "time": 0}
+        self._emit(spec, computation, env, ops, opcode, shape, [value]).start_of = begun
 
-    @staticmethod
-    def _spec_of(name, ops):
-        return next(o.spec for o in ops if o.spec["name"] == name)
+    def _begun(self, value, ops):
+        """The starts whose result `value` may be."""
+        return self.flights.get(value) or [next(o for o in ops if o.instruction is value)]
+
+    def _in_flight(self, value, ops):
+        return value in self.flights or any(o.instruction is value and o.starts for o in ops)
 
     def _collective(self, spec, computation, env, ops):
         base = hlo.base_opcode(spec["kind"])
@@ -493,7 +495,12 @@ class Program:
         carried = [zero] + [env[n] for n in spec["carry"]]
         shape = Shape.tuple(v.shape for v in carried)
         packed = computation.add(hlo.Instruction(self.name("tuple"), "tuple", shape, carried))
-        body, body_ops = self._while_body(spec, shape)
+        flights = {
+            n: list(self._begun(env[n], ops))
+            for n in spec["carry"]
+            if self._in_flight(env[n], ops)
+        }
+        body, body_ops = self._while_body(spec, shape, flights)
         config = f'{{"known_trip_count":{{"n":"{spec["trips"]}"}}}}'
         op = self._emit(
             spec,
@@ -509,6 +516,7 @@ class Program:
         op.body, op.trips = body_ops, spec["trips"]
         for index, name in enumerate(spec["carry"]):
             self._element(name, env[spec["name"]], index + 1, computation, env)
+        self.flights.update({env[n]: begun for n, begun in flights.items()})
 
     def _make_unrolled(self, spec, computation, env, ops):
         """The same as a while loop, written out: `trips` copies of its body.
@@ -577,12 +585,16 @@ class Program:
         op.body, op.megacore = body_ops, True
         ops.append(op)
 
-    def _while_body(self, spec, shape):
+    def _while_body(self, spec, shape, flights):
+        """`flights` are carried: what the last trip began is waited for in the next one."""
         body, local, body_ops = hlo.Computation(self.name("body")), {}, []
         param = body.add(hlo.Instruction(self.name("wide.param"), "parameter", shape, number=0))
         for index, name in enumerate(["i"] + spec["carry"]):
             self._element(name, param, index, body, local)
+        self.flights.update({local[n]: begun for n, begun in flights.items()})
         self._build(spec["op"], body, local, body_ops)
+        for name, begun in flights.items():
+            begun += self._begun(local[spec["yield"][name]], body_ops)
         one = body.add(hlo.Instruction(self.name("constant"), "constant", shape.parts[0], value=1))
         step = body.add(hlo.Instruction(self.name("add"), "add", shape.parts[0], [local["i"], one]))
         values = [step] + [local[spec.get("yield", {}).get(n, n)] for n in spec["carry"]]

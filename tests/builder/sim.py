@@ -264,7 +264,7 @@ class Simulation:
     def _done(self, op, runs):
         for d in self.devices:
             start = self._begin(d)
-            end = max(start + TICK_PS, self.transfers[d, op.start_of])
-            issued = next(e for e in reversed(runs[d].execs) if e.op is op.start_of)
-            runs[d].spans.append((op.start_of, op, issued.start, end))
+            issued = next(e for e in reversed(runs[d].execs) if e.op in op.start_of)
+            end = max(start + TICK_PS, self.transfers[d, issued.op])
+            runs[d].spans.append((issued.op, op, issued.start, end))
             self._record(runs, d, op, start, end, issued.instance)

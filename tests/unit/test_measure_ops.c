@@ -368,6 +368,134 @@ static void a_done_comes_first(void **state)
 	assert_number(xrun_collective(&run, "all-gather-start.2")->span_s, 130 * US);
 }
 
+/*
+ * us                  0   2            40               60             80
+ * all-gather-start.2  |---|
+ * dot.4                   |------------|
+ * all-reduce.5                         |----------------|
+ * all-gather-done.3                                     |--------------|
+ *
+ * While the all-reduce runs, it is what the device waits for, and not the gather in flight.
+ */
+static void what_is_in_flight_keeps_nobody_waiting(void **state)
+{
+	const struct pb_instruction body[] = {
+		{ "w.1", "parameter", "bf16[256]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "all-gather-start.2", "all-gather-start", "(bf16[256]{0}, bf16[1024]{0})", 2,
+			{ 1 }, NO_ROW, 0, all_four() },
+		{ "dot.4", "negate", "bf16[256]{0}", 4, { 1 }, NO_ROW, 0, NO_ROW },
+		{ "all-reduce.5", "all-reduce", "bf16[256]{0}", 5, { 4 }, NO_ROW, 0, all_four() },
+		{ "all-gather-done.3", "all-gather-done", "bf16[1024]{0}", 3, { 2 }, NO_ROW, 0,
+			NO_ROW },
+		NO_ROW,
+	};
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_hlo(host, "jit_step", PROGRAM, module_of(body, partitions(4)));
+	for (size_t i = 1; i < 5; i++)
+		x_op(tpu, body[i].name, OF_IT);
+	for (int64_t i = 0; i < STEPS; i++) {
+		x_event(ops, "all-gather-start.2", i * 200, i * 200 + 2, NULL);
+		x_event(ops, "dot.4", i * 200 + 2, i * 200 + 40, NULL);
+		x_event(ops, "all-reduce.5", i * 200 + 40, i * 200 + 60, NULL);
+		x_event(ops, "all-gather-done.3", i * 200 + 60, i * 200 + 80, NULL);
+	}
+	xrun_measure(&run);
+	const struct collectives_row *gather = xrun_collective(&run, "all-gather-start.2");
+	assert_number(xrun_collective(&run, "all-reduce.5")->exposed_s, 20 * US);
+	assert_number(gather->exposed_s, 22 * US);
+	assert_number(gather->hidden_s, 38 * US);
+	assert_number(xrun_row(&run)->comms_exposed_ratio, 42. / 200);
+}
+
+static struct str element(int64_t index)
+{
+	struct pb b = pb_new(&run.keep);
+	pb_int(&b, 13, index);
+	return pb_done(&b);
+}
+
+/* A loop that begins in one trip what it waits for in the next: see test_hlo_pairs. */
+static struct str rotated_module(void)
+{
+#define GATHER "(bf16[256]{0}, bf16[1024]{0})"
+#define STATE  "(" GATHER ", bf16[256]{0})"
+	const struct pb_instruction body[] = {
+		{ "state", "parameter", STATE, 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "flight", "get-tuple-element", GATHER, 2, { 1 }, NO_ROW, 0, element(0) },
+		{ "all-gather-done.3", "all-gather-done", "bf16[1024]{0}", 3, { 2 }, NO_ROW, 0,
+			NO_ROW },
+		{ "shard", "get-tuple-element", "bf16[256]{0}", 4, { 1 }, NO_ROW, 0, element(1) },
+		{ "all-gather-start.2", "all-gather-start", GATHER, 5, { 4 }, NO_ROW, 0,
+			all_four() },
+		{ "work.4", "negate", "bf16[256]{0}", 6, { 4 }, NO_ROW, 0, NO_ROW },
+		{ "next", "tuple", STATE, 7, { 5, 6 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	const struct pb_instruction condition[] = {
+		{ "seen", "parameter", STATE, 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "go", "constant", "pred[]", 2, NO_ROW, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	const struct pb_instruction entry[] = {
+		{ "w.1", "parameter", "bf16[256]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "all-gather-start.1", "all-gather-start", GATHER, 2, { 1 }, NO_ROW, 0,
+			all_four() },
+		{ "init", "tuple", STATE, 3, { 2, 1 }, NO_ROW, 0, NO_ROW },
+		{ "while.1", "while", STATE, 4, { 3 }, { 2, 3 }, 0, NO_ROW },
+		{ "last", "get-tuple-element", GATHER, 5, { 4 }, NO_ROW, 0, element(0) },
+		{ "all-gather-done.1", "all-gather-done", "bf16[1024]{0}", 6, { 5 }, NO_ROW, 0,
+			NO_ROW },
+		NO_ROW,
+	};
+	const struct pb_computation c[] = { { "body", 2, body }, { "condition", 3, condition },
+		{ "main", 1, entry }, NO_ROW };
+#undef GATHER
+#undef STATE
+	return pb_write_module(&run.keep, c, partitions(4));
+}
+
+/* Three trips of 40 us each: the done of one trip ends what the trip before began. */
+static void pairs_from_trip_to_trip(void **state)
+{
+	static const char *const ops_of[] = { "while.1", "all-gather-start.1", "all-gather-done.1",
+		"all-gather-start.2", "all-gather-done.3", "work.4" };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_hlo(host, "jit_step", PROGRAM, rotated_module());
+	for (size_t i = 0; i < sizeof(ops_of) / sizeof(ops_of[0]); i++)
+		x_op(tpu, ops_of[i], OF_IT);
+	for (int64_t i = 0; i < STEPS; i++) {
+		int64_t at = i * 200;
+		x_event(ops, "all-gather-start.1", at, at + 2, NULL);
+		x_event(ops, "while.1", at + 2, at + 122, NULL);
+		for (int64_t trip = at + 2; trip < at + 122; trip += 40) {
+			x_event(ops, "all-gather-done.3", trip, trip + 10, NULL);
+			x_event(ops, "all-gather-start.2", trip + 10, trip + 12, NULL);
+			x_event(ops, "work.4", trip + 12, trip + 40, NULL);
+		}
+		x_event(ops, "all-gather-done.1", at + 122, at + 132, NULL);
+	}
+	xrun_measure(&run);
+	const struct collectives_row *first = xrun_collective(&run, "all-gather-start.1");
+	const struct collectives_row *in_loop = xrun_collective(&run, "all-gather-start.2");
+	assert_int_equal(table_count(&run.tables, collectives), 2);
+	assert_number(first->per_step, 1);
+	assert_number(first->span_s, 12 * US);
+	assert_number(first->exposed_s, 12 * US);
+	assert_number(in_loop->per_step, 3);
+	assert_number(in_loop->span_s, 40 * US);
+	assert_number(in_loop->hidden_s, 3 * 28 * US);
+	assert_number(in_loop->exposed_s, 3 * 12 * US);
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, quality); i++)
+		if (str_eq(table_rows(&run.tables, quality)[i].name, STR("pairs-complete")))
+			fail_msg("the pairs are complete");
+}
+
 static void what_a_collective_moves(void **state)
 {
 	(void)state;
@@ -853,6 +981,8 @@ int main(void)
 		TEST(a_pair_spans_from_start_to_done),
 		TEST(a_done_that_did_not_wait),
 		TEST(a_done_comes_first),
+		TEST(what_is_in_flight_keeps_nobody_waiting),
+		TEST(pairs_from_trip_to_trip),
 		TEST(what_a_collective_moves),
 		TEST(one_array_gathered_thrice),
 		TEST(copies_between_memories),
