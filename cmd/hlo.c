@@ -277,7 +277,7 @@ static void estimate_collective(
 {
 	const struct hlo_collective *c = &e->collective;
 	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride,
-		c->between_slices };
+		c->between_slices, c->at_most };
 	struct job_shape job = { .chips = (int64_t)ceil(
 					 (double)devices_of(m, c) * v->device.share) };
 	e->comms = roofline_collective(&v->device, &op, &job, v->c->keep);

@@ -543,6 +543,8 @@ static struct collective_time times(struct ask a, struct spread s)
 	struct span best = island_span(&a);
 	t.latency_s = best.floor_lo_s;
 	network = network_s(&a, s.least);
+	if (a.op->at_most)
+		best.lo_s = network = 0;
 	t.lo_s = isnan(network) ? NAN : fmax(fmax(best.lo_s, t.latency_s), network);
 	a.members = ceil(n / (double)s.most);
 	struct span worst = island_span(&a);
@@ -657,5 +659,8 @@ struct collective_time roofline_collective(const struct chip_device *d,
 	struct collective_time t = times(a, s);
 	t.link = link_name(d->chip, s);
 	t.topology_source = assumed(a, s, keep);
+	if (op->at_most)
+		t.topology_source = arena_fmt(
+			keep, "%.*s, were all of it sent, evenly", STR_ARG(t.topology_source));
 	return t;
 }

@@ -74,6 +74,7 @@ struct collective_op {
 	int64_t group_size;   /* devices; 0 unknown */
 	int64_t group_stride; /* between the ids of neighbours in a group; 0 unknown or uneven */
 	bool between_slices;  /* TPU: every member is on a slice of its own */
+	bool at_most;	      /* how much of the message is sent is data: perhaps nothing */
 };
 
 enum { TORUS_AXES = 3 };

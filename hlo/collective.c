@@ -31,15 +31,22 @@ static int64_t result_bytes(const struct hlo_instruction *i)
 	return shape_logical_bytes(&i->shape);
 }
 
+/* Of a ragged exchange the first is the data; the next receives it, four say what goes where. */
+static int64_t sent_bytes(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	const struct shape *data = operand_shape(m, i, 0);
+	if (i->op != HLO_RAGGED_ALL_TO_ALL)
+		return operand_bytes(m, i);
+	return data ? shape_logical_bytes(data) : 0;
+}
+
 static int64_t message_bytes(const struct hlo_module *m, const struct hlo_instruction *i,
 	enum op_kind kind, int64_t group_size)
 {
 	if (kind == KIND_ALL_GATHER)
 		return result_bytes(i);
-	int64_t bytes = operand_bytes(m, i);
-	/* Of a ragged exchange the sizes are data: at most the whole operand goes to one peer. */
-	bool shards = kind == KIND_ALL_TO_ALL && i->op != HLO_RAGGED_ALL_TO_ALL;
-	return shards && group_size ? size_mul(bytes, group_size) : bytes;
+	int64_t bytes = sent_bytes(m, i);
+	return kind == KIND_ALL_TO_ALL && group_size ? size_mul(bytes, group_size) : bytes;
 }
 
 /* (n-1)/n of a size, to the nearest byte below; bytes/n first, so that nothing overflows. */
@@ -363,6 +370,7 @@ static void within_slice(const struct hlo_module *m, const struct hlo_instructio
 		axis_of(m, i, c, keep);
 	}
 	c->message_bytes = message_bytes(m, i, c->kind, c->group_size);
+	c->at_most = i->op == HLO_RAGGED_ALL_TO_ALL;
 }
 
 bool hlo_collective(const struct hlo_module *m, ptrdiff_t instruction, struct arena *keep,

@@ -19,6 +19,7 @@ struct hlo_collective {
 	bool is_async;	       /* -start/-done pair or an async wrapper */
 	int64_t message_bytes; /* V, logical */
 	int64_t wire_bytes;    /* what one device sends or receives in the ring form; 0 unknown */
+	bool at_most;	       /* sizes are data: the message is all that can be sent */
 	int64_t group_size;    /* participants; 0 unknown */
 	int64_t groups;	       /* 0 unknown */
 	int64_t stride;	       /* between neighbours of the first group; 0 irregular */

@@ -150,7 +150,7 @@ bool collective_facts(const struct measured *m, const struct subject *s, struct 
 		!hlo_collective(s->program->hlo, s->instruction, m->keep, c))
 		return false;
 	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride,
-		c->between_slices };
+		c->between_slices, c->at_most };
 	struct job_shape job = shape_of_job(m);
 	*t = roofline_collective(&m->first->chip, &op, &job, m->keep);
 	return true;

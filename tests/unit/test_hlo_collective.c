@@ -70,7 +70,7 @@ static const struct {
 	{ "all-reduce-start", "f32[4,256]", 4096, 4096, KIND_ALL_REDUCE, true },
 	{ "reduce-scatter", "f32[2,256]", 4096, 2048, KIND_REDUCE_SCATTER, false },
 	{ "all-to-all", "f32[4,256]", 8192, 2048, KIND_ALL_TO_ALL, false },
-	{ "ragged-all-to-all", "f32[4,256]", 4096, 1024, KIND_ALL_TO_ALL, false },
+	{ "ragged-all-to-all", "f32[4,256]", 8192, 2048, KIND_ALL_TO_ALL, false },
 	{ "collective-broadcast", "f32[4,256]", 4096, 4096, KIND_BROADCAST, false },
 };
 
@@ -112,6 +112,25 @@ static void several_arrays(void **state)
 	const struct pb_computation c[] = { { "main", 1, body }, { 0 } };
 	(void)state;
 	assert_int_equal(collective(c, NONE).message_bytes, 4096 + 8);
+}
+
+/* The array it is put into and the four that say what goes where do not travel. */
+static void ragged(void **state)
+{
+	const struct pb_instruction body[] = {
+		{ "sent", "parameter", "f32[4,256]", 1, { 0 }, { 0 }, 0, { 0 } },
+		{ "into", "parameter", "f32[16,256]", 2, { 0 }, { 0 }, 1, { 0 } },
+		{ "where", "parameter", "s32[8]", 3, { 0 }, { 0 }, 2, { 0 } },
+		{ "c", "ragged-all-to-all", "f32[16,256]", 4, { 1, 2, 3, 3, 3, 3 }, { 0 }, 0,
+			pairs_of(1, true, true) },
+		NO_ROW,
+	};
+	const struct pb_computation c[] = { { "main", 1, body }, { 0 } };
+	(void)state;
+	struct hlo_collective x = collective(c, assignment(1, 4));
+	assert_int_equal(x.message_bytes, 2 * 4096);
+	assert_int_equal(x.wire_bytes, 2048);
+	assert_true(x.at_most);
 }
 
 /* Replica, partition or device ids: 2 replicas of 3 partitions, groups named or everybody. */
@@ -539,6 +558,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes),
 		cmocka_unit_test(several_arrays),
+		cmocka_unit_test(ragged),
 		cmocka_unit_test(participants),
 		cmocka_unit_test(nobody_knows),
 		cmocka_unit_test(axes),

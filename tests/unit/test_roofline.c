@@ -347,7 +347,7 @@ static struct collective_time expect(
 	const char *chip, enum op_kind kind, double bytes, int64_t group, struct job_shape job)
 {
 	struct chip_device d = device(chip);
-	struct collective_op op = { kind, bytes, group, 0, false };
+	struct collective_op op = { kind, bytes, group, 0, false, false };
 	return roofline_collective(&d, &op, &job, &keep);
 }
 
@@ -436,12 +436,27 @@ static void megacore_all_to_all(void **state)
 {
 	(void)state;
 	struct chip_device d = device("tpu_v5p");
-	struct collective_op op = { KIND_ALL_TO_ALL, 33554432, 4, 0, false };
+	struct collective_op op = { KIND_ALL_TO_ALL, 33554432, 4, 0, false, false };
 	struct job_shape job = { .chips = 4, .hosts = 0, .slices = 0 };
 	d.share = 0.5;
 	struct collective_time t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, 33554432.0 / 4 / (2 * 9e10));
 	inside(t, 63.2e-6);
+}
+
+/* How much of it is sent is not known before: perhaps nothing, at most what a dense one moves. */
+static void ragged_all_to_all(void **state)
+{
+	(void)state;
+	struct chip_device d = device("tpu_v5e");
+	struct collective_op op = { KIND_ALL_TO_ALL, 268435456, 4, 0, false, true };
+	struct job_shape job = { .chips = 4, .hosts = 0, .slices = 0 };
+	struct collective_time ragged = roofline_collective(&d, &op, &job, &keep);
+	op.at_most = false;
+	struct collective_time dense = roofline_collective(&d, &op, &job, &keep);
+	near(ragged.lo_s, dense.latency_s);
+	near(ragged.hi_s, dense.hi_s);
+	assert_true(str_ends(ragged.topology_source, STR("evenly")));
 }
 
 /* A message of 16.8 MB between two v5e over two links: 186 us. */
@@ -498,7 +513,7 @@ static void the_whole_pod(void **state)
 static void two_slices(void **state)
 {
 	struct chip_device v5e = device("tpu_v5e");
-	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 4, false };
+	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 4, false, false };
 	struct job_shape job = { .chips = 32, .hosts = 8, .slices = 2 };
 	(void)state;
 	struct collective_time t = roofline_collective(&v5e, &op, &job, &keep);
@@ -578,22 +593,22 @@ static void several_nodes(void **state)
 {
 	struct chip_device d = device("h100_sxm");
 	struct job_shape job = { .chips = 32, .hosts = 4, .slices = 0 };
-	struct collective_op op = { KIND_ALL_GATHER, 4e9, 32, 1, false };
+	struct collective_op op = { KIND_ALL_GATHER, 4e9, 32, 1, false, false };
 	(void)state;
 	struct collective_time t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, fmax(4e9 * 7 / 8 / 450e9, 4e9 * 3 / 4 / 400e9));
 	assert_link(t, "dcn");
 	assert_says(t.topology_source, "over 4 domains by network");
-	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 8, 1, false }; /* neighbours: one node */
+	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 8, 1, false, false }; /* one node */
 	t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, 4e9 * 7 / 8 / 450e9);
 	assert_true(t.hi_s < 1.3 * t.lo_s);
 	assert_link(t, "nvlink");
-	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 8, false }; /* one of each node */
+	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 8, false, false }; /* of each one */
 	t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, 4e9 * 3 / 4 / 50e9);
 	assert_link(t, "dcn");
-	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 4, false }; /* two of two nodes */
+	op = (struct collective_op){ KIND_ALL_GATHER, 4e9, 4, 4, false, false }; /* two of two */
 	t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, 4e9 / 2 / 100e9);
 	op.group_stride = 0; /* who knows */
@@ -622,7 +637,7 @@ static void domains_and_hosts(void **state)
 	assert_link(t, "nvlink");
 	assert_says(t.topology_source, "hosts not known");
 	/* More devices than a domain holds lie in several, whoever counts the hosts. */
-	op = (struct collective_op){ KIND_ALL_REDUCE, 1e9, 8, 8, false };
+	op = (struct collective_op){ KIND_ALL_REDUCE, 1e9, 8, 8, false, false };
 	struct job_shape uncounted = { .chips = 64 }, counted = { .chips = 64, .hosts = 8 };
 	t = roofline_collective(&d, &op, &uncounted, &keep);
 	near(t.lo_s, roofline_collective(&d, &op, &counted, &keep).lo_s);
@@ -640,7 +655,7 @@ static void nothing_to_expect(void **state)
 {
 	struct job_shape job = NODE;
 	struct chip_device none = { .chip = NULL, .share = 1 };
-	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 1, false };
+	struct collective_op op = { KIND_ALL_GATHER, 1e9, 8, 1, false, false };
 	(void)state;
 	struct collective_time t = roofline_collective(&none, &op, &job, &keep);
 	assert_true(isnan(t.lo_s) && isnan(t.hi_s) && isnan(t.latency_s) && !t.link.p);
@@ -665,7 +680,7 @@ static void between_slices(void **state)
 {
 	struct chip_device d = device("v5e");
 	struct job_shape job = { .chips = 8, .slices = 1 };
-	struct collective_op op = { KIND_ALL_REDUCE, 4194304, 2, 0, true };
+	struct collective_op op = { KIND_ALL_REDUCE, 4194304, 2, 0, true, false };
 	(void)state;
 	struct collective_time t = roofline_collective(&d, &op, &job, &keep);
 	near(t.lo_s, 2 * 4194304 * 0.5 / 3.125e9);
@@ -749,7 +764,7 @@ static void always_an_interval(void **state)
 			struct chip_hints hints = { .peak_flops = 0 };
 			struct chip_device d = chip_device(set.items[c], &hints);
 			struct collective_op op = { kinds[i % 6], 1e8, sizes[i / 6 % 14],
-				(int64_t)(i / 84 % 4) * 4, i % 5 == 0 };
+				(int64_t)(i / 84 % 4) * 4, i % 5 == 0, i % 7 == 0 };
 			struct collective_time t =
 				roofline_collective(&d, &op, &jobs[i / 336], &keep);
 			assert_false(isinf(t.lo_s) || isinf(t.hi_s));
@@ -786,6 +801,7 @@ int main(void)
 		cmocka_unit_test(reduce_scatter_on_a_v2_pair),
 		cmocka_unit_test(a_pair_has_one_link),
 		cmocka_unit_test(megacore_all_to_all),
+		cmocka_unit_test(ragged_all_to_all),
 		cmocka_unit_test(point_to_point),
 		cmocka_unit_test(wraparound),
 		cmocka_unit_test(the_whole_pod),
