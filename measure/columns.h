@@ -427,7 +427,8 @@
 	X(run, RUN_COLUMNS, "name", "the job; one row")                                            \
 	X(devices, DEVICES_COLUMNS, "device", "a device plane")                                    \
 	X(programs, PROGRAMS_COLUMNS, "module", "a compiled program with ops that ran")            \
-	X(steps, STEPS_COLUMNS, "step", "a step on a device")                                      \
+	X(steps, STEPS_COLUMNS, "step",                                                            \
+		"a step on a device: the first 256 of each, of over 64 devices fewer")             \
 	X(ops, OPS_COLUMNS, "key", "an HLO op of a program, over all devices and steady steps")    \
 	X(families, FAMILIES_COLUMNS, "family", "ops alike but for layer number")                  \
 	X(edges, EDGES_COLUMNS, "consumer", "what one op hands to another")                        \
@@ -437,7 +438,7 @@
 	X(live, LIVE_COLUMNS, "source_file",                                                       \
 		"what a snapshot (memory.prof) saw alive on a device, by line of Python")          \
 	X(gaps, GAPS_COLUMNS, "after",                                                             \
-		"an idle gap of at least 0.1% of a step; the largest 100 a device")                \
+		"an idle gap of at least 0.1% of a step; the largest 100 a device, 6400 in all")   \
 	X(transfers, TRANSFERS_COLUMNS, "direction", "host-device copies of one direction")        \
 	X(compiles, COMPILES_COLUMNS, "module", "a compilation seen in the window")                \
 	X(files, FILES_COLUMNS, "file", "a file that was read")                                    \

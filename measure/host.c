@@ -12,6 +12,9 @@
 /* Gaps below this share of a step are the launch overhead of a healthy program. */
 #define GAP_SHARE 0.001
 
+/* Gaps of a job that have a row: more say nothing new, and memory must not grow with devices. */
+#define GAP_ROWS ((ptrdiff_t)64 * SWEEP_MAX_GAPS)
+
 /* A gap on the host's clock, and the host event that explains it best. */
 struct host_gap {
 	const struct device *device;
@@ -31,6 +34,11 @@ static int gap_cmp(const void *a, const void *b)
 	return x->start_ps < y->start_ps ? -1 : x->start_ps > y->start_ps;
 }
 
+static bool is_gap(const struct measured *m, const struct swept_gap *g)
+{
+	return (double)(g->end_ps - g->start_ps) * PS >= GAP_SHARE * m->step_time_s;
+}
+
 /* Of one host's devices, in their order. */
 static struct host_gap *gaps_collect(
 	const struct measured *m, int32_t host, struct arena *keep, ptrdiff_t *count)
@@ -43,7 +51,7 @@ static struct host_gap *gaps_collect(
 		const struct device *d = &m->devices[i];
 		for (ptrdiff_t k = 0; d->host == host && k < d->sweep.gap_count; k++) {
 			const struct swept_gap *g = &d->sweep.gaps[k];
-			if ((double)(g->end_ps - g->start_ps) * PS < GAP_SHARE * m->step_time_s)
+			if (!is_gap(m, g))
 				continue;
 			*arena_push(keep, gaps, *count, cap) = (struct host_gap){ .device = d,
 				.gap = g,
@@ -168,6 +176,40 @@ static struct str cause_of(const struct host_gap *g)
 	}
 }
 
+/* Which gaps have a row: all that are longer than this, and some of those that are as long. */
+struct gap_limit {
+	int64_t longer_than_ps;
+	ptrdiff_t as_long;
+};
+
+static struct gap_limit gap_limit(const struct measured *m, struct arena scratch)
+{
+	int64_t *lengths = arena_make(&scratch, int64_t, m->device_count * SWEEP_MAX_GAPS);
+	ptrdiff_t n = 0, longer = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		for (ptrdiff_t k = 0; k < m->devices[i].sweep.gap_count; k++) {
+			const struct swept_gap *g = &m->devices[i].sweep.gaps[k];
+			if (is_gap(m, g))
+				lengths[n++] = g->end_ps - g->start_ps;
+		}
+	if (n <= GAP_ROWS)
+		return (struct gap_limit){ -1, 0 };
+	sort_integers(lengths, n);
+	int64_t last = lengths[n - GAP_ROWS];
+	while (lengths[n - 1 - longer] > last)
+		longer++;
+	return (struct gap_limit){ last, GAP_ROWS - longer };
+}
+
+static bool gap_has_row(const struct host_gap *g, struct gap_limit *limit)
+{
+	int64_t length_ps = g->gap->end_ps - g->gap->start_ps;
+
+	return length_ps > limit->longer_than_ps ||
+	       (length_ps == limit->longer_than_ps && limit->as_long-- > 0);
+}
+
 static void gap_row(struct measured *m, const struct host_gap *g)
 {
 	struct gaps_row *row = table_new(m->tables, gaps, m->keep);
@@ -182,7 +224,11 @@ static void gap_row(struct measured *m, const struct host_gap *g)
 	row->cause = cause_of(g);
 	/* A copy: the name's page would come back for every row that is read. */
 	row->host_activity = arena_str(m->keep, text_clean(m->keep, g->name));
-	m->gap_s += row->time_s;
+}
+
+static void gap_sum(struct measured *m, const struct host_gap *g)
+{
+	m->gap_s += (double)(g->gap->end_ps - g->gap->start_ps) * PS;
 	m->input_gap_s += g->class == HOST_INPUT ? (double)g->covered_ps * PS : 0;
 	m->sync_gap_s += g->class == HOST_SYNC ? (double)g->covered_ps * PS : 0;
 }
@@ -190,14 +236,18 @@ static void gap_row(struct measured *m, const struct host_gap *g)
 bool fill_gaps(struct measured *m, struct diag *err)
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
+	struct gap_limit limit = gap_limit(m, work);
 	bool ok = true;
 
 	for (ptrdiff_t h = 0; ok && h < m->host_count; h++) {
 		ptrdiff_t count;
 		struct host_gap *gaps = gaps_collect(m, (int32_t)h, &work, &count);
 		ok = gaps_explain(&m->hosts[h], gaps, count, work, err);
-		for (ptrdiff_t i = 0; ok && i < count; i++)
-			gap_row(m, &gaps[i]);
+		for (ptrdiff_t i = 0; ok && i < count; i++) {
+			gap_sum(m, &gaps[i]);
+			if (gap_has_row(&gaps[i], &limit))
+				gap_row(m, &gaps[i]);
+		}
 		profile_drop(&m->hosts[h]);
 		arena_clear(&work);
 	}
@@ -215,10 +265,10 @@ static bool steps_span(const struct measured *m, int32_t host, int64_t *from, in
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct device *d = &m->devices[i];
 		const struct sweep *s = &d->sweep;
-		if (d->host != host || s->step_count < 2)
+		if (d->host != host || s->steady_count + s->other_count < 2)
 			continue;
-		int64_t start = s->steps[0].end_ps + d->plane->host_shift_ps;
-		int64_t end = s->steps[s->step_count - 1].end_ps + d->plane->host_shift_ps;
+		int64_t start = s->first_end_ps + d->plane->host_shift_ps;
+		int64_t end = s->last_end_ps + d->plane->host_shift_ps;
 		*from = !any || start < *from ? start : *from;
 		*to = !any || end > *to ? end : *to;
 		any = true;

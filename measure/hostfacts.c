@@ -57,19 +57,19 @@ static struct str allocator_name(const struct event *e, struct arena *keep)
 	return STR("allocator");
 }
 
-static struct allocator *allocator_of(
-	struct host_facts *f, struct str name, int32_t host, struct arena *keep)
+static struct allocator *allocator_of(struct host_facts *f, struct str name, int32_t host,
+	struct arena *keep, struct arena scratch)
 {
-	struct str key = arena_fmt(keep, "%d %.*s", host, STR_ARG(name));
+	struct str key = arena_fmt(&scratch, "%d %.*s", host, STR_ARG(name));
 	int32_t at = map_get(&f->allocator_index, key);
 
 	if (at != MAP_NONE)
 		return &f->allocators[at];
 	if (f->allocator_count >= ALLOCATORS_MAX)
 		return NULL;
-	map_put(&f->allocator_index, key, (int32_t)f->allocator_count, keep);
+	map_put(&f->allocator_index, arena_str(keep, key), (int32_t)f->allocator_count, keep);
 	struct allocator *a = arena_push(keep, f->allocators, f->allocator_count, f->allocator_cap);
-	a->name = name;
+	a->name = arena_str(keep, name);
 	a->host = host;
 	a->fragmentation = NAN;
 	if (f->allocator_count <= ALLOCATOR_CURVES)
@@ -82,14 +82,15 @@ static int64_t bytes_of(const struct stats *s, enum stat_id id)
 	return s->present >> id & 1 && s->at[id].i64 > 0 ? s->at[id].i64 : 0;
 }
 
-static void allocator_sample(
-	struct host_facts *f, struct arena *keep, const struct event *e, int32_t host)
+static void allocator_sample(struct host_facts *f, struct arena *keep, struct arena scratch,
+	const struct event *e, int32_t host)
 {
 	const struct stats *s = &e->stats;
 
 	if (!(s->present & STAT_BIT(BYTES_ALLOCATED)))
 		return;
-	struct allocator *a = allocator_of(f, allocator_name(e, keep), host, keep);
+	struct str name = allocator_name(e, &scratch);
+	struct allocator *a = allocator_of(f, name, host, keep, scratch);
 	if (!a)
 		return;
 	int64_t used = bytes_of(s, STAT_BYTES_RESERVED) + bytes_of(s, STAT_BYTES_ALLOCATED);
@@ -113,8 +114,8 @@ static void allocator_sample(
 	}
 }
 
-static void event_sort_out(
-	struct host_facts *f, struct arena *keep, const struct event *e, int32_t host)
+static void event_sort_out(struct host_facts *f, struct arena *keep, struct arena scratch,
+	const struct event *e, int32_t host)
 {
 	switch (e->host) {
 	case HOST_STEP:
@@ -130,7 +131,7 @@ static void event_sort_out(
 		span_add(&f->profiler, keep, e, 0, host);
 		break;
 	case HOST_ALLOCATOR:
-		allocator_sample(f, keep, e, host);
+		allocator_sample(f, keep, scratch, e, host);
 		break;
 	default:
 		break;
@@ -144,16 +145,29 @@ static const uint64_t wanted_stats =
 static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_COMPILER |
 				       1u << HOST_PROFILER | 1u << HOST_ALLOCATOR;
 
-/* `e` has room for an event. */
 static bool lane_read(struct host_facts *f, const struct plane *p, const struct lane *l,
-	int32_t host, struct event *e, struct arena *keep, struct diag *err)
+	int32_t host, struct arena *keep, struct arena scratch, struct diag *err)
 {
-	struct cursor *c = cursor_new(p, l, wanted_stats, keep);
+	struct event *e = arena_make(&scratch, struct event, 1);
+	struct cursor *c = cursor_new(p, l, wanted_stats, &scratch);
 
 	cursor_only(c, wanted_classes);
 	while (cursor_next(c, e))
-		event_sort_out(f, keep, e, host);
+		event_sort_out(f, keep, scratch, e, host);
 	return cursor_end(c, err);
+}
+
+static bool host_read(struct host_facts *f, const struct profile *p, int32_t host,
+	struct arena *keep, struct arena scratch, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < p->plane_count; i++)
+		for (ptrdiff_t k = 0; k < p->planes[i].lane_count; k++)
+			if (p->planes[i].class == PLANE_HOST &&
+				!lane_read(f, &p->planes[i], &p->planes[i].lanes[k], host, keep,
+					scratch, err))
+				return false;
+	profile_drop(p);
+	return true;
 }
 
 static int span_cmp(const void *a, const void *b)
@@ -187,19 +201,15 @@ static void spans_sort(struct host_spans *s, struct arena *keep)
 bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
 	struct host_facts *ret, struct diag *err)
 {
-	struct event *e = arena_make(keep, struct event, 1);
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = true;
 
 	*ret = (struct host_facts){ 0 };
-	for (ptrdiff_t h = 0; h < host_count; h++) {
-		for (ptrdiff_t i = 0; i < hosts[h].plane_count; i++) {
-			const struct plane *p = &hosts[h].planes[i];
-			for (ptrdiff_t j = 0; j < p->lane_count; j++)
-				if (p->class == PLANE_HOST &&
-					!lane_read(ret, p, &p->lanes[j], (int32_t)h, e, keep, err))
-					return false;
-		}
-		profile_drop(&hosts[h]);
-	}
+	for (ptrdiff_t h = 0; ok && h < host_count; h++)
+		ok = host_read(ret, &hosts[h], (int32_t)h, keep, scratch, err);
+	arena_free(&scratch);
+	if (!ok)
+		return false;
 	spans_sort(&ret->steps, keep);
 	spans_sort(&ret->compiles, keep);
 	spans_sort(&ret->profiler, keep);

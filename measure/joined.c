@@ -19,6 +19,7 @@ struct joined {
 	ptrdiff_t op_cap;
 	struct dist *programs; /* by program */
 	ptrdiff_t program_cap;
+	int64_t slowest_ps[SWEEP_MAX_STEPS];
 };
 
 struct joined *joined_new(struct arena *keep)
@@ -43,6 +44,7 @@ void joined_clear(struct joined *j)
 	j->collectives = NULL;
 	j->programs = NULL;
 	j->op_cap = j->program_cap = 0;
+	memset(j->slowest_ps, 0, sizeof(j->slowest_ps));
 }
 
 static void *longer(
@@ -103,6 +105,37 @@ static void collective_join(
 	dist_merge(&into->span, keep, &c->span);
 }
 
+static bool is_steady(const struct swept_step *s)
+{
+	return s->complete && !s->warmup;
+}
+
+/* The k-th steady steps of all devices are one step of the job. */
+static void steps_join(int64_t *slowest_ps, const struct sweep *s)
+{
+	ptrdiff_t k = 0;
+
+	for (ptrdiff_t i = 0; i < s->step_count; i++) {
+		int64_t length_ps = s->steps[i].end_ps - s->steps[i].start_ps;
+		if (!is_steady(&s->steps[i]))
+			continue;
+		if (length_ps > slowest_ps[k])
+			slowest_ps[k] = length_ps;
+		k++;
+	}
+}
+
+/* The first `most` steady ones and as many others, in place. */
+static void steps_cut(struct sweep *s, ptrdiff_t most)
+{
+	ptrdiff_t kept = 0, of[2] = { 0, 0 };
+
+	for (ptrdiff_t i = 0; i < s->step_count; i++)
+		if (of[is_steady(&s->steps[i])]++ < most)
+			s->steps[kept++] = s->steps[i];
+	s->step_count = kept;
+}
+
 static void *copied(struct arena *keep, const void *items, ptrdiff_t n, ptrdiff_t size)
 {
 	return longer(keep, items, n, n, size);
@@ -130,7 +163,7 @@ static void device_keep(struct sweep *s, struct arena *keep)
 	s->gaps = COPIED(keep, s->gaps, s->gap_count);
 }
 
-void joined_add(struct joined *j, struct sweep *s)
+void joined_add(struct joined *j, struct sweep *s, ptrdiff_t steps)
 {
 	pthread_mutex_lock(&j->lock);
 	make_room(j, s);
@@ -140,6 +173,8 @@ void joined_add(struct joined *j, struct sweep *s)
 	}
 	for (ptrdiff_t i = 0; i < s->program_cap; i++)
 		dist_merge(&j->programs[i], &j->keep, &s->programs[i].dist);
+	steps_join(j->slowest_ps, s);
+	steps_cut(s, steps);
 	device_keep(s, &j->keep);
 	pthread_mutex_unlock(&j->lock);
 }
@@ -162,4 +197,9 @@ struct joined_collective joined_collective(const struct joined *j, ptrdiff_t sub
 struct dist joined_program(const struct joined *j, ptrdiff_t program)
 {
 	return program < j->program_cap ? j->programs[program] : (struct dist){ 0 };
+}
+
+const int64_t *joined_slowest_ps(const struct joined *j)
+{
+	return j->slowest_ps;
 }

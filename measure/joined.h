@@ -31,14 +31,17 @@ void joined_clear(struct joined *j); /* and with it what devices kept */
 
 /*
  * Add a device's sweep, which is changed to what the device keeps: its ops and collectives are
- * gone, and the rest no longer lives in the arena that it was swept with.  Safe in threads.
+ * gone, as are all but its first `steps` steady steps and as many others, and the rest no longer
+ * lives in the arena that it was swept with.  Safe in threads.
  */
-void joined_add(struct joined *j, struct sweep *s);
+void joined_add(struct joined *j, struct sweep *s, ptrdiff_t steps);
 
 ptrdiff_t joined_op_count(const struct joined *j); /* subjects from this on were not met */
 struct op_total joined_op(const struct joined *j, ptrdiff_t subject);
 struct joined_collective joined_collective(const struct joined *j, ptrdiff_t subject);
 /* How long a program's executions took. */
 struct dist joined_program(const struct joined *j, ptrdiff_t program);
+/* By steady step, SWEEP_MAX_STEPS of them: how long it was on its slowest device. */
+const int64_t *joined_slowest_ps(const struct joined *j);
 
 #endif

@@ -79,19 +79,11 @@ static void devices_find(struct measured *m)
 double *step_times(const struct measured *m, ptrdiff_t *count)
 {
 	double *times = arena_make(m->keep, double, SWEEP_MAX_STEPS);
+	const int64_t *slowest_ps = joined_slowest_ps(m->joined);
 
 	*count = m->steps < SWEEP_MAX_STEPS ? (ptrdiff_t)m->steps : SWEEP_MAX_STEPS;
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
-		ptrdiff_t k = 0;
-		for (ptrdiff_t j = 0; j < s->step_count && k < *count; j++) {
-			if (s->steps[j].warmup || !s->steps[j].complete)
-				continue;
-			double t = (double)(s->steps[j].end_ps - s->steps[j].start_ps) * PS;
-			times[k] = t > times[k] ? t : times[k];
-			k++;
-		}
-	}
+	for (ptrdiff_t i = 0; i < *count; i++)
+		times[i] = (double)slowest_ps[i] * PS;
 	return times;
 }
 
@@ -174,9 +166,12 @@ static void fill_devices(struct measured *m)
 
 static void fill_steps(struct measured *m)
 {
-	ptrdiff_t count;
+	ptrdiff_t count, rows = 0;
 	const double *slowest = step_times(m, &count);
 
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		rows += m->devices[i].sweep.step_count;
+	table_reserve(m->tables, TABLE_steps, rows, m->keep);
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct device *d = &m->devices[i];
 		struct str host = text_clean(m->keep, m->hosts[d->host].host);

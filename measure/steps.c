@@ -99,6 +99,22 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep, 
 	return true;
 }
 
+/*
+ * Rows of steps that a job keeps, with up to as many that are not steady: of its first device all
+ * that a sweep keeps, of 64 devices too, and of more devices fewer each.
+ */
+#define STEP_ROWS     (64 * SWEEP_MAX_STEPS)
+#define STEP_ROWS_MIN 16
+
+static ptrdiff_t steps_kept(const struct measured *m, ptrdiff_t device)
+{
+	ptrdiff_t share = STEP_ROWS / m->device_count;
+
+	if (device == 0 || share > SWEEP_MAX_STEPS)
+		return SWEEP_MAX_STEPS;
+	return share > STEP_ROWS_MIN ? share : STEP_ROWS_MIN;
+}
+
 static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
 {
 	struct device *d = &m->devices[i];
@@ -108,7 +124,7 @@ static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
 		&d->sweep, &d->err);
 	if (!d->failed) {
 		registry_settle(m->registry, d->plane, i);
-		joined_add(m->joined, &d->sweep);
+		joined_add(m->joined, &d->sweep, steps_kept(m, i));
 	}
 	plane_forget_ops(d->plane);
 	plane_drop(d->plane);

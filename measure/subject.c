@@ -25,6 +25,7 @@ struct registry {
 	ptrdiff_t subject_count, subject_cap;
 	struct map subject_of; /* subject_key -> index into subjects */
 	pthread_mutex_t lock;
+	struct arena scratch; /* for what is looked up: each device asks for each op */
 };
 
 /* Programs. */
@@ -109,12 +110,14 @@ struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struc
 		.hosts = hosts, .host_count = host_count, .keep = keep, .notes = notes, .dump = dump
 	};
 	pthread_mutex_init(&r->lock, NULL);
+	r->scratch = arena_new(ARENA_SCRATCH_BYTES);
 	programs_intern(r, hosts, host_count);
 	return r;
 }
 
 void registry_free(struct registry *r)
 {
+	arena_free(&r->scratch);
 	pthread_mutex_destroy(&r->lock);
 }
 
@@ -222,23 +225,25 @@ static enum hlo_platform hlo_platform_of(enum platform p)
 
 static struct program *unlisted_program(struct registry *r, uint64_t id, struct str module)
 {
+	struct arena scratch = r->scratch;
 	struct str name = id == PROGRAM_UNKNOWN ? STR("(no program)")
-			  : module.p		? text_clean(r->keep, module)
-				     : arena_fmt(r->keep, "program %llu", (unsigned long long)id);
-	struct str key = unlisted_key(r->keep, id, name);
+			  : module.p		? text_clean(&scratch, module)
+				     : arena_fmt(&scratch, "program %llu", (unsigned long long)id);
+	struct str key = unlisted_key(&scratch, id, name);
 	int32_t known = map_get(&r->program_of, key);
 
 	if (known != MAP_NONE)
 		return r->programs[known];
-	struct program *p = program_add(r, id, name);
-	map_put(&r->program_of, key, p->index, r->keep);
+	struct program *p = program_add(r, id, arena_str(r->keep, name));
+	map_put(&r->program_of, arena_str(r->keep, key), p->index, r->keep);
 	return p;
 }
 
 static struct program *program_of(
 	struct registry *r, const struct plane *plane, uint64_t id, struct str module)
 {
-	int32_t listed = map_get(&r->program_of, listed_key(r->keep, plane->profile, id));
+	struct arena scratch = r->scratch;
+	int32_t listed = map_get(&r->program_of, listed_key(&scratch, plane->profile, id));
 	struct program *p =
 		listed != MAP_NONE ? r->programs[listed] : unlisted_program(r, id, module);
 
@@ -335,7 +340,9 @@ static void subject_understand(struct subject *s)
 
 static struct subject *subject_get(struct registry *r, const struct subject *like)
 {
-	struct str key = subject_key(r->keep, like->program, like->instruction, like->name);
+	struct arena scratch = r->scratch;
+	struct str name = text_clean(&scratch, like->name);
+	struct str key = subject_key(&scratch, like->program, like->instruction, name);
 	int32_t at = map_get(&r->subject_of, key);
 
 	if (at != MAP_NONE)
@@ -344,10 +351,11 @@ static struct subject *subject_get(struct registry *r, const struct subject *lik
 		return r->subjects[SUBJECTS_MAX - 1];
 	struct subject *s = arena_make(r->keep, struct subject, 1);
 	*s = *like;
+	s->name = arena_str(r->keep, name);
 	*arena_push(r->keep, r->subjects, r->subject_count, r->subject_cap) = s;
 	s->index = (int32_t)(r->subject_count - 1);
 	s->said_by = -1;
-	map_put(&r->subject_of, key, s->index, r->keep);
+	map_put(&r->subject_of, arena_str(r->keep, key), s->index, r->keep);
 	subject_understand(s);
 	return s;
 }
@@ -369,7 +377,7 @@ static int32_t subject_start(struct registry *r, const struct subject *done, ptr
 	struct str name = done->program->hlo->instructions[start].name;
 	struct subject like = { .program = done->program,
 		.instruction = start,
-		.name = text_clean(r->keep, name),
+		.name = name,
 		.said = unsaid(done->said.program, name),
 		.platform = done->platform,
 		.attribution = ATTRIBUTION_EXACT };
@@ -408,7 +416,7 @@ struct subject *registry_plan_op(struct registry *r, struct program *p, ptrdiff_
 	struct str name = p->hlo->instructions[instruction].name;
 	struct subject like = { .program = p,
 		.instruction = instruction,
-		.name = text_clean(r->keep, name),
+		.name = name,
 		.said = unsaid(p->id, name),
 		.platform = platform,
 		.attribution = ATTRIBUTION_EXACT };
@@ -425,11 +433,9 @@ static void subject_like(struct registry *r, const struct plane *p, int32_t op, 
 	*ret = (struct subject){ .said = *said, .platform = p->platform };
 	ret->program = program_of(r, p, said->program, said->module);
 	subject_attribute(ret);
-	struct str name = ret->instruction >= 0
-				  ? ret->program->hlo->instructions[ret->instruction].name
-			  : said->hlo_op.len > 0 ? said->hlo_op
-						 : said->name;
-	ret->name = text_clean(r->keep, name);
+	ret->name = ret->instruction >= 0  ? ret->program->hlo->instructions[ret->instruction].name
+		    : said->hlo_op.len > 0 ? said->hlo_op
+					   : said->name;
 }
 
 struct subject *registry_subject(

@@ -105,7 +105,8 @@ struct sweep {
 	ptrdiff_t program_cap;
 	struct swept_step *steps; /* the first SWEEP_MAX_STEPS steady ones, and as many others */
 	ptrdiff_t step_count, step_cap;
-	int64_t steady_count, other_count; /* all of them */
+	int64_t steady_count, other_count; /* all of them, */
+	int64_t first_end_ps, last_end_ps; /* and where the first and the last one ended */
 	int64_t steady_ps;		   /* their time */
 	int64_t mask_ps[ACTIVITY_MASKS];   /* in steady steps */
 	int64_t window_mask_ps[ACTIVITY_MASKS];

@@ -225,6 +225,9 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 	if (steady)
 		step_commit(s);
 	pending_clear(s);
+	if (s->serial == 0)
+		s->out->first_end_ps = at_ps;
+	s->out->last_end_ps = at_ps;
 	int64_t alike = steady ? s->out->steady_count : ++s->out->other_count;
 	if (alike <= SWEEP_MAX_STEPS)
 		*arena_push(s->work, s->out->steps, s->out->step_count, s->out->step_cap) = s->step;

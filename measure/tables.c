@@ -120,6 +120,12 @@ void *table_add(struct tables *t, enum table_id id, struct arena *keep)
 	return rows_add(&t->items[id], &table_defs[id], keep);
 }
 
+void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct arena *keep)
+{
+	t->items[id].rows = arena_alloc(keep, table_defs[id].row_bytes, 16, rows);
+	t->items[id].cap = rows;
+}
+
 const struct table_def *table_find(struct str name)
 {
 	for (int i = 0; i < TABLE_COUNT; i++)

@@ -65,6 +65,8 @@ struct tables {
 /* A new last row with every cell NULL; the pointer lives until the next row is added. */
 void *rows_add(struct table *t, const struct table_def *def, struct arena *keep);
 void *table_add(struct tables *t, enum table_id id, struct arena *keep);
+/* Room for `rows` of a table that has none yet, where it is known how many there will be. */
+void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct arena *keep);
 /* `struct op_row *`-style access: rows of `t` as struct <table>_row. */
 #define table_rows(t, table)	  ((struct table##_row *)(t)->items[TABLE_##table].rows)
 #define table_new(t, table, keep) ((struct table##_row *)table_add((t), TABLE_##table, (keep)))

@@ -46,7 +46,7 @@ static struct sweep add(struct joined *j, int device)
 	struct arena work = arena_new((ptrdiff_t)1 << 24);
 	struct sweep s = swept(device, &work);
 
-	joined_add(j, &s);
+	joined_add(j, &s, 1);
 	arena_free(&work);
 	return s;
 }
@@ -119,6 +119,35 @@ static void what_a_device_keeps(void **state)
 	joined_free(j);
 }
 
+/* Of many devices few steps each are kept; how long each was on the slowest one is known of all. */
+static void steps_of_many_devices(void **state)
+{
+	enum { STEPS = 10 };
+	struct joined *j = joined_new(&keep);
+	(void)state;
+	for (int device = 0; device < 3; device++) {
+		struct arena work = arena_new((ptrdiff_t)1 << 24);
+		struct sweep s = swept(0, &work);
+		s.step_count = 2 * STEPS;
+		s.steps = arena_make(&work, struct swept_step, s.step_count);
+		for (ptrdiff_t i = 0; i < s.step_count; i++) /* every other one is a warm-up */
+			s.steps[i] = (struct swept_step){ .end_ps = 100 + (device == i / 2 % 3),
+				.number = i,
+				.warmup = i % 2 == 0,
+				.complete = true };
+		joined_add(j, &s, 2);
+		assert_int_equal(s.step_count, 4);
+		assert_int_equal(s.steps[3].number, 3);
+		arena_free(&work);
+	}
+	for (int k = 0; k < STEPS; k++)
+		assert_int_equal(joined_slowest_ps(j)[k], 101);
+	assert_int_equal(joined_slowest_ps(j)[STEPS], 0);
+	joined_clear(j);
+	assert_int_equal(joined_slowest_ps(j)[0], 0);
+	joined_free(j);
+}
+
 static void begun_anew(void **state)
 {
 	(void)state;
@@ -153,6 +182,7 @@ int main(void)
 		cmocka_unit_test(in_any_order),
 		cmocka_unit_test(instances_of_all_devices),
 		cmocka_unit_test(what_a_device_keeps),
+		cmocka_unit_test(steps_of_many_devices),
 		cmocka_unit_test(begun_anew),
 	};
 	return cmocka_run_group_tests_name("joined", tests, begin, end);

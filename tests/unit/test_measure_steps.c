@@ -167,6 +167,39 @@ static void overlapping_marks(void **state)
 	assert_number(step_row(3)->time_s, 230 * US);
 }
 
+/*
+ * 128 devices of 300 steps: the first keeps 256 steady ones, the others half as many, and of 12,800
+ * gaps 6,400 have a row, those of the slowest device among them.
+ */
+static void of_many_devices_less_is_kept(void **state)
+{
+	enum { DEVICES = 128, MARKS = 300, SLOW = 100 };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	for (int d = 0; d < DEVICES; d++) {
+		int64_t length = d == SLOW ? 130 : 100;
+		struct xplane *tpu = x_tpu(host, d, "TPU v5 lite");
+		struct xline *steps = x_line(tpu, "Steps"), *ops = x_line(tpu, "XLA Ops");
+		x_op(tpu, "dot.1", IS("convolution fusion"));
+		for (int64_t i = 0; i < MARKS; i++) {
+			int64_t at = i * length;
+			x_event(steps, number(i), at, at + length, NULL);
+			x_event(ops, "dot.1", at, at + 60, NULL);
+			x_event(ops, "dot.1", at + length - 20, at + length, NULL);
+		}
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, MARKS - 1);
+	assert_number(xrun_row(&run)->step_time_s, 130 * US);
+	assert_int_equal(table_count(&run.tables, steps), 257 + (DEVICES - 1) * 129);
+	assert_number(step_row(256)->slowest_s, 130 * US);
+	assert_int_equal(table_count(&run.tables, gaps), 6400);
+	int slow = 0;
+	for (ptrdiff_t i = 0; i < 6400; i++)
+		slow += table_rows(&run.tables, gaps)[i].time_s > 40 * US;
+	assert_int_equal(slow, 100);
+}
+
 /* Idle time inside a step, and between the ops of two. */
 static void idle_gaps_and_what_surrounds_them(void **state)
 {
@@ -786,6 +819,7 @@ int main(void)
 		TEST(two_marked_steps_have_no_warm_up),
 		TEST(a_cut_last_mark_is_no_step),
 		TEST(overlapping_marks),
+		TEST(of_many_devices_less_is_kept),
 		TEST(idle_gaps_and_what_surrounds_them),
 		TEST(executions_are_steps),
 		TEST(executions_of_programs),
