@@ -37,7 +37,7 @@ unreachable = set()
 
 
 def run(*command, **options):
-    subprocess.run(command, check=True, capture_output=True, timeout=1200, **options)
+    subprocess.run(command, check=True, capture_output=True, timeout=300, **options)
 
 
 def install(name):
