@@ -66,6 +66,7 @@ class Instruction:
         self.id = one_int(found, 35)
         self.operands = all_ints(found, 36)
         self.called = all_ints(found, 38)
+        self.element = one_int(found, 13)        # of a tuple, that a get-tuple-element takes
         self.target = one_text(found, 28)
 
 
@@ -74,6 +75,7 @@ class Computation:
         self.id = one_int(found, 5)
         self.instructions = [Instruction(part) for part in messages(found, 2)]
         self.by_id = {i.id: i for i in self.instructions}
+        self.root = self.by_id.get(one_int(found, 6))
 
     def operand(self, instruction, index):
         return self.by_id[instruction.operands[index]].shape.array()
@@ -129,11 +131,40 @@ class Module:
             return True
         return sum(i.opcode not in IDLE for i in self.home[name].instructions) < 2
 
-    def started_by(self, name):
-        """The start of an async pair whose done this is; None for any other op."""
+    def starts_of(self, name):
+        """The starts of the async pairs whose done this may be; none for any other op.
+
+        A loop may carry what is in flight: then one start stands before it and one in its body.
+        """
         if name not in self.home or not self.instruction(name).opcode.endswith("-done"):
-            return None
-        return self.home[name].by_id[self.instruction(name).operands[0]].name
+            return []
+        home = self.home[name]
+        found, seen = [], set()
+        todo = [(home, home.by_id[self.instruction(name).operands[0]], ())]
+        while todo:
+            home, value, path = todo.pop()
+            if value is None or (value.name, path) in seen:
+                continue
+            seen.add((value.name, path))
+            if value.opcode.endswith("-start"):
+                found.append(value.name)
+            todo += self._came_from(home, value, path)
+        return found
+
+    def _came_from(self, home, value, path):
+        """Where element `path` of a value was made: through tuples and the state of loops."""
+        operands = [home.by_id[o] for o in value.operands]
+        if value.opcode == "get-tuple-element":
+            return [(home, operands[0], (value.element, *path))]
+        if value.opcode == "tuple" and path:
+            return [(home, operands[path[0]], path[1:])]
+        if value.opcode == "while":
+            bodies = [self.computations[c] for c in value.called]
+            return [(home, operands[0], path)] + [(b, b.root, path) for b in bodies]
+        if value.opcode == "parameter":
+            return [(c, i, path) for c in self.computations.values() for i in c.instructions
+                    if i.opcode == "while" and home.id in i.called]
+        return []
 
     # ---- FLOPs ------------------------------------------------------------------------------
 

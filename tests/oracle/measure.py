@@ -119,14 +119,15 @@ def find_launches(device, modules):
 
 def find_spans(device, modules):
     """What an async pair moves is in flight from its start to the end of its done."""
-    started = {}
+    started = collections.defaultdict(list)
     for execution in sorted(device.executions, key=lambda e: e.start):
         module = modules.get(execution.program)
-        start = module.started_by(execution.op) if module else None
-        if (execution.program, start) in started:
-            end = sum(device_clock(execution.event))
-            device.spans.append((started.pop((execution.program, start)), end))
-        started[execution.program, execution.op] = execution.start
+        starts = module.starts_of(execution.op) if module else []
+        open_ones = [started[execution.program, s] for s in starts]
+        oldest = min(filter(None, open_ones), default=None)
+        if oldest:
+            device.spans.append((oldest.pop(0), sum(device_clock(execution.event))))
+        started[execution.program, execution.op].append(execution.start)
 
 
 # ---- devices ------------------------------------------------------------------------------------

@@ -183,8 +183,8 @@ class Module:
     def alone(self, _):
         return False
 
-    def started_by(self, op):
-        return self.starts.get(op)
+    def starts_of(self, op):
+        return [self.starts[op]] if op in self.starts else []
 
     def matmul_flops(self, op):
         """Not what they are, only that there are some: the profile says how many."""
