@@ -120,6 +120,8 @@ struct roofline roofline_op(const struct chip_device *d, const struct op_work *w
 	limit(&r, BOUND_HOST, r.t_host_s, &c->attainable_pcie);
 	limit(&r, BOUND_COMPUTE, r.t_math_s, attainable_math(c, w));
 	limit(&r, BOUND_MEMORY, r.t_hbm_s, &c->attainable_hbm);
+	if (isnan(r.t_math_s) && r.bound == BOUND_UNKNOWN) /* no byte of it in HBM */
+		r.roofline_s = r.attainable_s = NAN;
 	return r;
 }
 

@@ -270,8 +270,12 @@ static void vector_units(void **state)
 	r = roofline_op(&v5e, &add); /* of a TPU's nobody has published a rate */
 	assert_true(isnan(r.t_math_s));
 	assert_int_equal(r.bound, BOUND_MEMORY);
+	add.hbm_bytes = 0; /* all of it in VMEM */
+	r = roofline_op(&v5e, &add);
+	assert_true(isnan(r.roofline_s) && isnan(r.attainable_s) && r.bound == BOUND_UNKNOWN);
 	add.flops = 0;
 	assert_true(roofline_op(&v5e, &add).t_math_s == 0);
+	assert_true(roofline_op(&v5e, &add).roofline_s == 0);
 }
 
 /* f32[5,1024,1024,256] between the host and a v6e, in a public inference run: 182 ms to the host
