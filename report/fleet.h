@@ -27,6 +27,8 @@ struct str fleet_page_name(struct str run, struct arena *keep);
 /* A cell with its unit, for people; "" for NULL. */
 struct str fleet_text(
 	const struct fleet_column *c, const struct fleet_cell *cell, struct arena *keep);
+/* "103,207": what adds up over a fleet is large, and people read it. */
+struct str fleet_number_text(double value, enum unit unit, struct arena *keep);
 /* "2026-11-13 to 2026-11-20" */
 struct str fleet_window_text(const struct fleet_report *r, struct arena *keep);
 /* "40 of 42 runs could be judged": how much of the fleet all other numbers speak of. */

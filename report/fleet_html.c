@@ -13,6 +13,7 @@
 
 enum {
 	TEXT_COLUMNS = 110,
+	SOON_DAYS = 14,	  /* two more reports, and the waiver is over */
 	SHORT_BYTES = 14, /* a date, most owners and chips */
 };
 
@@ -81,9 +82,11 @@ static void value_of(const struct fleet_column *c, const struct fleet_cell *cell
 	if (cell->is_null)
 		return;
 	set_text(fleet_text(c, cell, keep), &ret->text, &ret->whole, keep);
-	if (head.is_loss)
+	if (head.kind == HEAD_LOSS)
 		ret->tone = cell->real > 0 ? STR("bad") : STR("good");
-	if (head.is_part)
+	if (head.kind == HEAD_DEADLINE && cell->real <= SOON_DAYS)
+		ret->tone = STR("bad");
+	if (head.kind == HEAD_PART)
 		ret->picture = svg_share(cell->real, keep);
 }
 

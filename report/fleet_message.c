@@ -37,7 +37,7 @@ static struct str prose(
 
 static struct str count_text(double count, struct arena *keep)
 {
-	return unit_text(keep, count, UNIT_COUNT);
+	return fleet_number_text(count, UNIT_COUNT, keep);
 }
 
 static struct str ratio_text(double ratio, struct arena *keep)
@@ -71,7 +71,7 @@ static struct str back_text(const struct fleet_answer *a, ptrdiff_t row, struct 
 	double chips = real(a, row, "chips_back");
 	if (hours >= 0 && dollars >= 0)
 		return arena_fmt(keep, "%.*s, %.*s chip-hours",
-			STR_ARG(unit_text(keep, dollars, UNIT_DOLLARS)),
+			STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)),
 			STR_ARG(count_text(hours, keep)));
 	if (hours >= 0)
 		return arena_fmt(keep, "%.*s chip-hours", STR_ARG(count_text(hours, keep)));

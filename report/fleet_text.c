@@ -1,6 +1,7 @@
 /* The fleet in words: cells, headlines, and what a terminal shows. */
 #include <math.h>
 
+#include "base/text.h"
 #include "base/when.h"
 #include "report/fleet_view.h"
 #include "report/prose.h"
@@ -13,26 +14,26 @@ struct str fleet_page_name(struct str run, struct arena *keep)
 /* ---- columns --------------------------------------------------------------------------------- */
 
 static const struct fleet_head heads[] = {
-	{ STR_INIT("step_time_s"), STR_INIT("step"), false, false },
-	{ STR_INIT("roofline_ratio"), STR_INIT("of roofline"), false, false },
-	{ STR_INIT("mfu"), STR_INIT("MFU"), false, false },
-	{ STR_INIT("share"), STR_INIT("recoverable"), false, true },
-	{ STR_INIT("share_before"), STR_INIT("before"), false, false },
-	{ STR_INIT("part"), STR_INIT("of all"), false, false },
-	{ STR_INIT("chips_back"), STR_INIT("chips back"), false, false },
-	{ STR_INIT("chip_hours_back"), STR_INIT("chip-hours back"), false, false },
-	{ STR_INIT("dollars_back"), STR_INIT("money back"), false, false },
-	{ STR_INIT("top_rule"), STR_INIT("costliest rule"), false, false },
-	{ STR_INIT("first_seen"), STR_INIT("first seen"), false, false },
-	{ STR_INIT("before_s"), STR_INIT("before"), false, false },
-	{ STR_INIT("now_s"), STR_INIT("now"), false, false },
-	{ STR_INIT("after_s"), STR_INIT("after"), false, false },
-	{ STR_INIT("change"), STR_INIT("change"), true, false },
-	{ STR_INIT("chips_lost"), STR_INIT("chips lost"), true, false },
-	{ STR_INIT("is_now"), STR_INIT("in window"), false, false },
-	{ STR_INIT("p_value"), STR_INIT("p"), false, false },
-	{ STR_INIT("commit_id"), STR_INIT("commit"), false, false },
-	{ STR_INIT("days_left"), STR_INIT("days left"), false, false },
+	{ STR_INIT("step_time_s"), STR_INIT("step"), HEAD_PLAIN },
+	{ STR_INIT("roofline_ratio"), STR_INIT("of roofline"), HEAD_PLAIN },
+	{ STR_INIT("mfu"), STR_INIT("MFU"), HEAD_PLAIN },
+	{ STR_INIT("share"), STR_INIT("recoverable"), HEAD_PART },
+	{ STR_INIT("share_before"), STR_INIT("before"), HEAD_PLAIN },
+	{ STR_INIT("part"), STR_INIT("of all"), HEAD_PLAIN },
+	{ STR_INIT("chips_back"), STR_INIT("chips back"), HEAD_PLAIN },
+	{ STR_INIT("chip_hours_back"), STR_INIT("chip-hours back"), HEAD_PLAIN },
+	{ STR_INIT("dollars_back"), STR_INIT("money back"), HEAD_PLAIN },
+	{ STR_INIT("top_rule"), STR_INIT("costliest rule"), HEAD_PLAIN },
+	{ STR_INIT("first_seen"), STR_INIT("first seen"), HEAD_PLAIN },
+	{ STR_INIT("before_s"), STR_INIT("before"), HEAD_PLAIN },
+	{ STR_INIT("now_s"), STR_INIT("now"), HEAD_PLAIN },
+	{ STR_INIT("after_s"), STR_INIT("after"), HEAD_PLAIN },
+	{ STR_INIT("change"), STR_INIT("change"), HEAD_LOSS },
+	{ STR_INIT("chips_lost"), STR_INIT("chips lost"), HEAD_LOSS },
+	{ STR_INIT("is_now"), STR_INIT("in window"), HEAD_PLAIN },
+	{ STR_INIT("p_value"), STR_INIT("p"), HEAD_PLAIN },
+	{ STR_INIT("commit_id"), STR_INIT("commit"), HEAD_PLAIN },
+	{ STR_INIT("days_left"), STR_INIT("days left"), HEAD_DEADLINE },
 };
 
 struct fleet_head fleet_head(struct str column)
@@ -63,6 +64,30 @@ static struct str moment_text(struct str s, struct arena *keep)
 	return time.len ? arena_fmt(keep, "%.*s %.*s", STR_ARG(date), STR_ARG(time)) : date;
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+struct str fleet_number_text(double value, enum unit unit, struct arena *keep)
+{
+	struct str s = unit_text(keep, value, unit);
+	struct out *o = out_memory(keep);
+	ptrdiff_t from = 0, to;
+	while (from < s.len && !is_digit(s.p[from]))
+		from++;
+	for (to = from; to < s.len && is_digit(s.p[to]);)
+		to++;
+	if (to - from < 5)
+		return s;
+	for (ptrdiff_t i = 0; i < s.len; i++) {
+		if (i > from && i < to && (to - i) % 3 == 0)
+			out_char(o, ',');
+		out_char(o, s.p[i]);
+	}
+	return out_text(o);
+}
+
 struct str fleet_text(
 	const struct fleet_column *c, const struct fleet_cell *cell, struct arena *keep)
 {
@@ -71,8 +96,8 @@ struct str fleet_text(
 	if (c->is_text)
 		return moment_text(cell->text, keep);
 	struct str text = c->unit == UNIT_SECONDS ? time_text(keep, cell->real)
-						  : unit_text(keep, cell->real, c->unit);
-	if (fleet_head(c->name).is_loss && cell->real > 0)
+						  : fleet_number_text(cell->real, c->unit, keep);
+	if (fleet_head(c->name).kind == HEAD_LOSS && cell->real > 0)
 		return arena_fmt(keep, "+%.*s", STR_ARG(text));
 	return text;
 }
@@ -165,14 +190,14 @@ struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
 		return MISSING;
 	struct out *o = out_memory(keep);
 	out_fmt(o, "All fixes together give back the work of %.*s of %.*s chips",
-		STR_ARG(unit_text(keep, back, UNIT_COUNT)),
-		STR_ARG(unit_text(keep, chips, UNIT_COUNT)));
+		STR_ARG(fleet_number_text(back, UNIT_COUNT, keep)),
+		STR_ARG(fleet_number_text(chips, UNIT_COUNT, keep)));
 	if (hours >= 0)
 		out_fmt(o, "; %.*s chip-hours of the %.0f workload%s in the usage file",
-			STR_ARG(unit_text(keep, hours, UNIT_COUNT)), billed,
+			STR_ARG(fleet_number_text(hours, UNIT_COUNT, keep)), billed,
 			billed == 1 ? "" : "s");
 	if (dollars >= 0)
-		out_fmt(o, ", %.*s", STR_ARG(unit_text(keep, dollars, UNIT_DOLLARS)));
+		out_fmt(o, ", %.*s", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
 	return out_text(o);
 }
 
@@ -201,12 +226,14 @@ static void put_back(
 	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
 {
 	double hours = real_at(a, row, STR("chip_hours_back"));
-	struct str chips = unit_text(keep, real_at(a, row, STR("chips_back")), UNIT_COUNT);
+	struct str chips = fleet_number_text(real_at(a, row, STR("chips_back")), UNIT_COUNT, keep);
 	if (hours >= 0)
-		out_fmt(out, "  %7.*s chip-hours  ", STR_ARG(unit_text(keep, hours, UNIT_COUNT)));
+		out_fmt(out, "  %7.*s chip-hours  ",
+			STR_ARG(fleet_number_text(hours, UNIT_COUNT, keep)));
 	else
 		out_fmt(out, "  %5.*s of %.*s chips  ", STR_ARG(chips),
-			STR_ARG(unit_text(keep, real_at(a, row, STR("chips")), UNIT_COUNT)));
+			STR_ARG(fleet_number_text(
+				real_at(a, row, STR("chips")), UNIT_COUNT, keep)));
 }
 
 static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)
@@ -216,9 +243,9 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 	for (ptrdiff_t i = 0; i < a->count && i < SHOWN; i++) {
 		struct str rule = fleet_cell(a, i, STR("top_rule"))->text;
 		put_back(a, i, keep, out);
-		out_str(out, clean_lines(keep, fleet_cell(a, i, STR("workload"))->text));
+		out_str(out, text_clean(keep, fleet_cell(a, i, STR("workload"))->text));
 		if (rule.p)
-			out_fmt(out, " (%.*s)", STR_ARG(clean_lines(keep, rule)));
+			out_fmt(out, " (%.*s)", STR_ARG(text_clean(keep, rule)));
 		out_char(out, '\n');
 	}
 	if (a->total > SHOWN)

@@ -37,10 +37,15 @@ struct fleet_page {
 extern const struct template_record fleet_page_record;
 
 /* How a column is shown, whatever the document. */
+enum head_kind {
+	HEAD_PLAIN,
+	HEAD_LOSS,    /* above zero is bad and has its sign, below is good */
+	HEAD_PART,    /* drawn as a bar, too */
+	HEAD_DEADLINE /* days, of which two weeks are few */
+};
 struct fleet_head {
 	struct str column, label;
-	bool is_loss; /* above zero is bad and has its sign, below is good */
-	bool is_part; /* drawn as a bar, too */
+	enum head_kind kind;
 };
 struct fleet_head fleet_head(struct str column); /* its name says it where there is no label */
 bool fleet_is_empty(const struct fleet_answer *a, ptrdiff_t column); /* NULL in every row */

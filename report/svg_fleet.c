@@ -123,8 +123,8 @@ static void draw_bar(const struct fleet_bars *b, ptrdiff_t row, double scale, st
 	double top = FLEET_PITCH * (double)row, all = bar_whole(b, row);
 	double back = fleet_cell(b->ranking, row, b->column)->real;
 	struct str name = fleet_cell(b->ranking, row, STR("workload"))->text;
-	struct str amount = unit_text(x->keep, back, UNIT_COUNT);
-	struct str whole = unit_text(x->keep, all, UNIT_COUNT);
+	struct str amount = fleet_number_text(back, UNIT_COUNT, x->keep);
+	struct str whole = fleet_number_text(all, UNIT_COUNT, x->keep);
 	svg_text(x, INK_TEXT, ANCHOR_END, FLEET_LEFT - 10, top + 14, html_clip(name, 46, x->keep));
 	svg_rect_title(x, INK_BAD, FLEET_LEFT, top + 2, back * scale, 17,
 		arena_fmt(x->keep, "%.*s %s could be had back", STR_ARG(amount), b->unit));

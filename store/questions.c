@@ -178,7 +178,8 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 		"or the other way round.",
 		"No problem is new or fixed, or no workload ran in both windows."),
 	Q(FLEET_WAIVERS, "waivers", "Waived", waivers_columns,
-		"Findings that the rule file waives.", "Nothing is waived."),
+		"Findings that the rule file waives, the first to end first.",
+		"Nothing is waived."),
 	Q(FLEET_QUALITY, "quality", "Data quality", quality_columns,
 		"Checks of the profiles themselves that do not hold.", "Every check holds."),
 };

@@ -192,7 +192,8 @@ def measure_part(box):
     """A tenth of the runs, and half of them: does memory grow?"""
     for name, every in (("a tenth", 10), ("half", 2)):
         parts = sorted(glob.glob(box + "/runs/*/*"))[::every]
-        _, _, memory = audit(box, *parts, "--store", f"part-{every}.db", *WINDOW)
+        _, _, memory = audit(box, *parts, "--store", f"part-{every}.db", "--json", "part.json",
+                             *WINDOW)
         print(f"{name} of the runs: {memory:.0f} MB at most in a process")
 
 

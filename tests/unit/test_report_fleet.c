@@ -1,10 +1,13 @@
 /* report/fleet: what facts say stays text in every document, and links lead to pages that exist. */
+#include <math.h>
+
 #include "base/json.h"
 #include "report/fleet_view.h"
 #include "tests/unit/facts_fixture.h"
 #include "tests/unit/keep.h"
 
-#define HOSTILE "</style><script>alert(1)</script>|`\"\x1b[31m"
+#define LINE_BREAK "two\nlines"
+#define HOSTILE	   "</style><script>alert(1)</script>|`\"\x1b[31m" LINE_BREAK
 
 static const struct fleet_window week = { STR_INIT("2026-01-08T00:00:00.000Z"),
 	STR_INIT("2026-01-15T00:00:00.000Z"), STR_INIT("2026-01-01T00:00:00.000Z") };
@@ -62,6 +65,7 @@ static void stays_text(void **state)
 	assert_false(str_contains(page, STR("\x1b")));
 	assert_false(str_contains(out_text(markdown), STR("\x1b")));
 	assert_false(str_contains(out_text(plain), STR("\x1b")));
+	assert_false(str_contains(out_text(plain), STR(LINE_BREAK)));
 }
 
 static void json_is_json(void **state)
@@ -134,6 +138,23 @@ static void heads_are_words(void **state)
 	assert_true(str_contains(out_text(o), STR("| \\+50.0% |")));
 }
 
+static void large_numbers(void **state)
+{
+	(void)state;
+	static const struct {
+		double value;
+		enum unit unit;
+		const char *text;
+	} cases[] = { { 9999, UNIT_COUNT, "9999" }, { 12345, UNIT_COUNT, "12,345" },
+		{ -1234567, UNIT_DOLLARS, "-$1,234,567" }, { 12.5, UNIT_COUNT, "12.5" },
+		{ 1e18, UNIT_COUNT, "1e+18" }, { (double)NAN, UNIT_COUNT, "unknown" } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str text = fleet_number_text(cases[i].value, cases[i].unit, &keep);
+		if (!str_eq(text, str_from(cases[i].text)))
+			fail_msg("%s: %.*s", cases[i].text, STR_ARG(text));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +164,7 @@ int main(void)
 		cmocka_unit_test(page_names),
 		cmocka_unit_test(history_is_drawn),
 		cmocka_unit_test(heads_are_words),
+		cmocka_unit_test(large_numbers),
 	};
 	return cmocka_run_group_tests_name("report_fleet", tests, keep_begin, keep_end);
 }
