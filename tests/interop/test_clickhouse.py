@@ -192,8 +192,9 @@ class ClickHouse(unittest.TestCase):
 
     def test_edited_row(self):
         self.audit(DEMO)
-        self.one.ask("INSERT INTO rooflint_facts (hash, run, profile, version, captured) VALUES "
-                     "('0', 'r', 'p', '1.0', '2027-01-01T00:00:00.000Z')", self.database)
+        self.one.ask("INSERT INTO rooflint_facts (hash, run, profile, version, captured) SELECT "
+                     "'0', 'r', 'p', version, '2027-01-01T00:00:00.000Z' FROM rooflint_facts",
+                     self.database)
         self.assertIn("a row (hash '0') is a run that does not fit its hash", self.audit(status=2))
 
     def test_newest_without_date(self):
