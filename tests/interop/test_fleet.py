@@ -5,10 +5,12 @@ import json
 import os
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import make_fleet
@@ -153,6 +155,37 @@ class Fleet(unittest.TestCase):
                 file.seek(os.path.getsize(name) // 2)
                 file.write(b"\xff" * 999)
         self.assertEqual(judged(), (1, 1))
+
+    def captures(self, root, count):
+        """Runs that are no copies of one another: each has a host's name of its own at its end."""
+        for n in range(count):
+            job = os.path.join(root, f"job-{n:03d}")
+            shutil.copytree(os.path.join(HERE, "../profiles/jax-cpu-train"), job)
+            name, = glob.glob(job + "/plugins/profile/*/*.xplane.pb")
+            with open(name, "ab") as file:
+                file.write(b"\x22\x08host-%03d" % n)  # XSpace.hostnames
+
+    def test_killed_and_run_again(self):
+        root, store, count = self.path("many"), self.path("killed.db"), 120
+        self.captures(root, count)
+
+        def remembered():
+            with contextlib.suppress(sqlite3.Error), \
+                    contextlib.closing(sqlite3.connect(store)) as db:
+                return db.execute("select count(*) from runs").fetchone()[0]
+            return 0
+
+        job = subprocess.Popen([ROOFLINT, "audit", root, "--store", store],
+                               stdout=subprocess.DEVNULL, start_new_session=True)
+        while job.poll() is None and remembered() < count // 10:
+            time.sleep(0.005)
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+        self.assertLess(remembered(), count)
+        want = self.audit(root, "--store", self.path("undisturbed.db"))
+        self.assertTrue(self.audit(root, "--store", store) == want)
+        self.assertEqual(remembered(), count)
+        self.assertTrue(f"{count} of {count} runs could be judged".encode() in want)
 
     def test_duckdb_counts_the_same(self):
         packages.need("duckdb")
