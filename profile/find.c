@@ -53,9 +53,13 @@ static const struct other {
 	struct str name; /* a pattern */
 	const char *is, *todo;
 } others[] = {
-#define ASK_XPLANE  "give the *.xplane.pb of the same run"
-#define CACHE	    "a result that XProf made from a profile and kept"
-#define DUMP	    "a compiler's dump of a program, without times"
+#define ASK_XPLANE "give the *.xplane.pb of the same run"
+#define CACHE	   "a result that XProf made from a profile and kept"
+#define DUMP	   "a compiler's dump of a program, without times"
+#define PROGRAM	   "a compiler's program, without times"
+#define COST_IT                                                                                    \
+	"`rooflint hlo` says what it costs; check judges what XLA names *after_optimizations.txt " \
+	"or .hlo.pb"
 #define PACKED	    "a packed file"
 #define EXPORT_NSYS "have it written as *.sqlite with `nsys export --type sqlite`, and give that"
 	{ STR_INIT("*.xplane.pb.*"), "a packed or unfinished profile",
@@ -72,6 +76,10 @@ static const struct other {
 	{ STR_INIT("*after_optimizations*.txt"), DUMP, ASK_XPLANE },
 	{ STR_INIT("*buffer-assignment.txt"), DUMP, ASK_XPLANE },
 	{ STR_INIT("*memory-usage-report.txt"), DUMP, ASK_XPLANE },
+	{ STR_INIT("*.hlo"), PROGRAM, COST_IT },
+	{ STR_INIT("*.hlo.txt"), PROGRAM, COST_IT },
+	{ STR_INIT("*.hlo.pb"), PROGRAM, COST_IT },
+	{ STR_INIT("*_optimizations.txt"), PROGRAM, COST_IT },
 	{ STR_INIT("*.op_stats*.pb"), CACHE, ASK_XPLANE },
 	{ STR_INIT("*_stats.pb"), CACHE, ASK_XPLANE },
 	{ STR_INIT("*.smart_suggestion.pb"), CACHE, ASK_XPLANE },
