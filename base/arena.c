@@ -294,16 +294,21 @@ struct str arena_str(struct arena *a, struct str s)
 	return s.p ? (struct str){ arena_z(a, s), s.len } : s;
 }
 
+/* Most texts are short, and written once. */
 struct str arena_vfmt(struct arena *a, const char *fmt, va_list args)
 {
+	char small[256];
 	va_list again;
 	va_copy(again, args);
-	int len = vsnprintf(NULL, 0, fmt, again);
+	int len = vsnprintf(small, sizeof(small), fmt, again);
 	va_end(again);
 	if (len < 0)
 		full(a);
-	char *p = arena_make(a, char, (ptrdiff_t)len + 1);
-	vsnprintf(p, (size_t)len + 1, fmt, args);
+	char *p = take(a, 1, 1, (ptrdiff_t)len + 1);
+	if (len < (int)sizeof(small))
+		memcpy(p, small, (size_t)len + 1);
+	else
+		vsnprintf(p, (size_t)len + 1, fmt, args);
 	return (struct str){ p, len };
 }
 

@@ -55,10 +55,19 @@ static struct program *program_add(struct registry *r, uint64_t id, struct str m
 	return p;
 }
 
-/* A listed program is known by host and id; others by id and module name. */
-static struct str listed_key(struct arena *keep, const struct profile *host, uint64_t id)
+/* A listed program is known by host and id, as bytes; others by id and module name, as text. */
+struct listed {
+	uint64_t host, id;
+};
+
+static struct listed listed_of(const struct profile *host, uint64_t id)
 {
-	return arena_fmt(keep, "%p %llx", (const void *)host, (unsigned long long)id);
+	return (struct listed){ (uint64_t)(uintptr_t)host, id };
+}
+
+static struct str listed_key(const struct listed *l)
+{
+	return (struct str){ (const char *)l, sizeof(*l) };
 }
 
 static struct str unlisted_key(struct arena *keep, uint64_t id, struct str module)
@@ -94,7 +103,8 @@ static void programs_intern(struct registry *r, struct profile *hosts, ptrdiff_t
 	for (ptrdiff_t h = 0; h < host_count; h++)
 		for (ptrdiff_t i = 0; i < hosts[h].hlo_count; i++) {
 			const struct hlo_entry *e = &hosts[h].hlo[i];
-			struct str key = listed_key(r->keep, &hosts[h], e->program);
+			struct listed listed = listed_of(&hosts[h], e->program);
+			struct str key = arena_str(r->keep, listed_key(&listed));
 			if (map_get(&r->program_of, key) == MAP_NONE)
 				map_put(&r->program_of, key,
 					listed_program(r, &by_name, &hosts[h], e), r->keep);
@@ -242,8 +252,8 @@ static struct program *unlisted_program(struct registry *r, uint64_t id, struct 
 static struct program *program_of(
 	struct registry *r, const struct plane *plane, uint64_t id, struct str module)
 {
-	struct arena scratch = r->scratch;
-	int32_t listed = map_get(&r->program_of, listed_key(&scratch, plane->profile, id));
+	struct listed key = listed_of(plane->profile, id);
+	int32_t listed = map_get(&r->program_of, listed_key(&key));
 	struct program *p =
 		listed != MAP_NONE ? r->programs[listed] : unlisted_program(r, id, module);
 
@@ -480,7 +490,8 @@ void registry_unsettle(struct registry *r)
 const struct subject *registry_find(const struct registry *r, const struct program *p,
 	ptrdiff_t instruction, struct arena *keep)
 {
-	int32_t at = map_get(&r->subject_of, subject_key(keep, p, instruction, STR("")));
+	struct arena scratch = *keep;
+	int32_t at = map_get(&r->subject_of, subject_key(&scratch, p, instruction, STR("")));
 
 	return at == MAP_NONE ? NULL : r->subjects[at];
 }
