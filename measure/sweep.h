@@ -60,7 +60,7 @@ struct op_total {
 };
 
 struct collective_total {
-	/* Of an async pair or of a synchronous collective: one an instance in kept steps, in order. */
+	/* Of async pairs or of synchronous collectives: each in kept steps, in order. */
 	int64_t *spans_ps;
 	ptrdiff_t count, cap;
 	struct dist span;

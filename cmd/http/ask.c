@@ -47,7 +47,9 @@ long ask(struct keyring *k, const struct question *q, struct arena *keep, struct
 	*ret = out_text(o);
 	if (!x.code)
 		return x.status;
-	diag_set(err, DIAG_BUCKET, "%s", exchange_error(&x, &lasting));
+	diag_set(err, DIAG_BUCKET, "%s",
+		x.code == CURLE_OPERATION_TIMEDOUT ? "no answer came in time"
+						   : exchange_error(&x, &lasting));
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /*
  * Any bytes as what a storage server, a metadata server or a file of credentials says: pages of
- * names, refusals, headers.  What is read as an object has a name, a size and a version.
+ * names, refusals, headers, keys, the words of a program.  What is read as an object has a name, a size and a version.
  */
 #include "cmd/http/download.h"
 #include "cmd/http/keyring.h"
@@ -32,6 +32,18 @@ static void check_word(struct str word)
 		require(word.p[i] > ' ' && word.p[i] <= '~');
 }
 
+/* Words hold no more than the line. */
+static void check_words(struct str text, struct arena *keep)
+{
+	char **words;
+	ptrdiff_t bytes = 0;
+	if (!words_split(text, keep, &words))
+		return;
+	for (; *words; words++)
+		bytes += str_from(*words).len;
+	require(bytes <= text.len);
+}
+
 static void fuzz(struct str text, struct arena *keep)
 {
 	struct str name, value;
@@ -42,6 +54,9 @@ static void fuzz(struct str text, struct arena *keep)
 	check_word(refusal_gcs(text, keep));
 	check_word(refusal_region(text, keep));
 	ini_get(text, STR("default"), STR("region"));
+	check_words(text, keep);
+	require(xml_text(text, STR("SessionToken"), keep).len <= text.len);
+	moment_s(text);
 	require(url_unescape(text, keep).len <= text.len);
 	require(str_eq(url_unescape(url_escape(text, false, keep), keep), text));
 	if (str_cut(text, ':', &name, &value))

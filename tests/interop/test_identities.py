@@ -253,6 +253,8 @@ class Amazon(test_buckets.Served):
     def test_container_refused(self):
         self.container(TOKEN)
         self.refused("s3://runs/log", "role of this container", "answered 403")
+        self.server.other["/v1/credentials"] = lambda h: time.sleep(30)
+        self.refused("s3://runs/log", "role of this container: no answer came in time")
         self.env["AWS_CONTAINER_AUTHORIZATION_TOKEN"] = "a\nb: c"
         self.refused("s3://runs/log", "more than one line")
         self.env["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = os.path.join(self.box, "none")
