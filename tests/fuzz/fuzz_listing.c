@@ -1,6 +1,7 @@
 /*
  * Any bytes as what a storage server, a metadata server or a file of credentials says: pages of
- * names, refusals, headers, keys, the words of a program.  What is read as an object has a name, a size and a version.
+ * names, refusals, headers, keys, the words of a program.  What is read as an object has a name, a
+ * size and a version.
  */
 #include "cmd/http/download.h"
 #include "cmd/http/keyring.h"
