@@ -277,6 +277,9 @@ static void one_id_two_programs(void **state)
 	assert_int_equal(table_count(&run.tables, programs), 2);
 	assert_number(xrun_program(&run, "jit_f")->executions, 5);
 	assert_number(xrun_program(&run, "jit_g")->executions, 5);
+	const struct quality_row *q = xrun_quality(&run, "programs-agree");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "of worker-1 runs jit_g, which /device:TPU:0 of worker-0 does not");
 }
 
 /* A device that only served copies has no step, and does not take them from the others. */
