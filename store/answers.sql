@@ -130,10 +130,14 @@ WHERE is_now AND verdict = 'waived'
 ORDER BY note, share DESC NULLS LAST, workload, rule;
 
 CREATE TABLE quality AS
-SELECT part.value, count(*), count(DISTINCT workload), min(run), min(profile)
-FROM judged, json_each('[' || replace(json_quote(quality), ',', '","') || ']') AS part
-WHERE quality IS NOT NULL AND captured > :from AND captured <= :to
-GROUP BY part.value ORDER BY count(*) DESC, part.value;
+WITH placed AS (
+	SELECT part.value, workload, run, profile, row_number() OVER (
+		PARTITION BY part.value ORDER BY captured DESC, profile, hash) AS place
+	FROM judged, json_each('[' || replace(json_quote(quality), ',', '","') || ']') AS part
+	WHERE quality IS NOT NULL AND captured > :from AND captured <= :to)
+SELECT value, count(*), count(DISTINCT workload), max(CASE place WHEN 1 THEN run END),
+	max(CASE place WHEN 1 THEN profile END)
+FROM placed GROUP BY value ORDER BY count(*) DESC, value;
 
 -- It counts what others found.
 CREATE TABLE totals AS

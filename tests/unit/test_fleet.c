@@ -201,6 +201,30 @@ static void parts_of_a_capture(void **state)
 	fleet_free(a.fleet);
 }
 
+/* The run that is named is the one at the place that is named, the newest. */
+static void quality(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("a", 10, 1), run("b", 10, 1) };
+	static const char *const ids[] = { "2", "3", "1" }, *const places[] = { "x", "y", "z" };
+	for (int i = 0; i < 3; i++) {
+		runs[i].run = str_from(ids[i]);
+		runs[i].profile = str_from(places[i]);
+		runs[i].quality = i ? STR("chip-known") : STR("chip-known,hosts");
+		runs[i] = sealed(runs[i]);
+	}
+	struct asked a = ask(runs, 3, NULL);
+	const struct fleet_answer *answer = &a.report.answers[FLEET_QUALITY];
+	assert_int_equal(answer->count, 2);
+	assert_str(T(FLEET_QUALITY, 0, "check"), "chip-known");
+	assert_near(R(FLEET_QUALITY, 0, "runs"), 3);
+	assert_near(R(FLEET_QUALITY, 0, "workloads"), 2);
+	assert_str(answer->rows[0].run, "3");
+	assert_str(answer->rows[0].profile, "y");
+	assert_str(answer->rows[1].run, "2");
+	fleet_free(a.fleet);
+}
+
 static void movers_and_problems(void **state)
 {
 	(void)state;
@@ -275,6 +299,7 @@ int main(void)
 		cmocka_unit_test(coverage),
 		cmocka_unit_test(judges),
 		cmocka_unit_test(parts_of_a_capture),
+		cmocka_unit_test(quality),
 		cmocka_unit_test(movers_and_problems),
 		cmocka_unit_test(change_points),
 		cmocka_unit_test(nothing_at_all),
