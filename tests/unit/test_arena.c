@@ -196,15 +196,7 @@ static void reservation_halves(void **state)
 	arena_free(&a);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-
-#ifndef HAS_ASAN /* it has terabytes mapped already */
+#if !HAS_ASAN /* it has terabytes mapped already */
 static const ptrdiff_t ration = (ptrdiff_t)4 << 30;
 
 static void true_figure(ptrdiff_t bytes)
@@ -233,7 +225,7 @@ static void rationed(void)
 static void address_space_is_short(void **state)
 {
 	(void)state;
-#ifdef HAS_ASAN
+#if HAS_ASAN
 	skip();
 #else
 	int status = 0;
