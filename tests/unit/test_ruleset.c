@@ -1020,6 +1020,19 @@ static bool load_set(const char *name, const char *setting)
 	return ruleset_load(engine, str_from(name), &s, 1, &keep, &set, &err);
 }
 
+/* `rooflint explain` says of each: why, how it is measured, what to do, and when it is wrong. */
+static void each_rule_explains_itself(void **state)
+{
+	(void)state;
+	assert_true(load_set("recommended", "copy-share.limit=8%"));
+	for (ptrdiff_t i = 0; i < set.count; i++) {
+		const struct rule *r = set.items[i];
+		if (!r->why.text.len || !r->measured.text.len || !r->fix.text.len ||
+			!r->wrong_when.text.len || !r->title.text.len)
+			fail_msg("%.*s", STR_ARG(r->name));
+	}
+}
+
 static void settings(void **state)
 {
 	(void)state;
@@ -1329,6 +1342,7 @@ int main(void)
 		cmocka_unit_test_setup(every_key, fresh),
 		cmocka_unit_test_setup(defaults, fresh),
 		cmocka_unit_test_setup(retuning_what_is_inherited, fresh),
+		cmocka_unit_test_setup(each_rule_explains_itself, fresh),
 		cmocka_unit_test_setup(settings, fresh),
 		cmocka_unit_test_setup(wrong_settings, fresh),
 		cmocka_unit_test_setup_teardown(extending_files, enter_folder, leave_folder),
