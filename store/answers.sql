@@ -2,16 +2,31 @@
 -- to look at and its profile; rows in the order in which they are shown.  What they read is made by
 -- fleet.sql, and levels by change points.
 
+-- The gate that kept most rules of an inconclusive run from judging; a rule says of it, as
+-- rules/judge.c writes, 'gate NAME failed: ...'.
+CREATE TABLE blocked AS
+WITH blocks AS (
+	SELECT id, substr(v.reason, 6, instr(v.reason, ' failed: ') - 6) AS gate
+	FROM judged CROSS JOIN verdicts AS v ON v.run_id = judged.id
+	WHERE judged.verdict = 'inconclusive' AND v.reason GLOB 'gate * failed: *'
+		AND captured > :from AND captured <= :to)
+SELECT id, gate, (SELECT reason FROM verdicts WHERE run_id = id AND rule = gate) AS gate_reason
+FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY count(*) DESC, gate) AS place
+	FROM blocks GROUP BY id, gate)
+WHERE place = 1 ORDER BY id;
+CREATE INDEX blocked_run ON blocked (id);
+
 CREATE TABLE coverage AS
 WITH seen AS (
 	SELECT *, CASE
 		WHEN error_id IS NOT NULL THEN 'unreadable: ' || error_id
 		WHEN captured IS NULL THEN 'no date'
-		WHEN verdict = 'inconclusive' THEN 'inconclusive'
+		WHEN verdict = 'inconclusive' THEN 'inconclusive' || ifnull(': ' || gate, '')
 		WHEN step_time_s IS NULL OR step_time_s <= 0 THEN 'no steps'
 		ELSE 'judged'
 	END AS outcome
-	FROM judged WHERE captured IS NULL OR (captured > :from AND captured <= :to)),
+	FROM judged LEFT JOIN blocked USING (id)
+	WHERE captured IS NULL OR (captured > :from AND captured <= :to)),
 placed AS (
 	SELECT *, row_number() OVER (PARTITION BY outcome ORDER BY profile, hash) AS place,
 		count(*) OVER (PARTITION BY outcome) AS alike
@@ -20,7 +35,7 @@ SELECT outcome, alike, alike * 1.0 / (SELECT count(*) FROM seen), CASE outcome
 		WHEN 'judged' THEN NULL
 		WHEN 'no date' THEN 'neither the profile nor its directory says when it was captured'
 		WHEN 'no steps' THEN 'the profile shows no step'
-		ELSE coalesce(error, (
+		ELSE coalesce(error, gate_reason, (
 			SELECT reason FROM verdicts
 			WHERE run_id = placed.id AND verdict = 'inconclusive' AND reason IS NOT NULL
 			ORDER BY rule LIMIT 1))

@@ -163,6 +163,38 @@ static void coverage(void **state)
 	fleet_free(a.fleet);
 }
 
+/* A run stands with the gate that kept most of its rules from judging, in that gate's words. */
+static void gates(void **state)
+{
+	(void)state;
+	static const char *const said[][2] = {
+		{ "chip-known", "a CPU has no roofline" },
+		{ "copy-share", "gate enough-steps failed: 1 step (1 of 1 would not pass)" },
+		{ "enough-steps", "1 step" },
+		{ "idle-gaps", "gate enough-steps failed: 1 step" },
+		{ "padding-waste", "gate chip-known failed: a CPU has no roofline" },
+	};
+	enum { RULES = sizeof(said) / sizeof(said[0]) };
+	struct run_facts runs[] = { run("a", 9, 1), run("b", 9, 1) };
+	runs[0].verdict = runs[1].verdict = STR("inconclusive");
+	runs[0].items = arena_make(&keep, struct rule_facts, RULES);
+	runs[0].item_count = RULES;
+	for (int i = 0; i < RULES; i++) {
+		rule_facts_clear(&runs[0].items[i]);
+		runs[0].items[i].rule = str_from(said[i][0]);
+		runs[0].items[i].verdict = STR("inconclusive");
+		runs[0].items[i].reason = str_from(said[i][1]);
+	}
+	runs[0] = sealed(runs[0]);
+	runs[1] = sealed(runs[1]);
+	struct asked a = ask(runs, 2, NULL);
+	assert_int_equal(a.report.answers[FLEET_COVERAGE].count, 2);
+	assert_str(T(FLEET_COVERAGE, 0, "outcome"), "inconclusive"); /* no gate */
+	assert_str(T(FLEET_COVERAGE, 1, "outcome"), "inconclusive: enough-steps");
+	assert_str(T(FLEET_COVERAGE, 1, "example"), "1 step");
+	fleet_free(a.fleet);
+}
+
 /* Another judge's word counts only where this one has said nothing. */
 static void judges(void **state)
 {
@@ -297,6 +329,7 @@ int main(void)
 		cmocka_unit_test(usage),
 		cmocka_unit_test(usage_mistakes),
 		cmocka_unit_test(coverage),
+		cmocka_unit_test(gates),
 		cmocka_unit_test(judges),
 		cmocka_unit_test(parts_of_a_capture),
 		cmocka_unit_test(quality),
