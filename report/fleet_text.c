@@ -178,24 +178,36 @@ struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep)
 	return out_text(o);
 }
 
+/* Workloads of the usage file that have no usable run of that name are told of, too. */
+static void put_hours(
+	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
+{
+	double hours = real_at(a, row, STR("chip_hours_back"));
+	double billed = real_at(a, row, STR("billed_workloads"));
+	double listed = real_at(a, row, STR("listed_workloads"));
+	if (listed > 0 && billed == 0)
+		out_z(out, "; the usage file lists none of these workloads");
+	if (!(hours >= 0))
+		return;
+	out_fmt(out, "; %.*s chip-hours of ", STR_ARG(fleet_number_text(hours, UNIT_COUNT, keep)));
+	if (listed > billed)
+		out_fmt(out, "%.0f of ", billed);
+	out_fmt(out, "the %.0f workload%s in the usage file", listed, listed == 1 ? "" : "s");
+}
+
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	ptrdiff_t row = this_window(r);
 	double chips = real_at(a, row, STR("chips")), back = real_at(a, row, STR("chips_back"));
-	double hours = real_at(a, row, STR("chip_hours_back"));
 	double dollars = real_at(a, row, STR("dollars_back"));
-	double billed = real_at(a, row, STR("billed_workloads"));
 	if (!(back >= 0))
 		return MISSING;
 	struct out *o = out_memory(keep);
 	out_fmt(o, "All fixes together give back the work of %.*s of %.*s chips",
 		STR_ARG(fleet_number_text(back, UNIT_COUNT, keep)),
 		STR_ARG(fleet_number_text(chips, UNIT_COUNT, keep)));
-	if (hours >= 0)
-		out_fmt(o, "; %.*s chip-hours of the %.0f workload%s in the usage file",
-			STR_ARG(fleet_number_text(hours, UNIT_COUNT, keep)), billed,
-			billed == 1 ? "" : "s");
+	put_hours(a, row, keep, o);
 	if (dollars >= 0)
 		out_fmt(o, ", %.*s", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
 	return out_text(o);

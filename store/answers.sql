@@ -162,6 +162,7 @@ SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(runs), su
 	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END), count(weight * mfu),
 	sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN weight END),
 	sum(chips * share), sum(chip_hours * share), sum(dollars * share), count(chip_hours),
+	nullif((SELECT count(*) FROM bill), 0),
 	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'new') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'fixed') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change > 0) END,

@@ -10,7 +10,6 @@
 
 struct fleet {
 	struct facts_db db;
-	bool has_usage;
 	const struct fleet_window *window; /* while it is asked about */
 	struct str judge;
 };
@@ -95,7 +94,6 @@ static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 		sqlite3_bind_double(stmt, 3, u->price);
 	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(&f->db, err);
 	sqlite3_finalize(stmt);
-	f->has_usage = true;
 	return ok;
 }
 
@@ -255,7 +253,7 @@ static bool answer(struct fleet *f, enum fleet_id id, struct arena *keep, struct
 bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str judge,
 	struct arena *keep, struct fleet_report *ret, struct diag *err)
 {
-	*ret = (struct fleet_report){ .window = *window, .has_usage = f->has_usage };
+	*ret = (struct fleet_report){ .window = *window };
 	f->window = window;
 	f->judge = judge;
 	if (!run_script(f, STR("store/fleet.sql"), err) || !find_changes(f, err) ||
@@ -264,6 +262,8 @@ bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str ju
 	for (int id = 0; id < FLEET_COUNT; id++)
 		if (!answer(f, (enum fleet_id)id, keep, &ret->answers[id], err))
 			return false;
+	const struct fleet_answer *totals = &ret->answers[FLEET_TOTALS];
+	ret->has_usage = totals->count && fleet_cell(totals, 0, STR("billed_workloads"))->real > 0;
 	return true;
 }
 

@@ -81,7 +81,7 @@ struct fleet_window {
 struct fleet_report {
 	struct fleet_window window;
 	struct str tool_version;
-	bool has_usage; /* chip-hours are known, and ratios are weighted by them */
+	bool has_usage; /* chip-hours of a workload are known, and ratios are weighted by them */
 	struct fleet_answer answers[FLEET_COUNT];
 };
 

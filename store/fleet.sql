@@ -5,7 +5,7 @@
 --
 -- Every table is made in an order of its own, so that sums and ties do not depend on the order in
 -- which facts came.  Ratios of a group are weighted by chip-hours where they are known for any
--- workload, else by chips: what runs on more chips wastes more.
+-- workload of this window, else by chips: what runs on more chips wastes more.
 
 -- One judgement of each capture: this judge's if there is one; copies elsewhere count once.  Of a
 -- capture that was read in part, too, since not all hosts had come or a sample was asked for, the one
@@ -57,7 +57,8 @@ CREATE TABLE fleet AS
 SELECT means.*, r.run, r.profile, r.owner, r.model, r.chip, r.chips,
 	CASE WHEN means.is_now THEN b.chip_hours END AS chip_hours,
 	CASE WHEN means.is_now THEN b.dollars END AS dollars,
-	CASE WHEN (SELECT count(*) FROM bill) THEN b.chip_hours ELSE r.chips END AS weight,
+	CASE WHEN (SELECT count(*) FROM bill JOIN usable USING (workload) WHERE is_now)
+		THEN b.chip_hours ELSE r.chips END AS weight,
 	CASE
 		WHEN r.chips IS NULL THEN 'unknown'
 		WHEN r.chips <= 1 THEN '1 chip'

@@ -101,6 +101,21 @@ static void usage(void **state)
 	assert_str(T(FLEET_RANKING, 1, "workload"), "b");
 	assert_true(isnan(R(FLEET_RANKING, 1, "dollars_back")));
 	assert_true(isnan(R(FLEET_RANKING, 2, "chip_hours_back")));
+	assert_true(a.report.has_usage);
+	fleet_free(a.fleet);
+}
+
+/* Of names that nobody has, no ratio and no rank is made; that they are not there can be told. */
+static void usage_of_others(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("gone", 2, 1) };
+	struct asked a = ask(runs, 2, "workload,chip_hours\ngone,100\nnobody,300\n");
+	assert_false(a.report.has_usage);
+	assert_near(R(FLEET_TOTALS, 0, "roofline_ratio"), 0.5);
+	assert_near(R(FLEET_TOTALS, 0, "share"), 0.25);
+	assert_near(R(FLEET_TOTALS, 0, "listed_workloads"), 2);
+	assert_true(R(FLEET_TOTALS, 0, "billed_workloads") == 0);
 	fleet_free(a.fleet);
 }
 
@@ -327,6 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals),
 		cmocka_unit_test(usage),
+		cmocka_unit_test(usage_of_others),
 		cmocka_unit_test(usage_mistakes),
 		cmocka_unit_test(coverage),
 		cmocka_unit_test(gates),

@@ -142,6 +142,29 @@ static void with_usage(void **state)
 	assert_has(text, "*$500.00, 250 chip-hours could be had back: a*");
 }
 
+static struct str told_with_usage(const char *csv)
+{
+	take_run("a", 10, 1, "fail");
+	assert_true(fleet_usage(fleet, STR("u"), str_from(csv), &err));
+	struct fleet_report r = answer();
+	return write(NOTICE_SLACK, &r);
+}
+
+static void usage_of_more(void **state)
+{
+	(void)state;
+	assert_has(told_with_usage("workload,chip_hours\na,1000\nb,1000\nc,8\n"),
+		"8 chips; 250 chip-hours of 1 of the 3 workloads in the usage file");
+}
+
+static void usage_of_others(void **state)
+{
+	(void)state;
+	struct str text = told_with_usage("workload,chip_hours\n/mnt/a,1000\n");
+	assert_has(text, "2 of 8 chips; the usage file lists none of these workloads");
+	assert_has(text, "50.0% of the roofline");
+}
+
 static void nothing_to_say(void **state)
 {
 	(void)state;
@@ -282,6 +305,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_week),
 		TEST(with_usage),
+		TEST(usage_of_more),
+		TEST(usage_of_others),
 		TEST(nothing_to_say),
 		TEST(is_due),
 		TEST(is_due_when_quiet),
