@@ -24,6 +24,9 @@ struct fleet_pages {
 /* "1a2b.html": a name that stays in its directory, whatever a run is called. */
 struct str fleet_page_name(struct str run, struct arena *keep);
 
+/* "12.0%", or "12.0% to 31.0%" where a column NAME_hi has another one; missing when not known. */
+struct str fleet_ratio_text(
+	const struct fleet_answer *a, ptrdiff_t row, struct str column, struct arena *keep);
 /* A cell with its unit, for people; "" for NULL. */
 struct str fleet_text(
 	const struct fleet_column *c, const struct fleet_cell *cell, struct arena *keep);

@@ -208,6 +208,14 @@ static const struct fleet_column *column_of(const struct fleet_answer *a, struct
 	return NULL;
 }
 
+static struct str tile_text(
+	const struct fleet_answer *a, ptrdiff_t row, const struct tile *tile, struct arena *keep)
+{
+	const struct fleet_column *c = column_of(a, tile->column);
+	return c->unit == UNIT_RATIO ? fleet_ratio_text(a, row, tile->column, keep)
+				     : fleet_text(c, fleet_cell(a, row, tile->column), keep);
+}
+
 /* "program goodput of 12 workloads; 31.0% before" */
 static struct str note_of(const struct fleet_answer *a, const struct tile *tile, struct arena *keep)
 {
@@ -217,9 +225,7 @@ static struct str note_of(const struct fleet_answer *a, const struct tile *tile,
 	if (tile->known.p)
 		out_fmt(o, " of %.0f workload%s", known, known == 1 ? "" : "s");
 	if (a->count > 1 && !fleet_cell(a, 1, tile->column)->is_null)
-		out_fmt(o, "; %.*s before",
-			STR_ARG(fleet_text(
-				column_of(a, tile->column), fleet_cell(a, 1, tile->column), keep)));
+		out_fmt(o, "; %.*s before", STR_ARG(tile_text(a, 1, tile, keep)));
 	return out_text(o);
 }
 
@@ -234,8 +240,7 @@ static struct template_list facts_of(const struct fleet_report *r, struct arena 
 		if (cell->is_null)
 			continue;
 		items[count++] = (struct html_fact){ str_from(tiles[i].label),
-			fleet_text(column_of(a, tiles[i].column), cell, keep),
-			note_of(a, &tiles[i], keep), MISSING };
+			tile_text(a, 0, &tiles[i], keep), note_of(a, &tiles[i], keep), MISSING };
 	}
 	return LIST(items, count);
 }

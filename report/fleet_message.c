@@ -318,16 +318,16 @@ static struct template_list items_of(const struct fleet_report *r, ptrdiff_t sho
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-static void part_ratio(const struct fleet_answer *totals, const char *column, const char *what,
+static void part_ratio(const struct fleet_answer *totals, struct str column, const char *what,
 	struct out *o, struct arena *keep)
 {
-	double now = real(totals, 0, column);
-	double before = totals->count > 1 ? real(totals, 1, column) : (double)NAN;
-	if (!(now >= 0))
+	struct str now = fleet_ratio_text(totals, 0, column, keep);
+	struct str before = fleet_ratio_text(totals, 1, column, keep);
+	if (!now.p)
 		return;
-	out_fmt(next(o), "%.*s %s", STR_ARG(ratio_text(now, keep)), what);
-	if (before >= 0)
-		out_fmt(o, " (%.*s before)", STR_ARG(ratio_text(before, keep)));
+	out_fmt(next(o), "%.*s %s", STR_ARG(now), what);
+	if (before.p)
+		out_fmt(o, " (%.*s before)", STR_ARG(before));
 }
 
 static void part_count(double count, const char *what, struct out *o)
@@ -343,8 +343,8 @@ static struct str summary_of(const struct fleet_report *r, bool has_week, struct
 	struct out *o = out_memory(keep);
 	out_fmt(next(o), "%.*s", STR_ARG(fleet_coverage_text(r, keep)));
 	if (has_week) {
-		part_ratio(totals, "roofline_ratio", "of the roofline", o, keep);
-		part_ratio(totals, "mfu", "MFU", o, keep);
+		part_ratio(totals, STR("roofline_ratio"), "of the roofline", o, keep);
+		part_ratio(totals, STR("mfu"), "MFU", o, keep);
 	}
 	if (owners->count > 1 && real(owners, 0, "chips_back") > 0)
 		out_fmt(next(o), "most with %.*s: %.*s", STR_ARG(name(owners, 0, "group", keep)),

@@ -109,6 +109,21 @@ static double real_at(const struct fleet_answer *a, ptrdiff_t row, struct str co
 	return row < a->count ? fleet_cell(a, row, column)->real : (double)NAN;
 }
 
+struct str fleet_ratio_text(
+	const struct fleet_answer *a, ptrdiff_t row, struct str column, struct arena *keep)
+{
+	double least = real_at(a, row, column);
+	if (!(least >= 0))
+		return MISSING;
+	struct str text = unit_text(keep, least, UNIT_RATIO), most = text;
+	const struct fleet_cell *hi =
+		fleet_cell(a, row, arena_fmt(keep, "%.*s_hi", STR_ARG(column)));
+	if (hi && !hi->is_null)
+		most = unit_text(keep, hi->real, UNIT_RATIO);
+	return str_eq(text, most) ? text
+				  : arena_fmt(keep, "%.*s to %.*s", STR_ARG(text), STR_ARG(most));
+}
+
 bool fleet_has_week(const struct fleet_report *r)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
@@ -155,10 +170,10 @@ static void put_ratio(
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	ptrdiff_t row = this_window(r);
-	double before = real_at(a, row + 1, column);
-	out_str(out, unit_text(keep, real_at(a, row, column), UNIT_RATIO));
-	if (before >= 0)
-		out_fmt(out, " (%.*s before)", STR_ARG(unit_text(keep, before, UNIT_RATIO)));
+	struct str before = fleet_ratio_text(a, row + 1, column, keep);
+	out_str(out, fleet_ratio_text(a, row, column, keep));
+	if (before.p)
+		out_fmt(out, " (%.*s before)", STR_ARG(before));
 }
 
 struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep)

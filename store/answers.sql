@@ -158,6 +158,8 @@ FROM placed GROUP BY value ORDER BY count(*) DESC, value;
 CREATE TABLE totals AS
 SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(runs), sum(chips),
 	sum(weight * roofline_ratio) / sum(CASE WHEN roofline_ratio IS NOT NULL THEN weight END),
+	sum(weight * roofline_ratio_hi)
+		/ sum(CASE WHEN roofline_ratio_hi IS NOT NULL THEN weight END),
 	count(weight * roofline_ratio),
 	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END), count(weight * mfu),
 	sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN weight END),

@@ -51,7 +51,8 @@ SELECT workload, sum(chip_hours) AS chip_hours,
 FROM (SELECT * FROM usage ORDER BY workload, chip_hours, price)
 GROUP BY workload;
 
--- A workload in a window: means over its runs, and what its newest run is.  Chip-hours are those of
+-- A workload in a window: means over its runs, and what its newest run is.  Where no op's cost is
+-- known, neither is a ratio, rather than anything from 0 to 1.  Chip-hours are those of
 -- this window; as weights they serve the one before, too, so that only its ratios differ.
 CREATE TABLE fleet AS
 SELECT means.*, r.run, r.profile, r.owner, r.model, r.chip, r.chips,
@@ -69,8 +70,12 @@ SELECT means.*, r.run, r.profile, r.owner, r.model, r.chip, r.chips,
 	END AS size
 FROM (
 	SELECT workload, is_now, count(*) AS runs, avg(step_time_s) AS step_time_s,
-		avg(share) AS share, avg(roofline_ratio_lo) AS roofline_ratio, avg(mfu) AS mfu
-	FROM usable WHERE is_recent GROUP BY workload, is_now) AS means
+		avg(share) AS share, avg(lo) AS roofline_ratio, avg(ifnull(hi, lo)) AS roofline_ratio_hi,
+		avg(mfu) AS mfu
+	FROM (SELECT *, CASE WHEN judged_ratio IS NOT 0 THEN roofline_ratio_lo END AS lo,
+			CASE WHEN judged_ratio IS NOT 0 THEN roofline_ratio_hi END AS hi
+		FROM usable WHERE is_recent ORDER BY captured, hash)
+	GROUP BY workload, is_now) AS means
 JOIN (
 	SELECT *, row_number() OVER (
 		PARTITION BY workload, is_now ORDER BY captured DESC, hash) AS age

@@ -86,6 +86,27 @@ static void totals(void **state)
 	fleet_free(a.fleet);
 }
 
+/* Ops of unknown cost make a ratio a range, and none where nothing was counted. */
+static void roofline_range(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("b", 9, 1), run("c", 9, 1) };
+	runs[0].roofline_ratio_hi = 0.9;
+	runs[0].judged_ratio = 0.6;
+	runs[1].roofline_ratio_lo = 0;
+	runs[1].roofline_ratio_hi = 1;
+	runs[1].judged_ratio = 0;
+	for (int i = 0; i < 3; i++)
+		runs[i] = sealed(runs[i]);
+	struct asked a = ask(runs, 3, NULL);
+	assert_near(R(FLEET_TOTALS, 0, "roofline_ratio"), 0.5);
+	assert_near(R(FLEET_TOTALS, 0, "roofline_ratio_hi"), 0.7);
+	assert_near(R(FLEET_TOTALS, 0, "roofline_workloads"), 2);
+	assert_str(T(FLEET_RANKING, 1, "workload"), "b");
+	assert_true(isnan(R(FLEET_RANKING, 1, "roofline_ratio")));
+	fleet_free(a.fleet);
+}
+
 /* Chip-hours turn the order round, and money is known only where every line has a price. */
 static void usage(void **state)
 {
@@ -341,6 +362,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals),
+		cmocka_unit_test(roofline_range),
 		cmocka_unit_test(usage),
 		cmocka_unit_test(usage_of_others),
 		cmocka_unit_test(usage_mistakes),

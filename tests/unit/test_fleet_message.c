@@ -142,6 +142,21 @@ static void with_usage(void **state)
 	assert_has(text, "*$500.00, 250 chip-hours could be had back: a*");
 }
 
+/* Of an op whose cost nobody knows, the ratio knows two ends. */
+static void a_range(void **state)
+{
+	(void)state;
+	struct run_facts f = run("a", 10, 1, "fail");
+	take_run("a", 3, 1, "fail");
+	f.roofline_ratio_hi = 0.75;
+	take(&f);
+	struct fleet_report r = answer();
+	assert_has(write(NOTICE_SLACK, &r), "50.0% to 75.0% of the roofline (50.0% before)");
+	struct out *o = out_memory(&keep);
+	report_fleet_text(&r, &keep, o);
+	assert_has(out_text(o), "The fleet runs at 50.0% to 75.0% (50.0% before) of its roofline.");
+}
+
 static struct str told_with_usage(const char *csv)
 {
 	take_run("a", 10, 1, "fail");
@@ -304,6 +319,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(a_week),
+		TEST(a_range),
 		TEST(with_usage),
 		TEST(usage_of_more),
 		TEST(usage_of_others),
