@@ -4,9 +4,9 @@
  *     logdir/plugins/profile/2026_03_14_09_26_53/worker-0.xplane.pb
  *     `----- parent of runs -----'`----- run ----'`- host -'
  *
- * A directory that holds profiles is a run; the directories below it are not looked at.  The
- * newest run is the last by name among those of one parent, so a tree of many jobs gives the
- * newest of each.
+ * A directory that holds profiles is a run; the directories below it are looked at only when all
+ * runs are wanted, so that a stray file hides nothing of a fleet.  The newest run is the last by
+ * name among those of one parent, so a tree of many jobs gives the newest of each.
  *
  * Refuses: opening files.  What is in them is the opener's to judge; here only names count.
  */
@@ -434,7 +434,9 @@ static bool search_dir(struct search *s, struct str dir, int depth, struct arena
 			STR_ARG(dir), (long long)s->most_entries);
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (is_profile(&entries[i], &file))
-			return run_add(s, dir, entries, count, scratch);
+			return run_add(s, dir, entries, count, scratch) &&
+			       (!s->all_runs ||
+				       search_below(s, dir, entries, count, depth, scratch));
 	ptrdiff_t before = s->count;
 	if (!search_below(s, dir, entries, count, depth, scratch))
 		return false;

@@ -200,6 +200,24 @@ static void one_file_of_many(void **state)
 	assert_str(found.runs[0].files[0].path, NEW "/worker-1.xplane.pb");
 }
 
+/* Of a tree: a directory with a profile of its own, whatever it is, hides none below. */
+static void stray_files(void **state)
+{
+	(void)state;
+	file("fleet/empty.xplane.pb");
+	file("fleet/a/plugins/profile/2026_03_13_08_00_00/h.xplane.pb");
+	file("fleet/a/old.trace.json");
+	file("fleet/b/h.xplane.pb");
+	find("fleet", true);
+	assert_int_equal(found.count, 4);
+	assert_str(found.runs[0].path, "fleet");
+	assert_str(found.runs[1].path, "fleet/a");
+	assert_str(found.runs[2].path, "fleet/a/plugins/profile/2026_03_13_08_00_00");
+	assert_str(found.runs[3].path, "fleet/b");
+	find("fleet", false);
+	assert_int_equal(found.count, 1);
+}
+
 static void all_runs(void **state)
 {
 	(void)state;
@@ -244,13 +262,13 @@ static void the_newest_has_no_profile(void **state)
 	assert_null(found.runs[0].refused.p);
 }
 
-/* Below a directory that holds profiles nothing more is looked for. */
+/* Below a directory that holds profiles nothing is looked for when one run is wanted. */
 static void a_run_holds_no_runs(void **state)
 {
 	(void)state;
 	file("run/h.xplane.pb");
 	file("run/old/g.xplane.pb");
-	find("run", true);
+	find("run", false);
 	assert_int_equal(found.count, 1);
 	assert_str(hosts_of(0), "h");
 }
@@ -646,6 +664,7 @@ int main(void)
 		TEST(an_absolute_path),
 		TEST(an_older_run_by_its_name),
 		TEST(one_file_of_many),
+		TEST(stray_files),
 		TEST(all_runs),
 		TEST(a_tree_of_jobs),
 		TEST(the_newest_has_no_profile),
