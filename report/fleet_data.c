@@ -50,11 +50,16 @@ void report_fleet_json(const struct fleet_report *r, struct arena *keep, struct 
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-/* RFC 4180: quoted, with quotes doubled. */
+/*
+ * RFC 4180: quoted, with quotes doubled.  A spreadsheet runs what begins like a formula, quoted or
+ * not; behind an apostrophe it is text.
+ */
 static void put_quoted(struct out *out, struct str s)
 {
 	struct str head;
 	out_char(out, '"');
+	if (s.len && str_find_char(STR("=+-@"), s.p[0]) >= 0)
+		out_char(out, '\'');
 	for (bool more = true; more;) {
 		more = str_cut(s, '"', &head, &s);
 		out_str(out, head);

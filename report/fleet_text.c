@@ -219,9 +219,9 @@ struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
 	if (!(back >= 0))
 		return MISSING;
 	struct out *o = out_memory(keep);
-	out_fmt(o, "All fixes together give back the work of %.*s of %.*s chips",
+	out_fmt(o, "All fixes together give back the work of %.*s of %.*s chip%s",
 		STR_ARG(fleet_number_text(back, UNIT_COUNT, keep)),
-		STR_ARG(fleet_number_text(chips, UNIT_COUNT, keep)));
+		STR_ARG(fleet_number_text(chips, UNIT_COUNT, keep)), chips == 1 ? "" : "s");
 	put_hours(a, row, keep, o);
 	if (dollars >= 0)
 		out_fmt(o, ", %.*s", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
@@ -253,14 +253,14 @@ static void put_back(
 	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
 {
 	double hours = real_at(a, row, STR("chip_hours_back"));
-	struct str chips = fleet_number_text(real_at(a, row, STR("chips_back")), UNIT_COUNT, keep);
+	double chips = real_at(a, row, STR("chips"));
+	struct str back = fleet_number_text(real_at(a, row, STR("chips_back")), UNIT_COUNT, keep);
 	if (hours >= 0)
 		out_fmt(out, "  %7.*s chip-hours  ",
 			STR_ARG(fleet_number_text(hours, UNIT_COUNT, keep)));
 	else
-		out_fmt(out, "  %5.*s of %.*s chips  ", STR_ARG(chips),
-			STR_ARG(fleet_number_text(
-				real_at(a, row, STR("chips")), UNIT_COUNT, keep)));
+		out_fmt(out, "  %5.*s of %.*s chip%s  ", STR_ARG(back),
+			STR_ARG(fleet_number_text(chips, UNIT_COUNT, keep)), chips == 1 ? "" : "s");
 }
 
 static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)

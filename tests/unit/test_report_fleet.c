@@ -68,6 +68,19 @@ static void stays_text(void **state)
 	assert_false(str_contains(out_text(plain), STR(LINE_BREAK)));
 }
 
+/* A job file names the owner, and an export is opened in a spreadsheet. */
+static void csv_has_no_formula(void **state)
+{
+	(void)state;
+	struct fleet_report r = report_of("=HYPERLINK(\"http://x\")");
+	struct out *o = out_memory(&keep);
+	report_fleet_csv(&r, &keep, o);
+	assert_true(str_contains(
+		out_text(o), STR("\n1,\"'=HYPERLINK(\"\"http://x\"\")\",\"</style>")));
+	assert_true(str_contains(out_text(o), STR(",\"'=HYPERLINK(\"\"http://x\"\")/2026-01")));
+	assert_false(str_contains(out_text(o), STR("\"=")));
+}
+
 static void json_is_json(void **state)
 {
 	(void)state;
@@ -159,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stays_text),
+		cmocka_unit_test(csv_has_no_formula),
 		cmocka_unit_test(json_is_json),
 		cmocka_unit_test(links),
 		cmocka_unit_test(page_names),
