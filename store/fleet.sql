@@ -51,11 +51,15 @@ SELECT workload, sum(chip_hours) AS chip_hours,
 FROM (SELECT * FROM usage ORDER BY workload, chip_hours, price)
 GROUP BY workload;
 
--- A workload in a window: means over its runs, and what its newest run is.  Where no op's cost is
--- known, neither is a ratio, rather than anything from 0 to 1.  Chip-hours are those of
+-- A workload in a window: means over its runs, and what its newest run is.  A step on other chips, or
+-- on more of them, is another step, so the mean step time is that of runs like the newest.  Where no
+-- op's cost is known, neither is a ratio, rather than anything from 0 to 1.  Chip-hours are those of
 -- this window; as weights they serve the one before, too, so that only its ratios differ.
 CREATE TABLE fleet AS
 SELECT means.*, r.run, r.profile, r.owner, r.model, r.chip, r.chips,
+	(SELECT avg(step_time_s) FROM usable AS u
+		WHERE u.workload = r.workload AND u.is_now = r.is_now AND u.is_recent
+			AND u.chip IS r.chip AND u.chips IS r.chips) AS step_time_s,
 	CASE WHEN means.is_now THEN b.chip_hours END AS chip_hours,
 	CASE WHEN means.is_now THEN b.dollars END AS dollars,
 	CASE WHEN (SELECT count(*) FROM bill JOIN usable USING (workload) WHERE is_now)
@@ -69,7 +73,7 @@ SELECT means.*, r.run, r.profile, r.owner, r.model, r.chip, r.chips,
 		ELSE 'more than 512 chips'
 	END AS size
 FROM (
-	SELECT workload, is_now, count(*) AS runs, avg(step_time_s) AS step_time_s,
+	SELECT workload, is_now, count(*) AS runs,
 		avg(share) AS share, avg(lo) AS roofline_ratio, avg(ifnull(hi, lo)) AS roofline_ratio_hi,
 		avg(mfu) AS mfu
 	FROM (SELECT *, CASE WHEN judged_ratio IS NOT 0 THEN roofline_ratio_lo END AS lo,

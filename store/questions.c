@@ -54,7 +54,7 @@ static const struct fleet_column ranking_columns[] = {
 	T("top_rule", "the rule that costs most"),
 	R("roofline_ratio", RATIO, "program goodput, mean over its runs"),
 	R("mfu", RATIO, "model FLOPs utilisation, mean over its runs"),
-	R("step_time_s", SECONDS, "mean over its runs"),
+	R("step_time_s", SECONDS, "mean over its runs on those chips"),
 	T("chip", "what it ran on"),
 	R("chips", COUNT, "of its newest run"),
 	T("model", "the model's family, by its job file"),

@@ -107,6 +107,21 @@ static void roofline_range(void **state)
 	fleet_free(a.fleet);
 }
 
+/* A workload that ran on fewer chips, too, did not become slower by that. */
+static void other_chips(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("w", 3, 0.5), run("w", 9, 1), run("w", 10, 0.5) };
+	runs[0].chips = runs[2].chips = 16;
+	runs[0] = sealed(runs[0]);
+	runs[2] = sealed(runs[2]);
+	struct asked a = ask(runs, 3, NULL);
+	assert_int_equal(a.report.answers[FLEET_MOVERS].count, 0);
+	assert_near(R(FLEET_RANKING, 0, "step_time_s"), 0.5);
+	assert_near(R(FLEET_RANKING, 0, "runs"), 2);
+	fleet_free(a.fleet);
+}
+
 /* Chip-hours turn the order round, and money is known only where every line has a price. */
 static void usage(void **state)
 {
@@ -363,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals),
 		cmocka_unit_test(roofline_range),
+		cmocka_unit_test(other_chips),
 		cmocka_unit_test(usage),
 		cmocka_unit_test(usage_of_others),
 		cmocka_unit_test(usage_mistakes),
