@@ -672,6 +672,7 @@ struct family_sum {
 	struct op_total total;
 	struct op_facts facts;
 	double skew;
+	bool halves; /* of pairs: their span tells how much overlaps */
 };
 
 static void total_join(struct measured *m, struct op_total *t, const struct op_total *from)
@@ -700,6 +701,7 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 			family_begin(m, op);
 			op_facts_of(m, subjects[i], &sums[at].facts);
 			sums[at].skew = op->skew;
+			sums[at].halves = op->is_async > 0;
 		}
 		struct families_row *row = &table_rows(m->tables, families)[at];
 		row->members++;
@@ -710,6 +712,8 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 	for (ptrdiff_t i = 0; i < table_count(m->tables, families); i++) {
 		struct families_row *row = &table_rows(m->tables, families)[i];
 		struct op_measures v = measures_of(m, &sums[i].total, &sums[i].facts, sums[i].skew);
+		if (sums[i].halves)
+			v.overlap_ratio = NAN;
 		OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	}
 }

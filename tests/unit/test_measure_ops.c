@@ -325,6 +325,9 @@ static void a_pair_spans_from_start_to_done(void **state)
 	assert_unknown(done->overlap_ratio); /* its span tells, not the half */
 	assert_unknown(done->roofline_s);
 	assert_number(xrun_op(&run, "dot.4")->overlap_ratio, 1);
+	assert_unknown(xrun_family(&run, "all-gather-start.2")->overlap_ratio);
+	assert_unknown(xrun_family(&run, "all-gather-done.3")->overlap_ratio);
+	assert_number(xrun_family(&run, "dot.4")->overlap_ratio, 1);
 }
 
 /* The done only asked: when the data had come is not in the profile. */
