@@ -200,9 +200,14 @@ static double round_step(double rough)
 	return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
-/* Bytes are counted in powers of 1024: the step is round in the unit that is shown. */
+/*
+ * Bytes are counted in powers of 1024, and time beyond five minutes in powers of 60: the step is
+ * round in the unit that is shown.
+ */
 static double unit_size(double most, enum unit unit)
 {
+	if (unit == UNIT_SECONDS)
+		return most < 300 ? 1 : most < 5 * 3600 ? 60 : 3600;
 	if (unit != UNIT_BYTES || most < 1024)
 		return 1;
 	return pow(1024, floor(log2(most) / 10));
@@ -241,6 +246,15 @@ struct str svg_tick(struct arena *keep, double value, enum unit unit)
 	return arena_fmt(keep, "%.*s%.*s", STR_ARG(head), STR_ARG(tail));
 }
 
+/* Beyond a minute all ticks are of one unit: "80 s" beside "40 s", not "1.33 min". */
+static struct str axis_tick(struct arena *keep, const struct svg_scale *s, int i)
+{
+	double value = i * s->step, size = unit_size(s->most, s->unit);
+	if (i == 0 || s->unit != UNIT_SECONDS || s->most < 60)
+		return svg_tick(keep, value, s->unit);
+	return arena_fmt(keep, "%.6g %s", value / size, size == 1 ? "s" : size == 60 ? "min" : "h");
+}
+
 static int tick_count(const struct svg_scale *s)
 {
 	double n = floor(s->most / s->step * (1 + 1e-9));
@@ -253,8 +267,7 @@ void svg_scale_x(struct xhtml *x, const struct svg_scale *s, double left, double
 	for (int i = 0; i <= tick_count(s); i++) {
 		double at = left + width * i * s->step / s->most;
 		svg_line(x, i ? INK_GRID : INK_AXIS, at, top, at, bottom);
-		svg_text(x, INK_MUTED, ANCHOR_MIDDLE, at, bottom + 14,
-			svg_tick(x->keep, i * s->step, s->unit));
+		svg_text(x, INK_MUTED, ANCHOR_MIDDLE, at, bottom + 14, axis_tick(x->keep, s, i));
 	}
 }
 
@@ -264,8 +277,7 @@ void svg_scale_y(struct xhtml *x, const struct svg_scale *s, double left, double
 	for (int i = 0; i <= tick_count(s); i++) {
 		double at = bottom - (bottom - top) * i * s->step / s->most;
 		svg_line(x, i ? INK_GRID : INK_AXIS, left, at, right, at);
-		svg_text(x, INK_MUTED, ANCHOR_END, left - 6, at + 4,
-			svg_tick(x->keep, i * s->step, s->unit));
+		svg_text(x, INK_MUTED, ANCHOR_END, left - 6, at + 4, axis_tick(x->keep, s, i));
 	}
 }
 

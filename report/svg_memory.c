@@ -84,6 +84,8 @@ static struct str buffer_label(const struct buffers_row *b, struct arena *keep)
 {
 	struct str op = html_clip(b->op, 30, keep);
 	int room = 82 - text_columns(op) - (int)b->kind.len;
+	if (!b->shape.len)
+		return arena_fmt(keep, "%.*s \xc2\xb7 %.*s", STR_ARG(op), STR_ARG(b->kind));
 	return arena_fmt(keep, "%.*s \xc2\xb7 %.*s \xc2\xb7 %.*s", STR_ARG(op), STR_ARG(b->kind),
 		STR_ARG(html_clip(b->shape, room > 8 ? room : 8, keep)));
 }

@@ -12,11 +12,11 @@ enum { ROWS = 14, ROW_HEIGHT = 30, LEFT = 8, TOP = 8 };
 struct ops {
 	const struct report *r;
 	const struct families_row *items;
-	int count;
-	double most, rest; /* shares */
+	int count, known; /* known: how many of them have a roofline */
+	double most;	  /* share */
 };
 
-static struct str family_label(const struct families_row *f, struct arena *keep)
+static struct str family_name(const struct families_row *f, struct arena *keep)
 {
 	struct str scope = str_from_offset(f->scope, str_find_char(f->scope, '/') + 1);
 	struct str name = html_clip(f->name, scope.len ? 34 : 70, keep);
@@ -27,6 +27,16 @@ static struct str family_label(const struct families_row *f, struct arena *keep)
 		return name;
 	return arena_fmt(
 		keep, "%.*s \xc2\xb7 %.*s", STR_ARG(name), STR_ARG(html_clip(scope, room, keep)));
+}
+
+/* Where others have a roofline, one that has none says so: its bar is no answer. */
+static struct str family_label(
+	const struct ops *o, const struct families_row *f, struct arena *keep)
+{
+	struct str name = family_name(f, keep);
+	if (!o->known || !isnan(f->efficiency))
+		return name;
+	return arena_fmt(keep, "%.*s \xc2\xb7 roofline unknown", STR_ARG(name));
 }
 
 static struct str family_title(
@@ -43,19 +53,28 @@ static struct str family_title(
 	return out_text(o);
 }
 
-/* The name above its bar; the part that its roofline explains is solid. */
+/* How much of a bar is solid: what the roofline explains, or all of it where no op has one. */
+static double solid_share(const struct ops *o, const struct families_row *f)
+{
+	if (!o->known)
+		return 1;
+	return f->efficiency > 0 ? fmin(f->efficiency, 1) : 0;
+}
+
+/* The name above its bar. */
 static void draw_family(
 	struct xhtml *x, const struct ops *o, const struct families_row *f, double top)
 {
 	double scale = (SVG_WIDTH - LEFT - 64) / o->most, width = f->time_share * scale;
 	enum ink ink = svg_kind_ink(f->kind);
-	double ideal = f->efficiency > 0 && f->efficiency < 1 ? width * f->efficiency : width;
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, family_label(f, x->keep));
+	struct str title = family_title(o->r, f, x->keep);
+	double solid = width * solid_share(o, f);
+	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, family_label(o, f, x->keep));
 	xhtml_open(x, STR("g"));
 	xhtml_attr(x, "opacity", STR("0.35"));
-	svg_rect(x, ink, LEFT + ideal, top + 14, width - ideal, 11);
+	svg_rect_title(x, ink, LEFT + solid, top + 14, width - solid, 11, title);
 	xhtml_close(x);
-	svg_rect_title(x, ink, LEFT, top + 14, ideal, 11, family_title(o->r, f, x->keep));
+	svg_rect_title(x, ink, LEFT, top + 14, solid, 11, title);
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 24,
 		unit_text(x->keep, f->time_share, UNIT_RATIO));
 }
@@ -71,6 +90,30 @@ static void draw_ops(const void *what, struct xhtml *x)
 	svg_end(x);
 }
 
+static void say_heaviest(struct out *o, const struct ops *ops)
+{
+	double all = ops->r->row_totals[TABLE_families];
+	if (ops->count > 1)
+		out_fmt(o, "The %d heaviest of %.0f kinds of work take", ops->count, all);
+	else if (all > 1)
+		out_fmt(o, "The heaviest of %.0f kinds of work takes", all);
+	else
+		out_z(o, "The only kind of work takes");
+}
+
+static void say_solid(struct out *o, const struct ops *ops)
+{
+	if (!ops->known) {
+		out_z(o, "what they should take is not known.");
+		return;
+	}
+	out_z(o, "of each bar the solid part is what its roofline explains, the pale part is "
+		 "above it");
+	if (ops->known < ops->count)
+		out_z(o, "; a bar without a known roofline is pale");
+	out_char(o, '.');
+}
+
 bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
 	struct ops *o = arena_make(keep, struct ops, 1);
@@ -80,17 +123,19 @@ bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *re
 	while (o->count < ROWS && o->count < table_count(&r->tables, families) &&
 		o->items[o->count].time_share > 0.0005) {
 		o->most = fmax(o->most, o->items[o->count].time_share);
+		o->known += !isnan(o->items[o->count].efficiency);
 		covered += o->items[o->count++].time_share;
 	}
 	if (!o->count)
 		return false;
 	ret->id = STR("picture-ops");
 	ret->title = STR("Time by op");
-	ret->caption = arena_fmt(keep,
-		"The %d heaviest of %.0f kinds of work take %.*s of the %s; of each bar the "
-		"solid part is what its roofline explains, the pale part is above it.",
-		o->count, r->row_totals[TABLE_families],
-		STR_ARG(unit_text(keep, covered, UNIT_RATIO)), prose_span(r));
+	struct out *caption = out_memory(keep);
+	say_heaviest(caption, o);
+	out_fmt(caption, " %.*s of the %s; ", STR_ARG(unit_text(keep, covered, UNIT_RATIO)),
+		prose_span(r));
+	say_solid(caption, o);
+	ret->caption = out_text(caption);
 	ret->drawing = (struct template_picture){ draw_ops, o };
 	return true;
 }
