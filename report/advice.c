@@ -27,6 +27,10 @@ static const struct advice advices[] = {
 		STR_INIT("these ops have no known FLOPs or bytes; record the profile with "
 			 "jax.profiler and keep the whole *.xplane.pb, which carries the program"),
 		NAME_THE_CHIP },
+	{ "all_hosts_read",
+		STR_INIT("hosts of the job are missing, or nothing says how many it had "
+			 "(hosts in the job file); copy their files beside these"),
+		STR_INIT("") },
 	{ "expected_*_s",
 		STR_INIT("the chip's file lacks its links; add them in a copy and give it to "
 			 "--hardware"),
