@@ -38,7 +38,7 @@ static const struct fleet_column totals_columns[] = {
 };
 
 static const struct fleet_column coverage_columns[] = {
-	T("outcome", "judged, or why a run counts for nothing below"),
+	T("outcome", "judged, or why a run counts for nothing elsewhere"),
 	R("runs", COUNT, "runs of this window, and those without a date"),
 	R("part", RATIO, "of all of them"),
 	T("example", "the reason in one of them"),
@@ -146,7 +146,7 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 	Q(FLEET_TOTALS, "totals", "The fleet", totals_columns,
 		"This window, and the one before it.", "No usable run in either window."),
 	Q(FLEET_COVERAGE, "coverage", "Coverage", coverage_columns,
-		"What became of the runs that were found. Only judged ones count below.",
+		"What became of the runs that were found. Only judged ones count elsewhere.",
 		"No run was found in this window."),
 	Q(FLEET_RANKING, "ranking", "What would give back most", ranking_columns,
 		"Workloads by what settling their findings would give back.",
