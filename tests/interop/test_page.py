@@ -158,6 +158,9 @@ class Page(unittest.TestCase):
                 page.emulate_media(media="print")
                 self.assertEqual(page.locator(".tools:visible").count(), 0)
                 self.assertEqual(page.locator("section > details[id]:visible").count(), 0)
+                if page.locator(".finding").count():  # one may be longer than a sheet of paper
+                    breaks = "e => getComputedStyle(e).breakInside"
+                    self.assertEqual(page.locator(".finding").first.evaluate(breaks), "auto")
                 for where in page.locator(".around dl").all():
                     self.assertGreater(where.bounding_box()["height"], 10)
                 cut = ("boxes => boxes.filter(b => b.scrollWidth > b.clientWidth + 1)"
