@@ -295,7 +295,8 @@
 	TEXT(compiled_program, 0, "that program")                                                  \
 	REAL(owner_bytes, BYTES, "what the job file expects")                                      \
 	REAL(window_peak_bytes, BYTES, "largest use seen inside the window (heap and stack)")      \
-	REAL(lifetime_peak_bytes, BYTES, "allocator's own peak since the process began")           \
+	REAL(lifetime_peak_bytes, BYTES,                                                           \
+		"the allocator's own peak since the process began, without the stack of a TPU")    \
 	REAL(other_live_bytes, BYTES,                                                              \
 		"alive during the whole window beyond the program's parameters")                   \
 	REAL(arguments_bytes, BYTES, "the program's parameters")                                   \
