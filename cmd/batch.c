@@ -127,17 +127,6 @@ static struct judge_context context_of(const struct work *w, struct str shown)
 	return context;
 }
 
-static bool compare(struct work *w, struct tables *tables, struct diag_list *notes,
-	struct str shown, const struct tables **base, struct diag *err)
-{
-	const struct batch *b = w->crew->batch;
-	struct baselines all = { 0 };
-	for (ptrdiff_t i = 0; i < b->baselines.count; i++)
-		*arena_push(&w->scratch, all.items, all.count, all.cap) = b->baselines.items[i];
-	return history_baselines(&b->history, tables, shown, &w->scratch, &all, err) &&
-	       baseline_compare(tables, all.items, all.count, &w->scratch, base, notes, err);
-}
-
 static bool judge_measured(struct work *w, struct measured *m, struct tables *tables,
 	struct diag_list *notes, struct str shown, struct diag *err)
 {
@@ -145,7 +134,8 @@ static bool judge_measured(struct work *w, struct measured *m, struct tables *ta
 	struct judge_context context = context_of(w, shown);
 	struct judgement judgement;
 	struct report r;
-	if (!compare(w, tables, notes, shown, &context.base, err) ||
+	if (!history_compare(&b->history, &b->baselines, tables, shown, &w->scratch, &context.base,
+		    notes, err) ||
 		!judge(b->rules, tables, &context, &w->scratch, &judgement, err))
 		return false;
 	report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);

@@ -180,17 +180,9 @@ static bool load_earlier(
 			return false;
 		batch->previous = previous;
 	}
-	struct load_options *earlier = arena_make(keep, struct load_options, 1);
-	*earlier = baseline_options(batch->options);
 	batch->history.store = s->store;
-	for (ptrdiff_t i = 0; i < s->baseline.count; i++) {
-		struct str word = s->baseline.items[i];
-		if (!(history_is_query(word)
-				    ? history_add(&batch->history, word, keep, err)
-				    : baseline_load(word, earlier, keep, &batch->baselines, err)))
-			return false;
-	}
-	return true;
+	return history_load(
+		&batch->history, &s->baseline, batch->options, keep, &batch->baselines, err);
 }
 
 /* The files, the terminal, then the messages: nobody waits for servers to see a verdict. */

@@ -86,7 +86,7 @@ static bool read_part(
 	return read_label(q, part, key, keep, err);
 }
 
-bool history_add(struct history *h, struct str word, struct arena *keep, struct diag *err)
+static bool add_query(struct history *h, struct str word, struct arena *keep, struct diag *err)
 {
 	struct history_query *q = arena_push(keep, h->queries, h->count, h->cap);
 	struct str rest = str_from_offset(word, QUERY.len), part;
@@ -222,7 +222,7 @@ static bool recall(struct store *store, const struct history_query *q, const str
 	return true;
 }
 
-bool history_baselines(const struct history *h, const struct tables *head, struct str shown,
+static bool recall_all(const struct history *h, const struct tables *head, struct str shown,
 	struct arena *keep, struct baselines *ret, struct diag *err)
 {
 	struct archive archive;
@@ -235,6 +235,34 @@ bool history_baselines(const struct history *h, const struct tables *head, struc
 		ok = recall(archive.store, &h->queries[i], head, shown, keep, ret, err);
 	archive_close(&archive);
 	return ok || diag_context(err, "baseline");
+}
+
+bool history_load(struct history *h, const struct list *words, const struct load_options *options,
+	struct arena *keep, struct baselines *ret, struct diag *err)
+{
+	struct load_options *earlier = arena_make(keep, struct load_options, 1);
+	*earlier = baseline_options(options);
+	for (ptrdiff_t i = 0; i < words->count; i++) {
+		struct str word = words->items[i];
+		if (history_is_query(word)) {
+			if (!add_query(h, word, keep, err))
+				return false;
+		} else if (!baseline_load(word, earlier, keep, ret, err)) {
+			return diag_context(err, "baseline");
+		}
+	}
+	return true;
+}
+
+bool history_compare(const struct history *h, const struct baselines *named, struct tables *head,
+	struct str shown, struct arena *keep, const struct tables **ret, struct diag_list *notes,
+	struct diag *err)
+{
+	struct baselines all = { 0 };
+	for (ptrdiff_t i = 0; i < named->count; i++)
+		*arena_push(keep, all.items, all.count, all.cap) = named->items[i];
+	return recall_all(h, head, shown, keep, &all, err) &&
+	       baseline_compare(head, all.items, all.count, keep, ret, notes, err);
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */

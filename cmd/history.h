@@ -40,14 +40,22 @@ struct history {
 };
 
 bool history_is_query(struct str word);
-bool history_add(struct history *h, struct str word, struct arena *keep, struct diag *err);
 
 /*
- * What each query finds for the run `head`, appended; a run that may not be compared, and a query
- * that finds nothing, is a baseline without tables, whose name says why.
+ * What --baseline names: profiles and reports are measured now, into `ret`; a query is understood,
+ * and asked for each run.  `options` are those of the runs that are compared.
  */
-bool history_baselines(const struct history *h, const struct tables *head, struct str shown,
+bool history_load(struct history *h, const struct list *words, const struct load_options *options,
 	struct arena *keep, struct baselines *ret, struct diag *err);
+
+/*
+ * Compares `head` with the named baselines and with what each query finds for it; a run that may
+ * not be compared, and a query that finds nothing, is a baseline without tables, whose name says
+ * why.  The rest is baseline_compare's.
+ */
+bool history_compare(const struct history *h, const struct baselines *named, struct tables *head,
+	struct str shown, struct arena *keep, const struct tables **ret, struct diag_list *notes,
+	struct diag *err);
 
 /* Appends the facts of every run, and what a later run is compared with. */
 bool history_record(struct str store, const struct report_set *set, struct str judge,

@@ -7,7 +7,7 @@
 #include "base/task.h"
 #include "cmd/bucket.h"
 #include "cmd/grid.h"
-#include "cmd/load.h"
+#include "cmd/history.h"
 #include "rules/judge.h"
 
 enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
@@ -16,6 +16,8 @@ struct query_settings {
 	struct read_settings read;
 	struct rule_settings rule; /* for its costs: the tables are those that rules see */
 	int format;
+	struct str store;
+	struct list baseline;
 };
 
 /* ---- the three formats ----------------------------------------------------------------------- */
@@ -226,13 +228,37 @@ static bool load_tables(const struct load_options *options, struct str path, str
 	return false;
 }
 
-static bool print_result(struct context *c, enum format format, struct tables *tables,
-	struct str sql, struct diag *err)
+/*
+ * Fills deltas and changes of `head`, and what base_* show; without --baseline none of them has a
+ * row.  Nothing to compare with is an error, so that no row never means that nothing changed.
+ */
+static bool compare(const struct query_settings *s, const struct load_options *options,
+	struct str shown, struct tables *head, struct arena *keep, const struct tables **ret,
+	struct diag *err)
+{
+	struct history history = { .store = s->store };
+	struct baselines named = { 0 };
+	struct diag_list notes = { 0 };
+	*ret = NULL;
+	if (!s->baseline.count)
+		return !s->store.p || diag_set(err, DIAG_USAGE,
+					      "--store names what --baseline store:... asks; give "
+					      "that, too");
+	if (!history_load(&history, &s->baseline, options, keep, &named, err) ||
+		!history_compare(&history, &named, head, shown, keep, ret, &notes, err))
+		return false;
+	ptrdiff_t last = table_count(head, quality) - 1;
+	return *ret || diag_set(err, DIAG_BASELINE, "no baseline can be compared: %.*s",
+			       STR_ARG(table_rows(head, quality)[last].detail));
+}
+
+static bool print_result(struct context *c, enum format format, const struct tables *tables,
+	const struct tables *base, struct str sql, struct diag *err)
 {
 	const struct writer *w = &writers[format];
 	struct result r = { .out = c->out, .keep = c->keep, .err = err };
 	struct engine *engine = load_engine(c, err);
-	bool ok = engine && engine_query(engine, tables, sql, w->row, w->header, &r, err);
+	bool ok = engine && engine_query(engine, tables, base, sql, w->row, w->header, &r, err);
 	if (ok && w->end)
 		w->end(&r);
 	return ok;
@@ -250,7 +276,9 @@ static enum status query_run(struct context *c, const void *settings, const stru
 		return misused(&err);
 	if (!load_tables(&options, args->items[0], c->keep, &run, &tables, &err))
 		return fail(&err);
-	bool ok = print_result(c, (enum format)s->format, &tables, args->items[1], &err);
+	const struct tables *base;
+	bool ok = compare(s, &options, run.run.path, &tables, c->keep, &base, &err) &&
+		  print_result(c, (enum format)s->format, &tables, base, args->items[1], &err);
 	run_close(&run);
 	return ok ? STATUS_OK : fail(&err);
 }
@@ -260,6 +288,12 @@ static const struct option query_options[] = {
 		"aligned text (default), CSV, or a JSON array of objects" },
 	{ "rules", 0, OPTION_TEXT, offsetof(struct query_settings, rule.rules), "FILE|SET",
 		"rule file whose costs: of custom calls count, found as check finds it" },
+	{ "baseline", 0, OPTION_LIST, offsetof(struct query_settings, baseline),
+		"PROFILE|REPORT.json|store:QUERY",
+		"a run to compare with, as for check: deltas, changes and base_* have rows then; "
+		"may be repeated" },
+	{ "store", 0, OPTION_TEXT, offsetof(struct query_settings, store), "FILE",
+		"what --baseline store:... asks" },
 	READ_OPTIONS(struct query_settings),
 	{ 0 },
 };

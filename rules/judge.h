@@ -120,9 +120,10 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 	struct arena *keep, struct judgement *ret, struct diag *err);
 
 /*
- * Free SQL for `rooflint query`: calls `header` once with the column names (cells are NULL) and
- * `row` with each row; either may be NULL, and false from them ends the query, which then fails
- * with what they wrote to the caller's diagnostic.
+ * Free SQL for `rooflint query`, over `tables` and, as base_*, `base` (NULL: no rows): calls
+ * `header` once with the column names (cells are NULL) and `row` with each row; either may be NULL,
+ * and false from them ends the query, which then fails with what they wrote to the caller's
+ * diagnostic.
  * Texts live until `row` returns.  Reading only; the same authorizer, a larger budget.
  */
 struct query_cell {
@@ -134,7 +135,7 @@ struct query_cell {
 };
 typedef bool query_row_fn(
 	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count);
-bool engine_query(struct engine *e, struct tables *tables, struct str sql, query_row_fn *row,
-	query_row_fn *header, void *arg, struct diag *err);
+bool engine_query(struct engine *e, const struct tables *tables, const struct tables *base,
+	struct str sql, query_row_fn *row, query_row_fn *header, void *arg, struct diag *err);
 
 #endif

@@ -103,12 +103,12 @@ static bool send_rows(struct engine *e, struct result *r, query_row_fn *row, que
 	return query_fail(&fault, STR(""), err);
 }
 
-bool engine_query(struct engine *e, struct tables *tables, struct str sql, query_row_fn *row,
-	query_row_fn *header, void *arg, struct diag *err)
+bool engine_query(struct engine *e, const struct tables *tables, const struct tables *base,
+	struct str sql, query_row_fn *row, query_row_fn *header, void *arg, struct diag *err)
 {
 	struct arena *keep = &e->scratch;
 
-	engine_show(e, tables, NULL);
+	engine_show(e, tables, base);
 	e->is_query = true;
 	e->steps_left = BUDGET_QUERY_STEPS;
 	sql = str_trim(sql);

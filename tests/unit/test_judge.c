@@ -781,7 +781,7 @@ static bool see_row(
 
 static bool query(const char *sql, struct seen *s)
 {
-	return engine_query(engine, &tables, str_from(sql), see_row, see_header, s, &err);
+	return engine_query(engine, &tables, NULL, str_from(sql), see_row, see_header, s, &err);
 }
 
 static void queries(void **state)
