@@ -414,7 +414,7 @@
 	REAL(user_line, COUNT, "its line")                                                         \
 	REAL(base_s, SECONDS, "in the baseline, per device and step, all ops of the key")          \
 	REAL(head_s, SECONDS, "in this run; when split, of all its pieces")                        \
-	REAL(lost_s, SECONDS, "the difference, absent taken as 0; less than 0 is won")             \
+	REAL(lost_s, SECONDS, "the difference, absent taken as 0; NULL where a time is not known") \
 	REAL(size_s, SECONDS, "the same without its sign")                                         \
 	REAL(base_per_step, COUNT, "executions per device and step in the baseline")               \
 	REAL(head_per_step, COUNT, "executions per device and step in this run")                   \

@@ -24,6 +24,7 @@ struct group {
 	struct str key;
 	const struct ops_row *op; /* the heaviest */
 	double step_s, count;
+	bool is_timed; /* of one of them at least the time is known */
 };
 
 struct groups {
@@ -43,9 +44,15 @@ bool is_window(const struct tables *t)
 
 static double op_step_s(const struct ops_row *op, bool planned)
 {
-	double s = (planned ? op->roofline_s : op->mean_s) * op->per_step;
+	return (planned ? op->roofline_s : op->mean_s) * op->per_step;
+}
 
-	return isnan(s) ? 0 : s;
+static struct group group_of_op(const struct ops_row *op, bool planned)
+{
+	double s = op_step_s(op, planned);
+
+	return (struct group){ op->key, op, isnan(s) ? 0 : s,
+		isnan(op->per_step) ? 0 : op->per_step, !isnan(s) };
 }
 
 /* The heaviest first. */
@@ -73,16 +80,15 @@ static struct groups group_ops(const struct tables *t, struct arena *keep)
 
 	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
 		const struct ops_row *op = &table_rows(t, ops)[i];
-		double count = isnan(op->per_step) ? 0 : op->per_step;
 		if (op->key.p)
-			g.items[g.count++] =
-				(struct group){ op->key, op, op_step_s(op, planned), count };
+			g.items[g.count++] = group_of_op(op, planned);
 	}
 	qsort(g.items, (size_t)g.count, sizeof(*g.items), by_key);
 	for (ptrdiff_t i = 0; i < g.count; i++) {
 		if (kept && str_eq(g.items[kept - 1].key, g.items[i].key)) {
 			g.items[kept - 1].step_s += g.items[i].step_s;
 			g.items[kept - 1].count += g.items[i].count;
+			g.items[kept - 1].is_timed |= g.items[i].is_timed;
 		} else {
 			g.items[kept++] = g.items[i];
 		}
@@ -103,7 +109,7 @@ static enum change change_of(const struct group *base, const struct group *head)
 {
 	double lost = head->step_s - base->step_s;
 
-	if (fabs(lost) <= CHANGE_LEAST * base->step_s ||
+	if (!base->is_timed || !head->is_timed || fabs(lost) <= CHANGE_LEAST * base->step_s ||
 		(head->count == base->count && intervals_meet(head->op, base->op)))
 		return CHANGE_SAME;
 	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
@@ -506,13 +512,17 @@ static void describe(const struct ops_row *op, struct changes_row *row)
 	row->user_line = op->user_line;
 }
 
+/* 0 where there is no op, NaN where nobody knows its time. */
+static double group_s(const struct group *g)
+{
+	return !g ? 0 : g->is_timed ? g->step_s : (double)NAN;
+}
+
 static double lost_by(const struct match *m)
 {
-	double base_s = m->base ? m->base->step_s : 0;
-
 	if (m->change == CHANGE_SPLIT)
-		return m->split_s - base_s;
-	return (m->head ? m->head->step_s : 0) - base_s;
+		return m->split_s - group_s(m->base);
+	return group_s(m->head) - group_s(m->base);
 }
 
 static struct changes_row row_of(const struct match *m)
@@ -534,13 +544,13 @@ static struct changes_row row_of(const struct match *m)
 		row.base_shape = m->base->op->shape;
 	}
 	if (m->base) {
-		row.base_s = m->base->step_s;
+		row.base_s = group_s(m->base);
 		row.base_per_step = m->base->count;
 	}
 	if (is_split) {
 		row.head_s = m->split_s;
 	} else if (m->head) {
-		row.head_s = m->head->step_s;
+		row.head_s = group_s(m->head);
 		row.head_per_step = m->head->count;
 	}
 	row.lost_s = lost_by(m);
@@ -552,14 +562,29 @@ static int by_loss(const void *a, const void *b)
 {
 	const struct changes_row *x = a, *y = b;
 
-	if (x->lost_s != y->lost_s)
-		return x->lost_s > y->lost_s ? -1 : 1;
+	double lost = isnan(x->lost_s) ? 0 : x->lost_s, other = isnan(y->lost_s) ? 0 : y->lost_s;
+
+	if (lost != other)
+		return lost > other ? -1 : 1;
 	return str_cmp(x->key, y->key);
 }
 
 static double step_time(const struct tables *t)
 {
 	return table_count(t, run) ? table_rows(t, run)[0].step_time_s : (double)NAN;
+}
+
+static void count_match(struct op_diff *d, const struct match *m)
+{
+	double lost_s = lost_by(m);
+
+	d->counts[m->change]++;
+	d->untimed += isnan(lost_s);
+	if (isnan(lost_s))
+		return;
+	d->lost_s += lost_s;
+	if (m->change == CHANGE_SAME)
+		d->same_s += lost_s;
 }
 
 static void fill(
@@ -572,8 +597,7 @@ static void fill(
 		const struct match *m = &all->items[i];
 		if (m->is_piece)
 			continue;
-		d->counts[m->change]++;
-		d->lost_s += lost_by(m);
+		count_match(d, m);
 		if (m->change == CHANGE_SAME)
 			continue;
 		struct changes_row *row = &d->items[d->count++];

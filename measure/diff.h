@@ -45,14 +45,16 @@ struct op_diff {
 	bool is_window; /* one of them: the base's ops are taken as often as the head's */
 	struct changes_row *items; /* by lost_s, the largest loss first; then by key */
 	ptrdiff_t count;
-	double base_step_s, head_step_s, lost_s; /* lost_s: sum over all ops */
+	double base_step_s, head_step_s;
+	double lost_s, same_s; /* sum over all ops whose times are known; of these, CHANGE_SAME */
 	ptrdiff_t counts[CHANGES];
+	ptrdiff_t untimed; /* without a time in a run that has them: in no sum */
 };
 
 /*
  * Slower and faster are changes of at least 2%, of an op that comes as often as before one whose
- * median intervals do not meet; what is less
- * counts as the same.
+ * median intervals do not meet; what is less counts as the same, and so does an op whose time is
+ * not known in one of the runs.
  */
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
 	struct op_diff *ret);

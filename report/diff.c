@@ -15,13 +15,25 @@ static struct picked_changes pick(const struct diff_report *d, bool losses, stru
 	return changes_pick(d->ops->items, d->ops->count, losses, d->most, keep);
 }
 
+static struct str signed_time(double s, struct arena *keep)
+{
+	return arena_fmt(keep, "%s%.*s", s < 0 ? "-" : "+", STR_ARG(time_text(keep, fabs(s))));
+}
+
 struct str diff_counts(const struct op_diff *d, struct arena *keep)
 {
-	return arena_fmt(keep,
+	struct out *o = out_memory(keep);
+	out_fmt(o,
 		"%td new, %td gone, %td changed, %td split, %td slower, %td faster, %td the same",
 		d->counts[CHANGE_NEW], d->counts[CHANGE_GONE], d->counts[CHANGE_CHANGED],
 		d->counts[CHANGE_SPLIT], d->counts[CHANGE_SLOWER], d->counts[CHANGE_FASTER],
 		d->counts[CHANGE_SAME]);
+	if (d->same_s < 0 || d->same_s > 0)
+		out_fmt(o, " (%.*s together)", STR_ARG(signed_time(d->same_s, keep)));
+	if (d->untimed)
+		out_fmt(o, "; of %td of them the %s is not known", d->untimed,
+			d->is_planned ? "roofline" : "time");
+	return out_text(o);
 }
 
 struct str diff_total(const struct op_diff *d, struct arena *keep)
@@ -137,6 +149,8 @@ void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 	json_add_double(root, "base_step_s", d->ops->base_step_s);
 	json_add_double(root, "head_step_s", d->ops->head_step_s);
 	json_add_double(root, "lost_s", d->ops->lost_s);
+	json_add_double(root, "same_s", d->ops->same_s);
+	json_add_i64(root, "untimed", d->ops->untimed);
 	list = json_add_array(root, "news");
 	for (ptrdiff_t i = 0; i < count; i++)
 		cJSON_AddItemToArray(list, json_str(lines[i]));

@@ -134,6 +134,23 @@ static void test_plans(void **state)
 	assert_int_equal(d.counts[CHANGE_SAME], 1);
 }
 
+/* An op whose time nobody knows any more is no faster one, and takes no part in the sum. */
+static void test_unknown_is_not_fast(void **state)
+{
+	(void)state;
+	diff("run evidence=planned\nops key=a name=a roofline_s=1e-3 per_step=1\n"
+	     "ops key=b name=b roofline_s=1 per_step=1",
+		"run evidence=planned\nops key=a name=a per_step=1\nops key=c name=c per_step=1\n"
+		"ops key=b name=b roofline_s=1.001 per_step=1");
+	assert_int_equal(d.counts[CHANGE_SAME], 2);
+	assert_int_equal(d.untimed, 2);
+	assert_true(fabs(d.lost_s - 1e-3) < 1e-15);
+	assert_true(fabs(d.same_s - 1e-3) < 1e-15);
+	assert_int_equal(d.count, 1);
+	assert_str(d.items[0].change, "new");
+	assert_true(isnan(d.items[0].head_s) && isnan(d.items[0].lost_s));
+}
+
 /* ---- fusions that split ---------------------------------------------------------------------- */
 
 #define FUSION                                                                                     \
@@ -279,6 +296,7 @@ int main(void)
 		cmocka_unit_test_setup(test_place_and_consumer, fresh),
 		cmocka_unit_test_setup(test_nearest_in_weight, fresh),
 		cmocka_unit_test_setup(test_plans, fresh),
+		cmocka_unit_test_setup(test_unknown_is_not_fast, fresh),
 		cmocka_unit_test_setup(test_split, fresh),
 		cmocka_unit_test_setup(test_split_in_part, fresh),
 		cmocka_unit_test_setup(test_twice_is_no_split, fresh),
