@@ -65,7 +65,8 @@ struct str change_sentence(
 	const struct changes_row *c, enum change_length length, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	out_fmt(o, "%.*s", STR_ARG(text_clean(keep, c->kind)));
+	bool is_known = !str_eq(c->kind, STR("unknown"));
+	out_fmt(o, "%s%.*s", is_known ? "" : "kind ", STR_ARG(text_clean(keep, c->kind)));
 	put_name(o, "", c->shape, length, keep);
 	if (!str_eq(c->shape, c->base_shape))
 		put_name(o, ", was", c->base_shape, length, keep);

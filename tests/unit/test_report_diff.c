@@ -112,12 +112,27 @@ static void test_nothing_becomes_markup(void **state)
 	assert_false(str_contains(written(&d, diff_markdown), STR(" <img")));
 }
 
+/* The lines of a diff and these words come to its total. */
+static void test_counts(void **state)
+{
+	(void)state;
+	struct op_diff ops = { .is_planned = true, .same_s = -2e-3, .untimed = 3 };
+	ops.counts[CHANGE_SAME] = 7;
+	assert_string_equal(arena_z(&keep, diff_counts(&ops, &keep)),
+		"0 new, 0 gone, 0 changed, 0 split, 0 slower, 0 faster, 7 the same (-2.00 ms "
+		"together); of 3 of them the roofline is not known");
+	ops = (struct op_diff){ .counts = { 1 } };
+	assert_string_equal(arena_z(&keep, diff_counts(&ops, &keep)),
+		"1 new, 0 gone, 0 changed, 0 split, 0 slower, 0 faster, 0 the same");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_nothing_becomes_markup),
+		cmocka_unit_test(test_counts),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }
