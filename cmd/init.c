@@ -2,6 +2,7 @@
  * rooflint init: a rule file whose limits are a good run with some room.
  */
 #include "cmd/limits.h"
+#include "rules/judge.h"
 
 struct init_settings {
 	struct read_settings read;
@@ -28,18 +29,50 @@ static void put_levels(struct out *o, const struct limit *warn, const struct lim
 		STR_ARG(warn->text), STR_ARG(limit->text));
 }
 
+/* Rules that a run breaks and that get no limit from it: "matmul-roofline, straggler", or empty. */
+static bool list_broken(
+	struct context *c, const struct tables *good, struct str *ret, struct diag *err)
+{
+	const struct judge_context alone = { 0 };
+	struct tables tables = *good; /* judging takes them as its own */
+	struct ruleset rules;
+	struct judgement j;
+	struct out *o = out_memory(c->keep);
+	if (!load_engine(c, err) ||
+		!ruleset_load(c->engine, STR("recommended"), NULL, 0, c->keep, &rules, err) ||
+		!judge(&rules, &tables, &alone, c->keep, &j, err))
+		return false;
+	for (ptrdiff_t i = 0; i < j.result_count; i++) {
+		struct str name = j.results[i].rule->name;
+		if (j.results[i].verdict == VERDICT_FAIL && !limits_cover(name))
+			out_fmt(o, "%s%.*s", out_text(o).len ? ", " : "", STR_ARG(name));
+	}
+	*ret = out_text(o);
+	return true;
+}
+
+static void put_broken(struct out *o, struct str broken)
+{
+	if (broken.len)
+		out_fmt(o,
+			"  # The run breaks these, whose limits stay those of recommended: %.*s\n",
+			STR_ARG(broken));
+}
+
 static enum status init_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct init_settings *s = settings;
 	struct limit *limits;
 	struct baseline good;
+	struct str broken;
 	struct diag err;
 	(void)args;
 	if (!s->from.p) {
 		diag_set(&err, DIAG_USAGE, "init needs --from: a good run, or the report of one");
 		return misused(&err);
 	}
-	if (!limits_load(s->from, &s->read, c->keep, &good, &err))
+	if (!limits_load(s->from, &s->read, c->keep, &good, &err) ||
+		!list_broken(c, good.tables, &broken, &err))
 		return fail(&err);
 	ptrdiff_t count = limits_of(good.tables, c->keep, &limits);
 	out_fmt(c->out,
@@ -56,6 +89,7 @@ static enum status init_run(struct context *c, const void *settings, const struc
 			"  # No room above what the run had, so these keep their limits, and fail: "
 			"%.*s\n",
 			STR_ARG(left));
+	put_broken(c->out, broken);
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (str_eq(limits[i].rule, STEP_TIME_RULE))
 			put_step_time(c->out, &limits[i]);
@@ -78,7 +112,9 @@ const struct command init_command = {
 	.details =
 		"The file extends the built-in rules. Its limits are what the run had, with room "
 		"for its own noise: a twentieth of the step time or three times the width of the "
-		"median's interval, a tenth or half a point for shares of a step. For example:\n"
+		"median's interval, a tenth or half a point for shares of a step. Rules that the "
+		"run breaks and that have no such limit are named, for you to retune or to "
+		"waive. For example:\n"
 		"\n"
 		"  rooflint init --from runs/good >rooflint.yaml",
 	.options = init_options,

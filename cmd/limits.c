@@ -110,6 +110,14 @@ struct str limits_left_out(const struct tables *t, struct arena *keep)
 	return out_text(o).len ? out_text(o) : (struct str){ NULL, 0 };
 }
 
+bool limits_cover(struct str rule)
+{
+	for (int i = 0; i < SHARES; i++)
+		if (str_eq(shares[i].rule, rule))
+			return true;
+	return false;
+}
+
 ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **ret)
 {
 	const struct run_row *run = table_rows(t, run);

@@ -25,6 +25,9 @@ ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **r
  */
 struct str limits_left_out(const struct tables *t, struct arena *keep);
 
+/* Whether limits_of has limits for this rule, where it finds room. */
+bool limits_cover(struct str rule);
+
 /* The one run that `path` names, as a profile or its report. */
 bool limits_load(struct str path, const struct read_settings *s, struct arena *keep,
 	struct baseline *ret, struct diag *err);
