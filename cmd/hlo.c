@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/unit.h"
 #include "cmd/grid.h"
+#include "cmd/load.h"
 #include "hlo/print.h"
 #include "hlo/text.h"
 
@@ -18,7 +19,7 @@ enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_HLO };
 enum { PLATFORM_GUESSED }; /* and then those of enum hlo_platform, plus one */
 
 struct hlo_settings {
-	struct str hardware, instruction;
+	struct str hardware, instruction, rules;
 	int format, platform;
 };
 
@@ -312,6 +313,43 @@ static struct op_work work_of(
 	};
 }
 
+static enum dtype operand_dtype(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	bool has_one = i->operand_count > 0 && i->operands[0] >= 0;
+	const struct shape *leaf =
+		has_one ? shape_leaf(&m->instructions[i->operands[0]].shape, 0) : NULL;
+	return leaf ? leaf->dtype : DTYPE_INVALID;
+}
+
+/* Whoever writes a formula for a custom call knows better. */
+static void apply_formula(const struct hlo_view *v, const struct hlo_module *m,
+	ptrdiff_t instruction, struct estimate *e)
+{
+	const struct hlo_instruction *i = &m->instructions[instruction];
+	const struct op_cost *f = e->formula = op_cost_find(v->costs, i);
+	if (f && f->bytes.text.p)
+		e->work.hbm_bytes = e->hbm_padded_bytes = formula_value(&f->bytes, m, i);
+	if (!f || !f->flops.text.p)
+		return;
+	e->work.flops = formula_value(&f->flops, m, i);
+	e->cost.flops_bound = isnan(e->work.flops) ? COST_UNKNOWN : COST_EXACT;
+	if (operand_dtype(m, i) != DTYPE_INVALID)
+		e->work.dtype = operand_dtype(m, i);
+}
+
+/*
+ * Without a rate for its FLOPs a product's bytes say nothing of its time; nor do they of a send or
+ * receive alone, which goes over links that no group names.
+ */
+static struct roofline roof_of(
+	const struct hlo_view *v, enum op_kind kind, const struct op_work *work)
+{
+	struct roofline r = roofline_op(&v->device, work), bytes_alone = roofline_unknown;
+	bool leaves = op_kind_activity(kind) == ACTIVITY_COMMS;
+	bytes_alone.t_hbm_s = r.t_hbm_s;
+	return leaves || (op_kind_multiplies(kind) && isnan(r.t_math_s)) ? bytes_alone : r;
+}
+
 struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m,
 	struct hlo_costs *costs, ptrdiff_t instruction)
 {
@@ -319,17 +357,13 @@ struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m
 	enum op_kind kind = hlo_kind(m, instruction);
 	e.work = work_of(&e.cost, m, instruction);
 	e.hbm_padded_bytes = isnan(e.work.hbm_bytes) ? NAN : e.cost.hbm_padded_bytes;
+	apply_formula(v, m, instruction, &e);
 	e.is_collective = op_kind_is_collective(kind) &&
 			  hlo_collective(m, instruction, v->c->keep, &e.collective);
 	if (e.is_collective)
 		estimate_collective(v, m, &e);
 	else if (hlo_is_work(m, instruction))
-		e.roof = roofline_op(&v->device, &e.work);
-	if (op_kind_multiplies(kind) && isnan(e.roof.t_math_s)) {
-		double t_hbm_s = e.roof.t_hbm_s;
-		e.roof = roofline_unknown;
-		e.roof.t_hbm_s = t_hbm_s;
-	}
+		e.roof = roof_of(v, kind, &e.work);
 	return e;
 }
 
@@ -368,7 +402,7 @@ static struct str counted_text(const struct hlo_module *m, ptrdiff_t instruction
 	const struct estimate *e, struct arena *keep)
 {
 	struct hlo_product p;
-	if (e->cost.has_matmul && hlo_product(m, instruction, &p) &&
+	if (e->cost.has_matmul && hlo_product(m, instruction, *keep, &p) &&
 		2 * p.batch * p.m * p.n * p.k == e->cost.matmul_flops)
 		return arena_fmt(
 			keep, "%.*s = %.0f", STR_ARG(product_text(&p, keep)), e->work.flops);
@@ -384,9 +418,20 @@ static struct str counted_text(const struct hlo_module *m, ptrdiff_t instruction
 	return STR("one per element and operation");
 }
 
+/* "4 * dim(0, 0): rooflint.yaml:12", whether or not it can be computed here. */
+static struct str formula_text(
+	const struct op_cost *cost, const struct formula *f, double value, struct arena *keep)
+{
+	return arena_fmt(keep, "%s%.*s: %.*s:%lld", isnan(value) ? "its operands do not fit " : "",
+		STR_ARG(text_clean(keep, f->text)), STR_ARG(text_clean(keep, cost->file)),
+		(long long)cost->line);
+}
+
 static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,
 	const struct estimate *e, struct arena *keep)
 {
+	if (e->formula && e->formula->flops.text.p)
+		return formula_text(e->formula, &e->formula->flops, e->work.flops, keep);
 	struct str text = counted_text(m, instruction, e, keep);
 	if (e->cost.flops_bound == COST_UNKNOWN)
 		return STR("nobody can count them from this text");
@@ -410,21 +455,28 @@ static void put_intensity(
 			remark);
 }
 
+static struct str hbm_text(const struct estimate *e, struct arena *keep)
+{
+	if (e->formula && e->formula->bytes.text.p)
+		return formula_text(e->formula, &e->formula->bytes, e->work.hbm_bytes, keep);
+	if (isnan(e->work.hbm_bytes))
+		return STR("not all that it touches is in the text");
+	if (pads_little(e->work.hbm_bytes, e->hbm_padded_bytes))
+		return STR("read and written");
+	return arena_fmt(keep, "read and written; %.*s with padding",
+		STR_ARG(unit_text(keep, e->hbm_padded_bytes, UNIT_BYTES)));
+}
+
 static void put_work(struct sheet *s, const struct hlo_module *m, ptrdiff_t instruction,
 	const struct estimate *e)
 {
 	struct arena *keep = arena_of(s);
-	struct str padding = STR("read and written");
-	if (isnan(e->work.hbm_bytes))
-		padding = STR("not all that it touches is in the text");
-	if (!pads_little(e->work.hbm_bytes, e->hbm_padded_bytes))
-		padding = arena_fmt(keep, "read and written; %.*s with padding",
-			STR_ARG(unit_text(keep, e->hbm_padded_bytes, UNIT_BYTES)));
 	put(s, (struct line){ "FLOPs", "flops", e->work.flops, UNIT_FLOPS,
 		       flops_text(m, instruction, e, keep) });
 	if (s->json)
 		json_add_str(s->json, "cost_bound", cost_bound_name(e->cost.flops_bound));
-	put(s, (struct line){ "HBM", "hbm_bytes", e->work.hbm_bytes, UNIT_BYTES, padding });
+	put(s, (struct line){
+		       "HBM", "hbm_bytes", e->work.hbm_bytes, UNIT_BYTES, hbm_text(e, keep) });
 	if (s->json)
 		json_add_double(s->json, "hbm_padded_bytes", e->hbm_padded_bytes);
 	if (e->cost.host_bytes > 0)
@@ -737,6 +789,32 @@ static void choose_platform(const struct hlo_settings *s, bool tiles, struct hlo
 		v->platform = of[v->device.chip->vendor];
 }
 
+/* ---- the rule file's costs ------------------------------------------------------------------- */
+
+static bool has_custom_calls(const struct hlo_module *m)
+{
+	for (ptrdiff_t i = 0; i < m->instruction_count; i++)
+		if (m->instructions[i].op == HLO_CUSTOM_CALL)
+			return true;
+	return false;
+}
+
+static bool read_rules(struct hlo_view *v, struct str file, struct diag *err)
+{
+	struct ruleset *rules = arena_make(v->c->keep, struct ruleset, 1);
+	v->costs = &rules->costs;
+	return load_rules(v->c, &(struct rule_settings){ .rules = file }, rules, err);
+}
+
+/* As --rules said; else the file that check would find, looked for where it can matter. */
+static bool find_costs(struct hlo_view *v, const struct hlo_module *m, struct diag *err)
+{
+	struct str file = { NULL, 0 };
+	if (!v->costs && has_custom_calls(m))
+		file = ruleset_find(STR("."), v->c->keep);
+	return !file.p || read_rules(v, file, err);
+}
+
 /* ---- the text itself ------------------------------------------------------------------------- */
 
 static bool no_text(struct str file, struct diag *err)
@@ -782,6 +860,8 @@ static bool show_instruction(
 	if (!m)
 		return false;
 	choose_platform(s, has_tiles(m), v);
+	if (!find_costs(v, m, err))
+		return false;
 	if (s->format == FORMAT_HLO)
 		print_op(v, m, m->computations[m->entry].root);
 	else
@@ -836,6 +916,8 @@ static bool show_module(const struct hlo_settings *s, struct hlo_view *v, struct
 	if (!m)
 		return false;
 	choose_platform(s, has_tiles(m), v);
+	if (!find_costs(v, m, err))
+		return false;
 	return s->instruction.p ? show_op(s, v, m, file, err) : show_whole(s, v, m, file, err);
 }
 
@@ -902,7 +984,7 @@ static enum status hlo_run(struct context *c, const void *settings, const struct
 	struct hlo_view v = { .c = c, .json = s->format == FORMAT_JSON };
 	struct str what = str_trim(args->items[0]);
 	struct diag err;
-	if (!use_chip(&v, s->hardware, &err))
+	if (!use_chip(&v, s->hardware, &err) || (s->rules.p && !read_rules(&v, s->rules, &err)))
 		return misused(&err);
 	bool is_text = str_find_char(what, '[') >= 0 || str_find_char(what, '\n') >= 0;
 	if (!is_text || access(arena_z(c->keep, what), F_OK) == 0)
@@ -918,6 +1000,8 @@ static const struct option hlo_options[] = {
 		"only a TPU has" },
 	{ "instruction", 0, OPTION_TEXT, offsetof(struct hlo_settings, instruction), "NAME",
 		"one instruction of the module in FILE, with what it calls" },
+	{ "rules", 0, OPTION_TEXT, offsetof(struct hlo_settings, rules), "FILE|SET",
+		"rule file whose costs: of custom calls count, found as check finds it" },
 	{ "format", 0, OPTION_WORD, offsetof(struct hlo_settings, format), "text|json|hlo",
 		"for people (default), base units for programs, or the HLO text itself" },
 	{ 0 },

@@ -1,7 +1,8 @@
 /*
  * What `rooflint hlo` works out of an op, for its two views: one instruction, a whole module.
  *
- * Costs come from hlo/, times from hardware/; here they only meet.
+ * Costs come from hlo/, those of custom calls from a rule file, times from hardware/; here they
+ * only meet.
  */
 #ifndef CMD_HLO_H
 #define CMD_HLO_H
@@ -10,6 +11,7 @@
 #include "hardware/roofline.h"
 #include "hlo/collective.h"
 #include "hlo/cost.h"
+#include "measure/formula.h"
 
 struct hlo_view {
 	struct context *c;
@@ -17,6 +19,7 @@ struct hlo_view {
 	enum hlo_platform platform;
 	bool platform_known; /* else it is taken for a GPU's, which has HBM alone */
 	bool json;
+	const struct op_costs *costs; /* of the rule file; NULL: none */
 };
 
 struct estimate {
@@ -27,6 +30,7 @@ struct estimate {
 	bool is_collective;
 	struct hlo_collective collective;
 	struct collective_time comms;
+	const struct op_cost *formula; /* that the rule file has for it, or NULL */
 };
 struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m,
 	struct hlo_costs *costs, ptrdiff_t instruction);

@@ -26,7 +26,8 @@ struct listing {
 	const struct hlo_module *m;
 	struct op *ops;
 	ptrdiff_t count, cap;
-	int64_t loops, unknown_loops, uncounted;
+	int64_t loops, unknown_loops;
+	int64_t uncounted, unweighed; /* ops whose FLOPs, whose bytes in HBM nobody knows */
 	/* Over a run; the last three are of the ops that the chip, links, PCIe bind. */
 	double flops, hbm_bytes, hbm_padded_bytes, host_bytes;
 	double math_seconds, hbm_seconds;
@@ -59,6 +60,7 @@ static void add_op(struct listing *l, struct hlo_costs *costs, ptrdiff_t instruc
 	l->math_seconds += runs * known(op.e.roof.t_math_s);
 	l->hbm_seconds += runs * known(op.e.roof.t_hbm_s);
 	l->uncounted += isnan(op.e.work.flops) && !op.e.is_collective;
+	l->unweighed += isnan(op.e.work.hbm_bytes) && !op.e.is_collective;
 	*seconds_of(l, &op.e) += runs * known(op.e.roof.roofline_s);
 }
 
@@ -257,19 +259,32 @@ static void put_times(const struct listing *l, struct grid *g)
 			STR("sum over PCIe; they may overlap, and both ways at once"));
 }
 
+/* "without 2 ops that nobody can count" */
+static struct str without_text(int64_t ops, struct arena *keep)
+{
+	return ops ? arena_fmt(keep, "without %lld op%s that nobody can count", (long long)ops,
+			     ops == 1 ? "" : "s")
+		   : STR("");
+}
+
+static struct str moved_text(const struct listing *l, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_z(o, "read and written");
+	if (!pads_little(l->hbm_bytes, l->hbm_padded_bytes))
+		out_fmt(o, "; %.*s with padding",
+			STR_ARG(unit_text(keep, l->hbm_padded_bytes, UNIT_BYTES)));
+	if (l->unweighed)
+		out_fmt(o, "; %.*s", STR_ARG(without_text(l->unweighed, keep)));
+	return out_text(o);
+}
+
 static void put_totals(const struct listing *l)
 {
 	struct arena *keep = l->v->c->keep;
 	struct grid g = { .keep = keep, .columns = 3, .indent = 2 };
-	struct str padded = STR("read and written");
-	if (!pads_little(l->hbm_bytes, l->hbm_padded_bytes))
-		padded = arena_fmt(keep, "read and written; %.*s with padding",
-			STR_ARG(unit_text(keep, l->hbm_padded_bytes, UNIT_BYTES)));
-	add_row(&g, "FLOPs", l->flops, UNIT_FLOPS,
-		l->uncounted ? arena_fmt(keep, "without %lld ops that nobody can count",
-				       (long long)l->uncounted)
-			     : STR(""));
-	add_row(&g, "HBM", l->hbm_bytes, UNIT_BYTES, padded);
+	add_row(&g, "FLOPs", l->flops, UNIT_FLOPS, without_text(l->uncounted, keep));
+	add_row(&g, "HBM", l->hbm_bytes, UNIT_BYTES, moved_text(l, keep));
 	if (l->host_bytes > 0)
 		add_row(&g, "host memory", l->host_bytes, UNIT_BYTES, STR("over PCIe"));
 	if (l->v->device.chip)
@@ -357,6 +372,7 @@ static void put_json(const struct listing *l)
 	json_add_double(root, "flops", l->flops);
 	json_add_double(root, "ops_uncounted", (double)l->uncounted);
 	json_add_double(root, "hbm_bytes", l->hbm_bytes);
+	json_add_double(root, "ops_hbm_unknown", (double)l->unweighed);
 	json_add_double(root, "hbm_padded_bytes", l->hbm_padded_bytes);
 	json_add_double(root, "host_bytes", l->host_bytes);
 	if (l->v->device.chip) {

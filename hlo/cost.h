@@ -52,12 +52,14 @@ double hlo_convolution_flops(const struct shape *out, const struct shape *lhs,
 	const struct hlo_window_dim *window, ptrdiff_t window_rank, int64_t feature_group_count,
 	int64_t batch_group_count);
 
-/* A product's sizes, of 2 x batch x m x n x k FLOPs.  False for what is neither a dot nor a
- * convolution that is one; wrappers and fusions around a single one are looked into. */
+/* A product's sizes, of 2 x batch x m x n x k FLOPs.  False for what is no dot, no convolution that
+ * is one, and no library call that names its dimensions; wrappers and fusions around a single one
+ * are looked into. */
 struct hlo_product {
 	double batch, m, n, k;
 };
-bool hlo_product(const struct hlo_module *m, ptrdiff_t instruction, struct hlo_product *ret);
+bool hlo_product(const struct hlo_module *m, ptrdiff_t instruction, struct arena scratch,
+	struct hlo_product *ret);
 
 /* The sort of work an instruction does, looking into fusions and async wrappers: the raw material
  * for measure/kind.c.  KIND_UNKNOWN for opcodes nobody has met. */

@@ -134,7 +134,7 @@ static const cJSON *member(const cJSON *object, const char *key)
 	return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-static bool gemm_dims(const struct hlo_instruction *i, struct arena *keep, struct hlo_dot *ret)
+bool gemm_dims(const struct hlo_instruction *i, struct arena *keep, struct hlo_dot *ret)
 {
 	cJSON *root = config_open(i);
 	const cJSON *dims = member(member(root, "gemm_backend_config"), "dot_dimension_numbers");

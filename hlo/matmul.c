@@ -162,7 +162,20 @@ static struct hlo_product plain_convolution(
 	return p;
 }
 
-bool hlo_product(const struct hlo_module *m, ptrdiff_t instruction, struct hlo_product *ret)
+/* A library call's dimension numbers stand in its configuration. */
+static bool call_product(const struct hlo_instruction *i, const struct shape *lhs,
+	const struct shape *rhs, struct arena scratch, struct hlo_product *ret)
+{
+	struct hlo_dot dims = { 0 };
+	if (i->op != HLO_CUSTOM_CALL || library_find(i->custom_call_target)->kind != KIND_MATMUL ||
+		!gemm_dims(i, &scratch, &dims))
+		return false;
+	*ret = dot_product(&dims, lhs, rhs);
+	return true;
+}
+
+bool hlo_product(const struct hlo_module *m, ptrdiff_t instruction, struct arena scratch,
+	struct hlo_product *ret)
 {
 	const struct hlo_instruction *i = &m->instructions[hlo_unwrap(m, instruction)];
 	const struct shape *lhs = operand_shape(m, i, 0), *rhs = operand_shape(m, i, 1);
@@ -172,7 +185,7 @@ bool hlo_product(const struct hlo_module *m, ptrdiff_t instruction, struct hlo_p
 		*ret = dot_product(i->dot, lhs, rhs);
 	else if (i->op == HLO_CONVOLUTION && i->convolution)
 		*ret = plain_convolution(i, lhs, rhs);
-	else
+	else if (!call_product(i, lhs, rhs, scratch, ret))
 		return false;
 	return isfinite(ret->m * ret->n * ret->k * ret->batch);
 }

@@ -88,6 +88,8 @@ struct library {
 /* Never NULL: the last row is any custom call. */
 const struct library *library_find(struct str target);
 bool is_workspace(const struct hlo_instruction *i, ptrdiff_t leaf);
+/* Which dimensions a call of a GPU's matmul contracts; false where its configuration is silent. */
+bool gemm_dims(const struct hlo_instruction *i, struct arena *keep, struct hlo_dot *ret);
 
 /* traffic.c */
 struct extent {

@@ -31,7 +31,7 @@ static void classify(const struct hlo_module *m, ptrdiff_t i, struct arena scrat
 	require(hlo_unwrap(m, i) >= 0 && hlo_unwrap(m, i) < m->instruction_count);
 	if (hlo_collective(m, i, &scratch, &c))
 		require(c.message_bytes >= 0 && c.group_size >= 0 && c.groups >= 0);
-	hlo_product(m, i, &p);
+	hlo_product(m, i, scratch, &p);
 	shape_text(&m->instructions[i].shape, true, &scratch);
 }
 

@@ -424,7 +424,7 @@ static void test_new_dialect(void **state)
 	assert_int_equal(c.precision_passes, 6);
 	assert_true(m->computations[0].is_fusion && !m->computations[1].is_fusion);
 	assert_int_equal(m->partition_count, 1);
-	assert_true(hlo_product(m, root(m) - m->instructions, &p));
+	assert_true(hlo_product(m, root(m) - m->instructions, keep, &p));
 	assert_true(p.batch == 1 && p.m == 4 && p.n == 2 && p.k == 8);
 }
 
