@@ -52,6 +52,7 @@ struct trace_event {
 	int64_t start_ps, duration_ps;
 	struct trace_text name;
 	uint64_t present;
+	bool is_said_twice;		   /* some argument; the last of equal keys counts */
 	struct trace_text args[ARG_COUNT]; /* valid where present */
 	struct trace_memo *memo;	   /* of the events of this name; NULL none */
 };
@@ -88,7 +89,8 @@ void trace_close(struct trace_reader *r);
 
 /*
  * trace_alike.c: most of a trace are the arguments that are the same for all events of an op.  In
- * every writer's order they come last, so that one comparison of bytes stands for scanning them.
+ * every writer's order the long ones come last and some come first, so that a comparison of bytes
+ * stands for scanning them.
  */
 struct trace_tail;
 struct trace_tails;
@@ -96,14 +98,19 @@ enum { TRACE_MEMBERS = 32 }; /* arguments whose places are noted; the longest re
 struct trace_members {
 	struct trace_tail *tail; /* of the events of this name */
 	struct arena *keep;
-	const char *at[TRACE_MEMBERS];
+	bool first; /* as jscan_member takes it */
+	int known;  /* how many were taken at once, so that their places are not noted */
 	int count;
+	const char *at[TRACE_MEMBERS];
 };
 struct trace_tails *trace_tails_new(struct arena *keep);
 /* Behind the bracket of an event's arguments; and behind the closing one. */
 void trace_members_begin(struct trace_members *m, struct trace_tails *all, struct trace_event *e);
 void trace_members_end(struct trace_members *m, const char *end, struct trace_event *e);
-/* In front of each argument: true, with all the others taken, when they are as they were. */
+/*
+ * In front of each argument: true, with all the others taken, when they are as they were.  In front
+ * of the first also takes those that an event of this name begins with.
+ */
 bool trace_members_alike(struct trace_members *m, struct jscan *s, struct trace_event *e);
 
 /* In front of an event: true, with its head taken, when that is as it was. */

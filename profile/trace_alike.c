@@ -1,11 +1,12 @@
 /*
  * What the events of one name have in common.  See trace.h.
  *
- *	{"device_duration_ps":"1320528","device_offset_ps":"1145398025210","hlo_category":"slice"}
- *	                                                                 `--------- tail --------'
+ *	{"bytes_accessed":"10264","device_offset_ps":"1145398025210","hlo_category":"slice"}
+ *	 `------ front ---------'                                   `--------- tail --------'
  *
- * A name's tail is what its last two events end alike in, from a comma on, or all of its last
- * event's arguments.  Names share a fixed number of places; who comes last has one.
+ * A name's front and tail are what two events of it begin and end alike in, from a comma on and up
+ * to one; the tail is all of its last event's arguments as long as that is the only one.  Names
+ * share a fixed number of places; who comes last has one.
  *
  * A head is all of an event in front of its time: the same for all events of a thread.
  */
@@ -13,24 +14,32 @@
 
 #include "profile/trace.h"
 
-/* Ops of a large program, and the arguments of one with a long HLO text: 32 MiB when all are so. */
-enum { PLACES = 1 << 13, WAYS = 4, TAIL_MAX = 4 << 10, TAIL_UNIT = 128, TAIL_ARGS = 16 };
+/* Ops of a large program, and the arguments of one with a long HLO text: 36 MiB when all are so. */
+enum { PLACES = 1 << 13, WAYS = 4, FRONT_MAX = 512, TAIL_MAX = 4 << 10 };
+enum { PIECE_UNIT = 128, PIECE_ARGS = 16 };
+
+/* Arguments that stand together. */
+struct trace_piece {
+	char *bytes;
+	uint64_t present;
+	int32_t len, cap; /* len 0: none */
+	int32_t arg_count;
+	struct piece_arg {
+		uint64_t hash;
+		uint16_t at, len;
+		uint8_t arg;
+	} args[PIECE_ARGS];
+};
+_Static_assert(TAIL_MAX <= UINT16_MAX, "places in a piece are 16 bits");
 
 struct trace_tail {
 	uint64_t name;		  /* its hash */
 	struct trace_tail *after; /* of the event that came behind the last one of this name */
 	struct trace_memo memo;
-	uint64_t present;
-	char *bytes;
-	int32_t len, cap, skip; /* skip: arguments in front of it */
-	int32_t arg_count;
-	struct tail_arg {
-		uint64_t hash;
-		uint16_t at, len;
-		uint8_t arg;
-	} args[TAIL_ARGS];
+	int32_t ahead, skip;	  /* arguments in the front; in front of the tail */
+	struct trace_piece front; /* with the comma behind it, so that its last value ends there */
+	struct trace_piece tail;
 };
-_Static_assert(TAIL_MAX <= UINT16_MAX, "places in a tail are 16 bits");
 
 struct trace_tails {
 	struct arena *keep;
@@ -98,30 +107,37 @@ static struct trace_tail *tail_of(struct trace_tails *all, uint64_t name)
 		place->tail = arena_make(all->keep, struct trace_tail, 1);
 	struct trace_tail *t = place->tail;
 	if (t->name != name)
-		t->len = 0;
+		t->front.len = t->tail.len = 0;
 	t->name = place->name = name;
 	return t;
+}
+
+static void fetch(const void *bytes, ptrdiff_t len)
+{
+	enum { LINE = 64 };
+	for (ptrdiff_t i = 0; i < len; i += LINE)
+		__builtin_prefetch((const char *)bytes + i);
 }
 
 /* All of the largest program's tails fit into no cache, but it runs its ops in the same order. */
 static void expect(const struct trace_tail *t)
 {
-	enum { LINE = 64 };
 	if (!t)
 		return;
-	for (size_t i = 0; i < sizeof(*t); i += LINE)
-		__builtin_prefetch((const char *)t + i);
-	for (int32_t i = 0; i < t->len; i += LINE)
-		__builtin_prefetch(t->bytes + i);
+	fetch(t, sizeof(*t));
+	fetch(t->front.bytes, t->front.len);
+	fetch(t->tail.bytes, t->tail.len);
 }
 
 void trace_members_begin(struct trace_members *m, struct trace_tails *all, struct trace_event *e)
 {
 	struct trace_tail *last = all->last;
-	e->present = 0; /* the last of equal keys counts */
+	e->present = 0;
+	e->is_said_twice = false;
 	e->name.hash = trace_text_hash(e->name);
 	m->keep = all->keep;
-	m->count = 0;
+	m->first = true;
+	m->known = m->count = 0;
 	if (last && last->after && last->after->name == e->name.hash)
 		m->tail = last->after;
 	else
@@ -133,23 +149,51 @@ void trace_members_begin(struct trace_members *m, struct trace_tails *all, struc
 	e->memo = &m->tail->memo;
 }
 
-bool trace_members_alike(struct trace_members *m, struct jscan *s, struct trace_event *e)
+static bool piece_take(const struct trace_piece *p, struct jscan *s, struct trace_event *e)
 {
-	const struct trace_tail *t = m->tail;
 	struct str rest = str_span(s->at, s->end);
-	int before = m->count++;
-	if (before < TRACE_MEMBERS)
-		m->at[before] = s->at;
-	if (before != t->skip || !t->len || !str_starts(rest, (struct str){ t->bytes, t->len }))
+	if (!p->len || !str_starts(rest, (struct str){ p->bytes, p->len }))
 		return false;
-	for (const struct tail_arg *a = t->args; a < t->args + t->arg_count; a++)
+	for (const struct piece_arg *a = p->args; a < p->args + p->arg_count; a++)
 		e->args[a->arg] = (struct trace_text){ { rest.p + a->at, a->len }, a->hash };
-	e->present |= t->present;
-	s->at = str_from_offset(rest, t->len).p;
+	e->present |= p->present;
+	s->at = str_from_offset(rest, p->len).p;
 	return true;
 }
 
-/* How many bytes two texts end alike in. */
+/* One that is no longer alike is none, until another is learned; not where the window ends. */
+static void front_take(struct trace_members *m, struct jscan *s, struct trace_event *e)
+{
+	struct trace_tail *t = m->tail;
+	if (piece_take(&t->front, s, e)) {
+		s->at--;
+		m->first = false;
+		m->known = m->count = t->ahead;
+	} else if (s->end - s->at >= t->front.len) {
+		t->front.len = 0;
+	}
+}
+
+bool trace_members_alike(struct trace_members *m, struct jscan *s, struct trace_event *e)
+{
+	const struct trace_tail *t = m->tail;
+	if (!m->count)
+		front_take(m, s, e);
+	int before = m->count++;
+	if (before < TRACE_MEMBERS)
+		m->at[before] = s->at;
+	return before == t->skip && piece_take(&t->tail, s, e);
+}
+
+/* How many bytes two texts begin, and end, alike in. */
+static ptrdiff_t begins_alike(struct str a, struct str b)
+{
+	ptrdiff_t n = 0, most = a.len < b.len ? a.len : b.len;
+	while (n < most && a.p[n] == b.p[n])
+		n++;
+	return n;
+}
+
 static ptrdiff_t ends_alike(struct str a, struct str b)
 {
 	ptrdiff_t n = 0, most = a.len < b.len ? a.len : b.len;
@@ -158,71 +202,95 @@ static ptrdiff_t ends_alike(struct str a, struct str b)
 	return n;
 }
 
+static bool piece_keep(struct trace_piece *p, struct str bytes, ptrdiff_t most, struct arena *keep)
+{
+	p->len = 0;
+	if (bytes.len > most)
+		return false;
+	if (bytes.len > p->cap) {
+		p->cap = (int32_t)((bytes.len + PIECE_UNIT - 1) / PIECE_UNIT * PIECE_UNIT);
+		p->bytes = arena_make(keep, char, p->cap);
+	}
+	memcpy(p->bytes, bytes.p, (size_t)bytes.len);
+	p->len = (int32_t)bytes.len;
+	return true;
+}
+
+/* Texts that lie in the piece; without room for all of them there is none. */
+static void piece_args(struct trace_piece *p, struct str bytes, struct trace_event *e)
+{
+	p->present = 0;
+	p->arg_count = 0;
+	for (uint64_t rest = e->present; rest; rest &= rest - 1) {
+		int arg = __builtin_ctzll(rest);
+		struct trace_text *text = &e->args[arg];
+		ptrdiff_t at = text->text.p - bytes.p;
+		if (at < 0 || at >= bytes.len)
+			continue;
+		if (p->arg_count == PIECE_ARGS) {
+			p->len = 0;
+			return;
+		}
+		text->hash = trace_text_hash(*text);
+		p->args[p->arg_count++] = (struct piece_arg){ text->hash, (uint16_t)at,
+			(uint16_t)text->text.len, (uint8_t)arg };
+		p->present |= UINT64_C(1) << arg;
+	}
+}
+
+static void piece_learn(struct trace_piece *p, struct str bytes, ptrdiff_t most,
+	struct trace_event *e, struct arena *keep)
+{
+	if (piece_keep(p, bytes, most, keep))
+		piece_args(p, bytes, e);
+}
+
+/* From a last event that is known as a whole, and this one.  Of an argument that is said again only
+ * the last text is known, which may lie behind the front. */
+static void front_learn(struct trace_members *m, struct str whole, struct trace_event *e)
+{
+	struct trace_tail *t = m->tail;
+	struct str old = { t->tail.bytes, t->tail.len };
+	ptrdiff_t alike = begins_alike(old, whole);
+	int n = 0;
+	while (n + 1 < m->count && m->at[n + 1] - whole.p < alike)
+		n++;
+	t->ahead = n;
+	t->front.len = 0;
+	if (n > 0 && *m->at[n] == ',' && !e->is_said_twice)
+		piece_learn(&t->front, str_span(whole.p, m->at[n] + 1), FRONT_MAX, e, m->keep);
+}
+
 /*
  * In front of how many arguments the new tail begins: where the old one and these end alike, unless
  * that is less than half of the old one, for then they are of different ops.
  */
 static int tail_begin(const struct trace_members *m, struct str whole)
 {
-	const struct trace_tail *t = m->tail;
+	const struct trace_piece *t = &m->tail->tail;
 	struct str old = { t->bytes, t->len };
 	ptrdiff_t alike = t->len ? ends_alike(old, whole) : 0;
-	int n = 0;
+	int n = m->known;
 	if (2 * alike < t->len || !alike)
-		return 0;
+		return n;
 	while (n < m->count && whole.len - (m->at[n] - whole.p) > alike)
 		n++;
 	return n;
 }
 
-static bool tail_keep(struct trace_tail *t, struct str bytes, struct arena *keep)
-{
-	t->len = 0;
-	if (bytes.len > TAIL_MAX)
-		return false;
-	if (bytes.len > t->cap) {
-		t->cap = (int32_t)((bytes.len + TAIL_UNIT - 1) / TAIL_UNIT * TAIL_UNIT);
-		t->bytes = arena_make(keep, char, t->cap);
-	}
-	memcpy(t->bytes, bytes.p, (size_t)bytes.len);
-	t->len = (int32_t)bytes.len;
-	return true;
-}
-
-/* Texts that lie in the tail; without room for all of them there is none. */
-static void tail_args(struct trace_tail *t, struct str bytes, struct trace_event *e)
-{
-	t->present = 0;
-	t->arg_count = 0;
-	for (uint64_t rest = e->present; rest; rest &= rest - 1) {
-		int arg = __builtin_ctzll(rest);
-		struct trace_text *text = &e->args[arg];
-		ptrdiff_t at = text->text.p - bytes.p;
-		if (at < 0)
-			continue;
-		if (t->arg_count == TAIL_ARGS) {
-			t->len = 0;
-			return;
-		}
-		text->hash = trace_text_hash(*text);
-		t->args[t->arg_count++] = (struct tail_arg){ text->hash, (uint16_t)at,
-			(uint16_t)text->text.len, (uint8_t)arg };
-		t->present |= UINT64_C(1) << arg;
-	}
-}
-
 void trace_members_end(struct trace_members *m, const char *end, struct trace_event *e)
 {
+	struct trace_tail *t = m->tail;
 	if (m->count > TRACE_MEMBERS)
 		return;
-	struct str whole = str_span(m->at[0], end);
+	struct str whole = str_span(m->at[m->known], end);
 	int skip = tail_begin(m, whole);
 	if (skip == m->count)
 		return;
-	struct str bytes = str_span(m->at[skip], end);
-	m->tail->skip = skip;
-	if (tail_keep(m->tail, bytes, m->keep))
-		tail_args(m->tail, bytes, e);
+	if (!m->known && !t->skip && skip)
+		front_learn(m, whole, e);
+	t->skip = skip;
+	piece_learn(&t->tail, str_span(m->at[skip], end), TAIL_MAX, e, m->keep);
 }
 
 /* ---- heads ----------------------------------------------------------------------------------- */

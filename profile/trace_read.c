@@ -126,6 +126,7 @@ static bool scan_argument(
 		return false;
 	int arg = key.len ? *argument_of(r, key) : -1;
 	if (arg >= 0) {
+		e->is_said_twice |= e->present >> arg & 1;
 		e->args[arg] = (struct trace_text){ value, 0 };
 		e->present |= UINT64_C(1) << arg;
 	}
@@ -139,8 +140,8 @@ static bool scan_args(struct trace_reader *r, struct jscan *s, struct trace_even
 	if (!jscan_expect(s, '{', "'{' and the arguments"))
 		return false;
 	trace_members_begin(&members, r->tails, e);
-	for (bool first = true; !trace_members_alike(&members, s, e);) {
-		if (!jscan_member(s, &first, &key)) {
+	while (!trace_members_alike(&members, s, e)) {
+		if (!jscan_member(s, &members.first, &key)) {
 			if (s->more || s->why)
 				return false;
 			trace_members_end(&members, s->at, e);

@@ -222,9 +222,9 @@ static void test_named_again(void **state)
 }
 
 /* What an event said, and what else stood there that nobody asks for. */
-static const int said_args[] = { STAT_DEVICE_OFFSET_PS, STAT_FLOPS, STAT_HLO_OP, STAT_TF_OP,
-	STAT_SOURCE, ARG_LONG_NAME };
-enum { SAID = (int)(sizeof(said_args) / sizeof(said_args[0])) };
+static const int said_args[] = { STAT_BYTES_ACCESSED, STAT_MODEL_FLOPS, STAT_DEVICE_OFFSET_PS,
+	STAT_FLOPS, STAT_HLO_OP, STAT_TF_OP, STAT_SOURCE, ARG_LONG_NAME };
+enum { SAID = (int)(sizeof(said_args) / sizeof(said_args[0])), SAID_ANEW = 2 };
 struct said {
 	int64_t pid, tid, start_ps;
 	struct str name, args[SAID];
@@ -241,12 +241,17 @@ static void say_arg(struct out *o, struct said *e, int i)
 {
 	struct str key =
 		said_args[i] == ARG_LONG_NAME ? STR("long_name") : stat_name_of(said_args[i]);
-	/* The first is nearly always new, the later the rarer. */
-	uint64_t sides = i ? 2 + roll(3) : 100000;
+	/* One is nearly always new, the others seldom; some are numbers that begin alike. */
+	uint64_t sides = i == SAID_ANEW ? 100000 : 1 + (roll(8) == 0);
 	struct str value = arena_fmt(&keep, "%llu", (unsigned long long)(roll(sides) * 977));
-	if (roll(40) == 0)
+	bool is_number = i % 3 == 1;
+	if (is_number)
+		value = str_head(STR("97797"), roll(8) ? 2 : 1 + (ptrdiff_t)roll(5));
+	else if (roll(40) == 0)
 		value = arena_fmt(&keep, "a \\\"%.*s\\\", \\\\", STR_ARG(value));
-	out_fmt(o, "\"%.*s\":%s\"%.*s\"", STR_ARG(key), roll(50) ? "" : " ", STR_ARG(value));
+	const char *quote = is_number ? "" : "\"";
+	out_fmt(o, "\"%.*s\":%s%s%.*s%s", STR_ARG(key), roll(50) ? "" : " ", quote, STR_ARG(value),
+		quote);
 	e->args[i] = value;
 }
 
