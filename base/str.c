@@ -197,13 +197,51 @@ bool str_glob(struct str s, struct str pattern)
 	return j == pattern.len;
 }
 
+/* The first character in the lowest byte, as little-endian machines have them; no digits behind. */
+static uint64_t eight_bytes(struct str s)
+{
+	uint64_t x = 0;
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && s.len >= 8)
+		memcpy(&x, s.p, sizeof(x));
+	else
+		for (ptrdiff_t i = 0; i < s.len && i < 8; i++)
+			x |= (uint64_t)(unsigned char)s.p[i] << 8 * i;
+	return x;
+}
+
+int str_digits(struct str s, uint64_t *value)
+{
+	const uint64_t each = UINT64_C(0x0101010101010101), pair = UINT64_C(0x000000ff000000ff);
+	uint64_t x = eight_bytes(s) ^ '0' * each;
+	/* Above 9; of the lowest such byte this is exact, a carry goes only into higher ones. */
+	uint64_t others = ((x + (0x80 - 10) * each) | x) & 0x80 * each;
+	int n = others ? __builtin_ctzll(others) / 8 : 8;
+	if (!n) {
+		*value = 0;
+		return 0;
+	}
+	/* Zeros in front; then neighbours become pairs, and four pairs are added up at once. */
+	x <<= 8 * (8 - n);
+	x = x * 10 + (x >> 8);
+	uint64_t odd = (x & pair) * (100 + (UINT64_C(1000000) << 32));
+	uint64_t even = (x >> 16 & pair) * (1 + (UINT64_C(10000) << 32));
+	*value = (odd + even) >> 32;
+	return n;
+}
+
 bool str_to_u64(struct str s, uint64_t *ret)
 {
 	enum { SAFE = 19 }; /* so many digits always fit */
-	uint64_t value = 0;
+	uint64_t value = 0, eight;
+	ptrdiff_t i = 0;
 	if (!s.len)
 		return false;
-	for (ptrdiff_t i = 0; i < s.len; i++) {
+	for (; i < 16 && s.len - i >= 8; i += 8) {
+		if (str_digits((struct str){ s.p + i, s.len - i }, &eight) < 8)
+			return false;
+		value = value * 100000000 + eight;
+	}
+	for (; i < s.len; i++) {
 		if (!is_digit(s.p[i]))
 			return false;
 		uint64_t digit = (uint64_t)(s.p[i] - '0');

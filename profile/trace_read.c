@@ -54,32 +54,46 @@ static bool time_slow(struct str number, int64_t *ret)
 	return true;
 }
 
+/* Up to eight digits, which are passed. */
+static inline int take_digits(const char **at, const char *end, uint64_t *value)
+{
+	int n = str_digits((struct str){ *at, end - *at }, value);
+	*at += n;
+	return n;
+}
+
+/* Behind a point, if any: rounded at the seventh decimal, since writers print those of a double. */
+static uint64_t part_ps(const char **at, const char *end)
+{
+	static const uint64_t scale[] = { 1000000, 100000, 10000, 1000, 100, 10, 1 };
+	uint64_t part, rest;
+	if (*at == end || **at != '.')
+		return 0;
+	++*at;
+	int places = take_digits(at, end, &part);
+	if (places <= 6)
+		return part * scale[places];
+	while (places == 8 && take_digits(at, end, &rest) == 8) {
+	}
+	return ((places == 8 ? part / 10 : part) + 5) / 10;
+}
+
 /*
- * Picoseconds of microseconds, rounded at the seventh decimal: writers print a double's digits.
- * False for what is not written so, or too large.
+ * Picoseconds of microseconds in decimals.  False for what is not written so, or has more than
+ * twelve digits before the point.
  */
 static bool time_ps(const char **at, const char *end, int64_t *ret)
 {
-	enum { WHOLE = 12, PLACES = 6 };
+	uint64_t whole;
 	const char *p = *at;
-	int64_t value = 0;
-	int places = 0;
-	while (p < end && p - *at < WHOLE && is_digit(*p))
-		value = value * 10 + (*p++ - '0');
-	if (p == *at)
+	int n = take_digits(&p, end, &whole);
+	for (int i = 0; n == 8 && i < 4 && p < end && is_digit(*p); i++)
+		whole = whole * 10 + (uint64_t)(*p++ - '0');
+	if (!n)
 		return false;
-	if (p < end && *p == '.')
-		for (p++; places < PLACES && p < end && is_digit(*p); places++)
-			value = value * 10 + (*p++ - '0');
-	if (places == PLACES && p < end && is_digit(*p))
-		value += *p++ >= '5';
-	while (places == PLACES && p < end && is_digit(*p))
-		p++;
-	for (; places < PLACES; places++)
-		value *= 10;
-	*ret = value;
+	*ret = (int64_t)(whole * 1000000 + part_ps(&p, end));
 	*at = p;
-	return value < TIME_LIMIT_PS;
+	return *ret < TIME_LIMIT_PS;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */

@@ -149,11 +149,42 @@ static void integers(void **state)
 	assert_int_equal(i, 0);
 	assert_true(str_to_i64(STR("007"), &i));
 	assert_int_equal(i, 7);
+	assert_true(str_to_u64(STR("0000000000000000000000000012345678901"), &u));
+	assert_true(u == 12345678901);
+	assert_true(str_to_u64(STR("1145398025210"), &u));
+	assert_true(u == 1145398025210);
+}
+
+static void check_digits(struct str s, int count, uint64_t want)
+{
+	uint64_t value = 7;
+	assert_int_equal(str_digits(s, &value), count);
+	assert_int_equal(value, want);
+}
+
+/* Every count of digits, with every other character behind them, and where the text ends. */
+static void digits_at_once(void **state)
+{
+	uint64_t want = 0;
+	(void)state;
+	for (int n = 0; n <= 8; n++) {
+		char text[] = "9283746503827465";
+		check_digits((struct str){ text, n }, n, want);
+		for (int c = 0; c < 256; c++) {
+			text[n] = (char)c;
+			for (ptrdiff_t len = n + 1; (c < '0' || c > '9') && len <= 16; len++)
+				check_digits((struct str){ text, len }, n, want);
+		}
+		want = want * 10 + (uint64_t)("928374650"[n] - '0');
+	}
+	check_digits(STR("0000000000"), 8, 0);
+	check_digits(STR("99999999"), 8, 99999999);
 }
 
 static void integers_refused(void **state)
 {
 	static const char *const bad[] = { "", "-", "+1", "1 ", " 1", "1.0", "0x10", "--1", "1e3",
+		"12345678x", "1234567x90123456",
 		"9223372036854775808", "-9223372036854775809", "18446744073709551616",
 		"99999999999999999999999" };
 	(void)state;
@@ -215,6 +246,7 @@ int main(void)
 		cmocka_unit_test(globbing),
 		cmocka_unit_test(globbing_in_time),
 		cmocka_unit_test(integers),
+		cmocka_unit_test(digits_at_once),
 		cmocka_unit_test(integers_refused),
 		cmocka_unit_test(doubles),
 		cmocka_unit_test(doubles_refused),

@@ -171,6 +171,12 @@ static void test_times(void **state)
 	check_time("1E3", 1000000000);
 	check_time("-2.25", -2250000);
 	check_time("123456789012.000001", INT64_C(123456789012000001));
+	check_time("12345678.1234567", INT64_C(12345678123457));
+	check_time("123456789.12345650", INT64_C(123456789123457));
+	check_time("1.99999949999999999999999999", 1999999);
+	check_time("1.9999995", 2000000);
+	check_time("1.", 1000000);
+	check_time("0000000000001.5", 1500000);
 }
 
 static void test_spelling(void **state)
