@@ -728,6 +728,26 @@ static void a_compilation_spoils_its_step(void **state)
 	assert_number(c->time_s, 100 * US);
 }
 
+/* Only 256 steady steps have a row; behind them, between two others, is inside the steps as well. */
+static void a_compilation_behind_the_steps_with_a_row(void **state)
+{
+	enum { MARKS = 300, AT = 280 * 200 };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+	for (int64_t i = 0; i < MARKS; i++) {
+		on_both_clocks(steps, number(i), i * 200, i * 200 + 150);
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+	}
+	x_event(thread, "backend_compile", SHIFT + AT - 40, SHIFT + AT - 10, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, MARKS - 1);
+	assert_int_equal(table_count(&run.tables, steps), 257);
+	assert_number(xrun_row(&run)->compiles_in_steps, 1);
+}
+
 /* The profiler was still starting when the last step ended: the window has to do. */
 static void every_step_is_spoiled(void **state)
 {
@@ -843,6 +863,7 @@ int main(void)
 		TEST(marks_on_the_hosts_clock),
 		TEST(marks_on_both_clocks),
 		TEST(a_compilation_spoils_its_step),
+		TEST(a_compilation_behind_the_steps_with_a_row),
 		TEST(every_step_is_spoiled),
 		TEST(a_compilation_on_another_host),
 		TEST(a_compilation_in_the_first_step_is_expected),
