@@ -73,7 +73,8 @@ def build_spec(spec):
             data = xspace.write_space(planes, [name], s.warnings, s.errors) * s.copies
             for other in s.followed_by:
                 data += next(iter(build(scenario_path(other)).values()))
-            files[os.path.join("plugins", "profile", s.run, name + ".xplane.pb")] = data
+            run = s.host_runs.get(name, s.run)
+            files[os.path.join("plugins", "profile", run, name + ".xplane.pb")] = data
     if "job_file" in spec:
         job = spec["job_file"].encode()
         files[os.path.join("plugins", "profile", s.run, "rooflint.job.yaml")] = job

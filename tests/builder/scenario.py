@@ -107,6 +107,7 @@ class Scenario:
         self.hosts, self.chips_per_host = job["hosts"], job["chips_per_host"]
         self.hosts_total = len(self.hosts)
         self.missing_hosts = job.get("missing_hosts", [])
+        self.host_runs = job.get("host_runs", {})  # folders of hosts whose clocks differ
         self.cores = self.chip.get("cores", 1)  # planes per chip
         self.per_host = self.chips_per_host * self.cores
         self.devices = self.hosts_total * self.per_host
