@@ -114,10 +114,12 @@ class Cluster:
 
     def settle(self):
         """Until the one that was killed is a replica again, and has fetched what it missed: an
-        insert that the other one knows already says yes before that."""
+        insert that the other one knows already says yes before that.  An empty queue is not enough,
+        as it is empty, too, before the replica has read the log."""
         for _ in range(600):
             states = [s.ask("SELECT count() FROM system.replicas WHERE NOT is_readonly "
-                            "AND queue_size = 0")
+                            "AND queue_size = 0 "
+                            "AND (log_pointer > log_max_index OR log_max_index = 0)")
                       for s in self.servers]
             tables = [s.ask("SELECT count() FROM system.tables WHERE database = 'perf'")
                       for s in self.servers]
