@@ -728,7 +728,7 @@ static void a_compilation_spoils_its_step(void **state)
 	assert_number(c->time_s, 100 * US);
 }
 
-/* Only 256 steady steps have a row; behind them, between two others, is inside the steps as well. */
+/* Only 256 steady steps have a row; behind them, between two others, is inside the steps, too. */
 static void a_compilation_behind_the_steps_with_a_row(void **state)
 {
 	enum { MARKS = 300, AT = 280 * 200 };
