@@ -53,6 +53,44 @@ long ask(struct keyring *k, const struct question *q, struct arena *keep, struct
 	return 0;
 }
 
+static struct str unquoted(struct str s)
+{
+	bool is_quoted = s.len >= 2 && (*s.p == '"' || *s.p == '\'') && s.p[s.len - 1] == *s.p;
+	return is_quoted ? str_head(str_from_offset(s, 1), s.len - 2) : s;
+}
+
+/* Between its brackets; "kind name" also as kind "name". */
+static bool is_section(struct str said, struct str section)
+{
+	struct str kind, name, want_kind, want_name;
+	if (str_eq(said, section))
+		return true;
+	return str_cut(said, ' ', &kind, &name) && str_cut(section, ' ', &want_kind, &want_name) &&
+	       str_eq(kind, want_kind) && str_eq(unquoted(str_trim(name)), want_name);
+}
+
+/* "[name]", with what stands between the brackets. */
+static bool take_header(struct str line, struct str *name)
+{
+	struct str rest;
+	if (!str_take(&line, STR("[")))
+		return false;
+	str_cut(line, ']', name, &rest);
+	*name = str_trim(*name);
+	return true;
+}
+
+bool ini_has(struct str text, struct str section)
+{
+	struct str line, name;
+	for (bool more = text.len > 0; more;) {
+		more = str_cut(text, '\n', &line, &text);
+		if (take_header(str_trim(line), &name) && is_section(name, section))
+			return true;
+	}
+	return false;
+}
+
 /* Lines "key = value" below "[section]"; '#' and ';' begin comments; indented lines are nested. */
 struct str ini_get(struct str text, struct str section, struct str key)
 {
@@ -62,9 +100,8 @@ struct str ini_get(struct str text, struct str section, struct str key)
 		more = str_cut(text, '\n', &line, &text);
 		bool nested = str_starts(line, STR(" ")) || str_starts(line, STR("\t"));
 		line = str_trim(line);
-		if (str_take(&line, STR("["))) {
-			str_cut(line, ']', &name, &value);
-			inside = str_eq(str_trim(name), section);
+		if (take_header(line, &name)) {
+			inside = is_section(name, section);
 		} else if (inside && !nested && !str_starts(line, STR("#")) &&
 			   !str_starts(line, STR(";")) && str_cut(line, '=', &name, &value) &&
 			   str_eq(str_trim(name), key)) {

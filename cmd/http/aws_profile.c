@@ -44,8 +44,10 @@ struct aws_profile aws_profile_of(
 	const struct aws_files *files, struct str name, struct arena *keep)
 {
 	struct aws_profile ret = { .files = files, .name = name, .section = name };
-	if (!str_eq(name, STR("default")))
-		ret.section = arena_fmt(keep, "profile %.*s", STR_ARG(name));
+	struct str section = arena_fmt(keep, "profile %.*s", STR_ARG(name));
+	/* The default one may stand there under its name alone. */
+	if (!str_eq(name, STR("default")) || ini_has(files->config, section))
+		ret.section = section;
 	return ret;
 }
 

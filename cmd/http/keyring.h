@@ -59,7 +59,11 @@ struct question {
 /* The status; 0 when nothing came, with an error. */
 long ask(struct keyring *k, const struct question *q, struct arena *keep, struct str *ret,
 	struct diag *err);
-/* Key of a section "[name]" of an INI file, as AWS writes them; missing when it is not there. */
+/*
+ * Key of a section "[name]" of an INI file, as AWS writes them; missing when it is not there.  The
+ * second word of a name may stand in quotes.
+ */
+bool ini_has(struct str text, struct str section);
 struct str ini_get(struct str text, struct str section, struct str key);
 /* "a=1&b=x%2Fy" of a form; one with a missing value is left out. */
 struct field {

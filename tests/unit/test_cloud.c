@@ -220,6 +220,30 @@ static void test_ini(void **state)
 	assert_str(ini_get(text, STR("a"), STR("nested")), "");
 	assert_null(ini_get(text, STR("c"), STR("key")).p);
 	assert_null(ini_get(STR(""), STR("c"), STR("key")).p);
+	static const struct str quoted =
+		STR_INIT("[profile \"my team\"]\nkey = 1\n[profile   'b']\nkey = 2\n"
+			 "[profile \"]\nkey = 3\n[\"c\"]\nkey = 4\n");
+	assert_str(ini_get(quoted, STR("profile my team"), STR("key")), "1");
+	assert_str(ini_get(quoted, STR("profile b"), STR("key")), "2");
+	assert_null(ini_get(quoted, STR("profile "), STR("key")).p);
+	assert_null(ini_get(quoted, STR("c"), STR("key")).p);
+	assert_true(ini_has(quoted, STR("profile b")));
+	assert_false(ini_has(quoted, STR("profile c")));
+}
+
+/* In the config file the default profile has two spellings; the longer one counts. */
+static void test_default_profile(void **state)
+{
+	(void)state;
+	struct aws_files files = { .credentials = STR("") };
+	files.config = STR("[default]\nregion = a\n");
+	struct aws_profile p = aws_profile_of(&files, STR("default"), &keep);
+	assert_str(aws_profile_get(&p, "region"), "a");
+	files.config = STR("[profile default]\nregion = b\n[default]\nregion = a\n");
+	p = aws_profile_of(&files, STR("default"), &keep);
+	assert_str(aws_profile_get(&p, "region"), "b");
+	p = aws_profile_of(&files, STR("team"), &keep);
+	assert_null(aws_profile_get(&p, "region").p);
 }
 
 /* ---- bytes and checksums --------------------------------------------------------------------- */
@@ -386,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_escapes),
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_ini),
+		cmocka_unit_test(test_default_profile),
 		cmocka_unit_test(test_download),
 		cmocka_unit_test(test_encrypted),
 		cmocka_unit_test(test_words),
