@@ -361,8 +361,11 @@ static struct str nothing_reason(const struct trial *t)
 	const struct rule_code *code = t->subject.code;
 	const struct table_def *def = t->subject.rule->from;
 
-	if (!def)
+	if (!def && !code->where.source)
 		return STR("its SELECT gives no row");
+	if (!def)
+		return arena_fmt(t->s->keep, "no row of its SELECT fits: %.*s",
+			STR_ARG(code->where.source->text));
 	if (!t->s->tables->items[def - table_defs].count || !code->where.source)
 		return arena_fmt(t->s->keep, "table %.*s is empty", STR_ARG(def->name));
 	return arena_fmt(t->s->keep, "no row of %.*s fits: %.*s", STR_ARG(def->name),

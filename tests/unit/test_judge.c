@@ -385,6 +385,11 @@ static void rules_over_a_select(void **state)
 			"    assert: name = 'x'\n");
 	assert_verdict("r", VERDICT_NOT_APPLICABLE);
 	assert_str(result("r")->reason, "its SELECT gives no row");
+	judge_yaml(HEAD "  r:\n    select: select key, p50_s from ops\n"
+			"    where: key = 'zz'\n"
+			"    assert: p50_s < 200\n");
+	assert_verdict("r", VERDICT_NOT_APPLICABLE);
+	assert_str(result("r")->reason, "no row of its SELECT fits: key = 'zz'");
 }
 
 /* A computed column has the unit that its name ends in, unless it is one of the tables'. */
