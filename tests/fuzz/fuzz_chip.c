@@ -13,7 +13,11 @@ static void work_with(const struct chip *c, struct arena *keep)
 	struct chip_device d = chip_device(c, &hints);
 	chip_recognise(&set, &hints, keep);
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		struct collective_op op = { (enum op_kind)kind, 1e6, 48, kind % 3, false };
+		struct collective_op op = { .kind = (enum op_kind)kind,
+			.message_bytes = 1e6,
+			.group_size = 48,
+			.group_stride = kind % 3,
+			.at_most = kind % 2 };
 		roofline_collective(&d, &op, &job, keep);
 	}
 	if (!(roofline_hbm_bps(&d) > 0) || c->id.len == 0)

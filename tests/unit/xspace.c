@@ -431,13 +431,12 @@ const struct quality_row *xrun_quality(const struct xrun *r, const char *name)
 
 static void cell_write(struct pb *b, const struct column *c, const void *row)
 {
-	struct str text = cell_text(c, row);
-
 	if (cell_is_null(c, row))
-		text = STR("-");
+		pb_raw(b, STR("-"));
 	else if (c->type == COLUMN_REAL)
-		text = arena_fmt(b->keep, "%.17g", cell_real(c, row));
-	pb_raw(b, text);
+		pb_raw(b, arena_fmt(b->keep, "%.17g", cell_real(c, row)));
+	else
+		pb_raw(b, cell_text(c, row));
 	pb_raw(b, STR("|"));
 }
 
