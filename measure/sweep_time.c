@@ -203,11 +203,12 @@ static struct running *span_of(const struct sweeping *s, const struct subject *d
 	return best;
 }
 
-/* Its done begins: from now on it may be what the device waits for. */
+/* Its done begins: from now on it may be what the device waits for.  Mostly none is behind. */
 static void span_to_front(struct sweeping *s, const struct subject *done)
 {
+	if (s->sharing[ACTIVITY_COMMS] == s->in_front[ACTIVITY_COMMS])
+		return;
 	struct running *span = span_of(s, done);
-
 	if (!span || span->in_front)
 		return;
 	clock_settle(s, span);
