@@ -6,9 +6,16 @@
 writes OUTDIR/plugins/profile/<run>/<host>.xplane.pb for each host, and beside them
 rooflint.job.yaml when the scenario has a job_file.  The same scenario always gives
 the same bytes.
+
+With BUILT in the environment, what was built of a scenario is kept in that folder and
+taken from there the next time: tests/run-all.sh builds a capture once for all groups.
 """
 
+import fcntl
+import hashlib
+import json
 import os
+import pickle
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -81,11 +88,28 @@ def build_spec(spec):
     return files
 
 
+def kept(spec):
+    """What build_spec says, from the folder BUILT if it is there already."""
+    folder = os.environ.get("BUILT")
+    if not folder:
+        return build_spec(spec)
+    key = hashlib.sha256(json.dumps(spec, default=str).encode()).hexdigest()
+    with open(os.path.join(folder, key), "a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # another group may be building the same
+        file.seek(0)
+        data = file.read()
+        if data:
+            return pickle.loads(data)
+        files = build_spec(spec)
+        file.write(pickle.dumps(files))
+    return files
+
+
 def main(argv):
     if len(argv) != 3:
         sys.stderr.write(__doc__)
         return 2
-    for name, data in build(argv[1]).items():
+    for name, data in kept(derive.load(argv[1])).items():
         path = os.path.join(argv[2], name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:

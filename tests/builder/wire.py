@@ -9,8 +9,15 @@ import struct
 MASK64 = (1 << 64) - 1
 
 
+# Most varints of a profile are tags, lengths and ids; a long scenario asks for millions of them.
+SHORT = [bytes([v]) for v in range(1 << 7)]
+SHORT += [bytes([v & 127 | 128, v >> 7]) for v in range(1 << 7, 1 << 14)]
+
+
 def varint(value):
     """One base-128 varint; a negative int64 takes ten bytes, as in C++."""
+    if 0 <= value < 1 << 14:
+        return SHORT[value]
     value &= MASK64
     out = bytearray()
     while value > 127:
@@ -22,7 +29,7 @@ def varint(value):
 
 def as_bytes(value):
     """UTF-8, or the raw bytes that a lone surrogate stands for."""
-    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
 
 
 class Message:
@@ -47,18 +54,20 @@ class Message:
 
     def data(self, number, value, keep=False):
         """A string or bytes field.  Empty is left out unless keep."""
-        value = as_bytes(value)
         if value or keep:
-            self.buf += varint(number << 3 | 2) + varint(len(value)) + value
+            value = as_bytes(value)
+            self.buf += varint(number << 3 | 2)
+            self.buf += varint(len(value))
+            self.buf += value
         return self
 
     def msg(self, number, message):
         """A submessage, written even when empty (presence matters)."""
-        return self.data(number, bytes(message), keep=True)
+        return self.data(number, getattr(message, "buf", message), keep=True)
 
     def packed(self, number, values):
         """A packed repeated integer field; an empty list writes nothing."""
-        return self.data(number, b"".join(varint(v) for v in values))
+        return self.data(number, b"".join(map(varint, values)))
 
     def ints(self, number, values):
         """A repeated integer field, one tag per value (unpacked)."""

@@ -4,13 +4,17 @@
     python3 tests/oracle/compare.py --rooflint build/rooflint [--verbose] [CAPTURE...]
 
 One line per capture and quantity, then `N passed, N failed, N skipped`; status 1 when any failed.
-Times agree within 1e-9 of their value; counts, FLOPs and bytes exactly.
+Times agree within 1e-9 of their value; counts, FLOPs and bytes exactly.  Captures are compared
+JOBS at a time.
 """
 
 import argparse
+import concurrent.futures
+import functools
 import gzip
 import json
 import math
+import os
 import pathlib
 import re
 import shutil
@@ -38,9 +42,18 @@ MATMULS = ("matmul", "convolution")
 class Report:
     def __init__(self, verbose):
         self.verbose, self.passed, self.failed, self.skipped = verbose, 0, 0, 0
+        self.lines = []
+
+    def add(self, part):
+        """What another process found, told."""
+        self.passed += part.passed
+        self.failed += part.failed
+        self.skipped += part.skipped
+        for line in part.lines:
+            print(line, flush=True)
 
     def line(self, word, capture, quantity, detail):
-        print(f"{word:4}  {capture:22}  {quantity:24}  {detail}", flush=True)
+        self.lines.append(f"{word:4}  {capture:22}  {quantity:24}  {detail}")
 
     def skip(self, capture, quantity, why):
         self.skipped += 1
@@ -64,7 +77,7 @@ class Report:
             return
         self.fail(capture, quantity, f"{len(wrong)} of {len(expected)} differ")
         for key, ours, theirs in wrong if self.verbose else wrong[:SHOWN]:
-            print(f"        {label(key)}: oracle {ours}, rooflint {theirs}")
+            self.lines.append(f"        {label(key)}: oracle {ours}, rooflint {theirs}")
 
 
 def label(key):
@@ -272,12 +285,18 @@ COMPARISONS = (compare_run, compare_devices, compare_steps, compare_programs, co
 
 # ---- captures -----------------------------------------------------------------------------------
 
+def newest_run(capture):
+    """The folder of a capture's newest run that holds xplane files, or None."""
+    runs = sorted({path.parent for path in capture.glob("plugins/profile/*/*.xplane.pb")})
+    return runs[-1] if runs else None
+
+
 def run_folders(root):
     """(name, newest run folder) of every capture below that holds xplane files."""
     for capture in sorted(path for path in root.iterdir() if path.is_dir()):
-        runs = sorted({path.parent for path in capture.glob("plugins/profile/*/*.xplane.pb")})
-        if runs:
-            yield capture.name, runs[-1]
+        run = newest_run(capture)
+        if run:
+            yield capture.name, run
 
 
 def trace_folders(root, folder):
@@ -285,6 +304,7 @@ def trace_folders(root, folder):
 
     Where an xplane stands beside it the trace is read from a copy, as the xplane would win.
     """
+    folder.mkdir()
     for path in sorted(root.glob("*/plugins/profile/*/*.trace.json.gz")):
         run, name = path.parent, f"{path.parents[3].name} {path.parent.name[-8:]} json"
         if not list(run.glob("*.xplane.pb")):
@@ -311,15 +331,14 @@ def cross_check(report, rooflint, capture, folder, other):
                          ours[c] == theirs[c] or closely(ours[c], theirs[c]) for c in ours))
 
 
-def built_scenarios(folder, wanted):
-    """The builder's scenarios as captures, or those wanted; demo is carried already."""
-    for scenario in sorted(SCENARIOS.glob("*.toml")):
-        if scenario.stem == "demo" or (wanted and scenario.stem not in wanted):
-            continue
-        command = [sys.executable, str(SCENARIOS.parent / "build.py"), str(scenario),
-                   str(folder / scenario.stem)]
-        subprocess.run(command, check=True, capture_output=True)
-    return run_folders(folder)
+def compare_built(report, rooflint, scenario, folder):
+    """A scenario of the builder's, as a capture."""
+    out = folder / scenario.stem
+    subprocess.run([sys.executable, str(SCENARIOS.parent / "build.py"), str(scenario), str(out)],
+                   check=True, capture_output=True)
+    run = newest_run(out)
+    if run:
+        compare(report, rooflint, scenario.stem, run)
 
 
 def compare(report, rooflint, capture, folder):
@@ -377,6 +396,40 @@ def compare_exports(report, rooflint, root, wanted):
             nsys.compare(report, name, path, Tables(rooflint, path), closely)
 
 
+def tasks(wanted, folder):
+    """(function, its arguments) of all comparisons; `folder` is for what has to be made."""
+    def chosen(name):
+        return not wanted or name in wanted
+
+    for name, run in run_folders(CARRIED):
+        if chosen(name):
+            yield compare, name, run
+    yield compare_exports, CARRIED, wanted
+    for scenario in sorted(SCENARIOS.glob("*.toml")):
+        if scenario.stem != "demo" and chosen(scenario.stem):  # demo is carried
+            yield compare_built, scenario, folder
+    if not SHARED.is_dir():
+        return
+    for name, run in run_folders(SHARED):
+        if chosen(name):
+            yield compare, name, run
+    yield compare_exports, SHARED, wanted
+    yield xprof.compare, SHARED / "xprof-golden-tpu-training"
+    for name, run, other in trace_folders(SHARED, folder / "traces"):
+        if chosen(name):
+            yield compare, name, run
+        if other:
+            yield cross_check, name, run, other
+    yield compare_snapshots, SHARED, folder / "snapshots"
+
+
+def found_by(verbose, rooflint, task):
+    """In a process of its own."""
+    report = Report(verbose)
+    task[0](report, rooflint, *task[1:])
+    return report
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rooflint", default=str(ROOT / "build" / "rooflint"))
@@ -384,29 +437,15 @@ def main():
     parser.add_argument("captures", nargs="*", help="names of captures; default all")
     options = parser.parse_args()
     report = Report(options.verbose)
-    rooflint = str(pathlib.Path(options.rooflint).resolve())
-
-    def walk(found):
-        for capture, folder in found:
-            if not options.captures or capture in options.captures:
-                compare(report, rooflint, capture, folder)
-
-    walk(run_folders(CARRIED))
-    compare_exports(report, rooflint, CARRIED, options.captures)
-    with tempfile.TemporaryDirectory() as folder:
-        walk(built_scenarios(pathlib.Path(folder), options.captures))
-    if SHARED.is_dir():
-        walk(run_folders(SHARED))
-        compare_exports(report, rooflint, SHARED, options.captures)
-        xprof.compare(report, rooflint, SHARED / "xprof-golden-tpu-training")
-        with tempfile.TemporaryDirectory() as folder:
-            for name, run, other in trace_folders(SHARED, pathlib.Path(folder)):
-                walk([(name, run)])
-                if other:
-                    cross_check(report, rooflint, name, run, other)
-            compare_snapshots(report, rooflint, SHARED, pathlib.Path(folder))
-    else:
-        report.skip("shared", "-", "../shared/profiles is absent: real captures were not compared")
+    find = functools.partial(found_by, options.verbose, str(pathlib.Path(options.rooflint).resolve()))
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ProcessPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        for part in pool.map(find, tasks(options.captures, pathlib.Path(folder))):
+            report.add(part)
+    if not SHARED.is_dir():
+        absent = Report(options.verbose)
+        absent.skip("shared", "-", "../shared/profiles is absent: real captures were not compared")
+        report.add(absent)
     print(f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped")
     return 1 if report.failed else 0
 

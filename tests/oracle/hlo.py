@@ -92,6 +92,7 @@ class Module:
         computations = [Computation(part) for part in messages(module, 3)]
         self.computations = {c.id: c for c in computations}
         self.home = {i.name: c for c in computations for i in c.instructions}
+        self.by_name = {i.name: i for c in computations for i in c.instructions}
         self.buffers = one_message(found, 3)
 
     # ---- names ------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ class Module:
         return None
 
     def instruction(self, name):
-        return next(i for i in self.home[name].instructions if i.name == name)
+        return self.by_name[name]
 
     @functools.cached_property
     def once(self):

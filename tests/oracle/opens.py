@@ -67,7 +67,7 @@ def quiet():
 def build(path, out):
     sys.path.insert(0, str(ROOT / "tests" / "builder"))
     import build as builder
-    for name, data in builder.build(str(path)).items():
+    for name, data in builder.kept(builder.derive.load(str(path))).items():
         target = pathlib.Path(out, name)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)

@@ -11,6 +11,8 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 def varint(data, at):
     """An unsigned varint and the position after it."""
+    if data[at] < 0x80:
+        return data[at], at + 1
     value = shift = 0
     while True:
         byte = data[at]

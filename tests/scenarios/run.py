@@ -52,7 +52,7 @@ def program():
 
 def write(spec, out):
     """Build a scenario's files below `out`."""
-    for name, data in build.build_spec(spec).items():
+    for name, data in build.kept(spec).items():
         path = os.path.join(out, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
