@@ -38,6 +38,7 @@ HTTP    := $(wildcard cmd/http/*.c)
 HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard cmd/http/*.h)
 EMBED   := $(wildcard rules/*.yaml hardware/*.json store/*.sql templates/*)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
+ARCHIVE := $(O)/librooflint.a
 CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))
 HELPERS := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
 UNIT    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
@@ -60,6 +61,8 @@ CMOCKA   = $(eval CMOCKA := $(call pkg,cmocka libbrotlienc,--cflags --libs))$(CM
 
 COMPILE = $(CC) $(FLAGS) $(PKG_INC) $(CPPFLAGS) $(CFLAGS)
 LINK    = $(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS)
+# A test is linked with what it needs of the library, which has to stand behind what needs it.
+NEEDED  = $(filter-out %.a,$^) $(filter %.a,$^)
 LIBS    = $(PKG_LIBS) -lm
 JOBS   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SUB     = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
@@ -94,10 +97,13 @@ $(O)/rooflint-http: $(HTTP_OBJ) $(HTTP_BASE)
 	$(SAY) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(HTTP_LIBS) -lm
 
+# What a test does once is not worth the optimiser's time.
+$(UNIT:=.o) $(HELPERS): private QUICK := -O0
+
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+	$(Q)$(COMPILE) $(QUICK) -MMD -MP -c -o $@ $<
 
 $(O)/embedded.o: $(O)/embedded.c
 	$(Q)$(COMPILE) -c -o $@ $<
@@ -111,9 +117,13 @@ $(O)/embedded.list: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' $(EMBED) | cmp -s - $@ || printf '%s\n' $(EMBED) >$@
 
-$(UNIT): $(O)/tests/unit/%: $(O)/tests/unit/%.o $(HELPERS) $(LIB)
+$(ARCHIVE): $(LIB)
+	$(SAY) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(UNIT): $(O)/tests/unit/%: $(O)/tests/unit/%.o $(HELPERS) $(ARCHIVE)
 	$(SAY) LINK $@
-	$(Q)$(LINK) -o $@ $^ $(CMOCKA) $(LIBS)
+	$(Q)$(LINK) -o $@ $(NEEDED) $(CMOCKA) $(LIBS)
 
 # What is tested without being in a library.
 $(HTTP_TESTS): $(filter-out %/main.o,$(HTTP_OBJ))
@@ -121,16 +131,16 @@ $(HTTP_TESTS): private LIBS += $(HTTP_LIBS)
 $(O)/tests/unit/test_cache: $(O)/cmd/cache.o
 $(O)/tests/unit/test_outbox $(O)/tests/fuzz/fuzz_outbox: $(O)/cmd/outbox.o
 
-$(FUZZ): $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(if $(FUZZER),,$(O)/tests/fuzz/driver.o) $(LIB)
+$(FUZZ): $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(if $(FUZZER),,$(O)/tests/fuzz/driver.o) $(ARCHIVE)
 	$(SAY) LINK $@
-	$(Q)$(LINK) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(NEEDED) $(LIBS)
 
 $(BENCH): $(O)/%: %.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
-$(O)/tests/bench/power: $(O)/tests/bench/power.o $(LIB)
+$(O)/tests/bench/power: $(O)/tests/bench/power.o $(ARCHIVE)
 	$(SAY) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 

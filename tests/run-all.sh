@@ -4,6 +4,8 @@
 # Prints what failed, one line per group, and last `N passed, N failed[, N skipped]`.  Ends with 1
 # when a test failed, when a program crashed or when there was nothing to run.
 #
+# JOBS groups run at a time, whichever ends first prints first; a group must not mind others beside it.
+#
 # From the environment: O (build folder), ROOFLINT (the program), SAN, UPDATE and CASES (golden),
 # PROFILES (real captures; by default ../shared/profiles), JOBS.
 set -u
@@ -19,12 +21,16 @@ PYTHONDONTWRITEBYTECODE=1
 UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export O ROOFLINT PROFILES CARRIED JOBS SAN PYTHONDONTWRITEBYTECODE UBSAN_OPTIONS
 
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-LIMIT=
-! command -v timeout >/dev/null 2>&1 || LIMIT='timeout 1200'
-export LIMIT work
+if [ "${1:-}" != --one ]; then
+	work=$(mktemp -d) || exit 2
+	trap 'rm -rf "$work"' EXIT
+	trap 'exit 130' INT TERM
+	LIMIT=
+	! command -v timeout >/dev/null 2>&1 || LIMIT='timeout 1200'
+	mkdir "$work/built"
+	BUILT=$work/built # captures, each built once for all groups
+	export LIMIT work BUILT
+fi
 
 # ---- groups: each prints its failures and ends with the line `N passed, N failed, N skipped` ------
 
@@ -130,8 +136,10 @@ python_suite()
 	awk -v status=$status "$unittest" "$log" | awk "$totals"
 }
 
+# The builder itself is asked each time.
 group_builder()
 {
+	unset BUILT
 	python_suite tests/builder
 }
 
@@ -184,30 +192,58 @@ group_interop()
 
 # ---- the run ------------------------------------------------------------------------------------
 
-[ $# -gt 0 ] || set -- unit golden fuzz builder oracle xprof scenarios interop
-passed=0 failed=0 skipped=0
-for group in "$@"; do
-	case $group in
-	unit | golden | fuzz | builder | oracle | xprof | scenarios | interop) ;;
-	*)
-		echo "run-all.sh: no group of tests is called '$group'" >&2
-		exit 2
-		;;
-	esac
-	"group_$group" >"$work/out" 2>&1
-	sed '$d' "$work/out"
-	line=$(tail -n 1 "$work/out")
+# What a group has to say, and its counts for the sum.
+one()
+{
+	"group_$1" >"$work/$1.out" 2>&1
+	line=$(tail -n 1 "$work/$1.out")
+	sed '$d' "$work/$1.out" >"$work/$1.said"
+	group=$1
 	# shellcheck disable=SC2086 # the words of `N passed, N failed, N skipped`
 	set -- $line
 	case $line in
 	[0-9]*' passed, '[0-9]*' failed, '[0-9]*' skipped') ;;
 	*)
-		printf '%s\n' "$line"
+		printf '%s\n' "$line" >>"$work/$group.said"
 		set -- 0 passed, 1 failed, 0 skipped
 		;;
 	esac
-	printf '%-8s %s passed, %s failed%s\n' "$group" "$1" "$3" "$([ "$5" = 0 ] || echo ", $5 skipped")"
-	passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+	printf '%-8s %s passed, %s failed%s\n' "$group" "$1" "$3" \
+		"$([ "$5" = 0 ] || echo ", $5 skipped")" >>"$work/$group.said"
+	echo "$1 $3 $5" >"$work/$group.sum"
+	cat "$work/$group.said"
+}
+
+if [ "${1:-}" = --one ]; then
+	one "$2"
+	exit 0
+fi
+
+# Those that take longest come first.
+all='scenarios oracle interop xprof unit golden builder fuzz'
+[ $# -gt 0 ] || set -- $all
+for group in "$@"; do
+	case " $all " in
+	*" $group "*) ;;
+	*)
+		echo "run-all.sh: no group of tests is called '$group'" >&2
+		exit 2
+		;;
+	esac
+done
+for group in $all; do
+	case " $* " in
+	*" $group "*) echo "$group" ;;
+	esac
+done | xargs -P "$JOBS" -n 1 sh tests/run-all.sh --one
+
+passed=0 failed=0 skipped=0
+for group in "$@"; do
+	# A group that was killed has said nothing.
+	counts=$(cat "$work/$group.sum" 2>/dev/null || echo 0 1 0)
+	# shellcheck disable=SC2086 # three numbers
+	set -- $counts
+	passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
 done
 if [ $((passed + failed)) -eq 0 ]; then
 	echo 'no tests were run' >&2
