@@ -14,7 +14,6 @@ struct tester {
 	const struct ruleset *rules;
 	struct fixture_set set;
 	struct str file;
-	bool is_named;	      /* with --tests */
 	struct report report; /* one case per test, for JUnit */
 	ptrdiff_t failed;
 };
@@ -32,24 +31,12 @@ static struct str beside(struct str rules, struct arena *keep)
 	return arena_fmt(keep, "%.*s.test.yaml", STR_ARG(rules));
 }
 
-static bool is_built_in(struct str rules, struct arena *keep)
-{
-	return str_find_char(rules, '/') < 0 &&
-	       embed_find(arena_fmt(keep, "rules/%.*s.yaml", STR_ARG(rules))).p;
-}
-
 static bool read_tests(const struct tester *t, struct str *text, struct diag *err)
 {
 	struct str built_in = arena_fmt(t->c->keep, "rules/%.*s", STR_ARG(t->file));
 	*text = str_find_char(t->file, '/') < 0 ? embed_find(built_in) : STR("");
 	if (text->p && text->len)
 		return true;
-	if (!t->is_named && is_built_in(t->rules->name, t->c->keep))
-		return diag_set(err, DIAG_USAGE,
-			"the built-in set %.*s has no tests of its own: its rules are those of "
-			"recommended, which `rooflint rules test recommended` tests; --tests names "
-			"others",
-			STR_ARG(t->rules->name));
 	return input_text(t->file, DOC_MAX_BYTES, t->c->keep, text, err) ||
 	       diag_append(err, "the tests of a rule file stand beside it, or --tests names them");
 }
@@ -128,12 +115,25 @@ static bool is_tested(const struct tester *t, const struct rule *rule, bool good
 	return false;
 }
 
+/* Inherited rules are tested where they come from, unless the file changes them; none that is off. */
+static bool is_own(const struct ruleset *rules, const struct rule *rule)
+{
+	for (ptrdiff_t i = 0; i < rule_key_count && rule->severity != SEVERITY_OFF; i++) {
+		const struct origin *at =
+			(const void *)((const char *)rule + rule_keys[i].origin);
+		if (str_eq(at->file, rules->files[0]))
+			return true;
+	}
+	return false;
+}
+
 /* Rules that nothing shows to pass, or nothing shows to fail. */
 static void tell_untested(const struct tester *t, bool good)
 {
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; i < t->rules->count; i++)
-		if (!is_tested(t, t->rules->items[i], good))
+		if (is_own(t->rules, t->rules->items[i]) &&
+			!is_tested(t, t->rules->items[i], good))
 			out_fmt(t->c->out, "%s%.*s",
 				count++ ? ", "
 				: good	? "no test passes: "
@@ -186,7 +186,7 @@ enum status rules_test(
 	struct context *c, const struct test_settings *s, const struct ruleset *rules)
 {
 	struct diag err;
-	struct tester t = { .c = c, .rules = rules, .is_named = s->tests.p != NULL };
+	struct tester t = { .c = c, .rules = rules };
 	t.file = s->tests.p ? s->tests : beside(rules->name, c->keep);
 	return run(&t, s, &err);
 }
