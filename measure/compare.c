@@ -5,6 +5,7 @@
 
 #include "base/resample.h"
 #include "measure/baseline.h"
+#include "measure/diff.h"
 
 /* How a figure of the run moves from step to step. */
 enum series {
@@ -250,7 +251,7 @@ static void compare_metric(const struct metric *m, struct tables *head,
 			compare_sample(m, head, &here, &there[i], &noise, samples[i].query, keep);
 }
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- without noise -------------------------------------------------------------------------- */
 
 /* The largest of any device; NaN when none is known. */
 static double peak_of(const struct tables *t)
@@ -262,13 +263,40 @@ static double peak_of(const struct tables *t)
 	return peak;
 }
 
-static void compare_memory(struct tables *head, const struct run_sample *sample, struct arena *keep)
+/* What nobody has measured is all that two plans have to compare; a run has its own figures. */
+static double predicted_of(const struct tables *t)
 {
-	double here = peak_of(head), least = NAN, most = NAN, sum = 0;
+	return is_planned(t) ? table_rows(t, run)[0].predicted_step_s : (double)NAN;
+}
+
+static double compiled_of(const struct tables *t)
+{
+	double most = NAN;
+
+	for (ptrdiff_t i = 0; i < table_count(t, memory) && is_planned(t); i++)
+		most = fmax(most, table_rows(t, memory)[i].compiled_bytes);
+	return most;
+}
+
+/* One number of each run, which no step varies. */
+static const struct constant {
+	struct str metric;
+	double (*of)(const struct tables *t);
+} constants[] = {
+	{ STR_INIT("memory.window_peak_bytes"), peak_of },
+	{ STR_INIT("run.predicted_step_s"), predicted_of },
+	{ STR_INIT("memory.compiled_bytes"), compiled_of },
+};
+enum { CONSTANTS = sizeof(constants) / sizeof(constants[0]) };
+
+static void compare_constant(const struct constant *c, struct tables *head,
+	const struct run_sample *sample, struct arena *keep)
+{
+	double here = c->of(head), least = NAN, most = NAN, sum = 0;
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < sample->count; i++) {
-		double there = peak_of(sample->runs[i]);
+		double there = c->of(sample->runs[i]);
 		if (!(there > 0))
 			continue;
 		least = fmin(least, there);
@@ -278,8 +306,7 @@ static void compare_memory(struct tables *head, const struct run_sample *sample,
 	}
 	if (isnan(here) || !n)
 		return;
-	struct deltas_row *row =
-		add_delta(head, STR("memory.window_peak_bytes"), sample->query, keep);
+	struct deltas_row *row = add_delta(head, c->metric, sample->query, keep);
 	row->runs = (double)n;
 	row->head = here;
 	row->base = sum / (double)n;
@@ -320,5 +347,6 @@ void compare_runs(
 	adjust(head, first, true, *keep);
 	adjust(head, first, false, *keep);
 	for (ptrdiff_t i = 0; i < count; i++)
-		compare_memory(head, &samples[i], keep);
+		for (int k = 0; k < CONSTANTS; k++)
+			compare_constant(&constants[k], head, &samples[i], keep);
 }

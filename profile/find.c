@@ -58,8 +58,8 @@ static const struct other {
 #define DUMP	   "a compiler's dump of a program, without times"
 #define PROGRAM	   "a compiler's program, without times"
 #define COST_IT                                                                                    \
-	"`rooflint hlo` says what it costs; check judges what XLA names *after_optimizations.txt " \
-	"or .hlo.pb"
+	"`rooflint hlo` says what it costs; check and diff take what XLA names "                   \
+	"*after_optimizations.txt or .hlo.pb"
 #define PACKED	    "a packed file"
 #define EXPORT_NSYS "have it written as *.sqlite with `nsys export --type sqlite`, and give that"
 	{ STR_INIT("*.xplane.pb.*"), "a packed or unfinished profile",

@@ -12,16 +12,20 @@ static const struct metric_look {
 	const char *name;
 	enum unit unit;
 	bool always; /* told even when nothing changed */
+	bool exact;  /* there is no noise in it */
 } looks[] = {
-	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true },
-	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false },
-	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false },
-	{ STR_INIT("run.comms_exposed_ratio"), "waiting for communication takes", UNIT_RATIO,
+	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true, false },
+	{ STR_INIT("run.predicted_step_s"), "a step is predicted to take", UNIT_SECONDS, true,
+		true },
+	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false, false },
+	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false, false },
+	{ STR_INIT("run.comms_exposed_ratio"), "waiting for communication takes", UNIT_RATIO, false,
 		false },
-	{ STR_INIT("run.idle_ratio"), "idle time is", UNIT_RATIO, false },
+	{ STR_INIT("run.idle_ratio"), "idle time is", UNIT_RATIO, false, false },
 	{ STR_INIT("run.transfer_ratio"), "moving data to or from the host takes", UNIT_RATIO,
-		false },
-	{ STR_INIT("memory.window_peak_bytes"), "memory peaks at", UNIT_BYTES, false },
+		false, false },
+	{ STR_INIT("memory.window_peak_bytes"), "memory peaks at", UNIT_BYTES, false, true },
+	{ STR_INIT("memory.compiled_bytes"), "the compiler plans for", UNIT_BYTES, false, true },
 };
 
 bool note_is_news(const struct report_note *note)
@@ -29,7 +33,7 @@ bool note_is_news(const struct report_note *note)
 	return str_eq(note->id, STR("RL204"));
 }
 
-/* Less is nobody's news: half a percent, or half a point of a share; memory has no noise. */
+/* Less is nobody's news: half a percent, or half a point of a share. */
 #define NEWS_LEAST 0.005
 
 static bool has_changed(const struct metric_look *look, const struct deltas_row *d)
@@ -37,7 +41,7 @@ static bool has_changed(const struct metric_look *look, const struct deltas_row 
 	double change = look->unit == UNIT_RATIO ? d->head - d->base : d->ratio - 1;
 	if (!(fabs(change) >= NEWS_LEAST))
 		return false;
-	return look->unit == UNIT_BYTES || d->p_value <= BASELINE_ALPHA;
+	return look->exact || d->p_value <= BASELINE_ALPHA;
 }
 
 static struct str change_text(const struct deltas_row *d, enum unit unit, struct arena *keep)
@@ -54,7 +58,7 @@ static struct str surety_text(
 	const struct metric_look *look, const struct deltas_row *d, struct arena *keep)
 {
 	struct str least = unit_text(keep, d->resolution, UNIT_RATIO);
-	if (look->unit == UNIT_BYTES)
+	if (look->exact)
 		return STR("");
 	if (isnan(d->resolution))
 		return STR("; too few steps to tell noise from change");
