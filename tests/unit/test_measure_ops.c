@@ -74,6 +74,16 @@ static struct str module_of(const struct pb_instruction *body, struct str more)
 	return pb_write_module(&run.keep, c, more);
 }
 
+/* A host's one TPU, and the program that it runs. */
+static struct xplane *tpu_with(struct str module)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+
+	x_hlo(host, "jit_step", PROGRAM, module);
+	return tpu;
+}
+
 /* ---- costs ----------------------------------------------------------------------------------- */
 
 /* x . w of 1024 x 1024 bf16: 2 * 1024^3 FLOPs and three arrays of 2 MiB. */
@@ -355,10 +365,8 @@ static void a_done_comes_first(void **state)
 		NO_ROW,
 	};
 	(void)state;
-	struct xspace *host = xrun_host(&run, "worker-0");
-	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xplane *tpu = tpu_with(module_of(body, partitions(4)));
 	struct xline *ops = x_line(tpu, "XLA Ops");
-	x_hlo(host, "jit_step", PROGRAM, module_of(body, partitions(4)));
 	x_op(tpu, "all-gather-start.2",
 		X_STATS(x_int("program_id", PROGRAM), x_text("hlo_category", "async-start")));
 	x_op(tpu, "all-gather-done.3", OF_IT);
@@ -393,10 +401,8 @@ static void what_is_in_flight_keeps_nobody_waiting(void **state)
 		NO_ROW,
 	};
 	(void)state;
-	struct xspace *host = xrun_host(&run, "worker-0");
-	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xplane *tpu = tpu_with(module_of(body, partitions(4)));
 	struct xline *ops = x_line(tpu, "XLA Ops");
-	x_hlo(host, "jit_step", PROGRAM, module_of(body, partitions(4)));
 	for (size_t i = 1; i < 5; i++)
 		x_op(tpu, body[i].name, OF_IT);
 	for (int64_t i = 0; i < STEPS; i++) {
@@ -534,10 +540,8 @@ static void one_array_gathered_thrice(void **state)
 	static const char *const order[] = { "all-gather.3", "all-gather.5", "all-gather.5",
 		"all-gather.6" };
 	(void)state;
-	struct xspace *host = xrun_host(&run, "worker-0");
-	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xplane *tpu = tpu_with(module_of(body, partitions(4)));
 	struct xline *ops = x_line(tpu, "XLA Ops");
-	x_hlo(host, "jit_step", PROGRAM, module_of(body, partitions(4)));
 	x_op(tpu, "all-gather.3", OF_IT);
 	x_op(tpu, "all-gather.5", OF_IT);
 	x_op(tpu, "all-gather.6", OF_IT);
@@ -569,10 +573,8 @@ static void copies_between_memories(void **state)
 	static const char *const order[] = { "copy-start.2", "copy-done.3", "copy-start.4",
 		"copy-done.5", "copy.6" };
 	(void)state;
-	struct xspace *host = xrun_host(&run, "worker-0");
-	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xplane *tpu = tpu_with(module_of(body, STR("")));
 	struct xline *ops = x_line(tpu, "XLA Ops");
-	x_hlo(host, "jit_step", PROGRAM, module_of(body, STR("")));
 	for (int k = 0; k < 5; k++)
 		x_op(tpu, order[k], OF_IT);
 	for (int64_t i = 0; i < STEPS; i++)
