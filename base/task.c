@@ -116,7 +116,9 @@ struct pool {
 	job_fn *job;
 	job_done_fn *done;
 	void *arg;
-	struct job_result **results; /* finished, not reported; by index, bytes on the heap */
+	/* Finished, not reported, bytes on the heap; of index i in slot i % slots: none is further. */
+	struct job_result **results;
+	ptrdiff_t slots;
 	ptrdiff_t count, next, reported;
 	struct worker workers[TASK_MAX];
 	int wanted; /* workers to have while there are jobs left */
@@ -239,13 +241,12 @@ static void finish(struct pool *p, ptrdiff_t index, struct job_result result)
 	if (!r)
 		abort();
 	*r = result;
-	p->results[index] = r;
-	for (; p->reported < p->count && p->results[p->reported]; p->reported++) {
-		r = p->results[p->reported];
+	p->results[index % p->slots] = r;
+	for (; (r = p->results[p->reported % p->slots]); p->reported++) {
 		p->done(p->arg, p->reported, r);
 		free((char *)(uintptr_t)r->bytes.p);
 		free(r);
-		p->results[p->reported] = NULL;
+		p->results[p->reported % p->slots] = NULL;
 	}
 }
 
@@ -334,8 +335,7 @@ static void worker_read(struct pool *p, struct worker *w)
 
 static bool may_hand_out(const struct pool *p)
 {
-	return p->next < p->count &&
-	       p->next - p->reported < (ptrdiff_t)p->wanted * WAITING_PER_WORKER;
+	return p->next < p->count && p->next - p->reported < p->slots;
 }
 
 /* Start what is missing and give every idle worker a job.  False when nobody is left to work. */
@@ -384,8 +384,10 @@ static bool pool_run(struct pool *p, struct diag *err)
 bool task_processes(
 	job_fn *job, job_done_fn *done, void *arg, ptrdiff_t count, int workers, struct diag *err)
 {
+	int wanted = workers < 1 ? 1 : workers < TASK_MAX ? workers : TASK_MAX;
+	ptrdiff_t slots = (ptrdiff_t)wanted * WAITING_PER_WORKER;
 	struct pool *p = calloc(1, sizeof(*p));
-	struct job_result **results = calloc((size_t)count + 1, sizeof(*results));
+	struct job_result **results = calloc((size_t)slots, sizeof(struct job_result *));
 	if (!p || !results) {
 		free(p);
 		free(results);
@@ -394,9 +396,8 @@ bool task_processes(
 	}
 	*p = (struct pool){ .job = job, .done = done, .arg = arg, .count = count };
 	p->results = results;
-	p->wanted = workers < 1 ? 1 : workers < TASK_MAX ? workers : TASK_MAX;
-	if (p->wanted > count)
-		p->wanted = (int)count;
+	p->slots = slots;
+	p->wanted = wanted < count ? wanted : (int)count;
 	for (int i = 0; i < TASK_MAX; i++)
 		p->workers[i] = (struct worker){ .answers = -1, .job = -1 };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;

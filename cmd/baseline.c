@@ -35,7 +35,7 @@ static bool load_profile(struct str path, const struct load_options *options, st
 	struct tables *tables = arena_make(keep, struct tables, 1);
 	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
 	struct measured *m = NULL;
-	if (find_profiles(path, false, keep, &found, err) &&
+	if (find_profiles(path, keep, &found, err) &&
 		run_open(&found.runs[0], options, keep, &all, err) && run_take(&all, keep, &part))
 		m = run_measure(&part, options, keep, tables, notes, err);
 	measure_end(m);

@@ -11,11 +11,21 @@
 #include "cmd/bucket.h"
 #include "cmd/previous.h"
 
-/* One profile to judge, or the reason why there is none. */
+/* What few jobs have; the first of these that there is. */
+struct exception {
+	struct diag *error;	     /* why there is no run */
+	const struct found_run *run; /* cannot be found again */
+	struct str *older;	     /* names of neighbours that are part of it */
+	ptrdiff_t older_count;
+};
+
+/* One profile to judge.  There may be a million, so it is small. */
 struct job {
 	struct str shown; /* the profile's name in reports */
-	const struct found_run *run;
-	struct diag *error; /* NULL when the run was found */
+	struct str path;  /* where it is found again at its turn */
+	const struct tree *tree;
+	int64_t bytes;
+	const struct exception *exception; /* or NULL */
 };
 
 struct crew {
@@ -23,6 +33,8 @@ struct crew {
 	struct load_options options; /* the batch's, with this process's share of threads */
 	struct job *jobs;
 	ptrdiff_t count, cap;
+	struct arena list;  /* of the jobs alone, so that it grows where it is */
+	struct arena names; /* and what they borrow */
 	struct arena *keep; /* of the parent: what is in the result */
 	struct report_set *set;
 	ptrdiff_t set_cap;
@@ -32,19 +44,18 @@ struct crew {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* As given, but without slashes at the end, and relative where it lies below this directory. */
-static struct str shown_path(struct str path, struct arena *keep)
+/* A part of what is given: without slashes at the end, relative where it is below this directory. */
+static struct str shown_path(struct str path)
 {
 	char buf[4096];
 	while (path.len > 1 && str_ends(path, STR("/")))
 		path = str_head(path, path.len - 1);
 	struct str cwd = str_from(getcwd(buf, sizeof(buf))), rest = path;
 	if (!cwd.p || !str_take(&rest, cwd))
-		return arena_str(keep, path);
+		return path;
 	if (!rest.len)
 		return STR(".");
-	return str_take(&rest, STR("/")) && rest.len ? arena_str(keep, rest)
-						     : arena_str(keep, path);
+	return str_take(&rest, STR("/")) && rest.len ? rest : path;
 }
 
 /* ---- one job --------------------------------------------------------------------------------- */
@@ -53,6 +64,7 @@ static struct str shown_path(struct str path, struct arena *keep)
 struct work {
 	struct crew *crew;
 	const struct job *job;
+	struct found_run run;
 	struct arena scratch; /* dies with the job */
 	struct arena *keep;   /* for the reports */
 	struct report_set set;
@@ -63,6 +75,19 @@ struct work {
 static struct report *add_report(struct work *w)
 {
 	return arena_push(w->keep, w->set.items, w->set.count, w->set_cap);
+}
+
+/* A job's run as it is now; of one that is there no more at least its name. */
+static bool job_find(
+	const struct job *job, struct arena *keep, struct found_run *ret, struct diag *err)
+{
+	static const struct exception none;
+	const struct exception *e = job->exception ? job->exception : &none;
+	*ret = e->run ? *e->run : (struct found_run){ 0 };
+	if (e->error)
+		*err = *e->error;
+	return !e->error && (e->run || find_again(job->tree, job->path, e->older, e->older_count,
+					       keep, ret, err));
 }
 
 /* --job's, or the one beside it; what is wrong with that one is not what is told here. */
@@ -94,7 +119,7 @@ static void report_unread(const struct crew *crew, struct str shown, const struc
 		sha256_field(&h, shown);
 		sha256_field(&h, run->name);
 		row->fingerprint = sha256_id(&h, keep);
-		row->name = run->name;
+		row->name = arena_str(keep, run->name);
 		if (when_parse_run(run->name, &ns))
 			row->captured = when_text(keep, ns);
 		if (job)
@@ -105,7 +130,7 @@ static void report_unread(const struct crew *crew, struct str shown, const struc
 
 static void add_error(struct work *w, struct str shown, const struct diag *err)
 {
-	report_unread(w->crew, shown, w->part.run.name.p ? &w->part.run : w->job->run, err, w->keep,
+	report_unread(w->crew, shown, w->part.run.name.p ? &w->part.run : &w->run, err, w->keep,
 		add_report(w));
 }
 
@@ -162,17 +187,18 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 static void judge_run(struct work *w)
 {
 	struct diag err;
-	struct str shown = w->job->shown;
+	struct str shown = arena_str(w->keep, w->job->shown); /* the list of jobs ends before */
 	const struct batch *b = w->crew->batch;
-	if (b->skip && b->skip(b->skip_arg, shown, w->job->run))
+	bool is_found = job_find(w->job, &w->scratch, &w->run, &err);
+	if (is_found && b->skip && b->skip(b->skip_arg, shown, &w->run))
 		return;
-	if (!run_open(w->job->run, &w->crew->options, &w->scratch, &w->all, &err)) {
+	if (!is_found || !run_open(&w->run, &w->crew->options, &w->scratch, &w->all, &err)) {
 		add_error(w, shown, &err);
 		return;
 	}
 	for (bool first = true; run_take(&w->all, &w->scratch, &w->part); first = false) {
 		if (!first)
-			shown = shown_path(w->part.run.path, w->keep);
+			shown = arena_str(w->keep, shown_path(w->part.run.path));
 		if (!judge_part(w, shown, &err))
 			add_error(w, shown, &err);
 		run_close(&w->part);
@@ -224,10 +250,7 @@ static void end_alone(ptrdiff_t bytes)
 static void work_run(struct work *w)
 {
 	w->scratch = arena_new(ARENA_RUN_BYTES);
-	if (w->job->error)
-		add_error(w, w->job->shown, w->job->error);
-	else
-		judge_run(w);
+	judge_run(w);
 	arena_free(&w->scratch);
 }
 
@@ -263,15 +286,17 @@ static void set_lost(struct diag *err, struct str shown, const struct job_result
 static void read_answer(struct crew *crew, ptrdiff_t index, const struct job_result *result,
 	struct arena *keep, struct report_set *ret)
 {
-	struct diag err;
-	struct str shown = crew->jobs[index].shown;
+	struct diag err, gone;
+	struct found_run run;
+	struct str shown = arena_str(keep, crew->jobs[index].shown);
 	*ret = (struct report_set){ 0 };
 	if (result->ok && report_json_read(STR("worker"), result->bytes, keep, ret, &err))
 		return;
 	set_lost(&err, shown, result);
 	ret->items = arena_make(keep, struct report, 1);
 	ret->count = 1;
-	report_unread(crew, shown, crew->jobs[index].run, &err, keep, ret->items);
+	job_find(&crew->jobs[index], keep, &run, &gone);
+	report_unread(crew, shown, &run, &err, keep, ret->items);
 }
 
 /* One arena's life is one job. */
@@ -302,30 +327,74 @@ static void job_done(void *arg, ptrdiff_t index, const struct job_result *result
 
 /* ---- from paths to jobs ---------------------------------------------------------------------- */
 
-static struct job *add_job(struct crew *crew, struct str shown)
+static struct job *add_job(struct crew *crew, struct str path)
 {
-	static const struct found_run nowhere;
-	struct job *job = arena_push(crew->keep, crew->jobs, crew->count, crew->cap);
-	job->shown = shown;
-	job->run = &nowhere;
+	struct job *job = arena_push(&crew->list, crew->jobs, crew->count, crew->cap);
+	job->path = arena_str(&crew->names, path);
+	job->shown = shown_path(job->path);
 	return job;
+}
+
+/* Where there is no run; otherwise the reason would be found again. */
+static void add_missing(struct crew *crew, struct str path)
+{
+	struct exception *e = arena_make(&crew->names, struct exception, 1);
+	e->error = arena_make(&crew->names, struct diag, 1);
+	*e->error = crew->err;
+	add_job(crew, path)->exception = e;
+}
+
+static const struct exception *exception_of(const struct found_run *run, struct arena *keep)
+{
+	struct exception e = { 0 }, *kept;
+	if (run->refused.p || run->files[0].format == FORMAT_DUMP) {
+		struct found_run *copy = arena_make(keep, struct found_run, 1);
+		*copy = found_copy(run, keep);
+		e.run = copy;
+	}
+	if (!e.run && !run->older_count)
+		return NULL;
+	if (!e.run) {
+		const struct found_run copy = found_copy(run, keep);
+		e.older = copy.older;
+		e.older_count = copy.older_count;
+	}
+	kept = arena_make(keep, struct exception, 1);
+	*kept = e;
+	return kept;
+}
+
+static void take_run(void *arg, const struct found_run *run)
+{
+	struct crew *crew = arg;
+	struct job *job = add_job(crew, run->path);
+	job->tree = run->tree;
+	job->bytes = run->bytes;
+	job->exception = exception_of(run, &crew->names);
+}
+
+/* One run that was asked for keeps the name that it was asked for by. */
+static bool add_newest(struct crew *crew, struct str path)
+{
+	struct found found;
+	if (!find_profiles(path, crew->keep, &found, &crew->err))
+		return false;
+	for (ptrdiff_t i = 0; i < found.count; i++)
+		take_run(crew, &found.runs[i]);
+	if (found.count == 1)
+		crew->jobs[crew->count - 1].shown = arena_str(&crew->names, shown_path(path));
+	return true;
 }
 
 static void add_path(struct crew *crew, struct str path)
 {
-	struct found found;
-	struct str shown = shown_path(path, crew->keep);
-	if (!find_profiles(path, crew->batch->all_runs, crew->keep, &found, &crew->err)) {
-		struct job *job = add_job(crew, shown);
-		job->error = arena_make(crew->keep, struct diag, 1);
-		*job->error = crew->err;
+	ptrdiff_t before = crew->count;
+	if (crew->batch->all_runs
+			? each_profile(path, crew->keep, take_run, crew, &crew->err)
+			: add_newest(crew, path))
 		return;
-	}
-	for (ptrdiff_t i = 0; i < found.count; i++) {
-		bool alone = found.count == 1 && !crew->batch->all_runs;
-		struct str name = alone ? shown : shown_path(found.runs[i].path, crew->keep);
-		add_job(crew, name)->run = &found.runs[i];
-	}
+	crew->count = before;
+	add_missing(crew, path);
 }
 
 static int by_shown(const void *a, const void *b)
@@ -351,16 +420,37 @@ static void sort_jobs(struct crew *crew)
 /* What cannot be found weighs nothing. */
 static void take_shard(struct crew *crew)
 {
-	int64_t *bytes = arena_make(crew->keep, int64_t, crew->count);
-	bool *is_ours = arena_make(crew->keep, bool, crew->count);
+	struct arena scratch = arena_new(ARENA_RUN_BYTES);
+	int64_t *bytes = arena_make(&scratch, int64_t, crew->count);
+	bool *is_ours = arena_make(&scratch, bool, crew->count);
 	ptrdiff_t kept = 0;
 	for (ptrdiff_t i = 0; i < crew->count; i++)
-		bytes[i] = crew->jobs[i].run->bytes;
-	shard_pick(crew->batch->shard, bytes, crew->count, *crew->keep, is_ours);
+		bytes[i] = crew->jobs[i].bytes;
+	shard_pick(crew->batch->shard, bytes, crew->count, scratch, is_ours);
 	for (ptrdiff_t i = 0; i < crew->count; i++)
 		if (is_ours[i])
 			crew->jobs[kept++] = crew->jobs[i];
 	crew->count = kept;
+	arena_free(&scratch);
+}
+
+static bool expect_all(const struct crew *crew, struct diag *err)
+{
+	enum { AT_ONCE = 1000 };
+	const struct batch *b = crew->batch;
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct str *shown = arena_make(&scratch, struct str, AT_ONCE);
+	ptrdiff_t count = 0;
+	bool ok = true;
+	for (ptrdiff_t i = 0; ok && i < crew->count; i++) {
+		shown[count++] = crew->jobs[i].shown;
+		if (count < AT_ONCE && i + 1 < crew->count)
+			continue;
+		ok = b->expect(b->skip_arg, shown, count, err);
+		count = 0;
+	}
+	arena_free(&scratch);
+	return ok && b->expect(b->skip_arg, NULL, 0, err);
 }
 
 static bool run_alone(struct crew *crew)
@@ -390,24 +480,37 @@ static bool run_crew(struct crew *crew, struct diag *err)
 	return ok;
 }
 
+static void list_jobs(struct crew *crew, const struct list *paths)
+{
+	for (ptrdiff_t i = 0; i < paths->count; i++)
+		add_path(crew, paths->items[i]);
+	sort_jobs(crew);
+	if (crew->batch->shard.count)
+		take_shard(crew);
+}
+
+static int threads_each(const struct crew *crew)
+{
+	int workers = crew->batch->workers;
+	return workers > crew->count ? workers / (int)crew->count : 1;
+}
+
 bool batch_run(const struct batch *b, const struct list *paths, struct arena *keep,
 	struct report_set *ret, struct diag *err)
 {
 	struct crew *crew = arena_make(keep, struct crew, 1);
-	*crew = (struct crew){ .batch = b, .keep = keep, .set = ret };
-	for (ptrdiff_t i = 0; i < paths->count; i++)
-		add_path(crew, paths->items[i]);
-	sort_jobs(crew);
-	if (b->shard.count)
-		take_shard(crew);
-	crew->options = *b->options;
+	*crew = (struct crew){ .batch = b, .keep = keep, .set = ret, .options = *b->options };
+	crew->list = arena_new(ARENA_RUN_BYTES);
+	crew->names = arena_new(ARENA_RUN_BYTES);
+	list_jobs(crew, paths);
 	if (crew->count > 1)
-		crew->options.measure.threads =
-			b->workers > crew->count ? b->workers / (int)crew->count : 1;
+		crew->options.measure.threads = threads_each(crew);
 	*ret = (struct report_set){ 0 };
-	bool ok = run_crew(crew, err);
+	bool ok = (!b->expect || expect_all(crew, err)) && run_crew(crew, err);
 	ret->tool_version = STR(ROOFLINT_VERSION);
 	if (ok && ret->count)
 		qsort(ret->items, (size_t)ret->count, sizeof(*ret->items), by_profile);
+	arena_free(&crew->list);
+	arena_free(&crew->names);
 	return ok;
 }

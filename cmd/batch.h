@@ -30,13 +30,20 @@ struct batch {
 	 */
 	void (*take)(void *arg, const struct report_set *set);
 	void *take_arg;
-	/* A run that need not be judged has no report; asked in the worker.  NULL: judge all. */
+	/*
+	 * A run that need not be judged has no report: asked in the worker, after this process was
+	 * told the names of all, some at a time and in their order, and then none.  NULL: judge all.
+	 */
 	bool (*skip)(void *arg, struct str shown, const struct found_run *run);
+	bool (*expect)(void *arg, const struct str *shown, ptrdiff_t count, struct diag *err);
 	void *skip_arg;
 	struct shard shard; /* which part of the runs; all zero: the whole */
 };
 
-/* Reports come in order of their profiles' names, each profile once. */
+/*
+ * Reports come in order of their profiles' names, each profile once.  Of a run its name and its
+ * path are held, and what is in its directory is looked at again when its turn comes.
+ */
 bool batch_run(const struct batch *b, const struct list *paths, struct arena *keep,
 	struct report_set *ret, struct diag *err);
 

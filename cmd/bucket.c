@@ -337,11 +337,9 @@ static bool read_stall(double *ret, struct diag *err)
 		"$ROOFLINT_HTTP_STALL takes a duration from 1s to 10min, not '%.100s'", text);
 }
 
-bool find_profiles(
-	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err)
+/* NULL: the list cannot be had. */
+static const struct tree *open_bucket(struct str path, struct arena *keep, struct diag *err)
 {
-	if (!is_bucket(path))
-		return find_runs(path, all_runs, keep, ret, err);
 	struct bucket *b = arena_make(keep, struct bucket, 1);
 	b->tree = (struct tree){ bucket_look, bucket_list, bucket_open };
 	b->keep = keep;
@@ -350,5 +348,25 @@ bool find_profiles(
 		path = str_head(path, path.len - 1);
 	secret_seal(); /* a hostile profile's crash leaves no environment, where keys may be */
 	return read_stall(&b->stall_s, err) && cache_open(keep, &b->cache, err) &&
-	       list_all(b, path, err) && find_runs_in(&b->tree, path, all_runs, keep, ret, err);
+			       list_all(b, path, err)
+		       ? &b->tree
+		       : NULL;
+}
+
+static const struct tree *tree_of(struct str path, struct arena *keep, struct diag *err)
+{
+	return is_bucket(path) ? open_bucket(path, keep, err) : &tree_local;
+}
+
+bool find_profiles(struct str path, struct arena *keep, struct found *ret, struct diag *err)
+{
+	const struct tree *tree = tree_of(path, keep, err);
+	return tree && find_runs_in(tree, path, keep, ret, err);
+}
+
+bool each_profile(
+	struct str path, struct arena *keep, found_fn *take, void *arg, struct diag *err)
+{
+	const struct tree *tree = tree_of(path, keep, err);
+	return tree && find_each(tree, path, take, arg, err);
 }

@@ -199,7 +199,7 @@ static const struct writer {
 static bool find_one(struct str path, struct arena *keep, struct found_run *ret, struct diag *err)
 {
 	struct found found;
-	if (!find_profiles(path, false, keep, &found, err))
+	if (!find_profiles(path, keep, &found, err))
 		return false;
 	*ret = found.runs[0];
 	if (found.count == 1)

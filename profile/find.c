@@ -172,19 +172,29 @@ struct place {
 	ino_t inode;
 };
 
-/* What is listed of a directory dies when the search leaves it: a run costs its own names only. */
+/* The latest run among the directories of one parent; those behind it may still belong to it. */
+struct level {
+	bool has_run;
+	struct found_run run;
+	struct str first;  /* name of the first directory of it */
+	struct arena keep; /* of both; none before the first run */
+};
+
+/* What is listed of a directory dies when the search leaves it, and a run when it was told. */
 struct search {
 	const struct tree *tree;
-	struct arena *keep;
 	struct diag *err;
-	struct found_run *runs;
-	ptrdiff_t count, cap;
-	ptrdiff_t empty; /* of them without a profile */
+	found_fn *take;
+	void *arg;
+	ptrdiff_t count, empty; /* directories and files that are runs; of them without a profile */
 	int64_t entries, most_entries;
 	bool all_runs;
+	bool is_bare; /* everything was looked at, and there is no profile */
 	struct place above[FIND_MAX_DEPTH + 1]; /* the directories that are being searched */
-	const struct other *other;		/* the most telling of what was met instead */
-	struct str other_path;			/* the first such file */
+	struct level levels[FIND_MAX_DEPTH + 1];
+	const struct other *other; /* the most telling of what was met instead */
+	struct str other_path;	   /* the first such file */
+	struct arena keep;	   /* of that */
 };
 
 static int by_host(const void *a, const void *b)
@@ -198,13 +208,6 @@ static int by_host(const void *a, const void *b)
 static int by_path(const void *a, const void *b)
 {
 	return str_cmp(((const struct found_run *)a)->path, ((const struct found_run *)b)->path);
-}
-
-static int by_parent(const void *a, const void *b)
-{
-	const struct found_run *x = a, *y = b;
-	int order = str_cmp(path_parent(x->path), path_parent(y->path));
-	return order ? order : str_cmp(x->name, y->name);
 }
 
 static void files_sort(struct found_run *r)
@@ -231,7 +234,7 @@ static void meet_other(struct search *s, struct str dir, struct str name)
 	if (!other || (s->other && s->other <= other))
 		return;
 	s->other = other;
-	s->other_path = path_join(dir, name, s->keep);
+	s->other_path = path_join(dir, name, &s->keep);
 }
 
 /* macOS lays a "._NAME" beside files that it copies; nobody hides a profile. */
@@ -258,51 +261,79 @@ static bool is_snapshot(const struct dir_entry *e)
 	return !e->is_dir && !is_hidden(e->name) && str_ends(e->name, STR(".prof"));
 }
 
-/* A run without files as yet; `dir` may die. */
-static struct found_run *add_run(struct search *s, struct str dir)
+static struct found_run run_of(struct str path)
 {
-	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
-	run->path = arena_str(s->keep, dir);
-	run->name = path_base(run->path);
-	return run;
+	return (struct found_run){ .path = path, .name = path_base(path) };
 }
 
-static void add_snapshots(
-	struct search *s, struct found_run *run, const struct dir_entry *entries, ptrdiff_t count)
+static void add_snapshots(struct found_run *run, const struct dir_entry *entries, ptrdiff_t count,
+	struct arena *keep)
 {
 	ptrdiff_t cap = 0;
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (is_snapshot(&entries[i]) && run->snapshot_count < FIND_MAX_SNAPSHOTS)
-			*arena_push(s->keep, run->snapshots, run->snapshot_count, cap) =
-				path_join(run->path, entries[i].name, s->keep);
+			*arena_push(keep, run->snapshots, run->snapshot_count, cap) =
+				path_join(run->path, entries[i].name, keep);
 }
 
-static bool run_add(struct search *s, struct str dir, const struct dir_entry *entries,
-	ptrdiff_t count, struct arena scratch)
+/* What a directory holds, without those below it; no file: it is no run. */
+static bool run_read(struct str dir, const struct dir_entry *entries, ptrdiff_t count,
+	struct arena *keep, struct found_run *ret, struct diag *err)
 {
-	struct found_run *run = add_run(s, dir);
-	struct found_file file, *files;
+	struct found_file file;
 	ptrdiff_t cap = 0;
+	*ret = run_of(dir);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		if (!is_profile(&entries[i], &file))
 			continue;
-		if (run->file_count >= FIND_MAX_HOSTS)
-			return diag_set(s->err, DIAG_LIMIT,
+		if (ret->file_count >= FIND_MAX_HOSTS)
+			return diag_set(err, DIAG_LIMIT,
 				"%.*s: more than %d profiles in one run; name a run with fewer",
 				STR_ARG(dir), FIND_MAX_HOSTS);
-		file.path = path_join(run->path, entries[i].name, s->keep);
-		profile_name(path_base(file.path), &file); /* its host out of what is kept */
-		*arena_push(&scratch, run->files, run->file_count, cap) = file;
-		run->bytes += entries[i].bytes;
+		file.path = path_join(dir, entries[i].name, keep);
+		*arena_push(keep, ret->files, ret->file_count, cap) = file;
+		ret->bytes += entries[i].bytes;
 	}
-	files_sort(run);
-	files_dedupe(run);
-	files = arena_make(s->keep, struct found_file, run->file_count);
-	memcpy(files, run->files, (size_t)run->file_count * sizeof(*files));
-	run->files = files;
-	add_snapshots(s, run, entries, count);
+	if (!ret->file_count)
+		return true;
+	files_sort(ret);
+	files_dedupe(ret);
+	add_snapshots(ret, entries, count, keep);
 	return true;
 }
+
+static struct found_file *copy_files(const struct found_run *run, ptrdiff_t room, struct arena *keep)
+{
+	struct found_file *files = arena_make(keep, struct found_file, room);
+	for (ptrdiff_t i = 0; i < run->file_count; i++) {
+		files[i] = run->files[i];
+		files[i].path = arena_str(keep, files[i].path);
+		files[i].host = arena_str(keep, files[i].host);
+	}
+	return files;
+}
+
+static struct str *copy_names(const struct str *names, ptrdiff_t count, struct arena *keep)
+{
+	struct str *copies = arena_make(keep, struct str, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		copies[i] = arena_str(keep, names[i]);
+	return copies;
+}
+
+struct found_run found_copy(const struct found_run *run, struct arena *keep)
+{
+	struct found_run copy = *run;
+	copy.path = arena_str(keep, run->path);
+	copy.name = path_base(copy.path);
+	copy.files = copy_files(run, run->file_count, keep);
+	copy.snapshots = copy_names(run->snapshots, run->snapshot_count, keep);
+	copy.refused = arena_str(keep, run->refused);
+	copy.older = copy_names(run->older, run->older_count, keep);
+	return copy;
+}
+
+/* ---- hosts that landed in neighbouring directories ------------------------------------------- */
 
 /* "2026_03_14_09_26_53" as seconds; -1 for any other name. */
 static int64_t name_seconds(struct str name)
@@ -311,26 +342,105 @@ static int64_t name_seconds(struct str name)
 	return when_parse_run(name, &ns) ? ns / 1000000000 : -1;
 }
 
+static bool is_near(struct str first, const struct found_run *last, const struct found_run *next)
+{
+	int64_t a = name_seconds(first), b = name_seconds(next->name);
+	return a >= 0 && b >= 0 && b - a <= NEAR_SECONDS && !last->refused.p && !next->refused.p;
+}
+
+static bool are_disjoint(const struct found_run *a, const struct found_run *b)
+{
+	for (ptrdiff_t i = 0, j = 0; i < a->file_count && j < b->file_count;) {
+		int order = str_cmp(a->files[i].host, b->files[j].host);
+		if (!order)
+			return false;
+		i += order < 0;
+		j += order > 0;
+	}
+	return a->file_count + b->file_count <= FIND_MAX_HOSTS;
+}
+
+/* `next` is the newer one and gives the run its name; it may die. */
+static void run_join(struct found_run *run, const struct found_run *next, struct arena *keep)
+{
+	struct found_run older = *run;
+	ptrdiff_t cap = 0;
+	*run = found_copy(next, keep);
+	run->bytes += older.bytes;
+	run->file_count += older.file_count;
+	run->files = copy_files(next, run->file_count, keep);
+	for (ptrdiff_t i = 0; i < older.file_count; i++)
+		run->files[next->file_count + i] = older.files[i];
+	files_sort(run);
+	if (!run->snapshot_count) {
+		run->snapshots = older.snapshots;
+		run->snapshot_count = older.snapshot_count;
+	}
+	run->older = NULL;
+	for (ptrdiff_t i = 0; i < older.older_count; i++)
+		*arena_push(keep, run->older, run->older_count, cap) = older.older[i];
+	*arena_push(keep, run->older, run->older_count, cap) = older.name;
+}
+
+static void tell(struct search *s, struct found_run *run)
+{
+	run->tree = s->tree;
+	s->take(s->arg, run);
+}
+
+/* No other directory of its parent belongs to it. */
+static void level_end(struct search *s, struct level *l)
+{
+	if (l->has_run)
+		tell(s, &l->run);
+	l->has_run = false;
+	arena_clear(&l->keep);
+}
+
+/*
+ * A directory's run, which may die.  Those of one parent come in the order of their names, so a
+ * neighbour comes next; where only the newest is wanted, it takes the place of the one before.
+ */
+static void meet_run(struct search *s, int depth, const struct found_run *run)
+{
+	struct level *l = &s->levels[depth];
+	s->count++;
+	s->empty += run->refused.p != NULL;
+	if (!l->keep.base)
+		l->keep = arena_new(ARENA_SCRATCH_BYTES);
+	if (l->has_run && is_near(l->first, &l->run, run) && are_disjoint(&l->run, run)) {
+		run_join(&l->run, run, &l->keep);
+		return;
+	}
+	l->has_run = l->has_run && s->all_runs;
+	level_end(s, l);
+	l->run = found_copy(run, &l->keep);
+	l->first = l->run.name;
+	l->has_run = true;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
 /*
  * A run directory without a profile must be told, or an older run would be judged in its place.
  * Only names that JAX gives to runs count: other directories may hold what they like.
  */
-static void meet_empty_run(
-	struct search *s, struct str dir, const struct dir_entry *entries, ptrdiff_t count)
+static void meet_empty_run(struct search *s, struct str dir, const struct dir_entry *entries,
+	ptrdiff_t count, int depth, struct arena scratch)
 {
+	struct found_run run = run_of(dir);
 	if (name_seconds(path_base(dir)) < 0)
 		return;
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct other *other = other_of(entries[i].name);
 		if (entries[i].is_dir || is_hidden(entries[i].name) || !other)
 			continue;
-		struct found_run *run = add_run(s, dir);
-		run->refused_id = DIAG_FILE_KIND;
-		run->refused = arena_fmt(s->keep,
+		run.refused_id = DIAG_FILE_KIND;
+		run.refused = arena_fmt(&scratch,
 			"no *.xplane.pb; %.*s is %s; %s, or name an older run to have that one "
 			"judged",
 			STR_ARG(entries[i].name), other->is, other->todo);
-		s->empty++;
+		meet_run(s, depth, &run);
 		return;
 	}
 }
@@ -367,25 +477,29 @@ static bool search_below(struct search *s, struct str dir, const struct dir_entr
 		else if (!search_next(s, dir, &entries[i], depth, scratch))
 			return false;
 	}
+	if (depth < FIND_MAX_DEPTH)
+		level_end(s, &s->levels[depth + 1]);
 	return true;
 }
 
-static void file_run_add(struct search *s, struct found_file file, struct str path, int64_t bytes)
+/* `file` is the only one of the run, and has its host and its format. */
+static void meet_file(struct search *s, struct found_file *file, struct str path, int64_t bytes)
 {
-	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
-	*run = (struct found_run){ .path = path, .name = path_base(path), .bytes = bytes };
-	run->files = arena_make(s->keep, struct found_file, 1);
-	run->files[0] = file;
-	run->files[0].path = path;
-	run->file_count = 1;
+	struct found_run run = run_of(path);
+	file->path = path;
+	run.files = file;
+	run.file_count = 1;
+	run.bytes = bytes;
+	s->count++;
+	tell(s, &run);
 }
 
 /*
  * Exports of Nsight Systems where no other profile is, below neither: each is a run of its own, as
  * nothing in their names says which belong together, or which is the newest.
  */
-static bool exports_add(
-	struct search *s, struct str dir, const struct dir_entry *entries, ptrdiff_t count)
+static bool meet_exports(struct search *s, struct str dir, const struct dir_entry *entries,
+	ptrdiff_t count, struct arena scratch)
 {
 	struct found_file file;
 	struct str first = { NULL, 0 };
@@ -394,9 +508,8 @@ static bool exports_add(
 		if (!is_export(&entries[i], &file))
 			continue;
 		first = exports++ ? first : entries[i].name;
-		struct str path = path_join(dir, entries[i].name, s->keep);
-		profile_name(path_base(path), &file);
-		file_run_add(s, file, path, entries[i].bytes);
+		struct arena of_file = scratch;
+		meet_file(s, &file, path_join(dir, entries[i].name, &of_file), entries[i].bytes);
 	}
 	if (s->all_runs || exports <= 1)
 		return true;
@@ -407,110 +520,42 @@ static bool exports_add(
 }
 
 /* One directory of a fleet's tree that nobody may read costs itself, and is told. */
-static bool meet_closed_dir(struct search *s, struct str dir)
+static bool meet_closed_dir(struct search *s, struct str dir, int depth, struct arena scratch)
 {
 	struct str why = str_from(s->err->text);
-	struct found_run *run = add_run(s, dir);
-	run->refused_id = s->err->id;
-	run->refused = arena_fmt(s->keep, "the directory was passed over;%.*s",
+	struct found_run run = run_of(dir);
+	run.refused_id = s->err->id;
+	run.refused = arena_fmt(&scratch, "the directory was passed over;%.*s",
 		STR_ARG(str_from_offset(why, str_rfind_char(why, ':') + 1)));
-	s->empty++;
+	meet_run(s, depth, &run);
 	return true;
 }
 
 static bool search_dir(struct search *s, struct str dir, int depth, struct arena scratch)
 {
 	struct dir_entry *entries;
-	struct found_file file;
-	ptrdiff_t count;
+	struct found_run run;
+	ptrdiff_t count, before = s->count;
 	if (!s->tree->list(s->tree, dir, &scratch, &entries, &count, s->err))
 		return depth && s->all_runs && s->err->id == DIAG_FILE_OPEN &&
-		       meet_closed_dir(s, dir);
+		       meet_closed_dir(s, dir, depth, scratch);
 	s->entries += count;
 	if (s->entries > s->most_entries)
 		return diag_set(s->err, DIAG_LIMIT,
 			"%.*s: more than %lld names before the search was over; name a directory "
 			"nearer to the profile",
 			STR_ARG(dir), (long long)s->most_entries);
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (is_profile(&entries[i], &file))
-			return run_add(s, dir, entries, count, scratch) &&
-			       (!s->all_runs ||
-				       search_below(s, dir, entries, count, depth, scratch));
-	ptrdiff_t before = s->count;
+	if (!run_read(dir, entries, count, &scratch, &run, s->err))
+		return false;
+	if (run.file_count)
+		meet_run(s, depth, &run);
+	if (run.file_count && !s->all_runs)
+		return true;
 	if (!search_below(s, dir, entries, count, depth, scratch))
 		return false;
 	if (s->count == before)
-		meet_empty_run(s, dir, entries, count);
-	return s->count > before || exports_add(s, dir, entries, count);
-}
-
-/* ---- hosts that landed in neighbouring directories ------------------------------------------- */
-
-static bool is_near(const struct found_run *first, const struct found_run *next)
-{
-	int64_t a = name_seconds(first->name), b = name_seconds(next->name);
-	return a >= 0 && b >= 0 && b - a <= NEAR_SECONDS && !first->refused.p && !next->refused.p &&
-	       str_eq(path_parent(first->path), path_parent(next->path));
-}
-
-static bool are_disjoint(const struct found_run *a, const struct found_run *b)
-{
-	for (ptrdiff_t i = 0, j = 0; i < a->file_count && j < b->file_count;) {
-		int order = str_cmp(a->files[i].host, b->files[j].host);
-		if (!order)
-			return false;
-		i += order < 0;
-		j += order > 0;
-	}
-	return a->file_count + b->file_count <= FIND_MAX_HOSTS;
-}
-
-/* `next` is the newer one and gives the run its name. */
-static void run_join(struct found_run *run, const struct found_run *next, struct arena *keep)
-{
-	ptrdiff_t count = run->file_count + next->file_count;
-	struct found_file *files = arena_make(keep, struct found_file, count);
-	memcpy(files, run->files, (size_t)run->file_count * sizeof(*files));
-	memcpy(files + run->file_count, next->files, (size_t)next->file_count * sizeof(*files));
-	int64_t bytes = run->bytes + next->bytes;
-	struct found_run older = *run;
-	*run = *next;
-	run->bytes = bytes;
-	run->files = files;
-	run->file_count = count;
-	files_sort(run);
-	if (!run->snapshot_count) {
-		run->snapshots = older.snapshots;
-		run->snapshot_count = older.snapshot_count;
-	}
-}
-
-/* Runs are sorted by parent and name: neighbours stand next to each other. */
-static void join_neighbours(struct search *s)
-{
-	struct found_run first = { 0 };
-	ptrdiff_t kept = 0;
-	for (ptrdiff_t i = 0; i < s->count; i++) {
-		struct found_run *last = kept ? &s->runs[kept - 1] : NULL;
-		if (last && is_near(&first, &s->runs[i]) && are_disjoint(last, &s->runs[i])) {
-			run_join(last, &s->runs[i], s->keep);
-			continue;
-		}
-		first = s->runs[i];
-		s->runs[kept++] = first;
-	}
-	s->count = kept;
-}
-
-static void keep_newest(struct search *s)
-{
-	ptrdiff_t kept = 0;
-	for (ptrdiff_t i = 0; i < s->count; i++)
-		if (i + 1 == s->count ||
-			!str_eq(path_parent(s->runs[i].path), path_parent(s->runs[i + 1].path)))
-			s->runs[kept++] = s->runs[i];
-	s->count = kept;
+		meet_empty_run(s, dir, entries, count, depth, scratch);
+	return s->count > before || meet_exports(s, dir, entries, count, scratch);
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -574,25 +619,25 @@ static bool refuse_dir(const struct search *s, struct str dir)
 /* ---- programs that have not run -------------------------------------------------------------- */
 
 /* A dump is a run only when it is named itself: beside a profile it is a part of that. */
-static void add_dump(struct search *s, struct str path, struct str file)
+static struct found_run run_of_dump(struct str path, struct str file, struct arena *keep)
 {
-	struct found_run *run = arena_push(s->keep, s->runs, s->count, s->cap);
-	*run = (struct found_run){ .path = path, .name = path_base(path), .file_count = 1 };
-	run->files = arena_make(s->keep, struct found_file, 1);
-	run->files[0] = (struct found_file){ file, STR("dump"), FORMAT_DUMP };
+	struct found_run run = run_of(path);
+	run.files = arena_make(keep, struct found_file, 1);
+	run.files[0] = (struct found_file){ file, STR("dump"), FORMAT_DUMP };
+	run.file_count = 1;
+	return run;
 }
 
-static bool find_dump(struct search *s, struct str dir)
+static bool find_dump(struct str dir, struct arena *keep, struct found_run *ret)
 {
 	struct dir_entry *entries;
 	struct diag ignored;
 	ptrdiff_t count;
-	if (!dir_list(dir, s->keep, &entries, &count, &ignored))
+	if (!dir_list(dir, keep, &entries, &count, &ignored))
 		return false;
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (!entries[i].is_dir && dump_is_program(entries[i].name)) {
-			s->count = 0;
-			add_dump(s, dir, path_join(dir, entries[i].name, s->keep));
+			*ret = run_of_dump(dir, path_join(dir, entries[i].name, keep), keep);
 			return true;
 		}
 	return false;
@@ -600,74 +645,180 @@ static bool find_dump(struct search *s, struct str dir)
 
 /* ---- the ways in ----------------------------------------------------------------------------- */
 
-static bool find_file(struct search *s, struct str path)
+static bool file_format(struct str path, struct found_file *ret, struct diag *err)
 {
 	struct str name = path_base(path);
 	const struct other *other = other_of(name);
-	struct found_file file;
-	bool known = profile_name(name, &file);
-	if (dump_is_program(name)) {
-		add_dump(s, path, path);
+	if (profile_name(name, ret))
 		return true;
-	}
-	if (!known && other && other->is != some_json)
-		return diag_set(s->err, DIAG_FILE_KIND, "%.*s: %s; %s", STR_ARG(path), other->is,
+	if (other && other->is != some_json)
+		return diag_set(err, DIAG_FILE_KIND, "%.*s: %s; %s", STR_ARG(path), other->is,
 			other->todo);
-	if (!known && !other)
-		return diag_set(s->err, DIAG_FILE_KIND,
+	if (!other)
+		return diag_set(err, DIAG_FILE_KIND,
 			"%.*s: not a kind of file that is read; a profile's name ends in "
 			".xplane.pb, so rename it if it is one",
 			STR_ARG(path));
-	if (!known)
-		file = (struct found_file){ .host = str_head(name, str_find(name, STR(".json"))),
-			.format = FORMAT_TRACE };
-	file_run_add(s, file, path, 0);
+	*ret = (struct found_file){ .host = str_head(name, str_find(name, STR(".json"))),
+		.format = FORMAT_TRACE };
 	return true;
 }
 
-static bool find_dir(struct search *s, struct str path, bool all_runs)
+static bool find_file(struct search *s, struct str path)
+{
+	struct found_file file;
+	if (dump_is_program(path_base(path))) {
+		struct found_run run = run_of_dump(path, path, &s->keep);
+		tell(s, &run);
+		return true;
+	}
+	if (!file_format(path, &file, s->err))
+		return false;
+	meet_file(s, &file, path, 0);
+	return true;
+}
+
+static bool find_dir(struct search *s, struct str path)
 {
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 	bool ok = search_dir(s, path, 0, scratch);
 	arena_free(&scratch);
 	if (!ok)
 		return false;
-	if (s->count == s->empty)
-		return (!all_runs && find_dump(s, path)) || refuse_dir(s, path);
-	qsort(s->runs, (size_t)s->count, sizeof(*s->runs), by_parent);
-	join_neighbours(s);
-	if (!all_runs)
-		keep_newest(s);
-	qsort(s->runs, (size_t)s->count, sizeof(*s->runs), by_path);
+	level_end(s, &s->levels[0]);
+	s->is_bare = s->count == s->empty;
+	return !s->is_bare || refuse_dir(s, path);
+}
+
+static bool search_path(struct search *s, struct str path)
+{
+	struct tree_node node;
+	s->most_entries = s->all_runs ? FIND_MAX_TREE : FIND_MAX_FILES;
+	path = path_trim(path);
+	if (!path.len)
+		return diag_set(s->err, DIAG_NO_PROFILE,
+			"the path of a profile is empty; a variable without a value?");
+	if (!s->tree->look(s->tree, path, &s->keep, &node, s->err))
+		return false;
+	if (node.kind == TREE_ABSENT)
+		return refuse_absent(path, s->keep, s->err);
+	s->above[0] = (struct place){ node.device, node.inode };
+	return node.kind == TREE_DIR ? find_dir(s, path) : find_file(s, path);
+}
+
+static bool search_run(struct search *s, struct str path)
+{
+	s->keep = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = search_path(s, path);
+	arena_free(&s->keep);
+	for (int i = 0; i <= FIND_MAX_DEPTH; i++)
+		arena_free(&s->levels[i].keep);
+	return ok;
+}
+
+bool find_each(
+	const struct tree *tree, struct str path, found_fn *take, void *arg, struct diag *err)
+{
+	struct search s = { .tree = tree, .err = err, .take = take, .arg = arg, .all_runs = true };
+	return search_run(&s, path);
+}
+
+struct collecting {
+	struct found *found;
+	ptrdiff_t cap;
+	struct arena *keep;
+};
+
+static void collect(void *arg, const struct found_run *run)
+{
+	struct collecting *c = arg;
+	*arena_push(c->keep, c->found->runs, c->found->count, c->cap) = found_copy(run, c->keep);
+}
+
+/* A dump is no profile, so it counts where there is none. */
+bool find_runs_in(const struct tree *tree, struct str path, struct arena *keep, struct found *ret,
+	struct diag *err)
+{
+	struct collecting c = { .found = ret, .keep = keep };
+	struct search s = { .tree = tree, .err = err, .take = collect, .arg = &c };
+	struct found_run dump;
+	*ret = (struct found){ NULL, 0 };
+	if (!search_run(&s, path)) {
+		if (!s.is_bare || !find_dump(arena_str(keep, path_trim(path)), keep, &dump))
+			return false;
+		c.cap = 0;
+		*ret = (struct found){ NULL, 0 };
+		tell(&s, &dump);
+	}
+	qsort(ret->runs, (size_t)ret->count, sizeof(*ret->runs), by_path);
 	return true;
 }
 
-bool find_runs_in(const struct tree *tree, struct str path, bool all_runs, struct arena *keep,
-	struct found *ret, struct diag *err)
+bool find_runs(struct str path, struct arena *keep, struct found *ret, struct diag *err)
 {
-	struct search s = { .tree = tree, .keep = keep, .err = err };
+	return find_runs_in(&tree_local, path, keep, ret, err);
+}
+
+/* ---- found before ---------------------------------------------------------------------------- */
+
+static bool dir_again(const struct tree *tree, struct str dir, struct arena *keep,
+	struct found_run *ret, struct diag *err)
+{
+	struct dir_entry *entries;
+	ptrdiff_t count;
+	if (!tree->list(tree, dir, keep, &entries, &count, err) ||
+		!run_read(dir, entries, count, keep, ret, err))
+		return false;
+	return ret->file_count || diag_set(err, DIAG_NO_PROFILE,
+					  "%.*s: its profile is gone since it was found",
+					  STR_ARG(dir));
+}
+
+static bool file_again(
+	struct str path, struct arena *keep, struct found_run *ret, struct diag *err)
+{
+	ret->files = arena_make(keep, struct found_file, 1);
+	ret->file_count = 1;
+	if (!file_format(path, ret->files, err))
+		return false;
+	ret->files->path = path;
+	return true;
+}
+
+static bool parts_again(const struct tree *tree, struct str path, const struct str *older,
+	ptrdiff_t older_count, struct arena *keep, struct found_run *ret, struct diag *err)
+{
+	struct found_run part;
+	for (ptrdiff_t i = 0; i <= older_count; i++) {
+		struct str dir = i < older_count ? path_join(path_parent(path), older[i], keep)
+						 : path;
+		if (!dir_again(tree, dir, keep, &part, err))
+			return false;
+		if (i)
+			run_join(ret, &part, keep);
+		else
+			*ret = part;
+	}
+	return true;
+}
+
+bool find_again(const struct tree *tree, struct str path, const struct str *older,
+	ptrdiff_t older_count, struct arena *keep, struct found_run *ret, struct diag *err)
+{
+	struct found_run found;
 	struct tree_node node;
-	s.all_runs = all_runs;
-	s.most_entries = all_runs ? FIND_MAX_TREE : FIND_MAX_FILES;
-	path = arena_str(keep, path_trim(path));
-	if (!path.len)
-		return diag_set(err, DIAG_NO_PROFILE,
-			"the path of a profile is empty; a variable without a value?");
+	path = arena_str(keep, path);
+	*ret = found = run_of(path);
+	ret->tree = tree;
 	if (!tree->look(tree, path, keep, &node, err))
 		return false;
 	if (node.kind == TREE_ABSENT)
 		return refuse_absent(path, *keep, err);
-	s.above[0] = (struct place){ node.device, node.inode };
-	if (node.kind == TREE_DIR ? !find_dir(&s, path, all_runs) : !find_file(&s, path))
+	if (node.kind == TREE_FILE
+			? !file_again(path, keep, &found, err)
+			: !parts_again(tree, path, older, older_count, keep, &found, err))
 		return false;
-	for (ptrdiff_t i = 0; i < s.count; i++)
-		s.runs[i].tree = tree;
-	*ret = (struct found){ .runs = s.runs, .count = s.count };
+	*ret = found;
+	ret->tree = tree;
 	return true;
-}
-
-bool find_runs(
-	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err)
-{
-	return find_runs_in(&tree_local, path, all_runs, keep, ret, err);
 }

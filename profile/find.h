@@ -36,17 +36,36 @@ struct found_run {
 	int64_t bytes;		 /* of the files together */
 	struct str refused;	 /* why a directory that is, or may hold, a run cannot be judged */
 	enum diag_id refused_id;
+	struct str *older; /* names of the directories beside it that are part of it, in order */
+	ptrdiff_t older_count;
 };
 
 struct found {
-	struct found_run *runs; /* sorted by path; newest only unless all_runs */
+	struct found_run *runs; /* sorted by path */
 	ptrdiff_t count;
 };
 
-bool find_runs(
-	struct str path, bool all_runs, struct arena *keep, struct found *ret, struct diag *err);
+/* The newest run of each parent. */
+bool find_runs(struct str path, struct arena *keep, struct found *ret, struct diag *err);
 /* The same in any tree; what is not in it at all is for the caller to tell, unless it is local. */
-bool find_runs_in(const struct tree *tree, struct str path, bool all_runs, struct arena *keep,
-	struct found *ret, struct diag *err);
+bool find_runs_in(const struct tree *tree, struct str path, struct arena *keep, struct found *ret,
+	struct diag *err);
+
+/*
+ * All runs, each told when it is found, in the order of the search; it dies when `take` returns, so
+ * that memory does not grow with their number.  When it ends with false, nothing was found: what
+ * was told is to be forgotten.
+ */
+typedef void found_fn(void *arg, const struct found_run *run);
+bool find_each(const struct tree *tree, struct str path, found_fn *take, void *arg,
+	struct diag *err);
+
+/*
+ * A run by its path and the names of what is part of it, as it is now; one that was refused, or is
+ * a compiler's dump, has to be kept instead.  False: it is there no more; *ret has its name.
+ */
+bool find_again(const struct tree *tree, struct str path, const struct str *older,
+	ptrdiff_t older_count, struct arena *keep, struct found_run *ret, struct diag *err);
+struct found_run found_copy(const struct found_run *run, struct arena *keep);
 
 #endif
