@@ -171,6 +171,13 @@ struct str sha256_id(struct sha256 *h, struct arena *keep)
 		keep, "%08x%08x%08x%08x", h->state[0], h->state[1], h->state[2], h->state[3]);
 }
 
+void sha256_id_bytes(struct sha256 *h, unsigned char ret[16])
+{
+	finish(h);
+	for (int i = 0; i < 16; i++)
+		ret[i] = (unsigned char)(h->state[i / 4] >> (24 - 8 * (i % 4)) & 0xff);
+}
+
 /* Six bits of the hash from bit `at` on; behind its end there are zeros. */
 static unsigned sextet(const struct sha256 *h, int at)
 {

@@ -21,6 +21,8 @@ void sha256_add(struct sha256 *h, struct str bytes);
 void sha256_field(struct sha256 *h, struct str text);
 /* The first 32 of the 64 hexadecimal digits: 128 bits tell any number of runs apart. */
 struct str sha256_id(struct sha256 *h, struct arena *keep);
+/* The same 128 bits as bytes. */
+void sha256_id_bytes(struct sha256 *h, unsigned char ret[16]);
 /* All of them, as a page's security policy names a script: "sha256-" and the hash in base64. */
 struct str sha256_source(const struct sha256 *h, struct arena *keep);
 

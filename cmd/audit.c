@@ -2,8 +2,11 @@
  * rooflint audit: what a fleet wastes, where, whose it is, and what would give it back.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/sha256.h"
 #include "base/when.h"
 #include "cmd/audit.h"
 #include "cmd/progress.h"
@@ -46,27 +49,49 @@ static void sink_reports(void *arg, const struct report_set *set)
 
 /* ---- what is in the store already ------------------------------------------------------------ */
 
-struct known {
-	struct map runs; /* "run profile", of this judge */
-	struct str judge;
-	int hosts_sample;
-	struct arena *keep;
+/* Of a capture and its profile's name: 128 bits tell any number of them apart. */
+struct known_id {
+	unsigned char bytes[16];
 };
 
-static struct str known_key(struct str run, struct str profile, struct arena *keep)
+struct known {
+	struct known_id *ids; /* sorted when all are there */
+	ptrdiff_t count, cap;
+	struct store *store;
+	struct str judge;
+	int hosts_sample;
+	struct arena keep; /* of the ids alone, so that they grow where they are */
+};
+
+static struct known_id known_id_of(struct str profile, struct str run)
 {
-	return arena_fmt(keep, "%.*s %.*s", STR_ARG(run), STR_ARG(profile));
+	struct known_id id;
+	struct sha256 h = sha256_new();
+	sha256_field(&h, profile);
+	sha256_field(&h, run);
+	sha256_id_bytes(&h, id.bytes);
+	return id;
 }
 
-static bool know(void *arg, const struct run_facts *f, struct diag *err)
+static int by_bytes(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct known_id));
+}
+
+static void know(void *arg, struct str profile, struct str run)
 {
 	struct known *k = arg;
-	(void)err;
-	if (f->error_id.p || !str_eq(f->judge, k->judge))
-		return true;
-	struct str key = known_key(f->run, f->profile, k->keep);
-	if (map_get(&k->runs, key) == MAP_NONE)
-		map_put(&k->runs, key, 0, k->keep);
+	*arena_push(&k->keep, k->ids, k->count, k->cap) = known_id_of(profile, run);
+}
+
+/* Of what is to be judged, so that a store's history costs nothing. */
+static bool know_some(void *arg, const struct str *shown, ptrdiff_t count, struct diag *err)
+{
+	struct known *k = arg;
+	if (count)
+		return store_look(k->store, k->judge, shown, count, know, k, err);
+	if (k->count)
+		qsort(k->ids, (size_t)k->count, sizeof(*k->ids), by_bytes);
 	return true;
 }
 
@@ -95,22 +120,22 @@ static struct str identity_of(const struct found_run *run, struct arena *keep)
 static bool is_known(void *arg, struct str shown, const struct found_run *run)
 {
 	const struct known *k = arg;
-	if (!k->runs.count)
+	if (!k->count)
 		return false;
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	const struct found_run sample = run_sample(run, k->hosts_sample, &scratch);
 	struct str id = identity_of(&sample, &scratch);
-	bool is_known = id.p && map_get(&k->runs, known_key(id, shown, &scratch)) != MAP_NONE;
+	const struct known_id key = known_id_of(shown, id);
+	bool is_known = id.p && bsearch(&key, k->ids, (size_t)k->count, sizeof(key), by_bytes);
 	arena_free(&scratch);
 	return is_known;
 }
 
 static bool judge_roots(struct audit *a, const struct list *roots, struct sink *sink)
 {
-	struct known known = {
-		.judge = a->judge, .hosts_sample = a->options.hosts_sample, .keep = a->keep
-	};
-	const struct window everything = { { NULL, 0 }, { NULL, 0 } };
+	struct known known = { .store = a->archive.store,
+		.judge = a->judge,
+		.hosts_sample = a->options.hosts_sample };
 	struct report_set set;
 	struct batch batch = { .rules = &a->rules, .options = &a->options, .workers = a->jobs };
 	batch.all_runs = true;
@@ -120,15 +145,16 @@ static bool judge_roots(struct audit *a, const struct list *roots, struct sink *
 	if (isatty(STDERR_FILENO))
 		batch.progress = show_progress;
 	if (a->archive.store) {
-		if (!store_scan(a->archive.store, everything, know, &known, &a->err))
-			return false;
+		known.keep = arena_new(ARENA_SCRATCH_BYTES);
 		batch.skip = is_known;
+		batch.expect = know_some;
 		batch.skip_arg = &known;
 	}
-	if (!batch_run(&batch, roots, a->keep, &set, &a->err))
-		return false;
-	a->err = sink->err;
-	return sink->ok;
+	bool ok = batch_run(&batch, roots, a->keep, &set, &a->err);
+	arena_free(&known.keep);
+	if (ok)
+		a->err = sink->err;
+	return ok && sink->ok;
 }
 
 /* ---- facts from elsewhere -------------------------------------------------------------------- */

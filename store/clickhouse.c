@@ -274,9 +274,9 @@ static void put_compared(struct out *o, const char *before, struct str value)
 /* The rows of the window that were not handed out yet. */
 static void put_where(struct out *o, const struct scanning *s)
 {
-	put_compared(o, " WHERE (captured IS NULL OR (captured >= ", s->window.from);
+	put_compared(o, " WHERE (" MOMENT " = '' OR (" MOMENT " >= ", s->window.from);
 	if (s->window.to.p)
-		put_compared(o, " AND captured <= ", s->window.to);
+		put_compared(o, " AND " MOMENT " <= ", s->window.to);
 	out_z(o, "))");
 	if (!s->hash.p)
 		return;
@@ -333,6 +333,16 @@ static bool fail_row(
 		STR_ARG(name_of(c)), STR_ARG(str_head(hash, PLACE_MAX_NAME)), what);
 }
 
+static bool fail_answer(
+	const struct clickhouse *c, enum rowbinary_state state, struct diag *err)
+{
+	return diag_set(err, DIAG_STORE_SERVER,
+		"store '%.*s' gave an answer that %s; try again, and see whether something stands "
+		"between here and the server",
+		STR_ARG(name_of(c)),
+		state == ROWBINARY_CUT ? "ends inside a row" : "is not made of rows");
+}
+
 enum page_end {
 	PAGE_MORE,
 	PAGE_LAST, /* nothing came */
@@ -359,11 +369,7 @@ static enum page_end hand_out(struct clickhouse *c, struct scanning *s, struct s
 		remember_place(s, &f);
 	}
 	if (state == ROWBINARY_BAD || (state == ROWBINARY_CUT && !count)) {
-		diag_set(err, DIAG_STORE_SERVER,
-			"store '%.*s' gave an answer that %s; try again, and see whether something "
-			"stands between here and the server",
-			STR_ARG(name_of(c)),
-			state == ROWBINARY_CUT ? "ends inside a row" : "is not made of rows");
+		fail_answer(c, state, err);
 		return PAGE_FAILED;
 	}
 	return count ? PAGE_MORE : PAGE_LAST;
@@ -409,6 +415,38 @@ static bool clickhouse_scan(
 	return ok;
 }
 
+/* ---- look ------------------------------------------------------------------------------------ */
+
+/* The columns may be NULL, and where profiles are named they are not. */
+static struct str look_sql(
+	struct clickhouse *c, struct str judge, const struct str *profiles, ptrdiff_t count)
+{
+	struct out *o = out_memory(&c->page);
+	out_fmt(o, "SELECT DISTINCT ifNull(profile, ''), ifNull(run, '') FROM %.*s",
+		STR_ARG(c->place.table));
+	put_compared(o, " WHERE error_id IS NULL AND judge = ", judge);
+	for (ptrdiff_t i = 0; i < count; i++)
+		put_compared(o, i ? ", " : " AND profile IN (", profiles[i]);
+	out_z(o, ") FORMAT RowBinary");
+	return out_text(o);
+}
+
+static bool clickhouse_look(void *store, struct str judge, const struct str *profiles,
+	ptrdiff_t count, store_look_fn *take, void *arg, struct diag *err)
+{
+	struct clickhouse *c = store;
+	struct str rows, profile, run;
+	enum rowbinary_state state;
+	if (!clickhouse_flush(c, err) || !check_table(c, err))
+		return false;
+	arena_clear(&c->page);
+	if (!ask(c, "", look_sql(c, judge, profiles, count), ANSWER_BYTES, &rows, err))
+		return false;
+	while ((state = rowbinary_read_pair(&rows, &profile, &run)) == ROWBINARY_ROW)
+		take(arg, profile, run);
+	return state == ROWBINARY_END || fail_answer(c, state, err);
+}
+
 /* ---- opening and closing --------------------------------------------------------------------- */
 
 static void *clickhouse_open(struct str place, enum store_use use, const struct store_link *link,
@@ -434,4 +472,4 @@ static void clickhouse_close(void *store)
 }
 
 const struct store_kind clickhouse_store = { clickhouse_open, clickhouse_append, clickhouse_flush,
-	clickhouse_scan, NULL, NULL, clickhouse_close };
+	clickhouse_scan, clickhouse_look, NULL, NULL, clickhouse_close };

@@ -54,6 +54,9 @@ static bool write_head(struct facts_db *d, struct diag *err)
 	return facts_db_execute(d, sql.p, err);
 }
 
+/* For facts_db_look. */
+static const char profile_index[] = "CREATE INDEX IF NOT EXISTS runs_profile ON runs (profile)";
+
 /* The head is read again under the lock: another writer may have been faster. */
 static bool make(struct facts_db *d, struct diag *err)
 {
@@ -61,7 +64,8 @@ static bool make(struct facts_db *d, struct diag *err)
 	if (!facts_db_execute(d, "BEGIN IMMEDIATE", err))
 		return false;
 	if (read_head(d, &head, err) && check_head(d, &head, err) && facts_db_make(d, err) &&
-		write_head(d, err) && facts_db_execute(d, "COMMIT", err))
+		facts_db_execute(d, profile_index, err) && write_head(d, err) &&
+		facts_db_execute(d, "COMMIT", err))
 		return true;
 	sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
 	return false;
@@ -135,6 +139,12 @@ static bool file_scan(
 	return facts_db_scan(s, window, take, arg, err);
 }
 
+static bool file_look(void *s, struct str judge, const struct str *profiles, ptrdiff_t count,
+	store_look_fn *take, void *arg, struct diag *err)
+{
+	return facts_db_look(s, judge, profiles, count, take, arg, err);
+}
+
 static bool file_keep(void *s, const struct run_facts *f, struct str bytes, struct diag *err)
 {
 	return facts_db_keep(s, f, bytes, err);
@@ -151,5 +161,5 @@ static void file_close(void *s)
 	facts_db_close(s);
 }
 
-const struct store_kind file_store = { file_open, file_append, file_flush, file_scan, file_keep,
-	file_recall, file_close };
+const struct store_kind file_store = { file_open, file_append, file_flush, file_scan, file_look,
+	file_keep, file_recall, file_close };

@@ -136,11 +136,16 @@ static bool take_flag(struct reading *r, bool *ret)
 	return *byte.p == 0 || *byte.p == 1 || end_with(r, ROWBINARY_BAD);
 }
 
-static void take_text(struct reading *r, const struct column *c, void *row)
+static bool take_string(struct reading *r, struct str *ret)
 {
 	ptrdiff_t len;
+	return take_count(r, FACTS_MAX_LINE, &len) && take_bytes(r, len, ret);
+}
+
+static void take_text(struct reading *r, const struct column *c, void *row)
+{
 	struct str text;
-	if (take_count(r, FACTS_MAX_LINE, &len) && take_bytes(r, len, &text))
+	if (take_string(r, &text))
 		cell_set_text(c, row, text);
 }
 
@@ -193,6 +198,16 @@ enum rowbinary_state rowbinary_read(struct str *rest, struct arena *keep, struct
 	for (ptrdiff_t i = 0; i < rule_facts_def.column_count; i++)
 		take_rules(&r, i, keep, ret);
 	if (r.state == ROWBINARY_ROW)
+		*rest = r.rest;
+	return r.state;
+}
+
+enum rowbinary_state rowbinary_read_pair(struct str *rest, struct str *first, struct str *second)
+{
+	struct reading r = { *rest, ROWBINARY_ROW };
+	if (!rest->len)
+		return ROWBINARY_END;
+	if (take_string(&r, first) && take_string(&r, second))
 		*rest = r.rest;
 	return r.state;
 }

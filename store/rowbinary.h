@@ -32,5 +32,7 @@ enum rowbinary_state {
 };
 /* Texts are borrowed from *rest. */
 enum rowbinary_state rowbinary_read(struct str *rest, struct arena *keep, struct run_facts *ret);
+/* A row of two columns that are String. */
+enum rowbinary_state rowbinary_read_pair(struct str *rest, struct str *first, struct str *second);
 
 #endif

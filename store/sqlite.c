@@ -68,6 +68,8 @@ void facts_db_close(struct facts_db *d)
 	sqlite3_finalize(d->add_run);
 	sqlite3_finalize(d->add_rule);
 	sqlite3_finalize(d->scan_runs);
+	sqlite3_finalize(d->scan_undated);
+	sqlite3_finalize(d->look);
 	sqlite3_finalize(d->scan_rules);
 	sqlite3_finalize(d->add_kept);
 	sqlite3_finalize(d->recall);
@@ -180,10 +182,17 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 	       prepare(d, insert_sql(d, &rule_facts_def, "run_id, ", ""), &d->add_rule, err) &&
 	       prepare(d,
 		       select_sql(d, &run_facts_def, "id, ",
-			       "WHERE captured IS NULL OR (captured >= ifnull(?1, '') AND "
-			       "(?2 IS NULL OR captured <= ?2)) "
+			       "WHERE captured BETWEEN ifnull(?1, '') AND ifnull(?2, x'') "
 			       "ORDER BY captured DESC, hash"),
 		       &d->scan_runs, err) &&
+	       prepare(d,
+		       select_sql(d, &run_facts_def, "id, ",
+			       "WHERE captured IS NULL ORDER BY hash"),
+		       &d->scan_undated, err) &&
+	       prepare(d,
+		       STR("SELECT run FROM runs WHERE profile = ? AND judge = ? AND error_id IS "
+			   "NULL"),
+		       &d->look, err) &&
 	       prepare(d, select_sql(d, &rule_facts_def, "", "WHERE run_id = ? ORDER BY rowid"),
 		       &d->scan_rules, err) &&
 	       prepare(d, STR("INSERT OR IGNORE INTO kept (hash, bytes) VALUES (?, ?)"),
@@ -292,28 +301,64 @@ static bool read_rules(struct facts_db *d, int64_t id, struct run_facts *f, stru
 	return ok;
 }
 
-static bool hand_out(struct facts_db *d, run_facts_fn *take, void *arg, struct diag *err)
+static bool hand_out(struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take, void *arg,
+	struct diag *err)
 {
 	struct run_facts f;
 	run_facts_clear(&f);
 	arena_clear(&d->scratch);
-	read_row(d->scan_runs, 1, &run_facts_def, &f, &d->scratch);
-	return read_rules(d, sqlite3_column_int64(d->scan_runs, 0), &f, err) && take(arg, &f, err);
+	read_row(stmt, 1, &run_facts_def, &f, &d->scratch);
+	return read_rules(d, sqlite3_column_int64(stmt, 0), &f, err) && take(arg, &f, err);
 }
 
-bool facts_db_scan(
-	struct facts_db *d, struct window window, run_facts_fn *take, void *arg, struct diag *err)
+static bool scan_rows(struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take, void *arg,
+	struct diag *err)
 {
-	sqlite3_stmt *stmt = d->scan_runs;
 	int code;
-	bind_text(stmt, 1, window.from);
-	bind_text(stmt, 2, window.to);
 	while ((code = sqlite3_step(stmt)) == SQLITE_ROW)
-		if (!hand_out(d, take, arg, err))
+		if (!hand_out(d, stmt, take, arg, err))
 			break;
 	bool ok = code == SQLITE_DONE || (code != SQLITE_ROW && facts_db_fail(d, err));
 	sqlite3_reset(stmt);
 	return ok;
+}
+
+/*
+ * Each of the two reads its part of an index, so what lies outside the window costs nothing.  Every
+ * text sorts between that of no bytes and a blob.
+ */
+bool facts_db_scan(
+	struct facts_db *d, struct window window, run_facts_fn *take, void *arg, struct diag *err)
+{
+	bind_text(d->scan_runs, 1, window.from);
+	bind_text(d->scan_runs, 2, window.to);
+	return scan_rows(d, d->scan_runs, take, arg, err) &&
+	       scan_rows(d, d->scan_undated, take, arg, err);
+}
+
+/* ---- look ------------------------------------------------------------------------------------ */
+
+static bool look_for(struct facts_db *d, struct str profile, store_look_fn *take, void *arg,
+	struct diag *err)
+{
+	int code;
+	bind_text(d->look, 1, profile);
+	while ((code = sqlite3_step(d->look)) == SQLITE_ROW) {
+		struct arena scratch = d->scratch;
+		take(arg, profile, column_text(d->look, 0, &scratch));
+	}
+	sqlite3_reset(d->look);
+	return code == SQLITE_DONE || facts_db_fail(d, err);
+}
+
+bool facts_db_look(struct facts_db *d, struct str judge, const struct str *profiles,
+	ptrdiff_t count, store_look_fn *take, void *arg, struct diag *err)
+{
+	bind_text(d->look, 2, judge);
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (!look_for(d, profiles[i], take, arg, err))
+			return false;
+	return true;
 }
 
 /* ---- what is kept beside -------------------------------------------------------------------- */

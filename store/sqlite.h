@@ -16,14 +16,15 @@
 #include "store/store.h"
 
 /* Grows when a table or an index changes; columns that are missing are added to older files. */
-#define FACTS_SCHEMA 3
+#define FACTS_SCHEMA 4
 
 struct facts_db {
 	sqlite3 *db;
 	struct str name; /* for messages */
 	struct arena *keep;
 	struct arena scratch; /* a row's texts while it is handed out */
-	sqlite3_stmt *add_run, *add_rule, *scan_runs, *scan_rules, *add_kept, *recall;
+	sqlite3_stmt *add_run, *add_rule, *scan_runs, *scan_undated, *scan_rules, *look, *add_kept,
+		*recall;
 };
 
 /* What SQLite said last, in words for the user of the file.  Always false. */
@@ -42,6 +43,9 @@ void facts_db_close(struct facts_db *d);
 bool facts_db_append(struct facts_db *d, const struct run_facts *f, struct diag *err);
 bool facts_db_scan(
 	struct facts_db *d, struct window window, run_facts_fn *take, void *arg, struct diag *err);
+/* Quick where profiles have an index, as in a file (file.c). */
+bool facts_db_look(struct facts_db *d, struct str judge, const struct str *profiles,
+	ptrdiff_t count, store_look_fn *take, void *arg, struct diag *err);
 bool facts_db_keep(
 	struct facts_db *d, const struct run_facts *f, struct str bytes, struct diag *err);
 bool facts_db_recall(struct facts_db *d, struct str workload, struct str until, run_kept_fn *take,

@@ -39,6 +39,12 @@ bool store_scan(
 	return s->kind->scan(s->s, window, take, arg, err);
 }
 
+bool store_look(struct store *s, struct str judge, const struct str *profiles, ptrdiff_t count,
+	store_look_fn *take, void *arg, struct diag *err)
+{
+	return s->kind->look(s->s, judge, profiles, count, take, arg, err);
+}
+
 bool store_keep(struct store *s, const struct run_facts *f, struct str bytes, struct diag *err)
 {
 	return !s->kind->keep || s->kind->keep(s->s, f, bytes, err);

@@ -1,5 +1,6 @@
 /*
- * The store: a set of facts that only grows, on two verbs, append and scan.
+ * The store: a set of facts that only grows, on two verbs, append and scan; and a look whether what
+ * would be appended is there.
  *
  * Facts are known by their hash, so appending what is there changes nothing, in whatever order and
  * by however many writers at once.  What is asked of facts is asked elsewhere (fleet.h), over what
@@ -69,6 +70,16 @@ struct window {
  */
 bool store_scan(
 	struct store *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
+
+/*
+ * Captures of these profiles that are there, judged by that judge and readable; in no order, and one
+ * may come twice.  What a look costs depends on how many profiles are asked for: of a server it
+ * reads those columns of every row, so it is asked for many at once, STORE_LOOK_MAX at most.
+ */
+#define STORE_LOOK_MAX 1000 /* some 100 kB of a query, of which servers read 256 kB */
+typedef void store_look_fn(void *arg, struct str profile, struct str run);
+bool store_look(struct store *s, struct str judge, const struct str *profiles, ptrdiff_t count,
+	store_look_fn *take, void *arg, struct diag *err);
 
 /*
  * What is kept of a run beside its facts, which were appended before; what is there already stays.

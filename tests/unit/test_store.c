@@ -143,6 +143,44 @@ static void scan_ends_early(void **state)
 	store_close(s);
 }
 
+static void note_look(void *arg, struct str profile, struct str run)
+{
+	out_fmt(arg, "%.*s=%.*s ", STR_ARG(profile), STR_ARG(run));
+}
+
+static struct str looked(struct store *s, struct str judge, struct str a, struct str b)
+{
+	const struct str profiles[] = { a, b };
+	struct out *o = out_memory(&keep);
+	struct diag err;
+	if (!store_look(s, judge, profiles, 2, note_look, o, &err))
+		fail_msg("%s", err.text);
+	return out_text(o);
+}
+
+/* Of the profiles that are asked for, by that judge, and no errors. */
+static void looks(void **state)
+{
+	(void)state;
+	struct store *s = open_store("looks");
+	struct run_facts f = day(1, 1), other = day(2, 1), broken = day(3, 1);
+	f.profile = STR("it's/a");
+	other.profile = STR("b");
+	broken.profile = STR("c");
+	broken.error_id = STR("RL101");
+	run_facts_seal(&f, &keep);
+	run_facts_seal(&other, &keep);
+	run_facts_seal(&broken, &keep);
+	append(s, f);
+	append(s, other);
+	append(s, broken);
+	struct str expected = arena_fmt(&keep, "it's/a=%.*s ", STR_ARG(f.run));
+	assert_true(str_eq(looked(s, f.judge, STR("it's/a"), STR("c")), expected));
+	assert_true(str_eq(looked(s, STR("another"), STR("it's/a"), STR("b")), STR("")));
+	assert_true(str_eq(looked(s, f.judge, STR("it's"), STR("it's/a ")), STR("")));
+	store_close(s);
+}
+
 /* Each writer appends the same runs from another end, and opens the file when the others do. */
 static void concurrent_writers(void **state)
 {
@@ -214,7 +252,7 @@ static void no_stores(void **state)
 	refuses("foreign", STORE_WRITE, "is a database, but no store");
 	store_close(open_store("newer"));
 	run_sql("newer", "PRAGMA user_version = 7");
-	refuses("newer", STORE_WRITE, "newer rooflint (schema 7, and this one knows 3)");
+	refuses("newer", STORE_WRITE, "newer rooflint (schema 7, and this one knows 4)");
 }
 
 static void damaged(void **state)
@@ -343,6 +381,7 @@ int main(void)
 		cmocka_unit_test(comes_back_whole),
 		cmocka_unit_test(windows),
 		cmocka_unit_test(scan_ends_early),
+		cmocka_unit_test(looks),
 		cmocka_unit_test(concurrent_writers),
 		cmocka_unit_test(no_stores),
 		cmocka_unit_test(damaged),
