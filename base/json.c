@@ -226,6 +226,55 @@ struct str json_text(const cJSON *item, struct arena *keep)
 	return out_text(o);
 }
 
+/* ---- one item after the other ---------------------------------------------------------------- */
+
+static void begin_line(struct json_stream *s, const char *key)
+{
+	if (!s->depth)
+		return;
+	out_z(s->out, s->has_items ? ",\n" : "\n");
+	out_repeat(s->out, ' ', 2 * s->depth);
+	if (key) {
+		put_string(s->out, key);
+		out_z(s->out, ": ");
+	}
+}
+
+void json_open(struct json_stream *s, const char *key, char bracket)
+{
+	begin_line(s, key);
+	out_char(s->out, bracket);
+	s->depth++;
+	s->has_items = false;
+}
+
+void json_item(struct json_stream *s, const char *key, const cJSON *item)
+{
+	begin_line(s, key);
+	put(s->out, item, s->depth);
+	s->has_items = true;
+}
+
+void json_items(struct json_stream *s, const cJSON *object)
+{
+	const cJSON *child;
+	cJSON_ArrayForEach(child, object) json_item(s, child->string, child);
+}
+
+void json_close(struct json_stream *s, char bracket)
+{
+	s->depth--;
+	if (s->has_items) {
+		out_char(s->out, '\n');
+		out_repeat(s->out, ' ', 2 * s->depth);
+	}
+	out_char(s->out, bracket);
+	out_z(s->out, s->depth ? "" : "\n");
+	s->has_items = true;
+}
+
+/* ---- one line -------------------------------------------------------------------------------- */
+
 static void put_flat(struct out *o, const cJSON *item)
 {
 	const cJSON *child;

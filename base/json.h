@@ -30,6 +30,20 @@ cJSON *json_str(struct str value);
 /* Two-space indented text with a final newline, the same bytes on every machine. */
 struct str json_text(const cJSON *item, struct arena *keep);
 
+/*
+ * The same text of a document that is too large for a tree: an object or an array is opened, its
+ * items are written one after the other, and it is closed.  `key` is NULL in an array and outside.
+ */
+struct json_stream {
+	struct out *out;
+	int depth;
+	bool has_items; /* in what is open */
+};
+void json_open(struct json_stream *s, const char *key, char bracket);
+void json_item(struct json_stream *s, const char *key, const cJSON *item);
+void json_items(struct json_stream *s, const cJSON *object); /* all of them */
+void json_close(struct json_stream *s, char bracket);
+
 /* The same on one line of its own, for records. */
 void json_line(const cJSON *item, struct out *o);
 struct str json_compact(const cJSON *item, struct arena *keep); /* without its newline */

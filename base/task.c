@@ -116,7 +116,7 @@ struct pool {
 	job_fn *job;
 	job_done_fn *done;
 	void *arg;
-	/* Finished, not reported, bytes on the heap; of index i in slot i % slots: none is further. */
+	/* Finished, not reported, bytes on the heap; that of index i is in slot i % slots. */
 	struct job_result **results;
 	ptrdiff_t slots;
 	ptrdiff_t count, next, reported;

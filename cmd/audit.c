@@ -23,18 +23,27 @@ struct sink {
 	struct arena scratch;
 	struct str *first_error; /* of a profile: said when there is nothing else to say */
 	struct str *newest;	 /* moment of a run that was taken; missing: none had one */
+	char *newest_text;	 /* MOMENT_MAX bytes for it: a fleet's runs come in any order */
 	struct arena *keep;
 	bool ok;
 	struct diag err;
 };
+
+static void note_moment(struct sink *s, struct str moment)
+{
+	bool is_newer = moment.p && (!s->newest->p || str_cmp(moment, *s->newest) > 0);
+	if (!is_newer || moment.len > MOMENT_MAX)
+		return;
+	memcpy(s->newest_text, moment.p, (size_t)moment.len);
+	*s->newest = (struct str){ s->newest_text, moment.len };
+}
 
 static bool sink_take(void *arg, const struct run_facts *f, struct diag *err)
 {
 	struct sink *s = arg;
 	if (f->error.p && !s->first_error->p)
 		*s->first_error = arena_str(s->keep, f->error);
-	if (f->captured.p && (!s->newest->p || str_cmp(f->captured, *s->newest) > 0))
-		*s->newest = arena_str(s->keep, f->captured);
+	note_moment(s, f->captured);
 	if (s->facts)
 		run_facts_write(f, s->facts);
 	return s->store ? store_append(s->store, f, err) : fleet_take(s->fleet, f, err);
@@ -242,6 +251,7 @@ static bool gather(struct audit *a, const struct audit_settings *s, const struct
 		.fleet = a->fleet,
 		.first_error = &a->first_error,
 		.newest = &a->newest,
+		.newest_text = a->newest_text,
 		.keep = a->keep,
 		.judge = a->judge,
 		.scratch = arena_new(ARENA_SCRATCH_BYTES),

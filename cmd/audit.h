@@ -21,6 +21,8 @@ struct audit_settings {
 	bool merge;
 };
 
+enum { MOMENT_MAX = 64 }; /* "2026-11-20T12:00:00.000Z" and some room */
+
 struct audit {
 	struct arena *keep;
 	struct ruleset rules;
@@ -30,6 +32,7 @@ struct audit {
 	struct archive archive; /* open when there is a --store */
 	struct fleet *fleet;
 	struct str judge, until, first_error, newest;
+	char newest_text[MOMENT_MAX]; /* where that is */
 	int64_t since_ns;
 	struct fleet_window window;
 	struct str history; /* facts older than this are not asked about */

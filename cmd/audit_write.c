@@ -124,70 +124,88 @@ static bool write_pages(
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void put_html(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok)
+/* What a page needs beside the report. */
+struct page_parts {
+	const struct page_template *template;
+	struct fleet_pages pages;
+};
+
+/* What may fail is done before a file is touched. */
+static bool prepare_html(
+	const struct audit_settings *s, struct audit *a, struct page_parts *ret, struct diag *err)
 {
-	struct fleet_pages pages = { 0 };
-	const struct page_template *t = report_fleet_load(s->templates, a->keep, &a->err);
-	*ok = t && (!s->pages.p || write_pages(s, a, &pages, &a->err));
-	if (*ok)
-		report_fleet_html(&a->report, &pages, t, a->keep, out);
+	ret->template = report_fleet_load(s->templates, a->keep, err);
+	return ret->template && (!s->pages.p || write_pages(s, a, &ret->pages, err));
 }
 
-static void put_markdown(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok)
+static void put_html(const struct fleet_report *r, const struct page_parts *parts,
+	struct arena *scratch, struct out *out)
 {
-	(void)s;
-	(void)ok;
-	report_fleet_markdown(&a->report, a->keep, out);
+	report_fleet_html(r, &parts->pages, parts->template, scratch, out);
 }
 
-static void put_json(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok)
+static void put_markdown(const struct fleet_report *r, const struct page_parts *parts,
+	struct arena *scratch, struct out *out)
 {
-	(void)s;
-	(void)ok;
-	report_fleet_json(&a->report, a->keep, out);
+	(void)parts;
+	report_fleet_markdown(r, scratch, out);
 }
 
-static void put_csv(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok)
+static void put_json(const struct fleet_report *r, const struct page_parts *parts,
+	struct arena *scratch, struct out *out)
 {
-	(void)s;
-	(void)ok;
-	report_fleet_csv(&a->report, a->keep, out);
+	(void)parts;
+	(void)scratch;
+	report_fleet_json(r, out);
+}
+
+static void put_csv(const struct fleet_report *r, const struct page_parts *parts,
+	struct arena *scratch, struct out *out)
+{
+	(void)parts;
+	report_fleet_csv(r, scratch, out);
 }
 
 static const struct output {
 	ptrdiff_t path; /* in the settings */
-	void (*put)(const struct audit_settings *s, struct audit *a, struct out *out, bool *ok);
+	/* NULL: nothing is needed. */
+	bool (*prepare)(const struct audit_settings *s, struct audit *a, struct page_parts *ret,
+		struct diag *err);
+	void (*put)(const struct fleet_report *r, const struct page_parts *parts,
+		struct arena *scratch, struct out *out);
 } outputs[] = {
-	{ offsetof(struct audit_settings, json), put_json },
-	{ offsetof(struct audit_settings, csv), put_csv },
-	{ offsetof(struct audit_settings, markdown), put_markdown },
-	{ offsetof(struct audit_settings, html), put_html },
+	{ offsetof(struct audit_settings, json), NULL, put_json },
+	{ offsetof(struct audit_settings, csv), NULL, put_csv },
+	{ offsetof(struct audit_settings, markdown), NULL, put_markdown },
+	{ offsetof(struct audit_settings, html), prepare_html, put_html },
 };
 
-/* The document is whole before the file is touched; main closes standard output. */
-static bool deliver(struct context *c, struct str path, struct str text, struct diag *err)
+/* A file is there when it is closed, and whole; main closes standard output. */
+static bool put_output(struct context *c, const struct audit *a, struct str path,
+	const struct output *output, const struct page_parts *parts, struct diag *err)
 {
-	if (str_eq(path, STR("-"))) {
-		out_str(c->out, text);
-		return true;
-	}
-	struct out *o = out_file(c->keep, path, err);
+	bool is_stdout = str_eq(path, STR("-"));
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct arena of_file = arena_new(ARENA_SCRATCH_BYTES);
+	struct out *o = is_stdout ? c->out : out_file(&of_file, path, err);
 	if (o)
-		out_str(o, text);
-	return o && out_close(o, err);
+		output->put(&a->report, parts, &scratch, o);
+	bool ok = o && (is_stdout || out_close(o, err));
+	arena_free(&of_file);
+	arena_free(&scratch);
+	return ok;
 }
 
 static bool write_output(struct context *c, const struct audit_settings *s, struct audit *a,
 	const struct output *output, bool *takes_stdout)
 {
 	struct str path = *(const struct str *)(const void *)((const char *)s + output->path);
-	struct out *o = out_memory(a->keep);
-	bool ok = true;
+	struct page_parts parts = { 0 };
 	if (!path.p)
 		return true;
 	*takes_stdout |= str_eq(path, STR("-"));
-	output->put(s, a, o, &ok);
-	if (ok && deliver(c, path, out_text(o), &a->err))
+	if ((!output->prepare || output->prepare(s, a, &parts, &a->err)) &&
+		put_output(c, a, path, output, &parts, &a->err))
 		return true;
 	print_error(&a->err);
 	return false;

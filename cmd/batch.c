@@ -44,7 +44,7 @@ struct crew {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* A part of what is given: without slashes at the end, relative where it is below this directory. */
+/* A part of what is given: no slashes at the end, relative where it is below this directory. */
 static struct str shown_path(struct str path)
 {
 	char buf[4096];
@@ -389,9 +389,8 @@ static bool add_newest(struct crew *crew, struct str path)
 static void add_path(struct crew *crew, struct str path)
 {
 	ptrdiff_t before = crew->count;
-	if (crew->batch->all_runs
-			? each_profile(path, crew->keep, take_run, crew, &crew->err)
-			: add_newest(crew, path))
+	if (crew->batch->all_runs ? each_profile(path, crew->keep, take_run, crew, &crew->err)
+				  : add_newest(crew, path))
 		return;
 	crew->count = before;
 	add_missing(crew, path);
@@ -436,15 +435,14 @@ static void take_shard(struct crew *crew)
 
 static bool expect_all(const struct crew *crew, struct diag *err)
 {
-	enum { AT_ONCE = 1000 };
 	const struct batch *b = crew->batch;
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	struct str *shown = arena_make(&scratch, struct str, AT_ONCE);
+	struct str *shown = arena_make(&scratch, struct str, STORE_LOOK_MAX);
 	ptrdiff_t count = 0;
 	bool ok = true;
 	for (ptrdiff_t i = 0; ok && i < crew->count; i++) {
 		shown[count++] = crew->jobs[i].shown;
-		if (count < AT_ONCE && i + 1 < crew->count)
+		if (count < STORE_LOOK_MAX && i + 1 < crew->count)
 			continue;
 		ok = b->expect(b->skip_arg, shown, count, err);
 		count = 0;

@@ -31,8 +31,9 @@ struct batch {
 	void (*take)(void *arg, const struct report_set *set);
 	void *take_arg;
 	/*
-	 * A run that need not be judged has no report: asked in the worker, after this process was
-	 * told the names of all, some at a time and in their order, and then none.  NULL: judge all.
+	 * A run that need not be judged has no report: asked in the worker, after this process
+	 * was told the names of all, STORE_LOOK_MAX at a time at most and in their order, and then
+	 * none.  NULL: judge all.
 	 */
 	bool (*skip)(void *arg, struct str shown, const struct found_run *run);
 	bool (*expect)(void *arg, const struct str *shown, ptrdiff_t count, struct diag *err);

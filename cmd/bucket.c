@@ -364,8 +364,7 @@ bool find_profiles(struct str path, struct arena *keep, struct found *ret, struc
 	return tree && find_runs_in(tree, path, keep, ret, err);
 }
 
-bool each_profile(
-	struct str path, struct arena *keep, found_fn *take, void *arg, struct diag *err)
+bool each_profile(struct str path, struct arena *keep, found_fn *take, void *arg, struct diag *err)
 {
 	const struct tree *tree = tree_of(path, keep, err);
 	return tree && find_each(tree, path, take, arg, err);

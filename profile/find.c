@@ -266,8 +266,8 @@ static struct found_run run_of(struct str path)
 	return (struct found_run){ .path = path, .name = path_base(path) };
 }
 
-static void add_snapshots(struct found_run *run, const struct dir_entry *entries, ptrdiff_t count,
-	struct arena *keep)
+static void add_snapshots(
+	struct found_run *run, const struct dir_entry *entries, ptrdiff_t count, struct arena *keep)
 {
 	ptrdiff_t cap = 0;
 	for (ptrdiff_t i = 0; i < count; i++)
@@ -302,7 +302,8 @@ static bool run_read(struct str dir, const struct dir_entry *entries, ptrdiff_t 
 	return true;
 }
 
-static struct found_file *copy_files(const struct found_run *run, ptrdiff_t room, struct arena *keep)
+static struct found_file *copy_files(
+	const struct found_run *run, ptrdiff_t room, struct arena *keep)
 {
 	struct found_file *files = arena_make(keep, struct found_file, room);
 	for (ptrdiff_t i = 0; i < run->file_count; i++) {
@@ -652,8 +653,8 @@ static bool file_format(struct str path, struct found_file *ret, struct diag *er
 	if (profile_name(name, ret))
 		return true;
 	if (other && other->is != some_json)
-		return diag_set(err, DIAG_FILE_KIND, "%.*s: %s; %s", STR_ARG(path), other->is,
-			other->todo);
+		return diag_set(
+			err, DIAG_FILE_KIND, "%.*s: %s; %s", STR_ARG(path), other->is, other->todo);
 	if (!other)
 		return diag_set(err, DIAG_FILE_KIND,
 			"%.*s: not a kind of file that is read; a profile's name ends in "
@@ -769,13 +770,12 @@ static bool dir_again(const struct tree *tree, struct str dir, struct arena *kee
 	if (!tree->list(tree, dir, keep, &entries, &count, err) ||
 		!run_read(dir, entries, count, keep, ret, err))
 		return false;
-	return ret->file_count || diag_set(err, DIAG_NO_PROFILE,
-					  "%.*s: its profile is gone since it was found",
-					  STR_ARG(dir));
+	return ret->file_count ||
+	       diag_set(err, DIAG_NO_PROFILE, "%.*s: its profile is gone since it was found",
+		       STR_ARG(dir));
 }
 
-static bool file_again(
-	struct str path, struct arena *keep, struct found_run *ret, struct diag *err)
+static bool file_again(struct str path, struct arena *keep, struct found_run *ret, struct diag *err)
 {
 	ret->files = arena_make(keep, struct found_file, 1);
 	ret->file_count = 1;
@@ -790,8 +790,8 @@ static bool parts_again(const struct tree *tree, struct str path, const struct s
 {
 	struct found_run part;
 	for (ptrdiff_t i = 0; i <= older_count; i++) {
-		struct str dir = i < older_count ? path_join(path_parent(path), older[i], keep)
-						 : path;
+		struct str dir =
+			i < older_count ? path_join(path_parent(path), older[i], keep) : path;
 		if (!dir_again(tree, dir, keep, &part, err))
 			return false;
 		if (i)

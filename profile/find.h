@@ -57,8 +57,8 @@ bool find_runs_in(const struct tree *tree, struct str path, struct arena *keep, 
  * was told is to be forgotten.
  */
 typedef void found_fn(void *arg, const struct found_run *run);
-bool find_each(const struct tree *tree, struct str path, found_fn *take, void *arg,
-	struct diag *err);
+bool find_each(
+	const struct tree *tree, struct str path, found_fn *take, void *arg, struct diag *err);
 
 /*
  * A run by its path and the names of what is part of it, as it is now; one that was refused, or is

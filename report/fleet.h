@@ -49,7 +49,7 @@ struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep);
 struct str fleet_news_text(const struct fleet_report *r, struct arena *keep);
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out);
-void report_fleet_json(const struct fleet_report *r, struct arena *keep, struct out *out);
+void report_fleet_json(const struct fleet_report *r, struct out *out);
 /* The ranking, for spreadsheets: base units, no rounding. */
 void report_fleet_csv(const struct fleet_report *r, struct arena *keep, struct out *out);
 void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out);

@@ -16,36 +16,51 @@ static void add_cell(cJSON *object, const struct fleet_column *c, const struct f
 		json_add_double(object, c->name.p, cell->real);
 }
 
-static void add_answer(cJSON *root, const struct fleet_answer *a, struct arena *keep)
+static void put_json_row(
+	struct json_stream *s, const struct fleet_answer *a, ptrdiff_t i, struct arena *scratch)
 {
-	const struct fleet_question *q = a->question;
-	cJSON *rows = json_add_array(root, q->name.p);
-	for (ptrdiff_t i = 0; i < a->count; i++) {
-		cJSON *row = cJSON_CreateObject();
-		for (ptrdiff_t k = 0; k < q->column_count; k++)
-			add_cell(row, &q->columns[k], &a->rows[i].cells[k], keep);
-		json_add_str(row, "run", clean_lines(keep, a->rows[i].run));
-		json_add_str(row, "profile", clean_lines(keep, a->rows[i].profile));
-		cJSON_AddItemToArray(rows, row);
-	}
+	const struct fleet_row *r = &a->rows[i];
+	cJSON *row = cJSON_CreateObject();
+	for (ptrdiff_t k = 0; k < a->question->column_count; k++)
+		add_cell(row, &a->question->columns[k], &r->cells[k], scratch);
+	json_add_str(row, "run", clean_lines(scratch, r->run));
+	json_add_str(row, "profile", clean_lines(scratch, r->profile));
+	json_item(s, NULL, row);
+	cJSON_Delete(row);
 }
 
-void report_fleet_json(const struct fleet_report *r, struct arena *keep, struct out *out)
+/* A year's history has ten thousands of rows: each is gone when it is written. */
+static void put_json_answer(struct json_stream *s, const struct fleet_answer *a)
 {
-	cJSON *root = cJSON_CreateObject(), *totals;
-	json_add_str(root, "version", STR(FLEET_REPORT_VERSION));
-	json_add_str(root, "tool_version", r->tool_version);
-	json_add_str(root, "from", r->window.from);
-	json_add_str(root, "to", r->window.to);
-	json_add_str(root, "before", r->window.before);
-	json_add_str(root, "weighted_by", r->has_usage ? STR("chip-hours") : STR("chips"));
-	totals = json_add_object(root, "row_totals");
-	for (int id = 0; id < FLEET_COUNT; id++) {
-		json_add_i64(totals, fleet_questions[id].name.p, r->answers[id].total);
-		add_answer(root, &r->answers[id], keep);
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	json_open(s, a->question->name.p, '[');
+	for (ptrdiff_t i = 0; i < a->count; i++) {
+		put_json_row(s, a, i, &scratch);
+		arena_clear(&scratch);
 	}
-	out_str(out, json_text(root, keep));
-	cJSON_Delete(root);
+	json_close(s, ']');
+	arena_free(&scratch);
+}
+
+void report_fleet_json(const struct fleet_report *r, struct out *out)
+{
+	cJSON *head = cJSON_CreateObject(), *totals;
+	struct json_stream s = { .out = out };
+	json_add_str(head, "version", STR(FLEET_REPORT_VERSION));
+	json_add_str(head, "tool_version", r->tool_version);
+	json_add_str(head, "from", r->window.from);
+	json_add_str(head, "to", r->window.to);
+	json_add_str(head, "before", r->window.before);
+	json_add_str(head, "weighted_by", r->has_usage ? STR("chip-hours") : STR("chips"));
+	totals = json_add_object(head, "row_totals");
+	for (int id = 0; id < FLEET_COUNT; id++)
+		json_add_i64(totals, fleet_questions[id].name.p, r->answers[id].total);
+	json_open(&s, NULL, '{');
+	json_items(&s, head);
+	for (int id = 0; id < FLEET_COUNT; id++)
+		put_json_answer(&s, &r->answers[id]);
+	json_close(&s, '}');
+	cJSON_Delete(head);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

@@ -333,8 +333,7 @@ static bool fail_row(
 		STR_ARG(name_of(c)), STR_ARG(str_head(hash, PLACE_MAX_NAME)), what);
 }
 
-static bool fail_answer(
-	const struct clickhouse *c, enum rowbinary_state state, struct diag *err)
+static bool fail_answer(const struct clickhouse *c, enum rowbinary_state state, struct diag *err)
 {
 	return diag_set(err, DIAG_STORE_SERVER,
 		"store '%.*s' gave an answer that %s; try again, and see whether something stands "

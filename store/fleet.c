@@ -27,7 +27,7 @@ static bool open_db(struct facts_db *d, struct diag *err)
 	return facts_db_guard(d, err) &&
 	       facts_db_execute(d,
 		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-		       "PRAGMA cache_size = -2048;"
+		       "PRAGMA cache_size = -1024;"
 		       "CREATE TABLE usage (workload TEXT, chip_hours REAL, price REAL);"
 		       "CREATE TABLE levels (workload TEXT, run_id INTEGER, before_s REAL, "
 		       "after_s REAL, p_value REAL)",

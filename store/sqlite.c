@@ -186,8 +186,8 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 			       "ORDER BY captured DESC, hash"),
 		       &d->scan_runs, err) &&
 	       prepare(d,
-		       select_sql(d, &run_facts_def, "id, ",
-			       "WHERE captured IS NULL ORDER BY hash"),
+		       select_sql(
+			       d, &run_facts_def, "id, ", "WHERE captured IS NULL ORDER BY hash"),
 		       &d->scan_undated, err) &&
 	       prepare(d,
 		       STR("SELECT run FROM runs WHERE profile = ? AND judge = ? AND error_id IS "
@@ -301,8 +301,8 @@ static bool read_rules(struct facts_db *d, int64_t id, struct run_facts *f, stru
 	return ok;
 }
 
-static bool hand_out(struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take, void *arg,
-	struct diag *err)
+static bool hand_out(
+	struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take, void *arg, struct diag *err)
 {
 	struct run_facts f;
 	run_facts_clear(&f);
@@ -311,8 +311,8 @@ static bool hand_out(struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take,
 	return read_rules(d, sqlite3_column_int64(stmt, 0), &f, err) && take(arg, &f, err);
 }
 
-static bool scan_rows(struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take, void *arg,
-	struct diag *err)
+static bool scan_rows(
+	struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take, void *arg, struct diag *err)
 {
 	int code;
 	while ((code = sqlite3_step(stmt)) == SQLITE_ROW)
@@ -320,6 +320,7 @@ static bool scan_rows(struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take
 			break;
 	bool ok = code == SQLITE_DONE || (code != SQLITE_ROW && facts_db_fail(d, err));
 	sqlite3_reset(stmt);
+	sqlite3_db_release_memory(d->db); /* its pages are not read again */
 	return ok;
 }
 
@@ -338,8 +339,8 @@ bool facts_db_scan(
 
 /* ---- look ------------------------------------------------------------------------------------ */
 
-static bool look_for(struct facts_db *d, struct str profile, store_look_fn *take, void *arg,
-	struct diag *err)
+static bool look_for(
+	struct facts_db *d, struct str profile, store_look_fn *take, void *arg, struct diag *err)
 {
 	int code;
 	bind_text(d->look, 1, profile);

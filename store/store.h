@@ -72,9 +72,9 @@ bool store_scan(
 	struct store *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
 
 /*
- * Captures of these profiles that are there, judged by that judge and readable; in no order, and one
- * may come twice.  What a look costs depends on how many profiles are asked for: of a server it
- * reads those columns of every row, so it is asked for many at once, STORE_LOOK_MAX at most.
+ * Captures of these profiles that are there, judged by that judge and readable; in no order, and
+ * one may come twice.  A file has an index for it.  A server reads three columns of every row, so
+ * it is asked for many profiles at once, STORE_LOOK_MAX at most.
  */
 #define STORE_LOOK_MAX 1000 /* some 100 kB of a query, of which servers read 256 kB */
 typedef void store_look_fn(void *arg, struct str profile, struct str run);

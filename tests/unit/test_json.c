@@ -46,6 +46,38 @@ static void written(void **state)
 				     "}\n")));
 }
 
+static void put_rows(struct json_stream *s, const cJSON *rows)
+{
+	const cJSON *row;
+	json_open(s, rows->string, '[');
+	cJSON_ArrayForEach(row, rows) json_item(s, NULL, row);
+	json_close(s, ']');
+}
+
+/* One item after the other, the bytes are those of the tree. */
+static void stream(void **state)
+{
+	struct out *o = out_memory(&keep);
+	struct json_stream s = { .out = o };
+	(void)state;
+	cJSON *tree = json_parse(STR("x"),
+		STR("{\"a\": 1, \"b\": {\"c\": [2, 3]}, \"none\": [], \"rows\": [{\"d\": \"e\"}, "
+		    "{\"d\": null}]}"),
+		&err);
+	assert_non_null(tree);
+	cJSON *none = cJSON_DetachItemFromObject(tree, "none");
+	cJSON *rows = cJSON_DetachItemFromObject(tree, "rows");
+	json_open(&s, NULL, '{');
+	json_items(&s, tree);
+	put_rows(&s, none);
+	put_rows(&s, rows);
+	json_close(&s, '}');
+	cJSON_AddItemToObject(tree, "none", none);
+	cJSON_AddItemToObject(tree, "rows", rows);
+	assert_true(str_eq(out_text(o), json_text(tree, &keep)));
+	cJSON_Delete(tree);
+}
+
 /* Writing, parsing and writing again changes no byte. */
 static void round_trip(void **state)
 {
@@ -141,6 +173,7 @@ int main(void)
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(always_utf8),
 		cmocka_unit_test(read_back),
+		cmocka_unit_test(stream),
 		cmocka_unit_test(syntax_errors),
 		cmocka_unit_test(too_deep),
 		cmocka_unit_test(slices),

@@ -72,6 +72,20 @@ static void no_rows(void **state)
 	assert_int_equal(rowbinary_read(&length, &keep, &f), ROWBINARY_BAD);
 }
 
+static void pairs(void **state)
+{
+	(void)state;
+	struct str rows = STR("\1a\2bc\0\1d"), first, second;
+	assert_int_equal(rowbinary_read_pair(&rows, &first, &second), ROWBINARY_ROW);
+	assert_true(str_eq(first, STR("a")) && str_eq(second, STR("bc")));
+	assert_int_equal(rowbinary_read_pair(&rows, &first, &second), ROWBINARY_ROW);
+	assert_true(str_eq(first, STR("")) && str_eq(second, STR("d")));
+	assert_int_equal(rowbinary_read_pair(&rows, &first, &second), ROWBINARY_END);
+	rows = STR("\1a\2b");
+	assert_int_equal(rowbinary_read_pair(&rows, &first, &second), ROWBINARY_CUT);
+	assert_int_equal(rows.len, 4);
+}
+
 static void edited(void **state)
 {
 	(void)state;
@@ -89,6 +103,7 @@ int main(void)
 		cmocka_unit_test(bytes_by_hand),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(no_rows),
+		cmocka_unit_test(pairs),
 		cmocka_unit_test(edited),
 	};
 	return cmocka_run_group_tests_name("rowbinary", tests, keep_begin, keep_end);
