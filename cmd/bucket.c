@@ -66,8 +66,10 @@ static bool request_do(
 		return true;
 	struct str why = text_clean(keep, arena_str(keep, json_get_str(ret->head, "error")));
 	double attempts = json_get_double(ret->head, "attempts");
+	bool later = str_eq(json_get_str(ret->head, "outcome"), STR("later"));
 	struct str often = attempts > 1 && attempts < 100
-				   ? arena_fmt(keep, " (%d attempts)", (int)attempts)
+				   ? arena_fmt(keep, " (%d attempts%s)", (int)attempts,
+					     later ? "; try again later" : "")
 				   : STR("");
 	frame_release(ret);
 	return diag_set(
@@ -115,10 +117,40 @@ static bool read_page(struct bucket *b, const struct frame *f, struct str bucket
 	return ok;
 }
 
+/*
+ * Pages of one list: a server that gives one twice would do so for ever.  One page is remembered,
+ * a later one each time that their number doubles, so a ring of any length is found (Brent).
+ */
+struct pages {
+	struct str next, seen; /* what asks for the next page; missing: there is none */
+	int64_t count, until;
+};
+
+static bool pages_turn(
+	struct pages *p, struct str next, struct str shown, struct arena *keep, struct diag *err)
+{
+	p->next = next.len ? arena_str(keep, next) : str_from(NULL);
+	if (p->next.p && p->seen.p && str_eq(p->next, p->seen))
+		return diag_set(err, DIAG_BUCKET,
+			"%.*s: the server's list goes round in a ring: it gave the same page "
+			"again; this is a fault of the server, or of what is in between",
+			STR_ARG(shown));
+	if (p->count == BUCKET_MAX_PAGES)
+		return diag_set(err, DIAG_LIMIT,
+			"%.*s: more than %d pages; name a prefix nearer to the profiles",
+			STR_ARG(shown), BUCKET_MAX_PAGES);
+	if (p->count++ == p->until) {
+		p->seen = p->next;
+		p->until = 2 * p->until + 1;
+	}
+	return true;
+}
+
 /* All objects whose names begin with `prefix`, or, of those, the first page. */
 static bool list_prefix(struct bucket *b, struct str prefix, bool all, struct diag *err)
 {
-	struct str bucket = bucket_of(prefix), next = str_from(NULL), shown = prefix;
+	struct str bucket = bucket_of(prefix), shown = prefix;
+	struct pages pages = { .next = { NULL, 0 } };
 	struct arena page = arena_new(ARENA_SCRATCH_BYTES);
 	bool ok = true;
 	if (str_ends(shown, STR("/")))
@@ -126,18 +158,17 @@ static bool list_prefix(struct bucket *b, struct str prefix, bool all, struct di
 	do {
 		struct frame f;
 		cJSON *head = request_new("LIST", prefix, b->stall_s);
-		if (next.p)
-			json_add_str(head, "page", next);
+		if (pages.next.p)
+			json_add_str(head, "page", pages.next);
 		ok = request_do(head, shown, &page, &f, err);
 		if (!ok)
 			break;
 		b->origin = arena_str(b->keep, json_get_str(f.head, "origin"));
-		ok = read_page(b, &f, bucket, err);
-		next = json_get_str(f.head, "next");
-		next = next.p ? arena_str(b->keep, next) : next;
+		ok = read_page(b, &f, bucket, err) &&
+		     pages_turn(&pages, json_get_str(f.head, "next"), shown, b->keep, err);
 		frame_release(&f);
 		arena_clear(&page);
-	} while (ok && all && next.p);
+	} while (ok && all && pages.next.p);
 	arena_free(&page);
 	return ok;
 }
@@ -245,7 +276,7 @@ static bool fetch(const struct bucket *b, const struct object *o, struct str nam
 	struct str path;
 	struct frame f;
 	if (!cache_begin(&b->cache, o->bytes, keep, &path, err))
-		return false;
+		return diag_context(err, "%.*s", STR_ARG(o->path));
 	cJSON *head = request_new("FETCH", o->path, b->stall_s);
 	json_add_str(head, "version", o->version);
 	json_add_str(head, "to", path);
@@ -255,7 +286,8 @@ static bool fetch(const struct bucket *b, const struct object *o, struct str nam
 		return false;
 	}
 	frame_release(&f);
-	return cache_commit(&b->cache, path, name, o->bytes, keep, err);
+	return cache_commit(&b->cache, path, name, o->bytes, keep, err) ||
+	       diag_context(err, "%.*s", STR_ARG(o->path));
 }
 
 /* Between its finding and its opening another program may have made room: then it is fetched. */

@@ -12,6 +12,8 @@
 
 /* Objects below one prefix: a fleet's year. 200 bytes each, and a thousand pages of a list. */
 #define BUCKET_MAX_OBJECTS 1000000
+/* A server decides what is on a page, and some may be empty: ten times what full ones need. */
+#define BUCKET_MAX_PAGES 10000
 
 bool is_bucket(struct str path);
 

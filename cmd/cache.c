@@ -57,7 +57,11 @@ bool cache_open(struct arena *keep, struct cache *ret, struct diag *err)
 		return diag_set(err, DIAG_USAGE,
 			"no place for what comes from buckets: there is no $HOME, so name a "
 			"directory in $ROOFLINT_CACHE");
-	return read_limit(&ret->limit, err) && dir_make(ret->dir, keep, err);
+	return read_limit(&ret->limit, err) &&
+	       (dir_make(ret->dir, keep, err) ||
+		       diag_context(err,
+			       "no place for what comes from buckets; name another directory in "
+			       "$ROOFLINT_CACHE"));
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -148,7 +152,9 @@ bool cache_begin(const struct cache *c, int64_t bytes, struct arena *keep, struc
 	/* Its letters are replaced in place: the path is ours, in the arena. */
 	int fd = mkstemp((char *)(uintptr_t)ret_path->p);
 	if (fd < 0)
-		return diag_set(err, DIAG_BUCKET, "cannot make a file in the cache '%.*s': %s",
+		return diag_set(err, DIAG_BUCKET,
+			"cannot make a file in the cache '%.*s': %s; $ROOFLINT_CACHE names another "
+			"directory",
 			STR_ARG(c->dir), strerror(errno));
 	close(fd);
 	return true;

@@ -59,14 +59,25 @@ static struct str unquoted(struct str s)
 	return is_quoted ? str_head(str_from_offset(s, 1), s.len - 2) : s;
 }
 
+/* At the first blank, which may be a tab. */
+static bool cut_blank(struct str s, struct str *kind, struct str *name)
+{
+	struct str tail;
+	if (!str_cut(s, ' ', kind, &tail))
+		*kind = s;
+	str_cut(*kind, '\t', kind, &tail);
+	*name = str_trim(str_from_offset(s, kind->len));
+	return kind->len < s.len;
+}
+
 /* Between its brackets; "kind name" also as kind "name". */
 static bool is_section(struct str said, struct str section)
 {
 	struct str kind, name, want_kind, want_name;
 	if (str_eq(said, section))
 		return true;
-	return str_cut(said, ' ', &kind, &name) && str_cut(section, ' ', &want_kind, &want_name) &&
-	       str_eq(kind, want_kind) && str_eq(unquoted(str_trim(name)), want_name);
+	return cut_blank(said, &kind, &name) && cut_blank(section, &want_kind, &want_name) &&
+	       str_eq(kind, want_kind) && str_eq(unquoted(name), want_name);
 }
 
 /* "[name]", with what stands between the brackets. */
@@ -91,7 +102,10 @@ bool ini_has(struct str text, struct str section)
 	return false;
 }
 
-/* Lines "key = value" below "[section]"; '#' and ';' begin comments; indented lines are nested. */
+/*
+ * Lines "key = value" below "[section]"; '#' and ';' begin comments; indented lines are nested.
+ * Amazon's tools read the keys in either case.
+ */
 struct str ini_get(struct str text, struct str section, struct str key)
 {
 	struct str line, name, value;
@@ -104,7 +118,7 @@ struct str ini_get(struct str text, struct str section, struct str key)
 			inside = is_section(name, section);
 		} else if (inside && !nested && !str_starts(line, STR("#")) &&
 			   !str_starts(line, STR(";")) && str_cut(line, '=', &name, &value) &&
-			   str_eq(str_trim(name), key)) {
+			   str_eq_nocase(str_trim(name), key)) {
 			return str_trim(value);
 		}
 	}

@@ -87,6 +87,7 @@ static void perform(struct call *c, struct attempt *a)
 	a->x.headers = c->headers;
 	a->x.timeout_s = c->is_list ? LIST_S : 0;
 	a->x.stall_s = c->r->stall_s;
+	a->x.connect_ms = (long)(c->r->stall_s * 1000); /* at most what it is without */
 	a->x.is_trusted = true; /* its host is the cloud's own, or named by the environment */
 	a->x.take = take;
 	a->x.header = take_header;
@@ -98,6 +99,8 @@ static void perform(struct call *c, struct attempt *a)
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
+
+#define WRITTEN_ANEW "the object was written anew meanwhile; give the command again"
 
 /* What a status or the server's own word means for whoever asked; the first that fits. */
 static const struct meaning {
@@ -115,7 +118,9 @@ static const struct meaning {
 	{ 0, STR_INIT("RequestTimeTooSkewed"), "this machine's clock is wrong" },
 	{ 401, { NULL, 0 }, "they are not accepted" },
 	{ 403, { NULL, 0 }, "they may not read it" },
-	{ 412, { NULL, 0 }, "the object was written anew meanwhile; try again" },
+	{ 407, { NULL, 0 }, "the proxy wants a user and a password" },
+	{ 412, { NULL, 0 }, WRITTEN_ANEW },
+	{ 429, { NULL, 0 }, "it is asked too often" },
 };
 enum { MEANINGS = sizeof(meanings) / sizeof(meanings[0]) };
 
@@ -127,8 +132,11 @@ static const char *meaning_of(long status, struct str word, bool is_list)
 			return meanings[i].text;
 	if (status == 404)
 		return is_list ? "there is no such bucket; is its name right?"
-			       : "the object is not there any more";
-	return status >= 300 && status < 400 ? "it leads elsewhere, which is not followed" : NULL;
+			       : "the object was removed or written anew meanwhile; give the "
+				 "command again";
+	return status >= 300 && status < 400
+		       ? "it leads elsewhere, which is not followed; is the endpoint right?"
+		       : NULL;
 }
 
 static struct str explain_status(struct call *c, long status, struct str body)
@@ -153,9 +161,13 @@ static struct str explain_status(struct call *c, long status, struct str body)
 static struct str explain_code(struct call *c, const struct exchange *x, bool *lasting)
 {
 	const char *error = exchange_error(x, lasting);
+	if (x->code == CURLE_OPERATION_TIMEDOUT && x->timeout_s > 0 && x->took_s >= x->timeout_s)
+		return arena_fmt(c->keep, "a page of the list took longer than %.0f s", LIST_S);
 	if (x->code == CURLE_OPERATION_TIMEDOUT && x->status)
-		return arena_fmt(
-			c->keep, "the server went silent: nothing came for %.0f s", c->r->stall_s);
+		return arena_fmt(c->keep,
+			"the server went silent: hardly a byte came for %.0f s; "
+			"$ROOFLINT_HTTP_STALL may say a longer time",
+			c->r->stall_s);
 	if (x->code == CURLE_OPERATION_TIMEDOUT)
 		return STR("the server gave no answer in time");
 	if (x->code == CURLE_PARTIAL_FILE)
@@ -204,12 +216,18 @@ static void judge(struct call *c, struct attempt *a, struct answer *ret)
 static void judge_download(struct call *c, struct attempt *a, struct answer *ret)
 {
 	struct diag err;
-	bool ok = download_end(&a->download, (int64_t)c->r->bytes, &err);
-	bool is_full = a->download.error != 0;
-	if (ok || (ret->outcome != OUTCOME_DELIVERED && !is_full))
+	const struct download *d = &a->download;
+	bool ok = download_end(&a->download, &err), is_full = d->error != 0;
+	struct str came = str_from(a->checks.version), listed = c->r->version;
+	if (ret->outcome != OUTCOME_DELIVERED && !is_full && d->bytes <= d->expected)
 		return;
-	ret->outcome = is_full ? OUTCOME_REFUSED : OUTCOME_LATER;
-	ret->error = arena_str(c->keep, str_from(err.text));
+	if (!is_full && came.len && listed.len && !str_eq(came, listed)) {
+		ret->outcome = OUTCOME_REFUSED;
+		ret->error = STR(WRITTEN_ANEW);
+	} else if (!ok) {
+		ret->outcome = is_full ? OUTCOME_REFUSED : OUTCOME_LATER;
+		ret->error = arena_str(c->keep, str_from(err.text));
+	}
 }
 
 /* True when the same request, made anew, is worth it at once. */
@@ -217,11 +235,12 @@ static bool attempt(struct call *c, struct answer *ret, double *retry_after_s)
 {
 	struct attempt a = { .keys = &c->clouds->keys, .to_file = !c->is_list };
 	struct diag err;
+	a.checks.version_header = c->cloud->version_header;
 	*ret = (struct answer){ .outcome = OUTCOME_REFUSED };
 	c->headers = NULL;
 	bool ok = c->cloud->prepare(c, &err);
 	if (ok && a.to_file)
-		ok = download_begin(&a.download, c->r->to, &a.checks, &err);
+		ok = download_begin(&a.download, c->r->to, (int64_t)c->r->bytes, &a.checks, &err);
 	if (ok) {
 		perform(c, &a);
 		judge(c, &a, ret);
@@ -238,6 +257,16 @@ static bool attempt(struct call *c, struct answer *ret, double *retry_after_s)
 
 /* ---- all attempts ---------------------------------------------------------------------------- */
 
+/* Whoever waits for the answer is told so all the while. */
+static void pause_s(struct call *c, double seconds)
+{
+	struct keyring *k = &c->clouds->keys;
+	for (; seconds > 0; seconds -= 1) {
+		k->alive(k->alive_arg);
+		sleep_s(seconds < 1 ? seconds : 1);
+	}
+}
+
 static void attempts(struct call *c, struct answer *ret)
 {
 	double retry_after_s, wait;
@@ -249,9 +278,11 @@ static void attempts(struct call *c, struct answer *ret)
 			return;
 		wait = retry_wait_s(count, retry_after_s);
 		if (wait > LONGEST_PATIENCE_S)
-			return;
-		sleep_s(wait);
+			break;
+		pause_s(c, wait);
 	}
+	ret->error = arena_fmt(c->keep, "%.*s; it wants to be asked again in %.0f s, not before",
+		STR_ARG(ret->error), wait);
 }
 
 static void call_run(struct clouds *all, const struct request *r, bool is_list, struct arena *keep,

@@ -55,7 +55,8 @@ struct call {
 
 struct cloud {
 	struct str scheme;
-	const char *looked; /* where credentials are looked for */
+	struct str version_header; /* of an object's bytes: the version that a list tells */
+	const char *looked;	   /* where credentials are looked for */
 	bool (*prepare)(struct call *c, struct diag *err);
 	bool (*read_list)(struct str body, cJSON *ret, struct str *next, struct arena *keep,
 		struct diag *err);

@@ -62,6 +62,15 @@ static void take_region(struct checks *c, struct str value)
 	KEEP(c->region, value);
 }
 
+/* One that a proxy made weak ("W/...") is another text for the same version. */
+static void take_version(struct checks *c, struct str value)
+{
+	str_take(&value, STR("\""));
+	value = str_head(value, value.len - str_ends(value, STR("\"")));
+	if (!str_starts(value, STR("W/")))
+		KEEP(c->version, value);
+}
+
 void checks_take(struct checks *c, struct str name, struct str value)
 {
 	static const struct {
@@ -77,6 +86,8 @@ void checks_take(struct checks *c, struct str name, struct str value)
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		if (str_eq_nocase(name, headers[i].name))
 			headers[i].take(c, value);
+	if (c->version_header.p && str_eq_nocase(name, c->version_header))
+		take_version(c, value);
 }
 
 /* Of two hashes the stronger one is enough. */
@@ -104,15 +115,21 @@ static uint32_t crc32c_add(uint32_t crc, struct str bytes)
 	return ~crc;
 }
 
-bool download_begin(
-	struct download *d, struct str path, const struct checks *checks, struct diag *err)
+static bool cannot_write(const struct download *d, int error, struct diag *err)
 {
-	char z[4096] = "";
-	KEEP(z, path);
-	*d = (struct download){ .checks = checks };
-	d->fd = open(z, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+	return diag_set(err, DIAG_BUCKET,
+		"cannot write to the cache: '%s': %s; $ROOFLINT_CACHE names another directory",
+		d->path, strerror(error));
+}
+
+bool download_begin(struct download *d, struct str path, int64_t expected,
+	const struct checks *checks, struct diag *err)
+{
+	*d = (struct download){ .checks = checks, .expected = expected };
+	KEEP(d->path, path);
+	d->fd = open(d->path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
 	if (d->fd < 0)
-		return diag_set(err, DIAG_BUCKET, "cannot write '%s': %s", z, strerror(errno));
+		return cannot_write(d, errno, err);
 	d->md5 = EVP_MD_CTX_new();
 	return (d->md5 && EVP_DigestInit_ex(d->md5, EVP_md5(), NULL) == 1) ||
 	       diag_set(err, DIAG_BUCKET, "libcrypto gives no MD5");
@@ -121,6 +138,8 @@ bool download_begin(
 bool download_take(struct download *d, struct str bytes)
 {
 	d->bytes += bytes.len;
+	if (d->bytes > d->expected)
+		return false;
 	if (has_md5(d->checks))
 		EVP_DigestUpdate(d->md5, bytes.p, (size_t)bytes.len);
 	else if (d->checks->crc32c[0])
@@ -171,26 +190,28 @@ static bool is_intact(const struct download *d)
 	return !d->checks->crc32c[0] || is_crc32c(d->crc32c, d->checks->crc32c);
 }
 
-static bool is_right(const struct download *d, int64_t expected, struct diag *err)
+static bool is_right(const struct download *d, struct diag *err)
 {
 	if (d->error)
-		return diag_set(
-			err, DIAG_BUCKET, "cannot write to the cache: %s", strerror(d->error));
-	if (d->bytes != expected)
+		return cannot_write(d, d->error, err);
+	if (d->bytes > d->expected)
+		return diag_set(err, DIAG_BUCKET, "more came than the %lld bytes that were listed",
+			(long long)d->expected);
+	if (d->bytes < d->expected)
 		return diag_set(err, DIAG_BUCKET, "only %lld of %lld bytes came",
-			(long long)d->bytes, (long long)expected);
+			(long long)d->bytes, (long long)d->expected);
 	return is_intact(d) ||
 	       diag_set(err, DIAG_BUCKET,
 		       "all bytes came, but their checksum is not the one that the server tells");
 }
 
-bool download_end(struct download *d, int64_t expected, struct diag *err)
+bool download_end(struct download *d, struct diag *err)
 {
-	bool ok = is_right(d, expected, err);
+	bool ok = is_right(d, err);
 	EVP_MD_CTX_free(d->md5);
 	d->md5 = NULL;
 	if (d->fd >= 0 && close(d->fd) && ok)
-		ok = diag_set(err, DIAG_BUCKET, "cannot write to the cache: %s", strerror(errno));
+		ok = cannot_write(d, errno, err);
 	d->fd = -1;
 	return ok;
 }

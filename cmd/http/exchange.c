@@ -1,6 +1,7 @@
 /* One request by libcurl.  See exchange.h. */
 #include "cmd/http/exchange.h"
 
+#include <openssl/x509_vfy.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -73,16 +74,18 @@ static void set_authorities(CURL *c)
 static void set_limits(CURL *c, const struct exchange *x)
 {
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, x->connect_ms ? x->connect_ms : CONNECT_MS);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
+		x->connect_ms && x->connect_ms < CONNECT_MS ? x->connect_ms : CONNECT_MS);
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(x->timeout_s * 1000));
 	if (x->stall_s > 0) {
-		curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+		curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, STALL_BYTES);
 		curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, x->stall_s < 1 ? 1L : (long)x->stall_s);
 	}
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https,http");
 	curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L); /* callers do, with their own checks */
-	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);	 /* what was signed is what is sent */
+	curl_easy_setopt(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* a proxy's are not its */
+	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L); /* what was signed is what is sent */
 	if (x->is_direct)
 		curl_easy_setopt(c, CURLOPT_PROXY, "");
 	if (x->user || x->password) {
@@ -113,7 +116,7 @@ static void set_answer(CURL *c, struct exchange *x)
 
 void exchange_run(CURL *curl, struct exchange *x)
 {
-	curl_off_t retry_after = 0;
+	curl_off_t retry_after = 0, took_us = 0;
 	x->curl = curl;
 	x->is_private = false;
 	x->status = 0;
@@ -132,7 +135,11 @@ void exchange_run(CURL *curl, struct exchange *x)
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &x->status);
 	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
+	curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &took_us);
+	curl_easy_getinfo(curl, CURLINFO_HTTP_CONNECTCODE, &x->proxy_status);
+	curl_easy_getinfo(curl, CURLINFO_SSL_VERIFYRESULT, &x->verify);
 	x->retry_after_s = (double)retry_after;
+	x->took_s = (double)took_us / 1e6;
 }
 
 /* ---- what went wrong ------------------------------------------------------------------------- */
@@ -142,12 +149,36 @@ static const struct lasting {
 	CURLcode code;
 	const char *error;
 } lastings[] = {
-	{ CURLE_PEER_FAILED_VERIFICATION,
-		"the server's certificate could not be verified; CURL_CA_BUNDLE names a file of "
-		"your own authorities" },
+	{ CURLE_PEER_FAILED_VERIFICATION, NULL }, /* certificate_error */
 	{ CURLE_SSL_CACERT_BADFILE, "the file of authorities (CURL_CA_BUNDLE) cannot be read" },
 	{ CURLE_URL_MALFORMAT, "the address is not a valid one" },
 };
+
+/* libcurl itself compares the name, with a certificate that is good otherwise. */
+static const char *certificate_error(const struct exchange *x)
+{
+	switch (x->verify) {
+	case X509_V_OK:
+		return "the server's certificate could not be verified: it is for another name "
+		       "than the address has";
+	case X509_V_ERR_CERT_HAS_EXPIRED:
+	case X509_V_ERR_CERT_NOT_YET_VALID:
+		return "the server's certificate could not be verified: it has expired or is not "
+		       "valid yet, or this machine's clock is wrong";
+	default:
+		return "the server's certificate could not be verified: it is not from an "
+		       "authority known here; CURL_CA_BUNDLE names a file of your own authorities";
+	}
+}
+
+/* Of what a proxy says to CONNECT the status is enough. */
+static const char *proxy_error(const struct exchange *x, bool *lasting)
+{
+	*lasting = outcome_of(x->proxy_status) == OUTCOME_REFUSED;
+	return x->proxy_status == 407
+		       ? "the proxy wants a user and a password, or others (HTTPS_PROXY)"
+		       : "the proxy refused to lead to the server (HTTPS_PROXY, NO_PROXY)";
+}
 
 const char *exchange_error(const struct exchange *x, bool *lasting)
 {
@@ -155,9 +186,11 @@ const char *exchange_error(const struct exchange *x, bool *lasting)
 	if (x->is_private)
 		return "its address belongs to a private network; if that is meant, name the "
 		       "host in ROOFLINT_HTTP_ALLOW";
+	if (x->proxy_status >= 300)
+		return proxy_error(x, lasting);
 	for (size_t i = 0; i < sizeof(lastings) / sizeof(lastings[0]); i++)
 		if (lastings[i].code == x->code)
-			return lastings[i].error;
+			return lastings[i].error ? lastings[i].error : certificate_error(x);
 	*lasting = false;
 	return curl_easy_strerror(x->code);
 }

@@ -12,15 +12,18 @@
 
 #include "cmd/http/http.h"
 
+/* A second's bytes. A server that sends fewer is as good as silent: a megabyte would take hours. */
+#define STALL_BYTES 1024L
+
 struct exchange {
 	const char *method, *url;
 	struct str host; /* of the URL */
 	struct curl_slist *headers;
 	const char *user, *password; /* basic authentication; both NULL: none */
 	struct str body;	     /* of a POST or PUT */
-	long connect_ms;	     /* 0: ten seconds */
+	long connect_ms;	     /* 0, or more than that: ten seconds */
 	double timeout_s;	     /* of all of it; 0: no limit */
-	double stall_s;		     /* without a byte; 0: no limit */
+	double stall_s;		     /* with less than STALL_BYTES in each; 0: no limit */
 	bool is_trusted;	     /* the host may have any address */
 	bool is_direct; /* past proxies: a metadata server speaks to its own machine only */
 	bool (*take)(void *arg, struct str bytes); /* of the answer's body; false: stop */
@@ -31,8 +34,10 @@ struct exchange {
 	CURL *curl;
 	CURLcode code;
 	long status; /* known when the first byte of the body is taken */
-	double retry_after_s;
-	bool is_private; /* it was stopped by address_allowed */
+	double retry_after_s, took_s;
+	long proxy_status; /* of a proxy that was to lead to the server; 0: of none */
+	long verify;	   /* what is wrong with its certificate, by X509_V_ERR_* */
+	bool is_private;   /* it was stopped by address_allowed */
 };
 void exchange_run(CURL *curl, struct exchange *x);
 

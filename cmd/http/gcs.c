@@ -71,6 +71,7 @@ static bool learn(struct call *c, const struct checks *headers, struct str body)
 
 const struct cloud cloud_gcs = {
 	.scheme = STR_INIT("gs://"),
+	.version_header = STR_INIT("x-goog-generation"),
 	.looked = "$GOOGLE_APPLICATION_CREDENTIALS, those of gcloud, the metadata server of GCE",
 	.prepare = prepare,
 	.read_list = listing_read_gcs,

@@ -61,7 +61,7 @@ long ask(struct keyring *k, const struct question *q, struct arena *keep, struct
 	struct diag *err);
 /*
  * Key of a section "[name]" of an INI file, as AWS writes them; missing when it is not there.  The
- * second word of a name may stand in quotes.
+ * second word of a name may stand in quotes, and behind a tab.
  */
 bool ini_has(struct str text, struct str section);
 struct str ini_get(struct str text, struct str section, struct str key);

@@ -98,18 +98,36 @@ static struct str unquoted(struct str s)
 	return str_ends(s, STR("\"")) ? str_head(s, s.len - 1) : s;
 }
 
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static bool no_list(struct diag *err)
+{
+	return diag_set(err, DIAG_BUCKET,
+		"the server's answer is no list of objects, or was cut short; is the endpoint a "
+		"storage server, and does nothing in between answer for it?");
+}
+
+/* What is not listed would be taken for not there: an older run would be judged. */
+static bool no_next(struct diag *err)
+{
+	return diag_set(err, DIAG_BUCKET,
+		"the server's list goes on, but it does not say how; it has to know ListObjectsV2");
+}
+
 struct s3_object {
 	struct str name, bytes, version;
 };
 
-static bool add_object(cJSON *to, struct s3_object o, struct arena *keep, struct diag *err)
+/* Names are escaped if the answer says so: not every server does as it is asked. */
+static bool add_object(
+	cJSON *to, struct s3_object o, bool is_escaped, struct arena *keep, struct diag *err)
 {
 	int64_t bytes;
 	if (!o.name.p || !str_to_i64(o.bytes, &bytes) || bytes < 0 || !o.version.p)
 		return diag_set(err, DIAG_BUCKET,
 			"the server's list has an object without Key, Size or ETag");
 	cJSON *item = cJSON_CreateObject();
-	json_add_str(item, "name", url_unescape(o.name, keep));
+	json_add_str(item, "name", is_escaped ? url_unescape(o.name, keep) : o.name);
 	json_add_double(item, "bytes", (double)bytes);
 	json_add_str(item, "version", unquoted(entities_decode(o.version, keep)));
 	cJSON_AddItemToArray(to, item);
@@ -121,13 +139,14 @@ bool listing_read_s3(
 {
 	struct s3_object o = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
 	struct tag tag;
-	bool in_object = false, is_list = false, is_whole = false;
+	bool in_object = false, is_list = false, is_whole = false, goes_on = false;
+	bool is_escaped = str_eq(xml_text(body, STR("EncodingType"), keep), STR("url"));
 	*next = str_from(NULL);
 	while (tag_next(&body, &tag)) {
 		bool is_object = str_eq(tag.name, STR("Contents"));
 		is_list |= str_eq(tag.name, STR("ListBucketResult"));
 		is_whole |= tag.is_end && str_eq(tag.name, STR("ListBucketResult"));
-		if (is_object && tag.is_end && !add_object(ret, o, keep, err))
+		if (is_object && tag.is_end && !add_object(ret, o, is_escaped, keep, err))
 			return false;
 		if (is_object)
 			o = (struct s3_object){ { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
@@ -142,10 +161,12 @@ bool listing_read_s3(
 			o.version = tag.text;
 		else if (str_eq(tag.name, STR("NextContinuationToken")))
 			*next = entities_decode(tag.text, keep);
+		else if (str_eq(tag.name, STR("IsTruncated")))
+			goes_on = str_eq(tag.text, STR("true"));
 	}
-	return (is_list && is_whole) ||
-	       diag_set(err, DIAG_BUCKET,
-		       "the server's answer is no list of objects, or was cut short");
+	if (!is_list || !is_whole)
+		return no_list(err);
+	return !goes_on || next->len || no_next(err);
 }
 
 /* ---- Google's JSON --------------------------------------------------------------------------- */
@@ -170,15 +191,14 @@ bool listing_read_gcs(
 	struct str body, cJSON *ret, struct str *next, struct arena *keep, struct diag *err)
 {
 	cJSON *page = json_parse(STR("list"), body, err);
-	const cJSON *item;
+	const cJSON *items = cJSON_GetObjectItemCaseSensitive(page, "items"), *item;
+	const cJSON *more = cJSON_GetObjectItemCaseSensitive(page, "nextPageToken");
 	*next = str_from(NULL);
-	if (!cJSON_IsObject(page)) {
-		cJSON_Delete(page);
-		return diag_set(err, DIAG_BUCKET,
-			"the server's answer is no list of objects, or was cut short");
-	}
-	bool ok = true;
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(page, "items"))
+	/* One without objects has no items. */
+	bool ok = (cJSON_IsObject(page) && (!items || cJSON_IsArray(items)) &&
+			  (!more || cJSON_IsString(more))) ||
+		  no_list(err);
+	cJSON_ArrayForEach(item, items)
 	{
 		ok = ok && add_item(ret, item, err);
 	}

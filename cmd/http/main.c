@@ -31,7 +31,7 @@ struct busy {
 	struct arena *keep;
 };
 
-/* What cannot be written here cannot be answered later, which is told then. */
+/* Whoever asked and is gone, killed perhaps, wants no answer, and no more bytes into the cache. */
 static void say_busy(void *arg)
 {
 	struct busy *b = arg;
@@ -43,8 +43,10 @@ static void say_busy(void *arg)
 	cJSON *head = cJSON_CreateObject();
 	json_add_double(head, "id", b->id);
 	json_add_str(head, "outcome", STR("busy"));
-	frame_write(STDOUT_FILENO, head, STR(""), &scratch, &ignored);
+	bool ok = frame_write(STDOUT_FILENO, head, STR(""), &scratch, &ignored);
 	cJSON_Delete(head);
+	if (!ok)
+		_exit(EXIT_INPUT);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -107,6 +109,7 @@ int main(int argc, char **argv)
 {
 	secret_seal();
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file too large for `ulimit -f` is an error of write() */
 	if (argc > 1 && !strcmp(argv[1], "--version")) {
 		puts("rooflint-http " ROOFLINT_VERSION);
 		return EXIT_FINE;

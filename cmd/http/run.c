@@ -94,6 +94,7 @@ static void become(char *const *argv, int out)
 	for (int fd = STDERR_FILENO + 1; fd < FILES_MAX; fd++)
 		close(fd);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	execvp(argv[0], argv);
 	_exit(NOT_FOUND);
 }

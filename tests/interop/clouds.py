@@ -2,6 +2,7 @@
 read, checks what it is asked, and misbehaves as told.  Written from the public documents alone."""
 
 import base64
+import functools
 import hashlib
 import hmac
 import http.server
@@ -32,15 +33,16 @@ def signature(secret, region, method, path, query, headers, signed, stamp, servi
 
 
 class Server:
-    """`objects` is {bucket: {key: bytes}}; `trouble` is called before an object is sent, and may
-    answer itself and return True."""
+    """`objects` is {bucket: {key: bytes}}; `trouble` is called before an object is sent, and
+    `list_trouble` before a page of a list: both may answer themselves and return True."""
 
     def __init__(self):
         self.objects = {}
         self.public = False
         self.region = "us-east-1"
         self.token = None  # of a session, or Google's bearer
-        self.trouble = None
+        self.trouble = self.list_trouble = None
+        self.next_of = lambda after: after  # what asks for the page behind that name
         self.fetched, self.listed, self.asked = [], [], []
         self.page = 1000
         self.other = {}  # path: function of the handler, for metadata and tokens
@@ -139,19 +141,31 @@ class Server:
 
     def s3_list(self, h, bucket, query):
         assert query["list-type"] == "2" and query["encoding-type"] == "url"
-        self.listed.append(query["prefix"])
-        after = base64.b64decode(query.get("continuation-token", "")).decode()
-        names = [k for k in sorted(self.objects[bucket])
-                 if k.startswith(query["prefix"]) and k > after]
-        page, rest = names[:self.page], names[self.page:]
+        page, token = self.page_of(bucket, query["prefix"], query.get("continuation-token", ""))
         items = "".join(
             f"<Contents><Key>{urllib.parse.quote(k)}</Key><ETag>&quot;"
             f"{hashlib.md5(self.objects[bucket][k]).hexdigest()}&quot;</ETag>"
             f"<Size>{len(self.objects[bucket][k])}</Size></Contents>" for k in page)
-        token = base64.b64encode(page[-1].encode()).decode() if rest else ""
-        more = f"<NextContinuationToken>{escape(token)}</NextContinuationToken>" if rest else ""
-        h.reply(200, f"<?xml version='1.0'?><ListBucketResult>{more}{items}</ListBucketResult>"
-                .encode())
+        more = f"<NextContinuationToken>{escape(token)}</NextContinuationToken>" if token else ""
+        self.send_list(h, (
+            f"<?xml version='1.0'?><ListBucketResult><IsTruncated>{str(bool(token)).lower()}"
+            f"</IsTruncated>{more}{items}<EncodingType>url</EncodingType></ListBucketResult>"
+            ).encode())
+
+    # ---- lists ---------------------------------------------------------------------------------
+
+    def page_of(self, bucket, prefix, token):
+        """Names, and what asks for those behind them."""
+        self.listed.append(prefix)
+        after = base64.b64decode(token).decode()
+        names = [k for k in sorted(self.objects[bucket]) if k.startswith(prefix) and k > after]
+        rest = names[self.page:]
+        names = names[:self.page]
+        return names, base64.b64encode(self.next_of(names[-1]).encode()).decode() if rest else ""
+
+    def send_list(self, h, body):
+        if not (self.list_trouble and self.list_trouble(h, body)):
+            h.reply(200, body)
 
     # ---- Google ----------------------------------------------------------------------------------
 
@@ -163,22 +177,31 @@ class Server:
             return h.reply(404, b'{"error":{"errors":[{"reason":"notFound"}]}}')
         all_of = self.objects[bucket]
         if not key:
-            names = [k for k in sorted(all_of) if k.startswith(query["prefix"])]
-            self.listed.append(query["prefix"])
-            return h.reply(200, json.dumps({"items": [
-                {"name": k, "size": str(len(all_of[k])), "generation": str(1000 + len(all_of[k]))}
-                for k in names]}).encode())
-        body = all_of[urllib.parse.unquote(key[1:])]
-        assert query["alt"] == "media" and query["generation"] == str(1000 + len(body))
-        assert h.headers["accept-encoding"] == "gzip"
-        self.fetched.append(urllib.parse.unquote(key[1:]))
+            page, token = self.page_of(bucket, query["prefix"], query.get("pageToken", ""))
+            more = {"nextPageToken": token} if token else {}
+            return self.send_list(h, json.dumps({**more, "items": [
+                {"name": k, "size": str(len(all_of[k])), "generation": generation(all_of[k])}
+                for k in page]}).encode())
+        key = urllib.parse.unquote(key[1:])
+        body = all_of.get(key)
+        assert query["alt"] == "media" and h.headers["accept-encoding"] == "gzip"
+        if body is None or query["generation"] != generation(body):
+            return h.reply(404, b'{"error":{"errors":[{"reason":"notFound"}]}}')
+        self.fetched.append(key)
         if self.trouble and self.trouble(h, body):
             return None
         md5 = base64.b64encode(hashlib.md5(body).digest()).decode()
-        return h.reply(200, body, [("x-goog-hash", "crc32c=" + crc32c(body)),
+        return h.reply(200, body, [("x-goog-generation", generation(body)),
+                                   ("x-goog-hash", "crc32c=" + crc32c(body)),
                                    ("x-goog-hash", "md5=" + md5)])
 
 
+def generation(body):
+    """A version of Google's: another one for other bytes."""
+    return str(int(hashlib.md5(body).hexdigest()[:12], 16))
+
+
+@functools.lru_cache(maxsize=None)
 def crc32c(data):
     crc = 0xffffffff
     for byte in data:

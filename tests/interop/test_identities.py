@@ -13,6 +13,7 @@ import urllib.parse
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import clouds  # noqa: E402
 import test_buckets  # noqa: E402
+from together import load_tests  # noqa: E402, F401
 
 TOKEN = "token-of-the-tests"
 SESSION = "session-of-the-tests"

@@ -91,8 +91,10 @@ static void test_list_s3(void **state)
 	cJSON *array;
 	struct str next;
 	assert_non_null(list_s3(
-		PAGE("<NextContinuationToken>t&amp;1=</NextContinuationToken>" OBJECT(
-			"a/b%20%2B&amp;", "&quot;e1&quot;", "12") OBJECT("c", "\"e2-3\"", "0")),
+		PAGE("<IsTruncated>true</IsTruncated>"
+		     "<NextContinuationToken>t&amp;1=</NextContinuationToken>" OBJECT(
+			     "a/b%20%2B&amp;", "&quot;e1&quot;", "12")
+				OBJECT("c", "\"e2-3\"", "0") "<EncodingType>url</EncodingType>"),
 		&next, &array));
 	assert_str(next, "t&1=");
 	assert_int_equal(cJSON_GetArraySize(array), 2);
@@ -101,7 +103,10 @@ static void test_list_s3(void **state)
 	assert_true(json_get_double(cJSON_GetArrayItem(array, 0), "bytes") == 12);
 	assert_str(json_get_str(cJSON_GetArrayItem(array, 1), "version"), "e2-3");
 	cJSON_Delete(array);
-	assert_non_null(list_s3(PAGE(""), &next, &array));
+	assert_non_null(list_s3(PAGE(OBJECT("a%20+b&lt;", "e", "1")), &next, &array));
+	assert_str(json_get_str(cJSON_GetArrayItem(array, 0), "name"), "a%20+b<");
+	cJSON_Delete(array);
+	assert_non_null(list_s3(PAGE("<IsTruncated>false</IsTruncated>"), &next, &array));
 	assert_null(next.p);
 	assert_int_equal(cJSON_GetArraySize(array), 0);
 	cJSON_Delete(array);
@@ -113,10 +118,12 @@ static void test_bad_lists(void **state)
 	static const char *const bad[] = { "", "<html><body>It works</body></html>",
 		"<ListBucketResult><Contents><Key>a</Key>", PAGE("<Contents></Contents>"),
 		PAGE(OBJECT("a", "e", "-1")), PAGE(OBJECT("a", "e", "x")),
-		"<ListBucketResult>" OBJECT("a", "e", "1") };
+		"<ListBucketResult>" OBJECT("a", "e", "1"),
+		PAGE("<IsTruncated>true</IsTruncated>" OBJECT("a", "e", "1")),
+		PAGE("<IsTruncated>true</IsTruncated><NextContinuationToken/>") };
 	static const char *const bad_json[] = { "", "[]", "{\"items\":[1]}", "{\"items\":[{}]}",
 		"{\"items\":[{\"name\":\"a\",\"generation\":\"1\",\"size\":\"-2\"}]}",
-		"{\"items\"" };
+		"{\"items\"", "{\"items\":\"a\"}", "{\"nextPageToken\":7}" };
 	struct str next;
 	cJSON *array;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -227,6 +234,11 @@ static void test_ini(void **state)
 	assert_str(ini_get(quoted, STR("profile b"), STR("key")), "2");
 	assert_null(ini_get(quoted, STR("profile "), STR("key")).p);
 	assert_null(ini_get(quoted, STR("c"), STR("key")).p);
+	static const struct str tabs = STR_INIT("[profile\ta]\nKey\t=\t1\n[ profile \t\"b c\"\t]\n"
+						"KEY = 2\n[profile\t]\nkey = 3\n");
+	assert_str(ini_get(tabs, STR("profile a"), STR("key")), "1");
+	assert_str(ini_get(tabs, STR("profile b c"), STR("key")), "2");
+	assert_null(ini_get(tabs, STR("profile"), STR("other")).p);
 	assert_true(ini_has(quoted, STR("profile b")));
 	assert_false(ini_has(quoted, STR("profile c")));
 }
@@ -257,15 +269,16 @@ static void test_default_profile(void **state)
 static bool arrives(const char *header, const char *value, int64_t expected)
 {
 	char path[] = "/tmp/rooflint-cloud-XXXXXX";
-	struct checks checks = { { 0 }, { 0 }, { 0 } };
+	struct checks checks = { .md5 = "" };
 	struct download d;
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
 	close(fd);
 	checks_take(&checks, str_from(header), str_from(value));
-	assert_true(download_begin(&d, str_from(path), &checks, &err));
-	assert_true(download_take(&d, STR("1234")) && download_take(&d, STR("56789")));
-	bool ok = download_end(&d, expected, &err);
+	assert_true(download_begin(&d, str_from(path), expected, &checks, &err));
+	assert_true(download_take(&d, STR("1234")));
+	assert_int_equal(download_take(&d, STR("56789")), expected >= 9);
+	bool ok = download_end(&d, &err);
 	unlink(path);
 	return ok;
 }
@@ -281,6 +294,7 @@ static void test_download(void **state)
 	assert_false(arrives("x", "y", all + 1));
 	assert_non_null(strstr(err.text, "only 9 of 10 bytes"));
 	assert_false(arrives("x", "y", all - 1));
+	assert_non_null(strstr(err.text, "more came than the 8 bytes that were listed"));
 	assert_false(arrives("etag", "\"25f9e794323b453885f5181f1b624d0c\"", all));
 	assert_non_null(strstr(err.text, "checksum"));
 	assert_false(arrives("x-goog-hash", "crc32c=4waSgg==", all));
@@ -290,13 +304,30 @@ static void test_download(void **state)
 static void test_encrypted(void **state)
 {
 	(void)state;
-	struct checks c = { { 0 }, { 0 }, { 0 } };
+	struct checks c = { .md5 = "" };
 	checks_take(&c, STR("x-amz-server-side-encryption"), STR("AES256"));
 	checks_take(&c, STR("etag"), STR("\"" DIGITS_MD5 "\""));
 	assert_string_equal(c.md5, DIGITS_MD5);
 	checks_take(&c, STR("x-amz-server-side-encryption"), STR("aws:kms"));
 	checks_take(&c, STR("etag"), STR("\"" DIGITS_MD5 "\""));
 	assert_string_equal(c.md5, "-");
+}
+
+/* The version that came, as a list would tell it. */
+static void test_versions(void **state)
+{
+	(void)state;
+	struct checks c = { .version_header = STR("etag") };
+	checks_take(&c, STR("ETag"), STR("\"a-2\""));
+	assert_string_equal(c.version, "a-2");
+	checks_take(&c, STR("x-goog-generation"), STR("17"));
+	checks_take(&c, STR("etag"), STR("W/\"b\""));
+	assert_string_equal(c.version, "a-2");
+	c = (struct checks){ .version_header = STR("x-goog-generation") };
+	checks_take(&c, STR("etag"), STR("CO"));
+	assert_string_equal(c.version, "");
+	checks_take(&c, STR("X-Goog-Generation"), STR("17"));
+	assert_string_equal(c.version, "17");
 }
 
 /* ---- credentials ----------------------------------------------------------------------------- */
@@ -413,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_default_profile),
 		cmocka_unit_test(test_download),
 		cmocka_unit_test(test_encrypted),
+		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_run),
 		cmocka_unit_test(test_moments),
