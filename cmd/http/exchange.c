@@ -154,20 +154,27 @@ static const struct lasting {
 	{ CURLE_URL_MALFORMAT, "the address is not a valid one" },
 };
 
-/* libcurl itself compares the name, with a certificate that is good otherwise. */
+#define UNVERIFIED "the server's certificate could not be verified: "
+
+/* libcurl itself compares the name, and what it tells then is not always the same. */
 static const char *certificate_error(const struct exchange *x)
 {
 	switch (x->verify) {
-	case X509_V_OK:
-		return "the server's certificate could not be verified: it is for another name "
-		       "than the address has";
 	case X509_V_ERR_CERT_HAS_EXPIRED:
 	case X509_V_ERR_CERT_NOT_YET_VALID:
-		return "the server's certificate could not be verified: it has expired or is not "
-		       "valid yet, or this machine's clock is wrong";
+		return UNVERIFIED
+			"it has expired or is not valid yet, or this machine's clock is wrong";
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+		return UNVERIFIED "it is not from an authority known here; CURL_CA_BUNDLE names a "
+				  "file of your own authorities";
 	default:
-		return "the server's certificate could not be verified: it is not from an "
-		       "authority known here; CURL_CA_BUNDLE names a file of your own authorities";
+		return UNVERIFIED
+			"it is for another name than the address has, or cannot be checked; "
+			"CURL_CA_BUNDLE names a file of your own authorities";
 	}
 }
 

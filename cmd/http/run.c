@@ -99,6 +99,8 @@ static void become(char *const *argv, int out)
 	_exit(NOT_FOUND);
 }
 
+#define LATE "did not end in time; run it by hand to see what it waits for"
+
 /* NULL, or why not all came. */
 static const char *read_all(struct keyring *k, int fd, double until_s, struct out *o)
 {
@@ -117,7 +119,7 @@ static const char *read_all(struct keyring *k, int fd, double until_s, struct ou
 			return "printed more than any keys have";
 		out_str(o, (struct str){ bytes, n });
 	}
-	return "did not end in time";
+	return LATE;
 }
 
 /* Its exit status; -1 when it had to be ended. */
@@ -157,7 +159,7 @@ bool run_program(
 	close(pipes[0]);
 	int status = pid < 0 ? -1 : end_child(pid, why ? 0 : until_s);
 	if (why || status < 0)
-		return diag_set(err, DIAG_BUCKET, "%s", why ? why : "did not end in time");
+		return diag_set(err, DIAG_BUCKET, "%s", why ? why : LATE);
 	*ret = out_text(o);
 	if (status == NOT_FOUND)
 		return diag_set(err, DIAG_BUCKET, "there is no such program");

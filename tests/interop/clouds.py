@@ -7,6 +7,8 @@ import hashlib
 import hmac
 import http.server
 import json
+import os
+import ssl
 import threading
 import time
 import urllib.parse
@@ -36,7 +38,8 @@ class Server:
     """`objects` is {bucket: {key: bytes}}; `trouble` is called before an object is sent, and
     `list_trouble` before a page of a list: both may answer themselves and return True."""
 
-    def __init__(self):
+    def __init__(self, folder=None):
+        """TLS by the certificate in that folder; without one, none."""
         self.objects = {}
         self.public = False
         self.region = "us-east-1"
@@ -69,7 +72,7 @@ class Server:
                 if path in outer.other:
                     outer.other[path](self)
                 elif path.startswith("/storage/v1/b/"):
-                    outer.gcs(self, path, dict(urllib.parse.parse_qsl(query)))
+                    outer.gcs(self, path, dict(urllib.parse.parse_qsl(query, True)))
                 else:
                     outer.s3(self, path, query)
 
@@ -87,6 +90,13 @@ class Server:
         self.http = Quiet(("127.0.0.1", 0), Handler)
         self.port = self.http.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
+        if folder:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(os.path.join(folder, "cert.pem"),
+                                    os.path.join(folder, "key.pem"))
+            self.http.socket = context.wrap_socket(self.http.socket, server_side=True,
+                                                   do_handshake_on_connect=False)
+            self.url = f"https://localhost:{self.port}"
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
     def close(self):
@@ -100,6 +110,8 @@ class Server:
         given = h.headers.get("authorization")
         if not given:
             return None if self.public else "AccessDenied"
+        if not given.startswith("AWS4-HMAC-SHA256 "):
+            return "InvalidArgument"
         words = dict(w.split("=", 1) for w in given.split(" ", 1)[1].split(","))
         key, day, region, _, _ = words["Credential"].split("/")
         stamp = h.headers["x-amz-date"]
@@ -128,7 +140,7 @@ class Server:
         if bucket not in self.objects:
             return h.refuse(404, "NoSuchBucket")
         if not key:
-            return self.s3_list(h, bucket, dict(urllib.parse.parse_qsl(query)))
+            return self.s3_list(h, bucket, dict(urllib.parse.parse_qsl(query, True)))
         if key not in self.objects[bucket]:
             return h.refuse(404, "NoSuchKey")
         body = self.objects[bucket][key]

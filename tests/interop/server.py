@@ -8,7 +8,7 @@ import subprocess
 import threading
 
 
-def make_authority(folder):
+def make_authority(folder, names="DNS:localhost,IP:127.0.0.1,IP:127.0.0.2", days=2):
     """ca.pem, and a certificate for this machine signed by it.  None where openssl is missing."""
     if not shutil.which("openssl"):
         return None
@@ -17,13 +17,13 @@ def make_authority(folder):
         subprocess.run(["openssl", *args], cwd=folder, check=True, capture_output=True)
 
     with open(os.path.join(folder, "san"), "w", encoding="ascii") as f:
-        f.write("subjectAltName=DNS:localhost,IP:127.0.0.1,IP:127.0.0.2\n")
+        f.write(f"subjectAltName={names}\n")
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     openssl("req", "-x509", *curve, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Test CA",
             "-days", "2")
     openssl("req", *curve, "-keyout", "key.pem", "-out", "csr.pem", "-subj", "/CN=localhost")
     openssl("x509", "-req", "-in", "csr.pem", "-CA", "ca.pem", "-CAkey", "ca.key",
-            "-CAcreateserial", "-days", "2", "-extfile", "san", "-out", "cert.pem")
+            "-CAcreateserial", "-days", str(days), "-extfile", "san", "-out", "cert.pem")
     return os.path.join(folder, "ca.pem")
 
 

@@ -290,6 +290,10 @@ class Faults(test_buckets.Served):
         self.well()
         self.assertGreaterEqual(len(self.server.listed), len(self.objects))
 
+    def test_whole_bucket(self):
+        self.well(self.scheme + "://runs/")
+        self.assertEqual(self.server.listed[0], "")
+
     def test_pages_in_a_ring(self):
         names = sorted(self.objects)
         self.server.page = 1

@@ -24,7 +24,8 @@ ROOFLINT = os.environ.get("ROOFLINT", os.path.join(TOP, "build", "rooflint"))
 HTTP = os.path.join(os.path.dirname(ROOFLINT), "rooflint-http")
 RUN = os.path.join(TOP, "tests", "profiles", "demo", "plugins", "profile", "2026_03_14_09_26_53")
 BEARER = "ya29.bearer-of-the-tests"
-SECRETS = [clouds.SECRET, BEARER, "session-of-the-tests", "token-of-the-tests", "PRIVATE KEY"]
+SECRETS = [clouds.SECRET, BEARER, "session-of-the-tests", "token-of-the-tests", "PRIVATE KEY",
+           "password-of-the-tests"]
 VENV = os.environ.get("ROOFLINT_TEST_VENV") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "rooflint-test-venv")
 

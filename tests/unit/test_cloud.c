@@ -385,9 +385,11 @@ static void test_run(void **state)
 	assert_string_equal(err.text, "ended with status 7; run it by hand to see what it says");
 	double begun = now_s();
 	assert_false(ran("sh -c 'sleep 60 & sleep 60'", 0.3, &text, &ticks));
-	assert_string_equal(err.text, "did not end in time");
+	assert_string_equal(
+		err.text, "did not end in time; run it by hand to see what it waits for");
 	assert_false(ran("sh -c 'exec >&-; sleep 60'", 0.3, &text, &ticks));
-	assert_string_equal(err.text, "did not end in time");
+	assert_string_equal(
+		err.text, "did not end in time; run it by hand to see what it waits for");
 	assert_false(ran("yes", 20, &text, &ticks));
 	assert_string_equal(err.text, "printed more than any keys have");
 	assert_true(now_s() - begun < 20);
