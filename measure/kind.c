@@ -63,6 +63,28 @@ static const struct word_kind collectives[] = {
 	{ STR_INIT("Kernel_Reduce_"), KIND_ALL_REDUCE },
 };
 
+/*
+ * JAX names an instruction after the primitive it was made from ("psum.7", "all_gather.6"), which is
+ * all that a trace without HLO says of it.  The parallel primitives of jax.lax; axis_index and the
+ * casts of varying types move nothing.
+ */
+static const struct word_kind primitives[] = {
+	{ STR_INIT("psum"), KIND_ALL_REDUCE },
+	{ STR_INIT("psum_invariant"), KIND_ALL_REDUCE },
+	{ STR_INIT("unreduced_psum"), KIND_ALL_REDUCE },
+	{ STR_INIT("pmax"), KIND_ALL_REDUCE },
+	{ STR_INIT("pmin"), KIND_ALL_REDUCE },
+	{ STR_INIT("all_gather"), KIND_ALL_GATHER },
+	{ STR_INIT("all_gather_invariant"), KIND_ALL_GATHER },
+	{ STR_INIT("all_gather_reduced"), KIND_ALL_GATHER },
+	{ STR_INIT("reduce_scatter"), KIND_REDUCE_SCATTER },
+	{ STR_INIT("unreduced_reduce_scatter"), KIND_REDUCE_SCATTER },
+	{ STR_INIT("all_to_all"), KIND_ALL_TO_ALL },
+	{ STR_INIT("ragged_all_to_all"), KIND_ALL_TO_ALL },
+	{ STR_INIT("ppermute"), KIND_PERMUTE },
+	{ STR_INIT("pbroadcast"), KIND_BROADCAST },
+};
+
 /* Kernel names without an instruction, in lower case. */
 static const struct word_kind kernels[] = {
 	{ STR_INIT("copybuffer"), KIND_COPY },
@@ -114,6 +136,16 @@ static enum op_kind kind_of_copy(enum copy_direction d)
 	}
 }
 
+/* "psum.7" and "all_gather-start.2", but no fusion that is called after what it holds. */
+static enum op_kind kind_of_name(struct str hlo_op)
+{
+	ptrdiff_t end = 0;
+	while (end < hlo_op.len && hlo_op.p[end] != '.' && hlo_op.p[end] != '-')
+		end++;
+	enum op_kind k = find_equal(primitives, COUNT(primitives), str_head(hlo_op, end));
+	return k != KIND_UNKNOWN ? k : find_inside(collectives, COUNT(collectives), hlo_op);
+}
+
 static enum op_kind kind_of_kernel(const struct profile_op *said)
 {
 	if (contains_nocase(said->name, STR("nccl")) || contains_nocase(said->name, STR("rccl"))) {
@@ -146,7 +178,7 @@ enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 			return k;
 	}
 	if (said->hlo_op.len > 0 && instruction < 0) {
-		k = find_inside(collectives, COUNT(collectives), said->hlo_op);
+		k = kind_of_name(said->hlo_op);
 		if (k != KIND_UNKNOWN)
 			return k;
 	}

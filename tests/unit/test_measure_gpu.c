@@ -276,6 +276,35 @@ static void program_zero(void **state)
 	assert_text(xrun_op(&run, "dot.1")->program, "0");
 }
 
+/* JAX calls instructions after its primitives, and a fusion may be called after what it holds. */
+static void collectives_by_the_name_of_a_primitive(void **state)
+{
+	static const struct {
+		const char *name, *kind;
+	} cases[] = {
+		{ "psum.7", "all-reduce" },
+		{ "psum_invariant.1", "all-reduce" },
+		{ "all_gather.6", "all-gather" },
+		{ "all_gather-start.2", "all-gather" },
+		{ "reduce_scatter.14", "reduce-scatter" },
+		{ "all_to_all", "all-to-all" },
+		{ "ppermute.6.clone", "permute" },
+		{ "all-reduce.3", "all-reduce" },
+		{ "psum_fusion.1", "unknown" },
+		{ "cumsum.2", "unknown" },
+	};
+	enum { NAMES = sizeof(cases) / sizeof(cases[0]) };
+	(void)state;
+	struct xline *stream = x_line(one_gpu(), "Stream #1");
+	for (int64_t i = 0; i < 4 * NAMES; i++)
+		x_event(stream, "kernel", i * 20, i * 20 + 10,
+			X_STATS(x_ref("hlo_op", cases[i % NAMES].name),
+				x_ref("hlo_module", "jit_f"), x_int("program_id", PROGRAM)));
+	xrun_measure(&run);
+	for (int k = 0; k < NAMES; k++)
+		assert_text(xrun_op(&run, cases[k].name)->kind, cases[k].kind);
+}
+
 /* ---- XLA:CPU --------------------------------------------------------------------------------- */
 
 #define ON_CPU(op, ordinal, launch)                                                                \
@@ -360,6 +389,7 @@ int main(void)
 		TEST(the_last_to_arrive_waits_for_nobody),
 		TEST(kernels_and_their_hlo),
 		TEST(program_zero),
+		TEST(collectives_by_the_name_of_a_primitive),
 		TEST(ordinals_of_a_cpu_are_devices),
 		TEST(a_launch_of_a_cpu_is_one_execution),
 		TEST(a_cpu_without_ops),
