@@ -159,11 +159,20 @@ static const struct bad_kind {
 					"expected; fetch the file "
 					"it stands for with `git lfs pull`" },
 	[INPUT_SQLITE] = { DIAG_FILE_KIND,
-		"a SQLite database at byte 0, where a protobuf message was expected; give the "
-		"*.xplane.pb of the run" },
+		"a SQLite database at byte 0, where a profile was expected; call it *.sqlite if "
+		"`nsys export` wrote it, or give the *.xplane.pb of the run" },
 	[INPUT_TEXT] = { DIAG_FILE_KIND,
 		"text at byte 0, where a protobuf message was expected; give the *.xplane.pb of "
 		"the run" },
+	[INPUT_MARKUP] = { DIAG_FILE_KIND,
+		"HTML or XML at byte 0, where a profile was expected: what a server answered in "
+		"place of the file; download it again, with the right to read it" },
+	[INPUT_PACKED] = { DIAG_FILE_KIND,
+		"a packed file by its first bytes, whatever its name; unpack it and name what "
+		"comes out" },
+	[INPUT_UTF16] = { DIAG_FILE_KIND,
+		"UTF-16 text at byte 0, as '>' writes it in some shells of Windows; copy the "
+		"original again, as binary" },
 	[INPUT_MANGLED] = { DIAG_FILE_KIND,
 		"its bytes went through a text conversion (EF BF BD all over), which cannot be "
 		"undone; copy the original again, as binary" },

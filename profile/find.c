@@ -46,7 +46,7 @@ static const struct str perfetto[] = { STR_INIT("perfetto_trace.json.gz"),
 	STR_INIT("perfetto_trace.json") };
 
 /* It may be a trace under a name of its owner's, and is opened when it is asked for. */
-static const char some_json[] = "not a profile but JSON";
+static const char some_json[] = "JSON, and only its content says whether it is a trace";
 
 /* Files that stand beside profiles or are taken for them; the most telling first. */
 static const struct other {
@@ -54,9 +54,14 @@ static const struct other {
 	const char *is, *todo;
 } others[] = {
 #define ASK_XPLANE "give the *.xplane.pb of the same run"
+#define NAME_IT	   "name the file itself, or give the *.xplane.pb of the same run"
 #define CACHE	   "a result that XProf made from a profile and kept"
 #define DUMP	   "a compiler's dump of a program, without times"
 #define PROGRAM	   "a compiler's program, without times"
+#define DUMP_PART   "a part of a compiler's dump that is not read"
+#define GIVE_DUMP                                                                                  \
+	"name the dump's directory and the chip (--hardware) to have it judged before it runs, "   \
+	"or give the *.xplane.pb of the run"
 #define COST_IT                                                                                    \
 	"`rooflint hlo` says what it costs; check and diff take what XLA names "                   \
 	"*after_optimizations.txt or .hlo.pb"
@@ -70,16 +75,24 @@ static const struct other {
 		EXPORT_NSYS },
 	{ STR_INIT("*.qdrep"), "an Nsight Systems report, which only its own tools read",
 		EXPORT_NSYS },
+	{ STR_INIT("*.qdstrm"), "an Nsight Systems recording that was not made a report",
+		"open it in Nsight Systems, and have that written as *.sqlite" },
+	{ STR_INIT("*.ncu-rep"), "a report of Nsight Compute on single kernels",
+		"profile the job with Nsight Systems, and give `nsys export --type sqlite` of it" },
+	{ STR_INIT("*.pftrace"), "a trace in Perfetto's own form, which is not read",
+		"capture with jax.profiler, which writes *.xplane.pb" },
 	{ STR_INIT("*.prof"), "a snapshot of live buffers, which is read beside a profile",
 		"lay it into the run's directory, next to the *.xplane.pb" },
 	{ STR_INIT("*.hlo_proto.pb"), "a compiled program, without times", ASK_XPLANE },
-	{ STR_INIT("*after_optimizations*.txt"), DUMP, ASK_XPLANE },
-	{ STR_INIT("*buffer-assignment.txt"), DUMP, ASK_XPLANE },
-	{ STR_INIT("*memory-usage-report.txt"), DUMP, ASK_XPLANE },
+	{ STR_INIT("*after_optimizations*.txt"), DUMP, GIVE_DUMP },
+	{ STR_INIT("*buffer-assignment.txt"), DUMP, GIVE_DUMP },
+	{ STR_INIT("*memory-usage-report.txt"), DUMP, GIVE_DUMP },
 	{ STR_INIT("*.hlo"), PROGRAM, COST_IT },
 	{ STR_INIT("*.hlo.txt"), PROGRAM, COST_IT },
 	{ STR_INIT("*.hlo.pb"), PROGRAM, COST_IT },
 	{ STR_INIT("*_optimizations.txt"), PROGRAM, COST_IT },
+	{ STR_INIT("*.mlir"), "a program that is not compiled yet", GIVE_DUMP },
+	{ STR_INIT("module_????.*"), DUMP_PART, GIVE_DUMP },
 	{ STR_INIT("*.op_stats*.pb"), CACHE, ASK_XPLANE },
 	{ STR_INIT("*_stats.pb"), CACHE, ASK_XPLANE },
 	{ STR_INIT("*.smart_suggestion.pb"), CACHE, ASK_XPLANE },
@@ -88,8 +101,11 @@ static const struct other {
 	{ STR_INIT("*.memory_profile.json.gz"), CACHE, ASK_XPLANE },
 	{ STR_INIT("*.pod_viewer.json"), CACHE, ASK_XPLANE },
 	{ STR_INIT("*.SSTABLE"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*.json.gz"), some_json, ASK_XPLANE },
-	{ STR_INIT("*.json"), some_json, ASK_XPLANE },
+	{ STR_INIT("*.json.gz"), some_json, NAME_IT },
+	{ STR_INIT("*.json"), some_json, NAME_IT },
+	{ STR_INIT("*.db"), "a database, such as rocprof writes",
+		"capture with jax.profiler, which writes *.xplane.pb; what `nsys export` wrote "
+		"must be called *.sqlite" },
 	{ STR_INIT("*tfevents*"), "a TensorBoard event file, without a profile",
 		"wrap some steps in jax.profiler.trace to have one written" },
 	{ STR_INIT("*.tar*"), PACKED, "unpack it and name what comes out" },

@@ -18,7 +18,7 @@ enum { STEPS_PER_LOOK = 4096 };
 enum { COLUMNS_MAX = 8192 };
 
 struct nsys_column {
-	struct str table, name;
+	struct str table, name; /* no name: the table is a view, and has no rows of its own */
 	bool is_whole; /* declared NOT NULL, and so it is in all that Nsight writes */
 };
 
@@ -39,7 +39,7 @@ static const struct {
 	{ SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, /* of the file's own CREATE TABLEs as well */
 	{ SQLITE_LIMIT_COLUMN, 200 },	      /* the widest table has 43 */
 	{ SQLITE_LIMIT_EXPR_DEPTH, 20 },
-	{ SQLITE_LIMIT_COMPOUND_SELECT, 1 },
+	{ SQLITE_LIMIT_COMPOUND_SELECT, 2 },
 	{ SQLITE_LIMIT_VDBE_OP, 10000 },
 	{ SQLITE_LIMIT_FUNCTION_ARG, 4 },
 	{ SQLITE_LIMIT_ATTACHED, 0 },
@@ -197,7 +197,8 @@ static int configure(struct nsys_db *db, struct str bytes)
 /* Plain columns of the tables that are stored in pages; rootpage is 0 of virtual tables. */
 static const char schema_sql[] =
 	"SELECT t.name, c.name, c.\"notnull\" FROM sqlite_schema t, pragma_table_xinfo(t.name) c "
-	"WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0";
+	"WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0 "
+	"UNION ALL SELECT name, '', 0 FROM sqlite_schema WHERE type = 'view'";
 
 static struct str text_at(sqlite3_stmt *stmt, int column)
 {
@@ -304,6 +305,11 @@ struct nsys_rows nsys_rows_open(
 	struct arena scratch = *db->keep;
 	if (db->failed || !nsys_db_has(db, table))
 		return r;
+	/* What a view computes is not looked at, and unread it would look like nothing happened. */
+	if (nsys_db_has_column(db, table, "")) {
+		nsys_db_doubt(db, table, "a view, where a table was expected");
+		return r;
+	}
 	for (int i = 0; i < need; i++) {
 		const struct nsys_column *c = column_find(db, table, columns[i]);
 		if (!c) {

@@ -65,6 +65,11 @@ struct trace_head {
 	int64_t pid, tid;
 };
 
+/* Somebody else's trace, in two phrases: whose, and what to do. */
+struct trace_foreign {
+	const char *is, *todo;
+};
+
 struct trace_reader {
 	struct arena *keep;
 	struct stream *stream;
@@ -73,7 +78,7 @@ struct trace_reader {
 	bool bare;	   /* an array without an object around it */
 	bool first;	   /* before the first member of what is being read */
 	bool ended;
-	const char *foreign;	/* whose trace it is, when it is not JAX's; a phrase */
+	const struct trace_foreign *foreign; /* when it is not JAX's */
 	const char *why;	/* NULL, or what was expected */
 	int8_t arg_of[256];	/* by argument_slot: its number, -1 free */
 	struct trace_head head; /* of the last event */

@@ -9,23 +9,29 @@
 
 /* ---- other people's traces ------------------------------------------------------------------- */
 
-#define PYTORCH "a trace of the PyTorch profiler"
-#define ROCPROF "an export of rocprof"
-#define XPROF	"a table that XProf made from a profile"
+#define CAPTURE "capture with jax.profiler, which writes *.xplane.pb"
+
+static const struct trace_foreign pytorch = { "a trace of the PyTorch profiler",
+	"on NVIDIA profile the job with Nsight Systems, and give `nsys export --type sqlite` of "
+	"it" };
+static const struct trace_foreign rocprof = { "an export of rocprof", CAPTURE };
+static const struct trace_foreign chrome = { "a trace of Chrome or of rocprof", CAPTURE };
+static const struct trace_foreign xprof = { "a table that XProf made from a profile",
+	"give the *.xplane.pb that it was made from" };
 
 /* Keys beside the events that only others write. */
-static const struct foreign {
+static const struct {
 	struct str key;
-	const char *whose;
+	const struct trace_foreign *whose;
 } foreign_keys[] = {
-	{ STR_INIT("schemaVersion"), PYTORCH },
-	{ STR_INIT("deviceProperties"), PYTORCH },
-	{ STR_INIT("distributedInfo"), PYTORCH },
-	{ STR_INIT("traceName"), PYTORCH },
-	{ STR_INIT("rocprofiler-sdk-tool"), ROCPROF },
-	{ STR_INIT("otherData"), "a trace of Chrome or of rocprof" },
-	{ STR_INIT("cols"), XPROF },
-	{ STR_INIT("memoryProfilePerAllocator"), XPROF },
+	{ STR_INIT("schemaVersion"), &pytorch },
+	{ STR_INIT("deviceProperties"), &pytorch },
+	{ STR_INIT("distributedInfo"), &pytorch },
+	{ STR_INIT("traceName"), &pytorch },
+	{ STR_INIT("rocprofiler-sdk-tool"), &rocprof },
+	{ STR_INIT("otherData"), &chrome },
+	{ STR_INIT("cols"), &xprof },
+	{ STR_INIT("memoryProfilePerAllocator"), &xprof },
 };
 
 static void look_at_key(struct trace_reader *r, struct str key)
@@ -231,7 +237,7 @@ static bool scan_other(struct trace_reader *r, struct jscan *s, struct str key)
 {
 	struct str other;
 	if (str_eq(key, STR("cat")))
-		r->foreign = PYTORCH;
+		r->foreign = &pytorch;
 	look_at_key(r, key);
 	return !r->foreign && jscan_value(s, &other);
 }
@@ -389,6 +395,16 @@ static bool starts_with(struct trace_reader *r, char c)
 	}
 }
 
+/* The mark with which some editors begin UTF-8. */
+static void skip_mark(struct trace_reader *r)
+{
+	struct str mark = STR("\xef\xbb\xbf");
+	while (r->scan.end - r->scan.at < mark.len && refill(r)) {
+	}
+	if (str_starts((struct str){ r->scan.at, r->scan.end - r->scan.at }, mark))
+		r->scan.at += mark.len;
+}
+
 bool trace_begin(struct trace_reader *r, const struct input *in, struct arena *keep)
 {
 	*r = (struct trace_reader){ .keep = keep, .stream = stream_open(in, keep) };
@@ -396,6 +412,7 @@ bool trace_begin(struct trace_reader *r, const struct input *in, struct arena *k
 	r->scan = jscan_open(r->window);
 	r->tails = trace_tails_new(keep);
 	index_arguments(r);
+	skip_mark(r);
 	r->bare = starts_with(r, '[');
 	if (r->why)
 		return false;
@@ -457,14 +474,13 @@ bool trace_end(struct trace_reader *r, struct diag *err)
 	if (!stream_end(r->stream, err))
 		return false;
 	if (r->foreign)
-		return diag_set(err, DIAG_FILE_KIND,
-			"%s, which is not read; capture with jax.profiler, which writes "
-			"*.xplane.pb",
-			r->foreign);
+		return diag_set(err, DIAG_FILE_KIND, "%s, which is not read; %s", r->foreign->is,
+			r->foreign->todo);
 	if (!r->why)
 		return true;
 	long long at = stream_bytes(r->stream) - (long long)(r->scan.end - r->scan.at);
-	return diag_set(err, DIAG_TRACE, "byte %lld of its JSON: expected %s", at, r->why);
+	return diag_set(err, DIAG_TRACE, "byte %lld of its JSON: expected %s%s", at, r->why,
+		r->scan.more ? "; copy or capture it again" : "");
 }
 
 void trace_close(struct trace_reader *r)

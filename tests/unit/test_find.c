@@ -522,7 +522,12 @@ static void other_kinds_of_files(void **state)
 		{ "report.nsys-rep", "Nsight Systems", "nsys export --type sqlite" },
 		{ "memory.prof", "a snapshot of live buffers", "next to the *.xplane.pb" },
 		{ "module_1.jit_f.after_optimizations-buffer-assignment.txt", "a compiler's dump",
-			XPLANE },
+			"--hardware" },
+		{ "module_0042.jit_f.wrapped_add.ir-with-opt.ll", "a part of a compiler's dump",
+			"--hardware" },
+		{ "step.mlir", "not compiled yet", "--hardware" },
+		{ "kernels.ncu-rep", "Nsight Compute", "nsys export --type sqlite" },
+		{ "1_results.db", "rocprof", "*.sqlite" },
 		{ "step.hlo.txt", "a compiler's program", "`rooflint hlo`" },
 		{ "step.hlo.pb", "a compiler's program", "`rooflint hlo`" },
 		{ "module_1.jit_f.before_optimizations.txt", "a compiler's program",
@@ -550,7 +555,7 @@ static void the_most_telling_of_many(void **state)
 {
 	(void)state;
 	file("log/a.json");
-	refused("log", DIAG_FILE_KIND, "a.json is not a profile but JSON");
+	refused("log", DIAG_FILE_KIND, "a.json is JSON");
 	file("log/plugins/profile/1/report.nsys-rep");
 	file("log/z.tar");
 	refused("log", DIAG_FILE_KIND, "plugins/profile/1/report.nsys-rep is an Nsight");

@@ -140,7 +140,11 @@ static void kinds(void **state)
 		{ STR_INIT("SQLite format 3\0"), INPUT_SQLITE },
 		{ STR_INIT("{\"a\": 1}"), INPUT_TEXT },
 		{ STR_INIT("\xef\xbb\xbf[1]"), INPUT_TEXT },
-		{ STR_INIT("<html>"), INPUT_TEXT },
+		{ STR_INIT("<html>"), INPUT_MARKUP },
+		{ STR_INIT("PK\x03\x04"), INPUT_PACKED },
+		{ STR_INIT("PK"), INPUT_UNKNOWN },
+		{ STR_INIT("\x28\xb5\x2f\xfd"), INPUT_PACKED },
+		{ STR_INIT("\xff\xfe{"), INPUT_UTF16 },
 		{ STR_INIT("HloModule jit_f"), INPUT_TEXT },
 		/* An XSpace whose first plane is 123 bytes long begins like "\n{". */
 		{ STR_INIT("\n{\x08\x01"), INPUT_UNKNOWN },

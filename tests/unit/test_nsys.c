@@ -417,7 +417,7 @@ static void hostile_schemas(void **state)
 	(void)state;
 	refused(STRINGS "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1 AS start, 2 AS \"end\","
 			" 0 AS deviceId, 7 AS streamId;",
-		DIAG_NSYS, "no GPU did anything");
+		DIAG_NSYS, "CUPTI_ACTIVITY_KIND_KERNEL: a view, where a table");
 	refused(STRINGS "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, deviceId INT,"
 			" streamId INT, \"end\" INT AS (length(hex(zeroblob(start)))));",
 		DIAG_NSYS, "it has no column \"end\"");

@@ -427,7 +427,7 @@ static void test_refused(void **state)
 	static const struct str whole = STR_INIT(EVENTS(TPU THREE_STEPS));
 	/* Wherever it is cut, it is not taken for a whole one. */
 	for (ptrdiff_t n = 1; n < whole.len; n += 7)
-		check_refused(str_head(whole, n), DIAG_TRACE, "breaks off");
+		check_refused(str_head(whole, n), DIAG_TRACE, "breaks off; copy or capture");
 	check_refused(STR("{\"a\":[1,2]}"), DIAG_TRACE, "expected traceEvents");
 	check_refused(STR("{\"traceEvents\":3}"), DIAG_TRACE, "byte 15 of its JSON: expected '['");
 	check_refused(STR("{\"traceEvents\":[{}]} x"), DIAG_TRACE, "nothing behind");
@@ -447,6 +447,7 @@ static void test_refused(void **state)
 	check_refused(STR("[{\"ph\":\"X\",\"cat\":\"Operator\"}]"), DIAG_FILE_KIND, "PyTorch");
 	check_refused(STR("{\"rocprofiler-sdk-tool\":[]}"), DIAG_FILE_KIND, "rocprof");
 	check_refused(STR("[{\"cols\":[]}]"), DIAG_FILE_KIND, "XProf");
+	check_refused(STR("[{\"cat\":\"x\"}]"), DIAG_FILE_KIND, "nsys export --type sqlite");
 	struct str packed = pack(whole, &keep);
 	check_refused(str_head(packed, packed.len - 9), DIAG_GZIP, "breaks off");
 }
