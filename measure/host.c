@@ -420,6 +420,13 @@ static double devices_expected(const struct measured *m)
  */
 static void quality_devices(struct measured *m)
 {
+	if (run_devices_mixed(m)) {
+		quality_add(m, "devices-agree", false,
+			STR("no op says which device ran it, so those of all devices look like one "
+			    "device's; capture with a jaxlib of 0.7.2 or later"));
+		return;
+	}
+
 	double expected = devices_expected(m), with_steps = 0, fewer = 0;
 	int64_t most = 0;
 

@@ -96,6 +96,7 @@ void quality_plan(struct measured *m);
 
 /* Hosts of the job by its partitions and the planes a host shows; NaN unknown. */
 double run_hosts_expected(const struct measured *m);
+bool run_devices_mixed(const struct measured *m);
 
 /* JAX devices of the whole job: the job file's, else the program's; NaN unknown. */
 double run_devices(const struct measured *m);

@@ -187,11 +187,23 @@ static double slices_known(const struct measured *m)
 	return m->options->job ? m->options->job->slices : NAN;
 }
 
+/* Do ops of several devices stand in one plane?  Those of a program of one device do not. */
+bool run_devices_mixed(const struct measured *m)
+{
+	bool mixed = false;
+
+	for (ptrdiff_t h = 0; h < m->host_count; h++)
+		mixed |= m->hosts[h].devices_mixed;
+	return mixed && run_partitions(m) != 1;
+}
+
 /* Idle devices have planes too, so planes tell how many devices a host has. */
 double run_hosts_expected(const struct measured *m)
 {
 	if (m->options->job && m->options->job->hosts > 0)
 		return m->options->job->hosts;
+	if (run_devices_mixed(m))
+		return NAN;
 	double devices = run_partitions(m) * run_planes_per_partition(m), per_host = 0;
 
 	for (ptrdiff_t h = 0; h < m->host_count; h++) {

@@ -1,7 +1,8 @@
 /*
  * XLA:CPU has no device planes: its ops stand on host threads, and an ordinal among an event's
  * stats says which (virtual) device ran it.  A thread is not a device, so every ordinal gets a
- * plane that shares the host plane's lanes and names, and takes its own events.
+ * plane that shares the host plane's lanes and names, and takes its own events.  Writers before
+ * jaxlib 0.7.2 give no ordinal: the ops of all devices are then in one plane, which is told.
  */
 #include "profile/xplane.h"
 
@@ -25,8 +26,9 @@ static bool part_knows(const struct plane *p, int id)
 	return false;
 }
 
-/* Marks the ordinals that ran ops, and the lanes they ran on. */
-static bool ordinals_scan(const struct plane *host, bool *ordinals, bool *lanes, struct diag *err)
+/* Marks the ordinals that ran ops, the lanes they ran on, and tells whether any op named one. */
+static bool ordinals_scan(
+	const struct plane *host, bool *ordinals, bool *lanes, bool *told, struct diag *err)
 {
 	/* On GPU the host's launches carry an op too, and the id that ties them to a kernel. */
 	uint64_t want = STAT_BIT(HLO_OP) | STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(CORRELATION_ID);
@@ -48,6 +50,7 @@ static bool ordinals_scan(const struct plane *host, bool *ordinals, bool *lanes,
 			if (!op || n < 0 || n >= CPU_MAX_DEVICES)
 				continue;
 			ordinals[n] = lanes[i] = true;
+			*told |= (s.present & STAT_BIT(DEVICE_ORDINAL)) != 0;
 		}
 		if (w.fail.why)
 			return wire_error(&w.fail, host->profile->input->bytes, "XEvent", err);
@@ -81,13 +84,14 @@ static struct plane *host_plane(struct profile *profile)
 bool cpu_planes(struct profile *profile, struct arena *keep, struct diag *err)
 {
 	struct plane *host = host_plane(profile);
-	bool ordinals[CPU_MAX_DEVICES] = { 0 };
+	bool ordinals[CPU_MAX_DEVICES] = { 0 }, told = false;
 
 	if (!host || has_device_plane(profile) || !part_knows(host, STAT_HLO_OP))
 		return true;
 	bool *lanes = arena_make(keep, bool, host->lane_count);
-	if (!ordinals_scan(host, ordinals, lanes, err))
+	if (!ordinals_scan(host, ordinals, lanes, &told, err))
 		return false;
+	profile->devices_mixed = !told;
 	ptrdiff_t extra = 0;
 	for (int i = 0; i < CPU_MAX_DEVICES; i++)
 		extra += ordinals[i];

@@ -247,6 +247,7 @@ struct profile {
 	struct str *errors, *warnings; /* what the profiler itself reported */
 	ptrdiff_t error_count, warning_count;
 	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
+	bool devices_mixed; /* XLA:CPU: no op says which of the process's devices ran it */
 	bool has_environment; /* the Task Environment plane was there: usually the file's end */
 	int captures; /* profiles that stand one behind the other in the file: 1, or damage */
 	int repeated; /* planes that are there again, byte for byte: they were read once */

@@ -312,6 +312,22 @@ static void collectives_by_the_name_of_a_primitive(void **state)
 		x_int("program_id", PROGRAM), x_int("device_ordinal", (ordinal)),                  \
 		x_int("run_id", (launch)))
 
+/* Before ordinals were written: nothing tells a second device's ops from the first one's. */
+static void ops_of_a_cpu_without_ordinals(void **state)
+{
+	(void)state;
+	struct xline *a = x_line(x_host(xrun_host(&run, "laptop")), "tf_XLATfrtCpuClient/1");
+	for (int64_t i = 0; i < 5; i++)
+		x_event(a, "dot.1", i * 200, i * 200 + 30,
+			X_STATS(x_ref("hlo_op", "dot.1"), x_ref("hlo_module", "jit_step"),
+				x_int("program_id", PROGRAM), x_int("run_id", 40 + i)));
+	xrun_measure(&run);
+	const struct quality_row *q = xrun_quality(&run, "devices-agree");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "which device ran it");
+	assert_unknown(xrun_row(&run)->hosts_expected);
+}
+
 /* Two virtual devices share two threads; device 1 takes twice as long. */
 static void ordinals_of_a_cpu_are_devices(void **state)
 {
@@ -390,6 +406,7 @@ int main(void)
 		TEST(kernels_and_their_hlo),
 		TEST(program_zero),
 		TEST(collectives_by_the_name_of_a_primitive),
+		TEST(ops_of_a_cpu_without_ordinals),
 		TEST(ordinals_of_a_cpu_are_devices),
 		TEST(a_launch_of_a_cpu_is_one_execution),
 		TEST(a_cpu_without_ops),
