@@ -27,9 +27,12 @@ struct str fleet_page_name(struct str run, struct arena *keep);
 /* "12.0%", or "12.0% to 31.0%" where a column NAME_hi has another one; missing when not known. */
 struct str fleet_ratio_text(
 	const struct fleet_answer *a, ptrdiff_t row, struct str column, struct arena *keep);
-/* A cell with its unit, for people; "" for NULL. */
+/*
+ * A cell with its unit, for people; "" for NULL.  With it what other columns know of it: the other
+ * end of a range, the chips that chips are part of, and that money is of some of the hours only.
+ */
 struct str fleet_text(
-	const struct fleet_column *c, const struct fleet_cell *cell, struct arena *keep);
+	const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t column, struct arena *keep);
 /* "103,207": what adds up over a fleet is large, and people read it. */
 struct str fleet_number_text(double value, enum unit unit, struct arena *keep);
 /* "2026-11-13 to 2026-11-20" */
@@ -42,6 +45,10 @@ void fleet_coverage(const struct fleet_report *r, double *judged, double *runs);
 bool fleet_has_week(const struct fleet_report *r);
 /* "The fleet runs at 45.1% (44.0% before) of its roofline", and its MFU; missing when unknown. */
 struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep);
+/* "2 workloads ran on CPUs only, which count for no chips"; missing when there are none. */
+struct str fleet_cpus_text(const struct fleet_report *r, struct arena *keep);
+/* Money is of part of the chip-hours that stand beside it: no price is known of the others. */
+bool fleet_is_part_priced(const struct fleet_answer *a, ptrdiff_t row);
 /* "13.4 of 64 chips": what settling every finding gives back; missing when nothing is known. */
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep);
 

@@ -51,7 +51,7 @@ void report_fleet_json(const struct fleet_report *r, struct out *out)
 	json_add_str(head, "from", r->window.from);
 	json_add_str(head, "to", r->window.to);
 	json_add_str(head, "before", r->window.before);
-	json_add_str(head, "weighted_by", r->has_usage ? STR("chip-hours") : STR("chips"));
+	json_add_str(head, "weighted_by", r->by_hours ? STR("chip-hours") : STR("chips"));
 	totals = json_add_object(head, "row_totals");
 	for (int id = 0; id < FLEET_COUNT; id++)
 		json_add_i64(totals, fleet_questions[id].name.p, r->answers[id].total);

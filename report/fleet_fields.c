@@ -5,14 +5,14 @@
 #include "report/fields.h"
 #include "report/fleet_view.h"
 
-static const struct template_field fact_fields[] = {
-	TEXT(html_fact, label, "what is counted: \"Step time\""),
-	TEXT(html_fact, value, "how much: \"32.5 ms\""),
-	TEXT(html_fact, note, "a remark in small print"),
-	TEXT(html_fact, tone, "\"bad\" or \"good\" where that can be said"),
+static const struct template_field tile_fields[] = {
+	TEXT(fleet_tile, label, "what is counted: \"Step time\""),
+	TEXT(fleet_tile, value, "how much: \"32.5 ms\""),
+	TEXT(fleet_tile, note, "a remark in small print"),
+	TEXT(fleet_tile, section, "anchor of the section that has it in parts"),
 	END,
 };
-RECORD("a number of the fleet", html_fact, fact_fields);
+RECORD("a number of the fleet", fleet_tile, tile_fields);
 
 static const struct template_field column_fields[] = {
 	TEXT(html_column, name, "its head"),
@@ -60,13 +60,16 @@ static const struct template_field page_fields[] = {
 	TEXT(fleet_page, window, "from when to when"),
 	TEXT(fleet_page, before, "begin of the window before, which this one is compared with"),
 	TEXT(fleet_page, coverage, "how many of the runs could be judged"),
+	TEXT(fleet_page, goodput, "how near to its roofline the fleet runs"),
 	TEXT(fleet_page, promise, "what all fixes together give back"),
 	TEXT(fleet_page, news,
 		"how many problems are new and fixed, and workloads slower and faster"),
+	TEXT(fleet_page, cpus, "how many workloads ran on CPUs alone"),
 	TEXT(fleet_page, version, "of rooflint"),
 	TEXT(fleet_page, weight, "what ratios of several workloads are weighted by"),
 	FLAG(fleet_page, has_usage, "chip-hours are known"),
-	MANY(fleet_page, facts, html_fact_record, "the numbers at the top"),
+	MANY(fleet_page, tiles, fleet_tile_record, "the numbers at the top"),
+	TEXT(fleet_page, chips_about, "what is drawn there"),
 	PICTURE(fleet_page, chips, "the workloads that would give back most"),
 	MANY(fleet_page, main, fleet_section_record, "what to do first"),
 	MANY(fleet_page, groups, fleet_section_record, "the fleet by chip, owner, model and size"),

@@ -45,7 +45,7 @@ static const struct layout {
 static bool is_shown(const struct fleet_answer *a, ptrdiff_t column, struct str head)
 {
 	struct str name = a->question->columns[column].name;
-	return !str_eq(name, head) && !str_eq(name, STR("rank")) && !fleet_is_empty(a, column);
+	return !str_eq(name, head) && !str_eq(name, STR("rank")) && fleet_is_shown(a, column);
 }
 
 static struct template_list columns_of(
@@ -73,15 +73,17 @@ static void set_text(struct str text, struct str *ret, struct str *whole, struct
 		*whole = text;
 }
 
-static void value_of(const struct fleet_column *c, const struct fleet_cell *cell,
+static void value_of(const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t column,
 	struct fleet_value *ret, struct arena *keep)
 {
+	const struct fleet_column *c = &a->question->columns[column];
+	const struct fleet_cell *cell = &a->rows[row].cells[column];
 	const struct fleet_head head = fleet_head(c->name);
 	ret->is_number = !c->is_text;
 	ret->is_short = c->is_text && cell->text.len <= SHORT_BYTES;
 	if (cell->is_null)
 		return;
-	set_text(fleet_text(c, cell, keep), &ret->text, &ret->whole, keep);
+	set_text(fleet_text(a, row, column, keep), &ret->text, &ret->whole, keep);
 	if (head.kind == HEAD_LOSS)
 		ret->tone = cell->real > 0 ? STR("bad") : STR("good");
 	if (head.kind == HEAD_DEADLINE && cell->real <= SOON_DAYS)
@@ -125,10 +127,11 @@ static void line_of(const struct fleet_answer *a, ptrdiff_t row, struct str head
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; i < q->column_count; i++)
 		if (is_shown(a, i, head))
-			value_of(&q->columns[i], &a->rows[row].cells[i], &cells[count++], keep);
+			value_of(a, row, i, &cells[count++], keep);
 	ret->page = page_of(&a->rows[row], pages, keep);
 	ret->cells = LIST(cells, count);
-	set_text(fleet_cell(a, row, head)->text, &ret->head, &ret->head_whole, keep);
+	set_text(fleet_text(a, row, fleet_column(a, head), keep), &ret->head, &ret->head_whole,
+		keep);
 }
 
 static struct fleet_section section_of(
@@ -188,35 +191,30 @@ static const struct tile {
 	struct str column;
 	const char *label, *note;
 	struct str known; /* column with the workloads it is known of, where that varies */
+	struct str section;
 } tiles[] = {
-	{ STR_INIT("roofline_ratio"), "Of its roofline", "program goodput",
-		STR_INIT("roofline_workloads") },
-	{ STR_INIT("mfu"), "MFU", "model FLOPs over peak", STR_INIT("mfu_workloads") },
-	{ STR_INIT("share"), "Recoverable", "of step time, by settling findings", { NULL, 0 } },
-	{ STR_INIT("chips_back"), "Chips back", "that do nothing useful meanwhile", { NULL, 0 } },
-	{ STR_INIT("chip_hours_back"), "Chip-hours back", "of the usage file's", { NULL, 0 } },
-	{ STR_INIT("dollars_back"), "Money back", "at the prices of the usage file", { NULL, 0 } },
-	{ STR_INIT("chips"), "Chips", "of the workloads' newest runs", { NULL, 0 } },
-	{ STR_INIT("workloads"), "Workloads", "with a usable run", { NULL, 0 } },
+	{ STR_INIT("chips_back"), "Chips back", "whose work all fixes together give back",
+		{ NULL, 0 }, STR_INIT("ranking") },
+	{ STR_INIT("share"), "Recoverable", "of step time", { NULL, 0 }, STR_INIT("rules") },
+	{ STR_INIT("chip_hours_back"), "Chip-hours back", "of those in the usage file", { NULL, 0 },
+		STR_INIT("ranking") },
+	{ STR_INIT("dollars_back"), "Money back", "at the prices of the usage file", { NULL, 0 },
+		STR_INIT("ranking") },
+	{ STR_INIT("roofline_ratio"), "Of its roofline", "ideal over measured step time",
+		STR_INIT("roofline_workloads"), STR_INIT("by-chip") },
+	{ STR_INIT("mfu"), "MFU", "model FLOPs over peak", STR_INIT("mfu_workloads"),
+		STR_INIT("by-model") },
+	{ STR_INIT("workloads"), "Workloads", "with a usable run", { NULL, 0 },
+		STR_INIT("by-owner") },
 };
-
-static const struct fleet_column *column_of(const struct fleet_answer *a, struct str name)
-{
-	for (ptrdiff_t i = 0; i < a->question->column_count; i++)
-		if (str_eq(a->question->columns[i].name, name))
-			return &a->question->columns[i];
-	return NULL;
-}
 
 static struct str tile_text(
 	const struct fleet_answer *a, ptrdiff_t row, const struct tile *tile, struct arena *keep)
 {
-	const struct fleet_column *c = column_of(a, tile->column);
-	return c->unit == UNIT_RATIO ? fleet_ratio_text(a, row, tile->column, keep)
-				     : fleet_text(c, fleet_cell(a, row, tile->column), keep);
+	return fleet_text(a, row, fleet_column(a, tile->column), keep);
 }
 
-/* "program goodput of 12 workloads; 31.0% before" */
+/* "ideal over measured step time of 12 workloads; 31.0% before" */
 static struct str note_of(const struct fleet_answer *a, const struct tile *tile, struct arena *keep)
 {
 	double known = tile->known.p ? fleet_cell(a, 0, tile->known)->real : 0;
@@ -229,20 +227,29 @@ static struct str note_of(const struct fleet_answer *a, const struct tile *tile,
 	return out_text(o);
 }
 
-static struct template_list facts_of(const struct fleet_report *r, struct arena *keep)
+static struct template_list tiles_of(const struct fleet_report *r, struct arena *keep)
 {
 	enum { TILES = sizeof(tiles) / sizeof(tiles[0]) };
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
-	struct html_fact *items = arena_make(keep, struct html_fact, TILES);
+	struct fleet_tile *items = arena_make(keep, struct fleet_tile, TILES);
 	ptrdiff_t count = 0;
 	for (int i = 0; fleet_has_week(r) && i < TILES; i++) {
-		const struct fleet_cell *cell = fleet_cell(a, 0, tiles[i].column);
-		if (cell->is_null)
+		const struct tile *tile = &tiles[i];
+		if (fleet_cell(a, 0, tile->column)->is_null)
 			continue;
-		items[count++] = (struct html_fact){ str_from(tiles[i].label),
-			tile_text(a, 0, &tiles[i], keep), note_of(a, &tiles[i], keep), MISSING };
+		items[count++] = (struct fleet_tile){ str_from(tile->label),
+			tile_text(a, 0, tile, keep), note_of(a, tile, keep), tile->section };
 	}
 	return LIST(items, count);
+}
+
+/* The picture is of the workloads whose chips, or chip-hours, are known. */
+static struct str chips_about(const struct fleet_report *r)
+{
+	return r->has_usage ? STR("Chip-hours of the usage file, by workload: what settling its "
+				  "findings would give back, and the rest.")
+			    : STR("Chips, by workload: what settling its findings would give back, "
+				  "and the rest.");
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -260,12 +267,15 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.window = fleet_window_text(r, keep),
 		.before = str_head(r->window.before, 10),
 		.coverage = fleet_coverage_text(r, keep),
+		.goodput = fleet_goodput_text(r, keep),
 		.promise = fleet_promise_text(r, keep),
 		.news = fleet_news_text(r, keep),
+		.cpus = fleet_cpus_text(r, keep),
 		.version = r->tool_version,
-		.weight = r->has_usage ? STR("chip-hours") : STR("chips"),
+		.weight = r->by_hours ? STR("chip-hours") : STR("chips"),
 		.has_usage = r->has_usage,
-		.facts = facts_of(r, keep),
+		.tiles = tiles_of(r, keep),
+		.chips_about = chips_about(r),
 		.chips = svg_fleet(r, keep),
 		.main = sections_of(r, PLACE_MAIN, pages, keep),
 		.groups = sections_of(r, PLACE_GROUPS, pages, keep),

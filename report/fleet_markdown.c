@@ -19,14 +19,14 @@ static bool is_shown(const struct fleet_report *r, int id)
 static void put_head(const struct fleet_answer *a, struct out *out)
 {
 	for (ptrdiff_t k = 0; k < a->question->column_count; k++)
-		if (!fleet_is_empty(a, k)) {
+		if (fleet_is_shown(a, k)) {
 			out_z(out, "| ");
 			md_text(out, fleet_head(a->question->columns[k].name).label);
 			out_char(out, ' ');
 		}
 	out_z(out, "|\n");
 	for (ptrdiff_t k = 0; k < a->question->column_count; k++)
-		if (!fleet_is_empty(a, k))
+		if (fleet_is_shown(a, k))
 			out_z(out, a->question->columns[k].is_text ? "|---" : "|--:");
 	out_z(out, "|\n");
 }
@@ -35,11 +35,10 @@ static void put_rows(const struct fleet_answer *a, struct arena *keep, struct ou
 {
 	for (ptrdiff_t i = 0; i < a->count && i < ROWS; i++) {
 		for (ptrdiff_t k = 0; k < a->question->column_count; k++) {
-			if (fleet_is_empty(a, k))
+			if (!fleet_is_shown(a, k))
 				continue;
 			out_z(out, "| ");
-			md_text(out, clean_lines(keep, fleet_text(&a->question->columns[k],
-							       &a->rows[i].cells[k], keep)));
+			md_text(out, clean_lines(keep, fleet_text(a, i, k, keep)));
 			out_char(out, ' ');
 		}
 		out_z(out, "|\n");
@@ -60,14 +59,24 @@ static void put_answer(const struct fleet_answer *a, struct arena *keep, struct 
 	put_rows(a, keep, out);
 }
 
+/* Sentences begin with a capital, or with a number. */
+static void put_sentence(struct str s, struct out *out)
+{
+	bool is_small = s.p[0] >= 'a' && s.p[0] <= 'z';
+	out_char(out, is_small ? (char)(s.p[0] - 'a' + 'A') : s.p[0]);
+	out_fmt(out, "%.*s.", STR_ARG(str_from_offset(s, 1)));
+}
+
 void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
 	const struct str sentences[] = { fleet_coverage_text(r, keep), fleet_goodput_text(r, keep),
-		fleet_promise_text(r, keep), fleet_news_text(r, keep) };
+		fleet_promise_text(r, keep), fleet_cpus_text(r, keep), fleet_news_text(r, keep) };
 	out_fmt(out, "# Fleet, %.*s\n\n", STR_ARG(fleet_window_text(r, keep)));
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
-		if (sentences[i].p)
-			out_fmt(out, "%s%.*s.", i ? " " : "", STR_ARG(sentences[i]));
+		if (sentences[i].p) {
+			out_z(out, i ? " " : "");
+			put_sentence(sentences[i], out);
+		}
 	out_char(out, '\n');
 	for (int id = 0; id < FLEET_COUNT; id++) {
 		struct out *part = out_memory(keep);

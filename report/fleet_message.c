@@ -64,18 +64,24 @@ static void part_costliest(struct out *o, struct str rule)
 		out_fmt(next(o), "%.*s costs most", STR_ARG(rule));
 }
 
+static struct str chips_text(double count, struct arena *keep)
+{
+	struct str text = count_text(count, keep);
+	return arena_fmt(keep, "%.*s chip%s", STR_ARG(text), str_eq(text, STR("1")) ? "" : "s");
+}
+
 /* "12.3 chips", or chip-hours and money where the usage file tells them. */
 static struct str back_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep)
 {
 	double hours = real(a, row, "chip_hours_back"), dollars = real(a, row, "dollars_back");
-	double chips = real(a, row, "chips_back");
 	if (hours >= 0 && dollars >= 0)
-		return arena_fmt(keep, "%.*s, %.*s chip-hours",
+		return arena_fmt(keep, "%s%.*s, %.*s chip-hours",
+			fleet_is_part_priced(a, row) ? "at least " : "",
 			STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)),
 			STR_ARG(count_text(hours, keep)));
 	if (hours >= 0)
 		return arena_fmt(keep, "%.*s chip-hours", STR_ARG(count_text(hours, keep)));
-	return arena_fmt(keep, "%.*s chips", STR_ARG(count_text(chips, keep)));
+	return chips_text(real(a, row, "chips_back"), keep);
 }
 
 /* ---- items ----------------------------------------------------------------------------------- */
@@ -91,7 +97,7 @@ static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 {
 	struct message_item *m = d->item;
 	double share = real(a, row, "share"), before = real(a, row, "share_before");
-	double ratio = real(a, row, "roofline_ratio");
+	struct str ratio = fleet_ratio_text(a, row, STR("roofline_ratio"), d->keep);
 	m->state = STR("waste");
 	m->mark = STR("\xf0\x9f\x94\xa5");
 	m->rule = name(a, row, "top_rule", d->keep);
@@ -103,8 +109,8 @@ static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 	out_fmt(next(d->text), "%.*s of its step time", STR_ARG(ratio_text(share, d->keep)));
 	if (before >= 0)
 		out_fmt(d->text, " (%.*s before)", STR_ARG(ratio_text(before, d->keep)));
-	if (ratio >= 0)
-		out_fmt(next(d->text), "%.*s of its roofline", STR_ARG(ratio_text(ratio, d->keep)));
+	if (ratio.p)
+		out_fmt(next(d->text), "%.*s of its roofline", STR_ARG(ratio));
 	part_owner(d->text, m->owner);
 }
 
@@ -140,8 +146,8 @@ static void put_problem(const struct fleet_answer *a, ptrdiff_t row, struct draf
 	if (m->message.len)
 		out_fmt(next(d->text), "%s%.*s", is_new ? "" : "it was: ", STR_ARG(m->message));
 	if (m->chips > 0)
-		out_fmt(next(d->text), "%s %.*s chips", is_new ? "costs" : "gives back",
-			STR_ARG(count_text(m->chips, d->keep)));
+		out_fmt(next(d->text), "%s %.*s", is_new ? "costs" : "gives back",
+			STR_ARG(chips_text(m->chips, d->keep)));
 	if (!out_text(d->text).len)
 		out_fmt(next(d->text), "%.*s before, %.*s now",
 			STR_ARG(prose(a, row, "before", d->keep)),
@@ -165,7 +171,7 @@ static void put_mover(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 		STR_ARG(time_text(d->keep, real(a, row, "now_s"))),
 		STR_ARG(time_text(d->keep, real(a, row, "before_s"))));
 	if (lost > 0 || lost < 0)
-		out_fmt(next(d->text), "%.*s chips %s", STR_ARG(count_text(fabs(lost), d->keep)),
+		out_fmt(next(d->text), "%.*s %s", STR_ARG(chips_text(fabs(lost), d->keep)),
 			is_slower ? "lost" : "won");
 	if (is_slower)
 		part_costliest(d->text, m->rule);
@@ -346,6 +352,8 @@ static struct str summary_of(const struct fleet_report *r, bool has_week, struct
 		part_ratio(totals, STR("roofline_ratio"), "of the roofline", o, keep);
 		part_ratio(totals, STR("mfu"), "MFU", o, keep);
 	}
+	if (fleet_cpus_text(r, keep).p)
+		out_str(next(o), fleet_cpus_text(r, keep));
 	if (owners->count > 1 && real(owners, 0, "chips_back") > 0)
 		out_fmt(next(o), "most with %.*s: %.*s", STR_ARG(name(owners, 0, "group", keep)),
 			STR_ARG(back_text(owners, 0, keep)));
@@ -387,7 +395,9 @@ static struct message make(
 	m.title = text_cut(keep,
 		arena_fmt(keep, "rooflint: the fleet, %.*s", STR_ARG(fleet_window_text(r, keep))),
 		room->line);
-	m.change = promise.len ? promise : STR("No usable run in this window");
+	m.change = promise.p  ? promise
+		   : has_week ? STR("No run in this window was on a chip")
+			      : STR("No usable run in this window");
 	m.summary = summary_of(r, has_week, keep);
 	m.version = r->tool_version;
 	m.from = r->window.from;

@@ -16,6 +16,7 @@ struct str fleet_page_name(struct str run, struct arena *keep)
 static const struct fleet_head heads[] = {
 	{ STR_INIT("step_time_s"), STR_INIT("step"), HEAD_PLAIN },
 	{ STR_INIT("roofline_ratio"), STR_INIT("of roofline"), HEAD_PLAIN },
+	{ STR_INIT("roofline_ratio_hi"), STR_INIT("of roofline at most"), HEAD_DATA },
 	{ STR_INIT("mfu"), STR_INIT("MFU"), HEAD_PLAIN },
 	{ STR_INIT("share"), STR_INIT("recoverable"), HEAD_PART },
 	{ STR_INIT("share_before"), STR_INIT("before"), HEAD_PLAIN },
@@ -23,15 +24,16 @@ static const struct fleet_head heads[] = {
 	{ STR_INIT("chips_back"), STR_INIT("chips back"), HEAD_PLAIN },
 	{ STR_INIT("chip_hours_back"), STR_INIT("chip-hours back"), HEAD_PLAIN },
 	{ STR_INIT("dollars_back"), STR_INIT("money back"), HEAD_PLAIN },
+	{ STR_INIT("priced_hours_back"), STR_INIT("of them with a price"), HEAD_DATA },
 	{ STR_INIT("top_rule"), STR_INIT("costliest rule"), HEAD_PLAIN },
-	{ STR_INIT("first_seen"), STR_INIT("first seen"), HEAD_PLAIN },
+	{ STR_INIT("first_seen"), STR_INIT("first seen"), HEAD_DATA },
 	{ STR_INIT("before_s"), STR_INIT("before"), HEAD_PLAIN },
 	{ STR_INIT("now_s"), STR_INIT("now"), HEAD_PLAIN },
 	{ STR_INIT("after_s"), STR_INIT("after"), HEAD_PLAIN },
 	{ STR_INIT("change"), STR_INIT("change"), HEAD_LOSS },
 	{ STR_INIT("chips_lost"), STR_INIT("chips lost"), HEAD_LOSS },
 	{ STR_INIT("is_now"), STR_INIT("in window"), HEAD_PLAIN },
-	{ STR_INIT("p_value"), STR_INIT("p"), HEAD_PLAIN },
+	{ STR_INIT("p_value"), STR_INIT("p"), HEAD_CHANCE },
 	{ STR_INIT("commit_id"), STR_INIT("commit"), HEAD_PLAIN },
 	{ STR_INIT("days_left"), STR_INIT("days left"), HEAD_DEADLINE },
 };
@@ -44,12 +46,21 @@ struct fleet_head fleet_head(struct str column)
 	return (struct fleet_head){ .column = column, .label = column };
 }
 
-bool fleet_is_empty(const struct fleet_answer *a, ptrdiff_t column)
+/* Chips stand behind those of them that could be had back. */
+static bool is_told_elsewhere(const struct fleet_answer *a, struct str name)
 {
+	return fleet_head(name).kind == HEAD_DATA ||
+	       (str_eq(name, STR("chips")) && fleet_column(a, STR("chips_back")) >= 0);
+}
+
+bool fleet_is_shown(const struct fleet_answer *a, ptrdiff_t column)
+{
+	if (is_told_elsewhere(a, a->question->columns[column].name))
+		return false;
 	for (ptrdiff_t i = 0; i < a->count; i++)
 		if (!a->rows[i].cells[column].is_null)
-			return false;
-	return true;
+			return true;
+	return false;
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -78,7 +89,7 @@ struct str fleet_number_text(double value, enum unit unit, struct arena *keep)
 		from++;
 	for (to = from; to < s.len && is_digit(s.p[to]);)
 		to++;
-	if (to - from < 5)
+	if (to - from < 4)
 		return s;
 	for (ptrdiff_t i = 0; i < s.len; i++) {
 		if (i > from && i < to && (to - i) % 3 == 0)
@@ -88,38 +99,87 @@ struct str fleet_number_text(double value, enum unit unit, struct arena *keep)
 	return out_text(o);
 }
 
-struct str fleet_text(
-	const struct fleet_column *c, const struct fleet_cell *cell, struct arena *keep)
+static double real_at(const struct fleet_answer *a, ptrdiff_t row, struct str column)
 {
+	const struct fleet_cell *cell = row < a->count ? fleet_cell(a, row, column) : NULL;
+	return cell && !cell->is_null ? cell->real : (double)NAN;
+}
+
+static double most_at(
+	const struct fleet_answer *a, ptrdiff_t row, struct str column, struct arena *keep)
+{
+	return real_at(a, row, arena_fmt(keep, "%.*s_hi", STR_ARG(column)));
+}
+
+/* "12.0\u201331.0%" */
+static struct str range_text(double least, double most, struct arena *keep)
+{
+	struct str from = unit_text(keep, least, UNIT_RATIO), to = from;
+	if (most >= 0)
+		to = unit_text(keep, most, UNIT_RATIO);
+	if (str_eq(from, to))
+		return from;
+	return arena_fmt(
+		keep, "%.*s\xe2\x80\x93%.*s", STR_ARG(str_head(from, from.len - 1)), STR_ARG(to));
+}
+
+bool fleet_is_part_priced(const struct fleet_answer *a, ptrdiff_t row)
+{
+	double hours = real_at(a, row, STR("chip_hours_back"));
+	return real_at(a, row, STR("priced_hours_back")) < hours;
+}
+
+/* A chip that no file describes has no name. */
+static struct str chip_name(struct str id, struct arena *keep)
+{
+	return str_eq(id, STR("unknown")) ? id : chip_text(keep, id);
+}
+
+static struct str number_text(
+	const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t column, struct arena *keep)
+{
+	const struct fleet_column *c = &a->question->columns[column];
+	double value = a->rows[row].cells[column].real;
+	struct str text = c->unit == UNIT_SECONDS ? time_text(keep, value)
+						  : fleet_number_text(value, c->unit, keep);
+	if (c->unit == UNIT_RATIO && most_at(a, row, c->name, keep) >= 0)
+		return range_text(value, most_at(a, row, c->name, keep), keep);
+	if (fleet_head(c->name).kind == HEAD_CHANCE && value < 0.001)
+		return STR("<0.001");
+	if (fleet_head(c->name).kind == HEAD_LOSS && value > 0)
+		return arena_fmt(keep, "+%.*s", STR_ARG(text));
+	if (c->unit == UNIT_DOLLARS && fleet_is_part_priced(a, row))
+		return arena_fmt(keep, "\xe2\x89\xa5 %.*s", STR_ARG(text));
+	if (str_eq(c->name, STR("chips_back")) && real_at(a, row, STR("chips")) >= 0)
+		return arena_fmt(keep, "%.*s of %.*s", STR_ARG(text),
+			STR_ARG(fleet_number_text(
+				real_at(a, row, STR("chips")), UNIT_COUNT, keep)));
+	return text;
+}
+
+struct str fleet_text(
+	const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t column, struct arena *keep)
+{
+	const struct fleet_column *c = &a->question->columns[column];
+	const struct fleet_cell *cell = &a->rows[row].cells[column];
 	if (cell->is_null)
 		return STR("");
-	if (c->is_text)
-		return moment_text(cell->text, keep);
-	struct str text = c->unit == UNIT_SECONDS ? time_text(keep, cell->real)
-						  : fleet_number_text(cell->real, c->unit, keep);
-	if (fleet_head(c->name).kind == HEAD_LOSS && cell->real > 0)
-		return arena_fmt(keep, "+%.*s", STR_ARG(text));
-	return text;
+	if (c->is_chip)
+		return chip_name(cell->text, keep);
+	return c->is_text ? moment_text(cell->text, keep) : number_text(a, row, column, keep);
 }
 
 /* ---- headlines ------------------------------------------------------------------------------- */
 
-static double real_at(const struct fleet_answer *a, ptrdiff_t row, struct str column)
-{
-	return row < a->count ? fleet_cell(a, row, column)->real : (double)NAN;
-}
-
 struct str fleet_ratio_text(
 	const struct fleet_answer *a, ptrdiff_t row, struct str column, struct arena *keep)
 {
-	double least = real_at(a, row, column);
+	double least = real_at(a, row, column), hi = most_at(a, row, column, keep);
 	if (!(least >= 0))
 		return MISSING;
 	struct str text = unit_text(keep, least, UNIT_RATIO), most = text;
-	const struct fleet_cell *hi =
-		fleet_cell(a, row, arena_fmt(keep, "%.*s_hi", STR_ARG(column)));
-	if (hi && !hi->is_null)
-		most = unit_text(keep, hi->real, UNIT_RATIO);
+	if (hi >= 0)
+		most = unit_text(keep, hi, UNIT_RATIO);
 	return str_eq(text, most) ? text
 				  : arena_fmt(keep, "%.*s to %.*s", STR_ARG(text), STR_ARG(most));
 }
@@ -160,8 +220,16 @@ struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
 	fleet_coverage(r, &judged, &all);
 	if (all == 0)
 		return STR("no run was found in this window");
-	return arena_fmt(
-		keep, "%.0f of %.0f run%s could be judged", judged, all, all == 1 ? "" : "s");
+	if (all == 1)
+		return judged == 1 ? STR("the only run could be judged")
+				   : STR("the only run could not be judged");
+	if (judged == all && all == 2)
+		return STR("both runs could be judged");
+	if (judged == all)
+		return arena_fmt(keep, "all %.0f runs could be judged", all);
+	if (judged == 0)
+		return arena_fmt(keep, "none of %.0f runs could be judged", all);
+	return arena_fmt(keep, "%.0f of %.0f runs could be judged", judged, all);
 }
 
 /* A ratio of this window, and of the one before it. */
@@ -193,6 +261,25 @@ struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep)
 	return out_text(o);
 }
 
+static struct str count_text(double count, struct arena *keep)
+{
+	return fleet_number_text(count, UNIT_COUNT, keep);
+}
+
+/* Only what has a price has money: of the other hours none is made. */
+static void put_money(
+	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
+{
+	double dollars = real_at(a, row, STR("dollars_back"));
+	double priced = real_at(a, row, STR("priced_hours_back"));
+	if (!(dollars >= 0))
+		return;
+	out_fmt(out, ", %.*s", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
+	if (fleet_is_part_priced(a, row))
+		out_fmt(out, " for the %.*s of them that have a price",
+			STR_ARG(count_text(priced, keep)));
+}
+
 /* Workloads of the usage file that have no usable run of that name are told of, too. */
 static void put_hours(
 	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
@@ -204,10 +291,14 @@ static void put_hours(
 		out_z(out, "; the usage file lists none of these workloads");
 	if (!(hours >= 0))
 		return;
-	out_fmt(out, "; %.*s chip-hours of ", STR_ARG(fleet_number_text(hours, UNIT_COUNT, keep)));
+	out_fmt(out, "; %.*s chip-hours of ", STR_ARG(count_text(hours, keep)));
 	if (listed > billed)
 		out_fmt(out, "%.0f of ", billed);
-	out_fmt(out, "the %.0f workload%s in the usage file", listed, listed == 1 ? "" : "s");
+	if (listed == 1)
+		out_z(out, "the one workload in the usage file");
+	else
+		out_fmt(out, "the %.0f workloads in the usage file", listed);
+	put_money(a, row, keep, out);
 }
 
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
@@ -215,17 +306,24 @@ struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	ptrdiff_t row = this_window(r);
 	double chips = real_at(a, row, STR("chips")), back = real_at(a, row, STR("chips_back"));
-	double dollars = real_at(a, row, STR("dollars_back"));
 	if (!(back >= 0))
 		return MISSING;
 	struct out *o = out_memory(keep);
 	out_fmt(o, "All fixes together give back the work of %.*s of %.*s chip%s",
-		STR_ARG(fleet_number_text(back, UNIT_COUNT, keep)),
-		STR_ARG(fleet_number_text(chips, UNIT_COUNT, keep)), chips == 1 ? "" : "s");
+		STR_ARG(count_text(back, keep)), STR_ARG(count_text(chips, keep)),
+		chips == 1 ? "" : "s");
 	put_hours(a, row, keep, o);
-	if (dollars >= 0)
-		out_fmt(o, ", %.*s", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
 	return out_text(o);
+}
+
+struct str fleet_cpus_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
+	double cpus = real_at(a, this_window(r), STR("cpu_workloads"));
+	if (!(cpus > 0))
+		return MISSING;
+	return arena_fmt(keep, "%.0f workload%s ran on CPUs only, which count for no chips", cpus,
+		cpus == 1 ? "" : "s");
 }
 
 static void put_counted(struct out *out, double count, const char *what, const char *how)
@@ -253,14 +351,15 @@ static void put_back(
 	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
 {
 	double hours = real_at(a, row, STR("chip_hours_back"));
-	double chips = real_at(a, row, STR("chips"));
-	struct str back = fleet_number_text(real_at(a, row, STR("chips_back")), UNIT_COUNT, keep);
+	double chips = real_at(a, row, STR("chips")), back = real_at(a, row, STR("chips_back"));
 	if (hours >= 0)
-		out_fmt(out, "  %7.*s chip-hours  ",
-			STR_ARG(fleet_number_text(hours, UNIT_COUNT, keep)));
+		out_fmt(out, "  %7.*s chip-hours  ", STR_ARG(count_text(hours, keep)));
+	else if (back >= 0)
+		out_fmt(out, "  %5.*s of %.*s chip%s  ", STR_ARG(count_text(back, keep)),
+			STR_ARG(count_text(chips, keep)), chips == 1 ? "" : "s");
 	else
-		out_fmt(out, "  %5.*s of %.*s chip%s  ", STR_ARG(back),
-			STR_ARG(fleet_number_text(chips, UNIT_COUNT, keep)), chips == 1 ? "" : "s");
+		out_fmt(out, "  %5.*s of a step  ",
+			STR_ARG(unit_text(keep, real_at(a, row, STR("share")), UNIT_RATIO)));
 }
 
 static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)
@@ -276,13 +375,14 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 		out_char(out, '\n');
 	}
 	if (a->total > SHOWN)
-		out_fmt(out, "  and %td more workloads\n", a->total - SHOWN);
+		out_fmt(out, "  and %td more workload%s\n", a->total - SHOWN,
+			a->total - SHOWN == 1 ? "" : "s");
 }
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
 	struct str goodput = fleet_goodput_text(r, keep), promise = fleet_promise_text(r, keep);
-	struct str news = fleet_news_text(r, keep);
+	struct str news = fleet_news_text(r, keep), cpus = fleet_cpus_text(r, keep);
 	out_fmt(out, "%.*s: %.*s\n", STR_ARG(fleet_window_text(r, keep)),
 		STR_ARG(fleet_coverage_text(r, keep)));
 	if (goodput.p)
@@ -290,6 +390,8 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 	if (promise.p)
 		out_fmt(out, "%.*s:\n", STR_ARG(promise));
 	put_first(r, keep, out);
+	if (cpus.p)
+		out_fmt(out, "%.*s.\n", STR_ARG(cpus));
 	if (news.p)
 		out_fmt(out, "%.*s.\n", STR_ARG(news));
 }

@@ -20,6 +20,11 @@ struct fleet_line {
 	struct template_list cells; /* of fleet_value */
 };
 
+/* A number at the top, and the section that has it in parts. */
+struct fleet_tile {
+	struct str label, value, note, section;
+};
+
 struct fleet_section {
 	struct str id, title, about, none, more;
 	bool is_narrow;			     /* fits beside another */
@@ -27,9 +32,10 @@ struct fleet_section {
 };
 
 struct fleet_page {
-	struct str title, window, before, coverage, promise, news, version, weight;
+	struct str title, window, before, coverage, goodput, promise, news, cpus, version, weight;
+	struct str chips_about;
 	bool has_usage;
-	struct template_list facts; /* of html_fact */
+	struct template_list tiles; /* of fleet_tile */
 	struct template_picture chips;
 	struct template_list main, groups, rest; /* of fleet_section */
 };
@@ -39,16 +45,19 @@ extern const struct template_record fleet_page_record;
 /* How a column is shown, whatever the document. */
 enum head_kind {
 	HEAD_PLAIN,
-	HEAD_LOSS,    /* above zero is bad and has its sign, below is good */
-	HEAD_PART,    /* drawn as a bar, too */
-	HEAD_DEADLINE /* days, of which two weeks are few */
+	HEAD_LOSS,     /* above zero is bad and has its sign, below is good */
+	HEAD_PART,     /* drawn as a bar, too */
+	HEAD_DEADLINE, /* days, of which two weeks are few */
+	HEAD_CHANCE,   /* beyond a few digits nobody tells them apart */
+	HEAD_DATA      /* told by another column's cells, or for machines only */
 };
 struct fleet_head {
 	struct str column, label;
 	enum head_kind kind;
 };
 struct fleet_head fleet_head(struct str column); /* its name says it where there is no label */
-bool fleet_is_empty(const struct fleet_answer *a, ptrdiff_t column); /* NULL in every row */
+/* In a table for people: it is not NULL in every row, and no other column's cells tell it. */
+bool fleet_is_shown(const struct fleet_answer *a, ptrdiff_t column);
 
 /* A workload's step times, small, with its levels. */
 struct template_picture svg_history(

@@ -480,9 +480,10 @@ struct str prose_job(const struct report *r, struct arena *keep)
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-/* "tpu_v5e" is sold as "TPU v5e", "h100_sxm" as "H100 SXM". */
-static void add_chip(struct out *o, struct str id)
+/* A user's own chip has an id of the same kind. */
+struct str chip_text(struct arena *keep, struct str id)
 {
+	struct out *o = out_memory(keep);
 	bool is_tpu = str_take(&id, STR("tpu_"));
 	if (is_tpu)
 		out_z(o, "TPU ");
@@ -491,6 +492,7 @@ static void add_chip(struct out *o, struct str id)
 		bool is_small = c >= 'a' && c <= 'z';
 		out_char(o, c == '_' ? ' ' : is_small && !is_tpu ? (char)(c - 'a' + 'A') : c);
 	}
+	return out_text(o);
 }
 
 struct str prose_chips(const struct report *r, const char *times, struct arena *keep)
@@ -507,7 +509,7 @@ struct str prose_machine(const struct report *r, const char *times, struct arena
 	struct str chip = fact_text(r, STR("chip")), platform = fact_text(r, STR("platform"));
 	double chips = fact_real(r, STR("chips"));
 	if (chip.len)
-		add_chip(o, chip);
+		out_str(o, chip_text(keep, chip));
 	else if (str_eq(platform, STR("cpu")))
 		out_z(o, "CPU devices");
 	else if (platform.len && !str_eq(platform, STR("unknown")))

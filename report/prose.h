@@ -43,6 +43,8 @@ void page_field(struct page *p, const char *label, struct str text);
 int text_columns(struct str clean); /* characters; a terminal's cells but for East Asian text */
 
 struct str time_text(struct arena *keep, double seconds);
+/* "tpu_v5e" is sold as "TPU v5e", "h100_sxm" as "H100 SXM". */
+struct str chip_text(struct arena *keep, struct str id);
 
 /*
  * What a group of findings says below its headline: where, cost, expected, measured, the other

@@ -138,8 +138,8 @@ static void draw_fleet(const void *what, struct xhtml *x)
 {
 	const struct fleet_bars *b = what;
 	const struct svg_key keys[] = {
-		{ INK_BAD, arena_fmt(x->keep, "%s that could be had back", b->unit) },
-		{ INK_HIDDEN, STR("the rest of the workload's") }
+		{ INK_BAD, arena_fmt(x->keep, "%s that a workload could have back", b->unit) },
+		{ INK_HIDDEN, arena_fmt(x->keep, "the rest of its %s", b->unit) }
 	};
 	double scale = (FLEET_WIDTH - FLEET_LEFT - FLEET_RIGHT) / b->most;
 	double height = FLEET_PITCH * (double)b->count;

@@ -44,12 +44,12 @@ FROM placed WHERE place = 1 ORDER BY outcome <> 'judged', alike DESC, outcome;
 
 CREATE TABLE ranking AS
 SELECT row_number() OVER (
-		ORDER BY chip_hours * share DESC NULLS LAST, chips * share DESC NULLS LAST,
+		ORDER BY nullif(chip_hours * share, 0) DESC NULLS LAST, chips * share DESC NULLS LAST,
 		share DESC, workload) AS rank,
 	workload, owner, chips * share, chip_hours * share, dollars * share, share,
 	(SELECT share FROM fleet AS b WHERE b.workload = f.workload AND NOT b.is_now),
 	(SELECT rule FROM worst WHERE worst.workload = f.workload),
-	roofline_ratio, mfu, step_time_s, chip, chips, model, runs,
+	roofline_ratio, roofline_ratio_hi, mfu, step_time_s, chip, chips, model, runs,
 	(SELECT substr(min(captured), 1, 10) FROM usable WHERE usable.workload = f.workload),
 	run, profile
 FROM fleet AS f WHERE is_now ORDER BY rank;
@@ -68,8 +68,11 @@ placed AS (
 SELECT kind, grp, sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN weight END) AS share,
 	sum(chips * share) AS chips_back, sum(chip_hours * share) AS chip_hours_back,
 	sum(dollars * share) AS dollars_back,
+	sum(CASE WHEN dollars IS NOT NULL THEN chip_hours END * share) AS priced_hours_back,
 	sum(weight * roofline_ratio) / sum(CASE WHEN roofline_ratio IS NOT NULL THEN weight END)
 		AS roofline_ratio,
+	sum(weight * roofline_ratio_hi)
+		/ sum(CASE WHEN roofline_ratio_hi IS NOT NULL THEN weight END) AS roofline_ratio_hi,
 	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END) AS mfu,
 	sum(chips) AS chips, count(*) AS workloads, sum(runs) AS runs,
 	max(CASE place WHEN 1 THEN run END) AS run,
@@ -77,30 +80,33 @@ SELECT kind, grp, sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN wei
 FROM placed GROUP BY kind, grp ORDER BY kind, sum(weight * share) DESC NULLS LAST, grp;
 
 CREATE TABLE "by-chip" AS
-SELECT grp, share, chips_back, chip_hours_back, dollars_back, roofline_ratio, mfu, chips, workloads,
-	runs, run, profile FROM grouped WHERE kind = 'chip' ORDER BY rowid;
+SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
+	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile FROM grouped WHERE kind = 'chip' ORDER BY rowid;
 CREATE TABLE "by-owner" AS
-SELECT grp, share, chips_back, chip_hours_back, dollars_back, roofline_ratio, mfu, chips, workloads,
-	runs, run, profile FROM grouped WHERE kind = 'owner' ORDER BY rowid;
+SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
+	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile FROM grouped WHERE kind = 'owner' ORDER BY rowid;
 CREATE TABLE "by-model" AS
-SELECT grp, share, chips_back, chip_hours_back, dollars_back, roofline_ratio, mfu, chips, workloads,
-	runs, run, profile FROM grouped WHERE kind = 'model' ORDER BY rowid;
+SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
+	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile FROM grouped WHERE kind = 'model' ORDER BY rowid;
 CREATE TABLE "by-size" AS
-SELECT grp, share, chips_back, chip_hours_back, dollars_back, roofline_ratio, mfu, chips, workloads,
-	runs, run, profile FROM grouped WHERE kind = 'size' ORDER BY rowid;
+SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
+	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile FROM grouped WHERE kind = 'size' ORDER BY rowid;
 
 CREATE TABLE rules AS
-WITH costs AS (
-	SELECT s.*, b.chip_hours, b.dollars, row_number() OVER (
-		PARTITION BY s.rule ORDER BY s.chips * s.share DESC NULLS LAST, s.workload) AS place
-	FROM said AS s LEFT JOIN bill AS b USING (workload)
-	WHERE is_now AND verdict IN ('fail', 'warn')
+WITH broken AS (
+	SELECT s.rule, s.title, s.verdict, s.message, s.run, s.profile, c.share, f.chips, f.chip_hours,
+		f.dollars, row_number() OVER (
+		PARTITION BY s.rule ORDER BY f.chips * c.share DESC NULLS LAST, s.workload) AS place
+	FROM said AS s JOIN fleet AS f ON f.workload = s.workload AND f.is_now
+	LEFT JOIN costs AS c ON c.workload = s.workload AND c.rule = s.rule
+	WHERE s.is_now AND verdict IN ('fail', 'warn')
 	ORDER BY s.rule, s.workload)
 SELECT rule, max(title), count(*), sum(verdict = 'fail'), sum(chips * share) AS back,
 	sum(chip_hours * share) AS hours, sum(dollars * share),
+	sum(CASE WHEN dollars IS NOT NULL THEN chip_hours END * share),
 	max(CASE place WHEN 1 THEN message END),
 	max(CASE place WHEN 1 THEN run END), max(CASE place WHEN 1 THEN profile END)
-FROM costs GROUP BY rule ORDER BY hours DESC NULLS LAST, back DESC NULLS LAST, count(*) DESC, rule;
+FROM broken GROUP BY rule ORDER BY hours DESC NULLS LAST, back DESC NULLS LAST, count(*) DESC, rule;
 
 CREATE TABLE movers AS
 SELECT n.workload, n.owner, b.step_time_s, n.step_time_s,
@@ -108,7 +114,7 @@ SELECT n.workload, n.owner, b.step_time_s, n.step_time_s,
 	n.chips * (1 - b.step_time_s / n.step_time_s) AS lost,
 	(SELECT rule FROM worst WHERE worst.workload = n.workload), n.run, n.profile
 FROM fleet AS n JOIN fleet AS b ON b.workload = n.workload AND n.is_now AND NOT b.is_now
-	AND b.chip IS n.chip AND b.chips IS n.chips
+	AND b.chip IS n.chip AND b.devices IS n.devices
 WHERE abs(change) >= 0.01
 ORDER BY abs(lost) DESC NULLS LAST, abs(change) DESC, n.workload;
 
@@ -156,14 +162,16 @@ FROM placed GROUP BY value ORDER BY count(*) DESC, value;
 
 -- It counts what others found.
 CREATE TABLE totals AS
-SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(runs), sum(chips),
+SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(is_cpu), sum(runs), sum(chips),
 	sum(weight * roofline_ratio) / sum(CASE WHEN roofline_ratio IS NOT NULL THEN weight END),
 	sum(weight * roofline_ratio_hi)
 		/ sum(CASE WHEN roofline_ratio_hi IS NOT NULL THEN weight END),
 	count(weight * roofline_ratio),
 	sum(weight * mfu) / sum(CASE WHEN mfu IS NOT NULL THEN weight END), count(weight * mfu),
 	sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN weight END),
-	sum(chips * share), sum(chip_hours * share), sum(dollars * share), count(chip_hours),
+	sum(chips * share), sum(chip_hours * share), sum(dollars * share),
+	sum(CASE WHEN dollars IS NOT NULL THEN chip_hours END * share),
+	CASE WHEN is_now THEN (SELECT by_hours FROM weighing) END, count(chip_hours),
 	nullif((SELECT count(*) FROM bill), 0),
 	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'new') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'fixed') END,

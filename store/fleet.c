@@ -264,13 +264,20 @@ bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str ju
 			return false;
 	const struct fleet_answer *totals = &ret->answers[FLEET_TOTALS];
 	ret->has_usage = totals->count && fleet_cell(totals, 0, STR("billed_workloads"))->real > 0;
+	ret->by_hours = totals->count && fleet_cell(totals, 0, STR("by_hours"))->real > 0;
 	return true;
+}
+
+ptrdiff_t fleet_column(const struct fleet_answer *a, struct str name)
+{
+	for (ptrdiff_t i = 0; i < a->question->column_count; i++)
+		if (str_eq(a->question->columns[i].name, name))
+			return i;
+	return -1;
 }
 
 const struct fleet_cell *fleet_cell(const struct fleet_answer *a, ptrdiff_t row, struct str column)
 {
-	for (ptrdiff_t i = 0; i < a->question->column_count; i++)
-		if (str_eq(a->question->columns[i].name, column))
-			return &a->rows[row].cells[i];
-	return NULL;
+	ptrdiff_t at = fleet_column(a, column);
+	return at >= 0 ? &a->rows[row].cells[at] : NULL;
 }

@@ -25,6 +25,7 @@ struct fleet_column {
 	bool is_text;
 	enum unit unit;
 	struct str meaning;
+	bool is_chip; /* a text that is a chip's id, "cpu" or "unknown" */
 };
 
 struct fleet_question {
@@ -81,7 +82,8 @@ struct fleet_window {
 struct fleet_report {
 	struct fleet_window window;
 	struct str tool_version;
-	bool has_usage; /* chip-hours of a workload are known, and ratios are weighted by them */
+	bool has_usage; /* chip-hours of a workload are known */
+	bool by_hours;	/* those of all are, and ratios are weighted by them */
 	struct fleet_answer answers[FLEET_COUNT];
 };
 
@@ -98,6 +100,8 @@ bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag 
 bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str judge,
 	struct arena *keep, struct fleet_report *ret, struct diag *err);
 
+/* Where a named column stands; -1 when the question has none. */
+ptrdiff_t fleet_column(const struct fleet_answer *a, struct str name);
 /* The cell of a named column; NULL when the question has none. */
 const struct fleet_cell *fleet_cell(const struct fleet_answer *a, ptrdiff_t row, struct str column);
 

@@ -4,8 +4,10 @@
 --   :judge                whose judgement counts where there are several
 --
 -- Every table is made in an order of its own, so that sums and ties do not depend on the order in
--- which facts came.  Ratios of a group are weighted by chip-hours where they are known for any
--- workload of this window, else by chips: what runs on more chips wastes more.
+-- which facts came.  Ratios of a group are weighted by chips, since what runs on more chips wastes more;
+-- by chip-hours where those of every workload are known, so that none is left out of a ratio unseen.
+--
+-- A CPU is no chip: what ran on CPUs alone is told of by itself, and adds to no chips or chip-hours.
 
 -- One judgement of each capture: this judge's if there is one; copies elsewhere count once.  Of a
 -- capture that was read in part, too, since not all hosts had come or a sample was asked for, the one
@@ -29,7 +31,7 @@ ORDER BY captured, hash;
 
 -- What a number can be made of: judged, on evidence, with steps.  No ranking of anything else.
 CREATE TABLE usable AS
-SELECT *, captured > :from AS is_now, captured > :before AS is_recent,
+SELECT *, platform IS 'cpu' AS is_cpu, captured > :from AS is_now, captured > :before AS is_recent,
 	min(1.0, max(0.0, gain_s / step_time_s)) AS share
 FROM judged
 WHERE error_id IS NULL AND verdict <> 'inconclusive' AND step_time_s > 0 AND captured <= :to
@@ -51,20 +53,28 @@ SELECT workload, sum(chip_hours) AS chip_hours,
 FROM (SELECT * FROM usage ORDER BY workload, chip_hours, price)
 GROUP BY workload;
 
+-- Whether the chip-hours of all workloads are known.
+CREATE TABLE weighing AS
+SELECT ifnull(min(workload IN (SELECT workload FROM bill WHERE chip_hours > 0)), 0) AS by_hours
+FROM usable WHERE is_now AND NOT is_cpu;
+
 -- A workload in a window: means over its runs, and what its newest run is.  A step on other chips, or
 -- on more of them, is another step, so the mean step time is that of runs like the newest.  Where no
 -- op's cost is known, neither is a ratio, rather than anything from 0 to 1.  Chip-hours are those of
 -- this window; as weights they serve the one before, too, so that only its ratios differ.
 CREATE TABLE fleet AS
-SELECT means.*, r.run, r.profile, r.owner, r.model, r.chip, r.chips,
+SELECT means.*, r.run, r.profile, r.owner, r.model, r.is_cpu, r.chips AS devices,
+	CASE WHEN r.is_cpu THEN 'cpu' ELSE r.chip END AS chip,
+	CASE WHEN NOT r.is_cpu THEN r.chips END AS chips,
 	(SELECT avg(step_time_s) FROM usable AS u
 		WHERE u.workload = r.workload AND u.is_now = r.is_now AND u.is_recent
 			AND u.chip IS r.chip AND u.chips IS r.chips) AS step_time_s,
-	CASE WHEN means.is_now THEN b.chip_hours END AS chip_hours,
-	CASE WHEN means.is_now THEN b.dollars END AS dollars,
-	CASE WHEN (SELECT count(*) FROM bill JOIN usable USING (workload) WHERE is_now)
-		THEN b.chip_hours ELSE r.chips END AS weight,
+	CASE WHEN means.is_now AND NOT r.is_cpu THEN b.chip_hours END AS chip_hours,
+	CASE WHEN means.is_now AND NOT r.is_cpu THEN b.dollars END AS dollars,
+	CASE WHEN r.is_cpu THEN NULL WHEN (SELECT by_hours FROM weighing) THEN b.chip_hours
+		ELSE r.chips END AS weight,
 	CASE
+		WHEN r.is_cpu THEN 'CPUs only'
 		WHEN r.chips IS NULL THEN 'unknown'
 		WHEN r.chips <= 1 THEN '1 chip'
 		WHEN r.chips <= 8 THEN '2 to 8 chips'
@@ -91,8 +101,8 @@ CREATE INDEX fleet_workload ON fleet (workload, is_now);
 
 -- What rules said of the newest runs, with the share of a step that each costs.
 CREATE TABLE said AS
-SELECT l.workload, l.is_now, l.run, l.profile, l.chips, v.rule, v.title, v.verdict, v.message, v.note,
-	v.source_file, v.source_line, v.gain_s / l.step_time_s AS share
+SELECT l.workload, l.is_now, l.run, l.profile, CASE WHEN NOT l.is_cpu THEN l.chips END AS chips,
+	v.rule, v.title, v.verdict, v.message, v.note, v.source_file, v.source_line, v.gain_s / l.step_time_s AS share
 FROM latest AS l JOIN verdicts AS v ON v.run_id = l.id
 ORDER BY l.workload, l.is_now, v.rule;
 CREATE INDEX said_rule ON said (workload, rule, is_now);
@@ -106,3 +116,13 @@ FROM (SELECT *, row_number() OVER (
 WHERE place = 1
 ORDER BY workload;
 CREATE INDEX worst_workload ON worst (workload);
+
+-- The share of a step that each rule costs a workload, mean over its runs in this window as the
+-- workload's own share is: all rules together never cost more than settling every finding gives back.
+CREATE TABLE costs AS
+SELECT u.workload, v.rule, sum(v.gain_s / u.step_time_s) / f.runs AS share
+FROM (SELECT * FROM usable WHERE is_now ORDER BY workload, captured, hash) AS u
+JOIN verdicts AS v ON v.run_id = u.id AND v.verdict IN ('fail', 'warn')
+JOIN fleet AS f ON f.workload = u.workload AND f.is_now
+GROUP BY u.workload, v.rule ORDER BY u.workload, v.rule;
+CREATE INDEX costs_rule ON costs (workload, rule);

@@ -3,21 +3,28 @@
 
 #define T(name, meaning)                                                                           \
 	{                                                                                          \
-		STR_INIT(name), true, UNIT_NONE, STR_INIT(meaning)                                 \
+		STR_INIT(name), true, UNIT_NONE, STR_INIT(meaning), false                          \
 	}
 #define R(name, unit, meaning)                                                                     \
 	{                                                                                          \
-		STR_INIT(name), false, UNIT_##unit, STR_INIT(meaning)                              \
+		STR_INIT(name), false, UNIT_##unit, STR_INIT(meaning), false                       \
+	}
+/* A chip's id. */
+#define C(name, meaning)                                                                           \
+	{                                                                                          \
+		STR_INIT(name), true, UNIT_NONE, STR_INIT(meaning), true                           \
 	}
 
 #define RECOVERABLE_COLUMNS                                                                        \
 	R("chips_back", COUNT, "chips that do nothing useful while it runs: chips times share"),   \
 		R("chip_hours_back", COUNT, "chip-hours of the usage file that could be saved"),   \
-		R("dollars_back", DOLLARS, "what those cost")
+		R("dollars_back", DOLLARS, "what those of them cost that have a price")
+#define PRICED_COLUMN R("priced_hours_back", COUNT, "chip-hours back that have a price")
 
 static const struct fleet_column totals_columns[] = {
 	T("window", "this, or the one before it"),
 	R("workloads", COUNT, "workloads with a usable run"),
+	R("cpu_workloads", COUNT, "of them that ran on CPUs alone, and count for no chips"),
 	R("runs", COUNT, "their usable runs"),
 	R("chips", COUNT, "chips of their newest runs"),
 	R("roofline_ratio", RATIO,
@@ -29,6 +36,8 @@ static const struct fleet_column totals_columns[] = {
 	R("mfu_workloads", COUNT, "workloads of which it is known"),
 	R("share", RATIO, "step time that settling every finding would give back"),
 	RECOVERABLE_COLUMNS,
+	PRICED_COLUMN,
+	R("by_hours", BOOL, "ratios are weighted by chip-hours, which are known of every workload"),
 	R("billed_workloads", COUNT, "of them the usage file lists"),
 	R("listed_workloads", COUNT, "workloads in the usage file"),
 	R("new_problems", COUNT, "rules that workloads began to break"),
@@ -52,25 +61,35 @@ static const struct fleet_column ranking_columns[] = {
 	R("share", RATIO, "step time that settling every finding would give back"),
 	R("share_before", RATIO, "the same in the window before"),
 	T("top_rule", "the rule that costs most"),
-	R("roofline_ratio", RATIO, "program goodput, mean over its runs"),
+	R("roofline_ratio", RATIO,
+		"program goodput, mean over its runs; ops of unknown cost taken as free"),
+	R("roofline_ratio_hi", RATIO, "the same, ops of unknown cost taken as ideal"),
 	R("mfu", RATIO, "model FLOPs utilisation, mean over its runs"),
 	R("step_time_s", SECONDS, "mean over its runs on those chips"),
-	T("chip", "what it ran on"),
+	C("chip", "what it ran on"),
 	R("chips", COUNT, "of its newest run"),
 	T("model", "the model's family, by its job file"),
 	R("runs", COUNT, "usable runs in the window"),
 	T("first_seen", "day of its first usable run that is known"),
 };
 
+#define GROUP_COLUMNS                                                                              \
+	R("share", RATIO, "step time that settling every finding would give back"),                \
+		RECOVERABLE_COLUMNS, PRICED_COLUMN,                                                \
+		R("roofline_ratio", RATIO, "program goodput, ops of unknown cost taken as free"),  \
+		R("roofline_ratio_hi", RATIO, "the same, ops of unknown cost taken as ideal"),     \
+		R("mfu", RATIO, "model FLOPs utilisation, where it is known"),                     \
+		R("chips", COUNT, "chips of their newest runs"),                                   \
+		R("workloads", COUNT, "workloads in it"), R("runs", COUNT, "their usable runs")
+
 static const struct fleet_column group_columns[] = {
 	T("group", "what they have in common"),
-	R("share", RATIO, "step time that settling every finding would give back"),
-	RECOVERABLE_COLUMNS,
-	R("roofline_ratio", RATIO, "program goodput"),
-	R("mfu", RATIO, "model FLOPs utilisation, where it is known"),
-	R("chips", COUNT, "chips of their newest runs"),
-	R("workloads", COUNT, "workloads in it"),
-	R("runs", COUNT, "their usable runs"),
+	GROUP_COLUMNS,
+};
+
+static const struct fleet_column chip_columns[] = {
+	C("group", "the chip"),
+	GROUP_COLUMNS,
 };
 
 static const struct fleet_column rules_columns[] = {
@@ -78,9 +97,10 @@ static const struct fleet_column rules_columns[] = {
 	T("title", "what it demands"),
 	R("workloads", COUNT, "whose newest run breaks it"),
 	R("failed", COUNT, "of them failed, the others were warned"),
-	R("chips_back", COUNT, "chips that settling its findings would free"),
+	R("chips_back", COUNT, "chips that settling its findings would free, mean over the window"),
 	R("chip_hours_back", COUNT, "chip-hours of the usage file that could be saved"),
-	R("dollars_back", DOLLARS, "what those cost"),
+	R("dollars_back", DOLLARS, "what those of them cost that have a price"),
+	PRICED_COLUMN,
 	T("example", "the costliest finding of the workload it costs most"),
 };
 
@@ -151,7 +171,7 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 	Q(FLEET_RANKING, "ranking", "What would give back most", ranking_columns,
 		"Workloads by what settling their findings would give back.",
 		"No usable run in this window."),
-	Q(FLEET_BY_CHIP, "by-chip", "By chip", group_columns,
+	Q(FLEET_BY_CHIP, "by-chip", "By chip", chip_columns,
 		"Workloads that ran on one kind of chip.", "No usable run in this window."),
 	Q(FLEET_BY_OWNER, "by-owner", "By owner", group_columns,
 		"Workloads of one owner, as their job files say.", "No usable run in this window."),

@@ -104,6 +104,8 @@ static void roofline_range(void **state)
 	assert_near(R(FLEET_TOTALS, 0, "roofline_workloads"), 2);
 	assert_str(T(FLEET_RANKING, 1, "workload"), "b");
 	assert_true(isnan(R(FLEET_RANKING, 1, "roofline_ratio")));
+	assert_near(R(FLEET_RANKING, 0, "roofline_ratio_hi"), 0.9);
+	assert_near(R(FLEET_BY_CHIP, 0, "roofline_ratio_hi"), 0.7);
 	fleet_free(a.fleet);
 }
 
@@ -138,6 +140,84 @@ static void usage(void **state)
 	assert_true(isnan(R(FLEET_RANKING, 1, "dollars_back")));
 	assert_true(isnan(R(FLEET_RANKING, 2, "chip_hours_back")));
 	assert_true(a.report.has_usage);
+	fleet_free(a.fleet);
+}
+
+/* Money is of the hours that have a price, and how many those are is told beside it. */
+static void money_of_some_hours(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("b", 10, 2) };
+	struct asked a = ask(runs, 2, "workload,chip_hours,price\na,100,2\nb,40,\n");
+	assert_near(R(FLEET_TOTALS, 0, "chip_hours_back"), 35);
+	assert_near(R(FLEET_TOTALS, 0, "priced_hours_back"), 25);
+	assert_near(R(FLEET_TOTALS, 0, "dollars_back"), 50);
+	assert_near(R(FLEET_BY_CHIP, 0, "priced_hours_back"), 25);
+	assert_near(R(FLEET_RULES, 0, "priced_hours_back"), 25);
+	fleet_free(a.fleet);
+}
+
+/* Chip-hours weigh only when they weigh every workload: none is left out of a ratio unseen. */
+static void weights(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("b", 10, 2) };
+	runs[1].gain_s = 0;
+	runs[1] = sealed(runs[1]);
+	static const struct {
+		const char *usage;
+		double share;
+	} cases[] = { { NULL, 0.125 }, { "workload,chip_hours\na,300\n", 0.125 },
+		{ "workload,chip_hours\na,300\nb,0\n", 0.125 },
+		{ "workload,chip_hours\na,300\nb,100\n", 0.1875 } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct asked a = ask(runs, 2, cases[i].usage);
+		assert_near(R(FLEET_TOTALS, 0, "share"), cases[i].share);
+		assert_near(R(FLEET_BY_CHIP, 0, "share"), cases[i].share);
+		assert_int_equal(a.report.by_hours, i == 3);
+		fleet_free(a.fleet);
+	}
+}
+
+/* A CPU is no chip, whatever the usage file says; it is told of, and ranked last. */
+static void cpus_are_no_chips(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("b", 2, 1), run("b", 10, 2) };
+	runs[1].platform = runs[2].platform = STR("cpu");
+	runs[1].chip = runs[2].chip = (struct str){ NULL, 0 };
+	runs[1].gain_s = runs[2].gain_s = 1;
+	runs[1].chips = 4;
+	runs[1] = sealed(runs[1]);
+	runs[2] = sealed(runs[2]);
+	struct asked a = ask(runs, 3, "workload,chip_hours\na,100\nb,1000\n");
+	assert_near(R(FLEET_TOTALS, 0, "workloads"), 2);
+	assert_near(R(FLEET_TOTALS, 0, "cpu_workloads"), 1);
+	assert_near(R(FLEET_TOTALS, 0, "chips"), 8);
+	assert_near(R(FLEET_TOTALS, 0, "chip_hours_back"), 25);
+	assert_near(R(FLEET_TOTALS, 0, "share"), 0.25);
+	assert_true(a.report.by_hours);
+	assert_str(T(FLEET_RANKING, 1, "workload"), "b");
+	assert_true(isnan(R(FLEET_RANKING, 1, "chips_back")));
+	assert_str(T(FLEET_BY_CHIP, 1, "group"), "cpu");
+	assert_str(T(FLEET_BY_SIZE, 1, "group"), "CPUs only");
+	assert_near(R(FLEET_RULES, 0, "workloads"), 2);
+	assert_near(R(FLEET_RULES, 0, "chips_back"), 2);
+	assert_int_equal(a.report.answers[FLEET_MOVERS].count, 0); /* on twice as many */
+	fleet_free(a.fleet);
+}
+
+/* A rule costs what it did over the window, so that no rule gives back more than all of them do. */
+static void rules_cost_means(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("a", 10, 1) };
+	runs[0].items->verdict = STR("pass");
+	runs[0].items->gain_s = runs[0].gain_s = 0;
+	runs[0] = sealed(runs[0]);
+	struct asked a = ask(runs, 2, NULL);
+	assert_near(R(FLEET_TOTALS, 0, "chips_back"), 1);
+	assert_near(R(FLEET_RULES, 0, "chips_back"), 1);
 	fleet_free(a.fleet);
 }
 
@@ -381,6 +461,10 @@ int main(void)
 		cmocka_unit_test(other_chips),
 		cmocka_unit_test(usage),
 		cmocka_unit_test(usage_of_others),
+		cmocka_unit_test(money_of_some_hours),
+		cmocka_unit_test(weights),
+		cmocka_unit_test(cpus_are_no_chips),
+		cmocka_unit_test(rules_cost_means),
 		cmocka_unit_test(usage_mistakes),
 		cmocka_unit_test(coverage),
 		cmocka_unit_test(gates),

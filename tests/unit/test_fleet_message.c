@@ -138,7 +138,7 @@ static void with_usage(void **state)
 		fleet_usage(fleet, STR("u"), STR("workload,chip_hours,price\na,1000,2\n"), &err));
 	struct fleet_report r = answer();
 	struct str text = write(NOTICE_SLACK, &r);
-	assert_has(text, "8 chips; 250 chip-hours of the 1 workload in the usage file, $500.00");
+	assert_has(text, "8 chips; 250 chip-hours of the one workload in the usage file, $500.00");
 	assert_has(text, "*$500.00, 250 chip-hours could be had back: a*");
 }
 

@@ -12,6 +12,31 @@
 static const struct fleet_window week = { STR_INIT("2026-01-08T00:00:00.000Z"),
 	STR_INIT("2026-01-15T00:00:00.000Z"), STR_INIT("2026-01-01T00:00:00.000Z") };
 
+/* A run that somebody would have; no text of it is hostile. */
+static struct run_facts plain_run(const char *workload)
+{
+	return fixture_run(&keep, str_from(workload), STR("2026-01-09T00:00:00.000Z"), 1);
+}
+
+static struct fleet_report report_on(struct run_facts *runs, ptrdiff_t count, const char *usage)
+{
+	struct diag err;
+	struct fleet_report r;
+	struct fleet *fleet = fleet_new(&keep, &err);
+	assert_non_null(fleet);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		run_facts_seal(&runs[i], &keep);
+		assert_true(fleet_take(fleet, &runs[i], &err));
+	}
+	if (usage && !fleet_usage(fleet, STR("u"), str_from(usage), &err))
+		fail_msg("%s", err.text);
+	if (!fleet_ask(fleet, &week, STR("judge"), &keep, &r, &err))
+		fail_msg("%s", err.text);
+	r.tool_version = STR("0");
+	fleet_free(fleet);
+	return r;
+}
+
 static void take(struct fleet *fleet, const char *workload, int day, double step_time_s)
 {
 	struct diag err;
@@ -75,8 +100,8 @@ static void csv_has_no_formula(void **state)
 	struct fleet_report r = report_of("=HYPERLINK(\"http://x\")");
 	struct out *o = out_memory(&keep);
 	report_fleet_csv(&r, &keep, o);
-	assert_true(str_contains(
-		out_text(o), STR("\n1,\"'=HYPERLINK(\"\"http://x\"\")\",\"</style>")));
+	assert_true(
+		str_contains(out_text(o), STR("\n1,\"'=HYPERLINK(\"\"http://x\"\")\",\"</style>")));
 	assert_true(str_contains(out_text(o), STR(",\"'=HYPERLINK(\"\"http://x\"\")/2026-01")));
 	assert_false(str_contains(out_text(o), STR("\"=")));
 }
@@ -158,14 +183,77 @@ static void large_numbers(void **state)
 		double value;
 		enum unit unit;
 		const char *text;
-	} cases[] = { { 9999, UNIT_COUNT, "9999" }, { 12345, UNIT_COUNT, "12,345" },
-		{ -1234567, UNIT_DOLLARS, "-$1,234,567" }, { 12.5, UNIT_COUNT, "12.5" },
-		{ 1e18, UNIT_COUNT, "1e+18" }, { (double)NAN, UNIT_COUNT, "unknown" } };
+	} cases[] = { { 999, UNIT_COUNT, "999" }, { 9999, UNIT_COUNT, "9,999" },
+		{ 12345, UNIT_COUNT, "12,345" }, { -1234567, UNIT_DOLLARS, "-$1,234,567" },
+		{ 12.5, UNIT_COUNT, "12.5" }, { 1e18, UNIT_COUNT, "1e+18" },
+		{ (double)NAN, UNIT_COUNT, "unknown" } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct str text = fleet_number_text(cases[i].value, cases[i].unit, &keep);
 		if (!str_eq(text, str_from(cases[i].text)))
 			fail_msg("%s: %.*s", cases[i].text, STR_ARG(text));
 	}
+}
+
+static struct str markdown_of(const struct fleet_report *r)
+{
+	struct out *o = out_memory(&keep);
+	report_fleet_markdown(r, &keep, o);
+	return out_text(o);
+}
+
+static void assert_says(struct str text, const char *what)
+{
+	if (!str_contains(text, str_from(what)))
+		fail_msg("no '%s' in: %.*s", what, STR_ARG(text));
+}
+
+/* Money stands beside the hours that it is of. */
+static void money_is_of_its_hours(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { plain_run("a"), plain_run("b"), plain_run("c") };
+	struct fleet_report r = report_on(runs, 3, "workload,chip_hours,price\na,100,2\nb,40,\n");
+	struct str text = markdown_of(&r);
+	assert_says(text,
+		"give back the work of 6 of 24 chips; 35 chip-hours of the 2 workloads in "
+		"the usage file, $50.00 for the 25 of them that have a "
+		"price.");
+	assert_says(text, "| TPU v5e | 25.0% | 6 of 24 | 35 | \xe2\x89\xa5 \\$");
+	r = report_on(runs, 3, "workload,chip_hours,price\na,100,2\n");
+	assert_says(markdown_of(&r), "25 chip-hours of the one workload in the usage file, ");
+	assert_false(str_contains(markdown_of(&r), STR("for the 25")));
+}
+
+static void cpus_are_told_apart(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { plain_run("a"), plain_run("b") };
+	runs[1].platform = STR("cpu");
+	runs[1].chip = (struct str){ NULL, 0 };
+	struct fleet_report r = report_on(runs, 2, NULL);
+	struct str text = markdown_of(&r);
+	assert_says(text, "Both runs could be judged.");
+	assert_says(text, "of 8 chips. 1 workload ran on CPUs only, which count for no chips.");
+	assert_says(text, "| CPU |");
+	r = report_on(&runs[1], 1, NULL);
+	assert_says(markdown_of(&r), "The only run could be judged. 1 workload ran on CPUs only");
+	assert_false(str_contains(markdown_of(&r), STR("All fixes")));
+}
+
+/* Both ends of what is known only between them. */
+static void ranges_are_shown(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { plain_run("a") };
+	runs[0].roofline_ratio_hi = 0.9;
+	runs[0].chip = STR("h100_sxm");
+	struct fleet_report r = report_on(runs, 1, NULL);
+	const struct fleet_pages none = { 0 };
+	assert_says(markdown_of(&r), "| 50.0\xe2\x80\x93"
+				     "90.0% |");
+	assert_says(markdown_of(&r), "| H100 SXM |");
+	assert_says(page_of(&r, &none), ">50.0\xe2\x80\x93"
+					"90.0%<");
 }
 
 int main(void)
@@ -179,6 +267,9 @@ int main(void)
 		cmocka_unit_test(history_is_drawn),
 		cmocka_unit_test(heads_are_words),
 		cmocka_unit_test(large_numbers),
+		cmocka_unit_test(money_is_of_its_hours),
+		cmocka_unit_test(cpus_are_told_apart),
+		cmocka_unit_test(ranges_are_shown),
 	};
 	return cmocka_run_group_tests_name("report_fleet", tests, keep_begin, keep_end);
 }
