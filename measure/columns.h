@@ -245,6 +245,7 @@
 	TEXT(producer_kind, KIND_WORDS, "its kind")                                                \
 	TEXT(consumer, 0, "op name")                                                               \
 	TEXT(consumer_kind, KIND_WORDS, "its kind")                                                \
+	TEXT(key, 0, "as in ops, of the consumer")                                                 \
 	REAL(bytes, BYTES, "what flows, as laid out")
 
 #define COLLECTIVES_COLUMNS(TEXT, REAL)                                                            \
@@ -308,6 +309,7 @@
 #define BUFFERS_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(program, 0, "program id")                                                             \
 	TEXT(op, 0, "instruction that defines it; (temporaries): all that share an allocation")    \
+	TEXT(key, 0, "as in ops, of that instruction")                                             \
 	TEXT(shape, 0, "shape with layout")                                                        \
 	TEXT(kind, "parameter|output|constant|temp|thread-local", "what it is")                    \
 	REAL(bytes, BYTES, "as allocated")                                                         \
@@ -340,6 +342,7 @@
 	REAL(time_s, SECONDS, "length")                                                            \
 	TEXT(before, 0, "op that ended")                                                           \
 	TEXT(after, 0, "op that began")                                                            \
+	TEXT(key, 0, "as in ops, of the op that began")                                            \
 	TEXT(cause, "compile|transfer|input|sync|host|unknown",                                    \
 		"what the host was doing: input is waiting for a batch, sync for a result")        \
 	TEXT(host_activity, 0, "the host event that covers most of it")
@@ -432,13 +435,13 @@
 		"a step on a device: the first 256 of each, of over 64 devices fewer")             \
 	X(ops, OPS_COLUMNS, "key", "an HLO op of a program, over all devices and steady steps")    \
 	X(families, FAMILIES_COLUMNS, "family", "ops alike but for layer number")                  \
-	X(edges, EDGES_COLUMNS, "consumer", "what one op hands to another")                        \
+	X(edges, EDGES_COLUMNS, "key", "what one op hands to another")                             \
 	X(collectives, COLLECTIVES_COLUMNS, "key", "a collective op")                              \
 	X(memory, MEMORY_COLUMNS, "device", "a chip's memory")                                     \
-	X(buffers, BUFFERS_COLUMNS, "op", "a buffer alive at the program's peak")                  \
+	X(buffers, BUFFERS_COLUMNS, "key", "a buffer alive at the program's peak")                 \
 	X(live, LIVE_COLUMNS, "source_file",                                                       \
 		"what a snapshot (memory.prof) saw alive on a device, by line of Python")          \
-	X(gaps, GAPS_COLUMNS, "after",                                                             \
+	X(gaps, GAPS_COLUMNS, "key",                                                               \
 		"an idle gap of at least 0.1% of a step; the largest 100 a device, 6400 in all")   \
 	X(transfers, TRANSFERS_COLUMNS, "direction", "host-device copies of one direction")        \
 	X(compiles, COMPILES_COLUMNS, "module", "a compilation seen in the window")                \

@@ -221,6 +221,8 @@ static void gap_row(struct measured *m, const struct host_gap *g)
 	row->time_s = (double)(g->gap->end_ps - g->gap->start_ps) * PS;
 	row->before = registry_subject_at(m->registry, g->gap->before)->name;
 	row->after = registry_subject_at(m->registry, g->gap->after)->name;
+	if (m->op_rows[g->gap->after] >= 0)
+		row->key = table_rows(m->tables, ops)[m->op_rows[g->gap->after]].key;
 	row->cause = cause_of(g);
 	/* A copy: the name's page would come back for every row that is read. */
 	row->host_activity = arena_str(m->keep, text_clean(m->keep, g->name));

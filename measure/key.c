@@ -118,14 +118,43 @@ static struct str scope_core(struct str scope)
 	return scope;
 }
 
-/* "fusion.123" -> "fusion" */
-static struct str name_core(struct str name)
+/* "remat3" -> "remat": how often the compiler copied an op is one more of its numbers. */
+static struct str part_core(struct str part)
 {
-	ptrdiff_t dot = str_rfind_char(name, '.');
+	ptrdiff_t digits = part.len;
+
+	while (digits > 0 && part.p[digits - 1] >= '0' && part.p[digits - 1] <= '9')
+		digits--;
+	struct str head = str_head(part, digits);
+	return digits == 0 || str_eq(head, STR("remat")) ? head : part;
+}
+
+/* A GPU kernel's "loop_add_fusion_12" is named for the instruction loop_add_fusion.12. */
+static struct str kernel_core(struct str name)
+{
+	ptrdiff_t bar = str_rfind_char(name, '_');
 	int64_t number;
 
-	return dot > 0 && str_to_i64(str_from_offset(name, dot + 1), &number) ? str_head(name, dot)
-									      : name;
+	return str_contains(name, STR("fusion")) && bar > 0 &&
+			       str_to_i64(str_from_offset(name, bar + 1), &number)
+		       ? kernel_core(str_head(name, bar))
+		       : name;
+}
+
+/* "fusion.123" -> "fusion", "fusion.7.remat2.1" -> "fusion.remat" */
+static struct str name_core(struct str name, struct arena *keep)
+{
+	struct str part, core, rest = name;
+	struct out *o = out_memory(keep);
+
+	str_cut(rest, '.', &part, &rest);
+	out_str(o, kernel_core(part));
+	while (rest.len > 0) {
+		str_cut(rest, '.', &part, &rest);
+		core = part_core(part);
+		out_fmt(o, "%s%.*s", core.len > 0 ? "." : "", STR_ARG(core));
+	}
+	return out_text(o);
 }
 
 /* Operands told apart in a key; a matmul has two, and a fusion's first ones are its inputs. */
@@ -162,27 +191,44 @@ static struct str shape_core(const struct measured *m, const struct subject *s)
 	return brace >= 0 ? str_head(s->said.shape, brace) : s->said.shape;
 }
 
+/* Ops the compiler made have no scope: their name without its numbers has to do. */
+static struct str what_it_is(struct str scope, struct str name, struct arena *keep)
+{
+	struct str core = scope_core(scope);
+
+	return core.len > 0 ? core : name_core(name, keep);
+}
+
+static struct str identity(struct arena *keep, struct str kind, struct str shape, struct str what,
+	const struct op_source *where)
+{
+	struct str file = base_name(where->file);
+
+	return text_clean(keep,
+		arena_fmt(keep, "%.*s %.*s %.*s%s%.*s%s%.*s", STR_ARG(kind), STR_ARG(shape),
+			STR_ARG(what), file.len > 0 ? " " : "", STR_ARG(file),
+			where->function.len > 0 ? ":" : "", STR_ARG(where->function)));
+}
+
 struct op_key_text op_key_text(const struct measured *m, const struct subject *s, struct str scope,
 	const struct op_source *where)
 {
 	struct str kind = op_kind_name(s->kind), shape = shape_core(m, s);
-	struct str file = base_name(where->file), core = scope_core(scope);
-	struct str what = core;
+	struct str what = what_it_is(scope, s->name, m->keep);
 
-	/* Ops the compiler made have no scope: their name without its number has to do. */
-	if (core.len == 0)
-		what = name_core(s->name);
-	struct op_key_text ret;
-	ret.key = text_clean(m->keep,
-		arena_fmt(m->keep, "%.*s %.*s %.*s%s%.*s%s%.*s", STR_ARG(kind), STR_ARG(shape),
-			STR_ARG(what), file.len > 0 ? " " : "", STR_ARG(file),
-			where->function.len > 0 ? ":" : "", STR_ARG(where->function)));
-	struct str family = text_without_digits(m->keep, what);
-	ret.family = text_clean(m->keep,
-		arena_fmt(m->keep, "%.*s %.*s %.*s%s%.*s%s%.*s", STR_ARG(kind), STR_ARG(shape),
-			STR_ARG(family), file.len > 0 ? " " : "", STR_ARG(file),
-			where->function.len > 0 ? ":" : "", STR_ARG(where->function)));
-	return ret;
+	return (struct op_key_text){
+		.key = identity(m->keep, kind, shape, what, where),
+		.family = identity(
+			m->keep, kind, shape, text_without_digits(m->keep, what), where),
+	};
+}
+
+struct str buffer_key_text(const struct hlo_instruction *i, struct str kind, struct arena *keep)
+{
+	struct op_source where = { .file = i->source.file, .function = i->source.function };
+
+	return identity(keep, kind, shape_text(&i->shape, false, keep),
+		what_it_is(i->op_name, i->name, keep), &where);
 }
 
 struct str program_text(const struct program *p, struct arena *keep)

@@ -25,6 +25,8 @@ struct op_key_text {
 };
 struct op_key_text op_key_text(const struct measured *m, const struct subject *s, struct str scope,
 	const struct op_source *where);
+/* Of a buffer, by the instruction that defines it and what it is for. */
+struct str buffer_key_text(const struct hlo_instruction *i, struct str kind, struct arena *keep);
 
 /* The id as the profile prints it, the name where it has none; missing for ops of no program. */
 struct str program_text(const struct program *p, struct arena *keep);

@@ -106,7 +106,7 @@ static void buffer_row(struct measured *m, const struct program *p, const struct
 	struct buffers_row *row = table_new(m->tables, buffers, m->keep);
 
 	row->program = program_text(p, m->keep);
-	row->op = text_clean(m->keep, b->name);
+	row->op = row->key = text_clean(m->keep, b->name);
 	row->kind = b->kind;
 	row->bytes = (double)b->bytes;
 	if (b->shape.dtype != DTYPE_INVALID) { /* a tuple's table of addresses has none */
@@ -121,6 +121,7 @@ static void buffer_row(struct measured *m, const struct program *p, const struct
 	if (b->instruction < 0)
 		return;
 	const struct hlo_instruction *i = &p->hlo->instructions[b->instruction];
+	row->key = buffer_key_text(i, row->kind, m->keep);
 	if (i->op_name.len > 0)
 		row->scope = text_clean(m->keep, i->op_name);
 	if (i->source.file.len > 0) {

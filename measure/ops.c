@@ -608,6 +608,7 @@ static void edges_fill(struct measured *m, const struct subject **subjects, ptrd
 			row->producer_kind = op_kind_name(p->kind);
 			row->consumer = s->name;
 			row->consumer_kind = op_kind_name(s->kind);
+			row->key = table_rows(m->tables, ops)[m->op_rows[s->index]].key;
 			row->bytes =
 				(double)shape_padded_bytes(&h->instructions[to->operands[k]].shape);
 		}

@@ -174,7 +174,7 @@ group_scenarios()
 		echo '0 passed, 0 failed, 1 skipped'
 		return
 	fi
-	for script in run nights planted; do
+	for script in run nights planted recompiled; do
 		$LIMIT python3 "tests/scenarios/$script.py" >"$work/$script.out" 2>&1
 		sed '$d' "$work/$script.out"
 		tail -n 1 "$work/$script.out" | awk '

@@ -601,7 +601,7 @@ static void pools_are_limited(void **state)
 		       "ops key=b kind=all-reduce p50_s=2\n"
 		       "ops key=c kind=matmul p50_s=4\n"
 		       "ops key=d kind=matmul p50_s=4\n"
-		       "gaps after=g time_s=5\n");
+		       "gaps key=g after=g time_s=5\n");
 	judge_yaml(HEAD "  r: { from: ops, assert: p50_s < 0, gain: p50_s }\n"
 			"  g: { from: gaps, assert: time_s < 0, gain: time_s }\n"
 			"  m: { from: ops, where: key = 'a', assert: p50_s < 0, gain: p50_s, pool: "
@@ -640,7 +640,7 @@ static void devices_share_a_pool(void **state)
 	(void)state;
 	add(CREDIT_RUN "devices device=0 idle_ratio=0.1\n"
 		       "devices device=1 idle_ratio=0.1\n"
-		       "gaps after=g time_s=0.3\n");
+		       "gaps key=g after=g time_s=0.3\n");
 	judge_yaml(HEAD "  d: { from: devices, assert: idle_ratio < 0.05, gain: idle_ratio * "
 			"(select step_time_s from run) / 2 }\n"
 			"  g: { from: gaps, assert: time_s < 0, gain: time_s }\n");

@@ -806,12 +806,22 @@ static void a_key_survives_a_recompile(void **state)
 		assert_string_not_equal(key_of(other[i]), key);
 }
 
-/* Without a scope the name has to do, less its number. */
+/* Without a scope the name has to do, less its numbers. */
 static void a_key_of_the_compilers_own_op(void **state)
 {
-	const struct told own = { "fusion.12", NULL, NULL, 0 };
+	static const struct {
+		const char *name, *key;
+	} own[] = {
+		{ "fusion.12", "elementwise f32[64,64] fusion" },
+		{ "fusion.7.clone.1", "elementwise f32[64,64] fusion.clone" },
+		{ "fusion.7.remat2.1", "elementwise f32[64,64] fusion.remat" },
+		{ "loop_multiply_fusion_3", "elementwise f32[64,64] loop_multiply_fusion" },
+		{ "wrapped_64", "elementwise f32[64,64] wrapped_64" },
+	};
 	(void)state;
-	assert_string_equal(key_of(own), "elementwise f32[64,64] fusion");
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		assert_string_equal(
+			key_of((struct told){ own[i].name, NULL, NULL, 0 }), own[i].key);
 }
 
 static void layers_are_a_family(void **state)
