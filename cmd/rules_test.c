@@ -115,12 +115,11 @@ static bool is_tested(const struct tester *t, const struct rule *rule, bool good
 	return false;
 }
 
-/* Inherited rules are tested where they come from, unless the file changes them; none that is off. */
+/* An inherited rule is tested where it comes from, unless the file changes it. */
 static bool is_own(const struct ruleset *rules, const struct rule *rule)
 {
 	for (ptrdiff_t i = 0; i < rule_key_count && rule->severity != SEVERITY_OFF; i++) {
-		const struct origin *at =
-			(const void *)((const char *)rule + rule_keys[i].origin);
+		const struct origin *at = (const void *)((const char *)rule + rule_keys[i].origin);
 		if (str_eq(at->file, rules->files[0]))
 			return true;
 	}
@@ -132,8 +131,7 @@ static void tell_untested(const struct tester *t, bool good)
 {
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; i < t->rules->count; i++)
-		if (is_own(t->rules, t->rules->items[i]) &&
-			!is_tested(t, t->rules->items[i], good))
+		if (is_own(t->rules, t->rules->items[i]) && !is_tested(t, t->rules->items[i], good))
 			out_fmt(t->c->out, "%s%.*s",
 				count++ ? ", "
 				: good	? "no test passes: "
