@@ -88,19 +88,20 @@ static void core_read(void *cores, ptrdiff_t i)
 	struct sparse_core *c = &((struct sparse_core *)cores)[i];
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 
-	c->plane->keep = &work;
+	plane_learn(c->plane, &work);
 	c->failed = !core_read_once(c, &work);
 	/* Lanes out of order were marked to be sorted: once more. */
 	if (c->failed && c->err.id == DIAG_NONE) {
-		plane_forget_ops(c->plane);
+		plane_forget(c->plane);
 		arena_clear(&work);
+		plane_learn(c->plane, &work);
 		c->failed = !core_read_once(c, &work);
 	}
 	for (ptrdiff_t k = 0; c->beside && k < c->beside->sweep.step_count; k++) {
 		const struct swept_step *s = &c->beside->sweep.steps[k];
 		c->steps_ps += is_steady(s) ? s->end_ps - s->start_ps : 0;
 	}
-	plane_forget_ops(c->plane);
+	plane_forget(c->plane);
 	plane_drop(c->plane);
 	arena_free(&work);
 }

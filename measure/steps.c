@@ -82,20 +82,40 @@ static void marks_tidy(struct step_plan *plan, struct arena scratch)
 	plan->drop_first = plan->mark_count >= 3;
 }
 
-/* `e` has room for an event. */
-static bool device_marks(struct device *d, struct event *e, struct arena *keep, struct diag *err)
+static bool is_marked(const struct plane *p)
+{
+	for (ptrdiff_t i = 0; i < p->lane_count; i++)
+		if (p->lanes[i].class == LANE_STEPS && p->lanes[i].bytes > 0)
+			return true;
+	return false;
+}
+
+/* Of a plane that has been learned: a step's name may be its number.  `e` has room for an event. */
+static bool lanes_read(struct device *d, struct event *e, struct arena *keep, struct diag *err)
 {
 	ptrdiff_t cap = 0;
 
-	d->plan = (struct step_plan){ .source = STEPS_WINDOW };
 	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
 		if (d->plane->lanes[i].class == LANE_STEPS &&
 			!marks_read(d, &d->plane->lanes[i], e, &cap, keep, err))
 			return false;
-	if (d->plan.mark_count == 0)
+	return true;
+}
+
+static bool device_marks(struct device *d, struct event *e, struct arena *keep,
+	struct arena scratch, struct diag *err)
+{
+	d->plan = (struct step_plan){ .source = STEPS_WINDOW };
+	if (!is_marked(d->plane))
 		return true;
+	plane_learn(d->plane, &scratch);
+	bool ok = lanes_read(d, e, keep, err);
+	plane_forget(d->plane);
+	plane_drop(d->plane);
+	if (!ok || d->plan.mark_count == 0)
+		return ok;
 	d->plan.source = STEPS_LINE;
-	marks_tidy(&d->plan, *keep);
+	marks_tidy(&d->plan, scratch);
 	return true;
 }
 
@@ -120,13 +140,14 @@ static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
 	struct device *d = &m->devices[i];
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 
+	plane_learn(d->plane, &work);
 	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &m->facts, m->registry, limit, &work,
 		&d->sweep, &d->err);
 	if (!d->failed) {
 		registry_settle(m->registry, d->plane, i);
 		joined_add(m->joined, &d->sweep, steps_kept(m, i));
 	}
-	plane_forget_ops(d->plane);
+	plane_forget(d->plane);
 	plane_drop(d->plane);
 	arena_free(&work);
 }
@@ -328,11 +349,15 @@ static bool main_guess(struct measured *m, struct diag *err)
 
 bool steps_plan(struct measured *m, struct diag *err)
 {
-	struct event *e = arena_make(m->keep, struct event, 1);
+	struct arena work = arena_new(SWEEP_ARENA_BYTES);
+	struct event *e = arena_make(&work, struct event, 1);
+	bool ok = true;
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (!device_marks(&m->devices[i], e, m->keep, err))
-			return false;
+	for (ptrdiff_t i = 0; ok && i < m->device_count; i++)
+		ok = device_marks(&m->devices[i], e, m->keep, work, err);
+	arena_free(&work);
+	if (!ok)
+		return false;
 	if (all_marked(m)) {
 		m->source = STEPS_LINE;
 		return true;

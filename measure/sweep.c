@@ -303,7 +303,6 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 	bool ok;
 
-	p->keep = keep;
 	for (;;) {
 		*ret = (struct sweep){ .plane = p, .host = host };
 		ret->gaps = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);

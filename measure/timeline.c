@@ -264,7 +264,7 @@ static void take(struct timeline *t, const struct op_event *e)
 static bool read_step(struct timeline *t, struct diag *err)
 {
 	struct plane *plane = t->device->plane;
-	plane->keep = t->work;
+	plane_learn(plane, t->work);
 	struct merge *m = merge_new(plane, t->work);
 	const struct op_event *e;
 	int64_t events = 0, last_ps = INT64_MIN;
@@ -281,7 +281,7 @@ static bool read_step(struct timeline *t, struct diag *err)
 	/* Lanes that need it were marked to be sorted by the sweep: out of order is no error. */
 	bool ok = is_past || events == t->events || merge_end(m, err) || err->id == DIAG_NONE;
 	merge_free(m);
-	plane_forget_ops(plane);
+	plane_forget(plane);
 	if (!is_past && events == t->events && last_ps < t->until_ps)
 		t->until_ps = last_ps;
 	for (ptrdiff_t i = 0; i < t->row_count; i++)

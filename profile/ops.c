@@ -123,10 +123,11 @@ static void breakdown_read(struct str bytes, struct profile_op *op)
 
 static double number_of(const struct stats *s, enum stat_id id)
 {
+	if (!(s->present >> id & 1))
+		return NAN;
 	double v = s->at[id].is_real ? s->at[id].real : (double)s->at[id].i64;
-
 	/* A negative cost is the producer's "unknown". */
-	return s->present >> id & 1 && v >= 0 ? v : NAN;
+	return v >= 0 ? v : NAN;
 }
 
 static struct str text_of(const struct stats *s, enum stat_id id)
@@ -139,30 +140,49 @@ static const uint64_t tpu_metadata =
 	STAT_BIT(BYTES_ACCESSED) | STAT_BIT(MEMORY_ACCESS_BREAKDOWN) | STAT_BIT(SHAPE_WITH_LAYOUT) |
 	STAT_BIT(TF_OP) | STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK) | STAT_BIT(SYMBOL_ID);
 
-/* The op a TPU name stands for: everything is in its metadata. */
+static void tpu_op_said(struct profile_op *op, const struct stats *s)
+{
+	if (s->present & STAT_BIT(PROGRAM_ID))
+		op->program = (uint64_t)s->at[STAT_PROGRAM_ID].i64;
+	op->category = text_of(s, STAT_HLO_CATEGORY);
+	op->scope = text_of(s, STAT_TF_OP);
+	op->source = text_of(s, STAT_SOURCE);
+	op->source_stack = text_of(s, STAT_SOURCE_STACK);
+	op->shape = text_of(s, STAT_SHAPE_WITH_LAYOUT);
+	op->flops = number_of(s, STAT_FLOPS);
+	op->model_flops = number_of(s, STAT_MODEL_FLOPS);
+	op->bytes_accessed = number_of(s, STAT_BYTES_ACCESSED);
+	if (s->present & STAT_BIT(MEMORY_ACCESS_BREAKDOWN))
+		breakdown_read(s->at[STAT_MEMORY_ACCESS_BREAKDOWN].text, op);
+}
+
+/* The op a TPU name stands for: everything is in its metadata, which is walked once. */
 static bool tpu_op_fill(
 	const struct plane *p, const struct plane_name *n, struct profile_op *op, struct wire *fail)
 {
-	struct stats s = { 0 };
+	struct wire w = wire_open(n->entry);
+	struct str display = STR("");
+	struct wire_field f;
+	struct stats s;
 
-	if (!stats_read(&p->parts[n->part], n->entry, XMETADATA_STATS, tpu_metadata, &s, fail))
-		return false;
-	op->name = n->display_name.len > 0 ? n->display_name : n->name;
-	op->text = n->name;
+	s.present = 0;
+	op->text = STR("");
+	while (wire_next(&w, &f)) {
+		if (f.type != WIRE_LEN)
+			continue;
+		if (f.number == XMETADATA_NAME)
+			op->text = f.bytes;
+		else if (f.number == XMETADATA_DISPLAY_NAME)
+			display = f.bytes;
+		else if (f.number == XMETADATA_STATS &&
+			 !stats_read(&p->parts[n->part], f.bytes, 0, tpu_metadata, &s, fail))
+			return false;
+	}
+	op->name = display.len > 0 ? display : op->text;
 	op->hlo_op = s.present ? op->name : (struct str){ 0 };
-	if (s.present & STAT_BIT(PROGRAM_ID))
-		op->program = (uint64_t)s.at[STAT_PROGRAM_ID].i64;
-	op->category = text_of(&s, STAT_HLO_CATEGORY);
-	op->scope = text_of(&s, STAT_TF_OP);
-	op->source = text_of(&s, STAT_SOURCE);
-	op->source_stack = text_of(&s, STAT_SOURCE_STACK);
-	op->shape = text_of(&s, STAT_SHAPE_WITH_LAYOUT);
-	op->flops = number_of(&s, STAT_FLOPS);
-	op->model_flops = number_of(&s, STAT_MODEL_FLOPS);
-	op->bytes_accessed = number_of(&s, STAT_BYTES_ACCESSED);
-	if (s.present & STAT_BIT(MEMORY_ACCESS_BREAKDOWN))
-		breakdown_read(s.at[STAT_MEMORY_ACCESS_BREAKDOWN].text, op);
-	return true;
+	tpu_op_said(op, &s);
+	*fail = w;
+	return !w.why;
 }
 
 static __attribute__((noinline)) bool tpu_op_new(struct plane *p, int32_t name, struct wire *fail)
@@ -202,11 +222,11 @@ static int64_t copy_bytes(struct str details)
 }
 
 /* A kernel's copy direction depends on its name and, where the name is silent, on its details. */
-static enum copy_direction copy_of(const struct plane_name *n, const struct stats *s)
+static enum copy_direction copy_of(struct plane_name *n, const struct stats *s)
 {
 	struct str details = text_of(s, STAT_MEMCPY_DETAILS);
 
-	return copy_direction_of(n->name, details);
+	return copy_direction_of(plane_name_text(n), details);
 }
 
 /* References are small numbers; a hash with its top bits forced cannot meet them or -1. */
@@ -239,7 +259,7 @@ static int32_t kernel_op(struct plane *p, int32_t name, const struct stats *s)
 		return t->last_op;
 	t->last_op = op_add(p, t, &key);
 	struct profile_op *op = &p->ops[t->last_op];
-	op->name = p->names[name].name;
+	op->name = plane_name_text(&p->names[name]);
 	op->hlo_op = text_of(s, STAT_HLO_OP);
 	op->module = text_of(s, STAT_HLO_MODULE);
 	op->program = key.program;
@@ -320,12 +340,12 @@ bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_
 					   : kernel_event_read(p, w, raw, name, ret, skip, fail);
 }
 
-static bool is_of_program(const struct plane *p, const struct plane_name *n, uint64_t program)
+static bool is_of_program(const struct plane *p, struct plane_name *n, uint64_t program)
 {
 	struct stats s = { 0 };
 	struct wire fail;
 
-	return str_starts(n->name, STR("%")) &&
+	return str_starts(plane_name_text(n), STR("%")) &&
 	       stats_read(&p->parts[n->part], n->entry, XMETADATA_STATS, STAT_BIT(PROGRAM_ID), &s,
 		       &fail) &&
 	       s.present & STAT_BIT(PROGRAM_ID) && (uint64_t)s.at[STAT_PROGRAM_ID].i64 == program;
@@ -342,25 +362,14 @@ ptrdiff_t profile_op_texts(
 		const struct plane *plane = &p->planes[i];
 		if (plane->class != PLANE_DEVICE || plane->platform != PLATFORM_TPU)
 			continue;
-		for (ptrdiff_t k = 0; k < plane->name_count; k++) {
-			const struct plane_name *n = &plane->names[k];
-			if (!is_of_program(plane, n, program) || map_get(&met, n->name) != MAP_NONE)
+		struct name_walk w = { .plane = plane };
+		struct plane_name n;
+		while (name_walk_next(&w, &n)) {
+			if (!is_of_program(plane, &n, program) || map_get(&met, n.name) != MAP_NONE)
 				continue;
-			map_put(&met, n->name, 0, keep);
-			*arena_push(keep, *ret, count, cap) = n->name;
+			map_put(&met, n.name, 0, keep);
+			*arena_push(keep, *ret, count, cap) = n.name;
 		}
 	}
 	return count;
-}
-
-void plane_forget_ops(struct plane *p)
-{
-	p->ops = NULL;
-	p->op_count = p->op_cap = 0;
-	p->table = NULL;
-	/* Elsewhere names know no ops, and CPU ordinals share them between threads. */
-	if (p->platform != PLATFORM_TPU)
-		return;
-	for (ptrdiff_t i = 0; i < p->name_count; i++)
-		p->names[i].op = -1;
 }

@@ -200,7 +200,8 @@ struct plane {
 	ptrdiff_t lane_count, lane_cap;
 	struct id_map *lane_map;  /* by id and name, for opening */
 	struct plane_name *names; /* those of CPU ordinals are the host plane's */
-	ptrdiff_t name_count, name_cap;
+	ptrdiff_t name_count;
+	bool learns; /* its names are known only between plane_learn and plane_forget */
 	struct plane_part *parts; /* pieces with this name, each with its own maps */
 	ptrdiff_t part_count, part_cap;
 	struct plane_chip chip;
@@ -210,7 +211,7 @@ struct plane {
 	struct profile_op *ops;
 	ptrdiff_t op_count, op_cap;
 	struct op_table *table;
-	struct arena *keep; /* where ops go; set by the task that reads the plane */
+	struct arena *keep; /* where ops go: plane_learn's */
 };
 
 struct hlo_entry {
@@ -288,8 +289,13 @@ bool trace_is_capped(const struct profile *p);
 ptrdiff_t profile_op_texts(
 	const struct profile *p, uint64_t program, struct arena *keep, struct str **ret);
 
-/* Forget the plane's ops, before the arena they are in is cleared. */
-void plane_forget_ops(struct plane *p);
+/*
+ * What names of events stand for is learned by the task that reads a device's plane, into its own
+ * arena, and forgotten before that is cleared: names of all planes of all hosts are more than a
+ * job's memory should grow by.  Ops are met in between, and forgotten with the names.
+ */
+void plane_learn(struct plane *p, struct arena *keep);
+void plane_forget(struct plane *p);
 /* Give back the memory of its bytes in the file, or of all of them; they can be read again. */
 void plane_drop(const struct plane *p);
 void profile_drop(const struct profile *p);
@@ -309,7 +315,8 @@ const struct op_event *merge_next(struct merge *m);
 bool merge_end(const struct merge *m, struct diag *err);
 void merge_free(struct merge *m);
 
-/* Events of one lane in file order, with the stats in `want` decoded. */
+/* Events of one lane in file order, with the stats in `want` decoded; of a plane that has not been
+ * learned without their names. */
 struct cursor;
 struct cursor *cursor_new(
 	const struct plane *p, const struct lane *l, uint64_t want, struct arena *keep);

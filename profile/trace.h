@@ -155,7 +155,7 @@ struct trace_lane {
 
 struct trace_name {
 	int64_t at; /* of the XEventMetadata in the spool */
-	int32_t len, name, name_len, display, display_len;
+	int32_t len, name, name_len;
 	int32_t program; /* index into the profile's hlo, or -1 */
 };
 

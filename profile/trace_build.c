@@ -38,14 +38,12 @@ static void names_build(struct trace *t, const struct trace_plane *from, struct 
 {
 	int64_t *ids = arena_make(t->keep, int64_t, from->name_count);
 	p->names = arena_make(t->keep, struct plane_name, from->name_count);
-	p->name_count = p->name_cap = from->name_count;
+	p->name_count = from->name_count;
 	for (ptrdiff_t i = 0; i < from->name_count; i++) {
 		const struct trace_name *n = &from->names[i];
 		ids[i] = i;
 		p->names[i] = (struct plane_name){ .entry = piece(t, n->at, n->len),
 			.name = piece(t, n->at + n->name, n->name_len),
-			.display_name =
-				n->display ? piece(t, n->at + n->display, n->display_len) : STR(""),
 			.id = i,
 			.op = -1 };
 		if (p->class == PLANE_HOST)

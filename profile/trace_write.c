@@ -176,10 +176,8 @@ static void name_write(struct trace *t, const struct trace_event *e, uint64_t sa
 	struct str text = is_long ? text_of(t, e->args[ARG_LONG_NAME].text, &scratch) : name;
 	n->name = put_text(&b, XMETADATA_NAME, text);
 	n->name_len = (int32_t)text.len;
-	if (is_long) {
-		n->display = put_text(&b, XMETADATA_DISPLAY_NAME, name);
-		n->display_len = (int32_t)name.len;
-	}
+	if (is_long)
+		put_text(&b, XMETADATA_DISPLAY_NAME, name);
 	for (uint64_t rest = said & ~LONG_NAME; rest; rest &= rest - 1) {
 		int stat = __builtin_ctzll(rest);
 		if (texts >> stat & 1)

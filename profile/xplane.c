@@ -2,7 +2,8 @@
  * Opening an xplane.pb: one hop over the planes and lines, one walk over the names.
  *
  * Lines come before the names they use, so nothing about an event can be said on the way; but a
- * line's bytes are skipped by their length, so this costs what the metadata costs.
+ * line's bytes are skipped by their length, so this costs what the metadata costs.  Names are
+ * checked, and kept only of the host's planes; others are learned by who reads them.
  */
 #include "profile/xplane.h"
 
@@ -71,14 +72,15 @@ struct plane_index {
 	struct arena *keep;
 	struct arena scratch; /* for the pass itself */
 	struct diag *err;
-	struct str *lines, *names, *stats; /* bytes of lines, metadata entries, own stats */
-	ptrdiff_t line_count, line_cap, name_count, name_cap, own_count, own_cap;
+	struct str *lines, *stats; /* bytes of lines, own stats */
+	struct str names_at;	   /* event metadata, the first entry to the last */
+	ptrdiff_t line_count, line_cap, name_count, own_count, own_cap;
 	struct str *stat_entries;
 	ptrdiff_t stat_count, stat_cap;
 };
 
 /* A map entry: its key, and the value's bytes. */
-static bool map_entry(struct str entry, int64_t *key, struct str *value, struct plane_index *x)
+static bool map_entry(struct str entry, int64_t *key, struct str *value, struct wire *fail)
 {
 	struct wire w = wire_open(entry);
 	struct wire_field f;
@@ -91,7 +93,13 @@ static bool map_entry(struct str entry, int64_t *key, struct str *value, struct 
 		else if (f.number == MAP_VALUE && f.type == WIRE_LEN)
 			*value = f.bytes;
 	}
-	return !w.why || wire_error(&w, x->whole, "metadata map of an XPlane", x->err);
+	*fail = w;
+	return !w.why;
+}
+
+static bool map_error(const struct plane_index *x, const struct wire *fail)
+{
+	return wire_error(fail, x->whole, "metadata map of an XPlane", x->err);
 }
 
 /* Small ids as a plain array, whichever form the map has; not for a few strewn ones. */
@@ -120,10 +128,11 @@ static bool stat_names_index(struct plane_index *x, struct plane_part *part)
 	for (ptrdiff_t i = 0; i < x->stat_count; i++) {
 		struct str value;
 		struct wire_field f;
+		struct wire w;
 
-		if (!map_entry(x->stat_entries[i], &ids[i], &value, x))
-			return false;
-		struct wire w = wire_open(value);
+		if (!map_entry(x->stat_entries[i], &ids[i], &value, &w))
+			return map_error(x, &w);
+		w = wire_open(value);
 		struct str name = STR("");
 		while (wire_next(&w, &f))
 			if (f.number == XMETADATA_NAME && f.type == WIRE_LEN)
@@ -137,59 +146,176 @@ static bool stat_names_index(struct plane_index *x, struct plane_part *part)
 	return true;
 }
 
-static bool plane_name_read(struct plane_index *x, struct str value, struct plane_name *ret)
+/* ---- names of events ------------------------------------------------------------------------- */
+
+bool plane_name_read(struct plane_name *n, struct wire *fail)
 {
-	struct wire w = wire_open(value);
+	struct wire w = wire_open(n->entry);
 	struct wire_field f;
 
-	ret->entry = value;
-	ret->name = ret->display_name = STR("");
-	while (wire_next(&w, &f)) {
+	n->name = STR("");
+	while (wire_next(&w, &f))
 		if (f.number == XMETADATA_NAME && f.type == WIRE_LEN)
-			ret->name = f.bytes;
-		else if (f.number == XMETADATA_DISPLAY_NAME && f.type == WIRE_LEN)
-			ret->display_name = f.bytes;
+			n->name = f.bytes;
+	*fail = w;
+	return !w.why;
+}
+
+#define TAG(field, type) ((uint8_t)((field) << 3 | (type)))
+#define ENTRY_READABLE	 (3 * (1 + WIRE_NUMBER_BYTES)) /* three tags, each with a number */
+
+/* A length of one byte or two, as nearly all are; NULL of any other. */
+static inline const uint8_t *short_length(const uint8_t *p, ptrdiff_t *ret)
+{
+	*ret = p[0] & 0x7f;
+	if (p[0] < 0x80)
+		return p + 1;
+	*ret |= (ptrdiff_t)p[1] << 7;
+	return p[1] < 0x80 ? p + 2 : NULL;
+}
+
+/*
+ * An entry as all known writers lay it out; false, with nothing done, when it is any other.
+ *
+ *	22 len  08 key  12 len XEventMetadata
+ */
+static inline bool name_fast(struct wire *w, struct plane_name *ret)
+{
+	const uint8_t *p = w->at;
+	ptrdiff_t len, value;
+	uint64_t id;
+
+	if (w->end - p < ENTRY_READABLE || *p != TAG(XPLANE_EVENT_METADATA, WIRE_LEN) ||
+		!(p = short_length(p + 1, &len)) || len > w->end - p)
+		return false;
+	const uint8_t *end = p + len;
+	if (*p != TAG(MAP_KEY, WIRE_VARINT) || !(p = wire_small_number(p + 1, &id)) ||
+		*p != TAG(MAP_VALUE, WIRE_LEN) || !(p = short_length(p + 1, &value)) ||
+		value != end - p)
+		return false;
+	ret->id = (int64_t)id;
+	ret->entry = (struct str){ (const char *)p, end - p };
+	w->at = end;
+	return true;
+}
+
+/* The next of a part's names, as far as its place in the file tells; false at the end, and with
+ * why set on damage. */
+static bool name_next(struct wire *w, struct plane_name *ret, struct wire *fail)
+{
+	struct wire_field f;
+
+	*ret = (struct plane_name){ .op = -1 };
+	fail->why = NULL;
+	if (name_fast(w, ret))
+		return true;
+	while (wire_next(w, &f))
+		if (f.number == XPLANE_EVENT_METADATA && f.type == WIRE_LEN)
+			return map_entry(f.bytes, &ret->id, &ret->entry, fail);
+	return false;
+}
+
+bool name_walk_next(struct name_walk *w, struct plane_name *ret)
+{
+	const struct plane *p = w->plane;
+	struct wire fail;
+
+	if (!p->learns && w->next < p->name_count) {
+		*ret = p->names[w->next++];
+		return true;
 	}
-	return !w.why || wire_error(&w, x->whole, "XEventMetadata", x->err);
-}
-
-/* Most planes have one part, and room for its names. */
-static void names_reserve(struct plane_index *x)
-{
-	if (x->plane->names)
-		return;
-	x->plane->names = arena_make(x->keep, struct plane_name, x->name_count);
-	x->plane->name_cap = x->name_count;
-}
-
-/* The part's event names go behind those of the plane's earlier parts. */
-static bool event_names_index(struct plane_index *x, struct plane_part *part, int32_t part_index)
-{
-	struct plane *p = x->plane;
-	ptrdiff_t base = p->name_count;
-	int64_t *ids = arena_make(&x->scratch, int64_t, x->name_count);
-
-	names_reserve(x);
-	for (ptrdiff_t i = 0; i < x->name_count; i++) {
-		struct plane_name *n = arena_push(x->keep, p->names, p->name_count, p->name_cap);
-		struct str value;
-
-		if (!map_entry(x->names[i], &ids[i], &value, x) || !plane_name_read(x, value, n))
+	while (p->learns && !name_next(&w->wire, ret, &fail)) {
+		if (w->next >= p->part_count)
 			return false;
-		n->id = ids[i];
-		n->part = part_index;
-		n->op = -1;
-		if (p->class == PLANE_HOST)
-			n->host = (int8_t)host_class_of(n->name);
+		w->wire = wire_open(p->parts[w->next++].names_at);
 	}
-	part->names = id_map_build(ids, x->name_count, x->keep);
-	for (int64_t i = 0; part->names.dense && i < part->names.dense_count; i++)
+	ret->part = (int32_t)w->next - 1;
+	return p->learns;
+}
+
+/* The part's names go behind those of the plane's earlier parts. */
+static void names_index(struct plane_part *part, ptrdiff_t base, const int64_t *ids,
+	ptrdiff_t count, struct arena *keep)
+{
+	part->names = id_map_build(ids, count, keep);
+	for (int64_t i = 0; base && part->names.dense && i < part->names.dense_count; i++)
 		if (part->names.dense[i] >= 0)
 			part->names.dense[i] += (int32_t)base;
-	for (uint64_t i = 0; part->names.keys && i <= part->names.mask; i++)
+	for (uint64_t i = 0; base && part->names.keys && i <= part->names.mask; i++)
 		if (part->names.values[i] >= 0)
 			part->names.values[i] += (int32_t)base;
-	return true;
+}
+
+/* A file may be written to while it is read: no more are taken than were counted. */
+static void part_learn(struct plane *p, int32_t index, struct arena *keep)
+{
+	struct plane_part *part = &p->parts[index];
+	int64_t *ids = arena_make(keep, int64_t, part->name_count);
+	struct plane_name *names = &p->names[p->name_count];
+	struct wire w = wire_open(part->names_at), fail;
+	ptrdiff_t count = 0;
+
+	for (; count < part->name_count && name_next(&w, &names[count], &fail); count++) {
+		names[count].part = index;
+		ids[count] = names[count].id;
+	}
+	names_index(part, p->name_count, ids, count, keep);
+	p->name_count += count;
+}
+
+static void names_learn(struct plane *p, struct arena *keep)
+{
+	ptrdiff_t count = 0;
+
+	for (ptrdiff_t i = 0; i < p->part_count; i++)
+		count += p->parts[i].name_count;
+	p->names = arena_make(keep, struct plane_name, count);
+	for (ptrdiff_t i = 0; i < p->part_count; i++)
+		part_learn(p, (int32_t)i, keep);
+}
+
+void plane_learn(struct plane *p, struct arena *keep)
+{
+	p->keep = keep;
+	if (p->learns)
+		names_learn(p, keep);
+}
+
+void plane_forget(struct plane *p)
+{
+	p->ops = NULL;
+	p->op_count = p->op_cap = 0;
+	p->table = NULL;
+	for (ptrdiff_t i = 0; p->learns && i < p->part_count; i++)
+		p->parts[i].names = (struct id_map){ 0 };
+	if (p->learns) {
+		p->names = NULL;
+		p->name_count = 0;
+	}
+	/* Elsewhere names know no ops, and CPU ordinals share them between threads. */
+	for (ptrdiff_t i = 0; p->platform == PLATFORM_TPU && i < p->name_count; i++)
+		p->names[i].op = -1;
+}
+
+/* Host events are sorted out by their names again and again, so those stay. */
+static void host_names(struct plane *p, struct arena *keep)
+{
+	names_learn(p, keep);
+	for (ptrdiff_t i = 0; i < p->name_count; i++)
+		p->names[i].host = (int8_t)host_class_of(plane_name_text(&p->names[i]));
+}
+
+static bool event_names_index(struct plane_index *x, struct plane_part *part)
+{
+	struct wire w = wire_open(x->names_at), fail;
+	struct plane_name n;
+
+	while (name_next(&w, &n, &fail))
+		if (!plane_name_read(&n, &fail))
+			return wire_error(&fail, x->whole, "XEventMetadata", x->err);
+	part->names_at = x->names_at;
+	part->name_count = x->name_count;
+	return !fail.why || map_error(x, &fail);
 }
 
 /*
@@ -261,13 +387,22 @@ static bool lanes_index(struct plane_index *x, int32_t part_index)
 	return true;
 }
 
+/* A field with an entry, from its tag to what is behind it. */
+static void name_found(struct plane_index *x, const uint8_t *tag, const uint8_t *behind)
+{
+	const char *first = x->name_count ? x->names_at.p : (const char *)tag;
+
+	x->names_at = str_span(first, (const char *)behind);
+	x->name_count++;
+}
+
 static bool plane_fields(struct plane_index *x, struct str bytes, struct str *name)
 {
 	struct wire w = wire_open(bytes);
 	struct wire_field f;
 
 	*name = STR("");
-	while (wire_next(&w, &f)) {
+	for (const uint8_t *before = w.at; wire_next(&w, &f); before = w.at) {
 		if (f.type != WIRE_LEN)
 			continue;
 		if (f.number == XPLANE_NAME)
@@ -275,7 +410,7 @@ static bool plane_fields(struct plane_index *x, struct str bytes, struct str *na
 		else if (f.number == XPLANE_LINES)
 			*arena_push(&x->scratch, x->lines, x->line_count, x->line_cap) = f.bytes;
 		else if (f.number == XPLANE_EVENT_METADATA)
-			*arena_push(&x->scratch, x->names, x->name_count, x->name_cap) = f.bytes;
+			name_found(x, before, w.at);
 		else if (f.number == XPLANE_STAT_METADATA)
 			*arena_push(&x->scratch, x->stat_entries, x->stat_count, x->stat_cap) =
 				f.bytes;
@@ -415,24 +550,24 @@ static bool plane_stats(struct plane_index *x, const struct plane_part *part)
 	return true;
 }
 
-static bool hlo_index(
-	struct plane_index *x, struct plane_part *part, ptrdiff_t first, ptrdiff_t *cap)
+static bool hlo_index(struct plane_index *x, struct plane_part *part, ptrdiff_t *cap)
 {
-	for (ptrdiff_t i = first; i < x->plane->name_count; i++) {
-		struct plane_name *n = &x->plane->names[i];
+	struct wire w = wire_open(part->names_at), fail;
+	struct plane_name n;
+
+	while (name_next(&w, &n, &fail)) {
 		uint64_t want =
 			STAT_BIT(HLO_PROTO) | STAT_BIT(HLO_PROTO_OLD) | STAT_BIT(PROGRAM_ID);
 		struct stats s = { 0 };
-		struct wire fail = { 0 };
 
-		if (!stats_read(part, n->entry, XMETADATA_STATS, want, &s, &fail))
+		if (!stats_read(part, n.entry, XMETADATA_STATS, want, &s, &fail))
 			return wire_error(&fail, x->whole, "XStat of a module", x->err);
 		if (!(s.present & (STAT_BIT(HLO_PROTO) | STAT_BIT(HLO_PROTO_OLD))))
 			continue;
 		struct hlo_entry *e =
 			arena_push(x->keep, x->profile->hlo, x->profile->hlo_count, *cap);
-		e->program = (uint64_t)n->id;
-		module_name_of(n->name, &e->name, &e->program);
+		e->program = (uint64_t)n.id;
+		module_name_of(plane_name_text(&n), &e->name, &e->program);
 		if (s.present & STAT_BIT(PROGRAM_ID))
 			e->program = (uint64_t)s.at[STAT_PROGRAM_ID].i64;
 		e->proto =
@@ -469,6 +604,7 @@ static struct plane *plane_named(
 	p->chip.global_chip_id = -1;
 	p->lane_map = arena_make(keep, struct id_map, 1);
 	p->keep = keep;
+	p->learns = p->class != PLANE_HOST;
 	return p;
 }
 
@@ -513,16 +649,15 @@ static bool plane_index(struct profile *profile, struct str bytes, struct arena 
 		return true;
 	}
 	x.plane = plane_named(profile, name, keep, o);
-	ptrdiff_t first_name = x.plane->name_count;
 	struct plane_part *part =
 		arena_push(keep, x.plane->parts, x.plane->part_count, x.plane->part_cap);
 	int32_t index = (int32_t)(x.plane->part_count - 1);
 	part->bytes = bytes;
 
-	if (!stat_names_index(&x, part) || !event_names_index(&x, part, index) ||
+	if (!stat_names_index(&x, part) || !event_names_index(&x, part) ||
 		!lanes_index(&x, index) || !plane_stats(&x, part))
 		return diag_context(err, "plane '%.*s'", STR_ARG(name));
-	return x.plane->class != PLANE_METADATA || hlo_index(&x, part, first_name, &o->hlo_cap);
+	return x.plane->class != PLANE_METADATA || hlo_index(&x, part, &o->hlo_cap);
 }
 
 /* Host clock minus device clock: the median over the lane's first events that carry both. */
@@ -613,9 +748,12 @@ bool xplane_open(struct input *in, struct str host, struct arena *keep, struct p
 		return diag_set(err, DIAG_XPLANE,
 			"no XPlane in %td bytes: the message is empty or cut; capture again",
 			in->bytes.len);
-	for (ptrdiff_t i = 0; i < ret->plane_count; i++)
+	for (ptrdiff_t i = 0; i < ret->plane_count; i++) {
 		if (!plane_shift(&ret->planes[i], in->bytes, err))
 			return diag_context(err, "plane '%.*s'", STR_ARG(ret->planes[i].name));
+		if (ret->planes[i].class == PLANE_HOST)
+			host_names(&ret->planes[i], keep);
+	}
 	profile_drop(ret);
 	return cpu_planes(ret, keep, err);
 }

@@ -97,9 +97,11 @@ struct stat_name {
 };
 
 struct plane_part {
-	struct str bytes;    /* of the plane's message; missing where there is none */
-	struct id_map names; /* event metadata id -> index into plane->names */
-	struct id_map stats; /* stat metadata id -> index into stat_names */
+	struct str bytes;     /* of the plane's message; missing where there is none */
+	struct str names_at;  /* its event metadata: the first entry to the last, */
+	ptrdiff_t name_count; /* so many */
+	struct id_map names;  /* event metadata id -> index into plane->names */
+	struct id_map stats;  /* stat metadata id -> index into stat_names */
 	struct stat_name *stat_names;
 	ptrdiff_t stat_count;
 	int8_t *kinds; /* stat metadata id -> enum stat_id or -1, of small ids */
@@ -110,13 +112,33 @@ struct plane_part {
 #define XPLANE_SMALL_IDS (1 << 14)
 
 struct plane_name {
-	struct str name, display_name;
-	struct str entry; /* bytes of the XEventMetadata: its stats are decoded on demand */
+	struct str name;  /* missing until plane_name_read */
+	struct str entry; /* bytes of the XEventMetadata: read on demand, as its stats are */
 	int64_t id;
 	int32_t part;
 	int8_t host; /* enum host_class */
 	int32_t op;  /* cache: its op when the name alone decides it; -1 */
 };
+
+/* Its text, where the bytes are those of an XEventMetadata. */
+bool plane_name_read(struct plane_name *n, struct wire *fail);
+/* The same, once; its bytes were checked when the file was opened. */
+static inline struct str plane_name_text(struct plane_name *n)
+{
+	struct wire fail;
+
+	if (!n->name.p)
+		plane_name_read(n, &fail);
+	return n->name;
+}
+
+/* All names of a plane, learned or not, in the order of the file.  Begin with { .plane = p }. */
+struct name_walk {
+	const struct plane *plane;
+	ptrdiff_t next; /* of the names that are kept, or of the parts */
+	struct wire wire;
+};
+bool name_walk_next(struct name_walk *w, struct plane_name *ret);
 
 struct lane_chunk {
 	struct str bytes; /* from the first event on */

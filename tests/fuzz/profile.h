@@ -50,14 +50,14 @@ static bool merge_plane(struct plane *p, struct arena scratch, uint64_t *hash)
 {
 	bool ok = false;
 
-	p->keep = &scratch;
 	for (int i = 0; i < MERGES_MAX && !ok; i++) {
-		plane_forget_ops(p);
+		plane_forget(p);
+		plane_learn(p, &scratch);
 		ok = merge_once(p, &scratch, hash);
 		if (!ok && err.id != DIAG_NONE)
 			break;
 	}
-	plane_forget_ops(p);
+	plane_forget(p);
 	return ok;
 }
 
@@ -83,10 +83,12 @@ static void read_plane(struct plane *p, struct arena scratch)
 		bool ok = merge_plane(p, scratch, &first);
 		require(merge_plane(p, scratch, &again) == ok && (!ok || first == again));
 	}
+	plane_learn(p, &scratch);
 	for (ptrdiff_t i = 0; i < p->lane_count; i++) {
 		read_lane(p, &p->lanes[i], UINT64_MAX, UINT64_MAX, scratch);
 		read_lane(p, &p->lanes[i], 0, 1u << HOST_STEP | 1u << HOST_ALLOCATOR, scratch);
 	}
+	plane_forget(p);
 }
 
 static inline void read_profile(struct profile *profile, struct arena scratch)

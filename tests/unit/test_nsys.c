@@ -114,7 +114,7 @@ static void assert_ops(const char *plane, tell_fn *tell, const char *expected)
 	struct plane *p = plane_named(plane);
 	struct str text = STR("");
 	const struct op_event *e;
-	p->keep = &a;
+	plane_learn(p, &a);
 	struct merge *m = merge_new(p, &a);
 	while ((e = merge_next(m))) {
 		struct str one = tell(p, e);

@@ -133,7 +133,7 @@ static void check_events(int want)
 	assert_int_equal(profile.format, FORMAT_RIEGELI);
 	assert_int_equal(profile.plane_count, 1);
 	struct plane *p = &profile.planes[0];
-	p->keep = &keep;
+	plane_learn(p, &keep);
 	struct merge *m = merge_new(p, &keep);
 	const struct op_event *e;
 	int n = 0;

@@ -59,6 +59,7 @@ static void sweep_now(int64_t step_us, ptrdiff_t steps)
 		plan.marks[i] = (struct step_mark){ i * step_us * PS_PER_US,
 			(i + 1) * step_us * PS_PER_US, i };
 	plan.mark_count = steps;
+	plane_learn(&profile.planes[0], &a);
 	assert_true(
 		sweep_plane(&profile.planes[0], 0, &plan, &facts, registry, 0, &a, &sweep, &err));
 }

@@ -87,7 +87,7 @@ static ptrdiff_t count_ops(struct plane *p)
 	struct merge *m = merge_new(p, &keep);
 	const struct op_event *e;
 	ptrdiff_t n = 0;
-	p->keep = &keep;
+	plane_learn(p, &keep);
 	for (; (e = merge_next(m)); n++) {
 	}
 	assert_true(merge_end(m, &err));
@@ -379,7 +379,7 @@ static void test_large(void **state)
 		assert_int_equal(n, ROUNDS);
 		assert_true(in.mapped); /* 7 MB of events are more than the spool holds */
 		merge_free(m);
-		plane_forget_ops(p);
+		plane_forget(p);
 		input_close(&in);
 	}
 }

@@ -170,8 +170,8 @@ static ptrdiff_t merge_all(struct plane *p)
 {
 	for (;;) {
 		ptrdiff_t n = 0;
-		plane_forget_ops(p);
-		p->keep = &keep;
+		plane_forget(p);
+		plane_learn(p, &keep);
 		struct merge *m = merge_new(p, &keep);
 		const struct op_event *e;
 		while (n < EVENTS_MAX && (e = merge_next(m)))
@@ -191,9 +191,14 @@ static void check_event(ptrdiff_t i, int64_t start_ps, int64_t end_ps)
 	assert_int_equal(events[i].end_ps, end_ps);
 }
 
+static void check_name_of(const struct profile_op *op, const char *name)
+{
+	assert_true(str_eq(op->name, str_from(name)));
+}
+
 static void check_name(const struct plane *p, ptrdiff_t i, const char *name)
 {
-	assert_true(str_eq(p->ops[events[i].op].name, str_from(name)));
+	check_name_of(&p->ops[events[i].op], name);
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
@@ -315,6 +320,101 @@ static void parts(void **state)
 	check_name(p, 2, "other");
 }
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* What a writer may do to an entry of the map; the first is what all do. */
+enum entry_layout { AS_USUAL, VALUE_FIRST, KEY_TWICE, MORE_BEHIND, LAYOUTS };
+
+static void entry_as(struct pb *plane, enum entry_layout how, int64_t id, const char *name)
+{
+	struct pb value = pb_new(&keep), entry = pb_new(&keep);
+	pb_text(&value, XMETADATA_NAME, name);
+	if (how == VALUE_FIRST)
+		pb_bytes(&entry, MAP_VALUE, pb_done(&value));
+	if (how == KEY_TWICE)
+		pb_int(&entry, MAP_KEY, id + 7);
+	pb_int(&entry, MAP_KEY, id);
+	if (how != VALUE_FIRST)
+		pb_bytes(&entry, MAP_VALUE, pb_done(&value));
+	if (how == MORE_BEHIND)
+		pb_int(&entry, 9, 5);
+	pb_bytes(plane, XPLANE_EVENT_METADATA, pb_done(&entry));
+}
+
+/* Entries of any layout and length, apart by other fields, the last at the file's end; and of
+ * equal ids the first. */
+static void names_in_any_layout(void **state)
+{
+	static const int64_t ids[] = { 5, 200, 70000, INT64_MAX };
+	(void)state;
+	for (enum entry_layout how = AS_USUAL; how < LAYOUTS; how++)
+		for (int length = 1; length < 20000; length = length * 12 + 1) {
+			char *name = arena_make(&keep, char, length + 1);
+			memset(name, 'n', (size_t)length);
+			struct pb line = line_new(1, "XLA Ops", 0), b = plane_new("/device:TPU:0");
+			for (int i = 0; i < 4; i++)
+				line_event(&line, (struct ev){ .id = ids[i], .offset = i }, PLAIN);
+			pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+			for (int i = 0; i < 4; i++) {
+				entry_as(&b, how, ids[i], name);
+				stat_name(&b, 1 + i, "between");
+			}
+			entry_as(&b, how, ids[0], "the second of its id");
+			struct plane *p = open_plane(&b);
+			assert_int_equal(merge_all(p), 4);
+			assert_int_equal(p->name_count, 5);
+			for (int i = 0; i < 4; i++)
+				check_name(p, i, name);
+		}
+}
+
+/* Each time it is learned a plane tells the same, and in between it holds nothing. */
+static void learned_again(void **state)
+{
+	(void)state;
+	struct pb line = line_new(1, "XLA Ops", 0);
+	for (int64_t i = 0; i < 4; i++)
+		line_event(&line, (struct ev){ .id = i % 2 ? 300 : 1, .offset = i }, PLAIN);
+	struct pb b = tpu_plane(&line);
+	struct plane *p = open_plane(&b);
+	for (int i = 0; i < 2; i++) {
+		struct arena work = arena_new(1 << 20);
+		assert_null(p->names);
+		plane_learn(p, &work);
+		struct merge *m = merge_new(p, &work);
+		while (merge_next(m))
+			;
+		assert_true(merge_end(m, &err));
+		merge_free(m);
+		assert_int_equal(p->op_count, 2);
+		check_name_of(&p->ops[1], "copy");
+		plane_forget(p);
+		arena_free(&work);
+		assert_int_equal(p->op_count, 0);
+		assert_null(p->names);
+		struct cursor *c = cursor_new(p, &p->lanes[0], 0, &keep);
+		struct event *e = arena_make(&keep, struct event, 1);
+		assert_true(cursor_next(c, e));
+		assert_int_equal(e->name.len, 0);
+	}
+}
+
+/* A name that nobody uses is looked at all the same: the file is damaged. */
+static void damaged_name(void **state)
+{
+	(void)state;
+	struct pb b = plane_new("/device:TPU:0");
+	event_name(&b, 1, "whole");
+	pb_bytes(&b, XPLANE_EVENT_METADATA, STR("\x08\x02\x12\x02\x12\x7f"));
+	assert_false(open_bytes(space_of(&b)));
+	assert_true(str_contains(str_from(err.text), STR("XEventMetadata at byte")));
+	b = plane_new("/device:TPU:0");
+	event_name(&b, 1, "whole");
+	pb_bytes(&b, XPLANE_EVENT_METADATA, STR("\x08\x02\x12\x7f"));
+	assert_false(open_bytes(space_of(&b)));
+	assert_true(str_contains(str_from(err.text), STR("metadata map of an XPlane at byte")));
+}
+
 /* A file appended to itself: its planes are there again, and one that only begins alike is not. */
 static void the_same_plane_again(void **state)
 {
@@ -422,6 +522,8 @@ static void many_parts(void **state)
 	assert_true(used() - before < 50 * bytes.len);
 	assert_int_equal(profile.plane_count, 1);
 	assert_int_equal(profile.planes[0].part_count, 20000);
+	assert_int_equal(profile.planes[0].name_count, 0);
+	plane_learn(&profile.planes[0], &keep);
 	assert_int_equal(profile.planes[0].name_count, 20000);
 	assert_int_equal(profile.planes[0].lanes[0].chunk_count, 20000);
 }
@@ -457,7 +559,7 @@ static void many_lanes_in_disorder(void **state)
 	}
 	event_name(&b, 1, "op");
 	struct plane *p = open_plane(&b);
-	p->keep = &keep;
+	plane_learn(p, &keep);
 	struct merge *m = merge_new(p, &keep);
 	while (merge_next(m))
 		;
@@ -869,6 +971,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(spellings),
 		CASE(parts),
+		CASE(names_in_any_layout),
+		CASE(learned_again),
+		CASE(damaged_name),
 		CASE(the_same_plane_again),
 		CASE(unknown_names_and_aggregates),
 		CASE(hashed_ids),
