@@ -143,19 +143,32 @@ static void *copied(struct arena *keep, const void *items, ptrdiff_t n, ptrdiff_
 
 #define COPIED(keep, items, n) copied((keep), (items), (n), (ptrdiff_t)sizeof(*(items)))
 
+/* Subjects are numbered as they are met: those of one program lie together, and with hosts of many
+ * programs a device has few of all. */
+static void times_keep(struct sweep *s, struct arena *keep)
+{
+	ptrdiff_t first = 0, end = s->op_cap;
+
+	while (first < end && s->ops[first].self.sum == 0)
+		first++;
+	while (end > first && s->ops[end - 1].self.sum == 0)
+		end--;
+	s->self_ps = arena_make(keep, int64_t, end - first);
+	s->self_first = first;
+	s->self_count = end - first;
+	for (ptrdiff_t i = first; i < end; i++)
+		s->self_ps[i - first] = s->ops[i].self.sum;
+}
+
 /* What a device keeps: its own arena ends with its sweep. */
 static void device_keep(struct sweep *s, struct arena *keep)
 {
-	int64_t *self_ps = arena_make(keep, int64_t, s->op_cap);
-
-	for (ptrdiff_t i = 0; i < s->op_cap; i++)
-		self_ps[i] = s->ops[i].self.sum;
+	times_keep(s, keep);
 	for (ptrdiff_t i = 0; i < s->program_cap; i++) {
 		struct program_total *p = &s->programs[i];
 		p->marker_nested = p->marker >= 0 && s->ops[p->marker].nested;
 		p->dist = (struct dist){ 0 };
 	}
-	s->self_ps = self_ps;
 	s->ops = NULL;
 	s->collectives = NULL;
 	s->programs = COPIED(keep, s->programs, s->program_cap);

@@ -20,10 +20,11 @@ static double lower_median(double *values, ptrdiff_t n)
 static double time_in(const struct device *d, ptrdiff_t subject)
 {
 	const struct sweep *s = &d->sweep;
+	ptrdiff_t i = subject - s->self_first;
 
-	if (s->steady_count == 0 || subject >= s->op_cap)
+	if (s->steady_count == 0 || i < 0 || i >= s->self_count)
 		return 0;
-	return (double)s->self_ps[subject] * PS / (double)s->steady_count;
+	return (double)s->self_ps[i] * PS / (double)s->steady_count;
 }
 
 /* The devices' times in an op, of those that ran it; `times` has room for all. */

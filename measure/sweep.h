@@ -95,11 +95,14 @@ struct program_total {
 struct sweep {
 	struct plane *plane;
 	int32_t host;
-	/* by subject index */
-	struct op_total *ops; /* NULL, as the next, */
+	/* by subject index; NULL once the device has joined the others */
+	struct op_total *ops;
 	struct collective_total *collectives;
-	int64_t *self_ps; /* but for this, once the device has joined the others */
 	ptrdiff_t op_cap;
+	/* Their sums, once the device has joined the others: of the subjects from the first one
+	 * that took time to the last. */
+	int64_t *self_ps;
+	ptrdiff_t self_first, self_count;
 	/* by program index, over the whole window */
 	struct program_total *programs;
 	ptrdiff_t program_cap;

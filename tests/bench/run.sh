@@ -4,7 +4,8 @@
 # A real TPU profile is grown to BENCH_BYTES over eight device planes (grow.py); `rooflint check` of
 # it is compared with adding up its mapped bytes on two threads, in turns, medians of BENCH_RUNS.
 # The same file at BENCH_HOST_BYTES as one host's and as those of ever more hosts of one job, up to
-# BENCH_HOSTS, shows what a host adds.  Then a small profile, start to exit, beside `true`; and a
+# BENCH_HOSTS, shows what a host adds; and so do hosts of 20,000 ops each, the same program, which
+# are read once (tests/builder's many-ops).  Then a small profile, start to exit, beside `true`; and a
 # real HLO module grown to BENCH_HLO_BYTES, as text and as proto (grow_hlo.py), on one thread.  Last
 # a trace viewer's export, grown to BENCH_TRACE_BYTES packed (grow_trace.py), beside `igzip -dc` of
 # it.  From the environment: O, ROOFLINT, PROFILES, BENCH_BYTES, BENCH_HOSTS, BENCH_HOST_BYTES,
@@ -79,6 +80,18 @@ for hosts in 1 $((BENCH_HOSTS / 8)) $((BENCH_HOSTS / 4)) $((BENCH_HOSTS / 2)) "$
 done
 # shellcheck disable=SC2086
 $two "$tools/cost" "$BENCH_RUNS" "$@" >"$box/hosts.txt"
+python3 "$top/tests/builder/build.py" "$top/tests/builder/scenarios/many-ops.toml" "$box/many"
+for hosts in 1 "$BENCH_HOSTS"; do
+	run=$box/ops-$hosts/plugins/profile/run
+	mkdir -p "$run"
+	host=0
+	while [ "$host" -lt "$hosts" ]; do
+		ln "$box"/many/plugins/profile/*/*.xplane.pb "$run/host-$host.xplane.pb"
+		host=$((host + 1))
+	done
+done
+# shellcheck disable=SC2086
+$two "$tools/cost" 1 "$ROOFLINT" check ops-1 -- "$ROOFLINT" check "ops-$BENCH_HOSTS" >"$box/ops.txt"
 # shellcheck disable=SC2086
 $two "$tools/cost" 50 true -- "$ROOFLINT" --version -- "$ROOFLINT" check "$small" >"$box/small.txt"
 
@@ -96,6 +109,7 @@ awk -v least="$BENCH_HLO_LEAST" -v text="$(($(wc -c <"$box/large.hlo.txt")))" -v
 FILENAME ~ /large/ { seconds[FNR] = $1; mib[FNR] = $2 / 1024; status[FNR] = $3 }
 FILENAME ~ /hlo.txt$/ { hlo[FNR] = $1; hlo_mib[FNR] = $2 / 1024; done[FNR] = $3; hlo_cpu[FNR] = $4; next }
 FILENAME ~ /hosts.txt$/ { host_s[FNR] = $1; host_mib[FNR] = $2 / 1024; said[FNR] = $3; next }
+FILENAME ~ /ops.txt$/ { ops_s[FNR] = $1; ops_mib[FNR] = $2 / 1024; judged[FNR] = $3; next }
 FILENAME ~ /small/ { ms[FNR] = $1 * 1000; code[FNR] = $3 }
 END {
 	printf "%.2f GB, median of %d in turns, two threads\n", bytes / 1e9, runs
@@ -113,6 +127,12 @@ END {
 	# The steps and gaps kept of eight devices, and where things stand in the file.
 	more = (host_mib[5] - host_mib[1]) / (hosts - 1)
 	printf "  a host more                                     %8.1f MiB\n", more
+	printf "hosts of 20,000 ops and two planes each\n"
+	for (i = 1; i in ops_s; i++)
+		printf "  %-3d                      %8.3f s                peak %6.0f MiB  exit %d\n",
+			i == 1 ? 1 : hosts, ops_s[i], ops_mib[i], judged[i]
+	more_ops = (ops_mib[2] - ops_mib[1]) / (hosts - 1)
+	printf "  a host more                                     %8.1f MiB\n", more_ops
 	printf "%d kB, start to exit, median of 50\n", small / 1000
 	printf "  true                     %8.2f ms\n", ms[1]
 	printf "  rooflint --version       %8.2f ms\n", ms[2]
@@ -126,9 +146,9 @@ END {
 	if (slow)
 		printf "bench: HLO below %d MB a second of one core\n", least / 1e6
 	# 0, 1 and 4 are verdicts; anything else measured a failure.
-	exit !(status[2] ~ /^[014]$/ && more < 3 && code[3] ~ /^[014]$/ && done[1] done[2] == "00" &&
+	exit !(status[2] ~ /^[014]$/ && more < 3 && more_ops < 3 && judged[1] judged[2] ~ /^[014][014]$/ && code[3] ~ /^[014]$/ && done[1] done[2] == "00" &&
 		!slow)
-}' "$box/large.txt" "$box/small.txt" "$box/hlo.txt" "$box/hosts.txt"
+}' "$box/large.txt" "$box/small.txt" "$box/hlo.txt" "$box/hosts.txt" "$box/ops.txt"
 
 set -- "$PROFILES"/tpu-vllm-qwen-trace/plugins/profile/*/*.trace.json.gz
 if [ ! -f "$1" ] || ! command -v igzip >/dev/null 2>&1; then
