@@ -332,7 +332,7 @@ static void entry_as(struct pb *plane, enum entry_layout how, int64_t id, const 
 	if (how == VALUE_FIRST)
 		pb_bytes(&entry, MAP_VALUE, pb_done(&value));
 	if (how == KEY_TWICE)
-		pb_int(&entry, MAP_KEY, id + 7);
+		pb_int(&entry, MAP_KEY, id / 2);
 	pb_int(&entry, MAP_KEY, id);
 	if (how != VALUE_FIRST)
 		pb_bytes(&entry, MAP_VALUE, pb_done(&value));
