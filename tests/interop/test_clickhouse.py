@@ -132,6 +132,19 @@ class ClickHouse(unittest.TestCase):
         self.assertEqual(self.audit(DEMO), first)
         self.assertEqual(self.count(), 1)
 
+    def test_known_is_not_read_again(self):
+        """A run is known by the ends of its files; that nobody read between them is seen by damage."""
+        profile = shutil.copytree(DEMO, os.path.join(self.dir, "it's known"))
+        first = self.audit(profile)
+        for folder, _, names in os.walk(profile):
+            for path in (os.path.join(folder, name) for name in names if name.endswith(".pb")):
+                with open(path, "r+b") as file:
+                    file.seek(os.path.getsize(path) // 2)
+                    file.write(b"\xff" * 64)
+        self.assertEqual(self.audit(profile), first)
+        self.assertEqual(self.count(), 1)
+        self.assertNotEqual(self.audit(profile, store=os.path.join(self.dir, "damaged.db")), first)
+
     # ---- a cluster -----------------------------------------------------------------------------
 
     def test_distributed(self):
