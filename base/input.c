@@ -121,7 +121,8 @@ static bool is_mangled(struct str bytes)
 
 /*
  * By first bytes.  Text is safe to tell from a protobuf message: '{', '[' and '<' as tags would be
- * groups; the archives' would be fields of numbers that no profile begins with.  Blanks are not skipped, since a newline is the usual first tag of a message.
+ * groups; the archives' would be fields of numbers that no profile begins with.  Blanks are not
+ * skipped, since a newline is the usual first tag of a message.
  */
 static enum input_kind sniff(struct str bytes)
 {
@@ -138,7 +139,9 @@ static enum input_kind sniff(struct str bytes)
 		{ STR_INIT("HloModule"), INPUT_TEXT },
 		{ STR_INIT("PK\x03\x04"), INPUT_PACKED },
 		{ STR_INIT("\x28\xb5\x2f\xfd"), INPUT_PACKED },
-		{ STR_INIT("\xfd" "7zXZ"), INPUT_PACKED },
+		{ STR_INIT("\xfd"
+			   "7zXZ"),
+			INPUT_PACKED },
 		{ STR_INIT("BZh"), INPUT_PACKED },
 		{ STR_INIT("\xff\xfe"), INPUT_UTF16 },
 		{ STR_INIT("\xfe\xff"), INPUT_UTF16 },

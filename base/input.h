@@ -21,13 +21,13 @@
 enum input_kind {
 	INPUT_UNKNOWN, /* any bytes */
 	INPUT_EMPTY,
-	INPUT_GZIP,   /* 1f 8b */
-	INPUT_LFS,    /* "version https://git-lfs" pointer text */
-	INPUT_SQLITE, /* "SQLite format 3" */
-	INPUT_TEXT,   /* first bytes are '{', '[' or "HloModule": a text where bytes were due */
-	INPUT_MARKUP, /* '<': a page that a server sent in place of the file */
-	INPUT_PACKED, /* zip, zstd, xz, bzip2 */
-	INPUT_UTF16,  /* its byte order mark; '>' in some shells of Windows writes so */
+	INPUT_GZIP,    /* 1f 8b */
+	INPUT_LFS,     /* "version https://git-lfs" pointer text */
+	INPUT_SQLITE,  /* "SQLite format 3" */
+	INPUT_TEXT,    /* first bytes are '{', '[' or "HloModule": a text where bytes were due */
+	INPUT_MARKUP,  /* '<': a page that a server sent in place of the file */
+	INPUT_PACKED,  /* zip, zstd, xz, bzip2 */
+	INPUT_UTF16,   /* its byte order mark; '>' in some shells of Windows writes so */
 	INPUT_MANGLED, /* binary that went through a text conversion: EF BF BD all over */
 };
 

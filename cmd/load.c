@@ -251,6 +251,20 @@ static bool index_file(const struct found_file *file, struct input *in, struct a
 	return input_check(in, err) && explain(in->path, err);
 }
 
+/* In a bucket only what is needed is fetched. */
+static void look_beside(const struct found_run *run, const struct found_file *file,
+	struct arena *keep, struct profile *p)
+{
+	struct diag ignored;
+	struct input in;
+	if (!file->trace.p || run->tree != &tree_local ||
+		!run->tree->open(run->tree, file->trace, keep, &in, &ignored))
+		return;
+	p->trace_beside = str_from_offset(file->trace, str_rfind_char(file->trace, '/') + 1);
+	p->trace_kin = trace_kin_of(&in, p);
+	input_close(&in);
+}
+
 /* What is wrong with a snapshot costs only the snapshot. */
 static void open_snapshot(
 	const struct tree *tree, struct str path, struct arena *keep, struct live_snapshot *ret)
@@ -369,6 +383,7 @@ bool run_open(const struct found_run *found, const struct load_options *options,
 			run_close(ret);
 			return false;
 		}
+		look_beside(run, &run->files[i], keep, &ret->profiles[i]);
 	}
 	if (run->snapshot_count)
 		open_snapshots(run, keep, &ret->profiles[0]);

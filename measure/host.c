@@ -563,6 +563,25 @@ static void quality_twins(struct measured *m)
 		quality_add(m, "hosts-distinct", true, STR("each host has a file of its own"));
 }
 
+/* A trace beside an xplane is not read; one of another capture was laid there by mistake. */
+static void quality_traces(struct measured *m)
+{
+	const struct profile *told = NULL;
+
+	for (ptrdiff_t i = 0; i < m->host_count; i++)
+		if (m->hosts[i].trace_kin > (told ? told->trace_kin : TRACE_UNTOLD))
+			told = &m->hosts[i];
+	if (!told)
+		return;
+	bool same = told->trace_kin == TRACE_SAME;
+	quality_add(m, "traces-agree", same,
+		arena_fmt(m->keep, "%.*s names %s threads of the xplane.pb beside it%s",
+			STR_ARG(text_clean(m->keep, told->trace_beside)),
+			same ? "the" : "none of the",
+			same ? ", which was read"
+			     : ": it is of another capture, and was not read"));
+}
+
 /* Hosts whose profile is not here limit what can be said of stragglers, and of nothing else. */
 static void quality_hosts(struct measured *m)
 {
@@ -735,6 +754,7 @@ void fill_quality(struct measured *m)
 	quality_devices(m);
 	quality_programs(m);
 	quality_hosts(m);
+	quality_traces(m);
 	quality_chip(m);
 	quality_hlo(m);
 	quality_dump(m);

@@ -64,9 +64,9 @@ static const struct word_kind collectives[] = {
 };
 
 /*
- * JAX names an instruction after the primitive it was made from ("psum.7", "all_gather.6"), which is
- * all that a trace without HLO says of it.  The parallel primitives of jax.lax; axis_index and the
- * casts of varying types move nothing.
+ * JAX names an instruction after the primitive it was made from ("psum.7", "all_gather.6"), which
+ * is all that a trace without HLO says of it.  The parallel primitives of jax.lax; axis_index and
+ * the casts of varying types move nothing.
  */
 static const struct word_kind primitives[] = {
 	{ STR_INIT("psum"), KIND_ALL_REDUCE },

@@ -58,7 +58,7 @@ static const struct other {
 #define CACHE	   "a result that XProf made from a profile and kept"
 #define DUMP	   "a compiler's dump of a program, without times"
 #define PROGRAM	   "a compiler's program, without times"
-#define DUMP_PART   "a part of a compiler's dump that is not read"
+#define DUMP_PART  "a part of a compiler's dump that is not read"
 #define GIVE_DUMP                                                                                  \
 	"name the dump's directory and the chip (--hardware) to have it judged before it runs, "   \
 	"or give the *.xplane.pb of the run"
@@ -164,9 +164,10 @@ static bool is_perfetto(struct str name)
 	return str_eq(name, perfetto[0]) || str_eq(name, perfetto[1]);
 }
 
-/* Of a file's name: the host and the format; false when it is not a profile's. */
+/* Of a file's name: all but the path; false when it is not a profile's. */
 static bool profile_name(struct str name, struct found_file *ret)
 {
+	ret->trace = (struct str){ NULL, 0 };
 	if (is_perfetto(name)) {
 		ret->host = str_head(name, str_find_char(name, '.'));
 		ret->format = FORMAT_TRACE;
@@ -238,6 +239,8 @@ static void files_dedupe(struct found_run *r)
 	for (ptrdiff_t i = 0; i < r->file_count; i++) {
 		bool twin = kept && str_eq(r->files[kept - 1].host, r->files[i].host);
 		bool nameless = r->file_count > 1 && is_perfetto(path_base(r->files[i].path));
+		if (twin && r->files[i].format == FORMAT_TRACE && !r->files[kept - 1].trace.p)
+			r->files[kept - 1].trace = r->files[i].path;
 		if (!twin && !nameless)
 			r->files[kept++] = r->files[i];
 	}
@@ -326,6 +329,7 @@ static struct found_file *copy_files(
 		files[i] = run->files[i];
 		files[i].path = arena_str(keep, files[i].path);
 		files[i].host = arena_str(keep, files[i].host);
+		files[i].trace = arena_str(keep, files[i].trace);
 	}
 	return files;
 }
@@ -640,7 +644,8 @@ static struct found_run run_of_dump(struct str path, struct str file, struct are
 {
 	struct found_run run = run_of(path);
 	run.files = arena_make(keep, struct found_file, 1);
-	run.files[0] = (struct found_file){ file, STR("dump"), FORMAT_DUMP };
+	run.files[0] =
+		(struct found_file){ .path = file, .host = STR("dump"), .format = FORMAT_DUMP };
 	run.file_count = 1;
 	return run;
 }

@@ -23,6 +23,7 @@
 struct found_file {
 	struct str path, host;
 	enum profile_format format;
+	struct str trace; /* of the same host, where the file is an xplane; missing: none */
 };
 
 struct found_run {

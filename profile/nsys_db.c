@@ -19,7 +19,7 @@ enum { COLUMNS_MAX = 8192 };
 
 struct nsys_column {
 	struct str table, name; /* no name: the table is a view, and has no rows of its own */
-	bool is_whole; /* declared NOT NULL, and so it is in all that Nsight writes */
+	bool is_whole;		/* declared NOT NULL, and so it is in all that Nsight writes */
 };
 
 struct nsys_db {

@@ -234,6 +234,9 @@ struct live_snapshot; /* profile/pprof.h */
 /* Of a compiler's dump (dump.h) nothing ran: there is a plane and nothing on it. */
 enum profile_format { FORMAT_XPLANE, FORMAT_RIEGELI, FORMAT_TRACE, FORMAT_NSYS, FORMAT_DUMP };
 
+/* Is the trace beside an xplane of the same capture? */
+enum trace_kin { TRACE_UNTOLD, TRACE_SAME, TRACE_OTHER };
+
 struct profile {
 	enum profile_format format;
 	struct input *input;
@@ -248,7 +251,9 @@ struct profile {
 	struct str *errors, *warnings; /* what the profiler itself reported */
 	ptrdiff_t error_count, warning_count;
 	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
-	bool devices_mixed; /* XLA:CPU: no op says which of the process's devices ran it */
+	struct str trace_beside;   /* a trace of the same host that was not read; missing: none */
+	enum trace_kin trace_kin;
+	bool devices_mixed;   /* XLA:CPU: no op says which of the process's devices ran it */
 	bool has_environment; /* the Task Environment plane was there: usually the file's end */
 	int captures; /* profiles that stand one behind the other in the file: 1, or damage */
 	int repeated; /* planes that are there again, byte for byte: they were read once */
@@ -279,6 +284,8 @@ bool trace_open(struct input *in, struct str host, struct arena *keep, struct pr
  */
 bool nsys_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
 	struct diag *err);
+/* By the threads that a trace's first bytes name; other formats name none. */
+enum trace_kin trace_kin_of(const struct input *in, const struct profile *p);
 /* Did the exporter stop at its limit, and leave out what came later? */
 bool trace_is_capped(const struct profile *p);
 

@@ -79,9 +79,9 @@ struct trace_reader {
 	bool first;	   /* before the first member of what is being read */
 	bool ended;
 	const struct trace_foreign *foreign; /* when it is not JAX's */
-	const char *why;	/* NULL, or what was expected */
-	int8_t arg_of[256];	/* by argument_slot: its number, -1 free */
-	struct trace_head head; /* of the last event */
+	const char *why;		     /* NULL, or what was expected */
+	int8_t arg_of[256];		     /* by argument_slot: its number, -1 free */
+	struct trace_head head;		     /* of the last event */
 	struct trace_tails *tails;
 };
 

@@ -606,7 +606,9 @@ static void traces(void **state)
 	assert_str(hosts_of(0), "a b");
 	assert_int_equal(found.runs[0].files[0].format, FORMAT_XPLANE);
 	assert_str(found.runs[0].files[0].path, "log/1/a.xplane.pb");
+	assert_str(found.runs[0].files[0].trace, "log/1/a.trace.json.gz");
 	assert_int_equal(found.runs[0].files[1].format, FORMAT_TRACE);
+	assert_null(found.runs[0].files[1].trace.p);
 
 	file("log/2/perfetto_trace.json.gz");
 	find("log/2", false);
