@@ -60,6 +60,8 @@ static void file_row(struct measured *m, const struct profile *p)
 	row->lanes = lanes_of(p);
 	row->modules = modules_of(p);
 	for (ptrdiff_t i = 0; i < p->snapshot_count; i++) {
+		if (p->snapshots[i].why)
+			continue; /* a note says so */
 		row = table_new(m->tables, files, m->keep);
 		row->file = text_clean(m->keep, p->snapshots[i].name);
 		row->format = STR("memory-prof");
@@ -88,6 +90,15 @@ static const char *hlo_words(const struct measured *m)
 	return m->main && m->main->dumped.p ? "HLO of a dump" : "HLO text of the ops that ran";
 }
 
+static double snapshots_of(const struct profile *p)
+{
+	double n = 0;
+
+	for (ptrdiff_t i = 0; i < p->snapshot_count; i++)
+		n += !p->snapshots[i].why;
+	return n;
+}
+
 /* Hosts of one job carry the same modules, so those of one are counted. */
 struct str files_line(struct measured *m)
 {
@@ -98,7 +109,7 @@ struct str files_line(struct measured *m)
 		counts[m->hosts[i].format]++;
 		modules = fmax(modules, modules_of(&m->hosts[i]));
 		bytes += (double)m->hosts[i].file_bytes;
-		snapshots += (double)m->hosts[i].snapshot_count;
+		snapshots += snapshots_of(&m->hosts[i]);
 	}
 	for (int i = 0; i < FORMS; i++)
 		list = add(m, list, counts[i], forms[i].file);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "measure/dumped.h"
 #include "measure/key.h"
 #include "measure/measured.h"
@@ -148,6 +149,36 @@ void plan_program_rows(struct measured *m)
 			sizeof(struct programs_row), by_ideal);
 }
 
+/* XLA names what it compiled for CPUs and GPUs so; what it names otherwise may be for any. */
+static const struct {
+	struct str part;
+	bool vendors[VENDOR_CPU + 1];
+	const char *machines;
+} compiled_for[] = {
+	{ STR_INIT("cpu_after_optimizations"), { [VENDOR_CPU] = true }, "CPUs" },
+	{ STR_INIT("gpu_after_optimizations"), { [VENDOR_NVIDIA] = true, [VENDOR_AMD] = true },
+		"GPUs" },
+};
+
+/* What one machine's compiler fused, laid out and kept is not what another's would. */
+static void quality_compiled_for(struct measured *m)
+{
+	const struct chip *chip = m->options->chip;
+
+	for (size_t i = 0; chip && i < sizeof(compiled_for) / sizeof(compiled_for[0]); i++) {
+		if (!str_contains(m->main->dumped, compiled_for[i].part))
+			continue;
+		bool same = compiled_for[i].vendors[chip->vendor];
+		quality_add(m, "compiled-for", same,
+			arena_fmt(m->keep, "%.*s was compiled for %s%s",
+				STR_ARG(text_clean(m->keep, m->main->dumped)),
+				compiled_for[i].machines,
+				same ? ""
+				     : ": fusions, layouts and memory are not those of the "
+				       "chip that --hardware names"));
+	}
+}
+
 void quality_plan(struct measured *m)
 {
 	int64_t loops = 0;
@@ -165,4 +196,5 @@ void quality_plan(struct measured *m)
 			"%lld loops of unknown length run once",
 			STR_ARG(m->main->module), (long long)p.known, (long long)p.unknown,
 			(long long)loops));
+	quality_compiled_for(m);
 }
