@@ -604,8 +604,11 @@ static void quality_chip(struct measured *m)
 	const struct device *d = m->first;
 	bool agree = true;
 
-	if (!d)
+	if (!d) {
+		quality_add(
+			m, "chip-known", false, STR("no device ran an op, so none names its chip"));
 		return;
+	}
 	if (!one_chip(m)) {
 		quality_add(m, "chip-known", false, STR("devices of several kinds are in one run"));
 		return;
@@ -658,8 +661,8 @@ static void quality_hlo(struct measured *m)
 {
 	const struct hlo_module *h = any_hlo(m);
 
-	if (m->first)
-		quality_add(m, "hlo-present", h && !h->partial, hlo_detail(m, h));
+	quality_add(m, "hlo-present", m->first && h && !h->partial,
+		m->first ? hlo_detail(m, h) : STR("no op ran that a program's HLO could be of"));
 }
 
 /*
