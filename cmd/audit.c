@@ -11,6 +11,7 @@
 #include "cmd/audit.h"
 #include "cmd/progress.h"
 #include "cmd/remember.h"
+#include "store/place.h"
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
@@ -302,7 +303,8 @@ static bool audit_prepare(
 	a->since_ns = INT64_C(7) * 86400 * 1000000000;
 	if (s->since.p && !span_parse(s->since, &a->since_ns))
 		return diag_set(&a->err, DIAG_USAGE,
-			"--since takes a span like 7d, 36h or 4w, not '%.*s'", STR_ARG(s->since));
+			"--since takes a span above zero, like 7d, 36h or 4w, not '%.*s'",
+			STR_ARG(s->since));
 	if (s->until.p && !when_parse(s->until, &ns))
 		return diag_set(&a->err, DIAG_USAGE,
 			"--until takes a date or a moment in UTC, like 2026-11-20 or "
@@ -344,9 +346,20 @@ static bool read_usage(struct audit *a, struct str path)
 	return ok;
 }
 
-static bool audit_open(struct audit *a, const struct audit_settings *s)
+/* A store that nothing is put into is not made, only to be empty: its name may be misspelt. */
+static bool store_is_there(struct audit *a, struct str place, ptrdiff_t args)
+{
+	if (args || !place.p || place_is_remote(place) || !access(arena_z(a->keep, place), F_OK))
+		return true;
+	return diag_set(&a->err, DIAG_STORE,
+		"store '%.*s' is not there, and no ROOT is named to fill it from", STR_ARG(place));
+}
+
+static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_t args)
 {
 	a->judge = judge_identity(&a->rules, &s->read, a->keep);
+	if (!store_is_there(a, s->store, args))
+		return false;
 	if (s->store.p && !archive_open(&a->archive, s->store, STORE_WRITE, a->keep, &a->err))
 		return false;
 	return (a->fleet = fleet_new(a->keep, &a->err)) && read_usage(a, s->usage);
@@ -362,7 +375,7 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 	a->jobs = s->jobs ? s->jobs : task_cpus();
 	if (!audit_prepare(c, a, s, args->count))
 		return misused(&a->err);
-	if (!audit_open(a, s))
+	if (!audit_open(a, s, args->count))
 		status = misused(&a->err);
 	else if (!gather(a, s, args) || (!a->shard.count && !ask(a)))
 		status = fail(&a->err);

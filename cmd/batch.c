@@ -10,6 +10,7 @@
 #include "base/when.h"
 #include "cmd/bucket.h"
 #include "cmd/previous.h"
+#include "cmd/shown.h"
 
 /* What few jobs have; the first of these that there is. */
 struct exception {
@@ -41,22 +42,6 @@ struct crew {
 	struct arena answer; /* with a taker: the reports of one job */
 	struct diag err;
 };
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-/* A part of what is given: no slashes at the end, relative where it is below this directory. */
-static struct str shown_path(struct str path)
-{
-	char buf[4096];
-	while (path.len > 1 && str_ends(path, STR("/")))
-		path = str_head(path, path.len - 1);
-	struct str cwd = str_from(getcwd(buf, sizeof(buf))), rest = path;
-	if (!cwd.p || !str_take(&rest, cwd))
-		return path;
-	if (!rest.len)
-		return STR(".");
-	return str_take(&rest, STR("/")) && rest.len ? rest : path;
-}
 
 /* ---- one job --------------------------------------------------------------------------------- */
 
@@ -198,7 +183,7 @@ static void judge_run(struct work *w)
 	}
 	for (bool first = true; run_take(&w->all, &w->scratch, &w->part); first = false) {
 		if (!first)
-			shown = arena_str(w->keep, shown_path(w->part.run.path));
+			shown = shown_path(w->part.run.path, w->keep);
 		if (!judge_part(w, shown, &err))
 			add_error(w, shown, &err);
 		run_close(&w->part);
@@ -327,11 +312,22 @@ static void job_done(void *arg, ptrdiff_t index, const struct job_result *result
 
 /* ---- from paths to jobs ---------------------------------------------------------------------- */
 
+/* Most names are the end of their path, which is held once. */
+static struct str name_in(struct str path, struct arena *keep)
+{
+	struct arena scratch = *keep;
+	struct str shown = shown_path(path, &scratch);
+	if (str_ends(path, shown))
+		return str_from_offset(path, path.len - shown.len);
+	*keep = scratch;
+	return shown;
+}
+
 static struct job *add_job(struct crew *crew, struct str path)
 {
 	struct job *job = arena_push(&crew->list, crew->jobs, crew->count, crew->cap);
 	job->path = arena_str(&crew->names, path);
-	job->shown = shown_path(job->path);
+	job->shown = name_in(job->path, &crew->names);
 	return job;
 }
 
@@ -382,7 +378,7 @@ static bool add_newest(struct crew *crew, struct str path)
 	for (ptrdiff_t i = 0; i < found.count; i++)
 		take_run(crew, &found.runs[i]);
 	if (found.count == 1)
-		crew->jobs[crew->count - 1].shown = arena_str(&crew->names, shown_path(path));
+		crew->jobs[crew->count - 1].shown = shown_path(path, &crew->names);
 	return true;
 }
 

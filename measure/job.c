@@ -157,8 +157,11 @@ static bool unknown(const struct job_reader *r, const struct doc_node *node, con
 static bool need_scalar(
 	const struct job_reader *r, const struct job_key *key, const struct doc_node *node)
 {
-	if (node->kind != DOC_SCALAR || !str_trim(node->text).len)
+	if (node->kind != DOC_SCALAR)
 		return job_fail(r, node, "%.*s takes one value", STR_ARG(key->name));
+	if (!str_trim(node->text).len)
+		return job_fail(r, node, "%.*s is empty; say it, or leave the line out",
+			STR_ARG(key->name));
 	return true;
 }
 

@@ -43,6 +43,8 @@ struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
 void fleet_coverage(const struct fleet_report *r, double *judged, double *runs);
 /* The first row of FLEET_TOTALS is of this window: some run of it was usable. */
 bool fleet_has_week(const struct fleet_report *r);
+/* What it means that an answer has no rows; without a usable run, not that all is well. */
+struct str fleet_none_text(const struct fleet_report *r, int id);
 /* "The fleet runs at 45.1% (44.0% before) of its roofline", and its MFU; missing when unknown. */
 struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep);
 /* "2 workloads ran on CPUs only, which count for no chips"; missing when there are none. */

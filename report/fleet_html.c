@@ -144,7 +144,7 @@ static struct fleet_section section_of(
 	struct fleet_section s = { .id = a->question->name,
 		.title = a->question->title,
 		.about = a->question->about,
-		.none = a->question->none,
+		.none = fleet_none_text(r, id),
 		.is_narrow = layouts[id].place == PLACE_GROUPS };
 	for (ptrdiff_t i = 0; i < count; i++)
 		line_of(a, i, head, pages, &lines[i], keep);

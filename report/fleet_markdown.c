@@ -12,6 +12,8 @@ enum {
 static bool is_shown(const struct fleet_report *r, int id)
 {
 	bool is_empty = !r->answers[id].count;
+	if (is_empty && !fleet_has_week(r) && id != FLEET_RANKING && id != FLEET_COVERAGE)
+		return false;
 	return id != FLEET_TOTALS && id != FLEET_HISTORY &&
 	       !(is_empty && (id == FLEET_WAIVERS || id == FLEET_QUALITY));
 }
@@ -47,11 +49,12 @@ static void put_rows(const struct fleet_answer *a, struct arena *keep, struct ou
 		out_fmt(out, "\n%td more in the page and in JSON.\n", a->total - ROWS);
 }
 
-static void put_answer(const struct fleet_answer *a, struct arena *keep, struct out *out)
+static void put_answer(const struct fleet_report *r, int id, struct arena *keep, struct out *out)
 {
+	const struct fleet_answer *a = &r->answers[id];
 	out_fmt(out, "\n## %.*s\n\n", STR_ARG(a->question->title));
 	if (!a->count) {
-		out_fmt(out, "%.*s\n", STR_ARG(a->question->none));
+		out_fmt(out, "%.*s\n", STR_ARG(fleet_none_text(r, id)));
 		return;
 	}
 	out_fmt(out, "%.*s\n\n", STR_ARG(a->question->about));
@@ -82,7 +85,7 @@ void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, str
 		struct out *part = out_memory(keep);
 		if (!is_shown(r, id))
 			continue;
-		put_answer(&r->answers[id], keep, part);
+		put_answer(r, id, keep, part);
 		if (out_text(out).len + out_text(part).len < SUMMARY_BYTES)
 			out_str(out, out_text(part));
 	}

@@ -232,6 +232,12 @@ struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
 	return arena_fmt(keep, "%.0f of %.0f runs could be judged", judged, all);
 }
 
+struct str fleet_none_text(const struct fleet_report *r, int id)
+{
+	bool is_told = fleet_has_week(r) || id == FLEET_COVERAGE;
+	return is_told ? r->answers[id].question->none : r->answers[FLEET_RANKING].question->none;
+}
+
 /* A ratio of this window, and of the one before it. */
 static void put_ratio(
 	const struct fleet_report *r, struct str column, struct arena *keep, struct out *out)

@@ -14,6 +14,8 @@ struct csv {
 	struct str fields[USAGE_MAX_FIELDS];
 	int count;
 	int at[WANTED]; /* which field; -1: the file has none */
+	int columns;
+	bool has_any; /* a line below the header */
 	struct diag *err;
 };
 
@@ -71,20 +73,31 @@ static bool take_record(struct csv *c)
 	}
 }
 
+static bool find_column(struct csv *c, enum wanted w)
+{
+	c->at[w] = -1;
+	for (int i = 0; i < c->count; i++) {
+		if (!str_eq_nocase(c->fields[i], names[w]))
+			continue;
+		if (c->at[w] >= 0)
+			return csv_fail(c, "workload, chip_hours or price names two columns");
+		c->at[w] = i;
+	}
+	return true;
+}
+
 static bool read_header(struct csv *c)
 {
 	str_take(&c->rest, STR("\xef\xbb\xbf")); /* as spreadsheets begin their files */
 	if (!take_record(c))
 		return false;
-	for (int w = 0; w < WANTED; w++) {
-		c->at[w] = -1;
-		for (int i = 0; i < c->count; i++)
-			if (str_eq_nocase(c->fields[i], names[w]))
-				c->at[w] = i;
-	}
+	c->columns = c->count;
+	for (int w = 0; w < WANTED; w++)
+		if (!find_column(c, (enum wanted)w))
+			return false;
 	return (c->at[WORKLOAD] >= 0 && c->at[CHIP_HOURS] >= 0) ||
-	       csv_fail(c, "the first line names the columns, and workload and chip_hours must be "
-			   "among them (price may be)");
+	       csv_fail(c, "the first line names the columns, with commas between them, and "
+			   "workload and chip_hours must be among them (price may be)");
 }
 
 static struct str field(const struct csv *c, enum wanted w)
@@ -92,13 +105,23 @@ static struct str field(const struct csv *c, enum wanted w)
 	return c->at[w] >= 0 && c->at[w] < c->count ? c->fields[c->at[w]] : (struct str){ NULL, 0 };
 }
 
-static bool number(struct csv *c, enum wanted w, double *ret)
+static bool number(struct csv *c, enum wanted w, double most, double *ret)
 {
-	if (str_to_double(field(c, w), ret) && *ret >= 0 && isfinite(*ret))
+	if (str_to_double(field(c, w), ret) && *ret >= 0 && *ret <= most)
 		return true;
 	return diag_set(c->err, DIAG_CHIP_HOURS,
-		"%.*s:%lld: %.*s is a number not below zero, without separators, not '%.*s'",
-		STR_ARG(c->file), (long long)c->line, STR_ARG(names[w]), STR_ARG(field(c, w)));
+		"%.*s:%lld: %.*s is a number from 0 to %.0g, without separators, not '%.*s'",
+		STR_ARG(c->file), (long long)c->line, STR_ARG(names[w]), most,
+		STR_ARG(field(c, w)));
+}
+
+/* Empty fields behind the last column are what spreadsheets leave. */
+static bool is_too_long(const struct csv *c)
+{
+	for (int i = c->columns; i < c->count; i++)
+		if (c->fields[i].len)
+			return true;
+	return false;
 }
 
 static bool read_record(struct csv *c, usage_fn *take, void *arg)
@@ -108,11 +131,17 @@ static bool read_record(struct csv *c, usage_fn *take, void *arg)
 		return false;
 	if (c->count == 1 && !c->fields[0].len)
 		return true;
+	c->has_any = true;
+	if (is_too_long(c))
+		return csv_fail(c,
+			"more fields than the first line names columns; a number that "
+			"has commas in it is written without them, and a name in quotes");
 	u.workload = field(c, WORKLOAD);
 	if (!u.workload.len)
 		return csv_fail(c, "a line without a workload");
-	return number(c, CHIP_HOURS, &u.chip_hours) &&
-	       (!field(c, PRICE).len || number(c, PRICE, &u.price)) && take(arg, &u, c->err);
+	return number(c, CHIP_HOURS, USAGE_MAX_HOURS, &u.chip_hours) &&
+	       (!field(c, PRICE).len || number(c, PRICE, USAGE_MAX_PRICE, &u.price)) &&
+	       take(arg, &u, c->err);
 }
 
 bool usage_read(struct str file, struct str text, usage_fn *take, void *arg, struct diag *err)
@@ -122,6 +151,8 @@ bool usage_read(struct str file, struct str text, usage_fn *take, void *arg, str
 	bool ok = read_header(&c);
 	while (ok && c.rest.len)
 		ok = read_record(&c, take, arg);
+	if (ok && !c.has_any)
+		ok = csv_fail(&c, "no workload is listed below the first line");
 	arena_free(&c.keep);
 	return ok;
 }

@@ -7,7 +7,9 @@
  * CSV as RFC 4180 has it, with a header that names the columns, in any order; others are passed
  * over.  A workload may have several lines.  A price that is empty or not there is not known.
  *
- * Refuses: guessing.  A number that is none, or is below zero, is an error with line and column.
+ * Refuses: guessing.  A number that is none, below zero or beyond its maximum, a column that is there
+ * twice, a line longer than the header (1,200 chip-hours are two fields) and a file that lists
+ * nothing are errors that name the line.
  */
 #ifndef STORE_USAGE_H
 #define STORE_USAGE_H
@@ -20,7 +22,9 @@ struct usage {
 	double chip_hours, price; /* dollars per chip-hour; NaN when not known */
 };
 
-#define USAGE_MAX_FIELDS 64 /* columns of an accounting export */
+#define USAGE_MAX_FIELDS 64   /* columns of an accounting export */
+#define USAGE_MAX_HOURS	 1e12 /* of a line: a million chips for a century */
+#define USAGE_MAX_PRICE	 1e6  /* dollars per chip-hour: what a rack of them costs */
 
 typedef bool usage_fn(void *arg, const struct usage *u, struct diag *err);
 bool usage_read(struct str file, struct str text, usage_fn *take, void *arg, struct diag *err);

@@ -132,7 +132,7 @@ static void usage(void **state)
 	runs[1].chips = 24;
 	runs[1] = sealed(runs[1]);
 	struct asked a = ask(runs, 3,
-		"\xef\xbb\xbfprice,Workload,chip_hours\r\n2,\"a\",100\r\n1,a,300\n,b,40\n\n");
+		"\xef\xbb\xbfprice,Workload,chip_hours\r\n2,\"a\",100\r\n1,a,300,,\n,b,40\n\n");
 	assert_str(T(FLEET_RANKING, 0, "workload"), "a");
 	assert_near(R(FLEET_RANKING, 0, "chip_hours_back"), 100);
 	assert_near(R(FLEET_RANKING, 0, "dollars_back"), 500.0 / 4);
@@ -244,6 +244,12 @@ static void usage_mistakes(void **state)
 		{ "workload,chip_hours\na,-1\n", "u:2: chip_hours is a number" },
 		{ "workload,chip_hours\na,\"1,000\"\n", "not '1,000'" },
 		{ "workload,chip_hours\na\n", "u:2: chip_hours is a number" },
+		{ "workload,chip_hours\na,1,200\n", "u:2: more fields than the first line" },
+		{ "workload,chip_hours\na,1e13\n", "u:2: chip_hours is a number from 0 to 1e+12" },
+		{ "workload,chip_hours,price\na,1,1e7\n", "u:2: price is a number from 0 to" },
+		{ "workload,chip_hours,Chip_Hours\na,1,2\n", "names two columns" },
+		{ "workload;chip_hours\na;1\n", "with commas between them" },
+		{ "workload,chip_hours\n\n", "no workload is listed" },
 		{ "workload,chip_hours\n,1\n", "u:2: a line without a workload" },
 		{ "workload,chip_hours\n\"a\n\",1\n", "u:2: a quote that does not end" },
 		{ "workload,chip_hours\n\"a\"b,1\n", "u:2: text behind a quote" } };

@@ -216,6 +216,8 @@ static void test_mistakes(void **state)
 			"job.yaml:2:1: unknown key 'ownr'; did you mean 'owner'?" },
 		{ "version: 1\nmodel: { parms: 1 }",
 			"job.yaml:2:10: unknown key 'parms'; did you" },
+		{ "version: 1\nowner: \"\"", "2:8: owner is empty; say it, or leave the line out" },
+		{ "version: 1\nowner: [a]", "2:8: owner takes one value" },
 		{ "version: 1\nphase: training", "job.yaml:2:8: unknown phase 'training'" },
 		{ "version: 1\nhosts: 1.5", "job.yaml:2:8: hosts is a whole number from 1" },
 		{ "version: 1\nhosts: '2'", "without quotes" },
