@@ -174,6 +174,8 @@ static struct str explain_code(struct call *c, const struct exchange *x, bool *l
 		return STR("the connection ended before all bytes had come");
 	if (x->code == CURLE_WRITE_ERROR && c->is_list)
 		return STR("a page of the list is larger than any can be");
+	if (x->code == CURLE_WEIRD_SERVER_REPLY || x->code == CURLE_UNSUPPORTED_PROTOCOL)
+		return STR("what came is no answer of HTTP");
 	return str_from(error);
 }
 

@@ -173,6 +173,8 @@ class Faults(test_buckets.Served):
             self.server.trouble = always(*faults)
             self.refused(self.first, LATER)
             self.assertGreaterEqual(len(self.server.fetched), before + ATTEMPTS)
+        self.server.trouble = length_of("many")
+        self.refused(self.first, "what came is no answer of HTTP", LATER)
         self.server.trouble = each(cut(-1), reset)
         self.well()
 
