@@ -185,7 +185,8 @@ static void put_waiver(const struct fleet_answer *a, ptrdiff_t row, struct draft
 	m->mark = STR("\xe2\x8f\xb3");
 	m->rule = name(a, row, "rule", d->keep);
 	m->message = prose(a, row, "note", d->keep);
-	out_fmt(d->heading, "Waiver ends %.*s: %.*s in %.*s",
+	out_fmt(d->heading, "Waiver %s %.*s: %.*s in %.*s",
+		real(a, row, "days_left") <= 0 ? "ended" : "ends",
 		STR_ARG(name(a, row, "ends", d->keep)), STR_ARG(m->rule), STR_ARG(m->workload));
 	out_fmt(next(d->text), "%.*s", STR_ARG(m->message));
 }
@@ -219,10 +220,10 @@ static bool is_fixed(const struct fleet_answer *a, ptrdiff_t row)
 	return !is_new(a, row);
 }
 
-/* Two weeks: the next report comes too late to write another waiver in time. */
+/* Two weeks: the next report comes too late to write another waiver in time.  As long behind it. */
 static bool ends_soon(const struct fleet_answer *a, ptrdiff_t row)
 {
-	return real(a, row, "days_left") <= 14;
+	return fabs(real(a, row, "days_left")) <= 14;
 }
 
 static bool is_unjudged(const struct fleet_answer *a, ptrdiff_t row)
@@ -342,6 +343,15 @@ static void part_count(double count, const char *what, struct out *o)
 		out_fmt(next(o), "%.0f %s", count, what);
 }
 
+/* Nobody is called "unknown". */
+static void part_most(const struct fleet_answer *owners, struct out *o, struct arena *keep)
+{
+	struct str who = name(owners, 0, "group", keep);
+	out_fmt(next(o), "most with %.*s: %.*s",
+		STR_ARG(str_eq(who, STR("unknown")) ? STR("no owner named") : who),
+		STR_ARG(back_text(owners, 0, keep)));
+}
+
 static struct str summary_of(const struct fleet_report *r, bool has_week, struct arena *keep)
 {
 	const struct fleet_answer *totals = &r->answers[FLEET_TOTALS];
@@ -355,8 +365,7 @@ static struct str summary_of(const struct fleet_report *r, bool has_week, struct
 	if (fleet_cpus_text(r, keep).p)
 		out_str(next(o), fleet_cpus_text(r, keep));
 	if (owners->count > 1 && real(owners, 0, "chips_back") > 0)
-		out_fmt(next(o), "most with %.*s: %.*s", STR_ARG(name(owners, 0, "group", keep)),
-			STR_ARG(back_text(owners, 0, keep)));
+		part_most(owners, o, keep);
 	if (has_week) {
 		part_count(real(totals, 0, "new_problems"), "new", o);
 		part_count(real(totals, 0, "fixed_problems"), "fixed", o);

@@ -142,13 +142,19 @@ WHERE (n.verdict = 'fail' AND b.verdict IN ('pass', 'warn', 'not-applicable'))
 	OR (b.verdict = 'fail' AND n.verdict IN ('pass', 'not-applicable'))
 ORDER BY state DESC, cost DESC NULLS LAST, n.workload, n.rule;
 
+-- One that has expired excuses nothing, and what it excused was not a problem of the window before:
+-- it stands here, where those are looked for that soon end.  The notes are rules/waiver.c's.
 CREATE TABLE waivers AS
 SELECT workload, rule, note, ends, julianday(ends, '+1 day') - julianday(:to), share, message, run,
 	profile
-FROM (SELECT *, CASE WHEN note LIKE 'waived until ____-__-__ %' THEN substr(note, 14, 10) END AS ends
+FROM (SELECT *, CASE
+		WHEN verdict = 'waived' AND note LIKE 'waived until ____-__-__ %' THEN substr(note, 14, 10)
+		WHEN verdict IN ('fail', 'warn') AND note LIKE 'the waiver by % expired on ____-__-__'
+			THEN substr(note, -10)
+	END AS ends
 	FROM said)
-WHERE is_now AND verdict = 'waived'
-ORDER BY note, share DESC NULLS LAST, workload, rule;
+WHERE is_now AND (verdict = 'waived' OR ends IS NOT NULL)
+ORDER BY ends NULLS LAST, note, share DESC NULLS LAST, workload, rule;
 
 CREATE TABLE quality AS
 WITH placed AS (

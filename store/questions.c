@@ -144,10 +144,11 @@ static const struct fleet_column problems_columns[] = {
 
 static const struct fleet_column waivers_columns[] = {
 	T("workload", "what ran"),
-	T("rule", "which is waived there"),
+	T("rule", "which is waived there, or was"),
 	T("note", "until when, by whom, and why; the first to end come first"),
 	T("ends", "last day of the waiver"),
-	R("days_left", COUNT, "from the window's end to the end of that day"),
+	R("days_left", COUNT,
+		"from the window's end to the end of that day; below zero: it expired"),
 	R("share", RATIO, "step time that settling the waived findings would give back"),
 	T("message", "what is waived"),
 };
@@ -200,7 +201,8 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 		"or the other way round.",
 		"No problem is new or fixed, or no workload ran in both windows."),
 	Q(FLEET_WAIVERS, "waivers", "Waived", waivers_columns,
-		"Findings that the rule file waives, the first to end first.",
+		"Findings that the rule file waives, or did until their waiver expired; the first "
+		"to end first.",
 		"Nothing is waived."),
 	Q(FLEET_QUALITY, "quality", "Data quality", quality_columns,
 		"Checks of the profiles themselves that do not hold.", "Every check holds."),

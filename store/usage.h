@@ -7,8 +7,8 @@
  * CSV as RFC 4180 has it, with a header that names the columns, in any order; others are passed
  * over.  A workload may have several lines.  A price that is empty or not there is not known.
  *
- * Refuses: guessing.  A number that is none, below zero or beyond its maximum, a column that is there
- * twice, a line longer than the header (1,200 chip-hours are two fields) and a file that lists
+ * Refuses: guessing.  A number that is none, below zero or beyond its maximum, a column that comes
+ * twice, a line longer than the header (1,200 is two fields) and a file that lists
  * nothing are errors that name the line.
  */
 #ifndef STORE_USAGE_H

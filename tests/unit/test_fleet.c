@@ -415,6 +415,27 @@ static void movers_and_problems(void **state)
 	fleet_free(a.fleet);
 }
 
+/* What an expired waiver no longer excuses stands first; a rule that merely fails does not. */
+static void waivers(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("b", 9, 1), run("c", 9, 1) };
+	runs[0].items->verdict = STR("waived");
+	runs[0].items->note = STR("waived until 2026-01-20 by me: why");
+	runs[1].items->note = STR("the waiver by me (X-1) expired on 2026-01-08");
+	runs[2].items->note = STR("beyond the ceiling of the waiver by me: x < 1");
+	for (int i = 0; i < 3; i++)
+		runs[i] = sealed(runs[i]);
+	struct asked a = ask(runs, 3, NULL);
+	assert_int_equal(a.report.answers[FLEET_WAIVERS].count, 2);
+	assert_str(T(FLEET_WAIVERS, 0, "workload"), "b");
+	assert_str(T(FLEET_WAIVERS, 0, "ends"), "2026-01-08");
+	assert_near(R(FLEET_WAIVERS, 0, "days_left"), -6);
+	assert_str(T(FLEET_WAIVERS, 1, "workload"), "a");
+	assert_near(R(FLEET_WAIVERS, 1, "days_left"), 6);
+	fleet_free(a.fleet);
+}
+
 static void change_points(void **state)
 {
 	(void)state;
@@ -478,6 +499,7 @@ int main(void)
 		cmocka_unit_test(parts_of_a_capture),
 		cmocka_unit_test(quality),
 		cmocka_unit_test(movers_and_problems),
+		cmocka_unit_test(waivers),
 		cmocka_unit_test(change_points),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(columns_agree),

@@ -96,6 +96,7 @@ static void a_week(void **state)
 	lost.error = STR("cut off");
 	take(&lost);
 	struct fleet_report r = answer();
+	struct fleet_answer *waivers = &r.answers[FLEET_WAIVERS];
 
 	struct str text = write(NOTICE_SLACK, &r);
 	assert_has(text, "rooflint: the fleet, 2026-01-08 00:00 to 2026-01-15 00:00 UTC*\\n"
@@ -116,6 +117,11 @@ static void a_week(void **state)
 	assert_lacks(text, "2026-03-20");
 	assert_has(text, "*1 run: unreadable: RL201*\\ncut off");
 	assert_has(text, "<https://ci.example/weekly.html|Open the report>");
+
+	waivers->rows[0].cells[fleet_column(waivers, STR("days_left"))].real = -3;
+	assert_has(write(NOTICE_SLACK, &r), "*Waiver ended 2026-01-20: ");
+	waivers->rows[0].cells[fleet_column(waivers, STR("days_left"))].real = -30;
+	assert_lacks(write(NOTICE_SLACK, &r), "2026-01-20");
 
 	text = write(NOTICE_WEBHOOK, &r);
 	assert_has(text, "{\"type\":\"rooflint.fleet\",");
