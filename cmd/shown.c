@@ -43,7 +43,7 @@ static struct str below(struct str path, struct str dir)
 	return str_take(&path, STR("/")) && path.len ? path : missing;
 }
 
-/* This directory as its user came to it, through links; missing: the shell does not say, or lies. */
+/* This directory as its user came to it, through links; missing: the shell does not say it. */
 static struct str logical_cwd(void)
 {
 	const char *pwd = getenv("PWD");

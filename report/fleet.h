@@ -54,7 +54,10 @@ bool fleet_is_part_priced(const struct fleet_answer *a, ptrdiff_t row);
 /* "13.4 of 64 chips": what settling every finding gives back; missing when nothing is known. */
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep);
 
-/* "2 problems new, 3 fixed; 4 workloads slower, 1 faster"; missing when no window was before. */
+/*
+ * "2 problems new, 3 fixed; 4 workloads slower, 1 faster".  Where the window before is empty, that
+ * others are older: a clock that is ahead moves the window away from them.  Else missing.
+ */
 struct str fleet_news_text(const struct fleet_report *r, struct arena *keep);
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out);

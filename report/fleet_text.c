@@ -341,6 +341,10 @@ struct str fleet_news_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	struct out *o = out_memory(keep);
+	double older = real_at(a, this_window(r), STR("older_runs"));
+	if (fleet_has_week(r) && a->count < 2 && older > 0)
+		return arena_fmt(keep, "No run is of the window before, and %.0f %s older", older,
+			older == 1 ? "is" : "are");
 	if (!fleet_has_week(r) || a->count < 2)
 		return MISSING;
 	put_counted(o, real_at(a, 0, STR("new_problems")), "problem", "new");

@@ -182,5 +182,6 @@ SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(is_cpu), 
 	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'new') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'fixed') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change > 0) END,
-	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change < 0) END, NULL, NULL
+	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change < 0) END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM usable WHERE NOT is_recent) END, NULL, NULL
 FROM fleet GROUP BY is_now ORDER BY is_now DESC;

@@ -44,6 +44,7 @@ static const struct fleet_column totals_columns[] = {
 	R("fixed_problems", COUNT, "rules that they ceased to break"),
 	R("slower", COUNT, "workloads whose step time rose by 1% or more"),
 	R("faster", COUNT, "workloads whose step time fell by 1% or more"),
+	R("older_runs", COUNT, "usable runs that are older than both windows"),
 };
 
 static const struct fleet_column coverage_columns[] = {

@@ -240,6 +240,18 @@ static void cpus_are_told_apart(void **state)
 	assert_false(str_contains(markdown_of(&r), STR("All fixes")));
 }
 
+/* A clock that is ahead moves the window away from all other runs. */
+static void empty_window_before_is_told(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { plain_run("a"), plain_run("b") };
+	runs[1].captured = STR("2025-12-09T00:00:00.000Z");
+	struct fleet_report r = report_on(runs, 2, NULL);
+	assert_says(markdown_of(&r), "No run is of the window before, and 1 is older.");
+	r = report_on(runs, 1, NULL);
+	assert_false(str_contains(markdown_of(&r), STR("window before, and")));
+}
+
 /* Both ends of what is known only between them. */
 static void ranges_are_shown(void **state)
 {
@@ -269,6 +281,7 @@ int main(void)
 		cmocka_unit_test(large_numbers),
 		cmocka_unit_test(money_is_of_its_hours),
 		cmocka_unit_test(cpus_are_told_apart),
+		cmocka_unit_test(empty_window_before_is_told),
 		cmocka_unit_test(ranges_are_shown),
 	};
 	return cmocka_run_group_tests_name("report_fleet", tests, keep_begin, keep_end);
