@@ -21,6 +21,12 @@ static const struct {
 	{ STR_INIT("useful_flops_ratio"),
 		STR_INIT("the job file contradicts the profile, or not all FLOPs are counted") },
 	{ STR_INIT("slowness"), STR_INIT("only one device was recorded") },
+	{ STR_INIT("all_hosts_read"),
+		STR_INIT("not all hosts of the job were read (files are missing, or --hosts-sample "
+			 "left them out), or nothing says how many it has") },
+	{ STR_INIT("small_per_step"),
+		STR_INIT("collectives of unknown size, or over links of unknown speed, could "
+			 "decide it") },
 };
 
 struct str column_absence(const struct column *c)

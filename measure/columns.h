@@ -384,6 +384,7 @@
 #define DELTAS_COLUMNS(TEXT, REAL)                                                                 \
 	TEXT(metric, 0, "table.column")                                                            \
 	TEXT(key, 0, "the metric, and which baselines when these are a query's")                   \
+	TEXT(name, 0, "the metric in words")                                                       \
 	TEXT(against, 0, "baselines: the baseline, as they were named, or the store's query")      \
 	REAL(base, NONE, "value of the baseline")                                                  \
 	REAL(head, NONE, "value of this run")                                                      \

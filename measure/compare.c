@@ -16,17 +16,23 @@ enum series {
 
 static const struct metric {
 	struct str column; /* of run */
+	struct str name;   /* in words */
 	enum series series;
 	struct str part; /* SERIES_SHARE: column of steps */
 	bool more_is_worse;
 	double blind; /* of the baseline's value, or of the step for shares */
 } metrics[] = {
-	{ STR_INIT("step_time_s"), SERIES_TIME, { NULL, 0 }, true, 0.10 }, /* the primary one */
-	{ STR_INIT("roofline_ratio_lo"), SERIES_INVERSE, { NULL, 0 }, false, 0.10 },
-	{ STR_INIT("mfu"), SERIES_INVERSE, { NULL, 0 }, false, 0.10 },
-	{ STR_INIT("comms_exposed_ratio"), SERIES_SHARE, STR_INIT("comms_exposed_s"), true, 0.05 },
-	{ STR_INIT("idle_ratio"), SERIES_SHARE, STR_INIT("idle_s"), true, 0.05 },
-	{ STR_INIT("transfer_ratio"), SERIES_SHARE, STR_INIT("transfer_s"), true, 0.05 },
+	{ STR_INIT("step_time_s"), STR_INIT("the step time"), SERIES_TIME, { NULL, 0 }, true,
+		0.10 }, /* the primary one */
+	{ STR_INIT("roofline_ratio_lo"), STR_INIT("the roofline share"), SERIES_INVERSE,
+		{ NULL, 0 }, false, 0.10 },
+	{ STR_INIT("mfu"), STR_INIT("the MFU"), SERIES_INVERSE, { NULL, 0 }, false, 0.10 },
+	{ STR_INIT("comms_exposed_ratio"), STR_INIT("the exposed communication"), SERIES_SHARE,
+		STR_INIT("comms_exposed_s"), true, 0.05 },
+	{ STR_INIT("idle_ratio"), STR_INIT("the idle time"), SERIES_SHARE, STR_INIT("idle_s"), true,
+		0.05 },
+	{ STR_INIT("transfer_ratio"), STR_INIT("the time in transfers"), SERIES_SHARE,
+		STR_INIT("transfer_s"), true, 0.05 },
 };
 enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
 
@@ -205,12 +211,13 @@ static void fill_delta(const struct metric *m, const struct test *t, struct delt
 		row->p_value = NAN;
 }
 
-static struct deltas_row *add_delta(
-	struct tables *head, struct str metric, struct str query, struct arena *keep)
+static struct deltas_row *add_delta(struct tables *head, struct str metric, struct str name,
+	struct str query, struct arena *keep)
 {
 	struct deltas_row *row = table_new(head, deltas, keep);
 
 	row->metric = metric;
+	row->name = name;
 	row->key =
 		query.p ? arena_fmt(keep, "%.*s, %.*s", STR_ARG(metric), STR_ARG(query)) : metric;
 	row->against = query.p ? query : BASELINE_NAMED;
@@ -223,8 +230,8 @@ static void compare_sample(const struct metric *m, struct tables *head, const st
 {
 	struct test t =
 		noise->runs > 1 ? test_runs(here, there, noise) : test_steps(here, there->items);
-	struct str name = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
-	struct deltas_row *row = add_delta(head, name, query, keep);
+	struct str metric = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
+	struct deltas_row *row = add_delta(head, metric, m->name, query, keep);
 
 	row->head = here->value;
 	row->base = there->mean;
@@ -280,12 +287,12 @@ static double compiled_of(const struct tables *t)
 
 /* One number of each run, which no step varies. */
 static const struct constant {
-	struct str metric;
+	struct str metric, name;
 	double (*of)(const struct tables *t);
 } constants[] = {
-	{ STR_INIT("memory.window_peak_bytes"), peak_of },
-	{ STR_INIT("run.predicted_step_s"), predicted_of },
-	{ STR_INIT("memory.compiled_bytes"), compiled_of },
+	{ STR_INIT("memory.window_peak_bytes"), STR_INIT("the peak memory"), peak_of },
+	{ STR_INIT("run.predicted_step_s"), STR_INIT("the predicted step time"), predicted_of },
+	{ STR_INIT("memory.compiled_bytes"), STR_INIT("the planned memory"), compiled_of },
 };
 enum { CONSTANTS = sizeof(constants) / sizeof(constants[0]) };
 
@@ -306,7 +313,7 @@ static void compare_constant(const struct constant *c, struct tables *head,
 	}
 	if (isnan(here) || !n)
 		return;
-	struct deltas_row *row = add_delta(head, c->metric, sample->query, keep);
+	struct deltas_row *row = add_delta(head, c->metric, c->name, sample->query, keep);
 	row->runs = (double)n;
 	row->head = here;
 	row->base = sum / (double)n;

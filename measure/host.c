@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/out.h"
 #include "base/text.h"
 #include "measure/key.h"
 #include "measure/measured.h"
@@ -416,6 +417,20 @@ static double devices_expected(const struct measured *m)
 	return job < planes ? job : planes;
 }
 
+/* What some devices lack of the steps that others recorded. */
+static struct str steps_lacking(struct arena *keep, double some, double all, double fewer)
+{
+	struct out *o = out_memory(keep);
+
+	if (some < all)
+		out_fmt(o, "only %.0f of %.0f devices recorded steps%s", some, all,
+			fewer > 0 ? ", and " : "");
+	if (fewer > 0)
+		out_fmt(o, "%.0f of %.0f devices recorded fewer steps than the others", fewer,
+			some);
+	return out_text(o);
+}
+
 /*
  * All devices of the program must tell of about as many steps: kernels of whole devices get lost,
  * and what is judged then is not the job.
@@ -444,12 +459,12 @@ static void quality_devices(struct measured *m)
 	if (!m->first || m->source == STEPS_WINDOW)
 		return;
 	bool ok = with_steps >= expected && fewer == 0;
-	quality_add(m, "devices-agree", ok,
-		ok ? arena_fmt(m->keep, "all %.0f devices tell of the same steps", with_steps)
-		   : arena_fmt(m->keep,
-			     "%.0f of %.0f devices recorded steps, and %.0f of them fewer than "
-			     "others",
-			     with_steps, expected > with_steps ? expected : with_steps, fewer));
+	if (ok)
+		quality_add(m, "devices-agree", ok,
+			arena_fmt(m->keep, "all %.0f devices tell of the same steps", with_steps));
+	else
+		quality_add(m, "devices-agree", ok,
+			steps_lacking(m->keep, with_steps, fmax(expected, with_steps), fewer));
 }
 
 /* The program that a device spent most time in, of those that it ran again and again; or NULL. */

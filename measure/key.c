@@ -204,10 +204,10 @@ static struct str identity(struct arena *keep, struct str kind, struct str shape
 {
 	struct str file = base_name(where->file);
 
-	return text_clean(keep,
-		arena_fmt(keep, "%.*s %.*s %.*s%s%.*s%s%.*s", STR_ARG(kind), STR_ARG(shape),
-			STR_ARG(what), file.len > 0 ? " " : "", STR_ARG(file),
-			where->function.len > 0 ? ":" : "", STR_ARG(where->function)));
+	return text_clean(
+		keep, arena_fmt(keep, "%.*s %.*s %.*s%s%.*s%s%.*s", STR_ARG(kind), STR_ARG(shape),
+			      STR_ARG(what), file.len > 0 ? " " : "", STR_ARG(file),
+			      where->function.len > 0 ? ":" : "", STR_ARG(where->function)));
 }
 
 struct op_key_text op_key_text(const struct measured *m, const struct subject *s, struct str scope,
@@ -218,8 +218,7 @@ struct op_key_text op_key_text(const struct measured *m, const struct subject *s
 
 	return (struct op_key_text){
 		.key = identity(m->keep, kind, shape, what, where),
-		.family = identity(
-			m->keep, kind, shape, text_without_digits(m->keep, what), where),
+		.family = identity(m->keep, kind, shape, text_without_digits(m->keep, what), where),
 	};
 }
 

@@ -13,47 +13,59 @@ struct advice {
 };
 
 #define NAME_THE_CHIP                                                                              \
-	STR_INIT("name the chip with --hardware NAME; `rooflint hardware` lists the known ones, "  \
-		 "and a file of your own works too")
+	STR_INIT("Name the chip with --hardware NAME; `rooflint hardware` lists the known ones, "  \
+		 "and a file of your own works too.")
 
 static const struct advice advices[] = {
 	/* Only the owner knows these. */
 	{ "mfu hfu useful_flops_ratio owner_bytes",
-		STR_INIT("only the model's owner can say what this should be"), STR_INIT("") },
+		STR_INIT("Only the model's owner can say what this should be: in "
+			 "rooflint.job.yaml."),
+		STR_INIT("") },
 	{ "chip", NAME_THE_CHIP, NAME_THE_CHIP },
 	/* Peaks, and everything divided by them. */
 	{ "peak_flops hbm_bps t_* roofline_* attainable_s efficiency bound judged_ratio op_util "
 	  "hbm_util",
-		STR_INIT("these ops have no known FLOPs or bytes; record the profile with "
-			 "jax.profiler and keep the whole *.xplane.pb, which carries the program"),
+		STR_INIT("These ops have no known FLOPs or bytes. Record the profile with "
+			 "jax.profiler and keep the whole *.xplane.pb, which carries the program."),
 		NAME_THE_CHIP },
+	{ "compiles_in_steps input_wait_ratio sync_wait_ratio",
+		STR_INIT("Record it with host tracing on (host_tracer_level 2), and keep the whole "
+			 "*.xplane.pb."),
+		STR_INIT("") },
+	{ "small_per_step",
+		STR_INIT("Keep the program's HLO in the profile (enable_hlo_proto, which is on by "
+			 "default): it says how large collectives are."),
+		STR_INIT("") },
 	{ "all_hosts_read",
-		STR_INIT("hosts of the job are missing, or nothing says how many it had "
-			 "(hosts in the job file); copy their files beside these"),
+		STR_INIT("Copy the files of the other hosts beside these, and read all of them "
+			 "(without --hosts-sample). Where nothing says how many there are, say it "
+			 "with hosts: in rooflint.job.yaml."),
 		STR_INIT("") },
 	{ "expected_*_s",
-		STR_INIT("the chip's file lacks its links; add them in a copy and give it to "
-			 "--hardware"),
+		STR_INIT("The sizes of these collectives are not in the profile, or the speed of "
+			 "the links not in the chip's file. Keep the program's HLO in the profile; "
+			 "add the links in a copy of the file and give it to --hardware."),
 		NAME_THE_CHIP },
 	{ "flops flops_source hbm_bytes logical_bytes padded_bytes padding_ratio copy_cause "
 	  "message_bytes wire_bytes compiled_* arguments_bytes temp_bytes output_bytes "
 	  "other_live_bytes unattributed_ratio layout_copy_ratio update_excess_ratio regathers "
 	  "operand_kind",
-		STR_INIT("the program (HLO) is not in the profile; record it with jax.profiler and "
-			 "keep the whole *.xplane.pb"),
+		STR_INIT("The program (HLO) is not in the profile. Record it with jax.profiler and "
+			 "keep the whole *.xplane.pb."),
 		STR_INIT("") },
 	{ "capacity_bytes *_peak_bytes fragmentation samples",
-		STR_INIT("the profile has no allocator events; record it with host tracing on "
-			 "(host_tracer_level 2)"),
+		STR_INIT("The profile has no allocator events. Record it with host tracing on "
+			 "(host_tracer_level 2)."),
 		STR_INIT("") },
 	{ "transfer_s wait_s bandwidth_bps done_waits",
-		STR_INIT("nothing, while the transfer hides behind compute: how long it took "
-			 "cannot be seen, and it costs no step time"),
+		STR_INIT("Nothing, while the transfer hides behind compute: how long it took "
+			 "cannot be seen, and it costs no step time."),
 		STR_INIT("") },
 	{ "steps step_* *_share per_step idle_ratio busy_ratio comms_*_ratio compute_ratio "
 	  "transfer_ratio tiny_ops_* exposed_s hidden_s lo_s hi_s p50_s",
-		STR_INIT("record a few whole steps after warm-up, each in a "
-			 "jax.profiler.StepTraceAnnotation"),
+		STR_INIT("Record a few whole steps after warm-up, each in a "
+			 "jax.profiler.StepTraceAnnotation."),
 		STR_INIT("") },
 };
 
@@ -113,7 +125,7 @@ static struct str advice_gate(
 		bool shut = g->verdict == VERDICT_FAIL || g->verdict == VERDICT_INCONCLUSIVE;
 		if (shut && rule_needs(rule, g->rule))
 			return arena_fmt(keep,
-				"settle '%.*s' first: what relies on it is not judged before",
+				"Settle '%.*s' first: what relies on it is not judged before.",
 				STR_ARG(g->rule->name));
 	}
 	return MISSING;
@@ -131,7 +143,8 @@ struct str advice_for(const struct report *r, const struct judgement *j,
 	if (!text.p && result->rule->gate) /* it was judged, and found wanting */
 		text = result->rule->fix.text;
 	if (!text.p)
-		text = arena_fmt(keep, "`rooflint explain %.*s` says what it reads, and from where",
+		text = arena_fmt(keep,
+			"`rooflint explain %.*s` says what it reads, and from where.",
 			STR_ARG(result->rule->name));
 	return text;
 }

@@ -371,8 +371,8 @@ static bool check_statement(struct compiler *c)
 /* How a subject is called in a table without names: by the instruction, which its key is not. */
 static const struct column *name_column(const struct table_def *def)
 {
-	static const struct str names[] = { STR_INIT("name"), STR_INIT("op"),
-		STR_INIT("consumer"), STR_INIT("after") };
+	static const struct str names[] = { STR_INIT("name"), STR_INIT("op"), STR_INIT("consumer"),
+		STR_INIT("after") };
 	const struct column *c = NULL;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !c; i++)

@@ -116,13 +116,12 @@ static struct str unknown_message(
 	const struct subject *s, const struct finding *f, const struct expression *x)
 {
 	struct str lacks = lacking(s, x);
+	const char *are = str_contains(f->missing, STR(", ")) ? "are" : "is";
 
-	if (f->missing.len && lacks.len)
-		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s is not known: %.*s",
-			STR_ARG(f->name), STR_ARG(f->missing), STR_ARG(lacks));
 	if (f->missing.len)
-		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s is not known",
-			STR_ARG(f->name), STR_ARG(f->missing));
+		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
+			STR_ARG(f->name), STR_ARG(f->missing), are, lacks.len ? ": " : "",
+			STR_ARG(lacks));
 	return arena_fmt(s->keep, "%.*s cannot be judged: this has no value: %.*s",
 		STR_ARG(f->name), STR_ARG(x->source->text));
 }

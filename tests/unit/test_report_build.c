@@ -211,17 +211,17 @@ static void test_what_to_do(void **state)
 	gate.gate = true;
 	struct run_row *run = table_new(&t, run, &keep);
 	assert_true(str_starts(
-		todo(&t, results, 1, "lo_s, attainable_s"), STR("record a few whole steps")));
-	assert_true(str_starts(todo(&t, results, 1, "attainable_s"), STR("name the chip with")));
+		todo(&t, results, 1, "lo_s, attainable_s"), STR("Record a few whole steps")));
+	assert_true(str_starts(todo(&t, results, 1, "attainable_s"), STR("Name the chip with")));
 	run->chip = STR("h100_sxm");
-	assert_true(str_starts(todo(&t, results, 1, "attainable_s"), STR("these ops have no")));
+	assert_true(str_starts(todo(&t, results, 1, "attainable_s"), STR("These ops have no")));
 	assert_str(todo(&t, results, 2, NULL),
-		"settle 'evidence-coverage' first: what relies on it is not judged before");
+		"Settle 'evidence-coverage' first: what relies on it is not judged before.");
 	results[1].verdict = VERDICT_PASS;
 	assert_true(str_starts(
-		todo(&t, results, 1, "run.name, run.steps"), STR("record a few whole steps")));
+		todo(&t, results, 1, "run.name, run.steps"), STR("Record a few whole steps")));
 	assert_str(todo(&t, results, 2, NULL),
-		"`rooflint explain matmul-roofline` says what it reads, and from where");
+		"`rooflint explain matmul-roofline` says what it reads, and from where.");
 }
 
 /* Every column that can be unknown has an answer to "what now?", or a reason to have none. */
@@ -233,7 +233,7 @@ static void test_advice_knows_its_columns(void **state)
 		"capacity_bytes", "owner_bytes", "transfer_s", "layout_copy_ratio", "judged_ratio",
 		"unattributed_ratio", "steps", "idle_ratio", "comms_exposed_ratio", "exposed_share",
 		"step_share", "tiny_ops_ratio", "mfu", "regathers",
-		"all_hosts_read" };
+		"all_hosts_read", "small_per_step", "compiles_in_steps" };
 	struct tables t = { 0 };
 	struct rule rule = rule_named("any", TABLE_run);
 	struct rule_result result = { .rule = &rule, .verdict = VERDICT_INCONCLUSIVE };
