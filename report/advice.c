@@ -33,6 +33,10 @@ static const struct advice advices[] = {
 		STR_INIT("Record it with host tracing on (host_tracer_level 2), and keep the whole "
 			 "*.xplane.pb."),
 		STR_INIT("") },
+	{ "remat_flops_ratio",
+		STR_INIT("Give the FLOPs of custom calls under costs: in the rule file, and keep "
+			 "the program's HLO in the profile."),
+		STR_INIT("") },
 	{ "small_per_step",
 		STR_INIT("Keep the program's HLO in the profile (enable_hlo_proto, which is on by "
 			 "default): it says how large collectives are."),

@@ -87,6 +87,11 @@ VERDICTS = {
     "faster-than-bandwidth": "pass", "hlo-present": "inconclusive",
     "update-excess": "inconclusive", "copy-share": "inconclusive",
     "padding-waste": "inconclusive", "input-bound": "inconclusive",
+    "layout-copy": "inconclusive", "copy-feeds-matmul": "inconclusive",
+    "missed-donation": "inconclusive", "repeated-all-gather": "inconclusive",
+    "collective-roofline": "inconclusive", "remat-excess": "inconclusive",
+    "straggler": "inconclusive", "host-sync": "inconclusive", "recompiles": "inconclusive",
+    "step-character": "pass", "idle-gaps": "pass",
 }
 COMMUNICATION = ("all-gather", "all-reduce", "all-to-all", "all-reduce-scatter fusion")
 
