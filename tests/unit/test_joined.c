@@ -108,7 +108,8 @@ static void what_a_device_keeps(void **state)
 		assert_null(s[d].collectives);
 		assert_int_equal(
 			s[d].self_ps[0], (1 + d) * (SAMPLES * 1000 + 5 * SAMPLES * (SAMPLES - 1)));
-		assert_int_equal(s[d].self_ps[1], 0);
+		assert_int_equal(s[d].self_first, 0);
+		assert_int_equal(s[d].self_count, 1);
 		assert_int_equal(s[d].steps[0].number, 7);
 		assert_int_equal(s[d].gaps[0].step, 8);
 		assert_false(s[d].programs[0].marker_nested);
@@ -116,6 +117,26 @@ static void what_a_device_keeps(void **state)
 	}
 	assert_true(joined_op(j, OPS - 1).nested);
 	assert_true(joined_op(j, OPS).nested);
+	joined_free(j);
+}
+
+/* Of the ops of other programs, before and behind, there are no times. */
+static void times_of_the_own_program(void **state)
+{
+	(void)state;
+	struct joined *j = joined_new(&keep);
+	struct arena work = arena_new((ptrdiff_t)1 << 24);
+	struct sweep s = swept(2, &work);
+	s.ops[0] = (struct op_total){ 0 };
+	dist_add(&s.ops[1].self, &work, 30);
+	dist_add(&s.ops[3].self, &work, 50);
+	joined_add(j, &s, 1);
+	arena_free(&work);
+	assert_int_equal(s.self_first, 1);
+	assert_int_equal(s.self_count, 3);
+	assert_int_equal(s.self_ps[0], 30);
+	assert_int_equal(s.self_ps[1], 0);
+	assert_int_equal(s.self_ps[2], 50);
 	joined_free(j);
 }
 
@@ -182,6 +203,7 @@ int main(void)
 		cmocka_unit_test(in_any_order),
 		cmocka_unit_test(instances_of_all_devices),
 		cmocka_unit_test(what_a_device_keeps),
+		cmocka_unit_test(times_of_the_own_program),
 		cmocka_unit_test(steps_of_many_devices),
 		cmocka_unit_test(begun_anew),
 	};
