@@ -288,20 +288,12 @@ static void estimate_collective(
 	e->roof.bound = isnan(e->comms.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS;
 }
 
-static bool has_operands(const struct hlo_instruction *i)
-{
-	for (ptrdiff_t k = 0; k < i->operand_count; k++)
-		if (i->operands[k] < 0)
-			return false;
-	return true;
-}
-
 static struct op_work work_of(
 	const struct hlo_cost *cost, const struct hlo_module *m, ptrdiff_t instruction)
 {
 	const struct hlo_instruction *i = &m->instructions[instruction];
 	const struct shape *leaf = shape_leaf(&i->shape, 0);
-	bool has_bytes = cost->bytes_bound != COST_UNKNOWN && has_operands(i);
+	bool has_bytes = cost->bytes_bound != COST_UNKNOWN && hlo_knows_operands(i);
 	enum dtype result = leaf ? leaf->dtype : DTYPE_INVALID;
 	return (struct op_work){
 		.flops = cost->flops_bound != COST_UNKNOWN ? cost->flops : NAN,
@@ -313,28 +305,21 @@ static struct op_work work_of(
 	};
 }
 
-static enum dtype operand_dtype(const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	bool has_one = i->operand_count > 0 && i->operands[0] >= 0;
-	const struct shape *leaf =
-		has_one ? shape_leaf(&m->instructions[i->operands[0]].shape, 0) : NULL;
-	return leaf ? leaf->dtype : DTYPE_INVALID;
-}
-
 /* Whoever writes a formula for a custom call knows better. */
 static void apply_formula(const struct hlo_view *v, const struct hlo_module *m,
 	ptrdiff_t instruction, struct estimate *e)
 {
 	const struct hlo_instruction *i = &m->instructions[instruction];
 	const struct op_cost *f = e->formula = op_cost_find(v->costs, i);
+	const struct shape *factor = hlo_operand_array(m, i, 0);
 	if (f && f->bytes.text.p)
 		e->work.hbm_bytes = e->hbm_padded_bytes = formula_value(&f->bytes, m, i);
 	if (!f || !f->flops.text.p)
 		return;
 	e->work.flops = formula_value(&f->flops, m, i);
 	e->cost.flops_bound = isnan(e->work.flops) ? COST_UNKNOWN : COST_EXACT;
-	if (operand_dtype(m, i) != DTYPE_INVALID)
-		e->work.dtype = operand_dtype(m, i);
+	if (factor && factor->dtype != DTYPE_INVALID)
+		e->work.dtype = factor->dtype;
 }
 
 /*

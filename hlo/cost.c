@@ -55,6 +55,21 @@ const struct shape *operand_shape(
 	return operand ? &operand->shape : NULL;
 }
 
+const struct shape *hlo_operand_array(
+	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t operand)
+{
+	const struct shape *whole = operand_shape(m, i, operand);
+	return whole ? shape_leaf(whole, 0) : NULL;
+}
+
+bool hlo_knows_operands(const struct hlo_instruction *i)
+{
+	for (ptrdiff_t k = 0; k < i->operand_count; k++)
+		if (i->operands[k] < 0)
+			return false;
+	return true;
+}
+
 const struct hlo_computation *called_at(
 	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t k)
 {

@@ -61,6 +61,12 @@ struct hlo_product {
 bool hlo_product(const struct hlo_module *m, ptrdiff_t instruction, struct arena scratch,
 	struct hlo_product *ret);
 
+/* The first array of an operand; NULL where it is not known, or has none. */
+const struct shape *hlo_operand_array(
+	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t operand);
+/* Text of the ops that ran may name operands that are not among them. */
+bool hlo_knows_operands(const struct hlo_instruction *i);
+
 /* The sort of work an instruction does, looking into fusions and async wrappers: the raw material
  * for measure/kind.c.  KIND_UNKNOWN for opcodes nobody has met. */
 enum op_kind hlo_kind(const struct hlo_module *m, ptrdiff_t instruction);

@@ -236,8 +236,8 @@ static enum op_kind hollow_kind(const struct hlo_module *m, const struct hlo_ins
 {
 	const struct shape *in = shape_leaf(&i->shape, 0), *out = shape_leaf(&i->shape, 1);
 	if (is_async_collective_done(m, i)) {
-		in = operand_shape(m, i, 0) ? shape_leaf(operand_shape(m, i, 0), 0) : NULL;
-		out = operand_shape(m, i, 1) ? shape_leaf(operand_shape(m, i, 1), 0) : NULL;
+		in = hlo_operand_array(m, i, 0);
+		out = hlo_operand_array(m, i, 1);
 	} else if (!is_async_collective_start(m, i)) {
 		return KIND_UNKNOWN;
 	}

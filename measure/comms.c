@@ -306,11 +306,9 @@ static enum direction direction_of(const struct subject *s)
 	const struct shape *out = shape_leaf(&i->shape, 0);
 	if (out && hlo_space(out->memory_space, s->program->platform) == SPACE_HOST)
 		return D2H;
-	if (i->operand_count > 0 && i->operands[0] >= 0) {
-		const struct shape *in = shape_leaf(&h->instructions[i->operands[0]].shape, 0);
-		if (in && hlo_space(in->memory_space, s->program->platform) == SPACE_HOST)
-			return H2D;
-	}
+	const struct shape *in = hlo_operand_array(h, i, 0);
+	if (in && hlo_space(in->memory_space, s->program->platform) == SPACE_HOST)
+		return H2D;
 	return OTHER_COPY;
 }
 

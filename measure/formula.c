@@ -6,7 +6,7 @@
 
 #include "base/out.h"
 #include "base/text.h"
-#include "hlo/module.h"
+#include "hlo/cost.h"
 
 enum { ARGUMENTS_MAX = 2 };
 
@@ -28,12 +28,9 @@ struct call {
 /* An operand's array, or the result's (of a tuple the first: the others are workspace). */
 static const struct shape *operand_of(const struct call *c, double k)
 {
-	const struct hlo_instruction *i = c->instruction;
-
-	if (!(k >= 0 && k < (double)i->operand_count) || k != floor(k) ||
-		i->operands[(ptrdiff_t)k] < 0)
+	if (!(k >= 0 && k < (double)c->instruction->operand_count) || k != floor(k))
 		return NULL;
-	return shape_leaf(&c->module->instructions[i->operands[(ptrdiff_t)k]].shape, 0);
+	return hlo_operand_array(c->module, c->instruction, (ptrdiff_t)k);
 }
 
 static const struct shape *result_of(const struct call *c)

@@ -43,14 +43,6 @@ static double profile_hbm_bytes(const struct subject *s)
 	return s->said.bytes_accessed;
 }
 
-static bool knows_operands(const struct hlo_instruction *i)
-{
-	for (ptrdiff_t k = 0; k < i->operand_count; k++)
-		if (i->operands[k] < 0)
-			return false;
-	return true;
-}
-
 /*
  * Without the breakdown by memory the profile's figure counts what stays on the chip as well, and
  * operands and results count arrays whole of which a fusion may read a slice: both are at least
@@ -62,7 +54,7 @@ static double partial_hbm_bytes(const struct subject *s, const struct hlo_cost *
 
 	if (isnan(bytes) || !isnan(s->said.hbm_read_bytes) || s->instruction < 0 ||
 		!s->program->hlo->partial ||
-		!knows_operands(&s->program->hlo->instructions[s->instruction]))
+		!hlo_knows_operands(&s->program->hlo->instructions[s->instruction]))
 		return bytes;
 	return fmin(bytes, cost->hbm_bytes);
 }
@@ -87,9 +79,8 @@ static enum dtype factor_dtype(const struct hlo_module *h, const struct hlo_inst
 	enum dtype same = DTYPE_INVALID;
 
 	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
-		const struct shape *s =
-			i->operands[k] < 0 ? NULL
-					   : shape_leaf(&h->instructions[i->operands[k]].shape, 0);
+		const struct shape *s = hlo_operand_array(h, i, k);
+
 		if (!s)
 			return DTYPE_INVALID;
 		if (s->rank < 2)
@@ -170,17 +161,6 @@ static void comms_roofline(const struct measured *m, const struct subject *s, st
 	f->roof.bound = isnan(t.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS;
 }
 
-static enum dtype operand_dtype(const struct subject *s)
-{
-	const struct hlo_module *h = s->program->hlo;
-	const struct hlo_instruction *i = &h->instructions[s->instruction];
-	const struct shape *leaf = i->operand_count > 0 && i->operands[0] >= 0
-					   ? shape_leaf(&h->instructions[i->operands[0]].shape, 0)
-					   : NULL;
-
-	return leaf ? leaf->dtype : DTYPE_INVALID;
-}
-
 static double cost_value(const struct measured *m, const struct subject *s,
 	const struct op_cost *cost, const struct formula *f)
 {
@@ -197,11 +177,12 @@ static double cost_value(const struct measured *m, const struct subject *s,
 /* The rule file's formulas for a custom call: whoever writes one knows better. */
 static void costs_by_rules(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
-	const struct op_cost *cost = NULL;
-
-	if (s->instruction >= 0)
-		cost = op_cost_find(
-			m->options->costs, &s->program->hlo->instructions[s->instruction]);
+	if (s->instruction < 0)
+		return;
+	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_instruction *i = &h->instructions[s->instruction];
+	const struct op_cost *cost = op_cost_find(m->options->costs, i);
+	const struct shape *factor = hlo_operand_array(h, i, 0);
 	if (!cost)
 		return;
 	if (cost->bytes.text.p)
@@ -211,8 +192,8 @@ static void costs_by_rules(const struct measured *m, const struct subject *s, st
 	f->flops = cost_value(m, s, cost, &cost->flops);
 	f->flops_from_profile = false;
 	f->flops_from_rules = true;
-	if (operand_dtype(s) != DTYPE_INVALID)
-		f->dtype = operand_dtype(s);
+	if (factor && factor->dtype != DTYPE_INVALID)
+		f->dtype = factor->dtype;
 }
 
 /* A rule file's formulas are for kernels that multiply. */
@@ -373,9 +354,9 @@ static bool changes_layout(const struct subject *s)
 
 	if (out && shape_elements(out) <= 1)
 		return false;
-	if (!str_eq(i->opcode, STR("copy")) || i->operand_count != 1 || i->operands[0] < 0)
+	if (!str_eq(i->opcode, STR("copy")) || i->operand_count != 1)
 		return true;
-	const struct shape *in = shape_leaf(&h->instructions[i->operands[0]].shape, 0);
+	const struct shape *in = hlo_operand_array(h, i, 0);
 	return !in || !out || !same_layout(in, out);
 }
 
