@@ -220,17 +220,19 @@ bool name_walk_next(struct name_walk *w, struct plane_name *ret)
 	const struct plane *p = w->plane;
 	struct wire fail;
 
-	if (!p->learns && w->next < p->name_count) {
+	if (!p->learns) {
+		if (w->next >= p->name_count)
+			return false;
 		*ret = p->names[w->next++];
 		return true;
 	}
-	while (p->learns && !name_next(&w->wire, ret, &fail)) {
+	while (!name_next(&w->wire, ret, &fail)) {
 		if (w->next >= p->part_count)
 			return false;
 		w->wire = wire_open(p->parts[w->next++].names_at);
 	}
 	ret->part = (int32_t)w->next - 1;
-	return p->learns;
+	return true;
 }
 
 /* The part's names go behind those of the plane's earlier parts. */
@@ -270,6 +272,7 @@ static void names_learn(struct plane *p, struct arena *keep)
 	for (ptrdiff_t i = 0; i < p->part_count; i++)
 		count += p->parts[i].name_count;
 	p->names = arena_make(keep, struct plane_name, count);
+	p->name_count = 0;
 	for (ptrdiff_t i = 0; i < p->part_count; i++)
 		part_learn(p, (int32_t)i, keep);
 }
@@ -281,17 +284,22 @@ void plane_learn(struct plane *p, struct arena *keep)
 		names_learn(p, keep);
 }
 
+static void names_forget(struct plane *p)
+{
+	for (ptrdiff_t i = 0; i < p->part_count; i++)
+		p->parts[i].names = (struct id_map){ 0 };
+	p->names = NULL;
+	p->name_count = 0;
+}
+
 void plane_forget(struct plane *p)
 {
 	p->ops = NULL;
 	p->op_count = p->op_cap = 0;
 	p->table = NULL;
-	for (ptrdiff_t i = 0; p->learns && i < p->part_count; i++)
-		p->parts[i].names = (struct id_map){ 0 };
-	if (p->learns) {
-		p->names = NULL;
-		p->name_count = 0;
-	}
+	p->keep = NULL;
+	if (p->learns)
+		names_forget(p);
 	/* Elsewhere names know no ops, and CPU ordinals share them between threads. */
 	for (ptrdiff_t i = 0; p->platform == PLATFORM_TPU && i < p->name_count; i++)
 		p->names[i].op = -1;
