@@ -342,22 +342,16 @@ static void add_missing(struct crew *crew, struct str path)
 
 static const struct exception *exception_of(const struct found_run *run, struct arena *keep)
 {
-	struct exception e = { 0 }, *kept;
-	if (run->refused.p || run->files[0].format == FORMAT_DUMP) {
-		struct found_run *copy = arena_make(keep, struct found_run, 1);
-		*copy = found_copy(run, keep);
-		e.run = copy;
-	}
-	if (!e.run && !run->older_count)
+	bool is_kept = run->refused.p || run->files[0].format == FORMAT_DUMP;
+	if (!is_kept && !run->older_count)
 		return NULL;
-	if (!e.run) {
-		const struct found_run copy = found_copy(run, keep);
-		e.older = copy.older;
-		e.older_count = copy.older_count;
-	}
-	kept = arena_make(keep, struct exception, 1);
-	*kept = e;
-	return kept;
+	struct exception *e = arena_make(keep, struct exception, 1);
+	struct found_run *copy = arena_make(keep, struct found_run, 1);
+	*copy = found_copy(run, keep);
+	e->run = is_kept ? copy : NULL;
+	e->older = copy->older;
+	e->older_count = copy->older_count;
+	return e;
 }
 
 static void take_run(void *arg, const struct found_run *run)

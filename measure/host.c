@@ -443,7 +443,6 @@ static void quality_devices(struct measured *m)
 			    "device's; capture with a jaxlib of 0.7.2 or later"));
 		return;
 	}
-
 	double expected = devices_expected(m), with_steps = 0, fewer = 0;
 	int64_t most = 0;
 
@@ -459,12 +458,9 @@ static void quality_devices(struct measured *m)
 	if (!m->first || m->source == STEPS_WINDOW)
 		return;
 	bool ok = with_steps >= expected && fewer == 0;
-	if (ok)
-		quality_add(m, "devices-agree", ok,
-			arena_fmt(m->keep, "all %.0f devices tell of the same steps", with_steps));
-	else
-		quality_add(m, "devices-agree", ok,
-			steps_lacking(m->keep, with_steps, fmax(expected, with_steps), fewer));
+	quality_add(m, "devices-agree", ok,
+		ok ? arena_fmt(m->keep, "all %.0f devices tell of the same steps", with_steps)
+		   : steps_lacking(m->keep, with_steps, fmax(expected, with_steps), fewer));
 }
 
 /* The program that a device spent most time in, of those that it ran again and again; or NULL. */

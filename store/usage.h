@@ -8,8 +8,8 @@
  * over.  A workload may have several lines.  A price that is empty or not there is not known.
  *
  * Refuses: guessing.  A number that is none, below zero or beyond its maximum, a column that comes
- * twice, a line longer than the header (1,200 is two fields) and a file that lists
- * nothing are errors that name the line.
+ * twice, a line longer than the header (1,200 is two fields) and a file that lists nothing are
+ * errors that name the line.
  */
 #ifndef STORE_USAGE_H
 #define STORE_USAGE_H

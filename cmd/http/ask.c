@@ -63,8 +63,7 @@ static struct str unquoted(struct str s)
 static bool cut_blank(struct str s, struct str *kind, struct str *name)
 {
 	struct str tail;
-	if (!str_cut(s, ' ', kind, &tail))
-		*kind = s;
+	str_cut(s, ' ', kind, &tail);
 	str_cut(*kind, '\t', kind, &tail);
 	*name = str_trim(str_from_offset(s, kind->len));
 	return kind->len < s.len;
