@@ -81,16 +81,20 @@ FROM placed GROUP BY kind, grp ORDER BY kind, sum(weight * share) DESC NULLS LAS
 
 CREATE TABLE "by-chip" AS
 SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
-	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile FROM grouped WHERE kind = 'chip' ORDER BY rowid;
+	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile
+FROM grouped WHERE kind = 'chip' ORDER BY rowid;
 CREATE TABLE "by-owner" AS
 SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
-	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile FROM grouped WHERE kind = 'owner' ORDER BY rowid;
+	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile
+FROM grouped WHERE kind = 'owner' ORDER BY rowid;
 CREATE TABLE "by-model" AS
 SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
-	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile FROM grouped WHERE kind = 'model' ORDER BY rowid;
+	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile
+FROM grouped WHERE kind = 'model' ORDER BY rowid;
 CREATE TABLE "by-size" AS
 SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
-	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile FROM grouped WHERE kind = 'size' ORDER BY rowid;
+	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile
+FROM grouped WHERE kind = 'size' ORDER BY rowid;
 
 CREATE TABLE rules AS
 WITH broken AS (

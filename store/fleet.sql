@@ -4,8 +4,9 @@
 --   :judge                whose judgement counts where there are several
 --
 -- Every table is made in an order of its own, so that sums and ties do not depend on the order in
--- which facts came.  Ratios of a group are weighted by chips, since what runs on more chips wastes more;
--- by chip-hours where those of every workload are known, so that none is left out of a ratio unseen.
+-- which facts came.  Ratios of a group are weighted by chips, since what runs on more chips wastes
+-- more; by chip-hours where those of every workload are known, so that none is left out of a ratio
+-- unseen.
 --
 -- A CPU is no chip: what ran on CPUs alone is told of by itself, and adds to no chips or chip-hours.
 
@@ -102,7 +103,8 @@ CREATE INDEX fleet_workload ON fleet (workload, is_now);
 -- What rules said of the newest runs, with the share of a step that each costs.
 CREATE TABLE said AS
 SELECT l.workload, l.is_now, l.run, l.profile, CASE WHEN NOT l.is_cpu THEN l.chips END AS chips,
-	v.rule, v.title, v.verdict, v.message, v.note, v.source_file, v.source_line, v.gain_s / l.step_time_s AS share
+	v.rule, v.title, v.verdict, v.message, v.note, v.source_file, v.source_line,
+	v.gain_s / l.step_time_s AS share
 FROM latest AS l JOIN verdicts AS v ON v.run_id = l.id
 ORDER BY l.workload, l.is_now, v.rule;
 CREATE INDEX said_rule ON said (workload, rule, is_now);

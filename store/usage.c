@@ -80,7 +80,9 @@ static bool find_column(struct csv *c, enum wanted w)
 		if (!str_eq_nocase(c->fields[i], names[w]))
 			continue;
 		if (c->at[w] >= 0)
-			return csv_fail(c, "workload, chip_hours or price names two columns");
+			return diag_set(c->err, DIAG_CHIP_HOURS,
+				"%.*s:%lld: the first line names two columns %.*s", STR_ARG(c->file),
+				(long long)c->line, STR_ARG(names[w]));
 		c->at[w] = i;
 	}
 	return true;

@@ -247,7 +247,7 @@ static void usage_mistakes(void **state)
 		{ "workload,chip_hours\na,1,200\n", "u:2: more fields than the first line" },
 		{ "workload,chip_hours\na,1e13\n", "u:2: chip_hours is a number from 0 to 1e+12" },
 		{ "workload,chip_hours,price\na,1,1e7\n", "u:2: price is a number from 0 to" },
-		{ "workload,chip_hours,Chip_Hours\na,1,2\n", "names two columns" },
+		{ "workload,chip_hours,Chip_Hours\na,1,2\n", "u:1: the first line names two columns chip_hours" },
 		{ "workload;chip_hours\na;1\n", "with commas between them" },
 		{ "workload,chip_hours\n\n", "no workload is listed" },
 		{ "workload,chip_hours\n,1\n", "u:2: a line without a workload" },
