@@ -34,6 +34,16 @@ def signature(secret, region, method, path, query, headers, signed, stamp, servi
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
+def reply(handler, status, body, headers=()):
+    """A whole answer, as a method of a handler."""
+    handler.send_response(status)
+    for name, value in headers:
+        handler.send_header(name, value)
+    handler.send_header("content-length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
 class Server:
     """`objects` is {bucket: {key: bytes}}; `trouble` is called before an object is sent, and
     `list_trouble` before a page of a list: both may answer themselves and return True."""
@@ -54,13 +64,7 @@ class Server:
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def reply(self, status, body, headers=()):
-                self.send_response(status)
-                for name, value in headers:
-                    self.send_header(name, value)
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+            reply = reply
 
             def refuse(self, status, code, headers=()):
                 self.reply(status, f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>not "

@@ -5,8 +5,8 @@
 
 Rewrites captures as a recompile of an edited file would have left them: other numbers in the names
 of instructions and computations, other ids of programs, every source line some lines further down,
-a checkout elsewhere, metadata in another order, and another clock.  Then keys, fingerprints, test cases and verdicts
-are the same, and `diff` joins every op.  ROOFLINT names the program.
+a checkout elsewhere, metadata in another order, and another clock.  Then keys, fingerprints, test
+cases and verdicts are the same, and `diff` joins every op.  ROOFLINT names the program.
 """
 
 import glob
@@ -427,7 +427,7 @@ def captures(named):
             yield os.path.relpath(directory, root) + " of " + os.path.basename(root), read(paths)
     for name in [] if named else BUILT:
         spec = derive.load(scenarios.scenario_path(name))
-        files = build.build_spec(spec)
+        files = build.kept(spec)
         yield name, {os.path.basename(k): v for k, v in files.items() if k.endswith(".xplane.pb")}
 
 

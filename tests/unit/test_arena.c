@@ -72,6 +72,15 @@ static void cleared(void **state)
 #define HAS_ASAN false
 #endif
 
+/* Either has terabytes mapped already. */
+#if defined(__SANITIZE_THREAD__)
+#define HAS_SHADOW true
+#elif defined(__has_feature)
+#define HAS_SHADOW (HAS_ASAN || __has_feature(thread_sanitizer))
+#else
+#define HAS_SHADOW HAS_ASAN
+#endif
+
 /* What was freed is had again, and bytes of its former life are not. */
 static void freed(void **state)
 {
@@ -196,7 +205,7 @@ static void reservation_halves(void **state)
 	arena_free(&a);
 }
 
-#if !HAS_ASAN /* it has terabytes mapped already */
+#if !HAS_SHADOW
 static const ptrdiff_t ration = (ptrdiff_t)4 << 30;
 
 static void true_figure(ptrdiff_t bytes)
@@ -225,7 +234,7 @@ static void rationed(void)
 static void address_space_is_short(void **state)
 {
 	(void)state;
-#if HAS_ASAN
+#if HAS_SHADOW
 	skip();
 #else
 	int status = 0;
