@@ -12,7 +12,7 @@
 #include "cmd/previous.h"
 #include "cmd/shown.h"
 
-/* What few jobs have; the first of these that there is. */
+/* What few jobs have: the first of these that is set. */
 struct exception {
 	struct diag *error;	     /* why there is no run */
 	const struct found_run *run; /* cannot be found again */

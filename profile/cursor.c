@@ -38,8 +38,9 @@ static inline ptrdiff_t len_field(
 	return len <= end - p - head ? head : 0;
 }
 
-/* Kept out of line, so that the fast readers need no frame for them; and what they are made of. */
+/* Kept out of line, so that the fast readers need no frame for them. */
 #define SLOW static __attribute__((noinline))
+/* What the fast readers are made of. */
 #define FAST static inline __attribute__((always_inline))
 
 /* Three tags, three numbers, and the head of the stat behind them. */
@@ -244,7 +245,7 @@ static bool stat_kind(const struct plane_part *part, struct wire *w, int *ret, s
 	return true;
 }
 
-/* May so many bytes be looked at?  Of a part that is made of pieces nobody knows. */
+/* Are there so many bytes from there on?  In a part that is made of pieces nobody knows. */
 static inline bool part_has(const struct plane_part *part, struct str from, ptrdiff_t bytes)
 {
 	return part->bytes.p && part->bytes.p + part->bytes.len - from.p >= bytes;

@@ -232,6 +232,12 @@ static void files_sort(struct found_run *r)
 	qsort(r->files, (size_t)r->file_count, sizeof(*r->files), by_host);
 }
 
+/* The first of them; one beside another trace tells nothing. */
+static bool is_trace_beside(const struct found_file *read, const struct found_file *other)
+{
+	return read->format == FORMAT_XPLANE && other->format == FORMAT_TRACE && !read->trace.p;
+}
+
 /* One host in several forms in one directory: the first in order says the most. */
 static void files_dedupe(struct found_run *r)
 {
@@ -239,7 +245,7 @@ static void files_dedupe(struct found_run *r)
 	for (ptrdiff_t i = 0; i < r->file_count; i++) {
 		bool twin = kept && str_eq(r->files[kept - 1].host, r->files[i].host);
 		bool nameless = r->file_count > 1 && is_perfetto(path_base(r->files[i].path));
-		if (twin && r->files[i].format == FORMAT_TRACE && !r->files[kept - 1].trace.p)
+		if (twin && is_trace_beside(&r->files[kept - 1], &r->files[i]))
 			r->files[kept - 1].trace = r->files[i].path;
 		if (!twin && !nameless)
 			r->files[kept++] = r->files[i];

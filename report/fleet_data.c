@@ -29,7 +29,7 @@ static void put_json_row(
 	cJSON_Delete(row);
 }
 
-/* A year's history has ten thousands of rows: each is gone when it is written. */
+/* A year's history has tens of thousands of rows: each is gone when it is written. */
 static void put_json_answer(struct json_stream *s, const struct fleet_answer *a)
 {
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);

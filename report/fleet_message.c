@@ -220,7 +220,8 @@ static bool is_fixed(const struct fleet_answer *a, ptrdiff_t row)
 	return !is_new(a, row);
 }
 
-/* Two weeks: the next report comes too late to write another waiver in time.  As long behind it. */
+/* Two weeks: the next report comes too late to write another waiver in time.  One that has ended is
+ * told of for as long. */
 static bool ends_soon(const struct fleet_answer *a, ptrdiff_t row)
 {
 	return fabs(real(a, row, "days_left")) <= 14;

@@ -610,6 +610,12 @@ static void traces(void **state)
 	assert_int_equal(found.runs[0].files[1].format, FORMAT_TRACE);
 	assert_null(found.runs[0].files[1].trace.p);
 
+	file("log/3/a.trace.json.gz");
+	file("log/3/a.trace.json");
+	find("log/3", false);
+	assert_str(found.runs[0].files[0].path, "log/3/a.trace.json");
+	assert_null(found.runs[0].files[0].trace.p);
+
 	file("log/2/perfetto_trace.json.gz");
 	find("log/2", false);
 	assert_str(hosts_of(0), "perfetto_trace");
