@@ -81,8 +81,8 @@ static bool find_column(struct csv *c, enum wanted w)
 			continue;
 		if (c->at[w] >= 0)
 			return diag_set(c->err, DIAG_CHIP_HOURS,
-				"%.*s:%lld: the first line names two columns %.*s", STR_ARG(c->file),
-				(long long)c->line, STR_ARG(names[w]));
+				"%.*s:%lld: the first line names two columns %.*s",
+				STR_ARG(c->file), (long long)c->line, STR_ARG(names[w]));
 		c->at[w] = i;
 	}
 	return true;
