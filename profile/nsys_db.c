@@ -354,6 +354,14 @@ bool nsys_is_null(const struct nsys_rows *r, int column)
 	return sqlite3_column_type(r->stmt, column) == SQLITE_NULL;
 }
 
+bool nsys_are_numbers(const struct nsys_rows *r, int columns)
+{
+	for (int i = 0; i < columns; i++)
+		if (sqlite3_column_type(r->stmt, i) > SQLITE_FLOAT)
+			return false;
+	return true;
+}
+
 int64_t nsys_int(const struct nsys_rows *r, int column)
 {
 	return sqlite3_column_int64(r->stmt, column);

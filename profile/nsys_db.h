@@ -47,6 +47,8 @@ struct nsys_rows nsys_rows_open(
 /* False at the end, after which the rows are closed. */
 bool nsys_rows_next(struct nsys_rows *r);
 bool nsys_is_null(const struct nsys_rows *r, int column);
+/* SQLite holds anything in any column, and takes text as 0. */
+bool nsys_are_numbers(const struct nsys_rows *r, int columns);
 int64_t nsys_int(const struct nsys_rows *r, int column); /* 0 for NULL */
 double nsys_real(const struct nsys_rows *r, int column); /* NaN for NULL */
 /* Good until the next row; missing for NULL. */

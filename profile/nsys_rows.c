@@ -18,6 +18,15 @@ enum { NAME_MAX_BYTES = 4096 };
 
 /* ---- times and texts ------------------------------------------------------------------------- */
 
+/* What text stands for nobody knows; as 0 it would move the row to where the capture begins. */
+static bool are_numbers(struct nsys *n, const char *table, const struct nsys_rows *r, int columns)
+{
+	if (nsys_are_numbers(r, columns))
+		return true;
+	nsys_db_doubt(n->db, table, "a row has text where a time or an id was expected");
+	return false;
+}
+
 /* Since 1970 in exports that were shifted; counted from the first event then. */
 static bool place(struct nsys *n, const char *table, int64_t *start_ns, int64_t *end_ns)
 {
@@ -144,7 +153,8 @@ static void ranges_read(struct nsys *n)
 		struct str text = nsys_text(&r, TEXT);
 		if (!text.p)
 			text = string_at(n, nsys_int(&r, TEXT_ID));
-		if (!is_range(&r, TYPE) || !text.len || !place(n, table, &start_ns, &end_ns))
+		if (!is_range(&r, TYPE) || !text.len || !are_numbers(n, table, &r, TYPE) ||
+			!place(n, table, &start_ns, &end_ns))
 			continue;
 		int32_t note = nsys_note_of(&n->ranges, text);
 		if (note < 0) {
@@ -203,7 +213,7 @@ static void calls_read(struct nsys *n)
 	while (nsys_rows_next(&r)) {
 		int64_t start_ns = nsys_int(&r, START), end_ns = nsys_int(&r, END);
 		int64_t tid = nsys_int(&r, TID) & ~CALLS_LANE;
-		if (!place(n, table, &start_ns, &end_ns))
+		if (!are_numbers(n, table, &r, NAME) || !place(n, table, &start_ns, &end_ns))
 			continue;
 		struct str name = without_version(string_of_row(n, &r, NAME, 1));
 		host_event(n, tid | CALLS_LANE, name, (struct str){ NULL, 0 }, start_ns, end_ns);
@@ -405,6 +415,8 @@ enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 static void op_read(struct nsys *n, const struct source *from, const struct nsys_rows *r)
 {
 	struct arena words = n->words;
+	if (!are_numbers(n, from->table, r, OP_CORRELATION))
+		return;
 	struct str details = { NULL, 0 }, name = from->describe(n, r, &words, &details);
 	int64_t start_ns = nsys_int(r, OP_START), end_ns = nsys_int(r, OP_END);
 	int64_t pid = nsys_int(r, OP_PROCESS), gpu = gpu_of(n, pid, nsys_int(r, OP_DEVICE));

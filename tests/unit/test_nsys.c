@@ -411,6 +411,25 @@ static void foreign_and_empty(void **state)
 		"26 days apart");
 }
 
+/* SQLite would read them as 0, and the row as one of the capture's beginning. */
+static void text_for_numbers(void **state)
+{
+	(void)state;
+	refused(STRINGS KERNELS KERNEL("'soon',2,0,1,7,1," PID ",1,2"), DIAG_NSYS,
+		"CUPTI_ACTIVITY_KIND_KERNEL: a row has text where a time");
+	refused(STRINGS KERNELS KERNEL("1,x'32',0,1,7,1," PID ",1,2"), DIAG_NSYS, "has text");
+	refused(STRINGS KERNELS KERNEL("1,2,'gpu',1,7,1," PID ",1,2"), DIAG_NSYS, "has text");
+	refused(STRINGS KERNELS KERNEL("1,2,0,1,'blue',1," PID ",1,2"), DIAG_NSYS, "has text");
+	refused(STRINGS KERNELS KERNEL("1,2,0,1,7,1," PID ",1,2")
+			COPIES COPY("'x',2,0,7,1,1,1,1,1"),
+		DIAG_NSYS, "CUPTI_ACTIVITY_KIND_MEMCPY: a row has text");
+	refused(STRINGS KERNELS KERNEL("1,2,0,1,7,1," PID ",1,2") CALLS CALL("1,'x'," TID ",1,4"),
+		DIAG_NSYS, "CUPTI_ACTIVITY_KIND_RUNTIME: a row has text");
+	refused(STRINGS KERNELS KERNEL("1,2,0,1,7,1," PID ",1,2")
+			RANGES RANGE("1,2,59,'step 1','main',NULL"),
+		DIAG_NSYS, "NVTX_EVENTS: a row has text");
+}
+
 /* What runs something when it is read is not there. */
 static void hostile_schemas(void **state)
 {
@@ -528,6 +547,7 @@ int main(void)
 		cmocka_unit_test_teardown(versions, clear),
 		cmocka_unit_test_teardown(times_since_1970, clear),
 		cmocka_unit_test_teardown(foreign_and_empty, clear),
+		cmocka_unit_test_teardown(text_for_numbers, clear),
 		cmocka_unit_test_teardown(hostile_schemas, clear),
 		cmocka_unit_test_teardown(tree_that_multiplies, clear),
 		cmocka_unit_test_teardown(cut_and_damaged, clear),
