@@ -463,54 +463,6 @@ static void quality_devices(struct measured *m)
 		   : steps_lacking(m->keep, with_steps, fmax(expected, with_steps), fewer));
 }
 
-/* The program that a device spent most time in, of those that it ran again and again; or NULL. */
-static const struct program *heaviest_program(const struct measured *m, const struct device *d)
-{
-	const struct sweep *s = &d->sweep;
-	ptrdiff_t best = -1;
-
-	for (ptrdiff_t i = 0; i < s->program_cap; i++)
-		if (s->programs[i].executions > 1 &&
-			s->programs[i].time_ps > (best < 0 ? 0 : s->programs[best].time_ps))
-			best = i;
-	return best < 0 ? NULL : registry_program_at(m->registry, best);
-}
-
-/* By its name: ids are numbers of the process on GPUs. */
-static bool device_ran(const struct measured *m, const struct device *d, const struct program *p)
-{
-	for (ptrdiff_t i = 0; i < d->sweep.program_cap; i++)
-		if (d->sweep.programs[i].executions > 0 &&
-			str_eq(registry_program_at(m->registry, i)->module, p->module))
-			return true;
-	return false;
-}
-
-/* Devices that spend their time in something the first one never ran are of another job, or of
- * another stage: either way they are not to be compared. */
-static void quality_programs(struct measured *m)
-{
-	const struct program *first = m->first ? heaviest_program(m, m->first) : NULL;
-
-	for (ptrdiff_t i = 0; first && i < m->device_count; i++) {
-		const struct device *d = &m->devices[i];
-		const struct program *p = heaviest_program(m, d);
-		if (!p || device_ran(m, m->first, p))
-			continue;
-		quality_add(m, "programs-agree", false,
-			arena_fmt(m->keep,
-				"%.*s of %.*s runs %.*s, which %.*s of %.*s does not: what "
-				"compares "
-				"devices may compare two jobs",
-				STR_ARG(text_clean(m->keep, d->plane->name)),
-				STR_ARG(text_clean(m->keep, m->hosts[d->host].host)),
-				STR_ARG(p->module),
-				STR_ARG(text_clean(m->keep, m->first->plane->name)),
-				STR_ARG(text_clean(m->keep, m->hosts[m->first->host].host))));
-		return;
-	}
-}
-
 /* One run on several kinds of chip has no one roofline. */
 static bool one_chip(const struct measured *m)
 {

@@ -93,6 +93,7 @@ bool plan_programs(struct measured *m, struct diag *err);
 void plan_run_row(struct measured *m, struct run_row *row);
 void plan_program_rows(struct measured *m);
 void quality_plan(struct measured *m);
+void quality_programs(struct measured *m); /* agree.c: do all devices run one program? */
 
 /* Hosts of the job by its partitions and the planes a host shows; NaN unknown. */
 double run_hosts_expected(const struct measured *m);
