@@ -37,6 +37,7 @@ struct template_reader {
 	struct arena *keep;
 	struct template *ret;
 	struct sql_fault *fault;
+	ptrdiff_t part, part_at; /* the piece that began the part that is open, and where; or -1 */
 };
 
 static struct piece *add(struct template_reader *r)
@@ -166,10 +167,42 @@ static bool is_double(const struct template_reader *r, char c)
 	return r->at + 1 < r->text.len && r->text.p[r->at + 1] == c;
 }
 
+/* At "{?".  A part within a part would be left out alone, which nobody has asked for yet. */
+static bool part_begin(struct template_reader *r)
+{
+	if (r->part >= 0)
+		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 2,
+			"a part that may be left out holds no other");
+	r->part = r->ret->count;
+	r->part_at = r->at - 1;
+	add(r);
+	r->at++;
+	return true;
+}
+
+static void part_end(struct template_reader *r)
+{
+	r->ret->pieces[r->part].part = r->ret->count - r->part - 1;
+	r->part = -1;
+}
+
+/* Behind a brace that is not meant as one. */
+static bool read_brace(struct template_reader *r, char c)
+{
+	if (c == '{')
+		return r->at < r->text.len && r->text.p[r->at] == '?' ? part_begin(r)
+								      : read_field(r);
+	if (r->part < 0)
+		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 1,
+			"this brace was never opened; a brace itself is written }}");
+	part_end(r);
+	return true;
+}
+
 bool template_compile(struct str text, const struct table_def *rows, struct rule *rule,
 	struct arena *keep, struct template *ret, struct sql_fault *fault)
 {
-	struct template_reader r = { text, 0, rows, rule, keep, ret, fault };
+	struct template_reader r = { text, 0, rows, rule, keep, ret, fault, -1, 0 };
 	ptrdiff_t from = 0;
 
 	*ret = (struct template){ NULL, 0, 0 };
@@ -181,17 +214,15 @@ bool template_compile(struct str text, const struct table_def *rows, struct rule
 			continue;
 		}
 		bool twice = is_double(&r, c);
-		if (c == '}' && !twice)
-			return sql_fail(fault, keep, DIAG_RULE_SQL, r.at, 1,
-				"this brace was never opened; a brace itself is written }}");
 		add(&r)->text = slice(&r, from, r.at + twice);
 		r.at += 1 + twice;
-		if (!twice && !read_field(&r))
+		if (!twice && !read_brace(&r, c))
 			return false;
 		from = r.at;
 	}
 	add(&r)->text = slice(&r, from, r.at);
-	return true;
+	return r.part < 0 || sql_fail(fault, keep, DIAG_RULE_SQL, r.part_at, 2,
+				     "this part is never closed; a brace itself is written {{");
 }
 
 /* ---- filling ------------------------------------------------------------------------------ */
@@ -210,6 +241,15 @@ static struct str param_text(const struct piece *piece, const struct rule *rule,
 	return number_text(piece, param->value, keep);
 }
 
+/* The row that the piece's column is of; NULL: what it holds is not known. */
+static const void *piece_row(
+	const struct piece *piece, const void *row, const struct tables *tables)
+{
+	if (piece->of_run)
+		row = table_count(tables, run) ? tables->items[TABLE_run].rows : NULL;
+	return row && !cell_is_null(piece->column, row) ? row : NULL;
+}
+
 static struct str piece_text(const struct piece *piece, const struct rule *rule, const void *row,
 	const struct tables *tables, struct arena *keep)
 {
@@ -217,9 +257,8 @@ static struct str piece_text(const struct piece *piece, const struct rule *rule,
 		return param_text(piece, rule, keep);
 	if (!piece->column)
 		return piece->text;
-	if (piece->of_run)
-		row = table_count(tables, run) ? tables->items[TABLE_run].rows : NULL;
-	if (!row || cell_is_null(piece->column, row))
+	row = piece_row(piece, row, tables);
+	if (!row)
 		return STR("unknown");
 	if (piece->column->type == COLUMN_TEXT)
 		return piece->brief ? text_brief(keep, cell_text(piece->column, row))
@@ -227,12 +266,25 @@ static struct str piece_text(const struct piece *piece, const struct rule *rule,
 	return number_text(piece, cell_real(piece->column, row), keep);
 }
 
+/* Whether all fields of the part behind `begin` are known. */
+static bool part_is_known(const struct piece *begin, const void *row, const struct tables *tables)
+{
+	for (const struct piece *p = begin + 1; p <= begin + begin->part; p++)
+		if (p->column && !piece_row(p, row, tables))
+			return false;
+	return true;
+}
+
 struct str template_fill(const struct template *t, const struct rule *rule, const void *row,
 	const struct tables *tables, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 
-	for (ptrdiff_t i = 0; i < t->count; i++)
-		out_str(o, piece_text(&t->pieces[i], rule, row, tables, keep));
+	for (ptrdiff_t i = 0; i < t->count; i++) {
+		const struct piece *piece = &t->pieces[i];
+		out_str(o, piece_text(piece, rule, row, tables, keep));
+		if (piece->part && !part_is_known(piece, row, tables))
+			i += piece->part;
+	}
 	return out_text(o);
 }

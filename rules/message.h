@@ -2,7 +2,8 @@
  * Message templates: "{name} takes {p50_s:time}, {efficiency:percent} of its {bound} roofline".
  *
  * A field is a column of the row, a parameter of the rule or run.<column>; without a format it is
- * shown by its unit.  {{ and }} are braces.  Templates are compiled when the rule file is loaded,
+ * shown by its unit.  A part between {? and }, as in "gathers{? over {group_size:count} devices}",
+ * is left out when one of its fields is not known.  {{ and }} are braces.  Templates are compiled when the rule file is loaded,
  * so an unknown field is an error with a caret and never a hole in a report.  Private to rules/.
  */
 #ifndef RULES_MESSAGE_H
@@ -19,6 +20,7 @@ struct piece {
 	bool brief;	/* of a text: without its middle, when that is long */
 	bool bare;	/* without its unit */
 	enum unit unit; /* to show it with */
+	ptrdiff_t part; /* so many pieces behind this are a part that may be left out; 0: none */
 };
 
 struct template

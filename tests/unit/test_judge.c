@@ -316,6 +316,10 @@ static void messages(void **state)
 		message_of("{efficiency:number} {skew:percent} {skew:count}"), "0.284 125% 1.25");
 	assert_str(message_of("{{{name}}} {bound} {lo_s} {scope} {run.step_time_s} {run.name}"),
 		"{dot.1} memory unknown unknown 12.5 ms demo");
+	assert_str(message_of("{name}{? in {scope}}{? of {bound}}{? {p50_s} {lo_s}}{? x} {{?}}"),
+		"dot.1 of memory x {?}");
+	assert_str(message_of("{?in {scope}}{?{run.name}{{{name}}} }{?at {run.chip}}."),
+		"demo{dot.1} .");
 	judge_yaml(
 		HEAD "  r:\n    from: transfers\n    assert: bps > :least\n    params: { least: 50 "
 		     "GB/s }\n    message: \"{direction} {bps:rate} of {least}\"\n");

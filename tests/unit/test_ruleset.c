@@ -816,6 +816,17 @@ static const struct mistake messages[] = {
 		"      message: \"{name\"\n"
 		"                ^" },
 	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{? of {bound}\"\n",
+		"t.yaml:6:15: r.message: this part is never closed; a brace itself is written "
+		"{{\n"
+		"      message: \"{? of {bound}\"\n"
+		"                ^~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{? of {? by {bound}}}\"\n",
+		"t.yaml:6:21: r.message: a part that may be left out holds no other\n"
+		"      message: \"{? of {? by {bound}}}\"\n"
+		"                      ^~" },
+	{ RULE "    assert: p50_s < 1\n"
 	       "    message: \"name}\"\n",
 		"t.yaml:6:19: r.message: this brace was never opened; a brace itself is "
 		"written }}\n"
@@ -853,9 +864,8 @@ static void ids_of_mistakes(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_false(
-			ruleset_parse(engine, STR("t.yaml"), str_from(cases[i].yaml), &keep, &set,
-				&err));
+		assert_false(ruleset_parse(
+			engine, STR("t.yaml"), str_from(cases[i].yaml), &keep, &set, &err));
 		assert_int_equal(err.id, cases[i].id);
 	}
 }
