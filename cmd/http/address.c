@@ -55,6 +55,78 @@ const char *address_refused(struct str url, struct arena *keep, struct str *host
 	return why;
 }
 
+/* ---- proxies --------------------------------------------------------------------------------- */
+
+/* The first variable that has a value. */
+static struct str first_set(const char *const *names)
+{
+	for (; *names; names++) {
+		struct str value = str_from(getenv(*names));
+		if (value.len)
+			return value;
+	}
+	return STR("");
+}
+
+static struct str without_brackets(struct str host)
+{
+	bool has = str_starts(host, STR("[")) && str_ends(host, STR("]"));
+	return has ? str_head(str_from_offset(host, 1), host.len - 2) : host;
+}
+
+static bool is_number(struct str host)
+{
+	for (ptrdiff_t i = 0; i < host.len; i++)
+		if (host.p[i] != '.' && (host.p[i] < '0' || host.p[i] > '9'))
+			return str_find_char(host, ':') >= 0;
+	return true;
+}
+
+/* "example.com" names a.example.com as well.  Of networks ("10.0.0.0/8") every number may be, and
+ * IPv6 has several spellings. */
+static bool entry_names(struct str entry, struct str host)
+{
+	if (str_find_char(entry, '/') >= 0)
+		return is_number(host);
+	if (str_find_char(host, ':') >= 0)
+		return str_find_char(entry, ':') >= 0;
+	while (str_take(&entry, STR(".")))
+		;
+	if (str_ends(entry, STR(".")))
+		entry.len--;
+	ptrdiff_t front = host.len - entry.len;
+	return entry.len > 0 && front >= 0 && str_eq_nocase(str_from_offset(host, front), entry) &&
+	       (!front || host.p[front - 1] == '.');
+}
+
+/* Names stand between commas or blanks; a star alone is all. */
+static bool is_past_proxies(struct str host)
+{
+	static const char *const names[] = { "no_proxy", "NO_PROXY", NULL };
+	struct str list = first_set(names);
+	for (ptrdiff_t from = 0, i = 0; i <= list.len; i++) {
+		if (i < list.len && list.p[i] != ',' && list.p[i] != ' ' && list.p[i] != '\t')
+			continue;
+		struct str entry = str_head(str_from_offset(list, from), i - from);
+		if (str_eq(entry, STR("*")) || entry_names(entry, host))
+			return true;
+		from = i + 1;
+	}
+	return false;
+}
+
+bool address_is_proxied(struct str url, struct str host)
+{
+	static const char *const https[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+		NULL };
+	static const char *const http[] = { "http_proxy", "all_proxy", "ALL_PROXY", NULL };
+	bool is_https = str_eq_nocase(str_head(url, 6), STR("https:"));
+	host = without_brackets(host);
+	if (str_ends(host, STR(".")))
+		host.len--;
+	return first_set(is_https ? https : http).len && !is_past_proxies(host);
+}
+
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 /* IANA's special-purpose registries; IPv4 as ::ffff:a.b.c.d, in which a prefix has 96 bits more. */

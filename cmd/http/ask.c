@@ -39,6 +39,7 @@ long ask(struct keyring *k, const struct question *q, struct arena *keep, struct
 	x.timeout_s = q->is_metadata ? NEAR_S : FAR_S;
 	x.is_trusted = true; /* named by the environment, or by the cloud's documentation */
 	x.is_direct = q->is_metadata;
+	x.authorities = q->authorities;
 	x.take = take;
 	x.arg = o;
 	k->alive(k->alive_arg);

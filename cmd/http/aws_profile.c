@@ -57,6 +57,18 @@ struct str aws_profile_get(const struct aws_profile *p, const char *key)
 	return value.p ? value : ini_get(p->files->config, p->section, str_from(key));
 }
 
+const char *aws_authorities(struct arena *keep)
+{
+	struct aws_files files;
+	struct diag ignored; /* whoever needs keys of the files is told */
+	struct str path = env("AWS_CA_BUNDLE");
+	if (!path.p && aws_files_read(keep, &files, &ignored)) {
+		struct aws_profile p = aws_profile_of(&files, aws_profile_name(), keep);
+		path = aws_profile_get(&p, "ca_bundle");
+	}
+	return path.len ? arena_z(keep, path) : NULL;
+}
+
 static bool fail(const char *what, struct diag *err)
 {
 	return diag_set(err, DIAG_BUCKET, "%s", what);

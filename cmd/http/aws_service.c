@@ -209,7 +209,7 @@ bool aws_assume(
 	struct keyring *k, const struct aws_role *role, struct aws_keys *ret, struct diag *err)
 {
 	struct str url, body, form;
-	struct question q = { .method = "POST" };
+	struct question q = { .method = "POST", .authorities = aws_authorities(k->keep) };
 	if (!service_url(k, "AWS_ENDPOINT_URL_STS", "sts", role->region, &url, err) ||
 		!role_form(k, role, &form, err))
 		return false;
@@ -285,7 +285,7 @@ static bool read_sso(struct keyring *k, struct str body, struct aws_keys *ret, s
 bool aws_sso(struct keyring *k, const struct aws_sso *sso, struct aws_keys *ret, struct diag *err)
 {
 	struct str url, token, body;
-	struct question q = { .method = "GET" };
+	struct question q = { .method = "GET", .authorities = aws_authorities(k->keep) };
 	if (!sso_token(k, sso, &token, err) ||
 		!service_url(k, "AWS_ENDPOINT_URL_SSO", "portal.sso", sso->region, &url, err))
 		return false;

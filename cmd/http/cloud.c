@@ -88,6 +88,7 @@ static void perform(struct call *c, struct attempt *a)
 	a->x.timeout_s = c->is_list ? LIST_S : 0;
 	a->x.stall_s = c->r->stall_s;
 	a->x.connect_ms = (long)(c->r->stall_s * 1000); /* or the usual limit, if that is shorter */
+	a->x.authorities = c->authorities;
 	a->x.is_trusted = true; /* its host is the cloud's own, or named by the environment */
 	a->x.take = take;
 	a->x.header = take_header;

@@ -49,7 +49,8 @@ struct call {
 	bool is_list;
 	/* By prepare. */
 	struct str url, origin;
-	struct str from; /* of the credentials; missing: there are none */
+	struct str from;	 /* of the credentials; missing: there are none */
+	const char *authorities; /* that the cloud's own tools would take; NULL: of curl's users */
 	struct curl_slist *headers;
 };
 

@@ -36,33 +36,23 @@ static int tick(void *arg, curl_off_t all, curl_off_t now, curl_off_t up_all, cu
 	return 0;
 }
 
-/* A proxy is what is connected to then, and it looks up the host itself. */
-static bool has_proxy(void)
-{
-	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-		"http_proxy" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = getenv(names[i]);
-		if (value && *value)
-			return true;
-	}
-	return false;
-}
-
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct exchange *x = arg;
 	(void)purpose;
-	x->is_private = !x->is_trusted && !has_proxy() && !address_allowed(x->host, a);
+	bool is_free = x->is_trusted || address_is_proxied(str_from(x->url), x->host);
+	x->is_private = !is_free && !address_allowed(x->host, a);
 	return x->is_private ? CURL_SOCKET_BAD : socket(a->family, a->socktype, a->protocol);
 }
 
 /* ---- how it is asked ------------------------------------------------------------------------- */
 
 /* As users of curl expect: the files named by these, else the system's. */
-static void set_authorities(CURL *c)
+static void set_authorities(CURL *c, const char *file)
 {
-	const char *file = getenv("CURL_CA_BUNDLE"), *dir = getenv("SSL_CERT_DIR");
+	const char *dir = getenv("SSL_CERT_DIR");
+	if (!file)
+		file = getenv("CURL_CA_BUNDLE");
 	if (!file || !*file)
 		file = getenv("SSL_CERT_FILE");
 	if (file && *file)
@@ -93,7 +83,7 @@ static void set_limits(CURL *c, const struct exchange *x)
 		curl_easy_setopt(c, CURLOPT_USERNAME, x->user ? x->user : "");
 		curl_easy_setopt(c, CURLOPT_PASSWORD, x->password ? x->password : "");
 	}
-	set_authorities(c);
+	set_authorities(c, x->authorities);
 }
 
 static void set_answer(CURL *c, struct exchange *x)
@@ -150,7 +140,9 @@ static const struct lasting {
 	const char *error;
 } lastings[] = {
 	{ CURLE_PEER_FAILED_VERIFICATION, NULL }, /* certificate_error */
-	{ CURLE_SSL_CACERT_BADFILE, "the file of authorities (CURL_CA_BUNDLE) cannot be read" },
+	{ CURLE_SSL_CACERT_BADFILE,
+		"the file of authorities (CURL_CA_BUNDLE, or of AWS: AWS_CA_BUNDLE, ca_bundle) "
+		"cannot be read" },
 	{ CURLE_URL_MALFORMAT, "the address is not a valid one" },
 };
 

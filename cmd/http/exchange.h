@@ -25,6 +25,8 @@ struct exchange {
 	double timeout_s;	     /* of all of it; 0: no limit */
 	double stall_s;		     /* with less than STALL_BYTES in each; 0: no limit */
 	bool is_trusted;	     /* the host may have any address */
+	const char *authorities;     /* a file of them; NULL: those that curl's users name, or the
+				    system's */
 	bool is_direct; /* past proxies: a metadata server speaks to its own machine only */
 	bool (*take)(void *arg, struct str bytes); /* of the answer's body; false: stop */
 	void (*header)(void *arg, struct str name, struct str value); /* or NULL */

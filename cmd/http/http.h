@@ -76,6 +76,11 @@ cJSON *answer_write(const struct request *r, const struct answer *a);
 struct curl_sockaddr;
 /* Why no request may go to this URL, or NULL.  *host is borrowed from `keep`. */
 const char *address_refused(struct str url, struct arena *keep, struct str *host);
+/*
+ * Whether the environment has libcurl ask a proxy for this URL: the proxy is what is connected to
+ * then, and it looks up the host itself.  Where that is not certain, it does not.
+ */
+bool address_is_proxied(struct str url, struct str host);
 /* Whether the host may be reached at this address, which its name resolved to. */
 bool address_allowed(struct str host, const struct curl_sockaddr *address);
 

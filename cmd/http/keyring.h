@@ -54,7 +54,8 @@ struct question {
 	const char *method, *url;
 	struct curl_slist *headers; /* freed by ask */
 	struct str body;
-	bool is_metadata; /* of this very machine: near, or not there at all */
+	bool is_metadata;	 /* of this very machine: near, or not there at all */
+	const char *authorities; /* as in struct exchange */
 };
 /* The status; 0 when nothing came, with an error. */
 long ask(struct keyring *k, const struct question *q, struct arena *keep, struct str *ret,

@@ -24,6 +24,8 @@ struct aws_profile aws_profile_of(
 	const struct aws_files *files, struct str name, struct arena *keep);
 struct str aws_profile_name(void); /* that the environment names, else "default" */
 struct str aws_profile_get(const struct aws_profile *p, const char *key);
+/* The file that AWS_CA_BUNDLE names, or the profile's ca_bundle; NULL for neither. */
+const char *aws_authorities(struct arena *keep);
 /* No id in *ret when the profile says nothing of keys. */
 bool aws_profile_keys(
 	struct keyring *k, const struct aws_profile *p, struct aws_keys *ret, struct diag *err);

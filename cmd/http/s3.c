@@ -85,6 +85,7 @@ static bool prepare(struct call *c, struct diag *err)
 	c->origin = origin_of(c, region);
 	c->from = keys.id.p ? keys.from : str_from(NULL);
 	c->url = url_of(c);
+	c->authorities = aws_authorities(c->keep);
 	struct aws_request r = { STR("GET"), c->url, STR("s3"), region, STR("") };
 	bool ok = !c->r->version.p ||
 		  header_add(&c->headers, "if-match",

@@ -121,6 +121,21 @@ class Ways(test_buckets.Served):
         del self.env["CURL_CA_BUNDLE"]
         self.bad("it is not from an authority known here", "CURL_CA_BUNDLE")
 
+    def test_authorities_of_aws(self):
+        """AWS_CA_BUNDLE, else ca_bundle of the profile, comes before curl's."""
+        self.secure()
+        ca, none = self.env["CURL_CA_BUNDLE"], os.path.join(self.box, "none.pem")
+        config = os.path.join(self.box, "aws-config")
+        with open(config, "w", encoding="utf-8") as f:
+            f.write(f"[profile far]\nca_bundle = {none}\n[profile near]\nca_bundle = {ca}\n")
+        self.env.update(AWS_CONFIG_FILE=config, AWS_PROFILE="far")
+        self.refused("s3://runs/log", "AWS_CA_BUNDLE", "cannot be read")
+        self.env.update(CURL_CA_BUNDLE=none, AWS_CA_BUNDLE=ca)
+        self.judge("s3://runs/log")
+        del self.env["AWS_CA_BUNDLE"]
+        self.env["AWS_PROFILE"] = "near"
+        self.judge("s3://runs/log")
+
     def test_certificate_of_another(self):
         self.secure(names="DNS:bucket.example")
         self.bad("it is for another name than the address has")

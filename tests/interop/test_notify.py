@@ -519,6 +519,15 @@ class Notify(unittest.TestCase):
         self.assertIn("webhook: delivered", self.tell())
         self.assertEqual(len(self.server.requests), 1)
 
+    def test_no_proxy_and_a_private_address(self):
+        """What a proxy is not asked for may not lead into a private network."""
+        self.env["https_proxy"] = "http://127.0.0.1:9"
+        self.env["no_proxy"] = "10.0.0.0/8,.chat.example,private.example"
+        self.env["ROOFLINT_URL"] = "https://127.0.0.2:1/x"
+        job = subprocess.run([HTTP], env=self.env, capture_output=True, timeout=20, check=False,
+                             input=b'{"id":1,"method":"POST","url_from":"ROOFLINT_URL","attempts":1}\n')
+        self.assertIn(b"private network", job.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

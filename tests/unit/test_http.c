@@ -180,6 +180,53 @@ static void test_addresses(void **state)
 	assert_false(allowed("localhost", "10.0.0.1"));
 }
 
+/* As libcurl decides it; where its reading is not ours alone, a host is asked itself. */
+static void test_proxies(void **state)
+{
+	static const struct {
+		const char *https, *all, *none, *url, *host;
+		bool proxied;
+	} cases[] = {
+		{ NULL, NULL, NULL, "https://a.example/", "a.example", false },
+		{ "http://p:1", NULL, NULL, "https://a.example/", "a.example", true },
+		{ NULL, "http://p:1", NULL, "https://a.example/", "a.example", true },
+		{ "http://p:1", NULL, NULL, "http://localhost/", "localhost", false },
+		{ NULL, "http://p:1", NULL, "http://localhost/", "localhost", true },
+		{ "", NULL, NULL, "https://a.example/", "a.example", false },
+		{ "http://p:1", NULL, "*", "https://a.example/", "a.example", false },
+		{ "http://p:1", NULL, "b.example, A.Example", "https://a.example/", "a.example",
+			false },
+		{ "http://p:1", NULL, "b.example\t.example.", "https://a.example/", "a.example.",
+			false },
+		{ "http://p:1", NULL, ".a.example", "https://a.example/", "a.example", false },
+		{ "http://p:1", NULL, "ample,x.a.example,,.", "https://a.example/", "a.example",
+			true },
+		{ "http://p:1", NULL, "10.0.0.0/8", "https://a.example/", "a.example", true },
+		{ "http://p:1", NULL, "10.0.0.0/8", "https://10.1.2.3/", "10.1.2.3", false },
+		{ "http://p:1", NULL, "10.1.2.4", "https://10.1.2.3/", "10.1.2.3", true },
+		{ "http://p:1", NULL, "fd00:0::1", "https://[fd00::1]/", "[fd00::1]", false },
+		{ "http://p:1", NULL, "fd00", "https://[fd00::1]/", "[fd00::1]", true },
+	};
+	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "http_proxy",
+		"all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			unsetenv(names[k]);
+		if (cases[i].https)
+			setenv("HTTPS_PROXY", cases[i].https, 1);
+		if (cases[i].all)
+			setenv("all_proxy", cases[i].all, 1);
+		if (cases[i].none)
+			setenv("NO_PROXY", cases[i].none, 1);
+		if (address_is_proxied(str_from(cases[i].url), str_from(cases[i].host)) !=
+			cases[i].proxied)
+			fail_msg("case %zu: %s", i, cases[i].host);
+	}
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+		unsetenv(names[k]);
+}
+
 /* Half a second, doubled each time up to twenty, give or take a half; never before Retry-After. */
 static void test_waits(void **state)
 {
@@ -209,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_bad_requests),
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_proxies),
 		cmocka_unit_test(test_waits),
 	};
 	return cmocka_run_group_tests_name("http", tests, keep_begin, keep_end);
