@@ -163,6 +163,8 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	struct diag_list *notes = arena_make(&w->scratch, struct diag_list, 1);
 	struct measured *m =
 		run_measure(&w->part, &w->crew->options, &w->scratch, tables, notes, err);
+	if (m)
+		note_above(&w->part, &w->crew->options, &w->scratch, notes);
 	bool ok = m && judge_measured(w, m, tables, notes, shown, err);
 	measure_end(m);
 	return ok;

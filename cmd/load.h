@@ -126,6 +126,10 @@ struct measured *run_measure(const struct loaded *l, const struct load_options *
 bool run_plots(const struct loaded *l, struct measured *m, struct arena *keep, struct report *ret,
 	struct diag *err);
 
+/* above.c: notes of what was not read because it lies in the log directory. */
+void note_above(const struct loaded *l, const struct load_options *options, struct arena *keep,
+	struct diag_list *notes);
+
 /* job.c: the job file beside the run.  *ret is NULL where there is none. */
 bool job_file_find(
 	const struct loaded *l, struct arena *keep, const struct job_file **ret, struct diag *err);
