@@ -301,7 +301,7 @@ static void rows_close(struct nsys_rows *r)
 struct nsys_rows nsys_rows_open(
 	struct nsys_db *db, const char *table, int need, const char *const *columns)
 {
-	struct nsys_rows r = { .db = db };
+	struct nsys_rows r = { .db = db, .table = table };
 	struct arena scratch = *db->keep;
 	if (db->failed || !nsys_db_has(db, table))
 		return r;
@@ -354,17 +354,23 @@ bool nsys_is_null(const struct nsys_rows *r, int column)
 	return sqlite3_column_type(r->stmt, column) == SQLITE_NULL;
 }
 
-bool nsys_are_numbers(const struct nsys_rows *r, int columns)
+bool nsys_is_number(const struct nsys_rows *r, int column)
 {
-	for (int i = 0; i < columns; i++)
-		if (sqlite3_column_type(r->stmt, i) > SQLITE_FLOAT)
-			return false;
-	return true;
+	return sqlite3_column_type(r->stmt, column) <= SQLITE_FLOAT;
 }
 
 int64_t nsys_int(const struct nsys_rows *r, int column)
 {
 	return sqlite3_column_int64(r->stmt, column);
+}
+
+/* Its type is only asked for where it may be text: that costs as much as the number. */
+int64_t nsys_id(const struct nsys_rows *r, int column)
+{
+	int64_t id = nsys_int(r, column);
+	if (!id && !nsys_is_number(r, column))
+		nsys_db_doubt(r->db, r->table, "a row has text where a number was expected");
+	return id;
 }
 
 double nsys_real(const struct nsys_rows *r, int column)

@@ -35,6 +35,7 @@ void nsys_db_close(struct nsys_db *db);
 /* One table being read.  A table or a column that is not there has no rows, or NULLs. */
 struct nsys_rows {
 	struct nsys_db *db;
+	const char *table;
 	struct sqlite3_stmt *stmt;
 	int8_t watched[NSYS_COLUMNS]; /* columns without which a row says nothing */
 	int watched_count;
@@ -47,9 +48,10 @@ struct nsys_rows nsys_rows_open(
 /* False at the end, after which the rows are closed. */
 bool nsys_rows_next(struct nsys_rows *r);
 bool nsys_is_null(const struct nsys_rows *r, int column);
-/* SQLite holds anything in any column, and takes text as 0. */
-bool nsys_are_numbers(const struct nsys_rows *r, int columns);
-int64_t nsys_int(const struct nsys_rows *r, int column); /* 0 for NULL */
+/* SQLite holds anything in any column. */
+bool nsys_is_number(const struct nsys_rows *r, int column);
+int64_t nsys_int(const struct nsys_rows *r, int column); /* 0 for NULL and text */
+int64_t nsys_id(const struct nsys_rows *r, int column);	 /* in which text is doubted */
 double nsys_real(const struct nsys_rows *r, int column); /* NaN for NULL */
 /* Good until the next row; missing for NULL. */
 struct str nsys_text(const struct nsys_rows *r, int column);

@@ -18,18 +18,31 @@ enum { NAME_MAX_BYTES = 4096 };
 
 /* ---- times and texts ------------------------------------------------------------------------- */
 
-/* What text stands for nobody knows; as 0 it would move the row to where the capture begins. */
-static bool are_numbers(struct nsys *n, const char *table, const struct nsys_rows *r, int columns)
+/* What all rows of events begin with. */
+enum { ROW_START, ROW_END };
+
+/*
+ * SQLite takes "12:00:03" as 12, which would move the row to where the capture begins.  To ask for a
+ * type costs as much as the number, so only those are asked that a date, a time of day or a word may
+ * have become.
+ */
+static bool has_times(const struct nsys_rows *r, int64_t start_ns, int64_t end_ns)
 {
-	if (nsys_are_numbers(r, columns))
+	enum { DATES_NS = 1000000 };
+	if ((start_ns >= DATES_NS || nsys_is_number(r, ROW_START)) &&
+		(end_ns > start_ns || nsys_is_number(r, ROW_END)))
 		return true;
-	nsys_db_doubt(n->db, table, "a row has text where a time or an id was expected");
+	nsys_db_doubt(r->db, r->table, "a row has text where a time was expected");
 	return false;
 }
 
 /* Since 1970 in exports that were shifted; counted from the first event then. */
-static bool place(struct nsys *n, const char *table, int64_t *start_ns, int64_t *end_ns)
+static bool place(struct nsys *n, const struct nsys_rows *r, int64_t *start_ns, int64_t *end_ns)
 {
+	*start_ns = nsys_int(r, ROW_START);
+	*end_ns = nsys_int(r, ROW_END);
+	if (!has_times(r, *start_ns, *end_ns))
+		return false;
 	if (!n->base_ns && *start_ns > TIME_LIMIT_NS)
 		n->base_ns = *start_ns;
 	bool wrong = __builtin_sub_overflow(*start_ns, n->base_ns, start_ns) ||
@@ -37,7 +50,7 @@ static bool place(struct nsys *n, const char *table, int64_t *start_ns, int64_t 
 		     *start_ns < -TIME_LIMIT_NS || *start_ns > TIME_LIMIT_NS ||
 		     *end_ns < -TIME_LIMIT_NS || *end_ns > TIME_LIMIT_NS;
 	if (wrong)
-		nsys_db_doubt(n->db, table, "its times are more than 26 days apart");
+		nsys_db_doubt(n->db, r->table, "its times are more than 26 days apart");
 	if (*end_ns < *start_ns)
 		*end_ns = *start_ns;
 	return !wrong;
@@ -143,18 +156,16 @@ static bool is_range(const struct nsys_rows *r, int column)
 static void ranges_read(struct nsys *n)
 {
 	static const char table[] = "NVTX_EVENTS";
-	enum { START, END, TID, TYPE, TEXT, TEXT_ID };
+	enum { TID = ROW_END + 1, TYPE, TEXT, TEXT_ID };
 	static const char *const columns[] = { "start", "end", "globalTid", "eventType", "text",
 		"textId", NULL };
 	struct nsys_rows r = nsys_rows_open(n->db, table, 3, columns);
 	while (nsys_rows_next(&r)) {
-		int64_t start_ns = nsys_int(&r, START), end_ns = nsys_int(&r, END);
-		int64_t tid = nsys_int(&r, TID) & ~CALLS_LANE;
+		int64_t start_ns, end_ns, tid = nsys_id(&r, TID) & ~CALLS_LANE;
 		struct str text = nsys_text(&r, TEXT);
 		if (!text.p)
 			text = string_at(n, nsys_int(&r, TEXT_ID));
-		if (!is_range(&r, TYPE) || !text.len || !are_numbers(n, table, &r, TYPE) ||
-			!place(n, table, &start_ns, &end_ns))
+		if (!is_range(&r, TYPE) || !text.len || !place(n, &r, &start_ns, &end_ns))
 			continue;
 		int32_t note = nsys_note_of(&n->ranges, text);
 		if (note < 0) {
@@ -206,14 +217,13 @@ static void launch_add(struct nsys *n, int64_t tid, int64_t correlation, int64_t
 static void calls_read(struct nsys *n)
 {
 	static const char table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";
-	enum { START, END, TID, CORRELATION, NAME };
+	enum { TID = ROW_END + 1, CORRELATION, NAME };
 	static const char *const columns[] = { "start", "end", "globalTid", "correlationId",
 		"nameId", NULL };
 	struct nsys_rows r = nsys_rows_open(n->db, table, 4, columns);
 	while (nsys_rows_next(&r)) {
-		int64_t start_ns = nsys_int(&r, START), end_ns = nsys_int(&r, END);
-		int64_t tid = nsys_int(&r, TID) & ~CALLS_LANE;
-		if (!are_numbers(n, table, &r, NAME) || !place(n, table, &start_ns, &end_ns))
+		int64_t start_ns, end_ns, tid = nsys_id(&r, TID) & ~CALLS_LANE;
+		if (!place(n, &r, &start_ns, &end_ns))
 			continue;
 		struct str name = without_version(string_of_row(n, &r, NAME, 1));
 		host_event(n, tid | CALLS_LANE, name, (struct str){ NULL, 0 }, start_ns, end_ns);
@@ -327,13 +337,13 @@ static void attribute(struct nsys *n, struct nsys_device *d, struct trace_event 
 }
 
 /* What all that a GPU does begins with. */
-enum { OP_START, OP_END, OP_DEVICE, OP_STREAM, OP_CORRELATION, OP_PROCESS, OP_CONTEXT, OP_OWN };
+enum { OP_DEVICE = ROW_END + 1, OP_STREAM, OP_CORRELATION, OP_PROCESS, OP_CONTEXT, OP_OWN };
 #define OP_COLUMNS "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "contextId"
 
 /* A stream is a number within a context of a process. */
 static struct trace_lane *stream_of(struct nsys *n, const struct nsys_rows *r, int64_t gpu)
 {
-	int64_t stream = nsys_int(r, OP_STREAM);
+	int64_t stream = nsys_id(r, OP_STREAM);
 	uint64_t owner =
 		id_hash((uint64_t)nsys_int(r, OP_PROCESS)) + (uint64_t)nsys_int(r, OP_CONTEXT);
 	int64_t tid = (int64_t)((id_hash(owner) ^ (uint64_t)stream) & INT64_MAX);
@@ -415,15 +425,13 @@ enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 static void op_read(struct nsys *n, const struct source *from, const struct nsys_rows *r)
 {
 	struct arena words = n->words;
-	if (!are_numbers(n, from->table, r, OP_CORRELATION))
-		return;
 	struct str details = { NULL, 0 }, name = from->describe(n, r, &words, &details);
-	int64_t start_ns = nsys_int(r, OP_START), end_ns = nsys_int(r, OP_END);
-	int64_t pid = nsys_int(r, OP_PROCESS), gpu = gpu_of(n, pid, nsys_int(r, OP_DEVICE));
+	int64_t start_ns, end_ns;
+	int64_t pid = nsys_int(r, OP_PROCESS), gpu = gpu_of(n, pid, nsys_id(r, OP_DEVICE));
 	if (gpu < 0)
 		nsys_db_doubt(n->db, from->table, "its devices count from %lld, not from 0",
 			(long long)gpu);
-	if (gpu < 0 || !place(n, from->table, &start_ns, &end_ns))
+	if (gpu < 0 || !place(n, r, &start_ns, &end_ns))
 		return;
 	struct nsys_device *d = device_of(n, gpu);
 	struct trace_lane *l = d ? stream_of(n, r, gpu) : NULL;
@@ -451,8 +459,8 @@ static void ops_read(struct nsys *n)
 	for (;;) {
 		int first = -1;
 		for (int i = 0; i < SOURCES; i++)
-			if (more[i] && (first < 0 || nsys_int(&rows[i], OP_START) <
-							     nsys_int(&rows[first], OP_START)))
+			if (more[i] && (first < 0 || nsys_int(&rows[i], ROW_START) <
+							     nsys_int(&rows[first], ROW_START)))
 				first = i;
 		if (first < 0)
 			return;

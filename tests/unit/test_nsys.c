@@ -415,9 +415,10 @@ static void foreign_and_empty(void **state)
 static void text_for_numbers(void **state)
 {
 	(void)state;
-	refused(STRINGS KERNELS KERNEL("'soon',2,0,1,7,1," PID ",1,2"), DIAG_NSYS,
+	refused(STRINGS KERNELS KERNEL("'12:00:03',2,0,1,7,1," PID ",1,2"), DIAG_NSYS,
 		"CUPTI_ACTIVITY_KIND_KERNEL: a row has text where a time");
-	refused(STRINGS KERNELS KERNEL("1,x'32',0,1,7,1," PID ",1,2"), DIAG_NSYS, "has text");
+	refused(STRINGS KERNELS KERNEL("100,'12:00:03',0,1,7,1," PID ",1,2"), DIAG_NSYS,
+		"has text");
 	refused(STRINGS KERNELS KERNEL("1,2,'gpu',1,7,1," PID ",1,2"), DIAG_NSYS, "has text");
 	refused(STRINGS KERNELS KERNEL("1,2,0,1,'blue',1," PID ",1,2"), DIAG_NSYS, "has text");
 	refused(STRINGS KERNELS KERNEL("1,2,0,1,7,1," PID ",1,2")
