@@ -22,9 +22,9 @@ enum { NAME_MAX_BYTES = 4096 };
 enum { ROW_START, ROW_END };
 
 /*
- * SQLite takes "12:00:03" as 12, which would move the row to where the capture begins.  To ask for a
- * type costs as much as the number, so only those are asked that a date, a time of day or a word may
- * have become.
+ * SQLite takes "12:00:03" as 12, which would move the row to where the capture begins.  To ask for
+ * a type costs as much as the number, so only those are asked that a date, a time of day or a word
+ * may have become.
  */
 static bool has_times(const struct nsys_rows *r, int64_t start_ns, int64_t end_ns)
 {

@@ -2,9 +2,10 @@
  * Message templates: "{name} takes {p50_s:time}, {efficiency:percent} of its {bound} roofline".
  *
  * A field is a column of the row, a parameter of the rule or run.<column>; without a format it is
- * shown by its unit.  A part between {? and }, as in "gathers{? over {group_size:count} devices}",
- * is left out when one of its fields is not known.  {{ and }} are braces.  Templates are compiled when the rule file is loaded,
- * so an unknown field is an error with a caret and never a hole in a report.  Private to rules/.
+ * shown by its unit.  A part between {? and } ("gathers{? over {group_size:count} devices}") is
+ * left out when one of its fields is not known.  {{ and }} are braces.  Templates are compiled when
+ * the rule file is loaded, so an unknown field is an error with a caret and never a hole in a
+ * report.  Private to rules/.
  */
 #ifndef RULES_MESSAGE_H
 #define RULES_MESSAGE_H
