@@ -59,6 +59,9 @@ struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep);
  * others are older: a clock that is ahead moves the window away from them.  Else missing.
  */
 struct str fleet_news_text(const struct fleet_report *r, struct arena *keep);
+/* Its two halves; missing where there is no window before to hold this one against. */
+struct str fleet_problems_text(const struct fleet_report *r, struct arena *keep);
+struct str fleet_moves_text(const struct fleet_report *r, struct arena *keep);
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out);
 void report_fleet_json(const struct fleet_report *r, struct out *out);

@@ -109,7 +109,7 @@ static struct str link_text(struct str path, struct arena *keep)
 	return out_text(o);
 }
 
-static struct str page_of(
+struct str fleet_page_link(
 	const struct fleet_row *row, const struct fleet_pages *pages, struct arena *keep)
 {
 	if (!row->run.p || map_get(&pages->runs, row->run) == MAP_NONE)
@@ -128,7 +128,7 @@ static void line_of(const struct fleet_answer *a, ptrdiff_t row, struct str head
 	for (ptrdiff_t i = 0; i < q->column_count; i++)
 		if (is_shown(a, i, head))
 			value_of(a, row, i, &cells[count++], keep);
-	ret->page = page_of(&a->rows[row], pages, keep);
+	ret->page = fleet_page_link(&a->rows[row], pages, keep);
 	ret->cells = LIST(cells, count);
 	set_text(fleet_text(a, row, fleet_column(a, head), keep), &ret->head, &ret->head_whole,
 		keep);
@@ -252,6 +252,11 @@ static struct str chips_about(const struct fleet_report *r)
 				  "and the rest.");
 }
 
+static bool has_mfu(const struct fleet_report *r)
+{
+	return fleet_has_week(r) && !fleet_cell(&r->answers[FLEET_TOTALS], 0, STR("mfu"))->is_null;
+}
+
 /* ---- the page -------------------------------------------------------------------------------- */
 
 struct page_template *report_fleet_load(struct str dir, struct arena *keep, struct diag *err)
@@ -270,13 +275,16 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.goodput = fleet_goodput_text(r, keep),
 		.promise = fleet_promise_text(r, keep),
 		.news = fleet_news_text(r, keep),
+		.problems = fleet_problems_text(r, keep),
+		.moves = fleet_moves_text(r, keep),
 		.cpus = fleet_cpus_text(r, keep),
 		.version = r->tool_version,
 		.weight = r->by_hours ? STR("chip-hours") : STR("chips"),
+		.has_mfu = has_mfu(r),
 		.has_usage = r->has_usage,
 		.tiles = tiles_of(r, keep),
 		.chips_about = chips_about(r),
-		.chips = svg_fleet(r, keep),
+		.chips = svg_fleet(r, pages, keep),
 		.main = sections_of(r, PLACE_MAIN, pages, keep),
 		.groups = sections_of(r, PLACE_GROUPS, pages, keep),
 		.rest = sections_of(r, PLACE_REST, pages, keep),

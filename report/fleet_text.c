@@ -337,21 +337,45 @@ static void put_counted(struct out *out, double count, const char *what, const c
 	out_fmt(out, "%.0f %s%s %s", count, what, count == 1 ? "" : "s", how);
 }
 
-struct str fleet_news_text(const struct fleet_report *r, struct arena *keep)
+/* Something of the window before counts, so that this one can be held against it. */
+static bool has_before(const struct fleet_report *r)
+{
+	return fleet_has_week(r) && r->answers[FLEET_TOTALS].count > 1;
+}
+
+struct str fleet_problems_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	struct out *o = out_memory(keep);
-	double older = real_at(a, this_window(r), STR("older_runs"));
-	if (fleet_has_week(r) && a->count < 2 && older > 0)
-		return arena_fmt(keep, "No run is of the window before, and %.0f %s older", older,
-			older == 1 ? "is" : "are");
-	if (!fleet_has_week(r) || a->count < 2)
+	if (!has_before(r))
 		return MISSING;
 	put_counted(o, real_at(a, 0, STR("new_problems")), "problem", "new");
-	out_fmt(o, ", %.0f fixed; ", real_at(a, 0, STR("fixed_problems")));
+	out_fmt(o, ", %.0f fixed", real_at(a, 0, STR("fixed_problems")));
+	return out_text(o);
+}
+
+struct str fleet_moves_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
+	struct out *o = out_memory(keep);
+	if (!has_before(r))
+		return MISSING;
 	put_counted(o, real_at(a, 0, STR("slower")), "workload", "slower");
 	out_fmt(o, ", %.0f faster", real_at(a, 0, STR("faster")));
 	return out_text(o);
+}
+
+struct str fleet_news_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
+	double older = real_at(a, this_window(r), STR("older_runs"));
+	if (fleet_has_week(r) && !has_before(r) && older > 0)
+		return arena_fmt(keep, "No run is of the window before, and %.0f %s older", older,
+			older == 1 ? "is" : "are");
+	if (!has_before(r))
+		return MISSING;
+	return arena_fmt(keep, "%.*s; %.*s", STR_ARG(fleet_problems_text(r, keep)),
+		STR_ARG(fleet_moves_text(r, keep)));
 }
 
 /* ---- a terminal ------------------------------------------------------------------------------ */

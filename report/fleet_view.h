@@ -33,8 +33,8 @@ struct fleet_section {
 
 struct fleet_page {
 	struct str title, window, before, coverage, goodput, promise, news, cpus, version, weight;
-	struct str chips_about;
-	bool has_usage;
+	struct str problems, moves, chips_about;
+	bool has_mfu, has_usage;
 	struct template_list tiles; /* of fleet_tile */
 	struct template_picture chips;
 	struct template_list main, groups, rest; /* of fleet_section */
@@ -59,10 +59,15 @@ struct fleet_head fleet_head(struct str column); /* its name says it where there
 /* In a table for people: it is not NULL in every row, and no other column's cells tell it. */
 bool fleet_is_shown(const struct fleet_answer *a, ptrdiff_t column);
 
+/* As a link on the weekly page has it; missing when the row's run has no page. */
+struct str fleet_page_link(
+	const struct fleet_row *row, const struct fleet_pages *pages, struct arena *keep);
+
 /* A workload's step times, small, with its levels. */
 struct template_picture svg_history(
 	const struct fleet_report *r, struct str workload, struct arena *keep);
-/* Workloads as bars as long as their chips, with what could be had back. */
-struct template_picture svg_fleet(const struct fleet_report *r, struct arena *keep);
+/* Workloads as bars as long as their chips, with what could be had back; each links to its page. */
+struct template_picture svg_fleet(
+	const struct fleet_report *r, const struct fleet_pages *pages, struct arena *keep);
 
 #endif

@@ -47,14 +47,15 @@ static void put_title(struct xhtml *x, struct str title)
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-void svg_begin(struct xhtml *x, double width, double height, struct str title, struct str desc)
+static void begin(struct xhtml *x, const char *role, double width, double height, struct str title,
+	struct str desc)
 {
 	xhtml_open(x, STR("svg"));
 	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
 	xhtml_attr(x, "viewBox",
 		arena_fmt(x->keep, "0 0 %.*s %.*s", STR_ARG(number(x->keep, width)),
 			STR_ARG(number(x->keep, height))));
-	xhtml_attr(x, "role", STR("img"));
+	xhtml_attr(x, "role", str_from(role));
 	xhtml_attr(x, "font-family", STR("system-ui, sans-serif"));
 	xhtml_attr(x, "font-size", STR("12"));
 	put_title(x, title);
@@ -65,7 +66,29 @@ void svg_begin(struct xhtml *x, double width, double height, struct str title, s
 	}
 }
 
+void svg_begin(struct xhtml *x, double width, double height, struct str title, struct str desc)
+{
+	begin(x, "img", width, height, title, desc);
+}
+
+void svg_begin_links(
+	struct xhtml *x, double width, double height, struct str title, struct str desc)
+{
+	begin(x, "group", width, height, title, desc);
+}
+
 void svg_end(struct xhtml *x)
+{
+	xhtml_close(x);
+}
+
+void svg_link_begin(struct xhtml *x, struct str page)
+{
+	xhtml_open(x, STR("a"));
+	xhtml_attr(x, "href", arena_fmt(x->keep, "./%.*s", STR_ARG(page)));
+}
+
+void svg_link_end(struct xhtml *x)
 {
 	xhtml_close(x);
 }

@@ -104,6 +104,7 @@ enum { FLEET_WIDTH = 960, FLEET_LEFT = 300, FLEET_RIGHT = 110, FLEET_BARS = 12, 
 /* What is drawn: chip-hours where the order is by them, else chips. */
 struct fleet_bars {
 	const struct fleet_answer *ranking;
+	const struct fleet_pages *pages;
 	struct str column; /* what could be had back */
 	const char *unit;
 	ptrdiff_t count;
@@ -118,7 +119,7 @@ static double bar_whole(const struct fleet_bars *b, ptrdiff_t row)
 	return back > 0 && share > 0 ? back / share : 0;
 }
 
-static void draw_bar(const struct fleet_bars *b, ptrdiff_t row, double scale, struct xhtml *x)
+static void draw_shapes(const struct fleet_bars *b, ptrdiff_t row, double scale, struct xhtml *x)
 {
 	double top = FLEET_PITCH * (double)row, all = bar_whole(b, row);
 	double back = fleet_cell(b->ranking, row, b->column)->real;
@@ -134,6 +135,16 @@ static void draw_bar(const struct fleet_bars *b, ptrdiff_t row, double scale, st
 		arena_fmt(x->keep, "%.*s of %.*s", STR_ARG(amount), STR_ARG(whole)));
 }
 
+static void draw_bar(const struct fleet_bars *b, ptrdiff_t row, double scale, struct xhtml *x)
+{
+	struct str page = fleet_page_link(&b->ranking->rows[row], b->pages, x->keep);
+	if (page.p)
+		svg_link_begin(x, page);
+	draw_shapes(b, row, scale, x);
+	if (page.p)
+		svg_link_end(x);
+}
+
 static void draw_fleet(const void *what, struct xhtml *x)
 {
 	const struct fleet_bars *b = what;
@@ -143,7 +154,8 @@ static void draw_fleet(const void *what, struct xhtml *x)
 	};
 	double scale = (FLEET_WIDTH - FLEET_LEFT - FLEET_RIGHT) / b->most;
 	double height = FLEET_PITCH * (double)b->count;
-	svg_begin(x, FLEET_WIDTH, height + 26, STR("Where the chips go"),
+	(b->pages->dir.p ? svg_begin_links : svg_begin)(x, FLEET_WIDTH, height + 26,
+		STR("Where the chips go"),
 		STR("Bars, one for each of the workloads that would give back most."));
 	for (ptrdiff_t i = 0; i < b->count; i++)
 		draw_bar(b, i, scale, x);
@@ -151,10 +163,12 @@ static void draw_fleet(const void *what, struct xhtml *x)
 	svg_end(x);
 }
 
-struct template_picture svg_fleet(const struct fleet_report *r, struct arena *keep)
+struct template_picture svg_fleet(
+	const struct fleet_report *r, const struct fleet_pages *pages, struct arena *keep)
 {
 	struct fleet_bars *b = arena_make(keep, struct fleet_bars, 1);
 	b->ranking = &r->answers[FLEET_RANKING];
+	b->pages = pages;
 	b->column = r->has_usage ? STR("chip_hours_back") : STR("chips_back");
 	b->unit = r->has_usage ? "chip-hours" : "chips";
 	while (b->count < b->ranking->count && b->count < FLEET_BARS && bar_whole(b, b->count) > 0)
