@@ -355,12 +355,22 @@ static bool store_is_there(struct audit *a, struct str place, ptrdiff_t args)
 		"store '%.*s' is not there, and no ROOT is named to fill it from", STR_ARG(place));
 }
 
+/* Without a ROOT it is only read, or brought up to date if an older rooflint made it. */
+static bool open_archive(struct audit *a, struct str place, ptrdiff_t args)
+{
+	struct diag second;
+	if (args)
+		return archive_open(&a->archive, place, STORE_WRITE, a->keep, &a->err);
+	return archive_open(&a->archive, place, STORE_READ, a->keep, &a->err) ||
+	       archive_open(&a->archive, place, STORE_WRITE, a->keep, &second);
+}
+
 static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_t args)
 {
 	a->judge = judge_identity(&a->rules, &s->read, a->keep);
 	if (!store_is_there(a, s->store, args))
 		return false;
-	if (s->store.p && !archive_open(&a->archive, s->store, STORE_WRITE, a->keep, &a->err))
+	if (s->store.p && !open_archive(a, s->store, args))
 		return false;
 	return (a->fleet = fleet_new(a->keep, &a->err)) && read_usage(a, s->usage);
 }

@@ -1,4 +1,6 @@
 /* Stores in a file of SQLite.  See kind.h. */
+#include <sys/stat.h>
+
 #include "store/kind.h"
 #include "store/sqlite.h"
 
@@ -34,9 +36,9 @@ static bool read_head(struct facts_db *d, struct head *ret, struct diag *err)
 
 static bool look_at_head(struct facts_db *d, struct head *ret, struct diag *err)
 {
-	bool ok = facts_db_execute(d, "BEGIN", err) && read_head(d, ret, err);
-	sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL);
-	return ok;
+	/* After a failure the file is closed, and its code is looked at (can_not_be_shared). */
+	return facts_db_execute(d, "BEGIN", err) && read_head(d, ret, err) &&
+	       facts_db_execute(d, "COMMIT", err);
 }
 
 static bool check_head(const struct facts_db *d, const struct head *head, struct diag *err)
@@ -88,8 +90,93 @@ static bool open_to_read(struct facts_db *d, const struct head *head, struct dia
 {
 	if (head->application && head->version == FACTS_SCHEMA)
 		return true;
-	return diag_set(err, DIAG_STORE, "store '%.*s' %s; append to it once with this rooflint",
-		STR_ARG(d->name), head->application ? "was made by an older rooflint" : "is empty");
+	return diag_set(err, DIAG_STORE,
+		"store '%.*s' %s; append to it once with this rooflint%s", STR_ARG(d->name),
+		head->application ? "was made by an older rooflint" : "is empty",
+		sqlite3_db_readonly(d->db, "main") ? ", where it may be written" : "");
+}
+
+/* ---- a file that nobody may write here ------------------------------------------------------ */
+
+/* Size and age of a file; false when it is not there. */
+static bool measure(struct str path, struct arena *keep, int64_t *bytes, int64_t *changed_ns)
+{
+	struct stat st;
+	if (stat(arena_z(keep, path), &st))
+		return false;
+	*bytes = (int64_t)st.st_size;
+	*changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	return true;
+}
+
+/* What its writer has put beside the file, and not yet into it or out of it again. */
+static bool has_log(const struct facts_db *d)
+{
+	static const char *const endings[] = { "-wal", "-journal" };
+	int64_t bytes, changed_ns;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (measure(arena_fmt(d->keep, "%.*s%s", STR_ARG(d->name), endings[i]), d->keep,
+			    &bytes, &changed_ns) &&
+			bytes > 0)
+			return true;
+	return false;
+}
+
+/* "file:./fleet.db?immutable=1": what could have a meaning there is escaped. */
+static struct str frozen_uri(struct str path, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	out_z(o, "file:");
+	for (ptrdiff_t i = 0; i < path.len; i++) {
+		unsigned char c = (unsigned char)path.p[i], letter = c | 0x20;
+		bool is_plain = (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') ||
+				str_find_char(STR("/-._"), (char)c) >= 0;
+		out_fmt(o, is_plain ? "%c" : "%%%02X", c);
+	}
+	out_z(o, "?immutable=1");
+	return out_text(o);
+}
+
+/*
+ * A file in write-ahead mode wants others beside it even from those who only read, and a read-only
+ * directory takes none.  Then it is read without locks, as long as it stays as it is.
+ */
+static bool open_frozen(struct facts_db *d, struct str path, struct diag *err)
+{
+	const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+	if (!measure(path, d->keep, &d->frozen_bytes, &d->frozen_ns))
+		return facts_db_fail(d, err);
+	if (has_log(d))
+		return diag_set(err, DIAG_STORE,
+			"store '%.*s' cannot be written here, and a log beside it (-wal, -journal) "
+			"has what its writer did not finish; open it once where it may be written",
+			STR_ARG(d->name));
+	sqlite3_close(d->db);
+	d->db = NULL;
+	return sqlite3_open_v2(arena_z(d->keep, frozen_uri(path, d->keep)), &d->db, flags, NULL) ==
+		       SQLITE_OK ||
+	       facts_db_fail(d, err);
+}
+
+/* What was read is what the file has: nobody has written it in between. */
+static bool still_frozen(const struct facts_db *d, struct diag *err)
+{
+	int64_t bytes, changed_ns;
+	if (!d->frozen_ns)
+		return true;
+	if (measure(d->name, d->keep, &bytes, &changed_ns) && bytes == d->frozen_bytes &&
+		changed_ns == d->frozen_ns && !has_log(d))
+		return true;
+	return diag_set(err, DIAG_STORE,
+		"store '%.*s' was written while it was read; try again", STR_ARG(d->name));
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static bool can_not_be_shared(const struct facts_db *d)
+{
+	int code = sqlite3_errcode(d->db) & 0xff;
+	return code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
 }
 
 static bool open_db(struct facts_db *d, enum store_use use, struct diag *err)
@@ -103,7 +190,13 @@ static bool open_db(struct facts_db *d, enum store_use use, struct diag *err)
 				  : arena_fmt(d->keep, "./%.*s", STR_ARG(d->name));
 	if (sqlite3_open_v2(arena_z(d->keep, path), &d->db, flags, NULL) != SQLITE_OK)
 		return facts_db_fail(d, err);
-	return facts_db_guard(d, err) && look_at_head(d, &head, err) && check_head(d, &head, err) &&
+	if (!facts_db_guard(d, err))
+		return false;
+	if (!look_at_head(d, &head, err) &&
+		!(use == STORE_READ && can_not_be_shared(d) && open_frozen(d, path, err) &&
+			facts_db_guard(d, err) && look_at_head(d, &head, err)))
+		return false;
+	return check_head(d, &head, err) &&
 	       (use == STORE_READ ? open_to_read : open_to_write)(d, &head, err) &&
 	       facts_db_prepare(d, err);
 }
@@ -136,7 +229,7 @@ static bool file_flush(void *s, struct diag *err)
 static bool file_scan(
 	void *s, struct window window, run_facts_fn *take, void *arg, struct diag *err)
 {
-	return facts_db_scan(s, window, take, arg, err);
+	return facts_db_scan(s, window, take, arg, err) && still_frozen(s, err);
 }
 
 static bool file_look(void *s, struct str judge, const struct str *profiles, ptrdiff_t count,
@@ -153,7 +246,7 @@ static bool file_keep(void *s, const struct run_facts *f, struct str bytes, stru
 static bool file_recall(void *s, struct str workload, struct str until, run_kept_fn *take,
 	void *arg, struct diag *err)
 {
-	return facts_db_recall(s, workload, until, take, arg, err);
+	return facts_db_recall(s, workload, until, take, arg, err) && still_frozen(s, err);
 }
 
 static void file_close(void *s)

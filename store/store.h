@@ -41,8 +41,10 @@ struct store_link {
 };
 
 /*
- * A file is made when it is not there yet, unless it is only read.  A server is not asked before
- * the first append or scan, and nothing is made there.  NULL and a diagnostic (RL701).
+ * A file is made when it is not there yet, unless it is only read.  One that cannot be written here
+ * is read as it is, if all that was appended is in it; a scan fails when it was written meanwhile.
+ * A server is not asked before the first append or scan, and nothing is made there.  NULL and a
+ * diagnostic (RL701).
  */
 enum store_use { STORE_READ, STORE_WRITE };
 struct store *store_open(struct str place, enum store_use use, const struct store_link *link,

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -298,6 +299,89 @@ static void older_schema(void **state)
 	store_close(s);
 }
 
+/* The superuser writes anywhere, so it is somebody else who may not. */
+static void lock_dir(void)
+{
+	assert_int_equal(chmod(dir, 0555), 0);
+	if (!getuid())
+		assert_int_equal(seteuid(65534), 0);
+}
+
+static void unlock_dir(void)
+{
+	if (!getuid())
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(chmod(dir, 0700), 0);
+}
+
+/* Of a store whose writer still has it open. */
+static void copy_store(const char *from, const char *to, const char *ending)
+{
+	struct input in;
+	struct diag err;
+	assert_true(input_open(arena_fmt(&keep, "%.*s%s", STR_ARG(path_of(from)), ending), &keep,
+		&in, &err));
+	write_file(arena_fmt(&keep, "%s%s", to, ending).p, in.bytes);
+	input_close(&in);
+}
+
+/* In a directory that takes no files beside it, and with what a name in a URI could mean. */
+static void read_only(void **state)
+{
+	(void)state;
+	struct diag err;
+	struct store *s = open_store("a?b#c%41 d");
+	append(s, day(1, 1));
+	append(s, day(2, 1));
+	store_close(s);
+	lock_dir();
+	assert_null(store_open(path_of("a?b#c%41 d"), STORE_WRITE, NULL, &keep, &err));
+	s = store_open(path_of("a?b#c%41 d"), STORE_READ, NULL, &keep, &err);
+	bool is_open = s != NULL;
+	struct str days = is_open ? scan(s, everything, write_day) : STR("");
+	bool takes = is_open && store_append(s, &(struct run_facts){ 0 }, &err);
+	unlock_dir();
+	assert_true(is_open);
+	assert_true(str_eq(days, STR("02 01 ")));
+	assert_false(takes);
+	struct store *writer = open_store("a?b#c%41 d");
+	append(writer, day(3, 1)); /* into its log: the file is as it was */
+	assert_false(store_scan(s, everything, write_day, out_memory(&keep), &err));
+	assert_true(str_contains(str_from(err.text), STR("was written while it was read")));
+	store_close(writer);
+	store_close(s);
+}
+
+/* What a writer that died has left beside it is not passed over. */
+static void read_only_unfinished(void **state)
+{
+	(void)state;
+	struct store *s = open_store("busy");
+	append(s, day(1, 1));
+	copy_store("busy", "left", "");
+	copy_store("busy", "left", "-wal");
+	store_close(s);
+	lock_dir();
+	struct diag err = { 0 };
+	s = store_open(path_of("left"), STORE_READ, NULL, &keep, &err);
+	unlock_dir();
+	assert_null(s);
+	assert_true(str_contains(str_from(err.text), STR("open it once where it may be written")));
+}
+
+static void read_only_older(void **state)
+{
+	(void)state;
+	store_close(open_store("old"));
+	run_sql("old", "PRAGMA user_version = 3");
+	lock_dir();
+	struct diag err = { 0 };
+	struct store *s = store_open(path_of("old"), STORE_READ, NULL, &keep, &err);
+	unlock_dir();
+	assert_null(s);
+	assert_true(str_contains(str_from(err.text), STR("with this rooflint, where it may")));
+}
+
 /* Somebody's own trigger in a store is not run. */
 static void foreign_trigger(void **state)
 {
@@ -386,6 +470,9 @@ int main(void)
 		cmocka_unit_test(no_stores),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(older_schema),
+		cmocka_unit_test(read_only),
+		cmocka_unit_test(read_only_unfinished),
+		cmocka_unit_test(read_only_older),
 		cmocka_unit_test(what_is_kept),
 		cmocka_unit_test(foreign_trigger),
 		cmocka_unit_test(foreign_view),
