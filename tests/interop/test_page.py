@@ -59,8 +59,16 @@ def diffs(folder):
             yield diff(base, head, os.path.join(folder, name + ".html"))
 
 
+def weekly(folder, roots):
+    """With links to the runs' pages, as a director gets it."""
+    page = os.path.join(folder, "weekly.html")
+    subprocess.run([ROOFLINT, "audit", "--since", "52w", "--html", page, "--pages",
+                    os.path.join(folder, "weekly"), *roots], check=True, stdout=subprocess.DEVNULL)
+    return page
+
+
 def pages(folder):
-    """A page for each profile that is there, one for several, and those of diffs."""
+    """A page for each profile that is there, one for several, a fleet's, and those of diffs."""
     carried = [os.path.join(CARRIED, name) for name in ("demo", "jax-cpu-train")]
     captures = [os.path.join(CAPTURES, name) for name in ("tpu-inference-2", "amd-te-fused-attn")]
     profiles = [path for path in carried + captures if os.path.isdir(path)]
@@ -71,6 +79,7 @@ def pages(folder):
     page = os.path.join(folder, "several.html")
     check("--html", page, *carried, os.path.join(CARRIED, "nowhere"))
     yield page
+    yield weekly(folder, carried)
     yield from diffs(folder)
 
 
