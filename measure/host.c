@@ -664,15 +664,30 @@ static struct str clock_wrong(const struct measured *m, bool deep)
 		STR_ARG(text_clean(m->keep, d->plane->name)), (double)d->sweep.cut_ps * PS * 1e3);
 }
 
+/* Of an async pair one half alone tells neither what was in flight nor for how long. */
+static void quality_pairs(struct measured *m)
+{
+	long long dones = 0, starts = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		dones += m->devices[i].sweep.lost_dones;
+		starts += m->devices[i].sweep.lost_starts;
+	}
+	if (dones > 0)
+		quality_add(m, "pairs-complete", false,
+			arena_fmt(m->keep, "%lld asynchronous starts have no done", dones));
+	else if (starts > 0)
+		quality_add(m, "pairs-complete", false,
+			arena_fmt(m->keep, "%lld asynchronous dones have no start", starts));
+}
+
 static void quality_lanes(struct measured *m)
 {
 	bool sorted = false, deep = false;
-	int64_t lost = 0;
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		sorted |= m->devices[i].sweep.sorted;
 		deep |= m->devices[i].sweep.too_deep;
-		lost += m->devices[i].sweep.lost_dones;
 	}
 	if (!m->first)
 		return;
@@ -682,10 +697,7 @@ static void quality_lanes(struct measured *m)
 	struct str wrong = clock_wrong(m, deep);
 	quality_add(m, "clock-sane", !wrong.p,
 		wrong.p ? wrong : STR("ops nest and follow as they should"));
-	if (lost > 0)
-		quality_add(m, "pairs-complete", false,
-			arena_fmt(
-				m->keep, "%lld asynchronous starts have no done", (long long)lost));
+	quality_pairs(m);
 }
 
 /* What a limit cut off is judged by no rule, so it must be told. */

@@ -56,6 +56,7 @@ struct op_total {
 	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
 	int64_t bytes;		       /* moved by copies that say so */
 	bool nested;		       /* it ran inside another op */
+	bool done_before;	       /* of a done: what it ends now began in the window */
 	double planned;		       /* executions a step of a program that has not run; else 0 */
 };
 
@@ -119,8 +120,9 @@ struct sweep {
 	ptrdiff_t gap_count;
 	bool too_deep;	    /* more ops running at once than can be: times are not to be trusted */
 	int64_t cut_ps;	    /* of ops that reached into the next of their lane without holding it */
-	int64_t lost_dones; /* async starts whose done never came */
-	bool sorted;	    /* a lane had to be sorted */
+	int64_t lost_dones; /* async starts whose done never came, */
+	int64_t lost_starts; /* and dones whose start never did, within the window */
+	bool sorted;	     /* a lane had to be sorted */
 };
 
 /*

@@ -218,12 +218,27 @@ static void span_to_front(struct sweeping *s, const struct subject *done)
 	activity_count(s, span, 1);
 }
 
+/*
+ * A done that nothing in flight belongs to.  The start of the first one may lie before the window:
+ * of an instruction at most one is in flight.  Those of spans that were not followed are no loss.
+ */
+static void span_missing(struct sweeping *s, const struct subject *done)
+{
+	if (s->unfollowed > 0)
+		s->unfollowed--;
+	else if (s->out->ops[done->index].done_before)
+		s->out->lost_starts++;
+}
+
 static void span_end(struct sweeping *s, const struct subject *done, int64_t done_self_ps)
 {
 	struct running *span = span_of(s, done);
 	int32_t start = span ? span->subject : done->starts[0];
 
 	s->out->collectives[start].done_self_ps += done_self_ps;
+	if (!span)
+		span_missing(s, done);
+	s->out->ops[done->index].done_before = true;
 	if (!span)
 		return;
 	instance_add(s, start, s->now_ps - span->start_ps);
@@ -321,8 +336,10 @@ static void span_begin(struct sweeping *s, const struct held *e)
 	span_abandon(s, e->known->subject);
 	for (int i = 0; i < s->active_count; i++)
 		spans += s->active[i]->is_span;
-	if (spans >= SPANS_MAX)
+	if (spans >= SPANS_MAX) {
+		s->unfollowed++;
 		return;
+	}
 	struct running *r = running_add(s, e->known->subject, e->known->bit, false, e);
 	r->is_span = true;
 	r->in_front = r->bit != ACTIVITY_COMMS; /* transfers share alike: their rates rest on it */

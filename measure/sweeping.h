@@ -120,7 +120,8 @@ struct sweeping {
 	struct running *active[SWEEP_MAX_RUNNING];
 	struct running *free; /* chained by next_free */
 	int active_count;
-	int running_count; /* with those that are suspended */
+	int running_count;  /* with those that are suspended */
+	int64_t unfollowed; /* spans that found no room among the active */
 	struct held held;
 	/* By activity: how many are active, how many of them share time, and how many of those are
 	 * in front, the share of each, and the clock. */
