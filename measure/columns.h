@@ -84,6 +84,9 @@
 	REAL(uncounted_ratio, RATIO,                                                               \
 		"of the time in compute and copies, the share in ops whose FLOPs nobody counted")  \
 	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")   \
+	REAL(unknown_kind_ratio, RATIO, "device time of ops of which nothing says what they do")   \
+	REAL(unclear_comms_ratio, RATIO,                                                           \
+		"share of the step in ops of which nothing says whether they communicate")         \
 	REAL(judged_ratio, RATIO,                                                                  \
 		"of the time in compute and copies, the share in ops whose roofline is known")     \
 	REAL(remat_flops_ratio, RATIO,                                                             \

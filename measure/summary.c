@@ -86,8 +86,8 @@ static struct mask_sum run_masks(const struct measured *m)
 
 /* What the run row needs of the ops: sums over the ops table. */
 struct op_sums {
-	double time, bounded, judgeable, known, uncounted, unattributed, tiny, count, tiny_count,
-		copies, update_excess;
+	double time, bounded, judgeable, known, uncounted, unattributed, unknown_kind, tiny, count,
+		tiny_count, copies, update_excess;
 	double flops, remat_flops, hbm_bytes, ideal, comms_ideal;
 };
 
@@ -119,6 +119,8 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 	}
 	if (str_eq(op->attribution, STR("none")))
 		sum->unattributed += op->time_s;
+	if (str_eq(op->kind, op_kind_name(KIND_UNKNOWN)))
+		sum->unknown_kind += op->time_s;
 	if (op->mean_s < TINY_PS * PS) {
 		sum->tiny += op->time_s;
 		sum->tiny_count += op->count;
@@ -136,6 +138,12 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 		sum->hbm_bytes += op->hbm_bytes * op->count;
 }
 
+/* May an op of unknown kind communicate?  On GPU and CPU those that do are named after it. */
+static bool may_communicate(const struct measured *m)
+{
+	return m->platform == PLATFORM_TPU && run_chips(m) > 1;
+}
+
 /* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
 static double run_row_ops(struct measured *m, struct run_row *row)
 {
@@ -149,6 +157,7 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
 	if (sum.time > 0) {
 		row->unattributed_ratio = sum.unattributed / sum.time;
+		row->unknown_kind_ratio = sum.unknown_kind / sum.time;
 		if (m->first && m->first->chip.chip) /* without one nothing could be known */
 			row->judged_ratio = sum.known / sum.judgeable;
 		row->uncounted_ratio = sum.uncounted / sum.judgeable;
@@ -159,6 +168,7 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 		return NAN;
 	row->layout_copy_ratio = sum.copies / t;
 	row->update_excess_ratio = sum.update_excess / t;
+	row->unclear_comms_ratio = may_communicate(m) ? sum.unknown_kind / t : 0;
 	if (!m->first->chip.chip)
 		return sum.flops;
 	enum dtype main = m->first->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16;

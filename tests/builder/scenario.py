@@ -89,6 +89,9 @@ OPTIONAL = {
     "collective-ids",
     "costs",  # flops, bytes, breakdown
     "provenance",  # tf_op, source
+    "categories",  # hlo_category
+    "starts",  # the begins of async pairs
+    "dones",  # their ends
     "program-ids",
     "modules",  # the line XLA Modules
     "ops",  # the line XLA Ops, or a GPU's kernels

@@ -107,6 +107,7 @@ def kept(stats, without):
         ("device-clock", {"device_offset_ps", "device_duration_ps"}),
         ("run-ids", {"run_id", "_c", "_ct"}),
         ("collective-ids", {"all_reduce_unique_id"}),
+        ("categories", {"hlo_category"}),
     ):
         gone |= names if name in without else set()
     return {name: value for name, value in stats.items() if name not in gone}
@@ -224,8 +225,11 @@ class Device:
 
     def _ops(self, runs):
         line = self.plane.line(OPS, "XLA Ops")
+        halves = tuple(h for w, h in (("starts", "-start"), ("dones", "-done")) if w in self.s.without)
         for r in runs:
             for e in r.execs:
+                if e.op.opcode.endswith(halves):
+                    continue
                 stats = self._clock(e.start, e.end)
                 if hlo.base_opcode(e.op.opcode) in ("all-reduce", "all-to-all"):
                     stats["all_reduce_unique_id"] = U(self.s.collective_id(e.instance))

@@ -879,7 +879,8 @@ static void refused_queries(void **state)
 	"run name=demo platform=tpu devices=8 chips=8 hosts=1 hosts_expected=1 phase=train "       \
 	"steps=10 step_time_s=0.01 remat_flops_ratio=0.1 uncounted_ratio=0.05 "                    \
 	"input_wait_ratio=0 sync_wait_ratio=0 "                                                    \
-	"unattributed_ratio=0.01 op_util=0.6 hbm_util=0.3 "                                        \
+	"unattributed_ratio=0.01 unknown_kind_ratio=0 unclear_comms_ratio=0 "                      \
+	"op_util=0.6 hbm_util=0.3 "                                                                \
 	"judged_ratio=0.9 roofline_ratio_lo=0.2 compute_ratio=0.5 comms_exposed_ratio=0.05 "       \
 	"idle_ratio=0.01 layout_copy_ratio=0.01 update_excess_ratio=0 transfer_ratio=0.01 "        \
 	"tiny_ops_ratio=0.01 tiny_ops_count_ratio=0.2 compiles_in_steps=0\n"                       \
