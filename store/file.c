@@ -90,9 +90,8 @@ static bool open_to_read(struct facts_db *d, const struct head *head, struct dia
 {
 	if (head->application && head->version == FACTS_SCHEMA)
 		return true;
-	return diag_set(err, DIAG_STORE,
-		"store '%.*s' %s; append to it once with this rooflint%s", STR_ARG(d->name),
-		head->application ? "was made by an older rooflint" : "is empty",
+	return diag_set(err, DIAG_STORE, "store '%.*s' %s; append to it once with this rooflint%s",
+		STR_ARG(d->name), head->application ? "was made by an older rooflint" : "is empty",
 		sqlite3_db_readonly(d->db, "main") ? ", where it may be written" : "");
 }
 
@@ -167,8 +166,8 @@ static bool still_frozen(const struct facts_db *d, struct diag *err)
 	if (measure(d->name, d->keep, &bytes, &changed_ns) && bytes == d->frozen_bytes &&
 		changed_ns == d->frozen_ns && !has_log(d))
 		return true;
-	return diag_set(err, DIAG_STORE,
-		"store '%.*s' was written while it was read; try again", STR_ARG(d->name));
+	return diag_set(err, DIAG_STORE, "store '%.*s' was written while it was read; try again",
+		STR_ARG(d->name));
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

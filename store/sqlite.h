@@ -23,7 +23,7 @@ struct facts_db {
 	struct str name; /* for messages */
 	struct arena *keep;
 	int64_t frozen_bytes, frozen_ns; /* of a file that is read without locks; else 0 */
-	struct arena scratch; /* a row's texts while it is handed out */
+	struct arena scratch;		 /* a row's texts while it is handed out */
 	sqlite3_stmt *add_run, *add_rule, *scan_runs, *scan_undated, *scan_rules, *look, *add_kept,
 		*recall;
 };
