@@ -70,7 +70,7 @@ static const struct ratio {
 	const char *label, *note;
 	bool is_rare; /* shown from half a percent on */
 } ratios[] = {
-	{ STR_INIT("compute_ratio"), "Computing", "of the time", false },
+	{ STR_INIT("compute_ratio"), "Computing", "of the time", false }, /* stays the first */
 	{ STR_INIT("comms_exposed_ratio"), "Communication", "exposed: no compute meanwhile", true },
 	{ STR_INIT("transfer_ratio"), "Host transfers", "and nothing else running", true },
 	{ STR_INIT("idle_ratio"), "Idle", "nothing running", false },
@@ -87,8 +87,9 @@ static void add_ratios(struct facts *f, const struct report *r, struct arena *ke
 		bool is_rare = ratios[i].is_rare;
 		if (isnan(share) || (is_rare && share < 0.005))
 			continue;
-		add_fact(f, ratios[i].label, unit_text(keep, share, UNIT_RATIO),
-			str_from(ratios[i].note), NULL, keep);
+		struct str unclear = i ? STR("") : prose_unclear(r, keep);
+		struct str note = arena_fmt(keep, "%s%.*s", ratios[i].note, STR_ARG(unclear));
+		add_fact(f, ratios[i].label, unit_text(keep, share, UNIT_RATIO), note, NULL, keep);
 	}
 }
 

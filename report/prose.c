@@ -431,6 +431,14 @@ struct str prose_step(const struct report *r, struct arena *keep)
 		is_whole_capture(r) ? ", no steps" : "");
 }
 
+struct str prose_unclear(const struct report *r, struct arena *keep)
+{
+	double share = fact_real(r, STR("unclear_comms_ratio"));
+	if (!(share >= 0.005))
+		return STR("");
+	return arena_fmt(keep, "; nothing says what %.0f%% of it does", share * 100);
+}
+
 struct str prose_steps(const struct report *r, struct arena *keep)
 {
 	double steps = fact_real(r, STR("steps")), step_s = fact_real(r, STR("step_time_s"));

@@ -71,6 +71,11 @@ struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
  * "the whole capture, 45.3 ms".  Empty when no device op was recorded.
  */
 struct str prose_steps(const struct report *r, struct arena *keep);
+/*
+ * "; nothing says what 63% of it does": of the time that counts as computing, for want of a kind.
+ * Empty where that is less than half a percent.
+ */
+struct str prose_unclear(const struct report *r, struct arena *keep);
 /* "TPU v5e x8", with `times` for the x; in words where the chip is not known. */
 struct str prose_machine(const struct report *r, const char *times, struct arena *keep);
 /* The same, clean and short; missing where no chip is known to have run. */

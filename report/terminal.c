@@ -145,8 +145,8 @@ static void put_shares(struct page *p, const struct report *r)
 	if (!out_text(list).len)
 		return;
 	page_line(p);
-	page_fmt(p, HEAD_INDENT, "%s is %.*s", is_whole_capture(r) ? "the capture" : "a step",
-		STR_ARG(out_text(list)));
+	page_fmt(p, HEAD_INDENT, "%s is %.*s%.*s", is_whole_capture(r) ? "the capture" : "a step",
+		STR_ARG(out_text(list)), STR_ARG(prose_unclear(r, p->keep)));
 }
 
 static void put_job(struct page *p, const struct report *r)

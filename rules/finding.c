@@ -122,6 +122,11 @@ static struct str unknown_message(
 		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
 			STR_ARG(f->name), STR_ARG(f->missing), are, lacks.len ? ": " : "",
 			STR_ARG(lacks));
+	/* The rule says itself when it is unknown; its SQL would tell nobody why, what it read does. */
+	if (str_contains(x->source->text, STR("null")))
+		return arena_fmt(s->keep,
+			"%.*s cannot be judged: what is known leaves pass and fail open",
+			STR_ARG(f->name));
 	return arena_fmt(s->keep, "%.*s cannot be judged: this has no value: %.*s",
 		STR_ARG(f->name), STR_ARG(x->source->text));
 }

@@ -257,6 +257,9 @@ static void unknown_elsewhere(void **state)
 	assert_str(finding("r", "a")->missing, "");
 	assert_str(finding("r", "a")->message,
 		"a cannot be judged: this has no value: 1 / (p50_s - p50_s) > 0");
+	judge_yaml(RULE "    assert: iif(p50_s > 5, 0, null)\n"); /* the rule's own unknown */
+	assert_str(finding("r", "a")->message,
+		"a cannot be judged: what is known leaves pass and fail open");
 }
 
 /* ---- what a finding says ------------------------------------------------------------------ */
