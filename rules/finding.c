@@ -122,7 +122,7 @@ static struct str unknown_message(
 		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
 			STR_ARG(f->name), STR_ARG(f->missing), are, lacks.len ? ": " : "",
 			STR_ARG(lacks));
-	/* The rule says itself when it is unknown; its SQL would tell nobody why, what it read does. */
+	/* The rule itself says when: of what it read the reader learns why, of its SQL not. */
 	if (str_contains(x->source->text, STR("null")))
 		return arena_fmt(s->keep,
 			"%.*s cannot be judged: what is known leaves pass and fail open",
