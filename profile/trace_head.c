@@ -18,6 +18,15 @@ struct threads {
 	int shared, foreign;
 };
 
+/* An xplane may have been written without its host's threads: then none can be the same. */
+static bool has_threads(const struct profile *p)
+{
+	for (ptrdiff_t i = 0; i < p->plane_count; i++)
+		if (p->planes[i].class == PLANE_HOST && p->planes[i].lane_count)
+			return true;
+	return false;
+}
+
 /* Ids are cut to 32 bits in a trace. */
 static bool host_has(const struct profile *p, int64_t tid)
 {
@@ -55,5 +64,7 @@ enum trace_kin trace_kin_of(const struct input *in, const struct profile *p)
 			meet_name(&t, e);
 	trace_close(r);
 	arena_free(&scratch);
-	return t.shared ? TRACE_SAME : t.foreign ? TRACE_OTHER : TRACE_UNTOLD;
+	if (t.shared)
+		return TRACE_SAME;
+	return t.foreign && has_threads(p) ? TRACE_OTHER : TRACE_UNTOLD;
 }
