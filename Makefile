@@ -32,10 +32,10 @@ SAY := @$(if $(V),:,printf '  %-5s %s\n')
 
 # ---- what there is ------------------------------------------------------------------------------
 
-ROOMS   := base profile hlo hardware measure rules store report cmd
+ROOMS   := base profile hlo hardware measure rules store report session cmd
 SRC     := $(wildcard $(ROOMS:=/*.c))
-HTTP    := $(wildcard cmd/http/*.c)
-HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard cmd/http/*.h)
+HTTP    := $(wildcard http/*.c)
+HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard http/*.h)
 EMBED   := $(wildcard rules/*.yaml hardware/*.json store/*.sql templates/*)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
 ARCHIVE := $(O)/librooflint.a
@@ -128,8 +128,6 @@ $(UNIT): $(O)/tests/unit/%: $(O)/tests/unit/%.o $(HELPERS) $(ARCHIVE)
 # What is tested without being in a library.
 $(HTTP_TESTS): $(filter-out %/main.o,$(HTTP_OBJ))
 $(HTTP_TESTS): private LIBS += $(HTTP_LIBS)
-$(O)/tests/unit/test_cache: $(O)/cmd/cache.o
-$(O)/tests/unit/test_outbox $(O)/tests/fuzz/fuzz_outbox: $(O)/cmd/outbox.o
 
 $(FUZZ): $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(if $(FUZZER),,$(O)/tests/fuzz/driver.o) $(ARCHIVE)
 	$(SAY) LINK $@
@@ -213,7 +211,7 @@ $(O)/%.h.ok: %.h $(HDR)
 # rooflint-http, each in one place.
 NO_NETWORK := socket|socketpair|connect|bind|listen|accept|sendto|recvfrom|getaddrinfo|dlopen
 NO_PROGRAM := exec[lv]p?e?|posix_spawnp?|system|popen
-STARTERS    = $(O)/cmd/git.o $(O)/cmd/courier.o
+STARTERS    = $(O)/session/git.o $(O)/session/courier.o
 check-calls: $(CMD) $(LIB) ## no object calls the network or another program
 	$(Q)! nm -u $^ | grep -wE '$(NO_NETWORK)'
 	$(Q)! nm -u $(filter-out $(STARTERS),$^) | grep -wE '$(NO_PROGRAM)'

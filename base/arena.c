@@ -101,9 +101,11 @@ static void full_default(ptrdiff_t bytes)
 
 static arena_full_fn *on_full = full_default;
 
-void arena_on_full(arena_full_fn *handler)
+arena_full_fn *arena_on_full(arena_full_fn *handler)
 {
+	arena_full_fn *before = on_full;
 	on_full = handler ? handler : full_default;
+	return before;
 }
 
 static _Noreturn void full(const struct arena *a)

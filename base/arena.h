@@ -64,6 +64,6 @@ void *arena_grow(struct arena *a, void **items, ptrdiff_t *count, ptrdiff_t *cap
  * with what all of them have reserved.  Must not return.
  */
 typedef void arena_full_fn(ptrdiff_t bytes);
-void arena_on_full(arena_full_fn *handler);
+arena_full_fn *arena_on_full(arena_full_fn *handler); /* the one before */
 
 #endif

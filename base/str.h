@@ -27,6 +27,12 @@ struct str {
 /* printf("%.*s", STR_ARG(s)); safe because a diagnostic never prints more than INT_MAX bytes. */
 #define STR_ARG(s) (int)((s).len > 0x7fffffff ? 0x7fffffff : (s).len), ((s).p ? (s).p : "")
 
+/* Strings in an order that says something; grown by arena_push. */
+struct list {
+	struct str *items;
+	ptrdiff_t count, cap;
+};
+
 struct str str_from(const char *z); /* NULL gives the missing string */
 struct str str_span(const char *begin, const char *end);
 

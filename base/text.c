@@ -147,6 +147,13 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+struct str did_you_mean(
+	struct str word, const struct str *candidates, ptrdiff_t count, struct arena *keep)
+{
+	struct str nearest = text_nearest(word, candidates, count);
+	return nearest.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(nearest)) : STR("");
+}
+
 struct str text_without_digits(struct arena *keep, struct str s)
 {
 	ptrdiff_t first = 0;

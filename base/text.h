@@ -36,6 +36,9 @@ struct str text_brief(struct arena *keep, struct str clean);
  * length), or the missing string.  For "did you mean".
  */
 struct str text_nearest(struct str word, const struct str *candidates, ptrdiff_t count);
+/* "; did you mean 'x'?" or nothing. */
+struct str did_you_mean(
+	struct str word, const struct str *candidates, ptrdiff_t count, struct arena *keep);
 
 /* A pattern of digits drops out: "fusion.123" and "fusion.7" have the same text_without_digits. */
 struct str text_without_digits(struct arena *keep, struct str s);

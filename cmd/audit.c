@@ -10,7 +10,8 @@
 #include "base/when.h"
 #include "cmd/audit.h"
 #include "cmd/progress.h"
-#include "cmd/remember.h"
+#include "cmd/shared.h"
+#include "session/remember.h"
 #include "store/place.h"
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -147,7 +148,9 @@ static bool judge_roots(struct audit *a, const struct list *roots, struct sink *
 		.judge = a->judge,
 		.hosts_sample = a->options.hosts_sample };
 	struct report_set set;
-	struct batch batch = { .rules = &a->rules, .options = &a->options, .workers = a->jobs };
+	struct batch batch = {
+		.rules = &a->rules, .options = &a->options, .workers = a->jobs, .give_up = give_up
+	};
 	batch.all_runs = true;
 	batch.take = sink_reports;
 	batch.take_arg = sink;
@@ -329,9 +332,11 @@ static bool audit_prepare(
 		return false;
 	if (!shard_agrees(a, s))
 		return false;
-	return load_judge(c, &s->rule, &s->read, a->jobs, &a->rules, &a->options, &a->err) &&
+	return load_judge(load_engine(c, &a->err), &s->rule, &s->read, a->jobs, a->keep, &a->rules,
+		       &a->options, &a->err) &&
 	       audit_check_templates(s, &a->err) &&
-	       plan_make(&s->notify, &a->rules, s->templates, false, a->keep, &a->plan, &a->err);
+	       plan_make(&s->notify, &a->rules, s->templates, false, print_line, a->keep, &a->plan,
+		       &a->err);
 }
 
 static bool read_usage(struct audit *a, struct str path)

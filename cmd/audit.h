@@ -5,10 +5,11 @@
 #ifndef CMD_AUDIT_H
 #define CMD_AUDIT_H
 
+#include "cmd/cmd.h"
 #include "base/task.h"
-#include "cmd/archive.h"
-#include "cmd/batch.h"
-#include "cmd/deliver.h"
+#include "session/archive.h"
+#include "session/batch.h"
+#include "session/deliver.h"
 #include "report/fleet.h"
 
 struct audit_settings {

@@ -91,7 +91,9 @@ static bool judge_again(struct pages *p, struct diag *err)
 {
 	struct audit *a = p->audit;
 	struct report_set set;
-	struct batch batch = { .rules = &a->rules, .options = &a->options, .workers = a->jobs };
+	struct batch batch = {
+		.rules = &a->rules, .options = &a->options, .workers = a->jobs, .give_up = give_up
+	};
 	batch.keep_tables = batch.keep_plots = true;
 	batch.take = take_pages;
 	batch.take_arg = p;

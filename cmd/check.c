@@ -5,13 +5,14 @@
 
 #include "base/task.h"
 #include "base/when.h"
-#include "cmd/batch.h"
-#include "cmd/deliver.h"
-#include "cmd/history.h"
 #include "cmd/output.h"
-#include "cmd/previous.h"
 #include "cmd/progress.h"
-#include "cmd/remember.h"
+#include "cmd/shared.h"
+#include "session/batch.h"
+#include "session/deliver.h"
+#include "session/history.h"
+#include "session/previous.h"
+#include "session/remember.h"
 
 enum fail_on { FAIL_ON_ERROR, FAIL_ON_NEW, FAIL_ON_WARN, FAIL_ON_NEVER };
 enum inconclusive { INCONCLUSIVE_FAIL, INCONCLUSIVE_PASS };
@@ -207,12 +208,16 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
 	if (!settings_agree(s, &err) || !output_settings_agree(&s->output, &err) ||
-		!load_judge(c, &s->rule, &s->read, jobs, &rules, &options, &err) ||
-		!plan_make(&s->notify, &rules, s->output.templates, false, c->keep, &plan, &err) ||
+		!load_judge(load_engine(c, &err), &s->rule, &s->read, jobs, c->keep, &rules,
+			&options, &err) ||
+		!plan_make(&s->notify, &rules, s->output.templates, false, print_line, c->keep,
+			&plan, &err) ||
 		!check_store(s, c->keep, &err))
 		return misused(&err);
 
-	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };
+	struct batch batch = {
+		.rules = &rules, .options = &options, .workers = jobs, .give_up = give_up
+	};
 	if (!load_earlier(s, c->keep, &batch, &err))
 		return fail(&err);
 	batch.all_runs = s->all_runs;

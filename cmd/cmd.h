@@ -25,11 +25,6 @@ enum status {
 	STATUS_DELIVERY = 5, /* a result could not be written or delivered */
 };
 
-struct list {
-	struct str *items;
-	ptrdiff_t count, cap;
-};
-
 enum option_kind {
 	OPTION_FLAG,   /* bool: given or not */
 	OPTION_COUNT,  /* int: how often it was given */
@@ -77,9 +72,6 @@ extern const struct command check_command, diff_command, init_command, ratchet_c
 /* options.c.  `words` is the command line behind the command's name.  --help sets *help. */
 bool options_parse(const struct command *command, const struct list *words, struct arena *keep,
 	void *settings, struct list *args, bool *help, struct diag *err);
-/* "; did you mean 'x'?" or nothing. */
-struct str did_you_mean(
-	struct str word, const struct str *candidates, ptrdiff_t count, struct arena *keep);
 
 /* help.c */
 const struct command *command_find(struct str name); /* or NULL */
@@ -91,10 +83,12 @@ void help_command_text(const struct command *command, struct out *o);
 void manual_page(const struct command *command, struct out *o);
 
 /* main.c */
+struct engine *load_engine(struct context *c, struct diag *err); /* the one engine, or NULL */
 void print_error(const struct diag *d);	   /* "rooflint: error RL103: ..." on standard error */
+void print_line(struct str line);	   /* "rooflint: ..." on standard error */
 enum status fail(const struct diag *d);	   /* print it; the status that goes with it */
 enum status misused(const struct diag *d); /* print it: what the user gave is wrong */
 enum status status_of(enum diag_id id);
-void end_when_full(ptrdiff_t bytes); /* an arena_full_fn: there is nothing to save */
+_Noreturn void give_up(const struct diag *d); /* print it and end: there is nothing to save */
 
 #endif

@@ -2,8 +2,9 @@
  * rooflint diff: what changed between two runs, op by op, the largest loss first.
  */
 #include "base/task.h"
-#include "cmd/baseline.h"
+#include "cmd/shared.h"
 #include "report/diff.h"
+#include "session/baseline.h"
 
 enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN };
 

@@ -1,8 +1,10 @@
 /*
  * rooflint explain: one rule for people: what it demands, why, and what to do.
  */
+#include "base/text.h"
 #include "cmd/grid.h"
-#include "cmd/load.h"
+#include "cmd/shared.h"
+#include "session/load.h"
 
 struct explain_settings {
 	struct rule_settings rule;
@@ -251,7 +253,7 @@ static enum status explain_run(struct context *c, const void *settings, const st
 	const struct explain_settings *s = settings;
 	struct ruleset set;
 	struct diag err;
-	if (!load_rules(c, &s->rule, &set, &err))
+	if (!load_rules(load_engine(c, &err), &s->rule, c->keep, &set, &err))
 		return misused(&err);
 	const struct rule *rule = ruleset_rule(&set, args->items[0]);
 	if (!rule) {

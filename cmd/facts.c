@@ -2,8 +2,9 @@
  * rooflint facts: judged runs as records that a warehouse loads as they are.
  */
 #include "base/task.h"
-#include "cmd/batch.h"
-#include "cmd/remember.h"
+#include "cmd/shared.h"
+#include "session/batch.h"
+#include "session/remember.h"
 #include "store/table.h"
 
 enum facts_format {
@@ -53,11 +54,14 @@ static enum status write_all(
 	struct ruleset rules;
 	struct diag err;
 	int jobs = s->jobs ? s->jobs : task_cpus();
-	if (!load_judge(c, &s->rule, &s->read, jobs, &rules, &options, &err))
+	if (!load_judge(load_engine(c, &err), &s->rule, &s->read, jobs, c->keep, &rules, &options,
+		    &err))
 		return misused(&err);
 	struct writing w = { .out = c->out, .scratch = arena_new(ARENA_SCRATCH_BYTES) };
 	w.judge = judge_identity(&rules, &s->read, c->keep);
-	struct batch batch = { .rules = &rules, .options = &options, .workers = jobs };
+	struct batch batch = {
+		.rules = &rules, .options = &options, .workers = jobs, .give_up = give_up
+	};
 	batch.all_runs = !s->newest;
 	batch.take = take_reports;
 	batch.take_arg = &w;

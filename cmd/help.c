@@ -3,6 +3,7 @@
  *
  * Wrapped at 80 columns whatever the terminal, so that the text is the same everywhere.
  */
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/grid.h"
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/unit.h"
 #include "cmd/grid.h"
-#include "cmd/load.h"
+#include "session/load.h"
 #include "hlo/print.h"
 #include "hlo/text.h"
 
@@ -788,7 +788,8 @@ static bool read_rules(struct hlo_view *v, struct str file, struct diag *err)
 {
 	struct ruleset *rules = arena_make(v->c->keep, struct ruleset, 1);
 	v->costs = &rules->costs;
-	return load_rules(v->c, &(struct rule_settings){ .rules = file }, rules, err);
+	return load_rules(load_engine(v->c, err), &(struct rule_settings){ .rules = file },
+		v->c->keep, rules, err);
 }
 
 /* As --rules said; else the file that check would find, looked for where it can matter. */

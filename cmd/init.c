@@ -1,8 +1,10 @@
 /*
  * rooflint init: a rule file whose limits are a good run with some room.
  */
-#include "cmd/limits.h"
+#include "cmd/shared.h"
 #include "rules/judge.h"
+#include "rules/limits.h"
+#include "session/baseline.h"
 
 struct init_settings {
 	struct read_settings read;
@@ -71,7 +73,7 @@ static enum status init_run(struct context *c, const void *settings, const struc
 		diag_set(&err, DIAG_USAGE, "init needs --from: a good run, or the report of one");
 		return misused(&err);
 	}
-	if (!limits_load(s->from, &s->read, c->keep, &good, &err) ||
+	if (!baseline_load_good(s->from, &s->read, c->keep, &good, &err) ||
 		!list_broken(c, good.tables, &broken, &err))
 		return fail(&err);
 	ptrdiff_t count = limits_of(good.tables, c->keep, &limits);

@@ -46,6 +46,18 @@ enum status status_of(enum diag_id id)
 	}
 }
 
+struct engine *load_engine(struct context *c, struct diag *err)
+{
+	if (!c->engine)
+		c->engine = engine_new(err);
+	return c->engine;
+}
+
+void print_line(struct str line)
+{
+	fprintf(stderr, "rooflint: %.*s\n", STR_ARG(line));
+}
+
 void print_error(const struct diag *d)
 {
 	fprintf(stderr, "rooflint: error RL%d: %s\n", (int)d->id, d->text);
@@ -129,15 +141,20 @@ static enum status dispatch(struct context *c, struct list *words)
 	return misused(&err);
 }
 
-void end_when_full(ptrdiff_t bytes)
+_Noreturn void give_up(const struct diag *d)
+{
+	print_error(d);
+	_exit(STATUS_PROFILE);
+}
+
+static void end_when_full(ptrdiff_t bytes)
 {
 	struct diag err;
 	diag_set(&err, DIAG_LIMIT,
 		"more than %td MiB of memory would be needed; give fewer or "
 		"smaller profiles",
 		bytes >> 20);
-	print_error(&err);
-	_exit(STATUS_PROFILE);
+	give_up(&err);
 }
 
 int main(int argc, char **argv)

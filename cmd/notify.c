@@ -1,9 +1,10 @@
 /*
  * rooflint notify: tell people what a report says, or send again what could not be delivered.
  */
-#include "cmd/deliver.h"
-#include "cmd/load.h"
-#include "cmd/previous.h"
+#include "cmd/shared.h"
+#include "session/deliver.h"
+#include "session/load.h"
+#include "session/previous.h"
 
 struct notify_command_settings {
 	struct notify_settings notify;
@@ -48,8 +49,9 @@ static enum status notify_run(struct context *c, const void *settings, const str
 			"the spool is sent to whom it was for");
 		return misused(&err);
 	}
-	if (!load_rules(c, &s->rule, &rules, &err) ||
-		!plan_make(&s->notify, &rules, s->templates, true, c->keep, &plan, &err))
+	if (!load_rules(load_engine(c, &err), &s->rule, c->keep, &rules, &err) ||
+		!plan_make(
+			&s->notify, &rules, s->templates, true, print_line, c->keep, &plan, &err))
 		return misused(&err);
 	if (s->previous.p && !report_load(s->previous, c->keep, &previous, &err))
 		return fail(&err);

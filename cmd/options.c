@@ -22,13 +22,6 @@ struct parse {
 
 static const struct option help_option = { "help", 'h', OPTION_FLAG, 0, NULL, "show this text" };
 
-struct str did_you_mean(
-	struct str word, const struct str *candidates, ptrdiff_t count, struct arena *keep)
-{
-	struct str nearest = text_nearest(word, candidates, count);
-	return nearest.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(nearest)) : STR("");
-}
-
 static bool usage_error(struct parse *p, struct str what)
 {
 	return diag_set(

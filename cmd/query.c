@@ -5,10 +5,11 @@
 
 #include "base/json.h"
 #include "base/task.h"
-#include "cmd/bucket.h"
 #include "cmd/grid.h"
-#include "cmd/history.h"
+#include "cmd/shared.h"
 #include "rules/judge.h"
+#include "session/bucket.h"
+#include "session/history.h"
 
 enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 
@@ -272,7 +273,8 @@ static enum status query_run(struct context *c, const void *settings, const stru
 	struct ruleset rules;
 	struct loaded run;
 	struct diag err;
-	if (!load_judge(c, &s->rule, &s->read, task_cpus(), &rules, &options, &err))
+	if (!load_judge(load_engine(c, &err), &s->rule, &s->read, task_cpus(), c->keep, &rules,
+		    &options, &err))
 		return misused(&err);
 	if (!load_tables(&options, args->items[0], c->keep, &run, &tables, &err))
 		return fail(&err);

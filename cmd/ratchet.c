@@ -8,7 +8,9 @@
 
 #include "base/doc.h"
 #include "base/input.h"
-#include "cmd/limits.h"
+#include "cmd/shared.h"
+#include "rules/limits.h"
+#include "session/baseline.h"
 
 struct ratchet_settings {
 	struct read_settings read;
@@ -125,7 +127,7 @@ static enum status ratchet_run(struct context *c, const void *settings, const st
 	}
 	if (!read_rules(c, args->items[0], &doc, &err))
 		return misused(&err);
-	if (!limits_load(s->from, &s->read, c->keep, &good, &err))
+	if (!baseline_load_good(s->from, &s->read, c->keep, &good, &err))
 		return fail(&err);
 	ptrdiff_t count = limits_of(good.tables, c->keep, &limits);
 	for (ptrdiff_t i = 0; i < count; i++)

@@ -2,7 +2,7 @@
  * rooflint render: any output, later and elsewhere, from the report.json that check wrote.
  */
 #include "cmd/output.h"
-#include "cmd/previous.h"
+#include "session/previous.h"
 
 struct render_settings {
 	struct output_settings output;

@@ -5,7 +5,7 @@
  * or lose what is too long, each in its own way; so a message is filled with fewer and shorter
  * items until it keeps every limit, and says how many it left out.
  *
- * Refuses: sending (cmd/deliver.c).
+ * Refuses: sending (session/deliver.c).
  */
 #ifndef REPORT_MESSAGE_H
 #define REPORT_MESSAGE_H

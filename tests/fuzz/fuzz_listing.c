@@ -3,9 +3,9 @@
  * names, refusals, headers, keys, the words of a program.  What is read as an object has a name, a
  * size and a version.
  */
-#include "cmd/http/download.h"
-#include "cmd/http/keyring.h"
-#include "cmd/http/listing.h"
+#include "http/download.h"
+#include "http/keyring.h"
+#include "http/listing.h"
 #include "tests/fuzz/fuzz.h"
 
 typedef bool read_list(

@@ -1,5 +1,5 @@
 /* Any bytes as a file of the spool: refused with a reason, or a message that survives a round. */
-#include "cmd/outbox.h"
+#include "session/outbox.h"
 #include "tests/fuzz/fuzz.h"
 
 static void fuzz(struct str bytes, struct arena *keep)

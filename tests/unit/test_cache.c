@@ -1,4 +1,4 @@
-/* cmd/cache: names by version, whole files only, and what goes when there is too much. */
+/* session/cache: names by version, whole files only, and what goes when there is too much. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
-#include "cmd/cache.h"
+#include "session/cache.h"
 #include "tests/unit/keep.h"
 
 static struct diag err;

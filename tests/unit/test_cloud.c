@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/when.h"
-#include "cmd/http/cloud.h"
-#include "cmd/http/download.h"
-#include "cmd/http/keyring_aws.h"
-#include "cmd/http/listing.h"
-#include "cmd/http/sigv4.h"
+#include "http/cloud.h"
+#include "http/download.h"
+#include "http/keyring_aws.h"
+#include "http/listing.h"
+#include "http/sigv4.h"
 #include "tests/unit/keep.h"
 
 static struct diag err;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/http/exchange.h"
-#include "cmd/http/http.h"
+#include "http/exchange.h"
+#include "http/http.h"
 #include "tests/unit/keep.h"
 
 static struct diag err;

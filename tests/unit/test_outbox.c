@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
-#include "cmd/outbox.h"
+#include "session/outbox.h"
 
 #define NOW 1763658000
 #define DAY 86400

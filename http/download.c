@@ -1,0 +1,217 @@
+/* Bytes into a file, counted and hashed.  See download.h. */
+#include "http/download.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MD5_BYTES = 16 };
+
+/* ---- what should come ------------------------------------------------------------------------ */
+
+static bool is_hex(struct str s)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f')))
+			return false;
+	return s.len > 0;
+}
+
+static void keep_text(char *to, size_t room, struct str s)
+{
+	if (s.len < (ptrdiff_t)room) {
+		memcpy(to, s.p, (size_t)s.len);
+		to[s.len] = 0;
+	}
+}
+#define KEEP(to, s) keep_text((to), sizeof(to), (s))
+
+/* An ETag of S3 is the MD5 of the bytes, unless parts were put together or a key encrypts them. */
+static void take_etag(struct checks *c, struct str value)
+{
+	str_take(&value, STR("\""));
+	struct str digits = str_head(value, value.len - str_ends(value, STR("\"")));
+	if (digits.len == 2 * MD5_BYTES && is_hex(digits) && strcmp(c->md5, "-") != 0)
+		KEEP(c->md5, digits);
+}
+
+/* "crc32c=AAAAAA==,md5=..." in one header or in several; MD5 in Base64 has 24 characters. */
+static void take_goog_hash(struct checks *c, struct str value)
+{
+	struct str part;
+	for (bool more = true; more;) {
+		more = str_cut(value, ',', &part, &value);
+		part = str_trim(part);
+		if (str_take(&part, STR("crc32c=")))
+			KEEP(c->crc32c, part);
+		else if (str_take(&part, STR("md5=")))
+			KEEP(c->md5, part);
+	}
+}
+
+/* Only what AWS names AES256 leaves the ETag an MD5. */
+static void take_encryption(struct checks *c, struct str value)
+{
+	if (!str_eq(value, STR("AES256")))
+		KEEP(c->md5, STR("-"));
+}
+
+static void take_region(struct checks *c, struct str value)
+{
+	KEEP(c->region, value);
+}
+
+/* One that a proxy made weak ("W/...") is another text for the same version. */
+static void take_version(struct checks *c, struct str value)
+{
+	str_take(&value, STR("\""));
+	value = str_head(value, value.len - str_ends(value, STR("\"")));
+	if (!str_starts(value, STR("W/")))
+		KEEP(c->version, value);
+}
+
+void checks_take(struct checks *c, struct str name, struct str value)
+{
+	static const struct {
+		struct str name;
+		void (*take)(struct checks *c, struct str value);
+	} headers[] = {
+		{ STR_INIT("etag"), take_etag },
+		{ STR_INIT("x-goog-hash"), take_goog_hash },
+		{ STR_INIT("x-amz-server-side-encryption"), take_encryption },
+		{ STR_INIT("x-amz-server-side-encryption-customer-algorithm"), take_encryption },
+		{ STR_INIT("x-amz-bucket-region"), take_region },
+	};
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		if (str_eq_nocase(name, headers[i].name))
+			headers[i].take(c, value);
+	if (c->version_header.p && str_eq_nocase(name, c->version_header))
+		take_version(c, value);
+}
+
+/* Of two hashes the stronger one is enough. */
+static bool has_md5(const struct checks *c)
+{
+	return c->md5[0] && strcmp(c->md5, "-") != 0;
+}
+
+/* ---- what comes ------------------------------------------------------------------------------ */
+
+/* Castagnoli's polynomial, reversed; RFC 3720, appendix B.4. */
+static uint32_t crc32c_add(uint32_t crc, struct str bytes)
+{
+	static uint32_t table[256];
+	if (!table[1])
+		for (uint32_t i = 0; i < 256; i++) {
+			uint32_t c = i;
+			for (int bit = 0; bit < 8; bit++)
+				c = c & 1 ? 0x82f63b78u ^ c >> 1 : c >> 1;
+			table[i] = c;
+		}
+	crc = ~crc;
+	for (ptrdiff_t i = 0; i < bytes.len; i++)
+		crc = table[(crc ^ (unsigned char)bytes.p[i]) & 255] ^ crc >> 8;
+	return ~crc;
+}
+
+static bool cannot_write(const struct download *d, int error, struct diag *err)
+{
+	return diag_set(err, DIAG_BUCKET,
+		"cannot write to the cache: '%s': %s; $ROOFLINT_CACHE names another directory",
+		d->path, strerror(error));
+}
+
+bool download_begin(struct download *d, struct str path, int64_t expected,
+	const struct checks *checks, struct diag *err)
+{
+	*d = (struct download){ .checks = checks, .expected = expected };
+	KEEP(d->path, path);
+	d->fd = open(d->path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+	if (d->fd < 0)
+		return cannot_write(d, errno, err);
+	d->md5 = EVP_MD_CTX_new();
+	return (d->md5 && EVP_DigestInit_ex(d->md5, EVP_md5(), NULL) == 1) ||
+	       diag_set(err, DIAG_BUCKET, "libcrypto gives no MD5");
+}
+
+bool download_take(struct download *d, struct str bytes)
+{
+	d->bytes += bytes.len;
+	if (d->bytes > d->expected)
+		return false;
+	if (has_md5(d->checks))
+		EVP_DigestUpdate(d->md5, bytes.p, (size_t)bytes.len);
+	else if (d->checks->crc32c[0])
+		d->crc32c = crc32c_add(d->crc32c, bytes);
+	while (bytes.len) {
+		ssize_t n = write(d->fd, bytes.p, (size_t)bytes.len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			d->error = errno;
+			return false;
+		}
+		bytes = str_from_offset(bytes, n);
+	}
+	return true;
+}
+
+/* ---- the two compared ------------------------------------------------------------------------ */
+
+static bool is_md5(EVP_MD_CTX *ctx, const char *expected)
+{
+	unsigned char bytes[EVP_MAX_MD_SIZE], base64[4 * MD5_BYTES];
+	char hex[2 * MD5_BYTES + 1];
+	static const char digits[] = "0123456789abcdef";
+	EVP_DigestFinal_ex(ctx, bytes, NULL);
+	for (int i = 0; i < MD5_BYTES; i++) {
+		hex[2 * i] = digits[bytes[i] >> 4];
+		hex[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	hex[2 * MD5_BYTES] = 0;
+	EVP_EncodeBlock(base64, bytes, MD5_BYTES);
+	return !strcmp(expected, hex) || !strcmp(expected, (const char *)base64);
+}
+
+static bool is_crc32c(uint32_t crc, const char *expected)
+{
+	unsigned char bytes[4] = { (unsigned char)(crc >> 24), (unsigned char)(crc >> 16),
+		(unsigned char)(crc >> 8), (unsigned char)crc };
+	unsigned char base64[16];
+	EVP_EncodeBlock(base64, bytes, sizeof(bytes));
+	return !strcmp(expected, (const char *)base64);
+}
+
+static bool is_intact(const struct download *d)
+{
+	if (has_md5(d->checks))
+		return is_md5(d->md5, d->checks->md5);
+	return !d->checks->crc32c[0] || is_crc32c(d->crc32c, d->checks->crc32c);
+}
+
+static bool is_right(const struct download *d, struct diag *err)
+{
+	if (d->error)
+		return cannot_write(d, d->error, err);
+	if (d->bytes > d->expected)
+		return diag_set(err, DIAG_BUCKET, "more came than the %lld bytes that were listed",
+			(long long)d->expected);
+	if (d->bytes < d->expected)
+		return diag_set(err, DIAG_BUCKET, "only %lld of %lld bytes came",
+			(long long)d->bytes, (long long)d->expected);
+	return is_intact(d) ||
+	       diag_set(err, DIAG_BUCKET,
+		       "all bytes came, but their checksum is not the one that the server tells");
+}
+
+bool download_end(struct download *d, struct diag *err)
+{
+	bool ok = is_right(d, err);
+	EVP_MD_CTX_free(d->md5);
+	d->md5 = NULL;
+	if (d->fd >= 0 && close(d->fd) && ok)
+		ok = cannot_write(d, errno, err);
+	d->fd = -1;
+	return ok;
+}

@@ -1,0 +1,203 @@
+/* One request by libcurl.  See exchange.h. */
+#include "http/exchange.h"
+
+#include <openssl/x509_vfy.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define CONNECT_MS 10000L
+#define BUFFER_BYTES                                                                               \
+	(512L << 10) /* the largest that libcurl takes: fewer calls for a large object */
+
+/* ---- what libcurl calls ---------------------------------------------------------------------- */
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
+{
+	struct exchange *x = arg;
+	size_t len = size * count;
+	curl_easy_getinfo(x->curl, CURLINFO_RESPONSE_CODE, &x->status);
+	return x->take(x->arg, (struct str){ bytes, (ptrdiff_t)len }) ? len : 0;
+}
+
+static size_t take_header(char *bytes, size_t size, size_t count, void *arg)
+{
+	struct exchange *x = arg;
+	struct str name, value;
+	if (str_cut((struct str){ bytes, (ptrdiff_t)(size * count) }, ':', &name, &value))
+		x->header(x->arg, name, str_trim(value));
+	return size * count;
+}
+
+static int tick(void *arg, curl_off_t all, curl_off_t now, curl_off_t up_all, curl_off_t up_now)
+{
+	struct exchange *x = arg;
+	(void)all, (void)now, (void)up_all, (void)up_now;
+	x->alive(x->arg);
+	return 0;
+}
+
+static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+	struct exchange *x = arg;
+	(void)purpose;
+	bool is_free = x->is_trusted || address_is_proxied(str_from(x->url), x->host);
+	x->is_private = !is_free && !address_allowed(x->host, a);
+	return x->is_private ? CURL_SOCKET_BAD : socket(a->family, a->socktype, a->protocol);
+}
+
+/* ---- how it is asked ------------------------------------------------------------------------- */
+
+/* As users of curl expect: the files named by these, else the system's. */
+static void set_authorities(CURL *c, const char *file)
+{
+	const char *dir = getenv("SSL_CERT_DIR");
+	if (!file)
+		file = getenv("CURL_CA_BUNDLE");
+	if (!file || !*file)
+		file = getenv("SSL_CERT_FILE");
+	if (file && *file)
+		curl_easy_setopt(c, CURLOPT_CAINFO, file);
+	if (dir && *dir)
+		curl_easy_setopt(c, CURLOPT_CAPATH, dir);
+}
+
+static void set_limits(CURL *c, const struct exchange *x)
+{
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
+		x->connect_ms && x->connect_ms < CONNECT_MS ? x->connect_ms : CONNECT_MS);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(x->timeout_s * 1000));
+	if (x->stall_s > 0) {
+		curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, STALL_BYTES);
+		curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, x->stall_s < 1 ? 1L : (long)x->stall_s);
+	}
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https,http");
+	curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L); /* callers do, with their own checks */
+	curl_easy_setopt(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* they are the proxy's */
+	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L); /* what was signed is what is sent */
+	if (x->is_direct)
+		curl_easy_setopt(c, CURLOPT_PROXY, "");
+	if (x->user || x->password) {
+		curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_easy_setopt(c, CURLOPT_USERNAME, x->user ? x->user : "");
+		curl_easy_setopt(c, CURLOPT_PASSWORD, x->password ? x->password : "");
+	}
+	set_authorities(c, x->authorities);
+}
+
+static void set_answer(CURL *c, struct exchange *x)
+{
+	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, x);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, x);
+	if (x->header) {
+		curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
+		curl_easy_setopt(c, CURLOPT_HEADERDATA, x);
+	}
+	if (x->alive) {
+		curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+		curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, tick);
+		curl_easy_setopt(c, CURLOPT_XFERINFODATA, x);
+	}
+}
+
+void exchange_run(CURL *curl, struct exchange *x)
+{
+	curl_off_t retry_after = 0, took_us = 0;
+	x->curl = curl;
+	x->is_private = false;
+	x->status = 0;
+	curl_easy_reset(curl);
+	set_limits(curl, x);
+	set_answer(curl, x);
+	curl_easy_setopt(curl, CURLOPT_URL, x->url);
+	curl_easy_setopt(curl, CURLOPT_USERAGENT, "rooflint/" ROOFLINT_VERSION);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, x->headers);
+	if (!str_eq(str_from(x->method), STR("GET"))) {
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body.len);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, x->body.p ? x->body.p : "");
+		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, x->method);
+	}
+	x->code = curl_easy_perform(curl);
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &x->status);
+	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
+	curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &took_us);
+	curl_easy_getinfo(curl, CURLINFO_HTTP_CONNECTCODE, &x->proxy_status);
+	curl_easy_getinfo(curl, CURLINFO_SSL_VERIFYRESULT, &x->verify);
+	x->retry_after_s = (double)retry_after;
+	x->took_s = (double)took_us / 1e6;
+}
+
+/* ---- what went wrong ------------------------------------------------------------------------- */
+
+/* Errors that stay until somebody changes something; all others may pass. */
+static const struct lasting {
+	CURLcode code;
+	const char *error;
+} lastings[] = {
+	{ CURLE_PEER_FAILED_VERIFICATION, NULL }, /* certificate_error */
+	{ CURLE_SSL_CACERT_BADFILE,
+		"the file of authorities (CURL_CA_BUNDLE, or of AWS: AWS_CA_BUNDLE, ca_bundle) "
+		"cannot be read" },
+	{ CURLE_URL_MALFORMAT, "the address is not a valid one" },
+};
+
+#define UNVERIFIED "the server's certificate could not be verified: "
+
+/* libcurl itself compares the name, and what it tells then is not always the same. */
+static const char *certificate_error(const struct exchange *x)
+{
+	switch (x->verify) {
+	case X509_V_ERR_CERT_HAS_EXPIRED:
+	case X509_V_ERR_CERT_NOT_YET_VALID:
+		return UNVERIFIED
+			"it has expired or is not valid yet, or this machine's clock is wrong";
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+		return UNVERIFIED "it is not from an authority known here; CURL_CA_BUNDLE names a "
+				  "file of your own authorities";
+	default:
+		return UNVERIFIED
+			"it is for another name than the address has, or cannot be checked; "
+			"CURL_CA_BUNDLE names a file of your own authorities";
+	}
+}
+
+/* Of what a proxy says to CONNECT the status is enough. */
+static const char *proxy_error(const struct exchange *x, bool *lasting)
+{
+	*lasting = outcome_of(x->proxy_status) == OUTCOME_REFUSED;
+	return x->proxy_status == 407
+		       ? "the proxy wants a user and a password, or others (HTTPS_PROXY)"
+		       : "the proxy refused to lead to the server (HTTPS_PROXY, NO_PROXY)";
+}
+
+const char *exchange_error(const struct exchange *x, bool *lasting)
+{
+	*lasting = true;
+	if (x->is_private)
+		return "its address belongs to a private network; if that is meant, name the "
+		       "host in ROOFLINT_HTTP_ALLOW";
+	if (x->proxy_status >= 300)
+		return proxy_error(x, lasting);
+	for (size_t i = 0; i < sizeof(lastings) / sizeof(lastings[0]); i++)
+		if (lastings[i].code == x->code)
+			return lastings[i].error ? lastings[i].error : certificate_error(x);
+	*lasting = false;
+	return curl_easy_strerror(x->code);
+}
+
+bool header_add(struct curl_slist **list, const char *name, struct str value, struct arena *keep)
+{
+	struct str line = arena_fmt(keep, "%s: %.*s", name, STR_ARG(value));
+	struct curl_slist *longer = curl_slist_append(*list, line.p);
+	*list = longer ? longer : *list;
+	return longer != NULL;
+}

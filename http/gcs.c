@@ -1,0 +1,80 @@
+/*
+ * Google Cloud Storage by its JSON interface.
+ *
+ * https://cloud.google.com/storage/docs/json_api/v1/objects/list, .../objects/get
+ */
+#include "http/cloud.h"
+#include "http/listing.h"
+
+static struct str trimmed(struct str s)
+{
+	while (str_ends(s, STR("/")))
+		s = str_head(s, s.len - 1);
+	return s;
+}
+
+/* An emulator knows no credentials, and gets none. */
+static struct str emulator(struct arena *keep)
+{
+	struct str s = trimmed(env("STORAGE_EMULATOR_HOST"));
+	return s.p && str_find(s, STR("://")) < 0 ? arena_fmt(keep, "http://%.*s", STR_ARG(s)) : s;
+}
+
+/* A token is as good as a key while it lasts, so it goes where nobody listens. */
+static bool server(struct arena *keep, struct str *ret, struct diag *err)
+{
+	struct str given = trimmed(env("ROOFLINT_GCS_ENDPOINT")), host;
+	*ret = given.p ? given : STR("https://storage.googleapis.com");
+	const char *why = address_refused(*ret, keep, &host);
+	return !why || diag_set(err, DIAG_BUCKET, "the address in $ROOFLINT_GCS_ENDPOINT %s", why);
+}
+
+static struct str url_of(const struct call *c)
+{
+	struct str key = url_escape(c->key, false, c->keep);
+	struct str page = url_escape(c->r->page, false, c->keep);
+	struct str base = arena_fmt(
+		c->keep, "%.*s/storage/v1/b/%.*s/o", STR_ARG(c->origin), STR_ARG(c->bucket));
+	struct str version = url_escape(c->r->version, false, c->keep);
+	if (!c->is_list)
+		return arena_fmt(c->keep, "%.*s/%.*s?alt=media%s%.*s", STR_ARG(base), STR_ARG(key),
+			version.len ? "&generation=" : "", STR_ARG(version));
+	return arena_fmt(c->keep,
+		"%.*s?fields=items(name%%2Csize%%2Cgeneration)%%2CnextPageToken"
+		"&maxResults=%d&prefix=%.*s%s%.*s",
+		STR_ARG(base), LISTING_MAX_PAGE, STR_ARG(key), page.len ? "&pageToken=" : "",
+		STR_ARG(page));
+}
+
+static bool prepare(struct call *c, struct diag *err)
+{
+	struct google_token token = { .text = { NULL, 0 } };
+	c->origin = emulator(c->keep);
+	if (!c->origin.p && (!server(c->keep, &c->origin, err) ||
+				    !keyring_google(&c->clouds->keys, &token, err)))
+		return false;
+	c->from = token.text.p ? token.from : str_from(NULL);
+	c->url = url_of(c);
+	/* Objects stored packed come as they are stored: their length and hashes are of that. */
+	bool ok = header_add(&c->headers, "accept-encoding", STR("gzip"), c->keep) &&
+		  (!token.text.p ||
+			  header_add(&c->headers, "authorization",
+				  arena_fmt(c->keep, "Bearer %.*s", STR_ARG(token.text)), c->keep));
+	return ok || diag_set(err, DIAG_LIMIT, "no memory for a request");
+}
+
+static bool learn(struct call *c, const struct checks *headers, struct str body)
+{
+	(void)c, (void)headers, (void)body;
+	return false;
+}
+
+const struct cloud cloud_gcs = {
+	.scheme = STR_INIT("gs://"),
+	.version_header = STR_INIT("x-goog-generation"),
+	.looked = "$GOOGLE_APPLICATION_CREDENTIALS, those of gcloud, the metadata server of GCE",
+	.prepare = prepare,
+	.read_list = listing_read_gcs,
+	.refusal = refusal_gcs,
+	.learn = learn,
+};

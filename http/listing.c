@@ -1,0 +1,255 @@
+/* What storage servers answer.  See listing.h. */
+#include "http/listing.h"
+
+#include <ctype.h>
+
+enum { WORD_MAX = 64 };
+
+/* ---- escapes of URLs ------------------------------------------------------------------------- */
+
+static bool is_unreserved(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+struct str url_escape(struct str s, bool slashes, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < s.len; i++) {
+		if (is_unreserved(s.p[i]) || (slashes && s.p[i] == '/'))
+			out_char(o, s.p[i]);
+		else
+			out_fmt(o, "%%%02X", (unsigned)(unsigned char)s.p[i]);
+	}
+	return out_text(o);
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9'	    ? c - '0'
+	       : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10
+					    : -1;
+}
+
+struct str url_unescape(struct str s, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < s.len; i++) {
+		int high = i + 2 < s.len && s.p[i] == '%' ? hex_digit(s.p[i + 1]) : -1;
+		int low = high >= 0 ? hex_digit(s.p[i + 2]) : -1;
+		if (low >= 0)
+			out_char(o, (char)(16 * high + low));
+		else
+			out_char(o, s.p[i] == '+' ? ' ' : s.p[i]);
+		i += low >= 0 ? 2 : 0;
+	}
+	return out_text(o);
+}
+
+/* ---- S3's XML: tags and the text behind each, all that its answers use ----------------------- */
+
+struct tag {
+	struct str name, text;
+	bool is_end;
+};
+
+static bool tag_next(struct str *rest, struct tag *ret)
+{
+	ptrdiff_t open = str_find_char(*rest, '<');
+	struct str inside = str_from_offset(*rest, open + 1);
+	ptrdiff_t close = open < 0 ? -1 : str_find_char(inside, '>');
+	if (close < 0)
+		return false;
+	*rest = str_from_offset(inside, close + 1);
+	inside = str_head(inside, close);
+	ptrdiff_t until = str_find_char(*rest, '<');
+	*ret = (struct tag){ .text = str_head(*rest, until < 0 ? rest->len : until) };
+	ret->is_end = str_take(&inside, STR("/"));
+	str_cut(inside, ' ', &ret->name, &inside);
+	return true;
+}
+
+static struct str entities_decode(struct str s, struct arena *keep)
+{
+	static const struct {
+		struct str entity;
+		char c;
+	} entities[] = { { STR_INIT("&amp;"), '&' }, { STR_INIT("&lt;"), '<' },
+		{ STR_INIT("&gt;"), '>' }, { STR_INIT("&quot;"), '"' }, { STR_INIT("&#34;"), '"' },
+		{ STR_INIT("&apos;"), '\'' }, { STR_INIT("&#39;"), '\'' } };
+	if (str_find_char(s, '&') < 0)
+		return arena_str(keep, s);
+	struct out *o = out_memory(keep);
+	while (s.len) {
+		size_t i = 0, count = sizeof(entities) / sizeof(entities[0]);
+		while (i < count && !str_take(&s, entities[i].entity))
+			i++;
+		out_char(o, i < count ? entities[i].c : s.p[0]);
+		s = i < count ? s : str_from_offset(s, 1);
+	}
+	return out_text(o);
+}
+
+/* A quoted ETag without its quotes, so that a version is the same wherever it is told. */
+static struct str unquoted(struct str s)
+{
+	str_take(&s, STR("\""));
+	return str_ends(s, STR("\"")) ? str_head(s, s.len - 1) : s;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static bool no_list(struct diag *err)
+{
+	return diag_set(err, DIAG_BUCKET,
+		"the server's answer is no list of objects, or was cut short; is the endpoint a "
+		"storage server, and does nothing in between answer for it?");
+}
+
+/* What is not listed would be taken for not there: an older run would be judged. */
+static bool no_next(struct diag *err)
+{
+	return diag_set(err, DIAG_BUCKET,
+		"the server's list goes on, but it does not say how; it has to know ListObjectsV2");
+}
+
+struct s3_object {
+	struct str name, bytes, version;
+};
+
+/* Names are escaped if the answer says so: not every server does as it is asked. */
+static bool add_object(
+	cJSON *to, struct s3_object o, bool is_escaped, struct arena *keep, struct diag *err)
+{
+	int64_t bytes;
+	if (!o.name.p || !str_to_i64(o.bytes, &bytes) || bytes < 0 || !o.version.p)
+		return diag_set(err, DIAG_BUCKET,
+			"the server's list has an object without Key, Size or ETag");
+	cJSON *item = cJSON_CreateObject();
+	json_add_str(item, "name", is_escaped ? url_unescape(o.name, keep) : o.name);
+	json_add_double(item, "bytes", (double)bytes);
+	json_add_str(item, "version", unquoted(entities_decode(o.version, keep)));
+	cJSON_AddItemToArray(to, item);
+	return true;
+}
+
+bool listing_read_s3(
+	struct str body, cJSON *ret, struct str *next, struct arena *keep, struct diag *err)
+{
+	struct s3_object o = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
+	struct tag tag;
+	bool in_object = false, is_list = false, is_whole = false, goes_on = false;
+	bool is_escaped = str_eq(xml_text(body, STR("EncodingType"), keep), STR("url"));
+	*next = str_from(NULL);
+	while (tag_next(&body, &tag)) {
+		bool is_object = str_eq(tag.name, STR("Contents"));
+		is_list |= str_eq(tag.name, STR("ListBucketResult"));
+		is_whole |= tag.is_end && str_eq(tag.name, STR("ListBucketResult"));
+		if (is_object && tag.is_end && !add_object(ret, o, is_escaped, keep, err))
+			return false;
+		if (is_object)
+			o = (struct s3_object){ { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
+		in_object = is_object ? !tag.is_end : in_object;
+		if (tag.is_end)
+			continue;
+		if (in_object && str_eq(tag.name, STR("Key")))
+			o.name = entities_decode(tag.text, keep);
+		else if (in_object && str_eq(tag.name, STR("Size")))
+			o.bytes = tag.text;
+		else if (in_object && str_eq(tag.name, STR("ETag")))
+			o.version = tag.text;
+		else if (str_eq(tag.name, STR("NextContinuationToken")))
+			*next = entities_decode(tag.text, keep);
+		else if (str_eq(tag.name, STR("IsTruncated")))
+			goes_on = str_eq(tag.text, STR("true"));
+	}
+	if (!is_list || !is_whole)
+		return no_list(err);
+	return !goes_on || next->len || no_next(err);
+}
+
+/* ---- Google's JSON --------------------------------------------------------------------------- */
+
+/* Numbers of 64 bits are texts there. */
+static bool add_item(cJSON *to, const cJSON *from, struct diag *err)
+{
+	struct str name = json_get_str(from, "name"), version = json_get_str(from, "generation");
+	int64_t bytes;
+	if (!name.p || !version.p || !str_to_i64(json_get_str(from, "size"), &bytes) || bytes < 0)
+		return diag_set(err, DIAG_BUCKET,
+			"the server's list has an object without name, size or generation");
+	cJSON *item = cJSON_CreateObject();
+	json_add_str(item, "name", name);
+	json_add_double(item, "bytes", (double)bytes);
+	json_add_str(item, "version", version);
+	cJSON_AddItemToArray(to, item);
+	return true;
+}
+
+bool listing_read_gcs(
+	struct str body, cJSON *ret, struct str *next, struct arena *keep, struct diag *err)
+{
+	cJSON *page = json_parse(STR("list"), body, err);
+	const cJSON *items = cJSON_GetObjectItemCaseSensitive(page, "items"), *item;
+	const cJSON *more = cJSON_GetObjectItemCaseSensitive(page, "nextPageToken");
+	*next = str_from(NULL);
+	/* One without objects has no items. */
+	bool ok = (cJSON_IsObject(page) && (!items || cJSON_IsArray(items)) &&
+			  (!more || cJSON_IsString(more))) ||
+		  no_list(err);
+	cJSON_ArrayForEach(item, items)
+	{
+		ok = ok && add_item(ret, item, err);
+	}
+	struct str token = json_get_str(page, "nextPageToken");
+	if (token.len)
+		*next = arena_str(keep, token);
+	cJSON_Delete(page);
+	return ok;
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static struct str word_only(struct str s, struct arena *keep)
+{
+	bool ok = s.len > 0 && s.len <= WORD_MAX;
+	for (ptrdiff_t i = 0; ok && i < s.len; i++)
+		ok = is_unreserved(s.p[i]);
+	return ok ? arena_str(keep, s) : str_from(NULL);
+}
+
+struct str xml_text(struct str body, struct str name, struct arena *keep)
+{
+	struct tag tag;
+	while (tag_next(&body, &tag))
+		if (!tag.is_end && str_eq(tag.name, name))
+			return entities_decode(tag.text, keep);
+	return str_from(NULL);
+}
+
+struct str refusal_s3(struct str body, struct arena *keep)
+{
+	return word_only(xml_text(body, STR("Code"), keep), keep);
+}
+
+struct str refusal_region(struct str body, struct arena *keep)
+{
+	return word_only(xml_text(body, STR("Region"), keep), keep);
+}
+
+struct str refusal_gcs(struct str body, struct arena *keep)
+{
+	struct diag ignored;
+	cJSON *root = json_parse(STR("refusal"), body, &ignored);
+	const cJSON *error = cJSON_GetObjectItemCaseSensitive(root, "error");
+	const cJSON *first =
+		cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(error, "errors"), 0);
+	struct str word = json_get_str(first, "reason");
+	if (!word.p) /* of the service of impersonation; of a token server */
+		word = cJSON_IsString(error) ? str_from(error->valuestring)
+					     : json_get_str(error, "status");
+	word = word_only(word, keep);
+	cJSON_Delete(root);
+	return word;
+}

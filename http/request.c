@@ -1,0 +1,171 @@
+/* Requests and answers as heads of frames, by table. */
+#include <math.h>
+
+#include "base/secret.h"
+#include "base/text.h"
+#include "http/http.h"
+
+static const struct request defaults = {
+	.content_type = STR_INIT("application/json"),
+	.timeout_s = 20,
+	.deadline_s = 90,
+	.attempts = 5,
+	.answer_bytes = 4096,
+	.stall_s = 30,
+};
+
+enum key_kind { KEY_TEXT, KEY_NUMBER, KEY_NAME, KEY_BYTES /* any text */ };
+
+static const struct key {
+	const char *name;
+	enum key_kind kind;
+	ptrdiff_t offset;
+	bool required;
+	double most; /* of a number */
+} keys[] = {
+	{ "id", KEY_NUMBER, offsetof(struct request, id), true, 1e15 },
+	{ "method", KEY_TEXT, offsetof(struct request, method), true, 0 },
+	{ "url", KEY_TEXT, offsetof(struct request, url), false, 0 },
+	{ "url_from", KEY_NAME, offsetof(struct request, url_from), false, 0 },
+	{ "secret_from", KEY_NAME, offsetof(struct request, secret_from), false, 0 },
+	{ "user_from", KEY_NAME, offsetof(struct request, user_from), false, 0 },
+	{ "password_from", KEY_NAME, offsetof(struct request, password_from), false, 0 },
+	{ "message_id", KEY_TEXT, offsetof(struct request, message_id), false, 0 },
+	{ "content_type", KEY_TEXT, offsetof(struct request, content_type), false, 0 },
+	{ "timeout_s", KEY_NUMBER, offsetof(struct request, timeout_s), false, HTTP_MAX_SECONDS },
+	{ "deadline_s", KEY_NUMBER, offsetof(struct request, deadline_s), false, HTTP_MAX_SECONDS },
+	{ "attempts", KEY_NUMBER, offsetof(struct request, attempts), false, HTTP_MAX_ATTEMPTS },
+	{ "redirects", KEY_NUMBER, offsetof(struct request, redirects), false, 5 },
+	{ "answer_bytes", KEY_NUMBER, offsetof(struct request, answer_bytes), false,
+		HTTP_MAX_ANSWER },
+	{ "object", KEY_BYTES, offsetof(struct request, object), false, 0 },
+	{ "page", KEY_TEXT, offsetof(struct request, page), false, 0 },
+	{ "version", KEY_TEXT, offsetof(struct request, version), false, 0 },
+	{ "to", KEY_BYTES, offsetof(struct request, to), false, 0 },
+	{ "bytes", KEY_NUMBER, offsetof(struct request, bytes), false, 1e15 },
+	{ "stall_s", KEY_NUMBER, offsetof(struct request, stall_s), false, HTTP_MAX_SECONDS },
+	{ "length", KEY_NUMBER, -1, false, 0 }, /* the frame's own */
+};
+enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+/* What goes into a header must not end it. */
+static bool is_header_text(struct str s)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (s.p[i] < ' ' || s.p[i] > '~')
+			return false;
+	return s.len > 0;
+}
+
+static bool read_value(const struct key *k, const cJSON *v, char *to, struct diag *err)
+{
+	struct str text = cJSON_IsString(v) ? str_from(v->valuestring) : str_from(NULL);
+	if (k->kind == KEY_NUMBER) {
+		double n = cJSON_IsNumber(v) ? v->valuedouble : (double)NAN;
+		*(double *)(void *)to = n;
+		return (n >= 0 && n <= k->most) ||
+		       diag_set(err, DIAG_DELIVERY, "'%s' is a number from 0 to %.0f", k->name,
+			       k->most);
+	}
+	*(struct str *)(void *)to = text;
+	if (k->kind == KEY_BYTES)
+		return text.len > 0 || diag_set(err, DIAG_DELIVERY, "'%s' is a text", k->name);
+	if (k->kind == KEY_NAME && !secret_name_ok(text))
+		return diag_set(err, DIAG_DELIVERY,
+			"'%s' is the name of an environment variable: ROOFLINT_ and more of A-Z, "
+			"0-9 and _",
+			k->name);
+	return is_header_text(text) ||
+	       diag_set(err, DIAG_DELIVERY, "'%s' is a text of plain ASCII", k->name);
+}
+
+static const struct key *key_find(struct str name)
+{
+	for (int i = 0; i < KEYS; i++)
+		if (str_eq(name, str_from(keys[i].name)))
+			return &keys[i];
+	return NULL;
+}
+
+/* What a method needs besides. */
+static const struct method {
+	struct str name;
+	bool address; /* in one of two keys */
+	const char *needs[3];
+} methods[] = {
+	{ STR_INIT("POST"), true, { NULL } },
+	{ STR_INIT("PUT"), true, { NULL } },
+	{ STR_INIT("GET"), true, { NULL } },
+	{ STR_INIT("LIST"), false, { "object" } },
+	{ STR_INIT("FETCH"), false, { "object", "to", "bytes" } },
+};
+enum { METHODS = sizeof(methods) / sizeof(methods[0]), NEEDS = 3 };
+
+static bool has_key(const cJSON *head, const char *name, struct diag *err)
+{
+	return cJSON_GetObjectItemCaseSensitive(head, name) ||
+	       diag_set(err, DIAG_DELIVERY, "a request needs '%s'", name);
+}
+
+static bool has_address(const cJSON *head, struct diag *err)
+{
+	return cJSON_HasObjectItem(head, "url") != cJSON_HasObjectItem(head, "url_from") ||
+	       diag_set(err, DIAG_DELIVERY, "a request needs 'url' or 'url_from'");
+}
+
+static bool has_needs(const cJSON *head, struct str method, struct diag *err)
+{
+	for (int i = 0; i < METHODS; i++) {
+		if (!str_eq(method, methods[i].name))
+			continue;
+		if (methods[i].address && !has_address(head, err))
+			return false;
+		for (int k = 0; k < NEEDS && methods[i].needs[k]; k++)
+			if (!has_key(head, methods[i].needs[k], err))
+				return false;
+		return true;
+	}
+	return diag_set(err, DIAG_DELIVERY, "'method' is POST, PUT, GET, LIST or FETCH");
+}
+
+bool request_read(const cJSON *head, struct str body, struct request *ret, struct diag *err)
+{
+	const cJSON *v;
+	*ret = defaults;
+	ret->body = body;
+	cJSON_ArrayForEach(v, head)
+	{
+		const struct key *k = key_find(str_from(v->string));
+		if (!k)
+			return diag_set(
+				err, DIAG_DELIVERY, "a request has no key '%.100s'", v->string);
+		if (k->offset >= 0 && !read_value(k, v, (char *)ret + k->offset, err))
+			return false;
+	}
+	for (int i = 0; i < KEYS; i++)
+		if (keys[i].required && !has_key(head, keys[i].name, err))
+			return false;
+	if (!has_needs(head, ret->method, err))
+		return false;
+	if (ret->secret_from.p && !ret->message_id.p)
+		return diag_set(err, DIAG_DELIVERY, "what is signed needs a 'message_id'");
+	return true;
+}
+
+cJSON *answer_write(const struct request *r, const struct answer *a)
+{
+	static const struct str outcomes[] = { STR_INIT("delivered"), STR_INIT("later"),
+		STR_INIT("refused"), STR_INIT("gone") };
+	cJSON *head = cJSON_CreateObject();
+	json_add_double(head, "id", r->id);
+	json_add_str(head, "outcome", outcomes[a->outcome]);
+	json_add_i64(head, "status", a->status);
+	json_add_i64(head, "attempts", a->attempts);
+	if (a->error.len)
+		json_add_str(head, "error", a->error);
+	if (a->next.p)
+		json_add_str(head, "next", a->next);
+	if (a->origin.p)
+		json_add_str(head, "origin", a->origin);
+	return head;
+}

@@ -1,0 +1,135 @@
+/*
+ * S3, and what speaks like it.
+ *
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html, API_GetObject.html
+ */
+#include "http/cloud.h"
+#include "http/download.h"
+#include "http/keyring_aws.h"
+#include "http/listing.h"
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+static struct str endpoint(void)
+{
+	struct str s = env("ROOFLINT_S3_ENDPOINT");
+	s = s.p ? s : env("AWS_ENDPOINT_URL_S3");
+	s = s.p ? s : env("AWS_ENDPOINT_URL");
+	while (str_ends(s, STR("/")))
+		s = str_head(s, s.len - 1);
+	return s;
+}
+
+static struct bucket_region *region_known(struct call *c)
+{
+	for (int i = 0; i < c->clouds->region_count; i++)
+		if (str_eq(c->clouds->regions[i].bucket, c->bucket))
+			return &c->clouds->regions[i];
+	return NULL;
+}
+
+static struct str region_of(struct call *c)
+{
+	const struct bucket_region *known = region_known(c);
+	return known ? known->region : keyring_region(c->keep);
+}
+
+/*
+ * An endpoint gets the bucket in the path.  At Amazon it is part of the host, unless a dot in its
+ * name would not fit the certificate.
+ */
+static struct str origin_of(struct call *c, struct str region)
+{
+	struct str given = endpoint();
+	const char *domain = aws_domain(region);
+	if (given.p)
+		return arena_fmt(c->keep, "%.*s/%.*s", STR_ARG(given), STR_ARG(c->bucket));
+	if (str_find_char(c->bucket, '.') >= 0)
+		return arena_fmt(c->keep, "https://s3.%.*s.%s/%.*s", STR_ARG(region), domain,
+			STR_ARG(c->bucket));
+	return arena_fmt(
+		c->keep, "https://%.*s.s3.%.*s.%s", STR_ARG(c->bucket), STR_ARG(region), domain);
+}
+
+/* Its parts in the order of their names, as they are signed. */
+static struct str query_of(const struct call *c)
+{
+	struct str page = url_escape(c->r->page, false, c->keep);
+	struct str prefix = url_escape(c->key, false, c->keep);
+	if (!c->is_list)
+		return STR("");
+	return arena_fmt(c->keep, "%s%.*s%sencoding-type=url&list-type=2&max-keys=%d&prefix=%.*s",
+		page.len ? "continuation-token=" : "", STR_ARG(page), page.len ? "&" : "",
+		LISTING_MAX_PAGE, STR_ARG(prefix));
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static struct str url_of(struct call *c)
+{
+	struct str key = c->is_list ? STR("") : url_escape(c->key, true, c->keep);
+	struct str query = query_of(c);
+	return arena_fmt(c->keep, "%.*s/%.*s%s%.*s", STR_ARG(c->origin), STR_ARG(key),
+		query.len ? "?" : "", STR_ARG(query));
+}
+
+static bool prepare(struct call *c, struct diag *err)
+{
+	struct aws_keys keys;
+	struct str region = region_of(c), given = endpoint();
+	if (given.p && !str_starts(given, STR("http://")) && !str_starts(given, STR("https://")))
+		return diag_set(err, DIAG_BUCKET,
+			"the endpoint in the environment does not begin with https:// or http://");
+	if (!keyring_aws(&c->clouds->keys, &keys, err))
+		return false;
+	c->origin = origin_of(c, region);
+	c->from = keys.id.p ? keys.from : str_from(NULL);
+	c->url = url_of(c);
+	c->authorities = aws_authorities(c->keep);
+	struct aws_request r = { STR("GET"), c->url, STR("s3"), region, STR("") };
+	bool ok = !c->r->version.p ||
+		  header_add(&c->headers, "if-match",
+			  arena_fmt(c->keep, "\"%.*s\"", STR_ARG(c->r->version)), c->keep);
+	ok = ok && (!keys.id.p || aws_sign(&r, &keys, &c->headers, c->keep));
+	return ok || diag_set(err, DIAG_LIMIT, "no memory for a request");
+}
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+static bool is_region(struct str s)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
+			    s.p[i] == '-'))
+			return false;
+	return s.len > 0 && s.len <= 32;
+}
+
+/* A bucket of another region is told by a header, or in the refusal's text. */
+static bool learn(struct call *c, const struct checks *headers, struct str body)
+{
+	struct clouds *all = c->clouds;
+	struct str region = str_from(headers->region);
+	struct bucket_region *known = region_known(c);
+	region = region.len ? region : refusal_region(body, c->keep);
+	if (!is_region(region) || str_eq(region, region_of(c)))
+		return false;
+	if (!known && all->region_count == CLOUD_MAX_REGIONS)
+		return false;
+	if (!known)
+		known = &all->regions[all->region_count++];
+	known->bucket = arena_str(all->keys.keep, c->bucket);
+	known->region = arena_str(all->keys.keep, region);
+	return true;
+}
+
+const struct cloud cloud_s3 = {
+	.scheme = STR_INIT("s3://"),
+	.version_header = STR_INIT("etag"),
+	.looked = "$AWS_ACCESS_KEY_ID, $AWS_WEB_IDENTITY_TOKEN_FILE, the files of AWS_PROFILE, "
+		  "the container's, the metadata server of EC2",
+	.prepare = prepare,
+	.read_list = listing_read_s3,
+	.refusal = refusal_s3,
+	.learn = learn,
+};

@@ -1,0 +1,231 @@
+/*
+ * One request with all its attempts, by libcurl.
+ *
+ * An error never quotes libcurl's own message, which may hold parts of the address: it is made of
+ * libcurl's general one, the status, and what we know.  What a server answers is passed on only
+ * when nothing secret is in it.
+ */
+#include <time.h>
+
+#include "base/out.h"
+#include "base/secret.h"
+#include "http/exchange.h"
+
+#define SEARCHED	4096 /* of an answer for secrets, so that none is shown by half */
+#define SHORTEST_SECRET 8    /* of what is looked for in an answer: shorter texts are anywhere */
+
+/* What one request keeps over its attempts. */
+struct work {
+	const struct request *r;
+	struct arena *keep;
+	struct str url, secret, user, password;
+	struct str at, host; /* where the request goes now: the address, or what redirected there */
+	CURL *curl;
+	/* Of the last attempt. */
+	struct out *body;
+	ptrdiff_t body_len;
+	double retry_after_s;
+};
+
+/* ---- one attempt ----------------------------------------------------------------------------- */
+
+/* What is beyond the limit is read and dropped: the status counts, not the text. */
+static bool take_body(void *arg, struct str bytes)
+{
+	struct work *w = arg;
+	ptrdiff_t room = (ptrdiff_t)w->r->answer_bytes;
+	room = (room < SEARCHED ? SEARCHED : room) - w->body_len;
+	struct str kept = str_head(bytes, room > 0 ? room : 0);
+	out_str(w->body, kept);
+	w->body_len += kept.len;
+	return true;
+}
+
+/* The time is of this attempt: receivers refuse old ones. */
+static bool add_signature(struct curl_slist **list, struct work *w, struct diag *err)
+{
+	int64_t now = (int64_t)time(NULL);
+	const struct request *r = w->r;
+	struct str standard = sign_standard(w->secret, r->message_id, now, r->body, w->keep, err);
+	if (!standard.p)
+		return false;
+	struct str stamp = arena_fmt(w->keep, "%lld", (long long)now);
+	return header_add(list, "webhook-id", r->message_id, w->keep) &&
+	       header_add(list, "webhook-timestamp", stamp, w->keep) &&
+	       header_add(list, "webhook-signature", standard, w->keep) &&
+	       header_add(
+		       list, "x-hub-signature-256", sign_hub(w->secret, r->body, w->keep), w->keep);
+}
+
+static bool make_headers(struct curl_slist **list, struct work *w, struct diag *err)
+{
+	*list = NULL;
+	diag_set(err, DIAG_LIMIT, "no memory for a request");
+	return header_add(list, "content-type", w->r->content_type, w->keep) &&
+	       header_add(list, "expect", STR(""), w->keep) &&
+	       (!w->secret.p || add_signature(list, w, err));
+}
+
+static struct answer failed(enum outcome outcome, const char *error)
+{
+	return (struct answer){ .outcome = outcome, .error = str_from(error) };
+}
+
+static struct answer without_status(const struct exchange *x)
+{
+	bool lasting;
+	const char *error = exchange_error(x, &lasting);
+	return failed(lasting ? OUTCOME_REFUSED : OUTCOME_LATER, error);
+}
+
+static bool tells(struct str text, struct str secret)
+{
+	return secret.len >= SHORTEST_SECRET && str_contains(text, secret);
+}
+
+/* Any part of the address behind the host: with most chat services, one of them is the key. */
+static bool tells_address(const struct work *w, struct str text)
+{
+	if (!w->r->url_from.p)
+		return false; /* it came without a secret */
+	struct str rest = str_from_offset(w->url, str_find(w->url, STR("://")) + 3);
+	rest = str_from_offset(rest, str_find_char(rest, '/'));
+	for (ptrdiff_t at = 0, end = 0; end < rest.len; at = end + 1) {
+		for (end = at; end < rest.len && str_find_char(STR("/?&=#"), rest.p[end]) < 0;)
+			end++;
+		struct str part = str_head(str_from_offset(rest, at), end - at);
+		if (tells(text, part))
+			return true;
+	}
+	return false;
+}
+
+static bool tells_secret(const struct work *w, struct str text)
+{
+	struct str rest = w->secret, key;
+	for (bool more = rest.len > 0; more;) {
+		more = str_cut(rest, ' ', &key, &rest);
+		str_take(&key, STR("whsec_"));
+		if (tells(text, key))
+			return true;
+	}
+	return tells(text, w->password) || tells_address(w, text);
+}
+
+static struct answer with_status(struct work *w, long status)
+{
+	struct answer a = { .outcome = outcome_of(status), .status = status };
+	if (status >= 300 && status < 400)
+		a.error = STR("the server redirects, which is not followed; give the address it "
+			      "leads to");
+	else if (a.outcome != OUTCOME_DELIVERED)
+		a.error = arena_fmt(w->keep, "the server answered %ld", status);
+	if (!tells_secret(w, out_text(w->body)))
+		a.body = str_head(out_text(w->body), (ptrdiff_t)w->r->answer_bytes);
+	return a;
+}
+
+static struct answer ask(struct work *w)
+{
+	struct diag err;
+	struct exchange x = { .method = arena_z(w->keep, w->r->method), .take = take_body };
+	x.url = arena_z(w->keep, w->at);
+	x.host = w->host;
+	x.body = w->r->body;
+	x.user = w->user.p ? arena_z(w->keep, w->user) : NULL;
+	x.password = w->password.p ? arena_z(w->keep, w->password) : NULL;
+	x.timeout_s = w->r->timeout_s;
+	x.arg = w;
+	w->body = out_memory(w->keep);
+	w->body_len = 0;
+	bool ok = make_headers(&x.headers, w, &err);
+	if (ok)
+		exchange_run(w->curl, &x);
+	curl_slist_free_all(x.headers);
+	if (!ok)
+		return failed(OUTCOME_REFUSED, arena_z(w->keep, str_from(err.text)));
+	w->retry_after_s = x.retry_after_s;
+	return x.code ? without_status(&x) : with_status(w, x.status);
+}
+
+/* A message is sent on only where that keeps it a message: others would turn it into a GET. */
+static bool is_followed(const struct work *w, long status, int hops)
+{
+	bool is_get = str_eq(w->r->method, STR("GET"));
+	bool leads = status == 307 || status == 308 || (is_get && status >= 301 && status <= 303);
+	return leads && hops < (int)w->r->redirects;
+}
+
+/* What was asked for may lead elsewhere, but nowhere that could not have been asked for. */
+static bool follow(struct work *w, struct answer *a)
+{
+	const char *to = NULL;
+	curl_easy_getinfo(w->curl, CURLINFO_REDIRECT_URL, &to);
+	if (!to)
+		return false;
+	w->at = arena_str(w->keep, str_from(to));
+	const char *why = address_refused(w->at, w->keep, &w->host);
+	if (why)
+		a->error = arena_fmt(w->keep, "the server redirects to an address that %s", why);
+	return !why;
+}
+
+static struct answer attempt(struct work *w)
+{
+	w->at = w->url;
+	const char *why = address_refused(w->url, w->keep, &w->host);
+	if (why)
+		return failed(OUTCOME_REFUSED,
+			arena_fmt(w->keep, "the address%s%.*s %s", w->r->url_from.p ? " in $" : "",
+				STR_ARG(w->r->url_from), why)
+				.p);
+	for (int hops = 0;; hops++) {
+		struct answer a = ask(w);
+		if (!is_followed(w, a.status, hops) || !follow(w, &a))
+			return a;
+	}
+}
+
+/* ---- all attempts ---------------------------------------------------------------------------- */
+
+static void attempts(struct work *w, struct answer *ret)
+{
+	double end_s = now_s() + w->r->deadline_s;
+	for (int count = 1;; count++) {
+		*ret = attempt(w);
+		ret->attempts = count;
+		if (ret->outcome != OUTCOME_LATER || count >= (int)w->r->attempts)
+			return;
+		double wait = retry_wait_s(count, w->retry_after_s);
+		if (now_s() + wait >= end_s)
+			return;
+		sleep_s(wait);
+	}
+}
+
+/* Blanks and newlines around a value come from how it was pasted. */
+static struct str value_of(struct str name)
+{
+	return name.p ? str_trim(secret_value(name)) : str_from(NULL);
+}
+
+void transfer(void *curl, const struct request *r, struct arena *keep, struct answer *ret)
+{
+	struct work w = { .r = r, .keep = keep, .curl = curl, .url = r->url };
+	struct str unset = str_from(NULL);
+	const struct {
+		struct str name, *value;
+	} values[] = { { r->url_from, &w.url }, { r->secret_from, &w.secret },
+		{ r->user_from, &w.user }, { r->password_from, &w.password } };
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]) && !unset.p; i++) {
+		if (!values[i].name.p)
+			continue;
+		*values[i].value = value_of(values[i].name);
+		unset = values[i].value->p ? unset : values[i].name;
+	}
+	*ret = (struct answer){ .outcome = OUTCOME_REFUSED };
+	if (unset.p)
+		ret->error = arena_fmt(keep, "$%.*s is not set", STR_ARG(unset));
+	else
+		attempts(&w, ret);
+}

@@ -1,0 +1,16 @@
+/*
+ * The rule file as it was understood: resolved, every value with its origin, itself a valid file.
+ *
+ * This text is also the judge's identity: facts are compared only when it is the same.
+ */
+#ifndef RULES_PRINT_H
+#define RULES_PRINT_H
+
+#include "base/out.h"
+#include "rules/ruleset.h"
+
+void rules_print(const struct ruleset *set, struct arena *keep, struct out *o);
+/* Whom it tells, which changes no verdict and is no part of the identity. */
+void rules_print_notices(const struct ruleset *set, struct out *o);
+
+#endif

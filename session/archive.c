@@ -1,0 +1,73 @@
+/* Stores and how they are reached.  See archive.h. */
+#include "session/archive.h"
+
+#include <math.h>
+
+#include "base/secret.h"
+#include "store/place.h"
+
+static cJSON *question_head(const struct store_question *q)
+{
+	cJSON *head = cJSON_CreateObject();
+	json_add_str(head, "method", STR("POST"));
+	json_add_str(head, "url", q->url);
+	json_add_str(head, "content_type", STR("application/octet-stream"));
+	json_add_i64(head, "attempts", 3); /* a server that restarts; then the program tells */
+	if (q->user_from.p)
+		json_add_str(head, "user_from", q->user_from);
+	if (q->password_from.p)
+		json_add_str(head, "password_from", q->password_from);
+	return head;
+}
+
+static void read_answer(const struct frame *f, struct arena *keep, struct store_answer *ret)
+{
+	struct str why = json_get_str(f->head, "error");
+	ret->body = f->body;
+	if (!str_eq(json_get_str(f->head, "outcome"), STR("delivered")))
+		ret->error = arena_str(keep, why.p ? why : STR("no answer"));
+}
+
+/* What is asked is the same when it is asked again, so attempts that fail are repeated. */
+static void ask(
+	void *arg, const struct store_question *q, struct arena *keep, struct store_answer *ret)
+{
+	struct archive *a = arg;
+	/* Time for a second attempt behind one that stalled, as far as rooflint-http takes it. */
+	double deadline_s = fmin(2 * q->timeout_s, PLACE_MAX_TIMEOUT);
+	const struct courier_limits limits = { q->timeout_s, deadline_s, q->answer_bytes };
+	struct diag err;
+	struct frame f;
+	cJSON *head = question_head(q);
+	*ret = (struct store_answer){ 0 };
+	if (courier_ask(&a->courier, head, q->body, &limits, keep, &f, &err)) {
+		read_answer(&f, keep, ret);
+		frame_release(&f);
+	} else {
+		ret->error = arena_str(keep, str_from(err.text));
+	}
+	cJSON_Delete(head);
+}
+
+bool archive_open(struct archive *a, struct str place, enum store_use use, struct arena *keep,
+	struct diag *err)
+{
+	const struct store_link link = { ask, a };
+	*a = (struct archive){ 0 };
+	if (place_is_remote(place))
+		secret_seal(); /* before a hostile profile is opened */
+	a->store = store_open(place, use, &link, keep, err);
+	return a->store != NULL;
+}
+
+bool archive_flush(struct archive *a, struct diag *err)
+{
+	return !a->store || store_flush(a->store, err);
+}
+
+void archive_close(struct archive *a)
+{
+	store_close(a->store);
+	courier_close(&a->courier);
+	a->store = NULL;
+}

@@ -1,0 +1,510 @@
+/* Judging profiles, each for itself.  See batch.h. */
+#include "session/batch.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/sha256.h"
+#include "base/task.h"
+#include "base/when.h"
+#include "session/bucket.h"
+#include "session/previous.h"
+#include "session/shown.h"
+
+/* What few jobs have: the first of these that is set. */
+struct exception {
+	struct diag *error;	     /* why there is no run */
+	const struct found_run *run; /* cannot be found again */
+	struct str *older;	     /* names of neighbours that are part of it */
+	ptrdiff_t older_count;
+};
+
+/* One profile to judge.  There may be a million, so it is small. */
+struct job {
+	struct str shown; /* the profile's name in reports */
+	struct str path;  /* where it is found again at its turn */
+	const struct tree *tree;
+	int64_t bytes;
+	const struct exception *exception; /* or NULL */
+};
+
+struct crew {
+	const struct batch *batch;
+	struct load_options options; /* the batch's, with this process's share of threads */
+	struct job *jobs;
+	ptrdiff_t count, cap;
+	struct arena list;  /* of the jobs alone, so that it grows where it is */
+	struct arena names; /* and what they borrow */
+	struct arena *keep; /* of the parent: what is in the result */
+	struct report_set *set;
+	ptrdiff_t set_cap;
+	struct arena answer; /* with a taker: the reports of one job */
+	struct diag err;
+};
+
+/* ---- one job --------------------------------------------------------------------------------- */
+
+/* What one job needs. */
+struct work {
+	struct crew *crew;
+	const struct job *job;
+	struct found_run run;
+	struct arena scratch; /* dies with the job */
+	struct arena *keep;   /* for the reports */
+	struct report_set set;
+	ptrdiff_t set_cap;
+	struct loaded all, part;
+};
+
+static struct report *add_report(struct work *w)
+{
+	return arena_push(w->keep, w->set.items, w->set.count, w->set_cap);
+}
+
+/* A job's run as it is now; of one that is there no more at least its name. */
+static bool job_find(
+	const struct job *job, struct arena *keep, struct found_run *ret, struct diag *err)
+{
+	static const struct exception none;
+	const struct exception *e = job->exception ? job->exception : &none;
+	*ret = e->run ? *e->run : (struct found_run){ 0 };
+	if (e->error)
+		*err = *e->error;
+	return !e->error && (e->run || find_again(job->tree, job->path, e->older, e->older_count,
+					       keep, ret, err));
+}
+
+/* --job's, or the one beside it; what is wrong with that one is not what is told here. */
+static const struct job_file *job_file_of(
+	const struct crew *crew, const struct found_run *run, struct arena *keep)
+{
+	struct loaded *l = arena_make(keep, struct loaded, 1);
+	const struct job_file *job = crew->options.measure.job;
+	struct diag ignored;
+	l->run = *run;
+	if (job || !run->file_count)
+		return job;
+	return job_file_find(l, keep, &job, &ignored) ? job : NULL;
+}
+
+/*
+ * What is known of a run that could not be read: by its directory's name, which tells it from other
+ * nights of the same profile, and by its job file, so that it is a night of that workload.
+ */
+static void report_unread(const struct crew *crew, struct str shown, const struct found_run *run,
+	const struct diag *err, struct arena *keep, struct report *ret)
+{
+	struct tables *known = arena_make(keep, struct tables, 1);
+	const struct job_file *job = job_file_of(crew, run, keep);
+	struct sha256 h = sha256_new();
+	int64_t ns;
+	if (run->name.len) {
+		struct run_row *row = table_new(known, run, keep);
+		sha256_field(&h, shown);
+		sha256_field(&h, run->name);
+		row->fingerprint = sha256_id(&h, keep);
+		row->name = arena_str(keep, run->name);
+		if (when_parse_run(run->name, &ns))
+			row->captured = when_text(keep, ns);
+		if (job)
+			run_row_tell(job, row);
+	}
+	report_error(err, shown, known, crew->batch->rules->name, keep, ret);
+}
+
+static void add_error(struct work *w, struct str shown, const struct diag *err)
+{
+	report_unread(w->crew, shown, w->part.run.name.p ? &w->part.run : &w->run, err, w->keep,
+		add_report(w));
+}
+
+static void drop_tables(struct report *r)
+{
+	for (int id = 0; id < TABLE_COUNT; id++)
+		if (id != TABLE_quality && id != TABLE_deltas && id != TABLE_files)
+			r->tables.items[id] = (struct table){ NULL, 0, 0 };
+}
+
+static struct judge_context context_of(const struct work *w, struct str shown)
+{
+	const struct batch *b = w->crew->batch;
+	struct judge_context context = { .today = b->today, .has_previous = b->previous != NULL };
+	struct sighting *seen = NULL;
+	if (b->previous)
+		context.seen_count = previous_sightings(b->previous, shown, w->keep, &seen);
+	context.seen = seen;
+	return context;
+}
+
+static bool judge_measured(struct work *w, struct measured *m, struct tables *tables,
+	struct diag_list *notes, struct str shown, struct diag *err)
+{
+	const struct batch *b = w->crew->batch;
+	struct judge_context context = context_of(w, shown);
+	struct judgement judgement;
+	struct report r;
+	if (!history_compare(&b->history, &b->baselines, tables, shown, &w->scratch, &context.base,
+		    notes, err) ||
+		!judge(b->rules, tables, &context, &w->scratch, &judgement, err))
+		return false;
+	report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
+	if (!b->keep_tables)
+		drop_tables(&r);
+	else if (b->keep_plots && !run_plots(&w->part, m, w->keep, &r, err))
+		return false;
+	*add_report(w) = r;
+	return true;
+}
+
+static bool judge_part(struct work *w, struct str shown, struct diag *err)
+{
+	struct tables *tables = arena_make(&w->scratch, struct tables, 1);
+	struct diag_list *notes = arena_make(&w->scratch, struct diag_list, 1);
+	struct measured *m =
+		run_measure(&w->part, &w->crew->options, &w->scratch, tables, notes, err);
+	if (m)
+		note_above(&w->part, &w->crew->options, &w->scratch, notes);
+	bool ok = m && judge_measured(w, m, tables, notes, shown, err);
+	measure_end(m);
+	return ok;
+}
+
+/* Usually one part; neighbouring directories may turn out to be runs of their own. */
+static void judge_run(struct work *w)
+{
+	struct diag err;
+	struct str shown = arena_str(w->keep, w->job->shown); /* the list of jobs ends before */
+	const struct batch *b = w->crew->batch;
+	bool is_found = job_find(w->job, &w->scratch, &w->run, &err);
+	if (is_found && b->skip && b->skip(b->skip_arg, shown, &w->run))
+		return;
+	if (!is_found || !run_open(&w->run, &w->crew->options, &w->scratch, &w->all, &err)) {
+		add_error(w, shown, &err);
+		return;
+	}
+	for (bool first = true; run_take(&w->all, &w->scratch, &w->part); first = false) {
+		if (!first)
+			shown = shown_path(w->part.run.path, w->keep);
+		if (!judge_part(w, shown, &err))
+			add_error(w, shown, &err);
+		run_close(&w->part);
+		if (!w->crew->batch->all_runs)
+			break;
+	}
+	run_close(&w->all);
+}
+
+/* ---- memory that runs out -------------------------------------------------------------------- */
+
+/*
+ * It runs out on any of several threads, in the middle of anything, so there is no way back: the
+ * process ends.  A worker tells its parent how much there was by the status it ends with, this plus
+ * the MiB's logarithm; statuses of sanitizers and shells lie elsewhere.
+ */
+enum { FULL_STATUS = 64, FULL_STATUSES = 32 };
+
+static void set_full(struct diag *err, struct str shown, ptrdiff_t bytes)
+{
+	diag_set(err, DIAG_LIMIT,
+		"%.*s: its names, ops and steps need more than the %td MiB that could be had for "
+		"them; capture fewer steps, or give the process more memory",
+		STR_ARG(shown), bytes >> 20);
+}
+
+static void end_worker(ptrdiff_t bytes)
+{
+	int status = FULL_STATUS;
+	for (ptrdiff_t mib = bytes >> 20; mib > 1 && status < FULL_STATUS + FULL_STATUSES - 1;
+		mib /= 2)
+		status++;
+	_exit(status);
+}
+
+/* The one profile of this process. */
+static struct {
+	struct str shown;
+	void (*give_up)(const struct diag *err);
+} alone;
+
+static void end_alone(ptrdiff_t bytes)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	struct diag err;
+	while (atomic_flag_test_and_set(&said))
+		pause(); /* another thread is about to end the process */
+	set_full(&err, alone.shown, bytes);
+	alone.give_up(&err);
+}
+
+static void work_run(struct work *w)
+{
+	w->scratch = arena_new(ARENA_RUN_BYTES);
+	judge_run(w);
+	arena_free(&w->scratch);
+}
+
+/* ---- several, in worker processes ------------------------------------------------------------ */
+
+static struct str job_run(void *arg, ptrdiff_t index, struct arena *keep)
+{
+	struct crew *crew = arg;
+	struct work *w = arena_make(keep, struct work, 1);
+	struct out *o = out_memory(keep);
+	struct diag err;
+	arena_on_full(end_worker);
+	*w = (struct work){ .crew = crew, .job = &crew->jobs[index], .keep = keep };
+	work_run(w);
+	w->set.tool_version = STR(ROOFLINT_VERSION);
+	if (!report_json_write(&w->set, keep, o, &err))
+		return STR("");
+	return out_text(o);
+}
+
+static void set_lost(struct diag *err, struct str shown, const struct job_result *result)
+{
+	int full = result->status - FULL_STATUS;
+	if (full >= 0 && full < FULL_STATUSES)
+		set_full(err, shown, (ptrdiff_t)1 << (20 + full));
+	else
+		diag_set(err, DIAG_WORKER,
+			"%.*s: the process that judged it was lost (%s); the other profiles are "
+			"judged",
+			STR_ARG(shown), result->ok ? "its answer cannot be read" : result->why);
+}
+
+static void read_answer(struct crew *crew, ptrdiff_t index, const struct job_result *result,
+	struct arena *keep, struct report_set *ret)
+{
+	struct diag err, gone;
+	struct found_run run;
+	struct str shown = arena_str(keep, crew->jobs[index].shown);
+	*ret = (struct report_set){ 0 };
+	if (result->ok && report_json_read(STR("worker"), result->bytes, keep, ret, &err))
+		return;
+	set_lost(&err, shown, result);
+	ret->items = arena_make(keep, struct report, 1);
+	ret->count = 1;
+	job_find(&crew->jobs[index], keep, &run, &gone);
+	report_unread(crew, shown, &run, &err, keep, ret->items);
+}
+
+/* One arena's life is one job. */
+static void hand_over(struct crew *crew, ptrdiff_t index, const struct job_result *result)
+{
+	struct report_set set;
+	read_answer(crew, index, result, &crew->answer, &set);
+	crew->batch->take(crew->batch->take_arg, &set);
+	arena_clear(&crew->answer);
+}
+
+static void gather(struct crew *crew, ptrdiff_t index, const struct job_result *result)
+{
+	struct report_set set;
+	read_answer(crew, index, result, crew->keep, &set);
+	for (ptrdiff_t i = 0; i < set.count; i++)
+		*arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap) =
+			set.items[i];
+}
+
+static void job_done(void *arg, ptrdiff_t index, const struct job_result *result)
+{
+	struct crew *crew = arg;
+	(crew->batch->take ? hand_over : gather)(crew, index, result);
+	if (crew->batch->progress)
+		crew->batch->progress(index + 1, crew->count);
+}
+
+/* ---- from paths to jobs ---------------------------------------------------------------------- */
+
+/* Most names are the end of their path, which is held once. */
+static struct str name_in(struct str path, struct arena *keep)
+{
+	struct arena scratch = *keep;
+	struct str shown = shown_path(path, &scratch);
+	if (str_ends(path, shown))
+		return str_from_offset(path, path.len - shown.len);
+	*keep = scratch;
+	return shown;
+}
+
+static struct job *add_job(struct crew *crew, struct str path)
+{
+	struct job *job = arena_push(&crew->list, crew->jobs, crew->count, crew->cap);
+	job->path = arena_str(&crew->names, path);
+	job->shown = name_in(job->path, &crew->names);
+	return job;
+}
+
+/* Where there is no run; otherwise the reason would be found again. */
+static void add_missing(struct crew *crew, struct str path)
+{
+	struct exception *e = arena_make(&crew->names, struct exception, 1);
+	e->error = arena_make(&crew->names, struct diag, 1);
+	*e->error = crew->err;
+	add_job(crew, path)->exception = e;
+}
+
+static const struct exception *exception_of(const struct found_run *run, struct arena *keep)
+{
+	bool is_kept = run->refused.p || run->files[0].format == FORMAT_DUMP;
+	if (!is_kept && !run->older_count)
+		return NULL;
+	struct exception *e = arena_make(keep, struct exception, 1);
+	struct found_run *copy = arena_make(keep, struct found_run, 1);
+	*copy = found_copy(run, keep);
+	e->run = is_kept ? copy : NULL;
+	e->older = copy->older;
+	e->older_count = copy->older_count;
+	return e;
+}
+
+static void take_run(void *arg, const struct found_run *run)
+{
+	struct crew *crew = arg;
+	struct job *job = add_job(crew, run->path);
+	job->tree = run->tree;
+	job->bytes = run->bytes;
+	job->exception = exception_of(run, &crew->names);
+}
+
+/* One run that was asked for keeps the name that it was asked for by. */
+static bool add_newest(struct crew *crew, struct str path)
+{
+	struct found found;
+	if (!find_profiles(path, crew->keep, &found, &crew->err))
+		return false;
+	for (ptrdiff_t i = 0; i < found.count; i++)
+		take_run(crew, &found.runs[i]);
+	if (found.count == 1)
+		crew->jobs[crew->count - 1].shown = shown_path(path, &crew->names);
+	return true;
+}
+
+static void add_path(struct crew *crew, struct str path)
+{
+	ptrdiff_t before = crew->count;
+	if (crew->batch->all_runs ? each_profile(path, crew->keep, take_run, crew, &crew->err)
+				  : add_newest(crew, path))
+		return;
+	crew->count = before;
+	add_missing(crew, path);
+}
+
+static int by_shown(const void *a, const void *b)
+{
+	return str_cmp(((const struct job *)a)->shown, ((const struct job *)b)->shown);
+}
+
+static int by_profile(const void *a, const void *b)
+{
+	return str_cmp(((const struct report *)a)->profile, ((const struct report *)b)->profile);
+}
+
+static void sort_jobs(struct crew *crew)
+{
+	ptrdiff_t kept = 0;
+	qsort(crew->jobs, (size_t)crew->count, sizeof(*crew->jobs), by_shown);
+	for (ptrdiff_t i = 0; i < crew->count; i++)
+		if (!kept || !str_eq(crew->jobs[kept - 1].shown, crew->jobs[i].shown))
+			crew->jobs[kept++] = crew->jobs[i];
+	crew->count = kept;
+}
+
+/* What cannot be found weighs nothing. */
+static void take_shard(struct crew *crew)
+{
+	struct arena scratch = arena_new(ARENA_RUN_BYTES);
+	int64_t *bytes = arena_make(&scratch, int64_t, crew->count);
+	bool *is_ours = arena_make(&scratch, bool, crew->count);
+	ptrdiff_t kept = 0;
+	for (ptrdiff_t i = 0; i < crew->count; i++)
+		bytes[i] = crew->jobs[i].bytes;
+	shard_pick(crew->batch->shard, bytes, crew->count, scratch, is_ours);
+	for (ptrdiff_t i = 0; i < crew->count; i++)
+		if (is_ours[i])
+			crew->jobs[kept++] = crew->jobs[i];
+	crew->count = kept;
+	arena_free(&scratch);
+}
+
+static bool expect_all(const struct crew *crew, struct diag *err)
+{
+	const struct batch *b = crew->batch;
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct str *shown = arena_make(&scratch, struct str, STORE_LOOK_MAX);
+	ptrdiff_t count = 0;
+	bool ok = true;
+	for (ptrdiff_t i = 0; ok && i < crew->count; i++) {
+		shown[count++] = crew->jobs[i].shown;
+		if (count < STORE_LOOK_MAX && i + 1 < crew->count)
+			continue;
+		ok = b->expect(b->skip_arg, shown, count, err);
+		count = 0;
+	}
+	arena_free(&scratch);
+	return ok && b->expect(b->skip_arg, NULL, 0, err);
+}
+
+static bool run_alone(struct crew *crew)
+{
+	struct work *w = arena_make(crew->keep, struct work, 1);
+	alone.shown = crew->jobs[0].shown;
+	alone.give_up = crew->batch->give_up;
+	arena_full_fn *before = arena_on_full(end_alone);
+	*w = (struct work){ .crew = crew, .job = &crew->jobs[0], .keep = crew->keep };
+	work_run(w);
+	arena_on_full(before);
+	*crew->set = w->set;
+	if (crew->batch->take)
+		crew->batch->take(crew->batch->take_arg, crew->set);
+	return true;
+}
+
+static bool run_crew(struct crew *crew, struct diag *err)
+{
+	int workers = crew->batch->workers;
+	if (crew->count == 1)
+		return run_alone(crew);
+	if (crew->batch->take)
+		crew->answer = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = task_processes(job_run, job_done, crew, crew->count, workers, err);
+	if (crew->batch->take)
+		arena_free(&crew->answer);
+	return ok;
+}
+
+static void list_jobs(struct crew *crew, const struct list *paths)
+{
+	for (ptrdiff_t i = 0; i < paths->count; i++)
+		add_path(crew, paths->items[i]);
+	sort_jobs(crew);
+	if (crew->batch->shard.count)
+		take_shard(crew);
+}
+
+static int threads_each(const struct crew *crew)
+{
+	int workers = crew->batch->workers;
+	return workers > crew->count ? workers / (int)crew->count : 1;
+}
+
+bool batch_run(const struct batch *b, const struct list *paths, struct arena *keep,
+	struct report_set *ret, struct diag *err)
+{
+	struct crew *crew = arena_make(keep, struct crew, 1);
+	*crew = (struct crew){ .batch = b, .keep = keep, .set = ret, .options = *b->options };
+	crew->list = arena_new(ARENA_RUN_BYTES);
+	crew->names = arena_new(ARENA_RUN_BYTES);
+	list_jobs(crew, paths);
+	if (crew->count > 1)
+		crew->options.measure.threads = threads_each(crew);
+	*ret = (struct report_set){ 0 };
+	bool ok = (!b->expect || expect_all(crew, err)) && run_crew(crew, err);
+	ret->tool_version = STR(ROOFLINT_VERSION);
+	if (ok && ret->count)
+		qsort(ret->items, (size_t)ret->count, sizeof(*ret->items), by_profile);
+	arena_free(&crew->list);
+	arena_free(&crew->names);
+	return ok;
+}

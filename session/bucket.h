@@ -1,0 +1,24 @@
+/*
+ * Profiles in buckets: "gs://bucket/prefix" and "s3://bucket/prefix" as a PROFILE.
+ *
+ * What lies below the prefix is listed once, and looks like a directory from then on; an object is
+ * fetched when it is opened, and no other is.  rooflint-http speaks to the servers and has the
+ * credentials; here there are names, versions and a cache (session/cache.h).
+ */
+#ifndef SESSION_BUCKET_H
+#define SESSION_BUCKET_H
+
+#include "profile/find.h"
+
+/* Objects below one prefix: a fleet's year. 200 bytes each, and a thousand pages of a list. */
+#define BUCKET_MAX_OBJECTS 1000000
+/* A server decides what is on a page, and some may be empty: ten times what full ones need. */
+#define BUCKET_MAX_PAGES 10000
+
+bool is_bucket(struct str path);
+
+/* find_runs and find_each, for paths on this machine and in buckets; trees live in `keep`. */
+bool find_profiles(struct str path, struct arena *keep, struct found *ret, struct diag *err);
+bool each_profile(struct str path, struct arena *keep, found_fn *take, void *arg, struct diag *err);
+
+#endif

@@ -1,0 +1,281 @@
+/*
+ * Talking to rooflint-http.  See courier.h.
+ *
+ * The only place of this program that starts another (`make check-calls`).
+ */
+#include "session/courier.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
+
+#include "base/text.h"
+
+extern char **environ;
+
+#define GRACE_MS   2000 /* to end by itself when its input is closed */
+#define PATIENCE_S 30	/* beyond what it was given: the last attempt may begin at the deadline */
+#define BUSY_S	   120	/* a request without limits says more often than this that it is at work */
+
+/* What one message may take: a pipeline waits for it.  Later is what the spool is for. */
+static const struct courier_limits letter_limits = { 20, 90, 200 };
+
+enum { PROGRAM_PATH = 4096 };
+
+/* ---- finding it ------------------------------------------------------------------------------ */
+
+static struct str own_path(char buf[PROGRAM_PATH])
+{
+#ifdef __APPLE__
+	uint32_t size = PROGRAM_PATH;
+	return str_from(_NSGetExecutablePath(buf, &size) ? NULL : buf);
+#else
+	ssize_t len = readlink("/proc/self/exe", buf, PROGRAM_PATH - 1);
+	buf[len > 0 ? len : 0] = 0;
+	return str_from(len > 0 ? buf : NULL);
+#endif
+}
+
+static struct str find_program(struct arena *keep)
+{
+	static const char *const places[] = { "rooflint-http",
+		"../libexec/rooflint/rooflint-http" };
+	char buf[PROGRAM_PATH];
+	struct str own = own_path(buf);
+	struct str folder = str_head(own, str_rfind_char(own, '/') + 1);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && folder.len; i++) {
+		struct str path = arena_fmt(keep, "%.*s%s", STR_ARG(folder), places[i]);
+		if (!access(path.p, X_OK))
+			return path;
+	}
+	return str_from(NULL);
+}
+
+/* ---- starting and ending it ------------------------------------------------------------------ */
+
+static int spawn(const char *path, int in, int out, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	char name[] = "rooflint-http", *argv[] = { name, NULL };
+	int error = posix_spawn_file_actions_init(&actions);
+	if (error)
+		return error;
+	error = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	if (!error)
+		error = posix_spawn(pid, path, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
+static bool make_pipe(int ends[2])
+{
+	return !pipe(ends) && fcntl(ends[0], F_SETFD, FD_CLOEXEC) >= 0 &&
+	       fcntl(ends[1], F_SETFD, FD_CLOEXEC) >= 0;
+}
+
+static void close_both(const int ends[2])
+{
+	if (ends[0] >= 0)
+		close(ends[0]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+}
+
+static bool start(struct courier *c, struct arena *keep, struct diag *err)
+{
+	int to[2] = { -1, -1 }, from[2] = { -1, -1 };
+	struct str path = find_program(keep);
+	if (!path.p)
+		return diag_set(err, DIAG_DELIVERY,
+			"rooflint-http is neither beside rooflint nor in ../libexec/rooflint");
+	int error =
+		make_pipe(to) && make_pipe(from) ? spawn(path.p, to[0], from[1], &c->pid) : errno;
+	if (error) {
+		c->pid = 0;
+		close_both(to);
+		close_both(from);
+		return diag_set(err, DIAG_DELIVERY, "cannot start '%.*s': %s", STR_ARG(path),
+			strerror(error));
+	}
+	close(to[0]);
+	close(from[1]);
+	c->owner = getpid();
+	c->to = to[1];
+	c->from = from[0];
+	return true;
+}
+
+/* It ends when its input does; one that does not is ended. */
+static void reap(struct courier *c)
+{
+	struct timespec pause = { 0, 10 * 1000000L };
+	for (int ms = 0; ms < GRACE_MS; ms += 10) {
+		if (waitpid(c->pid, NULL, WNOHANG) == c->pid)
+			return;
+		nanosleep(&pause, NULL);
+	}
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, 0);
+}
+
+void courier_close(struct courier *c)
+{
+	if (!c->pid)
+		return;
+	close(c->to);
+	close(c->from);
+	reap(c);
+	c->pid = 0;
+}
+
+/* ---- one request ----------------------------------------------------------------------------- */
+
+struct patience {
+	int fd, ms;
+};
+
+/* Bytes that come in time; a courier that hangs counts as one that has ended. */
+static ptrdiff_t read_in_time(void *from, char *to, ptrdiff_t n)
+{
+	struct patience *patience = from;
+	struct pollfd p = { .fd = patience->fd, .events = POLLIN };
+	int ready;
+	do
+		ready = poll(&p, 1, patience->ms);
+	while (ready < 0 && errno == EINTR);
+	return ready > 0 ? frame_read_fd(&patience->fd, to, n) : -1;
+}
+
+/* Milliseconds to wait for an answer, or for a word that it takes its time. */
+static int patience_ms(const struct courier_limits *limits)
+{
+	double seconds = limits ? limits->deadline_s + limits->timeout_s : BUSY_S;
+	return (int)((seconds + PATIENCE_S) * 1000);
+}
+
+/* The answer itself; that it takes its time is said as often as it likes. */
+static bool read_answer(struct courier *c, const struct courier_limits *limits, struct arena *keep,
+	struct frame *ret, struct diag *err)
+{
+	struct patience patience = { c->from, patience_ms(limits) };
+	struct frame_source from = { read_in_time, &patience, STR("rooflint-http") };
+	for (;;) {
+		enum frame_state state = frame_read(&from, keep, ret, err);
+		if (state == FRAME_END)
+			return diag_set(
+				err, DIAG_DELIVERY, "rooflint-http ended without an answer");
+		if (state == FRAME_BAD)
+			return false;
+		if (json_get_double(ret->head, "id") != c->last_id)
+			break;
+		if (!str_eq(json_get_str(ret->head, "outcome"), STR("busy")))
+			return true;
+		frame_release(ret);
+	}
+	frame_release(ret);
+	return diag_set(err, DIAG_DELIVERY, "rooflint-http gave an answer to nothing asked");
+}
+
+/* A parent's courier answers the parent. */
+static void forget_inherited(struct courier *c)
+{
+	if (!c->pid || c->owner == getpid())
+		return;
+	close(c->to);
+	close(c->from);
+	c->pid = 0;
+}
+
+static void add_limits(cJSON *head, const struct courier_limits *limits)
+{
+	json_add_double(head, "timeout_s", limits->timeout_s);
+	json_add_double(head, "deadline_s", limits->deadline_s);
+	json_add_i64(head, "answer_bytes", limits->answer_bytes);
+}
+
+bool courier_ask(struct courier *c, cJSON *head, struct str body,
+	const struct courier_limits *limits, struct arena *keep, struct frame *ret,
+	struct diag *err)
+{
+	forget_inherited(c);
+	json_add_double(head, "id", ++c->last_id);
+	if (limits)
+		add_limits(head, limits);
+	if ((c->pid || start(c, keep, err)) && frame_write(c->to, head, body, keep, err) &&
+		read_answer(c, limits, keep, ret, err))
+		return true;
+	courier_close(c);
+	return false;
+}
+
+/* ---- one message ----------------------------------------------------------------------------- */
+
+static cJSON *letter_head(const struct letter *l)
+{
+	cJSON *head = cJSON_CreateObject();
+	json_add_str(head, "method", STR("POST"));
+	json_add_str(head, "url_from", l->url_from);
+	if (l->secret_from.p)
+		json_add_str(head, "secret_from", l->secret_from);
+	json_add_str(head, "message_id", l->id);
+	return head;
+}
+
+static const struct outcome_word {
+	struct str word;
+	enum delivery outcome;
+	bool is_down;
+} outcome_words[] = {
+	{ STR_INIT("delivered"), DELIVERY_DONE, false },
+	{ STR_INIT("later"), DELIVERY_FAILED, true },
+	{ STR_INIT("refused"), DELIVERY_FAILED, false },
+	{ STR_INIT("gone"), DELIVERY_GONE, false },
+};
+
+static bool read_receipt(const struct frame *f, struct arena *keep, struct receipt *ret)
+{
+	struct str word = json_get_str(f->head, "outcome"), why = json_get_str(f->head, "error");
+	struct str said = text_clean(keep, arena_str(keep, str_trim(f->body)));
+	double attempts = json_get_double(f->head, "attempts");
+	for (size_t i = 0; i < sizeof(outcome_words) / sizeof(outcome_words[0]); i++) {
+		if (!str_eq(word, outcome_words[i].word))
+			continue;
+		ret->outcome = outcome_words[i].outcome;
+		ret->is_down = outcome_words[i].is_down;
+		ret->attempts = attempts >= 0 && attempts < 1000 ? (int)attempts : 0;
+		ret->why = text_clean(keep, arena_str(keep, why.p ? why : STR("")));
+		if (said.len)
+			ret->why =
+				arena_fmt(keep, "%.*s: \"%.*s\"", STR_ARG(ret->why), STR_ARG(said));
+		return true;
+	}
+	return false;
+}
+
+void courier_send(
+	struct courier *c, const struct letter *l, struct arena *keep, struct receipt *ret)
+{
+	struct diag err;
+	struct frame f;
+	cJSON *head = letter_head(l);
+	*ret = (struct receipt){ .outcome = DELIVERY_FAILED };
+	if (!courier_ask(c, head, l->body, &letter_limits, keep, &f, &err)) {
+		ret->why = arena_str(keep, str_from(err.text));
+	} else {
+		if (!read_receipt(&f, keep, ret))
+			ret->why = STR("rooflint-http gave an answer without an outcome");
+		frame_release(&f);
+	}
+	cJSON_Delete(head);
+}

@@ -1,0 +1,414 @@
+/* Runs before, from a store.  See history.h. */
+#include "session/history.h"
+
+#include "base/pack.h"
+#include "report/facts.h"
+#include "store/place.h"
+
+/* ---- queries --------------------------------------------------------------------------------- */
+
+#define QUERY STR("store:")
+
+bool history_is_query(struct str word)
+{
+	return str_starts(word, QUERY);
+}
+
+static bool fail_query(struct str word, struct str part, const char *why, struct diag *err)
+{
+	return diag_set(
+		err, DIAG_USAGE, "--baseline %.*s: '%.*s' %s", STR_ARG(word), STR_ARG(part), why);
+}
+
+static bool fail_twice(const struct history_query *q, struct str part, struct diag *err)
+{
+	return fail_query(q->text, part, "is the second of its key; give each once", err);
+}
+
+static bool read_last(struct history_query *q, struct str part, struct str value, struct diag *err)
+{
+	if (q->last)
+		return fail_twice(q, part, err);
+	if (str_to_i64(value, &q->last) && q->last >= 1 && q->last <= HISTORY_MAX_LAST)
+		return true;
+	return fail_query(q->text, part, "takes a number from 1 to 100", err);
+}
+
+/* Of a run that was judged; one that could not be read is no baseline. */
+static bool is_run_verdict(struct str word)
+{
+	static const enum verdict all[] = { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL,
+		VERDICT_INCONCLUSIVE };
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (str_eq(word, verdict_name(all[i])))
+			return true;
+	return false;
+}
+
+static bool read_text(struct history_query *q, struct str part, struct str value, struct str *text,
+	struct diag *err)
+{
+	if (text->p)
+		return fail_twice(q, part, err);
+	*text = value;
+	if (text != &q->verdict || is_run_verdict(value))
+		return true;
+	return fail_query(q->text, part, "takes pass, warn, fail or inconclusive", err);
+}
+
+static bool read_label(struct history_query *q, struct str part, struct str key, struct arena *keep,
+	struct diag *err)
+{
+	struct str before, value;
+	for (ptrdiff_t i = 0; i < q->label_count; i++)
+		if (str_cut(q->labels[i], '=', &before, &value) && str_eq(before, key))
+			return fail_twice(q, part, err);
+	*arena_push(keep, q->labels, q->label_count, q->label_cap) = part;
+	return true;
+}
+
+static bool read_part(
+	struct history_query *q, struct str part, struct arena *keep, struct diag *err)
+{
+	const struct {
+		struct str key, *text;
+	} texts[] = { { STR("workload"), &q->workload }, { STR("commit"), &q->commit },
+		{ STR("verdict"), &q->verdict } };
+	struct str key, value;
+
+	if (!str_cut(part, '=', &key, &value) || !key.len || !value.len)
+		return fail_query(q->text, part, "is no key=value, such as branch=main", err);
+	if (str_eq(key, STR("last")))
+		return read_last(q, part, value, err);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (str_eq(key, texts[i].key))
+			return read_text(q, part, value, texts[i].text, err);
+	return read_label(q, part, key, keep, err);
+}
+
+static bool add_query(struct history *h, struct str word, struct arena *keep, struct diag *err)
+{
+	struct history_query *q = arena_push(keep, h->queries, h->count, h->cap);
+	struct str rest = str_from_offset(word, QUERY.len), part;
+	*q = (struct history_query){ .text = word };
+	if (!h->store.p)
+		return diag_set(err, DIAG_USAGE,
+			"--baseline %.*s asks a store; name it with --store FILE", STR_ARG(word));
+	if (place_is_remote(h->store))
+		return diag_set(err, DIAG_USAGE,
+			"--baseline %.*s: a server keeps facts of runs, and a comparison needs "
+			"more; record into a file and name that",
+			STR_ARG(word));
+	for (bool more = rest.len > 0; more;) {
+		more = str_cut(rest, ',', &part, &rest);
+		if (!read_part(q, part, keep, err))
+			return false;
+	}
+	q->last = q->last ? q->last : HISTORY_LAST;
+	return true;
+}
+
+/* ---- baselines ------------------------------------------------------------------------------- */
+
+struct recalling {
+	const struct history_query *query;
+	const struct tables *head; /* the judged run */
+	struct arena *keep;
+	struct baselines *into;
+	ptrdiff_t seen;	  /* runs of the workload before any filter */
+	struct str *runs; /* identities of those looked at */
+	ptrdiff_t run_count, cap;
+	ptrdiff_t count; /* of those, what may be compared */
+};
+
+static bool has_label(struct str labels, struct str wanted)
+{
+	struct str label;
+	for (bool more = labels.p != NULL; more;) {
+		more = str_cut(labels, ',', &label, &labels);
+		if (str_eq(label, wanted))
+			return true;
+	}
+	return false;
+}
+
+static bool is_wanted(const struct recalling *r, const struct run_facts *f)
+{
+	const struct history_query *q = r->query;
+	for (ptrdiff_t i = 0; i < q->label_count; i++)
+		if (!has_label(f->labels, q->labels[i]))
+			return false;
+	for (ptrdiff_t i = 0; i < r->run_count; i++)
+		if (str_eq(r->runs[i], f->run))
+			return false;
+	return (!q->commit.p || str_eq(q->commit, f->commit_id)) &&
+	       (!q->verdict.p || str_eq(q->verdict, f->verdict));
+}
+
+static void add_item(const struct recalling *r, struct str name, const struct tables *tables)
+{
+	*arena_push(r->keep, r->into->items, r->into->count, r->into->cap) =
+		(struct baseline){ .name = name, .query = r->query->text, .tables = tables };
+}
+
+/*
+ * What may not be compared is no part of what was asked for: it is told of, its tables forgotten.
+ * The store's row goes away behind this, so everything is copied or read into `keep`.
+ */
+static bool take_run(
+	struct recalling *r, const struct run_facts *f, struct str bytes, struct diag *err)
+{
+	struct arena before = *r->keep;
+	struct report_set set;
+	struct diag why;
+	struct str name = arena_fmt(r->keep, "%.*s of %.*s", STR_ARG(f->profile),
+		STR_ARG(f->captured.p ? f->captured : STR("an unknown day")));
+	struct str text = unpack(bytes, r->keep);
+	if (!text.p || !report_json_read(name, text, r->keep, &set, err) || set.count != 1)
+		return diag_set(err, DIAG_STORE,
+			"what the store keeps of %.*s is damaged; record into another file",
+			STR_ARG(name));
+	struct baseline item = { .name = name, .tables = &set.items[0].tables };
+	if (baseline_fits(r->head, &item, *r->keep, &why)) {
+		add_item(r, name, item.tables);
+		r->count++;
+	} else {
+		*r->keep = before;
+		add_item(r, arena_str(r->keep, str_from(why.text)), NULL);
+	}
+	return true;
+}
+
+static bool take_kept(
+	void *arg, const struct run_facts *f, struct str bytes, bool *more, struct diag *err)
+{
+	struct recalling *r = arg;
+	if (str_eq(f->run, table_rows(r->head, run)->fingerprint))
+		return true;
+	r->seen++;
+	if (!is_wanted(r, f))
+		return true;
+	*arena_push(r->keep, r->runs, r->run_count, r->cap) = arena_str(r->keep, f->run);
+	if (!take_run(r, f, bytes, err))
+		return false;
+	*more = r->count < r->query->last && r->run_count < HISTORY_MAX_LOOKED;
+	return true;
+}
+
+static void add_nothing(const struct recalling *r, struct str workload)
+{
+	struct str why =
+		r->seen ? arena_fmt(r->keep,
+				  "of %td earlier runs of %.*s in the store, %.*s finds none",
+				  r->seen, STR_ARG(workload), STR_ARG(r->query->text))
+			: arena_fmt(r->keep,
+				  "the store holds no earlier run of %.*s that was recorded "
+				  "(check --record)",
+				  STR_ARG(workload));
+	add_item(r, why, NULL);
+}
+
+static bool recall(struct store *store, const struct history_query *q, const struct tables *head,
+	struct str shown, struct arena *keep, struct baselines *ret, struct diag *err)
+{
+	const struct run_row *run = table_rows(head, run);
+	struct recalling r = { .query = q, .head = head, .keep = keep, .into = ret };
+	struct str workload = q->workload.p ? q->workload : report_workload(shown, run->name);
+	struct str until = report_moment(shown, run->name, run->captured, keep);
+	if (!store_recall(store, workload, until, take_kept, &r, err))
+		return false;
+	if (!r.run_count)
+		add_nothing(&r, workload);
+	return true;
+}
+
+static bool recall_all(const struct history *h, const struct tables *head, struct str shown,
+	struct arena *keep, struct baselines *ret, struct diag *err)
+{
+	struct archive archive;
+	bool ok = true;
+	if (!h->count || !table_count(head, run))
+		return true;
+	if (!archive_open(&archive, h->store, STORE_READ, keep, err))
+		return diag_context(err, "baseline");
+	for (ptrdiff_t i = 0; i < h->count && ok; i++)
+		ok = recall(archive.store, &h->queries[i], head, shown, keep, ret, err);
+	archive_close(&archive);
+	return ok || diag_context(err, "baseline");
+}
+
+bool history_load(struct history *h, const struct list *words, const struct load_options *options,
+	struct arena *keep, struct baselines *ret, struct diag *err)
+{
+	struct load_options *earlier = arena_make(keep, struct load_options, 1);
+	*earlier = baseline_options(options);
+	for (ptrdiff_t i = 0; i < words->count; i++) {
+		struct str word = words->items[i];
+		if (history_is_query(word)) {
+			if (!add_query(h, word, keep, err))
+				return false;
+		} else if (!baseline_load(word, earlier, keep, ret, err)) {
+			return diag_context(err, "baseline");
+		}
+	}
+	return true;
+}
+
+bool history_compare(const struct history *h, const struct baselines *named, struct tables *head,
+	struct str shown, struct arena *keep, const struct tables **ret, struct diag_list *notes,
+	struct diag *err)
+{
+	struct baselines all = { 0 };
+	for (ptrdiff_t i = 0; i < named->count; i++)
+		*arena_push(keep, all.items, all.count, all.cap) = named->items[i];
+	return recall_all(h, head, shown, keep, &all, err) &&
+	       baseline_compare(head, all.items, all.count, keep, ret, notes, err);
+}
+
+/* ---- recording ------------------------------------------------------------------------------- */
+
+/* What a report.json of this run would say of it as a baseline, and nothing else. */
+static struct str kept_bytes(const struct report *r, struct arena *keep, struct diag *err)
+{
+	struct out *o = out_memory(keep);
+	struct report bare = *r;
+	const struct report_set set = { &bare, 1, STR(ROOFLINT_VERSION) };
+	bare.finding_count = bare.result_count = bare.note_count = bare.fact_count = 0;
+	bare.plots = (struct plots){ 0 };
+	if (!report_json_write(&set, keep, o, err))
+		return (struct str){ NULL, 0 };
+	return pack(out_text(o), keep);
+}
+
+static bool record_one(struct store *store, const struct report *r, struct str judge,
+	struct arena *scratch, struct diag *err)
+{
+	struct run_facts facts;
+	report_facts(r, judge, STR(ROOFLINT_VERSION), scratch, &facts);
+	if (!store_append(store, &facts, err))
+		return false;
+	if (r->error.p || !table_count(&r->tables, run))
+		return true;
+	struct str bytes = kept_bytes(r, scratch, err);
+	return !bytes.p || store_keep(store, &facts, bytes, err);
+}
+
+bool history_record(struct str store, const struct report_set *set, struct str judge,
+	struct arena *keep, struct diag *err)
+{
+	struct archive archive;
+	struct arena scratch = arena_new(ARENA_RUN_BYTES);
+	bool ok = archive_open(&archive, store, STORE_WRITE, keep, err);
+	for (ptrdiff_t i = 0; i < set->count && ok; i++) {
+		ok = record_one(archive.store, &set->items[i], judge, &scratch, err);
+		arena_clear(&scratch);
+	}
+	ok = ok && archive_flush(&archive, err);
+	archive_close(&archive);
+	arena_free(&scratch);
+	return ok;
+}
+
+/* ---- the run before -------------------------------------------------------------------------- */
+
+/* A report, and what identifies its history. */
+struct successor {
+	const struct report *report;
+	struct run_facts facts;
+	bool is_found;
+};
+
+struct looking {
+	struct successor *items;
+	ptrdiff_t count, left;
+	bool counts_itself;
+	struct arena *keep;
+	struct report_set *into;
+};
+
+static struct str branch_of(struct str labels)
+{
+	struct str label;
+	for (bool more = labels.p != NULL; more;) {
+		more = str_cut(labels, ',', &label, &labels);
+		if (str_take(&label, STR("branch=")))
+			return label;
+	}
+	return (struct str){ NULL, 0 };
+}
+
+/* Of a run that could not be read no label is known, unless its job file could be. */
+static bool has_branch(const struct run_facts *f)
+{
+	return !f->error.p || f->labels.p;
+}
+
+static bool is_before(
+	const struct looking *l, const struct run_facts *f, const struct run_facts *now)
+{
+	bool is_same_branch = !has_branch(f) || !has_branch(now) ||
+			      str_eq(branch_of(f->labels), branch_of(now->labels));
+	bool is_earlier =
+		!now->captured.p || !f->captured.p || str_cmp(f->captured, now->captured) <= 0;
+	return str_eq(f->workload, now->workload) && str_eq(f->rules, now->rules) &&
+	       (l->counts_itself || !str_eq(f->run, now->run)) && is_same_branch && is_earlier;
+}
+
+/* Named and described as the run that it is held against, which finds it by that. */
+static void add_state(struct looking *l, const struct report *now, const struct run_facts *f)
+{
+	struct report *r = &l->into->items[l->into->count++];
+	*r = (struct report){ .profile = now->profile,
+		.facts = now->facts,
+		.fact_count = now->fact_count,
+		.verdict = arena_str(l->keep, f->verdict),
+		.gain_s = f->gain_s };
+	if (f->error.p) {
+		r->error = arena_str(l->keep, f->error);
+		r->error_id = arena_str(l->keep, f->error_id);
+	}
+	r->results = arena_make(l->keep, struct report_rule, f->item_count);
+	for (ptrdiff_t i = 0; i < f->item_count; i++)
+		r->results[r->result_count++] = (struct report_rule){
+			.name = arena_str(l->keep, f->items[i].rule),
+			.verdict = arena_str(l->keep, f->items[i].verdict),
+		};
+}
+
+/* Runs come newest first. */
+static bool take_before(void *arg, const struct run_facts *f, struct diag *err)
+{
+	struct looking *l = arg;
+	(void)err;
+	for (ptrdiff_t i = 0; i < l->count; i++) {
+		struct successor *s = &l->items[i];
+		if (s->is_found || !is_before(l, f, &s->facts))
+			continue;
+		s->is_found = true;
+		l->left--;
+		add_state(l, s->report, f);
+	}
+	return l->left > 0;
+}
+
+bool history_previous(struct str store, const struct report_set *set, bool is_recorded,
+	struct arena *keep, struct report_set *ret, struct diag *err)
+{
+	struct archive archive;
+	struct looking l = { .items = arena_make(keep, struct successor, set->count),
+		.count = set->count,
+		.left = set->count,
+		.counts_itself = is_recorded,
+		.keep = keep,
+		.into = ret };
+	*ret = (struct report_set){ .items = arena_make(keep, struct report, set->count) };
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		l.items[i].report = &set->items[i];
+		report_facts(&set->items[i], STR(""), STR(""), keep, &l.items[i].facts);
+	}
+	if (!archive_open(&archive, store, STORE_READ, keep, err))
+		return false;
+	bool ok = store_scan(archive.store, (struct window){ 0 }, take_before, &l, err) || !l.left;
+	archive_close(&archive);
+	return ok;
+}

@@ -1,0 +1,73 @@
+/*
+ * What a store remembers of runs: baselines by a query, and how the run before ended.
+ *
+ *     store:branch=main,last=10
+ *
+ * The last ten runs of the judged run's own workload that were captured before it, bear that label
+ * and may be compared with it, by whatever judge; a run counts once, and never the judged one.
+ * Keys besides labels are last, workload, commit and verdict, each once.
+ *
+ * A connection does not survive the fork of workers, so each of these opens the store anew.
+ *
+ * Refuses: deciding whether runs may be compared (measure/baseline.h); servers, where baselines are
+ * asked for, as they keep facts alone.
+ */
+#ifndef SESSION_HISTORY_H
+#define SESSION_HISTORY_H
+
+#include "session/archive.h"
+#include "session/baseline.h"
+#include "report/report.h"
+
+/* More tell nothing new of noise, and are read for each profile. */
+#define HISTORY_MAX_LAST 100
+#define HISTORY_LAST	 20
+/* Unpacking one takes a millisecond; whose last thousand runs do not fit has another workload. */
+#define HISTORY_MAX_LOOKED 1000
+
+struct history_query {
+	struct str text;		      /* as it was given */
+	struct str workload, commit, verdict; /* missing: the run's own workload; any */
+	struct str *labels;		      /* "branch=main" */
+	ptrdiff_t label_count, label_cap;
+	int64_t last; /* runs that may be compared */
+};
+
+struct history {
+	struct str store; /* --store, or missing */
+	struct history_query *queries;
+	ptrdiff_t count, cap;
+};
+
+bool history_is_query(struct str word);
+
+/*
+ * What --baseline names: profiles and reports are measured now, into `ret`; a query is understood,
+ * and asked for each run.  `options` are those of the runs that are compared.
+ */
+bool history_load(struct history *h, const struct list *words, const struct load_options *options,
+	struct arena *keep, struct baselines *ret, struct diag *err);
+
+/*
+ * Compares `head` with the named baselines and with what each query finds for it; a run that may
+ * not be compared, and a query that finds nothing, is a baseline without tables, whose name says
+ * why.  The rest is baseline_compare's.
+ */
+bool history_compare(const struct history *h, const struct baselines *named, struct tables *head,
+	struct str shown, struct arena *keep, const struct tables **ret, struct diag_list *notes,
+	struct diag *err);
+
+/* Appends the facts of every run, and what a later run is compared with. */
+bool history_record(struct str store, const struct report_set *set, struct str judge,
+	struct arena *keep, struct diag *err);
+
+/*
+ * For each report the state of its rules in the last recorded run of its workload and branch,
+ * captured no later: reports that hold verdicts and nothing else.  Runs without one have none.
+ * With `is_recorded`, when who tells records as well, a run that the store has is its own last one:
+ * what it failed was told then.
+ */
+bool history_previous(struct str store, const struct report_set *set, bool is_recorded,
+	struct arena *keep, struct report_set *ret, struct diag *err);
+
+#endif

@@ -1,0 +1,527 @@
+/* Rules, chips and runs as commands want them.  See load.h. */
+#include "session/load.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/unit.h"
+
+#include "session/git.h"
+#include "profile/pprof.h"
+
+/* ---- rules and chips ------------------------------------------------------------------------- */
+
+static bool read_from_ref(
+	void *arg, struct str path, struct arena *keep, struct str *ret, struct diag *err)
+{
+	const struct str *ref = arg;
+	return git_read(*ref, path, keep, ret, err);
+}
+
+/* The rule file's name: as given, else found where the rules come from, else the built-in set. */
+static bool name_rules(
+	const struct rule_settings *s, struct arena *keep, struct str *ret, struct diag *err)
+{
+	*ret = s->rules;
+	if (!ret->p && !s->rules_from.p)
+		*ret = ruleset_find(STR("."), keep);
+	else if (!ret->p && !git_find_rules(s->rules_from, keep, ret, err))
+		return false;
+	if (!ret->p)
+		*ret = STR("recommended");
+	return true;
+}
+
+bool load_rules(struct engine *engine, const struct rule_settings *s, struct arena *keep,
+	struct ruleset *ret, struct diag *err)
+{
+	struct rule_setting *settings = arena_make(keep, struct rule_setting, s->set.count);
+	struct str ref = s->rules_from, name;
+	struct rule_source git = { read_from_ref, &ref };
+	for (ptrdiff_t i = 0; i < s->set.count; i++)
+		settings[i].text = s->set.items[i];
+	return engine && name_rules(s, keep, &name, err) &&
+	       ruleset_load_from(
+		       engine, ref.p ? &git : NULL, name, settings, s->set.count, keep, ret, err);
+}
+
+static bool load_max_age(const struct read_settings *s, struct load_options *ret, struct diag *err)
+{
+	struct timespec now;
+	struct str nearest;
+	enum unit unit;
+
+	ret->max_age = s->max_age;
+	ret->max_age_s = NAN;
+	if (!s->max_age.p)
+		return true;
+	if (!unit_parse(s->max_age, &ret->max_age_s, &unit, &nearest) || unit != UNIT_SECONDS ||
+		!(ret->max_age_s > 0))
+		return diag_set(err, DIAG_USAGE,
+			"--max-age takes a duration, as in 30min, 2h or 7d, not '%.*s'",
+			STR_ARG(s->max_age));
+	clock_gettime(CLOCK_REALTIME, &now);
+	ret->now_ns = now.tv_sec * 1000000000 + now.tv_nsec;
+	return true;
+}
+
+/* "/job/src=python/src"; nothing behind it, and the repository begins there. */
+static bool source_root_parse(struct str text, struct source_root *ret, struct diag *err)
+{
+	ptrdiff_t equals = str_rfind_char(text, '=');
+
+	*ret = (struct source_root){ text, STR("") };
+	if (equals >= 0) {
+		ret->seen = str_head(text, equals);
+		ret->kept = str_from_offset(text, equals + 1);
+	}
+	bool is_inside = !str_starts(ret->kept, STR("/")) && !str_contains(ret->kept, STR(".."));
+	while (str_ends(ret->kept, STR("/")))
+		ret->kept.len--;
+	if (ret->seen.len && is_inside)
+		return true;
+	return diag_set(err, DIAG_USAGE,
+		"--source-root takes DIR or DIR=PATH, with a PATH inside the repository, not "
+		"'%.*s'",
+		STR_ARG(text));
+}
+
+static bool load_source_roots(
+	const struct list *texts, struct arena *keep, struct measure_options *ret, struct diag *err)
+{
+	struct source_root *roots = arena_make(keep, struct source_root, texts->count);
+
+	for (ptrdiff_t i = 0; i < texts->count; i++)
+		if (!source_root_parse(texts->items[i], &roots[i], err))
+			return false;
+	ret->source_roots = roots;
+	ret->source_root_count = texts->count;
+	return true;
+}
+
+bool load_options(const struct read_settings *s, int threads, struct arena *keep,
+	struct load_options *ret, struct diag *err)
+{
+	struct chip_set *chips = arena_make(keep, struct chip_set, 1);
+	struct measure_options *m = &ret->measure;
+
+	*ret = (struct load_options){
+		.expect_commit = s->expect_commit, .hlo = s->hlo, .hosts_sample = s->hosts_sample
+	};
+	*m = (struct measure_options){ .chips = chips, .threads = threads };
+	/* Git shows seven digits of a commit at the least; fewer fit too many. */
+	if (s->expect_commit.p && s->expect_commit.len < COMMIT_MIN)
+		return diag_set(
+			err, DIAG_USAGE, "--expect-commit takes at least %d digits", COMMIT_MIN);
+	if (!load_max_age(s, ret, err) || !chip_set_load(keep, chips, err) ||
+		!load_source_roots(&s->source_roots, keep, m, err))
+		return false;
+	if (s->job.p && !job_file_read(&tree_local, s->job, keep, &m->job, err))
+		return false;
+	if (s->hardware.p)
+		m->chip = chip_find(chips, s->hardware, keep, err);
+	return m->chip || !s->hardware.p;
+}
+
+bool load_judge(struct engine *engine, const struct rule_settings *rule,
+	const struct read_settings *read, int threads, struct arena *keep, struct ruleset *rules,
+	struct load_options *options, struct diag *err)
+{
+	if (!load_rules(engine, rule, keep, rules, err) ||
+		!load_options(read, threads, keep, options, err))
+		return false;
+	options->measure.costs = &rules->costs;
+	return true;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* What a file's first bytes may say of it, by enum input_kind; unlisted kinds are fine. */
+static const struct bad_kind {
+	enum diag_id id;
+	const char *text;
+} bad_kinds[] = {
+	[INPUT_EMPTY] = { DIAG_FILE_EMPTY,
+		"the file has no bytes, and a profile was expected; whoever wrote it was stopped, "
+		"so capture or copy it again" },
+	[INPUT_GZIP] = { DIAG_FILE_KIND,
+		"gzip data at byte 0, where a plain protobuf message was expected; unpack it first "
+		"(gzip -dc OLD >NEW.xplane.pb)" },
+	[INPUT_LFS] = { DIAG_FILE_KIND, "a Git LFS pointer at byte 0, where a protobuf message was "
+					"expected; fetch the file "
+					"it stands for with `git lfs pull`" },
+	[INPUT_SQLITE] = { DIAG_FILE_KIND,
+		"a SQLite database at byte 0, where a profile was expected; call it *.sqlite if "
+		"`nsys export` wrote it, or give the *.xplane.pb of the run" },
+	[INPUT_TEXT] = { DIAG_FILE_KIND,
+		"text at byte 0, where a protobuf message was expected; give the *.xplane.pb of "
+		"the run" },
+	[INPUT_MARKUP] = { DIAG_FILE_KIND,
+		"HTML or XML at byte 0, where a profile was expected: what a server answered in "
+		"place of the file; download it again, with the right to read it" },
+	[INPUT_PACKED] = { DIAG_FILE_KIND,
+		"a packed file by its first bytes, whatever its name; unpack it and name what "
+		"comes out" },
+	[INPUT_UTF16] = { DIAG_FILE_KIND,
+		"UTF-16 text at byte 0, as '>' writes it in some shells of Windows; copy the "
+		"original again, as binary" },
+	[INPUT_MANGLED] = { DIAG_FILE_KIND,
+		"its bytes went through a text conversion (EF BF BD all over), which cannot be "
+		"undone; copy the original again, as binary" },
+};
+enum { BAD_KINDS = sizeof(bad_kinds) / sizeof(bad_kinds[0]) };
+
+static bool accept(const struct input *in, struct diag *err)
+{
+	if ((int)in->kind >= BAD_KINDS || !bad_kinds[in->kind].text)
+		return true;
+	return diag_set(err, bad_kinds[in->kind].id, "%s", bad_kinds[in->kind].text);
+}
+
+/* A trace is gzip or text; what else a file may be by mistake has its own words. */
+static bool accept_trace(const struct input *in, struct diag *err)
+{
+	if (in->kind == INPUT_GZIP || in->kind == INPUT_TEXT || in->kind == INPUT_MANGLED)
+		return true;
+	if (in->kind == INPUT_UNKNOWN)
+		return diag_set(err, DIAG_FILE_KIND,
+			"neither gzip data nor JSON at byte 0, where a trace was expected; give "
+			"the *.xplane.pb of the run");
+	return accept(in, err);
+}
+
+/*
+ * What a reader said of bytes becomes a message for people: the path in front, and behind it what
+ * to do about bytes that break off or make no sense.
+ */
+static bool explain(struct str path, struct diag *err)
+{
+	struct diag said = *err;
+	bool named = str_contains(str_from(said.text), path);
+	if (said.id == DIAG_WIRE)
+		return diag_set(err, said.id,
+			"%.*s%s%s; the file is damaged or was cut short: copy or capture it again",
+			STR_ARG(named ? STR("") : path), named ? "" : ": ", said.text);
+	if (said.id == DIAG_FILE_SHRANK || named)
+		return false;
+	return diag_context(err, "%.*s", STR_ARG(path));
+}
+
+/* A database may also be something else's; its reader tells what is not Nsight's. */
+static bool accept_nsys(const struct input *in, struct diag *err)
+{
+	if (in->kind == INPUT_SQLITE)
+		return true;
+	if (in->kind == INPUT_EMPTY || in->kind == INPUT_LFS || in->kind == INPUT_MANGLED)
+		return accept(in, err);
+	return diag_set(err, DIAG_FILE_KIND,
+		"no SQLite database at byte 0, as `nsys export --type sqlite` writes one; export "
+		"the report again");
+}
+
+/* By enum profile_format. */
+static const struct reader {
+	bool (*accept)(const struct input *in, struct diag *err);
+	bool (*open)(struct input *in, struct str host, struct arena *keep, struct profile *ret,
+		struct diag *err);
+} readers[] = {
+	[FORMAT_XPLANE] = { accept, xplane_open },
+	[FORMAT_RIEGELI] = { accept, riegeli_open },
+	[FORMAT_TRACE] = { accept_trace, trace_open },
+	[FORMAT_NSYS] = { accept_nsys, nsys_open },
+};
+
+/* A file still being written reads like a damaged one; the more useful error wins. */
+static bool index_file(const struct found_file *file, struct input *in, struct arena *keep,
+	struct profile *ret, struct diag *err)
+{
+	const struct reader *reader = &readers[file->format];
+	if (!reader->accept(in, err))
+		return explain(in->path, err);
+	if (reader->open(in, file->host, keep, ret, err))
+		return true;
+	return input_check(in, err) && explain(in->path, err);
+}
+
+/* In a bucket only what is needed is fetched. */
+static void look_beside(const struct found_run *run, const struct found_file *file,
+	struct arena *keep, struct profile *p)
+{
+	struct diag ignored;
+	struct input in;
+	if (!file->trace.p || run->tree != &tree_local ||
+		!run->tree->open(run->tree, file->trace, keep, &in, &ignored))
+		return;
+	p->trace_beside = str_from_offset(file->trace, str_rfind_char(file->trace, '/') + 1);
+	p->trace_kin = trace_kin_of(&in, p);
+	input_close(&in);
+}
+
+/* What is wrong with a snapshot costs only the snapshot. */
+static void open_snapshot(
+	const struct tree *tree, struct str path, struct arena *keep, struct live_snapshot *ret)
+{
+	struct diag *err = arena_make(keep, struct diag, 1);
+	struct input in;
+	bool opened = tree->open(tree, path, keep, &in, err);
+	if (!opened || !pprof_open(&in, keep, ret, err)) {
+		explain(path, err);
+		*ret = (struct live_snapshot){ .why = err };
+	}
+	ret->name = str_from_offset(path, str_rfind_char(path, '/') + 1);
+	if (opened)
+		input_close(&in);
+}
+
+static void open_snapshots(const struct found_run *run, struct arena *keep, struct profile *first)
+{
+	struct live_snapshot *s = arena_make(keep, struct live_snapshot, run->snapshot_count);
+	for (ptrdiff_t i = 0; i < run->snapshot_count; i++)
+		open_snapshot(run->tree, run->snapshots[i], keep, &s[i]);
+	first->snapshots = s;
+	first->snapshot_count = run->snapshot_count;
+}
+
+struct found_run run_sample(const struct found_run *run, int hosts, struct arena *keep)
+{
+	struct found_run sample = *run;
+	if (hosts == 0 || run->file_count <= hosts)
+		return sample;
+	sample.files = arena_make(keep, struct found_file, hosts);
+	sample.file_count = hosts;
+	for (ptrdiff_t i = 0; i < hosts; i++)
+		sample.files[i] =
+			run->files[hosts > 1 ? i * (run->file_count - 1) / (hosts - 1) : 0];
+	return sample;
+}
+
+static enum platform platform_of(const struct chip *c)
+{
+	static const enum platform of[] = { [VENDOR_UNKNOWN] = PLATFORM_UNKNOWN,
+		[VENDOR_GOOGLE] = PLATFORM_TPU,
+		[VENDOR_NVIDIA] = PLATFORM_NVIDIA,
+		[VENDOR_AMD] = PLATFORM_AMD,
+		[VENDOR_CPU] = PLATFORM_CPU };
+	return of[c->vendor];
+}
+
+/* A program that has not run: a dump, and a chip to think of. */
+static bool open_plan(
+	struct loaded *l, const struct load_options *options, struct arena *keep, struct diag *err)
+{
+	const struct chip *chip = options->measure.chip;
+	struct str path = l->run.path, file = l->run.files[0].path;
+
+	if (!chip)
+		return diag_set(err, DIAG_FILE_KIND,
+			"%.*s: a compiler's dump of a program, without times; name the chip with "
+			"--hardware to have it judged before it runs, or give the *.xplane.pb of a "
+			"run",
+			STR_ARG(path));
+	if (!(str_eq(path, file) ? dump_of_file(path, keep, &l->dump, err)
+				 : dump_list(path, keep, &l->dump, err)))
+		return false;
+	l->inputs = arena_make(keep, struct input, 1);
+	l->profiles = arena_make(keep, struct profile, 1);
+	if (!dump_profile(&l->dump, platform_of(chip), keep, l->inputs, l->profiles, err)) {
+		run_close(l);
+		return false;
+	}
+	l->inputs[0].path = path;
+	l->count = 1;
+	return true;
+}
+
+/* Beside the profile nothing is promised; who names a directory expects a dump in it. */
+static bool open_dump(const struct found_run *run, const struct load_options *options,
+	struct arena *keep, struct dump *ret, struct diag *err)
+{
+	struct str path = run->files[0].path;
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	struct str beside = slash < 0 ? STR(".") : slash == 0 ? STR("/") : str_head(path, slash);
+
+	*ret = (struct dump){ .dir = beside };
+	if (!options->hlo.p && run->tree != &tree_local)
+		return true; /* a dump is read file by file, and would be fetched for nothing */
+	if (!dump_list(options->hlo.p ? options->hlo : beside, keep, ret, err))
+		return false;
+	return ret->count || !options->hlo.p ||
+	       diag_set(err, DIAG_FILE_KIND,
+		       "%.*s: no compiler's dump here; --hlo takes the directory that was given "
+		       "to --xla_dump_to, with its *after_optimizations.txt",
+		       STR_ARG(options->hlo));
+}
+
+bool run_open(const struct found_run *found, const struct load_options *options, struct arena *keep,
+	struct loaded *ret, struct diag *err)
+{
+	const struct found_run *run = &ret->run;
+
+	*ret = (struct loaded){ .run = run_sample(found, options->hosts_sample, keep) };
+	if (run->file_count < found->file_count)
+		ret->hosts_found = found->file_count;
+	if (run->refused.p)
+		return diag_set(err, run->refused_id, "%.*s: %.*s", STR_ARG(run->path),
+			STR_ARG(run->refused));
+	if (run->files[0].format == FORMAT_DUMP)
+		return open_plan(ret, options, keep, err);
+	ret->inputs = arena_make(keep, struct input, run->file_count);
+	ret->profiles = arena_make(keep, struct profile, run->file_count);
+	for (ptrdiff_t i = 0; i < run->file_count; i++) {
+		struct input *in = &ret->inputs[i];
+		bool ok = run->tree->open(run->tree, run->files[i].path, keep, in, err);
+		ret->count += ok;
+		if (!ok || !index_file(&run->files[i], in, keep, &ret->profiles[i], err)) {
+			run_close(ret);
+			return false;
+		}
+		look_beside(run, &run->files[i], keep, &ret->profiles[i]);
+	}
+	if (run->snapshot_count)
+		open_snapshots(run, keep, &ret->profiles[0]);
+	if (open_dump(run, options, keep, &ret->dump, err))
+		return true;
+	run_close(ret);
+	return false;
+}
+
+void run_close(struct loaded *l)
+{
+	for (ptrdiff_t i = 0; i < l->count; i++)
+		input_close(&l->inputs[i]);
+	l->count = 0;
+	dump_close(&l->dump);
+}
+
+/* ---- one job or several ---------------------------------------------------------------------- */
+
+static bool share_program(const struct profile *a, const struct profile *b)
+{
+	for (ptrdiff_t i = 0; i < a->hlo_count; i++)
+		for (ptrdiff_t k = 0; k < b->hlo_count; k++)
+			if (a->hlo[i].program == b->hlo[k].program &&
+				str_eq(a->hlo[i].name, b->hlo[k].name))
+				return true;
+	return a->hlo_count == 0 || b->hlo_count == 0;
+}
+
+static bool overlap(const struct profile *a, const struct profile *b)
+{
+	if (!a->start_ns || !a->stop_ns || !b->start_ns || !b->stop_ns)
+		return true;
+	return a->start_ns <= b->stop_ns && b->start_ns <= a->stop_ns;
+}
+
+static struct str dir_of(const struct loaded *l, ptrdiff_t i)
+{
+	struct str path = l->run.files[i].path;
+	return str_head(path, str_rfind_char(path, '/'));
+}
+
+static ptrdiff_t newest(const struct loaded *l)
+{
+	ptrdiff_t best = 0;
+	for (ptrdiff_t i = 1; i < l->count; i++)
+		if (str_cmp(dir_of(l, i), dir_of(l, best)) > 0)
+			best = i;
+	return best;
+}
+
+static bool is_one_dir(const struct loaded *l)
+{
+	for (ptrdiff_t i = 1; i < l->count; i++)
+		if (!str_eq(dir_of(l, i), dir_of(l, 0)))
+			return false;
+	return true;
+}
+
+/* Entry `i` of one becomes the last of the other; what points back at a profile follows it. */
+static void move(const struct loaded *from, ptrdiff_t i, struct loaded *to)
+{
+	ptrdiff_t at = to->count++;
+	struct profile *p = &to->profiles[at];
+	to->inputs[at] = from->inputs[i];
+	to->run.files[at] = from->run.files[i];
+	to->run.file_count = to->count;
+	*p = from->profiles[i];
+	p->input = &to->inputs[at];
+	for (ptrdiff_t k = 0; k < p->plane_count; k++)
+		p->planes[k].profile = p;
+}
+
+static struct loaded part_new(const struct loaded *l, struct str dir, struct arena *keep)
+{
+	struct loaded part = { .run.path = dir, .hosts_found = l->hosts_found };
+	part.run.tree = l->run.tree;
+	part.run.name = str_from_offset(dir, str_rfind_char(dir, '/') + 1);
+	part.run.files = arena_make(keep, struct found_file, l->count);
+	part.inputs = arena_make(keep, struct input, l->count);
+	part.profiles = arena_make(keep, struct profile, l->count);
+	return part;
+}
+
+bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
+{
+	if (!l->count)
+		return false;
+	if (is_one_dir(l)) {
+		*ret = *l;
+		l->count = 0;
+		l->dump.count = 0;
+		return true;
+	}
+	ptrdiff_t first = newest(l), last = l->count;
+	struct str dir = dir_of(l, first);
+	struct profile model = l->profiles[first];
+	*ret = part_new(l, dir, keep);
+	ret->dump = l->dump;
+	l->dump.count = 0;
+	l->count = 0;
+	for (ptrdiff_t i = 0; i < last; i++) {
+		const struct profile *p = &l->profiles[i];
+		bool belongs = str_eq(dir_of(l, i), dir) ||
+			       (share_program(p, &model) && overlap(p, &model));
+		move(l, i, belongs ? ret : l);
+	}
+	return true;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+/* Whether what was read of the files can be trusted, and if not, why. */
+static bool run_check(const struct loaded *l, bool ok, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < l->count; i++)
+		if (!input_check(&l->inputs[i], err))
+			return false;
+	if (!dump_check(&l->dump, err))
+		return false;
+	return ok || explain(l->count > 1 ? l->run.path : l->inputs[0].path, err);
+}
+
+struct measured *run_measure(const struct loaded *l, const struct load_options *options,
+	struct arena *keep, struct tables *ret, struct diag_list *notes, struct diag *err)
+{
+	/* What was measured goes on looking at it. */
+	struct measure_options *mine = arena_make(keep, struct measure_options, 1);
+	*mine = options->measure;
+	mine->hosts_found = l->hosts_found;
+	mine->dump = arena_make(keep, struct dump, 1);
+	*mine->dump = l->dump;
+	if ((!mine->job && !job_file_find(l, keep, &mine->job, err)) ||
+		!run_is_current(l, options, mine->job, err))
+		return NULL;
+	struct measured *m =
+		measure_begin(l->profiles, l->count, l->run.name, mine, keep, ret, notes, err);
+	if (run_check(l, m != NULL, err))
+		return m;
+	measure_end(m);
+	return NULL;
+}
+
+bool run_plots(const struct loaded *l, struct measured *m, struct arena *keep, struct report *ret,
+	struct diag *err)
+{
+	return run_check(l, report_plots(m, keep, ret, err), err);
+}

@@ -1,0 +1,46 @@
+/* Reports written before.  See previous.h. */
+#include "session/previous.h"
+
+#include <math.h>
+
+#include "base/input.h"
+
+bool report_load(struct str path, struct arena *keep, struct report_set *ret, struct diag *err)
+{
+	struct input in;
+	if (!input_open(path, keep, &in, err))
+		return false;
+	bool ok = report_json_read(path, in.bytes, keep, ret, err);
+	ok = input_check(&in, err) && ok;
+	input_close(&in);
+	return ok;
+}
+
+static const struct report *report_on(const struct report_set *previous, struct str profile)
+{
+	const struct report *found = NULL;
+	for (ptrdiff_t i = 0; i < previous->count && !found; i++)
+		if (str_eq(previous->items[i].profile, profile))
+			found = &previous->items[i];
+	if (!found && previous->count == 1)
+		found = previous->items;
+	return found && !found->error.p ? found : NULL;
+}
+
+ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
+	struct arena *keep, struct sighting **ret)
+{
+	const struct report *r = report_on(previous, profile);
+	struct sighting *seen = arena_make(keep, struct sighting, r ? r->finding_count : 0);
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; r && i < r->finding_count; i++) {
+		const struct report_finding *f = &r->findings[i];
+		bool failed = str_eq(f->verdict, verdict_name(VERDICT_FAIL));
+		if (!failed && !str_eq(f->verdict, verdict_name(VERDICT_WARN)))
+			continue;
+		seen[count++] = (struct sighting){ f->rule, f->subject,
+			f->seen >= 1 && f->seen < SEEN_MAX ? (int64_t)f->seen : 1, failed };
+	}
+	*ret = seen;
+	return count;
+}

@@ -1,0 +1,73 @@
+/* Names of profiles.  See shown.h. */
+#include "session/shown.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/out.h"
+
+/* Without "." and empty steps.  ".." behind a name stays: the name may be a link. */
+static struct str tidy_path(struct str path, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	bool is_absolute = str_starts(path, STR("/"));
+	struct str part;
+	for (bool more = true; more;) {
+		more = str_cut(path, '/', &part, &path);
+		if (!part.len || str_eq(part, STR(".")))
+			continue;
+		out_fmt(o, "%s%.*s", is_absolute || out_text(o).len ? "/" : "", STR_ARG(part));
+	}
+	if (out_text(o).len)
+		return out_text(o);
+	return is_absolute ? STR("/") : STR(".");
+}
+
+/* `cwd` is without links, so the step up from it is known. */
+static struct str climb(struct str cwd, struct str path, struct arena *keep)
+{
+	while (cwd.len && str_take(&path, STR("../")))
+		cwd = str_head(cwd, str_rfind_char(cwd, '/'));
+	return arena_fmt(keep, "%.*s/%.*s", STR_ARG(cwd), STR_ARG(path));
+}
+
+/* What of a tidy path lies below a directory; missing: it does not. */
+static struct str below(struct str path, struct str dir)
+{
+	const struct str missing = { NULL, 0 };
+	if (!str_take(&path, dir))
+		return missing;
+	if (!path.len)
+		return STR(".");
+	return str_take(&path, STR("/")) && path.len ? path : missing;
+}
+
+/* This directory as its user came to it, through links; missing: the shell does not say it. */
+static struct str logical_cwd(void)
+{
+	const char *pwd = getenv("PWD");
+	struct stat said, here;
+	bool is_here = pwd && *pwd == '/' && !stat(pwd, &said) && !stat(".", &here) &&
+		       said.st_dev == here.st_dev && said.st_ino == here.st_ino;
+	return is_here ? str_from(pwd) : (struct str){ NULL, 0 };
+}
+
+struct str shown_path(struct str path, struct arena *keep)
+{
+	char buf[4096];
+	struct str cwd = str_from(getcwd(buf, sizeof(buf))), name = { NULL, 0 };
+	if (str_contains(path, STR("://"))) { /* a bucket: its slashes are part of names */
+		while (str_ends(path, STR("/")))
+			path = str_head(path, path.len - 1);
+		return arena_str(keep, path);
+	}
+	path = tidy_path(path, keep);
+	if (cwd.p && str_starts(path, STR("../")))
+		name = below(climb(cwd, path, keep), cwd);
+	else if (cwd.p && str_starts(path, STR("/")))
+		name = below(path, cwd);
+	if (!name.p && str_starts(path, STR("/")) && (cwd = logical_cwd()).p)
+		name = below(path, cwd);
+	return arena_str(keep, name.p ? name : path);
+}

@@ -1,0 +1,19 @@
+/*
+ * What a profile is called in reports, and so the workload that no job file names: the same however
+ * its path was typed, since a store knows a workload by that.
+ *
+ * Refuses: following links.  A name is for people, and a link may be the one that they know.
+ */
+#ifndef SESSION_SHOWN_H
+#define SESSION_SHOWN_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/*
+ * Relative where it lies below this directory, else as it was given; without slashes at its end and
+ * steps that lead nowhere ("./a", "a//b", "../here/a" in a directory called here).
+ */
+struct str shown_path(struct str path, struct arena *keep);
+
+#endif
