@@ -12,10 +12,9 @@
 #include "base/unit.h"
 #include "cmd/grid.h"
 #include "session/load.h"
-#include "hlo/print.h"
 #include "hlo/text.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_HLO };
+enum { FORMAT_TEXT, FORMAT_JSON };
 enum { PLATFORM_GUESSED }; /* and then those of enum hlo_platform, plus one */
 
 struct hlo_settings {
@@ -801,42 +800,6 @@ static bool find_costs(struct hlo_view *v, const struct hlo_module *m, struct di
 	return !file.p || read_rules(v, file, err);
 }
 
-/* ---- the text itself ------------------------------------------------------------------------- */
-
-static bool no_text(struct str file, struct diag *err)
-{
-	return diag_set(err, DIAG_USAGE,
-		"%.*s is a proto, of which rooflint does not read all that a text has: --format "
-		"hlo takes the text that XLA dumps beside it",
-		STR_ARG(file));
-}
-
-/* What an op calls, before the op, as in a module. */
-static void print_called(
-	const struct hlo_view *v, const struct hlo_module *m, ptrdiff_t at, bool *printed)
-{
-	const struct hlo_instruction *i = &m->instructions[at];
-	for (ptrdiff_t k = 0; k < i->called_count; k++) {
-		if (i->called[k] < 0 || printed[i->called[k]])
-			continue;
-		const struct hlo_computation *c = &m->computations[i->called[k]];
-		printed[i->called[k]] = true;
-		for (ptrdiff_t j = c->first; j < c->first + c->count; j++)
-			print_called(v, m, j, printed);
-		if (c->is_made)
-			continue;
-		hlo_print_computation(m, i->called[k], v->c->keep, v->c->out);
-		out_char(v->c->out, '\n');
-	}
-}
-
-static void print_op(const struct hlo_view *v, const struct hlo_module *m, ptrdiff_t at)
-{
-	print_called(v, m, at, arena_make(v->c->keep, bool, m->computation_count));
-	hlo_print_instruction(m, at, v->c->keep, v->c->out);
-	out_char(v->c->out, '\n');
-}
-
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static bool show_instruction(
@@ -848,10 +811,7 @@ static bool show_instruction(
 	choose_platform(s, has_tiles(m), v);
 	if (!find_costs(v, m, err))
 		return false;
-	if (s->format == FORMAT_HLO)
-		print_op(v, m, m->computations[m->entry].root);
-	else
-		put_instruction(v, m, m->computations[m->entry].root);
+	put_instruction(v, m, m->computations[m->entry].root);
 	return true;
 }
 
@@ -866,35 +826,6 @@ static struct hlo_module *read_module(
 	return m;
 }
 
-static bool show_whole(const struct hlo_settings *s, const struct hlo_view *v,
-	const struct hlo_module *m, struct str file, struct diag *err)
-{
-	if (s->format != FORMAT_HLO) {
-		put_module(v, m);
-		return true;
-	}
-	if (!hlo_prints(m))
-		return no_text(file, err);
-	hlo_print_module(m, v->c->keep, v->c->out);
-	return true;
-}
-
-static bool show_op(const struct hlo_settings *s, const struct hlo_view *v,
-	const struct hlo_module *m, struct str file, struct diag *err)
-{
-	ptrdiff_t at = hlo_find(m, s->instruction);
-	if (at < 0)
-		return diag_set(err, DIAG_HLO, "%.*s has no instruction called '%.*s'",
-			STR_ARG(file), STR_ARG(s->instruction));
-	if (s->format == FORMAT_HLO && !hlo_prints(m))
-		return no_text(file, err);
-	if (s->format == FORMAT_HLO)
-		print_op(v, m, at);
-	else
-		put_instruction(v, m, at);
-	return true;
-}
-
 static bool show_module(const struct hlo_settings *s, struct hlo_view *v, struct str file,
 	struct str bytes, struct diag *err)
 {
@@ -904,7 +835,16 @@ static bool show_module(const struct hlo_settings *s, struct hlo_view *v, struct
 	choose_platform(s, has_tiles(m), v);
 	if (!find_costs(v, m, err))
 		return false;
-	return s->instruction.p ? show_op(s, v, m, file, err) : show_whole(s, v, m, file, err);
+	if (!s->instruction.p) {
+		put_module(v, m);
+		return true;
+	}
+	ptrdiff_t at = hlo_find(m, s->instruction);
+	if (at < 0)
+		return diag_set(err, DIAG_HLO, "%.*s has no instruction called '%.*s'",
+			STR_ARG(file), STR_ARG(s->instruction));
+	put_instruction(v, m, at);
+	return true;
 }
 
 static bool show_file(
@@ -939,10 +879,7 @@ static bool show_text(
 	if (!is_shape)
 		return false;
 	choose_platform(s, shape_leaf(&shape, 0) && shape_leaf(&shape, 0)->tile_count, v);
-	if (s->format == FORMAT_HLO)
-		out_fmt(v->c->out, "%.*s\n", STR_ARG(shape_text(&shape, true, v->c->keep)));
-	else
-		put_shape(v, &shape);
+	put_shape(v, &shape);
 	return true;
 }
 
@@ -985,11 +922,11 @@ static const struct option hlo_options[] = {
 		"what memory spaces mean; guessed from the chip, else from tiled layouts, which "
 		"only a TPU has" },
 	{ "instruction", 0, OPTION_TEXT, offsetof(struct hlo_settings, instruction), "NAME",
-		"one instruction of the module in FILE, with what it calls" },
+		"one instruction of the module in FILE" },
 	{ "rules", 0, OPTION_TEXT, offsetof(struct hlo_settings, rules), "FILE|SET",
 		"rule file whose costs: of custom calls count, found as check finds it" },
-	{ "format", 0, OPTION_WORD, offsetof(struct hlo_settings, format), "text|json|hlo",
-		"for people (default), base units for programs, or the HLO text itself" },
+	{ "format", 0, OPTION_WORD, offsetof(struct hlo_settings, format), "text|json",
+		"for people (default), or base units for programs" },
 	{ 0 },
 };
 
@@ -1011,9 +948,7 @@ const struct command hlo_command = {
 		"FILE is a module: an HloProto, an HloModuleProto, or the text of one (*.hlo.txt, "
 		"*after_optimizations.txt). Its instructions are listed by what they cost over a "
 		"whole run, loops multiplied out where their trip count is known. A proto with "
-		"buffer assignment also says what memory the program needs.\n"
-		"--format hlo prints a text back as it was read, from what was read of it: the "
-		"module, or with --instruction one op and the computations that it calls.",
+		"buffer assignment also says what memory the program needs.",
 	.options = hlo_options,
 	.least = 1,
 	.most = 1,

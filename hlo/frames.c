@@ -24,9 +24,6 @@ static const struct read_rule location_table_rules[] = {
 	[1] = { READ_INT, READ_AT(struct frame_location, file), NULL },
 	[2] = { READ_INT, READ_AT(struct frame_location, function), NULL },
 	[3] = { READ_INT, READ_AT(struct frame_location, line), NULL },
-	[4] = { READ_INT, READ_AT(struct frame_location, column), NULL },
-	[5] = { READ_INT, READ_AT(struct frame_location, end_line), NULL },
-	[6] = { READ_INT, READ_AT(struct frame_location, end_column), NULL },
 };
 READ_TABLE(location_table, "FileLocation");
 

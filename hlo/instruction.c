@@ -9,7 +9,6 @@
 enum { MAX_DIMS = SHAPE_MAX_RANK };
 
 static const struct read_rule metadata_table_rules[] = {
-	[1] = { READ_STR, READ_AT(struct hlo_instruction, op_type), NULL },
 	[2] = { READ_STR, READ_AT(struct hlo_instruction, op_name), NULL },
 	[3] = { READ_STR, READ_AT(struct hlo_instruction, source.file), NULL },
 	[4] = { READ_INT, READ_AT(struct hlo_instruction, source.line), NULL },
@@ -267,7 +266,6 @@ static const struct read_rule instruction_table_rules[] = {
 	[7] = { READ_MESSAGE, 0, read_metadata },
 	[8] = { READ_MESSAGE, 0, read_literal },
 	[9] = { READ_INT, AT(parameter_number), NULL },
-	[11] = { READ_STR, AT(fusion_kind), NULL },
 	[13] = { READ_INT, AT(tuple_index), NULL },
 	[14] = { READ_INTS, AT(dimensions), NULL },
 	[15] = { READ_MESSAGE, 0, read_window },
@@ -278,7 +276,6 @@ static const struct read_rule instruction_table_rules[] = {
 	[35] = { READ_INT, AT(id), NULL },
 	[36] = { READ_LIST, 0, read_operands },
 	[38] = { READ_LIST, 0, read_called },
-	[40] = { READ_STR, AT(sharding), NULL },
 	[43] = { READ_STR, AT(backend_config), NULL },
 	[47] = { READ_BOOL, AT(is_host_transfer), NULL },
 	[49] = { READ_MESSAGE, AT(groups), read_replica_group },

@@ -47,14 +47,12 @@ void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct a
 struct hlo_frames {
 	struct str *files, *functions;
 	struct frame_location {
-		int64_t file, function, line, column, end_line, end_column;
+		int64_t file, function, line;
 	} * locations;
 	struct frame {
 		int64_t location, parent;
 	} * frames;
 	ptrdiff_t file_count, function_count, location_count, frame_count;
-	bool has_ends;	    /* the text gives end_line and end_column */
-	int64_t parents_up; /* what the text adds to the ids of parents: 0 or 1 */
 };
 struct hlo_frames *frames_parse(struct reader *r, struct str message); /* NULL: r->err */
 struct hlo_source frames_source(const struct hlo_frames *f, int64_t stack_frame);

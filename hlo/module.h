@@ -62,13 +62,6 @@ struct hlo_replica_groups {
 	bool unreadable; /* present, but its numbers contradict each other: sizes are unknown */
 };
 
-/* How the text had it, for hlo/print.h; all missing from a proto. */
-struct hlo_written {
-	struct str arguments;  /* between the brackets behind the opcode, or behind a name */
-	struct str attributes; /* from the comma behind the brackets on, or behind the last one */
-	bool percent;	       /* names have a '%' */
-};
-
 /* A send or recv between TPU slices, by its frontend attributes: see hlo/slices.h. */
 struct hlo_transfer {
 	struct str type, target; /* "ALL_REDUCE", "{1,2}x{0:7}" */
@@ -85,11 +78,9 @@ struct hlo_instruction {
 	ptrdiff_t *called; /* indices into module->computations */
 	ptrdiff_t called_count;
 	ptrdiff_t user_count;
-	struct str op_name; /* "jit(f)/jit(main)/layers/dot_general" */
-	struct str op_type;
+	struct str op_name;	  /* "jit(f)/jit(main)/layers/dot_general" */
 	int64_t stack_frame;	  /* 1-based, 0 none */
 	struct hlo_source source; /* from metadata, else the innermost stack frame */
-	struct str fusion_kind;	  /* "kLoop", "kOutput" ... */
 	struct str custom_call_target;
 	struct str backend_config; /* JSON or MLIR attribute text, as stored */
 	struct hlo_dot *dot;
@@ -106,12 +97,10 @@ struct hlo_instruction {
 	struct hlo_replica_groups groups;
 	struct hlo_dims source_target; /* pairs flattened: s0,t0,s1,t1,... */
 	struct hlo_transfer *transfer; /* of sends and recvs; NULL: not between slices */
-	struct str sharding;	       /* bytes of OpSharding, unread */
 	int64_t backend_payload; /* 1 + HloModuleProto.payloads index, 0 none; for the parser */
 	struct str direction;	 /* of a compare: "LT" ... */
 	bool has_value;		 /* a scalar constant of 32 or 64 bit integers: */
 	int64_t value;
-	struct hlo_written written;
 };
 
 struct hlo_computation {
@@ -120,11 +109,9 @@ struct hlo_computation {
 	ptrdiff_t first, count; /* its instructions are [first, first+count) */
 	ptrdiff_t root;		/* index into module->instructions */
 	bool is_fusion;
-	bool is_made;	/* by the reader: of an async op that stands for it (hlo/text_sugar.c) */
 	bool in_loop;	/* reached through a while body or condition */
 	int depth;	/* longest chain of calls that leads here; below HLO_MAX_CALL_DEPTH */
 	ptrdiff_t loop; /* the while whose body it is; -1 none */
-	struct hlo_written written;
 };
 
 struct hlo_alias {
@@ -157,7 +144,6 @@ struct hlo_module {
 	struct hlo_index *index;      /* name -> instruction */
 	struct hlo_frames *frames;    /* stack frames */
 	struct hlo_inside *inside;    /* per computation: what is in it and what it calls */
-	struct hlo_written written;
 };
 
 /*

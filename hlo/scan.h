@@ -49,13 +49,6 @@ bool scan_more(struct scan *s);
 /* "{1,2}" */
 bool scan_dims(struct scan *s, struct hlo_dims *ret);
 
-/* Words that stand for numbers of PrecisionConfig in xla_data.proto: each number's. */
-struct scan_words {
-	const struct str *items;
-	ptrdiff_t count;
-};
-extern const struct scan_words scan_precisions, scan_algorithms;
-
 /* text_attr.c: what follows an instruction's operands.  Callees are offsets of their names. */
 bool scan_attributes(struct scan *s, struct hlo_instruction *i);
 

@@ -38,9 +38,6 @@ struct shape_sums {
 	int64_t elements, logical, padded;
 };
 
-/* Of a layout, what sizes do not depend on: each as the text has it, "D(C,S)". */
-enum { LAYOUT_LEVELS, LAYOUT_INDEX, LAYOUT_POINTER, LAYOUT_SPLIT, LAYOUT_PHYSICAL, LAYOUT_UNREAD };
-
 struct shape {
 	enum dtype dtype; /* DTYPE_TUPLE for tuples */
 	ptrdiff_t rank;
@@ -55,7 +52,6 @@ struct shape {
 	int64_t tail_alignment; /* L(n): elements, 0 or 1 for none */
 	int64_t metadata_bytes; /* M(n): dynamic shape prefix */
 	int64_t memory_space;	/* S(n): 0 default */
-	struct str *unread;	/* LAYOUT_UNREAD texts; NULL from a proto, or without any */
 	struct shape *elements; /* of a tuple, arrays or inner tuples; of a buffer, its array */
 	ptrdiff_t element_count;
 	ptrdiff_t leaves;	       /* leaves below it; 1 for anything that is no tuple */

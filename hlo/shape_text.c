@@ -7,7 +7,7 @@
  *	layout := "{" [number {"," number}] [":" {attribute}] "}"
  *
  * An attribute is a word and parentheses; tiles T may repeat theirs.  What sizes do not depend on
- * (sparse levels, index types, split configurations, physical shapes) is kept as it stands.
+ * (sparse levels, index types, split configurations, physical shapes) is skipped.
  */
 #include "hlo/internal.h"
 
@@ -213,8 +213,9 @@ static bool attr_prefix(struct cursor *c, struct shape *s)
 }
 
 /* Over one or more balanced groups; the first '(' is taken already. */
-static bool groups_skip(struct cursor *c)
+static bool attr_skip(struct cursor *c, struct shape *s)
 {
+	(void)s;
 	for (ptrdiff_t open = 1; open;) {
 		char ch = peek(c);
 		if (!ch)
@@ -227,41 +228,27 @@ static bool groups_skip(struct cursor *c)
 	return true;
 }
 
-static bool attr_unread(struct cursor *c, struct shape *s, int which, ptrdiff_t word)
-{
-	ptrdiff_t from = c->at - word;
-	if (!s->unread)
-		s->unread = arena_make(c->keep, struct str, LAYOUT_UNREAD);
-	if (!groups_skip(c))
-		return false;
-	s->unread[which] = str_head(str_from_offset(c->text, from), c->at - from);
-	return true;
-}
-
 static const struct {
 	struct str word;
-	bool (*read)(struct cursor *c, struct shape *s); /* NULL: kept as it stands */
-	int unread;
+	bool (*read)(struct cursor *c, struct shape *s);
 } attributes[] = {
-	{ STR_INIT("T("), attr_tiles, 0 },	   /* tiles */
-	{ STR_INIT("L("), attr_tail, 0 },	   /* tail padding alignment, elements */
-	{ STR_INIT("E("), attr_bits, 0 },	   /* element size, bits */
-	{ STR_INIT("S("), attr_space, 0 },	   /* memory space */
-	{ STR_INIT("M("), attr_prefix, 0 },	   /* dynamic shape prefix, bytes */
-	{ STR_INIT("D("), NULL, LAYOUT_LEVELS },   /* sparse level types */
-	{ STR_INIT("#("), NULL, LAYOUT_INDEX },	   /* index type */
-	{ STR_INIT("*("), NULL, LAYOUT_POINTER },  /* pointer type */
-	{ STR_INIT("SC("), NULL, LAYOUT_SPLIT },   /* split configuration */
-	{ STR_INIT("P("), NULL, LAYOUT_PHYSICAL }, /* physical shape */
+	{ STR_INIT("T("), attr_tiles },	 /* tiles */
+	{ STR_INIT("L("), attr_tail },	 /* tail padding alignment, elements */
+	{ STR_INIT("E("), attr_bits },	 /* element size, bits */
+	{ STR_INIT("S("), attr_space },	 /* memory space */
+	{ STR_INIT("M("), attr_prefix }, /* dynamic shape prefix, bytes */
+	{ STR_INIT("D("), attr_skip },	 /* sparse level types */
+	{ STR_INIT("#("), attr_skip },	 /* index type */
+	{ STR_INIT("*("), attr_skip },	 /* pointer type */
+	{ STR_INIT("SC("), attr_skip },	 /* split configuration */
+	{ STR_INIT("P("), attr_skip },	 /* physical shape */
 };
 
 static bool attribute(struct cursor *c, struct shape *s)
 {
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
 		if (take(c, attributes[i].word))
-			return attributes[i].read ? attributes[i].read(c, s)
-						  : attr_unread(c, s, attributes[i].unread,
-							    attributes[i].word.len);
+			return attributes[i].read(c, s);
 	return fail(c, "expected a layout attribute (T, L, E, S, M ...) or '}'");
 }
 
@@ -448,31 +435,20 @@ static void write_number_attr(struct out *o, char word, int64_t value, int64_t l
 		out_fmt(o, "%c(%lld)", word, (long long)value);
 }
 
-static void write_unread(struct out *o, const struct shape *s, int which)
-{
-	if (s->unread)
-		out_str(o, s->unread[which]);
-}
-
 static void write_layout(struct out *o, const struct shape *s)
 {
 	bool plain = !s->tile_count && s->tail_alignment <= 1 && !s->element_bits &&
-		     !s->memory_space && !s->metadata_bytes && !s->unread;
+		     !s->memory_space && !s->metadata_bytes;
 	if (plain && !s->rank)
 		return;
 	out_char(o, '{');
 	write_numbers(o, s->minor_to_major, s->rank);
 	if (!plain)
 		out_char(o, ':');
-	write_unread(o, s, LAYOUT_LEVELS);
 	write_tiles(o, s);
 	write_number_attr(o, 'L', s->tail_alignment, 2);
-	write_unread(o, s, LAYOUT_INDEX);
-	write_unread(o, s, LAYOUT_POINTER);
 	write_number_attr(o, 'E', s->element_bits, 1);
 	write_number_attr(o, 'S', s->memory_space, 1);
-	write_unread(o, s, LAYOUT_SPLIT);
-	write_unread(o, s, LAYOUT_PHYSICAL);
 	write_number_attr(o, 'M', s->metadata_bytes, 1);
 	out_char(o, '}');
 }

@@ -21,7 +21,7 @@ bool hlo_is_text(struct str bytes)
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* To the blank or bracket behind a shape: nothing in one is quoted. */
-struct str text_type(struct scan *s)
+static struct str text_type(struct scan *s)
 {
 	ptrdiff_t from = s->at, depth = 0;
 	for (; s->at < s->text.len; s->at++) {
@@ -61,7 +61,7 @@ static bool read_type(struct text *t, struct shape *ret)
 /* ---- operands -------------------------------------------------------------------------------- */
 
 /* A type stands before an operand's name: a bracket comes before the name's end. */
-bool text_has_type(struct scan s)
+static bool text_has_type(struct scan s)
 {
 	if (scan_peek(&s) == '(')
 		return true;
@@ -154,7 +154,6 @@ static bool read_opcode(struct text *t, struct hlo_instruction *i)
 static bool read_name(struct text *t, struct hlo_instruction *i)
 {
 	ptrdiff_t from = t->s.at;
-	i->written.percent = scan_peek(&t->s) == '%';
 	i->name = scan_name(&t->s);
 	scan_blanks(&t->s);
 	if (i->name.len && scan_take(&t->s, STR("=")))
@@ -172,16 +171,9 @@ bool text_instruction(struct text *t, struct hlo_instruction *i)
 	if (!read_name(t, i))
 		return false;
 	scan_blanks(&t->s);
-	if (!read_type(t, &i->shape) || !read_opcode(t, i))
+	if (!read_type(t, &i->shape) || !read_opcode(t, i) || !read_arguments(t, i) ||
+		!scan_attributes(&t->s, i))
 		return false;
-	ptrdiff_t from = t->s.at;
-	if (!read_arguments(t, i))
-		return false;
-	i->written.arguments = str_head(str_from_offset(t->s.text, from), t->s.at - 1 - from);
-	from = t->s.at;
-	if (!scan_attributes(&t->s, i))
-		return false;
-	i->written.attributes = scan_since(&t->s, from);
 	if (i->feature_group_count < 1)
 		i->feature_group_count = 1;
 	if (i->batch_group_count < 1)
@@ -323,24 +315,13 @@ static bool read_header(struct text *t, struct hlo_computation *c)
 {
 	struct scan *s = &t->s;
 	ptrdiff_t from = s->at;
-	c->written.percent = scan_peek(s) == '%';
 	c->name = scan_name(s);
 	ptrdiff_t behind = s->at;
 	scan_rest_of_line(s);
-	struct str line = str_trim(scan_since(s, behind));
-	c->written.arguments = str_trim(str_head(line, line.len - 1));
-	if (c->name.len && str_ends(line, STR("{")))
+	if (c->name.len && str_ends(str_trim(scan_since(s, behind)), STR("{")))
 		return true;
 	return scan_fail_at(s, from,
 		"expected HloModule, a table, or a computation: name (parameters) -> shape {");
-}
-
-/* execution_thread="..." */
-static struct str read_tail(struct scan *s)
-{
-	ptrdiff_t from = s->at;
-	scan_rest_of_line(s);
-	return str_trim(scan_since(s, from));
 }
 
 static bool read_instructions(struct text *t, ptrdiff_t computation)
@@ -373,7 +354,7 @@ static bool read_computation(struct text *t, ptrdiff_t *capacity)
 	t->root = -1;
 	if (!read_instructions(t, m->computation_count))
 		return false;
-	c.written.attributes = read_tail(&t->s);
+	scan_rest_of_line(&t->s); /* execution_thread="..." */
 	c.count = m->instruction_count - c.first;
 	c.root = t->root < 0 && c.count ? m->instruction_count - 1 : t->root;
 	*arena_push(t->s.keep, m->computations, m->computation_count, *capacity) = c;
@@ -417,7 +398,6 @@ static bool read_module_header(struct text *t)
 	scan_blanks(s);
 	t->m->name = scan_name(s);
 	t->m->replica_count = t->m->partition_count = 1;
-	ptrdiff_t from = s->at;
 	for (scan_blanks(s); scan_take(s, STR(",")); scan_blanks(s)) {
 		scan_blanks(s);
 		struct str name = scan_name(s);
@@ -426,7 +406,6 @@ static bool read_module_header(struct text *t)
 		if (!read_module_attribute(t, name))
 			return false;
 	}
-	t->m->written.attributes = scan_since(s, from);
 	return !s->why;
 }
 
@@ -474,12 +453,8 @@ static bool location_row(struct text *t)
 	struct hlo_frames *f = t->m->frames;
 	struct frame_location *l = READ_PUSH(t->s.keep, f->locations, f->location_count);
 	const struct column columns[] = { { STR("file_name_id"), &l->file },
-		{ STR("function_name_id"), &l->function }, { STR("line"), &l->line },
-		{ STR("column"), &l->column }, { STR("end_line"), &l->end_line },
-		{ STR("end_column"), &l->end_column } };
-	bool ok = read_columns(&t->s, columns, 6);
-	f->has_ends |= l->end_line > 0;
-	return ok;
+		{ STR("function_name_id"), &l->function }, { STR("line"), &l->line } };
+	return read_columns(&t->s, columns, 3);
 }
 
 static bool frame_row(struct text *t)
@@ -542,8 +517,8 @@ static bool read_table(struct text *t, const struct table *table)
 static void place_sources(struct hlo_module *m)
 {
 	struct hlo_frames *f = m->frames;
-	f->parents_up = f->frame_count && f->frames[0].parent == 1;
-	for (ptrdiff_t i = 0; f->parents_up && i < f->frame_count; i++)
+	bool one_up = f->frame_count && f->frames[0].parent == 1;
+	for (ptrdiff_t i = 0; one_up && i < f->frame_count; i++)
 		f->frames[i].parent--;
 	for (ptrdiff_t k = 0; k < m->instruction_count; k++) {
 		struct hlo_instruction *i = &m->instructions[k];

@@ -11,8 +11,6 @@
  * hlo_module as from a proto, short of what text does not have: ids, device assignment, buffer
  * assignment.  Attributes that nothing here needs are skipped, known or not.
  *
- * hlo/print.h prints what was read.
- *
  * Refuses: a line that is none of these, an operand or a callee that is not there.
  */
 #ifndef HLO_TEXT_H

@@ -1,10 +1,10 @@
 /*
- * Attributes of an instruction as text: "name=value" by name, as attr_rows.h lists them.
+ * Attributes of an instruction as text: "name=value" by name.  What the tables here do not list is
+ * skipped.
  *
  * Value grammars are those of XLA's HLO parser: dimension lists, dim_labels, windows, replica
  * groups in three spellings, metadata, backend configurations.
  */
-#include "hlo/attr_rows.h"
 #include "hlo/scan.h"
 
 /* More dimensions than an array can have cannot be numbered. */
@@ -17,7 +17,7 @@ struct attr {
 	attr_fn *read;
 	ptrdiff_t offset; /* of what it is read into */
 };
-#define READ_ROW(name, offset, read, print) { STR_INIT(name), read, offset },
+#define AT(member) offsetof(struct hlo_instruction, member)
 
 /* Rows are sorted by name. */
 static const struct attr *attr_find(const struct attr *rows, ptrdiff_t count, struct str name)
@@ -89,7 +89,12 @@ static bool config(struct scan *s, void *into)
 
 /* ---- metadata={op_name="..." source_file="..." source_line=3} -------------------------------- */
 
-static const struct attr metadata_rows[] = { HLO_METADATA_ATTRS(READ_ROW) };
+static const struct attr metadata_rows[] = {
+	{ STR_INIT("op_name"), string, AT(op_name) },
+	{ STR_INIT("source_file"), string, AT(source.file) },
+	{ STR_INIT("source_line"), number, AT(source.line) },
+	{ STR_INIT("stack_frame_id"), number, AT(stack_frame) },
+};
 
 /* "{name=value name=value}" */
 static bool read_pairs(struct scan *s, const struct attr *rows, ptrdiff_t count, void *into)
@@ -230,7 +235,14 @@ static bool window_reversal(struct scan *s, void *into)
 	return true;
 }
 
-static const struct attr window_rows[] = { HLO_WINDOW_ATTRS(READ_ROW) };
+static const struct attr window_rows[] = {
+	{ STR_INIT("lhs_dilate"), window_lhs_dilate, 0 },
+	{ STR_INIT("pad"), window_pad, 0 },
+	{ STR_INIT("rhs_dilate"), window_rhs_dilate, 0 },
+	{ STR_INIT("rhs_reversal"), window_reversal, 0 },
+	{ STR_INIT("size"), window_size, 0 },
+	{ STR_INIT("stride"), window_stride, 0 },
+};
 
 /* Strides and dilations below 1 are what old writers mean by 1. */
 static bool window(struct scan *s, void *into)
@@ -249,6 +261,7 @@ static bool window(struct scan *s, void *into)
 
 /* ---- precision ------------------------------------------------------------------------------- */
 
+/* Each stands at its number in PrecisionConfig of xla_data.proto. */
 static const struct str precisions[] = { STR_INIT("default"), STR_INIT("high"),
 	STR_INIT("highest") };
 static const struct str algorithms[] = { STR_INIT("dot_unset"), STR_INIT("dot_any_f8_any_f8_f32"),
@@ -259,13 +272,10 @@ static const struct str algorithms[] = { STR_INIT("dot_unset"), STR_INIT("dot_an
 	STR_INIT("dot_f32_f32_f32"), STR_INIT("dot_f64_f64_f64"),
 	STR_INIT("dot_bf16_bf16_f32_x9") };
 
-const struct scan_words scan_precisions = { precisions, COUNT(precisions) };
-const struct scan_words scan_algorithms = { algorithms, COUNT(algorithms) };
-
-static int64_t index_of(const struct scan_words *words, struct str text)
+static int64_t index_of(const struct str *words, ptrdiff_t count, struct str text)
 {
-	for (ptrdiff_t i = 0; i < words->count; i++)
-		if (str_eq(words->items[i], text))
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (str_eq(words[i], text))
 			return i;
 	return 0;
 }
@@ -280,14 +290,15 @@ static bool precision(struct scan *s, void *into)
 		struct str name = scan_name(s);
 		if (!name.len || ret->count == MAX_DIMS)
 			return scan_fail(s, "expected default, high or highest");
-		*READ_PUSH(s->keep, ret->items, ret->count) = index_of(&scan_precisions, name);
+		*READ_PUSH(s->keep, ret->items, ret->count) =
+			index_of(precisions, COUNT(precisions), name);
 	}
 	return !s->why;
 }
 
 static bool algorithm(struct scan *s, void *into)
 {
-	*(int64_t *)into = index_of(&scan_algorithms, scan_name(s));
+	*(int64_t *)into = index_of(algorithms, COUNT(algorithms), scan_name(s));
 	return true;
 }
 
@@ -517,7 +528,42 @@ static bool frontend(struct scan *s, void *into)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static const struct attr rows[] = { HLO_ATTRS(READ_ROW) };
+static const struct attr rows[] = {
+	{ STR_INIT("algorithm"), algorithm, AT(algorithm) },
+	{ STR_INIT("backend_config"), config, AT(backend_config) },
+	{ STR_INIT("batch_group_count"), number, AT(batch_group_count) },
+	{ STR_INIT("body"), body, 0 },
+	{ STR_INIT("branch_computations"), callees, 0 },
+	{ STR_INIT("called_computations"), callees, 0 },
+	{ STR_INIT("calls"), callees, 0 },
+	{ STR_INIT("channel_id"), number, AT(channel_id) },
+	{ STR_INIT("condition"), callees, 0 },
+	{ STR_INIT("custom_call_target"), string, AT(custom_call_target) },
+	{ STR_INIT("dim_labels"), dim_labels, 0 },
+	{ STR_INIT("dimensions"), dims, AT(dimensions) },
+	{ STR_INIT("direction"), word, AT(direction) },
+	{ STR_INIT("false_computation"), callees, 0 },
+	{ STR_INIT("feature_group_count"), number, AT(feature_group_count) },
+	{ STR_INIT("frontend_attributes"), frontend, 0 },
+	{ STR_INIT("index"), number, AT(tuple_index) },
+	{ STR_INIT("is_host_transfer"), truth, AT(is_host_transfer) },
+	{ STR_INIT("lhs_batch_dims"), lhs_batch, 0 },
+	{ STR_INIT("lhs_contracting_dims"), lhs_contracting, 0 },
+	{ STR_INIT("lhs_ragged_dims"), lhs_ragged, 0 },
+	{ STR_INIT("metadata"), metadata, 0 },
+	{ STR_INIT("operand_precision"), precision, AT(precision) },
+	{ STR_INIT("replica_groups"), replica_groups, AT(groups) },
+	{ STR_INIT("rhs_batch_dims"), rhs_batch, 0 },
+	{ STR_INIT("rhs_contracting_dims"), rhs_contracting, 0 },
+	{ STR_INIT("rhs_group_dims"), rhs_group, 0 },
+	{ STR_INIT("scatter"), callees, 0 },
+	{ STR_INIT("select"), callees, 0 },
+	{ STR_INIT("source_target_pairs"), pairs, AT(source_target) },
+	{ STR_INIT("to_apply"), callees, 0 },
+	{ STR_INIT("true_computation"), callees, 0 },
+	{ STR_INIT("use_global_device_ids"), truth, AT(use_global_device_ids) },
+	{ STR_INIT("window"), window, 0 },
+};
 
 bool scan_attributes(struct scan *s, struct hlo_instruction *i)
 {

@@ -24,15 +24,11 @@ struct text {
 /* text_sugar.c: "slice-start" is an async-start.  The op of such an opcode, or unknown; and once
  * all names are indices, the computations that were left out. */
 enum hlo_op text_sugar_op(struct str opcode);
-bool hlo_is_sugar(const struct hlo_instruction *i);
 bool text_desugar(struct text *t);
 
 void text_begin(struct text *t, struct str text, struct arena *keep);
 /* "name = shape opcode(operands), attributes" at the cursor; operands and callees as offsets. */
 bool text_instruction(struct text *t, struct hlo_instruction *i);
-/* Of an operand: does a type stand before its name, and how far does it go? */
-bool text_has_type(struct scan s);
-struct str text_type(struct scan *s);
 struct str text_name_at(const struct text *t, ptrdiff_t at);
 struct text_place text_place(const struct scan *s, struct str file);
 

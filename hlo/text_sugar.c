@@ -4,8 +4,7 @@
  *	%s = ((f32[8]), f32[4], u32[]) slice-start(%x), slice={[0:4]}
  *
  * is an async-start of a computation that holds nothing but slice(x).  Dumps write the computation
- * out, as_text() of JAX does not.  Here it is made, so that nobody else has to know; its printing
- * is left out again (hlo/print.c).
+ * out, as_text() of JAX does not.  Here it is made, so that no other file has to know.
  */
 #include "hlo/text_inside.h"
 
@@ -33,7 +32,7 @@ enum hlo_op text_sugar_op(struct str opcode)
 	return HLO_OP_UNKNOWN;
 }
 
-bool hlo_is_sugar(const struct hlo_instruction *i)
+static bool is_sugar(const struct hlo_instruction *i)
 {
 	return i->op == HLO_ASYNC_START && !str_eq(i->opcode, STR("async-start"));
 }
@@ -44,7 +43,7 @@ static ptrdiff_t count_made(const struct hlo_module *m, ptrdiff_t *computations)
 	ptrdiff_t instructions = 0;
 	*computations = 0;
 	for (ptrdiff_t k = 0; k < m->instruction_count; k++)
-		if (hlo_is_sugar(&m->instructions[k])) {
+		if (is_sugar(&m->instructions[k])) {
 			instructions += m->instructions[k].operand_count + 1;
 			++*computations;
 		}
@@ -77,8 +76,7 @@ static void make_computation(struct text *t, ptrdiff_t start)
 		.id = m->computation_count + 1,
 		.first = m->instruction_count,
 		.count = outer->operand_count + 1,
-		.root = m->instruction_count + outer->operand_count,
-		.is_made = true };
+		.root = m->instruction_count + outer->operand_count };
 	inner.operands = arena_make(t->s.keep, ptrdiff_t, outer->operand_count);
 	for (ptrdiff_t k = 0; k < outer->operand_count; k++) {
 		inner.operands[k] = m->instruction_count;
@@ -116,7 +114,7 @@ bool text_desugar(struct text *t)
 	m->instructions = items;
 	m->computations = rooms;
 	for (ptrdiff_t k = 0; k < count; k++)
-		if (hlo_is_sugar(&items[k]))
+		if (is_sugar(&items[k]))
 			make_computation(t, k);
 	return true;
 }

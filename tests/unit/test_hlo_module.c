@@ -604,7 +604,6 @@ static void fields(void **state)
 	assert_int_equal(i->source_target.items[1], 4);
 	assert_int_equal(i->channel_id, 0);
 	assert_true(i->use_global_device_ids);
-	assert_str(i->fusion_kind, "kOutput");
 	assert_str(i->backend_config, "second"); /* payloads[1] */
 	assert_int_equal(m->alias_count, 1);
 	assert_int_equal(m->aliases[0].parameter_number, 3);
