@@ -96,11 +96,10 @@ static struct trace_event *event_begin(
 {
 	struct trace_event *e = &n->event;
 	e->phase = 'X';
-	e->name = (struct trace_text){ name, 0 };
+	e->name = name;
 	e->start_ps = start_ns * 1000;
 	e->duration_ps = (end_ns - start_ns) * 1000;
 	e->present = 0;
-	e->memo = NULL;
 	return e;
 }
 
@@ -108,7 +107,7 @@ static void event_says(struct trace_event *e, enum stat_id stat, struct str text
 {
 	if (!text.len)
 		return;
-	e->args[stat] = (struct trace_text){ text, 0 };
+	e->args[stat] = text;
 	e->present |= UINT64_C(1) << stat;
 }
 

@@ -92,12 +92,12 @@ static void name_event(struct trace *t, const struct trace_event *e)
 {
 	if (!(e->present & STAT_BIT(NAME)))
 		return;
-	struct str name = arena_str(t->keep, jscan_text(e->args[STAT_NAME].text, t->keep));
-	if (str_eq(e->name.text, STR("process_name"))) {
+	struct str name = arena_str(t->keep, jscan_text(e->args[STAT_NAME], t->keep));
+	if (str_eq(e->name, STR("process_name"))) {
 		struct trace_plane *p = trace_plane_of(t, e->pid);
 		if (p)
 			trace_plane_name(p, name);
-	} else if (str_eq(e->name.text, STR("thread_name"))) {
+	} else if (str_eq(e->name, STR("thread_name"))) {
 		struct trace_lane *l = trace_lane_of(t, e->pid, e->tid);
 		if (l)
 			trace_lane_name(l, name);
@@ -121,7 +121,7 @@ int32_t trace_program(struct trace *t, uint64_t id, struct str name, bool by_nam
 
 static bool stat_number(const struct trace_event *e, enum stat_id id, int64_t *ret)
 {
-	return e->present >> id & 1 && str_to_i64(e->args[id].text, ret);
+	return e->present >> id & 1 && str_to_i64(e->args[id], ret);
 }
 
 /* On the device's own clock where the event carries it, as cursors place it. */
@@ -143,7 +143,7 @@ static void run_event(struct trace *t, struct trace_plane *p, const struct trace
 	struct str name;
 	uint64_t program;
 	if (p->run_count >= RUNS_MAX ||
-		!module_name_of(jscan_text(e->name.text, &scratch), &name, &program))
+		!module_name_of(jscan_text(e->name, &scratch), &name, &program))
 		return;
 	struct trace_run r = { .program = program };
 	device_times(e, &r.start_ps, &r.end_ps);

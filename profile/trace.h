@@ -11,9 +11,8 @@
  * was.  Times are microseconds in decimals.  The file is read once, front to back; the strings of
  * an event are borrowed until the next one.
  *
- * trace_read.c makes events of the JSON, trace_alike.c knows what they have in common, trace.c
- * finds their planes, lanes and programs, trace_write.c puts them aside as they were in the
- * xplane.pb, trace_build.c makes the profile.
+ * trace_read.c makes events of the JSON, trace.c finds their planes, lanes and programs,
+ * trace_write.c puts them aside as they were in the xplane.pb, trace_build.c makes the profile.
  *
  * Refuses: traces of other profilers, by name.
  *
@@ -29,40 +28,18 @@
 #include "profile/spool.h"
 #include "profile/xplane.h"
 
-/* As written, with its escapes. */
-struct trace_text {
-	struct str text;
-	uint64_t hash; /* trace_hash; 0 when nobody has asked for it yet */
-};
-
 /* What events say: the stats of the xplane.pb, and what only traces call so. */
 enum { ARG_LONG_NAME = STAT_COUNT, ARG_COUNT };
 _Static_assert(ARG_COUNT <= 64, "a set of arguments is one 64-bit mask");
 
-/* What became of an event: that of the last one is likely that of the next. */
-struct trace_memo {
-	const struct trace_plane *plane;
-	uint64_t hash;
-	int32_t name;
-};
-
+/* Texts are as written, with their escapes. */
 struct trace_event {
 	char phase; /* 'X' an event, 'M' a name; 0 of the empty object at the end */
 	int64_t pid, tid;
 	int64_t start_ps, duration_ps;
-	struct trace_text name;
+	struct str name;
 	uint64_t present;
-	bool is_said_twice;		   /* some argument; the last of equal keys counts */
-	struct trace_text args[ARG_COUNT]; /* valid where present */
-	struct trace_memo *memo;	   /* of the events of this name; NULL none */
-};
-
-/* Of an event up to its time, {"ph":"X","pid":3,"tid":3,"ts": */
-struct trace_head {
-	char bytes[80]; /* three names and two 64-bit numbers */
-	ptrdiff_t len;	/* 0: none yet */
-	char phase;
-	int64_t pid, tid;
+	struct str args[ARG_COUNT]; /* valid where present; the last of equal keys counts */
 };
 
 /* Somebody else's trace, in two phrases: whose, and what to do. */
@@ -81,8 +58,6 @@ struct trace_reader {
 	const struct trace_foreign *foreign; /* when it is not JAX's */
 	const char *why;		     /* NULL, or what was expected */
 	int8_t arg_of[256];		     /* by argument_slot: its number, -1 free */
-	struct trace_head head;		     /* of the last event */
-	struct trace_tails *tails;
 };
 
 /* Up to the first event.  The input must stay open. */
@@ -91,46 +66,6 @@ bool trace_next(struct trace_reader *r, struct trace_event *ret);
 /* After either was false: true when the whole file was read. */
 bool trace_end(struct trace_reader *r, struct diag *err);
 void trace_close(struct trace_reader *r);
-
-/*
- * trace_alike.c: most of a trace are the arguments that are the same for all events of an op.  In
- * every writer's order the long ones come last and some come first, so that a comparison of bytes
- * stands for scanning them.
- */
-struct trace_tail;
-struct trace_tails;
-enum { TRACE_MEMBERS = 32 }; /* arguments whose places are noted; the longest real event has 17 */
-struct trace_members {
-	struct trace_tail *tail; /* of the events of this name */
-	struct arena *keep;
-	bool first; /* as jscan_member takes it */
-	int known;  /* how many were taken at once, so that their places are not noted */
-	int count;
-	const char *at[TRACE_MEMBERS];
-};
-struct trace_tails *trace_tails_new(struct arena *keep);
-/* Behind the bracket of an event's arguments; and behind the closing one. */
-void trace_members_begin(struct trace_members *m, struct trace_tails *all, struct trace_event *e);
-void trace_members_end(struct trace_members *m, const char *end, struct trace_event *e);
-/*
- * In front of each argument: true, with all the others taken, when they are as they were.  In front
- * of the first also takes those that an event of this name begins with.
- */
-bool trace_members_alike(struct trace_members *m, struct jscan *s, struct trace_event *e);
-
-/* In front of an event: true, with its head taken, when that is as it was. */
-bool trace_head_alike(const struct trace_head *h, struct jscan *s, struct trace_event *e);
-/* When three members came before the time: who they are decides whether they are a head. */
-void trace_head_learn(
-	struct trace_head *h, const char *begin, const char *end, const struct trace_event *e);
-
-/* Of long texts mostly; never 0. */
-uint64_t trace_hash(struct str s);
-
-static inline uint64_t trace_text_hash(struct trace_text t)
-{
-	return t.hash ? t.hash : trace_hash(t.text);
-}
 
 /* ---- what is known so far -------------------------------------------------------------------- */
 

@@ -40,11 +40,10 @@ static bool host_has(const struct profile *p, int64_t tid)
 
 static void meet_name(struct threads *t, const struct trace_event *e)
 {
-	bool is_host =
-		e->present & STAT_BIT(NAME) && str_eq(e->args[STAT_NAME].text, STR("/host:CPU"));
-	if (str_eq(e->name.text, STR("process_name")) && is_host)
+	bool is_host = e->present & STAT_BIT(NAME) && str_eq(e->args[STAT_NAME], STR("/host:CPU"));
+	if (str_eq(e->name, STR("process_name")) && is_host)
 		t->host_pid = e->pid;
-	if (!str_eq(e->name.text, STR("thread_name")) || e->pid != t->host_pid)
+	if (!str_eq(e->name, STR("thread_name")) || e->pid != t->host_pid)
 		return;
 	if (host_has(t->profile, e->tid))
 		t->shared++;

@@ -146,8 +146,7 @@ static bool scan_argument(
 		return false;
 	int arg = key.len ? *argument_of(r, key) : -1;
 	if (arg >= 0) {
-		e->is_said_twice |= e->present >> arg & 1;
-		e->args[arg] = (struct trace_text){ value, 0 };
+		e->args[arg] = value;
 		e->present |= UINT64_C(1) << arg;
 	}
 	return true;
@@ -155,22 +154,15 @@ static bool scan_argument(
 
 static bool scan_args(struct trace_reader *r, struct jscan *s, struct trace_event *e)
 {
-	struct trace_members members;
+	bool first = true;
 	struct str key;
 	if (!jscan_expect(s, '{', "'{' and the arguments"))
 		return false;
-	trace_members_begin(&members, r->tails, e);
-	while (!trace_members_alike(&members, s, e)) {
-		if (!jscan_member(s, &members.first, &key)) {
-			if (s->more || s->why)
-				return false;
-			trace_members_end(&members, s->at, e);
-			return true;
-		}
+	e->present = 0;
+	while (jscan_member(s, &first, &key))
 		if (!scan_argument(r, s, key, e))
 			return false;
-	}
-	return true;
+	return !s->more && !s->why;
 }
 
 /* As writers print it, in one go; false, with nothing done, for any other spelling. */
@@ -257,8 +249,7 @@ static bool scan_member(
 	case KEY3('d', 'u', 'r'):
 		return scan_time(s, &e->duration_ps);
 	case KEY4('n', 'a', 'm', 'e'):
-		e->name.hash = 0;
-		return scan_text(s, &e->name.text);
+		return scan_text(s, &e->name);
 	case KEY4('a', 'r', 'g', 's'):
 		return scan_args(r, s, e);
 	default:
@@ -266,33 +257,25 @@ static bool scan_member(
 	}
 }
 
-/* ph, pid and tid, in any order, and each once. */
-enum { HEAD_MEMBERS = 3 };
-
 static void event_clear(struct trace_event *e)
 {
 	e->phase = 0;
 	e->pid = e->tid = -1;
 	e->start_ps = e->duration_ps = 0;
-	e->name = (struct trace_text){ STR(""), 0 };
+	e->name = STR("");
 	e->present = 0;
-	e->memo = NULL;
 }
 
 static bool scan_event(struct trace_reader *r, struct jscan *s, struct trace_event *e)
 {
-	const char *begin = s->at;
+	bool first = true;
 	struct str key;
 	event_clear(e);
-	bool is_alike = trace_head_alike(&r->head, s, e), first = !is_alike;
-	if (is_alike ? !scan_time(s, &e->start_ps) : !jscan_expect(s, '{', "'{' and an event"))
+	if (!jscan_expect(s, '{', "'{' and an event"))
 		return false;
-	for (int before = 0; jscan_member(s, &first, &key); before++) {
-		if (before == HEAD_MEMBERS && !is_alike && str_eq(key, STR("ts")))
-			trace_head_learn(&r->head, begin, s->at, e);
+	while (jscan_member(s, &first, &key))
 		if (!scan_member(r, s, key, e))
 			return false;
-	}
 	return !s->more && !s->why;
 }
 
@@ -410,7 +393,6 @@ bool trace_begin(struct trace_reader *r, const struct input *in, struct arena *k
 	*r = (struct trace_reader){ .keep = keep, .stream = stream_open(in, keep) };
 	r->window = STR("");
 	r->scan = jscan_open(r->window);
-	r->tails = trace_tails_new(keep);
 	index_arguments(r);
 	skip_mark(r);
 	r->bare = starts_with(r, '[');

@@ -108,9 +108,9 @@ static struct str text_of(const struct trace *t, struct str text, struct arena *
 }
 
 /* One text of several: a sum of these does not depend on their order. */
-static inline uint64_t hash_part(int what, struct trace_text t)
+static inline uint64_t hash_part(int what, struct str text)
 {
-	return id_hash(trace_text_hash(t) + (uint64_t)what * UINT64_C(0x9e3779b97f4a7c15));
+	return id_hash(str_hash(text) + (uint64_t)what * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Sixty-four bits: of a million names two are mistaken for one with a chance of 3 in 10^8. */
@@ -129,9 +129,9 @@ enum { ENTRY_OVERHEAD = 64 + 48 * 16 };
 
 static ptrdiff_t entry_bytes(const struct trace_event *e, uint64_t said)
 {
-	ptrdiff_t n = ENTRY_OVERHEAD + e->name.text.len;
+	ptrdiff_t n = ENTRY_OVERHEAD + e->name.len;
 	for (; said; said &= said - 1)
-		n += e->args[__builtin_ctzll(said)].text.len;
+		n += e->args[__builtin_ctzll(said)].len;
 	return n;
 }
 
@@ -172,8 +172,8 @@ static void name_write(struct trace *t, const struct trace_event *e, uint64_t sa
 {
 	struct pb b = { arena_make(&scratch, char, entry_bytes(e, said)), 0 };
 	bool is_long = said & LONG_NAME;
-	struct str name = text_of(t, e->name.text, &scratch);
-	struct str text = is_long ? text_of(t, e->args[ARG_LONG_NAME].text, &scratch) : name;
+	struct str name = text_of(t, e->name, &scratch);
+	struct str text = is_long ? text_of(t, e->args[ARG_LONG_NAME], &scratch) : name;
 	n->name = put_text(&b, XMETADATA_NAME, text);
 	n->name_len = (int32_t)text.len;
 	if (is_long)
@@ -181,9 +181,9 @@ static void name_write(struct trace *t, const struct trace_event *e, uint64_t sa
 	for (uint64_t rest = said & ~LONG_NAME; rest; rest &= rest - 1) {
 		int stat = __builtin_ctzll(rest);
 		if (texts >> stat & 1)
-			put_stat_text(&b, stat, text_of(t, e->args[stat].text, &scratch), scratch);
+			put_stat_text(&b, stat, text_of(t, e->args[stat], &scratch), scratch);
 		else
-			put_stat_number(&b, stat, e->args[stat].text);
+			put_stat_number(&b, stat, e->args[stat]);
 	}
 	if (run) {
 		char digits[24];
@@ -211,8 +211,7 @@ static int32_t name_new(struct trace *t, struct trace_plane *p, const struct tra
 	struct trace_name *n = arena_push(t->scratch, p->names, p->name_count, p->name_cap);
 	name_write(t, e, said, run, n, *t->scratch);
 	p->seen |= said | (run ? STAT_BIT(PROGRAM_ID) : 0);
-	p->amd |= str_starts(e->name.text, STR("__amd_rocclr_")) ||
-		  str_starts(e->name.text, STR("Cijk_"));
+	p->amd |= str_starts(e->name, STR("__amd_rocclr_")) || str_starts(e->name, STR("Cijk_"));
 	return i;
 }
 
@@ -221,21 +220,13 @@ static int32_t name_of(struct trace *t, struct trace_plane *p, const struct trac
 	const struct trace_run *run)
 {
 	uint64_t hash = name_hash(e, e->present & of_names, run);
-	struct trace_memo *memo = e->memo;
-	if (memo && memo->plane == p && memo->hash == hash)
-		return memo->name;
 	int32_t i = id_map_find(&p->name_of, (int64_t)hash);
-	if (i < 0)
-		i = name_new(t, p, e, run, hash);
-	if (memo && i >= 0)
-		*memo = (struct trace_memo){ p, hash, i };
-	return i;
+	return i >= 0 ? i : name_new(t, p, e, run, hash);
 }
 
-static ptrdiff_t ref_of(struct trace *t, struct trace_plane *p, struct trace_text said)
+static ptrdiff_t ref_of(struct trace *t, struct trace_plane *p, struct str text)
 {
-	int64_t hash = (int64_t)trace_text_hash(said);
-	struct str text = said.text;
+	int64_t hash = (int64_t)str_hash(text);
 	int32_t i = id_map_find(&p->ref_of, hash);
 	if (i >= 0)
 		return i;
@@ -285,7 +276,7 @@ static void put_stats(struct trace *t, struct trace_plane *p, const struct trace
 		int stat = __builtin_ctzll(stats);
 		if (texts >> stat & 1)
 			put_ref(b, stat, ref_of(t, p, e->args[stat]));
-		else if (!put_number(b, stat, e->args[stat].text))
+		else if (!put_number(b, stat, e->args[stat]))
 			continue;
 		p->seen |= UINT64_C(1) << stat;
 	}
@@ -321,7 +312,7 @@ static void put_implied(
 	/* A kernel's scope is called "name" in the xplane.pb; this word stands for none. */
 	if (p->class == PLANE_DEVICE && p->platform != PLATFORM_TPU &&
 		(e->present & (STAT_BIT(TF_OP) | STAT_BIT(NAME))) == STAT_BIT(TF_OP) &&
-		!str_eq(e->args[STAT_TF_OP].text, STR("XlaModule:"))) {
+		!str_eq(e->args[STAT_TF_OP], STR("XlaModule:"))) {
 		put_ref(b, STAT_NAME, ref_of(t, p, e->args[STAT_TF_OP]));
 		p->seen |= STAT_BIT(NAME);
 	}
