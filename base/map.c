@@ -1,16 +1,9 @@
+/* Open addressing.  See map.h. */
 #include "base/map.h"
 
-enum { FIRST_SLOTS = 64 };
+#include <assert.h>
 
-/* The slot of a key, or the free one where it belongs. */
-static struct map_slot *slot_of(const struct map *m, struct str key)
-{
-	uint64_t i = str_hash(key) & m->mask;
-
-	while (m->slots[i].key.p && !str_eq(m->slots[i].key, key))
-		i = (i + 1) & m->mask;
-	return &m->slots[i];
-}
+enum { FIRST_SLOTS = 16 };
 
 static void grow(struct map *m, struct arena *keep)
 {
@@ -20,22 +13,57 @@ static void grow(struct map *m, struct arena *keep)
 	m->slots = arena_make(keep, struct map_slot, (ptrdiff_t)slots);
 	m->mask = slots - 1;
 	for (uint64_t i = 0; old.slots && i <= old.mask; i++)
-		if (old.slots[i].key.p)
-			*slot_of(m, old.slots[i].key) = old.slots[i];
+		if (old.slots[i].value)
+			*map_slot(m, old.slots[i].text, old.slots[i].key) = old.slots[i];
+}
+
+static int32_t put(struct map *m, const char *text, int64_t key, int32_t value, struct arena *keep)
+{
+	assert(value >= 0 && !m->dense);
+	if (!m->slots || (uint64_t)m->count * 2 > m->mask)
+		grow(m, keep);
+	struct map_slot *s = map_slot(m, text, key);
+	if (!s->value) {
+		*s = (struct map_slot){ text, key, value + 1 };
+		m->count++;
+	}
+	return s->value - 1;
 }
 
 int32_t map_get(const struct map *m, struct str key)
 {
-	const struct map_slot *s = m->slots ? slot_of(m, key) : NULL;
-
-	return s && s->key.p ? s->value : MAP_NONE;
+	return m->slots ? map_slot(m, key.p ? key.p : "", key.len)->value - 1 : MAP_NONE;
 }
 
-void map_put(struct map *m, struct str key, int32_t value, struct arena *keep)
+int32_t map_put(struct map *m, struct str key, int32_t value, struct arena *keep)
 {
-	if (!m->slots || (uint64_t)m->count * 2 > m->mask)
-		grow(m, keep);
-	/* A key of no bytes still needs a pointer: NULL marks a free slot. */
-	*slot_of(m, key) = (struct map_slot){ key.p ? key : STR(""), value };
-	m->count++;
+	return put(m, key.p ? key.p : "", key.len, value, keep);
+}
+
+int32_t map_put_id(struct map *m, int64_t id, int32_t value, struct arena *keep)
+{
+	return put(m, NULL, id, value, keep);
+}
+
+struct map map_of_ids(const int64_t *ids, ptrdiff_t count, int32_t first, struct arena *keep)
+{
+	struct map m = { 0 };
+	int64_t max = -1;
+	bool negative = false;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		negative |= ids[i] < 0;
+		max = ids[i] > max ? ids[i] : max;
+	}
+	if (!negative && max < 4 * count + 64) {
+		m.count = max + 1;
+		m.dense = arena_make(keep, int32_t, m.count);
+		memset(m.dense, 0xff, (size_t)m.count * sizeof(*m.dense)); /* MAP_NONE */
+		for (ptrdiff_t i = count - 1; i >= 0; i--)
+			m.dense[ids[i]] = first + (int32_t)i;
+		return m;
+	}
+	for (ptrdiff_t i = 0; i < count; i++)
+		map_put_id(&m, ids[i], first + (int32_t)i, keep);
+	return m;
 }

@@ -55,27 +55,17 @@ static inline uint64_t load64(const unsigned char *p)
 	       (uint64_t)p[7] << 56;
 }
 
-/* The finaliser of MurmurHash3 (Austin Appleby, public domain): every input bit reaches all. */
-static inline uint64_t mix64(uint64_t h)
-{
-	h ^= h >> 33;
-	h *= 0xff51afd7ed558ccdu;
-	h ^= h >> 33;
-	h *= 0xc4ceb9fe1a85ec53u;
-	return h ^ h >> 33;
-}
-
 uint64_t str_hash(struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
 	uint64_t h = 0x9e3779b97f4a7c15u ^ (uint64_t)s.len;
 	ptrdiff_t i = 0;
 	for (; s.len - i >= 8; i += 8)
-		h = mix64(h ^ load64(p + i)) * 0x9fb21c651e98df25u;
+		h = hash_mix(h ^ load64(p + i)) * 0x9fb21c651e98df25u;
 	uint64_t rest = 0;
 	for (int shift = 0; i < s.len; i++, shift += 8)
 		rest |= (uint64_t)p[i] << shift;
-	return mix64(h ^ rest);
+	return hash_mix(h ^ rest);
 }
 
 bool str_starts(struct str s, struct str prefix)

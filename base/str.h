@@ -41,6 +41,16 @@ bool str_eq_nocase(struct str a, struct str b); /* ASCII only */
 int str_cmp(struct str a, struct str b);	/* bytewise; shorter first on a tie */
 uint64_t str_hash(struct str s);		/* stable over runs and machines */
 
+/* The finaliser of MurmurHash3 (Austin Appleby, public domain): every input bit reaches all. */
+static inline uint64_t hash_mix(uint64_t h)
+{
+	h ^= h >> 33;
+	h *= 0xff51afd7ed558ccdu;
+	h ^= h >> 33;
+	h *= 0xc4ceb9fe1a85ec53u;
+	return h ^ h >> 33;
+}
+
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 bool str_contains(struct str s, struct str needle);

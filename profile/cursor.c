@@ -130,7 +130,7 @@ static void stat_number(const struct wire_field *f, struct stat_value *ret)
 static inline void stat_reference(
 	const struct plane_part *part, uint64_t id, struct stat_value *ret)
 {
-	int32_t i = id_map_find(&part->stats, (int64_t)id);
+	int32_t i = map_get_id(&part->stats, (int64_t)id);
 
 	ret->text = i >= 0 ? part->stat_names[i].name : STR("");
 	ret->i64 = i;
@@ -239,7 +239,7 @@ static bool stat_kind(const struct plane_part *part, struct wire *w, int *ret, s
 		return !w->why || bad(fail, w);
 	if (f.number != XSTAT_METADATA_ID || f.type != WIRE_VARINT)
 		return true;
-	int32_t i = id_map_find(&part->stats, (int64_t)f.num);
+	int32_t i = map_get_id(&part->stats, (int64_t)f.num);
 	if (i >= 0)
 		*ret = part->stat_names[i].id;
 	return true;
@@ -413,7 +413,7 @@ static int64_t time_add(int64_t a, int64_t b)
 static bool event_make(struct cursor *c, const struct raw_event *raw, struct event *ret)
 {
 	const struct plane_part *part = c->walk.part;
-	int32_t name = id_map_find(&part->names, raw->metadata_id);
+	int32_t name = map_get_id(&part->names, raw->metadata_id);
 	enum host_class host = name >= 0 ? c->plane->names[name].host : HOST_OTHER;
 	bool steps = c->classes >> HOST_STEP & 1;
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "base/out.h"
 
 /* The first that fits: the longer endings stand before those they end in. */

@@ -55,7 +55,7 @@ struct nsys_range {
 
 struct nsys_ranges {
 	struct arena *keep;
-	struct id_map note_of; /* hash of a text -> index into notes */
+	struct map note_of; /* hash of a text -> index into notes */
 	struct nsys_note *notes;
 	ptrdiff_t note_count, note_cap;
 	struct nsys_range *items; /* once sorted: by thread, start, and the longer first */
@@ -84,7 +84,7 @@ struct nsys_step {
 struct nsys_device {
 	int64_t gpu; /* Nsight's number for it, the same in all processes */
 	struct trace_plane *plane;
-	struct id_map step_of; /* range -> index into steps */
+	struct map step_of; /* range -> index into steps */
 	struct nsys_step *steps;
 	ptrdiff_t step_count, step_cap;
 };
@@ -100,18 +100,18 @@ struct nsys {
 	struct arena *scratch;
 	struct arena words;	  /* for one row's texts: copied, so that they are forgotten */
 	struct trace_event event; /* the one being written */
-	struct id_map string_of;  /* number -> index into strings */
+	struct map string_of;	  /* number -> index into strings */
 	struct str *strings;
 	ptrdiff_t string_count, string_cap;
 	struct nsys_ranges ranges;
-	struct id_map launch_of; /* process and correlation -> innermost range */
-	bool by_process;	 /* ops say which process they are of */
-	struct id_map scope_of;	 /* thunk's and module's note -> index into scopes */
+	struct map launch_of; /* process and correlation -> innermost range */
+	bool by_process;      /* ops say which process they are of */
+	struct map scope_of;  /* thunk's and module's note -> index into scopes */
 	struct str *scopes;
 	ptrdiff_t scope_count, scope_cap;
 	struct nsys_device *devices;
 	ptrdiff_t device_count, device_cap;
-	struct id_map gpu_of; /* process and CUDA's number there -> Nsight's number */
+	struct map gpu_of; /* process and CUDA's number there -> Nsight's number */
 	struct nsys_chip *chips;
 	ptrdiff_t chip_count, chip_cap;
 	int64_t base_ns; /* taken off all times: 0, or a moment where they count since 1970 */

@@ -122,12 +122,12 @@ int32_t nsys_note_of(struct nsys_ranges *r, struct str text)
 	struct str word, list;
 	text = without_number(text);
 	int64_t hash = (int64_t)str_hash(text);
-	int32_t i = id_map_find(&r->note_of, hash);
+	int32_t i = map_get_id(&r->note_of, hash);
 	if (i >= 0)
 		return i;
 	if (r->note_count >= XPLANE_MAX_NAMES)
 		return -1;
-	id_map_put(&r->note_of, hash, (int32_t)r->note_count, r->keep);
+	map_put_id(&r->note_of, hash, (int32_t)r->note_count, r->keep);
 	struct nsys_note *n = arena_push(r->keep, r->notes, r->note_count, r->note_cap);
 	n->text = n->name = arena_str(r->keep, text);
 	if (annotation_cut(n->text, r->keep, &word, &list))

@@ -65,7 +65,7 @@ static void strings_read(struct nsys *n)
 			nsys_db_doubt(n->db, "StringIds", "more than %d texts", XPLANE_MAX_NAMES);
 			continue;
 		}
-		id_map_put(&n->string_of, nsys_int(&r, 0), (int32_t)n->string_count, n->scratch);
+		map_put_id(&n->string_of, nsys_int(&r, 0), (int32_t)n->string_count, n->scratch);
 		*arena_push(n->scratch, n->strings, n->string_count, n->string_cap) =
 			arena_str(n->scratch, str_head(nsys_text(&r, 1), NAME_MAX_BYTES));
 	}
@@ -73,7 +73,7 @@ static void strings_read(struct nsys *n)
 
 static struct str string_at(const struct nsys *n, int64_t id)
 {
-	int32_t i = id_map_find(&n->string_of, id);
+	int32_t i = map_get_id(&n->string_of, id);
 	return i >= 0 ? n->strings[i] : (struct str){ NULL, 0 };
 }
 
@@ -195,7 +195,7 @@ static struct str without_version(struct str call)
 
 static int64_t launch_key(const struct nsys *n, int64_t pid, int64_t correlation)
 {
-	return (int64_t)(id_hash(n->by_process ? (uint64_t)pid : 0) ^ (uint64_t)correlation);
+	return (int64_t)(hash_mix(n->by_process ? (uint64_t)pid : 0) ^ (uint64_t)correlation);
 }
 
 /* What it launches belongs to what it lies in. */
@@ -209,7 +209,7 @@ static void launch_add(struct nsys *n, int64_t tid, int64_t correlation, int64_t
 			"more than %d launches inside of ranges; profile a shorter time",
 			LAUNCHES_MAX);
 	else
-		id_map_put(&n->launch_of, launch_key(n, process_of(tid), correlation), range,
+		map_put_id(&n->launch_of, launch_key(n, process_of(tid), correlation), range,
 			n->scratch);
 }
 
@@ -235,7 +235,7 @@ static void calls_read(struct nsys *n)
 /* CUDA's number of a GPU counts within its process. */
 static int64_t ordinal_key(int64_t pid, int64_t ordinal)
 {
-	return (int64_t)(id_hash((uint64_t)pid) ^ (uint64_t)ordinal);
+	return (int64_t)(hash_mix((uint64_t)pid) ^ (uint64_t)ordinal);
 }
 
 static void ordinals_read(struct nsys *n)
@@ -245,14 +245,14 @@ static void ordinals_read(struct nsys *n)
 	while (nsys_rows_next(&r)) {
 		int64_t gpu = nsys_int(&r, 2);
 		if (gpu >= 0 && gpu <= INT32_MAX)
-			id_map_put(&n->gpu_of, ordinal_key(nsys_int(&r, 0), nsys_int(&r, 1)),
+			map_put_id(&n->gpu_of, ordinal_key(nsys_int(&r, 0), nsys_int(&r, 1)),
 				(int32_t)gpu, n->scratch);
 	}
 }
 
 static int64_t gpu_of(const struct nsys *n, int64_t global_pid, int64_t ordinal)
 {
-	int32_t gpu = id_map_find(&n->gpu_of, ordinal_key(global_pid >> 24 & 0xffffff, ordinal));
+	int32_t gpu = map_get_id(&n->gpu_of, ordinal_key(global_pid >> 24 & 0xffffff, ordinal));
 	return gpu >= 0 ? gpu : ordinal;
 }
 
@@ -276,10 +276,10 @@ static struct nsys_device *device_of(struct nsys *n, int64_t gpu)
 static void step_add(
 	struct nsys *n, struct nsys_device *d, int32_t range, int64_t start_ns, int64_t end_ns)
 {
-	int32_t i = id_map_find(&d->step_of, range);
+	int32_t i = map_get_id(&d->step_of, range);
 	if (i < 0) {
 		i = (int32_t)d->step_count;
-		id_map_put(&d->step_of, range, i, n->scratch);
+		map_put_id(&d->step_of, range, i, n->scratch);
 		*arena_push(n->scratch, d->steps, d->step_count, d->step_cap) =
 			(struct nsys_step){ range, start_ns, end_ns };
 	}
@@ -293,7 +293,7 @@ static struct str scope_of(struct nsys *n, int32_t module, int32_t thunk)
 {
 	const struct nsys_range *items = n->ranges.items;
 	int64_t key = (int64_t)items[thunk].note << 32 | (module < 0 ? 0 : items[module].note + 1);
-	int32_t i = id_map_find(&n->scope_of, key);
+	int32_t i = map_get_id(&n->scope_of, key);
 	if (i >= 0)
 		return n->scopes[i];
 	struct str head = module < 0 ? STR("") : nsys_note_at(&n->ranges, module)->scope;
@@ -302,7 +302,7 @@ static struct str scope_of(struct nsys *n, int32_t module, int32_t thunk)
 		scope = arena_fmt(n->scratch, "%.*s/%.*s", STR_ARG(head), STR_ARG(scope));
 	else if (head.len)
 		scope = head;
-	id_map_put(&n->scope_of, key, (int32_t)n->scope_count, n->scratch);
+	map_put_id(&n->scope_of, key, (int32_t)n->scope_count, n->scratch);
 	*arena_push(n->scratch, n->scopes, n->scope_count, n->scope_cap) = scope;
 	return scope;
 }
@@ -315,7 +315,7 @@ static void module_says(struct nsys *n, struct trace_event *e, int32_t module)
 	if (!str_to_u64(says->number, &program))
 		return;
 	event_says(e, STAT_PROGRAM_ID, says->number);
-	if (id_map_find(&n->trace.program_of, (int64_t)program) < 0)
+	if (map_get_id(&n->trace.program_of, (int64_t)program) < 0)
 		trace_program(&n->trace, program, arena_str(n->trace.keep, says->module), false);
 }
 
@@ -344,8 +344,8 @@ static struct trace_lane *stream_of(struct nsys *n, const struct nsys_rows *r, i
 {
 	int64_t stream = nsys_id(r, OP_STREAM);
 	uint64_t owner =
-		id_hash((uint64_t)nsys_int(r, OP_PROCESS)) + (uint64_t)nsys_int(r, OP_CONTEXT);
-	int64_t tid = (int64_t)((id_hash(owner) ^ (uint64_t)stream) & INT64_MAX);
+		hash_mix((uint64_t)nsys_int(r, OP_PROCESS)) + (uint64_t)nsys_int(r, OP_CONTEXT);
+	int64_t tid = (int64_t)((hash_mix(owner) ^ (uint64_t)stream) & INT64_MAX);
 	return lane_named(n, gpu, tid, "Stream #", stream);
 }
 
@@ -438,7 +438,7 @@ static void op_read(struct nsys *n, const struct source *from, const struct nsys
 		return;
 	struct trace_event *e = event_begin(n, name, start_ns, end_ns);
 	event_says(e, STAT_MEMCPY_DETAILS, details);
-	int32_t range = id_map_find(&n->launch_of, launch_key(n, pid, nsys_int(r, OP_CORRELATION)));
+	int32_t range = map_get_id(&n->launch_of, launch_key(n, pid, nsys_int(r, OP_CORRELATION)));
 	if (range >= 0)
 		attribute(n, d, e, range);
 	n->trace.profile->event_count++;

@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-#include "base/map.h"
-
 /* Distinct ops of one plane; the largest real steps have some 10^5. */
 #define OPS_MAX (8 << 20)
 
@@ -18,25 +16,24 @@ struct op_key {
 	int64_t hlo_op; /* a reference's index, or a plain text's hash; -1 when not said */
 	uint64_t program;
 	int32_t name, part, copy;
+	int32_t next; /* another op of the same hash, -1 none */
 };
 
-/* Open addressing over plane->ops; keys beside it. */
 struct op_table {
 	struct op_key *keys; /* parallel to plane->ops */
 	ptrdiff_t key_count, key_cap;
-	int32_t *slots; /* -1 empty */
-	uint64_t mask;
-	int32_t last_op; /* kernels repeat: many lookups end here */
+	struct map of_hash; /* the first op of a key's hash */
+	int32_t last_op;    /* kernels repeat: many lookups end here */
 };
 
-static uint64_t op_hash(const struct op_key *k)
+static int64_t op_hash(const struct op_key *k)
 {
 	uint64_t h =
 		(uint64_t)(uint32_t)k->name + (uint64_t)k->hlo_op * UINT64_C(0x94d049bb133111eb);
 
 	h ^= (k->program + (uint64_t)(uint32_t)k->copy) * UINT64_C(0xbf58476d1ce4e5b9);
 	h *= UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
+	return (int64_t)(h ^ h >> 29);
 }
 
 static bool op_key_eq(const struct op_key *a, const struct op_key *b)
@@ -45,53 +42,43 @@ static bool op_key_eq(const struct op_key *a, const struct op_key *b)
 	       a->part == b->part && a->copy == b->copy;
 }
 
-static void table_resize(struct plane *p, struct op_table *t, uint64_t slots)
-{
-	t->mask = slots - 1;
-	t->slots = arena_make(p->keep, int32_t, (ptrdiff_t)slots);
-	for (uint64_t i = 0; i < slots; i++)
-		t->slots[i] = -1;
-	for (ptrdiff_t i = 0; i < t->key_count; i++) {
-		uint64_t s = op_hash(&t->keys[i]) & t->mask;
-		while (t->slots[s] >= 0)
-			s = (s + 1) & t->mask;
-		t->slots[s] = (int32_t)i;
-	}
-}
-
 static struct op_table *table_of(struct plane *p)
 {
 	if (!p->table) {
 		p->table = arena_make(p->keep, struct op_table, 1);
 		p->table->last_op = -1;
-		table_resize(p, p->table, 64);
 	}
 	return p->table;
 }
 
-/* The slot of a key: an op's index, or where it would go. */
-static int32_t *op_slot(struct op_table *t, const struct op_key *key)
+/* An op's index, or -1. */
+static int32_t op_find(const struct op_table *t, const struct op_key *key)
 {
-	uint64_t s = op_hash(key) & t->mask;
+	int32_t i = map_get_id(&t->of_hash, op_hash(key));
 
-	while (t->slots[s] >= 0 && !op_key_eq(&t->keys[t->slots[s]], key))
-		s = (s + 1) & t->mask;
-	return &t->slots[s];
+	while (i >= 0 && !op_key_eq(&t->keys[i], key))
+		i = t->keys[i].next;
+	return i;
 }
 
 /* A new op, empty; its index. */
 static int32_t op_add(struct plane *p, struct op_table *t, const struct op_key *key)
 {
-	*arena_push(p->keep, t->keys, t->key_count, t->key_cap) = *key;
+	struct op_key *added = arena_push(p->keep, t->keys, t->key_count, t->key_cap);
 	struct profile_op *op = arena_push(p->keep, p->ops, p->op_count, p->op_cap);
+	int32_t index = (int32_t)(p->op_count - 1);
+
+	*added = *key;
+	added->next = -1;
+	int32_t first = map_put_id(&t->of_hash, op_hash(key), index, p->keep);
+	if (first != index) {
+		added->next = t->keys[first].next;
+		t->keys[first].next = index;
+	}
 	op->program = PROGRAM_UNKNOWN;
 	op->flops = op->model_flops = op->bytes_accessed = NAN;
 	op->hbm_read_bytes = op->hbm_write_bytes = NAN;
-	if ((uint64_t)t->key_count * 2 > t->mask)
-		table_resize(p, t, (t->mask + 1) * 4);
-	else
-		*op_slot(t, key) = (int32_t)(t->key_count - 1);
-	return (int32_t)(p->op_count - 1);
+	return index;
 }
 
 /*
@@ -254,7 +241,7 @@ static int32_t kernel_op(struct plane *p, int32_t name, const struct stats *s)
 		key.program = (uint64_t)s->at[STAT_PROGRAM_ID].i64;
 	if (t->last_op >= 0 && op_key_eq(&key, &t->keys[t->last_op]))
 		return t->last_op;
-	t->last_op = *op_slot(t, &key);
+	t->last_op = op_find(t, &key);
 	if (t->last_op >= 0)
 		return t->last_op;
 	t->last_op = op_add(p, t, &key);
@@ -330,7 +317,7 @@ static bool kernel_event_read(struct plane *p, const struct lane_walk *w,
 bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
 	struct op_event *ret, bool *skip, struct wire *fail)
 {
-	int32_t name = id_map_find(&w->part->names, raw->metadata_id);
+	int32_t name = map_get_id(&w->part->names, raw->metadata_id);
 
 	*skip = name < 0 || raw->aggregated || p->op_count >= OPS_MAX;
 	if (*skip)
@@ -365,10 +352,9 @@ ptrdiff_t profile_op_texts(
 		struct name_walk w = { .plane = plane };
 		struct plane_name n;
 		while (name_walk_next(&w, &n)) {
-			if (!is_of_program(plane, &n, program) || map_get(&met, n.name) != MAP_NONE)
-				continue;
-			map_put(&met, n.name, 0, keep);
-			*arena_push(keep, *ret, count, cap) = n.name;
+			if (is_of_program(plane, &n, program) &&
+				map_put(&met, n.name, (int32_t)count, keep) == count)
+				*arena_push(keep, *ret, count, cap) = n.name;
 		}
 	}
 	return count;

@@ -37,7 +37,7 @@ struct pprof {
 	struct arena *keep;
 	struct str whole;
 	struct pieces fields[PROFILE_FIELDS]; /* bytes of the messages, by number */
-	struct id_map locations, functions;
+	struct map locations, functions;
 	ptrdiff_t count_at, bytes_at; /* which of a sample's values they are */
 	ptrdiff_t frames;	      /* kept so far */
 	struct wire fail;
@@ -79,7 +79,7 @@ static void gather(struct pprof *p)
 	damaged(p, &w);
 }
 
-static struct id_map index_ids(struct pprof *p, const struct pieces *from)
+static struct map index_ids(struct pprof *p, const struct pieces *from)
 {
 	int64_t *ids = arena_make(p->keep, int64_t, from->count);
 	for (ptrdiff_t i = 0; i < from->count; i++) {
@@ -87,7 +87,7 @@ static struct id_map index_ids(struct pprof *p, const struct pieces *from)
 		numbers_read(p, from->items[i], numbers, 2);
 		ids[i] = (int64_t)numbers[LOCATION_ID];
 	}
-	return id_map_build(ids, from->count, p->keep);
+	return map_of_ids(ids, from->count, 0, p->keep);
 }
 
 _Static_assert((int)LOCATION_ID == (int)FUNCTION_ID, "index_ids reads both");
@@ -118,7 +118,7 @@ static void add_frame(struct pprof *p, struct live_site *site, ptrdiff_t *cap, s
 		!numbers_read(p, line, at, 3))
 		return;
 	p->frames++;
-	int32_t function = id_map_find(&p->functions, (int64_t)at[LINE_FUNCTION]);
+	int32_t function = map_get_id(&p->functions, (int64_t)at[LINE_FUNCTION]);
 	if (function >= 0)
 		numbers_read(p, p->fields[PROFILE_FUNCTION].items[function], of, 5);
 	*arena_push(p->keep, site->frames, site->frame_count, *cap) = (struct live_frame){
@@ -131,7 +131,7 @@ static void add_frame(struct pprof *p, struct live_site *site, ptrdiff_t *cap, s
 /* Lines of a location are inlined into each other, innermost first, as locations are. */
 static void add_location(struct pprof *p, struct live_site *site, ptrdiff_t *cap, uint64_t id)
 {
-	int32_t i = id_map_find(&p->locations, (int64_t)id);
+	int32_t i = map_get_id(&p->locations, (int64_t)id);
 	struct wire_field f;
 	if (i < 0)
 		return;

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/input.h"
+#include "base/map.h"
 #include "base/str.h"
 
 enum platform { PLATFORM_UNKNOWN, PLATFORM_TPU, PLATFORM_NVIDIA, PLATFORM_AMD, PLATFORM_CPU };
@@ -180,7 +181,6 @@ struct lane {
 struct plane_name; /* an event metadata entry */
 struct plane_part;
 struct op_table;
-struct id_map;
 
 /* What a device plane says about its chip; 0, NaN or missing where it is silent. */
 struct plane_chip {
@@ -198,7 +198,7 @@ struct plane {
 	int64_t ordinal; /* device number in its name; -1 */
 	struct lane *lanes;
 	ptrdiff_t lane_count, lane_cap;
-	struct id_map *lane_map;  /* by id and name, for opening */
+	struct map lane_map;	  /* by id and name, for opening */
 	struct plane_name *names; /* those of CPU ordinals are the host plane's */
 	ptrdiff_t name_count;
 	bool learns; /* its names are known only between plane_learn and plane_forget */

@@ -60,7 +60,7 @@ bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret)
 		!(at = number_stat(w->part, at, STAT_DEVICE_OFFSET_PS, &start_ps)) ||
 		number_stat(w->part, at, STAT_DEVICE_DURATION_PS, &duration_ps) != stop)
 		return false;
-	int32_t name = id_map_find(&w->part->names, (int64_t)id);
+	int32_t name = map_get_id(&w->part->names, (int64_t)id);
 	if (name < 0 || p->names[name].op < 0)
 		return false;
 	op_event_place(ret, start_ps, duration_ps);

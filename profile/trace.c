@@ -56,7 +56,7 @@ static struct trace_lane *lane_new(struct trace *t, int64_t key, struct trace_pl
 	struct trace_lane *l = arena_make(t->scratch, struct trace_lane, 1);
 	*l = (struct trace_lane){ .key = key, .id = tid, .plane = p, .name = STR("") };
 	classify(l);
-	id_map_put(&t->lane_of, key, (int32_t)t->lane_count, t->scratch);
+	map_put_id(&t->lane_of, key, (int32_t)t->lane_count, t->scratch);
 	*arena_push(t->scratch, t->lanes, t->lane_count, t->lane_cap) = l;
 	return l;
 }
@@ -64,10 +64,10 @@ static struct trace_lane *lane_new(struct trace *t, int64_t key, struct trace_pl
 /* Events stand thread by thread, so the last one is nearly always right. */
 struct trace_lane *trace_lane_of(struct trace *t, int64_t pid, int64_t tid)
 {
-	int64_t key = (int64_t)(id_hash((uint64_t)pid) ^ (uint64_t)tid);
+	int64_t key = (int64_t)(hash_mix((uint64_t)pid) ^ (uint64_t)tid);
 	if (t->last && t->last->key == key)
 		return t->last;
-	int32_t i = id_map_find(&t->lane_of, key);
+	int32_t i = map_get_id(&t->lane_of, key);
 	if (i >= 0)
 		return t->last = t->lanes[i];
 	struct trace_plane *p = trace_plane_of(t, pid);
@@ -108,11 +108,11 @@ static void name_event(struct trace *t, const struct trace_event *e)
 
 int32_t trace_program(struct trace *t, uint64_t id, struct str name, bool by_name)
 {
-	int32_t i = id_map_find(&t->program_of, (int64_t)id);
+	int32_t i = map_get_id(&t->program_of, (int64_t)id);
 	if (i >= 0)
 		return i;
 	i = (int32_t)t->profile->hlo_count;
-	id_map_put(&t->program_of, (int64_t)id, i, t->scratch);
+	map_put_id(&t->program_of, (int64_t)id, i, t->scratch);
 	struct hlo_entry *h =
 		arena_push(t->keep, t->profile->hlo, t->profile->hlo_count, t->hlo_cap);
 	*h = (struct hlo_entry){ .program = id, .by_name = by_name, .name = name };

@@ -105,10 +105,10 @@ struct trace_plane {
 	struct str name;
 	enum plane_class class;
 	enum platform platform;
-	struct id_map name_of; /* hash of what is said of an op -> index into names */
+	struct map name_of; /* hash of what is said of an op -> index into names */
 	struct trace_name *names;
 	ptrdiff_t name_count, name_cap;
-	struct id_map ref_of; /* hash of a text -> index into refs */
+	struct map ref_of; /* hash of a text -> index into refs */
 	struct str *refs;
 	ptrdiff_t ref_count, ref_cap;
 	uint64_t seen; /* stats that some event carries */
@@ -126,7 +126,7 @@ struct trace {
 	ptrdiff_t plane_count, plane_cap;
 	struct trace_lane **lanes;
 	ptrdiff_t lane_count, lane_cap;
-	struct id_map lane_of, program_of;
+	struct map lane_of, program_of;
 	struct trace_lane *last;
 	ptrdiff_t hlo_cap;
 	const char *limit; /* NULL, or what there is too much of */

@@ -31,7 +31,7 @@ static void stats_build(struct trace *t, const struct trace_plane *from, struct 
 		if (is_stat)
 			part->kinds[i] = part->stat_names[i].id;
 	}
-	part->stats = id_map_build(ids, count, t->keep);
+	part->stats = map_of_ids(ids, count, 0, t->keep);
 }
 
 static void names_build(struct trace *t, const struct trace_plane *from, struct plane *p)
@@ -49,7 +49,7 @@ static void names_build(struct trace *t, const struct trace_plane *from, struct 
 		if (p->class == PLANE_HOST)
 			p->names[i].host = (int8_t)host_class_of(p->names[i].name);
 	}
-	p->parts[0].names = id_map_build(ids, from->name_count, t->keep);
+	p->parts[0].names = map_of_ids(ids, from->name_count, 0, t->keep);
 }
 
 static void lane_build(struct trace *t, const struct trace_lane *from, struct plane *p)
@@ -78,7 +78,6 @@ static void plane_build(struct trace *t, struct trace_plane *from, struct plane 
 		.memory_bps = NAN,
 		.peak_flops = NAN,
 		.peak_hbm_bps = NAN };
-	p->lane_map = arena_make(t->keep, struct id_map, 1);
 	p->parts = arena_make(t->keep, struct plane_part, 1);
 	p->part_count = p->part_cap = 1;
 	stats_build(t, from, &p->parts[0]);
@@ -93,7 +92,7 @@ static void programs_build(struct trace *t)
 {
 	struct profile *profile = t->profile;
 	ptrdiff_t *caps_of = arena_make(t->scratch, ptrdiff_t, profile->hlo_count);
-	struct id_map seen = { 0 };
+	struct map seen = { 0 };
 	for (ptrdiff_t i = 0; i < t->plane_count; i++)
 		for (ptrdiff_t k = 0; k < t->planes[i]->name_count; k++) {
 			const struct trace_name *n = &t->planes[i]->names[k];
@@ -101,10 +100,10 @@ static void programs_build(struct trace *t)
 				continue;
 			struct hlo_entry *h = &profile->hlo[n->program];
 			struct str text = piece(t, n->at + n->name, n->name_len);
-			int64_t key = (int64_t)id_hash(h->program ^ str_hash(text));
-			if (id_map_find(&seen, key) >= 0)
+			int64_t key = (int64_t)hash_mix(h->program ^ str_hash(text));
+			if (map_get_id(&seen, key) >= 0)
 				continue;
-			id_map_put(&seen, key, 0, t->scratch);
+			map_put_id(&seen, key, 0, t->scratch);
 			*arena_push(t->keep, h->ops, h->op_count, caps_of[n->program]) = text;
 		}
 }

@@ -110,13 +110,13 @@ static struct str text_of(const struct trace *t, struct str text, struct arena *
 /* One text of several: a sum of these does not depend on their order. */
 static inline uint64_t hash_part(int what, struct str text)
 {
-	return id_hash(str_hash(text) + (uint64_t)what * UINT64_C(0x9e3779b97f4a7c15));
+	return hash_mix(str_hash(text) + (uint64_t)what * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Sixty-four bits: of a million names two are mistaken for one with a chance of 3 in 10^8. */
 static uint64_t name_hash(const struct trace_event *e, uint64_t said, const struct trace_run *run)
 {
-	uint64_t h = (run ? id_hash(run->program) : 0) + hash_part(-1, e->name);
+	uint64_t h = (run ? hash_mix(run->program) : 0) + hash_part(-1, e->name);
 	for (; said; said &= said - 1) {
 		int arg = __builtin_ctzll(said);
 		h += hash_part(arg, e->args[arg]);
@@ -207,7 +207,7 @@ static int32_t name_new(struct trace *t, struct trace_plane *p, const struct tra
 		t->limit = "ops";
 		return -1;
 	}
-	id_map_put(&p->name_of, (int64_t)hash, i, t->scratch);
+	map_put_id(&p->name_of, (int64_t)hash, i, t->scratch);
 	struct trace_name *n = arena_push(t->scratch, p->names, p->name_count, p->name_cap);
 	name_write(t, e, said, run, n, *t->scratch);
 	p->seen |= said | (run ? STAT_BIT(PROGRAM_ID) : 0);
@@ -220,21 +220,21 @@ static int32_t name_of(struct trace *t, struct trace_plane *p, const struct trac
 	const struct trace_run *run)
 {
 	uint64_t hash = name_hash(e, e->present & of_names, run);
-	int32_t i = id_map_find(&p->name_of, (int64_t)hash);
+	int32_t i = map_get_id(&p->name_of, (int64_t)hash);
 	return i >= 0 ? i : name_new(t, p, e, run, hash);
 }
 
 static ptrdiff_t ref_of(struct trace *t, struct trace_plane *p, struct str text)
 {
 	int64_t hash = (int64_t)str_hash(text);
-	int32_t i = id_map_find(&p->ref_of, hash);
+	int32_t i = map_get_id(&p->ref_of, hash);
 	if (i >= 0)
 		return i;
 	if (p->ref_count >= XPLANE_MAX_NAMES) {
 		t->limit = "texts";
 		return 0;
 	}
-	id_map_put(&p->ref_of, hash, (int32_t)p->ref_count, t->scratch);
+	map_put_id(&p->ref_of, hash, (int32_t)p->ref_count, t->scratch);
 	struct str decoded = text_of(t, text, t->keep);
 	*arena_push(t->scratch, p->refs, p->ref_count, p->ref_cap) =
 		decoded.p == text.p ? arena_str(t->keep, text) : decoded;

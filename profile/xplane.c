@@ -12,58 +12,6 @@
 
 #include "base/out.h"
 
-static void id_map_grow(struct id_map *m, struct arena *keep)
-{
-	struct id_map grown = { .mask = m->keys ? 4 * m->mask + 3 : 15 };
-
-	grown.keys = arena_make(keep, uint64_t, (ptrdiff_t)grown.mask + 1);
-	grown.values = arena_make(keep, int32_t, (ptrdiff_t)grown.mask + 1);
-	for (uint64_t i = 0; i <= grown.mask; i++)
-		grown.values[i] = -1;
-	for (uint64_t i = 0; m->keys && i <= m->mask; i++)
-		if (m->values[i] >= 0)
-			id_map_put(&grown, (int64_t)m->keys[i], m->values[i], keep);
-	*m = grown;
-}
-
-void id_map_put(struct id_map *m, int64_t id, int32_t value, struct arena *keep)
-{
-	if (!m->keys || (uint64_t)m->count * 2 > m->mask)
-		id_map_grow(m, keep);
-	uint64_t s = id_hash((uint64_t)id) & m->mask;
-	while (m->values[s] >= 0 && m->keys[s] != (uint64_t)id)
-		s = (s + 1) & m->mask;
-	if (m->values[s] >= 0)
-		return;
-	m->keys[s] = (uint64_t)id;
-	m->values[s] = value;
-	m->count++;
-}
-
-struct id_map id_map_build(const int64_t *ids, ptrdiff_t count, struct arena *keep)
-{
-	struct id_map m = { 0 };
-	int64_t max = -1;
-	bool negative = false;
-
-	for (ptrdiff_t i = 0; i < count; i++) {
-		negative |= ids[i] < 0;
-		max = ids[i] > max ? ids[i] : max;
-	}
-	if (!negative && max < 4 * count + 64) {
-		m.dense_count = max + 1;
-		m.dense = arena_make(keep, int32_t, max + 1);
-		for (int64_t i = 0; i <= max; i++)
-			m.dense[i] = -1;
-		for (ptrdiff_t i = count - 1; i >= 0; i--)
-			m.dense[ids[i]] = (int32_t)i;
-		return m;
-	}
-	for (ptrdiff_t i = 0; i < count; i++)
-		id_map_put(&m, ids[i], (int32_t)i, keep);
-	return m;
-}
-
 /* What one pass over a plane's fields collects before anything can be resolved. */
 struct plane_index {
 	struct profile *profile;
@@ -114,7 +62,7 @@ static void kinds_index(struct plane_part *part, const int64_t *ids, struct aren
 			part->kind_count = ids[i] + 1;
 	part->kinds = arena_make(keep, int8_t, part->kind_count);
 	for (int64_t id = 0; id < part->kind_count; id++) {
-		int32_t i = id_map_find(&part->stats, id);
+		int32_t i = map_get_id(&part->stats, id);
 		part->kinds[id] = i >= 0 ? part->stat_names[i].id : -1;
 	}
 }
@@ -141,7 +89,7 @@ static bool stat_names_index(struct plane_index *x, struct plane_part *part)
 			return wire_error(&w, x->whole, "XStatMetadata", x->err);
 		part->stat_names[i] = (struct stat_name){ name, (int8_t)stat_id_of(name) };
 	}
-	part->stats = id_map_build(ids, x->stat_count, x->keep);
+	part->stats = map_of_ids(ids, x->stat_count, 0, x->keep);
 	kinds_index(part, ids, x->keep);
 	return true;
 }
@@ -235,19 +183,6 @@ bool name_walk_next(struct name_walk *w, struct plane_name *ret)
 	return true;
 }
 
-/* The part's names go behind those of the plane's earlier parts. */
-static void names_index(struct plane_part *part, ptrdiff_t base, const int64_t *ids,
-	ptrdiff_t count, struct arena *keep)
-{
-	part->names = id_map_build(ids, count, keep);
-	for (int64_t i = 0; base && part->names.dense && i < part->names.dense_count; i++)
-		if (part->names.dense[i] >= 0)
-			part->names.dense[i] += (int32_t)base;
-	for (uint64_t i = 0; base && part->names.keys && i <= part->names.mask; i++)
-		if (part->names.values[i] >= 0)
-			part->names.values[i] += (int32_t)base;
-}
-
 /* A file may be written to while it is read: no more are taken than were counted. */
 static void part_learn(struct plane *p, int32_t index, struct arena *keep)
 {
@@ -261,7 +196,7 @@ static void part_learn(struct plane *p, int32_t index, struct arena *keep)
 		names[count].part = index;
 		ids[count] = names[count].id;
 	}
-	names_index(part, p->name_count, ids, count, keep);
+	part->names = map_of_ids(ids, count, (int32_t)p->name_count, keep);
 	p->name_count += count;
 }
 
@@ -287,7 +222,7 @@ void plane_learn(struct plane *p, struct arena *keep)
 static void names_forget(struct plane *p)
 {
 	for (ptrdiff_t i = 0; i < p->part_count; i++)
-		p->parts[i].names = (struct id_map){ 0 };
+		p->parts[i].names = (struct map){ 0 };
 	p->names = NULL;
 	p->name_count = 0;
 }
@@ -368,13 +303,13 @@ static bool line_head(
  */
 static struct lane *lane_of(struct plane *p, const struct lane *head, struct arena *keep)
 {
-	int64_t key = (int64_t)(str_hash(head->name) ^ id_hash((uint64_t)head->id));
-	int32_t i = id_map_find(p->lane_map, key);
+	int64_t key = (int64_t)(str_hash(head->name) ^ hash_mix((uint64_t)head->id));
+	int32_t i = map_get_id(&p->lane_map, key);
 
 	if (i >= 0 && p->lanes[i].id == head->id && str_eq(p->lanes[i].name, head->name))
 		return &p->lanes[i];
 	struct lane *l = arena_push(keep, p->lanes, p->lane_count, p->lane_cap);
-	id_map_put(p->lane_map, key, (int32_t)(p->lane_count - 1), keep);
+	map_put_id(&p->lane_map, key, (int32_t)(p->lane_count - 1), keep);
 	*l = *head;
 	l->class = lane_class_of(head->name, p->class, head->id);
 	return l;
@@ -588,10 +523,10 @@ static bool hlo_index(struct plane_index *x, struct plane_part *part, ptrdiff_t 
 /* What grows while a file is opened. */
 struct opening {
 	ptrdiff_t plane_cap, hlo_cap;
-	struct id_map planes; /* by their names' hashes */
-	struct str *seen;     /* bytes of planes, by what their ends hash to */
+	struct map planes; /* by their names' hashes */
+	struct str *seen;  /* bytes of planes, by what their ends hash to */
 	ptrdiff_t seen_count, seen_cap;
-	struct id_map by_ends;
+	struct map by_ends;
 	struct arena work; /* for what a plane's pass needs */
 };
 
@@ -600,17 +535,16 @@ static struct plane *plane_named(
 	struct profile *profile, struct str name, struct arena *keep, struct opening *o)
 {
 	int64_t key = (int64_t)str_hash(name);
-	int32_t i = id_map_find(&o->planes, key);
+	int32_t i = map_get_id(&o->planes, key);
 
 	if (i >= 0 && str_eq(profile->planes[i].name, name))
 		return &profile->planes[i];
 	struct plane *p = arena_push(keep, profile->planes, profile->plane_count, o->plane_cap);
-	id_map_put(&o->planes, key, (int32_t)(profile->plane_count - 1), keep);
+	map_put_id(&o->planes, key, (int32_t)(profile->plane_count - 1), keep);
 	p->profile = profile;
 	p->name = arena_str(keep, name);
 	p->class = plane_class_of(name, &p->platform, &p->ordinal);
 	p->chip.global_chip_id = -1;
-	p->lane_map = arena_make(keep, struct id_map, 1);
 	p->keep = keep;
 	p->learns = p->class != PLANE_HOST;
 	return p;
@@ -629,12 +563,12 @@ static bool is_repeated(struct opening *o, struct str bytes, struct arena *keep)
 
 	if (tail.len > PLANE_END)
 		tail = str_from_offset(bytes, bytes.len - PLANE_END);
-	uint64_t key = str_hash(head) ^ id_hash(str_hash(tail) + (uint64_t)bytes.len);
-	int32_t i = id_map_find(&o->by_ends, (int64_t)key);
+	uint64_t key = str_hash(head) ^ hash_mix(str_hash(tail) + (uint64_t)bytes.len);
+	int32_t i = map_get_id(&o->by_ends, (int64_t)key);
 	if (i >= 0)
 		return str_eq(o->seen[i], bytes);
 	*arena_push(keep, o->seen, o->seen_count, o->seen_cap) = bytes;
-	id_map_put(&o->by_ends, (int64_t)key, (int32_t)(o->seen_count - 1), keep);
+	map_put_id(&o->by_ends, (int64_t)key, (int32_t)(o->seen_count - 1), keep);
 	return false;
 }
 

@@ -53,44 +53,6 @@ enum map_field { MAP_KEY = 1, MAP_VALUE = 2 };
 #define XPLANE_MAX_LANES  (1 << 20)
 #define XPLANE_MAX_NAMES  (16 << 20)
 
-/*
- * Ids to small numbers.  Ids are usually small and dense, but may be 64-bit hashes: a plain array
- * when they fit in four times their count and a little, else open addressing.
- */
-struct id_map {
-	int32_t *dense; /* -1 for a hole */
-	int64_t dense_count;
-	uint64_t *keys;	 /* hash form; power of two slots */
-	int32_t *values; /* -1 empty */
-	uint64_t mask;
-	ptrdiff_t count; /* of used slots */
-};
-
-/* Of all 64 bits (splitmix64's end), so that ids at any fixed distance are spread. */
-static inline uint64_t id_hash(uint64_t id)
-{
-	id = (id ^ id >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	id = (id ^ id >> 27) * UINT64_C(0x94d049bb133111eb);
-	return id ^ id >> 31;
-}
-
-static inline int32_t id_map_find(const struct id_map *m, int64_t id)
-{
-	if (m->dense)
-		return id >= 0 && id < m->dense_count ? m->dense[id] : -1;
-	if (!m->keys)
-		return -1;
-	uint64_t slot = id_hash((uint64_t)id) & m->mask;
-	while (m->values[slot] >= 0 && m->keys[slot] != (uint64_t)id)
-		slot = (slot + 1) & m->mask;
-	return m->values[slot];
-}
-
-/* The first of equal ids wins. */
-struct id_map id_map_build(const int64_t *ids, ptrdiff_t count, struct arena *keep);
-/* One more id, to a map of the second form or an empty one. */
-void id_map_put(struct id_map *m, int64_t id, int32_t value, struct arena *keep);
-
 struct stat_name {
 	struct str name;
 	int8_t id; /* enum stat_id, or -1: only a string constant, or a stat nobody reads */
@@ -100,8 +62,8 @@ struct plane_part {
 	struct str bytes;     /* of the plane's message; missing where there is none */
 	struct str names_at;  /* its event metadata: the first entry to the last, */
 	ptrdiff_t name_count; /* so many */
-	struct id_map names;  /* event metadata id -> index into plane->names */
-	struct id_map stats;  /* stat metadata id -> index into stat_names */
+	struct map names;     /* event metadata id -> index into plane->names */
+	struct map stats;     /* stat metadata id -> index into stat_names */
 	struct stat_name *stat_names;
 	ptrdiff_t stat_count;
 	int8_t *kinds; /* stat metadata id -> enum stat_id or -1, of small ids */

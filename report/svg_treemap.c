@@ -92,7 +92,7 @@ struct area {
 	int count;
 };
 
-struct map {
+struct picture_map {
 	const char *title;
 	struct area *groups;
 	int count;
@@ -115,7 +115,7 @@ static struct str kind_of(const struct families_row *op)
 	return op->kind.len ? op->kind : STR("unknown");
 }
 
-static struct area *area_named(struct map *m, struct str name)
+static struct area *area_named(struct picture_map *m, struct str name)
 {
 	for (int i = 0; i < m->count; i++)
 		if (str_eq(m->groups[i].name, name))
@@ -148,7 +148,7 @@ static void area_add(struct area *g, const struct families_row *op)
 }
 
 /* The lightest groups are one. */
-static void join_tail(struct map *m, int ops)
+static void join_tail(struct picture_map *m, int ops)
 {
 	if (m->count <= GROUPS)
 		return;
@@ -164,12 +164,13 @@ static void join_tail(struct map *m, int ops)
 
 typedef struct str name_fn(const struct families_row *op);
 
-static struct map map_of(
+static struct picture_map map_of(
 	const struct report *r, const char *title, name_fn *name, struct arena *keep)
 {
 	const struct families_row *rows = table_rows(&r->tables, families);
 	int count = (int)table_count(&r->tables, families);
-	struct map m = { .title = title, .groups = arena_make(keep, struct area, count + 1) };
+	struct picture_map m = { .title = title,
+		.groups = arena_make(keep, struct area, count + 1) };
 	for (int i = 0; i < count; i++) {
 		if (!(rows[i].time_share > 0 && rows[i].time_share < SHARE_MOST))
 			continue;
@@ -187,7 +188,7 @@ static struct map map_of(
 
 struct treemap {
 	const struct report *r;
-	struct map maps[2];
+	struct picture_map maps[2];
 	int count;
 };
 
@@ -243,7 +244,8 @@ static void draw_group(
 		draw_op(x, r, g->ops[i], &boxes[i]);
 }
 
-static void draw_map(struct xhtml *x, const struct report *r, const struct map *m, struct box room)
+static void draw_map(
+	struct xhtml *x, const struct report *r, const struct picture_map *m, struct box room)
 {
 	struct box boxes[GROUPS] = { { 0 } };
 	double shares[GROUPS];
@@ -269,7 +271,7 @@ static void draw_treemap(const void *what, struct xhtml *x)
 
 static struct str caption_of(const struct treemap *t, struct arena *keep)
 {
-	const struct map *m = &t->maps[t->count - 1];
+	const struct picture_map *m = &t->maps[t->count - 1];
 	double share = 0, ops = 0, all = t->r->row_totals[TABLE_families];
 	for (int i = 0; i < m->count; i++) {
 		share += m->groups[i].share;

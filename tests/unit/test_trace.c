@@ -239,7 +239,7 @@ struct said {
 static uint64_t roll(uint64_t sides)
 {
 	static uint64_t seed = 1;
-	seed = id_hash(seed + UINT64_C(0x9e3779b97f4a7c15));
+	seed = hash_mix(seed + UINT64_C(0x9e3779b97f4a7c15));
 	return seed % sides;
 }
 

@@ -478,26 +478,6 @@ static void hashed_ids(void **state)
 	}
 }
 
-/* Ids at any distance from each other: bounded probing, or this takes minutes. */
-static void strewn_ids(void **state)
-{
-	static const int shifts[] = { 12, 20, 24, 32, 40, 47 };
-	enum { IDS = 60000 };
-	(void)state;
-	int64_t *ids = arena_make(&keep, int64_t, IDS);
-	for (size_t k = 0; k < sizeof(shifts) / sizeof(shifts[0]); k++) {
-		for (int64_t i = 0; i < IDS; i++)
-			ids[i] = i << shifts[k];
-		struct id_map m = id_map_build(ids, IDS, &keep);
-		for (int i = 0; i < IDS; i++)
-			assert_int_equal(id_map_find(&m, ids[i]), i);
-		assert_int_equal(id_map_find(&m, -1), -1);
-	}
-	ids[7] = ids[3]; /* the first of equal ones wins */
-	struct id_map m = id_map_build(ids, 100, &keep);
-	assert_int_equal(id_map_find(&m, ids[3]), 3);
-}
-
 static ptrdiff_t used(void)
 {
 	return keep.at - keep.base;
@@ -977,7 +957,6 @@ int main(void)
 		CASE(the_same_plane_again),
 		CASE(unknown_names_and_aggregates),
 		CASE(hashed_ids),
-		CASE(strewn_ids),
 		CASE(many_parts),
 		CASE(many_lanes),
 		CASE(device_clock_in_any_layout),
