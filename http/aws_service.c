@@ -1,18 +1,15 @@
 /*
  * Services and programs that give Amazon's keys away.  See keyring_aws.h.
  *
- * https://docs.aws.amazon.com/STS/latest/APIReference/ (AssumeRole, AssumeRoleWithWebIdentity),
- * https://docs.aws.amazon.com/singlesignon/latest/PortalAPIReference/ (GetRoleCredentials),
+ * https://docs.aws.amazon.com/STS/latest/APIReference/ (AssumeRoleWithWebIdentity),
  * https://docs.aws.amazon.com/sdkref/latest/guide/feature-container-credentials.html,
  * feature-process-credentials.html
  */
 #include <math.h>
-#include <openssl/evp.h>
 #include <time.h>
 
 #include "base/input.h"
 #include "base/json.h"
-#include "base/when.h"
 #include "http/keyring_aws.h"
 #include "http/listing.h"
 
@@ -147,164 +144,65 @@ bool aws_container(struct keyring *k, struct aws_keys *ret, struct diag *err)
 	return ok || diag_context(err, "%.*s", STR_ARG(ret->from));
 }
 
-/* ---- roles ----------------------------------------------------------------------------------- */
+/* ---- a role by a token of another issuer ------------------------------------------------------ */
 
-/* Tokens and sessions go over TLS, or to this machine. */
-static bool service_url(struct keyring *k, const char *variable, const char *host,
-	struct str region, struct str *ret, struct diag *err)
+/* The token goes over TLS, or to this machine. */
+static bool role_url(struct keyring *k, struct str *ret, struct diag *err)
 {
-	struct str given = env(variable), ignored;
+	struct str given = env("AWS_ENDPOINT_URL_STS"), region = keyring_region(k->keep), ignored;
 	given = given.p ? given : env("AWS_ENDPOINT_URL");
 	while (str_ends(given, STR("/")))
 		given = str_head(given, given.len - 1);
-	*ret = given.p ? given
-		       : arena_fmt(k->keep, "https://%s.%.*s.%s", host, STR_ARG(region),
+	*ret = given.p ? arena_fmt(k->keep, "%.*s/", STR_ARG(given))
+		       : arena_fmt(k->keep, "https://sts.%.*s.%s/", STR_ARG(region),
 				 aws_domain(region));
 	const char *why = address_refused(*ret, k->keep, &ignored);
-	return !why || diag_set(err, DIAG_BUCKET, "the address in $%s or $AWS_ENDPOINT_URL %s",
-			       variable, why);
+	return !why || diag_set(err, DIAG_BUCKET,
+			       "the address in $AWS_ENDPOINT_URL_STS or $AWS_ENDPOINT_URL %s", why);
 }
 
-static bool role_form(
-	struct keyring *k, const struct aws_role *role, struct str *ret, struct diag *err)
-{
-	struct str token = { NULL, 0 };
-	bool web = role->token_file.p;
-	if (web && !input_text(role->token_file, SMALL_BYTES, k->keep, &token, err))
-		return diag_context(err, "the token of the web identity");
-	const struct field fields[] = {
-		{ "Action", web ? STR("AssumeRoleWithWebIdentity") : STR("AssumeRole") },
-		{ "ExternalId", role->external_id },
-		{ "RoleArn", role->arn },
-		{ "RoleSessionName", role->session.p ? role->session : STR("rooflint") },
-		{ "Version", STR("2011-06-15") },
-		{ "WebIdentityToken", web ? str_trim(token) : token },
-	};
-	*ret = form_of(fields, sizeof(fields) / sizeof(fields[0]), k->keep);
-	return true;
-}
-
-static bool refuse_role(struct keyring *k, const struct aws_role *role, long status,
-	struct str body, struct diag *err)
+static bool refuse_role(
+	struct keyring *k, struct str arn, long status, struct str body, struct diag *err)
 {
 	struct str word = refusal_s3(body, k->keep);
 	return diag_set(err, DIAG_BUCKET,
 		"the service of roles (STS) answered %ld%s%.*s to whoever assumes %.*s%s", status,
-		word.p ? " " : "", STR_ARG(word), STR_ARG(role->arn),
+		word.p ? " " : "", STR_ARG(word), STR_ARG(arn),
 		str_eq(word, STR("ExpiredTokenException")) ? "; the token has ended"
 		: status == 403 ? "; does the role's trust policy allow it?"
 				: "");
 }
 
-static bool read_role(struct keyring *k, struct str body, struct aws_keys *ret, struct diag *err)
+bool aws_web_identity(
+	struct keyring *k, const struct aws_role *role, struct aws_keys *ret, struct diag *err)
 {
+	struct str url, body, token;
+	struct question q = { .method = "POST", .authorities = aws_authorities(k->keep) };
+	if (!role_url(k, &url, err))
+		return false;
+	if (!input_text(role->token_file, SMALL_BYTES, k->keep, &token, err))
+		return diag_context(err, "the token of the web identity");
+	const struct field fields[] = {
+		{ "Action", STR("AssumeRoleWithWebIdentity") },
+		{ "RoleArn", role->arn },
+		{ "RoleSessionName", role->session.p ? role->session : STR("rooflint") },
+		{ "Version", STR("2011-06-15") },
+		{ "WebIdentityToken", str_trim(token) },
+	};
+	q.url = url.p;
+	q.body = form_of(fields, sizeof(fields) / sizeof(fields[0]), k->keep);
+	header_add(&q.headers, "content-type", STR("application/x-www-form-urlencoded"), k->keep);
+	ret->from = arena_fmt(k->keep, "the role %.*s", STR_ARG(role->arn));
+	long status = ask(k, &q, k->keep, &body, err);
+	if (!status)
+		return diag_context(err, "the service of roles (STS)");
+	if (status != 200)
+		return refuse_role(k, role->arn, status, body, err);
 	struct aws_fresh got = { xml_text(body, STR("AccessKeyId"), k->keep),
 		xml_text(body, STR("SecretAccessKey"), k->keep),
 		xml_text(body, STR("SessionToken"), k->keep),
 		xml_text(body, STR("Expiration"), k->keep) };
 	return aws_accept(k, got, ret, err);
-}
-
-bool aws_assume(
-	struct keyring *k, const struct aws_role *role, struct aws_keys *ret, struct diag *err)
-{
-	struct str url, body, form;
-	struct question q = { .method = "POST", .authorities = aws_authorities(k->keep) };
-	if (!service_url(k, "AWS_ENDPOINT_URL_STS", "sts", role->region, &url, err) ||
-		!role_form(k, role, &form, err))
-		return false;
-	url = arena_fmt(k->keep, "%.*s/", STR_ARG(url));
-	q.url = url.p;
-	q.body = form;
-	header_add(&q.headers, "content-type", STR("application/x-www-form-urlencoded"), k->keep);
-	struct aws_request r = { STR("POST"), url, STR("sts"), role->region, form };
-	if (!role->token_file.p)
-		aws_sign(&r, role->keys, &q.headers, k->keep);
-	ret->from = arena_fmt(k->keep, "the role %.*s", STR_ARG(role->arn));
-	long status = ask(k, &q, k->keep, &body, err);
-	if (!status)
-		return diag_context(err, "the service of roles (STS)");
-	return status == 200 ? read_role(k, body, ret, err)
-			     : refuse_role(k, role, status, body, err);
-}
-
-/* ---- SSO ------------------------------------------------------------------------------------- */
-
-/* Where `aws sso login` keeps its token: named by the session, or by the start page. */
-static struct str sso_file(struct keyring *k, const struct aws_sso *sso)
-{
-	struct str name = sso->session.p ? sso->session : sso->url, home = env("HOME");
-	unsigned char digest[EVP_MAX_MD_SIZE];
-	unsigned int len = 0;
-	struct out *o = out_memory(k->keep);
-	EVP_Digest(name.p, (size_t)name.len, digest, &len, EVP_sha1(), NULL);
-	out_fmt(o, "%.*s/.aws/sso/cache/", STR_ARG(home));
-	for (unsigned int i = 0; i < len; i++)
-		out_fmt(o, "%02x", digest[i]);
-	out_z(o, ".json");
-	return out_text(o);
-}
-
-static bool log_in(const struct aws_sso *sso, const char *why, struct diag *err)
-{
-	return diag_set(err, DIAG_BUCKET, "%s; log in: aws sso login --profile '%.*s'", why,
-		STR_ARG(sso->profile));
-}
-
-static bool sso_token(
-	struct keyring *k, const struct aws_sso *sso, struct str *ret, struct diag *err)
-{
-	struct str text;
-	struct diag ignored; /* would quote the file */
-	if (!input_text(sso_file(k, sso), SMALL_BYTES, k->keep, &text, &ignored))
-		return log_in(sso, "nobody is logged in by SSO", err);
-	cJSON *root = json_parse(STR("token"), text, &ignored);
-	double left = moment_s(json_get_str(root, "expiresAt")) - (double)time(NULL);
-	*ret = arena_str(k->keep, json_get_str(root, "accessToken"));
-	cJSON_Delete(root);
-	return (ret->len && left > 0) || log_in(sso, "the session of SSO has ended", err);
-}
-
-/* Their end is told in milliseconds since 1970. */
-static bool read_sso(struct keyring *k, struct str body, struct aws_keys *ret, struct diag *err)
-{
-	struct diag ignored; /* would quote the keys */
-	cJSON *root = json_parse(STR("keys"), body, &ignored);
-	const cJSON *keys = cJSON_GetObjectItemCaseSensitive(root, "roleCredentials");
-	double until_ms = json_get_double(keys, "expiration");
-	struct aws_fresh got = { json_get_str(keys, "accessKeyId"),
-		json_get_str(keys, "secretAccessKey"), json_get_str(keys, "sessionToken"),
-		{ NULL, 0 } };
-	if (until_ms >= 0 && until_ms < 9e15)
-		got.until = when_text(k->keep, (int64_t)until_ms * 1000000);
-	bool ok = aws_accept(k, got, ret, err);
-	cJSON_Delete(root);
-	return ok;
-}
-
-bool aws_sso(struct keyring *k, const struct aws_sso *sso, struct aws_keys *ret, struct diag *err)
-{
-	struct str url, token, body;
-	struct question q = { .method = "GET", .authorities = aws_authorities(k->keep) };
-	if (!sso_token(k, sso, &token, err) ||
-		!service_url(k, "AWS_ENDPOINT_URL_SSO", "portal.sso", sso->region, &url, err))
-		return false;
-	const struct field fields[] = { { "role_name", sso->role },
-		{ "account_id", sso->account } };
-	struct str query = form_of(fields, 2, k->keep);
-	q.url = arena_fmt(k->keep, "%.*s/federation/credentials?%.*s", STR_ARG(url), STR_ARG(query))
-			.p;
-	header_add(&q.headers, "x-amz-sso_bearer_token", token, k->keep);
-	long status = ask(k, &q, k->keep, &body, err);
-	if (!status)
-		return diag_context(err, "the service of SSO");
-	if (status == 401)
-		return log_in(sso, "the session of SSO is not accepted", err);
-	return status == 200 ? read_sso(k, body, ret, err)
-			     : diag_set(err, DIAG_BUCKET,
-				       "the service of SSO answered %ld to the role %.*s of the "
-				       "account %.*s",
-				       status, STR_ARG(sso->role), STR_ARG(sso->account));
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */

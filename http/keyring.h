@@ -2,9 +2,9 @@
  * Credentials for buckets, found where the clouds' own tools find them.
  *
  * Amazon: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), then the profile
- * AWS_PROFILE of the shared credentials and config files (a role to assume, a web identity, SSO,
- * keys, credential_process), then the container's (ECS, EKS), then the metadata server of EC2
- * (IMDSv2).  A web identity may be named by the environment, too.
+ * AWS_PROFILE of the shared credentials and config files (a web identity, keys,
+ * credential_process), then the container's (ECS, EKS), then the metadata server of EC2 (IMDSv2).
+ * A web identity may be named by the environment, too.
  * Google: the file GOOGLE_APPLICATION_CREDENTIALS, then what `gcloud auth application-default
  * login` left, then the metadata server.  A file is a service account's key, a user's token, one of
  * workload identity federation, or one that impersonates.
@@ -12,8 +12,8 @@
  * They stay in this process.  What is set but cannot be used is an error, never a reason to go on
  * without.  Finding none is no error: a bucket may be public.
  *
- * Refuses: asking a person (passwords, second factors, browsers), and writing any file: a session
- * that has ended is begun anew by the cloud's own tool.
+ * Refuses: asking a person (passwords, second factors, browsers), and writing any file: keys of
+ * SSO and of roles that lead to roles come from the cloud's own tool, which the message names.
  */
 #ifndef HTTP_KEYRING_H
 #define HTTP_KEYRING_H

@@ -3,10 +3,13 @@
  *
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html, API_GetObject.html
  */
+#include <time.h>
+
 #include "http/cloud.h"
 #include "http/download.h"
 #include "http/keyring_aws.h"
 #include "http/listing.h"
+#include "http/sigv4.h"
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
@@ -73,6 +76,32 @@ static struct str url_of(struct call *c)
 		query.len ? "?" : "", STR_ARG(query));
 }
 
+/* The headers of a signed request, whose path begins behind the host of `c->url`. */
+static bool sign(struct call *c, const struct aws_keys *keys, struct str region)
+{
+	struct str rest = str_from_offset(c->url, str_find(c->url, STR("://")) + 3);
+	ptrdiff_t slash = str_find_char(rest, '/');
+	char stamp[32] = "";
+	time_t now = time(NULL);
+	struct tm utc;
+	if (gmtime_r(&now, &utc))
+		strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
+	const struct sigv4_header headers[] = { { STR("host"), str_head(rest, slash) },
+		{ STR("x-amz-content-sha256"), STR(SIGV4_EMPTY) },
+		{ STR("x-amz-date"), str_from(stamp) },
+		{ STR("x-amz-security-token"), keys->token } };
+	struct sigv4_key key = { keys->id, keys->secret, region, STR("s3") };
+	struct sigv4_request s = { .method = STR("GET"), .headers = headers };
+	s.header_count = keys->token.len ? 4 : 3;
+	s.stamp = str_from(stamp);
+	s.payload_hash = STR(SIGV4_EMPTY);
+	str_cut(str_from_offset(rest, slash), '?', &s.path, &s.query);
+	for (ptrdiff_t i = 0; i < s.header_count; i++)
+		if (!header_add(&c->headers, headers[i].name.p, headers[i].value, c->keep))
+			return false;
+	return header_add(&c->headers, "authorization", sigv4_sign(&key, &s, c->keep), c->keep);
+}
+
 static bool prepare(struct call *c, struct diag *err)
 {
 	struct aws_keys keys;
@@ -86,11 +115,10 @@ static bool prepare(struct call *c, struct diag *err)
 	c->from = keys.id.p ? keys.from : str_from(NULL);
 	c->url = url_of(c);
 	c->authorities = aws_authorities(c->keep);
-	struct aws_request r = { STR("GET"), c->url, STR("s3"), region, STR("") };
 	bool ok = !c->r->version.p ||
 		  header_add(&c->headers, "if-match",
 			  arena_fmt(c->keep, "\"%.*s\"", STR_ARG(c->r->version)), c->keep);
-	ok = ok && (!keys.id.p || aws_sign(&r, &keys, &c->headers, c->keep));
+	ok = ok && (!keys.id.p || sign(c, &keys, region));
 	return ok || diag_set(err, DIAG_LIMIT, "no memory for a request");
 }
 

@@ -479,13 +479,7 @@ class Emulators(Place):
     def roles(self, path):
         """Its service of roles reads what is asked, and answers in its own XML."""
         role = "arn:aws:iam::123456789012:role/reader"
-        self.write(".aws/config", f"[profile team]\nrole_arn = {role}\nsource_profile = base\n"
-                   f"[profile base]\naws_access_key_id = {clouds.KEY}\n"
-                   f"aws_secret_access_key = {clouds.SECRET}\n")
         del self.env["AWS_ACCESS_KEY_ID"], self.env["AWS_SECRET_ACCESS_KEY"]
-        self.env["AWS_PROFILE"] = "team"
-        self.judge(path)
-        del self.env["AWS_PROFILE"]
         self.env["AWS_WEB_IDENTITY_TOKEN_FILE"] = self.write("token", "a.b.c")
         self.env["AWS_ROLE_ARN"] = role
         self.judge(path)

@@ -2,7 +2,6 @@
 our own.  What they do with them is in test_buckets.py."""
 
 import datetime
-import hashlib
 import json
 import os
 import sys
@@ -35,42 +34,28 @@ class Amazon(test_buckets.Served):
         super().setUp()
         self.sign_out()
         self.server.token = SESSION
-        self.env["AWS_ENDPOINT_URL_STS"] = self.env["AWS_ENDPOINT_URL_SSO"] = self.server.url
+        self.env["AWS_ENDPOINT_URL_STS"] = self.server.url
         self.forms = []
-        self.roles = {}  # key of whoever assumes: its secret
         self.server.other["/"] = self.sts
 
     # ---- services ------------------------------------------------------------------------------
 
     def sts(self, h):
-        """AssumeRole of a signed request, AssumeRoleWithWebIdentity of a token."""
+        """AssumeRoleWithWebIdentity."""
         body = h.rfile.read(int(h.headers["content-length"])).decode()
         form = dict(urllib.parse.parse_qsl(body))
         self.forms.append(form)
-        fine = form["RoleArn"] == ROLE and form["Version"] == "2011-06-15" and \
-            h.headers["content-type"] == "application/x-www-form-urlencoded"
-        if form["Action"] == "AssumeRole":
-            fine = fine and self.signed(h, body)
-        else:
-            fine = fine and form["WebIdentityToken"] == TOKEN and \
-                "authorization" not in h.headers
-        if not fine:
+        if form["Action"] != "AssumeRoleWithWebIdentity" or form["RoleArn"] != ROLE or \
+                form["Version"] != "2011-06-15" or form["WebIdentityToken"] != TOKEN or \
+                h.headers["content-type"] != "application/x-www-form-urlencoded" or \
+                "authorization" in h.headers:
             return h.refuse(403, "AccessDenied")
         return h.reply(200, (
-            "<AssumeRoleResponse xmlns='https://sts'><AssumeRoleResult><Credentials>"
+            "<A xmlns='https://sts'><AssumeRoleWithWebIdentityResult><Credentials>"
             f"<AccessKeyId>{clouds.KEY}</AccessKeyId>"
             f"<SecretAccessKey>{clouds.SECRET}</SecretAccessKey>"
             f"<SessionToken>{SESSION}</SessionToken><Expiration>{moment(3600)}</Expiration>"
-            "</Credentials></AssumeRoleResult></AssumeRoleResponse>").encode())
-
-    def signed(self, h, body):
-        words = dict(w.split("=", 1) for w in h.headers["authorization"].split(" ", 1)[1].split(","))
-        key, day, region, service, _ = words["Credential"].split("/")
-        names, stamp = words["SignedHeaders"].split(";"), h.headers["x-amz-date"]
-        made = clouds.signature(self.roles.get(key, "?"), region, "POST", "/", "",
-                                {n: h.headers[n] for n in names}, names, stamp, "sts")
-        return service == "sts" and made == words["Signature"] and day == stamp[:8] and \
-            h.headers["x-amz-content-sha256"] == hashlib.sha256(body.encode()).hexdigest()
+            "</Credentials></AssumeRoleWithWebIdentityResult></A>").encode())
 
     def config(self, text, mode=0o600):
         path = self.write(".aws/config", text)
@@ -127,80 +112,24 @@ class Amazon(test_buckets.Served):
         self.server.other["/"] = lambda h: h.reply(200, b"<html>welcome</html>")
         self.refused("s3://runs/log", "no keys in it")
 
-    # ---- roles ---------------------------------------------------------------------------------
+    # ---- what other tools do -------------------------------------------------------------------
 
-    def test_role_of_a_profile(self):
-        self.roles["AKIABASE"] = "base/secret"
-        self.config(f"[profile team]\nrole_arn = {ROLE}\nsource_profile = base\n"
-                    "external_id = a b\nregion = eu-north-1\n")
-        self.write(".aws/credentials",
-                   "[base]\naws_access_key_id = AKIABASE\naws_secret_access_key = base/secret\n")
+    def test_roles_and_sso_name_the_command(self):
+        said = "aws configure export-credentials --profile 'team' --format env", "credential_process"
         self.env["AWS_PROFILE"] = "team"
-        self.server.region = "eu-north-1"
-        self.good()
-        self.assertEqual(self.forms[0]["ExternalId"], "a b")
-        self.roles["AKIABASE"] = "changed"
-        self.cache = self.env["ROOFLINT_CACHE"] = os.path.join(self.box, "second")
-        self.refused("s3://runs/log", "'team'", "403 AccessDenied", ROLE)
-
-    def test_role_of_itself(self):
-        self.roles["AKIABASE"] = "base/secret"
-        self.config(f"[default]\nrole_arn = {ROLE}\nsource_profile = default\n"
+        self.config(f"[profile team]\nrole_arn = {ROLE}\nsource_profile = team\n"
                     "aws_access_key_id = AKIABASE\naws_secret_access_key = base/secret\n")
+        self.refused("s3://runs/log", "'team'", "role_arn", *said)
+        self.config("[profile team]\nsso_session = corp\nsso_account_id = 1\n")
+        self.refused("s3://runs/log", "'team'", "SSO", *said)
+        self.config("[profile team]\nsso_start_url = https://corp.example/start\n")
+        self.refused("s3://runs/log", "'team'", "SSO", *said)
+        self.assertEqual(self.forms, [])
+
+    def test_keys_beside_sso(self):
+        path = self.program(keys("SessionToken", Version=1))
+        self.config(f'[default]\nsso_session = corp\ncredential_process = "{path}"\n')
         self.good()
-
-    def test_roles_that_lead_nowhere(self):
-        self.config(f"[default]\nrole_arn = {ROLE}\nsource_profile = other\n"
-                    f"[profile other]\nrole_arn = {ROLE}\nsource_profile = default\n")
-        self.refused("s3://runs/log", "ever more profiles")
-        self.config(f"[default]\nrole_arn = {ROLE}\nsource_profile = other\n")
-        self.refused("s3://runs/log", "source_profile without keys")
-        self.config(f"[default]\nrole_arn = {ROLE}\ncredential_source = Moon\n")
-        self.refused("s3://runs/log", "none of Environment")
-        self.config(f"[default]\nrole_arn = {ROLE}\nsource_profile = o\nmfa_serial = 1\n")
-        self.refused("s3://runs/log", "mfa_serial", "aws configure export-credentials")
-
-    # ---- SSO -----------------------------------------------------------------------------------
-
-    def sso(self, name, expires=3600, **more):
-        def answer(h):
-            query = dict(urllib.parse.parse_qsl(h.path.partition("?")[2]))
-            fine = h.headers["x-amz-sso_bearer_token"] == TOKEN and \
-                query == {"role_name": "reader", "account_id": "123456789012"}
-            h.reply(200 if fine else 401, json.dumps({"roleCredentials": {
-                "accessKeyId": clouds.KEY, "secretAccessKey": clouds.SECRET,
-                "sessionToken": SESSION, "expiration": int((time.time() + 3600) * 1000)}}
-            ).encode() if fine else b"{}")
-        self.server.other["/federation/credentials"] = answer
-        file = hashlib.sha1(name.encode()).hexdigest()
-        self.write(f".aws/sso/cache/{file}.json", json.dumps(
-            {"accessToken": TOKEN, "expiresAt": moment(expires), **more}))
-
-    ACCOUNT = "sso_account_id = 123456789012\nsso_role_name = reader\n"
-
-    def test_sso_session(self):
-        self.config("[profile team]\nsso_session = corp\n" + self.ACCOUNT + "[sso-session corp]\n"
-                    "sso_start_url = https://corp.example/start\nsso_region = eu-west-1\n")
-        self.env["AWS_PROFILE"] = "team"
-        self.refused("s3://runs/log", "nobody is logged in", "aws sso login --profile 'team'")
-        self.sso("corp", expires=-1)
-        self.refused("s3://runs/log", "session of SSO has ended", "aws sso login")
-        self.sso("corp", accessToken="other")
-        self.refused("s3://runs/log", "not accepted", "aws sso login")
-        self.sso("corp")
-        self.good()
-
-    def test_sso_of_old(self):
-        self.config("[default]\nsso_start_url = https://corp.example/start\n"
-                    "sso_region = eu-west-1\n" + self.ACCOUNT)
-        self.sso("https://corp.example/start")
-        self.good()
-        self.config("[default]\nsso_start_url = https://corp.example/start\n")
-        self.refused_again("s3://runs/log", "without all of sso_start_url")
-
-    def refused_again(self, *args):
-        self.cache = self.env["ROOFLINT_CACHE"] = os.path.join(self.box, "again")
-        self.refused(*args)
 
     # ---- programs ------------------------------------------------------------------------------
 
