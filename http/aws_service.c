@@ -144,7 +144,7 @@ bool aws_container(struct keyring *k, struct aws_keys *ret, struct diag *err)
 	return ok || diag_context(err, "%.*s", STR_ARG(ret->from));
 }
 
-/* ---- a role by a token of another issuer ------------------------------------------------------ */
+/* ---- a role by the token of another issuer --------------------------------------------------- */
 
 /* The token goes over TLS, or to this machine. */
 static bool role_url(struct keyring *k, struct str *ret, struct diag *err)
