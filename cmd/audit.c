@@ -266,7 +266,7 @@ static bool gather(struct audit *a, const struct audit_settings *s, const struct
 	else if (args->count)
 		ok = (s->merge ? merge_files : judge_roots)(a, args, &sink);
 	arena_free(&sink.scratch);
-	ok = ok && archive_flush(&a->archive, &a->err);
+	ok = ok && connection_flush(&a->archive, &a->err);
 	return ok && (!sink.facts || out_close(sink.facts, &a->err));
 }
 
@@ -365,9 +365,9 @@ static bool open_archive(struct audit *a, struct str place, ptrdiff_t args)
 {
 	struct diag second;
 	if (args)
-		return archive_open(&a->archive, place, STORE_WRITE, a->keep, &a->err);
-	return archive_open(&a->archive, place, STORE_READ, a->keep, &a->err) ||
-	       archive_open(&a->archive, place, STORE_WRITE, a->keep, &second);
+		return connection_open(&a->archive, place, STORE_WRITE, a->keep, &a->err);
+	return connection_open(&a->archive, place, STORE_READ, a->keep, &a->err) ||
+	       connection_open(&a->archive, place, STORE_WRITE, a->keep, &second);
 }
 
 static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_t args)
@@ -408,7 +408,7 @@ static const struct option audit_options[] = {
 	{ "until", 0, OPTION_TEXT, AT(until), "MOMENT",
 		"end of the window in UTC, like 2026-11-20; by default when the newest run was "
 		"captured" },
-	{ "store", 0, OPTION_TEXT, AT(store), ARCHIVE_ARGUMENT,
+	{ "store", 0, OPTION_TEXT, AT(store), STORE_ARGUMENT,
 		"keep facts there and report on all of them: history from week to week; runs that "
 		"it has are not judged again; a file, or clickhouses://HOST/DATABASE "
 		"(docs/fleet.md)" },

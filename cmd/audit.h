@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "base/task.h"
-#include "session/archive.h"
+#include "session/connection.h"
 #include "session/batch.h"
 #include "session/deliver.h"
 #include "report/fleet.h"
@@ -30,7 +30,7 @@ struct audit {
 	struct load_options options;
 	struct shard shard;
 	int jobs;
-	struct archive archive; /* open when there is a --store */
+	struct connection archive; /* open when there is a --store */
 	struct fleet *fleet;
 	struct str judge, until, first_error, newest;
 	char newest_text[MOMENT_MAX]; /* where that is */

@@ -118,7 +118,7 @@ static bool asks_store(const struct check_settings *s)
 /* Looked at before anything is judged, so that a store that cannot be used costs no time. */
 static bool check_store(const struct check_settings *s, struct arena *keep, struct diag *err)
 {
-	struct archive archive;
+	struct connection archive;
 	if (s->record && !s->store.p)
 		return diag_set(err, DIAG_USAGE, "--record needs a --store to append to");
 	if (!s->record && s->store.p && !asks_store(s))
@@ -127,8 +127,9 @@ static bool check_store(const struct check_settings *s, struct arena *keep, stru
 			"--notify holds a run against; give one of these");
 	if (!s->store.p)
 		return true;
-	bool ok = archive_open(&archive, s->store, s->record ? STORE_WRITE : STORE_READ, keep, err);
-	archive_close(&archive);
+	bool ok = connection_open(
+		&archive, s->store, s->record ? STORE_WRITE : STORE_READ, keep, err);
+	connection_close(&archive);
 	return ok;
 }
 
@@ -265,7 +266,7 @@ static const struct option check_options[] = {
 	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
 		"processes for several profiles, or threads for one; by default one per "
 		"processor" },
-	{ "store", 0, OPTION_TEXT, AT(store), ARCHIVE_ARGUMENT,
+	{ "store", 0, OPTION_TEXT, AT(store), STORE_ARGUMENT,
 		"a store of facts: a file on a local disk that several may write at once, or "
 		"clickhouses://HOST/DATABASE (docs/fleet.md)" },
 	{ "record", 0, OPTION_FLAG, AT(record), NULL,

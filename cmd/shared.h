@@ -9,7 +9,7 @@
 #include "session/load.h"
 
 /* What `--store` takes, for help. */
-#define ARCHIVE_ARGUMENT "FILE|URL"
+#define STORE_ARGUMENT "FILE|URL"
 
 /* Of the commands that read profiles. */
 #define READ_OPTIONS(type)                                                                         \

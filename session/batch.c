@@ -10,7 +10,7 @@
 #include "base/when.h"
 #include "session/bucket.h"
 #include "session/previous.h"
-#include "session/shown.h"
+#include "session/profile_name.h"
 
 /* What few jobs have: the first of these that is set. */
 struct exception {
@@ -185,7 +185,7 @@ static void judge_run(struct work *w)
 	}
 	for (bool first = true; run_take(&w->all, &w->scratch, &w->part); first = false) {
 		if (!first)
-			shown = shown_path(w->part.run.path, w->keep);
+			shown = profile_name(w->part.run.path, w->keep);
 		if (!judge_part(w, shown, &err))
 			add_error(w, shown, &err);
 		run_close(&w->part);
@@ -321,7 +321,7 @@ static void job_done(void *arg, ptrdiff_t index, const struct job_result *result
 static struct str name_in(struct str path, struct arena *keep)
 {
 	struct arena scratch = *keep;
-	struct str shown = shown_path(path, &scratch);
+	struct str shown = profile_name(path, &scratch);
 	if (str_ends(path, shown))
 		return str_from_offset(path, path.len - shown.len);
 	*keep = scratch;
@@ -377,7 +377,7 @@ static bool add_newest(struct crew *crew, struct str path)
 	for (ptrdiff_t i = 0; i < found.count; i++)
 		take_run(crew, &found.runs[i]);
 	if (found.count == 1)
-		crew->jobs[crew->count - 1].shown = shown_path(path, &crew->names);
+		crew->jobs[crew->count - 1].shown = profile_name(path, &crew->names);
 	return true;
 }
 

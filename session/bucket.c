@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/unit.h"
 #include "session/cache.h"
-#include "session/courier.h"
+#include "session/http_client.h"
 #include "measure/job.h"
 
 enum { FETCH_ATTEMPTS = 3, VERSION_MAX = 1024 };
@@ -33,7 +33,7 @@ struct bucket {
 };
 
 /* One for this process: buckets are asked one after the other. */
-static struct courier courier;
+static struct http_client http;
 
 bool is_bucket(struct str path)
 {
@@ -56,7 +56,7 @@ static cJSON *request_new(const char *method, struct str object, double stall_s)
 static bool request_do(
 	cJSON *head, struct str shown, struct arena *keep, struct frame *ret, struct diag *err)
 {
-	bool came = courier_ask(&courier, head, STR(""), NULL, keep, ret, err);
+	bool came = http_client_ask(&http, head, STR(""), NULL, keep, ret, err);
 	cJSON_Delete(head);
 	if (!came) {
 		err->id = DIAG_BUCKET;

@@ -1,11 +1,12 @@
 /* Who is told what, and what happens when that fails.  See deliver.h. */
-#include "base/text.h"
 #include "session/deliver.h"
 
 #include <time.h>
 
 #include "base/secret.h"
-#include "session/courier.h"
+#include "base/text.h"
+#include "session/http_client.h"
+#include "session/outbox.h"
 #include "report/news.h"
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -89,15 +90,23 @@ bool plan_make(const struct notify_settings *s, const struct ruleset *rules, str
 
 /* A pipeline waits: what has not had its turn by then waits in the spool, like what failed. */
 enum { ROUND_S = 180 };
+/* What one message may take. */
+static const struct http_limits letter_limits = { 20, 90, 200 };
 
 struct round {
 	const struct plan *plan;
-	struct courier courier;
+	struct http_client http;
 	struct arena *keep;
 	double start_s;
 	struct str *down; /* variables whose servers gave no good answer in this round */
 	ptrdiff_t down_count, down_cap;
 	ptrdiff_t failed; /* messages that had to be delivered and were not */
+};
+
+enum delivery {
+	DELIVERY_FAILED, /* keep the message */
+	DELIVERY_DONE,
+	DELIVERY_GONE /* the receiver wants no more, ever */
 };
 
 static double now_s(void)
@@ -107,37 +116,55 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static bool is_down(const struct round *r, struct str url_from)
+/* *why is what went wrong: clean text without secrets. */
+static enum delivery send(struct round *r, const struct letter *l, struct str *why)
 {
-	for (ptrdiff_t i = 0; i < r->down_count; i++)
-		if (str_eq(r->down[i], url_from))
-			return true;
-	return false;
+	struct diag err;
+	struct frame f;
+	cJSON *head = cJSON_CreateObject();
+	json_add_str(head, "method", STR("POST"));
+	json_add_str(head, "url_from", l->url_from);
+	if (l->secret_from.p)
+		json_add_str(head, "secret_from", l->secret_from);
+	json_add_str(head, "message_id", l->id);
+	bool came = http_client_ask(&r->http, head, l->body, &letter_limits, r->keep, &f, &err);
+	cJSON_Delete(head);
+	if (!came) {
+		*why = arena_str(r->keep, str_from(err.text));
+		return DELIVERY_FAILED;
+	}
+	struct str outcome = json_get_str(f.head, "outcome"), error = json_get_str(f.head, "error");
+	struct str said = text_clean(r->keep, arena_str(r->keep, str_trim(f.body)));
+	double attempts = json_get_double(f.head, "attempts");
+	enum delivery ret = str_eq(outcome, STR("delivered")) ? DELIVERY_DONE
+			    : str_eq(outcome, STR("gone"))    ? DELIVERY_GONE
+							      : DELIVERY_FAILED;
+	bool is_later = str_eq(outcome, STR("later"));
+	*why = text_clean(r->keep, arena_str(r->keep, error.p ? error : STR("")));
+	if (said.len)
+		*why = arena_fmt(r->keep, "%.*s: \"%.*s\"", STR_ARG(*why), STR_ARG(said));
+	if (attempts >= 2 && attempts < 1000)
+		*why = arena_fmt(r->keep, "%.*s (%d attempts)", STR_ARG(*why), (int)attempts);
+	if (ret == DELIVERY_FAILED && !is_later && !str_eq(outcome, STR("refused")))
+		*why = STR("rooflint-http gave an answer without an outcome");
+	if (is_later) /* as another message to the same server would */
+		*arena_push(r->keep, r->down, r->down_count, r->down_cap) = l->url_from;
+	frame_release(&f);
+	return ret;
 }
 
 /* A server that does not answer is not asked for each of a thousand messages. */
-static void carry(struct round *r, const struct letter *l, struct receipt *ret)
+static enum delivery carry(struct round *r, const struct letter *l, struct str *why)
 {
-	*ret = (struct receipt){ .outcome = DELIVERY_FAILED };
-	if (is_down(r, l->url_from)) {
-		ret->why = STR("the message before it could not be delivered either");
-	} else if (now_s() - r->start_s > ROUND_S) {
-		ret->why = arena_fmt(r->keep, "others took more than %d s", ROUND_S);
-	} else {
-		courier_send(&r->courier, l, r->keep, ret);
-		if (ret->is_down)
-			*arena_push(r->keep, r->down, r->down_count, r->down_cap) = l->url_from;
-	}
-}
-
-static bool is_required(const struct round *r, const struct notice *n)
-{
-	return n->required || r->plan->all_required;
-}
-
-static void count_failure(struct round *r, const struct notice *n)
-{
-	r->failed += is_required(r, n);
+	for (ptrdiff_t i = 0; i < r->down_count; i++)
+		if (str_eq(r->down[i], l->url_from)) {
+			*why = STR("the message before it could not be delivered either");
+			return DELIVERY_FAILED;
+		}
+	if (now_s() - r->start_s <= ROUND_S)
+		return send(r, l, why);
+	*why = arena_fmt(r->keep, "others took more than %d s", ROUND_S);
+	return DELIVERY_FAILED;
 }
 
 static void say(const struct round *r, struct str name, const char *what)
@@ -147,22 +174,17 @@ static void say(const struct round *r, struct str name, const char *what)
 }
 
 /* An error where the exit status tells it too. */
-static void complain(const struct round *r, bool is_error, struct str name, struct str what)
+static void complain(struct round *r, bool is_required, struct str name, struct str what)
 {
-	r->plan->tell(arena_fmt(r->keep, "%s RL%d: %.*s: %.*s", is_error ? "error" : "warning",
+	r->failed += is_required;
+	r->plan->tell(arena_fmt(r->keep, "%s RL%d: %.*s: %.*s", is_required ? "error" : "warning",
 		(int)DIAG_DELIVERY, STR_ARG(name), STR_ARG(what)));
 }
 
-static void tell_error(const struct round *r, const struct diag *d)
+static void count_error(struct round *r, const struct diag *d)
 {
+	r->failed++;
 	r->plan->tell(arena_fmt(r->keep, "error RL%d: %s", (int)d->id, d->text));
-}
-
-static struct str why_text(const struct receipt *receipt, struct arena *keep)
-{
-	if (receipt->attempts < 2)
-		return receipt->why;
-	return arena_fmt(keep, "%.*s (%d attempts)", STR_ARG(receipt->why), receipt->attempts);
 }
 
 static void tidy(const struct round *r)
@@ -188,51 +210,39 @@ static struct str put_away(const struct round *r, const struct letter *l)
 		r->keep, "it waits in '%.*s' for `rooflint notify`", STR_ARG(r->plan->spool));
 }
 
-static void send_new(struct round *r, const struct notice *n, struct str body)
+static void tell(struct round *r, const struct target *t, const struct message_source *source)
 {
-	struct receipt receipt = { .outcome = DELIVERY_FAILED };
-	struct letter l = { .target = n->name,
-		.url_from = n->url_from,
-		.secret_from = n->secret_from,
-		.body = body };
+	const struct plan *plan = r->plan;
+	const struct notice *n = &t->notice;
+	enum notice_when when = plan->when ? (enum notice_when)(plan->when - 1) : n->when;
+	bool is_required = n->required || plan->all_required;
+	struct letter l = {
+		.target = n->name, .url_from = n->url_from, .secret_from = n->secret_from
+	};
+	struct str why;
 	struct diag err;
+	if (!source->is_due[when]) {
+		say(r, n->name, "nothing new, not sent");
+		return;
+	}
+	if (!message_write(n->kind, t->message, source, plan->report_url, r->keep, &l.body, &err)) {
+		complain(r, is_required, n->name, str_from(err.text));
+		return;
+	}
+	enum delivery outcome = DELIVERY_FAILED;
 	if (letter_new_id(r->keep, &l.id, &err))
-		carry(r, &l, &receipt);
+		outcome = carry(r, &l, &why);
 	else
-		receipt.why = str_from(err.text);
-	if (receipt.outcome == DELIVERY_DONE) {
+		why = str_from(err.text);
+	if (outcome == DELIVERY_DONE) {
 		say(r, n->name, "delivered");
 		return;
 	}
-	struct str where = receipt.outcome == DELIVERY_GONE
+	struct str where = outcome == DELIVERY_GONE
 				   ? STR("it wants no more messages: take it out of the rule file")
 				   : put_away(r, &l);
-	count_failure(r, n);
-	complain(r, is_required(r, n), n->name,
-		arena_fmt(r->keep, "not delivered: %.*s; %.*s",
-			STR_ARG(why_text(&receipt, r->keep)), STR_ARG(where)));
-}
-
-static enum notice_when when_of(const struct plan *p, const struct notice *n)
-{
-	return p->when ? (enum notice_when)(p->when - 1) : n->when;
-}
-
-static void tell(struct round *r, const struct target *t, const struct message_source *source)
-{
-	struct diag err;
-	struct str body;
-	if (!source->is_due[when_of(r->plan, &t->notice)]) {
-		say(r, t->notice.name, "nothing new, not sent");
-		return;
-	}
-	if (message_write(t->notice.kind, t->message, source, r->plan->report_url, r->keep, &body,
-		    &err)) {
-		send_new(r, &t->notice, body);
-		return;
-	}
-	count_failure(r, &t->notice);
-	complain(r, is_required(r, &t->notice), t->notice.name, str_from(err.text));
+	complain(r, is_required, n->name,
+		arena_fmt(r->keep, "not delivered: %.*s; %.*s", STR_ARG(why), STR_ARG(where)));
 }
 
 ptrdiff_t plan_deliver(
@@ -241,7 +251,7 @@ ptrdiff_t plan_deliver(
 	struct round r = { .plan = p, .keep = keep, .start_s = now_s() };
 	for (ptrdiff_t i = 0; i < p->count; i++)
 		tell(&r, &p->targets[i], source);
-	courier_close(&r.courier);
+	http_client_close(&r.http);
 	return r.failed;
 }
 
@@ -256,45 +266,28 @@ ptrdiff_t plan_deliver_news(const struct plan *p, const struct report_set *set, 
 
 /* ---- what waits ------------------------------------------------------------------------------ */
 
-static void resend(struct round *r, struct taken *t)
+static void resend(struct round *r, struct str name)
 {
-	struct receipt receipt;
+	struct taken t;
 	struct diag err;
-	struct str name = t->letter.target;
-	carry(r, &t->letter, &receipt);
-	if (receipt.outcome == DELIVERY_FAILED) {
-		r->failed++;
-		outbox_keep(t);
-		complain(r, true, name,
-			arena_fmt(r->keep, "not delivered: %.*s; it waits on",
-				STR_ARG(why_text(&receipt, r->keep))));
+	struct str why;
+	enum take taken = outbox_take(r->plan->spool, name, r->keep, &t, &err);
+	if (taken == TAKE_BAD)
+		count_error(r, &err);
+	if (taken != TAKE_OK)
+		return;
+	enum delivery outcome = carry(r, &t.letter, &why);
+	if (outcome == DELIVERY_FAILED) {
+		outbox_keep(&t);
+		complain(r, true, t.letter.target,
+			arena_fmt(r->keep, "not delivered: %.*s; it waits on", STR_ARG(why)));
 		return;
 	}
-	say(r, name,
-		receipt.outcome == DELIVERY_DONE
-			? "delivered"
-			: "it wants no more messages; this one is dropped");
-	if (!outbox_done(t, &err)) {
-		r->failed++;
-		tell_error(r, &err);
-	}
-}
-
-static void take_and_resend(struct round *r, struct str name)
-{
-	struct taken taken;
-	struct diag err;
-	switch (outbox_take(r->plan->spool, name, r->keep, &taken, &err)) {
-	case TAKE_OK:
-		resend(r, &taken);
-		break;
-	case TAKE_GONE:
-		break;
-	case TAKE_BAD:
-		r->failed++;
-		tell_error(r, &err);
-		break;
-	}
+	say(r, t.letter.target,
+		outcome == DELIVERY_DONE ? "delivered"
+					 : "it wants no more messages; this one is dropped");
+	if (!outbox_done(&t, &err))
+		count_error(r, &err);
 }
 
 bool plan_resend(const struct plan *p, struct arena *keep, ptrdiff_t *ret, struct diag *err)
@@ -311,8 +304,8 @@ bool plan_resend(const struct plan *p, struct arena *keep, ptrdiff_t *ret, struc
 	if (!count && !p->quiet)
 		p->tell(STR("no message waits"));
 	for (ptrdiff_t i = 0; i < count; i++)
-		take_and_resend(&r, names[i]);
-	courier_close(&r.courier);
+		resend(&r, names[i]);
+	http_client_close(&r.http);
 	*ret = r.failed;
 	return true;
 }

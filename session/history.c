@@ -225,15 +225,15 @@ static bool recall(struct store *store, const struct history_query *q, const str
 static bool recall_all(const struct history *h, const struct tables *head, struct str shown,
 	struct arena *keep, struct baselines *ret, struct diag *err)
 {
-	struct archive archive;
+	struct connection archive;
 	bool ok = true;
 	if (!h->count || !table_count(head, run))
 		return true;
-	if (!archive_open(&archive, h->store, STORE_READ, keep, err))
+	if (!connection_open(&archive, h->store, STORE_READ, keep, err))
 		return diag_context(err, "baseline");
 	for (ptrdiff_t i = 0; i < h->count && ok; i++)
 		ok = recall(archive.store, &h->queries[i], head, shown, keep, ret, err);
-	archive_close(&archive);
+	connection_close(&archive);
 	return ok || diag_context(err, "baseline");
 }
 
@@ -296,15 +296,15 @@ static bool record_one(struct store *store, const struct report *r, struct str j
 bool history_record(struct str store, const struct report_set *set, struct str judge,
 	struct arena *keep, struct diag *err)
 {
-	struct archive archive;
+	struct connection archive;
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
-	bool ok = archive_open(&archive, store, STORE_WRITE, keep, err);
+	bool ok = connection_open(&archive, store, STORE_WRITE, keep, err);
 	for (ptrdiff_t i = 0; i < set->count && ok; i++) {
 		ok = record_one(archive.store, &set->items[i], judge, &scratch, err);
 		arena_clear(&scratch);
 	}
-	ok = ok && archive_flush(&archive, err);
-	archive_close(&archive);
+	ok = ok && connection_flush(&archive, err);
+	connection_close(&archive);
 	arena_free(&scratch);
 	return ok;
 }
@@ -394,7 +394,7 @@ static bool take_before(void *arg, const struct run_facts *f, struct diag *err)
 bool history_previous(struct str store, const struct report_set *set, bool is_recorded,
 	struct arena *keep, struct report_set *ret, struct diag *err)
 {
-	struct archive archive;
+	struct connection archive;
 	struct looking l = { .items = arena_make(keep, struct successor, set->count),
 		.count = set->count,
 		.left = set->count,
@@ -406,9 +406,9 @@ bool history_previous(struct str store, const struct report_set *set, bool is_re
 		l.items[i].report = &set->items[i];
 		report_facts(&set->items[i], STR(""), STR(""), keep, &l.items[i].facts);
 	}
-	if (!archive_open(&archive, store, STORE_READ, keep, err))
+	if (!connection_open(&archive, store, STORE_READ, keep, err))
 		return false;
 	bool ok = store_scan(archive.store, (struct window){ 0 }, take_before, &l, err) || !l.left;
-	archive_close(&archive);
+	connection_close(&archive);
 	return ok;
 }

@@ -15,7 +15,7 @@
 #ifndef SESSION_HISTORY_H
 #define SESSION_HISTORY_H
 
-#include "session/archive.h"
+#include "session/connection.h"
 #include "session/baseline.h"
 #include "report/report.h"
 

@@ -391,7 +391,7 @@ class Faults(test_buckets.Served):
             self.assertLess(time.monotonic(), last)
             time.sleep(0.02)
 
-    def courier(self, pid):
+    def program(self, pid):
         """The rooflint-http that this process has started; None: not yet, or no more."""
         done = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,comm="], env={"PATH": os.defpath},
                               capture_output=True, text=True, check=True).stdout
@@ -409,11 +409,11 @@ class Faults(test_buckets.Served):
         """Nobody is left behind that goes on to fetch, and what is there is never half of it."""
         self.server.trouble = dripping
         p = self.begin(self.log)
-        self.until(lambda: self.server.fetched and self.courier(p.pid))
-        courier = self.courier(p.pid)
+        self.until(lambda: self.server.fetched and self.program(p.pid))
+        program = self.program(p.pid)
         p.send_signal(signal.SIGKILL)
         p.wait()
-        self.until(lambda: not self.runs(courier), 15)
+        self.until(lambda: not self.runs(program), 15)
         self.assertTrue(all(name.startswith(".new-") for name in self.kept()))
         self.server.trouble = None
         self.judge(self.log)
@@ -422,11 +422,11 @@ class Faults(test_buckets.Served):
         self.assertEqual(len(self.kept()), 2)
         self.whole()
 
-    def test_courier_killed(self):
+    def test_program_killed(self):
         self.server.trouble = silent_after(30000)
         p = self.begin(self.first)
-        self.until(lambda: self.server.fetched and self.courier(p.pid))
-        os.kill(self.courier(p.pid), signal.SIGKILL)
+        self.until(lambda: self.server.fetched and self.program(p.pid))
+        os.kill(self.program(p.pid), signal.SIGKILL)
         said = p.communicate(timeout=30)[0]
         self.assertEqual(p.returncode, 3, said)
         self.assertIn(self.first + ": rooflint-http ended without an answer", said)

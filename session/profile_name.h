@@ -4,8 +4,8 @@
  *
  * Refuses: following links.  A name is for people, and a link may be the one that they know.
  */
-#ifndef SESSION_SHOWN_H
-#define SESSION_SHOWN_H
+#ifndef SESSION_PROFILE_NAME_H
+#define SESSION_PROFILE_NAME_H
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -14,6 +14,6 @@
  * Relative where it lies below this directory, else as it was given; without slashes at its end and
  * steps that lead nowhere ("./a", "a//b", "../here/a" in a directory called here).
  */
-struct str shown_path(struct str path, struct arena *keep);
+struct str profile_name(struct str path, struct arena *keep);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Talking to rooflint-http.  See courier.h.
+ * Talking to rooflint-http.  See http_client.h.
  *
  * The only place of this program that starts another (`make check-calls`).
  */
-#include "session/courier.h"
+#include "session/http_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,16 +18,11 @@
 #include <mach-o/dyld.h>
 #endif
 
-#include "base/text.h"
-
 extern char **environ;
 
 #define GRACE_MS   2000 /* to end by itself when its input is closed */
 #define PATIENCE_S 30	/* beyond what it was given: the last attempt may begin at the deadline */
 #define BUSY_S	   120	/* a request without limits says more often than this that it is at work */
-
-/* What one message may take: a pipeline waits for it.  Later is what the spool is for. */
-static const struct courier_limits letter_limits = { 20, 90, 200 };
 
 enum { PROGRAM_PATH = 4096 };
 
@@ -92,7 +87,7 @@ static void close_both(const int ends[2])
 		close(ends[1]);
 }
 
-static bool start(struct courier *c, struct arena *keep, struct diag *err)
+static bool start(struct http_client *c, struct arena *keep, struct diag *err)
 {
 	int to[2] = { -1, -1 }, from[2] = { -1, -1 };
 	struct str path = find_program(keep);
@@ -117,7 +112,7 @@ static bool start(struct courier *c, struct arena *keep, struct diag *err)
 }
 
 /* It ends when its input does; one that does not is ended. */
-static void reap(struct courier *c)
+static void reap(struct http_client *c)
 {
 	struct timespec pause = { 0, 10 * 1000000L };
 	for (int ms = 0; ms < GRACE_MS; ms += 10) {
@@ -129,7 +124,7 @@ static void reap(struct courier *c)
 	waitpid(c->pid, NULL, 0);
 }
 
-void courier_close(struct courier *c)
+void http_client_close(struct http_client *c)
 {
 	if (!c->pid)
 		return;
@@ -145,7 +140,7 @@ struct patience {
 	int fd, ms;
 };
 
-/* Bytes that come in time; a courier that hangs counts as one that has ended. */
+/* Bytes that come in time; a program that hangs counts as one that has ended. */
 static ptrdiff_t read_in_time(void *from, char *to, ptrdiff_t n)
 {
 	struct patience *patience = from;
@@ -157,18 +152,13 @@ static ptrdiff_t read_in_time(void *from, char *to, ptrdiff_t n)
 	return ready > 0 ? frame_read_fd(&patience->fd, to, n) : -1;
 }
 
-/* Milliseconds to wait for an answer, or for a word that it takes its time. */
-static int patience_ms(const struct courier_limits *limits)
-{
-	double seconds = limits ? limits->deadline_s + limits->timeout_s : BUSY_S;
-	return (int)((seconds + PATIENCE_S) * 1000);
-}
-
 /* The answer itself; that it takes its time is said as often as it likes. */
-static bool read_answer(struct courier *c, const struct courier_limits *limits, struct arena *keep,
+static bool read_answer(struct http_client *c, const struct http_limits *limits, struct arena *keep,
 	struct frame *ret, struct diag *err)
 {
-	struct patience patience = { c->from, patience_ms(limits) };
+	/* For an answer, or for a word that it takes its time. */
+	double seconds = PATIENCE_S + (limits ? limits->deadline_s + limits->timeout_s : BUSY_S);
+	struct patience patience = { c->from, (int)(seconds * 1000) };
 	struct frame_source from = { read_in_time, &patience, STR("rooflint-http") };
 	for (;;) {
 		enum frame_state state = frame_read(&from, keep, ret, err);
@@ -187,8 +177,8 @@ static bool read_answer(struct courier *c, const struct courier_limits *limits, 
 	return diag_set(err, DIAG_DELIVERY, "rooflint-http gave an answer to nothing asked");
 }
 
-/* A parent's courier answers the parent. */
-static void forget_inherited(struct courier *c)
+/* A parent's program answers the parent. */
+static void forget_inherited(struct http_client *c)
 {
 	if (!c->pid || c->owner == getpid())
 		return;
@@ -197,85 +187,19 @@ static void forget_inherited(struct courier *c)
 	c->pid = 0;
 }
 
-static void add_limits(cJSON *head, const struct courier_limits *limits)
-{
-	json_add_double(head, "timeout_s", limits->timeout_s);
-	json_add_double(head, "deadline_s", limits->deadline_s);
-	json_add_i64(head, "answer_bytes", limits->answer_bytes);
-}
-
-bool courier_ask(struct courier *c, cJSON *head, struct str body,
-	const struct courier_limits *limits, struct arena *keep, struct frame *ret,
-	struct diag *err)
+bool http_client_ask(struct http_client *c, cJSON *head, struct str body,
+	const struct http_limits *limits, struct arena *keep, struct frame *ret, struct diag *err)
 {
 	forget_inherited(c);
 	json_add_double(head, "id", ++c->last_id);
-	if (limits)
-		add_limits(head, limits);
+	if (limits) {
+		json_add_double(head, "timeout_s", limits->timeout_s);
+		json_add_double(head, "deadline_s", limits->deadline_s);
+		json_add_i64(head, "answer_bytes", limits->answer_bytes);
+	}
 	if ((c->pid || start(c, keep, err)) && frame_write(c->to, head, body, keep, err) &&
 		read_answer(c, limits, keep, ret, err))
 		return true;
-	courier_close(c);
+	http_client_close(c);
 	return false;
-}
-
-/* ---- one message ----------------------------------------------------------------------------- */
-
-static cJSON *letter_head(const struct letter *l)
-{
-	cJSON *head = cJSON_CreateObject();
-	json_add_str(head, "method", STR("POST"));
-	json_add_str(head, "url_from", l->url_from);
-	if (l->secret_from.p)
-		json_add_str(head, "secret_from", l->secret_from);
-	json_add_str(head, "message_id", l->id);
-	return head;
-}
-
-static const struct outcome_word {
-	struct str word;
-	enum delivery outcome;
-	bool is_down;
-} outcome_words[] = {
-	{ STR_INIT("delivered"), DELIVERY_DONE, false },
-	{ STR_INIT("later"), DELIVERY_FAILED, true },
-	{ STR_INIT("refused"), DELIVERY_FAILED, false },
-	{ STR_INIT("gone"), DELIVERY_GONE, false },
-};
-
-static bool read_receipt(const struct frame *f, struct arena *keep, struct receipt *ret)
-{
-	struct str word = json_get_str(f->head, "outcome"), why = json_get_str(f->head, "error");
-	struct str said = text_clean(keep, arena_str(keep, str_trim(f->body)));
-	double attempts = json_get_double(f->head, "attempts");
-	for (size_t i = 0; i < sizeof(outcome_words) / sizeof(outcome_words[0]); i++) {
-		if (!str_eq(word, outcome_words[i].word))
-			continue;
-		ret->outcome = outcome_words[i].outcome;
-		ret->is_down = outcome_words[i].is_down;
-		ret->attempts = attempts >= 0 && attempts < 1000 ? (int)attempts : 0;
-		ret->why = text_clean(keep, arena_str(keep, why.p ? why : STR("")));
-		if (said.len)
-			ret->why =
-				arena_fmt(keep, "%.*s: \"%.*s\"", STR_ARG(ret->why), STR_ARG(said));
-		return true;
-	}
-	return false;
-}
-
-void courier_send(
-	struct courier *c, const struct letter *l, struct arena *keep, struct receipt *ret)
-{
-	struct diag err;
-	struct frame f;
-	cJSON *head = letter_head(l);
-	*ret = (struct receipt){ .outcome = DELIVERY_FAILED };
-	if (!courier_ask(c, head, l->body, &letter_limits, keep, &f, &err)) {
-		ret->why = arena_str(keep, str_from(err.text));
-	} else {
-		if (!read_receipt(&f, keep, ret))
-			ret->why = STR("rooflint-http gave an answer without an outcome");
-		frame_release(&f);
-	}
-	cJSON_Delete(head);
 }

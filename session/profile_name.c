@@ -1,5 +1,5 @@
 /* Names of profiles.  See shown.h. */
-#include "session/shown.h"
+#include "session/profile_name.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -53,7 +53,7 @@ static struct str logical_cwd(void)
 	return is_here ? str_from(pwd) : (struct str){ NULL, 0 };
 }
 
-struct str shown_path(struct str path, struct arena *keep)
+struct str profile_name(struct str path, struct arena *keep)
 {
 	char buf[4096];
 	struct str cwd = str_from(getcwd(buf, sizeof(buf))), name = { NULL, 0 };

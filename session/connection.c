@@ -1,5 +1,5 @@
-/* Stores and how they are reached.  See archive.h. */
-#include "session/archive.h"
+/* Stores and how they are reached.  See connection.h. */
+#include "session/connection.h"
 
 #include <math.h>
 
@@ -32,15 +32,15 @@ static void read_answer(const struct frame *f, struct arena *keep, struct store_
 static void ask(
 	void *arg, const struct store_question *q, struct arena *keep, struct store_answer *ret)
 {
-	struct archive *a = arg;
+	struct connection *c = arg;
 	/* Time for a second attempt behind one that stalled, as far as rooflint-http takes it. */
 	double deadline_s = fmin(2 * q->timeout_s, PLACE_MAX_TIMEOUT);
-	const struct courier_limits limits = { q->timeout_s, deadline_s, q->answer_bytes };
+	const struct http_limits limits = { q->timeout_s, deadline_s, q->answer_bytes };
 	struct diag err;
 	struct frame f;
 	cJSON *head = question_head(q);
 	*ret = (struct store_answer){ 0 };
-	if (courier_ask(&a->courier, head, q->body, &limits, keep, &f, &err)) {
+	if (http_client_ask(&c->http, head, q->body, &limits, keep, &f, &err)) {
 		read_answer(&f, keep, ret);
 		frame_release(&f);
 	} else {
@@ -49,25 +49,25 @@ static void ask(
 	cJSON_Delete(head);
 }
 
-bool archive_open(struct archive *a, struct str place, enum store_use use, struct arena *keep,
+bool connection_open(struct connection *c, struct str place, enum store_use use, struct arena *keep,
 	struct diag *err)
 {
-	const struct store_link link = { ask, a };
-	*a = (struct archive){ 0 };
+	const struct store_link link = { ask, c };
+	*c = (struct connection){ 0 };
 	if (place_is_remote(place))
 		secret_seal(); /* before a hostile profile is opened */
-	a->store = store_open(place, use, &link, keep, err);
-	return a->store != NULL;
+	c->store = store_open(place, use, &link, keep, err);
+	return c->store != NULL;
 }
 
-bool archive_flush(struct archive *a, struct diag *err)
+bool connection_flush(struct connection *c, struct diag *err)
 {
-	return !a->store || store_flush(a->store, err);
+	return !c->store || store_flush(c->store, err);
 }
 
-void archive_close(struct archive *a)
+void connection_close(struct connection *c)
 {
-	store_close(a->store);
-	courier_close(&a->courier);
-	a->store = NULL;
+	store_close(c->store);
+	http_client_close(&c->http);
+	c->store = NULL;
 }
