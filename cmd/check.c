@@ -36,20 +36,6 @@ struct outcome {
 	bool failed, unreadable, misconfigured, unproven;
 };
 
-static bool is_verdict(struct str name, enum verdict v)
-{
-	return str_eq(name, verdict_name(v));
-}
-
-static void outcome_add_error(struct outcome *o, const struct report *r)
-{
-	struct str digits = r->error_id;
-	int64_t id = 0;
-	str_take(&digits, STR("RL"));
-	str_to_i64(digits, &id);
-	*(status_of((enum diag_id)id) == STATUS_USAGE ? &o->misconfigured : &o->unreadable) = true;
-}
-
 /* With --fail-on new, a rule all of whose failures were there before is let be. */
 static bool has_failed(
 	const struct report *r, const struct report_rule *rule, const struct check_settings *s)
@@ -59,7 +45,7 @@ static bool has_failed(
 		return s->fail_on != FAIL_ON_NEVER;
 	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
 		const struct report_finding *f = &r->findings[i];
-		if (!str_eq(f->rule, rule->name) || !is_verdict(f->verdict, VERDICT_FAIL))
+		if (!str_eq(f->rule, rule->name) || f->verdict != VERDICT_FAIL)
 			continue;
 		failed++;
 		known += f->known;
@@ -70,25 +56,25 @@ static bool has_failed(
 static bool rule_breaks(
 	const struct report *r, const struct report_rule *rule, const struct check_settings *s)
 {
-	if (is_verdict(rule->verdict, VERDICT_FAIL))
+	if (rule->verdict == VERDICT_FAIL)
 		return has_failed(r, rule, s);
-	if (is_verdict(rule->verdict, VERDICT_WARN))
+	if (rule->verdict == VERDICT_WARN)
 		return s->fail_on == FAIL_ON_WARN;
-	return is_verdict(rule->verdict, VERDICT_INCONCLUSIVE) && (rule->gate || rule->required) &&
+	return rule->verdict == VERDICT_INCONCLUSIVE && (rule->gate || rule->required) &&
 	       s->inconclusive == INCONCLUSIVE_FAIL;
 }
 
 static void outcome_add(struct outcome *o, struct report *r, const struct check_settings *s)
 {
 	if (r->error.p)
-		outcome_add_error(o, r);
+		*(status_of(r->error_id) == STATUS_USAGE ? &o->misconfigured : &o->unreadable) =
+			true;
 	/* Nothing was judged at all: no rules, or none that could be. */
-	o->unproven |= is_verdict(r->verdict, VERDICT_INCONCLUSIVE) &&
-		       s->inconclusive == INCONCLUSIVE_FAIL;
+	o->unproven |= r->verdict == VERDICT_INCONCLUSIVE && s->inconclusive == INCONCLUSIVE_FAIL;
 	for (ptrdiff_t i = 0; i < r->result_count; i++) {
 		struct report_rule *rule = &r->results[i];
 		rule->breaks = rule_breaks(r, rule, s);
-		if (is_verdict(rule->verdict, VERDICT_INCONCLUSIVE))
+		if (rule->verdict == VERDICT_INCONCLUSIVE)
 			o->unproven |= rule->breaks;
 		else
 			o->failed |= rule->breaks;

@@ -61,8 +61,7 @@ static bool compare(struct baseline *base, struct tables *head, struct arena *ke
 	ret->notes = arena_make(keep, struct report_note, (ptrdiff_t)notes->count + 1);
 	for (int64_t i = 0; i < notes->count; i++)
 		ret->notes[ret->note_count++] =
-			(struct report_note){ arena_fmt(keep, "RL%d", (int)notes->items[i].id),
-				notes->items[i].text };
+			(struct report_note){ notes->items[i].id, notes->items[i].text };
 	return true;
 }
 

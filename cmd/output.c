@@ -231,7 +231,7 @@ static bool print_errors(const struct report_set *set)
 		if (!set->items[i].error.p)
 			return false;
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		fprintf(stderr, "rooflint: error %.*s: %.*s\n", STR_ARG(set->items[i].error_id),
+		fprintf(stderr, "rooflint: error RL%d: %.*s\n", (int)set->items[i].error_id,
 			STR_ARG(set->items[i].error));
 	return true;
 }

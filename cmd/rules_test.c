@@ -55,7 +55,7 @@ static void add_case(struct tester *t, const struct fixture *f, struct str wrong
 	struct arena *keep = t->c->keep;
 	struct report *r = &t->report;
 	struct str title = title_of(f, keep);
-	struct str verdict = verdict_name(wrong.p ? VERDICT_FAIL : VERDICT_PASS);
+	enum verdict verdict = wrong.p ? VERDICT_FAIL : VERDICT_PASS;
 	r->results[r->result_count++] = (struct report_rule){
 		.name = title, .title = title, .verdict = verdict, .breaks = wrong.p != NULL
 	};
@@ -174,7 +174,7 @@ static enum status run(struct tester *t, const struct test_settings *s, struct d
 	out_fmt(t->c->out, "%.*s: %td test%s of %td rules, %td failed\n", STR_ARG(t->file),
 		t->report.result_count, t->report.result_count == 1 ? "" : "s", t->rules->count,
 		t->failed);
-	t->report.verdict = verdict_name(t->failed ? VERDICT_FAIL : VERDICT_PASS);
+	t->report.verdict = t->failed ? VERDICT_FAIL : VERDICT_PASS;
 	if (s->junit.p && !write_junit(t, s->junit, err))
 		return fail(err);
 	return t->failed ? STATUS_RULE : STATUS_OK;

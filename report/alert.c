@@ -198,25 +198,19 @@ static void finish(struct alert *a, const char *word, struct str names, struct a
 static void add_finding(struct alerts *all, const struct report *r, const struct report_finding *f,
 	struct arena *keep)
 {
-	static const struct {
-		enum alert_level level;
-		const char *word;
-	} kinds[] = {
-		[VERDICT_FAIL] = { ALERT_ERROR, "fail" },
-		[VERDICT_WARN] = { ALERT_WARNING, "warning" },
-		[VERDICT_WAIVED] = { ALERT_NOTE, "waived" },
-	};
-	enum verdict v;
-	if (!verdict_parse(f->verdict, &v) || v > VERDICT_WAIVED || !kinds[v].word)
+	enum alert_level level = f->verdict == VERDICT_FAIL   ? ALERT_ERROR
+				 : f->verdict == VERDICT_WARN ? ALERT_WARNING
+							      : ALERT_NOTE;
+	if (level == ALERT_NOTE && f->verdict != VERDICT_WAIVED)
 		return;
-	struct alert *a = add(all, r, kinds[v].level, keep);
+	struct alert *a = add(all, r, level, keep);
 	a->finding = f;
 	a->rule = text_clean(keep, f->rule);
 	a->message = text_clean(keep, prose_message(r, f, keep));
 	a->gain_s = isfinite(f->gain_s) ? f->gain_s : (double)NAN;
 	if (a->gain_s > 0)
 		a->cost = prose_gain(r, a->gain_s, keep);
-	finish(a, kinds[v].word, a->rule, keep);
+	finish(a, verdict_looks[f->verdict].tag, a->rule, keep);
 }
 
 /* The rules in one trouble that count, or those that do not: an alert has one level. */
@@ -245,12 +239,12 @@ static void add_unreadable(struct alerts *all, const struct report *r, struct ar
 	struct alert *a = add(all, r, ALERT_ERROR, keep);
 	a->rule = ALERT_UNREADABLE;
 	a->message = text_clean(keep, r->error);
-	finish(a, "error", text_clean(keep, r->error_id), keep);
+	finish(a, "error", diag_name(r->error_id, keep), keep);
 }
 
 static bool is_waived(const struct report_finding *f)
 {
-	return str_eq(f->verdict, verdict_name(VERDICT_WAIVED));
+	return f->verdict == VERDICT_WAIVED;
 }
 
 static void add_report(struct alerts *all, const struct report *r, struct arena *keep)

@@ -78,7 +78,7 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 {
 	const struct rule *rule = f->rule;
 	ret->rule = own(keep, rule->name);
-	ret->verdict = verdict_name(f->verdict);
+	ret->verdict = f->verdict;
 	ret->subject = own(keep, f->subject);
 	ret->name = own(keep, f->name);
 	ret->message = own(keep, f->message);
@@ -106,7 +106,7 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 	const struct rule *rule = result->rule;
 	ret->name = own(keep, rule->name);
 	ret->title = own(keep, rule->title.text);
-	ret->verdict = verdict_name(result->verdict);
+	ret->verdict = result->verdict;
 	ret->reason = own(keep, result->reason);
 	ret->withheld = own(keep, result->withheld);
 	ret->subjects = (double)result->subjects;
@@ -120,10 +120,10 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 }
 
 /* A whole run passes, fails, warns or stays open; anything else would be green by absence. */
-static struct str whole_verdict(enum verdict v)
+static enum verdict whole_verdict(enum verdict v)
 {
 	bool known = v == VERDICT_PASS || v == VERDICT_FAIL || v == VERDICT_WARN;
-	return verdict_name(known ? v : VERDICT_INCONCLUSIVE);
+	return known ? v : VERDICT_INCONCLUSIVE;
 }
 
 static void build_judgement(const struct judgement *j, struct arena *keep, struct report *ret)
@@ -141,11 +141,6 @@ static void build_judgement(const struct judgement *j, struct arena *keep, struc
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
-
-static struct str diag_name(enum diag_id id, struct arena *keep)
-{
-	return arena_fmt(keep, "RL%d", (int)id);
-}
 
 /* What a waiver needs to be told of, or the missing string. */
 static struct str waiver_remark(const struct waiver_result *w)
@@ -171,7 +166,7 @@ static void build_waiver_notes(const struct judgement *j, struct arena *keep, st
 		if (!remark.p)
 			continue;
 		ret->notes[ret->note_count++] = (struct report_note){
-			.id = diag_name(DIAG_WAIVER, keep),
+			.id = DIAG_WAIVER,
 			.text = own(keep,
 				arena_fmt(keep, "the waiver of %.*s by %.*s (%.*s, line %lld) %.*s",
 					STR_ARG(w->rule.text), STR_ARG(w->owner.text),
@@ -185,12 +180,12 @@ static void build_notes(const struct diag_list *list, struct arena *keep, struct
 {
 	for (int64_t i = 0; i < list->count; i++)
 		ret->notes[ret->note_count++] = (struct report_note){
-			.id = diag_name(list->items[i].id, keep),
+			.id = list->items[i].id,
 			.text = own(keep, list->items[i].text),
 		};
 	if (list->dropped)
 		ret->notes[ret->note_count++] = (struct report_note){
-			.id = diag_name(DIAG_LIMIT, keep),
+			.id = DIAG_LIMIT,
 			.text = arena_fmt(
 				keep, "%lld more remarks were left out", (long long)list->dropped),
 		};
@@ -217,11 +212,6 @@ struct pick {
 	double weight;
 };
 
-static const void *row_at(const struct tables *t, enum table_id id, ptrdiff_t index)
-{
-	return (const char *)t->items[id].rows + index * table_defs[id].row_bytes;
-}
-
 /* Heaviest first, unknown last, ties in table order: a total order, so qsort is deterministic. */
 static int pick_cmp(const void *a, const void *b)
 {
@@ -240,7 +230,8 @@ static ptrdiff_t pick_heaviest(const struct tables *t, enum table_id id, struct 
 	const struct column *c = table_column(&table_defs[id], measures[id]);
 	ptrdiff_t count = t->items[id].count;
 	for (ptrdiff_t i = 0; i < count; i++)
-		picks[i] = (struct pick){ i, c ? cell_real(c, row_at(t, id, i)) : 0 };
+		picks[i] = (struct pick){ i,
+			c ? cell_real(c, table_row(&table_defs[id], &t->items[id], i)) : 0 };
 	if (count > 0)
 		qsort(picks, (size_t)count, sizeof(*picks), pick_cmp);
 	return count < REPORT_MAX_ROWS ? count : REPORT_MAX_ROWS;
@@ -294,7 +285,7 @@ static void build_table(
 				 : pick_heaviest(t, id, picks);
 	ret->row_totals[id] = (double)count;
 	for (ptrdiff_t i = 0; i < kept; i++)
-		copy_row(&table_defs[id], row_at(t, id, picks[i].index),
+		copy_row(&table_defs[id], table_row(&table_defs[id], &t->items[id], picks[i].index),
 			table_add(&ret->tables, id, keep), keep);
 }
 
@@ -306,8 +297,8 @@ static void build_plot(
 	const struct table_def *def = &plot_defs[id];
 	const struct table *t = &plots->items[id];
 	for (ptrdiff_t i = 0; i < t->count && i < PLOT_MAX_ROWS; i++)
-		copy_row(def, (const char *)t->rows + i * def->row_bytes,
-			rows_add(&ret->plots.items[id], def, keep), keep);
+		copy_row(def, table_row(def, t, i), rows_add(&ret->plots.items[id], def, keep),
+			keep);
 }
 
 static void build_around(const struct around *around, struct arena *keep, struct report_finding *f)
@@ -327,8 +318,7 @@ static void build_around(const struct around *around, struct arena *keep, struct
 
 static bool wants_around(const struct report_finding *f)
 {
-	return f->name.len && (str_eq(f->verdict, verdict_name(VERDICT_FAIL)) ||
-				      str_eq(f->verdict, verdict_name(VERDICT_WARN)));
+	return f->name.len && (f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN);
 }
 
 bool report_plots(struct measured *m, struct arena *keep, struct report *ret, struct diag *err)
@@ -377,8 +367,8 @@ void report_error(const struct diag *error, struct str profile, const struct tab
 	build_facts(known, keep, ret);
 	ret->profile = own(keep, profile);
 	ret->rules = own(keep, rules);
-	ret->verdict = STR("error");
-	ret->error_id = diag_name(error->id, keep);
+	ret->verdict = VERDICT_ERROR;
+	ret->error_id = error->id;
 	ret->error = own(keep, str_from(error->text));
 	ret->gain_s = NAN;
 }

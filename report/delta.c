@@ -30,7 +30,7 @@ static const struct metric_look {
 
 bool note_is_news(const struct report_note *note)
 {
-	return str_eq(note->id, STR("RL204"));
+	return note->id == DIAG_DIFFERS;
 }
 
 /* Less is nobody's news: half a percent, or half a point of a share. */

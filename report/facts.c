@@ -114,21 +114,17 @@ static struct str quality_of(const struct report *r, struct arena *keep)
 
 /* ---- what the rules said --------------------------------------------------------------------- */
 
-/* What a failed rule only warns of costs, too. */
-static bool is_counted(const struct rule_facts *rule, struct str verdict)
-{
-	return str_eq(verdict, rule->verdict) ||
-	       (str_eq(rule->verdict, verdict_name(VERDICT_FAIL)) &&
-		       str_eq(verdict, verdict_name(VERDICT_WARN)));
-}
-
 /* The costliest finding comes first in its rule. */
-static void take_findings(const struct report *r, struct rule_facts *ret)
+static void take_findings(
+	const struct report *r, const struct report_rule *rule, struct rule_facts *ret)
 {
 	ret->findings = 0;
 	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
 		const struct report_finding *f = &r->findings[i];
-		if (!str_eq(f->rule, ret->rule) || !is_counted(ret, f->verdict))
+		/* What a failed rule only warns of costs, too. */
+		bool is_counted = f->verdict == rule->verdict ||
+				  (rule->verdict == VERDICT_FAIL && f->verdict == VERDICT_WARN);
+		if (!str_eq(f->rule, rule->name) || !is_counted)
 			continue;
 		if (ret->findings++ == 0) {
 			ret->message = f->message;
@@ -146,16 +142,16 @@ static void take_rules(const struct report *r, struct arena *keep, struct run_fa
 	ret->items = arena_make(keep, struct rule_facts, r->result_count);
 	for (ptrdiff_t i = 0; i < r->result_count; i++) {
 		const struct report_rule *result = &r->results[i];
-		if (str_eq(result->verdict, verdict_name(VERDICT_OFF)))
+		if (result->verdict == VERDICT_OFF)
 			continue;
 		struct rule_facts *rule = &ret->items[ret->item_count++];
 		rule_facts_clear(rule);
 		rule->rule = result->name;
 		rule->title = result->title;
-		rule->verdict = result->verdict;
+		rule->verdict = verdict_name(result->verdict);
 		rule->reason = reason_of(result, keep);
 		rule->subjects = result->subjects;
-		take_findings(r, rule);
+		take_findings(r, result, rule);
 	}
 }
 
@@ -169,9 +165,9 @@ void report_facts(const struct report *r, struct str judge, struct str tool, str
 	ret->judge = judge;
 	ret->rules = r->rules;
 	ret->tool = tool;
-	ret->verdict = r->verdict;
+	ret->verdict = verdict_name(r->verdict);
 	ret->gain_s = r->gain_s;
-	ret->error_id = r->error_id;
+	ret->error_id = diag_name(r->error_id, keep);
 	ret->error = r->error;
 	take_rules(r, keep, ret);
 	run_facts_seal(ret, keep);

@@ -70,9 +70,7 @@ static void grid_fill(
 		const struct column *c = table_column(def, str_from(h->columns[g->columns]));
 		grid_set(g, 0, g->columns, c->name);
 		for (ptrdiff_t i = 1; i < g->rows; i++)
-			grid_set(g, i, g->columns,
-				cell_shown(
-					keep, c, (const char *)t->rows + (i - 1) * def->row_bytes));
+			grid_set(g, i, g->columns, cell_shown(keep, c, table_row(def, t, i - 1)));
 	}
 }
 

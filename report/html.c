@@ -192,12 +192,12 @@ static void pictures_of(const struct report *r, struct arena *keep, struct html_
 static struct html_report report_of(
 	const struct report *r, bool alone, bool whole, struct arena *keep)
 {
-	struct html_report ret = { .profile = r->profile, .verdict = r->verdict };
+	struct html_report ret = { .profile = r->profile, .verdict = verdict_name(r->verdict) };
 	ids_of(r, alone, keep, &ret);
 	html_rules(r, keep, &ret);
 	ret.icon = svg_icon(r->verdict);
 	ret.error = r->error;
-	ret.error_id = r->error_id;
+	ret.error_id = diag_name(r->error_id, keep);
 	if (!r->error.p) {
 		head_of(r, keep, &ret);
 		ret.is_cut = !whole;
@@ -212,39 +212,25 @@ static struct html_report report_of(
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-/* Worst first; how many of each a batch has. */
-static const struct total {
-	struct str verdict;
-	const char *text;
-} totals[] = {
-	{ STR_INIT("fail"), "failed" },
-	{ STR_INIT("error"), "unreadable" },
-	{ STR_INIT("inconclusive"), "inconclusive" },
-	{ STR_INIT("warn"), "with warnings" },
-	{ STR_INIT("pass"), "passed" },
-};
-
-static ptrdiff_t count_verdict(const struct report_set *set, struct str verdict)
-{
-	ptrdiff_t count = 0;
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		count += str_eq(set->items[i].verdict, verdict);
-	return count;
-}
-
 static void sum_up(const struct report_set *set, struct html_page *page, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	const char *before = ":";
+	page->icon = svg_icon(VERDICT_OFF);
 	out_fmt(o, "%lld profile%s", (long long)set->count, set->count == 1 ? "" : "s");
-	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
-		ptrdiff_t count = count_verdict(set, totals[i].verdict);
+	for (int v = 0; v < REPORT_VERDICTS; v++) {
+		ptrdiff_t count = 0;
+		for (ptrdiff_t i = 0; i < set->count; i++)
+			count += set->items[i].verdict == report_verdicts[v];
 		if (!count)
 			continue;
-		out_fmt(o, "%s %lld %s", before, (long long)count, totals[i].text);
+		out_fmt(o, "%s %lld %s", before, (long long)count,
+			verdict_looks[report_verdicts[v]].profiles);
 		before = ",";
-		if (!page->verdict.p)
-			page->verdict = totals[i].verdict;
+		if (page->verdict.p)
+			continue;
+		page->verdict = verdict_name(report_verdicts[v]);
+		page->icon = svg_icon(report_verdicts[v]);
 	}
 	page->count = out_text(o);
 }
@@ -271,7 +257,6 @@ void report_html(const struct report_set *set, const struct page_template *t, st
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		reports[i] = report_of(&set->items[i], set->count == 1, i < HTML_MAX_WHOLE, keep);
 	sum_up(set, &page, keep);
-	page.icon = svg_icon(page.verdict);
 	page.reports = LIST(reports, set->count);
 	page.title = title_of(&page, keep);
 	page_template_fill(t, &page, &x);

@@ -96,30 +96,11 @@ static struct str unknown_text(const struct maker *m, const struct report_rule *
 		missing.len ? ": no " : "", STR_ARG(missing));
 }
 
-static struct str word_of(struct str verdict)
-{
-	static const struct {
-		struct str verdict, word;
-	} words[] = {
-		{ STR_INIT("fail"), STR_INIT("Failed") },
-		{ STR_INIT("warn"), STR_INIT("Warning") },
-		{ STR_INIT("pass"), STR_INIT("Passed") },
-		{ STR_INIT("error"), STR_INIT("Unreadable") },
-		{ STR_INIT("waived"), STR_INIT("Waived") },
-		{ STR_INIT("off"), STR_INIT("Off") },
-		{ STR_INIT("not-applicable"), STR_INIT("Not applicable") },
-	};
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (str_eq(words[i].verdict, verdict))
-			return words[i].word;
-	return STR("Inconclusive");
-}
-
 static void put_subjects(const struct maker *m, const struct group *g, struct html_finding *ret)
 {
 	const struct report_finding *f = g->items[0];
 	ret->others = subjects_of(m, g, 1, &ret->others_more);
-	if (!str_eq(f->verdict, verdict_name(VERDICT_FAIL)))
+	if (f->verdict != VERDICT_FAIL)
 		return;
 	struct group warned = group_of(m->r, f->rule, VERDICT_WARN, m->keep);
 	ret->warned = subjects_of(m, &warned, 0, &ret->warned_more);
@@ -129,10 +110,10 @@ static struct html_finding finding_of(const struct maker *m, const struct group 
 {
 	const struct report_finding *f = g->items[0];
 	const struct report_rule *rule = rule_of(m->r, f->rule);
-	struct html_finding ret = { .rule = f->rule, .verdict = f->verdict };
+	struct html_finding ret = { .rule = f->rule, .verdict = verdict_name(f->verdict) };
 	ret.id = id_of(m, "rule", f->rule);
 	ret.subject_id = subject_id(m, f);
-	ret.word = word_of(f->verdict);
+	ret.word = str_from(verdict_looks[f->verdict].word);
 	ret.icon = svg_icon(f->verdict);
 	ret.message = prose_message(m->r, f, m->keep);
 	ret.place = html_place(f->source_file, f->source_line, m->keep);
@@ -164,7 +145,7 @@ static bool is_told(const struct maker *m, enum verdict v, const struct group *g
 static void settle_id(const struct maker *m, enum verdict v, struct html_finding *f)
 {
 	const struct report_rule *rule = rule_of(m->r, f->rule);
-	if (rule && !str_eq(rule->verdict, verdict_name(v)))
+	if (rule && rule->verdict != v)
 		f->id = id_of(m, arena_z(m->keep, verdict_name(v)), f->rule);
 }
 
@@ -224,13 +205,13 @@ static struct template_list rules_of(const struct maker *m, const enum verdict *
 	for (ptrdiff_t i = 0; i < m->r->result_count; i++) {
 		const struct report_rule *rule = &m->r->results[i];
 		for (int k = 0; k < n; k++)
-			if (str_eq(rule->verdict, verdict_name(verdicts[k])))
+			if (rule->verdict == verdicts[k])
 				*arena_push(m->keep, items, count, cap) = (struct html_rule){
 					.name = rule->name,
 					.id = id_of(m, "rule", rule->name),
 					.title = rule->title,
-					.verdict = rule->verdict,
-					.word = word_of(rule->verdict),
+					.verdict = verdict_name(rule->verdict),
+					.word = str_from(verdict_looks[rule->verdict].word),
 					.reason = html_spans(rule->reason, m->keep),
 					.icon = svg_icon(rule->verdict),
 				};
@@ -238,33 +219,27 @@ static struct template_list rules_of(const struct maker *m, const enum verdict *
 	return LIST(items, count);
 }
 
-static const struct counted {
-	enum verdict verdict;
-	const char *one, *many, *section;
-} counted[] = {
-	{ VERDICT_FAIL, "failed", "failed", "failed" },
-	{ VERDICT_WARN, "warning", "warnings", "warnings" },
-	{ VERDICT_INCONCLUSIVE, "inconclusive", "inconclusive", "inconclusive" },
-	{ VERDICT_PASS, "passed", "passed", "passed" },
-	{ VERDICT_WAIVED, "waived", "waived", "waived" },
-	{ VERDICT_NOT_APPLICABLE, "not applicable", "not applicable", "skipped" },
-	{ VERDICT_OFF, "off", "off", "skipped" },
-};
-enum { COUNTED = sizeof(counted) / sizeof(counted[0]) };
+static const char *section_of(enum verdict v)
+{
+	return v == VERDICT_WARN				 ? "warnings"
+	       : v == VERDICT_NOT_APPLICABLE || v == VERDICT_OFF ? "skipped"
+								 : verdict_looks[v].one;
+}
 
 static struct template_list counts_of(const struct maker *m)
 {
-	struct html_count *items = arena_make(m->keep, struct html_count, COUNTED);
+	struct html_count *items = arena_make(m->keep, struct html_count, RULE_VERDICTS);
 	ptrdiff_t count = 0;
-	for (int i = 0; i < COUNTED; i++) {
-		const struct counted *c = &counted[i];
-		ptrdiff_t n = count_results(m->r, c->verdict);
+	for (int i = 0; i < RULE_VERDICTS; i++) {
+		enum verdict v = rule_verdicts[i];
+		const struct verdict_look *look = &verdict_looks[v];
+		ptrdiff_t n = count_results(m->r, v);
 		if (n)
 			items[count++] = (struct html_count){
 				arena_fmt(m->keep, "%lld %s", (long long)n,
-					n == 1 ? c->one : c->many),
-				verdict_name(c->verdict),
-				arena_fmt(m->keep, "%.*s%s", STR_ARG(m->ids), c->section),
+					n == 1 ? look->one : look->many),
+				verdict_name(v),
+				arena_fmt(m->keep, "%.*s%s", STR_ARG(m->ids), section_of(v)),
 			};
 	}
 	return LIST(items, count);
@@ -282,7 +257,8 @@ static struct template_list notes_of(const struct maker *m)
 	for (ptrdiff_t i = 0; i < m->r->note_count; i++)
 		if (!note_is_news(&m->r->notes[i]))
 			*arena_push(m->keep, items, count, cap) =
-				(struct html_note){ m->r->notes[i].id, m->r->notes[i].text, false };
+				(struct html_note){ diag_name(m->r->notes[i].id, m->keep),
+					m->r->notes[i].text, false };
 	return LIST(items, count);
 }
 
@@ -291,7 +267,7 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	static const enum verdict passed[] = { VERDICT_PASS };
 	static const enum verdict skipped[] = { VERDICT_NOT_APPLICABLE, VERDICT_OFF };
 	struct maker m = { r, keep, ret->ids };
-	ret->word = word_of(r->verdict);
+	ret->word = str_from(verdict_looks[r->verdict].word);
 	ret->failed = findings_of(&m, VERDICT_FAIL);
 	ret->warned = findings_of(&m, VERDICT_WARN);
 	ret->waived = findings_of(&m, VERDICT_WAIVED);

@@ -94,16 +94,12 @@ struct view {
 	ptrdiff_t rows;
 };
 
-static const void *row_at(const struct view *v, ptrdiff_t i)
-{
-	return (const char *)v->table->rows + i * v->def->row_bytes;
-}
-
 static bool has_values(const struct view *v, const struct column *c)
 {
 	for (ptrdiff_t i = 0; i < v->rows; i++)
-		if (!cell_is_null(c, row_at(v, i)) &&
-			(c->type == COLUMN_REAL || cell_text(c, row_at(v, i)).len))
+		if (!cell_is_null(c, table_row(v->def, v->table, i)) &&
+			(c->type == COLUMN_REAL ||
+				cell_text(c, table_row(v->def, v->table, i)).len))
 			return true;
 	return false;
 }
@@ -235,7 +231,7 @@ static struct html_table table_of(
 	choose(&v, r, spec);
 	struct html_row *rows = arena_make(keep, struct html_row, v.rows);
 	for (ptrdiff_t i = 0; i < v.rows; i++)
-		rows[i] = row_of(&v, row_at(&v, i), keep);
+		rows[i] = row_of(&v, table_row(def, v.table, i), keep);
 	return (struct html_table){
 		.id = arena_fmt(keep, "%.*stable-%.*s", STR_ARG(ids), STR_ARG(def->name)),
 		.title = str_from(spec->title),

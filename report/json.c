@@ -5,117 +5,26 @@
  * strings are null; tables are arrays by column, without the columns that are null throughout.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/json.h"
-#include "report/model.h"
+#include "report/record.h"
 
 static void add_text(cJSON *o, const char *key, struct str value, struct arena *keep)
 {
 	json_add_str(o, key, clean_lines(keep, value));
 }
 
-static cJSON *add_item(cJSON *array)
-{
-	cJSON *item = cJSON_CreateObject();
-	cJSON_AddItemToArray(array, item);
-	return item;
-}
-
 static void write_facts(cJSON *o, const struct report *r, struct arena *keep)
 {
-	cJSON *facts = json_add_object(o, "facts");
 	for (ptrdiff_t i = 0; i < r->fact_count; i++) {
 		const struct report_fact *f = &r->facts[i];
 		const char *name = arena_z(keep, clean_lines(keep, f->name));
 		if (f->is_text)
-			add_text(facts, name, f->text, keep);
+			add_text(o, name, f->text, keep);
 		else
-			json_add_double(facts, name, f->real);
+			json_add_double(o, name, f->real);
 	}
-}
-
-static void write_evidence(cJSON *array, const struct report_evidence *e, struct arena *keep)
-{
-	cJSON *o = add_item(array);
-	add_text(o, "name", e->column, keep);
-	if (e->is_null)
-		json_add_str(o, "value", MISSING);
-	else if (e->is_text)
-		add_text(o, "value", e->text, keep);
-	else
-		json_add_double(o, "value", e->real);
-	json_add_str(o, "unit", str_from(unit_name(e->unit)));
-	json_add_bool(o, "limit", e->is_limit);
-	add_text(o, "meaning", e->meaning, keep);
-}
-
-static void write_around(cJSON *o, const struct report_finding *f, struct arena *keep)
-{
-	if (!f->around_count) {
-		json_add_str(o, "around", MISSING);
-		return;
-	}
-	cJSON *around = json_add_object(o, "around"), *list;
-	json_add_double(around, "takes_left_out", f->around_left[AROUND_TAKES]);
-	json_add_double(around, "holds_left_out", f->around_left[AROUND_HOLDS]);
-	json_add_double(around, "gives_left_out", f->around_left[AROUND_GIVES]);
-	list = json_add_array(around, "ops");
-	for (ptrdiff_t i = 0; i < f->around_count; i++) {
-		const struct neighbour *n = &f->around[i];
-		cJSON *op = add_item(list);
-		json_add_str(op, "role", around_role_name(n->role));
-		add_text(op, "name", n->name, keep);
-		add_text(op, "opcode", n->opcode, keep);
-		add_text(op, "shape", n->shape, keep);
-		json_add_double(op, "bytes", n->bytes);
-	}
-}
-
-static void write_finding(cJSON *array, const struct report_finding *f, struct arena *keep)
-{
-	cJSON *o = add_item(array);
-	add_text(o, "rule", f->rule, keep);
-	add_text(o, "verdict", f->verdict, keep);
-	add_text(o, "subject", f->subject, keep);
-	add_text(o, "name", f->name, keep);
-	add_text(o, "message", f->message, keep);
-	json_add_double(o, "gain_s", f->gain_s);
-	json_add_double(o, "claimed_s", f->claimed_s);
-	add_text(o, "source_file", f->source_file, keep);
-	json_add_double(o, "source_line", f->source_line);
-	add_text(o, "scope", f->scope, keep);
-	add_text(o, "missing", f->missing, keep);
-	add_text(o, "note", f->note, keep);
-	json_add_double(o, "seen", f->seen);
-	json_add_bool(o, "known", f->known);
-	cJSON *evidence = json_add_array(o, "evidence");
-	for (ptrdiff_t i = 0; i < f->evidence_count; i++)
-		write_evidence(evidence, &f->evidence[i], keep);
-	write_around(o, f, keep);
-	add_text(o, "cause", f->cause, keep);
-	add_text(o, "fix", f->fix, keep);
-	add_text(o, "why", f->why, keep);
-}
-
-static void write_rule(cJSON *array, const struct report_rule *rule, struct arena *keep)
-{
-	cJSON *o = add_item(array);
-	add_text(o, "name", rule->name, keep);
-	add_text(o, "title", rule->title, keep);
-	add_text(o, "verdict", rule->verdict, keep);
-	add_text(o, "reason", rule->reason, keep);
-	add_text(o, "withheld", rule->withheld, keep);
-	add_text(o, "todo", rule->todo, keep);
-	json_add_double(o, "subjects", rule->subjects);
-	json_add_double(o, "unknown", rule->unknown);
-	json_add_bool(o, "gate", rule->gate);
-	json_add_bool(o, "required", rule->required);
-	json_add_bool(o, "breaks", rule->breaks);
-}
-
-static const void *row_at(const struct table_def *def, const struct table *t, ptrdiff_t i)
-{
-	return (const char *)t->rows + i * def->row_bytes;
 }
 
 /* Infinity has no JSON either. */
@@ -124,84 +33,127 @@ static bool is_absent(const struct column *c, const void *row)
 	return cell_is_null(c, row) || (c->type == COLUMN_REAL && isinf(cell_real(c, row)));
 }
 
-static bool is_null_throughout(
-	const struct table_def *def, const struct column *c, const struct table *t)
-{
-	for (ptrdiff_t i = 0; i < t->count; i++)
-		if (!is_absent(c, row_at(def, t, i)))
-			return false;
-	return true;
-}
-
-static cJSON *write_column(const struct table_def *def, const struct column *c,
+static void write_column(cJSON *columns, const struct table_def *def, const struct column *c,
 	const struct table *t, struct arena *keep)
 {
 	cJSON *array = cJSON_CreateArray();
+	bool is_known = false;
 	for (ptrdiff_t i = 0; i < t->count; i++) {
-		const void *row = row_at(def, t, i);
+		const void *row = table_row(def, t, i);
+		is_known |= !is_absent(c, row);
 		cJSON_AddItemToArray(array, c->type == COLUMN_TEXT
 						    ? json_str(clean_lines(keep, cell_text(c, row)))
 						    : json_double(cell_real(c, row)));
 	}
-	return array;
+	if (is_known)
+		cJSON_AddItemToObject(columns, c->name.p, array);
+	else
+		cJSON_Delete(array);
 }
 
-static void write_table(cJSON *tables, const struct table_def *def, const struct table *t,
-	double total, struct arena *keep)
+/* Without `totals` all rows there were are kept. */
+static void write_tables(cJSON *o, const struct shelf *shelf, const struct table *tables,
+	const double *totals, struct arena *keep)
 {
-	if (!t->count)
-		return;
-	cJSON *o = json_add_object(tables, def->name.p);
-	json_add_double(o, "total", total);
-	json_add_double(o, "rows", (double)t->count);
-	cJSON *columns = json_add_object(o, "columns");
-	for (ptrdiff_t i = 0; i < def->column_count; i++) {
-		const struct column *c = &def->columns[i];
-		if (!is_null_throughout(def, c, t))
-			cJSON_AddItemToObject(columns, c->name.p, write_column(def, c, t, keep));
+	for (int id = 0; id < shelf->count; id++) {
+		const struct table_def *def = &shelf->defs[id];
+		const struct table *t = &tables[id];
+		if (!t->count)
+			continue;
+		cJSON *table = json_add_object(o, def->name.p);
+		json_add_double(table, "total", totals ? totals[id] : (double)t->count);
+		json_add_double(table, "rows", (double)t->count);
+		cJSON *columns = json_add_object(table, "columns");
+		for (ptrdiff_t i = 0; i < def->column_count; i++)
+			write_column(columns, def, &def->columns[i], t, keep);
 	}
 }
 
-static void write_error(cJSON *o, const struct report *r, struct arena *keep)
+static void write_record(
+	cJSON *o, const struct record *record, const void *item, struct arena *keep);
+
+static bool has_part(const struct record *part, const char *item)
 {
-	if (!r->error.p) {
-		json_add_str(o, "error", MISSING);
-		return;
-	}
-	cJSON *error = json_add_object(o, "error");
-	add_text(error, "id", r->error_id, keep);
-	add_text(error, "text", r->error, keep);
+	const struct record_field *f = part->fields;
+	while (strcmp(f->name, part->needs))
+		f++;
+	return f->type == RECORD_LIST ? *(const ptrdiff_t *)(item + f->count_offset) > 0
+				      : ((const struct str *)(item + f->offset))->p != NULL;
 }
 
-static void write_report(cJSON *array, const struct report *r, struct arena *keep)
+static void write_list(cJSON *o, const struct record_field *f, const char *item, struct arena *keep)
 {
-	cJSON *o = add_item(array), *list;
-	add_text(o, "profile", r->profile, keep);
-	add_text(o, "verdict", r->verdict, keep);
-	add_text(o, "rules", r->rules, keep);
-	write_error(o, r, keep);
-	json_add_double(o, "gain_s", r->gain_s);
-	write_facts(o, r, keep);
-	list = json_add_array(o, "findings");
-	for (ptrdiff_t i = 0; i < r->finding_count; i++)
-		write_finding(list, &r->findings[i], keep);
-	list = json_add_array(o, "results");
-	for (ptrdiff_t i = 0; i < r->result_count; i++)
-		write_rule(list, &r->results[i], keep);
-	list = json_add_array(o, "notes");
-	for (ptrdiff_t i = 0; i < r->note_count; i++) {
-		cJSON *note = add_item(list);
-		add_text(note, "id", r->notes[i].id, keep);
-		add_text(note, "text", r->notes[i].text, keep);
+	cJSON *list = json_add_array(o, f->name);
+	const char *items;
+	memcpy(&items, item + f->offset, sizeof(items));
+	for (ptrdiff_t i = 0; i < *(const ptrdiff_t *)(item + f->count_offset); i++) {
+		cJSON *child = cJSON_CreateObject();
+		cJSON_AddItemToArray(list, child);
+		write_record(child, f->record, items + i * f->record->bytes, keep);
 	}
-	list = json_add_object(o, "tables");
-	for (int id = 0; id < TABLE_COUNT; id++)
-		write_table(list, &table_defs[id], &r->tables.items[id], r->row_totals[id], keep);
-	list = json_add_object(o, "plots");
-	for (int id = 0; id < PLOT_COUNT; id++) {
-		const struct table *t = &r->plots.items[id];
-		write_table(list, &plot_defs[id], t, (double)t->count, keep);
+}
+
+static void write_field(
+	cJSON *o, const struct record_field *f, const char *item, struct arena *keep)
+{
+	const void *cell = item + f->offset;
+	const struct report *r = (const void *)item;
+	const struct report_evidence *e = (const void *)item;
+	int value;
+	switch (f->type) {
+	case RECORD_TEXT:
+		add_text(o, f->name, *(const struct str *)cell, keep);
+		break;
+	case RECORD_REAL:
+		json_add_double(o, f->name, *(const double *)cell);
+		break;
+	case RECORD_FLAG:
+		json_add_bool(o, f->name, *(const bool *)cell);
+		break;
+	case RECORD_WORD:
+		memcpy(&value, cell, sizeof(value));
+		json_add_str(o, f->name, f->words->word(value));
+		break;
+	case RECORD_DIAG:
+		memcpy(&value, cell, sizeof(value));
+		json_add_str(o, f->name, diag_name((enum diag_id)value, keep));
+		break;
+	case RECORD_LIST:
+		write_list(o, f, item, keep);
+		break;
+	case RECORD_PART:
+		if (has_part(f->record, item))
+			write_record(json_add_object(o, f->name), f->record, item, keep);
+		else
+			json_add_str(o, f->name, MISSING);
+		break;
+	case RECORD_CONSTANT:
+		json_add_str(o, f->name, str_from(f->text));
+		break;
+	case RECORD_VALUE:
+		if (e->is_text || e->is_null)
+			add_text(o, f->name, e->is_null ? MISSING : e->text, keep);
+		else
+			json_add_double(o, f->name, e->real);
+		break;
+	case RECORD_FACTS:
+		write_facts(json_add_object(o, f->name), r, keep);
+		break;
+	case RECORD_TABLES:
+		write_tables(json_add_object(o, f->name), &tables_shelf, r->tables.items,
+			r->row_totals, keep);
+		break;
+	case RECORD_PLOTS:
+		write_tables(json_add_object(o, f->name), &plots_shelf, r->plots.items, NULL, keep);
+		break;
 	}
+}
+
+static void write_record(
+	cJSON *o, const struct record *record, const void *item, struct arena *keep)
+{
+	for (const struct record_field *f = record->fields; f->name; f++)
+		write_field(o, f, item, keep);
 }
 
 bool report_json_write(
@@ -210,13 +162,7 @@ bool report_json_write(
 	cJSON *root = cJSON_CreateObject();
 	if (!root)
 		return diag_set(err, DIAG_LIMIT, "no memory left to write report.json");
-	json_add_str(root, "format", STR("rooflint-report"));
-	json_add_str(root, "version", STR(REPORT_VERSION));
-	json_add_str(root, "tables_version", STR(TABLES_VERSION));
-	add_text(root, "tool_version", set->tool_version, keep);
-	cJSON *reports = json_add_array(root, "reports");
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		write_report(reports, &set->items[i], keep);
+	write_record(root, &document_record, set, keep);
 	out_str(out, json_text(root, keep));
 	cJSON_Delete(root);
 	return true;

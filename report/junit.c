@@ -143,10 +143,7 @@ enum outcome { OUTCOME_PASS, OUTCOME_FAILURE, OUTCOME_ERROR, OUTCOME_SKIPPED, OU
 
 static enum outcome outcome_of(const struct report_rule *rule)
 {
-	enum verdict v;
-	if (!verdict_parse(rule->verdict, &v))
-		return OUTCOME_ERROR;
-	switch (v) {
+	switch (rule->verdict) {
 	case VERDICT_PASS:
 		return OUTCOME_PASS;
 	case VERDICT_WARN:
@@ -157,6 +154,7 @@ static enum outcome outcome_of(const struct report_rule *rule)
 	case VERDICT_WAIVED:
 	case VERDICT_NOT_APPLICABLE:
 	case VERDICT_OFF:
+	case VERDICT_ERROR:
 		break;
 	}
 	return OUTCOME_SKIPPED;
@@ -216,19 +214,18 @@ static void put_outcome(
 
 static void put_failure(struct junit *j, const struct report *r, const struct report_rule *rule)
 {
-	enum verdict v = VERDICT_FAIL;
-	verdict_parse(rule->verdict, &v);
-	struct group g = group_of(r, rule->name, v, j->keep);
+	struct group g = group_of(r, rule->name, rule->verdict, j->keep);
+	struct str verdict = verdict_name(rule->verdict);
 	if (g.count)
-		put_outcome(j, "failure", rule->verdict, headline(j, r, &g), group_text(j, r, &g));
+		put_outcome(j, "failure", verdict, headline(j, r, &g), group_text(j, r, &g));
 	else
-		put_outcome(j, "failure", rule->verdict, rule->title, rule->title);
+		put_outcome(j, "failure", verdict, rule->title, rule->title);
 }
 
 /* What did not break the run, and is told all the same. */
 static void put_told(struct junit *j, const struct report *r, const struct report_rule *rule)
 {
-	bool failed = str_eq(rule->verdict, verdict_name(VERDICT_FAIL));
+	bool failed = rule->verdict == VERDICT_FAIL;
 	struct group g = group_of(r, rule->name, failed ? VERDICT_FAIL : VERDICT_WARN, j->keep);
 	if (!g.count)
 		return;
@@ -247,12 +244,12 @@ static void put_unjudged(struct junit *j, const struct report *r, const struct r
 	if (!why.len && waived.count)
 		why = arena_fmt(j->keep, "%.*s%s%.*s", STR_ARG(headline(j, r, &waived)),
 			waived.items[0]->note.len ? "; " : "", STR_ARG(waived.items[0]->note));
-	struct str message = arena_fmt(
-		j->keep, "%.*s%s%.*s", STR_ARG(rule->verdict), why.len ? ": " : "", STR_ARG(why));
+	struct str message = arena_fmt(j->keep, "%.*s%s%.*s", STR_ARG(verdict_name(rule->verdict)),
+		why.len ? ": " : "", STR_ARG(why));
 	struct page page = { .out = out_memory(j->keep), .keep = j->keep, .width = TEXT_WIDTH };
 	page_wrap(&page, 0, message);
 	prose_unsure(&page, r, rule);
-	put_outcome(j, element, rule->verdict, message, out_text(page.out));
+	put_outcome(j, element, verdict_name(rule->verdict), message, out_text(page.out));
 }
 
 /* The finding that stands for the rule: the one of largest gain. */
@@ -288,7 +285,7 @@ static void put_properties(
 	struct junit *j, const struct report_rule *rule, const struct report_finding *f)
 {
 	open_element(j, "properties");
-	property(j, "verdict", rule->verdict);
+	property(j, "verdict", verdict_name(rule->verdict));
 	property(j, "title", rule->title);
 	if (f) {
 		property(j, "subject", f->subject);
@@ -357,7 +354,7 @@ static void put_error(struct junit *j, const struct report *r, struct str suite)
 {
 	open_case(j, STR("profile-readable"), suite);
 	time_attribute(j, 0);
-	put_outcome(j, "error", r->error_id, r->error, r->error);
+	put_outcome(j, "error", diag_name(r->error_id, j->keep), r->error, r->error);
 	close_element(j);
 }
 
@@ -366,7 +363,7 @@ static void put_facts(struct junit *j, const struct report *r)
 	open_element(j, "properties");
 	property(j, "rooflint_version", j->tool_version);
 	property(j, "rules", r->rules);
-	property(j, "verdict", r->verdict);
+	property(j, "verdict", verdict_name(r->verdict));
 	for (ptrdiff_t i = 0; i < r->fact_count; i++) {
 		const struct report_fact *f = &r->facts[i];
 		const char *name = arena_z(j->keep, f->name);

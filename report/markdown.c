@@ -54,9 +54,9 @@ static void gain_cell(struct out *o, double gain_s, struct arena *keep)
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-static void put_sign(struct out *o, const struct sign *sign)
+static void put_sign(struct out *o, enum verdict v)
 {
-	out_fmt(o, "%s %s", sign->mark, sign->head);
+	out_fmt(o, "%s %s", verdict_looks[v].mark, verdict_looks[v].head);
 }
 
 static void put_machine(struct out *o, const struct report *r, struct arena *keep)
@@ -77,23 +77,14 @@ static void put_machine(struct out *o, const struct report *r, struct arena *kee
 
 static void put_counts(struct out *o, const struct report *r)
 {
-	static const struct {
-		enum verdict verdict;
-		const char *text;
-	} counts[] = {
-		{ VERDICT_FAIL, "failed" },
-		{ VERDICT_WARN, "with warnings" },
-		{ VERDICT_INCONCLUSIVE, "inconclusive" },
-		{ VERDICT_PASS, "passed" },
-		{ VERDICT_WAIVED, "waived" },
-		{ VERDICT_NOT_APPLICABLE, "not applicable" },
-	};
 	const char *between = "Rules: ";
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		ptrdiff_t count = count_results(r, counts[i].verdict);
-		if (!count)
+	for (int i = 0; i < RULE_VERDICTS; i++) {
+		const struct verdict_look *look = &verdict_looks[rule_verdicts[i]];
+		ptrdiff_t count = count_results(r, rule_verdicts[i]);
+		if (!count || rule_verdicts[i] == VERDICT_OFF)
 			continue;
-		out_fmt(o, "%s%lld %s", between, (long long)count, counts[i].text);
+		out_fmt(o, "%s%lld %s", between, (long long)count,
+			look->profiles ? look->profiles : look->many);
 		between = ", ";
 	}
 	out_z(o, "\n\n");
@@ -115,7 +106,7 @@ static void put_head(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
 	out_z(o, "## ");
-	put_sign(o, &signs[sign_index(r)]);
+	put_sign(o, r->verdict);
 	out_z(o, " rooflint: ");
 	md_text(o, text_cut(p->keep, text_clean(p->keep, r->profile), CELL_BYTES));
 	out_z(o, "\n\n");
@@ -136,7 +127,7 @@ static void put_profile_row(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
 	out_z(o, "| ");
-	put_sign(o, &signs[sign_index(r)]);
+	put_sign(o, r->verdict);
 	out_z(o, " |");
 	cell(o, r->profile, p->keep);
 	cell(o, prose_chips(r, "\xc3\x97", p->keep), p->keep);
@@ -149,17 +140,18 @@ static void put_profile_row(struct paper *p, const struct report *r)
 static void put_batch_head(struct paper *p, const struct report_set *set)
 {
 	struct out *o = out_memory(p->keep);
-	ptrdiff_t counts[SIGNS] = { 0 };
+	ptrdiff_t counts[VERDICT_ERROR + 1] = { 0 };
 	const char *between = ": ";
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		counts[sign_index(&set->items[i])]++;
+		counts[set->items[i].verdict]++;
 	out_fmt(o, "## rooflint: %lld profile%s", (long long)set->count,
 		set->count == 1 ? "" : "s");
-	for (int i = 0; i < SIGNS; i++) {
-		if (!counts[i])
+	for (int i = 0; i < REPORT_VERDICTS; i++) {
+		enum verdict v = report_verdicts[i];
+		if (!counts[v])
 			continue;
-		out_fmt(o, "%s%lld ", between, (long long)counts[i]);
-		put_sign(o, &signs[i]);
+		out_fmt(o, "%s%lld ", between, (long long)counts[v]);
+		put_sign(o, v);
 		between = ", ";
 	}
 	out_z(o, "\n\n");
@@ -173,9 +165,9 @@ static void put_batch(struct paper *p, const struct report_set *set)
 {
 	ptrdiff_t rows = 0;
 	put_batch_head(p, set);
-	for (int sign = 0; sign < SIGNS; sign++)
+	for (int v = 0; v < REPORT_VERDICTS; v++)
 		for (ptrdiff_t i = 0; i < set->count; i++) {
-			if (sign_index(&set->items[i]) != sign)
+			if (set->items[i].verdict != report_verdicts[v])
 				continue;
 			if (rows++ < ROWS_MAX)
 				put_profile_row(p, &set->items[i]);

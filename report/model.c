@@ -5,40 +5,29 @@
 
 #include "base/text.h"
 
-bool verdict_parse(struct str name, enum verdict *ret)
+struct str diag_name(enum diag_id id, struct arena *keep)
 {
-	for (int v = VERDICT_PASS; v <= VERDICT_OFF; v++) {
-		*ret = (enum verdict)v;
-		if (str_eq(name, verdict_name(*ret)))
-			return true;
-	}
-	return false;
+	return id ? arena_fmt(keep, "RL%d", (int)id) : MISSING;
 }
 
-bool unit_by_name(struct str name, enum unit *ret)
+enum diag_id diag_by_name(struct str name)
 {
-	for (int u = UNIT_NONE; u <= UNIT_DOLLARS; u++) {
-		*ret = (enum unit)u;
-		if (str_eq(name, str_from(unit_name(*ret))))
-			return true;
-	}
-	return false;
+	int64_t id;
+	bool is_id = str_take(&name, STR("RL")) && str_to_i64(name, &id) && id > 0 && id < 1000;
+	return is_id ? (enum diag_id)id : DIAG_NONE;
 }
 
-const struct sign signs[SIGNS] = {
-	{ STR_INIT("fail"), "\xe2\x9d\x8c", "FAIL" },
-	{ STR_INIT("error"), "\xe2\x9d\x8c", "ERROR" },
-	{ STR_INIT("inconclusive"), "\xe2\x9d\x94", "INCONCLUSIVE" },
-	{ STR_INIT("warn"), "\xe2\x9a\xa0\xef\xb8\x8f", "WARN" },
-	{ STR_INIT("pass"), "\xe2\x9c\x85", "PASS" },
-};
-
-int sign_index(const struct report *r)
+enum verdict verdict_by_name(struct str name)
 {
-	for (int i = 0; i < SIGNS; i++)
-		if (str_eq(r->verdict, signs[i].verdict))
-			return i;
-	return 2; /* never green by mistake */
+	enum verdict v = VERDICT_PASS;
+	while (v < VERDICT_ERROR && !str_eq(name, verdict_name(v)))
+		v++;
+	return v;
+}
+
+void *table_row(const struct table_def *def, const struct table *t, ptrdiff_t index)
+{
+	return (char *)t->rows + index * def->row_bytes;
 }
 
 struct str clean_lines(struct arena *keep, struct str s)
@@ -89,7 +78,7 @@ ptrdiff_t count_results(const struct report *r, enum verdict v)
 {
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; i < r->result_count; i++)
-		count += str_eq(r->results[i].verdict, verdict_name(v));
+		count += r->results[i].verdict == v;
 	return count;
 }
 
@@ -106,7 +95,7 @@ struct group group_of(const struct report *r, struct str rule, enum verdict v, s
 	g.items = arena_make(keep, const struct report_finding *, r->finding_count);
 	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
 		const struct report_finding *f = &r->findings[i];
-		if (str_eq(f->rule, rule) && str_eq(f->verdict, verdict_name(v)))
+		if (str_eq(f->rule, rule) && f->verdict == v)
 			group_add(&g, f);
 	}
 	return g;
@@ -146,7 +135,7 @@ ptrdiff_t group_findings(
 	ptrdiff_t count = 0, cap = 0;
 	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
 		const struct report_finding *f = &r->findings[i];
-		if (str_eq(f->verdict, verdict_name(v)) && !has_group(groups, count, f->rule))
+		if (f->verdict == v && !has_group(groups, count, f->rule))
 			*arena_push(keep, groups, count, cap) = group_of(r, f->rule, v, keep);
 	}
 	groups_sort(groups, count);
@@ -163,7 +152,7 @@ struct str reason_of(const struct report_rule *rule, struct arena *keep)
 
 static bool is_unsure(const struct report_rule *rule)
 {
-	return str_eq(rule->verdict, verdict_name(VERDICT_INCONCLUSIVE));
+	return rule->verdict == VERDICT_INCONCLUSIVE;
 }
 
 static bool same_trouble(const struct report_rule *a, const struct report_rule *b)

@@ -12,23 +12,14 @@
 /* One way to say "no value". */
 #define MISSING ((struct str){ NULL, 0 })
 
-bool verdict_parse(struct str name, enum verdict *ret);
-bool unit_by_name(struct str name, enum unit *ret);
-
 /*
  * The gate of every writer: text_clean, but newlines stay.  A report that was built here is clean
  * already and comes back as it is; one that was read from a file, or filled by hand, may not be.
  */
 struct str clean_lines(struct arena *keep, struct str s);
 
-/* How a report's verdict signs where there is colour and room for a sign only; worst first. */
-enum { SIGNS = 5 };
-struct sign {
-	struct str verdict;
-	const char *mark, *head;
-};
-extern const struct sign signs[SIGNS];
-int sign_index(const struct report *r);
+/* The row of a table. */
+void *table_row(const struct table_def *def, const struct table *t, ptrdiff_t index);
 
 /* NaN and the missing string when the run has no such fact. */
 double fact_real(const struct report *r, struct str name);

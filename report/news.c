@@ -56,15 +56,14 @@ static enum state state_of(const struct report *r, struct str rule)
 	const struct report_rule *result = rule_of(r, rule);
 	if (!result)
 		return STATE_NONE;
-	if (str_eq(result->verdict, verdict_name(VERDICT_FAIL)))
+	if (result->verdict == VERDICT_FAIL)
 		return STATE_FAILS;
-	return str_eq(result->verdict, verdict_name(VERDICT_INCONCLUSIVE)) ? STATE_UNKNOWN
-									   : STATE_HOLDS;
+	return result->verdict == VERDICT_INCONCLUSIVE ? STATE_UNKNOWN : STATE_HOLDS;
 }
 
 static bool is_inconclusive(const struct report *r)
 {
-	return r && !r->error.p && str_eq(r->verdict, verdict_name(VERDICT_INCONCLUSIVE));
+	return r && !r->error.p && r->verdict == VERDICT_INCONCLUSIVE;
 }
 
 /*

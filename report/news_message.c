@@ -80,14 +80,15 @@ static struct message_item item_of(const struct news_item *n, bool is_batch,
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-static const struct sign *worst_sign(const struct report_set *set)
+static enum verdict worst_verdict(const struct report_set *set)
 {
-	int worst = set->count ? SIGNS - 1 : 2; /* nothing was judged */
-	for (ptrdiff_t i = 0; i < set->count; i++) {
-		int index = sign_index(&set->items[i]);
-		worst = index < worst ? index : worst;
-	}
-	return &signs[worst];
+	if (!set->count)
+		return VERDICT_INCONCLUSIVE; /* nothing was judged */
+	for (int v = 0; v < REPORT_VERDICTS; v++)
+		for (ptrdiff_t i = 0; i < set->count; i++)
+			if (set->items[i].verdict == report_verdicts[v])
+				return report_verdicts[v];
+	return VERDICT_INCONCLUSIVE;
 }
 
 static struct str summary_of(const struct report *r, struct arena *keep)
@@ -132,15 +133,16 @@ static struct message make(
 	const void *of, ptrdiff_t shown, const struct message_room *room, struct arena *keep)
 {
 	const struct news *n = of;
-	const struct sign *sign = worst_sign(n->set);
+	enum verdict worst = worst_verdict(n->set);
+	const struct verdict_look *look = &verdict_looks[worst];
 	bool is_batch = n->set->count != 1;
 	struct message_item *items = arena_make(keep, struct message_item, shown + 1);
 	struct message m = message_empty();
 	struct str what = arena_fmt(keep, "%lld profiles", (long long)n->set->count);
 	m.event = STR("report");
-	m.verdict = sign->verdict;
-	m.word = str_from(sign->head);
-	m.mark = str_from(sign->mark);
+	m.verdict = verdict_name(worst);
+	m.word = str_from(look->head);
+	m.mark = str_from(look->mark);
 	m.change = change_of(n, keep);
 	m.version = text_cut(keep, text_clean(keep, n->set->tool_version), MESSAGE_SHORT_BYTES);
 	count(&m, n);
@@ -150,7 +152,7 @@ static struct message make(
 		m.summary = summary_of(&n->set->items[0], keep);
 	}
 	m.title = text_cut(
-		keep, arena_fmt(keep, "%s rooflint: %.*s", sign->head, STR_ARG(what)), room->line);
+		keep, arena_fmt(keep, "%s rooflint: %.*s", look->head, STR_ARG(what)), room->line);
 	for (ptrdiff_t i = 0; i < shown; i++)
 		items[i] = item_of(&n->items[i], is_batch, room, keep);
 	m.items = (struct template_list){ items, shown };

@@ -168,25 +168,18 @@ static void put_fact(struct series *s, const struct column *c)
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-static const struct str verdicts[] = {
-	STR_INIT("pass"),
-	STR_INIT("warn"),
-	STR_INIT("inconclusive"),
-	STR_INIT("fail"),
-	STR_INIT("error"),
-};
-enum { VERDICTS = sizeof(verdicts) / sizeof(verdicts[0]) };
-
 /* One sample a verdict, of which one is 1: a dashboard can tell "pass" from "gone". */
 static void put_verdicts(struct series *s)
 {
+	static const enum verdict verdicts[] = { VERDICT_PASS, VERDICT_WARN, VERDICT_INCONCLUSIVE,
+		VERDICT_FAIL, VERDICT_ERROR };
 	struct str name = STR("rooflint_verdict");
 	put_family(s, name, NULL, STR("1 for the verdict of the profile, 0 for the others"));
 	for (ptrdiff_t i = 0; i < s->count; i++)
-		for (int v = 0; v < VERDICTS; v++) {
+		for (size_t v = 0; v < sizeof(verdicts) / sizeof(verdicts[0]); v++) {
 			struct out *more = out_memory(s->keep);
-			put_label(more, "verdict", verdicts[v], s->keep);
-			put_sample(s, i, name, more, str_eq(s->items[i]->verdict, verdicts[v]));
+			put_label(more, "verdict", verdict_name(verdicts[v]), s->keep);
+			put_sample(s, i, name, more, s->items[i]->verdict == verdicts[v]);
 		}
 }
 

@@ -7,6 +7,37 @@
 #include "base/text.h"
 #include "measure/diff.h"
 
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+#define CROSS	 "\xe2\x9d\x8c"
+#define QUESTION "\xe2\x9d\x94"
+#define TRIANGLE "\xe2\x9a\xa0\xef\xb8\x8f"
+#define CHECK	 "\xe2\x9c\x85"
+
+const struct verdict_look verdict_looks[VERDICT_ERROR + 1] = {
+	[VERDICT_PASS] = { TINT_GOOD, "pass", "passed", "passed", "Passed", "PASS", CHECK,
+		"passed" },
+	[VERDICT_FAIL] = { TINT_BAD, "fail", "failed", "failed", "Failed", "FAIL", CROSS,
+		"failed" },
+	[VERDICT_WARN] = { TINT_WARN, "warning", "warning", "warnings", "Warning", "WARN", TRIANGLE,
+		"with warnings" },
+	[VERDICT_INCONCLUSIVE] = { TINT_UNSURE, "inconclusive", "inconclusive", "inconclusive",
+		"Inconclusive", "INCONCLUSIVE", QUESTION, "inconclusive" },
+	/* Of reports alone. */
+	[VERDICT_ERROR] = { TINT_BAD, .word = "Unreadable", "ERROR", CROSS, "unreadable" },
+	/* Of rules alone: a report that had one would be open, never green. */
+	[VERDICT_WAIVED] = { TINT_DIM, "waived", "waived", "waived", "Waived", "INCONCLUSIVE",
+		QUESTION },
+	[VERDICT_NOT_APPLICABLE] = { TINT_DIM, "not applicable", "not applicable", "not applicable",
+		"Not applicable", "INCONCLUSIVE", QUESTION },
+	[VERDICT_OFF] = { TINT_DIM, "off", "off", "off", "Off", "INCONCLUSIVE", QUESTION },
+};
+
+const enum verdict report_verdicts[REPORT_VERDICTS] = { VERDICT_FAIL, VERDICT_ERROR,
+	VERDICT_INCONCLUSIVE, VERDICT_WARN, VERDICT_PASS };
+const enum verdict rule_verdicts[RULE_VERDICTS] = { VERDICT_FAIL, VERDICT_WARN,
+	VERDICT_INCONCLUSIVE, VERDICT_PASS, VERDICT_WAIVED, VERDICT_NOT_APPLICABLE, VERDICT_OFF };
+
 /* ---- the page -------------------------------------------------------------------------------- */
 
 int text_columns(struct str clean)
@@ -356,7 +387,7 @@ static void put_warned(
 	struct page *p, const struct report *r, const struct report_finding *f, ptrdiff_t shown)
 {
 	struct group g = group_of(r, f->rule, VERDICT_WARN, p->keep);
-	if (str_eq(f->verdict, verdict_name(VERDICT_FAIL)))
+	if (f->verdict == VERDICT_FAIL)
 		put_subjects(p, r, "warned", &g, 0, shown);
 }
 

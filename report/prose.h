@@ -12,6 +12,24 @@
 
 enum tint { TINT_NONE, TINT_BOLD, TINT_DIM, TINT_BAD, TINT_WARN, TINT_GOOD, TINT_UNSURE };
 
+/* The words and the sign of a verdict. */
+struct verdict_look {
+	enum tint tint;
+	const char *tag;	/* in front of a finding: "warning" */
+	const char *one, *many; /* counted rules: "2 warnings" */
+	const char *word;	/* on a page: "Warning" */
+	const char *head;	/* of a report: "WARN" */
+	const char *mark;	/* where there is room for a sign only */
+	const char *profiles;	/* counted reports: "with warnings" */
+};
+extern const struct verdict_look verdict_looks[VERDICT_ERROR + 1];
+/* The verdicts of reports, worst first. */
+enum { REPORT_VERDICTS = 5 };
+extern const enum verdict report_verdicts[REPORT_VERDICTS];
+/* Rules are counted in this order. */
+enum { RULE_VERDICTS = 7 };
+extern const enum verdict rule_verdicts[RULE_VERDICTS];
+
 struct page {
 	struct out *out;
 	struct arena *keep;

@@ -37,7 +37,8 @@ struct report_evidence {
 };
 
 struct report_finding {
-	struct str rule, verdict, subject, name, message, cause, fix, why;
+	enum verdict verdict;
+	struct str rule, subject, name, message, cause, fix, why;
 	struct report_evidence *evidence;
 	ptrdiff_t evidence_count;
 	double gain_s, claimed_s; /* NaN when the rule gives none */
@@ -53,7 +54,8 @@ struct report_finding {
 };
 
 struct report_rule {
-	struct str name, title, verdict, reason;
+	enum verdict verdict;
+	struct str name, title, reason;
 	struct str withheld; /* inconclusive by a gate: "1 of 2 subjects would not pass" */
 	struct str todo;     /* inconclusive: what to do about it */
 	double subjects, unknown;
@@ -62,16 +64,17 @@ struct report_rule {
 };
 
 struct report_note {
-	struct str id; /* "RL202" */
+	enum diag_id id;
 	struct str text;
 };
 
 struct report {
-	struct str profile;	    /* the argument as given, made relative where possible */
-	struct str error_id, error; /* set when the profile could not be read; the rest is empty */
-	struct str verdict;	    /* "pass", "fail", "warn", "inconclusive", "error" */
-	struct str rules;	    /* name of the rule file */
-	double gain_s;		    /* per step */
+	struct str profile; /* the argument as given, made relative where possible */
+	enum diag_id error_id;
+	struct str error;     /* set when the profile could not be read; the rest is empty */
+	enum verdict verdict; /* pass, fail, warn, inconclusive or error */
+	struct str rules;     /* name of the rule file */
+	double gain_s;	      /* per step */
 	struct report_fact *facts;
 	ptrdiff_t fact_count;
 	struct report_finding *findings; /* by verdict, then gain */
@@ -89,6 +92,12 @@ struct report {
 #define REPORT_MAX_ROWS 200
 /* Findings come by gain, and a neighbourhood takes up to five kilobytes. */
 #define REPORT_MAX_AROUND 40
+
+/* "RL202"; missing for none.  And back; DIAG_NONE for another text. */
+struct str diag_name(enum diag_id id, struct arena *keep);
+enum diag_id diag_by_name(struct str name);
+/* VERDICT_ERROR for a word that no verdict is called. */
+enum verdict verdict_by_name(struct str name);
 
 struct report_set {
 	struct report *items;

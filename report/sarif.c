@@ -146,7 +146,7 @@ static const char *default_level(const struct report_rule *rule, const struct re
 {
 	if (rule->gate)
 		return "note";
-	return f && str_eq(f->verdict, verdict_name(VERDICT_FAIL)) ? "error" : "warning";
+	return f && f->verdict == VERDICT_FAIL ? "error" : "warning";
 }
 
 static void put_rule(cJSON *list, const struct sarif *s, const struct report_set *set,
@@ -311,7 +311,7 @@ static void put_rank(cJSON *result, const struct alert *a)
 
 static void put_suppression(cJSON *result, const struct report_finding *f, struct arena *keep)
 {
-	if (!str_eq(f->verdict, verdict_name(VERDICT_WAIVED)))
+	if (f->verdict != VERDICT_WAIVED)
 		return;
 	cJSON *o = add_item(json_add_array(result, "suppressions"));
 	add_z(o, "kind", "external");

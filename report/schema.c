@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "report/model.h"
+#include "report/record.h"
 
 /* ---- what a value may be --------------------------------------------------------------------- */
 
@@ -63,131 +63,54 @@ static void add_words(cJSON *o, const char *words, bool or_null)
 
 /* ---- objects from a list of fields ----------------------------------------------------------- */
 
-/* type: text, flag or the name of a definition; "?text" and "?number" allow null, "*" lists. */
-struct field {
-	const char *name, *type, *meaning;
-};
-
-static cJSON *field_schema(const char *type)
+/* The definitions `text` and `number` allow null. */
+static cJSON *field_schema(const struct record_field *f)
 {
-	if (*type == '*')
-		return list_of(ref(type + 1));
-	if (*type == '?')
-		return ref(type + 1); /* the definitions `text` and `number` allow null */
-	if (!strcmp(type, "text"))
-		return typed("string");
-	return strcmp(type, "flag") ? ref(type) : typed("boolean");
+	switch (f->type) {
+	case RECORD_TEXT:
+		return f->is_needed ? typed("string") : ref("text");
+	case RECORD_DIAG:
+		return ref("text");
+	case RECORD_REAL:
+		return ref("number");
+	case RECORD_FLAG:
+		return typed("boolean");
+	case RECORD_WORD:
+		return ref(f->words->name);
+	case RECORD_LIST:
+		return list_of(ref(f->record->name));
+	case RECORD_CONSTANT:
+		return f->meaning ? typed("string") : ref(f->name);
+	case RECORD_PART:
+	case RECORD_VALUE:
+	case RECORD_FACTS:
+	case RECORD_TABLES:
+	case RECORD_PLOTS:
+		break;
+	}
+	return ref(f->name);
 }
 
-static cJSON *object_of(const struct field *fields, const char *meaning)
+static cJSON *record_schema(const struct record *record)
 {
 	cJSON *o = typed("object");
-	describe(o, str_from(meaning), UNIT_NONE);
+	describe(o, str_from(record->meaning), UNIT_NONE);
 	cJSON *required = json_add_array(o, "required");
 	cJSON *properties = json_add_object(o, "properties");
-	for (; fields->name; fields++) {
-		cJSON *field = field_schema(fields->type);
-		if (fields->meaning)
-			describe(field, str_from(fields->meaning), UNIT_NONE);
-		cJSON_AddItemToObject(properties, fields->name, field);
-		cJSON_AddItemToArray(required, json_str(str_from(fields->name)));
+	for (const struct record_field *f = record->fields; f->name; f++) {
+		cJSON *field = field_schema(f);
+		if (f->meaning)
+			describe(field, str_from(f->meaning), UNIT_NONE);
+		cJSON_AddItemToObject(properties, f->name, field);
+		cJSON_AddItemToArray(required, json_str(str_from(f->name)));
 	}
-	return o;
+	if (!record->needs)
+		return o;
+	cJSON *part = cJSON_CreateObject(), *any = json_add_array(part, "anyOf");
+	cJSON_AddItemToArray(any, typed("null"));
+	cJSON_AddItemToArray(any, o);
+	return part;
 }
-
-static const struct field document_fields[] = {
-	{ "format", "format", NULL },
-	{ "version", "version", NULL },
-	{ "tables_version", "text", "version of the tables' columns" },
-	{ "tool_version", "?text", "the rooflint that wrote it" },
-	{ "reports", "*report", "in the order of the command line" },
-	{ NULL, NULL, NULL },
-};
-
-static const struct field report_fields[] = {
-	{ "profile", "text", "as given on the command line" },
-	{ "verdict", "report_verdict", NULL },
-	{ "rules", "?text", "the rule file or built-in set" },
-	{ "error", "error", NULL },
-	{ "gain_s", "?number", "seconds per step that all findings together would give back" },
-	{ "facts", "facts", NULL },
-	{ "findings", "*finding", "by verdict, then gain" },
-	{ "results", "*result", "every rule, in the order of the rule file" },
-	{ "notes", "*note", "remarks about the data itself" },
-	{ "tables", "tables", NULL },
-	{ "plots", "plots", NULL },
-	{ NULL, NULL, NULL },
-};
-
-static const struct field finding_fields[] = {
-	{ "rule", "text", "name of the rule" },
-	{ "verdict", "verdict", NULL },
-	{ "subject", "?text", "the row's key, stable over recompiles" },
-	{ "name", "?text", "the row's name, for people" },
-	{ "message", "?text", "what is wrong" },
-	{ "gain_s", "?number", "seconds per step credited to this finding" },
-	{ "claimed_s", "?number", "the same before each second was credited once" },
-	{ "source_file", "?text", "where to look" },
-	{ "source_line", "?number", NULL },
-	{ "scope", "?text", "JAX name stack" },
-	{ "missing", "?text", "columns that were unknown, separated by commas" },
-	{ "note", "?text", "why the verdict is not what the rule alone says" },
-	{ "seen", "?number", "reports in a row with it, this one too; null: no --previous" },
-	{ "known", "flag", "it failed in the previous report, too" },
-	{ "evidence", "*evidence", "what the rule's expression read" },
-	{ "around", "around", NULL },
-	{ "cause", "?text", "the likely cause" },
-	{ "fix", "?text", "what to do" },
-	{ "why", "?text", "why the rule exists" },
-	{ NULL, NULL, NULL },
-};
-
-static const struct field evidence_fields[] = {
-	{ "name", "text", "a column, or a parameter of the rule" },
-	{ "value", "value", NULL },
-	{ "unit", "unit", NULL },
-	{ "limit", "flag", "a parameter of the rule, not something measured" },
-	{ "meaning", "?text", "of the column" },
-	{ NULL, NULL, NULL },
-};
-
-static const struct field around_fields[] = {
-	{ "takes_left_out", "?number", "ops it takes from that are not listed" },
-	{ "holds_left_out", "?number", "ops in it that are not listed" },
-	{ "gives_left_out", "?number", "ops that take from it and are not listed" },
-	{ "ops", "*neighbour", "the heaviest of each role, in the program's order" },
-	{ NULL, NULL, NULL },
-};
-
-static const struct field neighbour_fields[] = {
-	{ "role", "role", NULL },
-	{ "name", "?text", "instruction" },
-	{ "opcode", "?text", NULL },
-	{ "shape", "?text", "of its result, with layout" },
-	{ "bytes", "?number", "of its result, as laid out" },
-	{ NULL, NULL, NULL },
-};
-
-static const struct field result_fields[] = {
-	{ "name", "text", NULL },
-	{ "title", "?text", "what the rule demands" },
-	{ "verdict", "verdict", NULL },
-	{ "reason", "?text", "why it is not applicable, inconclusive or off" },
-	{ "withheld", "?text", "what it found while a gate holds it up" },
-	{ "todo", "?text", "what would make it conclusive" },
-	{ "subjects", "?number", "rows it judged" },
-	{ "unknown", "?number", "rows it could not judge" },
-	{ "gate", "flag", "other rules rely on it" },
-	{ "required", "flag", "being inconclusive counts for the exit status" },
-	{ "breaks", "flag", "it made the exit status 1 or 4, with --fail-on and --inconclusive" },
-	{ NULL, NULL, NULL },
-};
-
-static const struct field note_fields[] = {
-	{ "id", "?text", "of the diagnostic" },
-	{ "text", "?text", NULL },
-	{ NULL, NULL, NULL },
-};
 
 /* ---- tables and facts ------------------------------------------------------------------------ */
 
@@ -238,13 +161,14 @@ static cJSON *table_schema(const struct table_def *def, int most)
 	return o;
 }
 
-static cJSON *tables_schema(const struct table_def *defs, int count, int most, const char *meaning)
+static cJSON *tables_schema(const struct shelf *shelf)
 {
 	cJSON *o = typed("object");
-	describe(o, str_from(meaning), UNIT_NONE);
+	describe(o, str_from(shelf->meaning), UNIT_NONE);
 	cJSON *properties = json_add_object(o, "properties");
-	for (int id = 0; id < count; id++)
-		cJSON_AddItemToObject(properties, defs[id].name.p, table_schema(&defs[id], most));
+	for (int id = 0; id < shelf->count; id++)
+		cJSON_AddItemToObject(properties, shelf->defs[id].name.p,
+			table_schema(&shelf->defs[id], shelf->most));
 	return o;
 }
 
@@ -269,19 +193,12 @@ static cJSON *words_schema(const char *words)
 	return o;
 }
 
-static cJSON *verdict_schema(void)
+static cJSON *enum_schema(const struct record_words *words)
 {
 	cJSON *o = cJSON_CreateObject(), *list = json_add_array(o, "enum");
-	for (int v = VERDICT_PASS; v <= VERDICT_OFF; v++)
-		cJSON_AddItemToArray(list, json_str(verdict_name((enum verdict)v)));
-	return o;
-}
-
-static cJSON *unit_schema(void)
-{
-	cJSON *o = cJSON_CreateObject(), *list = json_add_array(o, "enum");
-	for (int u = UNIT_NONE; u <= UNIT_DOLLARS; u++)
-		cJSON_AddItemToArray(list, json_str(str_from(unit_name((enum unit)u))));
+	for (int value = 0; value < words->count; value++)
+		if (words->word(value).p)
+			cJSON_AddItemToArray(list, json_str(words->word(value)));
 	return o;
 }
 
@@ -290,24 +207,6 @@ static cJSON *value_schema(void)
 	cJSON *o = nullable("number");
 	cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(o, "type"), json_str(STR("string")));
 	return o;
-}
-
-static cJSON *object_or_null(const struct field *fields, const char *meaning)
-{
-	cJSON *o = cJSON_CreateObject(), *any = json_add_array(o, "anyOf");
-	cJSON_AddItemToArray(any, typed("null"));
-	cJSON_AddItemToArray(any, object_of(fields, meaning));
-	return o;
-}
-
-static cJSON *error_schema(void)
-{
-	static const struct field fields[] = {
-		{ "id", "?text", "of the diagnostic" },
-		{ "text", "text", "what is wrong, where, and what to do" },
-		{ NULL, NULL, NULL },
-	};
-	return object_or_null(fields, "the profile could not be read");
 }
 
 static cJSON *version_schema(void)
@@ -319,36 +218,27 @@ static cJSON *version_schema(void)
 
 static void add_definitions(cJSON *defs)
 {
-	cJSON_AddItemToObject(defs, "format", words_schema("rooflint-report"));
+	static const struct record *const records[] = { &report_record, &finding_record,
+		&evidence_record, &around_record, &neighbour_record };
+	cJSON_AddItemToObject(defs, "format", words_schema(REPORT_FORMAT));
 	cJSON_AddItemToObject(defs, "version", version_schema());
 	cJSON_AddItemToObject(defs, "text", nullable("string"));
 	cJSON_AddItemToObject(defs, "number", nullable("number"));
 	cJSON_AddItemToObject(defs, "texts", list_of(ref("text")));
 	cJSON_AddItemToObject(defs, "numbers", list_of(ref("number")));
-	cJSON_AddItemToObject(defs, "verdict", verdict_schema());
-	cJSON_AddItemToObject(
-		defs, "report_verdict", words_schema("pass|fail|warn|inconclusive|error"));
-	cJSON_AddItemToObject(defs, "unit", unit_schema());
+	cJSON_AddItemToObject(defs, "verdict", enum_schema(&verdict_words));
+	cJSON_AddItemToObject(defs, "report_verdict", enum_schema(&report_verdict_words));
+	cJSON_AddItemToObject(defs, "unit", enum_schema(&unit_words));
 	cJSON_AddItemToObject(defs, "value", value_schema());
-	cJSON_AddItemToObject(defs, "error", error_schema());
-	cJSON_AddItemToObject(defs, "report", object_of(report_fields, "one profile"));
-	cJSON_AddItemToObject(defs, "finding",
-		object_of(finding_fields, "one subject of a rule that did not pass"));
-	cJSON_AddItemToObject(
-		defs, "evidence", object_of(evidence_fields, "a value that was read"));
-	cJSON_AddItemToObject(defs, "around",
-		object_or_null(around_fields, "where the subject stands in the program's graph"));
-	cJSON_AddItemToObject(defs, "neighbour", object_of(neighbour_fields, "an op of the graph"));
-	cJSON_AddItemToObject(defs, "role", words_schema(AROUND_WORDS));
-	cJSON_AddItemToObject(defs, "result", object_of(result_fields, "what became of a rule"));
-	cJSON_AddItemToObject(defs, "note", object_of(note_fields, "a remark"));
+	cJSON_AddItemToObject(defs, "error", record_schema(&error_record));
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)
+		cJSON_AddItemToObject(defs, records[i]->name, record_schema(records[i]));
+	cJSON_AddItemToObject(defs, "role", enum_schema(&role_words));
+	cJSON_AddItemToObject(defs, "result", record_schema(&result_record));
+	cJSON_AddItemToObject(defs, "note", record_schema(&note_record));
 	cJSON_AddItemToObject(defs, "facts", facts_schema());
-	cJSON_AddItemToObject(defs, "tables",
-		tables_schema(table_defs, TABLE_COUNT, REPORT_MAX_ROWS,
-			"what a page may plot; a table without rows is absent"));
-	cJSON_AddItemToObject(defs, "plots",
-		tables_schema(plot_defs, PLOT_COUNT, PLOT_MAX_ROWS,
-			"what a page draws and no rule judges; one without rows is absent"));
+	cJSON_AddItemToObject(defs, "tables", tables_schema(&tables_shelf));
+	cJSON_AddItemToObject(defs, "plots", tables_schema(&plots_shelf));
 }
 
 void report_schema(struct arena *keep, struct out *out)
@@ -357,7 +247,7 @@ void report_schema(struct arena *keep, struct out *out)
 	json_add_str(root, "$schema", STR("https://json-schema.org/draft/2020-12/schema"));
 	json_add_str(root, "$id", STR("urn:rooflint:report:" REPORT_VERSION));
 	json_add_str(root, "title", STR("report.json of rooflint, version " REPORT_VERSION));
-	document = object_of(document_fields, "what `rooflint check --json` writes");
+	document = record_schema(&document_record);
 	while ((part = document->child))
 		cJSON_AddItemToObject(
 			root, part->string, cJSON_DetachItemViaPointer(document, part));

@@ -341,20 +341,21 @@ enum ink svg_kind_ink(struct str kind)
 
 /* ---- signs ----------------------------------------------------------------------------------- */
 
-struct icon {
-	enum ink ink;
-	struct str verdict;
-	const char *path; /* in a square of 24 */
-};
+#define DASH "M8 12 L16 12"
 
-static const struct icon icons[] = {
-	{ INK_BAD, STR_INIT("fail"), "M8 8 L16 16 M16 8 L8 16" },
-	{ INK_BAD, STR_INIT("error"), "M12 6.5 L12 13 M12 17 L12 17.1" },
-	{ INK_WARN, STR_INIT("warn"), "M12 6.5 L12 13 M12 17 L12 17.1" },
-	{ INK_GOOD, STR_INIT("pass"), "M7 12.5 L10.5 16 L17 8.5" },
-	{ INK_UNSURE, STR_INIT("inconclusive"),
+static const struct icon {
+	enum ink ink;
+	const char *path; /* in a square of 24 */
+} icons[VERDICT_ERROR + 1] = {
+	[VERDICT_FAIL] = { INK_BAD, "M8 8 L16 16 M16 8 L8 16" },
+	[VERDICT_ERROR] = { INK_BAD, "M12 6.5 L12 13 M12 17 L12 17.1" },
+	[VERDICT_WARN] = { INK_WARN, "M12 6.5 L12 13 M12 17 L12 17.1" },
+	[VERDICT_PASS] = { INK_GOOD, "M7 12.5 L10.5 16 L17 8.5" },
+	[VERDICT_INCONCLUSIVE] = { INK_UNSURE,
 		"M9 9.2 C9 5.4 15 5.4 15 9.2 C15 11.6 12 11.6 12 14 M12 17.5 L12 17.6" },
-	{ INK_MUTED, STR_INIT(""), "M8 12 L16 12" },
+	[VERDICT_WAIVED] = { INK_MUTED, DASH },
+	[VERDICT_NOT_APPLICABLE] = { INK_MUTED, DASH },
+	[VERDICT_OFF] = { INK_MUTED, DASH },
 };
 
 /* The word stands beside it, so it says nothing to a screen reader. */
@@ -378,12 +379,9 @@ static void draw_icon(const void *what, struct xhtml *x)
 	xhtml_close(x);
 }
 
-struct template_picture svg_icon(struct str verdict)
+struct template_picture svg_icon(enum verdict v)
 {
-	const struct icon *icon = icons;
-	while (icon->verdict.len && !str_eq(icon->verdict, verdict))
-		icon++;
-	return (struct template_picture){ draw_icon, icon };
+	return (struct template_picture){ draw_icon, &icons[v] };
 }
 
 static void draw_share(const void *what, struct xhtml *x)

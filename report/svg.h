@@ -93,7 +93,7 @@ void svg_scale_y(struct xhtml *x, const struct svg_scale *s, double left, double
 enum ink svg_kind_ink(struct str kind); /* of an op */
 
 /* The sign of a verdict, and a bar that is filled to `share`. */
-struct template_picture svg_icon(struct str verdict);
+struct template_picture svg_icon(enum verdict v);
 struct template_picture svg_share(double share, struct arena *keep);
 
 /* The pictures.  False: the report has nothing to draw. */

@@ -36,43 +36,6 @@ enum { OTHERS_SHOWN = 3 };
 /* Lines below "FAIL  runs/nightly". */
 enum { HEAD_INDENT = 6 };
 
-/* How each verdict looks: in a finding, in capitals before a profile, and counted. */
-static const struct verdict_look {
-	enum tint tint;
-	const char *word, *one, *many;
-} looks[] = {
-	[VERDICT_PASS] = { TINT_GOOD, "pass", "passed", "passed" },
-	[VERDICT_FAIL] = { TINT_BAD, "fail", "failed", "failed" },
-	[VERDICT_WARN] = { TINT_WARN, "warning", "warning", "warnings" },
-	[VERDICT_WAIVED] = { TINT_DIM, "waived", "waived", "waived" },
-	[VERDICT_NOT_APPLICABLE] = { TINT_DIM, "not applicable", "not applicable",
-		"not applicable" },
-	[VERDICT_INCONCLUSIVE] = { TINT_UNSURE, "inconclusive", "inconclusive", "inconclusive" },
-	[VERDICT_OFF] = { TINT_DIM, "off", "off", "off" },
-};
-
-/* The whole report's verdict; "error" is not one of a rule. */
-static const struct report_look {
-	struct str verdict;
-	const char *head, *counted;
-	enum tint tint;
-} report_looks[] = {
-	{ STR_INIT("fail"), "FAIL", "failed", TINT_BAD },
-	{ STR_INIT("error"), "ERROR", "unreadable", TINT_BAD },
-	{ STR_INIT("inconclusive"), "INCONCLUSIVE", "inconclusive", TINT_UNSURE },
-	{ STR_INIT("warn"), "WARN", "with warnings", TINT_WARN },
-	{ STR_INIT("pass"), "PASS", "passed", TINT_GOOD },
-};
-enum { REPORT_LOOKS = sizeof(report_looks) / sizeof(report_looks[0]) };
-
-static const struct report_look *look_of(const struct report *r)
-{
-	for (int i = 0; i < REPORT_LOOKS; i++)
-		if (str_eq(r->verdict, report_looks[i].verdict))
-			return &report_looks[i];
-	return &report_looks[2]; /* never green by mistake */
-}
-
 static int larger(int a, int b)
 {
 	return a > b ? a : b;
@@ -179,7 +142,7 @@ static void put_deltas(struct page *p, const struct report *r)
 
 static void put_verdict(struct page *p, const struct report *r)
 {
-	const struct report_look *look = look_of(r);
+	const struct verdict_look *look = &verdict_looks[r->verdict];
 	page_tint(p, look->tint, str_from(look->head));
 	page_z(p, "  ");
 	page_tint(p, TINT_BOLD, r->profile);
@@ -203,7 +166,7 @@ static void put_group(struct page *p, const struct report *r, enum verdict v, co
 {
 	struct prose_style prose = { style->verbose ? g->count : OTHERS_SHOWN, style->verbose > 0 };
 	page_break(p);
-	put_tag(p, looks[v].tint, looks[v].word, g->items[0]->rule);
+	put_tag(p, verdict_looks[v].tint, verdict_looks[v].tag, g->items[0]->rule);
 	page_wrap(p, HEADLINE_INDENT, prose_message(r, g->items[0], p->keep));
 	prose_group(p, r, g, &prose);
 }
@@ -296,7 +259,7 @@ static void put_notes(struct page *p, const struct report *r, int verbose)
 		if (!any)
 			page_break(p);
 		any = true;
-		put_note(p, r->notes[i].id, r->notes[i].text);
+		put_note(p, diag_name(r->notes[i].id, p->keep), r->notes[i].text);
 	}
 }
 
@@ -312,16 +275,15 @@ static void put_rule(struct page *p, const struct report_rule *rule, int name_co
 {
 	/* "not applicable" is the longest verdict. */
 	enum { VERDICT_COLUMNS = 16 };
-	enum verdict v = VERDICT_OFF;
+	const struct verdict_look *look = &verdict_looks[rule->verdict];
 	int indent = PAGE_LABEL + VERDICT_COLUMNS + name_columns + 2;
-	verdict_parse(rule->verdict, &v);
 	page_pad(p, PAGE_LABEL);
-	page_tint(p, looks[v].tint, str_from(looks[v].word));
+	page_tint(p, look->tint, str_from(look->tag));
 	page_pad(p, PAGE_LABEL + VERDICT_COLUMNS);
 	page_put(p, rule->name);
 	page_pad(p, indent);
 	page_wrap(p, indent, rule->title);
-	if (rule->reason.len && v != VERDICT_INCONCLUSIVE)
+	if (rule->reason.len && rule->verdict != VERDICT_INCONCLUSIVE)
 		page_fmt(p, indent, " (%.*s)", STR_ARG(rule->reason));
 	page_line(p);
 }
@@ -340,12 +302,10 @@ static void put_rules(struct page *p, const struct report *r)
 
 static struct str count_text(const struct report *r, struct arena *keep)
 {
-	static const enum verdict order[] = { VERDICT_FAIL, VERDICT_WARN, VERDICT_INCONCLUSIVE,
-		VERDICT_PASS, VERDICT_WAIVED, VERDICT_NOT_APPLICABLE, VERDICT_OFF };
 	struct out *list = out_memory(keep);
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		const struct verdict_look *look = &looks[order[i]];
-		ptrdiff_t count = count_results(r, order[i]);
+	for (int i = 0; i < RULE_VERDICTS; i++) {
+		const struct verdict_look *look = &verdict_looks[rule_verdicts[i]];
+		ptrdiff_t count = count_results(r, rule_verdicts[i]);
 		if (count)
 			add_item(list, keep, "%lld %s", (long long)count,
 				count == 1 ? look->one : look->many);
@@ -365,7 +325,8 @@ static void put_error(struct page *p, const struct report *r)
 {
 	struct str text = clean_lines(p->keep, r->error), line;
 	bool more = true;
-	page_tint(p, TINT_BAD, arena_fmt(p->keep, "ERROR[%.*s]", STR_ARG(r->error_id)));
+	page_tint(p, TINT_BAD,
+		arena_fmt(p->keep, "ERROR[%.*s]", STR_ARG(diag_name(r->error_id, p->keep))));
 	page_z(p, "  ");
 	if (!str_contains(text, r->profile))
 		page_put(p, arena_fmt(p->keep, "%.*s: ", STR_ARG(r->profile)));
@@ -445,7 +406,7 @@ static struct str top_text(const struct report *r, struct arena *keep)
 	static const enum verdict order[] = { VERDICT_FAIL, VERDICT_WARN };
 	struct group *groups;
 	if (r->error.len)
-		return r->error_id;
+		return diag_name(r->error_id, keep);
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (group_findings(r, order[i], keep, &groups))
 			return text_clean(keep, groups[0].items[0]->rule);
@@ -479,7 +440,7 @@ static void put_summary(struct page *p, const struct report_set *set)
 		widths[k] = text_columns(head.cells[k]);
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		const struct report *r = &set->items[i];
-		rows[i] = (struct summary_row){ { str_from(look_of(r)->head),
+		rows[i] = (struct summary_row){ { str_from(verdict_looks[r->verdict].head),
 			text_clean(p->keep, r->profile), step_text(r, p->keep),
 			gain_text(r, p->keep), top_text(r, p->keep) } };
 		for (int k = 0; k < SUMMARY_COLUMNS; k++)
@@ -488,20 +449,21 @@ static void put_summary(struct page *p, const struct report_set *set)
 	page_break(p);
 	put_summary_row(p, &head, TINT_DIM, TINT_DIM, widths);
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		put_summary_row(p, &rows[i], look_of(&set->items[i])->tint, TINT_NONE, widths);
+		put_summary_row(
+			p, &rows[i], verdict_looks[set->items[i].verdict].tint, TINT_NONE, widths);
 	page_line(p);
 }
 
 static void put_totals(struct page *p, const struct report_set *set)
 {
 	struct out *list = out_memory(p->keep);
-	for (int i = 0; i < REPORT_LOOKS; i++) {
+	for (int i = 0; i < REPORT_VERDICTS; i++) {
 		ptrdiff_t count = 0;
 		for (ptrdiff_t k = 0; k < set->count; k++)
-			count += look_of(&set->items[k]) == &report_looks[i];
+			count += set->items[k].verdict == report_verdicts[i];
 		if (count)
 			add_item(list, p->keep, "%lld %s", (long long)count,
-				report_looks[i].counted);
+				verdict_looks[report_verdicts[i]].profiles);
 	}
 	page_fmt(p, 0, "%lld profiles: %.*s", (long long)set->count, STR_ARG(out_text(list)));
 	page_line(p);

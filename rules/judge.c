@@ -55,9 +55,9 @@ struct str verdict_name(enum verdict v)
 {
 	static const struct str names[] = { STR_INIT("pass"), STR_INIT("fail"), STR_INIT("warn"),
 		STR_INIT("waived"), STR_INIT("not-applicable"), STR_INIT("inconclusive"),
-		STR_INIT("off") };
+		STR_INIT("off"), STR_INIT("error") };
 
-	return v <= VERDICT_OFF ? names[v] : STR("");
+	return v <= VERDICT_ERROR ? names[v] : STR("");
 }
 
 /* The order in which findings are shown. */

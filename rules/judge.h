@@ -24,6 +24,7 @@ enum verdict {
 	VERDICT_NOT_APPLICABLE, /* no subject: the where clause matched nothing, all of it known */
 	VERDICT_INCONCLUSIVE,
 	VERDICT_OFF,
+	VERDICT_ERROR, /* of a profile that could not be read; no rule has it */
 };
 struct str verdict_name(enum verdict v); /* "pass", "fail", "not-applicable" ... */
 

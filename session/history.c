@@ -361,17 +361,17 @@ static void add_state(struct looking *l, const struct report *now, const struct 
 	*r = (struct report){ .profile = now->profile,
 		.facts = now->facts,
 		.fact_count = now->fact_count,
-		.verdict = arena_str(l->keep, f->verdict),
+		.verdict = verdict_by_name(f->verdict),
 		.gain_s = f->gain_s };
 	if (f->error.p) {
 		r->error = arena_str(l->keep, f->error);
-		r->error_id = arena_str(l->keep, f->error_id);
+		r->error_id = diag_by_name(f->error_id);
 	}
 	r->results = arena_make(l->keep, struct report_rule, f->item_count);
 	for (ptrdiff_t i = 0; i < f->item_count; i++)
 		r->results[r->result_count++] = (struct report_rule){
 			.name = arena_str(l->keep, f->items[i].rule),
-			.verdict = arena_str(l->keep, f->items[i].verdict),
+			.verdict = verdict_by_name(f->items[i].verdict),
 		};
 }
 

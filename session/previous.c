@@ -35,8 +35,8 @@ ptrdiff_t previous_sightings(const struct report_set *previous, struct str profi
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; r && i < r->finding_count; i++) {
 		const struct report_finding *f = &r->findings[i];
-		bool failed = str_eq(f->verdict, verdict_name(VERDICT_FAIL));
-		if (!failed && !str_eq(f->verdict, verdict_name(VERDICT_WARN)))
+		bool failed = f->verdict == VERDICT_FAIL;
+		if (!failed && f->verdict != VERDICT_WARN)
 			continue;
 		seen[count++] = (struct sighting){ f->rule, f->subject,
 			f->seen >= 1 && f->seen < SEEN_MAX ? (int64_t)f->seen : 1, failed };

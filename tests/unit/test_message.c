@@ -50,11 +50,12 @@ static void assert_lacks(struct str text, const char *part)
 /* A report with one rule in that verdict, and a finding where it failed. */
 static struct report one_rule(const char *profile, const char *verdict)
 {
-	struct report r = { .profile = str_from(profile), .verdict = str_from(verdict) };
+	struct report r = { .profile = str_from(profile),
+		.verdict = verdict_by_name(str_from(verdict)) };
 	r.results = arena_make(&keep, struct report_rule, 1);
 	r.result_count = 1;
 	r.results[0] = (struct report_rule){ .name = STR("copy-share"),
-		.verdict = str_from(verdict),
+		.verdict = verdict_by_name(str_from(verdict)),
 		.reason = STR("no steps"),
 		.gate = true };
 	if (strcmp(verdict, "fail") != 0)
@@ -62,7 +63,7 @@ static struct report one_rule(const char *profile, const char *verdict)
 	r.findings = arena_make(&keep, struct report_finding, 1);
 	r.finding_count = 1;
 	r.findings[0] = (struct report_finding){ .rule = STR("copy-share"),
-		.verdict = STR("fail"),
+		.verdict = VERDICT_FAIL,
 		.message = STR("too many copies"),
 		.gain_s = 0.001,
 		.source_line = NAN };
@@ -109,7 +110,7 @@ static void test_changes(void **state)
 		const char *verdicts[2] = { cases[i].before, cases[i].now };
 		for (int k = 0; k < 2; k++) {
 			pair[k] = one_rule("runs/a", verdicts[k] ? verdicts[k] : "pass");
-			if (str_eq(pair[k].verdict, STR("error")))
+			if (pair[k].verdict == VERDICT_ERROR)
 				pair[k].error = STR("cut off");
 		}
 		struct report_set before = set_of(&pair[0]), now = set_of(&pair[1]);
@@ -198,9 +199,9 @@ static struct report many_findings(const char *message_text, int count)
 	r.finding_count = r.result_count = count;
 	for (int i = 0; i < count; i++) {
 		r.results[i] = (struct report_rule){ .name = arena_fmt(&keep, "rule-%d", i),
-			.verdict = STR("fail") };
+			.verdict = VERDICT_FAIL };
 		r.findings[i] = (struct report_finding){ .rule = r.results[i].name,
-			.verdict = STR("fail"),
+			.verdict = VERDICT_FAIL,
 			.message = str_from(message_text),
 			.gain_s = 0.001,
 			.source_file = str_from(message_text),

@@ -149,7 +149,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 			     "or gather the next layer's weights while this layer computes.");
 	struct report_finding findings[] = {
 		{ .rule = STR("oversized-all-gather"),
-			.verdict = STR("fail"),
+			.verdict = VERDICT_FAIL,
 			.subject = STR("all-gather/bf16[8192,16384]/ffn"),
 			.name = STR("all-gather.17"),
 			.message = STR("all-gather.17 stands in the way for 12.3 ms of every step, "
@@ -165,7 +165,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 			.source_line = 41,
 			.scope = STR("jit(train_step)/transformer/ffn/dot") },
 		{ .rule = STR("oversized-all-gather"),
-			.verdict = STR("fail"),
+			.verdict = VERDICT_FAIL,
 			.subject = STR("all-gather/bf16[16384,8192]/ffn"),
 			.name = STR("all-gather.18"),
 			.message = STR("all-gather.18 stands in the way for 6.02 ms of every step"),
@@ -178,7 +178,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 			.source_file = STR("model/ffn.py"),
 			.source_line = 44 },
 		{ .rule = STR("copy-share"),
-			.verdict = STR("warn"),
+			.verdict = VERDICT_WARN,
 			.subject = STR("nightly"),
 			.name = STR("nightly"),
 			.message = STR("3.40% of the step only changes layouts"),
@@ -197,7 +197,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 static inline struct report demo_report(struct arena *keep)
 {
 	struct report r = { .profile = STR("runs/nightly"),
-		.verdict = STR("fail"),
+		.verdict = VERDICT_FAIL,
 		.rules = STR("recommended"),
 		.gain_s = 0.01862 };
 	struct report_fact facts[] = {
@@ -216,21 +216,21 @@ static inline struct report demo_report(struct arena *keep)
 	struct report_rule results[] = {
 		{ .name = STR("matmul-roofline"),
 			.title = STR("Matmuls run within 10% of their roofline"),
-			.verdict = STR("pass"),
+			.verdict = VERDICT_PASS,
 			.subjects = 12 },
 		{ .name = STR("oversized-all-gather"),
 			.title = STR("No all-gather holds up more than a fifth of the step"),
-			.verdict = STR("fail"),
+			.verdict = VERDICT_FAIL,
 			.breaks = true,
 			.subjects = 5,
 			.unknown = 1 },
 		{ .name = STR("copy-share"),
 			.title = STR("Copies take at most 3% of a step"),
-			.verdict = STR("warn"),
+			.verdict = VERDICT_WARN,
 			.subjects = 1 },
 		{ .name = STR("peak-memory"),
 			.title = STR("Memory stays near what the compiler planned"),
-			.verdict = STR("inconclusive"),
+			.verdict = VERDICT_INCONCLUSIVE,
 			.subjects = 8,
 			.unknown = 8,
 			.reason = STR("window_peak_bytes is unknown for all 8 rows of memory"),
@@ -238,20 +238,20 @@ static inline struct report demo_report(struct arena *keep)
 				    "tracing on") },
 		{ .name = STR("recompiles"),
 			.title = STR("Nothing compiles inside the steps"),
-			.verdict = STR("not-applicable"),
+			.verdict = VERDICT_NOT_APPLICABLE,
 			.reason = STR("no compilation was seen") },
 		{ .name = STR("idle-gaps"),
 			.title = STR("Devices idle at most 5% of a step"),
-			.verdict = STR("pass"),
+			.verdict = VERDICT_PASS,
 			.subjects = 8 },
 		{ .name = STR("tiny-ops"),
 			.title = STR("Few ops are shorter than 10 us"),
-			.verdict = STR("off"),
+			.verdict = VERDICT_OFF,
 			.reason = STR("severity is off in rooflint.yaml") },
 	};
 	struct report_note notes[] = {
-		{ STR("RL202"), STR("host1.xplane.pb: 3 events begin before the line they are on; "
-				    "they were left out") },
+		{ 202, STR("host1.xplane.pb: 3 events begin before the line they are on; "
+			   "they were left out") },
 	};
 	r.facts = COPY_OF(keep, facts);
 	r.fact_count = COUNT_OF(facts);
@@ -284,7 +284,7 @@ static inline struct report capture_report(struct arena *keep)
 static inline struct report good_report(struct arena *keep)
 {
 	struct report r = { .profile = STR("runs/good"),
-		.verdict = STR("pass"),
+		.verdict = VERDICT_PASS,
 		.rules = STR("recommended"),
 		.gain_s = 0 };
 	struct report_fact facts[] = {
@@ -297,7 +297,7 @@ static inline struct report good_report(struct arena *keep)
 	struct report_rule results[] = {
 		{ .name = STR("copy-share"),
 			.title = STR("Copies take at most 3% of a step"),
-			.verdict = STR("pass"),
+			.verdict = VERDICT_PASS,
 			.subjects = 1 },
 	};
 	r.facts = COPY_OF(keep, facts);
@@ -328,7 +328,7 @@ static inline struct report broken_report(struct arena *keep)
 static inline struct report hostile_report(struct arena *keep)
 {
 	struct report r = {
-		.profile = HOSTILE, .verdict = STR("fail"), .rules = HOSTILE, .gain_s = INFINITY
+		.profile = HOSTILE, .verdict = VERDICT_FAIL, .rules = HOSTILE, .gain_s = INFINITY
 	};
 	struct report_fact facts[] = {
 		{ .name = HOSTILE, .is_text = true, .text = HOSTILE },
@@ -341,7 +341,7 @@ static inline struct report hostile_report(struct arena *keep)
 		{ .column = STR("x"), .unit = UNIT_SECONDS, .real = INFINITY },
 		{ .column = STR("y"), .is_null = true },
 	};
-	struct report_note notes[] = { { HOSTILE, HOSTILE }, { NONE, NONE } };
+	struct report_note notes[] = { { 202, HOSTILE }, { DIAG_NONE, NONE } };
 	r.facts = COPY_OF(keep, facts);
 	r.fact_count = COUNT_OF(facts);
 	r.notes = COPY_OF(keep, notes);
@@ -349,7 +349,7 @@ static inline struct report hostile_report(struct arena *keep)
 	r.results = arena_make(keep, struct report_rule, VERDICT_OFF + 1);
 	r.findings = arena_make(keep, struct report_finding, VERDICT_OFF + 1);
 	for (int v = VERDICT_PASS; v <= VERDICT_OFF; v++) {
-		struct str verdict = verdict_name((enum verdict)v);
+		enum verdict verdict = (enum verdict)v;
 		r.results[r.result_count++] = (struct report_rule){ .name = HOSTILE,
 			.title = HOSTILE,
 			.verdict = verdict,
@@ -393,7 +393,7 @@ static inline struct report_set all_reports(struct arena *keep)
 {
 	struct report items[] = { demo_report(keep), good_report(keep), broken_report(keep),
 		hostile_report(keep),
-		{ .profile = STR(""), .verdict = STR("inconclusive"), .gain_s = NAN } };
+		{ .profile = STR(""), .verdict = VERDICT_INCONCLUSIVE, .gain_s = NAN } };
 	return (struct report_set){ COPY_OF(keep, items), COUNT_OF(items), STR("0.1.0") };
 }
 

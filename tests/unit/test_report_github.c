@@ -55,13 +55,13 @@ static void test_evidence_that_counts_warns(void **state)
 	struct report r = good_report(&keep);
 	struct report_rule rules[] = {
 		{ .name = STR("a"),
-			.verdict = STR("inconclusive"),
+			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("gate x failed") },
 		{ .name = STR("b"),
-			.verdict = STR("inconclusive"),
+			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("gate x failed"),
 			.withheld = STR("2 of 2 subjects would not pass") },
-		{ .name = STR("x"), .verdict = STR("inconclusive"), .gate = true },
+		{ .name = STR("x"), .verdict = VERDICT_INCONCLUSIVE, .gate = true },
 	};
 	r.results = rules;
 	r.result_count = COUNT_OF(rules);
@@ -119,7 +119,7 @@ static void test_ten_notices(void **state)
 	struct report_rule rules[MANY];
 	for (int i = 0; i < MANY; i++)
 		rules[i] = (struct report_rule){ .name = arena_fmt(&keep, "r%d", i),
-			.verdict = STR("inconclusive") };
+			.verdict = VERDICT_INCONCLUSIVE };
 	r.results = rules;
 	r.result_count = MANY;
 	struct str text = github(&r);

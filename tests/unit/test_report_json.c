@@ -98,7 +98,7 @@ static void test_values(void **state)
 static void test_empty_text_is_not_missing(void **state)
 {
 	(void)state;
-	struct report r = { .profile = STR(""), .verdict = STR("pass"), .rules = STR("") };
+	struct report r = { .profile = STR(""), .verdict = VERDICT_PASS, .rules = STR("") };
 	struct report_set set = { &r, 1, NONE }, again = read_set(write_set(&set));
 	assert_non_null(again.items[0].rules.p);
 	assert_null(again.tool_version.p);
@@ -110,8 +110,8 @@ static void test_broken(void **state)
 	struct report r = broken_report(&keep);
 	struct report_set set = { &r, 1, STR("0.1.0") }, again = read_set(write_set(&set));
 	assert_same(again.items[0].error, r.error);
-	assert_same(again.items[0].error_id, STR("RL201"));
-	assert_same(again.items[0].verdict, STR("error"));
+	assert_int_equal(again.items[0].error_id, 201);
+	assert_int_equal(again.items[0].verdict, VERDICT_ERROR);
 }
 
 #define HEAD   "{\"format\":\"rooflint-report\",\"version\":\"1.0\","

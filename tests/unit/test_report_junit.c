@@ -169,16 +169,16 @@ static void test_inconclusive(void **state)
 	struct report r = good_report(&keep);
 	struct report_rule rules[] = {
 		{ .name = STR("gate"),
-			.verdict = STR("inconclusive"),
+			.verdict = VERDICT_INCONCLUSIVE,
 			.gate = true,
 			.breaks = true },
 		{ .name = STR("must"),
-			.verdict = STR("inconclusive"),
+			.verdict = VERDICT_INCONCLUSIVE,
 			.required = true,
 			.breaks = true,
 			.reason = STR("why"),
 			.todo = STR("what to do") },
-		{ .name = STR("may"), .verdict = STR("inconclusive") },
+		{ .name = STR("may"), .verdict = VERDICT_INCONCLUSIVE },
 	};
 	r.results = rules;
 	r.result_count = COUNT_OF(rules);
@@ -197,18 +197,18 @@ static void test_what_breaks(void **state)
 	(void)state;
 	struct report r = good_report(&keep);
 	struct report_rule rules[] = {
-		{ .name = STR("worse"), .verdict = STR("warn"), .breaks = true },
-		{ .name = STR("known"), .verdict = STR("fail") },
-		{ .name = STR("gate"), .verdict = STR("inconclusive"), .gate = true },
+		{ .name = STR("worse"), .verdict = VERDICT_WARN, .breaks = true },
+		{ .name = STR("known"), .verdict = VERDICT_FAIL },
+		{ .name = STR("gate"), .verdict = VERDICT_INCONCLUSIVE, .gate = true },
 	};
 	struct report_finding findings[] = {
 		{ .rule = STR("worse"),
-			.verdict = STR("warn"),
+			.verdict = VERDICT_WARN,
 			.message = STR("it is late"),
 			.gain_s = NAN,
 			.claimed_s = NAN },
 		{ .rule = STR("known"),
-			.verdict = STR("fail"),
+			.verdict = VERDICT_FAIL,
 			.message = STR("it was late before"),
 			.gain_s = NAN,
 			.claimed_s = NAN },
@@ -232,9 +232,9 @@ static void test_waived(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_rule rule = { .name = STR("w"), .verdict = STR("waived") };
+	struct report_rule rule = { .name = STR("w"), .verdict = VERDICT_WAIVED };
 	struct report_finding finding = { .rule = STR("w"),
-		.verdict = STR("waived"),
+		.verdict = VERDICT_WAIVED,
 		.message = STR("known and accepted"),
 		.gain_s = NAN };
 	r.results = &rule;
@@ -277,14 +277,14 @@ static void test_rich(void **state)
 static void test_unique_names(void **state)
 {
 	(void)state;
-	struct report_rule rules[] = { { .name = STR("a"), .verdict = STR("pass") },
-		{ .name = STR("a"), .verdict = STR("pass") },
-		{ .name = STR("a"), .verdict = STR("pass") } };
+	struct report_rule rules[] = { { .name = STR("a"), .verdict = VERDICT_PASS },
+		{ .name = STR("a"), .verdict = VERDICT_PASS },
+		{ .name = STR("a"), .verdict = VERDICT_PASS } };
 	struct str profiles[] = { STR("x"), STR("x"), STR("x #2"), STR("x"), STR("") };
 	struct report items[COUNT_OF(profiles)];
 	for (ptrdiff_t i = 0; i < COUNT_OF(profiles); i++)
 		items[i] = (struct report){ .profile = profiles[i],
-			.verdict = STR("pass"),
+			.verdict = VERDICT_PASS,
 			.results = rules,
 			.result_count = COUNT_OF(rules) };
 	struct report_set set = { items, COUNT_OF(items), STR("0.1.0") };
@@ -312,7 +312,7 @@ static void test_hostile(void **state)
 static void test_utf8_stays(void **state)
 {
 	(void)state;
-	struct report r = { .profile = STR("l\xc3\xa4ufe"), .verdict = STR("pass") };
+	struct report r = { .profile = STR("l\xc3\xa4ufe"), .verdict = VERDICT_PASS };
 	struct report_set set = { &r, 1, STR("0.1.0") };
 	struct str text = junit(&set, JUNIT_STRICT);
 	assert_true(str_starts(text, STR("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")));
@@ -330,7 +330,7 @@ static void test_times(void **state)
 		{ 1.5, "1.500000" }, { 1e300, "1000000.000000" }, { INFINITY, "1000000.000000" } };
 	for (ptrdiff_t i = 0; i < COUNT_OF(cases); i++) {
 		struct report r = {
-			.profile = STR("x"), .verdict = STR("fail"), .gain_s = cases[i].gain_s
+			.profile = STR("x"), .verdict = VERDICT_FAIL, .gain_s = cases[i].gain_s
 		};
 		xmlDocPtr doc = checked_one(r, JUNIT_STRICT);
 		assert_string_equal(query(doc, "//testsuite/@time"), cases[i].expected);

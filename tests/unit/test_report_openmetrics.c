@@ -124,7 +124,7 @@ static void test_many_profiles(void **state)
 	struct report *items = arena_make(&keep, struct report, MANY);
 	for (int i = 0; i < MANY; i++)
 		items[i] = (struct report){ .profile = arena_fmt(&keep, "p%d", i),
-			.verdict = STR("pass") };
+			.verdict = VERDICT_PASS };
 	struct report_set set = { items, MANY, STR("0.1.0") };
 	assert_has(metrics(&set), "\nrooflint_profiles_left_out 2\n");
 }

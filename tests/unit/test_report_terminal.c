@@ -162,28 +162,28 @@ static void test_same_trouble_is_said_once(void **state)
 	struct report r = good_report(&keep);
 	struct report_rule rules[] = {
 		{ .name = STR("a"),
-			.verdict = STR("inconclusive"),
+			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip"),
 			.todo = STR("name it") },
-		{ .name = STR("b"), .verdict = STR("pass") },
+		{ .name = STR("b"), .verdict = VERDICT_PASS },
 		{ .name = STR("c"),
-			.verdict = STR("inconclusive"),
+			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip"),
 			.todo = STR("name it") },
 		{ .name = STR("e"),
-			.verdict = STR("inconclusive"),
+			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip"),
 			.withheld = STR("2 of 3 subjects would not pass"),
 			.todo = STR("name it") },
-		{ .name = STR("d"), .verdict = STR("inconclusive") },
+		{ .name = STR("d"), .verdict = VERDICT_INCONCLUSIVE },
 		/* Alone in its trouble: only then is there room for what was withheld. */
 		{ .name = STR("f"),
-			.verdict = STR("inconclusive"),
+			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip (lost)"),
 			.withheld = STR("1 of 3 subjects would not pass"),
 			.todo = STR("name it") },
 	};
-	r.verdict = STR("inconclusive");
+	r.verdict = VERDICT_INCONCLUSIVE;
 	r.results = rules;
 	r.result_count = COUNT_OF(rules);
 	assert_string_equal(page_of(r, (struct report_style){ 0 }),
@@ -203,7 +203,7 @@ static void test_same_trouble_is_said_once(void **state)
 static void test_unknown_run(void **state)
 {
 	(void)state;
-	struct report r = { .profile = STR("x"), .verdict = STR("pass"), .gain_s = NAN };
+	struct report r = { .profile = STR("x"), .verdict = VERDICT_PASS, .gain_s = NAN };
 	struct report_fact facts[] = { fact_word("platform", "nvidia") };
 	assert_string_equal(
 		page_of(r, (struct report_style){ 0 }), "PASS  x: no device ops\n\nno rules\n");
@@ -220,7 +220,7 @@ static void test_unknown_run(void **state)
 static void test_never_green_by_mistake(void **state)
 {
 	(void)state;
-	struct report r = { .profile = STR("x"), .verdict = STR("off") };
+	struct report r = { .profile = STR("x"), .verdict = VERDICT_OFF };
 	assert_memory_equal(page_of(r, (struct report_style){ .quiet = true }), "INCONCLUSIVE", 12);
 }
 
@@ -231,7 +231,7 @@ static void test_many_subjects(void **state)
 	struct report_finding findings[7];
 	for (int i = 0; i < 7; i++)
 		findings[i] = (struct report_finding){ .rule = STR("slow"),
-			.verdict = STR("fail"),
+			.verdict = VERDICT_FAIL,
 			.name = arena_fmt(&keep, "op.%d", i),
 			.gain_s = i ? (double)NAN : 0.001,
 			.claimed_s = NAN,
@@ -256,12 +256,12 @@ static void test_failed_and_warned(void **state)
 	struct report r = good_report(&keep);
 	struct report_finding findings[] = {
 		{ .rule = STR("slow"),
-			.verdict = STR("fail"),
+			.verdict = VERDICT_FAIL,
 			.message = STR("a is slow"),
 			.fix = STR("hurry"),
 			.gain_s = NAN },
 		{ .rule = STR("slow"),
-			.verdict = STR("warn"),
+			.verdict = VERDICT_WARN,
 			.message = STR("b is slowish"),
 			.fix = STR("hurry"),
 			.gain_s = NAN },
@@ -281,11 +281,11 @@ static void test_order_by_gain(void **state)
 	(void)state;
 	struct report r = good_report(&keep);
 	struct report_finding findings[] = {
-		{ .rule = STR("memory"), .verdict = STR("fail"), .name = STR("m"), .gain_s = NAN },
-		{ .rule = STR("small"), .verdict = STR("fail"), .name = STR("s"), .gain_s = 3e-3 },
-		{ .rule = STR("sum"), .verdict = STR("fail"), .name = STR("t"), .gain_s = 2e-3 },
-		{ .rule = STR("sum"), .verdict = STR("fail"), .name = STR("u"), .gain_s = 2e-3 },
-		{ .rule = STR("big"), .verdict = STR("warn"), .name = STR("b"), .gain_s = 1 },
+		{ .rule = STR("memory"), .verdict = VERDICT_FAIL, .name = STR("m"), .gain_s = NAN },
+		{ .rule = STR("small"), .verdict = VERDICT_FAIL, .name = STR("s"), .gain_s = 3e-3 },
+		{ .rule = STR("sum"), .verdict = VERDICT_FAIL, .name = STR("t"), .gain_s = 2e-3 },
+		{ .rule = STR("sum"), .verdict = VERDICT_FAIL, .name = STR("u"), .gain_s = 2e-3 },
+		{ .rule = STR("big"), .verdict = VERDICT_WARN, .name = STR("b"), .gain_s = 1 },
 	};
 	r.findings = findings;
 	r.finding_count = COUNT_OF(findings);
