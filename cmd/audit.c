@@ -12,7 +12,7 @@
 #include "cmd/progress.h"
 #include "cmd/shared.h"
 #include "session/remember.h"
-#include "store/place.h"
+#include "store/address.h"
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
@@ -354,7 +354,7 @@ static bool read_usage(struct audit *a, struct str path)
 /* A store that nothing is put into is not made, only to be empty: its name may be misspelt. */
 static bool store_is_there(struct audit *a, struct str place, ptrdiff_t args)
 {
-	if (args || !place.p || place_is_remote(place) || !access(arena_z(a->keep, place), F_OK))
+	if (args || !place.p || address_is_remote(place) || !access(arena_z(a->keep, place), F_OK))
 		return true;
 	return diag_set(&a->err, DIAG_STORE,
 		"store '%.*s' is not there, and no ROOT is named to fill it from", STR_ARG(place));

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/secret.h"
-#include "store/place.h"
+#include "store/address.h"
 
 static cJSON *question_head(const struct store_question *q)
 {
@@ -34,7 +34,7 @@ static void ask(
 {
 	struct connection *c = arg;
 	/* Time for a second attempt behind one that stalled, as far as rooflint-http takes it. */
-	double deadline_s = fmin(2 * q->timeout_s, PLACE_MAX_TIMEOUT);
+	double deadline_s = fmin(2 * q->timeout_s, ADDRESS_MAX_TIMEOUT);
 	const struct http_limits limits = { q->timeout_s, deadline_s, q->answer_bytes };
 	struct diag err;
 	struct frame f;
@@ -54,7 +54,7 @@ bool connection_open(struct connection *c, struct str place, enum store_use use,
 {
 	const struct store_link link = { ask, c };
 	*c = (struct connection){ 0 };
-	if (place_is_remote(place))
+	if (address_is_remote(place))
 		secret_seal(); /* before a hostile profile is opened */
 	c->store = store_open(place, use, &link, keep, err);
 	return c->store != NULL;

@@ -3,7 +3,7 @@
 
 #include "base/pack.h"
 #include "report/facts.h"
-#include "store/place.h"
+#include "store/address.h"
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
@@ -94,7 +94,7 @@ static bool add_query(struct history *h, struct str word, struct arena *keep, st
 	if (!h->store.p)
 		return diag_set(err, DIAG_USAGE,
 			"--baseline %.*s asks a store; name it with --store FILE", STR_ARG(word));
-	if (place_is_remote(h->store))
+	if (address_is_remote(h->store))
 		return diag_set(err, DIAG_USAGE,
 			"--baseline %.*s: a server keeps facts of runs, and a comparison needs "
 			"more; record into a file and name that",

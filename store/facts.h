@@ -19,7 +19,7 @@
 #include "measure/tables.h"
 
 /* Major: a column changed its meaning or went away.  Minor: a column came. */
-#define FACTS_VERSION "1.1"
+#define FACTS_VERSION "1.0"
 
 /* In the records of the run and of each of its rules. */
 #define FACT_IDENTITY(TEXT, REAL)                                                                  \

@@ -1,4 +1,8 @@
-/* Stores in a file of SQLite.  See kind.h. */
+/*
+ * Stores in a file of SQLite: opening it, to write or only to read.  See kind.h.
+ *
+ * Refuses: databases that are not stores, and stores of another schema.
+ */
 #include <sys/stat.h>
 
 #include "store/kind.h"
@@ -7,21 +11,7 @@
 /* In the file's head, where file(1) and we tell it from other databases: "rflt". */
 #define STORE_APPLICATION 0x72666c74
 
-static bool fail_kind(const struct facts_db *d, struct diag *err)
-{
-	return diag_set(err, DIAG_STORE,
-		"store '%.*s' is a database, but no store of rooflint's; name another file",
-		STR_ARG(d->name));
-}
-
-static bool fail_newer(const struct facts_db *d, int64_t version, struct diag *err)
-{
-	return diag_set(err, DIAG_STORE,
-		"store '%.*s' was made by a newer rooflint (schema %lld, and this one knows %d); "
-		"use that one, or name another file",
-		STR_ARG(d->name), (long long)version, FACTS_SCHEMA);
-}
-
+/* What is written of a database as such; `tables` counts what its schema has. */
 struct head {
 	int64_t application, version, tables;
 };
@@ -34,43 +24,19 @@ static bool read_head(struct facts_db *d, struct head *ret, struct diag *err)
 	       facts_db_number(d, "SELECT count(*) FROM sqlite_schema", &ret->tables, err);
 }
 
-static bool look_at_head(struct facts_db *d, struct head *ret, struct diag *err)
-{
-	/* After a failure the file is closed, and its code is looked at (can_not_be_shared). */
-	return facts_db_execute(d, "BEGIN", err) && read_head(d, ret, err) &&
-	       facts_db_execute(d, "COMMIT", err);
-}
-
 static bool check_head(const struct facts_db *d, const struct head *head, struct diag *err)
 {
-	bool is_new = !head->application && !head->tables;
-	if (!is_new && head->application != STORE_APPLICATION)
-		return fail_kind(d, err);
-	return head->version <= FACTS_SCHEMA || fail_newer(d, head->version, err);
-}
-
-static bool write_head(struct facts_db *d, struct diag *err)
-{
-	struct str sql = arena_fmt(d->keep, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-		STORE_APPLICATION, FACTS_SCHEMA);
-	return facts_db_execute(d, sql.p, err);
-}
-
-/* For facts_db_look. */
-static const char profile_index[] = "CREATE INDEX IF NOT EXISTS runs_profile ON runs (profile)";
-
-/* The head is read again under the lock: another writer may have been faster. */
-static bool make(struct facts_db *d, struct diag *err)
-{
-	struct head head;
-	if (!facts_db_execute(d, "BEGIN IMMEDIATE", err))
-		return false;
-	if (read_head(d, &head, err) && check_head(d, &head, err) && facts_db_make(d, err) &&
-		facts_db_execute(d, profile_index, err) && write_head(d, err) &&
-		facts_db_execute(d, "COMMIT", err))
+	if (!head->application && !head->tables)
 		return true;
-	sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
-	return false;
+	if (head->application != STORE_APPLICATION)
+		return diag_set(err, DIAG_STORE,
+			"store '%.*s' is a database, but no store of rooflint's; name another file",
+			STR_ARG(d->name));
+	return head->version == FACTS_SCHEMA ||
+	       diag_set(err, DIAG_STORE,
+		       "store '%.*s' was made by a newer rooflint (schema %lld, and this one "
+		       "knows %d); use that one, or name another file",
+		       STR_ARG(d->name), (long long)head->version, FACTS_SCHEMA);
 }
 
 /*
@@ -78,24 +44,32 @@ static bool make(struct facts_db *d, struct diag *err)
  * judged again then.  WAL lets readers and a writer in together; it cannot be turned on while
  * others are at work, and then somebody else will: without it they wait for each other.
  */
-static bool open_to_write(struct facts_db *d, const struct head *head, struct diag *err)
+static bool set_journal(struct facts_db *d, struct diag *err)
 {
-	if ((!head->application || head->version != FACTS_SCHEMA) && !make(d, err))
-		return false;
 	sqlite3_exec(d->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
 	return facts_db_execute(d, "PRAGMA synchronous = NORMAL", err);
 }
 
-static bool open_to_read(struct facts_db *d, const struct head *head, struct diag *err)
+/* The head is read again under the lock: another writer may have been faster. */
+static bool make(struct facts_db *d, struct diag *err)
 {
-	if (head->application && head->version == FACTS_SCHEMA)
+	struct head head;
+	struct str mark =
+		arena_fmt(d->keep, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+			STORE_APPLICATION, FACTS_SCHEMA);
+	if (!facts_db_execute(d, "BEGIN IMMEDIATE", err))
+		return false;
+	if (read_head(d, &head, err) && check_head(d, &head, err) && facts_db_make(d, err) &&
+		/* for facts_db_look */
+		facts_db_execute(
+			d, "CREATE INDEX IF NOT EXISTS runs_profile ON runs (profile)", err) &&
+		facts_db_execute(d, mark.p, err))
 		return true;
-	return diag_set(err, DIAG_STORE, "store '%.*s' %s; append to it once with this rooflint%s",
-		STR_ARG(d->name), head->application ? "was made by an older rooflint" : "is empty",
-		sqlite3_db_readonly(d->db, "main") ? ", where it may be written" : "");
+	sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+	return false;
 }
 
-/* ---- a file that nobody may write here ------------------------------------------------------ */
+/* ---- a file that cannot be written here ------------------------------------------------------ */
 
 /* Size and age of a file; false when it is not there. */
 static bool measure(struct str path, struct arena *keep, int64_t *bytes, int64_t *changed_ns)
@@ -172,10 +146,10 @@ static bool still_frozen(const struct facts_db *d, struct diag *err)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static bool can_not_be_shared(const struct facts_db *d)
+static bool look_at_head(struct facts_db *d, struct head *ret, struct diag *err)
 {
-	int code = sqlite3_errcode(d->db) & 0xff;
-	return code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+	return facts_db_execute(d, "BEGIN", err) && read_head(d, ret, err) &&
+	       facts_db_execute(d, "COMMIT", err);
 }
 
 static bool open_db(struct facts_db *d, enum store_use use, struct diag *err)
@@ -191,13 +165,24 @@ static bool open_db(struct facts_db *d, enum store_use use, struct diag *err)
 		return facts_db_fail(d, err);
 	if (!facts_db_guard(d, err))
 		return false;
-	if (!look_at_head(d, &head, err) &&
-		!(use == STORE_READ && can_not_be_shared(d) && open_frozen(d, path, err) &&
-			facts_db_guard(d, err) && look_at_head(d, &head, err)))
+	if (!look_at_head(d, &head, err)) {
+		int code = sqlite3_errcode(d->db) & 0xff;
+		bool can_freeze =
+			use == STORE_READ && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY);
+		if (!can_freeze || !open_frozen(d, path, err) || !facts_db_guard(d, err) ||
+			!look_at_head(d, &head, err))
+			return false;
+	}
+	if (!check_head(d, &head, err))
 		return false;
-	return check_head(d, &head, err) &&
-	       (use == STORE_READ ? open_to_read : open_to_write)(d, &head, err) &&
-	       facts_db_prepare(d, err);
+	if (use == STORE_READ && !head.application)
+		return diag_set(err, DIAG_STORE,
+			"store '%.*s' is empty; append to it once with this rooflint%s",
+			STR_ARG(d->name),
+			sqlite3_db_readonly(d->db, "main") ? ", where it may be written" : "");
+	if (use == STORE_WRITE && ((!head.application && !make(d, err)) || !set_journal(d, err)))
+		return false;
+	return facts_db_prepare(d, err);
 }
 
 static void *file_open(struct str path, enum store_use use, const struct store_link *link,
@@ -212,34 +197,10 @@ static void *file_open(struct str path, enum store_use use, const struct store_l
 	return NULL;
 }
 
-static bool file_append(void *s, const struct run_facts *f, struct diag *err)
-{
-	return facts_db_append(s, f, err);
-}
-
-/* What was appended is there already. */
-static bool file_flush(void *s, struct diag *err)
-{
-	(void)s;
-	(void)err;
-	return true;
-}
-
 static bool file_scan(
 	void *s, struct window window, run_facts_fn *take, void *arg, struct diag *err)
 {
 	return facts_db_scan(s, window, take, arg, err) && still_frozen(s, err);
-}
-
-static bool file_look(void *s, struct str judge, const struct str *profiles, ptrdiff_t count,
-	store_look_fn *take, void *arg, struct diag *err)
-{
-	return facts_db_look(s, judge, profiles, count, take, arg, err);
-}
-
-static bool file_keep(void *s, const struct run_facts *f, struct str bytes, struct diag *err)
-{
-	return facts_db_keep(s, f, bytes, err);
 }
 
 static bool file_recall(void *s, struct str workload, struct str until, run_kept_fn *take,
@@ -248,10 +209,5 @@ static bool file_recall(void *s, struct str workload, struct str until, run_kept
 	return facts_db_recall(s, workload, until, take, arg, err) && still_frozen(s, err);
 }
 
-static void file_close(void *s)
-{
-	facts_db_close(s);
-}
-
-const struct store_kind file_store = { file_open, file_append, file_flush, file_scan, file_look,
-	file_keep, file_recall, file_close };
+const struct store_kind file_store = { file_open, facts_db_append, NULL, file_scan, facts_db_look,
+	facts_db_keep, file_recall, facts_db_close };

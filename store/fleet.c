@@ -10,8 +10,6 @@
 
 struct fleet {
 	struct facts_db db;
-	const struct fleet_window *window; /* while it is asked about */
-	struct str judge;
 };
 
 /* ---- taking facts ---------------------------------------------------------------------------- */
@@ -57,13 +55,6 @@ bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err)
 	return facts_db_append(&f->db, facts, err);
 }
 
-static struct str cell_str(sqlite3_stmt *stmt, int at, struct arena *keep)
-{
-	const char *p = (const char *)sqlite3_column_text(stmt, at);
-	return p ? arena_str(keep, (struct str){ p, sqlite3_column_bytes(stmt, at) })
-		 : (struct str){ NULL, 0 };
-}
-
 static bool prepare(
 	struct fleet *f, const char *sql, const char **rest, sqlite3_stmt **ret, struct diag *err)
 {
@@ -77,7 +68,15 @@ bool fleet_newest(struct fleet *f, struct arena *keep, struct str *ret, struct d
 	if (!prepare(f, "SELECT max(captured) FROM runs", NULL, &stmt, err))
 		return false;
 	bool ok = sqlite3_step(stmt) == SQLITE_ROW || facts_db_fail(&f->db, err);
-	*ret = ok ? cell_str(stmt, 0, keep) : (struct str){ NULL, 0 };
+	*ret = ok ? facts_db_text(stmt, 0, keep) : (struct str){ NULL, 0 };
+	sqlite3_finalize(stmt);
+	return ok;
+}
+
+/* Runs a statement to its end, and is done with it. */
+static bool run_statement(struct fleet *f, sqlite3_stmt *stmt, struct diag *err)
+{
+	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(&f->db, err);
 	sqlite3_finalize(stmt);
 	return ok;
 }
@@ -88,13 +87,11 @@ static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 	sqlite3_stmt *stmt;
 	if (!prepare(f, "INSERT INTO usage VALUES (?, ?, ?)", NULL, &stmt, err))
 		return false;
-	sqlite3_bind_text(stmt, 1, u->workload.p, (int)u->workload.len, SQLITE_STATIC);
+	facts_db_bind(stmt, 1, u->workload);
 	sqlite3_bind_double(stmt, 2, u->chip_hours);
 	if (!isnan(u->price))
 		sqlite3_bind_double(stmt, 3, u->price);
-	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(&f->db, err);
-	sqlite3_finalize(stmt);
-	return ok;
+	return run_statement(f, stmt, err);
 }
 
 bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err)
@@ -104,36 +101,24 @@ bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag 
 
 /* ---- the tables that questions read ---------------------------------------------------------- */
 
-static void bind(struct fleet *f, sqlite3_stmt *stmt)
+static bool run_script(struct fleet *f, struct str name, const struct fleet_window *window,
+	struct str judge, struct diag *err)
 {
 	const struct {
 		const char *name;
 		struct str value;
-	} values[] = { { ":from", f->window->from }, { ":to", f->window->to },
-		{ ":before", f->window->before }, { ":judge", f->judge } };
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		int at = sqlite3_bind_parameter_index(stmt, values[i].name);
-		if (at)
-			sqlite3_bind_text(stmt, at, values[i].value.p, (int)values[i].value.len,
-				SQLITE_STATIC);
-	}
-}
-
-static bool run_statement(struct fleet *f, sqlite3_stmt *stmt, struct diag *err)
-{
-	bind(f, stmt);
-	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(&f->db, err);
-	sqlite3_finalize(stmt);
-	return ok;
-}
-
-static bool run_script(struct fleet *f, struct str name, struct diag *err)
-{
+	} values[] = { { ":from", window->from }, { ":to", window->to },
+		{ ":before", window->before }, { ":judge", judge } };
 	const char *sql = embed_find(name).p;
 	sqlite3_stmt *stmt;
 	while (*sql) {
 		if (!prepare(f, sql, &sql, &stmt, err))
 			return false;
+		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+			int at = sqlite3_bind_parameter_index(stmt, values[i].name);
+			if (at)
+				facts_db_bind(stmt, at, values[i].value);
+		}
 		if (stmt && !run_statement(f, stmt, err))
 			return false;
 	}
@@ -149,36 +134,25 @@ struct series {
 	ptrdiff_t count, cap, run_cap;
 };
 
-static bool add_change(
-	struct fleet *f, const struct series *s, const struct change *c, struct diag *err)
-{
-	sqlite3_stmt *stmt;
-	if (!prepare(f, "INSERT INTO levels VALUES (?, ?, ?, ?, ?)", NULL, &stmt, err))
-		return false;
-	sqlite3_bind_text(stmt, 1, s->workload.p, (int)s->workload.len, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 2, s->runs[c->at]);
-	sqlite3_bind_double(stmt, 3, c->before);
-	sqlite3_bind_double(stmt, 4, c->after);
-	sqlite3_bind_double(stmt, 5, c->p_value);
-	return run_statement(f, stmt, err);
-}
-
 static bool end_series(
 	struct fleet *f, const struct series *s, struct arena scratch, struct diag *err)
 {
 	struct change *changes;
 	ptrdiff_t count = change_points(s->values, s->count, &scratch, &changes);
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (!add_change(f, s, &changes[i], err))
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct change *c = &changes[i];
+		sqlite3_stmt *stmt;
+		if (!prepare(f, "INSERT INTO levels VALUES (?, ?, ?, ?, ?)", NULL, &stmt, err))
 			return false;
+		facts_db_bind(stmt, 1, s->workload);
+		sqlite3_bind_int64(stmt, 2, s->runs[c->at]);
+		sqlite3_bind_double(stmt, 3, c->before);
+		sqlite3_bind_double(stmt, 4, c->after);
+		sqlite3_bind_double(stmt, 5, c->p_value);
+		if (!run_statement(f, stmt, err))
+			return false;
+	}
 	return true;
-}
-
-static void add_value(struct series *s, sqlite3_stmt *stmt, struct arena *keep)
-{
-	ptrdiff_t count = s->count;
-	*arena_push(keep, s->values, s->count, s->cap) = sqlite3_column_double(stmt, 1);
-	*arena_push(keep, s->runs, count, s->run_cap) = sqlite3_column_int64(stmt, 2);
 }
 
 /* Only runs on the same chips as the newest are one history. */
@@ -203,7 +177,9 @@ static bool find_changes(struct fleet *f, struct diag *err)
 			arena_clear(&scratch);
 			s = (struct series){ .workload = arena_str(&scratch, workload) };
 		}
-		add_value(&s, stmt, &scratch);
+		ptrdiff_t count = s.count;
+		*arena_push(&scratch, s.values, s.count, s.cap) = sqlite3_column_double(stmt, 1);
+		*arena_push(&scratch, s.runs, count, s.run_cap) = sqlite3_column_int64(stmt, 2);
 	}
 	ok = ok && (code == SQLITE_DONE || facts_db_fail(&f->db, err)) &&
 	     end_series(f, &s, scratch, err);
@@ -214,37 +190,32 @@ static bool find_changes(struct fleet *f, struct diag *err)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void read_answer_row(sqlite3_stmt *stmt, struct fleet_answer *a, struct arena *keep)
-{
-	int count = (int)a->question->column_count;
-	if (a->total++ >= a->question->most_rows)
-		return;
-	struct fleet_row *row = arena_push(keep, a->rows, a->count, a->cap);
-	row->cells = arena_make(keep, struct fleet_cell, count);
-	for (int i = 0; i < count; i++) {
-		struct fleet_cell *c = &row->cells[i];
-		c->is_null = sqlite3_column_type(stmt, i) == SQLITE_NULL;
-		if (a->question->columns[i].is_text)
-			c->text = cell_str(stmt, i, keep);
-		else
-			c->real = c->is_null ? (double)NAN : sqlite3_column_double(stmt, i);
-	}
-	row->run = cell_str(stmt, count, keep);
-	row->profile = row->run.p ? cell_str(stmt, count + 1, keep) : row->run;
-}
-
 static bool answer(struct fleet *f, enum fleet_id id, struct arena *keep, struct fleet_answer *ret,
 	struct diag *err)
 {
+	const struct fleet_question *q = &fleet_questions[id];
+	int count = (int)q->column_count, code;
 	sqlite3_stmt *stmt;
-	int code;
-	*ret = (struct fleet_answer){ .question = &fleet_questions[id] };
-	struct str sql = arena_fmt(
-		keep, "SELECT * FROM \"%.*s\" ORDER BY rowid", STR_ARG(ret->question->name));
+	*ret = (struct fleet_answer){ .question = q };
+	struct str sql = arena_fmt(keep, "SELECT * FROM \"%.*s\" ORDER BY rowid", STR_ARG(q->name));
 	if (!prepare(f, sql.p, NULL, &stmt, err))
 		return false;
-	while ((code = sqlite3_step(stmt)) == SQLITE_ROW)
-		read_answer_row(stmt, ret, keep);
+	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		if (ret->total++ >= q->most_rows)
+			continue;
+		struct fleet_row *row = arena_push(keep, ret->rows, ret->count, ret->cap);
+		row->cells = arena_make(keep, struct fleet_cell, count);
+		for (int i = 0; i < count; i++) {
+			struct fleet_cell *c = &row->cells[i];
+			c->is_null = sqlite3_column_type(stmt, i) == SQLITE_NULL;
+			if (q->columns[i].is_text)
+				c->text = facts_db_text(stmt, i, keep);
+			else
+				c->real = c->is_null ? (double)NAN : sqlite3_column_double(stmt, i);
+		}
+		row->run = facts_db_text(stmt, count, keep);
+		row->profile = row->run.p ? facts_db_text(stmt, count + 1, keep) : row->run;
+	}
 	bool ok = code == SQLITE_DONE || facts_db_fail(&f->db, err);
 	sqlite3_finalize(stmt);
 	return ok;
@@ -254,10 +225,8 @@ bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str ju
 	struct arena *keep, struct fleet_report *ret, struct diag *err)
 {
 	*ret = (struct fleet_report){ .window = *window };
-	f->window = window;
-	f->judge = judge;
-	if (!run_script(f, STR("store/fleet.sql"), err) || !find_changes(f, err) ||
-		!run_script(f, STR("store/answers.sql"), err))
+	if (!run_script(f, STR("store/fleet.sql"), window, judge, err) || !find_changes(f, err) ||
+		!run_script(f, STR("store/answers.sql"), window, judge, err))
 		return false;
 	for (int id = 0; id < FLEET_COUNT; id++)
 		if (!answer(f, (enum fleet_id)id, keep, &ret->answers[id], err))

@@ -11,7 +11,7 @@ struct store_kind {
 	void *(*open)(struct str place, enum store_use use, const struct store_link *link,
 		struct arena *keep, struct diag *err);
 	bool (*append)(void *s, const struct run_facts *f, struct diag *err);
-	bool (*flush)(void *s, struct diag *err);
+	bool (*flush)(void *s, struct diag *err); /* NULL: what was appended is there */
 	bool (*scan)(
 		void *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
 	bool (*look)(void *s, struct str judge, const struct str *profiles, ptrdiff_t count,

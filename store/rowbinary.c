@@ -14,30 +14,26 @@ static bool is_key(const struct column *c)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-static struct str type_of(const struct table_def *def, const struct column *c, struct arena *keep)
-{
-	const char *type = c->type == COLUMN_TEXT ? "String" : "Float64";
-	if (def == &rule_facts_def)
-		return arena_fmt(keep, "Array(Nullable(%s))", type);
-	return is_key(c) ? str_from(type) : arena_fmt(keep, "Nullable(%s)", type);
-}
-
 ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret)
 {
-	const struct table_def *defs[] = { &run_facts_def, &rule_facts_def };
-	ptrdiff_t count = 0, cap = 0;
-	*ret = NULL;
-	for (int d = 0; d < 2; d++)
-		for (ptrdiff_t i = 0; i < defs[d]->column_count; i++) {
-			const struct column *c = &defs[d]->columns[i];
-			struct str name = c->name;
-			if (defs[d] == &rule_facts_def)
-				name = arena_fmt(keep, "%.*s.%.*s", STR_ARG(defs[d]->name),
-					STR_ARG(c->name));
-			*arena_push(keep, *ret, count, cap) =
-				(struct rowbinary_column){ name, type_of(defs[d], c, keep) };
-		}
-	return count;
+	struct rowbinary_column *to = arena_make(keep, struct rowbinary_column,
+		run_facts_def.column_count + rule_facts_def.column_count);
+	*ret = to;
+	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++) {
+		const struct column *c = &run_facts_def.columns[i];
+		const char *type = c->type == COLUMN_TEXT ? "String" : "Float64";
+		*to++ = (struct rowbinary_column){ c->name,
+			is_key(c) ? str_from(type) : arena_fmt(keep, "Nullable(%s)", type) };
+	}
+	for (ptrdiff_t i = 0; i < rule_facts_def.column_count; i++) {
+		const struct column *c = &rule_facts_def.columns[i];
+		const char *type = c->type == COLUMN_TEXT ? "String" : "Float64";
+		*to++ = (struct rowbinary_column){ arena_fmt(keep, "%.*s.%.*s",
+							   STR_ARG(rule_facts_def.name),
+							   STR_ARG(c->name)),
+			arena_fmt(keep, "Array(Nullable(%s))", type) };
+	}
+	return to - *ret;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -49,30 +45,22 @@ static void put_count(struct out *o, uint64_t n)
 	out_char(o, (char)n);
 }
 
-static void put_text(struct out *o, struct str s)
-{
-	put_count(o, (uint64_t)s.len);
-	out_str(o, s);
-}
-
-static void put_real(struct out *o, double value)
-{
-	uint64_t bits;
-	memcpy(&bits, &value, sizeof(bits));
-	for (int i = 0; i < 64; i += 8)
-		out_char(o, (char)(bits >> i));
-}
-
 static void put_cell(struct out *o, const struct column *c, const void *row)
 {
 	bool is_text = c->type == COLUMN_TEXT;
 	bool is_null = is_text ? cell_is_null(c, row) : !isfinite(cell_real(c, row));
 	if (!is_key(c))
 		out_char(o, is_null);
-	if (is_text && (!is_null || is_key(c)))
-		put_text(o, cell_text(c, row));
-	else if (!is_null)
-		put_real(o, cell_real(c, row));
+	if (is_text && (!is_null || is_key(c))) {
+		put_count(o, (uint64_t)cell_text(c, row).len);
+		out_str(o, cell_text(c, row));
+	} else if (!is_null) {
+		uint64_t bits;
+		double value = cell_real(c, row);
+		memcpy(&bits, &value, sizeof(bits));
+		for (int i = 0; i < 64; i += 8)
+			out_char(o, (char)(bits >> i));
+	}
 }
 
 void rowbinary_write(struct out *o, const struct run_facts *f)
@@ -142,31 +130,22 @@ static bool take_string(struct reading *r, struct str *ret)
 	return take_count(r, FACTS_MAX_LINE, &len) && take_bytes(r, len, ret);
 }
 
-static void take_text(struct reading *r, const struct column *c, void *row)
-{
-	struct str text;
-	if (take_string(r, &text))
-		cell_set_text(c, row, text);
-}
-
-/* What is no number is not known, as everywhere. */
-static void take_real(struct reading *r, const struct column *c, void *row)
+/* Infinities and NaN are read as NULL. */
+static void take_cell(struct reading *r, const struct column *c, void *row)
 {
 	struct str bytes;
 	double value;
-	if (!take_bytes(r, sizeof(value), &bytes))
-		return;
-	uint64_t bits = wire_load64((const uint8_t *)bytes.p);
-	memcpy(&value, &bits, sizeof(value));
-	cell_set_real(c, row, isfinite(value) ? value : (double)NAN);
-}
-
-static void take_cell(struct reading *r, const struct column *c, void *row)
-{
 	bool is_null = false;
 	if ((!is_key(c) && !take_flag(r, &is_null)) || is_null)
 		return;
-	(c->type == COLUMN_TEXT ? take_text : take_real)(r, c, row);
+	if (c->type == COLUMN_TEXT) {
+		if (take_string(r, &bytes))
+			cell_set_text(c, row, bytes);
+	} else if (take_bytes(r, sizeof(value), &bytes)) {
+		uint64_t bits = wire_load64((const uint8_t *)bytes.p);
+		memcpy(&value, &bits, sizeof(value));
+		cell_set_real(c, row, isfinite(value) ? value : (double)NAN);
+	}
 }
 
 /* The first array says how many rules there are, and the others have as many. */

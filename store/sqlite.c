@@ -63,8 +63,9 @@ bool facts_db_number(struct facts_db *d, const char *sql, int64_t *ret, struct d
 	return ok;
 }
 
-void facts_db_close(struct facts_db *d)
+void facts_db_close(void *db)
 {
+	struct facts_db *d = db;
 	sqlite3_finalize(d->add_run);
 	sqlite3_finalize(d->add_rule);
 	sqlite3_finalize(d->scan_runs);
@@ -80,55 +81,22 @@ void facts_db_close(struct facts_db *d)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static const char *type_of(const struct column *c)
-{
-	return c->type == COLUMN_TEXT ? "TEXT" : "REAL";
-}
-
-static const char *columns_sql(struct facts_db *d, const struct table_def *def, const char *head)
+static bool make_table(
+	struct facts_db *d, const struct table_def *def, const char *first, struct diag *err)
 {
 	struct out *o = out_memory(d->keep);
-	out_fmt(o, "CREATE TABLE IF NOT EXISTS %.*s (%s", STR_ARG(def->name), head);
-	for (ptrdiff_t i = 0; i < def->column_count; i++) {
-		const struct column *c = &def->columns[i];
-		out_fmt(o, ", %.*s %s", STR_ARG(c->name), type_of(c));
-	}
+	out_fmt(o, "CREATE TABLE IF NOT EXISTS %.*s (%s", STR_ARG(def->name), first);
+	for (ptrdiff_t i = 0; i < def->column_count; i++)
+		out_fmt(o, ", %.*s %s", STR_ARG(def->columns[i].name),
+			def->columns[i].type == COLUMN_TEXT ? "TEXT" : "REAL");
 	out_z(o, ")");
-	return arena_z(d->keep, out_text(o));
-}
-
-static bool has_column(
-	struct facts_db *d, const struct table_def *def, const struct column *c, struct diag *err)
-{
-	int64_t count = 0;
-	struct str sql = arena_fmt(d->keep,
-		"SELECT count(*) FROM pragma_table_info('%.*s') WHERE name = '%.*s'",
-		STR_ARG(def->name), STR_ARG(c->name));
-	return facts_db_number(d, sql.p, &count, err) && count > 0;
-}
-
-/* An older file lacks what came since; what it has stays as it is. */
-static bool add_missing(struct facts_db *d, const struct table_def *def, struct diag *err)
-{
-	for (ptrdiff_t i = 0; i < def->column_count; i++) {
-		const struct column *c = &def->columns[i];
-		*err = (struct diag){ 0 };
-		if (has_column(d, def, c, err))
-			continue;
-		struct str sql = arena_fmt(d->keep, "ALTER TABLE %.*s ADD COLUMN %.*s %s",
-			STR_ARG(def->name), STR_ARG(c->name), type_of(c));
-		if (err->id || !facts_db_execute(d, sql.p, err))
-			return false;
-	}
-	return true;
+	return facts_db_execute(d, arena_z(d->keep, out_text(o)), err);
 }
 
 bool facts_db_make(struct facts_db *d, struct diag *err)
 {
-	return facts_db_execute(d, columns_sql(d, &run_facts_def, "id INTEGER PRIMARY KEY"), err) &&
-	       facts_db_execute(
-		       d, columns_sql(d, &rule_facts_def, "run_id INTEGER NOT NULL"), err) &&
-	       add_missing(d, &run_facts_def, err) && add_missing(d, &rule_facts_def, err) &&
+	return make_table(d, &run_facts_def, "id INTEGER PRIMARY KEY", err) &&
+	       make_table(d, &rule_facts_def, "run_id INTEGER NOT NULL", err) &&
 	       facts_db_execute(d,
 		       "CREATE UNIQUE INDEX IF NOT EXISTS runs_hash ON runs (hash);"
 		       "CREATE INDEX IF NOT EXISTS runs_captured ON runs (captured, hash);"
@@ -207,7 +175,7 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 
 /* ---- append ---------------------------------------------------------------------------------- */
 
-static void bind_text(sqlite3_stmt *stmt, int at, struct str s)
+void facts_db_bind(sqlite3_stmt *stmt, int at, struct str s)
 {
 	if (s.p)
 		sqlite3_bind_text(stmt, at, s.p, (int)s.len, SQLITE_STATIC);
@@ -220,7 +188,7 @@ static void bind_row(sqlite3_stmt *stmt, int at, const struct table_def *def, co
 	for (ptrdiff_t i = 0; i < def->column_count; i++, at++) {
 		const struct column *c = &def->columns[i];
 		if (c->type == COLUMN_TEXT)
-			bind_text(stmt, at, cell_text(c, row));
+			facts_db_bind(stmt, at, cell_text(c, row));
 		else if (isfinite(cell_real(c, row)))
 			sqlite3_bind_double(stmt, at, cell_real(c, row));
 		else
@@ -252,8 +220,9 @@ static bool append_rows(struct facts_db *d, const struct run_facts *f, struct di
 	return true;
 }
 
-bool facts_db_append(struct facts_db *d, const struct run_facts *f, struct diag *err)
+bool facts_db_append(void *db, const struct run_facts *f, struct diag *err)
 {
+	struct facts_db *d = db;
 	if (!facts_db_execute(d, "BEGIN IMMEDIATE", err))
 		return false;
 	if (append_rows(d, f, err) && facts_db_execute(d, "COMMIT", err))
@@ -264,7 +233,7 @@ bool facts_db_append(struct facts_db *d, const struct run_facts *f, struct diag 
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
-static struct str column_text(sqlite3_stmt *stmt, int at, struct arena *keep)
+struct str facts_db_text(sqlite3_stmt *stmt, int at, struct arena *keep)
 {
 	const char *p = (const char *)sqlite3_column_text(stmt, at);
 	return p ? arena_str(keep, (struct str){ p, sqlite3_column_bytes(stmt, at) })
@@ -279,7 +248,7 @@ static void read_row(
 		if (sqlite3_column_type(stmt, at) == SQLITE_NULL)
 			continue;
 		if (c->type == COLUMN_TEXT)
-			cell_set_text(c, row, column_text(stmt, at, keep));
+			cell_set_text(c, row, facts_db_text(stmt, at, keep));
 		else
 			cell_set_real(c, row, sqlite3_column_double(stmt, at));
 	}
@@ -301,24 +270,19 @@ static bool read_rules(struct facts_db *d, int64_t id, struct run_facts *f, stru
 	return ok;
 }
 
-static bool hand_out(
-	struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take, void *arg, struct diag *err)
-{
-	struct run_facts f;
-	run_facts_clear(&f);
-	arena_clear(&d->scratch);
-	read_row(stmt, 1, &run_facts_def, &f, &d->scratch);
-	return read_rules(d, sqlite3_column_int64(stmt, 0), &f, err) && take(arg, &f, err);
-}
-
 static bool scan_rows(
 	struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take, void *arg, struct diag *err)
 {
-	int code;
-	while ((code = sqlite3_step(stmt)) == SQLITE_ROW)
-		if (!hand_out(d, stmt, take, arg, err))
-			break;
-	bool ok = code == SQLITE_DONE || (code != SQLITE_ROW && facts_db_fail(d, err));
+	bool ok = true;
+	int code = SQLITE_DONE;
+	while (ok && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		struct run_facts f;
+		run_facts_clear(&f);
+		arena_clear(&d->scratch);
+		read_row(stmt, 1, &run_facts_def, &f, &d->scratch);
+		ok = read_rules(d, sqlite3_column_int64(stmt, 0), &f, err) && take(arg, &f, err);
+	}
+	ok = ok && (code == SQLITE_DONE || facts_db_fail(d, err));
 	sqlite3_reset(stmt);
 	sqlite3_db_release_memory(d->db); /* its pages are not read again */
 	return ok;
@@ -328,78 +292,67 @@ static bool scan_rows(
  * Each of the two reads its part of an index, so what lies outside the window costs nothing.  Every
  * text sorts between that of no bytes and a blob.
  */
-bool facts_db_scan(
-	struct facts_db *d, struct window window, run_facts_fn *take, void *arg, struct diag *err)
+bool facts_db_scan(void *db, struct window window, run_facts_fn *take, void *arg, struct diag *err)
 {
-	bind_text(d->scan_runs, 1, window.from);
-	bind_text(d->scan_runs, 2, window.to);
+	struct facts_db *d = db;
+	facts_db_bind(d->scan_runs, 1, window.from);
+	facts_db_bind(d->scan_runs, 2, window.to);
 	return scan_rows(d, d->scan_runs, take, arg, err) &&
 	       scan_rows(d, d->scan_undated, take, arg, err);
 }
 
 /* ---- look ------------------------------------------------------------------------------------ */
 
-static bool look_for(
-	struct facts_db *d, struct str profile, store_look_fn *take, void *arg, struct diag *err)
+bool facts_db_look(void *db, struct str judge, const struct str *profiles, ptrdiff_t count,
+	store_look_fn *take, void *arg, struct diag *err)
 {
-	int code;
-	bind_text(d->look, 1, profile);
-	while ((code = sqlite3_step(d->look)) == SQLITE_ROW) {
-		struct arena scratch = d->scratch;
-		take(arg, profile, column_text(d->look, 0, &scratch));
+	struct facts_db *d = db;
+	int code = SQLITE_DONE;
+	facts_db_bind(d->look, 2, judge);
+	for (ptrdiff_t i = 0; i < count && code == SQLITE_DONE; i++) {
+		facts_db_bind(d->look, 1, profiles[i]);
+		while ((code = sqlite3_step(d->look)) == SQLITE_ROW) {
+			struct arena scratch = d->scratch;
+			take(arg, profiles[i], facts_db_text(d->look, 0, &scratch));
+		}
+		sqlite3_reset(d->look);
 	}
-	sqlite3_reset(d->look);
 	return code == SQLITE_DONE || facts_db_fail(d, err);
-}
-
-bool facts_db_look(struct facts_db *d, struct str judge, const struct str *profiles,
-	ptrdiff_t count, store_look_fn *take, void *arg, struct diag *err)
-{
-	bind_text(d->look, 2, judge);
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (!look_for(d, profiles[i], take, arg, err))
-			return false;
-	return true;
 }
 
 /* ---- what is kept beside -------------------------------------------------------------------- */
 
-bool facts_db_keep(
-	struct facts_db *d, const struct run_facts *f, struct str bytes, struct diag *err)
+bool facts_db_keep(void *db, const struct run_facts *f, struct str bytes, struct diag *err)
 {
+	struct facts_db *d = db;
 	if (bytes.len > STORE_KEPT_MAX)
 		return diag_set(err, DIAG_STORE,
 			"store '%.*s': %.*s takes %td bytes to compare with, and %td may be kept",
 			STR_ARG(d->name), STR_ARG(f->profile), bytes.len, STORE_KEPT_MAX);
-	bind_text(d->add_kept, 1, f->hash);
+	facts_db_bind(d->add_kept, 1, f->hash);
 	sqlite3_bind_blob(d->add_kept, 2, bytes.p, (int)bytes.len, SQLITE_STATIC);
 	return step_done(d, d->add_kept, err);
 }
 
-static bool hand_out_kept(
-	struct facts_db *d, run_kept_fn *take, void *arg, bool *more, struct diag *err)
+bool facts_db_recall(void *db, struct str workload, struct str until, run_kept_fn *take, void *arg,
+	struct diag *err)
 {
-	struct run_facts f;
-	run_facts_clear(&f);
-	arena_clear(&d->scratch);
-	read_row(d->recall, 1, &run_facts_def, &f, &d->scratch);
-	const char *p = sqlite3_column_blob(d->recall, 0);
-	struct str bytes = { p, sqlite3_column_bytes(d->recall, 0) };
-	return take(arg, &f, bytes, more, err);
-}
-
-bool facts_db_recall(struct facts_db *d, struct str workload, struct str until, run_kept_fn *take,
-	void *arg, struct diag *err)
-{
+	struct facts_db *d = db;
 	sqlite3_stmt *stmt = d->recall;
-	bool more = true;
+	bool more = true, ok = true;
 	int code = SQLITE_DONE;
-	bind_text(stmt, 1, workload);
-	bind_text(stmt, 2, until);
-	while (more && (code = sqlite3_step(stmt)) == SQLITE_ROW)
-		if (!hand_out_kept(d, take, arg, &more, err))
-			break;
-	bool ok = !more || code == SQLITE_DONE || (code != SQLITE_ROW && facts_db_fail(d, err));
+	facts_db_bind(stmt, 1, workload);
+	facts_db_bind(stmt, 2, until);
+	while (ok && more && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		struct run_facts f;
+		run_facts_clear(&f);
+		arena_clear(&d->scratch);
+		read_row(stmt, 1, &run_facts_def, &f, &d->scratch);
+		const char *p = sqlite3_column_blob(stmt, 0);
+		struct str bytes = { p, sqlite3_column_bytes(stmt, 0) };
+		ok = take(arg, &f, bytes, &more, err);
+	}
+	ok = ok && (code == SQLITE_DONE || code == SQLITE_ROW || facts_db_fail(d, err));
 	sqlite3_reset(stmt);
 	return ok;
 }

@@ -15,8 +15,8 @@
 
 #include "store/store.h"
 
-/* Grows when a table or an index changes; columns that are missing are added to older files. */
-#define FACTS_SCHEMA 4
+/* Grows when a table or an index changes; a file of another schema is refused. */
+#define FACTS_SCHEMA 1
 
 struct facts_db {
 	sqlite3 *db;
@@ -35,21 +35,25 @@ bool facts_db_guard(struct facts_db *d, struct diag *err);
 bool facts_db_execute(struct facts_db *d, const char *sql, struct diag *err);
 /* The first cell of a statement without parameters. */
 bool facts_db_number(struct facts_db *d, const char *sql, int64_t *ret, struct diag *err);
-/* Tables, index, and columns that are missing. */
+/* Tables and indexes. */
 bool facts_db_make(struct facts_db *d, struct diag *err);
 /* Statements for append and scan, after the tables are there. */
 bool facts_db_prepare(struct facts_db *d, struct diag *err);
-void facts_db_close(struct facts_db *d);
+void facts_db_close(void *db);
 
-bool facts_db_append(struct facts_db *d, const struct run_facts *f, struct diag *err);
-bool facts_db_scan(
-	struct facts_db *d, struct window window, run_facts_fn *take, void *arg, struct diag *err);
+/* The verbs of store.h, as kind.h calls them: `db` is a struct facts_db. */
+bool facts_db_append(void *db, const struct run_facts *f, struct diag *err);
+bool facts_db_scan(void *db, struct window window, run_facts_fn *take, void *arg, struct diag *err);
 /* Quick where profiles have an index, as in a file (file.c). */
-bool facts_db_look(struct facts_db *d, struct str judge, const struct str *profiles,
-	ptrdiff_t count, store_look_fn *take, void *arg, struct diag *err);
-bool facts_db_keep(
-	struct facts_db *d, const struct run_facts *f, struct str bytes, struct diag *err);
-bool facts_db_recall(struct facts_db *d, struct str workload, struct str until, run_kept_fn *take,
-	void *arg, struct diag *err);
+bool facts_db_look(void *db, struct str judge, const struct str *profiles, ptrdiff_t count,
+	store_look_fn *take, void *arg, struct diag *err);
+bool facts_db_keep(void *db, const struct run_facts *f, struct str bytes, struct diag *err);
+bool facts_db_recall(void *db, struct str workload, struct str until, run_kept_fn *take, void *arg,
+	struct diag *err);
+
+/* A parameter from 1 on; a missing text is NULL. */
+void facts_db_bind(sqlite3_stmt *stmt, int at, struct str text);
+/* A result cell from 0 on; NULL is missing. */
+struct str facts_db_text(sqlite3_stmt *stmt, int at, struct arena *keep);
 
 #endif

@@ -2,7 +2,7 @@
 #include "store/store.h"
 
 #include "store/kind.h"
-#include "store/place.h"
+#include "store/address.h"
 
 struct store {
 	const struct store_kind *kind;
@@ -13,7 +13,7 @@ struct store *store_open(struct str place, enum store_use use, const struct stor
 	struct arena *keep, struct diag *err)
 {
 	struct store *store = arena_make(keep, struct store, 1);
-	store->kind = place_is_remote(place) ? &clickhouse_store : &file_store;
+	store->kind = address_is_remote(place) ? &clickhouse_store : &file_store;
 	store->s = store->kind->open(place, use, link, keep, err);
 	return store->s ? store : NULL;
 }
@@ -23,14 +23,9 @@ bool store_append(struct store *s, const struct run_facts *f, struct diag *err)
 	return s->kind->append(s->s, f, err);
 }
 
-bool store_take(void *store, const struct run_facts *f, struct diag *err)
-{
-	return store_append(store, f, err);
-}
-
 bool store_flush(struct store *s, struct diag *err)
 {
-	return s->kind->flush(s->s, err);
+	return !s->kind->flush || s->kind->flush(s->s, err);
 }
 
 bool store_scan(

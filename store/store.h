@@ -7,7 +7,7 @@
  * a scan returns, so that every kind of store gives the same answers.
  *
  * A store is a SQLite file on a local disk (write-ahead logging, which several writers share, does
- * not work over network file systems), or a table of ClickHouse (place.h says how it is named).
+ * not work over network file systems), or a table of ClickHouse (address.h says how it is named).
  *
  * A file also keeps, for those runs of which it was given, what a later run is compared with: bytes
  * that mean nothing here.
@@ -57,8 +57,6 @@ void store_close(struct store *s);
  * batches: what was appended is there after a flush or a scan, or when it has waited too long.
  */
 bool store_append(struct store *s, const struct run_facts *f, struct diag *err);
-/* The same as a run_facts_fn; `store` is a struct store. */
-bool store_take(void *store, const struct run_facts *f, struct diag *err);
 bool store_flush(struct store *s, struct diag *err);
 
 /* Moments as facts have them, both included; missing: open at that end. */

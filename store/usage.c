@@ -42,16 +42,6 @@ static bool take_quoted(struct csv *c, struct str *ret)
 	return csv_fail(c, "a quote that does not end on its line");
 }
 
-static void take_plain(struct csv *c, struct str *ret)
-{
-	ptrdiff_t end = 0;
-	while (end < c->rest.len && c->rest.p[end] != ',' && c->rest.p[end] != '\n' &&
-		c->rest.p[end] != '\r')
-		end++;
-	*ret = str_trim(str_head(c->rest, end));
-	c->rest = str_from_offset(c->rest, end);
-}
-
 static bool take_record(struct csv *c)
 {
 	arena_clear(&c->keep);
@@ -60,10 +50,16 @@ static bool take_record(struct csv *c)
 		if (c->count >= USAGE_MAX_FIELDS)
 			return csv_fail(c, "more columns than an accounting file has");
 		struct str *field = &c->fields[c->count++];
-		if (!str_take(&c->rest, STR("\"")))
-			take_plain(c, field);
-		else if (!take_quoted(c, field))
-			return false;
+		if (str_take(&c->rest, STR("\""))) {
+			if (!take_quoted(c, field))
+				return false;
+		} else {
+			ptrdiff_t end = 0;
+			while (end < c->rest.len && str_find_char(STR(",\n\r"), c->rest.p[end]) < 0)
+				end++;
+			*field = str_trim(str_head(c->rest, end));
+			c->rest = str_from_offset(c->rest, end);
+		}
 		if (str_take(&c->rest, STR(",")))
 			continue;
 		str_take(&c->rest, STR("\r"));
@@ -73,30 +69,24 @@ static bool take_record(struct csv *c)
 	}
 }
 
-static bool find_column(struct csv *c, enum wanted w)
-{
-	c->at[w] = -1;
-	for (int i = 0; i < c->count; i++) {
-		if (!str_eq_nocase(c->fields[i], names[w]))
-			continue;
-		if (c->at[w] >= 0)
-			return diag_set(c->err, DIAG_CHIP_HOURS,
-				"%.*s:%lld: the first line names two columns %.*s",
-				STR_ARG(c->file), (long long)c->line, STR_ARG(names[w]));
-		c->at[w] = i;
-	}
-	return true;
-}
-
 static bool read_header(struct csv *c)
 {
 	str_take(&c->rest, STR("\xef\xbb\xbf")); /* as spreadsheets begin their files */
 	if (!take_record(c))
 		return false;
 	c->columns = c->count;
-	for (int w = 0; w < WANTED; w++)
-		if (!find_column(c, (enum wanted)w))
-			return false;
+	for (int w = 0; w < WANTED; w++) {
+		c->at[w] = -1;
+		for (int i = 0; i < c->count; i++) {
+			if (!str_eq_nocase(c->fields[i], names[w]))
+				continue;
+			if (c->at[w] >= 0)
+				return diag_set(c->err, DIAG_CHIP_HOURS,
+					"%.*s:%lld: the first line names two columns %.*s",
+					STR_ARG(c->file), (long long)c->line, STR_ARG(names[w]));
+			c->at[w] = i;
+		}
+	}
 	return (c->at[WORKLOAD] >= 0 && c->at[CHIP_HOURS] >= 0) ||
 	       csv_fail(c, "the first line names the columns, with commas between them, and "
 			   "workload and chip_hours must be among them (price may be)");
@@ -117,15 +107,6 @@ static bool number(struct csv *c, enum wanted w, double most, double *ret)
 		STR_ARG(field(c, w)));
 }
 
-/* Empty fields behind the last column are what spreadsheets leave. */
-static bool is_too_long(const struct csv *c)
-{
-	for (int i = c->columns; i < c->count; i++)
-		if (c->fields[i].len)
-			return true;
-	return false;
-}
-
 static bool read_record(struct csv *c, usage_fn *take, void *arg)
 {
 	struct usage u = { .price = NAN };
@@ -134,10 +115,11 @@ static bool read_record(struct csv *c, usage_fn *take, void *arg)
 	if (c->count == 1 && !c->fields[0].len)
 		return true;
 	c->has_any = true;
-	if (is_too_long(c))
-		return csv_fail(c,
-			"more fields than the first line names columns; a number that "
-			"has commas in it is written without them, and a name in quotes");
+	for (int i = c->columns; i < c->count; i++) /* spreadsheets leave empty fields there */
+		if (c->fields[i].len)
+			return csv_fail(c,
+				"more fields than the first line names columns; a number that "
+				"has commas in it is written without them, and a name in quotes");
 	u.workload = field(c, WORKLOAD);
 	if (!u.workload.len)
 		return csv_fail(c, "a line without a workload");

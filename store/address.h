@@ -9,17 +9,17 @@
  *
  * Refuses: a password in the address, and names that a query would have to quote.
  */
-#ifndef STORE_PLACE_H
-#define STORE_PLACE_H
+#ifndef STORE_ADDRESS_H
+#define STORE_ADDRESS_H
 
 #include "base/arena.h"
 #include "base/diag.h"
 
-#define PLACE_MAX	  1024 /* of the whole: a host has at most 255 bytes, names 64 each */
-#define PLACE_MAX_NAME	  64
-#define PLACE_MAX_TIMEOUT 600 /* what rooflint-http takes */
+#define ADDRESS_MAX	    1024 /* of the whole: a host has at most 255 bytes, names 64 each */
+#define ADDRESS_MAX_NAME    64
+#define ADDRESS_MAX_TIMEOUT 600 /* what rooflint-http takes */
 
-struct place {
+struct address {
 	struct str text;		     /* as it was given, for messages */
 	bool is_secure;			     /* with TLS */
 	struct str url;			     /* "https://host:port/" */
@@ -29,7 +29,7 @@ struct place {
 };
 
 /* Not a file: it has a scheme. */
-bool place_is_remote(struct str text);
-bool place_parse(struct str text, struct arena *keep, struct place *ret, struct diag *err);
+bool address_is_remote(struct str text);
+bool address_parse(struct str text, struct arena *keep, struct address *ret, struct diag *err);
 
 #endif

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/place.h"
+#include "store/address.h"
 #include "tests/unit/keep.h"
 
 static struct diag err;
@@ -14,10 +14,10 @@ static int begin(void **state)
 	return keep_begin(state);
 }
 
-static struct place parse(const char *text)
+static struct address parse(const char *text)
 {
-	struct place p;
-	if (!place_parse(str_from(text), &keep, &p, &err))
+	struct address p;
+	if (!address_parse(str_from(text), &keep, &p, &err))
 		fail_msg("%s", err.text);
 	return p;
 }
@@ -37,14 +37,14 @@ static void addresses(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(arena_z(&keep, parse(cases[i].text).url), cases[i].url);
-	assert_true(place_is_remote(STR("clickhouse://h/d")));
-	assert_false(place_is_remote(STR("runs/fleet.db")));
+	assert_true(address_is_remote(STR("clickhouse://h/d")));
+	assert_false(address_is_remote(STR("runs/fleet.db")));
 }
 
 static void settings(void **state)
 {
 	(void)state;
-	struct place p = parse("clickhouse://h/d");
+	struct address p = parse("clickhouse://h/d");
 	assert_true(str_eq(p.table, STR("rooflint_facts")) && p.timeout_s == 60);
 	assert_null(p.user_from.p);
 	p = parse("clickhouse://h/d_1?table=t&timeout=9&user_from=ROOFLINT_U&password_from="
@@ -77,15 +77,15 @@ static void refused(void **state)
 		{ "clickhouse://h/d?password=x", "none of table, secure" },
 		{ "clickhouse://h/d?password_from=ROOFLINT_P", "a password and no user" },
 	};
-	struct place p;
+	struct address p;
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_false(place_parse(str_from(cases[i].text), &keep, &p, &err));
+		assert_false(address_parse(str_from(cases[i].text), &keep, &p, &err));
 		if (!strstr(err.text, cases[i].why))
 			fail_msg("no '%s' in: %s", cases[i].why, err.text);
 	}
 	/* A password that was given anyway is not repeated. */
-	assert_false(place_parse(STR("clickhouse://me:hunter22@h/d"), &keep, &p, &err));
+	assert_false(address_parse(STR("clickhouse://me:hunter22@h/d"), &keep, &p, &err));
 	assert_null(strstr(err.text, "hunter22"));
 }
 

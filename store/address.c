@@ -1,16 +1,16 @@
-/* Addresses of stores.  See place.h. */
-#include "store/place.h"
+/* Addresses of stores.  See address.h. */
+#include "store/address.h"
 
 #include "base/secret.h"
 
-static const struct place defaults = { .table = STR_INIT("rooflint_facts"), .timeout_s = 60 };
+static const struct address defaults = { .table = STR_INIT("rooflint_facts"), .timeout_s = 60 };
 
-bool place_is_remote(struct str text)
+bool address_is_remote(struct str text)
 {
 	return str_contains(text, STR("://"));
 }
 
-static bool fail(const struct place *p, struct diag *err, const char *what)
+static bool fail(const struct address *p, struct diag *err, const char *what)
 {
 	return diag_set(err, DIAG_STORE,
 		"store '%.*s' %s; an address is like "
@@ -33,7 +33,7 @@ static bool is_name(struct str s)
 	for (ptrdiff_t i = 0; i < s.len; i++)
 		if (!is_letter(s.p[i]) && (!i || !is_digit(s.p[i])))
 			return false;
-	return s.len > 0 && s.len <= PLACE_MAX_NAME;
+	return s.len > 0 && s.len <= ADDRESS_MAX_NAME;
 }
 
 /* A name, an IPv4 address, or an IPv6 address in brackets; curl looks closer. */
@@ -52,65 +52,58 @@ static bool is_host(struct str s)
 
 /* ---- behind the question mark ---------------------------------------------------------------- */
 
-static bool set_name(struct str value, struct str *ret)
-{
-	*ret = value;
-	return is_name(value);
-}
-
-static bool set_table(struct place *p, struct str value)
-{
-	return set_name(value, &p->table);
-}
-
-static bool set_secure(struct place *p, struct str value)
-{
-	p->is_secure |= str_eq(value, STR("1"));
-	return str_eq(value, STR("0")) || str_eq(value, STR("1"));
-}
-
-static bool set_user(struct place *p, struct str value)
-{
-	p->user_from = value;
-	return secret_name_ok(value);
-}
-
-static bool set_password(struct place *p, struct str value)
-{
-	p->password_from = value;
-	return secret_name_ok(value);
-}
-
-static bool set_timeout(struct place *p, struct str value)
-{
-	int64_t seconds = 0;
-	bool ok = str_to_i64(value, &seconds) && seconds >= 1 && seconds <= PLACE_MAX_TIMEOUT;
-	p->timeout_s = (double)seconds;
-	return ok;
-}
+enum setting_kind { NAME, VARIABLE, FLAG, SECONDS };
 
 static const struct setting {
 	struct str name;
-	bool (*set)(struct place *p, struct str value);
-	const char *what;
+	enum setting_kind kind;
+	ptrdiff_t offset; /* in struct address */
+	const char *fault;
 } settings[] = {
-	{ STR_INIT("table"), set_table, "has a table= that is no name of letters, digits and _" },
-	{ STR_INIT("secure"), set_secure, "has a secure= that is neither 0 nor 1" },
-	{ STR_INIT("timeout"), set_timeout, "has a timeout= that is no seconds from 1 to 600" },
-	{ STR_INIT("user_from"), set_user,
+	{ STR_INIT("table"), NAME, offsetof(struct address, table),
+		"has a table= that is no name of letters, digits and _" },
+	{ STR_INIT("secure"), FLAG, offsetof(struct address, is_secure),
+		"has a secure= that is neither 0 nor 1" },
+	{ STR_INIT("timeout"), SECONDS, offsetof(struct address, timeout_s),
+		"has a timeout= that is no seconds from 1 to 600" },
+	{ STR_INIT("user_from"), VARIABLE, offsetof(struct address, user_from),
 		"has a user_from= that names no variable (ROOFLINT_ and more of A-Z, 0-9 and _)" },
-	{ STR_INIT("password_from"), set_password,
+	{ STR_INIT("password_from"), VARIABLE, offsetof(struct address, password_from),
 		"has a password_from= that names no variable (ROOFLINT_ and more of A-Z, 0-9 and "
 		"_)" },
 };
 
-static bool apply(struct place *p, struct str word, struct diag *err)
+static bool set(struct address *p, const struct setting *s, struct str value)
+{
+	void *at = (char *)p + s->offset;
+	bool is_one = str_eq(value, STR("1"));
+	int64_t seconds = 0;
+	switch (s->kind) {
+	case NAME:
+		*(struct str *)at = value;
+		return is_name(value);
+	case VARIABLE:
+		*(struct str *)at = value;
+		return secret_name_ok(value);
+	case FLAG:
+		*(bool *)at |= is_one;
+		return is_one || str_eq(value, STR("0"));
+	case SECONDS:
+		if (!str_to_i64(value, &seconds) || seconds < 1 || seconds > ADDRESS_MAX_TIMEOUT)
+			return false;
+		*(double *)at = (double)seconds;
+		return true;
+	}
+	return false;
+}
+
+static bool apply(struct address *p, struct str word, struct diag *err)
 {
 	struct str name, value = STR("");
 	str_cut(word, '=', &name, &value);
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		if (str_eq(name, settings[i].name))
-			return settings[i].set(p, value) || fail(p, err, settings[i].what);
+			return set(p, &settings[i], value) || fail(p, err, settings[i].fault);
 	return fail(p, err,
 		"has a setting that is none of table, secure, timeout, user_from and "
 		"password_from");
@@ -119,7 +112,7 @@ static bool apply(struct place *p, struct str word, struct diag *err)
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool parse_authority(
-	struct place *p, struct str authority, struct arena *keep, struct diag *err)
+	struct address *p, struct str authority, struct arena *keep, struct diag *err)
 {
 	int64_t port =
 		p->is_secure ? 8443 : 8123; /* where a server listens unless it is told otherwise */
@@ -138,29 +131,20 @@ static bool parse_authority(
 	return true;
 }
 
-/* The usual variables count where they are set; those that were named have to be. */
-static void set_variables(struct place *p)
+bool address_parse(struct str text, struct arena *keep, struct address *ret, struct diag *err)
 {
 	static const struct str user = STR_INIT("ROOFLINT_CLICKHOUSE_USER"),
 				password = STR_INIT("ROOFLINT_CLICKHOUSE_PASSWORD");
-	if (!p->user_from.p && secret_value(user).p)
-		p->user_from = user;
-	if (!p->password_from.p && secret_value(password).p)
-		p->password_from = password;
-}
-
-bool place_parse(struct str text, struct arena *keep, struct place *ret, struct diag *err)
-{
 	struct str rest = text, path, query, authority, word;
 	*ret = defaults;
 	ret->text = text;
 	ret->is_secure = str_take(&rest, STR("clickhouses://"));
-	if (str_find_char(text, '@') >= 0 || text.len > PLACE_MAX)
+	if (str_find_char(text, '@') >= 0 || text.len > ADDRESS_MAX)
 		return diag_set(err, DIAG_STORE,
 			"the address of a store has at most %d bytes, and neither name nor "
 			"password: those stand in $ROOFLINT_CLICKHOUSE_USER and "
 			"$ROOFLINT_CLICKHOUSE_PASSWORD",
-			PLACE_MAX);
+			ADDRESS_MAX);
 	if (!ret->is_secure && !str_take(&rest, STR("clickhouse://")))
 		return fail(ret, err, "begins with neither clickhouse:// nor clickhouses://");
 	bool more = str_cut(rest, '?', &path, &query);
@@ -172,7 +156,11 @@ bool place_parse(struct str text, struct arena *keep, struct place *ret, struct 
 		if (!apply(ret, word, err))
 			return false;
 	}
-	set_variables(ret);
+	/* The usual variables count where they are set; those that were named have to be. */
+	if (!ret->user_from.p && secret_value(user).p)
+		ret->user_from = user;
+	if (!ret->password_from.p && secret_value(password).p)
+		ret->password_from = password;
 	if (ret->password_from.p && !ret->user_from.p)
 		return fail(ret, err, "has a password and no user: set ROOFLINT_CLICKHOUSE_USER");
 	return parse_authority(ret, authority, keep, err);
