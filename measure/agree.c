@@ -161,5 +161,5 @@ void quality_programs(struct measured *m)
 	if (m->first && heaviest_program(m, m->first))
 		s = stranger_find(m, *m->keep);
 	if (s.device)
-		quality_add(m, "programs-agree", false, stranger_text(m, &s));
+		quality_add(m, "programs-agree", false, "%.*s", STR_ARG(stranger_text(m, &s)));
 }

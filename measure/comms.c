@@ -36,8 +36,8 @@ static void transfer_measure(
  */
 static bool groups_are_whole(const struct measured *m, const struct subject *s)
 {
-	double per_partition = run_planes_per_partition(m);
-	double expected = run_partitions(m) * per_partition, seen = 0;
+	double per_partition = m->shape.planes_per_partition;
+	double expected = m->shape.partitions * per_partition, seen = 0;
 	struct hlo_collective c;
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
@@ -87,9 +87,9 @@ static struct str axis_text(const struct measured *m, const struct hlo_collectiv
 
 	/* Devices are numbered slice by slice. */
 	if (c->between_slices)
-		stride = (int64_t)(run_partitions(m) / (double)run_slices(m));
+		stride = (int64_t)(m->shape.partitions / (double)m->shape.slices);
 
-	if (j && text.p && j->devices == run_partitions(m))
+	if (j && text.p && j->devices == m->shape.partitions)
 		name = job_axis_name(j, c->group_size, stride, m->keep);
 	return name.p ? arena_fmt(m->keep, "%.*s: %.*s", STR_ARG(name), STR_ARG(text)) : text;
 }

@@ -183,5 +183,5 @@ void quality_dump(struct measured *m)
 		good &= ok;
 	}
 	if (said.p)
-		quality_add(m, "dump-agrees", good, said);
+		quality_add(m, "dump-agrees", good, "%.*s", STR_ARG(said));
 }

@@ -31,12 +31,4 @@ struct str buffer_key_text(const struct hlo_instruction *i, struct str kind, str
 /* The id as the profile prints it, the name where it has none; missing for ops of no program. */
 struct str program_text(const struct program *p, struct arena *keep);
 
-/* Chips of the job: by the main program's device assignment, else those seen. */
-int64_t run_chips(const struct measured *m);
-/* TPU slices that the main program joins; 1 when it says nothing of others. */
-int64_t run_slices(const struct measured *m);
-/* Devices of the job as the compiler counts them, 0 unknown, and how many planes one shows as. */
-double run_partitions(const struct measured *m);
-double run_planes_per_partition(const struct measured *m);
-
 #endif

@@ -23,6 +23,22 @@ struct device {
 	struct diag err;
 };
 
+/* How large the job is (shape.c); known once the steps are. */
+struct run_shape {
+	double partitions;	     /* devices as the compiler counts them; 0 unknown */
+	double planes_per_partition; /* one of them shows as so many planes */
+	double devices;		     /* JAX's: the job file's, else the compiler's; NaN unknown */
+	double hosts_expected; /* by the job file, or by the planes a host shows; NaN unknown */
+	int64_t chips;	       /* by the main program's device assignment, else those seen */
+	int64_t slices;	       /* that the main program joins; 1 when it says nothing of others */
+	bool devices_mixed;    /* ops of several devices stand in one plane */
+};
+
+/* Seconds of all gaps kept, and of those that the host explains. */
+struct gap_sums {
+	double all_s, input_s, sync_s;
+};
+
 struct measured {
 	struct profile *hosts;
 	ptrdiff_t host_count;
@@ -44,10 +60,9 @@ struct measured {
 	double steady_s;     /* sum of all devices' steady time */
 	double device_steps; /* steady steps, summed over devices */
 	double step_time_s;  /* NaN without steps */
-	double gap_s, input_gap_s, sync_gap_s; /* of all gaps kept, and what explains them */
-	int32_t *op_rows;     /* by subject: its row in ops, or -1; set by fill_ops */
-	bool incomplete;      /* a limit cut one of the tables */
-	struct str job_wrong; /* where the job file contradicts the profile; missing: nowhere */
+	struct run_shape shape;
+	int32_t *op_rows;		/* by subject: its row in ops, or -1; set by fill_ops */
+	bool incomplete;		/* a limit cut one of the tables */
 	struct prediction *predictions; /* by program; planned.c's */
 	bool planned; /* nothing ran: programs of a dump, on `first`, which has no events */
 };
@@ -90,17 +105,13 @@ double program_ideal(const struct measured *m, const struct program *p, double e
 
 /* planned.c: programs of a dump that has no profile, and what they come to on the chip. */
 bool plan_programs(struct measured *m, struct diag *err);
-void plan_run_row(struct measured *m, struct run_row *row);
+struct str plan_run_row(struct measured *m, struct run_row *row); /* as fill_job_facts */
 void plan_program_rows(struct measured *m);
 void quality_plan(struct measured *m);
-void quality_programs(struct measured *m); /* agree.c: do all devices run one program? */
+void quality_programs(struct measured *m); /* spmd.c: do all devices run one program? */
 
-/* Hosts of the job by its partitions and the planes a host shows; NaN unknown. */
-double run_hosts_expected(const struct measured *m);
-bool run_devices_mixed(const struct measured *m);
-
-/* JAX devices of the whole job: the job file's, else the program's; NaN unknown. */
-double run_devices(const struct measured *m);
+struct run_shape run_shape_of(const struct measured *m);
+double host_device_planes(const struct profile *host);
 
 /* summary.c: training or inference, as the job file says, else as the main program looks. */
 struct str run_phase(const struct measured *m);
@@ -112,10 +123,14 @@ double subject_skew(const struct measured *m, ptrdiff_t subject);
  * as the median device; NaN with fewer than two devices. */
 double *devices_slowness(const struct measured *m);
 
-/* owner.c: what the job file adds to the run row, and where it contradicts the profile. */
-void fill_owner(struct measured *m, struct run_row *row, double counted_flops);
-void quality_owner(struct measured *m);
-void quality_add(struct measured *m, const char *name, bool ok, struct str detail);
+/* job_facts.c: what the job file adds to the run row.  Returns where it contradicts the profile;
+ * missing: nowhere. */
+struct str fill_job_facts(struct measured *m, struct run_row *row, double counted_flops);
+void quality_add(struct measured *m, const char *name, bool ok, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The dense peak that a run's utilisation is held against: bf16's, fp16's where there is no bf16. */
+double main_peak_flops(const struct chip_device *c);
 
 /* Union of all activity: every moment with some mask but 0, which is idle. */
 int64_t busy_ps(const struct sweep *s);
@@ -124,20 +139,21 @@ int64_t busy_ps(const struct sweep *s);
 double *step_times(const struct measured *m, ptrdiff_t *count);
 
 /* One writer per group of tables; devices, steps and programs are run.c's own. */
-void fill_run(struct measured *m, struct str name);
+/* After all others but quality; returns what fill_job_facts does. */
+struct str fill_run(struct measured *m, struct str name, const struct gap_sums *gaps);
 void fill_ops(struct measured *m);	   /* ops, families, edges */
 void fill_collectives(struct measured *m); /* after ops */
 void fill_transfers(struct measured *m);
 void fill_memory(struct measured *m); /* memory, buffers */
 void fill_live(struct measured *m);
-bool fill_gaps(struct measured *m, struct diag *err);
+bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err);
 bool fill_sparse_cores(struct measured *m, struct diag *err); /* into devices, behind the others */
 void fill_compiles(struct measured *m);
 void fill_files(struct measured *m);
 struct str files_line(struct measured *m); /* the same in words */
 /* The main program's HLO; without a main one, that of any program that ran; or NULL. */
 const struct hlo_module *any_hlo(const struct measured *m);
-void fill_quality(struct measured *m);
+void fill_quality(struct measured *m, struct str job_wrong);
 void quality_dump(struct measured *m); /* dumped.c: is the dump of what ran? */
 
 /* And one per group of plots (plots.h). */

@@ -76,15 +76,6 @@ static void allocator_row(struct measured *m, const struct allocator *a, const s
 			fmax(0, (double)a->lowest_bytes - (double)plan->arguments_bytes);
 }
 
-/* What the owner expects of one device, whichever way the row came about. */
-static void owner_expects(const struct measured *m)
-{
-	const struct job_file *j = m->options->job;
-
-	for (ptrdiff_t i = 0; j && i < table_count(m->tables, memory); i++)
-		table_rows(m->tables, memory)[i].owner_bytes = job_memory_bytes(j, run_devices(m));
-}
-
 /* Without allocator events the plan stands alone, once for each device. */
 static void device_rows(struct measured *m, const struct program *p, const struct hlo_memory *plan)
 {
@@ -146,7 +137,9 @@ void fill_memory(struct measured *m)
 			allocator_row(m, &m->facts.allocators[i], p, &plan);
 	if (table_count(m->tables, memory) == 0)
 		device_rows(m, p, &plan);
-	owner_expects(m);
+	for (ptrdiff_t i = 0; m->options->job && i < table_count(m->tables, memory); i++)
+		table_rows(m->tables, memory)[i].owner_bytes =
+			job_memory_bytes(m->options->job, m->shape.devices);
 	for (ptrdiff_t i = 0; p && i < plan.live_count; i++)
 		buffer_row(m, p, &plan, &plan.live[i]);
 }

@@ -120,15 +120,15 @@ static bool kind_has_roofline(enum op_kind k)
 static struct job_shape shape_of_job(const struct measured *m)
 {
 	const struct job_file *said = m->options->job;
-	struct job_shape job = { .chips = run_chips(m), .hosts = m->planned ? 0 : m->host_count };
+	struct job_shape job = { .chips = m->shape.chips, .hosts = m->planned ? 0 : m->host_count };
 	if (said && said->hosts > 0)
 		job.hosts = (int64_t)said->hosts;
 	if (said && said->slices > 0)
 		job.slices = (int64_t)said->slices;
 	for (int k = 0; said && k < TORUS_AXES; k++)
 		job.torus[k] = said->torus[k];
-	if (run_slices(m) > 1) {
-		job.chips /= run_slices(m);
+	if (m->shape.slices > 1) {
+		job.chips /= m->shape.slices;
 		job.slices = 1;
 	}
 	return job;

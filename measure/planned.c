@@ -101,19 +101,21 @@ bool plan_programs(struct measured *m, struct diag *err)
 			return false;
 		plan_program(m, &d->modules[i], hlo);
 	}
+	m->shape = run_shape_of(m);
 	m->predictions = predict(m);
 	m->main = longest(m);
-	m->predictions = predict(m); /* again: the main program tells how large the job is */
+	m->shape = run_shape_of(m); /* the main program tells how large the job is: once more */
+	m->predictions = predict(m);
 	return true;
 }
 
-void plan_run_row(struct measured *m, struct run_row *row)
+struct str plan_run_row(struct measured *m, struct run_row *row)
 {
 	if (m->main) {
 		row->main_program = m->main->module;
 		row->predicted_step_s = m->predictions[m->main->index].seconds;
 	}
-	fill_owner(m, row, NAN);
+	return fill_job_facts(m, row, NAN);
 }
 
 static int by_ideal(const void *a, const void *b)
@@ -169,13 +171,11 @@ static void quality_compiled_for(struct measured *m)
 		if (!str_contains(m->main->dumped, compiled_for[i].part))
 			continue;
 		bool same = compiled_for[i].vendors[chip->vendor];
-		quality_add(m, "compiled-for", same,
-			arena_fmt(m->keep, "%.*s was compiled for %s%s",
-				STR_ARG(text_clean(m->keep, m->main->dumped)),
-				compiled_for[i].machines,
-				same ? ""
-				     : ": fusions, layouts and memory are not those of the "
-				       "chip that --hardware names"));
+		quality_add(m, "compiled-for", same, "%.*s was compiled for %s%s",
+			STR_ARG(text_clean(m->keep, m->main->dumped)), compiled_for[i].machines,
+			same ? ""
+			     : ": fusions, layouts and memory are not those of the chip that "
+			       "--hardware names");
 	}
 }
 
@@ -183,18 +183,17 @@ void quality_plan(struct measured *m)
 {
 	int64_t loops = 0;
 
-	quality_add(m, "full-profile", false,
-		STR("a compiler's dump: nothing ran, so nothing is measured"));
+	quality_add(
+		m, "full-profile", false, "a compiler's dump: nothing ran, so nothing is measured");
 	if (!m->main)
 		return;
 	const struct prediction p = m->predictions[m->main->index];
 	hlo_runs(m->main->hlo, m->keep, &loops);
 	quality_add(m, "prediction", !p.unknown && !loops,
-		arena_fmt(m->keep,
-			"%.*s: %lld ops one after another, each at its roofline, collectives at "
-			"their least; %lld ops of unknown cost or in the background are free, and "
-			"%lld loops of unknown length run once",
-			STR_ARG(m->main->module), (long long)p.known, (long long)p.unknown,
-			(long long)loops));
+		"%.*s: %lld ops one after another, each at its roofline, collectives at their "
+		"least; %lld ops of unknown cost or in the background are free, and %lld loops of "
+		"unknown length run once",
+		STR_ARG(m->main->module), (long long)p.known, (long long)p.unknown,
+		(long long)loops);
 	quality_compiled_for(m);
 }

@@ -33,8 +33,7 @@ static struct chip_hints hints_of(const struct plane *p)
 		.peak_hbm_bps = c->peak_hbm_bps,
 	};
 
-	for (ptrdiff_t i = 0; i < p->profile->plane_count; i++)
-		h.planes_on_host += p->profile->planes[i].class == PLANE_DEVICE;
+	h.planes_on_host = (int)host_device_planes(p->profile);
 	return h;
 }
 
@@ -111,6 +110,13 @@ static void totals(struct measured *m)
 		m->steps = 0;
 	double *times = step_times(m, &count);
 	m->step_time_s = median(times, count);
+	m->shape = run_shape_of(m);
+}
+
+double main_peak_flops(const struct chip_device *c)
+{
+	return roofline_peak_flops(
+		c, c->chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16, 1);
 }
 
 int64_t busy_ps(const struct sweep *s)
@@ -140,11 +146,9 @@ static void fill_devices(struct measured *m)
 		row->core_type = STR("compute");
 		row->phase = run_phase(m);
 		if (d->chip.chip) {
-			enum dtype t =
-				d->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16;
 			row->chip = d->chip.chip->id;
 			row->cores = d->chip.share * d->chip.chip->cores_per_chip;
-			row->peak_flops = roofline_peak_flops(&d->chip, t, 1);
+			row->peak_flops = main_peak_flops(&d->chip);
 			row->hbm_bytes = d->chip.chip->hbm_bytes.value * d->chip.share;
 			row->hbm_bps = roofline_hbm_bps(&d->chip);
 			row->link_bps = d->chip.chip->link_bps.value;
@@ -274,13 +278,14 @@ static bool fill_plan(struct measured *m, struct str name, struct diag *err)
 	fill_collectives(m);
 	plan_program_rows(m);
 	fill_memory(m);
-	fill_run(m, name);
-	fill_quality(m);
+	fill_quality(m, fill_run(m, name, NULL));
 	return true;
 }
 
 static bool fill_all(struct measured *m, struct str name, struct diag *err)
 {
+	struct gap_sums gaps;
+
 	totals(m);
 	fill_devices(m);
 	if (!fill_sparse_cores(m, err))
@@ -294,10 +299,9 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 	fill_live(m);
 	fill_compiles(m);
 	fill_files(m);
-	if (!fill_gaps(m, err))
+	if (!fill_gaps(m, &gaps, err))
 		return false;
-	fill_run(m, name);
-	fill_quality(m);
+	fill_quality(m, fill_run(m, name, &gaps));
 	return true;
 }
 

@@ -141,7 +141,7 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 /* May an op of unknown kind communicate?  On GPU and CPU those that do are named after it. */
 static bool may_communicate(const struct measured *m)
 {
-	return m->platform == PLATFORM_TPU && run_chips(m) > 1;
+	return m->platform == PLATFORM_TPU && m->shape.chips > 1;
 }
 
 /* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
@@ -171,58 +171,12 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 	row->unclear_comms_ratio = may_communicate(m) ? sum.unknown_kind / t : 0;
 	if (!m->first->chip.chip)
 		return sum.flops;
-	enum dtype main = m->first->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16;
-	row->op_util = sum.flops / (t * roofline_peak_flops(&m->first->chip, main, 1));
+	row->op_util = sum.flops / (t * main_peak_flops(&m->first->chip));
 	row->hbm_util = sum.hbm_bytes / (t * roofline_hbm_bps(&m->first->chip));
 	double ideal = sum.ideal > sum.comms_ideal ? sum.ideal : sum.comms_ideal;
 	row->roofline_ratio_lo = ideal / t;
 	row->roofline_ratio_hi = fmin(1, (ideal + (sum.time - sum.bounded)) / t);
 	return sum.flops;
-}
-
-double run_devices(const struct measured *m)
-{
-	const struct job_file *j = m->options->job;
-	double partitions = run_partitions(m);
-
-	if (j && j->devices > 0)
-		return j->devices;
-	return partitions > 0 ? partitions : NAN;
-}
-
-static double slices_known(const struct measured *m)
-{
-	if (run_slices(m) > 1)
-		return (double)run_slices(m);
-	return m->options->job ? m->options->job->slices : NAN;
-}
-
-/* Do ops of several devices stand in one plane?  Those of a program of one device do not. */
-bool run_devices_mixed(const struct measured *m)
-{
-	bool mixed = false;
-
-	for (ptrdiff_t h = 0; h < m->host_count; h++)
-		mixed |= m->hosts[h].devices_mixed;
-	return mixed && run_partitions(m) != 1;
-}
-
-/* Idle devices have planes too, so planes tell how many devices a host has. */
-double run_hosts_expected(const struct measured *m)
-{
-	if (m->options->job && m->options->job->hosts > 0)
-		return m->options->job->hosts;
-	if (run_devices_mixed(m))
-		return NAN;
-	double devices = run_partitions(m) * run_planes_per_partition(m), per_host = 0;
-
-	for (ptrdiff_t h = 0; h < m->host_count; h++) {
-		double n = 0;
-		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++)
-			n += m->hosts[h].planes[i].class == PLANE_DEVICE;
-		per_host = n > per_host ? n : per_host;
-	}
-	return devices > 0 && per_host > 0 ? ceil(devices / per_host) : NAN;
 }
 
 /* The earliest start of any host; missing when none tells. */
@@ -358,15 +312,16 @@ static double kind_share(const struct measured *m, enum op_kind kind)
  * What idles the device, by what the host was doing in the gaps kept.  They are the largest ones,
  * so their shares stand for all the idle time.
  */
-static void run_row_waits(const struct measured *m, struct run_row *row)
+static void run_row_waits(
+	const struct measured *m, struct run_row *row, const struct gap_sums *gaps)
 {
-	double idle = m->gap_s > 0 ? row->idle_ratio / m->gap_s : 0;
+	double idle = gaps->all_s > 0 ? row->idle_ratio / gaps->all_s : 0;
 
-	row->input_wait_ratio = idle * m->input_gap_s + kind_share(m, KIND_INFEED);
-	row->sync_wait_ratio = idle * m->sync_gap_s + kind_share(m, KIND_OUTFEED);
+	row->input_wait_ratio = idle * gaps->input_s + kind_share(m, KIND_INFEED);
+	row->sync_wait_ratio = idle * gaps->sync_s + kind_share(m, KIND_OUTFEED);
 }
 
-void fill_run(struct measured *m, struct str name)
+struct str fill_run(struct measured *m, struct str name, const struct gap_sums *gaps)
 {
 	struct run_row *row = table_new(m->tables, run, m->keep);
 	double devices = 0;
@@ -384,24 +339,25 @@ void fill_run(struct measured *m, struct str name)
 	if (m->first)
 		row->chip_why = text_clean(m->keep, m->first->match.why);
 	row->evidence = m->planned ? STR("planned") : STR("measured");
-	row->chips = (double)run_chips(m);
-	row->slices = slices_known(m);
+	row->chips = (double)m->shape.chips;
+	row->slices = m->shape.slices > 1 ? (double)m->shape.slices
+		      : m->options->job	  ? m->options->job->slices
+					  : (double)NAN;
 	row->devices = devices;
 	row->phase = run_phase(m);
-	if (m->planned) {
-		plan_run_row(m, row);
-		return;
-	}
+	if (m->planned)
+		return plan_run_row(m, row);
 	row->hosts = (double)m->host_count;
-	row->hosts_expected = run_hosts_expected(m);
+	row->hosts_expected = m->shape.hosts_expected;
 	row->predicted_step_s = m->main ? program_ideal(m, m->main, 1) : NAN;
 	row->window_s = window_s(m);
 	run_row_steps(m, row);
-	fill_owner(m, row, run_row_ops(m, row));
-	/* Without host events nobody can tell. */
-	if (!has_host_events(m))
-		return;
-	row->compiles_in_steps = count_compiles_in_steps(m);
-	if (m->source != STEPS_WINDOW)
-		run_row_waits(m, row);
+	struct str job_wrong = fill_job_facts(m, row, run_row_ops(m, row));
+	/* Without host events nothing can be told. */
+	if (has_host_events(m)) {
+		row->compiles_in_steps = count_compiles_in_steps(m);
+		if (m->source != STEPS_WINDOW)
+			run_row_waits(m, row, gaps);
+	}
+	return job_wrong;
 }

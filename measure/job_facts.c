@@ -6,8 +6,6 @@
  */
 #include <math.h>
 
-#include "base/text.h"
-#include "measure/key.h"
 #include "measure/measured.h"
 
 /* More than clocks and rounding can explain. */
@@ -20,33 +18,20 @@ static enum job_phase phase_said(struct str phase)
 						 : JOB_PHASE_UNSAID;
 }
 
-/* Planes of the whole job: peaks and counted FLOPs are a plane's. */
-static double job_planes(const struct measured *m)
-{
-	return run_devices(m) * run_planes_per_partition(m);
-}
-
-static double peak_flops(const struct measured *m)
-{
-	const struct device *d = m->first;
-
-	if (!d || !d->chip.chip)
-		return NAN;
-	return roofline_peak_flops(
-		&d->chip, d->chip.chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16, 1);
-}
-
 static void fill_utilisation(const struct measured *m, const struct job_file *j,
 	struct run_row *row, double counted_flops)
 {
 	enum job_phase phase = phase_said(row->phase);
-	double planes = job_planes(m), counted = counted_flops / m->device_steps * planes;
+	/* Planes of the whole job: peaks and counted FLOPs are a plane's. */
+	double planes = m->shape.devices * m->shape.planes_per_partition;
+	double counted = counted_flops / m->device_steps * planes;
 	/* Without steps there is no time of one. */
 	double step_s = m->source == STEPS_WINDOW ? NAN : row->step_time_s;
+	double peak = m->first && m->first->chip.chip ? main_peak_flops(&m->first->chip) : NAN;
 
 	row->model_flops = job_model_flops(j, phase);
-	row->mfu = row->model_flops / (step_s * planes * peak_flops(m));
-	row->hfu = job_hardware_flops(j, phase) / (step_s * planes * peak_flops(m));
+	row->mfu = row->model_flops / (step_s * planes * peak);
+	row->hfu = job_hardware_flops(j, phase) / (step_s * planes * peak);
 	if (m->source != STEPS_WINDOW && row->uncounted_ratio <= UNCOUNTED_MAX && counted > 0)
 		row->useful_flops_ratio = row->model_flops / counted;
 }
@@ -68,35 +53,30 @@ void run_row_tell(const struct job_file *j, struct run_row *row)
 	row->bubble_ratio = job_bubble(j);
 }
 
-/* A collective that is done before the network between slices could have carried it. */
-static const struct collectives_row *too_fast_for_slices(
-	const struct measured *m, const struct job_file *j)
-{
-	const struct collectives_row *rows = table_rows(m->tables, collectives);
-
-	for (ptrdiff_t i = 0; j->slices > 1 && i < table_count(m->tables, collectives); i++)
-		if (str_eq(rows[i].link, STR("dcn")) &&
-			rows[i].transfer_s * UTIL_MAX < rows[i].expected_lo_s)
-			return &rows[i];
-	return NULL;
-}
-
 /* The program's transfers tell how many slices it joins at least; a torus has all of one. */
 static struct str topology_contradiction(const struct measured *m, const struct job_file *j)
 {
-	double slices = (double)run_slices(m), torus = job_torus_chips(j);
+	const struct collectives_row *rows = table_rows(m->tables, collectives);
+	double joined = (double)m->shape.slices, slices = fmax(joined, j->slices);
+	double torus = job_torus_chips(j);
 
-	if (slices > 1 && j->slices < slices)
+	if (joined > 1 && j->slices < joined)
 		return arena_fmt(m->keep,
 			"the job file says slices: %.0f, and the program joins %.0f", j->slices,
-			slices);
-	if (j->slices > slices)
-		slices = j->slices;
-	if (torus > 0 && run_partitions(m) > 0 && torus * slices != (double)run_chips(m))
+			joined);
+	if (torus > 0 && m->shape.partitions > 0 && torus * slices != (double)m->shape.chips)
 		return arena_fmt(m->keep,
 			"the job file says a slice of %.*s, %.0f chips in all, and the program is "
 			"for %lld",
-			STR_ARG(j->topology), torus * slices, (long long)run_chips(m));
+			STR_ARG(j->topology), torus * slices, (long long)m->shape.chips);
+	/* A collective that is done before the network between slices could have carried it. */
+	for (ptrdiff_t i = 0; j->slices > 1 && i < table_count(m->tables, collectives); i++)
+		if (str_eq(rows[i].link, STR("dcn")) &&
+			rows[i].transfer_s * UTIL_MAX < rows[i].expected_lo_s)
+			return arena_fmt(m->keep,
+				"the job file says %.0f slices, and %.*s is faster than the "
+				"network between them",
+				j->slices, STR_ARG(rows[i].name));
 	return (struct str){ 0 };
 }
 
@@ -104,13 +84,13 @@ static struct str topology_contradiction(const struct measured *m, const struct 
 static struct str contradiction(
 	const struct measured *m, const struct job_file *j, const struct run_row *row)
 {
-	double devices = run_partitions(m), seen = (double)m->device_count;
+	double devices = m->shape.partitions, seen = (double)m->device_count;
 
 	if (j->devices > 0 && devices > 0 && j->devices != devices)
 		return arena_fmt(m->keep,
 			"the job file says %.0f devices, and the program is for %.0f", j->devices,
 			devices);
-	if (j->devices * run_planes_per_partition(m) < seen)
+	if (j->devices * m->shape.planes_per_partition < seen)
 		return arena_fmt(m->keep,
 			"the job file says %.0f devices, and the profile has %.0f", j->devices,
 			seen);
@@ -120,41 +100,23 @@ static struct str contradiction(
 	if (row->mfu > UTIL_MAX || row->hfu > UTIL_MAX)
 		return arena_fmt(m->keep,
 			"the job file's model would need %.0f%% of the chips' peak: look at the "
-			"parameters "
-			"and the tokens per step",
+			"parameters and the tokens per step",
 			fmax(row->mfu, isnan(row->hfu) ? 0 : row->hfu) * 100);
-	struct str topology = topology_contradiction(m, j);
-	if (topology.p)
-		return topology;
-	const struct collectives_row *fast = too_fast_for_slices(m, j);
-	if (fast)
-		return arena_fmt(m->keep,
-			"the job file says %.0f slices, and %.*s is faster than the network "
-			"between them",
-			j->slices, STR_ARG(fast->name));
-	return (struct str){ 0 };
+	return topology_contradiction(m, j);
 }
 
 /* What a file of another job makes of this one's time is no utilisation. */
-void fill_owner(struct measured *m, struct run_row *row, double counted_flops)
+struct str fill_job_facts(struct measured *m, struct run_row *row, double counted_flops)
 {
 	const struct job_file *j = m->options->job;
+	struct str wrong = { NULL, 0 };
 
-	if (!j)
-		return;
-	run_row_tell(j, row);
-	fill_utilisation(m, j, row, counted_flops);
-	m->job_wrong = contradiction(m, j, row);
-	if (m->job_wrong.p)
+	if (j) {
+		run_row_tell(j, row);
+		fill_utilisation(m, j, row, counted_flops);
+		wrong = contradiction(m, j, row);
+	}
+	if (wrong.p)
 		row->mfu = row->hfu = row->useful_flops_ratio = NAN;
-}
-
-void quality_owner(struct measured *m)
-{
-	struct str wrong = m->job_wrong;
-
-	if (!m->options->job)
-		return;
-	quality_add(m, "job-agrees", !wrong.p,
-		wrong.p ? wrong : STR("the job file and the profile do not contradict each other"));
+	return wrong;
 }

@@ -1,0 +1,77 @@
+/*
+ * How large the job is: by its main program, by the job file, by what was seen.
+ */
+#include <math.h>
+
+#include "measure/measured.h"
+
+double host_device_planes(const struct profile *host)
+{
+	double n = 0;
+
+	for (ptrdiff_t i = 0; i < host->plane_count; i++)
+		n += host->planes[i].class == PLANE_DEVICE;
+	return n;
+}
+
+/* Devices as the compiler counts them: a program of several slices is compiled for the devices of
+ * one, unless it counts all it names. */
+static double partitions_of(const struct hlo_module *h)
+{
+	double n = (double)h->replica_count * (double)h->partition_count;
+
+	if (h->slice_devices <= 0 || n < (double)h->slices * (double)h->slice_devices)
+		n *= (double)h->slices;
+	/* No machine has this many; a hostile count must not pass for one. */
+	return n > 0 && n < 1e9 ? n : 0;
+}
+
+static int64_t chips_seen(const struct measured *m)
+{
+	double chips = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].sweep.events > 0)
+			chips += m->devices[i].chip.chip ? m->devices[i].chip.share : 1;
+	return (int64_t)ceil(chips);
+}
+
+/* Idle devices have planes too, so planes tell how many devices a host has. */
+static double hosts_by_planes(const struct measured *m, double planes)
+{
+	double per_host = 0;
+
+	for (ptrdiff_t h = 0; h < m->host_count; h++)
+		per_host = fmax(per_host, host_device_planes(&m->hosts[h]));
+	return planes > 0 && per_host > 0 ? ceil(planes / per_host) : NAN;
+}
+
+struct run_shape run_shape_of(const struct measured *m)
+{
+	const struct hlo_module *h = m->main ? m->main->hlo : NULL;
+	const struct chip_device *c = m->first ? &m->first->chip : NULL;
+	const struct job_file *j = m->options->job;
+	/*
+	 * Where a chip shows as one plane or two, two planes are the halves of one JAX device, and
+	 * the program is partitioned over chips; elsewhere it is over planes.
+	 */
+	bool by_chip = c && c->chip && c->chip->planes_per_chip == 0;
+	double partitions = h ? partitions_of(h) : 0;
+	double chips = partitions * (c && c->chip && !by_chip ? c->share : 1);
+	struct run_shape s = { .partitions = partitions,
+		.planes_per_partition = by_chip && c->share > 0 ? 1 / c->share : 1,
+		.devices = j && j->devices > 0 ? j->devices
+			   : partitions > 0    ? partitions
+					       : NAN,
+		.chips = chips >= 1 ? (int64_t)chips : chips_seen(m),
+		.slices = h ? h->slices : 1 };
+
+	/* A program of one device is one plane's, whatever stands in it. */
+	for (ptrdiff_t i = 0; i < m->host_count && partitions != 1; i++)
+		s.devices_mixed |= m->hosts[i].devices_mixed;
+	s.hosts_expected = j && j->hosts > 0 ? j->hosts
+			   : s.devices_mixed
+				   ? (double)NAN
+				   : hosts_by_planes(m, partitions * s.planes_per_partition);
+	return s;
+}
