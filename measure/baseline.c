@@ -6,7 +6,7 @@
 #include "base/kind.h"
 #include "base/map.h"
 #include "base/out.h"
-#include "measure/compare.h"
+#include "measure/deltas.h"
 #include "measure/diff.h"
 
 /* ---- the same run --------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "measure/key.h"
+#include "measure/op_key.h"
 #include "measure/measured.h"
 
 /*
@@ -13,13 +13,13 @@
  * shortest duration is the transfer and the longest minus it is waiting; clocks never matter.
  */
 static void transfer_measure(
-	const struct joined_collective *c, struct arena scratch, struct collectives_row *row)
+	const struct aggregate_collective *c, struct arena scratch, struct collectives_row *row)
 {
 	double *transfer_s = arena_make(&scratch, double, c->count);
 	double *wait_s = arena_make(&scratch, double, c->count);
 
 	for (ptrdiff_t i = 0; i < c->count; i++) {
-		const struct joined_instance *k = &c->instances[i];
+		const struct aggregate_instance *k = &c->instances[i];
 		transfer_s[i] = (double)k->min_ps * PS;
 		wait_s[i] = (double)(k->max_ps - k->min_ps) * PS;
 	}
@@ -51,7 +51,7 @@ static bool groups_are_whole(const struct measured *m, const struct subject *s)
 }
 
 static void collective_times(const struct measured *m, const struct subject *s,
-	const struct op_total *t, const struct joined_collective *spans,
+	const struct op_total *t, const struct aggregate_collective *spans,
 	struct collectives_row *row)
 {
 	bool async = s->async == ASYNC_START;
@@ -126,7 +126,7 @@ static const struct ops_row *op_row_of(const struct measured *m, const struct su
 }
 
 static void collective_row(
-	struct measured *m, const struct subject *s, const struct joined_collective *spans)
+	struct measured *m, const struct subject *s, const struct aggregate_collective *spans)
 {
 	const struct ops_row *op = op_row_of(m, s);
 	struct op_total t;
@@ -264,7 +264,8 @@ void fill_collectives(struct measured *m)
 
 	m->incomplete |= n > COLLECTIVES_MAX;
 	for (ptrdiff_t i = 0; i < n && i < COLLECTIVES_MAX; i++) {
-		struct joined_collective spans = joined_collective(m->joined, subjects[i]->index);
+		struct aggregate_collective spans =
+			aggregate_collective(m->sums, subjects[i]->index);
 
 		if (spans.span.count > 0 || subjects[i]->planned > 0)
 			collective_row(m, subjects[i], &spans);

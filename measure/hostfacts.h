@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "measure/curve.h"
+#include "measure/memory_curve.h"
 #include "profile/profile.h"
 
 struct host_span {

@@ -74,7 +74,7 @@ bool job_parse(struct str file, struct str text, struct arena *keep, struct job_
 	struct diag *err);
 
 /*
- * expect.c: what the file's figures come to.  NaN where one is missing.
+ * job_model.c: what the file's figures come to.  NaN where one is missing.
  *
  * Model FLOPs of a step, over all devices: 6P + 12LHQT a token in training, 2P + 4LHQT in
  * inference, the attention's term halved when causal (PaLM, appendix B, arxiv.org/abs/2204.02311).

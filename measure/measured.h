@@ -7,7 +7,7 @@
 #include "hardware/roofline.h"
 #include "hlo/collective.h"
 #include "hlo/memory.h"
-#include "measure/joined.h"
+#include "measure/aggregate.h"
 #include "measure/run.h"
 #include "measure/sweep.h"
 
@@ -48,7 +48,7 @@ struct measured {
 	struct diag_list *notes;
 	struct registry *registry;
 	struct host_facts facts;
-	struct joined *joined;	/* the sums of all devices */
+	struct aggregate *sums; /* the sums of all devices */
 	struct device *devices; /* planes with op lanes, by host, then plane */
 	ptrdiff_t device_count;
 	enum platform platform;
@@ -113,7 +113,7 @@ void quality_programs(struct measured *m); /* spmd.c: do all devices run one pro
 struct run_shape run_shape_of(const struct measured *m);
 double host_device_planes(const struct profile *host);
 
-/* summary.c: training or inference, as the job file says, else as the main program looks. */
+/* run_row.c: training or inference, as the job file says, else as the main program looks. */
 struct str run_phase(const struct measured *m);
 struct str program_phase(const struct program *p); /* NULL: unknown */
 
@@ -129,7 +129,7 @@ struct str fill_job_facts(struct measured *m, struct run_row *row, double counte
 void quality_add(struct measured *m, const char *name, bool ok, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The dense peak that a run's utilisation is held against: bf16's, fp16's where there is no bf16. */
+/* The dense peak that utilisation is held against: bf16's, fp16's where there is no bf16. */
 double main_peak_flops(const struct chip_device *c);
 
 /* Union of all activity: every moment with some mask but 0, which is idle. */
@@ -159,16 +159,17 @@ void quality_dump(struct measured *m); /* dumped.c: is the dump of what ran? */
 /* And one per group of plots (plots.h). */
 struct plots;
 /* Devices that the picture of a step shows.  More would not fit a screen. */
-#define MOMENT_DEVICES 4
-enum moment_role { MOMENT_OTHER, MOMENT_SLOWEST, MOMENT_MEDIAN, MOMENT_WAITING };
+#define SHOWN_DEVICES 4
+enum shown_role { SHOWN_OTHER, SHOWN_SLOWEST, SHOWN_MEDIAN, SHOWN_WAITING };
 struct shown {
 	const struct device *device;
 	const struct swept_step *step;
 	double own_s; /* mean of its steady steps, without waiting for others */
-	enum moment_role role;
+	enum shown_role role;
 };
-/* moment.c: in the devices' order; 0 when no step is steady. */
-ptrdiff_t moment_devices(const struct measured *m, struct shown **ret, ptrdiff_t *left_out);
+/* representative.c: a step that stands for the others, and the devices to show it on, in their
+ * order; 0 when no step is steady. */
+ptrdiff_t representative_step(const struct measured *m, struct shown **ret, ptrdiff_t *left_out);
 bool fill_timeline(struct measured *m, struct plots *ret, struct diag *err);
 void fill_usage(struct measured *m, struct plots *ret);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "measure/key.h"
+#include "measure/op_key.h"
 #include "measure/measured.h"
 
 bool program_memory(const struct measured *m, const struct program *p, struct hlo_memory *ret)

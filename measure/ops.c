@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/out.h"
 #include "base/text.h"
-#include "measure/key.h"
+#include "measure/op_key.h"
 #include "measure/measured.h"
 
 /* Edges are for explaining a finding; the heaviest this many are kept. */
@@ -16,7 +16,7 @@
 
 void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret)
 {
-	*ret = joined_op(m->joined, subject);
+	*ret = aggregate_op(m->sums, subject);
 	ret->planned = registry_subject_at(m->registry, subject)->planned;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "measure/dumped.h"
-#include "measure/key.h"
+#include "measure/op_key.h"
 #include "measure/measured.h"
 
 struct prediction {

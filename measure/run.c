@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "measure/key.h"
+#include "measure/op_key.h"
 #include "measure/measured.h"
 
 static bool has_op_lane(const struct plane *p)
@@ -78,7 +78,7 @@ static void devices_find(struct measured *m)
 double *step_times(const struct measured *m, ptrdiff_t *count)
 {
 	double *times = arena_make(m->keep, double, SWEEP_MAX_STEPS);
-	const int64_t *slowest_ps = joined_slowest_ps(m->joined);
+	const int64_t *slowest_ps = aggregate_slowest_ps(m->sums);
 
 	*count = m->steps < SWEEP_MAX_STEPS ? (ptrdiff_t)m->steps : SWEEP_MAX_STEPS;
 	for (ptrdiff_t i = 0; i < *count; i++)
@@ -222,7 +222,7 @@ double program_ideal(const struct measured *m, const struct program *p, double e
 
 static void program_row(struct measured *m, const struct program *p)
 {
-	struct program_total sum = { .dist = joined_program(m->joined, p->index) };
+	struct program_total sum = { .dist = aggregate_program(m->sums, p->index) };
 	struct hlo_memory memory;
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
@@ -325,7 +325,7 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 		.notes = notes,
 		.step_time_s = NAN };
 	*ret = (struct tables){ 0 };
-	m->joined = joined_new(keep);
+	m->sums = aggregate_new(keep);
 	m->registry = registry_new(hosts, host_count, options->dump, keep, notes);
 	devices_find(m);
 	m->planned = host_count > 0 && hosts[0].format == FORMAT_DUMP;
@@ -339,7 +339,7 @@ void measure_end(struct measured *m)
 {
 	if (!m)
 		return;
-	joined_free(m->joined);
+	aggregate_free(m->sums);
 	registry_free(m->registry);
 }
 

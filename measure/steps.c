@@ -145,7 +145,7 @@ static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
 		&d->sweep, &d->err);
 	if (!d->failed) {
 		registry_settle(m->registry, d->plane, i);
-		joined_add(m->joined, &d->sweep, steps_kept(m, i));
+		aggregate_add(m->sums, &d->sweep, steps_kept(m, i));
 	}
 	plane_forget(d->plane);
 	plane_drop(d->plane);
@@ -313,7 +313,7 @@ static void devices_reset(struct measured *m)
 {
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		m->devices[i].sweep = (struct sweep){ 0 };
-	joined_clear(m->joined);
+	aggregate_clear(m->sums);
 	registry_unsettle(m->registry);
 }
 
@@ -389,7 +389,7 @@ static bool mark_was_nested(struct measured *m)
 		any |= m->main->index < s->program_cap && s->programs[m->main->index].marker_nested;
 	}
 	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++)
-		if (joined_op(m->joined, i).nested)
+		if (aggregate_op(m->sums, i).nested)
 			registry_subject_at(m->registry, i)->may_mark = false;
 	return any;
 }

@@ -1,10 +1,9 @@
+/* One pass over the events of a device: executions of ops and of programs.  See sweep.h. */
 #include <string.h>
 
-#include "measure/sweeping.h"
+#include "measure/sweep_state.h"
 
-/* Growth: arrays by subject and by program double together. */
-
-static void *grown(
+void *items_longer(
 	struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff_t n, ptrdiff_t size)
 {
 	void *p = arena_alloc(keep, size, 16, n);
@@ -14,64 +13,62 @@ static void *grown(
 	return p;
 }
 
+/* What is kept by subject and by program doubles together. */
+
+static ptrdiff_t doubled(ptrdiff_t cap, ptrdiff_t least, ptrdiff_t index)
+{
+	ptrdiff_t n = cap ? cap : least;
+
+	while (n <= index)
+		n *= 2;
+	return n;
+}
+
 static void reserve_subject(struct sweeping *s, int32_t subject)
 {
 	struct sweep *o = s->out;
-	ptrdiff_t n = o->op_cap ? o->op_cap : 64;
+	ptrdiff_t old = o->op_cap, n = doubled(old, 64, subject);
 
-	if (subject < o->op_cap)
+	if (subject < old)
 		return;
-	while (n <= subject)
-		n *= 2;
-	o->ops = grown(s->keep, o->ops, o->op_cap, n, (ptrdiff_t)sizeof(*o->ops));
-	s->pending = grown(s->work, s->pending, o->op_cap, n, (ptrdiff_t)sizeof(*s->pending));
-	s->touched = grown(s->work, s->touched, o->op_cap, n, (ptrdiff_t)sizeof(*s->touched));
-	o->collectives =
-		grown(s->keep, o->collectives, o->op_cap, n, (ptrdiff_t)sizeof(*o->collectives));
+	LONGER(s->keep, o->ops, old, n);
+	LONGER(s->work, s->pending, old, n);
+	LONGER(s->work, s->touched, old, n);
+	LONGER(s->keep, o->collectives, old, n);
 	o->op_cap = n;
 }
 
 static void reserve_program(struct sweeping *s, int32_t program)
 {
 	struct sweep *o = s->out;
-	ptrdiff_t old = o->program_cap, n = old ? old : 16;
+	ptrdiff_t old = o->program_cap, n = doubled(old, 16, program);
 
 	if (program < old)
 		return;
-	while (n <= program)
-		n *= 2;
-	o->programs = grown(s->keep, o->programs, old, n, (ptrdiff_t)sizeof(*o->programs));
-	s->programs = grown(s->work, s->programs, old, n, (ptrdiff_t)sizeof(*s->programs));
+	LONGER(s->keep, o->programs, old, n);
+	LONGER(s->work, s->programs, old, n);
 	for (ptrdiff_t i = old; i < n; i++)
 		o->programs[i].marker = s->programs[i].marker = -1;
 	o->program_cap = n;
 }
 
-/* What an op of this kind keeps busy. */
-static int bit_of(enum op_kind kind)
-{
-	int bit = (int)op_kind_activity(kind);
-
-	return bit ? bit : ACTIVITY_COMPUTE; /* a loop's own time keeps the core busy */
-}
-
 static void known_add(struct sweeping *s, int32_t op)
 {
-	ptrdiff_t n = s->known_cap ? s->known_cap : 64;
-
-	while (n <= op)
-		n *= 2;
-	if (n > s->known_cap)
-		s->known = grown(s->work, s->known, s->known_cap, n, (ptrdiff_t)sizeof(*s->known));
-	s->known_cap = n;
+	ptrdiff_t n = doubled(s->known_cap, 64, op);
 	enum op_kind kind;
+
+	if (n > s->known_cap)
+		LONGER(s->work, s->known, s->known_cap, n);
+	s->known_cap = n;
 	const struct subject *subject = registry_subject(s->registry, s->out->plane, op, &kind);
+	int32_t activity = (int32_t)op_kind_activity(kind);
+	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
 	reserve_subject(s, subject->index);
 	reserve_program(s, subject->program->index);
 	for (int i = 0; i < subject->start_count; i++)
 		reserve_subject(s, subject->starts[i]);
-	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
-	s->known[op] = (struct known){ subject, bit_of(kind),
+	/* A loop's own time keeps the core busy. */
+	s->known[op] = (struct known){ subject, activity ? activity : ACTIVITY_COMPUTE,
 		known_program ? subject->program->index : -1 };
 }
 
@@ -115,16 +112,15 @@ static bool execution_starts(const struct sweeping *s, const struct kernel_group
 	return subject->alone || s->programs[subject->program->index].last != subject->index;
 }
 
-static void group_open(struct sweeping *s, struct kernel_group *g, const struct subject *subject)
+static void group_add(struct sweeping *s, struct kernel_group *g, const struct subject *subject,
+	const struct op_event *e, bool first)
 {
-	g->subject = subject->index;
-	g->kernel_count = 0;
-	g->self_ps = 0;
-	g->step = s->in_step ? s->serial : -1;
-}
-
-static void group_add(struct kernel_group *g, const struct op_event *e)
-{
+	if (first) {
+		g->subject = subject->index;
+		g->kernel_count = 0;
+		g->self_ps = 0;
+		g->step = s->in_step ? s->serial : -1;
+	}
 	if (g->kernel_count < GROUP_KERNELS)
 		g->kernels[g->kernel_count++] = e->op;
 	g->self_ps += e->end_ps - e->start_ps;
@@ -160,16 +156,6 @@ static inline bool execution_begins(struct program_state *p, const struct subjec
 	return p->marker == subject->index && first_kernel;
 }
 
-static void step_of_execution(struct sweeping *s, int64_t at_ps)
-{
-	int64_t n = s->executions++;
-
-	if (n % s->plan->per_step != 0)
-		return;
-	step_close(s, at_ps, true);
-	step_open(s, at_ps);
-}
-
 static void program_event(
 	struct sweeping *s, const struct known *known, const struct op_event *e, bool first_kernel)
 {
@@ -182,8 +168,10 @@ static void program_event(
 		program_close(s, known->program);
 		p->open = true;
 		p->start_ps = p->end_ps = e->start_ps;
-		if (s->plan->main == subject->program)
-			step_of_execution(s, e->start_ps);
+		if (s->plan->main == subject->program && s->executions++ % s->plan->per_step == 0) {
+			step_close(s, e->start_ps, true);
+			step_open(s, e->start_ps);
+		}
 	}
 	p->last = subject->index;
 	if (e->end_ps > p->end_ps)
@@ -203,10 +191,8 @@ static void event_take(struct sweeping *s, const struct op_event *e)
 	if (first)
 		group_close(s, group);
 	program_event(s, known, e, first);
-	if (subject->groups_kernels && first)
-		group_open(s, group, subject);
 	if (subject->groups_kernels)
-		group_add(group, e);
+		group_add(s, group, subject, e, first);
 	if (e->bytes > 0 && s->in_step)
 		pending_of(s, subject->index)->bytes += e->bytes;
 	event_hold(s, known, e);
@@ -238,11 +224,6 @@ static struct sweeping *state_new(struct sweep *out, const struct step_plan *pla
 	return s;
 }
 
-static bool in_marked_step(const struct sweeping *s)
-{
-	return s->plan->marks && s->in_step;
-}
-
 static void sweep_begin(struct sweeping *s, int64_t at_ps)
 {
 	const struct step_plan *plan = s->plan;
@@ -261,9 +242,9 @@ static void sweep_finish(struct sweeping *s)
 	struct sweep *o = s->out;
 
 	/* A marked step that has begun ends where its mark says. */
-	time_advance(s, in_marked_step(s) && s->plan->marks[s->mark].end_ps > o->last_ps
-				? s->plan->marks[s->mark].end_ps
-				: o->last_ps);
+	int64_t marked_ps =
+		s->plan->marks && s->in_step ? s->plan->marks[s->mark].end_ps : o->last_ps;
+	time_advance(s, marked_ps > o->last_ps ? marked_ps : o->last_ps);
 	time_end(s);
 	for (ptrdiff_t i = 0; i < o->plane->lane_count; i++)
 		group_close(s, &s->lanes[i].group);
@@ -273,8 +254,7 @@ static void sweep_finish(struct sweeping *s)
 	}
 	step_close(s, o->last_ps, s->plan->source == STEPS_WINDOW);
 	/* They grew among the sweep's own things; a job has many devices, so no more is kept. */
-	o->steps = grown(
-		s->keep, o->steps, o->step_count, o->step_count, (ptrdiff_t)sizeof(*o->steps));
+	LONGER(s->keep, o->steps, o->step_count, o->step_count);
 }
 
 static bool sweep_once(struct sweeping *s, int64_t limit, struct diag *err)

@@ -30,6 +30,12 @@
 
 #define PS 1e-12 /* seconds per picosecond */
 
+/* Room for `n` items: copies of the first `old_n`, then zeros. */
+void *items_longer(
+	struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff_t n, ptrdiff_t size);
+#define LONGER(keep, items, old_n, n)                                                              \
+	((items) = items_longer((keep), (items), (old_n), (n), (ptrdiff_t)sizeof(*(items))))
+
 enum step_source { STEPS_WINDOW, STEPS_PROGRAM, STEPS_ANNOTATION, STEPS_LINE };
 
 /* A step as the runtime marked it, on the lane's clock. */
@@ -80,6 +86,16 @@ struct swept_step {
 	bool warmup, complete;
 };
 
+static inline bool step_is_steady(const struct swept_step *s)
+{
+	return s->complete && !s->warmup;
+}
+
+static inline int64_t step_length_ps(const struct swept_step *s)
+{
+	return s->end_ps - s->start_ps;
+}
+
 struct swept_gap {
 	int64_t start_ps, end_ps, step;
 	int32_t before, after; /* subjects; -1 none */
@@ -88,7 +104,7 @@ struct swept_gap {
 struct program_total {
 	int64_t executions, time_ps;
 	int32_t marker;	    /* the subject whose executions these are; -1 none, */
-	bool marker_nested; /* and it ran inside another op (set by joined_add) */
+	bool marker_nested; /* and it ran inside another op (set by aggregate_add) */
 	struct dist dist;
 	int64_t kernels_self_ps;
 };

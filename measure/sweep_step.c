@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "measure/sweeping.h"
+#include "measure/sweep_state.h"
 
 /* The window is a step that always counts. */
 static void journal_commit(struct sweeping *s)
@@ -40,10 +40,7 @@ void journal_make_room(struct sweeping *s)
 		journal_pour(s);
 		return;
 	}
-	struct execution *longer = arena_make(s->work, struct execution, cap);
-	if (s->journal_count > 0)
-		memcpy(longer, s->journal, (size_t)s->journal_count * sizeof(*longer));
-	s->journal = longer;
+	LONGER(s->work, s->journal, s->journal_count, cap);
 	s->journal_cap = cap;
 }
 
@@ -102,12 +99,8 @@ void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps)
 {
 	if (s->active_count > 0 || s->last_subject < 0 || at_ps <= s->idle_since_ps || !s->in_step)
 		return;
-	struct swept_gap gap;
-	gap.start_ps = s->idle_since_ps;
-	gap.end_ps = at_ps;
-	gap.step = s->step.number;
-	gap.before = s->last_subject;
-	gap.after = next->index;
+	struct swept_gap gap = { s->idle_since_ps, at_ps, s->step.number, s->last_subject,
+		next->index };
 	gap_add(s->gaps, &s->gap_count, &gap);
 }
 
@@ -159,50 +152,28 @@ static bool step_is_warmup(const struct sweeping *s)
 	       host_spans_meet(&s->facts->profiler, s->out->host, from, to);
 }
 
-static void pending_clear(struct sweeping *s)
-{
-	for (ptrdiff_t i = 0; i < s->touched_count; i++)
-		s->pending[s->touched[i]] = (struct pending){ 0 };
-	s->touched_count = s->instance_count = s->gap_count = s->journal_count = 0;
-	s->step_keep = s->step_empty;
-}
-
-/* Rounded; it is not negative. */
-static inline int64_t whole_ps(double ps)
-{
-	return (int64_t)(ps + 0.5);
-}
-
-static void pending_commit(struct op_total *t, struct arena *keep, const struct pending *p)
-{
-	t->overlap_ps += p->overlap_ps;
-	t->exposed_ps += whole_ps(p->exposed_ps);
-	t->hidden_ps += whole_ps(p->hidden_ps);
-	t->bytes += p->bytes;
-	if (p->poured)
-		dist_merge(&t->self, keep, p->poured);
-}
-
-static void instances_commit(struct sweeping *s)
-{
-	for (ptrdiff_t i = 0; i < s->instance_count; i++) {
-		struct pending_instance *p = &s->instances[i];
-		struct collective_total *c = &s->out->collectives[p->subject];
-
-		dist_add(&c->span, s->keep, p->span_ps);
-		if (s->out->steady_count < SWEEP_MAX_STEPS)
-			*arena_push(s->keep, c->spans_ps, c->count, c->cap) = p->span_ps;
-	}
-}
-
 static void step_commit(struct sweeping *s)
 {
 	struct sweep *o = s->out;
 
-	for (ptrdiff_t i = 0; i < s->touched_count; i++)
-		pending_commit(&o->ops[s->touched[i]], s->keep, &s->pending[s->touched[i]]);
+	for (ptrdiff_t i = 0; i < s->touched_count; i++) {
+		const struct pending *p = &s->pending[s->touched[i]];
+		struct op_total *t = &o->ops[s->touched[i]];
+		t->overlap_ps += p->overlap_ps;
+		t->exposed_ps += (int64_t)(p->exposed_ps + 0.5); /* rounded: none is negative */
+		t->hidden_ps += (int64_t)(p->hidden_ps + 0.5);
+		t->bytes += p->bytes;
+		if (p->poured)
+			dist_merge(&t->self, s->keep, p->poured);
+	}
 	journal_commit(s);
-	instances_commit(s);
+	for (ptrdiff_t i = 0; i < s->instance_count; i++) {
+		const struct pending_instance *p = &s->instances[i];
+		struct collective_total *c = &o->collectives[p->subject];
+		dist_add(&c->span, s->keep, p->span_ps);
+		if (o->steady_count < SWEEP_MAX_STEPS)
+			*arena_push(s->keep, c->spans_ps, c->count, c->cap) = p->span_ps;
+	}
 	for (ptrdiff_t i = 0; i < s->gap_count; i++)
 		gap_add(o->gaps, &o->gap_count, &s->gaps[i]);
 	for (int m = 0; m < ACTIVITY_MASKS; m++)
@@ -224,7 +195,10 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 	bool steady = complete && !s->step.warmup;
 	if (steady)
 		step_commit(s);
-	pending_clear(s);
+	for (ptrdiff_t i = 0; i < s->touched_count; i++)
+		s->pending[s->touched[i]] = (struct pending){ 0 };
+	s->touched_count = s->instance_count = s->gap_count = s->journal_count = 0;
+	s->step_keep = s->step_empty;
 	if (s->serial == 0)
 		s->out->first_end_ps = at_ps;
 	s->out->last_end_ps = at_ps;

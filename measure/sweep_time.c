@@ -5,7 +5,7 @@
  * or ending in between, and are settled in one go.  The others take their place among the active,
  * which come and go mostly like a stack.
  */
-#include "measure/sweeping.h"
+#include "measure/sweep_state.h"
 
 /* Async pairs in flight; more are not followed. */
 #define SPANS_MAX 256

@@ -1,5 +1,5 @@
 /*
- * One step as bars, read once more on some devices (moment.c says which).
+ * One step as bars, read once more on some devices (representative.c says which).
  *
  * On each lane a bar is what runs innermost; what is too short for the eye is joined to its
  * neighbours, and what is in flight asynchronously has lanes of its own.
@@ -91,15 +91,6 @@ static int activity_index(enum op_kind kind)
 	default:
 		return 0; /* a loop's own time keeps the core busy */
 	}
-}
-
-static int64_t busy_of(const struct bar *b)
-{
-	int64_t sum = 0;
-
-	for (int i = 0; i < ACTIVITIES; i++)
-		sum += b->busy_ps[i];
-	return sum;
 }
 
 /* What overlaps is one bar, and so is what is a sliver even together. */
@@ -224,29 +215,6 @@ static int bar_cmp(const void *a, const void *b)
 	return str_cmp(x->op->name, y->op->name);
 }
 
-static void merge_bars(struct row *r, int64_t sliver_ps)
-{
-	ptrdiff_t kept = 0;
-
-	for (ptrdiff_t i = 0; i < r->count; i++)
-		if (kept > 0 && joins(&r->bars[kept - 1], &r->bars[i], sliver_ps))
-			join(&r->bars[kept - 1], &r->bars[i]);
-		else
-			r->bars[kept++] = r->bars[i];
-	r->count = kept;
-}
-
-/* They were drawn as they ended. */
-static void sort_flights(struct timeline *t)
-{
-	for (ptrdiff_t i = t->row_count - FLIGHTS; i < t->row_count; i++) {
-		struct row *r = &t->rows[i];
-		if (r->count > 1)
-			qsort(r->bars, (size_t)r->count, sizeof(*r->bars), bar_cmp);
-		merge_bars(r, t->sliver_ps);
-	}
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static void take(struct timeline *t, const struct op_event *e)
@@ -287,49 +255,51 @@ static bool read_step(struct timeline *t, struct diag *err)
 	for (ptrdiff_t i = 0; i < t->row_count; i++)
 		while (t->rows[i].depth > 0)
 			pop(t, &t->rows[i]);
-	sort_flights(t);
+	/* What was in flight was drawn as it ended. */
+	for (ptrdiff_t i = t->row_count - FLIGHTS; i < t->row_count; i++)
+		if (t->rows[i].count > 1)
+			qsort(t->rows[i].bars, (size_t)t->rows[i].count, sizeof(struct bar),
+				bar_cmp);
 	return ok;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The busiest of those not chosen yet; ties in their order. */
-static struct row *busiest(struct timeline *t)
+/* The busiest that there is room for; ties in their order.  Returns how many. */
+static int choose_rows(struct timeline *t)
 {
-	struct row *best = NULL;
-
-	for (ptrdiff_t i = 0; i < t->row_count; i++) {
-		struct row *r = &t->rows[i];
-		if (r->count > 0 && !r->is_shown && (!best || r->busy_ps > best->busy_ps))
-			best = r;
+	for (int shown = 0; shown < t->room; shown++) {
+		struct row *best = NULL;
+		for (ptrdiff_t i = 0; i < t->row_count; i++) {
+			struct row *r = &t->rows[i];
+			if (r->count > 0 && !r->is_shown && (!best || r->busy_ps > best->busy_ps))
+				best = r;
+		}
+		if (!best)
+			return shown;
+		best->is_shown = true;
 	}
-	return best;
-}
-
-static ptrdiff_t choose_rows(struct timeline *t)
-{
-	ptrdiff_t shown = 0;
-
-	for (struct row *r; shown < t->room && (r = busiest(t)); shown++)
-		r->is_shown = true;
-	return shown;
-}
-
-static ptrdiff_t bars_shown(const struct timeline *t)
-{
-	ptrdiff_t n = 0;
-
-	for (ptrdiff_t i = 0; i < t->row_count; i++)
-		n += t->rows[i].is_shown ? t->rows[i].count : 0;
-	return n;
+	return t->room;
 }
 
 static void thin_out(struct timeline *t)
 {
-	while (bars_shown(t) > t->most) {
-		t->sliver_ps *= 2;
-		for (ptrdiff_t i = 0; i < t->row_count; i++)
-			merge_bars(&t->rows[i], t->sliver_ps);
+	for (;; t->sliver_ps *= 2) {
+		ptrdiff_t shown = 0;
+		for (ptrdiff_t i = 0; i < t->row_count; i++) {
+			struct row *r = &t->rows[i];
+			ptrdiff_t kept = 0;
+			for (ptrdiff_t k = 0; k < r->count; k++)
+				if (kept > 0 &&
+					joins(&r->bars[kept - 1], &r->bars[k], t->sliver_ps))
+					join(&r->bars[kept - 1], &r->bars[k]);
+				else
+					r->bars[kept++] = r->bars[k];
+			r->count = kept;
+			shown += r->is_shown ? r->count : 0;
+		}
+		if (shown <= t->most)
+			return;
 	}
 }
 
@@ -338,10 +308,13 @@ static void bar_row(struct timeline *t, const struct row *r, const struct bar *b
 	static const struct str names[ACTIVITIES] = { STR_INIT("compute"),
 		STR_INIT("communication"), STR_INIT("copy"), STR_INIT("transfer") };
 	struct timeline_row *row = plot_new(ret, timeline, t->keep);
+	int64_t busy_ps = 0;
 	int most = 0;
 
-	for (int i = 1; i < ACTIVITIES; i++)
+	for (int i = 0; i < ACTIVITIES; i++) {
 		most = b->busy_ps[i] > b->busy_ps[most] ? i : most;
+		busy_ps += b->busy_ps[i];
+	}
 	row->moment = (double)(plot_count(ret, moment) - 1);
 	row->lane = r->name;
 	row->activity = names[most];
@@ -349,7 +322,7 @@ static void bar_row(struct timeline *t, const struct row *r, const struct bar *b
 	row->name = b->op->name;
 	row->start_s = (double)(b->start_ps - t->step->start_ps) * PS;
 	row->time_s = (double)(b->end_ps - b->start_ps) * PS;
-	row->busy_s = (double)busy_of(b) * PS;
+	row->busy_s = (double)busy_ps * PS;
 	row->ops = (double)b->ops;
 }
 
@@ -376,23 +349,17 @@ static void rows_new(struct timeline *t)
 
 	t->row_count = p->lane_count + FLIGHTS;
 	t->rows = arena_make(t->work, struct row, t->row_count);
-	for (ptrdiff_t i = 0; i < p->lane_count; i++)
-		t->rows[i].name = text_clean(t->keep, p->lanes[i].name);
-	for (int i = 0; i < FLIGHTS; i++)
-		t->rows[p->lane_count + i].name = flights[i];
+	for (ptrdiff_t i = 0; i < t->row_count; i++)
+		t->rows[i].name = i < p->lane_count ? text_clean(t->keep, p->lanes[i].name)
+						    : flights[i - p->lane_count];
 }
 
 static const struct str roles[] = {
-	[MOMENT_OTHER] = { NULL, 0 },
-	[MOMENT_SLOWEST] = STR_INIT("slowest"),
-	[MOMENT_MEDIAN] = STR_INIT("median"),
-	[MOMENT_WAITING] = STR_INIT("waiting"),
+	[SHOWN_OTHER] = { NULL, 0 },
+	[SHOWN_SLOWEST] = STR_INIT("slowest"),
+	[SHOWN_MEDIAN] = STR_INIT("median"),
+	[SHOWN_WAITING] = STR_INIT("waiting"),
 };
-
-static int64_t length_of(const struct swept_step *s)
-{
-	return s->end_ps - s->start_ps;
-}
 
 static void fill(
 	struct measured *m, const struct shown *shown, struct timeline *t, struct plots *ret)
@@ -405,7 +372,7 @@ static void fill(
 	row->own_s = shown->own_s;
 	if (m->source != STEPS_WINDOW)
 		row->step = (double)t->step->number;
-	row->step_s = (double)length_of(t->step) * PS;
+	row->step_s = (double)step_length_ps(t->step) * PS;
 	row->shown_s = (double)(t->until_ps - t->step->start_ps) * PS;
 	row->lanes_shown = (double)choose_rows(t);
 	thin_out(t);
@@ -432,7 +399,7 @@ static bool read_device(struct measured *m, const struct shown *shown, ptrdiff_t
 	t->keep = m->keep;
 	t->work = &work;
 	t->until_ps = t->step->end_ps;
-	t->sliver_ps = length_of(t->step) / PIXELS + 1;
+	t->sliver_ps = step_length_ps(t->step) / PIXELS + 1;
 	rows_new(t);
 	ok = read_step(t, err);
 	if (ok)
@@ -446,7 +413,7 @@ static bool read_device(struct measured *m, const struct shown *shown, ptrdiff_t
 bool fill_timeline(struct measured *m, struct plots *ret, struct diag *err)
 {
 	struct shown *shown;
-	ptrdiff_t left_out, n = moment_devices(m, &shown, &left_out);
+	ptrdiff_t left_out, n = representative_step(m, &shown, &left_out);
 
 	for (ptrdiff_t i = 0; i < n; i++)
 		if (!read_device(m, &shown[i], n, ret, err))

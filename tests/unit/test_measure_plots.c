@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/curve.h"
+#include "measure/memory_curve.h"
 #include "measure/plots.h"
 #include "tests/unit/run.h"
 

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/when.h"
-#include "measure/key.h"
+#include "measure/op_key.h"
 #include "measure/measured.h"
 
 /* Ops shorter than this are tiny: launching one costs about as much. */

@@ -1,5 +1,5 @@
-/* Rows of deltas.  See compare.h, and baseline.h for the method. */
-#include "measure/compare.h"
+/* Rows of deltas.  See deltas.h, and baseline.h for the method. */
+#include "measure/deltas.h"
 
 #include <math.h>
 

@@ -5,8 +5,8 @@
  * source file and function made it; never an instruction's name or a line number, since a
  * recompile renumbers the one and an edit above moves the other.
  */
-#ifndef MEASURE_KEY_H
-#define MEASURE_KEY_H
+#ifndef MEASURE_OP_KEY_H
+#define MEASURE_OP_KEY_H
 
 #include "measure/measured.h"
 

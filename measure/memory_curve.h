@@ -4,8 +4,8 @@
  * A slot is 2^shift picoseconds, aligned to zero; it begins fine, and when there are too many slots
  * they are joined two by two.  So what is kept depends on the samples alone, not on their order.
  */
-#ifndef MEASURE_CURVE_H
-#define MEASURE_CURVE_H
+#ifndef MEASURE_MEMORY_CURVE_H
+#define MEASURE_MEMORY_CURVE_H
 
 #include <stdint.h>
 #include <stddef.h>

@@ -16,11 +16,6 @@ struct sparse_core {
 	struct diag err;
 };
 
-struct sparse_cores {
-	struct sparse_core *items;
-	ptrdiff_t count, cap;
-};
-
 /* "/device:TPU:3 SparseCore 0" is beside "/device:TPU:3". */
 static const struct device *device_beside(
 	const struct measured *m, int32_t host, const struct plane *p)
@@ -35,11 +30,6 @@ static const struct device *device_beside(
 	return NULL;
 }
 
-static bool is_steady(const struct swept_step *s)
-{
-	return s->complete && !s->warmup;
-}
-
 static void in_steps(struct sparse_core *c, int64_t from_ps, int64_t to_ps)
 {
 	const struct sweep *s = &c->beside->sweep;
@@ -50,7 +40,7 @@ static void in_steps(struct sparse_core *c, int64_t from_ps, int64_t to_ps)
 		const struct swept_step *step = &s->steps[i];
 		int64_t begin = from_ps > step->start_ps ? from_ps : step->start_ps;
 		int64_t end = to_ps < step->end_ps ? to_ps : step->end_ps;
-		if (is_steady(step) && end > begin)
+		if (step_is_steady(step) && end > begin)
 			c->steps_busy_ps += end - begin;
 	}
 }
@@ -70,57 +60,32 @@ static void event_take(struct sparse_core *c, const struct op_event *e)
 		in_steps(c, from, e->end_ps);
 }
 
-static bool core_read_once(struct sparse_core *c, struct arena *work)
-{
-	struct merge *m = merge_new(c->plane, work);
-	const struct op_event *e;
-
-	c->events = c->busy_ps = c->steps_busy_ps = c->step = 0;
-	while ((e = merge_next(m)))
-		event_take(c, e);
-	bool ok = merge_end(m, &c->err);
-	merge_free(m);
-	return ok;
-}
-
 static void core_read(void *cores, ptrdiff_t i)
 {
 	struct sparse_core *c = &((struct sparse_core *)cores)[i];
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 
-	plane_learn(c->plane, &work);
-	c->failed = !core_read_once(c, &work);
-	/* Lanes out of order were marked to be sorted: once more. */
-	if (c->failed && c->err.id == DIAG_NONE) {
-		plane_forget(c->plane);
-		arena_clear(&work);
+	/* A second time when lanes were out of order, and were marked to be sorted. */
+	for (int times = 0; times < 2; times++) {
+		const struct op_event *e;
 		plane_learn(c->plane, &work);
-		c->failed = !core_read_once(c, &work);
+		struct merge *m = merge_new(c->plane, &work);
+		c->events = c->busy_ps = c->steps_busy_ps = c->step = 0;
+		while ((e = merge_next(m)))
+			event_take(c, e);
+		c->failed = !merge_end(m, &c->err);
+		merge_free(m);
+		plane_forget(c->plane);
+		if (!c->failed || c->err.id != DIAG_NONE)
+			break;
+		arena_clear(&work);
 	}
 	for (ptrdiff_t k = 0; c->beside && k < c->beside->sweep.step_count; k++) {
 		const struct swept_step *s = &c->beside->sweep.steps[k];
-		c->steps_ps += is_steady(s) ? s->end_ps - s->start_ps : 0;
+		c->steps_ps += step_is_steady(s) ? step_length_ps(s) : 0;
 	}
-	plane_forget(c->plane);
 	plane_drop(c->plane);
 	arena_free(&work);
-}
-
-static struct sparse_cores cores_find(struct measured *m)
-{
-	struct sparse_cores found = { 0 };
-
-	for (ptrdiff_t h = 0; h < m->host_count; h++)
-		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
-			struct plane *p = &m->hosts[h].planes[i];
-			if (p->class != PLANE_SPARSE)
-				continue;
-			struct sparse_core *c =
-				arena_push(m->keep, found.items, found.count, found.cap);
-			c->plane = p;
-			c->beside = device_beside(m, (int32_t)h, p);
-		}
-	return found;
 }
 
 static void core_row(struct measured *m, const struct sparse_core *c)
@@ -146,15 +111,25 @@ static void core_row(struct measured *m, const struct sparse_core *c)
 
 bool fill_sparse_cores(struct measured *m, struct diag *err)
 {
-	struct sparse_cores all = cores_find(m);
+	struct sparse_core *cores = NULL;
+	ptrdiff_t count = 0, cap = 0;
 
-	task_threads(core_read, all.items, all.count, m->options->threads);
-	for (ptrdiff_t i = 0; i < all.count; i++) {
-		if (all.items[i].failed) {
-			*err = all.items[i].err;
+	for (ptrdiff_t h = 0; h < m->host_count; h++)
+		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
+			struct plane *p = &m->hosts[h].planes[i];
+			if (p->class != PLANE_SPARSE)
+				continue;
+			struct sparse_core *c = arena_push(m->keep, cores, count, cap);
+			c->plane = p;
+			c->beside = device_beside(m, (int32_t)h, p);
+		}
+	task_threads(core_read, cores, count, m->options->threads);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (cores[i].failed) {
+			*err = cores[i].err;
 			return false;
 		}
-		core_row(m, &all.items[i]);
+		core_row(m, &cores[i]);
 	}
 	return true;
 }

@@ -5,8 +5,8 @@
  *	sweep_time.c  what runs when, and what runs beside it
  *	sweep_step.c  the open step: figures that wait until it proves steady
  */
-#ifndef MEASURE_SWEEPING_H
-#define MEASURE_SWEEPING_H
+#ifndef MEASURE_SWEEP_STATE_H
+#define MEASURE_SWEEP_STATE_H
 
 #include "measure/sweep.h"
 

@@ -1,8 +1,8 @@
 /*
  * The figures of a run against those of comparable runs: rows of deltas.  Inside of measure/.
  */
-#ifndef MEASURE_COMPARE_H
-#define MEASURE_COMPARE_H
+#ifndef MEASURE_DELTAS_H
+#define MEASURE_DELTAS_H
 
 #include "measure/tables.h"
 

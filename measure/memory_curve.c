@@ -1,4 +1,4 @@
-#include "measure/curve.h"
+#include "measure/memory_curve.h"
 
 #include <string.h>
 

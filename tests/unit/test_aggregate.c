@@ -1,4 +1,4 @@
-/* measure/joined.h: the sums of devices do not depend on their order, and outlive their arenas. */
+/* measure/aggregate.h: sums of devices do not depend on their order, and outlive their arenas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "measure/joined.h"
+#include "measure/aggregate.h"
 
 enum { OPS = 3, PROGRAMS = 2, SAMPLES = 1000 };
 
@@ -41,12 +41,12 @@ static struct sweep swept(int device, struct arena *work)
 }
 
 /* Adds the device, whose arena ends with its sweep. */
-static struct sweep add(struct joined *j, int device)
+static struct sweep add(struct aggregate *j, int device)
 {
 	struct arena work = arena_new((ptrdiff_t)1 << 24);
 	struct sweep s = swept(device, &work);
 
-	joined_add(j, &s, 1);
+	aggregate_add(j, &s, 1);
 	arena_free(&work);
 	return s;
 }
@@ -54,12 +54,12 @@ static struct sweep add(struct joined *j, int device)
 static void in_any_order(void **state)
 {
 	(void)state;
-	struct joined *one = joined_new(&keep), *other = joined_new(&keep);
+	struct aggregate *one = aggregate_new(&keep), *other = aggregate_new(&keep);
 	add(one, 0);
 	add(one, 1);
 	add(other, 1);
 	add(other, 0);
-	struct op_total a = joined_op(one, 0), b = joined_op(other, 0);
+	struct op_total a = aggregate_op(one, 0), b = aggregate_op(other, 0);
 	assert_int_equal(a.self.count, 2 * SAMPLES);
 	assert_int_equal(a.self.sum, b.self.sum);
 	assert_int_equal(a.self.run_base, b.self.run_base);
@@ -70,21 +70,21 @@ static void in_any_order(void **state)
 			assert_memory_equal(a.self.runs[i], b.self.runs[i],
 				DIST_RUN * sizeof(*a.self.runs[i]));
 	}
-	assert_int_equal(joined_op(one, 1).exposed_ps, 10);
-	assert_int_equal(joined_program(one, 1).count, 2);
-	assert_int_equal(joined_program(other, 0).count, 0);
-	joined_free(one);
-	joined_free(other);
+	assert_int_equal(aggregate_op(one, 1).exposed_ps, 10);
+	assert_int_equal(aggregate_program(one, 1).count, 2);
+	assert_int_equal(aggregate_program(other, 0).count, 0);
+	aggregate_free(one);
+	aggregate_free(other);
 }
 
 static void instances_of_all_devices(void **state)
 {
 	(void)state;
 	for (int first = 0; first < 2; first++) {
-		struct joined *j = joined_new(&keep);
+		struct aggregate *j = aggregate_new(&keep);
 		add(j, first);
 		add(j, !first);
-		struct joined_collective c = joined_collective(j, 1);
+		struct aggregate_collective c = aggregate_collective(j, 1);
 		assert_int_equal(c.count, 3);
 		assert_int_equal(c.instances[1].min_ps, 99);
 		assert_int_equal(c.instances[1].max_ps, 149);
@@ -94,14 +94,14 @@ static void instances_of_all_devices(void **state)
 		assert_int_equal(c.instances[2].seen, 1);
 		assert_int_equal(c.done_self_ps, 18);
 		assert_int_equal(c.span.count, 2);
-		joined_free(j);
+		aggregate_free(j);
 	}
 }
 
 static void what_a_device_keeps(void **state)
 {
 	(void)state;
-	struct joined *j = joined_new(&keep);
+	struct aggregate *j = aggregate_new(&keep);
 	struct sweep s[] = { add(j, 0), add(j, 1) };
 	for (int d = 0; d < 2; d++) {
 		assert_null(s[d].ops);
@@ -115,36 +115,36 @@ static void what_a_device_keeps(void **state)
 		assert_false(s[d].programs[0].marker_nested);
 		assert_true(s[d].programs[1].marker_nested);
 	}
-	assert_true(joined_op(j, OPS - 1).nested);
-	assert_true(joined_op(j, OPS).nested);
-	joined_free(j);
+	assert_true(aggregate_op(j, OPS - 1).nested);
+	assert_true(aggregate_op(j, OPS).nested);
+	aggregate_free(j);
 }
 
 /* Of the ops of other programs, before and behind, there are no times. */
 static void times_of_the_own_program(void **state)
 {
 	(void)state;
-	struct joined *j = joined_new(&keep);
+	struct aggregate *j = aggregate_new(&keep);
 	struct arena work = arena_new((ptrdiff_t)1 << 24);
 	struct sweep s = swept(2, &work);
 	s.ops[0] = (struct op_total){ 0 };
 	dist_add(&s.ops[1].self, &work, 30);
 	dist_add(&s.ops[3].self, &work, 50);
-	joined_add(j, &s, 1);
+	aggregate_add(j, &s, 1);
 	arena_free(&work);
 	assert_int_equal(s.self_first, 1);
 	assert_int_equal(s.self_count, 3);
 	assert_int_equal(s.self_ps[0], 30);
 	assert_int_equal(s.self_ps[1], 0);
 	assert_int_equal(s.self_ps[2], 50);
-	joined_free(j);
+	aggregate_free(j);
 }
 
 /* Of many devices few steps each are kept; how long each was on the slowest one is known of all. */
 static void steps_of_many_devices(void **state)
 {
 	enum { STEPS = 10 };
-	struct joined *j = joined_new(&keep);
+	struct aggregate *j = aggregate_new(&keep);
 	(void)state;
 	for (int device = 0; device < 3; device++) {
 		struct arena work = arena_new((ptrdiff_t)1 << 24);
@@ -156,31 +156,31 @@ static void steps_of_many_devices(void **state)
 				.number = i,
 				.warmup = i % 2 == 0,
 				.complete = true };
-		joined_add(j, &s, 2);
+		aggregate_add(j, &s, 2);
 		assert_int_equal(s.step_count, 4);
 		assert_int_equal(s.steps[3].number, 3);
 		arena_free(&work);
 	}
 	for (int k = 0; k < STEPS; k++)
-		assert_int_equal(joined_slowest_ps(j)[k], 101);
-	assert_int_equal(joined_slowest_ps(j)[STEPS], 0);
-	joined_clear(j);
-	assert_int_equal(joined_slowest_ps(j)[0], 0);
-	joined_free(j);
+		assert_int_equal(aggregate_slowest_ps(j)[k], 101);
+	assert_int_equal(aggregate_slowest_ps(j)[STEPS], 0);
+	aggregate_clear(j);
+	assert_int_equal(aggregate_slowest_ps(j)[0], 0);
+	aggregate_free(j);
 }
 
 static void begun_anew(void **state)
 {
 	(void)state;
-	struct joined *j = joined_new(&keep);
+	struct aggregate *j = aggregate_new(&keep);
 	add(j, 1);
-	joined_clear(j);
-	assert_int_equal(joined_op(j, 0).self.count, 0);
-	assert_int_equal(joined_collective(j, 1).count, 0);
-	assert_int_equal(joined_program(j, 1).count, 0);
+	aggregate_clear(j);
+	assert_int_equal(aggregate_op(j, 0).self.count, 0);
+	assert_int_equal(aggregate_collective(j, 1).count, 0);
+	assert_int_equal(aggregate_program(j, 1).count, 0);
 	add(j, 0);
-	assert_int_equal(joined_op(j, 0).self.count, SAMPLES);
-	joined_free(j);
+	assert_int_equal(aggregate_op(j, 0).self.count, SAMPLES);
+	aggregate_free(j);
 }
 
 static int begin(void **state)

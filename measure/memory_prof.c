@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "base/text.h"
-#include "measure/key.h"
+#include "measure/op_key.h"
 #include "measure/measured.h"
 #include "profile/pprof.h"
 

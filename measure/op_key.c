@@ -1,4 +1,4 @@
-#include "measure/key.h"
+#include "measure/op_key.h"
 
 #include <math.h>
 

@@ -1,0 +1,168 @@
+/*
+ * All devices together.  A device is added when its sweep is done; what was gathered op by op is
+ * then in the sums, and of its own it keeps what tells devices apart: a time for each op.  So
+ * memory grows with distinct ops, and a job of many hosts needs little more than one of them.
+ *
+ * Sums, extremes and distributions are the same in whichever order devices come.
+ */
+#include "measure/aggregate.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Devices run the same program in the same order, so the i-th instances belong together. */
+struct aggregate {
+	pthread_mutex_t lock;
+	struct arena keep;
+	struct op_total *ops; /* these two by subject */
+	struct aggregate_collective *collectives;
+	ptrdiff_t op_cap;
+	struct dist *programs; /* by program */
+	ptrdiff_t program_cap;
+	int64_t slowest_ps[SWEEP_MAX_STEPS];
+};
+
+struct aggregate *aggregate_new(struct arena *keep)
+{
+	struct aggregate *j = arena_make(keep, struct aggregate, 1);
+
+	pthread_mutex_init(&j->lock, NULL);
+	j->keep = arena_new(AGGREGATE_ARENA_BYTES);
+	return j;
+}
+
+void aggregate_free(struct aggregate *j)
+{
+	arena_free(&j->keep);
+	pthread_mutex_destroy(&j->lock);
+}
+
+void aggregate_clear(struct aggregate *j)
+{
+	arena_clear(&j->keep);
+	j->ops = NULL;
+	j->collectives = NULL;
+	j->programs = NULL;
+	j->op_cap = j->program_cap = 0;
+	memset(j->slowest_ps, 0, sizeof(j->slowest_ps));
+}
+
+static void op_join(struct op_total *into, struct arena *keep, const struct op_total *t)
+{
+	into->overlap_ps += t->overlap_ps;
+	into->exposed_ps += t->exposed_ps;
+	into->hidden_ps += t->hidden_ps;
+	into->bytes += t->bytes;
+	into->nested |= t->nested;
+	dist_merge(&into->self, keep, &t->self);
+}
+
+static void collective_join(
+	struct aggregate_collective *into, struct arena *keep, const struct collective_total *c)
+{
+	if (c->count > into->count) {
+		LONGER(keep, into->instances, into->count, c->count);
+		into->count = c->count;
+	}
+	for (ptrdiff_t i = 0; i < c->count; i++) {
+		struct aggregate_instance *k = &into->instances[i];
+		int64_t span_ps = c->spans_ps[i];
+		k->min_ps = k->seen == 0 || span_ps < k->min_ps ? span_ps : k->min_ps;
+		k->max_ps = k->seen == 0 || span_ps > k->max_ps ? span_ps : k->max_ps;
+		k->seen++;
+	}
+	into->done_self_ps += c->done_self_ps;
+	dist_merge(&into->span, keep, &c->span);
+}
+
+/* The k-th steady steps of all devices are one step of the job. */
+static void steps_join(int64_t *slowest_ps, const struct sweep *s)
+{
+	ptrdiff_t k = 0;
+
+	for (ptrdiff_t i = 0; i < s->step_count; i++) {
+		int64_t length_ps = step_length_ps(&s->steps[i]);
+		if (!step_is_steady(&s->steps[i]))
+			continue;
+		if (length_ps > slowest_ps[k])
+			slowest_ps[k] = length_ps;
+		k++;
+	}
+}
+
+/*
+ * What a device keeps: its own arena ends with its sweep.  Of steps, the first `most` steady ones
+ * and as many others.  Subjects are numbered as they are met: those of one program lie together,
+ * and with hosts of many programs a device has few of all.
+ */
+static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
+{
+	ptrdiff_t first = 0, end = s->op_cap, kept = 0, of[2] = { 0, 0 };
+
+	while (first < end && s->ops[first].self.sum == 0)
+		first++;
+	while (end > first && s->ops[end - 1].self.sum == 0)
+		end--;
+	s->self_ps = arena_make(keep, int64_t, end - first);
+	s->self_first = first;
+	s->self_count = end - first;
+	for (ptrdiff_t i = first; i < end; i++)
+		s->self_ps[i - first] = s->ops[i].self.sum;
+	for (ptrdiff_t i = 0; i < s->step_count; i++)
+		if (of[step_is_steady(&s->steps[i])]++ < most)
+			s->steps[kept++] = s->steps[i];
+	s->step_count = kept;
+	for (ptrdiff_t i = 0; i < s->program_cap; i++) {
+		struct program_total *p = &s->programs[i];
+		p->marker_nested = p->marker >= 0 && s->ops[p->marker].nested;
+		p->dist = (struct dist){ 0 };
+	}
+	s->ops = NULL;
+	s->collectives = NULL;
+	LONGER(keep, s->programs, s->program_cap, s->program_cap);
+	LONGER(keep, s->steps, s->step_count, s->step_count);
+	LONGER(keep, s->gaps, s->gap_count, s->gap_count);
+}
+
+void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps)
+{
+	pthread_mutex_lock(&j->lock);
+	if (s->op_cap > j->op_cap) {
+		LONGER(&j->keep, j->ops, j->op_cap, s->op_cap);
+		LONGER(&j->keep, j->collectives, j->op_cap, s->op_cap);
+		j->op_cap = s->op_cap;
+	}
+	if (s->program_cap > j->program_cap) {
+		LONGER(&j->keep, j->programs, j->program_cap, s->program_cap);
+		j->program_cap = s->program_cap;
+	}
+	for (ptrdiff_t i = 0; i < s->op_cap; i++) {
+		op_join(&j->ops[i], &j->keep, &s->ops[i]);
+		collective_join(&j->collectives[i], &j->keep, &s->collectives[i]);
+	}
+	for (ptrdiff_t i = 0; i < s->program_cap; i++)
+		dist_merge(&j->programs[i], &j->keep, &s->programs[i].dist);
+	steps_join(j->slowest_ps, s);
+	device_keep(s, steps, &j->keep);
+	pthread_mutex_unlock(&j->lock);
+}
+
+struct op_total aggregate_op(const struct aggregate *j, ptrdiff_t subject)
+{
+	return subject < j->op_cap ? j->ops[subject] : (struct op_total){ 0 };
+}
+
+struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrdiff_t subject)
+{
+	return subject < j->op_cap ? j->collectives[subject] : (struct aggregate_collective){ 0 };
+}
+
+struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program)
+{
+	return program < j->program_cap ? j->programs[program] : (struct dist){ 0 };
+}
+
+const int64_t *aggregate_slowest_ps(const struct aggregate *j)
+{
+	return j->slowest_ps;
+}

@@ -1,0 +1,46 @@
+/*
+ * Inside of measure/: the sums of all devices' sweeps.  Not for other folders.
+ *
+ * Answers borrow from the sums: they are good until the next aggregate_clear, and are not changed.
+ */
+#ifndef MEASURE_AGGREGATE_H
+#define MEASURE_AGGREGATE_H
+
+#include "measure/sweep.h"
+
+/* Address space of the sums and of what each device keeps: a million ops on a thousand devices. */
+#define AGGREGATE_ARENA_BYTES ((ptrdiff_t)16 << 30)
+
+/* One instance of a collective, as all devices saw it. */
+struct aggregate_instance {
+	int64_t min_ps, max_ps;
+	int64_t seen; /* by so many devices */
+};
+
+struct aggregate_collective {
+	struct aggregate_instance *instances;
+	ptrdiff_t count;
+	struct dist span;
+	int64_t done_self_ps;
+};
+
+struct aggregate;
+struct aggregate *aggregate_new(struct arena *keep);
+void aggregate_free(struct aggregate *j);
+void aggregate_clear(struct aggregate *j); /* and with it what devices kept */
+
+/*
+ * Add a device's sweep, which is changed to what the device keeps: its ops and collectives are
+ * gone, as are all but its first `steps` steady steps and as many others, and the rest no longer
+ * lives in the arena that it was swept with.  Safe in threads.
+ */
+void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps);
+
+struct op_total aggregate_op(const struct aggregate *j, ptrdiff_t subject);
+struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrdiff_t subject);
+/* How long a program's executions took. */
+struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program);
+/* By steady step, SWEEP_MAX_STEPS of them: how long it was on its slowest device. */
+const int64_t *aggregate_slowest_ps(const struct aggregate *j);
+
+#endif
