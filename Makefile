@@ -38,7 +38,7 @@ HTTP    := $(wildcard http/*.c)
 HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard http/*.h)
 EMBED   := $(wildcard rules/*.yaml hardware/*.json store/*.sql templates/*)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
-ARCHIVE := $(O)/librooflint.a
+ARCHIVE := $(O)/objects.a
 CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))
 HELPERS := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
 UNIT    := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
@@ -47,6 +47,7 @@ BENCH   := $(patsubst %.c,$(O)/%,$(filter-out tests/bench/power.c,$(wildcard tes
 HTTP_OBJ  := $(HTTP:%.c=$(O)/%.o)
 HTTP_BASE := $(patsubst %,$(O)/base/%.o,arena diag frame input json out secret str \
 	text when)
+TESTED  := $(LIB) $(HELPERS) $(filter-out %/main.o,$(HTTP_OBJ))
 OBJ     := $(LIB) $(CMD) $(HTTP_OBJ) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
@@ -61,8 +62,13 @@ CMOCKA   = $(eval CMOCKA := $(call pkg,cmocka libbrotlienc,--cflags --libs))$(CM
 
 COMPILE = $(CC) $(FLAGS) $(PKG_INC) $(CPPFLAGS) $(CFLAGS)
 LINK    = $(CC) $(FLAGS) $(CFLAGS) $(LDFLAGS)
-# A test is linked with what it needs of the library, which has to stand behind what needs it.
-NEEDED  = $(filter-out %.a,$^) $(filter %.a,$^)
+# A test is linked with what it needs of all objects, and the linker says what that was: the test is
+# linked again when one of those changed, not when any did.
+ifneq ($(UNAME),Darwin)
+NOTED   = -Wl,-t >$@.t && sed -n 's,^$(O)/.*\.o$$,$@: &\n&:,p' $@.t >$@.linked
+NEW     = $(filter-out $(patsubst %.linked,%,$(wildcard $(O)/tests/*/*.linked)),$(UNIT) $(FUZZ))
+$(NEW): FORCE
+endif
 LIBS    = $(PKG_LIBS) -lm
 JOBS   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SUB     = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
@@ -113,25 +119,27 @@ $(O)/embedded.c: base/embed.sh $(EMBED) $(O)/embedded.list
 	$(Q)base/embed.sh $(EMBED) >$@
 
 # Changes only when a file comes or goes, which the files' own times cannot tell.
-$(O)/embedded.list: FORCE
+$(O)/embedded.list: LIST = $(EMBED)
+$(O)/objects.list: LIST = $(TESTED)
+$(O)/%.list: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' $(EMBED) | cmp -s - $@ || printf '%s\n' $(EMBED) >$@
+	@printf '%s\n' $(LIST) | cmp -s - $@ || printf '%s\n' $(LIST) >$@
 
-$(ARCHIVE): $(LIB)
+# A thin archive holds the paths of its objects, which the linker then names.
+$(ARCHIVE): $(TESTED) $(O)/objects.list
 	$(SAY) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs$(if $(NOTED),T) $@ $(TESTED)
 
-$(UNIT): $(O)/tests/unit/%: $(O)/tests/unit/%.o $(HELPERS) $(ARCHIVE)
+$(UNIT): %: %.o $(if $(NOTED),|) $(ARCHIVE)
 	$(SAY) LINK $@
-	$(Q)$(LINK) -o $@ $(NEEDED) $(CMOCKA) $(LIBS)
+	$(Q)$(LINK) -o $@ $< $(ARCHIVE) $(CMOCKA) $(LIBS) $(NOTED)
 
-# What is tested without being in a library.
-$(HTTP_TESTS): $(filter-out %/main.o,$(HTTP_OBJ))
+DRIVER := $(if $(FUZZER),,$(O)/tests/fuzz/driver.o)
+$(FUZZ): %: %.o $(DRIVER) $(if $(NOTED),|) $(ARCHIVE)
+	$(SAY) LINK $@
+	$(Q)$(LINK) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $< $(DRIVER) $(ARCHIVE) $(LIBS) $(NOTED)
+
 $(HTTP_TESTS): private LIBS += $(HTTP_LIBS)
-
-$(FUZZ): $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(if $(FUZZER),,$(O)/tests/fuzz/driver.o) $(ARCHIVE)
-	$(SAY) LINK $@
-	$(Q)$(LINK) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(NEEDED) $(LIBS)
 
 $(BENCH): $(O)/%: %.c
 	@mkdir -p $(@D)
@@ -266,4 +274,4 @@ clean: ## remove build/
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
--include $(OBJ:.o=.d)
+-include $(OBJ:.o=.d) $(UNIT:=.linked) $(FUZZ:=.linked)
