@@ -45,13 +45,6 @@ struct hlo_costs *hlo_costs_new(
 	const struct hlo_module *m, enum hlo_platform platform, struct arena *keep);
 struct hlo_cost hlo_cost(struct hlo_costs *costs, ptrdiff_t instruction);
 
-/* 2MNK of a dot / a convolution from shapes and dimension numbers; NaN if they do not fit. */
-double hlo_dot_flops(const struct shape *out, const struct shape *lhs, const struct hlo_dot *dims);
-double hlo_convolution_flops(const struct shape *out, const struct shape *lhs,
-	const struct shape *rhs, const struct hlo_convolution *dims,
-	const struct hlo_window_dim *window, ptrdiff_t window_rank, int64_t feature_group_count,
-	int64_t batch_group_count);
-
 /* A product's sizes, of 2 x batch x m x n x k FLOPs.  False for what is no dot, no convolution that
  * is one, and no library call that names its dimensions; wrappers and fusions around a single one
  * are looked into. */

@@ -45,7 +45,7 @@ int64_t hlo_undonated_bytes(const struct hlo_module *m, struct arena scratch)
 {
 	const struct hlo_computation *entry = &m->computations[m->entry];
 	const struct shape *out = &m->instructions[entry->root].shape;
-	ptrdiff_t leaves = shape_leaf_count(out), count = 0;
+	ptrdiff_t leaves = out->leaves, count = 0;
 	struct exchange *all = arena_make(&scratch, struct exchange, leaves);
 	bool *is_donated = donated(m, entry->count, &scratch);
 	struct map index = { 0 };

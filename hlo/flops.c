@@ -22,7 +22,7 @@ static double dim(const struct shape *s, int64_t i)
 	return (double)s->dims[i];
 }
 
-double hlo_dot_flops(const struct shape *out, const struct shape *lhs, const struct hlo_dot *dims)
+double dot_flops(const struct shape *out, const struct shape *lhs, const struct hlo_dot *dims)
 {
 	double flops = 2 * count(out);
 	for (ptrdiff_t i = 0; i < dims->lhs_contracting.count; i++)
@@ -156,17 +156,6 @@ double convolution_flops(const struct convolution *c, int64_t *budget)
 			extent(c->out, &dims->output_spatial, i),
 			extent(c->kernel, &dims->kernel_spatial, i), budget);
 	return flops;
-}
-
-double hlo_convolution_flops(const struct shape *out, const struct shape *lhs,
-	const struct shape *rhs, const struct hlo_convolution *dims,
-	const struct hlo_window_dim *window, ptrdiff_t window_rank, int64_t feature_group_count,
-	int64_t batch_group_count)
-{
-	const struct convolution c = { lhs, rhs, out, dims, window, window_rank,
-		feature_group_count, batch_group_count };
-	int64_t budget = MAX_TAPS;
-	return convolution_flops(&c, &budget);
 }
 
 /*

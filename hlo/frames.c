@@ -6,24 +6,10 @@
  */
 #include "hlo/internal.h"
 
-static bool read_file(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_frames *frames = into;
-	*READ_PUSH(r->keep, frames->files, frames->file_count) = f->bytes;
-	return true;
-}
-
-static bool read_function(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_frames *frames = into;
-	*READ_PUSH(r->keep, frames->functions, frames->function_count) = f->bytes;
-	return true;
-}
-
 static const struct read_rule location_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct frame_location, file), NULL },
-	[2] = { READ_INT, READ_AT(struct frame_location, function), NULL },
-	[3] = { READ_INT, READ_AT(struct frame_location, line), NULL },
+	[1] = READ_FIELD(INT, struct frame_location, file),
+	[2] = READ_FIELD(INT, struct frame_location, function),
+	[3] = READ_FIELD(INT, struct frame_location, line),
 };
 READ_TABLE(location_table, "FileLocation");
 
@@ -35,8 +21,8 @@ static bool read_location(struct reader *r, const struct wire_field *f, void *in
 }
 
 static const struct read_rule frame_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct frame, location), NULL },
-	[2] = { READ_INT, READ_AT(struct frame, parent), NULL },
+	[1] = READ_FIELD(INT, struct frame, location),
+	[2] = READ_FIELD(INT, struct frame, parent),
 };
 READ_TABLE(frame_table, "StackFrame");
 
@@ -48,10 +34,10 @@ static bool read_frame(struct reader *r, const struct wire_field *f, void *into)
 }
 
 static const struct read_rule frames_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_file },
-	[2] = { READ_MESSAGE, 0, read_function },
-	[3] = { READ_MESSAGE, 0, read_location },
-	[4] = { READ_MESSAGE, 0, read_frame },
+	[1] = READ_FIELD(STRS, struct hlo_frames, files),
+	[2] = READ_FIELD(STRS, struct hlo_frames, functions),
+	[3] = { .kind = READ_CALL, .read = read_location },
+	[4] = { .kind = READ_CALL, .read = read_frame },
 };
 READ_TABLE(frames_table, "StackFrameIndexProto");
 
@@ -61,9 +47,9 @@ struct hlo_frames *frames_parse(struct reader *r, struct str message)
 	return read_message(r, &frames_table, message, frames) ? frames : NULL;
 }
 
-static struct str string_at(const struct str *strings, ptrdiff_t count, int64_t id)
+static struct str string_at(const struct read_strs *strings, int64_t id)
 {
-	return id >= 1 && id <= count ? strings[id - 1] : (struct str){ NULL, 0 };
+	return id >= 1 && id <= strings->count ? strings->items[id - 1] : (struct str){ NULL, 0 };
 }
 
 static const struct frame *frame_at(const struct hlo_frames *f, int64_t id)
@@ -76,8 +62,8 @@ static struct hlo_source location_source(const struct hlo_frames *f, int64_t id)
 	if (id < 1 || id > f->location_count)
 		return (struct hlo_source){ 0 };
 	const struct frame_location *l = &f->locations[id - 1];
-	return (struct hlo_source){ string_at(f->files, f->file_count, l->file), l->line,
-		string_at(f->functions, f->function_count, l->function) };
+	return (struct hlo_source){ string_at(&f->files, l->file), l->line,
+		string_at(&f->functions, l->function) };
 }
 
 struct hlo_source frames_source(const struct hlo_frames *f, int64_t stack_frame)

@@ -14,11 +14,9 @@
 
 void groups_note(struct hlo_replica_groups *g, int64_t size)
 {
-	g->uniform = !g->group_count || (g->uniform && size == g->group_size);
 	g->group_count++;
 	if (size > g->group_size)
 		g->group_size = size;
-	g->ids = size_add(g->ids, size);
 }
 
 struct replica_group {
@@ -26,7 +24,7 @@ struct replica_group {
 };
 
 static const struct read_rule group_table_rules[] = {
-	[1] = { READ_INTS, READ_AT(struct replica_group, ids), NULL },
+	[1] = READ_FIELD(INTS, struct replica_group, ids),
 };
 READ_TABLE(group_table, "ReplicaGroup");
 
@@ -114,11 +112,9 @@ static int64_t iota_at(const struct iota *x, int64_t k)
 static int64_t *first_new(
 	struct arena *keep, struct hlo_replica_groups *g, int64_t groups, int64_t size)
 {
-	*g = (struct hlo_replica_groups){ .present = true,
-		.uniform = true,
-		.group_count = groups,
-		.group_size = size,
-		.ids = size_mul(groups, size) };
+	*g = (struct hlo_replica_groups){
+		.present = true, .group_count = groups, .group_size = size
+	};
 	g->first.count = (ptrdiff_t)size;
 	g->first.items = arena_make(keep, int64_t, (ptrdiff_t)size);
 	return g->first.items;
@@ -136,10 +132,10 @@ struct iota_proto {
 };
 
 static const struct read_rule iota_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct iota_proto, groups), NULL },
-	[2] = { READ_INT, READ_AT(struct iota_proto, size), NULL },
-	[3] = { READ_INTS, READ_AT(struct iota_proto, dims), NULL },
-	[4] = { READ_INTS, READ_AT(struct iota_proto, perm), NULL },
+	[1] = READ_FIELD(INT, struct iota_proto, groups),
+	[2] = READ_FIELD(INT, struct iota_proto, size),
+	[3] = READ_FIELD(INTS, struct iota_proto, dims),
+	[4] = READ_FIELD(INTS, struct iota_proto, perm),
 };
 READ_TABLE(iota_table, "IotaReplicaGroupListProto");
 
@@ -171,8 +167,8 @@ bool read_iota_groups(struct reader *r, const struct wire_field *f, void *into)
 }
 
 static const struct read_rule list_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_replica_group },
-	[2] = { READ_MESSAGE, 0, read_iota_groups },
+	[1] = { .kind = READ_CALL, .read = read_replica_group },
+	[2] = { .kind = READ_CALL, .read = read_iota_groups },
 };
 READ_TABLE(list_table, "CollectiveDeviceListProto");
 
@@ -187,7 +183,7 @@ struct mesh_axis {
 };
 
 static const struct read_rule axis_table_rules[] = {
-	[2] = { READ_INT, READ_AT(struct mesh_axis, size), NULL },
+	[2] = READ_FIELD(INT, struct mesh_axis, size),
 };
 READ_TABLE(axis_table, "MeshAxis");
 
@@ -209,42 +205,27 @@ static bool read_axis(struct reader *r, const struct wire_field *f, void *into)
 }
 
 static const struct read_rule transform_table_rules[] = {
-	[1] = { READ_INTS, READ_AT(struct mesh, reshape), NULL },
-	[2] = { READ_INTS, READ_AT(struct mesh, perm), NULL },
+	[1] = READ_FIELD(INTS, struct mesh, reshape),
+	[2] = READ_FIELD(INTS, struct mesh, perm),
 };
 READ_TABLE(transform_table, "MeshProto.IotaTransform");
 
-static bool read_transform(struct reader *r, const struct wire_field *f, void *into)
-{
-	return read_message(r, &transform_table, f->bytes, into);
-}
-
 static const struct read_rule mesh_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_axis },
-	[2] = { READ_INTS, READ_AT(struct mesh, device_ids), NULL },
-	[3] = { READ_MESSAGE, 0, read_transform },
+	[1] = { .kind = READ_CALL, .read = read_axis },
+	[2] = READ_FIELD(INTS, struct mesh, device_ids),
+	[3] = { .kind = READ_MESSAGE, .table = &transform_table },
 };
 READ_TABLE(mesh_table, "MeshProto");
 
-static bool read_mesh(struct reader *r, const struct wire_field *f, void *into)
-{
-	return read_message(r, &mesh_table, f->bytes, into);
-}
-
 static const struct read_rule part_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct axis_ref, pre_size), NULL },
-	[2] = { READ_INT, READ_AT(struct axis_ref, size), NULL },
+	[1] = READ_FIELD(INT, struct axis_ref, pre_size),
+	[2] = READ_FIELD(INT, struct axis_ref, size),
 };
 READ_TABLE(part_table, "AxisRefProto.SubAxis");
 
-static bool read_part(struct reader *r, const struct wire_field *f, void *into)
-{
-	return read_message(r, &part_table, f->bytes, into);
-}
-
 static const struct read_rule ref_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct axis_ref, axis), NULL },
-	[2] = { READ_MESSAGE, 0, read_part },
+	[1] = READ_FIELD(INT, struct axis_ref, axis),
+	[2] = { .kind = READ_MESSAGE, .table = &part_table },
 };
 READ_TABLE(ref_table, "AxisRefProto");
 
@@ -283,8 +264,8 @@ static bool read_ref(struct reader *r, const struct wire_field *f, void *into)
 }
 
 static const struct read_rule groups_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_mesh },
-	[2] = { READ_MESSAGE, 0, read_ref },
+	[1] = { .kind = READ_MESSAGE, .table = &mesh_table },
+	[2] = { .kind = READ_CALL, .read = read_ref },
 };
 READ_TABLE(groups_table, "MeshAxesReplicaGroupListProto");
 

@@ -9,17 +9,12 @@
 enum { MAX_DIMS = SHAPE_MAX_RANK };
 
 static const struct read_rule metadata_table_rules[] = {
-	[2] = { READ_STR, READ_AT(struct hlo_instruction, op_name), NULL },
-	[3] = { READ_STR, READ_AT(struct hlo_instruction, source.file), NULL },
-	[4] = { READ_INT, READ_AT(struct hlo_instruction, source.line), NULL },
-	[15] = { READ_INT, READ_AT(struct hlo_instruction, stack_frame), NULL },
+	[2] = READ_FIELD(STR, struct hlo_instruction, op_name),
+	[3] = READ_FIELD(STR, struct hlo_instruction, source.file),
+	[4] = READ_FIELD(INT, struct hlo_instruction, source.line),
+	[15] = READ_FIELD(INT, struct hlo_instruction, stack_frame),
 };
 READ_TABLE(metadata_table, "OpMetadata");
-
-static bool read_metadata(struct reader *r, const struct wire_field *f, void *into)
-{
-	return read_message(r, &metadata_table, f->bytes, into);
-}
 
 static bool read_result_shape(struct reader *r, const struct wire_field *f, void *into)
 {
@@ -49,70 +44,41 @@ static bool read_called(struct reader *r, const struct wire_field *f, void *into
 }
 
 static const struct read_rule dot_table_rules[] = {
-	[1] = { READ_INTS, READ_AT(struct hlo_dot, lhs_contracting), NULL },
-	[2] = { READ_INTS, READ_AT(struct hlo_dot, rhs_contracting), NULL },
-	[3] = { READ_INTS, READ_AT(struct hlo_dot, lhs_batch), NULL },
-	[4] = { READ_INTS, READ_AT(struct hlo_dot, rhs_batch), NULL },
+	[1] = READ_FIELD(INTS, struct hlo_dot, lhs_contracting),
+	[2] = READ_FIELD(INTS, struct hlo_dot, rhs_contracting),
+	[3] = READ_FIELD(INTS, struct hlo_dot, lhs_batch),
+	[4] = READ_FIELD(INTS, struct hlo_dot, rhs_batch),
 };
 READ_TABLE(dot_table, "DotDimensionNumbers");
 
-static bool read_dot(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_instruction *i = into;
-	if (!i->dot)
-		i->dot = arena_make(r->keep, struct hlo_dot, 1);
-	return read_message(r, &dot_table, f->bytes, i->dot);
-}
-
-static bool read_inner_dot(struct reader *r, const struct wire_field *f, void *into)
-{
-	return read_message(r, &dot_table, f->bytes, into);
-}
-
 static const struct read_rule ragged_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_inner_dot },
-	[2] = { READ_INTS, READ_AT(struct hlo_dot, lhs_ragged), NULL },
-	[3] = { READ_INTS, READ_AT(struct hlo_dot, rhs_group), NULL },
+	[1] = { .kind = READ_MESSAGE, .table = &dot_table },
+	[2] = READ_FIELD(INTS, struct hlo_dot, lhs_ragged),
+	[3] = READ_FIELD(INTS, struct hlo_dot, rhs_group),
 };
 READ_TABLE(ragged_table, "RaggedDotDimensionNumbers");
 
-static bool read_ragged_dot(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_instruction *i = into;
-	if (!i->dot)
-		i->dot = arena_make(r->keep, struct hlo_dot, 1);
-	return read_message(r, &ragged_table, f->bytes, i->dot);
-}
-
 static const struct read_rule convolution_table_rules[] = {
-	[3] = { READ_INT, READ_AT(struct hlo_convolution, kernel_input_feature), NULL },
-	[4] = { READ_INT, READ_AT(struct hlo_convolution, kernel_output_feature), NULL },
-	[6] = { READ_INTS, READ_AT(struct hlo_convolution, kernel_spatial), NULL },
-	[7] = { READ_INT, READ_AT(struct hlo_convolution, input_batch), NULL },
-	[8] = { READ_INT, READ_AT(struct hlo_convolution, input_feature), NULL },
-	[9] = { READ_INT, READ_AT(struct hlo_convolution, output_batch), NULL },
-	[10] = { READ_INT, READ_AT(struct hlo_convolution, output_feature), NULL },
-	[11] = { READ_INTS, READ_AT(struct hlo_convolution, input_spatial), NULL },
-	[12] = { READ_INTS, READ_AT(struct hlo_convolution, output_spatial), NULL },
+	[3] = READ_FIELD(INT, struct hlo_convolution, kernel_input_feature),
+	[4] = READ_FIELD(INT, struct hlo_convolution, kernel_output_feature),
+	[6] = READ_FIELD(INTS, struct hlo_convolution, kernel_spatial),
+	[7] = READ_FIELD(INT, struct hlo_convolution, input_batch),
+	[8] = READ_FIELD(INT, struct hlo_convolution, input_feature),
+	[9] = READ_FIELD(INT, struct hlo_convolution, output_batch),
+	[10] = READ_FIELD(INT, struct hlo_convolution, output_feature),
+	[11] = READ_FIELD(INTS, struct hlo_convolution, input_spatial),
+	[12] = READ_FIELD(INTS, struct hlo_convolution, output_spatial),
 };
 READ_TABLE(convolution_table, "ConvolutionDimensionNumbers");
 
-static bool read_convolution(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_instruction *i = into;
-	if (!i->convolution)
-		i->convolution = arena_make(r->keep, struct hlo_convolution, 1);
-	return read_message(r, &convolution_table, f->bytes, i->convolution);
-}
-
 static const struct read_rule window_dim_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct hlo_window_dim, size), NULL },
-	[2] = { READ_INT, READ_AT(struct hlo_window_dim, stride), NULL },
-	[3] = { READ_INT, READ_AT(struct hlo_window_dim, padding_low), NULL },
-	[4] = { READ_INT, READ_AT(struct hlo_window_dim, padding_high), NULL },
-	[5] = { READ_INT, READ_AT(struct hlo_window_dim, window_dilation), NULL },
-	[6] = { READ_INT, READ_AT(struct hlo_window_dim, base_dilation), NULL },
-	[7] = { READ_BOOL, READ_AT(struct hlo_window_dim, reversal), NULL },
+	[1] = READ_FIELD(INT, struct hlo_window_dim, size),
+	[2] = READ_FIELD(INT, struct hlo_window_dim, stride),
+	[3] = READ_FIELD(INT, struct hlo_window_dim, padding_low),
+	[4] = READ_FIELD(INT, struct hlo_window_dim, padding_high),
+	[5] = READ_FIELD(INT, struct hlo_window_dim, window_dilation),
+	[6] = READ_FIELD(INT, struct hlo_window_dim, base_dilation),
+	[7] = READ_FIELD(BOOL, struct hlo_window_dim, reversal),
 };
 READ_TABLE(window_dim_table, "WindowDimension");
 
@@ -137,33 +103,23 @@ static bool read_window_dim(struct reader *r, const struct wire_field *f, void *
 }
 
 static const struct read_rule window_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_window_dim },
+	[1] = { .kind = READ_CALL, .read = read_window_dim },
 };
 READ_TABLE(window_table, "Window");
 
-static bool read_window(struct reader *r, const struct wire_field *f, void *into)
-{
-	return read_message(r, &window_table, f->bytes, into);
-}
-
 static const struct read_rule precision_table_rules[] = {
-	[1] = { READ_INTS, READ_AT(struct hlo_instruction, precision), NULL },
-	[2] = { READ_INT, READ_AT(struct hlo_instruction, algorithm), NULL },
+	[1] = READ_FIELD(INTS, struct hlo_instruction, precision),
+	[2] = READ_FIELD(INT, struct hlo_instruction, algorithm),
 };
 READ_TABLE(precision_table, "PrecisionConfig");
-
-static bool read_precision(struct reader *r, const struct wire_field *f, void *into)
-{
-	return read_message(r, &precision_table, f->bytes, into);
-}
 
 struct pair {
 	int64_t source, target;
 };
 
 static const struct read_rule pair_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct pair, source), NULL },
-	[2] = { READ_INT, READ_AT(struct pair, target), NULL },
+	[1] = READ_FIELD(INT, struct pair, source),
+	[2] = READ_FIELD(INT, struct pair, target),
 };
 READ_TABLE(pair_table, "SourceTarget");
 
@@ -220,8 +176,8 @@ struct frontend_pair {
 };
 
 static const struct read_rule frontend_pair_table_rules[] = {
-	[1] = { READ_STR, READ_AT(struct frontend_pair, key), NULL },
-	[2] = { READ_STR, READ_AT(struct frontend_pair, value), NULL },
+	[1] = READ_FIELD(STR, struct frontend_pair, key),
+	[2] = READ_FIELD(STR, struct frontend_pair, value),
 };
 READ_TABLE(frontend_pair_table, "FrontendAttributes.MapEntry");
 
@@ -239,7 +195,7 @@ static bool read_frontend_pair(struct reader *r, const struct wire_field *f, voi
 }
 
 static const struct read_rule frontend_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_frontend_pair },
+	[1] = { .kind = READ_CALL, .read = read_frontend_pair },
 };
 READ_TABLE(frontend_table, "FrontendAttributes");
 
@@ -260,37 +216,36 @@ static bool read_frontend(struct reader *r, const struct wire_field *f, void *in
 #define AT(member) READ_AT(struct hlo_instruction, member)
 
 static const struct read_rule instruction_table_rules[] = {
-	[1] = { READ_STR, AT(name), NULL },
-	[2] = { READ_STR, AT(opcode), NULL },
-	[3] = { READ_MESSAGE, AT(shape), read_result_shape },
-	[7] = { READ_MESSAGE, 0, read_metadata },
-	[8] = { READ_MESSAGE, 0, read_literal },
-	[9] = { READ_INT, AT(parameter_number), NULL },
-	[13] = { READ_INT, AT(tuple_index), NULL },
-	[14] = { READ_INTS, AT(dimensions), NULL },
-	[15] = { READ_MESSAGE, 0, read_window },
-	[16] = { READ_MESSAGE, 0, read_convolution },
-	[26] = { READ_INT, AT(channel_id), NULL },
-	[28] = { READ_STR, AT(custom_call_target), NULL },
-	[30] = { READ_MESSAGE, 0, read_dot },
-	[35] = { READ_INT, AT(id), NULL },
-	[36] = { READ_LIST, 0, read_operands },
-	[38] = { READ_LIST, 0, read_called },
-	[43] = { READ_STR, AT(backend_config), NULL },
-	[47] = { READ_BOOL, AT(is_host_transfer), NULL },
-	[49] = { READ_MESSAGE, AT(groups), read_replica_group },
-	[50] = { READ_INT, AT(feature_group_count), NULL },
-	[51] = { READ_MESSAGE, 0, read_precision },
-	[52] = { READ_MESSAGE, AT(source_target), read_pair },
-	[58] = { READ_INT, AT(batch_group_count), NULL },
-	[63] = { READ_STR, AT(direction), NULL },
-	[68] = { READ_MESSAGE, 0, read_frontend },
-	[71] = { READ_BOOL, AT(use_global_device_ids), NULL },
-	[87] = { READ_MESSAGE, AT(groups), read_device_list },
-	[90] = { READ_MESSAGE, 0, read_ragged_dot },
-	[92] = { READ_MESSAGE, AT(groups), read_iota_groups },
-	[93] = { READ_MESSAGE, AT(groups), read_mesh_groups },
-	[99] = { READ_MESSAGE, 0, read_payload },
+	[1] = READ_FIELD(STR, struct hlo_instruction, name),
+	[2] = READ_FIELD(STR, struct hlo_instruction, opcode),
+	[3] = READ_BY(read_result_shape, struct hlo_instruction, shape),
+	[7] = { .kind = READ_MESSAGE, .table = &metadata_table },
+	[8] = { .kind = READ_CALL, .read = read_literal },
+	[9] = READ_FIELD(INT, struct hlo_instruction, parameter_number),
+	[13] = READ_FIELD(INT, struct hlo_instruction, tuple_index),
+	[15] = { .kind = READ_MESSAGE, .table = &window_table },
+	[16] = READ_MADE(convolution_table, struct hlo_instruction, convolution),
+	[26] = READ_FIELD(INT, struct hlo_instruction, channel_id),
+	[28] = READ_FIELD(STR, struct hlo_instruction, custom_call_target),
+	[30] = READ_MADE(dot_table, struct hlo_instruction, dot),
+	[35] = READ_FIELD(INT, struct hlo_instruction, id),
+	[36] = { .kind = READ_LIST, .read = read_operands },
+	[38] = { .kind = READ_LIST, .read = read_called },
+	[43] = READ_FIELD(STR, struct hlo_instruction, backend_config),
+	[47] = READ_FIELD(BOOL, struct hlo_instruction, is_host_transfer),
+	[49] = READ_BY(read_replica_group, struct hlo_instruction, groups),
+	[50] = READ_FIELD(INT, struct hlo_instruction, feature_group_count),
+	[51] = { .kind = READ_MESSAGE, .table = &precision_table },
+	[52] = READ_BY(read_pair, struct hlo_instruction, source_target),
+	[58] = READ_FIELD(INT, struct hlo_instruction, batch_group_count),
+	[63] = READ_FIELD(STR, struct hlo_instruction, direction),
+	[68] = { .kind = READ_CALL, .read = read_frontend },
+	[71] = READ_FIELD(BOOL, struct hlo_instruction, use_global_device_ids),
+	[87] = READ_BY(read_device_list, struct hlo_instruction, groups),
+	[90] = READ_MADE(ragged_table, struct hlo_instruction, dot),
+	[92] = READ_BY(read_iota_groups, struct hlo_instruction, groups),
+	[93] = READ_BY(read_mesh_groups, struct hlo_instruction, groups),
+	[99] = { .kind = READ_CALL, .read = read_payload },
 };
 READ_TABLE(instruction_table, "HloInstructionProto");
 

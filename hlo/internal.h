@@ -45,14 +45,14 @@ void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct a
 
 /* frames.c: StackFrameIndexProto, or the tables of a text dump.  Ids count from 1. */
 struct hlo_frames {
-	struct str *files, *functions;
+	struct read_strs files, functions;
 	struct frame_location {
 		int64_t file, function, line;
 	} * locations;
 	struct frame {
 		int64_t location, parent;
 	} * frames;
-	ptrdiff_t file_count, function_count, location_count, frame_count;
+	ptrdiff_t location_count, frame_count;
 };
 struct hlo_frames *frames_parse(struct reader *r, struct str message); /* NULL: r->err */
 struct hlo_source frames_source(const struct hlo_frames *f, int64_t stack_frame);

@@ -172,7 +172,7 @@ static void gemm(const struct matmul_context *c, const struct hlo_instruction *i
 		unknown(w);
 		return;
 	}
-	double flops = gemm_dims(i, &scratch, &dims) ? hlo_dot_flops(result(i), lhs, &dims)
+	double flops = gemm_dims(i, &scratch, &dims) ? dot_flops(result(i), lhs, &dims)
 						     : flops_from_shapes(result(i), lhs, rhs, 1);
 	add(c, i, lhs, rhs, flops, COST_EXACT, w);
 }

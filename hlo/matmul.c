@@ -84,7 +84,7 @@ void work_dot(const struct matmul_context *c, const struct hlo_instruction *i, s
 	struct operands o = two_operands(c, i);
 	double flops = NAN;
 	if (o.lhs && i->dot)
-		flops = hlo_dot_flops(&i->shape, o.lhs, i->dot);
+		flops = dot_flops(&i->shape, o.lhs, i->dot);
 	add(c, i, w, o, flops, COST_EXACT);
 }
 
@@ -106,7 +106,7 @@ void work_ragged_dot(
 	struct operands o = two_operands(c, i);
 	double flops = NAN;
 	if (o.lhs && i->dot)
-		flops = hlo_dot_flops(&i->shape, o.lhs, i->dot);
+		flops = dot_flops(&i->shape, o.lhs, i->dot);
 	const struct shape *sizes = operand_shape(c->m, i, 2);
 	if (i->dot && sizes && i->dot->lhs_ragged.count == 1 &&
 		contains(&i->dot->lhs_contracting, i->dot->lhs_ragged.items[0]))

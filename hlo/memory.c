@@ -13,10 +13,10 @@
 #include "hlo/size.h"
 
 static const struct read_rule buffer_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct buffer, id), NULL },
-	[2] = { READ_INT, READ_AT(struct buffer, size), NULL },
-	[3] = { READ_STR, READ_AT(struct buffer, defined_at), NULL },
-	[4] = { READ_INT, READ_AT(struct buffer, color), NULL },
+	[1] = READ_FIELD(INT, struct buffer, id),
+	[2] = READ_FIELD(INT, struct buffer, size),
+	[3] = READ_FIELD(STR, struct buffer, defined_at),
+	[4] = READ_FIELD(INT, struct buffer, color),
 };
 READ_TABLE(buffer_table, "LogicalBufferProto");
 
@@ -37,12 +37,12 @@ static bool read_buffer(struct reader *r, const struct wire_field *f, void *into
 }
 
 static const struct read_rule allocation_table_rules[] = {
-	[2] = { READ_INT, READ_AT(struct allocation, size), NULL },
-	[3] = { READ_BOOL, READ_AT(struct allocation, thread_local_), NULL },
-	[5] = { READ_BOOL, READ_AT(struct allocation, parameter), NULL },
-	[7] = { READ_BOOL, READ_AT(struct allocation, live_out), NULL },
-	[8] = { READ_INT, READ_AT(struct allocation, color), NULL },
-	[12] = { READ_BOOL, READ_AT(struct allocation, constant), NULL },
+	[2] = READ_FIELD(INT, struct allocation, size),
+	[3] = READ_FIELD(BOOL, struct allocation, thread_local_),
+	[5] = READ_FIELD(BOOL, struct allocation, parameter),
+	[7] = READ_FIELD(BOOL, struct allocation, live_out),
+	[8] = READ_FIELD(INT, struct allocation, color),
+	[12] = READ_FIELD(BOOL, struct allocation, constant),
 };
 READ_TABLE(allocation_table, "BufferAllocationProto");
 
@@ -64,9 +64,9 @@ static bool read_trace(struct reader *r, const struct wire_field *f, void *into)
 }
 
 static const struct read_rule assignment_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_buffer },
-	[3] = { READ_MESSAGE, 0, read_allocation },
-	[4] = { READ_MESSAGE, 0, read_trace },
+	[1] = { .kind = READ_CALL, .read = read_buffer },
+	[3] = { .kind = READ_CALL, .read = read_allocation },
+	[4] = { .kind = READ_CALL, .read = read_trace },
 };
 READ_TABLE(assignment_table, "BufferAssignmentProto");
 
@@ -96,7 +96,7 @@ struct assigned {
 };
 
 static const struct read_rule assigned_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct assigned, buffer_id), NULL },
+	[1] = READ_FIELD(INT, struct assigned, buffer_id),
 };
 READ_TABLE(assigned_table, "BufferAllocationProto.Assigned");
 
@@ -118,7 +118,7 @@ static bool read_assigned(struct reader *r, const struct wire_field *f, void *in
 }
 
 static const struct read_rule members_table_rules[] = {
-	[9] = { READ_MESSAGE, 0, read_assigned },
+	[9] = { .kind = READ_CALL, .read = read_assigned },
 };
 READ_TABLE(members_table, "BufferAllocationProto");
 
@@ -144,14 +144,11 @@ static void sum_allocations(const struct assignment *a, struct hlo_memory *ret)
 		const struct allocation *x = &a->allocations[i];
 		if (x->color != a->space)
 			continue;
-		ret->total_allocation_bytes = size_add(ret->total_allocation_bytes, x->size);
 		int64_t *const sums[] = {
 			x->parameter ? &ret->arguments_bytes : NULL,
 			x->live_out ? &ret->output_bytes : NULL,
 			x->parameter && x->live_out ? &ret->alias_bytes : NULL,
-			x->constant ? &ret->constant_bytes : NULL,
 			is_temporary(x) ? &ret->temp_bytes : NULL,
-			x->thread_local_ ? &ret->thread_local_bytes : NULL,
 			is_indefinite(x) && counts(a, x) ? &ret->peak_bytes : NULL,
 		};
 		for (size_t k = 0; k < sizeof(sums) / sizeof(sums[0]); k++)
@@ -167,9 +164,9 @@ struct location {
 };
 
 static const struct read_rule location_table_rules[] = {
-	[2] = { READ_STR, READ_AT(struct location, name), NULL },
-	[3] = { READ_INTS, READ_AT(struct location, index), NULL },
-	[4] = { READ_INT, READ_AT(struct location, id), NULL },
+	[2] = READ_FIELD(STR, struct location, name),
+	[3] = READ_FIELD(INTS, struct location, index),
+	[4] = READ_FIELD(INT, struct location, id),
 };
 READ_TABLE(location_table, "LogicalBufferProto.Location");
 
@@ -284,8 +281,6 @@ static void keep_largest(struct living *l, struct arena *keep, struct hlo_memory
 	ret->live = arena_make(keep, struct hlo_live_buffer, ret->live_count);
 	for (ptrdiff_t i = 0; i < ret->live_count; i++)
 		ret->live[i] = *order[i];
-	for (ptrdiff_t i = ret->live_count; i < l->count; i++)
-		ret->small_bytes = size_add(ret->small_bytes, order[i]->bytes);
 }
 
 static struct hlo_index index_instructions(const struct hlo_module *m, struct arena *keep)
@@ -339,10 +334,7 @@ static bool read_assignment(const struct hlo_module *m, struct assignment *a)
 static bool reported_memory(const struct hlo_module *m, struct hlo_memory *ret, struct diag *err)
 {
 	ret->total_only = true;
-	if (!report_total(&m->memory_note, ret->space, &ret->peak_bytes, err))
-		return false;
-	ret->total_allocation_bytes = ret->peak_bytes;
-	return true;
+	return report_total(&m->memory_note, ret->space, &ret->peak_bytes, err);
 }
 
 bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,

@@ -20,7 +20,7 @@
 
 #include "hlo/module.h"
 
-#define HLO_MAX_LIVE 4096 /* live buffers kept; smaller ones are summed into `small_bytes` */
+#define HLO_MAX_LIVE 4096 /* live buffers kept, the largest */
 
 struct hlo_live_buffer {
 	ptrdiff_t instruction;	/* -1 unknown */
@@ -34,14 +34,11 @@ struct hlo_live_buffer {
 struct hlo_memory {
 	int64_t space;	    /* the colour these figures are of */
 	int64_t peak_bytes; /* indefinite + trace peak */
-	int64_t arguments_bytes, output_bytes, temp_bytes, constant_bytes, alias_bytes;
-	int64_t thread_local_bytes;	/* not in peak_bytes */
-	int64_t total_allocation_bytes; /* of everything, whether alive together or not */
-	bool from_trace;		/* false: temp is an allocation's size */
-	bool total_only;		/* peak_bytes is the total, and its parts are not known */
-	struct hlo_live_buffer *live;	/* at the peak, largest first */
+	int64_t arguments_bytes, output_bytes, temp_bytes, alias_bytes;
+	bool from_trace;	      /* false: temp is an allocation's size */
+	bool total_only;	      /* peak_bytes is the total, and its parts are not known */
+	struct hlo_live_buffer *live; /* at the peak, largest first */
 	ptrdiff_t live_count;
-	int64_t small_bytes; /* of live buffers not listed */
 };
 
 /* False with err->id DIAG_NONE when the module carries no buffer assignment and no text of one. */

@@ -38,36 +38,21 @@ struct wrapper {
 };
 
 static const struct read_rule wrapper_table_rules[] = {
-	[1] = { READ_STR, READ_AT(struct wrapper, module), NULL },
-	[3] = { READ_STR, READ_AT(struct wrapper, buffer_assignment), NULL },
+	[1] = READ_FIELD(STR, struct wrapper, module),
+	[3] = READ_FIELD(STR, struct wrapper, buffer_assignment),
 };
 READ_TABLE(wrapper_table, "HloProto");
 
 struct module_proto {
 	struct str name, frames;
-	int64_t id, entry_id, replica_count, partition_count;
-	struct str *computations, *payloads;
-	ptrdiff_t computation_count, payload_count;
+	int64_t entry_id, replica_count, partition_count;
+	struct read_strs computations, payloads;
 	struct hlo_alias *aliases;
 	ptrdiff_t alias_count;
 };
 
-static bool read_computation_bytes(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct module_proto *p = into;
-	*READ_PUSH(r->keep, p->computations, p->computation_count) = f->bytes;
-	return true;
-}
-
-static bool read_payload_bytes(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct module_proto *p = into;
-	*READ_PUSH(r->keep, p->payloads, p->payload_count) = f->bytes;
-	return true;
-}
-
 static const struct read_rule alias_table_rules[] = {
-	[2] = { READ_INT, READ_AT(struct hlo_alias, parameter_number), NULL },
+	[2] = READ_FIELD(INT, struct hlo_alias, parameter_number),
 };
 READ_TABLE(alias_table, "AliasEntryProto");
 
@@ -79,42 +64,30 @@ static bool read_alias(struct reader *r, const struct wire_field *f, void *into)
 }
 
 static const struct read_rule aliases_table_rules[] = {
-	[1] = { READ_MESSAGE, 0, read_alias },
+	[1] = { .kind = READ_CALL, .read = read_alias },
 };
 READ_TABLE(aliases_table, "HloInputOutputAliasProto");
 
-static bool read_aliases(struct reader *r, const struct wire_field *f, void *into)
-{
-	return read_message(r, &aliases_table, f->bytes, into);
-}
-
 static const struct read_rule assignment_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct module_proto, replica_count), NULL },
-	[2] = { READ_INT, READ_AT(struct module_proto, partition_count), NULL },
+	[1] = READ_FIELD(INT, struct module_proto, replica_count),
+	[2] = READ_FIELD(INT, struct module_proto, partition_count),
 };
 READ_TABLE(assignment_table, "DeviceAssignmentProto");
 
-static bool read_assignment(struct reader *r, const struct wire_field *f, void *into)
-{
-	return read_message(r, &assignment_table, f->bytes, into);
-}
-
 static const struct read_rule module_table_rules[] = {
-	[1] = { READ_STR, READ_AT(struct module_proto, name), NULL },
-	[3] = { READ_MESSAGE, 0, read_computation_bytes },
-	[5] = { READ_INT, READ_AT(struct module_proto, id), NULL },
-	[6] = { READ_INT, READ_AT(struct module_proto, entry_id), NULL },
-	[8] = { READ_MESSAGE, 0, read_aliases },
-	[15] = { READ_MESSAGE, 0, read_assignment },
-	[17] = { READ_STR, READ_AT(struct module_proto, frames), NULL },
-	[22] = { READ_MESSAGE, 0, read_payload_bytes },
+	[1] = READ_FIELD(STR, struct module_proto, name),
+	[3] = READ_FIELD(STRS, struct module_proto, computations),
+	[6] = READ_FIELD(INT, struct module_proto, entry_id),
+	[8] = { .kind = READ_MESSAGE, .table = &aliases_table },
+	[15] = { .kind = READ_MESSAGE, .table = &assignment_table },
+	[17] = READ_FIELD(STR, struct module_proto, frames),
+	[22] = READ_FIELD(STRS, struct module_proto, payloads),
 };
 READ_TABLE(module_table, "HloModuleProto");
 
 struct computation_proto {
 	struct str name, bytes;
 	int64_t id, root_id;
-	bool is_fusion;
 	ptrdiff_t instructions;
 };
 
@@ -127,11 +100,10 @@ static bool count_instruction(struct reader *r, const struct wire_field *f, void
 }
 
 static const struct read_rule computation_table_rules[] = {
-	[1] = { READ_STR, READ_AT(struct computation_proto, name), NULL },
-	[2] = { READ_MESSAGE, 0, count_instruction },
-	[5] = { READ_INT, READ_AT(struct computation_proto, id), NULL },
-	[6] = { READ_INT, READ_AT(struct computation_proto, root_id), NULL },
-	[7] = { READ_BOOL, READ_AT(struct computation_proto, is_fusion), NULL },
+	[1] = READ_FIELD(STR, struct computation_proto, name),
+	[2] = { .kind = READ_CALL, .read = count_instruction },
+	[5] = READ_FIELD(INT, struct computation_proto, id),
+	[6] = READ_FIELD(INT, struct computation_proto, root_id),
 };
 READ_TABLE(computation_table, "HloComputationProto");
 
@@ -149,7 +121,7 @@ static bool read_heads(struct parse *p)
 	ptrdiff_t total = 0;
 	for (ptrdiff_t i = 0; i < m->computation_count; i++) {
 		struct computation_proto *head = &p->heads[i];
-		head->bytes = p->proto.computations[i];
+		head->bytes = p->proto.computations.items[i];
 		if (!read_message(p->r, &computation_table, head->bytes, head))
 			return false;
 		total += head->instructions;
@@ -166,8 +138,8 @@ static void take_payload(const struct parse *p, struct hlo_instruction *i)
 {
 	/* payloads counts from 0, as XLA's hlo_proto_util reads it; backend_payload from 1. */
 	if (!i->backend_config.len && i->backend_payload > 0 &&
-		i->backend_payload <= p->proto.payload_count)
-		i->backend_config = p->proto.payloads[i->backend_payload - 1];
+		i->backend_payload <= p->proto.payloads.count)
+		i->backend_config = p->proto.payloads.items[i->backend_payload - 1];
 }
 
 static bool read_instructions(struct parse *p, ptrdiff_t computation)
@@ -200,8 +172,7 @@ static bool read_computations(struct parse *p)
 			.id = head->id,
 			.first = m->instruction_count,
 			.count = head->instructions,
-			.root = -1,
-			.is_fusion = head->is_fusion };
+			.root = -1 };
 		if (!read_instructions(p, i))
 			return diag_context(p->r->err, "computation %.*s", STR_ARG(head->name));
 	}
@@ -403,12 +374,11 @@ static bool read_module(struct parse *p, struct str bytes)
 	if (!read_message(p->r, &module_table, bytes, &p->proto))
 		return false;
 	m->name = p->proto.name;
-	m->id = p->proto.id;
 	m->replica_count = p->proto.replica_count;
 	m->partition_count = p->proto.partition_count;
 	m->aliases = p->proto.aliases;
 	m->alias_count = p->proto.alias_count;
-	m->computation_count = p->proto.computation_count;
+	m->computation_count = p->proto.computations.count;
 	if (!m->computation_count)
 		return diag_set(p->r->err, DIAG_HLO, "the bytes hold no HLO computation");
 	m->frames = frames_parse(p->r, p->proto.frames);

@@ -57,8 +57,6 @@ struct hlo_replica_groups {
 	int64_t group_count;   /* 0 with group_size 0: one group of everybody */
 	int64_t group_size;    /* of the largest group when they differ */
 	struct hlo_dims first; /* ids of the first group */
-	bool uniform;	       /* all groups have the same size */
-	int64_t ids;	       /* in all groups together */
 	bool unreadable; /* present, but its numbers contradict each other: sizes are unknown */
 };
 
@@ -88,7 +86,6 @@ struct hlo_instruction {
 	struct hlo_window_dim *window;
 	ptrdiff_t window_rank;
 	int64_t feature_group_count, batch_group_count; /* at least 1 */
-	struct hlo_dims dimensions;
 	struct hlo_dims precision; /* operand_precision: 0 default, 1 high, 2 highest */
 	int64_t algorithm;	   /* PrecisionConfig.algorithm */
 	int64_t parameter_number, tuple_index;
@@ -108,8 +105,7 @@ struct hlo_computation {
 	int64_t id;
 	ptrdiff_t first, count; /* its instructions are [first, first+count) */
 	ptrdiff_t root;		/* index into module->instructions */
-	bool is_fusion;
-	bool in_loop;	/* reached through a while body or condition */
+	bool in_loop;		/* reached through a while body or condition */
 	int depth;	/* longest chain of calls that leads here; below HLO_MAX_CALL_DEPTH */
 	ptrdiff_t loop; /* the while whose body it is; -1 none */
 };
@@ -125,7 +121,6 @@ struct hlo_note {
 
 struct hlo_module {
 	struct str name;
-	int64_t id;	 /* HloModuleProto.id: not the TPU's program id */
 	bool partial;	 /* only ops that ran: loops, fusions and calls are empty */
 	ptrdiff_t entry; /* index into computations */
 	struct hlo_computation *computations;

@@ -91,7 +91,10 @@ static bool fits(const struct read_rule *rule, enum wire_type type)
 {
 	switch (rule->kind) {
 	case READ_STR:
+	case READ_STRS:
 	case READ_MESSAGE:
+	case READ_POINTER:
+	case READ_CALL:
 		return type == WIRE_LEN;
 	case READ_INT:
 	case READ_BOOL:
@@ -126,7 +129,23 @@ static bool read_field(
 		struct hlo_dims *list = member;
 		return read_list(r, f, (void **)&list->items, &list->count);
 	}
+	case READ_STRS: {
+		struct read_strs *list = member;
+		*READ_PUSH(r->keep, list->items, list->count) = f->bytes;
+		return true;
+	}
 	case READ_MESSAGE:
+		return read_message(r, rule->table, f->bytes, member);
+	case READ_POINTER: {
+		void *made;
+		memcpy(&made, member, sizeof(made));
+		if (!made) {
+			made = arena_alloc(r->keep, rule->size, alignof(max_align_t), 1);
+			memcpy(member, &made, sizeof(made));
+		}
+		return read_message(r, rule->table, f->bytes, made);
+	}
+	case READ_CALL:
 	case READ_LIST:
 		return rule->read(r, f, member);
 	case READ_SKIP:

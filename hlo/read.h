@@ -15,6 +15,11 @@
 #include "base/wire.h"
 #include "hlo/module.h"
 
+struct read_strs {
+	struct str *items;
+	ptrdiff_t count;
+};
+
 /* The longest list of numbers kept: above the ids of any device assignment or tuple. */
 #define READ_MAX_LIST ((ptrdiff_t)4 << 20)
 
@@ -25,7 +30,10 @@ enum read_kind {
 	READ_BOOL,    /* bool */
 	READ_DTYPE,   /* enum dtype; numbers unknown here become DTYPE_INVALID */
 	READ_INTS,    /* struct hlo_dims; packed or not */
-	READ_MESSAGE, /* read(reader, field, member); length-delimited only */
+	READ_STRS,    /* struct read_strs: one more, borrowed */
+	READ_MESSAGE, /* by `table` into the member itself */
+	READ_POINTER, /* by `table` into what the member points to, made by the first of them */
+	READ_CALL,    /* read(reader, field, member); length-delimited only */
 	READ_LIST,    /* read(reader, field, member); numbers, packed or not */
 };
 
@@ -56,6 +64,8 @@ struct read_rule {
 	enum read_kind kind;
 	uint32_t offset; /* of the member */
 	read_fn *read;
+	const struct read_table *table;
+	uint32_t size; /* READ_POINTER: of what the member points to */
 };
 
 struct read_table {
@@ -64,7 +74,20 @@ struct read_table {
 	uint32_t count;
 };
 
-#define READ_AT(type, member) ((uint32_t)offsetof(type, member))
+/* Rows for a member of a plain kind, of one read by a function, and of one made by a table. */
+#define READ_FIELD(kind_, type, member)                                                            \
+	{                                                                                          \
+		.kind = READ_##kind_, .offset = offsetof(type, member)                             \
+	}
+#define READ_BY(read_, type, member)                                                               \
+	{                                                                                          \
+		.kind = READ_CALL, .offset = offsetof(type, member), .read = read_                 \
+	}
+#define READ_MADE(table_, type, member)                                                            \
+	{                                                                                          \
+		.kind = READ_POINTER, .offset = offsetof(type, member), .table = &table_,          \
+		.size = sizeof(*((type *)0)->member)                                               \
+	}
 #define READ_TABLE(name, message_name)                                                             \
 	static const struct read_table name = { message_name, name##_rules,                        \
 		sizeof(name##_rules) / sizeof(name##_rules[0]) }

@@ -14,9 +14,9 @@ struct event {
 };
 
 static const struct read_rule event_table_rules[] = {
-	[1] = { READ_INT, READ_AT(struct event, kind), NULL },
-	[2] = { READ_INT, READ_AT(struct event, buffer_id), NULL },
-	[5] = { READ_INT, READ_AT(struct event, shares_with), NULL },
+	[1] = READ_FIELD(INT, struct event, kind),
+	[2] = READ_FIELD(INT, struct event, buffer_id),
+	[5] = READ_FIELD(INT, struct event, shares_with),
 };
 READ_TABLE(event_table, "HeapSimulatorTrace.Event");
 

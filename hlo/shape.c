@@ -174,11 +174,6 @@ void shape_complete(struct shape *s, struct arena *keep)
 	s->sums = sums;
 }
 
-ptrdiff_t shape_leaf_count(const struct shape *s)
-{
-	return s->leaves;
-}
-
 /* The last element whose first leaf is at or before `i`: the one that holds it, since elements
  * without leaves share their first leaf with the next sibling. */
 static const struct shape *element_with(const struct shape *s, ptrdiff_t i)

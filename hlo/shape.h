@@ -88,6 +88,5 @@ void shape_complete(struct shape *s, struct arena *keep);
 /* The i-th leaf (array, token or opaque), in order; NULL past the end.  A lone array is its own
  * leaf 0. */
 const struct shape *shape_leaf(const struct shape *s, ptrdiff_t i);
-ptrdiff_t shape_leaf_count(const struct shape *s);
 
 #endif

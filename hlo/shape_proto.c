@@ -23,7 +23,7 @@ struct tile_proto {
 };
 
 static const struct read_rule tile_table_rules[] = {
-	[1] = { READ_INTS, READ_AT(struct tile_proto, dims), NULL },
+	[1] = READ_FIELD(INTS, struct tile_proto, dims),
 };
 READ_TABLE(tile_table, "TileProto");
 
@@ -55,12 +55,12 @@ static bool read_tile(struct reader *r, const struct wire_field *f, void *into)
 }
 
 static const struct read_rule layout_table_rules[] = {
-	[1] = { READ_INTS, READ_AT(struct layout, minor_to_major), NULL },
-	[6] = { READ_MESSAGE, 0, read_tile },
-	[7] = { READ_INT, READ_AT(struct layout, element_bits), NULL },
-	[8] = { READ_INT, READ_AT(struct layout, memory_space), NULL },
-	[15] = { READ_INT, READ_AT(struct layout, metadata_bytes), NULL },
-	[16] = { READ_INT, READ_AT(struct layout, tail_alignment), NULL },
+	[1] = READ_FIELD(INTS, struct layout, minor_to_major),
+	[6] = { .kind = READ_CALL, .read = read_tile },
+	[7] = READ_FIELD(INT, struct layout, element_bits),
+	[8] = READ_FIELD(INT, struct layout, memory_space),
+	[15] = READ_FIELD(INT, struct layout, metadata_bytes),
+	[16] = READ_FIELD(INT, struct layout, tail_alignment),
 };
 READ_TABLE(layout_table, "LayoutProto");
 
@@ -142,11 +142,11 @@ static bool read_element(struct reader *r, const struct wire_field *f, void *int
 }
 
 static const struct read_rule shape_table_rules[] = {
-	[2] = { READ_DTYPE, READ_AT(struct shape_proto, dtype), NULL },
-	[3] = { READ_INTS, READ_AT(struct shape_proto, dims), NULL },
-	[4] = { READ_MESSAGE, 0, read_element },
-	[5] = { READ_STR, READ_AT(struct shape_proto, layout), NULL },
-	[6] = { READ_INTS, READ_AT(struct shape_proto, dynamic), NULL },
+	[2] = READ_FIELD(DTYPE, struct shape_proto, dtype),
+	[3] = READ_FIELD(INTS, struct shape_proto, dims),
+	[4] = { .kind = READ_CALL, .read = read_element },
+	[5] = READ_FIELD(STR, struct shape_proto, layout),
+	[6] = READ_FIELD(INTS, struct shape_proto, dynamic),
 };
 READ_TABLE(shape_table, "ShapeProto");
 

@@ -290,8 +290,6 @@ static bool resolve_callees(struct text *t, const struct hlo_index *x, struct hl
 		if (at < 0 && !t->alone)
 			return scan_fail_at(&t->s, i->called[k], "no computation has that name");
 		i->called[k] = at;
-		if (at >= 0 && i->op == HLO_FUSION)
-			m->computations[at].is_fusion = true;
 	}
 	return true;
 }
@@ -409,21 +407,21 @@ static bool read_module_header(struct text *t)
 	return !s->why;
 }
 
-static bool string_row(struct text *t, struct str **items, ptrdiff_t *count)
+static bool string_row(struct text *t, struct read_strs *ret)
 {
 	struct str text = scan_string(&t->s);
-	*READ_PUSH(t->s.keep, *items, *count) = text;
+	*READ_PUSH(t->s.keep, ret->items, ret->count) = text;
 	return !t->s.why;
 }
 
 static bool file_row(struct text *t)
 {
-	return string_row(t, &t->m->frames->files, &t->m->frames->file_count);
+	return string_row(t, &t->m->frames->files);
 }
 
 static bool function_row(struct text *t)
 {
-	return string_row(t, &t->m->frames->functions, &t->m->frames->function_count);
+	return string_row(t, &t->m->frames->functions);
 }
 
 /* {a=1 b=2}: the numbers of the names asked for. */

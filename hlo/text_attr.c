@@ -540,7 +540,6 @@ static const struct attr rows[] = {
 	{ STR_INIT("condition"), callees, 0 },
 	{ STR_INIT("custom_call_target"), string, AT(custom_call_target) },
 	{ STR_INIT("dim_labels"), dim_labels, 0 },
-	{ STR_INIT("dimensions"), dims, AT(dimensions) },
 	{ STR_INIT("direction"), word, AT(direction) },
 	{ STR_INIT("false_computation"), callees, 0 },
 	{ STR_INIT("feature_group_count"), number, AT(feature_group_count) },

@@ -82,9 +82,6 @@ static void make_computation(struct text *t, ptrdiff_t start)
 		inner.operands[k] = m->instruction_count;
 		make_parameter(m, m->computation_count, outer->operands[k], k);
 	}
-	for (ptrdiff_t k = 0; k < inner.called_count; k++)
-		if (inner.called[k] >= 0 && str_eq(outer->opcode, STR("fusion-start")))
-			m->computations[inner.called[k]].is_fusion = true;
 	inner.opcode = wrapped(outer->opcode, STR("-start"));
 	inner.op = opcode_find(inner.opcode);
 	inner.computation = m->computation_count;

@@ -42,7 +42,8 @@ const struct hlo_computation *called_at(
 /* Through bitcasts and reshapes to what they show; ends after a fixed number of steps. */
 ptrdiff_t skip_views(const struct hlo_module *m, ptrdiff_t instruction);
 
-/* flops.c */
+/* flops.c: 2MNK from shapes and dimension numbers; NaN if they do not fit. */
+double dot_flops(const struct shape *out, const struct shape *lhs, const struct hlo_dot *dims);
 double valid_positions(
 	const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel, int64_t *budget);
 struct convolution {

@@ -46,22 +46,21 @@ static const char *starts(const struct hlo_module *m, const char *done)
 /* A gather that the next trip waits for, one before the loop and a done behind it. */
 #define GATHER "(f32[2,4], f32[8,4])"
 #define STATE  "(s32[], " GATHER ", f32[2,4])"
-static const char gathers[] =
-	"HloModule m, num_partitions=4\n" CONDITION(STATE) "body {\n" COUNT(STATE)
-	" f = " GATHER " get-tuple-element(s), index=1\n"
-	" w = f32[8,4] all-gather-done(f)\n"
-	" p = f32[2,4] get-tuple-element(s), index=2\n"
-	" next = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
-	" ROOT r = " STATE " tuple(j, next, p)\n}\n"
-	"ENTRY e {\n p = f32[2,4] parameter(0)\n z = s32[] constant(0)\n"
-	" first = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
-	" init = " STATE " tuple(z, first, p)\n"
-	" loop = " STATE " while(init), condition=cond, body=body\n"
-	" last = " GATHER " get-tuple-element(loop), index=1\n"
-	" rest = f32[8,4] all-gather-done(last)\n"
-	" plain = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
-	" waited = f32[8,4] all-gather-done(plain)\n"
-	" ROOT r = f32[8,4] add(rest, waited)\n}\n";
+static const char gathers[] = "HloModule m, num_partitions=4\n" CONDITION(STATE) "body {\n" COUNT(
+	STATE) " f = " GATHER " get-tuple-element(s), index=1\n"
+	       " w = f32[8,4] all-gather-done(f)\n"
+	       " p = f32[2,4] get-tuple-element(s), index=2\n"
+	       " next = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
+	       " ROOT r = " STATE " tuple(j, next, p)\n}\n"
+	       "ENTRY e {\n p = f32[2,4] parameter(0)\n z = s32[] constant(0)\n"
+	       " first = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
+	       " init = " STATE " tuple(z, first, p)\n"
+	       " loop = " STATE " while(init), condition=cond, body=body\n"
+	       " last = " GATHER " get-tuple-element(loop), index=1\n"
+	       " rest = f32[8,4] all-gather-done(last)\n"
+	       " plain = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
+	       " waited = f32[8,4] all-gather-done(plain)\n"
+	       " ROOT r = f32[8,4] add(rest, waited)\n}\n";
 
 static void from_trip_to_trip(void **state)
 {
@@ -81,24 +80,24 @@ static void from_trip_to_trip(void **state)
 #define RECV "(f32[8], u32[], token[])"
 #undef STATE
 #define STATE "(s32[], " RECV ", f32[8])"
-static const char rotated[] =
-	"HloModule m, num_partitions=4\n" CONDITION(STATE) "body {\n" COUNT(STATE)
-	" f = " RECV " get-tuple-element(s), index=1\n"
-	" got = (f32[8], token[]) recv-done(f), channel_id=1\n"
-	" x = f32[8] get-tuple-element(got), index=0\n"
-	" t = token[] after-all()\n"
-	" in = " RECV " recv(t), channel_id=1\n"
-	" data = f32[8] get-tuple-element(in), index=0\n"
-	" context = u32[] get-tuple-element(in), index=1\n"
-	" token = token[] get-tuple-element(in), index=2\n"
-	" again = " RECV " tuple(data, context, token)\n"
-	" ROOT r = " STATE " tuple(j, again, x)\n}\n"
-	"ENTRY e {\n p = f32[8] parameter(0)\n z = s32[] constant(0)\n t = token[] after-all()\n"
-	" first = " RECV " recv(t), channel_id=1\n"
-	" init = " STATE " tuple(z, first, p)\n"
-	" loop = " STATE " while(init), condition=cond, body=body\n"
-	" last = " RECV " get-tuple-element(loop), index=1\n"
-	" ROOT rest = (f32[8], token[]) recv-done(last), channel_id=1\n}\n";
+static const char rotated[] = "HloModule m, num_partitions=4\n" CONDITION(STATE) "body {\n" COUNT(
+	STATE) " f = " RECV " get-tuple-element(s), index=1\n"
+	       " got = (f32[8], token[]) recv-done(f), channel_id=1\n"
+	       " x = f32[8] get-tuple-element(got), index=0\n"
+	       " t = token[] after-all()\n"
+	       " in = " RECV " recv(t), channel_id=1\n"
+	       " data = f32[8] get-tuple-element(in), index=0\n"
+	       " context = u32[] get-tuple-element(in), index=1\n"
+	       " token = token[] get-tuple-element(in), index=2\n"
+	       " again = " RECV " tuple(data, context, token)\n"
+	       " ROOT r = " STATE " tuple(j, again, x)\n}\n"
+	       "ENTRY e {\n p = f32[8] parameter(0)\n z = s32[] constant(0)\n t = token[] "
+	       "after-all()\n"
+	       " first = " RECV " recv(t), channel_id=1\n"
+	       " init = " STATE " tuple(z, first, p)\n"
+	       " loop = " STATE " while(init), condition=cond, body=body\n"
+	       " last = " RECV " get-tuple-element(loop), index=1\n"
+	       " ROOT rest = (f32[8], token[]) recv-done(last), channel_id=1\n}\n";
 
 static void taken_apart(void **state)
 {
@@ -111,21 +110,20 @@ static void taken_apart(void **state)
 /* Two places in the state that change with every trip, and a third that never does. */
 #undef STATE
 #define STATE "(s32[], " GATHER ", " GATHER ", " GATHER ")"
-static const char turns[] =
-	"HloModule m, num_partitions=4\n" CONDITION(STATE) "body {\n" COUNT(STATE)
-	" a = " GATHER " get-tuple-element(s), index=1\n"
-	" b = " GATHER " get-tuple-element(s), index=2\n"
-	" c = " GATHER " get-tuple-element(s), index=3\n"
-	" w = f32[8,4] all-gather-done(a)\n"
-	" never = f32[8,4] all-gather-done(c)\n"
-	" p = f32[2,4] constant({...})\n"
-	" next = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
-	" ROOT r = " STATE " tuple(j, b, next, c)\n}\n"
-	"ENTRY e {\n p = f32[2,4] parameter(0)\n z = s32[] constant(0)\n"
-	" one = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
-	" two = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
-	" init = " STATE " tuple(z, one, two, two)\n"
-	" ROOT loop = " STATE " while(init), condition=cond, body=body\n}\n";
+static const char turns[] = "HloModule m, num_partitions=4\n" CONDITION(STATE) "body {\n" COUNT(
+	STATE) " a = " GATHER " get-tuple-element(s), index=1\n"
+	       " b = " GATHER " get-tuple-element(s), index=2\n"
+	       " c = " GATHER " get-tuple-element(s), index=3\n"
+	       " w = f32[8,4] all-gather-done(a)\n"
+	       " never = f32[8,4] all-gather-done(c)\n"
+	       " p = f32[2,4] constant({...})\n"
+	       " next = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
+	       " ROOT r = " STATE " tuple(j, b, next, c)\n}\n"
+	       "ENTRY e {\n p = f32[2,4] parameter(0)\n z = s32[] constant(0)\n"
+	       " one = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
+	       " two = " GATHER " all-gather-start(p), replica_groups={}, dimensions={0}\n"
+	       " init = " STATE " tuple(z, one, two, two)\n"
+	       " ROOT loop = " STATE " while(init), condition=cond, body=body\n}\n";
 
 static void places_that_turn(void **state)
 {
@@ -136,16 +134,16 @@ static void places_that_turn(void **state)
 }
 
 /* What is carried is no start, is nothing, or asks for an element that is not there. */
-static const char strays[] =
-	"HloModule m\n" CONDITION("(s32[], f32[8])") "body {\n" COUNT("(s32[], f32[8])")
-	" x = f32[8] get-tuple-element(s), index=1\n"
-	" none = f32[8] all-gather-done(x)\n"
-	" beyond = f32[8] get-tuple-element(s), index=7\n"
-	" lost = f32[8] all-gather-done(beyond)\n"
-	" ROOT r = (s32[], f32[8]) tuple(j, x)\n}\n"
-	"ENTRY e {\n p = f32[8] parameter(0)\n z = s32[] constant(0)\n"
-	" init = (s32[], f32[8]) tuple(z, p)\n"
-	" ROOT loop = (s32[], f32[8]) while(init), condition=cond, body=body\n}\n";
+static const char strays[] = "HloModule m\n" CONDITION("(s32[], f32[8])") "body {\n" COUNT(
+	"(s32[], f32[8])") " x = f32[8] get-tuple-element(s), index=1\n"
+			   " none = f32[8] all-gather-done(x)\n"
+			   " beyond = f32[8] get-tuple-element(s), index=7\n"
+			   " lost = f32[8] all-gather-done(beyond)\n"
+			   " ROOT r = (s32[], f32[8]) tuple(j, x)\n}\n"
+			   "ENTRY e {\n p = f32[8] parameter(0)\n z = s32[] constant(0)\n"
+			   " init = (s32[], f32[8]) tuple(z, p)\n"
+			   " ROOT loop = (s32[], f32[8]) while(init), condition=cond, "
+			   "body=body\n}\n";
 
 static void no_pair(void **state)
 {
