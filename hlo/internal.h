@@ -11,10 +11,6 @@ bool read_instruction(struct reader *r, struct str message, struct hlo_instructi
 /* module.c: what both readers end with, once operands, callees and roots are indices. */
 bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err);
 
-/* shape_text.c: shape_parse without the diagnostic; *at is how far it came. */
-const char *shape_scan(
-	struct str text, struct arena *keep, struct shape *ret, ptrdiff_t *at); /* what is wrong */
-
 /* groups.c: replica groups in their four spellings. */
 read_fn read_replica_group; /* ReplicaGroup: one of several */
 read_fn read_device_list;   /* CollectiveDeviceListProto */

@@ -49,6 +49,9 @@ bool scan_more(struct scan *s);
 /* "{1,2}" */
 bool scan_dims(struct scan *s, struct hlo_dims *ret);
 
+/* shape_text.c */
+bool scan_shape(struct scan *s, struct shape *ret);
+
 /* text_attr.c: what follows an instruction's operands.  Callees are offsets of their names. */
 bool scan_attributes(struct scan *s, struct hlo_instruction *i);
 

@@ -19,14 +19,16 @@
 #include "base/out.h"
 #include "base/str.h"
 
-#define SHAPE_MAX_RANK	 64    /* XLA itself refuses more than 8 on most backends */
-#define SHAPE_MAX_DEPTH	 16    /* tuples within tuples; real modules stay below 4 */
-#define SHAPE_MAX_LEAVES 65536 /* a combined collective or a while state of a large model */
-#define LAYOUT_MAX_TILES 8
-#define TILE_MAX_RANK	 16	   /* tiles met in the wild have at most 5 */
-#define SHAPE_HOST_SPACE 5	   /* S(5) */
-#define DIM_UNBOUNDED	 INT64_MIN /* "?": makes every size INT64_MAX, that is, unknown */
-#define TILE_COMBINE	 INT64_MIN /* "*" in a tile: folded into the next more minor dimension */
+#define SHAPE_MAX_RANK	  64	/* XLA itself refuses more than 8 on most backends */
+#define SHAPE_MAX_DEPTH	  16	/* tuples within tuples; real modules stay below 4 */
+#define SHAPE_MAX_LEAVES  65536 /* a combined collective or a while state of a large model */
+#define LAYOUT_MAX_TILES  8
+#define LAYOUT_MAX_NUMBER ((int64_t)1 << 31) /* alignments and prefixes are a few words */
+#define ELEMENT_MAX_BITS  1024	    /* wider than any format's, small enough for sums of sizes */
+#define TILE_MAX_RANK	  16	    /* tiles met in the wild have at most 5 */
+#define SHAPE_HOST_SPACE  5	    /* S(5) */
+#define DIM_UNBOUNDED	  INT64_MIN /* "?": makes every size INT64_MAX, that is, unknown */
+#define TILE_COMBINE	  INT64_MIN /* "*" in a tile: folded into the next more minor dimension */
 
 struct tile {
 	int64_t *dims;
@@ -60,9 +62,6 @@ struct shape {
 	const struct shape_sums *sums; /* of a tuple read from a file; NULL: added up when asked */
 };
 
-/* From a ShapeProto's bytes.  `whole` is the file's bytes, for offsets in errors. */
-bool shape_from_proto(struct str proto, struct str whole, struct arena *keep, struct shape *ret,
-	struct diag *err);
 /*
  * From text, e.g. "bf16[32,8192]{1,0:T(8,128)(2,1)S(1)}"; XLA's own grammar.
  * *rest is what follows.  The error names the column.

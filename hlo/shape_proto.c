@@ -6,11 +6,6 @@
  */
 #include "hlo/read.h"
 
-/* Wider than any element of any format, and small enough for the arithmetic on sizes. */
-enum { MAX_ELEMENT_BITS = 1024 };
-/* Prefixes and alignments are a few words; more than this is damage. */
-#define MAX_LAYOUT_NUMBER ((int64_t)1 << 31)
-
 struct layout {
 	struct hlo_dims minor_to_major;
 	struct tile tiles[LAYOUT_MAX_TILES];
@@ -66,11 +61,11 @@ READ_TABLE(layout_table, "LayoutProto");
 
 static const char *layout_why(const struct layout *l)
 {
-	if (l->element_bits < 0 || l->element_bits > MAX_ELEMENT_BITS)
+	if (l->element_bits < 0 || l->element_bits > ELEMENT_MAX_BITS)
 		return "an element cannot have that many bits";
-	if (l->metadata_bytes < 0 || l->metadata_bytes > MAX_LAYOUT_NUMBER)
+	if (l->metadata_bytes < 0 || l->metadata_bytes > LAYOUT_MAX_NUMBER)
 		return "the dynamic shape prefix has an impossible size";
-	if (l->tail_alignment < 0 || l->tail_alignment > MAX_LAYOUT_NUMBER)
+	if (l->tail_alignment < 0 || l->tail_alignment > LAYOUT_MAX_NUMBER)
 		return "the tail alignment is impossible";
 	return NULL;
 }
@@ -201,11 +196,4 @@ bool read_shape(struct reader *r, struct str message, struct shape *ret)
 		return false;
 	shape_complete(ret, r->keep);
 	return true;
-}
-
-bool shape_from_proto(
-	struct str proto, struct str whole, struct arena *keep, struct shape *ret, struct diag *err)
-{
-	struct reader r = { .keep = keep, .whole = whole, .err = err };
-	return read_shape(&r, proto, ret);
 }

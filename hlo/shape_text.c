@@ -9,386 +9,249 @@
  * An attribute is a word and parentheses; tiles T may repeat theirs.  What sizes do not depend on
  * (sparse levels, index types, split configurations, physical shapes) is skipped.
  */
-#include "hlo/internal.h"
+#include "hlo/scan.h"
 
 /* Of the text quoted in an error: enough to find the place, short enough to read. */
 enum { QUOTE_BYTES = 512 };
 
-struct cursor {
-	struct str text; /* all of it */
-	ptrdiff_t at;
-	struct arena *keep;
-	const char *why; /* sticky: what is wrong at `at` */
-	int depth;
-};
-
-static struct str rest(const struct cursor *c)
+static bool is_digit(char c)
 {
-	return str_from_offset(c->text, c->at);
+	return c >= '0' && c <= '9';
 }
 
-static bool fail(struct cursor *c, const char *why)
+static bool number(struct scan *s, int64_t max, int64_t *ret)
 {
-	if (!c->why)
-		c->why = why;
-	return false;
+	ptrdiff_t from = s->at;
+	while (is_digit(scan_peek(s)))
+		s->at++;
+	struct str digits = scan_since(s, from);
+	if (!digits.len)
+		return scan_fail(s, "expected a number");
+	return (str_to_i64(digits, ret) && *ret <= max) ||
+	       scan_fail_at(s, from, "the number is too large");
 }
 
-static bool take(struct cursor *c, struct str word)
+static int64_t *keep_dims(struct scan *s, const int64_t *dims, ptrdiff_t rank)
 {
-	if (!str_starts(rest(c), word))
-		return false;
-	c->at += word.len;
-	return true;
-}
-
-static bool expect(struct cursor *c, struct str word, const char *why)
-{
-	return take(c, word) || fail(c, why);
-}
-
-static char peek(const struct cursor *c)
-{
-	return c->at < c->text.len ? c->text.p[c->at] : 0;
-}
-
-/* Blanks, and comments as XLA prints them between the elements of long tuples. */
-static void skip_blanks(struct cursor *c)
-{
-	for (;;) {
-		if (peek(c) == ' ' || peek(c) == '\n' || peek(c) == '\t') {
-			c->at++;
-		} else if (str_starts(rest(c), STR("/*"))) {
-			ptrdiff_t end = str_find(rest(c), STR("*/"));
-			if (end < 0)
-				return;
-			c->at += end + 2;
-		} else {
-			return;
-		}
-	}
-}
-
-static bool is_digit(char ch)
-{
-	return ch >= '0' && ch <= '9';
-}
-
-static bool number(struct cursor *c, int64_t *ret)
-{
-	ptrdiff_t from = c->at;
-	while (is_digit(peek(c)))
-		c->at++;
-	struct str digits = str_head(str_from_offset(c->text, from), c->at - from);
-	if (str_to_i64(digits, ret))
-		return true;
-	c->at = from;
-	return fail(c, digits.len ? "the number is too large" : "expected a number");
-}
-
-static void push_dim(int64_t *dims, ptrdiff_t *rank, ptrdiff_t max, struct cursor *c, int64_t dim)
-{
-	if (*rank == max)
-		fail(c, "too many dimensions");
-	else
-		dims[(*rank)++] = dim;
-}
-
-static int64_t *keep_dims(struct cursor *c, const int64_t *dims, ptrdiff_t rank)
-{
-	int64_t *kept = arena_make(c->keep, int64_t, rank);
+	int64_t *kept = arena_make(s->keep, int64_t, rank);
 	for (ptrdiff_t i = 0; i < rank; i++)
 		kept[i] = dims[i];
 	return kept;
 }
 
-static bool dimension(struct cursor *c, struct shape *s, int64_t *dims)
-{
-	int64_t dim = DIM_UNBOUNDED;
-	bool dynamic = true;
-	if (!take(c, STR("?"))) {
-		dynamic = take(c, STR("<="));
-		if (!number(c, &dim))
-			return false;
-	}
-	if (dynamic && s->rank < SHAPE_MAX_RANK)
-		s->dynamic_dims |= (uint64_t)1 << s->rank;
-	push_dim(dims, &s->rank, SHAPE_MAX_RANK, c, dim);
-	return !c->why;
-}
-
-static bool dimensions(struct cursor *c, struct shape *s)
+/* "8,<=16,?]" */
+static bool dimensions(struct scan *s, struct shape *ret)
 {
 	int64_t dims[SHAPE_MAX_RANK];
-	if (!expect(c, STR("["), "expected '[' and the dimensions"))
-		return false;
-	while (!take(c, STR("]"))) {
-		if (s->rank && !expect(c, STR(","), "expected ',' or ']'"))
+	while (!scan_take(s, STR("]"))) {
+		int64_t dim = DIM_UNBOUNDED;
+		if (ret->rank && !scan_expect(s, STR(","), "expected ',' or ']'"))
 			return false;
-		if (!dimension(c, s, dims))
-			return false;
+		bool dynamic = scan_take(s, STR("?")), bounded = !dynamic;
+		if (bounded) {
+			dynamic = scan_take(s, STR("<="));
+			if (!number(s, INT64_MAX, &dim))
+				return false;
+		}
+		if (ret->rank == SHAPE_MAX_RANK)
+			return scan_fail(s, "too many dimensions");
+		ret->dynamic_dims |= (uint64_t)dynamic << ret->rank;
+		dims[ret->rank++] = dim;
 	}
-	s->dims = keep_dims(c, dims, s->rank);
-	s->is_dynamic = s->dynamic_dims != 0;
+	ret->dims = keep_dims(s, dims, ret->rank);
+	ret->is_dynamic = ret->dynamic_dims != 0;
 	return true;
 }
 
-static bool tile_entry(struct cursor *c, int64_t *ret)
-{
-	if (take(c, STR("*"))) {
-		*ret = TILE_COMBINE;
-		return peek(c) != ')' || fail(c, "a tile cannot end in '*'");
-	}
-	if (!number(c, ret))
-		return false;
-	return *ret > 0 || fail(c, "a tile's dimension must be above 0");
-}
-
-static bool tile(struct cursor *c, struct tile *ret)
+/* "*,8,128)" */
+static bool tile(struct scan *s, struct tile *ret)
 {
 	int64_t dims[TILE_MAX_RANK];
-	while (!take(c, STR(")"))) {
-		int64_t dim;
-		if (ret->rank && !expect(c, STR(","), "expected ',' or ')'"))
+	while (!scan_take(s, STR(")"))) {
+		int64_t dim = TILE_COMBINE;
+		if (ret->rank && !scan_expect(s, STR(","), "expected ',' or ')'"))
 			return false;
-		if (!tile_entry(c, &dim))
+		if (scan_take(s, STR("*"))) {
+			if (scan_peek(s) == ')')
+				return scan_fail(s, "a tile cannot end in '*'");
+		} else if (!number(s, INT64_MAX, &dim)) {
 			return false;
-		push_dim(dims, &ret->rank, TILE_MAX_RANK, c, dim);
-		if (c->why)
-			return false;
+		} else if (!dim) {
+			return scan_fail(s, "a tile's dimension must be above 0");
+		}
+		if (ret->rank == TILE_MAX_RANK)
+			return scan_fail(s, "too many dimensions");
+		dims[ret->rank++] = dim;
 	}
-	ret->dims = keep_dims(c, dims, ret->rank);
+	ret->dims = keep_dims(s, dims, ret->rank);
 	return true;
 }
 
-static bool attr_tiles(struct cursor *c, struct shape *s)
+static bool tiles(struct scan *s, struct shape *ret)
 {
-	s->tiles = arena_make(c->keep, struct tile, LAYOUT_MAX_TILES);
+	ret->tiles = arena_make(s->keep, struct tile, LAYOUT_MAX_TILES);
 	do {
-		if (s->tile_count == LAYOUT_MAX_TILES)
-			return fail(c, "too many tiles");
-		if (!tile(c, &s->tiles[s->tile_count++]))
+		if (ret->tile_count == LAYOUT_MAX_TILES)
+			return scan_fail(s, "too many tiles");
+		if (!tile(s, &ret->tiles[ret->tile_count++]))
 			return false;
-	} while (take(c, STR("(")));
+	} while (scan_take(s, STR("(")));
 	return true;
-}
-
-static bool bounded(struct cursor *c, int64_t max, int64_t *ret)
-{
-	ptrdiff_t from = c->at;
-	if (!number(c, ret))
-		return false;
-	if (*ret > max) {
-		c->at = from;
-		return fail(c, "the number is too large");
-	}
-	return expect(c, STR(")"), "expected ')'");
-}
-
-/* The same bounds as for shapes from the wire. */
-enum { MAX_ELEMENT_BITS = 1024 };
-#define MAX_LAYOUT_NUMBER ((int64_t)1 << 31)
-
-static bool attr_tail(struct cursor *c, struct shape *s)
-{
-	return bounded(c, MAX_LAYOUT_NUMBER, &s->tail_alignment);
-}
-
-static bool attr_bits(struct cursor *c, struct shape *s)
-{
-	int64_t bits = 0;
-	bool ok = bounded(c, MAX_ELEMENT_BITS, &bits);
-	s->element_bits = (int)bits;
-	return ok;
-}
-
-static bool attr_space(struct cursor *c, struct shape *s)
-{
-	return bounded(c, INT64_MAX, &s->memory_space);
-}
-
-static bool attr_prefix(struct cursor *c, struct shape *s)
-{
-	return bounded(c, MAX_LAYOUT_NUMBER, &s->metadata_bytes);
 }
 
 /* Over one or more balanced groups; the first '(' is taken already. */
-static bool attr_skip(struct cursor *c, struct shape *s)
+static bool skip_groups(struct scan *s)
 {
-	(void)s;
 	for (ptrdiff_t open = 1; open;) {
-		char ch = peek(c);
-		if (!ch)
-			return fail(c, "expected ')'");
-		c->at++;
-		open += (ch == '(') - (ch == ')');
-		if (!open && take(c, STR("(")))
+		char c = scan_peek(s);
+		if (!c)
+			return scan_fail(s, "expected ')'");
+		s->at++;
+		open += (c == '(') - (c == ')');
+		if (!open && scan_take(s, STR("(")))
 			open = 1;
 	}
 	return true;
 }
 
-static const struct {
-	struct str word;
-	bool (*read)(struct cursor *c, struct shape *s);
-} attributes[] = {
-	{ STR_INIT("T("), attr_tiles },	 /* tiles */
-	{ STR_INIT("L("), attr_tail },	 /* tail padding alignment, elements */
-	{ STR_INIT("E("), attr_bits },	 /* element size, bits */
-	{ STR_INIT("S("), attr_space },	 /* memory space */
-	{ STR_INIT("M("), attr_prefix }, /* dynamic shape prefix, bytes */
-	{ STR_INIT("D("), attr_skip },	 /* sparse level types */
-	{ STR_INIT("#("), attr_skip },	 /* index type */
-	{ STR_INIT("*("), attr_skip },	 /* pointer type */
-	{ STR_INIT("SC("), attr_skip },	 /* split configuration */
-	{ STR_INIT("P("), attr_skip },	 /* physical shape */
-};
-
-static bool attribute(struct cursor *c, struct shape *s)
+static bool attribute(struct scan *s, struct shape *ret)
 {
-	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
-		if (take(c, attributes[i].word))
-			return attributes[i].read(c, s);
-	return fail(c, "expected a layout attribute (T, L, E, S, M ...) or '}'");
+	static const struct str skipped[] = {
+		STR_INIT("D("),	 /* sparse level types */
+		STR_INIT("#("),	 /* index type */
+		STR_INIT("*("),	 /* pointer type */
+		STR_INIT("SC("), /* split configuration */
+		STR_INIT("P("),	 /* physical shape */
+	};
+	int64_t bits = ret->element_bits;
+	const struct {
+		struct str word;
+		int64_t *into, max;
+	} numbers[] = {
+		{ STR("L("), &ret->tail_alignment, LAYOUT_MAX_NUMBER },
+		{ STR("E("), &bits, ELEMENT_MAX_BITS },
+		{ STR("S("), &ret->memory_space, INT64_MAX },
+		{ STR("M("), &ret->metadata_bytes, LAYOUT_MAX_NUMBER },
+	};
+	if (scan_take(s, STR("T(")))
+		return tiles(s, ret);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (scan_take(s, numbers[i].word)) {
+			bool ok = number(s, numbers[i].max, numbers[i].into);
+			ret->element_bits = (int)bits;
+			return ok && scan_expect(s, STR(")"), "expected ')'");
+		}
+	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++)
+		if (scan_take(s, skipped[i]))
+			return skip_groups(s);
+	return scan_fail(s, "expected a layout attribute (T, L, E, S, M ...) or '}'");
 }
 
-static bool order_entry(struct cursor *c, const struct shape *s, ptrdiff_t i, uint64_t *seen)
+static bool layout(struct scan *s, struct shape *ret)
 {
-	ptrdiff_t from = c->at;
-	if (i && !expect(c, STR(","), "expected ',', ':' or '}'"))
-		return false;
-	if (!number(c, &s->minor_to_major[i]))
-		return false;
-	int64_t dim = s->minor_to_major[i];
-	if (dim < s->rank && !(*seen >> dim & 1)) {
-		*seen |= (uint64_t)1 << dim;
-		return true;
-	}
-	c->at = from + (i > 0);
-	return fail(c, "a layout lists every dimension once, from 0");
-}
-
-static bool layout(struct cursor *c, struct shape *s)
-{
-	if (!take(c, STR("{")))
-		return true;
-	s->has_layout = true;
-	s->minor_to_major = arena_make(c->keep, int64_t, s->rank);
 	uint64_t seen = 0;
-	for (ptrdiff_t i = 0; i < s->rank; i++)
-		if (!order_entry(c, s, i, &seen))
+	ret->has_layout = true;
+	ret->minor_to_major = arena_make(s->keep, int64_t, ret->rank);
+	for (ptrdiff_t i = 0; i < ret->rank; i++) {
+		if (i && !scan_expect(s, STR(","), "expected ',', ':' or '}'"))
 			return false;
-	if (take(c, STR(":")))
-		while (peek(c) != '}')
-			if (!attribute(c, s))
+		ptrdiff_t from = s->at;
+		int64_t dim;
+		if (!number(s, INT64_MAX, &dim))
+			return false;
+		if (dim >= ret->rank || (seen >> dim & 1))
+			return scan_fail_at(s, from, "a layout lists every dimension once, from 0");
+		seen |= (uint64_t)1 << dim;
+		ret->minor_to_major[i] = dim;
+	}
+	if (scan_take(s, STR(":")))
+		while (scan_peek(s) != '}')
+			if (!attribute(s, ret))
 				return false;
-	return expect(c, STR("}"), "expected '}'");
+	return scan_expect(s, STR("}"), "expected '}'");
 }
 
-static struct str type_word(const struct cursor *c)
+static bool array(struct scan *s, struct shape *ret)
 {
-	struct str s = rest(c);
-	ptrdiff_t n = 0;
-	while (n < s.len && (is_digit(s.p[n]) || (s.p[n] >= 'a' && s.p[n] <= 'z')))
-		n++;
-	return str_head(s, n);
+	ptrdiff_t from = s->at;
+	while (is_digit(scan_peek(s)) || (scan_peek(s) >= 'a' && scan_peek(s) <= 'z'))
+		s->at++;
+	ret->leaves = 1;
+	ret->dtype = dtype_find(scan_since(s, from));
+	if (ret->dtype == DTYPE_INVALID || ret->dtype == DTYPE_TUPLE || ret->dtype == DTYPE_BUFFER)
+		return scan_fail_at(s, from, "expected a shape such as bf16[8,128]{1,0}");
+	return scan_expect(s, STR("["), "expected '[' and the dimensions") && dimensions(s, ret) &&
+	       (!scan_take(s, STR("{")) || layout(s, ret));
 }
 
-static bool array(struct cursor *c, struct shape *s)
-{
-	struct str word = type_word(c);
-	s->dtype = dtype_find(word);
-	if (s->dtype == DTYPE_INVALID || s->dtype == DTYPE_TUPLE || s->dtype == DTYPE_BUFFER)
-		return fail(c, "expected a shape such as bf16[8,128]{1,0}");
-	c->at += word.len;
-	s->leaves = 1;
-	return dimensions(c, s) && layout(c, s);
-}
-
-static bool shape(struct cursor *c, struct shape *s);
+static bool shape_at_depth(struct scan *s, struct shape *ret, int depth);
 
 /* Elements up to ')'; the opening one is taken already. */
-static bool elements(struct cursor *c, struct shape *s, ptrdiff_t max)
+static bool tuple(struct scan *s, struct shape *ret, int depth)
 {
-	ptrdiff_t cap = 0;
-	for (skip_blanks(c); !take(c, STR(")")); skip_blanks(c)) {
-		if (s->element_count && !expect(c, STR(","), "expected ',' or ')'"))
+	ptrdiff_t cap = 0, max = ret->dtype == DTYPE_BUFFER ? 1 : SHAPE_MAX_LEAVES;
+	if (depth == SHAPE_MAX_DEPTH)
+		return scan_fail(s, "tuples are nested too deeply");
+	for (scan_space(s); !scan_take(s, STR(")")); scan_space(s)) {
+		struct shape element;
+		if (ret->element_count && !scan_expect(s, STR(","), "expected ',' or ')'"))
 			return false;
-		if (s->element_count >= max || s->leaves >= SHAPE_MAX_LEAVES)
-			return fail(c, "too many elements");
-		struct shape element = { 0 };
-		if (!shape(c, &element))
+		if (ret->element_count >= max || ret->leaves >= SHAPE_MAX_LEAVES)
+			return scan_fail(s, "too many elements");
+		if (!shape_at_depth(s, &element, depth + 1))
 			return false;
-		element.leaf_first = s->leaves;
-		s->leaves += element.leaves;
-		*arena_push(c->keep, s->elements, s->element_count, cap) = element;
+		element.leaf_first = ret->leaves;
+		ret->leaves += element.leaves;
+		*arena_push(s->keep, ret->elements, ret->element_count, cap) = element;
 	}
 	return true;
 }
 
-static bool tuple(struct cursor *c, struct shape *s, enum dtype type, ptrdiff_t max)
+static bool shape_at_depth(struct scan *s, struct shape *ret, int depth)
 {
-	s->dtype = type;
-	if (c->depth == SHAPE_MAX_DEPTH)
-		return fail(c, "tuples are nested too deeply");
-	c->depth++;
-	bool ok = elements(c, s, max);
-	c->depth--;
-	return ok;
+	*ret = (struct shape){ 0 };
+	scan_space(s);
+	if (scan_take(s, STR("(")))
+		ret->dtype = DTYPE_TUPLE;
+	else if (scan_take(s, STR("b(")))
+		ret->dtype = DTYPE_BUFFER;
+	if (!(ret->dtype == DTYPE_INVALID ? array(s, ret) : tuple(s, ret, depth)))
+		return false;
+	shape_complete(ret, s->keep);
+	return true;
 }
 
-static bool shape(struct cursor *c, struct shape *s)
+bool scan_shape(struct scan *s, struct shape *ret)
 {
-	bool ok;
-	skip_blanks(c);
-	if (take(c, STR("(")))
-		ok = tuple(c, s, DTYPE_TUPLE, SHAPE_MAX_LEAVES);
-	else if (take(c, STR("b(")))
-		ok = tuple(c, s, DTYPE_BUFFER, 1);
-	else
-		ok = array(c, s);
-	if (ok)
-		shape_complete(s, c->keep);
-	return ok;
+	return shape_at_depth(s, ret, 0);
 }
 
-/* The line of the text that holds `at`, cut around it, as a place for a caret. */
-static struct text_place place(const struct cursor *c)
+/* The line of the text that is wrong, cut around the place, for a caret. */
+static struct text_place place(const struct scan *s)
 {
-	ptrdiff_t from = c->at > QUOTE_BYTES / 2 ? c->at - QUOTE_BYTES / 2 : 0;
-	struct str quote = str_head(str_from_offset(c->text, from), QUOTE_BYTES);
-	ptrdiff_t newline = str_rfind_char(str_head(quote, c->at - from), '\n');
+	ptrdiff_t from = s->wrong > QUOTE_BYTES / 2 ? s->wrong - QUOTE_BYTES / 2 : 0;
+	struct str quote = str_head(str_from_offset(s->text, from), QUOTE_BYTES);
+	ptrdiff_t newline = str_rfind_char(str_head(quote, s->wrong - from), '\n');
 	quote = str_from_offset(quote, newline + 1);
 	ptrdiff_t end = str_find_char(quote, '\n');
 	return (struct text_place){ .file = STR("shape"),
 		.source = end < 0 ? quote : str_head(quote, end),
 		.line = 1,
-		.column = c->at - from - newline,
+		.column = s->wrong - from - newline,
 		.width = 1 };
 }
 
-const char *shape_scan(struct str text, struct arena *keep, struct shape *ret, ptrdiff_t *at)
+bool shape_parse(
+	struct str text, struct arena *keep, struct shape *ret, struct str *rest, struct diag *err)
 {
-	struct cursor c = { .text = text, .keep = keep };
-	*ret = (struct shape){ 0 };
-	shape(&c, ret);
-	*at = c.at;
-	return c.why;
-}
-
-bool shape_parse(struct str text, struct arena *keep, struct shape *ret, struct str *rest_of,
-	struct diag *err)
-{
-	struct cursor c = { .text = text, .keep = keep };
-	*ret = (struct shape){ 0 };
-	bool ok = shape(&c, ret);
-	if (rest_of)
-		*rest_of = rest(&c);
+	struct scan s = { .text = text, .keep = keep };
+	bool ok = scan_shape(&s, ret);
+	*rest = str_from_offset(text, s.at);
 	if (ok)
 		return true;
-	if (c.at <= QUOTE_BYTES / 2)
-		return diag_caret(err, DIAG_HLO, place(&c), "%s", c.why);
-	return diag_caret(err, DIAG_HLO, place(&c), "at byte %td of the text: %s", c.at, c.why);
+	if (s.wrong <= QUOTE_BYTES / 2)
+		return diag_caret(err, DIAG_HLO, place(&s), "%s", s.why);
+	return diag_caret(err, DIAG_HLO, place(&s), "at byte %td of the text: %s", s.wrong, s.why);
 }
 
 static void write_numbers(struct out *o, const int64_t *items, ptrdiff_t count)
@@ -429,12 +292,6 @@ static void write_tiles(struct out *o, const struct shape *s)
 	}
 }
 
-static void write_number_attr(struct out *o, char word, int64_t value, int64_t least)
-{
-	if (value >= least)
-		out_fmt(o, "%c(%lld)", word, (long long)value);
-}
-
 static void write_layout(struct out *o, const struct shape *s)
 {
 	bool plain = !s->tile_count && s->tail_alignment <= 1 && !s->element_bits &&
@@ -446,10 +303,14 @@ static void write_layout(struct out *o, const struct shape *s)
 	if (!plain)
 		out_char(o, ':');
 	write_tiles(o, s);
-	write_number_attr(o, 'L', s->tail_alignment, 2);
-	write_number_attr(o, 'E', s->element_bits, 1);
-	write_number_attr(o, 'S', s->memory_space, 1);
-	write_number_attr(o, 'M', s->metadata_bytes, 1);
+	if (s->tail_alignment > 1)
+		out_fmt(o, "L(%lld)", (long long)s->tail_alignment);
+	if (s->element_bits)
+		out_fmt(o, "E(%d)", s->element_bits);
+	if (s->memory_space > 0)
+		out_fmt(o, "S(%lld)", (long long)s->memory_space);
+	if (s->metadata_bytes)
+		out_fmt(o, "M(%lld)", (long long)s->metadata_bytes);
 	out_char(o, '}');
 }
 

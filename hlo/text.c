@@ -33,25 +33,18 @@ static struct str text_type(struct scan *s)
 	return str_head(str_from_offset(s->text, from), s->at - from);
 }
 
-/* What shape_scan leaves of the extent is wrong. */
-static bool parse_shape(struct text *t, struct str extent, ptrdiff_t from, struct shape *ret)
-{
-	ptrdiff_t at;
-	const char *why = shape_scan(extent, t->s.keep, ret, &at);
-	if (!why && at < extent.len)
-		why = "this does not belong to the shape before it";
-	return !why || scan_fail_at(&t->s, from + at, why);
-}
-
 static bool read_type(struct text *t, struct shape *ret)
 {
-	ptrdiff_t from = t->s.at;
+	struct scan s = t->s;
 	struct str extent = text_type(&t->s);
 	uint64_t slot = str_hash(extent) % SHAPE_CACHE;
 	if (!t->cache->slots[slot].bytes.p || !str_eq(t->cache->slots[slot].bytes, extent)) {
 		t->cache->slots[slot].bytes = (struct str){ NULL, 0 };
-		if (!parse_shape(t, extent, from, &t->cache->slots[slot].shape))
-			return false;
+		if (!scan_shape(&s, &t->cache->slots[slot].shape))
+			return scan_fail_at(&t->s, s.wrong, s.why);
+		if (s.at < t->s.at)
+			return scan_fail_at(
+				&t->s, s.at, "this does not belong to the shape before it");
 		t->cache->slots[slot].bytes = extent;
 	}
 	*ret = t->cache->slots[slot].shape;

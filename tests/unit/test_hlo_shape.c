@@ -1,6 +1,7 @@
 /* hlo/shape: XLA's grammar, sizes with and without tiles, and shapes that cannot be. */
 #include <string.h>
 
+#include "hlo/read.h"
 #include "tests/unit/pb.h"
 #include "tests/unit/keep.h"
 
@@ -16,12 +17,17 @@ static struct shape parse(const char *text)
 	return s;
 }
 
+static bool from_proto(struct str bytes, struct shape *ret)
+{
+	struct reader r = { .keep = &keep, .whole = bytes, .err = &err };
+	return read_shape(&r, bytes, ret);
+}
+
 /* Through the wire and back. */
 static struct shape reread(const struct shape *s)
 {
-	struct str bytes = pb_shape_proto(&keep, s);
 	struct shape back;
-	if (!shape_from_proto(bytes, bytes, &keep, &back, &err))
+	if (!from_proto(pb_shape_proto(&keep, s), &back))
 		fail_msg("%s", err.text);
 	return back;
 }
@@ -140,7 +146,7 @@ static void rest_is_returned(void **state)
 	(void)state;
 	assert_true(shape_parse(STR("f32[2]{0} add(a, b)"), &keep, &s, &rest, &err));
 	assert_str(rest, " add(a, b)");
-	assert_true(shape_parse(STR("f32[2]"), &keep, &s, NULL, &err));
+	assert_true(shape_parse(STR("f32[2]"), &keep, &s, &rest, &err));
 }
 
 static const struct {
@@ -175,8 +181,9 @@ static void mistakes_have_columns(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
 		struct shape s;
+		struct str rest;
 		struct str where = arena_fmt(&keep, "shape:1:%d: ", mistakes[i].column);
-		assert_false(shape_parse(str_from(mistakes[i].text), &keep, &s, NULL, &err));
+		assert_false(shape_parse(str_from(mistakes[i].text), &keep, &s, &rest, &err));
 		if (!str_starts(str_from(err.text), where) || !strstr(err.text, mistakes[i].says))
 			fail_msg("'%s': %s", mistakes[i].text, err.text);
 	}
@@ -195,9 +202,10 @@ static struct str nested(int depth)
 static void depth_is_limited(void **state)
 {
 	struct shape s;
+	struct str rest;
 	(void)state;
-	assert_true(shape_parse(nested(SHAPE_MAX_DEPTH), &keep, &s, NULL, &err));
-	assert_false(shape_parse(nested(SHAPE_MAX_DEPTH + 1), &keep, &s, NULL, &err));
+	assert_true(shape_parse(nested(SHAPE_MAX_DEPTH), &keep, &s, &rest, &err));
+	assert_false(shape_parse(nested(SHAPE_MAX_DEPTH + 1), &keep, &s, &rest, &err));
 	assert_non_null(strstr(err.text, "nested too deeply"));
 	struct str bytes = pb_shape(&keep, "()");
 	for (int i = 1; i < SHAPE_MAX_DEPTH; i++) {
@@ -206,11 +214,11 @@ static void depth_is_limited(void **state)
 		pb_bytes(&b, 4, bytes);
 		bytes = pb_done(&b);
 	}
-	assert_true(shape_from_proto(bytes, bytes, &keep, &s, &err));
+	assert_true(from_proto(bytes, &s));
 	struct pb b = pb_new(&keep);
 	pb_int(&b, 2, DTYPE_TUPLE);
 	pb_bytes(&b, 4, bytes);
-	assert_false(shape_from_proto(pb_done(&b), pb_done(&b), &keep, &s, &err));
+	assert_false(from_proto(pb_done(&b), &s));
 	assert_non_null(strstr(err.text, "nested too deeply"));
 }
 
@@ -225,8 +233,7 @@ static void rank_is_limited(void **state)
 		struct pb b = pb_new(&keep);
 		pb_int(&b, 2, DTYPE_F32);
 		pb_unpacked(&b, 3, dims, SHAPE_MAX_RANK + more);
-		assert_int_equal(
-			shape_from_proto(pb_done(&b), pb_done(&b), &keep, &s, &err), !more);
+		assert_int_equal(from_proto(pb_done(&b), &s), !more);
 	}
 	assert_non_null(strstr(err.text, "too many dimensions"));
 }
@@ -256,7 +263,7 @@ static void wire_mistakes(void **state)
 		pb_int(&b, 2, DTYPE_F32);
 		pb_bytes(&b, 5, pb_done(&layout)); /* before the dimensions it is about */
 		pb_packed(&b, 3, cases[i].dims, 2);
-		assert_false(shape_from_proto(pb_done(&b), pb_done(&b), &keep, &s, &err));
+		assert_false(from_proto(pb_done(&b), &s));
 		if (!strstr(err.text, cases[i].says))
 			fail_msg("%s: %s", cases[i].says, err.text);
 	}
@@ -269,7 +276,7 @@ static void unknown_types_have_no_size(void **state)
 	(void)state;
 	pb_int(&b, 2, 99);
 	pb_packed(&b, 3, PB_LIST(4, 4));
-	assert_true(shape_from_proto(pb_done(&b), pb_done(&b), &keep, &s, &err));
+	assert_true(from_proto(pb_done(&b), &s));
 	assert_int_equal(s.dtype, DTYPE_INVALID);
 	assert_int_equal(shape_logical_bytes(&s), 0);
 }
@@ -298,7 +305,7 @@ static void truncation(void **state)
 	struct shape s;
 	(void)state;
 	for (ptrdiff_t n = 0; n <= bytes.len; n++)
-		shape_from_proto(str_head(bytes, n), bytes, &keep, &s, &err);
+		from_proto(str_head(bytes, n), &s);
 	assert_int_equal(s.element_count, 2);
 }
 
