@@ -39,7 +39,6 @@ static const struct ending {
 	{ STR_INIT(".trace.json"), FORMAT_TRACE },
 	{ STR_INIT(".sqlite"), FORMAT_NSYS },
 };
-enum { ENDINGS = sizeof(endings) / sizeof(endings[0]) };
 
 /* A trace.json.gz for another viewer, without the host's name: read when it is alone. */
 static const struct str perfetto[] = { STR_INIT("perfetto_trace.json.gz"),
@@ -50,77 +49,63 @@ static const char some_json[] = "JSON, and only its content says whether it is a
 
 /* Files that stand beside profiles or are taken for them; the most telling first. */
 static const struct other {
-	struct str name; /* a pattern */
+	struct str names[8]; /* patterns */
 	const char *is, *todo;
 } others[] = {
 #define ASK_XPLANE "give the *.xplane.pb of the same run"
-#define NAME_IT	   "name the file itself, or give the *.xplane.pb of the same run"
-#define CACHE	   "a result that XProf made from a profile and kept"
-#define DUMP	   "a compiler's dump of a program, without times"
-#define PROGRAM	   "a compiler's program, without times"
-#define DUMP_PART  "a part of a compiler's dump that is not read"
 #define GIVE_DUMP                                                                                  \
 	"name the dump's directory and the chip (--hardware) to have it judged before it runs, "   \
 	"or give the *.xplane.pb of the run"
-#define COST_IT                                                                                    \
-	"`rooflint hlo` says what it costs; check and diff take what XLA names "                   \
-	"*after_optimizations.txt or .hlo.pb"
-#define PACKED	    "a packed file"
-#define EXPORT_NSYS "have it written as *.sqlite with `nsys export --type sqlite`, and give that"
-	{ STR_INIT("*.xplane.pb.*"), "a packed or unfinished profile",
+	{ { STR_INIT("*.xplane.pb.*") }, "a packed or unfinished profile",
 		"unpack it, or wait until its writer is done" },
-	{ STR_INIT("*.trace.gz"), "a trace of an old TensorFlow, a form that is not read",
+	{ { STR_INIT("*.trace.gz") }, "a trace of an old TensorFlow, a form that is not read",
 		"capture with jax.profiler, which writes *.xplane.pb" },
-	{ STR_INIT("*.nsys-rep"), "an Nsight Systems report, which only its own tools read",
-		EXPORT_NSYS },
-	{ STR_INIT("*.qdrep"), "an Nsight Systems report, which only its own tools read",
-		EXPORT_NSYS },
-	{ STR_INIT("*.qdstrm"), "an Nsight Systems recording that was not made a report",
+	{ { STR_INIT("*.nsys-rep"), STR_INIT("*.qdrep") },
+		"an Nsight Systems report, which only its own tools read",
+		"have it written as *.sqlite with `nsys export --type sqlite`, and give that" },
+	{ { STR_INIT("*.qdstrm") }, "an Nsight Systems recording that was not made a report",
 		"open it in Nsight Systems, and have that written as *.sqlite" },
-	{ STR_INIT("*.ncu-rep"), "a report of Nsight Compute on single kernels",
+	{ { STR_INIT("*.ncu-rep") }, "a report of Nsight Compute on single kernels",
 		"profile the job with Nsight Systems, and give `nsys export --type sqlite` of it" },
-	{ STR_INIT("*.pftrace"), "a trace in Perfetto's own form, which is not read",
+	{ { STR_INIT("*.pftrace") }, "a trace in Perfetto's own form, which is not read",
 		"capture with jax.profiler, which writes *.xplane.pb" },
-	{ STR_INIT("*.prof"), "a snapshot of live buffers, which is read beside a profile",
+	{ { STR_INIT("*.prof") }, "a snapshot of live buffers, which is read beside a profile",
 		"lay it into the run's directory, next to the *.xplane.pb" },
-	{ STR_INIT("*.hlo_proto.pb"), "a compiled program, without times", ASK_XPLANE },
-	{ STR_INIT("*after_optimizations*.txt"), DUMP, GIVE_DUMP },
-	{ STR_INIT("*buffer-assignment.txt"), DUMP, GIVE_DUMP },
-	{ STR_INIT("*memory-usage-report.txt"), DUMP, GIVE_DUMP },
-	{ STR_INIT("*.hlo"), PROGRAM, COST_IT },
-	{ STR_INIT("*.hlo.txt"), PROGRAM, COST_IT },
-	{ STR_INIT("*.hlo.pb"), PROGRAM, COST_IT },
-	{ STR_INIT("*_optimizations.txt"), PROGRAM, COST_IT },
-	{ STR_INIT("*.mlir"), "a program that is not compiled yet", GIVE_DUMP },
-	{ STR_INIT("module_????.*"), DUMP_PART, GIVE_DUMP },
-	{ STR_INIT("*.op_stats*.pb"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*_stats.pb"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*.smart_suggestion.pb"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*.overview_page.pb"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*.input_pipeline.pb"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*.memory_profile.json.gz"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*.pod_viewer.json"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*.SSTABLE"), CACHE, ASK_XPLANE },
-	{ STR_INIT("*.json.gz"), some_json, NAME_IT },
-	{ STR_INIT("*.json"), some_json, NAME_IT },
-	{ STR_INIT("*.db"), "a database, such as rocprof writes",
+	{ { STR_INIT("*.hlo_proto.pb") }, "a compiled program, without times", ASK_XPLANE },
+	{ { STR_INIT("*after_optimizations*.txt"), STR_INIT("*buffer-assignment.txt"),
+		  STR_INIT("*memory-usage-report.txt") },
+		"a compiler's dump of a program, without times", GIVE_DUMP },
+	{ { STR_INIT("*.hlo"), STR_INIT("*.hlo.txt"), STR_INIT("*.hlo.pb"),
+		  STR_INIT("*_optimizations.txt") },
+		"a compiler's program, without times",
+		"`rooflint hlo` says what it costs; check and diff take what XLA names "
+		"*after_optimizations.txt or .hlo.pb" },
+	{ { STR_INIT("*.mlir") }, "a program that is not compiled yet", GIVE_DUMP },
+	{ { STR_INIT("module_????.*") }, "a part of a compiler's dump that is not read",
+		GIVE_DUMP },
+	{ { STR_INIT("*.op_stats*.pb"), STR_INIT("*_stats.pb"), STR_INIT("*.smart_suggestion.pb"),
+		  STR_INIT("*.overview_page.pb"), STR_INIT("*.input_pipeline.pb"),
+		  STR_INIT("*.memory_profile.json.gz"), STR_INIT("*.pod_viewer.json"),
+		  STR_INIT("*.SSTABLE") },
+		"a result that XProf made from a profile and kept", ASK_XPLANE },
+	{ { STR_INIT("*.json.gz"), STR_INIT("*.json") }, some_json,
+		"name the file itself, or give the *.xplane.pb of the same run" },
+	{ { STR_INIT("*.db") }, "a database, such as rocprof writes",
 		"capture with jax.profiler, which writes *.xplane.pb; what `nsys export` wrote "
 		"must be called *.sqlite" },
-	{ STR_INIT("*tfevents*"), "a TensorBoard event file, without a profile",
+	{ { STR_INIT("*tfevents*") }, "a TensorBoard event file, without a profile",
 		"wrap some steps in jax.profiler.trace to have one written" },
-	{ STR_INIT("*.tar*"), PACKED, "unpack it and name what comes out" },
-	{ STR_INIT("*.tgz"), PACKED, "unpack it and name what comes out" },
-	{ STR_INIT("*.zip"), PACKED, "unpack it and name what comes out" },
-	{ STR_INIT("*.zst"), PACKED, "unpack it and name what comes out" },
-	{ STR_INIT("*.gz"), PACKED, "unpack it and name what comes out" },
+	{ { STR_INIT("*.tar*"), STR_INIT("*.tgz"), STR_INIT("*.zip"), STR_INIT("*.zst"),
+		  STR_INIT("*.gz") },
+		"a packed file", "unpack it and name what comes out" },
 };
-enum { OTHERS = sizeof(others) / sizeof(others[0]) };
 
 static const struct other *other_of(struct str name)
 {
-	for (int i = 0; i < OTHERS; i++)
-		if (str_glob(name, others[i].name))
-			return &others[i];
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		for (const struct str *p = others[i].names; p < others[i].names + 8 && p->p; p++)
+			if (str_glob(name, *p))
+				return &others[i];
 	return NULL;
 }
 
@@ -152,13 +137,6 @@ static struct str path_join(struct str dir, struct str name, struct arena *keep)
 		STR_ARG(name));
 }
 
-/* The part of `path` behind `dir`, in which it is. */
-static struct str path_below(struct str dir, struct str path)
-{
-	struct str rest = path;
-	return str_take(&rest, dir) && str_take(&rest, STR("/")) ? rest : path;
-}
-
 static bool is_perfetto(struct str name)
 {
 	return str_eq(name, perfetto[0]) || str_eq(name, perfetto[1]);
@@ -173,7 +151,7 @@ static bool profile_name(struct str name, struct found_file *ret)
 		ret->format = FORMAT_TRACE;
 		return true;
 	}
-	for (int i = 0; i < ENDINGS; i++) {
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		ret->host = str_head(name, name.len - endings[i].text.len);
 		ret->format = endings[i].format;
 		if (str_ends(name, endings[i].text) && ret->host.len > 0)
@@ -227,28 +205,23 @@ static int by_path(const void *a, const void *b)
 	return str_cmp(((const struct found_run *)a)->path, ((const struct found_run *)b)->path);
 }
 
-static void files_sort(struct found_run *r)
-{
-	qsort(r->files, (size_t)r->file_count, sizeof(*r->files), by_host);
-}
-
-/* The first of them; one beside another trace tells nothing. */
-static bool is_trace_beside(const struct found_file *read, const struct found_file *other)
-{
-	return read->format == FORMAT_XPLANE && other->format == FORMAT_TRACE && !read->trace.p;
-}
-
-/* One host in several forms in one directory: the first in order says the most. */
+/*
+ * One host in several forms in one directory: the first in order says the most.  The first trace
+ * beside an xplane is noted.
+ */
 static void files_dedupe(struct found_run *r)
 {
 	ptrdiff_t kept = 0;
 	for (ptrdiff_t i = 0; i < r->file_count; i++) {
-		bool twin = kept && str_eq(r->files[kept - 1].host, r->files[i].host);
-		bool nameless = r->file_count > 1 && is_perfetto(path_base(r->files[i].path));
-		if (twin && is_trace_beside(&r->files[kept - 1], &r->files[i]))
-			r->files[kept - 1].trace = r->files[i].path;
+		const struct found_file *f = &r->files[i];
+		struct found_file *last = kept ? &r->files[kept - 1] : NULL;
+		bool twin = last && str_eq(last->host, f->host);
+		bool nameless = r->file_count > 1 && is_perfetto(path_base(f->path));
+		if (twin && last->format == FORMAT_XPLANE && f->format == FORMAT_TRACE &&
+			!last->trace.p)
+			last->trace = f->path;
 		if (!twin && !nameless)
-			r->files[kept++] = r->files[i];
+			r->files[kept++] = *f;
 	}
 	r->file_count = kept;
 }
@@ -268,22 +241,9 @@ static bool is_hidden(struct str name)
 	return str_starts(name, STR("."));
 }
 
-/* A database may be anything's, so one makes no run of the directory that it lies in. */
 static bool is_profile(const struct dir_entry *e, struct found_file *ret)
 {
-	return !e->is_dir && !is_hidden(e->name) && profile_name(e->name, ret) &&
-	       ret->format != FORMAT_NSYS;
-}
-
-static bool is_export(const struct dir_entry *e, struct found_file *ret)
-{
-	return !e->is_dir && !is_hidden(e->name) && profile_name(e->name, ret) &&
-	       ret->format == FORMAT_NSYS;
-}
-
-static bool is_snapshot(const struct dir_entry *e)
-{
-	return !e->is_dir && !is_hidden(e->name) && str_ends(e->name, STR(".prof"));
+	return !e->is_dir && !is_hidden(e->name) && profile_name(e->name, ret);
 }
 
 static struct found_run run_of(struct str path)
@@ -291,25 +251,18 @@ static struct found_run run_of(struct str path)
 	return (struct found_run){ .path = path, .name = path_base(path) };
 }
 
-static void add_snapshots(
-	struct found_run *run, const struct dir_entry *entries, ptrdiff_t count, struct arena *keep)
-{
-	ptrdiff_t cap = 0;
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (is_snapshot(&entries[i]) && run->snapshot_count < FIND_MAX_SNAPSHOTS)
-			*arena_push(keep, run->snapshots, run->snapshot_count, cap) =
-				path_join(run->path, entries[i].name, keep);
-}
-
-/* What a directory holds, without those below it; no file: it is no run. */
+/*
+ * What a directory holds, without those below it; no file: it is no run.  A database may be
+ * anything's, so one makes no run of the directory that it lies in.
+ */
 static bool run_read(struct str dir, const struct dir_entry *entries, ptrdiff_t count,
 	struct arena *keep, struct found_run *ret, struct diag *err)
 {
 	struct found_file file;
-	ptrdiff_t cap = 0;
+	ptrdiff_t cap = 0, snapshot_cap = 0;
 	*ret = run_of(dir);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		if (!is_profile(&entries[i], &file))
+		if (!is_profile(&entries[i], &file) || file.format == FORMAT_NSYS)
 			continue;
 		if (ret->file_count >= FIND_MAX_HOSTS)
 			return diag_set(err, DIAG_LIMIT,
@@ -321,23 +274,15 @@ static bool run_read(struct str dir, const struct dir_entry *entries, ptrdiff_t 
 	}
 	if (!ret->file_count)
 		return true;
-	files_sort(ret);
+	qsort(ret->files, (size_t)ret->file_count, sizeof(*ret->files), by_host);
 	files_dedupe(ret);
-	add_snapshots(ret, entries, count, keep);
-	return true;
-}
-
-static struct found_file *copy_files(
-	const struct found_run *run, ptrdiff_t room, struct arena *keep)
-{
-	struct found_file *files = arena_make(keep, struct found_file, room);
-	for (ptrdiff_t i = 0; i < run->file_count; i++) {
-		files[i] = run->files[i];
-		files[i].path = arena_str(keep, files[i].path);
-		files[i].host = arena_str(keep, files[i].host);
-		files[i].trace = arena_str(keep, files[i].trace);
+	for (ptrdiff_t i = 0; i < count && ret->snapshot_count < FIND_MAX_SNAPSHOTS; i++) {
+		struct str name = entries[i].name;
+		if (!entries[i].is_dir && !is_hidden(name) && str_ends(name, STR(".prof")))
+			*arena_push(keep, ret->snapshots, ret->snapshot_count, snapshot_cap) =
+				path_join(dir, name, keep);
 	}
-	return files;
+	return true;
 }
 
 static struct str *copy_names(const struct str *names, ptrdiff_t count, struct arena *keep)
@@ -353,7 +298,12 @@ struct found_run found_copy(const struct found_run *run, struct arena *keep)
 	struct found_run copy = *run;
 	copy.path = arena_str(keep, run->path);
 	copy.name = path_base(copy.path);
-	copy.files = copy_files(run, run->file_count, keep);
+	copy.files = arena_make(keep, struct found_file, run->file_count);
+	for (ptrdiff_t i = 0; i < run->file_count; i++) {
+		const struct found_file *f = &run->files[i];
+		copy.files[i] = (struct found_file){ arena_str(keep, f->path),
+			arena_str(keep, f->host), f->format, arena_str(keep, f->trace) };
+	}
 	copy.snapshots = copy_names(run->snapshots, run->snapshot_count, keep);
 	copy.refused = arena_str(keep, run->refused);
 	copy.older = copy_names(run->older, run->older_count, keep);
@@ -394,18 +344,16 @@ static void run_join(struct found_run *run, const struct found_run *next, struct
 	ptrdiff_t cap = 0;
 	*run = found_copy(next, keep);
 	run->bytes += older.bytes;
-	run->file_count += older.file_count;
-	run->files = copy_files(next, run->file_count, keep);
+	cap = run->file_count;
 	for (ptrdiff_t i = 0; i < older.file_count; i++)
-		run->files[next->file_count + i] = older.files[i];
-	files_sort(run);
+		*arena_push(keep, run->files, run->file_count, cap) = older.files[i];
+	qsort(run->files, (size_t)run->file_count, sizeof(*run->files), by_host);
 	if (!run->snapshot_count) {
 		run->snapshots = older.snapshots;
 		run->snapshot_count = older.snapshot_count;
 	}
-	run->older = NULL;
-	for (ptrdiff_t i = 0; i < older.older_count; i++)
-		*arena_push(keep, run->older, run->older_count, cap) = older.older[i];
+	run->older = older.older;
+	run->older_count = cap = older.older_count;
 	*arena_push(keep, run->older, run->older_count, cap) = older.name;
 }
 
@@ -456,7 +404,7 @@ static void meet_empty_run(struct search *s, struct str dir, const struct dir_en
 	ptrdiff_t count, int depth, struct arena scratch)
 {
 	struct found_run run = run_of(dir);
-	if (name_seconds(path_base(dir)) < 0)
+	if (name_seconds(run.name) < 0)
 		return;
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct other *other = other_of(entries[i].name);
@@ -483,25 +431,21 @@ static bool leads_up(const struct search *s, const struct dir_entry *e, int dept
 	return false;
 }
 
-static bool search_next(struct search *s, struct str dir, const struct dir_entry *e, int depth,
-	struct arena scratch)
-{
-	if (depth == FIND_MAX_DEPTH || leads_up(s, e, depth))
-		return true;
-	s->above[depth + 1] = (struct place){ e->device, e->inode };
-	return search_dir(s, path_join(dir, e->name, &scratch), depth + 1, scratch);
-}
-
 static bool search_below(struct search *s, struct str dir, const struct dir_entry *entries,
 	ptrdiff_t count, int depth, struct arena scratch)
 {
 	for (ptrdiff_t i = 0; i < count; i++) {
-		struct str name = entries[i].name;
-		if (is_hidden(name))
+		const struct dir_entry *e = &entries[i];
+		struct arena below = scratch;
+		if (is_hidden(e->name))
 			continue;
-		if (!entries[i].is_dir)
-			meet_other(s, dir, name);
-		else if (!search_next(s, dir, &entries[i], depth, scratch))
+		if (!e->is_dir)
+			meet_other(s, dir, e->name);
+		if (!e->is_dir || depth == FIND_MAX_DEPTH || leads_up(s, e, depth))
+			continue;
+		s->above[depth + 1] = (struct place){ e->device, e->inode };
+		struct str path = path_join(dir, e->name, &below);
+		if (!search_dir(s, path, depth + 1, below))
 			return false;
 	}
 	if (depth < FIND_MAX_DEPTH)
@@ -532,7 +476,7 @@ static bool meet_exports(struct search *s, struct str dir, const struct dir_entr
 	struct str first = { NULL, 0 };
 	ptrdiff_t exports = 0;
 	for (ptrdiff_t i = 0; i < count; i++) {
-		if (!is_export(&entries[i], &file))
+		if (!is_profile(&entries[i], &file) || file.format != FORMAT_NSYS)
 			continue;
 		first = exports++ ? first : entries[i].name;
 		struct arena of_file = scratch;
@@ -546,26 +490,23 @@ static bool meet_exports(struct search *s, struct str dir, const struct dir_entr
 		STR_ARG(dir), exports, STR_ARG(first));
 }
 
-/* One directory of a fleet's tree that nobody may read costs itself, and is told. */
-static bool meet_closed_dir(struct search *s, struct str dir, int depth, struct arena scratch)
-{
-	struct str why = str_from(s->err->text);
-	struct found_run run = run_of(dir);
-	run.refused_id = s->err->id;
-	run.refused = arena_fmt(&scratch, "the directory was passed over;%.*s",
-		STR_ARG(str_from_offset(why, str_rfind_char(why, ':') + 1)));
-	meet_run(s, depth, &run);
-	return true;
-}
-
 static bool search_dir(struct search *s, struct str dir, int depth, struct arena scratch)
 {
 	struct dir_entry *entries;
 	struct found_run run;
 	ptrdiff_t count, before = s->count;
-	if (!s->tree->list(s->tree, dir, &scratch, &entries, &count, s->err))
-		return depth && s->all_runs && s->err->id == DIAG_FILE_OPEN &&
-		       meet_closed_dir(s, dir, depth, scratch);
+	if (!s->tree->list(s->tree, dir, &scratch, &entries, &count, s->err)) {
+		/* In a fleet's tree a directory that cannot be read costs itself, and is told. */
+		if (!depth || !s->all_runs || s->err->id != DIAG_FILE_OPEN)
+			return false;
+		struct str why = str_from(s->err->text);
+		run = run_of(dir);
+		run.refused_id = s->err->id;
+		run.refused = arena_fmt(&scratch, "the directory was passed over;%.*s",
+			STR_ARG(str_from_offset(why, str_rfind_char(why, ':') + 1)));
+		meet_run(s, depth, &run);
+		return true;
+	}
 	s->entries += count;
 	if (s->entries > s->most_entries)
 		return diag_set(s->err, DIAG_LIMIT,
@@ -633,10 +574,13 @@ static bool refuse_absent(struct str path, struct arena scratch, struct diag *er
 
 static bool refuse_dir(const struct search *s, struct str dir)
 {
+	struct str below = s->other_path;
+	if (!str_take(&below, dir) || !str_take(&below, STR("/")))
+		below = s->other_path;
 	if (s->other)
 		return diag_set(s->err, DIAG_FILE_KIND,
 			"%.*s: no *.xplane.pb here or below; %.*s is %s; %s", STR_ARG(dir),
-			STR_ARG(path_below(dir, s->other_path)), s->other->is, s->other->todo);
+			STR_ARG(below), s->other->is, s->other->todo);
 	return diag_set(s->err, DIAG_NO_PROFILE,
 		"%.*s: %s; name the directory that was given to jax.profiler.trace", STR_ARG(dir),
 		s->entries ? "no profile (*.xplane.pb) here or below"
@@ -706,18 +650,6 @@ static bool find_file(struct search *s, struct str path)
 	return true;
 }
 
-static bool find_dir(struct search *s, struct str path)
-{
-	struct arena scratch = arena_new(ARENA_RUN_BYTES);
-	bool ok = search_dir(s, path, 0, scratch);
-	arena_free(&scratch);
-	if (!ok)
-		return false;
-	level_end(s, &s->levels[0]);
-	s->is_bare = s->count == s->empty;
-	return !s->is_bare || refuse_dir(s, path);
-}
-
 static bool search_path(struct search *s, struct str path)
 {
 	struct tree_node node;
@@ -731,7 +663,16 @@ static bool search_path(struct search *s, struct str path)
 	if (node.kind == TREE_ABSENT)
 		return refuse_absent(path, s->keep, s->err);
 	s->above[0] = (struct place){ node.device, node.inode };
-	return node.kind == TREE_DIR ? find_dir(s, path) : find_file(s, path);
+	if (node.kind == TREE_FILE)
+		return find_file(s, path);
+	struct arena scratch = arena_new(ARENA_RUN_BYTES);
+	bool ok = search_dir(s, path, 0, scratch);
+	arena_free(&scratch);
+	if (!ok)
+		return false;
+	level_end(s, &s->levels[0]);
+	s->is_bare = s->count == s->empty;
+	return !s->is_bare || refuse_dir(s, path);
 }
 
 static bool search_run(struct search *s, struct str path)
@@ -764,7 +705,7 @@ static void collect(void *arg, const struct found_run *run)
 }
 
 /* A dump is no profile, so it counts where there is none. */
-bool find_runs_in(const struct tree *tree, struct str path, struct arena *keep, struct found *ret,
+bool find_runs(const struct tree *tree, struct str path, struct arena *keep, struct found *ret,
 	struct diag *err)
 {
 	struct collecting c = { .found = ret, .keep = keep };
@@ -782,69 +723,45 @@ bool find_runs_in(const struct tree *tree, struct str path, struct arena *keep, 
 	return true;
 }
 
-bool find_runs(struct str path, struct arena *keep, struct found *ret, struct diag *err)
-{
-	return find_runs_in(&tree_local, path, keep, ret, err);
-}
-
 /* ---- found before ---------------------------------------------------------------------------- */
-
-static bool dir_again(const struct tree *tree, struct str dir, struct arena *keep,
-	struct found_run *ret, struct diag *err)
-{
-	struct dir_entry *entries;
-	ptrdiff_t count;
-	if (!tree->list(tree, dir, keep, &entries, &count, err) ||
-		!run_read(dir, entries, count, keep, ret, err))
-		return false;
-	return ret->file_count ||
-	       diag_set(err, DIAG_NO_PROFILE, "%.*s: its profile is gone since it was found",
-		       STR_ARG(dir));
-}
-
-static bool file_again(struct str path, struct arena *keep, struct found_run *ret, struct diag *err)
-{
-	ret->files = arena_make(keep, struct found_file, 1);
-	ret->file_count = 1;
-	if (!file_format(path, ret->files, err))
-		return false;
-	ret->files->path = path;
-	return true;
-}
-
-static bool parts_again(const struct tree *tree, struct str path, const struct str *older,
-	ptrdiff_t older_count, struct arena *keep, struct found_run *ret, struct diag *err)
-{
-	struct found_run part;
-	for (ptrdiff_t i = 0; i <= older_count; i++) {
-		struct str dir =
-			i < older_count ? path_join(path_parent(path), older[i], keep) : path;
-		if (!dir_again(tree, dir, keep, &part, err))
-			return false;
-		if (i)
-			run_join(ret, &part, keep);
-		else
-			*ret = part;
-	}
-	return true;
-}
 
 bool find_again(const struct tree *tree, struct str path, const struct str *older,
 	ptrdiff_t older_count, struct arena *keep, struct found_run *ret, struct diag *err)
 {
-	struct found_run found;
+	struct found_run found = { 0 }, part;
 	struct tree_node node;
 	path = arena_str(keep, path);
-	*ret = found = run_of(path);
+	*ret = run_of(path);
 	ret->tree = tree;
 	if (!tree->look(tree, path, keep, &node, err))
 		return false;
 	if (node.kind == TREE_ABSENT)
 		return refuse_absent(path, *keep, err);
-	if (node.kind == TREE_FILE
-			? !file_again(path, keep, &found, err)
-			: !parts_again(tree, path, older, older_count, keep, &found, err))
-		return false;
+	if (node.kind == TREE_FILE) {
+		struct found_file *file = arena_make(keep, struct found_file, 1);
+		if (!file_format(path, file, err))
+			return false;
+		file->path = path;
+		ret->files = file;
+		ret->file_count = 1;
+		return true;
+	}
+	for (ptrdiff_t i = 0; i <= older_count; i++) {
+		struct dir_entry *entries;
+		ptrdiff_t count;
+		struct str dir =
+			i < older_count ? path_join(path_parent(path), older[i], keep) : path;
+		if (!tree->list(tree, dir, keep, &entries, &count, err) ||
+			!run_read(dir, entries, count, keep, &part, err))
+			return false;
+		if (!part.file_count)
+			return diag_set(err, DIAG_NO_PROFILE,
+				"%.*s: its profile is gone since it was found", STR_ARG(dir));
+		if (i)
+			run_join(&found, &part, keep);
+		else
+			found = part;
+	}
 	*ret = found;
 	ret->tree = tree;
 	return true;

@@ -47,9 +47,7 @@ struct found {
 };
 
 /* The newest run of each parent. */
-bool find_runs(struct str path, struct arena *keep, struct found *ret, struct diag *err);
-/* The same in any tree; what is not in it at all is for the caller to tell, unless it is local. */
-bool find_runs_in(const struct tree *tree, struct str path, struct arena *keep, struct found *ret,
+bool find_runs(const struct tree *tree, struct str path, struct arena *keep, struct found *ret,
 	struct diag *err);
 
 /*

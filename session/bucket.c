@@ -393,7 +393,7 @@ static const struct tree *tree_of(struct str path, struct arena *keep, struct di
 bool find_profiles(struct str path, struct arena *keep, struct found *ret, struct diag *err)
 {
 	const struct tree *tree = tree_of(path, keep, err);
-	return tree && find_runs_in(tree, path, keep, ret, err);
+	return tree && find_runs(tree, path, keep, ret, err);
 }
 
 bool each_profile(struct str path, struct arena *keep, found_fn *take, void *arg, struct diag *err)

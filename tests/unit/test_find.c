@@ -134,13 +134,13 @@ static bool find_all(struct str path)
 static void find(const char *path, bool all_runs)
 {
 	struct str s = str_from(path);
-	if (!(all_runs ? find_all(s) : find_runs(s, &keep, &found, &err)))
+	if (!(all_runs ? find_all(s) : find_runs(&tree_local, s, &keep, &found, &err)))
 		fail_msg("%s", err.text);
 }
 
 static void refused(const char *path, enum diag_id id, const char *reason)
 {
-	assert_false(find_runs(str_from(path), &keep, &found, &err));
+	assert_false(find_runs(&tree_local, str_from(path), &keep, &found, &err));
 	assert_int_equal(err.id, id);
 	if (!strstr(err.text, reason))
 		fail_msg("'%s' does not say '%s'", err.text, reason);
