@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/text.h"
 
 enum { OUT_FD_BYTES = 64 << 10, OUT_MEMORY_BYTES = 256 };
 
@@ -99,24 +100,26 @@ struct out *out_file(struct arena *keep, struct str path, struct diag *err)
 	return NULL;
 }
 
-static void write_all(struct out *o, const char *p, ptrdiff_t len)
+bool write_all(int fd, struct str bytes)
 {
-	while (len > 0 && !o->error) {
-		ssize_t n = write(o->fd, p, (size_t)len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			o->error = errno;
-			return;
-		}
-		p += n;
-		len -= n;
+	while (bytes.len > 0) {
+		ssize_t n = write(fd, bytes.p, (size_t)bytes.len);
+		if (n < 0 && errno != EINTR)
+			return false;
+		bytes = str_from_offset(bytes, n > 0 ? n : 0);
 	}
+	return true;
+}
+
+static void put(struct out *o, struct str bytes)
+{
+	if (!o->error && !write_all(o->fd, bytes))
+		o->error = errno;
 }
 
 static void flush(struct out *o)
 {
-	write_all(o, o->bytes, o->len);
+	put(o, (struct str){ o->bytes, o->len });
 	o->len = 0;
 }
 
@@ -142,7 +145,7 @@ void out_str(struct out *o, struct str s)
 			flush(o);
 	}
 	if (s.len > o->cap) {
-		write_all(o, s.p, s.len);
+		put(o, s);
 		return;
 	}
 	memcpy(o->bytes + o->len, s.p, (size_t)s.len);
@@ -186,6 +189,52 @@ void out_fmt(struct out *o, const char *fmt, ...)
 	va_end(args);
 	out_str(o, (struct str){ big, len });
 	free(big);
+}
+
+void out_uri(struct out *o, struct str s, bool is_path)
+{
+	for (ptrdiff_t i = 0; i < s.len; i++) {
+		unsigned char c = (unsigned char)s.p[i], letter = c | 0x20;
+		bool is_plain = (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') ||
+				str_find_char(STR("-._~"), (char)c) >= 0 || (is_path && c == '/');
+		out_fmt(o, is_plain ? "%c" : "%%%02X", c);
+	}
+}
+
+void out_csv(struct out *o, struct str field)
+{
+	struct str head;
+	out_char(o, '"');
+	for (bool more = true; more;) {
+		more = str_cut(field, '"', &head, &field);
+		out_str(o, head);
+		out_z(o, more ? "\"\"" : "");
+	}
+	out_char(o, '"');
+}
+
+int out_words(struct out *o, struct str text, int at, int indent, int width)
+{
+	struct str word;
+	bool first = at <= indent || !str_starts(text, STR(" "));
+	for (bool more = true; more;) {
+		more = str_cut(text, ' ', &word, &text);
+		int columns = text_columns(word);
+		if (!columns)
+			continue;
+		if (at > indent && at + !first + columns > width) {
+			out_char(o, '\n');
+			out_repeat(o, ' ', indent);
+			at = indent;
+		} else if (!first) {
+			out_char(o, ' ');
+			at++;
+		}
+		out_str(o, word);
+		at += columns;
+		first = false;
+	}
+	return at;
 }
 
 struct str number_i64(char buf[NUMBER_BYTES], int64_t value)

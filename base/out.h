@@ -5,7 +5,7 @@
  * written to a temporary name beside its target and renamed into place by out_close, so a reader
  * never sees half a document and a failed run leaves the old one.
  *
- * Refuses: escaping (the writers of report/ do it by construction).
+ * Refuses: the escaping of documents (the writers of report/ do it by construction).
  */
 #ifndef BASE_OUT_H
 #define BASE_OUT_H
@@ -26,6 +26,15 @@ void out_z(struct out *o, const char *z);
 void out_char(struct out *o, char c);
 void out_repeat(struct out *o, char c, int64_t count);
 void out_fmt(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Letters, digits and -._~ stay, and slashes of a path; others become %XX (RFC 3986). */
+void out_uri(struct out *o, struct str s, bool is_path);
+/* A field of CSV in quotes (RFC 4180). */
+void out_csv(struct out *o, struct str field);
+/*
+ * The words of a clean text, from column `at` on; lines that would pass `width` go on at `indent`.
+ * A blank in front joins it to what the line has.  Returns the column where it ends.
+ */
+int out_words(struct out *o, struct str text, int at, int indent, int width);
 void out_i64(struct out *o, int64_t value);
 /* Shortest decimal text that reads back as the same double; never an exponent-free surprise:
  * integers below 1e15 print without exponent.  Not for NaN or infinity (the caller decides). */
@@ -35,6 +44,9 @@ void out_flush(struct out *o);	    /* what was written goes out now; for a reade
 struct str out_text(struct out *o); /* memory only: all that was written, borrowed */
 /* Flush, sync and rename into place.  False with a diagnostic if anything failed on the way. */
 bool out_close(struct out *o, struct diag *err);
+
+/* All of the bytes, through interruptions; false with errno. */
+bool write_all(int fd, struct str bytes);
 
 /* The shortest round-trip text of a double, as out_double writes it. */
 struct str double_text(struct arena *keep, double value);

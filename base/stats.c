@@ -20,12 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static inline int64_t add_saturated(int64_t a, int64_t b)
-{
-	int64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* ---- samples --------------------------------------------------------------------------------- */
 
 struct dist_chunk {
@@ -154,8 +148,8 @@ static void widen(struct dist *d, int64_t count, int64_t sum, int64_t min, int64
 {
 	d->min = !d->count || min < d->min ? min : d->min;
 	d->max = !d->count || max > d->max ? max : d->max;
-	d->sum = add_saturated(d->sum, sum);
-	d->count = add_saturated(d->count, count);
+	d->sum = sat_add(d->sum, sum);
+	d->count = sat_add(d->count, count);
 }
 
 static void widen_and_cover(struct dist *d, struct arena *keep, int64_t value)

@@ -8,6 +8,7 @@
 #define BASE_STATS_H
 
 #include "base/arena.h"
+#include "base/saturate.h"
 
 #define DIST_EXACT 256 /* samples kept as they are: more than any interval below needs */
 
@@ -51,8 +52,7 @@ static inline void dist_add(struct dist *d, struct arena *keep, int64_t value_ps
 	}
 	*n += *n < UINT32_MAX;
 	d->count++; /* of what is counted one by one: it cannot overflow */
-	if (__builtin_add_overflow(d->sum, value_ps, &d->sum))
-		d->sum = INT64_MAX;
+	d->sum = sat_add(d->sum, value_ps);
 }
 void dist_merge(struct dist *into, struct arena *keep, const struct dist *from);
 /* The q-quantile, 0 <= q <= 1, interpolated between order statistics (type 7); 0 when empty. */

@@ -31,6 +31,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/out.h"
+
 /* Threads and processes at once: past the cores of any machine that runs CI. */
 enum { TASK_MAX = 256 };
 /* Finished jobs that may wait for an earlier one, per worker: bounds what the parent holds. */
@@ -138,21 +140,6 @@ static bool read_all(int fd, void *to, size_t len)
 	return true;
 }
 
-/* SIGPIPE is ignored meanwhile: a peer that died is found by reading. */
-static bool write_all(int fd, const void *from, size_t len)
-{
-	for (const char *p = from; len;) {
-		ssize_t n = write(fd, p, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 /* The whole life of a worker process. */
 static _Noreturn void serve(const struct pool *p, int jobs, int answers)
 {
@@ -161,8 +148,8 @@ static _Noreturn void serve(const struct pool *p, int jobs, int answers)
 	while (read_all(jobs, &index, sizeof(index))) {
 		struct str bytes = p->job(p->arg, (ptrdiff_t)index, &keep);
 		struct frame head = { index, bytes.len };
-		if (!write_all(answers, &head, sizeof(head)) ||
-			!write_all(answers, bytes.p, (size_t)bytes.len))
+		if (!write_all(answers, (struct str){ (const char *)&head, sizeof(head) }) ||
+			!write_all(answers, bytes))
 			break;
 		arena_clear(&keep);
 	}
@@ -353,7 +340,7 @@ static bool hand_out(struct pool *p)
 		int64_t index = p->next;
 		w->job = p->next++;
 		/* If it fails the worker is dead, and its end of file comes next. */
-		write_all(w->jobs, &index, sizeof(index));
+		write_all(w->jobs, (struct str){ (const char *)&index, sizeof(index) });
 	}
 	return running > 0;
 }

@@ -60,12 +60,12 @@ static bool begins_character(struct str s, ptrdiff_t at)
 	return ((unsigned char)s.p[at] & 0xc0) != 0x80;
 }
 
-static ptrdiff_t count_characters(struct str s)
+int text_columns(struct str clean)
 {
-	ptrdiff_t count = 0;
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		count += begins_character(s, i);
-	return count;
+	int columns = 0;
+	for (ptrdiff_t i = 0; i < clean.len; i++)
+		columns += begins_character(clean, i);
+	return columns;
 }
 
 /* Where the character with that number, from 0, begins. */
@@ -79,7 +79,7 @@ static ptrdiff_t character_offset(struct str s, ptrdiff_t number)
 
 struct str text_brief(struct arena *keep, struct str clean)
 {
-	ptrdiff_t count = clean.len > TEXT_BRIEF ? count_characters(clean) : 0;
+	ptrdiff_t count = clean.len > TEXT_BRIEF ? text_columns(clean) : 0;
 	ptrdiff_t kept = TEXT_BRIEF - ellipsis.len, tail = kept / 4;
 	if (count <= TEXT_BRIEF)
 		return clean;
@@ -147,11 +147,32 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-struct str did_you_mean(
-	struct str word, const struct str *candidates, ptrdiff_t count, struct arena *keep)
+/*
+ * What edit distance does not see: "overlap" for overlap_ratio, "p50_seconds" for p50_s.  The
+ * shortest candidate that goes on from the word, else the longest that it goes on from.
+ */
+static struct str nearest_prefix(struct str word, const struct str *candidates, ptrdiff_t count)
 {
-	struct str nearest = text_nearest(word, candidates, count);
-	return nearest.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(nearest)) : STR("");
+	struct str best = { NULL, 0 };
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct str c = candidates[i];
+		bool longer = word.len >= 2 && str_starts(c, word);
+		bool shorter = c.len >= 3 && str_starts(word, c);
+		if (longer && (best.len < word.len || c.len < best.len))
+			best = c;
+		else if (shorter && c.len > best.len)
+			best = c;
+	}
+	return best;
+}
+
+struct str did_you_mean(
+	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count)
+{
+	struct str near = text_nearest(word, candidates, count);
+	if (!near.p)
+		near = nearest_prefix(word, candidates, count);
+	return near.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(near)) : STR("");
 }
 
 struct str text_without_digits(struct arena *keep, struct str s)

@@ -21,6 +21,8 @@
  */
 struct str text_clean(struct arena *keep, struct str s);
 bool text_is_clean(struct str s);
+/* Characters of a clean text; a terminal's cells but for East Asian text. */
+int text_columns(struct str clean);
 
 /* Of a name or a shape in a sentence: this much tells most kernels apart, and is a line or two. */
 #define TEXT_BRIEF 100
@@ -36,9 +38,9 @@ struct str text_brief(struct arena *keep, struct str clean);
  * length), or the missing string.  For "did you mean".
  */
 struct str text_nearest(struct str word, const struct str *candidates, ptrdiff_t count);
-/* "; did you mean 'x'?" or nothing. */
+/* "; did you mean 'x'?" with the nearest, or one of which the word is a part; or nothing. */
 struct str did_you_mean(
-	struct str word, const struct str *candidates, ptrdiff_t count, struct arena *keep);
+	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count);
 
 /* A pattern of digits drops out: "fusion.123" and "fusion.7" have the same text_without_digits. */
 struct str text_without_digits(struct arena *keep, struct str s);

@@ -242,7 +242,7 @@ static bool unknown_rule(
 	struct str *names = arena_make(keep, struct str, set->count);
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		names[i] = set->items[i]->name;
-	struct str hint = did_you_mean(name, names, set->count, keep);
+	struct str hint = did_you_mean(keep, name, names, set->count);
 	return diag_set(err, DIAG_USAGE,
 		"no rule of %.*s is called '%.*s'%.*s (rooflint rules list)", STR_ARG(set->name),
 		STR_ARG(name), STR_ARG(hint));

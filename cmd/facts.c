@@ -46,7 +46,7 @@ static void take_reports(void *arg, const struct report_set *set)
 	remember_each(set, w->judge, write_facts, w, &w->scratch, &err, &ok);
 }
 
-static enum status write_all(
+static enum status write_records(
 	struct context *c, const struct facts_settings *s, const struct list *paths)
 {
 	struct load_options options;
@@ -83,7 +83,7 @@ static enum status facts_run(struct context *c, const void *settings, const stru
 		[FORMAT_CLUSTER] = store_table_cluster,
 		[FORMAT_BIGQUERY] = facts_bigquery };
 	if (s->format == FORMAT_NDJSON)
-		return write_all(c, s, &paths);
+		return write_records(c, s, &paths);
 	writers[s->format](c->out);
 	return STATUS_OK;
 }

@@ -1,19 +1,12 @@
 /* Columns and paragraphs.  See grid.h. */
 #include "cmd/grid.h"
 
+#include "base/text.h"
+
 struct grid_column {
 	ptrdiff_t width;
 	bool is_text;
 };
-
-/* Characters, not bytes: what follows the first byte of a character has the form 10xxxxxx. */
-static ptrdiff_t width_of(struct str s)
-{
-	ptrdiff_t n = 0;
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
-	return n;
-}
 
 void grid_add(struct grid *g, struct str text)
 {
@@ -43,8 +36,8 @@ static struct grid_column *measure(const struct grid *g)
 	ptrdiff_t first = g->has_header ? g->columns : 0;
 	for (ptrdiff_t i = 0; i < g->count; i++) {
 		struct grid_column *c = &columns[i % g->columns];
-		if (width_of(g->cells[i]) > c->width)
-			c->width = width_of(g->cells[i]);
+		if (text_columns(g->cells[i]) > c->width)
+			c->width = text_columns(g->cells[i]);
 		c->is_text |= i >= first && !is_number(g->cells[i]);
 	}
 	return columns;
@@ -67,7 +60,7 @@ void grid_print(const struct grid *g, struct out *o)
 	ptrdiff_t at = 0, owed = 0;
 	for (ptrdiff_t i = 0; i < g->count; i++) {
 		const struct grid_column *c = &columns[i % g->columns];
-		ptrdiff_t pad = c->width - width_of(g->cells[i]);
+		ptrdiff_t pad = c->width - text_columns(g->cells[i]);
 		if (i % g->columns == 0)
 			at = owed = g->indent;
 		owed += c->is_text ? 0 : pad;
@@ -87,22 +80,7 @@ void grid_print(const struct grid *g, struct out *o)
 
 void print_words(struct out *o, struct str text, int at, int indent, int width)
 {
-	struct str word;
-	bool first = true;
-	for (bool more = true; more; first = false) {
-		more = str_cut(text, ' ', &word, &text);
-		ptrdiff_t needs = width_of(word);
-		if (!first && at + 1 + needs > width) {
-			out_char(o, '\n');
-			out_repeat(o, ' ', indent);
-			at = indent;
-		} else if (!first) {
-			out_char(o, ' ');
-			at++;
-		}
-		out_str(o, word);
-		at += (int)needs;
-	}
+	out_words(o, text, at, indent, width);
 	out_char(o, '\n');
 }
 

@@ -25,7 +25,7 @@ bool command_unknown(struct str name, struct arena *keep, struct diag *err)
 	ptrdiff_t count = 0;
 	for (; count < HELP_MOST_COMMANDS && commands[count]; count++)
 		names[count] = str_from(commands[count]->name);
-	struct str hint = did_you_mean(name, names, count, keep);
+	struct str hint = did_you_mean(keep, name, names, count);
 	return diag_set(err, DIAG_USAGE, "unknown command '%.*s'%.*s (rooflint --help)",
 		STR_ARG(name), STR_ARG(hint));
 }

@@ -58,7 +58,7 @@ static bool store_word(struct parse *p, const struct option *o, struct str value
 		*(int *)(void *)(p->settings + o->offset) = (int)i;
 		return true;
 	}
-	struct str hint = did_you_mean(value, words, count, p->keep);
+	struct str hint = did_you_mean(p->keep, value, words, count);
 	return usage_error(p, arena_fmt(p->keep, "--%s is one of %s, not '%.*s'%.*s", o->name,
 				      o->argument, STR_ARG(value), STR_ARG(hint)));
 }
@@ -124,7 +124,7 @@ static bool unknown_long(struct parse *p, struct str name, struct str value)
 	struct str word = arena_fmt(p->keep, "--%.*s", STR_ARG(name));
 	struct str hint = find_long(p->command, value)
 				  ? arena_fmt(p->keep, "; did you mean '--%.*s'?", STR_ARG(value))
-				  : did_you_mean(word, names, count, p->keep);
+				  : did_you_mean(p->keep, word, names, count);
 	return usage_error(
 		p, arena_fmt(p->keep, "unknown option '%.*s'%.*s", STR_ARG(word), STR_ARG(hint)));
 }

@@ -85,19 +85,7 @@ static void table_end(struct result *r)
 	grid_print(&r->grid, r->out);
 }
 
-/* RFC 4180, but lines end in a newline alone.  NULL is an empty field, an empty text is "". */
-static void csv_text(struct out *o, struct str s)
-{
-	struct str head;
-	out_char(o, '"');
-	for (bool more = true; more;) {
-		more = str_cut(s, '"', &head, &s);
-		out_str(o, head);
-		out_z(o, more ? "\"\"" : "");
-	}
-	out_char(o, '"');
-}
-
+/* Lines end in a newline alone.  NULL is an empty field, an empty text is "". */
 static bool csv_needs_quotes(struct str s)
 {
 	return !s.len || str_find_char(s, ',') >= 0 || str_find_char(s, '"') >= 0 ||
@@ -107,7 +95,7 @@ static bool csv_needs_quotes(struct str s)
 static void csv_field(struct out *o, struct str s)
 {
 	if (csv_needs_quotes(s))
-		csv_text(o, s);
+		out_csv(o, s);
 	else
 		out_str(o, s);
 }

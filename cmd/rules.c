@@ -124,7 +124,7 @@ static const struct verb *verb_find(struct str name, struct arena *keep, struct 
 		if (str_eq(name, names[i]))
 			return &verbs[i];
 	}
-	struct str hint = did_you_mean(name, names, VERBS, keep);
+	struct str hint = did_you_mean(keep, name, names, VERBS);
 	diag_set(err, DIAG_USAGE,
 		"rooflint rules takes list, show, check, test or schema, not '%.*s'%.*s",
 		STR_ARG(name), STR_ARG(hint));

@@ -104,7 +104,7 @@ static bool unknown_table(struct str name, struct arena *keep, struct diag *err)
 	struct str names[TABLE_COUNT];
 	for (int i = 0; i < TABLE_COUNT; i++)
 		names[i] = table_defs[i].name;
-	struct str hint = did_you_mean(name, names, TABLE_COUNT, keep);
+	struct str hint = did_you_mean(keep, name, names, TABLE_COUNT);
 	return diag_set(err, DIAG_USAGE, "no table is called '%.*s'%.*s (rooflint tables)",
 		STR_ARG(name), STR_ARG(hint));
 }

@@ -8,8 +8,8 @@
  */
 #include "hlo/collective.h"
 
+#include "base/saturate.h"
 #include "hlo/inside.h"
-#include "hlo/size.h"
 #include "hlo/slices.h"
 #include "hlo/work.h"
 
@@ -18,7 +18,7 @@ static int64_t operand_bytes(const struct hlo_module *m, const struct hlo_instru
 	int64_t sum = 0;
 	for (ptrdiff_t k = 0; k < i->operand_count; k++)
 		if (i->operands[k] >= 0)
-			sum = size_add(
+			sum = sat_add(
 				sum, shape_logical_bytes(&m->instructions[i->operands[k]].shape));
 	return sum;
 }
@@ -46,7 +46,7 @@ static int64_t message_bytes(const struct hlo_module *m, const struct hlo_instru
 	if (kind == KIND_ALL_GATHER)
 		return result_bytes(i);
 	int64_t bytes = sent_bytes(m, i);
-	return kind == KIND_ALL_TO_ALL && group_size ? size_mul(bytes, group_size) : bytes;
+	return kind == KIND_ALL_TO_ALL && group_size ? sat_mul(bytes, group_size) : bytes;
 }
 
 /* (n-1)/n of a size, to the nearest byte below; bytes/n first, so that nothing overflows. */
@@ -63,7 +63,7 @@ static int64_t wire_bytes(enum op_kind kind, int64_t message, int64_t n)
 		return 0;
 	int64_t once = all_but_own(message, n);
 	if (kind == KIND_ALL_REDUCE)
-		return size_mul(once, 2);
+		return sat_mul(once, 2);
 	return kind == KIND_ALL_TO_ALL ? once / n : once;
 }
 
@@ -101,7 +101,7 @@ static struct members members_of(const struct hlo_module *m, enum mode mode)
 	case BY_DEVICE:
 		break;
 	}
-	return (struct members){ size_mul(r, p), 1, 1 };
+	return (struct members){ sat_mul(r, p), 1, 1 };
 }
 
 static int64_t positive(int64_t n)
@@ -122,8 +122,8 @@ static void groups_of(
 		count = size ? 1 : 0;
 	}
 	/* Without a device assignment a single replica or partition is what JAX compiles for. */
-	c->group_size = size_mul(size, who.per_id > 0 ? who.per_id : 1);
-	c->groups = size_mul(count, who.copies > 0 ? who.copies : 1);
+	c->group_size = sat_mul(size, who.per_id > 0 ? who.per_id : 1);
+	c->groups = sat_mul(count, who.copies > 0 ? who.copies : 1);
 }
 
 /* Neighbours all the same distance apart; 0 if they are not. */
@@ -168,7 +168,7 @@ static void axis_of(const struct hlo_module *m, const struct hlo_instruction *i,
 	struct hlo_collective *c, struct arena *keep)
 {
 	const struct hlo_dims *ids = &i->groups.first;
-	int64_t devices = size_mul(positive(m->replica_count), positive(m->partition_count));
+	int64_t devices = sat_mul(positive(m->replica_count), positive(m->partition_count));
 	c->stride = stride_of(ids, ids->count);
 	if (!ids->count && c->group_size)
 		c->stride = 1;
@@ -336,7 +336,7 @@ static int64_t received_bytes(
 	const struct shape *got = shape_leaf(&i->shape, 0);
 	int64_t bytes = got ? shape_logical_bytes(got) : 0;
 	bool shard = kind == KIND_REDUCE_SCATTER || kind == KIND_ALL_TO_ALL;
-	return shard && group_size ? size_mul(bytes, group_size) : bytes;
+	return shard && group_size ? sat_mul(bytes, group_size) : bytes;
 }
 
 static void between_slices(

@@ -10,7 +10,8 @@
  * No group at all, or one empty group, means one group of everybody.
  */
 #include "hlo/internal.h"
-#include "hlo/size.h"
+
+#include "base/saturate.h"
 
 void groups_note(struct hlo_replica_groups *g, int64_t size)
 {
@@ -83,7 +84,7 @@ static bool iota_init(struct iota *x, const struct hlo_dims *dims, const struct 
 		if (dims->items[i] <= 0)
 			return false;
 		strides[i] = x->total;
-		x->total = size_mul(x->total, dims->items[i]);
+		x->total = sat_mul(x->total, dims->items[i]);
 	}
 	if (x->total > INT32_MAX)
 		return false;
@@ -141,7 +142,7 @@ READ_TABLE(iota_table, "IotaReplicaGroupListProto");
 
 static bool groups_fit(int64_t groups, int64_t size, int64_t total)
 {
-	return groups > 0 && size > 0 && size <= HLO_MAX_GROUP && size_mul(groups, size) == total;
+	return groups > 0 && size > 0 && size <= HLO_MAX_GROUP && sat_mul(groups, size) == total;
 }
 
 void groups_of_iota(struct hlo_replica_groups *g, int64_t groups, int64_t size,
@@ -243,9 +244,9 @@ static bool take_axis(struct mesh *m, struct axis_ref ref)
 		full % (ref.pre_size * ref.size))
 		return false; /* a part that does not divide its axis */
 	for (ptrdiff_t i = ref.axis + 1; i < m->axis_count; i++)
-		inner = size_mul(inner, m->sizes[i]);
+		inner = sat_mul(inner, m->sizes[i]);
 	m->over[m->over_count++] =
-		(struct axis){ ref.size, size_mul(inner, full / (ref.pre_size * ref.size)) };
+		(struct axis){ ref.size, sat_mul(inner, full / (ref.pre_size * ref.size)) };
 	return true;
 }
 
@@ -273,7 +274,7 @@ static int64_t mesh_devices(const struct mesh *m)
 {
 	int64_t n = 1;
 	for (ptrdiff_t i = 0; i < m->axis_count; i++)
-		n = size_mul(n, m->sizes[i]);
+		n = sat_mul(n, m->sizes[i]);
 	return n;
 }
 
@@ -281,7 +282,7 @@ static int64_t group_devices(const struct mesh *m)
 {
 	int64_t n = 1;
 	for (ptrdiff_t i = 0; i < m->over_count; i++)
-		n = size_mul(n, m->over[i].size);
+		n = sat_mul(n, m->over[i].size);
 	return n;
 }
 

@@ -106,7 +106,7 @@ static int64_t counted(const struct hlo_module *m, const struct hlo_instruction 
 	int64_t way;
 	if (__builtin_sub_overflow(end.value, begin.value, &way) || way <= 0)
 		return 0;
-	return size_ceil(way, step.value);
+	return ceil_div(way, step.value);
 }
 
 int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction)

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "hlo/assignment.h"
-#include "hlo/size.h"
 
 static const struct read_rule buffer_table_rules[] = {
 	[1] = READ_FIELD(INT, struct buffer, id),
@@ -153,7 +153,7 @@ static void sum_allocations(const struct assignment *a, struct hlo_memory *ret)
 		};
 		for (size_t k = 0; k < sizeof(sums) / sizeof(sums[0]); k++)
 			if (sums[k])
-				*sums[k] = size_add(*sums[k], x->size);
+				*sums[k] = sat_add(*sums[k], x->size);
 	}
 }
 
@@ -351,7 +351,7 @@ bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	sum_allocations(&a, ret);
 	if (!replay_trace(&a, ret))
 		return false;
-	ret->peak_bytes = size_add(ret->peak_bytes, ret->temp_bytes);
+	ret->peak_bytes = sat_add(ret->peak_bytes, ret->temp_bytes);
 	return list_living(m, &a, keep, ret);
 }
 

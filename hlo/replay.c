@@ -5,7 +5,8 @@
  * buffers are not in.
  */
 #include "hlo/assignment.h"
-#include "hlo/size.h"
+
+#include "base/saturate.h"
 
 enum event_kind { EVENT_ALLOC, EVENT_FREE, EVENT_SHARE_WITH };
 
@@ -38,7 +39,7 @@ static void event_alloc(struct replay *p, ptrdiff_t at)
 	struct buffer *b = &p->a->buffers[at];
 	b->canonical = at;
 	if (!b->users++)
-		p->now = size_add(p->now, b->size);
+		p->now = sat_add(p->now, b->size);
 }
 
 static void event_free(struct replay *p, ptrdiff_t at)
@@ -124,7 +125,7 @@ bool replay_points(struct assignment *a, const struct trace *t, struct replay_po
 	ret->count = 0;
 	while (t->bytes.len && next_event(&p, &e)) {
 		event_apply(&p, &e);
-		point_add(ret, p.events, size_add(ret->base, p.now));
+		point_add(ret, p.events, sat_add(ret->base, p.now));
 	}
 	return replay_end(&p);
 }

@@ -5,7 +5,7 @@
  */
 #include "hlo/shape.h"
 
-#include "hlo/size.h"
+#include "base/saturate.h"
 
 static bool is_tuple(const struct shape *s)
 {
@@ -19,7 +19,7 @@ static int64_t sum_leaves(const struct shape *s, int64_t (*one)(const struct sha
 		return one(s);
 	int64_t sum = 0;
 	for (ptrdiff_t i = 0; i < s->element_count; i++)
-		sum = size_add(sum, sum_leaves(&s->elements[i], one));
+		sum = sat_add(sum, sum_leaves(&s->elements[i], one));
 	return sum;
 }
 
@@ -30,7 +30,7 @@ static int64_t product(const int64_t *dims, ptrdiff_t rank)
 		if (dims[i] == 0)
 			return 0;
 	for (ptrdiff_t i = 0; i < rank; i++)
-		n = dims[i] == DIM_UNBOUNDED ? INT64_MAX : size_mul(n, dims[i]);
+		n = dims[i] == DIM_UNBOUNDED ? INT64_MAX : sat_mul(n, dims[i]);
 	return n;
 }
 
@@ -49,7 +49,7 @@ static int64_t bytes_of(int64_t n, int bits)
 {
 	if (n == INT64_MAX)
 		return bits ? n : 0;
-	return size_add(size_mul(n / 8, bits), size_ceil(n % 8 * bits, 8));
+	return sat_add(sat_mul(n / 8, bits), ceil_div(n % 8 * bits, 8));
 }
 
 static int64_t leaf_logical_bytes(const struct shape *s)
@@ -87,14 +87,14 @@ static void pad_rank(struct physical *p, ptrdiff_t rank)
 
 static int64_t dim_ceil(int64_t dim, int64_t tile)
 {
-	return dim == DIM_UNBOUNDED ? dim : size_ceil(dim, tile);
+	return dim == DIM_UNBOUNDED ? dim : ceil_div(dim, tile);
 }
 
 static int64_t dim_fold(int64_t major, int64_t minor)
 {
 	if (major == DIM_UNBOUNDED || minor == DIM_UNBOUNDED)
 		return DIM_UNBOUNDED;
-	return size_mul(major, minor);
+	return sat_mul(major, minor);
 }
 
 /*
@@ -130,7 +130,7 @@ static int64_t padded_elements(const struct shape *s)
 		physical_tile(&p, &s->tiles[i]);
 	int64_t n = product(p.dims, p.rank);
 	if (s->tail_alignment > 1 && n != INT64_MAX)
-		n = size_mul(size_ceil(n, s->tail_alignment), s->tail_alignment);
+		n = sat_mul(ceil_div(n, s->tail_alignment), s->tail_alignment);
 	return n;
 }
 
@@ -139,7 +139,7 @@ static int64_t leaf_padded_bytes(const struct shape *s)
 	if (!s->has_layout || !has_elements(s))
 		return leaf_logical_bytes(s);
 	int bits = s->element_bits ? s->element_bits : dtype_storage_bits(s->dtype);
-	return size_add(bytes_of(padded_elements(s), bits), s->metadata_bytes);
+	return sat_add(bytes_of(padded_elements(s), bits), s->metadata_bytes);
 }
 
 int64_t shape_elements(const struct shape *s)
@@ -167,9 +167,9 @@ void shape_complete(struct shape *s, struct arena *keep)
 	for (ptrdiff_t i = 0; i < s->element_count; i++) {
 		const struct shape *element = &s->elements[i];
 		s->on_host |= element->on_host;
-		sums->elements = size_add(sums->elements, shape_elements(element));
-		sums->logical = size_add(sums->logical, shape_logical_bytes(element));
-		sums->padded = size_add(sums->padded, shape_padded_bytes(element));
+		sums->elements = sat_add(sums->elements, shape_elements(element));
+		sums->logical = sat_add(sums->logical, shape_logical_bytes(element));
+		sums->padded = sat_add(sums->padded, shape_padded_bytes(element));
 	}
 	s->sums = sums;
 }

@@ -7,8 +7,8 @@
 #ifndef HLO_WORK_H
 #define HLO_WORK_H
 
+#include "base/saturate.h"
 #include "hlo/cost.h"
-#include "hlo/size.h"
 
 struct work {
 	double matmul, other, transcendental; /* FLOPs; the last one in operations */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/out.h"
+
 enum { MD5_BYTES = 16 };
 
 /* ---- what should come ------------------------------------------------------------------------ */
@@ -144,17 +146,10 @@ bool download_take(struct download *d, struct str bytes)
 		EVP_DigestUpdate(d->md5, bytes.p, (size_t)bytes.len);
 	else if (d->checks->crc32c[0])
 		d->crc32c = crc32c_add(d->crc32c, bytes);
-	while (bytes.len) {
-		ssize_t n = write(d->fd, bytes.p, (size_t)bytes.len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			d->error = errno;
-			return false;
-		}
-		bytes = str_from_offset(bytes, n);
-	}
-	return true;
+	if (write_all(d->fd, bytes))
+		return true;
+	d->error = errno;
+	return false;
 }
 
 /* ---- the two compared ------------------------------------------------------------------------ */

@@ -7,21 +7,10 @@ enum { WORD_MAX = 64 };
 
 /* ---- escapes of URLs ------------------------------------------------------------------------- */
 
-static bool is_unreserved(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '-' || c == '.' || c == '_' || c == '~';
-}
-
 struct str url_escape(struct str s, bool slashes, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	for (ptrdiff_t i = 0; i < s.len; i++) {
-		if (is_unreserved(s.p[i]) || (slashes && s.p[i] == '/'))
-			out_char(o, s.p[i]);
-		else
-			out_fmt(o, "%%%02X", (unsigned)(unsigned char)s.p[i]);
-	}
+	out_uri(o, s, slashes);
 	return out_text(o);
 }
 
@@ -211,11 +200,10 @@ bool listing_read_gcs(
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
+/* A text of letters, digits and -._~, or nothing. */
 static struct str word_only(struct str s, struct arena *keep)
 {
-	bool ok = s.len > 0 && s.len <= WORD_MAX;
-	for (ptrdiff_t i = 0; ok && i < s.len; i++)
-		ok = is_unreserved(s.p[i]);
+	bool ok = s.len > 0 && s.len <= WORD_MAX && str_eq(url_escape(s, false, keep), s);
 	return ok ? arena_str(keep, s) : str_from(NULL);
 }
 

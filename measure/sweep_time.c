@@ -287,13 +287,6 @@ static struct running *ending_first(struct sweeping *s, int64_t limit_ps)
 	return s->next_end_ps <= limit_ps ? best : NULL;
 }
 
-static int64_t sum_or_most(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* A nested lane: an op that does not fit into the one before it ends that one. */
 static void pop_until_fits(struct sweeping *s, const struct held *e)
 {
@@ -301,7 +294,7 @@ static void pop_until_fits(struct sweeping *s, const struct held *e)
 
 	while (l->top && l->top->end_ps < e->end_ps) {
 		if (l->top->end_ps > e->start_ps)
-			s->out->cut_ps = sum_or_most(s->out->cut_ps, l->top->end_ps - e->start_ps);
+			s->out->cut_ps = sat_add(s->out->cut_ps, l->top->end_ps - e->start_ps);
 		l->top->end_ps = e->start_ps;
 		finish(s, l->top);
 	}

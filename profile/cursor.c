@@ -401,10 +401,8 @@ static bool is_step(const struct stats *s)
  */
 static int64_t time_add(int64_t a, int64_t b)
 {
-	int64_t sum;
+	int64_t sum = sat_add(a, b);
 
-	if (__builtin_add_overflow(a, b, &sum))
-		sum = b > 0 ? INT64_MAX : INT64_MIN;
 	return sum > INT64_MAX / 4	? INT64_MAX / 4
 	       : sum < -(INT64_MAX / 4) ? -(INT64_MAX / 4)
 					: sum;

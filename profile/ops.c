@@ -262,13 +262,6 @@ static const uint64_t kernel_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) |
 static const uint64_t cpu_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) | STAT_BIT(PROGRAM_ID) |
 				  STAT_BIT(RUN_ID) | STAT_BIT(DEVICE_ORDINAL);
 
-static int64_t sat_add(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
-}
-
 static bool cpu_is_ours(const struct plane *p, const struct stats *s)
 {
 	return s->present & STAT_BIT(HLO_OP) &&

@@ -19,6 +19,7 @@
 #include "base/diag.h"
 #include "base/input.h"
 #include "base/map.h"
+#include "base/saturate.h"
 #include "base/str.h"
 
 enum platform { PLATFORM_UNKNOWN, PLATFORM_TPU, PLATFORM_NVIDIA, PLATFORM_AMD, PLATFORM_CPU };

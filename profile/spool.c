@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/out.h"
+
 /* Traces of a few megabytes need no file; larger ones write in pieces of this size.  Most are much
  * smaller, and memory that was never touched costs nothing. */
 #define BUFFER	     ((ptrdiff_t)4 << 20)
@@ -47,24 +49,14 @@ static int file_without_name(void)
 	return fd;
 }
 
-static void write_all(struct spool *s, struct str bytes)
-{
-	while (bytes.len && !s->error) {
-		ssize_t n = write(s->fd, bytes.p, (size_t)bytes.len);
-		if (n > 0)
-			bytes = str_from_offset(bytes, n);
-		else if (n < 0 && errno != EINTR)
-			s->error = errno;
-	}
-}
-
 static void flush(struct spool *s)
 {
 	if (s->fd < 0 && !s->error && (s->fd = file_without_name()) < 0)
 		s->error = errno;
 	if (s->flushed + s->len > SPOOL_MAX && !s->error)
 		s->error = EFBIG;
-	write_all(s, (struct str){ s->buffer, s->len });
+	if (!s->error && !write_all(s->fd, (struct str){ s->buffer, s->len }))
+		s->error = errno;
 	s->flushed += s->len;
 	s->len = 0;
 }

@@ -69,18 +69,10 @@ void report_fleet_json(const struct fleet_report *r, struct out *out)
  * RFC 4180: quoted, with quotes doubled.  A spreadsheet runs what begins like a formula, quoted or
  * not; behind an apostrophe it is text.
  */
-static void put_quoted(struct out *out, struct str s)
+static void put_quoted(struct out *out, struct str s, struct arena *keep)
 {
-	struct str head;
-	out_char(out, '"');
-	if (s.len && str_find_char(STR("=+-@"), s.p[0]) >= 0)
-		out_char(out, '\'');
-	for (bool more = true; more;) {
-		more = str_cut(s, '"', &head, &s);
-		out_str(out, head);
-		out_z(out, more ? "\"\"" : "");
-	}
-	out_char(out, '"');
+	bool is_formula = s.len && str_find_char(STR("=+-@"), s.p[0]) >= 0;
+	out_csv(out, is_formula ? arena_fmt(keep, "'%.*s", STR_ARG(s)) : s);
 }
 
 static void put_row(
@@ -93,12 +85,12 @@ static void put_row(
 		if (cell->is_null)
 			continue;
 		if (a->question->columns[k].is_text)
-			put_quoted(out, clean_lines(keep, cell->text));
+			put_quoted(out, clean_lines(keep, cell->text), keep);
 		else
 			out_double(out, cell->real);
 	}
 	out_char(out, ',');
-	put_quoted(out, clean_lines(keep, a->rows[row].profile));
+	put_quoted(out, clean_lines(keep, a->rows[row].profile), keep);
 	out_char(out, '\n');
 }
 

@@ -95,17 +95,8 @@ static void value_of(const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t colu
 /* A path as a link may have it (RFC 3986). */
 static struct str link_text(struct str path, struct arena *keep)
 {
-	const struct str plain = STR("/-._~");
 	struct out *o = out_memory(keep);
-	for (ptrdiff_t i = 0; i < path.len; i++) {
-		unsigned char c = (unsigned char)path.p[i], letter = c | 0x20;
-		bool is_plain = (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') ||
-				str_find_char(plain, (char)c) >= 0;
-		if (is_plain)
-			out_char(o, (char)c);
-		else
-			out_fmt(o, "%%%02X", c);
-	}
+	out_uri(o, path, true);
 	return out_text(o);
 }
 

@@ -40,14 +40,6 @@ const enum verdict rule_verdicts[RULE_VERDICTS] = { VERDICT_FAIL, VERDICT_WARN,
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-int text_columns(struct str clean)
-{
-	int columns = 0;
-	for (ptrdiff_t i = 0; i < clean.len; i++)
-		columns += ((unsigned char)clean.p[i] & 0xc0) != 0x80;
-	return columns;
-}
-
 /* Text that is clean and has no newline. */
 static void put_clean(struct page *p, struct str text)
 {
@@ -123,36 +115,13 @@ void page_tint(struct page *p, enum tint tint, struct str text)
 	tint_off(p, tint);
 }
 
-/* Returns the next word and drops it and the blanks before it. */
-static struct str take_word(struct str *line)
-{
-	while (str_take(line, STR(" ")))
-		;
-	ptrdiff_t end = str_find_char(*line, ' ');
-	struct str word = end < 0 ? *line : str_head(*line, end);
-	*line = str_from_offset(*line, word.len);
-	return word;
-}
-
 static void wrap_line(struct page *p, int indent, struct str line)
 {
-	/* A blank in front joins the text to what stands on the line already. */
-	bool first = p->column <= indent || !str_starts(line, STR(" "));
 	page_pad(p, indent);
-	if (str_starts(line, STR("  "))) {
+	if (str_starts(line, STR("  ")))
 		put_clean(p, line);
-		return;
-	}
-	for (struct str word = take_word(&line); word.len; word = take_word(&line)) {
-		if (p->column > indent && p->column + !first + text_columns(word) > p->width) {
-			new_line(p);
-			page_pad(p, indent);
-		} else if (!first) {
-			put_clean(p, STR(" "));
-		}
-		put_clean(p, word);
-		first = false;
-	}
+	else
+		p->column = out_words(p->out, line, p->column, indent, p->width);
 }
 
 /* Without the newlines that a block scalar ends with. */

@@ -58,8 +58,6 @@ void page_fmt(struct page *p, int indent, const char *fmt, ...)
 /* The label and its text; nothing at all when the text is empty. */
 void page_field(struct page *p, const char *label, struct str text);
 
-int text_columns(struct str clean); /* characters; a terminal's cells but for East Asian text */
-
 struct str time_text(struct arena *keep, double seconds);
 /* "tpu_v5e" is sold as "TPU v5e", "h100_sxm" as "H100 SXM". */
 struct str chip_text(struct arena *keep, struct str id);

@@ -234,14 +234,8 @@ static void put_invocation(cJSON *run, const struct sarif *s, const struct repor
 
 static struct str uri_of(struct str path, struct arena *keep)
 {
-	static const struct str plain =
-		STR_INIT("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/");
 	struct out *o = out_memory(keep);
-	for (ptrdiff_t i = 0; i < path.len; i++)
-		if (str_find_char(plain, path.p[i]) >= 0)
-			out_char(o, path.p[i]);
-		else
-			out_fmt(o, "%%%02X", (unsigned char)path.p[i]);
+	out_uri(o, path, true);
 	return out_text(o);
 }
 

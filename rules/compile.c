@@ -440,7 +440,7 @@ static struct str unused_param(const struct compiler *c, const struct rule_param
 	for (ptrdiff_t i = 0; i < c->rule->param_count; i++)
 		if (c->rule->params[i].used)
 			names[n++] = c->rule->params[i].name;
-	struct str hint = near_hint(c->keep, param->name, names, n);
+	struct str hint = did_you_mean(c->keep, param->name, names, n);
 	return arena_fmt(c->keep, "no expression of the rule uses '%.*s'%.*s", STR_ARG(param->name),
 		STR_ARG(hint));
 }

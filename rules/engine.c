@@ -67,37 +67,6 @@ bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrd
 	return false;
 }
 
-/*
- * What edit distance does not see: "overlap" for overlap_ratio, "p50_seconds" for p50_s.  The
- * shortest candidate that goes on from the word, else the longest that it goes on from.
- */
-static struct str nearest_prefix(struct str word, const struct str *candidates, ptrdiff_t count)
-{
-	struct str best = { NULL, 0 };
-
-	for (ptrdiff_t i = 0; i < count; i++) {
-		struct str c = candidates[i];
-		bool longer = word.len >= 2 && str_starts(c, word);
-		bool shorter = c.len >= 3 && str_starts(word, c);
-
-		if (longer && (best.len < word.len || c.len < best.len))
-			best = c;
-		else if (shorter && c.len > best.len)
-			best = c;
-	}
-	return best;
-}
-
-struct str near_hint(
-	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count)
-{
-	struct str near = text_nearest(word, candidates, count);
-
-	if (!near.p)
-		near = nearest_prefix(word, candidates, count);
-	return near.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(near)) : STR("");
-}
-
 /* Reading a column of a table of ours; an empty column name is count(*). */
 static int authorize_read(struct engine *e, const char *table, const char *column)
 {

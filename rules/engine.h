@@ -14,6 +14,7 @@
 
 #include <sqlite3.h>
 
+#include "base/text.h"
 #include "rules/judge.h"
 
 /* A column that a statement reads, as SQLite itself told the authorizer. */
@@ -40,10 +41,6 @@ struct sql_fault {
 /* Fills `fault` and returns false, so that `return sql_fail(...)` reads well. */
 bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrdiff_t at,
 	ptrdiff_t width, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* "; did you mean 'x'?", or nothing when no candidate is near. */
-struct str near_hint(
-	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count);
-
 /* A virtual table's view of one table of the run. */
 struct source {
 	sqlite3_vtab vtab; /* first: SQLite hands this pointer back */

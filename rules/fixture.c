@@ -29,7 +29,7 @@ static bool set_cell(
 	if (!c)
 		return node_fail(&x->r, p->key, DIAG_RULE_NAME, "%.*s has no column '%.*s'%.*s",
 			STR_ARG(def->name), STR_ARG(p->key->text),
-			STR_ARG(near_hint(x->r.keep, p->key->text, names, def->column_count)));
+			STR_ARG(did_you_mean(x->r.keep, p->key->text, names, def->column_count)));
 	if (p->value->kind != DOC_SCALAR)
 		return node_fail(&x->r, p->value, DIAG_RULE_SCHEMA, "a cell takes one value");
 	if (c->type == COLUMN_TEXT) {

@@ -94,7 +94,7 @@ static bool unknown_field(struct template_reader *r, struct str name)
 			       : def->columns[i].name;
 	for (ptrdiff_t i = 0; i < params; i++)
 		names[count++] = r->rule->params[i].name;
-	struct str hint = near_hint(r->keep, name, names, count);
+	struct str hint = did_you_mean(r->keep, name, names, count);
 	return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, r->at, name.len,
 		"'%.*s' is neither a column of %.*s nor a parameter%.*s", STR_ARG(name),
 		STR_ARG(def->name), STR_ARG(hint));
@@ -106,7 +106,7 @@ static bool unknown_format(struct template_reader *r, struct str name, ptrdiff_t
 
 	for (int i = 0; i < FORMATS; i++)
 		names[i] = formats[i].name;
-	struct str hint = near_hint(r->keep, name, names, FORMATS);
+	struct str hint = did_you_mean(r->keep, name, names, FORMATS);
 	if (!hint.len)
 		hint = STR("; there are time, percent, bytes, rate, flops, count, number "
 			   "and brief");

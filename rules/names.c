@@ -30,7 +30,7 @@ void unknown_table(struct parser *p, const struct token *t)
 		names[i] = table_defs[i].name;
 		names[TABLE_COUNT + i] = base_table_defs[i].name;
 	}
-	struct str hint = near_hint(p->keep, t->text, names, 2 * TABLE_COUNT);
+	struct str hint = did_you_mean(p->keep, t->text, names, 2 * TABLE_COUNT);
 	parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "there is no table '%.*s'%.*s",
 		STR_ARG(t->text), STR_ARG(hint));
 }
@@ -43,7 +43,7 @@ void unknown_function(struct parser *p, const struct token *t)
 	for (ptrdiff_t i = 0; i < sql_function_count; i++)
 		if (p->names->is_query || !sql_functions[i].query_only)
 			names[n++] = sql_functions[i].name;
-	struct str hint = near_hint(p->keep, t->text, names, n);
+	struct str hint = did_you_mean(p->keep, t->text, names, n);
 	parser_fail(p, DIAG_RULE_SQL, t->at, t->width, "there is no function %.*s() here%.*s",
 		STR_ARG(t->text), STR_ARG(hint));
 }
@@ -89,7 +89,7 @@ static void unknown_column_of(struct parser *p, const struct token *t, const str
 	struct name_list list = { NULL, 0, 0 };
 
 	add_columns(p, &list, def);
-	struct str hint = near_hint(p->keep, t->text, list.items, list.count);
+	struct str hint = did_you_mean(p->keep, t->text, list.items, list.count);
 	parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "%s%.*s has no column '%.*s'%.*s",
 		table_find(def->name) ? "table " : "", STR_ARG(def->name), STR_ARG(t->text),
 		STR_ARG(hint));
@@ -127,7 +127,7 @@ static void unknown_column(struct parser *p, const struct token *t)
 	for (; s; s = s->outer)
 		for (ptrdiff_t i = 0; i < s->table_count; i++)
 			add_columns(p, &list, s->tables[i].def);
-	struct str hint = near_hint(p->keep, t->text, list.items, list.count);
+	struct str hint = did_you_mean(p->keep, t->text, list.items, list.count);
 	parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "no table here has a column '%.*s'%.*s",
 		STR_ARG(t->text), STR_ARG(hint));
 }
@@ -194,7 +194,7 @@ static void unknown_param(struct parser *p, const struct token *t)
 
 	for (ptrdiff_t i = 0; i < p->names->param_count; i++)
 		*arena_push(p->keep, list.items, list.count, list.cap) = p->names->params[i].name;
-	struct str hint = near_hint(p->keep, t->text, list.items, list.count);
+	struct str hint = did_you_mean(p->keep, t->text, list.items, list.count);
 	if (p->names->is_query)
 		parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "a query has no parameters");
 	else

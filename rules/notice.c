@@ -72,7 +72,7 @@ static bool read_word(const struct rule_reader *r, const struct doc_node *v, str
 	*ret = word_index(v->text, words, count);
 	if (v->kind == DOC_SCALAR && *ret >= 0)
 		return true;
-	struct str hint = near_hint(r->keep, v->text, words, count);
+	struct str hint = did_you_mean(r->keep, v->text, words, count);
 	return node_fail(r, v, DIAG_RULE_SCHEMA, "%.*s is %.*s%.*s", STR_ARG(key),
 		STR_ARG(words_text(words, count, r->keep)), STR_ARG(hint));
 }

@@ -105,7 +105,7 @@ static bool check_document_key(const struct rule_reader *r, const struct doc_nod
 		if (str_eq(names[i], key->text))
 			return true;
 	}
-	struct str hint = near_hint(r->keep, key->text, names, DOCUMENT_KEYS);
+	struct str hint = did_you_mean(r->keep, key->text, names, DOCUMENT_KEYS);
 	if (!hint.len)
 		hint = STR("; a rule file has version, extends and rules");
 	return node_fail(r, key, DIAG_RULE_SCHEMA, "unknown key '%.*s'%.*s", STR_ARG(key->text),
@@ -178,7 +178,7 @@ const struct section_key *section_key_find(
 		if (str_eq(names[i], key->text))
 			return &section->keys[i];
 	}
-	struct str hint = near_hint(r->keep, key->text, names, section->count);
+	struct str hint = did_you_mean(r->keep, key->text, names, section->count);
 	if (!hint.len)
 		hint = keys_hint(r->keep, names, section->count);
 	node_fail(r, key, DIAG_RULE_SCHEMA, "%s has no key '%.*s'%.*s", section->entry,
@@ -238,7 +238,7 @@ static bool unknown_key(
 
 	for (ptrdiff_t i = 0; i < rule_key_count; i++)
 		names[i] = rule_keys[i].name;
-	struct str hint = near_hint(r->keep, key->text, names, rule_key_count);
+	struct str hint = did_you_mean(r->keep, key->text, names, rule_key_count);
 	for (ptrdiff_t i = 0; i < rule->param_count && !hint.len; i++)
 		if (str_eq(rule->params[i].name, key->text))
 			hint = arena_fmt(r->keep, "; parameters stand under params: { %.*s: ... }",

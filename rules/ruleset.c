@@ -69,7 +69,7 @@ static struct str builtin_hint(struct loader *l, struct str name)
 			!str_ends(s, STR(".test.yaml")))
 			names[n++] = str_head(s, s.len - 5);
 	}
-	return near_hint(l->keep, name, names, n);
+	return did_you_mean(l->keep, name, names, n);
 }
 
 static bool read_file(struct loader *l, struct str path, struct str *ret)
@@ -217,7 +217,7 @@ static bool unknown_rule(const struct rule_reader *r, const struct doc_node *nod
 {
 	ptrdiff_t count;
 	struct str *names = rule_names(r->set, r->keep, false, &count);
-	struct str hint = near_hint(r->keep, node->text, names, count);
+	struct str hint = did_you_mean(r->keep, node->text, names, count);
 
 	return node_fail(r, node, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
 		STR_ARG(node->text), STR_ARG(hint));
@@ -231,7 +231,7 @@ static bool unknown_setting(
 	for (ptrdiff_t i = 0; i < rule->param_count; i++)
 		names[i] = rule->params[i].name;
 	names[rule->param_count] = STR("severity");
-	struct str hint = near_hint(r->keep, node->text, names, rule->param_count + 1);
+	struct str hint = did_you_mean(r->keep, node->text, names, rule->param_count + 1);
 	return node_fail(r, node, DIAG_RULE_NAME, "rule %.*s has no parameter '%.*s'%.*s",
 		STR_ARG(rule->name), STR_ARG(node->text), STR_ARG(hint));
 }
@@ -280,7 +280,7 @@ static bool check_complete(const struct loader *l, const struct rule *rule)
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (str_eq(names[i], rule->name))
 			names[i] = STR("");
-	struct str hint = near_hint(l->keep, rule->name, names, count);
+	struct str hint = did_you_mean(l->keep, rule->name, names, count);
 	return rule_fail(l, &rule->origin, DIAG_RULE_NAME,
 		arena_fmt(l->keep,
 			"there is no rule '%.*s' to change, and as a new one it lacks "
@@ -297,7 +297,7 @@ static bool check_need(const struct loader *l, const struct rule *rule, ptrdiff_
 	if (gate && gate->gate)
 		return true;
 	struct str *names = rule_names(l->set, l->keep, true, &count);
-	struct str hint = near_hint(l->keep, rule->needs[i], names, count);
+	struct str hint = did_you_mean(l->keep, rule->needs[i], names, count);
 	at.node = at.node->items[i];
 	return rule_fail(l, &at, DIAG_RULE_NAME,
 		arena_fmt(l->keep, "%.*s.needs: %s '%.*s'%.*s", STR_ARG(rule->name),

@@ -53,7 +53,7 @@ static void unknown_word(struct parser *p, const struct value *column, const str
 	const struct str *words, ptrdiff_t count, const char *verb)
 {
 	struct str word = token_string(text->literal, p->keep);
-	struct str hint = near_hint(p->keep, word, words, count);
+	struct str hint = did_you_mean(p->keep, word, words, count);
 
 	if (!hint.len)
 		hint = arena_fmt(

@@ -144,7 +144,7 @@ static bool set_table(const struct rule_reader *r, struct rule *rule, const stru
 		return true;
 	for (int i = 0; i < TABLE_COUNT; i++)
 		names[i] = table_defs[i].name;
-	struct str hint = near_hint(r->keep, node->text, names, TABLE_COUNT);
+	struct str hint = did_you_mean(r->keep, node->text, names, TABLE_COUNT);
 	if (!hint.len)
 		hint = STR("; `rooflint tables` lists them");
 	return node_fail(r, node, DIAG_RULE_NAME, "%.*s.from: there is no table '%.*s'%.*s",

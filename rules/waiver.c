@@ -74,7 +74,7 @@ static bool attach(const struct rule_reader *r, struct waiver *w)
 	for (ptrdiff_t i = 0; i < r->set->count; i++)
 		names[i] = r->set->items[i]->name;
 	if (!rule) {
-		struct str hint = near_hint(r->keep, w->rule.text, names, r->set->count);
+		struct str hint = did_you_mean(r->keep, w->rule.text, names, r->set->count);
 		return node_fail(r, at, DIAG_RULE_NAME, "there is no rule '%.*s' to waive%.*s",
 			STR_ARG(w->rule.text), STR_ARG(hint));
 	}

@@ -39,7 +39,7 @@ static bool unknown_name(
 		"notify "
 		"--help)",
 		STR_ARG(name), STR_ARG(rules->name),
-		STR_ARG(did_you_mean(name, names, rules->notice_count, keep)));
+		STR_ARG(did_you_mean(keep, name, names, rules->notice_count)));
 }
 
 /* A name has no colon, as anything on the command line has that is none. */

@@ -100,12 +100,7 @@ static struct str frozen_uri(struct str path, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	out_z(o, "file:");
-	for (ptrdiff_t i = 0; i < path.len; i++) {
-		unsigned char c = (unsigned char)path.p[i], letter = c | 0x20;
-		bool is_plain = (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') ||
-				str_find_char(STR("/-._"), (char)c) >= 0;
-		out_fmt(o, is_plain ? "%c" : "%%%02X", c);
-	}
+	out_uri(o, path, true);
 	out_z(o, "?immutable=1");
 	return out_text(o);
 }

@@ -13,7 +13,7 @@ static struct str json_of(const struct report_set *set, struct arena *keep)
 	return out_text(out);
 }
 
-static void write_all(const struct report_set *set, struct arena *keep)
+static void write_each(const struct report_set *set, struct arena *keep)
 {
 	struct diag err;
 	for (int i = 0; i < 3; i++) {
@@ -46,7 +46,7 @@ static void fuzz(struct str bytes, struct arena *keep)
 		struct str first = json_of(&set, keep);
 		require(report_json_read(STR("report.json"), first, keep, &again, &err));
 		require(str_eq(json_of(&again, keep), first));
-		write_all(&set, keep);
+		write_each(&set, keep);
 		write_page(&set, keep);
 	} else {
 		require(err.id != DIAG_NONE && err.text[0]);
