@@ -6,6 +6,8 @@
  * One line of JSON, an object, then as many bytes as its "length" says; none when it has none.
  * So a reader never looks for an end inside a body, and a body may hold any bytes.
  *
+ * Here, and not in http/ or session/, because each of the two programs has one of them.
+ *
  * Refuses: knowing what the messages mean.
  */
 #ifndef BASE_FRAME_H

@@ -2,7 +2,7 @@
 #include "profile/pprof.h"
 
 #include "base/out.h"
-#include "base/stream.h"
+#include "profile/stream.h"
 #include "base/wire.h"
 #include "profile/xplane.h"
 

@@ -17,14 +17,14 @@
  */
 #include <brotli/decode.h>
 
-#include "base/highway.h"
+#include "profile/highway.h"
 #include "profile/profile.h"
 #include "profile/spool.h"
 
 enum { BLOCK = 64 << 10, BLOCK_HEADER = 24, USABLE = BLOCK - BLOCK_HEADER, CHUNK_HEADER = 40 };
 /* What Brotli needs for its largest window, twice over since it grows. */
 #define BROTLI_BYTES ((ptrdiff_t)64 << 20)
-/* As of gzip data (base/stream): profiles pack to a tenth or so. */
+/* As of gzip data (profile/stream): profiles pack to a tenth or so. */
 #define RATIO_MAX  400
 #define RATIO_FREE ((uint64_t)64 << 20)
 

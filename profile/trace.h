@@ -23,8 +23,8 @@
 #ifndef PROFILE_TRACE_H
 #define PROFILE_TRACE_H
 
-#include "base/jscan.h"
-#include "base/stream.h"
+#include "profile/jscan.h"
+#include "profile/stream.h"
 #include "profile/spool.h"
 #include "profile/xplane.h"
 

@@ -1,7 +1,7 @@
 /* Runs before, from a store.  See history.h. */
 #include "session/history.h"
 
-#include "base/pack.h"
+#include "session/pack.h"
 #include "report/facts.h"
 #include "store/address.h"
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/change.h"
+#include "store/change.h"
 #include "base/embed.h"
 #include "store/sqlite.h"
 #include "store/usage.h"

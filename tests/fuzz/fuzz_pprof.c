@@ -2,7 +2,7 @@
 #define FUZZ_ARENA_BYTES FUZZ_SMALL
 #include "profile/pprof.h"
 #include "tests/fuzz/fuzz.h"
-#include "base/pack.h"
+#include "session/pack.h"
 
 static void check(const struct live_site *s)
 {

@@ -1,11 +1,11 @@
 /*
- * base/change: planted changes are found where they are, and quiet histories stay quiet.  The
+ * store/change: planted changes are found where they are, and quiet histories stay quiet.  The
  * noise is made here, by a generator of our own, so that the counts below never vary.
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/change.h"
+#include "store/change.h"
 #include "tests/unit/keep.h"
 
 /* splitmix64 (Steele et al. 2014), and Box-Muller. */

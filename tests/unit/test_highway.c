@@ -1,7 +1,7 @@
-/* base/highway: the authors' own vectors, and in pieces the same. */
+/* profile/highway: the authors' own vectors, and in pieces the same. */
 #include <stdalign.h>
 
-#include "base/highway.h"
+#include "profile/highway.h"
 #include "tests/unit/keep.h"
 
 static const uint64_t key[] = { UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908),

@@ -1,5 +1,5 @@
-/* base/jscan: values in windows that end anywhere. */
-#include "base/jscan.h"
+/* profile/jscan: values in windows that end anywhere. */
+#include "profile/jscan.h"
 #include "tests/unit/keep.h"
 
 static void check_text(struct str inside, struct str want)

@@ -1,7 +1,7 @@
-/* base/pack: texts come back, and what is damaged or claims too much does not. */
+/* session/pack: texts come back, and what is damaged or claims too much does not. */
 #include <string.h>
 
-#include "base/pack.h"
+#include "session/pack.h"
 #include "tests/unit/keep.h"
 
 static struct str noise(ptrdiff_t length)

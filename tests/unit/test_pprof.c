@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "profile/pprof.h"
-#include "base/pack.h"
+#include "session/pack.h"
 #include "tests/unit/xspace.h"
 #include "tests/unit/keep.h"
 

@@ -5,7 +5,7 @@
 #include <brotli/encode.h>
 #include <string.h>
 
-#include "base/highway.h"
+#include "profile/highway.h"
 #include "tests/unit/xspace.h"
 #include "tests/unit/keep.h"
 

@@ -1,11 +1,11 @@
 /*
- * base/stream: what comes out is what was put in, however it was packed and wherever a window
+ * profile/stream: what comes out is what was put in, however it was packed and wherever a window
  * ends; data that is not whole is told.
  */
 #include <string.h>
 
-#include "base/stream.h"
-#include "base/pack.h"
+#include "profile/stream.h"
+#include "session/pack.h"
 #include "tests/unit/keep.h"
 
 static struct diag err;

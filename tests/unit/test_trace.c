@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/out.h"
-#include "base/pack.h"
+#include "session/pack.h"
 #include "profile/trace.h"
 #include "tests/unit/xspace.h"
 #include "tests/unit/keep.h"

@@ -1,5 +1,5 @@
 /* JSON in a window.  See jscan.h. */
-#include "base/jscan.h"
+#include "profile/jscan.h"
 
 #include <string.h>
 

@@ -14,8 +14,8 @@
  *
  * Refuses: going back; any other way of packing.
  */
-#ifndef BASE_STREAM_H
-#define BASE_STREAM_H
+#ifndef PROFILE_STREAM_H
+#define PROFILE_STREAM_H
 
 #include "base/input.h"
 

@@ -1,5 +1,5 @@
 /* Change points.  See change.h. */
-#include "base/change.h"
+#include "store/change.h"
 
 #include <math.h>
 

@@ -11,8 +11,8 @@
  * Refuses: comments, single quotes, unquoted keys.  A number is taken as it is, to be judged by who
  * reads it.
  */
-#ifndef BASE_JSCAN_H
-#define BASE_JSCAN_H
+#ifndef PROFILE_JSCAN_H
+#define PROFILE_JSCAN_H
 
 #include "base/arena.h"
 #include "base/str.h"

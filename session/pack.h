@@ -3,8 +3,8 @@
  *
  * Refuses: files (input.h, stream.h).
  */
-#ifndef BASE_PACK_H
-#define BASE_PACK_H
+#ifndef SESSION_PACK_H
+#define SESSION_PACK_H
 
 #include "base/arena.h"
 

@@ -13,8 +13,8 @@
  *
  * Refuses: drift and cycles, which are no levels.
  */
-#ifndef BASE_CHANGE_H
-#define BASE_CHANGE_H
+#ifndef STORE_CHANGE_H
+#define STORE_CHANGE_H
 
 #include "base/arena.h"
 

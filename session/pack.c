@@ -1,5 +1,5 @@
 /* Gzip in memory.  See pack.h. */
-#include "base/pack.h"
+#include "session/pack.h"
 
 #include <isa-l/igzip_lib.h>
 

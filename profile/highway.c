@@ -1,5 +1,5 @@
 /* HighwayHash: four lanes of 64 bits, two of state and two of multipliers.  See highway.h. */
-#include "base/highway.h"
+#include "profile/highway.h"
 
 #include <string.h>
 

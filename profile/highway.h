@@ -10,8 +10,8 @@
  * Source: Alakuijala, Cox, Wassenberg: Fast keyed hash/pseudo-random function using SIMD multiply
  * and permute, arXiv 1612.06257.
  */
-#ifndef BASE_HIGHWAY_H
-#define BASE_HIGHWAY_H
+#ifndef PROFILE_HIGHWAY_H
+#define PROFILE_HIGHWAY_H
 
 #include "base/str.h"
 

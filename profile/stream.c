@@ -7,7 +7,7 @@
  * What the caller has not used of one block is copied in front of the next, so that a window is
  * always one piece.
  */
-#include "base/stream.h"
+#include "profile/stream.h"
 
 #include <isa-l/igzip_lib.h>
 #include <pthread.h>
