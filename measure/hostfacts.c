@@ -1,3 +1,4 @@
+/* What the lanes of hosts say of the job: steps, compilations, allocators.  See hostfacts.h. */
 #include "measure/hostfacts.h"
 
 #include <math.h>
@@ -5,42 +6,42 @@
 
 #include "base/text.h"
 
-static void span_add(struct host_spans *list, struct arena *keep, const struct event *e,
-	int64_t number, int32_t host)
+/* One host's lanes, read into the facts of all. */
+struct reading {
+	struct host_facts *facts;
+	int32_t host;
+	struct arena *keep;
+	struct arena scratch;
+};
+
+static void span_add(
+	struct reading *r, struct host_spans *list, const struct event *e, int64_t number)
 {
 	if (list->count >= HOST_SPANS_MAX) {
 		list->dropped++;
 		return;
 	}
-	*arena_push(keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,
-		e->end_ps, number, text_clean(keep, e->name), host, false };
+	*arena_push(r->keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,
+		e->end_ps, number, text_clean(r->keep, e->name), r->host, false };
 }
 
-/* Compilations nest (a jit inside a jit's tracing); the outermost tells the time. */
-static void compile_add(
-	struct host_facts *f, struct arena *keep, const struct event *e, int32_t host)
+/*
+ * Compilations nest (a jit inside a jit's tracing); the outermost tells the time.  JAX's event
+ * tells when; the compiler's own, inside of it, tells what.
+ */
+static void compile_add(struct reading *r, const struct event *e)
 {
-	struct host_spans *list = &f->compiles;
+	struct host_spans *list = &r->facts->compiles;
 	struct host_span *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
-
-	if (last && last->host == host && e->start_ps >= last->start_ps &&
-		e->end_ps <= last->end_ps)
-		return;
-	span_add(list, keep, e, 0, host);
-}
-
-/* JAX's event tells when; the compiler's own, inside of it, tells what. */
-static void compiler_names(
-	struct host_facts *f, struct arena *keep, const struct event *e, int32_t host)
-{
-	struct host_spans *list = &f->compiles;
-	struct host_span *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
-	bool inside = last && last->host == host && e->start_ps >= last->start_ps &&
+	bool inside = last && last->host == r->host && e->start_ps >= last->start_ps &&
 		      e->end_ps <= last->end_ps;
 
-	if (!inside || last->named || !(e->stats.present & STAT_BIT(NAME)))
+	if (e->host == HOST_COMPILE && !inside)
+		span_add(r, list, e, 0);
+	if (e->host != HOST_COMPILER || !inside || last->named ||
+		!(e->stats.present & STAT_BIT(NAME)))
 		return;
-	last->name = text_clean(keep, e->stats.at[STAT_NAME].text);
+	last->name = text_clean(r->keep, e->stats.at[STAT_NAME].text);
 	last->named = true;
 }
 
@@ -57,23 +58,24 @@ static struct str allocator_name(const struct event *e, struct arena *keep)
 	return STR("allocator");
 }
 
-static struct allocator *allocator_of(struct host_facts *f, struct str name, int32_t host,
-	struct arena *keep, struct arena scratch)
+static struct allocator *allocator_of(struct reading *r, struct str name)
 {
-	struct str key = arena_fmt(&scratch, "%d %.*s", host, STR_ARG(name));
-	int32_t at = map_get(&f->allocator_index, key);
+	struct host_facts *f = r->facts;
+	int32_t at = map_get(&f->allocator_index, name);
 
 	if (at != MAP_NONE)
 		return &f->allocators[at];
 	if (f->allocator_count >= ALLOCATORS_MAX)
 		return NULL;
-	map_put(&f->allocator_index, arena_str(keep, key), (int32_t)f->allocator_count, keep);
-	struct allocator *a = arena_push(keep, f->allocators, f->allocator_count, f->allocator_cap);
-	a->name = arena_str(keep, name);
-	a->host = host;
+	name = arena_str(r->keep, name);
+	map_put(&f->allocator_index, name, (int32_t)f->allocator_count, r->keep);
+	struct allocator *a =
+		arena_push(r->keep, f->allocators, f->allocator_count, f->allocator_cap);
+	a->name = name;
+	a->host = r->host;
 	a->fragmentation = NAN;
 	if (f->allocator_count <= ALLOCATOR_CURVES)
-		a->used = arena_make(keep, struct curve, 1);
+		a->used = arena_make(r->keep, struct curve, 1);
 	return a;
 }
 
@@ -82,15 +84,14 @@ static int64_t bytes_of(const struct stats *s, enum stat_id id)
 	return s->present >> id & 1 && s->at[id].i64 > 0 ? s->at[id].i64 : 0;
 }
 
-static void allocator_sample(struct host_facts *f, struct arena *keep, struct arena scratch,
-	const struct event *e, int32_t host)
+static void allocator_sample(struct reading *r, const struct event *e)
 {
 	const struct stats *s = &e->stats;
 
 	if (!(s->present & STAT_BIT(BYTES_ALLOCATED)))
 		return;
-	struct str name = allocator_name(e, &scratch);
-	struct allocator *a = allocator_of(f, name, host, keep, scratch);
+	struct arena scratch = r->scratch;
+	struct allocator *a = allocator_of(r, allocator_name(e, &scratch));
 	if (!a)
 		return;
 	int64_t used = bytes_of(s, STAT_BYTES_RESERVED) + bytes_of(s, STAT_BYTES_ALLOCATED);
@@ -114,24 +115,21 @@ static void allocator_sample(struct host_facts *f, struct arena *keep, struct ar
 	}
 }
 
-static void event_sort_out(struct host_facts *f, struct arena *keep, struct arena scratch,
-	const struct event *e, int32_t host)
+static void event_sort_out(struct reading *r, const struct event *e)
 {
 	switch (e->host) {
 	case HOST_STEP:
-		span_add(&f->steps, keep, e, e->stats.at[STAT_STEP_NUM].i64, host);
+		span_add(r, &r->facts->steps, e, e->stats.at[STAT_STEP_NUM].i64);
 		break;
 	case HOST_COMPILE:
-		compile_add(f, keep, e, host);
-		break;
 	case HOST_COMPILER:
-		compiler_names(f, keep, e, host);
+		compile_add(r, e);
 		break;
 	case HOST_PROFILER:
-		span_add(&f->profiler, keep, e, 0, host);
+		span_add(r, &r->facts->profiler, e, 0);
 		break;
 	case HOST_ALLOCATOR:
-		allocator_sample(f, keep, scratch, e, host);
+		allocator_sample(r, e);
 		break;
 	default:
 		break;
@@ -145,26 +143,27 @@ static const uint64_t wanted_stats =
 static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_COMPILER |
 				       1u << HOST_PROFILER | 1u << HOST_ALLOCATOR;
 
-static bool lane_read(struct host_facts *f, const struct plane *p, const struct lane *l,
-	int32_t host, struct arena *keep, struct arena scratch, struct diag *err)
+/* `r` by value: what a lane takes of its scratch arena dies with it. */
+static bool lane_read(
+	struct reading r, const struct plane *p, const struct lane *l, struct diag *err)
 {
-	struct event *e = arena_make(&scratch, struct event, 1);
-	struct cursor *c = cursor_new(p, l, wanted_stats, &scratch);
+	struct event *e = arena_make(&r.scratch, struct event, 1);
+	struct cursor *c = cursor_new(p, l, wanted_stats, &r.scratch);
 
 	cursor_only(c, wanted_classes);
 	while (cursor_next(c, e))
-		event_sort_out(f, keep, scratch, e, host);
+		event_sort_out(&r, e);
 	return cursor_end(c, err);
 }
 
-static bool host_read(struct host_facts *f, const struct profile *p, int32_t host,
-	struct arena *keep, struct arena scratch, struct diag *err)
+static bool host_read(const struct reading *r, const struct profile *p, struct diag *err)
 {
+	/* An allocator is known by its name within its host. */
+	r->facts->allocator_index = (struct map){ 0 };
 	for (ptrdiff_t i = 0; i < p->plane_count; i++)
 		for (ptrdiff_t k = 0; k < p->planes[i].lane_count; k++)
 			if (p->planes[i].class == PLANE_HOST &&
-				!lane_read(f, &p->planes[i], &p->planes[i].lanes[k], host, keep,
-					scratch, err))
+				!lane_read(*r, &p->planes[i], &p->planes[i].lanes[k], err))
 				return false;
 	profile_drop(p);
 	return true;
@@ -201,13 +200,15 @@ static void spans_sort(struct host_spans *s, struct arena *keep)
 bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
 	struct host_facts *ret, struct diag *err)
 {
-	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct reading r = {
+		.facts = ret, .keep = keep, .scratch = arena_new(ARENA_SCRATCH_BYTES)
+	};
 	bool ok = true;
 
 	*ret = (struct host_facts){ 0 };
-	for (ptrdiff_t h = 0; ok && h < host_count; h++)
-		ok = host_read(ret, &hosts[h], (int32_t)h, keep, scratch, err);
-	arena_free(&scratch);
+	for (; ok && r.host < host_count; r.host++)
+		ok = host_read(&r, &hosts[r.host], err);
+	arena_free(&r.scratch);
 	if (!ok)
 		return false;
 	spans_sort(&ret->steps, keep);
@@ -216,19 +217,14 @@ bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *
 	return true;
 }
 
-/* Is the span wholly before the moment, in the order of the list? */
-static bool span_is_before(const struct host_span *s, int32_t host, int64_t at_ps)
-{
-	return s->host != host ? s->host < host : s->end_ps <= at_ps;
-}
-
 bool host_spans_meet(const struct host_spans *s, int32_t host, int64_t from_ps, int64_t to_ps)
 {
 	ptrdiff_t lo = 0, hi = s->union_count;
 
 	while (lo < hi) {
 		ptrdiff_t mid = lo + (hi - lo) / 2;
-		if (span_is_before(&s->unions[mid], host, from_ps))
+		const struct host_span *u = &s->unions[mid];
+		if (u->host != host ? u->host < host : u->end_ps <= from_ps)
 			lo = mid + 1;
 		else
 			hi = mid;

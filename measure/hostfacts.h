@@ -42,7 +42,7 @@ struct host_facts {
 	struct host_spans steps, compiles, profiler;
 	struct allocator *allocators; /* in order of first appearance */
 	ptrdiff_t allocator_count, allocator_cap;
-	struct map allocator_index;
+	struct map allocator_index; /* by name, of the host that is read */
 };
 
 /* Annotations and compilations kept: a day of steps at one a second, on ten hosts. */

@@ -579,8 +579,7 @@ static void edges_fill(struct measured *m, const struct subject **subjects, ptrd
 				continue;
 			ptrdiff_t from = producer_of(h, to->operands[k]);
 			const struct subject *p =
-				from < 0 ? NULL
-					 : registry_find(m->registry, s->program, from, m->keep);
+				from < 0 ? NULL : registry_find(m->registry, s->program, from);
 			if (!p || m->op_rows[p->index] < 0)
 				continue;
 			struct edges_row *row = table_new(m->tables, edges, m->keep);

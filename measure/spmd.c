@@ -28,101 +28,44 @@ static const struct program *heaviest_program(const struct measured *m, const st
 	return best < 0 ? NULL : registry_program_at(m->registry, best);
 }
 
-static bool device_ran(const struct measured *m, const struct device *d, const struct program *p)
+static bool device_ran(const struct measured *m, const struct device *d, struct str module)
 {
 	for (ptrdiff_t i = 0; i < d->sweep.program_cap; i++)
 		if (d->sweep.programs[i].executions > 0 &&
-			str_eq(registry_program_at(m->registry, i)->module, p->module))
+			str_eq(registry_program_at(m->registry, i)->module, module))
 			return true;
 	return false;
 }
 
-/* Ops by module and name. */
-static struct str op_key(const struct subject *s, struct arena *keep)
+/* The names of the ops of a module that took the device any time. */
+static struct map op_names(
+	const struct measured *m, const struct device *d, struct str module, struct arena *keep)
 {
-	return arena_fmt(keep, "%.*s %.*s", STR_ARG(s->program->module), STR_ARG(s->name));
-}
+	struct map names = { 0 };
 
-static void ops_learn(
-	const struct measured *m, const struct device *d, struct map *ops, struct arena *keep)
-{
-	const struct sweep *s = &d->sweep;
-
-	for (ptrdiff_t i = 0; i < s->self_count; i++) {
-		const struct subject *op = registry_subject_at(m->registry, s->self_first + i);
-		struct str key = op_key(op, keep);
-		if (s->self_ps[i] > 0 && map_get(ops, key) == MAP_NONE)
-			map_put(ops, key, 0, keep);
+	for (ptrdiff_t i = 0; i < d->sweep.self_count; i++) {
+		const struct subject *op =
+			registry_subject_at(m->registry, d->sweep.self_first + i);
+		if (d->sweep.self_ps[i] > 0 && str_eq(op->program->module, module))
+			map_put(&names, op->name, 0, keep);
 	}
+	return names;
 }
 
 /* The share of the device's time in `p` that is of those ops; NaN when no step has any of it. */
 static double share_known(const struct measured *m, const struct device *d, const struct program *p,
-	const struct map *ops, struct arena scratch)
+	const struct map *names)
 {
-	const struct sweep *s = &d->sweep;
 	double all = 0, known = 0;
 
-	for (ptrdiff_t i = 0; i < s->self_count; i++) {
-		const struct subject *op = registry_subject_at(m->registry, s->self_first + i);
-		struct arena of_op = scratch;
-		if (op->program != p)
-			continue;
-		all += (double)s->self_ps[i];
-		if (map_get(ops, op_key(op, &of_op)) != MAP_NONE)
-			known += (double)s->self_ps[i];
+	for (ptrdiff_t i = 0; i < d->sweep.self_count; i++) {
+		const struct subject *op =
+			registry_subject_at(m->registry, d->sweep.self_first + i);
+		double time_ps = op->program == p ? (double)d->sweep.self_ps[i] : 0;
+		all += time_ps;
+		known += map_get(names, op->name) != MAP_NONE ? time_ps : 0;
 	}
 	return all > 0 ? known / all : NAN;
-}
-
-/* A device of which it cannot be said that it runs the first one's program. */
-struct stranger {
-	const struct device *device; /* NULL: there is none */
-	const struct program *program;
-	bool same_name;
-	double share; /* of its time in ops that the first one has, too */
-};
-
-/* A program whose bytes are the first host's is that host's; devices of one host run the same. */
-static bool is_settled(
-	const struct measured *m, ptrdiff_t i, const struct program *p, const struct program *last)
-{
-	const struct program *first = heaviest_program(m, m->first);
-	bool same_host = i && m->devices[i].host == m->devices[i - 1].host;
-
-	return !p || (p == first && p->proto.len) || (p == last && same_host) ||
-	       &m->devices[i] == m->first;
-}
-
-/* One of a program of its own, and in no step, was taken for another job's when steps were told
- * apart; one that is late for the steps of the first one's program was not. */
-static bool is_stranger(const struct measured *m, const struct stranger *s)
-{
-	if (!s->same_name)
-		return true;
-	if (isnan(s->share))
-		return s->program != heaviest_program(m, m->first);
-	return s->share < SAME_SHARE;
-}
-
-static struct stranger stranger_find(const struct measured *m, struct arena scratch)
-{
-	struct map ops = { 0 };
-	const struct program *last = NULL;
-
-	ops_learn(m, m->first, &ops, &scratch);
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct device *d = &m->devices[i];
-		const struct program *p = heaviest_program(m, d);
-		if (is_settled(m, i, p, last))
-			continue;
-		struct stranger s = { d, p, device_ran(m, m->first, p),
-			share_known(m, d, p, &ops, scratch) };
-		if (is_stranger(m, &s))
-			return s;
-		last = p;
-	}
-	return (struct stranger){ 0 };
 }
 
 static struct str device_name(struct measured *m, const struct device *d)
@@ -133,33 +76,57 @@ static struct str device_name(struct measured *m, const struct device *d)
 	return arena_fmt(m->keep, "%.*s of %.*s", STR_ARG(plane), STR_ARG(host));
 }
 
-static struct str stranger_text(struct measured *m, const struct stranger *s)
+/* Tells of a device whose main program is not the first device's, or may not be; false: it is. */
+static bool tell_stranger(struct measured *m, const struct device *d, const struct program *p,
+	const struct map *names)
 {
-	struct str odd = device_name(m, s->device), first = device_name(m, m->first);
-	struct str module = s->program->module;
+	double share = share_known(m, d, p, names);
+	bool ran = device_ran(m, m->first, p->module);
+	struct str module = p->module;
 
-	if (!s->same_name)
-		return arena_fmt(m->keep,
+	/* One of a program of its own, and in no step, was taken for another job's when steps were
+	 * told apart; one that is late for the steps of the first one's program was not. */
+	if (ran && (isnan(share) ? p == heaviest_program(m, m->first) : share >= SAME_SHARE))
+		return false;
+	struct str odd = device_name(m, d), first = device_name(m, m->first);
+	if (!ran)
+		quality_add(m, "programs-agree", false,
 			"%.*s runs %.*s, which %.*s does not: what compares devices may compare "
 			"two jobs",
 			STR_ARG(odd), STR_ARG(module), STR_ARG(first));
-	if (isnan(s->share))
-		return arena_fmt(m->keep,
+	else if (isnan(share))
+		quality_add(m, "programs-agree", false,
 			"nothing tells that the %.*s which %.*s runs is that of %.*s: its steps "
 			"are left out",
 			STR_ARG(module), STR_ARG(odd), STR_ARG(first));
-	return arena_fmt(m->keep,
-		"%.*s runs another %.*s than %.*s, with %.0f%% of its time in ops that both have: "
-		"what compares devices may compare two jobs",
-		STR_ARG(odd), STR_ARG(module), STR_ARG(first), s->share * 100);
+	else
+		quality_add(m, "programs-agree", false,
+			"%.*s runs another %.*s than %.*s, with %.0f%% of its time in ops that "
+			"both have: what compares devices may compare two jobs",
+			STR_ARG(odd), STR_ARG(module), STR_ARG(first), share * 100);
+	return true;
 }
 
 void quality_programs(struct measured *m)
 {
-	struct stranger s = { 0 };
+	const struct program *first = m->first ? heaviest_program(m, m->first) : NULL, *last = NULL;
+	struct arena scratch = *m->keep;
+	struct map names = { 0 };
+	struct str module = { NULL, 0 };
 
-	if (m->first && heaviest_program(m, m->first))
-		s = stranger_find(m, *m->keep);
-	if (s.device)
-		quality_add(m, "programs-agree", false, "%.*s", STR_ARG(stranger_text(m, &s)));
+	for (ptrdiff_t i = 0; first && i < m->device_count; i++) {
+		const struct device *d = &m->devices[i];
+		const struct program *p = heaviest_program(m, d);
+		bool same_host = i && d->host == m->devices[i - 1].host;
+		/* A program whose bytes are the first host's is that host's; devices of one host
+		 * run the same. */
+		if (!p || d == m->first || (p == first && p->proto.len) || (p == last && same_host))
+			continue;
+		if (!str_eq(p->module, module))
+			names = op_names(m, m->first, p->module, &scratch);
+		module = p->module;
+		if (tell_stranger(m, d, p, &names))
+			return;
+		last = p;
+	}
 }

@@ -35,25 +35,14 @@ static bool last_is_cut(const struct step_plan *plan, struct arena scratch)
 	ptrdiff_t n = plan->mark_count;
 	int64_t *times = arena_make(&scratch, int64_t, n);
 
-	if (n < 3)
-		return false;
 	for (ptrdiff_t i = 0; i < n; i++)
 		times[i] = plan->marks[i].end_ps - plan->marks[i].start_ps;
 	int64_t last = times[n - 1];
 	sort_integers(times, n);
-	return last < times[n / 2] / 2;
+	return n >= 3 && last < times[n / 2] / 2;
 }
 
-static int64_t mark_number(const struct event *e, int64_t otherwise)
-{
-	int64_t n;
-
-	if (e->stats.present & STAT_BIT(STEP_NUM))
-		return e->stats.at[STAT_STEP_NUM].i64;
-	return str_to_i64(e->name, &n) ? n : otherwise;
-}
-
-static bool marks_read(struct device *d, const struct lane *l, struct event *e, ptrdiff_t *cap,
+static bool lane_marks(struct device *d, const struct lane *l, struct event *e, ptrdiff_t *cap,
 	struct arena *keep, struct diag *err)
 {
 	uint64_t clock = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
@@ -61,61 +50,50 @@ static bool marks_read(struct device *d, const struct lane *l, struct event *e, 
 	struct step_plan *plan = &d->plan;
 
 	while (cursor_next(c, e) && plan->mark_count < MARKS_MAX) {
-		int64_t shift = (e->stats.present & clock) == clock ? 0 : d->plane->host_shift_ps;
+		const struct stats *s = &e->stats;
+		int64_t shift = (s->present & clock) == clock ? 0 : d->plane->host_shift_ps;
+		int64_t number = plan->mark_count; /* unless it says one, or its name is one */
+		if (s->present & STAT_BIT(STEP_NUM))
+			number = s->at[STAT_STEP_NUM].i64;
+		else
+			str_to_i64(e->name, &number);
 		if (e->end_ps > e->start_ps)
 			*arena_push(keep, plan->marks, plan->mark_count, *cap) =
 				(struct step_mark){ e->start_ps - shift, e->end_ps - shift,
-					mark_number(e, plan->mark_count) };
+					number };
 	}
 	return cursor_end(c, err);
 }
 
-/* Steps do not overlap: one that does begins where the one before ends. */
-static void marks_tidy(struct step_plan *plan, struct arena scratch)
-{
-	qsort(plan->marks, (size_t)plan->mark_count, sizeof(*plan->marks), mark_cmp);
-	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
-		if (plan->marks[i].start_ps < plan->marks[i - 1].end_ps)
-			plan->marks[i - 1].end_ps = plan->marks[i].start_ps;
-	if (last_is_cut(plan, scratch))
-		plan->mark_count--;
-	plan->drop_first = plan->mark_count >= 3;
-}
-
-static bool is_marked(const struct plane *p)
-{
-	for (ptrdiff_t i = 0; i < p->lane_count; i++)
-		if (p->lanes[i].class == LANE_STEPS && p->lanes[i].bytes > 0)
-			return true;
-	return false;
-}
-
-/* Of a plane that has been learned: a step's name may be its number.  `e` has room for an event. */
-static bool lanes_read(struct device *d, struct event *e, struct arena *keep, struct diag *err)
-{
-	ptrdiff_t cap = 0;
-
-	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
-		if (d->plane->lanes[i].class == LANE_STEPS &&
-			!marks_read(d, &d->plane->lanes[i], e, &cap, keep, err))
-			return false;
-	return true;
-}
-
+/* The Steps line's marks, in order.  `e` has room for an event. */
 static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 	struct arena scratch, struct diag *err)
 {
-	d->plan = (struct step_plan){ .source = STEPS_WINDOW };
-	if (!is_marked(d->plane))
+	struct step_plan *plan = &d->plan;
+	bool any = false, ok = true;
+	ptrdiff_t cap = 0;
+
+	*plan = (struct step_plan){ .source = STEPS_WINDOW };
+	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
+		any |= d->plane->lanes[i].class == LANE_STEPS && d->plane->lanes[i].bytes > 0;
+	if (!any)
 		return true;
-	plane_learn(d->plane, &scratch);
-	bool ok = lanes_read(d, e, keep, err);
+	plane_learn(d->plane, &scratch); /* a step's name may be its number */
+	for (ptrdiff_t i = 0; ok && i < d->plane->lane_count; i++)
+		if (d->plane->lanes[i].class == LANE_STEPS)
+			ok = lane_marks(d, &d->plane->lanes[i], e, &cap, keep, err);
 	plane_forget(d->plane);
 	plane_drop(d->plane);
-	if (!ok || d->plan.mark_count == 0)
+	if (!ok || plan->mark_count == 0)
 		return ok;
-	d->plan.source = STEPS_LINE;
-	marks_tidy(&d->plan, scratch);
+	plan->source = STEPS_LINE;
+	qsort(plan->marks, (size_t)plan->mark_count, sizeof(*plan->marks), mark_cmp);
+	/* Steps do not overlap: one that does begins where the one before ends. */
+	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
+		if (plan->marks[i].start_ps < plan->marks[i - 1].end_ps)
+			plan->marks[i - 1].end_ps = plan->marks[i].start_ps;
+	plan->mark_count -= last_is_cut(plan, scratch);
+	plan->drop_first = plan->mark_count >= 3;
 	return true;
 }
 
@@ -155,17 +133,6 @@ static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
 static void sweep_task(void *m, ptrdiff_t i)
 {
 	device_sweep(m, i, 0);
-}
-
-static bool sweep_all(struct measured *m, struct diag *err)
-{
-	task_threads(sweep_task, m, m->device_count, m->options->threads);
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].failed) {
-			*err = m->devices[i].err;
-			return false;
-		}
-	return true;
 }
 
 /* An order that does not depend on which thread met a program first. */
@@ -234,19 +201,6 @@ static bool plan_warmups(struct measured *m)
 	return changed;
 }
 
-/* The annotations of a device's host, as numbers in order. */
-static void host_numbers(
-	const struct measured *m, int32_t host, int64_t **ret, ptrdiff_t *count, struct arena *keep)
-{
-	const struct host_spans *s = &m->facts.steps;
-
-	*count = 0;
-	*ret = arena_make(keep, int64_t, s->count + 1);
-	for (ptrdiff_t i = 0; i < s->count; i++)
-		if (s->items[i].host == host)
-			(*ret)[(*count)++] = s->items[i].number;
-}
-
 /*
  * Annotations say which executions are a step: the n-th group of k belongs to the n-th annotation
  * when there are exactly k times as many.  Any other count means that some fell outside the
@@ -261,21 +215,27 @@ static int64_t executions_per_annotation(const struct measured *m, const struct 
 	return count > 0 && executions % count == 0 ? executions / count : 0;
 }
 
-static void plan_annotated(struct measured *m, struct device *d, int64_t per_step)
+static void plan_annotated(struct measured *m, struct device *d)
 {
-	int64_t *numbers;
-	ptrdiff_t count;
+	const struct host_spans *s = &m->facts.steps;
+	int64_t *numbers = arena_make(m->keep, int64_t, s->count + 1);
+	ptrdiff_t count = 0;
 
-	host_numbers(m, d->host, &numbers, &count, m->keep);
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		if (s->items[i].host == d->host)
+			numbers[count++] = s->items[i].number;
 	d->plan.source = STEPS_ANNOTATION;
-	d->plan.per_step = per_step;
+	d->plan.per_step = executions_per_annotation(m, d);
 	d->plan.numbers = numbers;
 	d->plan.number_count = count;
 	d->plan.drop_first = count >= 3;
 }
 
-/* All devices that ran the program, or none: steps of two kinds cannot be compared. */
-static bool annotations_fit(const struct measured *m)
+/*
+ * All devices that ran the program, or none: steps of two kinds cannot be compared.  True when the
+ * plans changed, so that the devices must be swept again.
+ */
+static bool annotate(struct measured *m)
 {
 	bool any = false;
 
@@ -286,20 +246,11 @@ static bool annotations_fit(const struct measured *m)
 			return false;
 		any = true;
 	}
-	return any;
-}
-
-/* True when the plans changed, so that the devices must be swept again. */
-static bool annotate(struct measured *m)
-{
-	if (m->source == STEPS_ANNOTATION || !annotations_fit(m))
-		return false;
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		if (executions_of(&m->devices[i], m->main) > 0)
-			plan_annotated(
-				m, &m->devices[i], executions_per_annotation(m, &m->devices[i]));
-	m->source = STEPS_ANNOTATION;
-	return true;
+			plan_annotated(m, &m->devices[i]);
+	m->source = any ? STEPS_ANNOTATION : m->source;
+	return any;
 }
 
 static void plan_window(struct measured *m)
@@ -315,14 +266,6 @@ static void devices_reset(struct measured *m)
 		m->devices[i].sweep = (struct sweep){ 0 };
 	aggregate_clear(m->sums);
 	registry_unsettle(m->registry);
-}
-
-static bool all_marked(const struct measured *m)
-{
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].plan.source != STEPS_LINE)
-			return false;
-	return m->device_count > 0;
 }
 
 /*
@@ -351,27 +294,21 @@ bool steps_plan(struct measured *m, struct diag *err)
 {
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 	struct event *e = arena_make(&work, struct event, 1);
-	bool ok = true;
+	bool ok = true, all_marked = m->device_count > 0;
 
-	for (ptrdiff_t i = 0; ok && i < m->device_count; i++)
+	for (ptrdiff_t i = 0; ok && i < m->device_count; i++) {
 		ok = device_marks(&m->devices[i], e, m->keep, work, err);
+		all_marked &= m->devices[i].plan.source == STEPS_LINE;
+	}
 	arena_free(&work);
 	if (!ok)
 		return false;
-	if (all_marked(m)) {
+	if (all_marked) {
 		m->source = STEPS_LINE;
 		return true;
 	}
 	plan_window(m);
 	return main_guess(m, err);
-}
-
-static bool any_steady(const struct measured *m)
-{
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].sweep.steady_count > 0)
-			return true;
-	return false;
 }
 
 /*
@@ -398,6 +335,7 @@ static bool mark_was_nested(struct measured *m)
 static bool plan_again(struct measured *m)
 {
 	const struct program *p = main_program(m);
+	bool any_steady = false;
 
 	if (m->source != STEPS_LINE && p && p != m->main) {
 		plan_program(m, p, false);
@@ -409,7 +347,9 @@ static bool plan_again(struct measured *m)
 		return true;
 	if (m->source == STEPS_PROGRAM && p && (annotate(m) || plan_warmups(m)))
 		return true;
-	if (any_steady(m) || m->source == STEPS_WINDOW)
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		any_steady |= m->devices[i].sweep.steady_count > 0;
+	if (any_steady || m->source == STEPS_WINDOW)
 		return false;
 	plan_window(m);
 	return true;
@@ -419,8 +359,12 @@ bool steps_sweep(struct measured *m, struct diag *err)
 {
 	for (int i = 0; i < SWEEPS_MAX; i++) {
 		devices_reset(m);
-		if (!sweep_all(m, err))
-			return false;
+		task_threads(sweep_task, m, m->device_count, m->options->threads);
+		for (ptrdiff_t k = 0; k < m->device_count; k++)
+			if (m->devices[k].failed) {
+				*err = m->devices[k].err;
+				return false;
+			}
 		if (!plan_again(m))
 			return true;
 	}

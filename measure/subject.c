@@ -1,10 +1,10 @@
+/* Programs and ops of a run, each known once whatever plane or thread met it.  See subject.h. */
 #include "measure/subject.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/text.h"
 #include "hlo/text.h"
 #include "measure/dumped.h"
@@ -15,15 +15,15 @@
 struct registry {
 	const struct profile *hosts;
 	ptrdiff_t host_count;
+	struct map *listed;  /* by host: its list of programs, by id */
+	struct map unlisted; /* the others, by name_hash: the first of those that share one */
 	struct arena *keep;
 	struct diag_list *notes;
 	struct dump *dump; /* NULL: none */
 	struct program **programs;
 	ptrdiff_t program_count, program_cap;
-	struct map program_of; /* program_key -> index into programs */
 	struct subject **subjects;
 	ptrdiff_t subject_count, subject_cap;
-	struct map subject_of; /* subject_key -> index into subjects */
 	pthread_mutex_t lock;
 	struct arena scratch; /* for what is looked up: each device asks for each op */
 };
@@ -36,15 +36,26 @@ struct registry {
  */
 #define PROTO_SLACK 64
 
-static bool same_program(const struct program *p, const struct hlo_entry *e, struct str module)
+static int64_t name_hash(uint64_t id, struct str module)
 {
-	ptrdiff_t differ = p->proto.len - e->proto.len;
-
-	return p->id == e->program && str_eq(p->module, module) && differ <= PROTO_SLACK &&
-	       differ >= -PROTO_SLACK;
+	return (int64_t)(id ^ str_hash(module));
 }
 
-static struct program *program_add(struct registry *r, uint64_t id, struct str module)
+/* MAP_NONE: there is none. */
+static int32_t program_named(
+	const struct registry *r, const struct map *by_name, uint64_t id, struct str module)
+{
+	int32_t i = map_get_id(by_name, name_hash(id, module));
+
+	while (i != MAP_NONE &&
+		(r->programs[i]->id != id || !str_eq(r->programs[i]->module, module)))
+		i = r->programs[i]->next_of_hash;
+	return i;
+}
+
+/* `by_name` is NULL for one that is not looked up by its name. */
+static struct program *program_add(
+	struct registry *r, struct map *by_name, uint64_t id, struct str module)
 {
 	struct program *p = arena_make(r->keep, struct program, 1);
 
@@ -52,76 +63,54 @@ static struct program *program_add(struct registry *r, uint64_t id, struct str m
 	p->index = (int32_t)(r->program_count - 1);
 	p->id = id;
 	p->module = module;
+	p->next_of_hash = MAP_NONE;
+	int32_t first =
+		by_name ? map_put_id(by_name, name_hash(id, module), p->index, r->keep) : p->index;
+	if (first != p->index) {
+		p->next_of_hash = r->programs[first]->next_of_hash;
+		r->programs[first]->next_of_hash = p->index;
+	}
 	return p;
-}
-
-/* A listed program is known by host and id, as bytes; others by id and module name, as text. */
-struct listed {
-	uint64_t host, id;
-};
-
-static struct listed listed_of(const struct profile *host, uint64_t id)
-{
-	return (struct listed){ (uint64_t)(uintptr_t)host, id };
-}
-
-static struct str listed_key(const struct listed *l)
-{
-	return (struct str){ (const char *)l, sizeof(*l) };
-}
-
-static struct str unlisted_key(struct arena *keep, uint64_t id, struct str module)
-{
-	return arena_fmt(keep, "%llx %.*s", (unsigned long long)id, STR_ARG(module));
 }
 
 static int32_t listed_program(struct registry *r, struct map *by_name, const struct profile *host,
 	const struct hlo_entry *e)
 {
 	struct str module = text_clean(r->keep, e->name);
-	struct str name = unlisted_key(r->keep, e->program, module);
-	int32_t known = map_get(by_name, name);
+	int32_t known = program_named(r, by_name, e->program, module);
+	ptrdiff_t differ = known == MAP_NONE ? 0 : r->programs[known]->proto.len - e->proto.len;
 
-	if (known != MAP_NONE && same_program(r->programs[known], e, module))
+	if (known != MAP_NONE && differ <= PROTO_SLACK && differ >= -PROTO_SLACK)
 		return known;
-	struct program *p = program_add(r, e->program, module);
+	struct program *p = program_add(r, known == MAP_NONE ? by_name : NULL, e->program, module);
 	p->by_name = e->by_name;
 	p->proto = e->proto;
 	p->ops = e->ops;
 	p->op_count = e->op_count;
 	p->whole = host->input->bytes;
-	if (known == MAP_NONE)
-		map_put(by_name, name, p->index, r->keep);
 	return p->index;
-}
-
-/* Hosts in order, so that numbers and texts do not depend on which thread came first. */
-static void programs_intern(struct registry *r, struct profile *hosts, ptrdiff_t host_count)
-{
-	struct map by_name = { 0 };
-
-	for (ptrdiff_t h = 0; h < host_count; h++)
-		for (ptrdiff_t i = 0; i < hosts[h].hlo_count; i++) {
-			const struct hlo_entry *e = &hosts[h].hlo[i];
-			struct listed listed = listed_of(&hosts[h], e->program);
-			struct str key = arena_str(r->keep, listed_key(&listed));
-			if (map_get(&r->program_of, key) == MAP_NONE)
-				map_put(&r->program_of, key,
-					listed_program(r, &by_name, &hosts[h], e), r->keep);
-		}
 }
 
 struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct dump *dump,
 	struct arena *keep, struct diag_list *notes)
 {
 	struct registry *r = arena_make(keep, struct registry, 1);
+	struct map by_name = { 0 }; /* of those that hosts list, by name_hash */
 
 	*r = (struct registry){
 		.hosts = hosts, .host_count = host_count, .keep = keep, .notes = notes, .dump = dump
 	};
 	pthread_mutex_init(&r->lock, NULL);
 	r->scratch = arena_new(ARENA_SCRATCH_BYTES);
-	programs_intern(r, hosts, host_count);
+	r->listed = arena_make(keep, struct map, host_count);
+	/* Hosts in order, so that numbers and texts do not depend on which thread came first. */
+	for (ptrdiff_t h = 0; h < host_count; h++)
+		for (ptrdiff_t i = 0; i < hosts[h].hlo_count; i++) {
+			const struct hlo_entry *e = &hosts[h].hlo[i];
+			if (map_get_id(&r->listed[h], (int64_t)e->program) == MAP_NONE)
+				map_put_id(&r->listed[h], (int64_t)e->program,
+					listed_program(r, &by_name, &hosts[h], e), keep);
+		}
 	return r;
 }
 
@@ -129,23 +118,6 @@ void registry_free(struct registry *r)
 {
 	arena_free(&r->scratch);
 	pthread_mutex_destroy(&r->lock);
-}
-
-static bool scope_is_backward(struct str op_name)
-{
-	return str_contains(op_name, STR("transpose(jvp"));
-}
-
-/* A TPU names an op by its whole text: of a program without HLO that much is known.  Its hosts run
- * the same program, so the first that ran it says enough. */
-static void program_ops(struct registry *r, struct program *p)
-{
-	struct str *texts;
-
-	for (ptrdiff_t h = 0; h < r->host_count && !p->op_count; h++) {
-		p->op_count = profile_op_texts(&r->hosts[h], p->id, r->keep, &texts);
-		p->ops = texts;
-	}
 }
 
 /* The first op of a partial module that a whole one does not have; -1 when it has all of them. */
@@ -198,8 +170,15 @@ static void program_from_profile(struct registry *r, struct program *p)
 {
 	struct diag *err = arena_make(r->keep, struct diag, 1);
 
-	if (p->proto.len == 0 && p->op_count == 0 && p->platform == HLO_TPU)
-		program_ops(r, p);
+	/* A TPU names an op by its whole text: of a program without HLO that much is known.  Its
+	 * hosts run the same program, so the first that ran it says enough. */
+	for (ptrdiff_t h = 0;
+		p->proto.len == 0 && p->platform == HLO_TPU && h < r->host_count && !p->op_count;
+		h++) {
+		struct str *texts;
+		p->op_count = profile_op_texts(&r->hosts[h], p->id, r->keep, &texts);
+		p->ops = texts;
+	}
 	if (p->proto.len == 0 && p->op_count == 0)
 		return;
 	p->hlo = p->proto.len > 0 ? hlo_module_parse(p->proto, p->whole, r->keep, err)
@@ -215,63 +194,40 @@ static void program_know(struct registry *r, struct program *p)
 		return;
 	p->costs = hlo_costs_new(p->hlo, p->platform, r->keep);
 	for (ptrdiff_t i = 0; i < p->hlo->instruction_count && !p->has_gradient; i++)
-		p->has_gradient = scope_is_backward(p->hlo->instructions[i].op_name);
-}
-
-/* Only programs that ran are parsed: profiles list all that were ever compiled. */
-static void program_parse(struct registry *r, struct program *p, enum hlo_platform platform)
-{
-	p->parsed = true;
-	p->platform = platform;
-	program_from_profile(r, p);
-	program_from_dump(r, p);
-	program_know(r, p);
-}
-
-static enum hlo_platform hlo_platform_of(enum platform p)
-{
-	return p == PLATFORM_TPU ? HLO_TPU : p == PLATFORM_CPU ? HLO_CPU : HLO_GPU;
-}
-
-static struct program *unlisted_program(struct registry *r, uint64_t id, struct str module)
-{
-	struct arena scratch = r->scratch;
-	struct str name = id == PROGRAM_UNKNOWN ? STR("(no program)")
-			  : module.p		? text_clean(&scratch, module)
-				     : arena_fmt(&scratch, "program %llu", (unsigned long long)id);
-	struct str key = unlisted_key(&scratch, id, name);
-	int32_t known = map_get(&r->program_of, key);
-
-	if (known != MAP_NONE)
-		return r->programs[known];
-	struct program *p = program_add(r, id, arena_str(r->keep, name));
-	map_put(&r->program_of, arena_str(r->keep, key), p->index, r->keep);
-	return p;
+		p->has_gradient =
+			str_contains(p->hlo->instructions[i].op_name, STR("transpose(jvp"));
 }
 
 static struct program *program_of(
 	struct registry *r, const struct plane *plane, uint64_t id, struct str module)
 {
-	struct listed key = listed_of(plane->profile, id);
-	int32_t listed = map_get(&r->program_of, listed_key(&key));
-	struct program *p =
-		listed != MAP_NONE ? r->programs[listed] : unlisted_program(r, id, module);
+	struct arena scratch = r->scratch;
+	int32_t at = map_get_id(&r->listed[plane->profile - r->hosts], (int64_t)id);
 
-	if (!p->parsed)
-		program_parse(r, p, hlo_platform_of(plane->platform));
+	if (at == MAP_NONE) {
+		struct str name =
+			id == PROGRAM_UNKNOWN ? STR("(no program)")
+			: module.p	      ? text_clean(&scratch, module)
+				   : arena_fmt(&scratch, "program %llu", (unsigned long long)id);
+		at = program_named(r, &r->unlisted, id, name);
+		if (at == MAP_NONE)
+			at = program_add(r, &r->unlisted, id, arena_str(r->keep, name))->index;
+	}
+	struct program *p = r->programs[at];
+	/* Only programs that ran are parsed: profiles list all that were ever compiled. */
+	if (!p->parsed) {
+		p->parsed = true;
+		p->platform = plane->platform == PLATFORM_TPU	? HLO_TPU
+			      : plane->platform == PLATFORM_CPU ? HLO_CPU
+								: HLO_GPU;
+		program_from_profile(r, p);
+		program_from_dump(r, p);
+		program_know(r, p);
+	}
 	return p;
 }
 
 /* Subjects. */
-
-/* The instruction is the identity where there is one: its spellings differ between profilers. */
-static struct str subject_key(
-	struct arena *keep, const struct program *p, ptrdiff_t instruction, struct str name)
-{
-	if (instruction >= 0)
-		return arena_fmt(keep, "%d #%td", p->index, instruction);
-	return arena_fmt(keep, "%d %.*s", p->index, STR_ARG(name));
-}
 
 static void subject_attribute(struct subject *s)
 {
@@ -297,15 +253,6 @@ static void subject_attribute(struct subject *s)
  * A custom fusion may end what another one began.  Where what fusions hold is not known their names
  * alone say so, and each is taken for what it took.
  */
-static enum async_role fused_role_of(const struct hlo_module *m, ptrdiff_t instruction)
-{
-	if (m->partial || !str_eq(m->instructions[instruction].opcode, STR("fusion")))
-		return ASYNC_NONE;
-	if (hlo_begins_collective(m, instruction))
-		return ASYNC_START;
-	return hlo_async_start(m, instruction) >= 0 ? ASYNC_DONE : ASYNC_NONE;
-}
-
 static enum async_role async_role_of(const struct hlo_module *m, ptrdiff_t instruction)
 {
 	struct str opcode = m->instructions[instruction].opcode;
@@ -313,7 +260,13 @@ static enum async_role async_role_of(const struct hlo_module *m, ptrdiff_t instr
 	if (str_ends(opcode, STR("-start")) || str_eq(opcode, STR("send")) ||
 		str_eq(opcode, STR("recv")))
 		return ASYNC_START;
-	return str_ends(opcode, STR("-done")) ? ASYNC_DONE : fused_role_of(m, instruction);
+	if (str_ends(opcode, STR("-done")))
+		return ASYNC_DONE;
+	if (m->partial || !str_eq(opcode, STR("fusion")))
+		return ASYNC_NONE;
+	if (hlo_begins_collective(m, instruction))
+		return ASYNC_START;
+	return hlo_async_start(m, instruction) >= 0 ? ASYNC_DONE : ASYNC_NONE;
 }
 
 /* Counting stops at two: only one op or several matters. */
@@ -348,12 +301,15 @@ static void subject_understand(struct subject *s)
 		s->async = async_role_of(m, s->instruction);
 }
 
+/* The instruction is the identity where there is one: its spellings differ between profilers. */
 static struct subject *subject_get(struct registry *r, const struct subject *like)
 {
 	struct arena scratch = r->scratch;
+	struct program *p = like->program;
 	struct str name = text_clean(&scratch, like->name);
-	struct str key = subject_key(&scratch, like->program, like->instruction, name);
-	int32_t at = map_get(&r->subject_of, key);
+	int32_t at = like->instruction < 0 ? map_get(&p->named, name)
+		     : p->subjects	   ? p->subjects[like->instruction] - 1
+					   : MAP_NONE;
 
 	if (at != MAP_NONE)
 		return r->subjects[at];
@@ -365,52 +321,42 @@ static struct subject *subject_get(struct registry *r, const struct subject *lik
 	*arena_push(r->keep, r->subjects, r->subject_count, r->subject_cap) = s;
 	s->index = (int32_t)(r->subject_count - 1);
 	s->said_by = -1;
-	map_put(&r->subject_of, arena_str(r->keep, key), s->index, r->keep);
+	if (s->instruction >= 0 && !p->subjects)
+		p->subjects = arena_make(r->keep, int32_t, p->hlo->instruction_count);
+	if (s->instruction >= 0)
+		p->subjects[s->instruction] = s->index + 1;
+	else
+		map_put(&p->named, s->name, s->index, r->keep);
 	subject_understand(s);
 	return s;
 }
 
-/* What nobody has said yet of an op that another one refers to. */
-static struct profile_op unsaid(uint64_t program, struct str hlo_op)
+/* By its program alone: no event said anything of it yet. */
+static struct subject *subject_of(
+	struct registry *r, struct program *p, ptrdiff_t instruction, enum platform platform)
 {
-	return (struct profile_op){ .hlo_op = hlo_op,
-		.program = program,
-		.flops = NAN,
-		.model_flops = NAN,
-		.bytes_accessed = NAN,
-		.hbm_read_bytes = NAN,
-		.hbm_write_bytes = NAN };
-}
-
-static int32_t subject_start(struct registry *r, const struct subject *done, ptrdiff_t start)
-{
-	struct str name = done->program->hlo->instructions[start].name;
-	struct subject like = { .program = done->program,
-		.instruction = start,
+	struct str name = p->hlo->instructions[instruction].name;
+	struct subject like = { .program = p,
+		.instruction = instruction,
 		.name = name,
-		.said = unsaid(done->said.program, name),
-		.platform = done->platform,
+		.said = { .hlo_op = name,
+			.program = p->id,
+			.flops = NAN,
+			.model_flops = NAN,
+			.bytes_accessed = NAN,
+			.hbm_read_bytes = NAN,
+			.hbm_write_bytes = NAN },
+		.platform = platform,
 		.attribution = ATTRIBUTION_EXACT };
 
-	return subject_get(r, &like)->index;
-}
-
-/* A done needs its starts' subjects even when their events come later or never. */
-static void subject_pair(struct registry *r, struct subject *done)
-{
-	ptrdiff_t starts[HLO_MAX_STARTS];
-	int n = hlo_async_starts(done->program->hlo, done->instruction, starts);
-
-	for (int k = 0; k < n; k++)
-		done->starts[k] = subject_start(r, done, starts[k]);
-	done->start_count = n;
+	return subject_get(r, &like);
 }
 
 struct program *registry_plan(
 	struct registry *r, int64_t number, struct hlo_module *hlo, enum hlo_platform platform)
 {
-	struct program *p =
-		program_add(r, number < 0 ? 0 : (uint64_t)number, text_clean(r->keep, hlo->name));
+	struct program *p = program_add(
+		r, NULL, number < 0 ? 0 : (uint64_t)number, text_clean(r->keep, hlo->name));
 
 	p->by_name = number < 0;
 	p->parsed = true;
@@ -420,20 +366,10 @@ struct program *registry_plan(
 	return p;
 }
 
-struct subject *registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instruction,
-	double runs, enum platform platform)
+void registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instruction, double runs,
+	enum platform platform)
 {
-	struct str name = p->hlo->instructions[instruction].name;
-	struct subject like = { .program = p,
-		.instruction = instruction,
-		.name = name,
-		.said = unsaid(p->id, name),
-		.platform = platform,
-		.attribution = ATTRIBUTION_EXACT };
-	struct subject *s = subject_get(r, &like);
-
-	s->planned = runs;
-	return s;
+	subject_of(r, p, instruction, platform)->planned = runs;
 }
 
 static void subject_like(struct registry *r, const struct plane *p, int32_t op, struct subject *ret)
@@ -456,8 +392,13 @@ struct subject *registry_subject(
 	pthread_mutex_lock(&r->lock);
 	subject_like(r, p, op, &like);
 	struct subject *s = subject_get(r, &like);
-	if (s->async == ASYNC_DONE && s->start_count == 0)
-		subject_pair(r, s);
+	/* A done needs its starts' subjects even when their events come later or never. */
+	if (s->async == ASYNC_DONE && s->start_count == 0) {
+		ptrdiff_t starts[HLO_MAX_STARTS];
+		s->start_count = hlo_async_starts(s->program->hlo, s->instruction, starts);
+		for (int k = 0; k < s->start_count; k++)
+			s->starts[k] = subject_of(r, s->program, starts[k], s->platform)->index;
+	}
 	*kind = kind_decide(like.program, like.instruction, &like.said, like.platform);
 	pthread_mutex_unlock(&r->lock);
 	return s;
@@ -487,13 +428,12 @@ void registry_unsettle(struct registry *r)
 		r->subjects[i]->said_by = -1;
 }
 
-const struct subject *registry_find(const struct registry *r, const struct program *p,
-	ptrdiff_t instruction, struct arena *keep)
+const struct subject *registry_find(
+	const struct registry *r, const struct program *p, ptrdiff_t instruction)
 {
-	struct arena scratch = *keep;
-	int32_t at = map_get(&r->subject_of, subject_key(&scratch, p, instruction, STR("")));
+	int32_t at = p->subjects ? p->subjects[instruction] : 0;
 
-	return at == MAP_NONE ? NULL : r->subjects[at];
+	return at ? r->subjects[at - 1] : NULL;
 }
 
 bool registry_full(const struct registry *r)

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/map.h"
 #include "hlo/cost.h"
 #include "hlo/collective.h"
 #include "profile/dump.h"
@@ -44,7 +45,10 @@ struct program {
 	struct str undumped;	/* why the dump's module was not taken; missing: no reason */
 	struct hlo_costs *costs;
 	enum hlo_platform platform;
-	bool has_gradient; /* some op is of a backward pass */
+	bool has_gradient;    /* some op is of a backward pass */
+	int32_t *subjects;    /* by instruction: the subject's index + 1; NULL: none was met */
+	struct map named;     /* the subjects that no instruction is known of */
+	int32_t next_of_hash; /* registry's: another one whose id and module have the same hash */
 };
 
 struct subject {
@@ -103,11 +107,11 @@ void registry_unsettle(struct registry *r); /* before planes are swept again */
  */
 struct program *registry_plan(
 	struct registry *r, int64_t number, struct hlo_module *hlo, enum hlo_platform platform);
-struct subject *registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instruction,
-	double runs, enum platform platform);
+void registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instruction, double runs,
+	enum platform platform);
 /* The subject of an instruction, or NULL when it never ran. */
-const struct subject *registry_find(const struct registry *r, const struct program *p,
-	ptrdiff_t instruction, struct arena *keep);
+const struct subject *registry_find(
+	const struct registry *r, const struct program *p, ptrdiff_t instruction);
 bool registry_full(const struct registry *r); /* later ops were lumped together */
 
 ptrdiff_t registry_subject_count(const struct registry *r);
