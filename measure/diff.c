@@ -10,14 +10,9 @@
 /* Less is not worth a line, however sure it is. */
 #define CHANGE_LEAST 0.02
 
-static struct str change_name(enum change c)
-{
-	static const struct str names[CHANGES] = { STR_INIT("new"), STR_INIT("gone"),
-		STR_INIT("changed"), STR_INIT("split"), STR_INIT("slower"), STR_INIT("faster"),
-		STR_INIT("same") };
-
-	return names[c];
-}
+static const struct str change_names[CHANGES] = { STR_INIT("new"), STR_INIT("gone"),
+	STR_INIT("changed"), STR_INIT("split"), STR_INIT("slower"), STR_INIT("faster"),
+	STR_INIT("same") };
 
 /* All ops of one key in one run. */
 struct group {
@@ -40,19 +35,6 @@ bool is_planned(const struct tables *t)
 bool is_window(const struct tables *t)
 {
 	return table_count(t, run) && str_eq(table_rows(t, run)[0].steps_source, STR("window"));
-}
-
-static double op_step_s(const struct ops_row *op, bool planned)
-{
-	return (planned ? op->roofline_s : op->mean_s) * op->per_step;
-}
-
-static struct group group_of_op(const struct ops_row *op, bool planned)
-{
-	double s = op_step_s(op, planned);
-
-	return (struct group){ op->key, op, isnan(s) ? 0 : s,
-		isnan(op->per_step) ? 0 : op->per_step, !isnan(s) };
 }
 
 /* The heaviest first. */
@@ -80,15 +62,18 @@ static struct groups group_ops(const struct tables *t, struct arena *keep)
 
 	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
 		const struct ops_row *op = &table_rows(t, ops)[i];
+		double s = (planned ? op->roofline_s : op->mean_s) * op->per_step;
 		if (op->key.p)
-			g.items[g.count++] = group_of_op(op, planned);
+			g.items[g.count++] = (struct group){ op->key, op, isnan(s) ? 0 : s,
+				isnan(op->per_step) ? 0 : op->per_step, !isnan(s) };
 	}
 	qsort(g.items, (size_t)g.count, sizeof(*g.items), by_key);
 	for (ptrdiff_t i = 0; i < g.count; i++) {
-		if (kept && str_eq(g.items[kept - 1].key, g.items[i].key)) {
-			g.items[kept - 1].step_s += g.items[i].step_s;
-			g.items[kept - 1].count += g.items[i].count;
-			g.items[kept - 1].is_timed |= g.items[i].is_timed;
+		struct group *last = kept ? &g.items[kept - 1] : NULL;
+		if (last && str_eq(last->key, g.items[i].key)) {
+			last->step_s += g.items[i].step_s;
+			last->count += g.items[i].count;
+			last->is_timed |= g.items[i].is_timed;
 		} else {
 			g.items[kept++] = g.items[i];
 		}
@@ -99,18 +84,15 @@ static struct groups group_ops(const struct tables *t, struct arena *keep)
 
 /* ---- what changed --------------------------------------------------------------------------- */
 
-/* Unknown intervals do not stand in the way. */
-static bool intervals_meet(const struct ops_row *a, const struct ops_row *b)
-{
-	return a->lo_s <= b->hi_s && b->lo_s <= a->hi_s;
-}
-
 static enum change change_of(const struct group *base, const struct group *head)
 {
 	double lost = head->step_s - base->step_s;
+	const struct ops_row *a = base->op, *b = head->op;
+	/* Unknown intervals do not stand in the way. */
+	bool intervals_meet = a->lo_s <= b->hi_s && b->lo_s <= a->hi_s;
 
 	if (!base->is_timed || !head->is_timed || fabs(lost) <= CHANGE_LEAST * base->step_s ||
-		(head->count == base->count && intervals_meet(head->op, base->op)))
+		(head->count == base->count && intervals_meet))
 		return CHANGE_SAME;
 	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
 }
@@ -120,6 +102,7 @@ struct match {
 	enum change change;
 	const struct group *base, *head; /* NULL where there is none */
 	bool is_piece;			 /* part of another match: split, or changed */
+	struct str place;		 /* NEW: where it stands */
 	double split_s;			 /* SPLIT: time of all pieces */
 	struct str pieces;
 };
@@ -129,43 +112,58 @@ struct matches {
 	ptrdiff_t count;
 };
 
-/* What the op would have taken in the base, had it run as often as in the head. */
-static void scale_base(struct group *base, const struct group *head)
-{
-	if (base->count > 0 && head->count > 0)
-		base->step_s *= head->count / base->count;
-}
+/* Some of the matches, in an order of their own. */
+struct match_list {
+	struct match **items;
+	ptrdiff_t count;
+};
 
-static void scale_bases(const struct groups *base, const struct groups *head)
-{
-	for (ptrdiff_t i = 0, k = 0; i < base->count && k < head->count;) {
-		int order = str_cmp(base->items[i].key, head->items[k].key);
-		if (order == 0)
-			scale_base(&base->items[i], &head->items[k]);
-		i += order <= 0;
-		k += order >= 0;
-	}
-}
-
-/* Both are sorted by key. */
+/* Both are sorted by key.  With `rescale` a base op is taken to run as often as in the head. */
 static struct matches match_groups(
-	const struct groups *base, const struct groups *head, struct arena *keep)
+	struct groups *base, const struct groups *head, bool rescale, struct arena *keep)
 {
 	struct matches all = { arena_make(keep, struct match, base->count + head->count + 1), 0 };
 	ptrdiff_t i = 0, k = 0;
 
 	while (i < base->count || k < head->count) {
-		int order = i == base->count   ? 1
-			    : k == head->count ? -1
-					       : str_cmp(base->items[i].key, head->items[k].key);
+		struct group *b = i < base->count ? &base->items[i] : NULL;
+		const struct group *h = k < head->count ? &head->items[k] : NULL;
+		int order = !b ? 1 : !h ? -1 : str_cmp(b->key, h->key);
 		struct match *m = &all.items[all.count++];
-		m->base = order <= 0 ? &base->items[i++] : NULL;
-		m->head = order >= 0 ? &head->items[k++] : NULL;
-		m->change = !m->base   ? CHANGE_NEW
-			    : !m->head ? CHANGE_GONE
-				       : change_of(m->base, m->head);
+		i += order <= 0;
+		k += order >= 0;
+		m->base = order <= 0 ? b : NULL;
+		m->head = order >= 0 ? h : NULL;
+		if (order) {
+			m->change = order < 0 ? CHANGE_GONE : CHANGE_NEW;
+			continue;
+		}
+		if (rescale && b->count > 0 && h->count > 0)
+			b->step_s *= h->count / b->count;
+		m->change = change_of(b, h);
 	}
 	return all;
+}
+
+static const struct group *group_of(const struct match *m)
+{
+	return m->head ? m->head : m->base;
+}
+
+/* Those of a change, which stand for themselves. */
+static struct match_list list_of(const struct matches *all, enum change change,
+	bool (*fits)(const struct match *), int (*order)(const void *, const void *),
+	struct arena *keep)
+{
+	struct match_list list = { arena_make(keep, struct match *, all->count + 1), 0 };
+
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		struct match *m = &all->items[i];
+		if (m->change == change && !m->is_piece && fits(m))
+			list.items[list.count++] = m;
+	}
+	qsort(list.items, (size_t)list.count, sizeof(struct match *), order);
+	return list;
 }
 
 /* ---- fusions that split ---------------------------------------------------------------------- */
@@ -182,48 +180,27 @@ static struct str place_of(const struct ops_row *op, struct arena *keep)
 	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(op->source_file), op->source_line);
 }
 
-/* A new op where it stands. */
-struct placed {
-	struct str place;
-	struct match *match;
-};
+static bool has_place(const struct match *m)
+{
+	return m->place.len > 0;
+}
 
-struct placed_list {
-	struct placed *items; /* by place, then the heaviest first */
-	ptrdiff_t count;
-};
-
+/* By place, then the heaviest first. */
 static int by_place(const void *a, const void *b)
 {
-	const struct placed *x = a, *y = b;
+	const struct match *x = *(struct match *const *)a, *y = *(struct match *const *)b;
 	int order = str_cmp(x->place, y->place);
 
-	return order ? order : by_weight(x->match->head, y->match->head);
+	return order ? order : by_weight(x->head, y->head);
 }
 
-static struct placed_list place_new(const struct matches *all, struct arena *keep)
-{
-	struct placed_list list = { arena_make(keep, struct placed, all->count + 1), 0 };
-
-	for (ptrdiff_t i = 0; i < all->count; i++) {
-		struct match *m = &all->items[i];
-		struct str place = { NULL, 0 };
-		if (m->change == CHANGE_NEW)
-			place = place_of(m->head->op, keep);
-		if (place.len)
-			list.items[list.count++] = (struct placed){ place, m };
-	}
-	qsort(list.items, (size_t)list.count, sizeof(*list.items), by_place);
-	return list;
-}
-
-static ptrdiff_t first_at(const struct placed_list *list, struct str place)
+static ptrdiff_t first_at(const struct match_list *list, struct str place)
 {
 	ptrdiff_t from = 0, to = list->count;
 
 	while (from < to) {
 		ptrdiff_t middle = from + (to - from) / 2;
-		if (str_cmp(list->items[middle].place, place) < 0)
+		if (str_cmp(list->items[middle]->place, place) < 0)
 			from = middle + 1;
 		else
 			to = middle;
@@ -247,39 +224,22 @@ static bool next_word(struct str *list, struct str *ret)
 	return true;
 }
 
-/* Bit i for the i-th word of `all`; 0 for a word that is none of them. */
-static uint64_t word_bit(struct str all, struct str word)
-{
-	struct str other;
-
-	for (uint64_t bit = 1; bit && next_word(&all, &other); bit <<= 1)
-		if (str_eq(word, other))
-			return bit;
-	return 0;
-}
-
-/* 0 when `part` is empty, or has a word that `all` has not. */
+/* Bit i for the i-th word of `all`; 0 when `part` is empty, or has a word that `all` has not. */
 static uint64_t words_among(struct str part, struct str all)
 {
 	uint64_t bits = 0;
 	struct str word;
 
 	while (next_word(&part, &word)) {
-		uint64_t bit = word_bit(all, word);
-		if (!bit)
+		struct str rest = all, other = { NULL, 0 };
+		uint64_t bit = 1;
+		while (next_word(&rest, &other) && !str_eq(word, other))
+			bit <<= 1;
+		if (!bit || !str_eq(word, other))
 			return 0;
 		bits |= bit;
 	}
 	return bits;
-}
-
-static int count_bits(uint64_t bits)
-{
-	int count = 0;
-
-	for (; bits; bits &= bits - 1)
-		count++;
-	return count;
 }
 
 static int count_words(struct str list)
@@ -312,32 +272,6 @@ static void add_piece(struct pieces *p, struct match *m, struct str held)
 	p->covered |= bits;
 }
 
-static void find_pieces(
-	const struct placed_list *list, struct str place, struct str held, struct pieces *ret)
-{
-	ptrdiff_t first = first_at(list, place);
-
-	for (ptrdiff_t i = first; i < list->count && i < first + PIECES_LOOKED; i++) {
-		if (!str_eq(list->items[i].place, place))
-			return;
-		if (!list->items[i].match->is_piece)
-			add_piece(ret, list->items[i].match, held);
-	}
-}
-
-static void join_pieces(struct match *split, const struct pieces *pieces, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-
-	split->change = CHANGE_SPLIT;
-	for (int i = 0; i < pieces->count; i++) {
-		pieces->items[i]->is_piece = pieces->items[i] != split;
-		split->split_s += pieces->items[i]->head->step_s;
-		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(pieces->items[i]->head->op->name));
-	}
-	split->pieces = out_text(o);
-}
-
 /* A fusion that is gone, or that holds less than it did. */
 static bool may_have_split(const struct match *m)
 {
@@ -351,7 +285,10 @@ static bool may_have_split(const struct match *m)
 
 static void find_splits(const struct matches *all, struct arena *keep)
 {
-	struct placed_list list = place_new(all, keep);
+	for (ptrdiff_t i = 0; i < all->count; i++)
+		if (all->items[i].change == CHANGE_NEW)
+			all->items[i].place = place_of(all->items[i].head->op, keep);
+	struct match_list list = list_of(all, CHANGE_NEW, has_place, by_place, keep);
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		struct match *m = &all->items[i];
@@ -361,14 +298,33 @@ static void find_splits(const struct matches *all, struct arena *keep)
 		struct str place = place_of(m->base->op, keep), held = m->base->op->inside;
 		if (m->head)
 			add_piece(&pieces, m, held);
-		if (place.len)
-			find_pieces(&list, place, held, &pieces);
-		if (pieces.count >= 2 && 2 * count_bits(pieces.covered) >= count_words(held))
-			join_pieces(m, &pieces, keep);
+		ptrdiff_t first = place.len ? first_at(&list, place) : list.count;
+		for (ptrdiff_t k = first; k < list.count && k < first + PIECES_LOOKED &&
+					  str_eq(list.items[k]->place, place);
+			k++)
+			if (!list.items[k]->is_piece)
+				add_piece(&pieces, list.items[k], held);
+		if (pieces.count < 2 ||
+			2 * __builtin_popcountll(pieces.covered) < count_words(held))
+			continue;
+		struct out *o = out_memory(keep);
+		m->change = CHANGE_SPLIT;
+		for (int k = 0; k < pieces.count; k++) {
+			const struct group *piece = pieces.items[k]->head;
+			pieces.items[k]->is_piece = pieces.items[k] != m;
+			m->split_s += piece->step_s;
+			out_fmt(o, "%s%.*s", k ? ", " : "", STR_ARG(piece->op->name));
+		}
+		m->pieces = out_text(o);
 	}
 }
 
 /* ---- ops that changed ------------------------------------------------------------------------ */
+
+static bool has_scope(const struct match *m)
+{
+	return group_of(m)->op->scope.len > 0;
+}
 
 static int by_likeness(const struct group *x, const struct group *y)
 {
@@ -377,11 +333,6 @@ static int by_likeness(const struct group *x, const struct group *y)
 	if (!order)
 		order = str_cmp(x->op->kind, y->op->kind);
 	return order ? order : by_weight(x, y);
-}
-
-static const struct group *group_of(const struct match *m)
-{
-	return m->head ? m->head : m->base;
 }
 
 static int match_by_likeness(const void *a, const void *b)
@@ -395,30 +346,6 @@ static int match_by_weight(const void *a, const void *b)
 	return by_weight(group_of(*(struct match *const *)a), group_of(*(struct match *const *)b));
 }
 
-struct match_list {
-	struct match **items;
-	ptrdiff_t count;
-};
-
-static struct match_list list_of(const struct matches *all, enum change change,
-	int (*order)(const void *, const void *), struct arena *keep)
-{
-	struct match_list list = { arena_make(keep, struct match *, all->count + 1), 0 };
-
-	for (ptrdiff_t i = 0; i < all->count; i++) {
-		struct match *m = &all->items[i];
-		if (m->change == change && !m->is_piece && group_of(m)->op->scope.len)
-			list.items[list.count++] = m;
-	}
-	qsort(list.items, (size_t)list.count, sizeof(struct match *), order);
-	return list;
-}
-
-static bool is_alike(const struct group *a, const struct group *b)
-{
-	return str_eq(a->op->scope, b->op->scope) && str_eq(a->op->kind, b->op->kind);
-}
-
 /* Of a crowd of one kind and scope, only the nearest are looked at. */
 enum { ALIKE_LOOKED = 64 };
 
@@ -428,7 +355,8 @@ static struct match *find_alike(
 {
 	for (int n = 0; n < ALIKE_LOOKED && at >= 0 && at < gone->count; n++, at += way) {
 		struct match *m = gone->items[at];
-		if (!is_alike(m->base, head))
+		if (!str_eq(m->base->op->scope, head->op->scope) ||
+			!str_eq(m->base->op->kind, head->op->kind))
 			return NULL;
 		if (!m->is_piece)
 			return m;
@@ -457,8 +385,8 @@ static struct match *find_gone(const struct match_list *gone, const struct group
 
 static void find_changed(const struct matches *all, struct arena *keep)
 {
-	struct match_list gone = list_of(all, CHANGE_GONE, match_by_likeness, keep);
-	struct match_list new = list_of(all, CHANGE_NEW, match_by_weight, keep);
+	struct match_list gone = list_of(all, CHANGE_GONE, has_scope, match_by_likeness, keep);
+	struct match_list new = list_of(all, CHANGE_NEW, has_scope, match_by_weight, keep);
 
 	for (ptrdiff_t i = 0; i < new.count; i++) {
 		struct match *was = find_gone(&gone, new.items[i]->head);
@@ -477,40 +405,7 @@ static struct str producer_key(struct str program, struct str name, struct arena
 	return arena_fmt(keep, "%.*s\n%.*s", STR_ARG(program), STR_ARG(name));
 }
 
-/* The first edge of each producer. */
-static void map_edges(const struct tables *t, struct arena *keep, struct map *ret)
-{
-	*ret = (struct map){ 0 };
-	for (ptrdiff_t i = 0; i < table_count(t, edges); i++) {
-		const struct edges_row *e = &table_rows(t, edges)[i];
-		struct str key = producer_key(e->program, e->producer, keep);
-		if (map_get(ret, key) == MAP_NONE)
-			map_put(ret, key, (int32_t)i, keep);
-	}
-}
-
-static struct str find_consumer(const struct tables *t, const struct map *edges,
-	const struct ops_row *op, struct arena scratch)
-{
-	int32_t at = map_get(edges, producer_key(op->program, op->name, &scratch));
-
-	return at == MAP_NONE ? (struct str){ NULL, 0 } : table_rows(t, edges)[at].consumer;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
-
-static void describe(const struct ops_row *op, struct changes_row *row)
-{
-	row->key = op->key;
-	row->name = op->name;
-	row->kind = op->kind;
-	row->shape = op->shape;
-	row->scope = op->scope;
-	row->source_file = op->source_file;
-	row->source_line = op->source_line;
-	row->user_file = op->user_file;
-	row->user_line = op->user_line;
-}
 
 /* 0 where there is no op, NaN where nobody knows its time. */
 static double group_s(const struct group *g)
@@ -527,7 +422,7 @@ static double lost_by(const struct match *m)
 
 static struct changes_row row_of(const struct match *m)
 {
-	struct changes_row row = { .change = change_name(m->change),
+	struct changes_row row = { .change = change_names[m->change],
 		.pieces = m->pieces,
 		.source_line = NAN,
 		.user_line = NAN,
@@ -537,8 +432,17 @@ static struct changes_row row_of(const struct match *m)
 		.head_per_step = NAN };
 
 	bool is_split = m->change == CHANGE_SPLIT;
+	const struct ops_row *op = m->head && !is_split ? m->head->op : m->base->op;
 
-	describe(m->head && !is_split ? m->head->op : m->base->op, &row);
+	row.key = op->key;
+	row.name = op->name;
+	row.kind = op->kind;
+	row.shape = op->shape;
+	row.scope = op->scope;
+	row.source_file = op->source_file;
+	row.source_line = op->source_line;
+	row.user_file = op->user_file;
+	row.user_line = op->user_line;
 	if (m->change == CHANGE_CHANGED) {
 		row.instead_of = m->base->op->name;
 		row.base_shape = m->base->op->shape;
@@ -574,36 +478,36 @@ static double step_time(const struct tables *t)
 	return table_count(t, run) ? table_rows(t, run)[0].step_time_s : (double)NAN;
 }
 
-static void count_match(struct op_diff *d, const struct match *m)
-{
-	double lost_s = lost_by(m);
-
-	d->counts[m->change]++;
-	d->untimed += isnan(lost_s);
-	if (isnan(lost_s))
-		return;
-	d->lost_s += lost_s;
-	if (m->change == CHANGE_SAME)
-		d->same_s += lost_s;
-}
-
 static void fill(
 	struct op_diff *d, const struct matches *all, const struct tables *head, struct arena *keep)
 {
-	struct map edges;
+	const struct edges_row *edges = table_rows(head, edges);
+	struct map first_edge = { 0 }; /* of each producer */
 
-	map_edges(head, keep, &edges);
+	for (ptrdiff_t i = 0; i < table_count(head, edges); i++)
+		map_put(&first_edge, producer_key(edges[i].program, edges[i].producer, keep),
+			(int32_t)i, keep);
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		const struct match *m = &all->items[i];
+		double lost_s = lost_by(m);
 		if (m->is_piece)
 			continue;
-		count_match(d, m);
-		if (m->change == CHANGE_SAME)
+		d->counts[m->change]++;
+		d->untimed += isnan(lost_s);
+		d->lost_s += isnan(lost_s) ? 0 : lost_s;
+		if (m->change == CHANGE_SAME) {
+			d->same_s += isnan(lost_s) ? 0 : lost_s;
 			continue;
+		}
 		struct changes_row *row = &d->items[d->count++];
 		*row = row_of(m);
-		if (m->change == CHANGE_NEW || m->change == CHANGE_CHANGED)
-			row->feeds = find_consumer(head, &edges, m->head->op, *keep);
+		if (m->change != CHANGE_NEW && m->change != CHANGE_CHANGED)
+			continue;
+		struct arena scratch = *keep;
+		int32_t at = map_get(&first_edge,
+			producer_key(m->head->op->program, m->head->op->name, &scratch));
+		if (at != MAP_NONE)
+			row->feeds = edges[at].consumer;
 	}
 	qsort(d->items, (size_t)d->count, sizeof(*d->items), by_loss);
 }
@@ -613,9 +517,7 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 {
 	struct groups b = group_ops(base, keep), h = group_ops(head, keep);
 	bool window = is_window(base) || is_window(head);
-	if (window)
-		scale_bases(&b, &h);
-	struct matches all = match_groups(&b, &h, keep);
+	struct matches all = match_groups(&b, &h, window, keep);
 
 	*ret = (struct op_diff){ .is_planned = is_planned(head),
 		.is_window = window,
