@@ -27,9 +27,7 @@ if [ "${1:-}" != --one ]; then
 	trap 'exit 130' INT TERM
 	LIMIT=
 	! command -v timeout >/dev/null 2>&1 || LIMIT='timeout 1200'
-	mkdir "$work/built"
-	BUILT=$work/built # captures, each built once for all groups
-	export LIMIT work BUILT
+	export LIMIT work
 fi
 
 # ---- groups: each prints its failures and ends with the line `N passed, N failed, N skipped` ------
@@ -136,10 +134,8 @@ python_suite()
 	awk -v status=$status "$unittest" "$log" | awk "$totals"
 }
 
-# The builder itself is asked each time.
 group_builder()
 {
-	unset BUILT
 	python_suite tests/builder
 }
 

@@ -7,18 +7,21 @@ writes OUTDIR/plugins/profile/<run>/<host>.xplane.pb for each host, and beside t
 rooflint.job.yaml when the scenario has a job_file.  The same scenario always gives
 the same bytes.
 
-With BUILT in the environment, what was built of a scenario is kept in that folder and
-taken from there the next time: tests/run-all.sh builds a capture once for all groups.
+The tests take captures from kept(), which builds each once: it keeps them in build/captures
+by the hash of the scenario and of the builder.
 """
 
 import fcntl
+import functools
 import hashlib
 import json
 import os
 import pickle
 import sys
+import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 
 import derive
 import host as host_planes
@@ -55,8 +58,7 @@ def finished(s, planes):
 
 
 def scenario_path(name):
-    here = os.path.dirname(os.path.abspath(__file__))
-    return os.path.join(here, "scenarios", name + ".toml")
+    return os.path.join(HERE, "scenarios", name + ".toml")
 
 
 def build(path):
@@ -88,21 +90,47 @@ def build_spec(spec):
     return files
 
 
+KEPT = os.path.join(HERE, "..", "..", "build", "captures")
+KEPT_DAYS = 7  # without being asked for
+
+
+@functools.cache
+def code():
+    """What a capture comes from besides its scenario."""
+    text = b""
+    for name in sorted(os.listdir(HERE)):
+        if name.endswith(".py") and not name.startswith("test_"):
+            with open(os.path.join(HERE, name), "rb") as file:
+                text += file.read()
+    return text
+
+
 def kept(spec):
-    """What build_spec says, from the folder BUILT if it is there already."""
-    folder = os.environ.get("BUILT")
-    if not folder:
-        return build_spec(spec)
-    key = hashlib.sha256(json.dumps(spec, default=str).encode()).hexdigest()
-    with open(os.path.join(folder, key), "a+b") as file:
+    """What build_spec says, from KEPT if it was built before."""
+    followed = [derive.load(scenario_path(name)) for name in scenarios.Scenario(spec).followed_by]
+    digest = hashlib.sha256(code() + json.dumps([spec, followed], default=str).encode())
+    path = os.path.join(KEPT, digest.hexdigest())
+    os.makedirs(KEPT, exist_ok=True)
+    with open(path, "a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # another group may be building the same
         file.seek(0)
-        data = file.read()
-        if data:
-            return pickle.loads(data)
-        files = build_spec(spec)
-        file.write(pickle.dumps(files))
+        try:
+            files = pickle.load(file)
+            os.utime(path)
+        except (EOFError, pickle.UnpicklingError):  # new, or a run was killed over it
+            files = build_spec(spec)
+            file.truncate(0)
+            pickle.dump(files, file)
+            forget()
     return files
+
+
+def forget():
+    """Delete what no test has asked for in KEPT_DAYS."""
+    with os.scandir(KEPT) as entries:
+        for entry in entries:
+            if time.time() - entry.stat().st_mtime > KEPT_DAYS * 86400:
+                os.remove(entry.path)
 
 
 def main(argv):
