@@ -55,7 +55,7 @@ static enum status show_rules(
 {
 	(void)s;
 	rules_print(set, c->keep, c->out);
-	rules_print_notices(set, c->out);
+	rules_print_notices(set, c->keep, c->out);
 	return STATUS_OK;
 }
 

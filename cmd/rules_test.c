@@ -118,12 +118,7 @@ static bool is_tested(const struct tester *t, const struct rule *rule, bool good
 /* An inherited rule is tested where it comes from, unless the file changes it. */
 static bool is_own(const struct ruleset *rules, const struct rule *rule)
 {
-	for (ptrdiff_t i = 0; i < rule_key_count && rule->severity != SEVERITY_OFF; i++) {
-		const struct origin *at = (const void *)((const char *)rule + rule_keys[i].origin);
-		if (str_eq(at->file, rules->files[0]))
-			return true;
-	}
-	return false;
+	return rule->severity != SEVERITY_OFF && rule_is_from(rule, rules->files[0]);
 }
 
 /* Rules that nothing shows to pass, or nothing shows to fail. */

@@ -1,43 +1,16 @@
-/* The key costs: of a rule file.  See parse.h. */
+/* The section costs: of a rule file.  See parse.h. */
 #include "rules/parse.h"
-
-#include "rules/engine.h"
 
 /* A rule file with more is generated; each custom call is matched against all of them. */
 enum { COSTS_MAX = 1000 };
 
 #define KEY(member)                                                                                \
 	{                                                                                          \
-		STR_INIT(#member), offsetof(struct op_cost, member), SHAPE_SCALAR, false, NULL, 0, \
-			STR_INIT("formula over the shapes of operands")                            \
+		STR_INIT(#member), KEY_FORMULA, offsetof(struct op_cost, member), -1, OPTIONAL,    \
+			NULL, 0, STR_INIT("formula over the shapes of operands")                   \
 	}
 
-static const struct section_key cost_keys[] = { KEY(flops), KEY(bytes) };
-const struct section cost_section = { "a cost", cost_keys,
-	sizeof(cost_keys) / sizeof(cost_keys[0]) };
-
-static bool read_formula(const struct rule_reader *r, struct str name, const struct doc_node *node,
-	struct formula *ret)
-{
-	struct formula_fault fault;
-
-	if (node->kind != DOC_SCALAR || !str_trim(node->text).len)
-		return node_fail(
-			r, node, DIAG_RULE_SCHEMA, "%.*s: a formula is wanted here", STR_ARG(name));
-	if (formula_parse(node->text, r->keep, ret, &fault))
-		return true;
-	return diag_caret(r->err, DIAG_RULE_SCHEMA,
-		doc_place_in(r->doc, node, fault.at, fault.width), "%.*s: %.*s", STR_ARG(name),
-		STR_ARG(fault.text));
-}
-
-static bool read_key(const struct rule_reader *r, const struct doc_pair *pair, struct op_cost *cost)
-{
-	const struct section_key *key = section_key_find(r, &cost_section, pair->key);
-
-	return key && read_formula(r, key->name, pair->value,
-			      (struct formula *)(void *)((char *)cost + key->value));
-}
+static const struct rule_key cost_keys[] = { KEY(flops), KEY(bytes) };
 
 /* The name's row, which a file that extends another may write anew. */
 static struct op_cost *cost_named(const struct rule_reader *r, struct str name)
@@ -47,41 +20,23 @@ static struct op_cost *cost_named(const struct rule_reader *r, struct str name)
 	for (ptrdiff_t i = 0; i < costs->count; i++)
 		if (str_eq(costs->items[i].name, name))
 			return &costs->items[i];
-	struct op_cost *cost = arena_push(r->keep, costs->items, costs->count, costs->cap);
-	cost->name = name;
-	return cost;
+	return arena_push(r->keep, costs->items, costs->count, costs->cap);
 }
 
-static bool read_cost(const struct rule_reader *r, const struct doc_pair *pair)
+static bool read_cost(
+	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
 {
-	if (!pair->key->text.len || r->set->costs.count == COSTS_MAX)
-		return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
-			"a cost has a name, and at most %d", COSTS_MAX);
-	if (pair->value->kind != DOC_MAP || !pair->value->count)
-		return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
-			"%.*s: a cost is a map: { flops: 2 * elements(0), bytes: bytes(0) }",
-			STR_ARG(pair->key->text));
-	struct op_cost *cost = cost_named(r, pair->key->text);
-	*cost = (struct op_cost){
-		.name = pair->key->text, .file = r->doc->file, .line = pair->key->line
-	};
-	for (ptrdiff_t i = 0; i < pair->value->count; i++)
-		if (!read_key(r, &pair->value->pairs[i], cost))
-			return false;
-	return true;
+	if (!name->text.len || r->set->costs.count == COSTS_MAX)
+		return node_fail(
+			r, name, DIAG_RULE_SCHEMA, "a cost has a name, and at most %d", COSTS_MAX);
+	if (map->kind == DOC_MAP && !map->count)
+		return node_fail(r, map, DIAG_RULE_SCHEMA, "%.*s: a cost has flops or bytes",
+			STR_ARG(name->text));
+	struct op_cost *cost = cost_named(r, name->text);
+	*cost = (struct op_cost){ .name = name->text, .file = r->doc->file, .line = name->line };
+	return entry_read(r, &cost_section, name->text, name, map, cost);
 }
 
-bool document_costs(const struct rule_reader *r)
-{
-	const struct doc_node *costs = doc_get(r->doc->root, STR("costs"));
-
-	if (!costs)
-		return true;
-	if (costs->kind != DOC_MAP)
-		return node_fail(r, costs, DIAG_RULE_SCHEMA,
-			"costs is a map from names of custom calls to formulas");
-	for (ptrdiff_t i = 0; i < costs->count; i++)
-		if (!read_cost(r, &costs->pairs[i]))
-			return false;
-	return true;
-}
+const struct section cost_section = { "a cost", "{ flops: 2 * elements(0), bytes: bytes(0) }",
+	"a map from names of custom calls to formulas", cost_keys,
+	sizeof(cost_keys) / sizeof(cost_keys[0]), false, read_cost };

@@ -7,14 +7,9 @@
 
 #include "base/kind.h"
 
-struct str pool_name(enum pool p)
-{
-	static const struct str names[POOL_COUNT] = { STR_INIT("auto"), STR_INIT("compute"),
-		STR_INIT("update"), STR_INIT("copy"), STR_INIT("comms"), STR_INIT("transfer"),
-		STR_INIT("idle"), STR_INIT("memory") };
-
-	return p < POOL_COUNT ? names[p] : STR("");
-}
+const struct str pool_names[POOL_COUNT] = { STR_INIT("auto"), STR_INIT("compute"),
+	STR_INIT("update"), STR_INIT("copy"), STR_INIT("comms"), STR_INIT("transfer"),
+	STR_INIT("idle"), STR_INIT("memory") };
 
 /* ---- what a row is about ------------------------------------------------------------------ */
 

@@ -40,7 +40,6 @@ enum notice_when {
 	NOTICE_ALWAYS,
 	NOTICE_WHENS
 };
-struct str notice_when_name(enum notice_when when);
 
 struct notice {
 	struct str name; /* "team-chat" */

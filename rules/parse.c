@@ -1,4 +1,4 @@
-/* Reading one rule file.  See parse.h. */
+/* Reading one rule file: the document, its sections, and rules.  See parse.h. */
 #include "rules/parse.h"
 
 #include <stdarg.h>
@@ -6,60 +6,6 @@
 #include "rules/engine.h"
 
 enum { RULE_NAME_MAX = 64 }; /* it becomes a JUnit case, an anchor and a column of every report */
-
-#define TEXT_KEY(member, meaning)                                                                  \
-	{                                                                                          \
-		STR_INIT(#member), KEY_TEXT, offsetof(struct rule, member),                        \
-			offsetof(struct rule, member) + offsetof(struct rule_text, origin),        \
-			STR_INIT(meaning)                                                          \
-	}
-#define SQL_KEY(member, meaning)                                                                   \
-	{                                                                                          \
-		STR_INIT(#member), KEY_SQL, offsetof(struct rule, member),                         \
-			offsetof(struct rule, member) + offsetof(struct rule_text, origin),        \
-			STR_INIT(meaning)                                                          \
-	}
-#define KEY(member, type, meaning)                                                                 \
-	{                                                                                          \
-		STR_INIT(#member), type, offsetof(struct rule, member),                            \
-			offsetof(struct rule, member##_origin), STR_INIT(meaning)                  \
-	}
-
-/* In the order in which `rules show` prints them. */
-const struct rule_key rule_keys[] = {
-	TEXT_KEY(title, "what is demanded, in one sentence"),
-	{ STR_INIT("from"), KEY_TABLE, offsetof(struct rule, from_text),
-		offsetof(struct rule, from_text) + offsetof(struct rule_text, origin),
-		STR_INIT("the table whose rows are judged") },
-	SQL_KEY(select, "instead of from: a SELECT whose rows are judged"),
-	SQL_KEY(where, "which rows are subjects; without it all are"),
-	SQL_KEY(warn, "what a subject should fulfil; else a warning"),
-	SQL_KEY(assert, "what a subject must fulfil; else the rule fails"),
-	KEY(params, KEY_PARAMS, "named values with units, used as :name"),
-	SQL_KEY(gain, "seconds per step and device that a finding would give back"),
-	KEY(pool, KEY_POOL, "the part of the step that the gain comes from"),
-	KEY(severity, KEY_SEVERITY, "error, warn (a failed assert is a warning) or off"),
-	KEY(gate, KEY_BOOL, "when it does not hold, rules that need it are inconclusive"),
-	KEY(needs, KEY_NAMES, "the gates the rule depends on; without it all of them"),
-	KEY(required, KEY_BOOL, "inconclusive counts for the exit status"),
-	KEY(min_subjects, KEY_COUNT, "with fewer subjects the rule is inconclusive"),
-	KEY(confirm, KEY_COUNT, "reports in a row that must fail (--previous); before it warns"),
-	TEXT_KEY(message, "what a finding says; {column} and {column:format} are filled in"),
-	TEXT_KEY(cause, "the likely cause"),
-	TEXT_KEY(fix, "what to do"),
-	TEXT_KEY(why, "why this matters"),
-	TEXT_KEY(measured, "where the limits come from"),
-	TEXT_KEY(wrong_when, "when the rule may be wrong"),
-};
-const ptrdiff_t rule_key_count = (ptrdiff_t)(sizeof(rule_keys) / sizeof(rule_keys[0]));
-
-const struct rule_key *rule_key_find(struct str name)
-{
-	for (ptrdiff_t i = 0; i < rule_key_count; i++)
-		if (str_eq(rule_keys[i].name, name))
-			return &rule_keys[i];
-	return NULL;
-}
 
 struct origin origin_of(const struct rule_reader *r, const struct doc_node *node)
 {
@@ -77,21 +23,82 @@ bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum di
 	return diag_caret(r->err, id, doc_place(r->doc, node), "%.*s", STR_ARG(text));
 }
 
+struct str words_joined(
+	struct arena *keep, const struct str *words, ptrdiff_t count, const char *last)
+{
+	struct str all = count ? words[0] : STR("");
+
+	for (ptrdiff_t i = 1; i < count; i++)
+		all = arena_fmt(keep, "%.*s%s%.*s", STR_ARG(all), i + 1 < count ? ", " : last,
+			STR_ARG(words[i]));
+	return all;
+}
+
+/* ---- entries ------------------------------------------------------------------------------ */
+
+const struct rule_key *section_key(const struct section *section, struct str name)
+{
+	for (int i = 0; i < section->count; i++)
+		if (str_eq(section->keys[i].name, name))
+			return &section->keys[i];
+	return NULL;
+}
+
+static bool unknown_key(const struct rule_reader *r, const struct section *section,
+	struct str owner, const struct doc_node *key, const void *entry)
+{
+	enum { LISTED_MOST = 8 }; /* all keys of an entry are named only when they are few */
+	struct str *names = arena_make(r->keep, struct str, section->count);
+
+	for (int i = 0; i < section->count; i++)
+		names[i] = section->keys[i].name;
+	struct str hint = did_you_mean(r->keep, key->text, names, section->count);
+	if (!hint.len && section == &rule_section && rule_param_named(entry, key->text))
+		hint = arena_fmt(r->keep, "; parameters stand under params: { %.*s: ... }",
+			STR_ARG(key->text));
+	else if (!hint.len && section->count <= LISTED_MOST)
+		hint = arena_fmt(r->keep, "; it has %.*s",
+			STR_ARG(words_joined(r->keep, names, section->count, " and ")));
+	return node_fail(r, key, DIAG_RULE_SCHEMA, "%.*s: %s has no key '%.*s'%.*s", STR_ARG(owner),
+		section->entry, STR_ARG(key->text), STR_ARG(hint));
+}
+
+bool entry_read(const struct rule_reader *r, const struct section *section, struct str owner,
+	const struct doc_node *at, const struct doc_node *map, void *entry)
+{
+	if (map->kind != DOC_MAP)
+		return node_fail(r, map, DIAG_RULE_SCHEMA, "%.*s: %s is a map of keys, such as %s",
+			STR_ARG(owner), section->entry, section->example);
+	for (ptrdiff_t i = 0; i < map->count; i++) {
+		const struct doc_pair *pair = &map->pairs[i];
+		const struct rule_key *key = section_key(section, pair->key->text);
+
+		if (!key)
+			return unknown_key(r, section, owner, pair->key, entry);
+		if (!value_set(r, owner, key, pair->value, entry))
+			return false;
+	}
+	for (int i = 0; i < section->count; i++)
+		if (section->keys[i].need == REQUIRED && !doc_get(map, section->keys[i].name))
+			return node_fail(r, at, DIAG_RULE_SCHEMA, "%.*s: %s needs '%.*s'",
+				STR_ARG(owner), section->entry, STR_ARG(section->keys[i].name));
+	return true;
+}
+
 /* ---- the document ------------------------------------------------------------------------- */
 
+/* In the order in which they are read: waivers speak of rules. */
 const struct document_key document_keys[] = {
-	{ STR_INIT("version"), STR_INIT("1"), SHAPE_VERSION, NULL },
-	{ STR_INIT("extends"), STR_INIT("recommended, strict, fleet, or a file"), SHAPE_TEXT,
-		NULL },
+	{ STR_INIT("version"), STR_INIT("1"), NULL },
+	{ STR_INIT("extends"), STR_INIT("recommended, strict, fleet, or a file"), NULL },
 	{ STR_INIT("rules"), STR_INIT("by name: new ones, or changes to inherited ones"),
-		SHAPE_RULES, NULL },
+		&rule_section },
 	{ STR_INIT("waivers"), STR_INIT("findings that a team has accepted, up to a ceiling"),
-		SHAPE_LIST, &waiver_section },
+		&waiver_section },
 	{ STR_INIT("profiles"), STR_INIT("changes for some workloads, by name or label"),
-		SHAPE_LIST, &profile_section },
-	{ STR_INIT("costs"), STR_INIT("what custom calls cost, by name"), SHAPE_MAP,
-		&cost_section },
-	{ STR_INIT("notifications"), STR_INIT("who is told, by name"), SHAPE_MAP, &notice_section },
+		&profile_section },
+	{ STR_INIT("costs"), STR_INIT("what custom calls cost, by name"), &cost_section },
+	{ STR_INIT("notifications"), STR_INIT("who is told, by name"), &notice_section },
 };
 enum { DOCUMENT_KEYS = sizeof(document_keys) / sizeof(document_keys[0]) };
 const int document_key_count = DOCUMENT_KEYS;
@@ -112,25 +119,9 @@ static bool check_document_key(const struct rule_reader *r, const struct doc_nod
 		STR_ARG(hint));
 }
 
-static bool check_version(const struct rule_reader *r)
-{
-	const struct doc_node *version = doc_get(r->doc->root, STR("version"));
-
-	if (!version)
-		return node_fail(
-			r, r->doc->root, DIAG_RULE_SCHEMA, "a rule file begins with 'version: 1'");
-	if (version->quoted)
-		return node_fail(r, version, DIAG_RULE_SCHEMA,
-			"version is a number: write it without quotes");
-	if (version->kind != DOC_SCALAR || !str_eq(version->text, STR("1")))
-		return node_fail(r, version, DIAG_RULE_SCHEMA,
-			"this rooflint reads rule files of version 1");
-	return true;
-}
-
 bool document_check(const struct rule_reader *r, const struct doc_node **extends)
 {
-	const struct doc_node *root = r->doc->root;
+	const struct doc_node *root = r->doc->root, *version = doc_get(root, STR("version"));
 
 	*extends = NULL;
 	if (!root)
@@ -143,8 +134,14 @@ bool document_check(const struct rule_reader *r, const struct doc_node **extends
 	for (ptrdiff_t i = 0; i < root->count; i++)
 		if (!check_document_key(r, root->pairs[i].key))
 			return false;
-	if (!check_version(r))
-		return false;
+	if (!version)
+		return node_fail(r, root, DIAG_RULE_SCHEMA, "a rule file begins with 'version: 1'");
+	if (version->quoted)
+		return node_fail(r, version, DIAG_RULE_SCHEMA,
+			"version is a number: write it without quotes");
+	if (version->kind != DOC_SCALAR || !str_eq(version->text, STR("1")))
+		return node_fail(r, version, DIAG_RULE_SCHEMA,
+			"this rooflint reads rule files of version 1");
 	*extends = doc_get(root, STR("extends"));
 	if (*extends && ((*extends)->kind != DOC_SCALAR || !(*extends)->text.len))
 		return node_fail(r, *extends, DIAG_RULE_SCHEMA,
@@ -152,41 +149,72 @@ bool document_check(const struct rule_reader *r, const struct doc_node **extends
 	return true;
 }
 
-/* ---- sections ----------------------------------------------------------------------------- */
-
-/* "; it has match, label and rules" */
-static struct str keys_hint(struct arena *keep, const struct str *names, int count)
+bool document_read(const struct rule_reader *r)
 {
-	struct str all = STR("; it has ");
+	for (int k = 0; k < DOCUMENT_KEYS; k++) {
+		const struct section *section = document_keys[k].section;
+		const struct doc_node *node = doc_get(r->doc->root, document_keys[k].name);
 
-	for (int i = 0; i < count; i++)
-		all = arena_fmt(keep, "%.*s%s%.*s", STR_ARG(all),
-			i == 0		 ? ""
-			: i == count - 1 ? " and "
-					 : ", ",
-			STR_ARG(names[i]));
-	return all;
-}
-
-const struct section_key *section_key_find(
-	const struct rule_reader *r, const struct section *section, const struct doc_node *key)
-{
-	struct str *names = arena_make(r->keep, struct str, section->count);
-
-	for (int i = 0; i < section->count; i++) {
-		names[i] = section->keys[i].name;
-		if (str_eq(names[i], key->text))
-			return &section->keys[i];
+		if (!section || !node)
+			continue;
+		if (node->kind != (section->is_list ? DOC_LIST : DOC_MAP))
+			return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s is %s",
+				STR_ARG(document_keys[k].name), section->wanted);
+		for (ptrdiff_t i = 0; i < node->count; i++)
+			if (!(section->is_list ? section->read(r, node->items[i], node->items[i])
+					       : section->read(r, node->pairs[i].key,
+							 node->pairs[i].value)))
+				return false;
 	}
-	struct str hint = did_you_mean(r->keep, key->text, names, section->count);
-	if (!hint.len)
-		hint = keys_hint(r->keep, names, section->count);
-	node_fail(r, key, DIAG_RULE_SCHEMA, "%s has no key '%.*s'%.*s", section->entry,
-		STR_ARG(key->text), STR_ARG(hint));
-	return NULL;
+	return true;
 }
 
 /* ---- rules -------------------------------------------------------------------------------- */
+
+#define TEXT_KEY(member, type, meaning)                                                            \
+	{                                                                                          \
+		STR_INIT(#member), type, offsetof(struct rule, member),                            \
+			offsetof(struct rule, member.origin), OPTIONAL, NULL, 0, STR_INIT(meaning) \
+	}
+#define KEY(member, type, words, count, meaning)                                                   \
+	{                                                                                          \
+		STR_INIT(#member), type, offsetof(struct rule, member),                            \
+			offsetof(struct rule, member##_origin), OPTIONAL, words, count,            \
+			STR_INIT(meaning)                                                          \
+	}
+
+/* In the order in which `rules show` prints them. */
+static const struct rule_key rule_keys[] = {
+	TEXT_KEY(title, KEY_TEXT, "what is demanded, in one sentence"),
+	{ STR_INIT("from"), KEY_TABLE, offsetof(struct rule, from_text),
+		offsetof(struct rule, from_text.origin), OPTIONAL, NULL, 0,
+		STR_INIT("the table whose rows are judged") },
+	TEXT_KEY(select, KEY_SQL, "instead of from: a SELECT whose rows are judged"),
+	TEXT_KEY(where, KEY_SQL, "which rows are subjects; without it all are"),
+	TEXT_KEY(warn, KEY_SQL, "what a subject should fulfil; else a warning"),
+	TEXT_KEY(assert, KEY_SQL, "what a subject must fulfil; else the rule fails"),
+	KEY(params, KEY_PARAMS, NULL, 0, "named values with units, used as :name"),
+	TEXT_KEY(gain, KEY_SQL, "seconds per step and device that a finding would give back"),
+	KEY(pool, KEY_WORD, pool_names, POOL_COUNT,
+		"the part of the step that the gain comes from"),
+	KEY(severity, KEY_WORD, severity_names, SEVERITY_ERROR + 1,
+		"error, warn (a failed assert is a warning) or off"),
+	KEY(gate, KEY_BOOL, NULL, 0, "when it does not hold, rules that need it are inconclusive"),
+	KEY(needs, KEY_NAMES, NULL, 0, "the gates the rule depends on; without it all of them"),
+	KEY(required, KEY_BOOL, NULL, 0, "inconclusive counts for the exit status"),
+	KEY(min_subjects, KEY_COUNT, NULL, 0, "with fewer subjects the rule is inconclusive"),
+	KEY(confirm, KEY_COUNT, NULL, 0,
+		"reports in a row that must fail (--previous); before it warns"),
+	TEXT_KEY(message, KEY_TEXT,
+		"what a finding says; {column} and {column:format} are filled in"),
+	TEXT_KEY(cause, KEY_TEXT, "the likely cause"),
+	TEXT_KEY(fix, KEY_TEXT, "what to do"),
+	TEXT_KEY(why, KEY_TEXT, "why this matters"),
+	TEXT_KEY(measured, KEY_TEXT, "where the limits come from"),
+	TEXT_KEY(wrong_when, KEY_TEXT, "when the rule may be wrong"),
+};
+
+const struct str severity_names[] = { STR_INIT("off"), STR_INIT("warn"), STR_INIT("error") };
 
 bool rule_name_ok(struct str s)
 {
@@ -201,90 +229,60 @@ bool rule_name_ok(struct str s)
 	return true;
 }
 
-static struct rule *new_rule(const struct rule_reader *r, struct str name)
+struct rule *rule_named(const struct ruleset *set, struct str name)
 {
-	struct rule *rule = arena_make(r->keep, struct rule, 1);
-
-	rule->name = name;
-	rule->severity = SEVERITY_ERROR;
-	rule->needs_all = true;
-	*arena_push(r->keep, r->set->items, r->set->count, r->set->cap) = rule;
-	return rule;
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		if (str_eq(set->items[i]->name, name))
+			return set->items[i];
+	return NULL;
 }
 
-/* The inherited rule of that name, or a new one. */
-static struct rule *rule_named(const struct rule_reader *r, const struct doc_node *key)
+/* Into the inherited rule of that name, or a new one. */
+static bool read_rule(
+	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
 {
-	for (ptrdiff_t i = 0; i < r->set->count; i++)
-		if (str_eq(r->set->items[i]->name, key->text))
-			return r->set->items[i];
-	if (!rule_name_ok(key->text)) {
-		node_fail(r, key, DIAG_RULE_SCHEMA,
+	const struct doc_node *select = doc_get(map, STR("select"));
+	struct rule *rule = rule_named(r->set, name->text);
+
+	if (!rule && !rule_name_ok(name->text))
+		return node_fail(r, name, DIAG_RULE_SCHEMA,
 			"a rule's name has small letters, digits and '-', at most %d",
 			RULE_NAME_MAX);
-		return NULL;
+	if (!rule && r->set->count >= RULES_MAX)
+		return node_fail(r, name, DIAG_LIMIT, "more than %d rules", RULES_MAX);
+	if (!rule) {
+		rule = arena_make(r->keep, struct rule, 1);
+		rule->name = name->text;
+		rule->severity = SEVERITY_ERROR;
+		rule->needs_all = true;
+		rule->origin = origin_of(r, name);
+		*arena_push(r->keep, r->set->items, r->set->count, r->set->cap) = rule;
 	}
-	if (r->set->count >= RULES_MAX) {
-		node_fail(r, key, DIAG_LIMIT, "more than %d rules", RULES_MAX);
-		return NULL;
-	}
-	return new_rule(r, key->text);
-}
-
-static bool unknown_key(
-	const struct rule_reader *r, const struct rule *rule, const struct doc_node *key)
-{
-	struct str *names = arena_make(r->keep, struct str, rule_key_count);
-
-	for (ptrdiff_t i = 0; i < rule_key_count; i++)
-		names[i] = rule_keys[i].name;
-	struct str hint = did_you_mean(r->keep, key->text, names, rule_key_count);
-	for (ptrdiff_t i = 0; i < rule->param_count && !hint.len; i++)
-		if (str_eq(rule->params[i].name, key->text))
-			hint = arena_fmt(r->keep, "; parameters stand under params: { %.*s: ... }",
-				STR_ARG(key->text));
-	return node_fail(r, key, DIAG_RULE_SCHEMA, "%.*s: a rule has no key '%.*s'%.*s",
-		STR_ARG(rule->name), STR_ARG(key->text), STR_ARG(hint));
-}
-
-static bool read_rule(const struct rule_reader *r, const struct doc_pair *pair)
-{
-	const struct doc_node *map = pair->value, *select = doc_get(map, STR("select"));
-	struct rule *rule = rule_named(r, pair->key);
-
-	if (!rule)
-		return false;
-	if (map->kind != DOC_MAP)
-		return node_fail(r, map, DIAG_RULE_SCHEMA,
-			"%.*s: a rule is a map of keys, such as { severity: off }",
-			STR_ARG(rule->name));
 	if (select && doc_get(map, STR("from")))
 		return node_fail(r, select, DIAG_RULE_SCHEMA,
 			"%.*s: a rule has either from or select", STR_ARG(rule->name));
-	if (!rule->origin.doc)
-		rule->origin = origin_of(r, pair->key);
-	for (ptrdiff_t i = 0; i < map->count; i++) {
-		const struct rule_key *key = rule_key_find(map->pairs[i].key->text);
-
-		if (!key)
-			return unknown_key(r, rule, map->pairs[i].key);
-		if (!value_set(r, rule, key, map->pairs[i].value))
-			return false;
+	if (!entry_read(r, &rule_section, rule->name, name, map, rule))
+		return false;
+	if (select) {
+		rule->from = NULL;
+		rule->from_text = (struct rule_text){ 0 };
+	} else if (doc_get(map, STR("from"))) {
+		rule->select = (struct rule_text){ 0 };
 	}
 	return true;
 }
 
-bool document_rules(const struct rule_reader *r)
-{
-	const struct doc_node *rules = doc_get(r->doc->root, STR("rules"));
+const struct section rule_section = { "a rule", "{ severity: off }",
+	"a map from names to rules: my-rule: { from: ..., assert: ... }", rule_keys,
+	sizeof(rule_keys) / sizeof(rule_keys[0]), false, read_rule };
 
-	if (!rules)
-		return true;
-	if (rules->kind != DOC_MAP)
-		return node_fail(r, rules, DIAG_RULE_SCHEMA,
-			"rules is a map from names to rules: my-rule: { from: ..., assert: ... }");
-	for (ptrdiff_t i = 0; i < rules->count; i++)
-		if (!read_rule(r, &rules->pairs[i]))
-			return false;
-	return true;
+bool rule_is_from(const struct rule *rule, struct str file)
+{
+	for (int i = 0; i < rule_section.count; i++) {
+		const char *at = (const char *)rule + rule_keys[i].origin;
+
+		if (str_eq(((const struct origin *)(const void *)at)->file, file))
+			return true;
+	}
+	return false;
 }

@@ -1,6 +1,9 @@
 /*
  * Reading one rule file: YAML nodes into rules, later files over earlier ones.  Private to rules/.
  *
+ * A file has sections, a section has entries, and an entry has keys.  One table describes the keys
+ * of an entry: for the reader (value.c), the printer (print.c) and the schema (schema.c).
+ *
  * Refuses: looking at what the rules mean (ruleset.c, compile.c) and following `extends`.
  */
 #ifndef RULES_PARSE_H
@@ -15,65 +18,87 @@ struct rule_reader {
 	struct diag *err;
 };
 
-/* What the value of a key looks like; of a word the key lists which. */
-enum key_shape {
-	SHAPE_TEXT,
-	SHAPE_SCALAR,
-	SHAPE_BOOL,
-	SHAPE_RULES,
-	SHAPE_VERSION,
-	SHAPE_LIST,
-	SHAPE_MAP
+/* A key's value becomes one of these in its entry. */
+enum key_type {
+	KEY_TEXT,   /* struct rule_text, without blanks around it */
+	KEY_SQL,    /* struct rule_text as it stands, so that places in it are places in the file */
+	KEY_SCALAR, /* as KEY_TEXT; in a schema a number or a flag, too */
+	KEY_TABLE,  /* struct rule_text; of a rule alone, and sets its `from` */
+	KEY_WORD,   /* an enum: index of one of `words` */
+	KEY_BOOL,   /* bool */
+	KEY_COUNT,  /* int64_t */
+	KEY_NAMES,  /* the needs of a rule */
+	KEY_PARAMS, /* those of a rule */
+	KEY_RULES,  /* const struct doc_node *: changes of rules by name */
+	KEY_VARIABLE, /* struct str: name of an environment variable */
+	KEY_FORMULA,  /* struct formula */
 };
 
-/* A key of a section's entries: for the section's reader, and for the schema. */
-struct section_key {
+enum key_need { OPTIONAL, REQUIRED };
+
+struct rule_key {
 	struct str name;
-	ptrdiff_t value; /* offset in what an entry becomes */
-	enum key_shape shape;
-	bool required;
-	const struct str *words; /* NULL: any text */
+	enum key_type type;
+	ptrdiff_t value,
+		origin; /* offsets in the entry; origin: of where it was set, -1: no such */
+	enum key_need need;
+	const struct str *words; /* KEY_WORD */
 	int word_count;
 	struct str meaning;
 };
 
 struct section {
-	const char *entry; /* "a waiver" */
-	const struct section_key *keys;
+	const char *entry;   /* "a waiver" */
+	const char *example; /* of an entry */
+	const char *wanted;  /* what the section is, for an error */
+	const struct rule_key *keys;
 	int count;
+	bool is_list; /* else a map from names to entries */
+	/* One entry; `name` is its key, or of a list the entry itself. */
+	bool (*read)(const struct rule_reader *r, const struct doc_node *name,
+		const struct doc_node *value);
 };
-extern const struct section waiver_section, profile_section, cost_section, notice_section;
+extern const struct section rule_section, waiver_section, profile_section, cost_section,
+	notice_section;
 
-/* A key of the document. */
+/* A key of the document.  Without a section: version and extends. */
 struct document_key {
 	struct str name, meaning;
-	enum key_shape shape;
-	const struct section *section; /* of a list of entries, or a map from names to them */
+	const struct section *section;
 };
 extern const struct document_key document_keys[];
 extern const int document_key_count;
 
-/* The entry's key of that name; NULL with an error where it has none. */
-const struct section_key *section_key_find(
-	const struct rule_reader *r, const struct section *section, const struct doc_node *key);
-
-/* The document's rules into the set; *extends is the node of that key, or NULL. */
+/* The document's keys, its version and what it extends (NULL: nothing). */
 bool document_check(const struct rule_reader *r, const struct doc_node **extends);
-bool document_rules(const struct rule_reader *r);
-bool document_costs(const struct rule_reader *r);   /* costs.c */
-bool document_notices(const struct rule_reader *r); /* notice.c */
-bool rule_name_ok(struct str s); /* small letters, digits and '-', not too long */
+/* Its sections into the set. */
+bool document_read(const struct rule_reader *r);
 
-/* value.c: set one key of a rule, or one parameter, from a node. */
-bool value_set(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node);
+/* Lower-case letters, digits and '-', not too long. */
+bool rule_name_ok(struct str s);
+struct rule *rule_named(const struct ruleset *set, struct str name); /* or NULL */
+/* "; did you mean 'x'?", or nothing when no other rule is near.  (ruleset.c) */
+struct str rule_hint(const struct ruleset *set, struct str name, struct arena *keep);
+
+/*
+ * The keys of a map into `entry`, laid out as the section's keys say.  `owner` is the entry's name
+ * in messages, and `at` the node that lacks what is required.
+ */
+bool entry_read(const struct rule_reader *r, const struct section *section, struct str owner,
+	const struct doc_node *at, const struct doc_node *map, void *entry);
+const struct rule_key *section_key(const struct section *section, struct str name); /* or NULL */
+/* value.c: set one key of an entry, or one parameter of a rule, from a node. */
+bool value_set(const struct rule_reader *r, struct str owner, const struct rule_key *key,
+	const struct doc_node *node, void *entry);
 bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 	const struct doc_node *at, const struct doc_node *node);
 
 /* An error at a node.  Always false. */
 bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum diag_id id,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-const struct rule_key *rule_key_find(struct str name);
 struct origin origin_of(const struct rule_reader *r, const struct doc_node *node);
+/* "a, b and c", by the word that stands before the last: " and ", " or ", ", ". */
+struct str words_joined(
+	struct arena *keep, const struct str *words, ptrdiff_t count, const char *last);
 
 #endif

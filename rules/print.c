@@ -1,6 +1,8 @@
 /* The rule file as it was understood.  See print.h. */
 #include "rules/print.h"
 
+#include "rules/parse.h"
+
 enum { ORIGIN_COLUMN = 60, LINE_MOST = 90 };
 
 static bool is_plain_char(char c)
@@ -72,13 +74,12 @@ static void put_block(struct out *o, struct str s, int indent)
 	}
 }
 
-/* "key: value  # origin"; long and many-line values stand in a block below. */
-static void put_value(
+/* "key: value  # origin", behind the indent; long and many-line values stand in a block below. */
+static void put_text(
 	struct out *o, struct str key, struct str value, const struct origin *at, int indent)
 {
 	ptrdiff_t column = indent + key.len + 2;
 	bool block = str_find_char(value, '\n') >= 0 || value.len > LINE_MOST;
-	out_repeat(o, ' ', indent);
 	out_fmt(o, "%.*s: ", STR_ARG(key));
 	if (block) {
 		out_z(o, "|-");
@@ -93,129 +94,6 @@ static void put_value(
 		column += put_quoted(o, value);
 	}
 	put_origin(o, at, column);
-}
-
-static struct str needs_text(const struct rule *r, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_char(o, '[');
-	for (ptrdiff_t i = 0; i < r->need_count; i++)
-		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(r->needs[i]));
-	out_char(o, ']');
-	return out_text(o);
-}
-
-static void put_params(struct out *o, const struct rule *r)
-{
-	if (!r->param_count)
-		return;
-	out_z(o, "    params:\n");
-	for (ptrdiff_t i = 0; i < r->param_count; i++)
-		put_value(o, r->params[i].name, r->params[i].text, &r->params[i].origin, 6);
-}
-
-/* A list in brackets and a plain word need no quotes, whatever is in them. */
-static void put_word(struct out *o, struct str key, struct str value, const struct origin *at)
-{
-	out_fmt(o, "    %.*s: %.*s", STR_ARG(key), STR_ARG(value));
-	put_origin(o, at, 4 + key.len + 2 + value.len);
-}
-
-static void put_key(
-	struct out *o, const struct rule *r, const struct rule_key *k, struct arena *keep)
-{
-	static const struct str severities[] = { STR_INIT("off"), STR_INIT("warn"),
-		STR_INIT("error") };
-	const char *value = (const char *)r + k->value;
-	const struct origin *at = (const void *)((const char *)r + k->origin);
-	if (k->type == KEY_PARAMS) {
-		put_params(o, r);
-		return;
-	}
-	if (!at->file.p)
-		return;
-	switch (k->type) {
-	case KEY_TEXT:
-	case KEY_SQL:
-	case KEY_TABLE:
-		put_value(o, k->name, ((const struct rule_text *)(const void *)value)->text, at, 4);
-		break;
-	case KEY_SEVERITY:
-		put_word(o, k->name, severities[*(const enum severity *)(const void *)value], at);
-		break;
-	case KEY_POOL:
-		put_word(o, k->name, pool_name(*(const enum pool *)(const void *)value), at);
-		break;
-	case KEY_BOOL:
-		put_word(o, k->name, *(const bool *)value ? STR("true") : STR("false"), at);
-		break;
-	case KEY_COUNT:
-		put_word(o, k->name,
-			arena_fmt(keep, "%lld", (long long)*(const int64_t *)(const void *)value),
-			at);
-		break;
-	case KEY_NAMES:
-		put_word(o, k->name, needs_text(r, keep), at);
-		break;
-	case KEY_PARAMS:
-		break;
-	}
-}
-
-static void put_formula(
-	struct out *o, struct str key, const struct formula *f, const struct origin *at)
-{
-	if (f->text.p)
-		put_value(o, key, f->text, at, 4);
-}
-
-static void put_costs(struct out *o, const struct op_costs *costs)
-{
-	if (costs->count)
-		out_z(o, "\ncosts:\n");
-	for (ptrdiff_t i = 0; i < costs->count; i++) {
-		const struct op_cost *cost = &costs->items[i];
-		struct origin at = { .file = cost->file, .line = cost->line };
-		out_z(o, "  ");
-		put_quoted(o, cost->name);
-		out_z(o, ":\n");
-		put_formula(o, STR("flops"), &cost->flops, &at);
-		put_formula(o, STR("bytes"), &cost->bytes, &at);
-	}
-}
-
-/* "  - key: ..." for the first of an item's keys, "    key: ..." for the others. */
-static void put_item(struct out *o, bool *first, struct str key, const struct rule_text *value)
-{
-	if (!value->text.p)
-		return;
-	out_z(o, *first ? "  - " : "    ");
-	*first = false;
-	struct str text = str_trim(value->text);
-	ptrdiff_t column = 4 + key.len + 2 + text.len;
-	out_fmt(o, "%.*s: ", STR_ARG(key));
-	if (is_plain(text))
-		out_str(o, text);
-	else
-		column += put_quoted(o, text) - text.len;
-	put_origin(o, &value->origin, column);
-}
-
-static void put_waivers(struct out *o, const struct ruleset *set)
-{
-	if (set->waiver_count)
-		out_z(o, "\nwaivers:\n");
-	for (ptrdiff_t i = 0; i < set->waiver_count; i++) {
-		const struct waiver *w = set->waivers[i];
-		bool first = true;
-		put_item(o, &first, STR("rule"), &w->rule);
-		put_item(o, &first, STR("where"), &w->where);
-		put_item(o, &first, STR("ceiling"), &w->ceiling);
-		put_item(o, &first, STR("owner"), &w->owner);
-		put_item(o, &first, STR("reason"), &w->reason);
-		put_item(o, &first, STR("issue"), &w->issue);
-		put_item(o, &first, STR("expires"), &w->expires);
-	}
 }
 
 /* A node as it was written, in flow style. */
@@ -237,20 +115,79 @@ static void put_flow(struct out *o, const struct doc_node *n)
 	out_z(o, n->kind == DOC_MAP ? " }" : "]");
 }
 
-static void put_tunings(struct out *o, const struct ruleset *set)
+static void put_params(struct out *o, const struct rule *r)
 {
-	if (set->tuning_count)
-		out_z(o, "\nprofiles:\n");
-	for (ptrdiff_t i = 0; i < set->tuning_count; i++) {
-		const struct tuning *t = &set->tunings[i];
-		const struct rule_text match = { t->match, t->origin };
-		const struct rule_text label = { t->label, t->origin };
-		bool first = true;
-		put_item(o, &first, STR("match"), &match);
-		put_item(o, &first, STR("label"), &label);
-		out_z(o, "    rules: ");
-		put_flow(o, t->rules);
-		out_char(o, '\n');
+	if (r->param_count)
+		out_z(o, "    params:\n");
+	for (ptrdiff_t i = 0; i < r->param_count; i++) {
+		out_z(o, "      ");
+		put_text(o, r->params[i].name, r->params[i].text, &r->params[i].origin, 6);
+	}
+}
+
+static struct str needs_text(const struct rule *r, struct arena *keep)
+{
+	return arena_fmt(
+		keep, "[%.*s]", STR_ARG(words_joined(keep, r->needs, r->need_count, ", ")));
+}
+
+/* The value as it is printed; missing when there is nothing to print. */
+static struct str key_text(const struct rule_key *key, const void *entry, struct arena *keep)
+{
+	const void *value = (const char *)entry + key->value;
+	switch (key->type) {
+	case KEY_TEXT:
+	case KEY_SQL:
+	case KEY_SCALAR:
+	case KEY_TABLE:
+		return ((const struct rule_text *)value)->text;
+	case KEY_WORD:
+		return key->words[*(const unsigned *)value];
+	case KEY_BOOL:
+		return *(const bool *)value ? STR("true") : STR("false");
+	case KEY_COUNT:
+		return arena_fmt(keep, "%lld", (long long)*(const int64_t *)value);
+	case KEY_NAMES:
+		return needs_text(entry, keep);
+	case KEY_VARIABLE:
+		return *(const struct str *)value;
+	case KEY_FORMULA:
+		return ((const struct formula *)value)->text;
+	case KEY_PARAMS:
+	case KEY_RULES:
+		break;
+	}
+	return (struct str){ NULL, 0 };
+}
+
+/* The keys of an entry that were set; `at` says where, for keys without an origin of their own. */
+static void put_entry(struct out *o, const struct section *section, const void *entry,
+	const struct origin *at, struct arena *keep)
+{
+	const char *indent = section->is_list ? "  - " : "    ";
+	for (int i = 0; i < section->count; i++) {
+		const struct rule_key *key = &section->keys[i];
+		const void *own = (const char *)entry + key->origin;
+		const void *value = (const char *)entry + key->value;
+		const struct origin *from = key->origin >= 0 ? own : at;
+		struct str text = key_text(key, entry, keep);
+		if (key->type == KEY_PARAMS)
+			put_params(o, entry);
+		if (!from->file.p || (!text.p && key->type != KEY_RULES))
+			continue;
+		out_z(o, indent);
+		indent = "    ";
+		if (key->type == KEY_RULES) {
+			out_fmt(o, "%.*s: ", STR_ARG(key->name));
+			put_flow(o, *(const struct doc_node *const *)value);
+			out_char(o, '\n');
+		} else if (key->type == KEY_NAMES || key->type == KEY_WORD) {
+			/* A list in brackets needs no quotes. */
+			out_fmt(o, "%.*s: %.*s", STR_ARG(key->name), STR_ARG(text));
+			put_origin(o, from, 4 + key->name.len + 2 + text.len);
+		} else {
+			put_text(o, key->name, text, from, 4);
+		}
 	}
 }
 
@@ -262,29 +199,34 @@ void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 		const struct rule *r = set->items[i];
 		out_fmt(o, "%s  %.*s:", i ? "\n" : "", STR_ARG(r->name));
 		put_origin(o, &r->origin, 3 + r->name.len);
-		for (ptrdiff_t k = 0; k < rule_key_count; k++)
-			put_key(o, r, &rule_keys[k], keep);
+		put_entry(o, &rule_section, r, &r->origin, keep);
 	}
-	put_costs(o, &set->costs);
-	put_waivers(o, set);
-	put_tunings(o, set);
+	out_z(o, set->costs.count ? "\ncosts:\n" : "");
+	for (ptrdiff_t i = 0; i < set->costs.count; i++) {
+		const struct op_cost *cost = &set->costs.items[i];
+		struct origin at = { .file = cost->file, .line = cost->line };
+		out_z(o, "  ");
+		put_quoted(o, cost->name);
+		out_z(o, ":\n");
+		put_entry(o, &cost_section, cost, &at, keep);
+	}
+	out_z(o, set->waiver_count ? "\nwaivers:\n" : "");
+	for (ptrdiff_t i = 0; i < set->waiver_count; i++)
+		put_entry(o, &waiver_section, set->waivers[i], &set->waivers[i]->origin, keep);
+	out_z(o, set->tuning_count ? "\nprofiles:\n" : "");
+	for (ptrdiff_t i = 0; i < set->tuning_count; i++)
+		put_entry(o, &profile_section, &set->tunings[i], &set->tunings[i].origin, keep);
 }
 
 /* Apart from the rules: who is told changes no verdict. */
-void rules_print_notices(const struct ruleset *set, struct out *o)
+void rules_print_notices(const struct ruleset *set, struct arena *keep, struct out *o)
 {
-	if (set->notice_count)
-		out_z(o, "\nnotifications:\n");
+	out_z(o, set->notice_count ? "\nnotifications:\n" : "");
 	for (ptrdiff_t i = 0; i < set->notice_count; i++) {
 		const struct notice *n = &set->notices[i];
 		struct origin at = { .file = n->file, .line = n->line };
 		out_fmt(o, "  %.*s:", STR_ARG(n->name));
 		put_origin(o, &at, 3 + n->name.len);
-		put_word(o, STR("kind"), notice_kind_name(n->kind), &at);
-		put_word(o, STR("url_from"), n->url_from, &at);
-		if (n->secret_from.p)
-			put_word(o, STR("secret_from"), n->secret_from, &at);
-		put_word(o, STR("when"), notice_when_name(n->when), &at);
-		put_word(o, STR("required"), n->required ? STR("true") : STR("false"), &at);
+		put_entry(o, &notice_section, n, &at, keep);
 	}
 }

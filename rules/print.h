@@ -11,6 +11,6 @@
 
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o);
 /* Whom it tells, which changes no verdict and is no part of the identity. */
-void rules_print_notices(const struct ruleset *set, struct out *o);
+void rules_print_notices(const struct ruleset *set, struct arena *keep, struct out *o);
 
 #endif

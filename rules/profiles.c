@@ -7,43 +7,25 @@
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static const struct section_key profile_keys[] = {
-	{ STR_INIT("match"), offsetof(struct tuning, match), SHAPE_TEXT, false, NULL, 0,
+static const struct rule_key profile_keys[] = {
+	{ STR_INIT("match"), KEY_TEXT, offsetof(struct tuning, match),
+		offsetof(struct tuning, match.origin), OPTIONAL, NULL, 0,
 		STR_INIT("glob of the workload") },
-	{ STR_INIT("label"), offsetof(struct tuning, label), SHAPE_TEXT, false, NULL, 0,
+	{ STR_INIT("label"), KEY_TEXT, offsetof(struct tuning, label),
+		offsetof(struct tuning, label.origin), OPTIONAL, NULL, 0,
 		STR_INIT("glob of a label") },
-	{ STR_INIT("rules"), offsetof(struct tuning, rules), SHAPE_RULES, true, NULL, 0,
+	{ STR_INIT("rules"), KEY_RULES, offsetof(struct tuning, rules), -1, REQUIRED, NULL, 0,
 		STR_INIT("changes by rule") },
 };
-const struct section profile_section = { "an entry of profiles", profile_keys,
-	sizeof(profile_keys) / sizeof(profile_keys[0]) };
 
-static bool read_key(const struct rule_reader *r, struct tuning *t, const struct doc_pair *pair)
-{
-	const struct section_key *key = section_key_find(r, &profile_section, pair->key);
-	bool is_rules = key && key->shape == SHAPE_RULES;
-
-	if (!key)
-		return false;
-	if (pair->value->kind != (is_rules ? DOC_MAP : DOC_SCALAR) ||
-		(!is_rules && !pair->value->text.len))
-		return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
-			"match and label take one glob, rules a map from names to changes");
-	if (is_rules)
-		t->rules = pair->value;
-	else
-		*(struct str *)(void *)((char *)t + key->value) = pair->value->text;
-	return true;
-}
-
-static bool read_entry(const struct rule_reader *r, const struct doc_node *node)
+static bool read_profile(
+	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *map)
 {
 	struct tuning t = { .origin = origin_of(r, node) };
 
-	for (ptrdiff_t i = 0; node->kind == DOC_MAP && i < node->count; i++)
-		if (!read_key(r, &t, &node->pairs[i]))
-			return false;
-	if (!t.rules || (!t.match.p && !t.label.p))
+	if (!entry_read(r, &profile_section, STR("profiles"), node, map, &t))
+		return false;
+	if (!t.match.text.p && !t.label.text.p)
 		return node_fail(r, node, DIAG_RULE_SCHEMA,
 			"an entry of profiles has match or label, and rules");
 	if (r->set->tuning_count >= PROFILES_MAX)
@@ -52,46 +34,32 @@ static bool read_entry(const struct rule_reader *r, const struct doc_node *node)
 	return true;
 }
 
-bool document_profiles(const struct rule_reader *r)
-{
-	const struct doc_node *list = doc_get(r->doc->root, STR("profiles"));
-
-	if (!list)
-		return true;
-	if (list->kind != DOC_LIST)
-		return node_fail(r, list, DIAG_RULE_SCHEMA,
-			"profiles is a list: each begins with '- match: GLOB'");
-	for (ptrdiff_t i = 0; i < list->count; i++)
-		if (!read_entry(r, list->items[i]))
-			return false;
-	return true;
-}
+const struct section profile_section = { "an entry of profiles",
+	"{ match: serve-*, rules: { copy-share: { severity: off } } }",
+	"a list: each begins with '- match: GLOB'", profile_keys,
+	sizeof(profile_keys) / sizeof(profile_keys[0]), true, read_profile };
 
 /* ---- applying ----------------------------------------------------------------------------- */
 
-static bool known_params(
-	const struct rule_reader *r, struct rule *rule, const struct doc_node *params)
-{
-	for (ptrdiff_t i = 0; params->kind == DOC_MAP && i < params->count; i++)
-		if (!rule_param_named(rule, params->pairs[i].key->text))
-			return node_fail(r, params->pairs[i].key, DIAG_RULE_NAME,
-				"rule %.*s has no parameter '%.*s'", STR_ARG(rule->name),
-				STR_ARG(params->pairs[i].key->text));
-	return true;
-}
-
 static bool set_key(const struct rule_reader *r, struct rule *rule, const struct doc_pair *pair)
 {
-	const struct rule_key *key = rule_key_find(pair->key->text);
+	const struct rule_key *key = section_key(&rule_section, pair->key->text);
+	const struct doc_node *params = pair->value;
 
-	if (!key || (key->type != KEY_PARAMS && key->type != KEY_SEVERITY &&
-			    key->type != KEY_COUNT && !str_eq(key->name, STR("required"))))
+	if (!key ||
+		(key->type != KEY_PARAMS && key->type != KEY_COUNT &&
+			!str_eq(key->name, STR("severity")) && !str_eq(key->name, STR("required"))))
 		return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
 			"profiles change params, severity, required, confirm and min_subjects of "
 			"a rule, not '%.*s'",
 			STR_ARG(pair->key->text));
-	return (key->type != KEY_PARAMS || known_params(r, rule, pair->value)) &&
-	       value_set(r, rule, key, pair->value);
+	for (ptrdiff_t i = 0;
+		key->type == KEY_PARAMS && params->kind == DOC_MAP && i < params->count; i++)
+		if (!rule_param_named(rule, params->pairs[i].key->text))
+			return node_fail(r, params->pairs[i].key, DIAG_RULE_NAME,
+				"rule %.*s has no parameter '%.*s'", STR_ARG(rule->name),
+				STR_ARG(params->pairs[i].key->text));
+	return value_set(r, rule->name, key, pair->value, rule);
 }
 
 /* A rule that shares what was compiled, with values of its own. */
@@ -177,8 +145,8 @@ static bool has_label(struct str labels, struct str pattern)
 
 static bool matches(const struct tuning *t, const struct run_row *run)
 {
-	return (!t->match.p || (run->name.p && str_glob(run->name, t->match))) &&
-	       (!t->label.p || has_label(run->labels, t->label));
+	return (!t->match.text.p || (run->name.p && str_glob(run->name, t->match.text))) &&
+	       (!t->label.text.p || has_label(run->labels, t->label.text));
 }
 
 const struct ruleset *profiles_apply(

@@ -19,7 +19,6 @@
 
 #define PROFILES_MAX 1000 /* each is matched against every run */
 
-bool document_profiles(const struct rule_reader *r);
 /* Once all rules are known: whether every entry could be applied. */
 bool profiles_check(const struct ruleset *set, struct arena *keep, struct diag *err);
 /* The set as it is for this run; the same one when no entry matches. */

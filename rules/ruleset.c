@@ -16,17 +16,9 @@ enum { EXTENDS_MAX = 16 };
 /* Folders above the working directory that are searched; deeper trees are generated. */
 enum { FIND_MAX = 64 };
 
-static struct rule *find_rule(const struct ruleset *set, struct str name)
-{
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		if (str_eq(set->items[i]->name, name))
-			return set->items[i];
-	return NULL;
-}
-
 const struct rule *ruleset_rule(const struct ruleset *set, struct str name)
 {
-	return find_rule(set, name);
+	return rule_named(set, name);
 }
 
 struct loader {
@@ -152,8 +144,7 @@ static bool load_document(struct loader *l, const struct doc *doc)
 			EXTENDS_MAX);
 	if (extends && !load_extended(l, &r, extends))
 		return false;
-	return document_rules(&r) && document_costs(&r) && document_waivers(&r) &&
-	       document_profiles(&r) && document_notices(&r);
+	return document_read(&r);
 }
 
 static bool load_text(struct loader *l, struct str file, struct str text)
@@ -201,26 +192,22 @@ static bool split_setting(struct setting *s, struct str text, struct diag *err)
 	return true;
 }
 
-static struct str *rule_names(
-	const struct ruleset *set, struct arena *keep, bool gates, ptrdiff_t *count)
+/* "; did you mean 'x'?", of the rules (or gates) but for the one of that very name. */
+static struct str hint_among(
+	const struct ruleset *set, struct str name, bool gates, struct arena *keep)
 {
 	struct str *names = arena_make(keep, struct str, set->count + 1);
+	ptrdiff_t count = 0;
 
-	*count = 0;
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		if (!gates || set->items[i]->gate)
-			names[(*count)++] = set->items[i]->name;
-	return names;
+		if ((!gates || set->items[i]->gate) && !str_eq(set->items[i]->name, name))
+			names[count++] = set->items[i]->name;
+	return did_you_mean(keep, name, names, count);
 }
 
-static bool unknown_rule(const struct rule_reader *r, const struct doc_node *node)
+struct str rule_hint(const struct ruleset *set, struct str name, struct arena *keep)
 {
-	ptrdiff_t count;
-	struct str *names = rule_names(r->set, r->keep, false, &count);
-	struct str hint = did_you_mean(r->keep, node->text, names, count);
-
-	return node_fail(r, node, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
-		STR_ARG(node->text), STR_ARG(hint));
+	return hint_among(set, name, false, keep);
 }
 
 static bool unknown_setting(
@@ -243,12 +230,14 @@ static bool apply_setting(struct loader *l, struct str text)
 
 	if (!split_setting(s, arena_str(l->keep, text), l->err))
 		return false;
-	struct rule *rule = find_rule(l->set, s->rule.text);
+	struct rule *rule = rule_named(l->set, s->rule.text);
 	if (!rule)
-		return unknown_rule(&r, &s->rule);
-	const struct rule_key *key = rule_key_find(s->key.text);
-	if (key && (key->type == KEY_SEVERITY || key->type == KEY_BOOL || key->type == KEY_COUNT))
-		return value_set(&r, rule, key, &s->value);
+		return node_fail(&r, &s->rule, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
+			STR_ARG(s->rule.text), STR_ARG(rule_hint(l->set, s->rule.text, l->keep)));
+	const struct rule_key *key = section_key(&rule_section, s->key.text);
+	if (key && (key->type == KEY_BOOL || key->type == KEY_COUNT ||
+			   str_eq(key->name, STR("severity"))))
+		return value_set(&r, rule->name, key, &s->value, rule);
 	if (!rule_param_named(rule, s->key.text))
 		return unknown_setting(&r, rule, &s->key);
 	return param_set(&r, rule, s->key.text, &s->key, &s->value);
@@ -265,8 +254,6 @@ static bool rule_fail(
 /* A rule that demands nothing is most often a misspelt name of an inherited one. */
 static bool check_complete(const struct loader *l, const struct rule *rule)
 {
-	ptrdiff_t count;
-	struct str *names = rule_names(l->set, l->keep, false, &count);
 	const char *lack = NULL;
 
 	if (!rule->from && !rule->select.text.p)
@@ -277,10 +264,7 @@ static bool check_complete(const struct loader *l, const struct rule *rule)
 		lack = "assert, which a gate needs";
 	if (!lack)
 		return true;
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (str_eq(names[i], rule->name))
-			names[i] = STR("");
-	struct str hint = did_you_mean(l->keep, rule->name, names, count);
+	struct str hint = rule_hint(l->set, rule->name, l->keep);
 	return rule_fail(l, &rule->origin, DIAG_RULE_NAME,
 		arena_fmt(l->keep,
 			"there is no rule '%.*s' to change, and as a new one it lacks "
@@ -290,14 +274,12 @@ static bool check_complete(const struct loader *l, const struct rule *rule)
 
 static bool check_need(const struct loader *l, const struct rule *rule, ptrdiff_t i)
 {
-	ptrdiff_t count;
 	const struct rule *gate = ruleset_rule(l->set, rule->needs[i]);
 	struct origin at = rule->needs_origin;
 
 	if (gate && gate->gate)
 		return true;
-	struct str *names = rule_names(l->set, l->keep, true, &count);
-	struct str hint = did_you_mean(l->keep, rule->needs[i], names, count);
+	struct str hint = hint_among(l->set, rule->needs[i], true, l->keep);
 	at.node = at.node->items[i];
 	return rule_fail(l, &at, DIAG_RULE_NAME,
 		arena_fmt(l->keep, "%.*s.needs: %s '%.*s'%.*s", STR_ARG(rule->name),

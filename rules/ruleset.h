@@ -23,6 +23,7 @@
 #define RULES_MAX 1000 /* a rule file with more is generated, and no report shows it */
 
 enum severity { SEVERITY_OFF, SEVERITY_WARN, SEVERITY_ERROR };
+extern const struct str severity_names[];
 
 /*
  * Which part of a step a rule's gain would give back.  A second of a pool is credited once, and a
@@ -39,7 +40,7 @@ enum pool {
 	POOL_MEMORY, /* bytes, no time */
 	POOL_COUNT
 };
-struct str pool_name(enum pool p); /* "auto", "compute" ... */
+extern const struct str pool_names[POOL_COUNT]; /* "auto", "compute" ... */
 
 /* Where a value came from: for `rules show` and for error messages. */
 struct origin {
@@ -94,31 +95,10 @@ struct rule {
 	struct rule_code *code; /* compiled: rules/compile.h */
 };
 
-/* The keys of a rule: for `rules show`, the manual, and reading alike. */
-enum rule_key_type {
-	KEY_TEXT,
-	KEY_SQL,
-	KEY_TABLE,
-	KEY_SEVERITY,
-	KEY_BOOL,
-	KEY_COUNT,
-	KEY_NAMES,
-	KEY_POOL,
-	KEY_PARAMS
-};
-struct rule_key {
-	struct str name;
-	enum rule_key_type type;
-	ptrdiff_t value, origin; /* offsets in struct rule; KEY_TEXT, KEY_SQL: of a rule_text */
-	struct str meaning;
-};
-extern const struct rule_key rule_keys[];
-extern const ptrdiff_t rule_key_count;
-
 /* Changes for some workloads; rules/profiles.h says how. */
 struct tuning {
 	struct origin origin;
-	struct str match, label; /* globs; missing: any */
+	struct rule_text match, label; /* globs; missing: any */
 	const struct doc_node *rules;
 };
 
@@ -173,7 +153,9 @@ bool ruleset_parse(struct engine *e, struct str file, struct str text, struct ar
 /* "rooflint.yaml" in `from` or a folder above it; missing when there is none. */
 struct str ruleset_find(struct str from, struct arena *keep);
 
-const struct rule_param *rule_param_named(const struct rule *rule, struct str name); /* or NULL */
-const struct rule *ruleset_rule(const struct ruleset *set, struct str name);	     /* or NULL */
+struct rule_param *rule_param_named(const struct rule *rule, struct str name); /* or NULL */
+const struct rule *ruleset_rule(const struct ruleset *set, struct str name);   /* or NULL */
+/* Whether a value of the rule was set in that file. */
+bool rule_is_from(const struct rule *rule, struct str file);
 
 #endif

@@ -29,64 +29,47 @@ static void add_word(cJSON *o, struct str word)
 	cJSON_AddItemToArray(o, json_str(word));
 }
 
-/* ---- rules ----------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
-static void add_tables(cJSON *o)
-{
-	cJSON *words = json_add_array(o, "enum");
-	for (int i = 0; i < TABLE_COUNT; i++)
-		add_word(words, table_defs[i].name);
-	for (int i = 0; i < TABLE_COUNT; i++)
-		add_word(words, base_table_defs[i].name);
-}
-
-static void add_pools(cJSON *o)
-{
-	cJSON *words = json_add_array(o, "enum");
-	for (int i = 0; i < POOL_COUNT; i++)
-		add_word(words, pool_name((enum pool)i));
-}
-
-static void add_severities(cJSON *o)
-{
-	cJSON *words = json_add_array(o, "enum");
-	add_word(words, STR("off"));
-	add_word(words, STR("warn"));
-	add_word(words, STR("error"));
-}
-
-static void add_rule_key(cJSON *properties, const struct rule_key *key)
+static void add_key(cJSON *properties, const struct rule_key *key)
 {
 	static const char *const types[] = { [KEY_TEXT] = "string",
 		[KEY_SQL] = "string",
+		[KEY_SCALAR] = SCALAR,
 		[KEY_TABLE] = "string",
-		[KEY_SEVERITY] = "string",
+		[KEY_WORD] = "string",
 		[KEY_BOOL] = "boolean",
 		[KEY_COUNT] = "integer",
 		[KEY_NAMES] = "array",
-		[KEY_POOL] = "string",
-		[KEY_PARAMS] = "object" };
+		[KEY_PARAMS] = "object",
+		[KEY_RULES] = RULES,
+		[KEY_VARIABLE] = "string",
+		[KEY_FORMULA] = SCALAR };
 	cJSON *o = add_typed(properties, key->name.p, types[key->type]);
 	json_add_str(o, "description", key->meaning);
-	if (key->type == KEY_TABLE)
-		add_tables(o);
-	else if (key->type == KEY_POOL)
-		add_pools(o);
-	else if (key->type == KEY_SEVERITY)
-		add_severities(o);
-	else if (key->type == KEY_COUNT)
+	if (key->type == KEY_COUNT)
 		json_add_i64(o, "minimum", 0);
 	else if (key->type == KEY_NAMES)
 		add_typed(o, "items", "string");
 	else if (key->type == KEY_PARAMS)
 		add_typed(o, "additionalProperties", SCALAR);
+	if (key->type != KEY_WORD && key->type != KEY_TABLE)
+		return;
+	cJSON *words = json_add_array(o, "enum");
+	for (int i = 0; i < key->word_count; i++)
+		add_word(words, key->words[i]);
+	for (int i = 0; key->type == KEY_TABLE && i < 2 * TABLE_COUNT; i++)
+		add_word(words, i < TABLE_COUNT ? table_defs[i].name
+						: base_table_defs[i - TABLE_COUNT].name);
 }
+
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 static void add_rule_def(cJSON *defs)
 {
 	cJSON *properties = json_add_object(add_map(defs, "rule"), "properties");
-	for (ptrdiff_t i = 0; i < rule_key_count; i++)
-		add_rule_key(properties, &rule_keys[i]);
+	for (int i = 0; i < rule_section.count; i++)
+		add_key(properties, &rule_section.keys[i]);
 }
 
 /* An inherited rule whose expressions stay has no parameter but those that they use. */
@@ -119,12 +102,13 @@ static void add_retuned_def(cJSON *defs)
 {
 	cJSON *no = json_add_object(json_add_object(defs, "retuned"), "not");
 	cJSON *any = json_add_array(no, "anyOf");
-	for (ptrdiff_t i = 0; i < rule_key_count; i++) {
-		if (rule_keys[i].type != KEY_SQL && !str_eq(rule_keys[i].name, STR("message")))
+	for (int i = 0; i < rule_section.count; i++) {
+		const struct rule_key *key = &rule_section.keys[i];
+		if (key->type != KEY_SQL && !str_eq(key->name, STR("message")))
 			continue;
 		cJSON *has = cJSON_CreateObject();
 		cJSON_AddItemToArray(any, has);
-		add_word(json_add_array(has, "required"), rule_keys[i].name);
+		add_word(json_add_array(has, "required"), key->name);
 	}
 }
 
@@ -141,48 +125,32 @@ static void add_rules_def(cJSON *defs, const struct ruleset *set, struct arena *
 
 /* ---- the other sections ---------------------------------------------------------------------- */
 
-static void add_words(cJSON *o, const struct section_key *key)
+static void add_section(cJSON *o, const struct section *section)
 {
-	cJSON *words = key->words ? json_add_array(o, "enum") : NULL;
-	for (int i = 0; words && i < key->word_count; i++)
-		add_word(words, key->words[i]);
-}
-
-static const char *const shapes[] = { [SHAPE_TEXT] = "string",
-	[SHAPE_SCALAR] = SCALAR,
-	[SHAPE_BOOL] = "boolean",
-	[SHAPE_RULES] = RULES,
-	[SHAPE_VERSION] = VERSION,
-	[SHAPE_LIST] = "array",
-	[SHAPE_MAP] = "object" };
-
-static void add_section_key(cJSON *properties, const struct section_key *key)
-{
-	cJSON *o = add_typed(properties, key->name.p, shapes[key->shape]);
-	json_add_str(o, "description", key->meaning);
-	add_words(o, key);
-}
-
-static void add_section(cJSON *o, const struct section *section, bool is_list)
-{
-	cJSON *entry = add_map(o, is_list ? "items" : "additionalProperties");
+	cJSON *entry = add_map(o, section->is_list ? "items" : "additionalProperties");
 	cJSON *own = json_add_object(entry, "properties"), *required = NULL;
 	for (int i = 0; i < section->count; i++) {
-		const struct section_key *key = &section->keys[i];
-		add_section_key(own, key);
-		if (key->required && !required)
+		const struct rule_key *key = &section->keys[i];
+		add_key(own, key);
+		if (key->need == REQUIRED && !required)
 			required = json_add_array(entry, "required");
-		if (key->required)
+		if (key->need == REQUIRED)
 			add_word(required, key->name);
 	}
 }
 
 static void add_document_key(cJSON *properties, const struct document_key *key)
 {
-	cJSON *o = add_typed(properties, key->name.p, shapes[key->shape]);
+	const struct section *section = key->section;
+	bool is_version = str_eq(key->name, STR("version"));
+	cJSON *o = add_typed(properties, key->name.p,
+		section == &rule_section ? RULES
+		: section		 ? (section->is_list ? "array" : "object")
+		: is_version		 ? VERSION
+					 : "string");
 	json_add_str(o, "description", key->meaning);
-	if (key->section)
-		add_section(o, key->section, key->shape == SHAPE_LIST);
+	if (section && section != &rule_section)
+		add_section(o, section);
 }
 
 void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out)

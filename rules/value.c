@@ -1,187 +1,149 @@
-/* The values of a rule's keys, by type.  See parse.h. */
+/*
+ * The values of keys, by type.  See parse.h.
+ *
+ * Numbers and flags are written bare, so that "1" and 1 never mean different things silently.
+ */
 #include "rules/parse.h"
 
+#include "base/secret.h"
 #include "rules/dimension.h"
 #include "rules/engine.h"
 
-#define MEMBER(rule, offset, type) ((type *)(void *)((char *)(rule) + (offset)))
+/* A value under way: a key's of an entry, or a parameter's of a rule. */
+struct value_at {
+	const struct rule_reader *r;
+	struct str owner, name;
+	const struct doc_node *node;
+};
 
-/* ---- words -------------------------------------------------------------------------------- */
+static bool fail(const struct value_at *v, enum diag_id id, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static bool need_scalar(const struct rule_reader *r, const struct rule *rule, struct str key,
-	const struct doc_node *node)
+/* "copy-share.severity ..." */
+static bool fail(const struct value_at *v, enum diag_id id, const char *fmt, ...)
 {
-	if (node->kind != DOC_SCALAR)
-		return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s.%.*s takes one value",
-			STR_ARG(rule->name), STR_ARG(key));
-	if (!str_trim(node->text).len)
-		return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s.%.*s has no value",
-			STR_ARG(rule->name), STR_ARG(key));
-	return true;
+	va_list args;
+
+	va_start(args, fmt);
+	struct str text = arena_vfmt(v->r->keep, fmt, args);
+	va_end(args);
+	return node_fail(v->r, v->node, id, "%.*s.%.*s%.*s", STR_ARG(v->owner), STR_ARG(v->name),
+		STR_ARG(text));
 }
 
-/* Numbers and flags are written bare, so that "1" and 1 never mean different things silently. */
-static bool need_bare(const struct rule_reader *r, const struct rule *rule, struct str key,
-	const struct doc_node *node, const char *what)
+static bool need_scalar(const struct value_at *v, const struct doc_node *node)
 {
-	if (!need_scalar(r, rule, key, node))
+	if (node->kind == DOC_SCALAR && str_trim(node->text).len)
+		return true;
+	struct value_at at = { v->r, v->owner, v->name, node };
+	return fail(&at, DIAG_RULE_SCHEMA,
+		node->kind == DOC_SCALAR ? " has no value" : " takes one value");
+}
+
+static bool need_bare(const struct value_at *v, const char *what)
+{
+	if (!need_scalar(v, v->node))
 		return false;
-	if (node->quoted)
-		return node_fail(r, node, DIAG_RULE_SCHEMA,
-			"%.*s.%.*s is %s: write it without quotes", STR_ARG(rule->name),
-			STR_ARG(key), what);
-	return true;
+	return !v->node->quoted ||
+	       fail(v, DIAG_RULE_SCHEMA, " is %s: write it without quotes", what);
 }
 
-/* Index of the node's word, or -1 and an error. */
-static int word_index(const struct rule_reader *r, const struct rule *rule,
-	const struct rule_key *key, const struct doc_node *node, const struct str *words, int count)
+/* ---- keys --------------------------------------------------------------------------------- */
+
+static bool set_word(const struct value_at *v, const struct rule_key *key, unsigned *ret)
 {
-	struct str all = words[0];
-
-	for (int i = 0; i < count; i++)
-		if (str_eq(words[i], node->text))
-			return i;
-	for (int i = 1; i < count; i++)
-		all = arena_fmt(r->keep, "%.*s%s%.*s", STR_ARG(all), i + 1 < count ? ", " : " or ",
-			STR_ARG(words[i]));
-	node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s.%.*s is %.*s", STR_ARG(rule->name),
-		STR_ARG(key->name), STR_ARG(all));
-	return -1;
-}
-
-static bool set_severity(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
-{
-	static const struct str words[] = { STR_INIT("off"), STR_INIT("warn"), STR_INIT("error") };
-	int i = need_scalar(r, rule, key->name, node) ? word_index(r, rule, key, node, words, 3)
-						      : -1;
-
-	if (i >= 0)
-		*MEMBER(rule, key->value, enum severity) = (enum severity)i;
-	return i >= 0;
-}
-
-static bool set_bool(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
-{
-	bool is_true = str_eq(node->text, STR("true"));
-
-	if (!need_bare(r, rule, key->name, node, "true or false"))
+	if (!need_scalar(v, v->node))
 		return false;
-	if (!is_true && !str_eq(node->text, STR("false")))
-		return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s.%.*s is true or false",
-			STR_ARG(rule->name), STR_ARG(key->name));
-	*MEMBER(rule, key->value, bool) = is_true;
-	return true;
+	for (int i = 0; i < key->word_count; i++)
+		if (str_eq(key->words[i], v->node->text)) {
+			*ret = (unsigned)i;
+			return true;
+		}
+	struct str hint = did_you_mean(v->r->keep, v->node->text, key->words, key->word_count);
+	struct str all = words_joined(v->r->keep, key->words, key->word_count, " or ");
+	return fail(v, DIAG_RULE_SCHEMA, " is %.*s%.*s", STR_ARG(all), STR_ARG(hint));
 }
 
-static bool set_pool(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
+static bool set_bool(const struct value_at *v, bool *ret)
 {
-	struct str words[POOL_COUNT];
-	int i = -1;
-
-	for (int k = 0; k < POOL_COUNT; k++)
-		words[k] = pool_name((enum pool)k);
-	if (need_scalar(r, rule, key->name, node))
-		i = word_index(r, rule, key, node, words, POOL_COUNT);
-	if (i >= 0)
-		*MEMBER(rule, key->value, enum pool) = (enum pool)i;
-	return i >= 0;
-}
-
-static bool set_count(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
-{
-	int64_t value;
-
-	if (!need_bare(r, rule, key->name, node, "a number"))
+	if (!need_bare(v, "true or false"))
 		return false;
-	if (!str_to_i64(node->text, &value) || value < 0)
-		return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s.%.*s is a number: 0, 1, 2 ...",
-			STR_ARG(rule->name), STR_ARG(key->name));
-	*MEMBER(rule, key->value, int64_t) = value;
-	return true;
+	*ret = str_eq(v->node->text, STR("true"));
+	return *ret || str_eq(v->node->text, STR("false")) ||
+	       fail(v, DIAG_RULE_SCHEMA, " is true or false");
 }
 
-/* ---- texts -------------------------------------------------------------------------------- */
-
-static bool set_text(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
+static bool set_count(const struct value_at *v, int64_t *ret)
 {
-	if (!need_scalar(r, rule, key->name, node))
-		return false;
-	MEMBER(rule, key->value, struct rule_text)->text = str_trim(node->text);
-	return true;
+	return need_bare(v, "a number") &&
+	       ((str_to_i64(v->node->text, ret) && *ret >= 0) ||
+		       fail(v, DIAG_RULE_SCHEMA, " is a number: 0, 1, 2 ..."));
 }
 
-/* As it stands, so that places in it are places in the file. */
-static bool set_sql(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
+static bool set_variable(const struct value_at *v, struct str *ret)
 {
-	if (!need_scalar(r, rule, key->name, node))
-		return false;
-	MEMBER(rule, key->value, struct rule_text)->text = node->text;
-	if (str_eq(key->name, STR("select"))) {
-		rule->from = NULL;
-		rule->from_text = (struct rule_text){ { NULL, 0 }, { .line = 0 } };
-	}
-	return true;
+	*ret = v->node->text;
+	return (v->node->kind == DOC_SCALAR && secret_name_ok(v->node->text)) ||
+	       fail(v, DIAG_RULE_SCHEMA,
+		       " is the name of an environment variable: ROOFLINT_ and more of A-Z, "
+		       "0-9 and _; what is in it does not belong into a file");
 }
 
-static bool set_table(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
+static bool set_formula(const struct value_at *v, struct formula *ret)
+{
+	struct formula_fault fault;
+
+	if (!need_scalar(v, v->node))
+		return false;
+	if (formula_parse(v->node->text, v->r->keep, ret, &fault))
+		return true;
+	return diag_caret(v->r->err, DIAG_RULE_SCHEMA,
+		doc_place_in(v->r->doc, v->node, fault.at, fault.width), "%.*s.%.*s: %.*s",
+		STR_ARG(v->owner), STR_ARG(v->name), STR_ARG(fault.text));
+}
+
+static bool set_table(const struct value_at *v, struct rule *rule)
 {
 	struct str names[TABLE_COUNT];
 
-	if (!need_scalar(r, rule, key->name, node))
+	if (!need_scalar(v, v->node))
 		return false;
-	rule->from = table_find(node->text);
-	rule->from_text.text = node->text;
-	rule->select = (struct rule_text){ { NULL, 0 }, { .line = 0 } };
+	rule->from = table_find(v->node->text);
+	rule->from_text.text = v->node->text;
 	if (rule->from)
 		return true;
 	for (int i = 0; i < TABLE_COUNT; i++)
 		names[i] = table_defs[i].name;
-	struct str hint = did_you_mean(r->keep, node->text, names, TABLE_COUNT);
+	struct str hint = did_you_mean(v->r->keep, v->node->text, names, TABLE_COUNT);
 	if (!hint.len)
 		hint = STR("; `rooflint tables` lists them");
-	return node_fail(r, node, DIAG_RULE_NAME, "%.*s.from: there is no table '%.*s'%.*s",
-		STR_ARG(rule->name), STR_ARG(node->text), STR_ARG(hint));
+	return fail(v, DIAG_RULE_NAME, ": there is no table '%.*s'%.*s", STR_ARG(v->node->text),
+		STR_ARG(hint));
 }
 
-static bool set_names(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
+static bool set_names(const struct value_at *v, struct rule *rule)
 {
-	if (node->kind != DOC_LIST)
-		return node_fail(r, node, DIAG_RULE_SCHEMA,
-			"%.*s.%.*s is a list: [a, b], or [] for none", STR_ARG(rule->name),
-			STR_ARG(key->name));
-	rule->needs = arena_make(r->keep, struct str, node->count + 1);
-	for (ptrdiff_t i = 0; i < node->count; i++) {
-		if (!need_scalar(r, rule, key->name, node->items[i]))
+	if (v->node->kind != DOC_LIST)
+		return fail(v, DIAG_RULE_SCHEMA, " is a list: [a, b], or [] for none");
+	rule->needs = arena_make(v->r->keep, struct str, v->node->count + 1);
+	for (ptrdiff_t i = 0; i < v->node->count; i++) {
+		if (!need_scalar(v, v->node->items[i]))
 			return false;
-		rule->needs[i] = node->items[i]->text;
+		rule->needs[i] = v->node->items[i]->text;
 	}
-	rule->need_count = node->count;
+	rule->need_count = v->node->count;
 	rule->needs_all = false;
 	return true;
 }
 
 /* ---- parameters --------------------------------------------------------------------------- */
 
-static struct rule_param *find_param(const struct rule *rule, struct str name)
+struct rule_param *rule_param_named(const struct rule *rule, struct str name)
 {
 	for (ptrdiff_t i = 0; i < rule->param_count; i++)
 		if (str_eq(rule->params[i].name, name))
 			return &rule->params[i];
 	return NULL;
-}
-
-const struct rule_param *rule_param_named(const struct rule *rule, struct str name)
-{
-	return find_param(rule, name);
 }
 
 static bool is_param_name(struct str s)
@@ -197,24 +159,6 @@ static bool is_param_name(struct str s)
 	return true;
 }
 
-static bool parse_value(const struct rule_reader *r, const struct rule *rule, struct str name,
-	const struct doc_node *node, double *value, enum unit *unit)
-{
-	struct str nearest;
-
-	if (!need_bare(r, rule, name, node, "a number"))
-		return false;
-	if (unit_parse(node->text, value, unit, &nearest))
-		return true;
-	if (nearest.p)
-		return node_fail(r, node, DIAG_RULE_UNIT,
-			"%.*s.%.*s: '%.*s' has an unknown unit; did you mean '%.*s'?",
-			STR_ARG(rule->name), STR_ARG(name), STR_ARG(node->text), STR_ARG(nearest));
-	return node_fail(r, node, DIAG_RULE_UNIT,
-		"%.*s.%.*s: '%.*s' is no number with a unit, such as 10%%, 64 MiB, 250 us, 45 GB/s",
-		STR_ARG(rule->name), STR_ARG(name), STR_ARG(node->text));
-}
-
 /* Numbers that mean the same without a unit.  Of a time, 20 may be seconds or microseconds. */
 static bool may_be_bare(enum unit u, double value)
 {
@@ -222,85 +166,124 @@ static bool may_be_bare(enum unit u, double value)
 }
 
 /* A parameter keeps the unit it was declared with; a bare ratio or count takes it over. */
-static bool check_unit(const struct rule_reader *r, const struct rule *rule,
-	const struct rule_param *old, const struct doc_node *node, double value, enum unit *unit)
+static bool check_unit(
+	const struct value_at *v, const struct rule_param *old, struct rule_param *ret)
 {
 	enum unit wanted = old->unit == UNIT_NONE ? UNIT_COUNT : old->unit;
+	struct str text = v->node->text;
 
-	if (!dimension_fits(dimension_of(wanted), dimension_of(*unit)))
-		return node_fail(r, node, DIAG_RULE_UNIT,
-			"%.*s.%.*s is %s (%.*s), and '%.*s' is %s", STR_ARG(rule->name),
-			STR_ARG(old->name), unit_noun(old->unit), STR_ARG(old->text),
-			STR_ARG(node->text), unit_noun(*unit));
-	if (*unit == UNIT_NONE && old->unit == UNIT_RATIO && value > 1)
-		return node_fail(r, node, DIAG_RULE_UNIT,
-			"%.*s.%.*s is a ratio (%.*s): did you mean %.*s%%?", STR_ARG(rule->name),
-			STR_ARG(old->name), STR_ARG(old->text), STR_ARG(node->text));
-	if (*unit == UNIT_NONE && !may_be_bare(old->unit, value))
-		return node_fail(r, node, DIAG_RULE_UNIT,
-			"%.*s.%.*s is %s (%.*s), and '%.*s' has no unit", STR_ARG(rule->name),
-			STR_ARG(old->name), unit_noun(old->unit), STR_ARG(old->text),
-			STR_ARG(node->text));
-	if (*unit == UNIT_NONE)
-		*unit = old->unit;
+	if (!dimension_fits(dimension_of(wanted), dimension_of(ret->unit)))
+		return fail(v, DIAG_RULE_UNIT, " is %s (%.*s), and '%.*s' is %s",
+			unit_noun(old->unit), STR_ARG(old->text), STR_ARG(text),
+			unit_noun(ret->unit));
+	if (ret->unit != UNIT_NONE)
+		return true;
+	if (old->unit == UNIT_RATIO && ret->value > 1)
+		return fail(v, DIAG_RULE_UNIT, " is a ratio (%.*s): did you mean %.*s%%?",
+			STR_ARG(old->text), STR_ARG(text));
+	if (!may_be_bare(old->unit, ret->value))
+		return fail(v, DIAG_RULE_UNIT, " is %s (%.*s), and '%.*s' has no unit",
+			unit_noun(old->unit), STR_ARG(old->text), STR_ARG(text));
+	ret->unit = old->unit;
 	return true;
 }
 
 bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 	const struct doc_node *at, const struct doc_node *node)
 {
-	struct rule_param *old = find_param(rule, name), param = { .name = name };
+	const struct value_at v = { r, rule->name, name, node };
+	struct rule_param *old = rule_param_named(rule, name);
+	struct rule_param param = { .name = name, .text = node->text, .origin = origin_of(r, at) };
+	struct str nearest;
 
 	if (!is_param_name(name))
 		return node_fail(r, at, DIAG_RULE_SCHEMA,
 			"a parameter's name has small letters, digits and '_'");
-	if (rule_key_find(name))
+	if (section_key(&rule_section, name))
 		return node_fail(r, at, DIAG_RULE_SCHEMA,
 			"a parameter cannot be called '%.*s': rules have a key of that name",
 			STR_ARG(name));
-	if (!parse_value(r, rule, name, node, &param.value, &param.unit) ||
-		(old && !check_unit(r, rule, old, node, param.value, &param.unit)))
+	if (!need_bare(&v, "a number"))
 		return false;
-	param.text = node->text;
-	param.origin = origin_of(r, at);
+	if (!unit_parse(node->text, &param.value, &param.unit, &nearest))
+		return nearest.p
+			       ? fail(&v, DIAG_RULE_UNIT,
+					 ": '%.*s' has an unknown unit; did you mean '%.*s'?",
+					 STR_ARG(node->text), STR_ARG(nearest))
+			       : fail(&v, DIAG_RULE_UNIT,
+					 ": '%.*s' is no number with a unit, such as 10%%, 64 MiB, "
+					 "250 us, 45 GB/s",
+					 STR_ARG(node->text));
+	if (old && !check_unit(&v, old, &param))
+		return false;
 	if (!old)
 		old = arena_push(r->keep, rule->params, rule->param_count, rule->param_cap);
 	*old = param;
 	return true;
 }
 
-static bool set_params(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
+static bool set_params(const struct value_at *v, struct rule *rule)
 {
-	if (node->kind != DOC_MAP)
-		return node_fail(r, node, DIAG_RULE_SCHEMA,
-			"%.*s.%.*s is a map: { limit: 10%%, min_bytes: 64 MiB }",
-			STR_ARG(rule->name), STR_ARG(key->name));
-	for (ptrdiff_t i = 0; i < node->count; i++)
-		if (!param_set(r, rule, node->pairs[i].key->text, node->pairs[i].key,
-			    node->pairs[i].value))
+	const struct doc_node *map = v->node;
+
+	if (map->kind != DOC_MAP)
+		return fail(v, DIAG_RULE_SCHEMA, " is a map: { limit: 10%%, min_bytes: 64 MiB }");
+	for (ptrdiff_t i = 0; i < map->count; i++)
+		if (!param_set(v->r, rule, map->pairs[i].key->text, map->pairs[i].key,
+			    map->pairs[i].value))
 			return false;
 	return true;
 }
 
-bool value_set(const struct rule_reader *r, struct rule *rule, const struct rule_key *key,
-	const struct doc_node *node)
-{
-	static bool (*const setters[])(const struct rule_reader *, struct rule *,
-		const struct rule_key *, const struct doc_node *) = {
-		[KEY_TEXT] = set_text,
-		[KEY_SQL] = set_sql,
-		[KEY_TABLE] = set_table,
-		[KEY_SEVERITY] = set_severity,
-		[KEY_BOOL] = set_bool,
-		[KEY_COUNT] = set_count,
-		[KEY_NAMES] = set_names,
-		[KEY_POOL] = set_pool,
-		[KEY_PARAMS] = set_params,
-	};
+/* ---- by type ------------------------------------------------------------------------------ */
 
-	if (!setters[key->type](r, rule, key, node))
+_Static_assert(sizeof(enum severity) == sizeof(unsigned), "a word's index");
+
+static bool set(const struct value_at *v, const struct rule_key *key, void *entry, void *to)
+{
+	struct rule *rule = entry; /* KEY_TABLE, KEY_NAMES and KEY_PARAMS are of rules alone */
+	struct rule_text *text = to;
+
+	switch (key->type) {
+	case KEY_TEXT:
+	case KEY_SQL:
+	case KEY_SCALAR:
+		if (!need_scalar(v, v->node))
+			return false;
+		text->text = key->type == KEY_SQL ? v->node->text : str_trim(v->node->text);
+		return true;
+	case KEY_TABLE:
+		return set_table(v, rule);
+	case KEY_WORD:
+		return set_word(v, key, to);
+	case KEY_BOOL:
+		return set_bool(v, to);
+	case KEY_COUNT:
+		return set_count(v, to);
+	case KEY_NAMES:
+		return set_names(v, rule);
+	case KEY_PARAMS:
+		return set_params(v, rule);
+	case KEY_RULES:
+		*(const struct doc_node **)to = v->node;
+		return v->node->kind == DOC_MAP ||
+		       fail(v, DIAG_RULE_SCHEMA, " is a map from names of rules to changes");
+	case KEY_VARIABLE:
+		return set_variable(v, to);
+	case KEY_FORMULA:
+		return set_formula(v, to);
+	}
+	return false;
+}
+
+bool value_set(const struct rule_reader *r, struct str owner, const struct rule_key *key,
+	const struct doc_node *node, void *entry)
+{
+	const struct value_at v = { r, owner, key->name, node };
+
+	if (!set(&v, key, entry, (char *)entry + key->value))
 		return false;
-	*MEMBER(rule, key->origin, struct origin) = origin_of(r, node);
+	if (key->origin >= 0)
+		*(struct origin *)(void *)((char *)entry + key->origin) = origin_of(r, node);
 	return true;
 }

@@ -6,112 +6,50 @@
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-#define KEY(name, member, shape, required, meaning)                                                \
+#define KEY(member, type, need, meaning)                                                           \
 	{                                                                                          \
-		STR_INIT(name), offsetof(struct waiver, member), shape, required, NULL, 0,         \
-			STR_INIT(meaning)                                                          \
+		STR_INIT(#member), type, offsetof(struct waiver, member),                          \
+			offsetof(struct waiver, member.origin), need, NULL, 0, STR_INIT(meaning)   \
 	}
 
-static const struct section_key waiver_keys[] = {
-	KEY("rule", rule, SHAPE_TEXT, true, "name of the rule whose findings are accepted"),
-	KEY("where", where, SHAPE_TEXT, false, "which of them; without it all"),
-	KEY("ceiling", ceiling, SHAPE_TEXT, true, "what must hold for the waiver to hold"),
-	KEY("owner", owner, SHAPE_TEXT, true, "who accepted it"),
-	KEY("reason", reason, SHAPE_TEXT, true, "why"),
-	KEY("issue", issue, SHAPE_SCALAR, false, "where it is tracked"),
-	KEY("expires", expires, SHAPE_TEXT, true, "its last day: 2027-01-31"),
+static const struct rule_key waiver_keys[] = {
+	KEY(rule, KEY_TEXT, REQUIRED, "name of the rule whose findings are accepted"),
+	KEY(where, KEY_SQL, OPTIONAL, "which of them; without it all"),
+	KEY(ceiling, KEY_SQL, REQUIRED, "what must hold for the waiver to hold"),
+	KEY(owner, KEY_TEXT, REQUIRED, "who accepted it"),
+	KEY(reason, KEY_TEXT, REQUIRED, "why"),
+	KEY(issue, KEY_SCALAR, OPTIONAL, "where it is tracked"),
+	KEY(expires, KEY_TEXT, REQUIRED, "its last day: 2027-01-31"),
 };
-enum { WAIVER_KEYS = sizeof(waiver_keys) / sizeof(waiver_keys[0]) };
-const struct section waiver_section = { "a waiver", waiver_keys, WAIVER_KEYS };
 
-static struct rule_text *key_text(struct waiver *w, const struct section_key *key)
+static bool read_waiver(
+	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *map)
 {
-	return (struct rule_text *)(void *)((char *)w + key->value);
-}
+	struct waiver *w = arena_make(r->keep, struct waiver, 1);
 
-static bool read_key(const struct rule_reader *r, struct waiver *w, const struct doc_pair *pair)
-{
-	const struct section_key *key = section_key_find(r, &waiver_section, pair->key);
-
-	if (!key)
+	w->origin = origin_of(r, node);
+	if (!entry_read(r, &waiver_section, STR("waiver"), node, map, w))
 		return false;
-	if (pair->value->kind != DOC_SCALAR || !str_trim(pair->value->text).len)
-		return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
-			"a waiver's %.*s takes one value", STR_ARG(key->name));
-	*key_text(w, key) = (struct rule_text){ pair->value->text, origin_of(r, pair->value) };
-	return true;
-}
-
-static bool read_keys(const struct rule_reader *r, struct waiver *w, const struct doc_node *node)
-{
-	if (node->kind != DOC_MAP)
-		return node_fail(r, node, DIAG_RULE_SCHEMA,
-			"a waiver is a map with the keys rule, ceiling, owner, reason and expires");
-	for (ptrdiff_t i = 0; i < node->count; i++)
-		if (!read_key(r, w, &node->pairs[i]))
-			return false;
-	for (int i = 0; i < WAIVER_KEYS; i++)
-		if (waiver_keys[i].required && !key_text(w, &waiver_keys[i])->text.p)
-			return node_fail(r, node, DIAG_RULE_SCHEMA, "this waiver lacks '%.*s'",
-				STR_ARG(waiver_keys[i].name));
-	return true;
-}
-
-static struct rule *find_rule(const struct rule_reader *r, struct str name)
-{
-	for (ptrdiff_t i = 0; i < r->set->count; i++)
-		if (str_eq(r->set->items[i]->name, name))
-			return r->set->items[i];
-	return NULL;
-}
-
-static bool attach(const struct rule_reader *r, struct waiver *w)
-{
-	const struct doc_node *at = w->rule.origin.node;
-	struct rule *rule = find_rule(r, w->rule.text);
-	struct str *names = arena_make(r->keep, struct str, r->set->count + 1);
-
-	for (ptrdiff_t i = 0; i < r->set->count; i++)
-		names[i] = r->set->items[i]->name;
-	if (!rule) {
-		struct str hint = did_you_mean(r->keep, w->rule.text, names, r->set->count);
-		return node_fail(r, at, DIAG_RULE_NAME, "there is no rule '%.*s' to waive%.*s",
-			STR_ARG(w->rule.text), STR_ARG(hint));
-	}
+	if (!when_is_day(w->expires.text))
+		return node_fail(r, w->expires.origin.node, DIAG_RULE_SCHEMA,
+			"expires is a day, such as 2027-01-31");
+	struct rule *rule = rule_named(r->set, w->rule.text);
+	if (!rule)
+		return node_fail(r, w->rule.origin.node, DIAG_RULE_NAME,
+			"there is no rule '%.*s' to waive%.*s", STR_ARG(w->rule.text),
+			STR_ARG(rule_hint(r->set, w->rule.text, r->keep)));
 	if (r->set->waiver_count >= WAIVERS_MAX)
-		return node_fail(r, at, DIAG_LIMIT, "more than %d waivers", WAIVERS_MAX);
+		return node_fail(r, node, DIAG_LIMIT, "more than %d waivers", WAIVERS_MAX);
 	*arena_push(r->keep, rule->waivers, rule->waiver_count, rule->waiver_cap) = w;
 	*arena_push(r->keep, r->set->waivers, r->set->waiver_count, r->set->waiver_cap) = w;
 	return true;
 }
 
-static bool read_waiver(const struct rule_reader *r, const struct doc_node *node)
-{
-	struct waiver *w = arena_make(r->keep, struct waiver, 1);
-
-	w->origin = origin_of(r, node);
-	if (!read_keys(r, w, node))
-		return false;
-	if (!when_is_day(w->expires.text))
-		return node_fail(r, w->expires.origin.node, DIAG_RULE_SCHEMA,
-			"expires is a day, such as 2027-01-31");
-	return attach(r, w);
-}
-
-bool document_waivers(const struct rule_reader *r)
-{
-	const struct doc_node *list = doc_get(r->doc->root, STR("waivers"));
-
-	if (!list)
-		return true;
-	if (list->kind != DOC_LIST)
-		return node_fail(r, list, DIAG_RULE_SCHEMA,
-			"waivers is a list: each begins with '- rule: NAME'");
-	for (ptrdiff_t i = 0; i < list->count; i++)
-		if (!read_waiver(r, list->items[i]))
-			return false;
-	return true;
-}
+const struct section waiver_section = { "a waiver",
+	"{ rule: copy-share, ceiling: layout_copy_ratio < 0.2, owner: us, reason: \"...\", "
+	"expires: 2027-01-31 }",
+	"a list: each begins with '- rule: NAME'", waiver_keys,
+	sizeof(waiver_keys) / sizeof(waiver_keys[0]), true, read_waiver };
 
 /* ---- what it says of a row ---------------------------------------------------------------- */
 

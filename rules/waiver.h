@@ -23,9 +23,6 @@
 
 #define WAIVERS_MAX 1000 /* a team with more has switched the rules off in its own way */
 
-/* The document's waivers into the rules they name, which must be there already. */
-bool document_waivers(const struct rule_reader *r);
-
 /* A waiver compiled with its rule: two more columns of the rule's statement. */
 struct waiver_code {
 	const struct waiver *waiver;

@@ -41,21 +41,21 @@ static void test_mistakes(void **state)
 {
 	(void)state;
 	refused(NOTICES "  a: { kind: slak, url_from: ROOFLINT_A }\n",
-		"t.yaml:3:14: kind is slack, google-chat, teams, discord, mattermost or webhook; "
+		"t.yaml:3:14: a.kind is slack, google-chat, teams, discord, mattermost or webhook; "
 		"did you mean 'slack'?\n");
 	refused(NOTICES "  a: { kind: slack, url: ROOFLINT_A }\n",
-		"t.yaml:3:21: a notification has no key 'url'");
+		"t.yaml:3:21: a: a notification has no key 'url'");
 	refused(NOTICES "  a: { kind: slack, url_from: https://hooks.slack.com/x }\n",
-		"t.yaml:3:31: url_from is the name of an environment variable: ROOFLINT_ and");
+		"t.yaml:3:31: a.url_from is the name of an environment variable: ROOFLINT_ and");
 	refused(NOTICES "  a: { kind: webhook, url_from: ROOFLINT_A, secret_from: AWS_KEY }\n",
-		"t.yaml:3:58: secret_from is the name of an environment variable");
+		"t.yaml:3:58: a.secret_from is the name of an environment variable");
 	refused(NOTICES "  a: { kind: slack, url_from: ROOFLINT_A, secret_from: ROOFLINT_B }\n",
 		"t.yaml:3:56: a: only a webhook is signed, slack is not\n");
 	refused(NOTICES "  a: { kind: slack, url_from: ROOFLINT_A, when: never }\n",
-		"t.yaml:3:49: when is change, failure or always");
+		"t.yaml:3:49: a.when is change, failure or always");
 	refused(NOTICES "  a: { kind: slack, url_from: ROOFLINT_A, required: yes }\n",
-		"t.yaml:3:53: required is false or true");
-	refused(NOTICES "  a: { kind: slack }\n", "t.yaml:3:3: a: a notification needs kind and");
+		"t.yaml:3:53: a.required is true or false");
+	refused(NOTICES "  a: { kind: slack }\n", "t.yaml:3:3: a: a notification needs 'url_from'");
 	refused(NOTICES "  A b: { kind: slack, url_from: ROOFLINT_A }\n",
 		"t.yaml:3:3: a notification's name has small letters, digits and '-'\n");
 	refused(NOTICES "  a: slack\n", "t.yaml:3:6: a: a notification is a map");

@@ -223,7 +223,7 @@ static const struct mistake rules_and_keys[] = {
 		"            ^~~~~~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    severity: err\n",
-		"t.yaml:6:15: r.severity is off, warn or error\n"
+		"t.yaml:6:15: r.severity is off, warn or error; did you mean 'error'?\n"
 		"      severity: err\n"
 		"                ^~~" },
 	{ RULE "    assert: p50_s < 1\n"
@@ -255,7 +255,7 @@ static const struct mistake rules_and_keys[] = {
 	{ RULE "    assert: p50_s < 1\n"
 	       "    pool: ilde\n",
 		"t.yaml:6:11: r.pool is auto, compute, update, copy, comms, transfer, idle or "
-		"memory\n"
+		"memory; did you mean 'idle'?\n"
 		"      pool: ilde\n"
 		"            ^~~~" },
 	{ RULE "    assert: p50_s < 1\n"
@@ -1084,7 +1084,7 @@ static void wrong_settings(void **state)
 				       "  copy-share.limit=\n"
 				       "                   ^" },
 		{ "copy-share.severity=of", "--set:1:21: copy-share.severity is off, warn or "
-					    "error\n"
+					    "error; did you mean 'off'?\n"
 					    "  copy-share.severity=of\n"
 					    "                      ^~" },
 		{ "copy-share.assert=1", "--set:1:12: rule copy-share has no parameter 'assert'\n"

@@ -185,7 +185,7 @@ static void test_unused(void **state)
 static void test_waiver_mistakes(void **state)
 {
 	(void)state;
-	refuses(WAIVER("    expires: 2027-01-31\n"), "this waiver lacks 'ceiling'");
+	refuses(WAIVER("    expires: 2027-01-31\n"), "a waiver needs 'ceiling'");
 	refuses(WAIVER("    ceiling: time_share < 1\n    expires: 2027-02-29\n"),
 		"expires is a day, such as 2027-01-31");
 	refuses(WAIVER("    cieling: time_share < 1\n"), "did you mean 'ceiling'?");
