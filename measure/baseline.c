@@ -32,11 +32,6 @@ static bool is_same_memory(const struct tables *a, const struct tables *b)
 	return true;
 }
 
-static bool is_same_device(const struct devices_row *a, const struct devices_row *b)
-{
-	return str_eq(a->host, b->host) && str_eq(a->device, b->device);
-}
-
 /*
  * With --hosts-sample a part of a capture is read: whatever devices both have say the same then, of
  * the whole window, to the picosecond.
@@ -48,7 +43,8 @@ static bool shares_devices(const struct tables *x, const struct tables *y)
 
 	for (ptrdiff_t i = 0; i < table_count(x, devices); i++)
 		for (ptrdiff_t k = 0; k < table_count(y, devices); k++) {
-			if (!is_same_device(&a[i], &b[k]) || !(a[i].busy_s > 0))
+			if (!str_eq(a[i].host, b[k].host) || !str_eq(a[i].device, b[k].device) ||
+				!(a[i].busy_s > 0))
 				continue;
 			if (a[i].busy_s != b[k].busy_s || a[i].window_s != b[k].window_s ||
 				a[i].events != b[k].events)
@@ -134,49 +130,30 @@ bool baseline_fits(const struct tables *head, const struct baseline *item, struc
 /* Ops worth telling of: what is shorter comes and goes with every compiler. */
 #define NEWS_SHARE 0.001
 
-/* The ops of one key, which are one as in a diff. */
-struct keyed {
-	struct str key;
-	double share;
-};
-
-static ptrdiff_t ops_by_key(
-	const struct tables *t, struct arena *keep, struct map *places, struct keyed **ret)
-{
-	struct keyed *items = arena_make(keep, struct keyed, table_count(t, ops) + 1);
-	ptrdiff_t count = 0;
-
-	*places = (struct map){ 0 };
-	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
-		const struct ops_row *op = &table_rows(t, ops)[i];
-		int32_t at = op->key.p ? map_get(places, op->key) : MAP_NONE;
-		if (op->key.p && at == MAP_NONE) {
-			at = (int32_t)count++;
-			items[at].key = op->key;
-			map_put(places, op->key, at, keep);
-		}
-		if (at != MAP_NONE && op->time_share > 0)
-			items[at].share += op->time_share;
-	}
-	*ret = items;
-	return count;
-}
-
+/* Keys of ops that `in` does not have, and their share of the time; a key is one, as in a diff. */
 static ptrdiff_t count_missing(
 	const struct tables *from, const struct tables *in, struct arena scratch, double *share)
 {
-	struct keyed *items;
-	struct map own, others;
+	double *shares = arena_make(&scratch, double, table_count(from, ops) + 1);
+	struct map others = { 0 }, own = { 0 };
 	ptrdiff_t missing = 0;
+	int32_t count = 0;
 
-	ops_by_key(in, &scratch, &others, &items);
-	ptrdiff_t count = ops_by_key(from, &scratch, &own, &items);
-	*share = 0;
-	for (ptrdiff_t i = 0; i < count; i++) {
-		if (items[i].share < NEWS_SHARE || map_get(&others, items[i].key) != MAP_NONE)
+	for (ptrdiff_t i = 0; i < table_count(in, ops); i++)
+		if (table_rows(in, ops)[i].key.p)
+			map_put(&others, table_rows(in, ops)[i].key, 0, &scratch);
+	for (ptrdiff_t i = 0; i < table_count(from, ops); i++) {
+		const struct ops_row *op = &table_rows(from, ops)[i];
+		if (!op->key.p || map_get(&others, op->key) != MAP_NONE)
 			continue;
-		missing++;
-		*share += items[i].share;
+		int32_t at = map_put(&own, op->key, count, &scratch);
+		count += at == count;
+		shares[at] += op->time_share > 0 ? op->time_share : 0;
+	}
+	*share = 0;
+	for (int32_t i = 0; i < count; i++) {
+		missing += shares[i] >= NEWS_SHARE;
+		*share += shares[i] >= NEWS_SHARE ? shares[i] : 0;
 	}
 	return missing;
 }
@@ -261,15 +238,6 @@ static void tell_news(const struct tables *head, const struct baseline *base, st
 
 /* ---- the comparison ------------------------------------------------------------------------- */
 
-static void add_quality(struct tables *head, bool ok, struct str detail, struct arena *keep)
-{
-	struct quality_row *row = table_new(head, quality, keep);
-
-	row->name = STR("baseline-comparable");
-	row->ok = ok;
-	row->detail = detail;
-}
-
 /* What was chosen of the baselines, each set of them in the order given. */
 struct choice {
 	struct run_sample *samples;
@@ -340,28 +308,6 @@ static bool choose(struct choice *c, const struct tables *head, const struct bas
 /* More of them say nothing new: usually all differ in the same way. */
 enum { LEFT_MOST = 5 };
 
-static void tell_left(
-	const struct choice *c, ptrdiff_t from, struct arena *keep, struct diag_list *notes)
-{
-	for (ptrdiff_t i = from; i < c->left_count && i < LEFT_MOST; i++)
-		diag_note(notes, keep, DIAG_DIFFERS, "a baseline was left out: %.*s",
-			STR_ARG(c->left[i]));
-	if (c->left_count > LEFT_MOST)
-		diag_note(notes, keep, DIAG_DIFFERS, "%td more baselines were left out",
-			c->left_count - LEFT_MOST);
-}
-
-/* Op by op; a base without ops would have every op come from nowhere. */
-static void tell_changes(struct tables *head, const struct tables *base, struct arena *keep)
-{
-	struct op_diff d;
-
-	if (!table_count(base, ops) || !table_count(head, ops))
-		return;
-	diff_ops(base, head, keep, &d);
-	diff_fill(&d, head, keep);
-}
-
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
 	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err)
 {
@@ -373,18 +319,31 @@ bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff
 		return true;
 	if (!choose(&c, head, items, count, keep, err))
 		return false;
-	add_quality(head, c.taken > 0,
-		c.taken	       ? arena_fmt(keep, "%td of %td baselines match", c.taken,
-					 c.taken + c.left_count)
-		: c.left_count ? c.left[0]
-			       : STR("all that was found is this very run"),
-		keep);
-	tell_left(&c, c.taken ? 0 : 1, keep, notes); /* the gate tells the first */
+	struct quality_row *row = table_new(head, quality, keep);
+	row->name = STR("baseline-comparable");
+	row->ok = c.taken > 0;
+	row->detail = c.taken	     ? arena_fmt(keep, "%td of %td baselines match", c.taken,
+					       c.taken + c.left_count)
+		      : c.left_count ? c.left[0]
+				     : STR("all that was found is this very run");
+	/* Where none was taken, the gate tells the first. */
+	for (ptrdiff_t i = c.taken ? 0 : 1; i < c.left_count && i < LEFT_MOST; i++)
+		diag_note(notes, keep, DIAG_DIFFERS, "a baseline was left out: %.*s",
+			STR_ARG(c.left[i]));
+	if (c.left_count > LEFT_MOST)
+		diag_note(notes, keep, DIAG_DIFFERS, "%td more baselines were left out",
+			c.left_count - LEFT_MOST);
 	if (!c.taken)
 		return true;
-	*ret = c.first->tables;
+	const struct tables *base = c.first->tables;
+	*ret = base;
 	tell_news(head, c.first, keep, notes);
-	tell_changes(head, c.first->tables, keep);
+	/* Op by op; a base without ops would have every op come from nowhere. */
+	if (table_count(base, ops) && table_count(head, ops)) {
+		struct op_diff d;
+		diff_ops(base, head, keep, &d);
+		diff_fill(&d, head, keep);
+	}
 	compare_runs(head, c.samples, c.count, keep);
 	return true;
 }

@@ -118,21 +118,11 @@ static void collective_hlo(
 	row->topology_source = t.topology_source;
 }
 
-static const struct ops_row *op_row_of(const struct measured *m, const struct subject *s)
-{
-	int32_t at = m->op_rows[s->index];
-
-	return at < 0 ? NULL : &table_rows(m->tables, ops)[at];
-}
-
 static void collective_row(
 	struct measured *m, const struct subject *s, const struct aggregate_collective *spans)
 {
-	const struct ops_row *op = op_row_of(m, s);
+	const struct ops_row *op = &table_rows(m->tables, ops)[m->op_rows[s->index]];
 	struct op_total t;
-
-	if (!op)
-		return;
 	struct collectives_row *row = table_new(m->tables, collectives, m->keep);
 	subject_sum(m, s->index, &t);
 	row->program = op->program;
@@ -182,47 +172,27 @@ static ptrdiff_t gathered_array(const struct subject *s)
 	return i;
 }
 
-/* In a loop over layers every trip gathers another slice, so all its trips are one gather. */
-static double gathers_per_step(const struct subject *s, const struct collectives_row *row)
+/* How often each gathered array is gathered in a step.  Without its loops it is not known which
+ * gathers are one. */
+static void regathers_count(
+	struct collectives_row *rows, const struct subject **subjects, ptrdiff_t n)
 {
-	const struct hlo_module *h = s->program->hlo;
-	ptrdiff_t c = h->instructions[s->instruction].computation;
-
-	return h->computations[c].in_loop ? 1 : row->per_step;
-}
-
-static void regathers_count(struct measured *m, const struct subject **subjects, ptrdiff_t n)
-{
-	struct collectives_row *rows = table_rows(m->tables, collectives);
-
 	for (ptrdiff_t i = 0; i < n; i++) {
-		/* Without its loops nobody knows which gathers are one. */
-		if (subjects[i]->kind != KIND_ALL_GATHER || subjects[i]->instruction < 0 ||
-			subjects[i]->program->hlo->partial)
+		const struct subject *s = subjects[i];
+		if (s->kind != KIND_ALL_GATHER || s->instruction < 0 || s->program->hlo->partial)
 			continue;
-		ptrdiff_t array = gathered_array(subjects[i]);
+		const struct hlo_module *h = s->program->hlo;
+		ptrdiff_t array = gathered_array(s);
 		rows[i].regathers = 0;
-		for (ptrdiff_t k = 0; k < n; k++)
-			if (subjects[k]->kind == KIND_ALL_GATHER &&
-				subjects[k]->program == subjects[i]->program &&
-				subjects[k]->instruction >= 0 &&
-				gathered_array(subjects[k]) == array)
-				rows[i].regathers += gathers_per_step(subjects[k], &rows[k]);
-	}
-}
-
-/* A model of many layers spreads one mistake over many gathers: the sum by kind shows it. */
-static void kind_shares(struct tables *t)
-{
-	struct collectives_row *rows = table_rows(t, collectives);
-
-	for (ptrdiff_t i = 0; i < table_count(t, collectives); i++) {
-		double sum = 0;
-		for (ptrdiff_t k = 0; k < table_count(t, collectives); k++)
-			if (str_eq(rows[k].kind, rows[i].kind) && !isnan(rows[k].exposed_share))
-				sum += rows[k].exposed_share;
-		if (!isnan(rows[i].exposed_share))
-			rows[i].kind_exposed_share = sum;
+		for (ptrdiff_t k = 0; k < n; k++) {
+			const struct subject *o = subjects[k];
+			if (o->kind != KIND_ALL_GATHER || o->program != s->program ||
+				o->instruction < 0 || gathered_array(o) != array)
+				continue;
+			/* In a loop over layers every trip gathers another slice: all are one. */
+			ptrdiff_t c = h->instructions[o->instruction].computation;
+			rows[i].regathers += h->computations[c].in_loop ? 1 : rows[k].per_step;
+		}
 	}
 }
 
@@ -267,21 +237,32 @@ void fill_collectives(struct measured *m)
 		struct aggregate_collective spans =
 			aggregate_collective(m->sums, subjects[i]->index);
 
-		if (spans.span.count > 0 || subjects[i]->planned > 0)
-			collective_row(m, subjects[i], &spans);
-		if (table_count(m->tables, collectives) > rows)
-			subjects[rows++] = subjects[i];
+		if ((spans.span.count == 0 && !(subjects[i]->planned > 0)) ||
+			m->op_rows[subjects[i]->index] < 0)
+			continue;
+		collective_row(m, subjects[i], &spans);
+		subjects[rows++] = subjects[i];
 	}
-	regathers_count(m, subjects, rows);
+	struct collectives_row *all = table_rows(m->tables, collectives);
+	regathers_count(all, subjects, rows);
 	if (rows > 1)
-		qsort(table_rows(m->tables, collectives), (size_t)rows,
-			sizeof(struct collectives_row), collective_cmp);
-	kind_shares(m->tables);
+		qsort(all, (size_t)rows, sizeof(*all), collective_cmp);
+	/* Many layers spread one mistake over many gathers: the sum by kind shows it. */
+	for (ptrdiff_t i = 0; i < rows; i++) {
+		double sum = 0;
+		for (ptrdiff_t k = 0; k < rows; k++)
+			if (str_eq(all[k].kind, all[i].kind) && !isnan(all[k].exposed_share))
+				sum += all[k].exposed_share;
+		all[i].kind_exposed_share = isnan(all[i].exposed_share) ? (double)NAN : sum;
+	}
 }
 
-/* Transfers. */
+/* ---- transfers ------------------------------------------------------------------------------- */
 
 enum direction { H2D, D2H, D2D, P2P, OTHER_COPY, DIRECTIONS };
+
+static const struct str direction_names[] = { STR_INIT("h2d"), STR_INIT("d2h"), STR_INIT("d2d"),
+	STR_INIT("p2p"), STR_INIT("unknown") };
 
 static enum direction direction_of(const struct subject *s)
 {
@@ -325,59 +306,43 @@ static double transfer_bytes(const struct subject *s, const struct op_total *t)
 	return leaf ? (double)shape_logical_bytes(leaf) * (double)t->self.count : NAN;
 }
 
-static bool is_transfer(const struct subject *s)
-{
-	return (op_kind_activity(s->kind) == ACTIVITY_TRANSFER || s->said.copy != COPY_NONE) &&
-	       s->async != ASYNC_DONE;
-}
-
-/* The time of an async transfer is its span's, which exposed and hidden add up to. */
-static double transfer_ps(const struct subject *s, const struct op_total *t)
-{
-	return s->async == ASYNC_START ? (double)(t->exposed_ps + t->hidden_ps)
-				       : (double)t->self.sum;
-}
-
-static void direction_row(struct measured *m, enum direction d, double count, double bytes,
-	double time_ps, double exposed_ps)
-{
-	static const struct str names[] = { STR_INIT("h2d"), STR_INIT("d2h"), STR_INIT("d2d"),
-		STR_INIT("p2p"), STR_INIT("unknown") };
-	struct transfers_row *row = table_new(m->tables, transfers, m->keep);
-
-	row->direction = names[d];
-	row->count = count;
-	if (!(m->device_steps > 0))
-		return;
-	row->per_step = count / m->device_steps;
-	row->bytes = bytes / m->device_steps;
-	row->time_s = time_ps * PS / m->device_steps;
-	row->exposed_s = exposed_ps * PS / m->device_steps;
-	row->step_share = row->exposed_s / m->step_time_s;
-	row->bps = row->bytes / row->time_s;
-}
-
 void fill_transfers(struct measured *m)
 {
-	double count[DIRECTIONS] = { 0 }, bytes[DIRECTIONS] = { 0 }, time_ps[DIRECTIONS] = { 0 },
-	       exposed_ps[DIRECTIONS] = { 0 };
+	/* Sums over all devices and steady steps. */
+	struct moved {
+		double count, bytes, time_ps, exposed_ps;
+	} sums[DIRECTIONS] = { { 0 } };
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++) {
 		const struct subject *s = registry_subject_at(m->registry, i);
 		struct op_total t;
 
-		if (!is_transfer(s))
+		if ((op_kind_activity(s->kind) != ACTIVITY_TRANSFER && s->said.copy == COPY_NONE) ||
+			s->async == ASYNC_DONE)
 			continue;
 		subject_sum(m, i, &t);
-		enum direction d = direction_of(s);
-		count[d] += (double)t.self.count;
-		if (t.self.count > 0)
-			bytes[d] += transfer_bytes(s, &t);
-		time_ps[d] += transfer_ps(s, &t);
-		exposed_ps[d] += (double)t.exposed_ps;
+		struct moved *d = &sums[direction_of(s)];
+		d->count += (double)t.self.count;
+		d->bytes += t.self.count > 0 ? transfer_bytes(s, &t) : 0;
+		/* An async transfer's time is its span's, which exposed and hidden add up to. */
+		d->time_ps += s->async == ASYNC_START ? (double)(t.exposed_ps + t.hidden_ps)
+						      : (double)t.self.sum;
+		d->exposed_ps += (double)t.exposed_ps;
 	}
-	for (int d = 0; d < DIRECTIONS; d++)
-		if (count[d] > 0)
-			direction_row(m, (enum direction)d, count[d], bytes[d], time_ps[d],
-				exposed_ps[d]);
+	for (int i = 0; i < DIRECTIONS; i++) {
+		const struct moved *d = &sums[i];
+		if (!(d->count > 0))
+			continue;
+		struct transfers_row *row = table_new(m->tables, transfers, m->keep);
+		row->direction = direction_names[i];
+		row->count = d->count;
+		if (!(m->device_steps > 0))
+			continue;
+		row->per_step = d->count / m->device_steps;
+		row->bytes = d->bytes / m->device_steps;
+		row->time_s = d->time_ps * PS / m->device_steps;
+		row->exposed_s = d->exposed_ps * PS / m->device_steps;
+		row->step_share = row->exposed_s / m->step_time_s;
+		row->bps = row->bytes / row->time_s;
+	}
 }

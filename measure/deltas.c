@@ -42,18 +42,15 @@ struct figure {
 	struct median_noise noise;
 };
 
-static const struct column *run_column(const struct metric *m)
+/* By the steps of the first device alone: a report keeps them whole.  They last as long as on the
+ * slowest. */
+static struct figure figure_of(const struct metric *m, const struct tables *t, struct arena scratch)
 {
-	return table_column(&table_defs[TABLE_run], m->column);
-}
-
-/* Of the first device alone: a report keeps its steps whole.  The length is that of the slowest. */
-static ptrdiff_t series_of(
-	const struct metric *m, const struct tables *t, double value, double *ret)
-{
+	const struct column *c = table_column(&table_defs[TABLE_run], m->column);
 	const struct column *part = table_column(&table_defs[TABLE_steps], m->part);
 	const struct steps_row *rows = table_rows(t, steps);
-	double step_s = table_rows(t, run)[0].step_time_s;
+	double *series = arena_make(&scratch, double, table_count(t, steps) + 1);
+	double step_s = table_rows(t, run)[0].step_time_s, value = cell_real(c, table_rows(t, run));
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < table_count(t, steps); i++) {
@@ -62,23 +59,13 @@ static ptrdiff_t series_of(
 			!(s->slowest_s > 0))
 			continue;
 		if (m->series == SERIES_TIME)
-			ret[n++] = s->slowest_s;
+			series[n++] = s->slowest_s;
 		else if (m->series == SERIES_INVERSE)
-			ret[n++] = value * step_s / s->slowest_s;
+			series[n++] = value * step_s / s->slowest_s;
 		else if (!isnan(cell_real(part, s)))
-			ret[n++] = cell_real(part, s) / s->time_s;
+			series[n++] = cell_real(part, s) / s->time_s;
 	}
-	return n;
-}
-
-static struct figure figure_of(const struct metric *m, const struct tables *t, struct arena scratch)
-{
-	struct figure f = { .value = cell_real(run_column(m), table_rows(t, run)) };
-	double *series = arena_make(&scratch, double, table_count(t, steps) + 1);
-	ptrdiff_t n = series_of(m, t, f.value, series);
-
-	f.noise = median_noise(series, n, scratch);
-	return f;
+	return (struct figure){ value, median_noise(series, n, scratch) };
 }
 
 /* ---- several runs --------------------------------------------------------------------------- */
@@ -185,15 +172,6 @@ static double rounded(double x)
 	return isfinite(scale) && scale > 0 ? round(x * scale) / scale : x;
 }
 
-static double p_of(const struct test *t)
-{
-	if (isnan(t->se))
-		return NAN;
-	if (!(t->se > 0))
-		return t->difference != 0 ? 0 : 1;
-	return student_p(t->difference / t->se, t->df);
-}
-
 static void fill_delta(const struct metric *m, const struct test *t, struct deltas_row *row)
 {
 	double reach = isnan(t->se) ? (double)NAN : student_quantile(BASELINE_ALPHA, t->df) * t->se;
@@ -202,7 +180,10 @@ static void fill_delta(const struct metric *m, const struct test *t, struct delt
 	row->ratio = row->base > 0 ? rounded(row->head / row->base) : (double)NAN;
 	row->worse = m->more_is_worse ? row->head > row->base : row->head < row->base;
 	row->resolution = rounded(is_share ? reach : reach / row->base);
-	row->p_value = p_of(t);
+	row->p_value = isnan(t->se)    ? (double)NAN
+		       : t->se > 0     ? student_p(t->difference / t->se, t->df)
+		       : t->difference ? 0
+				       : 1;
 	if (row->base > 0) {
 		row->lo = rounded(row->ratio - reach / row->base);
 		row->hi = rounded(row->ratio + reach / row->base);
@@ -224,38 +205,33 @@ static struct deltas_row *add_delta(struct tables *head, struct str metric, stru
 	return row;
 }
 
-static void compare_sample(const struct metric *m, struct tables *head, const struct figure *here,
-	const struct figures *there, const struct run_noise *noise, struct str query,
-	struct arena *keep)
-{
-	struct test t =
-		noise->runs > 1 ? test_runs(here, there, noise) : test_steps(here, there->items);
-	struct str metric = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
-	struct deltas_row *row = add_delta(head, metric, m->name, query, keep);
-
-	row->head = here->value;
-	row->base = there->mean;
-	row->n_head = rounded(here->noise.n_effective);
-	row->n_base = rounded(there->n_effective);
-	row->runs = (double)there->count;
-	row->noise_runs = noise->runs;
-	fill_delta(m, &t, row);
-}
-
 static void compare_metric(const struct metric *m, struct tables *head,
 	const struct run_sample *samples, ptrdiff_t count, struct arena *keep)
 {
 	struct figure here = figure_of(m, head, *keep);
-	struct figures *there = arena_make(keep, struct figures, count);
+	struct figures *all = arena_make(keep, struct figures, count);
 
 	if (isnan(here.value))
 		return;
 	for (ptrdiff_t i = 0; i < count; i++)
-		there[i] = figures_of(m, &samples[i], keep);
-	struct run_noise noise = noise_of(there, count);
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (there[i].count)
-			compare_sample(m, head, &here, &there[i], &noise, samples[i].query, keep);
+		all[i] = figures_of(m, &samples[i], keep);
+	struct run_noise noise = noise_of(all, count);
+	struct str metric = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct figures *there = &all[i];
+		if (!there->count)
+			continue;
+		struct test t = noise.runs > 1 ? test_runs(&here, there, &noise)
+					       : test_steps(&here, there->items);
+		struct deltas_row *row = add_delta(head, metric, m->name, samples[i].query, keep);
+		row->head = here.value;
+		row->base = there->mean;
+		row->n_head = rounded(here.noise.n_effective);
+		row->n_base = rounded(there->n_effective);
+		row->runs = (double)there->count;
+		row->noise_runs = noise.runs;
+		fill_delta(m, &t, row);
+	}
 }
 
 /* ---- without noise -------------------------------------------------------------------------- */

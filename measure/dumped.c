@@ -48,12 +48,6 @@ struct hlo_module *dumped_parse(struct dump_module *d, struct arena *keep, struc
 	return ok ? m : NULL;
 }
 
-/* The number may be the program's id, and then there is no doubt. */
-static bool has_id(const struct dump_module *d, const struct dumped_query *q)
-{
-	return q->id_known && d->number >= 0 && (uint64_t)d->number == q->id;
-}
-
 static ptrdiff_t namesakes(
 	struct dump *d, const struct dumped_query *q, struct dump_module *ret[MAX_NAMESAKES])
 {
@@ -63,7 +57,8 @@ static ptrdiff_t namesakes(
 		struct dump_module *m = &d->modules[i];
 		if (!dump_has_program(m) || !dump_may_be(m, q->module))
 			continue;
-		if (has_id(m, q)) {
+		/* The number may be the program's id, and then there is no doubt. */
+		if (q->id_known && m->number >= 0 && (uint64_t)m->number == q->id) {
 			ret[0] = m;
 			return 1;
 		}
@@ -153,15 +148,6 @@ static struct str dump_verdict(const struct measured *m, const struct program *p
 			   : (struct str){ NULL, 0 };
 }
 
-/*
- * Nothing was joined, and nothing much is missing: the profile has the program itself, or it is one
- * of the many small ones, of which a dump holds dozens under one name.
- */
-static bool can_do_without(const struct measured *m, const struct program *p)
-{
-	return p->undumped.p && ((p->hlo && !p->hlo->partial) || (m->main && p != m->main));
-}
-
 /* A dump that is of something else must not be joined in silence.  Programs come in any order. */
 void quality_dump(struct measured *m)
 {
@@ -174,7 +160,11 @@ void quality_dump(struct measured *m)
 		struct str verdict = dump_verdict(m, p, &ok);
 		if (!verdict.p || (ok && !good))
 			continue;
-		if (can_do_without(m, p)) {
+		/*
+		 * Nothing was joined, and nothing much is missing: the profile has the program
+		 * itself, or it is one of the many small ones that share a name in a dump.
+		 */
+		if (p->undumped.p && ((p->hlo && !p->hlo->partial) || (m->main && p != m->main))) {
 			diag_note(m->notes, m->keep, DIAG_HLO, "%.*s", STR_ARG(verdict));
 			continue;
 		}

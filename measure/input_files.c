@@ -20,11 +20,6 @@ static const struct form {
 };
 enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 
-static struct str file_name(struct str path)
-{
-	return str_from_offset(path, str_rfind_char(path, '/') + 1);
-}
-
 /* Modules whose HLO is in the file, not only their names. */
 static double modules_of(const struct profile *p)
 {
@@ -50,7 +45,8 @@ static void file_row(struct measured *m, const struct profile *p)
 {
 	struct files_row *row = table_new(m->tables, files, m->keep);
 
-	row->file = text_clean(m->keep, file_name(p->input->path));
+	struct str path = p->input->path;
+	row->file = text_clean(m->keep, str_from_offset(path, str_rfind_char(path, '/') + 1));
 	row->host = text_clean(m->keep, p->host);
 	row->format = str_from(forms[p->format].word);
 	if (p->writer.p)
@@ -82,23 +78,6 @@ static struct str add(struct measured *m, struct str list, double count, const c
 		m->keep, "%.*s%s%.0f %s", STR_ARG(list), list.len ? ", " : "", count, what);
 }
 
-/* Where the HLO comes from when no file holds modules. */
-static const char *hlo_words(const struct measured *m)
-{
-	if (!any_hlo(m))
-		return "no HLO";
-	return m->main && m->main->dumped.p ? "HLO of a dump" : "HLO text of the ops that ran";
-}
-
-static double snapshots_of(const struct profile *p)
-{
-	double n = 0;
-
-	for (ptrdiff_t i = 0; i < p->snapshot_count; i++)
-		n += !p->snapshots[i].why;
-	return n;
-}
-
 /* Hosts of one job carry the same modules, so those of one are counted. */
 struct str files_line(struct measured *m)
 {
@@ -109,7 +88,8 @@ struct str files_line(struct measured *m)
 		counts[m->hosts[i].format]++;
 		modules = fmax(modules, modules_of(&m->hosts[i]));
 		bytes += (double)m->hosts[i].file_bytes;
-		snapshots += snapshots_of(&m->hosts[i]);
+		for (ptrdiff_t k = 0; k < m->hosts[i].snapshot_count; k++)
+			snapshots += !m->hosts[i].snapshots[k].why;
 	}
 	for (int i = 0; i < FORMS; i++)
 		list = add(m, list, counts[i], forms[i].file);
@@ -118,7 +98,10 @@ struct str files_line(struct measured *m)
 	struct str size = unit_text(m->keep, bytes, UNIT_BYTES);
 	list = arena_fmt(m->keep, "%.*s (%.*s)", STR_ARG(list), STR_ARG(size));
 	list = add(m, list, modules, modules == 1 ? "HLO module" : "HLO modules");
-	if (!(modules > 0))
-		list = arena_fmt(m->keep, "%.*s, %s", STR_ARG(list), hlo_words(m));
+	if (!(modules > 0)) /* where the HLO comes from when no file holds modules */
+		list = arena_fmt(m->keep, "%.*s, %s", STR_ARG(list),
+			!any_hlo(m)		       ? "no HLO"
+			: m->main && m->main->dumped.p ? "HLO of a dump"
+						       : "HLO text of the ops that ran");
 	return add(m, list, snapshots, "memory.prof");
 }

@@ -61,9 +61,10 @@ struct measured {
 	double device_steps; /* steady steps, summed over devices */
 	double step_time_s;  /* NaN without steps */
 	struct run_shape shape;
-	int32_t *op_rows;		/* by subject: its row in ops, or -1; set by fill_ops */
-	bool incomplete;		/* a limit cut one of the tables */
-	struct prediction *predictions; /* by program; planned.c's */
+	int32_t *op_rows; /* by subject: its row in ops, or -1; set by fill_ops, as are */
+	const struct subject **op_subjects; /* by row of ops: of what it is */
+	bool incomplete;		    /* a limit cut one of the tables */
+	struct prediction *predictions;	    /* by program; planned.c's */
 	bool planned; /* nothing ran: programs of a dump, on `first`, which has no events */
 };
 
@@ -101,7 +102,9 @@ void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *r
 bool program_memory(const struct measured *m, const struct program *p, struct hlo_memory *ret);
 
 /* Sum of the rooflines of a program's ops per execution; NaN when none is known. */
-double program_ideal(const struct measured *m, const struct program *p, double executions);
+double program_ideal(const struct measured *m, const struct program *p);
+/* A new row of programs, without what tells when it ran. */
+struct programs_row *program_row_new(struct measured *m, const struct program *p);
 
 /* planned.c: programs of a dump that has no profile, and what they come to on the chip. */
 bool plan_programs(struct measured *m, struct diag *err);

@@ -22,33 +22,32 @@ static bool is_installed(struct str file)
 	       str_contains(file, STR("/dist-packages/")) || str_contains(file, STR("/jax/_src/"));
 }
 
-/* NULL of an empty stack. */
+/* An empty frame of an empty stack. */
 static const struct live_frame *frame_of(const struct live_site *s)
 {
+	static const struct live_frame none = { { 0 }, { 0 }, 0 };
+
 	for (ptrdiff_t i = 0; i < s->frame_count; i++)
 		if (s->frames[i].file.len > 0 && !is_installed(s->frames[i].file))
 			return &s->frames[i];
-	return s->frame_count > 0 ? &s->frames[0] : NULL;
+	return s->frame_count > 0 ? &s->frames[0] : &none;
 }
 
-static struct str kind_of(const struct live_site *s)
+static struct live_row *row_new(
+	struct measured *m, const struct live_snapshot *from, const struct live_site *s)
 {
-	static const struct str kinds[] = { STR_INIT("buffer"), STR_INIT("executable") };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (str_eq(s->kind, kinds[i]))
-			return kinds[i];
-	return STR("other");
-}
-
-static void set_source(struct measured *m, const struct live_site *s, struct live_row *row)
-{
+	struct live_row *row = table_new(m->tables, live, m->keep);
 	const struct live_frame *f = frame_of(s);
 	struct op_source user = { .user_line = NAN };
 
-	if (!f)
-		return;
-	row->function = text_clean(m->keep, f->function);
+	row->snapshot = text_clean(m->keep, from->name);
+	row->device = s->device.p ? text_clean(m->keep, s->device) : s->device;
+	row->kind = str_eq(s->kind, STR("buffer"))	 ? STR("buffer")
+		    : str_eq(s->kind, STR("executable")) ? STR("executable")
+							 : STR("other");
+	row->count = row->bytes = 0;
+	if (s->frame_count > 0)
+		row->function = text_clean(m->keep, f->function);
 	if (f->file.len > 0)
 		row->source_file = text_clean(m->keep, f->file);
 	if (f->line > 0)
@@ -57,48 +56,25 @@ static void set_source(struct measured *m, const struct live_site *s, struct liv
 		op_source_user(m, s->frames[i].file, (double)s->frames[i].line, &user);
 	row->user_file = user.user_file;
 	row->user_line = user.user_line;
-}
-
-static struct str key_of(
-	const struct live_snapshot *from, const struct live_site *s, struct arena *keep)
-{
-	const struct live_frame none = { { 0 }, { 0 }, 0 }, *f = frame_of(s);
-
-	f = f ? f : &none;
-	return arena_fmt(keep, "%.*s\n%.*s\n%.*s\n%.*s\n%lld", STR_ARG(from->name),
-		STR_ARG(s->device), STR_ARG(s->kind), STR_ARG(f->file), (long long)f->line);
+	return row;
 }
 
 /* An unknown size makes the sum unknown. */
 static void add_site(struct measured *m, struct map *index, const struct live_snapshot *from,
 	const struct live_site *s)
 {
-	struct str key = key_of(from, s, m->keep);
-	int32_t at = map_get(index, key);
+	const struct live_frame *f = frame_of(s);
+	struct str key = arena_fmt(m->keep, "%.*s\n%.*s\n%.*s\n%.*s\n%lld", STR_ARG(from->name),
+		STR_ARG(s->device), STR_ARG(s->kind), STR_ARG(f->file), (long long)f->line);
+	int32_t next = (int32_t)table_count(m->tables, live);
+	int32_t at = next < LIVE_MAX ? map_put(index, key, next, m->keep) : map_get(index, key);
 
-	if (at == MAP_NONE) {
-		if (table_count(m->tables, live) >= LIVE_MAX) {
-			m->incomplete = true;
-			return;
-		}
-		at = (int32_t)table_count(m->tables, live);
-		map_put(index, key, at, m->keep);
-		struct live_row *row = table_new(m->tables, live, m->keep);
-		row->snapshot = text_clean(m->keep, from->name);
-		row->device = s->device.p ? text_clean(m->keep, s->device) : s->device;
-		row->kind = kind_of(s);
-		row->count = row->bytes = 0;
-		set_source(m, s, row);
-	}
-	struct live_row *row = &table_rows(m->tables, live)[at];
+	m->incomplete |= at == MAP_NONE;
+	if (at == MAP_NONE)
+		return;
+	struct live_row *row = at == next ? row_new(m, from, s) : &table_rows(m->tables, live)[at];
 	row->count += (double)s->count;
 	row->bytes += s->bytes >= 0 ? (double)s->bytes : NAN;
-}
-
-static bool is_alike(const struct live_row *a, const struct live_row *b)
-{
-	return str_eq(a->snapshot, b->snapshot) && str_eq(a->device, b->device) &&
-	       str_eq(a->kind, b->kind);
 }
 
 static int live_cmp(const void *a, const void *b)
@@ -120,18 +96,6 @@ static int live_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->function, y->function);
 }
 
-/* Rows of one device stand together; an unknown size makes its shares unknown. */
-static void set_shares(struct live_row *rows, ptrdiff_t count)
-{
-	for (ptrdiff_t i = 0, end; i < count; i = end) {
-		double sum = 0;
-		for (end = i; end < count && is_alike(&rows[i], &rows[end]); end++)
-			sum += rows[end].bytes;
-		for (ptrdiff_t k = i; k < end && sum > 0; k++)
-			rows[k].share = rows[k].bytes / sum;
-	}
-}
-
 void fill_live(struct measured *m)
 {
 	struct map index = { 0 };
@@ -144,8 +108,19 @@ void fill_live(struct measured *m)
 			for (ptrdiff_t k = 0; k < s->site_count; k++)
 				add_site(m, &index, s, &s->sites[k]);
 		}
+	struct live_row *rows = table_rows(m->tables, live);
 	ptrdiff_t n = table_count(m->tables, live);
 	if (n > 1)
-		qsort(table_rows(m->tables, live), (size_t)n, sizeof(struct live_row), live_cmp);
-	set_shares(table_rows(m->tables, live), n);
+		qsort(rows, (size_t)n, sizeof(*rows), live_cmp);
+	/* Rows of one device stand together; an unknown size makes its shares unknown. */
+	for (ptrdiff_t i = 0, end; i < n; i = end) {
+		double sum = 0;
+		for (end = i; end < n && str_eq(rows[i].snapshot, rows[end].snapshot) &&
+			      str_eq(rows[i].device, rows[end].device) &&
+			      str_eq(rows[i].kind, rows[end].kind);
+			end++)
+			sum += rows[end].bytes;
+		for (ptrdiff_t k = i; k < end && sum > 0; k++)
+			rows[k].share = rows[k].bytes / sum;
+	}
 }

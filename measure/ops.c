@@ -521,8 +521,6 @@ static int op_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->key, y->key);
 }
 
-static void families_fill(struct measured *m, const struct subject **subjects);
-
 /* Rows of ops in sorted order keep their subjects beside them. */
 struct op_order {
 	struct ops_row row;
@@ -593,31 +591,6 @@ static void edges_fill(struct measured *m, const struct subject **subjects, ptrd
 				(double)shape_padded_bytes(&h->instructions[to->operands[k]].shape);
 		}
 	}
-}
-
-void fill_ops(struct measured *m)
-{
-	ptrdiff_t n = registry_subject_count(m->registry), rows = 0;
-	const struct subject **subjects = arena_make(m->keep, const struct subject *, n);
-
-	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct subject *s = registry_subject_at(m->registry, i);
-		struct op_total t;
-
-		subject_sum(m, i, &t);
-		if (t.self.count == 0 && !(t.planned > 0))
-			continue;
-		op_row(m, s, &t);
-		subjects[rows++] = s;
-	}
-	ops_sort(m, subjects);
-	m->op_rows = arena_make(m->keep, int32_t, n);
-	for (ptrdiff_t i = 0; i < n; i++)
-		m->op_rows[i] = -1;
-	for (ptrdiff_t i = 0; i < rows; i++)
-		m->op_rows[subjects[i]->index] = (int32_t)i;
-	edges_fill(m, subjects, rows);
-	families_fill(m, subjects);
 }
 
 /* Families: rows of ops with equal (module, family, kind), summed; the heaviest names them. */
@@ -697,4 +670,30 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 			v.overlap_ratio = NAN;
 		OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	}
+}
+
+void fill_ops(struct measured *m)
+{
+	ptrdiff_t n = registry_subject_count(m->registry), rows = 0;
+	const struct subject **subjects = arena_make(m->keep, const struct subject *, n);
+
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct subject *s = registry_subject_at(m->registry, i);
+		struct op_total t;
+
+		subject_sum(m, i, &t);
+		if (t.self.count == 0 && !(t.planned > 0))
+			continue;
+		op_row(m, s, &t);
+		subjects[rows++] = s;
+	}
+	ops_sort(m, subjects);
+	m->op_subjects = subjects;
+	m->op_rows = arena_make(m->keep, int32_t, n);
+	for (ptrdiff_t i = 0; i < n; i++)
+		m->op_rows[i] = -1;
+	for (ptrdiff_t i = 0; i < rows; i++)
+		m->op_rows[subjects[i]->index] = (int32_t)i;
+	edges_fill(m, subjects, rows);
+	families_fill(m, subjects);
 }

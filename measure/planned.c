@@ -69,23 +69,6 @@ static void plan_program(struct measured *m, struct dump_module *from, struct hl
 	}
 }
 
-/* The longest; of equals, the first by name. */
-static const struct program *longest(const struct measured *m)
-{
-	const struct program *best = NULL;
-	double most = 0;
-
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		const struct program *p = registry_program_at(m->registry, i);
-		double seconds = m->predictions[p->index].seconds;
-		if (best && !(seconds > most))
-			continue;
-		best = p;
-		most = isnan(seconds) ? 0 : seconds;
-	}
-	return best;
-}
-
 /* What cannot be read ends it: a plan without one of its programs would look smaller than it is. */
 bool plan_programs(struct measured *m, struct diag *err)
 {
@@ -103,7 +86,15 @@ bool plan_programs(struct measured *m, struct diag *err)
 	}
 	m->shape = run_shape_of(m);
 	m->predictions = predict(m);
-	m->main = longest(m);
+	double most = 0;
+	/* The main program is the longest; of equals, the first by name. */
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
+		double seconds = m->predictions[i].seconds;
+		if (m->main && !(seconds > most))
+			continue;
+		m->main = registry_program_at(m->registry, i);
+		most = isnan(seconds) ? 0 : seconds;
+	}
 	m->shape = run_shape_of(m); /* the main program tells how large the job is: once more */
 	m->predictions = predict(m);
 	return true;
@@ -133,18 +124,9 @@ void plan_program_rows(struct measured *m)
 {
 	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
 		const struct program *p = registry_program_at(m->registry, i);
-		struct programs_row *row = table_new(m->tables, programs, m->keep);
-		struct hlo_memory memory;
-		row->program = program_text(p, m->keep);
-		row->module = p->module;
-		row->role = p == m->main ? STR("main") : STR("other");
-		row->phase = program_phase(p);
+		struct programs_row *row = program_row_new(m, p);
 		row->executions = 0;
 		row->ideal_s = m->predictions[p->index].seconds;
-		row->has_hlo = 1;
-		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);
-		if (program_memory(m, p, &memory))
-			row->compiled_bytes = (double)memory.peak_bytes;
 	}
 	if (table_count(m->tables, programs) > 1)
 		qsort(table_rows(m->tables, programs), (size_t)table_count(m->tables, programs),

@@ -204,26 +204,42 @@ static void fill_steps(struct measured *m)
 	}
 }
 
-double program_ideal(const struct measured *m, const struct program *p, double executions)
+double program_ideal(const struct measured *m, const struct program *p)
 {
-	struct str id = program_text(p, m->keep);
-	double sum = 0, steady = 0;
+	double sum = 0;
+	bool any = false;
 
-	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++) {
+	/* per_step counts steps of the main program; others have no rate of their own. */
+	for (ptrdiff_t i = 0; p && p == m->main && i < table_count(m->tables, ops); i++) {
 		const struct ops_row *op = &table_rows(m->tables, ops)[i];
-		if (!str_eq(op->program, id) || isnan(op->roofline_s))
+		if (m->op_subjects[i]->program != p || isnan(op->roofline_s))
 			continue;
 		sum += op->roofline_s * op->per_step;
-		steady++;
+		any = true;
 	}
-	/* per_step counts main-program steps; other programs have no execution rate of their own */
-	return steady > 0 && p == m->main && executions > 0 ? sum : NAN;
+	return any ? sum : NAN;
+}
+
+struct programs_row *program_row_new(struct measured *m, const struct program *p)
+{
+	struct programs_row *row = table_new(m->tables, programs, m->keep);
+	struct hlo_memory memory;
+
+	row->program = program_text(p, m->keep);
+	row->module = p->module;
+	row->role = p == m->main ? STR("main") : STR("other");
+	row->phase = program_phase(p);
+	row->has_hlo = p->hlo != NULL;
+	if (p->hlo)
+		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);
+	if (program_memory(m, p, &memory))
+		row->compiled_bytes = (double)memory.peak_bytes;
+	return row;
 }
 
 static void program_row(struct measured *m, const struct program *p)
 {
 	struct program_total sum = { .dist = aggregate_program(m->sums, p->index) };
-	struct hlo_memory memory;
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct sweep *s = &m->devices[i].sweep;
@@ -234,20 +250,11 @@ static void program_row(struct measured *m, const struct program *p)
 	}
 	if (p->id == PROGRAM_UNKNOWN || sum.executions == 0)
 		return;
-	struct programs_row *row = table_new(m->tables, programs, m->keep);
-	row->program = program_text(p, m->keep);
-	row->module = p->module;
-	row->role = p == m->main ? STR("main") : STR("other");
-	row->phase = program_phase(p);
+	struct programs_row *row = program_row_new(m, p);
 	row->executions = (double)sum.executions;
 	row->time_s = (double)sum.time_ps * PS;
 	row->p50_s = dist_quantile(&sum.dist, 0.5, *m->keep) * PS;
-	row->ideal_s = program_ideal(m, p, row->executions);
-	row->has_hlo = p->hlo != NULL;
-	if (p->hlo)
-		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);
-	if (program_memory(m, p, &memory))
-		row->compiled_bytes = (double)memory.peak_bytes;
+	row->ideal_s = program_ideal(m, p);
 }
 
 static int program_cmp(const void *a, const void *b)
@@ -268,7 +275,7 @@ static void fill_programs(struct measured *m)
 			sizeof(struct programs_row), program_cmp);
 }
 
-/* Of a program that has not run: what needs no event. */
+/* Of programs that have not run: what needs no event. */
 static bool fill_plan(struct measured *m, struct str name, struct diag *err)
 {
 	if (!plan_programs(m, err))
@@ -286,6 +293,9 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 {
 	struct gap_sums gaps;
 
+	if (!host_facts_read(m->hosts, m->host_count, m->keep, &m->facts, err) ||
+		!steps_plan(m, err) || !steps_sweep(m, err))
+		return false;
 	totals(m);
 	fill_devices(m);
 	if (!fill_sparse_cores(m, err))
@@ -303,12 +313,6 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 		return false;
 	fill_quality(m, fill_run(m, name, &gaps));
 	return true;
-}
-
-static bool measure_all(struct measured *m, struct str name, struct diag *err)
-{
-	return host_facts_read(m->hosts, m->host_count, m->keep, &m->facts, err) &&
-	       steps_plan(m, err) && steps_sweep(m, err) && fill_all(m, name, err);
 }
 
 struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, struct str name,
@@ -329,7 +333,7 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 	m->registry = registry_new(hosts, host_count, options->dump, keep, notes);
 	devices_find(m);
 	m->planned = host_count > 0 && hosts[0].format == FORMAT_DUMP;
-	if (m->planned ? fill_plan(m, name, err) : measure_all(m, name, err))
+	if (m->planned ? fill_plan(m, name, err) : fill_all(m, name, err))
 		return m;
 	measure_end(m);
 	return NULL;

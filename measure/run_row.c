@@ -12,21 +12,11 @@
 /* Ops shorter than this are tiny: launching one costs about as much. */
 #define TINY_PS 10000000 /* 10 us */
 
-static struct str source_name(enum step_source s)
-{
-	static const struct str names[] = { STR_INIT("window"), STR_INIT("program"),
-		STR_INIT("annotation"), STR_INIT("steps-line") };
-
-	return names[s];
-}
-
-static struct str platform_name(enum platform p)
-{
-	static const struct str names[] = { STR_INIT("unknown"), STR_INIT("tpu"),
-		STR_INIT("nvidia"), STR_INIT("amd"), STR_INIT("cpu") };
-
-	return names[p];
-}
+/* By enum step_source, and by enum platform. */
+static const struct str source_names[] = { STR_INIT("window"), STR_INIT("program"),
+	STR_INIT("annotation"), STR_INIT("steps-line") };
+static const struct str platform_names[] = { STR_INIT("unknown"), STR_INIT("tpu"),
+	STR_INIT("nvidia"), STR_INIT("amd"), STR_INIT("cpu") };
 
 static bool is_letter(char c)
 {
@@ -91,24 +81,15 @@ struct op_sums {
 	double flops, remat_flops, hbm_bytes, ideal, comms_ideal;
 };
 
-/* Work on the chip, which a roofline could judge: not moving data to others or the host. */
-static bool is_judgeable(const struct ops_row *op)
+static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s)
 {
-	for (int k = 0; k < KIND_COUNT; k++)
-		if (str_eq(op->kind, op_kind_name((enum op_kind)k))) {
-			enum activity a = op_kind_activity((enum op_kind)k);
-			return (a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && op->is_async == 0;
-		}
-	return false;
-}
-
-static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
-{
+	enum activity a = op_kind_activity(s->kind);
 	bool comms = !isnan(op->t_comms_s);
 
 	sum->time += op->time_s;
 	sum->count += op->count;
-	if (is_judgeable(op)) {
+	/* Work on the chip, which a roofline could judge: not moving data to others or the host. */
+	if ((a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && s->async == ASYNC_NONE) {
 		sum->judgeable += op->time_s;
 		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
 		sum->uncounted += isnan(op->flops) ? op->time_s : 0;
@@ -117,31 +98,25 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op)
 		sum->bounded += op->time_s;
 		*(comms ? &sum->comms_ideal : &sum->ideal) += op->roofline_s * op->count;
 	}
-	if (str_eq(op->attribution, STR("none")))
+	if (s->attribution == ATTRIBUTION_NONE)
 		sum->unattributed += op->time_s;
-	if (str_eq(op->kind, op_kind_name(KIND_UNKNOWN)))
+	if (s->kind == KIND_UNKNOWN)
 		sum->unknown_kind += op->time_s;
 	if (op->mean_s < TINY_PS * PS) {
 		sum->tiny += op->time_s;
 		sum->tiny_count += op->count;
 	}
 	/* A copy of unknown cause makes the sum unknown: NaN spreads. */
-	if (str_eq(op->kind, STR("copy")) && !op->copy_cause.p)
+	if (s->kind == KIND_COPY && !op->copy_cause.p)
 		sum->copies = NAN;
 	if (str_eq(op->copy_cause, STR("layout")))
 		sum->copies += op->time_s;
-	if (str_eq(op->kind, STR("update")) && op->time_s > op->roofline_s * op->count)
+	if (s->kind == KIND_UPDATE && op->time_s > op->roofline_s * op->count)
 		sum->update_excess += op->time_s - op->roofline_s * op->count;
 	if (!isnan(op->flops))
 		*(op->is_remat > 0 ? &sum->remat_flops : &sum->flops) += op->flops * op->count;
 	if (!isnan(op->hbm_bytes))
 		sum->hbm_bytes += op->hbm_bytes * op->count;
-}
-
-/* May an op of unknown kind communicate?  On GPU and CPU those that do are named after it. */
-static bool may_communicate(const struct measured *m)
-{
-	return m->platform == PLATFORM_TPU && m->shape.chips > 1;
 }
 
 /* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
@@ -151,7 +126,7 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 	double t = m->steady_s;
 
 	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
-		op_sums_add(&sum, &table_rows(m->tables, ops)[i]);
+		op_sums_add(&sum, &table_rows(m->tables, ops)[i], m->op_subjects[i]);
 	sum.flops += sum.remat_flops;
 	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
@@ -168,7 +143,9 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 		return NAN;
 	row->layout_copy_ratio = sum.copies / t;
 	row->update_excess_ratio = sum.update_excess / t;
-	row->unclear_comms_ratio = may_communicate(m) ? sum.unknown_kind / t : 0;
+	/* On GPU and CPU what communicates is named after it. */
+	bool unclear = m->platform == PLATFORM_TPU && m->shape.chips > 1;
+	row->unclear_comms_ratio = unclear ? sum.unknown_kind / t : 0;
 	if (!m->first->chip.chip)
 		return sum.flops;
 	row->op_util = sum.flops / (t * main_peak_flops(&m->first->chip));
@@ -231,19 +208,6 @@ static void run_row_versions(const struct measured *m, struct run_row *row)
 		told_version(m, offsetof(struct profile_versions, runtime), job.runtime);
 }
 
-static double window_s(const struct measured *m)
-{
-	double longest = NAN;
-
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
-		double w = (double)(s->last_ps - s->first_ps) * PS;
-		if (s->events > 0 && !(longest >= w))
-			longest = w;
-	}
-	return longest;
-}
-
 static void run_row_steps(struct measured *m, struct run_row *row)
 {
 	ptrdiff_t n;
@@ -253,7 +217,7 @@ static void run_row_steps(struct measured *m, struct run_row *row)
 	row->steps = m->source == STEPS_WINDOW ? (m->first ? 1 : 0) : (double)m->steps;
 	if (!m->first)
 		return;
-	row->steps_source = source_name(m->source);
+	row->steps_source = source_names[m->source];
 	if (m->main)
 		row->main_program = m->main->module;
 	row->step_time_s = m->step_time_s;
@@ -275,16 +239,6 @@ static void run_row_steps(struct measured *m, struct run_row *row)
 	row->transfer_ratio = sum.transfer / m->steady_s;
 }
 
-static double count_compiles_in_steps(const struct measured *m)
-{
-	const struct compiles_row *rows = table_rows(m->tables, compiles);
-	double n = 0;
-
-	for (ptrdiff_t i = 0; i < table_count(m->tables, compiles); i++)
-		n += rows[i].in_step > 0;
-	return n;
-}
-
 static bool has_host_events(const struct measured *m)
 {
 	for (ptrdiff_t h = 0; h < m->host_count; h++)
@@ -303,7 +257,7 @@ static double kind_share(const struct measured *m, enum op_kind kind)
 	double sum = 0;
 
 	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
-		if (str_eq(table_rows(m->tables, ops)[i].kind, op_kind_name(kind)))
+		if (m->op_subjects[i]->kind == kind)
 			sum += table_rows(m->tables, ops)[i].time_share;
 	return sum;
 }
@@ -324,15 +278,12 @@ static void run_row_waits(
 struct str fill_run(struct measured *m, struct str name, const struct gap_sums *gaps)
 {
 	struct run_row *row = table_new(m->tables, run, m->keep);
-	double devices = 0;
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		devices += m->devices[i].sweep.events > 0;
 	row->name = text_clean(m->keep, name);
 	row->fingerprint = capture_fingerprint(m->hosts, m->host_count, m->keep);
 	row->captured = captured(m);
 	row->inputs = files_line(m);
-	row->platform = platform_name(m->platform);
+	row->platform = platform_names[m->platform];
 	run_row_versions(m, row);
 	if (m->first && m->first->match.chip)
 		row->chip = m->first->match.chip->id;
@@ -343,19 +294,27 @@ struct str fill_run(struct measured *m, struct str name, const struct gap_sums *
 	row->slices = m->shape.slices > 1 ? (double)m->shape.slices
 		      : m->options->job	  ? m->options->job->slices
 					  : (double)NAN;
-	row->devices = devices;
+	row->devices = 0;
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		double window_s = (double)(s->last_ps - s->first_ps) * PS;
+		row->devices += s->events > 0;
+		if (s->events > 0 && !(row->window_s >= window_s))
+			row->window_s = window_s;
+	}
 	row->phase = run_phase(m);
 	if (m->planned)
 		return plan_run_row(m, row);
 	row->hosts = (double)m->host_count;
 	row->hosts_expected = m->shape.hosts_expected;
-	row->predicted_step_s = m->main ? program_ideal(m, m->main, 1) : NAN;
-	row->window_s = window_s(m);
+	row->predicted_step_s = program_ideal(m, m->main);
 	run_row_steps(m, row);
 	struct str job_wrong = fill_job_facts(m, row, run_row_ops(m, row));
 	/* Without host events nothing can be told. */
 	if (has_host_events(m)) {
-		row->compiles_in_steps = count_compiles_in_steps(m);
+		row->compiles_in_steps = 0;
+		for (ptrdiff_t i = 0; i < table_count(m->tables, compiles); i++)
+			row->compiles_in_steps += table_rows(m->tables, compiles)[i].in_step > 0;
 		if (m->source != STEPS_WINDOW)
 			run_row_waits(m, row, gaps);
 	}
