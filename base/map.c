@@ -45,7 +45,8 @@ int32_t map_put_id(struct map *m, int64_t id, int32_t value, struct arena *keep)
 	return put(m, NULL, id, value, keep);
 }
 
-struct map map_of_ids(const int64_t *ids, ptrdiff_t count, int32_t first, struct arena *keep)
+struct map map_of_ids(
+	const int64_t *ids, const int32_t *values, ptrdiff_t count, struct arena *keep)
 {
 	struct map m = { 0 };
 	int64_t max = -1;
@@ -60,10 +61,10 @@ struct map map_of_ids(const int64_t *ids, ptrdiff_t count, int32_t first, struct
 		m.dense = arena_make(keep, int32_t, m.count);
 		memset(m.dense, 0xff, (size_t)m.count * sizeof(*m.dense)); /* MAP_NONE */
 		for (ptrdiff_t i = count - 1; i >= 0; i--)
-			m.dense[ids[i]] = first + (int32_t)i;
+			m.dense[ids[i]] = values ? values[i] : (int32_t)i;
 		return m;
 	}
 	for (ptrdiff_t i = 0; i < count; i++)
-		map_put_id(&m, ids[i], first + (int32_t)i, keep);
+		map_put_id(&m, ids[i], values ? values[i] : (int32_t)i, keep);
 	return m;
 }

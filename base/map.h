@@ -54,9 +54,10 @@ int32_t map_put(struct map *m, struct str key, int32_t value, struct arena *keep
 int32_t map_put_id(struct map *m, int64_t id, int32_t value, struct arena *keep);
 
 /*
- * Ids to `first` and up, in their order; the first of equal ids wins.  A plain array where they
- * fit in four times their count and a little, as ids mostly do; such a map takes no more of them.
+ * Ids to values, NULL for 0 and up; the first of equal ids wins.  A plain array where they fit in
+ * four times their count and a little, as ids mostly do; such a map takes no more of them.
  */
-struct map map_of_ids(const int64_t *ids, ptrdiff_t count, int32_t first, struct arena *keep);
+struct map map_of_ids(
+	const int64_t *ids, const int32_t *values, ptrdiff_t count, struct arena *keep);
 
 #endif

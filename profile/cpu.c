@@ -17,15 +17,6 @@ static bool has_device_plane(const struct profile *profile)
 	return false;
 }
 
-static bool part_knows(const struct plane *p, int id)
-{
-	for (ptrdiff_t i = 0; i < p->part_count; i++)
-		for (ptrdiff_t j = 0; j < p->parts[i].stat_count; j++)
-			if (p->parts[i].stat_names[j].id == id)
-				return true;
-	return false;
-}
-
 /* Marks the ordinals that ran ops, the lanes they ran on, and tells whether any op named one. */
 static bool ordinals_scan(
 	const struct plane *host, bool *ordinals, bool *lanes, bool *told, struct diag *err)
@@ -86,7 +77,12 @@ bool cpu_planes(struct profile *profile, struct arena *keep, struct diag *err)
 	struct plane *host = host_plane(profile);
 	bool ordinals[CPU_MAX_DEVICES] = { 0 }, told = false;
 
-	if (!host || has_device_plane(profile) || !part_knows(host, STAT_HLO_OP))
+	if (!host || has_device_plane(profile))
+		return true;
+	uint64_t known = 0;
+	for (ptrdiff_t i = 0; i < host->part_count; i++)
+		known |= host->parts[i].known;
+	if (!(known & STAT_BIT(HLO_OP)))
 		return true;
 	bool *lanes = arena_make(keep, bool, host->lane_count);
 	if (!ordinals_scan(host, ordinals, lanes, &told, err))

@@ -132,7 +132,7 @@ static inline void stat_reference(
 {
 	int32_t i = map_get_id(&part->stats, (int64_t)id);
 
-	ret->text = i >= 0 ? part->stat_names[i].name : STR("");
+	ret->text = i >= 0 ? part->texts[i] : STR("");
 	ret->i64 = i;
 	ret->is_text = true;
 }
@@ -217,10 +217,10 @@ FAST bool stat_body_fast(const struct plane_part *part, const uint8_t *p, const 
 			return false;
 		id = (id & 0x7f) | (int64_t)*value++ << 7;
 	}
-	if (value > stop || id >= part->kind_count)
+	if (value > stop)
 		return false;
-	int kind = part->kinds[id];
-	if (kind < 0 || !(want >> kind & 1))
+	int32_t kind = map_get_id(&part->stats, id);
+	if ((uint32_t)kind >= STAT_COUNT || !(want >> kind & 1))
 		return true;
 	if (!value_fast(part, value, stop, &ret->at[kind]) &&
 		!stat_value_read(part, (struct wire){ value, stop, NULL }, &ret->at[kind], &fail))
@@ -240,8 +240,8 @@ static bool stat_kind(const struct plane_part *part, struct wire *w, int *ret, s
 	if (f.number != XSTAT_METADATA_ID || f.type != WIRE_VARINT)
 		return true;
 	int32_t i = map_get_id(&part->stats, (int64_t)f.num);
-	if (i >= 0)
-		*ret = part->stat_names[i].id;
+	if (i < STAT_COUNT)
+		*ret = i;
 	return true;
 }
 
@@ -395,17 +395,17 @@ static bool is_step(const struct stats *s)
 	return s->present & STAT_BIT(ROOT) && s->present & STAT_BIT(STEP_NUM);
 }
 
-/*
- * Saturating: hostile offsets must not wrap a time around.  Half the range leaves room for
- * differences and shifts.
- */
-static int64_t time_add(int64_t a, int64_t b)
+void event_times(const struct lane_walk *w, const struct raw_event *raw, const struct stats *s,
+	int64_t *ret_start_ps, int64_t *ret_end_ps)
 {
-	int64_t sum = sat_add(a, b);
+	uint64_t both = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
 
-	return sum > INT64_MAX / 4	? INT64_MAX / 4
-	       : sum < -(INT64_MAX / 4) ? -(INT64_MAX / 4)
-					: sum;
+	if ((s->present & both) == both)
+		times_bound(s->at[STAT_DEVICE_OFFSET_PS].i64, s->at[STAT_DEVICE_DURATION_PS].i64,
+			ret_start_ps, ret_end_ps);
+	else
+		times_bound(sat_add(w->base_ps, raw->offset_ps), raw->duration_ps, ret_start_ps,
+			ret_end_ps);
 }
 
 static bool event_make(struct cursor *c, const struct raw_event *raw, struct event *ret)
@@ -427,21 +427,8 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 		return false;
 	ret->host = host;
 	ret->name = name >= 0 ? plane_name_text(&c->plane->names[name]) : STR("");
-	ret->start_ps = time_add(c->walk.base_ps, raw->offset_ps);
-	ret->end_ps = time_add(ret->start_ps, raw->duration_ps > 0 ? raw->duration_ps : 0);
+	event_times(&c->walk, raw, &ret->stats, &ret->start_ps, &ret->end_ps);
 	return true;
-}
-
-/* Device lanes: the device's own clock where the event carries it. */
-static void on_device_clock(struct event *e)
-{
-	uint64_t both = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
-
-	if ((e->stats.present & both) != both)
-		return;
-	e->start_ps = time_add(0, e->stats.at[STAT_DEVICE_OFFSET_PS].i64);
-	int64_t duration = e->stats.at[STAT_DEVICE_DURATION_PS].i64;
-	e->end_ps = time_add(e->start_ps, duration > 0 ? duration : 0);
 }
 
 /* What lies between a lane's chunks is other lanes', and is read again when they need it. */
@@ -471,11 +458,8 @@ bool cursor_next(struct cursor *c, struct event *ret)
 			drop_behind(c);
 		if (raw.aggregated)
 			continue;
-		if (event_make(c, &raw, ret)) {
-			if (c->walk.lane->class != LANE_HOST)
-				on_device_clock(ret);
+		if (event_make(c, &raw, ret))
 			return true;
-		}
 		if (c->walk.fail.why)
 			return false;
 	}

@@ -15,70 +15,26 @@
 struct op_key {
 	int64_t hlo_op; /* a reference's index, or a plain text's hash; -1 when not said */
 	uint64_t program;
-	int32_t name, part, copy;
-	int32_t next; /* another op of the same hash, -1 none */
+	int32_t name, part, copy, filler; /* 0, as keys are compared by their bytes */
 };
+_Static_assert(sizeof(struct op_key) == 32, "no byte of a key is unset");
 
+/* Ops of kernels; those of a TPU are known by their names alone. */
 struct op_table {
-	struct op_key *keys; /* parallel to plane->ops */
-	ptrdiff_t key_count, key_cap;
-	struct map of_hash; /* the first op of a key's hash */
-	int32_t last_op;    /* kernels repeat: many lookups end here */
+	struct map of_key;
+	struct op_key last; /* kernels repeat: many lookups end here */
+	int32_t last_op;    /* -1 none */
 };
-
-static int64_t op_hash(const struct op_key *k)
-{
-	uint64_t h =
-		(uint64_t)(uint32_t)k->name + (uint64_t)k->hlo_op * UINT64_C(0x94d049bb133111eb);
-
-	h ^= (k->program + (uint64_t)(uint32_t)k->copy) * UINT64_C(0xbf58476d1ce4e5b9);
-	h *= UINT64_C(0x9e3779b97f4a7c15);
-	return (int64_t)(h ^ h >> 29);
-}
-
-static bool op_key_eq(const struct op_key *a, const struct op_key *b)
-{
-	return a->name == b->name && a->hlo_op == b->hlo_op && a->program == b->program &&
-	       a->part == b->part && a->copy == b->copy;
-}
-
-static struct op_table *table_of(struct plane *p)
-{
-	if (!p->table) {
-		p->table = arena_make(p->keep, struct op_table, 1);
-		p->table->last_op = -1;
-	}
-	return p->table;
-}
-
-/* An op's index, or -1. */
-static int32_t op_find(const struct op_table *t, const struct op_key *key)
-{
-	int32_t i = map_get_id(&t->of_hash, op_hash(key));
-
-	while (i >= 0 && !op_key_eq(&t->keys[i], key))
-		i = t->keys[i].next;
-	return i;
-}
 
 /* A new op, empty; its index. */
-static int32_t op_add(struct plane *p, struct op_table *t, const struct op_key *key)
+static int32_t op_new(struct plane *p)
 {
-	struct op_key *added = arena_push(p->keep, t->keys, t->key_count, t->key_cap);
 	struct profile_op *op = arena_push(p->keep, p->ops, p->op_count, p->op_cap);
-	int32_t index = (int32_t)(p->op_count - 1);
 
-	*added = *key;
-	added->next = -1;
-	int32_t first = map_put_id(&t->of_hash, op_hash(key), index, p->keep);
-	if (first != index) {
-		added->next = t->keys[first].next;
-		t->keys[first].next = index;
-	}
 	op->program = PROGRAM_UNKNOWN;
 	op->flops = op->model_flops = op->bytes_accessed = NAN;
 	op->hbm_read_bytes = op->hbm_write_bytes = NAN;
-	return index;
+	return (int32_t)(p->op_count - 1);
 }
 
 /*
@@ -108,18 +64,12 @@ static void breakdown_read(struct str bytes, struct profile_op *op)
 	}
 }
 
-static double number_of(const struct stats *s, enum stat_id id)
+/* A negative cost is the producer's "unknown". */
+static double cost_of(const struct stats *s, enum stat_id id)
 {
-	if (!(s->present >> id & 1))
-		return NAN;
-	double v = s->at[id].is_real ? s->at[id].real : (double)s->at[id].i64;
-	/* A negative cost is the producer's "unknown". */
-	return v >= 0 ? v : NAN;
-}
+	double v = stat_real(s, id);
 
-static struct str text_of(const struct stats *s, enum stat_id id)
-{
-	return s->present >> id & 1 && s->at[id].is_text ? s->at[id].text : (struct str){ 0 };
+	return v >= 0 ? v : NAN;
 }
 
 static const uint64_t tpu_metadata =
@@ -127,65 +77,47 @@ static const uint64_t tpu_metadata =
 	STAT_BIT(BYTES_ACCESSED) | STAT_BIT(MEMORY_ACCESS_BREAKDOWN) | STAT_BIT(SHAPE_WITH_LAYOUT) |
 	STAT_BIT(TF_OP) | STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK) | STAT_BIT(SYMBOL_ID);
 
-static void tpu_op_said(struct profile_op *op, const struct stats *s)
-{
-	if (s->present & STAT_BIT(PROGRAM_ID))
-		op->program = (uint64_t)s->at[STAT_PROGRAM_ID].i64;
-	op->category = text_of(s, STAT_HLO_CATEGORY);
-	op->scope = text_of(s, STAT_TF_OP);
-	op->source = text_of(s, STAT_SOURCE);
-	op->source_stack = text_of(s, STAT_SOURCE_STACK);
-	op->shape = text_of(s, STAT_SHAPE_WITH_LAYOUT);
-	op->flops = number_of(s, STAT_FLOPS);
-	op->model_flops = number_of(s, STAT_MODEL_FLOPS);
-	op->bytes_accessed = number_of(s, STAT_BYTES_ACCESSED);
-	if (s->present & STAT_BIT(MEMORY_ACCESS_BREAKDOWN))
-		breakdown_read(s->at[STAT_MEMORY_ACCESS_BREAKDOWN].text, op);
-}
-
 /* The op a TPU name stands for: everything is in its metadata, which is walked once. */
-static bool tpu_op_fill(
-	const struct plane *p, const struct plane_name *n, struct profile_op *op, struct wire *fail)
+static __attribute__((noinline)) bool tpu_op_new(
+	struct plane *p, struct plane_name *n, struct wire *fail)
 {
 	struct wire w = wire_open(n->entry);
-	struct str display = STR("");
+	struct str text = STR(""), display = STR("");
 	struct wire_field f;
 	struct stats s;
 
 	s.present = 0;
-	op->text = STR("");
 	while (wire_next(&w, &f)) {
 		if (f.type != WIRE_LEN)
 			continue;
 		if (f.number == XMETADATA_NAME)
-			op->text = f.bytes;
+			text = f.bytes;
 		else if (f.number == XMETADATA_DISPLAY_NAME)
 			display = f.bytes;
 		else if (f.number == XMETADATA_STATS &&
 			 !stats_read(&p->parts[n->part], f.bytes, 0, tpu_metadata, &s, fail))
 			return false;
 	}
-	op->name = display.len > 0 ? display : op->text;
-	op->hlo_op = s.present ? op->name : (struct str){ 0 };
-	tpu_op_said(op, &s);
 	*fail = w;
-	return !w.why;
-}
-
-static __attribute__((noinline)) bool tpu_op_new(struct plane *p, int32_t name, struct wire *fail)
-{
-	struct plane_name *n = &p->names[name];
-	struct op_key key = { .name = name, .hlo_op = -1, .part = n->part };
-
-	n->op = op_add(p, table_of(p), &key);
-	return tpu_op_fill(p, n, &p->ops[n->op], fail);
-}
-
-static bool tpu_op(struct plane *p, int32_t name, int32_t *ret, struct wire *fail)
-{
-	if (p->names[name].op < 0 && !tpu_op_new(p, name, fail))
+	if (w.why)
 		return false;
-	*ret = p->names[name].op;
+	n->op = op_new(p);
+	struct profile_op *op = &p->ops[n->op];
+	op->text = text;
+	op->name = display.len > 0 ? display : text;
+	op->hlo_op = s.present ? op->name : (struct str){ 0 };
+	if (s.present & STAT_BIT(PROGRAM_ID))
+		op->program = (uint64_t)s.at[STAT_PROGRAM_ID].i64;
+	op->category = stat_text(&s, STAT_HLO_CATEGORY);
+	op->scope = stat_text(&s, STAT_TF_OP);
+	op->source = stat_text(&s, STAT_SOURCE);
+	op->source_stack = stat_text(&s, STAT_SOURCE_STACK);
+	op->shape = stat_text(&s, STAT_SHAPE_WITH_LAYOUT);
+	op->flops = cost_of(&s, STAT_FLOPS);
+	op->model_flops = cost_of(&s, STAT_MODEL_FLOPS);
+	op->bytes_accessed = cost_of(&s, STAT_BYTES_ACCESSED);
+	if (s.present & STAT_BIT(MEMORY_ACCESS_BREAKDOWN))
+		breakdown_read(s.at[STAT_MEMORY_ACCESS_BREAKDOWN].text, op);
 	return true;
 }
 
@@ -194,7 +126,7 @@ static int64_t copy_bytes(struct str details)
 {
 	static const struct str keys[] = { STR_INIT("num_bytes:"), STR_INIT("size:") };
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && details.len; i++) {
 		ptrdiff_t at = str_find(details, keys[i]);
 		struct str head, tail;
 		int64_t bytes;
@@ -208,14 +140,6 @@ static int64_t copy_bytes(struct str details)
 	return 0;
 }
 
-/* A kernel's copy direction depends on its name and, where the name is silent, on its details. */
-static enum copy_direction copy_of(struct plane_name *n, const struct stats *s)
-{
-	struct str details = text_of(s, STAT_MEMCPY_DETAILS);
-
-	return copy_direction_of(plane_name_text(n), details);
-}
-
 /* References are small numbers; a hash with its top bits forced cannot meet them or -1. */
 static int64_t hlo_op_id(const struct stat_value *v)
 {
@@ -226,32 +150,39 @@ static int64_t hlo_op_id(const struct stat_value *v)
 
 static int32_t kernel_op(struct plane *p, int32_t name, const struct stats *s)
 {
-	struct op_table *t = table_of(p);
+	struct plane_name *n = &p->names[name];
+	struct str details = stat_text(s, STAT_MEMCPY_DETAILS);
 	struct op_key key = {
 		.name = name,
-		.hlo_op = -1,
-		.program = PROGRAM_UNKNOWN,
-		.part = p->names[name].part,
-		.copy = s->present & STAT_BIT(MEMCPY_DETAILS) ? (int32_t)copy_of(&p->names[name], s)
-							      : -1,
+		.hlo_op = s->present & STAT_BIT(HLO_OP) ? hlo_op_id(&s->at[STAT_HLO_OP]) : -1,
+		.program = s->present & STAT_BIT(PROGRAM_ID) ? (uint64_t)s->at[STAT_PROGRAM_ID].i64
+							     : PROGRAM_UNKNOWN,
+		.part = n->part,
+		/* Of a copy the details may say what its name leaves open. */
+		.copy = details.p ? (int32_t)copy_direction_of(plane_name_text(n), details) : -1,
 	};
-	if (s->present & STAT_BIT(HLO_OP))
-		key.hlo_op = hlo_op_id(&s->at[STAT_HLO_OP]);
-	if (s->present & STAT_BIT(PROGRAM_ID))
-		key.program = (uint64_t)s->at[STAT_PROGRAM_ID].i64;
-	if (t->last_op >= 0 && op_key_eq(&key, &t->keys[t->last_op]))
+	struct str bytes = { (const char *)&key, sizeof(key) };
+	if (!p->table) {
+		p->table = arena_make(p->keep, struct op_table, 1);
+		p->table->last_op = -1;
+	}
+	struct op_table *t = p->table;
+	if (t->last_op >= 0 && !memcmp(&key, &t->last, sizeof(key)))
 		return t->last_op;
-	t->last_op = op_find(t, &key);
+	t->last = key;
+	t->last_op = map_get(&t->of_key, bytes);
 	if (t->last_op >= 0)
 		return t->last_op;
-	t->last_op = op_add(p, t, &key);
+	t->last_op = op_new(p);
+	map_put(&t->of_key, arena_str(p->keep, bytes), t->last_op, p->keep);
 	struct profile_op *op = &p->ops[t->last_op];
-	op->name = plane_name_text(&p->names[name]);
-	op->hlo_op = text_of(s, STAT_HLO_OP);
-	op->module = text_of(s, STAT_HLO_MODULE);
+	op->name = plane_name_text(n);
+	op->hlo_op = stat_text(s, STAT_HLO_OP);
+	op->module = stat_text(s, STAT_HLO_MODULE);
 	op->program = key.program;
-	op->scope = text_of(s, STAT_NAME);
-	op->copy = copy_of(&p->names[name], s);
+	op->scope = stat_text(s, STAT_NAME);
+	op->copy = key.copy >= 0 ? (enum copy_direction)key.copy
+				 : copy_direction_of(op->name, details);
 	return t->last_op;
 }
 
@@ -269,55 +200,33 @@ static bool cpu_is_ours(const struct plane *p, const struct stats *s)
 		       s->at[STAT_DEVICE_ORDINAL].i64 == p->ordinal);
 }
 
-static bool tpu_event_fill(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
-	int32_t name, struct op_event *ret, struct wire *fail)
-{
-	struct stats s;
-
-	s.present = 0;
-	if (!event_stats_read(w->part, raw, tpu_event, &s, fail))
-		return false;
-	if ((s.present & tpu_event) == tpu_event)
-		op_event_place(
-			ret, s.at[STAT_DEVICE_OFFSET_PS].i64, s.at[STAT_DEVICE_DURATION_PS].i64);
-	else
-		op_event_place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
-	ret->run = 0;
-	return tpu_op(p, name, &ret->op, fail);
-}
-
-static bool kernel_event_read(struct plane *p, const struct lane_walk *w,
-	const struct raw_event *raw, int32_t name, struct op_event *ret, bool *skip,
-	struct wire *fail)
-{
-	bool cpu = p->platform == PLATFORM_CPU;
-	struct stats s;
-
-	s.present = 0;
-	if (!event_stats_read(w->part, raw, cpu ? cpu_event : kernel_event, &s, fail))
-		return false;
-	*skip = cpu && !cpu_is_ours(p, &s);
-	if (*skip)
-		return true;
-	ret->run = s.present & STAT_BIT(RUN_ID) ? s.at[STAT_RUN_ID].i64 : 0;
-	op_event_place(ret, sat_add(w->base_ps, raw->offset_ps), raw->duration_ps);
-	if (s.present & STAT_BIT(MEMCPY_DETAILS))
-		ret->bytes = copy_bytes(s.at[STAT_MEMCPY_DETAILS].text);
-	ret->op = kernel_op(p, name, &s);
-	return true;
-}
-
 bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
 	struct op_event *ret, bool *skip, struct wire *fail)
 {
+	bool tpu = p->platform == PLATFORM_TPU, cpu = p->platform == PLATFORM_CPU;
 	int32_t name = map_get_id(&w->part->names, raw->metadata_id);
+	struct stats s;
 
 	*skip = name < 0 || raw->aggregated || p->op_count >= OPS_MAX;
 	if (*skip)
 		return true;
-	ret->bytes = 0;
-	return p->platform == PLATFORM_TPU ? tpu_event_fill(p, w, raw, name, ret, fail)
-					   : kernel_event_read(p, w, raw, name, ret, skip, fail);
+	s.present = 0;
+	if (!event_stats_read(w->part, raw,
+		    tpu	  ? tpu_event
+		    : cpu ? cpu_event
+			  : kernel_event,
+		    &s, fail))
+		return false;
+	*skip = cpu && !cpu_is_ours(p, &s);
+	if (*skip)
+		return true;
+	event_times(w, raw, &s, &ret->start_ps, &ret->end_ps);
+	ret->run = s.present & STAT_BIT(RUN_ID) ? s.at[STAT_RUN_ID].i64 : 0;
+	ret->bytes = copy_bytes(stat_text(&s, STAT_MEMCPY_DETAILS));
+	if (tpu && p->names[name].op < 0 && !tpu_op_new(p, &p->names[name], fail))
+		return false;
+	ret->op = tpu ? p->names[name].op : kernel_op(p, name, &s);
+	return true;
 }
 
 static bool is_of_program(const struct plane *p, struct plane_name *n, uint64_t program)

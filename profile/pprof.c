@@ -28,11 +28,6 @@ enum { LOCATION_ID = 1, LOCATION_LINE = 4 };
 enum { LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILE = 4 };
 
-struct pieces {
-	struct str *items;
-	ptrdiff_t count, cap;
-};
-
 struct pprof {
 	struct arena *keep;
 	struct str whole;
@@ -72,10 +67,8 @@ static void gather(struct pprof *p)
 	struct wire w = wire_open(p->whole);
 	struct wire_field f;
 	while (wire_next(&w, &f))
-		if (f.type == WIRE_LEN && f.number < PROFILE_FIELDS) {
-			struct pieces *to = &p->fields[f.number];
-			*arena_push(p->keep, to->items, to->count, to->cap) = f.bytes;
-		}
+		if (f.type == WIRE_LEN && f.number < PROFILE_FIELDS)
+			pieces_add(&p->fields[f.number], f.bytes, p->keep);
 	damaged(p, &w);
 }
 
@@ -87,7 +80,7 @@ static struct map index_ids(struct pprof *p, const struct pieces *from)
 		numbers_read(p, from->items[i], numbers, 2);
 		ids[i] = (int64_t)numbers[LOCATION_ID];
 	}
-	return map_of_ids(ids, from->count, 0, p->keep);
+	return map_of_ids(ids, NULL, from->count, p->keep);
 }
 
 _Static_assert((int)LOCATION_ID == (int)FUNCTION_ID, "index_ids reads both");

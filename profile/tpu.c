@@ -25,8 +25,7 @@ static inline const uint8_t *number_stat(
 
 	/* The length and the id are of one byte each. */
 	if (p[0] != TAG(XEVENT_STATS, WIRE_LEN) || p[2] != TAG(XSTAT_METADATA_ID, WIRE_VARINT) ||
-		(p[1] | p[3]) >= 0x80 || p[3] >= part->kind_count ||
-		part->kinds[p[3]] != (int8_t)kind)
+		(p[1] | p[3]) >= 0x80 || map_get_id(&part->stats, p[3]) != (int32_t)kind)
 		return NULL;
 	if (p[4] != TAG(XSTAT_UINT64, WIRE_VARINT) && p[4] != TAG(XSTAT_INT64, WIRE_VARINT))
 		return NULL;
@@ -63,7 +62,7 @@ bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret)
 	int32_t name = map_get_id(&w->part->names, (int64_t)id);
 	if (name < 0 || p->names[name].op < 0)
 		return false;
-	op_event_place(ret, start_ps, duration_ps);
+	times_bound(start_ps, duration_ps, &ret->start_ps, &ret->end_ps);
 	ret->op = p->names[name].op;
 	ret->run = ret->bytes = 0;
 	w->wire.at = stop;

@@ -133,16 +133,8 @@ struct trace {
 	bool plain;	   /* texts of events are as they are, without JSON's escapes */
 };
 
-/* Ids of stats in a part; texts that are referred to follow. */
-static inline int64_t stat_key(int stat)
-{
-	return stat + 1;
-}
-
-static inline int64_t ref_key(ptrdiff_t ref)
-{
-	return STAT_COUNT + 1 + ref;
-}
+/* The id of the first stat in a part; texts that are referred to follow the last. */
+enum { TRACE_STAT_ID = 1 };
 
 /*
  * trace.c: a reader's beginning and end; between them it finds lanes and writes events.  The end

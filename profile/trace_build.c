@@ -13,25 +13,15 @@ static struct str piece(const struct trace *t, int64_t at, ptrdiff_t len)
 
 static void stats_build(struct trace *t, const struct trace_plane *from, struct plane_part *part)
 {
-	ptrdiff_t count = ref_key(from->ref_count);
+	ptrdiff_t count = STAT_COUNT + from->ref_count;
 	int64_t *ids = arena_make(t->keep, int64_t, count);
-	part->stat_count = count;
-	part->stat_names = arena_make(t->keep, struct stat_name, count);
-	part->kind_count = STAT_COUNT + 1;
-	part->kinds = arena_make(t->keep, int8_t, part->kind_count);
-	part->kinds[0] = -1;
-	part->stat_names[0] = (struct stat_name){ STR(""), -1 };
-	for (ptrdiff_t i = 1; i < count; i++) {
-		bool is_stat = i <= STAT_COUNT;
-		bool seen = is_stat && from->seen >> (i - 1) & 1;
-		ids[i] = i;
-		part->stat_names[i].name =
-			is_stat ? stat_name_of((int)i - 1) : from->refs[i - ref_key(0)];
-		part->stat_names[i].id = seen ? (int8_t)(i - 1) : -1;
-		if (is_stat)
-			part->kinds[i] = part->stat_names[i].id;
+	part->known = from->seen;
+	part->texts = arena_make(t->keep, struct str, count);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		ids[i] = TRACE_STAT_ID + i;
+		part->texts[i] = i < STAT_COUNT ? stat_name_of((int)i) : from->refs[i - STAT_COUNT];
 	}
-	part->stats = map_of_ids(ids, count, 0, t->keep);
+	part->stats = map_of_ids(ids, NULL, count, t->keep);
 }
 
 static void names_build(struct trace *t, const struct trace_plane *from, struct plane *p)
@@ -49,7 +39,7 @@ static void names_build(struct trace *t, const struct trace_plane *from, struct 
 		if (p->class == PLANE_HOST)
 			p->names[i].host = (int8_t)host_class_of(p->names[i].name);
 	}
-	p->parts[0].names = map_of_ids(ids, from->name_count, 0, t->keep);
+	p->parts[0].names = map_of_ids(ids, NULL, from->name_count, t->keep);
 }
 
 static void lane_build(struct trace *t, const struct trace_lane *from, struct plane *p)

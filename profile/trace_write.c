@@ -77,7 +77,7 @@ static bool put_number(struct pb *b, int stat, struct str text)
 	int64_t whole;
 	uint64_t large;
 	double real;
-	put_int(&inner, XSTAT_METADATA_ID, stat_key(stat));
+	put_int(&inner, XSTAT_METADATA_ID, TRACE_STAT_ID + stat);
 	if (str_to_i64(text, &whole))
 		put_int(&inner, XSTAT_INT64, whole);
 	else if (str_to_u64(text, &large))
@@ -94,8 +94,8 @@ static void put_ref(struct pb *b, int stat, ptrdiff_t ref)
 {
 	char bytes[STAT_NUMBER];
 	struct pb inner = { bytes, 0 };
-	put_int(&inner, XSTAT_METADATA_ID, stat_key(stat));
-	put_int(&inner, XSTAT_REF, ref_key(ref));
+	put_int(&inner, XSTAT_METADATA_ID, TRACE_STAT_ID + stat);
+	put_int(&inner, XSTAT_REF, TRACE_STAT_ID + STAT_COUNT + ref);
 	put_bytes(b, XEVENT_STATS, (struct str){ bytes, inner.len });
 }
 
@@ -144,7 +144,7 @@ static int32_t put_text(struct pb *b, int field, struct str text)
 static void put_stat_text(struct pb *b, int stat, struct str text, struct arena scratch)
 {
 	struct pb inner = { arena_make(&scratch, char, text.len + 16), 0 };
-	put_int(&inner, XSTAT_METADATA_ID, stat_key(stat));
+	put_int(&inner, XSTAT_METADATA_ID, TRACE_STAT_ID + stat);
 	put_bytes(&inner, XSTAT_STR, text);
 	put_bytes(b, XMETADATA_STATS, (struct str){ inner.p, inner.len });
 }
@@ -188,7 +188,7 @@ static void name_write(struct trace *t, const struct trace_event *e, uint64_t sa
 	if (run) {
 		char digits[24];
 		struct pb program = { digits, 0 };
-		put_int(&program, XSTAT_METADATA_ID, stat_key(STAT_PROGRAM_ID));
+		put_int(&program, XSTAT_METADATA_ID, TRACE_STAT_ID + STAT_PROGRAM_ID);
 		put_int(&program, XSTAT_UINT64, (int64_t)run->program);
 		put_bytes(&b, XMETADATA_STATS, (struct str){ digits, program.len });
 	}
@@ -304,7 +304,7 @@ static void put_implied(
 		char digits[24];
 		struct pb program = { digits, 0 };
 		trace_program(t, id, name, true);
-		put_int(&program, XSTAT_METADATA_ID, stat_key(STAT_PROGRAM_ID));
+		put_int(&program, XSTAT_METADATA_ID, TRACE_STAT_ID + STAT_PROGRAM_ID);
 		put_int(&program, XSTAT_UINT64, (int64_t)id);
 		put_bytes(b, XEVENT_STATS, (struct str){ digits, program.len });
 		p->seen |= STAT_BIT(PROGRAM_ID);

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/out.h"
+#include "base/stats.h"
 
 /* What one pass over a plane's fields collects before anything can be resolved. */
 struct plane_index {
@@ -20,11 +21,9 @@ struct plane_index {
 	struct arena *keep;
 	struct arena scratch; /* for the pass itself */
 	struct diag *err;
-	struct str *lines, *stats; /* bytes of lines, own stats */
-	struct str names_at;	   /* event metadata, the first entry to the last */
-	ptrdiff_t line_count, line_cap, name_count, own_count, own_cap;
-	struct str *stat_entries;
-	ptrdiff_t stat_count, stat_cap;
+	struct str names_at; /* event metadata, the first entry to the last, */
+	ptrdiff_t name_count;
+	struct pieces lines, stat_entries, stats; /* the last: the plane's own */
 };
 
 /* A map entry: its key, and the value's bytes. */
@@ -50,52 +49,6 @@ static bool map_error(const struct plane_index *x, const struct wire *fail)
 	return wire_error(fail, x->whole, "metadata map of an XPlane", x->err);
 }
 
-/* Small ids as a plain array, whichever form the map has; not for a few strewn ones. */
-static void kinds_index(struct plane_part *part, const int64_t *ids, struct arena *keep)
-{
-	int64_t most = 64 * (int64_t)part->stat_count + 64;
-
-	if (most > XPLANE_SMALL_IDS)
-		most = XPLANE_SMALL_IDS;
-	for (ptrdiff_t i = 0; i < part->stat_count; i++)
-		if (ids[i] >= part->kind_count && ids[i] < most)
-			part->kind_count = ids[i] + 1;
-	part->kinds = arena_make(keep, int8_t, part->kind_count);
-	for (int64_t id = 0; id < part->kind_count; id++) {
-		int32_t i = map_get_id(&part->stats, id);
-		part->kinds[id] = i >= 0 ? part->stat_names[i].id : -1;
-	}
-}
-
-static bool stat_names_index(struct plane_index *x, struct plane_part *part)
-{
-	int64_t *ids = arena_make(&x->scratch, int64_t, x->stat_count);
-
-	part->stat_names = arena_make(x->keep, struct stat_name, x->stat_count);
-	part->stat_count = x->stat_count;
-	for (ptrdiff_t i = 0; i < x->stat_count; i++) {
-		struct str value;
-		struct wire_field f;
-		struct wire w;
-
-		if (!map_entry(x->stat_entries[i], &ids[i], &value, &w))
-			return map_error(x, &w);
-		w = wire_open(value);
-		struct str name = STR("");
-		while (wire_next(&w, &f))
-			if (f.number == XMETADATA_NAME && f.type == WIRE_LEN)
-				name = f.bytes;
-		if (w.why)
-			return wire_error(&w, x->whole, "XStatMetadata", x->err);
-		part->stat_names[i] = (struct stat_name){ name, (int8_t)stat_id_of(name) };
-	}
-	part->stats = map_of_ids(ids, x->stat_count, 0, x->keep);
-	kinds_index(part, ids, x->keep);
-	return true;
-}
-
-/* ---- names of events ------------------------------------------------------------------------- */
-
 bool plane_name_read(struct plane_name *n, struct wire *fail)
 {
 	struct wire w = wire_open(n->entry);
@@ -108,6 +61,34 @@ bool plane_name_read(struct plane_name *n, struct wire *fail)
 	*fail = w;
 	return !w.why;
 }
+
+/* An XStatMetadata has its name where an XEventMetadata has it. */
+static bool stats_index(struct plane_index *x, struct plane_part *part)
+{
+	ptrdiff_t count = x->stat_entries.count;
+	int64_t *ids = arena_make(&x->scratch, int64_t, count);
+	int32_t *indices = arena_make(&x->scratch, int32_t, count), others = STAT_COUNT;
+
+	part->texts = arena_make(x->keep, struct str, STAT_COUNT + count);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct plane_name n;
+		struct wire fail;
+
+		if (!map_entry(x->stat_entries.items[i], &ids[i], &n.entry, &fail))
+			return map_error(x, &fail);
+		if (!plane_name_read(&n, &fail))
+			return wire_error(&fail, x->whole, "XStatMetadata", x->err);
+		int stat = stat_id_of(n.name);
+		if (stat >= 0)
+			part->known |= UINT64_C(1) << stat;
+		indices[i] = stat >= 0 ? stat : others++;
+		part->texts[indices[i]] = n.name;
+	}
+	part->stats = map_of_ids(ids, indices, count, x->keep);
+	return true;
+}
+
+/* ---- names of events ------------------------------------------------------------------------- */
 
 #define TAG(field, type) ((uint8_t)((field) << 3 | (type)))
 #define ENTRY_READABLE	 (3 * (1 + WIRE_NUMBER_BYTES)) /* three tags, each with a number */
@@ -188,6 +169,7 @@ static void part_learn(struct plane *p, int32_t index, struct arena *keep)
 {
 	struct plane_part *part = &p->parts[index];
 	int64_t *ids = arena_make(keep, int64_t, part->name_count);
+	int32_t *indices = arena_make(keep, int32_t, part->name_count);
 	struct plane_name *names = &p->names[p->name_count];
 	struct wire w = wire_open(part->names_at), fail;
 	ptrdiff_t count = 0;
@@ -195,8 +177,9 @@ static void part_learn(struct plane *p, int32_t index, struct arena *keep)
 	for (; count < part->name_count && name_next(&w, &names[count], &fail); count++) {
 		names[count].part = index;
 		ids[count] = names[count].id;
+		indices[count] = (int32_t)(p->name_count + count);
 	}
-	part->names = map_of_ids(ids, count, (int32_t)p->name_count, keep);
+	part->names = map_of_ids(ids, indices, count, keep);
 	p->name_count += count;
 }
 
@@ -317,11 +300,11 @@ static struct lane *lane_of(struct plane *p, const struct lane *head, struct are
 
 static bool lanes_index(struct plane_index *x, int32_t part_index)
 {
-	for (ptrdiff_t i = 0; i < x->line_count; i++) {
+	for (ptrdiff_t i = 0; i < x->lines.count; i++) {
 		struct lane head;
 		struct lane_chunk chunk = { .part = part_index };
 
-		if (!line_head(x, x->lines[i], &head, &chunk))
+		if (!line_head(x, x->lines.items[i], &head, &chunk))
 			return false;
 		struct lane *l = lane_of(x->plane, &head, x->keep);
 		*arena_push(x->keep, l->chunks, l->chunk_count, l->chunk_cap) = chunk;
@@ -351,30 +334,22 @@ static bool plane_fields(struct plane_index *x, struct str bytes, struct str *na
 		if (f.number == XPLANE_NAME)
 			*name = f.bytes;
 		else if (f.number == XPLANE_LINES)
-			*arena_push(&x->scratch, x->lines, x->line_count, x->line_cap) = f.bytes;
+			pieces_add(&x->lines, f.bytes, &x->scratch);
 		else if (f.number == XPLANE_EVENT_METADATA)
 			name_found(x, before, w.at);
 		else if (f.number == XPLANE_STAT_METADATA)
-			*arena_push(&x->scratch, x->stat_entries, x->stat_count, x->stat_cap) =
-				f.bytes;
+			pieces_add(&x->stat_entries, f.bytes, &x->scratch);
 		else if (f.number == XPLANE_STATS)
-			*arena_push(&x->scratch, x->stats, x->own_count, x->own_cap) = f.bytes;
+			pieces_add(&x->stats, f.bytes, &x->scratch);
 	}
 	if (w.why)
 		return wire_error(&w, x->whole, "XPlane", x->err);
-	if (x->line_count > XPLANE_MAX_LANES || x->name_count > XPLANE_MAX_NAMES)
+	if (x->lines.count > XPLANE_MAX_LANES || x->name_count > XPLANE_MAX_NAMES)
 		return diag_set(x->err, DIAG_LIMIT,
 			"plane '%.*s' has %td lines and %td names; the limits are %d and %d",
-			STR_ARG(*name), x->line_count, x->name_count, XPLANE_MAX_LANES,
+			STR_ARG(*name), x->lines.count, x->name_count, XPLANE_MAX_LANES,
 			XPLANE_MAX_NAMES);
 	return true;
-}
-
-static double real_or_nan(const struct stats *s, enum stat_id id)
-{
-	if (!(s->present >> id & 1))
-		return NAN;
-	return s->at[id].is_real ? s->at[id].real : (double)s->at[id].i64;
 }
 
 /* A count or a time: reals toward zero, never negative, 0 when not said or out of all range. */
@@ -383,11 +358,6 @@ static int64_t whole_or_0(const struct stats *s, enum stat_id id, int64_t most)
 	int64_t v = s->present >> id & 1 ? s->at[id].i64 : 0;
 
 	return v < 0 ? 0 : v > most ? most : v;
-}
-
-static struct str text_or_missing(const struct stats *s, enum stat_id id)
-{
-	return s->present >> id & 1 && s->at[id].is_text ? s->at[id].text : (struct str){ 0 };
 }
 
 /* CoreDetails: global_chip_id = 5; zero is omitted. */
@@ -411,17 +381,17 @@ static void plane_chip_read(struct plane *p, const struct stats *s)
 	struct plane_chip *c = &p->chip;
 
 	c->global_chip_id = -1;
-	c->device_type = arena_str(p->keep, text_or_missing(s, STAT_DEVICE_TYPE_STRING));
-	c->device_name = arena_str(p->keep, text_or_missing(s, STAT_GPU_DEVICE_NAME));
-	c->vendor = arena_str(p->keep, text_or_missing(s, STAT_DEVICE_VENDOR));
+	c->device_type = arena_str(p->keep, stat_text(s, STAT_DEVICE_TYPE_STRING));
+	c->device_name = arena_str(p->keep, stat_text(s, STAT_GPU_DEVICE_NAME));
+	c->vendor = arena_str(p->keep, stat_text(s, STAT_DEVICE_VENDOR));
 	c->cc_major = (int)whole_or_0(s, STAT_COMPUTE_CAP_MAJOR, INT_MAX);
 	c->cc_minor = (int)whole_or_0(s, STAT_COMPUTE_CAP_MINOR, INT_MAX);
 	c->core_count = (int)whole_or_0(s, STAT_CORE_COUNT, INT_MAX);
-	c->clock_hz = real_or_nan(s, STAT_CLOCK_RATE) * 1e3;
-	c->memory_bytes = real_or_nan(s, STAT_MEMORY_SIZE);
-	c->memory_bps = real_or_nan(s, STAT_MEMORY_BANDWIDTH);
-	c->peak_flops = real_or_nan(s, STAT_PEAK_TFLOPS) * 1e12;
-	c->peak_hbm_bps = real_or_nan(s, STAT_PEAK_HBM_GBPS) * 1e9;
+	c->clock_hz = stat_real(s, STAT_CLOCK_RATE) * 1e3;
+	c->memory_bytes = stat_real(s, STAT_MEMORY_SIZE);
+	c->memory_bps = stat_real(s, STAT_MEMORY_BANDWIDTH);
+	c->peak_flops = stat_real(s, STAT_PEAK_TFLOPS) * 1e12;
+	c->peak_hbm_bps = stat_real(s, STAT_PEAK_HBM_GBPS) * 1e9;
 	p->dropped_events = whole_or_0(s, STAT_DROPPED_TRACES, INT64_MAX);
 	if (s->present & STAT_BIT(CORE_DETAILS))
 		core_details(s->at[STAT_CORE_DETAILS].text, c);
@@ -465,11 +435,11 @@ static void versions_read(struct profile_versions *v, const struct stats *s, str
 		STAT_GPU_VERSION, STAT_CUDA_VERSION };
 
 	if (s->present & STAT_BIT(JAX_VERSION) && !v->jax.p)
-		v->jax = arena_str(keep, text_or_missing(s, STAT_JAX_VERSION));
+		v->jax = arena_str(keep, stat_text(s, STAT_JAX_VERSION));
 	if (s->present & STAT_BIT(JAXLIB_VERSION) && !v->jaxlib.p)
-		v->jaxlib = arena_str(keep, text_or_missing(s, STAT_JAXLIB_VERSION));
+		v->jaxlib = arena_str(keep, stat_text(s, STAT_JAXLIB_VERSION));
 	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]) && !v->runtime.p; i++)
-		v->runtime = runtime_text(text_or_missing(s, runtimes[i]), keep);
+		v->runtime = runtime_text(stat_text(s, runtimes[i]), keep);
 }
 
 static bool plane_stats(struct plane_index *x, const struct plane_part *part)
@@ -478,8 +448,8 @@ static bool plane_stats(struct plane_index *x, const struct plane_part *part)
 	struct stats s = { 0 };
 	struct wire fail = { 0 };
 
-	for (ptrdiff_t i = 0; i < x->own_count; i++)
-		if (!stats_read(part, x->stats[i], 0, UINT64_MAX, &s, &fail))
+	for (ptrdiff_t i = 0; i < x->stats.count; i++)
+		if (!stats_read(part, x->stats.items[i], 0, UINT64_MAX, &s, &fail))
 			return wire_error(&fail, x->whole, "XStat of an XPlane", x->err);
 	if (p->class == PLANE_DEVICE || p->class == PLANE_SPARSE)
 		plane_chip_read(p, &s);
@@ -596,8 +566,8 @@ static bool plane_index(struct profile *profile, struct str bytes, struct arena 
 	int32_t index = (int32_t)(x.plane->part_count - 1);
 	part->bytes = bytes;
 
-	if (!stat_names_index(&x, part) || !event_names_index(&x, part) ||
-		!lanes_index(&x, index) || !plane_stats(&x, part))
+	if (!stats_index(&x, part) || !event_names_index(&x, part) || !lanes_index(&x, index) ||
+		!plane_stats(&x, part))
 		return diag_context(err, "plane '%.*s'", STR_ARG(name));
 	return x.plane->class != PLANE_METADATA || hlo_index(&x, part, &o->hlo_cap);
 }
@@ -640,12 +610,7 @@ bool plane_shift(struct plane *p, struct str whole, struct diag *err)
 		if (w.fail.why)
 			return wire_error(&w.fail, whole, "XEvent", err);
 	}
-	for (ptrdiff_t i = 1; i < count; i++)
-		for (ptrdiff_t j = i; j > 0 && shifts[j - 1] > shifts[j]; j--) {
-			double t = shifts[j];
-			shifts[j] = shifts[j - 1];
-			shifts[j - 1] = t;
-		}
+	sort_numbers(shifts, count);
 	p->host_shift_ps = count > 0 ? (int64_t)shifts[count / 2] : 0;
 	return true;
 }

@@ -6,6 +6,8 @@
 #ifndef PROFILE_XPLANE_H
 #define PROFILE_XPLANE_H
 
+#include <math.h>
+
 #include "base/wire.h"
 #include "profile/profile.h"
 
@@ -48,30 +50,34 @@ enum xmetadata_field {
 };
 enum map_field { MAP_KEY = 1, MAP_VALUE = 2 };
 
+/* Bytes of a message's fields, in their order. */
+struct pieces {
+	struct str *items;
+	ptrdiff_t count, cap;
+};
+static inline void pieces_add(struct pieces *p, struct str bytes, struct arena *keep)
+{
+	*arena_push(keep, p->items, p->count, p->cap) = bytes;
+}
+
 /* Planes and lines of one file; the largest real file has 142 lines, a pod host a few thousand. */
 #define XPLANE_MAX_PLANES 4096
 #define XPLANE_MAX_LANES  (1 << 20)
 #define XPLANE_MAX_NAMES  (16 << 20)
-
-struct stat_name {
-	struct str name;
-	int8_t id; /* enum stat_id, or -1: only a string constant, or a stat nobody reads */
-};
 
 struct plane_part {
 	struct str bytes;     /* of the plane's message; missing where there is none */
 	struct str names_at;  /* its event metadata: the first entry to the last, */
 	ptrdiff_t name_count; /* so many */
 	struct map names;     /* event metadata id -> index into plane->names */
-	struct map stats;     /* stat metadata id -> index into stat_names */
-	struct stat_name *stat_names;
-	ptrdiff_t stat_count;
-	int8_t *kinds; /* stat metadata id -> enum stat_id or -1, of small ids */
-	int64_t kind_count;
+	/*
+	 * Stat metadata id -> index into texts.  Those of the stats that we know are their enum
+	 * stat_id; behind them come string constants, and stats that are not asked for.
+	 */
+	struct map stats;
+	struct str *texts;
+	uint64_t known; /* STAT_BITs that it has ids for */
 };
-
-/* Ids that a varint of two bytes can hold: those of every real capture. */
-#define XPLANE_SMALL_IDS (1 << 14)
 
 struct plane_name {
 	struct str name;  /* missing until plane_name_read */
@@ -124,6 +130,18 @@ bool stats_read(const struct plane_part *part, struct str bytes, uint32_t field,
 bool event_stats_read(const struct plane_part *part, const struct raw_event *raw, uint64_t want,
 	struct stats *ret, struct wire *fail);
 
+/* A stat's text, or the missing string; its number, or NaN. */
+static inline struct str stat_text(const struct stats *s, enum stat_id id)
+{
+	return s->present >> id & 1 && s->at[id].is_text ? s->at[id].text : (struct str){ 0 };
+}
+static inline double stat_real(const struct stats *s, enum stat_id id)
+{
+	if (!(s->present >> id & 1))
+		return NAN;
+	return s->at[id].is_real ? s->at[id].real : (double)s->at[id].i64;
+}
+
 /* A lane's next raw event, across its chunks. */
 struct lane_walk {
 	const struct plane *plane;
@@ -150,16 +168,20 @@ bool module_name_of(struct str text, struct str *name, uint64_t *program);
 /* xplane.c: host clock minus device clock, from the events that carry both. */
 bool plane_shift(struct plane *p, struct str whole, struct diag *err);
 
-/* When an op ran, whatever the file says: end >= start, with room for sums and differences. */
-static inline void op_event_place(struct op_event *e, int64_t start_ps, int64_t duration_ps)
+/* An event's times, whatever the file says: end >= start, with room for sums and differences. */
+static inline void times_bound(
+	int64_t start_ps, int64_t duration_ps, int64_t *ret_start_ps, int64_t *ret_end_ps)
 {
 	const int64_t limit = INT64_MAX / 4;
 
-	e->start_ps = start_ps > limit ? limit : start_ps < -limit ? -limit : start_ps;
-	e->end_ps = e->start_ps;
+	start_ps = start_ps > limit ? limit : start_ps < -limit ? -limit : start_ps;
+	*ret_start_ps = *ret_end_ps = start_ps;
 	if (duration_ps > 0)
-		e->end_ps += duration_ps > limit ? limit : duration_ps;
+		*ret_end_ps += duration_ps > limit ? limit : duration_ps;
 }
+/* The same of an event of a lane: on the device's own clock where `s` has its times by that. */
+void event_times(const struct lane_walk *w, const struct raw_event *raw, const struct stats *s,
+	int64_t *ret_start_ps, int64_t *ret_end_ps);
 
 /* tpu.c: the next event of a TPU lane, of an op that was met before, in the usual layout; false,
  * with nothing done, when it is anything else. */

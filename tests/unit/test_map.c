@@ -43,13 +43,13 @@ static void strewn_ids(void **state)
 	for (size_t k = 0; k < sizeof(shifts) / sizeof(shifts[0]); k++) {
 		for (int64_t i = 0; i < IDS; i++)
 			ids[i] = i << shifts[k];
-		struct map m = map_of_ids(ids, IDS, 0, &keep);
+		struct map m = map_of_ids(ids, NULL, IDS, &keep);
 		for (int i = 0; i < IDS; i++)
 			assert_int_equal(map_get_id(&m, ids[i]), i);
 		assert_int_equal(map_get_id(&m, -1), -1);
 	}
 	ids[7] = ids[3]; /* the first of equal ones wins */
-	struct map m = map_of_ids(ids, 100, 0, &keep);
+	struct map m = map_of_ids(ids, NULL, 100, &keep);
 	assert_int_equal(map_get_id(&m, ids[3]), 3);
 }
 
