@@ -103,6 +103,8 @@ bool program_memory(const struct measured *m, const struct program *p, struct hl
 
 /* Sum of the rooflines of a program's ops per execution; NaN when none is known. */
 double program_ideal(const struct measured *m, const struct program *p);
+/* A new row of devices: which one it is. */
+struct devices_row *device_row_new(struct measured *m, const struct plane *p, struct str core_type);
 /* A new row of programs, without what tells when it ran. */
 struct programs_row *program_row_new(struct measured *m, const struct program *p);
 

@@ -44,7 +44,8 @@ const struct program *largest_program(const struct measured *m, struct hlo_memor
 	return best;
 }
 
-static void planned(struct memory_row *row, const struct program *p, const struct hlo_memory *plan)
+static void plan_columns(
+	struct memory_row *row, const struct program *p, const struct hlo_memory *plan)
 {
 	if (!p)
 		return;
@@ -70,7 +71,7 @@ static void allocator_row(struct measured *m, const struct allocator *a, const s
 		row->lifetime_peak_bytes = (double)a->lifetime_peak_bytes;
 	row->fragmentation = a->fragmentation;
 	row->samples = (double)a->samples;
-	planned(row, p, plan);
+	plan_columns(row, p, plan);
 	if (p && !plan->total_only)
 		row->other_live_bytes =
 			fmax(0, (double)a->lowest_bytes - (double)plan->arguments_bytes);
@@ -87,7 +88,7 @@ static void device_rows(struct measured *m, const struct program *p, const struc
 		row->device = text_clean(m->keep, d->plane->name);
 		if (d->chip.chip)
 			row->capacity_bytes = d->chip.chip->hbm_bytes.value * d->chip.share;
-		planned(row, p, plan);
+		plan_columns(row, p, plan);
 	}
 }
 

@@ -1,3 +1,4 @@
+/* By what an op is known again: its key, its family, and where in the source it stands. */
 #include "measure/op_key.h"
 
 #include <math.h>
@@ -28,17 +29,15 @@ static bool source_split(struct str text, struct str *file, double *line)
 	return head.len > 0;
 }
 
-static bool under(struct str file, struct str root)
-{
-	return root.len > 0 && str_starts(file, root) &&
-	       (str_ends(root, STR("/")) || (file.len > root.len && file.p[root.len] == '/'));
-}
-
 static const struct source_root *root_of(const struct measure_options *o, struct str file)
 {
-	for (ptrdiff_t i = 0; i < o->source_root_count; i++)
-		if (under(file, o->source_roots[i].seen))
+	for (ptrdiff_t i = 0; i < o->source_root_count; i++) {
+		struct str root = o->source_roots[i].seen;
+		if (root.len > 0 && str_starts(file, root) &&
+			(str_ends(root, STR("/")) ||
+				(file.len > root.len && file.p[root.len] == '/')))
 			return &o->source_roots[i];
+	}
 	return NULL;
 }
 
@@ -100,12 +99,6 @@ void op_source_of(const struct measured *m, const struct subject *s, struct op_s
 	source_from_profile(m, s, ret);
 }
 
-/* The last component: a checkout elsewhere must not change a key. */
-static struct str base_name(struct str path)
-{
-	return str_from_offset(path, str_rfind_char(path, '/') + 1);
-}
-
 /* "jit(f)/jit(main)/" in front says how it was called, not what it is. */
 static struct str scope_core(struct str scope)
 {
@@ -116,17 +109,6 @@ static struct str scope_core(struct str scope)
 		scope = str_from_offset(scope, slash + 1);
 	}
 	return scope;
-}
-
-/* "remat3" -> "remat": how often the compiler copied an op is one more of its numbers. */
-static struct str part_core(struct str part)
-{
-	ptrdiff_t digits = part.len;
-
-	while (digits > 0 && part.p[digits - 1] >= '0' && part.p[digits - 1] <= '9')
-		digits--;
-	struct str head = str_head(part, digits);
-	return digits == 0 || str_eq(head, STR("remat")) ? head : part;
 }
 
 /* A GPU kernel's "loop_add_fusion_12" is named for the instruction loop_add_fusion.12. */
@@ -141,18 +123,25 @@ static struct str kernel_core(struct str name)
 		       : name;
 }
 
-/* "fusion.123" -> "fusion", "fusion.7.remat2.1" -> "fusion.remat" */
+/*
+ * "fusion.123" -> "fusion", "fusion.7.remat2.1" -> "fusion.remat": how often the compiler copied an
+ * op is one more of its numbers.
+ */
 static struct str name_core(struct str name, struct arena *keep)
 {
-	struct str part, core, rest = name;
+	struct str part, rest = name;
 	struct out *o = out_memory(keep);
 
 	str_cut(rest, '.', &part, &rest);
 	out_str(o, kernel_core(part));
 	while (rest.len > 0) {
 		str_cut(rest, '.', &part, &rest);
-		core = part_core(part);
-		out_fmt(o, "%s%.*s", core.len > 0 ? "." : "", STR_ARG(core));
+		struct str head = part;
+		while (head.len > 0 && head.p[head.len - 1] >= '0' && head.p[head.len - 1] <= '9')
+			head.len--;
+		if (head.len > 0 && !str_eq(head, STR("remat")))
+			head = part;
+		out_fmt(o, "%s%.*s", head.len > 0 ? "." : "", STR_ARG(head));
 	}
 	return out_text(o);
 }
@@ -161,34 +150,28 @@ static struct str name_core(struct str name, struct arena *keep)
 #define KEY_OPERANDS 4
 
 /* "bf16[8,16](bf16[8,32],bf16[32,16])": of equal results the operands tell dX from dW. */
-static struct str matmul_shapes(const struct measured *m, const struct hlo_module *h,
-	const struct hlo_instruction *i, struct str result)
+static struct str shape_core(const struct subject *s, struct arena *keep)
 {
-	struct out *o = out_memory(m->keep);
+	struct out *o = out_memory(keep);
 
+	if (s->instruction < 0) {
+		/* Without HLO the profile's own text, up to the layout. */
+		ptrdiff_t brace = str_find_char(s->said.shape, '{');
+		return brace >= 0 ? str_head(s->said.shape, brace) : s->said.shape;
+	}
+	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_instruction *i = &h->instructions[s->instruction];
+	struct str result = shape_text(&i->shape, false, keep);
+	if ((s->kind != KIND_MATMUL && s->kind != KIND_CONVOLUTION) || i->operand_count == 0)
+		return result;
 	out_str(o, result);
 	for (ptrdiff_t k = 0; k < i->operand_count && k < KEY_OPERANDS; k++) {
 		out_char(o, k == 0 ? '(' : ',');
 		if (i->operands[k] >= 0)
-			out_str(o,
-				shape_text(&h->instructions[i->operands[k]].shape, false, m->keep));
+			out_str(o, shape_text(&h->instructions[i->operands[k]].shape, false, keep));
 	}
-	out_z(o, i->operand_count > 0 ? ")" : "");
+	out_char(o, ')');
 	return out_text(o);
-}
-
-static struct str shape_core(const struct measured *m, const struct subject *s)
-{
-	if (s->instruction >= 0) {
-		const struct hlo_module *h = s->program->hlo;
-		const struct hlo_instruction *i = &h->instructions[s->instruction];
-		struct str result = shape_text(&i->shape, false, m->keep);
-		bool matmul = s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION;
-		return matmul ? matmul_shapes(m, h, i, result) : result;
-	}
-	/* Without HLO the profile's own text, up to the layout. */
-	ptrdiff_t brace = str_find_char(s->said.shape, '{');
-	return brace >= 0 ? str_head(s->said.shape, brace) : s->said.shape;
 }
 
 /* Ops the compiler made have no scope: their name without its numbers has to do. */
@@ -202,7 +185,8 @@ static struct str what_it_is(struct str scope, struct str name, struct arena *ke
 static struct str identity(struct arena *keep, struct str kind, struct str shape, struct str what,
 	const struct op_source *where)
 {
-	struct str file = base_name(where->file);
+	/* The last component: a checkout elsewhere must not change a key. */
+	struct str file = str_from_offset(where->file, str_rfind_char(where->file, '/') + 1);
 
 	return text_clean(
 		keep, arena_fmt(keep, "%.*s %.*s %.*s%s%.*s%s%.*s", STR_ARG(kind), STR_ARG(shape),
@@ -213,7 +197,7 @@ static struct str identity(struct arena *keep, struct str kind, struct str shape
 struct op_key_text op_key_text(const struct measured *m, const struct subject *s, struct str scope,
 	const struct op_source *where)
 {
-	struct str kind = op_kind_name(s->kind), shape = shape_core(m, s);
+	struct str kind = op_kind_name(s->kind), shape = shape_core(s, m->keep);
 	struct str what = what_it_is(scope, s->name, m->keep);
 
 	return (struct op_key_text){

@@ -1,3 +1,4 @@
+/* From the profiles of a run to its tables.  See run.h. */
 #include "measure/run.h"
 
 #include <math.h>
@@ -7,19 +8,22 @@
 #include "measure/op_key.h"
 #include "measure/measured.h"
 
-static bool has_op_lane(const struct plane *p)
+/* A plane of which ops are known, or whose ops the compiler planned. */
+static bool is_device(const struct plane *p)
 {
+	bool any = p->profile->format == FORMAT_DUMP;
+
 	for (ptrdiff_t i = 0; i < p->lane_count; i++)
-		if ((p->lanes[i].class == LANE_OPS || p->lanes[i].class == LANE_STREAM) &&
-			p->lanes[i].bytes > 0)
-			return true;
-	return false;
+		any |= (p->lanes[i].class == LANE_OPS || p->lanes[i].class == LANE_STREAM) &&
+		       p->lanes[i].bytes > 0;
+	return p->class == PLANE_DEVICE && any;
 }
 
-static struct chip_hints hints_of(const struct plane *p)
+static void device_chip(struct measured *m, struct device *d)
 {
-	const struct plane_chip *c = &p->chip;
+	const struct plane_chip *c = &d->plane->chip;
 	struct chip_hints h = {
+		.planes_on_host = (int)host_device_planes(d->plane->profile),
 		.device_type = c->device_type,
 		.device_name = c->device_name,
 		.vendor = c->vendor,
@@ -32,14 +36,6 @@ static struct chip_hints hints_of(const struct plane *p)
 		.peak_flops = c->peak_flops,
 		.peak_hbm_bps = c->peak_hbm_bps,
 	};
-
-	h.planes_on_host = (int)host_device_planes(p->profile);
-	return h;
-}
-
-static void device_chip(struct measured *m, struct device *d)
-{
-	struct chip_hints h = hints_of(d->plane);
 
 	if (m->options->chip)
 		d->match = (struct chip_match){ .chip = m->options->chip,
@@ -62,8 +58,7 @@ static void devices_find(struct measured *m)
 	for (ptrdiff_t h = 0; h < m->host_count; h++)
 		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
 			struct plane *p = &m->hosts[h].planes[i];
-			bool planned = m->hosts[h].format == FORMAT_DUMP;
-			if (p->class != PLANE_DEVICE || (!planned && !has_op_lane(p)))
+			if (!is_device(p))
 				continue;
 			struct device *d = arena_push(m->keep, m->devices, m->device_count, cap);
 			d->plane = p;
@@ -73,6 +68,19 @@ static void devices_find(struct measured *m)
 		}
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		device_chip(m, &m->devices[i]);
+}
+
+struct devices_row *device_row_new(struct measured *m, const struct plane *p, struct str core_type)
+{
+	struct devices_row *row = table_new(m->tables, devices, m->keep);
+	int64_t chip = p->chip.global_chip_id;
+
+	row->host = text_clean(m->keep, p->profile->host);
+	row->device = text_clean(m->keep, p->name);
+	row->chip_id = chip >= 0 ? arena_fmt(m->keep, "%lld", (long long)chip) : row->device;
+	row->core_type = core_type;
+	row->phase = run_phase(m);
+	return row;
 }
 
 double *step_times(const struct measured *m, ptrdiff_t *count)
@@ -135,16 +143,8 @@ static void fill_devices(struct measured *m)
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		const struct device *d = &m->devices[i];
 		const struct sweep *s = &d->sweep;
-		struct devices_row *row = table_new(m->tables, devices, m->keep);
+		struct devices_row *row = device_row_new(m, d->plane, STR("compute"));
 
-		row->host = text_clean(m->keep, m->hosts[d->host].host);
-		row->device = text_clean(m->keep, d->plane->name);
-		row->chip_id = d->plane->chip.global_chip_id >= 0
-				       ? arena_fmt(m->keep, "%lld",
-						 (long long)d->plane->chip.global_chip_id)
-				       : row->device;
-		row->core_type = STR("compute");
-		row->phase = run_phase(m);
 		if (d->chip.chip) {
 			row->chip = d->chip.chip->id;
 			row->cores = d->chip.share * d->chip.chip->cores_per_chip;
@@ -239,21 +239,14 @@ struct programs_row *program_row_new(struct measured *m, const struct program *p
 
 static void program_row(struct measured *m, const struct program *p)
 {
-	struct program_total sum = { .dist = aggregate_program(m->sums, p->index) };
+	struct dist d = aggregate_program(m->sums, p->index);
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
-		if (p->index >= s->program_cap)
-			continue;
-		sum.executions += s->programs[p->index].executions;
-		sum.time_ps += s->programs[p->index].time_ps;
-	}
-	if (p->id == PROGRAM_UNKNOWN || sum.executions == 0)
+	if (p->id == PROGRAM_UNKNOWN || d.count == 0)
 		return;
 	struct programs_row *row = program_row_new(m, p);
-	row->executions = (double)sum.executions;
-	row->time_s = (double)sum.time_ps * PS;
-	row->p50_s = dist_quantile(&sum.dist, 0.5, *m->keep) * PS;
+	row->executions = (double)d.count;
+	row->time_s = (double)d.sum * PS;
+	row->p50_s = dist_quantile(&d, 0.5, *m->keep) * PS;
 	row->ideal_s = program_ideal(m, p);
 }
 

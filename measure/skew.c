@@ -8,14 +8,6 @@
 
 #include "measure/measured.h"
 
-static double lower_median(double *values, ptrdiff_t n)
-{
-	if (n < 2)
-		return NAN;
-	sort_numbers(values, n);
-	return values[(n - 1) / 2];
-}
-
 /* Seconds per step of a device in an op; 0 when it did not run it. */
 static double time_in(const struct device *d, ptrdiff_t subject)
 {
@@ -27,8 +19,9 @@ static double time_in(const struct device *d, ptrdiff_t subject)
 	return (double)s->self_ps[i] * PS / (double)s->steady_count;
 }
 
-/* The devices' times in an op, of those that ran it; `times` has room for all. */
-static ptrdiff_t times_in(const struct measured *m, ptrdiff_t subject, double *times)
+/* The lower median of the devices' times in an op, and the largest, of those that ran it; `times`
+ * has room for all.  NaN with fewer than two. */
+static double median_in(const struct measured *m, ptrdiff_t subject, double *times, double *largest)
 {
 	ptrdiff_t n = 0;
 
@@ -37,17 +30,18 @@ static ptrdiff_t times_in(const struct measured *m, ptrdiff_t subject, double *t
 		if (t > 0)
 			times[n++] = t;
 	}
-	return n;
+	sort_numbers(times, n);
+	*largest = n ? times[n - 1] : 0;
+	return n < 2 ? (double)NAN : times[(n - 1) / 2];
 }
 
 double subject_skew(const struct measured *m, ptrdiff_t subject)
 {
 	struct arena scratch = *m->keep;
-	double *times = arena_make(&scratch, double, m->device_count);
-	ptrdiff_t n = times_in(m, subject, times);
-	double mid = lower_median(times, n);
+	double largest, *times = arena_make(&scratch, double, m->device_count);
+	double mid = median_in(m, subject, times, &largest);
 
-	return mid > 0 ? times[n - 1] / mid : NAN;
+	return mid > 0 ? largest / mid : NAN;
 }
 
 /* What an op tells of a device: how much longer than the median, for how much of its time. */
@@ -84,31 +78,21 @@ static double lower_quartile(struct telling *t, ptrdiff_t n)
 	return NAN;
 }
 
-static bool is_compute(const struct subject *s)
-{
-	return op_kind_activity(s->kind) == ACTIVITY_COMPUTE && s->async == ASYNC_NONE;
-}
-
-static double *medians(const struct measured *m, ptrdiff_t subjects, struct arena *keep)
-{
-	double *mid = arena_make(keep, double, subjects);
-	double *times = arena_make(keep, double, m->device_count);
-
-	for (ptrdiff_t i = 0; i < subjects; i++)
-		mid[i] = is_compute(registry_subject_at(m->registry, i))
-				 ? lower_median(times, times_in(m, i, times))
-				 : NAN;
-	return mid;
-}
-
 double *devices_slowness(const struct measured *m)
 {
 	double *ret = arena_make(m->keep, double, m->device_count);
 	struct arena scratch = *m->keep;
 	ptrdiff_t subjects = registry_subject_count(m->registry);
-	double *mid = medians(m, subjects, &scratch);
+	double *mid = arena_make(&scratch, double, subjects), largest;
+	double *times = arena_make(&scratch, double, m->device_count);
 	struct telling *t = arena_make(&scratch, struct telling, subjects);
 
+	for (ptrdiff_t i = 0; i < subjects; i++) {
+		const struct subject *s = registry_subject_at(m->registry, i);
+		bool compute =
+			op_kind_activity(s->kind) == ACTIVITY_COMPUTE && s->async == ASYNC_NONE;
+		mid[i] = compute ? median_in(m, i, times, &largest) : (double)NAN;
+	}
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		ptrdiff_t n = 0;
 		for (ptrdiff_t k = 0; k < subjects; k++) {

@@ -90,14 +90,8 @@ static void core_read(void *cores, ptrdiff_t i)
 
 static void core_row(struct measured *m, const struct sparse_core *c)
 {
-	struct devices_row *row = table_new(m->tables, devices, m->keep);
-	int64_t chip = c->plane->chip.global_chip_id;
+	struct devices_row *row = device_row_new(m, c->plane, STR("sparse"));
 
-	row->host = text_clean(m->keep, c->plane->profile->host);
-	row->device = text_clean(m->keep, c->plane->name);
-	row->chip_id = chip >= 0 ? arena_fmt(m->keep, "%lld", (long long)chip) : row->device;
-	row->core_type = STR("sparse");
-	row->phase = run_phase(m);
 	row->events = (double)c->events;
 	row->window_s = (double)(c->events ? c->last_ps - c->first_ps : 0) * PS;
 	row->busy_s = (double)c->busy_ps * PS;

@@ -77,11 +77,6 @@ static void time_passes(struct sweeping *s, int64_t until_ps, int mask, int busy
 	clock_share(s, ACTIVITY_TRANSFER, mask != ACTIVITY_TRANSFER, dt);
 }
 
-static inline bool is_busy(int bit)
-{
-	return bit == ACTIVITY_COMPUTE || bit == ACTIVITY_COMMS;
-}
-
 static inline int busy_count(const struct sweeping *s)
 {
 	return s->by_bit[ACTIVITY_COMPUTE] + s->by_bit[ACTIVITY_COMMS];
@@ -105,6 +100,22 @@ static inline void activity_count(struct sweeping *s, const struct running *r, i
 	s->in_front[bit] += r->in_front ? by : 0;
 	s->share[bit] = 1.0 / s->sharing[bit]; /* here, where nobody waits for the divisions */
 	s->front_share[bit] = 1.0 / s->in_front[bit];
+}
+
+/* An op's own time, and its share of its activity's, goes on, */
+static inline void active_join(struct sweeping *s, struct running *r)
+{
+	r->active_ps = s->now_ps;
+	r->joined = s->clocks[r->bit];
+	activity_count(s, r, 1);
+}
+
+/* and stands still. */
+static inline void active_leave(struct sweeping *s, struct running *r)
+{
+	r->self_ps += s->now_ps - r->active_ps;
+	clock_settle(s, r);
+	activity_count(s, r, -1);
 }
 
 /* From below the last one; the others' order stays, for below_end_ps. */
@@ -132,17 +143,13 @@ static inline void active_remove(struct sweeping *s, struct running *r)
 	else if (!active_take_out(s, r))
 		return;
 	s->active_count = last;
-	r->self_ps += s->now_ps - r->active_ps;
-	clock_settle(s, r);
-	activity_count(s, r, -1);
+	active_leave(s, r);
 }
 
 static void active_add(struct sweeping *s, struct running *r)
 {
 	s->active[s->active_count++] = r;
-	r->active_ps = s->now_ps;
-	r->joined = s->clocks[r->bit];
-	activity_count(s, r, 1);
+	active_join(s, r);
 	r->below_end_ps = s->next_end_ps;
 	if (r->end_ps < s->next_end_ps)
 		s->next_end_ps = r->end_ps;
@@ -219,30 +226,25 @@ static void span_to_front(struct sweeping *s, const struct subject *done)
 }
 
 /*
- * A done that nothing in flight belongs to.  The start of the first one may lie before the window:
- * of an instruction at most one is in flight.  Those of spans that were not followed are no loss.
+ * A done may have nothing in flight.  The start of the first one may lie before the window: of an
+ * instruction at most one is in flight.  Those of spans that were not followed are no loss.
  */
-static void span_missing(struct sweeping *s, const struct subject *done)
-{
-	if (s->unfollowed > 0)
-		s->unfollowed--;
-	else if (s->out->ops[done->index].done_before)
-		s->out->lost_starts++;
-}
-
 static void span_end(struct sweeping *s, const struct subject *done, int64_t done_self_ps)
 {
 	struct running *span = span_of(s, done);
 	int32_t start = span ? span->subject : done->starts[0];
+	bool *done_before = &s->out->ops[done->index].done_before;
 
 	s->out->collectives[start].done_self_ps += done_self_ps;
-	if (!span)
-		span_missing(s, done);
-	s->out->ops[done->index].done_before = true;
-	if (!span)
-		return;
-	instance_add(s, start, s->now_ps - span->start_ps);
-	running_drop(s, span);
+	if (span) {
+		instance_add(s, start, s->now_ps - span->start_ps);
+		running_drop(s, span);
+	} else if (s->unfollowed > 0) {
+		s->unfollowed--;
+	} else {
+		s->out->lost_starts += *done_before;
+	}
+	*done_before = true;
 }
 
 /* What an event that ends now, begun in `step`, leaves behind. */
@@ -367,21 +369,6 @@ static __attribute__((noinline)) void held_begin(struct sweeping *s)
 		span_to_front(s, known->subject);
 }
 
-/* The op that the held event suspends; its time stands still in between. */
-static void parent_pause(struct sweeping *s, struct running *parent)
-{
-	parent->self_ps += s->now_ps - parent->active_ps;
-	clock_settle(s, parent);
-	activity_count(s, parent, -1);
-}
-
-static void parent_resume(struct sweeping *s, struct running *parent)
-{
-	parent->active_ps = s->now_ps;
-	parent->joined = s->clocks[parent->bit];
-	activity_count(s, parent, 1);
-}
-
 /* The held event begins and ends, and nothing else does in between. */
 static void held_pass(struct sweeping *s)
 {
@@ -396,28 +383,23 @@ static void held_pass(struct sweeping *s)
 	}
 	if (subject->async == ASYNC_DONE)
 		span_to_front(s, subject);
+	/* The op that the held event suspends: its time stands still in between. */
 	struct running *parent = s->lanes[e->lane].top;
 	if (parent)
-		parent_pause(s, parent);
+		active_leave(s, parent);
 	int busy = busy_count(s);
 	if (busy > 0 && subject->async == ASYNC_NONE && s->in_step)
 		pending_of(s, subject->index)->overlap_ps += time_ps;
 	if (time_ps > 0)
-		time_passes(s, e->end_ps, s->mask | bit, busy + is_busy(bit));
+		time_passes(s, e->end_ps, s->mask | bit,
+			busy + (bit == ACTIVITY_COMPUTE || bit == ACTIVITY_COMMS));
 	if (parent)
-		parent_resume(s, parent);
+		active_join(s, parent);
 	if (s->active_count == 0) {
 		s->idle_since_ps = s->now_ps;
 		s->last_subject = subject->index;
 	}
 	event_ended(s, subject, bit, e->step, time_ps, time_ps);
-}
-
-/* Those that share their time need a clock. */
-static inline bool held_shares(const struct held *e)
-{
-	return e->known->bit & (ACTIVITY_COMMS | ACTIVITY_TRANSFER) &&
-	       e->known->subject->async == ASYNC_NONE;
 }
 
 /* The held event by itself up to `until_ps`, or among the active. */
@@ -427,11 +409,14 @@ static inline void held_settle(struct sweeping *s, int64_t until_ps)
 
 	if (!e->known)
 		return;
+	/* Those that share their time need a clock. */
+	bool shares = e->known->bit & (ACTIVITY_COMMS | ACTIVITY_TRANSFER) &&
+		      e->known->subject->async == ASYNC_NONE;
 	const struct running *top = s->lanes[e->lane].top;
 	if (top)
 		s->out->ops[e->known->subject->index].nested = true;
 	if (e->end_ps <= until_ps && e->end_ps < s->next_end_ps && e->end_ps < s->boundary_ps &&
-		(!top || e->end_ps <= top->end_ps) && !held_shares(e))
+		(!top || e->end_ps <= top->end_ps) && !shares)
 		held_pass(s);
 	else
 		held_begin(s);

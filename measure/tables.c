@@ -1,3 +1,4 @@
+/* Columns as data, and the cells of rows.  See tables.h. */
 #include "measure/tables.h"
 
 #include <math.h>
@@ -82,36 +83,24 @@ static const struct column curves_columns[] = { CURVES_COLUMNS(AS_TEXT, AS_REAL)
 static const struct column usage_columns[] = { USAGE_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW
 
-#define X(table, COLUMNS, key, meaning)                                                            \
-	{ STR_INIT(#table), STR_INIT(meaning), STR_INIT(key), table##_columns,                     \
+#define DEF(table, name, meaning, key)                                                             \
+	{ STR_INIT(name), STR_INIT(meaning), STR_INIT(key), table##_columns,                       \
 		(ptrdiff_t)(sizeof(table##_columns) / sizeof(table##_columns[0])),                 \
 		(ptrdiff_t)sizeof(struct table##_row) },
-const struct table_def table_defs[TABLE_COUNT] = { TABLES(X) };
-const struct table_def plot_defs[PLOT_COUNT] = { PLOTS(X) };
-#undef X
-
-const struct table_def base_table_defs[TABLE_COUNT] = {
-#define X(table, COLUMNS, key, meaning)                                                            \
-	{ STR_INIT("base_" #table), STR_INIT("of the baseline: " meaning), STR_INIT(key),          \
-		table##_columns,                                                                   \
-		(ptrdiff_t)(sizeof(table##_columns) / sizeof(table##_columns[0])),                 \
-		(ptrdiff_t)sizeof(struct table##_row) },
-	TABLES(X)
-#undef X
-};
-
-static void row_clear(const struct table_def *def, void *row)
-{
-	for (ptrdiff_t i = 0; i < def->column_count; i++)
-		if (def->columns[i].type == COLUMN_REAL)
-			cell_set_real(&def->columns[i], row, NAN);
-}
+#define PLAIN(table, COLUMNS, key, meaning) DEF(table, #table, meaning, key)
+#define BASE(table, COLUMNS, key, meaning)                                                         \
+	DEF(table, "base_" #table, "of the baseline: " meaning, key)
+const struct table_def table_defs[TABLE_COUNT] = { TABLES(PLAIN) };
+const struct table_def plot_defs[PLOT_COUNT] = { PLOTS(PLAIN) };
+const struct table_def base_table_defs[TABLE_COUNT] = { TABLES(BASE) };
 
 void *rows_add(struct table *t, const struct table_def *def, struct arena *keep)
 {
 	void *row = arena_grow(keep, &t->rows, &t->count, &t->cap, def->row_bytes);
 
-	row_clear(def, row);
+	for (ptrdiff_t i = 0; i < def->column_count; i++)
+		if (def->columns[i].type == COLUMN_REAL)
+			cell_set_real(&def->columns[i], row, NAN);
 	return row;
 }
 
@@ -165,4 +154,44 @@ void cell_set_real(const struct column *c, void *row, double value)
 void cell_set_text(const struct column *c, void *row, struct str value)
 {
 	*(struct str *)((char *)row + c->offset) = value;
+}
+
+/* ---- what a NULL means ----------------------------------------------------------------------- */
+
+#define NO_ALLOCATOR "the host's plane holds no memory events of an allocator"
+#define NO_HOST	     "the profile holds no events of the host"
+
+/* By name alone: a rule's own SELECT hands a column on under it. */
+static const struct {
+	struct str column, lacks;
+} absences[] = {
+	{ STR_INIT("window_peak_bytes"), STR_INIT(NO_ALLOCATOR) },
+	{ STR_INIT("other_live_bytes"), STR_INIT(NO_ALLOCATOR) },
+	{ STR_INIT("compiled_bytes"),
+		STR_INIT("no program's HLO with its buffers is in the profile") },
+	{ STR_INIT("compiles_in_steps"), STR_INIT(NO_HOST) },
+	{ STR_INIT("input_wait_ratio"), STR_INIT(NO_HOST) },
+	{ STR_INIT("sync_wait_ratio"), STR_INIT(NO_HOST) },
+	{ STR_INIT("mfu"),
+		STR_INIT("the job file does not say the model and its tokens, or contradicts the "
+			 "profile") },
+	{ STR_INIT("useful_flops_ratio"),
+		STR_INIT("the job file contradicts the profile, or not all FLOPs are counted") },
+	{ STR_INIT("remat_flops_ratio"),
+		STR_INIT("nobody counted the FLOPs of too much of the compute time") },
+	{ STR_INIT("slowness"), STR_INIT("only one device was recorded") },
+	{ STR_INIT("all_hosts_read"),
+		STR_INIT("not all hosts of the job were read (files are missing, or --hosts-sample "
+			 "left them out), or nothing says how many it has") },
+	{ STR_INIT("small_per_step"),
+		STR_INIT("collectives of unknown size, or over links of unknown speed, could "
+			 "decide it") },
+};
+
+struct str column_absence(const struct column *c)
+{
+	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++)
+		if (str_eq(absences[i].column, c->name))
+			return absences[i].lacks;
+	return (struct str){ NULL, 0 };
 }

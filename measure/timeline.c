@@ -38,7 +38,7 @@ struct bar {
 	enum op_kind kind;
 };
 
-/* An op that runs, or waits for those it holds. */
+/* An op that runs, or waits for those it holds, or is in flight. */
 struct open {
 	const struct subject *op;
 	enum op_kind kind;
@@ -56,12 +56,6 @@ struct row {
 	bool is_shown;
 };
 
-struct flight {
-	const struct subject *op; /* the start */
-	enum op_kind kind;
-	int64_t start_ps;
-};
-
 struct timeline {
 	const struct device *device;
 	const struct swept_step *step;
@@ -73,7 +67,7 @@ struct timeline {
 	int64_t sliver_ps, until_ps; /* until: the end of what was read */
 	struct row *rows;	     /* one per lane of the plane, then those in flight */
 	ptrdiff_t row_count;
-	struct flight open[OPEN_MAX];
+	struct open open[OPEN_MAX]; /* starts whose done did not come yet */
 	int open_count;
 };
 
@@ -113,35 +107,29 @@ static void join(struct bar *into, const struct bar *b)
 	into->kind = b->kind;
 }
 
-static bool clip(const struct timeline *t, int64_t *from_ps, int64_t *to_ps)
+/* The part within what is shown; false when there is none. */
+static bool bar_of(const struct timeline *t, const struct open *o, int64_t to, struct bar *ret)
 {
-	if (*from_ps < t->step->start_ps)
-		*from_ps = t->step->start_ps;
-	if (*to_ps > t->until_ps)
-		*to_ps = t->until_ps;
-	return *to_ps > *from_ps;
-}
+	int64_t from = o->from_ps > t->step->start_ps ? o->from_ps : t->step->start_ps;
 
-static struct bar bar_of(const struct subject *op, enum op_kind kind, int64_t from, int64_t to)
-{
-	struct bar b = { .start_ps = from, .end_ps = to, .op = op, .kind = kind, .ops = 1 };
-
-	b.longest_ps = b.busy_ps[activity_index(kind)] = to - from;
-	return b;
+	to = to < t->until_ps ? to : t->until_ps;
+	*ret = (struct bar){ .start_ps = from, .end_ps = to, .op = o->op, .kind = o->kind };
+	ret->longest_ps = ret->busy_ps[activity_index(o->kind)] = to - from;
+	return to > from;
 }
 
 /* `o` ran from where it was last drawn up to `to_ps`. */
 static void draw(struct timeline *t, struct row *r, struct open *o, int64_t to_ps)
 {
-	int64_t from_ps = o->from_ps;
+	struct bar b;
+	bool any = bar_of(t, o, to_ps, &b);
 
 	o->from_ps = to_ps;
-	if (!clip(t, &from_ps, &to_ps))
+	if (!any)
 		return;
-	struct bar b = bar_of(o->op, o->kind, from_ps, to_ps);
 	b.ops = !o->is_begun;
 	o->is_begun = true;
-	r->busy_ps += to_ps - from_ps;
+	r->busy_ps += b.longest_ps;
 	if (r->count > 0 && joins(&r->bars[r->count - 1], &b, t->sliver_ps))
 		join(&r->bars[r->count - 1], &b);
 	else
@@ -159,31 +147,23 @@ static void pop(struct timeline *t, struct row *r)
 }
 
 /* As in the sweep: an op that does not fit into the one before it ends that one. */
-static void push(struct timeline *t, struct row *r, const struct subject *op, enum op_kind kind,
-	const struct op_event *e)
+static void push(struct timeline *t, struct row *r, const struct open *o)
 {
 	while (r->depth > 0) {
 		struct open *top = &r->stack[r->depth - 1];
-		if (top->end_ps > e->start_ps && top->end_ps >= e->end_ps)
+		if (top->end_ps > o->from_ps && top->end_ps >= o->end_ps)
 			break;
-		if (top->end_ps > e->start_ps)
-			top->end_ps = e->start_ps;
+		if (top->end_ps > o->from_ps)
+			top->end_ps = o->from_ps;
 		pop(t, r);
 	}
 	if (r->depth > 0)
-		draw(t, r, &r->stack[r->depth - 1], e->start_ps);
+		draw(t, r, &r->stack[r->depth - 1], o->from_ps);
 	if (r->depth < DEPTH_MAX)
-		r->stack[r->depth++] = (struct open){ op, kind, e->start_ps, e->end_ps, false };
+		r->stack[r->depth++] = *o;
 }
 
 /* ---- what is in flight ----------------------------------------------------------------------- */
-
-static void flight_begin(
-	struct timeline *t, const struct subject *op, enum op_kind kind, int64_t at_ps)
-{
-	if (activity_index(kind) > 0 && t->open_count < OPEN_MAX)
-		t->open[t->open_count++] = (struct flight){ op, kind, at_ps };
-}
 
 /* What a done may end, it ends in the order they began. */
 static void flight_end(struct timeline *t, const struct subject *done, int64_t at_ps)
@@ -194,14 +174,16 @@ static void flight_end(struct timeline *t, const struct subject *done, int64_t a
 		i++;
 	if (i == t->open_count)
 		return;
-	struct flight f = t->open[i];
+	struct open f = t->open[i];
+	struct bar b;
 	for (t->open_count--; i < t->open_count; i++)
 		t->open[i] = t->open[i + 1];
 	struct row *r = &t->rows[t->row_count - FLIGHTS + activity_index(f.kind) - 1];
-	if (!clip(t, &f.start_ps, &at_ps) || r->count >= FLIGHT_MAX)
+	if (!bar_of(t, &f, at_ps, &b) || r->count >= FLIGHT_MAX)
 		return;
-	*arena_push(t->work, r->bars, r->count, r->cap) = bar_of(f.op, f.kind, f.start_ps, at_ps);
-	r->busy_ps += at_ps - f.start_ps;
+	b.ops = 1;
+	*arena_push(t->work, r->bars, r->count, r->cap) = b;
+	r->busy_ps += b.longest_ps;
 }
 
 static int bar_cmp(const void *a, const void *b)
@@ -219,14 +201,14 @@ static int bar_cmp(const void *a, const void *b)
 
 static void take(struct timeline *t, const struct op_event *e)
 {
-	enum op_kind kind;
-	const struct subject *op = registry_subject(t->registry, t->device->plane, e->op, &kind);
+	struct open o = { .from_ps = e->start_ps, .end_ps = e->end_ps };
 
-	push(t, &t->rows[e->lane], op, kind, e);
-	if (op->async == ASYNC_START)
-		flight_begin(t, op, kind, e->start_ps);
-	else if (op->async == ASYNC_DONE)
-		flight_end(t, op, e->end_ps);
+	o.op = registry_subject(t->registry, t->device->plane, e->op, &o.kind);
+	push(t, &t->rows[e->lane], &o);
+	if (o.op->async == ASYNC_START && activity_index(o.kind) > 0 && t->open_count < OPEN_MAX)
+		t->open[t->open_count++] = o;
+	else if (o.op->async == ASYNC_DONE)
+		flight_end(t, o.op, e->end_ps);
 }
 
 static bool read_step(struct timeline *t, struct diag *err)
