@@ -11,51 +11,37 @@
 #include "cmd/audit.h"
 #include "cmd/progress.h"
 #include "cmd/shared.h"
-#include "session/remember.h"
 #include "store/address.h"
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Where facts go, one run after the other. */
-struct sink {
-	struct store *store; /* or NULL: then into the fleet itself */
-	struct fleet *fleet;
-	struct out *facts; /* or NULL */
-	struct str judge;
-	struct arena scratch;
-	struct str *first_error; /* of a profile: said when there is nothing else to say */
-	struct str *newest;	 /* moment of a run that was taken; missing: none had one */
-	char *newest_text;	 /* MOMENT_MAX bytes for it: a fleet's runs come in any order */
-	struct arena *keep;
-	bool ok;
-	struct diag err;
-};
-
-static void note_moment(struct sink *s, struct str moment)
+static bool take_facts(void *arg, const struct run_facts *f, struct diag *err)
 {
-	bool is_newer = moment.p && (!s->newest->p || str_cmp(moment, *s->newest) > 0);
-	if (!is_newer || moment.len > MOMENT_MAX)
-		return;
-	memcpy(s->newest_text, moment.p, (size_t)moment.len);
-	*s->newest = (struct str){ s->newest_text, moment.len };
-}
-
-static bool sink_take(void *arg, const struct run_facts *f, struct diag *err)
-{
-	struct sink *s = arg;
-	if (f->error.p && !s->first_error->p)
-		*s->first_error = arena_str(s->keep, f->error);
-	note_moment(s, f->captured);
-	if (s->facts)
-		run_facts_write(f, s->facts);
-	return s->store ? store_append(s->store, f, err) : fleet_take(s->fleet, f, err);
+	struct audit *a = arg;
+	struct str captured = f->captured;
+	bool is_newer = captured.p && (!a->newest.p || str_cmp(captured, a->newest) > 0);
+	if (f->error.p && !a->first_error.p)
+		a->first_error = arena_str(a->keep, f->error);
+	if (is_newer && captured.len <= MOMENT_MAX) {
+		memcpy(a->newest_text, captured.p, (size_t)captured.len);
+		a->newest = (struct str){ a->newest_text, captured.len };
+	}
+	if (a->facts)
+		run_facts_write(f, a->facts);
+	return a->connection.store ? store_append(a->connection.store, f, err)
+				   : fleet_take(a->fleet, f, err);
 }
 
 /* After a store failed nothing more is taken; what was judged until then is in it. */
-static void sink_reports(void *arg, const struct report_set *set)
+static void take_reports(void *arg, const struct report_set *set)
 {
-	struct sink *s = arg;
-	remember_each(set, s->judge, sink_take, s, &s->scratch, &s->err, &s->ok);
+	struct audit *a = arg;
+	struct run_facts facts;
+	for (ptrdiff_t i = 0; i < set->count && !a->is_full; i++) {
+		report_facts(&set->items[i], a->judge, STR(ROOFLINT_VERSION), &a->scratch, &facts);
+		a->is_full = !take_facts(a, &facts, &a->err);
+		arena_clear(&a->scratch);
+	}
 }
 
 /* ---- what is in the store already ------------------------------------------------------------ */
@@ -142,52 +128,47 @@ static bool is_known(void *arg, struct str shown, const struct found_run *run)
 	return is_known;
 }
 
-static bool judge_roots(struct audit *a, const struct list *roots, struct sink *sink)
+static bool judge_roots(struct audit *a, const struct list *roots)
 {
-	struct known known = { .store = a->archive.store,
+	struct known known = { .store = a->connection.store,
 		.judge = a->judge,
 		.hosts_sample = a->options.hosts_sample };
 	struct report_set set;
+	struct diag err;
 	struct batch batch = {
 		.rules = &a->rules, .options = &a->options, .workers = a->jobs, .give_up = give_up
 	};
 	batch.all_runs = true;
-	batch.take = sink_reports;
-	batch.take_arg = sink;
+	batch.take = take_reports;
+	batch.take_arg = a;
 	batch.shard = a->shard;
 	if (isatty(STDERR_FILENO))
 		batch.progress = show_progress;
-	if (a->archive.store) {
+	if (a->connection.store) {
 		known.keep = arena_new(ARENA_SCRATCH_BYTES);
 		batch.skip = is_known;
 		batch.expect = know_some;
 		batch.skip_arg = &known;
 	}
-	bool ok = batch_run(&batch, roots, a->keep, &set, &a->err);
+	bool ok = batch_run(&batch, roots, a->keep, &set, &err);
 	arena_free(&known.keep);
-	if (ok)
-		a->err = sink->err;
-	return ok && sink->ok;
+	if (!ok)
+		a->err = err;
+	return ok && !a->is_full;
 }
 
-/* ---- facts from elsewhere -------------------------------------------------------------------- */
-
-static bool merge_file(struct audit *a, struct str path, struct sink *sink)
+/* Facts from elsewhere. */
+static bool merge_files(struct audit *a, const struct list *files)
 {
-	struct input in;
-	if (!input_open(path, a->keep, &in, &a->err))
-		return false;
-	bool ok = run_facts_read(&in, sink_take, sink, &a->err) && input_check(&in, &a->err);
-	input_close(&in);
-	return ok;
-}
-
-static bool merge_files(struct audit *a, const struct list *files, struct sink *sink)
-{
-	for (ptrdiff_t i = 0; i < files->count; i++)
-		if (!merge_file(a, files->items[i], sink))
+	bool ok = true;
+	for (ptrdiff_t i = 0; i < files->count && ok; i++) {
+		struct input in;
+		if (!input_open(files->items[i], a->keep, &in, &a->err))
 			return false;
-	return true;
+		ok = run_facts_read(&in, take_facts, a, &a->err) && input_check(&in, &a->err);
+		input_close(&in);
+	}
+	return ok;
 }
 
 /* ---- the window ------------------------------------------------------------------------------ */
@@ -207,10 +188,10 @@ static bool stop_at_first(void *arg, const struct run_facts *f, struct diag *err
 static bool find_newest(struct audit *a)
 {
 	const struct window everything = { { NULL, 0 }, { NULL, 0 } };
-	if (!a->archive.store)
+	if (!a->connection.store)
 		return fleet_newest(a->fleet, a->keep, &a->until, &a->err);
 	a->err.id = DIAG_NONE;
-	if (!store_scan(a->archive.store, everything, stop_at_first, a, &a->err) && a->err.id)
+	if (!store_scan(a->connection.store, everything, stop_at_first, a, &a->err) && a->err.id)
 		return false;
 	/* A replica may answer before it has fetched what another one took. */
 	if (a->newest.p && (!a->until.p || str_cmp(a->until, a->newest) < 0))
@@ -251,23 +232,15 @@ static bool set_window(struct audit *a)
 
 static bool gather(struct audit *a, const struct audit_settings *s, const struct list *args)
 {
-	struct sink sink = { .store = a->archive.store,
-		.fleet = a->fleet,
-		.first_error = &a->first_error,
-		.newest = &a->newest,
-		.newest_text = a->newest_text,
-		.keep = a->keep,
-		.judge = a->judge,
-		.scratch = arena_new(ARENA_SCRATCH_BYTES),
-		.ok = true };
 	bool ok = true;
-	if (s->facts.p && !(sink.facts = out_file(a->keep, s->facts, &a->err)))
-		ok = false;
-	else if (args->count)
-		ok = (s->merge ? merge_files : judge_roots)(a, args, &sink);
-	arena_free(&sink.scratch);
-	ok = ok && connection_flush(&a->archive, &a->err);
-	return ok && (!sink.facts || out_close(sink.facts, &a->err));
+	if (s->facts.p && !(a->facts = out_file(a->keep, s->facts, &a->err)))
+		return false;
+	a->scratch = arena_new(ARENA_SCRATCH_BYTES);
+	if (args->count)
+		ok = (s->merge ? merge_files : judge_roots)(a, args);
+	arena_free(&a->scratch);
+	ok = ok && connection_flush(&a->connection, &a->err);
+	return ok && (!a->facts || out_close(a->facts, &a->err));
 }
 
 static bool ask(struct audit *a)
@@ -276,25 +249,12 @@ static bool ask(struct audit *a)
 	if (!set_window(a))
 		return false;
 	history = (struct window){ a->history, a->window.to };
-	if (a->archive.store &&
-		!store_scan(a->archive.store, history, fleet_take, a->fleet, &a->err))
+	if (a->connection.store &&
+		!store_scan(a->connection.store, history, fleet_take, a->fleet, &a->err))
 		return false;
 	if (!fleet_ask(a->fleet, &a->window, a->judge, a->keep, &a->report, &a->err))
 		return false;
 	a->report.tool_version = STR(ROOFLINT_VERSION);
-	return true;
-}
-
-static bool shard_agrees(struct audit *a, const struct audit_settings *s)
-{
-	if (a->shard.count && !s->store.p && !s->facts.p)
-		return diag_set(&a->err, DIAG_USAGE,
-			"a shard's work goes to a --store or into a --facts file, and neither is "
-			"given");
-	if (a->shard.count && s->notify.to.count)
-		return diag_set(&a->err, DIAG_USAGE,
-			"--notify tells the whole fleet, and a shard is a part of it; give it "
-			"where the shards are merged");
 	return true;
 }
 
@@ -330,8 +290,14 @@ static bool audit_prepare(
 			"wherever both are moved");
 	if (s->shard.p && !shard_parse(s->shard, &a->shard, &a->err))
 		return false;
-	if (!shard_agrees(a, s))
-		return false;
+	if (a->shard.count && !s->store.p && !s->facts.p)
+		return diag_set(&a->err, DIAG_USAGE,
+			"a shard's work goes to a --store or into a --facts file, and neither is "
+			"given");
+	if (a->shard.count && s->notify.to.count)
+		return diag_set(&a->err, DIAG_USAGE,
+			"--notify tells the whole fleet, and a shard is a part of it; give it "
+			"where the shards are merged");
 	return load_judge(load_engine(c, &a->err), &s->rule, &s->read, a->jobs, a->keep, &a->rules,
 		       &a->options, &a->err) &&
 	       audit_check_templates(s, &a->err) &&
@@ -351,31 +317,18 @@ static bool read_usage(struct audit *a, struct str path)
 	return ok;
 }
 
-/* A store that nothing is put into is not made, only to be empty: its name may be misspelt. */
-static bool store_is_there(struct audit *a, struct str place, ptrdiff_t args)
-{
-	if (args || !place.p || address_is_remote(place) || !access(arena_z(a->keep, place), F_OK))
-		return true;
-	return diag_set(&a->err, DIAG_STORE,
-		"store '%.*s' is not there, and no ROOT is named to fill it from", STR_ARG(place));
-}
-
-/* Without a ROOT it is only read, or brought up to date if an older rooflint made it. */
-static bool open_archive(struct audit *a, struct str place, ptrdiff_t args)
-{
-	struct diag second;
-	if (args)
-		return connection_open(&a->archive, place, STORE_WRITE, a->keep, &a->err);
-	return connection_open(&a->archive, place, STORE_READ, a->keep, &a->err) ||
-	       connection_open(&a->archive, place, STORE_WRITE, a->keep, &second);
-}
-
 static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_t args)
 {
+	struct str place = s->store;
+	bool is_file = place.p && !address_is_remote(place);
 	a->judge = judge_identity(&a->rules, &s->read, a->keep);
-	if (!store_is_there(a, s->store, args))
-		return false;
-	if (s->store.p && !open_archive(a, s->store, args))
+	/* One that nothing is put into is not made, only to be empty: its name may be misspelt. */
+	if (!args && is_file && access(arena_z(a->keep, place), F_OK))
+		return diag_set(&a->err, DIAG_STORE,
+			"store '%.*s' is not there, and no ROOT is named to fill it from",
+			STR_ARG(place));
+	if (place.p && !connection_open(&a->connection, place, args ? STORE_WRITE : STORE_READ,
+			       a->keep, &a->err))
 		return false;
 	return (a->fleet = fleet_new(a->keep, &a->err)) && read_usage(a, s->usage);
 }
@@ -397,7 +350,7 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 	else if (!a->shard.count)
 		status = audit_write(c, s, a);
 	fleet_free(a->fleet);
-	store_close(a->archive.store);
+	store_close(a->connection.store);
 	return status;
 }
 

@@ -10,6 +10,7 @@
 #include "session/connection.h"
 #include "session/batch.h"
 #include "session/deliver.h"
+#include "report/facts.h"
 #include "report/fleet.h"
 
 struct audit_settings {
@@ -30,10 +31,15 @@ struct audit {
 	struct load_options options;
 	struct shard shard;
 	int jobs;
-	struct connection archive; /* open when there is a --store */
-	struct fleet *fleet;
-	struct str judge, until, first_error, newest;
-	char newest_text[MOMENT_MAX]; /* where that is */
+	struct connection connection; /* open when there is a --store */
+	struct fleet *fleet;	      /* gets the facts where there is no --store */
+	struct out *facts;	      /* --facts, or NULL */
+	struct arena scratch;	      /* of the facts of one run */
+	bool is_full;		      /* the store took no more; err says why */
+	struct str judge, until;
+	struct str first_error;	      /* of a profile: said when there is nothing else to say */
+	struct str newest;	      /* moment of a run that was taken; missing: none had one */
+	char newest_text[MOMENT_MAX]; /* where that is: a fleet's runs come in any order */
 	int64_t since_ns;
 	struct fleet_window window;
 	struct str history; /* facts older than this are not asked about */

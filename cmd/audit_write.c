@@ -19,22 +19,20 @@ struct pages {
 	bool ok;
 };
 
-static void want(struct pages *p, const struct fleet_row *row)
-{
-	struct arena *keep = p->audit->keep;
-	if (!row->run.p || !row->profile.p || map_get(&p->wanted, row->run) != MAP_NONE)
-		return;
-	map_put(&p->wanted, row->run, 0, keep);
-	*arena_push(keep, p->profiles.items, p->profiles.count, p->profiles.cap) = row->profile;
-}
-
 static void want_all(struct pages *p)
 {
+	struct arena *keep = p->audit->keep;
 	for (int id = 0; id < FLEET_COUNT; id++) {
 		const struct fleet_answer *a = &p->audit->report.answers[id];
-		for (ptrdiff_t i = 0; i < a->count && i < FLEET_LINES; i++)
-			if (id != FLEET_HISTORY)
-				want(p, &a->rows[i]);
+		for (ptrdiff_t i = 0; i < a->count && i < FLEET_LINES && id != FLEET_HISTORY; i++) {
+			const struct fleet_row *row = &a->rows[i];
+			if (!row->run.p || !row->profile.p ||
+				map_get(&p->wanted, row->run) != MAP_NONE)
+				continue;
+			map_put(&p->wanted, row->run, 0, keep);
+			*arena_push(keep, p->profiles.items, p->profiles.count, p->profiles.cap) =
+				row->profile;
+		}
 	}
 }
 
@@ -79,27 +77,6 @@ static void take_pages(void *arg, const struct report_set *set)
 	}
 }
 
-static bool make_dir(struct str dir, struct arena *keep, struct diag *err)
-{
-	if (!mkdir(arena_z(keep, dir), 0777) || errno == EEXIST)
-		return true;
-	return diag_set(err, DIAG_OUTPUT, "cannot make the directory '%.*s': %s", STR_ARG(dir),
-		strerror(errno));
-}
-
-static bool judge_again(struct pages *p, struct diag *err)
-{
-	struct audit *a = p->audit;
-	struct report_set set;
-	struct batch batch = {
-		.rules = &a->rules, .options = &a->options, .workers = a->jobs, .give_up = give_up
-	};
-	batch.keep_tables = batch.keep_plots = true;
-	batch.take = take_pages;
-	batch.take_arg = p;
-	return !p->profiles.count || batch_run(&batch, &p->profiles, a->keep, &set, err);
-}
-
 struct str audit_pages_below(const struct audit_settings *s)
 {
 	struct str parent = str_head(s->html, str_rfind_char(s->html, '/') + 1), rest = s->pages;
@@ -113,11 +90,21 @@ static bool write_pages(
 {
 	struct pages p = { .audit = a, .dir = s->pages, .ok = true };
 	p.page = report_html_load(s->templates, a->keep, err);
-	if (!p.page || !make_dir(s->pages, a->keep, err))
+	struct report_set set;
+	struct batch batch = {
+		.rules = &a->rules, .options = &a->options, .workers = a->jobs, .give_up = give_up
+	};
+	if (!p.page)
 		return false;
+	if (mkdir(arena_z(a->keep, s->pages), 0777) && errno != EEXIST)
+		return diag_set(err, DIAG_OUTPUT, "cannot make the directory '%.*s': %s",
+			STR_ARG(s->pages), strerror(errno));
 	p.scratch = arena_new(ARENA_SCRATCH_BYTES);
 	want_all(&p);
-	bool ok = judge_again(&p, err);
+	batch.keep_tables = batch.keep_plots = true;
+	batch.take = take_pages;
+	batch.take_arg = &p;
+	bool ok = !p.profiles.count || batch_run(&batch, &p.profiles, a->keep, &set, err);
 	arena_free(&p.scratch);
 	*ret = p.written;
 	ret->dir = audit_pages_below(s);
@@ -126,91 +113,42 @@ static bool write_pages(
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* What a page needs beside the report. */
-struct page_parts {
-	const struct page_template *template;
-	struct fleet_pages pages;
+/* In the order of writing: the page comes last, as it may judge its runs again. */
+enum output { OUTPUT_JSON, OUTPUT_CSV, OUTPUT_MARKDOWN, OUTPUT_HTML, OUTPUTS };
+
+static const ptrdiff_t output_paths[OUTPUTS] = { /* in the settings */
+	[OUTPUT_JSON] = offsetof(struct audit_settings, json),
+	[OUTPUT_CSV] = offsetof(struct audit_settings, csv),
+	[OUTPUT_MARKDOWN] = offsetof(struct audit_settings, markdown),
+	[OUTPUT_HTML] = offsetof(struct audit_settings, html)
 };
 
-/* What may fail is done before a file is touched. */
-static bool prepare_html(
-	const struct audit_settings *s, struct audit *a, struct page_parts *ret, struct diag *err)
+/* What may fail is done before a file is touched; it is whole when it is closed. */
+static bool write_output(struct context *c, const struct audit_settings *s, struct audit *a,
+	struct str path, enum output output)
 {
-	ret->template = report_fleet_load(s->templates, a->keep, err);
-	return ret->template && (!s->pages.p || write_pages(s, a, &ret->pages, err));
-}
-
-static void put_html(const struct fleet_report *r, const struct page_parts *parts,
-	struct arena *scratch, struct out *out)
-{
-	report_fleet_html(r, &parts->pages, parts->template, scratch, out);
-}
-
-static void put_markdown(const struct fleet_report *r, const struct page_parts *parts,
-	struct arena *scratch, struct out *out)
-{
-	(void)parts;
-	report_fleet_markdown(r, scratch, out);
-}
-
-static void put_json(const struct fleet_report *r, const struct page_parts *parts,
-	struct arena *scratch, struct out *out)
-{
-	(void)parts;
-	(void)scratch;
-	report_fleet_json(r, out);
-}
-
-static void put_csv(const struct fleet_report *r, const struct page_parts *parts,
-	struct arena *scratch, struct out *out)
-{
-	(void)parts;
-	report_fleet_csv(r, scratch, out);
-}
-
-static const struct output {
-	ptrdiff_t path; /* in the settings */
-	/* NULL: nothing is needed. */
-	bool (*prepare)(const struct audit_settings *s, struct audit *a, struct page_parts *ret,
-		struct diag *err);
-	void (*put)(const struct fleet_report *r, const struct page_parts *parts,
-		struct arena *scratch, struct out *out);
-} outputs[] = {
-	{ offsetof(struct audit_settings, json), NULL, put_json },
-	{ offsetof(struct audit_settings, csv), NULL, put_csv },
-	{ offsetof(struct audit_settings, markdown), NULL, put_markdown },
-	{ offsetof(struct audit_settings, html), prepare_html, put_html },
-};
-
-/* A file is there when it is closed, and whole; main closes standard output. */
-static bool put_output(struct context *c, const struct audit *a, struct str path,
-	const struct output *output, const struct page_parts *parts, struct diag *err)
-{
+	const struct page_template *page = NULL;
+	struct fleet_pages pages = { 0 };
+	struct arena scratch, of_file;
 	bool is_stdout = str_eq(path, STR("-"));
-	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	struct arena of_file = arena_new(ARENA_SCRATCH_BYTES);
-	struct out *o = is_stdout ? c->out : out_file(&of_file, path, err);
-	if (o)
-		output->put(&a->report, parts, &scratch, o);
-	bool ok = o && (is_stdout || out_close(o, err));
+	if (output == OUTPUT_HTML && (!(page = report_fleet_load(s->templates, a->keep, &a->err)) ||
+					     (s->pages.p && !write_pages(s, a, &pages, &a->err))))
+		return false;
+	scratch = arena_new(ARENA_SCRATCH_BYTES);
+	of_file = arena_new(ARENA_SCRATCH_BYTES);
+	struct out *o = is_stdout ? c->out : out_file(&of_file, path, &a->err);
+	if (o && output == OUTPUT_JSON)
+		report_fleet_json(&a->report, o);
+	if (o && output == OUTPUT_CSV)
+		report_fleet_csv(&a->report, &scratch, o);
+	if (o && output == OUTPUT_MARKDOWN)
+		report_fleet_markdown(&a->report, &scratch, o);
+	if (o && output == OUTPUT_HTML)
+		report_fleet_html(&a->report, &pages, page, &scratch, o);
+	bool ok = o && (is_stdout || out_close(o, &a->err)); /* main closes standard output */
 	arena_free(&of_file);
 	arena_free(&scratch);
 	return ok;
-}
-
-static bool write_output(struct context *c, const struct audit_settings *s, struct audit *a,
-	const struct output *output, bool *takes_stdout)
-{
-	struct str path = *(const struct str *)(const void *)((const char *)s + output->path);
-	struct page_parts parts = { 0 };
-	if (!path.p)
-		return true;
-	*takes_stdout |= str_eq(path, STR("-"));
-	if ((!output->prepare || output->prepare(s, a, &parts, &a->err)) &&
-		put_output(c, a, path, output, &parts, &a->err))
-		return true;
-	print_error(&a->err);
-	return false;
 }
 
 bool audit_check_templates(const struct audit_settings *s, struct diag *err)
@@ -226,8 +164,16 @@ bool audit_check_templates(const struct audit_settings *s, struct diag *err)
 enum status audit_write(struct context *c, const struct audit_settings *s, struct audit *a)
 {
 	bool delivered = true, takes_stdout = false;
-	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
-		delivered &= write_output(c, s, a, &outputs[i], &takes_stdout);
+	for (int i = 0; i < OUTPUTS; i++) {
+		struct str path = *(const struct str *)((const char *)s + output_paths[i]);
+		if (!path.p)
+			continue;
+		takes_stdout |= str_eq(path, STR("-"));
+		if (write_output(c, s, a, path, (enum output)i))
+			continue;
+		print_error(&a->err);
+		delivered = false;
+	}
 	if (!takes_stdout)
 		report_fleet_text(&a->report, a->keep, c->out);
 	out_flush(c->out); /* nobody waits for servers to see what is written */

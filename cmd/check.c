@@ -12,7 +12,6 @@
 #include "session/deliver.h"
 #include "session/history.h"
 #include "session/previous.h"
-#include "session/remember.h"
 
 enum fail_on { FAIL_ON_ERROR, FAIL_ON_NEW, FAIL_ON_WARN, FAIL_ON_NEVER };
 enum inconclusive { INCONCLUSIVE_FAIL, INCONCLUSIVE_PASS };
@@ -81,68 +80,49 @@ static void outcome_add(struct outcome *o, struct report *r, const struct check_
 	}
 }
 
-static enum status outcome_status(const struct outcome *o, bool delivered)
-{
-	return o->misconfigured ? STATUS_USAGE
-	       : o->failed	? STATUS_RULE
-	       : o->unreadable	? STATUS_PROFILE
-	       : !delivered	? STATUS_DELIVERY
-	       : o->unproven	? STATUS_EVIDENCE
-				: STATUS_OK;
-}
-
 /* ---- what is remembered ---------------------------------------------------------------------- */
-
-static bool asks_store(const struct check_settings *s)
-{
-	for (ptrdiff_t i = 0; i < s->baseline.count; i++)
-		if (history_is_query(s->baseline.items[i]))
-			return true;
-	return s->notify.to.count > 0;
-}
 
 /* Looked at before anything is judged, so that a store that cannot be used costs no time. */
 static bool check_store(const struct check_settings *s, struct arena *keep, struct diag *err)
 {
-	struct connection archive;
+	struct connection store;
+	bool is_asked = s->notify.to.count > 0;
+	for (ptrdiff_t i = 0; i < s->baseline.count; i++)
+		is_asked |= history_is_query(s->baseline.items[i]);
 	if (s->record && !s->store.p)
 		return diag_set(err, DIAG_USAGE, "--record needs a --store to append to");
-	if (!s->record && s->store.p && !asks_store(s))
+	if (!s->record && s->store.p && !is_asked)
 		return diag_set(err, DIAG_USAGE,
 			"--store names where to --record, what --baseline store:... asks, and what "
 			"--notify holds a run against; give one of these");
 	if (!s->store.p)
 		return true;
-	bool ok = connection_open(
-		&archive, s->store, s->record ? STORE_WRITE : STORE_READ, keep, err);
-	connection_close(&archive);
+	bool ok =
+		connection_open(&store, s->store, s->record ? STORE_WRITE : STORE_READ, keep, err);
+	connection_close(&store);
 	return ok;
 }
 
-/* What the store knew before these runs are recorded; --previous goes before it. */
-static bool recall_previous(const struct check_settings *s, const struct report_set *set,
-	struct arena *keep, struct plan *plan, struct diag *err)
-{
-	struct report_set *before = arena_make(keep, struct report_set, 1);
-	if (plan->previous || !plan->count || !s->store.p)
-		return true;
-	if (!history_previous(s->store, set, s->record, keep, before, err))
-		return false;
-	plan->previous = before;
-	return true;
-}
-
-/* False when the store failed; that was printed. */
+/*
+ * What the store knew before these runs are recorded, unless --previous says it; then they are.
+ * False when the store failed; that was printed.
+ */
 static bool remember(struct context *c, const struct check_settings *s, const struct ruleset *rules,
 	const struct report_set *set, struct plan *plan)
 {
+	struct report_set *before = arena_make(c->keep, struct report_set, 1);
 	struct diag err;
-	if (recall_previous(s, set, c->keep, plan, &err) &&
-		(!s->record || history_record(s->store, set,
-				       judge_identity(rules, &s->read, c->keep), c->keep, &err)))
-		return true;
-	print_error(&err);
-	return false;
+	bool asks = !plan->previous && plan->count && s->store.p;
+	bool ok = !asks || history_previous(s->store, set, s->record, c->keep, before, &err);
+	if (ok && asks)
+		plan->previous = before;
+	if (ok && s->record) {
+		struct str judge = judge_identity(rules, &s->read, c->keep);
+		ok = history_record(s->store, set, judge, c->keep, &err);
+	}
+	if (!ok)
+		print_error(&err);
+	return ok;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -168,19 +148,7 @@ static bool load_earlier(
 			return false;
 		batch->previous = previous;
 	}
-	batch->history.store = s->store;
-	return history_load(
-		&batch->history, &s->baseline, batch->options, keep, &batch->baselines, err);
-}
-
-/* The files, the terminal, then the messages: nobody waits for servers to see a verdict. */
-static bool deliver(struct context *c, const struct check_settings *s, struct plan *plan,
-	const struct report_set *set)
-{
-	bool written = output_write(c, &s->output, set);
-	plan->quiet = s->output.quiet;
-	out_flush(c->out);
-	return !plan_deliver_news(plan, set, c->keep) && written;
+	return baselines_load(&batch->baselines, &s->baseline, s->store, batch->options, keep, err);
 }
 
 static enum status check_run(struct context *c, const void *settings, const struct list *args)
@@ -220,8 +188,18 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct outcome outcome = { 0 };
 	for (ptrdiff_t i = 0; i < set.count; i++)
 		outcome_add(&outcome, &set.items[i], s);
-	bool is_kept = remember(c, s, &rules, &set, &plan);
-	return outcome_status(&outcome, deliver(c, s, &plan, &set) && is_kept);
+	/* The files, the terminal, then the messages: nobody waits for servers to see a verdict. */
+	bool delivered = remember(c, s, &rules, &set, &plan);
+	delivered &= output_write(c, &s->output, &set);
+	out_flush(c->out);
+	plan.quiet = s->output.quiet;
+	delivered &= !plan_deliver_news(&plan, &set, c->keep);
+	return outcome.misconfigured ? STATUS_USAGE
+	       : outcome.failed	     ? STATUS_RULE
+	       : outcome.unreadable  ? STATUS_PROFILE
+	       : !delivered	     ? STATUS_DELIVERY
+	       : outcome.unproven    ? STATUS_EVIDENCE
+				     : STATUS_OK;
 }
 
 #define AT(member) offsetof(struct check_settings, member)

@@ -69,6 +69,7 @@ extern const struct command check_command, diff_command, init_command, ratchet_c
 	hardware_command, rules_command, explain_command, audit_command, facts_command,
 	help_command;
 
+extern const struct option help_option; /* that every command has */
 /* options.c.  `words` is the command line behind the command's name.  --help sets *help. */
 bool options_parse(const struct command *command, const struct list *words, struct arena *keep,
 	void *settings, struct list *args, bool *help, struct diag *err);

@@ -65,20 +65,6 @@ static bool compare(struct baseline *base, struct tables *head, struct arena *ke
 	return true;
 }
 
-/* Whole before the file is touched.  True when none was asked for. */
-static bool write_page(struct context *c, const struct diff_settings *s,
-	const struct page_template *page, const struct diff_report *d, struct diag *err)
-{
-	struct out *text = out_memory(c->keep), *o;
-	if (!s->html.p)
-		return true;
-	diff_html(d, page, c->keep, text);
-	if (!(o = out_file(c->keep, s->html, err)))
-		return false;
-	out_str(o, out_text(text));
-	return out_close(o, err);
-}
-
 static enum status diff_run(struct context *c, const void *settings, const struct list *args)
 {
 	static void (*const writers[])(const struct diff_report *, struct arena *, struct out *) = {
@@ -105,8 +91,16 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 	struct diff_report d = { base.name, head.name, &ops, &report, s->all ? 0 : DIFF_MOST,
 		STR(ROOFLINT_VERSION) };
 	writers[s->format](&d, c->keep, c->out);
-	if (write_page(c, s, page, &d, &err))
+	if (!s->html.p)
 		return STATUS_OK;
+	/* Whole before the file is touched. */
+	struct out *text = out_memory(c->keep), *o;
+	diff_html(&d, page, c->keep, text);
+	if ((o = out_file(c->keep, s->html, &err))) {
+		out_str(o, out_text(text));
+		if (out_close(o, &err))
+			return STATUS_OK;
+	}
 	print_error(&err);
 	return STATUS_DELIVERY;
 }

@@ -38,14 +38,6 @@ static bool next_word(struct str *rest, struct str *before, struct str *word)
 	return word->len > 0;
 }
 
-static const struct rule_param *param_find(const struct rule *r, struct str name)
-{
-	for (ptrdiff_t i = 0; i < r->param_count; i++)
-		if (str_eq(r->params[i].name, name))
-			return &r->params[i];
-	return NULL;
-}
-
 /* The expression with values in place of its :names. */
 static struct str filled(const struct rule *r, struct str sql, struct arena *keep)
 {
@@ -53,8 +45,10 @@ static struct str filled(const struct rule *r, struct str sql, struct arena *kee
 	struct str before, word;
 	for (bool more = true; more;) {
 		more = next_word(&sql, &before, &word);
-		const struct rule_param *p =
-			str_ends(before, STR(":")) ? param_find(r, word) : NULL;
+		const struct rule_param *p = NULL;
+		for (ptrdiff_t i = 0; i < r->param_count && str_ends(before, STR(":")); i++)
+			if (str_eq(r->params[i].name, word))
+				p = &r->params[i];
 		out_str(o, p ? str_head(before, before.len - 1) : before);
 		out_str(o, p ? p->text : word);
 	}
@@ -69,34 +63,20 @@ struct columns {
 	ptrdiff_t count, cap;
 };
 
-static bool was_seen(const struct columns *c, const struct column *column)
-{
-	for (ptrdiff_t i = 0; i < c->count; i++)
-		if (c->seen[i] == column)
-			return true;
-	return false;
-}
-
-/* "as in ops" sends the reader to a column of the same name. */
-static struct str meaning_of(const struct column *column)
-{
-	struct str name = column->meaning;
-	const struct table_def *def = str_take(&name, STR("as in ")) ? table_find(name) : NULL;
-	const struct column *other = def ? table_column(def, column->name) : NULL;
-	return other ? other->meaning : column->meaning;
-}
-
 static void add_column(struct columns *c, const struct table_def *def, const struct column *column)
 {
 	struct arena *keep = c->grid.keep;
-	if (was_seen(c, column))
-		return;
+	for (ptrdiff_t i = 0; i < c->count; i++)
+		if (c->seen[i] == column)
+			return;
 	*arena_push(keep, c->seen, c->count, c->cap) = column;
+	/* "as in ops" sends the reader to a column of the same name. */
+	struct str other = column->meaning;
+	const struct table_def *table = str_take(&other, STR("as in ")) ? table_find(other) : NULL;
+	const struct column *same = table ? table_column(table, column->name) : NULL;
 	grid_add(&c->grid, arena_fmt(keep, "%.*s.%.*s", STR_ARG(def->name), STR_ARG(column->name)));
-	grid_add(&c->grid, column->type == COLUMN_TEXT ? STR("text")
-			   : column->unit == UNIT_NONE ? STR("number")
-						       : str_from(unit_name(column->unit)));
-	grid_add(&c->grid, meaning_of(column));
+	grid_add(&c->grid, column_unit(column));
+	grid_add(&c->grid, same ? same->meaning : column->meaning);
 }
 
 /* Columns of one table that an expression names. */
@@ -107,17 +87,6 @@ static void add_named(struct columns *c, const struct table_def *def, struct str
 		const struct column *column = table_column(def, word);
 		if (column && !str_ends(before, STR(":")))
 			add_column(c, def, column);
-	}
-}
-
-/* A SELECT or a subquery names its tables itself. */
-static void add_other_tables(struct columns *c, const struct rule *r, struct str sql)
-{
-	struct str rest = sql, before, word;
-	while (next_word(&rest, &before, &word)) {
-		const struct table_def *def = table_find(word);
-		if (def && def != r->from)
-			add_named(c, def, sql);
 	}
 }
 
@@ -137,9 +106,15 @@ static void put_columns(struct context *c, const struct rule *r)
 	};
 	for (int i = 0; i < EXPRESSIONS; i++) {
 		const struct rule_text *x = (const void *)((const char *)r + expressions[i]);
+		struct str rest = x->text, before, word;
 		if (r->from)
 			add_named(&columns, r->from, x->text);
-		add_other_tables(&columns, r, x->text);
+		/* A SELECT or a subquery names its tables itself. */
+		while (next_word(&rest, &before, &word)) {
+			const struct table_def *def = table_find(word);
+			if (def && def != r->from)
+				add_named(&columns, def, x->text);
+		}
 	}
 	if (!columns.count)
 		return;
@@ -194,14 +169,6 @@ static void put_demand(struct context *c, const struct rule *r)
 			(long long)r->min_subjects);
 }
 
-/* An option has no lines. */
-static struct str place_text(const struct origin *at, struct arena *keep)
-{
-	if (!at->line || str_starts(at->file, STR("--")))
-		return at->file;
-	return arena_fmt(keep, "%.*s:%lld", STR_ARG(at->file), (long long)at->line);
-}
-
 static void put_params(struct context *c, const struct rule *r)
 {
 	struct grid g = { .keep = c->keep, .columns = 3, .indent = INDENT };
@@ -211,7 +178,10 @@ static void put_params(struct context *c, const struct rule *r)
 		const struct rule_param *p = &r->params[i];
 		grid_add(&g, p->name);
 		grid_add(&g, p->text);
-		grid_add(&g, place_text(&p->origin, c->keep));
+		bool has_line = p->origin.line && !str_starts(p->origin.file, STR("--"));
+		grid_add(&g, has_line ? arena_fmt(c->keep, "%.*s:%lld", STR_ARG(p->origin.file),
+						(long long)p->origin.line)
+				      : p->origin.file);
 	}
 	out_fmt(c->out, "\nIts values (change one with --set %.*s.%.*s=...):\n", STR_ARG(r->name),
 		STR_ARG(r->params[0].name));
@@ -236,18 +206,6 @@ static void explain(struct context *c, const struct rule *r)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool unknown_rule(
-	const struct ruleset *set, struct str name, struct arena *keep, struct diag *err)
-{
-	struct str *names = arena_make(keep, struct str, set->count);
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		names[i] = set->items[i]->name;
-	struct str hint = did_you_mean(keep, name, names, set->count);
-	return diag_set(err, DIAG_USAGE,
-		"no rule of %.*s is called '%.*s'%.*s (rooflint rules list)", STR_ARG(set->name),
-		STR_ARG(name), STR_ARG(hint));
-}
-
 static enum status explain_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct explain_settings *s = settings;
@@ -257,7 +215,13 @@ static enum status explain_run(struct context *c, const void *settings, const st
 		return misused(&err);
 	const struct rule *rule = ruleset_rule(&set, args->items[0]);
 	if (!rule) {
-		unknown_rule(&set, args->items[0], c->keep, &err);
+		struct str *names = arena_make(c->keep, struct str, set.count);
+		for (ptrdiff_t i = 0; i < set.count; i++)
+			names[i] = set.items[i]->name;
+		diag_set(&err, DIAG_USAGE,
+			"no rule of %.*s is called '%.*s'%.*s (rooflint rules list)",
+			STR_ARG(set.name), STR_ARG(args->items[0]),
+			STR_ARG(did_you_mean(c->keep, args->items[0], names, set.count)));
 		return misused(&err);
 	}
 	explain(c, rule);

@@ -3,8 +3,8 @@
  */
 #include "base/task.h"
 #include "cmd/shared.h"
+#include "report/facts.h"
 #include "session/batch.h"
-#include "session/remember.h"
 #include "store/table.h"
 
 enum facts_format {
@@ -29,21 +29,16 @@ struct writing {
 	ptrdiff_t judged;
 };
 
-static bool write_facts(void *arg, const struct run_facts *f, struct diag *err)
-{
-	struct writing *w = arg;
-	(void)err;
-	run_facts_write(f, w->out);
-	w->judged += !f->error_id.p;
-	return true;
-}
-
 static void take_reports(void *arg, const struct report_set *set)
 {
 	struct writing *w = arg;
-	struct diag err;
-	bool ok = true;
-	remember_each(set, w->judge, write_facts, w, &w->scratch, &err, &ok);
+	struct run_facts facts;
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		report_facts(&set->items[i], w->judge, STR(ROOFLINT_VERSION), &w->scratch, &facts);
+		run_facts_write(&facts, w->out);
+		w->judged += !facts.error_id.p;
+		arena_clear(&w->scratch);
+	}
 }
 
 static enum status write_records(

@@ -92,17 +92,13 @@ static void put_list(struct context *c, const struct chip_set *set)
 
 /* ---- one chip -------------------------------------------------------------------------------- */
 
-static void add_row(struct grid *g, struct str label, struct str value, struct str source)
-{
-	grid_add(g, label);
-	grid_add(g, value);
-	grid_add(g, source);
-}
-
 static void add_number(struct grid *g, struct str label, const struct chip_number *n, enum unit u)
 {
-	if (isfinite(n->value))
-		add_row(g, label, unit_text(g->keep, n->value, u), n->source);
+	if (!isfinite(n->value))
+		return;
+	grid_add(g, label);
+	grid_add(g, unit_text(g->keep, n->value, u));
+	grid_add(g, n->source);
 }
 
 static struct str alias_text(const struct chip *c, struct arena *keep)
@@ -212,8 +208,29 @@ static bool file_text(
 	return ret->p || input_text(chip->file, CHIP_FILE_MAX, keep, ret, err);
 }
 
-static bool put_files(struct context *c, const struct chip_set *set, struct diag *err)
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static bool show_one(struct context *c, const struct chip_set *set, struct str name,
+	enum format format, struct diag *err)
 {
+	struct str text;
+	const struct chip *chip = chip_find(set, name, c->keep, err);
+	if (!chip || (format == FORMAT_JSON && !file_text(chip, c->keep, &text, err)))
+		return false;
+	if (format == FORMAT_TEXT)
+		put_chip(c, chip);
+	else
+		out_str(c->out, text);
+	return true;
+}
+
+static bool show_all(
+	struct context *c, const struct chip_set *set, enum format format, struct diag *err)
+{
+	if (format == FORMAT_TEXT) {
+		put_list(c, set);
+		return true;
+	}
 	out_z(c->out, "[\n");
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		struct str text;
@@ -226,39 +243,16 @@ static bool put_files(struct context *c, const struct chip_set *set, struct diag
 	return true;
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
-
-static bool show_one(struct context *c, const struct chip_set *set, struct str name,
-	enum format format, struct diag *err)
-{
-	struct str text;
-	const struct chip *chip = chip_find(set, name, c->keep, err);
-	if (!chip)
-		return false;
-	if (format == FORMAT_TEXT)
-		put_chip(c, chip);
-	else if (file_text(chip, c->keep, &text, err))
-		out_str(c->out, text);
-	else
-		return false;
-	return true;
-}
-
 static enum status hardware_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct hardware_settings *s = settings;
+	enum format format = (enum format)s->format;
 	struct chip_set set;
 	struct diag err;
-	if (!chip_set_load(c->keep, &set, &err))
-		return misused(&err);
-	if (args->count)
-		return show_one(c, &set, args->items[0], (enum format)s->format, &err)
-			       ? STATUS_OK
-			       : misused(&err);
-	if (s->format == FORMAT_JSON)
-		return put_files(c, &set, &err) ? STATUS_OK : misused(&err);
-	put_list(c, &set);
-	return STATUS_OK;
+	bool ok = chip_set_load(c->keep, &set, &err) &&
+		  (args->count ? show_one(c, &set, args->items[0], format, &err)
+			       : show_all(c, &set, format, &err));
+	return ok ? STATUS_OK : misused(&err);
 }
 
 static const struct option hardware_options[] = {

@@ -3,11 +3,13 @@
  *
  * Wrapped at 80 columns whatever the terminal, so that the text is the same everywhere.
  */
+#include <stdio.h>
+
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/grid.h"
 
-enum { HELP_WIDTH = 80, HELP_INDENT = 2, HELP_MOST_COMMANDS = 32 };
+enum { HELP_WIDTH = 80, HELP_INDENT = 2, HELP_MOST_COMMANDS = 32, OPTION_TEXT_MAX = 128 };
 
 /* ---- finding commands ------------------------------------------------------------------------ */
 
@@ -32,30 +34,19 @@ bool command_unknown(struct str name, struct arena *keep, struct diag *err)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* "-j, --jobs N" */
-static int put_option_name(struct out *o, const struct option *option)
+/* "-j, --jobs N"; how wide it is. */
+static int option_text(const struct option *option, char ret[OPTION_TEXT_MAX])
 {
-	struct str argument = str_from(option->argument), name = str_from(option->name);
-	if (option->letter)
-		out_fmt(o, "-%c, ", option->letter);
-	else
-		out_z(o, "    ");
-	out_fmt(o, "--%s", option->name);
-	if (argument.len)
-		out_fmt(o, " %s", option->argument);
-	return (int)(4 + 2 + name.len + (argument.len ? 1 + argument.len : 0));
-}
-
-static int option_width(const struct option *option)
-{
-	struct str argument = str_from(option->argument);
-	return (int)(4 + 2 + str_from(option->name).len + (argument.len ? 1 + argument.len : 0));
+	return snprintf(ret, OPTION_TEXT_MAX, "%s%c%s--%s%s%s", option->letter ? "-" : " ",
+		option->letter ? option->letter : ' ', option->letter ? ", " : "  ", option->name,
+		option->argument ? " " : "", option->argument ? option->argument : "");
 }
 
 static void put_option(struct out *o, const struct option *option, int column)
 {
-	out_repeat(o, ' ', HELP_INDENT);
-	int at = HELP_INDENT + put_option_name(o, option);
+	char text[OPTION_TEXT_MAX];
+	int at = HELP_INDENT + option_text(option, text);
+	out_fmt(o, "  %s", text);
 	if (at + 2 > column) {
 		out_char(o, '\n');
 		at = 0;
@@ -68,17 +59,17 @@ static void put_options(struct out *o, const struct command *command)
 {
 	/* Wider names stand on a line of their own. */
 	enum { COLUMN_MOST = 30 };
-	static const struct option help = { "help", 'h', OPTION_FLAG, 0, NULL, "show this text" };
-	int column = 2 * HELP_INDENT + option_width(&help);
-	for (const struct option *p = command->options; p && p->name; p++)
-		if (2 * HELP_INDENT + option_width(p) > column)
-			column = 2 * HELP_INDENT + option_width(p);
-	if (column > COLUMN_MOST)
-		column = COLUMN_MOST;
+	char text[OPTION_TEXT_MAX];
+	int column = 2 * HELP_INDENT + option_text(&help_option, text);
+	for (const struct option *p = command->options; p && p->name; p++) {
+		int needs = 2 * HELP_INDENT + option_text(p, text);
+		column = needs > column ? needs : column;
+	}
+	column = column < COLUMN_MOST ? column : COLUMN_MOST;
 	out_z(o, "\nOptions:\n");
 	for (const struct option *p = command->options; p && p->name; p++)
 		put_option(o, p, column);
-	put_option(o, &help, column);
+	put_option(o, &help_option, column);
 }
 
 /* ---- the two texts --------------------------------------------------------------------------- */
@@ -87,13 +78,6 @@ static int name_width(const struct command *c)
 {
 	struct str arguments = str_from(c->arguments);
 	return (int)(str_from(c->name).len + (arguments.len ? 1 + arguments.len : 0));
-}
-
-static void put_command(struct out *o, const struct command *c, int column)
-{
-	out_fmt(o, "  %s%s%s", c->name, c->arguments[0] ? " " : "", c->arguments);
-	out_repeat(o, ' ', column - HELP_INDENT - name_width(c));
-	print_words(o, str_from(c->summary), column, column, HELP_WIDTH);
 }
 
 void help_program(struct out *o)
@@ -109,8 +93,13 @@ void help_program(struct out *o)
 	for (ptrdiff_t i = 0; commands[i]; i++)
 		if (name_width(commands[i]) > column)
 			column = name_width(commands[i]);
-	for (ptrdiff_t i = 0; commands[i]; i++)
-		put_command(o, commands[i], column + 2 * HELP_INDENT);
+	for (ptrdiff_t i = 0; commands[i]; i++) {
+		const struct command *c = commands[i];
+		out_fmt(o, "  %s%s%s", c->name, c->arguments[0] ? " " : "", c->arguments);
+		out_repeat(o, ' ', column + HELP_INDENT - name_width(c));
+		print_words(o, str_from(c->summary), column + 2 * HELP_INDENT,
+			column + 2 * HELP_INDENT, HELP_WIDTH);
+	}
 	out_z(o, "\n"
 		 "`rooflint COMMAND --help` shows a command's options, `rooflint --version` the\n"
 		 "version.  Start with: rooflint check LOGDIR\n");

@@ -24,13 +24,6 @@ static void put_step_time(struct out *o, const struct limit *l)
 		STR_ARG(l->rule), STR_ARG(l->text));
 }
 
-/* The two levels of a rule stand side by side in the list. */
-static void put_levels(struct out *o, const struct limit *warn, const struct limit *limit)
-{
-	out_fmt(o, "  %.*s: { params: { warn_at: %.*s, limit: %.*s } }\n", STR_ARG(warn->rule),
-		STR_ARG(warn->text), STR_ARG(limit->text));
-}
-
 /* Rules that a run breaks and that get no limit from it: "matmul-roofline, straggler", or empty. */
 static bool list_broken(
 	struct context *c, const struct tables *good, struct str *ret, struct diag *err)
@@ -51,14 +44,6 @@ static bool list_broken(
 	}
 	*ret = out_text(o);
 	return true;
-}
-
-static void put_broken(struct out *o, struct str broken)
-{
-	if (broken.len)
-		out_fmt(o,
-			"  # The run breaks these, whose limits stay those of recommended: %.*s\n",
-			STR_ARG(broken));
 }
 
 static enum status init_run(struct context *c, const void *settings, const struct list *args)
@@ -91,12 +76,18 @@ static enum status init_run(struct context *c, const void *settings, const struc
 			"  # No room above what the run had, so these keep their limits, and fail: "
 			"%.*s\n",
 			STR_ARG(left));
-	put_broken(c->out, broken);
+	if (broken.len)
+		out_fmt(c->out,
+			"  # The run breaks these, whose limits stay those of recommended: %.*s\n",
+			STR_ARG(broken));
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (str_eq(limits[i].rule, STEP_TIME_RULE))
 			put_step_time(c->out, &limits[i]);
 		else if (str_eq(limits[i].param, STR("warn_at")))
-			put_levels(c->out, &limits[i], &limits[i + 1]);
+			/* The two levels of a rule stand side by side in the list. */
+			out_fmt(c->out, "  %.*s: { params: { warn_at: %.*s, limit: %.*s } }\n",
+				STR_ARG(limits[i].rule), STR_ARG(limits[i].text),
+				STR_ARG(limits[i + 1].text));
 	return STATUS_OK;
 }
 

@@ -13,34 +13,11 @@ struct notify_command_settings {
 	bool quiet;
 };
 
-static enum status resend(struct context *c, const struct plan *plan)
-{
-	ptrdiff_t failed;
-	struct diag err;
-	if (!plan_resend(plan, c->keep, &failed, &err))
-		return fail(&err);
-	return failed ? STATUS_DELIVERY : STATUS_OK;
-}
-
-static enum status tell(struct context *c, const struct plan *plan, struct str path)
-{
-	struct report_set set;
-	struct diag err;
-	if (!plan->count) {
-		diag_set(&err, DIAG_USAGE,
-			"nobody to tell: give --to, or put notifications into the rule file");
-		return misused(&err);
-	}
-	if (!report_load(path, c->keep, &set, &err))
-		return fail(&err);
-	return plan_deliver_news(plan, &set, c->keep) ? STATUS_DELIVERY : STATUS_OK;
-}
-
 static enum status notify_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct notify_command_settings *s = settings;
 	struct ruleset rules;
-	struct report_set previous;
+	struct report_set previous, set;
 	struct plan plan;
 	struct diag err;
 	if (!args->count && s->notify.to.count) {
@@ -58,7 +35,19 @@ static enum status notify_run(struct context *c, const void *settings, const str
 	plan.previous = s->previous.p ? &previous : NULL;
 	plan.quiet = s->quiet;
 	plan.all_required = true;
-	return args->count ? tell(c, &plan, args->items[0]) : resend(c, &plan);
+	ptrdiff_t failed;
+	if (!args->count)
+		return !plan_resend(&plan, c->keep, &failed, &err) ? fail(&err)
+		       : failed					   ? STATUS_DELIVERY
+								   : STATUS_OK;
+	if (!plan.count) {
+		diag_set(&err, DIAG_USAGE,
+			"nobody to tell: give --to, or put notifications into the rule file");
+		return misused(&err);
+	}
+	if (!report_load(args->items[0], c->keep, &set, &err))
+		return fail(&err);
+	return plan_deliver_news(&plan, &set, c->keep) ? STATUS_DELIVERY : STATUS_OK;
 }
 
 #define AT(member) offsetof(struct notify_command_settings, member)

@@ -20,7 +20,7 @@ struct parse {
 	struct diag *err;
 };
 
-static const struct option help_option = { "help", 'h', OPTION_FLAG, 0, NULL, "show this text" };
+const struct option help_option = { "help", 'h', OPTION_FLAG, 0, NULL, "show this text" };
 
 static bool usage_error(struct parse *p, struct str what)
 {
@@ -28,23 +28,7 @@ static bool usage_error(struct parse *p, struct str what)
 		p->err, DIAG_USAGE, "%.*s (rooflint %s --help)", STR_ARG(what), p->command->name);
 }
 
-static const struct option *option_at(const struct command *c, ptrdiff_t i)
-{
-	return c->options && c->options[i].name ? &c->options[i] : NULL;
-}
-
 /* ---- storing a value ------------------------------------------------------------------------- */
-
-static bool store_number(struct parse *p, const struct option *o, struct str value)
-{
-	int64_t n;
-	if (!str_to_i64(value, &n) || n < 1 || n > OPTION_NUMBER_MAX)
-		return usage_error(
-			p, arena_fmt(p->keep, "--%s takes a number from 1 to %d, not '%.*s'",
-				   o->name, OPTION_NUMBER_MAX, STR_ARG(value)));
-	*(int *)(void *)(p->settings + o->offset) = (int)n;
-	return true;
-}
 
 static bool store_word(struct parse *p, const struct option *o, struct str value)
 {
@@ -67,6 +51,7 @@ static bool store(struct parse *p, const struct option *o, struct str value)
 {
 	char *target = p->settings + o->offset;
 	struct list *list = (void *)target;
+	int64_t n;
 	switch (o->kind) {
 	case OPTION_FLAG:
 		*(bool *)(void *)target = true;
@@ -75,7 +60,12 @@ static bool store(struct parse *p, const struct option *o, struct str value)
 		++*(int *)(void *)target;
 		return true;
 	case OPTION_NUMBER:
-		return store_number(p, o, value);
+		if (!str_to_i64(value, &n) || n < 1 || n > OPTION_NUMBER_MAX)
+			return usage_error(p,
+				arena_fmt(p->keep, "--%s takes a number from 1 to %d, not '%.*s'",
+					o->name, OPTION_NUMBER_MAX, STR_ARG(value)));
+		*(int *)(void *)target = (int)n;
+		return true;
 	case OPTION_TEXT:
 		*(struct str *)(void *)target = value;
 		return true;
@@ -106,8 +96,7 @@ static bool store_next(struct parse *p, const struct option *o)
 
 static const struct option *find_long(const struct command *c, struct str name)
 {
-	const struct option *o;
-	for (ptrdiff_t i = 0; (o = option_at(c, i)); i++)
+	for (const struct option *o = c->options; o && o->name; o++)
 		if (str_eq(name, str_from(o->name)))
 			return o;
 	return str_eq(name, STR("help")) ? &help_option : NULL;
@@ -118,7 +107,7 @@ static bool unknown_long(struct parse *p, struct str name, struct str value)
 {
 	struct str names[OPTIONS_MAX + 1];
 	ptrdiff_t count = 0;
-	for (const struct option *o; count < OPTIONS_MAX && (o = option_at(p->command, count));)
+	for (const struct option *o = p->command->options; o && o->name && count < OPTIONS_MAX; o++)
 		names[count++] = arena_fmt(p->keep, "--%s", o->name);
 	names[count++] = STR("--help");
 	struct str word = arena_fmt(p->keep, "--%.*s", STR_ARG(name));
@@ -131,16 +120,10 @@ static bool unknown_long(struct parse *p, struct str name, struct str value)
 
 static const struct option *find_letter(const struct command *c, char letter)
 {
-	const struct option *o;
-	for (ptrdiff_t i = 0; (o = option_at(c, i)); i++)
+	for (const struct option *o = c->options; o && o->name; o++)
 		if (o->letter == letter)
 			return o;
 	return letter == help_option.letter ? &help_option : NULL;
-}
-
-static struct str next_word(const struct parse *p)
-{
-	return p->next < p->words->count ? p->words->items[p->next] : STR("");
 }
 
 static bool parse_long(struct parse *p, struct str word, bool *help)
@@ -149,7 +132,10 @@ static bool parse_long(struct parse *p, struct str word, bool *help)
 	bool has_value = str_cut(word, '=', &name, &value);
 	const struct option *o = find_long(p->command, name);
 	if (!o)
-		return unknown_long(p, name, has_value ? value : next_word(p));
+		return unknown_long(p, name,
+			has_value		    ? value
+			: p->next < p->words->count ? p->words->items[p->next]
+						    : STR(""));
 	if (o == &help_option)
 		return *help = true;
 	if (has_value && !takes_value(o))
@@ -184,18 +170,6 @@ static bool parse_word(struct parse *p, struct str word, bool *help)
 	return true;
 }
 
-static bool count_args(struct parse *p)
-{
-	const struct command *c = p->command;
-	if (p->args->count < c->least)
-		return usage_error(p, arena_fmt(p->keep, "too few arguments: rooflint %s %s",
-					      c->name, c->arguments));
-	if (c->most >= 0 && p->args->count > c->most)
-		return usage_error(p, arena_fmt(p->keep, "'%.*s' is one argument too many",
-					      STR_ARG(p->args->items[c->most])));
-	return true;
-}
-
 bool options_parse(const struct command *command, const struct list *words, struct arena *keep,
 	void *settings, struct list *args, bool *help, struct diag *err)
 {
@@ -211,5 +185,12 @@ bool options_parse(const struct command *command, const struct list *words, stru
 		else if (!parse_word(&p, word, help))
 			return false;
 	}
-	return *help || count_args(&p);
+	if (*help)
+		return true;
+	if (args->count < command->least)
+		return usage_error(&p, arena_fmt(keep, "too few arguments: rooflint %s %s",
+					       command->name, command->arguments));
+	return command->most < 0 || args->count <= command->most ||
+	       usage_error(&p, arena_fmt(keep, "'%.*s' is one argument too many",
+				       STR_ARG(args->items[command->most])));
 }

@@ -15,105 +15,73 @@ enum markdown_size { SIZE_COMMENT, SIZE_SUMMARY };
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-typedef bool write_fn(const struct report_set *set, const struct output_settings *s,
-	struct arena *keep, struct out *out, struct diag *err);
-
-static bool write_junit(const struct report_set *set, const struct output_settings *s,
-	struct arena *keep, struct out *out, struct diag *err)
-{
-	return report_junit(set, (enum junit_flavor)s->junit_flavor, keep, out, err);
-}
-
-static bool write_json(const struct report_set *set, const struct output_settings *s,
-	struct arena *keep, struct out *out, struct diag *err)
-{
-	(void)s;
-	return report_json_write(set, keep, out, err);
-}
-
-static bool write_sarif(const struct report_set *set, const struct output_settings *s,
-	struct arena *keep, struct out *out, struct diag *err)
-{
-	(void)s;
-	return report_sarif(set, keep, out, err);
-}
-
-static bool write_gitlab(const struct report_set *set, const struct output_settings *s,
-	struct arena *keep, struct out *out, struct diag *err)
-{
-	(void)s;
-	return report_gitlab(set, keep, out, err);
-}
-
-static bool write_markdown(const struct report_set *set, const struct output_settings *s,
-	struct arena *keep, struct out *out, struct diag *err)
-{
-	bool large = s->markdown_size == SIZE_SUMMARY;
-	(void)err;
-	report_markdown(set, large ? MARKDOWN_SUMMARY : MARKDOWN_COMMENT, keep, out);
-	return true;
-}
-
-static bool write_openmetrics(const struct report_set *set, const struct output_settings *s,
-	struct arena *keep, struct out *out, struct diag *err)
-{
-	(void)s;
-	(void)err;
-	report_openmetrics(set, keep, out);
-	return true;
-}
-
-static bool write_html(const struct report_set *set, const struct output_settings *s,
-	struct arena *keep, struct out *out, struct diag *err)
-{
-	const struct page_template *page = report_html_load(s->templates, keep, err);
-	if (page)
-		report_html(set, page, keep, out);
-	return page != NULL;
-}
-
 /* In the order of writing. */
+enum file {
+	FILE_JSON,
+	FILE_JUNIT,
+	FILE_SARIF,
+	FILE_GITLAB,
+	FILE_MARKDOWN,
+	FILE_METRICS,
+	FILE_HTML
+};
+
 static const struct file_output {
 	const char *option;
 	ptrdiff_t path; /* in the settings */
-	write_fn *write;
 } files[] = {
-	{ "json", offsetof(struct output_settings, json), write_json },
-	{ "junit", offsetof(struct output_settings, junit), write_junit },
-	{ "sarif", offsetof(struct output_settings, sarif), write_sarif },
-	{ "gitlab-quality", offsetof(struct output_settings, gitlab), write_gitlab },
-	{ "markdown", offsetof(struct output_settings, markdown), write_markdown },
-	{ "openmetrics", offsetof(struct output_settings, openmetrics), write_openmetrics },
-	{ "html", offsetof(struct output_settings, html), write_html },
+	[FILE_JSON] = { "json", offsetof(struct output_settings, json) },
+	[FILE_JUNIT] = { "junit", offsetof(struct output_settings, junit) },
+	[FILE_SARIF] = { "sarif", offsetof(struct output_settings, sarif) },
+	[FILE_GITLAB] = { "gitlab-quality", offsetof(struct output_settings, gitlab) },
+	[FILE_MARKDOWN] = { "markdown", offsetof(struct output_settings, markdown) },
+	[FILE_METRICS] = { "openmetrics", offsetof(struct output_settings, openmetrics) },
+	[FILE_HTML] = { "html", offsetof(struct output_settings, html) },
 };
 enum { FILES = sizeof(files) / sizeof(files[0]) };
+
+static bool write_document(enum file file, const struct report_set *set,
+	const struct output_settings *s, struct arena *keep, struct out *o, struct diag *err)
+{
+	const struct page_template *page;
+	switch (file) {
+	case FILE_JSON:
+		return report_json_write(set, keep, o, err);
+	case FILE_JUNIT:
+		return report_junit(set, (enum junit_flavor)s->junit_flavor, keep, o, err);
+	case FILE_SARIF:
+		return report_sarif(set, keep, o, err);
+	case FILE_GITLAB:
+		return report_gitlab(set, keep, o, err);
+	case FILE_MARKDOWN:
+		report_markdown(set,
+			s->markdown_size == SIZE_SUMMARY ? MARKDOWN_SUMMARY : MARKDOWN_COMMENT,
+			keep, o);
+		return true;
+	case FILE_METRICS:
+		report_openmetrics(set, keep, o);
+		return true;
+	case FILE_HTML:
+		page = report_html_load(s->templates, keep, err);
+		if (page)
+			report_html(set, page, keep, o);
+		return page != NULL;
+	}
+	return false;
+}
 
 static struct str path_of(const struct output_settings *s, const struct file_output *file)
 {
 	return *(const struct str *)((const char *)s + file->path);
 }
 
-static bool takes_stdout(struct str path)
-{
-	return str_eq(path, STR("-"));
-}
-
 /* The option of the file that goes to standard output, from `first` on, or NULL. */
 static const char *stdout_option(const struct output_settings *s, const char *besides)
 {
 	for (int i = 0; i < FILES; i++)
-		if (takes_stdout(path_of(s, &files[i])) && files[i].option != besides)
+		if (str_eq(path_of(s, &files[i]), STR("-")) && files[i].option != besides)
 			return files[i].option;
 	return NULL;
-}
-
-/* Before anything is judged, since somebody may have edited them. */
-static bool check_templates(const struct output_settings *s, struct diag *err)
-{
-	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	bool ok = !s->html.p || report_html_load(s->templates, &scratch, err) != NULL;
-	arena_free(&scratch);
-	return ok;
 }
 
 bool output_settings_agree(const struct output_settings *s, struct diag *err)
@@ -126,60 +94,37 @@ bool output_settings_agree(const struct output_settings *s, struct diag *err)
 			"--%s and --%s cannot both be written to standard output", one, other);
 	if (s->quiet && s->verbose)
 		return diag_set(err, DIAG_USAGE, "--quiet and --verbose exclude each other");
-	return check_templates(s, err);
+	/* Before anything is judged, since somebody may have edited them. */
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = !s->html.p || report_html_load(s->templates, &scratch, err) != NULL;
+	arena_free(&scratch);
+	return ok;
 }
 
 /* The document is whole before the file is touched; main closes standard output. */
-static bool deliver(struct context *c, struct str path, struct str text)
+static bool write_file(struct context *c, const struct output_settings *s,
+	const struct report_set *set, enum file file)
 {
 	struct diag err;
-	if (takes_stdout(path)) {
-		out_str(c->out, text);
+	struct str path = path_of(s, &files[file]);
+	struct out *text = out_memory(c->keep), *o;
+	if (!path.p)
 		return true;
-	}
-	struct out *o = out_file(c->keep, path, &err);
-	if (o) {
-		out_str(o, text);
-		if (out_close(o, &err))
+	if (write_document(file, set, s, c->keep, text, &err)) {
+		bool is_stdout = str_eq(path, STR("-"));
+		o = is_stdout ? c->out : out_file(c->keep, path, &err);
+		if (o)
+			out_str(o, out_text(text));
+		if (o && (is_stdout || out_close(o, &err)))
 			return true;
 	}
 	print_error(&err);
 	return false;
 }
 
-static bool write_file(struct context *c, const struct output_settings *s,
-	const struct report_set *set, const struct file_output *file)
-{
-	struct diag err;
-	struct str path = path_of(s, file);
-	struct out *o = out_memory(c->keep);
-	if (!path.p)
-		return true;
-	if (file->write(set, s, c->keep, o, &err))
-		return deliver(c, path, out_text(o));
-	print_error(&err);
-	return false;
-}
-
 /* ---- the job summary ------------------------------------------------------------------------- */
 
-/* What is left of the limit, which all that a step writes there counts against. */
-static ptrdiff_t summary_room(off_t bytes)
-{
-	return bytes < MARKDOWN_SUMMARY ? MARKDOWN_SUMMARY - (ptrdiff_t)bytes : 0;
-}
-
 /* Behind what is there, and parted from it by an empty line. */
-static void put_summary(
-	struct context *c, const struct report_set *set, struct out *o, off_t before)
-{
-	struct out *text = out_memory(c->keep);
-	report_markdown(set, summary_room(before + 2), c->keep, text);
-	if (before && out_text(text).len)
-		out_z(o, "\n\n");
-	out_str(o, out_text(text));
-}
-
 static bool append_summary(struct context *c, const struct report_set *set, const char *path)
 {
 	struct stat st;
@@ -187,8 +132,15 @@ static bool append_summary(struct context *c, const struct report_set *set, cons
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	bool ok = fd >= 0 && !fstat(fd, &st);
 	if (ok) {
-		struct out *o = out_fd(c->keep, fd);
-		put_summary(c, set, o, st.st_size);
+		struct out *o = out_fd(c->keep, fd), *text = out_memory(c->keep);
+		/* All that a step writes there counts against the limit. */
+		off_t before = st.st_size + 2;
+		report_markdown(set,
+			before < MARKDOWN_SUMMARY ? MARKDOWN_SUMMARY - (ptrdiff_t)before : 0,
+			c->keep, text);
+		if (st.st_size && out_text(text).len)
+			out_z(o, "\n\n");
+		out_str(o, out_text(text));
 		ok = out_close(o, &err);
 	} else {
 		diag_set(&err, DIAG_OUTPUT, "cannot write '%s' ($GITHUB_STEP_SUMMARY): %s", path,
@@ -199,13 +151,6 @@ static bool append_summary(struct context *c, const struct report_set *set, cons
 	if (!ok)
 		print_error(&err);
 	return ok;
-}
-
-static bool write_summary(
-	struct context *c, const struct output_settings *s, const struct report_set *set)
-{
-	const char *path = getenv("GITHUB_STEP_SUMMARY");
-	return !s->github || !path || !*path || append_summary(c, set, path);
 }
 
 /* ---- the terminal ---------------------------------------------------------------------------- */
@@ -265,9 +210,11 @@ static void print_report(
 bool output_write(struct context *c, const struct output_settings *s, const struct report_set *set)
 {
 	bool delivered = true;
+	const char *summary = getenv("GITHUB_STEP_SUMMARY");
 	for (int i = 0; i < FILES; i++)
-		delivered &= write_file(c, s, set, &files[i]);
-	delivered &= write_summary(c, s, set);
+		delivered &= write_file(c, s, set, (enum file)i);
+	if (s->github && summary && *summary)
+		delivered &= append_summary(c, set, summary);
 	print_report(c, s, set);
 	if (s->github)
 		report_github(set, c->keep, c->out);

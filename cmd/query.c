@@ -9,7 +9,7 @@
 #include "cmd/shared.h"
 #include "rules/judge.h"
 #include "session/bucket.h"
-#include "session/history.h"
+#include "session/baseline.h"
 
 enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 
@@ -25,6 +25,7 @@ struct query_settings {
 
 /* Rows of a table are kept until their widths are known; the others are written as they come. */
 struct result {
+	enum format format;
 	struct out *out;
 	struct arena *keep;
 	struct grid grid;
@@ -59,162 +60,103 @@ static struct str cell_rounded(const struct query_cell *cell, struct arena *keep
 	return cell_plain(cell, keep);
 }
 
-static bool table_header(
-	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count)
-{
-	struct result *r = arg;
-	(void)cells;
-	r->grid = (struct grid){ .keep = r->keep, .columns = count, .has_header = true };
-	for (ptrdiff_t i = 0; i < count; i++)
-		grid_add(&r->grid, columns[i]);
-	return true;
-}
-
-static bool table_row(
-	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count)
-{
-	struct result *r = arg;
-	(void)columns;
-	for (ptrdiff_t i = 0; i < count; i++)
-		grid_add(&r->grid, cell_rounded(&cells[i], r->keep));
-	return true;
-}
-
-static void table_end(struct result *r)
-{
-	grid_print(&r->grid, r->out);
-}
-
 /* Lines end in a newline alone.  NULL is an empty field, an empty text is "". */
-static bool csv_needs_quotes(struct str s)
-{
-	return !s.len || str_find_char(s, ',') >= 0 || str_find_char(s, '"') >= 0 ||
-	       str_find_char(s, '\n') >= 0 || str_find_char(s, '\r') >= 0;
-}
-
 static void csv_field(struct out *o, struct str s)
 {
-	if (csv_needs_quotes(s))
+	bool needs_quotes = !s.len || str_find_char(s, ',') >= 0 || str_find_char(s, '"') >= 0 ||
+			    str_find_char(s, '\n') >= 0 || str_find_char(s, '\r') >= 0;
+	if (needs_quotes)
 		out_csv(o, s);
 	else
 		out_str(o, s);
 }
 
-static bool csv_header(
+/* Of an object the keys are unique, so columns must be. */
+static bool put_header(
 	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count)
 {
 	struct result *r = arg;
 	(void)cells;
+	r->grid = (struct grid){ .keep = r->keep, .columns = count, .has_header = true };
 	for (ptrdiff_t i = 0; i < count; i++) {
-		out_z(r->out, i ? "," : "");
-		csv_field(r->out, columns[i]);
-	}
-	out_char(r->out, '\n');
-	return true;
-}
-
-static bool csv_row(
-	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count)
-{
-	struct result *r = arg;
-	struct arena scratch = *r->keep;
-	(void)columns;
-	for (ptrdiff_t i = 0; i < count; i++) {
-		out_z(r->out, i ? "," : "");
-		if (!cells[i].is_null)
-			csv_field(r->out, cell_plain(&cells[i], &scratch));
-	}
-	out_char(r->out, '\n');
-	return true;
-}
-
-/* Keys of an object are unique, so columns must be. */
-static bool json_header(
-	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count)
-{
-	struct result *r = arg;
-	(void)cells;
-	for (ptrdiff_t i = 0; i < count; i++)
-		for (ptrdiff_t k = 0; k < i; k++)
+		for (ptrdiff_t k = 0; k < i && r->format == FORMAT_JSON; k++)
 			if (str_eq(columns[i], columns[k]))
 				return diag_set(r->err, DIAG_RULE_SQL,
 					"two columns are called '%.*s', which JSON objects cannot "
 					"hold; name one with AS",
 					STR_ARG(columns[i]));
+		if (r->format == FORMAT_TABLE)
+			grid_add(&r->grid, columns[i]);
+		if (r->format != FORMAT_CSV)
+			continue;
+		out_z(r->out, i ? "," : "");
+		csv_field(r->out, columns[i]);
+	}
+	if (r->format == FORMAT_CSV)
+		out_char(r->out, '\n');
 	return true;
 }
 
-static bool json_row(
+static void json_add_cell(cJSON *o, const char *key, const struct query_cell *cell)
+{
+	if (cell->is_null)
+		json_add_double(o, key, NAN);
+	else if (cell->is_text)
+		json_add_str(o, key, cell->text);
+	else if (cell->is_integer)
+		json_add_i64(o, key, cell->integer);
+	else
+		json_add_double(o, key, cell->real);
+}
+
+static bool put_row(
 	void *arg, const struct str *columns, const struct query_cell *cells, ptrdiff_t count)
 {
 	struct result *r = arg;
 	struct arena scratch = *r->keep;
-	cJSON *o = cJSON_CreateObject();
+	cJSON *o = r->format == FORMAT_JSON ? cJSON_CreateObject() : NULL;
 	for (ptrdiff_t i = 0; i < count; i++) {
-		const char *key = arena_z(&scratch, columns[i]);
-		if (cells[i].is_null)
-			json_add_double(o, key, NAN);
-		else if (cells[i].is_text)
-			json_add_str(o, key, cells[i].text);
-		else if (cells[i].is_integer)
-			json_add_i64(o, key, cells[i].integer);
-		else
-			json_add_double(o, key, cells[i].real);
+		switch (r->format) {
+		case FORMAT_TABLE:
+			grid_add(&r->grid, cell_rounded(&cells[i], r->keep));
+			break;
+		case FORMAT_CSV:
+			out_z(r->out, i ? "," : "");
+			if (!cells[i].is_null)
+				csv_field(r->out, cell_plain(&cells[i], &scratch));
+			break;
+		case FORMAT_JSON:
+			json_add_cell(o, arena_z(&scratch, columns[i]), &cells[i]);
+			break;
+		}
 	}
-	char *text = cJSON_PrintUnformatted(o);
-	out_z(r->out, r->rows++ ? ",\n  " : "[\n  ");
-	out_z(r->out, text ? text : "null");
-	cJSON_free(text);
+	if (r->format == FORMAT_CSV)
+		out_char(r->out, '\n');
+	if (r->format == FORMAT_JSON) {
+		char *text = cJSON_PrintUnformatted(o);
+		out_z(r->out, r->rows++ ? ",\n  " : "[\n  ");
+		out_z(r->out, text ? text : "null");
+		cJSON_free(text);
+	}
 	cJSON_Delete(o);
 	return true;
 }
 
-static void json_end(struct result *r)
-{
-	out_z(r->out, r->rows ? "\n]\n" : "[]\n");
-}
-
-static const struct writer {
-	query_row_fn *header, *row;
-	void (*end)(struct result *r); /* NULL: nothing */
-} writers[] = {
-	[FORMAT_TABLE] = { table_header, table_row, table_end },
-	[FORMAT_CSV] = { csv_header, csv_row, NULL },
-	[FORMAT_JSON] = { json_header, json_row, json_end },
-};
-
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool find_one(struct str path, struct arena *keep, struct found_run *ret, struct diag *err)
+static bool load_tables(const struct load_options *options, struct str path, struct arena *keep,
+	struct found_run *run, struct tables *ret, struct diag *err)
 {
 	struct found found;
 	if (!find_profiles(path, keep, &found, err))
 		return false;
-	*ret = found.runs[0];
-	if (found.count == 1)
-		return true;
-	return diag_set(err, DIAG_USAGE,
-		"%.*s: %td jobs are below it, and a query is about one; name it, as in %.*s",
-		STR_ARG(path), found.count, STR_ARG(found.runs[0].path));
-}
-
-/* The tables borrow from the files, so `run` stays open as long as they are read. */
-static bool load_tables(const struct load_options *options, struct str path, struct arena *keep,
-	struct loaded *run, struct tables *ret, struct diag *err)
-{
-	struct found_run found;
-	struct loaded all;
-	struct diag_list notes = { 0 };
-	if (!find_one(path, keep, &found, err) || !run_open(&found, options, keep, &all, err))
-		return false;
-	run_take(&all, keep, run);
-	run_close(&all);
-	struct measured *m = run_measure(run, options, keep, ret, &notes, err);
-	measure_end(m);
-	if (m)
-		return true;
-	run_close(run);
-	return false;
+	*run = found.runs[0];
+	if (found.count > 1)
+		return diag_set(err, DIAG_USAGE,
+			"%.*s: %td jobs are below it, and a query is about one; name it, as in "
+			"%.*s",
+			STR_ARG(path), found.count, STR_ARG(run->path));
+	return run_tables(run, options, keep, ret, err);
 }
 
 /*
@@ -225,16 +167,15 @@ static bool compare(const struct query_settings *s, const struct load_options *o
 	struct str shown, struct tables *head, struct arena *keep, const struct tables **ret,
 	struct diag *err)
 {
-	struct history history = { .store = s->store };
-	struct baselines named = { 0 };
+	struct baselines named;
 	struct diag_list notes = { 0 };
 	*ret = NULL;
 	if (!s->baseline.count)
 		return !s->store.p || diag_set(err, DIAG_USAGE,
 					      "--store names what --baseline store:... asks; give "
 					      "that, too");
-	if (!history_load(&history, &s->baseline, options, keep, &named, err) ||
-		!history_compare(&history, &named, head, shown, keep, ret, &notes, err))
+	if (!baselines_load(&named, &s->baseline, s->store, options, keep, err) ||
+		!baselines_compare(&named, head, shown, keep, ret, &notes, err))
 		return false;
 	ptrdiff_t last = table_count(head, quality) - 1;
 	return *ret || diag_set(err, DIAG_BASELINE, "no baseline can be compared: %.*s",
@@ -244,13 +185,15 @@ static bool compare(const struct query_settings *s, const struct load_options *o
 static bool print_result(struct context *c, enum format format, const struct tables *tables,
 	const struct tables *base, struct str sql, struct diag *err)
 {
-	const struct writer *w = &writers[format];
-	struct result r = { .out = c->out, .keep = c->keep, .err = err };
+	struct result r = { .format = format, .out = c->out, .keep = c->keep, .err = err };
 	struct engine *engine = load_engine(c, err);
-	bool ok = engine && engine_query(engine, tables, base, sql, w->row, w->header, &r, err);
-	if (ok && w->end)
-		w->end(&r);
-	return ok;
+	if (!engine || !engine_query(engine, tables, base, sql, put_row, put_header, &r, err))
+		return false;
+	if (format == FORMAT_TABLE)
+		grid_print(&r.grid, r.out);
+	if (format == FORMAT_JSON)
+		out_z(r.out, r.rows ? "\n]\n" : "[]\n");
+	return true;
 }
 
 static enum status query_run(struct context *c, const void *settings, const struct list *args)
@@ -259,7 +202,7 @@ static enum status query_run(struct context *c, const void *settings, const stru
 	struct load_options options;
 	struct tables tables = { 0 };
 	struct ruleset rules;
-	struct loaded run;
+	struct found_run run;
 	struct diag err;
 	if (!load_judge(load_engine(c, &err), &s->rule, &s->read, task_cpus(), c->keep, &rules,
 		    &options, &err))
@@ -267,9 +210,8 @@ static enum status query_run(struct context *c, const void *settings, const stru
 	if (!load_tables(&options, args->items[0], c->keep, &run, &tables, &err))
 		return fail(&err);
 	const struct tables *base;
-	bool ok = compare(s, &options, run.run.path, &tables, c->keep, &base, &err) &&
+	bool ok = compare(s, &options, run.path, &tables, c->keep, &base, &err) &&
 		  print_result(c, (enum format)s->format, &tables, base, args->items[1], &err);
-	run_close(&run);
 	return ok ? STATUS_OK : fail(&err);
 }
 

@@ -29,14 +29,6 @@ struct edits {
 	ptrdiff_t count, cap;
 };
 
-static const struct doc_node *param_node(const struct doc *doc, const struct limit *l)
-{
-	const struct doc_node *rules = doc_get(doc->root, STR("rules"));
-	const struct doc_node *rule = rules ? doc_get(rules, l->rule) : NULL;
-	const struct doc_node *params = rule ? doc_get(rule, STR("params")) : NULL;
-	return params ? doc_get(params, l->param) : NULL;
-}
-
 /* Where a plain scalar stands in the text; -1 when it is not there as it reads. */
 static ptrdiff_t offset_of(const struct doc *doc, const struct doc_node *node)
 {
@@ -51,10 +43,13 @@ static ptrdiff_t offset_of(const struct doc *doc, const struct doc_node *node)
 static void add_edit(
 	struct context *c, const struct doc *doc, const struct limit *l, struct edits *edits)
 {
-	const struct doc_node *node = param_node(doc, l);
+	const struct str keys[] = { STR("rules"), l->rule, STR("params"), l->param };
+	const struct doc_node *node = doc->root;
 	struct str nearest;
 	double now;
 	enum unit unit;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && node; i++)
+		node = doc_get(node, keys[i]);
 	ptrdiff_t at = node && node->kind == DOC_SCALAR ? offset_of(doc, node) : -1;
 	if (at < 0 || node->quoted || !unit_parse(node->text, &now, &unit, &nearest) ||
 		!(l->value < now * 0.999))
@@ -87,32 +82,6 @@ static void put_edited(struct out *o, struct str text, const struct edits *edits
 	out_str(o, str_from_offset(text, at));
 }
 
-/* The file must be one that check would take, too. */
-static bool read_rules(struct context *c, struct str path, struct doc *doc, struct diag *err)
-{
-	struct ruleset set;
-	struct str text;
-	return load_engine(c, err) && ruleset_load(c->engine, path, NULL, 0, c->keep, &set, err) &&
-	       input_text(path, DOC_MAX_BYTES, c->keep, &text, err) &&
-	       doc_parse(path, text, c->keep, doc, err);
-}
-
-static bool write_rules(struct context *c, const struct ratchet_settings *s, const struct doc *doc,
-	const struct edits *edits, struct diag *err)
-{
-	if (!s->write) {
-		put_edited(c->out, doc->source, edits);
-		return true;
-	}
-	if (!edits->count)
-		return true;
-	struct out *o = out_file(c->keep, doc->file, err);
-	if (!o)
-		return false;
-	put_edited(o, doc->source, edits);
-	return out_close(o, err);
-}
-
 static enum status ratchet_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct ratchet_settings *s = settings;
@@ -121,18 +90,29 @@ static enum status ratchet_run(struct context *c, const void *settings, const st
 	struct baseline good;
 	struct diag err;
 	struct doc doc;
+	struct ruleset set;
+	struct str path = args->items[0], text;
 	if (!s->from.p) {
 		diag_set(&err, DIAG_USAGE, "ratchet needs --from: the better run, or its report");
 		return misused(&err);
 	}
-	if (!read_rules(c, args->items[0], &doc, &err))
+	/* The file must be one that check would take, too. */
+	if (!load_engine(c, &err) || !ruleset_load(c->engine, path, NULL, 0, c->keep, &set, &err) ||
+		!input_text(path, DOC_MAX_BYTES, c->keep, &text, &err) ||
+		!doc_parse(path, text, c->keep, &doc, &err))
 		return misused(&err);
 	if (!baseline_load_good(s->from, &s->read, c->keep, &good, &err))
 		return fail(&err);
 	ptrdiff_t count = limits_of(good.tables, c->keep, &limits);
 	for (ptrdiff_t i = 0; i < count; i++)
 		add_edit(c, &doc, &limits[i], &edits);
-	return write_rules(c, s, &doc, &edits, &err) ? STATUS_OK : fail(&err);
+	struct out *o = c->out;
+	if (s->write && !edits.count)
+		return STATUS_OK;
+	if (s->write && !(o = out_file(c->keep, doc.file, &err)))
+		return fail(&err);
+	put_edited(o, doc.source, &edits);
+	return !s->write || out_close(o, &err) ? STATUS_OK : fail(&err);
 }
 
 static const struct option ratchet_options[] = {

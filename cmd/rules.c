@@ -31,10 +31,8 @@ static struct str level_of(const struct rule *r)
 	return r->assert.text.p && r->severity == SEVERITY_ERROR ? STR("error") : STR("warn");
 }
 
-static enum status list_rules(
-	struct context *c, const struct rules_settings *s, const struct ruleset *set)
+static void list_rules(struct context *c, const struct ruleset *set)
 {
-	(void)s;
 	struct grid g = { .keep = c->keep, .columns = 3, .has_header = true, .wrap = 100 };
 	grid_add(&g, STR("RULE"));
 	grid_add(&g, STR("LEVEL"));
@@ -45,100 +43,52 @@ static enum status list_rules(
 		grid_add(&g, set->items[i]->title.text);
 	}
 	grid_print(&g, c->out);
-	return STATUS_OK;
-}
-
-/* ---- show ------------------------------------------------------------------------------------ */
-
-static enum status show_rules(
-	struct context *c, const struct rules_settings *s, const struct ruleset *set)
-{
-	(void)s;
-	rules_print(set, c->keep, c->out);
-	rules_print_notices(set, c->keep, c->out);
-	return STATUS_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
-static const char *plural(ptrdiff_t n)
+static void check_rules(struct context *c, const struct ruleset *set)
 {
-	return n == 1 ? "" : "s";
-}
-
-static enum status check_rules(
-	struct context *c, const struct rules_settings *s, const struct ruleset *set)
-{
-	(void)s;
 	ptrdiff_t gates = 0, off = 0;
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		gates += set->items[i]->gate && set->items[i]->severity != SEVERITY_OFF;
 		off += set->items[i]->severity == SEVERITY_OFF;
 	}
 	out_fmt(c->out, "%.*s: OK, %td rule%s (%td gate%s, %td off) from ", STR_ARG(set->name),
-		set->count, plural(set->count), gates, plural(gates), off);
+		set->count, set->count == 1 ? "" : "s", gates, gates == 1 ? "" : "s", off);
 	for (ptrdiff_t i = 0; i < set->file_count; i++)
 		out_fmt(c->out, "%s%.*s", i ? ", " : "", STR_ARG(set->files[i]));
 	out_char(c->out, '\n');
-	return STATUS_OK;
-}
-
-/* ---- test ------------------------------------------------------------------------------------ */
-
-static enum status test_rules(
-	struct context *c, const struct rules_settings *s, const struct ruleset *set)
-{
-	return rules_test(c, &s->test, set);
-}
-
-/* ---- schema ---------------------------------------------------------------------------------- */
-
-static enum status print_schema(
-	struct context *c, const struct rules_settings *s, const struct ruleset *set)
-{
-	(void)s;
-	rules_schema(set, c->keep, c->out);
-	return STATUS_OK;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static const struct verb {
-	struct str name;
-	enum status (*run)(
-		struct context *c, const struct rules_settings *s, const struct ruleset *set);
-} verbs[] = {
-	{ STR_INIT("list"), list_rules },
-	{ STR_INIT("show"), show_rules },
-	{ STR_INIT("check"), check_rules },
-	{ STR_INIT("test"), test_rules },
-	{ STR_INIT("schema"), print_schema },
-};
-enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
+enum verb { VERB_LIST, VERB_SHOW, VERB_CHECK, VERB_TEST, VERB_SCHEMA, VERBS };
 
-static const struct verb *verb_find(struct str name, struct arena *keep, struct diag *err)
-{
-	struct str names[VERBS];
-	for (int i = 0; i < VERBS; i++) {
-		names[i] = verbs[i].name;
-		if (str_eq(name, names[i]))
-			return &verbs[i];
-	}
-	struct str hint = did_you_mean(keep, name, names, VERBS);
-	diag_set(err, DIAG_USAGE,
-		"rooflint rules takes list, show, check, test or schema, not '%.*s'%.*s",
-		STR_ARG(name), STR_ARG(hint));
-	return NULL;
-}
+static const struct str verbs[VERBS] = {
+	[VERB_LIST] = STR_INIT("list"),
+	[VERB_SHOW] = STR_INIT("show"),
+	[VERB_CHECK] = STR_INIT("check"),
+	[VERB_TEST] = STR_INIT("test"),
+	[VERB_SCHEMA] = STR_INIT("schema"),
+};
 
 static enum status rules_run(struct context *c, const void *settings, const struct list *args)
 {
-	struct rule_settings rule = ((const struct rules_settings *)settings)->rule;
+	const struct rules_settings *s = settings;
+	struct rule_settings rule = s->rule;
+	struct str name = args->items[0];
 	struct ruleset set;
 	struct diag err;
-	const struct verb *verb = verb_find(args->items[0], c->keep, &err);
-	if (!verb)
+	int verb = 0;
+	while (verb < VERBS && !str_eq(name, verbs[verb]))
+		verb++;
+	if (verb == VERBS) {
+		diag_set(&err, DIAG_USAGE,
+			"rooflint rules takes list, show, check, test or schema, not '%.*s'%.*s",
+			STR_ARG(name), STR_ARG(did_you_mean(c->keep, name, verbs, VERBS)));
 		return misused(&err);
+	}
 	if (args->count > 1 && rule.rules.p) {
 		diag_set(&err, DIAG_USAGE, "name the rule file once: by --rules or as an argument");
 		return misused(&err);
@@ -147,7 +97,25 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 		rule.rules = args->items[1];
 	if (!load_rules(load_engine(c, &err), &rule, c->keep, &set, &err))
 		return misused(&err);
-	return verb->run(c, settings, &set);
+	switch ((enum verb)verb) {
+	case VERB_LIST:
+		list_rules(c, &set);
+		break;
+	case VERB_SHOW:
+		rules_print(&set, c->keep, c->out);
+		rules_print_notices(&set, c->keep, c->out);
+		break;
+	case VERB_CHECK:
+		check_rules(c, &set);
+		break;
+	case VERB_TEST:
+		return rules_test(c, &s->test, &set);
+	case VERB_SCHEMA:
+	case VERBS:
+		rules_schema(&set, c->keep, c->out);
+		break;
+	}
+	return STATUS_OK;
 }
 
 #define AT(member) offsetof(struct rules_settings, member)

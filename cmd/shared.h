@@ -69,4 +69,7 @@
 			"$XDG_STATE_HOME, else in ~/.local/state"                                  \
 	}
 
+/* tables.c: "text", "number", or what the column is counted in. */
+struct str column_unit(const struct column *c);
+
 #endif

@@ -4,8 +4,8 @@
  * docs/tables.md is this command's `--format markdown`.
  */
 #include "base/text.h"
-#include "cmd/cmd.h"
 #include "cmd/grid.h"
+#include "cmd/shared.h"
 #include "measure/tables.h"
 
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN };
@@ -16,34 +16,27 @@ struct tables_settings {
 
 enum { WIDTH = 100, WORDS_MAX = 64 };
 
-static struct str unit_of(const struct column *c)
+struct str column_unit(const struct column *c)
 {
 	if (c->type == COLUMN_TEXT)
 		return STR("text");
 	return c->unit == UNIT_NONE ? STR("number") : str_from(unit_name(c->unit));
 }
 
-/* "a, b or c", each between `quote`s. */
-static void put_words(struct out *o, const char *words, const char *quote)
-{
-	struct str rest = str_from(words), word;
-	bool first = true;
-	for (bool more = true; more; first = false) {
-		more = str_cut(rest, '|', &word, &rest);
-		out_z(o, first ? "" : more ? ", " : " or ");
-		out_z(o, quote);
-		out_str(o, word);
-		out_z(o, quote);
-	}
-}
-
+/* What it means, and its words: "a, b or c", each between `quote`s. */
 static struct str meaning_of(const struct column *c, const char *quote, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
+	struct str rest = str_from(c->words), word;
 	out_str(o, c->meaning);
-	if (c->words) {
-		out_z(o, ": ");
-		put_words(o, c->words, quote);
+	out_z(o, c->words ? ": " : "");
+	for (bool more = c->words, first = true; more; first = false) {
+		more = str_cut(rest, '|', &word, &rest);
+		out_fmt(o, "%s%s%.*s%s",
+			first  ? ""
+			: more ? ", "
+			       : " or ",
+			quote, STR_ARG(word), quote);
 	}
 	return out_text(o);
 }
@@ -55,21 +48,10 @@ static void put_text(const struct table_def *def, struct context *c)
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *column = &def->columns[i];
 		grid_add(&g, column->name);
-		grid_add(&g, unit_of(column));
+		grid_add(&g, column_unit(column));
 		grid_add(&g, meaning_of(column, "", c->keep));
 	}
 	grid_print(&g, c->out);
-}
-
-/* A bar would end the cell. */
-static void put_cell(struct out *o, struct str s)
-{
-	struct str head;
-	for (bool more = true; more;) {
-		more = str_cut(s, '|', &head, &s);
-		out_str(o, head);
-		out_z(o, more ? "\\|" : "");
-	}
 }
 
 static void put_markdown(const struct table_def *def, struct context *c)
@@ -80,33 +62,14 @@ static void put_markdown(const struct table_def *def, struct context *c)
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *column = &def->columns[i];
 		out_fmt(c->out, "| `%.*s` | %.*s | ", STR_ARG(column->name),
-			STR_ARG(unit_of(column)));
-		put_cell(c->out, meaning_of(column, "`", c->keep));
+			STR_ARG(column_unit(column)));
+		struct str rest = meaning_of(column, "`", c->keep), head;
+		for (bool more = true; more;) { /* a bar would end the cell */
+			more = str_cut(rest, '|', &head, &rest);
+			out_fmt(c->out, "%.*s%s", STR_ARG(head), more ? "\\|" : "");
+		}
 		out_z(c->out, " |\n");
 	}
-}
-
-static void put_preface(struct out *o)
-{
-	out_z(o, "# Tables\n"
-		 "\n"
-		 "What rules, reports and `rooflint query` read; version " TABLES_VERSION ".\n"
-		 "This page is made by `rooflint tables --format markdown`.\n"
-		 "\n"
-		 "Everything is in base units: seconds, bytes, FLOPs, shares (ratio) from 0 to 1. "
-		 "NULL\n"
-		 "means unknown, which is neither zero nor empty.\n"
-		 "\n");
-}
-
-static bool unknown_table(struct str name, struct arena *keep, struct diag *err)
-{
-	struct str names[TABLE_COUNT];
-	for (int i = 0; i < TABLE_COUNT; i++)
-		names[i] = table_defs[i].name;
-	struct str hint = did_you_mean(keep, name, names, TABLE_COUNT);
-	return diag_set(err, DIAG_USAGE, "no table is called '%.*s'%.*s (rooflint tables)",
-		STR_ARG(name), STR_ARG(hint));
 }
 
 static enum status tables_run(struct context *c, const void *settings, const struct list *args)
@@ -119,12 +82,28 @@ static enum status tables_run(struct context *c, const void *settings, const str
 	if (args->count) {
 		first = table_find(args->items[0]);
 		if (!first) {
-			unknown_table(args->items[0], c->keep, &err);
+			struct str names[TABLE_COUNT];
+			for (int i = 0; i < TABLE_COUNT; i++)
+				names[i] = table_defs[i].name;
+			diag_set(&err, DIAG_USAGE,
+				"no table is called '%.*s'%.*s (rooflint tables)",
+				STR_ARG(args->items[0]),
+				STR_ARG(did_you_mean(c->keep, args->items[0], names, TABLE_COUNT)));
 			return misused(&err);
 		}
 		end = first + 1;
 	} else if (s->format == FORMAT_MARKDOWN) {
-		put_preface(c->out);
+		out_z(c->out,
+			"# Tables\n"
+			"\n"
+			"What rules, reports and `rooflint query` read; version " TABLES_VERSION
+			".\n"
+			"This page is made by `rooflint tables --format markdown`.\n"
+			"\n"
+			"Everything is in base units: seconds, bytes, FLOPs, shares (ratio) from 0 "
+			"to 1. NULL\n"
+			"means unknown, which is neither zero nor empty.\n"
+			"\n");
 	}
 	for (const struct table_def *def = first; def < end; def++) {
 		out_z(c->out, def == first ? "" : "\n");

@@ -255,23 +255,14 @@ static bool attempt(struct call *c, struct answer *ret, double *retry_after_s)
 	curl_slist_free_all(c->headers);
 	*retry_after_s = a.x.retry_after_s;
 	bool refused = ok && !a.x.code && a.x.status >= 300 && a.x.status < 500;
-	return refused && c->cloud->learn(c, &a.checks, out_text(a.text));
+	return refused && c->cloud->learn && c->cloud->learn(c, &a.checks, out_text(a.text));
 }
 
 /* ---- all attempts ---------------------------------------------------------------------------- */
 
-/* Whoever waits for the answer is told so all the while. */
-static void pause_s(struct call *c, double seconds)
-{
-	struct keyring *k = &c->clouds->keys;
-	for (; seconds > 0; seconds -= 1) {
-		k->alive(k->alive_arg);
-		sleep_s(seconds < 1 ? seconds : 1);
-	}
-}
-
 static void attempts(struct call *c, struct answer *ret)
 {
+	const struct keyring *k = &c->clouds->keys;
 	double retry_after_s, wait;
 	for (int count = 1, learnt = 0;; count++) {
 		while (attempt(c, ret, &retry_after_s) && learnt++ < MAX_LEARNT)
@@ -282,30 +273,24 @@ static void attempts(struct call *c, struct answer *ret)
 		wait = retry_wait_s(count, retry_after_s);
 		if (wait > LONGEST_PATIENCE_S)
 			break;
-		pause_s(c, wait);
+		/* Whoever waits for the answer is told so all the while. */
+		for (; wait > 0; wait -= 1) {
+			k->alive(k->alive_arg);
+			sleep_s(wait < 1 ? wait : 1);
+		}
 	}
 	ret->error = arena_fmt(c->keep, "%.*s; it wants to be asked again in %.0f s, not before",
 		STR_ARG(ret->error), wait);
 }
 
-static void call_run(struct clouds *all, const struct request *r, bool is_list, struct arena *keep,
-	struct answer *ret)
+void cloud_run(struct clouds *all, const struct request *r, struct arena *keep, struct answer *ret)
 {
-	struct call c = { .clouds = all, .r = r, .keep = keep, .is_list = is_list };
+	struct call c = { .clouds = all, .r = r, .keep = keep };
 	struct diag err;
+	c.is_list = str_eq(r->method, STR("LIST"));
 	*ret = (struct answer){ .outcome = OUTCOME_REFUSED };
 	if (call_read(&c, &err))
 		attempts(&c, ret);
 	else
 		ret->error = arena_str(keep, str_from(err.text));
-}
-
-void cloud_list(struct clouds *c, const struct request *r, struct arena *keep, struct answer *ret)
-{
-	call_run(c, r, true, keep, ret);
-}
-
-void cloud_fetch(struct clouds *c, const struct request *r, struct arena *keep, struct answer *ret)
-{
-	call_run(c, r, false, keep, ret);
 }

@@ -32,9 +32,8 @@ struct clouds {
 	int region_count;
 };
 
-/* One request with all its attempts.  `alive` is called once a second while it lasts. */
-void cloud_list(struct clouds *c, const struct request *r, struct arena *keep, struct answer *ret);
-void cloud_fetch(struct clouds *c, const struct request *r, struct arena *keep, struct answer *ret);
+/* A LIST or a FETCH with all its attempts.  `alive` is called once a second while it lasts. */
+void cloud_run(struct clouds *c, const struct request *r, struct arena *keep, struct answer *ret);
 
 /* ---- what the clouds differ in: s3.c, gcs.c -------------------------------------------------- */
 
@@ -62,7 +61,7 @@ struct cloud {
 	bool (*read_list)(struct str body, cJSON *ret, struct str *next, struct arena *keep,
 		struct diag *err);
 	struct str (*refusal)(struct str body, struct arena *keep);
-	/* True when a refusal taught something that makes the same request worth it again. */
+	/* True when a refusal taught what makes the same request worth it again; or NULL. */
 	bool (*learn)(struct call *c, const struct checks *headers, struct str body);
 };
 extern const struct cloud cloud_s3, cloud_gcs;

@@ -52,44 +52,26 @@ static void take_goog_hash(struct checks *c, struct str value)
 	}
 }
 
-/* Only what AWS names AES256 leaves the ETag an MD5. */
-static void take_encryption(struct checks *c, struct str value)
+void checks_take(struct checks *c, struct str name, struct str value)
 {
-	if (!str_eq(value, STR("AES256")))
+	if (str_eq_nocase(name, STR("etag")))
+		take_etag(c, value);
+	else if (str_eq_nocase(name, STR("x-goog-hash")))
+		take_goog_hash(c, value);
+	else if (str_eq_nocase(name, STR("x-amz-bucket-region")))
+		KEEP(c->region, value);
+	/* Only what AWS names AES256 leaves the ETag an MD5. */
+	if ((str_eq_nocase(name, STR("x-amz-server-side-encryption")) ||
+		    str_eq_nocase(name, STR("x-amz-server-side-encryption-customer-algorithm"))) &&
+		!str_eq(value, STR("AES256")))
 		KEEP(c->md5, STR("-"));
-}
-
-static void take_region(struct checks *c, struct str value)
-{
-	KEEP(c->region, value);
-}
-
-/* One that a proxy made weak ("W/...") is another text for the same version. */
-static void take_version(struct checks *c, struct str value)
-{
+	if (!c->version_header.p || !str_eq_nocase(name, c->version_header))
+		return;
+	/* One that a proxy made weak ("W/...") is another text for the same version. */
 	str_take(&value, STR("\""));
 	value = str_head(value, value.len - str_ends(value, STR("\"")));
 	if (!str_starts(value, STR("W/")))
 		KEEP(c->version, value);
-}
-
-void checks_take(struct checks *c, struct str name, struct str value)
-{
-	static const struct {
-		struct str name;
-		void (*take)(struct checks *c, struct str value);
-	} headers[] = {
-		{ STR_INIT("etag"), take_etag },
-		{ STR_INIT("x-goog-hash"), take_goog_hash },
-		{ STR_INIT("x-amz-server-side-encryption"), take_encryption },
-		{ STR_INIT("x-amz-server-side-encryption-customer-algorithm"), take_encryption },
-		{ STR_INIT("x-amz-bucket-region"), take_region },
-	};
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-		if (str_eq_nocase(name, headers[i].name))
-			headers[i].take(c, value);
-	if (c->version_header.p && str_eq_nocase(name, c->version_header))
-		take_version(c, value);
 }
 
 /* Of two hashes the stronger one is enough. */

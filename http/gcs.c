@@ -63,12 +63,6 @@ static bool prepare(struct call *c, struct diag *err)
 	return ok || diag_set(err, DIAG_LIMIT, "no memory for a request");
 }
 
-static bool learn(struct call *c, const struct checks *headers, struct str body)
-{
-	(void)c, (void)headers, (void)body;
-	return false;
-}
-
 const struct cloud cloud_gcs = {
 	.scheme = STR_INIT("gs://"),
 	.version_header = STR_INIT("x-goog-generation"),
@@ -76,5 +70,4 @@ const struct cloud cloud_gcs = {
 	.prepare = prepare,
 	.read_list = listing_read_gcs,
 	.refusal = refusal_gcs,
-	.learn = learn,
 };

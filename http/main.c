@@ -59,27 +59,20 @@ struct server {
 	struct arena keep; /* of one request */
 };
 
-static void answer(struct server *s, const struct request *r, struct answer *ret)
-{
-	s->busy = (struct busy){ r->id, now_s(), &s->keep };
-	if (str_eq(r->method, STR("LIST")))
-		cloud_list(&s->clouds, r, &s->keep, ret);
-	else if (str_eq(r->method, STR("FETCH")))
-		cloud_fetch(&s->clouds, r, &s->keep, ret);
-	else
-		transfer(s->curl, r, &s->keep, ret);
-}
-
 /* A request that is none is answered, too: whoever wrote it waits. */
 static cJSON *handle(struct server *s, const struct frame *f, struct str *body)
 {
 	struct request r = { .id = json_get_double(f->head, "id") };
 	struct answer a = { .outcome = OUTCOME_REFUSED };
 	struct diag err;
-	if (request_read(f->head, f->body, &r, &err))
-		answer(s, &r, &a);
-	else
+	bool ok = request_read(f->head, f->body, &r, &err);
+	s->busy = (struct busy){ r.id, now_s(), &s->keep };
+	if (!ok)
 		a.error = arena_str(&s->keep, str_from(err.text));
+	else if (str_eq(r.method, STR("LIST")) || str_eq(r.method, STR("FETCH")))
+		cloud_run(&s->clouds, &r, &s->keep, &a);
+	else
+		transfer(s->curl, &r, &s->keep, &a);
 	*body = a.body;
 	return answer_write(&r, &a);
 }

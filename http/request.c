@@ -107,19 +107,14 @@ static bool has_key(const cJSON *head, const char *name, struct diag *err)
 	       diag_set(err, DIAG_DELIVERY, "a request needs '%s'", name);
 }
 
-static bool has_address(const cJSON *head, struct diag *err)
-{
-	return cJSON_HasObjectItem(head, "url") != cJSON_HasObjectItem(head, "url_from") ||
-	       diag_set(err, DIAG_DELIVERY, "a request needs 'url' or 'url_from'");
-}
-
 static bool has_needs(const cJSON *head, struct str method, struct diag *err)
 {
+	bool has_url = cJSON_HasObjectItem(head, "url");
 	for (int i = 0; i < METHODS; i++) {
 		if (!str_eq(method, methods[i].name))
 			continue;
-		if (methods[i].address && !has_address(head, err))
-			return false;
+		if (methods[i].address && has_url == cJSON_HasObjectItem(head, "url_from"))
+			return diag_set(err, DIAG_DELIVERY, "a request needs 'url' or 'url_from'");
 		for (int k = 0; k < NEEDS && methods[i].needs[k]; k++)
 			if (!has_key(head, methods[i].needs[k], err))
 				return false;

@@ -17,69 +17,36 @@ enum { FILES_MAX = 1024, NOT_FOUND = 127 };
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-struct splitter {
-	struct str rest;
-	struct out *word;
-	bool any, open; /* a word has begun; a quote is not closed */
-};
-
-static char take(struct splitter *s)
-{
-	char c = s->rest.p[0];
-	s->rest = str_from_offset(s->rest, 1);
-	return c;
-}
-
-/* Up to the closing quote; between double ones a backslash escapes these and itself. */
-static void quoted(struct splitter *s, char quote)
-{
-	s->open = true;
-	while (s->rest.len && s->open) {
-		char c = take(s);
-		s->open = c != quote;
-		if (c == '\\' && quote == '"' && s->rest.len &&
-			(s->rest.p[0] == '"' || s->rest.p[0] == '\\'))
-			c = take(s);
-		else if (!s->open)
-			return;
-		out_char(s->word, c);
-	}
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static bool next_word(struct splitter *s, struct arena *keep)
-{
-	s->word = out_memory(keep);
-	s->any = false;
-	while (s->rest.len && !s->open && (!s->any || !is_blank(s->rest.p[0]))) {
-		char c = take(s);
-		if (is_blank(c))
-			continue;
-		s->any = true;
-		if (c == '\'' || c == '"')
-			quoted(s, c);
-		else if (c == '\\' && !s->rest.len)
-			s->open = true;
-		else
-			out_char(s->word, c == '\\' ? take(s) : c);
-	}
-	return s->any && !s->open;
-}
-
 bool words_split(struct str line, struct arena *keep, char ***ret)
 {
-	struct splitter s = { .rest = line };
+	struct out *word = NULL; /* NULL: between words */
+	char quote = 0;
 	ptrdiff_t count = 0, cap = 0;
 	*ret = NULL;
-	while (next_word(&s, keep))
-		*arena_push(keep, *ret, count, cap) =
-			(char *)(uintptr_t)arena_z(keep, out_text(s.word));
+	for (ptrdiff_t i = 0; i <= line.len; i++) {
+		char c = i < line.len ? line.p[i] : ' ',
+		     next = i + 1 < line.len ? line.p[i + 1] : 0;
+		if (!quote && (c == ' ' || c == '\t' || c == '\r' || c == '\n')) {
+			if (word)
+				*arena_push(keep, *ret, count, cap) =
+					(char *)(uintptr_t)arena_z(keep, out_text(word));
+			word = NULL;
+			continue;
+		}
+		word = word ? word : out_memory(keep);
+		if (i == line.len || (c == '\\' && !quote && i + 1 == line.len))
+			return false;
+		if (quote && c == quote)
+			quote = 0;
+		else if (!quote && (c == '\'' || c == '"'))
+			quote = c;
+		else if (c == '\\' && (!quote || (quote == '"' && (next == '"' || next == '\\'))))
+			out_char(word, line.p[++i]);
+		else
+			out_char(word, c);
+	}
 	*arena_push(keep, *ret, count, cap) = NULL;
-	return !s.open;
+	return true;
 }
 
 /* ---- the child ------------------------------------------------------------------------------- */

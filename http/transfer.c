@@ -66,18 +66,6 @@ static bool make_headers(struct curl_slist **list, struct work *w, struct diag *
 	       (!w->secret.p || add_signature(list, w, err));
 }
 
-static struct answer failed(enum outcome outcome, const char *error)
-{
-	return (struct answer){ .outcome = outcome, .error = str_from(error) };
-}
-
-static struct answer without_status(const struct exchange *x)
-{
-	bool lasting;
-	const char *error = exchange_error(x, &lasting);
-	return failed(lasting ? OUTCOME_REFUSED : OUTCOME_LATER, error);
-}
-
 static bool tells(struct str text, struct str secret)
 {
 	return secret.len >= SHORTEST_SECRET && str_contains(text, secret);
@@ -112,23 +100,12 @@ static bool tells_secret(const struct work *w, struct str text)
 	return tells(text, w->password) || tells_address(w, text);
 }
 
-static struct answer with_status(struct work *w, long status)
-{
-	struct answer a = { .outcome = outcome_of(status), .status = status };
-	if (status >= 300 && status < 400)
-		a.error = STR("the server redirects, which is not followed; give the address it "
-			      "leads to");
-	else if (a.outcome != OUTCOME_DELIVERED)
-		a.error = arena_fmt(w->keep, "the server answered %ld", status);
-	if (!tells_secret(w, out_text(w->body)))
-		a.body = str_head(out_text(w->body), (ptrdiff_t)w->r->answer_bytes);
-	return a;
-}
-
 static struct answer ask(struct work *w)
 {
+	struct answer a = { .outcome = OUTCOME_REFUSED };
 	struct diag err;
 	struct exchange x = { .method = arena_z(w->keep, w->r->method), .take = take_body };
+	bool lasting;
 	x.url = arena_z(w->keep, w->at);
 	x.host = w->host;
 	x.body = w->r->body;
@@ -142,10 +119,26 @@ static struct answer ask(struct work *w)
 	if (ok)
 		exchange_run(w->curl, &x);
 	curl_slist_free_all(x.headers);
-	if (!ok)
-		return failed(OUTCOME_REFUSED, arena_z(w->keep, str_from(err.text)));
+	if (!ok) {
+		a.error = arena_str(w->keep, str_from(err.text));
+		return a;
+	}
 	w->retry_after_s = x.retry_after_s;
-	return x.code ? without_status(&x) : with_status(w, x.status);
+	if (x.code) {
+		a.error = str_from(exchange_error(&x, &lasting));
+		a.outcome = lasting ? OUTCOME_REFUSED : OUTCOME_LATER;
+		return a;
+	}
+	a.status = x.status;
+	a.outcome = outcome_of(x.status);
+	if (x.status >= 300 && x.status < 400)
+		a.error = STR("the server redirects, which is not followed; give the address it "
+			      "leads to");
+	else if (a.outcome != OUTCOME_DELIVERED)
+		a.error = arena_fmt(w->keep, "the server answered %ld", x.status);
+	if (!tells_secret(w, out_text(w->body)))
+		a.body = str_head(out_text(w->body), (ptrdiff_t)w->r->answer_bytes);
+	return a;
 }
 
 /* A message is sent on only where that keeps it a message: others would turn it into a GET. */
@@ -175,10 +168,9 @@ static struct answer attempt(struct work *w)
 	w->at = w->url;
 	const char *why = address_refused(w->url, w->keep, &w->host);
 	if (why)
-		return failed(OUTCOME_REFUSED,
-			arena_fmt(w->keep, "the address%s%.*s %s", w->r->url_from.p ? " in $" : "",
-				STR_ARG(w->r->url_from), why)
-				.p);
+		return (struct answer){ .outcome = OUTCOME_REFUSED,
+			.error = arena_fmt(w->keep, "the address%s%.*s %s",
+				w->r->url_from.p ? " in $" : "", STR_ARG(w->r->url_from), why) };
 	for (int hops = 0;; hops++) {
 		struct answer a = ask(w);
 		if (!is_followed(w, a.status, hops) || !follow(w, &a))

@@ -5,7 +5,9 @@
 
 #include "base/task.h"
 #include "session/bucket.h"
+#include "session/history.h"
 #include "session/previous.h"
+#include "store/address.h"
 
 static bool load_report(
 	struct str path, struct arena *keep, struct baselines *ret, struct diag *err)
@@ -27,31 +29,17 @@ static bool load_report(
 		       "%.*s: no profile in it was measured, so it is no baseline", STR_ARG(path));
 }
 
-/* Its tables borrow from the mapped files, which stay open as long as the program runs. */
 static bool load_profile(struct str path, const struct load_options *options, struct arena *keep,
 	struct baselines *ret, struct diag *err)
 {
 	struct found found;
-	struct loaded all, part;
 	struct tables *tables = arena_make(keep, struct tables, 1);
-	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
-	struct measured *m = NULL;
-	if (find_profiles(path, keep, &found, err) &&
-		run_open(&found.runs[0], options, keep, &all, err) && run_take(&all, keep, &part))
-		m = run_measure(&part, options, keep, tables, notes, err);
-	measure_end(m);
-	if (!m)
+	if (!find_profiles(path, keep, &found, err) ||
+		!run_tables(&found.runs[0], options, keep, tables, err))
 		return false;
-	run_close(&all);
 	*arena_push(keep, ret->items, ret->count, ret->cap) =
 		(struct baseline){ .name = path, .tables = tables };
 	return true;
-}
-
-/* A trace that was unpacked ends in .json, too. */
-static bool is_report(struct str path)
-{
-	return str_ends(path, STR(".json")) && !str_ends(path, STR(".trace.json"));
 }
 
 struct load_options baseline_options(const struct load_options *of_head)
@@ -66,27 +54,64 @@ struct load_options baseline_options(const struct load_options *of_head)
 bool baseline_load(struct str path, const struct load_options *options, struct arena *keep,
 	struct baselines *ret, struct diag *err)
 {
-	if (is_report(path))
-		return load_report(path, keep, ret, err);
-	return load_profile(path, options, keep, ret, err);
+	/* A trace that was unpacked ends in .json, too. */
+	bool is_report = str_ends(path, STR(".json")) && !str_ends(path, STR(".trace.json"));
+	return (is_report ? load_report(path, keep, ret, err)
+			  : load_profile(path, options, keep, ret, err));
+}
+
+bool baselines_load(struct baselines *ret, const struct list *words, struct str store,
+	const struct load_options *options, struct arena *keep, struct diag *err)
+{
+	struct load_options *earlier = arena_make(keep, struct load_options, 1);
+	*earlier = baseline_options(options);
+	*ret = (struct baselines){ .store = store };
+	for (ptrdiff_t i = 0; i < words->count; i++) {
+		struct str word = words->items[i];
+		if (!history_is_query(word)) {
+			if (!baseline_load(word, earlier, keep, ret, err))
+				return diag_context(err, "baseline");
+			continue;
+		}
+		if (!store.p)
+			return diag_set(err, DIAG_USAGE,
+				"--baseline %.*s asks a store; name it with --store FILE",
+				STR_ARG(word));
+		if (address_is_remote(store))
+			return diag_set(err, DIAG_USAGE,
+				"--baseline %.*s: a server keeps facts of runs, and a comparison "
+				"needs more; record into a file and name that",
+				STR_ARG(word));
+		if (!history_query_parse(word, keep,
+			    arena_push(keep, ret->queries, ret->query_count, ret->query_cap), err))
+			return false;
+	}
+	return true;
+}
+
+bool baselines_compare(const struct baselines *b, struct tables *head, struct str shown,
+	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err)
+{
+	struct baselines all = { 0 };
+	for (ptrdiff_t i = 0; i < b->count; i++)
+		*arena_push(keep, all.items, all.count, all.cap) = b->items[i];
+	if (b->query_count && table_count(head, run)) {
+		struct connection store;
+		bool ok = connection_open(&store, b->store, STORE_READ, keep, err);
+		for (ptrdiff_t i = 0; i < b->query_count && ok; i++)
+			ok = history_recall(
+				store.store, &b->queries[i], head, shown, keep, &all, err);
+		connection_close(&store);
+		if (!ok)
+			return diag_context(err, "baseline");
+	}
+	return baseline_compare(head, all.items, all.count, keep, ret, notes, err);
 }
 
 /* ---- a good run ------------------------------------------------------------------------------ */
 
 /* Fewer do not tell what is usual; the gate enough-steps of recommended asks for as many. */
 enum { STEPS_NEEDED = 2 };
-
-static bool is_enough(const struct baseline *run, struct diag *err)
-{
-	const struct run_row *row = table_rows(run->tables, run);
-	double steps = table_count(run->tables, run) ? row->steps : 0;
-	if (steps >= STEPS_NEEDED)
-		return true;
-	return diag_set(err, DIAG_BASELINE,
-		"%.*s: steady steps: %.0f, and a limit needs at least %d; capture a longer run "
-		"(`rooflint check` says what it lacks)",
-		STR_ARG(run->name), steps > 0 ? steps : 0, STEPS_NEEDED);
-}
 
 bool baseline_load_good(struct str path, const struct read_settings *s, struct arena *keep,
 	struct baseline *ret, struct diag *err)
@@ -101,5 +126,12 @@ bool baseline_load_good(struct str path, const struct read_settings *s, struct a
 			"%.*s: it reports on %td profiles, and one good run is wanted",
 			STR_ARG(path), all.count);
 	*ret = all.items[0];
-	return is_enough(ret, err);
+	const struct run_row *row = table_rows(ret->tables, run);
+	double steps = table_count(ret->tables, run) ? row->steps : 0;
+	if (steps >= STEPS_NEEDED)
+		return true;
+	return diag_set(err, DIAG_BASELINE,
+		"%.*s: steady steps: %.0f, and a limit needs at least %d; capture a longer run "
+		"(`rooflint check` says what it lacks)",
+		STR_ARG(ret->name), steps > 0 ? steps : 0, STEPS_NEEDED);
 }

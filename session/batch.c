@@ -11,6 +11,7 @@
 #include "session/bucket.h"
 #include "session/previous.h"
 #include "session/profile_name.h"
+#include "store/store.h"
 
 /* What few jobs have: the first of these that is set. */
 struct exception {
@@ -75,19 +76,6 @@ static bool job_find(
 					       keep, ret, err));
 }
 
-/* --job's, or the one beside it; what is wrong with that one is not what is told here. */
-static const struct job_file *job_file_of(
-	const struct crew *crew, const struct found_run *run, struct arena *keep)
-{
-	struct loaded *l = arena_make(keep, struct loaded, 1);
-	const struct job_file *job = crew->options.measure.job;
-	struct diag ignored;
-	l->run = *run;
-	if (job || !run->file_count)
-		return job;
-	return job_file_find(l, keep, &job, &ignored) ? job : NULL;
-}
-
 /*
  * What is known of a run that could not be read: by its directory's name, which tells it from other
  * nights of the same profile, and by its job file, so that it is a night of that workload.
@@ -96,9 +84,12 @@ static void report_unread(const struct crew *crew, struct str shown, const struc
 	const struct diag *err, struct arena *keep, struct report *ret)
 {
 	struct tables *known = arena_make(keep, struct tables, 1);
-	const struct job_file *job = job_file_of(crew, run, keep);
+	const struct job_file *job = crew->options.measure.job;
+	struct loaded *l = arena_make(keep, struct loaded, 1);
 	struct sha256 h = sha256_new();
+	struct diag ignored; /* what is wrong with the job file beside it is not what is told */
 	int64_t ns;
+	l->run = *run;
 	if (run->name.len) {
 		struct run_row *row = table_new(known, run, keep);
 		sha256_field(&h, shown);
@@ -107,6 +98,8 @@ static void report_unread(const struct crew *crew, struct str shown, const struc
 		row->name = arena_str(keep, run->name);
 		if (when_parse_run(run->name, &ns))
 			row->captured = when_text(keep, ns);
+		if (!job && run->file_count && !job_file_find(l, keep, &job, &ignored))
+			job = NULL;
 		if (job)
 			run_row_tell(job, row);
 	}
@@ -126,46 +119,35 @@ static void drop_tables(struct report *r)
 			r->tables.items[id] = (struct table){ NULL, 0, 0 };
 }
 
-static struct judge_context context_of(const struct work *w, struct str shown)
+/* From what is open to a report. */
+static bool judge_part(struct work *w, struct str shown, struct diag *err)
 {
 	const struct batch *b = w->crew->batch;
+	struct tables *tables = arena_make(&w->scratch, struct tables, 1);
+	struct diag_list *notes = arena_make(&w->scratch, struct diag_list, 1);
 	struct judge_context context = { .today = b->today, .has_previous = b->previous != NULL };
 	struct sighting *seen = NULL;
+	struct judgement judgement;
+	struct report r;
+	struct measured *m =
+		run_measure(&w->part, &w->crew->options, &w->scratch, tables, notes, err);
+	if (!m)
+		return false;
+	note_log_dir(&w->part, &w->crew->options, &w->scratch, notes);
 	if (b->previous)
 		context.seen_count = previous_sightings(b->previous, shown, w->keep, &seen);
 	context.seen = seen;
-	return context;
-}
-
-static bool judge_measured(struct work *w, struct measured *m, struct tables *tables,
-	struct diag_list *notes, struct str shown, struct diag *err)
-{
-	const struct batch *b = w->crew->batch;
-	struct judge_context context = context_of(w, shown);
-	struct judgement judgement;
-	struct report r;
-	if (!history_compare(&b->history, &b->baselines, tables, shown, &w->scratch, &context.base,
-		    notes, err) ||
-		!judge(b->rules, tables, &context, &w->scratch, &judgement, err))
-		return false;
-	report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
-	if (!b->keep_tables)
-		drop_tables(&r);
-	else if (b->keep_plots && !run_plots(&w->part, m, w->keep, &r, err))
-		return false;
-	*add_report(w) = r;
-	return true;
-}
-
-static bool judge_part(struct work *w, struct str shown, struct diag *err)
-{
-	struct tables *tables = arena_make(&w->scratch, struct tables, 1);
-	struct diag_list *notes = arena_make(&w->scratch, struct diag_list, 1);
-	struct measured *m =
-		run_measure(&w->part, &w->crew->options, &w->scratch, tables, notes, err);
-	if (m)
-		note_above(&w->part, &w->crew->options, &w->scratch, notes);
-	bool ok = m && judge_measured(w, m, tables, notes, shown, err);
+	bool ok = baselines_compare(
+			  &b->baselines, tables, shown, &w->scratch, &context.base, notes, err) &&
+		  judge(b->rules, tables, &context, &w->scratch, &judgement, err);
+	if (ok) {
+		report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
+		if (!b->keep_tables)
+			drop_tables(&r);
+		ok = !b->keep_plots || run_plots(&w->part, m, w->keep, &r, err);
+	}
+	if (ok)
+		*add_report(w) = r;
 	measure_end(m);
 	return ok;
 }
@@ -289,30 +271,21 @@ static void read_answer(struct crew *crew, ptrdiff_t index, const struct job_res
 	report_unread(crew, shown, &run, &err, keep, ret->items);
 }
 
-/* One arena's life is one job. */
-static void hand_over(struct crew *crew, ptrdiff_t index, const struct job_result *result)
-{
-	struct report_set set;
-	read_answer(crew, index, result, &crew->answer, &set);
-	crew->batch->take(crew->batch->take_arg, &set);
-	arena_clear(&crew->answer);
-}
-
-static void gather(struct crew *crew, ptrdiff_t index, const struct job_result *result)
-{
-	struct report_set set;
-	read_answer(crew, index, result, crew->keep, &set);
-	for (ptrdiff_t i = 0; i < set.count; i++)
-		*arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap) =
-			set.items[i];
-}
-
 static void job_done(void *arg, ptrdiff_t index, const struct job_result *result)
 {
 	struct crew *crew = arg;
-	(crew->batch->take ? hand_over : gather)(crew, index, result);
-	if (crew->batch->progress)
-		crew->batch->progress(index + 1, crew->count);
+	const struct batch *b = crew->batch;
+	struct report_set set;
+	read_answer(crew, index, result, b->take ? &crew->answer : crew->keep, &set);
+	if (b->take) {
+		b->take(b->take_arg, &set);
+		arena_clear(&crew->answer);
+	}
+	for (ptrdiff_t i = 0; i < set.count && !b->take; i++)
+		*arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap) =
+			set.items[i];
+	if (b->progress)
+		b->progress(index + 1, crew->count);
 }
 
 /* ---- from paths to jobs ---------------------------------------------------------------------- */
@@ -334,15 +307,6 @@ static struct job *add_job(struct crew *crew, struct str path)
 	job->path = arena_str(&crew->names, path);
 	job->shown = name_in(job->path, &crew->names);
 	return job;
-}
-
-/* Where there is no run; otherwise the reason would be found again. */
-static void add_missing(struct crew *crew, struct str path)
-{
-	struct exception *e = arena_make(&crew->names, struct exception, 1);
-	e->error = arena_make(&crew->names, struct diag, 1);
-	*e->error = crew->err;
-	add_job(crew, path)->exception = e;
 }
 
 static const struct exception *exception_of(const struct found_run *run, struct arena *keep)
@@ -368,27 +332,25 @@ static void take_run(void *arg, const struct found_run *run)
 	job->exception = exception_of(run, &crew->names);
 }
 
-/* One run that was asked for keeps the name that it was asked for by. */
-static bool add_newest(struct crew *crew, struct str path)
-{
-	struct found found;
-	if (!find_profiles(path, crew->keep, &found, &crew->err))
-		return false;
-	for (ptrdiff_t i = 0; i < found.count; i++)
-		take_run(crew, &found.runs[i]);
-	if (found.count == 1)
-		crew->jobs[crew->count - 1].shown = profile_name(path, &crew->names);
-	return true;
-}
-
 static void add_path(struct crew *crew, struct str path)
 {
+	struct found found = { .count = 0 };
 	ptrdiff_t before = crew->count;
-	if (crew->batch->all_runs ? each_profile(path, crew->keep, take_run, crew, &crew->err)
-				  : add_newest(crew, path))
+	bool ok = crew->batch->all_runs ? each_profile(path, crew->keep, take_run, crew, &crew->err)
+					: find_profiles(path, crew->keep, &found, &crew->err);
+	for (ptrdiff_t i = 0; i < found.count && ok; i++)
+		take_run(crew, &found.runs[i]);
+	/* One run that was asked for keeps the name that it was asked for by. */
+	if (ok && found.count == 1)
+		crew->jobs[before].shown = profile_name(path, &crew->names);
+	if (ok)
 		return;
+	/* There is no run, and the reason would be found again. */
+	struct exception *e = arena_make(&crew->names, struct exception, 1);
+	e->error = arena_make(&crew->names, struct diag, 1);
+	*e->error = crew->err;
 	crew->count = before;
-	add_missing(crew, path);
+	add_job(crew, path)->exception = e;
 }
 
 static int by_shown(const void *a, const void *b)
@@ -399,16 +361,6 @@ static int by_shown(const void *a, const void *b)
 static int by_profile(const void *a, const void *b)
 {
 	return str_cmp(((const struct report *)a)->profile, ((const struct report *)b)->profile);
-}
-
-static void sort_jobs(struct crew *crew)
-{
-	ptrdiff_t kept = 0;
-	qsort(crew->jobs, (size_t)crew->count, sizeof(*crew->jobs), by_shown);
-	for (ptrdiff_t i = 0; i < crew->count; i++)
-		if (!kept || !str_eq(crew->jobs[kept - 1].shown, crew->jobs[i].shown))
-			crew->jobs[kept++] = crew->jobs[i];
-	crew->count = kept;
 }
 
 /* What cannot be found weighs nothing. */
@@ -446,7 +398,7 @@ static bool expect_all(const struct crew *crew, struct diag *err)
 	return ok && b->expect(b->skip_arg, NULL, 0, err);
 }
 
-static bool run_alone(struct crew *crew)
+static void run_alone(struct crew *crew)
 {
 	struct work *w = arena_make(crew->keep, struct work, 1);
 	alone.shown = crew->jobs[0].shown;
@@ -458,35 +410,22 @@ static bool run_alone(struct crew *crew)
 	*crew->set = w->set;
 	if (crew->batch->take)
 		crew->batch->take(crew->batch->take_arg, crew->set);
-	return true;
 }
 
-static bool run_crew(struct crew *crew, struct diag *err)
-{
-	int workers = crew->batch->workers;
-	if (crew->count == 1)
-		return run_alone(crew);
-	if (crew->batch->take)
-		crew->answer = arena_new(ARENA_SCRATCH_BYTES);
-	bool ok = task_processes(job_run, job_done, crew, crew->count, workers, err);
-	if (crew->batch->take)
-		arena_free(&crew->answer);
-	return ok;
-}
-
+/* Each profile once, in the order of names, and of a shard its own. */
 static void list_jobs(struct crew *crew, const struct list *paths)
 {
+	ptrdiff_t kept = 0;
 	for (ptrdiff_t i = 0; i < paths->count; i++)
 		add_path(crew, paths->items[i]);
-	sort_jobs(crew);
+	if (crew->count)
+		qsort(crew->jobs, (size_t)crew->count, sizeof(*crew->jobs), by_shown);
+	for (ptrdiff_t i = 0; i < crew->count; i++)
+		if (!kept || !str_eq(crew->jobs[kept - 1].shown, crew->jobs[i].shown))
+			crew->jobs[kept++] = crew->jobs[i];
+	crew->count = kept;
 	if (crew->batch->shard.count)
 		take_shard(crew);
-}
-
-static int threads_each(const struct crew *crew)
-{
-	int workers = crew->batch->workers;
-	return workers > crew->count ? workers / (int)crew->count : 1;
 }
 
 bool batch_run(const struct batch *b, const struct list *paths, struct arena *keep,
@@ -498,9 +437,18 @@ bool batch_run(const struct batch *b, const struct list *paths, struct arena *ke
 	crew->names = arena_new(ARENA_RUN_BYTES);
 	list_jobs(crew, paths);
 	if (crew->count > 1)
-		crew->options.measure.threads = threads_each(crew);
+		crew->options.measure.threads =
+			b->workers > crew->count ? b->workers / (int)crew->count : 1;
 	*ret = (struct report_set){ 0 };
-	bool ok = (!b->expect || expect_all(crew, err)) && run_crew(crew, err);
+	bool ok = !b->expect || expect_all(crew, err);
+	if (ok && crew->count == 1) {
+		run_alone(crew);
+	} else if (ok) {
+		if (b->take)
+			crew->answer = arena_new(ARENA_SCRATCH_BYTES);
+		ok = task_processes(job_run, job_done, crew, crew->count, b->workers, err);
+		arena_free(&crew->answer);
+	}
 	ret->tool_version = STR(ROOFLINT_VERSION);
 	if (ok && ret->count)
 		qsort(ret->items, (size_t)ret->count, sizeof(*ret->items), by_profile);

@@ -8,15 +8,14 @@
 #ifndef SESSION_BATCH_H
 #define SESSION_BATCH_H
 
-#include "session/history.h"
+#include "session/baseline.h"
 #include "session/shard.h"
 #include "report/report.h"
 
 struct batch {
 	const struct ruleset *rules;
 	const struct load_options *options;
-	struct baselines baselines;
-	struct history history;		   /* and what its queries find for each run */
+	struct baselines baselines;	   /* that each run is compared with */
 	const struct report_set *previous; /* --previous, or NULL */
 	struct str today;		   /* --today, or missing */
 	int workers;

@@ -85,90 +85,77 @@ static struct str bucket_of(struct str path)
 	return slash < 0 ? path : str_head(path, 5 + slash);
 }
 
-static bool add_object(struct bucket *b, struct str bucket, const cJSON *item, struct diag *err)
+static bool read_page(struct bucket *b, struct str body, struct str bucket, struct diag *err)
 {
-	struct str name = json_get_str(item, "name"), version = json_get_str(item, "version");
-	double bytes = json_get_double(item, "bytes");
-	if (!name.len || !version.len || version.len > VERSION_MAX || !(bytes >= 0 && bytes < 1e15))
-		return diag_set(
-			err, DIAG_BUCKET, "%.*s: a list that makes no sense came", STR_ARG(bucket));
-	if (b->count == BUCKET_MAX_OBJECTS)
-		return diag_set(err, DIAG_LIMIT,
-			"%.*s: more than %d objects; name a prefix nearer to the profiles",
-			STR_ARG(bucket), BUCKET_MAX_OBJECTS);
-	*arena_push(b->keep, b->objects, b->count, b->cap) =
-		(struct object){ arena_fmt(b->keep, "%.*s/%.*s", STR_ARG(bucket), STR_ARG(name)),
-			arena_str(b->keep, version), (int64_t)bytes };
-	return true;
-}
-
-static bool read_page(struct bucket *b, const struct frame *f, struct str bucket, struct diag *err)
-{
-	cJSON *objects = json_parse(STR("rooflint-http"), f->body, err);
+	cJSON *objects = json_parse(STR("rooflint-http"), body, err);
 	const cJSON *item;
-	bool ok = cJSON_IsArray(objects) ||
-		  diag_set(err, DIAG_BUCKET, "%.*s: a list that makes no sense came",
-			  STR_ARG(bucket));
+	bool makes_sense = cJSON_IsArray(objects), fits = true;
 	cJSON_ArrayForEach(item, objects)
 	{
-		ok = ok && add_object(b, bucket, item, err);
+		struct str name = json_get_str(item, "name"),
+			   version = json_get_str(item, "version");
+		double bytes = json_get_double(item, "bytes");
+		makes_sense = makes_sense && name.len && version.len &&
+			      version.len <= VERSION_MAX && bytes >= 0 && bytes < 1e15;
+		fits = fits && b->count < BUCKET_MAX_OBJECTS;
+		if (makes_sense && fits)
+			*arena_push(b->keep, b->objects, b->count, b->cap) = (struct object){
+				arena_fmt(b->keep, "%.*s/%.*s", STR_ARG(bucket), STR_ARG(name)),
+				arena_str(b->keep, version), (int64_t)bytes
+			};
 	}
 	cJSON_Delete(objects);
-	return ok;
-}
-
-/*
- * Pages of one list: a server that gives one twice would do so for ever.  One page is remembered,
- * a later one each time that their number doubles, so a ring of any length is found (Brent).
- */
-struct pages {
-	struct str next, seen; /* what asks for the next page; missing: there is none */
-	int64_t count, until;
-};
-
-static bool pages_turn(
-	struct pages *p, struct str next, struct str shown, struct arena *keep, struct diag *err)
-{
-	p->next = next.len ? arena_str(keep, next) : str_from(NULL);
-	if (p->next.p && p->seen.p && str_eq(p->next, p->seen))
-		return diag_set(err, DIAG_BUCKET,
-			"%.*s: the server's list goes round in a ring: it gave the same page "
-			"again; this is a fault of the server, or of what is in between",
-			STR_ARG(shown));
-	if (p->count == BUCKET_MAX_PAGES)
-		return diag_set(err, DIAG_LIMIT,
-			"%.*s: more than %d pages; name a prefix nearer to the profiles",
-			STR_ARG(shown), BUCKET_MAX_PAGES);
-	if (p->count++ == p->until) {
-		p->seen = p->next;
-		p->until = 2 * p->until + 1;
-	}
-	return true;
+	if (!makes_sense)
+		return diag_set(
+			err, DIAG_BUCKET, "%.*s: a list that makes no sense came", STR_ARG(bucket));
+	return fits || diag_set(err, DIAG_LIMIT,
+			       "%.*s: more than %d objects; name a prefix nearer to the profiles",
+			       STR_ARG(bucket), BUCKET_MAX_OBJECTS);
 }
 
 /* All objects whose names begin with `prefix`, or, of those, the first page. */
 static bool list_prefix(struct bucket *b, struct str prefix, bool all, struct diag *err)
 {
 	struct str bucket = bucket_of(prefix), shown = prefix;
-	struct pages pages = { .next = { NULL, 0 } };
+	struct str next = { NULL, 0 }; /* what asks for the next page; missing: there is none */
+	/*
+	 * A server that gives a page twice would do so for ever.  One page is remembered, a later
+	 * one each time that their number doubles, so a ring of any length is found (Brent).
+	 */
+	struct str seen = { NULL, 0 };
 	struct arena page = arena_new(ARENA_SCRATCH_BYTES);
 	bool ok = true;
 	if (str_ends(shown, STR("/")))
 		shown = str_head(shown, shown.len - 1);
-	do {
+	for (int64_t count = 0, until = 0; ok && (!count || (all && next.p)); count++) {
 		struct frame f;
 		cJSON *head = request_new("LIST", prefix, b->stall_s);
-		if (pages.next.p)
-			json_add_str(head, "page", pages.next);
+		if (next.p)
+			json_add_str(head, "page", next);
 		ok = request_do(head, shown, &page, &f, err);
 		if (!ok)
 			break;
 		b->origin = arena_str(b->keep, json_get_str(f.head, "origin"));
-		ok = read_page(b, &f, bucket, err) &&
-		     pages_turn(&pages, json_get_str(f.head, "next"), shown, b->keep, err);
+		ok = read_page(b, f.body, bucket, err);
+		next = json_get_str(f.head, "next");
+		next = next.len ? arena_str(b->keep, next) : str_from(NULL);
+		if (ok && next.p && seen.p && str_eq(next, seen))
+			ok = diag_set(err, DIAG_BUCKET,
+				"%.*s: the server's list goes round in a ring: it gave the same "
+				"page "
+				"again; this is a fault of the server, or of what is in between",
+				STR_ARG(shown));
+		if (ok && count == BUCKET_MAX_PAGES)
+			ok = diag_set(err, DIAG_LIMIT,
+				"%.*s: more than %d pages; name a prefix nearer to the profiles",
+				STR_ARG(shown), BUCKET_MAX_PAGES);
+		if (count == until) {
+			seen = next;
+			until = 2 * until + 1;
+		}
 		frame_release(&f);
 		arena_clear(&page);
-	} while (ok && all && pages.next.p);
+	}
 	arena_free(&page);
 	return ok;
 }
@@ -219,13 +206,6 @@ static bool bucket_look(const struct tree *t, struct str path, struct arena *scr
 	return true;
 }
 
-/* Behind all that is below the name at `i`. */
-static ptrdiff_t skip_dir(const struct bucket *b, struct str dir, struct str name, struct arena *a)
-{
-	char after = '/' + 1;
-	return first_from(b, arena_fmt(a, "%.*s%.*s%c", STR_ARG(dir), STR_ARG(name), after));
-}
-
 /* "x" and "x/y" may both be there, as in no directory: then "x" is one with names below it. */
 static void add_entry(struct dir_entry **ret, ptrdiff_t *count, ptrdiff_t *cap, struct dir_entry e,
 	struct arena *keep)
@@ -261,7 +241,10 @@ static bool bucket_list(const struct tree *t, struct str path, struct arena *kee
 		e.bytes = e.is_dir ? 0 : b->objects[i].bytes;
 		if (name.len) /* else "dir/" itself, as consoles make it */
 			add_entry(ret, count, &cap, e, keep);
-		i = e.is_dir && name.len ? skip_dir(b, dir, name, keep) : i + 1;
+		char after = '/' + 1; /* behind all that is below the name */
+		i = e.is_dir && name.len ? first_from(b, arena_fmt(keep, "%.*s%.*s%c", STR_ARG(dir),
+								 STR_ARG(name), after))
+					 : i + 1;
 	}
 	if (*count)
 		qsort(*ret, (size_t)*count, sizeof(**ret), by_name);

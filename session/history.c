@@ -14,24 +14,12 @@ bool history_is_query(struct str word)
 	return str_starts(word, QUERY);
 }
 
+#define TWICE "is the second of its key; give each once"
+
 static bool fail_query(struct str word, struct str part, const char *why, struct diag *err)
 {
 	return diag_set(
 		err, DIAG_USAGE, "--baseline %.*s: '%.*s' %s", STR_ARG(word), STR_ARG(part), why);
-}
-
-static bool fail_twice(const struct history_query *q, struct str part, struct diag *err)
-{
-	return fail_query(q->text, part, "is the second of its key; give each once", err);
-}
-
-static bool read_last(struct history_query *q, struct str part, struct str value, struct diag *err)
-{
-	if (q->last)
-		return fail_twice(q, part, err);
-	if (str_to_i64(value, &q->last) && q->last >= 1 && q->last <= HISTORY_MAX_LAST)
-		return true;
-	return fail_query(q->text, part, "takes a number from 1 to 100", err);
 }
 
 /* Of a run that was judged; one that could not be read is no baseline. */
@@ -45,28 +33,6 @@ static bool is_run_verdict(struct str word)
 	return false;
 }
 
-static bool read_text(struct history_query *q, struct str part, struct str value, struct str *text,
-	struct diag *err)
-{
-	if (text->p)
-		return fail_twice(q, part, err);
-	*text = value;
-	if (text != &q->verdict || is_run_verdict(value))
-		return true;
-	return fail_query(q->text, part, "takes pass, warn, fail or inconclusive", err);
-}
-
-static bool read_label(struct history_query *q, struct str part, struct str key, struct arena *keep,
-	struct diag *err)
-{
-	struct str before, value;
-	for (ptrdiff_t i = 0; i < q->label_count; i++)
-		if (str_cut(q->labels[i], '=', &before, &value) && str_eq(before, key))
-			return fail_twice(q, part, err);
-	*arena_push(keep, q->labels, q->label_count, q->label_cap) = part;
-	return true;
-}
-
 static bool read_part(
 	struct history_query *q, struct str part, struct arena *keep, struct diag *err)
 {
@@ -74,37 +40,44 @@ static bool read_part(
 		struct str key, *text;
 	} texts[] = { { STR("workload"), &q->workload }, { STR("commit"), &q->commit },
 		{ STR("verdict"), &q->verdict } };
-	struct str key, value;
+	struct str key, value, before, rest;
+	bool is_twice = false;
 
 	if (!str_cut(part, '=', &key, &value) || !key.len || !value.len)
 		return fail_query(q->text, part, "is no key=value, such as branch=main", err);
-	if (str_eq(key, STR("last")))
-		return read_last(q, part, value, err);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (str_eq(key, texts[i].key))
-			return read_text(q, part, value, texts[i].text, err);
-	return read_label(q, part, key, keep, err);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (!str_eq(key, texts[i].key))
+			continue;
+		if (texts[i].text->p)
+			return fail_query(q->text, part, TWICE, err);
+		*texts[i].text = value;
+		return texts[i].text != &q->verdict || is_run_verdict(value) ||
+		       fail_query(q->text, part, "takes pass, warn, fail or inconclusive", err);
+	}
+	if (str_eq(key, STR("last"))) {
+		if (q->last)
+			return fail_query(q->text, part, TWICE, err);
+		return (str_to_i64(value, &q->last) && q->last >= 1 &&
+			       q->last <= HISTORY_MAX_LAST) ||
+		       fail_query(q->text, part, "takes a number from 1 to 100", err);
+	}
+	for (ptrdiff_t i = 0; i < q->label_count; i++)
+		is_twice |= str_cut(q->labels[i], '=', &before, &rest) && str_eq(before, key);
+	*arena_push(keep, q->labels, q->label_count, q->label_cap) = part;
+	return !is_twice || fail_query(q->text, part, TWICE, err);
 }
 
-static bool add_query(struct history *h, struct str word, struct arena *keep, struct diag *err)
+bool history_query_parse(
+	struct str word, struct arena *keep, struct history_query *ret, struct diag *err)
 {
-	struct history_query *q = arena_push(keep, h->queries, h->count, h->cap);
 	struct str rest = str_from_offset(word, QUERY.len), part;
-	*q = (struct history_query){ .text = word };
-	if (!h->store.p)
-		return diag_set(err, DIAG_USAGE,
-			"--baseline %.*s asks a store; name it with --store FILE", STR_ARG(word));
-	if (address_is_remote(h->store))
-		return diag_set(err, DIAG_USAGE,
-			"--baseline %.*s: a server keeps facts of runs, and a comparison needs "
-			"more; record into a file and name that",
-			STR_ARG(word));
+	*ret = (struct history_query){ .text = word };
 	for (bool more = rest.len > 0; more;) {
 		more = str_cut(rest, ',', &part, &rest);
-		if (!read_part(q, part, keep, err))
+		if (!read_part(ret, part, keep, err))
 			return false;
 	}
-	q->last = q->last ? q->last : HISTORY_LAST;
+	ret->last = ret->last ? ret->last : HISTORY_LAST;
 	return true;
 }
 
@@ -195,20 +168,7 @@ static bool take_kept(
 	return true;
 }
 
-static void add_nothing(const struct recalling *r, struct str workload)
-{
-	struct str why =
-		r->seen ? arena_fmt(r->keep,
-				  "of %td earlier runs of %.*s in the store, %.*s finds none",
-				  r->seen, STR_ARG(workload), STR_ARG(r->query->text))
-			: arena_fmt(r->keep,
-				  "the store holds no earlier run of %.*s that was recorded "
-				  "(check --record)",
-				  STR_ARG(workload));
-	add_item(r, why, NULL);
-}
-
-static bool recall(struct store *store, const struct history_query *q, const struct tables *head,
+bool history_recall(struct store *store, const struct history_query *q, const struct tables *head,
 	struct str shown, struct arena *keep, struct baselines *ret, struct diag *err)
 {
 	const struct run_row *run = table_rows(head, run);
@@ -217,79 +177,41 @@ static bool recall(struct store *store, const struct history_query *q, const str
 	struct str until = report_moment(shown, run->name, run->captured, keep);
 	if (!store_recall(store, workload, until, take_kept, &r, err))
 		return false;
-	if (!r.run_count)
-		add_nothing(&r, workload);
+	if (r.seen && !r.run_count)
+		add_item(&r,
+			arena_fmt(keep, "of %td earlier runs of %.*s in the store, %.*s finds none",
+				r.seen, STR_ARG(workload), STR_ARG(q->text)),
+			NULL);
+	else if (!r.run_count)
+		add_item(&r,
+			arena_fmt(keep,
+				"the store holds no earlier run of %.*s that was recorded "
+				"(check --record)",
+				STR_ARG(workload)),
+			NULL);
 	return true;
-}
-
-static bool recall_all(const struct history *h, const struct tables *head, struct str shown,
-	struct arena *keep, struct baselines *ret, struct diag *err)
-{
-	struct connection archive;
-	bool ok = true;
-	if (!h->count || !table_count(head, run))
-		return true;
-	if (!connection_open(&archive, h->store, STORE_READ, keep, err))
-		return diag_context(err, "baseline");
-	for (ptrdiff_t i = 0; i < h->count && ok; i++)
-		ok = recall(archive.store, &h->queries[i], head, shown, keep, ret, err);
-	connection_close(&archive);
-	return ok || diag_context(err, "baseline");
-}
-
-bool history_load(struct history *h, const struct list *words, const struct load_options *options,
-	struct arena *keep, struct baselines *ret, struct diag *err)
-{
-	struct load_options *earlier = arena_make(keep, struct load_options, 1);
-	*earlier = baseline_options(options);
-	for (ptrdiff_t i = 0; i < words->count; i++) {
-		struct str word = words->items[i];
-		if (history_is_query(word)) {
-			if (!add_query(h, word, keep, err))
-				return false;
-		} else if (!baseline_load(word, earlier, keep, ret, err)) {
-			return diag_context(err, "baseline");
-		}
-	}
-	return true;
-}
-
-bool history_compare(const struct history *h, const struct baselines *named, struct tables *head,
-	struct str shown, struct arena *keep, const struct tables **ret, struct diag_list *notes,
-	struct diag *err)
-{
-	struct baselines all = { 0 };
-	for (ptrdiff_t i = 0; i < named->count; i++)
-		*arena_push(keep, all.items, all.count, all.cap) = named->items[i];
-	return recall_all(h, head, shown, keep, &all, err) &&
-	       baseline_compare(head, all.items, all.count, keep, ret, notes, err);
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */
-
-/* What a report.json of this run would say of it as a baseline, and nothing else. */
-static struct str kept_bytes(const struct report *r, struct arena *keep, struct diag *err)
-{
-	struct out *o = out_memory(keep);
-	struct report bare = *r;
-	const struct report_set set = { &bare, 1, STR(ROOFLINT_VERSION) };
-	bare.finding_count = bare.result_count = bare.note_count = bare.fact_count = 0;
-	bare.plots = (struct plots){ 0 };
-	if (!report_json_write(&set, keep, o, err))
-		return (struct str){ NULL, 0 };
-	return pack(out_text(o), keep);
-}
 
 static bool record_one(struct store *store, const struct report *r, struct str judge,
 	struct arena *scratch, struct diag *err)
 {
 	struct run_facts facts;
+	struct out *o = out_memory(scratch);
+	struct report bare = *r;
+	const struct report_set set = { &bare, 1, STR(ROOFLINT_VERSION) };
 	report_facts(r, judge, STR(ROOFLINT_VERSION), scratch, &facts);
 	if (!store_append(store, &facts, err))
 		return false;
 	if (r->error.p || !table_count(&r->tables, run))
 		return true;
-	struct str bytes = kept_bytes(r, scratch, err);
+	/* What a report.json of this run would say of it as a baseline, and nothing else. */
+	bare.finding_count = bare.result_count = bare.note_count = bare.fact_count = 0;
+	bare.plots = (struct plots){ 0 };
+	if (!report_json_write(&set, scratch, o, err))
+		return false;
+	struct str bytes = pack(out_text(o), scratch);
 	return !bytes.p || store_keep(store, &facts, bytes, err);
 }
 

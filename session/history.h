@@ -33,29 +33,15 @@ struct history_query {
 	int64_t last; /* runs that may be compared */
 };
 
-struct history {
-	struct str store; /* --store, or missing */
-	struct history_query *queries;
-	ptrdiff_t count, cap;
-};
-
 bool history_is_query(struct str word);
 
-/*
- * What --baseline names: profiles and reports are measured now, into `ret`; a query is understood,
- * and asked for each run.  `options` are those of the runs that are compared.
- */
-bool history_load(struct history *h, const struct list *words, const struct load_options *options,
-	struct arena *keep, struct baselines *ret, struct diag *err);
+/* Of a word that is one. */
+bool history_query_parse(
+	struct str word, struct arena *keep, struct history_query *ret, struct diag *err);
 
-/*
- * Compares `head` with the named baselines and with what each query finds for it; a run that may
- * not be compared, and a query that finds nothing, is a baseline without tables, whose name says
- * why.  The rest is baseline_compare's.
- */
-bool history_compare(const struct history *h, const struct baselines *named, struct tables *head,
-	struct str shown, struct arena *keep, const struct tables **ret, struct diag_list *notes,
-	struct diag *err);
+/* What a query finds for `head`, whose profile is called `shown`, behind what is in *ret. */
+bool history_recall(struct store *store, const struct history_query *q, const struct tables *head,
+	struct str shown, struct arena *keep, struct baselines *ret, struct diag *err);
 
 /* Appends the facts of every run, and what a later run is compared with. */
 bool history_record(struct str store, const struct report_set *set, struct str judge,

@@ -5,10 +5,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/sha256.h"
 #include "base/unit.h"
-
-#include "session/git.h"
 #include "profile/pprof.h"
+#include "rules/print.h"
+#include "session/git.h"
 
 /* ---- rules and chips ------------------------------------------------------------------------- */
 
@@ -135,6 +136,23 @@ bool load_judge(struct engine *engine, const struct rule_settings *rule,
 	return true;
 }
 
+struct str judge_identity(
+	const struct ruleset *rules, const struct read_settings *read, struct arena *keep)
+{
+	struct sha256 h = sha256_new();
+	struct out *o = out_memory(keep);
+	rules_print(rules, keep, o);
+	sha256_field(&h, out_text(o));
+	sha256_field(&h, read->hardware);
+	for (ptrdiff_t i = 0; i < read->source_roots.count; i++)
+		sha256_field(&h, read->source_roots.items[i]);
+	sha256_field(&h, arena_fmt(keep, "%td", read->source_roots.count));
+	sha256_field(&h, read->job);
+	sha256_field(&h, arena_fmt(keep, "%d", read->hosts_sample));
+	sha256_field(&h, STR(ROOFLINT_VERSION));
+	return sha256_id(&h, keep);
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* What a file's first bytes may say of it, by enum input_kind; unlisted kinds are fine. */
@@ -172,23 +190,27 @@ static const struct bad_kind {
 };
 enum { BAD_KINDS = sizeof(bad_kinds) / sizeof(bad_kinds[0]) };
 
-static bool accept(const struct input *in, struct diag *err)
+static bool accept(enum profile_format format, const struct input *in, struct diag *err)
 {
-	if ((int)in->kind >= BAD_KINDS || !bad_kinds[in->kind].text)
+	enum input_kind k = in->kind;
+	bool is_common = k == INPUT_EMPTY || k == INPUT_LFS || k == INPUT_MANGLED;
+	/* A trace is gzip or text; what else a file may be by mistake has its own words. */
+	if (format == FORMAT_TRACE && (k == INPUT_GZIP || k == INPUT_TEXT || k == INPUT_MANGLED))
 		return true;
-	return diag_set(err, bad_kinds[in->kind].id, "%s", bad_kinds[in->kind].text);
-}
-
-/* A trace is gzip or text; what else a file may be by mistake has its own words. */
-static bool accept_trace(const struct input *in, struct diag *err)
-{
-	if (in->kind == INPUT_GZIP || in->kind == INPUT_TEXT || in->kind == INPUT_MANGLED)
-		return true;
-	if (in->kind == INPUT_UNKNOWN)
+	if (format == FORMAT_TRACE && k == INPUT_UNKNOWN)
 		return diag_set(err, DIAG_FILE_KIND,
 			"neither gzip data nor JSON at byte 0, where a trace was expected; give "
 			"the *.xplane.pb of the run");
-	return accept(in, err);
+	/* A database may also be something else's; its reader tells what is not Nsight's. */
+	if (format == FORMAT_NSYS && k == INPUT_SQLITE)
+		return true;
+	if (format == FORMAT_NSYS && !is_common)
+		return diag_set(err, DIAG_FILE_KIND,
+			"no SQLite database at byte 0, as `nsys export --type sqlite` writes one; "
+			"export the report again");
+	if ((int)k >= BAD_KINDS || !bad_kinds[k].text)
+		return true;
+	return diag_set(err, bad_kinds[k].id, "%s", bad_kinds[k].text);
 }
 
 /*
@@ -208,38 +230,22 @@ static bool explain(struct str path, struct diag *err)
 	return diag_context(err, "%.*s", STR_ARG(path));
 }
 
-/* A database may also be something else's; its reader tells what is not Nsight's. */
-static bool accept_nsys(const struct input *in, struct diag *err)
-{
-	if (in->kind == INPUT_SQLITE)
-		return true;
-	if (in->kind == INPUT_EMPTY || in->kind == INPUT_LFS || in->kind == INPUT_MANGLED)
-		return accept(in, err);
-	return diag_set(err, DIAG_FILE_KIND,
-		"no SQLite database at byte 0, as `nsys export --type sqlite` writes one; export "
-		"the report again");
-}
-
 /* By enum profile_format. */
-static const struct reader {
-	bool (*accept)(const struct input *in, struct diag *err);
-	bool (*open)(struct input *in, struct str host, struct arena *keep, struct profile *ret,
-		struct diag *err);
-} readers[] = {
-	[FORMAT_XPLANE] = { accept, xplane_open },
-	[FORMAT_RIEGELI] = { accept, riegeli_open },
-	[FORMAT_TRACE] = { accept_trace, trace_open },
-	[FORMAT_NSYS] = { accept_nsys, nsys_open },
+static bool (*const readers[])(struct input *in, struct str host, struct arena *keep,
+	struct profile *ret, struct diag *err) = {
+	[FORMAT_XPLANE] = xplane_open,
+	[FORMAT_RIEGELI] = riegeli_open,
+	[FORMAT_TRACE] = trace_open,
+	[FORMAT_NSYS] = nsys_open,
 };
 
 /* A file still being written reads like a damaged one; the more useful error wins. */
 static bool index_file(const struct found_file *file, struct input *in, struct arena *keep,
 	struct profile *ret, struct diag *err)
 {
-	const struct reader *reader = &readers[file->format];
-	if (!reader->accept(in, err))
+	if (!accept(file->format, in, err))
 		return explain(in->path, err);
-	if (reader->open(in, file->host, keep, ret, err))
+	if (readers[file->format](in, file->host, keep, ret, err))
 		return true;
 	return input_check(in, err) && explain(in->path, err);
 }
@@ -259,28 +265,25 @@ static void look_beside(const struct found_run *run, const struct found_file *fi
 }
 
 /* What is wrong with a snapshot costs only the snapshot. */
-static void open_snapshot(
-	const struct tree *tree, struct str path, struct arena *keep, struct live_snapshot *ret)
-{
-	struct diag *err = arena_make(keep, struct diag, 1);
-	struct input in;
-	bool opened = tree->open(tree, path, keep, &in, err);
-	if (!opened || !pprof_open(&in, keep, ret, err)) {
-		explain(path, err);
-		*ret = (struct live_snapshot){ .why = err };
-	}
-	ret->name = str_from_offset(path, str_rfind_char(path, '/') + 1);
-	if (opened)
-		input_close(&in);
-}
-
 static void open_snapshots(const struct found_run *run, struct arena *keep, struct profile *first)
 {
-	struct live_snapshot *s = arena_make(keep, struct live_snapshot, run->snapshot_count);
-	for (ptrdiff_t i = 0; i < run->snapshot_count; i++)
-		open_snapshot(run->tree, run->snapshots[i], keep, &s[i]);
-	first->snapshots = s;
+	struct live_snapshot *all = arena_make(keep, struct live_snapshot, run->snapshot_count);
+	first->snapshots = all;
 	first->snapshot_count = run->snapshot_count;
+	for (ptrdiff_t i = 0; i < run->snapshot_count; i++) {
+		struct str path = run->snapshots[i];
+		struct live_snapshot *s = &all[i];
+		struct diag *err = arena_make(keep, struct diag, 1);
+		struct input in;
+		bool opened = run->tree->open(run->tree, path, keep, &in, err);
+		if (!opened || !pprof_open(&in, keep, s, err)) {
+			explain(path, err);
+			*s = (struct live_snapshot){ .why = err };
+		}
+		s->name = str_from_offset(path, str_rfind_char(path, '/') + 1);
+		if (opened)
+			input_close(&in);
+	}
 }
 
 struct found_run run_sample(const struct found_run *run, int hosts, struct arena *keep)
@@ -419,23 +422,6 @@ static struct str dir_of(const struct loaded *l, ptrdiff_t i)
 	return str_head(path, str_rfind_char(path, '/'));
 }
 
-static ptrdiff_t newest(const struct loaded *l)
-{
-	ptrdiff_t best = 0;
-	for (ptrdiff_t i = 1; i < l->count; i++)
-		if (str_cmp(dir_of(l, i), dir_of(l, best)) > 0)
-			best = i;
-	return best;
-}
-
-static bool is_one_dir(const struct loaded *l)
-{
-	for (ptrdiff_t i = 1; i < l->count; i++)
-		if (!str_eq(dir_of(l, i), dir_of(l, 0)))
-			return false;
-	return true;
-}
-
 /* Entry `i` of one becomes the last of the other; what points back at a profile follows it. */
 static void move(const struct loaded *from, ptrdiff_t i, struct loaded *to)
 {
@@ -450,35 +436,32 @@ static void move(const struct loaded *from, ptrdiff_t i, struct loaded *to)
 		p->planes[k].profile = p;
 }
 
-static struct loaded part_new(const struct loaded *l, struct str dir, struct arena *keep)
-{
-	struct loaded part = { .run.path = dir, .hosts_found = l->hosts_found };
-	part.run.tree = l->run.tree;
-	part.run.name = str_from_offset(dir, str_rfind_char(dir, '/') + 1);
-	part.run.files = arena_make(keep, struct found_file, l->count);
-	part.inputs = arena_make(keep, struct input, l->count);
-	part.profiles = arena_make(keep, struct profile, l->count);
-	return part;
-}
-
 bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
 {
-	if (!l->count)
+	ptrdiff_t count = l->count, first = 0;
+	bool is_one_dir = true;
+	if (!count)
 		return false;
-	if (is_one_dir(l)) {
-		*ret = *l;
-		l->count = 0;
-		l->dump.count = 0;
-		return true;
+	for (ptrdiff_t i = 1; i < count; i++) {
+		int order = str_cmp(dir_of(l, i), dir_of(l, first));
+		is_one_dir &= order == 0;
+		first = order > 0 ? i : first;
 	}
-	ptrdiff_t first = newest(l), last = l->count;
+	*ret = *l;
+	l->count = 0;
+	l->dump.count = 0;
+	if (is_one_dir)
+		return true;
 	struct str dir = dir_of(l, first);
 	struct profile model = l->profiles[first];
-	*ret = part_new(l, dir, keep);
-	ret->dump = l->dump;
-	l->dump.count = 0;
-	l->count = 0;
-	for (ptrdiff_t i = 0; i < last; i++) {
+	*ret = (struct loaded){ .hosts_found = l->hosts_found, .dump = ret->dump };
+	ret->run.tree = l->run.tree;
+	ret->run.path = dir;
+	ret->run.name = str_from_offset(dir, str_rfind_char(dir, '/') + 1);
+	ret->run.files = arena_make(keep, struct found_file, count);
+	ret->inputs = arena_make(keep, struct input, count);
+	ret->profiles = arena_make(keep, struct profile, count);
+	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct profile *p = &l->profiles[i];
 		bool belongs = str_eq(dir_of(l, i), dir) ||
 			       (share_program(p, &model) && overlap(p, &model));
@@ -518,6 +501,21 @@ struct measured *run_measure(const struct loaded *l, const struct load_options *
 		return m;
 	measure_end(m);
 	return NULL;
+}
+
+bool run_tables(const struct found_run *run, const struct load_options *options, struct arena *keep,
+	struct tables *ret, struct diag *err)
+{
+	struct loaded all, newest;
+	struct diag_list notes = { 0 };
+	struct measured *m = NULL;
+	if (run_open(run, options, keep, &all, err) && run_take(&all, keep, &newest))
+		m = run_measure(&newest, options, keep, ret, &notes, err);
+	measure_end(m);
+	if (!m)
+		return false;
+	run_close(&all);
+	return true;
 }
 
 bool run_plots(const struct loaded *l, struct measured *m, struct arena *keep, struct report *ret,

@@ -45,6 +45,13 @@ bool load_judge(struct engine *engine, const struct rule_settings *rule,
 	struct load_options *options, struct diag *err);
 
 /*
+ * Identity of whoever judges: rules as they were understood, options, version.  Facts of the same
+ * judge can be compared, and need not be judged again.
+ */
+struct str judge_identity(
+	const struct ruleset *rules, const struct read_settings *read, struct arena *keep);
+
+/*
  * The run with N of its hosts, the first and the last among them: stragglers sit anywhere, and a
  * choice by chance would judge another job at every run.  N of 0, or no fewer than it has: all.
  */
@@ -77,15 +84,20 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret);
  */
 struct measured *run_measure(const struct loaded *l, const struct load_options *options,
 	struct arena *keep, struct tables *ret, struct diag_list *notes, struct diag *err);
-/* The same care for report_plots. */
+/* From a run that was found to its tables, which borrow from files that stay mapped. */
+bool run_tables(const struct found_run *run, const struct load_options *options, struct arena *keep,
+	struct tables *ret, struct diag *err);
+/* The care of run_measure for report_plots. */
 bool run_plots(const struct loaded *l, struct measured *m, struct arena *keep, struct report *ret,
 	struct diag *err);
 
-/* above.c: notes of what was not read because it lies in the log directory. */
-void note_above(const struct loaded *l, const struct load_options *options, struct arena *keep,
+/*
+ * beside.c: notes of a dump and a snapshot in the log directory, which may be of another run of the
+ * job, so they are told of and not taken.
+ */
+void note_log_dir(const struct loaded *l, const struct load_options *options, struct arena *keep,
 	struct diag_list *notes);
-
-/* job.c: the job file beside the run.  *ret is NULL where there is none. */
+/* The job file beside the run.  *ret is NULL where there is none. */
 bool job_file_find(
 	const struct loaded *l, struct arena *keep, const struct job_file **ret, struct diag *err);
 bool job_file_read(const struct tree *tree, struct str path, struct arena *keep,

@@ -1,6 +1,13 @@
 /*
- * The job file of a run, and whether the run is the one that was asked for.
+ * What lies beside a run: its job file, and files in the log directory that may be of another run:
  *
+ *	logdir/rooflint.job.yaml		a job knows logdir before the profiler names the run
+ *	logdir/memory.prof			jax.profiler.save_device_memory_profile
+ *	logdir/module_0042.jit_f....txt		--xla_dump_to
+ *	logdir/plugins/profile/RUN/
+ *
+ * And whether the run is the one that was asked for, by the job file's commit and the capture's
+ * age.
  * A pull request whose job failed to write a profile finds an older one in the same place.  So a
  * run whose commit or age was asked for, and does not fit or is not told, is refused like a file
  * that cannot be read: no setting of the rules lets it pass.
@@ -41,14 +48,23 @@ static struct str job_file_in(const struct tree *tree, struct str dir, struct ar
 		       : (struct str){ 0 };
 }
 
-/* DIR/plugins/profile/RUN: a job knows DIR before the profiler makes up the run's name. */
-static struct str log_dir_of(struct str dir)
+/*
+ * DIR of "DIR/plugins/profile/RUN", where the files of `l` are; "." where nothing is in front, and
+ * missing for any other path.
+ */
+static struct str log_dir_of(const struct loaded *l)
 {
-	struct str parent = str_head(dir, str_rfind_char(dir, '/'));
-
-	if (!str_ends(parent, STR("/plugins/profile")))
-		return (struct str){ 0 };
-	return str_head(parent, parent.len - STR("/plugins/profile").len);
+	struct str path = l->run.files[0].path, end = STR("plugins/profile");
+	path = str_head(path, str_rfind_char(path, '/'));
+	path = str_head(path, str_rfind_char(path, '/'));
+	if (!str_ends(path, end))
+		return str_from(NULL);
+	path = str_head(path, path.len - end.len);
+	if (!path.len)
+		return STR(".");
+	if (!str_ends(path, STR("/")))
+		return str_from(NULL);
+	return path.len > 1 ? str_head(path, path.len - 1) : path;
 }
 
 bool job_file_find(
@@ -58,12 +74,58 @@ bool job_file_find(
 	ptrdiff_t slash = str_rfind_char(file, '/');
 	struct str dir = slash < 0 ? STR(".") : str_head(file, slash);
 	const struct tree *tree = l->run.tree;
-	struct str path = job_file_in(tree, dir, keep), log_dir = log_dir_of(dir);
+	struct str path = job_file_in(tree, dir, keep), log_dir = log_dir_of(l);
 
 	*ret = NULL;
 	if (!path.p && log_dir.p)
 		path = job_file_in(tree, log_dir, keep);
 	return !path.p || job_file_read(tree, path, keep, ret, err);
+}
+
+/* ---- what is told of and not taken ----------------------------------------------------------- */
+
+static bool has_programs(const struct loaded *l)
+{
+	for (ptrdiff_t i = 0; i < l->count; i++)
+		for (ptrdiff_t k = 0; k < l->profiles[i].hlo_count; k++)
+			if (l->profiles[i].hlo[k].proto.len)
+				return true;
+	return false;
+}
+
+void note_log_dir(const struct loaded *l, const struct load_options *options, struct arena *keep,
+	struct diag_list *notes)
+{
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct str dir = l->run.tree == &tree_local ? log_dir_of(l) : str_from(NULL);
+	struct str dump = { NULL, 0 }, snapshot = { NULL, 0 };
+	struct dir_entry *entries;
+	struct diag ignored;
+	ptrdiff_t count = 0;
+	bool lacks_dump = !options->hlo.p && !l->dump.count && !has_programs(l);
+
+	if (!dir.p || !dir_list(dir, &scratch, &entries, &count, &ignored))
+		count = 0;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (entries[i].is_dir || str_starts(entries[i].name, STR(".")))
+			continue;
+		if (!dump.p && lacks_dump && dump_is_program(entries[i].name))
+			dump = entries[i].name;
+		if (!snapshot.p && !l->run.snapshot_count &&
+			str_ends(entries[i].name, STR(".prof")))
+			snapshot = entries[i].name;
+	}
+	if (dump.p)
+		diag_note(notes, keep, DIAG_FILE_KIND,
+			"the profile has no HLO, and %.*s in the log directory was not taken for "
+			"it; give --hlo %.*s if that is the run's",
+			STR_ARG(dump), STR_ARG(dir));
+	if (snapshot.p)
+		diag_note(notes, keep, DIAG_FILE_KIND,
+			"%.*s in the log directory was not read; lay it beside the run's "
+			"*.xplane.pb if it is of that",
+			STR_ARG(snapshot));
+	arena_free(&scratch);
 }
 
 /* ---- the right run --------------------------------------------------------------------------- */
