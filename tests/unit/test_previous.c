@@ -1,0 +1,125 @@
+/* session/previous, profile_name, shard: what the last report said, names, and who takes what. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/previous.h"
+#include "session/profile_name.h"
+#include "session/shard.h"
+#include "tests/unit/keep.h"
+
+static struct diag err;
+
+#define assert_str(s, text) assert_string_equal(arena_z(&keep, (s)), (text))
+
+/* ---- the last report ------------------------------------------------------------------------- */
+
+static struct report_finding found(enum verdict v, const char *subject, double seen)
+{
+	return (struct report_finding){ .verdict = v,
+		.rule = STR_INIT("slow-op"),
+		.subject = str_from(subject),
+		.seen = seen };
+}
+
+static void bad_findings_were_seen(void **state)
+{
+	(void)state;
+	struct report_finding findings[] = { found(VERDICT_FAIL, "a", 3),
+		found(VERDICT_WARN, "b", NAN), found(VERDICT_WAIVED, "c", 2),
+		found(VERDICT_FAIL, "d", 2 * SEEN_MAX) };
+	struct report reports[] = {
+		{ .profile = STR_INIT("one"), .findings = findings, .finding_count = 4 },
+		{ .profile = STR_INIT("two") }
+	};
+	struct report_set set = { reports, 2, STR_INIT("x") };
+	struct sighting *seen;
+	assert_int_equal(previous_sightings(&set, STR("one"), &keep, &seen), 3);
+	assert_true(seen[0].failed && seen[0].times == 3);
+	assert_true(!seen[1].failed && seen[1].times == 1);
+	assert_str(seen[2].subject, "d");
+	assert_int_equal(seen[2].times, 1);
+	assert_int_equal(previous_sightings(&set, STR("two"), &keep, &seen), 0);
+	assert_int_equal(previous_sightings(&set, STR("three"), &keep, &seen), 0);
+	/* Names hold dates: the only report is the one before. */
+	set.count = 1;
+	assert_int_equal(previous_sightings(&set, STR("three"), &keep, &seen), 3);
+	reports[0].error = STR("damaged");
+	assert_int_equal(previous_sightings(&set, STR("one"), &keep, &seen), 0);
+	assert_false(report_load(STR("/nonexistent.json"), &keep, &set, &err));
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static void a_profile_has_one_name(void **state)
+{
+	(void)state;
+	char cwd[4096];
+	assert_non_null(getcwd(cwd, sizeof(cwd)));
+	const char *here = strrchr(cwd, '/') + 1;
+	assert_str(profile_name(STR("./runs//a/."), &keep), "runs/a");
+	assert_str(profile_name(arena_fmt(&keep, "%s/runs/", cwd), &keep), "runs");
+	assert_str(profile_name(arena_fmt(&keep, "../%s/runs", here), &keep), "runs");
+	assert_str(profile_name(STR("."), &keep), ".");
+	assert_str(profile_name(str_from(cwd), &keep), ".");
+	assert_str(profile_name(STR("/nonexistent//x/"), &keep), "/nonexistent/x");
+	assert_str(profile_name(STR("a/../b"), &keep), "a/../b"); /* it may be a link */
+	assert_str(profile_name(STR("s3://bucket/a//b/"), &keep), "s3://bucket/a//b");
+}
+
+/* ---- shards ---------------------------------------------------------------------------------- */
+
+static void shards_are_counted_from_one(void **state)
+{
+	(void)state;
+	struct shard s;
+	assert_true(shard_parse(STR("2/8"), &s, &err));
+	assert_true(s.index == 1 && s.count == 8);
+	static const char *const bad[] = { "0/8", "9/8", "8", "a/b", "1/", "1/100001" };
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(shard_parse(str_from(bad[i]), &s, &err));
+	setenv("ROOFLINT_SHARD_INDEX", "3", 1);
+	setenv("ROOFLINT_SHARD_COUNT", "4", 1);
+	assert_true(shard_parse(STR("auto"), &s, &err));
+	assert_true(s.index == 3 && s.count == 4);
+	setenv("ROOFLINT_SHARD_INDEX", "4", 1);
+	assert_false(shard_parse(STR("auto"), &s, &err));
+	unsetenv("ROOFLINT_SHARD_INDEX");
+	unsetenv("ROOFLINT_SHARD_COUNT");
+}
+
+/* Each run has one shard, and the fullest has at most one run more than the emptiest. */
+static void each_run_has_one_shard(void **state)
+{
+	(void)state;
+	enum { RUNS = 50, SHARDS = 4 };
+	int64_t bytes[RUNS], sum[SHARDS] = { 0 };
+	int owners[RUNS] = { 0 };
+	bool ours[RUNS];
+	for (int i = 0; i < RUNS; i++)
+		bytes[i] = 1000 + i * 37 % 11 * 100;
+	for (int k = 0; k < SHARDS; k++) {
+		shard_pick((struct shard){ k, SHARDS }, bytes, RUNS, keep, ours);
+		for (int i = 0; i < RUNS; i++) {
+			owners[i] += ours[i];
+			sum[k] += ours[i] ? bytes[i] : 0;
+		}
+	}
+	for (int i = 0; i < RUNS; i++)
+		assert_int_equal(owners[i], 1);
+	for (int k = 1; k < SHARDS; k++)
+		assert_true(llabs(sum[k] - sum[0]) <= 2000);
+	shard_pick((struct shard){ 0, SHARDS }, bytes, 0, keep, ours);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bad_findings_were_seen),
+		cmocka_unit_test(a_profile_has_one_name),
+		cmocka_unit_test(shards_are_counted_from_one),
+		cmocka_unit_test(each_run_has_one_shard),
+	};
+	return cmocka_run_group_tests_name("previous", tests, keep_begin, keep_end);
+}
