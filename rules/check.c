@@ -261,6 +261,10 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 		scope->table_count = 1;
 		p.scope = p.row = scope;
 	}
+	for (ptrdiff_t i = 0; i < p.tokens.count; i++) {
+		*names->has_subquery |= is_select(&p.tokens.items[i]);
+		*names->has_null |= token_is(&p.tokens.items[i], "null");
+	}
 	struct value v = parse_expression(&p, 0);
 	if (token_is(token_ahead(&p, 0), ","))
 		parser_fail(&p, DIAG_RULE_SQL, token_ahead(&p, 0)->at, 1,
@@ -270,19 +274,6 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	else
 		check_seconds(&p, &v);
 	return !p.failed;
-}
-
-bool has_subquery(struct str sql, struct arena *keep)
-{
-	struct tokens tokens;
-	struct sql_fault ignored;
-
-	if (!tokens_read(sql, keep, &tokens, &ignored))
-		return false;
-	for (ptrdiff_t i = 0; i < tokens.count; i++)
-		if (is_select(&tokens.items[i]))
-			return true;
-	return false;
 }
 
 bool check_select(

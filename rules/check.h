@@ -21,6 +21,7 @@ struct sql_names {
 	ptrdiff_t param_count;
 	struct reads *reads; /* if given: columns of the row that are read, outside of subqueries */
 	bool is_query;	     /* functions for queries by hand; no parameters */
+	bool *has_subquery, *has_null; /* of an expression: set when it has one */
 };
 
 /* What an expression is for: a condition, or a gain in seconds. */
@@ -28,7 +29,6 @@ enum sql_want { WANT_CONDITION, WANT_SECONDS };
 
 bool check_expression(struct str sql, const struct sql_names *names, enum sql_want want,
 	struct arena *keep, struct sql_fault *fault);
-bool has_subquery(struct str sql, struct arena *keep); /* of an expression that was checked */
 bool check_select(
 	struct str sql, const struct sql_names *names, struct arena *keep, struct sql_fault *fault);
 

@@ -33,22 +33,15 @@ static bool rule_fault(const struct rule *rule, const char *key, const struct or
 
 /* ---- SQLite's word on an expression ------------------------------------------------------- */
 
-/* SQLite points at the first byte of a token: mark all of it. */
-static void widen(struct sql_fault *fault, struct str sql, struct arena *keep)
-{
-	struct tokens tokens;
-	struct sql_fault ignored;
-
-	if (!tokens_read(sql, keep, &tokens, &ignored))
-		return;
-	for (ptrdiff_t i = 0; i < tokens.count; i++)
-		if (tokens.items[i].at == fault->at)
-			fault->width = tokens.items[i].width;
-}
-
-/* A fault in `prefix` + text + more becomes one in the text. */
+/*
+ * A fault in `prefix` + text + more becomes one in the text.  SQLite points at the first byte of a
+ * token: all of it is marked.
+ */
 static void rebase(struct sql_fault *fault, struct str text, ptrdiff_t prefix, struct arena *keep)
 {
+	struct tokens tokens = { NULL, 0, 0 };
+	struct sql_fault ignored;
+
 	if (fault->at < 0)
 		return;
 	fault->at -= prefix;
@@ -59,8 +52,10 @@ static void rebase(struct sql_fault *fault, struct str text, ptrdiff_t prefix, s
 			STR_INIT("not valid SQL: something is missing at the end") };
 	} else if (fault->at < 0) {
 		fault->at = -1;
-	} else {
-		widen(fault, text, keep);
+	} else if (tokens_read(text, keep, &tokens, &ignored)) {
+		for (ptrdiff_t i = 0; i < tokens.count; i++)
+			if (tokens.items[i].at == fault->at)
+				fault->width = tokens.items[i].width;
 	}
 }
 
@@ -113,7 +108,7 @@ static bool check_with_params(
 	bool *before = arena_make(c->keep, bool, rule->param_count + 1);
 	struct reads of_row = { NULL, 0, 0 };
 	struct sql_names names = { c->code->rows, rule->params, rule->param_count,
-		rule->from ? NULL : &of_row, false };
+		rule->from ? NULL : &of_row, false, &x->has_subquery, &x->is_open };
 
 	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
 		before[i] = rule->params[i].used;
@@ -138,17 +133,22 @@ static bool check_with_params(
  */
 static bool is_per_row(struct compiler *c, const struct expression *x, struct sql_fault *fault)
 {
-	return !c->code->stmt || !has_subquery(x->source->text, c->keep) ||
+	return !c->code->stmt || !x->has_subquery ||
 	       try_alone(c->engine, c->rule, x, NULL, c->keep, fault);
 }
 
-static bool check_one(struct compiler *c, struct expression *x, enum sql_want want)
+static bool check_expressions(struct compiler *c)
 {
 	struct sql_fault fault;
 
-	if (!x->source || (check_with_params(c, x, want, &fault) && is_per_row(c, x, &fault)))
-		return true;
-	return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
+	for (int i = 0; i < c->code->result_count; i++) {
+		struct expression *x = c->code->all[i];
+		enum sql_want want = x == &c->code->gain ? WANT_SECONDS : WANT_CONDITION;
+
+		if (!check_with_params(c, x, want, &fault) || !is_per_row(c, x, &fault))
+			return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
+	}
+	return true;
 }
 
 /* ---- the subjects of a SELECT ------------------------------------------------------------- */
@@ -249,10 +249,15 @@ static bool look_at_select(struct compiler *c)
 
 /* ---- the whole statement ------------------------------------------------------------------ */
 
-static void set_expression(struct expression *x, const char *key, const struct rule_text *source)
+static void add_expression(struct rule_code *code, struct expression *x, const char *key,
+	const struct rule_text *source)
 {
+	if (!source->text.p)
+		return;
 	x->key = key;
-	x->source = source->text.p ? source : NULL;
+	x->source = source;
+	x->result = code->result_count;
+	code->all[code->result_count++] = x;
 }
 
 static void list_expressions(struct compiler *c)
@@ -260,28 +265,19 @@ static void list_expressions(struct compiler *c)
 	const struct rule *rule = c->rule;
 	struct rule_code *code = c->code;
 
-	set_expression(&code->where, "where", &rule->where);
-	set_expression(&code->warn, "warn", &rule->warn);
-	set_expression(&code->assert, "assert", &rule->assert);
-	set_expression(&code->gain, "gain", &rule->gain);
+	code->all = arena_make(c->keep, struct expression *, 4 + 2 * rule->waiver_count);
 	code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
+	add_expression(code, &code->where, "where", &rule->where);
+	add_expression(code, &code->warn, "warn", &rule->warn);
+	add_expression(code, &code->assert, "assert", &rule->assert);
+	add_expression(code, &code->gain, "gain", &rule->gain);
 	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
 		struct waiver_code *w = &code->waivers[i];
 
 		w->waiver = rule->waivers[i];
-		set_expression(&w->where, "waiver.where", &w->waiver->where);
-		set_expression(&w->ceiling, "waiver.ceiling", &w->waiver->ceiling);
+		add_expression(code, &w->where, "waiver.where", &w->waiver->where);
+		add_expression(code, &w->ceiling, "waiver.ceiling", &w->waiver->ceiling);
 	}
-}
-
-static void add_result(struct compiler *c, struct out *o, struct expression *x)
-{
-	if (!x->source)
-		return;
-	out_z(o, ", (");
-	out_str(o, x->source->text);
-	out_z(o, "\n)");
-	x->result = c->code->result_count++;
 }
 
 /* Rows whose `where` is false are left out; those where it is unknown stay. */
@@ -291,42 +287,12 @@ static struct str write_statement(struct compiler *c)
 	struct out *o = out_memory(c->keep);
 
 	out_z(o, c->rule->from ? "SELECT rowid" : "SELECT *");
-	add_result(c, o, &code->where);
-	add_result(c, o, &code->warn);
-	add_result(c, o, &code->assert);
-	add_result(c, o, &code->gain);
-	for (ptrdiff_t i = 0; i < c->rule->waiver_count; i++) {
-		add_result(c, o, &code->waivers[i].where);
-		add_result(c, o, &code->waivers[i].ceiling);
-	}
+	for (int i = 0; i < code->result_count; i++)
+		out_fmt(o, ", (%.*s\n)", STR_ARG(code->all[i]->source->text));
 	out_fmt(o, " FROM %.*s", STR_ARG(code->from));
 	if (code->where.source)
 		out_fmt(o, " WHERE (%.*s\n) IS NOT FALSE", STR_ARG(code->where.source->text));
 	return out_text(o);
-}
-
-/* False when SQLite refuses the expression: then that is the fault, with a caret. */
-static bool is_blameless(struct compiler *c, const struct expression *x)
-{
-	struct sql_fault fault;
-
-	if (!x->source || try_alone(c->engine, c->rule, x, NULL, c->keep, &fault))
-		return true;
-	return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
-}
-
-static bool all_blameless(struct compiler *c)
-{
-	const struct rule_code *code = c->code;
-
-	if (!is_blameless(c, &code->where) || !is_blameless(c, &code->warn) ||
-		!is_blameless(c, &code->assert) || !is_blameless(c, &code->gain))
-		return false;
-	for (ptrdiff_t i = 0; i < c->rule->waiver_count; i++)
-		if (!is_blameless(c, &code->waivers[i].where) ||
-			!is_blameless(c, &code->waivers[i].ceiling))
-			return false;
-	return true;
 }
 
 /*
@@ -347,21 +313,20 @@ static void prepare_whole(struct compiler *c)
 		code->rows = select_table(code->stmt, code->first_result, &reads, c->keep);
 }
 
-static bool check_rows(struct compiler *c)
-{
-	struct sql_fault fault;
-	const struct rule *rule = c->rule;
-	struct sql_names names = { NULL, rule->params, rule->param_count, NULL, false };
-
-	return rule->from || check_select(rule->select.text, &names, c->keep, &fault) ||
-	       rule_fault(rule, "select", &rule->select.origin, &fault, c->err);
-}
-
+/* When SQLite refuses the whole, an expression that it refuses alone is the fault, with a caret. */
 static bool check_statement(struct compiler *c)
 {
-	if (c->code->stmt || !all_blameless(c))
-		return c->code->stmt != NULL;
-	/* A limit of SQLite's: each is small enough, and the place in the whole nobody wrote. */
+	struct sql_fault fault;
+
+	for (int i = 0; i < c->code->result_count && !c->code->stmt; i++) {
+		const struct expression *x = c->code->all[i];
+
+		if (!try_alone(c->engine, c->rule, x, NULL, c->keep, &fault))
+			return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
+	}
+	if (c->code->stmt)
+		return true;
+	/* A limit of SQLite's: each is small enough, and its place is in no file. */
 	const struct origin *origin = &c->rule->origin;
 	return diag_caret(c->err, c->fault.id, doc_place(origin->doc, origin->node),
 		"%.*s: its expressions and its %lld waivers are too much for one statement: %.*s",
@@ -395,22 +360,6 @@ static void find_subject_columns(struct rule_code *code)
 	code->user_line = table_column(def, STR("user_line"));
 }
 
-static bool check_expressions(struct compiler *c)
-{
-	struct rule_code *code = c->code;
-
-	if (!check_one(c, &code->where, WANT_CONDITION) ||
-		!check_one(c, &code->warn, WANT_CONDITION) ||
-		!check_one(c, &code->assert, WANT_CONDITION) ||
-		!check_one(c, &code->gain, WANT_SECONDS))
-		return false;
-	for (ptrdiff_t i = 0; i < c->rule->waiver_count; i++)
-		if (!check_one(c, &code->waivers[i].where, WANT_CONDITION) ||
-			!check_one(c, &code->waivers[i].ceiling, WANT_CONDITION))
-			return false;
-	return true;
-}
-
 /* A rule without a message says what did not hold, in its own words. */
 static bool compile_message(struct compiler *c)
 {
@@ -432,33 +381,29 @@ static bool compile_message(struct compiler *c)
 }
 
 /* A parameter that nothing uses is misspelt or forgotten. */
-static struct str unused_param(const struct compiler *c, const struct rule_param *param)
-{
-	struct str *names = arena_make(c->keep, struct str, c->rule->param_count);
-	ptrdiff_t n = 0;
-
-	for (ptrdiff_t i = 0; i < c->rule->param_count; i++)
-		if (c->rule->params[i].used)
-			names[n++] = c->rule->params[i].name;
-	struct str hint = did_you_mean(c->keep, param->name, names, n);
-	return arena_fmt(c->keep, "no expression of the rule uses '%.*s'%.*s", STR_ARG(param->name),
-		STR_ARG(hint));
-}
-
 static bool check_params(struct compiler *c)
 {
-	for (ptrdiff_t i = 0; i < c->rule->param_count; i++) {
-		const struct rule_param *param = &c->rule->params[i];
+	struct rule *rule = c->rule;
+	struct str *names = arena_make(c->keep, struct str, rule->param_count + 1);
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < rule->param_count; i++)
+		if (rule->params[i].used)
+			names[n++] = rule->params[i].name;
+	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
+		const struct rule_param *param = &rule->params[i];
 		struct sql_fault fault = { DIAG_RULE_NAME, -1, 0, { NULL, 0 } };
 
 		if (!param->used)
-			fault.text = unused_param(c, param);
+			fault.text = arena_fmt(c->keep, "no expression of the rule uses '%.*s'%.*s",
+				STR_ARG(param->name),
+				STR_ARG(did_you_mean(c->keep, param->name, names, n)));
 		else if (table_column(c->code->rows, param->name))
 			fault.text = arena_fmt(c->keep,
 				"'%.*s' is a column of %.*s; give the parameter another name",
 				STR_ARG(param->name), STR_ARG(c->code->rows->name));
 		if (fault.text.p)
-			return rule_fault(c->rule, "params", &param->origin, &fault, c->err);
+			return rule_fault(rule, "params", &param->origin, &fault, c->err);
 	}
 	return true;
 }
@@ -473,8 +418,10 @@ bool rule_compile(struct engine *e, struct rule *rule, struct arena *keep, struc
 	code->from = rule->from ? rule->from->name
 				: arena_fmt(keep, "(%.*s\n)", STR_ARG(rule->select.text));
 	list_expressions(&c);
-	if (!check_rows(&c))
-		return false;
+	struct sql_names names = { .params = rule->params, .param_count = rule->param_count };
+	struct sql_fault fault;
+	if (!rule->from && !check_select(rule->select.text, &names, keep, &fault))
+		return rule_fault(rule, "select", &rule->select.origin, &fault, err);
 	prepare_whole(&c);
 	if ((!code->rows && !look_at_select(&c)) || !check_expressions(&c) ||
 		!compile_message(&c) || !check_params(&c) || !check_statement(&c))

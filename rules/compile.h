@@ -17,6 +17,8 @@ struct expression {
 	int result;			/* its column, counted from first_result */
 	struct reads reads;		/* see expression_reads */
 	bool is_asked;			/* whether `reads` is filled */
+	bool has_subquery;
+	bool is_open; /* it says null itself, where pass and fail are open */
 	const struct rule_param **params;
 	ptrdiff_t param_count;
 };
@@ -33,6 +35,7 @@ struct rule_code {
 	int first_result, result_count;
 	struct str from; /* what it selects from: the table, or the SELECT in parentheses */
 	struct expression where, warn, assert, gain;
+	struct expression **all;     /* those that the rule has, its waivers' too: by result */
 	struct waiver_code *waivers; /* rules/waiver.h; as many as the rule has */
 	struct template message;
 	/* Columns of `rows` that say what and where a subject is; NULL when it has none such. */

@@ -15,20 +15,20 @@ const struct str pool_names[POOL_COUNT] = { STR_INIT("auto"), STR_INIT("compute"
 
 /* Tables not listed are about ops (level 0) and take their pool from the row's kind. */
 static const struct {
-	struct str table;
+	enum table_id table;
 	enum pool pool;
 	int level;
 } subjects[] = {
-	{ STR_INIT("collectives"), POOL_COMMS, 0 },
-	{ STR_INIT("transfers"), POOL_TRANSFER, 0 },
-	{ STR_INIT("gaps"), POOL_IDLE, 0 },
-	{ STR_INIT("compiles"), POOL_IDLE, 0 },
-	{ STR_INIT("memory"), POOL_MEMORY, 1 },
-	{ STR_INIT("buffers"), POOL_MEMORY, 0 },
-	{ STR_INIT("devices"), POOL_IDLE, 1 },
-	{ STR_INIT("steps"), POOL_IDLE, 1 },
-	{ STR_INIT("run"), POOL_COMPUTE, 2 },
-	{ STR_INIT("programs"), POOL_COMPUTE, 2 },
+	{ TABLE_collectives, POOL_COMMS, 0 },
+	{ TABLE_transfers, POOL_TRANSFER, 0 },
+	{ TABLE_gaps, POOL_IDLE, 0 },
+	{ TABLE_compiles, POOL_IDLE, 0 },
+	{ TABLE_memory, POOL_MEMORY, 1 },
+	{ TABLE_buffers, POOL_MEMORY, 0 },
+	{ TABLE_devices, POOL_IDLE, 1 },
+	{ TABLE_steps, POOL_IDLE, 1 },
+	{ TABLE_run, POOL_COMPUTE, 2 },
+	{ TABLE_programs, POOL_COMPUTE, 2 },
 };
 
 static enum pool pool_of_kind(struct str kind)
@@ -51,20 +51,17 @@ static enum pool pool_of_kind(struct str kind)
 	}
 }
 
-enum pool credit_pool(const struct table_def *table, struct str kind)
+void claim_place(struct claim *c, const struct table_def *table, struct str kind)
 {
+	c->level = 0;
 	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
-		if (str_eq(subjects[i].table, table->name))
-			return subjects[i].pool;
-	return pool_of_kind(kind);
-}
-
-int credit_level(const struct table_def *table)
-{
-	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
-		if (str_eq(subjects[i].table, table->name))
-			return subjects[i].level;
-	return 0;
+		if (&table_defs[subjects[i].table] == table) {
+			c->level = subjects[i].level;
+			if (c->pool == POOL_AUTO)
+				c->pool = subjects[i].pool;
+		}
+	if (c->pool == POOL_AUTO)
+		c->pool = pool_of_kind(kind);
 }
 
 /* ---- how much there is -------------------------------------------------------------------- */

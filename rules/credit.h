@@ -26,9 +26,8 @@ struct claim {
 	double seconds;	   /* NaN: none */
 };
 
-/* The pool and level of a row of `table`; `kind` only where the table has one. */
-enum pool credit_pool(const struct table_def *table, struct str kind);
-int credit_level(const struct table_def *table);
+/* Level and, where that is auto, pool of a row of `table`; `kind`: only where it has one. */
+void claim_place(struct claim *c, const struct table_def *table, struct str kind);
 
 /* Sets gain_s of the findings named by claims and returns their sum. */
 double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count,

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/out.h"
+#include "rules/parse.h"
 
 /* ---- evidence ----------------------------------------------------------------------------- */
 
@@ -27,33 +28,27 @@ static struct str read_name(const struct subject *s, const struct column_read *r
 		s->keep, "%.*s.%.*s", STR_ARG(read->table->name), STR_ARG(read->column->name));
 }
 
-static struct evidence cell_evidence(
-	const struct subject *s, const struct column_read *read, const void *row)
-{
-	const struct column *c = read->column;
-	struct evidence e = { .column = read_name(s, read),
-		.unit = c->unit,
-		.is_text = c->type == COLUMN_TEXT,
-		.is_null = cell_is_null(c, row),
-		.real = NAN };
-
-	if (e.is_text)
-		e.text = cell_text(c, row);
-	else
-		e.real = cell_real(c, row);
-	return e;
-}
-
 static void add_evidence(const struct subject *s, const struct expression *x, struct finding *f)
 {
 	ptrdiff_t n = 0;
 
 	f->evidence = arena_make(s->keep, struct evidence, x->reads.count + x->param_count + 1);
 	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
+		const struct column *c = x->reads.items[i].column;
 		const void *row = row_of(s, &x->reads.items[i]);
 
-		if (row)
-			f->evidence[n++] = cell_evidence(s, &x->reads.items[i], row);
+		if (!row)
+			continue;
+		struct evidence *e = &f->evidence[n++];
+		*e = (struct evidence){ .column = read_name(s, &x->reads.items[i]),
+			.unit = c->unit,
+			.is_text = c->type == COLUMN_TEXT,
+			.is_null = cell_is_null(c, row),
+			.real = NAN };
+		if (e->is_text)
+			e->text = cell_text(c, row);
+		else
+			e->real = cell_real(c, row);
 	}
 	for (ptrdiff_t i = 0; i < x->param_count; i++) {
 		const struct rule_param *param = rule_param_named(s->rule, x->params[i]->name);
@@ -67,68 +62,49 @@ static void add_evidence(const struct subject *s, const struct expression *x, st
 
 /* ---- what is missing ---------------------------------------------------------------------- */
 
-enum sight { NULL_CELLS, OUT_OF_SIGHT };
-
-static ptrdiff_t list_missing(
-	const struct subject *s, const struct expression *x, enum sight sight, struct out *o)
-{
-	ptrdiff_t n = 0;
-
-	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
-		const struct column_read *read = &x->reads.items[i];
-		const void *row = row_of(s, read);
-		bool listed = sight == OUT_OF_SIGHT ? !row : row && cell_is_null(read->column, row);
-
-		if (!listed)
-			continue;
-		out_z(o, n++ ? ", " : "");
-		out_str(o, read_name(s, read));
-	}
-	return n;
-}
-
 /*
  * Which NULLs made an expression unknown.  When no cell in sight is NULL, it was computed over
- * other rows, and those columns are named; a division by zero names nothing.
+ * other rows, and those columns are named; a division by zero names nothing.  *lacks: what the
+ * profile lacks, when the first NULL in sight tells.
  */
-static struct str missing_columns(const struct subject *s, const struct expression *x)
+static struct str missing_columns(
+	const struct subject *s, const struct expression *x, ptrdiff_t *count, struct str *lacks)
 {
-	struct out *o = out_memory(s->keep);
+	struct str *names = arena_make(s->keep, struct str, x->reads.count + 1);
 
-	if (!list_missing(s, x, NULL_CELLS, o))
-		list_missing(s, x, OUT_OF_SIGHT, o);
-	return out_text(o);
+	*count = 0;
+	*lacks = (struct str){ NULL, 0 };
+	for (int in_sight = 1; in_sight >= 0 && !*count; in_sight--)
+		for (ptrdiff_t i = 0; i < x->reads.count; i++) {
+			const struct column_read *read = &x->reads.items[i];
+			const void *row = row_of(s, read);
+
+			if (in_sight ? !row || !cell_is_null(read->column, row) : row != NULL)
+				continue;
+			if (in_sight && !*count)
+				*lacks = column_absence(read->column);
+			names[(*count)++] = read_name(s, read);
+		}
+	return words_joined(s->keep, names, *count, ", ");
 }
 
-/* What the profile lacks, when the first NULL in sight tells. */
-static struct str lacking(const struct subject *s, const struct expression *x)
+static void tell_unknown(const struct subject *s, const struct expression *x, struct finding *f)
 {
-	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
-		const void *row = row_of(s, &x->reads.items[i]);
+	struct str lacks;
+	ptrdiff_t count;
 
-		if (row && cell_is_null(x->reads.items[i].column, row))
-			return column_absence(x->reads.items[i].column);
-	}
-	return (struct str){ NULL, 0 };
-}
-
-static struct str unknown_message(
-	const struct subject *s, const struct finding *f, const struct expression *x)
-{
-	struct str lacks = lacking(s, x);
-	const char *are = str_contains(f->missing, STR(", ")) ? "are" : "is";
-
-	if (f->missing.len)
-		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
-			STR_ARG(f->name), STR_ARG(f->missing), are, lacks.len ? ": " : "",
-			STR_ARG(lacks));
-	/* The rule itself says when: of what it read the reader learns why, of its SQL not. */
-	if (str_contains(x->source->text, STR("null")))
-		return arena_fmt(s->keep,
+	f->missing = missing_columns(s, x, &count, &lacks);
+	if (count)
+		f->message = arena_fmt(s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
+			STR_ARG(f->name), STR_ARG(f->missing), count > 1 ? "are" : "is",
+			lacks.len ? ": " : "", STR_ARG(lacks));
+	else if (x->is_open) /* the rule itself says when: its reader needs no SQL */
+		f->message = arena_fmt(s->keep,
 			"%.*s cannot be judged: what is known leaves pass and fail open",
 			STR_ARG(f->name));
-	return arena_fmt(s->keep, "%.*s cannot be judged: this has no value: %.*s",
-		STR_ARG(f->name), STR_ARG(x->source->text));
+	else
+		f->message = arena_fmt(s->keep, "%.*s cannot be judged: this has no value: %.*s",
+			STR_ARG(f->name), STR_ARG(x->source->text));
 }
 
 /* ---- the finding -------------------------------------------------------------------------- */
@@ -168,11 +144,9 @@ void finding_fill(const struct subject *s, enum verdict verdict, const struct ex
 		ret->name = ret->subject;
 	set_place(s, ret);
 	add_evidence(s, x, ret);
-	if (is_unknown) {
-		ret->missing = missing_columns(s, x);
-		ret->message = unknown_message(s, ret, x);
-	} else {
+	if (is_unknown)
+		tell_unknown(s, x, ret);
+	else
 		ret->message =
 			template_fill(&s->code->message, s->rule, s->row, s->tables, s->keep);
-	}
 }

@@ -95,22 +95,6 @@ static enum truth truth_of(const struct trial *t, const struct expression *x)
 	return sqlite3_column_double(t->stmt, result_column(t, x)) != 0 ? IS_TRUE : IS_FALSE;
 }
 
-static void copy_cell(const struct trial *t, const struct column *c, int i, void *row)
-{
-	int type = sqlite3_column_type(t->stmt, i);
-
-	if (c->type == COLUMN_REAL) {
-		bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-
-		cell_set_real(c, row, is_number ? sqlite3_column_double(t->stmt, i) : NAN);
-	} else if (type != SQLITE_NULL) {
-		const char *p = (const char *)sqlite3_column_text(t->stmt, i);
-		struct str text = { p, sqlite3_column_bytes(t->stmt, i) };
-
-		cell_set_text(c, row, arena_str(t->s->keep, text));
-	}
-}
-
 /* The row in its table; one of a SELECT is in none and is copied out of the result. */
 static const void *current_row(const struct trial *t)
 {
@@ -122,8 +106,20 @@ static const void *current_row(const struct trial *t)
 		return rows + sqlite3_column_int64(t->stmt, 0) * def->row_bytes;
 	}
 	void *row = arena_alloc(t->s->keep, def->row_bytes, alignof(max_align_t), 1);
-	for (int i = 0; i < (int)def->column_count; i++)
-		copy_cell(t, &def->columns[i], i, row);
+	for (int i = 0; i < (int)def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		int type = sqlite3_column_type(t->stmt, i);
+		bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+
+		if (c->type == COLUMN_REAL) {
+			cell_set_real(c, row, is_number ? sqlite3_column_double(t->stmt, i) : NAN);
+		} else if (type != SQLITE_NULL) {
+			const char *p = (const char *)sqlite3_column_text(t->stmt, i);
+			struct str text = { p, sqlite3_column_bytes(t->stmt, i) };
+
+			cell_set_text(c, row, arena_str(t->s->keep, text));
+		}
+	}
 	return row;
 }
 
@@ -143,16 +139,14 @@ static void add_claim(struct trial *t, const struct finding *f)
 	struct session *s = t->s;
 	const struct rule_code *code = t->subject.code;
 	struct str family = subject_text(&t->subject, code->family);
-	struct str kind = subject_text(&t->subject, code->kind);
-	enum pool pool = t->subject.rule->pool;
+	struct claim c = { .finding = s->ret->finding_count - 1,
+		.pool = t->subject.rule->pool,
+		.family = family.p ? family : f->subject,
+		.seconds = f->claimed_s };
 
-	if (pool == POOL_AUTO)
-		pool = credit_pool(code->rows, kind);
-	if (isnan(f->claimed_s) || pool == POOL_MEMORY)
-		return;
-	*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
-		(struct claim){ s->ret->finding_count - 1, pool, credit_level(code->rows),
-			family.p ? family : f->subject, f->claimed_s };
+	claim_place(&c, code->rows, subject_text(&t->subject, code->kind));
+	if (!isnan(c.seconds) && c.pool != POOL_MEMORY)
+		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) = c;
 }
 
 /* NULL when it is not kept: the rule has too many. */
@@ -240,7 +234,7 @@ static void await_confirmation(struct trial *t, struct finding *f)
 		t->s->context->has_previous ? "" : "; give the last one with --previous");
 }
 
-/* The row did not pass, which is no news of a gate: what comes of it all in all. */
+/* A subject of an ordinary rule failed or warned: apply waivers and confirm, then record it. */
 static void judge_bad(struct trial *t, enum verdict verdict, struct expression *x)
 {
 	const struct waiver *w = NULL;
@@ -264,22 +258,9 @@ static void judge_bad(struct trial *t, enum verdict verdict, struct expression *
 	t->waived += verdict == VERDICT_WAIVED;
 }
 
-/* `assert` is false. */
-static void judge_broken(struct trial *t)
-{
-	const struct rule *rule = t->subject.rule;
-
-	if (rule->gate) {
-		t->broken++;
-		add_finding(t, VERDICT_INCONCLUSIVE, &t->subject.code->assert, false);
-		return;
-	}
-	judge_bad(t, rule->severity == SEVERITY_WARN ? VERDICT_WARN : VERDICT_FAIL,
-		&t->subject.code->assert);
-}
-
 static void judge_row(struct trial *t)
 {
+	const struct rule *rule = t->subject.rule;
 	struct rule_code *code = t->subject.code;
 	enum truth where = truth_of(t, &code->where);
 	enum truth demand = truth_of(t, &code->assert), wish = truth_of(t, &code->warn);
@@ -290,8 +271,12 @@ static void judge_row(struct trial *t)
 		return;
 	}
 	t->result->subjects++;
-	if (demand == IS_FALSE) {
-		judge_broken(t);
+	if (demand == IS_FALSE && rule->gate) {
+		t->broken++;
+		add_finding(t, VERDICT_INCONCLUSIVE, &code->assert, false);
+	} else if (demand == IS_FALSE) {
+		judge_bad(t, rule->severity == SEVERITY_WARN ? VERDICT_WARN : VERDICT_FAIL,
+			&code->assert);
 	} else if (demand == IS_UNKNOWN || wish == IS_UNKNOWN) {
 		t->result->unknown++;
 		add_finding(t, VERDICT_INCONCLUSIVE,
@@ -314,20 +299,12 @@ static void bind_params(const struct trial *t)
 	}
 }
 
-static bool judge_failed(const struct trial *t, const struct sql_fault *fault)
-{
-	const struct rule *rule = t->subject.rule;
-
-	return diag_set(t->s->err, fault->id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
-		STR_ARG(rule->origin.file), (long long)rule->origin.line,
-		(long long)rule->origin.column, STR_ARG(rule->name), STR_ARG(fault->text));
-}
-
 static bool judge_rows(struct trial *t)
 {
 	struct sql_fault fault;
 	struct session *s = t->s;
-	const struct table_def *from = t->subject.rule->from;
+	const struct rule *rule = t->subject.rule;
+	const struct table_def *from = rule->from;
 	int code;
 
 	if (from && !s->tables->items[from - table_defs].count)
@@ -340,21 +317,13 @@ static bool judge_rows(struct trial *t)
 	if (code != SQLITE_DONE)
 		engine_step_fault(s->rules->engine, code, s->keep, &fault);
 	sqlite3_reset(t->stmt);
-	return code == SQLITE_DONE || judge_failed(t, &fault);
+	return code == SQLITE_DONE ||
+	       diag_set(s->err, fault.id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
+		       STR_ARG(rule->origin.file), (long long)rule->origin.line,
+		       (long long)rule->origin.column, STR_ARG(rule->name), STR_ARG(fault.text));
 }
 
 /* ---- rules -------------------------------------------------------------------------------- */
-
-/* The first finding of the rule that says why it is inconclusive. */
-static const struct finding *first_inconclusive(const struct trial *t)
-{
-	const struct judgement *ret = t->s->ret;
-
-	for (ptrdiff_t i = t->result->first_finding; i < ret->finding_count; i++)
-		if (ret->findings[i].verdict == VERDICT_INCONCLUSIVE)
-			return &ret->findings[i];
-	return NULL;
-}
 
 static struct str nothing_reason(const struct trial *t)
 {
@@ -374,8 +343,9 @@ static struct str nothing_reason(const struct trial *t)
 
 static struct str inconclusive_reason(const struct trial *t)
 {
-	const struct finding *f = first_inconclusive(t);
+	const struct judgement *ret = t->s->ret;
 	struct rule_result *r = t->result;
+	ptrdiff_t first = r->first_finding;
 	int64_t bad = r->unknown + t->broken;
 
 	if (!r->subjects && !r->unknown)
@@ -383,12 +353,14 @@ static struct str inconclusive_reason(const struct trial *t)
 	if (!bad)
 		return arena_fmt(t->s->keep, "%lld of at least %lld subjects found",
 			(long long)r->subjects, (long long)t->subject.rule->min_subjects);
-	if (!f) /* it came after the last finding that is kept */
+	while (first < ret->finding_count && ret->findings[first].verdict != VERDICT_INCONCLUSIVE)
+		first++;
+	if (first == ret->finding_count) /* it came after the last finding that is kept */
 		return arena_fmt(t->s->keep, "%lld subjects cannot be judged", (long long)bad);
-	if (bad == 1)
-		return f->message;
-	return arena_fmt(
-		t->s->keep, "%.*s, and %lld more", STR_ARG(f->message), (long long)(bad - 1));
+	struct str message = ret->findings[first].message;
+	return bad == 1 ? message
+			: arena_fmt(t->s->keep, "%.*s, and %lld more", STR_ARG(message),
+				  (long long)(bad - 1));
 }
 
 static void conclude(struct trial *t)
@@ -414,24 +386,16 @@ static void conclude(struct trial *t)
 
 /* ---- gates -------------------------------------------------------------------------------- */
 
-static bool rule_needs(const struct rule *rule, const struct rule *gate)
-{
-	if (rule->needs_all)
-		return true;
-	for (ptrdiff_t i = 0; i < rule->need_count; i++)
-		if (str_eq(rule->needs[i], gate->name))
-			return true;
-	return false;
-}
-
 /* The result of a gate that holds the rule up, or NULL. */
 static const struct rule_result *closed_gate(const struct session *s, const struct rule *rule)
 {
 	for (ptrdiff_t i = 0; i < s->rules->count; i++) {
 		const struct rule *gate = s->rules->items[i];
+		bool is_needed = rule->needs_all;
 
-		if (gate->gate && rule_needs(rule, gate) &&
-			s->ret->results[i].verdict == VERDICT_INCONCLUSIVE)
+		for (ptrdiff_t k = 0; k < rule->need_count && !is_needed; k++)
+			is_needed = str_eq(rule->needs[k], gate->name);
+		if (gate->gate && is_needed && s->ret->results[i].verdict == VERDICT_INCONCLUSIVE)
 			return &s->ret->results[i];
 	}
 	return NULL;
@@ -460,11 +424,6 @@ static void hold_up(struct trial *t, const struct rule_result *gate)
 			(long long)(t->failed + t->warned), (long long)r->subjects);
 }
 
-static bool has_baseline(const struct session *s)
-{
-	return s->context->base || table_count(s->tables, deltas) > 0;
-}
-
 static bool judge_rule(struct session *s, ptrdiff_t index)
 {
 	const struct rule *rule = s->rules->items[index];
@@ -482,7 +441,7 @@ static bool judge_rule(struct session *s, ptrdiff_t index)
 			STR_ARG(rule->severity_origin.file), (long long)rule->severity_origin.line);
 		return true;
 	}
-	if (rule->code->needs_baseline && !has_baseline(s)) {
+	if (rule->code->needs_baseline && !s->context->base && !table_count(s->tables, deltas)) {
 		r->verdict = VERDICT_NOT_APPLICABLE;
 		r->reason = STR("there is no baseline to compare with (--baseline)");
 		return true;
@@ -518,54 +477,28 @@ static int by_rank(const void *a, const void *b)
 	return order ? order : str_cmp(x->message, y->message);
 }
 
-static bool is_demanded(const struct rule *rule)
-{
-	return rule->gate || rule->required;
-}
-
-static bool is_optional(const struct rule *rule)
-{
-	return !rule->gate;
-}
-
-static bool is_any(const struct rule *rule)
-{
-	(void)rule;
-	return true;
-}
-
-static bool has_verdict(const struct session *s, enum verdict v, bool (*is)(const struct rule *))
-{
-	for (ptrdiff_t i = 0; i < s->ret->result_count; i++)
-		if (s->ret->results[i].verdict == v && is(s->ret->results[i].rule))
-			return true;
-	return false;
-}
-
 /*
  * As the exit status has it: lacking evidence that was demanded weighs more than a warning.  A run
  * of which no rule could say anything good has not passed; gates alone are no praise.
  */
 static enum verdict run_verdict(const struct session *s)
 {
-	if (has_verdict(s, VERDICT_FAIL, is_any))
-		return VERDICT_FAIL;
-	if (has_verdict(s, VERDICT_INCONCLUSIVE, is_demanded))
-		return VERDICT_INCONCLUSIVE;
-	if (has_verdict(s, VERDICT_WARN, is_any))
-		return VERDICT_WARN;
-	bool good = has_verdict(s, VERDICT_PASS, is_optional) ||
-		    has_verdict(s, VERDICT_WAIVED, is_optional);
-	return good ? VERDICT_PASS : VERDICT_INCONCLUSIVE;
-}
+	bool failed = false, open = false, warned = false, good = false;
 
-static bool judge_all(struct session *s)
-{
-	for (int gates = 1; gates >= 0; gates--)
-		for (ptrdiff_t i = 0; i < s->rules->count; i++)
-			if (s->rules->items[i]->gate == gates && !judge_rule(s, i))
-				return false;
-	return true;
+	for (ptrdiff_t i = 0; i < s->ret->result_count; i++) {
+		const struct rule *rule = s->ret->results[i].rule;
+		enum verdict v = s->ret->results[i].verdict;
+
+		failed |= v == VERDICT_FAIL;
+		open |= v == VERDICT_INCONCLUSIVE && (rule->gate || rule->required);
+		warned |= v == VERDICT_WARN;
+		good |= (v == VERDICT_PASS || v == VERDICT_WAIVED) && !rule->gate;
+	}
+	return failed	? VERDICT_FAIL
+	       : open	? VERDICT_INCONCLUSIVE
+	       : warned ? VERDICT_WARN
+	       : good	? VERDICT_PASS
+			: VERDICT_INCONCLUSIVE;
 }
 
 /* The context's day, else that of the capture, so that an old profile keeps its verdict. */
@@ -574,16 +507,6 @@ static struct str day_of(const struct judge_context *c, const struct tables *tab
 	if (c->today.p || !table_count(tables, run))
 		return c->today;
 	return table_rows(tables, run)[0].captured;
-}
-
-static void list_waivers(const struct session *s)
-{
-	const struct ruleset *rules = s->rules;
-
-	s->ret->waivers = arena_make(s->keep, struct waiver_result, rules->waiver_count + 1);
-	for (ptrdiff_t i = 0; i < rules->waiver_count; i++)
-		s->ret->waivers[i].waiver = rules->waivers[i];
-	s->ret->waiver_count = rules->waiver_count;
 }
 
 static void set_run_gain(struct tables *tables, double gain_s)
@@ -605,10 +528,16 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 
 	*ret = (struct judgement){ .result_count = rules->count };
 	ret->results = arena_make(keep, struct rule_result, rules->count + 1);
-	list_waivers(&s);
+	ret->waivers = arena_make(keep, struct waiver_result, rules->waiver_count + 1);
+	for (ptrdiff_t i = 0; i < rules->waiver_count; i++)
+		ret->waivers[ret->waiver_count++].waiver = rules->waivers[i];
 	set_run_gain(tables, NAN); /* of an earlier judgement */
 	engine_show(rules->engine, tables, context->base);
-	bool ok = judge_all(&s);
+	bool ok = true;
+	for (int gates = 1; gates >= 0; gates--)
+		for (ptrdiff_t i = 0; i < s.rules->count && ok; i++)
+			if (s.rules->items[i]->gate == gates)
+				ok = judge_rule(&s, i);
 	engine_show(rules->engine, NULL, NULL);
 	if (!ok)
 		return false;

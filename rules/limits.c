@@ -5,24 +5,26 @@
 
 #include "base/out.h"
 
+#define NONE                                                                                       \
+	{                                                                                          \
+		NULL, 0                                                                            \
+	}
+
 /* Rules of recommended with two levels, and the share that they limit: the largest of its rows. */
 static const struct share {
 	struct str rule;
 	enum table_id table;
 	struct str column, only, word; /* only: rows whose column `only` says `word` */
 } shares[] = {
-	{ STR_INIT("exposed-communication"), TABLE_run, STR_INIT("comms_exposed_ratio"),
-		{ NULL, 0 }, { NULL, 0 } },
+	{ STR_INIT("exposed-communication"), TABLE_run, STR_INIT("comms_exposed_ratio"), NONE,
+		NONE },
 	{ STR_INIT("oversized-all-gather"), TABLE_collectives, STR_INIT("kind_exposed_share"),
 		STR_INIT("kind"), STR_INIT("all-gather") },
-	{ STR_INIT("copy-share"), TABLE_run, STR_INIT("layout_copy_ratio"), { NULL, 0 },
-		{ NULL, 0 } },
-	{ STR_INIT("update-excess"), TABLE_run, STR_INIT("update_excess_ratio"), { NULL, 0 },
-		{ NULL, 0 } },
+	{ STR_INIT("copy-share"), TABLE_run, STR_INIT("layout_copy_ratio"), NONE, NONE },
+	{ STR_INIT("update-excess"), TABLE_run, STR_INIT("update_excess_ratio"), NONE, NONE },
 	{ STR_INIT("idle-gaps"), TABLE_devices, STR_INIT("idle_ratio"), STR_INIT("core_type"),
 		STR_INIT("compute") },
-	{ STR_INIT("host-transfers"), TABLE_transfers, STR_INIT("step_share"), { NULL, 0 },
-		{ NULL, 0 } },
+	{ STR_INIT("host-transfers"), TABLE_transfers, STR_INIT("step_share"), NONE, NONE },
 };
 enum { SHARES = sizeof(shares) / sizeof(shares[0]) };
 
@@ -53,12 +55,6 @@ static double noise_of(const struct run_row *run)
 	return isfinite(noise) ? noise : 0;
 }
 
-/* To a tenth of a percent; the slack keeps what is one already. */
-static double round_share(double share)
-{
-	return fmin(1, ceil(share * 1000 - 1e-9) / 1000);
-}
-
 /* To four digits. */
 static double round_time(double s)
 {
@@ -73,16 +69,13 @@ static struct str duration(double s, struct arena *keep)
 	return s < 1 ? arena_fmt(keep, "%.6g ms", s * 1e3) : arena_fmt(keep, "%.6g s", s);
 }
 
-static void add_share(const struct share *s, const char *param, double seen, double value,
-	struct arena *keep, struct limit *ret)
+static struct limit share_limit(
+	struct str rule, const char *param, double seen, double value, struct arena *keep)
 {
-	value = round_share(value);
-	*ret = (struct limit){ .rule = s->rule,
-		.param = str_from(param),
-		.seen = seen,
-		.value = value,
-		.text = arena_fmt(keep, "%.1f%%", value * 100),
-		.seen_text = unit_text(keep, seen, UNIT_RATIO) };
+	/* To a tenth of a percent; the slack keeps what is one already. */
+	value = fmin(1, ceil(value * 1000 - 1e-9) / 1000);
+	return (struct limit){ rule, str_from(param), seen, value,
+		arena_fmt(keep, "%.1f%%", value * 100), unit_text(keep, seen, UNIT_RATIO) };
 }
 
 static double room_of(double seen, double noise)
@@ -135,8 +128,8 @@ ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **r
 		double room = room_of(seen, noise);
 		if (isnan(seen) || !can_fail(seen, room))
 			continue;
-		add_share(&shares[i], "warn_at", seen, seen + room, keep, &items[n++]);
-		add_share(&shares[i], "limit", seen, seen + 2 * room, keep, &items[n++]);
+		items[n++] = share_limit(shares[i].rule, "warn_at", seen, seen + room, keep);
+		items[n++] = share_limit(shares[i].rule, "limit", seen, seen + 2 * room, keep);
 	}
 	*ret = items;
 	return n;
