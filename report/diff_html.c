@@ -1,27 +1,19 @@
 /* The diff of two runs as a page.  See diff.h. */
 #include "base/text.h"
 #include "report/diff.h"
-#include "report/fields.h"
 #include "report/html.h"
 
-struct html_diff {
-	struct str title, version, base, head, total, counts;
-	struct template_list deltas, changes;
-};
-
-static const struct template_field diff_fields[] = {
-	TEXT(html_diff, title, "for the window"),
-	TEXT(html_diff, version, "of rooflint"),
-	TEXT(html_diff, head, "the later run, as it was named"),
-	TEXT(html_diff, base, "the run it is held against"),
-	TEXT(html_diff, total, "what all ops together lost or won"),
-	TEXT(html_diff, counts, "how many ops are new, gone, changed, split, slower and faster"),
-	MANY(html_diff, deltas, html_note_record, "what differs of the runs as a whole"),
-	MANY(html_diff, changes, html_changes_record, "ops that changed"),
-	END,
-};
-const struct template_record html_diff_record = { "the page of a diff",
-	(ptrdiff_t)sizeof(struct html_diff), diff_fields };
+#define HTML_DIFF(R, F)                                                                            \
+	F(R, TEXT, title, "for the window")                                                        \
+	F(R, TEXT, version, "of rooflint")                                                         \
+	F(R, TEXT, head, "the later run, as it was named")                                         \
+	F(R, TEXT, base, "the run it is held against")                                             \
+	F(R, TEXT, total, "what all ops together lost or won")                                     \
+	F(R, TEXT, counts, "how many ops are new, gone, changed, split, slower and faster")        \
+	F(R, LIST(html_note), deltas, "what differs of the runs as a whole")                       \
+	F(R, LIST(html_changes), changes, "ops that changed")
+TEMPLATE_STRUCT(html_diff, HTML_DIFF);
+TEMPLATE_RECORD(html_diff, "the page of a diff", HTML_DIFF);
 
 struct page_template *diff_html_load(struct str dir, struct arena *keep, struct diag *err)
 {

@@ -17,6 +17,12 @@ enum {
 	SHORT_BYTES = 14, /* a date, most owners and chips */
 };
 
+static TEMPLATE_RECORD(fleet_tile, "a number of the fleet", FLEET_TILE);
+static TEMPLATE_RECORD(fleet_value, "a value", FLEET_VALUE);
+static TEMPLATE_RECORD(fleet_line, "a line", FLEET_LINE);
+static TEMPLATE_RECORD(fleet_section, "a section", FLEET_SECTION);
+TEMPLATE_RECORD(fleet_page, "the weekly page", FLEET_PAGE);
+
 /* ---- where a section stands ------------------------------------------------------------------ */
 
 enum place { PLACE_NONE, PLACE_MAIN, PLACE_GROUPS, PLACE_REST };

@@ -7,38 +7,62 @@
 #include "report/fleet.h"
 #include "report/html.h"
 
-struct fleet_value {
-	struct str text, whole; /* whole: when the text was cut */
-	struct str tone;	/* "bad" or "good", where up and down mean something */
-	bool is_number, is_short;
-	struct template_picture picture; /* beside the text */
-};
+#define FLEET_TILE(R, F)                                                                           \
+	F(R, TEXT, label, "what is counted: \"Step time\"")                                        \
+	F(R, TEXT, value, "how much: \"32.5 ms\"")                                                 \
+	F(R, TEXT, note, "a remark in small print")                                                \
+	F(R, TEXT, section, "anchor of the section that has it in parts")
+TEMPLATE_STRUCT(fleet_tile, FLEET_TILE);
 
-struct fleet_line {
-	struct str page; /* of the run it tells of; missing when there is none */
-	struct str head, head_whole;
-	struct template_list cells; /* of fleet_value */
-};
+#define FLEET_VALUE(R, F)                                                                          \
+	F(R, TEXT, text, "the value with its unit")                                                \
+	F(R, TEXT, whole, "all of it, when it was cut")                                            \
+	F(R, TEXT, tone, "\"bad\" or \"good\" where that can be said")                             \
+	F(R, FLAG, is_number, "it is a number")                                                    \
+	F(R, FLAG, is_short, "it is a text too short to be broken into lines")                     \
+	F(R, PICTURE, picture, "the same, drawn")
+TEMPLATE_STRUCT(fleet_value, FLEET_VALUE);
 
-/* A number at the top, and the section that has it in parts. */
-struct fleet_tile {
-	struct str label, value, note, section;
-};
+#define FLEET_LINE(R, F)                                                                           \
+	F(R, TEXT, page, "the page of the run that it tells of, where there is one")               \
+	F(R, TEXT, head, "the name it goes by")                                                    \
+	F(R, TEXT, head_whole, "all of it, when it was cut")                                       \
+	F(R, LIST(fleet_value), cells, "its values")
+TEMPLATE_STRUCT(fleet_line, FLEET_LINE);
 
-struct fleet_section {
-	struct str id, title, about, none, more;
-	bool is_narrow;			     /* fits beside another */
-	struct template_list columns, lines; /* of html_column, fleet_line */
-};
+#define FLEET_SECTION(R, F)                                                                        \
+	F(R, TEXT, id, "its anchor")                                                               \
+	F(R, TEXT, title, "what is asked")                                                         \
+	F(R, TEXT, about, "what a line is, and how they are sorted")                               \
+	F(R, TEXT, none, "what it means that there are no lines")                                  \
+	F(R, TEXT, more, "how many lines are not shown")                                           \
+	F(R, FLAG, is_narrow, "it fits beside another")                                            \
+	F(R, LIST(html_column), columns, "heads of the columns")                                   \
+	F(R, LIST(fleet_line), lines, "the answer")
+TEMPLATE_STRUCT(fleet_section, FLEET_SECTION);
 
-struct fleet_page {
-	struct str title, window, before, coverage, goodput, promise, news, cpus, version, weight;
-	struct str problems, moves, chips_about;
-	bool has_mfu, has_usage;
-	struct template_list tiles; /* of fleet_tile */
-	struct template_picture chips;
-	struct template_list main, groups, rest; /* of fleet_section */
-};
+#define FLEET_PAGE(R, F)                                                                           \
+	F(R, TEXT, title, "for the window")                                                        \
+	F(R, TEXT, window, "from when to when")                                                    \
+	F(R, TEXT, before, "begin of the window before, which this one is compared with")          \
+	F(R, TEXT, coverage, "how many of the runs could be judged")                               \
+	F(R, TEXT, goodput, "how near to its roofline the fleet runs")                             \
+	F(R, TEXT, promise, "what all fixes together give back")                                   \
+	F(R, TEXT, news, "how many problems are new and fixed, and workloads slower and faster")   \
+	F(R, TEXT, problems, "its first half, where there is a window to compare with")            \
+	F(R, TEXT, moves, "its second half")                                                       \
+	F(R, TEXT, cpus, "how many workloads ran on CPUs alone")                                   \
+	F(R, TEXT, version, "of rooflint")                                                         \
+	F(R, TEXT, weight, "what ratios of several workloads are weighted by")                     \
+	F(R, FLAG, has_mfu, "the MFU of some workload is known")                                   \
+	F(R, FLAG, has_usage, "chip-hours are known")                                              \
+	F(R, LIST(fleet_tile), tiles, "the numbers at the top")                                    \
+	F(R, TEXT, chips_about, "what is drawn there")                                             \
+	F(R, PICTURE, chips, "the workloads that would give back most")                            \
+	F(R, LIST(fleet_section), main, "what to do first")                                        \
+	F(R, LIST(fleet_section), groups, "the fleet by chip, owner, model and size")              \
+	F(R, LIST(fleet_section), rest, "what moved, and how good the data is")
+TEMPLATE_STRUCT(fleet_page, FLEET_PAGE);
 
 extern const struct template_record fleet_page_record;
 

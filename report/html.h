@@ -1,8 +1,7 @@
 /*
  * What a page shows, as records that templates are filled with.  Private to report/.
  *
- * The fields of each record, with their meaning for people who write templates, stand in
- * html_fields.c; docs/templates.md is the same list.  Values are made from struct report alone, so
+ * docs/templates.md is the same list; a test compares them.  Values are made from struct report alone, so
  * that a page can be made later, from report.json.
  */
 #ifndef REPORT_HTML_H
@@ -11,134 +10,219 @@
 #include "report/model.h"
 #include "report/template.h"
 
-/* A piece of prose: plain, or `code` between backquotes. */
-struct html_span {
-	struct str text;
-	bool is_code;
-};
+#define HTML_SPAN(R, F)                                                                            \
+	F(R, TEXT, text, "some words")                                                             \
+	F(R, FLAG, is_code, "they stood between backquotes")
+TEMPLATE_STRUCT(html_span, HTML_SPAN);
 
-/* A paragraph, or lines of code. */
-struct html_block {
-	struct template_list spans; /* of html_span; empty for code */
-	struct str code;
-};
+#define HTML_BLOCK(R, F)                                                                           \
+	F(R, LIST(html_span), spans, "the words of a paragraph")                                   \
+	F(R, TEXT, code, "lines of code, instead of spans")
+TEMPLATE_STRUCT(html_block, HTML_BLOCK);
 
-struct html_fact { /* a number at the top of the page */
-	struct str label, value, note, tone;
-};
+#define HTML_FACT(R, F)                                                                            \
+	F(R, TEXT, label, "what is counted: \"Step time\"")                                        \
+	F(R, TEXT, value, "how much: \"32.5 ms\"")                                                 \
+	F(R, TEXT, note, "a remark in small print")                                                \
+	F(R, TEXT, tone, "\"bad\" or \"good\" where that can be said")
+TEMPLATE_STRUCT(html_fact, HTML_FACT);
 
-struct html_count { /* "2 failed", and where they stand */
-	struct str text, verdict, target;
-};
+#define HTML_COUNT(R, F)                                                                           \
+	F(R, TEXT, text, "\"2 failed\"")                                                           \
+	F(R, TEXT, verdict, "the verdict that is counted")                                         \
+	F(R, TEXT, target, "id of the section that shows them")
+TEMPLATE_STRUCT(html_count, HTML_COUNT);
 
-struct html_evidence {
-	struct str role; /* "measured" or "limit" */
-	struct str name, value, meaning;
-};
+#define HTML_EVIDENCE(R, F)                                                                        \
+	F(R, TEXT, role, "\"measured\" or \"limit\"")                                              \
+	F(R, TEXT, name, "column or parameter")                                                    \
+	F(R, TEXT, value, "with its unit")                                                         \
+	F(R, TEXT, meaning, "of the column")
+TEMPLATE_STRUCT(html_evidence, HTML_EVIDENCE);
 
-struct html_subject { /* one more subject of a rule */
-	struct str id, message, cost, place;
-	struct template_list around; /* of html_side */
-};
+#define HTML_NEIGHBOUR(R, F)                                                                       \
+	F(R, TEXT, name, "instruction")                                                            \
+	F(R, TEXT, opcode, "\"fusion\"")                                                           \
+	F(R, TEXT, shape, "of its result, with layout")                                            \
+	F(R, TEXT, bytes, "of its result, as laid out")
+TEMPLATE_STRUCT(html_neighbour, HTML_NEIGHBOUR);
 
-struct html_neighbour { /* an op beside the one that was found, or in it */
-	struct str name, opcode, shape, bytes;
-};
+#define HTML_SIDE(R, F)                                                                            \
+	F(R, TEXT, role, "takes, self, holds or gives")                                            \
+	F(R, TEXT, label, "the same for people")                                                   \
+	F(R, LIST(html_neighbour), ops, "the heaviest, in the program's order")                    \
+	F(R, TEXT, more, "how many are not listed")
+TEMPLATE_STRUCT(html_side, HTML_SIDE);
 
-struct html_side { /* "takes", and from whom */
-	struct str role, label, more;
-	struct template_list ops; /* of html_neighbour */
-};
+#define HTML_SUBJECT(R, F)                                                                         \
+	F(R, TEXT, id, "anchor of this one finding")                                               \
+	F(R, TEXT, message, "what is wrong with it")                                               \
+	F(R, TEXT, cost, "\"up to 6 ms\"")                                                         \
+	F(R, TEXT, place, "file and line")                                                         \
+	F(R, LIST(html_side), around, "where it stands in the program")
+TEMPLATE_STRUCT(html_subject, HTML_SUBJECT);
 
-struct html_finding {
-	struct str id, subject_id, rule, verdict, word, message, place, scope, cost, expected, note;
-	struct template_picture icon, share;
-	struct template_list evidence, others, warned; /* of html_evidence, html_subject */
-	struct str others_more, warned_more, unknown;  /* "and 7 more" */
-	struct template_list around;		       /* of html_side */
-	struct template_list cause, fix, why;	       /* of html_block */
-};
+#define HTML_FINDING(R, F)                                                                         \
+	F(R, TEXT, id, "anchor of the rule: \"rule-NAME\"")                                        \
+	F(R, TEXT, subject_id, "anchor of this one finding")                                       \
+	F(R, TEXT, rule, "name of the rule")                                                       \
+	F(R, TEXT, verdict, "fail, warn or waived")                                                \
+	F(R, TEXT, word, "the same for people")                                                    \
+	F(R, PICTURE, icon, "the sign of the verdict")                                             \
+	F(R, TEXT, message, "what is wrong")                                                       \
+	F(R, TEXT, place, "file and line of the heaviest subject")                                 \
+	F(R, TEXT, scope, "its JAX name stack")                                                    \
+	F(R, TEXT, cost, "step time it costs")                                                     \
+	F(R, PICTURE, share, "the same as a bar")                                                  \
+	F(R, TEXT, expected, "the rule's title: what holds in a good run")                         \
+	F(R, LIST(html_evidence), evidence, "what was measured, and the limits")                   \
+	F(R, LIST(html_subject), others, "more subjects of the same rule")                         \
+	F(R, TEXT, others_more, "how many are not listed")                                         \
+	F(R, LIST(html_subject), warned, "subjects the rule only warns of")                        \
+	F(R, TEXT, warned_more, "how many are not listed")                                         \
+	F(R, TEXT, note, "why the verdict is not what the rule alone says")                        \
+	F(R, TEXT, unknown, "how many could not be judged")                                        \
+	F(R, LIST(html_side), around, "where it stands in the program")                            \
+	F(R, LIST(html_block), cause, "why it happens")                                            \
+	F(R, LIST(html_block), fix, "what to do")                                                  \
+	F(R, LIST(html_block), why, "why the rule exists")
+TEMPLATE_STRUCT(html_finding, HTML_FINDING);
 
-struct html_rule_name {
-	struct str name, id;
-};
+#define HTML_RULE_NAME(R, F)                                                                       \
+	F(R, TEXT, name, "name of the rule")                                                       \
+	F(R, TEXT, id, "its anchor")
+TEMPLATE_STRUCT(html_rule_name, HTML_RULE_NAME);
 
-struct html_trouble {		     /* rules that could not be judged, for the same reason */
-	struct template_list rules;  /* of html_rule_name */
-	struct template_list reason; /* of html_span */
-	struct template_picture icon;
-	struct template_list evidence, todo;
-};
+#define HTML_TROUBLE(R, F)                                                                         \
+	F(R, LIST(html_rule_name), rules, "the rules that could not be judged")                    \
+	F(R, PICTURE, icon, "the sign of the verdict")                                             \
+	F(R, LIST(html_span), reason, "why not")                                                   \
+	F(R, LIST(html_evidence), evidence, "what was seen")                                       \
+	F(R, LIST(html_block), todo, "what to do about it")
+TEMPLATE_STRUCT(html_trouble, HTML_TROUBLE);
 
-struct html_rule {
-	struct str name, id, title, verdict, word;
-	struct template_list reason; /* of html_span */
-	struct template_picture icon;
-};
+#define HTML_RULE(R, F)                                                                            \
+	F(R, TEXT, name, "name of the rule")                                                       \
+	F(R, TEXT, id, "its anchor")                                                               \
+	F(R, TEXT, title, "what holds in a good run")                                              \
+	F(R, TEXT, verdict, "pass, not-applicable or off")                                         \
+	F(R, TEXT, word, "the same for people")                                                    \
+	F(R, LIST(html_span), reason, "why it was not judged")                                     \
+	F(R, PICTURE, icon, "the sign of the verdict")
+TEMPLATE_STRUCT(html_rule, HTML_RULE);
 
-struct html_note {
-	struct str id, text;
-	bool is_bad;
-};
+#define HTML_NOTE(R, F)                                                                            \
+	F(R, TEXT, id, "check or diagnostic: \"RL202\"")                                           \
+	F(R, TEXT, text, "what was seen")                                                          \
+	F(R, FLAG, is_bad, "it is no good sign")
+TEMPLATE_STRUCT(html_note, HTML_NOTE);
 
-struct html_picture {
-	struct str id, title, caption, size; /* size: "wide", or missing */
-	struct template_picture drawing;
-};
+#define HTML_PICTURE(R, F)                                                                         \
+	F(R, TEXT, id, "its anchor")                                                               \
+	F(R, TEXT, title, "what it shows")                                                         \
+	F(R, TEXT, caption, "what is seen in it")                                                  \
+	F(R, TEXT, size, "\"wide\" when it needs the whole width")                                 \
+	F(R, PICTURE, drawing, "the drawing")
+TEMPLATE_STRUCT(html_picture, HTML_PICTURE);
 
-struct html_cell {
-	struct str text, whole; /* whole: when the text was cut */
-	struct str value;	/* of a number, in base units */
-	bool is_number;
-};
+#define HTML_CELL(R, F)                                                                            \
+	F(R, TEXT, text, "the value with its unit")                                                \
+	F(R, TEXT, whole, "all of it, when it was cut")                                            \
+	F(R, TEXT, value, "of a number, in base units: what rows are sorted by")                   \
+	F(R, FLAG, is_number, "it is a number")
+TEMPLATE_STRUCT(html_cell, HTML_CELL);
 
-struct html_column {
-	struct str name, meaning;
-	bool is_number, is_choice; /* choice: one of a few words */
-};
+#define HTML_COLUMN(R, F)                                                                          \
+	F(R, TEXT, name, "its head")                                                               \
+	F(R, TEXT, meaning, "what stands in it")                                                   \
+	F(R, FLAG, is_number, "its cells are numbers")                                             \
+	F(R, FLAG, is_choice, "its cells are one of a few words")
+TEMPLATE_STRUCT(html_column, HTML_COLUMN);
 
-struct html_row {
-	struct str head, head_whole, head_value;
-	struct template_list cells;
-};
+#define HTML_ROW(R, F)                                                                             \
+	F(R, TEXT, head, "the name the row goes by")                                               \
+	F(R, TEXT, head_whole, "all of it, when it was cut")                                       \
+	F(R, TEXT, head_value, "of a number, in base units")                                       \
+	F(R, LIST(html_cell), cells, "the other columns")
+TEMPLATE_STRUCT(html_row, HTML_ROW);
 
-struct html_table {
-	struct str id, title, meaning, count;
-	struct template_list columns, rows;
-};
+#define HTML_TABLE(R, F)                                                                           \
+	F(R, TEXT, id, "its anchor")                                                               \
+	F(R, TEXT, title, "its name")                                                              \
+	F(R, TEXT, meaning, "what a row is")                                                       \
+	F(R, TEXT, count, "how many rows, of how many")                                            \
+	F(R, LIST(html_column), columns, "heads of the columns")                                   \
+	F(R, LIST(html_row), rows, "the rows")
+TEMPLATE_STRUCT(html_table, HTML_TABLE);
 
-struct html_change { /* an op that changed against the baseline */
-	struct str time, value, tone, change, name, text, place;
-	struct str name_whole, text_whole, place_whole; /* when it was cut */
-};
+#define HTML_CHANGE(R, F)                                                                          \
+	F(R, TEXT, time, "lost or won, per device and step: \"+1.2 ms\"")                          \
+	F(R, TEXT, value, "the same in seconds")                                                   \
+	F(R, TEXT, tone, "bad or good")                                                            \
+	F(R, TEXT, change, "new, gone, changed, split, slower or faster")                          \
+	F(R, TEXT, name, "the op")                                                                 \
+	F(R, TEXT, text, "kind, shape, what it feeds or replaces, and both times")                 \
+	F(R, TEXT, place, "where in Python, else its scope")                                       \
+	F(R, TEXT, name_whole, "all of the name, when it was cut")                                 \
+	F(R, TEXT, text_whole, "the sentence with all names whole, when one was cut")              \
+	F(R, TEXT, place_whole, "all of the place, when it was cut")
+TEMPLATE_STRUCT(html_change, HTML_CHANGE);
 
-struct html_changes { /* those that lost time, or won some */
-	struct str title, more;
-	struct template_list rows;
-	bool has_places;
-};
+#define HTML_CHANGES(R, F)                                                                         \
+	F(R, TEXT, title, "lost or won")                                                           \
+	F(R, LIST(html_change), rows, "the largest first")                                         \
+	F(R, TEXT, more, "how many are left out")                                                  \
+	F(R, FLAG, has_places, "some of them have a place")
+TEMPLATE_STRUCT(html_changes, HTML_CHANGES);
 
-struct html_report {
-	struct str id, ids; /* ids: what stands before every id of this report */
-	struct str profile, verdict, word, machine, summary, inputs, promise, rules, error,
-		error_id;
-	struct str step, gives_back, first_finding;
-	struct str step_value, gives_back_value; /* in seconds, for sorting */
-	struct template_picture icon, budget;
-	struct template_list facts, counts, deltas, changes, failed, warned, unsure, waived, passed,
-		skipped, notes;
-	struct template_list pictures, tables;
-	bool is_cut; /* one of too many: without pictures and tables */
-};
+#define HTML_REPORT(R, F)                                                                          \
+	F(R, TEXT, id, "anchor of the report")                                                     \
+	F(R, TEXT, ids, "what begins every id of this report; empty when it is alone")             \
+	F(R, TEXT, profile, "the profile as it was named")                                         \
+	F(R, TEXT, verdict, "fail, warn, inconclusive, pass or error")                             \
+	F(R, TEXT, word, "the same for people")                                                    \
+	F(R, PICTURE, icon, "the sign of the verdict")                                             \
+	F(R, TEXT, machine, "\"TPU v5e x8\"")                                                      \
+	F(R, TEXT, summary, "machine, hosts, steps and step time in a line")                       \
+	F(R, TEXT, inputs, "the files that were read, in a line")                                  \
+	F(R, TEXT, promise, "what all fixes together give back")                                   \
+	F(R, TEXT, rules, "name of the rule file")                                                 \
+	F(R, TEXT, error, "why the profile could not be read")                                     \
+	F(R, TEXT, error_id, "id of that diagnostic")                                              \
+	F(R, TEXT, step, "step time")                                                              \
+	F(R, TEXT, step_value, "the same in seconds")                                              \
+	F(R, TEXT, gives_back, "what fixes give back, short")                                      \
+	F(R, TEXT, gives_back_value, "the same in seconds")                                        \
+	F(R, TEXT, first_finding, "the rule that costs most")                                      \
+	F(R, PICTURE, budget, "a step as it is, without the findings, and at its roofline")        \
+	F(R, LIST(html_fact), facts, "the numbers at the top")                                     \
+	F(R, LIST(html_count), counts, "rules by verdict")                                         \
+	F(R, LIST(html_note), deltas, "what differs from the baseline")                            \
+	F(R, LIST(html_changes), changes, "ops that changed against the baseline")                 \
+	F(R, LIST(html_finding), failed, "rules that failed")                                      \
+	F(R, LIST(html_finding), warned, "rules that warn")                                        \
+	F(R, LIST(html_trouble), unsure, "rules that could not be judged")                         \
+	F(R, LIST(html_finding), waived, "findings that are waived")                               \
+	F(R, LIST(html_rule), passed, "rules that passed")                                         \
+	F(R, LIST(html_rule), skipped, "rules that do not apply, or are off")                      \
+	F(R, LIST(html_note), notes, "remarks about the data")                                     \
+	F(R, LIST(html_picture), pictures, "the pictures")                                         \
+	F(R, LIST(html_table), tables, "the tables")                                               \
+	F(R, FLAG, is_cut, "one of too many: it has neither pictures nor tables")
+TEMPLATE_STRUCT(html_report, HTML_REPORT);
 
-struct html_page {
-	struct str title, version, count, verdict;
-	struct template_picture icon;
-	struct template_list reports;
-	bool is_batch;
-};
+#define HTML_PAGE(R, F)                                                                            \
+	F(R, TEXT, title, "for the window")                                                        \
+	F(R, TEXT, version, "of rooflint")                                                         \
+	F(R, TEXT, count, "\"3 profiles: 1 failed, 2 passed\"")                                    \
+	F(R, TEXT, verdict, "the worst of the reports'")                                           \
+	F(R, PICTURE, icon, "its sign")                                                            \
+	F(R, FLAG, is_batch, "there are several reports")                                          \
+	F(R, LIST(html_report), reports, "one per profile")
+TEMPLATE_STRUCT(html_page, HTML_PAGE);
 
-extern const struct template_record html_page_record;
+extern const struct template_record html_note_record, html_column_record, html_changes_record,
+	html_page_record, html_diff_record;
 
 /* ---- making them ----------------------------------------------------------------------------- */
 
@@ -158,10 +242,8 @@ struct str html_slug(struct str s, struct arena *keep);
 struct template_list html_around(const struct report_finding *f, struct arena *keep);
 
 /* At most two lists: losses, and gains. */
-extern const struct template_record html_changes_record;
 struct template_list html_changes(
 	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep);
-extern const struct template_record html_note_record, html_diff_record;
 /* What differs from the baseline, a sentence each. */
 struct template_list html_deltas(const struct report *r, struct arena *keep);
 

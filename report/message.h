@@ -13,20 +13,64 @@
 #include "report/template_json.h"
 #include "rules/notice.h"
 
-struct message_item {
-	struct str state, mark, heading, text, rule, workload, owner, message, cost, place;
-	double gain_s, subjects, chips, change;
-};
+#define MESSAGE_ITEM(R, F)                                                                         \
+	F(R, TEXT, state,                                                                          \
+		"new, lost, fixed, still or warning; of a fleet: waste, rule, new, slower, "       \
+		"faster, "                                                                         \
+		"fixed, waiver or unjudged")                                                       \
+	F(R, TEXT, mark, "the same as a sign")                                                     \
+	F(R, TEXT, heading,                                                                        \
+		"state and rule in words, and the workload where there are several profiles")      \
+	F(R, TEXT, text, "message, cost and place in a line")                                      \
+	F(R, TEXT, rule, "name of the rule")                                                       \
+	F(R, TEXT, workload, "what was run")                                                       \
+	F(R, TEXT, owner, "whose it is, in a fleet")                                               \
+	F(R, TEXT, message, "what is wrong, or why it cannot be told")                             \
+	F(R, TEXT, cost, "step time it costs")                                                     \
+	F(R, TEXT, place, "file and line")                                                         \
+	F(R, NUMBER, gain_s, "seconds a step that a fix would give back")                          \
+	F(R, NUMBER, subjects, "findings of the rule, with this one")                              \
+	F(R, NUMBER, chips,                                                                        \
+		"chips' worth of work that it costs, or did cost; below zero: that was won. In a " \
+		"fleet only, as all below")                                                        \
+	F(R, NUMBER, change, "of a mover's step time, over the one before: above zero is slower")
+TEMPLATE_STRUCT(message_item, MESSAGE_ITEM);
 
-struct message {
-	struct str event, verdict, word, mark, title, profile, summary, change, more, report_url,
-		version, from, to;
-	double profiles, new_count, lost_count, fixed_count, still_count, warning_count;
-	/* Of a fleet; NaN of reports. */
-	double runs, judged_runs, workloads, slower_count, faster_count;
-	double chips, chips_back, chip_hours_back, dollars_back, share, roofline_ratio, mfu;
-	struct template_list items;
-};
+#define MESSAGE(R, F)                                                                              \
+	F(R, TEXT, event, "report, or fleet when an audit tells")                                  \
+	F(R, TEXT, verdict, "the worst of the profiles' verdicts; none of a fleet")                \
+	F(R, TEXT, word, "the same in capitals, or FLEET")                                         \
+	F(R, TEXT, mark, "the same as a sign")                                                     \
+	F(R, TEXT, title, "verdict and profile, or the fleet's window, in a line")                 \
+	F(R, TEXT, profile, "the profile as it was named; none when several")                      \
+	F(R, TEXT, summary,                                                                        \
+		"step time, machine, and what fixes give back; coverage and ratios of a fleet")    \
+	F(R, TEXT, change, "\"2 new failures, 1 fixed\", or what all fixes give a fleet back")     \
+	F(R, LIST(message_item), items, "what is new, worst first")                                \
+	F(R, TEXT, more, "how many items were left out")                                           \
+	F(R, TEXT, report_url, "what --report-url says")                                           \
+	F(R, TEXT, version, "of rooflint")                                                         \
+	F(R, NUMBER, profiles, "how many profiles")                                                \
+	F(R, NUMBER, new_count, "rules that began to fail")                                        \
+	F(R, NUMBER, lost_count, "what can no longer be judged")                                   \
+	F(R, NUMBER, fixed_count, "rules that ceased to fail")                                     \
+	F(R, NUMBER, still_count, "rules that fail as before")                                     \
+	F(R, NUMBER, warning_count, "rules that warn")                                             \
+	F(R, TEXT, from, "begin of a fleet's window; none of reports, as all below")               \
+	F(R, TEXT, to, "its end")                                                                  \
+	F(R, NUMBER, runs, "runs in it")                                                           \
+	F(R, NUMBER, judged_runs, "those of which all other numbers speak")                        \
+	F(R, NUMBER, workloads, "their workloads")                                                 \
+	F(R, NUMBER, slower_count, "workloads that got slower")                                    \
+	F(R, NUMBER, faster_count, "workloads that got faster")                                    \
+	F(R, NUMBER, chips, "chips of the workloads' newest runs")                                 \
+	F(R, NUMBER, chips_back, "chips that all fixes give back")                                 \
+	F(R, NUMBER, chip_hours_back, "chip-hours of the usage file, the same way")                \
+	F(R, NUMBER, dollars_back, "what those cost")                                              \
+	F(R, NUMBER, share, "step time that all fixes give back")                                  \
+	F(R, NUMBER, roofline_ratio, "program goodput")                                            \
+	F(R, NUMBER, mfu, "model FLOPs utilisation")
+TEMPLATE_STRUCT(message, MESSAGE);
 
 extern const struct template_record message_record;
 

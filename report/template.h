@@ -64,6 +64,39 @@ struct template_record {
 	const struct template_field *fields; /* the last one has no name */
 };
 
+/*
+ * A record's fields are listed once, and struct and table made of the list:
+ *
+ *     #define PET(R, F) F(R, TEXT, name, "what it is called") F(R, LIST(leg), legs, "it walks on")
+ *     TEMPLATE_STRUCT(pet, PET);
+ *     static TEMPLATE_RECORD(pet, "a pet", PET);
+ */
+#define TEMPLATE_STRUCT(record, FIELDS)                                                            \
+	struct record {                                                                            \
+		FIELDS(record, TEMPLATE_MEMBER)                                                    \
+	}
+#define TEMPLATE_RECORD(record, label, FIELDS)                                                     \
+	const struct template_record record##_record = { label, (ptrdiff_t)sizeof(struct record),  \
+		(const struct template_field[]){ FIELDS(record, TEMPLATE_ROW){ 0 } } }
+
+#define TEMPLATE_MEMBER(R, kind, field, what) TEMPLATE_MEMBER_##kind field;
+#define TEMPLATE_MEMBER_TEXT		      struct str
+#define TEMPLATE_MEMBER_FLAG		      bool
+#define TEMPLATE_MEMBER_NUMBER		      double
+#define TEMPLATE_MEMBER_PICTURE		      struct template_picture
+#define TEMPLATE_MEMBER_LIST(items)	      struct template_list
+
+#define TEMPLATE_ROW(R, type, field, what)                                                         \
+	{ .name = #field,                                                                          \
+		.offset = offsetof(struct R, field),                                               \
+		.meaning = what,                                                                   \
+		TEMPLATE_ROW_##type },
+#define TEMPLATE_ROW_TEXT	 .kind = FIELD_TEXT
+#define TEMPLATE_ROW_FLAG	 .kind = FIELD_FLAG
+#define TEMPLATE_ROW_NUMBER	 .kind = FIELD_NUMBER
+#define TEMPLATE_ROW_PICTURE	 .kind = FIELD_PICTURE
+#define TEMPLATE_ROW_LIST(items) .kind = FIELD_LIST, .record = &items##_record
+
 struct page_template;
 
 /*
