@@ -57,7 +57,7 @@ static struct str change_text(const struct deltas_row *d, enum unit unit, struct
 static struct str surety_text(
 	const struct metric_look *look, const struct deltas_row *d, struct arena *keep)
 {
-	struct str least = unit_text(keep, d->resolution, UNIT_RATIO);
+	struct str least = ratio_text(keep, d->resolution);
 	if (look->exact)
 		return STR("");
 	if (isnan(d->resolution))

@@ -40,11 +40,6 @@ static struct str count_text(double count, struct arena *keep)
 	return fleet_number_text(count, UNIT_COUNT, keep);
 }
 
-static struct str ratio_text(double ratio, struct arena *keep)
-{
-	return unit_text(keep, ratio, UNIT_RATIO);
-}
-
 /* Begins another part of a sentence. */
 static struct out *next(struct out *o)
 {
@@ -106,9 +101,9 @@ static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 	out_fmt(d->heading, "%.*s could be had back: %.*s", STR_ARG(back_text(a, row, d->keep)),
 		STR_ARG(m->workload));
 	part_costliest(d->text, m->rule);
-	out_fmt(next(d->text), "%.*s of its step time", STR_ARG(ratio_text(share, d->keep)));
+	out_fmt(next(d->text), "%.*s of its step time", STR_ARG(ratio_text(d->keep, share)));
 	if (before >= 0)
-		out_fmt(d->text, " (%.*s before)", STR_ARG(ratio_text(before, d->keep)));
+		out_fmt(d->text, " (%.*s before)", STR_ARG(ratio_text(d->keep, before)));
 	if (ratio.p)
 		out_fmt(next(d->text), "%.*s of its roofline", STR_ARG(ratio));
 	part_owner(d->text, m->owner);
@@ -166,7 +161,7 @@ static void put_mover(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 	m->owner = name(a, row, "owner", d->keep);
 	m->chips = lost;
 	out_fmt(d->heading, "%s by %.*s: %.*s", is_slower ? "Slower" : "Faster",
-		STR_ARG(ratio_text(fabs(m->change), d->keep)), STR_ARG(m->workload));
+		STR_ARG(ratio_text(d->keep, fabs(m->change))), STR_ARG(m->workload));
 	out_fmt(next(d->text), "%.*s per step, was %.*s",
 		STR_ARG(time_text(d->keep, real(a, row, "now_s"))),
 		STR_ARG(time_text(d->keep, real(a, row, "before_s"))));

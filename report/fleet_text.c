@@ -114,9 +114,9 @@ static double most_at(
 /* "12.0\u201331.0%" */
 static struct str range_text(double least, double most, struct arena *keep)
 {
-	struct str from = unit_text(keep, least, UNIT_RATIO), to = from;
+	struct str from = ratio_text(keep, least), to = from;
 	if (most >= 0)
-		to = unit_text(keep, most, UNIT_RATIO);
+		to = ratio_text(keep, most);
 	if (str_eq(from, to))
 		return from;
 	return arena_fmt(
@@ -177,9 +177,9 @@ struct str fleet_ratio_text(
 	double least = real_at(a, row, column), hi = most_at(a, row, column, keep);
 	if (!(least >= 0))
 		return MISSING;
-	struct str text = unit_text(keep, least, UNIT_RATIO), most = text;
+	struct str text = ratio_text(keep, least), most = text;
 	if (hi >= 0)
-		most = unit_text(keep, hi, UNIT_RATIO);
+		most = ratio_text(keep, hi);
 	return str_eq(text, most) ? text
 				  : arena_fmt(keep, "%.*s to %.*s", STR_ARG(text), STR_ARG(most));
 }
@@ -393,7 +393,7 @@ static void put_back(
 			STR_ARG(count_text(chips, keep)), chips == 1 ? "" : "s");
 	else
 		out_fmt(out, "  %5.*s of a step  ",
-			STR_ARG(unit_text(keep, real_at(a, row, STR("share")), UNIT_RATIO)));
+			STR_ARG(ratio_text(keep, real_at(a, row, STR("share")))));
 }
 
 static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)

@@ -108,7 +108,7 @@ static struct str file_text(const struct files_row *f, struct arena *keep)
 {
 	struct str text = arena_fmt(keep, "%.*s", STR_ARG(f->file));
 	if (f->bytes > 0) {
-		struct str size = unit_text(keep, f->bytes, UNIT_BYTES);
+		struct str size = bytes_text(keep, f->bytes);
 		text = arena_fmt(keep, "%.*s: %.*s, %.0f planes, %.0f lanes, %.0f HLO module%s",
 			STR_ARG(text), STR_ARG(size), f->planes, f->lanes, f->modules,
 			f->modules == 1 ? "" : "s");

@@ -60,7 +60,7 @@ static void add_gain(struct facts *f, const struct report *r, struct arena *keep
 		return;
 	if (step > 0)
 		note = arena_fmt(keep, "%.*s of %s, if every finding is settled",
-			STR_ARG(unit_text(keep, r->gain_s / step, UNIT_RATIO)),
+			STR_ARG(ratio_text(keep, r->gain_s / step)),
 			is_whole_capture(r) ? "the capture" : "a step");
 	add_fact(f, "Recoverable", time_text(keep, r->gain_s), note, "bad", keep);
 }
@@ -89,7 +89,7 @@ static void add_ratios(struct facts *f, const struct report *r, struct arena *ke
 			continue;
 		struct str unclear = i ? STR("") : prose_unclear(r, keep);
 		struct str note = arena_fmt(keep, "%s%.*s", ratios[i].note, STR_ARG(unclear));
-		add_fact(f, ratios[i].label, unit_text(keep, share, UNIT_RATIO), note, NULL, keep);
+		add_fact(f, ratios[i].label, ratio_text(keep, share), note, NULL, keep);
 	}
 }
 
@@ -129,7 +129,7 @@ static struct str gives_back(const struct report *r, struct arena *keep)
 	if (!(step > 0))
 		return time_text(keep, r->gain_s);
 	return arena_fmt(keep, "%.*s (%.*s)", STR_ARG(time_text(keep, r->gain_s)),
-		STR_ARG(unit_text(keep, r->gain_s / step, UNIT_RATIO)));
+		STR_ARG(ratio_text(keep, r->gain_s / step)));
 }
 
 /* The rule that costs most, for the index. */

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "report/html.h"
+#include "report/prose.h"
 
 enum { SHAPE_COLUMNS = 72, NAME_COLUMNS = 56 };
 
@@ -19,7 +20,7 @@ static struct html_neighbour neighbour_of(const struct neighbour *n, struct aren
 		.opcode = n->opcode,
 		.shape = html_clip(n->shape, SHAPE_COLUMNS, keep) };
 	if (n->bytes > 0)
-		ret.bytes = unit_text(keep, n->bytes, UNIT_BYTES);
+		ret.bytes = bytes_text(keep, n->bytes);
 	return ret;
 }
 

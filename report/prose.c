@@ -185,6 +185,16 @@ struct str time_text(struct arena *keep, double seconds)
 	return unit_text(keep, seconds, UNIT_SECONDS);
 }
 
+struct str ratio_text(struct arena *keep, double ratio)
+{
+	return unit_text(keep, ratio, UNIT_RATIO);
+}
+
+struct str bytes_text(struct arena *keep, double bytes)
+{
+	return unit_text(keep, bytes, UNIT_BYTES);
+}
+
 struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
 {
 	double step_s = fact_real(r, STR("step_time_s"));
@@ -193,7 +203,7 @@ struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
 		return arena_fmt(keep, "up to %.*s %s", STR_ARG(gain), prose_per(r));
 	return arena_fmt(keep, "up to %.*s of %.*s %s (%.*s)", STR_ARG(gain),
 		STR_ARG(time_text(keep, step_s)), prose_per(r),
-		STR_ARG(unit_text(keep, gain_s / step_s, UNIT_RATIO)));
+		STR_ARG(ratio_text(keep, gain_s / step_s)));
 }
 
 static struct str subject_of(const struct report_finding *f)
@@ -476,8 +486,7 @@ struct str prose_job(const struct report *r, struct arena *keep)
 	for (size_t i = 0; i < sizeof(job_facts) / sizeof(job_facts[0]); i++) {
 		const struct job_fact *f = &job_facts[i];
 		double share = f->is_ratio ? fact_real(r, f->fact) : NAN;
-		struct str text =
-			f->is_ratio ? unit_text(keep, share, UNIT_RATIO) : fact_text(r, f->fact);
+		struct str text = f->is_ratio ? ratio_text(keep, share) : fact_text(r, f->fact);
 		if (!text.len || (f->is_ratio && isnan(share)))
 			continue;
 		out_z(o, out_text(o).len ? f->before : f->first);

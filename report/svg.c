@@ -36,7 +36,7 @@ static void put_ink(struct xhtml *x, const char *attribute, enum ink ink)
 	xhtml_attr(x, attribute, inks[ink].color);
 }
 
-static void put_title(struct xhtml *x, struct str title)
+void svg_title(struct xhtml *x, struct str title)
 {
 	if (!title.len)
 		return;
@@ -58,7 +58,7 @@ static void begin(struct xhtml *x, const char *role, double width, double height
 	xhtml_attr(x, "role", str_from(role));
 	xhtml_attr(x, "font-family", STR("system-ui, sans-serif"));
 	xhtml_attr(x, "font-size", STR("12"));
-	put_title(x, title);
+	svg_title(x, title);
 	if (desc.len) {
 		xhtml_open(x, STR("desc"));
 		xhtml_text(x, desc);
@@ -104,7 +104,7 @@ void svg_rect_title(struct xhtml *x, enum ink ink, double left, double top, doub
 	put(x, "y", top);
 	put(x, "width", fmax(width, 0.3)); /* a sliver is still seen */
 	put(x, "height", height);
-	put_title(x, title);
+	svg_title(x, title);
 	xhtml_close(x);
 }
 
@@ -144,7 +144,7 @@ void svg_dot(struct xhtml *x, enum ink ink, double cx, double cy, double radius,
 	xhtml_attr(x, "fill-opacity", STR("0.75"));
 	xhtml_attr(x, "stroke", STR("#ffffff"));
 	xhtml_attr(x, "stroke-width", STR("0.8"));
-	put_title(x, title);
+	svg_title(x, title);
 	xhtml_close(x);
 }
 
@@ -198,20 +198,27 @@ void svg_strong(struct xhtml *x, enum ink ink, enum anchor anchor, double left, 
 	put_text(x, ink, anchor, left, baseline, "600", text);
 }
 
-double svg_keys(struct xhtml *x, const struct svg_key *keys, int count, double left, double top)
+void svg_used_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count,
+	double left, double top)
 {
-	double at = left, line = top;
+	double at = left;
 	for (int i = 0; i < count; i++) {
 		double width = 16 + SVG_CHAR * (double)keys[i].text.len + 14;
+		if (used && !used[i])
+			continue;
 		if (at > left && at + width > SVG_WIDTH) {
 			at = left;
-			line += 18;
+			top += 18;
 		}
-		svg_rect(x, keys[i].ink, at, line, 11, 11);
-		svg_text(x, INK_TEXT, ANCHOR_START, at + 16, line + 9.5, keys[i].text);
+		svg_rect(x, keys[i].ink, at, top, 11, 11);
+		svg_text(x, INK_TEXT, ANCHOR_START, at + 16, top + 9.5, keys[i].text);
 		at += width;
 	}
-	return line + 18 - top;
+}
+
+void svg_keys(struct xhtml *x, const struct svg_key *keys, int count, double left, double top)
+{
+	svg_used_keys(x, keys, NULL, count, left, top);
 }
 
 /* ---- scales ---------------------------------------------------------------------------------- */

@@ -51,6 +51,7 @@ void svg_begin(struct xhtml *x, double width, double height, struct str title, s
 /* The same where there are links within: an image has none for those who do not see it. */
 void svg_begin_links(
 	struct xhtml *x, double width, double height, struct str title, struct str desc);
+void svg_title(struct xhtml *x, struct str title); /* of what is open */
 void svg_end(struct xhtml *x);
 /* What is drawn until the end leads to `page`, a path that is below this page's directory. */
 void svg_link_begin(struct xhtml *x, struct str page);
@@ -70,12 +71,15 @@ void svg_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left, do
 void svg_strong(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
 	struct str text);
 
-/* Squares with words, from left to right, wrapping; returns the height used. */
+/* Squares with words, from left to right, wrapping. */
 struct svg_key {
 	enum ink ink;
 	struct str text;
 };
-double svg_keys(struct xhtml *x, const struct svg_key *keys, int count, double left, double top);
+void svg_keys(struct xhtml *x, const struct svg_key *keys, int count, double left, double top);
+/* Those of them that `used` says. */
+void svg_used_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count,
+	double left, double top);
 
 /* Ticks 0, step, 2 step ... of an axis that reaches `most`. */
 struct svg_scale {

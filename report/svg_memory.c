@@ -27,10 +27,7 @@ static double positive(double value)
 	return value > 0 ? value : 0;
 }
 
-static const struct part {
-	enum ink ink;
-	struct str text;
-} parts[] = {
+static const struct svg_key parts[] = {
 	{ INK_COMPUTE, STR_INIT("arguments") },
 	{ INK_COPY, STR_INIT("temporaries") },
 	{ INK_ATTENTION, STR_INIT("outputs") },
@@ -52,21 +49,22 @@ static void draw_mark(struct xhtml *x, enum ink ink, const char *label, double b
 	bool flip = at > SVG_WIDTH - 160;
 	svg_stroke(x, ink, at, top - 4, at, top + 30, 2, false);
 	svg_strong(x, ink, flip ? ANCHOR_END : ANCHOR_START, flip ? at - 4 : at + 4, text_top,
-		arena_fmt(
-			x->keep, "%s %.*s", label, STR_ARG(unit_text(x->keep, bytes, UNIT_BYTES))));
+		arena_fmt(x->keep, "%s %.*s", label, STR_ARG(bytes_text(x->keep, bytes))));
 }
 
 static void draw_device(struct xhtml *x, const struct memory *m, double scale)
 {
 	const struct memory_row *row = m->row;
 	double at = LEFT, top = 40;
+	bool used[PARTS];
 	svg_rect(x, INK_TRACK, LEFT, top, m->most * scale, 26);
 	for (int i = 0; i < PARTS; i++) {
 		double width = part_of(row, i) * scale;
 		svg_rect_title(x, parts[i].ink, at, top, width, 26,
 			arena_fmt(x->keep, "%.*s: %.*s", STR_ARG(parts[i].text),
-				STR_ARG(unit_text(x->keep, part_of(row, i), UNIT_BYTES))));
+				STR_ARG(bytes_text(x->keep, part_of(row, i)))));
 		at += width;
+		used[i] = part_of(row, i) > 0.001 * m->most;
 	}
 	if (row->compiled_bytes > 0)
 		draw_mark(x, INK_MUTED, "planned", row->compiled_bytes,
@@ -77,43 +75,27 @@ static void draw_device(struct xhtml *x, const struct memory *m, double scale)
 	if (row->capacity_bytes > 0)
 		svg_text(x, INK_MUTED, ANCHOR_END, SVG_WIDTH - LEFT, top + 40,
 			arena_fmt(x->keep, "capacity %.*s",
-				STR_ARG(unit_text(x->keep, row->capacity_bytes, UNIT_BYTES))));
-}
-
-static struct str buffer_label(const struct buffers_row *b, struct arena *keep)
-{
-	struct str op = html_clip(b->op, 30, keep);
-	int room = 82 - text_columns(op) - (int)b->kind.len;
-	if (!b->shape.len)
-		return arena_fmt(keep, "%.*s \xc2\xb7 %.*s", STR_ARG(op), STR_ARG(b->kind));
-	return arena_fmt(keep, "%.*s \xc2\xb7 %.*s \xc2\xb7 %.*s", STR_ARG(op), STR_ARG(b->kind),
-		STR_ARG(html_clip(b->shape, room > 8 ? room : 8, keep)));
+				STR_ARG(bytes_text(x->keep, row->capacity_bytes))));
+	svg_used_keys(x, parts, used, PARTS, LEFT, 90);
 }
 
 /* What the elements need is solid; padding is red. */
 static void draw_buffer(struct xhtml *x, const struct buffers_row *b, double scale, double top)
 {
+	struct str op = html_clip(b->op, 30, x->keep), size = bytes_text(x->keep, b->bytes);
+	struct str label = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s", STR_ARG(op), STR_ARG(b->kind));
 	double width = positive(b->bytes) * scale;
 	double padding = b->unpadded_bytes > 0 ? positive(b->bytes - b->unpadded_bytes) : 0;
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, buffer_label(b, x->keep));
+	int room = 82 - text_columns(op) - (int)b->kind.len;
+	if (b->shape.len)
+		label = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s", STR_ARG(label),
+			STR_ARG(html_clip(b->shape, room > 8 ? room : 8, x->keep)));
+	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, label);
 	svg_rect_title(x, INK_IDLE, LEFT, top + 14, width - padding * scale, 10,
-		arena_fmt(x->keep, "%.*s: %.*s", STR_ARG(b->op),
-			STR_ARG(unit_text(x->keep, b->bytes, UNIT_BYTES))));
+		arena_fmt(x->keep, "%.*s: %.*s", STR_ARG(b->op), STR_ARG(size)));
 	svg_rect_title(x, INK_BAD, LEFT + width - padding * scale, top + 14, padding * scale, 10,
-		arena_fmt(x->keep, "padding: %.*s",
-			STR_ARG(unit_text(x->keep, padding, UNIT_BYTES))));
-	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 23,
-		unit_text(x->keep, b->bytes, UNIT_BYTES));
-}
-
-static void draw_memory_keys(struct xhtml *x, const struct memory *m, double top)
-{
-	struct svg_key keys[PARTS];
-	int count = 0;
-	for (int i = 0; i < PARTS; i++)
-		if (part_of(m->row, i) > 0.001 * m->most)
-			keys[count++] = (struct svg_key){ parts[i].ink, parts[i].text };
-	svg_keys(x, keys, count, LEFT, top);
+		arena_fmt(x->keep, "padding: %.*s", STR_ARG(bytes_text(x->keep, padding))));
+	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 23, size);
 }
 
 static void draw_memory(const void *what, struct xhtml *x)
@@ -126,7 +108,6 @@ static void draw_memory(const void *what, struct xhtml *x)
 		STR("What the program needs of a device's memory, and the largest buffers alive at "
 		    "its peak."));
 	draw_device(x, m, scale);
-	draw_memory_keys(x, m, 90);
 	if (m->buffer_count)
 		svg_strong(x, INK_TEXT, ANCHOR_START, LEFT, top + 8,
 			STR("Largest buffers at the program's peak"));
@@ -134,23 +115,6 @@ static void draw_memory(const void *what, struct xhtml *x)
 		draw_buffer(x, &m->buffers[i], (SVG_WIDTH - 2 * LEFT - 76) / largest,
 			top + 18 + i * BUFFER_HEIGHT);
 	svg_end(x);
-}
-
-static const struct memory_row *fullest(const struct report *r)
-{
-	const struct memory_row *rows = table_rows(&r->tables, memory), *best = NULL;
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, memory); i++)
-		if (peak_of(&rows[i]) > 0 && (!best || peak_of(&rows[i]) > peak_of(best)))
-			best = &rows[i];
-	return best;
-}
-
-static void take_buffers(const struct report *r, struct memory *m)
-{
-	m->buffers = table_rows(&r->tables, buffers);
-	while (m->buffer_count < BUFFERS && m->buffer_count < table_count(&r->tables, buffers) &&
-		m->buffers[m->buffer_count].bytes > 0.002 * m->buffers[0].bytes)
-		m->buffer_count++;
 }
 
 static struct str padding_text(const struct report *r, struct arena *keep)
@@ -165,7 +129,7 @@ static struct str padding_text(const struct report *r, struct arena *keep)
 	if (!(padding > 0.005 * bytes))
 		return STR("; next to nothing of it is padding");
 	return arena_fmt(keep, "; padding is %.*s of the buffers listed",
-		STR_ARG(unit_text(keep, padding / bytes, UNIT_RATIO)));
+		STR_ARG(ratio_text(keep, padding / bytes)));
 }
 
 static struct str memory_caption(const struct report *r, const struct memory *m, struct arena *keep)
@@ -174,11 +138,11 @@ static struct str memory_caption(const struct report *r, const struct memory *m,
 	struct out *o = out_memory(keep);
 	bool is_seen = row->window_peak_bytes > 0;
 	out_fmt(o, "%.*s %s %.*s", STR_ARG(row->device), is_seen ? "peaks at" : "is planned for",
-		STR_ARG(unit_text(keep, peak_of(row), UNIT_BYTES)));
+		STR_ARG(bytes_text(keep, peak_of(row))));
 	if (row->capacity_bytes > 0)
 		out_fmt(o, ", %.*s of its %.*s",
-			STR_ARG(unit_text(keep, peak_of(row) / row->capacity_bytes, UNIT_RATIO)),
-			STR_ARG(unit_text(keep, row->capacity_bytes, UNIT_BYTES)));
+			STR_ARG(ratio_text(keep, peak_of(row) / row->capacity_bytes)),
+			STR_ARG(bytes_text(keep, row->capacity_bytes)));
 	if (m->devices > 1)
 		out_fmt(o, ", the fullest of %.0f", m->devices);
 	if (m->buffer_count)
@@ -190,8 +154,11 @@ static struct str memory_caption(const struct report *r, const struct memory *m,
 bool svg_memory(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
 	struct memory *m = arena_make(keep, struct memory, 1);
+	const struct memory_row *rows = table_rows(&r->tables, memory);
 	double parts_sum = 0;
-	m->row = fullest(r);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, memory); i++)
+		if (peak_of(&rows[i]) > 0 && (!m->row || peak_of(&rows[i]) > peak_of(m->row)))
+			m->row = &rows[i];
 	if (!m->row)
 		return false;
 	for (int i = 0; i < PARTS; i++)
@@ -199,7 +166,10 @@ bool svg_memory(const struct report *r, struct arena *keep, struct html_picture 
 	m->most = fmax(fmax(positive(m->row->capacity_bytes), positive(m->row->compiled_bytes)),
 		fmax(positive(m->row->window_peak_bytes), parts_sum));
 	m->devices = r->row_totals[TABLE_memory];
-	take_buffers(r, m);
+	m->buffers = table_rows(&r->tables, buffers);
+	while (m->buffer_count < BUFFERS && m->buffer_count < table_count(&r->tables, buffers) &&
+		m->buffers[m->buffer_count].bytes > 0.002 * m->buffers[0].bytes)
+		m->buffer_count++;
 	ret->id = STR("picture-memory");
 	ret->title = STR("Memory");
 	ret->caption = memory_caption(r, m, keep);
@@ -222,35 +192,29 @@ struct gaps {
 	double total_s;
 };
 
-static struct gap *gap_like(struct gaps *g, const struct gaps_row *row, struct arena *keep)
-{
-	for (ptrdiff_t i = 0; i < g->count; i++) {
-		const struct gaps_row *o = g->items[i].longest;
-		if (str_eq(o->before, row->before) && str_eq(o->after, row->after) &&
-			str_eq(o->cause, row->cause))
-			return &g->items[i];
-	}
-	return arena_push(keep, g->items, g->count, g->cap);
-}
-
 static void take_gaps(const struct report *r, struct gaps *g, struct arena *keep)
 {
 	const struct gaps_row *rows = table_rows(&r->tables, gaps);
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, gaps); i++) {
-		if (!(rows[i].time_s > 0))
+		const struct gaps_row *row = &rows[i], *o;
+		ptrdiff_t at = 0;
+		if (!(row->time_s > 0))
 			continue;
-		struct gap *gap = gap_like(g, &rows[i], keep);
-		if (!gap->longest || rows[i].time_s > gap->longest->time_s)
-			gap->longest = &rows[i];
-		gap->total_s += rows[i].time_s;
+		for (; at < g->count; at++) {
+			o = g->items[at].longest;
+			if (str_eq(o->before, row->before) && str_eq(o->after, row->after) &&
+				str_eq(o->cause, row->cause))
+				break;
+		}
+		struct gap *gap = at < g->count ? &g->items[at]
+						: arena_push(keep, g->items, g->count, g->cap);
+		if (!gap->longest || row->time_s > gap->longest->time_s)
+			gap->longest = row;
+		gap->total_s += row->time_s;
 		gap->count++;
-		g->total_s += rows[i].time_s;
+		g->total_s += row->time_s;
 	}
-}
-
-/* Insertion: there are few, and ties keep their order. */
-static void sort_gaps(struct gaps *g)
-{
+	/* Insertion: there are few, and ties keep their order. */
 	for (ptrdiff_t i = 1; i < g->count; i++) {
 		struct gap gap = g->items[i];
 		ptrdiff_t at = i;
@@ -260,64 +224,41 @@ static void sort_gaps(struct gaps *g)
 	}
 }
 
-static const struct cause {
-	struct str cause;
-	struct svg_key key;
-} causes[] = {
-	{ STR_INIT("host"), { INK_COMMS, STR_INIT("the host was late") } },
-	{ STR_INIT("transfer"), { INK_TRANSFER, STR_INIT("a transfer") } },
-	{ STR_INIT("compile"), { INK_CUSTOM, STR_INIT("a compilation") } },
-	{ STR_INIT(""), { INK_IDLE, STR_INIT("cause not seen") } },
+static const struct svg_key causes[] = {
+	{ INK_COMMS, STR_INIT("the host was late") },
+	{ INK_TRANSFER, STR_INIT("a transfer") },
+	{ INK_CUSTOM, STR_INIT("a compilation") },
+	{ INK_IDLE, STR_INIT("cause not seen") },
 };
-enum { CAUSES = sizeof(causes) / sizeof(causes[0]) };
+enum { CAUSES = sizeof(causes) / sizeof(causes[0]), CAUSE_UNKNOWN = CAUSES - 1 };
 
-static const struct cause *cause_of(const struct gap *g)
+static int cause_of(const struct gap *g)
 {
-	const struct cause *c = causes;
-	while (c->cause.len && !str_eq(c->cause, g->longest->cause))
-		c++;
-	return c;
-}
-
-static void draw_causes(struct xhtml *x, const struct gaps *g, int shown, double top)
-{
-	struct svg_key keys[CAUSES];
-	int count = 0;
-	for (int k = 0; k < CAUSES; k++)
-		for (int i = 0; i < shown; i++)
-			if (cause_of(&g->items[i]) == &causes[k]) {
-				keys[count++] = causes[k].key;
-				break;
-			}
-	svg_keys(x, keys, count, LEFT, top);
-}
-
-static struct str gap_label(const struct gap *g, struct arena *keep)
-{
-	const struct gaps_row *row = g->longest;
-	return arena_fmt(keep, "%d\xc3\x97 %.*s \xe2\x86\x92 %.*s%s%.*s", g->count,
-		STR_ARG(html_clip(row->before, 26, keep)), STR_ARG(html_clip(row->after, 26, keep)),
-		row->host_activity.len ? " \xc2\xb7 host: " : "",
-		STR_ARG(html_clip(row->host_activity, 26, keep)));
-}
-
-static struct str gap_title(const struct gaps_row *longest, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_fmt(o, "%.*s; the longest %.*s, ", STR_ARG(longest->cause),
-		STR_ARG(time_text(keep, longest->time_s)));
-	if (!isnan(longest->step))
-		out_fmt(o, "in step %.0f of ", longest->step);
-	out_str(o, longest->device);
-	return out_text(o);
+	static const struct str words[CAUSE_UNKNOWN] = { STR_INIT("host"), STR_INIT("transfer"),
+		STR_INIT("compile") };
+	int cause = 0;
+	while (cause < CAUSE_UNKNOWN && !str_eq(words[cause], g->longest->cause))
+		cause++;
+	return cause;
 }
 
 static void draw_gap(struct xhtml *x, const struct gap *g, double scale, double top)
 {
+	const struct gaps_row *row = g->longest;
 	double width = g->total_s * scale;
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, gap_label(g, x->keep));
-	svg_rect_title(
-		x, cause_of(g)->key.ink, LEFT, top + 14, width, 10, gap_title(g->longest, x->keep));
+	struct out *title = out_memory(x->keep);
+	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
+		arena_fmt(x->keep, "%d\xc3\x97 %.*s \xe2\x86\x92 %.*s%s%.*s", g->count,
+			STR_ARG(html_clip(row->before, 26, x->keep)),
+			STR_ARG(html_clip(row->after, 26, x->keep)),
+			row->host_activity.len ? " \xc2\xb7 host: " : "",
+			STR_ARG(html_clip(row->host_activity, 26, x->keep))));
+	out_fmt(title, "%.*s; the longest %.*s, ", STR_ARG(row->cause),
+		STR_ARG(time_text(x->keep, row->time_s)));
+	if (!isnan(row->step))
+		out_fmt(title, "in step %.0f of ", row->step);
+	out_str(title, row->device);
+	svg_rect_title(x, causes[cause_of(g)].ink, LEFT, top + 14, width, 10, out_text(title));
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 23,
 		time_text(x->keep, g->total_s));
 }
@@ -326,25 +267,16 @@ static void draw_gaps(const void *what, struct xhtml *x)
 {
 	const struct gaps *g = what;
 	int count = g->count < GAPS ? (int)g->count : GAPS;
+	bool used[CAUSES] = { false };
 	svg_begin(x, SVG_WIDTH, 10 + count * GAP_HEIGHT + 26, STR("Idle gaps"),
 		STR("Bars, the longest first: device time lost between two ops."));
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		draw_gap(x, &g->items[i], (SVG_WIDTH - 2 * LEFT - 76) / g->items[0].total_s,
 			6 + i * GAP_HEIGHT);
-	draw_causes(x, g, count, 14 + count * GAP_HEIGHT);
+		used[cause_of(&g->items[i])] = true;
+	}
+	svg_used_keys(x, causes, used, CAUSES, LEFT, 14 + count * GAP_HEIGHT);
 	svg_end(x);
-}
-
-static struct str gaps_caption(const struct report *r, const struct gaps *g, struct arena *keep)
-{
-	const struct gap *top = &g->items[0];
-	return arena_fmt(keep,
-		"%.*s of the idle time in the %lld gaps recorded (of %.0f) lies between %.*s and "
-		"%.*s.",
-		STR_ARG(unit_text(keep, top->total_s / g->total_s, UNIT_RATIO)),
-		(long long)table_count(&r->tables, gaps), r->row_totals[TABLE_gaps],
-		STR_ARG(html_clip(top->longest->before, 40, keep)),
-		STR_ARG(html_clip(top->longest->after, 40, keep)));
 }
 
 bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *ret)
@@ -353,10 +285,16 @@ bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *r
 	take_gaps(r, g, keep);
 	if (!g->count)
 		return false;
-	sort_gaps(g);
+	const struct gap *top = &g->items[0];
 	ret->id = STR("picture-gaps");
 	ret->title = STR("Idle gaps");
-	ret->caption = gaps_caption(r, g, keep);
+	ret->caption = arena_fmt(keep,
+		"%.*s of the idle time in the %lld gaps recorded (of %.0f) lies between %.*s and "
+		"%.*s.",
+		STR_ARG(ratio_text(keep, top->total_s / g->total_s)),
+		(long long)table_count(&r->tables, gaps), r->row_totals[TABLE_gaps],
+		STR_ARG(html_clip(top->longest->before, 40, keep)),
+		STR_ARG(html_clip(top->longest->after, 40, keep)));
 	ret->drawing = (struct template_picture){ draw_gaps, g };
 	return true;
 }

@@ -29,54 +29,32 @@ static struct str family_name(const struct families_row *f, struct arena *keep)
 		keep, "%.*s \xc2\xb7 %.*s", STR_ARG(name), STR_ARG(html_clip(scope, room, keep)));
 }
 
-/* Where others have a roofline, one that has none says so: its bar is no answer. */
-static struct str family_label(
-	const struct ops *o, const struct families_row *f, struct arena *keep)
-{
-	struct str name = family_name(f, keep);
-	if (!o->known || !isnan(f->efficiency))
-		return name;
-	return arena_fmt(keep, "%.*s \xc2\xb7 roofline unknown", STR_ARG(name));
-}
-
-static struct str family_title(
-	const struct report *r, const struct families_row *f, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_fmt(o, "%.*s (%.*s)\n%.*s of the %s", STR_ARG(f->name), STR_ARG(f->kind),
-		STR_ARG(unit_text(keep, f->time_share, UNIT_RATIO)), prose_span(r));
-	if (f->per_step > 0 && f->p50_s > 0)
-		out_fmt(o, "\n%.3g %s, %.*s each", f->per_step, prose_per(r),
-			STR_ARG(time_text(keep, f->p50_s)));
-	if (f->roofline_s > 0)
-		out_fmt(o, "\nroofline %.*s", STR_ARG(time_text(keep, f->roofline_s)));
-	return out_text(o);
-}
-
-/* How much of a bar is solid: what the roofline explains, or all of it where no op has one. */
-static double solid_share(const struct ops *o, const struct families_row *f)
-{
-	if (!o->known)
-		return 1;
-	return f->efficiency > 0 ? fmin(f->efficiency, 1) : 0;
-}
-
-/* The name above its bar. */
+/* The name above its bar; where others have a roofline, a family that has none says so. */
 static void draw_family(
 	struct xhtml *x, const struct ops *o, const struct families_row *f, double top)
 {
 	double scale = (SVG_WIDTH - LEFT - 64) / o->most, width = f->time_share * scale;
+	/* What the roofline explains is solid, or all of it where no op has one. */
+	double solid = !o->known ? width : f->efficiency > 0 ? width * fmin(f->efficiency, 1) : 0;
 	enum ink ink = svg_kind_ink(f->kind);
-	struct str title = family_title(o->r, f, x->keep);
-	double solid = width * solid_share(o, f);
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, family_label(o, f, x->keep));
+	struct out *title = out_memory(x->keep);
+	out_fmt(title, "%.*s (%.*s)\n%.*s of the %s", STR_ARG(f->name), STR_ARG(f->kind),
+		STR_ARG(ratio_text(x->keep, f->time_share)), prose_span(o->r));
+	if (f->per_step > 0 && f->p50_s > 0)
+		out_fmt(title, "\n%.3g %s, %.*s each", f->per_step, prose_per(o->r),
+			STR_ARG(time_text(x->keep, f->p50_s)));
+	if (f->roofline_s > 0)
+		out_fmt(title, "\nroofline %.*s", STR_ARG(time_text(x->keep, f->roofline_s)));
+	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
+		arena_fmt(x->keep, "%.*s%s", STR_ARG(family_name(f, x->keep)),
+			o->known && isnan(f->efficiency) ? " \xc2\xb7 roofline unknown" : ""));
 	xhtml_open(x, STR("g"));
 	xhtml_attr(x, "opacity", STR("0.35"));
-	svg_rect_title(x, ink, LEFT + solid, top + 14, width - solid, 11, title);
+	svg_rect_title(x, ink, LEFT + solid, top + 14, width - solid, 11, out_text(title));
 	xhtml_close(x);
-	svg_rect_title(x, ink, LEFT, top + 14, solid, 11, title);
+	svg_rect_title(x, ink, LEFT, top + 14, solid, 11, out_text(title));
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 24,
-		unit_text(x->keep, f->time_share, UNIT_RATIO));
+		ratio_text(x->keep, f->time_share));
 }
 
 static void draw_ops(const void *what, struct xhtml *x)
@@ -88,30 +66,6 @@ static void draw_ops(const void *what, struct xhtml *x)
 	for (int i = 0; i < o->count; i++)
 		draw_family(x, o, &o->items[i], TOP + i * ROW_HEIGHT);
 	svg_end(x);
-}
-
-static void say_heaviest(struct out *o, const struct ops *ops)
-{
-	double all = ops->r->row_totals[TABLE_families];
-	if (ops->count > 1)
-		out_fmt(o, "The %d heaviest of %.0f kinds of work take", ops->count, all);
-	else if (all > 1)
-		out_fmt(o, "The heaviest of %.0f kinds of work takes", all);
-	else
-		out_z(o, "The only kind of work takes");
-}
-
-static void say_solid(struct out *o, const struct ops *ops)
-{
-	if (!ops->known) {
-		out_z(o, "what they should take is not known.");
-		return;
-	}
-	out_z(o, "of each bar the solid part is what its roofline explains, the pale part is "
-		 "above it");
-	if (ops->known < ops->count)
-		out_z(o, "; a bar without a known roofline is pale");
-	out_char(o, '.');
 }
 
 bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *ret)
@@ -131,10 +85,21 @@ bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *re
 	ret->id = STR("picture-ops");
 	ret->title = STR("Time by op");
 	struct out *caption = out_memory(keep);
-	say_heaviest(caption, o);
-	out_fmt(caption, " %.*s of the %s; ", STR_ARG(unit_text(keep, covered, UNIT_RATIO)),
-		prose_span(r));
-	say_solid(caption, o);
+	double all = r->row_totals[TABLE_families];
+	if (o->count > 1)
+		out_fmt(caption, "The %d heaviest of %.0f kinds of work take", o->count, all);
+	else if (all > 1)
+		out_fmt(caption, "The heaviest of %.0f kinds of work takes", all);
+	else
+		out_z(caption, "The only kind of work takes");
+	out_fmt(caption, " %.*s of the %s; ", STR_ARG(ratio_text(keep, covered)), prose_span(r));
+	if (!o->known)
+		out_z(caption, "what they should take is not known.");
+	else
+		out_fmt(caption,
+			"of each bar the solid part is what its roofline explains, the pale part "
+			"is above it%s.",
+			o->known < o->count ? "; a bar without a known roofline is pale" : "");
 	ret->caption = out_text(caption);
 	ret->drawing = (struct template_picture){ draw_ops, o };
 	return true;
@@ -158,36 +123,6 @@ static double took(const struct collectives_row *c)
 	return c->transfer_s > 0 ? c->transfer_s : c->span_s;
 }
 
-static struct str collective_label(
-	const struct collectives_row *c, const char *per, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_str(o, html_clip(c->name, 36, keep));
-	if (c->message_bytes > 0)
-		out_fmt(o, " \xc2\xb7 %.*s",
-			STR_ARG(unit_text(keep, c->message_bytes, UNIT_BYTES)));
-	if (c->group_size > 0)
-		out_fmt(o, " over %.0f devices", c->group_size);
-	if (c->per_step > 0 && c->per_step != 1)
-		out_fmt(o, " \xc2\xb7 %.3g %s", c->per_step, per);
-	return out_text(o);
-}
-
-static struct str collective_title(
-	const struct collectives_row *c, const char *per, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_fmt(o, "%.*s\ntook %.*s", STR_ARG(c->name), STR_ARG(time_text(keep, took(c))));
-	if (c->expected_lo_s > 0 && c->expected_hi_s > 0)
-		out_fmt(o, ", expected %.*s to %.*s", STR_ARG(time_text(keep, c->expected_lo_s)),
-			STR_ARG(time_text(keep, c->expected_hi_s)));
-	if (c->exposed_s >= 0 && c->hidden_s >= 0)
-		out_fmt(o, "\n%s %.*s exposed, %.*s hidden", per,
-			STR_ARG(time_text(keep, c->exposed_s)),
-			STR_ARG(time_text(keep, c->hidden_s)));
-	return out_text(o);
-}
-
 static bool is_late(const struct collectives_row *c)
 {
 	return c->expected_hi_s > 0 && took(c) > c->expected_hi_s;
@@ -199,15 +134,30 @@ static void draw_collective(
 	double scale = (SVG_WIDTH - LEFT - 76) / all->most;
 	double exposed = c->exposed_s > 0 ? c->exposed_s * scale : 0;
 	double hidden = c->hidden_s > 0 ? c->hidden_s * scale : 0, end = LEFT + took(c) * scale;
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT + 4, top + 10,
-		collective_label(c, all->per, x->keep));
+	struct out *label = out_memory(x->keep), *title = out_memory(x->keep);
+	out_str(label, html_clip(c->name, 36, x->keep));
+	if (c->message_bytes > 0)
+		out_fmt(label, " \xc2\xb7 %.*s", STR_ARG(bytes_text(x->keep, c->message_bytes)));
+	if (c->group_size > 0)
+		out_fmt(label, " over %.0f devices", c->group_size);
+	if (c->per_step > 0 && c->per_step != 1)
+		out_fmt(label, " \xc2\xb7 %.3g %s", c->per_step, all->per);
+	svg_text(x, INK_TEXT, ANCHOR_START, LEFT + 4, top + 10, out_text(label));
+	out_fmt(title, "%.*s\ntook %.*s", STR_ARG(c->name), STR_ARG(time_text(x->keep, took(c))));
+	if (c->expected_lo_s > 0 && c->expected_hi_s > 0)
+		out_fmt(title, ", expected %.*s to %.*s",
+			STR_ARG(time_text(x->keep, c->expected_lo_s)),
+			STR_ARG(time_text(x->keep, c->expected_hi_s)));
+	if (c->exposed_s >= 0 && c->hidden_s >= 0)
+		out_fmt(title, "\n%s %.*s exposed, %.*s hidden", all->per,
+			STR_ARG(time_text(x->keep, c->exposed_s)),
+			STR_ARG(time_text(x->keep, c->hidden_s)));
 	if (c->expected_hi_s >= c->expected_lo_s)
 		svg_rect(x, INK_BAND, LEFT + c->expected_lo_s * scale, top + 14,
 			(c->expected_hi_s - c->expected_lo_s) * scale, 13);
 	svg_stroke(
 		x, is_late(c) ? INK_BAD : INK_TEXT, LEFT, top + 20.5, end, top + 20.5, 1.6, false);
-	svg_dot(x, is_late(c) ? INK_BAD : INK_TEXT, end, top + 20.5, 5,
-		collective_title(c, all->per, x->keep));
+	svg_dot(x, is_late(c) ? INK_BAD : INK_TEXT, end, top + 20.5, 5, out_text(title));
 	double band_end = c->expected_hi_s > 0 ? LEFT + c->expected_hi_s * scale : 0;
 	svg_strong(x, is_late(c) ? INK_BAD : INK_TEXT, ANCHOR_START,
 		fmax(end + 9, band_end > end - 40 && band_end < end + 80 ? band_end + 6 : 0),
@@ -220,41 +170,28 @@ static void draw_collective(
 			STR_ARG(time_text(x->keep, c->hidden_s)), all->per));
 }
 
-/* The words for what is drawn, and no others. */
-static int collective_keys(const struct collectives *c, struct svg_key *ret, struct arena *keep)
-{
-	bool late = false, exposed = false, hidden = false;
-	int count = 0;
-	for (int i = 0; i < c->count; i++) {
-		late |= is_late(&c->items[i]);
-		exposed |= c->items[i].exposed_s > 0;
-		hidden |= c->items[i].hidden_s > 0;
-	}
-	ret[count++] = (struct svg_key){ INK_TEXT, STR("took") };
-	if (c->any_expected)
-		ret[count++] = (struct svg_key){ INK_BAND, STR("expected") };
-	if (late)
-		ret[count++] = (struct svg_key){ INK_BAD, STR("later than expected") };
-	if (exposed)
-		ret[count++] = (struct svg_key){ INK_COMMS, arena_fmt(keep, "exposed %s", c->per) };
-	if (hidden)
-		ret[count++] = (struct svg_key){ INK_HIDDEN, arena_fmt(keep, "hidden %s", c->per) };
-	return count;
-}
-
 static void draw_collectives(const void *what, struct xhtml *x)
 {
 	const struct collectives *c = what;
-	struct svg_key keys[5];
+	const struct svg_key keys[] = { { INK_TEXT, STR("took") }, { INK_BAND, STR("expected") },
+		{ INK_BAD, STR("later than expected") },
+		{ INK_COMMS, arena_fmt(x->keep, "exposed %s", c->per) },
+		{ INK_HIDDEN, arena_fmt(x->keep, "hidden %s", c->per) } };
+	enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+	bool used[KEYS] = { true, c->any_expected };
 	struct svg_scale scale = svg_scale(c->most, UNIT_SECONDS, 6);
 	double bottom = TOP + c->count * COLLECTIVE_HEIGHT;
 	svg_begin(x, SVG_WIDTH, bottom + 46, STR("Collectives"),
 		STR("For each collective the interval that was expected, the time it took, and "
 		    "below it how much time it held up."));
 	svg_scale_x(x, &scale, LEFT, SVG_WIDTH - LEFT - 76, TOP, bottom);
-	for (int i = 0; i < c->count; i++)
+	for (int i = 0; i < c->count; i++) {
 		draw_collective(x, c, &c->items[i], TOP + i * COLLECTIVE_HEIGHT);
-	svg_keys(x, keys, collective_keys(c, keys, x->keep), LEFT, bottom + 28);
+		used[2] |= is_late(&c->items[i]);
+		used[3] |= c->items[i].exposed_s > 0;
+		used[4] |= c->items[i].hidden_s > 0;
+	}
+	svg_used_keys(x, keys, used, KEYS, LEFT, bottom + 28);
 	svg_end(x);
 }
 
@@ -268,9 +205,9 @@ static struct str collectives_caption(
 		hidden += c->items[i].hidden_s > 0 ? c->items[i].hidden_s : 0;
 		late += is_late(&c->items[i]);
 	}
-	struct str share = step > 0 ? arena_fmt(keep, " (%.*s)",
-					      STR_ARG(unit_text(keep, exposed / step, UNIT_RATIO)))
-				    : STR("");
+	struct str share =
+		step > 0 ? arena_fmt(keep, " (%.*s)", STR_ARG(ratio_text(keep, exposed / step)))
+			 : STR("");
 	struct str speed = !c->any_expected ? STR("what they should take is not known")
 			   : late ? arena_fmt(keep, "%lld of %lld took longer than expected",
 					    (long long)late, (long long)count)

@@ -48,8 +48,7 @@ struct plot {
 static bool takes_type(const struct roof *roof, struct str type)
 {
 	struct str rest = roof->types, word;
-	bool more = true;
-	while (more) {
+	for (bool more = true; more;) {
 		more = str_cut(rest, ',', &word, &rest);
 		if (str_eq(str_trim(word), type))
 			return true;
@@ -57,18 +56,13 @@ static bool takes_type(const struct roof *roof, struct str type)
 	return false;
 }
 
-/* What has this roof: matrices of a type, or all that the vector units do. */
-static struct str roof_type(const struct ops_row *op)
-{
-	enum ink ink = svg_kind_ink(op->kind);
-	return ink == INK_ELEMENTWISE || ink == INK_COPY ? STR("vector") : op->dtype;
-}
-
 /* Peaks within a percent are one roof. */
 static void add_roof(struct plot *p, const struct ops_row *op, struct arena *keep)
 {
 	double peak = op->flops / op->t_math_s;
-	struct str type = roof_type(op);
+	enum ink ink = svg_kind_ink(op->kind);
+	/* Matrices of a type, or all that the vector units do. */
+	struct str type = ink == INK_ELEMENTWISE || ink == INK_COPY ? STR("vector") : op->dtype;
 	if (!(peak > 0) || !isfinite(peak))
 		return;
 	int i = 0;
@@ -156,20 +150,14 @@ static double at_y(const struct plot *p, double y)
 
 /* ---- the roof -------------------------------------------------------------------------------- */
 
-static struct str plain_tick(struct arena *keep, double value)
-{
-	if (value >= 1e5 || value < 1e-3)
-		return arena_fmt(keep, "1e%.0f", log10(value));
-	return svg_tick(keep, value, UNIT_NONE);
-}
-
 static void draw_grid(const struct plot *p, struct xhtml *x)
 {
 	for (double d = ceil(p->x_lo); d <= p->x_hi; d++) {
-		double at = at_x(p, pow(10, d));
+		double value = pow(10, d), at = at_x(p, value);
 		svg_line(x, INK_GRID, at, TOP, at, BOTTOM);
 		svg_text(x, INK_MUTED, ANCHOR_MIDDLE, at, BOTTOM + 15,
-			plain_tick(x->keep, pow(10, d)));
+			value >= 1e5 || value < 1e-3 ? arena_fmt(x->keep, "1e%.0f", log10(value))
+						     : svg_tick(x->keep, value, UNIT_NONE));
 	}
 	for (double d = ceil(p->y_lo); d <= p->y_hi; d++) {
 		double at = at_y(p, pow(10, d));
@@ -196,17 +184,13 @@ static struct box roof_label(const struct plot *p, const struct roof *roof, doub
 	return (struct box){ left, y + 2, left + width, y + 16 };
 }
 
-static struct str roof_text(const struct roof *roof, struct arena *keep)
-{
-	return arena_fmt(keep, "%.*s \xc2\xb7 %.*s", STR_ARG(html_clip(roof->types, 16, keep)),
-		STR_ARG(unit_text(keep, roof->peak, UNIT_FLOPS_PER_SECOND)));
-}
-
 /* A level line from where the slope meets it; the ridge is named below it. */
 static void draw_ceiling(const struct plot *p, const struct roof *roof, struct xhtml *x)
 {
 	double ridge = roof->peak / p->hbm_bps, left = at_x(p, ridge), y = at_y(p, roof->peak);
-	struct str text = roof_text(roof, x->keep);
+	struct str text = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s",
+		STR_ARG(html_clip(roof->types, 16, x->keep)),
+		STR_ARG(unit_text(x->keep, roof->peak, UNIT_FLOPS_PER_SECOND)));
 	struct box box = roof_label(p, roof, SVG_CHAR * text_columns(text));
 	bool is_top = roof->peak == top_peak(p);
 	svg_stroke(x, INK_TEXT, left, y, RIGHT, y, 1.8, false);
@@ -252,19 +236,13 @@ static struct str point_title(const struct point *pt, struct arena *keep)
 	const struct ops_row *op = pt->op;
 	struct out *o = out_memory(keep);
 	out_fmt(o, "%.*s (%.*s)\n%.*s of the time, %.*s each", STR_ARG(op->name), STR_ARG(op->kind),
-		STR_ARG(unit_text(keep, op->time_share, UNIT_RATIO)),
-		STR_ARG(time_text(keep, op->p50_s)));
+		STR_ARG(ratio_text(keep, op->time_share)), STR_ARG(time_text(keep, op->p50_s)));
 	out_fmt(o, "\n%.*s at %.3g FLOPs per byte",
 		STR_ARG(unit_text(keep, pt->y, UNIT_FLOPS_PER_SECOND)), pt->x);
 	if (op->efficiency > 0)
-		out_fmt(o, "\n%.*s of its %.*s roofline",
-			STR_ARG(unit_text(keep, op->efficiency, UNIT_RATIO)), STR_ARG(op->bound));
+		out_fmt(o, "\n%.*s of its %.*s roofline", STR_ARG(ratio_text(keep, op->efficiency)),
+			STR_ARG(op->bound));
 	return out_text(o);
-}
-
-static bool overlap(const struct box *a, const struct box *b)
-{
-	return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
 }
 
 static bool is_free(const struct box *box, const struct box *taken, int count)
@@ -273,7 +251,8 @@ static bool is_free(const struct box *box, const struct box *taken, int count)
 		box->bottom > BOTTOM - 18)
 		return false;
 	for (int i = 0; i < count; i++)
-		if (overlap(box, &taken[i]))
+		if (box->left < taken[i].right && taken[i].left < box->right &&
+			box->top < taken[i].bottom && taken[i].top < box->bottom)
 			return false;
 	return true;
 }
@@ -368,52 +347,38 @@ static void draw_labels(const struct plot *p, struct xhtml *x)
 	}
 }
 
-/* From the heaviest dots up to their roof: what is lost. */
-static void draw_headroom(const struct plot *p, struct xhtml *x)
+static void draw_plot(const void *what, struct xhtml *x)
 {
-	for (int i = 0; i < p->count && i < LABELS; i++) {
-		const struct point *pt = &p->points[i];
-		double roof = roof_at(p, pt->x);
-		if (pt->y < roof * 0.95)
-			svg_stroke(x, INK_BAD, at_x(p, pt->x), at_y(p, pt->y), at_x(p, pt->x),
-				at_y(p, roof), 1, true);
-	}
-}
-
-static void draw_kinds(const struct plot *p, struct xhtml *x)
-{
-	static const struct svg_key all[] = {
+	static const struct svg_key kinds[] = {
 		{ INK_COMPUTE, STR_INIT("matmul, convolution") },
 		{ INK_ATTENTION, STR_INIT("attention") },
 		{ INK_ELEMENTWISE, STR_INIT("elementwise, reduce") },
 		{ INK_COPY, STR_INIT("moving data") },
 		{ INK_CUSTOM, STR_INIT("custom, other") },
 	};
-	enum { ALL = sizeof(all) / sizeof(all[0]) };
-	struct svg_key used[ALL];
-	int count = 0;
-	for (int k = 0; k < ALL; k++)
-		for (int i = 0; i < p->count; i++)
-			if (svg_kind_ink(p->points[i].op->kind) == all[k].ink) {
-				used[count++] = all[k];
-				break;
-			}
-	svg_keys(x, used, count, LEFT, BOTTOM + 46);
-}
-
-static void draw_plot(const void *what, struct xhtml *x)
-{
+	enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 	const struct plot *p = what;
+	bool used[KINDS] = { false };
 	svg_begin(x, SVG_WIDTH, HEIGHT, p->title, p->desc);
 	draw_grid(p, x);
 	draw_roof(p, x);
-	draw_headroom(p, x);
-	for (int i = p->count - 1; i >= 0; i--) /* the heaviest on top */
-		svg_dot(x, svg_kind_ink(p->points[i].op->kind), at_x(p, p->points[i].x),
-			at_y(p, p->points[i].y), radius_of(p->points[i].op),
-			point_title(&p->points[i], x->keep));
+	/* From the heaviest dots up to their roof: what is lost. */
+	for (int i = 0; i < p->count && i < LABELS; i++) {
+		const struct point *pt = &p->points[i];
+		double roof = roof_at(p, pt->x), left = at_x(p, pt->x);
+		if (pt->y < roof * 0.95)
+			svg_stroke(x, INK_BAD, left, at_y(p, pt->y), left, at_y(p, roof), 1, true);
+	}
+	for (int i = p->count - 1; i >= 0; i--) { /* the heaviest on top */
+		const struct point *pt = &p->points[i];
+		enum ink ink = svg_kind_ink(pt->op->kind);
+		svg_dot(x, ink, at_x(p, pt->x), at_y(p, pt->y), radius_of(pt->op),
+			point_title(pt, x->keep));
+		for (int k = 0; k < KINDS; k++)
+			used[k] |= kinds[k].ink == ink;
+	}
 	draw_labels(p, x);
-	draw_kinds(p, x);
+	svg_used_keys(x, kinds, used, KINDS, LEFT, BOTTOM + 46);
 	svg_end(x);
 }
 
@@ -427,9 +392,8 @@ static struct str caption_of(const struct report *r, const struct plot *p, struc
 		"The heaviest op with FLOPs, %.*s, reaches %.*s of the roof above it and lies on "
 		"the %s side of the ridge; the ops drawn take %.*s of the %s.",
 		STR_ARG(html_clip(top->op->name, 40, keep)),
-		STR_ARG(unit_text(keep, top->y / roof, UNIT_RATIO)),
-		top->x < ridge ? "memory" : "compute",
-		STR_ARG(unit_text(keep, p->covered, UNIT_RATIO)), prose_span(r));
+		STR_ARG(ratio_text(keep, top->y / roof)), top->x < ridge ? "memory" : "compute",
+		STR_ARG(ratio_text(keep, p->covered)), prose_span(r));
 }
 
 bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret)

@@ -6,19 +6,14 @@
 #include "report/svg.h"
 
 /* What a step is made of, in the order it is stacked. */
-static const struct layer {
-	enum ink ink;
-	struct str text;
-	struct str fact; /* of the run; missing: what the others leave */
-	bool is_plural;
-} layers[] = {
-	{ INK_COMPUTE, STR_INIT("compute"), STR_INIT("compute_ratio"), false },
-	{ INK_COMMS, STR_INIT("exposed communication"), STR_INIT("comms_exposed_ratio"), false },
-	{ INK_COPY, STR_INIT("copies on the chip"), { NULL, 0 }, true },
-	{ INK_TRANSFER, STR_INIT("host transfers"), STR_INIT("transfer_ratio"), true },
-	{ INK_IDLE, STR_INIT("idle"), STR_INIT("idle_ratio"), false },
+static const struct svg_key layers[] = {
+	{ INK_COMPUTE, STR_INIT("compute") },
+	{ INK_COMMS, STR_INIT("exposed communication") },
+	{ INK_COPY, STR_INIT("copies on the chip") },
+	{ INK_TRANSFER, STR_INIT("host transfers") },
+	{ INK_IDLE, STR_INIT("idle") },
 };
-enum { LAYERS = sizeof(layers) / sizeof(layers[0]), LAYER_COPY = 2 };
+enum { LAYER_COPY = 2, LAYER_TRANSFER, LAYERS = sizeof(layers) / sizeof(layers[0]) };
 
 static double layer_of(const struct steps_row *s, int layer)
 {
@@ -27,21 +22,10 @@ static double layer_of(const struct steps_row *s, int layer)
 	return values[layer] > 0 ? values[layer] : 0;
 }
 
-static void draw_keys(struct xhtml *x, const double *used, double left, double top)
-{
-	struct svg_key keys[LAYERS];
-	int count = 0;
-	for (int i = 0; i < LAYERS; i++)
-		if (used[i] > 0)
-			keys[count++] = (struct svg_key){ layers[i].ink, layers[i].text };
-	svg_keys(x, keys, count, left, top);
-}
-
 static struct str share_text(struct arena *keep, int layer, double seconds, double whole)
 {
 	return arena_fmt(keep, "%.*s: %.*s (%.*s)", STR_ARG(layers[layer].text),
-		STR_ARG(time_text(keep, seconds)),
-		STR_ARG(unit_text(keep, seconds / whole, UNIT_RATIO)));
+		STR_ARG(time_text(keep, seconds)), STR_ARG(ratio_text(keep, seconds / whole)));
 }
 
 /* ---- the budget ------------------------------------------------------------------------------ */
@@ -56,25 +40,17 @@ struct budget {
 };
 
 /* A label in the bar, or nothing when it does not fit. */
-static void bar_label(struct xhtml *x, double left, double width, double baseline, struct str text)
+static void draw_now(const struct budget *b, struct xhtml *x, double left, double scale)
 {
-	if (width > SVG_CHAR * (double)text.len + 10)
-		svg_text(x, INK_ON_FILL, ANCHOR_START, left + 6, baseline, text);
-}
-
-static void draw_now(const struct budget *b, struct xhtml *x, double left, double scale, double top)
-{
-	double at = left;
 	for (int i = 0; i < LAYERS; i++) {
 		double width = b->layers[i] * scale;
-		svg_rect_title(x, layers[i].ink, at, top, width, 26,
+		struct str text = arena_fmt(x->keep, "%.*s %.*s", STR_ARG(layers[i].text),
+			STR_ARG(ratio_text(x->keep, b->layers[i] / b->step)));
+		svg_rect_title(x, layers[i].ink, left, 0, width, 26,
 			share_text(x->keep, i, b->layers[i], b->step));
-		if (i != LAYERS - 1 || width > 60)
-			bar_label(x, at, width, top + 17,
-				arena_fmt(x->keep, "%.*s %.*s", STR_ARG(layers[i].text),
-					STR_ARG(unit_text(
-						x->keep, b->layers[i] / b->step, UNIT_RATIO))));
-		at += width;
+		if (width > SVG_CHAR * (double)text.len + 10 && (i != LAYERS - 1 || width > 60))
+			svg_text(x, INK_ON_FILL, ANCHOR_START, left + 6, 17, text);
+		left += width;
 	}
 }
 
@@ -90,16 +66,6 @@ static void draw_row(struct xhtml *x, enum ink ink, const char *label, double se
 		end + (fits ? 6 : -6), top + 11, text);
 }
 
-/* Where the cost of some ops is unknown, so is the roofline: only its low end is drawn. */
-static void draw_ideal(const struct budget *b, struct xhtml *x, double scale, double top)
-{
-	struct str text = time_text(x->keep, b->ideal);
-	if (b->ideal_hi > b->ideal * 1.02)
-		text = arena_fmt(
-			x->keep, "at least %.*s; ops of unknown cost left out", STR_ARG(text));
-	draw_row(x, INK_IDLE, "roofline", b->ideal, text, scale, top);
-}
-
 static void draw_budget(const void *what, struct xhtml *x)
 {
 	enum { LEFT = BUDGET_LEFT, RIGHT = 70 };
@@ -112,7 +78,7 @@ static void draw_budget(const void *what, struct xhtml *x)
 			STR_ARG(time_text(x->keep, b->step))));
 	svg_text(x, INK_MUTED, ANCHOR_END, LEFT - 8, 17,
 		b->is_capture ? STR("the capture") : STR("a step today"));
-	draw_now(b, x, LEFT, scale, 0);
+	draw_now(b, x, LEFT, scale);
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + b->step * scale + 6, 17,
 		time_text(x->keep, b->step));
 	if (b->after > 0) {
@@ -120,14 +86,23 @@ static void draw_budget(const void *what, struct xhtml *x)
 			scale, top);
 		top += 22;
 	}
-	if (b->ideal > 0)
-		draw_ideal(b, x, scale, top);
+	if (b->ideal > 0) {
+		/* Where the cost of some ops is unknown, only the low end is drawn. */
+		struct str text = time_text(x->keep, b->ideal);
+		if (b->ideal_hi > b->ideal * 1.02)
+			text = arena_fmt(x->keep, "at least %.*s; ops of unknown cost left out",
+				STR_ARG(text));
+		draw_row(x, INK_IDLE, "roofline", b->ideal, text, scale, top);
+	}
 	svg_end(x);
 }
 
 bool svg_budget(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
 	struct budget *b = arena_make(keep, struct budget, 1);
+	static const struct str facts[LAYERS] = { STR_INIT("compute_ratio"),
+		STR_INIT("comms_exposed_ratio"), { NULL, 0 }, STR_INIT("transfer_ratio"),
+		STR_INIT("idle_ratio") };
 	double rest = 1;
 	double lo = fact_real(r, STR("roofline_ratio_lo")),
 	       hi = fact_real(r, STR("roofline_ratio_hi"));
@@ -135,7 +110,7 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 	if (!(b->step > 0))
 		return false;
 	for (int i = 0; i < LAYERS; i++) {
-		double share = i == LAYER_COPY ? 0 : fact_real(r, layers[i].fact);
+		double share = i == LAYER_COPY ? 0 : fact_real(r, facts[i]);
 		if (isnan(share))
 			return false;
 		b->layers[i] = share * b->step;
@@ -166,30 +141,23 @@ static bool is_judged(const struct steps_row *s)
 	return s->is_warmup != 1 && s->is_complete != 0;
 }
 
-static struct str step_title(struct arena *keep, const struct steps_row *s)
-{
-	struct out *o = out_memory(keep);
-	out_fmt(o, "step %.0f: %.*s", s->step, STR_ARG(time_text(keep, s->time_s)));
-	for (int i = 0; i < LAYERS; i++)
-		if (layer_of(s, i) > 0)
-			out_fmt(o, "\n%.*s",
-				STR_ARG(share_text(keep, i, layer_of(s, i), s->time_s)));
-	if (!is_judged(s))
-		out_fmt(o, "\n%s, not judged", s->is_warmup == 1 ? "warm-up" : "incomplete");
-	return out_text(o);
-}
-
 /* One bar; steps that are not judged stand behind a light veil. */
 static void draw_step(
 	struct xhtml *x, const struct steps_row *s, double most, double left, double width)
 {
 	double scale = (STEPS_BOTTOM - STEPS_TOP) / most, at = STEPS_BOTTOM;
+	struct out *title = out_memory(x->keep);
+	out_fmt(title, "step %.0f: %.*s", s->step, STR_ARG(time_text(x->keep, s->time_s)));
+	for (int i = 0; i < LAYERS; i++)
+		if (layer_of(s, i) > 0)
+			out_fmt(title, "\n%.*s",
+				STR_ARG(share_text(x->keep, i, layer_of(s, i), s->time_s)));
 	xhtml_open(x, STR("g"));
-	if (!is_judged(s))
+	if (!is_judged(s)) {
+		out_fmt(title, "\n%s, not judged", s->is_warmup == 1 ? "warm-up" : "incomplete");
 		xhtml_attr(x, "opacity", STR("0.4"));
-	xhtml_open(x, STR("title"));
-	xhtml_text(x, step_title(x->keep, s));
-	xhtml_close(x);
+	}
+	svg_title(x, out_text(title));
 	for (int i = 0; i < LAYERS; i++) {
 		double height = layer_of(s, i) * scale;
 		at -= height;
@@ -198,32 +166,28 @@ static void draw_step(
 	xhtml_close(x);
 }
 
-/* Numbers below some bars: the first, the last, and as many between as have room. */
-static void draw_step_number(struct xhtml *x, const struct steps *s, ptrdiff_t i, double middle)
-{
-	ptrdiff_t every = (s->count + 11) / 12;
-	bool shown = i % every == 0 || i == s->count - 1;
-	if (i != s->count - 1 && i + every > s->count - 1 + every / 2)
-		shown = false;
-	if (shown)
-		svg_text(x, INK_MUTED, ANCHOR_MIDDLE, middle, STEPS_BOTTOM + 15,
-			arena_fmt(x->keep, "%.0f", s->items[i]->step));
-}
-
 static void draw_steps(const void *what, struct xhtml *x)
 {
 	const struct steps *s = what;
 	struct svg_scale scale = svg_scale(s->most, UNIT_SECONDS, 5);
 	double pitch = (double)(SVG_WIDTH - STEPS_LEFT - 8) / (double)s->count;
 	double width = fmin(pitch > 9 ? pitch * 0.8 : pitch, 46);
+	ptrdiff_t every = (s->count + 11) / 12;
 	svg_begin(x, SVG_WIDTH, STEPS_HEIGHT, s->title, STR("Stacked bars, one for each step."));
 	svg_scale_y(x, &scale, STEPS_LEFT, SVG_WIDTH - 4, STEPS_TOP, STEPS_BOTTOM);
 	for (ptrdiff_t i = 0; i < s->count; i++) {
 		double left = STEPS_LEFT + 4 + pitch * (double)i + (pitch - width) / 2;
 		draw_step(x, s->items[i], s->most, left, width);
-		draw_step_number(x, s, i, left + width / 2);
+		/* Numbers below some: the first, the last, and as many between as have room. */
+		bool is_last = i == s->count - 1;
+		if (is_last || (i % every == 0 && i + every <= s->count - 1 + every / 2))
+			svg_text(x, INK_MUTED, ANCHOR_MIDDLE, left + width / 2, STEPS_BOTTOM + 15,
+				arena_fmt(x->keep, "%.0f", s->items[i]->step));
 	}
-	draw_keys(x, s->used, STEPS_LEFT, STEPS_BOTTOM + 32);
+	bool used[LAYERS];
+	for (int i = 0; i < LAYERS; i++)
+		used[i] = s->used[i] > 0;
+	svg_used_keys(x, layers, used, LAYERS, STEPS_LEFT, STEPS_BOTTOM + 32);
 	svg_end(x);
 }
 
@@ -263,8 +227,8 @@ static struct str steps_caption(const struct report *r, const struct steps *s, s
 	double devices = fact_real(r, STR("devices"));
 	return arena_fmt(keep, "On %.*s%s%.*s, %.*s take%s %.*s of the steady steps%s.",
 		STR_ARG(first->device), first->host.len ? " of " : "", STR_ARG(first->host),
-		STR_ARG(layers[top].text), layers[top].is_plural ? "" : "s",
-		STR_ARG(unit_text(keep, s->used[top] / whole, UNIT_RATIO)),
+		STR_ARG(layers[top].text), top == LAYER_COPY || top == LAYER_TRANSFER ? "" : "s",
+		STR_ARG(ratio_text(keep, s->used[top] / whole)),
 		devices > 1 ? arena_z(keep, arena_fmt(keep, " (one of %.0f devices)", devices))
 			    : "");
 }

@@ -13,16 +13,12 @@ enum { LANE_HEIGHT = 26, BAR_HEIGHT = 20, LABEL_COLUMNS = 26, BETWEEN = 12 };
 #define CHAR 6.8 /* of a name in a bar: an op's letters are wide */
 
 /* In the order in which they hide each other: communication behind compute costs nothing. */
-static const struct act {
-	struct str word; /* in the plot */
-	enum ink ink;
-	struct str text;
-} acts[] = {
-	{ STR_INIT("compute"), INK_COMPUTE, STR_INIT("compute") },
-	{ STR_INIT("communication"), INK_COMMS, STR_INIT("communication") },
-	{ STR_INIT("copy"), INK_COPY, STR_INIT("copies on the chip") },
-	{ STR_INIT("transfer"), INK_TRANSFER, STR_INIT("host transfers") },
-	{ STR_INIT(""), INK_IDLE, STR_INIT("idle") },
+static const struct svg_key acts[] = {
+	{ INK_COMPUTE, STR_INIT("compute") },
+	{ INK_COMMS, STR_INIT("communication") },
+	{ INK_COPY, STR_INIT("copies on the chip") },
+	{ INK_TRANSFER, STR_INIT("host transfers") },
+	{ INK_IDLE, STR_INIT("idle") },
 };
 enum { ACTS = sizeof(acts) / sizeof(acts[0]), ACT_IDLE = ACTS - 1 };
 
@@ -47,29 +43,18 @@ struct timeline {
 
 static int act_of(const struct timeline_row *b)
 {
-	for (int i = 0; i < ACT_IDLE; i++)
-		if (str_eq(acts[i].word, b->activity))
-			return i;
-	return 0;
+	static const struct str words[ACT_IDLE] = { STR_INIT("compute"), STR_INIT("communication"),
+		STR_INIT("copy"), STR_INIT("transfer") };
+	int act = ACT_IDLE;
+	while (act > 0 && (act == ACT_IDLE || !str_eq(words[act], b->activity)))
+		act--;
+	return act;
 }
 
 /* The device of a bar, or NULL when it is not drawn. */
 static struct part *part_of(const struct timeline *t, const struct timeline_row *b)
 {
 	return b->moment >= 0 && b->moment < t->part_count ? &t->parts[(int)b->moment] : NULL;
-}
-
-/* Its lane; -1 when there are too many. */
-static int lane_of(struct part *p, struct str name)
-{
-	int i = 0;
-	while (i < p->lane_count && !str_eq(p->lanes[i], name))
-		i++;
-	if (i == LANES_MOST)
-		return -1;
-	if (i == p->lane_count)
-		p->lanes[p->lane_count++] = name;
-	return i;
 }
 
 /* "TPU:3", or where there are several hosts "TPU:3 on worker-1" */
@@ -81,18 +66,6 @@ static struct str part_name(
 	if (!t->many_hosts)
 		return device;
 	return arena_fmt(keep, "%.*s on %.*s", STR_ARG(device), STR_ARG(m->host));
-}
-
-/* "TPU:3 (works longest)"; the name is cut before the role is. */
-static struct str part_label(
-	const struct timeline *t, const struct moment_row *m, struct arena *keep)
-{
-	struct str role = str_eq(m->role, STR("slowest"))   ? STR(" (works longest)")
-			  : str_eq(m->role, STR("waiting")) ? STR(" (waits most)")
-			  : str_eq(m->role, STR("median"))  ? STR(" (median)")
-							    : STR("");
-	struct str name = html_clip(part_name(t, m, keep), LABEL_COLUMNS - (int)role.len, keep);
-	return arena_fmt(keep, "%.*s%.*s", STR_ARG(name), STR_ARG(role));
 }
 
 static double part_height(const struct part *p)
@@ -108,10 +81,8 @@ static void add_cover(const struct timeline *t, struct part *p, const struct tim
 	double density = b->time_s > 0 ? fmin(b->busy_s / b->time_s, 1) : 0;
 	if (!(from >= 0 && from <= to && to <= PLOT + 1 && density > 0))
 		return;
-	for (int i = (int)from; i < PLOT && i < to; i++) {
-		double share = fmin(to, i + 1) - fmax(from, i);
-		p->cover[act_of(b)][i] += share * density;
-	}
+	for (int i = (int)from; i < PLOT && i < to; i++)
+		p->cover[act_of(b)][i] += (fmin(to, i + 1) - fmax(from, i)) * density;
 }
 
 /* What takes most of a unit, when each activity hides those behind it. */
@@ -130,99 +101,75 @@ static int act_at(const struct part *p, int unit)
 	return best;
 }
 
-struct stretch {
-	int act, from, to;
-};
-
-static void draw_stretch(struct xhtml *x, struct timeline *t, const struct stretch *s, double top)
-{
-	double seconds = (s->to - s->from) / t->scale;
-	t->used[s->act] = true;
-	svg_rect_title(x, acts[s->act].ink, LEFT + s->from, top + 2, s->to - s->from, BAR_HEIGHT,
-		arena_fmt(x->keep, "%.*s: about %.*s from %.*s on", STR_ARG(acts[s->act].text),
-			STR_ARG(time_text(x->keep, seconds)),
-			STR_ARG(time_text(x->keep, s->from / t->scale))));
-}
-
+/* "TPU:3 (works longest)"; the name is cut before the role is. */
 static void draw_whole(struct xhtml *x, struct timeline *t, const struct part *p, double top)
 {
-	int end = (int)fmax(fmin(ceil(p->moment->shown_s * t->scale), PLOT), 0), from = 0;
-	svg_strong(x, INK_TEXT, ANCHOR_END, LEFT - 10, top + 16, part_label(t, p->moment, x->keep));
-	for (int i = 1; i <= end; i++)
-		if (i == end || act_at(p, i) != act_at(p, from)) {
-			draw_stretch(x, t, &(struct stretch){ act_at(p, from), from, i }, top);
-			from = i;
-		}
+	const struct moment_row *m = p->moment;
+	int end = (int)fmax(fmin(ceil(m->shown_s * t->scale), PLOT), 0), from = 0;
+	struct str role = str_eq(m->role, STR("slowest"))   ? STR(" (works longest)")
+			  : str_eq(m->role, STR("waiting")) ? STR(" (waits most)")
+			  : str_eq(m->role, STR("median"))  ? STR(" (median)")
+							    : STR("");
+	struct str name =
+		html_clip(part_name(t, m, x->keep), LABEL_COLUMNS - (int)role.len, x->keep);
+	svg_strong(x, INK_TEXT, ANCHOR_END, LEFT - 10, top + 16,
+		arena_fmt(x->keep, "%.*s%.*s", STR_ARG(name), STR_ARG(role)));
+	for (int i = 1; i <= end; i++) {
+		int act = act_at(p, from);
+		if (i < end && act_at(p, i) == act)
+			continue;
+		t->used[act] = true;
+		svg_rect_title(x, acts[act].ink, LEFT + from, top + 2, i - from, BAR_HEIGHT,
+			arena_fmt(x->keep, "%.*s: about %.*s from %.*s on", STR_ARG(acts[act].text),
+				STR_ARG(time_text(x->keep, (i - from) / t->scale)),
+				STR_ARG(time_text(x->keep, from / t->scale))));
+		from = i;
+	}
 }
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
-
-static struct str bar_title(const struct timeline_row *b, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_fmt(o, "%.*s (%.*s): %.*s from %.*s on", STR_ARG(b->name), STR_ARG(b->kind),
-		STR_ARG(time_text(keep, b->time_s)), STR_ARG(time_text(keep, b->start_s)));
-	if (b->ops > 1)
-		out_fmt(o, "\nand %.0f more ops, busy for %.*s together", b->ops - 1,
-			STR_ARG(time_text(keep, b->busy_s)));
-	return out_text(o);
-}
 
 /* A hair between bars, so that neighbours are told apart. */
 static void draw_bar(struct xhtml *x, struct timeline *t, const struct timeline_row *b, double top)
 {
 	double left = LEFT + b->start_s * t->scale, width = b->time_s * t->scale;
-	int act = act_of(b);
+	int act = act_of(b), columns = (int)((width - 8) / CHAR);
+	struct out *o = out_memory(x->keep);
 	if (!(left >= LEFT && width > 0 && left + width <= WIDTH))
 		return;
-	int columns = (int)((width - 8) / CHAR);
+	out_fmt(o, "%.*s (%.*s): %.*s from %.*s on", STR_ARG(b->name), STR_ARG(b->kind),
+		STR_ARG(time_text(x->keep, b->time_s)), STR_ARG(time_text(x->keep, b->start_s)));
+	if (b->ops > 1)
+		out_fmt(o, "\nand %.0f more ops, busy for %.*s together", b->ops - 1,
+			STR_ARG(time_text(x->keep, b->busy_s)));
 	t->used[act] = true;
 	svg_rect_title(x, acts[act].ink, left, top + 2, width > 3 ? width - 0.6 : width, BAR_HEIGHT,
-		bar_title(b, x->keep));
+		out_text(o));
 	if (columns >= 6)
 		svg_text(x, INK_ON_FILL, ANCHOR_START, left + 4, top + 16,
 			html_clip(b->name, columns, x->keep));
 }
 
-static void draw_lane(
-	struct xhtml *x, struct timeline *t, const struct part *p, int lane, double top)
-{
-	svg_text(x, INK_TEXT, ANCHOR_END, LEFT - 10, top + 16,
-		html_clip(p->lanes[lane], LABEL_COLUMNS, x->keep));
-	for (ptrdiff_t i = 0; i < t->bar_count; i++)
-		if (part_of(t, &t->bars[i]) == p && str_eq(t->bars[i].lane, p->lanes[lane]))
-			draw_bar(x, t, &t->bars[i], top);
-}
-
 static void draw_part(struct xhtml *x, struct timeline *t, const struct part *p, double top)
 {
 	draw_whole(x, t, p, top);
-	for (int i = 0; i < p->lane_count; i++)
-		draw_lane(x, t, p, i, top + (i + 1) * LANE_HEIGHT);
-}
-
-static void draw_acts(struct xhtml *x, const struct timeline *t, double top)
-{
-	struct svg_key keys[ACTS];
-	int count = 0;
-	for (int i = 0; i < ACTS; i++)
-		if (t->used[i])
-			keys[count++] = (struct svg_key){ acts[i].ink, acts[i].text };
-	svg_keys(x, keys, count, LEFT, top);
-}
-
-static double height_of(const struct timeline *t)
-{
-	double height = (t->part_count - 1) * BETWEEN;
-	for (int i = 0; i < t->part_count; i++)
-		height += part_height(&t->parts[i]);
-	return height;
+	for (int lane = 0; lane < p->lane_count; lane++) {
+		top += LANE_HEIGHT;
+		svg_text(x, INK_TEXT, ANCHOR_END, LEFT - 10, top + 16,
+			html_clip(p->lanes[lane], LABEL_COLUMNS, x->keep));
+		for (ptrdiff_t i = 0; i < t->bar_count; i++)
+			if (part_of(t, &t->bars[i]) == p && str_eq(t->bars[i].lane, p->lanes[lane]))
+				draw_bar(x, t, &t->bars[i], top);
+	}
 }
 
 static void draw_timeline(const void *what, struct xhtml *x)
 {
 	struct timeline t = *(const struct timeline *)what;
-	double bottom = TOP + height_of(&t) + 4, top = TOP;
+	double height = (t.part_count - 1) * BETWEEN, top = TOP;
+	for (int i = 0; i < t.part_count; i++)
+		height += part_height(&t.parts[i]);
+	double bottom = TOP + height + 4;
 	struct svg_scale scale = svg_scale(t.longest_s, UNIT_SECONDS, 8);
 	svg_begin(x, WIDTH, bottom + 48, STR("What ran when"),
 		STR("Bars from left to right. Of each device the first row is the device as a "
@@ -232,24 +179,11 @@ static void draw_timeline(const void *what, struct xhtml *x)
 		draw_part(x, &t, &t.parts[i], top);
 		top += part_height(&t.parts[i]) + BETWEEN;
 	}
-	draw_acts(x, &t, bottom + 26);
+	svg_used_keys(x, acts, t.used, ACTS, LEFT, bottom + 26);
 	svg_end(x);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
-
-static void say_which(struct out *o, const struct timeline *t, struct arena *keep)
-{
-	const struct moment_row *m = t->parts[0].moment;
-	struct str name = part_name(t, m, keep), length = time_text(keep, m->step_s);
-	if (isnan(m->step))
-		out_fmt(o, "All that was recorded, %.*s on %.*s: nothing tells its steps apart",
-			STR_ARG(length), STR_ARG(name));
-	else
-		out_fmt(o, "Step %.0f, %.*s on %.*s: %s", m->step, STR_ARG(length), STR_ARG(name),
-			t->steady_steps == 1 ? "the only steady one" : "a typical one");
-	out_char(o, '.');
-}
 
 /* Reading stops somewhere, and the step of one device may lie behind that of another. */
 static void say_what_was_not_read(struct out *o, const struct timeline *t, struct arena *keep)
@@ -321,46 +255,58 @@ static void say_what_is_left_out(struct out *o, const struct timeline *t)
 static struct str caption_of(const struct timeline *t, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	say_which(o, t, keep);
+	const struct moment_row *m = t->parts[0].moment;
+	struct str name = part_name(t, m, keep), length = time_text(keep, m->step_s);
+	if (isnan(m->step))
+		out_fmt(o, "All that was recorded, %.*s on %.*s: nothing tells its steps apart",
+			STR_ARG(length), STR_ARG(name));
+	else
+		out_fmt(o, "Step %.0f, %.*s on %.*s: %s", m->step, STR_ARG(length), STR_ARG(name),
+			t->steady_steps == 1 ? "the only steady one" : "a typical one");
+	out_char(o, '.');
 	say_what_was_not_read(o, t, keep);
 	say_devices(o, t, keep);
 	say_what_is_left_out(o, t);
 	return out_text(o);
 }
 
-static void take_parts(struct timeline *t, const struct report *r, struct arena *keep)
+/* False when nothing is drawn. */
+static bool take(struct timeline *t, const struct report *r, struct arena *keep)
 {
 	const struct moment_row *rows = plot_rows(&r->plots, moment);
 	ptrdiff_t count = plot_count(&r->plots, moment);
 	t->part_count = count < DEVICES_MOST ? (int)count : DEVICES_MOST;
 	t->steady_steps = fact_real(r, STR("steps"));
 	t->parts = arena_make(keep, struct part, t->part_count);
+	t->bars = plot_rows(&r->plots, timeline);
+	t->bar_count = plot_count(&r->plots, timeline);
 	for (int i = 0; i < t->part_count; i++) {
 		t->parts[i].moment = &rows[i];
 		t->longest_s = fmax(t->longest_s, rows[i].step_s);
 		t->many_hosts |= !str_eq(rows[i].host, rows[0].host);
 	}
-}
-
-static void take_bars(struct timeline *t, const struct report *r)
-{
-	t->bars = plot_rows(&r->plots, timeline);
-	t->bar_count = plot_count(&r->plots, timeline);
+	if (!t->bar_count || !(t->longest_s > 0) || !isfinite(t->longest_s))
+		return false;
 	t->scale = PLOT / t->longest_s;
 	for (ptrdiff_t i = 0; i < t->bar_count; i++) {
 		struct part *p = part_of(t, &t->bars[i]);
-		if (p && lane_of(p, t->bars[i].lane) >= 0)
-			add_cover(t, p, &t->bars[i]);
+		int lane = 0;
+		while (p && lane < p->lane_count && !str_eq(p->lanes[lane], t->bars[i].lane))
+			lane++;
+		if (!p || lane == LANES_MOST)
+			continue;
+		if (lane == p->lane_count)
+			p->lanes[p->lane_count++] = t->bars[i].lane;
+		add_cover(t, p, &t->bars[i]);
 	}
+	return true;
 }
 
 bool svg_timeline(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
 	struct timeline *t = arena_make(keep, struct timeline, 1);
-	take_parts(t, r, keep);
-	if (!plot_count(&r->plots, timeline) || !(t->longest_s > 0) || !isfinite(t->longest_s))
+	if (!take(t, r, keep))
 		return false;
-	take_bars(t, r);
 	ret->id = STR("picture-timeline");
 	ret->title = is_whole_capture(r) ? STR("The capture") : STR("One step");
 	ret->size = STR("wide");

@@ -197,7 +197,7 @@ static struct str op_title(
 {
 	struct out *o = out_memory(keep);
 	out_fmt(o, "%.*s (%.*s): %.*s of the %s", STR_ARG(op->name), STR_ARG(op->kind),
-		STR_ARG(unit_text(keep, op->time_share, UNIT_RATIO)), prose_span(r));
+		STR_ARG(ratio_text(keep, op->time_share)), prose_span(r));
 	if (op->members > 1)
 		out_fmt(o, "\nwith %.0f alike", op->members - 1);
 	if (op->scope.len)
@@ -231,7 +231,7 @@ static void draw_group(
 	room.height = fmax(room.height - GAP, 1);
 	if (columns >= 5 && room.height > 2 * HEAD) {
 		struct str name = arena_fmt(x->keep, "%.*s %.*s", STR_ARG(g->name),
-			STR_ARG(unit_text(x->keep, g->share, UNIT_RATIO)));
+			STR_ARG(ratio_text(x->keep, g->share)));
 		svg_text(x, INK_TEXT, ANCHOR_START, room.left + 1, room.top + 12,
 			html_clip(name, columns, x->keep));
 		room.top += HEAD;
@@ -282,8 +282,7 @@ static struct str caption_of(const struct treemap *t, struct arena *keep)
 		"the %s. "
 		"A colour is a kind.",
 		all > ops ? arena_z(keep, arena_fmt(keep, "%.0f of ", ops)) : "",
-		all > ops ? all : ops, STR_ARG(unit_text(keep, share, UNIT_RATIO)),
-		prose_span(t->r));
+		all > ops ? all : ops, STR_ARG(ratio_text(keep, share)), prose_span(t->r));
 }
 
 bool svg_treemap(const struct report *r, struct arena *keep, struct html_picture *ret)

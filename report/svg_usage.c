@@ -54,8 +54,7 @@ static void draw_level(struct xhtml *x, const struct usage *u, enum ink ink, con
 	bool is_crossed = gap > 0.5 && gap < LINE_GAP + 2;
 	svg_stroke(x, ink, LEFT, at, LEFT + PLOT, at, 1.5, anchor == ANCHOR_START);
 	svg_strong(x, ink, anchor, places[anchor], is_crossed ? at + 12 : at - 4,
-		arena_fmt(
-			x->keep, "%s %.*s", name, STR_ARG(unit_text(x->keep, bytes, UNIT_BYTES))));
+		arena_fmt(x->keep, "%s %.*s", name, STR_ARG(bytes_text(x->keep, bytes))));
 }
 
 static void draw_levels(
@@ -170,13 +169,13 @@ static struct str caption_of(const struct usage *u, struct arena *keep)
 	struct out *o = out_memory(keep);
 	const struct panel *p = &u->panels[0];
 	out_fmt(o, "%s %.*s at most", is_schedule(p) ? "The plan needs" : "The allocator holds",
-		STR_ARG(unit_text(keep, p->peak, UNIT_BYTES)));
+		STR_ARG(bytes_text(keep, p->peak)));
 	if (u->planned > 0 && !is_schedule(p))
 		out_fmt(o, "; the compiler planned %.*s for its largest program",
-			STR_ARG(unit_text(keep, u->planned, UNIT_BYTES)));
+			STR_ARG(bytes_text(keep, u->planned)));
 	if (u->capacity > u->most)
 		out_fmt(o, "; the capacity, %.*s, is far above",
-			STR_ARG(unit_text(keep, u->capacity, UNIT_BYTES)));
+			STR_ARG(bytes_text(keep, u->capacity)));
 	out_fmt(o, ". %.0f events", p->curve->samples);
 	if (p->curve->samples > (double)p->count)
 		out_fmt(o, " in %lld points", (long long)p->count);

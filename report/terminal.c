@@ -397,7 +397,7 @@ static struct str gain_text(const struct report *r, struct arena *keep)
 	if (!(step_s > 0))
 		return time_text(keep, r->gain_s);
 	return arena_fmt(keep, "%.*s (%.*s)", STR_ARG(time_text(keep, r->gain_s)),
-		STR_ARG(unit_text(keep, r->gain_s / step_s, UNIT_RATIO)));
+		STR_ARG(ratio_text(keep, r->gain_s / step_s)));
 }
 
 /* The rule that costs most, for the table's last column. */
