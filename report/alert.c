@@ -75,11 +75,6 @@ static bool is_inside(struct str path)
 	return true;
 }
 
-static bool is_line(double line)
-{
-	return line >= 1 && line < 1e9;
-}
-
 static struct str profile_path(const struct report *r, struct arena *keep)
 {
 	struct str path = stable_path(text_clean(keep, r->profile));
@@ -106,37 +101,27 @@ struct str alert_text(const struct alert *a, struct arena *keep)
 	if (a->cost.len)
 		out_fmt(o, "; costs %.*s", STR_ARG(a->cost));
 	if (a->finding && !a->in_source && a->finding->source_file.len) {
-		out_fmt(o, " (at %.*s", STR_ARG(text_clean(keep, a->finding->source_file)));
-		if (is_line(a->finding->source_line))
-			out_fmt(o, ":%.0f", a->finding->source_line);
-		out_char(o, ')');
+		struct str file = text_clean(keep, a->finding->source_file);
+		struct str place = place_text(file, a->finding->source_line, keep);
+		out_fmt(o, " (at %.*s)", STR_ARG(place));
 	}
 	return out_text(o);
 }
 
 /* ---- identity -------------------------------------------------------------------------------- */
 
-/* Two halves of 64 bits: with a few thousand alerts, one alone could collide within a lifetime. */
-static struct str hash_text(struct str text, struct arena *keep)
-{
-	struct str salted = arena_fmt(keep, "rooflint/v1\n%.*s", STR_ARG(text));
-	return arena_fmt(keep, "%016llx%016llx", (unsigned long long)str_hash(text),
-		(unsigned long long)str_hash(salted));
-}
-
-/* The subject of a rule about the whole run is the run's name, and that may be a date. */
-static struct str stable_subject(const struct alert *a)
-{
-	struct str subject = a->finding ? a->finding->subject : MISSING;
-	return str_eq(subject, fact_text(a->report, STR("name"))) ? MISSING : subject;
-}
-
 static void set_identity(struct alert *a, struct arena *keep)
 {
+	struct str subject = a->finding ? a->finding->subject : MISSING;
+	/* The subject of a rule about the whole run is the run's name, and that may be a date. */
+	if (str_eq(subject, fact_text(a->report, STR("name"))))
+		subject = MISSING;
 	struct str text = arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(a->rule),
-		STR_ARG(text_clean(keep, stable_subject(a))),
-		STR_ARG(workload_of(a->report, keep)));
-	a->fingerprint = hash_text(text, keep);
+		STR_ARG(text_clean(keep, subject)), STR_ARG(workload_of(a->report, keep)));
+	struct str salted = arena_fmt(keep, "rooflint/v1\n%.*s", STR_ARG(text));
+	/* Two halves of 64 bits: with thousands of alerts, one could collide in a lifetime. */
+	a->fingerprint = arena_fmt(keep, "%016llx%016llx", (unsigned long long)str_hash(text),
+		(unsigned long long)str_hash(salted));
 }
 
 static int by_identity(const void *x, const void *y)
@@ -162,19 +147,6 @@ static void number_identities(struct alerts *all, struct arena *keep)
 }
 
 /* ---- rules that could not be judged ---------------------------------------------------------- */
-
-/* Whether it counts for the exit status. */
-static bool counts(const struct report_rule *rule)
-{
-	return rule->gate || rule->required;
-}
-
-static struct str unsure_message(const struct trouble *t, struct arena *keep)
-{
-	struct str todo = t->rules[0]->todo;
-	return text_clean(keep, arena_fmt(keep, "%.*s%s%.*s", STR_ARG(t->reason),
-					todo.len ? "; to do: " : "", STR_ARG(todo)));
-}
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -221,7 +193,8 @@ static void add_unsure(struct alerts *all, const struct report *r, const struct 
 	struct out *names = out_memory(keep);
 	for (ptrdiff_t i = 0; i < t->count; i++) {
 		const struct report_rule *rule = t->rules[i];
-		if (counts(rule) != (level == ALERT_WARNING))
+		/* What counts for the exit status warns. */
+		if ((rule->gate || rule->required) != (level == ALERT_WARNING))
 			continue;
 		out_fmt(names, "%s%.*s", first ? ", " : "", STR_ARG(text_clean(keep, rule->name)));
 		first = first ? first : rule;
@@ -230,7 +203,9 @@ static void add_unsure(struct alerts *all, const struct report *r, const struct 
 		return;
 	struct alert *a = add(all, r, level, keep);
 	a->rule = text_clean(keep, first->name);
-	a->message = unsure_message(t, keep);
+	struct str todo = t->rules[0]->todo;
+	a->message = text_clean(keep, arena_fmt(keep, "%.*s%s%.*s", STR_ARG(t->reason),
+					      todo.len ? "; to do: " : "", STR_ARG(todo)));
 	finish(a, "inconclusive", out_text(names), keep);
 }
 
@@ -242,11 +217,6 @@ static void add_unreadable(struct alerts *all, const struct report *r, struct ar
 	finish(a, "error", diag_name(r->error_id, keep), keep);
 }
 
-static bool is_waived(const struct report_finding *f)
-{
-	return f->verdict == VERDICT_WAIVED;
-}
-
 static void add_report(struct alerts *all, const struct report *r, struct arena *keep)
 {
 	if (r->error.p) {
@@ -254,7 +224,7 @@ static void add_report(struct alerts *all, const struct report *r, struct arena 
 		return;
 	}
 	for (ptrdiff_t i = 0; i < r->finding_count; i++)
-		if (!is_waived(&r->findings[i]))
+		if (r->findings[i].verdict != VERDICT_WAIVED)
 			add_finding(all, r, &r->findings[i], keep);
 	struct trouble *troubles;
 	ptrdiff_t count = group_troubles(r, keep, &troubles);
@@ -297,7 +267,7 @@ struct alerts alerts_waived(const struct report_set *set, struct arena *keep)
 	struct alerts all = { 0 };
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		for (ptrdiff_t k = 0; k < set->items[i].finding_count; k++)
-			if (is_waived(&set->items[i].findings[k]))
+			if (set->items[i].findings[k].verdict == VERDICT_WAIVED)
 				add_finding(&all, &set->items[i], &set->items[i].findings[k], keep);
 	rank(&all, keep);
 	return all;

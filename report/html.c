@@ -44,27 +44,6 @@ static struct str step_note(const struct report *r, struct arena *keep)
 	return arena_fmt(keep, "median; 95%% between %.*s and %.*s", STR_ARG(from), STR_ARG(to));
 }
 
-static void add_step(struct facts *f, const struct report *r, struct arena *keep)
-{
-	double step = fact_real(r, STR("step_time_s"));
-	const char *label = is_whole_capture(r) ? "The capture" : "Step time";
-	if (step > 0)
-		add_fact(f, label, time_text(keep, step), step_note(r, keep), NULL, keep);
-}
-
-static void add_gain(struct facts *f, const struct report *r, struct arena *keep)
-{
-	double step = fact_real(r, STR("step_time_s"));
-	struct str note = arena_fmt(keep, "%s, if every finding is settled", prose_per(r));
-	if (!(r->gain_s > 0))
-		return;
-	if (step > 0)
-		note = arena_fmt(keep, "%.*s of %s, if every finding is settled",
-			STR_ARG(ratio_text(keep, r->gain_s / step)),
-			is_whole_capture(r) ? "the capture" : "a step");
-	add_fact(f, "Recoverable", time_text(keep, r->gain_s), note, "bad", keep);
-}
-
 static const struct ratio {
 	struct str fact;
 	const char *label, *note;
@@ -80,25 +59,31 @@ static const struct ratio {
 	{ STR_INIT("hbm_util"), "HBM bandwidth", "of the peak, counted from the program", false },
 };
 
-static void add_ratios(struct facts *f, const struct report *r, struct arena *keep)
-{
-	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++) {
-		double share = fact_real(r, ratios[i].fact);
-		bool is_rare = ratios[i].is_rare;
-		if (isnan(share) || (is_rare && share < 0.005))
-			continue;
-		struct str unclear = i ? STR("") : prose_unclear(r, keep);
-		struct str note = arena_fmt(keep, "%s%.*s", ratios[i].note, STR_ARG(unclear));
-		add_fact(f, ratios[i].label, ratio_text(keep, share), note, NULL, keep);
-	}
-}
-
 static struct template_list facts_of(const struct report *r, struct arena *keep)
 {
 	struct facts f = { NULL, 0, 0 };
-	add_step(&f, r, keep);
-	add_gain(&f, r, keep);
-	add_ratios(&f, r, keep);
+	double step = fact_real(r, STR("step_time_s"));
+	bool is_capture = is_whole_capture(r);
+	if (step > 0)
+		add_fact(&f, is_capture ? "The capture" : "Step time", time_text(keep, step),
+			step_note(r, keep), NULL, keep);
+	if (r->gain_s > 0) {
+		struct str note = str_from(prose_per(r));
+		if (step > 0)
+			note = arena_fmt(keep, "%.*s of %s",
+				STR_ARG(ratio_text(keep, r->gain_s / step)),
+				is_capture ? "the capture" : "a step");
+		note = arena_fmt(keep, "%.*s, if every finding is settled", STR_ARG(note));
+		add_fact(&f, "Recoverable", time_text(keep, r->gain_s), note, "bad", keep);
+	}
+	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++) {
+		double share = fact_real(r, ratios[i].fact);
+		if (isnan(share) || (ratios[i].is_rare && share < 0.005))
+			continue;
+		struct str unclear = i ? STR("") : prose_unclear(r, keep);
+		struct str note = arena_fmt(keep, "%s%.*s", ratios[i].note, STR_ARG(unclear));
+		add_fact(&f, ratios[i].label, ratio_text(keep, share), note, NULL, keep);
+	}
 	return LIST(f.items, f.count);
 }
 
@@ -107,38 +92,16 @@ static struct template_list facts_of(const struct report *r, struct arena *keep)
 static struct str summary_of(const struct report *r, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	double hosts = fact_real(r, STR("hosts")), expected = fact_real(r, STR("hosts_expected"));
 	struct str steps = prose_steps(r, keep), job = prose_job(r, keep);
+	struct str hosts = prose_hosts(r, keep);
 	out_str(o, prose_machine(r, "\xc3\x97", keep));
-	if (hosts > 0 && expected > hosts)
-		out_fmt(o, ", %.0f of %.0f hosts", hosts, expected);
-	else if (hosts > 0)
-		out_fmt(o, ", %.0f host%s", hosts, hosts == 1 ? "" : "s");
+	if (hosts.len)
+		out_fmt(o, ", %.*s", STR_ARG(hosts));
 	if (steps.len)
 		out_fmt(o, ", %.*s", STR_ARG(steps));
 	if (job.len)
 		out_fmt(o, "; %.*s", STR_ARG(job));
 	return out_text(o);
-}
-
-static struct str gives_back(const struct report *r, struct arena *keep)
-{
-	double step = fact_real(r, STR("step_time_s"));
-	if (!(r->gain_s > 0))
-		return MISSING;
-	if (!(step > 0))
-		return time_text(keep, r->gain_s);
-	return arena_fmt(keep, "%.*s (%.*s)", STR_ARG(time_text(keep, r->gain_s)),
-		STR_ARG(ratio_text(keep, r->gain_s / step)));
-}
-
-/* The rule that costs most, for the index. */
-static struct str first_finding(const struct html_report *h)
-{
-	const struct html_finding *f = h->failed.count ? h->failed.items : h->warned.items;
-	if (h->error_id.len)
-		return h->error_id;
-	return h->failed.count + h->warned.count ? f->rule : MISSING;
 }
 
 static void head_of(const struct report *r, struct arena *keep, struct html_report *ret)
@@ -149,7 +112,7 @@ static void head_of(const struct report *r, struct arena *keep, struct html_repo
 	ret->inputs = fact_text(r, STR("inputs"));
 	ret->rules = r->rules;
 	ret->facts = facts_of(r, keep);
-	ret->gives_back = gives_back(r, keep);
+	ret->gives_back = prose_gives_back(r, keep);
 	if (step > 0) {
 		ret->step = prose_step(r, keep);
 		ret->step_value = double_text(keep, step);
@@ -162,13 +125,6 @@ static void head_of(const struct report *r, struct arena *keep, struct html_repo
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
-
-static void ids_of(const struct report *r, bool alone, struct arena *keep, struct html_report *ret)
-{
-	uint64_t hash = str_hash(r->profile);
-	ret->ids = alone ? STR("") : arena_fmt(keep, "p-%08x-", (unsigned)(hash ^ hash >> 32));
-	ret->id = arena_fmt(keep, "%.*sreport", STR_ARG(ret->ids));
-}
 
 typedef bool draw_fn(const struct report *r, struct arena *keep, struct html_picture *ret);
 
@@ -193,7 +149,9 @@ static struct html_report report_of(
 	const struct report *r, bool alone, bool whole, struct arena *keep)
 {
 	struct html_report ret = { .profile = r->profile, .verdict = verdict_name(r->verdict) };
-	ids_of(r, alone, keep, &ret);
+	uint64_t hash = str_hash(r->profile);
+	ret.ids = alone ? STR("") : arena_fmt(keep, "p-%08x-", (unsigned)(hash ^ hash >> 32));
+	ret.id = arena_fmt(keep, "%.*sreport", STR_ARG(ret.ids));
 	html_rules(r, keep, &ret);
 	ret.icon = svg_icon(r->verdict);
 	ret.error = r->error;
@@ -206,7 +164,7 @@ static struct html_report report_of(
 			html_tables(r, keep, &ret);
 		}
 	}
-	ret.first_finding = first_finding(&ret);
+	ret.first_finding = prose_top(r, keep);
 	return ret;
 }
 
@@ -235,14 +193,6 @@ static void sum_up(const struct report_set *set, struct html_page *page, struct 
 	page->count = out_text(o);
 }
 
-static struct str title_of(const struct html_page *page, struct arena *keep)
-{
-	const struct html_report *r = page->reports.items;
-	if (page->reports.count != 1)
-		return arena_fmt(keep, "rooflint: %.*s", STR_ARG(page->count));
-	return arena_fmt(keep, "%.*s: %.*s", STR_ARG(r->word), STR_ARG(r->profile));
-}
-
 struct page_template *report_html_load(struct str dir, struct arena *keep, struct diag *err)
 {
 	return page_template_load(dir, STR("report.xhtml"), &html_page_record, keep, err);
@@ -258,7 +208,9 @@ void report_html(const struct report_set *set, const struct page_template *t, st
 		reports[i] = report_of(&set->items[i], set->count == 1, i < HTML_MAX_WHOLE, keep);
 	sum_up(set, &page, keep);
 	page.reports = LIST(reports, set->count);
-	page.title = title_of(&page, keep);
+	page.title = set->count == 1 ? arena_fmt(keep, "%.*s: %.*s", STR_ARG(reports->word),
+					       STR_ARG(reports->profile))
+				     : arena_fmt(keep, "rooflint: %.*s", STR_ARG(page.count));
 	page_template_fill(t, &page, &x);
 	out_char(out, '\n');
 }

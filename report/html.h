@@ -234,7 +234,6 @@ struct template_list html_spans(struct str text, struct arena *keep);
 struct template_list html_prose(struct str text, struct arena *keep);
 /* At most `columns` characters, the last of them an ellipsis when something was cut. */
 struct str html_clip(struct str s, int columns, struct arena *keep);
-struct str html_place(struct str file, double line, struct arena *keep); /* "train.py:41" */
 /* Letters, digits, '-', '_' and '.'; anything else becomes '-'. */
 struct str html_slug(struct str s, struct arena *keep);
 

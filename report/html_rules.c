@@ -36,13 +36,6 @@ static struct str subject_id(const struct maker *m, const struct report_finding 
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-static struct str evidence_value(const struct report_evidence *e, struct arena *keep)
-{
-	if (e->is_null)
-		return STR("unknown");
-	return e->is_text ? text_clean(keep, e->text) : unit_text(keep, e->real, e->unit);
-}
-
 /* What was measured, then the limits. */
 static struct template_list evidence_list(const struct maker *m, const struct report_finding *f)
 {
@@ -54,7 +47,7 @@ static struct template_list evidence_list(const struct maker *m, const struct re
 			if (e->is_limit == limits)
 				items[count++] = (struct html_evidence){ limits ? STR("limit")
 										: STR("measured"),
-					e->column, evidence_value(e, m->keep), e->meaning };
+					e->column, evidence_text(e, m->keep), e->meaning };
 		}
 	return LIST(items, count);
 }
@@ -67,7 +60,7 @@ static struct html_subject subject_of(const struct maker *m, const struct report
 		.message = prose_message(m->r, f, m->keep) };
 	if (f->gain_s > 0)
 		s.cost = arena_fmt(m->keep, "up to %.*s", STR_ARG(time_text(m->keep, f->gain_s)));
-	s.place = html_place(f->source_file, f->source_line, m->keep);
+	s.place = place_text(f->source_file, f->source_line, m->keep);
 	s.around = html_around(f, m->keep);
 	return s;
 }
@@ -86,27 +79,7 @@ static struct template_list subjects_of(
 	return LIST(items, shown);
 }
 
-static struct str unknown_text(const struct maker *m, const struct report_rule *rule)
-{
-	struct group g = group_of(m->r, rule->name, VERDICT_INCONCLUSIVE, m->keep);
-	struct str missing = g.count ? g.items[0]->missing : MISSING;
-	if (!(rule->unknown > 0))
-		return MISSING;
-	return arena_fmt(m->keep, "%.0f more could not be judged%s%.*s", rule->unknown,
-		missing.len ? ": no " : "", STR_ARG(missing));
-}
-
-static void put_subjects(const struct maker *m, const struct group *g, struct html_finding *ret)
-{
-	const struct report_finding *f = g->items[0];
-	ret->others = subjects_of(m, g, 1, &ret->others_more);
-	if (f->verdict != VERDICT_FAIL)
-		return;
-	struct group warned = group_of(m->r, f->rule, VERDICT_WARN, m->keep);
-	ret->warned = subjects_of(m, &warned, 0, &ret->warned_more);
-}
-
-static struct html_finding finding_of(const struct maker *m, const struct group *g)
+static struct html_finding finding_card(const struct maker *m, const struct group *g)
 {
 	const struct report_finding *f = g->items[0];
 	const struct report_rule *rule = rule_of(m->r, f->rule);
@@ -116,7 +89,7 @@ static struct html_finding finding_of(const struct maker *m, const struct group 
 	ret.word = str_from(verdict_looks[f->verdict].word);
 	ret.icon = svg_icon(f->verdict);
 	ret.message = prose_message(m->r, f, m->keep);
-	ret.place = html_place(f->source_file, f->source_line, m->keep);
+	ret.place = place_text(f->source_file, f->source_line, m->keep);
 	ret.scope = f->scope;
 	ret.cost = prose_cost(m->r, g, m->keep);
 	ret.share = svg_share(g->gain_s / fact_real(m->r, STR("step_time_s")), m->keep);
@@ -128,25 +101,14 @@ static struct html_finding finding_of(const struct maker *m, const struct group 
 	ret.why = html_prose(f->why, m->keep);
 	if (rule) {
 		ret.expected = rule->title;
-		ret.unknown = unknown_text(m, rule);
+		ret.unknown = prose_unknown(m->r, rule, m->keep);
 	}
-	put_subjects(m, g, &ret);
+	ret.others = subjects_of(m, g, 1, &ret.others_more);
+	if (f->verdict == VERDICT_FAIL) {
+		struct group warned = group_of(m->r, f->rule, VERDICT_WARN, m->keep);
+		ret.warned = subjects_of(m, &warned, 0, &ret.warned_more);
+	}
 	return ret;
-}
-
-/* The warnings of a rule that also failed stand with its failures. */
-static bool is_told(const struct maker *m, enum verdict v, const struct group *g)
-{
-	struct str rule = g->items[0]->rule;
-	return v == VERDICT_WARN && group_of(m->r, rule, VERDICT_FAIL, m->keep).count > 0;
-}
-
-/* "rule-NAME" is where the rule's own verdict is told; other findings of it stand elsewhere. */
-static void settle_id(const struct maker *m, enum verdict v, struct html_finding *f)
-{
-	const struct report_rule *rule = rule_of(m->r, f->rule);
-	if (rule && rule->verdict != v)
-		f->id = id_of(m, arena_z(m->keep, verdict_name(v)), f->rule);
 }
 
 static struct template_list findings_of(const struct maker *m, enum verdict v)
@@ -155,44 +117,40 @@ static struct template_list findings_of(const struct maker *m, enum verdict v)
 	ptrdiff_t count = group_findings(m->r, v, m->keep, &groups), kept = 0;
 	struct html_finding *items = arena_make(m->keep, struct html_finding, count);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		if (is_told(m, v, &groups[i]))
+		if (group_is_told(m->r, &groups[i], m->keep))
 			continue;
-		items[kept] = finding_of(m, &groups[i]);
-		settle_id(m, v, &items[kept++]);
+		struct html_finding *f = &items[kept++];
+		*f = finding_card(m, &groups[i]);
+		/* "rule-NAME" is where the rule's own verdict is told. */
+		const struct report_rule *rule = rule_of(m->r, f->rule);
+		if (rule && rule->verdict != v)
+			f->id = id_of(m, arena_z(m->keep, verdict_name(v)), f->rule);
 	}
 	return LIST(items, kept);
 }
 
 /* ---- what could not be judged ---------------------------------------------------------------- */
 
-static struct html_trouble trouble_of(const struct maker *m, const struct trouble *trouble)
-{
-	const struct report_rule *rule = trouble->rules[0];
-	struct html_trouble t = { .reason = html_spans(trouble->reason, m->keep) };
-	struct html_rule_name *names = NULL;
-	ptrdiff_t count = 0, cap = 0;
-	for (ptrdiff_t i = 0; i < trouble->count; i++) {
-		struct str name = trouble->rules[i]->name;
-		*arena_push(m->keep, names, count, cap) =
-			(struct html_rule_name){ name, id_of(m, "rule", name) };
-	}
-	struct group g = group_of(m->r, rule->name, VERDICT_INCONCLUSIVE, m->keep);
-	if (g.count)
-		t.evidence = evidence_list(m, g.items[0]);
-	t.rules = LIST(names, count);
-	t.todo = html_prose(rule->todo, m->keep);
-	t.icon = svg_icon(rule->verdict);
-	return t;
-}
-
 static struct template_list troubles_of(const struct maker *m)
 {
-	struct html_trouble *items = NULL;
-	ptrdiff_t count = 0, cap = 0;
 	struct trouble *troubles;
-	ptrdiff_t total = group_troubles(m->r, m->keep, &troubles);
-	for (ptrdiff_t i = 0; i < total; i++)
-		*arena_push(m->keep, items, count, cap) = trouble_of(m, &troubles[i]);
+	ptrdiff_t count = group_troubles(m->r, m->keep, &troubles);
+	struct html_trouble *items = arena_make(m->keep, struct html_trouble, count);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct trouble *t = &troubles[i];
+		const struct report_rule *first = t->rules[0];
+		struct group g = group_of(m->r, first->name, VERDICT_INCONCLUSIVE, m->keep);
+		struct html_rule_name *names = arena_make(m->keep, struct html_rule_name, t->count);
+		for (ptrdiff_t k = 0; k < t->count; k++)
+			names[k] = (struct html_rule_name){ t->rules[k]->name,
+				id_of(m, "rule", t->rules[k]->name) };
+		items[i] = (struct html_trouble){ .rules = LIST(names, t->count),
+			.icon = svg_icon(first->verdict),
+			.reason = html_spans(t->reason, m->keep),
+			.todo = html_prose(first->todo, m->keep) };
+		if (g.count)
+			items[i].evidence = evidence_list(m, g.items[0]);
+	}
 	return LIST(items, count);
 }
 
@@ -219,13 +177,6 @@ static struct template_list rules_of(const struct maker *m, const enum verdict *
 	return LIST(items, count);
 }
 
-static const char *section_of(enum verdict v)
-{
-	return v == VERDICT_WARN				 ? "warnings"
-	       : v == VERDICT_NOT_APPLICABLE || v == VERDICT_OFF ? "skipped"
-								 : verdict_looks[v].one;
-}
-
 static struct template_list counts_of(const struct maker *m)
 {
 	struct html_count *items = arena_make(m->keep, struct html_count, RULE_VERDICTS);
@@ -239,7 +190,11 @@ static struct template_list counts_of(const struct maker *m)
 				arena_fmt(m->keep, "%lld %s", (long long)n,
 					n == 1 ? look->one : look->many),
 				verdict_name(v),
-				arena_fmt(m->keep, "%.*s%s", STR_ARG(m->ids), section_of(v)),
+				arena_fmt(m->keep, "%.*s%s", STR_ARG(m->ids),
+					v == VERDICT_WARN ? "warnings"
+					: v == VERDICT_NOT_APPLICABLE || v == VERDICT_OFF
+						? "skipped"
+						: look->one),
 			};
 	}
 	return LIST(items, count);

@@ -152,7 +152,7 @@ static struct str tail_of(struct str path, struct arena *keep)
 static struct str cell_whole(const struct shown *s, const void *row, struct arena *keep)
 {
 	struct str text = text_clean(keep, cell_text(s->column, row));
-	return s->line ? html_place(text, cell_real(s->line, row), keep) : text;
+	return s->line ? place_text(text, cell_real(s->line, row), keep) : text;
 }
 
 static void put_number(struct html_cell *cell, double value, enum unit unit, struct arena *keep)

@@ -116,13 +116,6 @@ struct str html_clip(struct str s, int columns, struct arena *keep)
 	return s;
 }
 
-struct str html_place(struct str file, double line, struct arena *keep)
-{
-	if (!file.len || !(line >= 1 && line < 1e9))
-		return file;
-	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line);
-}
-
 static bool is_slug_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -252,15 +252,6 @@ static void put_unjudged(struct junit *j, const struct report *r, const struct r
 	put_outcome(j, element, verdict_name(rule->verdict), message, out_text(page.out));
 }
 
-/* The finding that stands for the rule: the one of largest gain. */
-static const struct report_finding *finding_of(const struct report *r, struct str rule)
-{
-	for (ptrdiff_t i = 0; i < r->finding_count; i++)
-		if (str_eq(r->findings[i].rule, rule))
-			return &r->findings[i];
-	return NULL;
-}
-
 static void put_place(struct junit *j, const struct report_finding *f)
 {
 	if (!f->source_file.len)
@@ -308,15 +299,6 @@ static void open_case(struct junit *j, struct str name, struct str suite)
 	open_element(j, "testcase");
 	attribute(j, "name", unique(j->names, full, j->keep));
 	attribute(j, "classname", arena_fmt(j->keep, "rooflint.%.*s", STR_ARG(out_text(class))));
-}
-
-static double rule_gain(const struct report *r, struct str rule)
-{
-	double gain_s = 0;
-	for (ptrdiff_t i = 0; i < r->finding_count; i++)
-		if (str_eq(r->findings[i].rule, rule) && r->findings[i].gain_s > 0)
-			gain_s += r->findings[i].gain_s;
-	return gain_s;
 }
 
 static void put_case(

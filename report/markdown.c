@@ -182,15 +182,6 @@ static void put_batch(struct paper *p, const struct report_set *set)
 
 /* ---- the table of findings ------------------------------------------------------------------- */
 
-static struct str place_of(const struct alert *a, struct arena *keep)
-{
-	struct str file = a->finding ? a->finding->source_file : MISSING;
-	double line = file.len ? a->finding->source_line : NAN;
-	if (line >= 1 && line < 1e9)
-		return arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line);
-	return file;
-}
-
 static void put_alert_row(struct paper *p, const struct alert *a, bool with_profile)
 {
 	struct out *o = out_memory(p->keep);
@@ -200,7 +191,11 @@ static void put_alert_row(struct paper *p, const struct alert *a, bool with_prof
 		cell(o, a->report->profile, p->keep);
 	cell(o, a->message, p->keep);
 	gain_cell(o, a->gain_s, p->keep);
-	cell(o, place_of(a, p->keep), p->keep);
+	if (a->finding)
+		cell(o, place_text(a->finding->source_file, a->finding->source_line, p->keep),
+			p->keep);
+	else
+		cell(o, STR(""), p->keep);
 	out_char(o, '\n');
 	p->rows += !put(p, o);
 }

@@ -82,23 +82,56 @@ ptrdiff_t count_results(const struct report *r, enum verdict v)
 	return count;
 }
 
-static void group_add(struct group *g, const struct report_finding *f)
-{
-	g->items[g->count++] = f;
-	if (!isnan(f->gain_s))
-		g->gain_s = isnan(g->gain_s) ? f->gain_s : g->gain_s + f->gain_s;
-}
-
 struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep)
 {
 	struct group g = { NULL, 0, NAN };
 	g.items = arena_make(keep, const struct report_finding *, r->finding_count);
 	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
 		const struct report_finding *f = &r->findings[i];
-		if (str_eq(f->rule, rule) && f->verdict == v)
-			group_add(&g, f);
+		if (!str_eq(f->rule, rule) || f->verdict != v)
+			continue;
+		g.items[g.count++] = f;
+		if (!isnan(f->gain_s))
+			g.gain_s = isnan(g.gain_s) ? f->gain_s : g.gain_s + f->gain_s;
 	}
 	return g;
+}
+
+bool group_is_told(const struct report *r, const struct group *g, struct arena *keep)
+{
+	const struct report_finding *f = g->items[0];
+	return f->verdict == VERDICT_WARN && group_of(r, f->rule, VERDICT_FAIL, keep).count > 0;
+}
+
+const struct report_finding *finding_of(const struct report *r, struct str rule)
+{
+	for (ptrdiff_t i = 0; i < r->finding_count; i++)
+		if (str_eq(r->findings[i].rule, rule))
+			return &r->findings[i];
+	return NULL;
+}
+
+double rule_gain(const struct report *r, struct str rule)
+{
+	double gain_s = 0;
+	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
+		const struct report_finding *f = &r->findings[i];
+		if (str_eq(f->rule, rule) && f->gain_s > 0 && isfinite(f->gain_s))
+			gain_s += f->gain_s;
+	}
+	return gain_s;
+}
+
+bool is_line(double line)
+{
+	return line >= 1 && line < 1e9;
+}
+
+struct str place_text(struct str file, double line, struct arena *keep)
+{
+	if (!file.len || !is_line(line))
+		return file;
+	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line);
 }
 
 static bool gains_more(const struct group *a, const struct group *b)
@@ -108,26 +141,6 @@ static bool gains_more(const struct group *a, const struct group *b)
 	return a->gain_s > b->gain_s;
 }
 
-/* Insertion keeps ties in order; there are never more groups than rules. */
-static void groups_sort(struct group *groups, ptrdiff_t count)
-{
-	for (ptrdiff_t i = 1; i < count; i++) {
-		struct group g = groups[i];
-		ptrdiff_t at = i;
-		for (; at > 0 && gains_more(&g, &groups[at - 1]); at--)
-			groups[at] = groups[at - 1];
-		groups[at] = g;
-	}
-}
-
-static bool has_group(const struct group *groups, ptrdiff_t count, struct str rule)
-{
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (str_eq(groups[i].items[0]->rule, rule))
-			return true;
-	return false;
-}
-
 ptrdiff_t group_findings(
 	const struct report *r, enum verdict v, struct arena *keep, struct group **ret)
 {
@@ -135,10 +148,22 @@ ptrdiff_t group_findings(
 	ptrdiff_t count = 0, cap = 0;
 	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
 		const struct report_finding *f = &r->findings[i];
-		if (f->verdict == v && !has_group(groups, count, f->rule))
+		ptrdiff_t at = 0;
+		if (f->verdict != v)
+			continue;
+		while (at < count && !str_eq(groups[at].items[0]->rule, f->rule))
+			at++;
+		if (at == count)
 			*arena_push(keep, groups, count, cap) = group_of(r, f->rule, v, keep);
 	}
-	groups_sort(groups, count);
+	/* Insertion keeps ties in order; there are never more groups than rules. */
+	for (ptrdiff_t i = 1; i < count; i++) {
+		struct group g = groups[i];
+		ptrdiff_t at = i;
+		for (; at > 0 && gains_more(&g, &groups[at - 1]); at--)
+			groups[at] = groups[at - 1];
+		groups[at] = g;
+	}
 	*ret = groups;
 	return count;
 }
@@ -150,46 +175,33 @@ struct str reason_of(const struct report_rule *rule, struct arena *keep)
 	return arena_fmt(keep, "%.*s (%.*s)", STR_ARG(rule->reason), STR_ARG(rule->withheld));
 }
 
-static bool is_unsure(const struct report_rule *rule)
-{
-	return rule->verdict == VERDICT_INCONCLUSIVE;
-}
-
 static bool same_trouble(const struct report_rule *a, const struct report_rule *b)
 {
-	return is_unsure(a) && is_unsure(b) && a->reason.len && str_eq(a->reason, b->reason) &&
-	       str_eq(a->todo, b->todo);
-}
-
-static bool is_repeated(const struct report *r, ptrdiff_t index)
-{
-	for (ptrdiff_t i = 0; i < index; i++)
-		if (same_trouble(&r->results[i], &r->results[index]))
-			return true;
-	return false;
-}
-
-static struct trouble trouble_of(const struct report *r, ptrdiff_t first, struct arena *keep)
-{
-	const struct report_rule *rule = &r->results[first];
-	struct trouble ret = { .reason = rule->reason };
-	ptrdiff_t cap = 0;
-	for (ptrdiff_t i = first; i < r->result_count; i++)
-		if (i == first || same_trouble(rule, &r->results[i]))
-			*arena_push(keep, ret.rules, ret.count, cap) = &r->results[i];
-	if (ret.count == 1)
-		ret.reason = reason_of(rule, keep);
-	if (!ret.reason.len)
-		ret.reason = STR("could not be judged");
-	return ret;
+	return a->reason.len && str_eq(a->reason, b->reason) && str_eq(a->todo, b->todo);
 }
 
 ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trouble **ret)
 {
-	ptrdiff_t count = 0, cap = 0;
-	*ret = NULL;
-	for (ptrdiff_t i = 0; i < r->result_count; i++)
-		if (is_unsure(&r->results[i]) && !is_repeated(r, i))
-			*arena_push(keep, *ret, count, cap) = trouble_of(r, i, keep);
+	ptrdiff_t count = 0, cap = 0, *caps = arena_make(keep, ptrdiff_t, r->result_count + 1);
+	struct trouble *troubles = NULL;
+	for (ptrdiff_t i = 0; i < r->result_count; i++) {
+		const struct report_rule *rule = &r->results[i];
+		ptrdiff_t at = 0;
+		if (rule->verdict != VERDICT_INCONCLUSIVE)
+			continue;
+		while (at < count && !same_trouble(troubles[at].rules[0], rule))
+			at++;
+		if (at == count)
+			arena_push(keep, troubles, count, cap)->reason = rule->reason;
+		struct trouble *t = &troubles[at];
+		*arena_push(keep, t->rules, t->count, caps[at]) = rule;
+	}
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (troubles[i].count == 1)
+			troubles[i].reason = reason_of(troubles[i].rules[0], keep);
+		if (!troubles[i].reason.len)
+			troubles[i].reason = STR("could not be judged");
+	}
+	*ret = troubles;
 	return count;
 }

@@ -26,28 +26,6 @@ static const struct kind_words {
 		"warnings" },
 };
 
-static struct str place_of(const struct alert *a, struct arena *keep)
-{
-	struct str file = a->finding ? text_clean(keep, a->finding->source_file) : MISSING;
-	double line = file.len ? a->finding->source_line : (double)NAN;
-	if (line >= 1 && line < 1e9)
-		file = arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line);
-	return text_cut(keep, file, MESSAGE_NAME_BYTES);
-}
-
-static void put_text(struct message_item *m, ptrdiff_t text_bytes, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_str(o, m->message);
-	if (m->cost.len)
-		out_fmt(o, "; costs %.*s", STR_ARG(m->cost));
-	if (m->subjects > 1)
-		out_fmt(o, "; and %.0f more", m->subjects - 1);
-	if (m->place.len)
-		out_fmt(o, " (%.*s)", STR_ARG(m->place));
-	m->text = text_cut(keep, out_text(o), text_bytes);
-}
-
 static struct message_item item_of(const struct news_item *n, bool is_batch,
 	const struct message_room *room, struct arena *keep)
 {
@@ -68,13 +46,25 @@ static struct message_item item_of(const struct news_item *n, bool is_batch,
 	if (n->alert) {
 		m.message = n->alert->message;
 		m.cost = text_cut(keep, n->alert->cost, MESSAGE_SHORT_BYTES);
-		m.place = place_of(n->alert, keep);
+		const struct report_finding *f = n->alert->finding;
+		if (f)
+			m.place = text_cut(keep,
+				place_text(text_clean(keep, f->source_file), f->source_line, keep),
+				MESSAGE_NAME_BYTES);
 		m.gain_s = n->alert->gain_s;
 		m.subjects = (double)n->subjects;
 	}
 	m.heading = text_cut(keep, heading, room->line);
 	m.message = text_cut(keep, m.message, room->text);
-	put_text(&m, room->text, keep);
+	struct out *o = out_memory(keep);
+	out_str(o, m.message);
+	if (m.cost.len)
+		out_fmt(o, "; costs %.*s", STR_ARG(m.cost));
+	if (m.subjects > 1)
+		out_fmt(o, "; and %.0f more", m.subjects - 1);
+	if (m.place.len)
+		out_fmt(o, " (%.*s)", STR_ARG(m.place));
+	m.text = text_cut(keep, out_text(o), room->text);
 	return m;
 }
 

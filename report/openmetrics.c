@@ -196,16 +196,6 @@ static void put_counts(struct series *s)
 		}
 }
 
-static double rule_gain(const struct report *r, struct str rule)
-{
-	double gain_s = 0;
-	for (ptrdiff_t i = 0; i < r->finding_count; i++)
-		if (str_eq(r->findings[i].rule, rule) && r->findings[i].gain_s > 0 &&
-			isfinite(r->findings[i].gain_s))
-			gain_s += r->findings[i].gain_s;
-	return gain_s;
-}
-
 static bool is_first(const struct report *r, ptrdiff_t index)
 {
 	for (ptrdiff_t i = 0; i < index; i++)

@@ -124,19 +124,14 @@ static void wrap_line(struct page *p, int indent, struct str line)
 		p->column = out_words(p->out, line, p->column, indent, p->width);
 }
 
-/* Without the newlines that a block scalar ends with. */
-static struct str trim_end(struct str text)
-{
-	while (text.len && (text.p[text.len - 1] == '\n' || text.p[text.len - 1] == ' '))
-		text.len--;
-	return text;
-}
-
 void page_wrap(struct page *p, int indent, struct str text)
 {
 	struct str line;
 	bool more = true;
-	text = trim_end(clean_lines(p->keep, text));
+	text = clean_lines(p->keep, text);
+	/* A block scalar ends with newlines. */
+	while (str_ends(text, STR("\n")) || str_ends(text, STR(" ")))
+		text.len--;
 	while (more) {
 		more = str_cut(text, '\n', &line, &text);
 		if (line.len)
@@ -206,15 +201,10 @@ struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
 		STR_ARG(ratio_text(keep, gain_s / step_s)));
 }
 
-static struct str subject_of(const struct report_finding *f)
-{
-	return f->name.len ? f->name : f->subject;
-}
-
 struct str prose_message(const struct report *r, const struct report_finding *f, struct arena *keep)
 {
 	const struct report_rule *rule = rule_of(r, f->rule);
-	struct str subject = subject_of(f);
+	struct str subject = f->name.len ? f->name : f->subject;
 	if (f->message.len)
 		return f->message;
 	if (f->missing.len)
@@ -222,27 +212,6 @@ struct str prose_message(const struct report *r, const struct report_finding *f,
 	if (!rule || !rule->title.len)
 		return subject;
 	return arena_fmt(keep, "%.*s is against: %.*s", STR_ARG(subject), STR_ARG(rule->title));
-}
-
-/* "train.py:41", or without a line, or missing. */
-static struct str place_text(const struct report_finding *f, struct arena *keep)
-{
-	if (!f->source_file.len || !(f->source_line >= 1 && f->source_line < 1e9))
-		return f->source_file;
-	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(f->source_file), f->source_line);
-}
-
-static void put_where(struct page *p, const struct report_finding *f)
-{
-	struct str place = place_text(f, p->keep);
-	if (!place.len && !f->scope.len)
-		return;
-	page_line(p);
-	page_z(p, "   --> ");
-	if (place.len)
-		page_tint(p, TINT_BOLD, place);
-	if (f->scope.len)
-		page_fmt(p, 7, "%sin %.*s", place.len ? " " : "", STR_ARG(f->scope));
 }
 
 /* Seconds another finding was credited with; rounding is not worth a sentence. */
@@ -273,76 +242,50 @@ struct str prose_cost(const struct report *r, const struct group *g, struct aren
 	return out_text(o);
 }
 
-static struct str evidence_text(const struct report_evidence *e, struct arena *keep)
+struct str evidence_text(const struct report_evidence *e, struct arena *keep)
 {
 	if (e->is_null)
 		return STR("unknown");
 	return e->is_text ? text_clean(keep, e->text) : unit_text(keep, e->real, e->unit);
 }
 
-struct widths {
-	int name, value;
-};
+/* A text value may be an op's whole name; the columns do not follow it that far. */
+enum { VALUE_COLUMNS = 24 };
 
 static int larger(int a, int b)
 {
 	return a > b ? a : b;
 }
 
-/* A text value may be an op's whole name; the columns do not follow it that far. */
-enum { VALUE_COLUMNS = 24 };
-
-static struct widths evidence_widths(const struct report_finding *f, struct arena *keep)
-{
-	struct widths w = { 0, 0 };
-	for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
-		const struct report_evidence *e = &f->evidence[i];
-		int value = text_columns(evidence_text(e, keep));
-		w.name = larger(w.name, text_columns(text_clean(keep, e->column)));
-		if (value <= VALUE_COLUMNS)
-			w.value = larger(w.value, value);
-	}
-	return w;
-}
-
-static void put_evidence_line(struct page *p, const struct report_evidence *e, struct widths w)
-{
-	int meaning = PAGE_TEXT + w.name + 2 + w.value + 2;
-	page_put(p, e->column);
-	page_pad(p, PAGE_TEXT + w.name + 2);
-	page_tint(p, TINT_BOLD, evidence_text(e, p->keep));
-	/* Narrower than 30 columns an explanation is a tower of words. */
-	if (!e->meaning.len || meaning + 30 > p->width)
-		return;
-	if (p->column >= meaning) /* the value is longer than its column */
-		page_z(p, "  ");
-	page_pad(p, meaning);
-	page_wrap_tint(p, TINT_DIM, meaning, e->meaning);
-}
-
 static void put_evidence(
 	struct page *p, const struct report_finding *f, const char *label, bool limits)
 {
-	struct widths w = evidence_widths(f, p->keep);
+	int name = 0, value = 0;
 	for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
-		if (f->evidence[i].is_limit != limits)
+		const struct report_evidence *e = &f->evidence[i];
+		int columns = text_columns(evidence_text(e, p->keep));
+		name = larger(name, text_columns(text_clean(p->keep, e->column)));
+		if (columns <= VALUE_COLUMNS)
+			value = larger(value, columns);
+	}
+	int value_at = PAGE_TEXT + name + 2, meaning_at = value_at + value + 2;
+	for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
+		const struct report_evidence *e = &f->evidence[i];
+		if (e->is_limit != limits)
 			continue;
 		page_label(p, label);
-		put_evidence_line(p, &f->evidence[i], w);
 		label = "";
+		page_put(p, e->column);
+		page_pad(p, value_at);
+		page_tint(p, TINT_BOLD, evidence_text(e, p->keep));
+		/* Narrower than 30 columns an explanation is a tower of words. */
+		if (!e->meaning.len || meaning_at + 30 > p->width)
+			continue;
+		if (p->column >= meaning_at) /* the value is longer than its column */
+			page_z(p, "  ");
+		page_pad(p, meaning_at);
+		page_wrap_tint(p, TINT_DIM, meaning_at, e->meaning);
 	}
-}
-
-static void put_other(struct page *p, const struct report *r, const struct report_finding *f)
-{
-	struct str place = place_text(f, p->keep);
-	struct out *o = out_memory(p->keep);
-	out_str(o, text_clean(p->keep, prose_message(r, f, p->keep)));
-	if (f->gain_s > 0)
-		out_fmt(o, "; costs up to %.*s", STR_ARG(time_text(p->keep, f->gain_s)));
-	if (place.len)
-		out_fmt(o, " (%.*s)", STR_ARG(place));
-	page_wrap(p, PAGE_TEXT, out_text(o));
 }
 
 /* Subjects from the one at `from` on, at most `shown` of them; the rest are counted. */
@@ -352,7 +295,15 @@ static void put_subjects(struct page *p, const struct report *r, const char *lab
 	ptrdiff_t end = g->count - from < shown ? g->count : from + shown;
 	for (ptrdiff_t i = from; i < end; i++) {
 		page_label(p, i == from ? label : "");
-		put_other(p, r, g->items[i]);
+		const struct report_finding *f = g->items[i];
+		struct str place = place_text(f->source_file, f->source_line, p->keep);
+		struct out *o = out_memory(p->keep);
+		out_str(o, text_clean(p->keep, prose_message(r, f, p->keep)));
+		if (f->gain_s > 0)
+			out_fmt(o, "; costs up to %.*s", STR_ARG(time_text(p->keep, f->gain_s)));
+		if (place.len)
+			out_fmt(o, " (%.*s)", STR_ARG(place));
+		page_wrap(p, PAGE_TEXT, out_text(o));
 	}
 	if (g->count <= end)
 		return;
@@ -361,23 +312,13 @@ static void put_subjects(struct page *p, const struct report *r, const char *lab
 		p, PAGE_TEXT, "%s%lld more", end > from ? "and " : "", (long long)(g->count - end));
 }
 
-/* Subjects that the same rule only warns of: they share cause and fix with those that fail. */
-static void put_warned(
-	struct page *p, const struct report *r, const struct report_finding *f, ptrdiff_t shown)
+struct str prose_unknown(const struct report *r, const struct report_rule *rule, struct arena *keep)
 {
-	struct group g = group_of(r, f->rule, VERDICT_WARN, p->keep);
-	if (f->verdict == VERDICT_FAIL)
-		put_subjects(p, r, "warned", &g, 0, shown);
-}
-
-static void put_unknown(struct page *p, const struct report *r, const struct report_rule *rule)
-{
-	struct group g = group_of(r, rule->name, VERDICT_INCONCLUSIVE, p->keep);
+	struct group g = group_of(r, rule->name, VERDICT_INCONCLUSIVE, keep);
 	struct str missing = g.count ? g.items[0]->missing : MISSING;
 	if (!(rule->unknown > 0))
-		return;
-	page_label(p, "unknown");
-	page_fmt(p, PAGE_TEXT, "%.0f more could not be judged%s%.*s", rule->unknown,
+		return MISSING;
+	return arena_fmt(keep, "%.0f more could not be judged%s%.*s", rule->unknown,
 		missing.len ? ": no " : "", STR_ARG(missing));
 }
 
@@ -397,7 +338,14 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 {
 	const struct report_finding *f = g->items[0];
 	const struct report_rule *rule = rule_of(r, f->rule);
-	put_where(p, f);
+	struct str place = place_text(f->source_file, f->source_line, p->keep);
+	if (place.len || f->scope.len) {
+		page_line(p);
+		page_z(p, "   --> ");
+		page_tint(p, TINT_BOLD, place);
+		if (f->scope.len)
+			page_fmt(p, 7, "%sin %.*s", place.len ? " " : "", STR_ARG(f->scope));
+	}
 	page_field(p, "costs", prose_cost(r, g, p->keep));
 	if (rule)
 		page_field(p, "expected", rule->title);
@@ -405,14 +353,50 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 	put_evidence(p, f, "limit", true);
 	page_field(p, "note", f->note);
 	put_subjects(p, r, "also", g, 1, style->others);
-	put_warned(p, r, f, style->others);
+	if (f->verdict == VERDICT_FAIL) {
+		/* They share cause and fix with those that fail. */
+		struct group warned = group_of(r, f->rule, VERDICT_WARN, p->keep);
+		put_subjects(p, r, "warned", &warned, 0, style->others);
+	}
 	if (rule)
-		put_unknown(p, r, rule);
+		page_field(p, "unknown", prose_unknown(r, rule, p->keep));
 	page_field(p, "cause", f->cause);
 	page_field(p, "fix", f->fix);
 	if (style->why)
 		page_field(p, "why", f->why);
 	page_line(p);
+}
+
+struct str prose_top(const struct report *r, struct arena *keep)
+{
+	struct group *groups;
+	if (r->error.len)
+		return diag_name(r->error_id, keep);
+	if (group_findings(r, VERDICT_FAIL, keep, &groups) ||
+		group_findings(r, VERDICT_WARN, keep, &groups))
+		return groups[0].items[0]->rule;
+	return MISSING;
+}
+
+struct str prose_gives_back(const struct report *r, struct arena *keep)
+{
+	double step_s = fact_real(r, STR("step_time_s"));
+	if (!(r->gain_s > 0))
+		return MISSING;
+	if (!(step_s > 0))
+		return time_text(keep, r->gain_s);
+	return arena_fmt(keep, "%.*s (%.*s)", STR_ARG(time_text(keep, r->gain_s)),
+		STR_ARG(ratio_text(keep, r->gain_s / step_s)));
+}
+
+struct str prose_hosts(const struct report *r, struct arena *keep)
+{
+	double hosts = fact_real(r, STR("hosts")), expected = fact_real(r, STR("hosts_expected"));
+	if (!(hosts > 0))
+		return STR("");
+	if (expected > hosts)
+		return arena_fmt(keep, "%.0f of %.0f hosts", hosts, expected);
+	return arena_fmt(keep, "%.0f host%s", hosts, hosts == 1 ? "" : "s");
 }
 
 /* ---- the head of a report -------------------------------------------------------------------- */

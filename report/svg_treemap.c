@@ -203,7 +203,7 @@ static struct str op_title(
 	if (op->scope.len)
 		out_fmt(o, "\n%.*s", STR_ARG(op->scope));
 	if (op->source_file.len)
-		out_fmt(o, "\n%.*s", STR_ARG(html_place(op->source_file, op->source_line, keep)));
+		out_fmt(o, "\n%.*s", STR_ARG(place_text(op->source_file, op->source_line, keep)));
 	return out_text(o);
 }
 
