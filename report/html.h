@@ -1,8 +1,9 @@
 /*
  * What a page shows, as records that templates are filled with.  Private to report/.
  *
- * docs/templates.md is the same list; a test compares them.  Values are made from struct report alone, so
- * that a page can be made later, from report.json.
+ * Each record is one list of fields, with their meaning for people who write templates;
+ * docs/templates.md is the same list, and a test compares them.  Values are made from struct report
+ * alone, so that a page can be made later, from report.json.
  */
 #ifndef REPORT_HTML_H
 #define REPORT_HTML_H
