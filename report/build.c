@@ -39,33 +39,22 @@ static void build_facts(const struct tables *tables, struct arena *keep, struct 
 	}
 }
 
-/* Evidence is named "column" in the rule's own table, else "table.column". */
-static const struct column *rule_column(const struct rule *rule, struct str name)
-{
-	struct str table, column;
-	if (!str_cut(name, '.', &table, &column))
-		return rule->from ? table_column(rule->from, name) : NULL;
-	const struct table_def *def = table_find(table);
-	return def ? table_column(def, column) : NULL;
-}
-
-static bool is_param(const struct rule *rule, struct str name)
-{
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
-		if (str_eq(rule->params[i].name, name))
-			return true;
-	return false;
-}
-
 static void build_evidence(const struct rule *rule, const struct evidence *e, struct arena *keep,
 	struct report_evidence *ret)
 {
-	const struct column *c = rule_column(rule, e->column);
+	struct str table, column;
+	bool is_param = false;
+	/* "column" in the rule's own table, else "table.column". */
+	const struct table_def *def =
+		str_cut(e->column, '.', &table, &column) ? table_find(table) : rule->from;
+	const struct column *c = def ? table_column(def, column.len ? column : e->column) : NULL;
+	for (ptrdiff_t i = 0; i < rule->param_count; i++)
+		is_param |= str_eq(rule->params[i].name, e->column);
 	ret->column = own(keep, e->column);
 	ret->unit = e->unit;
 	ret->is_null = e->is_null || (!e->is_text && !isfinite(e->real));
 	ret->is_text = e->is_text && !ret->is_null;
-	ret->is_limit = !c && is_param(rule, e->column);
+	ret->is_limit = !c && is_param;
 	if (ret->is_text)
 		ret->text = own(keep, e->text);
 	else if (!ret->is_null)
@@ -119,16 +108,12 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 		ret->todo = own(keep, advice_for(report, j, result, keep));
 }
 
-/* A whole run passes, fails, warns or stays open; anything else would be green by absence. */
-static enum verdict whole_verdict(enum verdict v)
-{
-	bool known = v == VERDICT_PASS || v == VERDICT_FAIL || v == VERDICT_WARN;
-	return known ? v : VERDICT_INCONCLUSIVE;
-}
-
 static void build_judgement(const struct judgement *j, struct arena *keep, struct report *ret)
 {
-	ret->verdict = whole_verdict(j->verdict);
+	bool is_settled = j->verdict == VERDICT_PASS || j->verdict == VERDICT_FAIL ||
+			  j->verdict == VERDICT_WARN;
+	/* Anything else would be green by absence. */
+	ret->verdict = is_settled ? j->verdict : VERDICT_INCONCLUSIVE;
 	ret->gain_s = j->gain_s;
 	ret->findings = arena_make(keep, struct report_finding, j->finding_count);
 	ret->finding_count = j->finding_count;
@@ -291,16 +276,6 @@ static void build_table(
 
 /* ---- plots ----------------------------------------------------------------------------------- */
 
-static void build_plot(
-	const struct plots *plots, enum plot_id id, struct arena *keep, struct report *ret)
-{
-	const struct table_def *def = &plot_defs[id];
-	const struct table *t = &plots->items[id];
-	for (ptrdiff_t i = 0; i < t->count && i < PLOT_MAX_ROWS; i++)
-		copy_row(def, table_row(def, t, i), rows_add(&ret->plots.items[id], def, keep),
-			keep);
-}
-
 static void build_around(const struct around *around, struct arena *keep, struct report_finding *f)
 {
 	f->around = arena_make(keep, struct neighbour, around->count);
@@ -316,11 +291,6 @@ static void build_around(const struct around *around, struct arena *keep, struct
 		f->around_left[role] = (double)around->left_out[role];
 }
 
-static bool wants_around(const struct report_finding *f)
-{
-	return f->name.len && (f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN);
-}
-
 bool report_plots(struct measured *m, struct arena *keep, struct report *ret, struct diag *err)
 {
 	struct plots plots;
@@ -329,10 +299,13 @@ bool report_plots(struct measured *m, struct arena *keep, struct report *ret, st
 	if (!measure_plots(m, &plots, err))
 		return false;
 	for (int id = 0; id < PLOT_COUNT; id++)
-		build_plot(&plots, (enum plot_id)id, keep, ret);
+		for (ptrdiff_t i = 0; i < plots.items[id].count && i < PLOT_MAX_ROWS; i++)
+			copy_row(&plot_defs[id], table_row(&plot_defs[id], &plots.items[id], i),
+				rows_add(&ret->plots.items[id], &plot_defs[id], keep), keep);
 	for (ptrdiff_t i = 0; i < ret->finding_count && count < REPORT_MAX_AROUND; i++) {
 		struct report_finding *f = &ret->findings[i];
-		if (!wants_around(f) || !measure_around(m, f->name, f->scope, &around))
+		bool is_open = f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN;
+		if (!is_open || !f->name.len || !measure_around(m, f->name, f->scope, &around))
 			continue;
 		build_around(&around, keep, f);
 		count++;

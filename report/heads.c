@@ -25,12 +25,6 @@ static const struct head {
 	{ TABLE_compiles, { "module", "programs", "time_s", "in_step" } },
 };
 
-struct grid {
-	struct str cells[HEAD_ROWS + 1][HEAD_COLUMNS]; /* the first row holds the names */
-	int widths[HEAD_COLUMNS];
-	ptrdiff_t rows, columns;
-};
-
 /* Cut at a character, with dots. */
 static struct str shorten(struct arena *keep, struct str s)
 {
@@ -44,44 +38,39 @@ static struct str shorten(struct arena *keep, struct str s)
 	return arena_fmt(keep, "%.*s...", STR_ARG(str_head(s, end)));
 }
 
-static struct str cell_shown(struct arena *keep, const struct column *c, const void *row)
+/* Row 0 holds the names. */
+static struct str cell_shown(struct arena *keep, const struct column *c,
+	const struct table_def *def, const struct table *t, ptrdiff_t row)
 {
-	if (cell_is_null(c, row))
+	const void *at = row ? table_row(def, t, row - 1) : NULL;
+	if (!row)
+		return c->name;
+	if (cell_is_null(c, at))
 		return STR("-");
 	if (c->type == COLUMN_TEXT)
-		return shorten(keep, text_clean(keep, cell_text(c, row)));
-	return unit_text(keep, cell_real(c, row), c->unit);
+		return shorten(keep, text_clean(keep, cell_text(c, at)));
+	return unit_text(keep, cell_real(c, at), c->unit);
 }
 
-static void grid_set(struct grid *g, ptrdiff_t row, ptrdiff_t column, struct str text)
+static void put_grid(struct page *p, const struct head *head, const struct table_def *def,
+	const struct table *t, ptrdiff_t rows)
 {
-	int columns = text_columns(text);
-	g->cells[row][column] = text;
-	if (columns > g->widths[column])
-		g->widths[column] = columns;
-}
-
-static void grid_fill(
-	struct grid *g, const struct head *h, const struct table *t, struct arena *keep)
-{
-	const struct table_def *def = &table_defs[h->id];
-	g->rows = 1 + (t->count < HEAD_ROWS ? t->count : HEAD_ROWS);
-	for (; g->columns < HEAD_COLUMNS && h->columns[g->columns]; g->columns++) {
-		const struct column *c = table_column(def, str_from(h->columns[g->columns]));
-		grid_set(g, 0, g->columns, c->name);
-		for (ptrdiff_t i = 1; i < g->rows; i++)
-			grid_set(g, i, g->columns, cell_shown(keep, c, table_row(def, t, i - 1)));
+	const struct column *columns[HEAD_COLUMNS];
+	int widths[HEAD_COLUMNS] = { 0 }, count = 0;
+	for (; count < HEAD_COLUMNS && head->columns[count]; count++) {
+		columns[count] = table_column(def, str_from(head->columns[count]));
+		for (ptrdiff_t i = 0; i <= rows; i++) {
+			int wide = text_columns(cell_shown(p->keep, columns[count], def, t, i));
+			widths[count] = widths[count] > wide ? widths[count] : wide;
+		}
 	}
-}
-
-static void grid_put(struct page *p, const struct grid *g)
-{
-	for (ptrdiff_t i = 0; i < g->rows; i++) {
+	for (ptrdiff_t i = 0; i <= rows; i++) {
 		int at = PAGE_LABEL;
-		for (ptrdiff_t k = 0; k < g->columns; k++) {
+		for (int k = 0; k < count; k++) {
 			page_pad(p, at);
-			page_tint(p, i ? TINT_NONE : TINT_DIM, g->cells[i][k]);
-			at += g->widths[k] + 2;
+			page_tint(p, i ? TINT_NONE : TINT_DIM,
+				cell_shown(p->keep, columns[k], def, t, i));
+			at += widths[k] + 2;
 		}
 		page_line(p);
 	}
@@ -91,15 +80,15 @@ void page_tables(struct page *p, const struct report *r)
 {
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		const struct table *t = &r->tables.items[heads[i].id];
-		struct grid grid = { 0 };
-		if (!t->count)
+		const struct table_def *def = &table_defs[heads[i].id];
+		ptrdiff_t rows = t->count < HEAD_ROWS ? t->count : HEAD_ROWS;
+		if (!rows)
 			continue;
-		grid_fill(&grid, &heads[i], t, p->keep);
 		page_break(p);
-		page_fmt(p, 0, "%.*s: %lld of %.0f rows", STR_ARG(table_defs[heads[i].id].name),
-			(long long)grid.rows - 1, r->row_totals[heads[i].id]);
+		page_fmt(p, 0, "%.*s: %td of %.0f rows", STR_ARG(def->name), rows,
+			r->row_totals[heads[i].id]);
 		page_line(p);
-		grid_put(p, &grid);
+		put_grid(p, &heads[i], def, t, rows);
 	}
 }
 

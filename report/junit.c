@@ -24,6 +24,7 @@
 #include <libxml/xmlwriter.h>
 #include <math.h>
 
+#include "base/map.h"
 #include "base/text.h"
 #include "report/prose.h"
 
@@ -34,18 +35,15 @@ struct junit {
 	struct arena *keep;
 	struct str tool_version;
 	enum junit_flavor flavor;
-	struct names *names;
+	struct map names;
+	int64_t *numbers; /* of each name, that of the last one like it */
+	ptrdiff_t name_count, name_cap;
 	bool ok; /* sticky; libxml2 fails only when memory is out */
 };
 
 static void check(struct junit *j, int status)
 {
 	j->ok = j->ok && status >= 0;
-}
-
-static const xmlChar *xml_line(struct junit *j, struct str s)
-{
-	return (const xmlChar *)arena_z(j->keep, text_clean(j->keep, s));
 }
 
 static void open_element(struct junit *j, const char *name)
@@ -61,7 +59,8 @@ static void close_element(struct junit *j)
 /* Attributes hold one line: a newline there would be a blank to every reader. */
 static void attribute(struct junit *j, const char *name, struct str value)
 {
-	check(j, xmlTextWriterWriteAttribute(j->writer, (const xmlChar *)name, xml_line(j, value)));
+	const char *z = arena_z(j->keep, text_clean(j->keep, value));
+	check(j, xmlTextWriterWriteAttribute(j->writer, (const xmlChar *)name, (const xmlChar *)z));
 }
 
 static void count_attribute(struct junit *j, const char *name, int64_t value)
@@ -99,41 +98,16 @@ static void number_property(struct junit *j, const char *name, double value)
 
 /* ---- names that no two cases share ----------------------------------------------------------- */
 
-struct names {
-	struct name {
-		struct str text;
-		int64_t next; /* the number to try for the next one of this name */
-	} * slots;
-	ptrdiff_t mask;
-};
-
-/* Room for `count` names at half load. */
-static struct names names_new(ptrdiff_t count, struct arena *keep)
-{
-	ptrdiff_t cap = 16;
-	while (cap < 2 * count)
-		cap *= 2;
-	return (struct names){ arena_make(keep, struct name, cap), cap - 1 };
-}
-
-static struct name *names_slot(struct names *n, struct str text)
-{
-	ptrdiff_t at = (ptrdiff_t)(str_hash(text) & (uint64_t)n->mask);
-	while (n->slots[at].text.p && !str_eq(n->slots[at].text, text))
-		at = (at + 1) & n->mask;
-	return &n->slots[at];
-}
-
 /* "x", and where that is taken "x #2", "x #3". */
-static struct str unique(struct names *n, struct str text, struct arena *keep)
+static struct str unique(struct junit *j, struct str text)
 {
-	struct name *first = names_slot(n, text), *slot = first;
 	struct str result = text;
-	while (slot->text.p) {
-		result = arena_fmt(keep, "%.*s #%lld", STR_ARG(text), (long long)++first->next);
-		slot = names_slot(n, result);
-	}
-	*slot = (struct name){ result, 1 };
+	int32_t first = map_get(&j->names, text);
+	while (map_get(&j->names, result) != MAP_NONE)
+		result = arena_fmt(
+			j->keep, "%.*s #%lld", STR_ARG(text), (long long)++j->numbers[first]);
+	map_put(&j->names, result, (int32_t)j->name_count, j->keep);
+	*arena_push(j->keep, j->numbers, j->name_count, j->name_cap) = 1;
 	return result;
 }
 
@@ -212,16 +186,6 @@ static void put_outcome(
 	close_element(j);
 }
 
-static void put_failure(struct junit *j, const struct report *r, const struct report_rule *rule)
-{
-	struct group g = group_of(r, rule->name, rule->verdict, j->keep);
-	struct str verdict = verdict_name(rule->verdict);
-	if (g.count)
-		put_outcome(j, "failure", verdict, headline(j, r, &g), group_text(j, r, &g));
-	else
-		put_outcome(j, "failure", verdict, rule->title, rule->title);
-}
-
 /* What did not break the run, and is told all the same. */
 static void put_told(struct junit *j, const struct report *r, const struct report_rule *rule)
 {
@@ -252,26 +216,6 @@ static void put_unjudged(struct junit *j, const struct report *r, const struct r
 	put_outcome(j, element, verdict_name(rule->verdict), message, out_text(page.out));
 }
 
-static void put_place(struct junit *j, const struct report_finding *f)
-{
-	if (!f->source_file.len)
-		return;
-	attribute(j, "file", f->source_file);
-	if (f->source_line >= 1 && f->source_line < 1e9)
-		count_attribute(j, "line", (int64_t)f->source_line);
-}
-
-static void put_evidence(struct junit *j, const struct report_evidence *e)
-{
-	const char *name = arena_z(j->keep, e->column);
-	if (e->is_null)
-		property(j, name, STR("unknown"));
-	else if (e->is_text)
-		property(j, name, e->text);
-	else
-		number_property(j, name, e->real);
-}
-
 static void put_properties(
 	struct junit *j, const struct report_rule *rule, const struct report_finding *f)
 {
@@ -282,8 +226,14 @@ static void put_properties(
 		property(j, "subject", f->subject);
 		property(j, "scope", f->scope);
 		number_property(j, "gain_s", f->gain_s);
-		for (ptrdiff_t i = 0; i < f->evidence_count; i++)
-			put_evidence(j, &f->evidence[i]);
+		for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
+			const struct report_evidence *e = &f->evidence[i];
+			const char *name = arena_z(j->keep, e->column);
+			if (e->is_null || e->is_text)
+				property(j, name, e->is_null ? STR("unknown") : e->text);
+			else
+				number_property(j, name, e->real);
+		}
 	}
 	close_element(j);
 }
@@ -297,7 +247,7 @@ static void open_case(struct junit *j, struct str name, struct str suite)
 	for (ptrdiff_t i = 0; i < suite.len; i++)
 		out_char(class, suite.p[i] == '.' ? '_' : suite.p[i]);
 	open_element(j, "testcase");
-	attribute(j, "name", unique(j->names, full, j->keep));
+	attribute(j, "name", unique(j, full));
 	attribute(j, "classname", arena_fmt(j->keep, "rooflint.%.*s", STR_ARG(out_text(class))));
 }
 
@@ -305,16 +255,23 @@ static void put_case(
 	struct junit *j, const struct report *r, const struct report_rule *rule, struct str suite)
 {
 	const struct report_finding *f = finding_of(r, rule->name);
+	struct group g;
 	open_case(j, rule->name, suite);
 	time_attribute(j, rule_gain(r, rule->name));
 	if (j->flavor == JUNIT_RICH) {
-		if (f)
-			put_place(j, f);
+		if (f && f->source_file.len) {
+			attribute(j, "file", f->source_file);
+			if (is_line(f->source_line))
+				count_attribute(j, "line", (int64_t)f->source_line);
+		}
 		put_properties(j, rule, f);
 	}
 	switch (outcome_of(rule)) {
 	case OUTCOME_FAILURE:
-		put_failure(j, r, rule);
+		g = group_of(r, rule->name, rule->verdict, j->keep);
+		put_outcome(j, "failure", verdict_name(rule->verdict),
+			g.count ? headline(j, r, &g) : rule->title,
+			g.count ? group_text(j, r, &g) : rule->title);
 		break;
 	case OUTCOME_ERROR:
 		put_unjudged(j, r, rule, "error");
@@ -331,14 +288,6 @@ static void put_case(
 }
 
 /* ---- suites and the document ----------------------------------------------------------------- */
-
-static void put_error(struct junit *j, const struct report *r, struct str suite)
-{
-	open_case(j, STR("profile-readable"), suite);
-	time_attribute(j, 0);
-	put_outcome(j, "error", diag_name(r->error_id, j->keep), r->error, r->error);
-	close_element(j);
-}
 
 static void put_facts(struct junit *j, const struct report *r)
 {
@@ -369,20 +318,24 @@ static void put_suite(struct junit *j, const struct report *r)
 {
 	struct tally tally = tally_of(r);
 	struct str profile = text_clean(j->keep, r->profile);
-	struct str name = unique(j->names, profile.len ? profile : STR("unnamed"), j->keep);
+	struct str name = unique(j, profile.len ? profile : STR("unnamed"));
 	open_element(j, "testsuite");
 	attribute(j, "name", name);
 	put_tally(j, &tally);
 	count_attribute(j, "skipped", tally.outcomes[OUTCOME_SKIPPED]);
 	put_facts(j, r);
-	if (r->error.p)
-		put_error(j, r, name);
+	if (r->error.p) {
+		open_case(j, STR("profile-readable"), name);
+		time_attribute(j, 0);
+		put_outcome(j, "error", diag_name(r->error_id, j->keep), r->error, r->error);
+		close_element(j);
+	}
 	for (ptrdiff_t i = 0; i < r->result_count && !r->error.p; i++)
 		put_case(j, r, &r->results[i], name);
 	close_element(j);
 }
 
-static struct tally tally_all(const struct report_set *set)
+static void put_document(struct junit *j, const struct report_set *set)
 {
 	struct tally all = { 0 };
 	for (ptrdiff_t i = 0; i < set->count; i++) {
@@ -392,14 +345,6 @@ static struct tally tally_all(const struct report_set *set)
 		for (int k = 0; k < OUTCOMES; k++)
 			all.outcomes[k] += one.outcomes[k];
 	}
-	return all;
-}
-
-static void put_document(struct junit *j, const struct report_set *set)
-{
-	struct tally all = tally_all(set);
-	struct names names = names_new(set->count + (ptrdiff_t)all.cases, j->keep);
-	j->names = &names;
 	check(j, xmlTextWriterSetIndent(j->writer, 1));
 	check(j, xmlTextWriterStartDocument(j->writer, NULL, "UTF-8", NULL));
 	open_element(j, "testsuites");

@@ -87,16 +87,6 @@ static void add_one(struct series *s, const struct report *r, struct str *wanted
 	s->labels[s->count++] = labels;
 }
 
-static void add_series(struct series *s, const struct report_set *set)
-{
-	ptrdiff_t count = set->count < PROFILES_MAX ? set->count : PROFILES_MAX;
-	struct str *wanted = arena_make(s->keep, struct str, count);
-	s->items = arena_make(s->keep, const struct report *, count);
-	s->labels = arena_make(s->keep, struct str, count);
-	for (ptrdiff_t i = 0; i < count; i++)
-		add_one(s, &set->items[i], wanted);
-}
-
 /* `more` are further labels, or NULL. */
 static void put_sample(
 	struct series *s, ptrdiff_t index, struct str name, struct out *more, double value)
@@ -123,41 +113,26 @@ static const struct suffix {
 	{ UNIT_RATIO, STR_INIT("_ratio"), STR_INIT("_ratio"), "ratio" },
 	{ UNIT_COUNT, STR_INIT(""), STR_INIT(""), NULL },
 };
-
-static const struct suffix *suffix_of(const struct column *c)
-{
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-		if (c->type == COLUMN_REAL && suffixes[i].unit == c->unit)
-			return &suffixes[i];
-	return NULL;
-}
-
-static struct str metric_name(const struct column *c, const struct suffix *suffix, struct arena *a)
-{
-	struct str stem = c->name;
-	/* step_time_lo_s and roofline_ratio_lo alike: the unit stands last. */
-	if (suffix->column.len && str_ends(stem, suffix->column))
-		stem = str_head(stem, stem.len - suffix->column.len);
-	return arena_fmt(a, "rooflint_%.*s%.*s", STR_ARG(stem), STR_ARG(suffix->metric));
-}
-
-/* A capture without steps has no step time, though its length stands in the table for one. */
-static double value_of(const struct report *r, const struct column *c)
-{
-	bool is_of_step = str_starts(c->name, STR("step_time_")) || str_eq(c->name, STR("steps"));
-	return is_of_step && is_whole_capture(r) ? (double)NAN : fact_real(r, c->name);
-}
+enum { SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };
 
 static void put_fact(struct series *s, const struct column *c)
 {
-	const struct suffix *suffix = suffix_of(c);
+	const struct suffix *suffix = suffixes;
+	struct str stem = c->name, name;
+	/* A capture without steps has no step time, though its length stands there for one. */
+	bool is_of_step = str_starts(c->name, STR("step_time_")) || str_eq(c->name, STR("steps"));
 	bool is_named = false;
-	if (!suffix)
+	while (suffix < suffixes + SUFFIXES && suffix->unit != c->unit)
+		suffix++;
+	if (c->type != COLUMN_REAL || suffix == suffixes + SUFFIXES)
 		return;
-	struct str name = metric_name(c, suffix, s->keep);
+	/* step_time_lo_s and roofline_ratio_lo alike: the unit stands last. */
+	if (suffix->column.len && str_ends(stem, suffix->column))
+		stem = str_head(stem, stem.len - suffix->column.len);
+	name = arena_fmt(s->keep, "rooflint_%.*s%.*s", STR_ARG(stem), STR_ARG(suffix->metric));
 	for (ptrdiff_t i = 0; i < s->count; i++) {
-		double value = value_of(s->items[i], c);
-		if (!isfinite(value))
+		double value = fact_real(s->items[i], c->name);
+		if (!isfinite(value) || (is_of_step && is_whole_capture(s->items[i])))
 			continue;
 		if (!is_named)
 			put_family(s, name, suffix->name, c->meaning);
@@ -196,14 +171,6 @@ static void put_counts(struct series *s)
 		}
 }
 
-static bool is_first(const struct report *r, ptrdiff_t index)
-{
-	for (ptrdiff_t i = 0; i < index; i++)
-		if (str_eq(r->results[i].name, r->results[index].name))
-			return false;
-	return true;
-}
-
 static void put_rule_gains(struct series *s)
 {
 	struct str name = STR("rooflint_rule_gain_seconds");
@@ -213,7 +180,8 @@ static void put_rule_gains(struct series *s)
 		for (ptrdiff_t k = 0; k < s->items[i]->result_count; k++) {
 			struct str rule = s->items[i]->results[k].name;
 			double gain_s = rule_gain(s->items[i], rule);
-			if (!(gain_s > 0) || !is_first(s->items[i], k))
+			bool is_first = rule_of(s->items[i], rule) == &s->items[i]->results[k];
+			if (!(gain_s > 0) || !is_first)
 				continue;
 			struct out *more = out_memory(s->keep);
 			put_label(more, "rule", rule, s->keep);
@@ -221,23 +189,24 @@ static void put_rule_gains(struct series *s)
 		}
 }
 
-static void put_left_out(struct series *s, const struct report_set *set)
-{
-	struct str name = STR("rooflint_profiles_left_out");
-	put_family(s, name, NULL, STR("profiles beyond the most that this file holds"));
-	out_fmt(s->out, "%.*s %lld\n", STR_ARG(name), (long long)(set->count - s->count));
-}
-
 void report_openmetrics(const struct report_set *set, struct arena *keep, struct out *out)
 {
 	const struct table_def *run = &table_defs[TABLE_run];
-	struct series s = { .out = out, .keep = keep };
-	add_series(&s, set);
+	ptrdiff_t count = set->count < PROFILES_MAX ? set->count : PROFILES_MAX;
+	struct series s = { .out = out,
+		.keep = keep,
+		.items = arena_make(keep, const struct report *, count),
+		.labels = arena_make(keep, struct str, count) };
+	struct str *wanted = arena_make(keep, struct str, count);
+	struct str left_out = STR("rooflint_profiles_left_out");
+	for (ptrdiff_t i = 0; i < count; i++)
+		add_one(&s, &set->items[i], wanted);
 	put_verdicts(&s);
 	put_counts(&s);
 	for (ptrdiff_t i = 0; i < run->column_count; i++)
 		put_fact(&s, &run->columns[i]);
 	put_rule_gains(&s);
-	put_left_out(&s, set);
+	put_family(&s, left_out, NULL, STR("profiles beyond the most that this file holds"));
+	out_fmt(out, "%.*s %td\n", STR_ARG(left_out), set->count - s.count);
 	out_z(out, "# EOF\n");
 }

@@ -94,26 +94,6 @@ static ptrdiff_t rule_index(const struct sarif *s, struct str name)
 	return -1;
 }
 
-static void gather_rules(struct sarif *s, const struct report_set *set)
-{
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		for (ptrdiff_t k = 0; k < set->items[i].result_count; k++) {
-			const struct report_rule *rule = &set->items[i].results[k];
-			if (s->count < RULES_SHOWN && rule_index(s, rule->name) < 0)
-				*arena_push(s->keep, s->rules, s->count, s->cap) = rule;
-		}
-}
-
-/* What a finding of the rule tells about it; NULL when it has none. */
-static const struct report_finding *sample_of(const struct report_set *set, struct str rule)
-{
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		for (ptrdiff_t k = 0; k < set->items[i].finding_count; k++)
-			if (str_eq(set->items[i].findings[k].rule, rule))
-				return &set->items[i].findings[k];
-	return NULL;
-}
-
 static void put_section(struct out *text, struct out *md, const char *head, struct str body)
 {
 	if (!str_trim(body).len)
@@ -141,39 +121,27 @@ static void add_help(cJSON *o, const struct report_rule *rule, const struct repo
 	json_add_str(help, "markdown", out_text(md));
 }
 
-/* The least that can be said; each result has a level of its own. */
-static const char *default_level(const struct report_rule *rule, const struct report_finding *f)
-{
-	if (rule->gate)
-		return "note";
-	return f && f->verdict == VERDICT_FAIL ? "error" : "warning";
-}
-
 static void put_rule(cJSON *list, const struct sarif *s, const struct report_set *set,
 	const struct report_rule *rule)
 {
-	const struct report_finding *f = sample_of(set, rule->name);
+	const struct report_finding *f = NULL;
+	for (ptrdiff_t i = 0; i < set->count && !f; i++)
+		f = finding_of(&set->items[i], rule->name);
 	struct str title = rule->title.len ? rule->title : rule->name;
 	cJSON *o = add_item(list), *properties, *tags;
 	json_add_str(o, "id", text_clean(s->keep, rule->name));
 	add_message(o, "shortDescription", title, s->keep);
 	add_message(o, "fullDescription", f && f->why.len ? f->why : title, s->keep);
 	add_help(o, rule, f, s->keep);
-	add_z(json_add_object(o, "defaultConfiguration"), "level", default_level(rule, f));
+	/* The least that can be said; each result has a level of its own. */
+	bool has_failed = f && f->verdict == VERDICT_FAIL;
+	add_z(json_add_object(o, "defaultConfiguration"), "level",
+		rule->gate   ? "note"
+		: has_failed ? "error"
+			     : "warning");
 	properties = json_add_object(o, "properties");
 	tags = json_add_array(properties, "tags");
 	cJSON_AddItemToArray(tags, json_str(STR("performance")));
-}
-
-static void put_driver(cJSON *run, const struct sarif *s, const struct report_set *set)
-{
-	cJSON *driver = json_add_object(json_add_object(run, "tool"), "driver"), *list;
-	add_z(driver, "name", "rooflint");
-	add_text(driver, "version", set->tool_version, s->keep);
-	add_text(driver, "semanticVersion", set->tool_version, s->keep);
-	list = json_add_array(driver, "rules");
-	for (ptrdiff_t i = 0; i < s->count; i++)
-		put_rule(list, s, set, s->rules[i]);
 }
 
 /* ---- notifications --------------------------------------------------------------------------- */
@@ -204,19 +172,14 @@ static void put_alert_notification(cJSON *list, const struct sarif *s, const str
 	json_add_i64(rule, "index", index);
 }
 
-static bool is_read(const struct report_set *set)
-{
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		if (set->items[i].error.p)
-			return false;
-	return true;
-}
-
 static void put_invocation(cJSON *run, const struct sarif *s, const struct report_set *set,
 	const struct alerts *all, ptrdiff_t left_out)
 {
 	cJSON *o = add_item(json_add_array(run, "invocations"));
-	json_add_bool(o, "executionSuccessful", is_read(set));
+	bool is_read = true;
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		is_read &= !set->items[i].error.p;
+	json_add_bool(o, "executionSuccessful", is_read);
 	cJSON *list = json_add_array(o, "toolExecutionNotifications");
 	for (ptrdiff_t i = 0; i < all->count; i++)
 		if (!all->items[i].finding)
@@ -231,13 +194,6 @@ static void put_invocation(cJSON *run, const struct sarif *s, const struct repor
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
-
-static struct str uri_of(struct str path, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_uri(o, path, true);
-	return out_text(o);
-}
 
 static void put_logical(cJSON *location, const struct report_finding *f, struct arena *keep)
 {
@@ -258,7 +214,9 @@ static void put_location(cJSON *result, const struct alert *a, struct arena *kee
 	cJSON *location = add_item(json_add_array(result, "locations"));
 	cJSON *physical = json_add_object(location, "physicalLocation");
 	cJSON *artifact = json_add_object(physical, "artifactLocation");
-	json_add_str(artifact, "uri", uri_of(a->path, keep));
+	struct out *uri = out_memory(keep);
+	out_uri(uri, a->path, true);
+	json_add_str(artifact, "uri", out_text(uri));
 	if (a->in_source)
 		add_z(artifact, "uriBaseId", "%SRCROOT%");
 	json_add_i64(
@@ -295,24 +253,6 @@ static void put_properties(cJSON *result, const struct alert *a, struct arena *k
 	put_evidence(o, f, keep);
 }
 
-/* SARIF's rank is a priority from 0 to 100: the share of the step that a fix gives back. */
-static void put_rank(cJSON *result, const struct alert *a)
-{
-	double step_s = fact_real(a->report, STR("step_time_s"));
-	double share = a->gain_s > 0 && step_s > 0 ? a->gain_s / step_s : 0;
-	json_add_double(result, "rank", share < 1 ? 100 * share : 100);
-}
-
-static void put_suppression(cJSON *result, const struct report_finding *f, struct arena *keep)
-{
-	if (f->verdict != VERDICT_WAIVED)
-		return;
-	cJSON *o = add_item(json_add_array(result, "suppressions"));
-	add_z(o, "kind", "external");
-	add_z(o, "status", "accepted");
-	add_text(o, "justification", f->note, keep);
-}
-
 static void put_result(cJSON *list, const struct sarif *s, const struct alert *a)
 {
 	cJSON *o = add_item(list), *prints;
@@ -328,8 +268,16 @@ static void put_result(cJSON *list, const struct sarif *s, const struct alert *a
 	json_add_str(prints, "rooflint/v1", a->fingerprint);
 	/* The only one that GitHub looks at; without it, the upload hashes the line's text. */
 	json_add_str(prints, "primaryLocationLineHash", a->fingerprint);
-	put_rank(o, a);
-	put_suppression(o, a->finding, s->keep);
+	/* A priority from 0 to 100: the share of the step that a fix gives back. */
+	double step_s = fact_real(a->report, STR("step_time_s"));
+	double share = a->gain_s > 0 && step_s > 0 ? a->gain_s / step_s : 0;
+	json_add_double(o, "rank", share < 1 ? 100 * share : 100);
+	if (a->finding->verdict == VERDICT_WAIVED) {
+		cJSON *waiver = add_item(json_add_array(o, "suppressions"));
+		add_z(waiver, "kind", "external");
+		add_z(waiver, "status", "accepted");
+		add_text(waiver, "justification", a->finding->note, s->keep);
+	}
 	put_properties(o, a, s->keep);
 }
 
@@ -351,34 +299,34 @@ static ptrdiff_t put_alerts(
 	return left_out;
 }
 
-/* Returns how many did not fit. */
-static ptrdiff_t put_results(
-	cJSON *run, const struct sarif *s, const struct alerts *all, const struct alerts *waived)
-{
-	cJSON *list = json_add_array(run, "results");
-	ptrdiff_t room = RESULTS_MAX, left_out = put_alerts(list, s, all, &room);
-	return left_out + put_alerts(list, s, waived, &room);
-}
-
 /* ---- the document ---------------------------------------------------------------------------- */
-
-static void put_source_root(cJSON *run)
-{
-	cJSON *root = json_add_object(json_add_object(run, "originalUriBaseIds"), "%SRCROOT%");
-	add_z(json_add_object(root, "description"), "text",
-		"the directory given as --source-root, or the one the job was started in");
-}
 
 static void put_run(cJSON *runs, const struct report_set *set, struct arena *keep)
 {
 	struct sarif s = { .keep = keep };
 	struct alerts all = alerts_of(set, keep), waived = alerts_waived(set, keep);
-	cJSON *run = add_item(runs);
-	gather_rules(&s, set);
-	put_driver(run, &s, set);
+	cJSON *run = add_item(runs), *list, *root;
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		for (ptrdiff_t k = 0; k < set->items[i].result_count; k++) {
+			const struct report_rule *rule = &set->items[i].results[k];
+			if (s.count < RULES_SHOWN && rule_index(&s, rule->name) < 0)
+				*arena_push(keep, s.rules, s.count, s.cap) = rule;
+		}
+	cJSON *driver = json_add_object(json_add_object(run, "tool"), "driver");
+	add_z(driver, "name", "rooflint");
+	add_text(driver, "version", set->tool_version, keep);
+	add_text(driver, "semanticVersion", set->tool_version, keep);
+	list = json_add_array(driver, "rules");
+	for (ptrdiff_t i = 0; i < s.count; i++)
+		put_rule(list, &s, set, s.rules[i]);
 	add_z(run, "columnKind", "unicodeCodePoints");
-	put_source_root(run);
-	put_invocation(run, &s, set, &all, put_results(run, &s, &all, &waived));
+	root = json_add_object(json_add_object(run, "originalUriBaseIds"), "%SRCROOT%");
+	add_z(json_add_object(root, "description"), "text",
+		"the directory given as --source-root, or the one the job was started in");
+	list = json_add_array(run, "results");
+	ptrdiff_t room = RESULTS_MAX, left_out = put_alerts(list, &s, &all, &room);
+	left_out += put_alerts(list, &s, &waived, &room);
+	put_invocation(run, &s, set, &all, left_out);
 }
 
 bool report_sarif(

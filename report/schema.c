@@ -172,26 +172,7 @@ static cJSON *tables_schema(const struct shelf *shelf)
 	return o;
 }
 
-static cJSON *facts_schema(void)
-{
-	const struct table_def *def = &table_defs[TABLE_run];
-	cJSON *o = typed("object");
-	describe(o, STR("the run's headline numbers: what is known of the table run"), UNIT_NONE);
-	cJSON *properties = json_add_object(o, "properties");
-	for (ptrdiff_t i = 0; i < def->column_count; i++)
-		cJSON_AddItemToObject(
-			properties, def->columns[i].name.p, cell_schema(&def->columns[i], false));
-	return o;
-}
-
 /* ---- the definitions ------------------------------------------------------------------------- */
-
-static cJSON *words_schema(const char *words)
-{
-	cJSON *o = cJSON_CreateObject();
-	add_words(o, words, false);
-	return o;
-}
 
 static cJSON *enum_schema(const struct record_words *words)
 {
@@ -202,26 +183,14 @@ static cJSON *enum_schema(const struct record_words *words)
 	return o;
 }
 
-static cJSON *value_schema(void)
-{
-	cJSON *o = nullable("number");
-	cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(o, "type"), json_str(STR("string")));
-	return o;
-}
-
-static cJSON *version_schema(void)
-{
-	cJSON *o = typed("string");
-	json_add_str(o, "pattern", STR("^1\\."));
-	return o;
-}
-
 static void add_definitions(cJSON *defs)
 {
 	static const struct record *const records[] = { &report_record, &finding_record,
 		&evidence_record, &around_record, &neighbour_record };
-	cJSON_AddItemToObject(defs, "format", words_schema(REPORT_FORMAT));
-	cJSON_AddItemToObject(defs, "version", version_schema());
+	add_words(json_add_object(defs, "format"), REPORT_FORMAT, false);
+	cJSON *version = typed("string"), *value = nullable("number");
+	json_add_str(version, "pattern", STR("^1\\."));
+	cJSON_AddItemToObject(defs, "version", version);
 	cJSON_AddItemToObject(defs, "text", nullable("string"));
 	cJSON_AddItemToObject(defs, "number", nullable("number"));
 	cJSON_AddItemToObject(defs, "texts", list_of(ref("text")));
@@ -229,14 +198,24 @@ static void add_definitions(cJSON *defs)
 	cJSON_AddItemToObject(defs, "verdict", enum_schema(&verdict_words));
 	cJSON_AddItemToObject(defs, "report_verdict", enum_schema(&report_verdict_words));
 	cJSON_AddItemToObject(defs, "unit", enum_schema(&unit_words));
-	cJSON_AddItemToObject(defs, "value", value_schema());
+	cJSON_AddItemToArray(
+		cJSON_GetObjectItemCaseSensitive(value, "type"), json_str(STR("string")));
+	cJSON_AddItemToObject(defs, "value", value);
 	cJSON_AddItemToObject(defs, "error", record_schema(&error_record));
 	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		cJSON_AddItemToObject(defs, records[i]->name, record_schema(records[i]));
 	cJSON_AddItemToObject(defs, "role", enum_schema(&role_words));
 	cJSON_AddItemToObject(defs, "result", record_schema(&result_record));
 	cJSON_AddItemToObject(defs, "note", record_schema(&note_record));
-	cJSON_AddItemToObject(defs, "facts", facts_schema());
+	const struct table_def *run = &table_defs[TABLE_run];
+	cJSON *facts = typed("object");
+	describe(facts, STR("the run's headline numbers: what is known of the table run"),
+		UNIT_NONE);
+	cJSON *properties = json_add_object(facts, "properties");
+	for (ptrdiff_t i = 0; i < run->column_count; i++)
+		cJSON_AddItemToObject(
+			properties, run->columns[i].name.p, cell_schema(&run->columns[i], false));
+	cJSON_AddItemToObject(defs, "facts", facts);
 	cJSON_AddItemToObject(defs, "tables", tables_schema(&tables_shelf));
 	cJSON_AddItemToObject(defs, "plots", tables_schema(&plots_shelf));
 }

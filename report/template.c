@@ -34,20 +34,6 @@ static bool is_one_of(struct str name, const char *words)
 	return false;
 }
 
-/* Attributes whose value a browser fetches or goes to. */
-static bool is_address(struct str attribute)
-{
-	return is_one_of(attribute,
-		"href src srcset action formaction data poster background cite ping manifest "
-		"codebase longdesc usemap profile");
-}
-
-static bool is_plain_link(struct str value)
-{
-	return str_starts(value, STR("https://")) || str_starts(value, STR("http://")) ||
-	       str_starts(value, STR("mailto:")) || str_find_char(value, ':') < 0;
-}
-
 /* A link people click may lead away; anything the page loads by itself must be in it. */
 static bool check_address(struct loader *l, struct str element, struct str value)
 {
@@ -58,7 +44,8 @@ static bool check_address(struct loader *l, struct str element, struct str value
 		return loader_bad(l, value,
 			"the page is one file: an address here begins with '#' or 'data:'");
 	if (!has_slot(value))
-		return is_plain_link(value) ||
+		return str_starts(value, STR("https://")) || str_starts(value, STR("http://")) ||
+		       str_starts(value, STR("mailto:")) || str_find_char(value, ':') < 0 ||
 		       loader_bad(l, value, "a link leads to https:, mailto: or '#'");
 	if (str_starts(value, STR("./")))
 		return true; /* stays a path, whatever the slot says */
@@ -75,7 +62,11 @@ static bool check_address(struct loader *l, struct str element, struct str value
 static bool check_attribute(
 	struct loader *l, struct str element, struct str attribute, struct str value)
 {
-	if (is_address(attribute) && !check_address(l, element, value))
+	/* What a browser fetches or goes to. */
+	bool is_address = is_one_of(attribute,
+		"href src srcset action formaction data poster background cite ping manifest "
+		"codebase longdesc usemap profile");
+	if (is_address && !check_address(l, element, value))
 		return false;
 	if (!has_slot(value))
 		return true;
@@ -88,40 +79,15 @@ static bool check_attribute(
 	return true;
 }
 
-static bool compile_attribute(
-	struct loader *l, struct node *n, struct str element, struct str name, struct str value)
-{
-	if (!check_attribute(l, element, name, value))
-		return false;
-	struct attribute *a =
-		arena_push(l->keep, n->attributes, n->attribute_count, n->attribute_cap);
-	a->name = arena_str(l->keep, name);
-	return loader_pattern(l, value, true, &a->value);
-}
-
 /* ---- what directs the filling ---------------------------------------------------------------- */
 
-static bool compile_each(struct loader *l, struct node *n, struct str name)
+/* Missing where the element has none. */
+static struct str attribute_of(struct loader *l, const xmlNode *from, const char *name)
 {
-	if (!loader_field(l, name, &n->each) ||
-		!loader_want(l, name, &n->each, FIELD_LIST, "list, and cannot be repeated"))
-		return false;
-	if (l->scope_count == TEMPLATE_MAX_SCOPES)
-		return loader_bad(
-			l, name, "more than %d lists within each other", TEMPLATE_MAX_SCOPES);
-	l->scopes[l->scope_count++] = n->each.field->record;
-	return true;
-}
-
-static bool compile_picture(struct loader *l, struct node *n, struct str name)
-{
-	return loader_field(l, name, &n->picture) &&
-	       loader_want(l, name, &n->picture, FIELD_PICTURE, "picture");
-}
-
-static bool is_directive(struct str attribute)
-{
-	return is_one_of(attribute, "data-each data-if data-else data-picture data-include");
+	xmlChar *value = xmlGetNoNsProp((xmlNode *)from, (const xmlChar *)name);
+	struct str s = value ? str_trim(arena_str(l->keep, xml_str(value))) : str_from(NULL);
+	xmlFree(value);
+	return s;
 }
 
 /* data-each first, whatever the order in the file: the other names are looked up in the item. */
@@ -130,17 +96,17 @@ static bool compile_directives(struct loader *l, struct node *n, const xmlNode *
 	static const char *const order[] = { "data-each", "data-if", "data-else", "data-picture" };
 	ptrdiff_t start = l->cursor;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		xmlChar *value = xmlGetNoNsProp((xmlNode *)from, (const xmlChar *)order[i]);
-		if (!value)
+		struct str name = attribute_of(l, from, order[i]);
+		if (!name.p)
 			continue;
-		struct str name = str_trim(arena_str(l->keep, xml_str(value)));
-		xmlFree(value);
 		l->cursor = start;
 		loader_seek_past(l, str_from(order[i]));
-		bool ok = i == 0   ? compile_each(l, n, name)
+		bool ok = i == 0   ? loader_each(l, name, &n->each)
 			  : i == 1 ? loader_field(l, name, &n->only_if)
 			  : i == 2 ? loader_field(l, name, &n->only_else)
-				   : compile_picture(l, n, name);
+				   : loader_field(l, name, &n->picture) &&
+					     loader_want(l, name, &n->picture, FIELD_PICTURE,
+						     "picture");
 		if (!ok)
 			return false;
 	}
@@ -156,12 +122,17 @@ static bool compile_attributes(
 		loader_seek_past(l, name);
 		if (a->ns)
 			return loader_bad(l, name, "attributes with a prefix are not HTML");
-		if (is_directive(name))
+		if (is_one_of(name, "data-each data-if data-else data-picture data-include"))
 			continue;
-		xmlChar *value = xmlNodeGetContent((const xmlNode *)a);
-		struct str copy = arena_str(l->keep, xml_str(value));
-		xmlFree(value);
-		if (!compile_attribute(l, n, element, name, copy))
+		xmlChar *content = xmlNodeGetContent((const xmlNode *)a);
+		struct str value = arena_str(l->keep, xml_str(content));
+		xmlFree(content);
+		if (!check_attribute(l, element, name, value))
+			return false;
+		struct attribute *own =
+			arena_push(l->keep, n->attributes, n->attribute_count, n->attribute_cap);
+		own->name = arena_str(l->keep, name);
+		if (!loader_pattern(l, value, true, &own->value))
 			return false;
 	}
 	return true;
@@ -231,21 +202,17 @@ static bool compile_style(struct loader *l, struct str include, struct str inner
 	return true;
 }
 
-/* A script stands in a file, so that it can be read, and the page names its hash. */
-static bool check_script(struct loader *l, struct str include, const xmlNode *from)
-{
-	if (!include.p || from->children || from->properties->next)
-		return loader_bad(l, STR("script"),
-			"a script is <script data-include=\"file.js\"></script>, and nothing more");
-	return is_file_name(include) ||
-	       loader_bad(l, include, "a script's name has small letters, digits, '-', '.'");
-}
-
 static bool compile_script(
 	struct loader *l, struct str include, const xmlNode *from, struct node *n)
 {
 	struct loader outer = *l;
-	if (!check_script(l, include, from) || !loader_open(l, include))
+	if (!include.p || from->children || from->properties->next)
+		return loader_bad(l, STR("script"),
+			"a script is <script data-include=\"file.js\"></script>, and nothing more");
+	if (!is_file_name(include))
+		return loader_bad(
+			l, include, "a script's name has small letters, digits, '-', '.'");
+	if (!loader_open(l, include))
 		return false;
 	if (!xhtml_is_raw(l->source))
 		return loader_bad(l, STR("<"), "a script may hold neither '</' nor '<!'");
@@ -260,48 +227,32 @@ static bool compile_script(
 	return true;
 }
 
-static bool compile_children(struct loader *l, const xmlNode *from, struct node **ret)
-{
-	for (const xmlNode *c = from->children; c; c = c->next) {
-		if (!compile_node(l, c, ret))
-			return false;
-		while (*ret)
-			ret = &(*ret)->next;
-	}
-	return true;
-}
-
-static struct str own_content(struct loader *l, const xmlNode *from)
-{
-	xmlChar *text = xmlNodeGetContent(from);
-	struct str s = arena_str(l->keep, xml_str(text));
-	xmlFree(text);
-	return s.p ? s : STR("");
-}
-
-static struct str include_of(struct loader *l, const xmlNode *from)
-{
-	xmlChar *value = xmlGetNoNsProp((xmlNode *)from, (const xmlChar *)"data-include");
-	struct str s = value ? str_trim(arena_str(l->keep, xml_str(value))) : str_from(NULL);
-	xmlFree(value);
-	return s;
-}
-
 /* What is inside the element: an included file, or its own nodes. */
 static bool compile_inside(
 	struct loader *l, struct node *n, struct str element, const xmlNode *from)
 {
-	struct str include = include_of(l, from);
-	if (str_eq(element, STR("style")))
-		return compile_style(l, include, own_content(l, from), n);
+	struct str include = attribute_of(l, from, "data-include");
+	struct node **end = &n->child;
+	if (str_eq(element, STR("style"))) {
+		xmlChar *content = xmlNodeGetContent(from);
+		struct str own = arena_str(l->keep, xml_str(content));
+		xmlFree(content);
+		return compile_style(l, include, own.p ? own : STR(""), n);
+	}
 	if (str_eq(element, STR("script")))
 		return compile_script(l, include, from, n);
-	if (!include.p)
-		return compile_children(l, from, &n->child);
-	if (!str_eq(element, STR("template")))
-		return loader_bad(
-			l, include, "data-include stands in <template>, <style> or <script>");
-	return compile_include(l, include, &n->child);
+	if (include.p)
+		return str_eq(element, STR("template"))
+			       ? compile_include(l, include, &n->child)
+			       : loader_bad(l, include,
+					 "data-include stands in <template>, <style> or <script>");
+	for (const xmlNode *c = from->children; c; c = c->next) {
+		if (!compile_node(l, c, end))
+			return false;
+		while (*end)
+			end = &(*end)->next;
+	}
+	return true;
 }
 
 /* What the page says it allows; scripts are added when all are known. */
@@ -319,8 +270,11 @@ static void find_policy(struct loader *l, const struct node *n)
 			l->policy = &n->attributes[i].value;
 }
 
-static bool check_element(struct loader *l, struct str element, const xmlNode *from)
+static bool compile_element(struct loader *l, const xmlNode *from, struct node *n)
 {
+	struct str element = xml_str(from->name);
+	int scopes = l->scope_count;
+	loader_seek_past(l, arena_fmt(l->keep, "<%.*s", STR_ARG(element)));
 	if (from->ns && from->ns->prefix)
 		return loader_bad(l, element, "elements with a prefix are not HTML");
 	if (is_one_of(element, "iframe object embed base frame frameset applet"))
@@ -329,15 +283,7 @@ static bool check_element(struct loader *l, struct str element, const xmlNode *f
 	if (l->depth >= TEMPLATE_MAX_DEPTH)
 		return loader_bad(
 			l, element, "more than %d elements within each other", TEMPLATE_MAX_DEPTH);
-	return true;
-}
-
-static bool compile_element(struct loader *l, const xmlNode *from, struct node *n)
-{
-	struct str element = xml_str(from->name);
-	int scopes = l->scope_count;
-	loader_seek_past(l, arena_fmt(l->keep, "<%.*s", STR_ARG(element)));
-	if (!check_element(l, element, from) || !compile_directives(l, n, from))
+	if (!compile_directives(l, n, from))
 		return false;
 	if (!str_eq(element, STR("template"))) {
 		n->element = arena_str(l->keep, element);
@@ -350,17 +296,6 @@ static bool compile_element(struct loader *l, const xmlNode *from, struct node *
 	l->depth--;
 	l->scope_count = scopes;
 	return ok;
-}
-
-/* Blanks between elements, but for one newline, are for the template's author alone. */
-static bool is_layout(struct str text)
-{
-	return !str_trim(text).len && str_contains(text, STR("\n"));
-}
-
-static bool compile_text(struct loader *l, struct str text, struct node *n)
-{
-	return loader_pattern(l, is_layout(text) ? STR("\n") : text, false, &n->text);
 }
 
 static bool compile_node(struct loader *l, const xmlNode *from, struct node **ret)
@@ -376,7 +311,9 @@ static bool compile_node(struct loader *l, const xmlNode *from, struct node **re
 	*ret = arena_make(l->keep, struct node, 1);
 	if (from->type == XML_ELEMENT_NODE)
 		return compile_element(l, from, *ret);
-	return compile_text(l, content, *ret);
+	/* Blanks between elements, but for one newline, are for the template's author alone. */
+	bool is_layout = !str_trim(content).len && str_contains(content, STR("\n"));
+	return loader_pattern(l, is_layout ? STR("\n") : content, false, &(*ret)->text);
 }
 
 /* ---- libxml2 --------------------------------------------------------------------------------- */
@@ -394,15 +331,6 @@ static bool syntax_error(struct loader *l, const xmlError *e)
 		l->err, DIAG_TEMPLATE, place, "not well-formed XHTML: %.*s", STR_ARG(text));
 }
 
-/* <!DOCTYPE html> and nothing in it. */
-static bool check_doctype(struct loader *l, const xmlDoc *doc)
-{
-	const xmlDtd *dtd = doc->intSubset;
-	if (!dtd || (!dtd->children && !dtd->SystemID && !dtd->ExternalID))
-		return true;
-	return loader_bad(l, STR("<!DOCTYPE"), "the document type is <!DOCTYPE html> or nothing");
-}
-
 static bool compile_document(struct loader *l, struct node **ret)
 {
 	xmlParserCtxtPtr ctxt = xmlNewParserCtxt();
@@ -411,8 +339,15 @@ static bool compile_document(struct loader *l, struct node **ret)
 	xmlDocPtr doc = xmlCtxtReadMemory(
 		ctxt, l->source.p, (int)l->source.len, NULL, "UTF-8", XML_OPTIONS);
 	const xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
-	bool ok = root ? check_doctype(l, doc) && compile_node(l, root, ret)
-		       : syntax_error(l, xmlCtxtGetLastError(ctxt));
+	const xmlDtd *dtd = doc ? doc->intSubset : NULL;
+	bool ok;
+	if (!root)
+		ok = syntax_error(l, xmlCtxtGetLastError(ctxt));
+	else if (dtd && (dtd->children || dtd->SystemID || dtd->ExternalID))
+		ok = loader_bad(
+			l, STR("<!DOCTYPE"), "the document type is <!DOCTYPE html> or nothing");
+	else
+		ok = compile_node(l, root, ret);
 	xmlFreeDoc(doc);
 	xmlFreeParserCtxt(ctxt);
 	return ok;

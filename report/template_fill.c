@@ -42,6 +42,12 @@ const struct template_list *record_list(const struct records *r, struct ref ref)
 	return cell(r, ref);
 }
 
+bool records_allow(const struct records *r, struct ref only_if, struct ref only_else)
+{
+	return (!only_if.field || record_has(r, only_if)) &&
+	       (!only_else.field || !record_has(r, only_else));
+}
+
 void records_enter(struct records *r, struct ref list, ptrdiff_t index)
 {
 	const struct template_list *items = cell(r, list);
@@ -55,79 +61,59 @@ struct fill {
 	struct records r;
 };
 
-static struct str pattern_text(const struct fill *f, const struct pattern *p)
-{
-	struct out *o = out_memory(f->x->keep);
-	for (ptrdiff_t i = 0; i < p->count; i++)
-		out_str(o, p->parts[i].ref.field ? record_text(&f->r, p->parts[i].ref)
-						 : p->parts[i].literal);
-	return out_text(o);
-}
-
 static void fill_attribute(const struct fill *f, const struct attribute *a)
 {
-	bool is_slot = a->value.count == 1 && a->value.parts[0].ref.field;
-	if (is_slot && !record_has(&f->r, a->value.parts[0].ref))
+	const struct part *parts = a->value.parts;
+	bool is_slot = a->value.count == 1 && parts[0].ref.field;
+	struct out *o = out_memory(f->x->keep);
+	if (is_slot && !record_has(&f->r, parts[0].ref))
 		return;
-	bool is_flag = is_slot && a->value.parts[0].ref.field->kind == FIELD_FLAG;
-	xhtml_attr_name(f->x, a->name, is_flag ? STR("") : pattern_text(f, &a->value));
+	bool is_flag = is_slot && parts[0].ref.field->kind == FIELD_FLAG;
+	for (ptrdiff_t i = 0; i < a->value.count && !is_flag; i++)
+		out_str(o,
+			parts[i].ref.field ? record_text(&f->r, parts[i].ref) : parts[i].literal);
+	xhtml_attr_name(f->x, a->name, out_text(o));
 }
 
 static void fill_nodes(struct fill *f, const struct node *n);
 
-static void fill_content(struct fill *f, const struct node *n)
-{
-	if (n->picture.field && record_has(&f->r, n->picture)) {
-		const struct template_picture *p = cell(&f->r, n->picture);
-		p->draw(p->what, f->x);
-	}
-	fill_nodes(f, n->child);
-}
-
-static void fill_element(struct fill *f, const struct node *n)
-{
-	xhtml_open(f->x, n->element);
-	for (ptrdiff_t i = 0; i < n->attribute_count; i++)
-		fill_attribute(f, &n->attributes[i]);
-	fill_content(f, n);
-	xhtml_close(f->x);
-}
-
 static void fill_one(struct fill *f, const struct node *n)
 {
-	if (n->only_if.field && !record_has(&f->r, n->only_if))
-		return;
-	if (n->only_else.field && record_has(&f->r, n->only_else))
+	if (!records_allow(&f->r, n->only_if, n->only_else))
 		return;
 	for (ptrdiff_t i = 0; i < n->text.count; i++)
 		xhtml_text(f->x, n->text.parts[i].ref.field
 					 ? record_text(&f->r, n->text.parts[i].ref)
 					 : n->text.parts[i].literal);
-	if (n->raw.p)
+	if (n->raw.p) {
 		xhtml_raw(f->x, n->element, n->raw);
-	else if (n->element.p)
-		fill_element(f, n);
-	else
-		fill_content(f, n);
-}
-
-static void fill_each(struct fill *f, const struct node *n)
-{
-	ptrdiff_t count = record_list(&f->r, n->each)->count;
-	for (ptrdiff_t i = 0; i < count; i++) {
-		records_enter(&f->r, n->each, i);
-		fill_one(f, n);
-		f->r.count--;
+		return;
 	}
+	if (n->element.p)
+		xhtml_open(f->x, n->element);
+	for (ptrdiff_t i = 0; i < n->attribute_count; i++)
+		fill_attribute(f, &n->attributes[i]);
+	if (n->picture.field && record_has(&f->r, n->picture)) {
+		const struct template_picture *p = cell(&f->r, n->picture);
+		p->draw(p->what, f->x);
+	}
+	fill_nodes(f, n->child);
+	if (n->element.p)
+		xhtml_close(f->x);
 }
 
 static void fill_nodes(struct fill *f, const struct node *n)
 {
-	for (; n; n = n->next)
-		if (n->each.field)
-			fill_each(f, n);
-		else
+	for (; n; n = n->next) {
+		ptrdiff_t count = n->each.field ? record_list(&f->r, n->each)->count : 0;
+		for (ptrdiff_t i = 0; i < count; i++) {
+			records_enter(&f->r, n->each, i);
 			fill_one(f, n);
+			f->r.count--;
+		}
+		if (!n->each.field)
+			fill_one(f, n);
+	}
 }
 
 void page_template_fill(const struct page_template *t, const void *record, struct xhtml *x)

@@ -28,26 +28,6 @@ struct json_template {
 
 static bool compile(struct loader *l, const cJSON *from, struct item *ret);
 
-static bool is_lone_slot(struct str text)
-{
-	return str_starts(text, STR("{{")) && str_find(text, STR("}}")) == text.len - 2;
-}
-
-static bool compile_each(struct loader *l, struct str name, bool in_list, struct item *ret)
-{
-	if (!in_list)
-		return loader_bad(l, STR("data-each"),
-			"data-each repeats an object of a list: put [ ] around it");
-	if (!loader_field(l, name, &ret->each) ||
-		!loader_want(l, name, &ret->each, FIELD_LIST, "list, and cannot be repeated"))
-		return false;
-	if (l->scope_count == TEMPLATE_MAX_SCOPES)
-		return loader_bad(
-			l, name, "more than %d lists within each other", TEMPLATE_MAX_SCOPES);
-	l->scopes[l->scope_count++] = ret->each.field->record;
-	return true;
-}
-
 /* data-each first, whatever the order: the other names are looked up in the item. */
 static bool compile_directives(struct loader *l, const cJSON *from, bool in_list, struct item *ret)
 {
@@ -63,7 +43,10 @@ static bool compile_directives(struct loader *l, const cJSON *from, bool in_list
 			return loader_bad(
 				l, str_from(order[i]), "%s takes the name of a field", order[i]);
 		loader_seek_past(l, str_from(order[i]));
-		bool ok = i == 0   ? compile_each(l, name, in_list, ret)
+		if (i == 0 && !in_list)
+			return loader_bad(l, STR("data-each"),
+				"data-each repeats an object of a list: put [ ] around it");
+		bool ok = i == 0   ? loader_each(l, name, &ret->each)
 			  : i == 1 ? loader_field(l, name, &ret->only_if)
 				   : loader_field(l, name, &ret->only_else);
 		if (!ok)
@@ -71,21 +54,6 @@ static bool compile_directives(struct loader *l, const cJSON *from, bool in_list
 	}
 	l->cursor = start;
 	return true;
-}
-
-static bool is_directive(struct str key)
-{
-	return str_eq(key, STR("data-each")) || str_eq(key, STR("data-if")) ||
-	       str_eq(key, STR("data-else"));
-}
-
-static bool check_key(struct loader *l, struct str key)
-{
-	if (has_slot(key))
-		return loader_bad(l, key, "no slot may stand in a key");
-	return !str_starts(key, STR("data-")) ||
-	       loader_bad(l, key, "unknown '%.*s'; there are data-each, data-if and data-else",
-		       STR_ARG(key));
 }
 
 static bool compile_members(struct loader *l, const cJSON *from, struct item *ret)
@@ -96,10 +64,15 @@ static bool compile_members(struct loader *l, const cJSON *from, struct item *re
 	{
 		struct str key = str_from(v->string);
 		loader_seek_past(l, arena_fmt(l->keep, "\"%.*s\"", STR_ARG(key)));
-		if (is_directive(key))
+		if (str_eq(key, STR("data-each")) || str_eq(key, STR("data-if")) ||
+			str_eq(key, STR("data-else")))
 			continue;
-		if (!check_key(l, key))
-			return false;
+		if (has_slot(key))
+			return loader_bad(l, key, "no slot may stand in a key");
+		if (str_starts(key, STR("data-")))
+			return loader_bad(l, key,
+				"unknown '%.*s'; there are data-each, data-if and data-else",
+				STR_ARG(key));
 		*end = arena_make(l->keep, struct item, 1);
 		(*end)->key = arena_str(l->keep, key);
 		if (!compile(l, v, *end))
@@ -138,12 +111,6 @@ static bool compile_list(struct loader *l, const cJSON *from, struct item *ret)
 	return true;
 }
 
-static bool compile_text(struct loader *l, struct str text, struct item *ret)
-{
-	ret->kind = ITEM_TEXT;
-	return loader_pattern(l, text, is_lone_slot(text), &ret->text);
-}
-
 static bool compile(struct loader *l, const cJSON *from, struct item *ret)
 {
 	bool ok = true;
@@ -155,7 +122,11 @@ static bool compile(struct loader *l, const cJSON *from, struct item *ret)
 	} else if (cJSON_IsArray(from)) {
 		ok = compile_list(l, from, ret);
 	} else if (cJSON_IsString(from)) {
-		ok = compile_text(l, str_from(from->valuestring), ret);
+		struct str text = str_from(from->valuestring);
+		bool is_slot =
+			str_starts(text, STR("{{")) && str_find(text, STR("}}")) == text.len - 2;
+		ret->kind = ITEM_TEXT;
+		ok = loader_pattern(l, text, is_slot, &ret->text);
 	} else {
 		ret->kind = ITEM_RAW;
 		ret->raw = arena_str(l->keep, json_compact(from, l->keep));
@@ -205,23 +176,14 @@ struct fill {
 
 static cJSON *fill_item(struct fill *f, const struct item *n, struct str type);
 
-static bool fits(const char *wanted, struct str is)
-{
-	return !wanted || str_eq(is, str_from(wanted));
-}
-
-static const struct json_escape *escape_of(const struct fill *f, struct str type, struct str key)
-{
-	const struct json_escape *e = f->escapes;
-	while (!fits(e->type, type) || !fits(e->key, key))
-		e++;
-	return e;
-}
-
 static cJSON *fill_text(const struct fill *f, const struct item *n, struct str type)
 {
 	const struct part *first = n->text.count ? &n->text.parts[0] : NULL;
+	const struct json_escape *e = f->escapes;
 	struct out *o = out_memory(f->r.keep);
+	while ((e->type && !str_eq(type, str_from(e->type))) ||
+		(e->key && !str_eq(n->key, str_from(e->key))))
+		e++;
 	if (first && n->text.count == 1 && first->ref.field) {
 		if (!record_has(&f->r, first->ref))
 			return NULL;
@@ -233,27 +195,11 @@ static cJSON *fill_text(const struct fill *f, const struct item *n, struct str t
 	for (ptrdiff_t i = 0; i < n->text.count; i++) {
 		const struct part *p = &n->text.parts[i];
 		if (p->ref.field)
-			escape_of(f, type, n->key)->put(o, record_text(&f->r, p->ref));
+			e->put(o, record_text(&f->r, p->ref));
 		else
 			out_str(o, p->literal);
 	}
 	return json_str(out_text(o));
-}
-
-static bool is_wanted(const struct fill *f, const struct item *n)
-{
-	return (!n->only_if.field || record_has(&f->r, n->only_if)) &&
-	       (!n->only_else.field || !record_has(&f->r, n->only_else));
-}
-
-static void fill_each(struct fill *f, const struct item *n, cJSON *list)
-{
-	ptrdiff_t count = record_list(&f->r, n->each)->count;
-	for (ptrdiff_t i = 0; i < count; i++) {
-		records_enter(&f->r, n->each, i);
-		cJSON_AddItemToArray(list, fill_item(f, n, str_from(NULL)));
-		f->r.count--;
-	}
 }
 
 /* A list that was empty in the template stays. */
@@ -261,9 +207,13 @@ static cJSON *fill_list(struct fill *f, const struct item *n, struct str type)
 {
 	cJSON *list = cJSON_CreateArray();
 	for (const struct item *i = n->child; i; i = i->next) {
-		if (i->each.field)
-			fill_each(f, i, list);
-		else
+		ptrdiff_t count = i->each.field ? record_list(&f->r, i->each)->count : 0;
+		for (ptrdiff_t k = 0; k < count; k++) {
+			records_enter(&f->r, i->each, k);
+			cJSON_AddItemToArray(list, fill_item(f, i, str_from(NULL)));
+			f->r.count--;
+		}
+		if (!i->each.field)
 			cJSON_AddItemToArray(list, fill_item(f, i, type));
 	}
 	if (list->child || !n->child)
@@ -272,22 +222,18 @@ static cJSON *fill_list(struct fill *f, const struct item *n, struct str type)
 	return NULL;
 }
 
-static cJSON *fill_object(struct fill *f, const struct item *n)
-{
-	cJSON *object = cJSON_CreateObject();
-	for (const struct item *i = n->child; i; i = i->next)
-		cJSON_AddItemToObject(object, i->key.p, fill_item(f, i, n->type));
-	return object;
-}
-
 /* NULL, which cJSON does not add, where nothing is left; `type` is of the object around it. */
 static cJSON *fill_item(struct fill *f, const struct item *n, struct str type)
 {
-	if (!is_wanted(f, n))
+	cJSON *object;
+	if (!records_allow(&f->r, n->only_if, n->only_else))
 		return NULL;
 	switch (n->kind) {
 	case ITEM_OBJECT:
-		return fill_object(f, n);
+		object = cJSON_CreateObject();
+		for (const struct item *i = n->child; i; i = i->next)
+			cJSON_AddItemToObject(object, i->key.p, fill_item(f, i, n->type));
+		return object;
 	case ITEM_LIST:
 		return fill_list(f, n, type);
 	case ITEM_TEXT:

@@ -97,6 +97,18 @@ bool loader_want(struct loader *l, struct str name, const struct ref *ref, enum 
 	       loader_bad(l, name, "'%.*s' is no %s", STR_ARG(name), what);
 }
 
+bool loader_each(struct loader *l, struct str name, struct ref *ret)
+{
+	if (!loader_field(l, name, ret) ||
+		!loader_want(l, name, ret, FIELD_LIST, "list, and cannot be repeated"))
+		return false;
+	if (l->scope_count == TEMPLATE_MAX_SCOPES)
+		return loader_bad(
+			l, name, "more than %d lists within each other", TEMPLATE_MAX_SCOPES);
+	l->scopes[l->scope_count++] = ret->field->record;
+	return true;
+}
+
 /* ---- slots ----------------------------------------------------------------------------------- */
 
 void loader_literal(struct loader *l, struct pattern *p, struct str text)

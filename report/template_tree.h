@@ -58,6 +58,8 @@ struct records {
 bool record_has(const struct records *r, struct ref ref);
 struct str record_text(const struct records *r, struct ref ref); /* missing when it has none */
 const struct template_list *record_list(const struct records *r, struct ref ref);
+/* Whether what asks for one field, or for the lack of another, is filled; each may be none. */
+bool records_allow(const struct records *r, struct ref only_if, struct ref only_else);
 void records_enter(struct records *r, struct ref list, ptrdiff_t index); /* leave: count-- */
 
 /* ---- loading, whatever the form of the file (template_load.c) -------------------------------- */
@@ -97,6 +99,8 @@ bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
 bool loader_field(struct loader *l, struct str name, struct ref *ret);
 bool loader_want(struct loader *l, struct str name, const struct ref *ref, enum template_kind kind,
 	const char *what);
+/* The list whose items an element repeats over: inside it their fields come first. */
+bool loader_each(struct loader *l, struct str name, struct ref *ret);
 /* Text with slots.  Flags are for attributes, and for values that are nothing else. */
 bool loader_pattern(struct loader *l, struct str text, bool in_attribute, struct pattern *ret);
 void loader_literal(struct loader *l, struct pattern *p, struct str text);
