@@ -73,25 +73,18 @@ static const struct advice advices[] = {
 		STR_INIT("") },
 };
 
-static bool globs_match(const char *globs, struct str word)
-{
-	struct str rest = str_from(globs), glob;
-	bool more = true;
-	while (more) {
-		more = str_cut(rest, ' ', &glob, &rest);
-		if (glob.len && str_glob(word, glob))
-			return true;
-	}
-	return false;
-}
-
+/* What to do about one column; missing when nothing is known. */
 static struct str advice_column(const struct report *r, struct str column)
 {
 	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
 		const struct advice *a = &advices[i];
-		if (!globs_match(a->columns, column))
-			continue;
-		return a->no_chip.len && !fact_text(r, STR("chip")).len ? a->no_chip : a->text;
+		struct str rest = str_from(a->columns), glob;
+		for (bool more = true; more;) {
+			more = str_cut(rest, ' ', &glob, &rest);
+			if (glob.len && str_glob(column, glob))
+				return a->no_chip.len && !fact_text(r, STR("chip")).len ? a->no_chip
+											: a->text;
+		}
 	}
 	return MISSING;
 }
@@ -111,23 +104,16 @@ static struct str advice_columns(const struct report *r, struct str columns)
 	return MISSING;
 }
 
-static bool rule_needs(const struct rule *rule, const struct rule *gate)
-{
-	if (rule->gate || !gate->gate)
-		return false;
-	for (ptrdiff_t i = 0; i < rule->need_count; i++)
-		if (str_eq(rule->needs[i], gate->name))
-			return true;
-	return rule->needs_all;
-}
-
 static struct str advice_gate(
 	const struct judgement *j, const struct rule *rule, struct arena *keep)
 {
-	for (ptrdiff_t i = 0; i < j->result_count; i++) {
+	for (ptrdiff_t i = 0; i < j->result_count && !rule->gate; i++) {
 		const struct rule_result *g = &j->results[i];
 		bool shut = g->verdict == VERDICT_FAIL || g->verdict == VERDICT_INCONCLUSIVE;
-		if (shut && rule_needs(rule, g->rule))
+		bool needed = rule->needs_all;
+		for (ptrdiff_t k = 0; k < rule->need_count; k++)
+			needed |= str_eq(rule->needs[k], g->rule->name);
+		if (shut && needed && g->rule->gate)
 			return arena_fmt(keep,
 				"Settle '%.*s' first: what relies on it is not judged before.",
 				STR_ARG(g->rule->name));

@@ -28,14 +28,6 @@ struct str change_place(const struct changes_row *op, enum change_length length,
 	return line >= 1 ? arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line) : file;
 }
 
-/* "+145%", and "12 times" where a percentage would be a riddle. */
-static struct str factor_text(double factor, struct arena *keep)
-{
-	if (factor >= 10)
-		return arena_fmt(keep, "%.3g times", factor);
-	return arena_fmt(keep, "%+.0f%%", 100 * (factor - 1));
-}
-
 static struct str times_of(const struct changes_row *c, struct arena *keep)
 {
 	struct str head = time_text(keep, c->head_s), base = time_text(keep, c->base_s);
@@ -49,8 +41,12 @@ static struct str times_of(const struct changes_row *c, struct arena *keep)
 			STR_ARG(unit_text(keep, c->head_per_step, UNIT_COUNT)),
 			c->head_per_step == 1 ? "" : "s",
 			STR_ARG(unit_text(keep, c->base_per_step, UNIT_COUNT)));
-	return arena_fmt(keep, "%.*s, %.*s before (%.*s)", STR_ARG(head), STR_ARG(base),
-		STR_ARG(factor_text(c->head_s / c->base_s, keep)));
+	double factor = c->head_s / c->base_s;
+	if (factor >= 10) /* a percentage would be a riddle */
+		return arena_fmt(keep, "%.*s, %.*s before (%.3g times)", STR_ARG(head),
+			STR_ARG(base), factor);
+	return arena_fmt(keep, "%.*s, %.*s before (%+.0f%%)", STR_ARG(head), STR_ARG(base),
+		100 * (factor - 1));
 }
 
 /* One of a few words before a name or a shape that may be missing. */

@@ -27,6 +27,7 @@ static const struct metric_look {
 	{ STR_INIT("memory.window_peak_bytes"), "memory peaks at", UNIT_BYTES, false, true },
 	{ STR_INIT("memory.compiled_bytes"), "the compiler plans for", UNIT_BYTES, false, true },
 };
+enum { LOOKS = sizeof(looks) / sizeof(looks[0]) };
 
 bool note_is_news(const struct report_note *note)
 {
@@ -42,15 +43,6 @@ static bool has_changed(const struct metric_look *look, const struct deltas_row 
 	if (!(fabs(change) >= NEWS_LEAST))
 		return false;
 	return look->exact || d->p_value <= BASELINE_ALPHA;
-}
-
-static struct str change_text(const struct deltas_row *d, enum unit unit, struct arena *keep)
-{
-	double points = fabs(d->head - d->base) * 100;
-	const char *way = d->head > d->base ? "more" : "less";
-	if (unit == UNIT_RATIO)
-		return arena_fmt(keep, "%.1f points %s", points, way);
-	return arena_fmt(keep, "%.1f%% %s", fabs(d->ratio - 1) * 100, way);
 }
 
 /* How sure that is, and of what. */
@@ -84,18 +76,15 @@ static struct str delta_line(const struct report *r, const struct metric_look *l
 			"compared, not times of the whole",
 			STR_ARG(unit_text(keep, d->head, look->unit)), STR_ARG(against),
 			STR_ARG(unit_text(keep, d->base, look->unit)));
+	const char *way = d->head > d->base ? "more" : "less";
+	struct str change =
+		look->unit == UNIT_RATIO
+			? arena_fmt(keep, "%.1f points %s", fabs(d->head - d->base) * 100, way)
+			: arena_fmt(keep, "%.1f%% %s", fabs(d->ratio - 1) * 100, way);
 	return arena_fmt(keep, "%s %.*s, against %.*s in %.*s: %.*s%.*s", look->name,
 		STR_ARG(unit_text(keep, d->head, look->unit)),
-		STR_ARG(unit_text(keep, d->base, look->unit)), STR_ARG(against),
-		STR_ARG(change_text(d, look->unit, keep)), STR_ARG(surety_text(look, d, keep)));
-}
-
-static const struct metric_look *look_of(const struct deltas_row *d)
-{
-	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
-		if (str_eq(looks[i].metric, d->metric))
-			return &looks[i];
-	return NULL;
+		STR_ARG(unit_text(keep, d->base, look->unit)), STR_ARG(against), STR_ARG(change),
+		STR_ARG(surety_text(look, d, keep)));
 }
 
 /* What changed, or what is always told and did not. */
@@ -104,8 +93,11 @@ static ptrdiff_t add_lines(
 {
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++) {
 		const struct deltas_row *d = &table_rows(&r->tables, deltas)[i];
-		const struct metric_look *look = look_of(d);
-		if (look && has_changed(look, d) == changed && (changed || look->always))
+		const struct metric_look *look = looks;
+		while (look < looks + LOOKS && !str_eq(look->metric, d->metric))
+			look++;
+		if (look < looks + LOOKS && has_changed(look, d) == changed &&
+			(changed || look->always))
 			lines[n++] = delta_line(r, look, d, keep);
 	}
 	return n;

@@ -59,17 +59,6 @@ struct str report_moment(
 	return is_told ? when_text(keep, ns) : MISSING;
 }
 
-static void take_date(
-	const struct report *r, struct str name, struct arena *keep, struct run_facts *ret)
-{
-	struct str said = fact_text(r, STR("captured"));
-	int64_t ns;
-	ret->captured = report_moment(r->profile, name, said, keep);
-	if (ret->captured.p)
-		ret->captured_source =
-			when_parse(said, &ns) && !r->error.p ? STR("profile") : STR("name");
-}
-
 static void take_identity(const struct report *r, struct arena *keep, struct run_facts *ret)
 {
 	struct str name = fact_text(r, STR("name"));
@@ -82,7 +71,12 @@ static void take_identity(const struct report *r, struct arena *keep, struct run
 		ret->run = sha256_id(&h, keep);
 	}
 	ret->workload = report_workload(r->profile, name);
-	take_date(r, name, keep, ret);
+	struct str said = fact_text(r, STR("captured"));
+	int64_t ns;
+	ret->captured = report_moment(r->profile, name, said, keep);
+	if (ret->captured.p)
+		ret->captured_source =
+			when_parse(said, &ns) && !r->error.p ? STR("profile") : STR("name");
 }
 
 /* ---- what was measured ----------------------------------------------------------------------- */
@@ -100,16 +94,6 @@ static void take_columns(const struct report *r, struct run_facts *ret)
 		else if (!cell_text(c, ret).p)
 			cell_set_text(c, ret, fact_text(r, c->name));
 	}
-}
-
-static struct str quality_of(const struct report *r, struct arena *keep)
-{
-	const struct quality_row *rows = table_rows(&r->tables, quality);
-	struct out *o = out_memory(keep);
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++)
-		if (rows[i].ok == 0)
-			out_fmt(o, "%s%.*s", out_text(o).len ? "," : "", STR_ARG(rows[i].name));
-	return out_text(o).len ? out_text(o) : MISSING;
 }
 
 /* ---- what the rules said --------------------------------------------------------------------- */
@@ -161,7 +145,14 @@ void report_facts(const struct report *r, struct str judge, struct str tool, str
 	run_facts_clear(ret);
 	take_identity(r, keep, ret);
 	take_columns(r, ret);
-	ret->quality = quality_of(r, keep);
+	const struct quality_row *checks = table_rows(&r->tables, quality);
+	struct out *broken = out_memory(keep);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++)
+		if (checks[i].ok == 0)
+			out_fmt(broken, "%s%.*s", out_text(broken).len ? "," : "",
+				STR_ARG(checks[i].name));
+	if (out_text(broken).len)
+		ret->quality = out_text(broken);
 	ret->judge = judge;
 	ret->rules = r->rules;
 	ret->tool = tool;

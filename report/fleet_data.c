@@ -7,35 +7,26 @@
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void add_cell(cJSON *object, const struct fleet_column *c, const struct fleet_cell *cell,
-	struct arena *keep)
-{
-	if (c->is_text)
-		json_add_str(object, c->name.p, clean_lines(keep, cell->text));
-	else
-		json_add_double(object, c->name.p, cell->real);
-}
-
-static void put_json_row(
-	struct json_stream *s, const struct fleet_answer *a, ptrdiff_t i, struct arena *scratch)
-{
-	const struct fleet_row *r = &a->rows[i];
-	cJSON *row = cJSON_CreateObject();
-	for (ptrdiff_t k = 0; k < a->question->column_count; k++)
-		add_cell(row, &a->question->columns[k], &r->cells[k], scratch);
-	json_add_str(row, "run", clean_lines(scratch, r->run));
-	json_add_str(row, "profile", clean_lines(scratch, r->profile));
-	json_item(s, NULL, row);
-	cJSON_Delete(row);
-}
-
 /* A year's history has tens of thousands of rows: each is gone when it is written. */
 static void put_json_answer(struct json_stream *s, const struct fleet_answer *a)
 {
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	json_open(s, a->question->name.p, '[');
 	for (ptrdiff_t i = 0; i < a->count; i++) {
-		put_json_row(s, a, i, &scratch);
+		const struct fleet_row *r = &a->rows[i];
+		cJSON *row = cJSON_CreateObject();
+		for (ptrdiff_t k = 0; k < a->question->column_count; k++) {
+			const struct fleet_column *c = &a->question->columns[k];
+			if (c->is_text)
+				json_add_str(
+					row, c->name.p, clean_lines(&scratch, r->cells[k].text));
+			else
+				json_add_double(row, c->name.p, r->cells[k].real);
+		}
+		json_add_str(row, "run", clean_lines(&scratch, r->run));
+		json_add_str(row, "profile", clean_lines(&scratch, r->profile));
+		json_item(s, NULL, row);
+		cJSON_Delete(row);
 		arena_clear(&scratch);
 	}
 	json_close(s, ']');

@@ -98,14 +98,6 @@ static void value_of(const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t colu
 		ret->picture = svg_share(cell->real, keep);
 }
 
-/* A path as a link may have it (RFC 3986). */
-static struct str link_text(struct str path, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	out_uri(o, path, true);
-	return out_text(o);
-}
-
 struct str fleet_page_link(
 	const struct fleet_row *row, const struct fleet_pages *pages, struct arena *keep)
 {
@@ -113,7 +105,9 @@ struct str fleet_page_link(
 		return MISSING;
 	struct str path = arena_fmt(
 		keep, "%.*s/%.*s", STR_ARG(pages->dir), STR_ARG(fleet_page_name(row->run, keep)));
-	return link_text(path, keep);
+	struct out *link = out_memory(keep);
+	out_uri(link, path, true);
+	return out_text(link);
 }
 
 static void line_of(const struct fleet_answer *a, ptrdiff_t row, struct str head,
@@ -152,20 +146,6 @@ static struct fleet_section section_of(
 	return s;
 }
 
-/* Change points have their history drawn before them. */
-static void add_histories(const struct fleet_report *r, struct fleet_section *s, struct arena *keep)
-{
-	const struct fleet_answer *a = &r->answers[FLEET_CHANGES];
-	const struct fleet_line *lines = s->lines.items;
-	for (ptrdiff_t i = 0; i < s->lines.count; i++) {
-		struct fleet_value *cells = (struct fleet_value *)lines[i].cells.items;
-		for (ptrdiff_t k = 0; k < lines[i].cells.count; k++)
-			if (cells[k].tone.p)
-				cells[k].picture = svg_history(
-					r, fleet_cell(a, i, STR("workload"))->text, keep);
-	}
-}
-
 static struct template_list sections_of(const struct fleet_report *r, enum place place,
 	const struct fleet_pages *pages, struct arena *keep)
 {
@@ -175,9 +155,16 @@ static struct template_list sections_of(const struct fleet_report *r, enum place
 		if (layouts[id].place != place)
 			continue;
 		items[count] = section_of(r, id, pages, keep);
-		if (id == FLEET_CHANGES)
-			add_histories(r, &items[count], keep);
-		count++;
+		const struct fleet_section *s = &items[count++];
+		const struct fleet_line *lines = s->lines.items;
+		/* Change points have their history drawn before them. */
+		for (ptrdiff_t i = 0; id == FLEET_CHANGES && i < s->lines.count; i++) {
+			struct fleet_value *cells = (struct fleet_value *)lines[i].cells.items;
+			struct str workload = fleet_cell(&r->answers[id], i, STR("workload"))->text;
+			for (ptrdiff_t k = 0; k < lines[i].cells.count; k++)
+				if (cells[k].tone.p)
+					cells[k].picture = svg_history(r, workload, keep);
+		}
 	}
 	return LIST(items, count);
 }
@@ -205,25 +192,6 @@ static const struct tile {
 		STR_INIT("by-owner") },
 };
 
-static struct str tile_text(
-	const struct fleet_answer *a, ptrdiff_t row, const struct tile *tile, struct arena *keep)
-{
-	return fleet_text(a, row, fleet_column(a, tile->column), keep);
-}
-
-/* "ideal over measured step time of 12 workloads; 31.0% before" */
-static struct str note_of(const struct fleet_answer *a, const struct tile *tile, struct arena *keep)
-{
-	double known = tile->known.p ? fleet_cell(a, 0, tile->known)->real : 0;
-	struct out *o = out_memory(keep);
-	out_z(o, tile->note);
-	if (tile->known.p)
-		out_fmt(o, " of %.0f workload%s", known, known == 1 ? "" : "s");
-	if (a->count > 1 && !fleet_cell(a, 1, tile->column)->is_null)
-		out_fmt(o, "; %.*s before", STR_ARG(tile_text(a, 1, tile, keep)));
-	return out_text(o);
-}
-
 static struct template_list tiles_of(const struct fleet_report *r, struct arena *keep)
 {
 	enum { TILES = sizeof(tiles) / sizeof(tiles[0]) };
@@ -234,24 +202,19 @@ static struct template_list tiles_of(const struct fleet_report *r, struct arena 
 		const struct tile *tile = &tiles[i];
 		if (fleet_cell(a, 0, tile->column)->is_null)
 			continue;
+		/* "ideal over measured step time of 12 workloads; 31.0% before" */
+		ptrdiff_t column = fleet_column(a, tile->column);
+		double known = tile->known.p ? fleet_cell(a, 0, tile->known)->real : 0;
+		struct out *note = out_memory(keep);
+		out_z(note, tile->note);
+		if (tile->known.p)
+			out_fmt(note, " of %.0f workload%s", known, known == 1 ? "" : "s");
+		if (a->count > 1 && !fleet_cell(a, 1, tile->column)->is_null)
+			out_fmt(note, "; %.*s before", STR_ARG(fleet_text(a, 1, column, keep)));
 		items[count++] = (struct fleet_tile){ str_from(tile->label),
-			tile_text(a, 0, tile, keep), note_of(a, tile, keep), tile->section };
+			fleet_text(a, 0, column, keep), out_text(note), tile->section };
 	}
 	return LIST(items, count);
-}
-
-/* The picture is of the workloads whose chips, or chip-hours, are known. */
-static struct str chips_about(const struct fleet_report *r)
-{
-	return r->has_usage ? STR("Chip-hours of the usage file, by workload: what settling its "
-				  "findings would give back, and the rest.")
-			    : STR("Chips, by workload: what settling its findings would give back, "
-				  "and the rest.");
-}
-
-static bool has_mfu(const struct fleet_report *r)
-{
-	return fleet_has_week(r) && !fleet_cell(&r->answers[FLEET_TOTALS], 0, STR("mfu"))->is_null;
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -277,10 +240,17 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.cpus = fleet_cpus_text(r, keep),
 		.version = r->tool_version,
 		.weight = r->by_hours ? STR("chip-hours") : STR("chips"),
-		.has_mfu = has_mfu(r),
+		.has_mfu = fleet_has_week(r) &&
+			   !fleet_cell(&r->answers[FLEET_TOTALS], 0, STR("mfu"))->is_null,
 		.has_usage = r->has_usage,
 		.tiles = tiles_of(r, keep),
-		.chips_about = chips_about(r),
+		/* Of the workloads whose chips, or chip-hours, are known. */
+		.chips_about =
+			r->has_usage
+				? STR("Chip-hours of the usage file, by workload: what settling "
+				      "its findings would give back, and the rest.")
+				: STR("Chips, by workload: what settling its findings would "
+				      "give back, and the rest."),
 		.chips = svg_fleet(r, pages, keep),
 		.main = sections_of(r, PLACE_MAIN, pages, keep),
 		.groups = sections_of(r, PLACE_GROUPS, pages, keep),

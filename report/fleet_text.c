@@ -46,16 +46,12 @@ struct fleet_head fleet_head(struct str column)
 	return (struct fleet_head){ .column = column, .label = column };
 }
 
-/* Chips stand behind those of them that could be had back. */
-static bool is_told_elsewhere(const struct fleet_answer *a, struct str name)
-{
-	return fleet_head(name).kind == HEAD_DATA ||
-	       (str_eq(name, STR("chips")) && fleet_column(a, STR("chips_back")) >= 0);
-}
-
 bool fleet_is_shown(const struct fleet_answer *a, ptrdiff_t column)
 {
-	if (is_told_elsewhere(a, a->question->columns[column].name))
+	struct str name = a->question->columns[column].name;
+	/* Chips stand behind those of them that could be had back. */
+	if (fleet_head(name).kind == HEAD_DATA ||
+		(str_eq(name, STR("chips")) && fleet_column(a, STR("chips_back")) >= 0))
 		return false;
 	for (ptrdiff_t i = 0; i < a->count; i++)
 		if (!a->rows[i].cells[column].is_null)
@@ -75,19 +71,14 @@ static struct str moment_text(struct str s, struct arena *keep)
 	return time.len ? arena_fmt(keep, "%.*s %.*s", STR_ARG(date), STR_ARG(time)) : date;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 struct str fleet_number_text(double value, enum unit unit, struct arena *keep)
 {
 	struct str s = unit_text(keep, value, unit);
 	struct out *o = out_memory(keep);
 	ptrdiff_t from = 0, to;
-	while (from < s.len && !is_digit(s.p[from]))
+	while (from < s.len && !(s.p[from] >= '0' && s.p[from] <= '9'))
 		from++;
-	for (to = from; to < s.len && is_digit(s.p[to]);)
+	for (to = from; to < s.len && s.p[to] >= '0' && s.p[to] <= '9';)
 		to++;
 	if (to - from < 4)
 		return s;
@@ -111,28 +102,10 @@ static double most_at(
 	return real_at(a, row, arena_fmt(keep, "%.*s_hi", STR_ARG(column)));
 }
 
-/* "12.0\u201331.0%" */
-static struct str range_text(double least, double most, struct arena *keep)
-{
-	struct str from = ratio_text(keep, least), to = from;
-	if (most >= 0)
-		to = ratio_text(keep, most);
-	if (str_eq(from, to))
-		return from;
-	return arena_fmt(
-		keep, "%.*s\xe2\x80\x93%.*s", STR_ARG(str_head(from, from.len - 1)), STR_ARG(to));
-}
-
 bool fleet_is_part_priced(const struct fleet_answer *a, ptrdiff_t row)
 {
 	double hours = real_at(a, row, STR("chip_hours_back"));
 	return real_at(a, row, STR("priced_hours_back")) < hours;
-}
-
-/* A chip that no file describes has no name. */
-static struct str chip_name(struct str id, struct arena *keep)
-{
-	return str_eq(id, STR("unknown")) ? id : chip_text(keep, id);
 }
 
 static struct str number_text(
@@ -142,8 +115,14 @@ static struct str number_text(
 	double value = a->rows[row].cells[column].real;
 	struct str text = c->unit == UNIT_SECONDS ? time_text(keep, value)
 						  : fleet_number_text(value, c->unit, keep);
-	if (c->unit == UNIT_RATIO && most_at(a, row, c->name, keep) >= 0)
-		return range_text(value, most_at(a, row, c->name, keep), keep);
+	double most = most_at(a, row, c->name, keep);
+	if (c->unit == UNIT_RATIO && most >= 0) { /* "12.0\u201331.0%" */
+		struct str to = ratio_text(keep, most);
+		return str_eq(text, to)
+			       ? text
+			       : arena_fmt(keep, "%.*s\xe2\x80\x93%.*s",
+					 STR_ARG(str_head(text, text.len - 1)), STR_ARG(to));
+	}
 	if (fleet_head(c->name).kind == HEAD_CHANCE && value < 0.001)
 		return STR("<0.001");
 	if (fleet_head(c->name).kind == HEAD_LOSS && value > 0)
@@ -164,8 +143,9 @@ struct str fleet_text(
 	const struct fleet_cell *cell = &a->rows[row].cells[column];
 	if (cell->is_null)
 		return STR("");
-	if (c->is_chip)
-		return chip_name(cell->text, keep);
+	/* A chip that no file describes has no name. */
+	if (c->is_chip && !str_eq(cell->text, STR("unknown")))
+		return chip_text(keep, cell->text);
 	return c->is_text ? moment_text(cell->text, keep) : number_text(a, row, column, keep);
 }
 
@@ -272,20 +252,6 @@ static struct str count_text(double count, struct arena *keep)
 	return fleet_number_text(count, UNIT_COUNT, keep);
 }
 
-/* Only what has a price has money: of the other hours none is made. */
-static void put_money(
-	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
-{
-	double dollars = real_at(a, row, STR("dollars_back"));
-	double priced = real_at(a, row, STR("priced_hours_back"));
-	if (!(dollars >= 0))
-		return;
-	out_fmt(out, ", %.*s", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
-	if (fleet_is_part_priced(a, row))
-		out_fmt(out, " for the %.*s of them that have a price",
-			STR_ARG(count_text(priced, keep)));
-}
-
 /* Workloads of the usage file that have no usable run of that name are told of, too. */
 static void put_hours(
 	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
@@ -304,7 +270,14 @@ static void put_hours(
 		out_z(out, "the one workload in the usage file");
 	else
 		out_fmt(out, "the %.0f workloads in the usage file", listed);
-	put_money(a, row, keep, out);
+	/* Only what has a price has money: of the other hours none is made. */
+	double dollars = real_at(a, row, STR("dollars_back"));
+	if (!(dollars >= 0))
+		return;
+	out_fmt(out, ", %.*s", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
+	if (fleet_is_part_priced(a, row))
+		out_fmt(out, " for the %.*s of them that have a price",
+			STR_ARG(count_text(real_at(a, row, STR("priced_hours_back")), keep)));
 }
 
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)

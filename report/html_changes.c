@@ -25,20 +25,6 @@ static struct html_change change_of(const struct changes_row *c, struct arena *k
 	return ret;
 }
 
-static struct html_changes changes_of(
-	const struct picked_changes *picked, struct str title, struct arena *keep)
-{
-	struct html_change *rows = arena_make(keep, struct html_change, picked->count);
-	struct html_changes ret = { .title = title, .rows = LIST(rows, picked->count) };
-	for (ptrdiff_t i = 0; i < picked->count; i++) {
-		rows[i] = change_of(picked->items[i], keep);
-		ret.has_places |= rows[i].place.len > 0;
-	}
-	if (picked->left_out)
-		ret.more = arena_fmt(keep, "and %td more, of less time each", picked->left_out);
-	return ret;
-}
-
 struct template_list html_changes(
 	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep)
 {
@@ -47,8 +33,19 @@ struct template_list html_changes(
 	ptrdiff_t n = 0;
 	for (int losses = 1; losses >= 0; losses--) {
 		struct picked_changes picked = changes_pick(rows, count, losses, most, keep);
-		if (picked.count)
-			items[n++] = changes_of(&picked, titles[losses], keep);
+		struct html_change *ops = arena_make(keep, struct html_change, picked.count);
+		if (!picked.count)
+			continue;
+		struct html_changes *ret = &items[n++];
+		*ret = (struct html_changes){ .title = titles[losses],
+			.rows = LIST(ops, picked.count) };
+		for (ptrdiff_t i = 0; i < picked.count; i++) {
+			ops[i] = change_of(picked.items[i], keep);
+			ret->has_places |= ops[i].place.len > 0;
+		}
+		if (picked.left_out)
+			ret->more =
+				arena_fmt(keep, "and %td more, of less time each", picked.left_out);
 	}
 	return LIST(items, n);
 }

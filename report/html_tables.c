@@ -149,77 +149,30 @@ static struct str tail_of(struct str path, struct arena *keep)
 			   : path;
 }
 
-static struct str cell_whole(const struct shown *s, const void *row, struct arena *keep)
-{
-	struct str text = text_clean(keep, cell_text(s->column, row));
-	return s->line ? place_text(text, cell_real(s->line, row), keep) : text;
-}
-
-static void put_number(struct html_cell *cell, double value, enum unit unit, struct arena *keep)
-{
-	cell->text = unit_text(keep, value, unit);
-	if (isfinite(value))
-		cell->value = double_text(keep, value);
-}
-
 /* The name of a row has room for more than other cells. */
-static struct str cell_text_cut(
-	const struct shown *s, struct str whole, bool is_head, struct arena *keep)
-{
-	if (s->line)
-		return html_clip(tail_of(whole, keep), TEXT_COLUMNS, keep);
-	return is_head ? text_brief(keep, whole) : html_clip(whole, TEXT_COLUMNS, keep);
-}
-
 static struct html_cell cell_of(
 	const struct shown *s, const void *row, bool is_head, struct arena *keep)
 {
 	const struct column *c = s->column;
 	struct html_cell cell = { .is_number = c->type == COLUMN_REAL };
 	if (cell.is_number) {
-		if (!cell_is_null(c, row))
-			put_number(&cell, cell_real(c, row), c->unit, keep);
+		double value = cell_real(c, row);
+		if (cell_is_null(c, row))
+			return cell;
+		cell.text = unit_text(keep, value, c->unit);
+		if (isfinite(value))
+			cell.value = double_text(keep, value);
 		return cell;
 	}
-	struct str whole = cell_whole(s, row, keep);
-	cell.text = cell_text_cut(s, whole, is_head, keep);
+	struct str whole = text_clean(keep, cell_text(c, row));
+	if (s->line)
+		whole = place_text(whole, cell_real(s->line, row), keep);
+	cell.text = s->line   ? html_clip(tail_of(whole, keep), TEXT_COLUMNS, keep)
+		    : is_head ? text_brief(keep, whole)
+			      : html_clip(whole, TEXT_COLUMNS, keep);
 	if (!str_eq(cell.text, whole))
 		cell.whole = whole;
 	return cell;
-}
-
-static struct template_list columns_of(const struct view *v, struct arena *keep)
-{
-	struct html_column *items = arena_make(keep, struct html_column, v->count);
-	for (int i = 0; i < v->count; i++)
-		items[i] = (struct html_column){
-			.name = str_from(v->columns[i].label),
-			.meaning = v->columns[i].column->meaning,
-			.is_number = v->columns[i].column->type == COLUMN_REAL,
-			.is_choice = v->columns[i].column->words != NULL,
-		};
-	return LIST(items, v->count);
-}
-
-static struct html_row row_of(const struct view *v, const void *row, struct arena *keep)
-{
-	struct html_cell *cells = arena_make(keep, struct html_cell, v->count);
-	struct html_row ret = { 0 };
-	for (int i = 0; i < v->count; i++)
-		cells[i] = cell_of(&v->columns[i], row, i == 0, keep);
-	ret.head = cells[0].text;
-	ret.head_whole = cells[0].whole;
-	ret.head_value = cells[0].value;
-	ret.cells = LIST(cells + 1, v->count - 1);
-	return ret;
-}
-
-static struct str count_text(const struct view *v, double total, struct arena *keep)
-{
-	if (total > (double)v->rows)
-		return arena_fmt(
-			keep, "%lld of %.0f rows; report.json has more", (long long)v->rows, total);
-	return arena_fmt(keep, "%lld row%s", (long long)v->rows, v->rows == 1 ? "" : "s");
 }
 
 static struct html_table table_of(
@@ -227,17 +180,36 @@ static struct html_table table_of(
 {
 	const struct table_def *def = &table_defs[spec->id];
 	struct view v = { .def = def, .table = &r->tables.items[spec->id] };
+	double total = r->row_totals[spec->id];
 	v.rows = v.table->count < ROWS_SHOWN ? v.table->count : ROWS_SHOWN;
 	choose(&v, r, spec);
 	struct html_row *rows = arena_make(keep, struct html_row, v.rows);
-	for (ptrdiff_t i = 0; i < v.rows; i++)
-		rows[i] = row_of(&v, table_row(def, v.table, i), keep);
+	struct html_column *columns = arena_make(keep, struct html_column, v.count);
+	for (int k = 0; k < v.count; k++)
+		columns[k] = (struct html_column){
+			.name = str_from(v.columns[k].label),
+			.meaning = v.columns[k].column->meaning,
+			.is_number = v.columns[k].column->type == COLUMN_REAL,
+			.is_choice = v.columns[k].column->words != NULL,
+		};
+	for (ptrdiff_t i = 0; i < v.rows; i++) {
+		struct html_cell *cells = arena_make(keep, struct html_cell, v.count);
+		for (int k = 0; k < v.count; k++)
+			cells[k] = cell_of(&v.columns[k], table_row(def, v.table, i), k == 0, keep);
+		rows[i] = (struct html_row){ .head = cells[0].text,
+			.head_whole = cells[0].whole,
+			.head_value = cells[0].value,
+			.cells = LIST(cells + 1, v.count - 1) };
+	}
 	return (struct html_table){
 		.id = arena_fmt(keep, "%.*stable-%.*s", STR_ARG(ids), STR_ARG(def->name)),
 		.title = str_from(spec->title),
 		.meaning = def->meaning,
-		.count = count_text(&v, r->row_totals[spec->id], keep),
-		.columns = columns_of(&v, keep),
+		.count = total > (double)v.rows
+				 ? arena_fmt(keep, "%td of %.0f rows; report.json has more", v.rows,
+					   total)
+				 : arena_fmt(keep, "%td row%s", v.rows, v.rows == 1 ? "" : "s"),
+		.columns = LIST(columns, v.count),
 		.rows = LIST(rows, v.rows),
 	};
 }

@@ -91,32 +91,23 @@ static struct news_item *add(
 	return item;
 }
 
-static struct str alert_key(const struct comparison *c, const struct alert *a)
-{
-	return arena_fmt(c->keep, "%td\n%d\n%.*s", a->report - c->now.set->items, (int)a->level,
-		STR_ARG(a->rule));
-}
-
-static enum news_kind kind_of(const struct comparison *c, const struct alert *a)
-{
-	if (a->level != ALERT_ERROR)
-		return NEWS_WARNS;
-	struct str workload = workload_in(&c->now, a->report);
-	const struct report *before = find_workload(&c->before, workload, &c->now);
-	return state_of(before, a->rule) == STATE_FAILS ? NEWS_STILL : NEWS_NEW;
-}
-
 /* One item a rule: alerts come by gain, so the first is the one to show. */
 static void add_alert(struct comparison *c, const struct alert *a)
 {
 	if (a->level == ALERT_NOTE)
 		return;
-	struct str key = alert_key(c, a);
+	struct str key = arena_fmt(c->keep, "%td\n%d\n%.*s", a->report - c->now.set->items,
+		(int)a->level, STR_ARG(a->rule));
 	int32_t at = map_get(&c->items, key);
 	if (at == MAP_NONE) {
+		struct str workload = workload_in(&c->now, a->report);
+		const struct report *before = find_workload(&c->before, workload, &c->now);
+		enum news_kind kind = a->level != ALERT_ERROR			 ? NEWS_WARNS
+				      : state_of(before, a->rule) == STATE_FAILS ? NEWS_STILL
+										 : NEWS_NEW;
 		at = (int32_t)c->news->count;
 		map_put(&c->items, key, at, c->keep);
-		add(c, kind_of(c, a), workload_in(&c->now, a->report), a->rule)->alert = a;
+		add(c, kind, workload, a->rule)->alert = a;
 	}
 	c->news->items[at].subjects++;
 }
@@ -143,25 +134,6 @@ static void compare_rule(const struct comparison *c, const struct report *before
 			STR_ARG(text_clean(c->keep, reason)));
 }
 
-static void compare_report(const struct comparison *c, const struct report *before)
-{
-	const struct report *now =
-		find_workload(&c->now, workload_in(&c->before, before), &c->before);
-	compare_rule(c, before, now, ALERT_UNREADABLE);
-	for (ptrdiff_t i = 0; i < before->result_count; i++)
-		compare_rule(c, before, now, before->results[i].name);
-}
-
-/* A whole profile that says nothing is news, too: silence would look like success. */
-static void compare_verdict(const struct comparison *c, const struct report *now)
-{
-	struct str workload = workload_in(&c->now, now);
-	if (!is_inconclusive(now) || is_inconclusive(find_workload(&c->before, workload, &c->now)))
-		return;
-	add(c, NEWS_LOST, workload, STR("verdict"))->reason =
-		STR("the profile could not be judged");
-}
-
 static int by_kind(const void *x, const void *y)
 {
 	const struct news_item *a = x, *b = y;
@@ -184,10 +156,21 @@ struct news news_of(
 	struct alerts alerts = alerts_of(set, keep);
 	for (ptrdiff_t i = 0; i < alerts.count; i++)
 		add_alert(&c, &alerts.items[i]);
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		compare_verdict(&c, &set->items[i]);
-	for (ptrdiff_t i = 0; previous && i < previous->count; i++)
-		compare_report(&c, &previous->items[i]);
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		/* A whole profile that says nothing is told: silence would look like success. */
+		struct str workload = c.now.workloads[i];
+		if (is_inconclusive(&set->items[i]) &&
+			!is_inconclusive(find_workload(&c.before, workload, &c.now)))
+			add(&c, NEWS_LOST, workload, STR("verdict"))->reason =
+				STR("the profile could not be judged");
+	}
+	for (ptrdiff_t i = 0; previous && i < previous->count; i++) {
+		const struct report *before = &previous->items[i];
+		const struct report *now = find_workload(&c.now, c.before.workloads[i], &c.before);
+		compare_rule(&c, before, now, ALERT_UNREADABLE);
+		for (ptrdiff_t k = 0; k < before->result_count; k++)
+			compare_rule(&c, before, now, before->results[k].name);
+	}
 	if (n.count)
 		qsort(n.items, (size_t)n.count, sizeof(*n.items), by_kind);
 	return n;

@@ -110,20 +110,6 @@ static struct str scope_of(const struct families_row *op)
 	return str_cut(scope, '/', &head, &rest) ? head : STR("outside of scopes");
 }
 
-static struct str kind_of(const struct families_row *op)
-{
-	return op->kind.len ? op->kind : STR("unknown");
-}
-
-static struct area *area_named(struct picture_map *m, struct str name)
-{
-	for (int i = 0; i < m->count; i++)
-		if (str_eq(m->groups[i].name, name))
-			return &m->groups[i];
-	m->groups[m->count].name = name;
-	return &m->groups[m->count++];
-}
-
 static int by_share(const void *a, const void *b)
 {
 	const struct area *x = a, *y = b;
@@ -162,10 +148,8 @@ static void join_tail(struct picture_map *m, int ops)
 	qsort(m->groups, (size_t)m->count, sizeof(struct area), by_share);
 }
 
-typedef struct str name_fn(const struct families_row *op);
-
 static struct picture_map map_of(
-	const struct report *r, const char *title, name_fn *name, struct arena *keep)
+	const struct report *r, const char *title, bool by_scope, struct arena *keep)
 {
 	const struct families_row *rows = table_rows(&r->tables, families);
 	int count = (int)table_count(&r->tables, families);
@@ -174,10 +158,16 @@ static struct picture_map map_of(
 	for (int i = 0; i < count; i++) {
 		if (!(rows[i].time_share > 0 && rows[i].time_share < SHARE_MOST))
 			continue;
-		struct area *g = area_named(&m, name(&rows[i]));
-		if (!g->ops)
-			g->ops = arena_make(keep, const struct families_row *, count);
-		area_add(g, &rows[i]);
+		struct str name = by_scope	     ? scope_of(&rows[i])
+				  : rows[i].kind.len ? rows[i].kind
+						     : STR("unknown");
+		int at = 0;
+		while (at < m.count && !str_eq(m.groups[at].name, name))
+			at++;
+		if (at == m.count)
+			m.groups[m.count++] = (struct area){ .name = name,
+				.ops = arena_make(keep, const struct families_row *, count) };
+		area_add(&m.groups[at], &rows[i]);
 	}
 	qsort(m.groups, (size_t)m.count, sizeof(struct area), by_share);
 	join_tail(&m, count);
@@ -192,29 +182,24 @@ struct treemap {
 	int count;
 };
 
-static struct str op_title(
-	const struct report *r, const struct families_row *op, struct arena *keep)
+static void draw_op(
+	struct xhtml *x, const struct report *r, const struct families_row *op, const struct box *b)
 {
-	struct out *o = out_memory(keep);
+	int columns = (int)((b->width - 8) / CHAR);
+	struct out *o = out_memory(x->keep);
+	if (b->width * b->height < SPECK)
+		return;
 	out_fmt(o, "%.*s (%.*s): %.*s of the %s", STR_ARG(op->name), STR_ARG(op->kind),
-		STR_ARG(ratio_text(keep, op->time_share)), prose_span(r));
+		STR_ARG(ratio_text(x->keep, op->time_share)), prose_span(r));
 	if (op->members > 1)
 		out_fmt(o, "\nwith %.0f alike", op->members - 1);
 	if (op->scope.len)
 		out_fmt(o, "\n%.*s", STR_ARG(op->scope));
 	if (op->source_file.len)
-		out_fmt(o, "\n%.*s", STR_ARG(place_text(op->source_file, op->source_line, keep)));
-	return out_text(o);
-}
-
-static void draw_op(
-	struct xhtml *x, const struct report *r, const struct families_row *op, const struct box *b)
-{
-	int columns = (int)((b->width - 8) / CHAR);
-	if (b->width * b->height < SPECK)
-		return;
+		out_fmt(o, "\n%.*s",
+			STR_ARG(place_text(op->source_file, op->source_line, x->keep)));
 	svg_rect_title(x, svg_kind_ink(op->kind), b->left, b->top, fmax(b->width - 1, 0.5),
-		fmax(b->height - 1, 0.5), op_title(r, op, x->keep));
+		fmax(b->height - 1, 0.5), out_text(o));
 	if (columns >= 5 && b->height > 16)
 		svg_text(x, INK_ON_FILL, ANCHOR_START, b->left + 4, b->top + 13,
 			html_clip(op->name, columns, x->keep));
@@ -244,28 +229,24 @@ static void draw_group(
 		draw_op(x, r, g->ops[i], &boxes[i]);
 }
 
-static void draw_map(
-	struct xhtml *x, const struct report *r, const struct picture_map *m, struct box room)
-{
-	struct box boxes[GROUPS] = { { 0 } };
-	double shares[GROUPS];
-	svg_strong(x, INK_TEXT, ANCHOR_START, room.left + 1, 13, str_from(m->title));
-	for (int i = 0; i < m->count; i++)
-		shares[i] = m->groups[i].share;
-	squarify(shares, m->count, room, boxes, x->keep);
-	for (int i = 0; i < m->count; i++)
-		draw_group(x, r, &m->groups[i], boxes[i]);
-}
-
 static void draw_treemap(const void *what, struct xhtml *x)
 {
 	const struct treemap *t = what;
 	double width = (WIDTH - BETWEEN * (t->count - 1)) / t->count;
 	svg_begin(x, WIDTH, HEIGHT, STR("Time by scope and by kind"),
 		STR("Every box is an op and those alike, as large as their share of the time."));
-	for (int i = 0; i < t->count; i++)
-		draw_map(x, t->r, &t->maps[i],
-			(struct box){ i * (width + BETWEEN), TOP, width, HEIGHT - TOP });
+	for (int i = 0; i < t->count; i++) {
+		const struct picture_map *m = &t->maps[i];
+		struct box room = { i * (width + BETWEEN), TOP, width, HEIGHT - TOP };
+		struct box boxes[GROUPS] = { { 0 } };
+		double shares[GROUPS];
+		svg_strong(x, INK_TEXT, ANCHOR_START, room.left + 1, 13, str_from(m->title));
+		for (int k = 0; k < m->count; k++)
+			shares[k] = m->groups[k].share;
+		squarify(shares, m->count, room, boxes, x->keep);
+		for (int k = 0; k < m->count; k++)
+			draw_group(x, t->r, &m->groups[k], boxes[k]);
+	}
 	svg_end(x);
 }
 
@@ -289,9 +270,9 @@ bool svg_treemap(const struct report *r, struct arena *keep, struct html_picture
 {
 	struct treemap *t = arena_make(keep, struct treemap, 1);
 	t->r = r;
-	t->maps[0] = map_of(r, "by scope", scope_of, keep);
+	t->maps[0] = map_of(r, "by scope", true, keep);
 	t->count = t->maps[0].count > 1; /* else nothing is told by it */
-	t->maps[t->count++] = map_of(r, "by kind", kind_of, keep);
+	t->maps[t->count++] = map_of(r, "by kind", false, keep);
 	if (!t->maps[t->count - 1].count)
 		return false;
 	ret->id = STR("picture-treemap");

@@ -57,30 +57,9 @@ static void draw_level(struct xhtml *x, const struct usage *u, enum ink ink, con
 		arena_fmt(x->keep, "%s %.*s", name, STR_ARG(bytes_text(x->keep, bytes))));
 }
 
-static void draw_levels(
-	struct xhtml *x, const struct usage *u, const struct panel *p, double bottom)
-{
-	if (u->capacity > 0 && u->capacity <= u->most)
-		draw_level(x, u, INK_TEXT, "capacity", u->capacity, ANCHOR_MIDDLE, bottom, 0);
-	if (u->planned > 0)
-		draw_level(x, u, INK_TEXT, "planned", u->planned, ANCHOR_START, bottom, p->peak);
-	draw_level(x, u, INK_BAD, "peak", p->peak, ANCHOR_END, bottom, u->planned);
-}
-
 static bool is_schedule(const struct panel *p)
 {
 	return str_eq(p->curve->source, STR("schedule"));
-}
-
-static struct str panel_title(const struct panel *p, struct arena *keep)
-{
-	const struct curves_row *c = p->curve;
-	if (is_schedule(p))
-		return arena_fmt(keep, "Planned by the compiler, over the schedule of %.*s",
-			STR_ARG(html_clip(c->module, 40, keep)));
-	return arena_fmt(keep, "Held by the allocator of %.*s%s%.*s, over the window",
-		STR_ARG(html_clip(c->device, 24, keep)), c->host.len ? " on " : "",
-		STR_ARG(html_clip(c->host, 24, keep)));
 }
 
 static void draw_panel(struct xhtml *x, const struct usage *u, const struct panel *p, double top)
@@ -89,12 +68,24 @@ static void draw_panel(struct xhtml *x, const struct usage *u, const struct pane
 	struct svg_scale bytes = svg_scale(u->most, UNIT_BYTES, 4);
 	struct svg_scale along = is_schedule(p) ? svg_scale(1, UNIT_RATIO, 5)
 						: svg_scale(p->curve->length_s, UNIT_SECONDS, 6);
-	svg_strong(x, INK_TEXT, ANCHOR_START, 4, top + 11, panel_title(p, x->keep));
+	const struct curves_row *c = p->curve;
+	svg_strong(x, INK_TEXT, ANCHOR_START, 4, top + 11,
+		is_schedule(p)
+			? arena_fmt(x->keep, "Planned by the compiler, over the schedule of %.*s",
+				  STR_ARG(html_clip(c->module, 40, x->keep)))
+			: arena_fmt(x->keep, "Held by the allocator of %.*s%s%.*s, over the window",
+				  STR_ARG(html_clip(c->device, 24, x->keep)),
+				  c->host.len ? " on " : "",
+				  STR_ARG(html_clip(c->host, 24, x->keep))));
 	svg_scale_x(x, &along, LEFT, PLOT, bottom - HEIGHT, bottom);
 	svg_scale_y(x, &bytes, LEFT, LEFT + PLOT, bottom - HEIGHT, bottom);
 	draw_area(x, u, p, false, bottom);
 	draw_area(x, u, p, true, bottom);
-	draw_levels(x, u, p, bottom);
+	if (u->capacity > 0 && u->capacity <= u->most)
+		draw_level(x, u, INK_TEXT, "capacity", u->capacity, ANCHOR_MIDDLE, bottom, 0);
+	if (u->planned > 0)
+		draw_level(x, u, INK_TEXT, "planned", u->planned, ANCHOR_START, bottom, p->peak);
+	draw_level(x, u, INK_BAD, "peak", p->peak, ANCHOR_END, bottom, u->planned);
 }
 
 static void draw_usage(const void *what, struct xhtml *x)
@@ -135,29 +126,22 @@ static void take_panel(const struct report *r, const struct curves_row *curve, s
 	u->count += p->count > 1 && p->peak > 0 && isfinite(p->peak) && has_length;
 }
 
-/* The allocator's own row, else the first: a plan is the same for all. */
-static const struct memory_row *memory_of(const struct report *r, const struct usage *u)
-{
-	const struct memory_row *rows = table_rows(&r->tables, memory);
-	const struct curves_row *c = u->panels[0].curve;
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, memory); i++)
-		if (str_eq(rows[i].device, c->device) && str_eq(rows[i].host, c->host))
-			return &rows[i];
-	return table_count(&r->tables, memory) ? rows : NULL;
-}
-
-static double known(double bytes)
-{
-	return bytes > 0 && isfinite(bytes) ? bytes : 0;
-}
-
 /* A capacity that would flatten the curves is left to the words. */
 static void scale_usage(const struct report *r, struct usage *u)
 {
-	const struct memory_row *row = memory_of(r, u);
+	const struct memory_row *rows = table_rows(&r->tables, memory), *row = NULL;
+	const struct curves_row *c = u->panels[0].curve;
 	double most = 0;
-	u->planned = row ? known(row->compiled_bytes) : 0;
-	u->capacity = row ? known(row->capacity_bytes) : 0;
+	/* The allocator's own row, else the first: a plan is the same for all. */
+	for (ptrdiff_t i = table_count(&r->tables, memory); i-- > 0;) {
+		bool is_own = str_eq(rows[i].device, c->device) && str_eq(rows[i].host, c->host);
+		if (is_own || (i == 0 && !row))
+			row = &rows[i];
+	}
+	if (row && row->compiled_bytes > 0 && isfinite(row->compiled_bytes))
+		u->planned = row->compiled_bytes;
+	if (row && row->capacity_bytes > 0 && isfinite(row->capacity_bytes))
+		u->capacity = row->capacity_bytes;
 	for (int i = 0; i < u->count; i++)
 		most = fmax(most, u->panels[i].peak);
 	most = fmax(most, u->planned);
