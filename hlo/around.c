@@ -1,17 +1,18 @@
+/* What stands around an instruction.  See around.h. */
 #include "hlo/around.h"
 
 #include <stdlib.h>
 
 #include "hlo/inside.h"
+#include "hlo/walk.h"
 
-/* Views of views: more is a crafted module. */
-enum { HOPS = 16 };
+enum { THROUGH_VIEWS = THROUGH_BITCASTS | THROUGH_ELEMENTS | THROUGH_DONES };
 
 /* What only names bytes that another op made: the done of an asynchronous pair is one, too. */
 static bool is_view(const struct hlo_module *m, ptrdiff_t i)
 {
-	enum hlo_op op = m->instructions[i].op;
-	return op == HLO_BITCAST || op == HLO_GET_TUPLE_ELEMENT || hlo_async_start(m, i) >= 0;
+	return hlo_seen_through(m->instructions[i].op) & THROUGH_VIEWS ||
+	       hlo_async_start(m, i) >= 0;
 }
 
 /* What does no work of its own within a fusion. */
@@ -19,27 +20,6 @@ static bool is_plumbing(enum hlo_op op)
 {
 	return op == HLO_BITCAST || op == HLO_GET_TUPLE_ELEMENT || op == HLO_PARAMETER ||
 	       op == HLO_CONSTANT || op == HLO_TUPLE || op == HLO_BROADCAST || op == HLO_RESHAPE;
-}
-
-/* The element of a tuple that was put together here is what was put in. */
-static ptrdiff_t element_of(const struct hlo_module *m, const struct hlo_instruction *gte)
-{
-	ptrdiff_t from = gte->operands[0];
-	const struct hlo_instruction *tuple = from < 0 ? NULL : &m->instructions[from];
-	bool is_known = tuple && tuple->op == HLO_TUPLE && gte->tuple_index >= 0 &&
-			gte->tuple_index < tuple->operand_count;
-	return is_known ? tuple->operands[gte->tuple_index] : from;
-}
-
-static ptrdiff_t through_views(const struct hlo_module *m, ptrdiff_t i)
-{
-	for (int hops = 0; hops < HOPS && i >= 0; hops++) {
-		const struct hlo_instruction *at = &m->instructions[i];
-		if (!is_view(m, i) || at->operand_count == 0)
-			break;
-		i = at->op == HLO_GET_TUPLE_ELEMENT ? element_of(m, at) : at->operands[0];
-	}
-	return i;
 }
 
 /* ---- the heaviest ---------------------------------------------------------------------------- */
@@ -104,7 +84,7 @@ static struct hlo_neighbours takes(
 {
 	struct candidates c = { NULL, 0, 0 };
 	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
-		ptrdiff_t from = through_views(m, i->operands[k]);
+		ptrdiff_t from = hlo_walk(m, i->operands[k], THROUGH_VIEWS);
 		if (from >= 0)
 			add(&c, from, bytes_of(m, from), &scratch);
 	}
@@ -114,7 +94,7 @@ static struct hlo_neighbours takes(
 static bool takes_from(const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t from)
 {
 	for (ptrdiff_t k = 0; k < i->operand_count; k++)
-		if (through_views(m, i->operands[k]) == from)
+		if (hlo_walk(m, i->operands[k], THROUGH_VIEWS) == from)
 			return true;
 	return false;
 }

@@ -11,6 +11,7 @@
 #include "base/saturate.h"
 #include "hlo/inside.h"
 #include "hlo/slices.h"
+#include "hlo/walk.h"
 #include "hlo/work.h"
 
 static int64_t operand_bytes(const struct hlo_module *m, const struct hlo_instruction *i)
@@ -250,17 +251,17 @@ struct origin {
 
 static struct origin origin_of(const struct hlo_module *m, ptrdiff_t instruction)
 {
+	const unsigned through = THROUGH_BITCASTS | THROUGH_RESHAPES | THROUGH_COPIES |
+				 THROUGH_ELEMENTS | THROUGH_MOVES;
 	struct origin o = { instruction, false };
-	for (int n = 0; n < MAX_WAY && o.instruction >= 0; n++) {
+	for (int n = 0; n < MAX_WAY; n++) {
+		o.instruction = hlo_walk(m, o.instruction, through);
+		if (o.instruction < 0)
+			break;
 		const struct hlo_instruction *i = &m->instructions[o.instruction];
-		bool on = hands_on(i);
-		o.sliced |= i->op == HLO_DYNAMIC_SLICE;
 		const struct hlo_inside *x = i->op == HLO_FUSION ? inside_of(m, i) : NULL;
-		if (x) {
-			on = x->only_hands_on;
-			o.sliced |= x->slices;
-		}
-		if (!on || !i->operand_count)
+		o.sliced |= i->op == HLO_DYNAMIC_SLICE || (x && x->slices);
+		if (!i->operand_count || !(x ? x->only_hands_on : i->op == HLO_DYNAMIC_SLICE))
 			break;
 		o.instruction = i->operands[0];
 	}

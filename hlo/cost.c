@@ -8,25 +8,9 @@
 
 #include "hlo/work.h"
 
-struct callee {
-	bool has_work, has_traffic;
-	struct work work;
-	struct traffic traffic;
-	struct footprint *footprint;
-};
-
 /* Taps of convolutions walked for one module, 0.4 s worth of them: a thousand convolutions of
  * batched matmuls take a tenth. */
 #define TAP_BUDGET ((int64_t)1 << 24)
-
-struct hlo_costs {
-	const struct hlo_module *m;
-	enum hlo_platform platform;
-	struct arena *keep;
-	int64_t taps;
-	struct callee *callees;	 /* per computation */
-	struct traffic **tuples; /* per instruction: all of its result, once somebody asked */
-};
 
 struct hlo_costs *hlo_costs_new(
 	const struct hlo_module *m, enum hlo_platform platform, struct arena *keep)
@@ -78,21 +62,6 @@ const struct hlo_computation *called_at(
 	return &m->computations[i->called[k]];
 }
 
-/* Views of views are few; the limit is for operands that go around in a ring. */
-enum { MAX_VIEWS = 64 };
-
-ptrdiff_t skip_views(const struct hlo_module *m, ptrdiff_t instruction)
-{
-	for (int n = 0; n < MAX_VIEWS; n++) {
-		const struct hlo_instruction *i = &m->instructions[instruction];
-		bool view = i->op == HLO_BITCAST || i->op == HLO_RESHAPE;
-		if (!view || !i->operand_count || i->operands[0] < 0)
-			break;
-		instruction = i->operands[0];
-	}
-	return instruction;
-}
-
 static void work_add(struct work *w, const struct work *more)
 {
 	w->matmul += more->matmul;
@@ -108,66 +77,55 @@ static void work_add(struct work *w, const struct work *more)
 	w->has_convolution |= more->has_convolution;
 }
 
-static struct work work_of(struct hlo_costs *costs, const struct hlo_instruction *i);
-
 static const struct work no_work = { .bound = COST_EXACT, .passes = 1 };
 
-static struct work work_of_callee(struct hlo_costs *costs, ptrdiff_t computation)
+/* ---- sums over what is called, kept per computation ------------------------------------------- */
+
+static void work_instruction(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w);
+static void traffic_instruction(
+	struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t);
+
+static struct work work_of_callee(struct hlo_costs *c, ptrdiff_t computation)
 {
-	struct callee *callee = &costs->callees[computation];
-	if (callee->has_work)
-		return callee->work;
-	const struct hlo_computation *c = &costs->m->computations[computation];
+	const struct hlo_computation *called = &c->m->computations[computation];
+	struct callee *callee = &c->callees[computation];
 	struct work sum = no_work;
-	for (ptrdiff_t i = c->first; i < c->first + c->count; i++) {
-		struct work w = work_of(costs, &costs->m->instructions[i]);
-		work_add(&sum, &w);
-	}
+	for (ptrdiff_t k = 0; !callee->has_work && k < called->count; k++)
+		work_instruction(c, &c->m->instructions[called->first + k], &sum);
+	if (!callee->has_work)
+		callee->work = sum;
 	callee->has_work = true;
-	callee->work = sum;
-	return sum;
+	return callee->work;
 }
 
-struct traffic traffic_of_callee(struct hlo_costs *costs, ptrdiff_t computation)
+struct traffic traffic_of_callee(struct hlo_costs *c, ptrdiff_t computation)
 {
-	struct callee *callee = &costs->callees[computation];
-	if (callee->has_traffic)
-		return callee->traffic;
-	const struct hlo_computation *c = &costs->m->computations[computation];
+	const struct hlo_computation *called = &c->m->computations[computation];
+	struct callee *callee = &c->callees[computation];
 	struct traffic sum = { .bound = COST_EXACT };
-	for (ptrdiff_t i = c->first; i < c->first + c->count; i++)
-		traffic_of(costs, costs->m, costs->platform, &costs->m->instructions[i], &sum);
+	for (ptrdiff_t k = 0; !callee->has_traffic && k < called->count; k++)
+		traffic_instruction(c, &c->m->instructions[called->first + k], &sum);
+	if (!callee->has_traffic)
+		callee->traffic = sum;
 	callee->has_traffic = true;
-	callee->traffic = sum;
-	return sum;
+	return callee->traffic;
 }
 
-const struct traffic *traffic_of_tuple(struct hlo_costs *costs, ptrdiff_t instruction)
+const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation)
 {
-	struct traffic *t = costs->tuples[instruction];
-	if (t)
-		return t;
-	t = costs->tuples[instruction] = arena_make(costs->keep, struct traffic, 1);
-	t->bound = COST_EXACT;
-	traffic_of_result(
-		costs, costs->m, costs->platform, &costs->m->instructions[instruction], t);
-	return t;
-}
-
-const struct footprint *footprint_of(struct hlo_costs *costs, ptrdiff_t computation)
-{
-	struct callee *callee = &costs->callees[computation];
+	struct callee *callee = &c->callees[computation];
 	if (!callee->footprint)
-		callee->footprint = footprint_make(costs, costs->m, computation, costs->keep);
+		callee->footprint = footprint_make(c, computation);
 	return callee->footprint;
 }
 
-/* A rule's view of one instruction. */
-struct rule {
-	struct hlo_costs *costs;
-	const struct hlo_instruction *i;
-	struct work *w;
-};
+static struct work work_of_call(struct hlo_costs *c, const struct hlo_instruction *i, ptrdiff_t k)
+{
+	const struct work unknown = { .bound = COST_UNKNOWN };
+	return k < i->called_count && i->called[k] >= 0 ? work_of_callee(c, i->called[k]) : unknown;
+}
+
+/* ---- how rules count FLOPs --------------------------------------------------------------------- */
 
 static double elements(const struct shape *s, struct work *w)
 {
@@ -179,87 +137,66 @@ static double elements(const struct shape *s, struct work *w)
 }
 
 /* Of results that are tuples of equals (a reduction of several arrays), the first. */
-static double result_elements(const struct rule *r)
+static double result_elements(const struct hlo_instruction *i, struct work *w)
 {
-	return elements(shape_leaf(&r->i->shape, 0), r->w);
+	return elements(shape_leaf(&i->shape, 0), w);
 }
 
-static double operand_elements(const struct rule *r, ptrdiff_t k)
+void work_unknown(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	return elements(operand_shape(r->costs->m, r->i, k), r->w);
+	(void)c;
+	(void)i;
+	w->bound = COST_UNKNOWN;
 }
 
-static struct matmul_context context(const struct rule *r)
+static void work_elementwise(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	return (struct matmul_context){ r->costs->m, r->costs->platform, r->costs->keep,
-		&r->costs->taps };
+	(void)c;
+	w->other += result_elements(i, w);
 }
 
-static void rule_none(const struct rule *r)
+static void work_transcendental(
+	struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	(void)r;
+	(void)c;
+	w->transcendental += elements(&i->shape, w);
 }
 
-static void rule_unknown(const struct rule *r)
+static void work_all_reduce(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	r->w->bound = COST_UNKNOWN;
+	(void)c;
+	w->other += elements(&i->shape, w);
 }
 
-static void rule_elementwise(const struct rule *r)
+static void work_custom_call(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	r->w->other += result_elements(r);
-}
-
-static void rule_transcendental(const struct rule *r)
-{
-	r->w->transcendental += elements(&r->i->shape, r->w);
-}
-
-static void rule_dot(const struct rule *r)
-{
-	struct matmul_context c = context(r);
-	work_dot(&c, r->i, r->w);
-}
-
-static void rule_ragged_dot(const struct rule *r)
-{
-	struct matmul_context c = context(r);
-	work_ragged_dot(&c, r->i, r->w);
-}
-
-static void rule_convolution(const struct rule *r)
-{
-	struct matmul_context c = context(r);
-	work_convolution(&c, r->i, r->w);
-}
-
-static void rule_custom_call(const struct rule *r)
-{
-	const struct library *l = library_find(r->i->custom_call_target);
-	struct matmul_context c = context(r);
+	const struct library *l = library_find(i->custom_call_target);
 	if (l->work)
-		l->work(&c, r->i, r->w);
+		l->work(c, i, w);
 	else if (!l->is_free)
-		rule_unknown(r);
+		w->bound = COST_UNKNOWN;
 }
 
 /* What is called, `times` over. */
-static void apply(const struct rule *r, double times)
+static void apply(
+	struct hlo_costs *c, const struct hlo_instruction *i, double times, struct work *w)
 {
-	struct work w = no_work;
-	w.bound = COST_UNKNOWN;
-	if (r->i->called_count && r->i->called[0] >= 0)
-		w = work_of_callee(r->costs, r->i->called[0]);
-	w.matmul *= times;
-	w.other *= times;
-	w.transcendental *= times;
-	work_add(r->w, &w);
+	struct work more = work_of_call(c, i, 0);
+	more.matmul *= times;
+	more.other *= times;
+	more.transcendental *= times;
+	work_add(w, &more);
 }
 
-static void rule_reduce(const struct rule *r)
+static void work_map(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	double in = operand_elements(r, 0), out = result_elements(r);
-	apply(r, in > out ? in - out : 0);
+	apply(c, i, result_elements(i, w), w);
+}
+
+static void work_reduce(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
+{
+	double in = elements(operand_shape(c->m, i, 0), w), out = result_elements(i, w);
+	apply(c, i, in > out ? in - out : 0, w);
 }
 
 /*
@@ -272,48 +209,38 @@ static bool is_running(const struct hlo_window_dim *d, const struct shape *in, p
 	       d->window_dilation == 1 && d->base_dilation == 1;
 }
 
-static void rule_window(const struct rule *r)
+static void work_window(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	double window = 1, out = result_elements(r);
-	const struct shape *in = operand_shape(r->costs->m, r->i, 0);
-	for (ptrdiff_t k = 0; k < r->i->window_rank; k++) {
-		const struct hlo_window_dim *d = &r->i->window[k];
-		window *= is_running(d, in, k) ? 2 : (double)d->size;
-	}
+	double window = 1, out = result_elements(i, w);
+	const struct shape *in = operand_shape(c->m, i, 0);
+	for (ptrdiff_t k = 0; k < i->window_rank; k++)
+		window *= is_running(&i->window[k], in, k) ? 2 : (double)i->window[k].size;
 	if (window > 1)
-		apply(r, (window - 1) * out);
+		apply(c, i, (window - 1) * out, w);
 }
 
-static void rule_select_scatter(const struct rule *r)
+/* Compare within the window, then add once. */
+static void work_select_scatter(
+	struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	double window = 1, from = operand_elements(r, 1);
-	for (ptrdiff_t k = 0; k < r->i->window_rank; k++)
-		window *= (double)r->i->window[k].size;
+	double window = 1, from = elements(operand_shape(c->m, i, 1), w);
+	for (ptrdiff_t k = 0; k < i->window_rank; k++)
+		window *= (double)i->window[k].size;
 	if (window > 0)
-		r->w->other += from * window; /* compare within the window, then add once */
+		w->other += from * window;
 }
 
-static void rule_scatter(const struct rule *r)
+static void work_scatter(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	ptrdiff_t n = (r->i->operand_count - 1) / 2;
-	apply(r, operand_elements(r, n + 1));
+	ptrdiff_t arrays = (i->operand_count - 1) / 2;
+	apply(c, i, elements(operand_shape(c->m, i, arrays + 1), w), w);
 }
 
-static void rule_map(const struct rule *r)
+static void work_sort(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	apply(r, result_elements(r));
-}
-
-static void rule_sort(const struct rule *r)
-{
-	double n = operand_elements(r, 0);
+	double n = elements(operand_shape(c->m, i, 0), w);
 	if (n > 1)
-		r->w->other += n * ceil(log2(n));
-}
-
-static void rule_all_reduce(const struct rule *r)
-{
-	r->w->other += elements(&r->i->shape, r->w);
+		w->other += n * ceil(log2(n));
 }
 
 static int64_t last_dim(const struct shape *s)
@@ -322,42 +249,39 @@ static int64_t last_dim(const struct shape *s)
 }
 
 /* Along the last dimension; more dimensions cost more, so this is no upper limit either. */
-static void rule_fft(const struct rule *r)
+static void work_fft(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	const struct shape *in = operand_shape(r->costs->m, r->i, 0);
+	const struct shape *in = operand_shape(c->m, i, 0);
 	int64_t n = last_dim(in);
 	if (n > 1)
-		r->w->other += 8 * elements(in, r->w) * log2((double)n);
-	r->w->bound = worse(r->w->bound, COST_UPPER);
+		w->other += 8 * elements(in, w) * log2((double)n);
+	w->bound = worse(w->bound, COST_UPPER);
 }
 
-static void rule_cholesky(const struct rule *r)
+static void work_cholesky(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	const struct shape *in = operand_shape(r->costs->m, r->i, 0);
-	r->w->other += elements(in, r->w) * (double)last_dim(in) / 3;
+	const struct shape *in = operand_shape(c->m, i, 0);
+	w->other += elements(in, w) * (double)last_dim(in) / 3;
 }
 
-static void rule_triangular(const struct rule *r)
+static void work_triangular(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	const struct shape *in = operand_shape(r->costs->m, r->i, 0);
-	r->w->other += 2 * elements(&r->i->shape, r->w) * (double)last_dim(in);
+	w->other += 2 * elements(&i->shape, w) * (double)last_dim(operand_shape(c->m, i, 0));
 }
 
-static void rule_call(const struct rule *r)
+static void work_call(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	for (ptrdiff_t k = 0; k < r->i->called_count; k++) {
-		struct work w = { .bound = COST_UNKNOWN };
-		if (r->i->called[k] >= 0)
-			w = work_of_callee(r->costs, r->i->called[k]);
-		work_add(r->w, &w);
+	for (ptrdiff_t k = 0; k < i->called_count; k++) {
+		struct work more = work_of_call(c, i, k);
+		work_add(w, &more);
 	}
 }
 
-static void rule_fusion(const struct rule *r)
+static void work_fusion(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	if (!r->i->called_count)
-		rule_unknown(r);
-	rule_call(r);
+	if (!i->called_count)
+		w->bound = COST_UNKNOWN;
+	work_call(c, i, w);
 }
 
 static double weight(const struct work *w)
@@ -365,63 +289,95 @@ static double weight(const struct work *w)
 	return w->matmul + w->other + w->transcendental;
 }
 
-static void rule_conditional(const struct rule *r)
+static void work_heaviest(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	struct work most = no_work;
-	for (ptrdiff_t k = 0; k < r->i->called_count; k++) {
-		struct work w = { .bound = COST_UNKNOWN };
-		if (r->i->called[k] >= 0)
-			w = work_of_callee(r->costs, r->i->called[k]);
-		enum cost_bound bound = worse(most.bound, w.bound);
-		if (weight(&w) > weight(&most))
-			most = w;
+	for (ptrdiff_t k = 0; k < i->called_count; k++) {
+		struct work more = work_of_call(c, i, k);
+		enum cost_bound bound = worse(most.bound, more.bound);
+		if (weight(&more) > weight(&most))
+			most = more;
 		most.bound = bound;
 	}
-	work_add(r->w, &most);
+	work_add(w, &most);
 }
 
-static void (*const rules[HLO_RULE_COUNT])(const struct rule *) = {
-	[HLO_RULE_UNKNOWN] = rule_unknown,
-	[HLO_RULE_ELEMENTWISE] = rule_elementwise,
-	[HLO_RULE_TRANSCENDENTAL] = rule_transcendental,
-	[HLO_RULE_DOT] = rule_dot,
-	[HLO_RULE_RAGGED_DOT] = rule_ragged_dot,
-	[HLO_RULE_CONVOLUTION] = rule_convolution,
-	[HLO_RULE_CUSTOM_CALL] = rule_custom_call,
-	[HLO_RULE_REDUCE] = rule_reduce,
-	[HLO_RULE_WINDOW] = rule_window,
-	[HLO_RULE_SELECT_SCATTER] = rule_select_scatter,
-	[HLO_RULE_SCATTER] = rule_scatter,
-	[HLO_RULE_MAP] = rule_map,
-	[HLO_RULE_SORT] = rule_sort,
-	[HLO_RULE_ALL_REDUCE] = rule_all_reduce,
-	[HLO_RULE_FFT] = rule_fft,
-	[HLO_RULE_CHOLESKY] = rule_cholesky,
-	[HLO_RULE_TRIANGULAR] = rule_triangular,
-	[HLO_RULE_BATCH_NORM] = rule_unknown,
-	[HLO_RULE_FUSION] = rule_fusion,
-	[HLO_RULE_CALL] = rule_call,
-	[HLO_RULE_WRAPPER] = rule_call,
-	[HLO_RULE_CONDITIONAL] = rule_conditional,
+/* ---- the rules ------------------------------------------------------------------------------- */
+
+/* NULL: no FLOPs, no bytes. */
+static const struct {
+	work_fn *work;
+	traffic_fn *traffic;
+} rules[HLO_RULE_COUNT] = {
+	[HLO_RULE_UNKNOWN] = { work_unknown, touch_unknown },
+	[HLO_RULE_FREE] = { NULL, NULL },
+	[HLO_RULE_DONE] = { NULL, NULL },
+	[HLO_RULE_MOVE] = { NULL, touch_all },
+	[HLO_RULE_BROADCAST] = { NULL, touch_all },
+	[HLO_RULE_GENERATE] = { NULL, touch_result },
+	[HLO_RULE_SLICE] = { NULL, touch_slice },
+	[HLO_RULE_GATHER] = { NULL, touch_slice },
+	[HLO_RULE_UPDATE] = { NULL, touch_update },
+	[HLO_RULE_ELEMENTWISE] = { work_elementwise, touch_all },
+	[HLO_RULE_TRANSCENDENTAL] = { work_transcendental, touch_all },
+	[HLO_RULE_DOT] = { work_dot, touch_all },
+	[HLO_RULE_RAGGED_DOT] = { work_ragged_dot, touch_all },
+	[HLO_RULE_CONVOLUTION] = { work_convolution, touch_all },
+	[HLO_RULE_CUSTOM_CALL] = { work_custom_call, touch_library },
+	[HLO_RULE_REDUCE] = { work_reduce, touch_all },
+	[HLO_RULE_WINDOW] = { work_window, touch_all },
+	[HLO_RULE_SELECT_SCATTER] = { work_select_scatter, touch_all },
+	[HLO_RULE_SCATTER] = { work_scatter, touch_scatter },
+	[HLO_RULE_MAP] = { work_map, touch_all },
+	[HLO_RULE_SORT] = { work_sort, touch_all },
+	[HLO_RULE_ALL_REDUCE] = { work_all_reduce, touch_all },
+	[HLO_RULE_FFT] = { work_fft, touch_all },
+	[HLO_RULE_CHOLESKY] = { work_cholesky, touch_all },
+	[HLO_RULE_TRIANGULAR] = { work_triangular, touch_all },
+	[HLO_RULE_BATCH_NORM] = { work_unknown, touch_all },
+	[HLO_RULE_FUSION] = { work_fusion, touch_fusion },
+	[HLO_RULE_CALL] = { work_call, touch_callees },
+	[HLO_RULE_WRAPPER] = { work_call, touch_callees },
+	[HLO_RULE_CONDITIONAL] = { work_heaviest, touch_heaviest },
 };
 
-static struct work work_of(struct hlo_costs *costs, const struct hlo_instruction *i)
+static void work_instruction(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	struct work w = no_work;
-	struct rule r = { costs, i, &w };
-	void (*rule)(const struct rule *) = rules[opcode_rule(i->op)];
-	(rule ? rule : rule_none)(&r);
+	struct work own = no_work;
+	work_fn *work = rules[opcode_rule(i->op)].work;
+	if (work)
+		work(c, i, &own);
 	if (i->shape.is_dynamic)
-		w.bound = worse(w.bound, COST_UPPER);
-	return w;
+		own.bound = worse(own.bound, COST_UPPER);
+	work_add(w, &own);
+}
+
+/* What these move in or out of HBM goes over to the host, or comes from it. */
+static bool is_with_host(const struct hlo_instruction *i, enum hlo_platform platform)
+{
+	bool feeds = i->op == HLO_INFEED || i->op == HLO_OUTFEED;
+	bool sends = i->is_host_transfer && (i->op == HLO_SEND || i->op == HLO_RECV);
+	return (feeds || sends) && platform != HLO_CPU;
+}
+
+static void traffic_instruction(
+	struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+{
+	traffic_fn *traffic = rules[opcode_rule(i->op)].traffic;
+	double before = t->hbm;
+	if (traffic)
+		traffic(c, i, t);
+	if (is_with_host(i, c->platform))
+		t->host += t->hbm - before;
 }
 
 struct hlo_cost hlo_cost(struct hlo_costs *costs, ptrdiff_t instruction)
 {
 	const struct hlo_instruction *i = &costs->m->instructions[instruction];
-	struct work w = work_of(costs, i);
+	struct work w = no_work;
 	struct traffic t = { .bound = COST_EXACT };
-	traffic_of(costs, costs->m, costs->platform, i, &t);
+	work_instruction(costs, i, &w);
+	traffic_instruction(costs, i, &t);
 	return (struct hlo_cost){
 		.flops_bound = isfinite(weight(&w)) ? w.bound : COST_UNKNOWN,
 		.bytes_bound = t.bound,

@@ -145,14 +145,14 @@ static int64_t extent(const struct shape *s, const struct hlo_dims *dims, ptrdif
 
 double convolution_flops(const struct convolution *c, int64_t *budget)
 {
-	const struct hlo_convolution *dims = c->dims;
-	double flops = 2 * dim(c->in, dims->input_feature) / (double)c->feature_groups *
+	const struct hlo_convolution *dims = c->i->convolution;
+	double flops = 2 * dim(c->in, dims->input_feature) / (double)c->i->feature_group_count *
 		       dim(c->kernel, dims->kernel_output_feature) * dim(c->in, dims->input_batch) /
-		       (double)c->batch_groups;
-	if (c->rank != dims->input_spatial.count)
+		       (double)c->i->batch_group_count;
+	if (c->i->window_rank != dims->input_spatial.count)
 		return NAN;
-	for (ptrdiff_t i = 0; i < c->rank; i++)
-		flops *= valid_positions(&c->window[i], extent(c->in, &dims->input_spatial, i),
+	for (ptrdiff_t i = 0; i < c->i->window_rank; i++)
+		flops *= valid_positions(&c->i->window[i], extent(c->in, &dims->input_spatial, i),
 			extent(c->out, &dims->output_spatial, i),
 			extent(c->kernel, &dims->kernel_spatial, i), budget);
 	return flops;
@@ -173,16 +173,15 @@ static bool is_matmul_dim(const struct hlo_window_dim *w, int64_t in, int64_t ou
 	return rows || contraction || columns || batch;
 }
 
-bool convolution_is_matmul(const struct shape *out, const struct shape *lhs,
-	const struct shape *rhs, const struct hlo_instruction *i)
+bool convolution_is_matmul(const struct convolution *c)
 {
-	const struct hlo_convolution *dims = i->convolution;
-	if (!dims || i->window_rank != dims->input_spatial.count)
+	const struct hlo_convolution *dims = c->i->convolution;
+	if (!dims || c->i->window_rank != dims->input_spatial.count)
 		return false;
-	for (ptrdiff_t k = 0; k < i->window_rank; k++)
-		if (!is_matmul_dim(&i->window[k], extent(lhs, &dims->input_spatial, k),
-			    extent(out, &dims->output_spatial, k),
-			    extent(rhs, &dims->kernel_spatial, k)))
+	for (ptrdiff_t k = 0; k < c->i->window_rank; k++)
+		if (!is_matmul_dim(&c->i->window[k], extent(c->in, &dims->input_spatial, k),
+			    extent(c->out, &dims->output_spatial, k),
+			    extent(c->kernel, &dims->kernel_spatial, k)))
 			return false;
 	return true;
 }

@@ -6,7 +6,10 @@
  *
  * Source: HloCostAnalysis::HandleFusion and FusionCalculateUtilizations.
  */
+#include "hlo/walk.h"
 #include "hlo/work.h"
+
+enum { VIEWS = THROUGH_BITCASTS | THROUGH_RESHAPES };
 
 /* Updates chained onto one buffer; a fusion of more is not taken for in-place. */
 enum { MAX_CHAIN = 64 };
@@ -32,7 +35,7 @@ static const struct shape *update_shape(const struct hlo_module *m, const struct
 static ptrdiff_t first_operand(const struct walk *w, ptrdiff_t i)
 {
 	const struct hlo_instruction *x = &w->m->instructions[i];
-	return x->operand_count && x->operands[0] >= 0 ? skip_views(w->m, x->operands[0]) : -1;
+	return x->operand_count ? hlo_walk(w->m, x->operands[0], VIEWS) : -1;
 }
 
 /* The end of a chain of updates that starts at `i`: what the first of them updates. */
@@ -61,10 +64,8 @@ static struct extent chain_mark(struct walk *w, ptrdiff_t i)
 static struct extent written(struct walk *w, ptrdiff_t i)
 {
 	const struct extent whole = { .whole = true, .bound = COST_EXACT };
-	if (i < 0)
-		return whole;
-	i = skip_views(w->m, i);
-	if (!update_shape(w->m, &w->m->instructions[i]))
+	i = hlo_walk(w->m, i, VIEWS);
+	if (i < 0 || !update_shape(w->m, &w->m->instructions[i]))
 		return whole;
 	ptrdiff_t base = chain_base(w, i);
 	if (base < 0 || w->m->instructions[base].op != HLO_PARAMETER)
@@ -105,11 +106,6 @@ static void read_extent(const struct walk *w, struct hlo_costs *costs,
 	}
 }
 
-static bool is_view(const struct hlo_instruction *i)
-{
-	return i->op == HLO_BITCAST || i->op == HLO_RESHAPE;
-}
-
 static void note_parameter(struct walk *w, ptrdiff_t at, const struct hlo_instruction *x)
 {
 	bool fits = x->parameter_number >= 0 && x->parameter_number < w->f->read_count;
@@ -133,7 +129,7 @@ static void read_extents(struct walk *w, struct hlo_costs *costs)
 		for (ptrdiff_t k = 0; k < x->operand_count; k++) {
 			ptrdiff_t view =
 				x->operands[k] < 0 ? 0 : w->view[x->operands[k] - w->c->first];
-			if (view && is_view(x))
+			if (view && hlo_seen_through(x->op) & VIEWS)
 				w->view[at] = view;
 			else if (view)
 				read_extent(w, costs, x, k, &w->f->reads[view - 1]);
@@ -149,21 +145,20 @@ static ptrdiff_t count_parameters(const struct hlo_module *m, const struct hlo_c
 	return count;
 }
 
-struct footprint *footprint_make(struct hlo_costs *costs, const struct hlo_module *m,
-	ptrdiff_t computation, struct arena *keep)
+struct footprint *footprint_make(struct hlo_costs *c, ptrdiff_t computation)
 {
-	struct walk w = { .m = m, .c = &m->computations[computation] };
-	w.f = arena_make(keep, struct footprint, 1);
+	struct walk w = { .m = c->m, .c = &c->m->computations[computation] };
+	w.f = arena_make(c->keep, struct footprint, 1);
 	w.f->constants.bound = COST_EXACT;
-	w.f->read_count = count_parameters(m, w.c);
-	w.f->reads = arena_make(keep, struct extent, w.f->read_count);
+	w.f->read_count = count_parameters(c->m, w.c);
+	w.f->reads = arena_make(c->keep, struct extent, w.f->read_count);
 	for (ptrdiff_t i = 0; i < w.f->read_count; i++)
 		w.f->reads[i].bound = COST_EXACT;
-	w.view = arena_make(keep, ptrdiff_t, w.c->count);
-	w.in_place = arena_make(keep, bool, w.c->count);
+	w.view = arena_make(c->keep, ptrdiff_t, w.c->count);
+	w.in_place = arena_make(c->keep, bool, w.c->count);
 	if (w.c->root >= 0)
-		write_extents(&w, keep);
-	read_extents(&w, costs);
+		write_extents(&w, c->keep);
+	read_extents(&w, c);
 	if (w.c->root >= 0 && w.view[w.c->root - w.c->first])
 		w.f->reads[w.view[w.c->root - w.c->first] - 1].whole = true;
 	return w.f;

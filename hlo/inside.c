@@ -2,36 +2,13 @@
 #include "hlo/inside.h"
 
 #include "hlo/slices.h"
+#include "hlo/walk.h"
 #include "hlo/work.h"
 
 bool is_wrapper(const struct hlo_instruction *i)
 {
 	return i->called_count && (i->op == HLO_FUSION || i->op == HLO_ASYNC_START ||
 					  i->op == HLO_CALL || i->op == HLO_CUSTOM_CALL);
-}
-
-bool hands_on(const struct hlo_instruction *i)
-{
-	switch (i->op) {
-	case HLO_BITCAST:
-	case HLO_COPY:
-	case HLO_COPY_START:
-	case HLO_COPY_DONE:
-	case HLO_CONVERT:
-	case HLO_RESHAPE:
-	case HLO_TRANSPOSE:
-	case HLO_SLICE:
-	case HLO_DYNAMIC_SLICE:
-	case HLO_GET_TUPLE_ELEMENT:
-	case HLO_ASYNC_START:
-	case HLO_ASYNC_UPDATE:
-	case HLO_ASYNC_DONE:
-	case HLO_OPT_BARRIER:
-	case HLO_BROADCAST:
-		return true;
-	default:
-		return false;
-	}
 }
 
 static bool is_scalar(const struct hlo_instruction *i)
@@ -68,7 +45,8 @@ static void note_alone(const struct hlo_module *m, ptrdiff_t at, struct hlo_insi
 	if (i->op == HLO_DYNAMIC_UPDATE_SLICE)
 		kind = KIND_ELEMENTWISE; /* unless it is the result, which kind.c looks at */
 	x->slices |= i->op == HLO_DYNAMIC_SLICE;
-	x->only_hands_on &= hands_on(i) || is_scalar(i) || opcode_rule(i->op) == HLO_RULE_FREE;
+	x->only_hands_on &=
+		hlo_seen_through(i->op) || is_scalar(i) || opcode_rule(i->op) == HLO_RULE_FREE;
 	if (is_small_work(i))
 		x->has_small_work = true;
 	else
@@ -118,7 +96,7 @@ const struct hlo_inside *inside_of(const struct hlo_module *m, const struct hlo_
 ptrdiff_t inside_root(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	const struct hlo_computation *c = called_at(m, i, 0);
-	return c && c->root >= 0 ? skip_views(m, c->root) : -1;
+	return c && c->root >= 0 ? hlo_walk(m, c->root, THROUGH_BITCASTS | THROUGH_RESHAPES) : -1;
 }
 
 /* What a TPU calls them: what they call at their root, and their own names where the body of a

@@ -42,9 +42,6 @@ bool is_async_collective_done(const struct hlo_module *m, const struct hlo_instr
  * each device's share is a reduce-scatter. */
 enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instruction *collective);
 
-/* Ops that hand an array on as it is, or nearly so: a collective of their result moves the same. */
-bool hands_on(const struct hlo_instruction *i);
-
 /* kind.c: the kind of an instruction without looking into what it calls. */
 enum op_kind kind_alone(const struct hlo_module *m, const struct hlo_instruction *i);
 

@@ -6,6 +6,7 @@
  */
 #include "hlo/inside.h"
 #include "hlo/slices.h"
+#include "hlo/walk.h"
 #include "hlo/work.h"
 
 static const enum op_kind ranks[] = {
@@ -83,8 +84,8 @@ static struct str scope_end(struct str op_name)
 
 static bool is_update(const struct hlo_module *m, ptrdiff_t instruction)
 {
-	return instruction >= 0 &&
-	       m->instructions[skip_views(m, instruction)].op == HLO_DYNAMIC_UPDATE_SLICE;
+	ptrdiff_t at = hlo_walk(m, instruction, THROUGH_BITCASTS | THROUGH_RESHAPES);
+	return at >= 0 && m->instructions[at].op == HLO_DYNAMIC_UPDATE_SLICE;
 }
 
 static bool root_updates(const struct hlo_module *m, const struct hlo_instruction *i)

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "hlo/work.h"
 
-static library_fn gemm, grouped_gemm, te_gemm, convolution_forward, convolution_input,
+static work_fn gemm, grouped_gemm, te_gemm, convolution_forward, convolution_input,
 	convolution_filter, cudnn_attention, cudnn_attention_backward, te_attention,
 	te_attention_backward;
 
@@ -148,9 +148,8 @@ bool gemm_dims(const struct hlo_instruction *i, struct arena *keep, struct hlo_d
 	return dims != NULL;
 }
 
-static void add(const struct matmul_context *c, const struct hlo_instruction *i,
-	const struct shape *lhs, const struct shape *rhs, double flops, enum cost_bound bound,
-	struct work *w)
+static void add(struct hlo_costs *c, const struct hlo_instruction *i, const struct shape *lhs,
+	const struct shape *rhs, double flops, enum cost_bound bound, struct work *w)
 {
 	if (i->shape.is_dynamic)
 		bound = COST_UPPER;
@@ -158,18 +157,13 @@ static void add(const struct matmul_context *c, const struct hlo_instruction *i,
 		bound);
 }
 
-static void unknown(struct work *w)
-{
-	w->bound = COST_UNKNOWN;
-}
-
-static void gemm(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+static void gemm(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 1);
 	struct arena scratch = *c->keep;
 	struct hlo_dot dims = { 0 };
 	if (!lhs || !rhs) {
-		unknown(w);
+		work_unknown(c, i, w);
 		return;
 	}
 	double flops = gemm_dims(i, &scratch, &dims) ? dot_flops(result(i), lhs, &dims)
@@ -178,13 +172,12 @@ static void gemm(const struct matmul_context *c, const struct hlo_instruction *i
 }
 
 /* Operand 2 has one size per group; together the groups need not fill the left side. */
-static void grouped_gemm(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+static void grouped_gemm(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 1),
 			   *sizes = operand_shape(c->m, i, 2);
 	if (!lhs || !rhs || !sizes) {
-		unknown(w);
+		work_unknown(c, i, w);
 		return;
 	}
 	double flops = flops_from_shapes(result(i), lhs, rhs, elements(sizes));
@@ -192,11 +185,11 @@ static void grouped_gemm(
 }
 
 /* Operands: lhs, its scale, rhs, its scale ... */
-static void te_gemm(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+static void te_gemm(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 2);
 	if (!lhs || !rhs) {
-		unknown(w);
+		work_unknown(c, i, w);
 		return;
 	}
 	double k = sqrt(elements(lhs) * elements(rhs) / elements(result(i)));
@@ -208,33 +201,30 @@ static void te_gemm(const struct matmul_context *c, const struct hlo_instruction
  * Gradients have the dimension numbers and window of the forward convolution, and its FLOPs: only
  * the roles of input, kernel and output go around.
  */
-static void convolution(const struct matmul_context *c, const struct hlo_instruction *i,
+static void convolution(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct shape *in, const struct shape *kernel, const struct shape *out, struct work *w)
 {
 	if (!in || !kernel || !out || !i->convolution) {
-		unknown(w);
+		work_unknown(c, i, w);
 		return;
 	}
-	const struct convolution x = { in, kernel, out, i->convolution, i->window, i->window_rank,
-		i->feature_group_count, i->batch_group_count };
-	add(c, i, in, kernel, convolution_flops(&x, c->taps), COST_EXACT, w);
+	const struct convolution x = { in, kernel, out, i };
+	add(c, i, in, kernel, convolution_flops(&x, &c->taps), COST_EXACT, w);
 	w->has_convolution = true;
 }
 
 static void convolution_forward(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+	struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	convolution(c, i, operand_shape(c->m, i, 0), operand_shape(c->m, i, 1), result(i), w);
 }
 
-static void convolution_input(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+static void convolution_input(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	convolution(c, i, result(i), operand_shape(c->m, i, 1), operand_shape(c->m, i, 0), w);
 }
 
-static void convolution_filter(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+static void convolution_filter(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	convolution(c, i, operand_shape(c->m, i, 0), result(i), operand_shape(c->m, i, 1), w);
 }
@@ -249,13 +239,13 @@ struct attention {
 	bool dense;	     /* no mask skips part of the scores */
 };
 
-static void attention_add(const struct matmul_context *c, const struct hlo_instruction *i,
+static void attention_add(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct attention *a, bool backward, struct work *w)
 {
 	const struct shape *q = operand_shape(c->m, i, 0);
 	double products = backward ? 3 * a->width + 2 * a->value : a->width + a->value;
 	if (!q) {
-		unknown(w);
+		work_unknown(c, i, w);
 		return;
 	}
 	add(c, i, q, q, 2 * a->scores * products, a->dense ? COST_EXACT : COST_UPPER, w);
@@ -270,7 +260,7 @@ static double product(const struct hlo_dims *dims)
 }
 
 static struct attention cudnn_config(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct arena scratch)
+	struct hlo_costs *c, const struct hlo_instruction *i, struct arena scratch)
 {
 	cJSON *root = config_open(i);
 	const cJSON *config = member(root, "cudnn_fmha_backend_config");
@@ -290,15 +280,14 @@ static struct attention cudnn_config(
 	return a;
 }
 
-static void cudnn_attention(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	struct attention a = cudnn_config(c, i, *c->keep);
 	attention_add(c, i, &a, false, w);
 }
 
 static void cudnn_attention_backward(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+	struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	struct attention a = cudnn_config(c, i, *c->keep);
 	attention_add(c, i, &a, true, w);
@@ -341,15 +330,14 @@ static struct attention te_config(const struct hlo_instruction *i)
 	return a;
 }
 
-static void te_attention(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+static void te_attention(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	struct attention a = te_config(i);
 	attention_add(c, i, &a, false, w);
 }
 
 static void te_attention_backward(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+	struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	struct attention a = te_config(i);
 	attention_add(c, i, &a, true, w);

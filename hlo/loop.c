@@ -7,10 +7,8 @@
  *
  * And with them, how often every computation runs.
  */
+#include "hlo/walk.h"
 #include "hlo/work.h"
-
-/* Copies and casts between a value and its constant; longer ways have done work on the way. */
-enum { MAX_COPIES = 8 };
 
 static int64_t written_down(const struct hlo_instruction *loop)
 {
@@ -26,12 +24,8 @@ static int64_t written_down(const struct hlo_instruction *loop)
 static const struct hlo_instruction *value_of(
 	const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	for (int n = 0; i && n < MAX_COPIES; n++) {
-		if (i->op != HLO_COPY && i->op != HLO_BITCAST && i->op != HLO_CONVERT)
-			return i;
-		i = operand_at(m, i, 0);
-	}
-	return NULL;
+	ptrdiff_t at = i ? hlo_walk(m, i - m->instructions, THROUGH_BITCASTS | THROUGH_COPIES) : -1;
+	return at >= 0 ? &m->instructions[at] : NULL;
 }
 
 struct constant {
@@ -72,9 +66,8 @@ static const struct hlo_instruction *root_of(
 static const struct hlo_instruction *element(
 	const struct hlo_module *m, const struct hlo_instruction *tuple, int64_t index)
 {
-	if (!tuple || tuple->op != HLO_TUPLE || index < 0 || index >= tuple->operand_count)
-		return NULL;
-	return operand_at(m, tuple, (ptrdiff_t)index);
+	ptrdiff_t at = tuple ? hlo_tuple_element(m, tuple - m->instructions, index) : -1;
+	return at >= 0 ? &m->instructions[at] : NULL;
 }
 
 /* What the body adds to element `index`. */

@@ -64,12 +64,12 @@ struct operands {
 	const struct shape *lhs, *rhs;
 };
 
-static struct operands two_operands(const struct matmul_context *c, const struct hlo_instruction *i)
+static struct operands two_operands(struct hlo_costs *c, const struct hlo_instruction *i)
 {
 	return (struct operands){ operand_shape(c->m, i, 0), operand_shape(c->m, i, 1) };
 }
 
-static void add(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w,
+static void add(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w,
 	struct operands o, double flops, enum cost_bound bound)
 {
 	enum dtype lhs = o.lhs ? o.lhs->dtype : DTYPE_INVALID;
@@ -79,7 +79,7 @@ static void add(const struct matmul_context *c, const struct hlo_instruction *i,
 	matmul_add(w, flops, lhs, rhs, precision_passes(i, wider(lhs, rhs), c->platform), bound);
 }
 
-void work_dot(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+void work_dot(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	struct operands o = two_operands(c, i);
 	double flops = NAN;
@@ -100,8 +100,7 @@ static bool contains(const struct hlo_dims *dims, int64_t dim)
  * Groups share out one dimension of the left side between them.  When that is a contracting one,
  * every group has a result of its own, and all of them together do the work of one.
  */
-void work_ragged_dot(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+void work_ragged_dot(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	struct operands o = two_operands(c, i);
 	double flops = NAN;
@@ -114,15 +113,13 @@ void work_ragged_dot(
 	add(c, i, w, o, flops, COST_UPPER); /* group sizes need not fill the dimension */
 }
 
-void work_convolution(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w)
+void work_convolution(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	struct operands o = two_operands(c, i);
 	double flops = NAN;
-	const struct convolution x = { o.lhs, o.rhs, &i->shape, i->convolution, i->window,
-		i->window_rank, i->feature_group_count, i->batch_group_count };
+	const struct convolution x = { o.lhs, o.rhs, &i->shape, i };
 	if (o.lhs && o.rhs && i->convolution)
-		flops = convolution_flops(&x, c->taps);
+		flops = convolution_flops(&x, &c->taps);
 	add(c, i, w, o, flops, COST_EXACT);
 	w->has_convolution |= is_real_convolution(c->m, i);
 }
@@ -197,6 +194,7 @@ bool is_real_convolution(const struct hlo_module *m, const struct hlo_instructio
 		return true;
 	if (str_contains(i->op_name, STR("dot_general")))
 		return false;
-	const struct shape *lhs = operand_shape(m, i, 0), *rhs = operand_shape(m, i, 1);
-	return !lhs || !rhs || !convolution_is_matmul(&i->shape, lhs, rhs, i);
+	const struct convolution x = { operand_shape(m, i, 0), operand_shape(m, i, 1), &i->shape,
+		i };
+	return !x.in || !x.kernel || !convolution_is_matmul(&x);
 }

@@ -3,6 +3,8 @@
  *
  * Sums carry how far they can be trusted: anything unknown in them makes them unknown, anything
  * that is an upper limit makes them one.
+ *
+ * Private to hlo/.
  */
 #ifndef HLO_WORK_H
 #define HLO_WORK_H
@@ -25,6 +27,41 @@ struct traffic {
 	enum cost_bound bound;
 };
 
+struct extent {
+	double logical, padded; /* bytes */
+	bool whole;		/* all of it, however large */
+	enum cost_bound bound;
+};
+
+/* What a fused computation reads of each parameter and writes of each result leaf. */
+struct footprint {
+	struct extent *reads;
+	ptrdiff_t read_count;
+	struct extent *writes;
+	ptrdiff_t write_count;
+	struct extent constants; /* large ones, which live in memory too */
+};
+
+struct callee {
+	bool has_work, has_traffic;
+	struct work work;
+	struct traffic traffic;
+	struct footprint *footprint;
+};
+
+struct hlo_costs {
+	const struct hlo_module *m;
+	enum hlo_platform platform;
+	struct arena *keep;
+	int64_t taps;		 /* of convolutions that may still be walked: see flops.c */
+	struct callee *callees;	 /* per computation */
+	struct traffic **tuples; /* per instruction: all of its result, once somebody asked */
+};
+
+/* What one instruction adds to a sum. */
+typedef void work_fn(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w);
+typedef void traffic_fn(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t);
+
 static inline enum cost_bound worse(enum cost_bound a, enum cost_bound b)
 {
 	if (a == COST_UNKNOWN || b == COST_UNKNOWN)
@@ -39,24 +76,33 @@ const struct shape *operand_shape(
 	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t k);
 const struct hlo_computation *called_at(
 	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t k);
-/* Through bitcasts and reshapes to what they show; ends after a fixed number of steps. */
-ptrdiff_t skip_views(const struct hlo_module *m, ptrdiff_t instruction);
+
+/* cost.c */
+work_fn work_unknown;
+struct traffic traffic_of_callee(struct hlo_costs *c, ptrdiff_t computation);
+const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation);
+
+/* traffic.c: how the rules of opcode.h move bytes. */
+traffic_fn touch_all, touch_unknown, touch_library, touch_scatter, touch_slice, touch_update,
+	touch_result, touch_fusion, touch_callees, touch_heaviest;
+struct extent extent_of(const struct shape *s);
+void extent_add(struct extent *e, struct extent more);
+
+/* footprint.c */
+struct footprint *footprint_make(struct hlo_costs *c, ptrdiff_t computation);
 
 /* flops.c: 2MNK from shapes and dimension numbers; NaN if they do not fit. */
 double dot_flops(const struct shape *out, const struct shape *lhs, const struct hlo_dot *dims);
+/* Pairs of an output and a kernel tap that meet a real input element, along one dimension. */
 double valid_positions(
 	const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel, int64_t *budget);
 struct convolution {
 	const struct shape *in, *kernel, *out;
-	const struct hlo_convolution *dims;
-	const struct hlo_window_dim *window;
-	ptrdiff_t rank;
-	int64_t feature_groups, batch_groups;
+	const struct hlo_instruction *i;
 };
 /* Walks at most *budget taps, and takes them off; NaN when there are more. */
 double convolution_flops(const struct convolution *c, int64_t *budget);
-bool convolution_is_matmul(const struct shape *out, const struct shape *lhs,
-	const struct shape *rhs, const struct hlo_instruction *i);
+bool convolution_is_matmul(const struct convolution *c);
 
 /* matmul.c: dots and convolutions as instructions. */
 void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, int passes,
@@ -64,62 +110,19 @@ void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, in
 int precision_passes(
 	const struct hlo_instruction *i, enum dtype operands, enum hlo_platform platform);
 bool is_real_convolution(const struct hlo_module *m, const struct hlo_instruction *i);
-
-struct matmul_context {
-	const struct hlo_module *m;
-	enum hlo_platform platform;
-	struct arena *keep;
-	int64_t *taps; /* of convolutions that may still be walked: see flops.c */
-};
-void work_dot(const struct matmul_context *c, const struct hlo_instruction *i, struct work *w);
-void work_ragged_dot(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w);
-void work_convolution(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w);
+work_fn work_dot, work_ragged_dot, work_convolution;
 
 /* library.c: custom calls whose names tell what they do. */
-typedef void library_fn(
-	const struct matmul_context *c, const struct hlo_instruction *i, struct work *w);
 struct library {
 	struct str target; /* a glob */
 	enum op_kind kind;
-	library_fn *work; /* NULL: nobody can count it */
-	bool is_free;	  /* moves nothing */
+	work_fn *work; /* NULL: unknown */
+	bool is_free;  /* moves nothing */
 };
 /* Never NULL: the last row is any custom call. */
 const struct library *library_find(struct str target);
 bool is_workspace(const struct hlo_instruction *i, ptrdiff_t leaf);
 /* Which dimensions a call of a GPU's matmul contracts; false where its configuration is silent. */
 bool gemm_dims(const struct hlo_instruction *i, struct arena *keep, struct hlo_dot *ret);
-
-/* traffic.c */
-struct extent {
-	double logical, padded; /* bytes */
-	bool whole;		/* all of it, however large */
-	enum cost_bound bound;
-};
-/* What a fused computation reads of each parameter and writes of each result leaf. */
-struct footprint {
-	struct extent *reads;
-	ptrdiff_t read_count;
-	struct extent *writes;
-	ptrdiff_t write_count;
-	struct extent constants; /* large ones, which live in memory too */
-};
-
-struct traffic traffic_of_callee(struct hlo_costs *costs, ptrdiff_t computation);
-const struct footprint *footprint_of(struct hlo_costs *costs, ptrdiff_t computation);
-
-struct extent extent_of(const struct shape *s);
-void extent_add(struct extent *e, struct extent more);
-const struct traffic *traffic_of_tuple(struct hlo_costs *costs, ptrdiff_t instruction);
-void traffic_of_result(struct hlo_costs *costs, const struct hlo_module *m,
-	enum hlo_platform platform, const struct hlo_instruction *i, struct traffic *t);
-void traffic_of(struct hlo_costs *costs, const struct hlo_module *m, enum hlo_platform platform,
-	const struct hlo_instruction *i, struct traffic *t);
-
-/* footprint.c */
-struct footprint *footprint_make(struct hlo_costs *costs, const struct hlo_module *m,
-	ptrdiff_t computation, struct arena *keep);
 
 #endif
