@@ -351,14 +351,13 @@ static void between_slices(
 	c->message_bytes = received_bytes(i, c->kind, c->group_size);
 }
 
-static bool is_start_or_done(const struct hlo_module *m, const struct hlo_instruction *i)
+static bool is_half(const struct hlo_module *m, ptrdiff_t instruction)
 {
+	const struct hlo_instruction *i = &m->instructions[instruction];
 	if (i->op == HLO_FUSION)
 		return is_async_collective_start(m, i) || is_async_collective_done(m, i);
-	if (transfer_kind(i) != KIND_UNKNOWN)
-		return true;
-	return i->op == HLO_ASYNC_START || i->op == HLO_ASYNC_UPDATE || i->op == HLO_ASYNC_DONE ||
-	       str_ends(i->opcode, STR("-start")) || str_ends(i->opcode, STR("-done"));
+	return transfer_kind(i) != KIND_UNKNOWN || i->op == HLO_ASYNC_UPDATE || hlo_starts(i) ||
+	       hlo_ends(i);
 }
 
 static void within_slice(const struct hlo_module *m, const struct hlo_instruction *i,
@@ -384,9 +383,9 @@ bool hlo_collective(const struct hlo_module *m, ptrdiff_t instruction, struct ar
 	enum op_kind kind = collective_kind(m, i);
 	if (kind == KIND_UNKNOWN)
 		return false;
-	*ret = (struct hlo_collective){ .kind = kind,
-		.instruction = inner,
-		.is_async = is_start_or_done(m, &m->instructions[instruction]) };
+	*ret = (struct hlo_collective){
+		.kind = kind, .instruction = inner, .is_async = is_half(m, instruction)
+	};
 	if (i->op == HLO_RECV)
 		between_slices(i, ret, keep);
 	else

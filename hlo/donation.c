@@ -37,7 +37,7 @@ static bool *donated(const struct hlo_module *m, ptrdiff_t count, struct arena *
 /* The parameters of a jitted function are arrays, one for each leaf. */
 static bool is_array_parameter(const struct hlo_instruction *p, ptrdiff_t count)
 {
-	return str_eq(p->opcode, STR("parameter")) && shape_leaf(&p->shape, 0) == &p->shape &&
+	return p->op == HLO_PARAMETER && shape_leaf(&p->shape, 0) == &p->shape &&
 	       p->parameter_number >= 0 && p->parameter_number < count;
 }
 

@@ -182,6 +182,9 @@ double *hlo_runs(const struct hlo_module *m, struct arena *keep, int64_t *unknow
 enum { HLO_MAX_STARTS = 4 };
 ptrdiff_t hlo_async_start(const struct hlo_module *m, ptrdiff_t done);
 int hlo_async_starts(const struct hlo_module *m, ptrdiff_t done, ptrdiff_t ret[HLO_MAX_STARTS]);
+/* The opcodes of asynchronous halves, those that are not known here by their last word. */
+bool hlo_starts(const struct hlo_instruction *i);
+bool hlo_ends(const struct hlo_instruction *i);
 /* Is it a fusion that begins a collective, and leaves it to another fusion to end it? */
 bool hlo_begins_collective(const struct hlo_module *m, ptrdiff_t instruction);
 /* The instruction an async-start or fusion wraps for classification: the root's collective or

@@ -34,6 +34,16 @@ static enum hlo_op start_of(enum hlo_op done)
 	return HLO_OP_UNKNOWN;
 }
 
+bool hlo_starts(const struct hlo_instruction *i)
+{
+	return i->op == HLO_SEND || i->op == HLO_RECV || str_ends(i->opcode, STR("-start"));
+}
+
+bool hlo_ends(const struct hlo_instruction *i)
+{
+	return str_ends(i->opcode, STR("-done"));
+}
+
 enum {
 	MAX_STEPS = 64, /* on one way; longer ones are rings, or no pair */
 	MAX_WAYS = 16,	/* nested loops, two for each */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "hlo/walk.h"
 #include "measure/op_key.h"
 #include "measure/measured.h"
 
@@ -153,23 +154,15 @@ static int collective_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->name, y->name);
 }
 
-/* The array an all-gather gathers: its operand's instruction, through views. */
+/* The array an all-gather gathers. */
 static ptrdiff_t gathered_array(const struct subject *s)
 {
 	const struct hlo_module *h = s->program->hlo;
-	ptrdiff_t i = s->instruction;
+	const struct hlo_instruction *i = &h->instructions[s->instruction];
 
-	for (int hops = 0; hops < 16 && i >= 0; hops++) {
-		const struct hlo_instruction *in = &h->instructions[i];
-		if (str_eq(in->opcode, STR("parameter")) || in->operand_count == 0)
-			return i;
-		if (hops > 0 && !str_eq(in->opcode, STR("bitcast")) &&
-			!str_eq(in->opcode, STR("copy")) && !str_eq(in->opcode, STR("convert")) &&
-			!str_eq(in->opcode, STR("get-tuple-element")))
-			return i;
-		i = in->operands[0];
-	}
-	return i;
+	return i->operand_count ? hlo_walk(h, i->operands[0],
+					  THROUGH_BITCASTS | THROUGH_COPIES | THROUGH_ELEMENTS)
+				: s->instruction;
 }
 
 /* How often each gathered array is gathered in a step.  Without its loops it is not known which

@@ -351,7 +351,7 @@ static struct str without_number(struct str name)
 
 const struct op_cost *op_cost_find(const struct op_costs *costs, const struct hlo_instruction *i)
 {
-	if (!costs || !str_eq(i->opcode, STR("custom-call")))
+	if (!costs || i->op != HLO_CUSTOM_CALL)
 		return NULL;
 	for (ptrdiff_t k = costs->count - 1; k >= 0; k--) {
 		struct str name = costs->items[k].name;

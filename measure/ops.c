@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/out.h"
 #include "base/text.h"
+#include "hlo/walk.h"
 #include "measure/op_key.h"
 #include "measure/measured.h"
 
@@ -354,7 +355,7 @@ static bool changes_layout(const struct subject *s)
 
 	if (out && shape_elements(out) <= 1)
 		return false;
-	if (!str_eq(i->opcode, STR("copy")) || i->operand_count != 1)
+	if (i->op != HLO_COPY || i->operand_count != 1)
 		return true;
 	const struct shape *in = hlo_operand_array(h, i, 0);
 	return !in || !out || !same_layout(in, out);
@@ -549,21 +550,6 @@ static const struct subject **ops_sort(struct measured *m, const struct subject 
 	return subjects;
 }
 
-/* An operand as an op that ran: through tuples' elements and views of the same bytes. */
-static ptrdiff_t producer_of(const struct hlo_module *h, ptrdiff_t i)
-{
-	for (int hops = 0; hops < 16; hops++) {
-		struct str op = h->instructions[i].opcode;
-		if (h->instructions[i].operand_count == 0 ||
-			(!str_eq(op, STR("bitcast")) && !str_eq(op, STR("get-tuple-element"))))
-			break;
-		i = h->instructions[i].operands[0];
-		if (i < 0)
-			break;
-	}
-	return i;
-}
-
 static void edges_fill(struct measured *m, const struct subject **subjects, ptrdiff_t n)
 {
 	for (ptrdiff_t i = 0; i < n; i++) {
@@ -575,7 +561,8 @@ static void edges_fill(struct measured *m, const struct subject **subjects, ptrd
 		for (ptrdiff_t k = 0; k < to->operand_count; k++) {
 			if (to->operands[k] < 0 || table_count(m->tables, edges) >= EDGES_MAX)
 				continue;
-			ptrdiff_t from = producer_of(h, to->operands[k]);
+			ptrdiff_t from =
+				hlo_walk(h, to->operands[k], THROUGH_BITCASTS | THROUGH_ELEMENTS);
 			const struct subject *p =
 				from < 0 ? NULL : registry_find(m->registry, s->program, from);
 			if (!p || m->op_rows[p->index] < 0)

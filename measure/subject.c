@@ -255,14 +255,13 @@ static void subject_attribute(struct subject *s)
  */
 static enum async_role async_role_of(const struct hlo_module *m, ptrdiff_t instruction)
 {
-	struct str opcode = m->instructions[instruction].opcode;
+	const struct hlo_instruction *i = &m->instructions[instruction];
 
-	if (str_ends(opcode, STR("-start")) || str_eq(opcode, STR("send")) ||
-		str_eq(opcode, STR("recv")))
+	if (hlo_starts(i))
 		return ASYNC_START;
-	if (str_ends(opcode, STR("-done")))
+	if (hlo_ends(i))
 		return ASYNC_DONE;
-	if (m->partial || !str_eq(opcode, STR("fusion")))
+	if (m->partial || i->op != HLO_FUSION)
 		return ASYNC_NONE;
 	if (hlo_begins_collective(m, instruction))
 		return ASYNC_START;
