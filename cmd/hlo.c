@@ -7,10 +7,6 @@
 #include <unistd.h>
 
 #include "base/input.h"
-#include "base/json.h"
-#include "base/text.h"
-#include "base/unit.h"
-#include "cmd/grid.h"
 #include "session/load.h"
 #include "hlo/text.h"
 
@@ -21,741 +17,6 @@ struct hlo_settings {
 	struct str hardware, instruction, rules;
 	int format, platform;
 };
-
-enum { WIDTH = 100 };
-
-/* ---- lines: a label, a value, a remark ------------------------------------------------------- */
-
-/* What text prints as a row and JSON as a member. */
-struct line {
-	const char *label, *key; /* key NULL: not in JSON */
-	double value;
-	enum unit unit;
-	struct str remark;
-};
-
-struct sheet {
-	const struct hlo_view *v;
-	struct grid grid;
-	cJSON *json; /* NULL: text */
-};
-
-static struct arena *arena_of(const struct sheet *s)
-{
-	return s->v->c->keep;
-}
-
-static void row(struct sheet *s, const char *label, struct str value, struct str remark)
-{
-	grid_add(&s->grid, str_from(label));
-	grid_add(&s->grid, value);
-	grid_add(&s->grid, remark);
-}
-
-static void put(struct sheet *s, struct line l)
-{
-	if (!s->json)
-		row(s, l.label, isnan(l.value) ? STR("-") : unit_text(arena_of(s), l.value, l.unit),
-			l.remark);
-	else if (l.key)
-		json_add_double(s->json, l.key, l.value);
-}
-
-static void put_heading(struct sheet *s, struct str text)
-{
-	if (s->json)
-		return;
-	grid_print(&s->grid, s->v->c->out);
-	s->grid.count = 0;
-	out_fmt(s->v->c->out, "%.*s\n", STR_ARG(text));
-}
-
-static struct sheet sheet_begin(const struct hlo_view *v)
-{
-	struct sheet s = { .v = v };
-	s.grid = (struct grid){ .keep = v->c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
-	if (v->json)
-		s.json = cJSON_CreateObject();
-	return s;
-}
-
-static void sheet_end(struct sheet *s)
-{
-	grid_print(&s->grid, s->v->c->out);
-	if (s->json)
-		out_str(s->v->c->out, json_text(s->json, arena_of(s)));
-	cJSON_Delete(s->json);
-}
-
-/* ---- shapes ---------------------------------------------------------------------------------- */
-
-/* INT64_MAX is "too large to count". */
-static double size_of(int64_t bytes)
-{
-	return bytes == INT64_MAX ? NAN : (double)bytes;
-}
-
-static struct str where_text(const struct shape *s, enum hlo_platform p, struct arena *keep)
-{
-	static const char *const names[] = {
-		[SPACE_HBM] = "HBM",
-		[SPACE_ON_CHIP] = "on-chip memory",
-		[SPACE_HOST] = "host memory",
-		[SPACE_OTHER] = "neither HBM nor host memory",
-	};
-	const char *name = names[hlo_space(s->memory_space, p)];
-	if (s->dtype == DTYPE_TUPLE)
-		return STR("a tuple");
-	if (s->dtype == DTYPE_TOKEN || s->dtype == DTYPE_OPAQUE)
-		return STR("no array");
-	if (!s->memory_space)
-		return str_from(name);
-	return arena_fmt(keep, "S(%lld) is %s", (long long)s->memory_space, name);
-}
-
-static struct str padding_text(const struct shape *s, struct arena *keep)
-{
-	int64_t logical = shape_logical_bytes(s), padded = shape_padded_bytes(s);
-	if (padded == INT64_MAX || !logical)
-		return STR("");
-	if (padded == logical)
-		return STR("as logical: nothing is wasted");
-	return arena_fmt(keep, "%.4gx; %.*s wasted", (double)padded / (double)logical,
-		STR_ARG(unit_text(keep, (double)(padded - logical), UNIT_BYTES)));
-}
-
-/* An array in an instruction: its bytes and what it is. */
-static void put_array(
-	struct sheet *s, const char *label, const char *key, const struct shape *shape)
-{
-	struct arena *keep = arena_of(s);
-	struct str text = text_clean(keep, shape_text(shape, true, keep));
-	double logical = size_of(shape_logical_bytes(shape));
-	double padded = size_of(shape_padded_bytes(shape));
-	if (s->json) {
-		cJSON *item = cJSON_CreateObject(), *list = cJSON_GetObjectItem(s->json, key);
-		json_add_str(item, "shape", text);
-		json_add_double(item, "logical_bytes", logical);
-		json_add_double(item, "padded_bytes", padded);
-		cJSON_AddItemToArray(list ? list : json_add_array(s->json, key), item);
-		return;
-	}
-	if (padded != logical)
-		text = arena_fmt(keep, "%.*s; %.*s with padding", STR_ARG(text),
-			STR_ARG(unit_text(keep, padded, UNIT_BYTES)));
-	put(s, (struct line){ label, NULL, logical, UNIT_BYTES, text });
-}
-
-static bool is_unbounded(const struct shape *s)
-{
-	for (ptrdiff_t k = 0; k < s->leaves; k++) {
-		const struct shape *leaf = shape_leaf(s, k);
-		for (ptrdiff_t d = 0; d < leaf->rank; d++)
-			if (leaf->dims[d] == DIM_UNBOUNDED)
-				return true;
-	}
-	return false;
-}
-
-static struct str exact_bytes(const struct shape *s, struct arena *keep)
-{
-	double bytes = size_of(shape_logical_bytes(s));
-	if (is_unbounded(s))
-		return STR("a dimension has no bound");
-	if (isnan(bytes))
-		return STR("too large to count");
-	return arena_fmt(keep, "%s%.0f B", s->is_dynamic ? "at most " : "", bytes);
-}
-
-/* Padded bytes of an array, or of a tuple's arrays, by where they lie. */
-static double bytes_in(const struct shape *s, enum hlo_space space, enum hlo_platform p)
-{
-	double sum = 0;
-	for (ptrdiff_t k = 0; k < s->leaves; k++) {
-		const struct shape *leaf = shape_leaf(s, k);
-		if (hlo_space(leaf->memory_space, p) == space)
-			sum += size_of(shape_padded_bytes(leaf));
-	}
-	return sum;
-}
-
-/* What it is, and who says so. */
-static struct str sourced(struct arena *keep, struct str what, struct str source)
-{
-	return source.len ? arena_fmt(keep, "%.*s: %.*s", STR_ARG(what), STR_ARG(source)) : what;
-}
-
-/* A rate on one device, and who says so of the chip. */
-static struct str rate_text(struct arena *keep, double bps, const struct chip_number *from)
-{
-	struct str rate = unit_text(keep, bps, UNIT_BYTES_PER_SECOND);
-	return sourced(keep, arena_fmt(keep, "at %.*s", STR_ARG(rate)), from->source);
-}
-
-/* What lies on chip has no rate here: nobody publishes one. */
-static void put_shape_times(struct sheet *s, const struct shape *shape)
-{
-	const struct chip_device *d = &s->v->device;
-	struct arena *keep = arena_of(s);
-	double hbm = bytes_in(shape, SPACE_HBM, s->v->platform);
-	double host = bytes_in(shape, SPACE_HOST, s->v->platform);
-	double capacity = d->chip->hbm_bytes.value * d->share;
-	if (s->json)
-		json_add_str(s->json, "chip", d->chip->id);
-	if (hbm == 0 && host == 0) {
-		if (shape_padded_bytes(shape) > 0)
-			put_heading(s, STR("Nobody publishes how fast that memory is."));
-		return;
-	}
-	put_heading(s, arena_fmt(keep, "On %.*s:", STR_ARG(device_text(s->v))));
-	if (hbm != 0) {
-		put(s, (struct line){ "read once", "read_s", hbm / roofline_hbm_bps(d),
-			       UNIT_SECONDS,
-			       rate_text(keep, roofline_hbm_bps(d), &d->chip->hbm_bps) });
-		put(s, (struct line){ "of its HBM", "hbm_share", hbm / capacity, UNIT_RATIO,
-			       unit_text(keep, capacity, UNIT_BYTES) });
-	}
-	if (host != 0)
-		put(s, (struct line){ "over PCIe", "host_s", host / roofline_pcie_bps(d),
-			       UNIT_SECONDS,
-			       rate_text(keep, roofline_pcie_bps(d), &d->chip->pcie_bps) });
-}
-
-static void put_shape(const struct hlo_view *v, const struct shape *shape)
-{
-	struct sheet s = sheet_begin(v);
-	struct arena *keep = arena_of(&s);
-	struct str text = shape_text(shape, true, keep);
-	double logical = size_of(shape_logical_bytes(shape));
-	double padded = size_of(shape_padded_bytes(shape));
-	struct str where = where_text(shape, v->platform, keep);
-	put_heading(&s, arena_fmt(keep, "%.*s: %.*s", STR_ARG(text), STR_ARG(where)));
-	if (s.json) {
-		json_add_str(s.json, "shape", text);
-		json_add_str(s.json, "memory_space", where);
-	}
-	put(&s, (struct line){ "elements", "elements", size_of(shape_elements(shape)), UNIT_COUNT,
-			STR("") });
-	put(&s, (struct line){ "logical", "logical_bytes", logical, UNIT_BYTES,
-			exact_bytes(shape, keep) });
-	put(&s, (struct line){
-			"padded", "padded_bytes", padded, UNIT_BYTES, padding_text(shape, keep) });
-	if (v->device.chip)
-		put_shape_times(&s, shape);
-	sheet_end(&s);
-	put_no_chip(v);
-}
-
-/* ---- estimates ------------------------------------------------------------------------------- */
-
-struct str device_text(const struct hlo_view *v)
-{
-	const struct chip *c = v->device.chip;
-	if (v->device.share == 1)
-		return c->name;
-	return arena_fmt(v->c->keep, "%.*s, a device that is 1/%.0f of a chip", STR_ARG(c->name),
-		1 / v->device.share);
-}
-
-void put_no_chip(const struct hlo_view *v)
-{
-	if (!v->device.chip && !v->json)
-		out_z(v->c->out, "--hardware NAME adds times (`rooflint hardware` lists names).\n");
-}
-
-/* All devices of the job, where the op or the module tells; every one is in some group. */
-static int64_t devices_of(const struct hlo_module *m, const struct hlo_collective *c)
-{
-	if (m->replica_count > 0 && m->partition_count > 0 &&
-		m->replica_count * m->partition_count > 1)
-		return m->replica_count * m->partition_count;
-	return c->group_size * c->groups;
-}
-
-static void estimate_collective(
-	const struct hlo_view *v, const struct hlo_module *m, struct estimate *e)
-{
-	const struct hlo_collective *c = &e->collective;
-	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride,
-		c->between_slices, c->at_most };
-	struct job_shape job = { .chips = (int64_t)ceil(
-					 (double)devices_of(m, c) * v->device.share) };
-	e->comms = roofline_collective(&v->device, &op, &job, v->c->keep);
-	e->roof = roofline_unknown;
-	e->roof.t_comms_s = e->roof.roofline_s = e->comms.lo_s;
-	e->roof.attainable_s = e->comms.hi_s;
-	e->roof.bound = isnan(e->comms.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS;
-}
-
-static struct op_work work_of(
-	const struct hlo_cost *cost, const struct hlo_module *m, ptrdiff_t instruction)
-{
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	const struct shape *leaf = shape_leaf(&i->shape, 0);
-	bool has_bytes = cost->bytes_bound != COST_UNKNOWN && hlo_knows_operands(i);
-	enum dtype result = leaf ? leaf->dtype : DTYPE_INVALID;
-	return (struct op_work){
-		.flops = cost->flops_bound != COST_UNKNOWN ? cost->flops : NAN,
-		.dtype = cost->dtype != DTYPE_INVALID ? cost->dtype : result,
-		.passes = cost->precision_passes,
-		.is_vector = !cost->has_matmul && op_kind_is_vector(hlo_kind(m, instruction)),
-		.hbm_bytes = has_bytes ? cost->hbm_bytes : NAN,
-		.host_bytes = has_bytes ? cost->host_bytes : NAN,
-	};
-}
-
-/* Whoever writes a formula for a custom call knows better. */
-static void apply_formula(const struct hlo_view *v, const struct hlo_module *m,
-	ptrdiff_t instruction, struct estimate *e)
-{
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	const struct op_cost *f = e->formula = op_cost_find(v->costs, i);
-	const struct shape *factor = hlo_operand_array(m, i, 0);
-	if (f && f->bytes.text.p)
-		e->work.hbm_bytes = e->hbm_padded_bytes = formula_value(&f->bytes, m, i);
-	if (!f || !f->flops.text.p)
-		return;
-	e->work.flops = formula_value(&f->flops, m, i);
-	e->cost.flops_bound = isnan(e->work.flops) ? COST_UNKNOWN : COST_EXACT;
-	if (factor && factor->dtype != DTYPE_INVALID)
-		e->work.dtype = factor->dtype;
-}
-
-/*
- * Without a rate for its FLOPs a product's bytes say nothing of its time; nor do they of a send or
- * receive alone, which goes over links that no group names.
- */
-static struct roofline roof_of(
-	const struct hlo_view *v, enum op_kind kind, const struct op_work *work)
-{
-	struct roofline r = roofline_op(&v->device, work), bytes_alone = roofline_unknown;
-	bool leaves = op_kind_activity(kind) == ACTIVITY_COMMS;
-	bytes_alone.t_hbm_s = r.t_hbm_s;
-	return leaves || (op_kind_multiplies(kind) && isnan(r.t_math_s)) ? bytes_alone : r;
-}
-
-struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m,
-	struct hlo_costs *costs, ptrdiff_t instruction)
-{
-	struct estimate e = { .cost = hlo_cost(costs, instruction), .roof = roofline_unknown };
-	enum op_kind kind = hlo_kind(m, instruction);
-	e.work = work_of(&e.cost, m, instruction);
-	e.hbm_padded_bytes = isnan(e.work.hbm_bytes) ? NAN : e.cost.hbm_padded_bytes;
-	apply_formula(v, m, instruction, &e);
-	e.is_collective = op_kind_is_collective(kind) &&
-			  hlo_collective(m, instruction, v->c->keep, &e.collective);
-	if (e.is_collective)
-		estimate_collective(v, m, &e);
-	else if (hlo_is_work(m, instruction))
-		e.roof = roof_of(v, kind, &e.work);
-	return e;
-}
-
-struct str cost_bound_name(enum cost_bound b)
-{
-	static const struct str names[] = {
-		[COST_EXACT] = STR_INIT("exact"), [COST_UPPER] = STR_INIT("upper")
-	};
-	return b == COST_UNKNOWN ? (struct str){ NULL, 0 } : names[b];
-}
-
-/* ---- one instruction ------------------------------------------------------------------------- */
-
-static void put_arrays(struct sheet *s, const struct hlo_module *m, ptrdiff_t instruction)
-{
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	put_array(s, "result", "result", &i->shape);
-	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
-		const char *label = arena_z(arena_of(s), arena_fmt(arena_of(s), "operand %td", k));
-		if (i->operands[k] >= 0)
-			put_array(s, label, "operands", &m->instructions[i->operands[k]].shape);
-		else if (!s->json)
-			row(s, label, STR("-"),
-				STR("write its type before its name: f32[8,128] %name"));
-	}
-}
-
-static struct str product_text(const struct hlo_product *p, struct arena *keep)
-{
-	struct str batch = p->batch == 1 ? STR("") : arena_fmt(keep, " x batch %.0f", p->batch);
-	return arena_fmt(
-		keep, "2%.*s x M %.0f x N %.0f x K %.0f", STR_ARG(batch), p->m, p->n, p->k);
-}
-
-static struct str counted_text(const struct hlo_module *m, ptrdiff_t instruction,
-	const struct estimate *e, struct arena *keep)
-{
-	struct hlo_product p;
-	if (e->cost.has_matmul && hlo_product(m, instruction, *keep, &p) &&
-		2 * p.batch * p.m * p.n * p.k == e->cost.matmul_flops)
-		return arena_fmt(
-			keep, "%.*s = %.0f", STR_ARG(product_text(&p, keep)), e->work.flops);
-	if (e->cost.flops == 0 && e->cost.transcendentals == 0)
-		return STR("it only moves data");
-	if (e->cost.has_convolution)
-		return STR("2 x every position where the kernel meets the input");
-	if (e->cost.has_matmul)
-		return STR("of all products in it");
-	if (e->cost.transcendentals > 0)
-		return arena_fmt(keep, "and %.0f transcendental functions, which are none",
-			e->cost.transcendentals);
-	return STR("one per element and operation");
-}
-
-/* "4 * dim(0, 0): rooflint.yaml:12", whether or not it can be computed here. */
-static struct str formula_text(
-	const struct op_cost *cost, const struct formula *f, double value, struct arena *keep)
-{
-	return arena_fmt(keep, "%s%.*s: %.*s:%lld", isnan(value) ? "its operands do not fit " : "",
-		STR_ARG(text_clean(keep, f->text)), STR_ARG(text_clean(keep, cost->file)),
-		(long long)cost->line);
-}
-
-static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,
-	const struct estimate *e, struct arena *keep)
-{
-	if (e->formula && e->formula->flops.text.p)
-		return formula_text(e->formula, &e->formula->flops, e->work.flops, keep);
-	struct str text = counted_text(m, instruction, e, keep);
-	if (e->cost.flops_bound == COST_UNKNOWN)
-		return STR("nobody can count them from this text");
-	if (m->instructions[instruction].op == HLO_WHILE)
-		text = STR("of one turn of the loop");
-	if (e->cost.flops_bound == COST_UPPER)
-		return arena_fmt(
-			keep, "%.*s; at most: masks and ragged rows may need less", STR_ARG(text));
-	return text;
-}
-
-/* FLOPs per byte, on which UNIT_NONE has nothing to say. */
-static void put_intensity(
-	struct sheet *s, const char *label, const char *key, double value, struct str remark)
-{
-	if (s->json)
-		json_add_double(s->json, key, value);
-	else if (isfinite(value) && value > 0)
-		row(s, label,
-			arena_fmt(arena_of(s), value < 10 ? "%.2f FLOP/B" : "%.0f FLOP/B", value),
-			remark);
-}
-
-static struct str hbm_text(const struct estimate *e, struct arena *keep)
-{
-	if (e->formula && e->formula->bytes.text.p)
-		return formula_text(e->formula, &e->formula->bytes, e->work.hbm_bytes, keep);
-	if (isnan(e->work.hbm_bytes))
-		return STR("not all that it touches is in the text");
-	if (pads_little(e->work.hbm_bytes, e->hbm_padded_bytes))
-		return STR("read and written");
-	return arena_fmt(keep, "read and written; %.*s with padding",
-		STR_ARG(unit_text(keep, e->hbm_padded_bytes, UNIT_BYTES)));
-}
-
-static void put_work(struct sheet *s, const struct hlo_module *m, ptrdiff_t instruction,
-	const struct estimate *e)
-{
-	struct arena *keep = arena_of(s);
-	put(s, (struct line){ "FLOPs", "flops", e->work.flops, UNIT_FLOPS,
-		       flops_text(m, instruction, e, keep) });
-	if (s->json)
-		json_add_str(s->json, "cost_bound", cost_bound_name(e->cost.flops_bound));
-	put(s, (struct line){
-		       "HBM", "hbm_bytes", e->work.hbm_bytes, UNIT_BYTES, hbm_text(e, keep) });
-	if (s->json)
-		json_add_double(s->json, "hbm_padded_bytes", e->hbm_padded_bytes);
-	if (e->cost.host_bytes > 0)
-		put(s, (struct line){ "host memory", "host_bytes", e->cost.host_bytes, UNIT_BYTES,
-			       STR("over PCIe") });
-	put_intensity(s, "intensity", "intensity", e->work.flops / e->work.hbm_bytes, STR(""));
-}
-
-static void put_message(struct sheet *s, const struct estimate *e)
-{
-	const struct hlo_collective *c = &e->collective;
-	struct arena *keep = arena_of(s);
-	double message = size_of(c->message_bytes), n = (double)c->group_size;
-	put(s, (struct line){ "message V", "message_bytes", message, UNIT_BYTES,
-		       isnan(message) ? STR("too large to count")
-				      : arena_fmt(keep, "%.0f B", message) });
-	put(s, (struct line){ "group N", "group_size", n > 0 ? n : NAN, UNIT_COUNT,
-		       n > 0 ? arena_fmt(keep, "%.*s; %lld %s", STR_ARG(c->axis),
-				       (long long)c->groups, c->groups == 1 ? "group" : "groups")
-			     : STR("not known: replica_groups, or counts in a module's header") });
-	put(s, (struct line){ "wire", "wire_bytes", n > 0 ? size_of(c->wire_bytes) : NAN,
-		       UNIT_BYTES,
-		       c->kind == KIND_ALL_REDUCE   ? STR("2 V (N-1)/N through each device")
-		       : c->kind == KIND_ALL_TO_ALL ? STR("V (N-1)/N^2 through each device")
-		       : c->kind == KIND_PERMUTE    ? STR("V through each device")
-						    : STR("V (N-1)/N through each device") });
-}
-
-static struct str vector_text(const struct chip *c)
-{
-	return isfinite(c->f32_vector_flops.value) ? STR("f32 on the vector units")
-						   : STR("of the vector units: not published");
-}
-
-/* What f32 is multiplied as: on a TPU bf16, once or several times. */
-static struct str f32_text(const struct chip *c, int passes, struct arena *keep)
-{
-	double f32 = c->peak[DTYPE_F32].value, vector = c->f32_vector_flops.value;
-	if (c->vendor == VENDOR_GOOGLE && !isfinite(f32))
-		return passes <= 1
-			       ? STR("f32 in one bf16 pass")
-			       : arena_fmt(keep, "f32 in %d bf16 passes, as operand_precision asks",
-					 passes);
-	if (c->vendor != VENDOR_NVIDIA || !(f32 > vector))
-		return STR("f32");
-	return passes >= PASSES_HIGHEST ? vector_text(c) : STR("f32 as TF32");
-}
-
-static struct str peak_text(const struct sheet *s, const struct estimate *e)
-{
-	const struct chip *c = s->v->device.chip;
-	if (e->work.is_vector)
-		return vector_text(c);
-	if (isnan(roofline_op_flops(&s->v->device, &e->work)))
-		return arena_fmt(arena_of(s), "no rate for %.*s is known",
-			STR_ARG(dtype_name(e->work.dtype)));
-	if (e->work.dtype == DTYPE_F32)
-		return f32_text(c, e->work.passes, arena_of(s));
-	return dtype_name(e->work.dtype);
-}
-
-static void put_rate(struct sheet *s, const char *label, const char *key, double bps,
-	const struct chip_number *from)
-{
-	put(s, (struct line){ label, key, bps, UNIT_BYTES_PER_SECOND, from->source });
-}
-
-static void put_sources(struct sheet *s, const struct estimate *e)
-{
-	const struct chip_device *d = &s->v->device;
-	const struct chip_number *share = e->roof.attainable_share;
-	if (!s->json)
-		return;
-	json_add_str(s->json, "peak_source", roofline_op_source(d, &e->work));
-	json_add_str(s->json, "hbm_source", d->chip->hbm_bps.source);
-	json_add_double(s->json, "attainable_share", share ? share->value : NAN);
-	json_add_str(s->json, "attainable_source", share ? share->source : (struct str){ NULL, 0 });
-}
-
-static void put_rates(struct sheet *s, const struct estimate *e)
-{
-	const struct chip_device *d = &s->v->device;
-	struct str what = sourced(arena_of(s), peak_text(s, e), roofline_op_source(d, &e->work));
-	if (s->json || e->work.flops != 0)
-		put(s, (struct line){ "peak", "peak_flops", roofline_op_flops(d, &e->work),
-			       UNIT_FLOPS_PER_SECOND, what });
-	put_rate(s, "HBM", "hbm_bps", roofline_hbm_bps(d), &d->chip->hbm_bps);
-	if (e->work.host_bytes > 0)
-		put_rate(s, "PCIe", "pcie_bps", roofline_pcie_bps(d), &d->chip->pcie_bps);
-	if (s->json || e->work.flops != 0)
-		put_intensity(s, "ridge", "ridge", roofline_ridge(d, &e->work),
-			STR("where the two limits meet"));
-}
-
-static void put_limits(struct sheet *s, const struct estimate *e)
-{
-	double padded_s = e->hbm_padded_bytes / roofline_hbm_bps(&s->v->device);
-	if (s->json || e->work.flops != 0)
-		put(s, (struct line){ "T_math", "t_math_s", e->roof.t_math_s, UNIT_SECONDS,
-			       STR("FLOPs / peak") });
-	put(s, (struct line){ "T_hbm", "t_hbm_s", e->roof.t_hbm_s, UNIT_SECONDS,
-		       STR("dense bytes / HBM") });
-	if (s->json || !pads_little(e->roof.t_hbm_s, padded_s))
-		put(s, (struct line){
-			       "", "t_hbm_padded_s", padded_s, UNIT_SECONDS, STR("with padding") });
-	if (e->work.host_bytes > 0)
-		put(s, (struct line){ "T_host", "t_host_s", e->roof.t_host_s, UNIT_SECONDS,
-			       STR("bytes in host memory / PCIe") });
-}
-
-/* Which share of which rate, and who says so. */
-static struct str attainable_text(const struct sheet *s, const struct roofline *r)
-{
-	static const char *const rates[] = { [BOUND_COMPUTE] = "the peak",
-		[BOUND_MEMORY] = "the HBM rate",
-		[BOUND_HOST] = "the PCIe rate" };
-	if (r->attainable_bound == BOUND_UNKNOWN || !r->attainable_share)
-		return STR("");
-	return arena_fmt(arena_of(s), "%.*s of %s: %.*s",
-		STR_ARG(unit_text(arena_of(s), r->attainable_share->value, UNIT_RATIO)),
-		rates[r->attainable_bound], STR_ARG(r->attainable_share->source));
-}
-
-static void put_op_times(struct sheet *s, const struct estimate *e)
-{
-	const struct roofline *r = &e->roof;
-	bool is_bound = r->bound != BOUND_UNKNOWN;
-	struct str bound = bound_name(r->bound);
-	put_limits(s, e);
-	put(s, (struct line){ "bound", "roofline_s", is_bound ? r->roofline_s : NAN, UNIT_SECONDS,
-		       bound });
-	if (s->json || is_bound)
-		put(s, (struct line){ "attainable", "attainable_s",
-			       is_bound ? r->attainable_s : NAN, UNIT_SECONDS,
-			       attainable_text(s, r) });
-	put_sources(s, e);
-	if (s->json)
-		json_add_str(s->json, "bound", bound);
-}
-
-/* Of a mesh, where every pair of devices has a link of its own: those that the group uses. */
-static double links_used(const struct chip *c, const struct hlo_collective *collective)
-{
-	bool is_pair = collective->kind == KIND_PERMUTE || collective->group_size < 2;
-	if (c->topology != TOPOLOGY_MESH || collective->between_slices || is_pair)
-		return 1;
-	return (double)collective->group_size - 1;
-}
-
-static const struct chip_number *link_of(const struct chip *c, bool far)
-{
-	if (far)
-		return &c->scaleout_bps;
-	return c->torus_axes || c->topology == TOPOLOGY_MESH ? &c->link_bps : &c->scaleup_bps;
-}
-
-/* What one device sends over, one way; of a torus the one link that the last of a line has. */
-static void put_comms_times(struct sheet *s, const struct estimate *e)
-{
-	const struct chip *c = s->v->device.chip;
-	bool far = e->collective.between_slices, line = c->torus_axes && !far;
-	const struct chip_number *from = link_of(c, far);
-	double link = from->value * links_used(c, &e->collective);
-	double wire = e->collective.group_size > 0 ? size_of(e->collective.wire_bytes) : NAN;
-	struct arena *keep = arena_of(s);
-	put(s, (struct line){ far    ? "network"
-			      : line ? "one link"
-				     : "scale-up",
-		       "link_bps", link, UNIT_BYTES_PER_SECOND,
-		       sourced(keep, far ? STR("a chip's share") : STR("one way"), from->source) });
-	if (e->collective.kind != KIND_ALL_TO_ALL || !line)
-		put(s, (struct line){ "wire / link", "wire_s", wire / link, UNIT_SECONDS,
-			       line ? STR("a line, whose last device has one link") : STR("") });
-	put(s, (struct line){ "T_comms", "t_comms_lo_s", e->comms.lo_s, UNIT_SECONDS,
-		       STR("at the least") });
-	put(s, (struct line){ "", "t_comms_hi_s", e->comms.hi_s, UNIT_SECONDS,
-		       arena_fmt(keep, "at the most: %.*s", STR_ARG(e->comms.topology_source)) });
-	if (s->json) {
-		json_add_str(s->json, "link_source", from->source);
-		json_add_str(s->json, "topology_source", e->comms.topology_source);
-		json_add_str(s->json, "bound", bound_name(e->roof.bound));
-	}
-}
-
-static struct str title(const struct hlo_module *m, ptrdiff_t instruction, struct arena *keep)
-{
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	struct str kind = op_kind_name(hlo_kind(m, instruction));
-	struct str name = i->name.len ? i->name : i->opcode;
-	return text_clean(
-		keep, arena_fmt(keep, "%.*s: %.*s, on each device", STR_ARG(name), STR_ARG(kind)));
-}
-
-static void put_times(struct sheet *s, const struct estimate *e)
-{
-	struct arena *keep = arena_of(s);
-	put_heading(s, arena_fmt(keep, "On %.*s:", STR_ARG(device_text(s->v))));
-	if (s->json)
-		json_add_str(s->json, "chip", s->v->device.chip->id);
-	if (e->is_collective) {
-		put_comms_times(s, e);
-	} else {
-		put_rates(s, e);
-		put_op_times(s, e);
-	}
-}
-
-static void put_instruction(const struct hlo_view *v, const struct hlo_module *m, ptrdiff_t at)
-{
-	struct estimate e = estimate_op(v, m, hlo_costs_new(m, v->platform, v->c->keep), at);
-	struct sheet s = sheet_begin(v);
-	put_heading(&s, title(m, at, v->c->keep));
-	if (s.json) {
-		json_add_str(s.json, "name", text_clean(v->c->keep, m->instructions[at].name));
-		json_add_str(s.json, "kind", op_kind_name(hlo_kind(m, at)));
-	}
-	put_arrays(&s, m, at);
-	bool has_time = v->json || e.is_collective || hlo_is_work(m, at);
-	if (e.is_collective)
-		put_message(&s, &e);
-	else if (has_time || e.work.flops > 0)
-		put_work(&s, m, at, &e);
-	if (!has_time)
-		put_heading(&s, STR("No time of its own: it holds, names or ends what others do."));
-	else if (v->device.chip)
-		put_times(&s, &e);
-	sheet_end(&s);
-	if (has_time)
-		put_no_chip(v);
-}
-
-/* ---- "A x B" --------------------------------------------------------------------------------- */
-
-static bool fits(const struct shape *a, const struct shape *b)
-{
-	return a->rank > 0 && b->rank > 0 && a->dims[a->rank - 1] == b->dims[0];
-}
-
-static struct str product_dims(const struct shape *a, const struct shape *b, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	for (ptrdiff_t i = 0; i + 1 < a->rank; i++)
-		out_fmt(o, "%s%lld", i ? "," : "", (long long)a->dims[i]);
-	for (ptrdiff_t i = 1; i < b->rank; i++)
-		out_fmt(o, "%s%lld", i > 1 || a->rank > 1 ? "," : "", (long long)b->dims[i]);
-	return out_text(o);
-}
-
-/* Where the " x " stands that is in no brackets; -1 if nowhere. */
-static ptrdiff_t product_at(struct str text)
-{
-	ptrdiff_t depth = 0;
-	for (ptrdiff_t i = 0; i < text.len; i++) {
-		char c = text.p[i];
-		depth += (c == '(' || c == '{') - (c == ')' || c == '}');
-		if (!depth && str_starts(str_from_offset(text, i), STR(" x ")))
-			return i;
-	}
-	return -1;
-}
-
-/* The last dimension of A against the first of B, as an instruction. */
-static bool product_instruction(
-	struct str text, ptrdiff_t at, struct arena *keep, struct str *ret, struct diag *err)
-{
-	struct shape a, b;
-	struct str left = str_trim(str_head(text, at)), rest_a, rest_b;
-	struct str right = str_trim(str_from_offset(text, at + 3));
-	if (!shape_parse(left, keep, &a, &rest_a, err) ||
-		!shape_parse(right, keep, &b, &rest_b, err))
-		return false;
-	if (rest_a.len || rest_b.len || !fits(&a, &b))
-		return diag_set(err, DIAG_USAGE,
-			"'%.*s x %.*s' is no product: the last dimension of the first array is to "
-			"be the first of the second",
-			STR_ARG(left), STR_ARG(right));
-	*ret = arena_fmt(keep,
-		"product = %.*s[%.*s] dot(%.*s lhs, %.*s rhs), lhs_contracting_dims={%td}, "
-		"rhs_contracting_dims={0}",
-		STR_ARG(dtype_name(a.dtype)), STR_ARG(product_dims(&a, &b, keep)), STR_ARG(left),
-		STR_ARG(right), a.rank - 1);
-	return true;
-}
-
-/* ---- the platform ---------------------------------------------------------------------------- */
-
-static bool has_tiles(const struct hlo_module *m)
-{
-	for (ptrdiff_t i = 0; i < m->instruction_count; i++) {
-		const struct shape *leaf = shape_leaf(&m->instructions[i].shape, 0);
-		if (leaf && leaf->tile_count)
-			return true;
-	}
-	return false;
-}
 
 /* As asked, else that of the chip, else TPU where layouts have tiles: only they do. */
 static void choose_platform(const struct hlo_settings *s, bool tiles, struct hlo_view *v)
@@ -773,77 +34,67 @@ static void choose_platform(const struct hlo_settings *s, bool tiles, struct hlo
 		v->platform = of[v->device.chip->vendor];
 }
 
-/* ---- the rule file's costs ------------------------------------------------------------------- */
-
-static bool has_custom_calls(const struct hlo_module *m)
+static bool has_tiles(const struct shape *s)
 {
-	for (ptrdiff_t i = 0; i < m->instruction_count; i++)
-		if (m->instructions[i].op == HLO_CUSTOM_CALL)
-			return true;
-	return false;
+	const struct shape *leaf = shape_leaf(s, 0);
+	return leaf && leaf->tile_count;
 }
 
 static bool read_rules(struct hlo_view *v, struct str file, struct diag *err)
 {
 	struct ruleset *rules = arena_make(v->c->keep, struct ruleset, 1);
-	v->costs = &rules->costs;
+	v->formulas = &rules->costs;
 	return load_rules(load_engine(v->c, err), &(struct rule_settings){ .rules = file },
 		v->c->keep, rules, err);
 }
 
-/* As --rules said; else the file that check would find, looked for where it can matter. */
-static bool find_costs(struct hlo_view *v, const struct hlo_module *m, struct diag *err)
+/*
+ * What the module itself decides: the platform, and, where it calls kernels and --rules said
+ * nothing, whether the rule file that check would find is read.
+ */
+static bool view_module(const struct hlo_settings *s, struct hlo_view *v, struct diag *err)
 {
-	struct str file = { NULL, 0 };
-	if (!v->costs && has_custom_calls(m))
-		file = ruleset_find(STR("."), v->c->keep);
+	bool tiles = false, calls = false;
+	for (ptrdiff_t i = 0; i < v->m->instruction_count; i++) {
+		tiles |= has_tiles(&v->m->instructions[i].shape);
+		calls |= v->m->instructions[i].op == HLO_CUSTOM_CALL;
+	}
+	choose_platform(s, tiles, v);
+	if (v->formulas || !calls)
+		return true;
+	struct str file = ruleset_find(STR("."), v->c->keep);
 	return !file.p || read_rules(v, file, err);
 }
-
-/* ---- the command ----------------------------------------------------------------------------- */
 
 static bool show_instruction(
 	const struct hlo_settings *s, struct hlo_view *v, struct str text, struct diag *err)
 {
-	const struct hlo_module *m = hlo_text_instruction(STR("text"), text, v->c->keep, err);
-	if (!m)
+	v->m = hlo_text_instruction(STR("text"), text, v->c->keep, err);
+	if (!v->m || !view_module(s, v, err))
 		return false;
-	choose_platform(s, has_tiles(m), v);
-	if (!find_costs(v, m, err))
-		return false;
-	put_instruction(v, m, m->computations[m->entry].root);
+	put_instruction(v, v->m->computations[v->m->entry].root);
 	return true;
-}
-
-static struct hlo_module *read_module(
-	const struct hlo_view *v, struct str file, struct str bytes, struct diag *err)
-{
-	if (hlo_is_text(bytes))
-		return hlo_text_parse(file, bytes, v->c->keep, err);
-	struct hlo_module *m = hlo_module_parse(bytes, bytes, v->c->keep, err);
-	if (!m)
-		diag_context(err, "%.*s", STR_ARG(file));
-	return m;
 }
 
 static bool show_module(const struct hlo_settings *s, struct hlo_view *v, struct str file,
 	struct str bytes, struct diag *err)
 {
-	const struct hlo_module *m = read_module(v, file, bytes, err);
-	if (!m)
-		return false;
-	choose_platform(s, has_tiles(m), v);
-	if (!find_costs(v, m, err))
+	bool is_text = hlo_is_text(bytes);
+	v->m = is_text ? hlo_text_parse(file, bytes, v->c->keep, err)
+		       : hlo_module_parse(bytes, bytes, v->c->keep, err);
+	if (!v->m)
+		return is_text ? false : diag_context(err, "%.*s", STR_ARG(file));
+	if (!view_module(s, v, err))
 		return false;
 	if (!s->instruction.p) {
-		put_module(v, m);
+		put_module(v);
 		return true;
 	}
-	ptrdiff_t at = hlo_find(m, s->instruction);
+	ptrdiff_t at = hlo_find(v->m, s->instruction);
 	if (at < 0)
 		return diag_set(err, DIAG_HLO, "%.*s has no instruction called '%.*s'",
 			STR_ARG(file), STR_ARG(s->instruction));
-	put_instruction(v, m, at);
+	put_instruction(v, at);
 	return true;
 }
 
@@ -862,23 +113,23 @@ static bool show_text(
 	const struct hlo_settings *s, struct hlo_view *v, struct str text, struct diag *err)
 {
 	struct shape shape;
-	struct str rest;
-	ptrdiff_t times = product_at(text);
+	struct str product, rest;
 	if (str_starts(text, STR("HloModule")))
 		return show_module(s, v, STR("text"), text, err);
 	if (s->instruction.p)
 		return diag_set(err, DIAG_USAGE,
 			"--instruction names one of a module: give the module's file");
-	if (times > 0)
-		return product_instruction(text, times, v->c->keep, &text, err) &&
-		       show_instruction(s, v, text, err);
+	if (!hlo_text_product(text, v->c->keep, &product, err))
+		return false;
+	if (product.p)
+		return show_instruction(s, v, product, err);
 	/* A shape may hold a '=', too: f32[<=10]. */
 	bool is_shape = shape_parse(text, v->c->keep, &shape, &rest, err);
 	if (is_shape ? str_trim(rest).len > 0 : str_find_char(text, '=') >= 0)
 		return show_instruction(s, v, text, err);
 	if (!is_shape)
 		return false;
-	choose_platform(s, shape_leaf(&shape, 0) && shape_leaf(&shape, 0)->tile_count, v);
+	choose_platform(s, has_tiles(&shape), v);
 	put_shape(v, &shape);
 	return true;
 }

@@ -1,17 +1,14 @@
 /*
- * What `rooflint hlo` works out of an op, for its two views: one instruction, a whole module.
+ * What the files of `rooflint hlo` share: its view of one shape or op (hlo_op.c), and of a whole
+ * module (hlo_module.c).
  *
- * Costs come from hlo/, those of custom calls from a rule file, times from hardware/; here they
- * only meet.
+ * Costs and times come from measure/estimate.h; here they are printed.
  */
 #ifndef CMD_HLO_H
 #define CMD_HLO_H
 
 #include "cmd/cmd.h"
-#include "hardware/roofline.h"
-#include "hlo/collective.h"
-#include "hlo/cost.h"
-#include "measure/formula.h"
+#include "measure/estimate.h"
 
 struct hlo_view {
 	struct context *c;
@@ -19,21 +16,11 @@ struct hlo_view {
 	enum hlo_platform platform;
 	bool platform_known; /* else it is taken for a GPU's, which has HBM alone */
 	bool json;
-	const struct op_costs *costs; /* of the rule file; NULL: none */
+	const struct op_costs *formulas; /* of the rule file; NULL: none */
+	const struct hlo_module *m;	 /* NULL for a shape */
 };
 
-struct estimate {
-	struct hlo_cost cost;
-	struct op_work work;
-	double hbm_padded_bytes; /* NaN where nobody can count */
-	struct roofline roof;
-	bool is_collective;
-	struct hlo_collective collective;
-	struct collective_time comms;
-	const struct op_cost *formula; /* that the rule file has for it, or NULL */
-};
-struct estimate estimate_op(const struct hlo_view *v, const struct hlo_module *m,
-	struct hlo_costs *costs, ptrdiff_t instruction);
+struct estimator hlo_estimator(const struct hlo_view *v);
 
 /* Is padding too little to show in three digits? */
 static inline bool pads_little(double dense, double padded)
@@ -41,15 +28,15 @@ static inline bool pads_little(double dense, double padded)
 	return !(padded > dense * 1.005);
 }
 
-/* "exact", "upper"; missing where nobody can count */
+/* "exact", "upper"; missing where the cost is unknown */
 struct str cost_bound_name(enum cost_bound b);
-
 /* "TPU v2, one device of two a chip" */
 struct str device_text(const struct hlo_view *v);
 /* What stands in for times without a chip. */
 void put_no_chip(const struct hlo_view *v);
 
-/* hlo_module.c */
-void put_module(const struct hlo_view *v, const struct hlo_module *m);
+void put_shape(const struct hlo_view *v, const struct shape *shape);
+void put_instruction(const struct hlo_view *v, ptrdiff_t at);
+void put_module(const struct hlo_view *v);
 
 #endif

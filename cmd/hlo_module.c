@@ -46,11 +46,11 @@ static double *seconds_of(struct listing *l, const struct estimate *e)
 	return e->roof.bound == BOUND_HOST ? &l->host_seconds : &l->seconds;
 }
 
-static void add_op(struct listing *l, struct hlo_costs *costs, ptrdiff_t instruction, double runs)
+static void add_op(struct listing *l, const struct estimator *e, ptrdiff_t instruction, double runs)
 {
 	struct op op = { instruction, l->m->instructions[instruction].name, runs, 0,
 		{ .is_collective = false } };
-	op.e = estimate_op(l->v, l->m, costs, instruction);
+	op.e = estimate_op(e, instruction);
 	op.weight = runs * known(l->v->device.chip ? op.e.roof.roofline_s : op.e.work.flops);
 	*arena_push(l->v->c->keep, l->ops, l->count, l->cap) = op;
 	l->flops += runs * known(op.e.work.flops);
@@ -78,16 +78,17 @@ static int heavier(const void *a, const void *b)
 		     : (x->instruction > y->instruction) - (x->instruction < y->instruction);
 }
 
-static struct listing list_ops(const struct hlo_view *v, const struct hlo_module *m)
+static struct listing list_ops(const struct hlo_view *v)
 {
+	const struct hlo_module *m = v->m;
 	struct listing l = { .v = v, .m = m };
-	struct hlo_costs *costs = hlo_costs_new(m, v->platform, v->c->keep);
+	struct estimator estimator = hlo_estimator(v);
 	const double *runs = hlo_runs(m, v->c->keep, &l.unknown_loops);
 	for (ptrdiff_t k = 0; k < m->instruction_count; k++) {
 		double n = runs[m->instructions[k].computation];
 		l.loops += n > 0 && m->instructions[k].op == HLO_WHILE;
 		if (n > 0 && hlo_is_work(m, k))
-			add_op(&l, costs, k, n);
+			add_op(&l, &estimator, k, n);
 	}
 	if (l.count)
 		qsort(l.ops, (size_t)l.count, sizeof(*l.ops), heavier);
@@ -391,9 +392,9 @@ static void put_json(const struct listing *l)
 	cJSON_Delete(root);
 }
 
-void put_module(const struct hlo_view *v, const struct hlo_module *m)
+void put_module(const struct hlo_view *v)
 {
-	struct listing l = list_ops(v, m);
+	struct listing l = list_ops(v);
 	if (v->json)
 		put_json(&l);
 	else

@@ -79,7 +79,7 @@ static void work_add(struct work *w, const struct work *more)
 
 static const struct work no_work = { .bound = COST_EXACT, .passes = 1 };
 
-/* ---- sums over what is called, kept per computation ------------------------------------------- */
+/* ---- sums over what is called, kept per computation ------------------------------------------ */
 
 static void work_instruction(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w);
 static void traffic_instruction(
@@ -125,7 +125,7 @@ static struct work work_of_call(struct hlo_costs *c, const struct hlo_instructio
 	return k < i->called_count && i->called[k] >= 0 ? work_of_callee(c, i->called[k]) : unknown;
 }
 
-/* ---- how rules count FLOPs --------------------------------------------------------------------- */
+/* ---- how rules count FLOPs ------------------------------------------------------------------- */
 
 static double elements(const struct shape *s, struct work *w)
 {

@@ -34,6 +34,13 @@ struct hlo_module *hlo_text_instruction(
 	struct str file, struct str text, struct arena *keep, struct diag *err);
 
 /*
+ * "A x B" as the text of an instruction: the last dimension of A against the first of B.  Missing
+ * when the text has no " x " outside of brackets.
+ */
+bool hlo_text_product(
+	struct str text, struct arena *keep, struct str *instruction, struct diag *err);
+
+/*
  * The instructions that a program ran, each as one text, as a partial module: one computation,
  * without what they call and what did not run.  Operands are those of them that have the name, else
  * parameters of the type written beside it.  A text that is no instruction is left out; NULL when

@@ -83,6 +83,46 @@ struct hlo_module *hlo_text_instruction(
 	return finish(m, keep, err) ? m : NULL;
 }
 
+/* ---- "A x B" --------------------------------------------------------------------------------- */
+
+bool hlo_text_product(
+	struct str text, struct arena *keep, struct str *instruction, struct diag *err)
+{
+	struct shape a, b;
+	struct str rest_a, rest_b;
+	ptrdiff_t depth = 0, at = 0;
+	for (; at < text.len; at++) {
+		char c = text.p[at];
+		depth += (c == '(' || c == '{') - (c == ')' || c == '}');
+		if (at && !depth && str_starts(str_from_offset(text, at), STR(" x ")))
+			break;
+	}
+	*instruction = (struct str){ NULL, 0 };
+	if (at == text.len)
+		return true;
+	struct str left = str_trim(str_head(text, at));
+	struct str right = str_trim(str_from_offset(text, at + 3));
+	if (!shape_parse(left, keep, &a, &rest_a, err) ||
+		!shape_parse(right, keep, &b, &rest_b, err))
+		return false;
+	if (rest_a.len || rest_b.len || !a.rank || !b.rank || a.dims[a.rank - 1] != b.dims[0])
+		return diag_set(err, DIAG_USAGE,
+			"'%.*s x %.*s' is no product: the last dimension of the first array is to "
+			"be the first of the second",
+			STR_ARG(left), STR_ARG(right));
+	struct out *dims = out_memory(keep);
+	for (ptrdiff_t i = 0; i + 1 < a.rank; i++)
+		out_fmt(dims, "%s%lld", i ? "," : "", (long long)a.dims[i]);
+	for (ptrdiff_t i = 1; i < b.rank; i++)
+		out_fmt(dims, "%s%lld", i > 1 || a.rank > 1 ? "," : "", (long long)b.dims[i]);
+	*instruction = arena_fmt(keep,
+		"product = %.*s[%.*s] dot(%.*s lhs, %.*s rhs), lhs_contracting_dims={%td}, "
+		"rhs_contracting_dims={0}",
+		STR_ARG(dtype_name(a.dtype)), STR_ARG(out_text(dims)), STR_ARG(left),
+		STR_ARG(right), a.rank - 1);
+	return true;
+}
+
 /* ---- all that ran ---------------------------------------------------------------------------- */
 
 /* An operand that may turn out to be another of the instructions. */

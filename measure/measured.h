@@ -82,10 +82,8 @@ bool steps_sweep(struct measured *m, struct diag *err);
 /* The columns an op and the family it stands for share (ops.c). */
 struct op_facts {
 	struct hlo_cost cost;
-	struct roofline roof;		     /* NaN where nothing can be said */
-	double flops, hbm_bytes, host_bytes; /* per execution; NaN unknown */
-	double t_comms_s;
-	enum dtype dtype; /* operand type of the heaviest matmul, else the result's */
+	struct op_work work;  /* of one execution; its type is the result's without a matmul */
+	struct roofline roof; /* NaN where nothing can be said */
 	bool flops_from_profile, flops_from_rules;
 };
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *ret);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "hlo/walk.h"
 #include "measure/op_key.h"
+#include "measure/estimate.h"
 #include "measure/measured.h"
 
 /* Edges are for explaining a finding; the heaviest this many are kept. */
@@ -141,115 +142,65 @@ bool collective_facts(const struct measured *m, const struct subject *s, struct 
 	if (s->instruction < 0 || !m->first || !m->first->chip.chip ||
 		!hlo_collective(s->program->hlo, s->instruction, m->keep, c))
 		return false;
-	struct collective_op op = { c->kind, (double)c->message_bytes, c->group_size, c->stride,
-		c->between_slices, c->at_most };
 	struct job_shape job = shape_of_job(m);
-	*t = roofline_collective(&m->first->chip, &op, &job, m->keep);
+	*t = estimate_collective(&m->first->chip, c, &job, m->keep);
 	return true;
 }
 
-static void comms_roofline(const struct measured *m, const struct subject *s, struct op_facts *f)
+static void note_formula(const struct measured *m, const struct subject *s,
+	const struct op_cost *cost, const struct formula *f, double value)
 {
-	struct hlo_collective c;
-	struct collective_time t;
-
-	if (!collective_facts(m, s, &c, &t))
-		return;
-	f->t_comms_s = t.lo_s;
-	f->roof.t_comms_s = t.lo_s;
-	f->roof.roofline_s = t.lo_s;
-	f->roof.attainable_s = t.hi_s;
-	f->roof.bound = isnan(t.lo_s) ? BOUND_UNKNOWN : BOUND_COMMS;
-}
-
-static double cost_value(const struct measured *m, const struct subject *s,
-	const struct op_cost *cost, const struct formula *f)
-{
-	double value =
-		formula_value(f, s->program->hlo, &s->program->hlo->instructions[s->instruction]);
-
-	if (isnan(value))
+	if (f->text.p && isnan(value))
 		diag_note(m->notes, m->keep, DIAG_HLO,
 			"costs: %.*s: %.*s cannot be computed for %.*s: its operands do not fit",
 			STR_ARG(cost->name), STR_ARG(f->text), STR_ARG(s->name));
-	return value;
 }
 
-/* The rule file's formulas for a custom call: whoever writes one knows better. */
-static void costs_by_rules(const struct measured *m, const struct subject *s, struct op_facts *f)
+/* By the program, unless the profile says more, unless the rule file has a formula. */
+static void work_of(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
-	if (s->instruction < 0)
-		return;
-	const struct hlo_module *h = s->program->hlo;
-	const struct hlo_instruction *i = &h->instructions[s->instruction];
-	const struct op_cost *cost = op_cost_find(m->options->costs, i);
-	const struct shape *factor = hlo_operand_array(h, i, 0);
+	double flops = profile_flops(s), bytes = partial_hbm_bytes(s, &f->cost);
+	const struct op_cost *cost = NULL;
+
+	f->work = estimate_work(s->kind, &f->cost);
+	f->work.dtype = dtype_of(s, &f->cost);
+	f->flops_from_profile = !isnan(flops);
+	if (!isnan(flops) || s->async != ASYNC_NONE || s->kind == KIND_CONTROL)
+		f->work.flops = flops;
+	if (!isnan(bytes) || s->kind == KIND_CONTROL)
+		f->work.hbm_bytes = bytes;
+	if (s->instruction >= 0)
+		cost = estimate_formula(
+			m->options->costs, s->program->hlo, s->instruction, &f->work);
 	if (!cost)
 		return;
-	if (cost->bytes.text.p)
-		f->hbm_bytes = cost_value(m, s, cost, &cost->bytes);
-	if (!cost->flops.text.p)
-		return;
-	f->flops = cost_value(m, s, cost, &cost->flops);
-	f->flops_from_profile = false;
-	f->flops_from_rules = true;
-	if (factor && factor->dtype != DTYPE_INVALID)
-		f->dtype = factor->dtype;
-}
-
-/* A rule file's formulas are for kernels that multiply. */
-static struct op_work work_of(const struct subject *s, const struct op_facts *f)
-{
-	return (struct op_work){ .flops = f->flops,
-		.dtype = f->dtype,
-		.passes = f->cost.precision_passes,
-		.is_vector = op_kind_is_vector(s->kind) && !f->cost.has_matmul,
-		.hbm_bytes = f->hbm_bytes,
-		.host_bytes = f->host_bytes };
-}
-
-static void roofline_fill(const struct measured *m, const struct subject *s, struct op_facts *f)
-{
-	struct op_work w = work_of(s, f);
-	struct roofline r = roofline_op(&m->first->chip, &w);
-
-	if (op_kind_multiplies(s->kind) && isnan(r.t_math_s))
-		return;
-	if (s->async == ASYNC_NONE)
-		f->roof = r;
-	else /* of a pair, whose halves take no such time: what the start sets off */
-		f->roof.t_host_s = r.t_host_s;
+	note_formula(m, s, cost, &cost->bytes, f->work.hbm_bytes);
+	note_formula(m, s, cost, &cost->flops, f->work.flops);
+	f->flops_from_rules = cost->flops.text.p != NULL;
+	f->flops_from_profile &= !f->flops_from_rules;
 }
 
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
-	const struct device *d = m->first;
-	double flops = profile_flops(s);
+	struct hlo_collective c;
+	struct collective_time t;
 
-	*f = (struct op_facts){ .t_comms_s = NAN };
-	f->roof = roofline_unknown;
-	f->cost = (struct hlo_cost){ .precision_passes = 1 };
+	*f = (struct op_facts){ .cost = { .precision_passes = 1 }, .roof = roofline_unknown };
 	if (s->instruction >= 0)
 		f->cost = hlo_cost(s->program->costs, s->instruction);
-	double bytes = partial_hbm_bytes(s, &f->cost);
-	f->flops_from_profile = !isnan(flops);
-	if (isnan(flops) && f->cost.flops_bound != COST_UNKNOWN && s->async == ASYNC_NONE &&
-		s->kind != KIND_CONTROL)
-		flops = f->cost.flops;
-	if (isnan(bytes) && f->cost.bytes_bound != COST_UNKNOWN && s->kind != KIND_CONTROL)
-		bytes = f->cost.hbm_bytes;
-	f->host_bytes = f->cost.bytes_bound != COST_UNKNOWN ? f->cost.host_bytes : NAN;
-	f->flops = flops;
-	f->hbm_bytes = bytes;
-	f->dtype = dtype_of(s, &f->cost);
-	costs_by_rules(m, s, f);
-	if (!d || !d->chip.chip)
+	work_of(m, s, f);
+	if (!m->first || !m->first->chip.chip)
 		return;
 	if (op_kind_is_collective(s->kind)) {
-		if (s->async == ASYNC_NONE)
-			comms_roofline(m, s, f);
-	} else if (kind_has_roofline(s->kind) && (!isnan(f->flops) || s->async != ASYNC_NONE)) {
-		roofline_fill(m, s, f);
+		if (s->async == ASYNC_NONE && collective_facts(m, s, &c, &t))
+			f->roof = estimate_comms(&t);
+	} else if (kind_has_roofline(s->kind) &&
+		   (!isnan(f->work.flops) || s->async != ASYNC_NONE)) {
+		struct roofline r = estimate_roofline(&m->first->chip, s->kind, &f->work);
+		if (s->async != ASYNC_NONE) /* a half takes no such time, but what it sets off */
+			f->roof.t_host_s = r.t_host_s;
+		else if (!isnan(r.roofline_s))
+			f->roof = r;
 	}
 }
 
@@ -419,15 +370,15 @@ static void executions_measure(
 
 static void costs_measure(const struct op_facts *f, struct op_measures *v)
 {
-	v->flops = f->flops;
-	v->hbm_bytes = f->hbm_bytes;
+	v->flops = f->work.flops;
+	v->hbm_bytes = f->work.hbm_bytes;
 	v->logical_bytes = v->padded_bytes = NAN;
 	if (f->cost.bytes_bound != COST_UNKNOWN && f->cost.logical_bytes > 0) {
 		v->logical_bytes = f->cost.logical_bytes;
 		v->padded_bytes = f->cost.padded_bytes;
 	}
 	v->padding_ratio = v->padded_bytes / v->logical_bytes;
-	if (isnan(f->flops))
+	if (isnan(f->work.flops))
 		return;
 	v->flops_source = f->flops_from_rules	  ? STR("rules")
 			  : f->flops_from_profile ? STR("profile")
@@ -449,7 +400,7 @@ static struct op_measures measures_of(
 	costs_measure(f, &v);
 	v.t_math_s = f->roof.t_math_s;
 	v.t_hbm_s = f->roof.t_hbm_s;
-	v.t_comms_s = f->t_comms_s;
+	v.t_comms_s = f->roof.t_comms_s;
 	v.t_host_s = f->roof.t_host_s;
 	v.roofline_s = f->roof.roofline_s;
 	v.attainable_s = f->roof.attainable_s;
@@ -485,7 +436,7 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 	row->source_line = where.line;
 	row->user_file = where.user_file;
 	row->user_line = where.user_line;
-	row->dtype = f.dtype != DTYPE_INVALID ? dtype_name(f.dtype) : (struct str){ 0 };
+	row->dtype = f.work.dtype != DTYPE_INVALID ? dtype_name(f.work.dtype) : (struct str){ 0 };
 	row->shape = shape_of(s, m->keep);
 	key = op_key_text(m, s, row->scope, &where);
 	row->key = key.key;
