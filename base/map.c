@@ -30,6 +30,16 @@ static int32_t put(struct map *m, const char *text, int64_t key, int32_t value, 
 	return s->value - 1;
 }
 
+struct map map_with_room(ptrdiff_t keys, struct arena *keep)
+{
+	ptrdiff_t slots = FIRST_SLOTS;
+
+	while (slots < 2 * keys)
+		slots *= 2;
+	return (struct map){ .slots = arena_make(keep, struct map_slot, slots),
+		.mask = (uint64_t)slots - 1 };
+}
+
 int32_t map_get(const struct map *m, struct str key)
 {
 	return m->slots ? map_slot(m, key.p ? key.p : "", key.len)->value - 1 : MAP_NONE;

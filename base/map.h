@@ -47,6 +47,9 @@ static inline int32_t map_get_id(const struct map *m, int64_t id) /* MAP_NONE wh
 	return m->slots ? map_slot(m, NULL, id)->value - 1 : MAP_NONE;
 }
 
+/* Empty, with room for so many keys. */
+struct map map_with_room(ptrdiff_t keys, struct arena *keep);
+
 int32_t map_get(const struct map *m, struct str key);
 
 /* Put a value, 0 or more, under a key unless one is there; returns the one that is there then. */

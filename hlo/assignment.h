@@ -43,7 +43,7 @@ struct assignment {
 	ptrdiff_t allocation_count;
 	struct trace *traces;
 	ptrdiff_t trace_count;
-	struct hlo_index index;
+	struct map ids; /* of buffers */
 };
 
 /* memory_text.c: the assignment as text.  Allocations, and buffers that know theirs. */

@@ -1,92 +1,20 @@
-/*
- * Finding instructions by id and by name.
- *
- * Open addressing at a load below one half.  The hash is public, so a file can be made whose keys
- * all collide; the length of a search is bounded instead, and what does not fit is not found.
- */
+/* Instructions by the names that profiles and people give them. */
 #include "hlo/internal.h"
 
-/* Random keys at this load stay far below; 2^23 of them were seen to need 40. */
-enum { MAX_PROBES = 256 };
-
-struct hlo_index index_new(struct arena *keep, ptrdiff_t items)
-{
-	ptrdiff_t size = 8;
-	while (size < items * 2)
-		size *= 2;
-	return (struct hlo_index){ arena_make(keep, struct index_slot, size), (uint64_t)size - 1 };
-}
-
-/* The finaliser of SplitMix64 (Sebastiano Vigna, public domain). */
-uint64_t index_hash_id(int64_t id)
-{
-	uint64_t h = (uint64_t)id + 0x9e3779b97f4a7c15u;
-	h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
-	h = (h ^ h >> 27) * 0x94d049bb133111ebu;
-	return h ^ h >> 31;
-}
-
-static struct index_slot *slot_at(const struct hlo_index *x, uint64_t hash, int probe)
-{
-	return &x->slots[((hash >> 32) + (uint64_t)probe) & x->mask];
-}
-
-bool index_add(struct hlo_index *x, uint64_t hash, ptrdiff_t item)
-{
-	for (int i = 0; i < MAX_PROBES; i++) {
-		struct index_slot *slot = slot_at(x, hash, i);
-		if (!slot->item) {
-			*slot = (struct index_slot){ (uint32_t)hash, (uint32_t)item + 1 };
-			return true;
-		}
-	}
-	return false;
-}
-
-ptrdiff_t index_find(const struct hlo_index *x, uint64_t hash, index_is_fn *is, const void *items,
-	const void *key)
-{
-	for (int i = 0; i < MAX_PROBES; i++) {
-		const struct index_slot *slot = slot_at(x, hash, i);
-		if (!slot->item)
-			return -1;
-		if (slot->hash == (uint32_t)hash && is(items, slot->item - 1, key))
-			return slot->item - 1;
-	}
-	return -1;
-}
-
-bool index_is_instruction_id(const void *items, ptrdiff_t item, const void *key)
-{
-	const struct hlo_instruction *instructions = items;
-	return instructions[item].id == *(const int64_t *)key;
-}
-
-static bool is_name(const void *items, ptrdiff_t item, const void *key)
-{
-	const struct hlo_instruction *instructions = items;
-	return str_eq(instructions[item].name, *(const struct str *)key);
-}
-
-static ptrdiff_t find_name(const struct hlo_module *m, struct str name)
-{
-	return index_find(m->index, str_hash(name), is_name, m->instructions, &name);
-}
+_Static_assert(MAP_NONE == -1, "what is not found is -1 here, too");
 
 /* Names are unique in a module; of twins, the first is found. */
-struct hlo_index *index_names(const struct hlo_module *m, struct arena *keep)
+void index_names(struct hlo_module *m, struct arena *keep)
 {
-	struct hlo_index *x = arena_make(keep, struct hlo_index, 1);
-	*x = index_new(keep, m->instruction_count);
+	m->names = map_with_room(m->instruction_count, keep);
 	for (ptrdiff_t i = 0; i < m->instruction_count; i++)
 		if (m->instructions[i].name.len)
-			index_add(x, str_hash(m->instructions[i].name), i);
-	return x;
+			map_put(&m->names, m->instructions[i].name, (int32_t)i, keep);
 }
 
 ptrdiff_t hlo_find_exact(const struct hlo_module *m, struct str name)
 {
-	return name.len ? find_name(m, name) : -1;
+	return name.len ? map_get(&m->names, name) : -1;
 }
 
 /* Longest name that is looked for in another spelling: XLA's own are below 100 bytes. */
@@ -104,7 +32,7 @@ static ptrdiff_t find_start(const struct hlo_module *m, struct str base, struct 
 	memcpy(text + base.len, start, (size_t)extra);
 	if (suffix.len)
 		memcpy(text + base.len + extra, suffix.p, (size_t)suffix.len);
-	return find_name(m, (struct str){ text, base.len + extra + suffix.len });
+	return map_get(&m->names, (struct str){ text, base.len + extra + suffix.len });
 }
 
 /* The part of a name before a final ".N", or all of it. */

@@ -53,24 +53,7 @@ struct hlo_frames {
 struct hlo_frames *frames_parse(struct reader *r, struct str message); /* NULL: r->err */
 struct hlo_source frames_source(const struct hlo_frames *f, int64_t stack_frame);
 
-/* index.c: a hash table of at most 2^31 items, from keys to their positions. */
-struct hlo_index {
-	struct index_slot {
-		uint32_t hash, item; /* item + 1; 0 is free */
-	} * slots;
-	uint64_t mask;
-};
-
-struct hlo_index index_new(struct arena *keep, ptrdiff_t items);
-uint64_t index_hash_id(int64_t id);
-/* False when the table's neighbourhood is full: only keys made to collide do that. */
-bool index_add(struct hlo_index *x, uint64_t hash, ptrdiff_t item);
-/* Calls back for every candidate with that hash until one is accepted; -1 if none is. */
-typedef bool index_is_fn(const void *items, ptrdiff_t item, const void *key);
-ptrdiff_t index_find(const struct hlo_index *x, uint64_t hash, index_is_fn *is, const void *items,
-	const void *key);
-index_is_fn index_is_instruction_id; /* items: struct hlo_instruction, key: int64_t */
-
-struct hlo_index *index_names(const struct hlo_module *m, struct arena *keep);
+/* index.c */
+void index_names(struct hlo_module *m, struct arena *keep);
 
 #endif

@@ -70,23 +70,9 @@ static const struct read_rule assignment_table_rules[] = {
 };
 READ_TABLE(assignment_table, "BufferAssignmentProto");
 
-static bool is_buffer_id(const void *items, ptrdiff_t item, const void *key)
-{
-	const struct buffer *buffers = items;
-	return buffers[item].id == *(const int64_t *)key;
-}
-
 ptrdiff_t find_buffer(const struct assignment *a, int64_t id)
 {
-	return index_find(&a->index, index_hash_id(id), is_buffer_id, a->buffers, &id);
-}
-
-static void index_buffers(struct assignment *a)
-{
-	a->index = index_new(a->r->keep, a->buffer_count);
-	for (ptrdiff_t i = 0; i < a->buffer_count; i++)
-		if (find_buffer(a, a->buffers[i].id) < 0)
-			index_add(&a->index, index_hash_id(a->buffers[i].id), i);
+	return map_get_id(&a->ids, id);
 }
 
 struct assigned {
@@ -184,7 +170,7 @@ static const struct shape *shape_at(const struct shape *s, const struct hlo_dims
 struct living {
 	const struct hlo_module *m;
 	struct assignment *a;
-	struct hlo_index ids; /* instruction id -> instruction */
+	struct map ids; /* of instructions */
 	struct hlo_live_buffer *items;
 	ptrdiff_t count;
 };
@@ -193,8 +179,7 @@ static ptrdiff_t find_instruction(const struct living *l, const struct location 
 {
 	if (at->name.len)
 		return hlo_find_exact(l->m, at->name);
-	return index_find(&l->ids, index_hash_id(at->id), index_is_instruction_id,
-		l->m->instructions, &at->id);
+	return map_get_id(&l->ids, at->id);
 }
 
 static bool add_living(struct living *l, ptrdiff_t buffer, int64_t bytes, struct str kind)
@@ -283,22 +268,13 @@ static void keep_largest(struct living *l, struct arena *keep, struct hlo_memory
 		ret->live[i] = *order[i];
 }
 
-static struct hlo_index index_instructions(const struct hlo_module *m, struct arena *keep)
-{
-	struct hlo_index x = index_new(keep, m->instruction_count);
-	for (ptrdiff_t i = 0; i < m->instruction_count; i++) {
-		int64_t id = m->instructions[i].id;
-		uint64_t hash = index_hash_id(id);
-		if (index_find(&x, hash, index_is_instruction_id, m->instructions, &id) < 0)
-			index_add(&x, hash, i);
-	}
-	return x;
-}
-
 static bool list_living(const struct hlo_module *m, struct assignment *a, struct arena *keep,
 	struct hlo_memory *ret)
 {
-	struct living l = { .m = m, .a = a, .ids = index_instructions(m, keep) };
+	struct living l = { .m = m, .a = a };
+	l.ids = map_with_room(m->instruction_count, keep);
+	for (ptrdiff_t i = 0; i < m->instruction_count; i++)
+		map_put_id(&l.ids, m->instructions[i].id, (int32_t)i, keep);
 	l.items = arena_make(keep, struct hlo_live_buffer, a->allocation_count + a->buffer_count);
 	if (!add_allocations(&l, !ret->from_trace) || (ret->from_trace && !add_buffers(&l)))
 		return false;
@@ -326,7 +302,9 @@ static bool read_assignment(const struct hlo_module *m, struct assignment *a)
 		return m->buffers_note.text.len && assignment_of_text(a, &m->buffers_note);
 	if (!read_message(a->r, &assignment_table, m->buffer_assignment, a))
 		return false;
-	index_buffers(a);
+	a->ids = map_with_room(a->buffer_count, a->r->keep);
+	for (ptrdiff_t i = 0; i < a->buffer_count; i++)
+		map_put_id(&a->ids, a->buffers[i].id, (int32_t)i, a->r->keep);
 	return place_buffers(a);
 }
 

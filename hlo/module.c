@@ -179,11 +179,11 @@ static bool read_computations(struct parse *p)
 	return true;
 }
 
-/* The instructions of one computation by id; the index lives in a scratch arena. */
+/* The instructions of one computation by id. */
 struct scope {
 	struct hlo_instruction *items;
 	ptrdiff_t count;
-	struct hlo_index index;
+	struct map ids;
 };
 
 static ptrdiff_t find_id(const struct scope *s, int64_t id)
@@ -192,7 +192,7 @@ static ptrdiff_t find_id(const struct scope *s, int64_t id)
 	uint64_t guess = s->count ? (uint64_t)id - (uint64_t)s->items[0].id : 0;
 	if (guess < (uint64_t)s->count && s->items[guess].id == id)
 		return (ptrdiff_t)guess;
-	return index_find(&s->index, index_hash_id(id), index_is_instruction_id, s->items, &id);
+	return map_get_id(&s->ids, id);
 }
 
 /*
@@ -208,28 +208,16 @@ static ptrdiff_t find_operand(const struct scope *s, int64_t user, int64_t id)
 	return found;
 }
 
-static bool index_scope(struct scope *s, struct arena *scratch, struct diag *err)
-{
-	s->index = index_new(scratch, s->count);
-	for (ptrdiff_t i = 0; i < s->count; i++) {
-		int64_t id = s->items[i].id;
-		uint64_t hash = index_hash_id(id);
-		if (index_find(&s->index, hash, index_is_instruction_id, s->items, &id) >= 0)
-			return diag_set(
-				err, DIAG_HLO, "two instructions have the id %lld", (long long)id);
-		if (!index_add(&s->index, hash, i))
-			return diag_set(err, DIAG_HLO, "the ids of its instructions collide");
-	}
-	return true;
-}
-
-/* Scratch by value: the index of one computation makes room for the next one's. */
+/* Scratch by value: the map of one computation makes room for the next one's. */
 static bool resolve_operands(struct hlo_module *m, struct hlo_computation *c, int64_t root_id,
 	struct arena scratch, struct diag *err)
 {
 	struct scope s = { .items = &m->instructions[c->first], .count = c->count };
-	if (!index_scope(&s, &scratch, err))
-		return false;
+	s.ids = map_with_room(s.count, &scratch);
+	for (ptrdiff_t i = 0; i < s.count; i++)
+		if (map_put_id(&s.ids, s.items[i].id, (int32_t)i, &scratch) != i)
+			return diag_set(err, DIAG_HLO, "two instructions have the id %lld",
+				(long long)s.items[i].id);
 	for (ptrdiff_t i = 0; i < s.count; i++) {
 		struct hlo_instruction *user = &s.items[i];
 		for (ptrdiff_t k = 0; k < user->operand_count; k++) {
@@ -244,29 +232,17 @@ static bool resolve_operands(struct hlo_module *m, struct hlo_computation *c, in
 	return true;
 }
 
-static bool is_computation_id(const void *items, ptrdiff_t item, const void *key)
-{
-	const struct hlo_computation *computations = items;
-	return computations[item].id == *(const int64_t *)key;
-}
-
-static ptrdiff_t find_computation(const struct hlo_module *m, const struct hlo_index *x, int64_t id)
-{
-	return index_find(x, index_hash_id(id), is_computation_id, m->computations, &id);
-}
-
 static void resolve_called(struct hlo_module *m, int64_t entry_id, struct arena scratch)
 {
-	struct hlo_index x = index_new(&scratch, m->computation_count);
+	struct map ids = map_with_room(m->computation_count, &scratch);
 	for (ptrdiff_t i = 0; i < m->computation_count; i++)
-		if (find_computation(m, &x, m->computations[i].id) < 0)
-			index_add(&x, index_hash_id(m->computations[i].id), i);
+		map_put_id(&ids, m->computations[i].id, (int32_t)i, &scratch);
 	for (ptrdiff_t i = 0; i < m->instruction_count; i++) {
 		struct hlo_instruction *caller = &m->instructions[i];
 		for (ptrdiff_t k = 0; k < caller->called_count; k++)
-			caller->called[k] = find_computation(m, &x, caller->called[k]);
+			caller->called[k] = map_get_id(&ids, caller->called[k]);
 	}
-	m->entry = find_computation(m, &x, entry_id);
+	m->entry = map_get_id(&ids, entry_id);
 	if (m->entry < 0)
 		m->entry = m->computation_count - 1; /* callees come first */
 }
@@ -343,7 +319,7 @@ static void reverse(ptrdiff_t *items, ptrdiff_t count)
 
 bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err)
 {
-	m->index = index_names(m, keep);
+	index_names(m, keep);
 	struct order o = { .m = m };
 	o.waiting = arena_make(keep, ptrdiff_t, m->computation_count);
 	o.queue = arena_make(keep, ptrdiff_t, m->computation_count);

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/map.h"
 #include "hlo/opcode.h"
 #include "hlo/shape.h"
 
@@ -136,7 +137,7 @@ struct hlo_module {
 	struct str buffer_assignment; /* proto bytes for hlo/memory.h; empty when absent */
 	struct hlo_note buffers_note; /* else *-buffer-assignment.txt, where somebody has it, */
 	struct hlo_note memory_note;  /* and *-memory-usage-report.txt */
-	struct hlo_index *index;      /* name -> instruction */
+	struct map names;	      /* of instructions */
 	struct hlo_frames *frames;    /* stack frames */
 	struct hlo_inside *inside;    /* per computation: what is in it and what it calls */
 };

@@ -203,51 +203,24 @@ struct str text_name_at(const struct text *t, ptrdiff_t at)
 	return scan_name(&s);
 }
 
-static bool is_instruction_name(const void *items, ptrdiff_t item, const void *key)
-{
-	const struct hlo_instruction *instructions = items;
-	return str_eq(instructions[item].name, *(const struct str *)key);
-}
-
-static bool is_computation_name(const void *items, ptrdiff_t item, const void *key)
-{
-	const struct hlo_computation *computations = items;
-	return str_eq(computations[item].name, *(const struct str *)key);
-}
-
 /* Where a name that was read stands in the text. */
 static ptrdiff_t offset_of(const struct text *t, struct str name)
 {
 	return name.p ? name.p - t->s.text.p : 0;
 }
 
-static bool index_instructions(struct text *t, struct hlo_index *x, struct hlo_instruction *items,
-	ptrdiff_t count, struct arena *scratch)
-{
-	*x = index_new(scratch, count);
-	for (ptrdiff_t k = 0; k < count; k++) {
-		uint64_t hash = str_hash(items[k].name);
-		if (index_find(x, hash, is_instruction_name, items, &items[k].name) >= 0)
-			return scan_fail_at(&t->s, offset_of(t, items[k].name),
-				"another instruction of this computation has the same name");
-		if (!index_add(x, hash, k))
-			return scan_fail(&t->s, "the names of its instructions collide");
-	}
-	return true;
-}
-
-/* Scratch by value: the index of one computation makes room for the next one's. */
+/* Scratch by value: the map of one computation makes room for the next one's. */
 static bool resolve_names(struct text *t, const struct hlo_computation *c, struct arena scratch)
 {
 	struct hlo_instruction *items = &t->m->instructions[c->first];
-	struct hlo_index x;
-	if (!index_instructions(t, &x, items, c->count, &scratch))
-		return false;
+	struct map names = map_with_room(c->count, &scratch);
+	for (ptrdiff_t k = 0; k < c->count; k++)
+		if (map_put(&names, items[k].name, (int32_t)k, &scratch) != k)
+			return scan_fail_at(&t->s, offset_of(t, items[k].name),
+				"another instruction of this computation has the same name");
 	for (ptrdiff_t k = 0; k < c->count; k++)
 		for (ptrdiff_t o = 0; o < items[k].operand_count; o++) {
-			struct str name = text_name_at(t, items[k].operands[o]);
-			ptrdiff_t at =
-				index_find(&x, str_hash(name), is_instruction_name, items, &name);
+			ptrdiff_t at = map_get(&names, text_name_at(t, items[k].operands[o]));
 			if (at < 0)
 				return scan_fail_at(&t->s, items[k].operands[o],
 					"no instruction of this computation has that name");
@@ -257,45 +230,27 @@ static bool resolve_names(struct text *t, const struct hlo_computation *c, struc
 	return true;
 }
 
-static bool index_computations(struct text *t, struct hlo_index *x, struct arena *scratch)
-{
-	const struct hlo_module *m = t->m;
-	*x = index_new(scratch, m->computation_count);
-	for (ptrdiff_t k = 0; k < m->computation_count; k++) {
-		struct str name = m->computations[k].name;
-		uint64_t hash = str_hash(name);
-		if (index_find(x, hash, is_computation_name, m->computations, &name) >= 0)
-			return scan_fail_at(
-				&t->s, offset_of(t, name), "another computation has the same name");
-		if (!index_add(x, hash, k))
-			return scan_fail(&t->s, "the names of its computations collide");
-	}
-	return true;
-}
-
-static bool resolve_callees(struct text *t, const struct hlo_index *x, struct hlo_instruction *i)
-{
-	struct hlo_module *m = t->m;
-	for (ptrdiff_t k = 0; k < i->called_count; k++) {
-		struct str name = text_name_at(t, i->called[k]);
-		ptrdiff_t at =
-			index_find(x, str_hash(name), is_computation_name, m->computations, &name);
-		if (at < 0 && !t->alone)
-			return scan_fail_at(&t->s, i->called[k], "no computation has that name");
-		i->called[k] = at;
-	}
-	return true;
-}
-
-/* Scratch by value: the index dies here. */
+/* Scratch by value: the map dies here. */
 static bool resolve_calls(struct text *t, struct arena scratch)
 {
-	struct hlo_index x;
-	if (!index_computations(t, &x, &scratch))
-		return false;
-	for (ptrdiff_t k = 0; k < t->m->instruction_count; k++)
-		if (!resolve_callees(t, &x, &t->m->instructions[k]))
-			return false;
+	struct hlo_module *m = t->m;
+	struct map names = map_with_room(m->computation_count, &scratch);
+	for (ptrdiff_t k = 0; k < m->computation_count; k++) {
+		struct str name = m->computations[k].name;
+		if (map_put(&names, name, (int32_t)k, &scratch) != k)
+			return scan_fail_at(
+				&t->s, offset_of(t, name), "another computation has the same name");
+	}
+	for (ptrdiff_t k = 0; k < m->instruction_count; k++) {
+		struct hlo_instruction *i = &m->instructions[k];
+		for (ptrdiff_t c = 0; c < i->called_count; c++) {
+			ptrdiff_t at = map_get(&names, text_name_at(t, i->called[c]));
+			if (at < 0)
+				return scan_fail_at(
+					&t->s, i->called[c], "no computation has that name");
+			i->called[c] = at;
+		}
+	}
 	return true;
 }
 
