@@ -82,11 +82,25 @@ static const struct read_rule window_dim_table_rules[] = {
 };
 READ_TABLE(window_dim_table, "WindowDimension");
 
-/* Strides and dilations of 0 are how old writers spell 1. */
 static void at_least_one(int64_t *value)
 {
 	if (*value < 1)
 		*value = 1;
+}
+
+void window_bound(struct hlo_window_dim *dim)
+{
+	at_least_one(&dim->stride);
+	at_least_one(&dim->window_dilation);
+	at_least_one(&dim->base_dilation);
+}
+
+void instruction_bound(struct hlo_instruction *i)
+{
+	at_least_one(&i->feature_group_count);
+	at_least_one(&i->batch_group_count);
+	if (i->channel_id < 0)
+		i->channel_id = 0;
 }
 
 static bool read_window_dim(struct reader *r, const struct wire_field *f, void *into)
@@ -96,9 +110,7 @@ static bool read_window_dim(struct reader *r, const struct wire_field *f, void *
 		return read_refuse(r, f->bytes, "Window", "the window has too many dimensions");
 	struct hlo_window_dim *dim = READ_PUSH(r->keep, i->window, i->window_rank);
 	bool ok = read_message(r, &window_dim_table, f->bytes, dim);
-	at_least_one(&dim->stride);
-	at_least_one(&dim->window_dilation);
-	at_least_one(&dim->base_dilation);
+	window_bound(dim);
 	return ok;
 }
 
@@ -257,9 +269,6 @@ bool read_instruction(struct reader *r, struct str message, struct hlo_instructi
 		return false;
 	}
 	ret->op = opcode_find(ret->opcode);
-	at_least_one(&ret->feature_group_count);
-	at_least_one(&ret->batch_group_count);
-	if (ret->channel_id < 0)
-		ret->channel_id = 0;
+	instruction_bound(ret);
 	return true;
 }

@@ -8,6 +8,10 @@
 /* instruction.c: one HloInstructionProto.  Operands and callees are ids until module.c resolves. */
 bool read_instruction(struct reader *r, struct str message, struct hlo_instruction *ret);
 
+/* The same for both readers: what old writers spell 0 is 1, and no channel is below 0. */
+void instruction_bound(struct hlo_instruction *i);
+void window_bound(struct hlo_window_dim *dim);
+
 /* module.c: what both readers end with, once operands, callees and roots are indices. */
 bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err);
 

@@ -96,18 +96,15 @@ static bool read_operands(struct text *t, struct hlo_instruction *i)
 	return true;
 }
 
-static bool is_integer(const struct shape *s)
-{
-	return !s->rank && (s->dtype == DTYPE_S32 || s->dtype == DTYPE_S64 ||
-				   s->dtype == DTYPE_U32 || s->dtype == DTYPE_U64);
-}
-
 /* constant(...): a number is kept, arrays are not. */
 static bool read_constant(struct text *t, struct hlo_instruction *i)
 {
+	enum dtype type = i->shape.dtype;
+	bool integer = !i->shape.rank && (type == DTYPE_S32 || type == DTYPE_S64 ||
+						 type == DTYPE_U32 || type == DTYPE_U64);
 	while (!t->s.why && scan_peek(&t->s) != ')' && t->s.at < t->s.text.len) {
 		struct str literal = str_trim(scan_value(&t->s));
-		if (is_integer(&i->shape))
+		if (integer)
 			i->has_value = str_to_i64(literal, &i->value);
 		if (scan_peek(&t->s) == ']' || scan_peek(&t->s) == '}')
 			break;
@@ -117,62 +114,43 @@ static bool read_constant(struct text *t, struct hlo_instruction *i)
 	return scan_expect(&t->s, STR(")"), "expected ')' behind the constant");
 }
 
-static bool read_parameter(struct text *t, struct hlo_instruction *i)
-{
-	return scan_i64(&t->s, &i->parameter_number) &&
-	       scan_expect(&t->s, STR(")"), "expected ')' behind the parameter's number");
-}
-
 static bool read_arguments(struct text *t, struct hlo_instruction *i)
 {
 	if (i->op == HLO_PARAMETER)
-		return read_parameter(t, i);
+		return scan_i64(&t->s, &i->parameter_number) &&
+		       scan_expect(&t->s, STR(")"), "expected ')' behind the parameter's number");
 	return i->op == HLO_CONSTANT ? read_constant(t, i) : read_operands(t, i);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-static bool read_opcode(struct text *t, struct hlo_instruction *i)
-{
-	scan_blanks(&t->s);
-	ptrdiff_t at = t->s.at;
-	i->opcode = scan_name(&t->s);
-	i->op = opcode_find(i->opcode);
-	if (!i->opcode.len)
-		return scan_fail_at(&t->s, at, "expected an opcode, such as add(");
-	return scan_expect(&t->s, STR("("), "expected '(' and the operands");
-}
-
-/* "name =", which a lone instruction may lack. */
-static bool read_name(struct text *t, struct hlo_instruction *i)
+bool text_instruction(struct text *t, struct hlo_instruction *i)
 {
 	ptrdiff_t from = t->s.at;
 	i->name = scan_name(&t->s);
 	scan_blanks(&t->s);
-	if (i->name.len && scan_take(&t->s, STR("=")))
-		return true;
-	if (!t->alone)
-		return scan_fail_at(&t->s, from, "expected an instruction: name = shape opcode(");
-	t->s.at = from;
-	i->name = (struct str){ NULL, 0 };
-	return true;
-}
-
-bool text_instruction(struct text *t, struct hlo_instruction *i)
-{
-	i->feature_group_count = i->batch_group_count = 1;
-	if (!read_name(t, i))
+	if (!i->name.len || !scan_take(&t->s, STR("="))) { /* which a lone one may lack */
+		if (!t->alone)
+			return scan_fail_at(
+				&t->s, from, "expected an instruction: name = shape opcode(");
+		t->s.at = from;
+		i->name = (struct str){ NULL, 0 };
+	}
+	scan_blanks(&t->s);
+	if (!read_type(t, &i->shape))
 		return false;
 	scan_blanks(&t->s);
-	if (!read_type(t, &i->shape) || !read_opcode(t, i) || !read_arguments(t, i) ||
-		!scan_attributes(&t->s, i))
+	from = t->s.at;
+	i->opcode = scan_name(&t->s);
+	i->op = opcode_find(i->opcode);
+	if (!i->opcode.len)
+		return scan_fail_at(&t->s, from, "expected an opcode, such as add(");
+	if (!scan_expect(&t->s, STR("("), "expected '(' and the operands"))
 		return false;
-	if (i->feature_group_count < 1)
-		i->feature_group_count = 1;
-	if (i->batch_group_count < 1)
-		i->batch_group_count = 1;
-	if (i->channel_id < 0)
-		i->channel_id = 0;
+	i->feature_group_count = i->batch_group_count = 1;
+	if (!read_arguments(t, i) || !scan_attributes(&t->s, i))
+		return false;
+	instruction_bound(i);
 	return true;
 }
 
@@ -310,111 +288,71 @@ static bool read_computation(struct text *t, ptrdiff_t *capacity)
 /* ---- the module's own attributes and tables -------------------------------------------------- */
 
 /* "{ {0}: (0, {}, may-alias), {1}: (2, {}) }": the number behind each '(' is a parameter. */
-static bool read_aliases(struct text *t)
+static bool aliases(struct scan *s, void *into)
 {
-	struct hlo_module *m = t->m;
-	struct str rest = scan_value(&t->s);
+	struct hlo_module *m = into;
+	struct str rest = scan_value(s);
 	for (ptrdiff_t at; (at = str_find_char(rest, '(')) >= 0;) {
 		rest = str_from_offset(rest, at + 1);
 		struct scan number = { .text = rest };
 		int64_t parameter;
 		if (scan_i64(&number, &parameter) && m->alias_count < READ_MAX_LIST)
-			READ_PUSH(t->s.keep, m->aliases, m->alias_count)->parameter_number =
+			READ_PUSH(s->keep, m->aliases, m->alias_count)->parameter_number =
 				parameter;
 	}
-	return !t->s.why;
+	return !s->why;
 }
 
-static bool read_module_attribute(struct text *t, struct str name)
-{
-	if (str_eq(name, STR("num_partitions")))
-		return scan_i64(&t->s, &t->m->partition_count);
-	if (str_eq(name, STR("replica_count")))
-		return scan_i64(&t->s, &t->m->replica_count);
-	if (str_eq(name, STR("input_output_alias")))
-		return read_aliases(t);
-	scan_value(&t->s);
-	return !t->s.why;
-}
+static const struct scan_attr module_rows[] = {
+	{ STR_INIT("input_output_alias"), aliases, 0 },
+	{ STR_INIT("num_partitions"), scan_number, offsetof(struct hlo_module, partition_count) },
+	{ STR_INIT("replica_count"), scan_number, offsetof(struct hlo_module, replica_count) },
+};
 
 /* Counts that are 1 are not printed. */
 static bool read_module_header(struct text *t)
 {
-	struct scan *s = &t->s;
-	scan_blanks(s);
-	t->m->name = scan_name(s);
+	scan_blanks(&t->s);
+	t->m->name = scan_name(&t->s);
 	t->m->replica_count = t->m->partition_count = 1;
-	for (scan_blanks(s); scan_take(s, STR(",")); scan_blanks(s)) {
-		scan_blanks(s);
-		struct str name = scan_name(s);
-		if (!scan_take(s, STR("=")))
-			return scan_fail(s, "expected '=' and the attribute's value");
-		if (!read_module_attribute(t, name))
-			return false;
-	}
-	return !s->why;
+	return scan_list(&t->s, module_rows, 3, t->m);
 }
 
-static bool string_row(struct text *t, struct read_strs *ret)
+static bool file_row(struct text *t, struct hlo_frames *f)
 {
-	struct str text = scan_string(&t->s);
-	*READ_PUSH(t->s.keep, ret->items, ret->count) = text;
+	*READ_PUSH(t->s.keep, f->files.items, f->files.count) = scan_string(&t->s);
 	return !t->s.why;
 }
 
-static bool file_row(struct text *t)
+static bool function_row(struct text *t, struct hlo_frames *f)
 {
-	return string_row(t, &t->m->frames->files);
+	*READ_PUSH(t->s.keep, f->functions.items, f->functions.count) = scan_string(&t->s);
+	return !t->s.why;
 }
 
-static bool function_row(struct text *t)
+static bool location_row(struct text *t, struct hlo_frames *f)
 {
-	return string_row(t, &t->m->frames->functions);
+	static const struct scan_attr columns[] = {
+		{ STR_INIT("file_name_id"), scan_number, offsetof(struct frame_location, file) },
+		{ STR_INIT("function_name_id"), scan_number,
+			offsetof(struct frame_location, function) },
+		{ STR_INIT("line"), scan_number, offsetof(struct frame_location, line) },
+	};
+	return scan_pairs(&t->s, columns, 3, READ_PUSH(t->s.keep, f->locations, f->location_count));
 }
 
-/* {a=1 b=2}: the numbers of the names asked for. */
-struct column {
-	struct str name;
-	int64_t *into;
-};
-
-static bool read_columns(struct scan *s, const struct column *columns, int count)
+static bool frame_row(struct text *t, struct hlo_frames *f)
 {
-	if (!scan_expect(s, STR("{"), "expected '{'"))
-		return false;
-	while (scan_more(s)) {
-		struct str name = scan_name(s);
-		int64_t value;
-		if (!scan_expect(s, STR("="), "expected '='") || !scan_i64(s, &value))
-			return false;
-		for (int i = 0; i < count; i++)
-			if (str_eq(name, columns[i].name))
-				*columns[i].into = value;
-	}
-	return !s->why;
-}
-
-static bool location_row(struct text *t)
-{
-	struct hlo_frames *f = t->m->frames;
-	struct frame_location *l = READ_PUSH(t->s.keep, f->locations, f->location_count);
-	const struct column columns[] = { { STR("file_name_id"), &l->file },
-		{ STR("function_name_id"), &l->function }, { STR("line"), &l->line } };
-	return read_columns(&t->s, columns, 3);
-}
-
-static bool frame_row(struct text *t)
-{
-	struct hlo_frames *f = t->m->frames;
-	struct frame *frame = READ_PUSH(t->s.keep, f->frames, f->frame_count);
-	const struct column columns[] = { { STR("file_location_id"), &frame->location },
-		{ STR("parent_frame_id"), &frame->parent } };
-	return read_columns(&t->s, columns, 2);
+	static const struct scan_attr columns[] = {
+		{ STR_INIT("file_location_id"), scan_number, offsetof(struct frame, location) },
+		{ STR_INIT("parent_frame_id"), scan_number, offsetof(struct frame, parent) },
+	};
+	return scan_pairs(&t->s, columns, 2, READ_PUSH(t->s.keep, f->frames, f->frame_count));
 }
 
 static const struct table {
 	struct str name;
-	bool (*row)(struct text *t);
+	bool (*row)(struct text *t, struct hlo_frames *f);
 } tables[] = {
 	{ STR_INIT("FileNames"), file_row },
 	{ STR_INIT("FunctionNames"), function_row },
@@ -428,10 +366,8 @@ static const struct table *table_here(struct text *t)
 	struct scan look = t->s;
 	struct str word = scan_name(&look);
 	scan_blanks(&look);
-	if (scan_peek(&look) != '\n')
-		return NULL;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (str_eq(tables[i].name, word)) {
+		if (scan_peek(&look) == '\n' && str_eq(tables[i].name, word)) {
 			t->s.at = look.at;
 			return &tables[i];
 		}
@@ -450,7 +386,7 @@ static bool read_table(struct text *t, const struct table *table)
 		if (number != expected++ || number > READ_MAX_LIST)
 			return scan_fail_at(&t->s, at, "rows are numbered from 1, in order");
 		scan_blanks(&t->s);
-		if (!table->row(t))
+		if (!table->row(t, t->m->frames))
 			return false;
 	}
 	return !t->s.why;
@@ -475,23 +411,18 @@ static void place_sources(struct hlo_module *m)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static bool read_item(struct text *t, ptrdiff_t *capacity)
-{
-	const struct table *table = table_here(t);
-	if (table)
-		return read_table(t, table);
-	if (scan_take(&t->s, STR("HloModule")))
-		return read_module_header(t);
-	return read_computation(t, capacity);
-}
-
 static bool read_items(struct text *t)
 {
 	ptrdiff_t capacity = 0;
 	t->m->entry = -1;
-	for (scan_space(&t->s); t->s.at < t->s.text.len; scan_space(&t->s))
-		if (t->s.why || !read_item(t, &capacity))
+	for (scan_space(&t->s); t->s.at < t->s.text.len; scan_space(&t->s)) {
+		const struct table *table = t->s.why ? NULL : table_here(t);
+		bool ok = table				       ? read_table(t, table)
+			  : scan_take(&t->s, STR("HloModule")) ? read_module_header(t)
+							       : read_computation(t, &capacity);
+		if (!ok)
 			return false;
+	}
 	if (!t->m->computation_count)
 		return scan_fail(&t->s, "the text holds no HLO computation");
 	if (t->m->entry < 0)
@@ -536,16 +467,6 @@ struct text_place text_place(const struct scan *s, struct str file)
 	return p;
 }
 
-static bool too_many(ptrdiff_t count, struct diag *err)
-{
-	if (count <= HLO_MAX_INSTRUCTIONS)
-		return false;
-	diag_set(err, DIAG_LIMIT,
-		"the HLO module has %td instructions, more than the %d that are read", count,
-		HLO_MAX_INSTRUCTIONS);
-	return true;
-}
-
 void text_begin(struct text *t, struct str text, struct arena *keep)
 {
 	*t = (struct text){ .s = { .text = text, .keep = keep } };
@@ -560,8 +481,12 @@ struct hlo_module *hlo_text_parse(
 	struct text t;
 	text_begin(&t, text, keep);
 	t.capacity = count_instructions(text);
-	if (too_many(t.capacity, err))
+	if (t.capacity > HLO_MAX_INSTRUCTIONS) {
+		diag_set(err, DIAG_LIMIT,
+			"the HLO module has %td instructions, more than the %d that are read",
+			t.capacity, HLO_MAX_INSTRUCTIONS);
 		return NULL;
+	}
 	t.m->instructions = arena_make(keep, struct hlo_instruction, t.capacity);
 	if (!read_items(&t)) {
 		diag_caret(err, DIAG_HLO, text_place(&t.s, file), "%s", t.s.why);

@@ -10,17 +10,11 @@
 /* More dimensions than an array can have cannot be numbered. */
 enum { MAX_DIMS = SHAPE_MAX_RANK };
 
-typedef bool attr_fn(struct scan *s, void *into);
-
-struct attr {
-	struct str name;
-	attr_fn *read;
-	ptrdiff_t offset; /* of what it is read into */
-};
 #define AT(member) offsetof(struct hlo_instruction, member)
 
 /* Rows are sorted by name. */
-static const struct attr *attr_find(const struct attr *rows, ptrdiff_t count, struct str name)
+static const struct scan_attr *attr_find(
+	const struct scan_attr *rows, ptrdiff_t count, struct str name)
 {
 	ptrdiff_t low = 0, high = count;
 	while (low < high) {
@@ -38,19 +32,9 @@ static const struct attr *attr_find(const struct attr *rows, ptrdiff_t count, st
 
 #define COUNT(rows) ((ptrdiff_t)(sizeof(rows) / sizeof((rows)[0])))
 
-static bool read_value(
-	struct scan *s, const struct attr *rows, ptrdiff_t count, struct str name, void *into)
-{
-	const struct attr *a = attr_find(rows, count, name);
-	if (a)
-		return a->read(s, (char *)into + a->offset);
-	scan_value(s);
-	return !s->why;
-}
-
 /* ---- plain values ---------------------------------------------------------------------------- */
 
-static bool number(struct scan *s, void *into)
+bool scan_number(struct scan *s, void *into)
 {
 	return scan_i64(s, into);
 }
@@ -89,21 +73,37 @@ static bool config(struct scan *s, void *into)
 
 /* ---- metadata={op_name="..." source_file="..." source_line=3} -------------------------------- */
 
-static const struct attr metadata_rows[] = {
+bool scan_list(struct scan *s, const struct scan_attr *rows, ptrdiff_t count, void *into)
+{
+	for (scan_blanks(s); scan_take(s, STR(",")); scan_blanks(s)) {
+		scan_blanks(s);
+		struct str name = scan_name(s);
+		if (!scan_take(s, STR("=")))
+			return scan_fail(s, "expected '=' and the attribute's value");
+		const struct scan_attr *a = attr_find(rows, count, name);
+		if (a && !a->read(s, (char *)into + a->offset))
+			return false;
+		/* What is not listed, or a newer XLA writes behind a value that is. */
+		if (scan_peek(s) != ',' && scan_peek(s) != '\n')
+			scan_value(s);
+	}
+	return !s->why;
+}
+
+static const struct scan_attr metadata_rows[] = {
 	{ STR_INIT("op_name"), string, AT(op_name) },
 	{ STR_INIT("source_file"), string, AT(source.file) },
-	{ STR_INIT("source_line"), number, AT(source.line) },
-	{ STR_INIT("stack_frame_id"), number, AT(stack_frame) },
+	{ STR_INIT("source_line"), scan_number, AT(source.line) },
+	{ STR_INIT("stack_frame_id"), scan_number, AT(stack_frame) },
 };
 
-/* "{name=value name=value}" */
-static bool read_pairs(struct scan *s, const struct attr *rows, ptrdiff_t count, void *into)
+bool scan_pairs(struct scan *s, const struct scan_attr *rows, ptrdiff_t count, void *into)
 {
 	if (!scan_expect(s, STR("{"), "expected '{'"))
 		return false;
 	while (scan_more(s)) {
 		ptrdiff_t from = s->at;
-		const struct attr *a = attr_find(rows, count, scan_name(s));
+		const struct scan_attr *a = attr_find(rows, count, scan_name(s));
 		bool named = scan_take(s, STR("="));
 		if (a && named)
 			a->read(s, (char *)into + a->offset);
@@ -117,7 +117,7 @@ static bool read_pairs(struct scan *s, const struct attr *rows, ptrdiff_t count,
 
 static bool metadata(struct scan *s, void *into)
 {
-	return read_pairs(s, metadata_rows, COUNT(metadata_rows), into);
+	return scan_pairs(s, metadata_rows, COUNT(metadata_rows), into);
 }
 
 /* ---- dot, convolution, window ---------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static bool window_reversal(struct scan *s, void *into)
 	return true;
 }
 
-static const struct attr window_rows[] = {
+static const struct scan_attr window_rows[] = {
 	{ STR_INIT("lhs_dilate"), window_lhs_dilate, 0 },
 	{ STR_INIT("pad"), window_pad, 0 },
 	{ STR_INIT("rhs_dilate"), window_rhs_dilate, 0 },
@@ -244,18 +244,13 @@ static const struct attr window_rows[] = {
 	{ STR_INIT("stride"), window_stride, 0 },
 };
 
-/* Strides and dilations below 1 are what old writers mean by 1. */
 static bool window(struct scan *s, void *into)
 {
 	struct hlo_instruction *i = into;
-	if (!read_pairs(s, window_rows, COUNT(window_rows), into))
+	if (!scan_pairs(s, window_rows, COUNT(window_rows), into))
 		return false;
-	for (ptrdiff_t n = 0; n < i->window_rank; n++) {
-		struct hlo_window_dim *dim = &i->window[n];
-		dim->stride = dim->stride < 1 ? 1 : dim->stride;
-		dim->window_dilation = dim->window_dilation < 1 ? 1 : dim->window_dilation;
-		dim->base_dilation = dim->base_dilation < 1 ? 1 : dim->base_dilation;
-	}
+	for (ptrdiff_t n = 0; n < i->window_rank; n++)
+		window_bound(&i->window[n]);
 	return true;
 }
 
@@ -506,7 +501,7 @@ static bool pairs(struct scan *s, void *into)
 
 /* ---- frontend attributes --------------------------------------------------------------------- */
 
-static const struct attr transfer_rows[] = {
+static const struct scan_attr transfer_rows[] = {
 	{ STR_INIT("_xla_megascale_target"), config, offsetof(struct hlo_transfer, target) },
 	{ STR_INIT("_xla_megascale_transfer_type"), config, offsetof(struct hlo_transfer, type) },
 };
@@ -520,7 +515,7 @@ static bool frontend(struct scan *s, void *into)
 		return !s->why;
 	}
 	i->transfer = arena_make(s->keep, struct hlo_transfer, 1);
-	bool ok = read_pairs(s, transfer_rows, COUNT(transfer_rows), i->transfer);
+	bool ok = scan_pairs(s, transfer_rows, COUNT(transfer_rows), i->transfer);
 	if (!i->transfer->type.len)
 		i->transfer = NULL;
 	return ok;
@@ -528,23 +523,23 @@ static bool frontend(struct scan *s, void *into)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static const struct attr rows[] = {
+static const struct scan_attr rows[] = {
 	{ STR_INIT("algorithm"), algorithm, AT(algorithm) },
 	{ STR_INIT("backend_config"), config, AT(backend_config) },
-	{ STR_INIT("batch_group_count"), number, AT(batch_group_count) },
+	{ STR_INIT("batch_group_count"), scan_number, AT(batch_group_count) },
 	{ STR_INIT("body"), body, 0 },
 	{ STR_INIT("branch_computations"), callees, 0 },
 	{ STR_INIT("called_computations"), callees, 0 },
 	{ STR_INIT("calls"), callees, 0 },
-	{ STR_INIT("channel_id"), number, AT(channel_id) },
+	{ STR_INIT("channel_id"), scan_number, AT(channel_id) },
 	{ STR_INIT("condition"), callees, 0 },
 	{ STR_INIT("custom_call_target"), string, AT(custom_call_target) },
 	{ STR_INIT("dim_labels"), dim_labels, 0 },
 	{ STR_INIT("direction"), word, AT(direction) },
 	{ STR_INIT("false_computation"), callees, 0 },
-	{ STR_INIT("feature_group_count"), number, AT(feature_group_count) },
+	{ STR_INIT("feature_group_count"), scan_number, AT(feature_group_count) },
 	{ STR_INIT("frontend_attributes"), frontend, 0 },
-	{ STR_INIT("index"), number, AT(tuple_index) },
+	{ STR_INIT("index"), scan_number, AT(tuple_index) },
 	{ STR_INIT("is_host_transfer"), truth, AT(is_host_transfer) },
 	{ STR_INIT("lhs_batch_dims"), lhs_batch, 0 },
 	{ STR_INIT("lhs_contracting_dims"), lhs_contracting, 0 },
@@ -566,16 +561,5 @@ static const struct attr rows[] = {
 
 bool scan_attributes(struct scan *s, struct hlo_instruction *i)
 {
-	for (scan_blanks(s); scan_take(s, STR(",")); scan_blanks(s)) {
-		scan_blanks(s);
-		struct str name = scan_name(s);
-		if (!scan_take(s, STR("=")))
-			return scan_fail(s, "expected '=' and the attribute's value");
-		if (!read_value(s, rows, COUNT(rows), name, i))
-			return false;
-		/* What a newer XLA writes behind a value that is known here. */
-		if (scan_peek(s) != ',' && scan_peek(s) != '\n')
-			scan_value(s);
-	}
-	return !s->why;
+	return scan_list(s, rows, COUNT(rows), i);
 }
