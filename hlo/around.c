@@ -91,14 +91,7 @@ static struct hlo_neighbours takes(
 	return heaviest(&c);
 }
 
-static bool takes_from(const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t from)
-{
-	for (ptrdiff_t k = 0; k < i->operand_count; k++)
-		if (hlo_walk(m, i->operands[k], THROUGH_VIEWS) == from)
-			return true;
-	return false;
-}
-
+/* What takes it twice is there twice, and kept once. */
 static struct hlo_neighbours gives(
 	const struct hlo_module *m, ptrdiff_t instruction, struct arena scratch)
 {
@@ -106,8 +99,10 @@ static struct hlo_neighbours gives(
 		&m->computations[m->instructions[instruction].computation];
 	struct candidates c = { NULL, 0, 0 };
 	for (ptrdiff_t k = comp->first; k < comp->first + comp->count; k++)
-		if (!is_view(m, k) && takes_from(m, &m->instructions[k], instruction))
-			add(&c, k, bytes_of(m, k), &scratch);
+		for (ptrdiff_t o = 0; !is_view(m, k) && o < m->instructions[k].operand_count; o++)
+			if (hlo_walk(m, m->instructions[k].operands[o], THROUGH_VIEWS) ==
+				instruction)
+				add(&c, k, bytes_of(m, k), &scratch);
 	return heaviest(&c);
 }
 

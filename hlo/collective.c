@@ -14,46 +14,22 @@
 #include "hlo/walk.h"
 #include "hlo/work.h"
 
-static int64_t operand_bytes(const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	int64_t sum = 0;
-	for (ptrdiff_t k = 0; k < i->operand_count; k++)
-		if (i->operands[k] >= 0)
-			sum = sat_add(
-				sum, shape_logical_bytes(&m->instructions[i->operands[k]].shape));
-	return sum;
-}
-
-/* A start's result is (operands, results, ...). */
-static int64_t result_bytes(const struct hlo_instruction *i)
-{
-	if (i->op == HLO_ALL_GATHER_START && i->shape.element_count >= 2)
-		return shape_logical_bytes(&i->shape.elements[1]);
-	return shape_logical_bytes(&i->shape);
-}
-
-/* Of a ragged exchange the first is the data; the next receives it, four say what goes where. */
-static int64_t sent_bytes(const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	const struct shape *data = operand_shape(m, i, 0);
-	if (i->op != HLO_RAGGED_ALL_TO_ALL)
-		return operand_bytes(m, i);
-	return data ? shape_logical_bytes(data) : 0;
-}
-
+/* V.  A start's result is (operands, results, ...); a ragged exchange's first operand is the data,
+ * the next receives it, four say what goes where. */
 static int64_t message_bytes(const struct hlo_module *m, const struct hlo_instruction *i,
 	enum op_kind kind, int64_t group_size)
 {
-	if (kind == KIND_ALL_GATHER)
-		return result_bytes(i);
-	int64_t bytes = sent_bytes(m, i);
-	return kind == KIND_ALL_TO_ALL && group_size ? sat_mul(bytes, group_size) : bytes;
-}
-
-/* (n-1)/n of a size, to the nearest byte below; bytes/n first, so that nothing overflows. */
-static int64_t all_but_own(int64_t bytes, int64_t n)
-{
-	return bytes / n * (n - 1) + bytes % n * (n - 1) / n;
+	ptrdiff_t operands = i->op == HLO_RAGGED_ALL_TO_ALL ? 1 : i->operand_count;
+	int64_t sum = 0;
+	if (kind == KIND_ALL_GATHER) {
+		bool start = i->op == HLO_ALL_GATHER_START && i->shape.element_count >= 2;
+		return shape_logical_bytes(start ? &i->shape.elements[1] : &i->shape);
+	}
+	for (ptrdiff_t k = 0; k < operands; k++) {
+		const struct shape *operand = operand_shape(m, i, k);
+		sum = sat_add(sum, operand ? shape_logical_bytes(operand) : 0);
+	}
+	return kind == KIND_ALL_TO_ALL && group_size ? sat_mul(sum, group_size) : sum;
 }
 
 static int64_t wire_bytes(enum op_kind kind, int64_t message, int64_t n)
@@ -62,47 +38,11 @@ static int64_t wire_bytes(enum op_kind kind, int64_t message, int64_t n)
 		return message;
 	if (n <= 0)
 		return 0;
-	int64_t once = all_but_own(message, n);
+	/* All but one's own, to the nearest byte below; by n first, so that nothing overflows. */
+	int64_t once = message / n * (n - 1) + message % n * (n - 1) / n;
 	if (kind == KIND_ALL_REDUCE)
 		return sat_mul(once, 2);
 	return kind == KIND_ALL_TO_ALL ? once / n : once;
-}
-
-/* Who takes part: replicas within a partition, partitions within a replica, or everybody. */
-enum mode { BY_REPLICA, BY_PARTITION, REPLICA_AND_PARTITION, BY_DEVICE };
-
-static enum mode mode_of(const struct hlo_instruction *i, enum op_kind kind)
-{
-	if (!i->channel_id)
-		return BY_REPLICA;
-	if (i->use_global_device_ids)
-		return BY_DEVICE;
-	bool reduces =
-		kind == KIND_ALL_GATHER || kind == KIND_ALL_REDUCE || kind == KIND_REDUCE_SCATTER;
-	return reduces ? REPLICA_AND_PARTITION : BY_PARTITION;
-}
-
-/* `ids` of them are named or, when none are, everybody takes part; 0 is unknown. */
-struct members {
-	int64_t everybody; /* ids in the mode's numbering */
-	int64_t per_id;	   /* devices that one id stands for within a group */
-	int64_t copies;	   /* of the groups, side by side */
-};
-
-static struct members members_of(const struct hlo_module *m, enum mode mode)
-{
-	int64_t r = m->replica_count, p = m->partition_count;
-	switch (mode) {
-	case BY_REPLICA:
-		return (struct members){ r, 1, p };
-	case BY_PARTITION:
-		return (struct members){ p, 1, r };
-	case REPLICA_AND_PARTITION:
-		return (struct members){ r, p, 1 };
-	case BY_DEVICE:
-		break;
-	}
-	return (struct members){ sat_mul(r, p), 1, 1 };
 }
 
 static int64_t positive(int64_t n)
@@ -110,21 +50,37 @@ static int64_t positive(int64_t n)
 	return n > 0 ? n : 0;
 }
 
+/*
+ * Replicas within a partition, partitions within a replica, replicas of all partitions, or devices:
+ * what one id of a group stands for, and how often the groups are there side by side.  Without a
+ * device assignment a single replica or partition is what JAX compiles for.
+ */
 static void groups_of(
 	const struct hlo_module *m, const struct hlo_instruction *i, struct hlo_collective *c)
 {
-	struct members who = members_of(m, mode_of(i, c->kind));
-	const struct hlo_replica_groups *g = &i->groups;
-	if (g->unreadable)
+	int64_t r = positive(m->replica_count), p = positive(m->partition_count);
+	int64_t everybody = r, per_id = 1, copies = p; /* by replica */
+	bool reduces = c->kind == KIND_ALL_GATHER || c->kind == KIND_ALL_REDUCE ||
+		       c->kind == KIND_REDUCE_SCATTER;
+	if (i->groups.unreadable)
 		return;
-	int64_t size = g->group_size, count = g->group_count;
+	if (i->channel_id && i->use_global_device_ids) {
+		everybody = sat_mul(r, p);
+		copies = 1;
+	} else if (i->channel_id && reduces) {
+		per_id = p;
+		copies = 1;
+	} else if (i->channel_id) {
+		everybody = p;
+		copies = r;
+	}
+	int64_t size = i->groups.group_size, count = i->groups.group_count;
 	if (!size) {
-		size = positive(who.everybody);
+		size = everybody;
 		count = size ? 1 : 0;
 	}
-	/* Without a device assignment a single replica or partition is what JAX compiles for. */
-	c->group_size = sat_mul(size, who.per_id > 0 ? who.per_id : 1);
-	c->groups = sat_mul(count, who.copies > 0 ? who.copies : 1);
+	c->group_size = sat_mul(size, per_id ? per_id : 1);
+	c->groups = sat_mul(count, copies ? copies : 1);
 }
 
 /* Neighbours all the same distance apart; 0 if they are not. */
@@ -139,23 +95,18 @@ static int64_t stride_of(const struct hlo_dims *ids, ptrdiff_t count)
 	return (int64_t)step > 0 ? (int64_t)step : 0;
 }
 
-/* The length of the first run of equal steps: the size of the inner of two axes. */
-static ptrdiff_t first_run(const struct hlo_dims *ids)
-{
-	ptrdiff_t n = 1;
-	while (n < ids->count && (uint64_t)ids->items[n] - (uint64_t)ids->items[n - 1] ==
-					 (uint64_t)ids->items[1] - (uint64_t)ids->items[0])
-		n++;
-	return n;
-}
-
 /* Two axes: rows of `inner` ids with one stride, rows a second stride apart. */
 static struct str two_axes(const struct hlo_dims *ids, struct arena *keep)
 {
-	ptrdiff_t inner = ids->count > 3 ? first_run(ids) : 0;
-	if (inner < 2 || ids->count % inner || inner == ids->count)
+	if (ids->count <= 3)
 		return STR("irregular");
 	uint64_t step = (uint64_t)ids->items[1] - (uint64_t)ids->items[0];
+	ptrdiff_t inner = 1;
+	while (inner < ids->count &&
+		(uint64_t)ids->items[inner] - (uint64_t)ids->items[inner - 1] == step)
+		inner++;
+	if (inner < 2 || ids->count % inner || inner == ids->count)
+		return STR("irregular");
 	uint64_t outer = (uint64_t)ids->items[inner] - (uint64_t)ids->items[0];
 	for (ptrdiff_t k = 0; k < ids->count; k++)
 		if ((uint64_t)ids->items[k] - (uint64_t)ids->items[0] !=
@@ -331,24 +282,19 @@ static struct str operand_kind(const struct hlo_module *m, const struct hlo_inst
 }
 
 /* What a recv gets is its share of the result. */
-static int64_t received_bytes(
-	const struct hlo_instruction *i, enum op_kind kind, int64_t group_size)
-{
-	const struct shape *got = shape_leaf(&i->shape, 0);
-	int64_t bytes = got ? shape_logical_bytes(got) : 0;
-	bool shard = kind == KIND_REDUCE_SCATTER || kind == KIND_ALL_TO_ALL;
-	return shard && group_size ? sat_mul(bytes, group_size) : bytes;
-}
-
 static void between_slices(
 	const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
 {
 	struct transfer_group g = transfer_group(i);
+	const struct shape *got = shape_leaf(&i->shape, 0);
+	bool shard = c->kind == KIND_REDUCE_SCATTER || c->kind == KIND_ALL_TO_ALL;
 	c->between_slices = true;
 	c->group_size = g.members;
 	c->groups = g.groups;
 	c->axis = g.members ? arena_fmt(keep, "%lld slices", (long long)g.members) : STR("slices");
-	c->message_bytes = received_bytes(i, c->kind, c->group_size);
+	c->message_bytes = got ? shape_logical_bytes(got) : 0;
+	if (shard && g.members)
+		c->message_bytes = sat_mul(c->message_bytes, g.members);
 }
 
 static bool is_half(const struct hlo_module *m, ptrdiff_t instruction)

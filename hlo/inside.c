@@ -16,17 +16,6 @@ static bool is_scalar(const struct hlo_instruction *i)
 	return i->shape.dtype != DTYPE_TUPLE && !i->shape.rank;
 }
 
-static bool is_small_work(const struct hlo_instruction *i)
-{
-	return i->op == HLO_SLICE || i->op == HLO_DYNAMIC_SLICE ||
-	       (is_scalar(i) && opcode_kind(i->op) == KIND_ELEMENTWISE);
-}
-
-static bool is_target(enum op_kind kind)
-{
-	return kind == KIND_MATMUL || kind == KIND_CONVOLUTION || op_kind_is_collective(kind);
-}
-
 static void note_target(struct hlo_inside *x, int targets, ptrdiff_t target)
 {
 	x->targets = x->targets + targets < 2 ? x->targets + targets : 2;
@@ -38,7 +27,8 @@ static void note_alone(const struct hlo_module *m, ptrdiff_t at, struct hlo_insi
 {
 	const struct hlo_instruction *i = &m->instructions[at];
 	enum op_kind kind = kind_alone(m, i);
-	if (is_target(opcode_kind(i->op)))
+	enum op_kind plain = opcode_kind(i->op);
+	if (plain == KIND_MATMUL || plain == KIND_CONVOLUTION || op_kind_is_collective(plain))
 		note_target(x, 1, at);
 	if (op_kind_is_collective(kind))
 		kind = collective_kind(m, i);
@@ -47,22 +37,14 @@ static void note_alone(const struct hlo_module *m, ptrdiff_t at, struct hlo_insi
 	x->slices |= i->op == HLO_DYNAMIC_SLICE;
 	x->only_hands_on &=
 		hlo_seen_through(i->op) || is_scalar(i) || opcode_rule(i->op) == HLO_RULE_FREE;
-	if (is_small_work(i))
+	if (i->op == HLO_SLICE || i->op == HLO_DYNAMIC_SLICE ||
+		(is_scalar(i) && plain == KIND_ELEMENTWISE))
 		x->has_small_work = true;
 	else
 		x->kinds |= 1u << kind;
 }
 
 _Static_assert(KIND_COUNT <= 32, "hlo_inside.kinds has a bit per kind");
-
-static void note_wrapper(struct hlo_inside *x, const struct hlo_inside *inner)
-{
-	x->kinds |= inner->kinds;
-	x->has_small_work |= inner->has_small_work;
-	x->only_hands_on &= inner->only_hands_on;
-	x->slices |= inner->slices;
-	note_target(x, inner->targets, inner->target);
-}
 
 static void gather_one(struct hlo_module *m, ptrdiff_t computation)
 {
@@ -72,10 +54,15 @@ static void gather_one(struct hlo_module *m, ptrdiff_t computation)
 	*x = (struct hlo_inside){ .only_hands_on = true, .target = -1, .only = -1 };
 	for (ptrdiff_t k = c->first; k < c->first + c->count; k++) {
 		const struct hlo_inside *inner = inside_of(m, &m->instructions[k]);
-		if (inner)
-			note_wrapper(x, inner);
-		else
+		if (inner) {
+			x->kinds |= inner->kinds;
+			x->has_small_work |= inner->has_small_work;
+			x->only_hands_on &= inner->only_hands_on;
+			x->slices |= inner->slices;
+			note_target(x, inner->targets, inner->target);
+		} else {
 			note_alone(m, k, x);
+		}
 		if (opcode_rule(m->instructions[k].op) != HLO_RULE_FREE)
 			x->only = ++works == 1 ? k : -1;
 	}

@@ -44,16 +44,12 @@ static bool touches_host(const struct hlo_module *m, const struct hlo_instructio
 }
 
 /* Ops that only move data are transfers when the host is at one end. */
-static bool only_moves(const struct hlo_instruction *i, enum op_kind kind)
-{
-	return kind == KIND_COPY || kind == KIND_UPDATE || i->op == HLO_SLICE ||
-	       i->op == HLO_DYNAMIC_SLICE;
-}
-
 static enum op_kind moved(
 	const struct hlo_module *m, const struct hlo_instruction *i, enum op_kind kind)
 {
-	return only_moves(i, kind) && touches_host(m, i) ? KIND_TRANSFER : kind;
+	bool only_moves = kind == KIND_COPY || kind == KIND_UPDATE || i->op == HLO_SLICE ||
+			  i->op == HLO_DYNAMIC_SLICE;
+	return only_moves && touches_host(m, i) ? KIND_TRANSFER : kind;
 }
 
 /* Names that authors of attention kernels give them. */

@@ -12,8 +12,7 @@
 #include "hlo/work.h"
 
 static work_fn gemm, grouped_gemm, te_gemm, convolution_forward, convolution_input,
-	convolution_filter, cudnn_attention, cudnn_attention_backward, te_attention,
-	te_attention_backward;
+	convolution_filter, cudnn_attention, te_attention;
 
 static const struct library libraries[] = {
 	{ STR_INIT("__cublas$lt$groupedMatmul*"), KIND_MATMUL, grouped_gemm, false },
@@ -21,7 +20,6 @@ static const struct library libraries[] = {
 	{ STR_INIT("__cudnn$convBackwardInput*"), KIND_CONVOLUTION, convolution_input, false },
 	{ STR_INIT("__cudnn$convBackwardFilter*"), KIND_CONVOLUTION, convolution_filter, false },
 	{ STR_INIT("__cudnn$conv*"), KIND_CONVOLUTION, convolution_forward, false },
-	{ STR_INIT("__cudnn$fmha*Backward*"), KIND_ATTENTION, cudnn_attention_backward, false },
 	{ STR_INIT("__cudnn$fmha*"), KIND_ATTENTION, cudnn_attention, false },
 	{ STR_INIT("__cudnn$blockScaledDot"), KIND_MATMUL, gemm, false },
 	{ STR_INIT("__cub$*"), KIND_SORT, NULL, false },
@@ -29,8 +27,7 @@ static const struct library libraries[] = {
 	{ STR_INIT("__onednn$convolution*"), KIND_CONVOLUTION, NULL, false },
 	{ STR_INIT("te_grouped_gemm*"), KIND_MATMUL, NULL, false },
 	{ STR_INIT("te_gemm*"), KIND_MATMUL, te_gemm, false },
-	{ STR_INIT("te_fused_attn_forward*"), KIND_ATTENTION, te_attention, false },
-	{ STR_INIT("te_fused_attn_backward*"), KIND_ATTENTION, te_attention_backward, false },
+	{ STR_INIT("te_fused_attn_*ward*"), KIND_ATTENTION, te_attention, false },
 	{ STR_INIT("*attention*"), KIND_ATTENTION, NULL, false },
 	{ STR_INIT("*flash_attn*"), KIND_ATTENTION, NULL, false },
 	{ STR_INIT("TopK"), KIND_SORT, NULL, false },
@@ -240,9 +237,10 @@ struct attention {
 };
 
 static void attention_add(struct hlo_costs *c, const struct hlo_instruction *i,
-	const struct attention *a, bool backward, struct work *w)
+	const struct attention *a, struct work *w)
 {
 	const struct shape *q = operand_shape(c->m, i, 0);
+	bool backward = str_contains(i->custom_call_target, STR("ackward"));
 	double products = backward ? 3 * a->width + 2 * a->value : a->width + a->value;
 	if (!q) {
 		work_unknown(c, i, w);
@@ -259,38 +257,25 @@ static double product(const struct hlo_dims *dims)
 	return n;
 }
 
-static struct attention cudnn_config(
-	struct hlo_costs *c, const struct hlo_instruction *i, struct arena scratch)
+static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
+	struct arena scratch = *c->keep;
 	cJSON *root = config_open(i);
 	const cJSON *config = member(root, "cudnn_fmha_backend_config");
+	const cJSON *mask = member(config, "mask_type");
+	const struct shape *q = operand_shape(c->m, i, 0);
 	struct hlo_dims scores = { 0 }, contracting = { 0 };
 	read_dims(member(config, "intermediate_tensor_shape"), "dimensions", &scratch, &scores);
 	read_dims(member(config, "bmm1_dot_dimension_numbers"), "lhs_contracting_dimensions",
 		&scratch, &contracting);
-	const cJSON *mask = member(config, "mask_type");
 	struct attention a = { .scores = product(&scores), .width = NAN };
 	a.dense = cJSON_IsString(mask) && str_eq(str_from(mask->valuestring), STR("NO_MASK"));
-	const struct shape *q = operand_shape(c->m, i, 0);
 	if (q && contracting.count == 1 && contracting.items[0] >= 0 &&
 		contracting.items[0] < q->rank)
 		a.width = (double)q->dims[contracting.items[0]];
 	a.value = a.width;
 	cJSON_Delete(root);
-	return a;
-}
-
-static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	struct attention a = cudnn_config(c, i, *c->keep);
-	attention_add(c, i, &a, false, w);
-}
-
-static void cudnn_attention_backward(
-	struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	struct attention a = cudnn_config(c, i, *c->keep);
-	attention_add(c, i, &a, true, w);
+	attention_add(c, i, &a, w);
 }
 
 /* The value of "key = 16 : i64" in an attribute dictionary as MLIR prints it; NaN if absent. */
@@ -311,7 +296,7 @@ static double attribute(struct str config, struct str key)
 }
 
 /* Transformer Engine's mask_type 0 is none; a window of -1 is no window. */
-static struct attention te_config(const struct hlo_instruction *i)
+static void te_attention(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	struct str config = i->backend_config;
 	struct attention a = {
@@ -327,18 +312,5 @@ static struct attention te_config(const struct hlo_instruction *i)
 	a.dense = attribute(config, STR("mask_type")) == 0 &&
 		  attribute(config, STR("window_size_left")) == -1 &&
 		  attribute(config, STR("window_size_right")) == -1;
-	return a;
-}
-
-static void te_attention(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	struct attention a = te_config(i);
-	attention_add(c, i, &a, false, w);
-}
-
-static void te_attention_backward(
-	struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	struct attention a = te_config(i);
-	attention_add(c, i, &a, true, w);
+	attention_add(c, i, &a, w);
 }

@@ -60,40 +60,25 @@ int precision_passes(
 	return operand_passes(&i->precision);
 }
 
-struct operands {
-	const struct shape *lhs, *rhs;
-};
-
-static struct operands two_operands(struct hlo_costs *c, const struct hlo_instruction *i)
+static void add(const struct hlo_costs *c, const struct hlo_instruction *i, struct work *w,
+	double flops, enum cost_bound bound)
 {
-	return (struct operands){ operand_shape(c->m, i, 0), operand_shape(c->m, i, 1) };
+	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 1);
+	enum dtype a = lhs ? lhs->dtype : DTYPE_INVALID, b = rhs ? rhs->dtype : DTYPE_INVALID;
+	if (i->shape.is_dynamic || (lhs && lhs->is_dynamic))
+		bound = worse(bound, COST_UPPER);
+	matmul_add(w, flops, a, b, precision_passes(i, wider(a, b), c->platform), bound);
 }
 
-static void add(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w,
-	struct operands o, double flops, enum cost_bound bound)
+static double flops_of_dot(const struct hlo_costs *c, const struct hlo_instruction *i)
 {
-	enum dtype lhs = o.lhs ? o.lhs->dtype : DTYPE_INVALID;
-	enum dtype rhs = o.rhs ? o.rhs->dtype : DTYPE_INVALID;
-	if (i->shape.is_dynamic || (o.lhs && o.lhs->is_dynamic))
-		bound = worse(bound, COST_UPPER);
-	matmul_add(w, flops, lhs, rhs, precision_passes(i, wider(lhs, rhs), c->platform), bound);
+	const struct shape *lhs = operand_shape(c->m, i, 0);
+	return lhs && i->dot ? dot_flops(&i->shape, lhs, i->dot) : NAN;
 }
 
 void work_dot(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	struct operands o = two_operands(c, i);
-	double flops = NAN;
-	if (o.lhs && i->dot)
-		flops = dot_flops(&i->shape, o.lhs, i->dot);
-	add(c, i, w, o, flops, COST_EXACT);
-}
-
-static bool contains(const struct hlo_dims *dims, int64_t dim)
-{
-	for (ptrdiff_t i = 0; i < dims->count; i++)
-		if (dims->items[i] == dim)
-			return true;
-	return false;
+	add(c, i, w, flops_of_dot(c, i), COST_EXACT);
 }
 
 /*
@@ -102,25 +87,25 @@ static bool contains(const struct hlo_dims *dims, int64_t dim)
  */
 void work_ragged_dot(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	struct operands o = two_operands(c, i);
-	double flops = NAN;
-	if (o.lhs && i->dot)
-		flops = dot_flops(&i->shape, o.lhs, i->dot);
+	double flops = flops_of_dot(c, i);
 	const struct shape *sizes = operand_shape(c->m, i, 2);
-	if (i->dot && sizes && i->dot->lhs_ragged.count == 1 &&
-		contains(&i->dot->lhs_contracting, i->dot->lhs_ragged.items[0]))
+	bool contracts = false;
+	for (ptrdiff_t k = 0; i->dot && k < i->dot->lhs_contracting.count; k++)
+		contracts |= i->dot->lhs_ragged.count == 1 &&
+			     i->dot->lhs_contracting.items[k] == i->dot->lhs_ragged.items[0];
+	if (contracts && sizes)
 		flops /= (double)shape_elements(sizes);
-	add(c, i, w, o, flops, COST_UPPER); /* group sizes need not fill the dimension */
+	add(c, i, w, flops, COST_UPPER); /* group sizes need not fill the dimension */
 }
 
 void work_convolution(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
-	struct operands o = two_operands(c, i);
+	const struct convolution x = { operand_shape(c->m, i, 0), operand_shape(c->m, i, 1),
+		&i->shape, i };
 	double flops = NAN;
-	const struct convolution x = { o.lhs, o.rhs, &i->shape, i };
-	if (o.lhs && o.rhs && i->convolution)
+	if (x.in && x.kernel && i->convolution)
 		flops = convolution_flops(&x, &c->taps);
-	add(c, i, w, o, flops, COST_EXACT);
+	add(c, i, w, flops, COST_EXACT);
 	w->has_convolution |= is_real_convolution(c->m, i);
 }
 

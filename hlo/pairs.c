@@ -75,30 +75,21 @@ static ptrdiff_t operand(const struct hlo_instruction *i, ptrdiff_t k)
 	return k < i->operand_count ? i->operands[k] : -1;
 }
 
-static ptrdiff_t into_element(struct way *w, const struct hlo_instruction *i)
-{
-	if (w->nested == MAX_NESTED)
-		return -1;
-	w->elements[w->nested++] = i->tuple_index;
-	return operand(i, 0);
-}
-
-/* A start taken apart and put together again is itself: then no element is asked for. */
-static ptrdiff_t out_of_tuple(struct way *w, const struct hlo_instruction *i)
-{
-	int64_t k = w->nested ? w->elements[--w->nested] : 0;
-	return k >= 0 && k < i->operand_count ? i->operands[k] : -1;
-}
-
 /* The way before this one: -1 where it ends, or parts. */
 static ptrdiff_t one_back(const struct search *s, struct way *w)
 {
 	const struct hlo_instruction *i = &s->m->instructions[w->at];
+	int64_t k = 0;
 	switch (i->op) {
 	case HLO_GET_TUPLE_ELEMENT:
-		return into_element(w, i);
+		if (w->nested == MAX_NESTED)
+			return -1;
+		w->elements[w->nested++] = i->tuple_index;
+		return operand(i, 0);
 	case HLO_TUPLE:
-		return out_of_tuple(w, i);
+		/* A start taken apart and put together again is itself: then none is asked for. */
+		k = w->nested ? w->elements[--w->nested] : 0;
+		return k >= 0 ? operand(i, k) : -1;
 	case HLO_FUSION:
 		w->nested = 0;
 		return s->start == HLO_OP_UNKNOWN ? operand(i, 0) : -1;
@@ -120,21 +111,17 @@ static const struct hlo_instruction *loop_at(const struct hlo_module *m, ptrdiff
 	return i->op == HLO_WHILE ? i : NULL;
 }
 
-static bool is_same(const struct way *a, const struct way *b)
-{
-	bool same = a->at == b->at && a->nested == b->nested;
-	for (int k = 0; same && k < a->nested; k++)
-		same = a->elements[k] == b->elements[k];
-	return same;
-}
-
 /* Not the same way twice: what a loop hands on unchanged leads back to where it was. */
 static void add_way(struct search *s, struct way w, ptrdiff_t at)
 {
 	w.at = at;
-	for (int k = 0; k < s->count; k++)
-		if (is_same(&s->ways[k], &w))
+	for (int k = 0; k < s->count; k++) {
+		const struct way *met = &s->ways[k];
+		size_t bytes = (size_t)w.nested * sizeof(w.elements[0]);
+		if (met->at == at && met->nested == w.nested &&
+			!memcmp(met->elements, w.elements, bytes))
 			return;
+	}
 	if (at >= 0 && s->count < MAX_WAYS)
 		s->ways[s->count++] = w;
 }
@@ -157,21 +144,16 @@ static ptrdiff_t follow(struct search *s, struct way w)
 	return -1;
 }
 
-static bool is_among(const ptrdiff_t *starts, int count, ptrdiff_t start)
-{
-	for (int k = 0; k < count; k++)
-		if (starts[k] == start)
-			return true;
-	return false;
-}
-
 static int starts_of(struct search *s, ptrdiff_t operand, ptrdiff_t ret[HLO_MAX_STARTS])
 {
 	int found = 0;
 	add_way(s, (struct way){ 0 }, operand);
 	for (int k = 0; k < s->count && found < HLO_MAX_STARTS; k++) {
 		ptrdiff_t start = follow(s, s->ways[k]);
-		if (start >= 0 && !is_among(ret, found, start))
+		bool again = start < 0;
+		for (int f = 0; f < found; f++)
+			again |= ret[f] == start;
+		if (!again)
 			ret[found++] = start;
 	}
 	return found;
