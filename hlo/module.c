@@ -43,12 +43,12 @@ static const struct read_rule wrapper_table_rules[] = {
 };
 READ_TABLE(wrapper_table, "HloProto");
 
+/* A module on its way: what is needed until ids are indices. */
 struct module_proto {
-	struct str name, frames;
-	int64_t entry_id, replica_count, partition_count;
+	struct hlo_module m;
+	struct str frames;
+	int64_t entry_id;
 	struct read_strs computations, payloads;
-	struct hlo_alias *aliases;
-	ptrdiff_t alias_count;
 };
 
 static const struct read_rule alias_table_rules[] = {
@@ -58,9 +58,9 @@ READ_TABLE(alias_table, "AliasEntryProto");
 
 static bool read_alias(struct reader *r, const struct wire_field *f, void *into)
 {
-	struct module_proto *p = into;
+	struct hlo_module *m = into;
 	return read_message(
-		r, &alias_table, f->bytes, READ_PUSH(r->keep, p->aliases, p->alias_count));
+		r, &alias_table, f->bytes, READ_PUSH(r->keep, m->aliases, m->alias_count));
 }
 
 static const struct read_rule aliases_table_rules[] = {
@@ -69,13 +69,13 @@ static const struct read_rule aliases_table_rules[] = {
 READ_TABLE(aliases_table, "HloInputOutputAliasProto");
 
 static const struct read_rule assignment_table_rules[] = {
-	[1] = READ_FIELD(INT, struct module_proto, replica_count),
-	[2] = READ_FIELD(INT, struct module_proto, partition_count),
+	[1] = READ_FIELD(INT, struct hlo_module, replica_count),
+	[2] = READ_FIELD(INT, struct hlo_module, partition_count),
 };
 READ_TABLE(assignment_table, "DeviceAssignmentProto");
 
 static const struct read_rule module_table_rules[] = {
-	[1] = READ_FIELD(STR, struct module_proto, name),
+	[1] = READ_FIELD(STR, struct module_proto, m.name),
 	[3] = READ_FIELD(STRS, struct module_proto, computations),
 	[6] = READ_FIELD(INT, struct module_proto, entry_id),
 	[8] = { .kind = READ_MESSAGE, .table = &aliases_table },
@@ -84,6 +84,7 @@ static const struct read_rule module_table_rules[] = {
 	[22] = READ_FIELD(STRS, struct module_proto, payloads),
 };
 READ_TABLE(module_table, "HloModuleProto");
+_Static_assert(offsetof(struct module_proto, m) == 0, "its messages are read into the module");
 
 struct computation_proto {
 	struct str name, bytes;
@@ -107,74 +108,49 @@ static const struct read_rule computation_table_rules[] = {
 };
 READ_TABLE(computation_table, "HloComputationProto");
 
-/* What is needed between the passes; all of it dies with the parse. */
-struct parse {
-	struct reader *r;
-	struct hlo_module *m;
-	struct module_proto proto;
-	struct computation_proto *heads;
-};
-
-static bool read_heads(struct parse *p)
+/* Counts what the computations hold, so that all instructions fit in one array. */
+static bool read_heads(struct reader *r, struct module_proto *p, struct computation_proto *heads)
 {
-	struct hlo_module *m = p->m;
 	ptrdiff_t total = 0;
-	for (ptrdiff_t i = 0; i < m->computation_count; i++) {
-		struct computation_proto *head = &p->heads[i];
-		head->bytes = p->proto.computations.items[i];
-		if (!read_message(p->r, &computation_table, head->bytes, head))
+	for (ptrdiff_t i = 0; i < p->computations.count; i++) {
+		heads[i].bytes = p->computations.items[i];
+		if (!read_message(r, &computation_table, heads[i].bytes, &heads[i]))
 			return false;
-		total += head->instructions;
+		total += heads[i].instructions;
 	}
-	if (total > HLO_MAX_INSTRUCTIONS || m->computation_count > HLO_MAX_INSTRUCTIONS)
-		return diag_set(p->r->err, DIAG_LIMIT,
+	if (total > HLO_MAX_INSTRUCTIONS || p->computations.count > HLO_MAX_INSTRUCTIONS)
+		return diag_set(r->err, DIAG_LIMIT,
 			"the HLO module has %td instructions, more than the %d that are read",
 			total, HLO_MAX_INSTRUCTIONS);
-	m->instructions = arena_make(p->r->keep, struct hlo_instruction, total);
+	p->m.instructions = arena_make(r->keep, struct hlo_instruction, total);
 	return true;
 }
 
-static void take_payload(const struct parse *p, struct hlo_instruction *i)
+static bool read_computation(
+	struct reader *r, struct module_proto *p, const struct computation_proto *head)
 {
-	/* payloads counts from 0, as XLA's hlo_proto_util reads it; backend_payload from 1. */
-	if (!i->backend_config.len && i->backend_payload > 0 &&
-		i->backend_payload <= p->proto.payloads.count)
-		i->backend_config = p->proto.payloads.items[i->backend_payload - 1];
-}
-
-static bool read_instructions(struct parse *p, ptrdiff_t computation)
-{
-	struct hlo_module *m = p->m;
-	struct wire w = wire_open(p->heads[computation].bytes);
+	struct hlo_module *m = &p->m;
+	struct wire w = wire_open(head->bytes);
 	struct wire_field f;
-	if (!p->heads[computation].bytes.len)
-		return true;
-	while (wire_next(&w, &f)) {
+	ptrdiff_t computation = m->computation_count++;
+	m->computations[computation] = (struct hlo_computation){ .name = head->name,
+		.id = head->id,
+		.first = m->instruction_count,
+		.count = head->instructions,
+		.root = -1 };
+	while (head->bytes.len && wire_next(&w, &f)) {
 		if (f.number != 2 || f.type != WIRE_LEN)
 			continue;
 		struct hlo_instruction *i = &m->instructions[m->instruction_count++];
 		i->computation = computation;
-		if (!read_instruction(p->r, f.bytes, i))
+		if (!read_instruction(r, f.bytes, i))
 			return false;
-		take_payload(p, i);
+		/* payloads counts from 0, as XLA's hlo_proto_util reads it; this from 1. */
+		if (!i->backend_config.len && i->backend_payload > 0 &&
+			i->backend_payload <= p->payloads.count)
+			i->backend_config = p->payloads.items[i->backend_payload - 1];
 		if (i->stack_frame && !i->source.file.len)
 			i->source = frames_source(m->frames, i->stack_frame);
-	}
-	return true;
-}
-
-static bool read_computations(struct parse *p)
-{
-	struct hlo_module *m = p->m;
-	for (ptrdiff_t i = 0; i < m->computation_count; i++) {
-		const struct computation_proto *head = &p->heads[i];
-		m->computations[i] = (struct hlo_computation){ .name = head->name,
-			.id = head->id,
-			.first = m->instruction_count,
-			.count = head->instructions,
-			.root = -1 };
-		if (!read_instructions(p, i))
-			return diag_context(p->r->err, "computation %.*s", STR_ARG(head->name));
 	}
 	return true;
 }
@@ -247,122 +223,87 @@ static void resolve_called(struct hlo_module *m, int64_t entry_id, struct arena 
 		m->entry = m->computation_count - 1; /* callees come first */
 }
 
-/* Callers before callees; `waiting` counts the calls that lead to a computation. */
-struct order {
-	struct hlo_module *m;
-	ptrdiff_t *waiting, *queue;
-	ptrdiff_t queued;
-};
-
-static void count_calls(struct order *o)
+/*
+ * Depths and loops, and all computations with callees before callers.  `waiting` counts the calls
+ * that lead to one; those that call each other in a ring never come to the queue.
+ */
+static ptrdiff_t *order_calls(struct hlo_module *m, struct arena *keep, struct diag *err)
 {
-	struct hlo_module *m = o->m;
-	for (ptrdiff_t i = 0; i < m->computation_count; i++)
+	ptrdiff_t count = m->computation_count, queued = count;
+	ptrdiff_t *waiting = arena_make(keep, ptrdiff_t, count);
+	ptrdiff_t *queue = arena_make(keep, ptrdiff_t, count);
+	for (ptrdiff_t i = 0; i < count; i++)
 		m->computations[i].loop = -1;
 	for (ptrdiff_t i = 0; i < m->instruction_count; i++)
 		for (ptrdiff_t k = 0; k < m->instructions[i].called_count; k++)
 			if (m->instructions[i].called[k] >= 0)
-				o->waiting[m->instructions[i].called[k]]++;
-	for (ptrdiff_t i = 0; i < m->computation_count; i++)
-		if (!o->waiting[i])
-			o->queue[o->queued++] = i;
-}
-
-static void visit_call(struct order *o, const struct hlo_computation *caller,
-	const struct hlo_instruction *i, ptrdiff_t callee)
-{
-	struct hlo_computation *c = &o->m->computations[callee];
-	if (c->depth <= caller->depth)
-		c->depth = caller->depth + 1;
-	c->in_loop |= caller->in_loop || i->op == HLO_WHILE;
-	if (i->op == HLO_WHILE && callee == i->called[0])
-		c->loop = i - o->m->instructions;
-	if (!--o->waiting[callee])
-		o->queue[o->queued++] = callee;
-}
-
-static void visit_computation(struct order *o, const struct hlo_computation *c)
-{
-	for (ptrdiff_t i = c->first; i < c->first + c->count; i++) {
-		const struct hlo_instruction *caller = &o->m->instructions[i];
-		for (ptrdiff_t k = 0; k < caller->called_count; k++)
-			if (caller->called[k] >= 0)
-				visit_call(o, c, caller, caller->called[k]);
-	}
-}
-
-/* Computations that call each other in a ring never come to the queue. */
-static bool order_calls(struct order *o, struct diag *err)
-{
-	struct hlo_module *m = o->m;
-	count_calls(o);
-	for (ptrdiff_t next = 0; next < o->queued; next++) {
-		const struct hlo_computation *c = &m->computations[o->queue[next]];
-		if (c->depth >= HLO_MAX_CALL_DEPTH)
-			return diag_set(err, DIAG_LIMIT,
-				"computations call each other more than %d deep",
+				waiting[m->instructions[i].called[k]]++;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (!waiting[i])
+			queue[--queued] = i;
+	for (ptrdiff_t next = count - 1; next >= queued; next--) {
+		const struct hlo_computation *caller = &m->computations[queue[next]];
+		if (caller->depth >= HLO_MAX_CALL_DEPTH) {
+			diag_set(err, DIAG_LIMIT, "computations call each other more than %d deep",
 				HLO_MAX_CALL_DEPTH);
-		visit_computation(o, c);
+			return NULL;
+		}
+		for (ptrdiff_t at = caller->first; at < caller->first + caller->count; at++) {
+			const struct hlo_instruction *i = &m->instructions[at];
+			for (ptrdiff_t k = 0; k < i->called_count; k++) {
+				if (i->called[k] < 0)
+					continue;
+				struct hlo_computation *c = &m->computations[i->called[k]];
+				if (c->depth <= caller->depth)
+					c->depth = caller->depth + 1;
+				c->in_loop |= caller->in_loop || i->op == HLO_WHILE;
+				if (i->op == HLO_WHILE && i->called[k] == i->called[0])
+					c->loop = at;
+				if (!--waiting[i->called[k]])
+					queue[--queued] = i->called[k];
+			}
+		}
 	}
-	return o->queued == m->computation_count ||
-	       diag_set(err, DIAG_HLO, "computations call each other in a ring");
-}
-
-static void reverse(ptrdiff_t *items, ptrdiff_t count)
-{
-	for (ptrdiff_t i = 0; i < count / 2; i++) {
-		ptrdiff_t last = items[count - 1 - i];
-		items[count - 1 - i] = items[i];
-		items[i] = last;
-	}
+	if (!queued)
+		return queue;
+	diag_set(err, DIAG_HLO, "computations call each other in a ring");
+	return NULL;
 }
 
 bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err)
 {
 	index_names(m, keep);
-	struct order o = { .m = m };
-	o.waiting = arena_make(keep, ptrdiff_t, m->computation_count);
-	o.queue = arena_make(keep, ptrdiff_t, m->computation_count);
-	if (!order_calls(&o, err))
+	const ptrdiff_t *callees_first = order_calls(m, keep, err);
+	if (!callees_first)
 		return false;
-	reverse(o.queue, o.queued);
-	inside_gather(m, o.queue, keep);
+	inside_gather(m, callees_first, keep);
 	slices_note(m);
 	return true;
 }
 
-static bool resolve(struct parse *p)
+static bool read_module(struct reader *r, struct str bytes, struct module_proto *p)
 {
-	struct hlo_module *m = p->m;
-	struct arena *keep = p->r->keep;
-	for (ptrdiff_t i = 0; i < m->computation_count; i++)
-		if (!resolve_operands(
-			    m, &m->computations[i], p->heads[i].root_id, *keep, p->r->err))
-			return diag_context(
-				p->r->err, "computation %.*s", STR_ARG(m->computations[i].name));
-	resolve_called(m, p->proto.entry_id, *keep);
-	return module_finish(m, keep, p->r->err);
-}
-
-static bool read_module(struct parse *p, struct str bytes)
-{
-	struct hlo_module *m = p->m;
-	if (!read_message(p->r, &module_table, bytes, &p->proto))
+	struct hlo_module *m = &p->m;
+	if (!read_message(r, &module_table, bytes, p))
 		return false;
-	m->name = p->proto.name;
-	m->replica_count = p->proto.replica_count;
-	m->partition_count = p->proto.partition_count;
-	m->aliases = p->proto.aliases;
-	m->alias_count = p->proto.alias_count;
-	m->computation_count = p->proto.computations.count;
-	if (!m->computation_count)
-		return diag_set(p->r->err, DIAG_HLO, "the bytes hold no HLO computation");
-	m->frames = frames_parse(p->r, p->proto.frames);
+	ptrdiff_t count = p->computations.count;
+	if (!count)
+		return diag_set(r->err, DIAG_HLO, "the bytes hold no HLO computation");
+	m->frames = frames_parse(r, p->frames);
 	if (!m->frames)
 		return false;
-	m->computations = arena_make(p->r->keep, struct hlo_computation, m->computation_count);
-	p->heads = arena_make(p->r->keep, struct computation_proto, m->computation_count);
-	return read_heads(p) && read_computations(p) && resolve(p);
+	m->computations = arena_make(r->keep, struct hlo_computation, count);
+	struct computation_proto *heads = arena_make(r->keep, struct computation_proto, count);
+	if (!read_heads(r, p, heads))
+		return false;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (!read_computation(r, p, &heads[i]))
+			return diag_context(r->err, "computation %.*s", STR_ARG(heads[i].name));
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (!resolve_operands(m, &m->computations[i], heads[i].root_id, *r->keep, r->err))
+			return diag_context(r->err, "computation %.*s", STR_ARG(heads[i].name));
+	resolve_called(m, p->entry_id, *r->keep);
+	return module_finish(m, r->keep, r->err);
 }
 
 struct hlo_module *hlo_module_parse(
@@ -370,13 +311,13 @@ struct hlo_module *hlo_module_parse(
 {
 	struct reader r = { .keep = keep, .whole = whole, .err = err };
 	struct wrapper w = { .module = proto };
+	struct module_proto *p = arena_make(keep, struct module_proto, 1);
 	r.cache = arena_make(keep, struct shape_cache, 1);
 	if (is_wrapped(proto) && !read_message(&r, &wrapper_table, proto, &w))
 		return NULL;
-	struct parse p = { .r = &r, .m = arena_make(keep, struct hlo_module, 1) };
-	p.m->buffer_assignment = w.buffer_assignment;
-	if (read_module(&p, w.module))
-		return p.m;
-	diag_context(err, "HLO module %.*s", STR_ARG(p.m->name));
+	p->m.buffer_assignment = w.buffer_assignment;
+	if (read_module(&r, w.module, p))
+		return &p->m;
+	diag_context(err, "HLO module %.*s", STR_ARG(p->m.name));
 	return NULL;
 }
