@@ -319,6 +319,7 @@ static void chunk_open(struct lane_walk *w)
 	w->wire = wire_open(c->bytes);
 	w->part = &w->plane->parts[c->part];
 	w->base_ps = c->base_ps;
+	w->dropped = c->bytes.p;
 }
 
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l)
@@ -328,6 +329,18 @@ struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l)
 	if (l->chunk_count > 0)
 		chunk_open(&w);
 	return w;
+}
+
+/* The planes of CPU ordinals share their lanes, which others may be reading. */
+void lane_walk_drop(struct lane_walk *w, ptrdiff_t least)
+{
+	const struct input *in = w->plane->profile->input;
+	const char *at = (const char *)w->wire.at;
+
+	if (w->plane->platform == PLATFORM_CPU || at - w->dropped < least)
+		return;
+	input_drop(in, w->dropped - in->bytes.p, at - in->bytes.p);
+	w->dropped = at;
 }
 
 SLOW bool lane_walk_slow(struct lane_walk *w, struct raw_event *ret)
@@ -343,6 +356,7 @@ SLOW bool lane_walk_slow(struct lane_walk *w, struct raw_event *ret)
 		}
 		if (w->wire.why)
 			return bad(&w->fail, &w->wire);
+		lane_walk_drop(w, 1);
 		if (++w->chunk < w->lane->chunk_count)
 			chunk_open(w);
 	}
@@ -368,10 +382,8 @@ bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
 enum { DROP_BYTES = 4 << 20 };
 
 struct cursor {
-	const struct plane *plane;
 	struct lane_walk walk;
 	uint64_t want, classes;
-	const char *dropped; /* up to here */
 };
 
 struct cursor *cursor_new(
@@ -379,20 +391,13 @@ struct cursor *cursor_new(
 {
 	struct cursor *c = arena_make(keep, struct cursor, 1);
 
-	*c = (struct cursor){ p, lane_walk_new(p, l), want, UINT64_MAX, NULL };
-	c->dropped = (const char *)c->walk.wire.at;
+	*c = (struct cursor){ lane_walk_new(p, l), want, UINT64_MAX };
 	return c;
 }
 
 void cursor_only(struct cursor *c, uint64_t classes)
 {
 	c->classes = classes;
-}
-
-/* A step annotation carries both a root mark and a number. */
-static bool is_step(const struct stats *s)
-{
-	return s->present & STAT_BIT(ROOT) && s->present & STAT_BIT(STEP_NUM);
 }
 
 void event_times(const struct lane_walk *w, const struct raw_event *raw, const struct stats *s,
@@ -412,7 +417,8 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 {
 	const struct plane_part *part = c->walk.part;
 	int32_t name = map_get_id(&part->names, raw->metadata_id);
-	enum host_class host = name >= 0 ? c->plane->names[name].host : HOST_OTHER;
+	struct plane_name *n = name >= 0 ? &c->walk.plane->names[name] : NULL;
+	enum host_class host = n ? n->host : HOST_OTHER;
 	bool steps = c->classes >> HOST_STEP & 1;
 
 	if (!(c->classes >> host & 1) && !(steps && host == HOST_OTHER && raw->stats.len > 0))
@@ -421,32 +427,15 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 	uint64_t want = c->want | (steps ? STAT_BIT(ROOT) | STAT_BIT(STEP_NUM) : 0);
 	if (!event_stats_read(part, raw, want, &ret->stats, &c->walk.fail))
 		return false;
-	if (steps && is_step(&ret->stats))
+	/* A step annotation carries both a root mark and a number. */
+	if (steps && ret->stats.present & STAT_BIT(ROOT) && ret->stats.present & STAT_BIT(STEP_NUM))
 		host = HOST_STEP;
 	if (!(c->classes >> host & 1))
 		return false;
 	ret->host = host;
-	ret->name = name >= 0 ? plane_name_text(&c->plane->names[name]) : STR("");
+	ret->name = n ? plane_name_text(n) : STR("");
 	event_times(&c->walk, raw, &ret->stats, &ret->start_ps, &ret->end_ps);
 	return true;
-}
-
-/* What lies between a lane's chunks is other lanes', and is read again when they need it. */
-static void drop_behind(struct cursor *c)
-{
-	const struct input *in = c->plane->profile->input;
-	const char *at = (const char *)c->walk.wire.at;
-
-	if (at > c->dropped)
-		input_drop(in, c->dropped - in->bytes.p, at - in->bytes.p);
-	c->dropped = at;
-}
-
-static inline bool is_far(const struct cursor *c)
-{
-	ptrdiff_t behind = (const char *)c->walk.wire.at - c->dropped;
-
-	return behind < 0 || behind > DROP_BYTES;
 }
 
 bool cursor_next(struct cursor *c, struct event *ret)
@@ -454,8 +443,8 @@ bool cursor_next(struct cursor *c, struct event *ret)
 	struct raw_event raw;
 
 	while (lane_walk_next(&c->walk, &raw)) {
-		if (is_far(c))
-			drop_behind(c);
+		if ((const char *)c->walk.wire.at - c->walk.dropped > DROP_BYTES)
+			lane_walk_drop(&c->walk, 1);
 		if (raw.aggregated)
 			continue;
 		if (event_make(c, &raw, ret))
@@ -463,7 +452,6 @@ bool cursor_next(struct cursor *c, struct event *ret)
 		if (c->walk.fail.why)
 			return false;
 	}
-	drop_behind(c);
 	return false;
 }
 
@@ -471,7 +459,8 @@ bool cursor_end(const struct cursor *c, struct diag *err)
 {
 	if (!c->walk.fail.why)
 		return true;
-	wire_error(&c->walk.fail, c->plane->profile->input->bytes, "XEvent", err);
-	return diag_context(err, "plane '%.*s', line '%.*s'", STR_ARG(c->plane->name),
-		STR_ARG(c->walk.lane->name));
+	const struct plane *p = c->walk.plane;
+	wire_error(&c->walk.fail, p->profile->input->bytes, "XEvent", err);
+	return diag_context(
+		err, "plane '%.*s', line '%.*s'", STR_ARG(p->name), STR_ARG(c->walk.lane->name));
 }

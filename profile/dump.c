@@ -1,7 +1,6 @@
 /* Names of a compiler's dump.  See dump.h. */
 #include "profile/dump.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/out.h"
@@ -180,12 +179,7 @@ bool dump_profile(struct dump *d, enum platform platform, struct arena *keep, st
 		.class = PLANE_DEVICE,
 		.platform = platform,
 		.ordinal = -1,
-		.chip = { .clock_hz = NAN,
-			.memory_bytes = NAN,
-			.memory_bps = NAN,
-			.peak_flops = NAN,
-			.peak_hbm_bps = NAN,
-			.global_chip_id = -1 } };
+		.chip = plane_chip_unknown };
 	return true;
 }
 

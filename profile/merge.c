@@ -29,8 +29,6 @@ struct lane_reader {
 	 * and the end; of the window, or of the whole lane when lane->sort. */
 	struct op_event *head, *refill, *end;
 	bool ended, disordered;
-	const char *dropped;  /* input consumed up to here is given back, */
-	ptrdiff_t drop_chunk; /* of this chunk */
 	struct op_event *sorted;
 	size_t sorted_bytes;
 	struct op_event window[WINDOW];
@@ -68,32 +66,6 @@ static inline void window_insert(struct op_event *window, struct op_event *e)
 	*e = moved;
 }
 
-static void drop_to(struct merge *m, struct lane_reader *r, const char *to)
-{
-	const struct input *in = m->plane->profile->input;
-
-	/* CPU ordinals share their lanes; other planes read theirs once. */
-	if (m->plane->platform != PLATFORM_CPU && r->dropped)
-		input_drop(in, r->dropped - in->bytes.p, to - in->bytes.p);
-	r->dropped = to;
-}
-
-static void drop_consumed(struct merge *m, struct lane_reader *r)
-{
-	const char *at = (const char *)r->walk.wire.at;
-
-	for (; r->drop_chunk < r->walk.chunk && r->drop_chunk < r->lane->chunk_count;
-		r->drop_chunk++) {
-		struct str bytes = r->lane->chunks[r->drop_chunk].bytes;
-		drop_to(m, r, bytes.p + bytes.len);
-		r->dropped = NULL;
-	}
-	if (!r->dropped && r->drop_chunk < r->lane->chunk_count)
-		r->dropped = r->lane->chunks[r->drop_chunk].bytes.p;
-	if (r->dropped && (at - r->dropped >= m->drop_bytes || r->ended))
-		drop_to(m, r, at);
-}
-
 /* One more event of the lane; false at its end or on damage. */
 static bool reader_pull(struct merge *m, struct lane_reader *r, struct op_event *ret)
 {
@@ -125,7 +97,7 @@ static void window_fill(struct merge *m, struct lane_reader *r)
 	r->ended = r->end < full;
 	r->head = r->end > r->window ? r->window : NULL;
 	r->refill = r->ended ? r->end : full - LOOKAHEAD;
-	drop_consumed(m, r);
+	lane_walk_drop(&r->walk, r->ended ? 1 : m->drop_bytes);
 }
 
 /* `head` has come to `refill`: the events behind it move to the front, and others follow. */
@@ -156,7 +128,7 @@ _Static_assert(sizeof(struct op_event) == 40, "the figure below");
  * A lane to be sorted: its events as one array, in pages of their own that go back when the merge
  * ends.  40 bytes an event, where the file has about 45.
  */
-static bool reader_sort(struct merge *m, struct lane_reader *r)
+static void reader_sort(struct merge *m, struct lane_reader *r)
 {
 	size_t cap = (size_t)r->lane->bytes / 2 + 1; /* an event's tag and its length */
 	struct op_event e;
@@ -167,43 +139,27 @@ static bool reader_sort(struct merge *m, struct lane_reader *r)
 	if (p == MAP_FAILED) {
 		m->fail.why = "a lane is out of order and too large to sort";
 		m->stopped = true;
-		return false;
+		return;
 	}
 	r->sorted = r->end = p;
 	while ((size_t)(r->end - r->sorted) < cap && reader_pull(m, r, &e))
 		*r->end++ = e;
 	r->ended = true;
-	drop_consumed(m, r);
+	lane_walk_drop(&r->walk, 1);
 	qsort(r->sorted, (size_t)(r->end - r->sorted), sizeof(*r->sorted), sorted_cmp);
 	r->refill = r->end;
 	r->head = r->end > r->sorted ? r->sorted : NULL;
-	return true;
-}
-
-static bool reader_begin(struct merge *m, struct lane_reader *r)
-{
-	if (r->lane->sort)
-		return reader_sort(m, r);
-	r->end = r->window;
-	window_fill(m, r);
-	return true;
 }
 
 /* Readers in the heap have a head. */
-static inline bool heap_before(const struct merge *m, ptrdiff_t a, ptrdiff_t b)
-{
-	return before(m->heap[a]->head, m->heap[b]->head);
-}
-
 static void heap_down(struct merge *m, ptrdiff_t i)
 {
 	for (;;) {
-		ptrdiff_t least = i, left = 2 * i + 1, right = left + 1;
+		ptrdiff_t least = i;
 
-		if (left < m->heap_count && heap_before(m, left, least))
-			least = left;
-		if (right < m->heap_count && heap_before(m, right, least))
-			least = right;
+		for (ptrdiff_t k = 2 * i + 1; k <= 2 * i + 2 && k < m->heap_count; k++)
+			if (before(m->heap[k]->head, m->heap[least]->head))
+				least = k;
 		if (least == i)
 			return;
 		struct lane_reader *t = m->heap[i];
@@ -218,20 +174,14 @@ static bool lane_is_ours(const struct lane *l)
 	return (l->class == LANE_OPS || l->class == LANE_STREAM) && l->bytes > 0;
 }
 
-static ptrdiff_t lanes_of_ours(const struct plane *p)
-{
-	ptrdiff_t n = 0;
-
-	for (ptrdiff_t i = 0; i < p->lane_count; i++)
-		n += lane_is_ours(&p->lanes[i]);
-	return n;
-}
-
 struct merge *merge_new(struct plane *p, struct arena *keep)
 {
 	struct merge *m = arena_make(keep, struct merge, 1);
-	ptrdiff_t lanes = lanes_of_ours(p), share = DROP_BYTES / (lanes > 0 ? lanes : 1);
+	ptrdiff_t lanes = 0;
 
+	for (ptrdiff_t i = 0; i < p->lane_count; i++)
+		lanes += lane_is_ours(&p->lanes[i]);
+	ptrdiff_t share = DROP_BYTES / (lanes > 0 ? lanes : 1);
 	m->plane = p;
 	m->drop_bytes = share > DROP_LEAST ? share : DROP_LEAST;
 	m->readers = arena_make(keep, struct lane_reader, lanes);
@@ -243,8 +193,11 @@ struct merge *merge_new(struct plane *p, struct arena *keep)
 		r->lane = &p->lanes[i];
 		r->index = (int32_t)i;
 		r->walk = lane_walk_new(p, r->lane);
-		if (!reader_begin(m, r))
-			return m;
+		r->end = r->window;
+		if (r->lane->sort)
+			reader_sort(m, r);
+		else
+			window_fill(m, r);
 		if (r->head)
 			m->heap[m->heap_count++] = r;
 	}
@@ -295,8 +248,7 @@ void merge_free(struct merge *m)
 {
 	for (ptrdiff_t i = 0; i < m->reader_count; i++) {
 		struct lane_reader *r = &m->readers[i];
-		r->ended = true;
-		drop_consumed(m, r);
+		lane_walk_drop(&r->walk, 1);
 		if (r->sorted)
 			munmap(r->sorted, r->sorted_bytes);
 	}

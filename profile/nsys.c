@@ -50,14 +50,8 @@ static bool check_kind(const struct nsys_db *db, struct diag *err)
 static struct nsys_chip *chip_add(struct nsys *n, int64_t gpu)
 {
 	struct nsys_chip *c = arena_push(n->scratch, n->chips, n->chip_count, n->chip_cap);
-	*c = (struct nsys_chip){ .gpu = gpu,
-		.says = { .vendor = STR("Nvidia"),
-			.clock_hz = NAN,
-			.memory_bytes = NAN,
-			.memory_bps = NAN,
-			.peak_flops = NAN,
-			.peak_hbm_bps = NAN,
-			.global_chip_id = -1 } };
+	*c = (struct nsys_chip){ gpu, plane_chip_unknown };
+	c->says.vendor = STR("Nvidia");
 	return c;
 }
 

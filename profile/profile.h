@@ -190,6 +190,7 @@ struct plane_chip {
 	double clock_hz, memory_bytes, memory_bps, peak_flops, peak_hbm_bps;
 	int64_t global_chip_id; /* -1 unknown */
 };
+extern const struct plane_chip plane_chip_unknown;
 
 struct plane {
 	struct profile *profile;

@@ -2,6 +2,7 @@
 #include "profile/spool.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,15 +11,14 @@
 
 /* Traces of a few megabytes need no file; larger ones write in pieces of this size.  Most are much
  * smaller, and memory that was never touched costs nothing. */
-#define BUFFER	     ((ptrdiff_t)4 << 20)
-#define BUFFER_FIRST ((ptrdiff_t)64 << 10)
+#define BUFFER ((ptrdiff_t)4 << 20)
 /* 5 million events, the exporter's limit, are 200 MB; this is room for any text beside them. */
 #define SPOOL_MAX ((int64_t)16 << 30)
 
 struct spool {
 	struct arena room; /* its own: what is put may lie in the caller's unused memory */
 	char *buffer;
-	ptrdiff_t len, cap;
+	ptrdiff_t len;
 	int64_t flushed;
 	int fd;	   /* -1: everything is in the buffer */
 	int error; /* errno of the first failure */
@@ -28,8 +28,7 @@ struct spool *spool_new(struct arena *scratch)
 {
 	struct spool *s = arena_make(scratch, struct spool, 1);
 	s->room = arena_new(2 * BUFFER);
-	s->cap = BUFFER_FIRST;
-	s->buffer = arena_room(&s->room, s->cap);
+	s->buffer = arena_room(&s->room, BUFFER);
 	s->fd = -1;
 	return s;
 }
@@ -38,11 +37,10 @@ struct spool *spool_new(struct arena *scratch)
 static int file_without_name(void)
 {
 	char path[4096];
-	struct str dir = str_from(getenv("TMPDIR"));
-	if (!dir.len || dir.len > (ptrdiff_t)sizeof(path) - 32)
-		dir = STR("/tmp");
-	memcpy(path, dir.p, (size_t)dir.len);
-	memcpy(path + dir.len, "/rooflint-XXXXXX", sizeof("/rooflint-XXXXXX"));
+	const char *dir = getenv("TMPDIR");
+	if (!dir || !*dir || strlen(dir) > sizeof(path) - 32)
+		dir = "/tmp";
+	snprintf(path, sizeof(path), "%s/rooflint-XXXXXX", dir);
 	int fd = mkstemp(path);
 	if (fd >= 0)
 		unlink(path);
@@ -61,29 +59,16 @@ static void flush(struct spool *s)
 	s->len = 0;
 }
 
-/* Room for more: a larger buffer, or the largest one emptied. */
-static void make_room(struct spool *s)
-{
-	if (s->cap == BUFFER) {
-		flush(s);
-		return;
-	}
-	char *larger = arena_room(&s->room, 4 * s->cap);
-	memcpy(larger, s->buffer, (size_t)s->len);
-	s->buffer = larger;
-	s->cap *= 4;
-}
-
 int64_t spool_put(struct spool *s, struct str bytes)
 {
 	int64_t at = s->flushed + s->len;
 	while (bytes.len) {
-		ptrdiff_t room = s->cap - s->len, n = bytes.len < room ? bytes.len : room;
+		ptrdiff_t room = BUFFER - s->len, n = bytes.len < room ? bytes.len : room;
 		memcpy(s->buffer + s->len, bytes.p, (size_t)n);
 		s->len += n;
 		bytes = str_from_offset(bytes, n);
-		if (s->len == s->cap)
-			make_room(s);
+		if (s->len == BUFFER)
+			flush(s);
 	}
 	return at;
 }

@@ -2,8 +2,6 @@
  * A profile from what was put aside: blocks are the chunks of lanes, entries the names of planes.
  * See trace.h.
  */
-#include <math.h>
-
 #include "profile/trace.h"
 
 static struct str piece(const struct trace *t, int64_t at, ptrdiff_t len)
@@ -62,12 +60,7 @@ static void plane_build(struct trace *t, struct trace_plane *from, struct plane 
 	p->class = plane_class_of(p->name, &p->platform, &p->ordinal);
 	if (p->class == PLANE_DEVICE && p->platform == PLATFORM_UNKNOWN)
 		p->platform = from->amd ? PLATFORM_AMD : PLATFORM_NVIDIA;
-	p->chip = (struct plane_chip){ .global_chip_id = -1,
-		.clock_hz = NAN,
-		.memory_bytes = NAN,
-		.memory_bps = NAN,
-		.peak_flops = NAN,
-		.peak_hbm_bps = NAN };
+	p->chip = plane_chip_unknown;
 	p->parts = arena_make(t->keep, struct plane_part, 1);
 	p->part_count = p->part_cap = 1;
 	stats_build(t, from, &p->parts[0]);

@@ -13,15 +13,28 @@
 #include "base/out.h"
 #include "base/stats.h"
 
+#define MAP_OF_PLANE "metadata map of an XPlane"
+
+/* A file being opened, and what grows meanwhile. */
+struct opening {
+	struct profile *profile;
+	struct arena *keep;
+	struct arena work; /* for what a plane's pass needs */
+	struct str whole;
+	struct diag *err;
+	ptrdiff_t plane_cap, hlo_cap;
+	struct map planes; /* by their names' hashes */
+	struct pieces seen;
+	struct map by_ends; /* what planes' ends hash to -> index into seen */
+};
+
 /* What one pass over a plane's fields collects before anything can be resolved. */
 struct plane_index {
-	struct profile *profile;
+	struct opening *o;
 	struct plane *plane;
-	struct str whole;
-	struct arena *keep;
-	struct arena scratch; /* for the pass itself */
-	struct diag *err;
-	struct str names_at; /* event metadata, the first entry to the last, */
+	struct plane_part *part;
+	struct arena work;
+	struct str name, names_at; /* event metadata, the first entry to the last, */
 	ptrdiff_t name_count;
 	struct pieces lines, stat_entries, stats; /* the last: the plane's own */
 };
@@ -44,11 +57,6 @@ static bool map_entry(struct str entry, int64_t *key, struct str *value, struct 
 	return !w.why;
 }
 
-static bool map_error(const struct plane_index *x, const struct wire *fail)
-{
-	return wire_error(fail, x->whole, "metadata map of an XPlane", x->err);
-}
-
 bool plane_name_read(struct plane_name *n, struct wire *fail)
 {
 	struct wire w = wire_open(n->entry);
@@ -63,28 +71,29 @@ bool plane_name_read(struct plane_name *n, struct wire *fail)
 }
 
 /* An XStatMetadata has its name where an XEventMetadata has it. */
-static bool stats_index(struct plane_index *x, struct plane_part *part)
+static bool stats_index(struct plane_index *x)
 {
+	struct plane_part *part = x->part;
 	ptrdiff_t count = x->stat_entries.count;
-	int64_t *ids = arena_make(&x->scratch, int64_t, count);
-	int32_t *indices = arena_make(&x->scratch, int32_t, count), others = STAT_COUNT;
+	int64_t *ids = arena_make(&x->work, int64_t, count);
+	int32_t *indices = arena_make(&x->work, int32_t, count), others = STAT_COUNT;
 
-	part->texts = arena_make(x->keep, struct str, STAT_COUNT + count);
+	part->texts = arena_make(x->o->keep, struct str, STAT_COUNT + count);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct plane_name n;
 		struct wire fail;
 
 		if (!map_entry(x->stat_entries.items[i], &ids[i], &n.entry, &fail))
-			return map_error(x, &fail);
+			return wire_error(&fail, x->o->whole, MAP_OF_PLANE, x->o->err);
 		if (!plane_name_read(&n, &fail))
-			return wire_error(&fail, x->whole, "XStatMetadata", x->err);
+			return wire_error(&fail, x->o->whole, "XStatMetadata", x->o->err);
 		int stat = stat_id_of(n.name);
 		if (stat >= 0)
 			part->known |= UINT64_C(1) << stat;
 		indices[i] = stat >= 0 ? stat : others++;
 		part->texts[indices[i]] = n.name;
 	}
-	part->stats = map_of_ids(ids, indices, count, x->keep);
+	part->stats = map_of_ids(ids, indices, count, x->o->keep);
 	return true;
 }
 
@@ -165,24 +174,6 @@ bool name_walk_next(struct name_walk *w, struct plane_name *ret)
 }
 
 /* A file may be written to while it is read: no more are taken than were counted. */
-static void part_learn(struct plane *p, int32_t index, struct arena *keep)
-{
-	struct plane_part *part = &p->parts[index];
-	int64_t *ids = arena_make(keep, int64_t, part->name_count);
-	int32_t *indices = arena_make(keep, int32_t, part->name_count);
-	struct plane_name *names = &p->names[p->name_count];
-	struct wire w = wire_open(part->names_at), fail;
-	ptrdiff_t count = 0;
-
-	for (; count < part->name_count && name_next(&w, &names[count], &fail); count++) {
-		names[count].part = index;
-		ids[count] = names[count].id;
-		indices[count] = (int32_t)(p->name_count + count);
-	}
-	part->names = map_of_ids(ids, indices, count, keep);
-	p->name_count += count;
-}
-
 static void names_learn(struct plane *p, struct arena *keep)
 {
 	ptrdiff_t count = 0;
@@ -191,8 +182,21 @@ static void names_learn(struct plane *p, struct arena *keep)
 		count += p->parts[i].name_count;
 	p->names = arena_make(keep, struct plane_name, count);
 	p->name_count = 0;
-	for (ptrdiff_t i = 0; i < p->part_count; i++)
-		part_learn(p, (int32_t)i, keep);
+	int64_t *ids = arena_make(keep, int64_t, count);
+	int32_t *indices = arena_make(keep, int32_t, count);
+	for (int32_t i = 0; i < p->part_count; i++) {
+		struct plane_part *part = &p->parts[i];
+		struct wire w = wire_open(part->names_at), fail;
+		ptrdiff_t first = p->name_count;
+		for (struct plane_name *n = &p->names[first];
+			p->name_count < first + part->name_count && name_next(&w, n, &fail); n++) {
+			n->part = i;
+			ids[p->name_count] = n->id;
+			indices[p->name_count] = (int32_t)p->name_count;
+			p->name_count++;
+		}
+		part->names = map_of_ids(ids + first, indices + first, p->name_count - first, keep);
+	}
 }
 
 void plane_learn(struct plane *p, struct arena *keep)
@@ -202,46 +206,34 @@ void plane_learn(struct plane *p, struct arena *keep)
 		names_learn(p, keep);
 }
 
-static void names_forget(struct plane *p)
-{
-	for (ptrdiff_t i = 0; i < p->part_count; i++)
-		p->parts[i].names = (struct map){ 0 };
-	p->names = NULL;
-	p->name_count = 0;
-}
-
 void plane_forget(struct plane *p)
 {
 	p->ops = NULL;
 	p->op_count = p->op_cap = 0;
 	p->table = NULL;
 	p->keep = NULL;
-	if (p->learns)
-		names_forget(p);
+	if (p->learns) {
+		for (ptrdiff_t i = 0; i < p->part_count; i++)
+			p->parts[i].names = (struct map){ 0 };
+		p->names = NULL;
+		p->name_count = 0;
+	}
 	/* Elsewhere names know no ops, and CPU ordinals share them between threads. */
 	for (ptrdiff_t i = 0; p->platform == PLATFORM_TPU && i < p->name_count; i++)
 		p->names[i].op = -1;
 }
 
-/* Host events are sorted out by their names again and again, so those stay. */
-static void host_names(struct plane *p, struct arena *keep)
-{
-	names_learn(p, keep);
-	for (ptrdiff_t i = 0; i < p->name_count; i++)
-		p->names[i].host = (int8_t)host_class_of(plane_name_text(&p->names[i]));
-}
-
-static bool event_names_index(struct plane_index *x, struct plane_part *part)
+static bool event_names_index(struct plane_index *x)
 {
 	struct wire w = wire_open(x->names_at), fail;
 	struct plane_name n;
 
 	while (name_next(&w, &n, &fail))
 		if (!plane_name_read(&n, &fail))
-			return wire_error(&fail, x->whole, "XEventMetadata", x->err);
-	part->names_at = x->names_at;
-	part->name_count = x->name_count;
-	return !fail.why || map_error(x, &fail);
+			return wire_error(&fail, x->o->whole, "XEventMetadata", x->o->err);
+	x->part->names_at = x->names_at;
+	x->part->name_count = x->name_count;
+	return !fail.why || wire_error(&fail, x->o->whole, MAP_OF_PLANE, x->o->err);
 }
 
 /*
@@ -249,22 +241,14 @@ static bool event_names_index(struct plane_index *x, struct plane_part *part)
  * before the first event, and the walk stops there.
  */
 static bool line_head(
-	struct plane_index *x, struct str line, struct lane *ret, struct lane_chunk *chunk)
+	const struct plane_index *x, struct str line, struct lane *ret, struct lane_chunk *chunk)
 {
 	struct wire w = wire_open(line);
 	struct wire_field f;
-	const uint8_t *event = NULL;
+	const uint8_t *event = w.at;
 
 	*ret = (struct lane){ .name = STR("") };
-	for (;;) {
-		const uint8_t *before = w.at;
-
-		if (!wire_next(&w, &f))
-			break;
-		if (f.number == XLINE_EVENTS) {
-			event = before;
-			break;
-		}
+	for (; wire_next(&w, &f) && f.number != XLINE_EVENTS; event = w.at) {
 		if (f.number == XLINE_ID && f.type == WIRE_VARINT)
 			ret->id = (int64_t)f.num;
 		else if (f.number == XLINE_NAME && f.type == WIRE_LEN)
@@ -272,12 +256,8 @@ static bool line_head(
 		else if (f.number == XLINE_TIMESTAMP_NS && f.type == WIRE_VARINT)
 			chunk->base_ps = (int64_t)(f.num * 1000);
 	}
-	if (w.why)
-		return wire_error(&w, x->whole, "XLine", x->err);
-	const uint8_t *end = w.end;
-	chunk->bytes = event ? str_span((const char *)event, (const char *)end)
-			     : (struct str){ line.p, 0 };
-	return true;
+	chunk->bytes = str_span((const char *)event, (const char *)w.end);
+	return !w.why || wire_error(&w, x->o->whole, "XLine", x->o->err);
 }
 
 /*
@@ -298,56 +278,49 @@ static struct lane *lane_of(struct plane *p, const struct lane *head, struct are
 	return l;
 }
 
-static bool lanes_index(struct plane_index *x, int32_t part_index)
+static bool lanes_index(struct plane_index *x)
 {
 	for (ptrdiff_t i = 0; i < x->lines.count; i++) {
 		struct lane head;
-		struct lane_chunk chunk = { .part = part_index };
+		struct lane_chunk chunk = { .part = (int32_t)(x->part - x->plane->parts) };
 
 		if (!line_head(x, x->lines.items[i], &head, &chunk))
 			return false;
-		struct lane *l = lane_of(x->plane, &head, x->keep);
-		*arena_push(x->keep, l->chunks, l->chunk_count, l->chunk_cap) = chunk;
+		struct lane *l = lane_of(x->plane, &head, x->o->keep);
+		*arena_push(x->o->keep, l->chunks, l->chunk_count, l->chunk_cap) = chunk;
 		l->bytes += chunk.bytes.len;
 	}
 	return true;
 }
 
-/* A field with an entry, from its tag to what is behind it. */
-static void name_found(struct plane_index *x, const uint8_t *tag, const uint8_t *behind)
-{
-	const char *first = x->name_count ? x->names_at.p : (const char *)tag;
-
-	x->names_at = str_span(first, (const char *)behind);
-	x->name_count++;
-}
-
-static bool plane_fields(struct plane_index *x, struct str bytes, struct str *name)
+static bool plane_fields(struct plane_index *x, struct str bytes)
 {
 	struct wire w = wire_open(bytes);
 	struct wire_field f;
 
-	*name = STR("");
+	x->name = STR("");
 	for (const uint8_t *before = w.at; wire_next(&w, &f); before = w.at) {
 		if (f.type != WIRE_LEN)
 			continue;
 		if (f.number == XPLANE_NAME)
-			*name = f.bytes;
+			x->name = f.bytes;
 		else if (f.number == XPLANE_LINES)
-			pieces_add(&x->lines, f.bytes, &x->scratch);
-		else if (f.number == XPLANE_EVENT_METADATA)
-			name_found(x, before, w.at);
+			pieces_add(&x->lines, f.bytes, &x->work);
 		else if (f.number == XPLANE_STAT_METADATA)
-			pieces_add(&x->stat_entries, f.bytes, &x->scratch);
+			pieces_add(&x->stat_entries, f.bytes, &x->work);
 		else if (f.number == XPLANE_STATS)
-			pieces_add(&x->stats, f.bytes, &x->scratch);
+			pieces_add(&x->stats, f.bytes, &x->work);
+		else if (f.number == XPLANE_EVENT_METADATA)
+			x->names_at =
+				str_span(x->name_count++ ? x->names_at.p : (const char *)before,
+					(const char *)w.at);
 	}
 	if (w.why)
-		return wire_error(&w, x->whole, "XPlane", x->err);
+		return wire_error(&w, x->o->whole, "XPlane", x->o->err);
 	if (x->lines.count > XPLANE_MAX_LANES || x->name_count > XPLANE_MAX_NAMES)
-		return diag_set(x->err, DIAG_LIMIT,
+		return diag_set(x->o->err, DIAG_LIMIT,
 			"plane '%.*s' has %td lines and %td names; the limits are %d and %d",
-			STR_ARG(*name), x->lines.count, x->name_count, XPLANE_MAX_LANES,
+			STR_ARG(x->name), x->lines.count, x->name_count, XPLANE_MAX_LANES,
 			XPLANE_MAX_NAMES);
 	return true;
 }
@@ -359,6 +332,13 @@ static int64_t whole_or_0(const struct stats *s, enum stat_id id, int64_t most)
 
 	return v < 0 ? 0 : v > most ? most : v;
 }
+
+const struct plane_chip plane_chip_unknown = { .clock_hz = NAN,
+	.memory_bytes = NAN,
+	.memory_bps = NAN,
+	.peak_flops = NAN,
+	.peak_hbm_bps = NAN,
+	.global_chip_id = -1 };
 
 /* CoreDetails: global_chip_id = 5; zero is omitted. */
 static void core_details(struct str bytes, struct plane_chip *chip)
@@ -442,43 +422,45 @@ static void versions_read(struct profile_versions *v, const struct stats *s, str
 		v->runtime = runtime_text(stat_text(s, runtimes[i]), keep);
 }
 
-static bool plane_stats(struct plane_index *x, const struct plane_part *part)
+static bool plane_stats(struct plane_index *x)
 {
 	struct plane *p = x->plane;
+	struct profile *profile = x->o->profile;
 	struct stats s = { 0 };
 	struct wire fail = { 0 };
 
 	for (ptrdiff_t i = 0; i < x->stats.count; i++)
-		if (!stats_read(part, x->stats.items[i], 0, UINT64_MAX, &s, &fail))
-			return wire_error(&fail, x->whole, "XStat of an XPlane", x->err);
+		if (!stats_read(x->part, x->stats.items[i], 0, UINT64_MAX, &s, &fail))
+			return wire_error(&fail, x->o->whole, "XStat of an XPlane", x->o->err);
 	if (p->class == PLANE_DEVICE || p->class == PLANE_SPARSE)
 		plane_chip_read(p, &s);
-	versions_read(&x->profile->versions, &s, x->keep);
+	versions_read(&profile->versions, &s, x->o->keep);
 	if (p->class == PLANE_ENVIRONMENT) {
-		x->profile->has_environment = true;
-		x->profile->captures++;
-		x->profile->start_ns = whole_or_0(&s, STAT_PROFILE_START_TIME, INT64_MAX);
-		x->profile->stop_ns = whole_or_0(&s, STAT_PROFILE_STOP_TIME, INT64_MAX);
+		profile->has_environment = true;
+		profile->captures++;
+		profile->start_ns = whole_or_0(&s, STAT_PROFILE_START_TIME, INT64_MAX);
+		profile->stop_ns = whole_or_0(&s, STAT_PROFILE_STOP_TIME, INT64_MAX);
 	}
 	return true;
 }
 
-static bool hlo_index(struct plane_index *x, struct plane_part *part, ptrdiff_t *cap)
+static bool hlo_index(struct plane_index *x)
 {
-	struct wire w = wire_open(part->names_at), fail;
+	struct profile *profile = x->o->profile;
+	struct wire w = wire_open(x->part->names_at), fail;
+	uint64_t protos = STAT_BIT(HLO_PROTO) | STAT_BIT(HLO_PROTO_OLD);
 	struct plane_name n;
 
 	while (name_next(&w, &n, &fail)) {
-		uint64_t want =
-			STAT_BIT(HLO_PROTO) | STAT_BIT(HLO_PROTO_OLD) | STAT_BIT(PROGRAM_ID);
 		struct stats s = { 0 };
 
-		if (!stats_read(part, n.entry, XMETADATA_STATS, want, &s, &fail))
-			return wire_error(&fail, x->whole, "XStat of a module", x->err);
-		if (!(s.present & (STAT_BIT(HLO_PROTO) | STAT_BIT(HLO_PROTO_OLD))))
+		if (!stats_read(x->part, n.entry, XMETADATA_STATS, protos | STAT_BIT(PROGRAM_ID),
+			    &s, &fail))
+			return wire_error(&fail, x->o->whole, "XStat of a module", x->o->err);
+		if (!(s.present & protos))
 			continue;
 		struct hlo_entry *e =
-			arena_push(x->keep, x->profile->hlo, x->profile->hlo_count, *cap);
+			arena_push(x->o->keep, profile->hlo, profile->hlo_count, x->o->hlo_cap);
 		e->program = (uint64_t)n.id;
 		module_name_of(plane_name_text(&n), &e->name, &e->program);
 		if (s.present & STAT_BIT(PROGRAM_ID))
@@ -490,32 +472,22 @@ static bool hlo_index(struct plane_index *x, struct plane_part *part, ptrdiff_t 
 	return true;
 }
 
-/* What grows while a file is opened. */
-struct opening {
-	ptrdiff_t plane_cap, hlo_cap;
-	struct map planes; /* by their names' hashes */
-	struct str *seen;  /* bytes of planes, by what their ends hash to */
-	ptrdiff_t seen_count, seen_cap;
-	struct map by_ends;
-	struct arena work; /* for what a plane's pass needs */
-};
-
 /* Planes with one name are parts of one. */
-static struct plane *plane_named(
-	struct profile *profile, struct str name, struct arena *keep, struct opening *o)
+static struct plane *plane_named(struct opening *o, struct str name)
 {
+	struct profile *profile = o->profile;
 	int64_t key = (int64_t)str_hash(name);
 	int32_t i = map_get_id(&o->planes, key);
 
 	if (i >= 0 && str_eq(profile->planes[i].name, name))
 		return &profile->planes[i];
-	struct plane *p = arena_push(keep, profile->planes, profile->plane_count, o->plane_cap);
-	map_put_id(&o->planes, key, (int32_t)(profile->plane_count - 1), keep);
+	struct plane *p = arena_push(o->keep, profile->planes, profile->plane_count, o->plane_cap);
+	map_put_id(&o->planes, key, (int32_t)(profile->plane_count - 1), o->keep);
 	p->profile = profile;
-	p->name = arena_str(keep, name);
+	p->name = arena_str(o->keep, name);
 	p->class = plane_class_of(name, &p->platform, &p->ordinal);
 	p->chip.global_chip_id = -1;
-	p->keep = keep;
+	p->keep = o->keep;
 	p->learns = p->class != PLANE_HOST;
 	return p;
 }
@@ -527,49 +499,39 @@ static struct plane *plane_named(
  * A file that was appended to itself: every plane comes again, byte for byte, and its events would
  * count twice.  Of planes whose ends are equal the first one is compared.
  */
-static bool is_repeated(struct opening *o, struct str bytes, struct arena *keep)
+static bool is_repeated(struct opening *o, struct str bytes)
 {
 	struct str head = str_head(bytes, PLANE_END), tail = bytes;
 
 	if (tail.len > PLANE_END)
 		tail = str_from_offset(bytes, bytes.len - PLANE_END);
 	uint64_t key = str_hash(head) ^ hash_mix(str_hash(tail) + (uint64_t)bytes.len);
-	int32_t i = map_get_id(&o->by_ends, (int64_t)key);
-	if (i >= 0)
-		return str_eq(o->seen[i], bytes);
-	*arena_push(keep, o->seen, o->seen_count, o->seen_cap) = bytes;
-	map_put_id(&o->by_ends, (int64_t)key, (int32_t)(o->seen_count - 1), keep);
+	int32_t next = (int32_t)o->seen.count;
+	int32_t i = map_put_id(&o->by_ends, (int64_t)key, next, o->keep);
+	if (i < next)
+		return str_eq(o->seen.items[i], bytes);
+	pieces_add(&o->seen, bytes, o->keep);
 	return false;
 }
 
-static bool plane_index(struct profile *profile, struct str bytes, struct arena *keep,
-	struct opening *o, struct diag *err)
+static bool plane_index(struct opening *o, struct str bytes)
 {
-	struct plane_index x = { .profile = profile,
-		.whole = profile->input->bytes,
-		.keep = keep,
-		.scratch = o->work,
-		.err = err };
-	struct str name;
+	struct plane_index x = { .o = o, .work = o->work };
 
-	if (!plane_fields(&x, bytes, &name))
+	if (!plane_fields(&x, bytes))
 		return false;
-	if (profile->plane_count >= XPLANE_MAX_PLANES)
-		return diag_set(err, DIAG_LIMIT, "more than %d planes", XPLANE_MAX_PLANES);
-	if (is_repeated(o, bytes, keep)) {
-		profile->repeated++;
+	if (o->profile->plane_count >= XPLANE_MAX_PLANES)
+		return diag_set(o->err, DIAG_LIMIT, "more than %d planes", XPLANE_MAX_PLANES);
+	if (is_repeated(o, bytes)) {
+		o->profile->repeated++;
 		return true;
 	}
-	x.plane = plane_named(profile, name, keep, o);
-	struct plane_part *part =
-		arena_push(keep, x.plane->parts, x.plane->part_count, x.plane->part_cap);
-	int32_t index = (int32_t)(x.plane->part_count - 1);
-	part->bytes = bytes;
-
-	if (!stats_index(&x, part) || !event_names_index(&x, part) || !lanes_index(&x, index) ||
-		!plane_stats(&x, part))
-		return diag_context(err, "plane '%.*s'", STR_ARG(name));
-	return x.plane->class != PLANE_METADATA || hlo_index(&x, part, &o->hlo_cap);
+	struct plane *p = x.plane = plane_named(o, x.name);
+	x.part = arena_push(o->keep, p->parts, p->part_count, p->part_cap);
+	x.part->bytes = bytes;
+	if (!stats_index(&x) || !event_names_index(&x) || !lanes_index(&x) || !plane_stats(&x))
+		return diag_context(o->err, "plane '%.*s'", STR_ARG(x.name));
+	return p->class != PLANE_METADATA || hlo_index(&x);
 }
 
 /* Host clock minus device clock: the median over the lane's first events that carry both. */
@@ -615,38 +577,41 @@ bool plane_shift(struct plane *p, struct str whole, struct diag *err)
 	return true;
 }
 
-static bool xspace_fields(
-	struct profile *profile, struct arena *keep, struct opening *o, struct diag *err)
+static bool xspace_fields(struct opening *o)
 {
-	struct str whole = profile->input->bytes;
-	struct wire w = wire_open(whole);
+	struct profile *profile = o->profile;
+	struct wire w = wire_open(o->whole);
 	struct wire_field f;
 	ptrdiff_t error_cap = 0, warning_cap = 0;
 
 	while (wire_next(&w, &f)) {
 		if (f.type != WIRE_LEN)
-			return diag_set(err, DIAG_WIRE,
+			return diag_set(o->err, DIAG_WIRE,
 				"XSpace at byte %td: field %u is a number where a plane was "
 				"expected",
-				(const char *)w.at - whole.p, f.number);
-		if (f.number == XSPACE_PLANES && !plane_index(profile, f.bytes, keep, o, err))
+				(const char *)w.at - o->whole.p, f.number);
+		if (f.number == XSPACE_PLANES && !plane_index(o, f.bytes))
 			return false;
 		if (f.number == XSPACE_ERRORS)
-			*arena_push(keep, profile->errors, profile->error_count, error_cap) =
+			*arena_push(o->keep, profile->errors, profile->error_count, error_cap) =
 				f.bytes;
 		if (f.number == XSPACE_WARNINGS)
-			*arena_push(keep, profile->warnings, profile->warning_count, warning_cap) =
-				f.bytes;
+			*arena_push(o->keep, profile->warnings, profile->warning_count,
+				warning_cap) = f.bytes;
 	}
-	return !w.why || wire_error(&w, whole, "XSpace", err);
+	return !w.why || wire_error(&w, o->whole, "XSpace", o->err);
 }
 
 bool xplane_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
 	struct diag *err)
 {
 	*ret = (struct profile){ .input = in, .host = host, .file_bytes = in->bytes.len };
-	struct opening o = { .work = arena_new(ARENA_SCRATCH_BYTES) };
-	bool ok = xspace_fields(ret, keep, &o, err);
+	struct opening o = { .profile = ret,
+		.keep = keep,
+		.work = arena_new(ARENA_SCRATCH_BYTES),
+		.whole = in->bytes,
+		.err = err };
+	bool ok = xspace_fields(&o);
 
 	arena_free(&o.work);
 	if (!ok)
@@ -655,11 +620,15 @@ bool xplane_open(struct input *in, struct str host, struct arena *keep, struct p
 		return diag_set(err, DIAG_XPLANE,
 			"no XPlane in %td bytes: the message is empty or cut; capture again",
 			in->bytes.len);
-	for (ptrdiff_t i = 0; i < ret->plane_count; i++) {
-		if (!plane_shift(&ret->planes[i], in->bytes, err))
-			return diag_context(err, "plane '%.*s'", STR_ARG(ret->planes[i].name));
-		if (ret->planes[i].class == PLANE_HOST)
-			host_names(&ret->planes[i], keep);
+	for (struct plane *p = ret->planes; p < ret->planes + ret->plane_count; p++) {
+		if (!plane_shift(p, in->bytes, err))
+			return diag_context(err, "plane '%.*s'", STR_ARG(p->name));
+		if (p->class != PLANE_HOST)
+			continue;
+		/* Host events are sorted out by their names again and again, so those stay. */
+		names_learn(p, keep);
+		for (ptrdiff_t i = 0; i < p->name_count; i++)
+			p->names[i].host = (int8_t)host_class_of(plane_name_text(&p->names[i]));
 	}
 	profile_drop(ret);
 	return cpu_planes(ret, keep, err);

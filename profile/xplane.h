@@ -151,9 +151,12 @@ struct lane_walk {
 	const struct plane_part *part; /* of the chunk, */
 	int64_t base_ps;	       /* and its */
 	struct wire fail;	       /* why set on the first malformed byte */
+	const char *dropped;	       /* of the chunk, up to here: see lane_walk_drop */
 };
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l);
 bool lane_walk_next(struct lane_walk *w, struct raw_event *ret);
+/* Give back the memory of what was read since the last time, if it is `least` bytes or more. */
+void lane_walk_drop(struct lane_walk *w, ptrdiff_t least);
 
 /* names.c: what producers call things. */
 enum plane_class plane_class_of(struct str name, enum platform *platform, int64_t *ordinal);
