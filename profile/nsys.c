@@ -47,14 +47,6 @@ static bool check_kind(const struct nsys_db *db, struct diag *err)
 
 /* ---- chips ----------------------------------------------------------------------------------- */
 
-static struct nsys_chip *chip_add(struct nsys *n, int64_t gpu)
-{
-	struct nsys_chip *c = arena_push(n->scratch, n->chips, n->chip_count, n->chip_cap);
-	*c = (struct nsys_chip){ gpu, plane_chip_unknown };
-	c->says.vendor = STR("Nvidia");
-	return c;
-}
-
 static int count_of(const struct nsys_rows *r, int column)
 {
 	int64_t n = nsys_int(r, column);
@@ -73,7 +65,11 @@ enum { GPU_ID, GPU_NAME, GPU_MAJOR, GPU_MINOR, GPU_CORES, GPU_MEMORY, GPU_OWN };
 
 static struct plane_chip *chip_read(struct nsys *n, const struct nsys_rows *r)
 {
-	struct plane_chip *c = &chip_add(n, nsys_int(r, GPU_ID))->says;
+	struct nsys_chip *chip = arena_push(n->scratch, n->chips, n->chip_count, n->chip_cap);
+	struct plane_chip *c = &chip->says;
+	chip->gpu = nsys_int(r, GPU_ID);
+	*c = plane_chip_unknown;
+	c->vendor = STR("Nvidia");
 	c->device_name = arena_str(n->trace.keep, nsys_text(r, GPU_NAME));
 	c->cc_major = count_of(r, GPU_MAJOR);
 	c->cc_minor = count_of(r, GPU_MINOR);
@@ -134,43 +130,36 @@ static void session_read(struct nsys *n)
 		p->start_ns = p->stop_ns = 0;
 }
 
-static void writer_read(struct nsys *n)
+/* Of a table of names and values: the last of that name, or the missing string. */
+static struct str value_named(struct nsys *n, const char *table, struct str name)
 {
 	static const char *const columns[] = { "name", "value", NULL };
-	struct nsys_rows r = nsys_rows_open(n->db, "META_DATA_EXPORT", 2, columns);
+	struct str value = { NULL, 0 };
+	struct nsys_rows r = nsys_rows_open(n->db, table, 2, columns);
 	while (nsys_rows_next(&r))
-		if (str_eq(nsys_text(&r, 0), STR("EXPORT_PRODUCT_VERSION")))
-			n->trace.profile->writer = arena_fmt(
-				n->trace.keep, "Nsight Systems %.*s", STR_ARG(nsys_text(&r, 1)));
-}
-
-/* "12080" is CUDA 12.8. */
-static struct str cuda_text(struct str number, struct arena *keep)
-{
-	uint64_t n;
-	if (!str_to_u64(number, &n) || n < 1000)
-		return (struct str){ NULL, 0 };
-	return arena_fmt(keep, "CUDA %llu.%llu", (unsigned long long)n / 1000,
-		(unsigned long long)n % 1000 / 10);
+		if (str_eq(nsys_text(&r, 0), name))
+			value = arena_str(n->trace.keep, nsys_text(&r, 1));
+	return value;
 }
 
 /* Of the machine's environment only these: variables of the shell stand in the same table. */
 static void versions_read(struct nsys *n)
 {
-	static const char *const columns[] = { "name", "value", NULL };
+	static const char machine[] = "TARGET_INFO_SYSTEM_ENV";
+	struct profile *p = n->trace.profile;
 	struct arena *keep = n->trace.keep;
-	struct str cuda = { NULL, 0 }, driver = { NULL, 0 };
-	struct nsys_rows r = nsys_rows_open(n->db, "TARGET_INFO_SYSTEM_ENV", 2, columns);
-	while (nsys_rows_next(&r)) {
-		if (str_eq(nsys_text(&r, 0), STR("CudaDriverVersion")))
-			cuda = cuda_text(nsys_text(&r, 1), keep);
-		else if (str_eq(nsys_text(&r, 0), STR("NvDriverVersion")))
-			driver = arena_fmt(keep, "driver %.*s", STR_ARG(nsys_text(&r, 1)));
-	}
-	n->trace.profile->versions.runtime =
-		cuda.p && driver.p ? arena_fmt(keep, "%.*s, %.*s", STR_ARG(cuda), STR_ARG(driver))
-		: cuda.p	   ? cuda
-				   : driver;
+	struct str nsight = value_named(n, "META_DATA_EXPORT", STR("EXPORT_PRODUCT_VERSION"));
+	struct str cuda = value_named(n, machine, STR("CudaDriverVersion"));
+	struct str driver = value_named(n, machine, STR("NvDriverVersion"));
+	uint64_t number; /* 12080 is CUDA 12.8 */
+	if (nsight.p)
+		p->writer = arena_fmt(keep, "Nsight Systems %.*s", STR_ARG(nsight));
+	if (driver.p)
+		p->versions.runtime = arena_fmt(keep, "driver %.*s", STR_ARG(driver));
+	if (str_to_u64(cuda, &number) && number >= 1000)
+		p->versions.runtime = arena_fmt(keep, "CUDA %llu.%llu%s%.*s",
+			(unsigned long long)number / 1000, (unsigned long long)number % 1000 / 10,
+			driver.p ? ", " : "", STR_ARG(p->versions.runtime));
 }
 
 /* Most warnings are of counters and samples that were not asked for. */
@@ -205,7 +194,6 @@ static bool read_all(struct nsys *n, struct str bytes, struct diag *err)
 	if (!nsys_db_open(bytes, n->scratch, &n->db, err) || !check_kind(n->db, err))
 		return false;
 	session_read(n);
-	writer_read(n);
 	versions_read(n);
 	messages_read(n);
 	chips_read(n);

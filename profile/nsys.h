@@ -106,9 +106,6 @@ struct nsys {
 	struct nsys_ranges ranges;
 	struct map launch_of; /* process and correlation -> innermost range */
 	bool by_process;      /* ops say which process they are of */
-	struct map scope_of;  /* thunk's and module's note -> index into scopes */
-	struct str *scopes;
-	ptrdiff_t scope_count, scope_cap;
 	struct nsys_device *devices;
 	ptrdiff_t device_count, device_cap;
 	struct map gpu_of; /* process and CUDA's number there -> Nsight's number */

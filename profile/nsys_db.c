@@ -284,18 +284,13 @@ static struct str question(const struct nsys_db *db, const char *table, const ch
 	struct arena *scratch)
 {
 	struct str sql = STR("SELECT ");
-	for (int i = 0; columns[i]; i++)
-		sql = arena_fmt(scratch, "%.*s%s%s%s%s", STR_ARG(sql), i ? ", " : "",
-			nsys_db_has_column(db, table, columns[i]) ? "\"" : "NULL",
-			nsys_db_has_column(db, table, columns[i]) ? columns[i] : "",
-			nsys_db_has_column(db, table, columns[i]) ? "\"" : "");
+	for (int i = 0; columns[i]; i++) {
+		bool here = nsys_db_has_column(db, table, columns[i]);
+		const char *quote = here ? "\"" : "";
+		sql = arena_fmt(scratch, "%.*s%s%s%s%s", STR_ARG(sql), i ? ", " : "", quote,
+			here ? columns[i] : "NULL", quote);
+	}
 	return arena_fmt(scratch, "%.*s FROM \"%s\"", STR_ARG(sql), table);
-}
-
-static void rows_close(struct nsys_rows *r)
-{
-	sqlite3_finalize(r->stmt);
-	r->stmt = NULL;
 }
 
 struct nsys_rows nsys_rows_open(
@@ -345,7 +340,8 @@ bool nsys_rows_next(struct nsys_rows *r)
 		if (is_whole(r))
 			return true;
 	}
-	rows_close(r);
+	sqlite3_finalize(r->stmt);
+	r->stmt = NULL;
 	return false;
 }
 

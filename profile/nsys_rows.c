@@ -122,21 +122,13 @@ static struct trace_lane *lane_named(
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* A thread's number within its process, as Nsight packs both. */
-static int64_t thread_number(int64_t global_tid)
-{
-	return global_tid & 0xffffff;
-}
-
-static int64_t process_of(int64_t global_tid)
-{
-	return global_tid & ~INT64_C(0xffffff);
-}
+/* Nsight packs a thread's number within its process behind the process. */
+enum { THREAD_BITS = 0xffffff };
 
 static void host_event(struct nsys *n, int64_t tid, struct str name, struct str what,
 	int64_t start_ns, int64_t end_ns)
 {
-	int64_t number = thread_number(tid);
+	int64_t number = tid & THREAD_BITS;
 	struct trace_lane *l = lane_named(
 		n, HOST_PID, tid, tid & CALLS_LANE ? "CUDA calls of thread " : "thread ", number);
 	struct trace_event *e = event_begin(n, name, start_ns, end_ns);
@@ -193,9 +185,10 @@ static struct str without_version(struct str call)
 		       : call;
 }
 
+/* Old exports do not say of which process an op is. */
 static int64_t launch_key(const struct nsys *n, int64_t pid, int64_t correlation)
 {
-	return (int64_t)(hash_mix(n->by_process ? (uint64_t)pid : 0) ^ (uint64_t)correlation);
+	return trace_pair(n->by_process ? pid : 0, correlation);
 }
 
 /* What it launches belongs to what it lies in. */
@@ -209,8 +202,8 @@ static void launch_add(struct nsys *n, int64_t tid, int64_t correlation, int64_t
 			"more than %d launches inside of ranges; profile a shorter time",
 			LAUNCHES_MAX);
 	else
-		map_put_id(&n->launch_of, launch_key(n, process_of(tid), correlation), range,
-			n->scratch);
+		map_put_id(&n->launch_of, launch_key(n, tid & ~(int64_t)THREAD_BITS, correlation),
+			range, n->scratch);
 }
 
 static void calls_read(struct nsys *n)
@@ -233,11 +226,6 @@ static void calls_read(struct nsys *n)
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
 /* CUDA's number of a GPU counts within its process. */
-static int64_t ordinal_key(int64_t pid, int64_t ordinal)
-{
-	return (int64_t)(hash_mix((uint64_t)pid) ^ (uint64_t)ordinal);
-}
-
 static void ordinals_read(struct nsys *n)
 {
 	static const char *const columns[] = { "pid", "cudaId", "gpuId", NULL };
@@ -245,14 +233,14 @@ static void ordinals_read(struct nsys *n)
 	while (nsys_rows_next(&r)) {
 		int64_t gpu = nsys_int(&r, 2);
 		if (gpu >= 0 && gpu <= INT32_MAX)
-			map_put_id(&n->gpu_of, ordinal_key(nsys_int(&r, 0), nsys_int(&r, 1)),
+			map_put_id(&n->gpu_of, trace_pair(nsys_int(&r, 0), nsys_int(&r, 1)),
 				(int32_t)gpu, n->scratch);
 	}
 }
 
 static int64_t gpu_of(const struct nsys *n, int64_t global_pid, int64_t ordinal)
 {
-	int32_t gpu = map_get_id(&n->gpu_of, ordinal_key(global_pid >> 24 & 0xffffff, ordinal));
+	int32_t gpu = map_get_id(&n->gpu_of, trace_pair(global_pid >> 24 & 0xffffff, ordinal));
 	return gpu >= 0 ? gpu : ordinal;
 }
 
@@ -288,23 +276,14 @@ static void step_add(
 	s->last_ns = end_ns > s->last_ns ? end_ns : s->last_ns;
 }
 
-/* "jit(f)/jit(main)" of the module and "layer/dot_general" of the thunk; kept for each pair. */
-static struct str scope_of(struct nsys *n, int32_t module, int32_t thunk)
+/* "jit(f)/jit(main)" of the module and "layer/dot_general" of the thunk. */
+static struct str scope_of(const struct nsys *n, int32_t module, int32_t thunk, struct arena *words)
 {
-	const struct nsys_range *items = n->ranges.items;
-	int64_t key = (int64_t)items[thunk].note << 32 | (module < 0 ? 0 : items[module].note + 1);
-	int32_t i = map_get_id(&n->scope_of, key);
-	if (i >= 0)
-		return n->scopes[i];
 	struct str head = module < 0 ? STR("") : nsys_note_at(&n->ranges, module)->scope;
 	struct str scope = nsys_note_at(&n->ranges, thunk)->scope;
 	if (head.len && scope.len)
-		scope = arena_fmt(n->scratch, "%.*s/%.*s", STR_ARG(head), STR_ARG(scope));
-	else if (head.len)
-		scope = head;
-	map_put_id(&n->scope_of, key, (int32_t)n->scope_count, n->scratch);
-	*arena_push(n->scratch, n->scopes, n->scope_count, n->scope_cap) = scope;
-	return scope;
+		return arena_fmt(words, "%.*s/%.*s", STR_ARG(head), STR_ARG(scope));
+	return head.len ? head : scope;
 }
 
 static void module_says(struct nsys *n, struct trace_event *e, int32_t module)
@@ -320,7 +299,8 @@ static void module_says(struct nsys *n, struct trace_event *e, int32_t module)
 }
 
 /* To which instruction, program and step it belongs, by the call that launched it. */
-static void attribute(struct nsys *n, struct nsys_device *d, struct trace_event *e, int32_t range)
+static void attribute(struct nsys *n, struct nsys_device *d, struct trace_event *e, int32_t range,
+	struct arena *words)
 {
 	int32_t thunk = nsys_range_inner(&n->ranges, range, NOTE_THUNK);
 	int32_t module = nsys_range_inner(&n->ranges, thunk < 0 ? range : thunk, NOTE_MODULE);
@@ -329,7 +309,7 @@ static void attribute(struct nsys *n, struct nsys_device *d, struct trace_event 
 		module_says(n, e, module);
 	if (thunk >= 0) {
 		event_says(e, STAT_HLO_OP, nsys_note_at(&n->ranges, thunk)->op);
-		event_says(e, STAT_NAME, scope_of(n, module, thunk));
+		event_says(e, STAT_NAME, scope_of(n, module, thunk, words));
 	}
 	if (step >= 0)
 		step_add(n, d, step, e->start_ps / 1000, (e->start_ps + e->duration_ps) / 1000);
@@ -347,25 +327,6 @@ static struct trace_lane *stream_of(struct nsys *n, const struct nsys_rows *r, i
 		hash_mix((uint64_t)nsys_int(r, OP_PROCESS)) + (uint64_t)nsys_int(r, OP_CONTEXT);
 	int64_t tid = (int64_t)((hash_mix(owner) ^ (uint64_t)stream) & INT64_MAX);
 	return lane_named(n, gpu, tid, "Stream #", stream);
-}
-
-/* What one table of ops says of a row beside place and time; texts may lie in the second arena. */
-typedef struct str describe_fn(
-	struct nsys *n, const struct nsys_rows *r, struct arena *words, struct str *details);
-
-static struct str describe_kernel(
-	struct nsys *n, const struct nsys_rows *r, struct arena *words, struct str *details)
-{
-	(void)words, (void)details;
-	return string_of_row(n, r, OP_OWN, 3);
-}
-
-/* A whole CUDA graph, where its nodes were not traced; named as in a profile of JAX. */
-static struct str describe_graph(
-	struct nsys *n, const struct nsys_rows *r, struct arena *words, struct str *details)
-{
-	(void)n, (void)details;
-	return arena_fmt(words, "CudaGraphExec:%lld", (long long)nsys_int(r, OP_OWN));
 }
 
 /* ENUM_CUDA_MEMCPY_OPER, in the words of a profile of JAX; arrays are memory of the device. */
@@ -387,49 +348,50 @@ static const char *memory_name(const struct nsys_rows *r, int column)
 	return known ? memory_names[kind] : "unknown";
 }
 
-static struct str describe_copy(
-	struct nsys *n, const struct nsys_rows *r, struct arena *words, struct str *details)
-{
-	enum { BYTES = OP_OWN, KIND, FROM, TO };
-	int64_t kind = nsys_int(r, KIND);
-	(void)n;
-	*details = arena_fmt(words, "kind_src:%s kind_dst:%s size:%lld", memory_name(r, FROM),
-		memory_name(r, TO), (long long)nsys_int(r, BYTES));
-	return copy_names[kind > 0 && kind < COUNT(copy_names) ? kind : 0];
-}
-
-static struct str describe_fill(
-	struct nsys *n, const struct nsys_rows *r, struct arena *words, struct str *details)
-{
-	(void)n, (void)r, (void)words, (void)details;
-	return STR("Memset");
-}
-
 /* Columns that all of them have come first; see OP_OWN. */
+enum { KERNELS, GRAPHS, COPIES, FILLS, SOURCES };
 static const struct source {
 	const char *table;
 	const char *columns[NSYS_COLUMNS];
-	describe_fn *describe;
-} sources[] = {
-	{ "CUPTI_ACTIVITY_KIND_KERNEL",
-		{ OP_COLUMNS, "demangledName", "shortName", "mangledName", NULL },
-		describe_kernel },
-	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", { OP_COLUMNS, "graphId", NULL }, describe_graph },
-	{ "CUPTI_ACTIVITY_KIND_MEMCPY",
-		{ OP_COLUMNS, "bytes", "copyKind", "srcKind", "dstKind", NULL }, describe_copy },
-	{ "CUPTI_ACTIVITY_KIND_MEMSET", { OP_COLUMNS, NULL }, describe_fill },
+} sources[SOURCES] = {
+	[KERNELS] = { "CUPTI_ACTIVITY_KIND_KERNEL",
+		{ OP_COLUMNS, "demangledName", "shortName", "mangledName", NULL } },
+	[GRAPHS] = { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", { OP_COLUMNS, "graphId", NULL } },
+	[COPIES] = { "CUPTI_ACTIVITY_KIND_MEMCPY",
+		{ OP_COLUMNS, "bytes", "copyKind", "srcKind", "dstKind", NULL } },
+	[FILLS] = { "CUPTI_ACTIVITY_KIND_MEMSET", { OP_COLUMNS, NULL } },
 };
-enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
-static void op_read(struct nsys *n, const struct source *from, const struct nsys_rows *r)
+/* What a profile of JAX calls it, and says of a copy; texts may lie in the second arena. */
+static struct str op_name(const struct nsys *n, int source, const struct nsys_rows *r,
+	struct arena *words, struct str *details)
+{
+	enum { BYTES = OP_OWN, KIND, FROM, TO };
+	int64_t kind;
+	switch (source) {
+	case KERNELS:
+		return string_of_row(n, r, OP_OWN, 3);
+	case GRAPHS: /* a whole CUDA graph, where its nodes were not traced */
+		return arena_fmt(words, "CudaGraphExec:%lld", (long long)nsys_int(r, OP_OWN));
+	case COPIES:
+		*details = arena_fmt(words, "kind_src:%s kind_dst:%s size:%lld",
+			memory_name(r, FROM), memory_name(r, TO), (long long)nsys_int(r, BYTES));
+		kind = nsys_int(r, KIND);
+		return copy_names[kind > 0 && kind < COUNT(copy_names) ? kind : 0];
+	default:
+		return STR("Memset");
+	}
+}
+
+static void op_read(struct nsys *n, int source, const struct nsys_rows *r)
 {
 	struct arena words = n->words;
-	struct str details = { NULL, 0 }, name = from->describe(n, r, &words, &details);
+	struct str details = { NULL, 0 }, name = op_name(n, source, r, &words, &details);
 	int64_t start_ns, end_ns;
 	int64_t pid = nsys_int(r, OP_PROCESS), gpu = gpu_of(n, pid, nsys_id(r, OP_DEVICE));
 	if (gpu < 0)
-		nsys_db_doubt(n->db, from->table, "its devices count from %lld, not from 0",
-			(long long)gpu);
+		nsys_db_doubt(
+			n->db, r->table, "its devices count from %lld, not from 0", (long long)gpu);
 	if (gpu < 0 || !place(n, r, &start_ns, &end_ns))
 		return;
 	struct nsys_device *d = device_of(n, gpu);
@@ -440,7 +402,7 @@ static void op_read(struct nsys *n, const struct source *from, const struct nsys
 	event_says(e, STAT_MEMCPY_DETAILS, details);
 	int32_t range = map_get_id(&n->launch_of, launch_key(n, pid, nsys_int(r, OP_CORRELATION)));
 	if (range >= 0)
-		attribute(n, d, e, range);
+		attribute(n, d, e, range, &words);
 	n->trace.profile->event_count++;
 	trace_write(&n->trace, l, e, NULL);
 }
@@ -463,7 +425,7 @@ static void ops_read(struct nsys *n)
 				first = i;
 		if (first < 0)
 			return;
-		op_read(n, &sources[first], &rows[first]);
+		op_read(n, first, &rows[first]);
 		more[first] = nsys_rows_next(&rows[first]);
 	}
 }

@@ -64,7 +64,7 @@ static struct trace_lane *lane_new(struct trace *t, int64_t key, struct trace_pl
 /* Events stand thread by thread, so the last one is nearly always right. */
 struct trace_lane *trace_lane_of(struct trace *t, int64_t pid, int64_t tid)
 {
-	int64_t key = (int64_t)(hash_mix((uint64_t)pid) ^ (uint64_t)tid);
+	int64_t key = trace_pair(pid, tid);
 	if (t->last && t->last->key == key)
 		return t->last;
 	int32_t i = map_get_id(&t->lane_of, key);

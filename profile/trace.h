@@ -143,6 +143,11 @@ enum { TRACE_STAT_ID = 1 };
 void trace_start(
 	struct trace *t, struct profile *profile, struct arena *keep, struct arena *scratch);
 bool trace_finish(struct trace *t, bool ok, struct input *in, struct diag *err);
+/* Two numbers as one key. */
+static inline int64_t trace_pair(int64_t a, int64_t b)
+{
+	return (int64_t)(hash_mix((uint64_t)a) ^ (uint64_t)b);
+}
 /* By the numbers of a process and a thread; NULL, with a limit set, when there are too many. */
 struct trace_plane *trace_plane_of(struct trace *t, int64_t pid);
 struct trace_lane *trace_lane_of(struct trace *t, int64_t pid, int64_t tid);
