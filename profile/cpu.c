@@ -9,14 +9,6 @@
 /* Virtual devices of one process; nobody runs more than a few hundred. */
 #define CPU_MAX_DEVICES 1024
 
-static bool has_device_plane(const struct profile *profile)
-{
-	for (ptrdiff_t i = 0; i < profile->plane_count; i++)
-		if (profile->planes[i].class == PLANE_DEVICE)
-			return true;
-	return false;
-}
-
 /* Marks the ordinals that ran ops, the lanes they ran on, and tells whether any op named one. */
 static bool ordinals_scan(
 	const struct plane *host, bool *ordinals, bool *lanes, bool *told, struct diag *err)
@@ -49,54 +41,41 @@ static bool ordinals_scan(
 	return true;
 }
 
-static void plane_for(struct plane *p, const struct plane *host, int64_t ordinal, const bool *ran,
-	struct arena *keep)
-{
-	*p = *host;
-	p->name = arena_fmt(keep, "/device:CPU:%lld", (long long)ordinal);
-	p->class = PLANE_DEVICE;
-	p->platform = PLATFORM_CPU;
-	p->ordinal = ordinal;
-	p->lanes = arena_make(keep, struct lane, host->lane_count);
-	for (ptrdiff_t i = 0; i < host->lane_count; i++) {
-		p->lanes[i] = host->lanes[i];
-		p->lanes[i].class = ran[i] ? LANE_OPS : LANE_OTHER;
-	}
-}
-
-static struct plane *host_plane(struct profile *profile)
-{
-	for (ptrdiff_t i = 0; i < profile->plane_count; i++)
-		if (profile->planes[i].class == PLANE_HOST)
-			return &profile->planes[i];
-	return NULL;
-}
-
 bool cpu_planes(struct profile *profile, struct arena *keep, struct diag *err)
 {
-	struct plane *host = host_plane(profile);
-	bool ordinals[CPU_MAX_DEVICES] = { 0 }, told = false;
-
-	if (!host || has_device_plane(profile))
-		return true;
+	bool ordinals[CPU_MAX_DEVICES] = { 0 }, told = false, has_device = false;
+	const struct plane *host = NULL;
 	uint64_t known = 0;
-	for (ptrdiff_t i = 0; i < host->part_count; i++)
+
+	for (ptrdiff_t i = profile->plane_count - 1; i >= 0; i--) {
+		has_device |= profile->planes[i].class == PLANE_DEVICE;
+		if (profile->planes[i].class == PLANE_HOST)
+			host = &profile->planes[i];
+	}
+	for (ptrdiff_t i = 0; host && i < host->part_count; i++)
 		known |= host->parts[i].known;
-	if (!(known & STAT_BIT(HLO_OP)))
+	if (has_device || !(known & STAT_BIT(HLO_OP)))
 		return true;
-	bool *lanes = arena_make(keep, bool, host->lane_count);
-	if (!ordinals_scan(host, ordinals, lanes, &told, err))
+	bool *ran = arena_make(keep, bool, host->lane_count);
+	if (!ordinals_scan(host, ordinals, ran, &told, err))
 		return false;
 	profile->devices_mixed = !told;
-	ptrdiff_t extra = 0;
-	for (int i = 0; i < CPU_MAX_DEVICES; i++)
-		extra += ordinals[i];
-	struct plane *planes = arena_make(keep, struct plane, profile->plane_count + extra);
-	memcpy(planes, profile->planes, (size_t)profile->plane_count * sizeof(*planes));
-	host = &planes[host - profile->planes];
-	profile->planes = planes;
-	for (int i = 0; i < CPU_MAX_DEVICES; i++)
-		if (ordinals[i])
-			plane_for(&planes[profile->plane_count++], host, i, lanes, keep);
+	struct plane shared = *host;
+	ptrdiff_t cap = profile->plane_count;
+	for (int ordinal = 0; ordinal < CPU_MAX_DEVICES; ordinal++) {
+		if (!ordinals[ordinal])
+			continue;
+		struct plane *p = arena_push(keep, profile->planes, profile->plane_count, cap);
+		*p = shared;
+		p->name = arena_fmt(keep, "/device:CPU:%d", ordinal);
+		p->class = PLANE_DEVICE;
+		p->platform = PLATFORM_CPU;
+		p->ordinal = ordinal;
+		p->lanes = arena_make(keep, struct lane, shared.lane_count);
+		for (ptrdiff_t i = 0; i < shared.lane_count; i++) {
+			p->lanes[i] = shared.lanes[i];
+			p->lanes[i].class = ran[i] ? LANE_OPS : LANE_OTHER;
+		}
+	}
 	return true;
 }

@@ -12,12 +12,6 @@ enum { HEAD_BYTES = 64 << 10 };
 /* Three names a thread; a file of nothing else is no trace. */
 enum { NAMES_MAX = 4096 };
 
-struct threads {
-	const struct profile *profile;
-	int64_t host_pid;
-	int shared, foreign;
-};
-
 /* An xplane may have been written without its host's threads: then none can be the same. */
 static bool has_threads(const struct profile *p)
 {
@@ -38,32 +32,29 @@ static bool host_has(const struct profile *p, int64_t tid)
 	return false;
 }
 
-static void meet_name(struct threads *t, const struct trace_event *e)
-{
-	bool is_host = e->present & STAT_BIT(NAME) && str_eq(e->args[STAT_NAME], STR("/host:CPU"));
-	if (str_eq(e->name, STR("process_name")) && is_host)
-		t->host_pid = e->pid;
-	if (!str_eq(e->name, STR("thread_name")) || e->pid != t->host_pid)
-		return;
-	if (host_has(t->profile, e->tid))
-		t->shared++;
-	else
-		t->foreign++;
-}
-
 enum trace_kin trace_kin_of(const struct input *in, const struct profile *p)
 {
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct input head = input_memory(in->path, str_head(in->bytes, HEAD_BYTES));
 	struct trace_reader *r = arena_make(&scratch, struct trace_reader, 1);
 	struct trace_event *e = arena_make(&scratch, struct trace_event, 1);
-	struct threads t = { .profile = p, .host_pid = -1 };
-	if (trace_begin(r, &head, &scratch))
-		for (int n = 0; n < NAMES_MAX && trace_next(r, e) && e->phase == 'M'; n++)
-			meet_name(&t, e);
+	int64_t host_pid = -1;
+	int shared = 0, foreign = 0;
+	bool more = trace_begin(r, &head, &scratch);
+	for (int n = 0; more && n < NAMES_MAX && trace_next(r, e) && e->phase == 'M'; n++) {
+		if (str_eq(e->name, STR("process_name")) && e->present & STAT_BIT(NAME) &&
+			str_eq(e->args[STAT_NAME], STR("/host:CPU")))
+			host_pid = e->pid;
+		if (!str_eq(e->name, STR("thread_name")) || e->pid != host_pid)
+			continue;
+		if (host_has(p, e->tid))
+			shared++;
+		else
+			foreign++;
+	}
 	trace_close(r);
 	arena_free(&scratch);
-	if (t.shared)
+	if (shared)
 		return TRACE_SAME;
-	return t.foreign && has_threads(p) ? TRACE_OTHER : TRACE_UNTOLD;
+	return foreign && has_threads(p) ? TRACE_OTHER : TRACE_UNTOLD;
 }

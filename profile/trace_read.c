@@ -257,20 +257,15 @@ static bool scan_member(
 	}
 }
 
-static void event_clear(struct trace_event *e)
+static bool scan_event(struct trace_reader *r, struct jscan *s, struct trace_event *e)
 {
+	bool first = true;
+	struct str key;
 	e->phase = 0;
 	e->pid = e->tid = -1;
 	e->start_ps = e->duration_ps = 0;
 	e->name = STR("");
 	e->present = 0;
-}
-
-static bool scan_event(struct trace_reader *r, struct jscan *s, struct trace_event *e)
-{
-	bool first = true;
-	struct str key;
-	event_clear(e);
 	if (!jscan_expect(s, '{', "'{' and an event"))
 		return false;
 	while (jscan_member(s, &first, &key))
@@ -339,18 +334,31 @@ static bool next_key(struct trace_reader *r, struct str *key)
 	}
 }
 
-static bool take_bracket(struct trace_reader *r, char c, const char *why)
+/* The next byte that is no blank; 0 on trouble. */
+static char peek(struct trace_reader *r)
 {
 	for (;;) {
 		struct jscan s = r->scan;
-		if (jscan_expect(&s, c, why)) {
+		if (jscan_blanks(&s)) {
 			r->scan = s;
-			r->first = true;
-			return true;
+			return *s.at;
 		}
 		if (!again(r, &s))
-			return false;
+			return 0;
 	}
+}
+
+static bool take_bracket(struct trace_reader *r, char c, const char *why)
+{
+	char next = peek(r);
+	if (next != c) {
+		if (next)
+			r->why = why;
+		return false;
+	}
+	r->scan.at++;
+	r->first = true;
+	return true;
 }
 
 /* Up to the events; false when there are none (any more), or on trouble. */
@@ -365,17 +373,6 @@ static bool find_events(struct trace_reader *r)
 			return false;
 	}
 	return false;
-}
-
-static bool starts_with(struct trace_reader *r, char c)
-{
-	for (;;) {
-		struct jscan s = r->scan;
-		if (jscan_blanks(&s))
-			return *s.at == c;
-		if (!again(r, &s))
-			return false;
-	}
 }
 
 /* The mark with which some editors begin UTF-8. */
@@ -395,7 +392,7 @@ bool trace_begin(struct trace_reader *r, const struct input *in, struct arena *k
 	r->scan = jscan_open(r->window);
 	index_arguments(r);
 	skip_mark(r);
-	r->bare = starts_with(r, '[');
+	r->bare = peek(r) == '[';
 	if (r->why)
 		return false;
 	if (r->bare)

@@ -1,6 +1,7 @@
 /*
  * Events and names as they are written in an xplane.pb, into blocks and the spool.  See trace.h.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "profile/trace.h"
@@ -59,44 +60,46 @@ static void put_bytes(struct pb *b, int field, struct str bytes)
 	b->len += bytes.len;
 }
 
-static void put_real(struct pb *b, int field, double value)
-{
-	uint64_t bits;
-	memcpy(&bits, &value, sizeof(bits));
-	put_tag(b, field, WIRE_I64);
-	for (int i = 0; i < 8; i++)
-		b->p[b->len++] = (char)(bits >> (8 * i));
-}
-
-/* A number as it is written; the largest stat of one is STAT_NUMBER bytes.  False for a word. */
+/* A stat of a number, of at most STAT_NUMBER bytes beside its own head. */
 enum { STAT_NUMBER = 16 };
-static bool put_number(struct pb *b, int stat, struct str text)
+static void put_stat(struct pb *b, int field, int stat, enum xstat_field kind, uint64_t value)
 {
 	char bytes[STAT_NUMBER];
 	struct pb inner = { bytes, 0 };
-	int64_t whole;
-	uint64_t large;
-	double real;
 	put_int(&inner, XSTAT_METADATA_ID, TRACE_STAT_ID + stat);
-	if (str_to_i64(text, &whole))
-		put_int(&inner, XSTAT_INT64, whole);
-	else if (str_to_u64(text, &large))
-		put_int(&inner, XSTAT_UINT64, (int64_t)large);
-	else if (str_to_double(text, &real))
-		put_real(&inner, XSTAT_DOUBLE, real);
-	else
+	if (kind == XSTAT_DOUBLE) {
+		put_tag(&inner, kind, WIRE_I64);
+		for (int i = 0; i < 8; i++)
+			bytes[inner.len++] = (char)(value >> (8 * i));
+	} else {
+		put_int(&inner, kind, (int64_t)value);
+	}
+	assert(inner.len <= STAT_NUMBER);
+	put_bytes(b, field, (struct str){ bytes, inner.len });
+}
+
+/* A number as it is written.  False for a word. */
+static bool put_number(struct pb *b, int field, int stat, struct str text)
+{
+	int64_t whole;
+	uint64_t bits;
+	double real;
+	if (str_to_i64(text, &whole)) {
+		put_stat(b, field, stat, XSTAT_INT64, (uint64_t)whole);
+	} else if (str_to_u64(text, &bits)) {
+		put_stat(b, field, stat, XSTAT_UINT64, bits);
+	} else if (str_to_double(text, &real)) {
+		memcpy(&bits, &real, sizeof(bits));
+		put_stat(b, field, stat, XSTAT_DOUBLE, bits);
+	} else {
 		return false;
-	put_bytes(b, XEVENT_STATS, (struct str){ bytes, inner.len });
+	}
 	return true;
 }
 
 static void put_ref(struct pb *b, int stat, ptrdiff_t ref)
 {
-	char bytes[STAT_NUMBER];
-	struct pb inner = { bytes, 0 };
-	put_int(&inner, XSTAT_METADATA_ID, TRACE_STAT_ID + stat);
-	put_int(&inner, XSTAT_REF, TRACE_STAT_ID + STAT_COUNT + ref);
-	put_bytes(b, XEVENT_STATS, (struct str){ bytes, inner.len });
+	put_stat(b, XEVENT_STATS, stat, XSTAT_REF, (uint64_t)(TRACE_STAT_ID + STAT_COUNT + ref));
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -135,32 +138,12 @@ static ptrdiff_t entry_bytes(const struct trace_event *e, uint64_t said)
 	return n;
 }
 
-static int32_t put_text(struct pb *b, int field, struct str text)
-{
-	put_bytes(b, field, text);
-	return (int32_t)(b->len - text.len);
-}
-
 static void put_stat_text(struct pb *b, int stat, struct str text, struct arena scratch)
 {
 	struct pb inner = { arena_make(&scratch, char, text.len + 16), 0 };
 	put_int(&inner, XSTAT_METADATA_ID, TRACE_STAT_ID + stat);
 	put_bytes(&inner, XSTAT_STR, text);
 	put_bytes(b, XMETADATA_STATS, (struct str){ inner.p, inner.len });
-}
-
-_Static_assert((int)XMETADATA_STATS != (int)XEVENT_STATS, "put_number writes an event's stats");
-
-/* A number among an entry's stats. */
-static void put_stat_number(struct pb *b, int stat, struct str text)
-{
-	char bytes[2 * STAT_NUMBER];
-	struct pb event = { bytes, 0 };
-	if (!put_number(&event, stat, text))
-		return;
-	bytes[0] = (char)(XMETADATA_STATS << 3 | WIRE_LEN);
-	memcpy(b->p + b->len, bytes, (size_t)event.len);
-	b->len += event.len;
 }
 
 /*
@@ -174,54 +157,45 @@ static void name_write(struct trace *t, const struct trace_event *e, uint64_t sa
 	bool is_long = said & LONG_NAME;
 	struct str name = text_of(t, e->name, &scratch);
 	struct str text = is_long ? text_of(t, e->args[ARG_LONG_NAME], &scratch) : name;
-	n->name = put_text(&b, XMETADATA_NAME, text);
+	put_bytes(&b, XMETADATA_NAME, text);
+	n->name = (int32_t)(b.len - text.len);
 	n->name_len = (int32_t)text.len;
 	if (is_long)
-		put_text(&b, XMETADATA_DISPLAY_NAME, name);
+		put_bytes(&b, XMETADATA_DISPLAY_NAME, name);
 	for (uint64_t rest = said & ~LONG_NAME; rest; rest &= rest - 1) {
 		int stat = __builtin_ctzll(rest);
 		if (texts >> stat & 1)
 			put_stat_text(&b, stat, text_of(t, e->args[stat], &scratch), scratch);
 		else
-			put_stat_number(&b, stat, e->args[stat]);
+			put_number(&b, XMETADATA_STATS, stat, e->args[stat]);
 	}
-	if (run) {
-		char digits[24];
-		struct pb program = { digits, 0 };
-		put_int(&program, XSTAT_METADATA_ID, TRACE_STAT_ID + STAT_PROGRAM_ID);
-		put_int(&program, XSTAT_UINT64, (int64_t)run->program);
-		put_bytes(&b, XMETADATA_STATS, (struct str){ digits, program.len });
-	}
+	if (run)
+		put_stat(&b, XMETADATA_STATS, STAT_PROGRAM_ID, XSTAT_UINT64, run->program);
+	assert(b.len <= entry_bytes(e, said));
 	n->len = (int32_t)b.len;
 	n->at = spool_put(t->spool, (struct str){ b.p, b.len });
 	n->program = run && str_starts(text, STR("%")) ? run->index : -1;
 }
 
-/* One that was not met before; -1 when there are too many. */
-static int32_t name_new(struct trace *t, struct trace_plane *p, const struct trace_event *e,
-	const struct trace_run *run, uint64_t hash)
+/* An index into the plane's names; -1 when there are too many. */
+static int32_t name_of(struct trace *t, struct trace_plane *p, const struct trace_event *e,
+	const struct trace_run *run)
 {
 	uint64_t said = e->present & of_names;
-	int32_t i = (int32_t)p->name_count;
+	int64_t hash = (int64_t)name_hash(e, said, run);
+	int32_t i = map_get_id(&p->name_of, hash);
+	if (i >= 0)
+		return i;
 	if (p->name_count >= XPLANE_MAX_NAMES) {
 		t->limit = "ops";
 		return -1;
 	}
-	map_put_id(&p->name_of, (int64_t)hash, i, t->scratch);
+	map_put_id(&p->name_of, hash, (int32_t)p->name_count, t->scratch);
 	struct trace_name *n = arena_push(t->scratch, p->names, p->name_count, p->name_cap);
 	name_write(t, e, said, run, n, *t->scratch);
 	p->seen |= said | (run ? STAT_BIT(PROGRAM_ID) : 0);
 	p->amd |= str_starts(e->name, STR("__amd_rocclr_")) || str_starts(e->name, STR("Cijk_"));
-	return i;
-}
-
-/* An index into the plane's names. */
-static int32_t name_of(struct trace *t, struct trace_plane *p, const struct trace_event *e,
-	const struct trace_run *run)
-{
-	uint64_t hash = name_hash(e, e->present & of_names, run);
-	int32_t i = map_get_id(&p->name_of, (int64_t)hash);
-	return i >= 0 ? i : name_new(t, p, e, run, hash);
+	return (int32_t)p->name_count - 1;
 }
 
 static ptrdiff_t ref_of(struct trace *t, struct trace_plane *p, struct str text)
@@ -268,45 +242,21 @@ static void lane_room(struct trace *t, struct trace_lane *l, ptrdiff_t bytes, in
 		l->base_ps = start_ps;
 }
 
-/* The stats of one event, as the plane's kind asks for them. */
-static void put_stats(struct trace *t, struct trace_plane *p, const struct trace_event *e,
-	uint64_t stats, struct pb *b)
-{
-	for (; stats; stats &= stats - 1) {
-		int stat = __builtin_ctzll(stats);
-		if (texts >> stat & 1)
-			put_ref(b, stat, ref_of(t, p, e->args[stat]));
-		else if (!put_number(b, stat, e->args[stat]))
-			continue;
-		p->seen |= UINT64_C(1) << stat;
-	}
-}
-
-/* The same on every host and machine, and never one that the profiler gives out. */
-static uint64_t program_by_name(struct str module)
-{
-	return str_hash(module) | UINT64_C(1) << 63;
-}
-
 /* What a trace does not say, but what it says tells. */
 static void put_implied(
 	struct trace *t, struct trace_plane *p, const struct trace_event *e, struct pb *b)
 {
-	static const struct str one = STR_INIT("1");
 	/* The mark of a root is left out; only annotations of steps carry a number. */
 	if (p->class == PLANE_HOST && e->present & STAT_BIT(STEP_NUM)) {
-		put_number(b, STAT_ROOT, one);
+		put_stat(b, XEVENT_STATS, STAT_ROOT, XSTAT_INT64, 1);
 		p->seen |= STAT_BIT(ROOT);
 	}
 	if (e->present & STAT_BIT(HLO_MODULE) && !(e->present & STAT_BIT(PROGRAM_ID))) {
 		struct str name = p->refs[ref_of(t, p, e->args[STAT_HLO_MODULE])];
-		uint64_t id = program_by_name(name);
-		char digits[24];
-		struct pb program = { digits, 0 };
+		/* The same on every host and machine, and never one that the profiler gives out. */
+		uint64_t id = str_hash(name) | UINT64_C(1) << 63;
 		trace_program(t, id, name, true);
-		put_int(&program, XSTAT_METADATA_ID, TRACE_STAT_ID + STAT_PROGRAM_ID);
-		put_int(&program, XSTAT_UINT64, (int64_t)id);
-		put_bytes(b, XEVENT_STATS, (struct str){ digits, program.len });
+		put_stat(b, XEVENT_STATS, STAT_PROGRAM_ID, XSTAT_UINT64, id);
 		p->seen |= STAT_BIT(PROGRAM_ID);
 	}
 	/* A kernel's scope is called "name" in the xplane.pb; this word stands for none. */
@@ -337,8 +287,16 @@ void trace_write(struct trace *t, struct trace_lane *l, const struct trace_event
 	put_int(&b, XEVENT_OFFSET_PS, e->start_ps - l->base_ps);
 	if (e->duration_ps)
 		put_int(&b, XEVENT_DURATION_PS, e->duration_ps);
-	put_stats(t, p, e, stats, &b);
+	for (; stats; stats &= stats - 1) {
+		int stat = __builtin_ctzll(stats);
+		if (texts >> stat & 1)
+			put_ref(&b, stat, ref_of(t, p, e->args[stat]));
+		else if (!put_number(&b, XEVENT_STATS, stat, e->args[stat]))
+			continue;
+		p->seen |= UINT64_C(1) << stat;
+	}
 	put_implied(t, p, e, &b);
+	assert(b.len <= EVENT_BYTES);
 	struct pb block = { l->bytes, l->len };
 	put_bytes(&block, XLINE_EVENTS, (struct str){ bytes, b.len });
 	l->len = block.len;
