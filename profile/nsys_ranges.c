@@ -47,14 +47,11 @@ static bool annotation_cut(struct str text, struct arena *keep, struct str *word
 	return true;
 }
 
-static struct str one_of(struct str a, struct str b)
-{
-	return a.p ? a : b;
-}
-
 static void annotation_read(struct nsys_note *n, struct str word, struct str list)
 {
-	n->module = one_of(value_of(list, STR(",hlo_module=")), value_of(list, STR(",module=")));
+	n->module = value_of(list, STR(",hlo_module="));
+	if (!n->module.p)
+		n->module = value_of(list, STR(",module="));
 	n->number = value_of(list, STR(",program_id="));
 	n->op = value_of(list, STR(",hlo_op="));
 	n->name = word;

@@ -191,21 +191,6 @@ static int64_t launch_key(const struct nsys *n, int64_t pid, int64_t correlation
 	return trace_pair(n->by_process ? pid : 0, correlation);
 }
 
-/* What it launches belongs to what it lies in. */
-static void launch_add(struct nsys *n, int64_t tid, int64_t correlation, int64_t start_ns)
-{
-	int32_t range = nsys_range_at(&n->ranges, tid, start_ns);
-	if (range < 0)
-		return;
-	if (n->launch_of.count >= LAUNCHES_MAX)
-		nsys_db_doubt(n->db, "CUPTI_ACTIVITY_KIND_RUNTIME",
-			"more than %d launches inside of ranges; profile a shorter time",
-			LAUNCHES_MAX);
-	else
-		map_put_id(&n->launch_of, launch_key(n, tid & ~(int64_t)THREAD_BITS, correlation),
-			range, n->scratch);
-}
-
 static void calls_read(struct nsys *n)
 {
 	static const char table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";
@@ -219,7 +204,16 @@ static void calls_read(struct nsys *n)
 			continue;
 		struct str name = without_version(string_of_row(n, &r, NAME, 1));
 		host_event(n, tid | CALLS_LANE, name, (struct str){ NULL, 0 }, start_ns, end_ns);
-		launch_add(n, tid, nsys_int(&r, CORRELATION), start_ns);
+		/* What it launches belongs to what it lies in. */
+		int32_t range = nsys_range_at(&n->ranges, tid, start_ns);
+		int64_t pid = tid & ~(int64_t)THREAD_BITS;
+		if (range >= 0 && n->launch_of.count >= LAUNCHES_MAX)
+			nsys_db_doubt(n->db, table,
+				"more than %d launches inside of ranges; profile a shorter time",
+				LAUNCHES_MAX);
+		else if (range >= 0)
+			map_put_id(&n->launch_of, launch_key(n, pid, nsys_int(&r, CORRELATION)),
+				range, n->scratch);
 	}
 }
 
@@ -286,18 +280,6 @@ static struct str scope_of(const struct nsys *n, int32_t module, int32_t thunk, 
 	return head.len ? head : scope;
 }
 
-static void module_says(struct nsys *n, struct trace_event *e, int32_t module)
-{
-	const struct nsys_note *says = nsys_note_at(&n->ranges, module);
-	uint64_t program;
-	event_says(e, STAT_HLO_MODULE, says->module);
-	if (!str_to_u64(says->number, &program))
-		return;
-	event_says(e, STAT_PROGRAM_ID, says->number);
-	if (map_get_id(&n->trace.program_of, (int64_t)program) < 0)
-		trace_program(&n->trace, program, arena_str(n->trace.keep, says->module), false);
-}
-
 /* To which instruction, program and step it belongs, by the call that launched it. */
 static void attribute(struct nsys *n, struct nsys_device *d, struct trace_event *e, int32_t range,
 	struct arena *words)
@@ -305,8 +287,15 @@ static void attribute(struct nsys *n, struct nsys_device *d, struct trace_event 
 	int32_t thunk = nsys_range_inner(&n->ranges, range, NOTE_THUNK);
 	int32_t module = nsys_range_inner(&n->ranges, thunk < 0 ? range : thunk, NOTE_MODULE);
 	int32_t step = nsys_range_outer(&n->ranges, range, NOTE_STEP);
-	if (module >= 0)
-		module_says(n, e, module);
+	if (module >= 0) {
+		const struct nsys_note *says = nsys_note_at(&n->ranges, module);
+		uint64_t program;
+		event_says(e, STAT_HLO_MODULE, says->module);
+		if (str_to_u64(says->number, &program)) {
+			event_says(e, STAT_PROGRAM_ID, says->number);
+			trace_program(&n->trace, program, says->module, false);
+		}
+	}
 	if (thunk >= 0) {
 		event_says(e, STAT_HLO_OP, nsys_note_at(&n->ranges, thunk)->op);
 		event_says(e, STAT_NAME, scope_of(n, module, thunk, words));

@@ -149,43 +149,29 @@ static void add_label(struct pprof *p, struct live_site *site, struct str label)
 				       : arena_fmt(p->keep, "%lld", (long long)numbers[LABEL_NUM]);
 }
 
-static void add_locations(
-	struct pprof *p, struct live_site *site, ptrdiff_t *cap, const struct wire_field *f)
-{
-	struct wire_list list = wire_list(f);
-	uint64_t id;
-	while (wire_list_next(&list, &id))
-		add_location(p, site, cap, id);
-	damaged(p, &list.packed);
-}
-
-/* `*value` counts the sample's values, over all fields that hold some. */
-static void add_values(
-	struct pprof *p, struct live_site *site, ptrdiff_t *value, const struct wire_field *f)
-{
-	struct wire_list list = wire_list(f);
-	uint64_t n;
-	for (; wire_list_next(&list, &n); ++*value) {
-		if (*value == p->count_at)
-			site->count = (int64_t)n;
-		if (*value == p->bytes_at)
-			site->bytes = (int64_t)n;
-	}
-	damaged(p, &list.packed);
-}
-
+/* Values are counted over all fields that hold some. */
 static void read_site(struct pprof *p, struct str sample, struct live_site *site)
 {
 	struct wire w = wire_open(sample);
 	struct wire_field f;
 	ptrdiff_t cap = 0, value = 0;
+	uint64_t n;
 	while (wire_next(&w, &f)) {
 		if (f.number == SAMPLE_LABEL && f.type == WIRE_LEN)
 			add_label(p, site, f.bytes);
-		else if (f.number == SAMPLE_LOCATION)
-			add_locations(p, site, &cap, &f);
-		else if (f.number == SAMPLE_VALUE)
-			add_values(p, site, &value, &f);
+		if (f.number != SAMPLE_LOCATION && f.number != SAMPLE_VALUE)
+			continue;
+		struct wire_list list = wire_list(&f);
+		while (wire_list_next(&list, &n)) {
+			if (f.number == SAMPLE_LOCATION)
+				add_location(p, site, &cap, n);
+			else if (value == p->count_at)
+				site->count = (int64_t)n;
+			else if (value == p->bytes_at)
+				site->bytes = (int64_t)n;
+			value += f.number == SAMPLE_VALUE;
+		}
+		damaged(p, &list.packed);
 	}
 	damaged(p, &w);
 	site->bytes = site->bytes < 0 ? -1 : site->bytes;

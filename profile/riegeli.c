@@ -93,13 +93,6 @@ static bool data_varint(struct riegeli *r, uint64_t *ret)
 	return wrong(r, "a number of more than 64 bits");
 }
 
-static bool data_skip(struct riegeli *r, uint64_t bytes)
-{
-	while (bytes && !r->why)
-		bytes -= (uint64_t)data_piece(r, bytes).len;
-	return !r->why;
-}
-
 /* ---- headers --------------------------------------------------------------------------------- */
 
 static uint64_t number(const char *p, int bytes)
@@ -173,8 +166,10 @@ static bool output_put(struct riegeli *r, BrotliDecoderState *d, uint64_t *left,
 	return true;
 }
 
-static void brotli_run(struct riegeli *r, BrotliDecoderState *d, uint64_t bytes, struct spool *to)
+static void unbrotli(struct riegeli *r, uint64_t bytes, struct spool *to)
 {
+	struct arena room = arena_new(BROTLI_BYTES);
+	BrotliDecoderState *d = BrotliDecoderCreateInstance(brotli_take, brotli_give, &room);
 	BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT;
 	while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !r->why) {
 		struct str s = data_piece(r, r->left);
@@ -189,22 +184,7 @@ static void brotli_run(struct riegeli *r, BrotliDecoderState *d, uint64_t bytes,
 	}
 	if (bytes || r->left)
 		wrong(r, "a chunk unpacks to less than it tells of");
-}
-
-static void unbrotli(struct riegeli *r, uint64_t bytes, struct spool *to)
-{
-	struct arena room = arena_new(BROTLI_BYTES);
-	BrotliDecoderState *d = BrotliDecoderCreateInstance(brotli_take, brotli_give, &room);
-	brotli_run(r, d, bytes, to);
 	arena_free(&room);
-}
-
-static void copy(struct riegeli *r, uint64_t bytes, struct spool *to)
-{
-	if (bytes != r->left)
-		wrong(r, "a chunk holds other than it tells of");
-	while (r->left && !r->why)
-		spool_put(to, data_piece(r, r->left));
 }
 
 /* Sizes of records, then the records: whose sizes do not matter to who reads them as one. */
@@ -212,13 +192,20 @@ static void simple_chunk(struct riegeli *r, const struct chunk *c, struct spool 
 {
 	uint64_t sizes, bytes = c->bytes;
 	struct str packed = data_piece(r, 1);
-	if (!packed.len || !data_varint(r, &sizes) || !data_skip(r, sizes))
+	if (!packed.len || !data_varint(r, &sizes))
+		return;
+	while (sizes && !r->why)
+		sizes -= (uint64_t)data_piece(r, sizes).len;
+	if (r->why)
 		return;
 	if (bytes > RATIO_FREE && bytes / RATIO_MAX > c->data_bytes)
 		wrong(r, "it unpacks to more than any profile holds");
-	else if (*packed.p == 0)
-		copy(r, bytes, to);
-	else if (*packed.p != 'b')
+	else if (*packed.p == 0 && bytes != r->left)
+		wrong(r, "a chunk holds other than it tells of");
+	else if (*packed.p == 0) {
+		while (r->left && !r->why)
+			spool_put(to, data_piece(r, r->left));
+	} else if (*packed.p != 'b')
 		r->foreign = "records that are packed in another way than Brotli's";
 	else if (data_varint(r, &bytes) && bytes != c->bytes)
 		wrong(r, "a chunk tells of two sizes");

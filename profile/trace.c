@@ -115,7 +115,9 @@ int32_t trace_program(struct trace *t, uint64_t id, struct str name, bool by_nam
 	map_put_id(&t->program_of, (int64_t)id, i, t->scratch);
 	struct hlo_entry *h =
 		arena_push(t->keep, t->profile->hlo, t->profile->hlo_count, t->hlo_cap);
-	*h = (struct hlo_entry){ .program = id, .by_name = by_name, .name = name };
+	*h = (struct hlo_entry){
+		.program = id, .by_name = by_name, .name = arena_str(t->keep, name)
+	};
 	return i;
 }
 
@@ -147,7 +149,7 @@ static void run_event(struct trace *t, struct trace_plane *p, const struct trace
 		return;
 	struct trace_run r = { .program = program };
 	device_times(e, &r.start_ps, &r.end_ps);
-	r.index = trace_program(t, program, arena_str(t->keep, name), false);
+	r.index = trace_program(t, program, name, false);
 	struct trace_run *to = arena_push(t->scratch, p->runs, p->run_count, p->run_cap);
 	for (int n = 0; n < RUNS_BACK && to > p->runs && to[-1].start_ps > r.start_ps; n++, to--)
 		*to = to[-1];
