@@ -11,6 +11,8 @@
  */
 #include "profile/xplane.h"
 
+#include <assert.h>
+
 static bool bad(struct wire *fail, const struct wire *w)
 {
 	*fail = *w;
@@ -325,6 +327,7 @@ static void chunk_open(struct lane_walk *w)
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l)
 {
 	struct lane_walk w = { .plane = p, .lane = l };
+	assert(l >= p->lanes && l < p->lanes + p->lane_count);
 
 	if (l->chunk_count > 0)
 		chunk_open(&w);
@@ -336,6 +339,7 @@ void lane_walk_drop(struct lane_walk *w, ptrdiff_t least)
 {
 	const struct input *in = w->plane->profile->input;
 	const char *at = (const char *)w->wire.at;
+	assert(least > 0);
 
 	if (w->plane->platform == PLATFORM_CPU || at - w->dropped < least)
 		return;

@@ -6,6 +6,7 @@
  *	lane 1  ..e e e e e e e|window| -> head  > heap -> merge_next
  *	lane 2  ..e e e e e e e|window| -> head /
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -179,6 +180,7 @@ struct merge *merge_new(struct plane *p, struct arena *keep)
 	struct merge *m = arena_make(keep, struct merge, 1);
 	ptrdiff_t lanes = 0;
 
+	assert(p->keep); /* learned, and not forgotten since */
 	for (ptrdiff_t i = 0; i < p->lane_count; i++)
 		lanes += lane_is_ours(&p->lanes[i]);
 	ptrdiff_t share = DROP_BYTES / (lanes > 0 ? lanes : 1);

@@ -3,6 +3,8 @@
  */
 #include "profile/xplane.h"
 
+#include <assert.h>
+
 static const struct str stat_names[STAT_COUNT] = {
 #define X(id, name) STR_INIT(name),
 	PROFILE_STATS(X)
@@ -11,6 +13,7 @@ static const struct str stat_names[STAT_COUNT] = {
 
 struct str stat_name_of(int id)
 {
+	assert(id >= 0 && id < STAT_COUNT);
 	return stat_names[id];
 }
 

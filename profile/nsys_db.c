@@ -1,6 +1,7 @@
 /* SQLite, held at arm's length.  See nsys_db.h. */
 #include "profile/nsys_db.h"
 
+#include <assert.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -298,6 +299,10 @@ struct nsys_rows nsys_rows_open(
 {
 	struct nsys_rows r = { .db = db, .table = table };
 	struct arena scratch = *db->keep;
+	int count = 0;
+	while (columns[count])
+		count++;
+	assert(need <= count && count <= NSYS_COLUMNS);
 	if (db->failed || !nsys_db_has(db, table))
 		return r;
 	/* What a view computes is not looked at, and unread it would look like nothing happened. */

@@ -1,4 +1,5 @@
 /* What the texts of ranges say, and which ranges a launch lies in.  See nsys.h. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "profile/nsys.h"
@@ -197,6 +198,7 @@ int32_t nsys_range_at(const struct nsys_ranges *r, int64_t tid, int64_t at_ns)
 
 const struct nsys_note *nsys_note_at(const struct nsys_ranges *r, int32_t range)
 {
+	assert(range >= 0 && range < r->count);
 	return &r->notes[r->items[range].note];
 }
 

@@ -1,6 +1,7 @@
 /* A buffer, and the file it flows over into.  See spool.h. */
 #include "profile/spool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ static void flush(struct spool *s)
 int64_t spool_put(struct spool *s, struct str bytes)
 {
 	int64_t at = s->flushed + s->len;
+	assert(s->buffer); /* neither done nor dropped */
 	while (bytes.len) {
 		ptrdiff_t room = BUFFER - s->len, n = bytes.len < room ? bytes.len : room;
 		memcpy(s->buffer + s->len, bytes.p, (size_t)n);
@@ -96,5 +98,6 @@ void spool_drop(struct spool *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
+	s->buffer = NULL;
 	arena_free(&s->room);
 }

@@ -9,6 +9,7 @@
  */
 #include "profile/stream.h"
 
+#include <assert.h>
 #include <isa-l/igzip_lib.h>
 #include <pthread.h>
 #include <string.h>
@@ -217,6 +218,7 @@ bool stream_more(struct stream *s, ptrdiff_t unread, struct str *window)
 	if (!await(s))
 		return false;
 	struct slot *slot = &s->slots[s->drained % SLOTS];
+	assert(unread <= STREAM_UNREAD);
 	char *begin = slot->block - unread;
 	if (unread)
 		memcpy(begin, str_from_offset(*window, window->len - unread).p, (size_t)unread);
