@@ -66,6 +66,16 @@ double dist_quantile(const struct dist *d, double q, struct arena scratch);
 void dist_median_interval(const struct dist *d, int64_t n_effective, struct arena scratch,
 	double *ret_lo, double *ret_hi);
 
+/* What a comparison for qsort says of two values; NaN equals all. */
+static inline int order_integers(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+static inline int order_numbers(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
 /* In place, ascending; NaN comes last. */
 void sort_integers(int64_t *values, ptrdiff_t n);
 void sort_numbers(double *values, ptrdiff_t n);

@@ -144,13 +144,10 @@ static void collective_row(
 static int collective_cmp(const void *a, const void *b)
 {
 	const struct collectives_row *x = a, *y = b;
-	int c;
+	int c = !!isnan(x->exposed_s) - !!isnan(y->exposed_s);
 
-	if (isnan(x->exposed_s) != isnan(y->exposed_s))
-		return isnan(x->exposed_s) ? 1 : -1;
-	if (x->exposed_s > y->exposed_s || x->exposed_s < y->exposed_s)
-		return x->exposed_s > y->exposed_s ? -1 : 1;
-	c = str_cmp(x->program, y->program);
+	c = c ? c : order_numbers(y->exposed_s, x->exposed_s);
+	c = c ? c : str_cmp(x->program, y->program);
 	return c ? c : str_cmp(x->name, y->name);
 }
 
@@ -197,9 +194,8 @@ static int subject_cmp(const void *a, const void *b)
 	const struct subject *x = *(const struct subject *const *)a;
 	const struct subject *y = *(const struct subject *const *)b;
 
-	if (x->program->id != y->program->id)
-		return x->program->id < y->program->id ? -1 : 1;
-	int c = str_cmp(x->program->module, y->program->module);
+	int c = program_before(y->program, x->program) - program_before(x->program, y->program);
+
 	return c ? c : str_cmp(x->name, y->name);
 }
 

@@ -236,50 +236,43 @@ static void compare_metric(const struct metric *m, struct tables *head,
 
 /* ---- without noise -------------------------------------------------------------------------- */
 
-/* The largest of any device; NaN when none is known. */
-static double peak_of(const struct tables *t)
-{
-	double peak = NAN;
-
-	for (ptrdiff_t i = 0; i < table_count(t, memory); i++)
-		peak = fmax(peak, table_rows(t, memory)[i].window_peak_bytes);
-	return peak;
-}
-
-/* What nobody has measured is all that two plans have to compare; a run has its own figures. */
-static double predicted_of(const struct tables *t)
-{
-	return is_planned(t) ? table_rows(t, run)[0].predicted_step_s : (double)NAN;
-}
-
-static double compiled_of(const struct tables *t)
-{
-	double most = NAN;
-
-	for (ptrdiff_t i = 0; i < table_count(t, memory) && is_planned(t); i++)
-		most = fmax(most, table_rows(t, memory)[i].compiled_bytes);
-	return most;
-}
-
-/* One number of each run, which no step varies. */
+/* One number of each run, which no step varies: the largest of a column. */
 static const struct constant {
 	struct str metric, name;
-	double (*of)(const struct tables *t);
+	enum table_id table;
+	struct str column;
+	bool planned; /* of two plans alone: what has run has its own figures */
 } constants[] = {
-	{ STR_INIT("memory.window_peak_bytes"), STR_INIT("the peak memory"), peak_of },
-	{ STR_INIT("run.predicted_step_s"), STR_INIT("the predicted step time"), predicted_of },
-	{ STR_INIT("memory.compiled_bytes"), STR_INIT("the planned memory"), compiled_of },
+	{ STR_INIT("memory.window_peak_bytes"), STR_INIT("the peak memory"), TABLE_memory,
+		STR_INIT("window_peak_bytes"), false },
+	{ STR_INIT("run.predicted_step_s"), STR_INIT("the predicted step time"), TABLE_run,
+		STR_INIT("predicted_step_s"), true },
+	{ STR_INIT("memory.compiled_bytes"), STR_INIT("the planned memory"), TABLE_memory,
+		STR_INIT("compiled_bytes"), true },
 };
 enum { CONSTANTS = sizeof(constants) / sizeof(constants[0]) };
+
+/* NaN when none is known. */
+static double constant_of(const struct constant *c, const struct tables *t)
+{
+	const struct table_def *def = &table_defs[c->table];
+	const struct column *column = table_column(def, c->column);
+	const struct table *rows = &t->items[c->table];
+	double most = NAN;
+
+	for (ptrdiff_t i = 0; i < rows->count && (!c->planned || is_planned(t)); i++)
+		most = fmax(most, cell_real(column, (const char *)rows->rows + i * def->row_bytes));
+	return most;
+}
 
 static void compare_constant(const struct constant *c, struct tables *head,
 	const struct run_sample *sample, struct arena *keep)
 {
-	double here = c->of(head), least = NAN, most = NAN, sum = 0;
+	double here = constant_of(c, head), least = NAN, most = NAN, sum = 0;
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < sample->count; i++) {
-		double there = c->of(sample->runs[i]);
+		double there = constant_of(c, sample->runs[i]);
 		if (!(there > 0))
 			continue;
 		least = fmin(least, there);

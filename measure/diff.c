@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/out.h"
+#include "base/stats.h"
 
 /* Less is not worth a line, however sure it is. */
 #define CHANGE_LEAST 0.02
@@ -40,7 +41,7 @@ bool is_window(const struct tables *t)
 /* The heaviest first. */
 static int by_weight(const struct group *x, const struct group *y)
 {
-	int order = (x->step_s < y->step_s) - (x->step_s > y->step_s);
+	int order = order_numbers(y->step_s, x->step_s);
 
 	return order ? order : str_cmp(x->op->name, y->op->name);
 }
@@ -407,7 +408,7 @@ static struct str producer_key(struct str program, struct str name, struct arena
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* 0 where there is no op, NaN where nobody knows its time. */
+/* 0 where there is no op, NaN where its time is not known. */
 static double group_s(const struct group *g)
 {
 	return !g ? 0 : g->is_timed ? g->step_s : (double)NAN;
@@ -415,67 +416,51 @@ static double group_s(const struct group *g)
 
 static double lost_by(const struct match *m)
 {
-	if (m->change == CHANGE_SPLIT)
-		return m->split_s - group_s(m->base);
-	return group_s(m->head) - group_s(m->base);
+	return (m->change == CHANGE_SPLIT ? m->split_s : group_s(m->head)) - group_s(m->base);
 }
 
-static struct changes_row row_of(const struct match *m)
+static void row_fill(struct changes_row *row, const struct match *m)
 {
-	struct changes_row row = { .change = change_names[m->change],
-		.pieces = m->pieces,
-		.source_line = NAN,
-		.user_line = NAN,
-		.base_s = NAN,
-		.head_s = NAN,
-		.base_per_step = NAN,
-		.head_per_step = NAN };
-
 	bool is_split = m->change == CHANGE_SPLIT;
 	const struct ops_row *op = m->head && !is_split ? m->head->op : m->base->op;
 
-	row.key = op->key;
-	row.name = op->name;
-	row.kind = op->kind;
-	row.shape = op->shape;
-	row.scope = op->scope;
-	row.source_file = op->source_file;
-	row.source_line = op->source_line;
-	row.user_file = op->user_file;
-	row.user_line = op->user_line;
+	row->change = change_names[m->change];
+	row->pieces = m->pieces;
+	row->key = op->key;
+	row->name = op->name;
+	row->kind = op->kind;
+	row->shape = op->shape;
+	row->scope = op->scope;
+	row->source_file = op->source_file;
+	row->source_line = op->source_line;
+	row->user_file = op->user_file;
+	row->user_line = op->user_line;
 	if (m->change == CHANGE_CHANGED) {
-		row.instead_of = m->base->op->name;
-		row.base_shape = m->base->op->shape;
+		row->instead_of = m->base->op->name;
+		row->base_shape = m->base->op->shape;
 	}
 	if (m->base) {
-		row.base_s = group_s(m->base);
-		row.base_per_step = m->base->count;
+		row->base_s = group_s(m->base);
+		row->base_per_step = m->base->count;
 	}
 	if (is_split) {
-		row.head_s = m->split_s;
+		row->head_s = m->split_s;
 	} else if (m->head) {
-		row.head_s = group_s(m->head);
-		row.head_per_step = m->head->count;
+		row->head_s = group_s(m->head);
+		row->head_per_step = m->head->count;
 	}
-	row.lost_s = lost_by(m);
-	row.size_s = fabs(row.lost_s);
-	return row;
+	row->lost_s = lost_by(m);
+	row->size_s = fabs(row->lost_s);
 }
 
 static int by_loss(const void *a, const void *b)
 {
 	const struct changes_row *x = a, *y = b;
 
-	double lost = isnan(x->lost_s) ? 0 : x->lost_s, other = isnan(y->lost_s) ? 0 : y->lost_s;
+	int order =
+		order_numbers(isnan(y->lost_s) ? 0 : y->lost_s, isnan(x->lost_s) ? 0 : x->lost_s);
 
-	if (lost != other)
-		return lost > other ? -1 : 1;
-	return str_cmp(x->key, y->key);
-}
-
-static double step_time(const struct tables *t)
-{
-	return table_count(t, run) ? table_rows(t, run)[0].step_time_s : (double)NAN;
+	return order ? order : str_cmp(x->key, y->key);
 }
 
 static void fill(
@@ -483,6 +468,7 @@ static void fill(
 {
 	const struct edges_row *edges = table_rows(head, edges);
 	struct map first_edge = { 0 }; /* of each producer */
+	struct table rows = { 0 };
 
 	for (ptrdiff_t i = 0; i < table_count(head, edges); i++)
 		map_put(&first_edge, producer_key(edges[i].program, edges[i].producer, keep),
@@ -499,8 +485,8 @@ static void fill(
 			d->same_s += isnan(lost_s) ? 0 : lost_s;
 			continue;
 		}
-		struct changes_row *row = &d->items[d->count++];
-		*row = row_of(m);
+		struct changes_row *row = rows_add(&rows, &table_defs[TABLE_changes], keep);
+		row_fill(row, m);
 		if (m->change != CHANGE_NEW && m->change != CHANGE_CHANGED)
 			continue;
 		struct arena scratch = *keep;
@@ -509,7 +495,10 @@ static void fill(
 		if (at != MAP_NONE)
 			row->feeds = edges[at].consumer;
 	}
-	qsort(d->items, (size_t)d->count, sizeof(*d->items), by_loss);
+	d->items = rows.rows;
+	d->count = rows.count;
+	if (d->count > 1)
+		qsort(d->items, (size_t)d->count, sizeof(*d->items), by_loss);
 }
 
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
@@ -521,9 +510,8 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 
 	*ret = (struct op_diff){ .is_planned = is_planned(head),
 		.is_window = window,
-		.base_step_s = step_time(base),
-		.head_step_s = step_time(head) };
-	ret->items = arena_make(keep, struct changes_row, all.count + 1);
+		.base_step_s = table_count(base, run) ? table_rows(base, run)->step_time_s : NAN,
+		.head_step_s = table_count(head, run) ? table_rows(head, run)->step_time_s : NAN };
 	find_splits(&all, keep);
 	find_changed(&all, keep);
 	fill(ret, &all, head, keep);

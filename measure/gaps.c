@@ -37,9 +37,9 @@ static int gap_cmp(const void *a, const void *b)
 {
 	const struct host_gap *x = a, *y = b;
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return x->start_ps < y->start_ps ? -1 : x->start_ps > y->start_ps;
+	int order = order_integers(x->device - y->device, 0);
+
+	return order ? order : order_integers(x->start_ps, y->start_ps);
 }
 
 /* Of one host's devices: by device, then by start. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 
 /* One host's lanes, read into the facts of all. */
@@ -173,11 +174,11 @@ static int span_cmp(const void *a, const void *b)
 {
 	const struct host_span *x = a, *y = b;
 
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	if (x->start_ps != y->start_ps)
-		return x->start_ps < y->start_ps ? -1 : 1;
-	return x->end_ps < y->end_ps ? 1 : x->end_ps > y->end_ps ? -1 : str_cmp(x->name, y->name);
+	int order = order_integers(x->host, y->host);
+
+	order = order ? order : order_integers(x->start_ps, y->start_ps);
+	order = order ? order : order_integers(y->end_ps, x->end_ps);
+	return order ? order : str_cmp(x->name, y->name);
 }
 
 static void spans_sort(struct host_spans *s, struct arena *keep)

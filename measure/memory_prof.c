@@ -84,15 +84,11 @@ static int live_cmp(const void *a, const void *b)
 
 	c = c ? c : str_cmp(x->kind, y->kind);
 	c = c ? c : str_cmp(x->device, y->device);
-	if (c)
-		return c;
-	double a_bytes = isnan(x->bytes) ? -1 : x->bytes, b_bytes = isnan(y->bytes) ? -1 : y->bytes;
-	if (a_bytes != b_bytes)
-		return a_bytes > b_bytes ? -1 : 1;
-	c = str_cmp(x->source_file, y->source_file);
-	double a_line = isnan(x->source_line) ? 0 : x->source_line;
-	double b_line = isnan(y->source_line) ? 0 : y->source_line;
-	c = c ? c : (a_line > b_line) - (a_line < b_line);
+	c = c ? c : order_numbers(isnan(y->bytes) ? -1 : y->bytes, isnan(x->bytes) ? -1 : x->bytes);
+	c = c ? c : str_cmp(x->source_file, y->source_file);
+	c = c ? c
+	      : order_numbers(isnan(x->source_line) ? 0 : x->source_line,
+			isnan(y->source_line) ? 0 : y->source_line);
 	return c ? c : str_cmp(x->function, y->function);
 }
 

@@ -240,15 +240,6 @@ static int by_text(const void *a, const void *b)
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-static void add_once(struct str *texts, ptrdiff_t *count, struct str text)
-{
-	for (ptrdiff_t i = 0; i < *count; i++)
-		if (str_eq(texts[i], text))
-			return;
-	if (*count < INSIDE_MAX)
-		texts[(*count)++] = text;
-}
-
 /* Missing where the op is no fusion, or nobody kept what it holds. */
 static struct str inside_of(const struct subject *s, struct arena *keep)
 {
@@ -260,9 +251,15 @@ static struct str inside_of(const struct subject *s, struct arena *keep)
 	if (!op || op->op != HLO_FUSION || !op->called_count || op->called[0] < 0)
 		return (struct str){ 0 };
 	const struct hlo_computation *held = &h->computations[op->called[0]];
-	for (ptrdiff_t i = held->first; i < held->first + held->count; i++)
-		if (opcode_rule(h->instructions[i].op) != HLO_RULE_FREE)
-			add_once(texts, &count, h->instructions[i].opcode);
+	for (ptrdiff_t i = held->first; i < held->first + held->count; i++) {
+		struct str text = h->instructions[i].opcode;
+		ptrdiff_t k = 0;
+		while (k < count && !str_eq(texts[k], text))
+			k++;
+		if (k == count && k < INSIDE_MAX &&
+			opcode_rule(h->instructions[i].op) != HLO_RULE_FREE)
+			texts[count++] = text;
+	}
 	if (!count)
 		return (struct str){ 0 };
 	qsort(texts, (size_t)count, sizeof(*texts), by_text);
@@ -272,17 +269,12 @@ static struct str inside_of(const struct subject *s, struct arena *keep)
 	return text_clean(keep, out_text(o));
 }
 
-static struct str attribution_name(enum attribution a)
-{
-	static const struct str names[] = {
-		[ATTRIBUTION_NONE] = STR_INIT("none"),
-		[ATTRIBUTION_PROFILE] = STR_INIT("profile"),
-		[ATTRIBUTION_NAME] = STR_INIT("name"),
-		[ATTRIBUTION_EXACT] = STR_INIT("name"),
-	};
-
-	return names[a];
-}
+static const struct str attribution_names[] = {
+	[ATTRIBUTION_NONE] = STR_INIT("none"),
+	[ATTRIBUTION_PROFILE] = STR_INIT("profile"),
+	[ATTRIBUTION_NAME] = STR_INIT("name"),
+	[ATTRIBUTION_EXACT] = STR_INIT("name"),
+};
 
 static bool same_layout(const struct shape *a, const struct shape *b)
 {
@@ -326,39 +318,26 @@ static struct str copy_cause_of(const struct subject *s)
 	return s->said.copy != COPY_NONE ? STR("d2d") : (struct str){ 0 };
 }
 
-static bool is_remat(const struct subject *s, struct str scope)
-{
-	return str_contains(scope, STR("rematted_computation")) ||
-	       str_contains(s->name, STR(".remat"));
-}
-
-static double ps_share(double part_ps, double whole_s)
-{
-	return whole_s > 0 ? part_ps * PS / whole_s : NAN;
-}
-
 /* The columns that ops and families share, computed once and copied to either row by name. */
 struct op_measures {
 	OP_MEASURES(ROW_TEXT, ROW_REAL)
 };
 #define COPY_COLUMN(name, words_or_unit, meaning) row->name = v.name;
 
-/* Of a program that has not run only this is known. */
-static void executions_plan(const struct op_total *t, struct op_measures *v)
-{
-	v->count = 0;
-	v->per_step = t->planned;
-	v->time_s = v->time_share = v->mean_s = v->p50_s = v->lo_s = v->hi_s = v->max_s = NAN;
-	v->overlap_ratio = NAN;
-}
-
 static void executions_measure(
 	const struct measured *m, const struct op_total *t, struct op_measures *v)
 {
+	if (t->planned > 0) { /* of a program that has not run only this is known */
+		v->count = 0;
+		v->per_step = t->planned;
+		v->time_s = v->time_share = v->mean_s = v->p50_s = v->lo_s = v->hi_s = NAN;
+		v->max_s = v->overlap_ratio = NAN;
+		return;
+	}
 	v->count = (double)t->self.count;
 	v->per_step = m->device_steps > 0 ? v->count / m->device_steps : NAN;
 	v->time_s = (double)t->self.sum * PS;
-	v->time_share = ps_share((double)t->self.sum, m->steady_s);
+	v->time_share = m->steady_s > 0 ? v->time_s / m->steady_s : NAN;
 	v->mean_s = v->time_s / v->count;
 	v->p50_s = dist_quantile(&t->self, 0.5, *m->keep) * PS;
 	dist_median_interval(&t->self, m->steps, *m->keep, &v->lo_s, &v->hi_s);
@@ -393,10 +372,7 @@ static struct op_measures measures_of(
 {
 	struct op_measures v = { .skew = skew };
 
-	if (t->planned > 0)
-		executions_plan(t, &v);
-	else
-		executions_measure(m, t, &v);
+	executions_measure(m, t, &v);
 	costs_measure(f, &v);
 	v.t_math_s = f->roof.t_math_s;
 	v.t_hbm_s = f->roof.t_hbm_s;
@@ -430,7 +406,7 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 	row->kind = op_kind_name(s->kind);
 	row->category = s->said.category.len > 0 ? text_clean(m->keep, s->said.category)
 						 : (struct str){ 0 };
-	row->attribution = attribution_name(s->attribution);
+	row->attribution = attribution_names[s->attribution];
 	row->scope = scope_of(s, m->keep);
 	row->source_file = where.file;
 	row->source_line = where.line;
@@ -446,7 +422,8 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	row->copy_cause = copy_cause_of(s);
-	row->is_remat = is_remat(s, row->scope);
+	row->is_remat = str_contains(row->scope, STR("rematted_computation")) ||
+			str_contains(s->name, STR(".remat"));
 	row->is_async = s->async != ASYNC_NONE;
 }
 
@@ -458,33 +435,26 @@ static double op_weight(const struct ops_row *op)
 	return isnan(s) ? 0 : s;
 }
 
-/* By time, then by what does not depend on who came first. */
-static int op_cmp(const void *a, const void *b)
-{
-	const struct ops_row *x = a, *y = b;
-	double time = op_weight(x), other = op_weight(y);
-	int c;
-
-	if (time != other)
-		return time > other ? -1 : 1;
-	c = str_cmp(x->program, y->program);
-	c = c ? c : str_cmp(x->module, y->module);
-	c = c ? c : str_cmp(x->name, y->name);
-	return c ? c : str_cmp(x->key, y->key);
-}
-
 /* Rows of ops in sorted order keep their subjects beside them. */
 struct op_order {
 	struct ops_row row;
 	const struct subject *subject;
 };
 
-static int order_cmp(const void *a, const void *b)
+/* By time, then by what does not depend on who came first. */
+static int op_cmp(const void *a, const void *b)
 {
-	return op_cmp(&((const struct op_order *)a)->row, &((const struct op_order *)b)->row);
+	const struct ops_row *x = &((const struct op_order *)a)->row;
+	const struct ops_row *y = &((const struct op_order *)b)->row;
+	int c = order_numbers(op_weight(y), op_weight(x));
+
+	c = c ? c : str_cmp(x->program, y->program);
+	c = c ? c : str_cmp(x->module, y->module);
+	c = c ? c : str_cmp(x->name, y->name);
+	return c ? c : str_cmp(x->key, y->key);
 }
 
-static const struct subject **ops_sort(struct measured *m, const struct subject **subjects)
+static void ops_sort(struct measured *m, const struct subject **subjects)
 {
 	ptrdiff_t n = table_count(m->tables, ops);
 	struct ops_row *rows = table_rows(m->tables, ops);
@@ -493,12 +463,11 @@ static const struct subject **ops_sort(struct measured *m, const struct subject 
 	for (ptrdiff_t i = 0; i < n; i++)
 		order[i] = (struct op_order){ rows[i], subjects[i] };
 	if (n > 1)
-		qsort(order, (size_t)n, sizeof(*order), order_cmp);
+		qsort(order, (size_t)n, sizeof(*order), op_cmp);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		rows[i] = order[i].row;
 		subjects[i] = order[i].subject;
 	}
-	return subjects;
 }
 
 static void edges_fill(struct measured *m, const struct subject **subjects, ptrdiff_t n)
@@ -533,12 +502,6 @@ static void edges_fill(struct measured *m, const struct subject **subjects, ptrd
 
 /* Families: rows of ops with equal (module, family, kind), summed; the heaviest names them. */
 
-static struct str family_key(const struct ops_row *op, struct arena *keep)
-{
-	return arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(op->family), STR_ARG(op->module),
-		STR_ARG(op->kind));
-}
-
 static void family_begin(struct measured *m, const struct ops_row *op)
 {
 	struct families_row *row = table_new(m->tables, families, m->keep);
@@ -567,13 +530,6 @@ struct family_sum {
 	bool halves; /* of pairs: their span tells how much overlaps */
 };
 
-static void total_join(struct measured *m, struct op_total *t, const struct op_total *from)
-{
-	t->overlap_ps += from->overlap_ps;
-	t->planned += from->planned;
-	dist_merge(&t->self, m->keep, &from->self);
-}
-
 static void families_fill(struct measured *m, const struct subject **subjects)
 {
 	ptrdiff_t n = table_count(m->tables, ops);
@@ -582,14 +538,14 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct ops_row *op = &table_rows(m->tables, ops)[i];
-		struct str key = family_key(op, m->keep);
-		int32_t at = map_get(&index, key);
+		struct str key = arena_fmt(m->keep, "%.*s\n%.*s\n%.*s", STR_ARG(op->family),
+			STR_ARG(op->module), STR_ARG(op->kind));
+		int32_t next = (int32_t)table_count(m->tables, families);
+		int32_t at = map_put(&index, key, next, m->keep);
 		struct op_total t;
 
 		subject_sum(m, subjects[i]->index, &t);
-		if (at == MAP_NONE) {
-			at = (int32_t)table_count(m->tables, families);
-			map_put(&index, key, at, m->keep);
+		if (at == next) {
 			family_begin(m, op);
 			op_facts_of(m, subjects[i], &sums[at].facts);
 			sums[at].skew = op->skew;
@@ -599,7 +555,9 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 		row->members++;
 		if (str_eq(op->copy_cause, STR("layout")))
 			row->copy_cause = op->copy_cause;
-		total_join(m, &sums[at].total, &t);
+		sums[at].total.overlap_ps += t.overlap_ps;
+		sums[at].total.planned += t.planned;
+		dist_merge(&sums[at].total.self, m->keep, &t.self);
 	}
 	for (ptrdiff_t i = 0; i < table_count(m->tables, families); i++) {
 		struct families_row *row = &table_rows(m->tables, families)[i];

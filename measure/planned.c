@@ -114,9 +114,8 @@ static int by_ideal(const void *a, const void *b)
 	const struct programs_row *x = a, *y = b;
 	double p = isnan(x->ideal_s) ? 0 : x->ideal_s, q = isnan(y->ideal_s) ? 0 : y->ideal_s;
 
-	if (p != q)
-		return p > q ? -1 : 1;
-	int order = str_cmp(x->module, y->module);
+	int order = order_numbers(q, p);
+	order = order ? order : str_cmp(x->module, y->module);
 	return order ? order : str_cmp(x->program, y->program);
 }
 

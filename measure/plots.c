@@ -24,15 +24,8 @@ struct str around_role_name(enum around_role r)
 	return names[r];
 }
 
-/* Comes first: the main program, then in order of their ids. */
-static bool comes_before(const struct measured *m, const struct program *a, const struct program *b)
-{
-	if ((a == m->main) != (b == m->main))
-		return a == m->main;
-	return a->id != b->id ? a->id < b->id : str_cmp(a->module, b->module) < 0;
-}
-
-/* A program whose instruction of that name has that scope, else the first that has the name. */
+/* A program whose instruction of that name has that scope, else the first that has the name: the
+ * main program, then in order of their ids. */
 static const struct program *program_with(
 	const struct measured *m, struct str name, struct str scope, ptrdiff_t *instruction)
 {
@@ -45,7 +38,8 @@ static const struct program *program_with(
 		if (at < 0)
 			continue;
 		bool fits = str_eq(p->hlo->instructions[at].op_name, scope);
-		if (best && (best_fits > fits || (best_fits == fits && !comes_before(m, p, best))))
+		bool first = best && p != m->main && (best == m->main || !program_before(p, best));
+		if (best && (best_fits > fits || (best_fits == fits && first)))
 			continue;
 		best = p;
 		best_fits = fits;

@@ -61,16 +61,16 @@ static int by_own(const void *a, const void *b)
 {
 	const struct shown *x = a, *y = b;
 
-	if (x->own_s != y->own_s)
-		return x->own_s > y->own_s ? -1 : 1;
-	return x->device < y->device ? -1 : x->device > y->device;
+	int order = order_numbers(y->own_s, x->own_s);
+
+	return order ? order : order_integers(x->device - y->device, 0);
 }
 
 static int by_place(const void *a, const void *b)
 {
 	const struct shown *x = a, *y = b;
 
-	return x->device < y->device ? -1 : x->device > y->device;
+	return order_integers(x->device - y->device, 0);
 }
 
 static void name_roles(struct shown *all, ptrdiff_t n, double step_s)

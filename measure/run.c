@@ -254,9 +254,9 @@ static int program_cmp(const void *a, const void *b)
 {
 	const struct programs_row *x = a, *y = b;
 
-	if (x->time_s != y->time_s)
-		return x->time_s > y->time_s ? -1 : 1;
-	return str_cmp(x->program, y->program);
+	int order = order_numbers(y->time_s, x->time_s);
+
+	return order ? order : str_cmp(x->program, y->program);
 }
 
 static void fill_programs(struct measured *m)

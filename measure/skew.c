@@ -53,9 +53,9 @@ static int by_ratio(const void *a, const void *b)
 {
 	const struct telling *x = a, *y = b;
 
-	if (x->ratio != y->ratio)
-		return x->ratio < y->ratio ? -1 : 1;
-	return x->time_s < y->time_s ? -1 : x->time_s > y->time_s;
+	int order = order_numbers(x->ratio, y->ratio);
+
+	return order ? order : order_numbers(x->time_s, y->time_s);
 }
 
 /*

@@ -22,11 +22,10 @@ static int mark_cmp(const void *a, const void *b)
 {
 	const struct step_mark *x = a, *y = b;
 
-	if (x->start_ps != y->start_ps)
-		return x->start_ps < y->start_ps ? -1 : 1;
-	if (x->end_ps != y->end_ps)
-		return x->end_ps < y->end_ps ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	int order = order_integers(x->start_ps, y->start_ps);
+
+	order = order ? order : order_integers(x->end_ps, y->end_ps);
+	return order ? order : order_integers(x->number, y->number);
 }
 
 /* A last step that was cut is much shorter than the others. */
@@ -135,12 +134,6 @@ static void sweep_task(void *m, ptrdiff_t i)
 	device_sweep(m, i, 0);
 }
 
-/* An order that does not depend on which thread met a program first. */
-static bool comes_before(const struct program *a, const struct program *b)
-{
-	return a->id != b->id ? a->id < b->id : str_cmp(a->module, b->module) < 0;
-}
-
 /* The program with the most kernel time among those that some device ran at least twice. */
 static const struct program *main_program(const struct measured *m)
 {
@@ -160,7 +153,7 @@ static const struct program *main_program(const struct measured *m)
 		}
 		if (p->id != PROGRAM_UNKNOWN && most >= 2 &&
 			(!best || sum_ps > best_ps ||
-				(sum_ps == best_ps && comes_before(p, best)))) {
+				(sum_ps == best_ps && program_before(p, best)))) {
 			best = p;
 			best_ps = sum_ps;
 		}

@@ -51,6 +51,12 @@ struct program {
 	int32_t next_of_hash; /* registry's: another one whose id and module have the same hash */
 };
 
+/* An order that does not depend on which thread met a program first. */
+static inline bool program_before(const struct program *a, const struct program *b)
+{
+	return a->id != b->id ? a->id < b->id : str_cmp(a->module, b->module) < 0;
+}
+
 struct subject {
 	int32_t index;
 	struct program *program;

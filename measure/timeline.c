@@ -190,11 +190,10 @@ static int bar_cmp(const void *a, const void *b)
 {
 	const struct bar *x = a, *y = b;
 
-	if (x->start_ps != y->start_ps)
-		return x->start_ps < y->start_ps ? -1 : 1;
-	if (x->end_ps != y->end_ps)
-		return x->end_ps < y->end_ps ? -1 : 1;
-	return str_cmp(x->op->name, y->op->name);
+	int order = order_integers(x->start_ps, y->start_ps);
+
+	order = order ? order : order_integers(x->end_ps, y->end_ps);
+	return order ? order : str_cmp(x->op->name, y->op->name);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
