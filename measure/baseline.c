@@ -21,17 +21,6 @@ static const struct str clocked[] = { STR_INIT("window_s"), STR_INIT("step_time_
 	STR_INIT("step_time_lo_s"), STR_INIT("step_time_hi_s"), STR_INIT("steps"),
 	STR_INIT("devices"), STR_INIT("busy_ratio") };
 
-static bool is_same_memory(const struct tables *a, const struct tables *b)
-{
-	const struct memory_row *x = table_rows(a, memory), *y = table_rows(b, memory);
-
-	for (ptrdiff_t i = 0; i < table_count(a, memory) && i < table_count(b, memory); i++)
-		if (x[i].window_peak_bytes < y[i].window_peak_bytes ||
-			x[i].window_peak_bytes > y[i].window_peak_bytes)
-			return false;
-	return true;
-}
-
 /*
  * With --hosts-sample a part of a capture is read: whatever devices both have say the same then, of
  * the whole window, to the picosecond.
@@ -63,8 +52,11 @@ static bool is_same_run(const struct tables *x, const struct tables *y)
 		return false;
 	if (a->hosts < b->hosts || a->hosts > b->hosts)
 		return shares_devices(x, y);
-	if (!is_same_memory(x, y))
-		return false;
+	const struct memory_row *p = table_rows(x, memory), *q = table_rows(y, memory);
+	for (ptrdiff_t i = 0; i < table_count(x, memory) && i < table_count(y, memory); i++)
+		if (p[i].window_peak_bytes < q[i].window_peak_bytes ||
+			p[i].window_peak_bytes > q[i].window_peak_bytes)
+			return false;
 	for (size_t i = 0; i < sizeof(clocked) / sizeof(clocked[0]); i++) {
 		const struct column *c = table_column(&table_defs[TABLE_run], clocked[i]);
 		double in_a = cell_real(c, a), in_b = cell_real(c, b);
@@ -96,33 +88,28 @@ static bool cells_differ(const struct column *c, const void *a, const void *b)
 				      : cell_real(c, a) != cell_real(c, b);
 }
 
-/* The first column in which the two must agree and do not. */
-static bool agrees(const struct run_row *head, const struct run_row *base, struct str name,
-	struct arena scratch, struct diag *why)
-{
-	for (size_t i = 0; i < sizeof(parity) / sizeof(parity[0]); i++) {
-		const struct column *c = table_column(&table_defs[TABLE_run], parity[i]);
-		if (c && cells_differ(c, head, base))
-			return diag_set(why, DIAG_DIFFERS, "%.*s is %.*s here and %.*s in %.*s",
-				STR_ARG(c->name), STR_ARG(cell_shown(c, head, &scratch)),
-				STR_ARG(cell_shown(c, base, &scratch)), STR_ARG(name));
-	}
-	if (head->labels.p && base->labels.p && !str_eq(head->name, base->name))
-		return diag_set(why, DIAG_DIFFERS, "the workload is %.*s here and %.*s in %.*s",
-			STR_ARG(head->name), STR_ARG(base->name), STR_ARG(name));
-	return true;
-}
-
+/* Why not: the first column in which the two must agree and do not. */
 bool baseline_fits(const struct tables *head, const struct baseline *item, struct arena scratch,
 	struct diag *why)
 {
-	const struct run_row *base = item->tables ? run_of(item->tables) : NULL;
+	const struct run_row *here = run_of(head),
+			     *base = item->tables ? run_of(item->tables) : NULL;
 
 	if (!item->tables)
 		return diag_set(why, DIAG_DIFFERS, "%.*s", STR_ARG(item->name));
 	if (!base)
 		return diag_set(why, DIAG_DIFFERS, "%.*s has no measured run", STR_ARG(item->name));
-	return agrees(run_of(head), base, item->name, scratch, why);
+	for (size_t i = 0; i < sizeof(parity) / sizeof(parity[0]); i++) {
+		const struct column *c = table_column(&table_defs[TABLE_run], parity[i]);
+		if (cells_differ(c, here, base))
+			return diag_set(why, DIAG_DIFFERS, "%.*s is %.*s here and %.*s in %.*s",
+				STR_ARG(c->name), STR_ARG(cell_shown(c, here, &scratch)),
+				STR_ARG(cell_shown(c, base, &scratch)), STR_ARG(item->name));
+	}
+	if (here->labels.p && base->labels.p && !str_eq(here->name, base->name))
+		return diag_set(why, DIAG_DIFFERS, "the workload is %.*s here and %.*s in %.*s",
+			STR_ARG(here->name), STR_ARG(base->name), STR_ARG(item->name));
+	return true;
 }
 
 /* ---- the news ------------------------------------------------------------------------------- */
@@ -247,60 +234,49 @@ struct choice {
 	ptrdiff_t left_count;
 };
 
-static struct run_sample *sample_of(struct choice *c, struct str query)
-{
-	for (ptrdiff_t i = 0; i < c->count; i++)
-		if (str_eq(c->samples[i].query, query))
-			return &c->samples[i];
-	c->samples[c->count].query = query;
-	return &c->samples[c->count++];
-}
-
 static void choose_one(struct choice *c, const struct tables *head, const struct baseline *item,
 	ptrdiff_t room, struct arena *keep)
 {
 	struct diag why;
+	ptrdiff_t i = 0;
 
 	if (!baseline_fits(head, item, *keep, &why)) {
 		c->left[c->left_count++] = arena_str(keep, str_from(why.text));
 		return;
 	}
-	struct run_sample *sample = sample_of(c, item->query);
-	if (!sample->runs)
-		sample->runs = arena_make(keep, const struct tables *, room);
-	sample->runs[sample->count++] = item->tables;
+	while (i < c->count && !str_eq(c->samples[i].query, item->query))
+		i++;
+	if (i == c->count)
+		c->samples[c->count++] = (struct run_sample){ item->query,
+			arena_make(keep, const struct tables *, room), 0 };
+	c->samples[i].runs[c->samples[i].count++] = item->tables;
 	c->first = c->first ? c->first : item;
 	c->taken++;
-}
-
-/* A run given twice would show that nothing ever varies. */
-static const struct baseline *same_before(const struct baseline *items, ptrdiff_t i)
-{
-	for (ptrdiff_t k = 0; k < i; k++)
-		if (str_eq(items[k].query, items[i].query) &&
-			is_same_run(items[k].tables, items[i].tables))
-			return &items[k];
-	return NULL;
 }
 
 static bool choose(struct choice *c, const struct tables *head, const struct baseline *items,
 	ptrdiff_t count, struct arena *keep, struct diag *err)
 {
 	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct baseline *twin = same_before(items, i);
-		bool is_head = is_same_run(head, items[i].tables);
-		if (is_head && !items[i].query.p)
+		const struct baseline *item = &items[i], *twin = NULL;
+		bool is_head = is_same_run(head, item->tables), named = !item->query.p;
+		/* A run given twice would show that nothing ever varies. */
+		for (ptrdiff_t k = 0; k < i && !twin; k++)
+			if (str_eq(items[k].query, item->query) &&
+				is_same_run(items[k].tables, item->tables))
+				twin = &items[k];
+		if (is_head && named)
 			return diag_set(err, DIAG_BASELINE,
 				"the baseline %.*s is this very run, and would excuse anything; "
 				"name an earlier one",
-				STR_ARG(items[i].name));
-		if (twin && !items[i].query.p)
+				STR_ARG(item->name));
+		if (twin && named)
 			return diag_set(err, DIAG_BASELINE,
 				"the baselines %.*s and %.*s are one run, which cannot show how "
 				"runs vary; name it once",
-				STR_ARG(twin->name), STR_ARG(items[i].name));
+				STR_ARG(twin->name), STR_ARG(item->name));
 		if (!is_head && !twin)
-			choose_one(c, head, &items[i], count, keep);
+			choose_one(c, head, item, count, keep);
 	}
 	return true;
 }

@@ -75,12 +75,18 @@ struct figures {
 	struct figure *items;
 	ptrdiff_t count;
 	double mean, n_effective;
+	double within; /* mean variance of one, by its steps */
 };
+
+static double squared_se(const struct figure *f)
+{
+	return isnan(f->noise.se) ? 0 : f->noise.se * f->noise.se;
+}
 
 static struct figures figures_of(
 	const struct metric *m, const struct run_sample *sample, struct arena *keep)
 {
-	struct figures all = { arena_make(keep, struct figure, sample->count), 0, 0, 0 };
+	struct figures all = { .items = arena_make(keep, struct figure, sample->count) };
 
 	for (ptrdiff_t i = 0; i < sample->count; i++) {
 		struct figure f = figure_of(m, sample->runs[i], *keep);
@@ -89,23 +95,11 @@ static struct figures figures_of(
 		all.items[all.count++] = f;
 		all.mean += f.value;
 		all.n_effective += f.noise.n_effective;
+		all.within += squared_se(&f);
 	}
 	all.mean /= (double)all.count;
+	all.within /= (double)all.count;
 	return all;
-}
-
-static double squared_se(const struct figure *f)
-{
-	return isnan(f->noise.se) ? 0 : f->noise.se * f->noise.se;
-}
-
-static double within_of(const struct figures *all)
-{
-	double sum = 0;
-
-	for (ptrdiff_t i = 0; i < all->count; i++)
-		sum += squared_se(&all->items[i]);
-	return sum / (double)all->count;
 }
 
 /* Variances of one run's figure: from run to run, and by the steps within one. */
@@ -127,7 +121,7 @@ static struct run_noise noise_of(const struct figures *samples, ptrdiff_t count)
 		double away = largest->items[i].value - largest->mean;
 		between += away * away / (double)(largest->count - 1);
 	}
-	return (struct run_noise){ between, within_of(largest), (double)largest->count };
+	return (struct run_noise){ between, largest->within, (double)largest->count };
 }
 
 /* ---- one comparison ------------------------------------------------------------------------- */
@@ -158,7 +152,7 @@ static struct test test_runs(
 	double n = (double)base->count;
 	/* Either may have fewer steps than the runs that told the noise. */
 	double more = fmax(0, squared_se(head) - noise->within) +
-		      fmax(0, within_of(base) - noise->within) / n;
+		      fmax(0, base->within - noise->within) / n;
 	double variance = fmax(noise->between, noise->within) * (1 + 1 / n) + more;
 	return (struct test){ head->value - base->mean, sqrt(variance), noise->runs - 1 };
 }

@@ -108,18 +108,6 @@ static void event_explain(struct host_gap *gaps, ptrdiff_t count, const struct e
 		gap_meet(&gaps[lo], e);
 }
 
-static bool lane_explain(const struct plane *p, const struct lane *l, struct host_gap *gaps,
-	const ptrdiff_t *ends, ptrdiff_t devices, struct arena scratch, struct diag *err)
-{
-	struct cursor *c = cursor_new(p, l, 0, &scratch);
-	struct event *e = arena_make(&scratch, struct event, 1);
-
-	while (cursor_next(c, e))
-		for (ptrdiff_t i = 0, first = 0; i < devices && e->name.len > 0; first = ends[i++])
-			event_explain(&gaps[first], ends[i] - first, e);
-	return cursor_end(c, err);
-}
-
 static bool gaps_explain(const struct profile *host, struct host_gap *gaps, ptrdiff_t count,
 	struct arena scratch, struct diag *err)
 {
@@ -129,11 +117,19 @@ static bool gaps_explain(const struct profile *host, struct host_gap *gaps, ptrd
 		devices += i == 0 || gaps[i].device != gaps[i - 1].device;
 		ends[devices - 1] = i + 1;
 	}
+	struct event *e = arena_make(&scratch, struct event, 1);
 	for (ptrdiff_t i = 0; devices > 0 && i < host->plane_count; i++) {
 		const struct plane *p = &host->planes[i];
-		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++)
-			if (!lane_explain(p, &p->lanes[k], gaps, ends, devices, scratch, err))
+		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++) {
+			struct arena of_lane = scratch;
+			struct cursor *c = cursor_new(p, &p->lanes[k], 0, &of_lane);
+			while (cursor_next(c, e))
+				for (ptrdiff_t d = 0, first = 0; d < devices && e->name.len > 0;
+					first = ends[d++])
+					event_explain(&gaps[first], ends[d] - first, e);
+			if (!cursor_end(c, err))
 				return false;
+		}
 	}
 	return true;
 }

@@ -11,17 +11,10 @@
 /* More than clocks and rounding can explain. */
 #define UTIL_MAX 1.05
 
-static enum job_phase phase_said(struct str phase)
-{
-	return str_eq(phase, STR("train"))	 ? JOB_TRAIN
-	       : str_eq(phase, STR("inference")) ? JOB_INFERENCE
-						 : JOB_PHASE_UNSAID;
-}
-
 static void fill_utilisation(const struct measured *m, const struct job_file *j,
 	struct run_row *row, double counted_flops)
 {
-	enum job_phase phase = phase_said(row->phase);
+	enum job_phase phase = run_phase(m);
 	/* Planes of the whole job: peaks and counted FLOPs are a plane's. */
 	double planes = m->shape.devices * m->shape.planes_per_partition;
 	double counted = counted_flops / m->device_steps * planes;

@@ -22,16 +22,12 @@ double job_tokens(const struct job_file *j)
 	return isnan(j->tokens_per_step) ? j->global_batch * j->model.seq_len : j->tokens_per_step;
 }
 
-/* heads x head_dim; most models make that their hidden size. */
-static double attention_width(const struct job_model *m)
-{
-	return isnan(m->heads) ? m->hidden : m->heads * m->head_dim;
-}
-
 /* FLOPs of attention for one token, forward: two matmuls against seq_len tokens. */
 static double attention_flops(const struct job_model *m)
 {
-	double all = 4 * m->layers * attention_width(m) * m->seq_len;
+	/* Most models make heads x head_dim their hidden size. */
+	double width = isnan(m->heads) ? m->hidden : m->heads * m->head_dim;
+	double all = 4 * m->layers * width * m->seq_len;
 
 	return m->attention == JOB_NO_ATTENTION ? 0 : m->attention == JOB_CAUSAL ? all / 2 : all;
 }
@@ -131,38 +127,23 @@ double job_memory_bytes(const struct job_file *j, double devices)
 	       (isnan(m->extra_bytes) ? 0 : m->extra_bytes);
 }
 
-/* Axes from `first` on that together have so many devices; empty when none do. */
-static struct str axes_from(
-	const struct job_file *j, ptrdiff_t first, double group_size, struct arena *keep)
-{
-	struct str name = j->axes[first].name;
-	double size = j->axes[first].size;
-
-	for (ptrdiff_t i = first + 1; i < j->axis_count && size < group_size; i++) {
-		size *= j->axes[i].size;
-		name = arena_fmt(keep, "%.*s x %.*s", STR_ARG(name), STR_ARG(j->axes[i].name));
-	}
-	return size == group_size ? name : STR("");
-}
-
-/* Devices after the axes that hold `group_size` from `first` on: how far apart a group's are. */
-static double stride_after(const struct job_file *j, ptrdiff_t first, double group_size)
-{
-	double stride = 1;
-
-	for (ptrdiff_t i = first; i < j->axis_count; i++)
-		stride *= j->axes[i].size;
-	return stride / group_size;
-}
-
 struct str job_axis_name(
 	const struct job_file *j, int64_t group_size, int64_t stride, struct arena *keep)
 {
-	double size = (double)group_size;
-
 	for (ptrdiff_t i = 0; i < j->axis_count && group_size > 1; i++) {
-		struct str name = axes_from(j, i, size, keep);
-		if (name.len && stride_after(j, i, size) == (double)stride)
+		/* Axes from `i` on that together have so many devices, and what is after them. */
+		double size = j->axes[i].size, after = 1;
+		struct str name = j->axes[i].name;
+		for (ptrdiff_t k = i + 1; k < j->axis_count; k++) {
+			if (size >= (double)group_size) {
+				after *= j->axes[k].size;
+				continue;
+			}
+			size *= j->axes[k].size;
+			name = arena_fmt(
+				keep, "%.*s x %.*s", STR_ARG(name), STR_ARG(j->axes[k].name));
+		}
+		if (size == (double)group_size && after == (double)stride && name.len)
 			return name;
 	}
 	return (struct str){ NULL, 0 };

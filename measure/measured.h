@@ -117,8 +117,9 @@ struct run_shape run_shape_of(const struct measured *m);
 double host_device_planes(const struct profile *host);
 
 /* run_row.c: training or inference, as the job file says, else as the main program looks. */
-struct str run_phase(const struct measured *m);
-struct str program_phase(const struct program *p); /* NULL: unknown */
+enum job_phase run_phase(const struct measured *m);
+enum job_phase program_phase(const struct program *p); /* NULL: unknown */
+extern const struct str phase_names[];
 
 /* skew.c: largest over lower median of the devices' time in an op; NaN with fewer than two. */
 double subject_skew(const struct measured *m, ptrdiff_t subject);

@@ -214,23 +214,19 @@ static void quality_traces(struct measured *m)
 		same ? ", which was read" : ": it is of another capture, and was not read");
 }
 
-/* One run on several kinds of chip has no one roofline. */
-static bool one_chip(const struct measured *m)
-{
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].sweep.events > 0 &&
-			(m->devices[i].chip.chip != m->first->chip.chip ||
-				m->devices[i].chip.share != m->first->chip.share))
-			return false;
-	return true;
-}
-
 static void quality_chip(struct measured *m)
 {
 	const struct device *d = m->first;
-	bool agree = true;
+	bool agree = true, one_chip = true;
 
-	if (!d || !one_chip(m)) {
+	/* One run on several kinds of chip has no one roofline. */
+	for (ptrdiff_t i = 0; d && i < m->device_count; i++) {
+		const struct chip_device *c = &m->devices[i].chip;
+		if (m->devices[i].sweep.events > 0)
+			one_chip &= c->chip == d->chip.chip && c->share == d->chip.share;
+		agree &= isnan(c->peak_drift) || fabs(c->peak_drift - 1) <= 0.15;
+	}
+	if (!d || !one_chip) {
 		quality_add(m, "chip-known", false, "%s",
 			d ? "devices of several kinds are in one run"
 			  : "no device ran an op, so none names its chip");
@@ -239,10 +235,6 @@ static void quality_chip(struct measured *m)
 	quality_add(m, "chip-known", d->match.chip != NULL, "%.*s", STR_ARG(d->match.why));
 	if (!d->match.chip)
 		return;
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		double drift = m->devices[i].chip.peak_drift;
-		agree &= isnan(drift) || fabs(drift - 1) <= 0.15;
-	}
 	struct str drift = isnan(d->chip.peak_drift)
 				   ? STR("the plane names no peak")
 				   : arena_fmt(m->keep, "the plane's peak is %.3f of the table's",
@@ -293,28 +285,21 @@ static void quality_hlo(struct measured *m)
  */
 #define CUT_MAX 0.01
 
-static const struct device *clock_jumped(const struct measured *m)
-{
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct device *d = &m->devices[i];
-		double window_ps = (double)(d->sweep.last_ps - d->sweep.first_ps);
-		/* Two captures over each other: `hosts-distinct` says so. */
-		if (d->plane->platform == PLATFORM_TPU && m->hosts[d->host].captures < 2 &&
-			(double)d->sweep.cut_ps > CUT_MAX * window_ps)
-			return d;
-	}
-	return NULL;
-}
-
 static void quality_lanes(struct measured *m)
 {
+	const struct device *jumped = NULL; /* the first one */
 	bool sorted = false, deep = false;
 	long long dones = 0, starts = 0;
 
 	if (!m->first)
 		return;
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
+	for (ptrdiff_t i = m->device_count; i-- > 0;) {
+		const struct device *d = &m->devices[i];
+		const struct sweep *s = &d->sweep;
+		/* Two captures over each other: `hosts-distinct` says so. */
+		if (d->plane->platform == PLATFORM_TPU && m->hosts[d->host].captures < 2 &&
+			(double)s->cut_ps > CUT_MAX * (double)(s->last_ps - s->first_ps))
+			jumped = d;
 		sorted |= s->sorted;
 		deep |= s->too_deep;
 		dones += s->lost_dones;
@@ -323,7 +308,6 @@ static void quality_lanes(struct measured *m)
 	quality_add(m, "lanes-in-order", !sorted, "%s",
 		sorted ? "a lane was out of order; it was sorted, and nothing is lost"
 		       : "all lanes");
-	const struct device *jumped = clock_jumped(m);
 	if (deep)
 		quality_add(m, "clock-sane", false, "more ops ran at once than a device can hold");
 	else if (m->first->sweep.events > 1 && busy_ps(&m->first->sweep) == 0)

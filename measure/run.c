@@ -79,7 +79,7 @@ struct devices_row *device_row_new(struct measured *m, const struct plane *p, st
 	row->device = text_clean(m->keep, p->name);
 	row->chip_id = chip >= 0 ? arena_fmt(m->keep, "%lld", (long long)chip) : row->device;
 	row->core_type = core_type;
-	row->phase = run_phase(m);
+	row->phase = phase_names[run_phase(m)];
 	return row;
 }
 
@@ -228,7 +228,7 @@ struct programs_row *program_row_new(struct measured *m, const struct program *p
 	row->program = program_text(p, m->keep);
 	row->module = p->module;
 	row->role = p == m->main ? STR("main") : STR("other");
-	row->phase = program_phase(p);
+	row->phase = phase_names[program_phase(p)];
 	row->has_hlo = p->hlo != NULL;
 	if (p->hlo)
 		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);

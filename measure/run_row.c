@@ -3,7 +3,6 @@
  */
 #include <math.h>
 
-#include "base/map.h"
 #include "base/text.h"
 #include "base/when.h"
 #include "measure/op_key.h"
@@ -32,29 +31,29 @@ static bool has_word(struct str text, struct str word)
 	       (at + word.len == text.len || !is_letter(text.p[at + word.len]));
 }
 
+const struct str phase_names[] = { [JOB_PHASE_UNSAID] = STR_INIT("unknown"),
+	[JOB_TRAIN] = STR_INIT("train"),
+	[JOB_INFERENCE] = STR_INIT("inference") };
+
 /* A gradient in the main program is training; prefill and decode are inference by their names. */
-struct str program_phase(const struct program *p)
+enum job_phase program_phase(const struct program *p)
 {
 	static const struct str inference[] = { STR_INIT("prefill"), STR_INIT("decode"),
 		STR_INIT("generate"), STR_INIT("inference") };
 
-	if (p && p->has_gradient)
-		return STR("train");
-	for (size_t i = 0; p && i < sizeof(inference) / sizeof(inference[0]); i++)
+	if (!p || p->has_gradient)
+		return p ? JOB_TRAIN : JOB_PHASE_UNSAID;
+	for (size_t i = 0; i < sizeof(inference) / sizeof(inference[0]); i++)
 		if (has_word(p->module, inference[i]))
-			return STR("inference");
-	return p && has_word(p->module, STR("train")) ? STR("train") : STR("unknown");
+			return JOB_INFERENCE;
+	return has_word(p->module, STR("train")) ? JOB_TRAIN : JOB_PHASE_UNSAID;
 }
 
-struct str run_phase(const struct measured *m)
+enum job_phase run_phase(const struct measured *m)
 {
-	static const struct str said[] = {
-		[JOB_TRAIN] = STR_INIT("train"),
-		[JOB_INFERENCE] = STR_INIT("inference"),
-	};
 	const struct job_file *j = m->options->job;
 
-	return j && j->phase ? said[j->phase] : program_phase(m->main);
+	return j && j->phase ? (enum job_phase)j->phase : program_phase(m->main);
 }
 
 static struct mask_sum run_masks(const struct measured *m)
@@ -175,37 +174,28 @@ static struct str captured(const struct measured *m)
 /* The words of libtpu have some 80 bytes; hosts of one job have two versions, if not one. */
 enum { VERSION_BYTES = 200, VERSIONS_TOLD = 4 };
 
-/* A version that every host tells, or those that they tell, each once. */
+/* A version that every host tells, or those that they tell, each once.  The job file never replaces
+ * what was recorded. */
 static struct str told_version(const struct measured *m, ptrdiff_t offset, struct str by_job)
 {
-	struct out *o = out_memory(m->keep);
-	struct map seen = { 0 };
+	struct str said[VERSIONS_TOLD], told = { NULL, 0 };
+	int count = 0;
 
-	for (ptrdiff_t i = 0; i < m->host_count && seen.count < VERSIONS_TOLD; i++) {
+	for (ptrdiff_t i = 0; i < m->host_count && count < VERSIONS_TOLD; i++) {
 		const char *versions = (const char *)&m->hosts[i].versions;
-		struct str said = *(const struct str *)(const void *)(versions + offset);
-		said = str_head(said, VERSION_BYTES);
-		if (!said.len || map_get(&seen, said) != MAP_NONE)
+		struct str one = *(const struct str *)(const void *)(versions + offset);
+		int k = 0;
+		one = str_head(one, VERSION_BYTES);
+		while (k < count && !str_eq(said[k], one))
+			k++;
+		if (!one.len || k < count)
 			continue;
-		map_put(&seen, said, 0, m->keep);
-		out_fmt(o, "%s%.*s", out_text(o).len ? " and " : "", STR_ARG(said));
+		said[count++] = one;
+		told = told.p ? arena_fmt(m->keep, "%.*s and %.*s", STR_ARG(told), STR_ARG(one))
+			      : one;
 	}
-	struct str told = out_text(o).len ? out_text(o) : by_job;
+	told = told.p ? told : by_job;
 	return told.p ? text_clean(m->keep, told) : told;
-}
-
-/* The job file never replaces what was recorded. */
-static void run_row_versions(const struct measured *m, struct run_row *row)
-{
-	struct job_versions job = { 0 };
-
-	if (m->options->job)
-		job = m->options->job->versions;
-	row->jax_version = told_version(m, offsetof(struct profile_versions, jax), job.jax);
-	row->jaxlib_version =
-		told_version(m, offsetof(struct profile_versions, jaxlib), job.jaxlib);
-	row->runtime_version =
-		told_version(m, offsetof(struct profile_versions, runtime), job.runtime);
 }
 
 static void run_row_steps(struct measured *m, struct run_row *row)
@@ -284,7 +274,14 @@ struct str fill_run(struct measured *m, struct str name, const struct gap_sums *
 	row->captured = captured(m);
 	row->inputs = files_line(m);
 	row->platform = platform_names[m->platform];
-	run_row_versions(m, row);
+	struct job_versions job = { 0 };
+	if (m->options->job)
+		job = m->options->job->versions;
+	row->jax_version = told_version(m, offsetof(struct profile_versions, jax), job.jax);
+	row->jaxlib_version =
+		told_version(m, offsetof(struct profile_versions, jaxlib), job.jaxlib);
+	row->runtime_version =
+		told_version(m, offsetof(struct profile_versions, runtime), job.runtime);
 	if (m->first && m->first->match.chip)
 		row->chip = m->first->match.chip->id;
 	if (m->first)
@@ -302,7 +299,7 @@ struct str fill_run(struct measured *m, struct str name, const struct gap_sums *
 		if (s->events > 0 && !(row->window_s >= window_s))
 			row->window_s = window_s;
 	}
-	row->phase = run_phase(m);
+	row->phase = phase_names[run_phase(m)];
 	if (m->planned)
 		return plan_run_row(m, row);
 	row->hosts = (double)m->host_count;

@@ -26,26 +26,6 @@ static double partitions_of(const struct hlo_module *h)
 	return n > 0 && n < 1e9 ? n : 0;
 }
 
-static int64_t chips_seen(const struct measured *m)
-{
-	double chips = 0;
-
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].sweep.events > 0)
-			chips += m->devices[i].chip.chip ? m->devices[i].chip.share : 1;
-	return (int64_t)ceil(chips);
-}
-
-/* Idle devices have planes too, so planes tell how many devices a host has. */
-static double hosts_by_planes(const struct measured *m, double planes)
-{
-	double per_host = 0;
-
-	for (ptrdiff_t h = 0; h < m->host_count; h++)
-		per_host = fmax(per_host, host_device_planes(&m->hosts[h]));
-	return planes > 0 && per_host > 0 ? ceil(planes / per_host) : NAN;
-}
-
 struct run_shape run_shape_of(const struct measured *m)
 {
 	const struct hlo_module *h = m->main ? m->main->hlo : NULL;
@@ -58,20 +38,27 @@ struct run_shape run_shape_of(const struct measured *m)
 	bool by_chip = c && c->chip && c->chip->planes_per_chip == 0;
 	double partitions = h ? partitions_of(h) : 0;
 	double chips = partitions * (c && c->chip && !by_chip ? c->share : 1);
+	double seen = 0, per_host = 0;
 	struct run_shape s = { .partitions = partitions,
 		.planes_per_partition = by_chip && c->share > 0 ? 1 / c->share : 1,
 		.devices = j && j->devices > 0 ? j->devices
 			   : partitions > 0    ? partitions
 					       : NAN,
-		.chips = chips >= 1 ? (int64_t)chips : chips_seen(m),
 		.slices = h ? h->slices : 1 };
 
-	/* A program of one device is one plane's, whatever stands in it. */
-	for (ptrdiff_t i = 0; i < m->host_count && partitions != 1; i++)
-		s.devices_mixed |= m->hosts[i].devices_mixed;
-	s.hosts_expected = j && j->hosts > 0 ? j->hosts
-			   : s.devices_mixed
-				   ? (double)NAN
-				   : hosts_by_planes(m, partitions * s.planes_per_partition);
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].sweep.events > 0)
+			seen += m->devices[i].chip.chip ? m->devices[i].chip.share : 1;
+	s.chips = (int64_t)(chips >= 1 ? chips : ceil(seen));
+	for (ptrdiff_t i = 0; i < m->host_count; i++) {
+		/* A program of one device is one plane's, whatever stands in it. */
+		s.devices_mixed |= m->hosts[i].devices_mixed && partitions != 1;
+		per_host = fmax(per_host, host_device_planes(&m->hosts[i]));
+	}
+	/* Idle devices have planes too, so planes tell how many devices a host has. */
+	double hosts = ceil(partitions * s.planes_per_partition / per_host);
+	s.hosts_expected = j && j->hosts > 0					  ? j->hosts
+			   : s.devices_mixed || !(partitions > 0 && per_host > 0) ? (double)NAN
+										  : hosts;
 	return s;
 }

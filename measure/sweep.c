@@ -201,29 +201,6 @@ static void event_take(struct sweeping *s, const struct op_event *e)
 	s->out->events++;
 }
 
-static struct sweeping *state_new(struct sweep *out, const struct step_plan *plan,
-	const struct host_facts *facts, struct registry *registry, struct arena *keep,
-	struct arena *work)
-{
-	struct sweeping *s = arena_make(work, struct sweeping, 1);
-
-	s->out = out;
-	s->plan = plan;
-	s->facts = facts;
-	s->registry = registry;
-	s->keep = keep;
-	s->work = work;
-	s->last_subject = -1;
-	s->lanes = arena_make(work, struct lane_state, out->plane->lane_count);
-	for (ptrdiff_t i = 0; i < out->plane->lane_count; i++)
-		s->lanes[i] = (struct lane_state){
-			.nested = out->plane->lanes[i].class == LANE_OPS,
-			.group = { .subject = -1 },
-		};
-	time_begin(s);
-	return s;
-}
-
 static void sweep_begin(struct sweeping *s, int64_t at_ps)
 {
 	const struct step_plan *plan = s->plan;
@@ -286,7 +263,20 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 	for (;;) {
 		*ret = (struct sweep){ .plane = p, .host = host };
 		ret->gaps = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
-		struct sweeping *s = state_new(ret, plan, facts, registry, keep, &work);
+		struct sweeping *s = arena_make(&work, struct sweeping, 1);
+		s->out = ret;
+		s->plan = plan;
+		s->facts = facts;
+		s->registry = registry;
+		s->keep = keep;
+		s->work = &work;
+		s->last_subject = -1;
+		s->lanes = arena_make(&work, struct lane_state, p->lane_count);
+		for (ptrdiff_t i = 0; i < p->lane_count; i++) {
+			s->lanes[i].nested = p->lanes[i].class == LANE_OPS;
+			s->lanes[i].group.subject = -1;
+		}
+		time_begin(s);
 		ok = sweep_once(s, limit, err);
 		arena_free(&s->step_empty);
 		if (ok || err->id != DIAG_NONE)
