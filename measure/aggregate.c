@@ -7,6 +7,7 @@
  */
 #include "measure/aggregate.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -84,6 +85,7 @@ static void steps_join(int64_t *slowest_ps, const struct sweep *s)
 		int64_t length_ps = step_length_ps(&s->steps[i]);
 		if (!step_is_steady(&s->steps[i]))
 			continue;
+		assert(k < SWEEP_MAX_STEPS);
 		if (length_ps > slowest_ps[k])
 			slowest_ps[k] = length_ps;
 		k++;

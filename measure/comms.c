@@ -1,6 +1,7 @@
 /*
  * The tables of moving data: collectives between chips, and transfers between host and device.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -193,7 +194,6 @@ static int subject_cmp(const void *a, const void *b)
 {
 	const struct subject *x = *(const struct subject *const *)a;
 	const struct subject *y = *(const struct subject *const *)b;
-
 	int c = program_before(y->program, x->program) - program_before(x->program, y->program);
 
 	return c ? c : str_cmp(x->name, y->name);
@@ -221,6 +221,7 @@ void fill_collectives(struct measured *m)
 	ptrdiff_t n, rows = 0;
 	const struct subject **subjects = collective_subjects(m, &n);
 
+	assert(m->op_rows);
 	m->incomplete |= n > COLLECTIVES_MAX;
 	for (ptrdiff_t i = 0; i < n && i < COLLECTIVES_MAX; i++) {
 		struct aggregate_collective spans =

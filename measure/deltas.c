@@ -1,6 +1,7 @@
 /* Rows of deltas.  See deltas.h, and baseline.h for the method. */
 #include "measure/deltas.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/resample.h"
@@ -88,6 +89,7 @@ static struct figures figures_of(
 {
 	struct figures all = { .items = arena_make(keep, struct figure, sample->count) };
 
+	assert(sample->count > 0);
 	for (ptrdiff_t i = 0; i < sample->count; i++) {
 		struct figure f = figure_of(m, sample->runs[i], *keep);
 		if (isnan(f.value))

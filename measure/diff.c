@@ -153,14 +153,13 @@ static const struct group *group_of(const struct match *m)
 
 /* Those of a change, which stand for themselves. */
 static struct match_list list_of(const struct matches *all, enum change change,
-	bool (*fits)(const struct match *), int (*order)(const void *, const void *),
-	struct arena *keep)
+	int (*order)(const void *, const void *), struct arena *keep)
 {
 	struct match_list list = { arena_make(keep, struct match *, all->count + 1), 0 };
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		struct match *m = &all->items[i];
-		if (m->change == change && !m->is_piece && fits(m))
+		if (m->change == change && !m->is_piece)
 			list.items[list.count++] = m;
 	}
 	qsort(list.items, (size_t)list.count, sizeof(struct match *), order);
@@ -179,11 +178,6 @@ static struct str place_of(const struct ops_row *op, struct arena *keep)
 	if (!op->source_file.len || !(op->source_line > 0))
 		return (struct str){ NULL, 0 };
 	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(op->source_file), op->source_line);
-}
-
-static bool has_place(const struct match *m)
-{
-	return m->place.len > 0;
 }
 
 /* By place, then the heaviest first. */
@@ -289,7 +283,7 @@ static void find_splits(const struct matches *all, struct arena *keep)
 	for (ptrdiff_t i = 0; i < all->count; i++)
 		if (all->items[i].change == CHANGE_NEW)
 			all->items[i].place = place_of(all->items[i].head->op, keep);
-	struct match_list list = list_of(all, CHANGE_NEW, has_place, by_place, keep);
+	struct match_list list = list_of(all, CHANGE_NEW, by_place, keep);
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		struct match *m = &all->items[i];
@@ -321,11 +315,6 @@ static void find_splits(const struct matches *all, struct arena *keep)
 }
 
 /* ---- ops that changed ------------------------------------------------------------------------ */
-
-static bool has_scope(const struct match *m)
-{
-	return group_of(m)->op->scope.len > 0;
-}
 
 static int by_likeness(const struct group *x, const struct group *y)
 {
@@ -386,11 +375,12 @@ static struct match *find_gone(const struct match_list *gone, const struct group
 
 static void find_changed(const struct matches *all, struct arena *keep)
 {
-	struct match_list gone = list_of(all, CHANGE_GONE, has_scope, match_by_likeness, keep);
-	struct match_list new = list_of(all, CHANGE_NEW, has_scope, match_by_weight, keep);
+	struct match_list gone = list_of(all, CHANGE_GONE, match_by_likeness, keep);
+	struct match_list new = list_of(all, CHANGE_NEW, match_by_weight, keep);
 
 	for (ptrdiff_t i = 0; i < new.count; i++) {
-		struct match *was = find_gone(&gone, new.items[i]->head);
+		const struct group *head = new.items[i]->head;
+		struct match *was = head->op->scope.len ? find_gone(&gone, head) : NULL;
 		if (!was)
 			continue;
 		new.items[i]->change = CHANGE_CHANGED;

@@ -1,7 +1,7 @@
 /*
  * The table of gaps: idle time of the devices, and what the host was doing in it.
  */
-#include <math.h>
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -36,7 +36,6 @@ static bool is_gap(const struct measured *m, const struct swept_gap *g)
 static int gap_cmp(const void *a, const void *b)
 {
 	const struct host_gap *x = a, *y = b;
-
 	int order = order_integers(x->device - y->device, 0);
 
 	return order ? order : order_integers(x->start_ps, y->start_ps);
@@ -201,6 +200,7 @@ bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
 	struct gap_limit limit = gap_limit(m, work);
 	bool ok = true;
 
+	assert(m->op_rows);
 	*ret = (struct gap_sums){ 0 };
 	for (ptrdiff_t h = 0; ok && h < m->host_count; h++) {
 		ptrdiff_t count;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/stats.h"
 #include "base/text.h"
 
@@ -11,6 +12,7 @@
 struct reading {
 	struct host_facts *facts;
 	int32_t host;
+	struct map allocators; /* of the host, by name: indices into the facts' */
 	struct arena *keep;
 	struct arena scratch;
 };
@@ -62,14 +64,14 @@ static struct str allocator_name(const struct event *e, struct arena *keep)
 static struct allocator *allocator_of(struct reading *r, struct str name)
 {
 	struct host_facts *f = r->facts;
-	int32_t at = map_get(&f->allocator_index, name);
+	int32_t at = map_get(&r->allocators, name);
 
 	if (at != MAP_NONE)
 		return &f->allocators[at];
 	if (f->allocator_count >= ALLOCATORS_MAX)
 		return NULL;
 	name = arena_str(r->keep, name);
-	map_put(&f->allocator_index, name, (int32_t)f->allocator_count, r->keep);
+	map_put(&r->allocators, name, (int32_t)f->allocator_count, r->keep);
 	struct allocator *a =
 		arena_push(r->keep, f->allocators, f->allocator_count, f->allocator_cap);
 	a->name = name;
@@ -144,28 +146,27 @@ static const uint64_t wanted_stats =
 static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_COMPILER |
 				       1u << HOST_PROFILER | 1u << HOST_ALLOCATOR;
 
-/* `r` by value: what a lane takes of its scratch arena dies with it. */
-static bool lane_read(
-	struct reading r, const struct plane *p, const struct lane *l, struct diag *err)
+static bool host_read(struct reading *r, const struct profile *p, struct diag *err)
 {
-	struct event *e = arena_make(&r.scratch, struct event, 1);
-	struct cursor *c = cursor_new(p, l, wanted_stats, &r.scratch);
+	struct arena scratch = r->scratch;
 
-	cursor_only(c, wanted_classes);
-	while (cursor_next(c, e))
-		event_sort_out(&r, e);
-	return cursor_end(c, err);
-}
-
-static bool host_read(const struct reading *r, const struct profile *p, struct diag *err)
-{
-	/* An allocator is known by its name within its host. */
-	r->facts->allocator_index = (struct map){ 0 };
+	r->allocators = (struct map){ 0 };
 	for (ptrdiff_t i = 0; i < p->plane_count; i++)
-		for (ptrdiff_t k = 0; k < p->planes[i].lane_count; k++)
-			if (p->planes[i].class == PLANE_HOST &&
-				!lane_read(*r, &p->planes[i], &p->planes[i].lanes[k], err))
+		for (ptrdiff_t k = 0; k < p->planes[i].lane_count; k++) {
+			const struct plane *plane = &p->planes[i];
+			if (plane->class != PLANE_HOST)
+				continue;
+			r->scratch = scratch; /* what a lane takes of it dies with the lane */
+			struct event *e = arena_make(&r->scratch, struct event, 1);
+			struct cursor *c =
+				cursor_new(plane, &plane->lanes[k], wanted_stats, &r->scratch);
+			cursor_only(c, wanted_classes);
+			while (cursor_next(c, e))
+				event_sort_out(r, e);
+			if (!cursor_end(c, err))
 				return false;
+		}
+	r->scratch = scratch;
 	profile_drop(p);
 	return true;
 }
@@ -173,7 +174,6 @@ static bool host_read(const struct reading *r, const struct profile *p, struct d
 static int span_cmp(const void *a, const void *b)
 {
 	const struct host_span *x = a, *y = b;
-
 	int order = order_integers(x->host, y->host);
 
 	order = order ? order : order_integers(x->start_ps, y->start_ps);

@@ -7,7 +7,6 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/map.h"
 #include "measure/memory_curve.h"
 #include "profile/profile.h"
 
@@ -42,7 +41,6 @@ struct host_facts {
 	struct host_spans steps, compiles, profiler;
 	struct allocator *allocators; /* in order of first appearance */
 	ptrdiff_t allocator_count, allocator_cap;
-	struct map allocator_index; /* by name, of the host that is read */
 };
 
 /* Annotations and compilations kept: a day of steps at one a second, on ten hosts. */

@@ -1,3 +1,4 @@
+/* Slots of time, joined two by two when there are too many.  See memory_curve.h. */
 #include "measure/memory_curve.h"
 
 #include <string.h>

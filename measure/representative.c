@@ -60,7 +60,6 @@ static double own_s(const struct sweep *s)
 static int by_own(const void *a, const void *b)
 {
 	const struct shown *x = a, *y = b;
-
 	int order = order_numbers(y->own_s, x->own_s);
 
 	return order ? order : order_integers(x->device - y->device, 0);

@@ -253,7 +253,6 @@ static void program_row(struct measured *m, const struct program *p)
 static int program_cmp(const void *a, const void *b)
 {
 	const struct programs_row *x = a, *y = b;
-
 	int order = order_numbers(y->time_s, x->time_s);
 
 	return order ? order : str_cmp(x->program, y->program);

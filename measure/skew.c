@@ -52,7 +52,6 @@ struct telling {
 static int by_ratio(const void *a, const void *b)
 {
 	const struct telling *x = a, *y = b;
-
 	int order = order_numbers(x->ratio, y->ratio);
 
 	return order ? order : order_numbers(x->time_s, y->time_s);

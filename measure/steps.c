@@ -21,7 +21,6 @@
 static int mark_cmp(const void *a, const void *b)
 {
 	const struct step_mark *x = a, *y = b;
-
 	int order = order_integers(x->start_ps, y->start_ps);
 
 	order = order ? order : order_integers(x->end_ps, y->end_ps);

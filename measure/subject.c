@@ -1,6 +1,7 @@
 /* Programs and ops of a run, each known once whatever plane or thread met it.  See subject.h. */
 #include "measure/subject.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -447,6 +448,7 @@ ptrdiff_t registry_subject_count(const struct registry *r)
 
 struct subject *registry_subject_at(const struct registry *r, ptrdiff_t i)
 {
+	assert(i >= 0 && i < r->subject_count);
 	return r->subjects[i];
 }
 
@@ -457,5 +459,6 @@ ptrdiff_t registry_program_count(const struct registry *r)
 
 struct program *registry_program_at(const struct registry *r, ptrdiff_t i)
 {
+	assert(i >= 0 && i < r->program_count);
 	return r->programs[i];
 }

@@ -1,4 +1,5 @@
 /* One pass over the events of a device: executions of ops and of programs.  See sweep.h. */
+#include <assert.h>
 #include <string.h>
 
 #include "measure/sweep_state.h"
@@ -8,6 +9,7 @@ void *items_longer(
 {
 	void *p = arena_alloc(keep, size, 16, n);
 
+	assert(n >= old_n);
 	if (old_n > 0)
 		memcpy(p, old, (size_t)(old_n * size));
 	return p;
@@ -205,6 +207,8 @@ static void sweep_begin(struct sweeping *s, int64_t at_ps)
 {
 	const struct step_plan *plan = s->plan;
 
+	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
+		assert(plan->marks[i].start_ps >= plan->marks[i - 1].end_ps);
 	s->out->first_ps = s->out->last_ps = s->now_ps = s->idle_since_ps = at_ps;
 	/* A marked step may begin before its first op: idle, but part of the step. */
 	if (plan->marks && plan->marks[0].start_ps < at_ps && plan->marks[0].end_ps > at_ps)

@@ -75,16 +75,11 @@ struct timeline {
 
 static int activity_index(enum op_kind kind)
 {
-	switch (op_kind_activity(kind)) {
-	case ACTIVITY_COMMS:
-		return 1;
-	case ACTIVITY_COPY:
-		return 2;
-	case ACTIVITY_TRANSFER:
-		return 3;
-	default:
-		return 0; /* a loop's own time keeps the core busy */
-	}
+	static const int index[ACTIVITY_MASKS] = {
+		[ACTIVITY_COMMS] = 1, [ACTIVITY_COPY] = 2, [ACTIVITY_TRANSFER] = 3
+	};
+
+	return index[op_kind_activity(kind)]; /* a loop's own time keeps the core busy */
 }
 
 /* What overlaps is one bar, and so is what is a sliver even together. */
@@ -189,7 +184,6 @@ static void flight_end(struct timeline *t, const struct subject *done, int64_t a
 static int bar_cmp(const void *a, const void *b)
 {
 	const struct bar *x = a, *y = b;
-
 	int order = order_integers(x->start_ps, y->start_ps);
 
 	order = order ? order : order_integers(x->end_ps, y->end_ps);
