@@ -30,17 +30,6 @@ static double modules_of(const struct profile *p)
 	return n;
 }
 
-/* A plane that shares another's lanes, as each of XLA:CPU's devices does, adds none. */
-static double lanes_of(const struct profile *p)
-{
-	double n = 0;
-
-	for (ptrdiff_t i = 0; i < p->plane_count; i++)
-		if (p->planes[i].platform != PLATFORM_CPU || p->planes[i].class != PLANE_DEVICE)
-			n += (double)p->planes[i].lane_count;
-	return n;
-}
-
 static void file_row(struct measured *m, const struct profile *p)
 {
 	struct files_row *row = table_new(m->tables, files, m->keep);
@@ -53,7 +42,11 @@ static void file_row(struct measured *m, const struct profile *p)
 		row->writer = text_clean(m->keep, p->writer);
 	row->bytes = (double)p->file_bytes;
 	row->planes = (double)p->plane_count;
-	row->lanes = lanes_of(p);
+	row->lanes = 0;
+	/* A plane that shares another's lanes, as each of XLA:CPU's devices does, adds none. */
+	for (ptrdiff_t i = 0; i < p->plane_count; i++)
+		if (p->planes[i].platform != PLATFORM_CPU || p->planes[i].class != PLANE_DEVICE)
+			row->lanes += (double)p->planes[i].lane_count;
 	row->modules = modules_of(p);
 	for (ptrdiff_t i = 0; i < p->snapshot_count; i++) {
 		if (p->snapshots[i].why)

@@ -71,24 +71,14 @@ static const struct per_param {
 	[JOB_ADAFACTOR] = { 2, 2, 4 },
 };
 
-static struct per_param bytes_per_param(const struct job_memory *m)
-{
-	struct per_param b = per_param[m->optimizer];
-
-	if (!isnan(m->weight_bytes))
-		b.weights = m->weight_bytes;
-	if (!isnan(m->gradient_bytes))
-		b.gradients = m->gradient_bytes;
-	if (!isnan(m->state_bytes))
-		b.state = m->state_bytes;
-	return b;
-}
-
 static double state_bytes(const struct job_file *j)
 {
 	const struct job_memory *m = &j->memory;
-	struct per_param b = bytes_per_param(m);
+	struct per_param b = per_param[m->optimizer];
 
+	b.weights = isnan(m->weight_bytes) ? b.weights : m->weight_bytes;
+	b.gradients = isnan(m->gradient_bytes) ? b.gradients : m->gradient_bytes;
+	b.state = isnan(m->state_bytes) ? b.state : m->state_bytes;
 	b.state /= m->zero >= JOB_ZERO_1 ? m->shards : 1;
 	b.gradients /= m->zero >= JOB_ZERO_2 ? m->shards : 1;
 	b.weights /= m->zero >= JOB_ZERO_3 ? m->shards : 1;

@@ -28,15 +28,6 @@ static const struct program *heaviest_program(const struct measured *m, const st
 	return best < 0 ? NULL : registry_program_at(m->registry, best);
 }
 
-static bool device_ran(const struct measured *m, const struct device *d, struct str module)
-{
-	for (ptrdiff_t i = 0; i < d->sweep.program_cap; i++)
-		if (d->sweep.programs[i].executions > 0 &&
-			str_eq(registry_program_at(m->registry, i)->module, module))
-			return true;
-	return false;
-}
-
 /* The names of the ops of a module that took the device any time. */
 static struct map op_names(
 	const struct measured *m, const struct device *d, struct str module, struct arena *keep)
@@ -81,9 +72,13 @@ static bool tell_stranger(struct measured *m, const struct device *d, const stru
 	const struct map *names)
 {
 	double share = share_known(m, d, p, names);
-	bool ran = device_ran(m, m->first, p->module);
+	const struct sweep *s = &m->first->sweep;
 	struct str module = p->module;
+	bool ran = false; /* a program of that name, on the first device */
 
+	for (ptrdiff_t i = 0; i < s->program_cap && !ran; i++)
+		ran = s->programs[i].executions > 0 &&
+		      str_eq(registry_program_at(m->registry, i)->module, module);
 	/* One of a program of its own, and in no step, was taken for another job's when steps were
 	 * told apart; one that is late for the steps of the first one's program was not. */
 	if (ran && (isnan(share) ? p == heaviest_program(m, m->first) : share >= SAME_SHARE))

@@ -27,19 +27,6 @@ static int mark_cmp(const void *a, const void *b)
 	return order ? order : order_integers(x->number, y->number);
 }
 
-/* A last step that was cut is much shorter than the others. */
-static bool last_is_cut(const struct step_plan *plan, struct arena scratch)
-{
-	ptrdiff_t n = plan->mark_count;
-	int64_t *times = arena_make(&scratch, int64_t, n);
-
-	for (ptrdiff_t i = 0; i < n; i++)
-		times[i] = plan->marks[i].end_ps - plan->marks[i].start_ps;
-	int64_t last = times[n - 1];
-	sort_integers(times, n);
-	return n >= 3 && last < times[n / 2] / 2;
-}
-
 static bool lane_marks(struct device *d, const struct lane *l, struct event *e, ptrdiff_t *cap,
 	struct arena *keep, struct diag *err)
 {
@@ -90,7 +77,14 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
 		if (plan->marks[i].start_ps < plan->marks[i - 1].end_ps)
 			plan->marks[i - 1].end_ps = plan->marks[i].start_ps;
-	plan->mark_count -= last_is_cut(plan, scratch);
+	/* A last step that was cut is much shorter than the others. */
+	ptrdiff_t n = plan->mark_count;
+	int64_t *times = arena_make(&scratch, int64_t, n);
+	for (ptrdiff_t i = 0; i < n; i++)
+		times[i] = plan->marks[i].end_ps - plan->marks[i].start_ps;
+	int64_t last = times[n - 1];
+	sort_integers(times, n);
+	plan->mark_count -= n >= 3 && last < times[n / 2] / 2;
 	plan->drop_first = plan->mark_count >= 3;
 	return true;
 }
@@ -102,26 +96,20 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 #define STEP_ROWS     (64 * SWEEP_MAX_STEPS)
 #define STEP_ROWS_MIN 16
 
-static ptrdiff_t steps_kept(const struct measured *m, ptrdiff_t device)
-{
-	ptrdiff_t share = STEP_ROWS / m->device_count;
-
-	if (device == 0 || share > SWEEP_MAX_STEPS)
-		return SWEEP_MAX_STEPS;
-	return share > STEP_ROWS_MIN ? share : STEP_ROWS_MIN;
-}
-
 static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
 {
 	struct device *d = &m->devices[i];
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
+	ptrdiff_t kept = STEP_ROWS / m->device_count;
 
+	kept = kept < STEP_ROWS_MIN ? STEP_ROWS_MIN : kept;
+	kept = i == 0 || kept > SWEEP_MAX_STEPS ? SWEEP_MAX_STEPS : kept;
 	plane_learn(d->plane, &work);
 	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &m->facts, m->registry, limit, &work,
 		&d->sweep, &d->err);
 	if (!d->failed) {
 		registry_settle(m->registry, d->plane, i);
-		aggregate_add(m->sums, &d->sweep, steps_kept(m, i));
+		aggregate_add(m->sums, &d->sweep, kept);
 	}
 	plane_forget(d->plane);
 	plane_drop(d->plane);

@@ -278,40 +278,35 @@ static void thin_out(struct timeline *t)
 	}
 }
 
-static void bar_row(struct timeline *t, const struct row *r, const struct bar *b, struct plots *ret)
+static void bars_fill(struct timeline *t, struct moment_row *moment, struct plots *ret)
 {
 	static const struct str names[ACTIVITIES] = { STR_INIT("compute"),
 		STR_INIT("communication"), STR_INIT("copy"), STR_INIT("transfer") };
-	struct timeline_row *row = plot_new(ret, timeline, t->keep);
-	int64_t busy_ps = 0;
-	int most = 0;
 
-	for (int i = 0; i < ACTIVITIES; i++) {
-		most = b->busy_ps[i] > b->busy_ps[most] ? i : most;
-		busy_ps += b->busy_ps[i];
-	}
-	row->moment = (double)(plot_count(ret, moment) - 1);
-	row->lane = r->name;
-	row->activity = names[most];
-	row->kind = op_kind_name(b->kind);
-	row->name = b->op->name;
-	row->start_s = (double)(b->start_ps - t->step->start_ps) * PS;
-	row->time_s = (double)(b->end_ps - b->start_ps) * PS;
-	row->busy_s = (double)busy_ps * PS;
-	row->ops = (double)b->ops;
-}
-
-static void bars_fill(struct timeline *t, struct moment_row *moment, struct plots *ret)
-{
 	moment->ops = moment->merged = moment->lanes = 0;
 	for (ptrdiff_t i = 0; i < t->row_count; i++) {
 		const struct row *r = &t->rows[i];
 		moment->lanes += r->count > 0;
 		for (ptrdiff_t k = 0; r->is_shown && k < r->count; k++) {
-			bar_row(t, r, &r->bars[k], ret);
-			moment->ops += (double)r->bars[k].ops;
-			if (r->bars[k].ops > 1)
-				moment->merged += (double)r->bars[k].ops;
+			const struct bar *b = &r->bars[k];
+			struct timeline_row *row = plot_new(ret, timeline, t->keep);
+			int64_t busy_ps = 0;
+			int most = 0;
+			for (int a = 0; a < ACTIVITIES; a++) {
+				most = b->busy_ps[a] > b->busy_ps[most] ? a : most;
+				busy_ps += b->busy_ps[a];
+			}
+			row->busy_s = (double)busy_ps * PS;
+			row->moment = (double)(plot_count(ret, moment) - 1);
+			row->lane = r->name;
+			row->activity = names[most];
+			row->kind = op_kind_name(b->kind);
+			row->name = b->op->name;
+			row->start_s = (double)(b->start_ps - t->step->start_ps) * PS;
+			row->time_s = (double)(b->end_ps - b->start_ps) * PS;
+			row->ops = (double)b->ops;
+			moment->ops += row->ops;
+			moment->merged += b->ops > 1 ? row->ops : 0;
 		}
 	}
 }
