@@ -48,42 +48,34 @@ static const struct program *program_with(
 	return best;
 }
 
-static void add_one(struct measured *m, const struct hlo_module *h, ptrdiff_t instruction,
-	enum around_role role, struct around *ret)
-{
-	const struct hlo_instruction *i = &h->instructions[instruction];
-
-	ret->items[ret->count++] = (struct neighbour){
-		.role = role,
-		.name = text_clean(m->keep, i->name),
-		.opcode = text_clean(m->keep, i->opcode),
-		.shape = text_clean(m->keep, shape_text(&i->shape, true, m->keep)),
-		.bytes = (double)shape_padded_bytes(&i->shape),
-	};
-}
-
-static void add_side(struct measured *m, const struct hlo_module *h, const struct hlo_neighbours *n,
-	enum around_role role, struct around *ret)
-{
-	for (ptrdiff_t i = 0; i < n->count; i++)
-		add_one(m, h, n->items[i], role, ret);
-	ret->left_out[role] = n->left_out;
-}
-
 bool measure_around(struct measured *m, struct str name, struct str scope, struct around *ret)
 {
 	ptrdiff_t instruction = -1;
 	const struct program *p = program_with(m, name, scope, &instruction);
+	struct hlo_neighbours self = { .count = 1 };
 	struct hlo_around around;
 
 	*ret = (struct around){ 0 };
 	if (!p)
 		return false;
 	hlo_around(p->hlo, instruction, *m->keep, &around);
+	self.items[0] = instruction;
+	const struct hlo_neighbours *sides[AROUND_ROLES] = { &around.takes, &self, &around.holds,
+		&around.gives };
 	ret->items = arena_make(m->keep, struct neighbour, 3 * HLO_MAX_AROUND + 1);
-	add_side(m, p->hlo, &around.takes, AROUND_TAKES, ret);
-	add_one(m, p->hlo, instruction, AROUND_SELF, ret);
-	add_side(m, p->hlo, &around.holds, AROUND_HOLDS, ret);
-	add_side(m, p->hlo, &around.gives, AROUND_GIVES, ret);
+	for (int role = 0; role < AROUND_ROLES; role++) {
+		ret->left_out[role] = sides[role]->left_out;
+		for (ptrdiff_t k = 0; k < sides[role]->count; k++) {
+			const struct hlo_instruction *i =
+				&p->hlo->instructions[sides[role]->items[k]];
+			ret->items[ret->count++] = (struct neighbour){
+				.role = (enum around_role)role,
+				.name = text_clean(m->keep, i->name),
+				.opcode = text_clean(m->keep, i->opcode),
+				.shape = text_clean(m->keep, shape_text(&i->shape, true, m->keep)),
+				.bytes = (double)shape_padded_bytes(&i->shape),
+			};
+		}
+	}
 	return true;
 }

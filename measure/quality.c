@@ -39,13 +39,13 @@ static const char *why_cut(const struct profile *p)
 
 static void quality_files(struct measured *m)
 {
-	const char *why = NULL;
 	ptrdiff_t i = 0;
 
-	for (; i < m->host_count && !(why = why_cut(&m->hosts[i])); i++)
-		;
-	if (why)
-		quality_add(m, "not-truncated", false, "%.*s %s", STR_ARG(m->hosts[i].host), why);
+	while (i < m->host_count && !why_cut(&m->hosts[i]))
+		i++;
+	if (i < m->host_count)
+		quality_add(m, "not-truncated", false, "%.*s %s", STR_ARG(m->hosts[i].host),
+			why_cut(&m->hosts[i]));
 	else
 		quality_add(m, "not-truncated", true, "every file is whole");
 }
