@@ -289,10 +289,8 @@ static double transfer_bytes(const struct subject *s, const struct op_total *t)
 {
 	if (t->bytes > 0)
 		return (double)t->bytes;
-	if (s->instruction < 0)
-		return NAN;
-	const struct shape *leaf =
-		shape_leaf(&s->program->hlo->instructions[s->instruction].shape, 0);
+	const struct hlo_instruction *i = subject_instruction(s);
+	const struct shape *leaf = i ? shape_leaf(&i->shape, 0) : NULL;
 	return leaf ? (double)shape_logical_bytes(leaf) * (double)t->self.count : NAN;
 }
 

@@ -59,7 +59,7 @@ static void source_from_hlo(
 	const struct measured *m, const struct subject *s, struct op_source *ret)
 {
 	struct hlo_source frames[FRAMES_MAX];
-	const struct hlo_instruction *i = &s->program->hlo->instructions[s->instruction];
+	const struct hlo_instruction *i = subject_instruction(s);
 	ptrdiff_t n = hlo_stack(s->program->hlo, i, frames, FRAMES_MAX);
 
 	if (i->source.file.len > 0) {

@@ -61,16 +61,6 @@ static double partial_hbm_bytes(const struct subject *s, const struct hlo_cost *
 	return fmin(bytes, cost->hbm_bytes);
 }
 
-static enum dtype result_dtype(const struct subject *s)
-{
-	const struct shape *leaf;
-
-	if (s->instruction < 0)
-		return DTYPE_INVALID;
-	leaf = shape_leaf(&s->program->hlo->instructions[s->instruction].shape, 0);
-	return leaf ? leaf->dtype : DTYPE_INVALID;
-}
-
 /*
  * What a matmul whose fusion is not there multiplies: the type of its arrays, when all that could
  * be factors have the same.  A result alone does not tell: sums of bf16 are often f32.  Nor does
@@ -94,19 +84,16 @@ static enum dtype factor_dtype(const struct hlo_module *h, const struct hlo_inst
 	return same == DTYPE_F32 ? DTYPE_INVALID : same;
 }
 
-static bool is_matmul(const struct subject *s)
-{
-	return s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION;
-}
-
 static enum dtype dtype_of(const struct subject *s, const struct hlo_cost *cost)
 {
-	if (cost->dtype != DTYPE_INVALID || s->instruction < 0)
+	const struct hlo_instruction *i = subject_instruction(s);
+
+	if (cost->dtype != DTYPE_INVALID || !i)
 		return cost->dtype;
-	if (is_matmul(s) && s->program->hlo->partial)
-		return factor_dtype(
-			s->program->hlo, &s->program->hlo->instructions[s->instruction]);
-	return result_dtype(s);
+	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && s->program->hlo->partial)
+		return factor_dtype(s->program->hlo, i);
+	const struct shape *leaf = shape_leaf(&i->shape, 0);
+	return leaf ? leaf->dtype : DTYPE_INVALID;
 }
 
 /* Kinds whose time the matrix units, vector units, memory and the way to the host explain. */
@@ -207,29 +194,12 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 /* Clean, and without the colon XProf puts behind a framework op. */
 static struct str scope_of(const struct subject *s, struct arena *keep)
 {
-	struct str scope = s->said.scope;
+	const struct hlo_instruction *i = subject_instruction(s);
+	struct str scope = i && i->op_name.len > 0 ? i->op_name : s->said.scope;
 
-	if (s->instruction >= 0 && s->program->hlo->instructions[s->instruction].op_name.len > 0)
-		scope = s->program->hlo->instructions[s->instruction].op_name;
 	if (str_ends(scope, STR(":")))
 		scope = str_head(scope, scope.len - 1);
 	return scope.len > 0 ? text_clean(keep, scope) : (struct str){ 0 };
-}
-
-static struct str shape_of(const struct subject *s, struct arena *keep)
-{
-	if (s->instruction >= 0)
-		return text_clean(
-			keep, shape_text(&s->program->hlo->instructions[s->instruction].shape, true,
-				      keep));
-	return s->said.shape.len > 0 ? text_clean(keep, s->said.shape) : (struct str){ 0 };
-}
-
-static struct str opcode_of(const struct subject *s, struct arena *keep)
-{
-	if (s->instruction >= 0)
-		return text_clean(keep, s->program->hlo->instructions[s->instruction].opcode);
-	return (struct str){ 0 };
 }
 
 /* The opcodes of a large fusion's parts are few; what is beyond says nothing new. */
@@ -245,8 +215,8 @@ static struct str inside_of(const struct subject *s, struct arena *keep)
 {
 	struct str texts[INSIDE_MAX];
 	ptrdiff_t count = 0;
-	const struct hlo_module *h = s->instruction >= 0 ? s->program->hlo : NULL;
-	const struct hlo_instruction *op = h ? &h->instructions[s->instruction] : NULL;
+	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_instruction *op = subject_instruction(s);
 
 	if (!op || op->op != HLO_FUSION || !op->called_count || op->called[0] < 0)
 		return (struct str){ 0 };
@@ -392,6 +362,7 @@ static struct op_measures measures_of(
 static void op_row(struct measured *m, const struct subject *s, const struct op_total *t)
 {
 	struct ops_row *row = table_new(m->tables, ops, m->keep);
+	const struct hlo_instruction *i = subject_instruction(s);
 	struct op_facts f;
 	struct op_source where;
 	struct op_key_text key;
@@ -401,11 +372,12 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 	row->program = program_text(s->program, m->keep);
 	row->module = s->program->module;
 	row->name = s->name;
-	row->opcode = opcode_of(s, m->keep);
+	if (i)
+		row->opcode = text_clean(m->keep, i->opcode);
 	row->inside = inside_of(s, m->keep);
 	row->kind = op_kind_name(s->kind);
-	row->category = s->said.category.len > 0 ? text_clean(m->keep, s->said.category)
-						 : (struct str){ 0 };
+	if (s->said.category.len > 0)
+		row->category = text_clean(m->keep, s->said.category);
 	row->attribution = attribution_names[s->attribution];
 	row->scope = scope_of(s, m->keep);
 	row->source_file = where.file;
@@ -413,7 +385,10 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 	row->user_file = where.user_file;
 	row->user_line = where.user_line;
 	row->dtype = f.work.dtype != DTYPE_INVALID ? dtype_name(f.work.dtype) : (struct str){ 0 };
-	row->shape = shape_of(s, m->keep);
+	if (i)
+		row->shape = text_clean(m->keep, shape_text(&i->shape, true, m->keep));
+	else if (s->said.shape.len > 0)
+		row->shape = text_clean(m->keep, s->said.shape);
 	key = op_key_text(m, s, row->scope, &where);
 	row->key = key.key;
 	row->family = key.family;

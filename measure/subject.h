@@ -76,6 +76,12 @@ struct subject {
 	double planned;	     /* executions a step of a program that has not run; else 0 */
 };
 
+/* NULL where no HLO is known. */
+static inline const struct hlo_instruction *subject_instruction(const struct subject *s)
+{
+	return s->instruction < 0 ? NULL : &s->program->hlo->instructions[s->instruction];
+}
+
 /* May this done end what that start, a subject's index, began? */
 static inline bool subject_ends(const struct subject *done, int32_t start)
 {
