@@ -80,19 +80,14 @@ static int authorize_read(struct engine *e, const char *table, const char *colum
 	return SQLITE_OK;
 }
 
-static int authorize_function(const struct engine *e, const char *name)
-{
-	const struct sql_function *f = sql_function_find(str_from(name));
-
-	return f && (e->is_query || !f->query_only) ? SQLITE_OK : SQLITE_DENY;
-}
-
 /* SQLITE_RECURSIVE, PRAGMA, ATTACH, every write and whatever comes later: denied. */
 static int authorize(void *arg, int action, const char *a, const char *b, const char *database,
 	const char *trigger)
 {
 	(void)database, (void)trigger;
 	struct engine *e = arg;
+	const struct sql_function *f =
+		action == SQLITE_FUNCTION ? sql_function_find(str_from(b)) : NULL;
 	int answer = SQLITE_DENY;
 
 	if (action == SQLITE_SELECT || e->is_declaring)
@@ -100,7 +95,7 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
 	else if (action == SQLITE_READ)
 		answer = authorize_read(e, a, b);
 	else if (action == SQLITE_FUNCTION)
-		answer = authorize_function(e, b);
+		answer = f && (e->is_query || !f->query_only) ? SQLITE_OK : SQLITE_DENY;
 	if (answer != SQLITE_OK)
 		e->was_refused = true;
 	return answer;
@@ -186,26 +181,6 @@ void engine_show(struct engine *e, const struct tables *tables, const struct tab
 	arena_clear(&e->scratch);
 }
 
-/* SQLite's message as it stands reads well enough, once it is clear who speaks. */
-static void prepare_fault(struct engine *e, struct arena *keep, struct sql_fault *fault)
-{
-	const char *message = sqlite3_errmsg(e->db);
-	ptrdiff_t at = sqlite3_error_offset(e->db);
-
-	if (e->was_refused)
-		sql_fail(fault, keep, DIAG_RULE_SQL, at, 1,
-			"not allowed here (%s): only reading the tables of the run is", message);
-	else
-		sql_fail(fault, keep, DIAG_RULE_SQL, at, 1, "not valid SQL: %s", message);
-}
-
-static bool only_blanks(const char *tail, const char *end)
-{
-	struct str rest = str_trim(str_span(tail, end));
-
-	return !rest.len || str_eq(rest, STR(";"));
-}
-
 sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
 	struct arena *keep, struct sql_fault *fault)
 {
@@ -217,11 +192,16 @@ sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *rea
 	e->was_refused = false;
 	int code = sqlite3_prepare_v2(e->db, z, (int)sql.len, &stmt, &tail);
 	e->reads = NULL;
-	if (code != SQLITE_OK)
-		prepare_fault(e, keep, fault);
+	struct str rest = str_trim(str_span(tail, z + sql.len));
+	if (code != SQLITE_OK) /* SQLite's message reads well enough, once it is clear who speaks */
+		sql_fail(fault, keep, DIAG_RULE_SQL, sqlite3_error_offset(e->db), 1,
+			e->was_refused
+				? "not allowed here (%s): only reading the tables of the run is"
+				: "not valid SQL: %s",
+			sqlite3_errmsg(e->db));
 	else if (!stmt)
 		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "there is no SQL here");
-	else if (!only_blanks(tail, z + sql.len))
+	else if (rest.len && !str_eq(rest, STR(";")))
 		sql_fail(fault, keep, DIAG_RULE_SQL, tail - z, 1, "only one statement is allowed");
 	else if (!sqlite3_stmt_readonly(stmt) || sqlite3_stmt_isexplain(stmt) ||
 		 !sqlite3_column_count(stmt))

@@ -44,31 +44,25 @@ static bool set_cell(
 	return true;
 }
 
-static bool read_row(
+/* One row, or a list of rows.  A second one of the run completes the first. */
+static bool read_rows(
 	struct fixture_reader *x, struct tables *t, enum table_id id, const struct doc_node *node)
 {
-	bool completes = id == TABLE_run && t->items[id].count;
-
+	if (node->kind == DOC_LIST) {
+		for (ptrdiff_t i = 0; i < node->count; i++)
+			if (!read_rows(x, t, id, node->items[i]))
+				return false;
+		return true;
+	}
 	if (node->kind != DOC_MAP)
 		return node_fail(
 			&x->r, node, DIAG_RULE_SCHEMA, "a row is a map from columns to values");
 	if (++x->rows > FIXTURE_ROWS_MAX)
 		return node_fail(&x->r, node, DIAG_LIMIT, "more than %d rows", FIXTURE_ROWS_MAX);
+	bool completes = id == TABLE_run && t->items[id].count;
 	void *row = completes ? t->items[id].rows : table_add(t, id, x->r.keep);
 	for (ptrdiff_t i = 0; i < node->count; i++)
 		if (!set_cell(x, &table_defs[id], row, &node->pairs[i]))
-			return false;
-	return true;
-}
-
-/* One row, or a list of rows. */
-static bool read_rows(
-	struct fixture_reader *x, struct tables *t, enum table_id id, const struct doc_node *node)
-{
-	if (node->kind != DOC_LIST)
-		return read_row(x, t, id, node);
-	for (ptrdiff_t i = 0; i < node->count; i++)
-		if (!read_row(x, t, id, node->items[i]))
 			return false;
 	return true;
 }
@@ -159,21 +153,11 @@ static bool read_test(struct fixture_reader *x, const struct doc_node *node)
 	return true;
 }
 
-static bool read_given(struct fixture_reader *x, const struct doc_node *node)
-{
-	for (ptrdiff_t i = 0; node && i < node->count; i++)
-		if (node->kind != DOC_MAP || !read_table(x, &x->given, &node->pairs[i]))
-			return node->kind == DOC_MAP
-				       ? false
-				       : node_fail(&x->r, node, DIAG_RULE_SCHEMA,
-						 "given is a map from tables to rows");
-	return true;
-}
-
 static bool read_document(struct fixture_reader *x)
 {
 	const struct doc_node *root = x->r.doc->root, *tests = doc_get(root, STR("tests"));
 	const struct doc_node *version = doc_get(root, STR("version"));
+	const struct doc_node *given = doc_get(root, STR("given"));
 
 	if (!root)
 		return diag_set(x->r.err, DIAG_RULE_SCHEMA, "%.*s: the file is empty",
@@ -188,8 +172,12 @@ static bool read_document(struct fixture_reader *x)
 			return node_fail(&x->r, root->pairs[i].key, DIAG_RULE_SCHEMA,
 				"a file of tests has version, given and tests");
 	}
-	if (!read_given(x, doc_get(root, STR("given"))))
-		return false;
+	if (given && given->kind != DOC_MAP)
+		return node_fail(
+			&x->r, given, DIAG_RULE_SCHEMA, "given is a map from tables to rows");
+	for (ptrdiff_t i = 0; given && i < given->count; i++)
+		if (!read_table(x, &x->given, &given->pairs[i]))
+			return false;
 	if (!tests || tests->kind != DOC_LIST)
 		return node_fail(&x->r, tests ? tests : root, DIAG_RULE_SCHEMA,
 			"tests is a list: each begins with '- rule: NAME'");
@@ -211,26 +199,19 @@ bool fixtures_parse(struct str file, struct str text, const struct ruleset *rule
 
 /* ---- judging ------------------------------------------------------------------------------ */
 
-/* The rule and the gates: others would only cost time. */
-static struct ruleset only(const struct ruleset *rules, struct str name, struct arena *keep)
-{
-	struct ruleset set = *rules;
-
-	set.items = arena_make(keep, struct rule *, rules->count + 1);
-	set.count = 0;
-	for (ptrdiff_t i = 0; i < rules->count; i++)
-		if (rules->items[i]->gate || str_eq(rules->items[i]->name, name))
-			set.items[set.count++] = rules->items[i];
-	return set;
-}
-
 bool fixture_judge(const struct ruleset *rules, struct fixture *f, struct arena *keep,
 	struct rule_result *ret, struct diag *err)
 {
-	struct ruleset set = only(rules, f->rule, keep);
+	struct ruleset set = *rules;
 	struct judge_context context = { .base = f->has_base ? &f->base : NULL };
 	struct judgement j;
 
+	/* The rule and the gates: others would only cost time. */
+	set.items = arena_make(keep, struct rule *, rules->count + 1);
+	set.count = 0;
+	for (ptrdiff_t i = 0; i < rules->count; i++)
+		if (rules->items[i]->gate || str_eq(rules->items[i]->name, f->rule))
+			set.items[set.count++] = rules->items[i];
 	if (!judge(&set, &f->tables, &context, keep, &j, err))
 		return false;
 	for (ptrdiff_t i = 0; i < j.result_count; i++)

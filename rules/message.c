@@ -52,21 +52,6 @@ static struct str slice(const struct template_reader *r, ptrdiff_t from, ptrdiff
 
 /* ---- fields ------------------------------------------------------------------------------- */
 
-static bool find_param(struct template_reader *r, struct str name, struct piece *piece)
-{
-	for (ptrdiff_t i = 0; i < r->rule->param_count; i++) {
-		struct rule_param *param = &r->rule->params[i];
-
-		if (!str_eq(param->name, name))
-			continue;
-		param->used = true;
-		piece->param = param;
-		piece->unit = param->unit;
-		return true;
-	}
-	return false;
-}
-
 static bool find_field(struct template_reader *r, struct str name, struct piece *piece)
 {
 	const struct table_def *def = r->rows;
@@ -76,9 +61,16 @@ static bool find_field(struct template_reader *r, struct str name, struct piece 
 		piece->of_run = true;
 	}
 	piece->column = table_column(def, name);
+	struct rule_param *param =
+		piece->column || piece->of_run ? NULL : rule_param_named(r->rule, name);
 	if (piece->column)
 		piece->unit = piece->column->unit;
-	return piece->column || (!piece->of_run && find_param(r, name, piece));
+	if (param) {
+		param->used = true;
+		piece->param = param;
+		piece->unit = param->unit;
+	}
+	return piece->column || param;
 }
 
 static bool unknown_field(struct template_reader *r, struct str name)
@@ -100,30 +92,25 @@ static bool unknown_field(struct template_reader *r, struct str name)
 		STR_ARG(def->name), STR_ARG(hint));
 }
 
-static bool unknown_format(struct template_reader *r, struct str name, ptrdiff_t at)
-{
-	struct str names[FORMATS];
-
-	for (int i = 0; i < FORMATS; i++)
-		names[i] = formats[i].name;
-	struct str hint = did_you_mean(r->keep, name, names, FORMATS);
-	if (!hint.len)
-		hint = STR("; there are time, percent, bytes, rate, flops, count, number "
-			   "and brief");
-	return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, at, name.len,
-		"there is no format '%.*s'%.*s", STR_ARG(name), STR_ARG(hint));
-}
-
 static bool apply_format(struct template_reader *r, struct str field, struct str name, ptrdiff_t at,
 	struct piece *piece)
 {
 	const struct format *f = NULL;
+	struct str names[FORMATS];
 
-	for (int i = 0; i < FORMATS; i++)
-		if (str_eq(formats[i].name, name))
+	for (int i = 0; i < FORMATS; i++) {
+		names[i] = formats[i].name;
+		if (str_eq(names[i], name))
 			f = &formats[i];
-	if (!f)
-		return unknown_format(r, name, at);
+	}
+	if (!f) {
+		struct str hint = did_you_mean(r->keep, name, names, FORMATS);
+		if (!hint.len)
+			hint = STR("; there are time, percent, bytes, rate, flops, count, number "
+				   "and brief");
+		return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, at, name.len,
+			"there is no format '%.*s'%.*s", STR_ARG(name), STR_ARG(hint));
+	}
 	piece->brief = !f->units;
 	if (piece->column && piece->column->type == COLUMN_TEXT)
 		return piece->brief ||
@@ -162,40 +149,25 @@ static bool read_field(struct template_reader *r)
 	return true;
 }
 
-static bool is_double(const struct template_reader *r, char c)
-{
-	return r->at + 1 < r->text.len && r->text.p[r->at + 1] == c;
-}
-
-/* At "{?".  A part within a part would be left out alone, which nobody has asked for yet. */
-static bool part_begin(struct template_reader *r)
-{
-	if (r->part >= 0)
-		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 2,
-			"a part that may be left out holds no other");
-	r->part = r->ret->count;
-	r->part_at = r->at - 1;
-	add(r);
-	r->at++;
-	return true;
-}
-
-static void part_end(struct template_reader *r)
-{
-	r->ret->pieces[r->part].part = r->ret->count - r->part - 1;
-	r->part = -1;
-}
-
-/* Behind a brace that is not meant as one. */
+/* Behind a brace that is not meant as one.  "{?" begins a part, and parts hold no parts. */
 static bool read_brace(struct template_reader *r, char c)
 {
-	if (c == '{')
-		return r->at < r->text.len && r->text.p[r->at] == '?' ? part_begin(r)
-								      : read_field(r);
+	if (c == '{' && (r->at == r->text.len || r->text.p[r->at] != '?'))
+		return read_field(r);
+	if (c == '{' && r->part >= 0)
+		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 2,
+			"a part that may be left out holds no other");
+	if (c == '{') {
+		r->part = r->ret->count;
+		r->part_at = r->at++ - 1;
+		add(r);
+		return true;
+	}
 	if (r->part < 0)
 		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 1,
 			"this brace was never opened; a brace itself is written }}");
-	part_end(r);
+	r->ret->pieces[r->part].part = r->ret->count - r->part - 1;
+	r->part = -1;
 	return true;
 }
 
@@ -213,7 +185,7 @@ bool template_compile(struct str text, const struct table_def *rows, struct rule
 			r.at++;
 			continue;
 		}
-		bool twice = is_double(&r, c);
+		bool twice = r.at + 1 < text.len && text.p[r.at + 1] == c;
 		add(&r)->text = slice(&r, from, r.at + twice);
 		r.at += 1 + twice;
 		if (!twice && !read_brace(&r, c))
@@ -227,20 +199,6 @@ bool template_compile(struct str text, const struct table_def *rows, struct rule
 
 /* ---- filling ------------------------------------------------------------------------------ */
 
-static struct str number_text(const struct piece *piece, double value, struct arena *keep)
-{
-	return unit_text(keep, value, piece->bare ? UNIT_NONE : piece->unit);
-}
-
-static struct str param_text(const struct piece *piece, const struct rule *rule, struct arena *keep)
-{
-	const struct rule_param *param = rule_param_named(rule, piece->param->name);
-
-	if (!piece->formatted)
-		return param->text; /* as the rule file says it */
-	return number_text(piece, param->value, keep);
-}
-
 /* The row that the piece's column is of; NULL: what it holds is not known. */
 static const void *piece_row(
 	const struct piece *piece, const void *row, const struct tables *tables)
@@ -253,8 +211,12 @@ static const void *piece_row(
 static struct str piece_text(const struct piece *piece, const struct rule *rule, const void *row,
 	const struct tables *tables, struct arena *keep)
 {
-	if (piece->param)
-		return param_text(piece, rule, keep);
+	const struct rule_param *param =
+		piece->param ? rule_param_named(rule, piece->param->name) : NULL;
+	enum unit unit = piece->bare ? UNIT_NONE : piece->unit;
+
+	if (param) /* without a format as the rule file says it */
+		return piece->formatted ? unit_text(keep, param->value, unit) : param->text;
 	if (!piece->column)
 		return piece->text;
 	row = piece_row(piece, row, tables);
@@ -263,7 +225,7 @@ static struct str piece_text(const struct piece *piece, const struct rule *rule,
 	if (piece->column->type == COLUMN_TEXT)
 		return piece->brief ? text_brief(keep, cell_text(piece->column, row))
 				    : cell_text(piece->column, row);
-	return number_text(piece, cell_real(piece->column, row), keep);
+	return unit_text(keep, cell_real(piece->column, row), unit);
 }
 
 /* Whether all fields of the part behind `begin` are known. */

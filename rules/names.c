@@ -73,12 +73,7 @@ static const struct column *resolve(const struct parser *p, struct str name, boo
 	return NULL;
 }
 
-struct name_list {
-	struct str *items;
-	ptrdiff_t count, cap;
-};
-
-static void add_columns(struct parser *p, struct name_list *list, const struct table_def *def)
+static void add_columns(struct parser *p, struct list *list, const struct table_def *def)
 {
 	for (ptrdiff_t i = 0; def && i < def->column_count; i++)
 		*arena_push(p->keep, list->items, list->count, list->cap) = def->columns[i].name;
@@ -86,7 +81,7 @@ static void add_columns(struct parser *p, struct name_list *list, const struct t
 
 static void unknown_column_of(struct parser *p, const struct token *t, const struct table_def *def)
 {
-	struct name_list list = { NULL, 0, 0 };
+	struct list list = { NULL, 0, 0 };
 
 	add_columns(p, &list, def);
 	struct str hint = did_you_mean(p->keep, t->text, list.items, list.count);
@@ -95,28 +90,24 @@ static void unknown_column_of(struct parser *p, const struct token *t, const str
 		STR_ARG(hint));
 }
 
-static const struct rule_param *param_named(const struct parser *p, struct str name)
-{
-	for (ptrdiff_t i = 0; i < p->names->param_count; i++)
-		if (str_eq_nocase(p->names->params[i].name, name))
-			return &p->names->params[i];
-	return NULL;
-}
-
 bool names_param(struct parser *p, const struct token *t)
 {
-	const struct rule_param *param = param_named(p, t->text);
+	for (ptrdiff_t i = 0; i < p->names->param_count; i++) {
+		struct str name = p->names->params[i].name;
 
-	if (param)
+		if (!str_eq_nocase(name, t->text))
+			continue;
 		parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "a parameter is written :%.*s",
-			STR_ARG(param->name));
-	return param != NULL;
+			STR_ARG(name));
+		return true;
+	}
+	return false;
 }
 
 static void unknown_column(struct parser *p, const struct token *t)
 {
 	const struct scope *s = p->scope;
-	struct name_list list = { NULL, 0, 0 };
+	struct list list = { NULL, 0, 0 };
 
 	if (names_param(p, t))
 		return;
@@ -132,9 +123,9 @@ static void unknown_column(struct parser *p, const struct token *t)
 		STR_ARG(t->text), STR_ARG(hint));
 }
 
-static struct value column_value(const struct column *c, ptrdiff_t at, ptrdiff_t width)
+static struct value column_value(const struct column *c)
 {
-	struct value v = value_number(dimension_of(c->unit), at, width);
+	struct value v = value_number(dimension_of(c->unit));
 
 	v.column = c;
 	if (c->type == COLUMN_TEXT)
@@ -163,12 +154,12 @@ static struct value qualified(struct parser *p, const struct token *table)
 			"table %.*s is not in reach here; write (select %.*s from %.*s)",
 			STR_ARG(table->text), STR_ARG(t->text), STR_ARG(table->text));
 	if (!found || !found->def || token_is(t, "*"))
-		return value_any(table->at, width);
+		return value_any();
 	const struct column *c = find_column(found->def, t->text);
 	if (c)
-		return column_value(c, table->at, width);
+		return column_value(c);
 	unknown_column_of(p, t, found->def);
-	return value_any(table->at, width);
+	return value_any();
 }
 
 struct value name_value(struct parser *p)
@@ -182,25 +173,10 @@ struct value name_value(struct parser *p)
 	if (c && p->names->reads && p->scope == p->row)
 		reads_add(p->names->reads, p->keep, p->names->table, c);
 	if (c)
-		return column_value(c, t->at, t->width);
+		return column_value(c);
 	if (known)
 		unknown_column(p, t);
-	return value_any(t->at, t->width);
-}
-
-static void unknown_param(struct parser *p, const struct token *t)
-{
-	struct name_list list = { NULL, 0, 0 };
-
-	for (ptrdiff_t i = 0; i < p->names->param_count; i++)
-		*arena_push(p->keep, list.items, list.count, list.cap) = p->names->params[i].name;
-	struct str hint = did_you_mean(p->keep, t->text, list.items, list.count);
-	if (p->names->is_query)
-		parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "a query has no parameters");
-	else
-		parser_fail(p, DIAG_RULE_NAME, t->at, t->width,
-			"the rule has no parameter '%.*s'%s%.*s", STR_ARG(t->text),
-			hint.len ? "" : "; declare it under params:", STR_ARG(hint));
+	return value_any();
 }
 
 struct value param_value(struct parser *p)
@@ -213,12 +189,21 @@ struct value param_value(struct parser *p)
 		if (!str_eq(param->name, t->text))
 			continue;
 		param->used = true;
-		struct value v = value_number(dimension_of(param->unit), t->at, t->width);
+		struct value v = value_number(dimension_of(param->unit));
 		if (param->unit == UNIT_NONE)
 			v.dimension.kind = DIMENSION_BARE;
 		v.literal = t;
 		return v;
 	}
-	unknown_param(p, t);
-	return value_any(t->at, t->width);
+	struct list list = { NULL, 0, 0 };
+	for (ptrdiff_t i = 0; i < p->names->param_count; i++)
+		*arena_push(p->keep, list.items, list.count, list.cap) = p->names->params[i].name;
+	struct str hint = did_you_mean(p->keep, t->text, list.items, list.count);
+	if (p->names->is_query)
+		parser_fail(p, DIAG_RULE_NAME, t->at, t->width, "a query has no parameters");
+	else
+		parser_fail(p, DIAG_RULE_NAME, t->at, t->width,
+			"the rule has no parameter '%.*s'%s%.*s", STR_ARG(t->text),
+			hint.len ? "" : "; declare it under params:", STR_ARG(hint));
+	return value_any();
 }

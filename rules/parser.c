@@ -86,96 +86,93 @@ bool is_reserved(const struct token *t)
 	return false;
 }
 
-/* The text read since `from`, as the place of a value. */
-static struct value spanning(const struct parser *p, struct value v, const struct token *from)
-{
-	const struct token *last = p->at > 0 ? &p->tokens.items[p->at - 1] : from;
+/* ---- operands ----------------------------------------------------------------------------- */
 
-	v.at = from->at;
-	v.width = last->at + last->width - from->at;
+static struct value bare_number(void)
+{
+	return value_number((struct dimension){ DIMENSION_BARE, UNIT_NONE });
+}
+
+static struct value truth(void)
+{
+	return value_number(dimension_of(UNIT_BOOL));
+}
+
+/* A value that was computed: neither a column nor a literal any more. */
+static struct value computed(struct value v)
+{
+	v.column = NULL;
+	v.literal = NULL;
 	return v;
 }
 
-/* ---- operands ----------------------------------------------------------------------------- */
-
-/* "time_s <= 10 ms" */
-static void check_no_unit(struct parser *p, const struct token *t)
+static struct value literal(struct parser *p)
 {
-	const struct token *next = token_ahead(p, 0);
+	const struct token *t = token_next(p), *next = token_ahead(p, 0);
+	struct value v = bare_number();
 	struct str text = arena_fmt(p->keep, "%.*s %.*s", STR_ARG(t->text), STR_ARG(next->text));
 	struct str nearest;
 	double number;
 	enum unit unit;
 
-	if (p->row && next->kind == TOKEN_NAME && unit_parse(text, &number, &unit, &nearest))
+	/* "time_s <= 10 ms" */
+	if (t->kind == TOKEN_NUMBER && p->row && next->kind == TOKEN_NAME &&
+		unit_parse(text, &number, &unit, &nearest))
 		parser_fail(p, DIAG_RULE_UNIT, next->at, next->width,
 			"a unit belongs into a parameter: params: { limit: %.*s }, then :limit",
 			STR_ARG(text));
-}
-
-static struct value literal(struct parser *p)
-{
-	const struct token *t = token_next(p);
-	struct value v = value_any(t->at, t->width);
-
-	if (t->kind == TOKEN_NUMBER)
-		check_no_unit(p, t);
-
-	v.class = t->kind == TOKEN_TEXT ? CLASS_TEXT : CLASS_NUMBER;
-	v.dimension.kind = DIMENSION_BARE;
+	if (t->kind == TOKEN_TEXT)
+		v.class = CLASS_TEXT;
 	v.literal = t;
 	return v;
 }
 
 static struct value parenthesis(struct parser *p)
 {
-	const struct token *open = token_next(p);
+	struct value v = value_any();
 
+	token_next(p);
 	if (is_select(token_ahead(p, 0))) {
 		walk_select(p, p->scope);
-		token_accept(p, ")");
-		return spanning(p, value_any(0, 0), open);
-	}
-	struct value v = parse_expression(p, 0);
-	while (token_accept(p, ",")) {
-		parse_expression(p, 0);
-		v = value_any(0, 0);
+	} else {
+		v = parse_expression(p, 0);
+		while (token_accept(p, ",")) {
+			parse_expression(p, 0);
+			v = value_any();
+		}
 	}
 	token_accept(p, ")");
 	v.column = NULL;
-	return spanning(p, v, open);
+	return v;
 }
 
 static struct value unary(struct parser *p)
 {
 	const struct token *sign = token_next(p);
 	struct value v = parse_expression(p, P_UNARY);
-	bool is_number = v.literal && v.literal->kind == TOKEN_NUMBER;
 
 	if (v.class == CLASS_TEXT)
 		check_arithmetic(p, &v, &v, sign);
-	v.column = NULL;
-	v.literal = is_number ? v.literal : NULL;
-	return spanning(p, v, sign);
+	return v.literal && v.literal->kind == TOKEN_NUMBER ? v : computed(v);
 }
 
 static struct value negation(struct parser *p)
 {
-	const struct token *word = token_next(p);
+	token_next(p);
 	struct value v = parse_expression(p, P_NOT);
-
 	check_condition(p, &v);
-	return spanning(p, value_number(dimension_of(UNIT_BOOL), 0, 0), word);
+	return truth();
 }
 
 /* case [x] when a then b ... else c end */
 static struct value case_value(struct parser *p)
 {
 	static const struct token equals = { TOKEN_SIGN, 0, STR_INIT("="), 1 };
-	const struct token *word = token_next(p);
-	struct value base = value_any(word->at, word->width), result = base;
-	bool has_base = !token_is(token_ahead(p, 0), "when"), first = true;
+	struct value base = value_any(), result = base;
+	bool first = true;
 
+	token_next(p);
+	bool has_base = !token_is(token_ahead(p, 0), "when");
 	if (has_base)
 		base = parse_expression(p, 0);
 	for (;;) {
@@ -194,42 +191,35 @@ static struct value case_value(struct parser *p)
 		if (first)
 			result = v;
 		else if (v.class != result.class)
-			result = value_any(0, 0);
+			result = value_any();
 		first = false;
 		if (token_ahead(p, 0) == branch)
 			break;
 	}
 	token_accept(p, "end");
-	result.column = NULL;
-	result.literal = NULL;
-	return spanning(p, result, word);
+	return computed(result);
 }
 
 /* cast(x as real) */
 static struct value cast_value(struct parser *p)
 {
-	const struct token *word = token_next(p);
-
+	token_next(p);
 	token_accept(p, "(");
 	struct value v = parse_expression(p, 0);
 	token_accept(p, "as");
-	const struct token *type = token_ahead(p, 0);
-	v.class = token_is(type, "text") ? CLASS_TEXT : CLASS_NUMBER;
-	v.column = NULL;
-	v.literal = NULL;
+	v.class = token_is(token_ahead(p, 0), "text") ? CLASS_TEXT : CLASS_NUMBER;
 	skip_parentheses(p);
-	return spanning(p, v, word);
+	return computed(v);
 }
 
 static struct value exists_value(struct parser *p)
 {
-	const struct token *word = token_next(p);
-
+	token_next(p);
 	if (token_accept(p, "(")) {
 		walk_select(p, p->scope);
 		token_accept(p, ")");
 	}
-	return spanning(p, value_number(dimension_of(UNIT_BOOL), 0, 0), word);
+	return truth();
 }
 
 /* ---- functions ---------------------------------------------------------------------------- */
@@ -242,7 +232,7 @@ struct arguments {
 
 static struct arguments arguments(struct parser *p)
 {
-	struct arguments a = { value_any(0, 0), value_any(0, 0), 0, true };
+	struct arguments a = { value_any(), value_any(), 0, true };
 
 	token_accept(p, "distinct");
 	if (token_accept(p, "*") || token_is(token_ahead(p, 0), ")")) {
@@ -261,21 +251,9 @@ static struct arguments arguments(struct parser *p)
 	return a;
 }
 
-/* filter (where ...) and over (...) */
-static void skip_window(struct parser *p)
-{
-	while (token_is(token_ahead(p, 0), "filter") || token_is(token_ahead(p, 0), "over")) {
-		p->at++;
-		if (token_accept(p, "("))
-			skip_parentheses(p);
-		else
-			token_next(p);
-	}
-}
-
 static struct value result_of(const struct sql_function *f, const struct arguments *a)
 {
-	struct value v = value_any(0, 0);
+	struct value v = value_any();
 
 	if (f->result == RESULT_ARGUMENT) {
 		if (a->last.class != CLASS_NULL)
@@ -288,13 +266,6 @@ static struct value result_of(const struct sql_function *f, const struct argumen
 	if (f->keeps_unit && a->count > 0)
 		v.dimension = a->first.dimension;
 	return v;
-}
-
-/* min and max of one argument run over rows, of several over their arguments. */
-static bool is_aggregate(const struct sql_function *f, const struct arguments *a)
-{
-	return f->aggregate ||
-	       (a->count == 1 && (str_eq(f->name, STR("min")) || str_eq(f->name, STR("max"))));
 }
 
 static void over_rows(struct parser *p, const struct token *name)
@@ -316,7 +287,7 @@ static struct value function_value(struct parser *p)
 
 	if (!f || (f->query_only && !p->names->is_query)) {
 		unknown_function(p, name);
-		return value_any(name->at, name->width);
+		return value_any();
 	}
 	token_accept(p, "(");
 	struct arguments a = arguments(p);
@@ -324,19 +295,28 @@ static struct value function_value(struct parser *p)
 		a.first.class == CLASS_TEXT)
 		parser_fail(p, DIAG_RULE_TYPE, a.first.at, a.first.width,
 			"%.*s() computes with numbers, and this is a text", STR_ARG(name->text));
-	skip_window(p);
-	if (p->row && p->scope == p->row && is_aggregate(f, &a))
+	/* filter (where ...) and over (...) */
+	while (token_is(token_ahead(p, 0), "filter") || token_is(token_ahead(p, 0), "over")) {
+		p->at++;
+		if (token_accept(p, "("))
+			skip_parentheses(p);
+		else
+			token_next(p);
+	}
+	/* min and max of one argument run over rows, of several over their arguments. */
+	bool is_aggregate =
+		f->aggregate ||
+		(a.count == 1 && (str_eq(f->name, STR("min")) || str_eq(f->name, STR("max"))));
+	if (p->row && p->scope == p->row && is_aggregate)
 		over_rows(p, name);
-	return spanning(p, result_of(f, &a), name);
+	return result_of(f, &a);
 }
 
 static struct value constant(struct parser *p)
 {
-	const struct token *t = token_next(p);
-	struct value v =
-		value_number((struct dimension){ DIMENSION_BARE, UNIT_NONE }, t->at, t->width);
+	struct value v = bare_number();
 
-	if (token_is(t, "null"))
+	if (token_is(token_next(p), "null"))
 		v.class = CLASS_NULL;
 	return v;
 }
@@ -370,56 +350,51 @@ static struct value operand(struct parser *p)
 	if (t->kind == TOKEN_PARAM)
 		return param_value(p);
 	if (t->kind != TOKEN_NAME || (is_reserved(t) && !names_param(p, t)))
-		return value_any(t->at, t->width);
+		return value_any();
 	return token_is(token_ahead(p, 1), "(") ? function_value(p) : name_value(p);
 }
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
-static struct value truth(const struct parser *p, const struct value *from)
+/* Behind its sign: `left` is what stands before, and what follows binds tighter than `next`. */
+struct infix_at {
+	struct value left;
+	const struct token *sign;
+	int next;
+};
+
+static struct value logic(struct parser *p, const struct infix_at *x)
 {
-	struct value v = value_number(dimension_of(UNIT_BOOL), from->at, 0);
+	struct value right = parse_expression(p, x->next);
 
-	v.width = p->tokens.items[p->at - 1].at + p->tokens.items[p->at - 1].width - from->at;
-	return v;
-}
-
-static struct value logic(struct parser *p, struct value left, const struct token *sign, int next)
-{
-	(void)sign;
-	struct value right = parse_expression(p, next);
-
-	check_condition(p, &left);
+	check_condition(p, &x->left);
 	check_condition(p, &right);
-	return truth(p, &left);
+	return truth();
 }
 
-static struct value compare(struct parser *p, struct value left, const struct token *sign, int next)
+static struct value compare(struct parser *p, const struct infix_at *x)
 {
-	struct value right = parse_expression(p, next);
+	struct value right = parse_expression(p, x->next);
 
-	check_compare(p, &left, &right, sign);
-	return truth(p, &left);
+	check_compare(p, &x->left, &right, x->sign);
+	return truth();
 }
 
 /* is [not] [distinct from] x */
-static struct value identity(
-	struct parser *p, struct value left, const struct token *sign, int next)
+static struct value identity(struct parser *p, const struct infix_at *x)
 {
 	token_accept(p, "not");
 	if (token_accept(p, "distinct"))
 		token_accept(p, "from");
-	return compare(p, left, sign, next);
+	return compare(p, x);
 }
 
 /* in (a, b) or in (select ...) */
-static struct value membership(
-	struct parser *p, struct value left, const struct token *sign, int next)
+static struct value membership(struct parser *p, const struct infix_at *x)
 {
-	(void)next;
 	if (!token_accept(p, "(")) {
 		token_next(p);
-		return truth(p, &left);
+		return truth();
 	}
 	if (is_select(token_ahead(p, 0))) {
 		walk_select(p, p->scope);
@@ -427,84 +402,71 @@ static struct value membership(
 		do {
 			struct value item = parse_expression(p, 0);
 
-			check_compare(p, &left, &item, sign);
+			check_compare(p, &x->left, &item, x->sign);
 		} while (token_accept(p, ","));
 	}
 	token_accept(p, ")");
-	return truth(p, &left);
+	return truth();
 }
 
-static struct value pattern(struct parser *p, struct value left, const struct token *sign, int next)
+static struct value pattern(struct parser *p, const struct infix_at *x)
 {
-	struct value right = parse_expression(p, next);
+	struct value right = parse_expression(p, x->next);
 
-	check_pattern(p, &left, &right, sign);
+	check_pattern(p, &x->left, &right, x->sign);
 	if (token_accept(p, "escape"))
-		parse_expression(p, next);
-	return truth(p, &left);
+		parse_expression(p, x->next);
+	return truth();
 }
 
-static struct value range(struct parser *p, struct value left, const struct token *sign, int next)
+static struct value range(struct parser *p, const struct infix_at *x)
 {
-	struct value low = parse_expression(p, next);
-
-	check_compare(p, &left, &low, sign);
+	compare(p, x);
 	token_accept(p, "and");
-	return compare(p, left, sign, next);
+	return compare(p, x);
 }
 
-static struct value nullness(
-	struct parser *p, struct value left, const struct token *sign, int next)
+static struct value nullness(struct parser *p, const struct infix_at *x)
 {
-	(void)sign, (void)next;
-	return truth(p, &left);
+	(void)p, (void)x;
+	return truth();
 }
 
-/* "idle_ratio <= 10%" reads like a percentage and would be a remainder. */
-static bool is_percent(const struct parser *p, const struct value *left, const struct token *sign)
+static struct value arithmetic(struct parser *p, const struct infix_at *x)
 {
-	const struct token *t = token_ahead(p, 0);
+	const struct token *next = token_ahead(p, 0), *number = x->left.literal;
 
-	return token_is(sign, "%") && left->literal && left->literal->kind == TOKEN_NUMBER &&
-	       (t->kind == TOKEN_END || token_is(t, ")") || token_is(t, ",") || is_reserved(t));
-}
-
-static struct value arithmetic(
-	struct parser *p, struct value left, const struct token *sign, int next)
-{
-	if (is_percent(p, &left, sign))
-		parser_fail(p, DIAG_RULE_UNIT, left.at, sign->at + 1 - left.at,
+	/* "idle_ratio <= 10%" reads like a percentage and would be a remainder. */
+	if (token_is(x->sign, "%") && number && number->kind == TOKEN_NUMBER &&
+		(next->kind == TOKEN_END || token_is(next, ")") || token_is(next, ",") ||
+			is_reserved(next)))
+		parser_fail(p, DIAG_RULE_UNIT, x->left.at, x->sign->at + 1 - x->left.at,
 			"SQL has no percentages; write a ratio from 0 to 1, or a parameter: "
 			"params: { limit: %.*s%% }",
-			STR_ARG(left.literal->text));
-	struct value right = parse_expression(p, next);
-	return check_arithmetic(p, &left, &right, sign);
+			STR_ARG(number->text));
+	struct value right = parse_expression(p, x->next);
+	return check_arithmetic(p, &x->left, &right, x->sign);
 }
 
-static struct value concatenation(
-	struct parser *p, struct value left, const struct token *sign, int next)
+static struct value concatenation(struct parser *p, const struct infix_at *x)
 {
-	(void)sign;
-	struct value right = parse_expression(p, next), v = value_any(left.at, 0);
+	struct value v = value_any();
 
+	parse_expression(p, x->next);
 	v.class = CLASS_TEXT;
-	v.width = right.at + right.width - left.at;
 	return v;
 }
 
-static struct value collation(
-	struct parser *p, struct value left, const struct token *sign, int next)
+static struct value collation(struct parser *p, const struct infix_at *x)
 {
-	(void)sign, (void)next;
 	token_next(p);
-	return left;
+	return x->left;
 }
 
 static const struct infix {
 	const char *sign;
 	int precedence;
-	struct value (*read)(
-		struct parser *p, struct value left, const struct token *sign, int next);
+	struct value (*read)(struct parser *p, const struct infix_at *x);
 } infixes[] = {
 	{ "or", P_OR, logic },
 	{ "and", P_AND, logic },
@@ -537,23 +499,31 @@ static const struct infix {
 	{ "collate", P_COLLATE, collation },
 };
 
-static const struct infix *infix_at(const struct token *t)
-{
-	for (size_t i = 0; i < sizeof(infixes) / sizeof(infixes[0]); i++)
-		if (token_is(t, infixes[i].sign))
-			return &infixes[i];
-	return NULL;
-}
-
 /* The operator ahead, "not in" and its like included; NULL when it binds looser than asked. */
 static const struct infix *operator_ahead(const struct parser *p, int precedence)
 {
 	ptrdiff_t skip = token_is(token_ahead(p, 0), "not");
-	const struct infix *x = infix_at(token_ahead(p, skip));
+	const struct token *t = token_ahead(p, skip);
 
-	if (!x || x->precedence < precedence || (skip && x->precedence != P_EQUAL))
-		return NULL;
-	return x;
+	for (size_t i = 0; i < sizeof(infixes) / sizeof(infixes[0]); i++) {
+		const struct infix *x = &infixes[i];
+
+		if (token_is(t, x->sign))
+			return x->precedence < precedence || (skip && x->precedence != P_EQUAL)
+				       ? NULL
+				       : x;
+	}
+	return NULL;
+}
+
+/* The text read since `from`, as the place of a value. */
+static struct value spanning(const struct parser *p, struct value v, const struct token *from)
+{
+	const struct token *last = p->at > 0 ? &p->tokens.items[p->at - 1] : from;
+
+	v.at = from->at;
+	v.width = last->at + last->width - from->at;
+	return v;
 }
 
 struct value parse_expression(struct parser *p, int precedence)
@@ -563,13 +533,13 @@ struct value parse_expression(struct parser *p, int precedence)
 	if (++p->depth > SQL_MAX_DEPTH)
 		parser_fail(p, DIAG_RULE_SQL, first->at, first->width,
 			"nested deeper than %d levels", SQL_MAX_DEPTH);
-	struct value left = operand(p);
+	struct value left = spanning(p, operand(p), first);
 	const struct infix *x;
 	while (!p->failed && (x = operator_ahead(p, precedence))) {
 		token_accept(p, "not");
-		const struct token *sign = token_next(p);
+		const struct infix_at at = { left, token_next(p), x->precedence + 1 };
 
-		left = x->read(p, left, sign, x->precedence + 1);
+		left = spanning(p, x->read(p, &at), first);
 	}
 	p->depth--;
 	return left;

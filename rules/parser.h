@@ -17,7 +17,7 @@ struct value {
 	struct dimension dimension;
 	const struct column *column; /* when it is a column and nothing else */
 	const struct token *literal; /* when it is one literal and nothing else */
-	ptrdiff_t at, width;	     /* where it stands */
+	ptrdiff_t at, width;	     /* where it stands; parse_expression sets it */
 };
 
 /* Tables that names may come from, innermost first. */
@@ -76,8 +76,8 @@ struct value check_arithmetic(
 	struct parser *p, const struct value *a, const struct value *b, const struct token *sign);
 void check_condition(struct parser *p, const struct value *v);
 void check_seconds(struct parser *p, const struct value *v);
-struct value value_any(ptrdiff_t at, ptrdiff_t width);
-struct value value_number(struct dimension d, ptrdiff_t at, ptrdiff_t width);
+struct value value_any(void); /* of unknown class and unit; the parser sets places */
+struct value value_number(struct dimension d);
 
 /* Only the first fault counts; after it the parser stands at the end. */
 void parser_fail(struct parser *p, enum diag_id id, ptrdiff_t at, ptrdiff_t width, const char *fmt,

@@ -131,22 +131,16 @@ bool profiles_check(const struct ruleset *set, struct arena *keep, struct diag *
 
 /* ---- matching ----------------------------------------------------------------------------- */
 
-static bool has_label(struct str labels, struct str pattern)
-{
-	struct str label;
-
-	for (bool more = labels.p != NULL; more;) {
-		more = str_cut(labels, ',', &label, &labels);
-		if (str_glob(str_trim(label), pattern))
-			return true;
-	}
-	return false;
-}
-
 static bool matches(const struct tuning *t, const struct run_row *run)
 {
-	return (!t->match.text.p || (run->name.p && str_glob(run->name, t->match.text))) &&
-	       (!t->label.text.p || has_label(run->labels, t->label.text));
+	struct str labels = run->labels, label;
+	bool fits = !t->label.text.p;
+
+	for (bool more = labels.p != NULL; more && !fits;) {
+		more = str_cut(labels, ',', &label, &labels);
+		fits = str_glob(str_trim(label), t->label.text);
+	}
+	return fits && (!t->match.text.p || (run->name.p && str_glob(run->name, t->match.text)));
 }
 
 const struct ruleset *profiles_apply(

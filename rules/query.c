@@ -74,55 +74,38 @@ static struct query_cell cell_at(sqlite3_stmt *stmt, int i)
 	return c;
 }
 
-struct result {
-	sqlite3_stmt *stmt;
-	struct str *columns;
-	struct query_cell *cells;
-	int count;
-};
-
-static bool send_row(struct result *r, query_row_fn *row, void *arg)
-{
-	for (int i = 0; i < r->count; i++)
-		r->cells[i] = cell_at(r->stmt, i);
-	return row(arg, r->columns, r->cells, r->count);
-}
-
-static bool send_rows(struct engine *e, struct result *r, query_row_fn *row, query_row_fn *header,
-	void *arg, struct arena *keep, struct diag *err)
+/* Rows to whoever asked, until they have enough: then their diagnostic stands. */
+static bool send_rows(struct engine *e, sqlite3_stmt *stmt, query_row_fn *row, query_row_fn *header,
+	void *arg, struct diag *err)
 {
 	struct sql_fault fault;
-	bool more = !header || header(arg, r->columns, NULL, r->count);
-	int code = SQLITE_DONE;
+	int count = sqlite3_column_count(stmt), code = SQLITE_DONE;
+	struct str *columns = arena_make(&e->scratch, struct str, count + 1);
+	struct query_cell *cells = arena_make(&e->scratch, struct query_cell, count + 1);
 
-	while (more && (code = sqlite3_step(r->stmt)) == SQLITE_ROW)
-		more = !row || send_row(r, row, arg);
+	for (int i = 0; i < count; i++)
+		columns[i] = arena_str(&e->scratch, str_from(sqlite3_column_name(stmt, i)));
+	bool more = !header || header(arg, columns, NULL, count);
+	while (more && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		for (int i = 0; i < count && row; i++)
+			cells[i] = cell_at(stmt, i);
+		more = !row || row(arg, columns, cells, count);
+	}
 	if (!more || code == SQLITE_DONE)
 		return more;
-	engine_step_fault(e, code, keep, &fault);
+	engine_step_fault(e, code, &e->scratch, &fault);
 	return query_fail(&fault, STR(""), err);
 }
 
 bool engine_query(struct engine *e, const struct tables *tables, const struct tables *base,
 	struct str sql, query_row_fn *row, query_row_fn *header, void *arg, struct diag *err)
 {
-	struct arena *keep = &e->scratch;
-
 	engine_show(e, tables, base);
 	e->is_query = true;
 	e->steps_left = BUDGET_QUERY_STEPS;
-	sql = str_trim(sql);
-	struct result r = { .stmt = prepare(e, sql, keep, err) };
-	bool ok = r.stmt != NULL;
-	if (ok) {
-		r.count = sqlite3_column_count(r.stmt);
-		r.columns = arena_make(keep, struct str, r.count + 1);
-		r.cells = arena_make(keep, struct query_cell, r.count + 1);
-		for (int i = 0; i < r.count; i++)
-			r.columns[i] = arena_str(keep, str_from(sqlite3_column_name(r.stmt, i)));
-		ok = send_rows(e, &r, row, header, arg, keep, err);
-	}
-	sqlite3_finalize(r.stmt);
+	sqlite3_stmt *stmt = prepare(e, str_trim(sql), &e->scratch, err);
+	bool ok = stmt && send_rows(e, stmt, row, header, arg, err);
+	sqlite3_finalize(stmt);
 	e->is_query = false;
 	engine_show(e, NULL, NULL);
 	return ok;

@@ -168,9 +168,9 @@ struct setting {
 	struct doc_node rule, key, value;
 };
 
-static void place_part(struct setting *s, struct doc_node *node, struct str part)
+static struct doc_node part_node(const struct setting *s, struct str part)
 {
-	*node = (struct doc_node){ .kind = DOC_SCALAR,
+	return (struct doc_node){ .kind = DOC_SCALAR,
 		.text = part,
 		.line = 1,
 		.column = part.p - s->doc.source.p + 1,
@@ -186,9 +186,9 @@ static bool split_setting(struct setting *s, struct str text, struct diag *err)
 		return diag_set(err, DIAG_USAGE,
 			"--set %.*s: it takes rule.parameter=value, such as copy-share.limit=5%%",
 			STR_ARG(text));
-	place_part(s, &s->rule, rule);
-	place_part(s, &s->key, key);
-	place_part(s, &s->value, str_trim(right));
+	s->rule = part_node(s, rule);
+	s->key = part_node(s, key);
+	s->value = part_node(s, str_trim(right));
 	return true;
 }
 
@@ -210,19 +210,6 @@ struct str rule_hint(const struct ruleset *set, struct str name, struct arena *k
 	return hint_among(set, name, false, keep);
 }
 
-static bool unknown_setting(
-	const struct rule_reader *r, const struct rule *rule, const struct doc_node *node)
-{
-	struct str *names = arena_make(r->keep, struct str, rule->param_count + 1);
-
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
-		names[i] = rule->params[i].name;
-	names[rule->param_count] = STR("severity");
-	struct str hint = did_you_mean(r->keep, node->text, names, rule->param_count + 1);
-	return node_fail(r, node, DIAG_RULE_NAME, "rule %.*s has no parameter '%.*s'%.*s",
-		STR_ARG(rule->name), STR_ARG(node->text), STR_ARG(hint));
-}
-
 static bool apply_setting(struct loader *l, struct str text)
 {
 	struct setting *s = arena_make(l->keep, struct setting, 1);
@@ -238,9 +225,15 @@ static bool apply_setting(struct loader *l, struct str text)
 	if (key && (key->type == KEY_BOOL || key->type == KEY_COUNT ||
 			   str_eq(key->name, STR("severity"))))
 		return value_set(&r, rule->name, key, &s->value, rule);
-	if (!rule_param_named(rule, s->key.text))
-		return unknown_setting(&r, rule, &s->key);
-	return param_set(&r, rule, s->key.text, &s->key, &s->value);
+	if (rule_param_named(rule, s->key.text))
+		return param_set(&r, rule, s->key.text, &s->key, &s->value);
+	struct str *names = arena_make(l->keep, struct str, rule->param_count + 1);
+	for (ptrdiff_t i = 0; i < rule->param_count; i++)
+		names[i] = rule->params[i].name;
+	names[rule->param_count] = STR("severity");
+	struct str hint = did_you_mean(l->keep, s->key.text, names, rule->param_count + 1);
+	return node_fail(&r, &s->key, DIAG_RULE_NAME, "rule %.*s has no parameter '%.*s'%.*s",
+		STR_ARG(rule->name), STR_ARG(s->key.text), STR_ARG(hint));
 }
 
 /* ---- the set as a whole ------------------------------------------------------------------- */
@@ -272,42 +265,33 @@ static bool check_complete(const struct loader *l, const struct rule *rule)
 			STR_ARG(rule->name), lack, STR_ARG(hint)));
 }
 
-static bool check_need(const struct loader *l, const struct rule *rule, ptrdiff_t i)
-{
-	const struct rule *gate = ruleset_rule(l->set, rule->needs[i]);
-	struct origin at = rule->needs_origin;
-
-	if (gate && gate->gate)
-		return true;
-	struct str hint = hint_among(l->set, rule->needs[i], true, l->keep);
-	at.node = at.node->items[i];
-	return rule_fail(l, &at, DIAG_RULE_NAME,
-		arena_fmt(l->keep, "%.*s.needs: %s '%.*s'%.*s", STR_ARG(rule->name),
-			gate ? "this rule is no gate:" : "there is no gate",
-			STR_ARG(rule->needs[i]), STR_ARG(hint)));
-}
-
 static bool check_needs(const struct loader *l, struct rule *rule)
 {
 	if (rule->gate && !rule->needs_all && rule->need_count)
 		return rule_fail(l, &rule->needs_origin, DIAG_RULE_SCHEMA,
 			arena_fmt(l->keep, "%.*s.needs: a gate does not depend on other gates",
 				STR_ARG(rule->name)));
+	if (rule->gate && rule->waiver_count)
+		return rule_fail(l, &rule->waivers[0]->rule.origin, DIAG_RULE_SCHEMA,
+			arena_fmt(l->keep,
+				"%.*s is a gate, and evidence that is missing cannot be waived",
+				STR_ARG(rule->name)));
 	if (rule->gate)
 		rule->needs_all = false;
-	for (ptrdiff_t i = 0; i < rule->need_count; i++)
-		if (!check_need(l, rule, i))
-			return false;
-	return true;
-}
+	for (ptrdiff_t i = 0; i < rule->need_count; i++) {
+		const struct rule *gate = ruleset_rule(l->set, rule->needs[i]);
+		struct origin at = rule->needs_origin;
 
-static bool check_waivers(const struct loader *l, const struct rule *rule)
-{
-	if (!rule->gate || !rule->waiver_count)
-		return true;
-	return rule_fail(l, &rule->waivers[0]->rule.origin, DIAG_RULE_SCHEMA,
-		arena_fmt(l->keep, "%.*s is a gate, and evidence that is missing cannot be waived",
-			STR_ARG(rule->name)));
+		if (gate && gate->gate)
+			continue;
+		struct str hint = hint_among(l->set, rule->needs[i], true, l->keep);
+		at.node = at.node->items[i];
+		return rule_fail(l, &at, DIAG_RULE_NAME,
+			arena_fmt(l->keep, "%.*s.needs: %s '%.*s'%.*s", STR_ARG(rule->name),
+				gate ? "this rule is no gate:" : "there is no gate",
+				STR_ARG(rule->needs[i]), STR_ARG(hint)));
+	}
+	return true;
 }
 
 static bool finish(struct loader *l)
@@ -317,7 +301,7 @@ static bool finish(struct loader *l)
 	for (ptrdiff_t i = 0; i < l->set->count && ok; i++) {
 		struct rule *rule = l->set->items[i];
 
-		ok = check_complete(l, rule) && check_needs(l, rule) && check_waivers(l, rule) &&
+		ok = check_complete(l, rule) && check_needs(l, rule) &&
 		     rule_compile(l->set->engine, rule, l->keep, l->err);
 		if (!rule->title.text.p)
 			rule->title.text = rule->name;
@@ -369,13 +353,6 @@ bool ruleset_parse(struct engine *e, struct str file, struct str text, struct ar
 	return load_text(&l, file, text) && finish(&l);
 }
 
-static bool is_file(struct str path)
-{
-	struct stat st;
-
-	return !stat(path.p, &st) && S_ISREG(st.st_mode);
-}
-
 static bool is_root(struct str folder, struct arena *keep)
 {
 	struct stat here, above;
@@ -388,18 +365,18 @@ static bool is_root(struct str folder, struct arena *keep)
 struct str ruleset_find(struct str from, struct arena *keep)
 {
 	struct str folder = from.len ? from : STR(".");
+	struct stat st;
 
 	for (int i = 0; i < FIND_MAX; i++) {
-		struct str path = str_eq(folder, STR("."))
-					  ? arena_str(keep, STR("rooflint.yaml"))
+		bool is_here = str_eq(folder, STR("."));
+		struct str path = is_here ? STR("rooflint.yaml")
 					  : arena_fmt(keep, "%.*s/rooflint.yaml", STR_ARG(folder));
 
-		if (is_file(path))
+		if (!stat(path.p, &st) && S_ISREG(st.st_mode))
 			return path;
 		if (is_root(folder, keep))
 			break;
-		folder = str_eq(folder, STR(".")) ? STR("..")
-						  : arena_fmt(keep, "%.*s/..", STR_ARG(folder));
+		folder = is_here ? STR("..") : arena_fmt(keep, "%.*s/..", STR_ARG(folder));
 	}
 	return (struct str){ NULL, 0 };
 }

@@ -1,16 +1,17 @@
 /* What may be compared and computed with what.  See parser.h. */
+#include "rules/parse.h"
 #include "rules/parser.h"
 
 enum { WORDS_MAX = 64 }; /* the longest list of a column's words has 25 */
 
-struct value value_any(ptrdiff_t at, ptrdiff_t width)
+struct value value_any(void)
 {
-	return (struct value){ CLASS_ANY, { DIMENSION_ANY, UNIT_NONE }, NULL, NULL, at, width };
+	return (struct value){ CLASS_ANY, { DIMENSION_ANY, UNIT_NONE }, NULL, NULL, 0, 0 };
 }
 
-struct value value_number(struct dimension d, ptrdiff_t at, ptrdiff_t width)
+struct value value_number(struct dimension d)
 {
-	return (struct value){ CLASS_NUMBER, d, NULL, NULL, at, width };
+	return (struct value){ CLASS_NUMBER, d, NULL, NULL, 0, 0 };
 }
 
 /* How a fault speaks of an operand: as it is written. */
@@ -40,15 +41,6 @@ static ptrdiff_t words_split(const char *words, struct str *items)
 	return n;
 }
 
-static struct str words_listed(struct parser *p, const struct str *items, ptrdiff_t count)
-{
-	struct str all = items[0];
-
-	for (ptrdiff_t i = 1; i < count; i++)
-		all = arena_fmt(p->keep, "%.*s, %.*s", STR_ARG(all), STR_ARG(items[i]));
-	return all;
-}
-
 static void unknown_word(struct parser *p, const struct value *column, const struct value *text,
 	const struct str *words, ptrdiff_t count, const char *verb)
 {
@@ -56,8 +48,8 @@ static void unknown_word(struct parser *p, const struct value *column, const str
 	struct str hint = did_you_mean(p->keep, word, words, count);
 
 	if (!hint.len)
-		hint = arena_fmt(
-			p->keep, "; it is one of %.*s", STR_ARG(words_listed(p, words, count)));
+		hint = arena_fmt(p->keep, "; it is one of %.*s",
+			STR_ARG(words_joined(p->keep, words, count, ", ")));
 	parser_fail(p, DIAG_RULE_TYPE, text->at, text->width, "%.*s %s '%.*s'%.*s",
 		STR_ARG(column->column->name), verb, STR_ARG(word), STR_ARG(hint));
 }
@@ -180,8 +172,7 @@ struct value check_arithmetic(
 			STR_ARG(written(p, a)), STR_ARG(written(p, b)));
 	if (c == '+' || c == '-')
 		check_units(p, a, b, c == '+' ? "added" : "subtracted");
-	return value_number(
-		dimension_combine(c, a->dimension, b->dimension), a->at, b->at + b->width - a->at);
+	return value_number(dimension_combine(c, a->dimension, b->dimension));
 }
 
 void check_condition(struct parser *p, const struct value *v)

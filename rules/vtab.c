@@ -47,29 +47,21 @@ static const void *row_at(const struct source *s, ptrdiff_t row)
 	return (const char *)table_of(s)->rows + row * s->def->row_bytes;
 }
 
-static struct str declaration(const struct table_def *def, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-
-	out_z(o, "CREATE TABLE x(");
-	for (ptrdiff_t i = 0; i < def->column_count; i++) {
-		out_z(o, i ? ",\"" : "\"");
-		out_str(o, def->columns[i].name);
-		out_z(o, def->columns[i].type == COLUMN_TEXT ? "\" TEXT" : "\" REAL");
-	}
-	out_z(o, ")");
-	return out_text(o);
-}
-
 static int x_connect(sqlite3 *db, void *arg, int count, const char *const *args, sqlite3_vtab **ret,
 	char **message)
 {
 	(void)count, (void)args, (void)message;
 	struct source *s = arg;
 	struct arena *keep = &s->engine->keep;
+	struct out *o = out_memory(keep);
 
+	out_z(o, "CREATE TABLE x(");
+	for (ptrdiff_t i = 0; i < s->def->column_count; i++)
+		out_fmt(o, "%s\"%.*s\" %s", i ? "," : "", STR_ARG(s->def->columns[i].name),
+			s->def->columns[i].type == COLUMN_TEXT ? "TEXT" : "REAL");
+	out_z(o, ")");
 	s->engine->is_declaring = true;
-	int code = sqlite3_declare_vtab(db, arena_z(keep, declaration(s->def, keep)));
+	int code = sqlite3_declare_vtab(db, arena_z(keep, out_text(o)));
 	s->engine->is_declaring = false;
 	*ret = &s->vtab;
 	return code;
@@ -81,18 +73,17 @@ static int x_disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-static bool can_use(sqlite3_index_info *info, int i)
-{
-	return info->aConstraint[i].usable &&
-	       info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
-	       !sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY");
-}
-
 /* Number of the index that serves a constraint, or -1. */
-static int index_for(const struct source *s, int column)
+static int index_for(const struct source *s, sqlite3_index_info *info, int i)
 {
+	int column = info->aConstraint[i].iColumn;
+
+	if (!info->aConstraint[i].usable || column < 0 ||
+		info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ ||
+		sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY"))
+		return -1;
 	for (int k = 0; k < INDEXED_COUNT; k++)
-		if (column >= 0 && str_eq(s->def->columns[column].name, indexed_columns[k]))
+		if (str_eq(s->def->columns[column].name, indexed_columns[k]))
 			return k;
 	return -1;
 }
@@ -101,21 +92,16 @@ static int index_for(const struct source *s, int column)
  * Rules are prepared before there are rows, and rows come in the order of the plan: it is one plan
  * for all runs.  The run is one row; what else a run has many of may be joined.
  */
-static double likely_rows(const struct source *s)
-{
-	return s->id == TABLE_run ? 1 : 1000;
-}
-
 static int x_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct source *s = (const struct source *)vtab;
-	double rows = likely_rows(s);
+	double rows = s->id == TABLE_run ? 1 : 1000;
 
 	info->idxNum = -1;
 	info->estimatedCost = rows;
 	info->estimatedRows = (sqlite3_int64)rows;
 	for (int i = 0; i < info->nConstraint; i++) {
-		int k = can_use(info, i) ? index_for(s, info->aConstraint[i].iColumn) : -1;
+		int k = index_for(s, info, i);
 
 		if (k < 0)
 			continue;
