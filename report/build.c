@@ -81,6 +81,7 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 	ret->scope = own(keep, f->scope);
 	ret->missing = own(keep, f->missing);
 	ret->note = own(keep, f->note);
+	ret->waiver_ends = own(keep, f->waiver_ends);
 	ret->seen = f->seen ? (double)f->seen : NAN;
 	ret->known = f->known;
 	ret->evidence = arena_make(keep, struct report_evidence, f->evidence_count);
@@ -97,6 +98,7 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 	ret->title = own(keep, rule->title.text);
 	ret->verdict = result->verdict;
 	ret->reason = own(keep, result->reason);
+	ret->closed_gate = own(keep, result->closed_gate);
 	ret->withheld = own(keep, result->withheld);
 	ret->subjects = (double)result->subjects;
 	ret->unknown = (double)result->unknown;

@@ -113,6 +113,7 @@ static void take_findings(
 		if (ret->findings++ == 0) {
 			ret->message = f->message;
 			ret->note = f->note;
+			ret->waiver_ends = f->waiver_ends;
 			ret->source_file = f->source_file;
 			ret->source_line = f->source_line;
 		}
@@ -134,6 +135,7 @@ static void take_rules(const struct report *r, struct arena *keep, struct run_fa
 		rule->title = result->title;
 		rule->verdict = verdict_name(result->verdict);
 		rule->reason = reason_of(result, keep);
+		rule->closed_gate = result->closed_gate;
 		rule->subjects = result->subjects;
 		take_findings(r, result, rule);
 	}

@@ -45,9 +45,10 @@ struct report_finding {
 	struct str source_file, scope;
 	double source_line;
 	struct str missing;
-	struct str note; /* why the verdict is not what the rule alone says */
-	double seen;	 /* reports in a row with it, this one too; NaN: no earlier one was given */
-	bool known;	 /* it failed in the report before, too */
+	struct str note;	/* why the verdict is not what the rule alone says */
+	struct str waiver_ends; /* last day of the waiver that holds, or held */
+	double seen; /* reports in a row with it, this one too; NaN: no earlier one was given */
+	bool known;  /* it failed in the report before, too */
 	struct neighbour *around; /* in the program's graph; NULL: not known, or not kept */
 	ptrdiff_t around_count;
 	double around_left[AROUND_ROLES]; /* neighbours that are not listed */
@@ -56,8 +57,9 @@ struct report_finding {
 struct report_rule {
 	enum verdict verdict;
 	struct str name, title, reason;
-	struct str withheld; /* inconclusive by a gate: "1 of 2 subjects would not pass" */
-	struct str todo;     /* inconclusive: what to do about it */
+	struct str closed_gate; /* that keeps it from judging */
+	struct str withheld;	/* inconclusive by a gate: "1 of 2 subjects would not pass" */
+	struct str todo;	/* inconclusive: what to do about it */
 	double subjects, unknown;
 	bool gate, required;
 	bool breaks; /* it makes the exit status 1 or 4, as cmd/ settles by the options */

@@ -249,6 +249,8 @@ static void judge_bad(struct trial *t, enum verdict verdict, struct expression *
 		f->seen = t->s->context->has_previous ? 1 + (before ? before->times : 0) : 0;
 		f->known = before && before->failed;
 		f->note = w ? waiver_note(w, excuse, t->s->keep) : f->note;
+		if (excuse == EXCUSE_HOLDS || excuse == EXCUSE_EXPIRED)
+			f->waiver_ends = w->expires.text;
 		if (verdict == VERDICT_FAIL && (f->seen ? f->seen : 1) < t->subject.rule->confirm)
 			await_confirmation(t, f);
 		verdict = f->verdict;
@@ -417,6 +419,7 @@ static void hold_up(struct trial *t, const struct rule_result *gate)
 	s->ret->finding_count = r->first_finding;
 	s->claim_count = t->first_claim;
 	r->verdict = VERDICT_INCONCLUSIVE;
+	r->closed_gate = gate->rule->name;
 	r->reason = arena_fmt(s->keep, "gate %.*s failed: %.*s", STR_ARG(gate->rule->name),
 		STR_ARG(gate->reason));
 	if (t->failed + t->warned)

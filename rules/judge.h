@@ -69,10 +69,11 @@ struct finding {
 	double claimed_s;	       /* before crediting each second once */
 	struct str source_file, scope; /* where to look; missing when unknown */
 	double source_line;
-	struct str missing; /* INCONCLUSIVE: the columns that were NULL, comma separated */
-	struct str note;    /* why the verdict is not what the rule alone says; else missing */
-	int64_t seen;	    /* reports in a row with it, this one too; 0: no earlier one given */
-	bool known;	    /* it failed in the report before, too */
+	struct str missing;	/* INCONCLUSIVE: the columns that were NULL, comma separated */
+	struct str note;	/* why the verdict is not what the rule alone says; else missing */
+	struct str waiver_ends; /* last day of the waiver that holds, or held; else missing */
+	int64_t seen; /* reports in a row with it, this one too; 0: no earlier one given */
+	bool known;   /* it failed in the report before, too */
 };
 
 struct rule_result {
@@ -81,7 +82,8 @@ struct rule_result {
 	int64_t subjects;	 /* rows the where clause selected */
 	int64_t unknown;	 /* rows whose where or assert was NULL */
 	struct str reason;	 /* for NOT_APPLICABLE, INCONCLUSIVE and OFF: why, for people */
-	struct str withheld;	 /* what it found while a gate holds it up: a number, no names */
+	struct str closed_gate;	 /* the gate that holds it up; else missing */
+	struct str withheld;	 /* what it found meanwhile: a number, no names */
 	ptrdiff_t first_finding; /* while judging; findings are sorted afterwards */
 	ptrdiff_t finding_count; /* 0 when a gate holds the rule up: they are not to be trusted */
 };

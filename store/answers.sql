@@ -2,13 +2,12 @@
 -- to look at and its profile; rows in the order in which they are shown.  What they read is made by
 -- fleet.sql, and levels by change points.
 
--- The gate that kept most rules of an inconclusive run from judging; a rule says of it, as
--- rules/judge.c writes, 'gate NAME failed: ...'.
+-- The gate that kept most rules of an inconclusive run from judging, and in its own words why.
 CREATE TABLE blocked AS
 WITH blocks AS (
-	SELECT id, substr(v.reason, 6, instr(v.reason, ' failed: ') - 6) AS gate
+	SELECT id, v.closed_gate AS gate
 	FROM judged CROSS JOIN verdicts AS v ON v.run_id = judged.id
-	WHERE judged.verdict = 'inconclusive' AND v.reason GLOB 'gate * failed: *'
+	WHERE judged.verdict = 'inconclusive' AND v.closed_gate IS NOT NULL
 		AND captured > :from AND captured <= :to)
 SELECT id, gate, (SELECT reason FROM verdicts WHERE run_id = id AND rule = gate) AS gate_reason
 FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY count(*) DESC, gate) AS place
@@ -147,18 +146,13 @@ WHERE (n.verdict = 'fail' AND b.verdict IN ('pass', 'warn', 'not-applicable'))
 ORDER BY state DESC, cost DESC NULLS LAST, n.workload, n.rule;
 
 -- One that has expired excuses nothing, and what it excused was not a problem of the window before:
--- it stands here, where those are looked for that soon end.  The notes are rules/waiver.c's.
+-- it stands here, where those are looked for that soon end.
 CREATE TABLE waivers AS
-SELECT workload, rule, note, ends, julianday(ends, '+1 day') - julianday(:to), share, message, run,
-	profile
-FROM (SELECT *, CASE
-		WHEN verdict = 'waived' AND note LIKE 'waived until ____-__-__ %' THEN substr(note, 14, 10)
-		WHEN verdict IN ('fail', 'warn') AND note LIKE 'the waiver by % expired on ____-__-__'
-			THEN substr(note, -10)
-	END AS ends
-	FROM said)
-WHERE is_now AND (verdict = 'waived' OR ends IS NOT NULL)
-ORDER BY ends NULLS LAST, note, share DESC NULLS LAST, workload, rule;
+SELECT workload, rule, note, waiver_ends, julianday(waiver_ends, '+1 day') - julianday(:to), share,
+	message, run, profile
+FROM said
+WHERE is_now AND (verdict = 'waived' OR (verdict IN ('fail', 'warn') AND waiver_ends IS NOT NULL))
+ORDER BY waiver_ends NULLS LAST, note, share DESC NULLS LAST, workload, rule;
 
 CREATE TABLE quality AS
 WITH placed AS (

@@ -83,10 +83,12 @@
 	TEXT(rule, 0, "name of the rule")                                                          \
 	TEXT(title, 0, "what it demands")                                                          \
 	TEXT(reason, 0, "why it was not judged")                                                   \
+	TEXT(closed_gate, 0, "the gate that kept it from being judged")                            \
 	REAL(subjects, COUNT, "what it was asked of")                                              \
 	REAL(findings, COUNT, "of them that did not pass")                                         \
 	TEXT(message, 0, "what is wrong with the costliest of them")                               \
 	TEXT(note, 0, "why its verdict is not what the rule alone says, such as a waiver")         \
+	TEXT(waiver_ends, 0, "last day of the waiver that holds for it, or held")                  \
 	TEXT(source_file, 0, "where that one comes from")                                          \
 	REAL(source_line, COUNT, "its line")
 

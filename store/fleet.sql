@@ -103,7 +103,7 @@ CREATE INDEX fleet_workload ON fleet (workload, is_now);
 -- What rules said of the newest runs, with the share of a step that each costs.
 CREATE TABLE said AS
 SELECT l.workload, l.is_now, l.run, l.profile, CASE WHEN NOT l.is_cpu THEN l.chips END AS chips,
-	v.rule, v.title, v.verdict, v.message, v.note, v.source_file, v.source_line,
+	v.rule, v.title, v.verdict, v.message, v.note, v.waiver_ends, v.source_file, v.source_line,
 	v.gain_s / l.step_time_s AS share
 FROM latest AS l JOIN verdicts AS v ON v.run_id = l.id
 ORDER BY l.workload, l.is_now, v.rule;
