@@ -5,7 +5,7 @@
 #include "cmd/shared.h"
 #include "report/facts.h"
 #include "session/batch.h"
-#include "store/table.h"
+#include "store/rowbinary.h"
 
 enum facts_format {
 	FORMAT_NDJSON,

@@ -34,7 +34,7 @@ static bool list_broken(
 	struct judgement j;
 	struct out *o = out_memory(c->keep);
 	if (!load_engine(c, err) ||
-		!ruleset_load(c->engine, STR("recommended"), NULL, 0, c->keep, &rules, err) ||
+		!ruleset_load(c->engine, NULL, STR("recommended"), NULL, c->keep, &rules, err) ||
 		!judge(&rules, &tables, &alone, c->keep, &j, err))
 		return false;
 	for (ptrdiff_t i = 0; i < j.result_count; i++) {

@@ -97,7 +97,8 @@ static enum status ratchet_run(struct context *c, const void *settings, const st
 		return misused(&err);
 	}
 	/* The file must be one that check would take, too. */
-	if (!load_engine(c, &err) || !ruleset_load(c->engine, path, NULL, 0, c->keep, &set, &err) ||
+	if (!load_engine(c, &err) ||
+		!ruleset_load(c->engine, NULL, path, NULL, c->keep, &set, &err) ||
 		!input_text(path, DOC_MAX_BYTES, c->keep, &text, &err) ||
 		!doc_parse(path, text, c->keep, &doc, &err))
 		return misused(&err);

@@ -333,24 +333,16 @@ static bool check_statement(struct compiler *c)
 		STR_ARG(c->rule->name), (long long)c->rule->waiver_count, STR_ARG(c->fault.text));
 }
 
-/* How a subject is called in a table without names: by the instruction, which its key is not. */
-static const struct column *name_column(const struct table_def *def)
-{
-	static const struct str names[] = { STR_INIT("name"), STR_INIT("op"), STR_INIT("consumer"),
-		STR_INIT("after") };
-	const struct column *c = NULL;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !c; i++)
-		c = table_column(def, names[i]);
-	return c;
-}
-
 static void find_subject_columns(struct rule_code *code)
 {
+	/* How a subject is called: by the instruction, which its key is not. */
+	static const struct str names[] = { STR_INIT("name"), STR_INIT("op"), STR_INIT("consumer"),
+		STR_INIT("after") };
 	const struct table_def *def = code->rows;
 
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !code->name; i++)
+		code->name = table_column(def, names[i]);
 	code->key = table_column(def, def->key);
-	code->name = name_column(def);
 	code->family = table_column(def, STR("family"));
 	code->kind = table_column(def, STR("kind"));
 	code->scope = table_column(def, STR("scope"));

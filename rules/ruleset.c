@@ -311,15 +311,8 @@ static bool finish(struct loader *l)
 
 /* ---- entry -------------------------------------------------------------------------------- */
 
-bool ruleset_load(struct engine *e, struct str name_or_path, const struct rule_setting *settings,
-	ptrdiff_t setting_count, struct arena *keep, struct ruleset *ret, struct diag *err)
-{
-	return ruleset_load_from(e, NULL, name_or_path, settings, setting_count, keep, ret, err);
-}
-
-bool ruleset_load_from(struct engine *e, const struct rule_source *source, struct str name_or_path,
-	const struct rule_setting *settings, ptrdiff_t setting_count, struct arena *keep,
-	struct ruleset *ret, struct diag *err)
+bool ruleset_load(struct engine *e, const struct rule_source *source, struct str name_or_path,
+	const struct list *settings, struct arena *keep, struct ruleset *ret, struct diag *err)
 {
 	struct loader l = { .set = ret, .keep = keep, .err = err, .source = source };
 	struct str name = arena_str(keep, name_or_path), file = name;
@@ -338,8 +331,8 @@ bool ruleset_load_from(struct engine *e, const struct rule_source *source, struc
 	}
 	if (!load_text(&l, file, text))
 		return false;
-	for (ptrdiff_t i = 0; i < setting_count; i++)
-		if (!apply_setting(&l, settings[i].text))
+	for (ptrdiff_t i = 0; settings && i < settings->count; i++)
+		if (!apply_setting(&l, settings->items[i]))
 			return false;
 	return finish(&l);
 }

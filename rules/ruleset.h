@@ -118,10 +118,6 @@ struct ruleset {
 	ptrdiff_t notice_count, notice_cap;
 };
 
-struct rule_setting {
-	struct str text; /* "matmul-roofline.near=5%" or "copy-share.severity=off" */
-};
-
 /*
  * Where files come from when not from the disk: fills *ret with the text of `path`, as named in
  * messages; false with a diagnostic.
@@ -140,13 +136,13 @@ struct engine;
 struct engine *engine_new(struct diag *err);
 void engine_free(struct engine *e); /* NULL is fine */
 
-/* A built-in set by name ("recommended", "strict", "fleet") or a file.  Reports the first error. */
-bool ruleset_load(struct engine *e, struct str name_or_path, const struct rule_setting *settings,
-	ptrdiff_t setting_count, struct arena *keep, struct ruleset *ret, struct diag *err);
-/* The same with files from `source`; NULL: the disk. */
-bool ruleset_load_from(struct engine *e, const struct rule_source *source, struct str name_or_path,
-	const struct rule_setting *settings, ptrdiff_t setting_count, struct arena *keep,
-	struct ruleset *ret, struct diag *err);
+/*
+ * A built-in set by name ("recommended", "strict", "fleet") or a file, which comes from `source`
+ * (NULL: the disk).  Settings (NULL: none) are "matmul-roofline.near=5%" or
+ * "copy-share.severity=off".  Reports the first error.
+ */
+bool ruleset_load(struct engine *e, const struct rule_source *source, struct str name_or_path,
+	const struct list *settings, struct arena *keep, struct ruleset *ret, struct diag *err);
 /* The same from text in memory, for tests and fuzzing; `extends` of files is refused. */
 bool ruleset_parse(struct engine *e, struct str file, struct str text, struct arena *keep,
 	struct ruleset *ret, struct diag *err);

@@ -32,11 +32,6 @@ static bool is_name_char(char c)
 	return is_name_start(c) || is_digit(c);
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static bool fail(struct reader *r, ptrdiff_t width, const char *what)
 {
 	return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at, width, "%s", what);
@@ -96,41 +91,31 @@ static ptrdiff_t sign_length(const struct reader *r)
 	return strchr("()+-*/%<>=,.&|~", peek(r, 0)) ? 1 : 0;
 }
 
-static bool refuse_quotes(struct reader *r, char open, char close)
-{
-	ptrdiff_t len = quoted_length(r, close);
-	struct str inner = str_head(str_from_offset(r->sql, r->at + 1), len - 2);
-
-	if (!len)
-		return fail(r, 1, "this quote is never closed, and texts take single quotes");
-	if (open == '"')
-		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at, len,
-			"a text takes single quotes: '%.*s'", STR_ARG(inner));
-	return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at, len,
-		"names are written without quotes, and texts take single quotes");
-}
-
 /* Whatever begins no token: say why, where there is something to say. */
 static bool refuse(struct reader *r)
 {
 	char c = peek(r, 0);
 
-	if (c == '"' || c == '`')
-		return refuse_quotes(r, c, c);
-	if (c == '[')
-		return refuse_quotes(r, c, ']');
+	if (c == '"' || c == '`' || c == '[') {
+		ptrdiff_t len = quoted_length(r, c == '[' ? ']' : c);
+		struct str inner = str_head(str_from_offset(r->sql, r->at + 1), len - 2);
+
+		if (!len)
+			return fail(
+				r, 1, "this quote is never closed, and texts take single quotes");
+		if (c == '"')
+			return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at, len,
+				"a text takes single quotes: '%.*s'", STR_ARG(inner));
+		return fail(
+			r, len, "names are written without quotes, and texts take single quotes");
+	}
 	if (c == ';')
 		return fail(r, 1, "one expression only, without ';'");
 	if (c == '\'')
 		return fail(r, 1, "this quote is never closed");
-	if (c == '?' || c == '@' || c == '$' || c == '#' || c == ':')
+	if (c && strchr("?@$#:", c))
 		return fail(r, 1, "a parameter is written :name");
 	return fail(r, 1, "unexpected character");
-}
-
-static bool is_comment(const struct reader *r)
-{
-	return (peek(r, 0) == '-' && peek(r, 1) == '-') || (peek(r, 0) == '/' && peek(r, 1) == '*');
 }
 
 /* Kind and length of the token at `at`; length 0 when there is none. */
@@ -158,28 +143,23 @@ static ptrdiff_t classify(const struct reader *r, enum token_kind *kind)
 	return c ? sign_length(r) : 0;
 }
 
-static bool balance(struct reader *r)
-{
-	if (peek(r, 0) == '(') {
-		r->depth++;
-		r->opened = r->at;
-	} else if (peek(r, 0) == ')' && --r->depth < 0) {
-		return fail(r, 1, "this parenthesis was never opened");
-	}
-	return true;
-}
-
 static bool read_one(struct reader *r, struct tokens *ret)
 {
 	enum token_kind kind;
 	ptrdiff_t len = classify(r, &kind);
 
-	if (is_comment(r))
+	char c = peek(r, 0), next = peek(r, 1);
+
+	if ((c == '-' && next == '-') || (c == '/' && next == '*'))
 		return fail(r, 2, "SQL has no comments here");
 	if (!len)
 		return refuse(r);
-	if (kind == TOKEN_SIGN && !balance(r))
-		return false;
+	if (c == '(') {
+		r->depth++;
+		r->opened = r->at;
+	} else if (c == ')' && --r->depth < 0) {
+		return fail(r, 1, "this parenthesis was never opened");
+	}
 	struct str text = str_head(str_from_offset(r->sql, r->at), len);
 	struct token *t = arena_push(r->keep, ret->items, ret->count, ret->cap);
 	*t = (struct token){ kind, r->at, text, len };
@@ -203,7 +183,7 @@ bool tokens_read(struct str sql, struct arena *keep, struct tokens *ret, struct 
 	if (str_find_char(sql, 0) >= 0)
 		return sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "there is a NUL byte in it");
 	for (;;) {
-		while (is_blank(peek(&r, 0)))
+		while (r.at < sql.len && str_find_char(STR(" \t\n\r"), sql.p[r.at]) >= 0)
 			r.at++;
 		if (r.at >= sql.len)
 			break;

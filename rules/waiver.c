@@ -65,16 +65,11 @@ enum excuse waiver_excuse(const struct waiver *w, bool is_known, bool is_below, 
 	return is_below ? EXCUSE_HOLDS : EXCUSE_EXCEEDED;
 }
 
-static struct str who(const struct waiver *w, struct arena *keep)
-{
-	if (!w->issue.text.p)
-		return w->owner.text;
-	return arena_fmt(keep, "%.*s (%.*s)", STR_ARG(w->owner.text), STR_ARG(w->issue.text));
-}
-
 struct str waiver_note(const struct waiver *w, enum excuse excuse, struct arena *keep)
 {
-	struct str by = who(w, keep);
+	struct str by = w->owner.text;
+	if (w->issue.text.p)
+		by = arena_fmt(keep, "%.*s (%.*s)", STR_ARG(by), STR_ARG(w->issue.text));
 
 	switch (excuse) {
 	case EXCUSE_HOLDS:

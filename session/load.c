@@ -37,14 +37,10 @@ static bool name_rules(
 bool load_rules(struct engine *engine, const struct rule_settings *s, struct arena *keep,
 	struct ruleset *ret, struct diag *err)
 {
-	struct rule_setting *settings = arena_make(keep, struct rule_setting, s->set.count);
 	struct str ref = s->rules_from, name;
 	struct rule_source git = { read_from_ref, &ref };
-	for (ptrdiff_t i = 0; i < s->set.count; i++)
-		settings[i].text = s->set.items[i];
 	return engine && name_rules(s, keep, &name, err) &&
-	       ruleset_load_from(
-		       engine, ref.p ? &git : NULL, name, settings, s->set.count, keep, ret, err);
+	       ruleset_load(engine, ref.p ? &git : NULL, name, &s->set, keep, ret, err);
 }
 
 static bool load_max_age(const struct read_settings *s, struct load_options *ret, struct diag *err)

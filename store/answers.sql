@@ -1,4 +1,4 @@
--- One table for each question, by its name: the columns of questions.c in their order, then the run
+-- One table for each question, by its name: the columns of fleet_questions.c in their order, then the run
 -- to look at and its profile; rows in the order in which they are shown.  What they read is made by
 -- fleet.sql, and levels by change points.
 

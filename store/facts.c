@@ -1,6 +1,7 @@
 /* Columns of facts, their hash and their lines.  See facts.h. */
 #include "store/facts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -51,17 +52,18 @@ const struct table_def rule_facts_def = { STR_INIT("verdicts"), STR_INIT("what a
 /* A column of a line: of the run's record, of a rule's, or of both; NULL where it is neither's. */
 struct flat {
 	const struct column *run, *rule;
+	const struct column *any; /* the one that there is */
 };
 
 static struct flat flat_column(int i)
 {
-	if (i < IDENTITIES)
-		return (struct flat){ &run_columns[i], NULL };
-	if (i < IDENTITIES + OUTCOMES)
-		return (struct flat){ &run_columns[i], &rule_columns[i - IDENTITIES] };
-	if (i < RUN_COLUMN_COUNT)
-		return (struct flat){ &run_columns[i], NULL };
-	return (struct flat){ NULL, &rule_columns[i - RUN_COLUMN_COUNT + OUTCOMES] };
+	const struct column *run = i < RUN_COLUMN_COUNT ? &run_columns[i] : NULL;
+	const struct column *rule = NULL;
+	if (i >= RUN_COLUMN_COUNT)
+		rule = &rule_columns[i - RUN_COLUMN_COUNT + OUTCOMES];
+	else if (i >= IDENTITIES && i < IDENTITIES + OUTCOMES)
+		rule = &rule_columns[i - IDENTITIES];
+	return (struct flat){ run, rule, run ? run : rule };
 }
 
 static bool is_identity(const struct column *c)
@@ -141,17 +143,6 @@ const char *run_facts_flaw(const struct run_facts *f, struct arena *scratch)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void add_cell(
-	cJSON *line, const struct column *name, const struct column *c, const void *row)
-{
-	if (!c || cell_is_null(c, row))
-		cJSON_AddNullToObject(line, name->name.p);
-	else if (c->type == COLUMN_TEXT)
-		json_add_str(line, name->name.p, cell_text(c, row));
-	else
-		json_add_double(line, name->name.p, cell_real(c, row));
-}
-
 /* The run's own record when `rule` is NULL. */
 static void write_line(const struct run_facts *f, const struct rule_facts *rule, struct out *out)
 {
@@ -159,11 +150,16 @@ static void write_line(const struct run_facts *f, const struct rule_facts *rule,
 	cJSON_AddStringToObject(line, "record", rule ? "rule" : "run");
 	for (int i = 0; i < FLAT_COLUMNS; i++) {
 		struct flat flat = flat_column(i);
-		const struct column *name = flat.run ? flat.run : flat.rule;
-		if (!rule || is_identity(flat.run))
-			add_cell(line, name, flat.run, f);
+		const char *name = flat.any->name.p;
+		bool is_run = !rule || is_identity(flat.run);
+		const struct column *c = is_run ? flat.run : flat.rule;
+		const void *row = is_run ? (const void *)f : rule;
+		if (!c || cell_is_null(c, row))
+			cJSON_AddNullToObject(line, name);
+		else if (c->type == COLUMN_TEXT)
+			json_add_str(line, name, cell_text(c, row));
 		else
-			add_cell(line, name, flat.rule, rule);
+			json_add_double(line, name, cell_real(c, row));
 	}
 	json_line(line, out);
 	cJSON_Delete(line);
@@ -171,6 +167,7 @@ static void write_line(const struct run_facts *f, const struct rule_facts *rule,
 
 void run_facts_write(const struct run_facts *f, struct out *out)
 {
+	assert(f->hash.p);
 	write_line(f, NULL, out);
 	for (ptrdiff_t i = 0; i < f->item_count; i++)
 		write_line(f, &f->items[i], out);
@@ -197,27 +194,22 @@ static bool bad_line(struct reading *r, const char *what)
 		STR_ARG(r->file), (long long)r->line, what);
 }
 
-static bool read_cell(const cJSON *line, const struct column *c, void *row, struct arena *keep)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(line, c->name.p);
-	if (!item || cJSON_IsNull(item))
-		return true;
-	if (c->type == COLUMN_TEXT && cJSON_IsString(item))
-		cell_set_text(c, row, arena_str(keep, str_from(item->valuestring)));
-	else if (c->type == COLUMN_REAL && cJSON_IsNumber(item))
-		cell_set_real(c, row, item->valuedouble);
-	else
-		return false;
-	return true;
-}
-
 static bool read_row(struct reading *r, const cJSON *line, const struct table_def *def, void *row)
 {
-	for (ptrdiff_t i = 0; i < def->column_count; i++)
-		if (!read_cell(line, &def->columns[i], row, &r->keep))
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		const cJSON *item = cJSON_GetObjectItemCaseSensitive(line, c->name.p);
+		if (!item || cJSON_IsNull(item))
+			continue;
+		if (c->type == COLUMN_TEXT && cJSON_IsString(item))
+			cell_set_text(c, row, arena_str(&r->keep, str_from(item->valuestring)));
+		else if (c->type == COLUMN_REAL && cJSON_IsNumber(item))
+			cell_set_real(c, row, item->valuedouble);
+		else
 			return diag_set(r->err, DIAG_FACTS, "%.*s:%lld: %.*s is no %s",
-				STR_ARG(r->file), (long long)r->line, STR_ARG(def->columns[i].name),
-				def->columns[i].type == COLUMN_TEXT ? "text" : "number");
+				STR_ARG(r->file), (long long)r->line, STR_ARG(c->name),
+				c->type == COLUMN_TEXT ? "text" : "number");
+	}
 	return true;
 }
 
@@ -258,16 +250,6 @@ static bool add_rule(struct reading *r, const cJSON *line)
 	return read_row(r, line, &rule_facts_def, rule);
 }
 
-static bool read_record(struct reading *r, const cJSON *line)
-{
-	struct str record = json_get_str(line, "record");
-	if (str_eq(record, STR("run")))
-		return begin_run(r, line);
-	if (str_eq(record, STR("rule")))
-		return add_rule(r, line);
-	return bad_line(r, "no record of a run or a rule");
-}
-
 static bool read_line(struct reading *r, struct str text)
 {
 	if (text.len > FACTS_MAX_LINE)
@@ -275,7 +257,11 @@ static bool read_line(struct reading *r, struct str text)
 	if (!str_trim(text).len)
 		return true;
 	cJSON *line = cJSON_ParseWithLength(text.p, (size_t)text.len);
-	bool ok = line ? read_record(r, line) : bad_line(r, "not a JSON object in one line");
+	struct str record = line ? json_get_str(line, "record") : STR("");
+	bool ok = !line				? bad_line(r, "not a JSON object in one line")
+		  : str_eq(record, STR("run"))	? begin_run(r, line)
+		  : str_eq(record, STR("rule")) ? add_rule(r, line)
+						: bad_line(r, "no record of a run or a rule");
 	cJSON_Delete(line);
 	return ok;
 }
@@ -336,7 +322,7 @@ void facts_bigquery(struct out *out)
 	cJSON_AddItemToArray(fields, bigquery_field(STR("record"), "STRING", record_meaning));
 	for (int i = 0; i < FLAT_COLUMNS; i++) {
 		struct flat flat = flat_column(i);
-		const struct column *c = flat.run ? flat.run : flat.rule;
+		const struct column *c = flat.any;
 		bool is_moment = str_eq(c->name, STR("captured"));
 		const char *type = c->type == COLUMN_REAL ? "FLOAT64"
 				   : is_moment		  ? "TIMESTAMP"
@@ -356,7 +342,7 @@ void facts_manual(struct out *out)
 		STR_ARG(record_meaning));
 	for (int i = 0; i < FLAT_COLUMNS; i++) {
 		struct flat flat = flat_column(i);
-		const struct column *c = flat.run ? flat.run : flat.rule;
+		const struct column *c = flat.any;
 		bool is_text = c->type == COLUMN_TEXT;
 		out_fmt(out, "| `%.*s` | %s | %s | %s | %.*s |\n", STR_ARG(c->name),
 			is_text ? "text" : "number", is_text ? "" : unit_name(c->unit),

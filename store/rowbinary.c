@@ -14,26 +14,63 @@ static bool is_key(const struct column *c)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
+static const char *type_name(const struct column *c)
+{
+	bool is_text = c->type == COLUMN_TEXT;
+	return is_key(c) ? "String" : is_text ? "Nullable(String)" : "Nullable(Float64)";
+}
+
 ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret)
 {
-	struct rowbinary_column *to = arena_make(keep, struct rowbinary_column,
-		run_facts_def.column_count + rule_facts_def.column_count);
-	*ret = to;
-	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++) {
+	ptrdiff_t count = run_facts_def.column_count;
+	*ret = arena_make(keep, struct rowbinary_column, count + rule_facts_def.column_count);
+	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct column *c = &run_facts_def.columns[i];
-		const char *type = c->type == COLUMN_TEXT ? "String" : "Float64";
-		*to++ = (struct rowbinary_column){ c->name,
-			is_key(c) ? str_from(type) : arena_fmt(keep, "Nullable(%s)", type) };
+		(*ret)[i] = (struct rowbinary_column){ c->name, str_from(type_name(c)) };
 	}
 	for (ptrdiff_t i = 0; i < rule_facts_def.column_count; i++) {
 		const struct column *c = &rule_facts_def.columns[i];
-		const char *type = c->type == COLUMN_TEXT ? "String" : "Float64";
-		*to++ = (struct rowbinary_column){ arena_fmt(keep, "%.*s.%.*s",
-							   STR_ARG(rule_facts_def.name),
-							   STR_ARG(c->name)),
-			arena_fmt(keep, "Array(Nullable(%s))", type) };
+		(*ret)[count++] = (struct rowbinary_column){ arena_fmt(keep, "%.*s.%.*s",
+								     STR_ARG(rule_facts_def.name),
+								     STR_ARG(c->name)),
+			arena_fmt(keep, "Array(%s)", type_name(c)) };
 	}
-	return to - *ret;
+	return count;
+}
+
+static void put_columns(struct out *o, const struct table_def *def, const char *indent)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++)
+		out_fmt(o, "%s%s%.*s %s", i ? ",\n" : "", indent, STR_ARG(def->columns[i].name),
+			type_name(&def->columns[i]));
+}
+
+/* Rows of a run lie together, in the order in which a window is read. */
+static void put_table(struct out *o, const char *name, const char *engine)
+{
+	out_fmt(o, "CREATE TABLE %s\n(\n", name);
+	put_columns(o, &run_facts_def, "    ");
+	out_fmt(o, ",\n    %.*s Nested\n    (\n", STR_ARG(rule_facts_def.name));
+	put_columns(o, &rule_facts_def, "        ");
+	out_fmt(o, "\n    )\n)\nENGINE = %s\nORDER BY (ifNull(captured, ''), hash);\n", engine);
+}
+
+void store_table(struct out *o)
+{
+	put_table(o, "rooflint_facts", "ReplacingMergeTree");
+}
+
+void store_table_cluster(struct out *o)
+{
+	/* Not currentDatabase(): some servers ask it again when they start, in another one. */
+	out_z(o, "-- On every server of the cluster, in the database perf.\n");
+	put_table(o, "perf.rooflint_facts_shard",
+		"ReplicatedReplacingMergeTree(\n"
+		"    '/clickhouse/tables/{shard}/perf/rooflint_facts', '{replica}')");
+	out_z(o, "\n-- Rows of the same hash go to the same shard, and become one there.\n"
+		 "CREATE TABLE perf.rooflint_facts AS perf.rooflint_facts_shard\n"
+		 "ENGINE = Distributed('{cluster}', perf, rooflint_facts_shard, "
+		 "cityHash64(hash));\n");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /*
- * Runs as rows of ClickHouse's RowBinary, which keeps every bit of a number.
+ * Tables of ClickHouse, and runs as rows of its RowBinary, which keeps every bit of a number.
  *
  * A row has the columns of run_facts_def and behind them those of rule_facts_def as arrays with an
  * element for each rule.  Without separators or names, one after the other:
@@ -21,6 +21,17 @@ struct rowbinary_column {
 };
 /* The columns in order with types as the server tells them; "verdicts.rule" for those of rules. */
 ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret);
+
+/*
+ * Statements that make tables, for whoever may: rooflint only reads and writes.  For one server:
+ */
+void store_table(struct out *out);
+/*
+ * For each server of a cluster that have the macros {cluster}, {shard} and {replica}: a replicated
+ * table, and one that spreads rows over the shards.  Not ON CLUSTER, which runs in the other
+ * servers' default database.
+ */
+void store_table_cluster(struct out *out);
 
 void rowbinary_write(struct out *out, const struct run_facts *f);
 

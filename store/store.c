@@ -1,6 +1,8 @@
 /* The verbs, for whatever kind of store.  See store.h. */
 #include "store/store.h"
 
+#include <assert.h>
+
 #include "store/kind.h"
 #include "store/address.h"
 
@@ -37,6 +39,7 @@ bool store_scan(
 bool store_look(struct store *s, struct str judge, const struct str *profiles, ptrdiff_t count,
 	store_look_fn *take, void *arg, struct diag *err)
 {
+	assert(count <= STORE_LOOK_MAX);
 	return s->kind->look(s->s, judge, profiles, count, take, arg, err);
 }
 

@@ -915,7 +915,7 @@ static void judge_builtin(const char *rows)
 static void a_sound_run_passes(void **state)
 {
 	(void)state;
-	assert_true(ruleset_load(engine, STR("recommended"), NULL, 0, &keep, &set, &err));
+	assert_true(ruleset_load(engine, NULL, STR("recommended"), NULL, &keep, &set, &err));
 	judge_builtin("");
 	assert_int_equal(j.finding_count, 0);
 	assert_int_equal(j.verdict, VERDICT_PASS);
@@ -927,7 +927,8 @@ static void an_empty_profile_is_never_green(void **state)
 	static const char *const builtin[] = { "recommended", "strict", "fleet" };
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_true(ruleset_load(engine, str_from(builtin[i]), NULL, 0, &keep, &set, &err));
+		assert_true(
+			ruleset_load(engine, NULL, str_from(builtin[i]), NULL, &keep, &set, &err));
 		tables = (struct tables){ 0 };
 		judge_set();
 		assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
@@ -939,7 +940,7 @@ static void an_empty_profile_is_never_green(void **state)
 static void messages_of_builtin_rules(void **state)
 {
 	(void)state;
-	assert_true(ruleset_load(engine, STR("recommended"), NULL, 0, &keep, &set, &err));
+	assert_true(ruleset_load(engine, NULL, STR("recommended"), NULL, &keep, &set, &err));
 	judge_builtin(DOT "lo_s=1e-3 attainable_s=0.4e-3 t_math_s=0.4e-3\n" GATHER
 			  "exposed_s=6e-3 exposed_share=0.45 kind_exposed_share=0.5\n"
 			  "run compiles_in_steps=2\n"

@@ -1025,9 +1025,10 @@ static void retuning_what_is_inherited(void **state)
 
 static bool load_set(const char *name, const char *setting)
 {
-	struct rule_setting s = { str_from(setting) };
+	struct str text = str_from(setting);
+	const struct list settings = { &text, 1, 1 };
 
-	return ruleset_load(engine, str_from(name), &s, 1, &keep, &set, &err);
+	return ruleset_load(engine, NULL, str_from(name), &settings, &keep, &set, &err);
 }
 
 /* `rooflint explain` says of each: why, how it is measured, what to do, and when it is wrong. */
@@ -1129,7 +1130,7 @@ static void write_file(const char *path, const char *text)
 
 static bool load(const char *path)
 {
-	return ruleset_load(engine, str_from(path), NULL, 0, &keep, &set, &err);
+	return ruleset_load(engine, NULL, str_from(path), NULL, &keep, &set, &err);
 }
 
 static void extending_files(void **state)
