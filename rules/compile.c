@@ -127,16 +127,6 @@ static bool check_with_params(
 	return ok;
 }
 
-/*
- * SQL gives (select max(ops.time_s) from devices) to the rows of the outer ops, and a statement
- * with such an aggregate has one row, whatever else it judges.  Only SQLite knows whose one is.
- */
-static bool is_per_row(struct compiler *c, const struct expression *x, struct sql_fault *fault)
-{
-	return !c->code->stmt || !x->has_subquery ||
-	       try_alone(c->engine, c->rule, x, NULL, c->keep, fault);
-}
-
 static bool check_expressions(struct compiler *c)
 {
 	struct sql_fault fault;
@@ -145,7 +135,15 @@ static bool check_expressions(struct compiler *c)
 		struct expression *x = c->code->all[i];
 		enum sql_want want = x == &c->code->gain ? WANT_SECONDS : WANT_CONDITION;
 
-		if (!check_with_params(c, x, want, &fault) || !is_per_row(c, x, &fault))
+		bool ok = check_with_params(c, x, want, &fault);
+		/*
+		 * SQL gives (select max(ops.time_s) from devices) to the rows of the outer ops, and
+		 * a statement with such an aggregate has one row, whatever else it judges.  Only
+		 * SQLite knows whose one is.
+		 */
+		if (ok && c->code->stmt && x->has_subquery)
+			ok = try_alone(c->engine, c->rule, x, NULL, c->keep, &fault);
+		if (!ok)
 			return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
 	}
 	return true;
@@ -219,16 +217,6 @@ static const struct table_def *select_table(
 	if (!table_column(def, def->key))
 		def->key = columns[0].name;
 	return def;
-}
-
-static bool reads_baseline(const struct reads *reads)
-{
-	for (ptrdiff_t i = 0; i < reads->count; i++) {
-		const struct table_def *t = reads->items[i].table;
-		if (t >= base_table_defs && t < base_table_defs + TABLE_COUNT)
-			return true;
-	}
-	return false;
 }
 
 /* What a SELECT's rows look like when the whole statement is wrong; or the SELECT itself is. */
@@ -305,7 +293,10 @@ static void prepare_whole(struct compiler *c)
 	struct reads reads = { NULL, 0, 0 };
 
 	code->stmt = engine_prepare(c->engine, write_statement(c), &reads, c->keep, &c->fault);
-	code->needs_baseline = c->rule->from == &table_defs[TABLE_deltas] || reads_baseline(&reads);
+	code->needs_baseline = c->rule->from == &table_defs[TABLE_deltas];
+	for (ptrdiff_t i = 0; i < reads.count; i++)
+		for (int t = 0; t < TABLE_COUNT; t++)
+			code->needs_baseline |= reads.items[i].table == &base_table_defs[t];
 	if (!code->stmt)
 		return;
 	code->first_result = sqlite3_column_count(code->stmt) - code->result_count;

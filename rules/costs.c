@@ -12,17 +12,6 @@ enum { COSTS_MAX = 1000 };
 
 static const struct rule_key cost_keys[] = { KEY(flops), KEY(bytes) };
 
-/* The name's row, which a file that extends another may write anew. */
-static struct op_cost *cost_named(const struct rule_reader *r, struct str name)
-{
-	struct op_costs *costs = &r->set->costs;
-
-	for (ptrdiff_t i = 0; i < costs->count; i++)
-		if (str_eq(costs->items[i].name, name))
-			return &costs->items[i];
-	return arena_push(r->keep, costs->items, costs->count, costs->cap);
-}
-
 static bool read_cost(
 	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
 {
@@ -32,9 +21,15 @@ static bool read_cost(
 	if (map->kind == DOC_MAP && !map->count)
 		return node_fail(r, map, DIAG_RULE_SCHEMA, "%.*s: a cost has flops or bytes",
 			STR_ARG(name->text));
-	struct op_cost *cost = cost_named(r, name->text);
-	*cost = (struct op_cost){ .name = name->text, .file = r->doc->file, .line = name->line };
-	return entry_read(r, &cost_section, name->text, name, map, cost);
+	struct op_costs *costs = &r->set->costs;
+	ptrdiff_t at = 0; /* that of the name, which a file that extends another may write anew */
+	while (at < costs->count && !str_eq(costs->items[at].name, name->text))
+		at++;
+	if (at == costs->count)
+		(void)arena_push(r->keep, costs->items, costs->count, costs->cap);
+	costs->items[at] =
+		(struct op_cost){ .name = name->text, .file = r->doc->file, .line = name->line };
+	return entry_read(r, &cost_section, name->text, name, map, &costs->items[at]);
 }
 
 const struct section cost_section = { "a cost", "{ flops: 2 * elements(0), bytes: bytes(0) }",

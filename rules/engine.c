@@ -67,19 +67,6 @@ bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrd
 	return false;
 }
 
-/* Reading a column of a table of ours; an empty column name is count(*). */
-static int authorize_read(struct engine *e, const char *table, const char *column)
-{
-	const struct table_def *def = find_table(str_from(table));
-	const struct column *c = def ? table_column(def, str_from(column)) : NULL;
-
-	if (!def)
-		return SQLITE_DENY;
-	if (c && e->reads)
-		reads_add(e->reads, e->reads_keep, def, c);
-	return SQLITE_OK;
-}
-
 /* SQLITE_RECURSIVE, PRAGMA, ATTACH, every write and whatever comes later: denied. */
 static int authorize(void *arg, int action, const char *a, const char *b, const char *database,
 	const char *trigger)
@@ -88,12 +75,17 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
 	struct engine *e = arg;
 	const struct sql_function *f =
 		action == SQLITE_FUNCTION ? sql_function_find(str_from(b)) : NULL;
+	const struct table_def *def = action == SQLITE_READ ? find_table(str_from(a)) : NULL;
+	/* An empty column name is count(*). */
+	const struct column *c = def ? table_column(def, str_from(b)) : NULL;
 	int answer = SQLITE_DENY;
 
+	if (c && e->reads)
+		reads_add(e->reads, e->reads_keep, def, c);
 	if (action == SQLITE_SELECT || e->is_declaring)
 		answer = SQLITE_OK;
-	else if (action == SQLITE_READ)
-		answer = authorize_read(e, a, b);
+	else if (action == SQLITE_READ && def)
+		answer = SQLITE_OK;
 	else if (action == SQLITE_FUNCTION)
 		answer = f && (e->is_query || !f->query_only) ? SQLITE_OK : SQLITE_DENY;
 	if (answer != SQLITE_OK)

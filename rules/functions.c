@@ -63,20 +63,16 @@ const struct sql_function *sql_function_find(struct str name)
 	return NULL;
 }
 
-static bool is_number(sqlite3_value *v)
-{
-	int type = sqlite3_value_type(v);
-	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-}
-
 /* NULL in, and outside of the function's domain, NULL out: unknown stays unknown. */
 static void call_math(sqlite3_context *context, int count, sqlite3_value **args)
 {
 	const struct sql_function *f = sqlite3_user_data(context);
 
-	for (int i = 0; i < count; i++)
-		if (!is_number(args[i]))
+	for (int i = 0; i < count; i++) {
+		int type = sqlite3_value_type(args[i]);
+		if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
 			return;
+	}
 	double a = sqlite3_value_double(args[0]);
 	double result = f->math1 ? f->math1(a) : f->math2(a, sqlite3_value_double(args[1]));
 	if (isfinite(result))

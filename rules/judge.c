@@ -60,22 +60,6 @@ struct str verdict_name(enum verdict v)
 	return v <= VERDICT_ERROR ? names[v] : STR("");
 }
 
-/* The order in which findings are shown. */
-static int verdict_rank(enum verdict v)
-{
-	static const int ranks[] = {
-		[VERDICT_FAIL] = 0,
-		[VERDICT_WARN] = 1,
-		[VERDICT_WAIVED] = 2,
-		[VERDICT_INCONCLUSIVE] = 3,
-		[VERDICT_PASS] = 4,
-		[VERDICT_NOT_APPLICABLE] = 5,
-		[VERDICT_OFF] = 6,
-	};
-
-	return ranks[v];
-}
-
 /* ---- rows --------------------------------------------------------------------------------- */
 
 enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
@@ -123,17 +107,6 @@ static const void *current_row(const struct trial *t)
 	return row;
 }
 
-/* Seconds that the subject would give back; NaN when the rule gives none or they are unknown. */
-static double claimed_gain(const struct trial *t)
-{
-	const struct expression *gain = &t->subject.code->gain;
-
-	if (!gain->source || sqlite3_column_type(t->stmt, result_column(t, gain)) == SQLITE_NULL)
-		return NAN;
-	double seconds = sqlite3_column_double(t->stmt, result_column(t, gain));
-	return isfinite(seconds) ? fmax(0, seconds) : NAN;
-}
-
 static void add_claim(struct trial *t, const struct finding *f)
 {
 	struct session *s = t->s;
@@ -164,7 +137,11 @@ static struct finding *add_finding(
 	finding_fill(&t->subject, verdict, x, is_unknown, f);
 	if (verdict == VERDICT_INCONCLUSIVE)
 		return f;
-	f->claimed_s = claimed_gain(t);
+	/* NaN when the rule gives none, or it is unknown. */
+	const struct expression *gain = &t->subject.code->gain;
+	if (truth_of(t, gain) != IS_UNKNOWN && gain->source)
+		f->claimed_s = sqlite3_column_double(t->stmt, result_column(t, gain));
+	f->claimed_s = isfinite(f->claimed_s) ? fmax(0, f->claimed_s) : NAN;
 	if (verdict != VERDICT_WAIVED) /* nobody is asked to give it back */
 		add_claim(t, f);
 	return f;
@@ -211,48 +188,35 @@ static enum excuse find_excuse(const struct trial *t, const struct waiver **ret)
 	return best;
 }
 
-static const struct sighting *find_sighting(const struct trial *t, struct str subject)
-{
-	const struct judge_context *c = t->s->context;
-
-	for (ptrdiff_t i = 0; i < c->seen_count; i++)
-		if (str_eq(c->seen[i].rule, t->subject.rule->name) &&
-			str_eq(c->seen[i].subject, subject))
-			return &c->seen[i];
-	return NULL;
-}
-
-/* A failure that was not seen often enough yet. */
-static void await_confirmation(struct trial *t, struct finding *f)
-{
-	int64_t seen = f->seen ? f->seen : 1, wanted = t->subject.rule->confirm;
-
-	f->verdict = VERDICT_WARN;
-	f->note = arena_fmt(t->s->keep,
-		"found in %lld of the %lld reports in a row after which it fails%s",
-		(long long)seen, (long long)wanted,
-		t->s->context->has_previous ? "" : "; give the last one with --previous");
-}
-
 /* A subject of an ordinary rule failed or warned: apply waivers and confirm, then record it. */
 static void judge_bad(struct trial *t, enum verdict verdict, struct expression *x)
 {
+	const struct judge_context *c = t->s->context;
+	const struct rule *rule = t->subject.rule;
+	const struct sighting *before = NULL;
 	const struct waiver *w = NULL;
 	enum excuse excuse = find_excuse(t, &w);
 
 	if (excuse == EXCUSE_HOLDS)
 		verdict = VERDICT_WAIVED;
 	struct finding *f = add_finding(t, verdict, x, false);
+	for (ptrdiff_t i = 0; f && i < c->seen_count && !before; i++)
+		if (str_eq(c->seen[i].rule, rule->name) && str_eq(c->seen[i].subject, f->subject))
+			before = &c->seen[i];
 	if (f) {
-		const struct sighting *before = find_sighting(t, f->subject);
-
-		f->seen = t->s->context->has_previous ? 1 + (before ? before->times : 0) : 0;
+		f->seen = c->has_previous ? 1 + (before ? before->times : 0) : 0;
 		f->known = before && before->failed;
 		f->note = w ? waiver_note(w, excuse, t->s->keep) : f->note;
 		if (excuse == EXCUSE_HOLDS || excuse == EXCUSE_EXPIRED)
 			f->waiver_ends = w->expires.text;
-		if (verdict == VERDICT_FAIL && (f->seen ? f->seen : 1) < t->subject.rule->confirm)
-			await_confirmation(t, f);
+		int64_t seen = f->seen ? f->seen : 1;
+		if (verdict == VERDICT_FAIL && seen < rule->confirm) {
+			f->verdict = VERDICT_WARN;
+			f->note = arena_fmt(t->s->keep,
+				"found in %lld of the %lld reports in a row after which it fails%s",
+				(long long)seen, (long long)rule->confirm,
+				c->has_previous ? "" : "; give the last one with --previous");
+		}
 		verdict = f->verdict;
 	}
 	t->failed += verdict == VERDICT_FAIL;
@@ -403,13 +367,6 @@ static const struct rule_result *closed_gate(const struct session *s, const stru
 	return NULL;
 }
 
-static void mark_waivers(const struct session *s, const struct rule *rule)
-{
-	for (ptrdiff_t i = 0; i < s->ret->waiver_count; i++)
-		if (str_eq(s->ret->waivers[i].waiver->rule.text, rule->name))
-			s->ret->waivers[i].judged = true;
-}
-
 /* What the rule found is not to be trusted: only its number is told. */
 static void hold_up(struct trial *t, const struct rule_result *gate)
 {
@@ -455,19 +412,25 @@ static bool judge_rule(struct session *s, ptrdiff_t index)
 	const struct rule_result *gate = rule->gate ? NULL : closed_gate(s, rule);
 	if (gate)
 		hold_up(&t, gate);
-	else
-		mark_waivers(s, rule);
+	for (ptrdiff_t i = 0; !gate && i < s->ret->waiver_count; i++)
+		if (str_eq(s->ret->waivers[i].waiver->rule.text, rule->name))
+			s->ret->waivers[i].judged = true;
 	r->finding_count = s->ret->finding_count - r->first_finding;
 	return true;
 }
 
 /* ---- the run ------------------------------------------------------------------------------ */
 
+/* The order in which findings are shown. */
 static int by_rank(const void *a, const void *b)
 {
+	static const int ranks[] = { [VERDICT_FAIL] = 0,
+		[VERDICT_WARN] = 1,
+		[VERDICT_WAIVED] = 2,
+		[VERDICT_INCONCLUSIVE] = 3 };
 	const struct finding *x = a, *y = b;
 	double gx = isnan(x->gain_s) ? -1 : x->gain_s, gy = isnan(y->gain_s) ? -1 : y->gain_s;
-	int order = verdict_rank(x->verdict) - verdict_rank(y->verdict);
+	int order = ranks[x->verdict] - ranks[y->verdict];
 
 	if (!order)
 		order = (gx < gy) - (gx > gy);
@@ -504,14 +467,6 @@ static enum verdict run_verdict(const struct session *s)
 			: VERDICT_INCONCLUSIVE;
 }
 
-/* The context's day, else that of the capture, so that an old profile keeps its verdict. */
-static struct str day_of(const struct judge_context *c, const struct tables *tables)
-{
-	if (c->today.p || !table_count(tables, run))
-		return c->today;
-	return table_rows(tables, run)[0].captured;
-}
-
 static void set_run_gain(struct tables *tables, double gain_s)
 {
 	for (ptrdiff_t i = 0; i < table_count(tables, run); i++)
@@ -524,11 +479,13 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 	struct session s = { .rules = profiles_apply(rules, tables, keep),
 		.tables = tables,
 		.context = context,
-		.today = day_of(context, tables),
+		.today = context->today,
 		.keep = keep,
 		.ret = ret,
 		.err = err };
 
+	if (!s.today.p && table_count(tables, run)) /* so that an old profile keeps its verdict */
+		s.today = table_rows(tables, run)[0].captured;
 	*ret = (struct judgement){ .result_count = rules->count };
 	ret->results = arena_make(keep, struct rule_result, rules->count + 1);
 	ret->waivers = arena_make(keep, struct waiver_result, rules->waiver_count + 1);

@@ -15,7 +15,7 @@
 #include "measure/tables.h"
 #include "rules/ruleset.h"
 
-/* Not in order of weight: see verdict_rank and run_verdict in judge.c. */
+/* Not in order of weight: see by_rank and run_verdict in judge.c. */
 enum verdict {
 	VERDICT_PASS,
 	VERDICT_FAIL,

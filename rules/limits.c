@@ -55,13 +55,6 @@ static double noise_of(const struct run_row *run)
 	return isfinite(noise) ? noise : 0;
 }
 
-/* To four digits. */
-static double round_time(double s)
-{
-	double digits = pow(10, 3 - floor(log10(s)));
-	return ceil(s * digits - 1e-9) / digits;
-}
-
 static struct str duration(double s, struct arena *keep)
 {
 	if (s < 1e-3)
@@ -119,7 +112,9 @@ ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **r
 	if (!table_count(t, run))
 		return 0;
 	double noise = ROOM_NOISE * noise_of(run);
-	double step_s = round_time(run->step_time_s * (1 + fmax(ROOM_TIME, noise)));
+	double step_s = run->step_time_s * (1 + fmax(ROOM_TIME, noise));
+	double digits = pow(10, 3 - floor(log10(step_s))); /* four are written */
+	step_s = ceil(step_s * digits - 1e-9) / digits;
 	if (step_s > 0)
 		items[n++] = (struct limit){ STEP_TIME_RULE, STR("limit"), run->step_time_s, step_s,
 			duration(step_s, keep), unit_text(keep, run->step_time_s, UNIT_SECONDS) };

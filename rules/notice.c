@@ -42,14 +42,6 @@ static const struct rule_key notice_keys[] = {
 	KEY(required, KEY_BOOL, OPTIONAL, NULL, 0, "whether a failed delivery is one of check's"),
 };
 
-static struct notice *notice_slot(struct ruleset *set, struct str name, struct arena *keep)
-{
-	for (ptrdiff_t i = 0; i < set->notice_count; i++)
-		if (str_eq(set->notices[i].name, name))
-			return &set->notices[i];
-	return arena_push(keep, set->notices, set->notice_count, set->notice_cap);
-}
-
 static bool read_notice(
 	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
 {
@@ -66,7 +58,13 @@ static bool read_notice(
 			STR_ARG(kinds[n.kind]));
 	if (r->set->notice_count >= NOTICES_MAX)
 		return node_fail(r, name, DIAG_LIMIT, "more than %d notifications", NOTICES_MAX);
-	*notice_slot(r->set, n.name, r->keep) = n;
+	ptrdiff_t at = 0; /* that of the name, which a file that extends another may write anew */
+	while (at < r->set->notice_count && !str_eq(r->set->notices[at].name, n.name))
+		at++;
+	if (at == r->set->notice_count)
+		(void)arena_push(
+			r->keep, r->set->notices, r->set->notice_count, r->set->notice_cap);
+	r->set->notices[at] = n;
 	return true;
 }
 

@@ -5,32 +5,18 @@
 
 enum { ORIGIN_COLUMN = 60, LINE_MOST = 90 };
 
-static bool is_plain_char(char c)
-{
-	static const struct str plain = STR_INIT(
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _.,;()/+-*<>=%");
-	return str_find_char(plain, c) >= 0;
-}
-
 /* Needs no quotes in YAML, and is no word that YAML reads as something else. */
 static bool is_plain(struct str s)
 {
 	static const struct str first =
 		STR_INIT("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789(");
+	static const struct str other = STR_INIT(" _.,;)/+-*<>=%");
 	if (!s.len || str_find_char(first, s.p[0]) < 0 || str_ends(s, STR(" ")))
 		return false;
 	for (ptrdiff_t i = 0; i < s.len; i++)
-		if (!is_plain_char(s.p[i]))
+		if (str_find_char(first, s.p[i]) < 0 && str_find_char(other, s.p[i]) < 0)
 			return false;
 	return true;
-}
-
-/* An option has no lines. */
-static void put_place(struct out *o, const struct origin *at)
-{
-	out_str(o, at->file);
-	if (at->line && !str_starts(at->file, STR("--")))
-		out_fmt(o, ":%lld", (long long)at->line);
 }
 
 static void put_origin(struct out *o, const struct origin *at, ptrdiff_t column)
@@ -40,8 +26,9 @@ static void put_origin(struct out *o, const struct origin *at, ptrdiff_t column)
 		return;
 	}
 	out_repeat(o, ' ', column < ORIGIN_COLUMN ? ORIGIN_COLUMN - column : 1);
-	out_z(o, " # ");
-	put_place(o, at);
+	out_fmt(o, " # %.*s", STR_ARG(at->file));
+	if (at->line && !str_starts(at->file, STR("--"))) /* an option has no lines */
+		out_fmt(o, ":%lld", (long long)at->line);
 	out_char(o, '\n');
 }
 
@@ -125,16 +112,11 @@ static void put_params(struct out *o, const struct rule *r)
 	}
 }
 
-static struct str needs_text(const struct rule *r, struct arena *keep)
-{
-	return arena_fmt(
-		keep, "[%.*s]", STR_ARG(words_joined(keep, r->needs, r->need_count, ", ")));
-}
-
 /* The value as it is printed; missing when there is nothing to print. */
 static struct str key_text(const struct rule_key *key, const void *entry, struct arena *keep)
 {
 	const void *value = (const char *)entry + key->value;
+	const struct rule *rule = entry; /* KEY_NAMES is of rules alone */
 	switch (key->type) {
 	case KEY_TEXT:
 	case KEY_SQL:
@@ -148,7 +130,8 @@ static struct str key_text(const struct rule_key *key, const void *entry, struct
 	case KEY_COUNT:
 		return arena_fmt(keep, "%lld", (long long)*(const int64_t *)value);
 	case KEY_NAMES:
-		return needs_text(entry, keep);
+		return arena_fmt(keep, "[%.*s]",
+			STR_ARG(words_joined(keep, rule->needs, rule->need_count, ", ")));
 	case KEY_VARIABLE:
 		return *(const struct str *)value;
 	case KEY_FORMULA:

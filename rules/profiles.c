@@ -62,20 +62,6 @@ static bool set_key(const struct rule_reader *r, struct rule *rule, const struct
 	return value_set(r, rule->name, key, pair->value, rule);
 }
 
-/* A rule that shares what was compiled, with values of its own. */
-static struct rule *copy_rule(const struct rule *rule, struct arena *keep)
-{
-	struct rule *copy = arena_make(keep, struct rule, 1);
-
-	*copy = *rule;
-	copy->params = arena_make(keep, struct rule_param, rule->param_count + 1);
-	if (rule->param_count)
-		memcpy(copy->params, rule->params,
-			(size_t)rule->param_count * sizeof(*rule->params));
-	copy->param_cap = rule->param_count;
-	return copy;
-}
-
 static bool tune_rule(
 	const struct rule_reader *r, const struct ruleset *from, const struct doc_pair *pair)
 {
@@ -88,8 +74,17 @@ static bool tune_rule(
 			return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
 				"%.*s: changes are a map, such as { severity: off }",
 				STR_ARG((*rule)->name));
-		if (*rule == from->items[i])
-			*rule = copy_rule(*rule, r->keep);
+		if (*rule == from->items[i]) { /* it shares what was compiled */
+			struct rule *copy = arena_make(r->keep, struct rule, 1);
+
+			*copy = **rule;
+			copy->params =
+				arena_make(r->keep, struct rule_param, copy->param_count + 1);
+			for (ptrdiff_t k = 0; k < copy->param_count; k++)
+				copy->params[k] = (*rule)->params[k];
+			copy->param_cap = copy->param_count;
+			*rule = copy;
+		}
 		for (ptrdiff_t k = 0; k < pair->value->count; k++)
 			if (!set_key(r, *rule, &pair->value->pairs[k]))
 				return false;

@@ -71,18 +71,6 @@ static bool read_file(struct loader *l, struct str path, struct str *ret)
 	return input_text(path, DOC_MAX_BYTES, l->keep, ret, l->err);
 }
 
-/* `path` as seen from the file that names it. */
-static struct str beside(struct loader *l, struct str file, struct str path)
-{
-	ptrdiff_t slash = str_rfind_char(file, '/');
-
-	while (str_take(&path, STR("./")))
-		;
-	if (slash < 0 || str_starts(path, STR("/")))
-		return path;
-	return arena_fmt(l->keep, "%.*s%.*s", STR_ARG(str_head(file, slash + 1)), STR_ARG(path));
-}
-
 /* ---- extends ------------------------------------------------------------------------------ */
 
 static bool is_open(const struct loader *l, struct str file)
@@ -91,12 +79,6 @@ static bool is_open(const struct loader *l, struct str file)
 		if (str_eq(l->chain[i], file))
 			return true;
 	return false;
-}
-
-static bool is_rule_file(struct str name)
-{
-	return str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")) ||
-	       str_ends(name, STR(".json"));
 }
 
 static bool load_extended(
@@ -117,11 +99,20 @@ static bool load_extended(
 	}
 	/* A rule file may come with a pull request.  What it names must be one too, or the excerpt
 	 * in an error would show any file of this machine. */
-	if (!text.p && !is_rule_file(node->text))
+	if (!text.p && !str_ends(node->text, STR(".yaml")) && !str_ends(node->text, STR(".yml")) &&
+		!str_ends(node->text, STR(".json")))
 		return node_fail(r, node, DIAG_RULE_SCHEMA,
 			"a rule file's name ends in .yaml, .yml or .json");
-	if (!text.p)
-		file = beside(l, r->doc->file, node->text);
+	if (!text.p) { /* as seen from the file that names it */
+		ptrdiff_t slash = str_rfind_char(r->doc->file, '/');
+
+		file = node->text;
+		while (str_take(&file, STR("./")))
+			;
+		if (slash >= 0 && !str_starts(file, STR("/")))
+			file = arena_fmt(l->keep, "%.*s%.*s",
+				STR_ARG(str_head(r->doc->file, slash + 1)), STR_ARG(file));
+	}
 	if (l->in_memory && !text.p)
 		return node_fail(r, node, DIAG_RULE_SCHEMA, "files cannot be extended here");
 	if (is_open(l, file))

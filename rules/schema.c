@@ -63,26 +63,21 @@ static void add_key(cJSON *properties, const struct rule_key *key)
 						: base_table_defs[i - TABLE_COUNT].name);
 }
 
+/* Own keys of an entry, and those that it must have. */
+static void add_keys(cJSON *entry, const struct section *section)
+{
+	cJSON *own = json_add_object(entry, "properties"), *required = NULL;
+	for (int i = 0; i < section->count; i++) {
+		const struct rule_key *key = &section->keys[i];
+		add_key(own, key);
+		if (key->need == REQUIRED && !required)
+			required = json_add_array(entry, "required");
+		if (key->need == REQUIRED)
+			add_word(required, key->name);
+	}
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
-
-static void add_rule_def(cJSON *defs)
-{
-	cJSON *properties = json_add_object(add_map(defs, "rule"), "properties");
-	for (int i = 0; i < rule_section.count; i++)
-		add_key(properties, &rule_section.keys[i]);
-}
-
-/* An inherited rule whose expressions stay has no parameter but those that they use. */
-static void add_no_others(cJSON *rule, cJSON *params)
-{
-	cJSON *kept = json_add_object(rule, "if");
-	json_add_str(kept, "$ref", STR("#/$defs/retuned"));
-	cJSON *then = json_add_object(json_add_object(rule, "then"), "properties");
-	cJSON *names = json_add_object(json_add_object(then, "params"), "propertyNames");
-	cJSON *words = json_add_array(names, "enum");
-	for (const cJSON *p = params->child; p; p = p->next)
-		add_word(words, str_from(p->string));
-}
 
 /* A rule of the set: what it is, and its own parameters by name. */
 static void add_known_rule(cJSON *properties, const struct rule *rule, struct arena *keep)
@@ -92,9 +87,15 @@ static void add_known_rule(cJSON *properties, const struct rule *rule, struct ar
 	json_add_str(o, "description", rule->title.text);
 	cJSON *params = json_add_object(json_add_object(o, "properties"), "params");
 	cJSON *names = json_add_object(params, "properties");
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
+	/* An inherited rule whose expressions stay has no parameter but those that they use. */
+	json_add_str(json_add_object(o, "if"), "$ref", STR("#/$defs/retuned"));
+	cJSON *then = json_add_object(json_add_object(o, "then"), "properties");
+	cJSON *words = json_add_array(
+		json_add_object(json_add_object(then, "params"), "propertyNames"), "enum");
+	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
 		add_typed(names, arena_z(keep, rule->params[i].name), SCALAR);
-	add_no_others(o, names);
+		add_word(words, rule->params[i].name);
+	}
 }
 
 /* What brings new expressions may bring parameters for them. */
@@ -125,20 +126,6 @@ static void add_rules_def(cJSON *defs, const struct ruleset *set, struct arena *
 
 /* ---- the other sections ---------------------------------------------------------------------- */
 
-static void add_section(cJSON *o, const struct section *section)
-{
-	cJSON *entry = add_map(o, section->is_list ? "items" : "additionalProperties");
-	cJSON *own = json_add_object(entry, "properties"), *required = NULL;
-	for (int i = 0; i < section->count; i++) {
-		const struct rule_key *key = &section->keys[i];
-		add_key(own, key);
-		if (key->need == REQUIRED && !required)
-			required = json_add_array(entry, "required");
-		if (key->need == REQUIRED)
-			add_word(required, key->name);
-	}
-}
-
 static void add_document_key(cJSON *properties, const struct document_key *key)
 {
 	const struct section *section = key->section;
@@ -150,7 +137,7 @@ static void add_document_key(cJSON *properties, const struct document_key *key)
 					 : "string");
 	json_add_str(o, "description", key->meaning);
 	if (section && section != &rule_section)
-		add_section(o, section);
+		add_keys(add_map(o, section->is_list ? "items" : "additionalProperties"), section);
 }
 
 void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out)
@@ -165,7 +152,7 @@ void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out
 	for (int i = 0; i < document_key_count; i++)
 		add_document_key(properties, &document_keys[i]);
 	cJSON *defs = json_add_object(root, "$defs");
-	add_rule_def(defs);
+	add_keys(add_map(defs, "rule"), &rule_section);
 	add_retuned_def(defs);
 	add_rules_def(defs, set, keep);
 	cJSON_AddItemToArray(

@@ -39,17 +39,6 @@ static bool check_head(const struct facts_db *d, const struct head *head, struct
 		       STR_ARG(d->name), (long long)head->version, FACTS_SCHEMA);
 }
 
-/*
- * NORMAL loses the last runs when the machine (not the program) dies, never the file; they are
- * judged again then.  WAL lets readers and a writer in together; it cannot be turned on while
- * others are at work, and then somebody else will: without it they wait for each other.
- */
-static bool set_journal(struct facts_db *d, struct diag *err)
-{
-	sqlite3_exec(d->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-	return facts_db_execute(d, "PRAGMA synchronous = NORMAL", err);
-}
-
 /* The head is read again under the lock: another writer may have been faster. */
 static bool make(struct facts_db *d, struct diag *err)
 {
@@ -175,9 +164,18 @@ static bool open_db(struct facts_db *d, enum store_use use, struct diag *err)
 			"store '%.*s' is empty; append to it once with this rooflint%s",
 			STR_ARG(d->name),
 			sqlite3_db_readonly(d->db, "main") ? ", where it may be written" : "");
-	if (use == STORE_WRITE && ((!head.application && !make(d, err)) || !set_journal(d, err)))
+	if (use == STORE_WRITE && !head.application && !make(d, err))
 		return false;
-	return facts_db_prepare(d, err);
+	/*
+	 * NORMAL loses the last runs when the machine (not the program) dies, never the file; they
+	 * are judged again then.  WAL lets readers and a writer in together; it cannot be turned on
+	 * while others are at work, and then somebody else will: without it they wait for each
+	 * other.
+	 */
+	if (use == STORE_WRITE)
+		sqlite3_exec(d->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+	return (use == STORE_READ || facts_db_execute(d, "PRAGMA synchronous = NORMAL", err)) &&
+	       facts_db_prepare(d, err);
 }
 
 static void *file_open(struct str path, enum store_use use, const struct store_link *link,

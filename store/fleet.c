@@ -55,17 +55,10 @@ bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err)
 	return facts_db_append(&f->db, facts, err);
 }
 
-static bool prepare(
-	struct fleet *f, const char *sql, const char **rest, sqlite3_stmt **ret, struct diag *err)
-{
-	return sqlite3_prepare_v2(f->db.db, sql, -1, ret, rest) == SQLITE_OK ||
-	       facts_db_fail(&f->db, err);
-}
-
 bool fleet_newest(struct fleet *f, struct arena *keep, struct str *ret, struct diag *err)
 {
 	sqlite3_stmt *stmt;
-	if (!prepare(f, "SELECT max(captured) FROM runs", NULL, &stmt, err))
+	if (!facts_db_statement(&f->db, "SELECT max(captured) FROM runs", NULL, &stmt, err))
 		return false;
 	bool ok = sqlite3_step(stmt) == SQLITE_ROW || facts_db_fail(&f->db, err);
 	*ret = ok ? facts_db_text(stmt, 0, keep) : (struct str){ NULL, 0 };
@@ -85,7 +78,7 @@ static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 {
 	struct fleet *f = arg;
 	sqlite3_stmt *stmt;
-	if (!prepare(f, "INSERT INTO usage VALUES (?, ?, ?)", NULL, &stmt, err))
+	if (!facts_db_statement(&f->db, "INSERT INTO usage VALUES (?, ?, ?)", NULL, &stmt, err))
 		return false;
 	facts_db_bind(stmt, 1, u->workload);
 	sqlite3_bind_double(stmt, 2, u->chip_hours);
@@ -112,7 +105,7 @@ static bool run_script(struct fleet *f, struct str name, const struct fleet_wind
 	const char *sql = embed_find(name).p;
 	sqlite3_stmt *stmt;
 	while (*sql) {
-		if (!prepare(f, sql, &sql, &stmt, err))
+		if (!facts_db_statement(&f->db, sql, &sql, &stmt, err))
 			return false;
 		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 			int at = sqlite3_bind_parameter_index(stmt, values[i].name);
@@ -142,7 +135,8 @@ static bool end_series(
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct change *c = &changes[i];
 		sqlite3_stmt *stmt;
-		if (!prepare(f, "INSERT INTO levels VALUES (?, ?, ?, ?, ?)", NULL, &stmt, err))
+		if (!facts_db_statement(
+			    &f->db, "INSERT INTO levels VALUES (?, ?, ?, ?, ?)", NULL, &stmt, err))
 			return false;
 		facts_db_bind(stmt, 1, s->workload);
 		sqlite3_bind_int64(stmt, 2, s->runs[c->at]);
@@ -167,7 +161,7 @@ static bool find_changes(struct fleet *f, struct diag *err)
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct series s = { 0 };
 	sqlite3_stmt *stmt;
-	bool ok = prepare(f, series_sql, NULL, &stmt, err);
+	bool ok = facts_db_statement(&f->db, series_sql, NULL, &stmt, err);
 	int code = SQLITE_DONE;
 	while (ok && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct str workload = { (const char *)sqlite3_column_text(stmt, 0),
@@ -198,7 +192,7 @@ static bool answer(struct fleet *f, enum fleet_id id, struct arena *keep, struct
 	sqlite3_stmt *stmt;
 	*ret = (struct fleet_answer){ .question = q };
 	struct str sql = arena_fmt(keep, "SELECT * FROM \"%.*s\" ORDER BY rowid", STR_ARG(q->name));
-	if (!prepare(f, sql.p, NULL, &stmt, err))
+	if (!facts_db_statement(&f->db, sql.p, NULL, &stmt, err))
 		return false;
 	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
 		if (ret->total++ >= q->most_rows)

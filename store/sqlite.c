@@ -53,8 +53,8 @@ bool facts_db_guard(struct facts_db *d, struct diag *err)
 bool facts_db_number(struct facts_db *d, const char *sql, int64_t *ret, struct diag *err)
 {
 	sqlite3_stmt *stmt;
-	if (sqlite3_prepare_v2(d->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-		return facts_db_fail(d, err);
+	if (!facts_db_statement(d, sql, NULL, &stmt, err))
+		return false;
 	bool ok = sqlite3_step(stmt) == SQLITE_ROW;
 	*ret = ok ? sqlite3_column_int64(stmt, 0) : 0;
 	if (!ok)
@@ -136,10 +136,15 @@ static struct str select_sql(
 	return out_text(o);
 }
 
+bool facts_db_statement(struct facts_db *d, const char *sql, const char **rest, sqlite3_stmt **ret,
+	struct diag *err)
+{
+	return sqlite3_prepare_v2(d->db, sql, -1, ret, rest) == SQLITE_OK || facts_db_fail(d, err);
+}
+
 static bool prepare(struct facts_db *d, struct str sql, sqlite3_stmt **ret, struct diag *err)
 {
-	return sqlite3_prepare_v2(d->db, sql.p, (int)sql.len, ret, NULL) == SQLITE_OK ||
-	       facts_db_fail(d, err);
+	return facts_db_statement(d, arena_z(d->keep, sql), NULL, ret, err);
 }
 
 bool facts_db_prepare(struct facts_db *d, struct diag *err)

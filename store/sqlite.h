@@ -30,6 +30,9 @@ struct facts_db {
 
 /* What SQLite said last, in words for the user of the file.  Always false. */
 bool facts_db_fail(const struct facts_db *d, struct diag *err);
+/* The first statement of a text; *rest (NULL: not wanted) is what stands behind it. */
+bool facts_db_statement(struct facts_db *d, const char *sql, const char **rest, sqlite3_stmt **ret,
+	struct diag *err);
 /* Limits and settings for a file that anybody may have written. */
 bool facts_db_guard(struct facts_db *d, struct diag *err);
 bool facts_db_execute(struct facts_db *d, const char *sql, struct diag *err);
