@@ -55,27 +55,6 @@ static const struct token *read_alias(struct parser *p)
 	return token_next(p);
 }
 
-/* One item of a FROM clause: a table or something in parentheses. */
-static void read_from_item(struct parser *p, struct scope *s)
-{
-	const struct token *t = token_next(p);
-
-	if (token_is(t, "(")) {
-		skip_parentheses(p);
-		add_table(p, s, NULL, read_alias(p));
-	} else if (t->kind == TOKEN_NAME && !is_reserved(t)) {
-		add_table(p, s, t, read_alias(p));
-	}
-}
-
-static void add_alias(struct scope *s, const struct token *t)
-{
-	if (s->alias_count < SCOPE_ALIASES)
-		s->aliases[s->alias_count++] = t->text;
-	else
-		s->is_open = true;
-}
-
 /* Two operands side by side: the second names the first. */
 static bool is_bare_alias(const struct parser *p)
 {
@@ -87,6 +66,20 @@ static bool is_bare_alias(const struct parser *p)
 	       (before->kind != TOKEN_SIGN && before->kind != TOKEN_END && !is_reserved(before));
 }
 
+/* Whether an item of a FROM clause follows, whose comma or word is taken then. */
+static bool is_from_item(struct parser *p, bool *in_from)
+{
+	const struct token *t = token_ahead(p, 0);
+
+	if (is_clause(t))
+		*in_from = false;
+	if (!token_is(t, "from") && !(*in_from && (token_is(t, "join") || token_is(t, ","))))
+		return false;
+	p->at++;
+	*in_from = true;
+	return true;
+}
+
 /* From SELECT on: tables and aliases of this SELECT alone; the parser stands where it stood. */
 static void collect(struct parser *p, struct scope *s)
 {
@@ -94,21 +87,25 @@ static void collect(struct parser *p, struct scope *s)
 	bool in_from = false;
 
 	while (!p->failed && !is_end(token_ahead(p, 0)) && !is_compound(token_ahead(p, 0))) {
-		const struct token *t = token_ahead(p, 0);
+		if (is_from_item(p, &in_from)) {
+			const struct token *t = token_next(p);
 
-		if (in_from && is_clause(t))
-			in_from = false;
-		if (token_is(t, "from") || (in_from && (token_is(t, "join") || token_is(t, ",")))) {
-			in_from = true;
-			p->at++;
-			read_from_item(p, s);
+			if (token_is(t, "(")) {
+				skip_parentheses(p);
+				add_table(p, s, NULL, read_alias(p));
+			} else if (t->kind == TOKEN_NAME && !is_reserved(t)) {
+				add_table(p, s, t, read_alias(p));
+			}
 		} else if (token_accept(p, "(")) {
 			skip_parentheses(p);
-		} else if (token_accept(p, "as")) {
-			add_alias(s, token_next(p));
+		} else if (token_accept(p, "as") || (!in_from && is_bare_alias(p))) {
+			struct str name = token_next(p)->text;
+
+			if (s->alias_count < SCOPE_ALIASES)
+				s->aliases[s->alias_count++] = name;
+			else
+				s->is_open = true;
 		} else {
-			if (!in_from && is_bare_alias(p))
-				add_alias(s, token_ahead(p, 0));
 			p->at++;
 		}
 	}
@@ -118,18 +115,15 @@ static void collect(struct parser *p, struct scope *s)
 
 /* ---- the walk ----------------------------------------------------------------------------- */
 
-/* A subquery in FROM sees nothing of its neighbours. */
-static void walk_from_item(struct parser *p)
+/* Behind a parenthesis: a subquery, which sees what is in `outer`, or something else. */
+static void walk_parentheses(struct parser *p, const struct scope *outer)
 {
-	if (!token_accept(p, "(")) {
-		token_next(p);
-	} else if (is_select(token_ahead(p, 0))) {
-		walk_select(p, p->scope->outer);
+	if (is_select(token_ahead(p, 0))) {
+		walk_select(p, outer);
 		token_accept(p, ")");
 	} else {
 		skip_parentheses(p);
 	}
-	read_alias(p);
 }
 
 /* What stands between expressions; false when an expression begins here. */
@@ -158,15 +152,13 @@ static bool walk_word(struct parser *p)
 
 static void walk_one(struct parser *p, bool *in_from)
 {
-	const struct token *t = token_ahead(p, 0);
 	ptrdiff_t before = p->at;
 
-	if (is_clause(t))
-		*in_from = false;
-	if (token_is(t, "from") || (*in_from && (token_is(t, "join") || token_is(t, ",")))) {
-		*in_from = true;
-		p->at++;
-		walk_from_item(p);
+	if (is_from_item(p, in_from)) {
+		/* A subquery in FROM sees nothing of its neighbours. */
+		if (token_is(token_next(p), "("))
+			walk_parentheses(p, p->scope->outer);
+		read_alias(p);
 		return;
 	}
 	if (walk_word(p))
@@ -187,14 +179,8 @@ static void walk_with(struct parser *p, const struct scope *outer)
 		if (token_is(t, "recursive"))
 			parser_fail(p, DIAG_RULE_SQL, t->at, t->width,
 				"recursive queries are not allowed");
-		if (!token_is(t, "("))
-			continue;
-		if (is_select(token_ahead(p, 0))) {
-			walk_select(p, outer);
-			token_accept(p, ")");
-		} else {
-			skip_parentheses(p);
-		}
+		if (token_is(t, "("))
+			walk_parentheses(p, outer);
 	}
 }
 

@@ -17,8 +17,9 @@
 /* What an expression may speak of beside the tables. */
 struct sql_names {
 	const struct table_def *table; /* its row; NULL for a SELECT */
-	struct rule_param *params;     /* marked as used when met */
+	const struct rule_param *params;
 	ptrdiff_t param_count;
+	bool *uses;	     /* set for each of params that is met */
 	struct reads *reads; /* if given: columns of the row that are read, outside of subqueries */
 	bool is_query;	     /* functions for queries by hand; no parameters */
 	bool *has_subquery, *has_null; /* of an expression: set when it has one */

@@ -105,22 +105,15 @@ static bool check_with_params(
 	struct compiler *c, struct expression *x, enum sql_want want, struct sql_fault *fault)
 {
 	struct rule *rule = c->rule;
-	bool *before = arena_make(c->keep, bool, rule->param_count + 1);
 	struct reads of_row = { NULL, 0, 0 };
 	struct sql_names names = { c->code->rows, rule->params, rule->param_count,
-		rule->from ? NULL : &of_row, false, &x->has_subquery, &x->is_open };
+		arena_make(c->keep, bool, rule->param_count + 1), rule->from ? NULL : &of_row,
+		false, &x->has_subquery, &x->is_open };
 
-	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
-		before[i] = rule->params[i].used;
-		rule->params[i].used = false;
-	}
 	bool ok = check_expression(x->source->text, &names, want, c->keep, fault);
-	x->params = arena_make(c->keep, const struct rule_param *, rule->param_count + 1);
-	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
-		if (rule->params[i].used)
-			x->params[x->param_count++] = &rule->params[i];
-		rule->params[i].used = rule->params[i].used || before[i];
-	}
+	x->uses = names.uses;
+	for (ptrdiff_t i = 0; i < rule->param_count; i++)
+		rule->params[i].used |= x->uses[i];
 	/* SQLite does not say which columns of a SELECT are read, but the check does. */
 	x->is_asked = !rule->from;
 	x->reads = of_row;
@@ -401,10 +394,14 @@ bool rule_compile(struct engine *e, struct rule *rule, struct arena *keep, struc
 	code->from = rule->from ? rule->from->name
 				: arena_fmt(keep, "(%.*s\n)", STR_ARG(rule->select.text));
 	list_expressions(&c);
-	struct sql_names names = { .params = rule->params, .param_count = rule->param_count };
+	struct sql_names names = { .params = rule->params,
+		.param_count = rule->param_count,
+		.uses = arena_make(keep, bool, rule->param_count + 1) };
 	struct sql_fault fault;
 	if (!rule->from && !check_select(rule->select.text, &names, keep, &fault))
 		return rule_fault(rule, "select", &rule->select.origin, &fault, err);
+	for (ptrdiff_t i = 0; i < rule->param_count; i++)
+		rule->params[i].used |= names.uses[i];
 	prepare_whole(&c);
 	if ((!code->rows && !look_at_select(&c)) || !check_expressions(&c) ||
 		!compile_message(&c) || !check_params(&c) || !check_statement(&c))

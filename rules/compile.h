@@ -19,8 +19,7 @@ struct expression {
 	bool is_asked;			/* whether `reads` is filled */
 	bool has_subquery;
 	bool is_open; /* it says null itself, where pass and fail are open */
-	const struct rule_param **params;
-	ptrdiff_t param_count;
+	bool *uses;   /* for each parameter of the rule */
 };
 
 struct rule_code {

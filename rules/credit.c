@@ -78,29 +78,6 @@ static double known(double x)
 	return isnan(x) ? 0 : x;
 }
 
-/* Shares of the step that a pool holds; NaN when the profile does not tell. */
-static double pool_share(const struct run_row *run, enum pool pool)
-{
-	switch (pool) {
-	case POOL_COMPUTE: /* updates are computing too, and have a pool of their own */
-		return run->compute_ratio - known(run->update_excess_ratio);
-	case POOL_UPDATE:
-		return run->update_excess_ratio;
-	case POOL_COPY:
-		return run->layout_copy_ratio;
-	case POOL_COMMS:
-		return run->comms_exposed_ratio;
-	case POOL_TRANSFER:
-		return run->transfer_ratio;
-	case POOL_IDLE:
-		return run->idle_ratio;
-	case POOL_MEMORY:
-		return 0;
-	default:
-		return NAN;
-	}
-}
-
 /* Unknown budgets do not limit. */
 static double limit(double seconds)
 {
@@ -113,9 +90,20 @@ static struct purse purse_of(const struct tables *tables)
 	const struct run_row *run = table_count(tables, run) ? table_rows(tables, run) : &unknown;
 	double step = run == &unknown ? NAN : run->step_time_s;
 	struct purse purse = { .total_left = limit(step * (1 - known(run->roofline_ratio_lo))) };
+	/* Shares of the step; NaN when the profile does not tell. */
+	const double shares[POOL_COUNT] = {
+		[POOL_AUTO] = NAN,
+		/* updates are computing too, and have a pool of their own */
+		[POOL_COMPUTE] = run->compute_ratio - known(run->update_excess_ratio),
+		[POOL_UPDATE] = run->update_excess_ratio,
+		[POOL_COPY] = run->layout_copy_ratio,
+		[POOL_COMMS] = run->comms_exposed_ratio,
+		[POOL_TRANSFER] = run->transfer_ratio,
+		[POOL_IDLE] = run->idle_ratio,
+	};
 
 	for (int i = 0; i < POOL_COUNT; i++)
-		purse.left[i] = limit(pool_share(run, (enum pool)i) * step);
+		purse.left[i] = limit(shares[i] * step);
 	purse.left[POOL_MEMORY] = 0;
 	return purse;
 }

@@ -32,7 +32,8 @@ static void add_evidence(const struct subject *s, const struct expression *x, st
 {
 	ptrdiff_t n = 0;
 
-	f->evidence = arena_make(s->keep, struct evidence, x->reads.count + x->param_count + 1);
+	f->evidence =
+		arena_make(s->keep, struct evidence, x->reads.count + s->rule->param_count + 1);
 	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
 		const struct column *c = x->reads.items[i].column;
 		const void *row = row_of(s, &x->reads.items[i]);
@@ -50,12 +51,13 @@ static void add_evidence(const struct subject *s, const struct expression *x, st
 		else
 			e->real = cell_real(c, row);
 	}
-	for (ptrdiff_t i = 0; i < x->param_count; i++) {
-		const struct rule_param *param = rule_param_named(s->rule, x->params[i]->name);
+	for (ptrdiff_t i = 0; i < s->rule->param_count; i++) {
+		const struct rule_param *param = &s->rule->params[i];
 
-		f->evidence[n++] = (struct evidence){
-			.column = param->name, .unit = param->unit, .real = param->value
-		};
+		if (x->uses[i])
+			f->evidence[n++] = (struct evidence){
+				.column = param->name, .unit = param->unit, .real = param->value
+			};
 	}
 	f->evidence_count = n;
 }
@@ -118,35 +120,29 @@ struct str subject_text(const struct subject *s, const struct column *c)
 	return double_text(s->keep, cell_real(c, s->row));
 }
 
-/* The first frame in the user's own code where that is known. */
-static void set_place(const struct subject *s, struct finding *f)
-{
-	const struct rule_code *code = s->code;
-	bool users = code->user_file && !cell_is_null(code->user_file, s->row);
-	const struct column *line = users ? code->user_line : code->source_line;
-
-	f->source_file = subject_text(s, users ? code->user_file : code->source_file);
-	f->source_line = line ? cell_real(line, s->row) : NAN;
-	f->scope = subject_text(s, code->scope);
-}
-
 void finding_fill(const struct subject *s, enum verdict verdict, const struct expression *x,
 	bool is_unknown, struct finding *ret)
 {
+	const struct rule_code *code = s->code;
+
 	*ret = (struct finding){
 		.rule = s->rule, .verdict = verdict, .gain_s = NAN, .claimed_s = NAN
 	};
-	ret->subject = subject_text(s, s->code->key);
-	ret->name = subject_text(s, s->code->name);
+	ret->subject = subject_text(s, code->key);
+	ret->name = subject_text(s, code->name);
 	if (!ret->subject.p)
-		ret->subject = s->code->rows->name;
+		ret->subject = code->rows->name;
 	if (!ret->name.p)
 		ret->name = ret->subject;
-	set_place(s, ret);
+	/* The first frame in the user's own code where that is known. */
+	bool users = code->user_file && !cell_is_null(code->user_file, s->row);
+	const struct column *line = users ? code->user_line : code->source_line;
+	ret->source_file = subject_text(s, users ? code->user_file : code->source_file);
+	ret->source_line = line ? cell_real(line, s->row) : NAN;
+	ret->scope = subject_text(s, code->scope);
 	add_evidence(s, x, ret);
 	if (is_unknown)
 		tell_unknown(s, x, ret);
 	else
-		ret->message =
-			template_fill(&s->code->message, s->rule, s->row, s->tables, s->keep);
+		ret->message = template_fill(&code->message, s->rule, s->row, s->tables, s->keep);
 }

@@ -149,23 +149,6 @@ static struct finding *add_finding(
 
 /* ---- excuses ------------------------------------------------------------------------------ */
 
-static void count_excuse(const struct trial *t, const struct waiver *w, enum excuse excuse)
-{
-	struct judgement *ret = t->s->ret;
-
-	for (ptrdiff_t i = 0; i < ret->waiver_count; i++) {
-		struct waiver_result *r = &ret->waivers[i];
-
-		if (r->waiver != w)
-			continue;
-		r->waived += excuse == EXCUSE_HOLDS;
-		r->exceeded += excuse == EXCUSE_EXCEEDED;
-		r->unknown += excuse == EXCUSE_UNKNOWN;
-		r->expired += excuse == EXCUSE_EXPIRED;
-		r->undated += excuse == EXCUSE_UNDATED;
-	}
-}
-
 /* The best that the rule's waivers say of the current row. */
 static enum excuse find_excuse(const struct trial *t, const struct waiver **ret)
 {
@@ -179,7 +162,14 @@ static enum excuse find_excuse(const struct trial *t, const struct waiver **ret)
 		enum truth below = truth_of(t, &w->ceiling);
 		enum excuse excuse = waiver_excuse(
 			w->waiver, below != IS_UNKNOWN, below == IS_TRUE, t->s->today);
-		count_excuse(t, w->waiver, excuse);
+		struct waiver_result *r = t->s->ret->waivers;
+		while (r->waiver != w->waiver) /* all of the rules' are listed */
+			r++;
+		r->waived += excuse == EXCUSE_HOLDS;
+		r->exceeded += excuse == EXCUSE_EXCEEDED;
+		r->unknown += excuse == EXCUSE_UNKNOWN;
+		r->expired += excuse == EXCUSE_EXPIRED;
+		r->undated += excuse == EXCUSE_UNDATED;
 		if (excuse < best) {
 			best = excuse;
 			*ret = w->waiver;

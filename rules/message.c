@@ -228,15 +228,6 @@ static struct str piece_text(const struct piece *piece, const struct rule *rule,
 	return unit_text(keep, cell_real(piece->column, row), unit);
 }
 
-/* Whether all fields of the part behind `begin` are known. */
-static bool part_is_known(const struct piece *begin, const void *row, const struct tables *tables)
-{
-	for (const struct piece *p = begin + 1; p <= begin + begin->part; p++)
-		if (p->column && !piece_row(p, row, tables))
-			return false;
-	return true;
-}
-
 struct str template_fill(const struct template *t, const struct rule *rule, const void *row,
 	const struct tables *tables, struct arena *keep)
 {
@@ -245,7 +236,10 @@ struct str template_fill(const struct template *t, const struct rule *rule, cons
 	for (ptrdiff_t i = 0; i < t->count; i++) {
 		const struct piece *piece = &t->pieces[i];
 		out_str(o, piece_text(piece, rule, row, tables, keep));
-		if (piece->part && !part_is_known(piece, row, tables))
+		bool is_known = true; /* all fields of the part that begins here */
+		for (const struct piece *p = piece + 1; p <= piece + piece->part; p++)
+			is_known &= !p->column || piece_row(p, row, tables);
+		if (!is_known)
 			i += piece->part;
 	}
 	return out_text(o);

@@ -48,14 +48,6 @@ void unknown_function(struct parser *p, const struct token *t)
 		STR_ARG(t->text), STR_ARG(hint));
 }
 
-static bool is_alias(const struct scope *s, struct str name)
-{
-	for (ptrdiff_t i = 0; i < s->alias_count; i++)
-		if (str_eq_nocase(s->aliases[i], name))
-			return true;
-	return false;
-}
-
 /* A column of any table in reach; *known becomes false when the name may be right nonetheless. */
 static const struct column *resolve(const struct parser *p, struct str name, bool *known)
 {
@@ -67,8 +59,11 @@ static const struct column *resolve(const struct parser *p, struct str name, boo
 			if (c)
 				return c;
 		}
-		if (s->is_open || is_alias(s, name))
+		if (s->is_open)
 			*known = false;
+		for (ptrdiff_t i = 0; i < s->alias_count; i++)
+			if (str_eq_nocase(s->aliases[i], name))
+				*known = false;
 	}
 	return NULL;
 }
@@ -184,11 +179,11 @@ struct value param_value(struct parser *p)
 	const struct token *t = token_next(p);
 
 	for (ptrdiff_t i = 0; i < p->names->param_count; i++) {
-		struct rule_param *param = &p->names->params[i];
+		const struct rule_param *param = &p->names->params[i];
 
 		if (!str_eq(param->name, t->text))
 			continue;
-		param->used = true;
+		p->names->uses[i] = true;
 		struct value v = value_number(dimension_of(param->unit));
 		if (param->unit == UNIT_NONE)
 			v.dimension.kind = DIMENSION_BARE;

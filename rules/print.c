@@ -50,28 +50,21 @@ static ptrdiff_t put_quoted(struct out *o, struct str s)
 	return single ? columns : columns + s.len;
 }
 
-static void put_block(struct out *o, struct str s, int indent)
-{
-	struct str line;
-	for (bool more = true; more;) {
-		more = str_cut(s, '\n', &line, &s);
-		out_repeat(o, ' ', line.len ? indent : 0);
-		out_str(o, line);
-		out_char(o, '\n');
-	}
-}
-
 /* "key: value  # origin", behind the indent; long and many-line values stand in a block below. */
 static void put_text(
 	struct out *o, struct str key, struct str value, const struct origin *at, int indent)
 {
 	ptrdiff_t column = indent + key.len + 2;
-	bool block = str_find_char(value, '\n') >= 0 || value.len > LINE_MOST;
+	struct str line;
 	out_fmt(o, "%.*s: ", STR_ARG(key));
-	if (block) {
+	if (str_find_char(value, '\n') >= 0 || value.len > LINE_MOST) {
 		out_z(o, "|-");
 		put_origin(o, at, column + 2);
-		put_block(o, value, indent + 2);
+		for (bool more = true; more;) {
+			more = str_cut(value, '\n', &line, &value);
+			out_repeat(o, ' ', line.len ? indent + 2 : 0);
+			out_fmt(o, "%.*s\n", STR_ARG(line));
+		}
 		return;
 	}
 	if (is_plain(value)) {

@@ -4,27 +4,16 @@
 #include "rules/check.h"
 #include "rules/engine.h"
 
-/* A place in the SQL text, which may have several lines. */
-static struct text_place place_in(struct str sql, ptrdiff_t at, ptrdiff_t width)
-{
-	struct str before = str_head(sql, at);
-	struct text_place place = { STR_INIT("query"), sql, 1, 0, width };
-	ptrdiff_t line = str_rfind_char(before, '\n');
-
-	place.column = at - line;
-	while (line >= 0) {
-		place.line++;
-		line = str_rfind_char(str_head(before, line), '\n');
-	}
-	return place;
-}
-
 static bool query_fail(const struct sql_fault *fault, struct str sql, struct diag *err)
 {
 	if (fault->at < 0)
 		return diag_set(err, fault->id, "query: %.*s", STR_ARG(fault->text));
-	return diag_caret(err, fault->id, place_in(sql, fault->at, fault->width), "%.*s",
-		STR_ARG(fault->text));
+	/* The text may have several lines. */
+	ptrdiff_t line = str_rfind_char(str_head(sql, fault->at), '\n');
+	struct text_place place = { STR_INIT("query"), sql, 1, fault->at - line, fault->width };
+	for (; line >= 0; line = str_rfind_char(str_head(sql, line), '\n'))
+		place.line++;
+	return diag_caret(err, fault->id, place, "%.*s", STR_ARG(fault->text));
 }
 
 /*

@@ -75,23 +75,6 @@ static void check_word(struct parser *p, const struct value *column, const struc
 	unknown_word(p, column, text, words, count, "is never");
 }
 
-static bool is_equality(const struct token *sign)
-{
-	return token_is(sign, "=") || token_is(sign, "==") || token_is(sign, "<>") ||
-	       token_is(sign, "!=") || token_is(sign, "in") || token_is(sign, "is");
-}
-
-static void check_classes(struct parser *p, const struct value *a, const struct value *b)
-{
-	const struct value *bad = suspect(a, b), *good = bad == a ? b : a;
-
-	if (a->class == CLASS_ANY || b->class == CLASS_ANY || a->class == b->class)
-		return;
-	parser_fail(p, DIAG_RULE_TYPE, bad->at, bad->width,
-		"%.*s is %s and %.*s is %s; they cannot be compared", STR_ARG(written(p, good)),
-		class_name(good), STR_ARG(written(p, bad)), class_name(bad));
-}
-
 static void check_units(
 	struct parser *p, const struct value *a, const struct value *b, const char *verb)
 {
@@ -116,9 +99,15 @@ void check_compare(
 				"'is not null'");
 		return;
 	}
-	check_classes(p, a, b);
+	const struct value *bad = suspect(a, b), *good = bad == a ? b : a;
+	if (a->class != CLASS_ANY && b->class != CLASS_ANY && a->class != b->class)
+		parser_fail(p, DIAG_RULE_TYPE, bad->at, bad->width,
+			"%.*s is %s and %.*s is %s; they cannot be compared",
+			STR_ARG(written(p, good)), class_name(good), STR_ARG(written(p, bad)),
+			class_name(bad));
 	check_units(p, a, b, "compared");
-	if (is_equality(sign)) {
+	if (token_is(sign, "=") || token_is(sign, "==") || token_is(sign, "<>") ||
+		token_is(sign, "!=") || token_is(sign, "in") || token_is(sign, "is")) {
 		check_word(p, a, b);
 		check_word(p, b, a);
 	}

@@ -155,28 +155,26 @@ static struct row_index *index_build(const struct source *s, struct str column)
 	return x;
 }
 
-/* SQLite checks the equality again, so a chain may hold rows of other texts too. */
-static void seek(struct cursor *c, struct source *s, int k, sqlite3_value *value)
-{
-	if (!s->indexes[k])
-		s->indexes[k] = index_build(s, indexed_columns[k]);
-	c->index = s->indexes[k];
-	struct str text = { (const char *)sqlite3_value_text(value), sqlite3_value_bytes(value) };
-	c->row = c->index->first[str_hash(text) & (uint64_t)c->index->mask];
-	if (c->row < 0)
-		c->row = table_of(s)->count;
-}
-
 static int x_filter(
 	sqlite3_vtab_cursor *cursor, int k, const char *plan, int count, sqlite3_value **args)
 {
 	(void)plan;
 	struct cursor *c = (struct cursor *)cursor;
+	struct source *s = source_of(cursor);
 
 	c->row = 0;
 	c->index = NULL;
-	if (k >= 0 && count == 1 && sqlite3_value_type(args[0]) == SQLITE_TEXT)
-		seek(c, source_of(cursor), k, args[0]);
+	if (k < 0 || count != 1 || sqlite3_value_type(args[0]) != SQLITE_TEXT)
+		return SQLITE_OK;
+	/* SQLite checks the equality again, so a chain may hold rows of other texts too. */
+	if (!s->indexes[k])
+		s->indexes[k] = index_build(s, indexed_columns[k]);
+	c->index = s->indexes[k];
+	struct str text = { (const char *)sqlite3_value_text(args[0]),
+		sqlite3_value_bytes(args[0]) };
+	c->row = c->index->first[str_hash(text) & (uint64_t)c->index->mask];
+	if (c->row < 0)
+		c->row = table_of(s)->count;
 	return SQLITE_OK;
 }
 
