@@ -61,7 +61,8 @@ static enum status init_run(struct context *c, const void *settings, const struc
 	if (!baseline_load_good(s->from, &s->read, c->keep, &good, &err) ||
 		!list_broken(c, good.tables, &broken, &err))
 		return fail(&err);
-	ptrdiff_t count = limits_of(good.tables, c->keep, &limits);
+	struct str left;
+	ptrdiff_t count = limits_of(good.tables, c->keep, &limits, &left);
 	out_fmt(c->out,
 		"# Limits are what %.*s had, with room for its noise.\n"
 		"# Tighten them when the program got better: rooflint ratchet rooflint.yaml --from "
@@ -70,7 +71,6 @@ static enum status init_run(struct context *c, const void *settings, const struc
 		"extends: recommended\n"
 		"rules:\n",
 		STR_ARG(good.name));
-	struct str left = limits_left_out(good.tables, c->keep);
 	if (left.p)
 		out_fmt(c->out,
 			"  # No room above what the run had, so these keep their limits, and fail: "

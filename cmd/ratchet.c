@@ -104,7 +104,7 @@ static enum status ratchet_run(struct context *c, const void *settings, const st
 		return misused(&err);
 	if (!baseline_load_good(s->from, &s->read, c->keep, &good, &err))
 		return fail(&err);
-	ptrdiff_t count = limits_of(good.tables, c->keep, &limits);
+	ptrdiff_t count = limits_of(good.tables, c->keep, &limits, NULL);
 	for (ptrdiff_t i = 0; i < count; i++)
 		add_edit(c, &doc, &limits[i], &edits);
 	struct out *o = c->out;

@@ -55,13 +55,6 @@ static double noise_of(const struct run_row *run)
 	return isfinite(noise) ? noise : 0;
 }
 
-static struct str duration(double s, struct arena *keep)
-{
-	if (s < 1e-3)
-		return arena_fmt(keep, "%.6g us", s * 1e6);
-	return s < 1 ? arena_fmt(keep, "%.6g ms", s * 1e3) : arena_fmt(keep, "%.6g s", s);
-}
-
 static struct limit share_limit(
 	struct str rule, const char *param, double seen, double value, struct arena *keep)
 {
@@ -69,31 +62,6 @@ static struct limit share_limit(
 	value = fmin(1, ceil(value * 1000 - 1e-9) / 1000);
 	return (struct limit){ rule, str_from(param), seen, value,
 		arena_fmt(keep, "%.1f%%", value * 100), unit_text(keep, seen, UNIT_RATIO) };
-}
-
-static double room_of(double seen, double noise)
-{
-	return fmax(ROOM_POINTS, seen * fmax(ROOM_SHARE, noise));
-}
-
-/* No share is more than all of a step: a limit there would pass whatever comes. */
-static bool can_fail(double seen, double room)
-{
-	return seen + 2 * room < 1;
-}
-
-struct str limits_left_out(const struct tables *t, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	double noise = table_count(t, run) ? ROOM_NOISE * noise_of(table_rows(t, run)) : 0;
-	for (int i = 0; i < SHARES; i++) {
-		double seen = largest(t, &shares[i]);
-		if (isnan(seen) || can_fail(seen, room_of(seen, noise)))
-			continue;
-		out_fmt(o, "%s%.*s (%.1f%%)", out_text(o).len ? ", " : "", STR_ARG(shares[i].rule),
-			100 * seen);
-	}
-	return out_text(o).len ? out_text(o) : (struct str){ NULL, 0 };
 }
 
 bool limits_cover(struct str rule)
@@ -104,28 +72,41 @@ bool limits_cover(struct str rule)
 	return false;
 }
 
-ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **ret)
+ptrdiff_t limits_of(
+	const struct tables *t, struct arena *keep, struct limit **ret, struct str *left_out)
 {
 	const struct run_row *run = table_rows(t, run);
 	struct limit *items = arena_make(keep, struct limit, 2 * SHARES + 1);
+	struct out *o = out_memory(keep);
 	ptrdiff_t n = 0;
-	if (!table_count(t, run))
-		return 0;
-	double noise = ROOM_NOISE * noise_of(run);
-	double step_s = run->step_time_s * (1 + fmax(ROOM_TIME, noise));
-	double digits = pow(10, 3 - floor(log10(step_s))); /* four are written */
-	step_s = ceil(step_s * digits - 1e-9) / digits;
-	if (step_s > 0)
-		items[n++] = (struct limit){ STEP_TIME_RULE, STR("limit"), run->step_time_s, step_s,
-			duration(step_s, keep), unit_text(keep, run->step_time_s, UNIT_SECONDS) };
-	for (int i = 0; i < SHARES; i++) {
-		double seen = largest(t, &shares[i]);
-		double room = room_of(seen, noise);
-		if (isnan(seen) || !can_fail(seen, room))
-			continue;
-		items[n++] = share_limit(shares[i].rule, "warn_at", seen, seen + room, keep);
-		items[n++] = share_limit(shares[i].rule, "limit", seen, seen + 2 * room, keep);
+	double noise = 0;
+	if (table_count(t, run)) {
+		noise = ROOM_NOISE * noise_of(run);
+		double step_s = run->step_time_s * (1 + fmax(ROOM_TIME, noise));
+		double digits = pow(10, 3 - floor(log10(step_s))); /* four are written */
+		step_s = ceil(step_s * digits - 1e-9) / digits;
+		struct str text = step_s < 1e-3 ? arena_fmt(keep, "%.6g us", step_s * 1e6)
+				  : step_s < 1	? arena_fmt(keep, "%.6g ms", step_s * 1e3)
+						: arena_fmt(keep, "%.6g s", step_s);
+		if (step_s > 0)
+			items[n++] = (struct limit){ STEP_TIME_RULE, STR("limit"), run->step_time_s,
+				step_s, text, unit_text(keep, run->step_time_s, UNIT_SECONDS) };
 	}
+	for (int i = 0; i < SHARES; i++) {
+		struct str rule = shares[i].rule;
+		double seen = largest(t, &shares[i]);
+		double room = fmax(ROOM_POINTS, seen * fmax(ROOM_SHARE, noise));
+		/* No share is more than all of a step: a limit there would pass whatever comes. */
+		if (seen + 2 * room < 1) {
+			items[n++] = share_limit(rule, "warn_at", seen, seen + room, keep);
+			items[n++] = share_limit(rule, "limit", seen, seen + 2 * room, keep);
+		} else if (!isnan(seen)) {
+			out_fmt(o, "%s%.*s (%.1f%%)", out_text(o).len ? ", " : "", STR_ARG(rule),
+				100 * seen);
+		}
+	}
+	if (left_out)
+		*left_out = out_text(o).len ? out_text(o) : (struct str){ NULL, 0 };
 	*ret = items;
 	return n;
 }

@@ -16,14 +16,13 @@ struct limit {
 /* The rule that `init` writes for the step time. */
 #define STEP_TIME_RULE STR("step-time")
 
-/* Figures that are not known give no limit.  Returns how many there are. */
-ptrdiff_t limits_of(const struct tables *t, struct arena *keep, struct limit **ret);
-
 /*
- * Rules whose limit would leave no room below all of a step, so that no run could break it, and
- * what was seen: "idle-gaps (97.0%)".  Missing when there are none.
+ * Figures that are not known give no limit.  Returns how many there are.  *left_out (may be NULL)
+ * names the rules whose limit would leave no room below all of a step, so that no run could break
+ * it, and what was seen: "idle-gaps (97.0%)".  Missing when there are none.
  */
-struct str limits_left_out(const struct tables *t, struct arena *keep);
+ptrdiff_t limits_of(
+	const struct tables *t, struct arena *keep, struct limit **ret, struct str *left_out);
 
 /* Whether limits_of has limits for this rule, where it finds room. */
 bool limits_cover(struct str rule);

@@ -337,19 +337,10 @@ bool ruleset_parse(struct engine *e, struct str file, struct str text, struct ar
 	return load_text(&l, file, text) && finish(&l);
 }
 
-static bool is_root(struct str folder, struct arena *keep)
-{
-	struct stat here, above;
-	struct str up = arena_fmt(keep, "%.*s/..", STR_ARG(folder));
-
-	return stat(arena_z(keep, folder), &here) || stat(up.p, &above) ||
-	       (here.st_dev == above.st_dev && here.st_ino == above.st_ino);
-}
-
 struct str ruleset_find(struct str from, struct arena *keep)
 {
 	struct str folder = from.len ? from : STR(".");
-	struct stat st;
+	struct stat st, here, above;
 
 	for (int i = 0; i < FIND_MAX; i++) {
 		bool is_here = str_eq(folder, STR("."));
@@ -358,9 +349,11 @@ struct str ruleset_find(struct str from, struct arena *keep)
 
 		if (!stat(path.p, &st) && S_ISREG(st.st_mode))
 			return path;
-		if (is_root(folder, keep))
-			break;
-		folder = is_here ? STR("..") : arena_fmt(keep, "%.*s/..", STR_ARG(folder));
+		struct str up = arena_fmt(keep, "%.*s/..", STR_ARG(folder));
+		if (stat(arena_z(keep, folder), &here) || stat(up.p, &above) ||
+			(here.st_dev == above.st_dev && here.st_ino == above.st_ino))
+			break; /* the root is its own parent */
+		folder = is_here ? STR("..") : up;
 	}
 	return (struct str){ NULL, 0 };
 }

@@ -111,26 +111,6 @@ static bool apply(struct address *p, struct str word, struct diag *err)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static bool parse_authority(
-	struct address *p, struct str authority, struct arena *keep, struct diag *err)
-{
-	int64_t port =
-		p->is_secure ? 8443 : 8123; /* where a server listens unless it is told otherwise */
-	ptrdiff_t colon = str_rfind_char(authority, ':');
-	struct str host = authority;
-	if (colon > str_rfind_char(authority, ']')) {
-		host = str_head(authority, colon);
-		if (!str_to_i64(str_from_offset(authority, colon + 1), &port) || port < 1 ||
-			port > 65535)
-			return fail(p, err, "has a port that is none");
-	}
-	if (!is_host(host))
-		return fail(p, err, "has no host, or one that is none");
-	p->url = arena_fmt(keep, "%s://%.*s:%lld/", p->is_secure ? "https" : "http", STR_ARG(host),
-		(long long)port);
-	return true;
-}
-
 bool address_parse(struct str text, struct arena *keep, struct address *ret, struct diag *err)
 {
 	static const struct str user = STR_INIT("ROOFLINT_CLICKHOUSE_USER"),
@@ -163,5 +143,19 @@ bool address_parse(struct str text, struct arena *keep, struct address *ret, str
 		ret->password_from = password;
 	if (ret->password_from.p && !ret->user_from.p)
 		return fail(ret, err, "has a password and no user: set ROOFLINT_CLICKHOUSE_USER");
-	return parse_authority(ret, authority, keep, err);
+	int64_t port =
+		ret->is_secure ? 8443 : 8123; /* where servers listen unless told otherwise */
+	ptrdiff_t colon = str_rfind_char(authority, ':');
+	struct str host = authority;
+	if (colon > str_rfind_char(authority, ']')) {
+		host = str_head(authority, colon);
+		if (!str_to_i64(str_from_offset(authority, colon + 1), &port) || port < 1 ||
+			port > 65535)
+			return fail(ret, err, "has a port that is none");
+	}
+	if (!is_host(host))
+		return fail(ret, err, "has no host, or one that is none");
+	ret->url = arena_fmt(keep, "%s://%.*s:%lld/", ret->is_secure ? "https" : "http",
+		STR_ARG(host), (long long)port);
+	return true;
 }
