@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "report/changes.h"
-#include "report/delta.h"
+#include "report/op_change.h"
+#include "report/comparison.h"
 #include "report/md.h"
 #include "report/prose.h"
 
@@ -93,7 +93,7 @@ void diff_text(const struct diff_report *d, struct arena *keep, struct out *out)
 	struct page p = { .out = out, .keep = keep, .width = TEXT_WIDTH };
 	struct picked_changes lost = pick(d, true, keep), won = pick(d, false, keep);
 	struct str *lines;
-	ptrdiff_t count = delta_lines(d->report, keep, &lines);
+	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
 	page_fmt(&p, LINE_INDENT, "%.*s, against %.*s", STR_ARG(text_clean(keep, d->head)),
 		STR_ARG(text_clean(keep, d->base)));
 	for (ptrdiff_t i = 0; i < count; i++)
@@ -141,7 +141,7 @@ void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 {
 	cJSON *root = cJSON_CreateObject(), *list;
 	struct str *lines;
-	ptrdiff_t count = delta_lines(d->report, keep, &lines);
+	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
 	json_add_str(root, "format", STR("rooflint-diff"));
 	json_add_str(root, "version", STR("1.0"));
 	add_clean(root, "base", d->base, keep);
@@ -195,7 +195,7 @@ void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *
 {
 	struct picked_changes lost = pick(d, true, keep), won = pick(d, false, keep);
 	struct str *lines;
-	ptrdiff_t count = delta_lines(d->report, keep, &lines);
+	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
 	out_z(out, "### ");
 	md_text(out, text_clean(keep, d->head));
 	out_z(out, " against ");

@@ -30,7 +30,7 @@ void diff_html(const struct diff_report *d, const struct page_template *t, struc
 		.head = text_clean(keep, d->head),
 		.total = diff_total(d->ops, keep),
 		.counts = diff_counts(d->ops, keep),
-		.deltas = html_deltas(d->report, keep),
+		.deltas = html_comparison(d->report, keep),
 		.changes = html_changes(d->ops->items, d->ops->count, d->most, keep),
 	};
 	page.title = arena_fmt(keep, "diff: %.*s", STR_ARG(page.head));

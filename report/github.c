@@ -18,6 +18,8 @@ static const char *const commands[ALERT_LEVELS] = {
 	[ALERT_NOTE] = "notice",
 };
 
+#define DATA "%\r\n"
+
 /* As the runner's toolkit does: %, CR and LF in a message, and in a property : and , too. */
 static void put_escaped(struct out *o, struct str s, struct str special)
 {
@@ -28,38 +30,18 @@ static void put_escaped(struct out *o, struct str s, struct str special)
 			out_char(o, s.p[i]);
 }
 
-static void put_data(struct out *o, struct str s)
-{
-	put_escaped(o, s, STR("%\r\n"));
-}
-
-static void put_property(struct out *o, struct str s)
-{
-	put_escaped(o, s, STR("%\r\n:,"));
-}
-
 static void put_command(struct out *o, const struct alert *a, struct arena *keep)
 {
 	out_fmt(o, "::%s ", commands[a->level]);
 	if (a->in_source) {
 		out_z(o, "file=");
-		put_property(o, a->path);
+		put_escaped(o, a->path, STR(DATA ":,"));
 		out_fmt(o, ",line=%lld,", (long long)(a->line ? a->line : 1));
 	}
 	out_z(o, "title=");
-	put_property(o, a->title);
+	put_escaped(o, a->title, STR(DATA ":,"));
 	out_z(o, "::");
-	put_data(o, alert_text(a, keep));
-	out_char(o, '\n');
-}
-
-static void put_left_out(struct out *o, const ptrdiff_t left_out[ALERT_LEVELS])
-{
-	out_z(o, "::notice title=rooflint::left out here, of the least gain:");
-	for (int level = 0; level < ALERT_LEVELS; level++)
-		if (left_out[level])
-			out_fmt(o, " %lld %s%s", (long long)left_out[level], commands[level],
-				left_out[level] == 1 ? "" : "s");
+	put_escaped(o, alert_text(a, keep), STR(DATA));
 	out_char(o, '\n');
 }
 
@@ -81,24 +63,24 @@ void report_github(const struct report_set *set, struct arena *keep, struct out 
 		shown[level]++;
 		put_command(out, &all.items[i], keep);
 	}
-	if (is_cut)
-		put_left_out(out, left_out);
-}
-
-/* Nothing that the runner keeps when it trims a line: it knows Unicode's blanks. */
-static bool is_trimmed(struct str s)
-{
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		if (s.p[i] > ' ' && s.p[i] < 0x7f)
-			return false;
-	return true;
+	if (!is_cut)
+		return;
+	out_z(out, "::notice title=rooflint::left out here, of the least gain:");
+	for (int level = 0; level < ALERT_LEVELS; level++)
+		if (left_out[level])
+			out_fmt(out, " %td %s%s", left_out[level], commands[level],
+				left_out[level] == 1 ? "" : "s");
+	out_char(out, '\n');
 }
 
 /* "::" at the start of a line, and the older "##[" anywhere in it. */
 static void put_log_line(struct out *o, struct str line)
 {
 	ptrdiff_t start = str_find(line, STR("::"));
-	bool is_command = start >= 0 && is_trimmed(str_head(line, start));
+	bool is_command = start >= 0;
+	/* The runner trims a line, of Unicode's blanks, too. */
+	for (ptrdiff_t i = 0; i < start; i++)
+		is_command &= line.p[i] <= ' ' || line.p[i] >= 0x7f;
 	for (ptrdiff_t i = 0; i < line.len; i++) {
 		out_char(o, line.p[i]);
 		if ((is_command && i == start) || str_starts(str_from_offset(line, i), STR("#[")))

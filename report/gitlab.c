@@ -30,17 +30,6 @@ static void put_entry(cJSON *list, const struct alert *a, struct str description
 	json_add_i64(json_add_object(location, "lines"), "begin", a->line ? a->line : 1);
 }
 
-static void put_left_out(cJSON *list, ptrdiff_t count, struct arena *keep)
-{
-	struct alert rest = { .level = ALERT_NOTE,
-		.rule = STR("left-out"),
-		.fingerprint = STR("rooflint-left-out"),
-		.path = STR("profile") };
-	put_entry(list, &rest,
-		arena_fmt(keep, "%lld more of the least gain were left out; report.json has all",
-			(long long)count));
-}
-
 bool report_gitlab(
 	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err)
 {
@@ -51,7 +40,14 @@ bool report_gitlab(
 	for (ptrdiff_t i = 0; i < all.count && i < GITLAB_MAX; i++)
 		put_entry(list, &all.items[i], alert_text(&all.items[i], keep));
 	if (all.count > GITLAB_MAX)
-		put_left_out(list, all.count - GITLAB_MAX, keep);
+		put_entry(list,
+			&(struct alert){ .level = ALERT_NOTE,
+				.rule = STR("left-out"),
+				.fingerprint = STR("rooflint-left-out"),
+				.path = STR("profile") },
+			arena_fmt(keep,
+				"%td more of the least gain were left out; report.json has all",
+				all.count - GITLAB_MAX));
 	out_str(out, json_text(list, keep));
 	cJSON_Delete(list);
 	return true;

@@ -245,7 +245,7 @@ struct template_list html_around(const struct report_finding *f, struct arena *k
 struct template_list html_changes(
 	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep);
 /* What differs from the baseline, a sentence each. */
-struct template_list html_deltas(const struct report *r, struct arena *keep);
+struct template_list html_comparison(const struct report *r, struct arena *keep);
 
 void html_rules(const struct report *r, struct arena *keep, struct html_report *ret);
 void html_tables(const struct report *r, struct arena *keep, struct html_report *ret);

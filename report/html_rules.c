@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "report/delta.h"
+#include "report/comparison.h"
 #include "report/diff.h"
 #include "report/html.h"
 #include "report/prose.h"
@@ -210,7 +210,7 @@ static struct template_list notes_of(const struct maker *m)
 			*arena_push(m->keep, items, count, cap) =
 				(struct html_note){ rows[i].name, rows[i].detail, true };
 	for (ptrdiff_t i = 0; i < m->r->note_count; i++)
-		if (!note_is_news(&m->r->notes[i]))
+		if (!note_is_comparison(&m->r->notes[i]))
 			*arena_push(m->keep, items, count, cap) =
 				(struct html_note){ diag_name(m->r->notes[i].id, m->keep),
 					m->r->notes[i].text, false };
@@ -231,7 +231,7 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	ret->skipped = rules_of(&m, skipped, 2);
 	ret->counts = counts_of(&m);
 	ret->notes = notes_of(&m);
-	ret->deltas = html_deltas(r, keep);
+	ret->deltas = html_comparison(r, keep);
 	ret->changes = html_changes(
 		table_rows(&r->tables, changes), table_count(&r->tables, changes), DIFF_MOST, keep);
 }

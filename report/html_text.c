@@ -116,16 +116,16 @@ struct str html_clip(struct str s, int columns, struct arena *keep)
 	return s;
 }
 
-static bool is_slug_char(char c)
+static bool is_alnum(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '-' || c == '_' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 struct str html_slug(struct str s, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	for (ptrdiff_t i = 0; i < s.len; i++)
-		out_char(o, is_slug_char(s.p[i]) ? s.p[i] : '-');
+		out_char(o,
+			str_find_char(STR("-_."), s.p[i]) >= 0 || is_alnum(s.p[i]) ? s.p[i] : '-');
 	return out_text(o);
 }

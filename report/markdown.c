@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "report/alert.h"
-#include "report/delta.h"
+#include "report/comparison.h"
 #include "report/md.h"
 #include "report/prose.h"
 
@@ -59,52 +59,12 @@ static void put_sign(struct out *o, enum verdict v)
 	out_fmt(o, "%s %s", verdict_looks[v].mark, verdict_looks[v].head);
 }
 
-static void put_machine(struct out *o, const struct report *r, struct arena *keep)
-{
-	struct str chips = prose_chips(r, "\xc3\x97", keep);
-	double step_s = fact_real(r, STR("step_time_s"));
-	if (step_s > 0)
-		out_fmt(o, "**%.*s** %s", STR_ARG(time_text(keep, step_s)), prose_per(r));
-	if (chips.len) {
-		out_z(o, step_s > 0 ? " on " : "on ");
-		md_text(o, chips);
-	}
-	if (r->gain_s > 0 && isfinite(r->gain_s))
-		out_fmt(o, "%sall fixes together give back %.*s",
-			step_s > 0 || chips.len ? "; " : "",
-			STR_ARG(prose_gain(r, r->gain_s, keep)));
-}
-
-static void put_counts(struct out *o, const struct report *r)
-{
-	const char *between = "Rules: ";
-	for (int i = 0; i < RULE_VERDICTS; i++) {
-		const struct verdict_look *look = &verdict_looks[rule_verdicts[i]];
-		ptrdiff_t count = count_results(r, rule_verdicts[i]);
-		if (!count || rule_verdicts[i] == VERDICT_OFF)
-			continue;
-		out_fmt(o, "%s%lld %s", between, (long long)count,
-			look->profiles ? look->profiles : look->many);
-		between = ", ";
-	}
-	out_z(o, "\n\n");
-}
-
-static void put_deltas(struct out *o, const struct report *r, struct arena *keep)
-{
-	struct str *lines;
-	ptrdiff_t count = delta_lines(r, keep, &lines);
-	for (ptrdiff_t i = 0; i < count; i++) {
-		out_z(o, "- ");
-		md_text(o, lines[i]);
-		out_char(o, '\n');
-	}
-	out_z(o, count ? "\n" : "");
-}
-
 static void put_head(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
+	struct str chips = prose_chips(r, "\xc3\x97", p->keep), *lines;
+	double step_s = fact_real(r, STR("step_time_s"));
+	const char *between = "Rules: ";
 	out_z(o, "## ");
 	put_sign(o, r->verdict);
 	out_z(o, " rooflint: ");
@@ -114,44 +74,53 @@ static void put_head(struct paper *p, const struct report *r)
 		put(p, o);
 		return;
 	}
-	put_machine(o, r, p->keep);
+	if (step_s > 0)
+		out_fmt(o, "**%.*s** %s", STR_ARG(time_text(p->keep, step_s)), prose_per(r));
+	if (chips.len) {
+		out_z(o, step_s > 0 ? " on " : "on ");
+		md_text(o, chips);
+	}
+	if (r->gain_s > 0 && isfinite(r->gain_s))
+		out_fmt(o, "%sall fixes together give back %.*s",
+			step_s > 0 || chips.len ? "; " : "",
+			STR_ARG(prose_gain(r, r->gain_s, p->keep)));
 	out_z(o, "\n\n");
-	put_deltas(o, r, p->keep);
-	put_counts(o, r);
+	ptrdiff_t count = comparison_lines(r, p->keep, &lines);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		out_z(o, "- ");
+		md_text(o, lines[i]);
+		out_char(o, '\n');
+	}
+	out_z(o, count ? "\n" : "");
+	for (int i = 0; i < RULE_VERDICTS; i++) {
+		const struct verdict_look *look = &verdict_looks[rule_verdicts[i]];
+		count = count_results(r, rule_verdicts[i]);
+		if (!count || rule_verdicts[i] == VERDICT_OFF)
+			continue;
+		out_fmt(o, "%s%td %s", between, count,
+			look->profiles ? look->profiles : look->many);
+		between = ", ";
+	}
+	out_z(o, "\n\n");
 	put(p, o);
 }
 
 /* ---- several profiles ------------------------------------------------------------------------ */
 
-static void put_profile_row(struct paper *p, const struct report *r)
+static void put_batch(struct paper *p, const struct report_set *set)
 {
 	struct out *o = out_memory(p->keep);
-	out_z(o, "| ");
-	put_sign(o, r->verdict);
-	out_z(o, " |");
-	cell(o, r->profile, p->keep);
-	cell(o, prose_chips(r, "\xc3\x97", p->keep), p->keep);
-	cell(o, prose_step(r, p->keep), p->keep);
-	gain_cell(o, r->gain_s, p->keep);
-	out_char(o, '\n');
-	p->rows += !put(p, o);
-}
-
-static void put_batch_head(struct paper *p, const struct report_set *set)
-{
-	struct out *o = out_memory(p->keep);
-	ptrdiff_t counts[VERDICT_ERROR + 1] = { 0 };
 	const char *between = ": ";
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		counts[set->items[i].verdict]++;
-	out_fmt(o, "## rooflint: %lld profile%s", (long long)set->count,
-		set->count == 1 ? "" : "s");
-	for (int i = 0; i < REPORT_VERDICTS; i++) {
-		enum verdict v = report_verdicts[i];
-		if (!counts[v])
+	ptrdiff_t rows = 0;
+	out_fmt(o, "## rooflint: %td profile%s", set->count, set->count == 1 ? "" : "s");
+	for (int v = 0; v < REPORT_VERDICTS; v++) {
+		ptrdiff_t count = 0;
+		for (ptrdiff_t i = 0; i < set->count; i++)
+			count += set->items[i].verdict == report_verdicts[v];
+		if (!count)
 			continue;
-		out_fmt(o, "%s%lld ", between, (long long)counts[v]);
-		put_sign(o, v);
+		out_fmt(o, "%s%td ", between, count);
+		put_sign(o, report_verdicts[v]);
 		between = ", ";
 	}
 	out_z(o, "\n\n");
@@ -159,21 +128,21 @@ static void put_batch_head(struct paper *p, const struct report_set *set)
 		out_fmt(o, "| Verdict | Profile | Machine | Step | %s |\n|---|---|---|--:|--:|\n",
 			p->gain);
 	put(p, o);
-}
-
-static void put_batch(struct paper *p, const struct report_set *set)
-{
-	ptrdiff_t rows = 0;
-	put_batch_head(p, set);
-	for (int v = 0; v < REPORT_VERDICTS; v++)
-		for (ptrdiff_t i = 0; i < set->count; i++) {
-			if (set->items[i].verdict != report_verdicts[v])
-				continue;
-			if (rows++ < ROWS_MAX)
-				put_profile_row(p, &set->items[i]);
-			else
-				p->rows++;
-		}
+	for (ptrdiff_t i = 0; i < REPORT_VERDICTS * set->count; i++) {
+		const struct report *r = &set->items[i % set->count];
+		if (r->verdict != report_verdicts[i / set->count])
+			continue;
+		o = out_memory(p->keep);
+		out_z(o, "| ");
+		put_sign(o, r->verdict);
+		out_z(o, " |");
+		cell(o, r->profile, p->keep);
+		cell(o, prose_chips(r, "\xc3\x97", p->keep), p->keep);
+		cell(o, prose_step(r, p->keep), p->keep);
+		gain_cell(o, r->gain_s, p->keep);
+		out_char(o, '\n');
+		p->rows += rows++ >= ROWS_MAX || !put(p, o);
+	}
 	if (set->count && p->room > 0) {
 		out_char(p->out, '\n');
 		p->room--;
@@ -226,19 +195,10 @@ static void put_alerts(struct paper *p, const struct alerts *all, bool with_prof
 enum { FOLD_BYTES = 100 };
 
 /* A rule that failed tells what it only warns of, too. */
-static struct str group_text(const struct alert *a, struct arena *keep)
-{
-	struct page page = { .out = out_memory(keep), .keep = keep, .width = TEXT_WIDTH };
-	struct prose_style style = { .others = SUBJECTS_SHOWN, .why = true };
-	enum verdict v = a->level == ALERT_ERROR ? VERDICT_FAIL : VERDICT_WARN;
-	struct group g = group_of(a->report, a->finding->rule, v, keep);
-	page_wrap(&page, 0, prose_message(a->report, g.items[0], keep));
-	prose_group(&page, a->report, &g, &style);
-	return out_text(page.out);
-}
-
 static void put_fold(struct paper *p, const struct alert *a, bool with_profile)
 {
+	struct page page = { .out = out_memory(p->keep), .keep = p->keep, .width = TEXT_WIDTH };
+	struct prose_style style = { .others = SUBJECTS_SHOWN, .why = true };
 	struct out *o = out_memory(p->keep);
 	if (p->room < FOLD_BYTES) {
 		p->folds++;
@@ -252,33 +212,32 @@ static void put_fold(struct paper *p, const struct alert *a, bool with_profile)
 		md_html(o, text_cut(p->keep, text_clean(p->keep, a->report->profile), CELL_BYTES));
 	}
 	out_z(o, "</summary>\n\n");
-	md_block(o, group_text(a, p->keep));
+	enum verdict v = a->level == ALERT_ERROR ? VERDICT_FAIL : VERDICT_WARN;
+	struct group g = group_of(a->report, a->finding->rule, v, p->keep);
+	page_wrap(&page, 0, prose_message(a->report, g.items[0], p->keep));
+	prose_group(&page, a->report, &g, &style);
+	md_block(o, out_text(page.out));
 	out_z(o, "\n</details>\n\n");
 	p->folds += !put(p, o);
-}
-
-/* One fold a rule and profile: the first of its alerts opens it. */
-static bool is_told(const struct alerts *all, ptrdiff_t index)
-{
-	const struct alert *a = &all->items[index];
-	for (ptrdiff_t i = 0; i < index; i++)
-		if (all->items[i].finding && all->items[i].report == a->report &&
-			str_eq(all->items[i].rule, a->rule))
-			return true;
-	return false;
 }
 
 /* Folds tried: each signs through the alerts before it, and no comment holds more. */
 enum { FOLDS_MAX = 1000 };
 
+/* One fold a rule and profile: the first of its alerts opens it. */
 static void put_folds(struct paper *p, const struct alerts *all, bool with_profile)
 {
 	ptrdiff_t tried = 0;
 	for (ptrdiff_t i = 0; i < all->count && tried < FOLDS_MAX; i++) {
-		if (!all->items[i].finding || is_told(all, i))
+		const struct alert *a = &all->items[i], *b = all->items;
+		if (!a->finding)
+			continue;
+		while (b < a && !(b->finding && b->report == a->report && str_eq(b->rule, a->rule)))
+			b++;
+		if (b < a)
 			continue;
 		tried++;
-		put_fold(p, &all->items[i], with_profile);
+		put_fold(p, a, with_profile);
 	}
 }
 
@@ -300,21 +259,16 @@ static void put_tail(struct paper *p)
 	out_z(p->out, ". report.json has all._\n");
 }
 
-static const char *gain_head(const struct report_set *set)
-{
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		if (!is_whole_capture(&set->items[i]))
-			return "Gain per step";
-	return "Gain";
-}
-
 void report_markdown(
 	const struct report_set *set, ptrdiff_t bytes, struct arena *keep, struct out *out)
 {
 	struct alerts all = alerts_of(set, keep);
 	bool is_batch = set->count != 1;
 	struct paper paper = { .out = out, .keep = keep, .room = bytes - TAIL_BYTES };
-	paper.gain = gain_head(set);
+	paper.gain = "Gain";
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		if (!is_whole_capture(&set->items[i]))
+			paper.gain = "Gain per step";
 	if (bytes < TAIL_BYTES) /* a summary that is full already */
 		return;
 	if (is_batch)

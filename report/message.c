@@ -46,18 +46,13 @@ struct attempt {
 	const char *too_long; /* what in it was, or NULL */
 };
 
-static struct str more_of(ptrdiff_t left_out, struct arena *keep)
-{
-	if (!left_out)
-		return MISSING;
-	return arena_fmt(keep, "%lld more %s left out here; the report has all.",
-		(long long)left_out, left_out == 1 ? "is" : "are");
-}
-
 static bool fits(struct attempt *a, ptrdiff_t shown, const struct message_room *room)
 {
 	struct message m = a->source->make(a->source->of, shown, room, a->keep);
-	m.more = more_of(a->source->total - shown, a->keep);
+	ptrdiff_t left_out = a->source->total - shown;
+	if (left_out)
+		m.more = arena_fmt(a->keep, "%td more %s left out here; the report has all.",
+			left_out, left_out == 1 ? "is" : "are");
 	m.report_url = a->report_url;
 	cJSON *root = json_template_fill(a->t, &m, a->chat->escapes, a->keep);
 	a->text = json_compact(root, a->keep);

@@ -97,8 +97,8 @@ struct message_source {
 	bool is_due[NOTICE_WHENS];
 };
 
-struct news;
-struct message_source news_message(const struct news *n);
+struct transitions;
+struct message_source report_message(const struct transitions *n);
 struct fleet_report;
 struct message_source fleet_message(const struct fleet_report *r);
 

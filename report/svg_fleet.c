@@ -22,20 +22,6 @@ struct history {
 	double least, most;
 };
 
-static void take_values(
-	const struct fleet_report *r, struct str workload, struct history *h, struct arena *keep)
-{
-	const struct fleet_answer *a = &r->answers[FLEET_HISTORY];
-	for (ptrdiff_t i = 0; i < a->count; i++) {
-		if (!str_eq(fleet_cell(a, i, STR("workload"))->text, workload))
-			continue;
-		double value = fleet_cell(a, i, STR("step_time_s"))->real;
-		h->least = h->count ? fmin(h->least, value) : value;
-		h->most = h->count ? fmax(h->most, value) : value;
-		*arena_push(keep, h->values, h->count, h->cap) = value;
-	}
-}
-
 /* Where each level begins is told by its first capture; newest first, so from the back. */
 static void take_levels(
 	const struct fleet_report *r, struct str workload, struct history *h, struct arena *keep)
@@ -92,7 +78,15 @@ struct template_picture svg_history(
 	const struct fleet_report *r, struct str workload, struct arena *keep)
 {
 	struct history *h = arena_make(keep, struct history, 1);
-	take_values(r, workload, h, keep);
+	const struct fleet_answer *a = &r->answers[FLEET_HISTORY];
+	for (ptrdiff_t i = 0; i < a->count; i++) {
+		if (!str_eq(fleet_cell(a, i, STR("workload"))->text, workload))
+			continue;
+		double value = fleet_cell(a, i, STR("step_time_s"))->real;
+		h->least = h->count ? fmin(h->least, value) : value;
+		h->most = h->count ? fmax(h->most, value) : value;
+		*arena_push(keep, h->values, h->count, h->cap) = value;
+	}
 	take_levels(r, workload, h, keep);
 	return (struct template_picture){ h->count > 1 ? draw_history : NULL, h };
 }
@@ -135,16 +129,6 @@ static void draw_shapes(const struct fleet_bars *b, ptrdiff_t row, double scale,
 		arena_fmt(x->keep, "%.*s of %.*s", STR_ARG(amount), STR_ARG(whole)));
 }
 
-static void draw_bar(const struct fleet_bars *b, ptrdiff_t row, double scale, struct xhtml *x)
-{
-	struct str page = fleet_page_link(&b->ranking->rows[row], b->pages, x->keep);
-	if (page.p)
-		svg_link_begin(x, page);
-	draw_shapes(b, row, scale, x);
-	if (page.p)
-		svg_link_end(x);
-}
-
 static void draw_fleet(const void *what, struct xhtml *x)
 {
 	const struct fleet_bars *b = what;
@@ -157,8 +141,14 @@ static void draw_fleet(const void *what, struct xhtml *x)
 	(b->pages->dir.p ? svg_begin_links : svg_begin)(x, FLEET_WIDTH, height + 26,
 		STR("Where the chips go"),
 		STR("Bars, one for each of the workloads that would give back most."));
-	for (ptrdiff_t i = 0; i < b->count; i++)
-		draw_bar(b, i, scale, x);
+	for (ptrdiff_t i = 0; i < b->count; i++) {
+		struct str page = fleet_page_link(&b->ranking->rows[i], b->pages, x->keep);
+		if (page.p)
+			svg_link_begin(x, page);
+		draw_shapes(b, i, scale, x);
+		if (page.p)
+			svg_link_end(x);
+	}
 	svg_keys(x, keys, 2, 8, height + 8);
 	svg_end(x);
 }

@@ -26,7 +26,7 @@
 #include <stdarg.h>
 
 #include "base/text.h"
-#include "report/delta.h"
+#include "report/comparison.h"
 #include "report/prose.h"
 
 enum { WIDTH_DEFAULT = 80, WIDTH_LEAST = 40, WIDTH_MOST = 100 /* longer lines read badly */ };
@@ -114,7 +114,7 @@ static void put_head(struct page *p, const struct report *r, int verbose)
 		page_fmt(p, HEAD_INDENT, "all fixes together give back %.*s",
 			STR_ARG(prose_gain(r, r->gain_s, p->keep)));
 	}
-	ptrdiff_t count = delta_lines(r, p->keep, &lines);
+	ptrdiff_t count = comparison_lines(r, p->keep, &lines);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		page_line(p);
 		page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(lines[i]));
@@ -202,7 +202,7 @@ static void put_notes(struct page *p, const struct report *r, int verbose)
 		bool is_check = i < checks;
 		const struct quality_row *q = &rows[i];
 		const struct report_note *n = &r->notes[i - checks];
-		if (is_check ? !q->detail.len || (q->ok != 0 && !verbose) : note_is_news(n))
+		if (is_check ? !q->detail.len || (q->ok != 0 && !verbose) : note_is_comparison(n))
 			continue;
 		if (!any)
 			page_break(p);

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "session/http_client.h"
 #include "session/outbox.h"
-#include "report/news.h"
+#include "report/transition.h"
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
@@ -259,8 +259,8 @@ ptrdiff_t plan_deliver_news(const struct plan *p, const struct report_set *set, 
 {
 	if (!p->count)
 		return 0;
-	struct news news = news_of(set, p->previous, keep);
-	struct message_source source = news_message(&news);
+	struct transitions found = transitions_of(set, p->previous, keep);
+	struct message_source source = report_message(&found);
 	return plan_deliver(p, &source, keep);
 }
 

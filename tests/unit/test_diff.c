@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "measure/diff.h"
-#include "report/changes.h"
+#include "report/op_change.h"
 #include "tests/unit/rows.h"
 
 static struct arena keep;

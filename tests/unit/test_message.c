@@ -2,7 +2,7 @@
 #include "base/input.h"
 #include "report/chat.h"
 #include "report/message.h"
-#include "report/news.h"
+#include "report/transition.h"
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/keep.h"
 
@@ -13,10 +13,10 @@ static struct report_set set_of(struct report *r)
 	return (struct report_set){ r, 1, STR("0.1.0") };
 }
 
-static struct str write_news(enum notice_kind kind, const struct news *news)
+static struct str write_news(enum notice_kind kind, const struct transitions *news)
 {
 	struct str text = NONE;
-	struct message_source source = news_message(news);
+	struct message_source source = report_message(news);
 	struct json_template *t = message_load(kind, NONE, &keep, &err);
 	if (!t)
 		fail_msg("%s", err.text);
@@ -29,7 +29,7 @@ static struct str write_news(enum notice_kind kind, const struct news *news)
 static struct str message(enum notice_kind kind, struct report *r)
 {
 	struct report_set set = set_of(r);
-	struct news news = news_of(&set, NULL, &keep);
+	struct transitions news = transitions_of(&set, NULL, &keep);
 	return write_news(kind, &news);
 }
 
@@ -70,13 +70,13 @@ static struct report one_rule(const char *profile, const char *verdict)
 	return r;
 }
 
-static struct news compare(struct report *before, struct report *now)
+static struct transitions compare(struct report *before, struct report *now)
 {
 	struct report_set a = set_of(before), *b = arena_make(&keep, struct report_set, 1);
 	struct report *copy = arena_make(&keep, struct report, 1);
 	*copy = *now;
 	*b = set_of(copy);
-	return news_of(b, before ? &a : NULL, &keep);
+	return transitions_of(b, before ? &a : NULL, &keep);
 }
 
 static void test_changes(void **state)
@@ -85,23 +85,23 @@ static void test_changes(void **state)
 	enum { O = -1 };
 	static const struct {
 		const char *before, *now; /* NULL: none */
-		int expected;		  /* enum news_kind, or none */
+		int expected;		  /* enum transition_kind, or none */
 		bool change, failure;
 	} cases[] = {
-		{ NULL, "fail", NEWS_NEW, true, true },
+		{ NULL, "fail", TRANSITION_NEW, true, true },
 		{ NULL, "pass", O, false, false },
-		{ NULL, "inconclusive", NEWS_LOST, true, true },
-		{ "pass", "fail", NEWS_NEW, true, true },
-		{ "warn", "fail", NEWS_NEW, true, true },
-		{ "fail", "fail", NEWS_STILL, false, true },
-		{ "fail", "pass", NEWS_FIXED, true, false },
-		{ "fail", "waived", NEWS_FIXED, true, false },
-		{ "fail", "not-applicable", NEWS_FIXED, true, false },
-		{ "fail", "inconclusive", NEWS_LOST, true, true },
-		{ "fail", "error", NEWS_NEW, true, true },
+		{ NULL, "inconclusive", TRANSITION_LOST, true, true },
+		{ "pass", "fail", TRANSITION_NEW, true, true },
+		{ "warn", "fail", TRANSITION_NEW, true, true },
+		{ "fail", "fail", TRANSITION_STILL, false, true },
+		{ "fail", "pass", TRANSITION_FIXED, true, false },
+		{ "fail", "waived", TRANSITION_FIXED, true, false },
+		{ "fail", "not-applicable", TRANSITION_FIXED, true, false },
+		{ "fail", "inconclusive", TRANSITION_LOST, true, true },
+		{ "fail", "error", TRANSITION_NEW, true, true },
 		{ "pass", "pass", O, false, false },
-		{ "error", "error", NEWS_STILL, false, true },
-		{ "error", "pass", NEWS_FIXED, true, false },
+		{ "error", "error", TRANSITION_STILL, false, true },
+		{ "error", "pass", TRANSITION_FIXED, true, false },
 		{ "inconclusive", "inconclusive", O, false, false },
 		{ "inconclusive", "pass", O, false, false },
 	};
@@ -114,18 +114,20 @@ static void test_changes(void **state)
 				pair[k].error = STR("cut off");
 		}
 		struct report_set before = set_of(&pair[0]), now = set_of(&pair[1]);
-		struct news n = news_of(&now, cases[i].before ? &before : NULL, &keep);
-		for (int kind = 0; kind < NEWS_WARNS; kind++)
+		struct transitions n =
+			transitions_of(&now, cases[i].before ? &before : NULL, &keep);
+		for (int kind = 0; kind < TRANSITION_WARNS; kind++)
 			if (kind == cases[i].expected && !n.kinds[kind])
 				fail_msg("case %d: no item of kind %d", (int)i, kind);
 		if (cases[i].expected == O)
-			assert_int_equal(n.kinds[NEWS_NEW] + n.kinds[NEWS_FIXED] +
-						 n.kinds[NEWS_LOST] + n.kinds[NEWS_STILL],
+			assert_int_equal(n.kinds[TRANSITION_NEW] + n.kinds[TRANSITION_FIXED] +
+						 n.kinds[TRANSITION_LOST] +
+						 n.kinds[TRANSITION_STILL],
 				0);
-		if (news_is_due(&n, NOTICE_CHANGE) != cases[i].change ||
-			news_is_due(&n, NOTICE_FAILURE) != cases[i].failure)
+		if (transitions_are_due(&n, NOTICE_CHANGE) != cases[i].change ||
+			transitions_are_due(&n, NOTICE_FAILURE) != cases[i].failure)
 			fail_msg("case %d: due", (int)i);
-		assert_true(news_is_due(&n, NOTICE_ALWAYS));
+		assert_true(transitions_are_due(&n, NOTICE_ALWAYS));
 	}
 }
 
@@ -135,16 +137,16 @@ static void test_workloads(void **state)
 	(void)state;
 	struct report before = one_rule("runs/a/plugins/profile/2026_01_01_00_00_00", "fail");
 	struct report now = one_rule("runs/a/plugins/profile/2026_01_02_00_00_00", "fail");
-	assert_int_equal(compare(&before, &now).kinds[NEWS_STILL], 1);
+	assert_int_equal(compare(&before, &now).kinds[TRANSITION_STILL], 1);
 	now = one_rule("other/name", "pass"); /* one report beside one */
-	assert_int_equal(compare(&before, &now).kinds[NEWS_FIXED], 1);
+	assert_int_equal(compare(&before, &now).kinds[TRANSITION_FIXED], 1);
 
 	struct report two[2] = { one_rule("runs/b", "pass"), one_rule("runs/c", "pass") };
 	struct report_set earlier = set_of(&before), later = { two, 2, STR("0.1.0") };
-	struct news n = news_of(&later, &earlier, &keep);
-	assert_int_equal(n.kinds[NEWS_LOST], 1);
+	struct transitions n = transitions_of(&later, &earlier, &keep);
+	assert_int_equal(n.kinds[TRANSITION_LOST], 1);
 	assert_has(n.items[0].reason, "no such profile this time");
-	assert_true(news_is_due(&n, NOTICE_CHANGE));
+	assert_true(transitions_are_due(&n, NOTICE_CHANGE));
 }
 
 /* ---- what they say --------------------------------------------------------------------------- */
@@ -386,14 +388,14 @@ static void test_template_too_long(void **state)
 	(void)state;
 	struct report r = demo_report(&keep);
 	struct report_set set = set_of(&r);
-	struct news news = news_of(&set, NULL, &keep);
+	struct transitions news = transitions_of(&set, NULL, &keep);
 	struct out *o = out_memory(&keep);
 	struct str text;
 	out_z(o, "{\"content\":\"{{title}}");
 	out_repeat(o, 'x', 2000);
 	out_z(o, "\"}");
 	struct json_template *t = parse(arena_z(&keep, out_text(o)));
-	struct message_source source = news_message(&news);
+	struct message_source source = report_message(&news);
 	assert_false(message_write(NOTICE_DISCORD, t, &source, NONE, &keep, &text, &err));
 	assert_non_null(strstr(err.text, "template of discord"));
 	assert_non_null(strstr(err.text, "content of more than 2000 bytes"));

@@ -1,6 +1,6 @@
 /* A capture without steps: no writer calls its length, or a part of it, that of a step. */
 #include "report/message.h"
-#include "report/news.h"
+#include "report/transition.h"
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/keep.h"
 
@@ -101,8 +101,8 @@ static void test_messages(void **state)
 {
 	(void)state;
 	struct report_set set = capture();
-	struct news news = news_of(&set, NULL, &keep);
-	struct message_source source = news_message(&news);
+	struct transitions news = transitions_of(&set, NULL, &keep);
+	struct message_source source = report_message(&news);
 	for (int kind = 0; kind < NOTICE_KINDS; kind++) {
 		struct str text = NONE;
 		struct json_template *t = message_load((enum notice_kind)kind, NONE, &keep, &err);

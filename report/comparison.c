@@ -1,5 +1,5 @@
-/* The comparison in sentences.  See delta.h. */
-#include "report/delta.h"
+/* The comparison in sentences.  See comparison.h. */
+#include "report/comparison.h"
 
 #include <math.h>
 
@@ -29,18 +29,18 @@ static const struct metric_look {
 };
 enum { LOOKS = sizeof(looks) / sizeof(looks[0]) };
 
-bool note_is_news(const struct report_note *note)
+bool note_is_comparison(const struct report_note *note)
 {
 	return note->id == DIAG_DIFFERS;
 }
 
-/* Less is nobody's news: half a percent, or half a point of a share. */
-#define NEWS_LEAST 0.005
+/* A smaller change is not told: half a percent, or half a point of a share. */
+#define CHANGE_LEAST 0.005
 
 static bool has_changed(const struct metric_look *look, const struct deltas_row *d)
 {
 	double change = look->unit == UNIT_RATIO ? d->head - d->base : d->ratio - 1;
-	if (!(fabs(change) >= NEWS_LEAST))
+	if (!(fabs(change) >= CHANGE_LEAST))
 		return false;
 	return look->exact || d->p_value <= BASELINE_ALPHA;
 }
@@ -65,12 +65,12 @@ static struct str surety_text(
 	return STR("; beyond the noise between steps, that between runs is not known");
 }
 
-static struct str delta_line(const struct report *r, const struct metric_look *look,
+static struct str comparison_line(const struct report *r, const struct metric_look *look,
 	const struct deltas_row *d, struct arena *keep)
 {
 	bool is_length = str_eq(look->metric, STR("run.step_time_s")) && is_whole_capture(r);
 	struct str against = d->against.p ? d->against : BASELINE_NAMED;
-	if (is_length) /* how long somebody captured is no news of the program */
+	if (is_length) /* how long a capture is says nothing of the program */
 		return arena_fmt(keep,
 			"the capture takes %.*s, that of %.*s %.*s: without steps ops are "
 			"compared, not times of the whole",
@@ -98,18 +98,18 @@ static ptrdiff_t add_lines(
 			look++;
 		if (look < looks + LOOKS && has_changed(look, d) == changed &&
 			(changed || look->always))
-			lines[n++] = delta_line(r, look, d, keep);
+			lines[n++] = comparison_line(r, look, d, keep);
 	}
 	return n;
 }
 
-ptrdiff_t delta_lines(const struct report *r, struct arena *keep, struct str **ret)
+ptrdiff_t comparison_lines(const struct report *r, struct arena *keep, struct str **ret)
 {
 	ptrdiff_t n = 0;
 	struct str *lines =
 		arena_make(keep, struct str, table_count(&r->tables, deltas) + r->note_count + 1);
 	for (ptrdiff_t i = 0; i < r->note_count; i++)
-		if (note_is_news(&r->notes[i]))
+		if (note_is_comparison(&r->notes[i]))
 			lines[n++] = text_clean(keep, r->notes[i].text);
 	n = add_lines(r, true, lines, n, keep);
 	n = add_lines(r, false, lines, n, keep);

@@ -2,8 +2,8 @@
  * Ops that changed, in words: rows of the table changes, for whoever writes them down.  Private to
  * report/.
  */
-#ifndef REPORT_CHANGES_H
-#define REPORT_CHANGES_H
+#ifndef REPORT_OP_CHANGE_H
+#define REPORT_OP_CHANGE_H
 
 #include "report/model.h"
 

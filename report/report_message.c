@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "report/alert.h"
 #include "report/message.h"
-#include "report/news.h"
+#include "report/transition.h"
 #include "report/prose.h"
 
 /* ---- items ----------------------------------------------------------------------------------- */
@@ -14,19 +14,19 @@
 static const struct kind_words {
 	struct str state;
 	const char *mark, *heading, *one, *many;
-} kind_words[NEWS_KINDS] = {
-	[NEWS_NEW] = { STR_INIT("new"), "\xe2\x9d\x8c", "New failure", "new failure",
+} kind_words[TRANSITION_KINDS] = {
+	[TRANSITION_NEW] = { STR_INIT("new"), "\xe2\x9d\x8c", "New failure", "new failure",
 		"new failures" },
-	[NEWS_LOST] = { STR_INIT("lost"), "\xe2\x9d\x94", "Not judged", "not judged",
+	[TRANSITION_LOST] = { STR_INIT("lost"), "\xe2\x9d\x94", "Not judged", "not judged",
 		"not judged" },
-	[NEWS_FIXED] = { STR_INIT("fixed"), "\xe2\x9c\x85", "Fixed", "fixed", "fixed" },
-	[NEWS_STILL] = { STR_INIT("still"), "\xe2\x9d\x8c", "Still failing", "still failing",
+	[TRANSITION_FIXED] = { STR_INIT("fixed"), "\xe2\x9c\x85", "Fixed", "fixed", "fixed" },
+	[TRANSITION_STILL] = { STR_INIT("still"), "\xe2\x9d\x8c", "Still failing", "still failing",
 		"still failing" },
-	[NEWS_WARNS] = { STR_INIT("warning"), "\xe2\x9a\xa0\xef\xb8\x8f", "Warning", "warning",
-		"warnings" },
+	[TRANSITION_WARNS] = { STR_INIT("warning"), "\xe2\x9a\xa0\xef\xb8\x8f", "Warning",
+		"warning", "warnings" },
 };
 
-static struct message_item item_of(const struct news_item *n, bool is_batch,
+static struct message_item item_of(const struct transition *n, bool is_batch,
 	const struct message_room *room, struct arena *keep)
 {
 	const struct kind_words *words = &kind_words[n->kind];
@@ -37,9 +37,9 @@ static struct message_item item_of(const struct news_item *n, bool is_batch,
 	m.workload = text_cut(keep, n->workload, MESSAGE_NAME_BYTES);
 	m.message = n->reason;
 	struct str heading = arena_fmt(keep, "%s: %.*s", words->heading, STR_ARG(m.rule));
-	if (n->alert && !n->alert->finding && n->kind == NEWS_WARNS) {
+	if (n->alert && !n->alert->finding && n->kind == TRANSITION_WARNS) {
 		heading = n->alert->title; /* "inconclusive: peak-memory, idle-gaps" */
-		m.mark = str_from(kind_words[NEWS_LOST].mark);
+		m.mark = str_from(kind_words[TRANSITION_LOST].mark);
 	}
 	if (is_batch)
 		heading = arena_fmt(keep, "%.*s in %.*s", STR_ARG(heading), STR_ARG(m.workload));
@@ -96,10 +96,10 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 	return out_text(o);
 }
 
-static struct str change_of(const struct news *n, struct arena *keep)
+static struct str change_of(const struct transitions *n, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	for (int kind = 0; kind < NEWS_KINDS; kind++) {
+	for (int kind = 0; kind < TRANSITION_KINDS; kind++) {
 		ptrdiff_t count = n->kinds[kind];
 		if (count)
 			out_fmt(o, "%s%lld %s", out_text(o).len ? ", " : "", (long long)count,
@@ -108,21 +108,21 @@ static struct str change_of(const struct news *n, struct arena *keep)
 	return out_text(o).len ? out_text(o) : STR("nothing fails");
 }
 
-static void count(struct message *m, const struct news *n)
+static void count(struct message *m, const struct transitions *n)
 {
 	m->profiles = (double)n->set->count;
-	m->new_count = (double)n->kinds[NEWS_NEW];
-	m->lost_count = (double)n->kinds[NEWS_LOST];
-	m->fixed_count = (double)n->kinds[NEWS_FIXED];
-	m->still_count = (double)n->kinds[NEWS_STILL];
-	m->warning_count = (double)n->kinds[NEWS_WARNS];
+	m->new_count = (double)n->kinds[TRANSITION_NEW];
+	m->lost_count = (double)n->kinds[TRANSITION_LOST];
+	m->fixed_count = (double)n->kinds[TRANSITION_FIXED];
+	m->still_count = (double)n->kinds[TRANSITION_STILL];
+	m->warning_count = (double)n->kinds[TRANSITION_WARNS];
 }
 
 /* The first items are shown. */
 static struct message make(
 	const void *of, ptrdiff_t shown, const struct message_room *room, struct arena *keep)
 {
-	const struct news *n = of;
+	const struct transitions *n = of;
 	enum verdict worst = worst_verdict(n->set);
 	const struct verdict_look *look = &verdict_looks[worst];
 	bool is_batch = n->set->count != 1;
@@ -149,10 +149,10 @@ static struct message make(
 	return m;
 }
 
-struct message_source news_message(const struct news *n)
+struct message_source report_message(const struct transitions *n)
 {
 	struct message_source s = { .of = n, .make = make, .count = n->count, .total = n->count };
 	for (int when = 0; when < NOTICE_WHENS; when++)
-		s.is_due[when] = news_is_due(n, (enum notice_when)when);
+		s.is_due[when] = transitions_are_due(n, (enum notice_when)when);
 	return s;
 }

@@ -1,5 +1,5 @@
-/* Comparing two sets of reports.  See news.h. */
-#include "report/news.h"
+/* Comparing two sets of reports.  See transition.h. */
+#include "report/transition.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct named_set {
 };
 
 struct comparison {
-	struct news *news;
+	struct transitions *found;
 	struct named_set now, before;
 	struct map items; /* those with an alert, by alert_key */
 	struct arena *keep;
@@ -82,12 +82,13 @@ static const struct report *find_workload(
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static struct news_item *add(
-	const struct comparison *c, enum news_kind kind, struct str workload, struct str rule)
+static struct transition *add(
+	const struct comparison *c, enum transition_kind kind, struct str workload, struct str rule)
 {
-	struct news_item *item = arena_push(c->keep, c->news->items, c->news->count, c->news->cap);
-	*item = (struct news_item){ .kind = kind, .workload = workload, .rule = rule };
-	c->news->kinds[kind]++;
+	struct transition *item =
+		arena_push(c->keep, c->found->items, c->found->count, c->found->cap);
+	*item = (struct transition){ .kind = kind, .workload = workload, .rule = rule };
+	c->found->kinds[kind]++;
 	return item;
 }
 
@@ -102,14 +103,15 @@ static void add_alert(struct comparison *c, const struct alert *a)
 	if (at == MAP_NONE) {
 		struct str workload = workload_in(&c->now, a->report);
 		const struct report *before = find_workload(&c->before, workload, &c->now);
-		enum news_kind kind = a->level != ALERT_ERROR			 ? NEWS_WARNS
-				      : state_of(before, a->rule) == STATE_FAILS ? NEWS_STILL
-										 : NEWS_NEW;
-		at = (int32_t)c->news->count;
+		enum transition_kind kind = a->level != ALERT_ERROR ? TRANSITION_WARNS
+					    : state_of(before, a->rule) == STATE_FAILS
+						    ? TRANSITION_STILL
+						    : TRANSITION_NEW;
+		at = (int32_t)c->found->count;
 		map_put(&c->items, key, at, c->keep);
 		add(c, kind, workload, a->rule)->alert = a;
 	}
-	c->news->items[at].subjects++;
+	c->found->items[at].subjects++;
 }
 
 /* What failed before, beside what is now. */
@@ -121,7 +123,8 @@ static void compare_rule(const struct comparison *c, const struct report *before
 	if (state_of(before, rule) != STATE_FAILS || state == STATE_FAILS)
 		return;
 	if (state == STATE_HOLDS) {
-		add(c, NEWS_FIXED, workload, rule)->reason = STR("failed before, and does not now");
+		add(c, TRANSITION_FIXED, workload, rule)->reason =
+			STR("failed before, and does not now");
 		return;
 	}
 	const struct report_rule *result = now ? rule_of(now, rule) : NULL;
@@ -129,14 +132,14 @@ static void compare_rule(const struct comparison *c, const struct report *before
 			    : now->error.p ? STR("the profile could not be read")
 			    : result	   ? reason_of(result, c->keep)
 					   : STR("the rule is not in the rule file any more");
-	add(c, NEWS_LOST, workload, rule)->reason =
+	add(c, TRANSITION_LOST, workload, rule)->reason =
 		arena_fmt(c->keep, "failed before, and could not be judged now: %.*s",
 			STR_ARG(text_clean(c->keep, reason)));
 }
 
 static int by_kind(const void *x, const void *y)
 {
-	const struct news_item *a = x, *b = y;
+	const struct transition *a = x, *b = y;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	if (a->alert && b->alert) /* one array, in their order */
@@ -145,11 +148,11 @@ static int by_kind(const void *x, const void *y)
 	return order ? order : str_cmp(a->rule, b->rule);
 }
 
-struct news news_of(
+struct transitions transitions_of(
 	const struct report_set *set, const struct report_set *previous, struct arena *keep)
 {
-	struct news n = { .set = set };
-	struct comparison c = { .news = &n,
+	struct transitions n = { .set = set };
+	struct comparison c = { .found = &n,
 		.now = named_set(set, keep),
 		.before = named_set(previous, keep),
 		.keep = keep };
@@ -161,7 +164,7 @@ struct news news_of(
 		struct str workload = c.now.workloads[i];
 		if (is_inconclusive(&set->items[i]) &&
 			!is_inconclusive(find_workload(&c.before, workload, &c.now)))
-			add(&c, NEWS_LOST, workload, STR("verdict"))->reason =
+			add(&c, TRANSITION_LOST, workload, STR("verdict"))->reason =
 				STR("the profile could not be judged");
 	}
 	for (ptrdiff_t i = 0; previous && i < previous->count; i++) {
@@ -176,9 +179,11 @@ struct news news_of(
 	return n;
 }
 
-bool news_is_due(const struct news *n, enum notice_when when)
+bool transitions_are_due(const struct transitions *n, enum notice_when when)
 {
-	bool fails = n->kinds[NEWS_NEW] || n->kinds[NEWS_STILL] || n->kinds[NEWS_LOST];
-	bool changed = n->kinds[NEWS_NEW] || n->kinds[NEWS_FIXED] || n->kinds[NEWS_LOST];
+	bool fails =
+		n->kinds[TRANSITION_NEW] || n->kinds[TRANSITION_STILL] || n->kinds[TRANSITION_LOST];
+	bool changed =
+		n->kinds[TRANSITION_NEW] || n->kinds[TRANSITION_FIXED] || n->kinds[TRANSITION_LOST];
 	return when == NOTICE_ALWAYS || (when == NOTICE_FAILURE ? fails : changed);
 }

@@ -1,6 +1,6 @@
 /* What differs from a baseline, for pages.  See html.h. */
-#include "report/changes.h"
-#include "report/delta.h"
+#include "report/op_change.h"
+#include "report/comparison.h"
 #include "report/html.h"
 #include "report/template.h"
 
@@ -50,10 +50,10 @@ struct template_list html_changes(
 	return LIST(items, n);
 }
 
-struct template_list html_deltas(const struct report *r, struct arena *keep)
+struct template_list html_comparison(const struct report *r, struct arena *keep)
 {
 	struct str *lines;
-	ptrdiff_t count = delta_lines(r, keep, &lines);
+	ptrdiff_t count = comparison_lines(r, keep, &lines);
 	struct html_note *items = arena_make(keep, struct html_note, count);
 	for (ptrdiff_t i = 0; i < count; i++)
 		items[i].text = lines[i];

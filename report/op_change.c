@@ -1,5 +1,5 @@
-/* Ops that changed, in words.  See changes.h. */
-#include "report/changes.h"
+/* Ops that changed, in words.  See op_change.h. */
+#include "report/op_change.h"
 
 #include <math.h>
 #include <stdlib.h>

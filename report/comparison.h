@@ -1,0 +1,15 @@
+/*
+ * What a run is beside its baseline, in sentences: what differs, the step time, and whatever else
+ * changed beyond noise, for better or worse.  Private to report/.
+ */
+#ifndef REPORT_COMPARISON_H
+#define REPORT_COMPARISON_H
+
+#include "report/model.h"
+
+/* None without a baseline. */
+ptrdiff_t comparison_lines(const struct report *r, struct arena *keep, struct str **ret);
+/* Whether a note is told in those lines. */
+bool note_is_comparison(const struct report_note *note);
+
+#endif
