@@ -75,23 +75,21 @@ static bool is_inside(struct str path)
 	return true;
 }
 
-static struct str profile_path(const struct report *r, struct arena *keep)
-{
-	struct str path = stable_path(text_clean(keep, r->profile));
-	while (str_take(&path, STR("/")) || str_take(&path, STR("./")) ||
-		str_take(&path, STR("../")))
-		;
-	return is_inside(path) && !str_eq(path, STR(".")) ? path : STR("profile");
-}
-
 static void set_place(struct alert *a, struct arena *keep)
 {
 	struct str file = a->finding ? text_clean(keep, a->finding->source_file) : MISSING;
 	str_take(&file, STR("./"));
 	a->in_source = is_inside(file);
-	a->path = a->in_source ? file : profile_path(a->report, keep);
-	if (a->in_source && is_line(a->finding->source_line))
-		a->line = (int64_t)a->finding->source_line;
+	if (a->in_source) {
+		a->path = file;
+		a->line = is_line(a->finding->source_line) ? (int64_t)a->finding->source_line : 0;
+		return;
+	}
+	file = stable_path(text_clean(keep, a->report->profile));
+	while (str_take(&file, STR("/")) || str_take(&file, STR("./")) ||
+		str_take(&file, STR("../")))
+		;
+	a->path = is_inside(file) && !str_eq(file, STR(".")) ? file : STR("profile");
 }
 
 struct str alert_text(const struct alert *a, struct arena *keep)
@@ -209,18 +207,13 @@ static void add_unsure(struct alerts *all, const struct report *r, const struct 
 	finish(a, "inconclusive", out_text(names), keep);
 }
 
-static void add_unreadable(struct alerts *all, const struct report *r, struct arena *keep)
-{
-	struct alert *a = add(all, r, ALERT_ERROR, keep);
-	a->rule = ALERT_UNREADABLE;
-	a->message = text_clean(keep, r->error);
-	finish(a, "error", diag_name(r->error_id, keep), keep);
-}
-
 static void add_report(struct alerts *all, const struct report *r, struct arena *keep)
 {
 	if (r->error.p) {
-		add_unreadable(all, r, keep);
+		struct alert *a = add(all, r, ALERT_ERROR, keep);
+		a->rule = ALERT_UNREADABLE;
+		a->message = text_clean(keep, r->error);
+		finish(a, "error", diag_name(r->error_id, keep), keep);
 		return;
 	}
 	for (ptrdiff_t i = 0; i < r->finding_count; i++)

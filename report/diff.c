@@ -114,27 +114,23 @@ static void add_clean(cJSON *o, const char *key, struct str s, struct arena *kee
 	json_add_str(o, key, text_clean(keep, s));
 }
 
-static void add_change(cJSON *list, const struct changes_row *c, struct arena *keep)
+/* Columns of the table changes, under their names, but for one. */
+static void add_change(cJSON *list, const struct changes_row *row, struct arena *keep)
 {
+	static const char *const names[] = { "change", "key", "name", "kind", "shape", "base_shape",
+		"scope", "source_file", "source_line", "base_s", "head_s", "base_per_step",
+		"head_per_step", "lost_s", "instead_of", "feeds", "pieces" };
 	cJSON *o = cJSON_CreateObject();
 	cJSON_AddItemToArray(list, o);
-	json_add_str(o, "change", c->change);
-	add_clean(o, "key", c->key, keep);
-	add_clean(o, "name", c->name, keep);
-	add_clean(o, "kind", c->kind, keep);
-	add_clean(o, "shape", c->shape, keep);
-	add_clean(o, "base_shape", c->base_shape, keep);
-	add_clean(o, "scope", c->scope, keep);
-	add_clean(o, "source_file", c->source_file, keep);
-	json_add_double(o, "source_line", c->source_line);
-	json_add_double(o, "base_s", c->base_s);
-	json_add_double(o, "head_s", c->head_s);
-	json_add_double(o, "base_per_step", c->base_per_step);
-	json_add_double(o, "head_per_step", c->head_per_step);
-	json_add_double(o, "lost_s", c->lost_s);
-	add_clean(o, "instead_of", c->instead_of, keep);
-	add_clean(o, "before", c->feeds, keep);
-	add_clean(o, "pieces", c->pieces, keep);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct column *c =
+			table_column(&table_defs[TABLE_changes], str_from(names[i]));
+		const char *key = str_eq(c->name, STR("feeds")) ? "before" : names[i];
+		if (c->type == COLUMN_TEXT)
+			add_clean(o, key, cell_text(c, row), keep);
+		else
+			json_add_double(o, key, cell_real(c, row));
+	}
 }
 
 void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)

@@ -333,23 +333,12 @@ static void part_ratio(const struct fleet_answer *totals, struct str column, con
 		out_fmt(o, " (%.*s before)", STR_ARG(before));
 }
 
-static void part_count(double count, const char *what, struct out *o)
-{
-	if (count > 0)
-		out_fmt(next(o), "%.0f %s", count, what);
-}
-
-/* Nobody is called "unknown". */
-static void part_most(const struct fleet_answer *owners, struct out *o, struct arena *keep)
-{
-	struct str who = name(owners, 0, "group", keep);
-	out_fmt(next(o), "most with %.*s: %.*s",
-		STR_ARG(str_eq(who, STR("unknown")) ? STR("no owner named") : who),
-		STR_ARG(back_text(owners, 0, keep)));
-}
-
 static struct str summary_of(const struct fleet_report *r, bool has_week, struct arena *keep)
 {
+	static const struct {
+		const char *column, *word;
+	} counts[] = { { "new_problems", "new" }, { "fixed_problems", "fixed" },
+		{ "slower", "slower" }, { "faster", "faster" } };
 	const struct fleet_answer *totals = &r->answers[FLEET_TOTALS];
 	const struct fleet_answer *owners = &r->answers[FLEET_BY_OWNER];
 	struct out *o = out_memory(keep);
@@ -360,13 +349,19 @@ static struct str summary_of(const struct fleet_report *r, bool has_week, struct
 	}
 	if (fleet_cpus_text(r, keep).p)
 		out_str(next(o), fleet_cpus_text(r, keep));
-	if (owners->count > 1 && real(owners, 0, "chips_back") > 0)
-		part_most(owners, o, keep);
+	if (owners->count > 1 && real(owners, 0, "chips_back") > 0) {
+		/* The owner "unknown" is none. */
+		struct str who = name(owners, 0, "group", keep);
+		out_fmt(next(o), "most with %.*s: %.*s",
+			STR_ARG(str_eq(who, STR("unknown")) ? STR("no owner named") : who),
+			STR_ARG(back_text(owners, 0, keep)));
+	}
 	if (has_week) {
-		part_count(real(totals, 0, "new_problems"), "new", o);
-		part_count(real(totals, 0, "fixed_problems"), "fixed", o);
-		part_count(real(totals, 0, "slower"), "slower", o);
-		part_count(real(totals, 0, "faster"), "faster", o);
+		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+			double count = real(totals, 0, counts[i].column);
+			if (count > 0)
+				out_fmt(next(o), "%.0f %s", count, counts[i].word);
+		}
 	}
 	return out_text(o);
 }

@@ -1,4 +1,6 @@
 /* Words of a page: prose with code in it, names cut to fit, places, anchors.  See html.h. */
+#include <assert.h>
+
 #include "base/text.h"
 #include "report/html.h"
 
@@ -104,6 +106,7 @@ struct str html_clip(struct str s, int columns, struct arena *keep)
 {
 	ptrdiff_t end = 0, cut = 0;
 	int seen = 0;
+	assert(columns > 0);
 	s = text_clean(keep, s);
 	for (; end < s.len; end++) {
 		if (((unsigned char)s.p[end] & 0xc0) == 0x80)

@@ -4,6 +4,7 @@
  * Lossless: what report_json_read makes of it writes the same bytes again.  NaN and missing
  * strings are null; tables are arrays by column, without the columns that are null throughout.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -75,8 +76,9 @@ static void write_record(
 static bool has_part(const struct record *part, const char *item)
 {
 	const struct record_field *f = part->fields;
-	while (strcmp(f->name, part->needs))
+	while (f->name && strcmp(f->name, part->needs))
 		f++;
+	assert(f->name);
 	return f->type == RECORD_LIST ? *(const ptrdiff_t *)(item + f->count_offset) > 0
 				      : ((const struct str *)(item + f->offset))->p != NULL;
 }

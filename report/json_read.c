@@ -103,22 +103,6 @@ static double get_real(struct reader *rd, const cJSON *o, const char *key)
 	return item && rd->ok ? real_of(item) : (double)NAN;
 }
 
-static bool get_bool(struct reader *rd, const cJSON *o, const char *key)
-{
-	const cJSON *item = get(rd, o, key);
-	if (item && !cJSON_IsBool(item))
-		fail(rd, key, "must be true or false");
-	return item && cJSON_IsTrue(item);
-}
-
-static const cJSON *get_list(struct reader *rd, const cJSON *o, const char *key)
-{
-	const cJSON *item = get(rd, o, key);
-	if (item && !cJSON_IsArray(item))
-		fail(rd, key, "must be a list");
-	return rd->ok ? item : NULL;
-}
-
 static const cJSON *get_map(struct reader *rd, const cJSON *o, const char *key)
 {
 	const cJSON *item = get(rd, o, key);
@@ -253,16 +237,17 @@ static void read_record(struct reader *rd, const struct record *record, const cJ
 
 static void read_list(struct reader *rd, const struct record_field *f, const cJSON *o, char *ret)
 {
-	const cJSON *list = get_list(rd, o, f->name), *item;
-	ptrdiff_t count = list ? cJSON_GetArraySize(list) : 0, bytes = f->record->bytes, i = 0;
+	const cJSON *list = get(rd, o, f->name), *item;
+	if (list && !cJSON_IsArray(list))
+		fail(rd, f->name, "must be a list");
+	ptrdiff_t count = list && rd->ok ? cJSON_GetArraySize(list) : 0, bytes = f->record->bytes,
+		  i = 0;
 	char *items = arena_alloc(rd->keep, bytes, alignof(max_align_t), count);
 	cJSON_ArrayForEach(item, list)
 	{
 		if (enter(rd, f->name, i, item))
 			read_record(rd, f->record, item, items + i * bytes);
 		leave(rd);
-		if (!rd->ok)
-			break;
 		i++;
 	}
 	memcpy(ret + f->offset, &items, sizeof(items));
@@ -283,7 +268,10 @@ static void read_field(struct reader *rd, const struct record_field *f, const cJ
 		*(double *)cell = get_real(rd, o, f->name);
 		break;
 	case RECORD_FLAG:
-		*(bool *)cell = get_bool(rd, o, f->name);
+		part = get(rd, o, f->name);
+		if (part && !cJSON_IsBool(part))
+			fail(rd, f->name, "must be true or false");
+		*(bool *)cell = cJSON_IsTrue(part);
 		break;
 	case RECORD_WORD:
 		value = read_word(rd, f, get_text(rd, o, f->name));

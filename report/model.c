@@ -1,6 +1,7 @@
 /* The report model: words, lookups, grouping.  See model.h. */
 #include "report/model.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/text.h"
@@ -27,6 +28,7 @@ enum verdict verdict_by_name(struct str name)
 
 void *table_row(const struct table_def *def, const struct table *t, ptrdiff_t index)
 {
+	assert(index >= 0 && index < t->count);
 	return (char *)t->rows + index * def->row_bytes;
 }
 
@@ -99,6 +101,7 @@ struct group group_of(const struct report *r, struct str rule, enum verdict v, s
 
 bool group_is_told(const struct report *r, const struct group *g, struct arena *keep)
 {
+	assert(g->count > 0);
 	const struct report_finding *f = g->items[0];
 	return f->verdict == VERDICT_WARN && group_of(r, f->rule, VERDICT_FAIL, keep).count > 0;
 }

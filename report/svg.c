@@ -1,6 +1,7 @@
 /* Shapes, scales, signs.  See svg.h. */
 #include "report/svg.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/kind.h"
@@ -78,17 +79,6 @@ void svg_begin_links(
 }
 
 void svg_end(struct xhtml *x)
-{
-	xhtml_close(x);
-}
-
-void svg_link_begin(struct xhtml *x, struct str page)
-{
-	xhtml_open(x, STR("a"));
-	xhtml_attr(x, "href", arena_fmt(x->keep, "./%.*s", STR_ARG(page)));
-}
-
-void svg_link_end(struct xhtml *x)
 {
 	xhtml_close(x);
 }
@@ -246,6 +236,7 @@ static double unit_size(double most, enum unit unit)
 struct svg_scale svg_scale(double most, enum unit unit, int ticks)
 {
 	struct svg_scale s = { most, 1, unit };
+	assert(ticks > 0);
 	if (!(most > 0) || !isfinite(most))
 		return (struct svg_scale){ 1, 1, unit };
 	double size = unit_size(most, unit);

@@ -3,7 +3,7 @@
  *
  * Every shape has a class, which the page's stylesheet colours for light, dark and print, and the
  * same as presentation attributes, because some places that show our pages allow no stylesheet.
- * No style attributes, no ids, no links but those of svg_link_begin, to pages beside ours.
+ * No style attributes, no ids, no links but to pages beside ours.
  * Coordinates have one decimal, so that bytes do not depend on the last bits of a sum.
  */
 #ifndef REPORT_SVG_H
@@ -53,9 +53,6 @@ void svg_begin_links(
 	struct xhtml *x, double width, double height, struct str title, struct str desc);
 void svg_title(struct xhtml *x, struct str title); /* of what is open */
 void svg_end(struct xhtml *x);
-/* What is drawn until the end leads to `page`, a path that is below this page's directory. */
-void svg_link_begin(struct xhtml *x, struct str page);
-void svg_link_end(struct xhtml *x);
 void svg_rect(struct xhtml *x, enum ink ink, double left, double top, double width, double height);
 /* The same with words that show when the pointer rests on it. */
 void svg_rect_title(struct xhtml *x, enum ink ink, double left, double top, double width,

@@ -143,11 +143,13 @@ static void draw_fleet(const void *what, struct xhtml *x)
 		STR("Bars, one for each of the workloads that would give back most."));
 	for (ptrdiff_t i = 0; i < b->count; i++) {
 		struct str page = fleet_page_link(&b->ranking->rows[i], b->pages, x->keep);
-		if (page.p)
-			svg_link_begin(x, page);
+		if (page.p) {
+			xhtml_open(x, STR("a"));
+			xhtml_attr(x, "href", arena_fmt(x->keep, "./%.*s", STR_ARG(page)));
+		}
 		draw_shapes(b, i, scale, x);
 		if (page.p)
-			svg_link_end(x);
+			xhtml_close(x);
 	}
 	svg_keys(x, keys, 2, 8, height + 8);
 	svg_end(x);

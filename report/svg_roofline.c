@@ -309,11 +309,6 @@ static int take_boxes(const struct plot *p, struct box *ret)
 	return count;
 }
 
-static bool is_near(const struct plot *p, const struct point *a, const struct point *b)
-{
-	return fabs(at_x(p, a->x) - at_x(p, b->x)) < 9 && fabs(at_y(p, a->y) - at_y(p, b->y)) < 9;
-}
-
 /* Ops in one place share a label: the heaviest gives its name, the others are counted. */
 static struct str label_of(const struct plot *p, int index, struct arena *keep)
 {
@@ -321,7 +316,9 @@ static struct str label_of(const struct plot *p, int index, struct arena *keep)
 	struct str name = html_clip(pt->op->name, 26, keep);
 	int near = 0;
 	for (int i = 0; i < p->count; i++) {
-		if (i == index || !is_near(p, pt, &p->points[i]))
+		double dx = at_x(p, pt->x) - at_x(p, p->points[i].x);
+		double dy = at_y(p, pt->y) - at_y(p, p->points[i].y);
+		if (i == index || !(fabs(dx) < 9 && fabs(dy) < 9))
 			continue;
 		if (i < index)
 			return MISSING;

@@ -62,17 +62,6 @@ static const struct template_field *record_field(
 	return NULL;
 }
 
-/* Of all fields that are seen from here, the one that may have been meant. */
-static struct str nearest_field(const struct loader *l, struct str name)
-{
-	struct str *names = NULL;
-	ptrdiff_t count = 0, cap = 0;
-	for (int i = l->scope_count - 1; i >= 0; i--)
-		for (const struct template_field *f = l->scopes[i]->fields; f->name; f++)
-			*arena_push(l->keep, names, count, cap) = str_from(f->name);
-	return text_nearest(name, names, count);
-}
-
 bool loader_field(struct loader *l, struct str name, struct ref *ret)
 {
 	for (int up = 0; up < l->scope_count; up++) {
@@ -81,7 +70,13 @@ bool loader_field(struct loader *l, struct str name, struct ref *ret)
 		if (ret->field)
 			return true;
 	}
-	struct str nearest = nearest_field(l, name);
+	/* Of all fields that are seen from here, the one that may have been meant. */
+	struct str *names = NULL, nearest;
+	ptrdiff_t count = 0, cap = 0;
+	for (int i = l->scope_count - 1; i >= 0; i--)
+		for (const struct template_field *f = l->scopes[i]->fields; f->name; f++)
+			*arena_push(l->keep, names, count, cap) = str_from(f->name);
+	nearest = text_nearest(name, names, count);
 	const char *record = l->scopes[l->scope_count - 1]->name;
 	if (nearest.p)
 		return loader_bad(l, name, "no field '%.*s' in %s; did you mean '%.*s'?",
