@@ -3,8 +3,6 @@
  */
 #include <math.h>
 
-#include "base/embed.h"
-#include "base/input.h"
 #include "base/unit.h"
 #include "cmd/cmd.h"
 #include "cmd/grid.h"
@@ -71,7 +69,7 @@ static const struct chip_number *peak16(const struct chip *c)
 	return isfinite(bf16->value) ? bf16 : &c->peak[DTYPE_F16];
 }
 
-static void put_list(struct context *c, const struct chip_set *set)
+static void put_list(struct context *c, struct chip_set *set)
 {
 	struct grid g = { .keep = c->keep, .columns = 5, .has_header = true };
 	grid_add(&g, STR("NAME"));
@@ -80,7 +78,7 @@ static void put_list(struct context *c, const struct chip_set *set)
 	grid_add(&g, STR("HBM"));
 	grid_add(&g, STR("BANDWIDTH"));
 	for (ptrdiff_t i = 0; i < set->count; i++) {
-		const struct chip *chip = set->items[i];
+		const struct chip *chip = chip_at(set, i);
 		grid_add(&g, chip->id);
 		grid_add(&g, chip->name);
 		grid_add(&g, number_text(peak16(chip), UNIT_FLOPS_PER_SECOND, c->keep));
@@ -200,59 +198,36 @@ static void put_chip(struct context *c, const struct chip *chip)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The text of a chip's file, embedded or the user's. */
-static bool file_text(
-	const struct chip *chip, struct arena *keep, struct str *ret, struct diag *err)
+static void put_files(struct context *c, struct chip_set *set)
 {
-	*ret = embed_find(chip->file);
-	return ret->p || input_text(chip->file, CHIP_FILE_MAX, keep, ret, err);
+	out_z(c->out, "[\n");
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		out_str(c->out, str_trim(chip_at(set, i)->text));
+		out_z(c->out, i + 1 < set->count ? ",\n" : "\n");
+	}
+	out_z(c->out, "]\n");
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool show_one(struct context *c, const struct chip_set *set, struct str name,
-	enum format format, struct diag *err)
-{
-	struct str text;
-	const struct chip *chip = chip_find(set, name, c->keep, err);
-	if (!chip || (format == FORMAT_JSON && !file_text(chip, c->keep, &text, err)))
-		return false;
-	if (format == FORMAT_TEXT)
-		put_chip(c, chip);
-	else
-		out_str(c->out, text);
-	return true;
-}
-
-static bool show_all(
-	struct context *c, const struct chip_set *set, enum format format, struct diag *err)
-{
-	if (format == FORMAT_TEXT) {
-		put_list(c, set);
-		return true;
-	}
-	out_z(c->out, "[\n");
-	for (ptrdiff_t i = 0; i < set->count; i++) {
-		struct str text;
-		if (!file_text(set->items[i], c->keep, &text, err))
-			return false;
-		out_str(c->out, str_trim(text));
-		out_z(c->out, i + 1 < set->count ? ",\n" : "\n");
-	}
-	out_z(c->out, "]\n");
-	return true;
-}
-
 static enum status hardware_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct hardware_settings *s = settings;
-	enum format format = (enum format)s->format;
-	struct chip_set set;
+	bool json = s->format == FORMAT_JSON;
+	struct chip_set *set = chip_set_new(c->keep);
 	struct diag err;
-	bool ok = chip_set_load(c->keep, &set, &err) &&
-		  (args->count ? show_one(c, &set, args->items[0], format, &err)
-			       : show_all(c, &set, format, &err));
-	return ok ? STATUS_OK : misused(&err);
+	const struct chip *chip = args->count ? chip_find(set, args->items[0], &err) : NULL;
+	if (args->count && !chip)
+		return misused(&err);
+	if (chip && json)
+		out_str(c->out, chip->text);
+	else if (chip)
+		put_chip(c, chip);
+	else if (json)
+		put_files(c, set);
+	else
+		put_list(c, set);
+	return STATUS_OK;
 }
 
 static const struct option hardware_options[] = {

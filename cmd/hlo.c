@@ -136,7 +136,6 @@ static bool show_text(
 
 static bool use_chip(struct hlo_view *v, struct str name, struct diag *err)
 {
-	struct chip_set set;
 	const struct chip_hints none = { .clock_hz = NAN,
 		.memory_bytes = NAN,
 		.memory_bps = NAN,
@@ -145,9 +144,7 @@ static bool use_chip(struct hlo_view *v, struct str name, struct diag *err)
 	v->device = chip_device(NULL, &none);
 	if (!name.p)
 		return true;
-	if (!chip_set_load(v->c->keep, &set, err))
-		return false;
-	const struct chip *chip = chip_find(&set, name, v->c->keep, err);
+	const struct chip *chip = chip_find(chip_set_new(v->c->keep), name, err);
 	v->device = chip_device(chip, &none);
 	return chip != NULL;
 }

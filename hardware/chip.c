@@ -1,36 +1,62 @@
 /* Chips by name, and what one device plane of a chip can do.  See chip.h. */
 #include "hardware/chip.h"
 
+#include <assert.h>
 #include <math.h>
 
+#include "base/doc.h"
 #include "base/embed.h"
 #include "base/input.h"
 #include "base/text.h"
 
-/* ---- the set ------------------------------------------------------------------------------ */
+/* ---- the set --------------------------------------------------------------------------------- */
 
-static bool is_chip_file(struct str name)
+static bool is_chip_file(ptrdiff_t i)
 {
-	return str_starts(name, STR("hardware/")) && str_ends(name, STR(".json"));
+	return i < embedded_count && str_starts(str_from(embedded_files[i].name), STR("hardware/"));
+}
+
+/* All chips and what reading them leaves behind are 2 MB. */
+#define SET_BYTES ((ptrdiff_t)16 << 20)
+
+/* The texts in double quotes up to the figures. */
+static struct list words_of(struct str file, struct arena *keep)
+{
+	struct list words = { 0 };
+	struct str word;
+	while (str_cut(file, '"', &word, &file) && str_cut(file, '"', &word, &file) &&
+		!str_eq(word, STR("peak_flops")))
+		*arena_push(keep, words.items, words.count, words.cap) = word;
+	return words;
 }
 
 /*
  * Sorted by id because embedded_files is sorted by name, a file is named after its id, and '.'
  * comes before every character an id may have.
  */
-bool chip_set_load(struct arena *keep, struct chip_set *ret, struct diag *err)
+struct chip_set *chip_set_new(struct arena *keep)
 {
-	*ret = (struct chip_set){ arena_make(keep, const struct chip *, embedded_count), 0 };
-	for (ptrdiff_t i = 0; i < embedded_count; i++) {
-		struct str name = str_from(embedded_files[i].name);
-		if (!is_chip_file(name))
-			continue;
-		const struct chip *c = chip_parse(name, embedded_files[i].text, keep, err);
-		if (!c)
-			return false;
-		ret->items[ret->count++] = c;
-	}
-	return true;
+	struct chip_set *set = arena_make(keep, struct chip_set, 1);
+	set->own = arena_new(SET_BYTES);
+	while (set->first < embedded_count && !is_chip_file(set->first))
+		set->first++;
+	while (is_chip_file(set->first + set->count))
+		set->count++;
+	set->entries = arena_make(keep, struct chip_entry, set->count);
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		set->entries[i].words = words_of(embedded_files[set->first + i].text, keep);
+	return set;
+}
+
+const struct chip *chip_at(struct chip_set *set, ptrdiff_t i)
+{
+	assert(i >= 0 && i < set->count);
+	const struct embedded *file = &embedded_files[set->first + i];
+	const struct chip **chip = &set->entries[i].chip;
+	if (!*chip)
+		*chip = chip_parse(str_from(file->name), file->text, &set->own, NULL);
+	assert(*chip); /* the unit tests read them all */
+	return *chip;
 }
 
 /* ---- names -------------------------------------------------------------------------------- */
@@ -70,53 +96,50 @@ bool chip_is_called(const struct chip *c, struct str name)
 	return false;
 }
 
-static bool is_path(struct str name)
+bool chip_mentions(const struct chip_set *set, ptrdiff_t i, struct str text)
 {
-	return str_find_char(name, '/') >= 0 || str_ends(name, STR(".json"));
+	const struct list *words = &set->entries[i].words;
+	for (ptrdiff_t k = 0; k < words->count; k++)
+		if (chip_name_eq(words->items[k], text))
+			return true;
+	return false;
 }
 
 static const struct chip *read_file(struct str path, struct arena *keep, struct diag *err)
 {
 	struct str text;
-	return input_text(path, CHIP_FILE_MAX, keep, &text, err) ? chip_parse(path, text, keep, err)
-								 : NULL;
-}
-
-/* Every id, name and alias, for "did you mean". */
-static struct str nearest(const struct chip_set *set, struct str name, struct arena scratch)
-{
-	struct str *words = NULL;
-	ptrdiff_t count = 0, cap = 0;
-	for (ptrdiff_t i = 0; i < set->count; i++) {
-		const struct chip *c = set->items[i];
-		*arena_push(&scratch, words, count, cap) = c->id;
-		*arena_push(&scratch, words, count, cap) = c->name;
-		for (ptrdiff_t j = 0; j < c->alias_count; j++)
-			*arena_push(&scratch, words, count, cap) = c->aliases[j];
-	}
-	return text_nearest(name, words, count);
+	return input_text(path, DOC_MAX_BYTES, keep, &text, err)
+		       ? chip_parse(arena_str(keep, path), text, keep, err)
+		       : NULL;
 }
 
 /* Ids that begin with the name ("h100"), or all of them. */
-static struct str ids(const struct chip_set *set, struct str prefix, struct arena *keep)
+static struct str ids(struct chip_set *set, struct str prefix)
 {
-	struct str list = { "", 0 };
+	struct str list = STR("");
 	for (ptrdiff_t i = 0; i < set->count; i++) {
-		struct str id = set->items[i]->id;
+		struct str id = chip_at(set, i)->id;
 		if (chip_name_eq(str_head(id, prefix.len), prefix))
-			list = arena_fmt(keep, "%.*s%s%.*s", STR_ARG(list), list.len ? ", " : "",
-				STR_ARG(id));
+			list = arena_fmt(&set->own, "%.*s%s%.*s", STR_ARG(list),
+				list.len ? ", " : "", STR_ARG(id));
 	}
 	return list;
 }
 
-static void not_found(
-	const struct chip_set *set, struct str name, struct arena scratch, struct diag *err)
+static void not_found(struct chip_set *set, struct str name, struct diag *err)
 {
-	struct str clean = str_head(text_clean(&scratch, name), 200);
-	struct str near = nearest(set, clean, scratch);
-	struct str alike = clean.len ? ids(set, clean, &scratch) : (struct str){ "", 0 };
-	struct str all = ids(set, (struct str){ "", 0 }, &scratch);
+	struct str clean = str_head(text_clean(&set->own, name), 200), *words = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct chip *c = chip_at(set, i);
+		*arena_push(&set->own, words, count, cap) = c->id;
+		*arena_push(&set->own, words, count, cap) = c->name;
+		for (ptrdiff_t j = 0; j < c->alias_count; j++)
+			*arena_push(&set->own, words, count, cap) = c->aliases[j];
+	}
+	struct str near = text_nearest(clean, words, count);
+	struct str alike = clean.len ? ids(set, clean) : STR("");
+	struct str all = ids(set, STR(""));
 	diag_set(err, DIAG_HARDWARE_NAME, "no chip is called '%.*s'", STR_ARG(clean));
 	if (alike.len)
 		diag_append(err, "did you mean one of %.*s?", STR_ARG(alike));
@@ -128,15 +151,14 @@ static void not_found(
 		STR_ARG(all));
 }
 
-const struct chip *chip_find(
-	const struct chip_set *set, struct str name, struct arena *keep, struct diag *err)
+const struct chip *chip_find(struct chip_set *set, struct str name, struct diag *err)
 {
-	if (is_path(name))
-		return read_file(name, keep, err);
+	if (str_find_char(name, '/') >= 0 || str_ends(name, STR(".json")))
+		return read_file(name, &set->own, err);
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		if (chip_is_called(set->items[i], name))
-			return set->items[i];
-	not_found(set, name, *keep, err);
+		if (chip_mentions(set, i, name) && chip_is_called(chip_at(set, i), name))
+			return chip_at(set, i);
+	not_found(set, name, err);
 	return NULL;
 }
 

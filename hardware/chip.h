@@ -19,7 +19,7 @@
 enum chip_vendor { VENDOR_UNKNOWN, VENDOR_GOOGLE, VENDOR_NVIDIA, VENDOR_AMD, VENDOR_CPU };
 
 enum chip_topology {
-	TOPOLOGY_NONE,
+	TOPOLOGY_NONE = 1,
 	TOPOLOGY_TORUS_2D,
 	TOPOLOGY_TORUS_3D, /* TPU ICI */
 	TOPOLOGY_SWITCH,   /* NVSwitch: full rate to any peer */
@@ -68,28 +68,36 @@ struct chip {
 	struct chip_conflict *conflicts;
 	ptrdiff_t conflict_count;
 	struct str notes;
-	struct str file; /* where it was read from */
+	struct str file, text; /* where it was read from, and what stands there */
 };
 
-#define CHIP_FILE_MAX ((ptrdiff_t)1 << 20) /* the longest of ours has 3 kB */
-
+/*
+ * The embedded chips, sorted by id.  A file is read when its chip is first asked for, and a check
+ * asks for one.  So a set changes while it is used, by one thread, and keeps what it read in
+ * memory of its own until the process ends.
+ */
 struct chip_set {
-	const struct chip **items; /* sorted by id */
-	ptrdiff_t count;
+	struct arena own;
+	struct chip_entry {
+		const struct chip *chip; /* NULL: not read yet */
+		struct list words;	 /* in its file, before its figures */
+	} * entries;
+	ptrdiff_t count, first; /* of the embedded files */
 };
 
-/* The embedded chips. */
-bool chip_set_load(struct arena *keep, struct chip_set *ret, struct diag *err);
+struct chip_set *chip_set_new(struct arena *keep);
+const struct chip *chip_at(struct chip_set *set, ptrdiff_t i);
 /* A chip by id, name or alias (see chip_name_eq), or from a file when `name` has a '/' or ends in
  * ".json".  An unknown name is an error with the nearest one. */
-const struct chip *chip_find(
-	const struct chip_set *set, struct str name, struct arena *keep, struct diag *err);
-/* NULL and a diagnostic: file, line and column for syntax, the path of the key for the rest. */
+const struct chip *chip_find(struct chip_set *set, struct str name, struct diag *err);
+/* NULL and a diagnostic with a caret. */
 const struct chip *chip_parse(
-	struct str file, struct str json, struct arena *keep, struct diag *err);
+	struct str file, struct str text, struct arena *keep, struct diag *err);
 /* "TPU v5 lite", "tpu_v5-LITE" and "TPUv5lite" are one name: case, blanks, '-', '_' don't count. */
 bool chip_name_eq(struct str a, struct str b);
 bool chip_is_called(const struct chip *c, struct str name); /* id, name or an alias */
+/* Whether the text is one of the words: its names, its arch, its compute capability.  Cheap. */
+bool chip_mentions(const struct chip_set *set, ptrdiff_t i, struct str text);
 
 /* What a device plane says about itself; 0, NaN or missing where it says nothing. */
 struct chip_hints {
@@ -101,7 +109,6 @@ struct chip_hints {
 	double clock_hz, memory_bytes;
 	double memory_bps;		 /* AMD reports half of the truth: never read there */
 	double peak_flops, peak_hbm_bps; /* plane stats, per plane */
-	int planes_on_host;
 };
 
 /* How a chip was recognised, or why not; both texts are for people. */
@@ -111,7 +118,7 @@ struct chip_match {
 	bool ambiguous; /* NULL because several chips fit; `why` lists them */
 };
 struct chip_match chip_recognise(
-	const struct chip_set *set, const struct chip_hints *hints, struct arena *keep);
+	struct chip_set *set, const struct chip_hints *hints, struct arena *keep);
 
 /*
  * One device plane of a chip: the chip's figures times `share` (cores on the plane over cores per

@@ -88,18 +88,18 @@ static struct chip_match unknown(struct str why)
 
 /* ---- by name ------------------------------------------------------------------------------ */
 
-static struct candidates called(const struct chip_set *set, struct str name, enum chip_vendor v)
+static struct candidates called(struct chip_set *set, struct str name, enum chip_vendor v)
 {
 	struct candidates list = { .count = 0 };
-	for (ptrdiff_t i = 0; i < set->count && list.count < CANDIDATES_MAX; i++)
-		if (is_vendor(set->items[i], v) && chip_is_called(set->items[i], name))
-			list.items[list.count++] = set->items[i];
+	for (ptrdiff_t i = 0; name.len && i < set->count && list.count < CANDIDATES_MAX; i++)
+		if (chip_mentions(set, i, name) && is_vendor(chip_at(set, i), v) &&
+			chip_is_called(chip_at(set, i), name))
+			list.items[list.count++] = chip_at(set, i);
 	return list;
 }
 
 /* The chip whose names look most like this one, as a model to copy; else a common one. */
-static struct str model_for(
-	const struct chip_set *set, struct str name, enum chip_vendor v, struct arena scratch)
+static struct str model_for(struct chip_set *set, struct str name, enum chip_vendor v)
 {
 	static const struct str common[] = { [VENDOR_UNKNOWN] = STR_INIT("h100_sxm"),
 		[VENDOR_GOOGLE] = STR_INIT("tpu_v5e"),
@@ -108,20 +108,16 @@ static struct str model_for(
 		[VENDOR_CPU] = STR_INIT("h100_sxm") };
 	struct str *words = NULL;
 	ptrdiff_t count = 0, cap = 0;
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		for (ptrdiff_t j = 0; j < set->items[i]->alias_count; j++) {
-			struct str alias = set->items[i]->aliases[j];
-			if (!is_vendor(set->items[i], v))
-				continue;
-			if (chip_name_eq(str_head(alias, name.len), name))
-				return set->items[i]->id;
-			*arena_push(&scratch, words, count, cap) = alias;
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct chip *c = chip_at(set, i);
+		for (ptrdiff_t j = 0; is_vendor(c, v) && j < c->alias_count; j++) {
+			if (chip_name_eq(str_head(c->aliases[j], name.len), name))
+				return c->id;
+			*arena_push(&set->own, words, count, cap) = c->aliases[j];
 		}
+	}
 	struct str near = text_nearest(name, words, count);
-	for (ptrdiff_t i = 0; near.p && i < set->count; i++)
-		if (chip_is_called(set->items[i], near))
-			return set->items[i]->id;
-	return common[v];
+	return near.p ? called(set, near, v).items[0]->id : common[v];
 }
 
 static struct str add_alias(struct str quoted_name, struct str model, struct arena *keep)
@@ -145,13 +141,13 @@ static struct chip_match by_list(const struct candidates *list, struct str what,
 		true };
 }
 
-static struct chip_match tpu(const struct chip_set *set, struct str type, struct arena *keep)
+static struct chip_match tpu(struct chip_set *set, struct str type, struct arena *keep)
 {
 	struct candidates list = called(set, type, VENDOR_UNKNOWN);
 	struct str name = quoted(type, keep);
 	if (list.count)
 		return by_list(&list, arena_fmt(keep, "device type %.*s", STR_ARG(name)), keep);
-	struct str model = model_for(set, type, VENDOR_GOOGLE, *keep);
+	struct str model = model_for(set, type, VENDOR_GOOGLE);
 	struct str advice = add_alias(name, model, keep);
 	return unknown(arena_fmt(keep, "no hardware file knows the device type %.*s: %.*s",
 		STR_ARG(name), STR_ARG(advice)));
@@ -195,19 +191,27 @@ static void keep_near(struct candidates *list, double bps)
 		*list = near;
 }
 
+static struct str capability(const struct chip_hints *h, struct arena *keep)
+{
+	return h->cc_major > 0 ? arena_fmt(keep, "%d.%d", h->cc_major, h->cc_minor) : STR("");
+}
+
+/* Of a device that says its architecture or its compute capability. */
 static struct candidates counted(
-	const struct chip_set *set, const struct chip_hints *h, enum chip_vendor v, struct str arch)
+	struct chip_set *set, const struct chip_hints *h, enum chip_vendor v, struct str arch)
 {
 	struct candidates list = { .count = 0 };
+	struct str clue = arch.len ? arch : capability(h, &set->own);
 	for (ptrdiff_t i = 0; i < set->count && list.count < CANDIDATES_MAX; i++)
-		if (is_vendor(set->items[i], v) && fits(set->items[i], h, arch))
-			list.items[list.count++] = set->items[i];
+		if (clue.len && chip_mentions(set, i, clue) && is_vendor(chip_at(set, i), v) &&
+			fits(chip_at(set, i), h, arch))
+			list.items[list.count++] = chip_at(set, i);
 	if (list.count > 1 && v == VENDOR_NVIDIA && h->memory_bps > 0)
 		keep_near(&list, h->memory_bps);
 	return list;
 }
 
-static struct chip_match by_counters(const struct chip_set *set, const struct chip_hints *h,
+static struct chip_match by_counters(struct chip_set *set, const struct chip_hints *h,
 	enum chip_vendor v, struct str arch, struct arena *keep)
 {
 	struct candidates list = counted(set, h, v, arch);
@@ -231,8 +235,8 @@ static struct chip_match by_counters(const struct chip_set *set, const struct ch
 }
 
 /* The device has a name that no file lists. */
-static struct chip_match unlisted(const struct chip_set *set, const struct chip_hints *h,
-	enum chip_vendor v, struct arena *keep)
+static struct chip_match unlisted(
+	struct chip_set *set, const struct chip_hints *h, enum chip_vendor v, struct arena *keep)
 {
 	struct str name = quoted(h->device_name, keep), what = counters(h, keep);
 	struct candidates list = counted(set, h, v, (struct str){ NULL, 0 });
@@ -242,14 +246,14 @@ static struct chip_match unlisted(const struct chip_set *set, const struct chip_
 			"%.*s is a slice of a GPU (MIG), whose share of the peaks no file lists: "
 			"write a file with the slice's figures and pass it with --hardware",
 			STR_ARG(name)));
-	if (h->cc_major > 0 && list.count)
+	if (list.count)
 		return unknown(arena_fmt(keep,
 			"no hardware file lists the name %.*s; its counters (%.*s) fit %.*s: if it "
 			"is that chip, add %.*s to \"aliases\" in hardware/%.*s.json or pass it "
 			"with --hardware",
 			STR_ARG(name), STR_ARG(what), STR_ARG(ids), STR_ARG(name),
 			STR_ARG(list.items[0]->id)));
-	struct str model = model_for(set, h->device_name, v, *keep);
+	struct str model = model_for(set, h->device_name, v);
 	struct str advice = add_alias(name, model, keep);
 	return unknown(arena_fmt(keep, "no hardware file lists the name %.*s (%.*s): %.*s",
 		STR_ARG(name), STR_ARG(what), STR_ARG(advice)));
@@ -266,7 +270,7 @@ static struct str arch_of(struct str name)
 }
 
 struct chip_match chip_recognise(
-	const struct chip_set *set, const struct chip_hints *hints, struct arena *keep)
+	struct chip_set *set, const struct chip_hints *hints, struct arena *keep)
 {
 	enum chip_vendor v = vendor_of(hints->vendor);
 	struct str name = str_trim(hints->device_name), arch = arch_of(name);
@@ -274,7 +278,7 @@ struct chip_match chip_recognise(
 		return tpu(set, str_trim(hints->device_type), keep);
 	struct candidates list = called(set, name, v);
 	struct str shown = quoted(name, keep);
-	if (name.len && list.count)
+	if (list.count)
 		return by_list(&list, arena_fmt(keep, "device name %.*s", STR_ARG(shown)), keep);
 	if (name.len && !arch.len)
 		return unlisted(set, hints, v, keep);

@@ -19,11 +19,22 @@ static bool is_device(const struct plane *p)
 	return p->class == PLANE_DEVICE && any;
 }
 
+/* By what chips are recognised. */
+static bool is_alike(const struct plane_chip *a, const struct plane_chip *b)
+{
+	return str_eq(a->device_type, b->device_type) && str_eq(a->device_name, b->device_name) &&
+	       str_eq(a->vendor, b->vendor) && a->cc_major == b->cc_major &&
+	       a->cc_minor == b->cc_minor && a->core_count == b->core_count &&
+	       a->clock_hz == b->clock_hz && a->memory_bytes == b->memory_bytes &&
+	       a->memory_bps == b->memory_bps;
+}
+
+/* A device is most often what the one before it is. */
 static void device_chip(struct measured *m, struct device *d)
 {
 	const struct plane_chip *c = &d->plane->chip;
+	const struct device *before = d > m->devices ? d - 1 : NULL;
 	struct chip_hints h = {
-		.planes_on_host = (int)host_device_planes(d->plane->profile),
 		.device_type = c->device_type,
 		.device_name = c->device_name,
 		.vendor = c->vendor,
@@ -44,6 +55,9 @@ static void device_chip(struct measured *m, struct device *d)
 		d->match = (struct chip_match){
 			.why = STR("a CPU has no roofline here; name a file with --hardware")
 		};
+	else if (before && is_alike(&before->plane->chip, &d->plane->chip) &&
+		 before->plane->platform != PLATFORM_CPU)
+		d->match = before->match;
 	else
 		d->match = chip_recognise(m->options->chips, &h, m->keep);
 	d->chip = (struct chip_device){ .share = 1, .peak_drift = NAN, .hbm_drift = NAN };

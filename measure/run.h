@@ -36,7 +36,7 @@ struct source_root {
 };
 
 struct measure_options {
-	const struct chip_set *chips;
+	struct chip_set *chips;
 	const struct chip *chip;      /* from --hardware; NULL: recognise it */
 	const struct job_file *job;   /* what the owner says; NULL: nothing */
 	const struct op_costs *costs; /* of custom calls, by the rule file; NULL: none */

@@ -100,24 +100,22 @@ static bool load_source_roots(
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,
 	struct load_options *ret, struct diag *err)
 {
-	struct chip_set *chips = arena_make(keep, struct chip_set, 1);
 	struct measure_options *m = &ret->measure;
 
 	*ret = (struct load_options){
 		.expect_commit = s->expect_commit, .hlo = s->hlo, .hosts_sample = s->hosts_sample
 	};
-	*m = (struct measure_options){ .chips = chips, .threads = threads };
+	*m = (struct measure_options){ .chips = chip_set_new(keep), .threads = threads };
 	/* Git shows seven digits of a commit at the least; fewer fit too many. */
 	if (s->expect_commit.p && s->expect_commit.len < COMMIT_MIN)
 		return diag_set(
 			err, DIAG_USAGE, "--expect-commit takes at least %d digits", COMMIT_MIN);
-	if (!load_max_age(s, ret, err) || !chip_set_load(keep, chips, err) ||
-		!load_source_roots(&s->source_roots, keep, m, err))
+	if (!load_max_age(s, ret, err) || !load_source_roots(&s->source_roots, keep, m, err))
 		return false;
 	if (s->job.p && !job_file_read(&tree_local, s->job, keep, &m->job, err))
 		return false;
 	if (s->hardware.p)
-		m->chip = chip_find(chips, s->hardware, keep, err);
+		m->chip = chip_find(m->chips, s->hardware, err);
 	return m->chip || !s->hardware.p;
 }
 

@@ -4,14 +4,18 @@
 
 static void work_with(const struct chip *c, struct arena *keep)
 {
-	const struct chip *items[] = { c };
-	struct chip_set set = { items, 1 };
+	static struct arena own;
+	static struct chip_set *set;
+	if (!set) {
+		own = arena_new(ARENA_SCRATCH_BYTES);
+		set = chip_set_new(&own);
+	}
 	struct chip_hints hints = {
 		.device_name = c->name, .cc_major = 9, .core_count = 132, .peak_flops = 1e14
 	};
 	struct job_shape job = { .chips = 64, .hosts = 8, .slices = 2, .torus = { 4, 8 } };
 	struct chip_device d = chip_device(c, &hints);
-	chip_recognise(&set, &hints, keep);
+	chip_recognise(set, &hints, keep);
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		struct collective_op op = { .kind = (enum op_kind)kind,
 			.message_bytes = 1e6,

@@ -15,14 +15,15 @@
 #include "hardware/chip.h"
 
 static struct arena keep;
-static struct chip_set set;
+static struct chip_set *set;
 static struct diag err;
 
 static int load(void **state)
 {
 	(void)state;
 	keep = arena_new(ARENA_SCRATCH_BYTES);
-	return chip_set_load(&keep, &set, &err) ? 0 : -1;
+	set = chip_set_new(&keep);
+	return 0;
 }
 
 static int unload(void **state)
@@ -42,7 +43,7 @@ static void assert_says(struct str s, const char *part)
 
 static const struct chip *find(const char *name)
 {
-	const struct chip *c = chip_find(&set, str_from(name), &keep, &err);
+	const struct chip *c = chip_find(set, str_from(name), &err);
 	if (!c)
 		fail_msg("%s: %s", name, err.text);
 	return c;
@@ -53,14 +54,14 @@ static const struct chip *find(const char *name)
 static void every_file_is_named_after_its_chip(void **state)
 {
 	(void)state;
-	assert_true(set.count >= 22);
-	for (ptrdiff_t i = 0; i < set.count; i++) {
-		const struct chip *c = set.items[i];
+	assert_true(set->count >= 22);
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct chip *c = chip_at(set, i);
 		struct str path = arena_fmt(&keep, "hardware/%.*s.json", STR_ARG(c->id));
 		assert_true(str_eq(c->file, path));
 		assert_non_null(embed_find(path).p);
 		if (i)
-			assert_true(str_cmp(set.items[i - 1]->id, c->id) < 0);
+			assert_true(str_cmp(chip_at(set, i - 1)->id, c->id) < 0);
 	}
 }
 
@@ -73,8 +74,8 @@ static void assert_sourced(const struct chip *c, const char *what, struct chip_n
 static void every_number_has_a_source(void **state)
 {
 	(void)state;
-	for (ptrdiff_t i = 0; i < set.count; i++) {
-		const struct chip *c = set.items[i];
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct chip *c = chip_at(set, i);
 		for (int t = 0; t < DTYPE_COUNT; t++)
 			assert_sourced(c, dtype_name((enum dtype)t).p, c->peak[t]);
 		assert_sourced(c, "f32_vector_flops", c->f32_vector_flops);
@@ -94,13 +95,30 @@ static void every_number_has_a_source(void **state)
 	}
 }
 
+/* What chip_recognise and chip_find look for stands where chip_mentions looks. */
+static void names_stand_before_figures(void **state)
+{
+	(void)state;
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct chip *c = chip_at(set, i);
+		assert_true(chip_mentions(set, i, c->id) && chip_mentions(set, i, c->name));
+		for (ptrdiff_t k = 0; k < c->alias_count; k++)
+			assert_true(chip_mentions(set, i, c->aliases[k]));
+		if (c->arch.len)
+			assert_true(chip_mentions(set, i, c->arch));
+		if (c->match_cc_major)
+			assert_true(chip_mentions(set, i,
+				arena_fmt(&keep, "%d.%d", c->match_cc_major, c->match_cc_minor)));
+	}
+}
+
 /* A name that two files claim would make every such device ambiguous. */
 static void no_name_is_taken_twice(void **state)
 {
 	(void)state;
-	for (ptrdiff_t i = 0; i < set.count; i++)
-		for (ptrdiff_t j = 0; j < set.count; j++) {
-			const struct chip *a = set.items[i], *b = set.items[j];
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		for (ptrdiff_t j = 0; j < set->count; j++) {
+			const struct chip *a = chip_at(set, i), *b = chip_at(set, j);
 			if (i == j)
 				continue;
 			assert_false(chip_is_called(b, a->id));
@@ -113,8 +131,8 @@ static void no_name_is_taken_twice(void **state)
 static void links_add_up(void **state)
 {
 	(void)state;
-	for (ptrdiff_t i = 0; i < set.count; i++) {
-		const struct chip *c = set.items[i];
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct chip *c = chip_at(set, i);
 		double sum = c->link_bps.value * c->links;
 		if (c->links && !isnan(c->scaleup_bps.value))
 			assert_true(fabs(sum / c->scaleup_bps.value - 1) < 0.01);
@@ -160,15 +178,15 @@ static void names(void **state)
 static void unknown_names(void **state)
 {
 	(void)state;
-	assert_null(chip_find(&set, STR("tpu_v5x"), &keep, &err));
+	assert_null(chip_find(set, STR("tpu_v5x"), &err));
 	assert_int_equal(err.id, DIAG_HARDWARE_NAME);
 	assert_says(str_from(err.text), "no chip is called 'tpu_v5x'");
 	assert_says(str_from(err.text), "did you mean 'tpu_v5e'?");
-	assert_null(chip_find(&set, STR("H100"), &keep, &err));
+	assert_null(chip_find(set, STR("H100"), &err));
 	assert_says(str_from(err.text), "did you mean one of h100_nvl, h100_pcie, h100_sxm?");
-	assert_null(chip_find(&set, STR(""), &keep, &err));
+	assert_null(chip_find(set, STR(""), &err));
 	assert_says(str_from(err.text), "known are a10, ");
-	assert_null(chip_find(&set, STR("\x1b[31mred"), &keep, &err));
+	assert_null(chip_find(set, STR("\x1b[31mred"), &err));
 	assert_null(strchr(err.text, 0x1b));
 }
 
@@ -176,7 +194,7 @@ static void unknown_names(void **state)
 
 static struct chip_match recognise(struct chip_hints h)
 {
-	struct chip_match m = chip_recognise(&set, &h, &keep);
+	struct chip_match m = chip_recognise(set, &h, &keep);
 	assert_true(m.why.len > 0);
 	return m;
 }
@@ -504,76 +522,81 @@ static void mistakes(void **state)
 		const char *json, *says;
 	} cases[] = {
 		{ "", "'dir/mine.json' is empty" },
-		{ "{\n  \"id\": \"mine\",,\n}", "dir/mine.json:2:17: " },
-		{ "{\"id\": \"mine\"", "dir/mine.json:1:14: " },
-		{ "[]", "dir/mine.json: expected an object, found a list" },
-		{ "{}", "dir/mine.json: the key \"id\" is missing" },
-		{ "{\"id\": \"mine\"}", "dir/mine.json: the key \"name\" is missing" },
-		{ HEAD "\"hbm_bps\": 1e12}", "the key \"peak_flops\" is missing" },
+		{ "{\n  \"id\": \"mine\",,\n}", "dir/mine.json:2:16: " },
+		{ "{\"id\": \"mine\"", "dir/mine.json:1:1: " },
+		{ "[]", "dir/mine.json:1:1: a chip's file is a map of keys" },
+		{ "{}", "dir/mine.json:1:1: the key 'id' is missing" },
+		{ "{\"id\": \"mine\"}", "the key 'name' is missing" },
+		{ HEAD "\"hbm_bps\": 1e12}", "the key 'peak_flops' is missing" },
 		{ HEAD "\"hbm_bsp\": 1e12, " TAIL,
-			"dir/mine.json: unknown key \"hbm_bsp\"; did you mean \"hbm_bps\"?" },
-		{ HEAD "\"colour\": 1, " TAIL, "unknown key \"colour\"; known are id, name, " },
-		{ HEAD "\"hbm_bps\": 1e12, " TAIL, "dir/mine.json: hbm_bps: given twice" },
+			"dir/mine.json:1:52: unknown key 'hbm_bsp'; did you mean 'hbm_bps'?" },
+		{ HEAD "\"colour\": 1, " TAIL, "unknown key 'colour'; expected id, name, " },
+		{ HEAD "\"hbm_bps\": 1e12, " TAIL, "'hbm_bps' stands here a second time" },
 		{ HEAD "\"hbm_bps\": 819, \"peak_flops\": {\"bf16\": 1e14}}",
-			"hbm_bps: expected bytes/s as a positive number in base units (8.19e11, "
-			"not 819), found 819" },
+			"hbm_bps is a positive number of bytes/s in base units (8.19e11, not 819), "
+			"or 819 GB/s" },
+		{ HEAD "\"hbm_bytes\": 819 GB/s, " TAIL,
+			"hbm_bytes is a positive number of bytes" },
 		{ HEAD "\"peak_flops\": {\"bf16\": {\"value\": \"fast\"}}, \"hbm_bps\": 1e12}",
-			"dir/mine.json: peak_flops.bf16.value: expected FLOP/s as a positive "
-			"number in base units (1.97e14, not 197), found \"fast\"" },
+			"value is a positive number of FLOP/s in base units (1.97e14, not 197), or "
+			"197 TFLOP/s, without quotes" },
 		{ HEAD "\"peak_flops\": {\"bf16\": 197}, \"hbm_bps\": 1e12}",
-			"peak_flops.bf16: expected FLOP/s as a positive number in base units "
-			"(1.97e14, not 197), found 197" },
-		{ HEAD "\"peak_flops\": {\"bf16\": -1e14}, \"hbm_bps\": 1e12}", "found -1e+14" },
-		{ HEAD "\"peak_flops\": {\"bf16\": 1e999}, \"hbm_bps\": 1e12}", "found inf" },
+			"bf16 is a positive number of FLOP/s" },
+		{ HEAD "\"peak_flops\": {\"bf16\": -1e14}, \"hbm_bps\": 1e12}",
+			"bf16 is a positive" },
+		{ HEAD "\"peak_flops\": {\"bf16\": 1e999}, \"hbm_bps\": 1e12}",
+			"bf16 is a positive" },
 		{ HEAD "\"peak_flops\": {\"bf16\": {\"source\": \"x\"}}, \"hbm_bps\": 1e12}",
-			"peak_flops.bf16: the key \"value\" is missing" },
+			"the key 'value' is missing" },
 		{ HEAD "\"peak_flops\": {\"bf16\": {\"valeu\": 1}}, \"hbm_bps\": 1e12}",
-			"peak_flops.bf16: unknown key \"valeu\"; did you mean \"value\"?" },
+			"unknown key 'valeu'; did you mean 'value'?" },
 		{ HEAD "\"peak_flops\": {\"int8\": 1e14}, \"hbm_bps\": 1e12}",
-			"peak_flops: unknown type \"int8\"; known are f64, f32, f16, bf16, f8, " },
+			"unknown key 'int8'; expected f64, f32, f16, bf16, f8, f6, f4, s8 or s4" },
 		{ HEAD "\"peak_flops\": {\"s8\": 1e14, \"s8\": 1e14}, \"hbm_bps\": 1e12}",
-			"peak_flops.s8: given twice" },
-		{ HEAD "\"peak_flops\": {}, \"hbm_bps\": 1e12}", "peak_flops: expected an object" },
-		{ HEAD "\"aliases\": [\"a\", 7], " TAIL, "aliases[1]: expected a text, found 7" },
-		{ HEAD "\"aliases\": \"a\", " TAIL, "aliases: expected a list, found \"a\"" },
+			"'s8' stands here a second time" },
+		{ HEAD "\"peak_flops\": {}, \"hbm_bps\": 1e12}", "a chip has a peak" },
+		{ HEAD "\"peak_flops\": 1e14, \"hbm_bps\": 1e12}", "peak_flops is a map of keys" },
+		{ HEAD "\"aliases\": [\"a\", \" \"], " TAIL, "an alias is empty" },
+		{ HEAD "\"aliases\": [\"a\", []], " TAIL, "an alias takes one value" },
+		{ HEAD "\"aliases\": \"a\", " TAIL, "aliases is a list" },
 		{ HEAD "\"topology\": \"torus2d\", " TAIL,
-			"topology: unknown topology \"torus2d\"; did you mean \"torus_2d\"?" },
+			"unknown topology 'torus2d'; did you mean 'torus_2d'?" },
 		{ HEAD "\"topology\": \"switch\", " TAIL,
 			"a switch needs scaleup_bps and scaleup_domain" },
 		{ HEAD "\"topology\": \"torus_3d\", " TAIL, "a torus needs link_bps" },
 		{ HEAD "\"topology\": \"mesh\", " TAIL, "a mesh needs link_bps" },
-		{ HEAD "\"topology\": true, " TAIL, "topology: expected a text, found true" },
+		{ HEAD "\"topology\": [], " TAIL, "topology takes one value" },
 		{ HEAD "\"link_bps\": {\"value\": 1e10, \"value\": 1e11}, " TAIL,
-			"link_bps.value: given twice" },
+			"'value' stands here a second time" },
 		{ HEAD "\"match\": {\"compute_capability\": \"9.0\", \"memory_bytes\": "
 		       "8e10}, " TAIL,
-			"match.memory_bytes: expected a list of two numbers" },
+			"memory_bytes is a list of two numbers" },
 		{ HEAD "\"attainable\": {\"matmul\": 95}, " TAIL,
-			"attainable.matmul: expected a share above 0 and up to 1, found 95" },
+			"matmul is a share above 0 and up to 1" },
 		{ HEAD "\"match\": {\"core_count\": 132}, " TAIL,
-			"match: the key \"compute_capability\" is missing" },
-		{ HEAD "\"match\": {\"compute_capability\": 9.0}, " TAIL,
-			"match.compute_capability: expected a text, found 9" },
+			"the key 'compute_capability' is missing" },
 		{ HEAD "\"match\": {\"compute_capability\": \"sm90\"}, " TAIL,
-			"expected a compute capability such as \"9.0\", found \"sm90\"" },
+			"a compute capability is like \"9.0\"" },
 		{ HEAD "\"match\": {\"compute_capability\": \"9.0\", \"memory_bytes\": [2e10, "
 		       "1e10]}, " TAIL,
-			"match.memory_bytes: the lowest is above the highest" },
+			"the lowest is above the highest" },
 		{ HEAD "\"match\": {\"compute_capability\": \"9.0\", \"clock_hz\": [2400, "
 		       "2500]}, " TAIL,
-			"match.clock_hz[0]: expected Hz" },
+			"clock_hz is a positive number of Hz" },
 		{ HEAD "\"cores_per_chip\": 1.5, " TAIL,
-			"cores_per_chip: expected a whole number, found 1.5" },
+			"cores_per_chip is a whole number from 1 to 2" },
 		{ HEAD "\"planes_per_chip\": 2, " TAIL,
 			"planes_per_chip 2 needs cores_per_chip 2" },
-		{ HEAD "\"switch_reduces\": 1, " TAIL,
-			"switch_reduces: expected true or false, found 1" },
-		{ HEAD "\"conflicts\": [{\"field\": \"x\"}], " TAIL, "conflicts[0]: expected {" },
-		{ HEAD "\"notes\": null, " TAIL, "notes: expected a text, found null" },
+		{ HEAD "\"switch_reduces\": 1, " TAIL, "switch_reduces is true or false" },
+		{ HEAD "\"conflicts\": [{\"field\": \"x\"}], " TAIL, "the key 'text' is missing" },
+		{ HEAD "\"conflicts\": [7], " TAIL, "a conflict is a map of keys" },
+		{ HEAD "\"notes\": \"\", " TAIL, "notes is empty" },
+		{ HEAD "\"notes\": \"\xff\", " TAIL, "this byte is not UTF-8" },
+		{ HEAD "\"notes\": \"\\u001b[31m\", " TAIL, "a character that is not allowed" },
 		{ "{\"id\": \"Mine\", \"name\": \"Mine\", \"vendor\": \"nvidia\", " TAIL,
-			"id: expected lower-case letters, digits and '_', found \"Mine\"" },
+			"id has lower-case letters, digits and '_'" },
 		{ "{\"id\": \"mine\", \"name\": \"Mine\", \"vendor\": \"nvida\", " TAIL,
-			"vendor: unknown vendor \"nvida\"; did you mean \"nvidia\"?" },
+			"unknown vendor 'nvida'; did you mean 'nvidia'?" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -587,28 +610,29 @@ static void mistakes(void **state)
 
 static void no_end_of_it(void **state)
 {
-	char *json = arena_make(&keep, char, (2 << 20) + 1);
 	(void)state;
-	memset(json, ' ', 2 << 20);
-	memcpy(json, "{}", 2);
-	assert_null(parse(json));
-	assert_says(str_from(err.text), "2097152 bytes are too many for a chip's file");
 	struct str list = STR("\"a\"");
 	for (int i = 0; i < 9; i++)
 		list = arena_fmt(&keep, "%.*s,%.*s", STR_ARG(list), STR_ARG(list));
 	assert_null(parse(arena_z(
 		&keep, arena_fmt(&keep, HEAD "\"aliases\": [%.*s], " TAIL, STR_ARG(list)))));
-	assert_says(str_from(err.text), "aliases: more than 256 elements");
+	assert_says(str_from(err.text), "aliases is a list of at most 256");
 }
 
-static void texts_are_cleaned(void **state)
+/* JSON as editors indent it, and the same as YAML with units. */
+static void other_spellings(void **state)
 {
 	(void)state;
-	const struct chip *c = parse("{\"id\": \"mine\", \"name\": \"a\\u001b[31m\xff\", "
-				     "\"vendor\": \"amd\", " TAIL);
+	assert_non_null(parse("{\n\t\"id\": \"mine\",\n\t\"name\": \"Mine\",\n\t\"vendor\": "
+			      "\"nvidia\",\n\t" TAIL));
+	const struct chip *c = parse("id: mine\nname: Mine\nvendor: amd\npeak_flops:\n  bf16: 100 "
+				     "TFLOP/s\nhbm_bps: { value: 819 GB/s, source: sheet }\n"
+				     "hbm_bytes: 16 GiB\n");
 	assert_non_null(c);
-	assert_null(memchr(c->name.p, 0x1b, (size_t)c->name.len));
-	assert_null(memchr(c->name.p, 0xff, (size_t)c->name.len));
+	assert_int_equal(c->vendor, VENDOR_AMD);
+	assert_true(c->peak[DTYPE_BF16].value == 1e14 && c->hbm_bps.value == 819e9);
+	assert_true(c->hbm_bytes.value == 17179869184.0);
+	assert_str(c->hbm_bps.source, "sheet");
 }
 
 static void write_file(const char *path, struct str text)
@@ -632,17 +656,17 @@ static void a_file_instead_of_a_name(void **state)
 	before = str_head(text, at);
 	after = str_from_offset(text, at + 8);
 	write_file(path, arena_fmt(&keep, "%.*s2.5e12%.*s", STR_ARG(before), STR_ARG(after)));
-	const struct chip *c = chip_find(&set, str_from(path), &keep, &err);
+	const struct chip *c = chip_find(set, str_from(path), &err);
 	assert_non_null(c);
 	assert_str(c->id, "h100_sxm");
 	assert_true(c->hbm_bps.value == 2.5e12);
 	assert_str(c->file, path);
 	write_file(path, STR("{\"id\": 1}"));
-	assert_null(chip_find(&set, str_from(path), &keep, &err));
+	assert_null(chip_find(set, str_from(path), &err));
 	assert_int_equal(err.id, DIAG_HARDWARE_FILE);
 	assert_says(str_from(err.text), path);
 	unlink(path);
-	assert_null(chip_find(&set, str_from(path), &keep, &err));
+	assert_null(chip_find(set, str_from(path), &err));
 	assert_int_equal(err.id, DIAG_FILE_OPEN);
 	rmdir(dir);
 }
@@ -652,6 +676,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_is_named_after_its_chip),
 		cmocka_unit_test(every_number_has_a_source),
+		cmocka_unit_test(names_stand_before_figures),
 		cmocka_unit_test(no_name_is_taken_twice),
 		cmocka_unit_test(links_add_up),
 		cmocka_unit_test(figures_of_the_table),
@@ -673,7 +698,7 @@ int main(void)
 		cmocka_unit_test(the_shortest_file),
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(no_end_of_it),
-		cmocka_unit_test(texts_are_cleaned),
+		cmocka_unit_test(other_spellings),
 		cmocka_unit_test(a_file_instead_of_a_name),
 	};
 	return cmocka_run_group_tests(tests, load, unload);

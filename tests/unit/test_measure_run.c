@@ -118,7 +118,7 @@ static void a_chip_by_option(void **state)
 {
 	(void)state;
 	host_with_tpus("worker-0", 1, "TPU v99");
-	run.options.chip = chip_find(run.options.chips, STR("tpu_v6e"), &run.keep, &run.err);
+	run.options.chip = chip_find(run.options.chips, STR("tpu_v6e"), &run.err);
 	xrun_measure(&run);
 	assert_text(xrun_row(&run)->chip, "tpu_v6e");
 	assert_text(xrun_row(&run)->chip_why, "named with --hardware");

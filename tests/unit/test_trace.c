@@ -476,7 +476,7 @@ static void measure(struct str json, struct xrun *run)
 {
 	xrun_begin(run);
 	open_good(json);
-	run->options.chip = chip_find(run->options.chips, STR("v5e"), &run->keep, &run->err);
+	run->options.chip = chip_find(run->options.chips, STR("v5e"), &run->err);
 	if (!measure_run(&profile, 1, STR("test"), &run->options, &run->keep, &run->tables,
 		    &run->notes, &run->err))
 		fail_msg("%s", run->err.text);

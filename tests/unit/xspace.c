@@ -321,10 +321,7 @@ void xrun_begin(struct xrun *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->keep = arena_new(ARENA_RUN_BYTES);
-	struct chip_set *chips = arena_make(&r->keep, struct chip_set, 1);
-	if (!chip_set_load(&r->keep, chips, &r->err))
-		fail_msg("%s", r->err.text);
-	r->options = (struct measure_options){ .chips = chips, .threads = 1 };
+	r->options = (struct measure_options){ .chips = chip_set_new(&r->keep), .threads = 1 };
 }
 
 void xrun_end(struct xrun *r)
