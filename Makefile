@@ -51,7 +51,7 @@ TESTED  := $(LIB) $(HELPERS) $(filter-out %/main.o,$(HTTP_OBJ))
 OBJ     := $(LIB) $(CMD) $(HTTP_OBJ) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
-PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 libbrotlidec $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
+PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 libbrotlidec libmd $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
 pkg      = $(if $(shell pkg-config --exists $(1) && echo yes),$(shell pkg-config $(2) $(1)),$(error \
 	Libraries are missing; `make deps` installs them: $(1)))
 PKG_INC  = $(eval PKG_INC := $(patsubst -I%,-isystem %,$(call pkg,$(PACKAGES),--cflags-only-I)))$(PKG_INC)

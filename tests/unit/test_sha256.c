@@ -45,6 +45,8 @@ static void source_of_a_policy(void **state)
 	sha256_add(&h, STR("alert(1)"));
 	assert_true(str_eq(sha256_source(&h, &keep),
 		STR("sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=")));
+	/* STR_ARG evaluates what it is given more than once. */
+	assert_true(str_eq(sha256_source(&h, &keep), sha256_source(&h, &keep)));
 	assert_true(str_eq(sha256_source(&none, &keep),
 		STR("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")));
 }
