@@ -221,22 +221,6 @@ bool diag_caret(struct diag *d, enum diag_id id, struct text_place place, const 
 	return false;
 }
 
-const char *diag_meaning(enum diag_id id)
-{
-	static const struct {
-		enum diag_id id;
-		const char *text;
-	} meanings[] = {
-#define X(name, number, text) { DIAG_##name, text },
-		DIAG_CATALOGUE(X)
-#undef X
-	};
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-		if (meanings[i].id == id)
-			return meanings[i].text;
-	return NULL;
-}
-
 void diag_note(struct diag_list *list, struct arena *a, enum diag_id id, const char *fmt, ...)
 {
 	struct diag d;

@@ -92,8 +92,6 @@ struct text_place {
 bool diag_caret(struct diag *d, enum diag_id id, struct text_place place, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-const char *diag_meaning(enum diag_id id); /* the catalogue's sentence; NULL for an unknown id */
-
 /* Warnings gathered on the way, each once (same id and text), at most 64; the rest are counted. */
 struct arena;
 struct diag_list {

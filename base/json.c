@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/out.h"
 #include "base/utf8.h"
 
@@ -187,10 +186,11 @@ static bool is_numbers(const cJSON *array)
 	return true;
 }
 
-/* Depth is bounded: parsed trees by cJSON (1000), trees of our own by their writers. */
+/* On one line when `depth` is below 0.  Depth is bounded: parsed trees by cJSON (1000), trees of
+ * our own by their writers. */
 static void put(struct out *o, const cJSON *item, int depth)
 {
-	bool object = cJSON_IsObject(item), on_line = is_numbers(item);
+	bool object = cJSON_IsObject(item), on_line = depth < 0 || is_numbers(item);
 	const cJSON *child;
 	if (!is_container(item)) {
 		put_scalar(o, item);
@@ -200,16 +200,16 @@ static void put(struct out *o, const cJSON *item, int depth)
 	cJSON_ArrayForEach(child, item)
 	{
 		if (child != item->child)
-			out_z(o, on_line ? ", " : ",");
+			out_z(o, on_line && depth >= 0 ? ", " : ",");
 		if (!on_line) {
 			out_char(o, '\n');
 			out_repeat(o, ' ', 2 * (depth + 1));
 		}
 		if (object) {
 			put_string(o, child->string);
-			out_z(o, ": ");
+			out_z(o, depth < 0 ? ":" : ": ");
 		}
-		put(o, child, depth + 1);
+		put(o, child, depth < 0 ? depth : depth + 1);
 	}
 	if (item->child && !on_line) {
 		out_char(o, '\n');
@@ -275,37 +275,16 @@ void json_close(struct json_stream *s, char bracket)
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-static void put_flat(struct out *o, const cJSON *item)
-{
-	const cJSON *child;
-	if (!is_container(item)) {
-		put_scalar(o, item);
-		return;
-	}
-	out_char(o, cJSON_IsObject(item) ? '{' : '[');
-	cJSON_ArrayForEach(child, item)
-	{
-		if (child != item->child)
-			out_char(o, ',');
-		if (cJSON_IsObject(item)) {
-			put_string(o, child->string);
-			out_char(o, ':');
-		}
-		put_flat(o, child);
-	}
-	out_char(o, cJSON_IsObject(item) ? '}' : ']');
-}
-
 struct str json_compact(const cJSON *item, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	put_flat(o, item);
+	put(o, item, -1);
 	return out_text(o);
 }
 
 void json_line(const cJSON *item, struct out *o)
 {
-	put_flat(o, item);
+	put(o, item, -1);
 	out_char(o, '\n');
 }
 

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/number.h"
 #include "base/text.h"
 
 enum { OUT_FD_BYTES = 64 << 10, OUT_MEMORY_BYTES = 256 };

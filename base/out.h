@@ -48,7 +48,11 @@ bool out_close(struct out *o, struct diag *err);
 /* All of the bytes, through interruptions; false with errno. */
 bool write_all(int fd, struct str bytes);
 
-/* The shortest round-trip text of a double, as out_double writes it. */
+/* Numbers as out_i64 and out_double write them, in the caller's buffer and ending in NUL: 20 digits
+ * and sign, or "-2.2250738585072014e-308". */
+enum { NUMBER_BYTES = 40 };
+struct str number_i64(char buf[NUMBER_BYTES], int64_t value);
+struct str number_double(char buf[NUMBER_BYTES], double value);
 struct str double_text(struct arena *keep, double value);
 
 #endif

@@ -106,21 +106,20 @@ struct frame {
 
 struct worker {
 	pid_t pid;
-	int answers;	   /* read from the worker; -1: not running */
-	int jobs;	   /* written to it */
-	ptrdiff_t job;	   /* -1: idle */
-	struct frame head; /* of the answer being read */
-	ptrdiff_t have;	   /* bytes of frame and answer read so far */
-	char *bytes;	   /* head.len of them once the head is whole */
+	int answers;   /* read from the worker; -1: not running */
+	int jobs;      /* written to it */
+	ptrdiff_t job; /* -1: idle */
 };
 
 struct pool {
 	job_fn *job;
 	job_done_fn *done;
 	void *arg;
-	/* Finished, not reported, bytes on the heap; that of index i is in slot i % slots. */
-	struct job_result **results;
-	ptrdiff_t slots;
+	struct waiting {
+		bool is_here;		  /* finished, not reported */
+		struct job_result result; /* its bytes are on the heap */
+	} * slots;			  /* that of index i is in slot i % slot_count */
+	ptrdiff_t slot_count;
 	ptrdiff_t count, next, reported;
 	struct worker workers[TASK_MAX];
 	int wanted; /* workers to have while there are jobs left */
@@ -217,23 +216,18 @@ static int worker_reap(struct worker *w)
 	close(w->answers);
 	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	free(w->bytes);
 	*w = (struct worker){ .answers = -1, .job = -1 };
 	return status;
 }
 
 static void finish(struct pool *p, ptrdiff_t index, struct job_result result)
 {
-	struct job_result *r = malloc(sizeof(*r));
-	if (!r)
-		abort();
-	*r = result;
-	p->results[index % p->slots] = r;
-	for (; (r = p->results[p->reported % p->slots]); p->reported++) {
-		p->done(p->arg, p->reported, r);
-		free((char *)(uintptr_t)r->bytes.p);
-		free(r);
-		p->results[p->reported % p->slots] = NULL;
+	struct waiting *w = &p->slots[index % p->slot_count];
+	*w = (struct waiting){ true, result };
+	for (; (w = &p->slots[p->reported % p->slot_count])->is_here; p->reported++) {
+		p->done(p->arg, p->reported, &w->result);
+		free((char *)(uintptr_t)w->result.bytes.p);
+		w->is_here = false;
 	}
 }
 
@@ -270,59 +264,34 @@ static void worker_lost(struct pool *p, struct worker *w, const char *because)
 		finish(p, job, result);
 }
 
-static void worker_kill(struct pool *p, struct worker *w, const char *because)
-{
-	kill(w->pid, SIGKILL);
-	worker_lost(p, w, because);
-}
-
-/* A whole head has come: make room for what it announces. */
-static bool frame_begin(struct worker *w)
-{
-	if (w->head.index != w->job || w->head.len < 0 || w->head.len > RESULT_BYTES)
-		return false;
-	w->bytes = malloc((size_t)w->head.len + 1);
-	return w->bytes != NULL;
-}
-
-static void frame_end(struct pool *p, struct worker *w)
-{
-	ptrdiff_t job = w->job;
-	struct job_result result = {
-		.ok = true, .status = -1, .bytes = { w->bytes, (ptrdiff_t)w->head.len }
-	};
-	w->bytes = NULL;
-	w->have = 0;
-	w->job = -1;
-	finish(p, job, result);
-}
-
-/* Read what has come, at most up to the end of the head or of the answer. */
+/* A worker that has begun to answer does nothing else, so the rest is waited for. */
 static void worker_read(struct pool *p, struct worker *w)
 {
-	const ptrdiff_t head = (ptrdiff_t)sizeof(w->head);
-	bool in_head = w->have < head;
-	char *to = in_head ? (char *)&w->head + w->have : w->bytes + (w->have - head);
-	ptrdiff_t room = in_head ? head - w->have : head + (ptrdiff_t)w->head.len - w->have;
-	ssize_t n = read(w->answers, to, (size_t)room);
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
-	if (n <= 0) {
+	struct frame head;
+	struct job_result result = { .ok = true, .status = -1 };
+	char *bytes = NULL;
+	if (!read_all(w->answers, &head, sizeof(head))) {
 		worker_lost(p, w, NULL);
 		return;
 	}
-	w->have += n;
-	if (w->have == head && !frame_begin(w)) {
-		worker_kill(p, w, "its answer was malformed or too long");
-		return;
+	if (head.index == w->job && head.len >= 0 && head.len <= RESULT_BYTES)
+		bytes = malloc((size_t)head.len + 1);
+	if (!bytes) {
+		kill(w->pid, SIGKILL);
+		worker_lost(p, w, "its answer was malformed or too long");
+	} else if (!read_all(w->answers, bytes, (size_t)head.len)) {
+		free(bytes);
+		worker_lost(p, w, NULL);
+	} else {
+		result.bytes = (struct str){ bytes, (ptrdiff_t)head.len };
+		w->job = -1;
+		finish(p, (ptrdiff_t)head.index, result);
 	}
-	if (w->have >= head && w->have == head + (ptrdiff_t)w->head.len)
-		frame_end(p, w);
 }
 
 static bool may_hand_out(const struct pool *p)
 {
-	return p->next < p->count && p->next - p->reported < p->slots;
+	return p->next < p->count && p->next - p->reported < p->slot_count;
 }
 
 /* Start what is missing and give every idle worker a job.  False when nobody is left to work. */
@@ -372,18 +341,18 @@ bool task_processes(
 	job_fn *job, job_done_fn *done, void *arg, ptrdiff_t count, int workers, struct diag *err)
 {
 	int wanted = workers < 1 ? 1 : workers < TASK_MAX ? workers : TASK_MAX;
-	ptrdiff_t slots = (ptrdiff_t)wanted * WAITING_PER_WORKER;
+	ptrdiff_t slot_count = (ptrdiff_t)wanted * WAITING_PER_WORKER;
 	struct pool *p = calloc(1, sizeof(*p));
-	struct job_result **results = calloc((size_t)slots, sizeof(struct job_result *));
-	if (!p || !results) {
+	struct waiting *slots = calloc((size_t)slot_count, sizeof(*slots));
+	if (!p || !slots) {
 		free(p);
-		free(results);
+		free(slots);
 		return diag_set(
 			err, DIAG_LIMIT, "no memory to keep track of %lld jobs", (long long)count);
 	}
 	*p = (struct pool){ .job = job, .done = done, .arg = arg, .count = count };
-	p->results = results;
 	p->slots = slots;
+	p->slot_count = slot_count;
 	p->wanted = wanted < count ? wanted : (int)count;
 	for (int i = 0; i < TASK_MAX; i++)
 		p->workers[i] = (struct worker){ .answers = -1, .job = -1 };
@@ -394,7 +363,7 @@ bool task_processes(
 		if (p->workers[i].answers >= 0)
 			worker_reap(&p->workers[i]);
 	sigaction(SIGPIPE, &before, NULL);
-	free(results);
+	free(slots);
 	free(p);
 	return ok;
 }

@@ -22,18 +22,14 @@ static int64_t month_days(int64_t year, int64_t month)
 	       days_of(year, month, 1);
 }
 
-struct moment {
-	int64_t year, month, day, hour, minute, second;
-};
-
-static bool moment_ns(const struct moment *m, int64_t fraction_ns, int64_t *ret_ns)
+/* Year, month, day, hour, minute and second. */
+static bool moment_ns(const int64_t at[6], int64_t fraction_ns, int64_t *ret_ns)
 {
-	if (m->year < 1970 || m->year > 2261 || m->month < 1 || m->month > 12 || m->day < 1 ||
-		m->day > month_days(m->year, m->month) || m->hour > 23 || m->minute > 59 ||
-		m->second > 59)
+	if (at[0] < 1970 || at[0] > 2261 || at[1] < 1 || at[1] > 12 || at[2] < 1 ||
+		at[2] > month_days(at[0], at[1]) || at[3] > 23 || at[4] > 59 || at[5] > 59)
 		return false;
-	int64_t days = days_of(m->year, m->month, m->day);
-	int64_t seconds = days * DAY_S + m->hour * 3600 + m->minute * 60 + m->second;
+	int64_t days = days_of(at[0], at[1], at[2]);
+	int64_t seconds = days * DAY_S + at[3] * 3600 + at[4] * 60 + at[5];
 	*ret_ns = seconds * NS_PER_S + fraction_ns;
 	return true;
 }
@@ -88,11 +84,6 @@ static bool take_fraction(struct str *s, int64_t *ret_ns)
 	return true;
 }
 
-static struct moment moment_of(const int64_t parts[6])
-{
-	return (struct moment){ parts[0], parts[1], parts[2], parts[3], parts[4], parts[5] };
-}
-
 bool when_parse(struct str text, int64_t *ret_ns)
 {
 	int64_t parts[6] = { 0 }, fraction = 0;
@@ -100,8 +91,7 @@ bool when_parse(struct str text, int64_t *ret_ns)
 	if (!take_parts(&text, "--T::", parts, is_date ? 3 : 6) ||
 		(!is_date && (!take_fraction(&text, &fraction) || !str_take(&text, STR("Z")))))
 		return false;
-	struct moment m = moment_of(parts);
-	return !text.len && moment_ns(&m, fraction, ret_ns);
+	return !text.len && moment_ns(parts, fraction, ret_ns);
 }
 
 bool when_is_day(struct str text)
@@ -114,10 +104,7 @@ bool when_is_day(struct str text)
 bool when_parse_run(struct str name, int64_t *ret_ns)
 {
 	int64_t parts[6] = { 0 };
-	if (!take_parts(&name, "_____", parts, 6) || name.len)
-		return false;
-	struct moment m = moment_of(parts);
-	return moment_ns(&m, 0, ret_ns);
+	return take_parts(&name, "_____", parts, 6) && !name.len && moment_ns(parts, 0, ret_ns);
 }
 
 static const struct {

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#include "base/saturate.h"
+
 struct str bound_name(enum bound b)
 {
 	static const struct str names[] = { STR_INIT("unknown"), STR_INIT("compute"),
@@ -459,11 +461,6 @@ static struct span gpu(const struct ask *a)
  * GPUs, so a smaller domain ends with the server and a larger one is a rack of several.
  */
 #define SERVER_GPUS_MAX 16
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
 
 static int64_t island_devices(const struct ask *a)
 {

@@ -8,7 +8,7 @@
 #ifndef PROFILE_FIND_H
 #define PROFILE_FIND_H
 
-#include "base/tree.h"
+#include "base/input.h"
 #include "profile/profile.h"
 
 #define FIND_MAX_FILES	   100000   /* entries looked at below one path, when one run is wanted */

@@ -131,14 +131,6 @@ static void long_lines_are_windowed(void **state)
 	}
 }
 
-static void meanings(void **state)
-{
-	(void)state;
-	assert_string_equal(diag_meaning(DIAG_FILE_EMPTY), "a file has no bytes");
-	assert_null(diag_meaning(DIAG_NONE));
-	assert_null(diag_meaning((enum diag_id)9999));
-}
-
 static void notes(void **state)
 {
 	static struct diag_list list;
@@ -167,7 +159,6 @@ int main(void)
 		cmocka_unit_test(carets),
 		cmocka_unit_test(carets_at_odd_places),
 		cmocka_unit_test(long_lines_are_windowed),
-		cmocka_unit_test(meanings),
 		cmocka_unit_test(notes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
