@@ -7,7 +7,10 @@
 #ifndef CMD_HLO_H
 #define CMD_HLO_H
 
+#include "base/json.h"
+#include "base/unit.h"
 #include "cmd/cmd.h"
+#include "cmd/grid.h"
 #include "measure/estimate.h"
 
 struct hlo_view {
@@ -21,6 +24,19 @@ struct hlo_view {
 };
 
 struct estimator hlo_estimator(const struct hlo_view *v);
+
+/* Labels, values and remarks under headings; JSON has the values as members. */
+struct sheet {
+	const struct hlo_view *v;
+	struct grid grid;
+	cJSON *json; /* NULL: text */
+};
+struct sheet sheet_begin(const struct hlo_view *v);
+void sheet_end(struct sheet *s);
+void put_heading(struct sheet *s, struct str text); /* behind the rows before it; not in JSON */
+/* The label is NULL where text has no such row, the key where JSON has no such member. */
+void put(struct sheet *s, const char *label, const char *key, double value, enum unit unit,
+	struct str remark);
 
 /* Is padding too little to show in three digits? */
 static inline bool pads_little(double dense, double padded)

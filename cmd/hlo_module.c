@@ -4,10 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/text.h"
-#include "base/unit.h"
-#include "cmd/grid.h"
 #include "cmd/hlo.h"
 #include "hlo/memory.h"
 
@@ -145,7 +142,6 @@ static void put_heaviest(const struct listing *l)
 		grid_add(&g, unit_text(keep, op->runs, UNIT_COUNT));
 		grid_add(&g, what_text(l, op));
 	}
-	out_fmt(l->v->c->out, "\nHeaviest of %td ops, over all their runs:\n", l->count);
 	grid_print(&g, l->v->c->out);
 }
 
@@ -206,35 +202,32 @@ static void put_collectives(const struct listing *l)
 		put_assumed(l);
 }
 
-static void add_row(struct grid *g, const char *label, double value, enum unit u, struct str remark)
+static void put_memory(const struct listing *l, struct sheet *s)
 {
-	grid_add(g, str_from(label));
-	grid_add(g, or_dash(g->keep, value, u));
-	grid_add(g, remark);
-}
-
-static void put_memory(const struct listing *l)
-{
+	struct arena *keep = l->v->c->keep;
+	const struct chip_device *d = &l->v->device;
 	struct hlo_memory mem;
 	struct diag err;
-	struct grid g = { .keep = l->v->c->keep, .columns = 3, .indent = 2 };
-	const struct chip_device *d = &l->v->device;
-	if (!hlo_memory(l->m, 0, l->v->c->keep, &mem, &err))
+	struct str share = STR("");
+	if (!hlo_memory(l->m, 0, keep, &mem, &err))
 		return;
 	double hbm = d->chip ? d->chip->hbm_bytes.value * d->share : NAN;
-	struct str share = STR("");
 	if (hbm > 0)
-		share = arena_fmt(g.keep, "%.*s of the device's %.*s",
-			STR_ARG(unit_text(g.keep, (double)mem.peak_bytes / hbm, UNIT_RATIO)),
-			STR_ARG(unit_text(g.keep, hbm, UNIT_BYTES)));
-	out_z(l->v->c->out, "\nMemory on a device, from the buffer assignment:\n");
-	add_row(&g, "peak", (double)mem.peak_bytes, UNIT_BYTES, share);
-	add_row(&g, "arguments", (double)mem.arguments_bytes, UNIT_BYTES, STR(""));
-	add_row(&g, "output", (double)mem.output_bytes, UNIT_BYTES,
-		arena_fmt(g.keep, "%.*s of it in donated arguments",
-			STR_ARG(unit_text(g.keep, (double)mem.alias_bytes, UNIT_BYTES))));
-	add_row(&g, "temporary", (double)mem.temp_bytes, UNIT_BYTES, STR(""));
-	grid_print(&g, l->v->c->out);
+		share = arena_fmt(keep, "%.*s of the device's %.*s",
+			STR_ARG(unit_text(keep, (double)mem.peak_bytes / hbm, UNIT_RATIO)),
+			STR_ARG(unit_text(keep, hbm, UNIT_BYTES)));
+	struct str donated = arena_fmt(keep, "%.*s of it in donated arguments",
+		STR_ARG(unit_text(keep, (double)mem.alias_bytes, UNIT_BYTES)));
+	struct sheet sums = *s;
+	sums.json = s->json ? json_add_object(s->json, "memory") : NULL;
+	put_heading(&sums, STR("\nMemory on a device, from the buffer assignment:"));
+	put(&sums, "peak", "peak_bytes", (double)mem.peak_bytes, UNIT_BYTES, share);
+	put(&sums, "arguments", "arguments_bytes", (double)mem.arguments_bytes, UNIT_BYTES,
+		STR(""));
+	put(&sums, "output", "output_bytes", (double)mem.output_bytes, UNIT_BYTES, donated);
+	put(&sums, NULL, "alias_bytes", (double)mem.alias_bytes, UNIT_BYTES, STR(""));
+	put(&sums, "temporary", "temp_bytes", (double)mem.temp_bytes, UNIT_BYTES, STR(""));
+	s->grid = sums.grid;
 }
 
 static struct str loops_text(const struct listing *l, struct arena *keep)
@@ -245,19 +238,6 @@ static struct str loops_text(const struct listing *l, struct arena *keep)
 		return arena_fmt(keep, "loops multiplied out: %lld", (long long)l->loops);
 	return arena_fmt(keep, "loops: %lld, of which %lld with unknown trip count run once here",
 		(long long)l->loops, (long long)l->unknown_loops);
-}
-
-static void put_times(const struct listing *l, struct grid *g)
-{
-	add_row(g, "T_math", l->math_seconds, UNIT_SECONDS, STR("sum of FLOPs / peak"));
-	add_row(g, "T_hbm", l->hbm_seconds, UNIT_SECONDS, STR("sum of dense bytes / HBM"));
-	add_row(g, "compute", l->seconds, UNIT_SECONDS,
-		STR("sum of the ops' rooflines, of each the longer of the two"));
-	add_row(g, "collectives", l->comms_seconds, UNIT_SECONDS,
-		STR("sum of the least times; they may overlap with compute"));
-	if (l->host_seconds > 0)
-		add_row(g, "transfers", l->host_seconds, UNIT_SECONDS,
-			STR("sum over PCIe; they may overlap, and both ways at once"));
 }
 
 /* "without 2 ops that nobody can count" */
@@ -280,38 +260,53 @@ static struct str moved_text(const struct listing *l, struct arena *keep)
 	return out_text(o);
 }
 
-static void put_totals(const struct listing *l)
+static void put_totals(const struct listing *l, struct sheet *s)
 {
 	struct arena *keep = l->v->c->keep;
-	struct grid g = { .keep = keep, .columns = 3, .indent = 2 };
-	add_row(&g, "FLOPs", l->flops, UNIT_FLOPS, without_text(l->uncounted, keep));
-	add_row(&g, "HBM", l->hbm_bytes, UNIT_BYTES, moved_text(l, keep));
-	if (l->host_bytes > 0)
-		add_row(&g, "host memory", l->host_bytes, UNIT_BYTES, STR("over PCIe"));
-	if (l->v->device.chip)
-		put_times(l, &g);
-	grid_print(&g, l->v->c->out);
+	bool hosts = s->json || l->host_bytes > 0, transfers = s->json || l->host_seconds > 0;
+	put(s, "FLOPs", "flops", l->flops, UNIT_FLOPS, without_text(l->uncounted, keep));
+	put(s, NULL, "ops_uncounted", (double)l->uncounted, UNIT_COUNT, STR(""));
+	put(s, "HBM", "hbm_bytes", l->hbm_bytes, UNIT_BYTES, moved_text(l, keep));
+	put(s, NULL, "ops_hbm_unknown", (double)l->unweighed, UNIT_COUNT, STR(""));
+	put(s, NULL, "hbm_padded_bytes", l->hbm_padded_bytes, UNIT_BYTES, STR(""));
+	if (hosts)
+		put(s, "host memory", "host_bytes", l->host_bytes, UNIT_BYTES, STR("over PCIe"));
+	if (!l->v->device.chip)
+		return;
+	put(s, "T_math", "t_math_s", l->math_seconds, UNIT_SECONDS, STR("sum of FLOPs / peak"));
+	put(s, "T_hbm", "t_hbm_s", l->hbm_seconds, UNIT_SECONDS, STR("sum of dense bytes / HBM"));
+	put(s, "compute", "compute_s", l->seconds, UNIT_SECONDS,
+		STR("sum of the ops' rooflines, of each the longer of the two"));
+	put(s, "collectives", "collectives_s", l->comms_seconds, UNIT_SECONDS,
+		STR("sum of the least times; they may overlap with compute"));
+	if (transfers)
+		put(s, "transfers", "transfers_s", l->host_seconds, UNIT_SECONDS,
+			STR("sum over PCIe; they may overlap, and both ways at once"));
 }
 
-static void put_text(const struct listing *l)
+static void put_title(const struct listing *l, struct sheet *s)
 {
 	static const char *const platforms[] = { "TPU ", "GPU ", "CPU " };
 	const struct hlo_module *m = l->m;
 	struct arena *keep = l->v->c->keep;
-	struct out *o = l->v->c->out;
+	struct out *o = out_memory(keep);
 	int64_t devices = m->replica_count * m->partition_count;
+	if (s->json) {
+		json_add_str(s->json, "module", text_clean(keep, m->name));
+		if (l->v->device.chip)
+			json_add_str(s->json, "chip", l->v->device.chip->id);
+		json_add_double(s->json, "loops", (double)l->loops);
+		json_add_double(s->json, "loops_unknown", (double)l->unknown_loops);
+		return;
+	}
 	out_fmt(o, "%.*s: %td instructions, %sprogram", STR_ARG(text_clean(keep, m->name)),
 		m->instruction_count, l->v->platform_known ? platforms[l->v->platform] : "");
 	if (devices > 0)
 		out_fmt(o, " for %lld device%s", (long long)devices, devices == 1 ? "" : "s");
-	out_fmt(o, "; %.*s\n", STR_ARG(loops_text(l, keep)));
+	out_fmt(o, "; %.*s", STR_ARG(loops_text(l, keep)));
 	if (l->v->device.chip)
-		out_fmt(o, "On each device, %.*s:\n", STR_ARG(device_text(l->v)));
-	put_totals(l);
-	put_heaviest(l);
-	put_collectives(l);
-	put_memory(l);
-	put_no_chip(l->v);
+		out_fmt(o, "\nOn each device, %.*s:", STR_ARG(device_text(l->v)));
+	put_heading(s, out_text(o));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -348,55 +343,25 @@ static void json_op(const struct listing *l, cJSON *list, const struct op *op)
 	json_add_str(o, "bound", bound_name(op->e.roof.bound));
 }
 
-static void json_memory(const struct listing *l, cJSON *root)
-{
-	struct hlo_memory mem;
-	struct diag err;
-	if (!hlo_memory(l->m, 0, l->v->c->keep, &mem, &err))
-		return;
-	cJSON *o = json_add_object(root, "memory");
-	json_add_double(o, "peak_bytes", (double)mem.peak_bytes);
-	json_add_double(o, "arguments_bytes", (double)mem.arguments_bytes);
-	json_add_double(o, "output_bytes", (double)mem.output_bytes);
-	json_add_double(o, "alias_bytes", (double)mem.alias_bytes);
-	json_add_double(o, "temp_bytes", (double)mem.temp_bytes);
-}
-
-static void put_json(const struct listing *l)
-{
-	cJSON *root = cJSON_CreateObject();
-	json_add_str(root, "module", text_clean(l->v->c->keep, l->m->name));
-	if (l->v->device.chip)
-		json_add_str(root, "chip", l->v->device.chip->id);
-	json_add_double(root, "loops", (double)l->loops);
-	json_add_double(root, "loops_unknown", (double)l->unknown_loops);
-	json_add_double(root, "flops", l->flops);
-	json_add_double(root, "ops_uncounted", (double)l->uncounted);
-	json_add_double(root, "hbm_bytes", l->hbm_bytes);
-	json_add_double(root, "ops_hbm_unknown", (double)l->unweighed);
-	json_add_double(root, "hbm_padded_bytes", l->hbm_padded_bytes);
-	json_add_double(root, "host_bytes", l->host_bytes);
-	if (l->v->device.chip) {
-		json_add_double(root, "t_math_s", l->math_seconds);
-		json_add_double(root, "t_hbm_s", l->hbm_seconds);
-		json_add_double(root, "compute_s", l->seconds);
-		json_add_double(root, "collectives_s", l->comms_seconds);
-		json_add_double(root, "transfers_s", l->host_seconds);
-	}
-	json_memory(l, root);
-	json_add_double(root, "op_count", (double)l->count);
-	cJSON *list = json_add_array(root, "ops");
-	for (ptrdiff_t k = 0; k < l->count && k < SHOWN_JSON; k++)
-		json_op(l, list, &l->ops[k]);
-	out_str(l->v->c->out, json_text(root, l->v->c->keep));
-	cJSON_Delete(root);
-}
-
 void put_module(const struct hlo_view *v)
 {
 	struct listing l = list_ops(v);
-	if (v->json)
-		put_json(&l);
-	else
-		put_text(&l);
+	struct sheet s = sheet_begin(v);
+	put_title(&l, &s);
+	put_totals(&l, &s);
+	if (!s.json) {
+		put_heading(&s, arena_fmt(v->c->keep,
+					"\nHeaviest of %td ops, over all their runs:", l.count));
+		put_heaviest(&l);
+		put_collectives(&l);
+	}
+	put_memory(&l, &s);
+	if (s.json) {
+		json_add_double(s.json, "op_count", (double)l.count);
+		cJSON *list = json_add_array(s.json, "ops");
+		for (ptrdiff_t k = 0; k < l.count && k < SHOWN_JSON; k++)
+			json_op(&l, list, &l.ops[k]);
+	}
+	sheet_end(&s);
+	put_no_chip(v);
 }

@@ -6,18 +6,9 @@
 
 #include <math.h>
 
-#include "base/json.h"
 #include "base/text.h"
-#include "base/unit.h"
-#include "cmd/grid.h"
 
 enum { WIDTH = 100 };
-
-struct sheet {
-	const struct hlo_view *v;
-	struct grid grid;
-	cJSON *json; /* NULL: text */
-};
 
 static struct arena *arena_of(const struct sheet *s)
 {
@@ -31,18 +22,17 @@ static void row(struct sheet *s, const char *label, struct str value, struct str
 	grid_add(&s->grid, remark);
 }
 
-/* A row of text, a member of JSON; the key is NULL where JSON has none. */
-static void put(struct sheet *s, const char *label, const char *key, double value, enum unit unit,
+void put(struct sheet *s, const char *label, const char *key, double value, enum unit unit,
 	struct str remark)
 {
-	if (!s->json)
+	if (!s->json && label)
 		row(s, label, isnan(value) ? STR("-") : unit_text(arena_of(s), value, unit),
 			remark);
-	else if (key)
+	else if (s->json && key)
 		json_add_double(s->json, key, value);
 }
 
-static void put_heading(struct sheet *s, struct str text)
+void put_heading(struct sheet *s, struct str text)
 {
 	if (s->json)
 		return;
@@ -51,7 +41,7 @@ static void put_heading(struct sheet *s, struct str text)
 	out_fmt(s->v->c->out, "%.*s\n", STR_ARG(text));
 }
 
-static struct sheet sheet_begin(const struct hlo_view *v)
+struct sheet sheet_begin(const struct hlo_view *v)
 {
 	struct sheet s = { .v = v };
 	s.grid = (struct grid){ .keep = v->c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
@@ -60,7 +50,7 @@ static struct sheet sheet_begin(const struct hlo_view *v)
 	return s;
 }
 
-static void sheet_end(struct sheet *s)
+void sheet_end(struct sheet *s)
 {
 	grid_print(&s->grid, s->v->c->out);
 	if (s->json)
