@@ -152,7 +152,7 @@ void work_unknown(struct hlo_costs *c, const struct hlo_instruction *i, struct w
 static void work_elementwise(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
 	(void)c;
-	w->other += result_elements(i, w);
+	w->other += elements(&i->shape, w);
 }
 
 static void work_transcendental(
@@ -160,12 +160,6 @@ static void work_transcendental(
 {
 	(void)c;
 	w->transcendental += elements(&i->shape, w);
-}
-
-static void work_all_reduce(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	(void)c;
-	w->other += elements(&i->shape, w);
 }
 
 static void work_custom_call(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
@@ -313,10 +307,8 @@ static const struct {
 	[HLO_RULE_FREE] = { NULL, NULL },
 	[HLO_RULE_DONE] = { NULL, NULL },
 	[HLO_RULE_MOVE] = { NULL, touch_all },
-	[HLO_RULE_BROADCAST] = { NULL, touch_all },
 	[HLO_RULE_GENERATE] = { NULL, touch_result },
 	[HLO_RULE_SLICE] = { NULL, touch_slice },
-	[HLO_RULE_GATHER] = { NULL, touch_slice },
 	[HLO_RULE_UPDATE] = { NULL, touch_update },
 	[HLO_RULE_ELEMENTWISE] = { work_elementwise, touch_all },
 	[HLO_RULE_TRANSCENDENTAL] = { work_transcendental, touch_all },
@@ -330,14 +322,12 @@ static const struct {
 	[HLO_RULE_SCATTER] = { work_scatter, touch_scatter },
 	[HLO_RULE_MAP] = { work_map, touch_all },
 	[HLO_RULE_SORT] = { work_sort, touch_all },
-	[HLO_RULE_ALL_REDUCE] = { work_all_reduce, touch_all },
 	[HLO_RULE_FFT] = { work_fft, touch_all },
 	[HLO_RULE_CHOLESKY] = { work_cholesky, touch_all },
 	[HLO_RULE_TRIANGULAR] = { work_triangular, touch_all },
 	[HLO_RULE_BATCH_NORM] = { work_unknown, touch_all },
 	[HLO_RULE_FUSION] = { work_fusion, touch_fusion },
 	[HLO_RULE_CALL] = { work_call, touch_callees },
-	[HLO_RULE_WRAPPER] = { work_call, touch_callees },
 	[HLO_RULE_CONDITIONAL] = { work_heaviest, touch_heaviest },
 };
 

@@ -90,7 +90,7 @@ static void read_extent(const struct walk *w, struct hlo_costs *costs,
 {
 	ptrdiff_t at = user - &w->m->instructions[w->c->first];
 	enum hlo_rule rule = opcode_rule(user->op);
-	if (operand == 0 && (rule == HLO_RULE_SLICE || rule == HLO_RULE_GATHER)) {
+	if (operand == 0 && rule == HLO_RULE_SLICE) {
 		extent_add(e, extent_of(&user->shape));
 	} else if (operand == 0 && w->in_place[at]) {
 		if (rule == HLO_RULE_SCATTER)
@@ -106,25 +106,15 @@ static void read_extent(const struct walk *w, struct hlo_costs *costs,
 	}
 }
 
-static void note_parameter(struct walk *w, ptrdiff_t at, const struct hlo_instruction *x)
-{
-	bool fits = x->parameter_number >= 0 && x->parameter_number < w->f->read_count;
-	w->view[at] = fits ? (ptrdiff_t)x->parameter_number + 1 : 0;
-}
-
-static bool is_large_constant(const struct hlo_instruction *i)
-{
-	return i->op == HLO_CONSTANT && shape_elements(&i->shape) > 1;
-}
-
 /* Operands come before their users, so one pass in order sees every view first. */
 static void read_extents(struct walk *w, struct hlo_costs *costs)
 {
 	for (ptrdiff_t at = 0; at < w->c->count; at++) {
 		const struct hlo_instruction *x = &w->m->instructions[w->c->first + at];
-		if (x->op == HLO_PARAMETER)
-			note_parameter(w, at, x);
-		if (is_large_constant(x))
+		if (x->op == HLO_PARAMETER && x->parameter_number >= 0 &&
+			x->parameter_number < w->f->read_count)
+			w->view[at] = (ptrdiff_t)x->parameter_number + 1;
+		if (x->op == HLO_CONSTANT && shape_elements(&x->shape) > 1) /* a large one */
 			extent_add(&w->f->constants, extent_of(&x->shape));
 		for (ptrdiff_t k = 0; k < x->operand_count; k++) {
 			ptrdiff_t view =
@@ -137,20 +127,13 @@ static void read_extents(struct walk *w, struct hlo_costs *costs)
 	}
 }
 
-static ptrdiff_t count_parameters(const struct hlo_module *m, const struct hlo_computation *c)
-{
-	ptrdiff_t count = 0;
-	for (ptrdiff_t i = c->first; i < c->first + c->count; i++)
-		count += m->instructions[i].op == HLO_PARAMETER;
-	return count;
-}
-
 struct footprint *footprint_make(struct hlo_costs *c, ptrdiff_t computation)
 {
 	struct walk w = { .m = c->m, .c = &c->m->computations[computation] };
 	w.f = arena_make(c->keep, struct footprint, 1);
 	w.f->constants.bound = COST_EXACT;
-	w.f->read_count = count_parameters(c->m, w.c);
+	for (ptrdiff_t i = w.c->first; i < w.c->first + w.c->count; i++)
+		w.f->read_count += c->m->instructions[i].op == HLO_PARAMETER;
 	w.f->reads = arena_make(c->keep, struct extent, w.f->read_count);
 	for (ptrdiff_t i = 0; i < w.f->read_count; i++)
 		w.f->reads[i].bound = COST_EXACT;

@@ -270,22 +270,6 @@ static const struct read_rule groups_table_rules[] = {
 };
 READ_TABLE(groups_table, "MeshAxesReplicaGroupListProto");
 
-static int64_t mesh_devices(const struct mesh *m)
-{
-	int64_t n = 1;
-	for (ptrdiff_t i = 0; i < m->axis_count; i++)
-		n = sat_mul(n, m->sizes[i]);
-	return n;
-}
-
-static int64_t group_devices(const struct mesh *m)
-{
-	int64_t n = 1;
-	for (ptrdiff_t i = 0; i < m->over_count; i++)
-		n = sat_mul(n, m->over[i].size);
-	return n;
-}
-
 /* How mesh positions become device ids: a list, a transposed iota, or as they are. */
 static bool device_order(const struct mesh *m, int64_t total, struct iota *x)
 {
@@ -298,16 +282,6 @@ static bool device_order(const struct mesh *m, int64_t total, struct iota *x)
 	return ok && x->total == total;
 }
 
-static int64_t position(const struct mesh *m, int64_t k)
-{
-	int64_t at = 0;
-	for (ptrdiff_t i = m->over_count; i-- > 0;) {
-		at += k % m->over[i].size * m->over[i].stride;
-		k /= m->over[i].size;
-	}
-	return at;
-}
-
 void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct arena *keep)
 {
 	struct iota x;
@@ -315,15 +289,23 @@ void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct a
 	if (!m->axis_count && !m->bad)
 		return; /* no mesh to speak of: everybody */
 	/* XLA has no groups of one: where no axes are named, all of the mesh is one group. */
-	int64_t total = mesh_devices(m), size = m->over_count ? group_devices(m) : total;
+	int64_t total = 1, size = 1;
+	for (ptrdiff_t i = 0; i < m->axis_count; i++)
+		total = sat_mul(total, m->sizes[i]);
+	for (ptrdiff_t i = 0; i < m->over_count; i++)
+		size = sat_mul(size, m->over[i].size);
+	if (!m->over_count)
+		size = total;
 	if (m->bad || !groups_fit(total / size, size, total) || !device_order(m, total, &x)) {
 		unreadable(g);
 		return;
 	}
 	int64_t *first = first_new(keep, g, total / size, size);
 	for (int64_t k = 0; k < size; k++) {
-		/* Axes named twice could lead past the mesh. */
-		int64_t at = m->over_count ? position(m, k) % total : k;
+		int64_t at = m->over_count ? 0 : k, rest = k;
+		for (ptrdiff_t i = m->over_count; i-- > 0; rest /= m->over[i].size)
+			at += rest % m->over[i].size * m->over[i].stride;
+		at %= total; /* axes named twice could lead past the mesh */
 		first[k] = m->device_ids.count ? m->device_ids.items[at] : iota_at(&x, at);
 	}
 }

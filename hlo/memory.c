@@ -175,13 +175,6 @@ struct living {
 	ptrdiff_t count;
 };
 
-static ptrdiff_t find_instruction(const struct living *l, const struct location *at)
-{
-	if (at->name.len)
-		return hlo_find_exact(l->m, at->name);
-	return map_get_id(&l->ids, at->id);
-}
-
 static bool add_living(struct living *l, ptrdiff_t buffer, int64_t bytes, struct str kind)
 {
 	const struct buffer *b = &l->a->buffers[buffer];
@@ -192,7 +185,7 @@ static bool add_living(struct living *l, ptrdiff_t buffer, int64_t bytes, struct
 	};
 	if (!read_message(l->a->r, &location_table, b->defined_at, &at))
 		return false;
-	x->instruction = find_instruction(l, &at);
+	x->instruction = at.name.len ? hlo_find_exact(l->m, at.name) : map_get_id(&l->ids, at.id);
 	x->name = at.name;
 	if (x->instruction < 0)
 		return true;
@@ -205,31 +198,22 @@ static bool add_living(struct living *l, ptrdiff_t buffer, int64_t bytes, struct
 	return true;
 }
 
-static struct str allocation_kind(const struct allocation *x)
-{
-	if (x->parameter)
-		return STR("parameter");
-	return x->live_out ? STR("output") : STR("constant");
-}
-
-/* What shares an allocation over time is no one buffer, and its size no one's padding. */
-static void add_shared(struct living *l, int64_t bytes)
-{
-	l->items[l->count++] = (struct hlo_live_buffer){
-		.instruction = -1, .name = STR("(temporaries)"), .kind = STR("temp"), .bytes = bytes
-	};
-}
-
 static bool add_allocations(struct living *l, bool with_temp)
 {
 	for (ptrdiff_t i = 0; i < l->a->allocation_count; i++) {
 		const struct allocation *x = &l->a->allocations[i];
 		if (!counts(l->a, x))
 			continue;
+		struct str kind = x->parameter	? STR("parameter")
+				  : x->live_out ? STR("output")
+						: STR("constant");
+		/* What shares it over time is no one buffer, and its size no one's padding. */
 		if (with_temp && is_temporary(x))
-			add_shared(l, x->size);
-		else if (is_indefinite(x) &&
-			 !add_living(l, x->largest, x->size, allocation_kind(x)))
+			l->items[l->count++] = (struct hlo_live_buffer){ .instruction = -1,
+				.name = STR("(temporaries)"),
+				.kind = STR("temp"),
+				.bytes = x->size };
+		else if (is_indefinite(x) && !add_living(l, x->largest, x->size, kind))
 			return false;
 	}
 	return true;
@@ -308,13 +292,6 @@ static bool read_assignment(const struct hlo_module *m, struct assignment *a)
 	return place_buffers(a);
 }
 
-/* A report alone knows one figure: what all allocations come to. */
-static bool reported_memory(const struct hlo_module *m, struct hlo_memory *ret, struct diag *err)
-{
-	ret->total_only = true;
-	return report_total(&m->memory_note, ret->space, &ret->peak_bytes, err);
-}
-
 bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	struct hlo_memory *ret, struct diag *err)
 {
@@ -322,8 +299,11 @@ bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	struct assignment a = { .r = &r, .space = space };
 	*ret = (struct hlo_memory){ .space = space };
 	err->id = DIAG_NONE;
-	if (!m->buffer_assignment.len && !m->buffers_note.text.len && m->memory_note.text.len)
-		return reported_memory(m, ret, err);
+	if (!m->buffer_assignment.len && !m->buffers_note.text.len && m->memory_note.text.len) {
+		/* A report alone knows one figure: what all allocations come to. */
+		ret->total_only = true;
+		return report_total(&m->memory_note, space, &ret->peak_bytes, err);
+	}
 	if (!read_assignment(m, &a))
 		return false;
 	sum_allocations(&a, ret);

@@ -26,15 +26,12 @@ enum hlo_rule {
 	HLO_RULE_REDUCE, /* (operand - result elements) times the reducer */
 	HLO_RULE_WINDOW, /* (window - 1) times the reducer per result element */
 	HLO_RULE_SELECT_SCATTER,
-	HLO_RULE_SCATTER,    /* the combiner per update element; 3 x updates + indices */
-	HLO_RULE_MAP,	     /* the called computation per result element */
-	HLO_RULE_SORT,	     /* n ceil(log2 n) */
-	HLO_RULE_ALL_REDUCE, /* the reducer per element */
-	HLO_RULE_SLICE,	     /* reads and writes the slice only */
-	HLO_RULE_UPDATE,     /* reads and writes the update only */
-	HLO_RULE_GATHER,     /* reads and writes the result, and reads indices */
-	HLO_RULE_BROADCAST,  /* the operand once, the result once */
-	HLO_RULE_GENERATE,   /* writes its result: iota, constants of loops, rng state */
+	HLO_RULE_SCATTER,  /* the combiner per update element; 3 x updates + indices */
+	HLO_RULE_MAP,	   /* the called computation per result element */
+	HLO_RULE_SORT,	   /* n ceil(log2 n) */
+	HLO_RULE_SLICE,	   /* reads as much as the result holds, and indices */
+	HLO_RULE_UPDATE,   /* reads and writes the update only */
+	HLO_RULE_GENERATE, /* writes its result: iota, constants of loops, rng state */
 	HLO_RULE_FFT,
 	HLO_RULE_CHOLESKY,
 	HLO_RULE_TRIANGULAR,
@@ -42,7 +39,6 @@ enum hlo_rule {
 	HLO_RULE_FUSION,
 	HLO_RULE_CALL,	      /* what it calls */
 	HLO_RULE_CONDITIONAL, /* the heaviest of what it calls */
-	HLO_RULE_WRAPPER,     /* async-start: the wrapped computation */
 	HLO_RULE_DONE,	      /* counted on its start */
 	HLO_RULE_COUNT
 };
@@ -57,15 +53,15 @@ enum hlo_rule {
 	X(ALL_GATHER, "all-gather", ALL_GATHER, MOVE)                                              \
 	X(ALL_GATHER_DONE, "all-gather-done", ALL_GATHER, DONE)                                    \
 	X(ALL_GATHER_START, "all-gather-start", ALL_GATHER, MOVE)                                  \
-	X(ALL_REDUCE, "all-reduce", ALL_REDUCE, ALL_REDUCE)                                        \
+	X(ALL_REDUCE, "all-reduce", ALL_REDUCE, ELEMENTWISE)                                       \
 	X(ALL_REDUCE_DONE, "all-reduce-done", ALL_REDUCE, DONE)                                    \
-	X(ALL_REDUCE_START, "all-reduce-start", ALL_REDUCE, ALL_REDUCE)                            \
+	X(ALL_REDUCE_START, "all-reduce-start", ALL_REDUCE, ELEMENTWISE)                           \
 	X(ALL_TO_ALL, "all-to-all", ALL_TO_ALL, MOVE)                                              \
 	X(AND, "and", ELEMENTWISE, ELEMENTWISE)                                                    \
 	X(ASIN, "asin", ELEMENTWISE, TRANSCENDENTAL)                                               \
 	X(ASINH, "asinh", ELEMENTWISE, TRANSCENDENTAL)                                             \
 	X(ASYNC_DONE, "async-done", CONTROL, DONE)                                                 \
-	X(ASYNC_START, "async-start", CONTROL, WRAPPER)                                            \
+	X(ASYNC_START, "async-start", CONTROL, CALL)                                               \
 	X(ASYNC_UPDATE, "async-update", CONTROL, DONE)                                             \
 	X(ATAN2, "atan2", ELEMENTWISE, TRANSCENDENTAL)                                             \
 	X(ATANH, "atanh", ELEMENTWISE, TRANSCENDENTAL)                                             \
@@ -74,7 +70,7 @@ enum hlo_rule {
 	X(BATCH_NORM_TRAINING, "batch-norm-training", ELEMENTWISE, BATCH_NORM)                     \
 	X(BITCAST, "bitcast", CONTROL, FREE)                                                       \
 	X(BITCAST_CONVERT, "bitcast-convert", COPY, MOVE)                                          \
-	X(BROADCAST, "broadcast", ELEMENTWISE, BROADCAST)                                          \
+	X(BROADCAST, "broadcast", ELEMENTWISE, MOVE)                                               \
 	X(CALL, "call", CONTROL, CALL)                                                             \
 	X(CBRT, "cbrt", ELEMENTWISE, TRANSCENDENTAL)                                               \
 	X(CEIL, "ceil", ELEMENTWISE, ELEMENTWISE)                                                  \
@@ -110,7 +106,7 @@ enum hlo_rule {
 	X(FFT, "fft", CUSTOM, FFT)                                                                 \
 	X(FLOOR, "floor", ELEMENTWISE, ELEMENTWISE)                                                \
 	X(FUSION, "fusion", ELEMENTWISE, FUSION)                                                   \
-	X(GATHER, "gather", GATHER, GATHER)                                                        \
+	X(GATHER, "gather", GATHER, SLICE)                                                         \
 	X(GET_DIMENSION_SIZE, "get-dimension-size", CONTROL, FREE)                                 \
 	X(GET_TUPLE_ELEMENT, "get-tuple-element", CONTROL, FREE)                                   \
 	X(IMAG, "imag", ELEMENTWISE, ELEMENTWISE)                                                  \

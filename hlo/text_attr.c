@@ -7,6 +7,8 @@
  */
 #include "hlo/scan.h"
 
+#include <assert.h>
+
 /* More dimensions than an array can have cannot be numbered. */
 enum { MAX_DIMS = SHAPE_MAX_RANK };
 
@@ -20,6 +22,7 @@ static const struct scan_attr *attr_find(
 	while (low < high) {
 		ptrdiff_t middle = low + (high - low) / 2;
 		int order = str_cmp(rows[middle].name, name);
+		assert(!middle || str_cmp(rows[middle - 1].name, rows[middle].name) < 0);
 		if (!order)
 			return &rows[middle];
 		if (order < 0)
