@@ -24,7 +24,7 @@ struct listing {
 	struct op *ops;
 	ptrdiff_t count, cap;
 	int64_t loops, unknown_loops;
-	int64_t uncounted, unweighed; /* ops whose FLOPs, whose bytes in HBM nobody knows */
+	int64_t uncounted, unweighed; /* ops whose FLOPs, whose bytes in HBM are unknown */
 	/* Over a run; the last three are of the ops that the chip, links, PCIe bind. */
 	double flops, hbm_bytes, hbm_padded_bytes, host_bytes;
 	double math_seconds, hbm_seconds;

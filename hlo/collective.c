@@ -171,7 +171,7 @@ static int64_t shift_of(const struct hlo_dims *pairs, int64_t ring)
 	return (int64_t)least;
 }
 
-/* From the first source on, until nobody sends on or the ring closes. */
+/* From the first source on, until the chain ends or the ring closes. */
 static void ring_of(const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
 {
 	const struct hlo_dims *pairs = &i->source_target;

@@ -3,8 +3,8 @@
  *
  * FLOPs count multiply and add separately (2MNK).  Only work for the matrix units is counted, plus
  * one FLOP per element for elementwise work when there is no matmul: a fusion's elementwise tail
- * is below 1% of its matmul and would need the backend's cycle tables.  What nobody can count is
- * unknown, never 0.
+ * is below 1% of its matmul and would need the backend's cycle tables.  A count that is not known
+ * is COST_UNKNOWN, never 0.
  *
  * Source: XLA's HloCostAnalysis (matmul_flops + other_flops is its "flops").
  */
@@ -45,9 +45,9 @@ struct hlo_costs *hlo_costs_new(
 	const struct hlo_module *m, enum hlo_platform platform, struct arena *keep);
 struct hlo_cost hlo_cost(struct hlo_costs *costs, ptrdiff_t instruction);
 
-/* A product's sizes, of 2 x batch x m x n x k FLOPs.  False for what is no dot, no convolution that
- * is one, and no library call that names its dimensions; wrappers and fusions around a single one
- * are looked into. */
+/* A product's sizes, of 2 x batch x m x n x k FLOPs.  True for a dot, a convolution that is one,
+ * and a library call that names its dimensions; wrappers and fusions around a single one are looked
+ * into. */
 struct hlo_product {
 	double batch, m, n, k;
 };
@@ -61,7 +61,7 @@ const struct shape *hlo_operand_array(
 bool hlo_knows_operands(const struct hlo_instruction *i);
 
 /* The sort of work an instruction does, looking into fusions and async wrappers: the raw material
- * for measure/kind.c.  KIND_UNKNOWN for opcodes nobody has met. */
+ * for measure/kind.c.  KIND_UNKNOWN for unknown opcodes. */
 enum op_kind hlo_kind(const struct hlo_module *m, ptrdiff_t instruction);
 /* Does it take time of its own?  Not loops and calls, names for bytes, and the ends of what was
  * counted where it began. */

@@ -1,7 +1,7 @@
 /*
  * Replica groups: who takes part in a collective.
  *
- * Four spellings of one thing, of which only the first group is expanded:
+ * Three spellings of one thing.  Only the first group is expanded:
  *
  *	ReplicaGroup		{{0,1},{2,3}}	(field 49, and inside field 87)
  *	IotaReplicaGroupList	[2,4]<=[4,2]T(1,0)	(field 92, and inside field 87)

@@ -1,4 +1,4 @@
-/* What the files of hlo/ share about modules and nobody else needs. */
+/* What the files of hlo/ share about modules.  Private to hlo/. */
 #ifndef HLO_INTERNAL_H
 #define HLO_INTERNAL_H
 

@@ -60,7 +60,7 @@ static const struct shape *result(const struct hlo_instruction *i)
 	return leaf ? leaf : &none;
 }
 
-/* GPU library calls return (result, scratch): bytes that nobody reads again. */
+/* GPU library calls return (result, scratch): bytes that are not read again. */
 bool is_workspace(const struct hlo_instruction *i, ptrdiff_t leaf)
 {
 	if (leaf == 0 || leaf != i->shape.leaves - 1 || i->op != HLO_CUSTOM_CALL)

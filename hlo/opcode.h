@@ -14,7 +14,7 @@
 
 /* How HloCostAnalysis counts an op. */
 enum hlo_rule {
-	HLO_RULE_UNKNOWN,	 /* nobody can count it */
+	HLO_RULE_UNKNOWN,	 /* its work is unknown */
 	HLO_RULE_FREE,		 /* no work, no bytes: names and bit casts */
 	HLO_RULE_MOVE,		 /* no work; operands are read, results written */
 	HLO_RULE_ELEMENTWISE,	 /* one FLOP per result element */

@@ -1,7 +1,7 @@
 /*
  * Instructions without their module: one that somebody wrote down, or all that a profile names.
  *
- * What stands for the rest are parameters, one for each operand of which only the type is known.
+ * Parameters stand for operands that are known by their type alone.
  */
 #include "base/map.h"
 #include "hlo/text_inside.h"

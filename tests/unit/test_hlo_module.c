@@ -695,9 +695,27 @@ static void profile_of_amd(void **state)
 	assert_int_equal(m->replica_count * m->partition_count, 8);
 }
 
+static void opcodes_are_sorted(void **state)
+{
+	static const char *const texts[] = {
+#define X(id, text, kind, rule) text,
+		HLO_OPS(X)
+#undef X
+	};
+	(void)state;
+	for (int i = 0; i + 1 < HLO_OP_COUNT; i++) {
+		if (i && strcmp(texts[i - 1], texts[i]) >= 0)
+			fail_msg("%s stands before %s", texts[i - 1], texts[i]);
+		assert_int_equal(opcode_find(str_from(texts[i])), i + 1);
+	}
+	assert_int_equal(opcode_find(STR("")), HLO_OP_UNKNOWN);
+	assert_int_equal(opcode_find(STR("zebra")), HLO_OP_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(opcodes_are_sorted),
 		cmocka_unit_test(graph),
 		cmocka_unit_test(wrapped),
 		cmocka_unit_test(wide_ids),
