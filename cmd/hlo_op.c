@@ -262,21 +262,17 @@ static void put_arrays(struct sheet *s, const struct hlo_module *m, ptrdiff_t in
 	}
 }
 
-static struct str product_text(const struct hlo_product *p, struct arena *keep)
-{
-	struct str batch = p->batch == 1 ? STR("") : arena_fmt(keep, " x batch %.0f", p->batch);
-	return arena_fmt(
-		keep, "2%.*s x M %.0f x N %.0f x K %.0f", STR_ARG(batch), p->m, p->n, p->k);
-}
-
 static struct str counted_text(const struct hlo_module *m, ptrdiff_t instruction,
 	const struct estimate *e, struct arena *keep)
 {
 	struct hlo_product p;
 	if (e->cost.has_matmul && hlo_product(m, instruction, *keep, &p) &&
-		2 * p.batch * p.m * p.n * p.k == e->cost.matmul_flops)
-		return arena_fmt(
-			keep, "%.*s = %.0f", STR_ARG(product_text(&p, keep)), e->work.flops);
+		2 * p.batch * p.m * p.n * p.k == e->cost.matmul_flops) {
+		struct str batch =
+			p.batch == 1 ? STR("") : arena_fmt(keep, " x batch %.0f", p.batch);
+		return arena_fmt(keep, "2%.*s x M %.0f x N %.0f x K %.0f = %.0f", STR_ARG(batch),
+			p.m, p.n, p.k, e->work.flops);
+	}
 	if (e->cost.flops == 0 && e->cost.transcendentals == 0)
 		return STR("it only moves data");
 	if (e->cost.has_convolution)
@@ -508,15 +504,6 @@ static void put_comms_times(struct sheet *s, const struct estimate *e)
 	}
 }
 
-static struct str title(const struct hlo_module *m, ptrdiff_t instruction, struct arena *keep)
-{
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	struct str kind = op_kind_name(hlo_kind(m, instruction));
-	struct str name = i->name.len ? i->name : i->opcode;
-	return text_clean(
-		keep, arena_fmt(keep, "%.*s: %.*s, on each device", STR_ARG(name), STR_ARG(kind)));
-}
-
 static void put_times(struct sheet *s, const struct estimate *e)
 {
 	struct arena *keep = arena_of(s);
@@ -537,10 +524,13 @@ void put_instruction(const struct hlo_view *v, ptrdiff_t at)
 	struct estimator estimator = hlo_estimator(v);
 	struct estimate e = estimate_op(&estimator, at);
 	struct sheet s = sheet_begin(v);
-	put_heading(&s, title(m, at, v->c->keep));
+	const struct hlo_instruction *i = &m->instructions[at];
+	struct str name = i->name.len ? i->name : i->opcode, kind = op_kind_name(hlo_kind(m, at));
+	put_heading(&s, text_clean(v->c->keep, arena_fmt(v->c->keep, "%.*s: %.*s, on each device",
+						       STR_ARG(name), STR_ARG(kind))));
 	if (s.json) {
-		json_add_str(s.json, "name", text_clean(v->c->keep, m->instructions[at].name));
-		json_add_str(s.json, "kind", op_kind_name(hlo_kind(m, at)));
+		json_add_str(s.json, "name", text_clean(v->c->keep, i->name));
+		json_add_str(s.json, "kind", kind);
 	}
 	put_arrays(&s, m, at);
 	bool has_time = v->json || e.is_collective || hlo_is_work(m, at);

@@ -41,11 +41,6 @@ static struct constant constant_of(const struct hlo_module *m, const struct hlo_
 	return (struct constant){ i->has_value, i->value };
 }
 
-static bool is_less_than(const struct hlo_instruction *i)
-{
-	return i->op == HLO_COMPARE && str_eq(i->direction, STR("LT"));
-}
-
 /* The element of the loop's state that an instruction hands on; -1 if it does anything else. */
 static int64_t state_index(const struct hlo_module *m, const struct hlo_instruction *i)
 {
@@ -87,7 +82,7 @@ static struct constant step_of(
 static int64_t counted(const struct hlo_module *m, const struct hlo_instruction *loop)
 {
 	const struct hlo_instruction *condition = root_of(m, loop, 1);
-	if (!condition || !is_less_than(condition))
+	if (!condition || condition->op != HLO_COMPARE || !str_eq(condition->direction, STR("LT")))
 		return 0;
 	const struct hlo_instruction *counter = operand_at(m, condition, 0);
 	int64_t index = counter ? state_index(m, counter) : -1;
