@@ -9,11 +9,10 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <string.h>
 
 #include "base/out.h"
 
-enum { DIGEST_BYTES = 32, DIGEST_BASE64 = 4 * ((DIGEST_BYTES + 2) / 3) + 1 };
+enum { DIGEST_BASE64 = 4 * ((DIGEST_BYTES + 2) / 3) + 1 };
 
 struct key {
 	unsigned char bytes[SIGN_MAX_KEY + 3]; /* EVP_DecodeBlock pads to threes */
@@ -35,11 +34,18 @@ static bool key_decode(struct str text, struct key *ret)
 	return ret->len >= SIGN_MIN_KEY && ret->len <= SIGN_MAX_KEY;
 }
 
-static void hmac(const void *key, int key_len, struct str text, unsigned char ret[DIGEST_BYTES])
+void hmac_sha256(
+	const void *key, ptrdiff_t key_len, struct str text, unsigned char ret[DIGEST_BYTES])
 {
 	unsigned int len = DIGEST_BYTES;
-	HMAC(EVP_sha256(), key, key_len, (const unsigned char *)text.p, (size_t)text.len, ret,
+	HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text.p, (size_t)text.len, ret,
 		&len);
+}
+
+void out_hex(struct out *o, const unsigned char *bytes, ptrdiff_t count)
+{
+	for (ptrdiff_t i = 0; i < count; i++)
+		out_fmt(o, "%02x", bytes[i]);
 }
 
 /* "v1," and the signature behind what is there; false when the word is no key. */
@@ -49,7 +55,7 @@ static bool put_signature(struct out *o, struct str word, struct str text)
 	unsigned char digest[DIGEST_BYTES], base64[DIGEST_BASE64];
 	bool ok = key_decode(word, &key);
 	if (ok) {
-		hmac(key.bytes, key.len, text, digest);
+		hmac_sha256(key.bytes, key.len, text, digest);
 		EVP_EncodeBlock(base64, digest, DIGEST_BYTES);
 		out_fmt(o, "%sv1,%s", out_text(o).len ? " " : "", (const char *)base64);
 	}
@@ -82,9 +88,8 @@ struct str sign_hub(struct str secret, struct str body, struct arena *keep)
 	struct str key, rest;
 	unsigned char digest[DIGEST_BYTES];
 	str_cut(str_trim(secret), ' ', &key, &rest);
-	hmac(key.p, (int)key.len, body, digest);
+	hmac_sha256(key.p, key.len, body, digest);
 	out_z(o, "sha256=");
-	for (int i = 0; i < DIGEST_BYTES; i++)
-		out_fmt(o, "%02x", digest[i]);
+	out_hex(o, digest, DIGEST_BYTES);
 	return out_text(o);
 }

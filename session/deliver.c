@@ -11,14 +11,6 @@
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-static const struct notice *find_notice(const struct ruleset *rules, struct str name)
-{
-	for (ptrdiff_t i = 0; i < rules->notice_count; i++)
-		if (str_eq(rules->notices[i].name, name))
-			return &rules->notices[i];
-	return NULL;
-}
-
 static bool add_target(struct plan *p, const struct notice *notice, struct str templates,
 	struct arena *keep, struct diag *err)
 {
@@ -28,44 +20,29 @@ static bool add_target(struct plan *p, const struct notice *notice, struct str t
 	return t->message != NULL;
 }
 
-static bool unknown_name(
-	const struct ruleset *rules, struct str name, struct arena *keep, struct diag *err)
-{
-	struct str *names = arena_make(keep, struct str, rules->notice_count + 1);
-	for (ptrdiff_t i = 0; i < rules->notice_count; i++)
-		names[i] = rules->notices[i].name;
-	return diag_set(err, DIAG_USAGE,
-		"there is no notification '%.*s' in %.*s%.*s (or give KIND:VARIABLE; rooflint "
-		"notify "
-		"--help)",
-		STR_ARG(name), STR_ARG(rules->name),
-		STR_ARG(did_you_mean(keep, name, names, rules->notice_count)));
-}
-
-/* A name has no colon, as anything on the command line has that is none. */
 static bool add_word(struct plan *p, const struct ruleset *rules, struct str word,
 	struct str templates, struct arena *keep, struct diag *err)
 {
+	struct str *names = arena_make(keep, struct str, rules->notice_count + 1);
 	struct notice adhoc;
-	const struct notice *notice = find_notice(rules, word);
-	if (!notice && str_find_char(word, ':') < 0)
-		return unknown_name(rules, word, keep, err);
-	if (!notice && !notice_parse(word, keep, &adhoc, err))
-		return false;
-	return add_target(p, notice ? notice : &adhoc, templates, keep, err);
+	for (ptrdiff_t i = 0; i < rules->notice_count; i++) {
+		names[i] = rules->notices[i].name;
+		if (str_eq(names[i], word))
+			return add_target(p, &rules->notices[i], templates, keep, err);
+	}
+	/* A name has no colon, as anything on the command line has that is none. */
+	if (str_find_char(word, ':') >= 0)
+		return notice_parse(word, keep, &adhoc, err) &&
+		       add_target(p, &adhoc, templates, keep, err);
+	return diag_set(err, DIAG_USAGE,
+		"there is no notification '%.*s' in %.*s%.*s (or give KIND:VARIABLE; rooflint "
+		"notify --help)",
+		STR_ARG(word), STR_ARG(rules->name),
+		STR_ARG(did_you_mean(keep, word, names, rules->notice_count)));
 }
 
 /* A link that is longer leaves no room for what the message is about. */
 enum { URL_MAX = 2000 };
-
-static bool check_url(struct str url, struct diag *err)
-{
-	bool is_web = str_starts(url, STR("https://")) || str_starts(url, STR("http://"));
-	return !url.p || (is_web && url.len <= URL_MAX) ||
-	       diag_set(err, DIAG_USAGE,
-		       "--report-url begins with https:// or http:// and has at most %d bytes",
-		       URL_MAX);
-}
 
 bool plan_make(const struct notify_settings *s, const struct ruleset *rules, struct str templates,
 	bool by_default, void (*tell)(struct str line), struct arena *keep, struct plan *ret,
@@ -83,7 +60,12 @@ bool plan_make(const struct notify_settings *s, const struct ruleset *rules, str
 			return false;
 	if (ret->count)
 		secret_seal(); /* from here on a hostile profile's crash leaves no environment */
-	return check_url(s->report_url, err);
+	struct str url = s->report_url;
+	bool is_web = str_starts(url, STR("https://")) || str_starts(url, STR("http://"));
+	return !url.p || (is_web && url.len <= URL_MAX) ||
+	       diag_set(err, DIAG_USAGE,
+		       "--report-url begins with https:// or http:// and has at most %d bytes",
+		       URL_MAX);
 }
 
 /* ---- one message ----------------------------------------------------------------------------- */

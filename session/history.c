@@ -128,12 +128,19 @@ static void add_item(const struct recalling *r, struct str name, const struct ta
  * What may not be compared is no part of what was asked for: it is told of, its tables forgotten.
  * The store's row goes away behind this, so everything is copied or read into `keep`.
  */
-static bool take_run(
-	struct recalling *r, const struct run_facts *f, struct str bytes, struct diag *err)
+static bool take_kept(
+	void *arg, const struct run_facts *f, struct str bytes, bool *more, struct diag *err)
 {
-	struct arena before = *r->keep;
+	struct recalling *r = arg;
 	struct report_set set;
 	struct diag why;
+	if (str_eq(f->run, table_rows(r->head, run)->fingerprint))
+		return true;
+	r->seen++;
+	if (!is_wanted(r, f))
+		return true;
+	*arena_push(r->keep, r->runs, r->run_count, r->cap) = arena_str(r->keep, f->run);
+	struct arena before = *r->keep;
 	struct str name = arena_fmt(r->keep, "%.*s of %.*s", STR_ARG(f->profile),
 		STR_ARG(f->captured.p ? f->captured : STR("an unknown day")));
 	struct str text = unpack(bytes, r->keep);
@@ -142,28 +149,13 @@ static bool take_run(
 			"what the store keeps of %.*s is damaged; record into another file",
 			STR_ARG(name));
 	struct baseline item = { .name = name, .tables = &set.items[0].tables };
-	if (baseline_fits(r->head, &item, *r->keep, &why)) {
-		add_item(r, name, item.tables);
-		r->count++;
-	} else {
+	bool fits = baseline_fits(r->head, &item, *r->keep, &why);
+	if (!fits) {
 		*r->keep = before;
-		add_item(r, arena_str(r->keep, str_from(why.text)), NULL);
+		item = (struct baseline){ .name = arena_str(r->keep, str_from(why.text)) };
 	}
-	return true;
-}
-
-static bool take_kept(
-	void *arg, const struct run_facts *f, struct str bytes, bool *more, struct diag *err)
-{
-	struct recalling *r = arg;
-	if (str_eq(f->run, table_rows(r->head, run)->fingerprint))
-		return true;
-	r->seen++;
-	if (!is_wanted(r, f))
-		return true;
-	*arena_push(r->keep, r->runs, r->run_count, r->cap) = arena_str(r->keep, f->run);
-	if (!take_run(r, f, bytes, err))
-		return false;
+	add_item(r, item.name, item.tables);
+	r->count += fits;
 	*more = r->count < r->query->last && r->run_count < HISTORY_MAX_LOOKED;
 	return true;
 }
@@ -259,17 +251,12 @@ static struct str branch_of(struct str labels)
 	return (struct str){ NULL, 0 };
 }
 
-/* Of a run that could not be read no label is known, unless its job file could be. */
-static bool has_branch(const struct run_facts *f)
-{
-	return !f->error.p || f->labels.p;
-}
-
 static bool is_before(
 	const struct looking *l, const struct run_facts *f, const struct run_facts *now)
 {
-	bool is_same_branch = !has_branch(f) || !has_branch(now) ||
-			      str_eq(branch_of(f->labels), branch_of(now->labels));
+	/* Of a run that could not be read no label is known, unless its job file could be. */
+	bool knows_branch = (!f->error.p || f->labels.p) && (!now->error.p || now->labels.p);
+	bool is_same_branch = !knows_branch || str_eq(branch_of(f->labels), branch_of(now->labels));
 	bool is_earlier =
 		!now->captured.p || !f->captured.p || str_cmp(f->captured, now->captured) <= 0;
 	return str_eq(f->workload, now->workload) && str_eq(f->rules, now->rules) &&

@@ -43,26 +43,6 @@ bool load_rules(struct engine *engine, const struct rule_settings *s, struct are
 	       ruleset_load(engine, ref.p ? &git : NULL, name, &s->set, keep, ret, err);
 }
 
-static bool load_max_age(const struct read_settings *s, struct load_options *ret, struct diag *err)
-{
-	struct timespec now;
-	struct str nearest;
-	enum unit unit;
-
-	ret->max_age = s->max_age;
-	ret->max_age_s = NAN;
-	if (!s->max_age.p)
-		return true;
-	if (!unit_parse(s->max_age, &ret->max_age_s, &unit, &nearest) || unit != UNIT_SECONDS ||
-		!(ret->max_age_s > 0))
-		return diag_set(err, DIAG_USAGE,
-			"--max-age takes a duration, as in 30min, 2h or 7d, not '%.*s'",
-			STR_ARG(s->max_age));
-	clock_gettime(CLOCK_REALTIME, &now);
-	ret->now_ns = now.tv_sec * 1000000000 + now.tv_nsec;
-	return true;
-}
-
 /* "/job/src=python/src"; nothing behind it, and the repository begins there. */
 static bool source_root_parse(struct str text, struct source_root *ret, struct diag *err)
 {
@@ -84,34 +64,38 @@ static bool source_root_parse(struct str text, struct source_root *ret, struct d
 		STR_ARG(text));
 }
 
-static bool load_source_roots(
-	const struct list *texts, struct arena *keep, struct measure_options *ret, struct diag *err)
-{
-	struct source_root *roots = arena_make(keep, struct source_root, texts->count);
-
-	for (ptrdiff_t i = 0; i < texts->count; i++)
-		if (!source_root_parse(texts->items[i], &roots[i], err))
-			return false;
-	ret->source_roots = roots;
-	ret->source_root_count = texts->count;
-	return true;
-}
-
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,
 	struct load_options *ret, struct diag *err)
 {
+	struct source_root *roots = arena_make(keep, struct source_root, s->source_roots.count);
 	struct measure_options *m = &ret->measure;
+	struct timespec now;
+	struct str nearest;
+	enum unit unit;
 
-	*ret = (struct load_options){
-		.expect_commit = s->expect_commit, .hlo = s->hlo, .hosts_sample = s->hosts_sample
-	};
-	*m = (struct measure_options){ .chips = chip_set_new(keep), .threads = threads };
+	*ret = (struct load_options){ .expect_commit = s->expect_commit,
+		.max_age = s->max_age,
+		.max_age_s = NAN,
+		.hlo = s->hlo,
+		.hosts_sample = s->hosts_sample };
+	*m = (struct measure_options){ .chips = chip_set_new(keep),
+		.threads = threads,
+		.source_roots = roots,
+		.source_root_count = s->source_roots.count };
 	/* Git shows seven digits of a commit at the least; fewer fit too many. */
 	if (s->expect_commit.p && s->expect_commit.len < COMMIT_MIN)
 		return diag_set(
 			err, DIAG_USAGE, "--expect-commit takes at least %d digits", COMMIT_MIN);
-	if (!load_max_age(s, ret, err) || !load_source_roots(&s->source_roots, keep, m, err))
-		return false;
+	if (s->max_age.p && (!unit_parse(s->max_age, &ret->max_age_s, &unit, &nearest) ||
+				    unit != UNIT_SECONDS || !(ret->max_age_s > 0)))
+		return diag_set(err, DIAG_USAGE,
+			"--max-age takes a duration, as in 30min, 2h or 7d, not '%.*s'",
+			STR_ARG(s->max_age));
+	clock_gettime(CLOCK_REALTIME, &now);
+	ret->now_ns = now.tv_sec * 1000000000 + now.tv_nsec;
+	for (ptrdiff_t i = 0; i < s->source_roots.count; i++)
+		if (!source_root_parse(s->source_roots.items[i], &roots[i], err))
+			return false;
 	if (s->job.p && !job_file_read(&tree_local, s->job, keep, &m->job, err))
 		return false;
 	if (s->hardware.p)

@@ -30,7 +30,7 @@ struct load_options {
 	struct str expect_commit; /* missing: any will do */
 	double max_age_s;	  /* NaN: any will do */
 	struct str max_age;	  /* the same as it was written */
-	int64_t now_ns;		  /* since 1970; 0 unless max_age_s is given */
+	int64_t now_ns;		  /* since 1970: what an age is counted from */
 	int hosts_sample;	  /* 0: all */
 };
 

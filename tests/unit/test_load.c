@@ -30,7 +30,7 @@ static void a_duration_is_an_age(void **state)
 	(void)state;
 	struct read_settings s = { .max_age = { NULL, 0 } };
 	assert_true(loads(&s));
-	assert_true(isnan(options.max_age_s) && !options.now_ns);
+	assert_true(isnan(options.max_age_s));
 	s.max_age = STR("2h");
 	assert_true(loads(&s));
 	assert_true(options.max_age_s == 7200 && options.now_ns > 0);
