@@ -61,8 +61,11 @@ static void set_authorities(CURL *c, const char *file)
 		curl_easy_setopt(c, CURLOPT_CAPATH, dir);
 }
 
-static void set_limits(CURL *c, const struct exchange *x)
+static void set_all(CURL *c, struct exchange *x)
 {
+	curl_easy_setopt(c, CURLOPT_URL, x->url);
+	curl_easy_setopt(c, CURLOPT_USERAGENT, "rooflint/" ROOFLINT_VERSION);
+	curl_easy_setopt(c, CURLOPT_HTTPHEADER, x->headers);
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
 		x->connect_ms && x->connect_ms < CONNECT_MS ? x->connect_ms : CONNECT_MS);
@@ -84,10 +87,6 @@ static void set_limits(CURL *c, const struct exchange *x)
 		curl_easy_setopt(c, CURLOPT_PASSWORD, x->password ? x->password : "");
 	}
 	set_authorities(c, x->authorities);
-}
-
-static void set_answer(CURL *c, struct exchange *x)
-{
 	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, x);
@@ -102,6 +101,11 @@ static void set_answer(CURL *c, struct exchange *x)
 		curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, tick);
 		curl_easy_setopt(c, CURLOPT_XFERINFODATA, x);
 	}
+	if (!str_eq(str_from(x->method), STR("GET"))) {
+		curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body.len);
+		curl_easy_setopt(c, CURLOPT_POSTFIELDS, x->body.p ? x->body.p : "");
+		curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, x->method);
+	}
 }
 
 void exchange_run(CURL *curl, struct exchange *x)
@@ -111,16 +115,7 @@ void exchange_run(CURL *curl, struct exchange *x)
 	x->is_private = false;
 	x->status = 0;
 	curl_easy_reset(curl);
-	set_limits(curl, x);
-	set_answer(curl, x);
-	curl_easy_setopt(curl, CURLOPT_URL, x->url);
-	curl_easy_setopt(curl, CURLOPT_USERAGENT, "rooflint/" ROOFLINT_VERSION);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, x->headers);
-	if (!str_eq(str_from(x->method), STR("GET"))) {
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body.len);
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, x->body.p ? x->body.p : "");
-		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, x->method);
-	}
+	set_all(curl, x);
 	x->code = curl_easy_perform(curl);
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &x->status);
 	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after);
@@ -170,23 +165,18 @@ static const char *certificate_error(const struct exchange *x)
 	}
 }
 
-/* Of what a proxy says to CONNECT the status is enough. */
-static const char *proxy_error(const struct exchange *x, bool *lasting)
-{
-	*lasting = outcome_of(x->proxy_status) == OUTCOME_REFUSED;
-	return x->proxy_status == 407
-		       ? "the proxy wants a user and a password, or others (HTTPS_PROXY)"
-		       : "the proxy refused to lead to the server (HTTPS_PROXY, NO_PROXY)";
-}
-
 const char *exchange_error(const struct exchange *x, bool *lasting)
 {
 	*lasting = true;
 	if (x->is_private)
 		return "its address belongs to a private network; if that is meant, name the "
 		       "host in ROOFLINT_HTTP_ALLOW";
-	if (x->proxy_status >= 300)
-		return proxy_error(x, lasting);
+	if (x->proxy_status >= 300) { /* of what a proxy says to CONNECT the status is enough */
+		*lasting = outcome_of(x->proxy_status) == OUTCOME_REFUSED;
+		return x->proxy_status == 407
+			       ? "the proxy wants a user and a password, or others (HTTPS_PROXY)"
+			       : "the proxy refused to lead to the server (HTTPS_PROXY, NO_PROXY)";
+	}
 	for (size_t i = 0; i < sizeof(lastings) / sizeof(lastings[0]); i++)
 		if (lastings[i].code == x->code)
 			return lastings[i].error ? lastings[i].error : certificate_error(x);

@@ -28,24 +28,19 @@ enum { PROGRAM_PATH = 4096 };
 
 /* ---- finding it ------------------------------------------------------------------------------ */
 
-static struct str own_path(char buf[PROGRAM_PATH])
-{
-#ifdef __APPLE__
-	uint32_t size = PROGRAM_PATH;
-	return str_from(_NSGetExecutablePath(buf, &size) ? NULL : buf);
-#else
-	ssize_t len = readlink("/proc/self/exe", buf, PROGRAM_PATH - 1);
-	buf[len > 0 ? len : 0] = 0;
-	return str_from(len > 0 ? buf : NULL);
-#endif
-}
-
 static struct str find_program(struct arena *keep)
 {
 	static const char *const places[] = { "rooflint-http",
 		"../libexec/rooflint/rooflint-http" };
 	char buf[PROGRAM_PATH];
-	struct str own = own_path(buf);
+#ifdef __APPLE__
+	uint32_t size = PROGRAM_PATH;
+	struct str own = str_from(_NSGetExecutablePath(buf, &size) ? NULL : buf);
+#else
+	ssize_t len = readlink("/proc/self/exe", buf, PROGRAM_PATH - 1);
+	buf[len > 0 ? len : 0] = 0;
+	struct str own = str_from(len > 0 ? buf : NULL);
+#endif
 	struct str folder = str_head(own, str_rfind_char(own, '/') + 1);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && folder.len; i++) {
 		struct str path = arena_fmt(keep, "%.*s%s", STR_ARG(folder), places[i]);

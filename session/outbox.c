@@ -155,22 +155,9 @@ bool outbox_list(
 	return true;
 }
 
-/* What a writer left behind that was stopped. */
-static void drop_leftovers(struct str dir, int64_t now_s, struct arena *keep)
-{
-	struct dir_entry *entries;
-	struct diag ignored;
-	ptrdiff_t count;
-	if (!dir_list(dir, keep, &entries, &count, &ignored))
-		return;
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (str_ends(entries[i].name, STR(".tmp")) && !entries[i].is_dir &&
-			entries[i].mtime_ns / 1000000000 < now_s - LEFTOVER_S)
-			unlink(path_of(dir, entries[i].name, keep).p);
-}
-
 ptrdiff_t outbox_tidy(struct str dir, int64_t now_s, struct arena *keep)
 {
+	struct dir_entry *entries;
 	struct str *names;
 	struct diag ignored;
 	ptrdiff_t count, dropped = 0;
@@ -182,7 +169,13 @@ ptrdiff_t outbox_tidy(struct str dir, int64_t now_s, struct arena *keep)
 		if (count - i > OUTBOX_MAX_LETTERS || made_s < now_s - OUTBOX_MAX_AGE_S)
 			dropped += !unlink(path_of(dir, names[i], keep).p);
 	}
-	drop_leftovers(dir, now_s, keep);
+	/* What a writer left behind that was stopped. */
+	if (!dir_list(dir, keep, &entries, &count, &ignored))
+		return dropped;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (str_ends(entries[i].name, STR(".tmp")) && !entries[i].is_dir &&
+			entries[i].mtime_ns / 1000000000 < now_s - LEFTOVER_S)
+			unlink(path_of(dir, entries[i].name, keep).p);
 	return dropped;
 }
 
@@ -209,12 +202,6 @@ static bool lock(int fd)
 	return !flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &st) && st.st_nlink > 0;
 }
 
-static enum take bad(int fd)
-{
-	close(fd);
-	return TAKE_BAD;
-}
-
 enum take outbox_take(
 	struct str dir, struct str name, struct arena *keep, struct taken *ret, struct diag *err)
 {
@@ -232,12 +219,13 @@ enum take outbox_take(
 		close(ret->fd);
 		return TAKE_GONE;
 	}
-	if (!read_all(ret->fd, keep, &text)) {
+	if (!read_all(ret->fd, keep, &text))
 		diag_set(err, DIAG_DELIVERY, "cannot read '%.*s': %s", STR_ARG(ret->path),
 			strerror(errno));
-		return bad(ret->fd);
-	}
-	return letter_read(ret->path, text, keep, &ret->letter, err) ? TAKE_OK : bad(ret->fd);
+	else if (letter_read(ret->path, text, keep, &ret->letter, err))
+		return TAKE_OK;
+	close(ret->fd);
+	return TAKE_BAD;
 }
 
 /* Removed while the lock is held, so that nobody takes it in between. */
