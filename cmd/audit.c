@@ -400,18 +400,17 @@ const struct command audit_command = {
 	.summary = "what a fleet wastes in a week, where, whose it is, and what gives it back",
 	.details =
 		"Judges every run below each ROOT and reports on those captured in the window: "
-		"coverage, how near to its roofline the fleet runs, what would give back most, "
-		"the rules broken most dearly, movers, change points, new and fixed problems. "
-		"The window before is compared with. docs/fleet.md says how each number is made.\n"
+		"coverage, how near to its roofline the fleet runs, what would give back most, the "
+		"rules broken most dearly, movers, change points, new and fixed problems. The "
+		"window before is compared with. docs/fleet.md says how each number is made.\n"
 		"\n"
 		"A profile that cannot be read is a line in the coverage. Money and chip-hours "
 		"appear only with --usage. The same facts give the same bytes, in whatever order "
 		"and in however many shards they came.\n"
 		"\n"
-		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 3 "
-		"when there was nothing to report on, 5 when an output could not be written or a "
-		"required message "
-		"delivered.",
+		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 3 when "
+		"there was nothing to report on, 5 when an output could not be written or a "
+		"required message delivered.",
 	.options = audit_options,
 	.most = -1,
 	.settings_bytes = sizeof(struct audit_settings),

@@ -211,16 +211,15 @@ static const struct option check_options[] = {
 		"judge every run below a PROFILE, not only the newest" },
 	{ "fail-on", 0, OPTION_WORD, AT(fail_on), "error|new|warn|never",
 		"what makes the exit status 1: failed rules (default), only failures that "
-		"--previous "
-		"did not have, warnings too, or nothing" },
+		"--previous did not have, warnings too, or nothing" },
 	{ "baseline", 0, OPTION_LIST, AT(baseline), "PROFILE|REPORT.json|store:QUERY",
 		"a run to compare with, as a profile or as the report of it, or runs that the "
 		"--store remembers, as in store:branch=main,last=10; may be repeated, and from "
 		"three on the noise between runs is known (docs/baselines.md)" },
 	{ "previous", 0, OPTION_TEXT, AT(previous), "REPORT.json",
-		"the report before this one: for --fail-on new, for rules that fail only when "
-		"they were found in several reports in a row (confirm), and for what messages "
-		"call new" },
+		"the report before this one: for --fail-on new, for rules that fail only when they "
+		"were found in several reports in a row (confirm), and for what messages call "
+		"new" },
 	{ "today", 0, OPTION_TEXT, AT(today), "YYYY-MM-DD",
 		"the day on which waivers are judged; by default that of the capture, so that a "
 		"profile keeps its verdict" },
@@ -248,14 +247,13 @@ const struct command check_command = {
 	.arguments = "[PROFILE...]",
 	.summary = "judge profiles by the rules and report",
 	.details = "A PROFILE is a log directory as given to jax.profiler.trace, a run directory "
-		   "below "
-		   "it, one *.xplane.pb, or a directory of many of these; without any, the current "
-		   "directory. All hosts of a run are judged together. Of a host without an "
-		   "xplane.pb the *.trace.json.gz is read, which says less: what it lacks makes "
-		   "rules inconclusive. An export of Nsight Systems (nsys export --type "
-		   "sqlite) is read, too; NVTX ranges of XLA, or ranges named as in \"step "
-		   "12\", tell its steps. gs://BUCKET/PREFIX and s3://BUCKET/PREFIX are "
-		   "profiles as well (docs/buckets.md).\n"
+		   "below it, one *.xplane.pb, or a directory of many of these; without any, the "
+		   "current directory. All hosts of a run are judged together. Of a host without "
+		   "an xplane.pb the *.trace.json.gz is read, which says less: what it lacks makes "
+		   "rules inconclusive. An export of Nsight Systems (nsys export --type sqlite) is "
+		   "read, too; NVTX ranges of XLA, or ranges named as in \"step 12\", tell its "
+		   "steps. gs://BUCKET/PREFIX and s3://BUCKET/PREFIX are profiles as well "
+		   "(docs/buckets.md).\n"
 		   "\n"
 		   "Exit status, the first that applies:\n"
 		   "  2  the command line or the rule file is wrong\n"

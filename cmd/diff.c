@@ -123,12 +123,12 @@ const struct command diff_command = {
 	.arguments = "BASE HEAD",
 	.summary = "what changed between two runs, the largest loss first",
 	.details = "BASE and HEAD are profiles, or the report.json of one. Ops are matched by what "
-		   "they are and where they come from (kind, shapes, scope, source function), so "
-		   "a recompile that renames them changes nothing. Each is new, gone, changed, "
+		   "they are and where they come from (kind, shapes, scope, source function), so a "
+		   "recompile that renames them changes nothing. Each is new, gone, changed, "
 		   "split, slower or faster, with the time per device and step that it lost or "
 		   "won; a new op is shown with the op it feeds, one that changed with the op it "
-		   "was, a fusion that split with its pieces. Two compiler's dumps are compared "
-		   "by their rooflines (give --hardware).\n"
+		   "was, a fusion that split with its pieces. Two compiler's dumps are compared by "
+		   "their rooflines (give --hardware).\n"
 		   "\n"
 		   "Whether that is a regression is for `rooflint check --baseline`.\n"
 		   "\n"

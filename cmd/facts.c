@@ -94,8 +94,8 @@ static const struct option facts_options[] = {
 		"processor" },
 	{ "format", 0, OPTION_WORD, AT(format),
 		"ndjson|markdown|clickhouse|clickhouse-cluster|bigquery",
-		"records (default), the table of their columns, the statements that make a "
-		"table of ClickHouse for --store, or BigQuery's schema of the records" },
+		"records (default), the table of their columns, the statements that make a table "
+		"of ClickHouse for --store, or BigQuery's schema of the records" },
 	{ 0 },
 };
 
@@ -103,14 +103,13 @@ const struct command facts_command = {
 	.name = "facts",
 	.arguments = "[PROFILE...]",
 	.summary = "judged runs as flat records, for a warehouse or a weekly audit",
-	.details =
-		"Judges every run below each PROFILE, and writes one JSON object a line: a record "
-		"for the run and one for each rule. Every record has the same columns in the same "
-		"order, no value is nested, and null stands for what is not known; "
-		"docs/facts.md lists them.\n"
-		"\n"
-		"A profile that cannot be read has a record too, with its error. The exit status "
-		"is 3 only when none could be read; rules that fail do not change it.",
+	.details = "Judges every run below each PROFILE, and writes one JSON object a line: a "
+		   "record for the run and one for each rule. Every record has the same columns in "
+		   "the same order, no value is nested, and null stands for what is not known; "
+		   "docs/facts.md lists them.\n"
+		   "\n"
+		   "A profile that cannot be read has a record too, with its error. The exit "
+		   "status is 3 only when none could be read; rules that fail do not change it.",
 	.options = facts_options,
 	.most = -1,
 	.settings_bytes = sizeof(struct facts_settings),

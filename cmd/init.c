@@ -102,14 +102,13 @@ const struct command init_command = {
 	.name = "init",
 	.arguments = "",
 	.summary = "write a rule file from a good run",
-	.details =
-		"The file extends the built-in rules. Its limits are what the run had, with room "
-		"for its own noise: a twentieth of the step time or three times the width of the "
-		"median's interval, a tenth or half a point for shares of a step. Rules that the "
-		"run breaks and that have no such limit are named, for you to retune or to "
-		"waive. For example:\n"
-		"\n"
-		"  rooflint init --from runs/good >rooflint.yaml",
+	.details = "The file extends the built-in rules. Its limits are what the run had, with "
+		   "room for its own noise: a twentieth of the step time or three times the width "
+		   "of the median's interval, a tenth or half a point for shares of a step. Rules "
+		   "that the run breaks and that have no such limit are named, for you to retune "
+		   "or to waive. For example:\n"
+		   "\n"
+		   "  rooflint init --from runs/good >rooflint.yaml",
 	.options = init_options,
 	.settings_bytes = sizeof(struct init_settings),
 	.run = init_run,

@@ -151,8 +151,7 @@ static void end_when_full(ptrdiff_t bytes)
 {
 	struct diag err;
 	diag_set(&err, DIAG_LIMIT,
-		"more than %td MiB of memory would be needed; give fewer or "
-		"smaller profiles",
+		"more than %td MiB of memory would be needed; give fewer or smaller profiles",
 		bytes >> 20);
 	give_up(&err);
 }

@@ -104,10 +104,8 @@ static void command_page(const struct command *c, struct out *o)
 
 static const char program_text[] =
 	"rooflint reads the profiles that JAX and XLA jobs write (*.xplane.pb), puts every op "
-	"beside "
-	"what the hardware could have done, and judges the result with a rule file. The verdict "
-	"goes "
-	"to the terminal, to JUnit XML, to JSON and into the exit status.\n"
+	"beside what the hardware could have done, and judges the result with a rule file. The "
+	"verdict goes to the terminal, to JUnit XML, to JSON and into the exit status.\n"
 	"What cannot be known is inconclusive; it never counts as passed.\n"
 	"Start with:\n"
 	"  rooflint check LOGDIR";
@@ -126,15 +124,13 @@ static const struct variable {
 	const char *names, *text;
 } variables[] = {
 	{ "\\fBNO_COLOR\\fR", "When set and not empty, \\fB\\-\\-color auto\\fR means no colour." },
-	{ "\\fBROOFLINT_\\fR\\fI...\\fR",
-		"Addresses and keys for notifications: rule files and command lines name these "
-		"variables, and no others." },
-	{ "\\fBROOFLINT_HTTP_ALLOW\\fR",
-		"Hosts, commas between, that may be spoken to at an address of a private "
-		"network." },
+	{ "\\fBROOFLINT_\\fR\\fI...\\fR", "Addresses and keys for notifications: rule files and "
+					  "command lines name these variables, and no others." },
+	{ "\\fBROOFLINT_HTTP_ALLOW\\fR", "Hosts, commas between, that may be spoken to at an "
+					 "address of a private network." },
 	{ "\\fBROOFLINT_CACHE\\fR, \\fBROOFLINT_CACHE_LIMIT\\fR",
-		"Directory of what was fetched from buckets, and how large it may become "
-		"(10 GiB)." },
+		"Directory of what was fetched from buckets, and how large it may become (10 "
+		"GiB)." },
 	{ "\\fBROOFLINT_S3_ENDPOINT\\fR, \\fBROOFLINT_GCS_ENDPOINT\\fR",
 		"Servers in place of Amazon\\(aqs and Google\\(aqs own." },
 	{ "\\fBROOFLINT_HTTP_STALL\\fR", "How long a bucket\\(aqs server may send nothing (30s)." },

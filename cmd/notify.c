@@ -22,8 +22,8 @@ static enum status notify_run(struct context *c, const void *settings, const str
 	struct diag err;
 	if (!args->count && s->notify.to.count) {
 		diag_set(&err, DIAG_USAGE,
-			"--to needs a REPORT.json; without one, what waits in "
-			"the spool is sent to whom it was for");
+			"--to needs a REPORT.json; without one, what waits in the spool is sent to "
+			"whom it was for");
 		return misused(&err);
 	}
 	if (!load_rules(load_engine(c, &err), &s->rule, c->keep, &rules, &err) ||

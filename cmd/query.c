@@ -171,9 +171,9 @@ static bool compare(const struct query_settings *s, const struct load_options *o
 	struct diag_list notes = { 0 };
 	*ret = NULL;
 	if (!s->baseline.count)
-		return !s->store.p || diag_set(err, DIAG_USAGE,
-					      "--store names what --baseline store:... asks; give "
-					      "that, too");
+		return !s->store.p ||
+		       diag_set(err, DIAG_USAGE,
+			       "--store names what --baseline store:... asks; give that, too");
 	if (!baselines_load(&named, &s->baseline, s->store, options, keep, err) ||
 		!baselines_compare(&named, head, shown, keep, ret, &notes, err))
 		return false;
@@ -234,16 +234,14 @@ const struct command query_command = {
 	.name = "query",
 	.arguments = "PROFILE 'SQL'",
 	.summary = "look at the tables that the rules see, with SQL",
-	.details =
-		"`rooflint tables` lists them. Everything is in base units: seconds, bytes, FLOPs, "
-		"shares from 0 to 1; NULL is unknown. For example:\n"
-		"\n"
-		"  rooflint query LOGDIR \"SELECT name, time_s, efficiency FROM families\n"
-		"      WHERE kind = 'matmul' ORDER BY time_s DESC LIMIT 10\"\n"
-		"\n"
-		"Exit status: 0; 2 the SQL or the command line is wrong; 3 the profile could not "
-		"be "
-		"read.",
+	.details = "`rooflint tables` lists them. Everything is in base units: seconds, bytes, "
+		   "FLOPs, shares from 0 to 1; NULL is unknown. For example:\n"
+		   "\n"
+		   "  rooflint query LOGDIR \"SELECT name, time_s, efficiency FROM families\n"
+		   "      WHERE kind = 'matmul' ORDER BY time_s DESC LIMIT 10\"\n"
+		   "\n"
+		   "Exit status: 0; 2 the SQL or the command line is wrong; 3 the profile could "
+		   "not be read.",
 	.options = query_options,
 	.least = 2,
 	.most = 2,

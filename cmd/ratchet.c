@@ -130,9 +130,8 @@ const struct command ratchet_command = {
 	.arguments = "RULES.yaml",
 	.summary = "tighten the limits of a rule file to a better run",
 	.details = "Limits that RULES.yaml itself sets, of the rules that `rooflint init` writes, "
-		   "become "
-		   "what `init` would write for this run, where that is less. Nothing is loosened, "
-		   "and everything else in the file stays as it is.",
+		   "become what `init` would write for this run, where that is less. Nothing is "
+		   "loosened, and everything else in the file stays as it is.",
 	.options = ratchet_options,
 	.least = 1,
 	.most = 1,

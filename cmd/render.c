@@ -30,9 +30,8 @@ const struct command render_command = {
 	.arguments = "REPORT.json",
 	.summary = "write any output from a report.json",
 	.details = "REPORT.json is what `rooflint check --json` wrote. Every output has the bytes "
-		   "that "
-		   "check would have given it; without an option, the report is printed as check "
-		   "prints it.\n"
+		   "that check would have given it; without an option, the report is printed as "
+		   "check prints it.\n"
 		   "\n"
 		   "Rendering judges nothing, so the exit status does not repeat the verdict:\n"
 		   "  2  the command line is wrong\n"

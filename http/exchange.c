@@ -135,9 +135,8 @@ static const struct lasting {
 	const char *error;
 } lastings[] = {
 	{ CURLE_PEER_FAILED_VERIFICATION, NULL }, /* certificate_error */
-	{ CURLE_SSL_CACERT_BADFILE,
-		"the file of authorities (CURL_CA_BUNDLE, or of AWS: AWS_CA_BUNDLE, ca_bundle) "
-		"cannot be read" },
+	{ CURLE_SSL_CACERT_BADFILE, "the file of authorities (CURL_CA_BUNDLE, or of AWS: "
+				    "AWS_CA_BUNDLE, ca_bundle) cannot be read" },
 	{ CURLE_URL_MALFORMAT, "the address is not a valid one" },
 };
 
@@ -159,9 +158,8 @@ static const char *certificate_error(const struct exchange *x)
 		return UNVERIFIED "it is not from an authority known here; CURL_CA_BUNDLE names a "
 				  "file of your own authorities";
 	default:
-		return UNVERIFIED
-			"it is for another name than the address has, or cannot be checked; "
-			"CURL_CA_BUNDLE names a file of your own authorities";
+		return UNVERIFIED "it is for another name than the address has, or cannot be "
+				  "checked; CURL_CA_BUNDLE names a file of your own authorities";
 	}
 }
 
@@ -169,8 +167,8 @@ const char *exchange_error(const struct exchange *x, bool *lasting)
 {
 	*lasting = true;
 	if (x->is_private)
-		return "its address belongs to a private network; if that is meant, name the "
-		       "host in ROOFLINT_HTTP_ALLOW";
+		return "its address belongs to a private network; if that is meant, name the host "
+		       "in ROOFLINT_HTTP_ALLOW";
 	if (x->proxy_status >= 300) { /* of what a proxy says to CONNECT the status is enough */
 		*lasting = outcome_of(x->proxy_status) == OUTCOME_REFUSED;
 		return x->proxy_status == 407

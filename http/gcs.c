@@ -40,8 +40,8 @@ static struct str url_of(const struct call *c)
 		return arena_fmt(c->keep, "%.*s/%.*s?alt=media%s%.*s", STR_ARG(base), STR_ARG(key),
 			version.len ? "&generation=" : "", STR_ARG(version));
 	return arena_fmt(c->keep,
-		"%.*s?fields=items(name%%2Csize%%2Cgeneration)%%2CnextPageToken"
-		"&maxResults=%d&prefix=%.*s%s%.*s",
+		"%.*s?fields=items(name%%2Csize%%2Cgeneration)%%2CnextPageToken&maxResults=%d&"
+		"prefix=%.*s%s%.*s",
 		STR_ARG(base), LISTING_MAX_PAGE, STR_ARG(key), page.len ? "&pageToken=" : "",
 		STR_ARG(page));
 }

@@ -41,8 +41,8 @@ static bool become(struct keyring *k, struct str url, const cJSON *key, struct g
 {
 	struct google_server s = { "the service of impersonation of Google", url,
 		STR("application/json"), impersonation_body(key, k->keep), ret->text,
-		"may it be a Service Account Token Creator "
-		"(roles/iam.serviceAccountTokenCreator) of that account?" };
+		"may it be a Service Account Token Creator (roles/iam.serviceAccountTokenCreator) "
+		"of that account?" };
 	struct str body;
 	struct diag ignored; /* would quote the token */
 	if (!google_ask(k, &s, ret->from, &body, err))

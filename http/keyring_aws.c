@@ -106,8 +106,7 @@ static bool refuse(const struct aws_profile *p, const char *how, struct diag *er
 	return diag_set(err, DIAG_BUCKET,
 		"it has its keys by %s, which is not done here; put them into the environment: "
 		"eval \"$(aws configure export-credentials --profile '%.*s' --format env)\", or "
-		"name "
-		"a profile with a credential_process that prints them",
+		"name a profile with a credential_process that prints them",
 		how, STR_ARG(p->name));
 }
 

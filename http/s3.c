@@ -154,8 +154,8 @@ static bool learn(struct call *c, const struct checks *headers, struct str body)
 const struct cloud cloud_s3 = {
 	.scheme = STR_INIT("s3://"),
 	.version_header = STR_INIT("etag"),
-	.looked = "$AWS_ACCESS_KEY_ID, $AWS_WEB_IDENTITY_TOKEN_FILE, the files of AWS_PROFILE, "
-		  "the container's, the metadata server of EC2",
+	.looked = "$AWS_ACCESS_KEY_ID, $AWS_WEB_IDENTITY_TOKEN_FILE, the files of AWS_PROFILE, the "
+		  "container's, the metadata server of EC2",
 	.prepare = prepare,
 	.read_list = listing_read_s3,
 	.refusal = refusal_s3,

@@ -152,8 +152,7 @@ static bool check_commit(const struct loaded *l, const struct load_options *o,
 		return true;
 	return diag_set(err, DIAG_STALE,
 		"%.*s: it is a profile of commit %.*s, and --expect-commit asks for %.*s: an older "
-		"run's, "
-		"or the job of this commit wrote none",
+		"run's, or the job of this commit wrote none",
 		STR_ARG(l->run.path), STR_ARG(job->commit), STR_ARG(o->expect_commit));
 }
 

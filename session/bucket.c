@@ -142,8 +142,8 @@ static bool list_prefix(struct bucket *b, struct str prefix, bool all, struct di
 		if (ok && next.p && seen.p && str_eq(next, seen))
 			ok = diag_set(err, DIAG_BUCKET,
 				"%.*s: the server's list goes round in a ring: it gave the same "
-				"page "
-				"again; this is a fault of the server, or of what is in between",
+				"page again; this is a fault of the server, or of what is in "
+				"between",
 				STR_ARG(shown));
 		if (ok && count == BUCKET_MAX_PAGES)
 			ok = diag_set(err, DIAG_LIMIT,

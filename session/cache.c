@@ -59,9 +59,8 @@ bool cache_open(struct arena *keep, struct cache *ret, struct diag *err)
 			"directory in $ROOFLINT_CACHE");
 	return read_limit(&ret->limit, err) &&
 	       (dir_make(ret->dir, keep, err) ||
-		       diag_context(err,
-			       "no place for what comes from buckets; name another directory in "
-			       "$ROOFLINT_CACHE"));
+		       diag_context(err, "no place for what comes from buckets; name another "
+					 "directory in $ROOFLINT_CACHE"));
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

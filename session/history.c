@@ -177,8 +177,8 @@ bool history_recall(struct store *store, const struct history_query *q, const st
 	else if (!r.run_count)
 		add_item(&r,
 			arena_fmt(keep,
-				"the store holds no earlier run of %.*s that was recorded "
-				"(check --record)",
+				"the store holds no earlier run of %.*s that was recorded (check "
+				"--record)",
 				STR_ARG(workload)),
 			NULL);
 	return true;

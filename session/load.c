@@ -144,24 +144,21 @@ static const struct bad_kind {
 	[INPUT_GZIP] = { DIAG_FILE_KIND,
 		"gzip data at byte 0, where a plain protobuf message was expected; unpack it first "
 		"(gzip -dc OLD >NEW.xplane.pb)" },
-	[INPUT_LFS] = { DIAG_FILE_KIND, "a Git LFS pointer at byte 0, where a protobuf message was "
-					"expected; fetch the file "
-					"it stands for with `git lfs pull`" },
+	[INPUT_LFS] = { DIAG_FILE_KIND,
+		"a Git LFS pointer at byte 0, where a protobuf message was expected; fetch the "
+		"file it stands for with `git lfs pull`" },
 	[INPUT_SQLITE] = { DIAG_FILE_KIND,
 		"a SQLite database at byte 0, where a profile was expected; call it *.sqlite if "
 		"`nsys export` wrote it, or give the *.xplane.pb of the run" },
-	[INPUT_TEXT] = { DIAG_FILE_KIND,
-		"text at byte 0, where a protobuf message was expected; give the *.xplane.pb of "
-		"the run" },
+	[INPUT_TEXT] = { DIAG_FILE_KIND, "text at byte 0, where a protobuf message was expected; "
+					 "give the *.xplane.pb of the run" },
 	[INPUT_MARKUP] = { DIAG_FILE_KIND,
 		"HTML or XML at byte 0, where a profile was expected: what a server answered in "
 		"place of the file; download it again, with the right to read it" },
-	[INPUT_PACKED] = { DIAG_FILE_KIND,
-		"a packed file by its first bytes, whatever its name; unpack it and name what "
-		"comes out" },
-	[INPUT_UTF16] = { DIAG_FILE_KIND,
-		"UTF-16 text at byte 0, as '>' writes it in some shells of Windows; copy the "
-		"original again, as binary" },
+	[INPUT_PACKED] = { DIAG_FILE_KIND, "a packed file by its first bytes, whatever its name; "
+					   "unpack it and name what comes out" },
+	[INPUT_UTF16] = { DIAG_FILE_KIND, "UTF-16 text at byte 0, as '>' writes it in some shells "
+					  "of Windows; copy the original again, as binary" },
 	[INPUT_MANGLED] = { DIAG_FILE_KIND,
 		"its bytes went through a text conversion (EF BF BD all over), which cannot be "
 		"undone; copy the original again, as binary" },
@@ -329,8 +326,8 @@ static bool open_dump(const struct found_run *run, const struct load_options *op
 		return false;
 	return ret->count || !options->hlo.p ||
 	       diag_set(err, DIAG_FILE_KIND,
-		       "%.*s: no compiler's dump here; --hlo takes the directory that was given "
-		       "to --xla_dump_to, with its *after_optimizations.txt",
+		       "%.*s: no compiler's dump here; --hlo takes the directory that was given to "
+		       "--xla_dump_to, with its *after_optimizations.txt",
 		       STR_ARG(options->hlo));
 }
 

@@ -40,8 +40,7 @@ static bool read_scheduler(const struct scheduler *s, struct shard *ret, struct 
 	}
 	return diag_set(err, DIAG_USAGE,
 		"--shard auto: %s says '%s' in $%s and '%s' in $%s, which names no shard; set "
-		"both, "
-		"or give --shard I/N",
+		"both, or give --shard I/N",
 		s->name, getenv(s->index), s->index, getenv(s->count) ? getenv(s->count) : "",
 		s->count);
 }
