@@ -143,6 +143,22 @@ struct str str_trim(struct str s)
 	return s;
 }
 
+bool str_only(struct str s, const char *set)
+{
+	bool is_in[256] = { false };
+	for (; *set; set++) {
+		bool is_range = set[1] == '-' && set[2];
+		unsigned char to = (unsigned char)(is_range ? set[2] : *set);
+		for (int c = (unsigned char)*set; c <= to; c++)
+			is_in[c] = true;
+		set += is_range ? 2 : 0;
+	}
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (!is_in[(unsigned char)s.p[i]])
+			return false;
+	return true;
+}
+
 bool str_take(struct str *s, struct str prefix)
 {
 	if (!str_starts(*s, prefix))

@@ -66,6 +66,8 @@ bool str_take(struct str *s, struct str prefix);	  /* drop the prefix if it is t
 bool str_cut(struct str s, char sep, struct str *head, struct str *tail);
 bool str_glob(struct str s, struct str pattern); /* * and ? */
 
+/* Whether it has bytes of the set alone, in which "a-z" is a range and a '-' of its own is last. */
+bool str_only(struct str s, const char *set);
 /* The digits that it begins with, at most eight: how many, and their value. */
 int str_digits(struct str s, uint64_t *value);
 bool str_to_i64(struct str s, int64_t *ret);

@@ -138,26 +138,13 @@ static bool settings_agree(const struct check_settings *s, struct diag *err)
 	return true;
 }
 
-/* What the profiles are held against. */
-static bool load_earlier(
-	const struct check_settings *s, struct arena *keep, struct batch *batch, struct diag *err)
-{
-	if (s->previous.p) {
-		struct report_set *previous = arena_make(keep, struct report_set, 1);
-		if (!report_load(s->previous, keep, previous, err))
-			return false;
-		batch->previous = previous;
-	}
-	return baselines_load(&batch->baselines, &s->baseline, s->store, batch->options, keep, err);
-}
-
 static enum status check_run(struct context *c, const void *settings, const struct list *args)
 {
 	static struct str here = STR_INIT(".");
 	const struct check_settings *s = settings;
 	const struct list paths = args->count ? *args : (struct list){ &here, 1, 1 };
 	struct load_options options;
-	struct report_set set;
+	struct report_set set, previous;
 	struct ruleset rules;
 	struct plan plan;
 	struct diag err;
@@ -173,8 +160,10 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct batch batch = {
 		.rules = &rules, .options = &options, .workers = jobs, .give_up = give_up
 	};
-	if (!load_earlier(s, c->keep, &batch, &err))
+	if ((s->previous.p && !report_load(s->previous, c->keep, &previous, &err)) ||
+		!baselines_load(&batch.baselines, &s->baseline, s->store, &options, c->keep, &err))
 		return fail(&err);
+	batch.previous = s->previous.p ? &previous : NULL;
 	batch.all_runs = s->all_runs;
 	batch.today = s->today;
 	plan.previous = batch.previous;

@@ -34,17 +34,6 @@ static bool load_one(struct str path, const struct load_options *options, struct
 	return true;
 }
 
-static bool are_alike(const struct baseline *base, const struct baseline *head, struct diag *err)
-{
-	if (is_planned(base->tables) == is_planned(head->tables))
-		return true;
-	const struct baseline *plan = is_planned(base->tables) ? base : head;
-	return diag_set(err, DIAG_BASELINE,
-		"%.*s is a plan, whose ops take what their rooflines say, and the other one has "
-		"run; compare two plans or two runs",
-		STR_ARG(plan->name));
-}
-
 /* Runs that do not match can be compared here, as the user asks for it; the difference is told. */
 static bool compare(struct baseline *base, struct tables *head, struct arena *keep,
 	struct report *ret, struct diag *err)
@@ -81,9 +70,15 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 		return misused(&err);
 	struct load_options earlier = baseline_options(&options);
 	if (!load_one(args->items[0], &earlier, c->keep, &base, &err) ||
-		!load_one(args->items[1], &options, c->keep, &head, &err) ||
-		!are_alike(&base, &head, &err))
+		!load_one(args->items[1], &options, c->keep, &head, &err))
 		return fail(&err);
+	if (is_planned(base.tables) != is_planned(head.tables)) {
+		diag_set(&err, DIAG_BASELINE,
+			"%.*s is a plan, whose ops take what their rooflines say, and the other "
+			"one has run; compare two plans or two runs",
+			STR_ARG(is_planned(base.tables) ? base.name : head.name));
+		return fail(&err);
+	}
 	struct tables tables = *head.tables; /* it gets deltas of its own */
 	if (!compare(&base, &tables, c->keep, &report, &err))
 		return fail(&err);

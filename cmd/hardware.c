@@ -99,14 +99,6 @@ static void add_number(struct grid *g, struct str label, const struct chip_numbe
 	grid_add(g, n->source);
 }
 
-static struct str alias_text(const struct chip *c, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	for (ptrdiff_t i = 0; i < c->alias_count; i++)
-		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(c->aliases[i]));
-	return out_text(o);
-}
-
 static void put_field(struct context *c, const char *label, struct str text)
 {
 	/* As wide as the labels below it. */
@@ -115,14 +107,6 @@ static void put_field(struct context *c, const char *label, struct str text)
 		return;
 	out_fmt(c->out, "  %-*s", COLUMN - 2, label);
 	print_words(c->out, text, COLUMN, COLUMN, WIDTH);
-}
-
-static struct str plane_text(const struct chip *c, struct arena *keep)
-{
-	const char *planes = c->planes_per_chip == 1   ? "one device plane"
-			     : c->planes_per_chip == 2 ? "two device planes"
-						       : "one or two device planes";
-	return arena_fmt(keep, "%d a chip, shown as %s", c->cores_per_chip, planes);
 }
 
 static struct str domain_text(const struct chip *c, struct arena *keep)
@@ -177,11 +161,18 @@ static void put_numbers(struct context *c, const struct chip *chip)
 
 static void put_chip(struct context *c, const struct chip *chip)
 {
+	struct out *aliases = out_memory(c->keep);
 	out_fmt(c->out, "%.*s: %.*s\n", STR_ARG(chip->id), STR_ARG(chip->name));
 	put_field(c, "vendor", str_from(vendors[chip->vendor]));
-	put_field(c, "also called", alias_text(chip, c->keep));
+	for (ptrdiff_t i = 0; i < chip->alias_count; i++)
+		out_fmt(aliases, "%s%.*s", i ? ", " : "", STR_ARG(chip->aliases[i]));
+	put_field(c, "also called", out_text(aliases));
 	put_field(c, "architecture", chip->arch);
-	put_field(c, "cores", plane_text(chip, c->keep));
+	put_field(c, "cores",
+		arena_fmt(c->keep, "%d a chip, shown as %s", chip->cores_per_chip,
+			chip->planes_per_chip == 1   ? "one device plane"
+			: chip->planes_per_chip == 2 ? "two device planes"
+						     : "one or two device planes"));
 	put_field(c, "topology", domain_text(chip, c->keep));
 	put_field(c, "from", chip->file);
 	out_z(c->out, "\nDense peaks and rates, each with its source:\n");

@@ -182,20 +182,6 @@ static bool compare(const struct query_settings *s, const struct load_options *o
 			       STR_ARG(table_rows(head, quality)[last].detail));
 }
 
-static bool print_result(struct context *c, enum format format, const struct tables *tables,
-	const struct tables *base, struct str sql, struct diag *err)
-{
-	struct result r = { .format = format, .out = c->out, .keep = c->keep, .err = err };
-	struct engine *engine = load_engine(c, err);
-	if (!engine || !engine_query(engine, tables, base, sql, put_row, put_header, &r, err))
-		return false;
-	if (format == FORMAT_TABLE)
-		grid_print(&r.grid, r.out);
-	if (format == FORMAT_JSON)
-		out_z(r.out, r.rows ? "\n]\n" : "[]\n");
-	return true;
-}
-
 static enum status query_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct query_settings *s = settings;
@@ -210,9 +196,17 @@ static enum status query_run(struct context *c, const void *settings, const stru
 	if (!load_tables(&options, args->items[0], c->keep, &run, &tables, &err))
 		return fail(&err);
 	const struct tables *base;
-	bool ok = compare(s, &options, run.path, &tables, c->keep, &base, &err) &&
-		  print_result(c, (enum format)s->format, &tables, base, args->items[1], &err);
-	return ok ? STATUS_OK : fail(&err);
+	struct result r = { .format = (enum format)s->format, .out = c->out, .keep = c->keep };
+	r.err = &err;
+	if (!compare(s, &options, run.path, &tables, c->keep, &base, &err) ||
+		!engine_query(
+			c->engine, &tables, base, args->items[1], put_row, put_header, &r, &err))
+		return fail(&err);
+	if (r.format == FORMAT_TABLE)
+		grid_print(&r.grid, r.out);
+	if (r.format == FORMAT_JSON)
+		out_z(r.out, r.rows ? "\n]\n" : "[]\n");
+	return STATUS_OK;
 }
 
 static const struct option query_options[] = {

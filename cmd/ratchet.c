@@ -60,26 +60,20 @@ static void add_edit(
 		STR_ARG(l->param), STR_ARG(l->text), STR_ARG(node->text), STR_ARG(l->seen_text));
 }
 
-static ptrdiff_t next_edit(const struct edits *edits, ptrdiff_t from)
-{
-	ptrdiff_t best = -1;
-	for (ptrdiff_t i = 0; i < edits->count; i++)
-		if (edits->items[i].at >= from &&
-			(best < 0 || edits->items[i].at < edits->items[best].at))
-			best = i;
-	return best;
-}
-
+/* The text with its edits, of which each place has one, in the order of places. */
 static void put_edited(struct out *o, struct str text, const struct edits *edits)
 {
-	ptrdiff_t at = 0;
-	for (ptrdiff_t i; (i = next_edit(edits, at)) >= 0;) {
-		const struct edit *e = &edits->items[i];
-		out_str(o, str_head(str_from_offset(text, at), e->at - at));
-		out_str(o, e->text);
-		at = e->at + e->len;
+	for (ptrdiff_t at = 0;;) {
+		const struct edit *next = NULL;
+		for (ptrdiff_t i = 0; i < edits->count; i++)
+			if (edits->items[i].at >= at && (!next || edits->items[i].at < next->at))
+				next = &edits->items[i];
+		out_str(o, str_head(str_from_offset(text, at), (next ? next->at : text.len) - at));
+		if (!next)
+			return;
+		out_str(o, next->text);
+		at = next->at + next->len;
 	}
-	out_str(o, str_from_offset(text, at));
 }
 
 static enum status ratchet_run(struct context *c, const void *settings, const struct list *args)

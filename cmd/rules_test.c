@@ -43,18 +43,12 @@ static bool read_tests(const struct tester *t, struct str *text, struct diag *er
 
 /* ---- one test -------------------------------------------------------------------------------- */
 
-static struct str title_of(const struct fixture *f, struct arena *keep)
-{
-	if (f->name.p)
-		return arena_fmt(keep, "%.*s: %.*s", STR_ARG(f->rule), STR_ARG(f->name));
-	return arena_fmt(keep, "%.*s: %.*s", STR_ARG(f->rule), STR_ARG(verdict_name(f->expect)));
-}
-
 static void add_case(struct tester *t, const struct fixture *f, struct str wrong)
 {
 	struct arena *keep = t->c->keep;
 	struct report *r = &t->report;
-	struct str title = title_of(f, keep);
+	struct str title = arena_fmt(keep, "%.*s: %.*s", STR_ARG(f->rule),
+		STR_ARG(f->name.p ? f->name : verdict_name(f->expect)));
 	enum verdict verdict = wrong.p ? VERDICT_FAIL : VERDICT_PASS;
 	r->results[r->result_count++] = (struct report_rule){
 		.name = title, .title = title, .verdict = verdict, .breaks = wrong.p != NULL
@@ -136,22 +130,6 @@ static void tell_untested(const struct tester *t, bool good)
 		out_char(t->c->out, '\n');
 }
 
-static bool run_all(struct tester *t, bool (*run)(struct tester *, struct fixture *, struct diag *),
-	struct diag *e)
-{
-	for (ptrdiff_t i = 0; i < t->set.count; i++)
-		if (!run(t, &t->set.items[i], e))
-			return false;
-	return true;
-}
-
-static bool write_junit(struct tester *t, struct str path, struct diag *err)
-{
-	struct report_set set = { &t->report, 1, STR_INIT(ROOFLINT_VERSION) };
-	struct out *o = out_file(t->c->keep, path, err);
-	return o && report_junit(&set, JUNIT_STRICT, t->c->keep, o, err) && out_close(o, err);
-}
-
 static enum status run(struct tester *t, const struct test_settings *s, struct diag *err)
 {
 	struct arena *keep = t->c->keep;
@@ -162,16 +140,21 @@ static enum status run(struct tester *t, const struct test_settings *s, struct d
 	t->report = (struct report){ .profile = t->file, .rules = t->rules->name, .gain_s = NAN };
 	t->report.results = arena_make(keep, struct report_rule, t->set.count + 1);
 	t->report.findings = arena_make(keep, struct report_finding, t->set.count + 1);
-	if (!run_all(t, s->mutate ? run_mutation : run_test, err))
-		return misused(err);
+	for (ptrdiff_t i = 0; i < t->set.count; i++)
+		if (!(s->mutate ? run_mutation : run_test)(t, &t->set.items[i], err))
+			return misused(err);
 	tell_untested(t, true);
 	tell_untested(t, false);
 	out_fmt(t->c->out, "%.*s: %td test%s of %td rules, %td failed\n", STR_ARG(t->file),
 		t->report.result_count, t->report.result_count == 1 ? "" : "s", t->rules->count,
 		t->failed);
 	t->report.verdict = t->failed ? VERDICT_FAIL : VERDICT_PASS;
-	if (s->junit.p && !write_junit(t, s->junit, err))
-		return fail(err);
+	if (s->junit.p) {
+		struct report_set set = { &t->report, 1, STR_INIT(ROOFLINT_VERSION) };
+		struct out *o = out_file(keep, s->junit, err);
+		if (!o || !report_junit(&set, JUNIT_STRICT, keep, o, err) || !out_close(o, err))
+			return fail(err);
+	}
 	return t->failed ? STATUS_RULE : STATUS_OK;
 }
 

@@ -20,13 +20,8 @@ static const struct cloud *const all_clouds[] = { &cloud_s3, &cloud_gcs };
 /* It becomes part of a host's name. */
 static bool is_bucket_name(struct str s)
 {
-	for (ptrdiff_t i = 0; i < s.len; i++) {
-		char c = s.p[i];
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-			    c == '.' || c == '-' || c == '_'))
-			return false;
-	}
-	return s.len >= 3 && s.len <= BUCKET_NAME_MAX && s.p[0] != '.' && s.p[0] != '-';
+	return str_only(s, "a-zA-Z0-9._-") && s.len >= 3 && s.len <= BUCKET_NAME_MAX &&
+	       s.p[0] != '.' && s.p[0] != '-';
 }
 
 static bool call_read(struct call *c, struct diag *err)

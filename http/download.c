@@ -8,17 +8,11 @@
 
 #include "base/out.h"
 
+#include "http/listing.h"
+
 enum { MD5_BYTES = 16 };
 
 /* ---- what should come ------------------------------------------------------------------------ */
-
-static bool is_hex(struct str s)
-{
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f')))
-			return false;
-	return s.len > 0;
-}
 
 static void keep_text(char *to, size_t room, struct str s)
 {
@@ -32,9 +26,8 @@ static void keep_text(char *to, size_t room, struct str s)
 /* An ETag of S3 is the MD5 of the bytes, unless parts were put together or a key encrypts them. */
 static void take_etag(struct checks *c, struct str value)
 {
-	str_take(&value, STR("\""));
-	struct str digits = str_head(value, value.len - str_ends(value, STR("\"")));
-	if (digits.len == 2 * MD5_BYTES && is_hex(digits) && strcmp(c->md5, "-") != 0)
+	struct str digits = etag_text(value);
+	if (digits.len == 2 * MD5_BYTES && str_only(digits, "0-9a-f") && strcmp(c->md5, "-") != 0)
 		KEEP(c->md5, digits);
 }
 
@@ -68,10 +61,8 @@ void checks_take(struct checks *c, struct str name, struct str value)
 	if (!c->version_header.p || !str_eq_nocase(name, c->version_header))
 		return;
 	/* One that a proxy made weak ("W/...") is another text for the same version. */
-	str_take(&value, STR("\""));
-	value = str_head(value, value.len - str_ends(value, STR("\"")));
-	if (!str_starts(value, STR("W/")))
-		KEEP(c->version, value);
+	if (!str_starts(etag_text(value), STR("W/")))
+		KEEP(c->version, etag_text(value));
 }
 
 /* Of two hashes the stronger one is enough. */
@@ -151,20 +142,16 @@ static bool is_md5(EVP_MD_CTX *ctx, const char *expected)
 	return !strcmp(expected, hex) || !strcmp(expected, (const char *)base64);
 }
 
-static bool is_crc32c(uint32_t crc, const char *expected)
-{
-	unsigned char bytes[4] = { (unsigned char)(crc >> 24), (unsigned char)(crc >> 16),
-		(unsigned char)(crc >> 8), (unsigned char)crc };
-	unsigned char base64[16];
-	EVP_EncodeBlock(base64, bytes, sizeof(bytes));
-	return !strcmp(expected, (const char *)base64);
-}
-
 static bool is_intact(const struct download *d)
 {
+	unsigned char base64[16];
+	uint32_t crc = d->crc32c;
+	const unsigned char bytes[4] = { (unsigned char)(crc >> 24), (unsigned char)(crc >> 16),
+		(unsigned char)(crc >> 8), (unsigned char)crc };
 	if (has_md5(d->checks))
 		return is_md5(d->md5, d->checks->md5);
-	return !d->checks->crc32c[0] || is_crc32c(d->crc32c, d->checks->crc32c);
+	EVP_EncodeBlock(base64, bytes, sizeof(bytes));
+	return !d->checks->crc32c[0] || !strcmp(d->checks->crc32c, (const char *)base64);
 }
 
 static bool is_right(const struct download *d, struct diag *err)

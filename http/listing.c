@@ -80,11 +80,10 @@ static struct str entities_decode(struct str s, struct arena *keep)
 	return out_text(o);
 }
 
-/* A quoted ETag without its quotes, so that a version is the same wherever it is told. */
-static struct str unquoted(struct str s)
+struct str etag_text(struct str s)
 {
 	str_take(&s, STR("\""));
-	return str_ends(s, STR("\"")) ? str_head(s, s.len - 1) : s;
+	return str_head(s, s.len - str_ends(s, STR("\"")));
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -94,13 +93,6 @@ static bool no_list(struct diag *err)
 	return diag_set(err, DIAG_BUCKET,
 		"the server's answer is no list of objects, or was cut short; is the endpoint a "
 		"storage server, and does nothing in between answer for it?");
-}
-
-/* What is not listed would be taken for not there: an older run would be judged. */
-static bool no_next(struct diag *err)
-{
-	return diag_set(err, DIAG_BUCKET,
-		"the server's list goes on, but it does not say how; it has to know ListObjectsV2");
 }
 
 struct s3_object {
@@ -118,7 +110,7 @@ static bool add_object(
 	cJSON *item = cJSON_CreateObject();
 	json_add_str(item, "name", is_escaped ? url_unescape(o.name, keep) : o.name);
 	json_add_double(item, "bytes", (double)bytes);
-	json_add_str(item, "version", unquoted(entities_decode(o.version, keep)));
+	json_add_str(item, "version", etag_text(entities_decode(o.version, keep)));
 	cJSON_AddItemToArray(to, item);
 	return true;
 }
@@ -155,7 +147,11 @@ bool listing_read_s3(
 	}
 	if (!is_list || !is_whole)
 		return no_list(err);
-	return !goes_on || next->len || no_next(err);
+	/* What is not listed would be taken for not there: an older run would be judged. */
+	return !goes_on || next->len ||
+	       diag_set(err, DIAG_BUCKET,
+		       "the server's list goes on, but it does not say how; it has to know "
+		       "ListObjectsV2");
 }
 
 /* ---- Google's JSON --------------------------------------------------------------------------- */

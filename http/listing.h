@@ -20,6 +20,9 @@ bool listing_read_s3(
 bool listing_read_gcs(
 	struct str body, cJSON *ret, struct str *next, struct arena *keep, struct diag *err);
 
+/* A quoted ETag without its quotes, so that a version is the same wherever it is told. */
+struct str etag_text(struct str s);
+
 /* "NoSuchBucket", "AccessDenied": a word, or missing where there is none. */
 struct str refusal_s3(struct str body, struct arena *keep);
 struct str refusal_gcs(struct str body, struct arena *keep);

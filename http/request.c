@@ -1,5 +1,6 @@
 /* Requests and answers as heads of frames, by table. */
 #include <math.h>
+#include <string.h>
 
 #include "base/secret.h"
 #include "base/text.h"
@@ -48,15 +49,6 @@ static const struct key {
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
-/* What goes into a header must not end it. */
-static bool is_header_text(struct str s)
-{
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		if (s.p[i] < ' ' || s.p[i] > '~')
-			return false;
-	return s.len > 0;
-}
-
 static bool read_value(const struct key *k, const cJSON *v, char *to, struct diag *err)
 {
 	struct str text = cJSON_IsString(v) ? str_from(v->valuestring) : str_from(NULL);
@@ -75,16 +67,9 @@ static bool read_value(const struct key *k, const cJSON *v, char *to, struct dia
 			"'%s' is the name of an environment variable: ROOFLINT_ and more of A-Z, "
 			"0-9 and _",
 			k->name);
-	return is_header_text(text) ||
+	/* What goes into a header must not end it. */
+	return (text.len && str_only(text, " -~")) ||
 	       diag_set(err, DIAG_DELIVERY, "'%s' is a text of plain ASCII", k->name);
-}
-
-static const struct key *key_find(struct str name)
-{
-	for (int i = 0; i < KEYS; i++)
-		if (str_eq(name, str_from(keys[i].name)))
-			return &keys[i];
-	return NULL;
 }
 
 /* What a method needs besides. */
@@ -130,8 +115,10 @@ bool request_read(const cJSON *head, struct str body, struct request *ret, struc
 	ret->body = body;
 	cJSON_ArrayForEach(v, head)
 	{
-		const struct key *k = key_find(str_from(v->string));
-		if (!k)
+		const struct key *k = keys;
+		while (k < keys + KEYS && strcmp(v->string, k->name) != 0)
+			k++;
+		if (k == keys + KEYS)
 			return diag_set(
 				err, DIAG_DELIVERY, "a request has no key '%.100s'", v->string);
 		if (k->offset >= 0 && !read_value(k, v, (char *)ret + k->offset, err))

@@ -124,15 +124,6 @@ static bool prepare(struct call *c, struct diag *err)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-static bool is_region(struct str s)
-{
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
-			    s.p[i] == '-'))
-			return false;
-	return s.len > 0 && s.len <= 32;
-}
-
 /* A bucket of another region is told by a header, or in the refusal's text. */
 static bool learn(struct call *c, const struct checks *headers, struct str body)
 {
@@ -140,7 +131,8 @@ static bool learn(struct call *c, const struct checks *headers, struct str body)
 	struct str region = str_from(headers->region);
 	struct bucket_region *known = region_known(c);
 	region = region.len ? region : refusal_region(body, c->keep);
-	if (!is_region(region) || str_eq(region, region_of(c)))
+	if (!region.len || region.len > 32 || !str_only(region, "a-z0-9-") ||
+		str_eq(region, region_of(c)))
 		return false;
 	if (!known && all->region_count == CLOUD_MAX_REGIONS)
 		return false;

@@ -76,11 +76,7 @@ struct str cache_name(struct str origin, struct str object, struct str version, 
 
 static bool is_object(struct str name)
 {
-	for (ptrdiff_t i = 0; i < name.len; i++)
-		if (!((name.p[i] >= '0' && name.p[i] <= '9') ||
-			    (name.p[i] >= 'a' && name.p[i] <= 'f')))
-			return false;
-	return name.len == NAME_DIGITS;
+	return name.len == NAME_DIGITS && str_only(name, "0-9a-f");
 }
 
 static struct str path_of(const struct cache *c, struct str name, struct arena *keep)

@@ -6,28 +6,6 @@
 #include "base/secret.h"
 #include "store/address.h"
 
-static cJSON *question_head(const struct store_question *q)
-{
-	cJSON *head = cJSON_CreateObject();
-	json_add_str(head, "method", STR("POST"));
-	json_add_str(head, "url", q->url);
-	json_add_str(head, "content_type", STR("application/octet-stream"));
-	json_add_i64(head, "attempts", 3); /* a server that restarts; then the program tells */
-	if (q->user_from.p)
-		json_add_str(head, "user_from", q->user_from);
-	if (q->password_from.p)
-		json_add_str(head, "password_from", q->password_from);
-	return head;
-}
-
-static void read_answer(const struct frame *f, struct arena *keep, struct store_answer *ret)
-{
-	struct str why = json_get_str(f->head, "error");
-	ret->body = f->body;
-	if (!str_eq(json_get_str(f->head, "outcome"), STR("delivered")))
-		ret->error = arena_str(keep, why.p ? why : STR("no answer"));
-}
-
 /* What is asked is the same when it is asked again, so attempts that fail are repeated. */
 static void ask(
 	void *arg, const struct store_question *q, struct arena *keep, struct store_answer *ret)
@@ -38,10 +16,21 @@ static void ask(
 	const struct http_limits limits = { q->timeout_s, deadline_s, q->answer_bytes };
 	struct diag err;
 	struct frame f;
-	cJSON *head = question_head(q);
+	cJSON *head = cJSON_CreateObject();
+	json_add_str(head, "method", STR("POST"));
+	json_add_str(head, "url", q->url);
+	json_add_str(head, "content_type", STR("application/octet-stream"));
+	json_add_i64(head, "attempts", 3); /* a server that restarts; then the program tells */
+	if (q->user_from.p)
+		json_add_str(head, "user_from", q->user_from);
+	if (q->password_from.p)
+		json_add_str(head, "password_from", q->password_from);
 	*ret = (struct store_answer){ 0 };
 	if (http_client_ask(&c->http, head, q->body, &limits, keep, &f, &err)) {
-		read_answer(&f, keep, ret);
+		struct str why = json_get_str(f.head, "error");
+		ret->body = f.body;
+		if (!str_eq(json_get_str(f.head, "outcome"), STR("delivered")))
+			ret->error = arena_str(keep, why.p ? why : STR("no answer"));
 		frame_release(&f);
 	} else {
 		ret->error = arena_str(keep, str_from(err.text));

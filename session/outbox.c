@@ -52,15 +52,7 @@ struct str letter_write(const struct letter *l, struct arena *keep)
 /* It becomes a header and part of a file's name. */
 static bool is_id(struct str s)
 {
-	struct str rest = s;
-	if (!str_take(&rest, STR("msg_")) || !rest.len || rest.len > 64)
-		return false;
-	for (ptrdiff_t i = 0; i < rest.len; i++) {
-		char c = rest.p[i];
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')))
-			return false;
-	}
-	return true;
+	return str_take(&s, STR("msg_")) && s.len && s.len <= 64 && str_only(s, "0-9a-z");
 }
 
 static struct str get(const cJSON *o, const char *key, struct arena *keep)

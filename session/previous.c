@@ -16,21 +16,14 @@ bool report_load(struct str path, struct arena *keep, struct report_set *ret, st
 	return ok;
 }
 
-static const struct report *report_on(const struct report_set *previous, struct str profile)
-{
-	const struct report *found = NULL;
-	for (ptrdiff_t i = 0; i < previous->count && !found; i++)
-		if (str_eq(previous->items[i].profile, profile))
-			found = &previous->items[i];
-	if (!found && previous->count == 1)
-		found = previous->items;
-	return found && !found->error.p ? found : NULL;
-}
-
 ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
 	struct arena *keep, struct sighting **ret)
 {
-	const struct report *r = report_on(previous, profile);
+	const struct report *r = previous->count == 1 ? previous->items : NULL;
+	for (ptrdiff_t i = previous->count - 1; i >= 0; i--)
+		if (str_eq(previous->items[i].profile, profile))
+			r = &previous->items[i];
+	r = r && !r->error.p ? r : NULL;
 	struct sighting *seen = arena_make(keep, struct sighting, r ? r->finding_count : 0);
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; r && i < r->finding_count; i++) {

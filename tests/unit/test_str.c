@@ -111,6 +111,18 @@ static void cutting(void **state)
 	assert_str(s, "c");
 }
 
+static void sets(void **state)
+{
+	(void)state;
+	assert_true(str_only(STR("az09_-."), "a-z0-9._-"));
+	assert_false(str_only(STR("aZ"), "a-z"));
+	assert_true(str_only(STR(""), "a") && str_only(str_from(NULL), ""));
+	assert_false(str_only(STR("b"), "a-") || str_only(STR("x"), ""));
+	assert_true(str_only(STR("a-"), "a-"));
+	assert_true(str_only(STR(" ~"), " -~"));
+	assert_false(str_only(STR("\xc3\xa4"), " -~"));
+}
+
 static void globbing(void **state)
 {
 	(void)state;
@@ -243,6 +255,7 @@ int main(void)
 		cmocka_unit_test(hashing),
 		cmocka_unit_test(finding),
 		cmocka_unit_test(cutting),
+		cmocka_unit_test(sets),
 		cmocka_unit_test(globbing),
 		cmocka_unit_test(globbing_in_time),
 		cmocka_unit_test(integers),
