@@ -43,16 +43,6 @@ static struct grid_column *measure(const struct grid *g)
 	return columns;
 }
 
-static void print_last(const struct grid *g, struct out *o, struct str text, ptrdiff_t at)
-{
-	if (g->wrap && text.len) {
-		print_words(o, text, (int)at, (int)at, g->wrap);
-		return;
-	}
-	out_str(o, text);
-	out_char(o, '\n');
-}
-
 /* Blanks in front of the last cell are owed until it is known to have a text. */
 void grid_print(const struct grid *g, struct out *o)
 {
@@ -69,7 +59,11 @@ void grid_print(const struct grid *g, struct out *o)
 			owed = 0;
 		}
 		if (i % g->columns == g->columns - 1) {
-			print_last(g, o, g->cells[i], at);
+			if (g->wrap)
+				out_words(o, g->cells[i], (int)at, (int)at, g->wrap);
+			else
+				out_str(o, g->cells[i]);
+			out_char(o, '\n');
 			continue;
 		}
 		out_str(o, g->cells[i]);

@@ -133,21 +133,16 @@ static struct str peak_label(enum dtype t)
 	return t == DTYPE_U8 ? STR("s8") : t == DTYPE_U4 ? STR("s4") : name;
 }
 
-static bool is_said(const struct chip *chip, enum dtype t)
-{
-	for (int i = 0; i < (int)t; i++)
-		if (str_eq(peak_label((enum dtype)i), peak_label(t)) &&
-			chip->peak[i].value == chip->peak[t].value)
-			return true;
-	return false;
-}
-
 static void put_numbers(struct context *c, const struct chip *chip)
 {
 	struct grid g = { .keep = c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
 	for (int i = 0; i < DTYPE_COUNT; i++) {
 		enum dtype t = (enum dtype)i;
-		if (is_said(chip, t))
+		bool is_said = false;
+		for (int k = 0; k < i; k++)
+			is_said |= str_eq(peak_label((enum dtype)k), peak_label(t)) &&
+				   chip->peak[k].value == chip->peak[t].value;
+		if (is_said)
 			continue;
 		add_number(&g, arena_fmt(c->keep, "peak, %.*s", STR_ARG(peak_label(t))),
 			&chip->peak[t], UNIT_FLOPS_PER_SECOND);

@@ -74,14 +74,6 @@ static void put_option(struct out *o, const struct option *option)
 	out_char(o, '\n');
 }
 
-static void put_synopsis(struct out *o, const struct command *c)
-{
-	put_section(o, "SYNOPSIS");
-	out_fmt(o, "\\fBrooflint %s\\fR%s ", c->name, c->options ? " [\\fIoptions\\fR]" : "");
-	put_z(o, c->arguments);
-	out_char(o, '\n');
-}
-
 static void command_page(const struct command *c, struct out *o)
 {
 	out_fmt(o, ".TH ROOFLINT\\-%s 1 \"\" \"rooflint\"\n", c->name);
@@ -89,7 +81,10 @@ static void command_page(const struct command *c, struct out *o)
 	out_fmt(o, "rooflint\\-%s \\- ", c->name);
 	put_z(o, c->summary);
 	out_char(o, '\n');
-	put_synopsis(o, c);
+	put_section(o, "SYNOPSIS");
+	out_fmt(o, "\\fBrooflint %s\\fR%s ", c->name, c->options ? " [\\fIoptions\\fR]" : "");
+	put_z(o, c->arguments);
+	out_char(o, '\n');
 	put_section(o, "DESCRIPTION");
 	put_paragraphs(o, c->details ? c->details : c->summary);
 	if (c->options)

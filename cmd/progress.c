@@ -4,29 +4,14 @@
 #include <stdio.h>
 #include <time.h>
 
-static double seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void put_left(double seconds)
-{
-	if (seconds < 100)
-		fprintf(stderr, ", %.0f s left", seconds);
-	else if (seconds < 6000)
-		fprintf(stderr, ", %.0f min left", seconds / 60);
-	else
-		fprintf(stderr, ", %.1f h left", seconds / 3600);
-}
-
 void show_progress(ptrdiff_t done, ptrdiff_t count)
 {
 	enum { PER_SECOND = 10 }; /* as often as an eye can tell */
 	static double start, shown;
 	static ptrdiff_t first;
-	double now = seconds_now();
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 	if (start <= 0) {
 		start = now;
 		first = done;
@@ -38,7 +23,13 @@ void show_progress(ptrdiff_t done, ptrdiff_t count)
 	fprintf(stderr, "\rrooflint: %td of %td profiles", done, count);
 	if (rate > 0) {
 		fprintf(stderr, ", %.*f/s", rate < 10 ? 1 : 0, rate);
-		put_left((double)(count - done) / rate);
+		double left_s = (double)(count - done) / rate;
+		if (left_s < 100)
+			fprintf(stderr, ", %.0f s left", left_s);
+		else if (left_s < 6000)
+			fprintf(stderr, ", %.0f min left", left_s / 60);
+		else
+			fprintf(stderr, ", %.1f h left", left_s / 3600);
 	}
 	fprintf(stderr, "\033[K%s", done == count ? "\r\033[K" : "");
 	fflush(stderr);

@@ -29,13 +29,6 @@ static bool read_file(const char *name, const char *home, struct arena *keep, st
 	return !named.p || diag_context(err, "$%s", name);
 }
 
-static bool read_files(struct arena *keep, struct aws_files *ret, struct diag *err)
-{
-	return read_file("AWS_SHARED_CREDENTIALS_FILE", "credentials", keep, &ret->credentials_path,
-		       &ret->credentials, err) &&
-	       read_file("AWS_CONFIG_FILE", "config", keep, &ret->config_path, &ret->config, err);
-}
-
 static struct str profile_name(void)
 {
 	struct str name = env("AWS_PROFILE");
@@ -43,45 +36,53 @@ static struct str profile_name(void)
 	return name.p ? name : STR("default");
 }
 
-struct aws_profile aws_profile_of(
-	const struct aws_files *files, struct str name, struct arena *keep)
+void aws_profile_name(struct aws_profile *p, struct str name, struct arena *keep)
 {
-	struct aws_profile ret = { .files = files, .name = name, .section = name };
 	struct str section = arena_fmt(keep, "profile %.*s", STR_ARG(name));
 	/* The default one may stand there under its name alone. */
-	if (!str_eq(name, STR("default")) || ini_has(files->config, section))
-		ret.section = section;
-	return ret;
+	bool is_bare = str_eq(name, STR("default")) && !ini_has(p->config, section);
+	p->name = name;
+	p->section = is_bare ? name : section;
+}
+
+/* That the environment names, else "default". */
+static bool read_profile(struct arena *keep, struct aws_profile *ret, struct diag *err)
+{
+	if (!read_file("AWS_SHARED_CREDENTIALS_FILE", "credentials", keep, &ret->credentials_path,
+		    &ret->credentials, err) ||
+		!read_file("AWS_CONFIG_FILE", "config", keep, &ret->config_path, &ret->config, err))
+		return false;
+	aws_profile_name(ret, profile_name(), keep);
+	return true;
 }
 
 struct str aws_profile_get(const struct aws_profile *p, const char *key)
 {
-	struct str value = ini_get(p->files->credentials, p->name, str_from(key));
-	return value.p ? value : ini_get(p->files->config, p->section, str_from(key));
+	struct str value = ini_get(p->credentials, p->name, str_from(key));
+	return value.p ? value : ini_get(p->config, p->section, str_from(key));
+}
+
+/* A variable's, else the profile's; whoever needs keys of the files is told what is wrong. */
+static struct str setting(
+	const char *variable, const char *other, const char *key, struct arena *keep)
+{
+	struct aws_profile p;
+	struct diag ignored;
+	struct str value = env(variable);
+	if (!value.p && other)
+		value = env(other);
+	return value.p || !read_profile(keep, &p, &ignored) ? value : aws_profile_get(&p, key);
 }
 
 const char *aws_authorities(struct arena *keep)
 {
-	struct aws_files files;
-	struct diag ignored; /* whoever needs keys of the files is told */
-	struct str path = env("AWS_CA_BUNDLE");
-	if (!path.p && read_files(keep, &files, &ignored)) {
-		struct aws_profile p = aws_profile_of(&files, profile_name(), keep);
-		path = aws_profile_get(&p, "ca_bundle");
-	}
+	struct str path = setting("AWS_CA_BUNDLE", NULL, "ca_bundle", keep);
 	return path.len ? arena_z(keep, path) : NULL;
 }
 
 struct str keyring_region(struct arena *keep)
 {
-	struct aws_files files;
-	struct diag ignored;
-	struct str region = env("AWS_REGION");
-	region = region.p ? region : env("AWS_DEFAULT_REGION");
-	if (!region.p && read_files(keep, &files, &ignored)) {
-		struct aws_profile p = aws_profile_of(&files, profile_name(), keep);
-		region = aws_profile_get(&p, "region");
-	}
+	struct str region = setting("AWS_REGION", "AWS_DEFAULT_REGION", "region", keep);
 	return region.len ? region : STR("us-east-1");
 }
 
@@ -138,8 +139,8 @@ static bool profile_keys(
 		return (!aws_profile_get(p, "sso_session").len &&
 			       !aws_profile_get(p, "sso_start_url").len) ||
 		       refuse(p, "SSO", err);
-	bool first = ini_get(p->files->credentials, p->name, STR("credential_process")).p;
-	struct str path = first ? p->files->credentials_path : p->files->config_path;
+	bool first = ini_get(p->credentials, p->name, STR("credential_process")).p;
+	struct str path = first ? p->credentials_path : p->config_path;
 	if (!is_ours(path, k->keep))
 		return diag_set(err, DIAG_BUCKET,
 			"%.*s: its credential_process is not run, because the file is another's, "
@@ -176,19 +177,17 @@ static bool by_web_identity(struct keyring *k, struct aws_keys *ret, struct diag
 
 static bool by_profile(struct keyring *k, struct aws_keys *ret, struct diag *err)
 {
-	struct aws_files files;
-	struct str name = profile_name();
-	if (!read_files(k->keep, &files, err))
+	struct aws_profile p;
+	if (!read_profile(k->keep, &p, err))
 		return false;
-	struct aws_profile p = aws_profile_of(&files, name, k->keep);
-	struct str from = arena_fmt(k->keep, "the AWS profile '%.*s'", STR_ARG(name));
+	struct str from = arena_fmt(k->keep, "the AWS profile '%.*s'", STR_ARG(p.name));
 	if (!profile_keys(k, &p, ret, err))
 		return diag_context(err, "%.*s", STR_ARG(from));
 	ret->from = from;
 	return ret->id.p || !env("AWS_PROFILE").p ||
 	       diag_set(err, DIAG_BUCKET,
 		       "$AWS_PROFILE names '%.*s', and no file of AWS has keys for it",
-		       STR_ARG(name));
+		       STR_ARG(p.name));
 }
 
 static bool by_machine(struct keyring *k, struct aws_keys *ret, struct diag *err)

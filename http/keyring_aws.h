@@ -9,17 +9,14 @@
 
 #include "http/keyring.h"
 
-struct aws_files {
+struct aws_profile {
 	struct str credentials, config;		  /* texts; empty where there is no such file */
 	struct str credentials_path, config_path; /* missing where there is none */
-};
-struct aws_profile {
-	const struct aws_files *files;
 	struct str name;
 	struct str section; /* as the config file calls it */
 };
-struct aws_profile aws_profile_of(
-	const struct aws_files *files, struct str name, struct arena *keep);
+/* Of the texts that are there. */
+void aws_profile_name(struct aws_profile *p, struct str name, struct arena *keep);
 struct str aws_profile_get(const struct aws_profile *p, const char *key);
 /* The file that AWS_CA_BUNDLE names, or the profile's ca_bundle; NULL for neither. */
 const char *aws_authorities(struct arena *keep);

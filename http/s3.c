@@ -54,26 +54,19 @@ static struct str origin_of(struct call *c, struct str region)
 		c->keep, "https://%.*s.s3.%.*s.%s", STR_ARG(c->bucket), STR_ARG(region), domain);
 }
 
-/* Its parts in the order of their names, as they are signed. */
-static struct str query_of(const struct call *c)
-{
-	struct str page = url_escape(c->r->page, false, c->keep);
-	struct str prefix = url_escape(c->key, false, c->keep);
-	if (!c->is_list)
-		return STR("");
-	return arena_fmt(c->keep, "%s%.*s%sencoding-type=url&list-type=2&max-keys=%d&prefix=%.*s",
-		page.len ? "continuation-token=" : "", STR_ARG(page), page.len ? "&" : "",
-		LISTING_MAX_PAGE, STR_ARG(prefix));
-}
-
 /* ---- requests -------------------------------------------------------------------------------- */
 
+/* The query's parts are in the order of their names, as they are signed. */
 static struct str url_of(struct call *c)
 {
-	struct str key = c->is_list ? STR("") : url_escape(c->key, true, c->keep);
-	struct str query = query_of(c);
-	return arena_fmt(c->keep, "%.*s/%.*s%s%.*s", STR_ARG(c->origin), STR_ARG(key),
-		query.len ? "?" : "", STR_ARG(query));
+	struct str page = url_escape(c->r->page, false, c->keep);
+	struct str key = url_escape(c->key, !c->is_list, c->keep);
+	if (!c->is_list)
+		return arena_fmt(c->keep, "%.*s/%.*s", STR_ARG(c->origin), STR_ARG(key));
+	return arena_fmt(c->keep,
+		"%.*s/?%s%.*s%sencoding-type=url&list-type=2&max-keys=%d&prefix=%.*s",
+		STR_ARG(c->origin), page.len ? "continuation-token=" : "", STR_ARG(page),
+		page.len ? "&" : "", LISTING_MAX_PAGE, STR_ARG(key));
 }
 
 /* The headers of a signed request, whose path begins behind the host of `c->url`. */

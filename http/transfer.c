@@ -41,29 +41,24 @@ static bool take_body(void *arg, struct str bytes)
 	return true;
 }
 
-/* The time is of this attempt: receivers refuse old ones. */
-static bool add_signature(struct curl_slist **list, struct work *w, struct diag *err)
+static bool make_headers(struct curl_slist **list, struct work *w, struct diag *err)
 {
-	int64_t now = (int64_t)time(NULL);
 	const struct request *r = w->r;
-	struct str standard = sign_standard(w->secret, r->message_id, now, r->body, w->keep, err);
-	if (!standard.p)
+	int64_t now = (int64_t)time(NULL); /* of this attempt: receivers refuse old ones */
+	*list = NULL;
+	diag_set(err, DIAG_LIMIT, "no memory for a request");
+	if (!header_add(list, "content-type", r->content_type, w->keep) ||
+		!header_add(list, "expect", STR(""), w->keep))
 		return false;
-	struct str stamp = arena_fmt(w->keep, "%lld", (long long)now);
-	return header_add(list, "webhook-id", r->message_id, w->keep) &&
-	       header_add(list, "webhook-timestamp", stamp, w->keep) &&
+	if (!w->secret.p)
+		return true;
+	struct str standard = sign_standard(w->secret, r->message_id, now, r->body, w->keep, err);
+	return standard.p && header_add(list, "webhook-id", r->message_id, w->keep) &&
+	       header_add(list, "webhook-timestamp", arena_fmt(w->keep, "%lld", (long long)now),
+		       w->keep) &&
 	       header_add(list, "webhook-signature", standard, w->keep) &&
 	       header_add(
 		       list, "x-hub-signature-256", sign_hub(w->secret, r->body, w->keep), w->keep);
-}
-
-static bool make_headers(struct curl_slist **list, struct work *w, struct diag *err)
-{
-	*list = NULL;
-	diag_set(err, DIAG_LIMIT, "no memory for a request");
-	return header_add(list, "content-type", w->r->content_type, w->keep) &&
-	       header_add(list, "expect", STR(""), w->keep) &&
-	       (!w->secret.p || add_signature(list, w, err));
 }
 
 static bool tells(struct str text, struct str secret)
@@ -195,12 +190,6 @@ static void attempts(struct work *w, struct answer *ret)
 	}
 }
 
-/* Blanks and newlines around a value come from how it was pasted. */
-static struct str value_of(struct str name)
-{
-	return name.p ? str_trim(secret_value(name)) : str_from(NULL);
-}
-
 void transfer(void *curl, const struct request *r, struct arena *keep, struct answer *ret)
 {
 	struct work w = { .r = r, .keep = keep, .curl = curl, .url = r->url };
@@ -212,7 +201,8 @@ void transfer(void *curl, const struct request *r, struct arena *keep, struct an
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]) && !unset.p; i++) {
 		if (!values[i].name.p)
 			continue;
-		*values[i].value = value_of(values[i].name);
+		/* Blanks and newlines around a value come from how it was pasted. */
+		*values[i].value = str_trim(secret_value(values[i].name));
 		unset = values[i].value->p ? unset : values[i].name;
 	}
 	*ret = (struct answer){ .outcome = OUTCOME_REFUSED };

@@ -112,13 +112,6 @@ static void add_error(struct work *w, struct str shown, const struct diag *err)
 		add_report(w));
 }
 
-static void drop_tables(struct report *r)
-{
-	for (int id = 0; id < TABLE_COUNT; id++)
-		if (id != TABLE_quality && id != TABLE_deltas && id != TABLE_files)
-			r->tables.items[id] = (struct table){ NULL, 0, 0 };
-}
-
 /* From what is open to a report. */
 static bool judge_part(struct work *w, struct str shown, struct diag *err)
 {
@@ -142,8 +135,9 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 		  judge(b->rules, tables, &context, &w->scratch, &judgement, err);
 	if (ok) {
 		report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
-		if (!b->keep_tables)
-			drop_tables(&r);
+		for (int id = 0; id < TABLE_COUNT && !b->keep_tables; id++)
+			if (id != TABLE_quality && id != TABLE_deltas && id != TABLE_files)
+				r.tables.items[id] = (struct table){ NULL, 0, 0 };
 		ok = !b->keep_plots || run_plots(&w->part, m, w->keep, &r, err);
 	}
 	if (ok)

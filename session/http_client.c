@@ -172,20 +172,14 @@ static bool read_answer(struct http_client *c, const struct http_limits *limits,
 	return diag_set(err, DIAG_DELIVERY, "rooflint-http gave an answer to nothing asked");
 }
 
-/* A parent's program answers the parent. */
-static void forget_inherited(struct http_client *c)
-{
-	if (!c->pid || c->owner == getpid())
-		return;
-	close(c->to);
-	close(c->from);
-	c->pid = 0;
-}
-
 bool http_client_ask(struct http_client *c, cJSON *head, struct str body,
 	const struct http_limits *limits, struct arena *keep, struct frame *ret, struct diag *err)
 {
-	forget_inherited(c);
+	if (c->pid && c->owner != getpid()) { /* a parent's program answers the parent */
+		close(c->to);
+		close(c->from);
+		c->pid = 0;
+	}
 	json_add_double(head, "id", ++c->last_id);
 	if (limits) {
 		json_add_double(head, "timeout_s", limits->timeout_s);

@@ -61,14 +61,6 @@ static struct str get(const cJSON *o, const char *key, struct arena *keep)
 	return s.p ? arena_str(keep, s) : s;
 }
 
-/* The target is shown to people, and may not do anything to their screen. */
-static bool check(const struct letter *l)
-{
-	bool is_shown = l->target.len && l->target.len <= 128 && text_is_clean(l->target);
-	return is_id(l->id) && is_shown && secret_name_ok(l->url_from) && l->body.len &&
-	       (!l->secret_from.p || secret_name_ok(l->secret_from));
-}
-
 bool letter_read(
 	struct str file, struct str text, struct arena *keep, struct letter *ret, struct diag *err)
 {
@@ -84,7 +76,11 @@ bool letter_read(
 		.secret_from = get(o, "secret_from", keep),
 		.body = get(o, "body", keep) };
 	cJSON_Delete(o);
-	return (known && check(ret)) ||
+	/* The target is shown to people, and may not do anything to their screen. */
+	bool is_shown = ret->target.len && ret->target.len <= 128 && text_is_clean(ret->target);
+	return (known && is_shown && is_id(ret->id) && secret_name_ok(ret->url_from) &&
+		       (!ret->secret_from.p || secret_name_ok(ret->secret_from)) &&
+		       ret->body.len) ||
 	       diag_set(err, DIAG_DELIVERY, "%.*s: not a message of this rooflint; remove the file",
 		       STR_ARG(file));
 }

@@ -24,14 +24,6 @@ static struct str tidy_path(struct str path, struct arena *keep)
 	return is_absolute ? STR("/") : STR(".");
 }
 
-/* `cwd` is without links, so the step up from it is known. */
-static struct str climb(struct str cwd, struct str path, struct arena *keep)
-{
-	while (cwd.len && str_take(&path, STR("../")))
-		cwd = str_head(cwd, str_rfind_char(cwd, '/'));
-	return arena_fmt(keep, "%.*s/%.*s", STR_ARG(cwd), STR_ARG(path));
-}
-
 /* What of a tidy path lies below a directory; missing: it does not. */
 static struct str below(struct str path, struct str dir)
 {
@@ -63,9 +55,12 @@ struct str profile_name(struct str path, struct arena *keep)
 		return arena_str(keep, path);
 	}
 	path = tidy_path(path, keep);
-	if (cwd.p && str_starts(path, STR("../")))
-		name = below(climb(cwd, path, keep), cwd);
-	else if (cwd.p && str_starts(path, STR("/")))
+	if (cwd.p && str_starts(path, STR("../"))) {
+		struct str up = cwd, rest = path; /* cwd is without links, so a step up is known */
+		while (up.len && str_take(&rest, STR("../")))
+			up = str_head(up, str_rfind_char(up, '/'));
+		name = below(arena_fmt(keep, "%.*s/%.*s", STR_ARG(up), STR_ARG(rest)), cwd);
+	} else if (cwd.p && str_starts(path, STR("/")))
 		name = below(path, cwd);
 	if (!name.p && str_starts(path, STR("/")) && (cwd = logical_cwd()).p)
 		name = below(path, cwd);

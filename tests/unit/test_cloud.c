@@ -122,8 +122,8 @@ static void test_bad_lists(void **state)
 		PAGE("<IsTruncated>true</IsTruncated>" OBJECT("a", "e", "1")),
 		PAGE("<IsTruncated>true</IsTruncated><NextContinuationToken/>") };
 	static const char *const bad_json[] = { "", "[]", "{\"items\":[1]}", "{\"items\":[{}]}",
-		"{\"items\":[{\"name\":\"a\",\"generation\":\"1\",\"size\":\"-2\"}]}",
-		"{\"items\"", "{\"items\":\"a\"}", "{\"nextPageToken\":7}" };
+		"{\"items\":[{\"name\":\"a\",\"generation\":\"1\",\"size\":\"-2\"}]}", "{\"items\"",
+		"{\"items\":\"a\"}", "{\"nextPageToken\":7}" };
 	struct str next;
 	cJSON *array;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -247,14 +247,14 @@ static void test_ini(void **state)
 static void test_default_profile(void **state)
 {
 	(void)state;
-	struct aws_files files = { .credentials = STR("") };
-	files.config = STR("[default]\nregion = a\n");
-	struct aws_profile p = aws_profile_of(&files, STR("default"), &keep);
+	struct aws_profile p = { .credentials = STR("") };
+	p.config = STR("[default]\nregion = a\n");
+	aws_profile_name(&p, STR("default"), &keep);
 	assert_str(aws_profile_get(&p, "region"), "a");
-	files.config = STR("[profile default]\nregion = b\n[default]\nregion = a\n");
-	p = aws_profile_of(&files, STR("default"), &keep);
+	p.config = STR("[profile default]\nregion = b\n[default]\nregion = a\n");
+	aws_profile_name(&p, STR("default"), &keep);
 	assert_str(aws_profile_get(&p, "region"), "b");
-	p = aws_profile_of(&files, STR("team"), &keep);
+	aws_profile_name(&p, STR("team"), &keep);
 	assert_null(aws_profile_get(&p, "region").p);
 }
 
