@@ -1,6 +1,8 @@
 /* Columns and paragraphs.  See grid.h. */
 #include "cmd/grid.h"
 
+#include <assert.h>
+
 #include "base/text.h"
 
 struct grid_column {
@@ -46,6 +48,7 @@ static struct grid_column *measure(const struct grid *g)
 /* Blanks in front of the last cell are owed until it is known to have a text. */
 void grid_print(const struct grid *g, struct out *o)
 {
+	assert(!g->count || g->count % g->columns == 0);
 	struct grid_column *columns = measure(g);
 	ptrdiff_t at = 0, owed = 0;
 	for (ptrdiff_t i = 0; i < g->count; i++) {

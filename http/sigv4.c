@@ -1,6 +1,7 @@
 /* AWS signatures.  See sigv4.h. */
 #include "http/sigv4.h"
 
+#include <assert.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
@@ -20,6 +21,8 @@ struct str sigv4_sign(
 	struct str scope = arena_fmt(keep, "%.*s/%.*s/%.*s/aws4_request", STR_ARG(day),
 		STR_ARG(key->region), STR_ARG(key->service));
 	unsigned char digest[DIGEST_BYTES], derived[DIGEST_BYTES];
+	for (ptrdiff_t i = 1; i < r->header_count; i++)
+		assert(str_cmp(r->headers[i - 1].name, r->headers[i].name) < 0);
 	/* Task 1: the request in its canonical form, hashed. */
 	out_fmt(request, "%.*s\n%.*s\n%.*s\n", STR_ARG(r->method), STR_ARG(r->path),
 		STR_ARG(r->query));

@@ -1,6 +1,7 @@
 /* Judging profiles, each for itself.  See batch.h. */
 #include "session/batch.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -425,6 +426,7 @@ static void list_jobs(struct crew *crew, const struct list *paths)
 bool batch_run(const struct batch *b, const struct list *paths, struct arena *keep,
 	struct report_set *ret, struct diag *err)
 {
+	assert(b->workers > 0 && b->give_up);
 	struct crew *crew = arena_make(keep, struct crew, 1);
 	*crew = (struct crew){ .batch = b, .keep = keep, .set = ret, .options = *b->options };
 	crew->list = arena_new(ARENA_RUN_BYTES);

@@ -1,6 +1,8 @@
 /* Runs before, from a store.  See history.h. */
 #include "session/history.h"
 
+#include <assert.h>
+
 #include "session/pack.h"
 #include "report/facts.h"
 #include "store/address.h"
@@ -70,6 +72,7 @@ static bool read_part(
 bool history_query_parse(
 	struct str word, struct arena *keep, struct history_query *ret, struct diag *err)
 {
+	assert(history_is_query(word));
 	struct str rest = str_from_offset(word, QUERY.len), part;
 	*ret = (struct history_query){ .text = word };
 	for (bool more = rest.len > 0; more;) {

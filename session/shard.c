@@ -1,6 +1,7 @@
 /* Parts of many runs.  See shard.h. */
 #include "session/shard.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- what schedulers say --------------------------------------------------------------------- */
@@ -108,6 +109,7 @@ static void sink(struct load *heap, ptrdiff_t count)
 void shard_pick(
 	struct shard shard, const int64_t *bytes, ptrdiff_t count, struct arena scratch, bool *ret)
 {
+	assert(shard.index >= 0 && shard.index < shard.count);
 	struct load *runs = arena_make(&scratch, struct load, count);
 	struct load *heap = arena_make(&scratch, struct load, shard.count);
 	for (ptrdiff_t i = 0; i < shard.count; i++)

@@ -20,7 +20,7 @@ struct shard {
  * and the whole where it says nothing. */
 bool shard_parse(struct str text, struct shard *ret, struct diag *err);
 
-/* ret[i] tells whether run i belongs to the shard. */
+/* ret[i] tells whether run i belongs to the shard, whose index is below its count. */
 void shard_pick(
 	struct shard shard, const int64_t *bytes, ptrdiff_t count, struct arena scratch, bool *ret);
 
