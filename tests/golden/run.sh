@@ -5,7 +5,7 @@ set -u
 export LC_ALL=C
 golden=$(cd "$(dirname "$0")" && pwd) || exit 2
 : "${JOBS:=2}" "${UPDATE:=}" "${LIMIT:=}"
-: "${ROOFLINT:?the program to test}"
+: "${ROOFLINT:?the program to test}" "${SHIPPED:=$ROOFLINT}"
 PROFILES=${PROFILES:-$golden/../../../shared/profiles}
 CARRIED=${CARRIED:-$golden/../profiles}
 
@@ -53,7 +53,7 @@ one()
 		cd "$box/here" &&
 			# shellcheck disable=SC2086 # LIMIT is a list of words
 			env -i PATH="$WORK/bin:$PATH" HOME="$box" TMPDIR="$box" LC_ALL=C TZ=UTC0 \
-				ROOFLINT=rooflint PROFILES=../profiles CARRIED=../carried \
+				ROOFLINT=rooflint SHIPPED=rooflint-shipped PROFILES=../profiles CARRIED=../carried \
 				ASAN_OPTIONS="${ASAN_OPTIONS:-}" LSAN_OPTIONS="${LSAN_OPTIONS:-}" \
 				UBSAN_OPTIONS="${UBSAN_OPTIONS:-}" \
 				$LIMIT sh ../cmd
@@ -86,8 +86,10 @@ fi
 WORK=$(mktemp -d) || exit 2
 trap 'rm -rf "$WORK"' EXIT
 trap 'exit 130' INT TERM
-export WORK UPDATE PROFILES CARRIED LIMIT ROOFLINT
-mkdir "$WORK/bin" && ln -s "$ROOFLINT" "$WORK/bin/rooflint"
+export WORK UPDATE PROFILES CARRIED LIMIT
+mkdir "$WORK/bin" || exit 2
+ln -s "$ROOFLINT" "$WORK/bin/rooflint"
+ln -s "$SHIPPED" "$WORK/bin/rooflint-shipped"
 
 if [ $# -gt 0 ]; then
 	printf '%s\n' "$@"
