@@ -1,5 +1,6 @@
 #!/bin/sh
-# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle xprof scenarios interop]
+# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle xprof scenarios
+# interop hostile]; all of them without arguments, where hostile is a part of interop
 #
 # Prints what failed, one line per group, and last `N passed, N failed[, N skipped]`.  Ends with 1
 # when a test failed, when a program crashed or when there was nothing to run.
@@ -117,23 +118,22 @@ unittest='
 }
 END { if (status && !f) f = 1; p = n - f - s; print (p > 0 ? p : 0), f + 0, s + 0 }'
 
+# python_suite FOLDER [MODULE...]: all of them when none is named
 python_suite()
 {
-	set -- "$1" "$(find "$1" -name 'test*.py' 2>/dev/null | head -n 1)"
-	if [ -z "$2" ]; then
-		echo 0 0 0 | awk "$totals"
-		return
-	fi
+	folder=$1
+	shift
 	if ! command -v python3 >/dev/null 2>&1; then
-		echo "skip $1: needs python3"
+		echo "skip $folder: needs python3"
 		echo 0 0 1 | awk "$totals"
 		return
 	fi
-	log=$work/$(basename "$1").log
-	python3 -m unittest discover -v -s "$1" >"$log" 2>&1
+	log=$(mktemp "$work/XXXXXX")
+	[ $# -gt 0 ] || set -- discover
+	(cd "$folder" && python3 -m unittest "$@" -v) >"$log" 2>&1
 	status=$?
-	[ $status -eq 0 ] || { echo "FAIL $1" && sed 's/^/    /' "$log"; }
-	sed -n "s,^\([^ ]*\) .* skipped '\(.*\)'\$,skip $1/\1: \2,p" "$log"
+	[ $status -eq 0 ] || { echo "FAIL $folder" && sed 's/^/    /' "$log"; }
+	sed -n "s,^\([^ ]*\) .* skipped '\(.*\)'\$,skip $folder/\1: \2,p" "$log"
 	awk -v status=$status "$unittest" "$log" | awk "$totals"
 }
 
@@ -189,6 +189,12 @@ group_interop()
 	python_suite tests/interop
 }
 
+# The part of interop in which servers send what our C has to refuse: what sanitizers should see.
+group_hostile()
+{
+	python_suite tests/interop test_bucket_faults test_notify
+}
+
 # ---- the run ------------------------------------------------------------------------------------
 
 # What a group has to say, and its counts for the sum.
@@ -222,7 +228,7 @@ fi
 all='interop oracle scenarios xprof unit golden builder fuzz'
 [ $# -gt 0 ] || set -- $all
 for group in "$@"; do
-	case " $all " in
+	case " $all hostile " in
 	*" $group "*) ;;
 	*)
 		echo "run-all.sh: no group of tests is called '$group'" >&2
@@ -230,7 +236,7 @@ for group in "$@"; do
 		;;
 	esac
 done
-for group in $all; do
+for group in hostile $all; do
 	case " $* " in
 	*" $group "*) echo "$group" ;;
 	esac
