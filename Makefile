@@ -79,7 +79,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 # ---- building -----------------------------------------------------------------------------------
 
 .PHONY: all deps demo test unit golden fuzz fuzz-corpus bench bench-changes bench-fleet bench-power \
-	regenerate lint check-layers check-headers check-style check-calls check-format format tidy coverage \
+	regenerate lint check-layers check-headers check-style check-calls check-dead check-format format tidy coverage \
 	install uninstall dist clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -213,7 +213,7 @@ run-coverage: all $(GOLDEN) $(UNIT)
 
 # ---- keeping the house --------------------------------------------------------------------------
 
-lint: check-layers check-headers check-calls check-style check-format ## all the checks below
+lint: check-layers check-headers check-calls check-dead check-style check-format ## all the checks below
 
 check-layers: ## no folder includes one to its right (tests/layers.txt)
 	$(Q)awk -f tests/layers.awk tests/layers.txt $(SRC) $(HTTP) $(HDR)
@@ -232,6 +232,12 @@ STARTERS    = $(O)/session/git.o $(O)/session/http_client.o
 check-calls: $(CMD) $(LIB) ## no object calls the network or another program
 	$(Q)! nm -u $^ | grep -wE '$(NO_NETWORK)'
 	$(Q)! nm -u $(filter-out $(STARTERS),$^) | grep -wE '$(NO_PROGRAM)'
+
+check-dead: $(CMD) $(LIB) $(HTTP_OBJ) ## no function or table is public that no other file uses
+	$(Q)nm -A -P $^ | awk '$$3 ~ /^[TDBRC]$$/ { at[$$2] = $$1 } $$3 == "U" { used[$$2] = 1 } \
+		END { for (name in at) if (!(name in used) && name != "main") print name, at[name] }' | \
+	while read -r name object; do grep -rqw "$$name" tests/unit tests/fuzz || \
+		{ echo "$$object $$name is used nowhere else" && exit 1; }; done
 
 check-style: ## banned calls, function length, line width, blanks
 	$(Q)LC_ALL=C awk -f tests/style.awk $(SRC) $(HTTP) $(HDR) $(wildcard tests/unit/*.[ch] \

@@ -68,7 +68,6 @@ struct shape {
  */
 bool shape_parse(
 	struct str text, struct arena *keep, struct shape *ret, struct str *rest, struct diag *err);
-void shape_print(struct out *o, const struct shape *s, bool with_layout);
 struct str shape_text(const struct shape *s, bool with_layout, struct arena *keep);
 
 /* Elements of an array; of a tuple, the sum over its leaves.  Saturates at INT64_MAX. */

@@ -315,6 +315,8 @@ static void write_layout(struct out *o, const struct shape *s)
 }
 
 /* XLA marks every fifth element of a tuple with its index. */
+static void write_shape(struct out *o, const struct shape *s, bool with_layout);
+
 static void write_tuple(struct out *o, const struct shape *s, bool with_layout)
 {
 	out_z(o, s->dtype == DTYPE_BUFFER ? "b(" : "(");
@@ -323,12 +325,12 @@ static void write_tuple(struct out *o, const struct shape *s, bool with_layout)
 			out_z(o, ", ");
 		if (i && i % 5 == 0)
 			out_fmt(o, "/*index=%td*/", i);
-		shape_print(o, &s->elements[i], with_layout);
+		write_shape(o, &s->elements[i], with_layout);
 	}
 	out_char(o, ')');
 }
 
-void shape_print(struct out *o, const struct shape *s, bool with_layout)
+static void write_shape(struct out *o, const struct shape *s, bool with_layout)
 {
 	if (s->dtype == DTYPE_TUPLE || s->dtype == DTYPE_BUFFER) {
 		write_tuple(o, s, with_layout);
@@ -345,6 +347,6 @@ void shape_print(struct out *o, const struct shape *s, bool with_layout)
 struct str shape_text(const struct shape *s, bool with_layout, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	shape_print(o, s, with_layout);
+	write_shape(o, s, with_layout);
 	return out_text(o);
 }

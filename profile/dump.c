@@ -33,7 +33,8 @@ static struct str stem_of(struct str name, const struct ending *e)
 	return str_ends(stem, STR(".")) ? str_head(stem, stem.len - 1) : stem;
 }
 
-bool dump_is_file(struct str name)
+/* Is a file of that name a part of a dump?  Any form will do. */
+static bool dump_is_file(struct str name)
 {
 	return ending_of(name) && !str_starts(name, STR("."));
 }

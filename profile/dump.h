@@ -45,8 +45,6 @@ struct dump {
 	ptrdiff_t count, cap;
 };
 
-/* Is a file of that name a part of a dump?  Any form will do. */
-bool dump_is_file(struct str name);
 /* Is it a program of its own, which can be judged: a text or a proto? */
 bool dump_is_program(struct str name);
 

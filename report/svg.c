@@ -138,7 +138,7 @@ void svg_dot(struct xhtml *x, enum ink ink, double cx, double cy, double radius,
 	xhtml_close(x);
 }
 
-void svg_path(struct xhtml *x, enum ink ink, const char *d, double width)
+static void svg_path(struct xhtml *x, enum ink ink, const char *d, double width)
 {
 	xhtml_open(x, STR("path"));
 	put_ink(x, "stroke", ink);

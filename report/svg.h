@@ -61,7 +61,6 @@ void svg_line(struct xhtml *x, enum ink ink, double x1, double y1, double x2, do
 void svg_stroke(struct xhtml *x, enum ink ink, double x1, double y1, double x2, double y2,
 	double width, bool dashed);
 void svg_dot(struct xhtml *x, enum ink ink, double cx, double cy, double radius, struct str title);
-void svg_path(struct xhtml *x, enum ink ink, const char *d, double width);
 void svg_area(struct xhtml *x, enum ink ink, const char *d);
 void svg_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
 	struct str text);

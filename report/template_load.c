@@ -11,7 +11,7 @@
 /* ---- where things stand ---------------------------------------------------------------------- */
 
 /* Move the cursor to the next `needle`; where there is none it stays (written with entities). */
-void loader_seek(struct loader *l, struct str needle)
+static void loader_seek(struct loader *l, struct str needle)
 {
 	ptrdiff_t at = str_find(str_from_offset(l->source, l->cursor), needle);
 	if (at >= 0)

@@ -89,8 +89,7 @@ bool loader_start(struct loader *l, struct str name);
 /* Makes the named file the loader's current one: the directory's, else the embedded one. */
 bool loader_open(struct loader *l, struct str name);
 
-/* Move the cursor to the next `needle`; where there is none it stays (written with entities). */
-void loader_seek(struct loader *l, struct str needle);
+/* Move the cursor past the next `needle`; where there is none it stays (written with entities). */
 void loader_seek_past(struct loader *l, struct str needle);
 /* The thing itself is wrong: the caret stands under its next occurrence.  Always false. */
 bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)

@@ -171,6 +171,8 @@ bool document_read(const struct rule_reader *r)
 
 /* ---- rules -------------------------------------------------------------------------------- */
 
+static const struct str severity_names[] = { STR_INIT("off"), STR_INIT("warn"), STR_INIT("error") };
+
 #define TEXT_KEY(member, type, meaning)                                                            \
 	{                                                                                          \
 		STR_INIT(#member), type, offsetof(struct rule, member),                            \
@@ -213,8 +215,6 @@ static const struct rule_key rule_keys[] = {
 	TEXT_KEY(measured, KEY_TEXT, "where the limits come from"),
 	TEXT_KEY(wrong_when, KEY_TEXT, "when the rule may be wrong"),
 };
-
-const struct str severity_names[] = { STR_INIT("off"), STR_INIT("warn"), STR_INIT("error") };
 
 bool rule_name_ok(struct str s)
 {

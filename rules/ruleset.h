@@ -23,7 +23,6 @@
 #define RULES_MAX 1000 /* a rule file with more is generated, and no report shows it */
 
 enum severity { SEVERITY_OFF, SEVERITY_WARN, SEVERITY_ERROR };
-extern const struct str severity_names[];
 
 /*
  * Which part of a step a rule's gain would give back.  A second of a pool is credited once, and a

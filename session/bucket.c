@@ -35,7 +35,7 @@ struct bucket {
 /* One for this process: buckets are asked one after the other. */
 static struct http_client http;
 
-bool is_bucket(struct str path)
+static bool is_bucket(struct str path)
 {
 	return str_starts(path, STR("gs://")) || str_starts(path, STR("s3://"));
 }

@@ -15,8 +15,6 @@
 /* A server decides what is on a page, and some may be empty: ten times what full ones need. */
 #define BUCKET_MAX_PAGES 10000
 
-bool is_bucket(struct str path);
-
 /* find_runs and find_each, for paths on this machine and in buckets; trees live in `keep`. */
 bool find_profiles(struct str path, struct arena *keep, struct found *ret, struct diag *err);
 bool each_profile(struct str path, struct arena *keep, found_fn *take, void *arg, struct diag *err);
