@@ -21,7 +21,7 @@ bool keyed_fail(const struct keyed *r, const struct doc_node *node, const char *
 	return diag_caret(r->err, r->mistake, doc_place(r->doc, node), "%.*s", STR_ARG(text));
 }
 
-bool keyed_unknown(const struct keyed *r, const struct doc_node *node, struct str what,
+static bool keyed_unknown(const struct keyed *r, const struct doc_node *node, struct str what,
 	const struct str *words, ptrdiff_t count)
 {
 	struct str hint = did_you_mean(r->keep, node->text, words, count);

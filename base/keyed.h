@@ -45,9 +45,6 @@ struct key {
 
 bool keyed_fail(const struct keyed *r, const struct doc_node *node, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* What stands at `node` is none of the words. */
-bool keyed_unknown(const struct keyed *r, const struct doc_node *node, struct str what,
-	const struct str *words, ptrdiff_t count);
 
 /* In the order of the table, so that what a value is checked against has been read. */
 bool keyed_map(const struct keyed *r, struct str what, const struct key *keys,
