@@ -8,7 +8,10 @@
  */
 #include "hlo/collective.h"
 
+#include <stdlib.h>
+
 #include "base/saturate.h"
+#include "base/stats.h"
 #include "hlo/inside.h"
 #include "hlo/slices.h"
 #include "hlo/walk.h"
@@ -35,7 +38,7 @@ static int64_t message_bytes(const struct hlo_module *m, const struct hlo_instru
 static int64_t wire_bytes(enum op_kind kind, int64_t message, int64_t n)
 {
 	if (kind == KIND_PERMUTE || kind == KIND_BROADCAST)
-		return message;
+		return n == 1 ? 0 : message;
 	if (n <= 0)
 		return 0;
 	/* All but one's own, to the nearest byte below; by n first, so that nothing overflows. */
@@ -135,19 +138,78 @@ static void axis_of(const struct hlo_module *m, const struct hlo_instruction *i,
 		c->axis = c->group_size == 1 ? STR("none") : two_axes(ids, keep);
 }
 
-/* Pairs looked at to follow one ring: in a list sorted by source each is found at once. */
-#define RING_BUDGET (1 << 16)
+/* ---- permutes: a pair of one device with itself moves nothing -------------------------------- */
 
-/* Where `source` sends to; -1 if nowhere, or nowhere that could be found in time. */
-static int64_t next_target(const struct hlo_dims *pairs, int64_t source, int *budget)
+static int id_order(const void *a, const void *b)
 {
-	ptrdiff_t count = pairs->count / 2;
-	if (source >= 0 && source < count && pairs->items[source * 2] == source)
-		return pairs->items[source * 2 + 1];
-	for (ptrdiff_t k = 0; k < count && --*budget >= 0; k++)
-		if (pairs->items[k * 2] == source)
-			return pairs->items[k * 2 + 1];
-	return -1;
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The devices that pairs join make a set: a chain, or a ring where its last sends to its first. */
+struct joined {
+	ptrdiff_t sets, rings;
+	int64_t largest, smallest; /* devices of a set */
+};
+
+/* Disjoint sets over the devices that send or receive. */
+struct device_sets {
+	int64_t *ids; /* sorted */
+	ptrdiff_t *parent, *devices, *pairs, count;
+};
+
+static ptrdiff_t set_of(struct device_sets *x, int64_t id)
+{
+	const int64_t *found = bsearch(&id, x->ids, (size_t)x->count, sizeof(id), id_order);
+	ptrdiff_t at = found - x->ids;
+	while (x->parent[at] != at)
+		at = x->parent[at] = x->parent[x->parent[at]];
+	return at;
+}
+
+static struct joined join_pairs(const struct hlo_dims *pairs, struct arena scratch)
+{
+	struct joined ret = { .smallest = INT64_MAX };
+	ptrdiff_t ends = pairs->count / 2 * 2;
+	struct device_sets x = { .ids = arena_make(&scratch, int64_t, ends) };
+	for (ptrdiff_t k = 0; k < ends; k++)
+		if (pairs->items[k] != pairs->items[k ^ 1])
+			x.ids[x.count++] = pairs->items[k];
+	sort_integers(x.ids, x.count);
+	ptrdiff_t distinct = 0;
+	for (ptrdiff_t k = 0; k < x.count; k++)
+		if (!k || x.ids[k] != x.ids[distinct - 1])
+			x.ids[distinct++] = x.ids[k];
+	x.count = distinct;
+	x.parent = arena_make(&scratch, ptrdiff_t, x.count);
+	x.devices = arena_make(&scratch, ptrdiff_t, x.count);
+	x.pairs = arena_make(&scratch, ptrdiff_t, x.count);
+	for (ptrdiff_t k = 0; k < x.count; k++) {
+		x.parent[k] = k;
+		x.devices[k] = 1;
+	}
+	for (ptrdiff_t k = 0; k < ends; k += 2) {
+		if (pairs->items[k] == pairs->items[k + 1])
+			continue;
+		ptrdiff_t a = set_of(&x, pairs->items[k]), b = set_of(&x, pairs->items[k + 1]);
+		x.pairs[a]++;
+		if (a == b)
+			continue;
+		ptrdiff_t large = x.devices[a] < x.devices[b] ? b : a, small = a + b - large;
+		x.parent[small] = large;
+		x.devices[large] += x.devices[small];
+		x.pairs[large] += x.pairs[small];
+	}
+	for (ptrdiff_t k = 0; k < x.count; k++) {
+		int64_t n = x.devices[k];
+		if (x.parent[k] != k)
+			continue;
+		ret.sets++;
+		ret.rings += x.pairs[k] == n;
+		ret.largest = n > ret.largest ? n : ret.largest;
+		ret.smallest = n < ret.smallest ? n : ret.smallest;
+	}
+	return ret;
 }
 
 static uint64_t apart(int64_t a, int64_t b)
@@ -155,41 +217,47 @@ static uint64_t apart(int64_t a, int64_t b)
 	return a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b;
 }
 
-/* How far all pairs are apart, up or down, but for those that close a ring; 0 if they differ. */
-static int64_t shift_of(const struct hlo_dims *pairs, int64_t ring)
+/* How far all pairs are apart, but for those that close a ring; 0 if they differ.  The direction
+ * is that of all those pairs: 1 to higher ids, -1 to lower ones, 0 both. */
+static int64_t shift_of(const struct hlo_dims *pairs, int64_t ring, int *direction)
 {
 	uint64_t least = INT64_MAX;
+	bool up = false, down = false;
 	for (ptrdiff_t k = 0; k + 1 < pairs->count; k += 2) {
 		uint64_t d = apart(pairs->items[k], pairs->items[k + 1]);
-		least = d < least ? d : least;
+		least = d && d < least ? d : least;
 	}
-	for (ptrdiff_t k = 0; least && k + 1 < pairs->count; k += 2) {
+	for (ptrdiff_t k = 0; k + 1 < pairs->count; k += 2) {
 		uint64_t d = apart(pairs->items[k], pairs->items[k + 1]);
-		if (d != least && (d % least || d / least != (uint64_t)ring - 1))
+		up |= d == least && pairs->items[k] < pairs->items[k + 1];
+		down |= d == least && pairs->items[k] > pairs->items[k + 1];
+		if (d && d != least && (d % least || d / least != (uint64_t)ring - 1))
 			return 0;
 	}
+	*direction = up - down;
 	return (int64_t)least;
 }
 
-/* From the first source on, until the chain ends or the ring closes. */
-static void ring_of(const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
+static void pairs_of(const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
 {
 	const struct hlo_dims *pairs = &i->source_target;
-	ptrdiff_t count = pairs->count / 2;
-	int budget = RING_BUDGET;
-	if (!count)
+	if (pairs->count < 2)
 		return;
-	int64_t first = pairs->items[0], at = pairs->items[1], size = 1;
-	while (at != first && size < count && (at = next_target(pairs, at, &budget)) >= 0)
-		size++;
-	bool ring = at == first;
-	c->group_size = ring ? size : size + 1;
-	c->groups = ring && count % size == 0 ? count / size : 1;
-	c->stride = shift_of(pairs, ring ? size : 0);
+	struct joined all = join_pairs(pairs, *keep);
+	c->groups = all.sets;
+	c->group_size = all.sets ? all.largest : 1;
+	c->axis = STR("none");
+	if (!all.sets)
+		return;
+	bool alike = all.largest == all.smallest && (!all.rings || all.rings == all.sets);
+	c->stride = shift_of(pairs, all.rings ? all.largest : 0, &c->direction);
 	struct str stride =
 		c->stride ? arena_fmt(keep, ", stride %lld", (long long)c->stride) : STR("");
-	c->axis = arena_fmt(keep, "%s of %lld%.*s", ring ? "ring" : "chain",
-		(long long)c->group_size, STR_ARG(stride));
+	c->axis = arena_fmt(keep, "%s of %s%lld%.*s",
+		!alike	    ? "sets"
+		: all.rings ? "ring"
+			    : "chain",
+		alike ? "" : "up to ", (long long)all.largest, STR_ARG(stride));
 }
 
 /* From an operand back to where it comes from; longer ways have done work on the way. */
@@ -310,7 +378,7 @@ static void within_slice(const struct hlo_module *m, const struct hlo_instructio
 	struct hlo_collective *c, struct arena *keep)
 {
 	if (c->kind == KIND_PERMUTE) {
-		ring_of(i, c, keep);
+		pairs_of(i, c, keep);
 	} else {
 		groups_of(m, i, c);
 		axis_of(m, i, c, keep);

@@ -238,19 +238,24 @@ static void permutes(void **state)
 		ptrdiff_t count;
 		int64_t size, groups;
 		const char *axis;
+		int direction;
 	} cases[] = {
-		{ { 0, 1, 1, 2, 2, 3, 3, 0 }, 8, 4, 1, "ring of 4, stride 1" },
-		{ { 1, 2, 0, 1, 3, 0, 2, 3 }, 8, 4, 1, "ring of 4, stride 1" },
-		{ { 0, 4, 4, 0, 1, 5, 5, 1 }, 8, 2, 2, "ring of 2, stride 4" },
-		{ { 0, 1, 1, 2, 2, 3 }, 6, 4, 1, "chain of 4, stride 1" },
-		{ { 3, 3 }, 2, 1, 1, "ring of 1" },
+		{ { 0, 1, 1, 2, 2, 3, 3, 0 }, 8, 4, 1, "ring of 4, stride 1", 1 },
+		{ { 1, 2, 0, 1, 3, 0, 2, 3 }, 8, 4, 1, "ring of 4, stride 1", 1 },
+		{ { 0, 4, 4, 0, 1, 5, 5, 1 }, 8, 2, 2, "ring of 2, stride 4", 0 },
+		{ { 0, 1, 1, 2, 2, 3 }, 6, 4, 1, "chain of 4, stride 1", 1 },
+		{ { 3, 3 }, 2, 1, 0, "none", 0 }, /* moves nothing */
+		/* A device that keeps its own says nothing of the others; sets of two sizes. */
+		{ { 0, 0, 1, 2, 2, 3, 3, 1 }, 8, 3, 1, "ring of 3, stride 1", 1 },
+		{ { 0, 0, 1, 2, 2, 1, 3, 3 }, 8, 2, 1, "ring of 2, stride 1", 0 },
+		{ { 0, 0, 1, 2, 2, 1, 4, 5, 5, 6 }, 10, 3, 2, "sets of up to 3, stride 1", 0 },
 		/* down, first over the seam; two rings at once; here and there */
-		{ { 0, 3, 1, 0, 2, 1, 3, 2 }, 8, 4, 1, "ring of 4, stride 1" },
-		{ { 4, 0, 0, 4, 5, 1, 1, 5 }, 8, 2, 2, "ring of 2, stride 4" },
-		{ { 0, 2, 2, 4, 4, 0, 1, 3, 3, 5, 5, 1 }, 12, 3, 2, "ring of 3, stride 2" },
-		{ { 0, 2, 2, 1, 1, 3, 3, 0 }, 8, 4, 1, "ring of 4" },
-		{ { INT64_MIN, INT64_MAX }, 2, 2, 1, "chain of 2" },
-		{ { 0, 0 }, 0, 0, 0, "" },
+		{ { 0, 3, 1, 0, 2, 1, 3, 2 }, 8, 4, 1, "ring of 4, stride 1", -1 },
+		{ { 4, 0, 0, 4, 5, 1, 1, 5 }, 8, 2, 2, "ring of 2, stride 4", 0 },
+		{ { 0, 2, 2, 4, 4, 0, 1, 3, 3, 5, 5, 1 }, 12, 3, 2, "ring of 3, stride 2", 1 },
+		{ { 0, 2, 2, 1, 1, 3, 3, 0 }, 8, 4, 1, "ring of 4", 0 },
+		{ { INT64_MIN, INT64_MAX }, 2, 2, 1, "chain of 2", 0 },
+		{ { 0, 0 }, 0, 0, 0, "", 0 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -266,7 +271,8 @@ static void permutes(void **state)
 		assert_int_equal(x.groups, cases[i].groups);
 		assert_string_equal(x.axis.p ? x.axis.p : "", cases[i].axis);
 		assert_int_equal(x.message_bytes, 16);
-		assert_int_equal(x.wire_bytes, 16);
+		assert_int_equal(x.wire_bytes, x.group_size == 1 ? 0 : 16);
+		assert_int_equal(x.direction, cases[i].direction);
 	}
 }
 
