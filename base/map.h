@@ -29,10 +29,23 @@ struct map {
 
 #define MAP_NONE (-1)
 
-/* The slot of a key, or the free one where it belongs; text is NULL for an integer. */
+/*
+ * Where the search for a key begins, before the mask; text is NULL for an integer.  Keys come from
+ * files, so the hash is seeded with an address that the system chooses anew for each process: a
+ * file cannot be made whose keys all collide.
+ */
+static inline uint64_t map_home(const struct map *m, const char *text, int64_t key)
+{
+	uint64_t seed = (uintptr_t)m->slots;
+
+	return text ? str_hash_seeded((struct str){ text, key }, seed)
+		    : hash_mix((uint64_t)key ^ seed);
+}
+
+/* The slot of a key, or the free one where it belongs. */
 static inline struct map_slot *map_slot(const struct map *m, const char *text, int64_t key)
 {
-	uint64_t i = text ? str_hash((struct str){ text, key }) : hash_mix((uint64_t)key);
+	uint64_t i = map_home(m, text, key);
 	struct map_slot *s = &m->slots[i & m->mask];
 
 	while (s->value && (s->key != key || (text && memcmp(s->text, text, (size_t)key))))

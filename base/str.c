@@ -55,10 +55,10 @@ static inline uint64_t load64(const unsigned char *p)
 	       (uint64_t)p[7] << 56;
 }
 
-uint64_t str_hash(struct str s)
+uint64_t str_hash_seeded(struct str s, uint64_t seed)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
-	uint64_t h = 0x9e3779b97f4a7c15u ^ (uint64_t)s.len;
+	uint64_t h = 0x9e3779b97f4a7c15u ^ (uint64_t)s.len ^ seed;
 	ptrdiff_t i = 0;
 	for (; s.len - i >= 8; i += 8)
 		h = hash_mix(h ^ load64(p + i)) * 0x9fb21c651e98df25u;
@@ -66,6 +66,11 @@ uint64_t str_hash(struct str s)
 	for (int shift = 0; i < s.len; i++, shift += 8)
 		rest |= (uint64_t)p[i] << shift;
 	return hash_mix(h ^ rest);
+}
+
+uint64_t str_hash(struct str s)
+{
+	return str_hash_seeded(s, 0);
 }
 
 bool str_starts(struct str s, struct str prefix)

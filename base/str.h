@@ -24,8 +24,17 @@ struct str {
 	{                                                                                          \
 		"" literal, (ptrdiff_t)sizeof(literal) - 1                                         \
 	}
-/* printf("%.*s", STR_ARG(s)); safe because a diagnostic never prints more than INT_MAX bytes. */
-#define STR_ARG(s) (int)((s).len > 0x7fffffff ? 0x7fffffff : (s).len), ((s).p ? (s).p : "")
+/* printf("%.*s", STR_ARG(s)), which evaluates s twice; safe because a diagnostic never prints more
+ * than INT_MAX bytes. */
+#define STR_ARG(s) str_width(s), str_bytes(s)
+static inline int str_width(struct str s)
+{
+	return s.len > INT32_MAX ? INT32_MAX : (int)s.len;
+}
+static inline const char *str_bytes(struct str s)
+{
+	return s.p ? s.p : "";
+}
 
 /* Strings in an order that says something; grown by arena_push. */
 struct list {
@@ -40,6 +49,8 @@ bool str_eq(struct str a, struct str b);
 bool str_eq_nocase(struct str a, struct str b); /* ASCII only */
 int str_cmp(struct str a, struct str b);	/* bytewise; shorter first on a tie */
 uint64_t str_hash(struct str s);		/* stable over runs and machines */
+/* For tables in memory whose keys come from files: see map.h. */
+uint64_t str_hash_seeded(struct str s, uint64_t seed);
 
 /* The finaliser of MurmurHash3 (Austin Appleby, public domain): every input bit reaches all. */
 static inline uint64_t hash_mix(uint64_t h)

@@ -1,6 +1,7 @@
 # awk -f style.awk FILE...: what the compiler does not check.  Run it with LC_ALL=C.
 #
 # - calls that are banned everywhere, or outside the folders that own them
+# - STR_ARG, which evaluates its argument twice, of something that changes a variable
 # - function length: over 40 lines is listed, over 80 is an error unless the comment above the
 #   function holds "style: one switch"
 # - lines over 100 columns, blanks at the end, indentation by blanks
@@ -41,6 +42,7 @@ FNR == 1 {
 	code = strip($0)
 	if (!reason)
 		check_calls(code)
+	check_twice(code)
 	measure(code)
 }
 
@@ -113,6 +115,20 @@ function check_calls(code,    before, name)
 			fail(name "() is for programs alone: a library returns its error")
 		else if (name in outside_base && folder != "base" && !is_test)
 			fail(name "() is for base/ alone: use an arena")
+	}
+}
+
+function check_twice(code,    at, depth, c)
+{
+	while ((at = index(code, "STR_ARG(")) > 0) {
+		code = substr(code, at + 8)
+		depth = 1
+		for (at = 1; depth > 0 && at <= length(code); at++) {
+			c = substr(code, at, 1)
+			depth += (c == "(") - (c == ")")
+		}
+		if (substr(code, 1, at - 1) ~ /\+\+|--|[^=!<>]=[^=]/)
+			fail("STR_ARG() evaluates its argument twice, and this one changes a variable")
 	}
 }
 

@@ -53,12 +53,47 @@ static void strewn_ids(void **state)
 	assert_int_equal(map_get_id(&m, ids[3]), 3);
 }
 
+static int64_t steps(const struct map *m)
+{
+	int64_t sum = 0;
+	for (uint64_t i = 0; i <= m->mask; i++) {
+		const struct map_slot *s = &m->slots[i];
+		if (s->value)
+			sum += (int64_t)((i - map_home(m, s->text, s->key)) & m->mask);
+	}
+	return sum;
+}
+
+/* Keys of one public hash, as a file can have them: in one chain they would take half a million
+ * steps. */
+static void chosen_collisions(void **state)
+{
+	enum { KEYS = 1000, SAME_BITS = 0xfff };
+	struct map ids = { 0 }, texts = { 0 };
+	(void)state;
+	int count = 0;
+	for (int64_t id = 0; count < KEYS; id++)
+		if (!(hash_mix((uint64_t)id) & SAME_BITS))
+			map_put_id(&ids, id, count++, &keep);
+	assert_true(steps(&ids) < KEYS);
+	count = 0;
+	for (int64_t i = 0; count < KEYS; i++) {
+		char text[sizeof(i)];
+		memcpy(text, &i, sizeof(i));
+		struct str key = { text, sizeof(text) };
+		if (!(str_hash(key) & SAME_BITS))
+			map_put(&texts, arena_str(&keep, key), count++, &keep);
+	}
+	assert_true(steps(&texts) < KEYS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strings),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(strewn_ids),
+		cmocka_unit_test(chosen_collisions),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }
