@@ -20,7 +20,10 @@ struct aggregate {
 	ptrdiff_t op_cap;
 	struct dist *programs; /* by program */
 	ptrdiff_t program_cap;
-	int64_t slowest_ps[SWEEP_MAX_STEPS];
+	const struct plane *last; /* of the device that ends last, on this host, then: its steps */
+	int32_t last_host;
+	int64_t last_end_ps, steps_ps[SWEEP_MAX_STEPS];
+	ptrdiff_t step_count;
 };
 
 struct aggregate *aggregate_new(struct arena *keep)
@@ -45,7 +48,8 @@ void aggregate_clear(struct aggregate *j)
 	j->collectives = NULL;
 	j->programs = NULL;
 	j->op_cap = j->program_cap = 0;
-	memset(j->slowest_ps, 0, sizeof(j->slowest_ps));
+	j->last = NULL;
+	j->step_count = 0;
 }
 
 static void op_join(struct op_total *into, struct arena *keep, const struct op_total *t)
@@ -76,20 +80,27 @@ static void collective_join(
 	dist_merge(&into->span, keep, &c->span);
 }
 
-/* The k-th steady steps of all devices are one step of the job. */
-static void steps_join(int64_t *slowest_ps, const struct sweep *s)
+/* The job's steps are those of the device that ends last; of equals, the first. */
+static bool ends_later(const struct aggregate *j, const struct sweep *s)
 {
-	ptrdiff_t k = 0;
+	int64_t end_ps = s->last_end_ps + s->plane->host_shift_ps;
 
-	for (ptrdiff_t i = 0; i < s->step_count; i++) {
-		int64_t length_ps = step_length_ps(&s->steps[i]);
-		if (!step_is_steady(&s->steps[i]))
-			continue;
-		assert(k < SWEEP_MAX_STEPS);
-		if (length_ps > slowest_ps[k])
-			slowest_ps[k] = length_ps;
-		k++;
-	}
+	if (!j->last || end_ps != j->last_end_ps)
+		return !j->last || end_ps > j->last_end_ps;
+	return s->host != j->last_host ? s->host < j->last_host : s->plane < j->last;
+}
+
+static void steps_take(struct aggregate *j, const struct sweep *s)
+{
+	if (s->steady_count == 0 || !ends_later(j, s))
+		return;
+	j->last = s->plane;
+	j->last_host = s->host;
+	j->last_end_ps = s->last_end_ps + s->plane->host_shift_ps;
+	j->step_count = 0;
+	for (ptrdiff_t i = 0; i < s->step_count; i++)
+		if (step_is_steady(&s->steps[i]))
+			j->steps_ps[j->step_count++] = step_length_ps(&s->steps[i]);
 }
 
 /*
@@ -123,6 +134,7 @@ static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
 	s->collectives = NULL;
 	LONGER(keep, s->programs, s->program_cap, s->program_cap);
 	LONGER(keep, s->steps, s->step_count, s->step_count);
+	LONGER(keep, s->runs, s->run_count, s->run_count);
 	LONGER(keep, s->gaps, s->gap_count, s->gap_count);
 }
 
@@ -144,7 +156,7 @@ void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps)
 	}
 	for (ptrdiff_t i = 0; i < s->program_cap; i++)
 		dist_merge(&j->programs[i], &j->keep, &s->programs[i].dist);
-	steps_join(j->slowest_ps, s);
+	steps_take(j, s);
 	device_keep(s, steps, &j->keep);
 	pthread_mutex_unlock(&j->lock);
 }
@@ -164,7 +176,8 @@ struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program)
 	return program < j->program_cap ? j->programs[program] : (struct dist){ 0 };
 }
 
-const int64_t *aggregate_slowest_ps(const struct aggregate *j)
+ptrdiff_t aggregate_steps(const struct aggregate *j, const int64_t **ret_ps)
 {
-	return j->slowest_ps;
+	*ret_ps = j->steps_ps;
+	return j->step_count;
 }

@@ -40,7 +40,7 @@ struct op_total aggregate_op(const struct aggregate *j, ptrdiff_t subject);
 struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrdiff_t subject);
 /* How long a program's executions took. */
 struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program);
-/* By steady step, SWEEP_MAX_STEPS of them: how long it was on its slowest device. */
-const int64_t *aggregate_slowest_ps(const struct aggregate *j);
+/* Lengths of the job's steady steps, the first SWEEP_MAX_STEPS: on the device that ends last. */
+ptrdiff_t aggregate_steps(const struct aggregate *j, const int64_t **ret_ps);
 
 #endif

@@ -27,6 +27,7 @@
 #define LINK_WORDS	   "ici|nvlink|xgmi|dcn"
 #define CAUSE_WORDS	   "layout|prefetch|offload|donation|d2d"
 #define FLOPS_SOURCE_WORDS "profile|hlo|rules"
+#define WORK_WORDS	   "step|other|serving"
 #define ATTRIBUTION_WORDS  "profile|name|schedule|none"
 
 #define RUN_COLUMNS(TEXT, REAL)                                                                    \
@@ -54,8 +55,7 @@
 	TEXT(jaxlib_version, 0, "version of jaxlib, which holds XLA, by the same")                 \
 	TEXT(runtime_version, 0,                                                                   \
 		"libtpu's build, or CUDA or ROCm and the driver, in its own words, by the same")   \
-	REAL(step_time_s, SECONDS,                                                                 \
-		"median steady step; a step lasts as long as on its slowest device")               \
+	REAL(step_time_s, SECONDS, "median steady step, on the device that ends last")             \
 	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \
 	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
 	REAL(predicted_step_s, SECONDS,                                                            \
@@ -141,7 +141,7 @@
 #define PROGRAMS_COLUMNS(TEXT, REAL)                                                               \
 	TEXT(program, 0, "program id as the profile prints it")                                    \
 	TEXT(module, 0, "module name")                                                             \
-	TEXT(role, "main|other", "main: its executions are the steps")                             \
+	TEXT(role, WORK_WORDS, "what it ran for")                                                  \
 	TEXT(phase, PHASE_WORDS, "by its name and its gradients")                                  \
 	REAL(executions, COUNT, "executions over all devices in the whole window")                 \
 	REAL(time_s, SECONDS, "device time of all of them")                                        \
@@ -158,7 +158,7 @@
 	REAL(step, COUNT, "number of the step: as marked, else from 0")                            \
 	REAL(start_s, SECONDS, "since the first event of the device")                              \
 	REAL(time_s, SECONDS, "length")                                                            \
-	REAL(slowest_s, SECONDS, "of a steady step: its length on the slowest device")             \
+	REAL(global_s, SECONDS, "of a steady step: its length on the device that ends last")       \
 	REAL(compute_s, SECONDS, "compute running")                                                \
 	REAL(comms_exposed_s, SECONDS, "communication without compute")                            \
 	REAL(comms_hidden_s, SECONDS, "communication behind compute")                              \
@@ -170,10 +170,13 @@
 
 /* Shared by ops and families. */
 #define OP_MEASURES(TEXT, REAL)                                                                    \
-	REAL(count, COUNT, "executions over all devices and steady steps")                         \
-	REAL(per_step, COUNT, "executions per device and step")                                    \
+	TEXT(role, WORK_WORDS, "what its program ran for")                                         \
+	REAL(count, COUNT,                                                                         \
+		"executions over all devices and steady steps; of other roles, in the window")     \
+	REAL(per_step, COUNT, "executions per device and step; 0 outside the steps")               \
 	REAL(time_s, SECONDS, "self time of all those executions")                                 \
-	REAL(time_share, RATIO, "of the steady-step time of all devices")                          \
+	REAL(time_share, RATIO, "of the steady-step time of all devices; 0 outside the steps")     \
+	REAL(window_share, RATIO, "of the window of all devices")                                  \
 	REAL(mean_s, SECONDS, "time_s / count")                                                    \
 	REAL(p50_s, SECONDS, "median execution; within 0.1% beyond 256 executions")                \
 	REAL(lo_s, SECONDS, "low end of the 95% interval of the median; n = steady steps")         \
@@ -257,6 +260,7 @@
 	TEXT(key, 0, "as in ops")                                                                  \
 	TEXT(family, 0, "as in ops")                                                               \
 	TEXT(kind, KIND_WORDS, "which collective")                                                 \
+	TEXT(role, WORK_WORDS, "as in ops")                                                        \
 	TEXT(scope, 0, "JAX name stack")                                                           \
 	TEXT(source_file, 0, "as in ops")                                                          \
 	REAL(source_line, COUNT, "as in ops")                                                      \

@@ -63,6 +63,10 @@ static void collective_times(const struct measured *m, const struct subject *s,
 		row->per_step = t->planned;
 		return;
 	}
+	if (s->program->role != ROLE_STEP) {
+		row->per_step = row->exposed_share = 0;
+		return;
+	}
 	double n = spans->span.count > 0 ? (double)spans->span.count : NAN;
 
 	row->per_step = m->device_steps > 0 ? (double)spans->span.count / m->device_steps : NAN;
@@ -132,6 +136,7 @@ static void collective_row(
 	row->key = op->key;
 	row->family = op->family;
 	row->kind = op->kind;
+	row->role = op->role;
 	row->scope = op->scope;
 	row->source_file = op->source_file;
 	row->source_line = op->source_line;
@@ -305,8 +310,11 @@ void fill_transfers(struct measured *m)
 		const struct subject *s = registry_subject_at(m->registry, i);
 		struct op_total t;
 
-		if ((op_kind_activity(s->kind) != ACTIVITY_TRANSFER && s->said.copy == COPY_NONE) ||
-			s->async == ASYNC_DONE)
+		/* An instruction's copy kernel that says no direction stays on the device. */
+		bool is_copy = s->said.copy != COPY_NONE &&
+			       !(s->said.copy == COPY_UNKNOWN && s->said.hlo_op.len > 0);
+		if ((op_kind_activity(s->kind) != ACTIVITY_TRANSFER && !is_copy) ||
+			s->async == ASYNC_DONE || s->program->role != ROLE_STEP)
 			continue;
 		subject_sum(m, i, &t);
 		struct moved *d = &sums[direction_of(s)];

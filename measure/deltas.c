@@ -57,12 +57,12 @@ static struct figure figure_of(const struct metric *m, const struct tables *t, s
 	for (ptrdiff_t i = 0; i < table_count(t, steps); i++) {
 		const struct steps_row *s = &rows[i];
 		if (!str_eq(s->device, rows[0].device) || !str_eq(s->host, rows[0].host) ||
-			!(s->slowest_s > 0))
+			!(s->global_s > 0))
 			continue;
 		if (m->series == SERIES_TIME)
-			series[n++] = s->slowest_s;
+			series[n++] = s->global_s;
 		else if (m->series == SERIES_INVERSE)
-			series[n++] = value * step_s / s->slowest_s;
+			series[n++] = value * step_s / s->global_s;
 		else if (!isnan(cell_real(part, s)))
 			series[n++] = cell_real(part, s) / s->time_s;
 	}

@@ -48,6 +48,35 @@ static void compile_add(struct reading *r, const struct event *e)
 	last->named = true;
 }
 
+/*
+ * "PjitFunction(train_step)".  A call shows as two events, one in the other; the outer one is the
+ * launch.  Names are few, and launches are many.
+ */
+static void launch_add(struct reading *r, const struct event *e)
+{
+	struct host_facts *f = r->facts;
+	struct host_spans *list = &f->launches;
+	struct host_span *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
+	bool inside = last && last->host == r->host && e->start_ps >= last->start_ps &&
+		      e->end_ps <= last->end_ps;
+	struct str head, name;
+
+	if (!str_cut(e->name, '(', &head, &name) || list->count >= HOST_SPANS_MAX)
+		return;
+	name = str_head(name, str_rfind_char(name, ')'));
+	if (inside && str_eq(last->name, name))
+		return;
+	int32_t at = map_get(&f->launch_names, name);
+	if (at == MAP_NONE) {
+		at = (int32_t)f->launched.count;
+		*arena_push(r->keep, f->launched.items, f->launched.count, f->launched.cap) =
+			arena_str(r->keep, name);
+		map_put(&f->launch_names, f->launched.items[at], at, r->keep);
+	}
+	*arena_push(r->keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,
+		e->end_ps, 0, f->launched.items[at], r->host, false };
+}
+
 static struct str allocator_name(const struct event *e, struct arena *keep)
 {
 	const struct stats *s = &e->stats;
@@ -128,6 +157,9 @@ static void event_sort_out(struct reading *r, const struct event *e)
 	case HOST_COMPILER:
 		compile_add(r, e);
 		break;
+	case HOST_LAUNCH:
+		launch_add(r, e);
+		break;
 	case HOST_PROFILER:
 		span_add(r, &r->facts->profiler, e, 0);
 		break;
@@ -144,7 +176,8 @@ static const uint64_t wanted_stats =
 	STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(BYTES_RESERVED) | STAT_BIT(BYTES_ALLOCATED) |
 	STAT_BIT(BYTES_AVAILABLE) | STAT_BIT(FRAGMENTATION) | STAT_BIT(PEAK_BYTES_IN_USE);
 static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_COMPILER |
-				       1u << HOST_PROFILER | 1u << HOST_ALLOCATOR;
+				       1u << HOST_LAUNCH | 1u << HOST_PROFILER |
+				       1u << HOST_ALLOCATOR;
 
 static bool host_read(struct reading *r, const struct profile *p, struct diag *err)
 {
@@ -215,6 +248,7 @@ bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *
 	spans_sort(&ret->steps, keep);
 	spans_sort(&ret->compiles, keep);
 	spans_sort(&ret->profiler, keep);
+	spans_sort(&ret->launches, keep);
 	return true;
 }
 

@@ -39,6 +39,9 @@ struct allocator {
 
 struct host_facts {
 	struct host_spans steps, compiles, profiler;
+	struct host_spans launches;   /* by the name of the jitted function */
+	struct list launched;	      /* each name once, */
+	struct map launch_names;      /* by it */
 	struct allocator *allocators; /* in order of first appearance */
 	ptrdiff_t allocator_count, allocator_cap;
 };

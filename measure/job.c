@@ -218,7 +218,7 @@ static bool check_memory(const struct keyed *r, const struct doc_node *node)
 			"shards needs zero: 1 (optimizer state), 2 (and gradients) or 3 (and "
 			"weights, "
 			"as FSDP does)");
-	if (isnan(m->activation_bytes) && j->phase != JOB_INFERENCE &&
+	if (isnan(m->activation_bytes) && j->phase != PHASE_INFERENCE &&
 		isnan(job_memory_bytes(j, isnan(j->devices) ? 1 : j->devices)))
 		return keyed_fail(r, node,
 			"the activations need model.remat, layers, hidden and tokens_per_step; or "
@@ -258,7 +258,7 @@ bool job_parse(struct str file, struct str text, struct arena *keep, struct job_
 	struct doc doc;
 	struct keyed r = { &doc, keep, DIAG_JOB_FILE, err, ret };
 
-	*ret = (struct job_file){ .phase = JOB_PHASE_UNSAID };
+	*ret = (struct job_file){ .phase = PHASE_UNKNOWN };
 	forget(ret, job_keys);
 	if (!doc_parse(file, text, keep, &doc, err))
 		return false;

@@ -10,6 +10,7 @@
 #ifndef MEASURE_JOB_H
 #define MEASURE_JOB_H
 
+#include "measure/phase.h"
 #include "base/arena.h"
 #include "base/diag.h"
 
@@ -21,7 +22,6 @@
 #define JOB_TORUS_SIDE_MAX 1024 /* the longest side of any pod is 32 */
 
 /* Not said is 0. */
-enum job_phase { JOB_PHASE_UNSAID, JOB_TRAIN, JOB_INFERENCE };
 /* How the model's attention is counted: every pair of tokens, half of them, or not at all. */
 enum job_attention { JOB_ATTENTION_UNSAID, JOB_FULL, JOB_CAUSAL, JOB_NO_ATTENTION };
 /* What is kept for the backward pass: everything, the matmuls' results, or blocks' inputs. */
@@ -50,7 +50,7 @@ struct job_file {
 	} axes[JOB_PAIRS_MAX]; /* the same, the outermost first */
 	ptrdiff_t axis_count;
 	int64_t torus[JOB_TORUS_AXES]; /* of a topology such as "4x8": chips along each axis */
-	int phase;		       /* enum job_phase */
+	int phase;		       /* enum phase */
 	double devices, hosts, slices, global_batch, tokens_per_step;
 	struct job_model {
 		struct str name;
@@ -79,9 +79,9 @@ bool job_parse(struct str file, struct str text, struct arena *keep, struct job_
  * Model FLOPs of a step, over all devices: 6P + 12LHQT a token in training, 2P + 4LHQT in
  * inference, the attention's term halved when causal (PaLM, appendix B, arxiv.org/abs/2204.02311).
  */
-double job_model_flops(const struct job_file *j, enum job_phase phase);
+double job_model_flops(const struct job_file *j, enum phase phase);
 /* The same with the forward pass that rematerialisation repeats: 8P + 16LHQT with whole blocks. */
-double job_hardware_flops(const struct job_file *j, enum job_phase phase);
+double job_hardware_flops(const struct job_file *j, enum phase phase);
 /* Chips of one slice, by its topology; 0 where that is words. */
 double job_torus_chips(const struct job_file *j);
 double job_tokens(const struct job_file *j); /* of a step */

@@ -14,7 +14,7 @@
 static void fill_utilisation(const struct measured *m, const struct job_file *j,
 	struct run_row *row, double counted_flops)
 {
-	enum job_phase phase = run_phase(m);
+	enum phase phase = run_phase(m);
 	/* Planes of the whole job: peaks and counted FLOPs are a plane's. */
 	double planes = m->shape.devices * m->shape.planes_per_partition;
 	double counted = counted_flops / m->device_steps * planes;

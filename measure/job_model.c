@@ -32,23 +32,23 @@ static double attention_flops(const struct job_model *m)
 	return m->attention == JOB_NO_ATTENTION ? 0 : m->attention == JOB_CAUSAL ? all / 2 : all;
 }
 
-double job_model_flops(const struct job_file *j, enum job_phase phase)
+double job_model_flops(const struct job_file *j, enum phase phase)
 {
 	const struct job_model *m = &j->model;
 	double params = isnan(m->active_params) ? m->params : m->active_params;
 	/* The backward pass is two matmuls for each one of the forward pass. */
-	double passes = phase == JOB_TRAIN ? 3 : phase == JOB_INFERENCE ? 1 : NAN;
+	double passes = phase == PHASE_TRAIN ? 3 : phase == PHASE_INFERENCE ? 1 : NAN;
 
 	if (!isnan(m->flops_per_token))
 		return m->flops_per_token * job_tokens(j);
 	return passes * (2 * params + attention_flops(m)) * job_tokens(j);
 }
 
-double job_hardware_flops(const struct job_file *j, enum job_phase phase)
+double job_hardware_flops(const struct job_file *j, enum phase phase)
 {
 	double model = job_model_flops(j, phase);
 
-	if (phase == JOB_INFERENCE)
+	if (phase == PHASE_INFERENCE)
 		return model;
 	if (j->model.remat == JOB_REMAT_UNSAID)
 		return NAN;
@@ -100,7 +100,7 @@ static double activation_bytes(const struct job_file *j, double devices)
 
 	if (!isnan(j->memory.activation_bytes))
 		return j->memory.activation_bytes;
-	if (j->phase == JOB_INFERENCE)
+	if (j->phase == PHASE_INFERENCE)
 		return 0;
 	return arrays[m->remat] * 2 * m->layers * m->hidden * job_tokens(j) / devices;
 }

@@ -8,7 +8,9 @@
 #include "hlo/collective.h"
 #include "hlo/memory.h"
 #include "measure/aggregate.h"
+#include "measure/phase.h"
 #include "measure/run.h"
+#include "measure/schedule.h"
 #include "measure/sweep.h"
 
 /* A device plane, and what came of it.  One task fills it. */
@@ -54,10 +56,13 @@ struct measured {
 	enum platform platform;
 	enum step_source source;
 	const struct program *main;
+	bool is_scheduled;
+	struct schedule schedule; /* where that is */
 	const struct device
 		*first;	     /* the first device with steady steps, else with events, or NULL */
 	int64_t steps;	     /* the least of any device that has some */
 	double steady_s;     /* sum of all devices' steady time */
+	double windows_s;    /* and of their windows */
 	double device_steps; /* steady steps, summed over devices */
 	double step_time_s;  /* NaN without steps */
 	struct run_shape shape;
@@ -86,6 +91,7 @@ struct op_facts {
 	struct roofline roof; /* NaN where nothing can be said */
 	bool flops_from_profile, flops_from_rules;
 };
+extern const struct str role_names[]; /* by enum role */
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *ret);
 
 /* What the HLO says of a collective, and how long it should take; false when it is none, or
@@ -117,9 +123,7 @@ struct run_shape run_shape_of(const struct measured *m);
 double host_device_planes(const struct profile *host);
 
 /* run_row.c: training or inference, as the job file says, else as the main program looks. */
-enum job_phase run_phase(const struct measured *m);
-enum job_phase program_phase(const struct program *p); /* NULL: unknown */
-extern const struct str phase_names[];
+enum phase run_phase(const struct measured *m);
 
 /* skew.c: largest over lower median of the devices' time in an op; NaN with fewer than two. */
 double subject_skew(const struct measured *m, ptrdiff_t subject);
@@ -139,7 +143,7 @@ double main_peak_flops(const struct chip_device *c);
 /* Union of all activity: every moment with some mask but 0, which is idle. */
 int64_t busy_ps(const struct sweep *s);
 
-/* Seconds of the steady steps kept: step k lasts as long as on its slowest device. */
+/* Seconds of the steady steps kept, on the device that ends last. */
 double *step_times(const struct measured *m, ptrdiff_t *count);
 
 /* One writer per group of tables; devices, steps and programs are run.c's own. */

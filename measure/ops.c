@@ -245,6 +245,11 @@ static const struct str attribution_names[] = {
 	[ATTRIBUTION_NAME] = STR_INIT("name"),
 	[ATTRIBUTION_EXACT] = STR_INIT("name"),
 };
+const struct str role_names[] = {
+	[ROLE_STEP] = STR_INIT("step"),
+	[ROLE_OTHER] = STR_INIT("other"),
+	[ROLE_SERVING] = STR_INIT("serving"),
+};
 
 static bool same_layout(const struct shape *a, const struct shape *b)
 {
@@ -295,26 +300,31 @@ struct op_measures {
 #define COPY_COLUMN(name, words_or_unit, meaning) row->name = v.name;
 
 static void executions_measure(
-	const struct measured *m, const struct op_total *t, struct op_measures *v)
+	const struct measured *m, const struct op_total *t, enum role role, struct op_measures *v)
 {
+	bool in_step = role == ROLE_STEP;
+
 	if (t->planned > 0) { /* of a program that has not run only this is known */
 		v->count = 0;
 		v->per_step = t->planned;
-		v->time_s = v->time_share = v->mean_s = v->p50_s = v->lo_s = v->hi_s = NAN;
-		v->max_s = v->overlap_ratio = NAN;
+		v->time_s = v->time_share = v->window_share = v->mean_s = v->p50_s = v->lo_s = NAN;
+		v->hi_s = v->max_s = v->overlap_ratio = NAN;
 		return;
 	}
 	v->count = (double)t->self.count;
-	v->per_step = m->device_steps > 0 ? v->count / m->device_steps : NAN;
+	v->per_step = !in_step ? 0 : m->device_steps > 0 ? v->count / m->device_steps : NAN;
 	v->time_s = (double)t->self.sum * PS;
-	v->time_share = m->steady_s > 0 ? v->time_s / m->steady_s : NAN;
+	v->time_share = !in_step ? 0 : m->steady_s > 0 ? v->time_s / m->steady_s : NAN;
+	v->window_share = m->windows_s > 0 ? v->time_s / m->windows_s : NAN;
 	v->mean_s = v->time_s / v->count;
 	v->p50_s = dist_quantile(&t->self, 0.5, *m->keep) * PS;
 	dist_median_interval(&t->self, m->steps, *m->keep, &v->lo_s, &v->hi_s);
 	v->lo_s *= PS;
 	v->hi_s *= PS;
 	v->max_s = (double)t->self.max * PS;
-	v->overlap_ratio = t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
+	/* What runs beside work outside the steps was not looked at. */
+	v->overlap_ratio =
+		in_step && t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
 }
 
 static void costs_measure(const struct op_facts *f, struct op_measures *v)
@@ -337,12 +347,12 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 }
 
 /* `t` counts at least one execution, or one that is planned. */
-static struct op_measures measures_of(
-	const struct measured *m, const struct op_total *t, const struct op_facts *f, double skew)
+static struct op_measures measures_of(const struct measured *m, const struct op_total *t,
+	const struct op_facts *f, enum role role, double skew)
 {
-	struct op_measures v = { .skew = skew };
+	struct op_measures v = { .role = role_names[role], .skew = skew };
 
-	executions_measure(m, t, &v);
+	executions_measure(m, t, role, &v);
 	costs_measure(f, &v);
 	v.t_math_s = f->roof.t_math_s;
 	v.t_hbm_s = f->roof.t_hbm_s;
@@ -392,7 +402,7 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 	key = op_key_text(m, s, row->scope, &where);
 	row->key = key.key;
 	row->family = key.family;
-	struct op_measures v = measures_of(m, t, &f, subject_skew(m, s->index));
+	struct op_measures v = measures_of(m, t, &f, s->program->role, subject_skew(m, s->index));
 	if (s->async != ASYNC_NONE)
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
@@ -475,7 +485,7 @@ static void edges_fill(struct measured *m, const struct subject **subjects, ptrd
 	}
 }
 
-/* Families: rows of ops with equal (module, family, kind), summed; the heaviest names them. */
+/* Families: rows of ops alike in module, family, kind and role, summed; the heaviest names them. */
 
 static void family_begin(struct measured *m, const struct ops_row *op)
 {
@@ -502,6 +512,7 @@ struct family_sum {
 	struct op_total total;
 	struct op_facts facts;
 	double skew;
+	enum role role;
 	bool halves; /* of pairs: their span tells how much overlaps */
 };
 
@@ -513,8 +524,8 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct ops_row *op = &table_rows(m->tables, ops)[i];
-		struct str key = arena_fmt(m->keep, "%.*s\n%.*s\n%.*s", STR_ARG(op->family),
-			STR_ARG(op->module), STR_ARG(op->kind));
+		struct str key = arena_fmt(m->keep, "%.*s\n%.*s\n%.*s\n%d", STR_ARG(op->family),
+			STR_ARG(op->module), STR_ARG(op->kind), (int)subjects[i]->program->role);
 		int32_t next = (int32_t)table_count(m->tables, families);
 		int32_t at = map_put(&index, key, next, m->keep);
 		struct op_total t;
@@ -524,6 +535,7 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 			family_begin(m, op);
 			op_facts_of(m, subjects[i], &sums[at].facts);
 			sums[at].skew = op->skew;
+			sums[at].role = subjects[i]->program->role;
 			sums[at].halves = op->is_async > 0;
 		}
 		struct families_row *row = &table_rows(m->tables, families)[at];
@@ -536,7 +548,8 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 	}
 	for (ptrdiff_t i = 0; i < table_count(m->tables, families); i++) {
 		struct families_row *row = &table_rows(m->tables, families)[i];
-		struct op_measures v = measures_of(m, &sums[i].total, &sums[i].facts, sums[i].skew);
+		struct op_measures v =
+			measures_of(m, &sums[i].total, &sums[i].facts, sums[i].role, sums[i].skew);
 		if (sums[i].halves)
 			v.overlap_ratio = NAN;
 		OP_MEASURES(COPY_COLUMN, COPY_COLUMN)

@@ -95,6 +95,10 @@ bool plan_programs(struct measured *m, struct diag *err)
 		m->main = registry_program_at(m->registry, i);
 		most = isnan(seconds) ? 0 : seconds;
 	}
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
+		struct program *p = registry_program_at(m->registry, i);
+		p->role = p == m->main ? ROLE_STEP : ROLE_OTHER;
+	}
 	m->shape = run_shape_of(m); /* the main program tells how large the job is: once more */
 	m->predictions = predict(m);
 	return true;

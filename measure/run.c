@@ -93,18 +93,18 @@ struct devices_row *device_row_new(struct measured *m, const struct plane *p, st
 	row->device = text_clean(m->keep, p->name);
 	row->chip_id = chip >= 0 ? arena_fmt(m->keep, "%lld", (long long)chip) : row->device;
 	row->core_type = core_type;
-	row->phase = phase_names[run_phase(m)];
+	row->phase = phase_word(run_phase(m));
 	return row;
 }
 
 double *step_times(const struct measured *m, ptrdiff_t *count)
 {
-	double *times = arena_make(m->keep, double, SWEEP_MAX_STEPS);
-	const int64_t *slowest_ps = aggregate_slowest_ps(m->sums);
+	const int64_t *ps;
 
-	*count = m->steps < SWEEP_MAX_STEPS ? (ptrdiff_t)m->steps : SWEEP_MAX_STEPS;
+	*count = aggregate_steps(m->sums, &ps);
+	double *times = arena_make(m->keep, double, *count);
 	for (ptrdiff_t i = 0; i < *count; i++)
-		times[i] = (double)slowest_ps[i] * PS;
+		times[i] = (double)ps[i] * PS;
 	return times;
 }
 
@@ -126,6 +126,7 @@ static void totals(struct measured *m)
 		if (s->steady_count > 0 && (m->steps < 0 || s->steady_count < m->steps))
 			m->steps = s->steady_count;
 		m->steady_s += (double)s->steady_ps * PS;
+		m->windows_s += (double)(s->last_ps - s->first_ps) * PS;
 		m->device_steps += (double)s->steady_count;
 	}
 	if (m->steps < 0)
@@ -185,7 +186,7 @@ static void fill_devices(struct measured *m)
 static void fill_steps(struct measured *m)
 {
 	ptrdiff_t count, rows = 0;
-	const double *slowest = step_times(m, &count);
+	const double *global = step_times(m, &count);
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		rows += m->devices[i].sweep.step_count;
@@ -203,9 +204,9 @@ static void fill_steps(struct measured *m)
 			row->device = device;
 			row->step = (double)s->number;
 			row->start_s = (double)(s->start_ps - d->sweep.first_ps) * PS;
-			row->time_s = (double)(s->end_ps - s->start_ps) * PS;
+			row->time_s = (double)step_length_ps(s) * PS;
 			if (!s->warmup && s->complete && steady < count)
-				row->slowest_s = slowest[steady++];
+				row->global_s = global[steady++];
 			row->compute_s = s->sum.compute;
 			row->comms_exposed_s = s->sum.exposed;
 			row->comms_hidden_s = s->sum.hidden;
@@ -241,8 +242,8 @@ struct programs_row *program_row_new(struct measured *m, const struct program *p
 
 	row->program = program_text(p, m->keep);
 	row->module = p->module;
-	row->role = p == m->main ? STR("main") : STR("other");
-	row->phase = phase_names[program_phase(p)];
+	row->role = role_names[p->role];
+	row->phase = phase_word(program_phase(p));
 	row->has_hlo = p->hlo != NULL;
 	if (p->hlo)
 		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);

@@ -45,7 +45,8 @@ struct measure_options {
 	/* user_file is the first frame below one of them, the first that fits */
 	const struct source_root *source_roots;
 	ptrdiff_t source_root_count;
-	int threads; /* at least 1 */
+	struct str step; /* pattern of the step's mark or module; missing: told by what ran */
+	int threads;	 /* at least 1 */
 };
 
 /*

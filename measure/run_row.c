@@ -17,43 +17,11 @@ static const struct str source_names[] = { STR_INIT("window"), STR_INIT("program
 static const struct str platform_names[] = { STR_INIT("unknown"), STR_INIT("tpu"),
 	STR_INIT("nvidia"), STR_INIT("amd"), STR_INIT("cpu") };
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* "jit_train_step" has the word "train", "jit_constrained" has not. */
-static bool has_word(struct str text, struct str word)
-{
-	ptrdiff_t at = str_find(text, word);
-
-	return at >= 0 && (at == 0 || !is_letter(text.p[at - 1])) &&
-	       (at + word.len == text.len || !is_letter(text.p[at + word.len]));
-}
-
-const struct str phase_names[] = { [JOB_PHASE_UNSAID] = STR_INIT("unknown"),
-	[JOB_TRAIN] = STR_INIT("train"),
-	[JOB_INFERENCE] = STR_INIT("inference") };
-
-/* A gradient in the main program is training; prefill and decode are inference by their names. */
-enum job_phase program_phase(const struct program *p)
-{
-	static const struct str inference[] = { STR_INIT("prefill"), STR_INIT("decode"),
-		STR_INIT("generate"), STR_INIT("inference") };
-
-	if (!p || p->has_gradient)
-		return p ? JOB_TRAIN : JOB_PHASE_UNSAID;
-	for (size_t i = 0; i < sizeof(inference) / sizeof(inference[0]); i++)
-		if (has_word(p->module, inference[i]))
-			return JOB_INFERENCE;
-	return has_word(p->module, STR("train")) ? JOB_TRAIN : JOB_PHASE_UNSAID;
-}
-
-enum job_phase run_phase(const struct measured *m)
+enum phase run_phase(const struct measured *m)
 {
 	const struct job_file *j = m->options->job;
 
-	return j && j->phase ? (enum job_phase)j->phase : program_phase(m->main);
+	return j && j->phase ? (enum phase)j->phase : program_phase(m->main);
 }
 
 static struct mask_sum run_masks(const struct measured *m)
@@ -85,6 +53,8 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 	enum activity a = op_kind_activity(s->kind);
 	bool comms = !isnan(op->t_comms_s);
 
+	if (s->program->role != ROLE_STEP)
+		return;
 	sum->time += op->time_s;
 	sum->count += op->count;
 	/* Work on the chip, which a roofline could judge: not moving data to others or the host. */
@@ -299,7 +269,7 @@ struct str fill_run(struct measured *m, struct str name, const struct gap_sums *
 		if (s->events > 0 && !(row->window_s >= window_s))
 			row->window_s = window_s;
 	}
-	row->phase = phase_names[run_phase(m)];
+	row->phase = phase_word(run_phase(m));
 	if (m->planned)
 		return plan_run_row(m, row);
 	row->hosts = (double)m->host_count;

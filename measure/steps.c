@@ -1,9 +1,10 @@
 /*
  * Where the steps come from, and the sweeps that follow from it.
  *
- * Marked steps (the Steps line) are known before the sweep.  Otherwise the steps are executions of
- * the main program, which a look at the first events guesses and the whole sweep confirms or
- * corrects.
+ * Marked steps (the Steps line) are known before the sweep.  Otherwise a look at the first events
+ * guesses that the steps are executions of one program.  The sweep under that guess keeps what
+ * every device ran; marks of the host, or several programs, make a schedule of it (schedule.h), and
+ * the devices are swept again.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,8 +45,9 @@ static bool lane_marks(struct device *d, const struct lane *l, struct event *e, 
 			str_to_i64(e->name, &number);
 		if (e->end_ps > e->start_ps)
 			*arena_push(keep, plan->marks, plan->mark_count, *cap) =
-				(struct step_mark){ e->start_ps - shift, e->end_ps - shift,
-					number };
+				(struct step_mark){ .start_ps = e->start_ps - shift,
+					.end_ps = e->end_ps - shift,
+					.number = number };
 	}
 	return cursor_end(c, err);
 }
@@ -138,7 +140,8 @@ static const struct program *main_program(const struct measured *m)
 			if (s->programs[i].executions > most)
 				most = s->programs[i].executions;
 		}
-		if (p->id != PROGRAM_UNKNOWN && most >= 2 &&
+		bool may_be = m->is_scheduled ? m->schedule.in_step[i] : most >= 2;
+		if (p->id != PROGRAM_UNKNOWN && may_be &&
 			(!best || sum_ps > best_ps ||
 				(sum_ps == best_ps && program_before(p, best)))) {
 			best = p;
@@ -159,9 +162,10 @@ static int64_t executions_of(const struct device *d, const struct program *p)
 static void plan_program(struct measured *m, const struct program *p, bool drop_first)
 {
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		m->devices[i].plan = (struct step_plan){
-			.source = STEPS_PROGRAM, .main = p, .per_step = 1, .drop_first = drop_first
-		};
+		m->devices[i].plan = (struct step_plan){ .source = STEPS_PROGRAM,
+			.main = p,
+			.drop_first = drop_first,
+			.keep_runs = true };
 	m->main = p;
 	m->source = STEPS_PROGRAM;
 }
@@ -181,62 +185,56 @@ static bool plan_warmups(struct measured *m)
 	return changed;
 }
 
-/*
- * Annotations say which executions are a step: the n-th group of k belongs to the n-th annotation
- * when there are exactly k times as many.  Any other count means that some fell outside the
- * window, and then the program alone decides.  0 when they do not fit.
- */
-static int64_t executions_per_annotation(const struct measured *m, const struct device *d)
+/* Nothing is marked or asked for, and one program is all that ran. */
+static bool is_plain(const struct measured *m)
 {
-	int64_t executions = executions_of(d, m->main), count = 0;
+	const struct program *only = NULL;
 
-	for (ptrdiff_t i = 0; i < m->facts.steps.count; i++)
-		count += m->facts.steps.items[i].host == d->host;
-	return count > 0 && executions % count == 0 ? executions / count : 0;
+	if (m->facts.steps.count > 0 || m->options->step.p ||
+		phase_of_name(m->main ? m->main->module : STR("")) == PHASE_INFERENCE)
+		return false;
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
+		const struct program *p = registry_program_at(m->registry, i);
+		bool ran = false;
+		for (ptrdiff_t k = 0; k < m->device_count; k++)
+			ran |= executions_of(&m->devices[k], p) > 0;
+		if (ran && p->id != PROGRAM_UNKNOWN && only)
+			return false;
+		if (ran && p->id != PROGRAM_UNKNOWN)
+			only = p;
+	}
+	return true;
 }
 
-static void plan_annotated(struct measured *m, struct device *d)
+/* From what every device ran, kept by the sweep before, to plans; false: that tells no steps. */
+static bool plan_schedule(struct measured *m)
 {
-	const struct host_spans *s = &m->facts.steps;
-	int64_t *numbers = arena_make(m->keep, int64_t, s->count + 1);
-	ptrdiff_t count = 0;
-
-	for (ptrdiff_t i = 0; i < s->count; i++)
-		if (s->items[i].host == d->host)
-			numbers[count++] = s->items[i].number;
-	d->plan.source = STEPS_ANNOTATION;
-	d->plan.per_step = executions_per_annotation(m, d);
-	d->plan.numbers = numbers;
-	d->plan.number_count = count;
-	d->plan.drop_first = count >= 3;
-}
-
-/*
- * All devices that ran the program, or none: steps of two kinds cannot be compared.  True when the
- * plans changed, so that the devices must be swept again.
- */
-static bool annotate(struct measured *m)
-{
-	bool any = false;
+	struct schedule_device *devices =
+		arena_make(m->keep, struct schedule_device, m->device_count);
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		if (executions_of(&m->devices[i], m->main) == 0)
-			continue;
-		if (executions_per_annotation(m, &m->devices[i]) == 0)
+		struct device *d = &m->devices[i];
+		if (d->sweep.runs_cut)
 			return false;
-		any = true;
+		devices[i] = (struct schedule_device){ .host = d->host,
+			.host_shift_ps = d->plane->host_shift_ps,
+			.runs = d->sweep.runs,
+			.run_count = d->sweep.run_count,
+			.plan = &d->plan };
 	}
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (executions_of(&m->devices[i], m->main) > 0)
-			plan_annotated(m, &m->devices[i]);
-	m->source = any ? STEPS_ANNOTATION : m->source;
-	return any;
+	if (!schedule_make(devices, m->device_count, &m->facts, m->registry, m->options->step,
+		    m->keep, &m->schedule))
+		return false;
+	m->source = m->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
+	m->is_scheduled = true;
+	return true;
 }
 
 static void plan_window(struct measured *m)
 {
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		m->devices[i].plan = (struct step_plan){ .source = STEPS_WINDOW };
+		m->devices[i].plan =
+			(struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true };
 	m->source = STEPS_WINDOW;
 }
 
@@ -314,18 +312,18 @@ static bool mark_was_nested(struct measured *m)
 /* Does what the whole sweep saw ask for another one? */
 static bool plan_again(struct measured *m)
 {
-	const struct program *p = main_program(m);
-	bool any_steady = false;
+	bool is_free = m->source != STEPS_LINE && !m->is_scheduled, any_steady = false;
 
-	if (m->source != STEPS_LINE && p && p != m->main) {
+	if (is_free && (mark_was_nested(m) || (!is_plain(m) && plan_schedule(m))))
+		return true;
+	const struct program *p = main_program(m);
+	if (is_free && p && p != m->main) {
 		plan_program(m, p, false);
 		plan_warmups(m);
 		return true;
 	}
 	m->main = p;
-	if (m->source == STEPS_PROGRAM && mark_was_nested(m))
-		return true;
-	if (m->source == STEPS_PROGRAM && p && (annotate(m) || plan_warmups(m)))
+	if (is_free && m->source == STEPS_PROGRAM && p && plan_warmups(m))
 		return true;
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		any_steady |= m->devices[i].sweep.steady_count > 0;
@@ -333,6 +331,17 @@ static bool plan_again(struct measured *m)
 		return false;
 	plan_window(m);
 	return true;
+}
+
+static void roles_set(struct measured *m)
+{
+	for (ptrdiff_t i = 0; m->is_scheduled && i < registry_program_count(m->registry); i++) {
+		struct program *p = registry_program_at(m->registry, i);
+		if (!m->schedule.in_step[i])
+			p->role = m->schedule.is_server && program_phase(p) == PHASE_INFERENCE
+					  ? ROLE_SERVING
+					  : ROLE_OTHER;
+	}
 }
 
 bool steps_sweep(struct measured *m, struct diag *err)
@@ -346,7 +355,8 @@ bool steps_sweep(struct measured *m, struct diag *err)
 				return false;
 			}
 		if (!plan_again(m))
-			return true;
+			break;
 	}
+	roles_set(m);
 	return true;
 }

@@ -30,6 +30,13 @@ enum attribution {
 /* Half of an asynchronous pair. */
 enum async_role { ASYNC_NONE, ASYNC_START, ASYNC_DONE };
 
+/* What a program ran for. */
+enum role {
+	ROLE_STEP,    /* the judged steps */
+	ROLE_OTHER,   /* evaluation, checkpoints, initialisation, steps of another sort */
+	ROLE_SERVING, /* requests of a server, but for the judged ones */
+};
+
 struct program {
 	int32_t index;
 	uint64_t id;	       /* PROGRAM_UNKNOWN: ops without program */
@@ -46,6 +53,7 @@ struct program {
 	struct hlo_costs *costs;
 	enum hlo_platform platform;
 	bool has_gradient;    /* some op is of a backward pass */
+	enum role role;	      /* once the steps are known */
 	int32_t *subjects;    /* by instruction: the subject's index + 1; NULL: none was met */
 	struct map named;     /* the subjects that no instruction is known of */
 	int32_t next_of_hash; /* registry's: another one whose id and module have the same hash */

@@ -1,5 +1,6 @@
 /* One pass over the events of a device: executions of ops and of programs.  See sweep.h. */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure/sweep_state.h"
@@ -121,7 +122,7 @@ static void group_add(struct sweeping *s, struct kernel_group *g, const struct s
 		g->subject = subject->index;
 		g->kernel_count = 0;
 		g->self_ps = 0;
-		g->step = s->in_step ? s->serial : -1;
+		g->step = serial_now(s, subject);
 	}
 	if (g->kernel_count < GROUP_KERNELS)
 		g->kernels[g->kernel_count++] = e->op;
@@ -139,6 +140,13 @@ static void program_close(struct sweeping *s, int32_t program)
 	t->time_ps += p->end_ps - p->start_ps;
 	dist_add(&t->dist, s->keep, p->end_ps - p->start_ps);
 	p->open = false;
+	if (!s->plan->keep_runs)
+		return;
+	if (s->out->run_count == PROGRAM_RUNS_MAX)
+		s->out->runs_cut = true;
+	else
+		*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
+			(struct program_run){ p->start_ps, p->end_ps, program, -1 };
 }
 
 /*
@@ -170,7 +178,7 @@ static void program_event(
 		program_close(s, known->program);
 		p->open = true;
 		p->start_ps = p->end_ps = e->start_ps;
-		if (s->plan->main == subject->program && s->executions++ % s->plan->per_step == 0) {
+		if (s->plan->main == subject->program) {
 			step_close(s, e->start_ps, true);
 			step_open(s, e->start_ps);
 		}
@@ -188,6 +196,9 @@ static void event_take(struct sweeping *s, const struct op_event *e)
 	struct kernel_group *group = &s->lanes[e->lane].group;
 
 	time_advance(s, e->start_ps);
+	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
+	gap_end(s, subject, e->start_ps);
+	time_cross(s);
 	gap_end(s, subject, e->start_ps);
 	bool first = execution_starts(s, group, subject, e);
 	if (first)
@@ -217,6 +228,15 @@ static void sweep_begin(struct sweeping *s, int64_t at_ps)
 		step_open(s, at_ps);
 }
 
+static int run_cmp(const void *a, const void *b)
+{
+	const struct program_run *x = a, *y = b;
+
+	if (x->start_ps != y->start_ps)
+		return x->start_ps < y->start_ps ? -1 : 1;
+	return (x->end_ps > y->end_ps) - (x->end_ps < y->end_ps);
+}
+
 /* Spans without a done never end: they are dropped at the last event's end. */
 static void sweep_finish(struct sweeping *s)
 {
@@ -226,6 +246,8 @@ static void sweep_finish(struct sweeping *s)
 	int64_t marked_ps =
 		s->plan->marks && s->in_step ? s->plan->marks[s->mark].end_ps : o->last_ps;
 	time_advance(s, marked_ps > o->last_ps ? marked_ps : o->last_ps);
+	if ((s->in_step || s->in_other) && s->boundary_ps <= s->now_ps)
+		boundary_cross(s, s->boundary_ps);
 	time_end(s);
 	for (ptrdiff_t i = 0; i < o->plane->lane_count; i++)
 		group_close(s, &s->lanes[i].group);
@@ -236,6 +258,9 @@ static void sweep_finish(struct sweeping *s)
 	step_close(s, o->last_ps, s->plan->source == STEPS_WINDOW);
 	/* They grew among the sweep's own things; a job has many devices, so no more is kept. */
 	LONGER(s->keep, o->steps, o->step_count, o->step_count);
+	LONGER(s->keep, o->runs, o->run_count, o->run_count);
+	if (o->run_count > 1)
+		qsort(o->runs, (size_t)o->run_count, sizeof(*o->runs), run_cmp);
 }
 
 static bool sweep_once(struct sweeping *s, int64_t limit, struct diag *err)

@@ -38,22 +38,37 @@ void *items_longer(
 
 enum step_source { STEPS_WINDOW, STEPS_PROGRAM, STEPS_ANNOTATION, STEPS_LINE };
 
-/* A step as the runtime marked it, on the lane's clock. */
+/*
+ * A stretch of a step, on the lane's clock: a step that other work interrupts has several, with one
+ * number, one behind the other.  Or, with MARK_OTHER, a stretch of work that is no step.
+ */
+enum mark_kind { MARK_STEP, MARK_OTHER };
 struct step_mark {
 	int64_t start_ps, end_ps, number;
+	enum mark_kind kind;
+	bool goes_on; /* the next stretch but for other work is of the same step */
+	bool is_cut;  /* its end was not seen */
 };
+
+/* An execution of a program. */
+struct program_run {
+	int64_t start_ps, end_ps;
+	int32_t program; /* index */
+	int32_t step;	 /* the schedule's; -1 none */
+};
+/* Kept per device, for telling the steps: a day of one a second.  More leaves the marks unused. */
+#define PROGRAM_RUNS_MAX 100000
 
 /* Where a device's steps begin and end. */
 struct step_plan {
 	enum step_source source;
-	struct step_mark *marks; /* LINE: in order, not overlapping; NULL otherwise */
+	struct step_mark *marks; /* in order, not overlapping; or NULL, and then */
 	ptrdiff_t mark_count;
-	/* PROGRAM and ANNOTATION: `per_step` executions of this program make a step. */
-	const struct program *main;
-	int64_t per_step;
-	const int64_t *numbers; /* of annotations, or NULL: from 0 */
-	ptrdiff_t number_count;
-	bool drop_first; /* the first step is a warm-up: there are three or more */
+	const struct program *main; /* PROGRAM: its executions are the steps */
+	bool drop_first;	    /* the first step is a warm-up: there are three or more */
+	const bool *in_step;	    /* by program, with marks of other work: it runs in the steps */
+	ptrdiff_t in_step_count;
+	bool keep_runs; /* executions are wanted */
 };
 
 struct op_total {
@@ -82,6 +97,7 @@ struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps);
 
 struct swept_step {
 	int64_t start_ps, end_ps, number;
+	int64_t other_ps; /* of that, in other work */
 	struct mask_sum sum;
 	bool warmup, complete;
 };
@@ -93,7 +109,7 @@ static inline bool step_is_steady(const struct swept_step *s)
 
 static inline int64_t step_length_ps(const struct swept_step *s)
 {
-	return s->end_ps - s->start_ps;
+	return s->end_ps - s->start_ps - s->other_ps;
 }
 
 struct swept_gap {
@@ -125,6 +141,9 @@ struct sweep {
 	ptrdiff_t program_cap;
 	struct swept_step *steps; /* the first SWEEP_MAX_STEPS steady ones, and as many others */
 	ptrdiff_t step_count, step_cap;
+	struct program_run *runs; /* by begin; NULL unless they were wanted */
+	ptrdiff_t run_count, run_cap;
+	bool runs_cut;			   /* there were more */
 	int64_t steady_count, other_count; /* all of them, */
 	int64_t first_end_ps, last_end_ps; /* and where the first and the last one ended */
 	int64_t steady_ps;		   /* their time */

@@ -150,11 +150,12 @@ struct sweeping {
 	struct swept_step step;		 /* the open one, */
 	int64_t mask_ps[ACTIVITY_MASKS]; /* and its time */
 	bool in_step;
+	bool paused;		  /* the open step waits for the end of other work */
+	bool in_other;		  /* work outside the steps */
 	int64_t serial;		  /* of the open step */
 	bool steady[STEP_MEMORY]; /* of closed steps, by serial */
 	ptrdiff_t mark;		  /* next or current mark of an explicit plan */
 	int64_t boundary_ps;	  /* where it begins or ends; never without such a plan */
-	int64_t executions;	  /* of the main program */
 
 	int64_t idle_since_ps;
 	int32_t last_subject;
@@ -178,11 +179,27 @@ void journal_make_room(struct sweeping *s);
 /* An execution that began in a step that is closed. */
 void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps);
 
+/* Serials of executions that began in no step, and in other work. */
+enum { SERIAL_NONE = -1, SERIAL_OTHER = -2 };
+
+/* Of an op that begins now.  What runs in the steps, too, counts there alone. */
+static inline int64_t serial_now(const struct sweeping *s, const struct subject *op)
+{
+	const struct step_plan *p = s->plan;
+
+	if (s->in_step)
+		return s->serial;
+	return s->in_other && op->program->index < p->in_step_count &&
+			       !p->in_step[op->program->index]
+		       ? SERIAL_OTHER
+		       : SERIAL_NONE;
+}
+
 /* An execution that began in step `serial` and took `self_ps`. */
 static inline void execution_add(
 	struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps)
 {
-	if (!s->in_step || serial != s->serial) {
+	if ((!s->in_step && !s->paused) || serial != s->serial) {
 		execution_add_late(s, subject, serial, self_ps);
 		return;
 	}
@@ -206,8 +223,10 @@ void boundary_cross(struct sweeping *s, int64_t at_ps);
 /* sweep_time.c */
 
 void time_begin(struct sweeping *s);
-/* Let time pass up to `until_ps`: ends of ops and step boundaries in their order. */
+/* Let time pass up to `until_ps`: ends of ops, and step boundaries before it, in their order. */
 void time_advance(struct sweeping *s, int64_t until_ps);
+/* Pass the boundaries that lie at this moment, behind the gap that ends there. */
+void time_cross(struct sweeping *s);
 /* An event that begins now. */
 void event_hold(struct sweeping *s, const struct known *known, const struct op_event *e);
 /* The open step gets its part of what is active, and the next one begins at zero. */

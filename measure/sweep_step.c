@@ -2,6 +2,7 @@
  * The open step: executions, instances and gaps wait here until it closes, and count only if it
  * proves steady.  See sweep.h.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "measure/sweep_state.h"
@@ -46,7 +47,9 @@ void journal_make_room(struct sweeping *s)
 
 void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps)
 {
-	if (serial >= 0 && s->serial - serial < STEP_MEMORY && s->steady[serial % STEP_MEMORY])
+	if (serial == SERIAL_OTHER)
+		dist_add(&s->out->ops[subject].self, s->keep, self_ps);
+	else if (serial >= 0 && s->serial - serial < STEP_MEMORY && s->steady[serial % STEP_MEMORY])
 		dist_add(&s->out->ops[subject].self, s->keep, self_ps);
 }
 
@@ -102,17 +105,7 @@ void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps)
 	struct swept_gap gap = { s->idle_since_ps, at_ps, s->step.number, s->last_subject,
 		next->index };
 	gap_add(s->gaps, &s->gap_count, &gap);
-}
-
-static int64_t step_number(const struct sweeping *s)
-{
-	const struct step_plan *p = s->plan;
-
-	if (p->marks)
-		return p->marks[s->mark].number;
-	if (p->numbers && s->serial < p->number_count)
-		return p->numbers[s->serial];
-	return s->serial;
+	s->idle_since_ps = at_ps; /* told once */
 }
 
 struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps)
@@ -136,7 +129,7 @@ void step_open(struct sweeping *s, int64_t at_ps)
 	memset(&s->step, 0, sizeof(s->step));
 	memset(s->mask_ps, 0, sizeof(s->mask_ps));
 	s->step.start_ps = at_ps;
-	s->step.number = step_number(s);
+	s->step.number = s->plan->marks ? s->plan->marks[s->mark].number : s->serial;
 	s->in_step = true;
 }
 
@@ -179,13 +172,13 @@ static void step_commit(struct sweeping *s)
 	for (int m = 0; m < ACTIVITY_MASKS; m++)
 		o->mask_ps[m] += s->mask_ps[m];
 	o->idle_ps += s->mask_ps[0];
-	o->steady_ps += s->step.end_ps - s->step.start_ps;
+	o->steady_ps += step_length_ps(&s->step);
 	o->steady_count++;
 }
 
 void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 {
-	if (!s->in_step)
+	if (!s->in_step && !s->paused)
 		return;
 	clocks_restart(s);
 	s->step.sum = mask_sum(s->mask_ps, s->mask_ps[0]);
@@ -207,7 +200,7 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 		*arena_push(s->work, s->out->steps, s->out->step_count, s->out->step_cap) = s->step;
 	s->steady[s->serial % STEP_MEMORY] = steady;
 	s->serial++;
-	s->in_step = false;
+	s->in_step = s->paused = false;
 }
 
 int64_t boundary_next(const struct sweeping *s)
@@ -216,16 +209,43 @@ int64_t boundary_next(const struct sweeping *s)
 
 	if (!p->marks || s->mark >= p->mark_count)
 		return INT64_MAX;
-	return s->in_step ? p->marks[s->mark].end_ps : p->marks[s->mark].start_ps;
+	return s->in_step || s->in_other ? p->marks[s->mark].end_ps : p->marks[s->mark].start_ps;
+}
+
+static void mark_begin(struct sweeping *s, const struct step_mark *m)
+{
+	if (m->kind == MARK_OTHER) {
+		s->in_other = true;
+	} else if (s->paused) {
+		clocks_restart(s);
+		s->step.other_ps += m->start_ps - s->step.end_ps;
+		s->in_step = true;
+		s->paused = false;
+	} else {
+		step_open(s, m->start_ps);
+	}
+}
+
+static void mark_end(struct sweeping *s, const struct step_mark *m)
+{
+	if (m->kind == MARK_OTHER) {
+		s->in_other = false;
+	} else if (m->goes_on) {
+		clocks_restart(s);
+		s->step.end_ps = m->end_ps;
+		s->in_step = false;
+		s->paused = true;
+	} else {
+		step_close(s, m->end_ps, !m->is_cut);
+	}
+	s->mark++;
 }
 
 void boundary_cross(struct sweeping *s, int64_t at_ps)
 {
-	if (!s->in_step) {
-		step_open(s, at_ps);
-	} else {
-		step_close(s, at_ps, true);
-		s->mark++;
-	}
+	const struct step_mark *m = &s->plan->marks[s->mark];
+
+	assert(at_ps == boundary_next(s));
+	(s->in_step || s->in_other ? mark_end : mark_begin)(s, m);
 	s->boundary_ps = boundary_next(s);
 }

@@ -428,7 +428,7 @@ void event_hold(struct sweeping *s, const struct known *known, const struct op_e
 	s->held.known = known;
 	s->held.start_ps = e->start_ps;
 	s->held.end_ps = e->end_ps;
-	s->held.step = s->in_step ? s->serial : -1;
+	s->held.step = serial_now(s, known->subject);
 	s->held.lane = e->lane;
 }
 
@@ -438,10 +438,10 @@ void time_advance(struct sweeping *s, int64_t until_ps)
 	for (;;) {
 		int64_t boundary = s->boundary_ps;
 
-		if (s->next_end_ps > until_ps && boundary > until_ps)
+		if (s->next_end_ps > until_ps && boundary >= until_ps)
 			break;
 		struct running *r = ending_first(s, until_ps);
-		if (boundary <= until_ps && boundary <= (r ? r->end_ps : INT64_MAX)) {
+		if (boundary < until_ps && boundary <= (r ? r->end_ps : INT64_MAX)) {
 			account(s, boundary);
 			boundary_cross(s, boundary);
 		} else if (r) {
@@ -452,6 +452,12 @@ void time_advance(struct sweeping *s, int64_t until_ps)
 		}
 	}
 	account(s, until_ps);
+}
+
+void time_cross(struct sweeping *s)
+{
+	while (s->boundary_ps <= s->now_ps)
+		boundary_cross(s, s->boundary_ps);
 }
 
 void time_begin(struct sweeping *s)

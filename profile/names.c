@@ -101,6 +101,7 @@ static const struct {
 	{ STARTS, STR_INIT("end: "), HOST_OTHER }, /* twin of a CPU op */
 	{ EQUALS, STR_INIT("MemoryAllocation"), HOST_ALLOCATOR },
 	{ EQUALS, STR_INIT("MemoryDeallocation"), HOST_ALLOCATOR },
+	{ STARTS, STR_INIT("PjitFunction("), HOST_LAUNCH },
 	{ STARTS, STR_INIT("backend_compile"), HOST_COMPILE },
 	{ EQUALS, STR_INIT("TfrtTpuCompiler::Compile"), HOST_COMPILER },
 	{ EQUALS, STR_INIT("CpuCompiler::RunBackend"), HOST_COMPILER },

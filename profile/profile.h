@@ -52,6 +52,7 @@ enum host_class {
 	HOST_SYNC,	/* waiting for the device, or fetching a result */
 	HOST_COMPILER,	/* the compiler proper, inside HOST_COMPILE: its stats name the module */
 	HOST_PROFILER,	/* the profiler's own start and stop */
+	HOST_LAUNCH,	/* a jitted function is called: "PjitFunction(name)" */
 	HOST_STEP,	/* a step annotation (decided by its stats, not its name) */
 };
 

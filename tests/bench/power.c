@@ -66,7 +66,7 @@ static void add_step(struct tables *t, double time_s, double exposed_s, struct a
 	struct steps_row *s = table_new(t, steps, keep);
 	s->host = STR("host");
 	s->device = STR("device");
-	s->time_s = s->slowest_s = time_s;
+	s->time_s = s->global_s = time_s;
 	s->comms_exposed_s = exposed_s;
 }
 
@@ -124,13 +124,13 @@ static double mean_of(const struct tables *t)
 {
 	double sum = 0;
 	for (ptrdiff_t i = 0; i < table_count(t, steps); i++)
-		sum += table_rows(t, steps)[i].slowest_s / (double)table_count(t, steps);
+		sum += table_rows(t, steps)[i].global_s / (double)table_count(t, steps);
 	return sum;
 }
 
 static double last_of(const struct tables *t)
 {
-	return table_rows(t, steps)[table_count(t, steps) - 1].slowest_s;
+	return table_rows(t, steps)[table_count(t, steps) - 1].global_s;
 }
 
 static const struct str set_names[SETS] = { STR_INIT("store:last=20"), STR_INIT("the baseline") };

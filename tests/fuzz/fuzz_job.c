@@ -15,9 +15,9 @@ static void fuzz(struct str bytes, struct arena *keep)
 		return;
 	}
 	require(text_is_clean(job.labels) && text_is_clean(job.mesh) && text_is_clean(job.owner));
-	for (int phase = JOB_PHASE_UNSAID; phase <= JOB_INFERENCE; phase++) {
-		require(!(job_model_flops(&job, (enum job_phase)phase) < 0));
-		require(!(job_hardware_flops(&job, (enum job_phase)phase) < 0));
+	for (int phase = PHASE_UNKNOWN; phase <= PHASE_INFERENCE; phase++) {
+		require(!(job_model_flops(&job, (enum phase)phase) < 0));
+		require(!(job_hardware_flops(&job, (enum phase)phase) < 0));
 	}
 	require(!(job_memory_bytes(&job, 1) < job_memory_bytes(&job, 8)));
 	require(!(job_bubble(&job) < 0) && !(job_bubble(&job) > 1));

@@ -4,6 +4,7 @@ An execution is one run of an op on a device; a launch is one run of a program t
 """
 
 import collections
+import itertools
 import pathlib
 import re
 import statistics
@@ -17,6 +18,8 @@ TPU_PLANE = re.compile(r"/device:TPU:\d+$")
 GPU_PLANE = re.compile(r"/device:GPU:\d+$")
 PROGRAM_IN_NAME = re.compile(r"\((\d+)\)$")
 DISTURBANCE = re.compile(r"backend_compile|\$.* (start|stop)_trace$")
+CLOCK_SLACK = 200_000_000  # ps: host and device clocks agree to less
+SERVER = re.compile(r"(?<![A-Za-z])(prefill|decode|generate|inference)(?![A-Za-z])")
 TRANSFER = re.compile(r"Memcpy(H2D|D2H|D2D|P2P)|Copy(Host|Device)To(Host|Device)")
 COPY_KERNEL = "__amd_rocclr_copyBuffer"         # how newer AMD profiles show a memory copy
 HOLDERS = ("while", "call", "conditional")      # what their events cost is their bodies' cost
@@ -26,25 +29,41 @@ IN_HBM = 1                                      # memory_space of a breakdown en
 class Execution:
     """One run of an op: kernels of a GPU stream, or one event."""
 
-    def __init__(self, program, op, start, host_start, time, event):
+    def __init__(self, program, op, start, last, host_start, time, event):
         self.program, self.op = program, op
-        self.start, self.host_start, self.time = start, host_start, time
+        self.start, self.last = start, last
+        self.host_start, self.time = host_start, time
         self.event = event
         self.kernels = {event.name}
 
 
 class Step:
-    def __init__(self, number, start, end, host_start, host_end, complete=True):
-        self.number, self.start, self.end = number, start, end
+    """Stretches of a device's time, with other work cut out."""
+
+    def __init__(self, number, stretches, host_start, host_end, complete=True):
+        self.number, self.stretches = number, stretches
         self.host_start, self.host_end, self.complete = host_start, host_end, complete
         self.warmup = self.whole_window = False
 
     @property
+    def end(self):
+        return self.stretches[-1][1]
+
+    @property
     def time(self):
-        return self.end - self.start
+        return sum(end - start for start, end in self.stretches)
 
     def holds(self, execution):
-        return self.whole_window or self.start <= execution.start < self.end
+        return self.whole_window or any(start <= execution.start < end
+                                        for start, end in self.stretches)
+
+
+class Launch:
+    """An execution of a program, from its first op to its last."""
+
+    def __init__(self, program, start, end, host_start):
+        self.program, self.start, self.end, self.host_start = program, start, end, host_start
+        self.label = None
 
 
 class Device:
@@ -161,7 +180,8 @@ def add_nested(device, events, modules, describe):
         program, name = describe(event)
         op = op_name(modules, program, name)
         device.intervals.append((start, start + duration))
-        device.executions.append(Execution(program, op, start, event.start, own, event))
+        device.executions.append(Execution(
+            program, op, start, start + duration, event.start, own, event))
 
 
 def describe_tpu(event):
@@ -209,7 +229,7 @@ def add_streams(device, events, modules):
         program, op = program_of(event.stats), event.name
         if "hlo_op" not in event.stats:
             device.executions.append(
-                Execution(None, op, event.start, event.start, event.duration, event))
+                Execution(None, op, event.start, event.end, event.start, event.duration, event))
             last[stream] = None
             continue
         op = op_name(modules, program, event.stats["hlo_op"].split("::")[-1])
@@ -220,9 +240,11 @@ def add_streams(device, events, modules):
         began[program] = op
         if same and not again:
             before.time += event.duration
+            before.last = max(before.last, event.end)
             before.kernels.add(event.name)
             continue
-        last[stream] = Execution(program, op, event.start, event.start, event.duration, event)
+        last[stream] = Execution(
+            program, op, event.start, event.end, event.start, event.duration, event)
         device.executions.append(last[stream])
 
 
@@ -307,16 +329,78 @@ def note_allocator(found, stats):
 
 # ---- steps --------------------------------------------------------------------------------------
 
-def launch_steps(device, launches, numbers, each):
-    """Steps of `each` launches; each lasts to the start of the next, the last is not complete."""
-    host_end_seen = max(e.event.end for e in device.executions)
+def launch_list(device):
+    """All executions of programs on a device, in order."""
+    found = []
+    for program, starts in device.launches.items():
+        starts = sorted(starts)
+        launches = [Launch(program, start, start, host_start) for start, host_start in starts]
+        at = 0
+        for execution in sorted(device.executions, key=lambda e: e.start):
+            if execution.program != program or execution.start < starts[0][0]:
+                continue
+            while at + 1 < len(launches) and launches[at + 1].start <= execution.start:
+                at += 1
+            launches[at].end = max(launches[at].end, execution.last)
+        found += launches
+    return sorted(found, key=lambda launch: launch.start)
+
+
+def cut_out(launches, begin, until):
+    """[begin, until) without what belongs to no step and runs beside none of the step's work."""
+    stretches, at, own_end = [], begin, begin
+    inside = [launch for launch in launches if begin <= launch.start < until]
+    for i, launch in enumerate(inside):
+        if launch.label is not None:
+            own_end = max(own_end, launch.end)
+            continue
+        if i and inside[i - 1].label is None:
+            continue
+        run = list(itertools.takewhile(lambda other: other.label is None, inside[i:]))
+        behind = inside[i + len(run):]
+        low = max(run[0].start, own_end)
+        high = min(max(other.end for other in run), behind[0].start if behind else until)
+        if high > low:
+            stretches.append((at, low))
+            at = high
+    stretches.append((at, until))
+    return [(start, end) for start, end in stretches if end > start]
+
+
+def labelled_steps(launches, number_of, alone):
+    """A step lasts until the next begins; the last ends with its own work and is not complete."""
+    labels, shift = [], 0
+    for launch in launches:
+        shift = launch.host_start - launch.start
+        if launch.label is not None and launch.label not in labels:
+            labels.append(launch.label)
+    begin = {label: min(x.start for x in launches if x.label == label) for label in labels}
     steps = []
-    for i, number in enumerate(numbers):
-        start, host_start = launches[i * each]
-        last = i + 1 == len(numbers)
-        end, host_end = (device.end, host_end_seen) if last else launches[(i + 1) * each]
-        steps.append(Step(number, start, end, host_start, host_end, not last))
+    for i, label in enumerate(labels):
+        own_end = max(x.end for x in launches if x.label == label)
+        last = i + 1 == len(labels)
+        until = own_end if last or alone else begin[labels[i + 1]]
+        stretches = cut_out(launches, begin[label], until)
+        steps.append(Step(number_of(label), stretches, begin[label] + shift, until + shift,
+                          alone or not last))
     return steps
+
+
+def smallest_period(names):
+    for period in range(1, len(names) // 3 + 1):
+        if all(a == b for a, b in zip(names, names[period:])):
+            return period
+    return None
+
+
+def longest_wait(launches, period):
+    """Where in the period the device waits longest, over all of its periods."""
+    waits, reached = [0] * period, launches[0].end
+    for i, launch in enumerate(launches[:len(launches) - len(launches) % period]):
+        if i:
+            waits[i % period] += max(0, launch.start - reached)
+        reached = max(reached, launch.end)
+    return waits.index(max(waits))
 
 
 def line_steps(events):
@@ -325,7 +409,7 @@ def line_steps(events):
         start, duration = device_clock(event)
         number = event.stats.get("step_num", event.name)
         number = int(number) if str(number).isdigit() else i
-        steps.append(Step(number, start, start + duration, event.start, event.end))
+        steps.append(Step(number, [(start, start + duration)], event.start, event.end))
     if steps and steps[-1].time * 2 < statistics.median(step.time for step in steps):
         steps[-1].complete = False
     return steps
@@ -373,29 +457,74 @@ class Run:
             for device in self.devices:
                 device.steps = line_steps(device.steps_line)
             return "steps-line"
-        if self.main is not None and self._annotated():
-            return "annotation"
         for device in self.devices:
-            launches = device.launches.get(self.main, [])
-            device.steps = launch_steps(device, launches, range(len(launches)), 1)
+            device.all_launches = launch_list(device)
+        if self._marked():
+            return "annotation"
+        self._periodic()
         return "program"
 
-    def _annotated(self):
-        """Give every device with the main program the steps that its host marked, or none any."""
-        found = []
+    def _name(self, program):
+        return getattr(self.modules.get(program), "name", program)
+
+    def _marked(self):
+        """Work belongs to the mark of its host that it runs in, if the job waits there for it;
+        else the marks must divide each program's executions."""
+        found = False
         for host in self.hosts:
-            numbers = [event.stats["step_num"] for event in host.annotations()]
+            marks = host.annotations()
             for device in host.devices:
-                launches = device.launches.get(self.main, [])
-                if not launches:
-                    continue
-                if not numbers or len(launches) % len(numbers):
-                    return False
-                each = len(launches) // len(numbers)
-                found.append((device, launch_steps(device, launches, numbers, each)))
-        for device, steps in found:
-            device.steps = steps
-        return bool(found)
+                launches = device.all_launches
+                for launch in launches:
+                    inside = [i for i, mark in enumerate(marks)
+                              if mark.start <= launch.host_start < mark.end]
+                    launch.label = inside[0] if inside else None
+                behind = [x for x in launches if x.label is not None and x.end - x.start
+                          + x.host_start > marks[x.label].end + CLOCK_SLACK]
+                idle = len(marks) - len({x.label for x in launches} - {None})
+                if (20 * len(behind) > sum(x.label is not None for x in launches)
+                        or 20 * idle > len(marks)):
+                    self._by_order(launches, len(marks))
+                device.steps = labelled_steps(
+                    launches, lambda i, marks=marks: marks[i].stats["step_num"], False)
+                found = found or bool(device.steps)
+        return found
+
+    @staticmethod
+    def _by_order(launches, marks):
+        by_program = collections.defaultdict(list)
+        for launch in launches:
+            launch.label = None
+            by_program[launch.program].append(launch)
+        for group in by_program.values():
+            if marks and len(group) % marks == 0:
+                for i, launch in enumerate(group):
+                    launch.label = i // (len(group) // marks)
+
+    def _periodic(self):
+        """A period of the modules' sequence is a step; what is in none is left out, the least
+        first.  A server's step is one execution."""
+        time = collections.Counter()
+        for device in self.devices:
+            for launch in device.all_launches:
+                time[self._name(launch.program)] += launch.end - launch.start
+        names = [name for name, _ in time.most_common()]
+        alone = bool(names) and bool(SERVER.search(str(names[0])))
+        names = names[:1] if alone else names
+        periods = []
+        while names:
+            kept = [[x for x in device.all_launches if self._name(x.program) in names]
+                    for device in self.devices]
+            periods = [smallest_period([self._name(x.program) for x in launches])
+                       for launches in kept]
+            if all(period for launches, period in zip(kept, periods) if launches):
+                break
+            names.pop()
+        for device, launches, period in zip(self.devices, kept if names else [], periods):
+            first = longest_wait(launches, period) if launches else 0
+            for i, launch in enumerate(launches[first:]):
+                launch.label = i // period
+            device.steps = labelled_steps(device.all_launches, int, alone)
 
     def _steady_numbers(self):
         """Steps that are complete and not warm-up on every device that has them."""
@@ -408,7 +537,7 @@ class Run:
     def _whole_window(self):
         self.source, self.steady = "window", [0] if self.devices else []
         for device in self.devices:
-            device.steps = [Step(0, device.start, device.end, 0, 0)]
+            device.steps = [Step(0, [(device.start, device.end)], 0, device.end)]
             device.steps[0].whole_window = True
 
     # ---- what the tables hold ---------------------------------------------------------------
@@ -417,10 +546,19 @@ class Run:
         return [step for step in device.steps if step.number in self.steady]
 
     def step_time(self):
-        """Median steady step, each as long as on its slowest device."""
-        longest = [max(step.time for device in self.devices for step in device.steps
-                       if step.number == number) for number in self.steady]
-        return statistics.median(longest) / SECOND if longest else None
+        """Median steady step of the device whose steps end last."""
+        with_steps = [device for device in self.devices if self.steady_steps(device)]
+        if not with_steps:
+            return None
+        last = max(with_steps, key=lambda device: device.steps[-1].host_end)
+        return statistics.median(step.time for step in self.steady_steps(last)) / SECOND
+
+    def in_steps(self):
+        """The programs of the steps; None where every program is."""
+        if self.source in ("steps-line", "window"):
+            return None
+        return {launch.program for device in self.devices for launch in device.all_launches
+                if launch.label is not None}
 
     def programs(self):
         """Program id -> (launches over all devices, planned bytes)."""
@@ -438,10 +576,20 @@ class Run:
                 if any(step.holds(execution) for step in steps):
                     yield execution
 
+    def other_executions(self):
+        """Of the programs outside the steps, all but those that run beside a step's work."""
+        ours = self.in_steps()
+        for device in self.devices:
+            for execution in device.executions:
+                if (ours is not None and execution.program is not None
+                        and execution.program not in ours
+                        and not any(step.holds(execution) for step in device.steps)):
+                    yield execution
+
     def ops(self):
-        """(program, op) -> executions of the steady steps on all devices."""
+        """(program, op) -> executions of the steady steps on all devices; outside them, all."""
         found = collections.defaultdict(list)
-        for execution in self.steady_executions():
+        for execution in [*self.steady_executions(), *self.other_executions()]:
             found[execution.program, execution.op].append(execution)
         return found
 
@@ -458,8 +606,10 @@ class Run:
 
     def transfers(self):
         """Direction -> (count, bytes or None) over all devices and steady steps."""
-        found = collections.defaultdict(list)
+        found, ours = collections.defaultdict(list), self.in_steps()
         for execution in self.steady_executions():
+            if ours is not None and execution.program is not None and execution.program not in ours:
+                continue
             direction = transfer_direction(execution.event)
             if direction:
                 found[direction].append(transfer_bytes(execution.event))

@@ -228,7 +228,7 @@ def pinned_and_rolling(nights):
     files = recorded(nights, 1)
     for night in range(1, 6):
         expect("recorded", nights.record(nights.build(night, slower=1.05))[0])
-    run = nights.build(6, slower=1.05)
+    run = nights.build(14, slower=1.05)
     asked = ("--store", nights.store, "--baseline", files[0])
     report, _, _ = nights.check(run, *asked, "--baseline", LAST5)
     rows = table(report, "deltas")

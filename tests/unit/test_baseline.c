@@ -41,7 +41,7 @@ static void make_run(struct tables *t, double step_s, double noise)
 		struct steps_row *s = table_new(t, steps, &keep);
 		s->host = STR("h");
 		s->device = STR("d");
-		s->slowest_s = s->time_s = step_s * (1 + noise * wave[(i * 5 + i / 8) % 8]);
+		s->global_s = s->time_s = step_s * (1 + noise * wave[(i * 5 + i / 8) % 8]);
 	}
 }
 

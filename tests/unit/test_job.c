@@ -32,7 +32,7 @@ static void test_palm(void **state)
 			"layers: 118, heads: 48, head_dim: 256, seq_len: 2048, attention: %s }",
 			attention[i])
 						   .p);
-		double seen = job_model_flops(&j, JOB_TRAIN) / (6144 * 275e12);
+		double seen = job_model_flops(&j, PHASE_TRAIN) / (6144 * 275e12);
 		assert_true(fabs(seen - mfu[i]) < 5e-5);
 	}
 }
@@ -43,23 +43,23 @@ static void test_model_flops(void **state)
 	struct job_file j = job_of("version: 1\ntokens_per_step: 1000\nmodel: { params: 10, "
 				   "layers: 2, heads: 3, head_dim: 4, seq_len: 5, remat: block }");
 	(void)state;
-	assert_near(job_model_flops(&j, JOB_TRAIN), 1000.0 * (60 + 12 * 2 * 12 * 5));
-	assert_near(job_hardware_flops(&j, JOB_TRAIN), 1000.0 * (80 + 16 * 2 * 12 * 5));
-	assert_near(job_model_flops(&j, JOB_INFERENCE), 1000.0 * (20 + 4 * 2 * 12 * 5));
-	assert_near(job_hardware_flops(&j, JOB_INFERENCE), job_model_flops(&j, JOB_INFERENCE));
-	assert_unknown(job_model_flops(&j, JOB_PHASE_UNSAID));
+	assert_near(job_model_flops(&j, PHASE_TRAIN), 1000.0 * (60 + 12 * 2 * 12 * 5));
+	assert_near(job_hardware_flops(&j, PHASE_TRAIN), 1000.0 * (80 + 16 * 2 * 12 * 5));
+	assert_near(job_model_flops(&j, PHASE_INFERENCE), 1000.0 * (20 + 4 * 2 * 12 * 5));
+	assert_near(job_hardware_flops(&j, PHASE_INFERENCE), job_model_flops(&j, PHASE_INFERENCE));
+	assert_unknown(job_model_flops(&j, PHASE_UNKNOWN));
 }
 
 static void test_what_is_not_said_is_unknown(void **state)
 {
 	struct job_file j = job_of("version: 1\nmodel: { params: 10 }\ntokens_per_step: 10");
 	(void)state;
-	assert_unknown(job_model_flops(&j, JOB_TRAIN)); /* attention */
+	assert_unknown(job_model_flops(&j, PHASE_TRAIN)); /* attention */
 	j = job_of("version: 1\nmodel: { params: 10, attention: none }");
-	assert_unknown(job_model_flops(&j, JOB_TRAIN)); /* tokens */
+	assert_unknown(job_model_flops(&j, PHASE_TRAIN)); /* tokens */
 	j = job_of("version: 1\nmodel: { params: 10, attention: none }\ntokens_per_step: 10");
-	assert_near(job_model_flops(&j, JOB_TRAIN), 600);
-	assert_unknown(job_hardware_flops(&j, JOB_TRAIN)); /* remat */
+	assert_near(job_model_flops(&j, PHASE_TRAIN), 600);
+	assert_unknown(job_hardware_flops(&j, PHASE_TRAIN)); /* remat */
 	assert_unknown(job_bubble(&j));
 	assert_unknown(job_memory_bytes(&j, 8));
 }
@@ -70,12 +70,12 @@ static void test_variants(void **state)
 				   "active_params: 10, attention: none, seq_len: 8 }");
 	(void)state;
 	assert_near(job_tokens(&j), 32);
-	assert_near(job_model_flops(&j, JOB_TRAIN), 32 * 60); /* only experts that are used */
+	assert_near(job_model_flops(&j, PHASE_TRAIN), 32 * 60); /* only experts that are used */
 	j = job_of("version: 1\ntokens_per_step: 32\nmodel: { flops_per_token: 7 }");
-	assert_near(job_model_flops(&j, JOB_TRAIN), 224);
+	assert_near(job_model_flops(&j, PHASE_TRAIN), 224);
 	j = job_of("version: 1\ntokens_per_step: 1\nmodel: { params: 1, layers: 1, hidden: 6, "
 		   "seq_len: 2 }");
-	assert_near(job_model_flops(&j, JOB_TRAIN), 6 + 12 * 6 * 2);
+	assert_near(job_model_flops(&j, PHASE_TRAIN), 6 + 12 * 6 * 2);
 }
 
 /* 7e9 parameters with Adam in mixed precision are 112 GB; over 8 devices by ZeRO's stages. */
@@ -143,7 +143,7 @@ static void test_words(void **state)
 	assert_string_equal(arena_z(&keep, j.versions.jaxlib), "0.10.2");
 	assert_string_equal(arena_z(&keep, j.versions.runtime), "libtpu 1");
 	assert_near(j.devices, 8);
-	assert_int_equal(j.phase, JOB_INFERENCE);
+	assert_int_equal(j.phase, PHASE_INFERENCE);
 }
 
 /* Sides in the words of Cloud TPU; whatever else is for people. */

@@ -192,7 +192,7 @@ static void of_many_devices_less_is_kept(void **state)
 	assert_number(xrun_row(&run)->steps, MARKS - 1);
 	assert_number(xrun_row(&run)->step_time_s, 130 * US);
 	assert_int_equal(table_count(&run.tables, steps), 257 + (DEVICES - 1) * 129);
-	assert_number(step_row(256)->slowest_s, 130 * US);
+	assert_number(step_row(256)->global_s, 130 * US);
 	assert_int_equal(table_count(&run.tables, gaps), 6400);
 	int slow = 0;
 	for (ptrdiff_t i = 0; i < 6400; i++)
@@ -278,17 +278,17 @@ static void executions_of_programs(void **state)
 	const struct programs_row *p = xrun_program(&run, "jit_train_step");
 	assert_text(xrun_row(&run)->main_program, "jit_train_step");
 	assert_text(xrun_row(&run)->phase, "train");
-	assert_text(p->role, "main");
+	assert_text(p->role, "step");
 	assert_text(p->program, "7");
 	assert_number(p->executions, 4);
 	assert_number(p->time_s, 4 * 150 * US);
 	assert_number(p->p50_s, 150 * US);
 	assert_number(p->has_hlo, 1);
 	p = xrun_program(&run, "jit_metrics");
-	assert_text(p->role, "other");
+	assert_text(p->role, "step");
 	assert_number(p->executions, 8);
 	assert_number(p->time_s, 8 * 10 * US);
-	/* ops of other programs count in the steps they fall into */
+	/* both programs are in each period */
 	assert_number(xrun_op(&run, "sum.1")->per_step, 2);
 }
 
@@ -308,7 +308,10 @@ static void the_first_look_was_wrong(void **state)
 	assert_text(xrun_row(&run)->steps_source, "program");
 	assert_number(xrun_row(&run)->steps, 3);
 	assert_number(xrun_row(&run)->step_time_s, 20000 * US);
-	assert_int_equal(table_count(&run.tables, ops), 1);
+	assert_text(xrun_op(&run, "dot.1")->role, "step");
+	assert_text(xrun_op(&run, "init.1")->role, "other");
+	assert_number(xrun_op(&run, "init.1")->time_share, 0);
+	assert_number(xrun_op(&run, "init.1")->count, SHORT);
 }
 
 /* Recording began inside a loop: its body's op comes first and three times an execution. */
@@ -548,8 +551,8 @@ static void two_executions_an_annotation(void **state)
 	assert_number(step_row(3)->is_complete, 0);
 }
 
-/* One annotation fell outside the window: which executions are whose is not known. */
-static void annotations_that_do_not_divide(void **state)
+/* What runs in a mark is its work, however many executions that are. */
+static void annotations_hold_what_runs_in_them(void **state)
 {
 	(void)state;
 	struct xspace *host = xrun_host(&run, "worker-0");
@@ -560,9 +563,12 @@ static void annotations_that_do_not_divide(void **state)
 	for (int64_t i = 0; i < 3; i++)
 		annotate(thread, i, i * 400, i * 400 + 400);
 	xrun_measure(&run);
-	assert_text(xrun_row(&run)->steps_source, "program");
-	assert_number(xrun_row(&run)->steps, 3);
+	assert_text(xrun_row(&run)->steps_source, "annotation");
+	assert_number(xrun_row(&run)->steps, 1);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
 	assert_number(step_row(1)->step, 1);
+	assert_number(xrun_op(&run, "dot.1")->per_step, 2);
+	assert_number(step_row(2)->is_complete, 0);
 }
 
 /* Steps of two kinds cannot be compared: one device without a match spoils all. */
@@ -855,7 +861,7 @@ int main(void)
 		TEST(the_main_program_of_two_alike),
 		TEST(no_device_event_at_all),
 		TEST(two_executions_an_annotation),
-		TEST(annotations_that_do_not_divide),
+		TEST(annotations_hold_what_runs_in_them),
 		TEST(annotations_on_one_host_alone),
 		TEST(the_devices_own_clock),
 		TEST(a_clock_that_jumped),

@@ -56,8 +56,9 @@ static void sweep_now(int64_t step_us, ptrdiff_t steps)
 	registry = registry_new(&profile, 1, NULL, &a, &notes);
 	plan.marks = steps ? arena_make(&a, struct step_mark, steps) : NULL;
 	for (ptrdiff_t i = 0; i < steps; i++)
-		plan.marks[i] = (struct step_mark){ i * step_us * PS_PER_US,
-			(i + 1) * step_us * PS_PER_US, i };
+		plan.marks[i] = (struct step_mark){ .start_ps = i * step_us * PS_PER_US,
+			.end_ps = (i + 1) * step_us * PS_PER_US,
+			.number = i };
 	plan.mark_count = steps;
 	plane_learn(&profile.planes[0], &a);
 	assert_true(

@@ -1,0 +1,20 @@
+/*
+ * Training or inference, as a program shows it.
+ */
+#ifndef MEASURE_PHASE_H
+#define MEASURE_PHASE_H
+
+#include "base/str.h"
+
+struct program;
+
+enum phase { PHASE_UNKNOWN, PHASE_TRAIN, PHASE_INFERENCE };
+
+/* "train", "inference" or "unknown", as the tables say it. */
+struct str phase_word(enum phase p);
+/* By a word in the name of a module, a function or a mark. */
+enum phase phase_of_name(struct str name);
+/* A gradient is training, whatever the name; NULL is unknown. */
+enum phase program_phase(const struct program *p);
+
+#endif

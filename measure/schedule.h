@@ -1,0 +1,64 @@
+/*
+ * Which work is a step: executions of programs, held against the marks of the host.
+ *
+ *	host    |--train 0--|   |--train 1--|            |--train 2--|
+ *	device    [jit_train]      [jit_train] [jit_eval]   [jit_train]
+ *	steps     |----- 0 ------->|----- 1 -->|  other  |1>|--- 2 ...
+ *
+ * A step begins with the first op of its work and lasts until the next step of any sort begins,
+ * less other work between.  The last one ends with its last op: nobody saw how long it would last.
+ *
+ * Work belongs to the mark that launched it.  The k-th call of a function is the k-th execution of
+ * the module named after it, where there are as many; else work belongs to the mark it ran in, if
+ * the job waits for it there; else the n-th group of executions to the n-th mark, if they divide.
+ *
+ * Steps of one sort bear one name and run the same modules, whatever their shapes.  Of a job that
+ * marks nothing, a period of its sequence of modules is a step; of a server, an execution of the
+ * module that takes most of its time.
+ *
+ * Refuses: reading events (sweep.h), and telling whether a step is steady.
+ */
+#ifndef MEASURE_SCHEDULE_H
+#define MEASURE_SCHEDULE_H
+
+#include "measure/hostfacts.h"
+#include "measure/phase.h"
+#include "measure/subject.h"
+#include "measure/sweep.h"
+
+struct step_sort {
+	struct str name;    /* of its marks; of unmarked steps their modules */
+	struct str modules; /* names in order, separated by " + " */
+	int64_t count;	    /* marks, or periods of the device that has most */
+	int64_t time_ps;    /* of its executions, over all devices */
+	bool trains;
+};
+
+/* What a device ran, and what becomes of it. */
+struct schedule_device {
+	int32_t host;
+	int64_t host_shift_ps;	  /* host clock = device clock + this */
+	struct program_run *runs; /* by begin; `step` is set */
+	ptrdiff_t run_count;
+	struct step_plan *plan; /* is set */
+};
+
+struct schedule {
+	bool is_marked; /* by the host's annotations; else by what repeats */
+	bool is_server; /* a step is an execution, without the wait for the next */
+	struct step_sort *sorts;
+	ptrdiff_t sort_count;
+	ptrdiff_t judged;   /* index of the sort whose steps are the run's */
+	bool *in_step;	    /* by program: some execution is in a judged step */
+	struct str trouble; /* why marks there are were not used; missing: they were */
+};
+
+/*
+ * False when neither marks nor periods tell steps; plans are as they were then.  `wanted` is a
+ * pattern for the name of a mark or of a module, or missing.
+ */
+bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
+	const struct host_facts *facts, const struct registry *registry, struct str wanted,
+	struct arena *keep, struct schedule *ret);
+
+#endif
