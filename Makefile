@@ -83,6 +83,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 	install uninstall dist clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
+.DEFAULT_GOAL := all
 
 # Only a plain build takes the short name; sanitizer and fuzzer builds stay in their folders.
 ifeq ($(SAN)$(FUZZER),)
