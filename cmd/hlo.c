@@ -165,7 +165,8 @@ static enum status hlo_run(struct context *c, const void *settings, const struct
 
 static const struct option hlo_options[] = {
 	{ "hardware", 0, OPTION_TEXT, offsetof(struct hlo_settings, hardware), "NAME|FILE",
-		"the chip whose times are wanted; a name of `rooflint hardware` or a JSON file" },
+		"the chip whose times are wanted; a name of `rooflint hardware` or a YAML or JSON "
+		"file" },
 	{ "platform", 0, OPTION_WORD, offsetof(struct hlo_settings, platform), "guess|tpu|gpu|cpu",
 		"what memory spaces mean; guessed from the chip, else from tiled layouts, which "
 		"only a TPU has" },

@@ -15,7 +15,7 @@
 #define READ_OPTIONS(type)                                                                         \
 	{ "hardware", 0, OPTION_TEXT, offsetof(type, read.hardware), "NAME|FILE",                  \
 		"the chip, where it is not recognised or to ask \"what if\"; a name of "           \
-		"`rooflint hardware` or a JSON file" },                                            \
+		"`rooflint hardware` or a YAML or JSON file" },                                    \
 		{ "job", 0, OPTION_TEXT, offsetof(type, read.job), "FILE",                         \
 			"what only the owner knows (model, tokens per step, mesh, memory, "        \
 			"commit); by "                                                             \

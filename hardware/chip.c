@@ -146,14 +146,15 @@ static void not_found(struct chip_set *set, struct str name, struct diag *err)
 	else if (near.p)
 		diag_append(err, "did you mean '%.*s'?", STR_ARG(near));
 	diag_append(err,
-		"known are %.*s; for another one name a JSON file, as hardware/README.md "
+		"known are %.*s; for another one name a YAML or JSON file, as hardware/README.md "
 		"describes it",
 		STR_ARG(all));
 }
 
 const struct chip *chip_find(struct chip_set *set, struct str name, struct diag *err)
 {
-	if (str_find_char(name, '/') >= 0 || str_ends(name, STR(".json")))
+	if (str_find_char(name, '/') >= 0 || str_ends(name, STR(".json")) ||
+		str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")))
 		return read_file(name, &set->own, err);
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		if (chip_mentions(set, i, name) && chip_is_called(chip_at(set, i), name))

@@ -88,7 +88,7 @@ struct chip_set {
 struct chip_set *chip_set_new(struct arena *keep);
 const struct chip *chip_at(struct chip_set *set, ptrdiff_t i);
 /* A chip by id, name or alias (see chip_name_eq), or from a file when `name` has a '/' or ends in
- * ".json".  An unknown name is an error with the nearest one. */
+ * ".json", ".yaml" or ".yml".  An unknown name is an error with the nearest one. */
 const struct chip *chip_find(struct chip_set *set, struct str name, struct diag *err);
 /* NULL and a diagnostic with a caret. */
 const struct chip *chip_parse(

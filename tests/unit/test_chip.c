@@ -177,6 +177,8 @@ static void names(void **state)
 
 static void unknown_names(void **state)
 {
+	static const struct str files[] = { STR_INIT("no.json"), STR_INIT("no.yaml"),
+		STR_INIT("no.yml"), STR_INIT("./no") };
 	(void)state;
 	assert_null(chip_find(set, STR("tpu_v5x"), &err));
 	assert_int_equal(err.id, DIAG_HARDWARE_NAME);
@@ -188,6 +190,10 @@ static void unknown_names(void **state)
 	assert_says(str_from(err.text), "known are a10, ");
 	assert_null(chip_find(set, STR("\x1b[31mred"), &err));
 	assert_null(strchr(err.text, 0x1b));
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		assert_null(chip_find(set, files[i], &err));
+		assert_int_equal(err.id, DIAG_FILE_OPEN);
+	}
 }
 
 /* ---- recognition -------------------------------------------------------------------------- */
