@@ -117,8 +117,8 @@ static struct str type_in(struct str lines, struct str column)
 static bool fail_table(const struct clickhouse *c, struct diag *err, const char *what)
 {
 	return diag_set(err, DIAG_STORE,
-		"store '%.*s': table '%.*s' %s; `rooflint facts --format clickhouse` prints one "
-		"that is",
+		"store '%.*s': table '%.*s' %s; `rooflint facts --format clickhouse` prints the "
+		"statement that makes one",
 		STR_ARG(name_of(c)), STR_ARG(c->address.table), what);
 }
 

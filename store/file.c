@@ -34,7 +34,7 @@ static bool check_head(const struct facts_db *d, const struct head *head, struct
 			STR_ARG(d->name));
 	return head->version == FACTS_SCHEMA ||
 	       diag_set(err, DIAG_STORE,
-		       "store '%.*s' was made by a newer rooflint (schema %lld, and this one "
+		       "store '%.*s' was made by another rooflint (schema %lld, and this one "
 		       "knows %d); use that one, or name another file",
 		       STR_ARG(d->name), (long long)head->version, FACTS_SCHEMA);
 }
