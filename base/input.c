@@ -10,9 +10,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -278,6 +280,26 @@ bool input_take_text(
 	ok = ok && input_check(in, err);
 	input_close(in);
 	return ok;
+}
+
+struct str path_folder(struct str path)
+{
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	return slash < 0 ? STR(".") : str_head(path, slash + 1);
+}
+
+bool input_is_below(struct str folder, struct str path)
+{
+	char top[PATH_MAX], file[PATH_MAX], z[PATH_MAX];
+	snprintf(z, sizeof(z), "%.*s", STR_ARG(path));
+	if (path.len >= PATH_MAX || folder.len >= PATH_MAX || !realpath(z, file))
+		return true;
+	snprintf(z, sizeof(z), "%.*s", STR_ARG(folder));
+	if (!realpath(z, top))
+		return false;
+	struct str rest = str_from(file);
+	return str_take(&rest, str_from(top)) &&
+	       (str_starts(rest, STR("/")) || str_eq(str_from(top), STR("/")));
 }
 
 void input_replace(struct input *in, struct str bytes)

@@ -51,7 +51,13 @@ void input_close(struct input *in);
 /* All of a file that people write, copied and ended by NUL; beyond `max` bytes it is refused. */
 bool input_text(
 	struct str path, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err);
-/* The same of one that is open, and is closed. */
+/*
+ * Whether the file that `path` names lies below the folder, all links followed; a path that leads
+ * nowhere does, as opening it says so better.
+ */
+bool input_is_below(struct str folder, struct str path);
+struct str path_folder(struct str path); /* "a/" of "a/b", "." of "b" */
+/* input_text of one that is open, and is closed. */
 bool input_take_text(
 	struct input *in, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err);
 

@@ -14,6 +14,7 @@ struct tester {
 	const struct ruleset *rules;
 	struct fixture_set set;
 	struct str file;
+	bool is_named;	      /* with --tests, not found beside the rules */
 	struct report report; /* one case per test, for JUnit */
 	ptrdiff_t failed;
 };
@@ -37,6 +38,10 @@ static bool read_tests(const struct tester *t, struct str *text, struct diag *er
 	*text = str_find_char(t->file, '/') < 0 ? embed_find(built_in) : STR("");
 	if (text->p && text->len)
 		return true;
+	if (!t->is_named && !input_is_below(path_folder(t->file), t->file))
+		return diag_set(err, DIAG_RULE_SCHEMA,
+			"%.*s is a link that leaves its folder; name the file with --tests",
+			STR_ARG(t->file));
 	return input_text(t->file, DOC_MAX_BYTES, t->c->keep, text, err) ||
 	       diag_append(err, "the tests of a rule file stand beside it, or --tests names them");
 }
@@ -162,7 +167,7 @@ enum status rules_test(
 	struct context *c, const struct test_settings *s, const struct ruleset *rules)
 {
 	struct diag err;
-	struct tester t = { .c = c, .rules = rules };
+	struct tester t = { .c = c, .rules = rules, .is_named = s->tests.p };
 	t.file = s->tests.p ? s->tests : beside(rules->name, c->keep);
 	return run(&t, s, &err);
 }

@@ -29,6 +29,7 @@ struct loader {
 	const struct rule_source *source; /* of files; NULL: the disk */
 	struct str chain[EXTENDS_MAX];	  /* files being read, outermost first */
 	int depth;
+	struct str folder; /* of the file that was named, on the disk; missing: no such file */
 };
 
 static bool load_text(struct loader *l, struct str file, struct str text);
@@ -97,8 +98,7 @@ static bool load_extended(
 			"there is no built-in rule set '%.*s'%.*s", STR_ARG(node->text),
 			STR_ARG(hint));
 	}
-	/* A rule file may come with a pull request.  What it names must be one too, or the excerpt
-	 * in an error would show any file of this machine. */
+	/* A rule file may come with a pull request, and must not show what other files hold. */
 	if (!text.p && !str_ends(node->text, STR(".yaml")) && !str_ends(node->text, STR(".yml")) &&
 		!str_ends(node->text, STR(".json")))
 		return node_fail(r, node, DIAG_RULE_SCHEMA,
@@ -117,19 +117,36 @@ static bool load_extended(
 		return node_fail(r, node, DIAG_RULE_SCHEMA, "files cannot be extended here");
 	if (is_open(l, file))
 		return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s extends itself", STR_ARG(file));
+	if (!text.p && !l->source && !input_is_below(l->folder, file))
+		return node_fail(r, node, DIAG_RULE_SCHEMA,
+			"a rule file extends what lies below its own folder, links followed; with "
+			"--rules-from, what its repository holds");
 	if (!read_file(l, file, &text))
 		return diag_context(l->err, "%.*s:%lld:%lld: extends", STR_ARG(r->doc->file),
 			(long long)node->line, (long long)node->column);
 	return load_text(l, file, text);
 }
 
-static bool load_document(struct loader *l, const struct doc *doc)
+/*
+ * Another file's lines are shown when it is a rule file beyond doubt: the keys of the document are
+ * known.  Of the file that the user named, mistakes show the line at once, unless it is a link that
+ * leads away.
+ */
+static bool refuse_stranger(struct loader *l, struct str file)
+{
+	bool is_own = !l->depth && (!l->folder.p || input_is_below(l->folder, file));
+
+	return !is_own &&
+	       diag_set(l->err, DIAG_RULE_SCHEMA,
+		       "%.*s: this is no rule file, so nothing of it is shown; 'rooflint rules "
+		       "check' says more of a file itself",
+		       STR_ARG(file));
+}
+
+static bool load_document(struct loader *l, const struct doc *doc, const struct doc_node *extends)
 {
 	struct rule_reader r = { l->set, doc, l->keep, l->err };
-	const struct doc_node *extends;
 
-	if (!document_check(&r, &extends))
-		return false;
 	if (extends && l->depth == EXTENDS_MAX)
 		return node_fail(&r, extends, DIAG_LIMIT, "more than %d files extend one another",
 			EXTENDS_MAX);
@@ -141,12 +158,14 @@ static bool load_document(struct loader *l, const struct doc *doc)
 static bool load_text(struct loader *l, struct str file, struct str text)
 {
 	struct doc *doc = arena_make(l->keep, struct doc, 1);
+	struct rule_reader r = { l->set, doc, l->keep, l->err };
+	const struct doc_node *extends;
 
-	if (!doc_parse(file, text, l->keep, doc, l->err))
-		return false;
+	if (!doc_parse(file, text, l->keep, doc, l->err) || !document_check(&r, &extends))
+		return refuse_stranger(l, file);
 	*arena_push(l->keep, l->set->files, l->set->file_count, l->set->file_cap) = file;
 	l->chain[l->depth++] = file;
-	bool ok = load_document(l, doc);
+	bool ok = load_document(l, doc, extends);
 	l->depth--;
 	return ok;
 }
@@ -312,6 +331,7 @@ bool ruleset_load(struct engine *e, const struct rule_source *source, struct str
 	*ret = (struct ruleset){ .engine = e, .name = name };
 	if (!text.p) {
 		file = name;
+		l.folder = source ? (struct str){ NULL, 0 } : path_folder(name);
 		if (!read_file(&l, name, &text)) {
 			struct str hint = builtin_hint(&l, name);
 

@@ -79,6 +79,10 @@ bool job_file_find(
 	*ret = NULL;
 	if (!path.p && log_dir.p)
 		path = job_file_in(tree, log_dir, keep);
+	if (path.p && tree == &tree_local && !input_is_below(path_folder(path), path))
+		return diag_set(err, DIAG_JOB_FILE,
+			"%.*s is a link that leaves its folder; name the file with --job",
+			STR_ARG(path));
 	return !path.p || job_file_read(tree, path, keep, ret, err);
 }
 

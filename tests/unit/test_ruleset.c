@@ -1164,6 +1164,51 @@ static void extending_what_is_no_rule_file(void **state)
 	assert_non_null(strstr(err.text, "ends in .yaml"));
 }
 
+/* Nothing above the folder, by no name, and no line of what is no rule file. */
+static void extending_strangers(void **state)
+{
+	static const struct {
+		const char *extends, *error;
+	} cases[] = {
+		{ "../out.yaml", "lies below its own folder" },
+		{ "./link.yaml", "lies below its own folder" },
+		{ "sub/link.json", "lies below its own folder" },
+		{ "./sub/../../out.yaml", "lies below its own folder" },
+		{ "./token.yaml", "this is no rule file" },
+		{ "./keys.json", "this is no rule file" },
+		{ "./broken.yml", "this is no rule file" },
+		{ "./pipe.yaml", "a regular file is needed" },
+	};
+	(void)state;
+	mkdir("in", 0777);
+	mkdir("sub", 0777);
+	write_file("out.yaml", "version: 1\nhunter2: hunter2\n");
+	write_file("in/token.yaml", "hunter2-hunter2\n");
+	write_file("in/keys.json", "{ \"version\": 1, \"hunter2\": \"hunter2\" }\n");
+	write_file("in/broken.yml", "version: 1\nhunter2: [\n");
+	assert_int_equal(symlink("../out.yaml", "in/link.yaml"), 0);
+	mkdir("in/sub", 0777);
+	assert_int_equal(symlink("../../out.yaml", "in/sub/link.json"), 0);
+	assert_int_equal(mkfifo("in/pipe.yaml", 0666), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		write_file("in/rooflint.yaml",
+			arena_fmt(&keep, "version: 1\nextends: %s\n", cases[i].extends).p);
+		assert_false(load("in/rooflint.yaml"));
+		if (!strstr(err.text, cases[i].error) || strstr(err.text, "hunter2"))
+			fail_msg("%s: %s", cases[i].extends, err.text);
+	}
+	assert_false(load("in/link.yaml")); /* the file itself, which a pull request can replace */
+	assert_null(strstr(err.text, "hunter2"));
+	assert_false(load("out.yaml")); /* but a user's own mistake is shown */
+	assert_non_null(strstr(err.text, "hunter2"));
+	write_file(
+		"in/part.yaml", "version: 1\nrules: { a: { frm: run } }\n"); /* and a colleague's */
+	write_file("in/rooflint.yaml", "version: 1\nextends: sub/same.yaml\n");
+	assert_int_equal(symlink("../part.yaml", "in/sub/same.yaml"), 0);
+	assert_false(load("in/rooflint.yaml"));
+	assert_non_null(strstr(err.text, "frm"));
+}
+
 static void extending_in_circles(void **state)
 {
 	(void)state;
@@ -1358,6 +1403,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(extending_files, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(
 			extending_what_is_no_rule_file, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(extending_strangers, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(extending_in_circles, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(naming_a_set, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(finding_the_file, enter_folder, leave_folder),
