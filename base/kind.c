@@ -102,6 +102,11 @@ enum dtype dtype_find(struct str name)
 	return DTYPE_INVALID;
 }
 
+enum dtype dtype_of_parts(enum dtype t)
+{
+	return t == DTYPE_C64 ? DTYPE_F32 : t == DTYPE_C128 ? DTYPE_F64 : t;
+}
+
 int dtype_bits(enum dtype t)
 {
 	return dtypes[is_dtype(t) ? t : DTYPE_INVALID].bits;

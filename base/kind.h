@@ -107,6 +107,8 @@ enum dtype {
 struct str dtype_name(enum dtype t);	/* "bf16" */
 enum dtype dtype_find(struct str name); /* DTYPE_INVALID when unknown */
 int dtype_bits(enum dtype t);		/* bits of the number itself: s4 is 4, pred is 8 */
+/* f32 of c64, f64 of c128; of others the type itself. */
+enum dtype dtype_of_parts(enum dtype t);
 /* Bits an element takes in memory when the layout names no width: sub-byte types take 8. */
 int dtype_storage_bits(enum dtype t);
 

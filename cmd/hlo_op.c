@@ -396,7 +396,7 @@ static struct str peak_text(const struct sheet *s, const struct estimate *e)
 	if (isnan(roofline_op_flops(&s->v->device, &e->work)))
 		return arena_fmt(arena_of(s), "no rate for %.*s is known",
 			STR_ARG(dtype_name(e->work.dtype)));
-	if (e->work.dtype == DTYPE_F32)
+	if (dtype_of_parts(e->work.dtype) == DTYPE_F32)
 		return f32_text(c, e->work.passes, arena_of(s));
 	return dtype_name(e->work.dtype);
 }

@@ -24,11 +24,13 @@ struct str bound_name(enum bound b)
 /* A TPU without an f32 engine multiplies f32 as bf16, so many times over. */
 static bool splits_f32(const struct chip *c, enum dtype t)
 {
-	return t == DTYPE_F32 && c->vendor == VENDOR_GOOGLE && isnan(c->peak[t].value);
+	return dtype_of_parts(t) == DTYPE_F32 && c->vendor == VENDOR_GOOGLE &&
+	       isnan(c->peak[DTYPE_F32].value);
 }
 
 static const struct chip_number *matrix_peak(const struct chip *c, enum dtype t, int passes)
 {
+	t = dtype_of_parts(t);
 	if (splits_f32(c, t))
 		return &c->peak[DTYPE_BF16];
 	if (t == DTYPE_F32 && c->vendor == VENDOR_NVIDIA && passes >= PASSES_HIGHEST)

@@ -23,6 +23,7 @@ enum { PASSES_HIGHEST = 6 };
  * `passes` is what an f32 dot's operand_precision asks for: DEFAULT 1, HIGH 3, HIGHEST 6.  A TPU
  * has no f32 engine and runs that many bf16 products.  NVIDIA runs f32 in TF32 up to HIGH and on
  * the vector units at HIGHEST, as XLA decides.  AMD multiplies f32 as f32 whatever it says.
+ * Complex numbers have the rate of their parts.
  */
 double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes);
 double roofline_hbm_bps(const struct chip_device *d);

@@ -1,12 +1,13 @@
 /*
  * What an instruction has to do, at the least: FLOPs of its matmuls and convolutions, and bytes.
  *
- * FLOPs count multiply and add separately (2MNK).  Only work for the matrix units is counted, plus
- * one FLOP per element for elementwise work when there is no matmul: a fusion's elementwise tail
- * is below 1% of its matmul and would need the backend's cycle tables.  A count that is not known
- * is COST_UNKNOWN, never 0.
+ * FLOPs count multiply and add separately: 2MNK, of complex numbers 8MNK.  Only work for the matrix
+ * units is counted, plus one FLOP per element for elementwise work when there is no matmul: a
+ * fusion's elementwise tail is below 1% of its matmul and would need the backend's cycle tables.
+ * A count that is not known is COST_UNKNOWN, never 0.
  *
- * Source: XLA's HloCostAnalysis (matmul_flops + other_flops is its "flops").
+ * Source: XLA's HloCostAnalysis (matmul_flops + other_flops is its "flops", but for products of
+ * complex numbers, which it counts as real ones).
  */
 #ifndef HLO_COST_H
 #define HLO_COST_H

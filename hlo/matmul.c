@@ -16,15 +16,18 @@ void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, in
 	enum cost_bound bound)
 {
 	w->has_matmul = true;
+	enum dtype type = wider(lhs, rhs);
 	if (isnan(flops))
 		bound = COST_UNKNOWN;
+	if (dtype_of_parts(type) != type) /* a product of complex numbers is four of real ones */
+		flops *= 4;
 	w->bound = worse(w->bound, bound);
 	if (bound == COST_UNKNOWN)
 		flops = 0;
 	w->matmul += flops;
 	if (flops > w->heaviest || w->dtype == DTYPE_INVALID) {
 		w->heaviest = flops;
-		w->dtype = wider(lhs, rhs);
+		w->dtype = type;
 		w->passes = passes;
 	}
 }
@@ -52,7 +55,7 @@ static int operand_passes(const struct hlo_dims *precision)
 int precision_passes(
 	const struct hlo_instruction *i, enum dtype operands, enum hlo_platform platform)
 {
-	if (platform != HLO_TPU || operands != DTYPE_F32)
+	if (platform != HLO_TPU || dtype_of_parts(operands) != DTYPE_F32)
 		return 1;
 	int64_t count = (int64_t)(sizeof(algorithm_passes) / sizeof(algorithm_passes[0]));
 	if (i->algorithm > 0 && i->algorithm < count && algorithm_passes[i->algorithm])

@@ -146,7 +146,11 @@ static void note_formula(const struct measured *m, const struct subject *s,
 /* By the program, unless the profile says more, unless the rule file has a formula. */
 static void work_of(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
-	double flops = profile_flops(s), bytes = partial_hbm_bytes(s, &f->cost);
+	enum dtype type = f->cost.dtype;
+	/* The compiler counts products of complex numbers as real ones. */
+	bool is_complex = dtype_of_parts(type) != type;
+	double flops = is_complex ? (double)NAN : profile_flops(s);
+	double bytes = partial_hbm_bytes(s, &f->cost);
 	const struct op_cost *cost = NULL;
 
 	f->work = estimate_work(s->kind, &f->cost);

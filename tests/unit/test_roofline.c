@@ -124,6 +124,10 @@ static void f32_by_vendor(void **state)
 	near(roofline_peak_flops(&v5e, DTYPE_F32, 3), 197e12 / 3);
 	near(roofline_peak_flops(&v5e, DTYPE_F32, 6), 197e12 / 6);
 	near(roofline_peak_flops(&v5e, DTYPE_BF16, 6), 197e12);
+	near(roofline_peak_flops(&v5e, DTYPE_C64, 6), 197e12 / 6);
+	near(roofline_peak_flops(&h100, DTYPE_C64, 1), 494.7e12);
+	near(roofline_peak_flops(&h100, DTYPE_C64, 6), 66.9e12);
+	near(roofline_peak_flops(&h100, DTYPE_C128, 1), 66.9e12);
 	near(roofline_peak_flops(&h100, DTYPE_F32, 1), 494.7e12);
 	near(roofline_peak_flops(&h100, DTYPE_F32, 3), 494.7e12);
 	near(roofline_peak_flops(&h100, DTYPE_F32, 6), 66.9e12);
