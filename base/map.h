@@ -38,7 +38,7 @@ static inline uint64_t map_home(const struct map *m, const char *text, int64_t k
 {
 	uint64_t seed = (uintptr_t)m->slots;
 
-	return text ? str_hash_seeded((struct str){ text, key }, seed)
+	return text ? str_hash_quick((struct str){ text, key }, seed)
 		    : hash_mix((uint64_t)key ^ seed);
 }
 

@@ -55,10 +55,10 @@ static inline uint64_t load64(const unsigned char *p)
 	       (uint64_t)p[7] << 56;
 }
 
-uint64_t str_hash_seeded(struct str s, uint64_t seed)
+uint64_t str_hash(struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
-	uint64_t h = 0x9e3779b97f4a7c15u ^ (uint64_t)s.len ^ seed;
+	uint64_t h = 0x9e3779b97f4a7c15u ^ (uint64_t)s.len;
 	ptrdiff_t i = 0;
 	for (; s.len - i >= 8; i += 8)
 		h = hash_mix(h ^ load64(p + i)) * 0x9fb21c651e98df25u;
@@ -68,9 +68,31 @@ uint64_t str_hash_seeded(struct str s, uint64_t seed)
 	return hash_mix(h ^ rest);
 }
 
-uint64_t str_hash(struct str s)
+/* Both halves of the product: every bit of either factor reaches both. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
 {
-	return str_hash_seeded(s, 0);
+	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Sixteen bytes at a time; the last ones overlap those before them. */
+uint64_t str_hash_quick(struct str s, uint64_t seed)
+{
+	const unsigned char *p = (const unsigned char *)s.p;
+	uint64_t h = seed ^ (uint64_t)s.len * 0x9fb21c651e98df25u, a = 0, b = 0;
+	seed ^= 0x9e3779b97f4a7c15u;
+	for (ptrdiff_t i = 0; i + 16 < s.len; i += 16)
+		h = fold(seed ^ load64(p + i), h ^ load64(p + i + 8));
+	if (s.len >= 16)
+		a = load64(p + s.len - 16);
+	else if (s.len >= 8)
+		a = load64(p);
+	if (s.len >= 8)
+		b = load64(p + s.len - 8);
+	else
+		for (ptrdiff_t i = 0; i < s.len; i++)
+			b = b << 8 | p[i];
+	return hash_mix(fold(seed ^ a, h ^ b));
 }
 
 bool str_starts(struct str s, struct str prefix)

@@ -113,7 +113,7 @@ static struct str text_of(const struct trace *t, struct str text, struct arena *
 /* One text of several: a sum of these does not depend on their order. */
 static inline uint64_t hash_part(int what, struct str text)
 {
-	return hash_mix(str_hash(text) + (uint64_t)what * UINT64_C(0x9e3779b97f4a7c15));
+	return str_hash_quick(text, (uint64_t)what * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Sixty-four bits: of a million names two are mistaken for one with a chance of 3 in 10^8. */
@@ -200,7 +200,7 @@ static int32_t name_of(struct trace *t, struct trace_plane *p, const struct trac
 
 static ptrdiff_t ref_of(struct trace *t, struct trace_plane *p, struct str text)
 {
-	int64_t hash = (int64_t)str_hash(text);
+	int64_t hash = (int64_t)str_hash_quick(text, 0);
 	int32_t i = map_get_id(&p->ref_of, hash);
 	if (i >= 0)
 		return i;
