@@ -276,6 +276,20 @@ static struct str write_statement(struct compiler *c)
 	return out_text(o);
 }
 
+/* Whether the text makes long texts: by putting some together, or by writing one out. */
+static bool is_joining(struct str sql, struct arena scratch)
+{
+	struct tokens tokens = { NULL, 0, 0 };
+	struct sql_fault ignored;
+	bool found = !tokens_read(sql, &scratch, &tokens, &ignored);
+
+	for (ptrdiff_t i = 0; i < tokens.count; i++)
+		found |=
+			token_is(&tokens.items[i], "||") ||
+			(tokens.items[i].kind == TOKEN_TEXT && tokens.items[i].width > PATTERN_MAX);
+	return found;
+}
+
 /*
  * SQLite is asked once, for the whole; only if it refuses, part by part.  A fault of the whole is
  * kept for the case that every part is fine.
@@ -287,6 +301,9 @@ static void prepare_whole(struct compiler *c)
 
 	code->stmt = engine_prepare(c->engine, write_statement(c), &reads, c->keep, &c->fault);
 	code->needs_baseline = c->rule->from == &table_defs[TABLE_deltas];
+	code->is_joining = c->rule->select.text.p && is_joining(c->rule->select.text, *c->keep);
+	for (int i = 0; i < code->result_count; i++)
+		code->is_joining |= is_joining(code->all[i]->source->text, *c->keep);
 	for (ptrdiff_t i = 0; i < reads.count; i++)
 		for (int t = 0; t < TABLE_COUNT; t++)
 			code->needs_baseline |= reads.items[i].table == &base_table_defs[t];

@@ -29,6 +29,7 @@ struct rule_code {
 	 */
 	const struct table_def *rows;
 	bool needs_baseline; /* it compares: without a baseline it does not apply */
+	bool is_joining;     /* it makes long texts, which costs */
 	/* (row id | columns of the SELECT), where, warn, assert, gain, waivers; the engine's. */
 	sqlite3_stmt *stmt;
 	int first_result, result_count;

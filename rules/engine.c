@@ -15,12 +15,24 @@ enum { STEPS_PER_LOOK = 4096 };
  * What SQLite's sorters and statements may hold, for the whole process: tables are ours and not
  * counted, so a rule needs kilobytes and a large query by hand some tens of megabytes.
  */
-#define SQL_HEAP_BYTES INT64_C(268435456)
+#define QUERY_HEAP_BYTES INT64_C(268435456)
+#define RULE_HEAP_BYTES	 INT64_C(67108864)
+
+/*
+ * The longest text or sorted row.  The longest text in a table is 4 KiB, so a rule that puts two
+ * together finds room; one that doubles them goes on for a few steps.
+ */
+enum { QUERY_TEXT_BYTES = 1 << 20, RULE_TEXT_BYTES = 1 << 16, JOINED_TEXT_BYTES = 9000 };
+
+/* Bytes that are looked at in the time of a step. */
+enum { BYTES_PER_STEP = 32 };
+/* What a step of a statement counts that makes long texts, by || or by writing them out. */
+enum { JOINING_STEP = 16 };
 
 static const struct {
 	int limit, value;
 } limits[] = {
-	{ SQLITE_LIMIT_LENGTH, 1 << 20 },     /* the longest text in a table is 4 KiB */
+	{ SQLITE_LIMIT_LENGTH, QUERY_TEXT_BYTES },
 	{ SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, /* a rule's expressions, twice */
 	{ SQLITE_LIMIT_COLUMN, 1000 },	      /* the widest table has about 60; joins add up */
 	{ SQLITE_LIMIT_EXPR_DEPTH, 200 },     /* nobody reads a deeper one */
@@ -28,7 +40,7 @@ static const struct {
 	{ SQLITE_LIMIT_VDBE_OP, 50000 },
 	{ SQLITE_LIMIT_FUNCTION_ARG, 32 },
 	{ SQLITE_LIMIT_ATTACHED, 0 },
-	{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 256 },
+	{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_MAX },
 	{ SQLITE_LIMIT_VARIABLE_NUMBER, 200 },
 	{ SQLITE_LIMIT_TRIGGER_DEPTH, 0 },
 	{ SQLITE_LIMIT_WORKER_THREADS, 0 },
@@ -93,12 +105,34 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
 	return answer;
 }
 
+/* What all rules of a file may take, by the rows that they look at. */
+static int64_t file_steps(const struct engine *e)
+{
+	int64_t rows = 0;
+
+	for (int i = 0; i < TABLE_COUNT; i++)
+		rows += (e->tables ? e->tables->items[i].count : 0) +
+			(e->base ? e->base->items[i].count : 0);
+	return BUDGET_FILE_STEPS + rows * BUDGET_ROW_STEPS;
+}
+
+static bool spend_steps(struct engine *e, int64_t steps)
+{
+	e->steps_left -= steps;
+	e->all_left -= steps;
+	return e->steps_left > 0 && e->all_left > 0;
+}
+
+bool engine_spend(struct engine *e, ptrdiff_t bytes)
+{
+	return spend_steps(e, bytes / BYTES_PER_STEP);
+}
+
 static int spend(void *arg)
 {
 	struct engine *e = arg;
 
-	e->steps_left -= STEPS_PER_LOOK;
-	return e->steps_left <= 0;
+	return !spend_steps(e, STEPS_PER_LOOK * (e->is_joining ? JOINING_STEP : 1));
 }
 
 static int configure(struct engine *e)
@@ -113,7 +147,7 @@ static int configure(struct engine *e)
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(e->db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
 	if (code == SQLITE_OK)
-		code = sql_functions_register(e->db);
+		code = sql_functions_register(e->db, e);
 	for (int i = 0; i < 2 * TABLE_COUNT && code == SQLITE_OK; i++) {
 		struct source *s = &e->sources[i];
 
@@ -138,7 +172,8 @@ struct engine *engine_new(struct diag *err)
 	e->keep = keep;
 	e->scratch = arena_new(ARENA_RUN_BYTES);
 	e->rule_steps = e->steps_left = BUDGET_RULE_STEPS;
-	sqlite3_hard_heap_limit64(SQL_HEAP_BYTES);
+	e->all_left = file_steps(e);
+	sqlite3_hard_heap_limit64(QUERY_HEAP_BYTES);
 	int code = sqlite3_open_v2(":memory:", &e->db, flags, NULL);
 	if (code == SQLITE_OK)
 		code = configure(e);
@@ -168,6 +203,7 @@ void engine_show(struct engine *e, const struct tables *tables, const struct tab
 {
 	e->tables = tables;
 	e->base = base;
+	e->all_left = file_steps(e);
 	for (int i = 0; i < 2 * TABLE_COUNT; i++)
 		memset(e->sources[i].indexes, 0, sizeof(e->sources[i].indexes));
 	arena_clear(&e->scratch);
@@ -204,15 +240,38 @@ sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *rea
 	return NULL;
 }
 
-void engine_grant(struct engine *e)
+/* What the statement may hold and make from now on; nothing is lowered below what is in use. */
+static void set_sizes(struct engine *e, int64_t heap_bytes, int text_bytes)
+{
+	sqlite3_hard_heap_limit64(heap_bytes);
+	sqlite3_limit(e->db, SQLITE_LIMIT_LENGTH, text_bytes);
+}
+
+void engine_grant(struct engine *e, bool is_joining)
 {
 	e->steps_left = e->rule_steps;
 	e->is_query = false;
+	e->is_joining = is_joining;
+	set_sizes(e, sqlite3_memory_used() + RULE_HEAP_BYTES,
+		is_joining ? JOINED_TEXT_BYTES : RULE_TEXT_BYTES);
+}
+
+void engine_grant_query(struct engine *e)
+{
+	e->steps_left = e->all_left = BUDGET_QUERY_STEPS;
+	e->is_query = true;
+	e->is_joining = false;
+	set_sizes(e, QUERY_HEAP_BYTES, QUERY_TEXT_BYTES);
 }
 
 void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sql_fault *fault)
 {
-	if (code == SQLITE_INTERRUPT)
+	if (code == SQLITE_INTERRUPT && e->all_left <= 0 && !e->is_query)
+		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
+			"with it, the rules of the file together take more than %lld million "
+			"steps, which so many rows do not need",
+			(long long)(file_steps(e) / 1000000));
+	else if (code == SQLITE_INTERRUPT)
 		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
 			"it did not end within %lld million steps; join on key, family or name, "
 			"or select fewer rows",
@@ -220,7 +279,7 @@ void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sq
 	else if (code == SQLITE_NOMEM)
 		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
 			"it needs more than %lld MiB of memory; sort or group fewer rows",
-			(long long)(SQL_HEAP_BYTES >> 20));
+			(long long)((e->is_query ? QUERY_HEAP_BYTES : RULE_HEAP_BYTES) >> 20));
 	else
 		sql_fail(fault, keep, DIAG_RULE_SQL, -1, 0, "SQLite says: %s",
 			sqlite3_errmsg(e->db));

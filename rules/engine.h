@@ -63,7 +63,8 @@ struct engine {
 	bool is_declaring;  /* a virtual table states its columns, which looks like a write */
 	bool was_refused;   /* the authorizer said no */
 	int64_t rule_steps; /* budget of a rule: BUDGET_RULE_STEPS, or less for a test */
-	int64_t steps_left;
+	int64_t steps_left, all_left; /* of the rule or query, and of all rules of the file */
+	bool is_joining;	      /* the statement makes long texts: a step costs more */
 };
 
 /*
@@ -72,6 +73,12 @@ struct engine {
  */
 #define BUDGET_RULE_STEPS  INT64_C(50000000)
 #define BUDGET_QUERY_STEPS INT64_C(2000000000)
+/* All rules of a file together: what one may spend twice, and what a thousand simple ones need. */
+#define BUDGET_FILE_STEPS INT64_C(100000000)
+#define BUDGET_ROW_STEPS  INT64_C(2000)
+
+/* The longest pattern of LIKE and GLOB. */
+enum { PATTERN_MAX = 256 };
 
 /* Show `tables`, and `base` as base_*, from now on; either may be NULL. */
 void engine_show(struct engine *e, const struct tables *tables, const struct tables *base);
@@ -81,8 +88,11 @@ void engine_show(struct engine *e, const struct tables *tables, const struct tab
  */
 sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
 	struct arena *keep, struct sql_fault *fault);
-/* A rule's statement is about to run: it gets a rule's budget. */
-void engine_grant(struct engine *e);
+/* A rule's statement is about to run; `is_joining`: it makes long texts. */
+void engine_grant(struct engine *e, bool is_joining);
+void engine_grant_query(struct engine *e);
+/* So many bytes are looked at: false when the budget is spent. */
+bool engine_spend(struct engine *e, ptrdiff_t bytes);
 /* Why a step failed: budget, memory, or what SQLite says. */
 void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sql_fault *fault);
 

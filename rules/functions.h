@@ -23,12 +23,16 @@ struct sql_function {
 	bool aggregate;		 /* over rows: has its place in a SELECT only */
 	double (*math1)(double); /* ours, because SQLite may be built without it */
 	double (*math2)(double, double);
+	/* ours, because SQLite counts a step for any number of bytes */
+	void (*text)(sqlite3_context *context, int count, sqlite3_value **args);
+	int args_min, args_max;
 };
 
 extern const struct sql_function sql_functions[];
 extern const ptrdiff_t sql_function_count;
 
 const struct sql_function *sql_function_find(struct str name); /* NULL if not allowed */
-int sql_functions_register(sqlite3 *db);
+struct engine;
+int sql_functions_register(sqlite3 *db, struct engine *e);
 
 #endif

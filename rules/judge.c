@@ -266,7 +266,7 @@ static bool judge_rows(struct trial *t)
 	if (from && !s->tables->items[from - table_defs].count)
 		return true; /* no rows, whatever the rule says; SQLite need not look at it */
 	t->stmt = t->subject.code->stmt;
-	engine_grant(s->rules->engine);
+	engine_grant(s->rules->engine, t->subject.code->is_joining);
 	bind_params(t);
 	while ((code = sqlite3_step(t->stmt)) == SQLITE_ROW)
 		judge_row(t);

@@ -90,8 +90,7 @@ bool engine_query(struct engine *e, const struct tables *tables, const struct ta
 	struct str sql, query_row_fn *row, query_row_fn *header, void *arg, struct diag *err)
 {
 	engine_show(e, tables, base);
-	e->is_query = true;
-	e->steps_left = BUDGET_QUERY_STEPS;
+	engine_grant_query(e);
 	sqlite3_stmt *stmt = prepare(e, str_trim(sql), &e->scratch, err);
 	bool ok = stmt && send_rows(e, stmt, row, header, arg, err);
 	sqlite3_finalize(stmt);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/out.h"
 #include "base/text.h"
@@ -689,6 +690,97 @@ static void runaway_rules(void **state)
 	assert_verdict("r", VERDICT_PASS);
 }
 
+/* Bytes cost, too: texts that nested subqueries double, looked at by whatever looks at texts. */
+static void texts_have_a_budget(void **state)
+{
+	static const char *const conditions[] = { "max(t like '%a%b%a%b') >= 0",
+		"max(instr(t, substr(t, 2) || 'b')) >= 0", "max(glob('*a*b*', t)) >= 0",
+		"max(length(t || lower(t))) >= 0", "max(substr(t, -9) = upper(t)) >= 0",
+		"max(t + 0) >= 0", "max((x.key || t) = 'b') >= 0" };
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		add("ops key=a p50_s=1\n");
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+		struct str text = STR("'aaaaaaaaaaaaaaaa' as t");
+		for (int k = 0; k < 9; k++)
+			text = arena_fmt(&keep, "t || t as t from (select %.*s)", STR_ARG(text));
+		text = arena_fmt(&keep,
+			HEAD "  r:\n    select: select %s as n from ops x, ops y, ops z, (select "
+			     "%.*s)\n    assert: n = 1\n",
+			conditions[i], STR_ARG(text));
+		if (!ruleset_parse(engine, STR("t.yaml"), text, &keep, &set, &err))
+			fail_msg("%s", err.text);
+		clock_t begin = clock(); /* style: a limit of time is what is tested */
+		assert_false(judge(&set, &tables, &context, &keep, &j, &err));
+		if (clock() - begin > 5 * CLOCKS_PER_SEC)
+			fail_msg("%s", conditions[i]);
+	}
+}
+
+/* Each is within the budget of one. */
+static void rules_have_a_budget_together(void **state)
+{
+	struct str text = STR(HEAD);
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		add("ops key=a p50_s=1\n");
+	for (int i = 0; i < 100; i++)
+		text = arena_fmt(&keep,
+			"%.*s  r%d: { select: 'select count(*) as n from ops a, ops b', assert: n "
+			"> 1 }\n",
+			STR_ARG(text), i);
+	assert_true(ruleset_parse(engine, STR("t.yaml"), text, &keep, &set, &err));
+	assert_false(judge(&set, &tables, &context, &keep, &j, &err));
+	assert_int_equal(err.id, DIAG_RULE_BUDGET);
+	assert_non_null(
+		strstr(err.text, "the rules of the file together take more than 102 million"));
+}
+
+/* Ours say what SQLite's own say. */
+static void functions_of_texts(void **state)
+{
+	static const char *const texts[] = { "null", "''", "'a'", "'Abc'",
+		"'a\xc3\xa9\xe2\x82\xac"
+		"b'",
+		"'%_a'", "12", "1.5" };
+	sqlite3 *plain;
+	char sql[512];
+	(void)state;
+	assert_int_equal(sqlite3_open(":memory:", &plain), SQLITE_OK);
+	for (size_t a = 0; a < sizeof(texts) / sizeof(texts[0]); a++)
+		for (size_t b = 0; b < sizeof(texts) / sizeof(texts[0]); b++)
+			for (int y = -7; y <= 7; y++) {
+				snprintf(sql, sizeof(sql),
+					"select lower(%s), upper(%s), length(%s), substr(%s, %d), "
+					"substr(%s, %d, %s), "
+					"instr(%s, %s), %s like %s, %s glob %s, %s like %s escape "
+					"'!', "
+					"substr(%s, 3, %d), substr(%s, -2, %d)",
+					texts[a], texts[a], texts[a], texts[a], y, texts[a], y,
+					texts[b], texts[a], texts[b], texts[a], texts[b], texts[a],
+					texts[b], texts[a], texts[b], texts[a], y, texts[a], y);
+				sqlite3_stmt *stmts[2];
+				for (int k = 0; k < 2; k++) {
+					assert_int_equal(sqlite3_prepare_v2(k ? engine->db : plain,
+								 sql, -1, &stmts[k], NULL),
+						SQLITE_OK);
+					assert_int_equal(sqlite3_step(stmts[k]), SQLITE_ROW);
+				}
+				for (int i = 0; i < sqlite3_column_count(stmts[0]); i++) {
+					const char *x =
+						(const char *)sqlite3_column_text(stmts[0], i);
+					const char *z =
+						(const char *)sqlite3_column_text(stmts[1], i);
+					if (!x != !z || (x && strcmp(x, z)))
+						fail_msg("%s: %d: %s, not %s", sql, i,
+							z ? z : "NULL", x ? x : "NULL");
+				}
+				for (int k = 0; k < 2; k++)
+					sqlite3_finalize(stmts[k]);
+			}
+	sqlite3_close(plain);
+}
+
 /*
  * The second line of defence: what SQLite itself is asked, without the checks that refuse most of
  * these before.
@@ -987,6 +1079,9 @@ int main(void)
 		TEST(devices_share_a_pool),
 		TEST(held_up_rules_claim_nothing),
 		TEST(runaway_rules),
+		TEST(texts_have_a_budget),
+		TEST(rules_have_a_budget_together),
+		TEST(functions_of_texts),
 		TEST(what_the_authorizer_denies),
 		TEST(nothing_is_injected),
 		TEST(used_again),
