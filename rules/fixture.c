@@ -45,16 +45,10 @@ static bool set_cell(
 	return true;
 }
 
-/* One row, or a list of rows.  A second one of the run completes the first. */
-static bool read_rows(
+/* A second row of the run completes the first. */
+static bool read_row(
 	struct fixture_reader *x, struct tables *t, enum table_id id, const struct doc_node *node)
 {
-	if (node->kind == DOC_LIST) {
-		for (ptrdiff_t i = 0; i < node->count; i++)
-			if (!read_rows(x, t, id, node->items[i]))
-				return false;
-		return true;
-	}
 	if (node->kind != DOC_MAP)
 		return node_fail(
 			&x->r, node, DIAG_RULE_SCHEMA, "a row is a map from columns to values");
@@ -68,19 +62,27 @@ static bool read_rows(
 	return true;
 }
 
+/* One row, or a list of rows. */
 static bool read_table(struct fixture_reader *x, struct fixture *f, const struct doc_pair *pair)
 {
 	struct str name = pair->key->text;
 	bool is_base = str_take(&name, STR("base_"));
 	const struct table_def *def = table_find(name);
+	const struct doc_node *node = pair->value;
 
 	if (!def)
 		return node_fail(&x->r, pair->key, DIAG_RULE_NAME,
 			"there is no table '%.*s'; a test has rule, name, expect and tables",
 			STR_ARG(pair->key->text));
 	f->has_base |= is_base;
-	return read_rows(
-		x, is_base ? &f->base : &f->tables, (enum table_id)(def - table_defs), pair->value);
+	struct tables *t = is_base ? &f->base : &f->tables;
+	enum table_id id = (enum table_id)(def - table_defs);
+	if (node->kind != DOC_LIST)
+		return read_row(x, t, id, node);
+	for (ptrdiff_t i = 0; i < node->count; i++)
+		if (!read_row(x, t, id, node->items[i]))
+			return false;
+	return true;
 }
 
 /* ---- tests -------------------------------------------------------------------------------- */
