@@ -350,7 +350,7 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 	else if (!a->shard.count)
 		status = audit_write(c, s, a);
 	fleet_free(a->fleet);
-	store_close(a->connection.store);
+	connection_close(&a->connection);
 	return status;
 }
 

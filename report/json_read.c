@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "report/record.h"
 
-/* reports[i].findings[k].evidence[m] is the deepest. */
+/* reports[i].findings[k].around.ops[m] is the deepest. */
 enum { PATH_MAX_DEPTH = 6 };
 
 struct reader {
