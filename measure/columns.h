@@ -59,8 +59,8 @@
 	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \
 	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
 	REAL(predicted_step_s, SECONDS,                                                            \
-		"sum of the rooflines of the main program's ops, one after another; what nobody "  \
-		"can count is free")                                                               \
+		"what the main program takes at least (programs.floor_s); what nobody can count "  \
+		"is free")                                                                         \
 	REAL(window_s, SECONDS, "first to last device event, the longest over devices")            \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running on the device")   \
 	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
@@ -146,7 +146,12 @@
 	REAL(executions, COUNT, "executions over all devices in the whole window")                 \
 	REAL(time_s, SECONDS, "device time of all of them")                                        \
 	REAL(p50_s, SECONDS, "median execution")                                                   \
-	REAL(ideal_s, SECONDS, "sum of its ops' rooflines per execution, NULL if none is known")   \
+	REAL(floor_s, SECONDS,                                                                     \
+		"what an execution takes at least: the longest of what the core, memory, each "    \
+		"link in each direction, the network and the way to the host have to do, NULL if " \
+		"no op's cost is known")                                                           \
+	REAL(serial_s, SECONDS,                                                                    \
+		"the same with nothing overlapped: its ops' rooflines one after another")          \
 	REAL(compiled_bytes, BYTES, "device memory the compiler planned for it")                   \
 	REAL(undonated_bytes, BYTES,                                                               \
 		"outputs that could live in a parameter's memory, which was not donated")          \

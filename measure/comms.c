@@ -289,6 +289,13 @@ static enum direction direction_of(const struct subject *s)
 	return OTHER_COPY;
 }
 
+int transfer_way(const struct subject *s)
+{
+	enum direction d = direction_of(s);
+
+	return d == D2H ? 1 : d == H2D ? -1 : 0;
+}
+
 /* Bytes of one execution: as the event says, else of the array that moves. */
 static double transfer_bytes(const struct subject *s, const struct op_total *t)
 {

@@ -69,7 +69,7 @@ struct measured {
 	int32_t *op_rows; /* by subject: its row in ops, or -1; set by fill_ops, as are */
 	const struct subject **op_subjects; /* by row of ops: of what it is */
 	bool incomplete;		    /* a limit cut one of the tables */
-	struct prediction *predictions;	    /* by program; planned.c's */
+	struct program_floor *floors;	    /* by program */
 	bool planned; /* nothing ran: programs of a dump, on `first`, which has no events */
 };
 
@@ -99,14 +99,22 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 bool collective_facts(const struct measured *m, const struct subject *s, struct hlo_collective *c,
 	struct collective_time *t);
 
+/* 1 from the device to the host, -1 to the device, 0 neither or not known. */
+int transfer_way(const struct subject *s);
+
 /* Totals of a subject over all devices. */
 void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret);
 
 /* The device memory a program was planned with; false when its plan is not in the profile. */
 bool program_memory(const struct measured *m, const struct program *p, struct hlo_memory *ret);
 
-/* Sum of the rooflines of a program's ops per execution; NaN when none is known. */
-double program_ideal(const struct measured *m, const struct program *p);
+/* floor.c: what a program takes at least, per execution, and with nothing overlapped; NaN where the
+ * cost of none of its ops is known, and in a profile for programs other than the main one. */
+struct program_floor {
+	double floor_s, serial_s;
+	int64_t known, unknown; /* ops */
+};
+struct program_floor *program_floors(const struct measured *m); /* by program */
 /* A new row of devices: which one it is. */
 struct devices_row *device_row_new(struct measured *m, const struct plane *p, struct str core_type);
 /* A new row of programs, without what tells when it ran. */

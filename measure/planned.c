@@ -2,8 +2,7 @@
  * Programs that have not run: what a compiler's dump and a chip say of them.
  *
  * Each is taken to run once a step, on every device alike; the one that would take longest is the
- * main program.  Its ops are taken to run one after another, each at its roofline, collectives at
- * their least time, so what comes out is a floor under the step without overlap, and no forecast.
+ * main program.  What it takes at least (floor.c) is a floor under the step, and no forecast.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,43 +11,6 @@
 #include "measure/dumped.h"
 #include "measure/op_key.h"
 #include "measure/measured.h"
-
-struct prediction {
-	double seconds;
-	int64_t known, unknown;
-};
-
-static double op_seconds(const struct measured *m, const struct subject *s)
-{
-	struct hlo_collective c;
-	struct collective_time t;
-	struct op_facts f;
-
-	/* The start of an async pair has no roofline of its own. */
-	if (op_kind_is_collective(s->kind))
-		return collective_facts(m, s, &c, &t) ? t.lo_s : NAN;
-	op_facts_of(m, s, &f);
-	return f.roof.roofline_s;
-}
-
-/* Of every program, by its index. */
-static struct prediction *predict(const struct measured *m)
-{
-	ptrdiff_t n = registry_program_count(m->registry);
-	struct prediction *ret = arena_make(m->keep, struct prediction, n);
-
-	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++) {
-		const struct subject *s = registry_subject_at(m->registry, i);
-		struct prediction *p = &ret[s->program->index];
-		double seconds = op_seconds(m, s);
-		*(isnan(seconds) ? &p->unknown : &p->known) += 1;
-		p->seconds += isnan(seconds) ? 0 : seconds * s->planned;
-	}
-	for (ptrdiff_t i = 0; i < n; i++)
-		if (!ret[i].known)
-			ret[i].seconds = NAN;
-	return ret;
-}
 
 static void plan_program(struct measured *m, struct dump_module *from, struct hlo_module *hlo)
 {
@@ -85,11 +47,11 @@ bool plan_programs(struct measured *m, struct diag *err)
 		plan_program(m, &d->modules[i], hlo);
 	}
 	m->shape = run_shape_of(m);
-	m->predictions = predict(m);
+	m->floors = program_floors(m);
 	double most = 0;
 	/* The main program is the longest; of equals, the first by name. */
 	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		double seconds = m->predictions[i].seconds;
+		double seconds = m->floors[i].floor_s;
 		if (m->main && !(seconds > most))
 			continue;
 		m->main = registry_program_at(m->registry, i);
@@ -100,7 +62,7 @@ bool plan_programs(struct measured *m, struct diag *err)
 		p->role = p == m->main ? ROLE_STEP : ROLE_OTHER;
 	}
 	m->shape = run_shape_of(m); /* the main program tells how large the job is: once more */
-	m->predictions = predict(m);
+	m->floors = program_floors(m);
 	return true;
 }
 
@@ -108,15 +70,15 @@ struct str plan_run_row(struct measured *m, struct run_row *row)
 {
 	if (m->main) {
 		row->main_program = m->main->module;
-		row->predicted_step_s = m->predictions[m->main->index].seconds;
+		row->predicted_step_s = m->floors[m->main->index].floor_s;
 	}
 	return fill_job_facts(m, row, NAN);
 }
 
-static int by_ideal(const void *a, const void *b)
+static int by_floor(const void *a, const void *b)
 {
 	const struct programs_row *x = a, *y = b;
-	double p = isnan(x->ideal_s) ? 0 : x->ideal_s, q = isnan(y->ideal_s) ? 0 : y->ideal_s;
+	double p = isnan(x->floor_s) ? 0 : x->floor_s, q = isnan(y->floor_s) ? 0 : y->floor_s;
 
 	int order = order_numbers(q, p);
 	order = order ? order : str_cmp(x->module, y->module);
@@ -129,11 +91,10 @@ void plan_program_rows(struct measured *m)
 		const struct program *p = registry_program_at(m->registry, i);
 		struct programs_row *row = program_row_new(m, p);
 		row->executions = 0;
-		row->ideal_s = m->predictions[p->index].seconds;
 	}
 	if (table_count(m->tables, programs) > 1)
 		qsort(table_rows(m->tables, programs), (size_t)table_count(m->tables, programs),
-			sizeof(struct programs_row), by_ideal);
+			sizeof(struct programs_row), by_floor);
 }
 
 /* XLA names what it compiled for CPUs and GPUs so; what it names otherwise may be for any. */
@@ -172,11 +133,11 @@ void quality_plan(struct measured *m)
 		m, "full-profile", false, "a compiler's dump: nothing ran, so nothing is measured");
 	if (!m->main)
 		return;
-	const struct prediction p = m->predictions[m->main->index];
+	const struct program_floor p = m->floors[m->main->index];
 	hlo_runs(m->main->hlo, m->keep, &loops);
 	quality_add(m, "prediction", !p.unknown && !loops,
-		"%.*s: %lld ops one after another, each at its roofline, collectives at their "
-		"least; %lld ops of unknown cost or in the background are free, and %lld loops of "
+		"%.*s: what its longest resource has to do, each of %lld ops at its roofline and "
+		"collectives at their least; %lld ops of unknown cost are free, and %lld loops of "
 		"unknown length run once",
 		STR_ARG(m->main->module), (long long)p.known, (long long)p.unknown,
 		(long long)loops);

@@ -219,22 +219,6 @@ static void fill_steps(struct measured *m)
 	}
 }
 
-double program_ideal(const struct measured *m, const struct program *p)
-{
-	double sum = 0;
-	bool any = false;
-
-	/* per_step counts steps of the main program; others have no rate of their own. */
-	for (ptrdiff_t i = 0; p && p == m->main && i < table_count(m->tables, ops); i++) {
-		const struct ops_row *op = &table_rows(m->tables, ops)[i];
-		if (m->op_subjects[i]->program != p || isnan(op->roofline_s))
-			continue;
-		sum += op->roofline_s * op->per_step;
-		any = true;
-	}
-	return any ? sum : NAN;
-}
-
 struct programs_row *program_row_new(struct measured *m, const struct program *p)
 {
 	struct programs_row *row = table_new(m->tables, programs, m->keep);
@@ -245,6 +229,8 @@ struct programs_row *program_row_new(struct measured *m, const struct program *p
 	row->role = role_names[p->role];
 	row->phase = phase_word(program_phase(p));
 	row->has_hlo = p->hlo != NULL;
+	row->floor_s = m->floors[p->index].floor_s;
+	row->serial_s = m->floors[p->index].serial_s;
 	if (p->hlo)
 		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);
 	if (program_memory(m, p, &memory))
@@ -262,7 +248,6 @@ static void program_row(struct measured *m, const struct program *p)
 	row->executions = (double)d.count;
 	row->time_s = (double)d.sum * PS;
 	row->p50_s = dist_quantile(&d, 0.5, *m->keep) * PS;
-	row->ideal_s = program_ideal(m, p);
 }
 
 static int program_cmp(const void *a, const void *b)
@@ -275,6 +260,7 @@ static int program_cmp(const void *a, const void *b)
 
 static void fill_programs(struct measured *m)
 {
+	m->floors = program_floors(m);
 	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++)
 		program_row(m, registry_program_at(m->registry, i));
 	if (table_count(m->tables, programs) > 1)

@@ -274,7 +274,7 @@ struct str fill_run(struct measured *m, struct str name, const struct gap_sums *
 		return plan_run_row(m, row);
 	row->hosts = (double)m->host_count;
 	row->hosts_expected = m->shape.hosts_expected;
-	row->predicted_step_s = program_ideal(m, m->main);
+	row->predicted_step_s = m->main ? m->floors[m->main->index].floor_s : (double)NAN;
 	run_row_steps(m, row);
 	struct str job_wrong = fill_job_facts(m, row, run_row_ops(m, row));
 	/* Without host events nothing can be told. */

@@ -65,7 +65,7 @@ static const struct spec {
 	{ TABLE_programs, "Programs",
 		{ { "module", 0 }, { "role", 0 }, { "phase", 0 }, { "executions", 0 },
 			{ "time_s", "device time" }, { "p50_s", "median" },
-			{ "ideal_s", "roofline" }, { "compiled_bytes", "planned memory" },
+			{ "floor_s", "at least" }, { "compiled_bytes", "planned memory" },
 			{ "has_hlo", "HLO" } } },
 	{ TABLE_compiles, "Compilations",
 		{ { "module", 0 }, { "programs", 0 }, { "start_s", "start" },

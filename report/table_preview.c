@@ -11,7 +11,7 @@ static const struct head {
 	const char *columns[HEAD_COLUMNS];
 } heads[] = {
 	{ TABLE_devices, { "device", "chip", "steps", "busy_ratio", "idle_ratio" } },
-	{ TABLE_programs, { "module", "role", "executions", "p50_s", "ideal_s" } },
+	{ TABLE_programs, { "module", "role", "executions", "p50_s", "floor_s" } },
 	{ TABLE_steps, { "device", "step", "time_s", "compute_s", "comms_exposed_s", "idle_s" } },
 	{ TABLE_families,
 		{ "name", "kind", "members", "time_share", "p50_s", "attainable_s", "bound" } },

@@ -1,0 +1,119 @@
+/*
+ * What a program takes at least (floor_s), and with nothing overlapped (serial_s).
+ *
+ * Each resource has so much to do: the core, whose ops run one after another, each at its roofline
+ * (collectives that are not asynchronous hold it, too); memory, with what copies move behind the
+ * core; each link in each direction; the network; the way to the host.  None can take longer than
+ * the program, so the floor is the longest.  What nobody can count is free.
+ */
+#include <math.h>
+
+#include "measure/estimate.h"
+#include "measure/measured.h"
+
+struct demand {
+	double core_s, hbm_s, network_s;
+	struct both_ways {
+		double up_s, down_s;
+	} links, host; /* inside an island, to higher and lower device ids; to the host and back */
+};
+
+/* Work that goes up (1), down (-1) or, as far as is known, half of it either way (0). */
+static void add_way(struct both_ways *w, int way, double seconds)
+{
+	w->up_s += seconds * (1 + way) / 2;
+	w->down_s += seconds * (1 - way) / 2;
+}
+
+static double counted(double seconds)
+{
+	return isnan(seconds) ? 0 : seconds;
+}
+
+/*
+ * A shift uses the links in its direction alone, and one in both half of each.  A switch has one
+ * way in and one out for all; other collectives are taken to use every link in the best layout.
+ */
+static void demand_links(const struct measured *m, const struct hlo_collective *c,
+	const struct collective_time *t, double times, struct demand *d)
+{
+	/* Latencies of collectives in the background may pass together. */
+	double seconds = t->lo_s > t->latency_s ? t->lo_s * times : 0;
+	bool shift = c->kind == KIND_PERMUTE && m->first->chip.chip->topology != TOPOLOGY_SWITCH;
+
+	if (str_eq(t->link, STR("dcn")))
+		d->network_s += seconds;
+	else if (shift)
+		add_way(&d->links, c->direction, seconds);
+	else
+		add_way(&d->links, 0, 2 * seconds);
+}
+
+/* What one execution takes alone; NaN unknown. */
+static double demand_op(
+	const struct measured *m, const struct subject *s, double times, struct demand *d)
+{
+	struct hlo_collective c;
+	struct collective_time t;
+	struct op_facts f;
+
+	if (op_kind_is_collective(s->kind)) {
+		if (!collective_facts(m, s, &c, &t) || isnan(t.lo_s))
+			return NAN;
+		demand_links(m, &c, &t, times, d);
+		d->core_s += s->async == ASYNC_NONE ? t.lo_s * times : 0;
+		return t.lo_s;
+	}
+	op_facts_of(m, s, &f);
+	struct roofline r = f.roof;
+	if (s->async != ASYNC_NONE && m->first && m->first->chip.chip)
+		r = estimate_roofline(&m->first->chip, s->kind, &f.work);
+	d->core_s += s->async == ASYNC_NONE ? counted(r.roofline_s) * times : 0;
+	d->hbm_s += counted(r.t_hbm_s) * times;
+	add_way(&d->host, transfer_way(s), counted(r.t_host_s) * times);
+	return r.roofline_s;
+}
+
+/* How often it runs in a step; 0 where that is not known, and of the ends of pairs. */
+static double times_of(const struct measured *m, const struct subject *s)
+{
+	struct op_total t;
+
+	if (s->async == ASYNC_DONE)
+		return 0;
+	if (m->planned)
+		return s->planned;
+	if (s->program != m->main || !(m->device_steps > 0))
+		return 0;
+	subject_sum(m, s->index, &t);
+	return (double)t.self.count / m->device_steps;
+}
+
+struct program_floor *program_floors(const struct measured *m)
+{
+	ptrdiff_t n = registry_program_count(m->registry);
+	struct program_floor *ret = arena_make(m->keep, struct program_floor, n);
+	struct demand *demands = arena_make(m->keep, struct demand, n);
+
+	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++) {
+		const struct subject *s = registry_subject_at(m->registry, i);
+		struct program_floor *p = &ret[s->program->index];
+		double times = times_of(m, s);
+		if (!(times > 0))
+			continue;
+		double alone_s = demand_op(m, s, times, &demands[s->program->index]);
+		*(isnan(alone_s) ? &p->unknown : &p->known) += 1;
+		p->serial_s += counted(alone_s) * times;
+	}
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct demand *d = &demands[i];
+		const double all[] = { d->hbm_s, d->network_s, d->links.up_s, d->links.down_s,
+			d->host.up_s, d->host.down_s };
+		ret[i].floor_s = d->core_s;
+		for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+			ret[i].floor_s = fmax(ret[i].floor_s, all[k]);
+		if (!ret[i].known)
+			ret[i].floor_s = ret[i].serial_s = NAN;
+	}
+	return ret;
+}
