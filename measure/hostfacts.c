@@ -198,6 +198,8 @@ static bool host_read(struct reading *r, const struct profile *p, struct diag *e
 				event_sort_out(r, e);
 			if (!cursor_end(c, err))
 				return false;
+			r->facts->lost.events += cursor_lost(c).events;
+			r->facts->lost.of_events += cursor_lost(c).of_events;
 		}
 	r->scratch = scratch;
 	profile_drop(p);

@@ -44,6 +44,7 @@ struct host_facts {
 	struct map launch_names;      /* by it */
 	struct allocator *allocators; /* in order of first appearance */
 	ptrdiff_t allocator_count, allocator_cap;
+	struct plane_lost lost; /* over all hosts */
 };
 
 /* Annotations and compilations kept: a day of steps at one a second, on ten hosts. */

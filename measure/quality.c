@@ -330,6 +330,63 @@ static void quality_lanes(struct measured *m)
 			starts);
 }
 
+/* More lost than this of a device's time or events, or of the hosts' events, is not nothing. */
+#define LOST_MAX 0.001
+
+/* A plane whose own stats, or those of its metadata, refer to nothing; NULL: none. */
+static const struct plane *plane_with_lost_stats(const struct measured *m)
+{
+	for (ptrdiff_t i = 0; i < m->host_count; i++)
+		for (ptrdiff_t k = 0; k < m->hosts[i].plane_count; k++) {
+			const struct plane *p = &m->hosts[i].planes[k];
+			if (p->stats_lost && p->class != PLANE_OTHER && p->class != PLANE_HOST)
+				return p;
+		}
+	return NULL;
+}
+
+/*
+ * Events refer to metadata by number.  One that refers to nothing has a time and no name, so that
+ * no rule that looks for slow ops finds it.  The row is there only where something is lost.
+ */
+static void quality_references(struct measured *m)
+{
+	const struct plane_lost *host = &m->facts.lost;
+	const struct plane *said = plane_with_lost_stats(m);
+	const struct device *worst = NULL;
+	double most = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		const struct plane_lost *lost = &m->devices[i].plane->lost;
+		double of_time = (double)lost->time_ps / fmax((double)busy_ps(s), 1);
+		double of_events = (double)lost->events / fmax((double)s->events, 1);
+		double share = fmin(fmax(of_time, of_events), 1);
+		if (share > most) {
+			most = share;
+			worst = &m->devices[i];
+		}
+	}
+	bool host_ok = (double)host->events <= LOST_MAX * (double)host->of_events;
+	if (said)
+		quality_add(m, "references-resolved", false,
+			"what %.*s says of itself refers to stats or texts that are not in the "
+			"file",
+			STR_ARG(text_clean(m->keep, said->name)));
+	else if (worst && (most > LOST_MAX || host->events == 0))
+		quality_add(m, "references-resolved", most <= LOST_MAX,
+			"%lld events of %.*s, %.3g ms, refer to metadata or texts that are not in "
+			"the file",
+			(long long)worst->plane->lost.events,
+			STR_ARG(text_clean(m->keep, worst->plane->name)),
+			(double)worst->plane->lost.time_ps * PS * 1e3);
+	else if (host->events > 0)
+		quality_add(m, "references-resolved", host_ok,
+			"%lld of %lld events of the hosts' threads refer to metadata or texts that "
+			"are not in the file",
+			(long long)host->events, (long long)host->of_events);
+}
+
 /* What a limit cut off is judged by no rule, so it must be told. */
 static void quality_limits(struct measured *m)
 {
@@ -364,6 +421,7 @@ void fill_quality(struct measured *m, struct str job_wrong)
 		quality_hlo(m);
 		quality_dump(m);
 		quality_lanes(m);
+		quality_references(m);
 	}
 	quality_limits(m);
 	if (m->options->job)

@@ -130,18 +130,20 @@ static void stat_number(const struct wire_field *f, struct stat_value *ret)
 
 /* Another stat metadata's name. */
 static inline void stat_reference(
-	const struct plane_part *part, uint64_t id, struct stat_value *ret)
+	const struct plane_part *part, uint64_t id, struct stat_value *ret, uint64_t *present)
 {
 	int32_t i = map_get_id(&part->stats, (int64_t)id);
 
+	if (i < 0)
+		*present |= STATS_LOST;
 	ret->text = i >= 0 ? part->texts[i] : STR("");
 	ret->i64 = i;
 	ret->is_text = true;
 }
 
 /* One XStat's value. */
-SLOW bool stat_value_read(
-	const struct plane_part *part, struct wire w, struct stat_value *ret, struct wire *fail)
+SLOW bool stat_value_read(const struct plane_part *part, struct wire w, struct stat_value *ret,
+	uint64_t *present, struct wire *fail)
 {
 	struct wire_field f;
 
@@ -157,7 +159,7 @@ SLOW bool stat_value_read(
 			ret->is_text = true;
 			ret->i64 = -1; /* no reference */
 		} else if (f.number == XSTAT_REF) {
-			stat_reference(part, f.num, ret);
+			stat_reference(part, f.num, ret, present);
 		} else {
 			stat_number(&f, ret);
 		}
@@ -184,8 +186,8 @@ SLOW bool text_whole(const uint8_t *p, const uint8_t *end, struct stat_value *re
 }
 
 /* The value of a stat that has nothing else; false when it looks unusual. */
-FAST bool value_fast(
-	const struct plane_part *part, const uint8_t *p, const uint8_t *end, struct stat_value *ret)
+FAST bool value_fast(const struct plane_part *part, const uint8_t *p, const uint8_t *end,
+	struct stat_value *ret, uint64_t *present)
 {
 	uint64_t num;
 
@@ -200,7 +202,7 @@ FAST bool value_fast(
 	if (p[0] != TAG(XSTAT_REF, WIRE_VARINT) || wire_small_number(p + 1, &num) != end)
 		return false;
 	*ret = (struct stat_value){ 0 };
-	stat_reference(part, num, ret);
+	stat_reference(part, num, ret, present);
 	return true;
 }
 
@@ -222,17 +224,22 @@ FAST bool stat_body_fast(const struct plane_part *part, const uint8_t *p, const 
 	if (value > stop)
 		return false;
 	int32_t kind = map_get_id(&part->stats, id);
-	if ((uint32_t)kind >= STAT_COUNT || !(want >> kind & 1))
+	if ((uint32_t)kind >= STAT_COUNT || !(want >> kind & 1)) {
+		if (kind < 0)
+			ret->present |= STATS_LOST;
 		return true;
-	if (!value_fast(part, value, stop, &ret->at[kind]) &&
-		!stat_value_read(part, (struct wire){ value, stop, NULL }, &ret->at[kind], &fail))
+	}
+	if (!value_fast(part, value, stop, &ret->at[kind], &ret->present) &&
+		!stat_value_read(part, (struct wire){ value, stop, NULL }, &ret->at[kind],
+			&ret->present, &fail))
 		return false;
 	ret->present |= UINT64_C(1) << kind;
 	return true;
 }
 
-/* Which stat a message is: its metadata id is the first field of every known writer. */
-static bool stat_kind(const struct plane_part *part, struct wire *w, int *ret, struct wire *fail)
+/* Which stat a message is, -1 unknown: its metadata id is the first field of all known writers. */
+static bool stat_kind(const struct plane_part *part, struct wire *w, int *ret, uint64_t *present,
+	struct wire *fail)
 {
 	struct wire_field f;
 
@@ -244,6 +251,8 @@ static bool stat_kind(const struct plane_part *part, struct wire *w, int *ret, s
 	int32_t i = map_get_id(&part->stats, (int64_t)f.num);
 	if (i < STAT_COUNT)
 		*ret = i;
+	if (i < 0)
+		*present |= STATS_LOST;
 	return true;
 }
 
@@ -263,12 +272,12 @@ static bool stat_read(const struct plane_part *part, struct str bytes, uint64_t 
 	if (part_has(part, bytes, STAT_BODY_READABLE) &&
 		stat_body_fast(part, p, p + bytes.len, want, ret))
 		return true;
-	if (!stat_kind(part, &w, &id, fail))
+	if (!stat_kind(part, &w, &id, &ret->present, fail))
 		return false;
 	if (id < 0 || !(want >> id & 1))
 		return true;
 	ret->present |= UINT64_C(1) << id;
-	return stat_value_read(part, w, &ret->at[id], fail);
+	return stat_value_read(part, w, &ret->at[id], &ret->present, fail);
 }
 
 bool stats_read(const struct plane_part *part, struct str bytes, uint32_t field, uint64_t want,
@@ -388,6 +397,7 @@ enum { DROP_BYTES = 4 << 20 };
 struct cursor {
 	struct lane_walk walk;
 	uint64_t want, classes;
+	struct plane_lost lost;
 };
 
 struct cursor *cursor_new(
@@ -395,7 +405,7 @@ struct cursor *cursor_new(
 {
 	struct cursor *c = arena_make(keep, struct cursor, 1);
 
-	*c = (struct cursor){ lane_walk_new(p, l), want, UINT64_MAX };
+	*c = (struct cursor){ lane_walk_new(p, l), want, UINT64_MAX, { 0 } };
 	return c;
 }
 
@@ -425,12 +435,15 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 	enum host_class host = n ? n->host : HOST_OTHER;
 	bool steps = c->classes >> HOST_STEP & 1;
 
+	c->lost.of_events++;
+	c->lost.events += !n;
 	if (!(c->classes >> host & 1) && !(steps && host == HOST_OTHER && raw->stats.len > 0))
 		return false;
 	ret->stats.present = 0;
 	uint64_t want = c->want | (steps ? STAT_BIT(ROOT) | STAT_BIT(STEP_NUM) : 0);
 	if (!event_stats_read(part, raw, want, &ret->stats, &c->walk.fail))
 		return false;
+	c->lost.events += n && ret->stats.present & STATS_LOST;
 	/* A step annotation carries both a root mark and a number. */
 	if (steps && ret->stats.present & STAT_BIT(ROOT) && ret->stats.present & STAT_BIT(STEP_NUM))
 		host = HOST_STEP;
@@ -457,6 +470,11 @@ bool cursor_next(struct cursor *c, struct event *ret)
 			return false;
 	}
 	return false;
+}
+
+struct plane_lost cursor_lost(const struct cursor *c)
+{
+	return c->lost;
 }
 
 bool cursor_end(const struct cursor *c, struct diag *err)

@@ -43,6 +43,7 @@ struct merge {
 	ptrdiff_t heap_count;
 	bool lent;    /* the first reader's head is the caller's */
 	bool stopped; /* by damage or disorder */
+	struct plane_lost lost;
 	struct wire fail;
 };
 
@@ -77,7 +78,7 @@ static bool reader_pull(struct merge *m, struct lane_reader *r, struct op_event 
 	if (m->plane->platform == PLATFORM_TPU && tpu_event_read(m->plane, &r->walk, ret))
 		return true;
 	while (lane_walk_next(&r->walk, &raw)) {
-		if (!op_event_read(m->plane, &r->walk, &raw, ret, &skip, &r->walk.fail))
+		if (!op_event_read(m->plane, &r->walk, &raw, ret, &skip, &m->lost, &r->walk.fail))
 			break;
 		if (!skip)
 			return true;
@@ -243,6 +244,7 @@ bool merge_end(const struct merge *m, struct diag *err)
 			m->readers[k].lane->sort = true;
 		return false;
 	}
+	m->plane->lost = m->lost;
 	return true;
 }
 

@@ -101,8 +101,10 @@ static __attribute__((noinline)) bool tpu_op_new(
 	*fail = w;
 	if (w.why)
 		return false;
-	n->op = op_new(p);
-	struct profile_op *op = &p->ops[n->op];
+	int32_t at = op_new(p);
+	n->op = s.present & STATS_LOST ? PLANE_NAME_LOST - at : at;
+	s.present &= ~STATS_LOST;
+	struct profile_op *op = &p->ops[at];
 	op->text = text;
 	op->name = display.len > 0 ? display : text;
 	op->hlo_op = s.present ? op->name : (struct str){ 0 };
@@ -148,18 +150,19 @@ static int64_t hlo_op_id(const struct stat_value *v)
 	return (int64_t)(str_hash(v->text) >> 2 | UINT64_C(1) << 61);
 }
 
-static int32_t kernel_op(struct plane *p, int32_t name, const struct stats *s)
+/* `name` is -1 where it is not in the file. */
+static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const struct stats *s)
 {
-	struct plane_name *n = &p->names[name];
+	struct str text = name >= 0 ? plane_name_text(&p->names[name]) : STR("(not in the file)");
 	struct str details = stat_text(s, STAT_MEMCPY_DETAILS);
 	struct op_key key = {
 		.name = name,
 		.hlo_op = s->present & STAT_BIT(HLO_OP) ? hlo_op_id(&s->at[STAT_HLO_OP]) : -1,
 		.program = s->present & STAT_BIT(PROGRAM_ID) ? (uint64_t)s->at[STAT_PROGRAM_ID].i64
 							     : PROGRAM_UNKNOWN,
-		.part = n->part,
+		.part = part,
 		/* Of a copy the details may say what its name leaves open. */
-		.copy = details.p ? (int32_t)copy_direction_of(plane_name_text(n), details) : -1,
+		.copy = details.p ? (int32_t)copy_direction_of(text, details) : -1,
 	};
 	struct str bytes = { (const char *)&key, sizeof(key) };
 	if (!p->table) {
@@ -176,7 +179,7 @@ static int32_t kernel_op(struct plane *p, int32_t name, const struct stats *s)
 	t->last_op = op_new(p);
 	map_put(&t->of_key, arena_str(p->keep, bytes), t->last_op, p->keep);
 	struct profile_op *op = &p->ops[t->last_op];
-	op->name = plane_name_text(n);
+	op->name = text;
 	op->hlo_op = stat_text(s, STAT_HLO_OP);
 	op->module = stat_text(s, STAT_HLO_MODULE);
 	op->program = key.program;
@@ -201,13 +204,13 @@ static bool cpu_is_ours(const struct plane *p, const struct stats *s)
 }
 
 bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
-	struct op_event *ret, bool *skip, struct wire *fail)
+	struct op_event *ret, bool *skip, struct plane_lost *lost, struct wire *fail)
 {
 	bool tpu = p->platform == PLATFORM_TPU, cpu = p->platform == PLATFORM_CPU;
 	int32_t name = map_get_id(&w->part->names, raw->metadata_id);
 	struct stats s;
 
-	*skip = name < 0 || raw->aggregated || p->op_count >= OPS_MAX;
+	*skip = raw->aggregated || p->op_count >= OPS_MAX;
 	if (*skip)
 		return true;
 	s.present = 0;
@@ -223,9 +226,19 @@ bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_
 	event_times(w, raw, &s, &ret->start_ps, &ret->end_ps);
 	ret->run = s.present & STAT_BIT(RUN_ID) ? s.at[STAT_RUN_ID].i64 : 0;
 	ret->bytes = copy_bytes(stat_text(&s, STAT_MEMCPY_DETAILS));
-	if (tpu && p->names[name].op < 0 && !tpu_op_new(p, &p->names[name], fail))
-		return false;
-	ret->op = tpu ? p->names[name].op : kernel_op(p, name, &s);
+	if (!tpu || name < 0) {
+		ret->op = kernel_op(p, (int32_t)(w->part - p->parts), name, &s);
+	} else {
+		struct plane_name *n = &p->names[name];
+		if (n->op == -1 && !tpu_op_new(p, n, fail))
+			return false;
+		ret->op = n->op < 0 ? PLANE_NAME_LOST - n->op : n->op;
+		name = n->op < 0 ? -1 : name;
+	}
+	if (name < 0 || s.present & STATS_LOST) {
+		lost->events++;
+		lost->time_ps += ret->end_ps - ret->start_ps;
+	}
 	return true;
 }
 

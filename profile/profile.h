@@ -121,8 +121,10 @@ enum stat_id {
 #undef X
 		STAT_COUNT
 };
-_Static_assert(STAT_COUNT <= 64, "a set of stats is one 64-bit mask");
+_Static_assert(STAT_COUNT < 64, "a set of stats is one 64-bit mask, and STATS_LOST");
 #define STAT_BIT(id) (UINT64_C(1) << STAT_##id)
+/* In `present`: a stat or a text that it refers to is not in the file. */
+#define STATS_LOST (UINT64_C(1) << 63)
 
 struct stat_value {
 	bool is_text, is_real;
@@ -132,7 +134,7 @@ struct stat_value {
 };
 
 struct stats {
-	uint64_t present;		  /* STAT_BITs */
+	uint64_t present;		  /* STAT_BITs, STATS_LOST */
 	struct stat_value at[STAT_COUNT]; /* valid where present */
 };
 
@@ -193,6 +195,12 @@ struct plane_chip {
 };
 extern const struct plane_chip plane_chip_unknown;
 
+/* Events that refer to metadata of events, of stats, or to texts that the file does not hold. */
+struct plane_lost {
+	int64_t events, time_ps; /* their own times, which may overlap */
+	int64_t of_events;	 /* so many were read */
+};
+
 struct plane {
 	struct profile *profile;
 	struct str name;
@@ -209,7 +217,9 @@ struct plane {
 	ptrdiff_t part_count, part_cap;
 	struct plane_chip chip;
 	int64_t dropped_events;
-	int64_t host_shift_ps; /* host clock = lane clock + this */
+	bool stats_lost;	/* of the plane itself or of its metadata */
+	struct plane_lost lost; /* of device ops; known when a merge has come to its end */
+	int64_t host_shift_ps;	/* host clock = lane clock + this */
 	/* Ops met so far; on GPU the table grows while cursors read, so one task reads a plane. */
 	struct profile_op *ops;
 	ptrdiff_t op_count, op_cap;
@@ -334,6 +344,8 @@ struct cursor *cursor_new(
  * annotations are found by their stats: include 1 << HOST_STEP to have them classed. */
 void cursor_only(struct cursor *c, uint64_t classes);
 bool cursor_next(struct cursor *c, struct event *ret);
+/* What was lost of the events so far; times are not summed. */
+struct plane_lost cursor_lost(const struct cursor *c);
 bool cursor_end(const struct cursor *c, struct diag *err);
 
 #endif

@@ -432,6 +432,7 @@ static bool plane_stats(struct plane_index *x)
 	for (ptrdiff_t i = 0; i < x->stats.count; i++)
 		if (!stats_read(x->part, x->stats.items[i], 0, UINT64_MAX, &s, &fail))
 			return wire_error(&fail, x->o->whole, "XStat of an XPlane", x->o->err);
+	p->stats_lost |= (s.present & STATS_LOST) != 0;
 	if (p->class == PLANE_DEVICE || p->class == PLANE_SPARSE)
 		plane_chip_read(p, &s);
 	versions_read(&profile->versions, &s, x->o->keep);
@@ -457,6 +458,7 @@ static bool hlo_index(struct plane_index *x)
 		if (!stats_read(x->part, n.entry, XMETADATA_STATS, protos | STAT_BIT(PROGRAM_ID),
 			    &s, &fail))
 			return wire_error(&fail, x->o->whole, "XStat of a module", x->o->err);
+		x->plane->stats_lost |= (s.present & STATS_LOST) != 0;
 		if (!(s.present & protos))
 			continue;
 		struct hlo_entry *e =

@@ -79,13 +79,17 @@ struct plane_part {
 	uint64_t known; /* STAT_BITs that it has ids for */
 };
 
+#define PLANE_NAME_LOST (-2)
+
 struct plane_name {
 	struct str name;  /* missing until plane_name_read */
 	struct str entry; /* bytes of the XEventMetadata: read on demand, as its stats are */
 	int64_t id;
 	int32_t part;
 	int8_t host; /* enum host_class */
-	int32_t op;  /* cache: its op when the name alone decides it; -1 */
+	/* Cache: its op when the name alone decides it; -1 not met.  Where its metadata refers to
+	 * what is not there it is PLANE_NAME_LOST - op, so that the general reader counts it. */
+	int32_t op;
 };
 
 /* Its text, where the bytes are those of an XEventMetadata. */
@@ -192,7 +196,7 @@ bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret);
 
 /* ops.c: from an event of a device lane to an op. */
 bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
-	struct op_event *ret, bool *skip, struct wire *fail);
+	struct op_event *ret, bool *skip, struct plane_lost *lost, struct wire *fail);
 
 /* cpu.c: XLA:CPU records ops on host threads; give each device ordinal a plane of its own. */
 bool cpu_planes(struct profile *profile, struct arena *keep, struct diag *err);

@@ -551,6 +551,67 @@ static void dropped_events(void **state)
 	assert_has(q->detail, "12 events dropped");
 }
 
+/* An event that refers to no metadata is not left out: its time is counted, and named as lost. */
+static void events_without_metadata(void **state)
+{
+	(void)state;
+	struct xplane *tpu = x_tpu(xrun_host(&run, "worker-0"), 0, V5E);
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "add.1", X_STATS(x_int("program_id", PROGRAM)));
+	for (int64_t i = 0; i < 5; i++) {
+		x_event(ops, "add.1", i * 200, i * 200 + 100, NULL);
+		x_event(ops, NULL, i * 200 + 100, i * 200 + 150, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_device(&run, "/device:TPU:0")->events, 10);
+	const struct quality_row *q = xrun_quality(&run, "references-resolved");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "5 events of /device:TPU:0, 0.25 ms,");
+}
+
+/* A thousandth is told, and closes nothing. */
+static void one_event_without_metadata(void **state)
+{
+	(void)state;
+	struct xplane *tpu = x_tpu(xrun_host(&run, "worker-0"), 0, V5E);
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "add.1", X_STATS(x_int("program_id", PROGRAM)));
+	for (int64_t i = 0; i < 2000; i++)
+		x_event(ops, "add.1", i * 200, i * 200 + 100, NULL);
+	x_event(ops, NULL, 400000, 400010, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_quality(&run, "references-resolved")->ok, 1);
+}
+
+/* What all stats of an op refer to is gone from the file: the op's time counts as lost. */
+static void a_text_that_is_not_there(void **state)
+{
+	(void)state;
+	struct xplane *tpu = x_tpu(xrun_host(&run, "worker-0"), 0, V5E);
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "add.1", X_STATS(x_int("program_id", PROGRAM), x_ref("tf_op", NULL)));
+	for (int64_t i = 0; i < 50; i++)
+		x_event(ops, "add.1", i * 200, i * 200 + 100, NULL);
+	xrun_measure(&run);
+	const struct quality_row *q = xrun_quality(&run, "references-resolved");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "50 events of /device:TPU:0, 5 ms,");
+}
+
+/* The same of the hosts' threads, where steps, compilations and allocators are told. */
+static void host_events_without_metadata(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 1, V5E);
+	struct xline *thread = x_line(x_host(host), "python");
+	x_event(thread, "f", 0, 10, NULL);
+	x_event(thread, NULL, 10, 20, NULL);
+	xrun_measure(&run);
+	const struct quality_row *q = xrun_quality(&run, "references-resolved");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "1 of 2 events of the hosts' threads");
+}
+
 /* The last event of a line comes first: none is lost, and none is out of place. */
 static void a_lane_out_of_order(void **state)
 {
@@ -710,6 +771,10 @@ int main(void)
 		TEST(a_cut_file),
 		TEST(the_profilers_own_complaints),
 		TEST(dropped_events),
+		TEST(events_without_metadata),
+		TEST(one_event_without_metadata),
+		TEST(a_text_that_is_not_there),
+		TEST(host_events_without_metadata),
 		TEST(a_lane_out_of_order),
 		TEST(hlo_that_is_none),
 		TEST(hostile_names),

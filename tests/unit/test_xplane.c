@@ -448,8 +448,13 @@ static void unknown_names_and_aggregates(void **state)
 	pb_bytes(&line, XLINE_EVENTS, pb_done(&counted));
 	line_event(&line, (struct ev){ .id = 1, .offset = 5, .duration = 1 }, PLAIN);
 	struct pb b = tpu_plane(&line);
-	assert_int_equal(merge_all(open_plane(&b)), 1);
-	check_event(0, 5, 6);
+	struct plane *p = open_plane(&b);
+	/* What has no name has its time all the same; what was only counted has none. */
+	assert_int_equal(merge_all(p), 2);
+	check_event(0, 1, 2);
+	check_event(1, 5, 6);
+	assert_int_equal(p->lost.events, 1);
+	assert_int_equal(p->lost.time_ps, 1);
 }
 
 /* Ids may be hashes: negative, or anywhere in 64 bits. */

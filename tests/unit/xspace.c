@@ -60,7 +60,9 @@ struct xstat x_text(const char *name, const char *value)
 
 struct xstat x_ref(const char *name, const char *value)
 {
-	return (struct xstat){ .name = name, .type = XSTAT_IS_REF, .text = str_from(value) };
+	return (struct xstat){ .name = name,
+		.type = XSTAT_IS_REF,
+		.text = value ? str_from(value) : (struct str){ 0 } };
 }
 
 struct xstat x_bytes(const char *name, struct str value)
@@ -88,6 +90,8 @@ static void map_add(struct pb *b, int field, int64_t key, struct str value)
 	pb_bytes(&entry, MAP_VALUE, value);
 	pb_bytes(b, field, pb_done(&entry));
 }
+
+#define NOT_IN_THE_FILE 999999 /* the id of no metadata */
 
 static int64_t stat_id(struct xplane *p, struct str name)
 {
@@ -131,7 +135,7 @@ static struct str stat_write(struct xplane *p, const struct xstat *s)
 		pb_bytes(&b, XSTAT_STR, s->text);
 		break;
 	case XSTAT_IS_REF:
-		pb_int(&b, XSTAT_REF, stat_id(p, s->text));
+		pb_int(&b, XSTAT_REF, s->text.p ? stat_id(p, s->text) : NOT_IN_THE_FILE);
 		break;
 	case XSTAT_IS_BYTES:
 		pb_bytes(&b, XSTAT_BYTES, s->text);
@@ -215,6 +219,8 @@ void x_name(struct xplane *p, const char *name, const char *display_name, const 
 
 static int64_t event_id(struct xplane *p, const char *name)
 {
+	if (!name)
+		return NOT_IN_THE_FILE;
 	for (ptrdiff_t i = 0; i < p->events.count; i++)
 		if (str_eq(p->events.items[i], str_from(name)))
 			return i + 1;

@@ -45,7 +45,8 @@ struct xstat {
 struct xstat x_int(const char *name, int64_t value);
 struct xstat x_real(const char *name, double value);
 struct xstat x_text(const char *name, const char *value);
-struct xstat x_ref(const char *name, const char *value); /* a text that the plane keeps once */
+/* A text that the plane keeps once; NULL: one that is not in the file. */
+struct xstat x_ref(const char *name, const char *value);
 struct xstat x_bytes(const char *name, struct str value);
 
 struct xspace *xspace_new(struct arena *keep);
@@ -59,7 +60,8 @@ void x_line_at(struct xline *l, int64_t timestamp_us); /* events count from here
 /* Metadata of events: what they are called, and what is said once for all of them. */
 void x_name(
 	struct xplane *p, const char *name, const char *display_name, const struct xstat *stats);
-/* An event of [from, to); its name needs no x_name when nothing else is to be said of it. */
+/* An event of [from, to); its name needs no x_name when nothing else is to be said of it.  With a
+ * NULL name it refers to metadata that is not in the file. */
 void x_event(struct xline *l, const char *name, int64_t from_us, int64_t to_us,
 	const struct xstat *stats);
 
