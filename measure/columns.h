@@ -134,6 +134,7 @@
 	REAL(window_s, SECONDS, "first to last event")                                             \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running")                 \
 	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
+	REAL(wait_ratio, RATIO, "share of it idle outside every execution: the host may be late")  \
 	REAL(slowness, NONE,                                                                       \
 		"in three quarters of its compute time it takes at least this many times as "      \
 		"long as the median device")
@@ -355,8 +356,9 @@
 	TEXT(before, 0, "op that ended")                                                           \
 	TEXT(after, 0, "op that began")                                                            \
 	TEXT(key, 0, "as in ops, of the op that began")                                            \
-	TEXT(cause, "compile|transfer|input|sync|host|unknown",                                    \
-		"what the host was doing: input is waiting for a batch, sync for a result")        \
+	TEXT(cause, "input|compile|checkpoint|transfer|sync|host|program|unknown",                 \
+		"program: it lies inside an execution; else what the host was at: input is the "   \
+		"next batch, sync a result that it waited for")                                    \
 	TEXT(host_activity, 0, "the host event that covers most of it")
 
 #define TRANSFERS_COLUMNS(TEXT, REAL)                                                              \

@@ -3,6 +3,7 @@
  */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "measure/measured.h"
@@ -13,14 +14,66 @@
 /* Gaps of a job that have a row: more say nothing new, and memory must not grow with devices. */
 #define GAP_ROWS ((ptrdiff_t)64 * SWEEP_MAX_GAPS)
 
-/* A gap on the host's clock, and the host event that explains it best. */
+/* Clocks of host and device agree to so much, or to a tenth of the gap. */
+#define GAP_SLACK_PS INT64_C(200000000)
+
+/*
+ * Why a device waits, in the order in which a tie is decided.  Idle inside an execution is the
+ * program's own.  Outside, it is laid to what the thread that launches work was at: to the
+ * outermost event that tells, so that a loader is one at any depth.  An event that goes on when
+ * the device works again did not keep it waiting: the work had been launched before.  What is left
+ * of a gap that began while the host waited for a result is the wait's: without it the next work
+ * would have been launched before.
+ */
+enum cause {
+	CAUSE_UNKNOWN,
+	CAUSE_INPUT,
+	CAUSE_COMPILE,
+	CAUSE_CHECKPOINT,
+	CAUSE_TRANSFER,
+	CAUSE_SYNC,
+	CAUSE_HOST,
+	CAUSE_PROGRAM,
+	CAUSES
+};
+
+static const struct str cause_words[] = {
+	[CAUSE_UNKNOWN] = STR_INIT("unknown"),
+	[CAUSE_INPUT] = STR_INIT("input"),
+	[CAUSE_COMPILE] = STR_INIT("compile"),
+	[CAUSE_CHECKPOINT] = STR_INIT("checkpoint"),
+	[CAUSE_TRANSFER] = STR_INIT("transfer"),
+	[CAUSE_SYNC] = STR_INIT("sync"),
+	[CAUSE_HOST] = STR_INIT("host"),
+	[CAUSE_PROGRAM] = STR_INIT("program"),
+};
+
+/* By enum host_class; the others tell of no cause. */
+static const enum cause causes[] = {
+	[HOST_COMPILE] = CAUSE_COMPILE,
+	[HOST_COMPILER] = CAUSE_COMPILE,
+	[HOST_TRANSFER] = CAUSE_TRANSFER,
+	[HOST_INPUT] = CAUSE_INPUT,
+	[HOST_SYNC] = CAUSE_SYNC,
+	[HOST_CHECKPOINT] = CAUSE_CHECKPOINT,
+	[HOST_STEP] = CAUSE_UNKNOWN,
+};
+
+/* A gap on the host's clock, and what explains it. */
 struct host_gap {
 	const struct device *device;
 	const struct swept_gap *gap;
 	int64_t start_ps, end_ps;
-	struct str name; /* as the file has it; missing while nothing was found */
+	struct str name; /* of the host event that explains it best; missing while there is none */
+	int64_t covered_ps, length_ps; /* of that event */
+	int64_t by_cause_ps[CAUSES];
+	bool waited; /* the host waited for a result when it began */
+};
+
+/* An event that tells of a cause, or hides those that do. */
+struct reason {
+	int64_t start_ps, end_ps;
 	enum host_class class;
-	int64_t covered_ps, length_ps; /* of the event found */
 };
 
 static int64_t length_of(const struct swept_gap *g)
@@ -86,70 +139,146 @@ static void gap_meet(struct host_gap *g, const struct event *e)
 						   : covered_ps <= g->covered_ps))
 		return;
 	g->name = e->name;
-	g->class = e->host;
 	g->covered_ps = covered_ps;
 	g->length_ps = length_ps;
 }
 
-/* A device's gaps are disjoint and in order, so those that an event meets are neighbours. */
-static void event_explain(struct host_gap *gaps, ptrdiff_t count, const struct event *e)
+/* Gaps of one device are disjoint and in order: the first that ends behind this moment. */
+static ptrdiff_t gap_behind(const struct host_gap *gaps, ptrdiff_t count, int64_t at_ps)
 {
 	ptrdiff_t lo = 0, hi = count;
 
 	while (lo < hi) {
 		ptrdiff_t mid = lo + (hi - lo) / 2;
-		if (gaps[mid].end_ps <= e->start_ps)
+		if (gaps[mid].end_ps <= at_ps)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	for (; lo < count && gaps[lo].start_ps < e->end_ps; lo++)
-		gap_meet(&gaps[lo], e);
+	return lo;
 }
 
-static bool gaps_explain(const struct profile *host, struct host_gap *gaps, ptrdiff_t count,
-	struct arena scratch, struct diag *err)
+static void reason_lay(struct host_gap *g, const struct reason *r)
 {
-	ptrdiff_t *ends = arena_make(&scratch, ptrdiff_t, count), devices = 0;
+	int64_t from = r->start_ps > g->start_ps ? r->start_ps : g->start_ps;
+	int64_t to = r->end_ps < g->end_ps ? r->end_ps : g->end_ps;
+	int64_t slack = (g->end_ps - g->start_ps) / 10;
+
+	if (r->end_ps > g->end_ps + (slack < GAP_SLACK_PS ? slack : GAP_SLACK_PS))
+		return;
+	g->by_cause_ps[causes[r->class]] += to - from;
+	g->waited |= r->class == HOST_SYNC && r->start_ps <= g->start_ps;
+}
+
+static int reason_cmp(const void *a, const void *b)
+{
+	const struct reason *x = a, *y = b;
+
+	if (x->start_ps != y->start_ps)
+		return x->start_ps < y->start_ps ? -1 : 1;
+	return (x->end_ps < y->end_ps) - (x->end_ps > y->end_ps);
+}
+
+/* Gaps of a host, device by device. */
+struct host_gaps {
+	struct host_gap *items;
+	ptrdiff_t *ends, devices; /* where each device's end */
+};
+
+/* The outermost events of a thread, each to the gaps that it meets. */
+static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdiff_t count)
+{
+	int64_t until_ps = INT64_MIN;
+
+	if (count > 1)
+		qsort(reasons, (size_t)count, sizeof(*reasons), reason_cmp);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct reason *r = &reasons[i];
+		if (r->start_ps < until_ps)
+			continue;
+		until_ps = r->end_ps;
+		for (ptrdiff_t d = 0, first = 0; d < g->devices; first = g->ends[d++]) {
+			struct host_gap *gaps = &g->items[first];
+			ptrdiff_t n = g->ends[d] - first;
+			for (ptrdiff_t k = gap_behind(gaps, n, r->start_ps);
+				k < n && gaps[k].start_ps < r->end_ps; k++)
+				reason_lay(&gaps[k], r);
+		}
+	}
+}
+
+/* `any_thread`: the host's events do not tell which thread launches work. */
+static bool lane_explain(const struct plane *p, const struct lane *l, const struct host_gaps *g,
+	bool any_thread, struct arena scratch, struct diag *err)
+{
+	struct cursor *c = cursor_new(p, l, 0, &scratch);
+	struct event *e = arena_make(&scratch, struct event, 1);
+	struct reason *reasons = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	bool launches = any_thread;
+
+	while (cursor_next(c, e)) {
+		launches |= e->host == HOST_LAUNCH;
+		if ((causes[e->host] || e->host == HOST_SCOPE) && count < HOST_SPANS_MAX)
+			*arena_push(&scratch, reasons, count, cap) =
+				(struct reason){ e->start_ps, e->end_ps, e->host };
+		for (ptrdiff_t d = 0, first = 0; d < g->devices && e->name.len > 0;
+			first = g->ends[d++])
+			for (ptrdiff_t k = first + gap_behind(&g->items[first], g->ends[d] - first,
+							   e->start_ps);
+				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++)
+				gap_meet(&g->items[k], e);
+	}
+	if (launches)
+		reasons_lay(g, reasons, count);
+	return cursor_end(c, err);
+}
+
+static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *gaps,
+	ptrdiff_t count, struct arena scratch, struct diag *err)
+{
+	const struct profile *host = &m->hosts[h];
+	struct host_gaps g = { gaps, arena_make(&scratch, ptrdiff_t, count), 0 };
+	bool any_thread = true;
 
 	for (ptrdiff_t i = 0; i < count; i++) {
-		devices += i == 0 || gaps[i].device != gaps[i - 1].device;
-		ends[devices - 1] = i + 1;
+		g.devices += i == 0 || gaps[i].device != gaps[i - 1].device;
+		g.ends[g.devices - 1] = i + 1;
 	}
-	struct event *e = arena_make(&scratch, struct event, 1);
-	for (ptrdiff_t i = 0; devices > 0 && i < host->plane_count; i++) {
+	for (ptrdiff_t i = 0; i < m->facts.launches.count; i++)
+		any_thread &= m->facts.launches.items[i].host != h;
+	for (ptrdiff_t i = 0; g.devices > 0 && i < host->plane_count; i++) {
 		const struct plane *p = &host->planes[i];
-		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++) {
-			struct arena of_lane = scratch;
-			struct cursor *c = cursor_new(p, &p->lanes[k], 0, &of_lane);
-			while (cursor_next(c, e))
-				for (ptrdiff_t d = 0, first = 0; d < devices && e->name.len > 0;
-					first = ends[d++])
-					event_explain(&gaps[first], ends[d] - first, e);
-			if (!cursor_end(c, err))
+		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++)
+			if (!lane_explain(p, &p->lanes[k], &g, any_thread, scratch, err))
 				return false;
-		}
 	}
 	return true;
 }
 
-static struct str cause_of(const struct host_gap *g)
+/* Shares out what no event tells of; the cause is that of the larger part. */
+static enum cause gap_settle(struct host_gap *g)
 {
-	if (!g->name.p)
-		return STR("unknown");
-	switch (g->class) {
-	case HOST_COMPILE:
-	case HOST_COMPILER:
-		return STR("compile");
-	case HOST_TRANSFER:
-		return STR("transfer");
-	case HOST_INPUT:
-		return STR("input");
-	case HOST_SYNC:
-		return STR("sync");
-	default:
-		return STR("host");
+	int64_t left_ps = g->end_ps - g->start_ps;
+	enum cause most = CAUSE_UNKNOWN;
+
+	if (g->gap->inside) {
+		memset(g->by_cause_ps, 0, sizeof(g->by_cause_ps));
+		g->name = str_from(NULL);
+		g->by_cause_ps[CAUSE_PROGRAM] = left_ps;
+		return CAUSE_PROGRAM;
 	}
+	g->by_cause_ps[CAUSE_UNKNOWN] = 0;
+	for (int c = 0; c < CAUSES; c++)
+		left_ps -= g->by_cause_ps[c];
+	if (left_ps > 0)
+		g->by_cause_ps[g->waited   ? CAUSE_SYNC
+			       : g->name.p ? CAUSE_HOST
+					   : CAUSE_UNKNOWN] += left_ps;
+	for (int c = 1; c < CAUSES; c++)
+		if (g->by_cause_ps[c] > g->by_cause_ps[most])
+			most = (enum cause)c;
+	return most;
 }
 
 /* Which gaps have a row: all that are longer than this, and some of those that are as long. */
@@ -176,7 +305,7 @@ static struct gap_limit gap_limit(const struct measured *m, struct arena scratch
 	return (struct gap_limit){ last, GAP_ROWS - longer };
 }
 
-static void gap_row(struct measured *m, const struct host_gap *g)
+static void gap_row(struct measured *m, const struct host_gap *g, enum cause cause)
 {
 	struct gaps_row *row = table_new(m->tables, gaps, m->keep);
 
@@ -189,7 +318,7 @@ static void gap_row(struct measured *m, const struct host_gap *g)
 	row->after = registry_subject_at(m->registry, g->gap->after)->name;
 	if (m->op_rows[g->gap->after] >= 0)
 		row->key = table_rows(m->tables, ops)[m->op_rows[g->gap->after]].key;
-	row->cause = cause_of(g);
+	row->cause = cause_words[cause];
 	/* A copy: the name's page would come back for every row that is read. */
 	row->host_activity = arena_str(m->keep, text_clean(m->keep, g->name));
 }
@@ -205,16 +334,17 @@ bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
 	for (ptrdiff_t h = 0; ok && h < m->host_count; h++) {
 		ptrdiff_t count;
 		struct host_gap *gaps = gaps_collect(m, (int32_t)h, &work, &count);
-		ok = gaps_explain(&m->hosts[h], gaps, count, work, err);
+		ok = gaps_explain(m, (int32_t)h, gaps, count, work, err);
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
-			const struct host_gap *g = &gaps[i];
+			struct host_gap *g = &gaps[i];
+			enum cause cause = gap_settle(g);
 			int64_t length_ps = length_of(g->gap);
 			ret->all_s += (double)length_ps * PS;
-			ret->input_s += g->class == HOST_INPUT ? (double)g->covered_ps * PS : 0;
-			ret->sync_s += g->class == HOST_SYNC ? (double)g->covered_ps * PS : 0;
+			ret->input_s += (double)g->by_cause_ps[CAUSE_INPUT] * PS;
+			ret->sync_s += (double)g->by_cause_ps[CAUSE_SYNC] * PS;
 			if (length_ps > limit.longer_than_ps ||
 				(length_ps == limit.longer_than_ps && limit.as_long-- > 0))
-				gap_row(m, g);
+				gap_row(m, g, cause);
 		}
 		profile_drop(&m->hosts[h]);
 		arena_clear(&work);

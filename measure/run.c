@@ -179,6 +179,7 @@ static void fill_devices(struct measured *m)
 			continue;
 		row->idle_ratio = (double)s->idle_ps / (double)s->steady_ps;
 		row->busy_ratio = 1 - row->idle_ratio;
+		row->wait_ratio = (double)(s->idle_ps - s->inside_ps) / (double)s->steady_ps;
 		row->slowness = slowness[i];
 	}
 }

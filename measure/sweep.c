@@ -166,15 +166,16 @@ static inline bool execution_begins(struct program_state *p, const struct subjec
 	return p->marker == subject->index && first_kernel;
 }
 
+/* `begins`: with it, an execution of its program. */
 static void program_event(
-	struct sweeping *s, const struct known *known, const struct op_event *e, bool first_kernel)
+	struct sweeping *s, const struct known *known, const struct op_event *e, bool begins)
 {
 	const struct subject *subject = known->subject;
 
 	if (known->program < 0)
 		return;
 	struct program_state *p = &s->programs[known->program];
-	if (execution_begins(p, subject, e, first_kernel)) {
+	if (begins) {
 		program_close(s, known->program);
 		p->open = true;
 		p->start_ps = p->end_ps = e->start_ps;
@@ -195,15 +196,19 @@ static void event_take(struct sweeping *s, const struct op_event *e)
 	const struct subject *subject = known->subject;
 	struct kernel_group *group = &s->lanes[e->lane].group;
 
+	struct program_state *program = known->program >= 0 ? &s->programs[known->program] : NULL;
+
 	time_advance(s, e->start_ps);
-	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
-	gap_end(s, subject, e->start_ps);
-	time_cross(s);
-	gap_end(s, subject, e->start_ps);
 	bool first = execution_starts(s, group, subject, e);
+	bool goes_on = program && program->open;
+	bool begins = program && execution_begins(program, subject, e, first);
+	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
+	gap_end(s, subject, e->start_ps, goes_on && !begins);
+	time_cross(s);
+	gap_end(s, subject, e->start_ps, goes_on && !begins);
 	if (first)
 		group_close(s, group);
-	program_event(s, known, e, first);
+	program_event(s, known, e, begins);
 	if (subject->groups_kernels)
 		group_add(s, group, subject, e, first);
 	if (e->bytes > 0 && s->in_step)

@@ -115,6 +115,7 @@ static inline int64_t step_length_ps(const struct swept_step *s)
 struct swept_gap {
 	int64_t start_ps, end_ps, step;
 	int32_t before, after; /* subjects; -1 none */
+	bool inside;	       /* an execution of a program: the host has no part in it */
 };
 
 struct program_total {
@@ -149,7 +150,7 @@ struct sweep {
 	int64_t steady_ps;		   /* their time */
 	int64_t mask_ps[ACTIVITY_MASKS];   /* in steady steps */
 	int64_t window_mask_ps[ACTIVITY_MASKS];
-	int64_t idle_ps;
+	int64_t idle_ps, inside_ps; /* of it, inside executions */
 	int64_t first_ps, last_ps, events;
 	struct swept_gap *gaps; /* a heap: the shortest first */
 	ptrdiff_t gap_count;

@@ -146,6 +146,7 @@ struct sweeping {
 	ptrdiff_t instance_count, instance_cap;
 	struct swept_gap gaps[SWEEP_MAX_GAPS];
 	ptrdiff_t gap_count;
+	int64_t inside_ps; /* of the open step: idle inside executions */
 
 	struct swept_step step;		 /* the open one, */
 	int64_t mask_ps[ACTIVITY_MASKS]; /* and its time */
@@ -212,7 +213,7 @@ static inline void execution_add(
 /* A collective's, or a pair's, time from start to end. */
 void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps);
 /* The device did nothing from idle_since_ps on. */
-void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps);
+void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside);
 
 void step_open(struct sweeping *s, int64_t at_ps);
 void step_close(struct sweeping *s, int64_t at_ps, bool complete);

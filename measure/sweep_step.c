@@ -98,12 +98,13 @@ static void gap_add(struct swept_gap *g, ptrdiff_t *n, const struct swept_gap *g
 	gap_sift(g, *n, 0);
 }
 
-void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps)
+void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
 {
 	if (s->active_count > 0 || s->last_subject < 0 || at_ps <= s->idle_since_ps || !s->in_step)
 		return;
 	struct swept_gap gap = { s->idle_since_ps, at_ps, s->step.number, s->last_subject,
-		next->index };
+		next->index, inside };
+	s->inside_ps += inside ? at_ps - s->idle_since_ps : 0;
 	gap_add(s->gaps, &s->gap_count, &gap);
 	s->idle_since_ps = at_ps; /* told once */
 }
@@ -128,6 +129,7 @@ void step_open(struct sweeping *s, int64_t at_ps)
 {
 	memset(&s->step, 0, sizeof(s->step));
 	memset(s->mask_ps, 0, sizeof(s->mask_ps));
+	s->inside_ps = 0;
 	s->step.start_ps = at_ps;
 	s->step.number = s->plan->marks ? s->plan->marks[s->mark].number : s->serial;
 	s->in_step = true;
@@ -172,6 +174,7 @@ static void step_commit(struct sweeping *s)
 	for (int m = 0; m < ACTIVITY_MASKS; m++)
 		o->mask_ps[m] += s->mask_ps[m];
 	o->idle_ps += s->mask_ps[0];
+	o->inside_ps += s->inside_ps;
 	o->steady_ps += step_length_ps(&s->step);
 	o->steady_count++;
 }

@@ -114,12 +114,21 @@ static const struct {
 	{ EQUALS, STR_INIT("tpu::System::TransferFromDevice"), HOST_TRANSFER },
 	{ STARTS, STR_INIT("DevicePutWithSharding"), HOST_TRANSFER },
 	/* Python's tracer writes "$file.py:12 function"; tf.data and people's own annotations. */
+	{ CONTAINS, STR_INIT(" __enter__"), HOST_SCOPE },
+	{ CONTAINS, STR_INIT(" __exit__"), HOST_SCOPE },
+	{ CONTAINS, STR_INIT("ad_checkpoint.py"), HOST_OTHER }, /* rematerialisation */
+	{ CONTAINS, STR_INIT("checkpoint"), HOST_CHECKPOINT },
+	{ EQUALS, STR_INIT("$builtins next"), HOST_INPUT },
+	{ STARTS, STR_INIT("$queue.py:"), HOST_INPUT },
 	{ STARTS, STR_INIT("next("), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" __next__"), HOST_INPUT },
 	{ STARTS, STR_INIT("IteratorGetNext"), HOST_INPUT },
 	{ STARTS, STR_INIT("Iterator::"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" block_until_ready"), HOST_SYNC },
 	{ CONTAINS, STR_INIT(" device_get"), HOST_SYNC },
+	/* Of an array: what float(), numpy.asarray(), .item() and .tolist() come to. */
+	{ CONTAINS, STR_INIT(" _value"), HOST_SYNC },
+	{ CONTAINS, STR_INIT(" __array__"), HOST_SYNC },
 	{ STARTS, STR_INIT("block_until_ready"), HOST_SYNC },
 	{ EQUALS, STR_INIT("TfrtTpuBuffer::ToLiteral"), HOST_SYNC },
 	{ CONTAINS, STR_INIT("pure_callback_impl"), HOST_SYNC },

@@ -45,15 +45,17 @@ enum lane_class {
 /* What a host event tells, by its name. */
 enum host_class {
 	HOST_OTHER,
-	HOST_COMPILE,	/* compiling a program */
-	HOST_ALLOCATOR, /* MemoryAllocation, MemoryDeallocation */
-	HOST_TRANSFER,	/* host to device or back */
-	HOST_INPUT,	/* getting the next batch */
-	HOST_SYNC,	/* waiting for the device, or fetching a result */
-	HOST_COMPILER,	/* the compiler proper, inside HOST_COMPILE: its stats name the module */
-	HOST_PROFILER,	/* the profiler's own start and stop */
-	HOST_LAUNCH,	/* a jitted function is called: "PjitFunction(name)" */
-	HOST_STEP,	/* a step annotation (decided by its stats, not its name) */
+	HOST_COMPILE,	 /* compiling a program */
+	HOST_ALLOCATOR,	 /* MemoryAllocation, MemoryDeallocation */
+	HOST_TRANSFER,	 /* host to device or back */
+	HOST_INPUT,	 /* getting the next batch */
+	HOST_SYNC,	 /* waiting for the device, or fetching a result */
+	HOST_COMPILER,	 /* the compiler proper, inside HOST_COMPILE: its stats name the module */
+	HOST_PROFILER,	 /* the profiler's own start and stop */
+	HOST_CHECKPOINT, /* writing the state of the job */
+	HOST_SCOPE,	 /* a context manager's own work: its `next` is no loader's */
+	HOST_LAUNCH,	 /* a jitted function is called: "PjitFunction(name)" */
+	HOST_STEP,	 /* a step annotation (decided by its stats, not its name) */
 };
 
 /* Stats somebody asks for; everything else is skipped undecoded.  X(id, name in the file) */

@@ -22,7 +22,7 @@ static const struct share {
 		STR_INIT("kind"), STR_INIT("all-gather") },
 	{ STR_INIT("copy-share"), TABLE_run, STR_INIT("layout_copy_ratio"), NONE, NONE },
 	{ STR_INIT("update-excess"), TABLE_run, STR_INIT("update_excess_ratio"), NONE, NONE },
-	{ STR_INIT("idle-gaps"), TABLE_devices, STR_INIT("idle_ratio"), STR_INIT("core_type"),
+	{ STR_INIT("idle-gaps"), TABLE_devices, STR_INIT("wait_ratio"), STR_INIT("core_type"),
 		STR_INIT("compute") },
 	{ STR_INIT("host-transfers"), TABLE_transfers, STR_INIT("step_share"), NONE, NONE },
 };

@@ -212,7 +212,7 @@ static void idle_gaps_and_what_surrounds_them(void **state)
 	assert_text(gaps[0].after, "copy.3");
 	assert_number(gaps[0].start_s, 600 * US);
 	assert_number(gaps[0].time_s, 50 * US);
-	assert_text(gaps[0].cause, "unknown");
+	assert_text(gaps[0].cause, "program"); /* inside an execution */
 	assert_text(gaps[0].host_activity, NULL);
 	assert_text(gaps[1].before, "copy.3");
 	assert_text(gaps[1].after, "while.1");
