@@ -27,11 +27,11 @@ static struct str role_word(int value)
 }
 
 const struct record_words verdict_words = { "verdict", rule_verdict, VERDICT_OFF + 1,
-	"which no verdict is called" };
+	"which is not a verdict" };
 const struct record_words report_verdict_words = { "report_verdict", report_verdict,
-	VERDICT_ERROR + 1, "which no verdict of a profile is called" };
+	VERDICT_ERROR + 1, "which is not a verdict of a profile" };
 const struct record_words unit_words = { "unit", unit_word, UNIT_DOLLARS + 1,
-	"which no unit is called" };
+	"which is not a unit" };
 const struct record_words role_words = { "role", role_word, AROUND_ROLES,
 	"which is none of " AROUND_WORDS };
 

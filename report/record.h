@@ -30,7 +30,7 @@ struct record_words {
 	const char *name; /* of the schema's definition */
 	struct str (*word)(int value);
 	int count;
-	const char *refusal; /* "which no unit is called" */
+	const char *refusal; /* "which is not a unit" */
 };
 
 struct record;

@@ -98,7 +98,7 @@ struct report {
 /* "RL202"; missing for none.  And back; DIAG_NONE for another text. */
 struct str diag_name(enum diag_id id, struct arena *keep);
 enum diag_id diag_by_name(struct str name);
-/* VERDICT_ERROR for a word that no verdict is called. */
+/* VERDICT_ERROR for a word that is not a verdict. */
 enum verdict verdict_by_name(struct str name);
 
 struct report_set {
