@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "base/text.h"
 #include "cmd/hlo.h"
 #include "hlo/memory.h"
@@ -290,7 +291,7 @@ static void put_title(const struct listing *l, struct sheet *s)
 	const struct hlo_module *m = l->m;
 	struct arena *keep = l->v->c->keep;
 	struct out *o = out_memory(keep);
-	int64_t devices = m->replica_count * m->partition_count;
+	int64_t devices = sat_mul(m->replica_count, m->partition_count);
 	if (s->json) {
 		json_add_str(s->json, "module", text_clean(keep, m->name));
 		if (l->v->device.chip)

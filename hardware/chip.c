@@ -16,9 +16,6 @@ static bool is_chip_file(ptrdiff_t i)
 	return i < embedded_count && str_starts(str_from(embedded_files[i].name), STR("hardware/"));
 }
 
-/* All chips and what reading them leaves behind are 2 MB. */
-#define SET_BYTES ((ptrdiff_t)16 << 20)
-
 /* The texts in double quotes up to the figures. */
 static struct list words_of(struct str file, struct arena *keep)
 {
@@ -37,7 +34,8 @@ static struct list words_of(struct str file, struct arena *keep)
 struct chip_set *chip_set_new(struct arena *keep)
 {
 	struct chip_set *set = arena_make(keep, struct chip_set, 1);
-	set->own = arena_new(SET_BYTES);
+	/* All chips and what reading them leaves behind are 2 MB; a user's file may be longer. */
+	set->own = arena_new(ARENA_RUN_BYTES);
 	while (set->first < embedded_count && !is_chip_file(set->first))
 		set->first++;
 	while (is_chip_file(set->first + set->count))

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/saturate.h"
+
 struct op_work estimate_work(enum op_kind kind, const struct hlo_cost *c)
 {
 	return (struct op_work){
@@ -61,13 +63,14 @@ struct roofline estimate_comms(const struct collective_time *t)
 	return r;
 }
 
-/* All devices of the job, where the op or the module tells; every one is in some group. */
+/* All devices of the job, where the op or the module tells; every one is in some group.  XLA's
+ * numbers of devices have 32 bits. */
 static int64_t devices_of(const struct hlo_module *m, const struct hlo_collective *c)
 {
-	if (m->replica_count > 0 && m->partition_count > 0 &&
-		m->replica_count * m->partition_count > 1)
-		return m->replica_count * m->partition_count;
-	return c->group_size * c->groups;
+	int64_t devices = sat_mul(m->replica_count, m->partition_count);
+	if (m->replica_count <= 0 || m->partition_count <= 0 || devices == 1)
+		devices = sat_mul(c->group_size, c->groups);
+	return devices < INT32_MAX ? devices : INT32_MAX;
 }
 
 struct estimate estimate_op(const struct estimator *e, ptrdiff_t instruction)

@@ -126,7 +126,7 @@ static void allocator_sample(struct reading *r, const struct event *e)
 	struct allocator *a = allocator_of(r, allocator_name(e, &scratch));
 	if (!a)
 		return;
-	int64_t used = bytes_of(s, STAT_BYTES_RESERVED) + bytes_of(s, STAT_BYTES_ALLOCATED);
+	int64_t used = sat_add(bytes_of(s, STAT_BYTES_RESERVED), bytes_of(s, STAT_BYTES_ALLOCATED));
 	int64_t peak = bytes_of(s, STAT_PEAK_BYTES_IN_USE);
 	int64_t allocated = bytes_of(s, STAT_BYTES_ALLOCATED);
 	if (a->samples++ == 0 || allocated < a->lowest_bytes)
@@ -135,7 +135,7 @@ static void allocator_sample(struct reading *r, const struct event *e)
 		curve_add(a->used, e->start_ps, used);
 	if (used >= a->window_peak_bytes) {
 		a->window_peak_bytes = used;
-		a->capacity_bytes = used + bytes_of(s, STAT_BYTES_AVAILABLE);
+		a->capacity_bytes = sat_add(used, bytes_of(s, STAT_BYTES_AVAILABLE));
 	}
 	if (peak > a->lifetime_peak_bytes)
 		a->lifetime_peak_bytes = peak;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/out.h"
 #include "base/embed.h"
 #include "hardware/chip.h"
 
@@ -671,6 +672,14 @@ static void a_file_instead_of_a_name(void **state)
 	assert_null(chip_find(set, str_from(path), &err));
 	assert_int_equal(err.id, DIAG_HARDWARE_FILE);
 	assert_says(str_from(err.text), path);
+	/* A long one has its mistake told like any other. */
+	struct out *o = out_memory(&keep);
+	for (int i = 0; i < 80000; i++)
+		out_fmt(o, "%c\"k%d\":1", i ? ',' : '{', i);
+	out_z(o, "}");
+	write_file(path, out_text(o));
+	assert_null(chip_find(set, str_from(path), &err));
+	assert_int_equal(err.id, DIAG_HARDWARE_FILE);
 	unlink(path);
 	assert_null(chip_find(set, str_from(path), &err));
 	assert_int_equal(err.id, DIAG_FILE_OPEN);
