@@ -96,7 +96,8 @@ static bool is_allowed(uint32_t c)
 /* Offset of the first byte that is no allowed character, or -1. */
 static ptrdiff_t first_bad(struct str s, uint32_t *ret)
 {
-	for (ptrdiff_t at = 0; (at = utf8_skip_ascii(s, at)) < s.len;) {
+	ptrdiff_t mark = str_starts(s, STR("\xef\xbb\xbf")) ? 3 : 0; /* some editors write it */
+	for (ptrdiff_t at = mark; (at = utf8_skip_ascii(s, at)) < s.len;) {
 		int n = utf8_next(str_from_offset(s, at), ret);
 		if (n < 0 || !is_allowed(*ret))
 			return at;

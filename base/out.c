@@ -200,10 +200,15 @@ void out_uri(struct out *o, struct str s, bool is_path)
 	}
 }
 
+bool csv_is_formula(struct str field)
+{
+	return field.len && str_find_char(STR("=+-@\t\r"), field.p[0]) >= 0;
+}
+
 void out_csv(struct out *o, struct str field)
 {
 	struct str head;
-	out_char(o, '"');
+	out_z(o, csv_is_formula(field) ? "\"'" : "\"");
 	for (bool more = true; more;) {
 		more = str_cut(field, '"', &head, &field);
 		out_str(o, head);

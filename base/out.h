@@ -28,7 +28,11 @@ void out_repeat(struct out *o, char c, int64_t count);
 void out_fmt(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Letters, digits and -._~ stay, and slashes of a path; others become %XX (RFC 3986). */
 void out_uri(struct out *o, struct str s, bool is_path);
-/* A field of CSV in quotes (RFC 4180). */
+/*
+ * A text in CSV, in quotes (RFC 4180).  A spreadsheet runs what begins like a formula, quoted or
+ * not; behind an apostrophe it is text.
+ */
+bool csv_is_formula(struct str field);
 void out_csv(struct out *o, struct str field);
 /*
  * The words of a clean text, from column `at` on; lines that would pass `width` go on at `indent`.

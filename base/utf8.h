@@ -44,11 +44,12 @@ static inline ptrdiff_t utf8_skip_ascii(struct str s, ptrdiff_t at)
 	return at;
 }
 
-/* Characters that reorder or forge a line: marks, embeddings, overrides, isolates, separators. */
+/* Characters that reorder or forge a line: marks, embeddings, overrides, isolates, separators, and
+ * U+FEFF, which has no width and makes another of a name that looks the same. */
 static inline bool utf8_is_forging(uint32_t c)
 {
 	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069);
+	       (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
 /* Fit for a document: no control, no noncharacter, nothing that forges a line. */

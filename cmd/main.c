@@ -160,6 +160,7 @@ int main(int argc, char **argv)
 {
 	open_standard_files();
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing says so */
 	arena_on_full(end_when_full);
 	struct arena keep = arena_new(ARENA_RUN_BYTES);
 	struct context c = { .keep = &keep, .out = out_fd(&keep, STDOUT_FILENO) };

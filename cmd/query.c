@@ -61,9 +61,10 @@ static struct str cell_rounded(const struct query_cell *cell, struct arena *keep
 }
 
 /* Lines end in a newline alone.  NULL is an empty field, an empty text is "". */
-static void csv_field(struct out *o, struct str s)
+static void csv_field(struct out *o, struct str s, bool is_text)
 {
-	bool needs_quotes = !s.len || str_find_char(s, ',') >= 0 || str_find_char(s, '"') >= 0 ||
+	bool needs_quotes = !s.len || (is_text && csv_is_formula(s)) ||
+			    str_find_char(s, ',') >= 0 || str_find_char(s, '"') >= 0 ||
 			    str_find_char(s, '\n') >= 0 || str_find_char(s, '\r') >= 0;
 	if (needs_quotes)
 		out_csv(o, s);
@@ -90,7 +91,7 @@ static bool put_header(
 		if (r->format != FORMAT_CSV)
 			continue;
 		out_z(r->out, i ? "," : "");
-		csv_field(r->out, columns[i]);
+		csv_field(r->out, columns[i], true);
 	}
 	if (r->format == FORMAT_CSV)
 		out_char(r->out, '\n');
@@ -123,7 +124,8 @@ static bool put_row(
 		case FORMAT_CSV:
 			out_z(r->out, i ? "," : "");
 			if (!cells[i].is_null)
-				csv_field(r->out, cell_plain(&cells[i], &scratch));
+				csv_field(
+					r->out, cell_plain(&cells[i], &scratch), cells[i].is_text);
 			break;
 		case FORMAT_JSON:
 			json_add_cell(o, arena_z(&scratch, columns[i]), &cells[i]);

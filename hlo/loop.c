@@ -106,6 +106,9 @@ int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction)
 	return n ? n : counted(m, loop);
 }
 
+/* In a step: at a nanosecond each, a quarter of an hour.  A program that says more is damaged. */
+#define RUNS_MAX 1e12
+
 static void run_callees(const struct hlo_module *m, const struct hlo_instruction *i, double runs,
 	double *ret, int64_t *unknown)
 {
@@ -118,7 +121,10 @@ static void run_callees(const struct hlo_module *m, const struct hlo_instruction
 	}
 	for (ptrdiff_t k = 0; k < i->called_count; k++)
 		if (i->called[k] >= 0)
-			ret[i->called[k]] += runs;
+			if ((ret[i->called[k]] += runs) > RUNS_MAX) {
+				ret[i->called[k]] = RUNS_MAX;
+				++*unknown;
+			}
 }
 
 /* Callers are less deep than what they call, so a level is complete when its turn comes. */

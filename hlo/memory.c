@@ -202,7 +202,7 @@ static bool add_allocations(struct living *l, bool with_temp)
 {
 	for (ptrdiff_t i = 0; i < l->a->allocation_count; i++) {
 		const struct allocation *x = &l->a->allocations[i];
-		if (!counts(l->a, x))
+		if (!counts(l->a, x) || x->size <= 0)
 			continue;
 		struct str kind = x->parameter	? STR("parameter")
 				  : x->live_out ? STR("output")

@@ -148,6 +148,7 @@ static const struct prefix {
 	{ { V4(224, 0, 0) }, 96 + 3, false },	 /* multicast and reserved */
 	{ { 0 }, 128, false },			 /* unspecified */
 	{ { [15] = 1 }, 128, true },		 /* loopback */
+	{ { 0 }, 96, false },			 /* IPv4-compatible: IPv4 inside */
 	{ { 0, 0x64, 0xff, 0x9b }, 32, false },	 /* translated IPv4 */
 	{ { 0x20, 0x02 }, 16, false },		 /* 6to4: IPv4 inside */
 	{ { 0xfc }, 7, false },			 /* unique local */

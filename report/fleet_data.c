@@ -56,16 +56,6 @@ void report_fleet_json(const struct fleet_report *r, struct out *out)
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-/*
- * RFC 4180: quoted, with quotes doubled.  A spreadsheet runs what begins like a formula, quoted or
- * not; behind an apostrophe it is text.
- */
-static void put_quoted(struct out *out, struct str s, struct arena *keep)
-{
-	bool is_formula = s.len && str_find_char(STR("=+-@"), s.p[0]) >= 0;
-	out_csv(out, is_formula ? arena_fmt(keep, "'%.*s", STR_ARG(s)) : s);
-}
-
 static void put_row(
 	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
 {
@@ -76,12 +66,12 @@ static void put_row(
 		if (cell->is_null)
 			continue;
 		if (a->question->columns[k].is_text)
-			put_quoted(out, clean_lines(keep, cell->text), keep);
+			out_csv(out, clean_lines(keep, cell->text));
 		else
 			out_double(out, cell->real);
 	}
 	out_char(out, ',');
-	put_quoted(out, clean_lines(keep, a->rows[row].profile), keep);
+	out_csv(out, clean_lines(keep, a->rows[row].profile));
 	out_char(out, '\n');
 }
 

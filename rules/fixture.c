@@ -296,12 +296,11 @@ static bool mutate_base(struct mutation *m)
 	struct rule_result result = { .verdict = VERDICT_PASS };
 	struct arena scratch = *m->keep;
 
-	if (!m->fixture->has_base || m->is_red)
+	if (!base.items[TABLE_run].count || m->is_red)
 		return true;
 	for (int id = 0; id < TABLE_COUNT; id++)
 		m->fixture->base.items[id].count = id == TABLE_run;
-	bool ok = !base.items[TABLE_run].count ||
-		  fixture_judge(m->rules, m->fixture, &scratch, &result, m->err);
+	bool ok = fixture_judge(m->rules, m->fixture, &scratch, &result, m->err);
 	m->fixture->base = base;
 	m->is_red = ok && is_red(&result);
 	m->how = STR("a baseline with nothing in it");

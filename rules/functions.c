@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "rules/engine.h"
 
 /* ---- texts: as SQLite's own, but each byte looked at is paid for ---------------------------- */
@@ -128,15 +127,15 @@ static bool pay_match(sqlite3_context *context, struct str pattern, struct str s
 static void call_like(sqlite3_context *context, int count, sqlite3_value **args)
 {
 	struct str pattern, s, escape = STR("");
-	uint32_t c = 0;
 
 	if (!is_text(args[0], &pattern) || !is_text(args[1], &s) ||
 		(count > 2 && !is_text(args[2], &escape)) || !pay_match(context, pattern, s))
 		return;
-	if (count > 2 && (utf8_next(escape, &c) != escape.len || c == '%' || c == '_'))
-		sqlite3_result_error(context, "ESCAPE takes one character, and not % or _", -1);
+	if (count > 2 && (escape.len != 1 || escape.p[0] == '%' || escape.p[0] == '_'))
+		sqlite3_result_error(context, "ESCAPE takes one ASCII character, not % or _", -1);
 	else
-		sqlite3_result_int(context, !sqlite3_strlike(pattern.p, s.p, c));
+		sqlite3_result_int(context, !sqlite3_strlike(pattern.p, s.p,
+						    escape.len ? (unsigned char)escape.p[0] : 0));
 }
 
 static void call_glob(sqlite3_context *context, int count, sqlite3_value **args)

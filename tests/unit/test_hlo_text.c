@@ -379,6 +379,28 @@ static void test_old_dialect(void **state)
 	assert_str(find(m, STR("loop"))->backend_config, STR("{\"known\":[]}"));
 }
 
+/* Loops in loops that would run for ever are loops of unknown length, and no time is infinite. */
+static void test_endless_loops(void **state)
+{
+	struct out *o = out_memory(&keep);
+	(void)state;
+	out_z(o, "HloModule m\nc {\n  p = s32[] parameter(0)\n  ROOT t = pred[] constant(true)\n}\n"
+		 "b0 {\n  ROOT p = s32[] parameter(0)\n}\n");
+	for (int i = 1; i <= 40; i++)
+		out_fmt(o,
+			"%sb%d {\n  p = s32[] parameter(0)\n  ROOT w = s32[] while(p), "
+			"condition=c, "
+			"body=b%d, "
+			"backend_config={\"known_trip_count\":{\"n\":\"999999999999\"}}\n}\n",
+			i == 40 ? "ENTRY " : "", i, i - 1);
+	struct hlo_module *m = parse(out_text(o));
+	int64_t unknown;
+	const double *runs = hlo_runs(m, &keep, &unknown);
+	assert_true(unknown > 0);
+	for (ptrdiff_t k = 0; k < m->computation_count; k++)
+		assert_true(runs[k] <= 1e12);
+}
+
 static void test_loop(void **state)
 {
 	(void)state;
@@ -713,6 +735,7 @@ int main(void)
 		cmocka_unit_test(test_text_equals_proto),
 		cmocka_unit_test(test_old_dialect),
 		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_endless_loops),
 		cmocka_unit_test(test_new_dialect),
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_groups),

@@ -165,7 +165,8 @@ static void test_addresses(void **state)
 	static const char *const private[] = { "127.0.0.1", "10.1.2.3", "172.31.255.255",
 		"192.168.0.1", "169.254.169.254", "100.100.0.1", "0.0.0.0", "224.0.0.1",
 		"255.255.255.255", "::1", "::", "fe80::1", "fd00:ec2::254", "ff02::1",
-		"::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1" };
+		"::ffff:169.254.169.254", "::10.0.0.1", "::169.254.169.254", "64:ff9b::a9fe:a9fe",
+		"2002:a9fe:a9fe::1" };
 	for (size_t i = 0; i < sizeof(public) / sizeof(public[0]); i++)
 		if (!allowed("hooks.example", public[i]))
 			fail_msg("%s is refused", public[i]);

@@ -86,6 +86,7 @@ static void forging(void **state)
 		STR("a" BAD "b" BAD));
 	assert_cleaned(STR("\xe2\x81\xa6\xe2\x81\xa9"), STR(BAD BAD));
 	assert_cleaned(STR("\xe2\x80\xa8\xe2\x80\xa9"), STR(BAD BAD));
+	assert_cleaned(STR("mat\xef\xbb\xbfmul"), STR("mat" BAD "mul")); /* a byte order mark */
 	/* Arabic letters themselves stay. */
 	assert_cleaned(STR("\xd8\xa7\xd9\x84"), STR("\xd8\xa7\xd9\x84"));
 }
