@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <isa-l/crc64.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,13 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "base/out.h"
 #include "base/sha256.h"
 #include "base/unit.h"
 
 enum { NAME_DIGITS = 32, LEFTOVER_S = 86400 /* a temporary file nobody writes to any more */ };
 #define TEMPORARY ".new-"
+#define SUM	  ".sum" /* beside each object: its checksum, in 16 hexadecimal digits */
 
 /* ---- where and how much ---------------------------------------------------------------------- */
 
@@ -50,6 +53,23 @@ static bool read_limit(int64_t *ret, struct diag *err)
 	return true;
 }
 
+/* What others may write to could hold any run, and turn any verdict. */
+static bool is_own(const struct stat *st)
+{
+	return st->st_uid == geteuid() && !(st->st_mode & 022);
+}
+
+static bool check_owner(struct str dir, struct arena *keep, struct diag *err)
+{
+	struct stat st;
+	return (!stat(arena_z(keep, dir), &st) && is_own(&st)) ||
+	       diag_set(err, DIAG_BUCKET,
+		       "others may write to the cache '%.*s', or it is another user's; chmod 700 "
+		       "it, "
+		       "or name another directory in $ROOFLINT_CACHE",
+		       STR_ARG(dir));
+}
+
 bool cache_open(struct arena *keep, struct cache *ret, struct diag *err)
 {
 	ret->dir = cache_dir(keep);
@@ -60,7 +80,8 @@ bool cache_open(struct arena *keep, struct cache *ret, struct diag *err)
 	return read_limit(&ret->limit, err) &&
 	       (dir_make(ret->dir, keep, err) ||
 		       diag_context(err, "no place for what comes from buckets; name another "
-					 "directory in $ROOFLINT_CACHE"));
+					 "directory in $ROOFLINT_CACHE")) &&
+	       check_owner(ret->dir, keep, err);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -84,11 +105,44 @@ static struct str path_of(const struct cache *c, struct str name, struct arena *
 	return arena_fmt(keep, "%.*s/%.*s", STR_ARG(c->dir), STR_ARG(name));
 }
 
+/* ---- checksums ------------------------------------------------------------------------------- */
+
+static struct str sum_path(struct str path, struct arena *keep)
+{
+	return arena_fmt(keep, "%.*s" SUM, STR_ARG(path));
+}
+
+/* Of all bytes of a file: against damage, as whoever could mean harm cannot write here. */
+static bool sum_of(struct str path, struct arena *keep, struct str *ret)
+{
+	struct arena scratch = *keep;
+	struct input in;
+	struct diag ignored;
+	if (!input_open(path, &scratch, &in, &ignored))
+		return false;
+	uint64_t sum =
+		crc64_ecma_refl(0, (const unsigned char *)in.bytes.p, (uint64_t)in.bytes.len);
+	bool ok = input_check(&in, &ignored);
+	input_close(&in);
+	*ret = arena_fmt(keep, "%016llx", (unsigned long long)sum);
+	return ok;
+}
+
+static bool is_sound(struct str path, int64_t bytes, struct arena *keep)
+{
+	struct str sum, kept;
+	struct diag ignored;
+	struct stat st, beside;
+	return !lstat(path.p, &st) && S_ISREG(st.st_mode) && is_own(&st) && st.st_size == bytes &&
+	       !lstat(sum_path(path, keep).p, &beside) && S_ISREG(beside.st_mode) &&
+	       is_own(&beside) && input_text(sum_path(path, keep), 16, keep, &kept, &ignored) &&
+	       sum_of(path, keep, &sum) && str_eq(sum, kept);
+}
+
 struct str cache_find(const struct cache *c, struct str name, int64_t bytes, struct arena *keep)
 {
 	struct str path = path_of(c, name, keep);
-	struct stat st;
-	if (stat(path.p, &st) || !S_ISREG(st.st_mode) || st.st_size != bytes)
+	if (!is_sound(path, bytes, keep))
 		return str_from(NULL);
 	(void)!utimensat(AT_FDCWD, path.p, NULL, 0); /* at worst it goes too early */
 	return path;
@@ -130,7 +184,9 @@ static bool make_room(const struct cache *c, int64_t bytes, struct arena scratch
 		bool stale = str_starts(entries[i].name, STR(TEMPORARY));
 		if ((used <= c->limit && !stale) || !may_go(&entries[i], now_ns))
 			continue;
-		unlink(path_of(c, entries[i].name, &scratch).p); /* or another program did */
+		struct str path = path_of(c, entries[i].name, &scratch);
+		unlink(path.p); /* or another program did */
+		unlink(sum_path(path, &scratch).p);
 		used -= entries[i].bytes;
 	}
 	return true;
@@ -169,8 +225,17 @@ static bool settle(struct str path, int64_t bytes)
 bool cache_commit(const struct cache *c, struct str path, struct str name, int64_t bytes,
 	struct arena *keep, struct diag *err)
 {
-	if (settle(path, bytes) && !rename(path.p, path_of(c, name, keep).p))
-		return true;
+	struct str target = path_of(c, name, keep), sum;
+	struct diag ignored;
+	/* Between the two renamings the old object looks damaged, and is fetched anew. */
+	if (settle(path, bytes) && sum_of(path, keep, &sum)) {
+		struct out *o = out_file(keep, sum_path(target, keep), &ignored);
+		if (o)
+			out_str(o, sum);
+		if (o && out_close(o, &ignored) && !chmod(sum_path(target, keep).p, 0600) &&
+			!rename(path.p, target.p))
+			return true;
+	}
 	cache_abandon(path);
 	return diag_set(
 		err, DIAG_BUCKET, "a file could not be kept in the cache '%.*s'", STR_ARG(c->dir));

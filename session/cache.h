@@ -3,8 +3,10 @@
  *
  * A file's name is a hash of where the object is and of its version, so an object that was written
  * anew is another file, and nothing here can be stale.  Files are made under a temporary name and
- * renamed when they are whole.  When there is too much, what was used longest ago goes first; a
- * reader that has a file open keeps it.  Several programs may share the directory.
+ * renamed when they are whole; beside each stands its checksum.  What is damaged, a link, or not
+ * the user's alone to write counts as absent, and is fetched anew.  When there is too much, what
+ * was used longest ago goes first; a reader that has a file open keeps it.  Several programs may
+ * share the directory.
  *
  * Refuses: knowing how objects come, and removing files that are not its own.
  */

@@ -79,7 +79,8 @@ class Place(unittest.TestCase):
         return said
 
     def kept(self):
-        return sorted(os.listdir(self.cache)) if os.path.isdir(self.cache) else []
+        names = os.listdir(self.cache) if os.path.isdir(self.cache) else []
+        return sorted(n for n in names if not n.endswith(".sum"))
 
     def write(self, name, text):
         path = os.path.join(self.box, name)
@@ -326,6 +327,14 @@ class Own(Served):
             os.truncate(os.path.join(self.cache, name), 10)
         self.judge("s3://runs/log")
         self.assertEqual(len(self.server.fetched), 4)
+        for name in self.kept():  # of the same length
+            with open(os.path.join(self.cache, name), "r+b") as f:
+                f.seek(1000)
+                f.write(b"damaged!")
+        self.judge("s3://runs/log")
+        self.assertEqual(len(self.server.fetched), 6)
+        os.chmod(self.cache, 0o777)
+        self.assertIn("others may write to the cache", self.judge("s3://runs/log", status=3))
 
     # ---- Google --------------------------------------------------------------------------------
 

@@ -120,6 +120,33 @@ static void test_atomic(void **state)
 	assert_null(cache_find(&cache, name_of(1), 99, &keep).p); /* damaged since */
 }
 
+/* Of the right length, and still not what was fetched. */
+static void test_trust(void **state)
+{
+	(void)state;
+	struct str path = path_in(name_of(1));
+	put(1, 1000);
+	int fd = open(path.p, O_WRONLY);
+	assert_int_equal(pwrite(fd, "x", 1, 50), 1);
+	close(fd);
+	assert_null(cache_find(&cache, name_of(1), 100, &keep).p);
+	put(1, 1000); /* fetched anew */
+	assert_non_null(cache_find(&cache, name_of(1), 100, &keep).p);
+	assert_int_equal(chmod(path.p, 0666), 0);
+	assert_null(cache_find(&cache, name_of(1), 100, &keep).p);
+	put(1, 1000);
+	assert_int_equal(rename(path.p, path_in(STR("elsewhere")).p), 0);
+	assert_int_equal(symlink("elsewhere", path.p), 0);
+	assert_null(cache_find(&cache, name_of(1), 100, &keep).p);
+	put(1, 1000);
+	assert_int_equal(unlink(arena_fmt(&keep, "%.*s.sum", STR_ARG(path)).p), 0);
+	assert_null(cache_find(&cache, name_of(1), 100, &keep).p);
+	assert_int_equal(chmod(cache.dir.p, 0777), 0);
+	assert_false(cache_open(&keep, &cache, &err));
+	assert_int_equal(err.id, DIAG_BUCKET);
+	assert_int_equal(chmod(cache.dir.p, 0700), 0);
+}
+
 static void test_oldest_goes(void **state)
 {
 	(void)state;
@@ -197,6 +224,7 @@ int main(void)
 		TEST(test_names),
 		TEST(test_private),
 		TEST(test_atomic),
+		TEST(test_trust),
 		TEST(test_oldest_goes),
 		TEST(test_others_stay),
 		TEST(test_limit),
