@@ -78,7 +78,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # ---- building -----------------------------------------------------------------------------------
 
-.PHONY: all deps demo test unit golden fuzz fuzz-corpus bench bench-changes bench-fleet bench-power \
+.PHONY: all deps demo test unit golden fuzz fuzz-corpus mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-format format tidy coverage \
 	install uninstall dist clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
@@ -180,6 +180,9 @@ unit: $(UNIT) ## unit tests (cmocka)
 
 golden: all $(GOLDEN) ## golden cases; UPDATE=1 rewrites what is expected, CASES='a b' picks some
 	@$(RUN) golden
+
+mutation: all ## damage every red profile in every way: never green (a nightly; minutes)
+	@python3 tests/mutation/run.py --all
 
 fuzz-corpus: $(FUZZ) ## every corpus file through its fuzz target, without libFuzzer
 	@$(RUN) fuzz

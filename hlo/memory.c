@@ -94,7 +94,7 @@ static bool read_assigned(struct reader *r, const struct wire_field *f, void *in
 		return false;
 	ptrdiff_t at = find_buffer(s->a, s->buffer_id);
 	if (at < 0)
-		return true;
+		return read_refuse(r, f->bytes, assigned_table.message, "no buffer has that id");
 	struct buffer *b = &s->a->buffers[at];
 	struct allocation *x = &s->a->allocations[s->allocation];
 	b->allocation = s->allocation;
@@ -283,7 +283,7 @@ static bool replay_trace(struct assignment *a, struct hlo_memory *ret)
 static bool read_assignment(const struct hlo_module *m, struct assignment *a)
 {
 	if (!m->buffer_assignment.len)
-		return m->buffers_note.text.len && assignment_of_text(a, &m->buffers_note);
+		return m->buffers_note.text.len && assignment_of_text(a, m);
 	if (!read_message(a->r, &assignment_table, m->buffer_assignment, a))
 		return false;
 	a->ids = map_with_room(a->buffer_count, a->r->keep);

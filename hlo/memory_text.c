@@ -15,6 +15,7 @@
  *
  * Everything else in them is passed over.
  */
+#include "base/saturate.h"
 #include "hlo/assignment.h"
 #include "hlo/text_inside.h"
 
@@ -134,8 +135,47 @@ static bool line_ends(struct scan *s)
 	return scan_take(s, STR("\n"));
 }
 
-bool assignment_of_text(struct assignment *a, const struct hlo_note *note)
+/* The first of the program's fusions and products whose result no allocation holds; NULL: none. */
+static const struct hlo_instruction *first_unplaced(
+	const struct assignment *a, const struct hlo_module *m)
 {
+	const struct hlo_computation *c = &m->computations[m->entry];
+	struct map placed = map_with_room(a->buffer_count, a->r->keep);
+
+	for (ptrdiff_t i = 0; i < a->buffer_count; i++)
+		map_put(&placed, a->buffers[i].name, (int32_t)i, a->r->keep);
+	for (ptrdiff_t i = c->first; i < c->first + c->count; i++) {
+		const struct hlo_instruction *x = &m->instructions[i];
+		if ((x->op == HLO_FUSION || x->op == HLO_DOT || x->op == HLO_CONVOLUTION) &&
+			map_get(&placed, x->name) == MAP_NONE)
+			return x;
+	}
+	return NULL;
+}
+
+/*
+ * The text has no mark at its end.  Whole, it comes to the total that the report beside it names,
+ * and holds what the program's ops write.
+ */
+static void check_whole(struct scan *s, const struct assignment *a, const struct hlo_module *m)
+{
+	struct diag err = { .id = DIAG_NONE };
+	int64_t total, sum = 0;
+
+	for (ptrdiff_t i = 0; i < a->allocation_count; i++)
+		if (a->allocations[i].color == a->space)
+			sum = sat_add(sum, a->allocations[i].size);
+	if (m->memory_note.text.len && report_total(&m->memory_note, a->space, &total, &err) &&
+		sum < total)
+		scan_fail(s, "the text is cut: its allocations are less than the memory usage "
+			     "report's total");
+	else if (!m->partial && m->entry >= 0 && first_unplaced(a, m))
+		scan_fail(s, "the text is cut: it holds no value of some ops of the program");
+}
+
+bool assignment_of_text(struct assignment *a, const struct hlo_module *m)
+{
+	const struct hlo_note *note = &m->buffers_note;
 	struct scan s = { .text = note->text, .keep = a->r->keep };
 	scan_expect(&s, STR("BufferAssignment:"), "expected 'BufferAssignment:'");
 	while (!s.why && line_ends(&s) && s.at < s.text.len && scan_peek(&s) != '\n' &&
@@ -145,6 +185,8 @@ bool assignment_of_text(struct assignment *a, const struct hlo_note *note)
 		scan_fail(&s, "expected the line to end");
 	if (!s.why && !a->allocation_count)
 		scan_fail(&s, "expected at least one allocation");
+	if (!s.why)
+		check_whole(&s, a, m);
 	return !s.why || diag_caret(a->r->err, DIAG_HLO, text_place(&s, note->file), "%s", s.why);
 }
 

@@ -425,7 +425,9 @@ static bool read_items(struct text *t)
 	}
 	if (!t->m->computation_count)
 		return scan_fail(&t->s, "the text holds no HLO computation");
-	if (t->m->entry < 0)
+	if (t->m->entry < 0 && t->m->name.len)
+		return scan_fail(&t->s, "the module is cut: it has no ENTRY computation");
+	if (t->m->entry < 0) /* computations that somebody wrote down */
 		t->m->entry = t->m->computation_count - 1; /* callees come first */
 	return resolve_calls(t, *t->s.keep) && text_desugar(t);
 }

@@ -70,6 +70,7 @@ struct measured {
 	const struct subject **op_subjects; /* by row of ops: of what it is */
 	bool incomplete;		    /* a limit cut one of the tables */
 	struct program_floor *floors;	    /* by program */
+	struct str plan_unread; /* a module whose plan for memory is there and cannot be read */
 	bool planned; /* nothing ran: programs of a dump, on `first`, which has no events */
 };
 
@@ -105,8 +106,9 @@ int transfer_way(const struct subject *s);
 /* Totals of a subject over all devices. */
 void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret);
 
-/* The device memory a program was planned with; false when its plan is not in the profile. */
-bool program_memory(const struct measured *m, const struct program *p, struct hlo_memory *ret);
+/* The device memory a program was planned with; false when its plan is not in the profile, or,
+ * with a note and m->plan_unread, when it cannot be read. */
+bool program_memory(struct measured *m, const struct program *p, struct hlo_memory *ret);
 
 /* floor.c: what a program takes at least, per execution, and with nothing overlapped; NaN where the
  * cost of none of its ops is known, and in a profile for programs other than the main one. */
@@ -190,7 +192,7 @@ bool fill_timeline(struct measured *m, struct plots *ret, struct diag *err);
 void fill_usage(struct measured *m, struct plots *ret);
 
 /* The program that ran with the largest plan for device memory; NULL without plans. */
-const struct program *largest_program(const struct measured *m, struct hlo_memory *ret);
+const struct program *largest_program(struct measured *m, struct hlo_memory *ret);
 bool is_host_allocator(const struct allocator *a);
 
 #endif

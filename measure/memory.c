@@ -11,7 +11,7 @@
 #include "measure/op_key.h"
 #include "measure/measured.h"
 
-bool program_memory(const struct measured *m, const struct program *p, struct hlo_memory *ret)
+bool program_memory(struct measured *m, const struct program *p, struct hlo_memory *ret)
 {
 	struct diag *err = arena_make(m->keep, struct diag, 1);
 
@@ -19,13 +19,15 @@ bool program_memory(const struct measured *m, const struct program *p, struct hl
 		return false;
 	if (hlo_memory(p->hlo, 0, m->keep, ret, err))
 		return true;
-	if (err->id != DIAG_NONE)
+	if (err->id != DIAG_NONE) {
 		diag_note(m->notes, m->keep, err->id, "module %.*s: %s", STR_ARG(p->module),
 			err->text);
+		m->plan_unread = p->module;
+	}
 	return false;
 }
 
-const struct program *largest_program(const struct measured *m, struct hlo_memory *ret)
+const struct program *largest_program(struct measured *m, struct hlo_memory *ret)
 {
 	const struct program *best = NULL;
 
@@ -49,8 +51,8 @@ static void plan_columns(
 {
 	if (!p)
 		return;
-	row->compiled_bytes = (double)plan->peak_bytes;
 	row->compiled_program = p->module;
+	row->compiled_bytes = (double)plan->peak_bytes;
 	if (plan->total_only)
 		return;
 	row->arguments_bytes = (double)plan->arguments_bytes;
@@ -77,10 +79,11 @@ static void allocator_row(struct measured *m, const struct allocator *a, const s
 			fmax(0, (double)a->lowest_bytes - (double)plan->arguments_bytes);
 }
 
-/* Without allocator events the plan stands alone, once for each device. */
+/* Without allocator events the plan stands alone, once for each device: unknown where a program's
+ * is there and cannot be read. */
 static void device_rows(struct measured *m, const struct program *p, const struct hlo_memory *plan)
 {
-	for (ptrdiff_t i = 0; p && i < m->device_count; i++) {
+	for (ptrdiff_t i = 0; (p || m->plan_unread.p) && i < m->device_count; i++) {
 		const struct device *d = &m->devices[i];
 		struct memory_row *row = table_new(m->tables, memory, m->keep);
 
@@ -137,7 +140,7 @@ void fill_memory(struct measured *m)
 		if (!is_host_allocator(&m->facts.allocators[i]))
 			allocator_row(m, &m->facts.allocators[i], p, &plan);
 	if (table_count(m->tables, memory) == 0)
-		device_rows(m, p, &plan);
+		device_rows(m, m->plan_unread.p ? NULL : p, &plan);
 	for (ptrdiff_t i = 0; m->options->job && i < table_count(m->tables, memory); i++)
 		table_rows(m->tables, memory)[i].owner_bytes =
 			job_memory_bytes(m->options->job, m->shape.devices);

@@ -277,6 +277,10 @@ static void quality_hlo(struct measured *m)
 			"program's HLO: what fusions and loops hold is unknown");
 	else
 		quality_add(m, name, ok, "the program's HLO is in the profile");
+	if (m->plan_unread.p)
+		quality_add(m, "plans-read", false,
+			"the plan for memory of module %.*s is there and cannot be read",
+			STR_ARG(text_clean(m->keep, m->plan_unread)));
 }
 
 /*

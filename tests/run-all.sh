@@ -173,10 +173,10 @@ group_scenarios()
 		echo '0 passed, 0 failed, 1 skipped'
 		return
 	fi
-	for script in run nights planted recompiled; do
-		$LIMIT python3 "tests/scenarios/$script.py" >"$work/$script.out" 2>&1
-		sed '$d' "$work/$script.out"
-		tail -n 1 "$work/$script.out" | awk '
+	for script in scenarios/run scenarios/nights scenarios/planted scenarios/recompiled mutation/run; do
+		$LIMIT python3 "tests/$script.py" >"$work/scenario.out" 2>&1
+		sed '$d' "$work/scenario.out"
+		tail -n 1 "$work/scenario.out" | awk '
 			/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { print $1, $3, $5; next }
 			{ print 0, 1, 0 }' >>"$work/scenarios.counts"
 	done

@@ -62,7 +62,7 @@ static void write_allocation(struct pb *b, const struct allocation *a)
 	for (int k = 0; k < 2; k++)
 		if (a->flags[k])
 			pb_int(&x, a->flags[k], 1);
-	for (int64_t id = a->first; id <= a->last; id++) {
+	for (int64_t id = a->first; id && id <= a->last; id++) {
 		struct pb assigned = pb_new(&keep);
 		pb_int(&assigned, 1, id);
 		pb_bytes(&x, 9, pb_done(&assigned));
@@ -126,9 +126,20 @@ static const struct allocation usual[] = {
 	{ 128, 0, 1, 1, { PARAMETER } },
 	{ 256, 0, 2, 2, { LIVE_OUT } },
 	{ 160, 0, 3, 5, { TEMP } },
-	{ 64, 0, 9, 9, { CONSTANT } }, /* of no known buffer: not counted */
+	{ 64, 0, 0, 0, { CONSTANT } }, /* of no buffer: not counted */
 	{ 0 },
 };
+
+/* A reference to nothing: what the allocation holds cannot be told. */
+static void unknown_buffer(void **state)
+{
+	static const struct allocation unknown[] = { { 64, 0, 9, 9, { CONSTANT } }, { 0 } };
+	static const struct program p = { five, 0, unknown, { 0 } };
+	(void)state;
+	struct hlo_memory m;
+	assert_false(hlo_memory(module_of(&p), 0, &keep, &m, &err));
+	assert_non_null(strstr(err.text, "no buffer has that id"));
+}
 
 static void trace(void **state)
 {
@@ -462,6 +473,33 @@ static void test_report_text(void **state)
 	assert_false(x.total_only);
 }
 
+/* The text has no end mark: cut at the end of a line it reads well, and comes to less. */
+static void test_cut_text(void **state)
+{
+	(void)state;
+	struct hlo_module *m = small_module();
+	struct hlo_memory x;
+	struct str whole = str_from(small_assignment);
+
+	m->memory_note = (struct hlo_note){ STR("f-memory-usage-report.txt"),
+		STR("Memory Space: default (color=0)\nTotal bytes: 7956 (7.8KiB)\n") };
+	m->buffers_note = (struct hlo_note){ STR("f.txt"), whole };
+	assert_true(hlo_memory(m, 0, &keep, &x, &err));
+	m->buffers_note.text = str_head(whole, str_find(whole, STR("allocation 4")));
+	assert_false(hlo_memory(m, 0, &keep, &x, &err));
+	assert_int_equal(err.id, DIAG_HLO);
+	/* Without a report the program's own ops tell. */
+	m->memory_note.text = STR("");
+	assert_true(hlo_memory(m, 0, &keep, &x, &err));
+	for (ptrdiff_t i = 0; i < m->instruction_count; i++)
+		if (str_eq(m->instructions[i].name, STR("p")))
+			m->instructions[i].op = HLO_FUSION;
+	assert_true(hlo_memory(m, 0, &keep, &x, &err));
+	m->buffers_note.text = str_head(whole, str_find(whole, STR(" value: <1 p")));
+	assert_false(hlo_memory(m, 0, &keep, &x, &err));
+	assert_int_equal(err.id, DIAG_HLO);
+}
+
 static void test_bad_texts(void **state)
 {
 	static const struct {
@@ -497,7 +535,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_assignment_text),
 		cmocka_unit_test(test_report_text),
+		cmocka_unit_test(test_cut_text),
 		cmocka_unit_test(test_bad_texts),
+		cmocka_unit_test(unknown_buffer),
 		cmocka_unit_test(trace),
 		cmocka_unit_test(points),
 		cmocka_unit_test(sharing),
