@@ -375,17 +375,26 @@ static struct str vector_text(const struct chip *c)
 }
 
 /* What f32 is multiplied as: on a TPU bf16, once or several times. */
-static struct str f32_text(const struct chip *c, int passes, struct arena *keep)
+static struct str f32_text(const struct chip *c, const struct op_work *w, struct arena *keep)
 {
+	int passes = w->passes;
 	double f32 = c->peak[DTYPE_F32].value, vector = c->f32_vector_flops.value;
 	if (c->vendor == VENDOR_GOOGLE && !isfinite(f32))
 		return passes <= 1
 			       ? STR("f32 in one bf16 pass")
 			       : arena_fmt(keep, "f32 in %d bf16 passes, as operand_precision asks",
 					 passes);
+	if (w->f32_units == F32_BF16)
+		return arena_fmt(keep, "f32 in %d bf16 pass%s, as the algorithm asks", passes,
+			passes == 1 ? "" : "es");
 	if (c->vendor != VENDOR_NVIDIA || !(f32 > vector))
 		return STR("f32");
-	return passes >= PASSES_HIGHEST ? vector_text(c) : STR("f32 as TF32");
+	if (w->f32_units == F32_TF32)
+		return passes <= 1 ? STR("f32 as TF32, as the algorithm asks")
+				   : arena_fmt(keep, "f32 in %d TF32 passes, as the algorithm asks",
+					     passes);
+	bool whole = w->f32_units == F32_FULL || passes >= PASSES_HIGHEST;
+	return whole ? vector_text(c) : STR("f32 as TF32");
 }
 
 static struct str peak_text(const struct sheet *s, const struct estimate *e)
@@ -397,7 +406,7 @@ static struct str peak_text(const struct sheet *s, const struct estimate *e)
 		return arena_fmt(arena_of(s), "no rate for %.*s is known",
 			STR_ARG(dtype_name(e->work.dtype)));
 	if (dtype_of_parts(e->work.dtype) == DTYPE_F32)
-		return f32_text(c, e->work.passes, arena_of(s));
+		return f32_text(c, &e->work, arena_of(s));
 	return dtype_name(e->work.dtype);
 }
 
@@ -426,9 +435,12 @@ static struct str attainable_text(const struct sheet *s, const struct roofline *
 		[BOUND_HOST] = "the PCIe rate" };
 	if (r->attainable_bound == BOUND_UNKNOWN || !r->attainable_share)
 		return STR("");
+	double at_peak_s = r->attainable_s * r->attainable_share->value;
+	bool slower = r->attainable_bound == BOUND_COMPUTE && at_peak_s > r->t_math_s * 1.001;
 	return arena_fmt(arena_of(s), "%.*s of %s: %.*s",
 		STR_ARG(unit_text(arena_of(s), r->attainable_share->value, UNIT_RATIO)),
-		rates[r->attainable_bound], STR_ARG(r->attainable_share->source));
+		slower ? "f32's own rate, should it run as f32" : rates[r->attainable_bound],
+		STR_ARG(r->attainable_share->source));
 }
 
 static void put_op_times(struct sheet *s, const struct estimate *e)

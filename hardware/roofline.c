@@ -28,22 +28,42 @@ static bool splits_f32(const struct chip *c, enum dtype t)
 	       isnan(c->peak[DTYPE_F32].value);
 }
 
-static const struct chip_number *matrix_peak(const struct chip *c, enum dtype t, int passes)
+static bool is_f32(const struct op_work *w)
 {
-	t = dtype_of_parts(t);
-	if (splits_f32(c, t))
+	return dtype_of_parts(w->dtype) == DTYPE_F32;
+}
+
+static const struct chip_number *matrix_peak(const struct chip *c, const struct op_work *w)
+{
+	bool whole = w->f32_units == F32_FULL ||
+		     (w->f32_units == F32_ANY && w->passes >= PASSES_HIGHEST);
+	if (splits_f32(c, w->dtype) || (is_f32(w) && w->f32_units == F32_BF16))
 		return &c->peak[DTYPE_BF16];
-	if (t == DTYPE_F32 && c->vendor == VENDOR_NVIDIA && passes >= PASSES_HIGHEST)
+	if (is_f32(w) && c->vendor == VENDOR_NVIDIA && whole)
 		return &c->f32_vector_flops;
-	return &c->peak[t];
+	return &c->peak[dtype_of_parts(w->dtype)];
+}
+
+/* Products that are made for one. */
+static double products(const struct chip *c, const struct op_work *w)
+{
+	bool tf32 = w->f32_units == F32_TF32 && c->vendor == VENDOR_NVIDIA;
+	bool split = splits_f32(c, w->dtype) || (is_f32(w) && (tf32 || w->f32_units == F32_BF16));
+	return split && w->passes > 1 ? w->passes : 1;
+}
+
+/* How much faster than it may be meant: f32 as TF32, where nothing tells, over f32 as f32. */
+static double f32_slack(const struct chip *c, const struct op_work *w)
+{
+	double whole = c->f32_vector_flops.value, peak = matrix_peak(c, w)->value;
+	bool open =
+		is_f32(w) && !w->is_vector && c->vendor == VENDOR_NVIDIA && w->f32_units == F32_ANY;
+	return open && peak > whole ? peak / whole : 1;
 }
 
 double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes)
 {
-	if (!d->chip || (unsigned)t >= DTYPE_COUNT)
-		return NAN;
-	double times = splits_f32(d->chip, t) && passes > 1 ? passes : 1;
-	return matrix_peak(d->chip, t, passes)->value / times * d->share;
+	return roofline_op_flops(d, &(struct op_work){ .dtype = t, .passes = passes });
 }
 
 double roofline_hbm_bps(const struct chip_device *d)
@@ -58,9 +78,12 @@ double roofline_pcie_bps(const struct chip_device *d)
 
 double roofline_op_flops(const struct chip_device *d, const struct op_work *w)
 {
-	if (!w->is_vector)
-		return roofline_peak_flops(d, w->dtype, w->passes);
-	return d->chip ? d->chip->f32_vector_flops.value * d->share : NAN;
+	const struct chip *c = d->chip;
+	if (!c || (!w->is_vector && (unsigned)w->dtype >= DTYPE_COUNT))
+		return NAN;
+	if (w->is_vector)
+		return c->f32_vector_flops.value * d->share;
+	return matrix_peak(c, w)->value / products(c, w) * d->share;
 }
 
 double roofline_ridge(const struct chip_device *d, const struct op_work *w)
@@ -72,8 +95,7 @@ struct str roofline_op_source(const struct chip_device *d, const struct op_work 
 {
 	if (!d->chip || (unsigned)w->dtype >= DTYPE_COUNT)
 		return (struct str){ NULL, 0 };
-	return w->is_vector ? d->chip->f32_vector_flops.source
-			    : matrix_peak(d->chip, w->dtype, w->passes)->source;
+	return w->is_vector ? d->chip->f32_vector_flops.source : matrix_peak(d->chip, w)->source;
 }
 
 /* 8-bit floats are measured farther below their peak than 16-bit ones: a share of their own. */
@@ -94,15 +116,18 @@ const struct roofline roofline_unknown = { .t_math_s = NAN,
 	.roofline_s = NAN,
 	.attainable_s = NAN };
 
-/* A time at the peak, on its way into a roofline: the longest binds, at peak and at its share. */
-static void limit(struct roofline *r, enum bound b, double seconds, const struct chip_number *share)
+/* A time at the peak, on its way into a roofline: the longest binds, at peak and, with what may be
+ * slower by `slack`, at its share. */
+static void limit(struct roofline *r, enum bound b, double seconds, double slack,
+	const struct chip_number *share)
 {
+	double attainable_s = seconds * slack / share->value;
 	if (!(r->roofline_s >= seconds) && !isnan(seconds)) {
 		r->roofline_s = seconds;
 		r->bound = seconds > 0 ? b : BOUND_UNKNOWN;
 	}
-	if (!(r->attainable_s >= seconds / share->value) && !isnan(seconds)) {
-		r->attainable_s = seconds / share->value;
+	if (!(r->attainable_s >= attainable_s) && !isnan(seconds)) {
+		r->attainable_s = attainable_s;
 		r->attainable_bound = seconds > 0 ? b : BOUND_UNKNOWN;
 		r->attainable_share = share;
 	}
@@ -121,9 +146,9 @@ struct roofline roofline_op(const struct chip_device *d, const struct op_work *w
 		if (isnan(r.t_host_s)) /* by far the slowest way: the others say nothing */
 			return r;
 	}
-	limit(&r, BOUND_HOST, r.t_host_s, &c->attainable_pcie);
-	limit(&r, BOUND_COMPUTE, r.t_math_s, attainable_math(c, w));
-	limit(&r, BOUND_MEMORY, r.t_hbm_s, &c->attainable_hbm);
+	limit(&r, BOUND_HOST, r.t_host_s, 1, &c->attainable_pcie);
+	limit(&r, BOUND_COMPUTE, r.t_math_s, f32_slack(c, w), attainable_math(c, w));
+	limit(&r, BOUND_MEMORY, r.t_hbm_s, 1, &c->attainable_hbm);
 	if (isnan(r.t_math_s) && r.bound == BOUND_UNKNOWN) /* no byte of it in HBM */
 		r.roofline_s = r.attainable_s = NAN;
 	return r;

@@ -23,7 +23,8 @@ enum { PASSES_HIGHEST = 6 };
  * `passes` is what an f32 dot's operand_precision asks for: DEFAULT 1, HIGH 3, HIGHEST 6.  A TPU
  * has no f32 engine and runs that many bf16 products.  NVIDIA runs f32 in TF32 up to HIGH and on
  * the vector units at HIGHEST, as XLA decides.  AMD multiplies f32 as f32 whatever it says.
- * Complex numbers have the rate of their parts.
+ * Complex numbers have the rate of their parts.  This is the most that may be meant: where neither
+ * an algorithm nor a kernel tells, NVIDIA's f32 up to HIGH may be multiplied as f32 as well.
  */
 double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes);
 double roofline_hbm_bps(const struct chip_device *d);
@@ -36,6 +37,7 @@ struct op_work {
 	int passes;
 	bool is_vector; /* on the vector units: elementwise work and reductions */
 	double hbm_bytes, host_bytes;
+	enum f32_units f32_units; /* what multiplies f32, where an algorithm or a kernel tells */
 };
 /* The peak for its FLOPs.  Vector units have one rate, f32's: XLA computes bf16 in f32 as well.
  * NaN for those of a TPU, which nobody has published. */
@@ -47,7 +49,7 @@ double roofline_ridge(const struct chip_device *d, const struct op_work *w);
 struct roofline {
 	double t_math_s, t_hbm_s, t_comms_s, t_host_s; /* NaN where not applicable or unknown */
 	double roofline_s;			       /* the largest of those known */
-	double attainable_s; /* the same with each rate times its attainable share */
+	double attainable_s; /* the same at the slowest rate that may be meant, times its share */
 	enum bound bound, attainable_bound;
 	const struct chip_number *attainable_share; /* of the latter's rate; NULL unknown */
 };

@@ -71,13 +71,13 @@ static void work_add(struct work *w, const struct work *more)
 	if (more->has_matmul && (more->heaviest > w->heaviest || !w->has_matmul)) {
 		w->heaviest = more->heaviest;
 		w->dtype = more->dtype;
-		w->passes = more->passes;
+		w->f32 = more->f32;
 	}
 	w->has_matmul |= more->has_matmul;
 	w->has_convolution |= more->has_convolution;
 }
 
-static const struct work no_work = { .bound = COST_EXACT, .passes = 1 };
+static const struct work no_work = { .bound = COST_EXACT, .f32 = { F32_ANY, 1 } };
 
 /* ---- sums over what is called, kept per computation ------------------------------------------ */
 
@@ -376,7 +376,8 @@ struct hlo_cost hlo_cost(struct hlo_costs *costs, ptrdiff_t instruction)
 		.other_flops = w.other,
 		.transcendentals = w.transcendental,
 		.dtype = w.dtype,
-		.precision_passes = w.passes,
+		.precision_passes = w.f32.passes,
+		.f32_units = w.f32.units,
 		.hbm_bytes = t.hbm,
 		.hbm_padded_bytes = t.hbm_padded,
 		.host_bytes = t.host,

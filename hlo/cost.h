@@ -29,8 +29,9 @@ struct hlo_cost {
 	double other_flops;  /* the rest, one per element and op; not in `flops` beside a matmul */
 	double transcendentals; /* exp, log, tanh ...: elements, not FLOPs */
 	enum dtype dtype;	/* operand type of the heaviest matmul; DTYPE_INVALID without one */
-	int precision_passes;	/* TPU f32 at HIGH is 3 bf16 passes, HIGHEST 6 ; else 1 */
-	double hbm_bytes;	/* logical (dense) bytes of operands and results in HBM */
+	int precision_passes;	/* f32 at HIGH is 3, HIGHEST 6, or an algorithm's; else 1 */
+	enum f32_units f32_units; /* an algorithm's, else F32_ANY */
+	double hbm_bytes;	  /* logical (dense) bytes of operands and results in HBM */
 	double hbm_padded_bytes;
 	double host_bytes;		    /* operands and results in host memory, feeds */
 	double logical_bytes, padded_bytes; /* of the result and operands, in all spaces */

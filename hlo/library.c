@@ -145,13 +145,34 @@ bool gemm_dims(const struct hlo_instruction *i, struct arena *keep, struct hlo_d
 	return dims != NULL;
 }
 
+/* Calls of a GPU's matmul say in their configuration what dots say themselves. */
+static struct f32_way gemm_f32(struct hlo_costs *c, const struct hlo_instruction *i, enum dtype lhs)
+{
+	struct hlo_instruction dot = *i;
+	int64_t operands[] = { 0, 0 };
+	cJSON *root = config_open(i);
+	const cJSON *said = member(member(root, "gemm_backend_config"), "precision_config");
+	const cJSON *list = member(said, "operand_precision"), *name = member(said, "algorithm");
+	for (int k = 0; k < 2; k++) {
+		const cJSON *item = cJSON_GetArrayItem(list, k);
+		struct str text = cJSON_IsString(item) ? str_from(item->valuestring) : STR("");
+		operands[k] = str_eq(text, STR("HIGHEST")) ? 2 : str_eq(text, STR("HIGH"));
+	}
+	struct str text = cJSON_IsString(name) ? str_from(name->valuestring) : STR("");
+	if (said)
+		dot.precision = (struct hlo_dims){ operands, 2 };
+	if (str_take(&text, STR("ALG_")))
+		dot.algorithm = hlo_algorithm(text);
+	cJSON_Delete(root);
+	return f32_way_of(&dot, lhs, c->platform);
+}
+
 static void add(struct hlo_costs *c, const struct hlo_instruction *i, const struct shape *lhs,
 	const struct shape *rhs, double flops, enum cost_bound bound, struct work *w)
 {
 	if (i->shape.is_dynamic)
 		bound = COST_UPPER;
-	matmul_add(w, flops, lhs->dtype, rhs->dtype, precision_passes(i, lhs->dtype, c->platform),
-		bound);
+	matmul_add(w, flops, lhs->dtype, rhs->dtype, gemm_f32(c, i, lhs->dtype), bound);
 }
 
 static void gemm(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)

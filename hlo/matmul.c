@@ -12,7 +12,7 @@ static enum dtype wider(enum dtype a, enum dtype b)
 	return dtype_bits(b) > dtype_bits(a) ? b : a;
 }
 
-void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, int passes,
+void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, struct f32_way f32,
 	enum cost_bound bound)
 {
 	w->has_matmul = true;
@@ -28,17 +28,20 @@ void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, in
 	if (flops > w->heaviest || w->dtype == DTYPE_INVALID) {
 		w->heaviest = flops;
 		w->dtype = type;
-		w->passes = passes;
+		w->f32 = f32;
 	}
 }
 
-/* PrecisionConfig.Algorithm -> multiplications on the matrix unit for one in the source. */
-static const int algorithm_passes[] = {
-	[6] = 1,  /* BF16_BF16_F32 */
-	[7] = 3,  /* BF16_BF16_F32_X3 */
-	[8] = 6,  /* BF16_BF16_F32_X6 */
-	[10] = 3, /* TF32_TF32_F32_X3 */
-	[13] = 9, /* BF16_BF16_F32_X9 */
+/* PrecisionConfig.Algorithm -> what multiplies, and how often for one product in the source. */
+static const struct f32_way algorithms[] = {
+	[5] = { F32_BF16, 1 },	/* BF16_BF16_BF16 */
+	[6] = { F32_BF16, 1 },	/* BF16_BF16_F32 */
+	[7] = { F32_BF16, 3 },	/* BF16_BF16_F32_X3 */
+	[8] = { F32_BF16, 6 },	/* BF16_BF16_F32_X6 */
+	[9] = { F32_TF32, 1 },	/* TF32_TF32_F32 */
+	[10] = { F32_TF32, 3 }, /* TF32_TF32_F32_X3 */
+	[11] = { F32_FULL, 6 }, /* F32_F32_F32: a TPU has bf16 alone */
+	[13] = { F32_BF16, 9 }, /* BF16_BF16_F32_X9 */
 };
 
 static int operand_passes(const struct hlo_dims *precision)
@@ -52,15 +55,15 @@ static int operand_passes(const struct hlo_dims *precision)
 	return most;
 }
 
-int precision_passes(
+struct f32_way f32_way_of(
 	const struct hlo_instruction *i, enum dtype operands, enum hlo_platform platform)
 {
-	if (platform != HLO_TPU || dtype_of_parts(operands) != DTYPE_F32)
-		return 1;
-	int64_t count = (int64_t)(sizeof(algorithm_passes) / sizeof(algorithm_passes[0]));
-	if (i->algorithm > 0 && i->algorithm < count && algorithm_passes[i->algorithm])
-		return algorithm_passes[i->algorithm];
-	return operand_passes(&i->precision);
+	int64_t count = (int64_t)(sizeof(algorithms) / sizeof(algorithms[0]));
+	if (platform == HLO_CPU || dtype_of_parts(operands) != DTYPE_F32)
+		return (struct f32_way){ F32_ANY, 1 };
+	if (i->algorithm > 0 && i->algorithm < count && algorithms[i->algorithm].passes)
+		return algorithms[i->algorithm];
+	return (struct f32_way){ F32_ANY, operand_passes(&i->precision) };
 }
 
 static void add(const struct hlo_costs *c, const struct hlo_instruction *i, struct work *w,
@@ -70,7 +73,7 @@ static void add(const struct hlo_costs *c, const struct hlo_instruction *i, stru
 	enum dtype a = lhs ? lhs->dtype : DTYPE_INVALID, b = rhs ? rhs->dtype : DTYPE_INVALID;
 	if (i->shape.is_dynamic || (lhs && lhs->is_dynamic))
 		bound = worse(bound, COST_UPPER);
-	matmul_add(w, flops, a, b, precision_passes(i, wider(a, b), c->platform), bound);
+	matmul_add(w, flops, a, b, f32_way_of(i, wider(a, b), c->platform), bound);
 }
 
 static double flops_of_dot(const struct hlo_costs *c, const struct hlo_instruction *i)

@@ -6,6 +6,7 @@
  * groups in three spellings, metadata, backend configurations.
  */
 #include "hlo/scan.h"
+#include "hlo/work.h"
 
 #include <assert.h>
 
@@ -294,9 +295,17 @@ static bool precision(struct scan *s, void *into)
 	return !s->why;
 }
 
+int64_t hlo_algorithm(struct str name)
+{
+	for (ptrdiff_t i = 0; i < COUNT(algorithms); i++)
+		if (str_eq_nocase(algorithms[i], name))
+			return i;
+	return 0;
+}
+
 static bool algorithm(struct scan *s, void *into)
 {
-	*(int64_t *)into = index_of(algorithms, COUNT(algorithms), scan_name(s));
+	*(int64_t *)into = hlo_algorithm(scan_name(s));
 	return true;
 }
 

@@ -12,11 +12,17 @@
 #include "base/saturate.h"
 #include "hlo/cost.h"
 
+/* How f32 is multiplied; of other types { F32_ANY, 1 }. */
+struct f32_way {
+	enum f32_units units; /* as an algorithm names them, else F32_ANY */
+	int passes;	      /* of it, or what operand_precision asks for: 1, 3, 6 */
+};
+
 struct work {
 	double matmul, other, transcendental; /* FLOPs; the last one in operations */
 	enum cost_bound bound;
 	enum dtype dtype; /* of the heaviest matmul's operands */
-	int passes;
+	struct f32_way f32;
 	double heaviest; /* its FLOPs */
 	bool has_matmul, has_convolution;
 };
@@ -105,12 +111,15 @@ double convolution_flops(const struct convolution *c, int64_t *budget);
 bool convolution_is_matmul(const struct convolution *c);
 
 /* matmul.c: dots and convolutions as instructions. */
-void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, int passes,
+void matmul_add(struct work *w, double flops, enum dtype lhs, enum dtype rhs, struct f32_way f32,
 	enum cost_bound bound);
-int precision_passes(
+struct f32_way f32_way_of(
 	const struct hlo_instruction *i, enum dtype operands, enum hlo_platform platform);
 bool is_real_convolution(const struct hlo_module *m, const struct hlo_instruction *i);
 work_fn work_dot, work_ragged_dot, work_convolution;
+
+/* text_attr.c: the number of "dot_bf16_bf16_f32_x3" in PrecisionConfig; 0 unknown. */
+int64_t hlo_algorithm(struct str name);
 
 /* library.c: custom calls whose names tell what they do. */
 struct library {

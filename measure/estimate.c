@@ -11,6 +11,7 @@ struct op_work estimate_work(enum op_kind kind, const struct hlo_cost *c)
 		.flops = c->flops_bound != COST_UNKNOWN ? c->flops : NAN,
 		.dtype = c->dtype,
 		.passes = c->precision_passes,
+		.f32_units = c->f32_units,
 		.is_vector = !c->has_matmul && op_kind_is_vector(kind),
 		.hbm_bytes = c->bytes_bound != COST_UNKNOWN ? c->hbm_bytes : NAN,
 		.host_bytes = c->bytes_bound != COST_UNKNOWN ? c->host_bytes : NAN,

@@ -143,6 +143,36 @@ static void note_formula(const struct measured *m, const struct subject *s,
 			STR_ARG(cost->name), STR_ARG(f->text), STR_ARG(s->name));
 }
 
+/*
+ * What multiplies f32 by the name of the library's kernel, the first that fits: cuBLAS and CUTLASS
+ * write the units' type, or the shape of the instruction (s1688), s for sums in f32; what runs
+ * outside the tensor cores is "simt" or a plain sgemm.
+ */
+static void f32_of_kernel(struct str kernel, struct op_work *w)
+{
+	static const struct {
+		struct str part;
+		enum f32_units units;
+	} parts[] = {
+		{ STR_INIT("tf32"), F32_TF32 },
+		{ STR_INIT("bf16"), F32_BF16 },
+		{ STR_INIT("simt"), F32_FULL },
+		{ STR_INIT("sgemm"), F32_FULL },
+		{ STR_INIT("f32f32_f32f32"), F32_FULL },
+		{ STR_INIT("s1688"), F32_TF32 },
+		{ STR_INIT("s1684"), F32_TF32 },
+		{ STR_INIT("nvjet"), F32_TF32 },
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!str_contains(kernel, parts[i].part))
+			continue;
+		w->passes = w->f32_units == parts[i].units ? w->passes : 1;
+		w->f32_units = parts[i].units;
+		return;
+	}
+}
+
 /* By the program, unless the profile says more, unless the rule file has a formula. */
 static void work_of(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
@@ -160,6 +190,8 @@ static void work_of(const struct measured *m, const struct subject *s, struct op
 		f->work.flops = flops;
 	if (!isnan(bytes) || s->kind == KIND_CONTROL)
 		f->work.hbm_bytes = bytes;
+	if (f->cost.has_matmul && s->platform == PLATFORM_NVIDIA)
+		f32_of_kernel(s->said.name, &f->work);
 	if (s->instruction >= 0)
 		cost = estimate_formula(
 			m->options->costs, s->program->hlo, s->instruction, &f->work);

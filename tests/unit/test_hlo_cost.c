@@ -159,7 +159,9 @@ static void passes(void **state)
 		{ "f32[8,8]", 2, 7, HLO_TPU, 3 },
 		{ "f32[8,8]", 0, 13, HLO_TPU, 9 },
 		{ "bf16[8,8]", 2, 0, HLO_TPU, 1 },
-		{ "f32[8,8]", 2, 0, HLO_GPU, 1 },
+		{ "f32[8,8]", 2, 0, HLO_GPU, 6 },
+		{ "f32[8,8]", 2, 0, HLO_CPU, 1 },
+		{ "f32[8,8]", 0, 11, HLO_TPU, 6 },
 		{ "f32[8,8]", 77, 77, HLO_TPU, 1 },
 	};
 	(void)state;
@@ -427,6 +429,40 @@ static void library_calls(void **state)
 		if (c.flops_bound != COST_UNKNOWN)
 			assert_number(c.flops, calls[i].flops);
 		assert_kind(kind_alone_of(body), calls[i].kind);
+	}
+}
+
+/* What cuBLAS is told stands in its configuration. */
+static void precision_of_calls(void **state)
+{
+	static const struct {
+		const char *said;
+		enum f32_units units;
+		int passes;
+	} cases[] = {
+		{ "", F32_ANY, 1 },
+		{ "\"operand_precision\":[\"DEFAULT\",\"DEFAULT\"],\"algorithm\":\"ALG_UNSET\"",
+			F32_ANY, 1 },
+		{ "\"operand_precision\":[\"HIGHEST\",\"HIGHEST\"]", F32_ANY, 6 },
+		{ "\"algorithm\":\"ALG_DOT_BF16_BF16_F32_X3\"", F32_BF16, 3 },
+		{ "\"algorithm\":\"ALG_DOT_TF32_TF32_F32\"", F32_TF32, 1 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str config = arena_fmt(&keep,
+			"{\"gemm_backend_config\":{\"precision_config\":{%s}}}", cases[i].said);
+		const struct pb_instruction body[] = {
+			{ "a", "parameter", "f32[64,32]", 1, { 0 }, { 0 }, 0, { 0 } },
+			{ "b", "parameter", "f32[32,16]", 2, { 0 }, { 0 }, 1, { 0 } },
+			{ "call", "custom-call", "f32[64,16]", 4, { 1, 2 }, { 0 }, 0,
+				join(text_field(28, "__cublas$gemm"),
+					text_field(43, arena_z(&keep, config))) },
+			NO_ROW,
+		};
+		const struct pb_computation c[] = { { "main", 1, body }, { 0 } };
+		struct hlo_cost cost = cost_on(HLO_GPU, c);
+		assert_int_equal(cost.f32_units, cases[i].units);
+		assert_int_equal(cost.precision_passes, cases[i].passes);
 	}
 }
 
@@ -1004,6 +1040,7 @@ int main(void)
 		cmocka_unit_test(dots),
 		cmocka_unit_test(dots_that_do_not_fit),
 		cmocka_unit_test(passes),
+		cmocka_unit_test(precision_of_calls),
 		cmocka_unit_test(positions),
 		cmocka_unit_test(positions_of_note),
 		cmocka_unit_test(convolution_ops),

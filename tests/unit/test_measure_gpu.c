@@ -261,6 +261,42 @@ static void kernels_and_their_hlo(void **state)
 	assert_number(xrun_row(&run)->judged_ratio, 2. / 3);
 }
 
+/* 2 x 4096^3 FLOPs of f32 on an H100: 66.9 TFLOP/s outside the tensor cores, 494.7 as TF32. */
+static void kernels_tell_how_f32_is_multiplied(void **state)
+{
+	(void)state;
+	struct pb gemm = pb_new(&run.keep);
+	pb_text(&gemm, 28, "__cublas$gemm");
+	struct str call = pb_done(&gemm);
+	const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4096,4096]{1,0}", 1, { 0 }, { 0 }, 0, { 0 } },
+		{ "full.1", "custom-call", "f32[4096,4096]{1,0}", 2, { 1, 1 }, { 0 }, 0, call },
+		{ "tf.2", "custom-call", "f32[4096,4096]{1,0}", 3, { 1, 1 }, { 0 }, 0, call },
+		{ "any.3", "custom-call", "f32[4096,4096]{1,0}", 4, { 1, 1 }, { 0 }, 0, call },
+		{ 0 },
+	};
+	const struct pb_computation module[] = { { "main", 1, body }, { 0 } };
+	struct xspace *host = xrun_host(&run, "node-0");
+	struct xline *stream = x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1");
+	x_hlo(host, "jit_train_step", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 4; i++) {
+		int64_t at = i * 20000;
+		x_event(stream, "cutlass_80_simt_sgemm_256x128_8x4_nn_align1", at, at + 2200,
+			FOR("full.1"));
+		x_event(stream, "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n", at + 3000, at + 3400,
+			FOR("tf.2"));
+		x_event(stream, "gemm_kernel", at + 4000, at + 4400, FOR("any.3"));
+	}
+	xrun_measure(&run);
+	const double flops = 2. * 4096 * 4096 * 4096;
+	assert_number(xrun_op(&run, "full.1")->t_math_s, flops / 66.9e12);
+	assert_number(xrun_op(&run, "full.1")->attainable_s, flops / 66.9e12 / 0.8);
+	assert_number(xrun_op(&run, "tf.2")->t_math_s, flops / 494.7e12);
+	assert_number(xrun_op(&run, "tf.2")->attainable_s, flops / 494.7e12 / 0.8);
+	assert_number(xrun_op(&run, "any.3")->t_math_s, flops / 494.7e12);
+	assert_number(xrun_op(&run, "any.3")->attainable_s, flops / 66.9e12 / 0.8);
+}
+
 /* Id 0 is an id like any other. */
 static void program_zero(void **state)
 {
@@ -404,6 +440,7 @@ int main(void)
 		TEST(copies_by_direction),
 		TEST(the_last_to_arrive_waits_for_nobody),
 		TEST(kernels_and_their_hlo),
+		TEST(kernels_tell_how_f32_is_multiplied),
 		TEST(program_zero),
 		TEST(collectives_by_the_name_of_a_primitive),
 		TEST(ops_of_a_cpu_without_ordinals),

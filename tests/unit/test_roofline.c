@@ -114,6 +114,36 @@ static void ridge_points(void **state)
 	}
 }
 
+/* 1e12 FLOPs on an H100: TF32 at 494.7, f32 at 66.9, bf16 at 989.4 TFLOP/s; 0.8 is attainable. */
+static void f32_is_an_interval(void **state)
+{
+	static const struct {
+		enum f32_units units;
+		int passes;
+		double fast, slow; /* TFLOP/s */
+	} cases[] = {
+		{ F32_ANY, 1, 494.7, 66.9 },
+		{ F32_ANY, 3, 494.7, 66.9 },
+		{ F32_ANY, 6, 66.9, 66.9 },
+		{ F32_FULL, 1, 66.9, 66.9 },
+		{ F32_TF32, 1, 494.7, 494.7 },
+		{ F32_TF32, 3, 494.7 / 3, 494.7 / 3 },
+		{ F32_BF16, 1, 989.4, 989.4 },
+		{ F32_BF16, 6, 989.4 / 6, 989.4 / 6 },
+	};
+	struct chip_device h100 = device("h100_sxm");
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct op_work w = { .flops = 1e12,
+			.dtype = DTYPE_F32,
+			.passes = cases[i].passes,
+			.f32_units = cases[i].units };
+		struct roofline r = roofline_op(&h100, &w);
+		near(r.t_math_s, 1 / cases[i].fast);
+		near(r.attainable_s, 1 / (cases[i].slow * 0.8));
+	}
+}
+
 static void f32_by_vendor(void **state)
 {
 	struct chip_device v5e = device("tpu_v5e"), h100 = device("h100_sxm"),
@@ -259,7 +289,7 @@ static void vector_units(void **state)
 {
 	struct chip_device a100 = device("a100_sxm_80"), v5e = device("tpu_v5e"),
 			   gcd = device("mi250x");
-	struct op_work add = { 1.95e13, DTYPE_F32, 1, true, 2.039e10, 0 };
+	struct op_work add = { 1.95e13, DTYPE_F32, 1, true, 2.039e10, 0, F32_ANY };
 	(void)state;
 	struct roofline r = roofline_op(&a100, &add);
 	near(r.t_math_s, 1);
@@ -288,7 +318,7 @@ static void vector_units(void **state)
 static void host_memory(void **state)
 {
 	struct chip_device v6e = device("tpu_v6e"), v2 = device("tpu_v2"), gb200 = device("gb200");
-	struct op_work copy = { 0, DTYPE_F32, 1, true, 5368709120.0, 5368709120.0 };
+	struct op_work copy = { 0, DTYPE_F32, 1, true, 5368709120.0, 5368709120.0, F32_ANY };
 	(void)state;
 	struct roofline r = roofline_op(&v6e, &copy);
 	near(r.t_hbm_s, 3.278e-3);
@@ -310,7 +340,7 @@ static void reasons(void **state)
 {
 	struct chip_device h100 = device("h100_sxm"), v6e = device("tpu_v6e"),
 			   none = { .chip = NULL };
-	struct op_work w = { 0.9 * 9.894e14, DTYPE_BF16, 1, false, 3.352e12, 0 };
+	struct op_work w = { 0.9 * 9.894e14, DTYPE_BF16, 1, false, 3.352e12, 0, F32_ANY };
 	(void)state;
 	struct roofline r = roofline_op(&h100, &w);
 	assert_int_equal(r.bound, BOUND_MEMORY);
@@ -788,6 +818,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ridge_points),
+		cmocka_unit_test(f32_is_an_interval),
 		cmocka_unit_test(f32_by_vendor),
 		cmocka_unit_test(rates_nobody_has),
 		cmocka_unit_test(feed_forward_on_v2),
