@@ -475,7 +475,7 @@ class Faults(test_buckets.Served):
         return " ".join(done.stderr.split()), done.stdout.split()
 
     def test_disk_full(self):
-        said, kept = self.mounted('mount -t tmpfs -o size=64k none "$AT"', self.first, status=3)
+        said, kept = self.mounted('mount -t tmpfs -o mode=700,size=64k none "$AT"', self.first, status=3)
         self.assertIn(self.first + ": cannot write to the cache", said)
         self.assertIn("No space left on device; $ROOFLINT_CACHE names another directory", said)
         self.assertEqual(kept, [])

@@ -836,6 +836,139 @@ static void what_the_host_did_in_a_gap(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
+/* ---- what is a step, of several programs ----------------------------------------------------- */
+
+enum { EVALUATION = 8 };
+
+/* An evaluation of 100 us behind the fourth mark is no part of that step; its wait is. */
+static void other_work_is_cut_out(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	for (int64_t i = 0; i < 6; i++) {
+		annotate(thread, i, i * 400, i * 400 + 200);
+		execute(ops, i * 400 + 10);
+		if (i == 3)
+			x_event(ops, "sum.1", i * 400 + 220, i * 400 + 320, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "annotation");
+	assert_number(xrun_row(&run)->steps, 4); /* without the first and the last */
+	assert_number(step_row(2)->time_s, 400 * US);
+	assert_number(step_row(3)->time_s, 300 * US);
+	assert_number(step_row(3)->compute_s, 150 * US);
+	assert_text(xrun_op(&run, "dot.1")->role, "step");
+	assert_text(xrun_op(&run, "sum.1")->role, "other");
+	assert_number(xrun_op(&run, "sum.1")->p50_s, 100 * US);
+	assert_number(xrun_op(&run, "sum.1")->per_step, 0);
+	assert_number(xrun_op(&run, "sum.1")->time_share, 0);
+}
+
+/* The job does not wait in its marks: what a call launched is its mark's, however late it runs. */
+static void work_is_the_mark_s_that_launched_it(void **state)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 5; i++) {
+		annotate(thread, i, i * 20, i * 20 + 20);
+		/* two calls in each mark, and each call is seen twice */
+		for (int64_t at = i * 20 + 1; at < i * 20 + 20; at += 10) {
+			x_event(thread, "PjitFunction(train_step)", at, at + 5, NULL);
+			x_event(thread, "PjitFunction(train_step)", at + 1, at + 4, NULL);
+		}
+		execute(ops, 300 + i * 400);
+		execute(ops, 500 + i * 400);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "annotation");
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
+	assert_number(xrun_op(&run, "dot.1")->per_step, 2);
+}
+
+/* A program twice and another once, over and over: that is a step, though nothing marks it. */
+static void a_period_of_programs_is_a_step(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	for (int64_t i = 0; i < 5; i++) {
+		execute(ops, i * 600);
+		execute(ops, i * 600 + 160);
+		x_event(ops, "sum.1", i * 600 + 320, i * 600 + 400, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(xrun_row(&run)->step_time_s, 600 * US);
+	assert_number(xrun_op(&run, "dot.1")->per_step, 2);
+	assert_number(xrun_op(&run, "sum.1")->per_step, 1);
+	assert_number(step_row(1)->idle_s, (600 - 2 * 150 - 80) * US);
+}
+
+/* A server waits for requests: its step is an execution, and a prefill now and then is none. */
+static void a_server_s_step_is_an_execution(void **state)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	x_hlo(host, "jit_decode", 7, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_prefill", 8, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 7; i++) {
+		execute(ops, i * 1000);
+		if (i % 3 == 1)
+			x_event(ops, "sum.1", i * 1000 + 400, i * 1000 + 600, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->step_time_s, 150 * US);
+	assert_number(xrun_row(&run)->idle_ratio, 0);
+	assert_number(xrun_row(&run)->steps, 6); /* without the first; the end of each is seen */
+	assert_text(xrun_op(&run, "sum.1")->role, "serving");
+	assert_number(xrun_op(&run, "sum.1")->count, 2);
+}
+
+/* The device waits for the next batch, which is made deep inside a call, and for a result. */
+static void why_a_device_waits(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 5; i++) {
+		int64_t at = i * 1000;
+		annotate(thread, i, at, at + 1000);
+		x_event(thread, "$builtins next", at + 10, at + 610, NULL);
+		x_event(thread, "$files.py:3 read", at + 20, at + 600, NULL);
+		x_event(thread, "PjitFunction(f)", at + 610, at + 640, NULL);
+		execute(ops, at + 650);
+		x_event(thread, "$api.py:9 block_until_ready", at + 700, at + 810, NULL);
+	}
+	xrun_measure(&run);
+	/* from 800 to 1010 the result that it waited for, to 1610 the batch, to 1650 that again */
+	assert_number(xrun_row(&run)->input_wait_ratio, .6);
+	assert_number(xrun_row(&run)->sync_wait_ratio, .25);
+	assert_text(table_rows(&run.tables, gaps)[0].cause, "input");
+	assert_number(xrun_device(&run, "/device:TPU:0")->wait_ratio, .85);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -862,6 +995,11 @@ int main(void)
 		TEST(no_device_event_at_all),
 		TEST(two_executions_an_annotation),
 		TEST(annotations_hold_what_runs_in_them),
+		TEST(other_work_is_cut_out),
+		TEST(work_is_the_mark_s_that_launched_it),
+		TEST(a_period_of_programs_is_a_step),
+		TEST(a_server_s_step_is_an_execution),
+		TEST(why_a_device_waits),
 		TEST(annotations_on_one_host_alone),
 		TEST(the_devices_own_clock),
 		TEST(a_clock_that_jumped),
