@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle xprof scenarios
+# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle jobs xprof scenarios
 # interop hostile]; all of them without arguments, where hostile is a part of interop
 #
 # Prints what failed, one line per group, and last `N passed, N failed[, N skipped]`.  Ends with 1
@@ -153,6 +153,17 @@ group_oracle()
 	$LIMIT python3 tests/oracle/compare.py --rooflint "$ROOFLINT"
 }
 
+# Real jobs, each with its own clock, against what is said of them.
+group_jobs()
+{
+	if ! command -v python3 >/dev/null 2>&1; then
+		echo 'skip tests/jobs: needs python3'
+		echo '0 passed, 0 failed, 1 skipped'
+		return
+	fi
+	$LIMIT python3 tests/jobs/compare.py --rooflint "$ROOFLINT"
+}
+
 # XProf reads what the builder writes; XPROF_PYTHON names a Python that has it.
 group_xprof()
 {
@@ -225,7 +236,7 @@ if [ "${1:-}" = --one ]; then
 fi
 
 # Those that take longest come first; interop, which waits more than it computes, beside JOBS others.
-all='interop oracle scenarios xprof unit golden builder fuzz'
+all='interop oracle scenarios jobs xprof unit golden builder fuzz'
 [ $# -gt 0 ] || set -- $all
 for group in "$@"; do
 	case " $all hostile " in

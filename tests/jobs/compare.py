@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""What rooflint says of each recorded job against what is true of it (truth.json).
+
+    tests/jobs/compare.py --rooflint PROGRAM [--table]
+
+A check that is not right yet stands in pending.txt, with the reason; one that stands there and is
+right is a failure, too, so that the list can only shrink.  The last line is `N passed, N failed,
+N skipped`; --table prints each number beside the truth.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STEP_SHARE, STEP_S = 0.02, 80e-6  # of a step's time; and what a dispatch may jitter
+WAIT_POINTS = 0.05
+
+# How many steps a job has, where its clock has one block for all of them.
+LOOPS = {"unblocked": 12, "block_after": 30}
+# A server's step is its execution, and the clock holds the dispatch, too.
+SERVERS = {"decode": 150e-6}
+# Virtual devices begin a step when they get a processor: single steps jitter, and their mean
+# does not.
+MANY_DEVICES = ("block_after", "fsdp", "moe", "pipeline", "processes", "stages", "unblocked")
+# Steps of these jobs are of several sorts: which of them is judged, by position.
+EVERY = {"alternating": (0, 2)}
+# Work of the device between steps is no part of them; the host's is.
+OTHER_WORK = ("evaluation", "prefill")
+
+
+class Rooflint:
+    def __init__(self, program, capture):
+        self.program, self.capture = program, capture
+
+    def rows(self, sql):
+        out = subprocess.run([self.program, "query", "--format", "json", self.capture, sql],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if out.returncode:
+            raise RuntimeError(out.stderr.decode())
+        return json.loads(out.stdout)
+
+
+def step_times(name, truth):
+    """Seconds from a step's begin to the next one's, without other work between; the last lasts
+    as long as its block."""
+    clock = truth["clock_us"]
+    if name in LOOPS:
+        [[begin, end]] = clock["loop"]
+        return [(end - begin) * 1e-6 / LOOPS[name]] * LOOPS[name]
+    steps = clock["step"]
+    if "load" in clock:  # the device's work begins when the batch is there
+        steps = [[load[1], step[1]] for load, step in zip(clock["load"], steps)]
+    other = [block for work in OTHER_WORK for block in clock.get(work, [])]
+    times = []
+    for (begin, end), after in zip(steps, steps[1:] + [None]):
+        until = after[0] if after else end
+        between = sum(e - b for b, e in other if begin <= b < until)
+        times.append((until - begin - between) * 1e-6)
+    first, every = EVERY.get(name, (0, 1))
+    return times[first::every]
+
+
+def close(seen, want, share=0.0, by=0.0):
+    return seen is not None and abs(seen - want) <= max(share * abs(want), by)
+
+
+def check_steps(name, truth, ask):
+    times = step_times(name, truth)
+    [run] = ask.rows("select steps, step_time_s from run")
+    if len(times) < 3:  # too few to call any of them steady
+        return
+    # The first of them warms up, the last one's end is not seen, and one may hold a compilation.
+    least = len(times) - 2 - (name == "recompiling")
+    yield ("steps", run["steps"], len(times),
+           run["steps"] is not None and least <= run["steps"] <= len(times))
+    seen, want = run["step_time_s"], statistics.median(times[1:-1])
+    if name in MANY_DEVICES:
+        [row] = ask.rows("select avg(global_s) as mean from steps where device = "
+                         "(select device from steps limit 1) and host = "
+                         "(select host from steps limit 1)")
+        seen, want = row["mean"], statistics.mean(times[1:-1])
+    yield "step time", seen, want, close(seen, want, STEP_SHARE, SERVERS.get(name, STEP_S))
+
+
+def check_waits(_name, truth, ask):
+    """What the job spent on its next batch, between one step's work and the next's."""
+    loads = truth["clock_us"].get("load")
+    [run] = ask.rows("select input_wait_ratio as share from run")
+    if not loads:
+        yield ("no loader", run["share"], 0.0,
+               run["share"] is None or close(run["share"], 0.0, by=WAIT_POINTS))
+        return
+    want = sum(e - b for b, e in loads[2:]) / (loads[-1][1] - loads[1][1])
+    yield "input_wait_ratio", run["share"], want, close(run["share"], want, by=WAIT_POINTS)
+
+
+DTYPE_BYTES = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "f32": 4, "s32": 4, "u32": 4,
+               "f64": 8}
+
+
+def shape_bytes(text):
+    total = 0
+    for dtype, dims in re.findall(r"([a-z]+[0-9]*)\[([0-9,]*)\]", text):
+        size = DTYPE_BYTES[dtype]
+        for d in filter(None, dims.split(",")):
+            size *= int(d)
+        total += size
+    return total
+
+
+def group_of(line):
+    """Size of a group, and how many: from a list, an iota or a mesh with named axes."""
+    m = re.search(r"replica_groups=\[(\d+),(\d+)\]", line)
+    if m:
+        return int(m[2]), int(m[1])
+    m = re.search(r"replica_groups=\{(\{.*?\})\}", line)
+    if m:
+        groups = re.findall(r"\{([0-9,]*)\}", m[1])
+        return len(groups[0].split(",")), len(groups)
+    m = re.search(r"replica_groups=mesh\[(.*?)\] ?\{(.*?)\}", line)
+    if m:
+        axes = {k: int(v) for k, v in re.findall(r"'(\w+)'=(\d+)", m[1])}
+        size, whole = 1, 1
+        for count in axes.values():
+            whole *= count
+        for axis in re.findall(r"'(\w+)'", m[2]):
+            size *= axes[axis]
+        return size, whole // size
+    return None
+
+
+def check_collectives(_name, truth, ask):
+    """Kind, bytes of the message and groups, as the compiler's own text has them."""
+    kinds = {"collective-permute": "permute"}
+    for program in truth.get("programs", {}).values():
+        for line in program["collectives"]:
+            m = re.match(r"(?:ROOT )?%(\S+) = (.*?) ([a-z-]+?)(-start)?\(", line)
+            rows = ask.rows("select kind, message_bytes, group_size, groups from collectives "
+                            "where name = '%s'" % m[1])
+            kind, want = kinds.get(m[3], m[3]), group_of(line)
+            seen = rows[0] if rows else {}
+            yield "%s kind" % m[1], seen.get("kind"), kind, seen.get("kind") == kind
+            if kind == "all-gather" or kind == "all-reduce":
+                size = shape_bytes(m[2])
+                yield "%s bytes" % m[1], seen.get("message_bytes"), size, \
+                    seen.get("message_bytes") == size
+            if want and kind != "permute":
+                groups = (seen.get("group_size"), seen.get("groups"))
+                yield "%s groups" % m[1], groups, want, groups == want
+
+
+def check_flops(_name, truth, ask):
+    for module, program in truth.get("programs", {}).items():
+        if program["flops"]:
+            [row] = ask.rows("select total(flops * per_step) as flops from ops where kind = "
+                             "'matmul' and module = '%s'" % module)
+            [run] = ask.rows("select devices from run")
+            seen = row["flops"] * run["devices"]
+            yield "flops", seen, program["flops"], close(seen, program["flops"], 1e-9)
+
+
+CHECKS = (check_steps, check_waits, check_collectives, check_flops)
+
+
+def short(value):
+    return "%.6g" % value if isinstance(value, float) else str(value)
+
+
+def read_pending():
+    pending = {}
+    with open(os.path.join(HERE, "pending.txt"), encoding="utf-8") as f:
+        for line in f:
+            line = line.split("#")[0].strip()
+            if line:
+                job, _, what = line.partition(": ")
+                pending[job, what] = False
+    return pending
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rooflint", required=True)
+    parser.add_argument("--jobs", default=HERE)
+    parser.add_argument("--table", action="store_true")
+    args = parser.parse_args()
+    passed = failed = skipped = 0
+    pending = read_pending()
+    for job in sorted(os.listdir(args.jobs)):
+        folder = os.path.join(args.jobs, job)
+        if not os.path.exists(os.path.join(folder, "truth.json")):
+            continue
+        with open(os.path.join(folder, "truth.json"), encoding="utf-8") as f:
+            truth = json.load(f)
+        ask = Rooflint(args.rooflint, folder)
+        for check in CHECKS:
+            for what, seen, want, right in check(job, truth, ask):
+                is_pending = (job, what) in pending
+                if args.table:
+                    print("%-18s %-20s %16s %16s %s" % (job, what, short(seen), short(want),
+                                                        "" if right else "WRONG"))
+                pending.pop((job, what), None)
+                if right and is_pending:
+                    print("FAIL %s: %s is right now; take it out of pending.txt" % (job, what))
+                    failed += 1
+                elif right:
+                    passed += 1
+                elif is_pending:
+                    skipped += 1
+                else:
+                    print("FAIL %s: %s is %s, and %s is true" % (job, what, short(seen),
+                                                                short(want)))
+                    failed += 1
+    for job, what in pending:
+        print("FAIL pending.txt names '%s: %s', which is no check" % (job, what))
+        failed += 1
+    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
+    sys.exit(failed > 0)
+
+
+main()
