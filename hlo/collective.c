@@ -41,8 +41,8 @@ static int64_t wire_bytes(enum op_kind kind, int64_t message, int64_t n)
 		return n == 1 ? 0 : message;
 	if (n <= 0)
 		return 0;
-	/* All but one's own, to the nearest byte below; by n first, so that nothing overflows. */
-	int64_t once = message / n * (n - 1) + message % n * (n - 1) / n;
+	/* message (n - 1) / n to the byte below; by n first, so that nothing overflows. */
+	int64_t once = message / n * (n - 1) + (message % n ? message % n - 1 : 0);
 	if (kind == KIND_ALL_REDUCE)
 		return sat_mul(once, 2);
 	return kind == KIND_ALL_TO_ALL ? once / n : once;

@@ -176,10 +176,10 @@ static void fill_delta(const struct metric *m, const struct test *t, struct delt
 	row->ratio = row->base > 0 ? rounded(row->head / row->base) : (double)NAN;
 	row->worse = m->more_is_worse ? row->head > row->base : row->head < row->base;
 	row->resolution = rounded(is_share ? reach : reach / row->base);
-	row->p_value = isnan(t->se)    ? (double)NAN
-		       : t->se > 0     ? student_p(t->difference / t->se, t->df)
-		       : t->difference ? 0
-				       : 1;
+	row->p_value = isnan(t->se)	    ? (double)NAN
+		       : t->se > 0	    ? student_p(t->difference / t->se, t->df)
+		       : t->difference != 0 ? 0
+					    : 1;
 	if (row->base > 0) {
 		row->lo = rounded(row->ratio - reach / row->base);
 		row->hi = rounded(row->ratio + reach / row->base);

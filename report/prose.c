@@ -27,10 +27,10 @@ const struct verdict_look verdict_looks[VERDICT_ERROR + 1] = {
 	[VERDICT_ERROR] = { TINT_BAD, .word = "Unreadable", "ERROR", CROSS, "unreadable" },
 	/* Of rules alone: a report that had one would be open, never green. */
 	[VERDICT_WAIVED] = { TINT_DIM, "waived", "waived", "waived", "Waived", "INCONCLUSIVE",
-		QUESTION },
+		QUESTION, NULL },
 	[VERDICT_NOT_APPLICABLE] = { TINT_DIM, "not applicable", "not applicable", "not applicable",
-		"Not applicable", "INCONCLUSIVE", QUESTION },
-	[VERDICT_OFF] = { TINT_DIM, "off", "off", "off", "Off", "INCONCLUSIVE", QUESTION },
+		"Not applicable", "INCONCLUSIVE", QUESTION, NULL },
+	[VERDICT_OFF] = { TINT_DIM, "off", "off", "off", "Off", "INCONCLUSIVE", QUESTION, NULL },
 };
 
 const enum verdict report_verdicts[REPORT_VERDICTS] = { VERDICT_FAIL, VERDICT_ERROR,

@@ -740,8 +740,7 @@ static void rules_have_a_budget_together(void **state)
 static void functions_of_texts(void **state)
 {
 	static const char *const texts[] = { "null", "''", "'a'", "'Abc'",
-		"'a\xc3\xa9\xe2\x82\xac"
-		"b'",
+		"'a\xc3\xa9\xe2\x82\xac b'",
 		"'%_a'", "12", "1.5" };
 	sqlite3 *plain;
 	char sql[512];
