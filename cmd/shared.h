@@ -23,6 +23,10 @@
 		{ "hlo", 0, OPTION_TEXT, offsetof(type, read.hlo), "DIR",                          \
 			"the compiler's dump of the job (--xla_dump_to), when it is not beside "   \
 			"the profile: HLO and memory plans that the profile lacks" },              \
+		{ "step", 0, OPTION_TEXT, offsetof(type, read.step), "PATTERN",                    \
+			"which steps are judged, where a job has several sorts: the name of "      \
+			"their annotation or of a program in them, as in 'train*'; by default "    \
+			"those that train, else those that take most time" },                      \
 		{ "hosts-sample", 0, OPTION_NUMBER, offsetof(type, read.hosts_sample), "N",        \
 			"read only N hosts of a larger run, spread evenly" },                      \
 	{                                                                                          \

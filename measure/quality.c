@@ -101,8 +101,18 @@ static void quality_steps(struct measured *m)
 	bool found = m->source != STEPS_WINDOW && m->first;
 	bool nsys = m->host_count > 0 && m->hosts[0].format == FORMAT_NSYS;
 
+	struct out *o = out_memory(m->keep);
+
+	out_z(o, "steps were told apart");
+	for (ptrdiff_t i = 0;
+		m->is_scheduled && m->schedule.sort_count > 1 && i < m->schedule.sort_count; i++) {
+		const struct step_sort *s = &m->schedule.sorts[i];
+		out_fmt(o, "%s%lld of %.*s (%.*s)%s", i ? ", " : ": ", (long long)s->count,
+			STR_ARG(s->name), STR_ARG(s->modules),
+			i == m->schedule.judged ? ", which are judged" : "");
+	}
 	quality_add(m, "steps-found", found, "%s",
-		found  ? "steps were told apart"
+		found  ? arena_z(m->keep, text_clean(m->keep, out_text(o)))
 		: nsys ? "nothing marks steps, and no program of XLA ran twice; lay an NVTX "
 			 "range around each, named \"step 12\""
 		       : "nothing marks steps, and no program ran twice without a disturbance");

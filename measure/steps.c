@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/out.h"
 #include "base/task.h"
 #include "measure/measured.h"
 
@@ -358,5 +359,13 @@ bool steps_sweep(struct measured *m, struct diag *err)
 			break;
 	}
 	roles_set(m);
-	return true;
+	if (!m->options->step.p || m->is_scheduled)
+		return true;
+	struct out *o = out_memory(m->keep);
+	for (ptrdiff_t i = 0; i < m->schedule.sort_count; i++)
+		out_fmt(o, "%s%.*s (%.*s)", i ? ", " : "; there are ",
+			STR_ARG(m->schedule.sorts[i].name), STR_ARG(m->schedule.sorts[i].modules));
+	return diag_set(err, DIAG_USAGE,
+		"--step %.*s: no annotation and no program that ran is called so%.*s",
+		STR_ARG(m->options->step), STR_ARG(out_text(o)));
 }

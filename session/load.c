@@ -80,6 +80,7 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 		.hosts_sample = s->hosts_sample };
 	*m = (struct measure_options){ .chips = chip_set_new(keep),
 		.threads = threads,
+		.step = s->step,
 		.source_roots = roots,
 		.source_root_count = s->source_roots.count };
 	/* Git shows seven digits of a commit at the least; fewer fit too many. */
@@ -126,6 +127,7 @@ struct str judge_identity(
 		sha256_field(&h, read->source_roots.items[i]);
 	sha256_field(&h, arena_fmt(keep, "%td", read->source_roots.count));
 	sha256_field(&h, read->job);
+	sha256_field(&h, read->step);
 	sha256_field(&h, arena_fmt(keep, "%d", read->hosts_sample));
 	sha256_field(&h, STR(ROOFLINT_VERSION));
 	return sha256_id(&h, keep);

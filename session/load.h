@@ -13,6 +13,7 @@
 struct read_settings {
 	struct str hardware, job, hlo, expect_commit, max_age;
 	struct list source_roots;
+	struct str step;
 	int hosts_sample;
 };
 /* Options of the commands that read a rule file. */
