@@ -144,6 +144,15 @@ static void f32_is_an_interval(void **state)
 	}
 }
 
+/* No op of any real capture comes closer to the memory's rate. */
+static void memory_that_captures_reach(void **state)
+{
+	(void)state;
+	near(device("mi300x").chip->attainable_hbm.value, 0.877);
+	near(device("mi355x").chip->attainable_hbm.value, 0.894);
+	near(device("tpu_v6e").chip->attainable_hbm.value, 0.828);
+}
+
 static void f32_by_vendor(void **state)
 {
 	struct chip_device v5e = device("tpu_v5e"), h100 = device("h100_sxm"),
@@ -819,6 +828,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ridge_points),
 		cmocka_unit_test(f32_is_an_interval),
+		cmocka_unit_test(memory_that_captures_reach),
 		cmocka_unit_test(f32_by_vendor),
 		cmocka_unit_test(rates_nobody_has),
 		cmocka_unit_test(feed_forward_on_v2),
