@@ -38,7 +38,7 @@ struct str text_brief(struct arena *keep, struct str clean);
  * length), or the missing string.  For "did you mean".
  */
 struct str text_nearest(struct str word, const struct str *candidates, ptrdiff_t count);
-/* "; did you mean 'x'?" with the nearest, or one of which the word is a part; or nothing. */
+/* "; did you mean 'x'?" with the nearest, or with one that contains the word; or nothing. */
 struct str did_you_mean(
 	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count);
 

@@ -177,7 +177,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	struct outcome outcome = { 0 };
 	for (ptrdiff_t i = 0; i < set.count; i++)
 		outcome_add(&outcome, &set.items[i], s);
-	/* The files, the terminal, then the messages: nobody waits for servers to see a verdict. */
+	/* The files, the terminal, then the messages: a verdict does not wait for servers. */
 	bool delivered = remember(c, s, &rules, &set, &plan);
 	delivered &= output_write(c, &s->output, &set);
 	out_flush(c->out);

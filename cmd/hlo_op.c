@@ -197,7 +197,7 @@ static struct str rate_text(struct arena *keep, double bps, const struct chip_nu
 	return sourced(keep, arena_fmt(keep, "at %.*s", STR_ARG(rate)), from->source);
 }
 
-/* What lies on chip has no rate here: nobody publishes one. */
+/* What lies on chip has no rate here: none is published. */
 static void put_shape_times(struct sheet *s, const struct shape *shape)
 {
 	const struct chip_device *d = &s->v->device;
