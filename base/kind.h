@@ -45,7 +45,8 @@ enum activity {
 	X(BARRIER, "barrier", ACTIVITY_COMMS)                                                      \
 	X(TRANSFER, "transfer", ACTIVITY_TRANSFER)                                                 \
 	X(INFEED, "infeed", ACTIVITY_TRANSFER)                                                     \
-	X(OUTFEED, "outfeed", ACTIVITY_TRANSFER)
+	X(OUTFEED, "outfeed", ACTIVITY_TRANSFER)                                                   \
+	X(CALLBACK, "callback", ACTIVITY_TRANSFER) /* runs Python on the host */
 
 enum op_kind {
 #define X(id, name, activity) KIND_##id,

@@ -2,7 +2,8 @@
  * Custom calls: library routines whose target says what they compute.
  *
  * Sources: XLA's cublas_cudnn.h and gpu backend_configs.proto (targets, gemm_backend_config),
- * Transformer Engine's JAX primitives (te_*_ffi and their attributes).
+ * Transformer Engine's JAX primitives (te_*_ffi and their attributes), jaxlib's
+ * py_client_cpu.cc and py_client_gpu.cc (callbacks).
  *
  * A kernel that a user wrote (Pallas, Triton, FFI) is unknown, whatever cost estimate it carries.
  */
@@ -34,6 +35,8 @@ static const struct library libraries[] = {
 	{ STR_INIT("ApproxTopK"), KIND_SORT, NULL, false },
 	{ STR_INIT("PartialReduce"), KIND_SORT, NULL, false },
 	{ STR_INIT("*threefry2x32*"), KIND_RNG, NULL, false },
+	{ STR_INIT("xla_*python*callback"), KIND_CALLBACK, NULL, false },
+	{ STR_INIT("xla_buffer*callback"), KIND_CALLBACK, NULL, false },
 	{ STR_INIT("AllocateBuffer"), KIND_CONTROL, NULL, true },
 	{ STR_INIT("ConcatBitcast"), KIND_CONTROL, NULL, true },
 	{ STR_INIT("Sharding"), KIND_CONTROL, NULL, true },

@@ -19,7 +19,7 @@
 #define KIND_WORDS                                                                                 \
 	"unknown|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng|update|"  \
 	"custom|control|copy|all-gather|all-reduce|reduce-scatter|all-to-all|permute|broadcast|"   \
-	"send|recv|barrier|transfer|infeed|outfeed"
+	"send|recv|barrier|transfer|infeed|outfeed|callback"
 #define PHASE_WORDS	   "train|inference|unknown"
 #define BOUND_WORDS	   "compute|memory|communication|host"
 #define COST_WORDS	   "exact|upper"
@@ -180,6 +180,9 @@
 	REAL(count, COUNT,                                                                         \
 		"executions over all devices and steady steps; of other roles, in the window")     \
 	REAL(per_step, COUNT, "executions per device and step; 0 outside the steps")               \
+	REAL(rate, COUNT,                                                                          \
+		"the same, and outside the steps in as much of the window as a step lasts")        \
+	REAL(recurs, BOOL, "part of a step, or its program ran more than once on a device")        \
 	REAL(time_s, SECONDS, "self time of all those executions")                                 \
 	REAL(time_share, RATIO, "of the steady-step time of all devices; 0 outside the steps")     \
 	REAL(window_share, RATIO, "of the window of all devices")                                  \
@@ -201,7 +204,9 @@
 	REAL(t_host_s, SECONDS,                                                                    \
 		"bytes in host memory over the PCIe bandwidth; of a pair, its start's")            \
 	REAL(roofline_s, SECONDS, "the largest of the four")                                       \
-	REAL(attainable_s, SECONDS, "roofline with the share of each peak that good code reaches") \
+	REAL(attainable_s, SECONDS,                                                                \
+		"roofline with the share of each peak that good code reaches, and what an op "     \
+		"takes to start")                                                                  \
 	TEXT(bound, BOUND_WORDS, "which of the four")                                              \
 	REAL(efficiency, RATIO, "roofline_s / p50_s")                                              \
 	REAL(gain_s, SECONDS, "per step and device: what reaching attainable_s would give back")   \

@@ -321,7 +321,8 @@ void fill_transfers(struct measured *m)
 		bool is_copy = s->said.copy != COPY_NONE &&
 			       !(s->said.copy == COPY_UNKNOWN && s->said.hlo_op.len > 0);
 		if ((op_kind_activity(s->kind) != ACTIVITY_TRANSFER && !is_copy) ||
-			s->async == ASYNC_DONE || s->program->role != ROLE_STEP)
+			s->kind == KIND_CALLBACK || s->async == ASYNC_DONE ||
+			s->program->role != ROLE_STEP)
 			continue;
 		subject_sum(m, i, &t);
 		struct moved *d = &sums[direction_of(s)];

@@ -339,16 +339,18 @@ static void executions_measure(
 	const struct measured *m, const struct op_total *t, enum role role, struct op_measures *v)
 {
 	bool in_step = role == ROLE_STEP;
+	double steps = in_step ? m->device_steps : m->windows_s / m->step_time_s;
 
 	if (t->planned > 0) { /* of a program that has not run only this is known */
 		v->count = 0;
-		v->per_step = t->planned;
+		v->per_step = v->rate = t->planned;
 		v->time_s = v->time_share = v->window_share = v->mean_s = v->p50_s = v->lo_s = NAN;
 		v->hi_s = v->max_s = v->overlap_ratio = NAN;
 		return;
 	}
 	v->count = (double)t->self.count;
-	v->per_step = !in_step ? 0 : m->device_steps > 0 ? v->count / m->device_steps : NAN;
+	v->rate = steps > 0 ? v->count / steps : NAN;
+	v->per_step = in_step ? v->rate : 0;
 	v->time_s = (double)t->self.sum * PS;
 	v->time_share = !in_step ? 0 : m->steady_s > 0 ? v->time_s / m->steady_s : NAN;
 	v->window_share = m->windows_s > 0 ? v->time_s / m->windows_s : NAN;
@@ -380,6 +382,18 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 						  : STR("hlo");
 	v->cost_bound = !f->flops_from_profile && f->cost.flops_bound == COST_UPPER ? STR("upper")
 										    : STR("exact");
+}
+
+/* Work that is seen more than once can be expected again. */
+static bool program_recurs(const struct measured *m, const struct program *p)
+{
+	bool recurs = p->role == ROLE_STEP;
+
+	for (ptrdiff_t i = 0; i < m->device_count && !recurs; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		recurs = p->index < s->program_cap && s->programs[p->index].executions > 1;
+	}
+	return recurs;
 }
 
 /* `t` counts at least one execution, or one that is planned. */
@@ -441,6 +455,7 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 	struct op_measures v = measures_of(m, t, &f, s->program->role, subject_skew(m, s->index));
 	if (s->async != ASYNC_NONE)
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
+	v.recurs = program_recurs(m, s->program);
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	row->copy_cause = copy_cause_of(s);
 	row->is_remat = str_contains(row->scope, STR("rematted_computation")) ||
@@ -549,6 +564,7 @@ struct family_sum {
 	struct op_facts facts;
 	double skew;
 	enum role role;
+	bool recurs;
 	bool halves; /* of pairs: their span tells how much overlaps */
 };
 
@@ -578,6 +594,7 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 		row->members++;
 		if (str_eq(op->copy_cause, STR("layout")))
 			row->copy_cause = op->copy_cause;
+		sums[at].recurs |= op->recurs > 0;
 		sums[at].total.overlap_ps += t.overlap_ps;
 		sums[at].total.planned += t.planned;
 		dist_merge(&sums[at].total.self, m->keep, &t.self);
@@ -586,6 +603,7 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 		struct families_row *row = &table_rows(m->tables, families)[i];
 		struct op_measures v =
 			measures_of(m, &sums[i].total, &sums[i].facts, sums[i].role, sums[i].skew);
+		v.recurs = sums[i].recurs;
 		if (sums[i].halves)
 			v.overlap_ratio = NAN;
 		OP_MEASURES(COPY_COLUMN, COPY_COLUMN)

@@ -259,7 +259,7 @@ static void matrix_times_vector(void **state)
 	struct roofline r = matmul_on(&d, 2.0 * 4096 * 8192, DTYPE_BF16, 1, 67.1e6);
 	near(r.roofline_s, 82e-6);
 	assert_int_equal(r.bound, BOUND_MEMORY);
-	assert_true(r.attainable_s == r.roofline_s);
+	near(r.attainable_s, r.roofline_s + 0.5e-6); /* what a TPU takes to start an op */
 }
 
 /* A vLLM fusion on v6e: 37.6 GFLOP in 49.2 us are 765 TFLOP/s, 83% of the table. */
