@@ -59,7 +59,7 @@ static bool rule_breaks(
 		return has_failed(r, rule, s);
 	if (rule->verdict == VERDICT_WARN)
 		return s->fail_on == FAIL_ON_WARN;
-	return rule->verdict == VERDICT_INCONCLUSIVE && (rule->gate || rule->required) &&
+	return rule->verdict == VERDICT_INCONCLUSIVE && rule->demanded &&
 	       s->inconclusive == INCONCLUSIVE_FAIL;
 }
 

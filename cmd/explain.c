@@ -93,8 +93,10 @@ static void add_named(struct columns *c, const struct table_def *def, struct str
 static const ptrdiff_t expressions[] = {
 	offsetof(struct rule, select),
 	offsetof(struct rule, where),
-	offsetof(struct rule, warn),
+	offsetof(struct rule, value),
+	offsetof(struct rule, unclear),
 	offsetof(struct rule, assert),
+	offsetof(struct rule, can_fail),
 	offsetof(struct rule, gain),
 };
 enum { EXPRESSIONS = sizeof(expressions) / sizeof(expressions[0]) };
@@ -132,6 +134,19 @@ static void put_part(struct context *c, const char *title, const struct rule_tex
 	print_paragraphs(c->out, text->text, INDENT, WIDTH);
 }
 
+/* Each item with its condition. */
+static void put_advice(struct context *c, const char *title, const struct advice_list *list)
+{
+	for (ptrdiff_t i = 0; i < list->count; i++) {
+		const struct advice_item *item = &list->items[i];
+		const char *more = !i ? title : item->when.text.p ? "or" : "else";
+		if (item->when.text.p)
+			more = arena_fmt(c->keep, "%s, where %.*s", more, STR_ARG(item->when.text))
+				       .p;
+		put_part(c, more, &item->text);
+	}
+}
+
 static void put_code(struct context *c, const struct rule *r, const char *lead, struct str sql)
 {
 	struct str line, text = filled(r, str_trim(sql), c->keep);
@@ -157,7 +172,13 @@ static void put_demand(struct context *c, const struct rule *r)
 			STR_ARG(r->from->meaning));
 	put_code(c, r, "of the rows of", r->select.text);
 	put_code(c, r, "where", r->where.text);
-	put_code(c, r, "should hold (a warning if not):", r->warn.text);
+	put_code(c, r, "this number:", r->value.text);
+	put_code(c, r, "on top of which may come:", r->unclear.text);
+	for (int i = PARAM_WARN; i <= PARAM_FAIL; i++)
+		if (r->params[i].text.p)
+			out_fmt(c->out, "  is %s %.*s (%s if not)\n",
+				r->at_least ? "at least" : "at most", STR_ARG(r->params[i].text),
+				i == PARAM_WARN || is_warning ? "a warning" : "a failure");
 	put_code(c, r,
 		r->gate	     ? "must hold (the rules that need this gate are inconclusive if not):"
 		: is_warning ? "must hold (a warning if not, by its severity):"
@@ -172,10 +193,12 @@ static void put_demand(struct context *c, const struct rule *r)
 static void put_params(struct context *c, const struct rule *r)
 {
 	struct grid g = { .keep = c->keep, .columns = 3, .indent = INDENT };
-	if (!r->param_count)
-		return;
+	const struct rule_param *first = NULL;
 	for (ptrdiff_t i = 0; i < r->param_count; i++) {
 		const struct rule_param *p = &r->params[i];
+		if (!p->text.p)
+			continue;
+		first = first ? first : p;
 		grid_add(&g, p->name);
 		grid_add(&g, p->text);
 		bool has_line = p->origin.line && !str_starts(p->origin.file, STR("--"));
@@ -183,8 +206,10 @@ static void put_params(struct context *c, const struct rule *r)
 						(long long)p->origin.line)
 				      : p->origin.file);
 	}
+	if (!first)
+		return;
 	out_fmt(c->out, "\nIts values (change one with --set %.*s.%.*s=...):\n", STR_ARG(r->name),
-		STR_ARG(r->params[0].name));
+		STR_ARG(first->name));
 	grid_print(&g, c->out);
 }
 
@@ -197,8 +222,8 @@ static void explain(struct context *c, const struct rule *r)
 	put_part(c, "Why", &r->why);
 	put_demand(c, r);
 	put_part(c, "How it is measured", &r->measured);
-	put_part(c, "Likely cause", &r->cause);
-	put_part(c, "Fix", &r->fix);
+	put_advice(c, "Likely cause", &r->cause);
+	put_advice(c, "Fix", &r->fix);
 	put_part(c, "When it is wrong", &r->wrong_when);
 	put_params(c, r);
 	put_columns(c, r);

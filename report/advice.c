@@ -109,16 +109,24 @@ static struct str advice_gate(
 {
 	for (ptrdiff_t i = 0; i < j->result_count && !rule->gate; i++) {
 		const struct rule_result *g = &j->results[i];
-		bool shut = g->verdict == VERDICT_FAIL || g->verdict == VERDICT_INCONCLUSIVE;
-		bool needed = rule->needs_all;
-		for (ptrdiff_t k = 0; k < rule->need_count; k++)
-			needed |= str_eq(rule->needs[k], g->rule->name);
-		if (shut && needed && g->rule->gate)
+		bool shut = g->verdict == VERDICT_INCONCLUSIVE, needed = false;
+		for (ptrdiff_t k = 0; k < rule->gate_count; k++)
+			needed |= str_eq(rule->gates[k]->name, g->rule->name);
+		if (shut && needed)
 			return arena_fmt(keep,
 				"Settle '%.*s' first: what relies on it is not judged before.",
 				STR_ARG(g->rule->name));
 	}
 	return MISSING;
+}
+
+/* What to do about a gate that was found wanting: by its first finding, else in general. */
+static struct str gate_fix(const struct judgement *j, const struct rule *gate)
+{
+	for (ptrdiff_t i = 0; i < j->finding_count; i++)
+		if (j->findings[i].rule == gate && j->findings[i].fix.p)
+			return j->findings[i].fix;
+	return advice_text(&gate->fix);
 }
 
 struct str advice_for(const struct report *r, const struct judgement *j,
@@ -131,7 +139,7 @@ struct str advice_for(const struct report *r, const struct judgement *j,
 	if (!text.p)
 		text = advice_gate(j, result->rule, keep);
 	if (!text.p && result->rule->gate) /* it was judged, and found wanting */
-		text = result->rule->fix.text;
+		text = gate_fix(j, result->rule);
 	if (!text.p)
 		text = arena_fmt(keep,
 			"`rooflint explain %.*s` says what it reads, and from where.",

@@ -192,7 +192,7 @@ static void add_unsure(struct alerts *all, const struct report *r, const struct 
 	for (ptrdiff_t i = 0; i < t->count; i++) {
 		const struct report_rule *rule = t->rules[i];
 		/* What counts for the exit status warns. */
-		if ((rule->gate || rule->required) != (level == ALERT_WARNING))
+		if (rule->demanded != (level == ALERT_WARNING))
 			continue;
 		out_fmt(names, "%s%.*s", first ? ", " : "", STR_ARG(text_clean(keep, rule->name)));
 		first = first ? first : rule;

@@ -43,18 +43,15 @@ static void build_evidence(const struct rule *rule, const struct evidence *e, st
 	struct report_evidence *ret)
 {
 	struct str table, column;
-	bool is_param = false;
 	/* "column" in the rule's own table, else "table.column". */
 	const struct table_def *def =
 		str_cut(e->column, '.', &table, &column) ? table_find(table) : rule->from;
 	const struct column *c = def ? table_column(def, column.len ? column : e->column) : NULL;
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
-		is_param |= str_eq(rule->params[i].name, e->column);
 	ret->column = own(keep, e->column);
 	ret->unit = e->unit;
 	ret->is_null = e->is_null || (!e->is_text && !isfinite(e->real));
 	ret->is_text = e->is_text && !ret->is_null;
-	ret->is_limit = !c && is_param;
+	ret->is_limit = e->is_param;
 	if (ret->is_text)
 		ret->text = own(keep, e->text);
 	else if (!ret->is_null)
@@ -71,9 +68,11 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 	ret->subject = own(keep, f->subject);
 	ret->name = own(keep, f->name);
 	ret->message = own(keep, f->message);
-	ret->cause = own(keep, rule->cause.text);
-	ret->fix = own(keep, rule->fix.text);
+	ret->cause = own(keep, f->cause);
+	ret->fix = own(keep, f->fix);
 	ret->why = own(keep, rule->why.text);
+	ret->value = f->value;
+	ret->bytes = f->bytes;
 	ret->gain_s = f->gain_s;
 	ret->claimed_s = f->claimed_s;
 	ret->source_file = own(keep, f->source_file);
@@ -88,6 +87,16 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 	ret->evidence_count = f->evidence_count;
 	for (ptrdiff_t i = 0; i < f->evidence_count; i++)
 		build_evidence(rule, &f->evidence[i], keep, &ret->evidence[i]);
+	ret->places = arena_make(keep, struct found_place, f->place_count);
+	ret->place_count = f->place_count;
+	for (ptrdiff_t i = 0; i < f->place_count; i++) {
+		struct found_place *p = &ret->places[i];
+		*p = f->places[i];
+		p->subject = own(keep, p->subject);
+		p->name = own(keep, p->name);
+		p->source_file = own(keep, p->source_file);
+		p->scope = own(keep, p->scope);
+	}
 }
 
 static void build_rule(const struct judgement *j, const struct rule_result *result,
@@ -99,13 +108,18 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 	ret->verdict = result->verdict;
 	ret->reason = own(keep, result->reason);
 	ret->closed_gate = own(keep, result->closed_gate);
-	ret->withheld = own(keep, result->withheld);
+	ret->group = own(keep, rule->group.text);
+	ret->withheld = (double)result->withheld;
+	ret->let_be = (double)result->let_be;
+	ret->cost = result->cost;
+	ret->of_capacity = result->of_capacity;
+	ret->number = result->number;
 	ret->subjects = (double)result->subjects;
 	ret->unknown = (double)result->unknown;
 	ret->gate = rule->gate;
-	ret->required = rule->required;
+	ret->demanded = result->is_demanded;
 	ret->breaks = result->verdict == VERDICT_FAIL ||
-		      (result->verdict == VERDICT_INCONCLUSIVE && (rule->gate || rule->required));
+		      (result->verdict == VERDICT_INCONCLUSIVE && result->is_demanded);
 	if (result->verdict == VERDICT_INCONCLUSIVE)
 		ret->todo = own(keep, advice_for(report, j, result, keep));
 }

@@ -173,9 +173,10 @@ ptrdiff_t group_findings(
 
 struct str reason_of(const struct report_rule *rule, struct arena *keep)
 {
-	if (!rule->withheld.len)
+	if (!(rule->withheld > 0))
 		return rule->reason;
-	return arena_fmt(keep, "%.*s (%.*s)", STR_ARG(rule->reason), STR_ARG(rule->withheld));
+	return arena_fmt(keep, "%.*s (%.0f of %.0f subjects would not pass)", STR_ARG(rule->reason),
+		rule->withheld, rule->subjects);
 }
 
 static bool same_trouble(const struct report_rule *a, const struct report_rule *b)

@@ -61,7 +61,7 @@ extern const struct record document_record; /* of struct report_set */
 
 /* In the order of the schema. */
 extern const struct record error_record, report_record, finding_record, evidence_record,
-	around_record, neighbour_record, result_record, note_record;
+	around_record, neighbour_record, place_record, result_record, note_record;
 extern const struct record_words verdict_words, report_verdict_words, unit_words, role_words;
 
 /* A set of tables: what the document calls it, and how many rows each may have. */

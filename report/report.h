@@ -39,9 +39,13 @@ struct report_evidence {
 struct report_finding {
 	enum verdict verdict;
 	struct str rule, subject, name, message, cause, fix, why;
+	double value;		    /* the number that is limited; its unit is the rule's */
+	struct found_place *places; /* what makes it up, the largest first */
+	ptrdiff_t place_count;
 	struct report_evidence *evidence;
 	ptrdiff_t evidence_count;
 	double gain_s, claimed_s; /* NaN when the rule gives none */
+	double bytes;		  /* of memory, instead */
 	struct str source_file, scope;
 	double source_line;
 	struct str missing;
@@ -58,11 +62,17 @@ struct report_rule {
 	enum verdict verdict;
 	struct str name, title, reason;
 	struct str closed_gate; /* that keeps it from judging */
-	struct str withheld;	/* inconclusive by a gate: "1 of 2 subjects would not pass" */
+	double withheld;	/* inconclusive by a gate: subjects that would not pass */
 	struct str todo;	/* inconclusive: what to do about it */
 	double subjects, unknown;
-	bool gate, required;
-	bool breaks; /* it makes the exit status 1 or 4, as cmd/ settles by the options */
+	struct str group;
+	struct rule_number number;
+	double let_be;	  /* subjects beyond a limit that together do not matter */
+	double cost;	  /* of the findings, or of what was let be: a share */
+	bool of_capacity; /* of the memory, else of the step */
+	bool gate;
+	bool demanded; /* that it is inconclusive makes the run so */
+	bool breaks;   /* it makes the exit status 1 or 4, as cmd/ settles by the options */
 };
 
 struct report_note {

@@ -186,7 +186,7 @@ static cJSON *enum_schema(const struct record_words *words)
 static void add_definitions(cJSON *defs)
 {
 	static const struct record *const records[] = { &report_record, &finding_record,
-		&evidence_record, &around_record, &neighbour_record };
+		&evidence_record, &around_record, &neighbour_record, &place_record };
 	add_words(json_add_object(defs, "format"), REPORT_FORMAT, false);
 	cJSON *version = typed("string"), *value = nullable("number");
 	json_add_str(version, "pattern", STR("^1\\."));

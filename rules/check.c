@@ -245,20 +245,21 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	if (names->table) {
 		scope->tables[0] = (struct scope_table){ names->table->name, names->table };
 		scope->table_count = 1;
+		if (names->run)
+			scope->tables[scope->table_count++] =
+				(struct scope_table){ STR(""), &table_defs[TABLE_run] };
 		p.scope = p.row = scope;
 	}
-	for (ptrdiff_t i = 0; i < p.tokens.count; i++) {
+	for (ptrdiff_t i = 0; i < p.tokens.count; i++)
 		*names->has_subquery |= is_select(&p.tokens.items[i]);
-		*names->has_null |= token_is(&p.tokens.items[i], "null");
-	}
 	struct value v = parse_expression(&p, 0);
 	if (token_is(token_ahead(&p, 0), ","))
 		parser_fail(&p, DIAG_RULE_SQL, token_ahead(&p, 0)->at, 1,
 			"one expression is wanted, and this begins a second one");
-	if (want == WANT_CONDITION)
-		check_condition(&p, &v);
-	else
-		check_seconds(&p, &v);
+	if (want != WANT_ANY)
+		check_number(&p, &v, want == WANT_CONDITION);
+	if (names->dimension)
+		*names->dimension = v.dimension;
 	return !p.failed;
 }
 

@@ -21,12 +21,14 @@ struct sql_names {
 	ptrdiff_t param_count;
 	bool *uses;	     /* set for each of params that is met */
 	struct reads *reads; /* if given: columns of the row that are read, outside of subqueries */
+	struct reads *run;   /* if given: columns of the run that are in reach and were met */
 	bool is_query;	     /* functions for queries by hand; no parameters */
-	bool *has_subquery, *has_null; /* of an expression: set when it has one */
+	bool *has_subquery;  /* of an expression: set when it has one */
+	struct dimension *dimension; /* of an expression: what it comes to */
 };
 
-/* What an expression is for: a condition, or a gain in seconds. */
-enum sql_want { WANT_CONDITION, WANT_SECONDS };
+/* What an expression is for: a condition, a number, or a text or number. */
+enum sql_want { WANT_CONDITION, WANT_NUMBER, WANT_ANY };
 
 bool check_expression(struct str sql, const struct sql_names *names, enum sql_want want,
 	struct arena *keep, struct sql_fault *fault);

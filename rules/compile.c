@@ -1,25 +1,27 @@
 /* Compiling rules.  See compile.h. */
 #include "rules/compile.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/out.h"
 #include "rules/check.h"
+#include "rules/parse.h"
 #include "rules/token.h"
-#include "rules/waiver.h"
 
 struct compiler {
+	const struct ruleset *set;
 	struct engine *engine;
 	struct rule *rule;
 	struct rule_code *code;
 	struct arena *keep;
 	struct diag *err;
-	struct sql_fault fault; /* of the whole statement, when code->stmt is NULL */
+	bool ok;
 };
 
-/* A fault in the text of `origin`'s node, with "<rule>.<key>: " in front. */
-static bool rule_fault(const struct rule *rule, const char *key, const struct origin *origin,
-	const struct sql_fault *fault, struct diag *err)
+/* A fault in the text of `origin`'s node, with "<rule>.<key>: " in front.  Always false. */
+static bool rule_fault(struct compiler *c, const char *key, const struct origin *origin,
+	const struct sql_fault *fault)
 {
 	struct text_place place = { origin->file, STR_INIT(""), origin->line, origin->column, 1 };
 
@@ -27,8 +29,18 @@ static bool rule_fault(const struct rule *rule, const char *key, const struct or
 		place = doc_place(origin->doc, origin->node);
 	else if (origin->doc)
 		place = doc_place_in(origin->doc, origin->node, fault->at, fault->width);
-	return diag_caret(err, fault->id, place, "%.*s.%s: %.*s", STR_ARG(rule->name), key,
+	diag_caret(c->err, fault->id, place, "%.*s.%s: %.*s", STR_ARG(c->rule->name), key,
 		STR_ARG(fault->text));
+	c->ok = false;
+	return mistake_note(c->set->mistakes, c->keep, c->err);
+}
+
+static bool expression_fault(struct compiler *c, struct expression *x, struct sql_fault fault)
+{
+	x->is_wrong = true;
+	if (fault.at >= 0)
+		fault.at += x->at;
+	return rule_fault(c, x->key, &x->source->origin, &fault);
 }
 
 /* ---- SQLite's word on an expression ------------------------------------------------------- */
@@ -75,74 +87,28 @@ static sqlite3_stmt *prepare_alone(struct engine *e, struct str before, struct s
  * Whether SQLite takes the expression by itself; adds what it reads.  In a WHERE it may not be an
  * aggregate of the rows.
  */
-static bool try_alone(struct engine *e, const struct rule *rule, const struct expression *x,
+static bool try_alone(struct engine *e, const struct listing *l, const struct expression *x,
 	struct reads *reads, struct arena *keep, struct sql_fault *fault)
 {
-	struct str from = rule->code->from;
-	struct str before = arena_fmt(keep, "SELECT 1 FROM %.*s WHERE (", STR_ARG(from));
-	sqlite3_stmt *stmt =
-		prepare_alone(e, before, x->source->text, STR("\n)"), reads, keep, fault);
+	struct str before = arena_fmt(keep, "SELECT 1 FROM %.*s WHERE (", STR_ARG(l->from));
+	sqlite3_stmt *stmt = prepare_alone(e, before, x->text, STR("\n)"), reads, keep, fault);
 
 	sqlite3_finalize(stmt);
 	return stmt != NULL;
 }
 
 const struct reads *expression_reads(
-	struct engine *e, const struct rule *rule, struct expression *x)
+	struct engine *e, const struct listing *l, struct expression *x)
 {
 	struct sql_fault ignored; /* the whole statement was prepared */
 
 	if (!x->is_asked)
-		try_alone(e, rule, x, &x->reads, &e->keep, &ignored);
+		try_alone(e, l, x, &x->reads, &e->keep, &ignored);
 	x->is_asked = true;
 	return &x->reads;
 }
 
-/* ---- expressions -------------------------------------------------------------------------- */
-
-/* Calls check_expression and notes which parameters it met. */
-static bool check_with_params(
-	struct compiler *c, struct expression *x, enum sql_want want, struct sql_fault *fault)
-{
-	struct rule *rule = c->rule;
-	struct reads of_row = { NULL, 0, 0 };
-	struct sql_names names = { c->code->rows, rule->params, rule->param_count,
-		arena_make(c->keep, bool, rule->param_count + 1), rule->from ? NULL : &of_row,
-		false, &x->has_subquery, &x->is_open };
-
-	bool ok = check_expression(x->source->text, &names, want, c->keep, fault);
-	x->uses = names.uses;
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
-		rule->params[i].used |= x->uses[i];
-	/* SQLite does not say which columns of a SELECT are read, but the check does. */
-	x->is_asked = !rule->from;
-	x->reads = of_row;
-	return ok;
-}
-
-static bool check_expressions(struct compiler *c)
-{
-	struct sql_fault fault;
-
-	for (int i = 0; i < c->code->result_count; i++) {
-		struct expression *x = c->code->all[i];
-		enum sql_want want = x == &c->code->gain ? WANT_SECONDS : WANT_CONDITION;
-
-		bool ok = check_with_params(c, x, want, &fault);
-		/*
-		 * SQL gives (select max(ops.time_s) from devices) to the rows of the outer ops, and
-		 * a statement with such an aggregate has one row, whatever else it judges.  Only
-		 * SQLite knows whose one is.
-		 */
-		if (ok && c->code->stmt && x->has_subquery)
-			ok = try_alone(c->engine, c->rule, x, NULL, c->keep, &fault);
-		if (!ok)
-			return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
-	}
-	return true;
-}
-
-/* ---- the subjects of a SELECT ------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------------------------- */
 
 /* What the names of the tables' own columns end in. */
 static enum unit unit_by_suffix(struct str name)
@@ -165,12 +131,36 @@ static enum unit unit_by_suffix(struct str name)
 	return UNIT_NONE;
 }
 
+/* Whether the i-th item of a SELECT's list is a text as it is written: 'math' as what. */
+static bool is_literal(struct str select, int i, struct arena scratch)
+{
+	struct tokens tokens = { NULL, 0, 0 };
+	struct sql_fault ignored;
+	int depth = 0, item = 0;
+	ptrdiff_t first = 1; /* behind SELECT */
+
+	if (!tokens_read(select, &scratch, &tokens, &ignored))
+		return false;
+	for (ptrdiff_t k = 1; k < tokens.count && item < i && !token_is(&tokens.items[k], "from");
+		k++) {
+		depth += token_is(&tokens.items[k], "(") - token_is(&tokens.items[k], ")");
+		if (!depth && token_is(&tokens.items[k], ",")) {
+			item++;
+			first = k + 1;
+		}
+	}
+	return item == i && first + 1 < tokens.count && tokens.items[first].kind == TOKEN_TEXT &&
+	       (tokens.items[first + 1].kind == TOKEN_NAME ||
+		       token_is(&tokens.items[first + 1], ",") ||
+		       token_is(&tokens.items[first + 1], "||"));
+}
+
 /*
  * A result column is what a column of its name is elsewhere; else what SQLite declares, and a
  * number has the unit that its name says.
  */
 static struct column select_column(
-	sqlite3_stmt *stmt, int i, const struct reads *reads, struct arena *keep)
+	sqlite3_stmt *stmt, int i, struct str select, const struct reads *reads, struct arena *keep)
 {
 	struct str name = arena_str(keep, str_from(sqlite3_column_name(stmt, i)));
 	const char *declared = sqlite3_column_decltype(stmt, i);
@@ -185,7 +175,7 @@ static struct column select_column(
 		if (known)
 			return *known;
 	}
-	if (declared && !strcmp(declared, "TEXT"))
+	if ((declared && !strcmp(declared, "TEXT")) || is_literal(select, i, *keep))
 		c.type = COLUMN_TEXT;
 	else
 		c.unit = unit_by_suffix(name);
@@ -193,8 +183,8 @@ static struct column select_column(
 }
 
 /* A table definition for the first columns of the result, their cells side by side in a row. */
-static const struct table_def *select_table(
-	sqlite3_stmt *stmt, int count, const struct reads *reads, struct arena *keep)
+static const struct table_def *select_table(sqlite3_stmt *stmt, int count, struct str select,
+	const struct reads *reads, struct arena *keep)
 {
 	struct table_def *def = arena_make(keep, struct table_def, 1);
 	struct column *columns = arena_make(keep, struct column, count);
@@ -202,7 +192,7 @@ static const struct table_def *select_table(
 	*def = (struct table_def){ STR_INIT("the SELECT"), STR_INIT("rows of the SELECT"),
 		STR_INIT("key"), columns, count, 0 };
 	for (int i = 0; i < count; i++) {
-		columns[i] = select_column(stmt, i, reads, keep);
+		columns[i] = select_column(stmt, i, select, reads, keep);
 		columns[i].offset = def->row_bytes;
 		def->row_bytes += columns[i].type == COLUMN_TEXT ? (ptrdiff_t)sizeof(struct str)
 								 : (ptrdiff_t)sizeof(double);
@@ -212,69 +202,327 @@ static const struct table_def *select_table(
 	return def;
 }
 
-/* What a SELECT's rows look like when the whole statement is wrong; or the SELECT itself is. */
-static bool look_at_select(struct compiler *c)
+/* A fault when the SELECT is wrong. */
+static bool look_at_select(struct compiler *c, struct listing *l, const struct rule_text *select,
+	struct sql_fault *fault)
 {
-	struct sql_fault fault;
 	struct reads reads = { NULL, 0, 0 };
-	const struct rule_text *select = &c->rule->select;
-	sqlite3_stmt *stmt = prepare_alone(c->engine, STR("SELECT * FROM ("), select->text,
-		STR("\n)"), &reads, c->keep, &fault);
+	struct sql_names names = { .params = c->rule->params,
+		.param_count = c->rule->param_count,
+		.uses = arena_make(c->keep, bool, c->rule->param_count + 1) };
 
+	if (!check_select(select->text, &names, c->keep, fault))
+		return false;
+	for (ptrdiff_t i = 0; i < c->rule->param_count; i++)
+		c->rule->params[i].used |= names.uses[i];
+	sqlite3_stmt *stmt = prepare_alone(c->engine, STR("SELECT * FROM ("), select->text,
+		STR("\n)"), &reads, c->keep, fault);
 	if (!stmt)
-		return rule_fault(c->rule, "select", &select->origin, &fault, c->err);
-	c->code->rows = select_table(stmt, sqlite3_column_count(stmt), &reads, c->keep);
+		return false;
+	l->rows = select_table(stmt, sqlite3_column_count(stmt), select->text, &reads, c->keep);
 	sqlite3_finalize(stmt);
 	return true;
 }
 
-/* ---- the whole statement ------------------------------------------------------------------ */
-
-static void add_expression(struct rule_code *code, struct expression *x, const char *key,
-	const struct rule_text *source)
+static void find_columns(struct listing *l)
 {
+	/* How a subject is called: by the instruction, which its key is not. */
+	static const struct str names[] = { STR_INIT("name"), STR_INIT("op"), STR_INIT("consumer"),
+		STR_INIT("after") };
+	/* What a row takes of the step. */
+	static const struct str shares[] = { STR_INIT("exposed_share"), STR_INIT("step_share"),
+		STR_INIT("time_share") };
+	const struct table_def *def = l->rows;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !l->name; i++)
+		l->name = table_column(def, names[i]);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares) && !l->share; i++)
+		l->share = table_column(def, shares[i]);
+	l->key = table_column(def, def->key);
+	l->family = table_column(def, STR("family"));
+	l->kind = table_column(def, STR("kind"));
+	l->scope = table_column(def, STR("scope"));
+	l->source_file = table_column(def, STR("source_file"));
+	l->source_line = table_column(def, STR("source_line"));
+	l->user_file = table_column(def, STR("user_file"));
+	l->user_line = table_column(def, STR("user_line"));
+	l->host = table_column(def, STR("host"));
+	l->device = table_column(def, STR("device"));
+	l->role = table_column(def, STR("role"));
+	l->window_share = table_column(def, STR("window_share"));
+}
+
+static bool open_listing(struct compiler *c, struct listing *l, const struct table_def *from,
+	const struct rule_text *select, const char *key)
+{
+	struct sql_fault fault;
+
+	l->rows = from;
+	l->is_select = !from;
+	l->source = from ? from->name
+			 : arena_fmt(c->keep, "(%.*s\n) AS subject", STR_ARG(select->text));
+	l->from = l->source;
+	if (!from && !look_at_select(c, l, select, &fault))
+		return rule_fault(c, key, &select->origin, &fault);
+	find_columns(l);
+	return true;
+}
+
+/* ---- expressions -------------------------------------------------------------------------- */
+
+/* Checks it, and notes which parameters and which of the run's columns it met. */
+static bool check(struct compiler *c, struct listing *l, struct expression *x, enum sql_want want,
+	struct sql_fault *fault)
+{
+	struct rule *rule = c->rule;
+	struct reads of_row = { NULL, 0, 0 };
+	struct sql_names names = { .table = l->rows,
+		.params = rule->params,
+		.param_count = rule->param_count,
+		.uses = arena_make(c->keep, bool, rule->param_count + 1),
+		.reads = l->is_select ? &of_row : NULL,
+		.run = l->rows == &table_defs[TABLE_run] ? NULL : &l->of_run,
+		.has_subquery = &x->has_subquery,
+		.dimension = &x->dimension };
+
+	bool ok = check_expression(x->text, &names, want, c->keep, fault);
+	x->uses = names.uses;
+	for (ptrdiff_t i = 0; i < rule->param_count; i++)
+		rule->params[i].used |= x->uses[i];
+	c->code->is_backstop |= x->uses[PARAM_EXPLAINED];
+	/* SQLite does not say which columns of a SELECT are read, but the check does. */
+	x->is_asked = l->is_select;
+	x->reads = of_row;
+	return ok;
+}
+
+static void list_expression(struct compiler *c, struct listing *l, struct expression *x)
+{
+	if (l->result_count == l->cap) {
+		struct expression **old = l->all;
+
+		l->cap = 2 * l->cap + 8;
+		l->all = arena_make(c->keep, struct expression *, l->cap);
+		if (l->result_count)
+			memcpy(l->all, old, (size_t)l->result_count * sizeof(*old));
+	}
+	x->result = l->result_count;
+	l->all[l->result_count++] = x;
+}
+
+static void add_expression(struct compiler *c, struct listing *l, struct expression *x,
+	const char *key, const struct rule_text *source, enum sql_want want)
+{
+	struct sql_fault fault;
+
 	if (!source->text.p)
 		return;
 	x->key = key;
 	x->source = source;
-	x->result = code->result_count;
-	code->all[code->result_count++] = x;
+	x->text = source->text;
+	list_expression(c, l, x);
+	if (!check(c, l, x, want, &fault))
+		expression_fault(c, x, fault);
 }
 
-static void list_expressions(struct compiler *c)
+/* ---- texts -------------------------------------------------------------------------------- */
+
+/* A text that is being compiled. */
+struct text_at {
+	struct compiler *c;
+	const char *key;
+	const struct rule_text *source;
+};
+
+static struct expression *add_extra(struct compiler *c, const struct rule_text *source,
+	struct str sql, ptrdiff_t at, const char *key)
+{
+	struct expression *x = arena_make(c->keep, struct expression, 1);
+
+	*x = (struct expression){ .source = source, .text = sql, .at = at, .key = key };
+	x->is_extra = true;
+	x->extra = c->code->extra_count++;
+	list_expression(c, &c->code->subjects, x);
+	return x;
+}
+
+static struct expression *text_expression(void *arg, struct str sql, ptrdiff_t at, enum unit *unit,
+	bool *is_text, struct sql_fault *fault)
+{
+	struct text_at *t = arg;
+	struct expression *x = add_extra(t->c, t->source, sql, at, t->key);
+
+	*is_text = false;
+	if (!check(t->c, &t->c->code->subjects, x, WANT_ANY, fault)) {
+		x->is_wrong = true;
+		fault->at += fault->at < 0 ? 0 : at;
+		return NULL;
+	}
+	*unit = x->dimension.kind == DIMENSION_UNIT ? x->dimension.unit : UNIT_NONE;
+	return x;
+}
+
+static void compile_text(
+	struct compiler *c, const struct rule_text *text, const char *key, struct template *ret)
+{
+	struct sql_fault fault;
+	struct text_at at = { c, key, text };
+	struct template_names names = { c->code->subjects.rows, c->rule, c->code->unit,
+		text_expression, &at };
+
+	if (!template_compile(text->text, &names, c->keep, ret, &fault))
+		rule_fault(c, key, &text->origin, &fault);
+}
+
+static struct advice_code *compile_advice(
+	struct compiler *c, const struct advice_list *list, const char *key)
+{
+	struct advice_code *ret = arena_make(c->keep, struct advice_code, list->count + 1);
+	struct sql_fault fault;
+
+	for (ptrdiff_t i = 0; i < list->count; i++) {
+		const struct advice_item *item = &list->items[i];
+
+		compile_text(c, &item->text, key, &ret[i].text);
+		if (!item->when.text.p)
+			continue;
+		ret[i].when = add_extra(c, &item->when, item->when.text, 0, key);
+		if (!check(c, &c->code->subjects, ret[i].when, WANT_CONDITION, &fault))
+			expression_fault(c, ret[i].when, fault);
+	}
+	return ret;
+}
+
+/* A rule without a message says what did not hold, in its own words. */
+static void compile_message(struct compiler *c)
 {
 	const struct rule *rule = c->rule;
+	struct template *t = &c->code->message;
+
+	if (rule->message.text.p) {
+		compile_text(c, &rule->message, "message", t);
+		return;
+	}
+	*arena_push(c->keep, t->pieces, t->count, t->cap) =
+		(struct piece){ .text = rule->assert.text.p
+						? arena_fmt(c->keep, "this does not hold: %.*s",
+							  STR_ARG(rule->assert.text))
+						: rule->value.text };
+	if (rule->assert.text.p)
+		return;
+	*arena_push(c->keep, t->pieces, t->count, t->cap) =
+		(struct piece){ .text = STR_INIT(" is ") };
+	*arena_push(c->keep, t->pieces, t->count, t->cap) =
+		(struct piece){ .kind = PIECE_VALUE, .unit = c->code->unit };
+}
+
+/* ---- units -------------------------------------------------------------------------------- */
+
+static bool fits(struct compiler *c, struct rule_param *limit, const char *key)
+{
+	const struct origin *o = &limit->origin;
+	struct rule_reader r = { (struct ruleset *)(uintptr_t)c->set, o->doc, c->keep, c->err };
+
+	if (!limit->text.p || !o->node)
+		return true;
+	bool ok = number_fits(
+		&r, c->rule->name, str_from(key), limit, c->code->unit, STR(", as its value is"));
+	c->ok &= ok;
+	return ok;
+}
+
+/* What the value is measured in: by its columns, else as its limits are written. */
+static void settle_unit(struct compiler *c)
+{
+	struct rule *rule = c->rule;
+	struct dimension d = c->code->value.dimension;
+	struct rule_param *limit = &rule->params[PARAM_FAIL];
+
+	if (!limit->text.p)
+		limit = &rule->params[PARAM_WARN];
+	c->code->unit = d.kind == DIMENSION_UNIT ? d.unit : limit->unit;
+	fits(c, &rule->params[PARAM_WARN], rule->at_least ? "at_least.warn" : "at_most.warn");
+	fits(c, &rule->params[PARAM_FAIL], rule->at_least ? "at_least.fail" : "at_most.fail");
+}
+
+static void settle_gain(struct compiler *c)
+{
 	struct rule_code *code = c->code;
+	struct expression *x = &code->gain;
+	bool is_known = x->source && x->dimension.kind == DIMENSION_UNIT;
 
-	code->all = arena_make(c->keep, struct expression *, 4 + 2 * rule->waiver_count);
-	code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
-	add_expression(code, &code->where, "where", &rule->where);
-	add_expression(code, &code->warn, "warn", &rule->warn);
-	add_expression(code, &code->assert, "assert", &rule->assert);
-	add_expression(code, &code->gain, "gain", &rule->gain);
-	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
-		struct waiver_code *w = &code->waivers[i];
+	code->is_bytes = is_known ? x->dimension.unit == UNIT_BYTES
+				  : str_eq(c->rule->group.text, STR("memory"));
+	if (!is_known || x->dimension.unit == UNIT_BYTES || x->dimension.unit == UNIT_SECONDS)
+		return;
+	struct sql_fault fault = { DIAG_RULE_UNIT, 0, x->text.len,
+		arena_fmt(c->keep,
+			"this is %s; a gain is seconds per step, or bytes; 'gain: value' says that "
+			"the value is a share of the step",
+			unit_noun(x->dimension.unit)) };
+	expression_fault(c, x, fault);
+}
 
-		w->waiver = rule->waivers[i];
-		add_expression(code, &w->where, "waiver.where", &w->waiver->where);
-		add_expression(code, &w->ceiling, "waiver.ceiling", &w->waiver->ceiling);
+/* A parameter that nothing uses is misspelt or forgotten. */
+static void check_params(struct compiler *c)
+{
+	struct rule *rule = c->rule;
+	struct str *names = arena_make(c->keep, struct str, rule->param_count + 1);
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = PARAM_OWN; i < rule->param_count; i++)
+		if (rule->params[i].used)
+			names[n++] = rule->params[i].name;
+	for (ptrdiff_t i = PARAM_OWN; i < rule->param_count; i++) {
+		const struct rule_param *param = &rule->params[i];
+		struct sql_fault fault = { DIAG_RULE_NAME, -1, 0, { NULL, 0 } };
+
+		if (!param->used)
+			fault.text = arena_fmt(c->keep, "no expression of the rule uses '%.*s'%.*s",
+				STR_ARG(param->name),
+				STR_ARG(did_you_mean(c->keep, param->name, names, n)));
+		else if (table_column(c->code->subjects.rows, param->name))
+			fault.text = arena_fmt(c->keep,
+				"'%.*s' is a column of %.*s; give the parameter another name",
+				STR_ARG(param->name), STR_ARG(c->code->subjects.rows->name));
+		if (fault.text.p)
+			rule_fault(c, "params", &param->origin, &fault);
 	}
 }
 
-/* Rows whose `where` is false are left out; those where it is unknown stay. */
-static struct str write_statement(struct compiler *c)
-{
-	struct rule_code *code = c->code;
-	struct out *o = out_memory(c->keep);
+/* ---- waivers ------------------------------------------------------------------------------ */
 
-	out_z(o, c->rule->from ? "SELECT rowid" : "SELECT *");
-	for (int i = 0; i < code->result_count; i++)
-		out_fmt(o, ", (%.*s\n)", STR_ARG(code->all[i]->source->text));
-	out_fmt(o, " FROM %.*s", STR_ARG(code->from));
-	if (code->where.source)
-		out_fmt(o, " WHERE (%.*s\n) IS NOT FALSE", STR_ARG(code->where.source->text));
-	return out_text(o);
+static void compile_waivers(struct compiler *c)
+{
+	struct rule *rule = c->rule;
+	struct rule_code *code = c->code;
+	struct listing *l = code->places.rows ? &code->places : &code->subjects;
+
+	code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
+	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
+		struct waiver *w = rule->waivers[i];
+		struct sql_fault fault = { DIAG_RULE_SCHEMA, -1, 0, { NULL, 0 } };
+
+		code->waivers[i].waiver = w;
+		add_expression(
+			c, l, &code->waivers[i].where, "waiver.where", &w->where, WANT_CONDITION);
+		if (!rule->value.text.p && w->limit.text.p)
+			fault.text = STR("the rule has an assert, so its waiver has no limit");
+		else if (rule->value.text.p && !w->limit.text.p)
+			fault.text = arena_fmt(c->keep, "a waiver has a limit: %s",
+				rule->at_least ? "at_least" : "at_most");
+		else if (rule->value.text.p && w->at_least != rule->at_least)
+			fault.text =
+				arena_fmt(c->keep, "the rule's limit is %s, and so is a waiver's",
+					rule->at_least ? "at_least" : "at_most");
+		if (fault.text.p)
+			rule_fault(c, "waiver", &w->rule.origin, &fault);
+		else
+			fits(c, &w->limit, w->at_least ? "waiver.at_least" : "waiver.at_most");
+	}
 }
+
+/* ---- the whole statement ------------------------------------------------------------------ */
 
 /* Whether the text makes long texts: by putting some together, or by writing one out. */
 static bool is_joining(struct str sql, struct arena scratch)
@@ -290,139 +538,128 @@ static bool is_joining(struct str sql, struct arena scratch)
 	return found;
 }
 
-/*
- * SQLite is asked once, for the whole; only if it refuses, part by part.  A fault of the whole is
- * kept for the case that every part is fine.
- */
-static void prepare_whole(struct compiler *c)
+/* The columns of the run that the rows have none of stand beside each row. */
+static void put_run_in_reach(struct compiler *c, struct listing *l)
 {
-	struct rule_code *code = c->code;
-	struct reads reads = { NULL, 0, 0 };
+	struct out *o = out_memory(c->keep);
 
-	code->stmt = engine_prepare(c->engine, write_statement(c), &reads, c->keep, &c->fault);
-	code->needs_baseline = c->rule->from == &table_defs[TABLE_deltas];
-	code->is_joining = c->rule->select.text.p && is_joining(c->rule->select.text, *c->keep);
-	for (int i = 0; i < code->result_count; i++)
-		code->is_joining |= is_joining(code->all[i]->source->text, *c->keep);
+	if (!l->of_run.count)
+		return;
+	out_fmt(o, "%.*s LEFT JOIN (SELECT ", STR_ARG(l->source));
+	for (ptrdiff_t i = 0; i < l->of_run.count; i++)
+		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(l->of_run.items[i].column->name));
+	out_z(o, " FROM run)");
+	l->from = out_text(o);
+}
+
+/* Rows whose `where` is false are left out; those where it is unknown stay. */
+static struct str write_statement(struct compiler *c, struct listing *l)
+{
+	struct out *o = out_memory(c->keep);
+
+	if (l->is_select)
+		out_z(o, "SELECT subject.*");
+	else
+		out_fmt(o, "SELECT %.*s.rowid", STR_ARG(l->rows->name));
+	for (int i = 0; i < l->result_count; i++)
+		out_fmt(o, ", (%.*s\n)", STR_ARG(l->all[i]->text));
+	out_fmt(o, " FROM %.*s", STR_ARG(l->from));
+	if (l->where && l->where->source)
+		out_fmt(o, " WHERE (%.*s\n) IS NOT FALSE", STR_ARG(l->where->text));
+	return out_text(o);
+}
+
+/*
+ * SQLite is asked once, for the whole; only if it refuses, part by part: an expression that it
+ * refuses alone is the fault, with a caret.
+ */
+static void prepare_listing(struct compiler *c, struct listing *l)
+{
+	struct reads reads = { NULL, 0, 0 };
+	struct sql_fault fault, of_part;
+	bool is_told = false;
+
+	put_run_in_reach(c, l);
+	for (int i = 0; i < l->result_count; i++)
+		l->is_joining |= is_joining(l->all[i]->text, *c->keep);
+	l->is_joining |= l->is_select && is_joining(l->source, *c->keep);
+	l->stmt = engine_prepare(c->engine, write_statement(c, l), &reads, c->keep, &fault);
+	/*
+	 * SQL gives (select max(ops.time_s) from devices) to the rows of the outer ops, and a
+	 * statement with such an aggregate has one row, whatever else it judges.  Only SQLite knows
+	 * whose one is.
+	 */
+	for (int i = 0; i < l->result_count; i++) {
+		struct expression *x = l->all[i];
+
+		if (!x->is_wrong && (!l->stmt || x->has_subquery) &&
+			!try_alone(c->engine, l, x, NULL, c->keep, &of_part))
+			expression_fault(c, x, of_part);
+		is_told |= x->is_wrong;
+	}
 	for (ptrdiff_t i = 0; i < reads.count; i++)
 		for (int t = 0; t < TABLE_COUNT; t++)
-			code->needs_baseline |= reads.items[i].table == &base_table_defs[t];
-	if (!code->stmt)
+			c->code->needs_baseline |= reads.items[i].table == &base_table_defs[t];
+	if (l->stmt) {
+		l->first_result = sqlite3_column_count(l->stmt) - l->result_count;
 		return;
-	code->first_result = sqlite3_column_count(code->stmt) - code->result_count;
-	if (!c->rule->from)
-		code->rows = select_table(code->stmt, code->first_result, &reads, c->keep);
-}
-
-/* When SQLite refuses the whole, an expression that it refuses alone is the fault, with a caret. */
-static bool check_statement(struct compiler *c)
-{
-	struct sql_fault fault;
-
-	for (int i = 0; i < c->code->result_count && !c->code->stmt; i++) {
-		const struct expression *x = c->code->all[i];
-
-		if (!try_alone(c->engine, c->rule, x, NULL, c->keep, &fault))
-			return rule_fault(c->rule, x->key, &x->source->origin, &fault, c->err);
 	}
-	if (c->code->stmt)
-		return true;
+	if (is_told)
+		return;
 	/* A limit of SQLite's: each is small enough, and its place is in no file. */
-	const struct origin *origin = &c->rule->origin;
-	return diag_caret(c->err, c->fault.id, doc_place(origin->doc, origin->node),
-		"%.*s: its expressions and its %lld waivers are too much for one statement: %.*s",
-		STR_ARG(c->rule->name), (long long)c->rule->waiver_count, STR_ARG(c->fault.text));
+	fault.at = -1;
+	fault.text = arena_fmt(c->keep,
+		"its expressions and its %td waivers are too much for one statement: %.*s",
+		c->rule->waiver_count, STR_ARG(fault.text));
+	rule_fault(c, "rule", &c->rule->origin, &fault);
 }
 
-static void find_subject_columns(struct rule_code *code)
+static void compile_places(struct compiler *c)
 {
-	/* How a subject is called: by the instruction, which its key is not. */
-	static const struct str names[] = { STR_INIT("name"), STR_INIT("op"), STR_INIT("consumer"),
-		STR_INIT("after") };
-	const struct table_def *def = code->rows;
+	const struct rule_places *p = &c->rule->places;
+	struct rule_code *code = c->code;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !code->name; i++)
-		code->name = table_column(def, names[i]);
-	code->key = table_column(def, def->key);
-	code->family = table_column(def, STR("family"));
-	code->kind = table_column(def, STR("kind"));
-	code->scope = table_column(def, STR("scope"));
-	code->source_file = table_column(def, STR("source_file"));
-	code->source_line = table_column(def, STR("source_line"));
-	code->user_file = table_column(def, STR("user_file"));
-	code->user_line = table_column(def, STR("user_line"));
+	if (!p->origin.file.p)
+		return;
+	if (!open_listing(c, &code->places, p->from, &p->select, "places.select"))
+		return;
+	add_expression(
+		c, &code->places, &code->place_where, "places.where", &p->where, WANT_CONDITION);
+	add_expression(
+		c, &code->places, &code->place_value, "places.value", &p->value, WANT_NUMBER);
+	code->places.where = &code->place_where;
 }
 
-/* A rule without a message says what did not hold, in its own words. */
-static bool compile_message(struct compiler *c)
-{
-	struct sql_fault fault;
-	const struct rule_text *message = &c->rule->message;
-	const struct rule_text *demand = c->rule->assert.text.p ? &c->rule->assert : &c->rule->warn;
-
-	if (!message->text.p) {
-		*arena_push(c->keep, c->code->message.pieces, c->code->message.count,
-			c->code->message.cap) =
-			(struct piece){ .text = arena_fmt(c->keep, "this does not hold: %.*s",
-						STR_ARG(demand->text)) };
-		return true;
-	}
-	if (template_compile(
-		    message->text, c->code->rows, c->rule, c->keep, &c->code->message, &fault))
-		return true;
-	return rule_fault(c->rule, "message", &message->origin, &fault, c->err);
-}
-
-/* A parameter that nothing uses is misspelt or forgotten. */
-static bool check_params(struct compiler *c)
-{
-	struct rule *rule = c->rule;
-	struct str *names = arena_make(c->keep, struct str, rule->param_count + 1);
-	ptrdiff_t n = 0;
-
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
-		if (rule->params[i].used)
-			names[n++] = rule->params[i].name;
-	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
-		const struct rule_param *param = &rule->params[i];
-		struct sql_fault fault = { DIAG_RULE_NAME, -1, 0, { NULL, 0 } };
-
-		if (!param->used)
-			fault.text = arena_fmt(c->keep, "no expression of the rule uses '%.*s'%.*s",
-				STR_ARG(param->name),
-				STR_ARG(did_you_mean(c->keep, param->name, names, n)));
-		else if (table_column(c->code->rows, param->name))
-			fault.text = arena_fmt(c->keep,
-				"'%.*s' is a column of %.*s; give the parameter another name",
-				STR_ARG(param->name), STR_ARG(c->code->rows->name));
-		if (fault.text.p)
-			return rule_fault(rule, "params", &param->origin, &fault, c->err);
-	}
-	return true;
-}
-
-bool rule_compile(struct engine *e, struct rule *rule, struct arena *keep, struct diag *err)
+bool rule_compile(
+	const struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err)
 {
 	struct rule_code *code = arena_make(keep, struct rule_code, 1);
-	struct compiler c = { .engine = e, .rule = rule, .code = code, .keep = keep, .err = err };
+	struct compiler c = { set, set->engine, rule, code, keep, err, true };
+	struct listing *l = &code->subjects;
 
 	rule->code = code;
-	code->rows = rule->from;
-	code->from = rule->from ? rule->from->name
-				: arena_fmt(keep, "(%.*s\n)", STR_ARG(rule->select.text));
-	list_expressions(&c);
-	struct sql_names names = { .params = rule->params,
-		.param_count = rule->param_count,
-		.uses = arena_make(keep, bool, rule->param_count + 1) };
-	struct sql_fault fault;
-	if (!rule->from && !check_select(rule->select.text, &names, keep, &fault))
-		return rule_fault(rule, "select", &rule->select.origin, &fault, err);
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
-		rule->params[i].used |= names.uses[i];
-	prepare_whole(&c);
-	if ((!code->rows && !look_at_select(&c)) || !check_expressions(&c) ||
-		!compile_message(&c) || !check_params(&c) || !check_statement(&c))
+	if (!open_listing(&c, l, rule->from, &rule->select, "select"))
 		return false;
-	find_subject_columns(code);
-	return true;
+	code->needs_baseline = rule->from == &table_defs[TABLE_deltas];
+	code->is_share = str_eq(str_trim(rule->gain.text), STR("value"));
+	add_expression(&c, l, &code->where, "where", &rule->where, WANT_CONDITION);
+	add_expression(&c, l, &code->value, "value", &rule->value, WANT_NUMBER);
+	settle_unit(&c);
+	add_expression(&c, l, &code->unclear, "unclear", &rule->unclear, WANT_NUMBER);
+	add_expression(&c, l, &code->assert, "assert", &rule->assert, WANT_CONDITION);
+	add_expression(&c, l, &code->can_fail, "can_fail", &rule->can_fail, WANT_CONDITION);
+	if (!code->is_share)
+		add_expression(&c, l, &code->gain, "gain", &rule->gain, WANT_NUMBER);
+	settle_gain(&c);
+	l->where = &code->where;
+	compile_places(&c);
+	compile_waivers(&c);
+	compile_message(&c);
+	code->cause = compile_advice(&c, &rule->cause, "cause");
+	code->fix = compile_advice(&c, &rule->fix, "fix");
+	check_params(&c);
+	prepare_listing(&c, l);
+	if (code->places.rows)
+		prepare_listing(&c, &code->places);
+	return c.ok;
 }

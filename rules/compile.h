@@ -1,5 +1,6 @@
 /*
- * A rule compiled: one statement that judges every row, and what each expression reads.
+ * A rule compiled: one statement that measures every row, one that lists its places, and what each
+ * expression reads.
  *
  * Every expression is checked alone: its parentheses and quotes are closed and it is a single one,
  * which is why pasting them into one statement is safe.  SQLite sees an expression apart from the
@@ -9,48 +10,85 @@
 #ifndef RULES_COMPILE_H
 #define RULES_COMPILE_H
 
+#include "rules/dimension.h"
 #include "rules/message.h"
 
 struct expression {
-	const struct rule_text *source; /* NULL when the rule has no such expression */
-	const char *key;		/* of the rule, for messages */
-	int result;			/* its column, counted from first_result */
-	struct reads reads;		/* see expression_reads */
-	bool is_asked;			/* whether `reads` is filled */
+	const struct rule_text *source; /* where it is written; NULL: the rule has no such one */
+	struct str text;
+	ptrdiff_t at;	    /* of the text in its source */
+	const char *key;    /* of the rule, for messages */
+	int result;	    /* its column, counted from first_result */
+	bool is_extra;	    /* of a text, or the condition of one */
+	int extra;	    /* which of the extras */
+	struct reads reads; /* see expression_reads */
+	bool is_asked;	    /* whether `reads` is filled */
 	bool has_subquery;
-	bool is_open; /* it says null itself, where pass and fail are open */
-	bool *uses;   /* for each parameter of the rule */
+	bool is_wrong; /* its mistake was told of */
+	bool *uses;    /* for each parameter of the rule */
+	struct dimension dimension;
+};
+
+/* What a statement lists: rows of a table or of a SELECT, and expressions over them. */
+struct listing {
+	/*
+	 * The table whose rows are listed, or one made up for a SELECT, whose rows are copied out
+	 * of the result.
+	 */
+	const struct table_def *rows;
+	bool is_select;
+	struct str source;  /* what it selects from: the table, or the SELECT in parentheses */
+	struct str from;    /* the same with the run's columns that are in reach */
+	sqlite3_stmt *stmt; /* (row id | columns of the SELECT), results; the engine's */
+	int first_result, result_count, cap;
+	struct expression **all; /* by result */
+	struct expression *where;
+	struct reads of_run; /* columns of the run that its expressions speak of */
+	bool is_joining;     /* it makes long texts, which costs */
+	/* Columns of `rows` that say what and where a subject is; NULL when it has none such. */
+	const struct column *key, *name, *family, *kind, *scope, *source_file, *source_line,
+		*user_file, *user_line, *host, *device, *role, *window_share, *share;
+};
+
+struct advice_code {
+	struct expression *when; /* NULL: always */
+	struct template text;
+};
+
+struct waiver_code {
+	const struct waiver *waiver;
+	struct expression where; /* of the places where the rule has such, else of the subjects */
 };
 
 struct rule_code {
-	/*
-	 * The table whose rows are subjects: rule->from, or one made up for a SELECT, whose rows
-	 * are copied out of the result.
-	 */
-	const struct table_def *rows;
-	bool needs_baseline; /* it compares: without a baseline it does not apply */
-	bool is_joining;     /* it makes long texts, which costs */
-	/* (row id | columns of the SELECT), where, warn, assert, gain, waivers; the engine's. */
-	sqlite3_stmt *stmt;
-	int first_result, result_count;
-	struct str from; /* what it selects from: the table, or the SELECT in parentheses */
-	struct expression where, warn, assert, gain;
-	struct expression **all;     /* those that the rule has, its waivers' too: by result */
-	struct waiver_code *waivers; /* rules/waiver.h; as many as the rule has */
+	struct listing subjects, places; /* places.stmt is NULL when it has none */
+	bool needs_baseline;		 /* it compares: without a baseline it does not apply */
+	struct expression where, value, unclear, assert, can_fail, gain;
+	struct expression place_where, place_value;
+	struct waiver_code *waivers; /* as many as the rule has */
 	struct template message;
-	/* Columns of `rows` that say what and where a subject is; NULL when it has none such. */
-	const struct column *key, *name, *family, *kind, *scope, *source_file, *source_line,
-		*user_file, *user_line;
+	struct advice_code *cause, *fix; /* as many as the rule has */
+	int extra_count;
+	enum unit unit;	  /* of the value */
+	bool is_share;	  /* gain: value; its limits alone say what it costs */
+	bool is_bytes;	  /* the gain is */
+	bool is_backstop; /* asks for :explained, so it is judged last */
 };
 
-/* Fills rule->code, or reports with a caret into the rule file. */
-bool rule_compile(struct engine *e, struct rule *rule, struct arena *keep, struct diag *err);
+/* Fills rule->code, or notes its mistakes, with carets into the rule file. */
+bool rule_compile(
+	const struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
+
+static inline int expression_extra(const struct expression *x)
+{
+	return x->extra;
+}
 
 /*
  * The columns that an expression reads, of the row and of other tables, in order of first use; of a
  * SELECT's row only.  Found out once, when a finding has to show them, and kept with the engine.
  */
 const struct reads *expression_reads(
-	struct engine *e, const struct rule *rule, struct expression *x);
+	struct engine *e, const struct listing *l, struct expression *x);
 
 #endif

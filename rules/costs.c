@@ -7,7 +7,7 @@ enum { COSTS_MAX = 1000 };
 #define KEY(member)                                                                                \
 	{                                                                                          \
 		STR_INIT(#member), KEY_FORMULA, offsetof(struct op_cost, member), -1, OPTIONAL,    \
-			NULL, 0, STR_INIT("formula over the shapes of operands")                   \
+			NULL, 0, STR_INIT("formula over the shapes of operands"), NULL             \
 	}
 
 static const struct rule_key cost_keys[] = { KEY(flops), KEY(bytes) };
@@ -34,4 +34,4 @@ static bool read_cost(
 
 const struct section cost_section = { "a cost", "{ flops: 2 * elements(0), bytes: bytes(0) }",
 	"a map from names of custom calls to formulas", cost_keys,
-	sizeof(cost_keys) / sizeof(cost_keys[0]), false, read_cost };
+	sizeof(cost_keys) / sizeof(cost_keys[0]), SECTION_MAP, read_cost };

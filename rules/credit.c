@@ -7,10 +7,6 @@
 
 #include "base/kind.h"
 
-const struct str pool_names[POOL_COUNT] = { STR_INIT("auto"), STR_INIT("compute"),
-	STR_INIT("update"), STR_INIT("copy"), STR_INIT("comms"), STR_INIT("transfer"),
-	STR_INIT("idle"), STR_INIT("memory") };
-
 /* ---- what a row is about ------------------------------------------------------------------ */
 
 /* Tables not listed are about ops (level 0) and take their pool from the row's kind. */
@@ -23,13 +19,12 @@ static const struct {
 	{ TABLE_transfers, POOL_TRANSFER, 0 },
 	{ TABLE_gaps, POOL_IDLE, 0 },
 	{ TABLE_compiles, POOL_IDLE, 0 },
-	{ TABLE_memory, POOL_MEMORY, 1 },
-	{ TABLE_buffers, POOL_MEMORY, 0 },
-	{ TABLE_devices, POOL_IDLE, 1 },
-	{ TABLE_steps, POOL_IDLE, 1 },
-	{ TABLE_run, POOL_COMPUTE, 2 },
-	{ TABLE_programs, POOL_COMPUTE, 2 },
+	{ TABLE_devices, POOL_NONE, 1 },
+	{ TABLE_steps, POOL_NONE, 1 },
+	{ TABLE_run, POOL_NONE, 2 },
+	{ TABLE_programs, POOL_NONE, 2 },
 };
+enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
 
 static enum pool pool_of_kind(struct str kind)
 {
@@ -51,17 +46,35 @@ static enum pool pool_of_kind(struct str kind)
 	}
 }
 
-void claim_place(struct claim *c, const struct table_def *table, struct str kind)
+enum pool pool_of_row(const struct table_def *table, struct str kind)
 {
-	c->level = 0;
-	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
-		if (&table_defs[subjects[i].table] == table) {
-			c->level = subjects[i].level;
-			if (c->pool == POOL_AUTO)
-				c->pool = subjects[i].pool;
-		}
-	if (c->pool == POOL_AUTO)
-		c->pool = pool_of_kind(kind);
+	for (int i = 0; i < SUBJECTS; i++)
+		if (&table_defs[subjects[i].table] == table && subjects[i].pool)
+			return subjects[i].pool;
+	return kind.p ? pool_of_kind(kind) : POOL_NONE;
+}
+
+enum pool pool_of_group(struct str group)
+{
+	static const struct {
+		struct str group;
+		enum pool pool;
+	} pools[] = { { STR_INIT("compute"), POOL_COMPUTE },
+		{ STR_INIT("communication"), POOL_COMMS }, { STR_INIT("copies"), POOL_COPY },
+		{ STR_INIT("waiting"), POOL_IDLE } };
+
+	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
+		if (str_eq(pools[i].group, group))
+			return pools[i].pool;
+	return POOL_NONE;
+}
+
+int claim_level(const struct table_def *table)
+{
+	for (int i = 0; i < SUBJECTS; i++)
+		if (&table_defs[subjects[i].table] == table)
+			return subjects[i].level;
+	return 0;
 }
 
 /* ---- how much there is -------------------------------------------------------------------- */
@@ -84,15 +97,22 @@ static double limit(double seconds)
 	return isnan(seconds) ? INFINITY : fmax(seconds, 0);
 }
 
-static struct purse purse_of(const struct tables *tables)
+static const struct run_row *run_of(const struct tables *tables)
 {
-	static const struct run_row unknown;
-	const struct run_row *run = table_count(tables, run) ? table_rows(tables, run) : &unknown;
-	double step = run == &unknown ? NAN : run->step_time_s;
-	struct purse purse = { .total_left = limit(step * (1 - known(run->roofline_ratio_lo))) };
+	return table_count(tables, run) ? table_rows(tables, run) : NULL;
+}
+
+void pools_fill(const struct tables *tables, double pools[POOL_COUNT])
+{
+	const struct run_row *run = run_of(tables);
+
+	for (int i = 0; i < POOL_COUNT; i++)
+		pools[i] = INFINITY;
+	if (!run)
+		return;
 	/* Shares of the step; NaN when the profile does not tell. */
 	const double shares[POOL_COUNT] = {
-		[POOL_AUTO] = NAN,
+		[POOL_NONE] = NAN,
 		/* updates are computing too, and have a pool of their own */
 		[POOL_COMPUTE] = run->compute_ratio - known(run->update_excess_ratio),
 		[POOL_UPDATE] = run->update_excess_ratio,
@@ -101,10 +121,18 @@ static struct purse purse_of(const struct tables *tables)
 		[POOL_TRANSFER] = run->transfer_ratio,
 		[POOL_IDLE] = run->idle_ratio,
 	};
-
 	for (int i = 0; i < POOL_COUNT; i++)
-		purse.left[i] = limit(shares[i] * step);
-	purse.left[POOL_MEMORY] = 0;
+		pools[i] = limit(shares[i] * run->step_time_s);
+}
+
+static struct purse purse_of(const struct tables *tables)
+{
+	const struct run_row *run = run_of(tables);
+	struct purse purse = { .total_left = INFINITY };
+
+	if (run)
+		purse.total_left = limit(run->step_time_s * (1 - known(run->roofline_ratio_lo)));
+	pools_fill(tables, purse.left);
 	return purse;
 }
 

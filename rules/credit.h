@@ -18,6 +18,21 @@
 
 #include "rules/judge.h"
 
+/*
+ * Which part of a step a rule's gain would give back.  A second of a pool is credited once, and a
+ * pool gives back no more than it holds.
+ */
+enum pool {
+	POOL_NONE, /* not of the step */
+	POOL_COMPUTE,
+	POOL_UPDATE, /* in-place updates */
+	POOL_COPY,
+	POOL_COMMS,
+	POOL_TRANSFER,
+	POOL_IDLE,
+	POOL_COUNT
+};
+
 struct claim {
 	ptrdiff_t finding; /* index */
 	enum pool pool;
@@ -26,8 +41,13 @@ struct claim {
 	double seconds;	   /* NaN: none */
 };
 
-/* Level and, where that is auto, pool of a row of `table`; `kind`: only where it has one. */
-void claim_place(struct claim *c, const struct table_def *table, struct str kind);
+/* Of a row of `table`: POOL_NONE where neither the table nor the row's kind says. */
+enum pool pool_of_row(const struct table_def *table, struct str kind);
+/* Of what rules of a group are about. */
+enum pool pool_of_group(struct str group);
+int claim_level(const struct table_def *table);
+/* Seconds per step in each pool; infinite where the profile does not tell. */
+void pools_fill(const struct tables *tables, double pools[POOL_COUNT]);
 
 /* Sets gain_s of the findings named by claims and returns their sum. */
 double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count,

@@ -11,7 +11,7 @@
 /* The row that a column's value stands in: the subject's, or the run's, which has just one. */
 static const void *row_of(const struct subject *s, const struct column_read *read)
 {
-	if (read->table == s->code->rows)
+	if (read->table == s->code->subjects.rows)
 		return s->row;
 	if (read->table == &table_defs[TABLE_run] && table_count(s->tables, run) == 1)
 		return s->tables->items[TABLE_run].rows;
@@ -22,7 +22,10 @@ static const void *row_of(const struct subject *s, const struct column_read *rea
 
 static struct str read_name(const struct subject *s, const struct column_read *read)
 {
-	if (read->table == s->code->rows)
+	const struct table_def *rows = s->code->subjects.rows;
+
+	if (read->table == rows ||
+		(s->code->subjects.is_select && table_column(rows, read->column->name)))
 		return read->column->name;
 	return arena_fmt(
 		s->keep, "%.*s.%.*s", STR_ARG(read->table->name), STR_ARG(read->column->name));
@@ -55,9 +58,10 @@ static void add_evidence(const struct subject *s, const struct expression *x, st
 		const struct rule_param *param = &s->rule->params[i];
 
 		if (x->uses[i])
-			f->evidence[n++] = (struct evidence){
-				.column = param->name, .unit = param->unit, .real = param->value
-			};
+			f->evidence[n++] = (struct evidence){ .column = param->name,
+				.unit = param->unit,
+				.real = param->value,
+				.is_param = true };
 	}
 	f->evidence_count = n;
 }
@@ -90,59 +94,128 @@ static struct str missing_columns(
 	return words_joined(s->keep, names, *count, ", ");
 }
 
-static void tell_unknown(const struct subject *s, const struct expression *x, struct finding *f)
+struct str subject_unknown(
+	const struct subject *s, struct str name, struct engine *e, struct str *missing)
 {
 	struct str lacks;
 	ptrdiff_t count;
 
-	f->missing = missing_columns(s, x, &count, &lacks);
+	expression_reads(e, &s->code->subjects, s->open);
+	*missing = missing_columns(s, s->open, &count, &lacks);
 	if (count)
-		f->message = arena_fmt(s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
-			STR_ARG(f->name), STR_ARG(f->missing), count > 1 ? "are" : "is",
+		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
+			STR_ARG(name), STR_ARG(*missing), count > 1 ? "are" : "is",
 			lacks.len ? ": " : "", STR_ARG(lacks));
-	else if (x->is_open) /* the rule itself says when: its reader needs no SQL */
-		f->message = arena_fmt(s->keep,
-			"%.*s cannot be judged: what is known leaves pass and fail open",
-			STR_ARG(f->name));
-	else
-		f->message = arena_fmt(s->keep, "%.*s cannot be judged: this has no value: %.*s",
-			STR_ARG(f->name), STR_ARG(x->source->text));
+	return arena_fmt(s->keep, "%.*s cannot be judged: this has no value: %.*s", STR_ARG(name),
+		STR_ARG(s->open->text));
+}
+
+/* ---- places ------------------------------------------------------------------------------- */
+
+struct str row_text(const struct column *c, const void *row, struct arena *keep)
+{
+	if (!c || cell_is_null(c, row))
+		return (struct str){ NULL, 0 };
+	if (c->type == COLUMN_TEXT)
+		return cell_text(c, row);
+	return double_text(keep, cell_real(c, row));
+}
+
+void place_fill(const struct listing *l, const void *row, double value, struct arena *keep,
+	struct found_place *ret)
+{
+	/* The first frame in the user's own code where that is known. */
+	bool users = l->user_file && !cell_is_null(l->user_file, row);
+	const struct column *line = users ? l->user_line : l->source_line;
+
+	*ret = (struct found_place){ .subject = row_text(l->key, row, keep),
+		.name = row_text(l->name, row, keep),
+		.value = value,
+		.source_file = row_text(users ? l->user_file : l->source_file, row, keep),
+		.source_line = line ? cell_real(line, row) : NAN,
+		.scope = row_text(l->scope, row, keep) };
+	if (!ret->subject.p)
+		ret->subject = l->rows->name;
+	if (!ret->name.p)
+		ret->name = ret->subject;
+}
+
+/* "copy.1 (3.2%), copy.2 (1.1%) and 4 more". */
+static struct str places_text(const struct subject *s)
+{
+	enum { TOLD = 3 };
+	struct out *o = out_memory(s->keep);
+	ptrdiff_t told = s->place_count < TOLD ? s->place_count : TOLD,
+		  more = s->place_count - told;
+
+	for (ptrdiff_t i = 0; i < told; i++)
+		out_fmt(o, "%s%.*s (%.*s)",
+			!i			 ? ""
+			: i + 1 == told && !more ? " and "
+						 : ", ",
+			STR_ARG(s->places[i].name),
+			STR_ARG(unit_text(s->keep, s->places[i].value, s->code->unit)));
+	if (more)
+		out_fmt(o, " and %td more", more);
+	return out_text(o);
 }
 
 /* ---- the finding -------------------------------------------------------------------------- */
 
-struct str subject_text(const struct subject *s, const struct column *c)
+/* The first of the list whose condition holds. */
+static struct str advice_fill(const struct advice_code *items, ptrdiff_t count,
+	const struct template_values *v, struct arena *keep)
 {
-	if (!c || cell_is_null(c, s->row))
-		return (struct str){ NULL, 0 };
-	if (c->type == COLUMN_TEXT)
-		return cell_text(c, s->row);
-	return double_text(s->keep, cell_real(c, s->row));
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct expression *when = items[i].when;
+		double truth = when ? v->extras[when->extra].real : 1;
+
+		if (!isnan(truth) && truth != 0)
+			return template_fill(&items[i].text, v, keep);
+	}
+	return (struct str){ NULL, 0 };
 }
 
-void finding_fill(const struct subject *s, enum verdict verdict, const struct expression *x,
-	bool is_unknown, struct finding *ret)
+void finding_fill(
+	const struct subject *s, enum verdict verdict, struct engine *e, struct finding *ret)
 {
 	const struct rule_code *code = s->code;
+	struct expression *x = s->fault ? s->fault : s->open;
+	struct template_values v = { s->rule, s->row, s->tables, s->value, places_text(s),
+		s->extras };
+	struct found_place here;
 
-	*ret = (struct finding){
-		.rule = s->rule, .verdict = verdict, .gain_s = NAN, .claimed_s = NAN
-	};
-	ret->subject = subject_text(s, code->key);
-	ret->name = subject_text(s, code->name);
-	if (!ret->subject.p)
-		ret->subject = code->rows->name;
-	if (!ret->name.p)
-		ret->name = ret->subject;
-	/* The first frame in the user's own code where that is known. */
-	bool users = code->user_file && !cell_is_null(code->user_file, s->row);
-	const struct column *line = users ? code->user_line : code->source_line;
-	ret->source_file = subject_text(s, users ? code->user_file : code->source_file);
-	ret->source_line = line ? cell_real(line, s->row) : NAN;
-	ret->scope = subject_text(s, code->scope);
+	place_fill(&code->subjects, s->row, s->value, s->keep, &here);
+	*ret = (struct finding){ .rule = s->rule,
+		.verdict = verdict,
+		.subject = here.subject,
+		.name = here.name,
+		.value = s->value,
+		.gain_s = NAN,
+		.claimed_s = NAN,
+		.source_file = here.source_file,
+		.source_line = here.source_line,
+		.scope = here.scope,
+		.places = s->places,
+		.place_count = s->place_count,
+		.seen = s->seen,
+		.known = s->is_known };
+	if (s->place_count && !ret->source_file.p) {
+		ret->source_file = s->places[0].source_file;
+		ret->source_line = s->places[0].source_line;
+		ret->scope = s->places[0].scope;
+	}
+	expression_reads(e, &code->subjects, x);
 	add_evidence(s, x, ret);
-	if (is_unknown)
-		tell_unknown(s, x, ret);
+	if (verdict == VERDICT_INCONCLUSIVE && s->open)
+		ret->message = subject_unknown(s, ret->name, e, &ret->missing);
 	else
-		ret->message = template_fill(&code->message, s->rule, s->row, s->tables, s->keep);
+		ret->message = template_fill(&code->message, &v, s->keep);
+	ret->cause = advice_fill(code->cause, s->rule->cause.count, &v, s->keep);
+	ret->fix = advice_fill(code->fix, s->rule->fix.count, &v, s->keep);
+	if (s->waiver) {
+		ret->note = waiver_note(s->waiver, s->excuse, s->keep);
+		if (s->excuse == EXCUSE_HOLDS || s->excuse == EXCUSE_EXPIRED)
+			ret->waiver_ends = s->waiver->expires.text;
+	}
 }

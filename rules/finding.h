@@ -5,23 +5,37 @@
 #define RULES_FINDING_H
 
 #include "rules/compile.h"
+#include "rules/waiver.h"
 
-/* A row under judgement. */
+/* A row that was judged. */
 struct subject {
 	const struct rule *rule;
 	struct rule_code *code;
-	const void *row;		    /* laid out by code->rows */
+	const void *row;		    /* laid out by code->subjects.rows */
 	const struct tables *tables, *base; /* base: NULL without a baseline */
 	struct arena *keep;
+	double value; /* NaN: not known, or an assert */
+	double gain;  /* seconds per step, bytes, or a share; NaN: none, or not known */
+	struct expression *fault, *open;  /* what was broken; what is not known; or NULL */
+	const struct extra *extras;	  /* of its texts */
+	const struct found_place *places; /* the largest first */
+	ptrdiff_t place_count;
+	enum excuse excuse;
+	const struct waiver *waiver;
+	bool is_waived, is_known; /* is_known: it failed in the report before, too */
+	int64_t seen;
 };
 
-/*
- * `x` is the expression that was false, or unknown; its columns, which expression_reads has found
- * out, are the evidence.  Gains are left to the caller.
- */
-void finding_fill(const struct subject *s, enum verdict verdict, const struct expression *x,
-	bool is_unknown, struct finding *ret);
+/* Its columns, which expression_reads has found out, are the evidence.  Credit is the caller's. */
+void finding_fill(
+	const struct subject *s, enum verdict verdict, struct engine *e, struct finding *ret);
 /* A cell as text; missing for NULL and for a table without that column. */
-struct str subject_text(const struct subject *s, const struct column *c);
+struct str row_text(const struct column *c, const void *row, struct arena *keep);
+/* The place that a row of the places' listing stands for. */
+void place_fill(const struct listing *l, const void *row, double value, struct arena *keep,
+	struct found_place *ret);
+/* "x cannot be judged: time_share is not known". */
+struct str subject_unknown(
+	const struct subject *s, struct str name, struct engine *e, struct str *missing);
 
 #endif

@@ -1,29 +1,29 @@
 /*
  * Judging.  See judge.h.
  *
- * Of a row: `where` false: no subject.  `where` unknown: inconclusive.  `assert` false: fail, or
- * warn when that is the rule's severity.  Else `assert` or `warn` unknown: inconclusive.  Else
- * `warn` false: warn.
+ * Of a row: `where` false: no subject.  Else its value stands somewhere between value and value +
+ * unclear, and is within the warning's limit, beyond it (near), or beyond the failure's (far).
+ * What is not known may come out either way, so each subject has a weight at least and one at most:
+ * a level, and what it costs (weigh.h).
  *
- * A row that would fail or warn is waived when a waiver of the rule holds for it; a failure is a
- * warning until it was seen in as many reports in a row as the rule's `confirm` asks for.
+ * Of a rule: fail, if the least that its subjects weigh fails; else inconclusive, if the most does;
+ * else warn, if the least does; else inconclusive, if the most does; else waived; else pass.
  *
- * Of a rule: fail, as one failed subject is proof; else inconclusive, as one unknown subject might
- * have failed; else warn; else waived; else pass.
+ * Of a gate: what fails is missing evidence, which is no verdict on the program: the gate is
+ * inconclusive, and so is every rule that needs it, whatever its own rows say.
  *
- * Of a gate: a false `assert` says that the profile does not carry the evidence, which is no
- * verdict on the program: the gate is inconclusive, and so is every rule that needs it, whatever
- * its own rows say.
+ * Rules that ask for :explained come last, when the findings of all others have been credited.
  */
 #include "rules/judge.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "rules/credit.h"
+#include "base/map.h"
 #include "rules/finding.h"
 #include "rules/profiles.h"
-#include "rules/waiver.h"
+#include "rules/weigh.h"
 
 /* Findings kept of one rule: no report shows more, and each costs about a kilobyte. */
 enum { RULE_FINDINGS_MAX = 10000 };
@@ -32,23 +32,43 @@ struct session {
 	const struct ruleset *rules;
 	struct tables *tables;
 	const struct judge_context *context;
-	struct str today; /* missing: nobody knows */
+	struct str today; /* missing: not known */
 	struct arena *keep;
 	struct judgement *ret;
 	struct claim *claims;
 	ptrdiff_t claim_count, claim_cap, finding_cap;
+	double explained; /* share of the step that credited findings take */
 	struct diag *err;
+};
+
+enum { WAIVED_MOST = 64 }; /* waivers of one rule that may speak of places */
+
+struct place_row {
+	struct found_place place;
+	enum pool pool;
+	uint64_t waivers; /* that speak of it, bit by waiver */
 };
 
 /* A rule at work. */
 struct trial {
 	struct session *s;
-	struct subject subject;
+	const struct rule *rule;
+	struct rule_code *code;
 	struct rule_result *result;
-	sqlite3_stmt *stmt;
-	int64_t failed, warned, waived, broken; /* subjects; broken: of a gate */
-	int64_t seen;				/* subjects that did not pass */
-	ptrdiff_t first_claim;
+	struct weighed *items;
+	ptrdiff_t count, cap;
+	struct scale scale;
+	double step_s;		  /* what gains in seconds are shares of */
+	double capacity;	  /* what gains in bytes are */
+	double total_s;		  /* the step, for values that are shares of it */
+	struct map chips;	  /* by host and device */
+	struct place_row *places; /* the largest first */
+	ptrdiff_t place_count, place_cap;
+	struct found_place *told; /* PLACES_KEPT of them at most */
+	double places_waived;
+	enum excuse places_excuse;
+	const struct waiver *places_waiver;
+	enum pool places_pool;
 };
 
 struct str verdict_name(enum verdict v)
@@ -60,116 +80,128 @@ struct str verdict_name(enum verdict v)
 	return v <= VERDICT_ERROR ? names[v] : STR("");
 }
 
-/* ---- rows --------------------------------------------------------------------------------- */
+/* ---- a statement's results ---------------------------------------------------------------- */
 
 enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
 
-static int result_column(const struct trial *t, const struct expression *x)
+static int result_column(const struct listing *l, const struct expression *x)
 {
-	return t->subject.code->first_result + x->result;
+	return l->first_result + x->result;
 }
 
-/* An expression that the rule does not have is true. */
-static enum truth truth_of(const struct trial *t, const struct expression *x)
+/* NaN for NULL, for a text, and for what is not finite. */
+static double number_of(const struct listing *l, const struct expression *x)
 {
-	if (!x->source)
-		return IS_TRUE;
-	if (sqlite3_column_type(t->stmt, result_column(t, x)) == SQLITE_NULL)
-		return IS_UNKNOWN;
-	return sqlite3_column_double(t->stmt, result_column(t, x)) != 0 ? IS_TRUE : IS_FALSE;
+	int type = sqlite3_column_type(l->stmt, result_column(l, x));
+	double number = type == SQLITE_FLOAT || type == SQLITE_INTEGER
+				? sqlite3_column_double(l->stmt, result_column(l, x))
+				: NAN;
+
+	return isfinite(number) ? number : NAN;
+}
+
+static enum truth truth_of(const struct listing *l, const struct expression *x)
+{
+	double number = number_of(l, x);
+
+	return isnan(number) ? IS_UNKNOWN : number != 0 ? IS_TRUE : IS_FALSE;
 }
 
 /* The row in its table; one of a SELECT is in none and is copied out of the result. */
-static const void *current_row(const struct trial *t)
+static const void *current_row(const struct session *s, const struct listing *l)
 {
-	const struct table_def *def = t->subject.code->rows;
+	const struct table_def *def = l->rows;
 
-	if (t->subject.rule->from) {
-		const char *rows = t->s->tables->items[def - table_defs].rows;
+	if (!l->is_select) {
+		bool is_base = def >= base_table_defs && def < base_table_defs + TABLE_COUNT;
+		const struct tables *t = is_base ? s->context->base : s->tables;
+		const char *rows = t->items[def - (is_base ? base_table_defs : table_defs)].rows;
 
-		return rows + sqlite3_column_int64(t->stmt, 0) * def->row_bytes;
+		return rows + sqlite3_column_int64(l->stmt, 0) * def->row_bytes;
 	}
-	void *row = arena_alloc(t->s->keep, def->row_bytes, alignof(max_align_t), 1);
+	void *row = arena_alloc(s->keep, def->row_bytes, alignof(max_align_t), 1);
 	for (int i = 0; i < (int)def->column_count; i++) {
 		const struct column *c = &def->columns[i];
-		int type = sqlite3_column_type(t->stmt, i);
+		int type = sqlite3_column_type(l->stmt, i);
 		bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 
 		if (c->type == COLUMN_REAL) {
-			cell_set_real(c, row, is_number ? sqlite3_column_double(t->stmt, i) : NAN);
+			cell_set_real(c, row, is_number ? sqlite3_column_double(l->stmt, i) : NAN);
 		} else if (type != SQLITE_NULL) {
-			const char *p = (const char *)sqlite3_column_text(t->stmt, i);
-			struct str text = { p, sqlite3_column_bytes(t->stmt, i) };
+			const char *p = (const char *)sqlite3_column_text(l->stmt, i);
+			struct str text = { p, sqlite3_column_bytes(l->stmt, i) };
 
-			cell_set_text(c, row, arena_str(t->s->keep, text));
+			cell_set_text(c, row, arena_str(s->keep, text));
 		}
 	}
 	return row;
 }
 
-static void add_claim(struct trial *t, const struct finding *f)
+static void bind_params(const struct trial *t, sqlite3_stmt *stmt)
 {
+	const struct rule *rule = t->rule;
+
+	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
+		double value = i == PARAM_EXPLAINED ? t->s->explained : rule->params[i].value;
+		struct str name = arena_fmt(t->s->keep, ":%.*s", STR_ARG(rule->params[i].name));
+		int index = sqlite3_bind_parameter_index(stmt, name.p);
+
+		if (index && isnan(value)) /* the message alone may use it */
+			sqlite3_bind_null(stmt, index);
+		else if (index)
+			sqlite3_bind_double(stmt, index, value);
+	}
+}
+
+static bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
+{
+	struct sql_fault fault;
 	struct session *s = t->s;
-	const struct rule_code *code = t->subject.code;
-	struct str family = subject_text(&t->subject, code->family);
-	struct claim c = { .finding = s->ret->finding_count - 1,
-		.pool = t->subject.rule->pool,
-		.family = family.p ? family : f->subject,
-		.seconds = f->claimed_s };
+	const struct rule *rule = t->rule;
+	int code;
 
-	claim_place(&c, code->rows, subject_text(&t->subject, code->kind));
-	if (!isnan(c.seconds) && c.pool != POOL_MEMORY)
-		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) = c;
+	engine_grant(s->rules->engine, l->is_joining);
+	bind_params(t, l->stmt);
+	while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
+		look(t);
+	if (code != SQLITE_DONE)
+		engine_step_fault(s->rules->engine, code, s->keep, &fault);
+	sqlite3_reset(l->stmt);
+	return code == SQLITE_DONE ||
+	       diag_set(s->err, fault.id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
+		       STR_ARG(rule->origin.file), (long long)rule->origin.line,
+		       (long long)rule->origin.column, STR_ARG(rule->name), STR_ARG(fault.text));
 }
 
-/* NULL when it is not kept: the rule has too many. */
-static struct finding *add_finding(
-	struct trial *t, enum verdict verdict, struct expression *x, bool is_unknown)
+/* ---- waivers ------------------------------------------------------------------------------ */
+
+static void count_excuse(const struct session *s, const struct waiver *w, enum excuse excuse)
 {
-	struct judgement *ret = t->s->ret;
+	struct waiver_result *r = s->ret->waivers;
 
-	if (t->seen++ >= RULE_FINDINGS_MAX)
-		return NULL;
-	struct finding *f =
-		arena_push(t->s->keep, ret->findings, ret->finding_count, t->s->finding_cap);
-	t->subject.row = current_row(t);
-	expression_reads(t->s->rules->engine, t->subject.rule, x);
-	finding_fill(&t->subject, verdict, x, is_unknown, f);
-	if (verdict == VERDICT_INCONCLUSIVE)
-		return f;
-	/* NaN when the rule gives none, or it is unknown. */
-	const struct expression *gain = &t->subject.code->gain;
-	if (truth_of(t, gain) != IS_UNKNOWN && gain->source)
-		f->claimed_s = sqlite3_column_double(t->stmt, result_column(t, gain));
-	f->claimed_s = isfinite(f->claimed_s) ? fmax(0, f->claimed_s) : NAN;
-	if (verdict != VERDICT_WAIVED) /* nobody is asked to give it back */
-		add_claim(t, f);
-	return f;
+	while (r->waiver != w) /* all of the rules' are listed */
+		r++;
+	r->waived += excuse == EXCUSE_HOLDS;
+	r->exceeded += excuse == EXCUSE_EXCEEDED;
+	r->unknown += excuse == EXCUSE_UNKNOWN;
+	r->expired += excuse == EXCUSE_EXPIRED;
+	r->undated += excuse == EXCUSE_UNDATED;
 }
-
-/* ---- excuses ------------------------------------------------------------------------------ */
 
 /* The best that the rule's waivers say of the current row. */
-static enum excuse find_excuse(const struct trial *t, const struct waiver **ret)
+static enum excuse find_excuse(const struct trial *t, double value, const struct waiver **ret)
 {
 	enum excuse best = EXCUSE_NONE;
 
-	for (ptrdiff_t i = 0; i < t->subject.rule->waiver_count; i++) {
-		const struct waiver_code *w = &t->subject.code->waivers[i];
+	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
+		const struct waiver_code *w = &t->code->waivers[i];
 
-		if (truth_of(t, &w->where) != IS_TRUE)
+		/* Of a rule with places, `where` speaks of those. */
+		if (w->where.source && (t->code->places.rows ||
+					       truth_of(&t->code->subjects, &w->where) != IS_TRUE))
 			continue;
-		enum truth below = truth_of(t, &w->ceiling);
-		enum excuse excuse = waiver_excuse(
-			w->waiver, below != IS_UNKNOWN, below == IS_TRUE, t->s->today);
-		struct waiver_result *r = t->s->ret->waivers;
-		while (r->waiver != w->waiver) /* all of the rules' are listed */
-			r++;
-		r->waived += excuse == EXCUSE_HOLDS;
-		r->exceeded += excuse == EXCUSE_EXCEEDED;
-		r->unknown += excuse == EXCUSE_UNKNOWN;
-		r->expired += excuse == EXCUSE_EXPIRED;
-		r->undated += excuse == EXCUSE_UNDATED;
+		enum excuse excuse = waiver_excuse(w->waiver, value, t->s->today);
+		count_excuse(t->s, w->waiver, excuse);
 		if (excuse < best) {
 			best = excuse;
 			*ret = w->waiver;
@@ -178,240 +210,699 @@ static enum excuse find_excuse(const struct trial *t, const struct waiver **ret)
 	return best;
 }
 
-/* A subject of an ordinary rule failed or warned: apply waivers and confirm, then record it. */
-static void judge_bad(struct trial *t, enum verdict verdict, struct expression *x)
+/* ---- places ------------------------------------------------------------------------------- */
+
+static void look_at_place(struct trial *t)
+{
+	const struct listing *l = &t->code->places;
+	double value = number_of(l, &t->code->place_value);
+	enum truth where = l->where->source ? truth_of(l, l->where) : IS_TRUE;
+	const void *row = current_row(t->s, l);
+
+	if (isnan(value) || value == 0 || where != IS_TRUE)
+		return;
+	struct place_row *p = arena_push(t->s->keep, t->places, t->place_count, t->place_cap);
+	*p = (struct place_row){ 0 };
+	place_fill(l, row, value, t->s->keep, &p->place);
+	p->pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
+	for (ptrdiff_t i = 0; i < t->rule->waiver_count && i < WAIVED_MOST; i++) {
+		const struct expression *x = &t->code->waivers[i].where;
+
+		if (x->source && truth_of(l, x) == IS_TRUE)
+			p->waivers |= UINT64_C(1) << i;
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct found_place *x = &((const struct place_row *)a)->place;
+	const struct found_place *y = &((const struct place_row *)b)->place;
+	int order = (x->value < y->value) - (x->value > y->value);
+
+	return order ? order : str_cmp(x->subject, y->subject);
+}
+
+/* What waived places leave of the value, while their sum is within the waiver's limit. */
+static void waive_places(struct trial *t)
+{
+	uint64_t held = 0;
+
+	t->places_excuse = EXCUSE_NONE;
+	for (ptrdiff_t i = 0; i < t->rule->waiver_count && i < WAIVED_MOST; i++) {
+		const struct waiver_code *w = &t->code->waivers[i];
+		double sum = 0;
+		bool is_any = false;
+
+		for (ptrdiff_t k = 0; k < t->place_count && w->where.source; k++)
+			if (t->places[k].waivers >> i & 1) {
+				sum += t->places[k].place.value;
+				is_any = true;
+			}
+		if (!is_any)
+			continue;
+		enum excuse excuse = waiver_excuse(w->waiver, sum, t->s->today);
+		count_excuse(t->s, w->waiver, excuse);
+		if (excuse == EXCUSE_HOLDS)
+			held |= UINT64_C(1) << i;
+		if (excuse < t->places_excuse) {
+			t->places_excuse = excuse;
+			t->places_waiver = w->waiver;
+		}
+	}
+	ptrdiff_t n = 0;
+	for (ptrdiff_t k = 0; k < t->place_count; k++) {
+		if (t->places[k].waivers & held)
+			t->places_waived += t->places[k].place.value;
+		else
+			t->places[n++] = t->places[k];
+	}
+	t->place_count = n;
+}
+
+static bool judge_places(struct trial *t)
+{
+	if (!t->code->places.rows)
+		return true;
+	if (!each_row(t, &t->code->places, look_at_place))
+		return false;
+	if (t->place_count)
+		qsort(t->places, (size_t)t->place_count, sizeof(*t->places), by_place);
+	waive_places(t);
+	t->places_pool = t->place_count ? t->places[0].pool : POOL_NONE;
+	t->told = arena_make(t->s->keep, struct found_place, PLACES_KEPT);
+	for (ptrdiff_t i = 0; i < t->place_count && i < PLACES_KEPT; i++)
+		t->told[i] = t->places[i].place;
+	return true;
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+static const struct rule_param *limit_of(const struct rule *rule, int which)
+{
+	return &rule->params[which];
+}
+
+static bool is_beyond(const struct rule *rule, double value, int which)
+{
+	const struct rule_param *limit = limit_of(rule, which);
+
+	if (!limit->text.p)
+		return false;
+	return rule->at_least ? value < limit->value : value > limit->value;
+}
+
+static enum level level_of(const struct rule *rule, double value)
+{
+	return is_beyond(rule, value, PARAM_FAIL)   ? LEVEL_FAR
+	       : is_beyond(rule, value, PARAM_WARN) ? LEVEL_NEAR
+						    : LEVEL_OK;
+}
+
+/* A row before it is weighed. */
+struct reading {
+	double value, unclear, gain;
+	enum truth where, demand, can_fail;
+};
+
+static struct reading read_row(const struct trial *t)
+{
+	const struct rule_code *code = t->code;
+	const struct listing *l = &code->subjects;
+	struct reading r = {
+		.value = NAN, .gain = NAN, .where = IS_TRUE, .demand = IS_TRUE, .can_fail = IS_TRUE
+	};
+
+	if (code->where.source)
+		r.where = truth_of(l, &code->where);
+	if (code->value.source)
+		r.value = number_of(l, &code->value);
+	if (code->unclear.source)
+		r.unclear = number_of(l, &code->unclear);
+	if (code->assert.source)
+		r.demand = truth_of(l, &code->assert);
+	if (code->can_fail.source)
+		r.can_fail = truth_of(l, &code->can_fail);
+	if (code->gain.source)
+		r.gain = number_of(l, &code->gain);
+	return r;
+}
+
+/* The levels, and the expression that leaves them open. */
+static struct expression *set_levels(struct trial *t, const struct reading *r, struct weighed *w)
+{
+	struct rule_code *code = t->code;
+	enum level top = t->scale.can_fail ? LEVEL_FAR : LEVEL_NEAR;
+	struct expression *open = NULL;
+
+	if (code->assert.source) {
+		w->least.level = r->demand == IS_FALSE ? LEVEL_FAR : LEVEL_OK;
+		w->most.level = r->demand == IS_TRUE ? LEVEL_OK : LEVEL_FAR;
+		open = r->demand == IS_UNKNOWN ? &code->assert : NULL;
+	} else if (isnan(r->value)) {
+		w->most.level = top;
+		open = &code->value;
+	} else {
+		double more = t->rule->at_least ? -r->unclear : r->unclear;
+
+		w->least.level = level_of(t->rule, r->value);
+		w->most.level = isnan(more) ? top : level_of(t->rule, r->value + more);
+		if (w->most.level < w->least.level)
+			w->most.level = w->least.level;
+		open = w->most.level > w->least.level ? &code->unclear : NULL;
+	}
+	if (r->where == IS_UNKNOWN && w->most.level) {
+		w->least.level = LEVEL_OK;
+		open = &code->where;
+	}
+	w->least.can_fail = r->can_fail == IS_TRUE;
+	w->most.can_fail = r->can_fail != IS_FALSE;
+	if (r->can_fail == IS_UNKNOWN && w->most.level == LEVEL_FAR && !open)
+		open = &code->can_fail;
+	return open;
+}
+
+/* The most that a row can cost: the time it takes. */
+static double most_cost(const struct listing *l, const void *row, struct arena *keep)
+{
+	struct str role = row_text(l->role, row, keep);
+	bool is_step = !role.p || str_eq(role, STR("step"));
+	const struct column *c = is_step ? l->share : l->window_share;
+	double share = c ? cell_real(c, row) : NAN;
+
+	return isnan(share) ? INFINITY : share;
+}
+
+/* The costs; and the gain, where that is what leaves them open. */
+static struct expression *set_costs(
+	struct trial *t, const struct reading *r, const void *row, struct weighed *w)
+{
+	const struct rule_code *code = t->code;
+	bool is_limited = !code->gain.source; /* limits alone */
+	double per = code->is_bytes ? t->capacity : t->step_s;
+	double cost = fmax(0, r->gain / per), most = most_cost(&code->subjects, row, t->s->keep);
+
+	if (is_limited) {
+		w->least.cost = w->most.cost = INFINITY;
+		if (!w->least.level) /* it is not known to be beyond a limit: trifles open nothing */
+			w->most.cost = most;
+	} else if (isnan(r->gain) || isnan(per)) {
+		w->least.cost = 0;
+		w->most.cost = most;
+		return w->most.level ? &t->code->gain : NULL;
+	} else {
+		w->least.cost = w->most.cost = cost;
+	}
+	return NULL;
+}
+
+/* Its name, in the order of first sight; -1 for a row that is of no chip. */
+static int32_t chip_of(struct trial *t, const void *row)
+{
+	const struct listing *l = &t->code->subjects;
+	struct arena *keep = t->s->keep;
+	struct str device = row_text(l->device, row, keep);
+
+	if (!device.p)
+		return -1;
+	struct str name = arena_fmt(
+		keep, "%.*s/%.*s", STR_ARG(row_text(l->host, row, keep)), STR_ARG(device));
+	int32_t chip = map_get(&t->chips, name);
+	if (chip == MAP_NONE) {
+		chip = t->scale.chips++;
+		map_put(&t->chips, name, chip, keep);
+	}
+	return chip;
+}
+
+static enum pool pool_of(const struct trial *t, const void *row)
+{
+	const struct listing *l = &t->code->subjects;
+	struct str role = row_text(l->role, row, t->s->keep);
+	enum pool pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
+
+	if (t->code->is_backstop || (role.p && !str_eq(role, STR("step"))))
+		return POOL_NONE;
+	if (pool == POOL_NONE)
+		pool = t->places_pool;
+	return pool == POOL_NONE && claim_level(l->rows) == 2 ? pool_of_group(t->rule->group.text)
+							      : pool;
+}
+
+static const struct extra *read_extras(const struct trial *t)
+{
+	const struct listing *l = &t->code->subjects;
+	struct extra *ret = arena_make(t->s->keep, struct extra, t->code->extra_count + 1);
+
+	for (int i = 0, n = 0; i < l->result_count && n < t->code->extra_count; i++) {
+		int column = l->first_result + i;
+
+		if (!l->all[i]->is_extra)
+			continue;
+		n++;
+		struct extra *e = &ret[l->all[i]->extra];
+		e->real = number_of(l, l->all[i]);
+		if (sqlite3_column_type(l->stmt, column) == SQLITE_TEXT)
+			e->text = arena_str(t->s->keep,
+				(struct str){ (const char *)sqlite3_column_text(l->stmt, column),
+					sqlite3_column_bytes(l->stmt, column) });
+	}
+	return ret;
+}
+
+/* What earlier reports say: until it was seen often enough, it only warns. */
+static void look_back(struct trial *t, struct subject *x, struct weighed *w)
 {
 	const struct judge_context *c = t->s->context;
-	const struct rule *rule = t->subject.rule;
+	struct str key = row_text(t->code->subjects.key, x->row, t->s->keep);
 	const struct sighting *before = NULL;
-	const struct waiver *w = NULL;
-	enum excuse excuse = find_excuse(t, &w);
 
-	if (excuse == EXCUSE_HOLDS)
-		verdict = VERDICT_WAIVED;
-	struct finding *f = add_finding(t, verdict, x, false);
-	for (ptrdiff_t i = 0; f && i < c->seen_count && !before; i++)
-		if (str_eq(c->seen[i].rule, rule->name) && str_eq(c->seen[i].subject, f->subject))
+	key = key.p ? key : t->code->subjects.rows->name;
+	for (ptrdiff_t i = 0; i < c->seen_count && !before; i++)
+		if (str_eq(c->seen[i].rule, t->rule->name) && str_eq(c->seen[i].subject, key))
 			before = &c->seen[i];
-	if (f) {
-		f->seen = c->has_previous ? 1 + (before ? before->times : 0) : 0;
-		f->known = before && before->failed;
-		f->note = w ? waiver_note(w, excuse, t->s->keep) : f->note;
-		if (excuse == EXCUSE_HOLDS || excuse == EXCUSE_EXPIRED)
-			f->waiver_ends = w->expires.text;
-		int64_t seen = f->seen ? f->seen : 1;
-		if (verdict == VERDICT_FAIL && seen < rule->confirm) {
-			f->verdict = VERDICT_WARN;
-			f->note = arena_fmt(t->s->keep,
-				"found in %lld of the %lld reports in a row after which it fails%s",
-				(long long)seen, (long long)rule->confirm,
-				c->has_previous ? "" : "; give the last one with --previous");
-		}
-		verdict = f->verdict;
+	x->seen = c->has_previous ? 1 + (before ? before->times : 0) : 0;
+	x->is_known = before && before->failed;
+	if ((x->seen ? x->seen : 1) < t->rule->confirm)
+		w->least.can_fail = w->most.can_fail = false;
+}
+
+/* Waivers of the subject itself, or of its places. */
+static void excuse_subject(struct trial *t, struct subject *x, struct weighed *w)
+{
+	x->excuse = find_excuse(t, x->value, &x->waiver);
+	if (t->places_excuse < x->excuse) {
+		x->excuse = t->places_excuse;
+		x->waiver = t->places_waiver;
 	}
-	t->failed += verdict == VERDICT_FAIL;
-	t->warned += verdict == VERDICT_WARN;
-	t->waived += verdict == VERDICT_WAIVED;
+	if (x->excuse != EXCUSE_HOLDS)
+		return;
+	/* Waived places have left the value: what remains may still be too much. */
+	bool is_of_places = x->waiver == t->places_waiver;
+	w->is_waived = !is_of_places || !w->most.level;
 }
 
 static void judge_row(struct trial *t)
 {
-	const struct rule *rule = t->subject.rule;
-	struct rule_code *code = t->subject.code;
-	enum truth where = truth_of(t, &code->where);
-	enum truth demand = truth_of(t, &code->assert), wish = truth_of(t, &code->warn);
+	struct rule_code *code = t->code;
+	struct reading r = read_row(t);
+	struct weighed w = { .value = NAN, .chip = -1 };
+	bool was_bad = level_of(t->rule, r.value) != LEVEL_OK;
 
-	if (where == IS_UNKNOWN) {
-		t->result->unknown++;
-		add_finding(t, VERDICT_INCONCLUSIVE, &code->where, true);
-		return;
+	if (t->places_waived != 0 && !isnan(r.value)) {
+		double rest = t->rule->at_least ? r.value + t->places_waived
+						: fmax(0, r.value - t->places_waived);
+
+		r.gain *= r.value > 0 ? rest / r.value : 0;
+		r.value = rest;
 	}
-	t->result->subjects++;
-	if (demand == IS_FALSE && rule->gate) {
-		t->broken++;
-		add_finding(t, VERDICT_INCONCLUSIVE, &code->assert, false);
-	} else if (demand == IS_FALSE) {
-		judge_bad(t, rule->severity == SEVERITY_WARN ? VERDICT_WARN : VERDICT_FAIL,
-			&code->assert);
-	} else if (demand == IS_UNKNOWN || wish == IS_UNKNOWN) {
-		t->result->unknown++;
-		add_finding(t, VERDICT_INCONCLUSIVE,
-			demand == IS_UNKNOWN ? &code->assert : &code->warn, true);
-	} else if (wish == IS_FALSE) {
-		judge_bad(t, VERDICT_WARN, &code->warn);
+	struct expression *open = set_levels(t, &r, &w);
+	const void *row = current_row(t->s, &code->subjects);
+	struct expression *costly = set_costs(t, &r, row, &w);
+
+	w.value = r.where == IS_TRUE ? r.value : NAN;
+	t->result->subjects += r.where != IS_UNKNOWN;
+	t->result->unknown += open || costly;
+	w.chip = chip_of(t, row);
+	w.pool = pool_of(t, row);
+	if (w.most.level || (was_bad && t->places_waived != 0)) {
+		struct subject *x = w.subject = arena_make(t->s->keep, struct subject, 1);
+
+		*x = (struct subject){ .rule = t->rule,
+			.code = code,
+			.row = row,
+			.tables = t->s->tables,
+			.base = t->s->context->base,
+			.keep = t->s->keep,
+			.value = r.value,
+			.gain = r.gain,
+			.fault = !w.least.level && w.most.level ? NULL
+				 : code->assert.source		? &code->assert
+								: &code->value,
+			.open = open ? open : costly,
+			.extras = read_extras(t),
+			.places = t->told,
+			.place_count =
+				t->place_count < PLACES_KEPT ? t->place_count : PLACES_KEPT };
+		look_back(t, x, &w);
+		excuse_subject(t, x, &w);
 	}
+	*arena_push(t->s->keep, t->items, t->count, t->cap) = w;
 }
 
-static void bind_params(const struct trial *t)
+/* ---- findings ----------------------------------------------------------------------------- */
+
+static void add_claim(struct trial *t, const struct weighed *w, const struct finding *f)
 {
-	const struct rule *rule = t->subject.rule;
-
-	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
-		struct str name = arena_fmt(t->s->keep, ":%.*s", STR_ARG(rule->params[i].name));
-		int index = sqlite3_bind_parameter_index(t->stmt, name.p);
-
-		if (index) /* the message alone may use it */
-			sqlite3_bind_double(t->stmt, index, rule->params[i].value);
-	}
-}
-
-static bool judge_rows(struct trial *t)
-{
-	struct sql_fault fault;
 	struct session *s = t->s;
-	const struct rule *rule = t->subject.rule;
-	const struct table_def *from = rule->from;
-	int code;
+	const struct listing *l = &t->code->subjects;
+	struct str family = row_text(l->family, w->subject->row, s->keep);
+	struct str role = row_text(l->role, w->subject->row, s->keep);
+	bool is_step = !role.p || str_eq(role, STR("step"));
 
-	if (from && !s->tables->items[from - table_defs].count)
-		return true; /* no rows, whatever the rule says; SQLite need not look at it */
-	t->stmt = t->subject.code->stmt;
-	engine_grant(s->rules->engine, t->subject.code->is_joining);
-	bind_params(t);
-	while ((code = sqlite3_step(t->stmt)) == SQLITE_ROW)
-		judge_row(t);
-	if (code != SQLITE_DONE)
-		engine_step_fault(s->rules->engine, code, s->keep, &fault);
-	sqlite3_reset(t->stmt);
-	return code == SQLITE_DONE ||
-	       diag_set(s->err, fault.id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
-		       STR_ARG(rule->origin.file), (long long)rule->origin.line,
-		       (long long)rule->origin.column, STR_ARG(rule->name), STR_ARG(fault.text));
+	if (!isnan(f->claimed_s) && is_step)
+		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
+			(struct claim){ .finding = s->ret->finding_count - 1,
+				.pool = w->pool,
+				.level = claim_level(l->rows),
+				.family = family.p ? family : f->subject,
+				.seconds = f->claimed_s };
+}
+
+/* The chip that costs most: of those side by side it alone is what the step waits for. */
+static int32_t worst_chip(const struct trial *t)
+{
+	double *chips = arena_make(t->s->keep, double, t->scale.chips + 1);
+	int32_t worst = 0;
+
+	for (ptrdiff_t i = 0; i < t->count; i++)
+		if (t->items[i].chip >= 0 && t->items[i].least.level && !t->items[i].is_waived)
+			chips[t->items[i].chip] += t->items[i].least.cost;
+	for (int32_t i = 1; i < t->scale.chips; i++)
+		worst = chips[i] > chips[worst] ? i : worst;
+	return worst;
+}
+
+static void add_finding(
+	struct trial *t, const struct weighed *w, enum verdict verdict, int32_t chip)
+{
+	struct session *s = t->s;
+	struct subject *x = w->subject;
+
+	if (s->ret->finding_count - t->result->first_finding >= RULE_FINDINGS_MAX)
+		return;
+	struct finding *f =
+		arena_push(s->keep, s->ret->findings, s->ret->finding_count, s->finding_cap);
+	finding_fill(x, verdict, s->rules->engine, f);
+	f->bytes = t->code->is_bytes && t->code->gain.source ? fmax(0, x->gain) : NAN;
+	f->claimed_s = t->code->is_bytes || !t->code->gain.source ? (double)NAN : fmax(0, x->gain);
+	if (t->code->is_share && t->code->unit == UNIT_RATIO)
+		f->claimed_s = fmax(0, x->value * t->total_s);
+	if (isnan(x->gain) && !t->code->is_share)
+		f->claimed_s = f->bytes = NAN;
+	if (verdict != VERDICT_WAIVED && verdict != VERDICT_INCONCLUSIVE &&
+		(w->chip < 0 || w->chip == chip)) /* of a waived one nothing is asked back */
+		add_claim(t, w, f);
+	if (verdict == VERDICT_WARN && w->least.level == LEVEL_FAR && t->rule->confirm > 1 &&
+		(x->seen ? x->seen : 1) < t->rule->confirm)
+		f->note = arena_fmt(s->keep,
+			"found in %lld of the %lld reports in a row after which it fails%s",
+			(long long)(x->seen ? x->seen : 1), (long long)t->rule->confirm,
+			s->context->has_previous ? "" : "; give the last one with --previous");
+}
+
+/* Those that made the verdict, and what else stands beside them. */
+static void add_findings(struct trial *t, bool together)
+{
+	enum verdict v = t->result->verdict;
+	int32_t chip = worst_chip(t);
+
+	for (ptrdiff_t i = 0; i < t->count; i++) {
+		const struct weighed *w = &t->items[i];
+		bool is_bad = w->least.level != LEVEL_OK;
+
+		if (!w->subject)
+			continue;
+		if (w->is_waived) {
+			add_finding(t, w, VERDICT_WAIVED, chip);
+		} else if (v == VERDICT_INCONCLUSIVE && w->subject->open) {
+			add_finding(t, w, VERDICT_INCONCLUSIVE, chip);
+		} else if (is_bad &&
+			   (v == VERDICT_WARN || v == VERDICT_FAIL || v == VERDICT_INCONCLUSIVE)) {
+			bool is_fail = v == VERDICT_FAIL && w->least.can_fail &&
+				       (together || w->least.level == LEVEL_FAR);
+			bool is_closed = t->rule->gate && v == VERDICT_INCONCLUSIVE &&
+					 w->least.can_fail && w->least.level == LEVEL_FAR;
+
+			add_finding(t, w,
+				is_fail	    ? VERDICT_FAIL
+				: is_closed ? VERDICT_INCONCLUSIVE
+					    : VERDICT_WARN,
+				chip);
+		}
+	}
 }
 
 /* ---- rules -------------------------------------------------------------------------------- */
 
 static struct str nothing_reason(const struct trial *t)
 {
-	const struct rule_code *code = t->subject.code;
-	const struct table_def *def = t->subject.rule->from;
+	const struct rule_code *code = t->code;
+	const struct table_def *def = t->rule->from;
 
 	if (!def && !code->where.source)
 		return STR("its SELECT gives no row");
 	if (!def)
-		return arena_fmt(t->s->keep, "no row of its SELECT fits: %.*s",
-			STR_ARG(code->where.source->text));
-	if (!t->s->tables->items[def - table_defs].count || !code->where.source)
+		return arena_fmt(
+			t->s->keep, "no row of its SELECT fits: %.*s", STR_ARG(code->where.text));
+	if (!code->where.source || !t->s->tables->items[def - table_defs].count)
 		return arena_fmt(t->s->keep, "table %.*s is empty", STR_ARG(def->name));
 	return arena_fmt(t->s->keep, "no row of %.*s fits: %.*s", STR_ARG(def->name),
-		STR_ARG(code->where.source->text));
+		STR_ARG(code->where.text));
 }
 
+/* The first finding that is inconclusive speaks for the others. */
 static struct str inconclusive_reason(const struct trial *t)
 {
 	const struct judgement *ret = t->s->ret;
-	struct rule_result *r = t->result;
-	ptrdiff_t first = r->first_finding;
-	int64_t bad = r->unknown + t->broken;
+	const struct rule_result *r = t->result;
+	const struct finding *first = NULL;
+	int64_t bad = 0;
 
+	for (ptrdiff_t i = r->first_finding; i < ret->finding_count; i++) {
+		if (ret->findings[i].verdict != VERDICT_INCONCLUSIVE)
+			continue;
+		first = first ? first : &ret->findings[i];
+		bad++;
+	}
 	if (!r->subjects && !r->unknown)
 		return nothing_reason(t);
 	if (!bad)
 		return arena_fmt(t->s->keep, "%lld of at least %lld subjects found",
-			(long long)r->subjects, (long long)t->subject.rule->min_subjects);
-	while (first < ret->finding_count && ret->findings[first].verdict != VERDICT_INCONCLUSIVE)
-		first++;
-	if (first == ret->finding_count) /* it came after the last finding that is kept */
-		return arena_fmt(t->s->keep, "%lld subjects cannot be judged", (long long)bad);
-	struct str message = ret->findings[first].message;
-	return bad == 1 ? message
-			: arena_fmt(t->s->keep, "%.*s, and %lld more", STR_ARG(message),
+			(long long)r->subjects, (long long)t->rule->min_subjects);
+	return bad == 1 ? first->message
+			: arena_fmt(t->s->keep, "%.*s, and %lld more", STR_ARG(first->message),
 				  (long long)(bad - 1));
+}
+
+static double capacity_of(const struct tables *t)
+{
+	const struct memory_row *memory = table_rows(t, memory);
+	const struct devices_row *devices = table_rows(t, devices);
+	double most = NAN;
+
+	for (ptrdiff_t i = 0; i < table_count(t, memory); i++)
+		most = fmax(most, memory[i].capacity_bytes);
+	for (ptrdiff_t i = 0; isnan(most) && i < table_count(t, devices); i++)
+		most = devices[i].hbm_bytes > 0 ? devices[i].hbm_bytes : most;
+	return most;
+}
+
+/* What shares are of, and what matters. */
+static void set_scale(struct trial *t)
+{
+	const struct ruleset *set = t->s->rules;
+	const struct tables *tables = t->s->tables;
+	const struct rule *rule = t->rule;
+	bool is_bytes = t->code->is_bytes;
+	enum matter warn = is_bytes ? MATTER_MEMORY_WARN : MATTER_WARN;
+
+	t->step_s = t->total_s = NAN;
+	if (table_count(tables, run)) {
+		const struct run_row *run = table_rows(tables, run);
+
+		/* Where waiting is no fault, costs are shares of the busy time. */
+		t->total_s = t->step_s = run->step_time_s;
+		if (str_eq(run->phase, STR("inference")) && run->busy_ratio > 0)
+			t->step_s *= run->busy_ratio;
+	}
+	t->capacity = capacity_of(tables);
+	pools_fill(tables, t->scale.pools);
+	for (int i = 0; i < POOL_COUNT; i++)
+		t->scale.pools[i] = isnan(t->step_s) || is_bytes ? (double)INFINITY
+								 : t->scale.pools[i] / t->step_s;
+	t->scale.at_least = rule->at_least;
+	t->scale.warn = rule_matter(set, rule, warn);
+	t->scale.fail = rule_matter(set, rule, is_bytes ? MATTER_MEMORY_FAIL : MATTER_FAIL);
+	t->scale.together = is_bytes || !t->code->gain.source || rule->gate
+				    ? (double)INFINITY
+				    : rule_matter(set, rule, MATTER_TOGETHER);
+	if (rule->gate)
+		t->scale.fail = t->scale.warn;
+	t->scale.can_fail = rule->severity != SEVERITY_WARN &&
+			    (t->code->assert.source || limit_of(rule, PARAM_FAIL)->text.p);
+}
+
+/* How much of the limit is left, as a share of it. */
+static double headroom(const struct rule *rule, double number, double limit)
+{
+	double left = (limit - number) / fabs(limit);
+
+	return isfinite(left) ? (rule->at_least ? -left : left) : (double)NAN;
+}
+
+static void set_number(struct trial *t)
+{
+	struct rule_number *n = &t->result->number;
+	const struct rule *rule = t->rule;
+	const struct arena *keep = t->s->keep;
+
+	n->unit = t->code->unit;
+	n->at_least = rule->at_least;
+	n->warn_limit = limit_of(rule, PARAM_WARN)->value;
+	n->fail_limit = limit_of(rule, PARAM_FAIL)->value;
+	n->value = weigh_number(t->items, t->count, &t->scale, 0, false, *keep);
+	n->warn = n->fail = NAN;
+	if (!isnan(n->warn_limit) || !isnan(n->fail_limit))
+		n->warn = weigh_number(t->items, t->count, &t->scale, t->scale.warn, false, *keep);
+	if (!isnan(n->fail_limit))
+		n->fail = weigh_number(t->items, t->count, &t->scale, t->scale.fail, true, *keep);
+	n->warn_headroom =
+		headroom(rule, n->warn, isnan(n->warn_limit) ? n->fail_limit : n->warn_limit);
+	n->fail_headroom = headroom(rule, n->fail, n->fail_limit);
+}
+
+/* The subjects beyond a limit that together do not matter, in words. */
+static void tell_let_be(struct trial *t, double cost)
+{
+	struct rule_result *r = t->result;
+
+	for (ptrdiff_t i = 0; i < t->count; i++)
+		r->let_be += t->items[i].least.level && !t->items[i].is_waived;
+	if (r->let_be)
+		r->reason = arena_fmt(t->s->keep,
+			"%lld beyond the limit, which cost %.*s of the %s together: %.*s matters",
+			(long long)r->let_be, STR_ARG(unit_text(t->s->keep, cost, UNIT_RATIO)),
+			r->of_capacity ? "capacity" : "step",
+			STR_ARG(unit_text(t->s->keep, t->scale.warn, UNIT_RATIO)));
 }
 
 static void conclude(struct trial *t)
 {
 	struct rule_result *r = t->result;
+	const struct arena *keep = t->s->keep;
+	double cost, most;
+	bool together, ignored;
+	enum verdict least = weigh(t->items, t->count, &t->scale, false, *keep, &cost, &together);
+	enum verdict worst = weigh(t->items, t->count, &t->scale, true, *keep, &most, &ignored);
+	bool is_waived = false;
 
-	if (t->failed) {
-		r->verdict = VERDICT_FAIL;
-	} else if (r->unknown || t->broken || r->subjects < t->subject.rule->min_subjects) {
+	for (ptrdiff_t i = 0; i < t->count; i++)
+		is_waived |= t->items[i].is_waived;
+	if (r->subjects < t->rule->min_subjects)
+		worst = VERDICT_FAIL;
+	r->of_capacity = t->code->is_bytes;
+	r->verdict = least == VERDICT_FAIL	   ? VERDICT_FAIL
+		     : worst == VERDICT_FAIL	   ? VERDICT_INCONCLUSIVE
+		     : least == VERDICT_WARN	   ? VERDICT_WARN
+		     : worst == VERDICT_WARN	   ? VERDICT_INCONCLUSIVE
+		     : is_waived		   ? VERDICT_WAIVED
+		     : !r->subjects && !r->unknown ? VERDICT_NOT_APPLICABLE
+						   : VERDICT_PASS;
+	if (t->rule->gate && r->verdict == VERDICT_FAIL)
 		r->verdict = VERDICT_INCONCLUSIVE;
-		r->reason = inconclusive_reason(t);
-	} else if (t->warned) {
-		r->verdict = VERDICT_WARN;
-	} else if (t->waived) {
-		r->verdict = VERDICT_WAIVED;
-	} else if (!r->subjects) {
-		r->verdict = VERDICT_NOT_APPLICABLE;
+	r->cost = isfinite(cost) ? cost : (double)NAN;
+	if (t->code->is_share && t->code->unit == UNIT_RATIO && !isfinite(cost))
+		r->cost = fmax(0, weigh_number(t->items, t->count, &t->scale, 0, false, *keep));
+	if (r->verdict == VERDICT_NOT_APPLICABLE)
 		r->reason = nothing_reason(t);
-	} else {
-		r->verdict = VERDICT_PASS;
-	}
+	if (r->verdict == VERDICT_PASS)
+		tell_let_be(t, cost);
+	set_number(t);
+	add_findings(t, together);
+	if (r->verdict == VERDICT_INCONCLUSIVE)
+		r->reason = inconclusive_reason(t);
 }
 
 /* ---- gates -------------------------------------------------------------------------------- */
 
-/* The result of a gate that holds the rule up, or NULL. */
-static const struct rule_result *closed_gate(const struct session *s, const struct rule *rule)
+/* The first gate that holds the rule up, or NULL; a live rule demands all of them. */
+static const struct rule_result *closed_gate(
+	const struct session *s, const struct rule *rule, bool is_live)
 {
-	for (ptrdiff_t i = 0; i < s->rules->count; i++) {
-		const struct rule *gate = s->rules->items[i];
-		bool is_needed = rule->needs_all;
+	const struct rule_result *first = NULL;
 
-		for (ptrdiff_t k = 0; k < rule->need_count && !is_needed; k++)
-			is_needed = str_eq(rule->needs[k], gate->name);
-		if (gate->gate && is_needed && s->ret->results[i].verdict == VERDICT_INCONCLUSIVE)
-			return &s->ret->results[i];
-	}
-	return NULL;
+	for (ptrdiff_t i = 0; i < s->rules->count; i++)
+		for (ptrdiff_t k = 0; k < rule->gate_count; k++) {
+			struct rule_result *gate = &s->ret->results[i];
+
+			if (gate->verdict != VERDICT_INCONCLUSIVE ||
+				!str_eq(rule->gates[k]->name, s->rules->items[i]->name))
+				continue;
+			gate->is_demanded |= is_live;
+			first = first ? first : gate;
+		}
+	return first;
 }
 
-/* What the rule found is not to be trusted: only its number is told. */
-static void hold_up(struct trial *t, const struct rule_result *gate)
+/* What the rule found is not to be trusted: only how much is told. */
+static void hold_up(struct trial *t, const struct rule_result *gate, ptrdiff_t first_claim)
 {
 	struct rule_result *r = t->result;
 	struct session *s = t->s;
 
+	for (ptrdiff_t i = r->first_finding; i < s->ret->finding_count; i++)
+		r->withheld += s->ret->findings[i].verdict == VERDICT_FAIL ||
+			       s->ret->findings[i].verdict == VERDICT_WARN;
 	s->ret->finding_count = r->first_finding;
-	s->claim_count = t->first_claim;
+	s->claim_count = first_claim;
 	r->verdict = VERDICT_INCONCLUSIVE;
+	r->number = (struct rule_number){ t->code->unit, t->rule->at_least, NAN, NAN, NAN,
+		r->number.warn_limit, r->number.fail_limit, NAN, NAN };
+	r->cost = NAN;
+	r->let_be = 0;
 	r->closed_gate = gate->rule->name;
 	r->reason = arena_fmt(s->keep, "gate %.*s failed: %.*s", STR_ARG(gate->rule->name),
 		STR_ARG(gate->reason));
-	if (t->failed + t->warned)
-		r->withheld = arena_fmt(s->keep, "%lld of %lld subjects would not pass",
-			(long long)(t->failed + t->warned), (long long)r->subjects);
 }
 
 static bool judge_rule(struct session *s, ptrdiff_t index)
 {
 	const struct rule *rule = s->rules->items[index];
 	struct rule_result *r = &s->ret->results[index];
-	struct trial t = { .s = s,
-		.result = r,
-		.first_claim = s->claim_count,
-		.subject = { rule, rule->code, NULL, s->tables, s->context->base, s->keep } };
+	struct trial t = {
+		.s = s, .rule = rule, .code = rule->code, .result = r, .places_excuse = EXCUSE_NONE
+	};
+	ptrdiff_t first_claim = s->claim_count;
 
-	r->rule = rule;
-	r->first_finding = s->ret->finding_count;
+	*r = (struct rule_result){ .rule = rule,
+		.first_finding = s->ret->finding_count,
+		.cost = NAN,
+		.number = { t.code->unit, rule->at_least, NAN, NAN, NAN,
+			rule->params[PARAM_WARN].value, rule->params[PARAM_FAIL].value, NAN,
+			NAN } };
 	if (rule->severity == SEVERITY_OFF) {
 		r->verdict = VERDICT_OFF;
 		r->reason = arena_fmt(s->keep, "switched off in %.*s, line %lld",
 			STR_ARG(rule->severity_origin.file), (long long)rule->severity_origin.line);
 		return true;
 	}
-	if (rule->code->needs_baseline && !s->context->base && !table_count(s->tables, deltas)) {
+	if (t.code->needs_baseline && !s->context->base && !table_count(s->tables, deltas)) {
 		r->verdict = VERDICT_NOT_APPLICABLE;
 		r->reason = STR("there is no baseline to compare with (--baseline)");
 		return true;
 	}
-	if (!judge_rows(&t))
+	set_scale(&t);
+	/* No rows, whatever the rule says: SQLite need not look at it. */
+	bool is_empty = rule->from && !s->tables->items[rule->from - table_defs].count;
+	if (!is_empty && (!judge_places(&t) || !each_row(&t, &t.code->subjects, judge_row)))
 		return false;
 	conclude(&t);
-	const struct rule_result *gate = rule->gate ? NULL : closed_gate(s, rule);
+	const struct rule_result *gate = closed_gate(s, rule, r->verdict != VERDICT_NOT_APPLICABLE);
 	if (gate)
-		hold_up(&t, gate);
+		hold_up(&t, gate, first_claim);
 	for (ptrdiff_t i = 0; !gate && i < s->ret->waiver_count; i++)
 		if (str_eq(s->ret->waivers[i].waiver->rule.text, rule->name))
 			s->ret->waivers[i].judged = true;
+	r->is_demanded |= rule->required;
+	for (ptrdiff_t i = 0; i < s->context->judged_count; i++)
+		r->is_demanded |= str_eq(s->context->judged[i], rule->name);
 	r->finding_count = s->ret->finding_count - r->first_finding;
 	return true;
 }
 
 /* ---- the run ------------------------------------------------------------------------------ */
 
-/* The order in which findings are shown. */
+/* The order in which findings are shown: seconds first, then bytes. */
 static int by_rank(const void *a, const void *b)
 {
 	static const int ranks[] = { [VERDICT_FAIL] = 0,
@@ -420,10 +911,13 @@ static int by_rank(const void *a, const void *b)
 		[VERDICT_INCONCLUSIVE] = 3 };
 	const struct finding *x = a, *y = b;
 	double gx = isnan(x->gain_s) ? -1 : x->gain_s, gy = isnan(y->gain_s) ? -1 : y->gain_s;
+	double bx = isnan(x->bytes) ? -1 : x->bytes, by = isnan(y->bytes) ? -1 : y->bytes;
 	int order = ranks[x->verdict] - ranks[y->verdict];
 
 	if (!order)
 		order = (gx < gy) - (gx > gy);
+	if (!order)
+		order = (bx < by) - (bx > by);
 	if (!order)
 		order = str_cmp(x->rule->name, y->rule->name);
 	if (!order)
@@ -442,13 +936,13 @@ static enum verdict run_verdict(const struct session *s)
 	bool failed = false, open = false, warned = false, good = false;
 
 	for (ptrdiff_t i = 0; i < s->ret->result_count; i++) {
-		const struct rule *rule = s->ret->results[i].rule;
-		enum verdict v = s->ret->results[i].verdict;
+		const struct rule_result *r = &s->ret->results[i];
 
-		failed |= v == VERDICT_FAIL;
-		open |= v == VERDICT_INCONCLUSIVE && (rule->gate || rule->required);
-		warned |= v == VERDICT_WARN;
-		good |= (v == VERDICT_PASS || v == VERDICT_WAIVED) && !rule->gate;
+		failed |= r->verdict == VERDICT_FAIL;
+		open |= r->verdict == VERDICT_INCONCLUSIVE && r->is_demanded;
+		warned |= r->verdict == VERDICT_WARN;
+		good |= (r->verdict == VERDICT_PASS || r->verdict == VERDICT_WAIVED) &&
+			!r->rule->gate;
 	}
 	return failed	? VERDICT_FAIL
 	       : open	? VERDICT_INCONCLUSIVE
@@ -463,6 +957,37 @@ static void set_run_gain(struct tables *tables, double gain_s)
 		table_rows(tables, run)[i].gain_s = gain_s;
 }
 
+/* Credits all claims anew; claims themselves stay as they are. */
+static double credit_all(const struct session *s)
+{
+	struct claim *claims = arena_make(s->keep, struct claim, s->claim_count + 1);
+
+	if (s->claim_count)
+		memcpy(claims, s->claims, (size_t)s->claim_count * sizeof(*claims));
+	return credit(s->tables, claims, s->claim_count, s->ret->findings, s->keep);
+}
+
+enum turn { TURN_GATES, TURN_RULES, TURN_BACKSTOPS, TURNS };
+
+static enum turn turn_of(const struct rule *rule)
+{
+	return rule->gate ? TURN_GATES : rule->code->is_backstop ? TURN_BACKSTOPS : TURN_RULES;
+}
+
+static bool judge_all(struct session *s)
+{
+	bool ok = true;
+
+	for (int turn = 0; turn < TURNS; turn++) {
+		if (turn == TURN_BACKSTOPS && table_count(s->tables, run))
+			s->explained = credit_all(s) / table_rows(s->tables, run)[0].step_time_s;
+		for (ptrdiff_t i = 0; i < s->rules->count && ok; i++)
+			if ((int)turn_of(s->rules->items[i]) == turn)
+				ok = judge_rule(s, i);
+	}
+	return ok;
+}
+
 bool judge(const struct ruleset *rules, struct tables *tables, const struct judge_context *context,
 	struct arena *keep, struct judgement *ret, struct diag *err)
 {
@@ -472,6 +997,7 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 		.today = context->today,
 		.keep = keep,
 		.ret = ret,
+		.explained = NAN,
 		.err = err };
 
 	if (!s.today.p && table_count(tables, run)) /* so that an old profile keeps its verdict */
@@ -483,15 +1009,11 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 		ret->waivers[ret->waiver_count++].waiver = rules->waivers[i];
 	set_run_gain(tables, NAN); /* of an earlier judgement */
 	engine_show(rules->engine, tables, context->base);
-	bool ok = true;
-	for (int gates = 1; gates >= 0; gates--)
-		for (ptrdiff_t i = 0; i < s.rules->count && ok; i++)
-			if (s.rules->items[i]->gate == gates)
-				ok = judge_rule(&s, i);
+	bool ok = judge_all(&s);
 	engine_show(rules->engine, NULL, NULL);
 	if (!ok)
 		return false;
-	ret->gain_s = credit(tables, s.claims, s.claim_count, ret->findings, keep);
+	ret->gain_s = credit_all(&s);
 	set_run_gain(tables, ret->gain_s);
 	if (ret->finding_count)
 		qsort(ret->findings, (size_t)ret->finding_count, sizeof(*ret->findings), by_rank);

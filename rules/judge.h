@@ -1,9 +1,13 @@
 /*
  * Judging: a rule set against the tables of a run.
  *
- * Never green by absence: a NULL where or assert is inconclusive and names the missing columns; a
- * failed gate makes the rules that need it inconclusive.  Each second of gain is credited to one
- * finding only, and all gains together never exceed step time minus ideal.
+ * Limits say what is wrong, `matters` whether it is worth a build.  The findings of a rule are the
+ * subjects beyond their warning limit; what they cost adds up, and decides.
+ *
+ * Never green by absence: what is not known may be good or bad, and cost between nothing and the
+ * time the subject takes.  A rule is inconclusive when a worse verdict is possible; the missing
+ * columns are named.  A closed gate makes the rules that need it inconclusive.  Each second of gain
+ * is credited to one finding only, and all gains together never exceed step time minus ideal.
  *
  * SQLite evaluates the expressions over virtual tables; the authorizer allows reading the tables
  * and calling an allow-list of functions, and the budget is virtual-machine steps, so a verdict
@@ -32,8 +36,17 @@ struct evidence {
 	struct str column;
 	enum unit unit;
 	bool is_text, is_null;
+	bool is_param; /* of the rule, not measured */
 	double real;
 	struct str text;
+};
+
+/* A row that makes up a part of a run's number. */
+struct found_place {
+	struct str subject, name;
+	double value;
+	struct str source_file, scope;
+	double source_line;
 };
 
 /* What the report before this one found bad. */
@@ -51,6 +64,9 @@ struct judge_context {
 	bool has_previous;	   /* there was a report before */
 	const struct sighting *seen;
 	ptrdiff_t seen_count;
+	/* Rules that the baseline or the previous report could judge: to be open is news. */
+	const struct str *judged;
+	ptrdiff_t judged_count;
 };
 
 /*
@@ -59,14 +75,18 @@ struct judge_context {
  */
 struct finding {
 	const struct rule *rule;
-	enum verdict verdict;	   /* FAIL, WARN, WAIVED or INCONCLUSIVE; never FAIL for a gate */
-	struct str subject;	   /* the row's key: stable over recompiles */
-	struct str name;	   /* the row's name, for people */
-	struct str message;	   /* the rule's message filled in */
-	struct evidence *evidence; /* columns the failing expression read, params after them */
+	enum verdict verdict; /* FAIL, WARN, WAIVED or INCONCLUSIVE; never FAIL for a gate */
+	struct str subject;   /* the row's key: stable over recompiles */
+	struct str name;      /* the row's name, for people */
+	struct str message, cause, fix; /* the rule's, filled in */
+	struct evidence *evidence;	/* columns the failing expression read, params after them */
 	ptrdiff_t evidence_count;
-	double gain_s;		       /* credited seconds per step, NaN when the rule gives none */
-	double claimed_s;	       /* before crediting each second once */
+	double value;	  /* the number that is limited; NaN: not known, or none */
+	double gain_s;	  /* credited seconds per step, NaN when the rule gives none */
+	double claimed_s; /* before crediting each second once */
+	double bytes;	  /* that it would give back; NaN: none, or not known */
+	const struct found_place *places; /* what makes up the value, the largest first */
+	ptrdiff_t place_count;
 	struct str source_file, scope; /* where to look; missing when unknown */
 	double source_line;
 	struct str missing;	/* INCONCLUSIVE: the columns that were NULL, comma separated */
@@ -76,14 +96,34 @@ struct finding {
 	bool known;   /* it failed in the report before, too */
 };
 
+#define PLACES_KEPT 20 /* of a finding: what a reader looks through */
+
+/*
+ * A rule's number.  Of one subject its value; of many the smallest limit at which `matters` would
+ * let it pass, one for the warning, one for the failure.  NaN: not known, or it would pass at any.
+ */
+struct rule_number {
+	enum unit unit;
+	bool at_least;
+	double value;			     /* of the worst subject */
+	double warn, fail;		     /* numbers */
+	double warn_limit, fail_limit;	     /* NaN: none */
+	double warn_headroom, fail_headroom; /* share of the limit that is left; < 0: beyond it */
+};
+
 struct rule_result {
 	const struct rule *rule;
-	enum verdict verdict;	 /* the worst of its subjects, or the reason there are none */
-	int64_t subjects;	 /* rows the where clause selected */
-	int64_t unknown;	 /* rows whose where or assert was NULL */
+	enum verdict verdict; /* what its subjects come to, or the reason there are none */
+	int64_t subjects;     /* rows the where clause selected */
+	int64_t unknown;      /* rows of which something that is asked for was NULL */
+	int64_t let_be;	      /* subjects beyond a limit that together do not matter */
+	double cost;	      /* of its findings together, or of what it let be: a share */
+	bool of_capacity;     /* of the memory, else of the step */
+	struct rule_number number;
 	struct str reason;	 /* for NOT_APPLICABLE, INCONCLUSIVE and OFF: why, for people */
 	struct str closed_gate;	 /* the gate that holds it up; else missing */
-	struct str withheld;	 /* what it found meanwhile: a number, no names */
+	int64_t withheld;	 /* what it found meanwhile: subjects, no names */
+	bool is_demanded;	 /* that it is open makes the run so */
 	ptrdiff_t first_finding; /* while judging; findings are sorted afterwards */
 	ptrdiff_t finding_count; /* 0 when a gate holds the rule up: they are not to be trusted */
 };
@@ -102,8 +142,9 @@ struct judgement {
 	ptrdiff_t finding_count;
 	double gain_s; /* sum of credited gains, per step; run.gain_s too */
 	/*
-	 * Of the whole, as the exit status has it: fail; inconclusive if a gate or a required rule
-	 * is; warn; inconclusive if any rule is, or none but gates passed; pass.
+	 * Of the whole, as the exit status has it: fail; inconclusive if a gate that a live rule
+	 * needs, a required rule, or one that could be judged before is open; warn; pass;
+	 * inconclusive if no rule but gates passed.
 	 */
 	enum verdict verdict;
 	struct waiver_result *waivers; /* of all rules, in order of reading */
@@ -115,9 +156,9 @@ struct judgement {
  * for a rule that runs past its budget.  For one thread at a time; a forked process may go on with
  * what its parent compiled, since nothing of a connection in memory is shared.
  *
- * A gate whose assert is false is INCONCLUSIVE, not FAIL: the profile lacks the evidence, and that
- * is no verdict on the program.  Rules that need it are INCONCLUSIVE with the gate's name in their
- * reason.
+ * A gate that would fail is INCONCLUSIVE: the profile lacks the evidence, and that is no verdict on
+ * the program.  Rules that need it are INCONCLUSIVE with the gate's name.  One that only warns
+ * closes nothing.
  */
 bool judge(const struct ruleset *rules, struct tables *tables, const struct judge_context *context,
 	struct arena *keep, struct judgement *ret, struct diag *err);

@@ -1,8 +1,11 @@
 /* Message templates.  See message.h. */
 #include "rules/message.h"
 
+#include <math.h>
+
 #include "base/out.h"
 #include "base/text.h"
+#include "rules/compile.h"
 #include "rules/dimension.h"
 
 #define UNIT_BIT(u) (1u << UNIT_##u)
@@ -32,8 +35,7 @@ enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 struct template_reader {
 	struct str text;
 	ptrdiff_t at;
-	const struct table_def *rows;
-	struct rule *rule;
+	const struct template_names *names;
 	struct arena *keep;
 	struct template *ret;
 	struct sql_fault *fault;
@@ -52,32 +54,48 @@ static struct str slice(const struct template_reader *r, ptrdiff_t from, ptrdiff
 
 /* ---- fields ------------------------------------------------------------------------------- */
 
+static void column_piece(struct piece *piece, const struct column *c, enum piece_kind kind)
+{
+	piece->kind = kind;
+	piece->column = c;
+	piece->unit = c->unit;
+	piece->is_text = c->type == COLUMN_TEXT;
+}
+
 static bool find_field(struct template_reader *r, struct str name, struct piece *piece)
 {
-	const struct table_def *def = r->rows;
+	const struct column *c = table_column(r->names->rows, name);
+	struct rule_param *param = rule_param_named(r->names->rule, name);
+	struct str of_run = name;
 
-	if (str_take(&name, STR("run."))) {
-		def = &table_defs[TABLE_run];
-		piece->of_run = true;
-	}
-	piece->column = table_column(def, name);
-	struct rule_param *param =
-		piece->column || piece->of_run ? NULL : rule_param_named(r->rule, name);
-	if (piece->column)
-		piece->unit = piece->column->unit;
-	if (param) {
+	if (c) {
+		column_piece(piece, c, PIECE_COLUMN);
+	} else if (param) {
 		param->used = true;
+		piece->kind = PIECE_PARAM;
 		piece->param = param;
 		piece->unit = param->unit;
+	} else if (str_eq(name, STR("value"))) {
+		piece->kind = PIECE_VALUE;
+		piece->unit = r->names->value_unit;
+	} else if (str_eq(name, STR("places"))) {
+		piece->kind = PIECE_PLACES;
+		piece->is_text = true;
+	} else {
+		str_take(&of_run, STR("run."));
+		c = table_column(&table_defs[TABLE_run], of_run);
+		if (c)
+			column_piece(piece, c, PIECE_RUN);
 	}
-	return piece->column || param;
+	return c || param || piece->kind != PIECE_TEXT;
 }
 
 static bool unknown_field(struct template_reader *r, struct str name)
 {
+	const struct rule *rule = r->names->rule;
 	bool of_run = str_starts(name, STR("run."));
-	const struct table_def *def = of_run ? &table_defs[TABLE_run] : r->rows;
-	ptrdiff_t count = 0, params = of_run ? 0 : r->rule->param_count;
+	const struct table_def *def = of_run ? &table_defs[TABLE_run] : r->names->rows;
+	ptrdiff_t count = 0, params = of_run ? 0 : rule->param_count;
 	struct str *names = arena_make(r->keep, struct str, def->column_count + params + 1);
 
 	for (ptrdiff_t i = 0; i < def->column_count; i++)
@@ -85,7 +103,7 @@ static bool unknown_field(struct template_reader *r, struct str name)
 			of_run ? arena_fmt(r->keep, "run.%.*s", STR_ARG(def->columns[i].name))
 			       : def->columns[i].name;
 	for (ptrdiff_t i = 0; i < params; i++)
-		names[count++] = r->rule->params[i].name;
+		names[count++] = rule->params[i].name;
 	struct str hint = did_you_mean(r->keep, name, names, count);
 	return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, r->at, name.len,
 		"'%.*s' is neither a column of %.*s nor a parameter%.*s", STR_ARG(name),
@@ -112,7 +130,7 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 			"there is no format '%.*s'%.*s", STR_ARG(name), STR_ARG(hint));
 	}
 	piece->brief = !f->units;
-	if (piece->column && piece->column->type == COLUMN_TEXT)
+	if (piece->is_text)
 		return piece->brief ||
 		       sql_fail(r->fault, r->keep, DIAG_RULE_TYPE, at, name.len,
 			       "%.*s is a text and takes no format but 'brief'", STR_ARG(field));
@@ -130,20 +148,51 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 	return true;
 }
 
-/* Between the braces: field or field:format. */
+static bool is_format(struct str name)
+{
+	for (int i = 0; i < FORMATS; i++)
+		if (str_eq(formats[i].name, name))
+			return true;
+	return false;
+}
+
+static bool is_name(struct str s)
+{
+	return str_only(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+}
+
+/* Between the braces: field, or field:format.  What is more than a name is an expression. */
 static bool read_field(struct template_reader *r)
 {
-	struct str rest = str_from_offset(r->text, r->at), name, format;
-	ptrdiff_t len = str_find_char(rest, '}');
+	struct str rest = str_from_offset(r->text, r->at), name, format = STR("");
+	ptrdiff_t len = str_find_char(rest, '}'), colon;
 	struct piece *piece = add(r);
 
 	if (len < 0)
 		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 1,
 			"this brace is never closed; a brace itself is written {{");
-	bool has_format = str_cut(str_head(rest, len), ':', &name, &format);
-	if (!find_field(r, name, piece))
-		return unknown_field(r, name);
-	if (has_format && !apply_format(r, name, format, r->at + name.len + 1, piece))
+	name = str_head(rest, len);
+	colon = str_rfind_char(name, ':');
+	if (colon >= 0) {
+		format = str_from_offset(name, colon + 1);
+		if (is_format(format) || is_name(str_head(name, colon)))
+			name = str_head(name, colon);
+		else
+			format = STR("");
+	}
+	if (is_name(name)) {
+		if (!find_field(r, name, piece))
+			return unknown_field(r, name);
+	} else {
+		struct template_names n = *r->names;
+
+		piece->kind = PIECE_EXPRESSION;
+		piece->expression =
+			n.compile(n.arg, name, r->at, &piece->unit, &piece->is_text, r->fault);
+		if (!piece->expression)
+			return false;
+	}
+	if (name.len < len && !apply_format(r, name, format, r->at + name.len + 1, piece))
 		return false;
 	r->at += len + 1;
 	return true;
@@ -160,7 +209,7 @@ static bool read_brace(struct template_reader *r, char c)
 	if (c == '{') {
 		r->part = r->ret->count;
 		r->part_at = r->at++ - 1;
-		add(r);
+		add(r)->kind = PIECE_PART;
 		return true;
 	}
 	if (r->part < 0)
@@ -171,10 +220,10 @@ static bool read_brace(struct template_reader *r, char c)
 	return true;
 }
 
-bool template_compile(struct str text, const struct table_def *rows, struct rule *rule,
-	struct arena *keep, struct template *ret, struct sql_fault *fault)
+bool template_compile(struct str text, const struct template_names *names, struct arena *keep,
+	struct template *ret, struct sql_fault *fault)
 {
-	struct template_reader r = { text, 0, rows, rule, keep, ret, fault, -1, 0 };
+	struct template_reader r = { text, 0, names, keep, ret, fault, -1, 0 };
 	ptrdiff_t from = 0;
 
 	*ret = (struct template){ NULL, 0, 0 };
@@ -199,46 +248,77 @@ bool template_compile(struct str text, const struct table_def *rows, struct rule
 
 /* ---- filling ------------------------------------------------------------------------------ */
 
-/* The row that the piece's column is of; NULL: what it holds is not known. */
-static const void *piece_row(
-	const struct piece *piece, const void *row, const struct tables *tables)
+/* False when it is not known. */
+static bool piece_cell(const struct piece *p, const struct template_values *v, struct extra *ret)
 {
-	if (piece->of_run)
-		row = table_count(tables, run) ? tables->items[TABLE_run].rows : NULL;
-	return row && !cell_is_null(piece->column, row) ? row : NULL;
+	const void *row = v->row;
+
+	*ret = (struct extra){ { NULL, 0 }, NAN };
+	switch (p->kind) {
+	case PIECE_RUN:
+		row = table_count(v->tables, run) ? v->tables->items[TABLE_run].rows : NULL;
+		/* fall through */
+	case PIECE_COLUMN:
+		if (!row || cell_is_null(p->column, row))
+			return false;
+		if (p->is_text)
+			ret->text = cell_text(p->column, row);
+		else
+			ret->real = cell_real(p->column, row);
+		return true;
+	case PIECE_PARAM:
+		ret->real = rule_param_named(v->rule, p->param->name)->value;
+		return !isnan(ret->real);
+	case PIECE_VALUE:
+		ret->real = v->value;
+		return !isnan(v->value);
+	case PIECE_PLACES:
+		ret->text = v->places;
+		return v->places.len > 0;
+	case PIECE_EXPRESSION:
+		*ret = v->extras[expression_extra(p->expression)];
+		return ret->text.p || !isnan(ret->real);
+	case PIECE_TEXT:
+	case PIECE_PART:
+		break;
+	}
+	return true;
 }
 
-static struct str piece_text(const struct piece *piece, const struct rule *rule, const void *row,
-	const struct tables *tables, struct arena *keep)
+static struct str piece_text(
+	const struct piece *p, const struct template_values *v, struct arena *keep)
 {
-	const struct rule_param *param =
-		piece->param ? rule_param_named(rule, piece->param->name) : NULL;
-	enum unit unit = piece->bare ? UNIT_NONE : piece->unit;
+	enum unit unit = p->bare ? UNIT_NONE : p->unit;
+	struct extra cell;
 
-	if (param) /* without a format as the rule file says it */
-		return piece->formatted ? unit_text(keep, param->value, unit) : param->text;
-	if (!piece->column)
-		return piece->text;
-	row = piece_row(piece, row, tables);
-	if (!row)
+	if (p->kind == PIECE_TEXT || p->kind == PIECE_PART)
+		return p->text;
+	if (!piece_cell(p, v, &cell))
 		return STR("unknown");
-	if (piece->column->type == COLUMN_TEXT)
-		return piece->brief ? text_brief(keep, cell_text(piece->column, row))
-				    : cell_text(piece->column, row);
-	return unit_text(keep, cell_real(piece->column, row), unit);
+	if (p->kind == PIECE_PARAM && !p->formatted) {
+		const struct rule_param *param = rule_param_named(v->rule, p->param->name);
+
+		if (param->text.p) /* as the rule file says it */
+			return param->text;
+	}
+	if (cell.text.p)
+		return p->brief ? text_brief(keep, cell.text) : cell.text;
+	return unit_text(keep, cell.real, unit);
 }
 
-struct str template_fill(const struct template *t, const struct rule *rule, const void *row,
-	const struct tables *tables, struct arena *keep)
+struct str template_fill(
+	const struct template *t, const struct template_values *v, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
+	struct extra ignored;
 
 	for (ptrdiff_t i = 0; i < t->count; i++) {
 		const struct piece *piece = &t->pieces[i];
-		out_str(o, piece_text(piece, rule, row, tables, keep));
+
+		out_str(o, piece_text(piece, v, keep));
 		bool is_known = true; /* all fields of the part that begins here */
 		for (const struct piece *p = piece + 1; p <= piece + piece->part; p++)
-			is_known &= !p->column || piece_row(p, row, tables);
+			is_known &= piece_cell(p, v, &ignored);
 		if (!is_known)
 			i += piece->part;
 	}

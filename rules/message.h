@@ -1,10 +1,11 @@
 /*
- * Message templates: "{name} takes {p50_s:time}, {efficiency:percent} of its {bound} roofline".
+ * Texts with numbers in them: "{name} takes {p50_s:time}, {efficiency:percent} of its roofline".
  *
- * A field is a column of the row, a parameter of the rule or run.<column>; without a format it is
- * shown by its unit.  A part between {? and } ("gathers{? over {group_size:count} devices}") is
- * left out when one of its fields is not known.  {{ and }} are braces.  Templates are compiled when
- * the rule file is loaded, so an unknown field is an error with a caret and never a hole in a
+ * A field is a column of the row, a parameter or limit of the rule, value, places, run.<column>, a
+ * column of the run that the row has none of, or an SQL expression over the row; without a format
+ * it is shown by its unit.  A part between {? and } ("gathers{? over {group_size:count} devices}")
+ * is left out when one of its fields is not known.  {{ and }} are braces.  Templates are compiled
+ * when the rule file is loaded, so an unknown field is an error with a caret and never a hole in a
  * report.  Private to rules/.
  */
 #ifndef RULES_MESSAGE_H
@@ -12,16 +13,31 @@
 
 #include "rules/engine.h"
 
+struct expression;
+
+enum piece_kind {
+	PIECE_TEXT,
+	PIECE_COLUMN, /* of the row */
+	PIECE_RUN,    /* column of the run */
+	PIECE_PARAM,
+	PIECE_VALUE,	  /* the number that is limited */
+	PIECE_PLACES,	  /* what makes it up, the largest first */
+	PIECE_EXPRESSION, /* computed with the row */
+	PIECE_PART,	  /* so many pieces behind this may be left out */
+};
+
 struct piece {
-	struct str text;	     /* literal, unless one of the next is set */
-	const struct column *column; /* of the row, or of the run */
-	bool of_run;
+	enum piece_kind kind;
+	struct str text; /* literal */
+	const struct column *column;
 	const struct rule_param *param;
+	struct expression *expression;
+	bool is_text;
 	bool formatted; /* the template says how */
 	bool brief;	/* of a text: without its middle, when that is long */
 	bool bare;	/* without its unit */
 	enum unit unit; /* to show it with */
-	ptrdiff_t part; /* so many pieces behind this are a part that may be left out; 0: none */
+	ptrdiff_t part;
 };
 
 struct template
@@ -30,11 +46,37 @@ struct template
 	ptrdiff_t count, cap;
 };
 
+/* What an expression of a text came to: a text when it has one, else a number; NaN: not known. */
+struct extra {
+	struct str text;
+	double real;
+};
+
+struct template_names {
+	const struct table_def *rows;
+	struct rule *rule;
+	enum unit value_unit;
+	/* An expression between braces, so many bytes into the text; NULL and a fault. */
+	struct expression *(*compile)(void *arg, struct str sql, ptrdiff_t at, enum unit *unit,
+		bool *is_text, struct sql_fault *fault);
+	void *arg;
+};
+
+/* What a template is filled with. */
+struct template_values {
+	const struct rule
+		*rule; /* its parameters' values, which profiles: may have changed since */
+	const void *row;
+	const struct tables *tables;
+	double value;
+	struct str places;
+	const struct extra *extras; /* by expression */
+};
+
 /* Parameters met are marked as used. */
-bool template_compile(struct str text, const struct table_def *rows, struct rule *rule,
-	struct arena *keep, struct template *ret, struct sql_fault *fault);
-/* `rule` has the parameters' values, which profiles: may have changed since. */
-struct str template_fill(const struct template *t, const struct rule *rule, const void *row,
-	const struct tables *tables, struct arena *keep);
+bool template_compile(struct str text, const struct template_names *names, struct arena *keep,
+	struct template *ret, struct sql_fault *fault);
+struct str template_fill(
+	const struct template *t, const struct template_values *v, struct arena *keep);
 
 #endif

@@ -49,13 +49,17 @@ void unknown_function(struct parser *p, const struct token *t)
 }
 
 /* A column of any table in reach; *known becomes false when the name may be right nonetheless. */
-static const struct column *resolve(const struct parser *p, struct str name, bool *known)
+static const struct column *resolve(
+	const struct parser *p, struct str name, bool *known, const struct table_def **table)
 {
 	for (const struct scope *s = p->scope; s; s = s->outer) {
 		for (ptrdiff_t i = 0; i < s->table_count; i++) {
 			const struct table_def *def = s->tables[i].def;
 			const struct column *c = def ? find_column(def, name) : NULL;
 
+			*table = def;
+			if (c && s == p->row && i > 0) /* the run's, in reach of every row */
+				reads_add(p->names->run, p->keep, def, c);
 			if (c)
 				return c;
 		}
@@ -106,7 +110,7 @@ static void unknown_column(struct parser *p, const struct token *t)
 
 	if (names_param(p, t))
 		return;
-	if (s && !s->outer && s->table_count == 1 && s->tables[0].def) {
+	if (s && s == p->row) {
 		unknown_column_of(p, t, s->tables[0].def);
 		return;
 	}
@@ -160,13 +164,14 @@ static struct value qualified(struct parser *p, const struct token *table)
 struct value name_value(struct parser *p)
 {
 	const struct token *t = token_next(p);
+	const struct table_def *table;
 	bool known = true;
 
 	if (token_accept(p, "."))
 		return qualified(p, t);
-	const struct column *c = resolve(p, t->text, &known);
+	const struct column *c = resolve(p, t->text, &known, &table);
 	if (c && p->names->reads && p->scope == p->row)
-		reads_add(p->names->reads, p->keep, p->names->table, c);
+		reads_add(p->names->reads, p->keep, table, c);
 	if (c)
 		return column_value(c);
 	if (known)

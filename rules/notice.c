@@ -31,7 +31,7 @@ struct str notice_kind_name(enum notice_kind kind)
 #define KEY(member, type, need, words, count, meaning)                                             \
 	{                                                                                          \
 		STR_INIT(#member), type, offsetof(struct notice, member), -1, need, words, count,  \
-			STR_INIT(meaning)                                                          \
+			STR_INIT(meaning), NULL                                                    \
 	}
 
 static const struct rule_key notice_keys[] = {
@@ -71,7 +71,7 @@ static bool read_notice(
 const struct section notice_section = { "a notification",
 	"{ kind: slack, url_from: ROOFLINT_SLACK_URL }",
 	"a map from names to targets: team-chat: { kind: slack, url_from: ROOFLINT_SLACK_URL }",
-	notice_keys, sizeof(notice_keys) / sizeof(notice_keys[0]), false, read_notice };
+	notice_keys, sizeof(notice_keys) / sizeof(notice_keys[0]), SECTION_MAP, read_notice };
 
 /* ---- on the command line --------------------------------------------------------------------- */
 

@@ -1,9 +1,12 @@
 /* Reading one rule file: the document, its sections, and rules.  See parse.h. */
 #include "rules/parse.h"
 
+#include <math.h>
 #include <stdarg.h>
 
 #include "rules/engine.h"
+
+static const struct section noise_section, step_section;
 
 enum { RULE_NAME_MAX = 64 }; /* it becomes a JUnit case, an anchor and a column of every report */
 
@@ -20,7 +23,21 @@ bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum di
 	va_start(args, fmt);
 	struct str text = arena_vfmt(r->keep, fmt, args);
 	va_end(args);
-	return diag_caret(r->err, id, doc_place(r->doc, node), "%.*s", STR_ARG(text));
+	diag_caret(r->err, id, doc_place(r->doc, node), "%.*s", STR_ARG(text));
+	return mistake_note(r->set->mistakes, r->keep, r->err);
+}
+
+bool mistake_note(struct mistakes *m, struct arena *keep, const struct diag *err)
+{
+	struct str text = str_from(err->text);
+
+	for (ptrdiff_t i = 0; m && i < m->count; i++)
+		if (str_eq(m->items[i].text, text))
+			return false;
+	if (m)
+		*arena_push(keep, m->items, m->count, m->cap) =
+			(struct diag_note){ err->id, arena_str(keep, text) };
+	return false;
 }
 
 struct str words_joined(
@@ -44,18 +61,34 @@ const struct rule_key *section_key(const struct section *section, struct str nam
 	return NULL;
 }
 
+static ptrdiff_t opened(struct str sql)
+{
+	ptrdiff_t depth = 0;
+
+	for (ptrdiff_t i = 0; i < sql.len; i++)
+		depth += (sql.p[i] == '(') - (sql.p[i] == ')');
+	return depth;
+}
+
 static bool unknown_key(const struct rule_reader *r, const struct section *section,
-	struct str owner, const struct doc_node *key, const void *entry)
+	struct str owner, const struct doc_node *map, ptrdiff_t at)
 {
 	enum { LISTED_MOST = 8 }; /* all keys of an entry are named only when they are few */
 	struct str *names = arena_make(r->keep, struct str, section->count);
+	const struct doc_node *key = map->pairs[at].key,
+			      *last = at ? map->pairs[at - 1].value : NULL;
 
 	for (int i = 0; i < section->count; i++)
 		names[i] = section->keys[i].name;
+	if (last && last->kind == DOC_SCALAR && !last->quoted && opened(last->text) > 0)
+		return node_fail(r, last, DIAG_RULE_SCHEMA,
+			"%.*s.%.*s: quote this expression: its comma ends it inside { }",
+			STR_ARG(owner), STR_ARG(map->pairs[at - 1].key->text));
 	struct str hint = did_you_mean(r->keep, key->text, names, section->count);
-	if (!hint.len && section == &rule_section && rule_param_named(entry, key->text))
-		hint = arena_fmt(r->keep, "; parameters stand under params: { %.*s: ... }",
-			STR_ARG(key->text));
+	if (section == &rule_section &&
+		(str_eq(key->text, STR("warn")) || str_eq(key->text, STR("fail")) ||
+			str_eq(key->text, STR("limit"))))
+		hint = STR("; limits are at_most: { warn, fail }, or at_least");
 	else if (!hint.len && section->count <= LISTED_MOST)
 		hint = arena_fmt(r->keep, "; it has %.*s",
 			STR_ARG(words_joined(r->keep, names, section->count, " and ")));
@@ -66,6 +99,8 @@ static bool unknown_key(const struct rule_reader *r, const struct section *secti
 bool entry_read(const struct rule_reader *r, const struct section *section, struct str owner,
 	const struct doc_node *at, const struct doc_node *map, void *entry)
 {
+	bool ok = true;
+
 	if (map->kind != DOC_MAP)
 		return node_fail(r, map, DIAG_RULE_SCHEMA, "%.*s: %s is a map of keys, such as %s",
 			STR_ARG(owner), section->entry, section->example);
@@ -73,27 +108,34 @@ bool entry_read(const struct rule_reader *r, const struct section *section, stru
 		const struct doc_pair *pair = &map->pairs[i];
 		const struct rule_key *key = section_key(section, pair->key->text);
 
-		if (!key)
-			return unknown_key(r, section, owner, pair->key, entry);
-		if (!value_set(r, owner, key, pair->value, entry))
-			return false;
+		ok &= key ? value_set(r, owner, key, pair->value, entry)
+			  : unknown_key(r, section, owner, map, i);
+		if (!ok && !key && opened(i ? map->pairs[i - 1].value->text : STR("")) > 0)
+			break; /* the rest of the map is what the expression lost */
 	}
 	for (int i = 0; i < section->count; i++)
 		if (section->keys[i].need == REQUIRED && !doc_get(map, section->keys[i].name))
-			return node_fail(r, at, DIAG_RULE_SCHEMA, "%.*s: %s needs '%.*s'",
+			ok = node_fail(r, at, DIAG_RULE_SCHEMA, "%.*s: %s needs '%.*s'",
 				STR_ARG(owner), section->entry, STR_ARG(section->keys[i].name));
-	return true;
+	return ok;
 }
 
 /* ---- the document ------------------------------------------------------------------------- */
 
-/* In the order in which they are read: waivers speak of rules. */
+/* In the order in which they are read: rules are of groups, and waivers speak of rules. */
 const struct document_key document_keys[] = {
 	{ STR_INIT("version"), STR_INIT("1"), NULL },
 	{ STR_INIT("extends"), STR_INIT("recommended, strict, fleet, or a file"), NULL },
+	{ STR_INIT("matters"), STR_INIT("what is worth a warning, and a build"), &matters_section },
+	{ STR_INIT("noise"), STR_INIT("between runs, before baselines show it"), &noise_section },
+	{ STR_INIT("step"), STR_INIT("glob of the annotation or program that is the step"),
+		&step_section },
+	{ STR_INIT("sets"), STR_INIT("gates under one name, for needs"), &set_section },
+	{ STR_INIT("groups"), STR_INIT("what all rules of a group have in common"),
+		&group_section },
 	{ STR_INIT("rules"), STR_INIT("by name: new ones, or changes to inherited ones"),
 		&rule_section },
-	{ STR_INIT("waivers"), STR_INIT("findings that a team has accepted, up to a ceiling"),
+	{ STR_INIT("waivers"), STR_INIT("findings that a team has accepted, up to a limit"),
 		&waiver_section },
 	{ STR_INIT("profiles"), STR_INIT("changes for some workloads, by name or label"),
 		&profile_section },
@@ -131,9 +173,11 @@ bool document_check(const struct rule_reader *r, const struct doc_node **extends
 	if (root->kind != DOC_MAP)
 		return node_fail(r, root, DIAG_RULE_SCHEMA,
 			"a rule file is a map with the keys version, extends and rules");
+	bool ok = true;
 	for (ptrdiff_t i = 0; i < root->count; i++)
-		if (!check_document_key(r, root->pairs[i].key))
-			return false;
+		ok &= check_document_key(r, root->pairs[i].key);
+	if (!ok)
+		return false;
 	if (!version)
 		return node_fail(r, root, DIAG_RULE_SCHEMA, "a rule file begins with 'version: 1'");
 	if (version->quoted)
@@ -149,68 +193,249 @@ bool document_check(const struct rule_reader *r, const struct doc_node **extends
 	return true;
 }
 
-bool document_read(const struct rule_reader *r)
+void document_read(const struct rule_reader *r)
 {
+	static const enum doc_kind kinds[] = { [SECTION_MAP] = DOC_MAP,
+		[SECTION_LIST] = DOC_LIST,
+		[SECTION_ONE] = DOC_MAP,
+		[SECTION_SCALAR] = DOC_SCALAR };
+
 	for (int k = 0; k < DOCUMENT_KEYS; k++) {
 		const struct section *section = document_keys[k].section;
 		const struct doc_node *node = doc_get(r->doc->root, document_keys[k].name);
 
 		if (!section || !node)
 			continue;
-		if (node->kind != (section->is_list ? DOC_LIST : DOC_MAP))
-			return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s is %s",
+		if (node->kind != kinds[section->form])
+			node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s is %s",
 				STR_ARG(document_keys[k].name), section->wanted);
-		for (ptrdiff_t i = 0; i < node->count; i++)
-			if (!(section->is_list ? section->read(r, node->items[i], node->items[i])
-					       : section->read(r, node->pairs[i].key,
-							 node->pairs[i].value)))
-				return false;
+		else if (section->form >= SECTION_ONE)
+			section->read(r, node, node);
+		else
+			for (ptrdiff_t i = 0; i < node->count; i++)
+				node->kind == DOC_LIST
+					? section->read(r, node->items[i], node->items[i])
+					: section->read(
+						  r, node->pairs[i].key, node->pairs[i].value);
 	}
-	return true;
 }
 
-/* ---- rules -------------------------------------------------------------------------------- */
+/* ---- what matters, noise, the step -------------------------------------------------------- */
+
+#define NUMBER_KEY(label, where, meaning)                                                          \
+	{                                                                                          \
+		STR_INIT(label), KEY_NUMBER, (ptrdiff_t)(where), -1, OPTIONAL, NULL, 0,            \
+			STR_INIT(meaning), NULL                                                    \
+	}
+#define MATTER(m) ((m) * sizeof(struct rule_param))
+
+static const struct rule_key memory_keys[] = {
+	NUMBER_KEY("warn", MATTER(MATTER_MEMORY_WARN), "less than this of the capacity passes"),
+	NUMBER_KEY("fail", MATTER(MATTER_MEMORY_FAIL), "beyond the failure limit, so much fails"),
+};
+static const struct section memory_section = { "memory", "{ warn: 5%, fail: 10% }", "", memory_keys,
+	sizeof(memory_keys) / sizeof(memory_keys[0]), SECTION_ONE, NULL };
+
+static const struct rule_key matters_keys[] = {
+	NUMBER_KEY("warn", MATTER(MATTER_WARN), "findings that together cost less pass"),
+	NUMBER_KEY("fail", MATTER(MATTER_FAIL), "those beyond the failure limit fail from here on"),
+	NUMBER_KEY("together", MATTER(MATTER_TOGETHER), "all that can fail do from here on"),
+	{ STR_INIT("memory"), KEY_PART, 0, -1, OPTIONAL, NULL, 0,
+		STR_INIT("the same for bytes, as shares of the capacity"), &memory_section },
+};
+
+static bool read_matters(
+	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *map)
+{
+	return entry_read(r, &matters_section, STR("matters"), node, map, r->set->matters);
+}
+
+const struct section matters_section = { "matters", "{ warn: 1%, fail: 2%, together: 10% }",
+	"a map: { warn: 1%, fail: 2%, together: 10% }", matters_keys,
+	sizeof(matters_keys) / sizeof(matters_keys[0]), SECTION_ONE, read_matters };
+
+static const struct rule_key noise_keys[] = {
+	NUMBER_KEY("assumed", offsetof(struct ruleset, noise_assumed),
+		"standard deviation between runs, as a share"),
+	NUMBER_KEY("worth", offsetof(struct ruleset, noise_worth),
+		"how many degrees of freedom the assumption counts"),
+};
+
+static bool read_noise(
+	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *map)
+{
+	return entry_read(r, &noise_section, STR("noise"), node, map, r->set);
+}
+
+static const struct section noise_section = { "noise", "{ assumed: 1%, worth: 4 }",
+	"a map: { assumed: 1%, worth: 4 }", noise_keys, sizeof(noise_keys) / sizeof(noise_keys[0]),
+	SECTION_ONE, read_noise };
+
+static bool read_step(
+	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *value)
+{
+	r->set->step = (struct rule_text){ value->text, origin_of(r, node) };
+	return value->text.len ||
+	       node_fail(r, node, DIAG_RULE_SCHEMA, "step is a glob: %s", step_section.example);
+}
+
+static const struct section step_section = { "step", "train*", "a glob, such as train*", NULL, 0,
+	SECTION_SCALAR, read_step };
+
+/* ---- groups and sets ---------------------------------------------------------------------- */
+
+enum { NAMED_MAX = 100 }; /* groups, and sets: more are generated */
 
 static const struct str severity_names[] = { STR_INIT("off"), STR_INIT("warn"), STR_INIT("error") };
 
+static const struct rule_key group_keys[] = {
+	{ STR_INIT("severity"), KEY_WORD, offsetof(struct rule_group, severity),
+		offsetof(struct rule_group, severity_origin), OPTIONAL, severity_names, 3,
+		STR_INIT("of each rule of the group"), NULL },
+	{ STR_INIT("needs"), KEY_NAMES, offsetof(struct rule_group, needs), -1, OPTIONAL, NULL, 0,
+		STR_INIT("gates and sets that its rules depend on"), NULL },
+};
+
+struct rule_group *group_named(const struct ruleset *set, struct str name)
+{
+	for (ptrdiff_t i = 0; i < set->group_count; i++)
+		if (str_eq(set->groups[i].name, name))
+			return &set->groups[i];
+	return NULL;
+}
+
+const struct rule_set *set_named(const struct ruleset *set, struct str name)
+{
+	for (ptrdiff_t i = 0; i < set->set_count; i++)
+		if (str_eq(set->sets[i].name, name))
+			return &set->sets[i];
+	return NULL;
+}
+
+static bool read_group(
+	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
+{
+	struct ruleset *set = r->set;
+	struct rule_group *g = group_named(set, name->text);
+
+	if (!rule_name_ok(name->text) || (!g && set->group_count == NAMED_MAX))
+		return node_fail(r, name, DIAG_RULE_SCHEMA,
+			"a group's name has small letters, digits and '-', and there are at most "
+			"%d",
+			NAMED_MAX);
+	if (!g) {
+		g = arena_push(r->keep, set->groups, set->group_count, set->group_cap);
+		*g = (struct rule_group){ .name = name->text, .severity = SEVERITY_ERROR };
+	}
+	g->origin = origin_of(r, name);
+	if (!entry_read(r, &group_section, g->name, name, map, g))
+		return false;
+	/* The whole group: inherited rules that said otherwise, too. */
+	for (ptrdiff_t i = 0; doc_get(map, STR("severity")) && i < set->count; i++)
+		if (str_eq(set->items[i]->group.text, g->name))
+			set->items[i]->severity_origin = (struct origin){ 0 };
+	return true;
+}
+
+const struct section group_section = { "a group", "{ severity: warn }",
+	"a map from groups to what their rules have in common: memory: { severity: warn }",
+	group_keys, sizeof(group_keys) / sizeof(group_keys[0]), SECTION_MAP, read_group };
+
+static const struct rule_key set_keys[] = {
+	{ STR_INIT("names"), KEY_NAMES, offsetof(struct rule_set, names), -1, OPTIONAL, NULL, 0,
+		STR_INIT("gates and other sets"), NULL },
+};
+
+static bool read_set(
+	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *value)
+{
+	struct rule_set *s = (struct rule_set *)(uintptr_t)set_named(r->set, name->text);
+
+	if (!rule_name_ok(name->text) || (!s && r->set->set_count == NAMED_MAX))
+		return node_fail(r, name, DIAG_RULE_SCHEMA,
+			"a set's name has small letters, digits and '-', and there are at most %d",
+			NAMED_MAX);
+	if (!s)
+		s = arena_push(r->keep, r->set->sets, r->set->set_count, r->set->set_cap);
+	s->name = name->text;
+	return value_set(r, STR("sets"), &set_keys[0], value, s);
+}
+
+const struct section set_section = { "a set", "[data-quality, steps-recorded]",
+	"a map from names to gates: timed: [data-quality, steps-recorded]", NULL, 0, SECTION_MAP,
+	read_set };
+
+/* ---- rules -------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct rule, member)
 #define TEXT_KEY(member, type, meaning)                                                            \
 	{                                                                                          \
-		STR_INIT(#member), type, offsetof(struct rule, member),                            \
-			offsetof(struct rule, member.origin), OPTIONAL, NULL, 0, STR_INIT(meaning) \
+		STR_INIT(#member), type, AT(member), AT(member.origin), OPTIONAL, NULL, 0,         \
+			STR_INIT(meaning), NULL                                                    \
 	}
 #define KEY(member, type, words, count, meaning)                                                   \
 	{                                                                                          \
-		STR_INIT(#member), type, offsetof(struct rule, member),                            \
-			offsetof(struct rule, member##_origin), OPTIONAL, words, count,            \
-			STR_INIT(meaning)                                                          \
+		STR_INIT(#member), type, AT(member), AT(member##_origin), OPTIONAL, words, count,  \
+			STR_INIT(meaning), NULL                                                    \
 	}
+
+#define PLACE_KEY(member, type, meaning)                                                           \
+	{                                                                                          \
+		STR_INIT(#member), type, offsetof(struct rule_places, member),                     \
+			offsetof(struct rule_places, member.origin), OPTIONAL, NULL, 0,            \
+			STR_INIT(meaning), NULL                                                    \
+	}
+
+static const struct rule_key place_keys[] = {
+	{ STR_INIT("from"), KEY_TABLE, offsetof(struct rule_places, from_text),
+		offsetof(struct rule_places, from_text.origin), OPTIONAL, NULL, 0,
+		STR_INIT("the table whose rows are the places"), NULL },
+	PLACE_KEY(select, KEY_SQL, "instead of from: a SELECT whose rows are"),
+	PLACE_KEY(where, KEY_SQL, "which of its rows"),
+	PLACE_KEY(value, KEY_SQL, "the part of the rule's value that is the place's"),
+};
+static const struct section places_section = { "places",
+	"{ from: families, where: kind = 'copy', value: time_share }", "", place_keys,
+	sizeof(place_keys) / sizeof(place_keys[0]), SECTION_ONE, NULL };
 
 /* In the order in which `rules show` prints them. */
 static const struct rule_key rule_keys[] = {
+	TEXT_KEY(group, KEY_TEXT, "what it is about; brings its needs and severity"),
 	TEXT_KEY(title, KEY_TEXT, "what is demanded, in one sentence"),
-	{ STR_INIT("from"), KEY_TABLE, offsetof(struct rule, from_text),
-		offsetof(struct rule, from_text.origin), OPTIONAL, NULL, 0,
-		STR_INIT("the table whose rows are judged") },
+	{ STR_INIT("from"), KEY_TABLE, AT(from_text), AT(from_text.origin), OPTIONAL, NULL, 0,
+		STR_INIT("the table whose rows are judged"), NULL },
 	TEXT_KEY(select, KEY_SQL, "instead of from: a SELECT whose rows are judged"),
 	TEXT_KEY(where, KEY_SQL, "which rows are subjects; without it all are"),
-	TEXT_KEY(warn, KEY_SQL, "what a subject should fulfil; else a warning"),
-	TEXT_KEY(assert, KEY_SQL, "what a subject must fulfil; else the rule fails"),
-	KEY(params, KEY_PARAMS, NULL, 0, "named values with units, used as :name"),
-	TEXT_KEY(gain, KEY_SQL, "seconds per step and device that a finding would give back"),
-	KEY(pool, KEY_WORD, pool_names, POOL_COUNT,
-		"the part of the step that the gain comes from"),
+	TEXT_KEY(value, KEY_SQL, "the number that is limited, one for each subject"),
+	TEXT_KEY(unclear, KEY_SQL, "how much may come on top of the value; NULL is not known"),
+	{ STR_INIT("at_most"), KEY_LIMIT, 0, AT(limit_origin), OPTIONAL, NULL, 0,
+		STR_INIT("how large the value may be: the failure's limit, or { warn, fail }"),
+		NULL },
+	{ STR_INIT("at_least"), KEY_LIMIT, 0, AT(limit_origin), OPTIONAL, NULL, 0,
+		STR_INIT("how small the value may be"), NULL },
+	TEXT_KEY(assert, KEY_SQL, "instead of value and limit: what a subject must fulfil"),
+	TEXT_KEY(can_fail, KEY_SQL, "which subjects can fail; others only warn"),
+	TEXT_KEY(gain, KEY_SQL, "what a finding costs: seconds per step, or bytes; or value"),
+	{ STR_INIT("places"), KEY_PART, AT(places), AT(places.origin), OPTIONAL, NULL, 0,
+		STR_INIT("the rows that make up a number of the whole run"), &places_section },
+	KEY(params, KEY_PARAMS, NULL, 0, "constants with units, used as :name"),
+	{ STR_INIT("matters"), KEY_PART, AT(matters), AT(matters_origin), OPTIONAL, NULL, 0,
+		STR_INIT("what is worth a warning and a build, for this rule"), &matters_section },
 	KEY(severity, KEY_WORD, severity_names, SEVERITY_ERROR + 1,
-		"error, warn (a failed assert is a warning) or off"),
-	KEY(gate, KEY_BOOL, NULL, 0, "when it does not hold, rules that need it are inconclusive"),
-	KEY(needs, KEY_NAMES, NULL, 0, "the gates the rule depends on; without it all of them"),
+		"error, warn (it never fails) or off"),
+	{ STR_INIT("needs"), KEY_NAMES, AT(needs), AT(needs.origin), OPTIONAL, NULL, 0,
+		STR_INIT("gates and sets it depends on; without it the group's, else all gates"),
+		NULL },
 	KEY(required, KEY_BOOL, NULL, 0, "inconclusive counts for the exit status"),
 	KEY(min_subjects, KEY_COUNT, NULL, 0, "with fewer subjects the rule is inconclusive"),
 	KEY(confirm, KEY_COUNT, NULL, 0,
 		"reports in a row that must fail (--previous); before it warns"),
 	TEXT_KEY(message, KEY_TEXT,
 		"what a finding says; {column} and {column:format} are filled in"),
-	TEXT_KEY(cause, KEY_TEXT, "the likely cause"),
-	TEXT_KEY(fix, KEY_TEXT, "what to do"),
+	{ STR_INIT("cause"), KEY_ADVICE, AT(cause), AT(cause.origin), OPTIONAL, NULL, 0,
+		STR_INIT("the likely cause, or a list of { when, do }"), NULL },
+	{ STR_INIT("fix"), KEY_ADVICE, AT(fix), AT(fix.origin), OPTIONAL, NULL, 0,
+		STR_INIT("what to do, or a list of { when, do }"), NULL },
 	TEXT_KEY(why, KEY_TEXT, "why this matters"),
 	TEXT_KEY(measured, KEY_TEXT, "where the limits come from"),
 	TEXT_KEY(wrong_when, KEY_TEXT, "when the rule may be wrong"),
@@ -237,11 +462,38 @@ struct rule *rule_named(const struct ruleset *set, struct str name)
 	return NULL;
 }
 
+static struct rule *new_rule(const struct rule_reader *r, const struct doc_node *name)
+{
+	struct rule *rule = arena_make(r->keep, struct rule, 1);
+	static const struct str limits[PARAM_OWN] = { STR_INIT("warn"), STR_INIT("fail"),
+		STR_INIT("explained") };
+
+	rule->name = name->text;
+	rule->severity = SEVERITY_ERROR;
+	rule->origin = origin_of(r, name);
+	for (int i = 0; i < PARAM_OWN; i++)
+		*arena_push(r->keep, rule->params, rule->param_count, rule->param_cap) =
+			(struct rule_param){ .name = limits[i], .value = NAN };
+	rule->params[PARAM_EXPLAINED].unit = UNIT_RATIO;
+	*arena_push(r->keep, r->set->items, r->set->count, r->set->cap) = rule;
+	return rule;
+}
+
+/* What the file gives in place of what is inherited: of two such keys just one. */
+static bool check_either(const struct rule_reader *r, struct str owner, const struct doc_node *map,
+	const char *one, const char *other)
+{
+	const struct doc_node *second = doc_get(map, str_from(other));
+
+	return !second || !doc_get(map, str_from(one)) ||
+	       node_fail(r, second, DIAG_RULE_SCHEMA, "%.*s has either %s or %s", STR_ARG(owner),
+		       one, other);
+}
+
 /* Into the inherited rule of that name, or a new one. */
 static bool read_rule(
 	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
 {
-	const struct doc_node *select = doc_get(map, STR("select"));
 	struct rule *rule = rule_named(r->set, name->text);
 
 	if (!rule && !rule_name_ok(name->text))
@@ -250,31 +502,33 @@ static bool read_rule(
 			RULE_NAME_MAX);
 	if (!rule && r->set->count >= RULES_MAX)
 		return node_fail(r, name, DIAG_LIMIT, "more than %d rules", RULES_MAX);
-	if (!rule) {
-		rule = arena_make(r->keep, struct rule, 1);
-		rule->name = name->text;
-		rule->severity = SEVERITY_ERROR;
-		rule->needs_all = true;
-		rule->origin = origin_of(r, name);
-		*arena_push(r->keep, r->set->items, r->set->count, r->set->cap) = rule;
-	}
-	if (select && doc_get(map, STR("from")))
-		return node_fail(r, select, DIAG_RULE_SCHEMA,
-			"%.*s: a rule has either from or select", STR_ARG(rule->name));
-	if (!entry_read(r, &rule_section, rule->name, name, map, rule))
-		return false;
-	if (select) {
-		rule->from = NULL;
+	rule = rule ? rule : new_rule(r, name);
+	const struct doc_node *places = doc_get(map, STR("places"));
+	if (places) /* anew, not key by key */
+		rule->places = (struct rule_places){ 0 };
+	bool ok = entry_read(r, &rule_section, rule->name, name, map, rule);
+	ok &= check_either(r, rule->name, map, "from", "select");
+	ok &= check_either(r, rule->name, map, "at_most", "at_least");
+	ok &= check_either(r, rule->name, map, "value", "assert");
+	ok &= !places || check_either(r, STR("places"), places, "from", "select");
+	rule->is_broken |= !ok;
+	if (doc_get(map, STR("select")))
 		rule->from_text = (struct rule_text){ 0 };
-	} else if (doc_get(map, STR("from"))) {
+	else if (doc_get(map, STR("from")))
 		rule->select = (struct rule_text){ 0 };
-	}
-	return true;
+	if (doc_get(map, STR("assert")))
+		rule->value = (struct rule_text){ 0 };
+	else if (doc_get(map, STR("value")))
+		rule->assert = (struct rule_text){ 0 };
+	rule->from = rule->from_text.text.p ? table_find(rule->from_text.text) : NULL;
+	rule->places.from =
+		rule->places.from_text.text.p ? table_find(rule->places.from_text.text) : NULL;
+	return ok;
 }
 
 const struct section rule_section = { "a rule", "{ severity: off }",
-	"a map from names to rules: my-rule: { from: ..., assert: ... }", rule_keys,
-	sizeof(rule_keys) / sizeof(rule_keys[0]), false, read_rule };
+	"a map from names to rules: my-rule: { from: ..., value: ..., at_most: ... }", rule_keys,
+	sizeof(rule_keys) / sizeof(rule_keys[0]), SECTION_MAP, read_rule };
 
 bool rule_is_from(const struct rule *rule, struct str file)
 {

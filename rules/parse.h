@@ -4,6 +4,8 @@
  * A file has sections, a section has entries, and an entry has keys.  One table describes the keys
  * of an entry: for the reader (value.c), the printer (print.c) and the schema (schema.c).
  *
+ * A mistake is noted and reading goes on behind it, so that all of a file are told at once.
+ *
  * Refuses: looking at what the rules mean (ruleset.c, compile.c) and following `extends`.
  */
 #ifndef RULES_PARSE_H
@@ -23,13 +25,18 @@ enum key_type {
 	KEY_TEXT,   /* struct rule_text, without blanks around it */
 	KEY_SQL,    /* struct rule_text as it stands, so that places in it are places in the file */
 	KEY_SCALAR, /* as KEY_TEXT; in a schema a number or a flag, too */
-	KEY_TABLE,  /* struct rule_text; of a rule alone, and sets its `from` */
+	KEY_TABLE,  /* struct rule_text: the name of a table */
 	KEY_WORD,   /* an enum: index of one of `words` */
 	KEY_BOOL,   /* bool */
 	KEY_COUNT,  /* int64_t */
-	KEY_NAMES,  /* the needs of a rule */
-	KEY_PARAMS, /* those of a rule */
-	KEY_RULES,  /* const struct doc_node *: changes of rules by name */
+	KEY_NAMES,  /* struct name_list: a list, or one name */
+	KEY_NUMBER, /* struct rule_param: a number with its unit */
+	KEY_LIMIT,  /* of a rule: a number, or { warn, fail } */
+	KEY_CEILING,  /* of a waiver: a number */
+	KEY_PARAMS,   /* those of a rule */
+	KEY_ADVICE,   /* struct advice_list: a text, or a list of { when, do } */
+	KEY_PART,     /* a map with the keys of the section `part` */
+	KEY_RULES,    /* const struct doc_node *: changes of rules by name */
 	KEY_VARIABLE, /* struct str: name of an environment variable */
 	KEY_FORMULA,  /* struct formula */
 };
@@ -45,6 +52,7 @@ struct rule_key {
 	const struct str *words; /* KEY_WORD */
 	int word_count;
 	struct str meaning;
+	const struct section *part; /* KEY_PART */
 };
 
 struct section {
@@ -53,13 +61,16 @@ struct section {
 	const char *wanted;  /* what the section is, for an error */
 	const struct rule_key *keys;
 	int count;
-	bool is_list; /* else a map from names to entries */
-	/* One entry; `name` is its key, or of a list the entry itself. */
+	enum section_form { SECTION_MAP, SECTION_LIST, SECTION_ONE, SECTION_SCALAR } form;
+	/*
+	 * One entry; `name` is its key, or of a list the entry itself.  A section that is one entry
+	 * (SECTION_ONE), or one value, is read at once.
+	 */
 	bool (*read)(const struct rule_reader *r, const struct doc_node *name,
 		const struct doc_node *value);
 };
 extern const struct section rule_section, waiver_section, profile_section, cost_section,
-	notice_section;
+	notice_section, matters_section, group_section, set_section;
 
 /* A key of the document.  Without a section: version and extends. */
 struct document_key {
@@ -71,12 +82,14 @@ extern const int document_key_count;
 
 /* The document's keys, its version and what it extends (NULL: nothing). */
 bool document_check(const struct rule_reader *r, const struct doc_node **extends);
-/* Its sections into the set. */
-bool document_read(const struct rule_reader *r);
+/* Its sections into the set; mistakes are noted. */
+void document_read(const struct rule_reader *r);
 
 /* Lower-case letters, digits and '-', not too long. */
 bool rule_name_ok(struct str s);
-struct rule *rule_named(const struct ruleset *set, struct str name); /* or NULL */
+struct rule *rule_named(const struct ruleset *set, struct str name);	      /* or NULL */
+struct rule_group *group_named(const struct ruleset *set, struct str name);   /* or NULL */
+const struct rule_set *set_named(const struct ruleset *set, struct str name); /* or NULL */
 /* "; did you mean 'x'?", or nothing when no other rule is near.  (ruleset.c) */
 struct str rule_hint(const struct ruleset *set, struct str name, struct arena *keep);
 
@@ -87,15 +100,26 @@ struct str rule_hint(const struct ruleset *set, struct str name, struct arena *k
 bool entry_read(const struct rule_reader *r, const struct section *section, struct str owner,
 	const struct doc_node *at, const struct doc_node *map, void *entry);
 const struct rule_key *section_key(const struct section *section, struct str name); /* or NULL */
-/* value.c: set one key of an entry, or one parameter of a rule, from a node. */
+/* value.c: set one key of an entry, or one parameter or limit of a rule, from a node. */
 bool value_set(const struct rule_reader *r, struct str owner, const struct rule_key *key,
 	const struct doc_node *node, void *entry);
 bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 	const struct doc_node *at, const struct doc_node *node);
+/* "fail" or "warn"; what is looser than a failure's new limit moves to it. */
+bool limit_set(
+	const struct rule_reader *r, struct rule *rule, int which, const struct doc_node *node);
+/*
+ * A number meets what it is held against, which has the unit `wanted`; a bare one takes that over,
+ * unless it is a share above 1 or a time.  `to`: "is a ratio", as a message goes on.
+ */
+bool number_fits(const struct rule_reader *r, struct str owner, struct str name,
+	struct rule_param *number, enum unit wanted, struct str instead);
 
-/* An error at a node.  Always false. */
+/* An error at a node, noted.  Always false. */
 bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum diag_id id,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* What *err says is one more mistake.  Always false. */
+bool mistake_note(struct mistakes *mistakes, struct arena *keep, const struct diag *err);
 struct origin origin_of(const struct rule_reader *r, const struct doc_node *node);
 /* "a, b and c", by the word that stands before the last: " and ", " or ", ", ". */
 struct str words_joined(

@@ -160,7 +160,7 @@ static struct value negation(struct parser *p)
 {
 	token_next(p);
 	struct value v = parse_expression(p, P_NOT);
-	check_condition(p, &v);
+	check_number(p, &v, true);
 	return truth();
 }
 
@@ -367,8 +367,8 @@ static struct value logic(struct parser *p, const struct infix_at *x)
 {
 	struct value right = parse_expression(p, x->next);
 
-	check_condition(p, &x->left);
-	check_condition(p, &right);
+	check_number(p, &x->left, true);
+	check_number(p, &right, true);
 	return truth();
 }
 
@@ -435,15 +435,16 @@ static struct value nullness(struct parser *p, const struct infix_at *x)
 static struct value arithmetic(struct parser *p, const struct infix_at *x)
 {
 	const struct token *next = token_ahead(p, 0), *number = x->left.literal;
+	double percent = 0;
 
 	/* "idle_ratio <= 10%" reads like a percentage and would be a remainder. */
 	if (token_is(x->sign, "%") && number && number->kind == TOKEN_NUMBER &&
+		str_to_double(number->text, &percent) &&
 		(next->kind == TOKEN_END || token_is(next, ")") || token_is(next, ",") ||
 			is_reserved(next)))
 		parser_fail(p, DIAG_RULE_UNIT, x->left.at, x->sign->at + 1 - x->left.at,
-			"SQL has no percentages; write a ratio from 0 to 1, or a parameter: "
-			"params: { limit: %.*s%% }",
-			STR_ARG(number->text));
+			"'%.*s%%' is no number in SQL; write %.6g or a param",
+			STR_ARG(number->text), percent / 100);
 	struct value right = parse_expression(p, x->next);
 	return check_arithmetic(p, &x->left, &right, x->sign);
 }

@@ -74,8 +74,7 @@ void check_pattern(
 	struct parser *p, const struct value *a, const struct value *b, const struct token *sign);
 struct value check_arithmetic(
 	struct parser *p, const struct value *a, const struct value *b, const struct token *sign);
-void check_condition(struct parser *p, const struct value *v);
-void check_seconds(struct parser *p, const struct value *v);
+void check_number(struct parser *p, const struct value *v, bool is_condition);
 struct value value_any(void); /* of unknown class and unit; the parser sets places */
 struct value value_number(struct dimension d);
 

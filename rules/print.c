@@ -95,21 +95,49 @@ static void put_flow(struct out *o, const struct doc_node *n)
 	out_z(o, n->kind == DOC_MAP ? " }" : "]");
 }
 
-static void put_params(struct out *o, const struct rule *r)
+static void put_numbers(
+	struct out *o, struct str key, const struct rule_param *items, ptrdiff_t count)
 {
-	if (r->param_count)
-		out_z(o, "    params:\n");
-	for (ptrdiff_t i = 0; i < r->param_count; i++) {
+	bool is_any = false;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (!items[i].text.p)
+			continue;
+		if (!is_any)
+			out_fmt(o, "    %.*s:\n", STR_ARG(key));
+		is_any = true;
 		out_z(o, "      ");
-		put_text(o, r->params[i].name, r->params[i].text, &r->params[i].origin, 6);
+		put_text(o, items[i].name, items[i].text, &items[i].origin, 6);
 	}
 }
 
-/* The value as it is printed; missing when there is nothing to print. */
+static void put_advice(struct out *o, struct str key, const struct advice_list *list)
+{
+	if (list->count == 1 && !list->items[0].when.text.p) {
+		out_z(o, "    ");
+		put_text(o, key, list->items[0].text.text, &list->origin, 4);
+		return;
+	}
+	out_fmt(o, "    %.*s:", STR_ARG(key));
+	put_origin(o, &list->origin, 5 + key.len);
+	for (ptrdiff_t i = 0; i < list->count; i++) {
+		const struct advice_item *item = &list->items[i];
+		const struct origin none = { 0 };
+
+		out_z(o, "      - ");
+		if (item->when.text.p) {
+			put_text(o, STR("when"), item->when.text, &none, 8);
+			out_z(o, "        ");
+		}
+		put_text(o, STR("do"), item->text.text, &none, 8);
+	}
+}
+
+/* The value as it is printed; missing when there is nothing to print in one line. */
 static struct str key_text(const struct rule_key *key, const void *entry, struct arena *keep)
 {
 	const void *value = (const char *)entry + key->value;
-	const struct rule *rule = entry; /* KEY_NAMES is of rules alone */
+	const struct name_list *names = value;
 	switch (key->type) {
 	case KEY_TEXT:
 	case KEY_SQL:
@@ -124,40 +152,97 @@ static struct str key_text(const struct rule_key *key, const void *entry, struct
 		return arena_fmt(keep, "%lld", (long long)*(const int64_t *)value);
 	case KEY_NAMES:
 		return arena_fmt(keep, "[%.*s]",
-			STR_ARG(words_joined(keep, rule->needs, rule->need_count, ", ")));
+			STR_ARG(words_joined(keep, names->items, names->count, ", ")));
+	case KEY_NUMBER:
+		return ((const struct rule_param *)value)->text;
 	case KEY_VARIABLE:
 		return *(const struct str *)value;
 	case KEY_FORMULA:
 		return ((const struct formula *)value)->text;
+	case KEY_LIMIT:
+	case KEY_CEILING:
 	case KEY_PARAMS:
+	case KEY_ADVICE:
+	case KEY_PART:
 	case KEY_RULES:
 		break;
 	}
 	return (struct str){ NULL, 0 };
 }
 
+static void put_places(struct out *o, const struct rule_places *p)
+{
+	const struct {
+		struct str key;
+		const struct rule_text *text;
+	} keys[] = { { STR("from"), &p->from_text }, { STR("select"), &p->select },
+		{ STR("where"), &p->where }, { STR("value"), &p->value } };
+
+	if (!p->origin.file.p)
+		return;
+	out_z(o, "    places:\n");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!keys[i].text->text.p)
+			continue;
+		out_z(o, "      ");
+		put_text(o, keys[i].key, keys[i].text->text, &keys[i].text->origin, 6);
+	}
+}
+
+/* What takes more than a line; false for other keys. */
+static bool put_block(struct out *o, const struct rule_key *key, const void *entry)
+{
+	const void *value = (const char *)entry + key->value;
+	const struct rule *rule = entry;     /* limits, parameters and parts are of rules alone */
+	const struct waiver *waiver = entry; /* and a ceiling of a waiver */
+	bool at_least = str_eq(key->name, STR("at_least"));
+
+	if (key->type == KEY_PARAMS) {
+		put_numbers(o, key->name, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
+	} else if (key->type == KEY_LIMIT && rule->at_least == at_least) {
+		put_numbers(o, key->name, rule->params, PARAM_EXPLAINED);
+	} else if (key->type == KEY_CEILING && waiver->at_least == at_least &&
+		   waiver->limit.text.p) {
+		out_z(o, "    ");
+		put_text(o, key->name, waiver->limit.text, &waiver->limit.origin, 4);
+	} else if (key->type == KEY_ADVICE && ((const struct advice_list *)value)->count) {
+		put_advice(o, key->name, value);
+	} else if (key->type == KEY_PART && key->value == offsetof(struct rule, places)) {
+		put_places(o, value);
+	} else if (key->type == KEY_PART) {
+		put_numbers(o, key->name, value, MATTER_MEMORY_WARN);
+	} else if (key->type == KEY_RULES) {
+		out_fmt(o, "    %.*s: ", STR_ARG(key->name));
+		put_flow(o, *(const struct doc_node *const *)value);
+		out_char(o, '\n');
+	} else {
+		return key->type == KEY_LIMIT || key->type == KEY_CEILING ||
+		       key->type == KEY_ADVICE;
+	}
+	return true;
+}
+
 /* The keys of an entry that were set; `at` says where, for keys without an origin of their own. */
 static void put_entry(struct out *o, const struct section *section, const void *entry,
 	const struct origin *at, struct arena *keep)
 {
-	const char *indent = section->is_list ? "  - " : "    ";
+	const char *indent = section->form == SECTION_LIST ? "  - " : "    ";
 	for (int i = 0; i < section->count; i++) {
 		const struct rule_key *key = &section->keys[i];
 		const void *own = (const char *)entry + key->origin;
-		const void *value = (const char *)entry + key->value;
+		const struct name_list *names =
+			(const void *)((const char *)entry + key->value); /* KEY_NAMES */
 		const struct origin *from = key->origin >= 0 ? own : at;
+		if (key->type == KEY_NAMES)
+			from = &names->origin;
+		if (put_block(o, key, entry))
+			continue;
 		struct str text = key_text(key, entry, keep);
-		if (key->type == KEY_PARAMS)
-			put_params(o, entry);
-		if (!from->file.p || (!text.p && key->type != KEY_RULES))
+		if (!from->file.p || !text.p)
 			continue;
 		out_z(o, indent);
 		indent = "    ";
-		if (key->type == KEY_RULES) {
-			out_fmt(o, "%.*s: ", STR_ARG(key->name));
-			put_flow(o, *(const struct doc_node *const *)value);
-			out_char(o, '\n');
-		} else if (key->type == KEY_NAMES || key->type == KEY_WORD) {
+		if (key->type == KEY_NAMES || key->type == KEY_WORD) {
 			/* A list in brackets needs no quotes. */
 			out_fmt(o, "%.*s: %.*s", STR_ARG(key->name), STR_ARG(text));
 			put_origin(o, from, 4 + key->name.len + 2 + text.len);
@@ -167,10 +252,51 @@ static void put_entry(struct out *o, const struct section *section, const void *
 	}
 }
 
+/* What stands above the rules. */
+static void put_head(const struct ruleset *set, struct arena *keep, struct out *o)
+{
+	const struct rule_param *m = set->matters;
+
+	out_fmt(o,
+		"matters: { warn: %.*s, fail: %.*s, together: %.*s, memory: { warn: %.*s, fail: "
+		"%.*s } }\n",
+		STR_ARG(m[MATTER_WARN].text), STR_ARG(m[MATTER_FAIL].text),
+		STR_ARG(m[MATTER_TOGETHER].text), STR_ARG(m[MATTER_MEMORY_WARN].text),
+		STR_ARG(m[MATTER_MEMORY_FAIL].text));
+	if (set->noise_assumed.text.p || set->noise_worth.text.p) {
+		out_z(o, "noise:\n");
+		const struct rule_param *noise[] = { &set->noise_assumed, &set->noise_worth };
+		for (int i = 0; i < 2; i++)
+			if (noise[i]->text.p)
+				out_fmt(o, "  %s: %.*s\n", i ? "worth" : "assumed",
+					STR_ARG(noise[i]->text));
+	}
+	if (set->step.text.p)
+		put_text(o, STR("step"), set->step.text, &set->step.origin, 0);
+	out_z(o, set->set_count ? "sets:\n" : "");
+	for (ptrdiff_t i = 0; i < set->set_count; i++) {
+		const struct name_list *names = &set->sets[i].names;
+
+		out_fmt(o, "  %.*s: [%.*s]\n", STR_ARG(set->sets[i].name),
+			STR_ARG(words_joined(keep, names->items, names->count, ", ")));
+	}
+	out_z(o, set->group_count ? "groups:\n" : "");
+	for (ptrdiff_t i = 0; i < set->group_count; i++) {
+		const struct rule_group *g = &set->groups[i];
+		bool has_keys = g->severity_origin.file.p || g->needs.origin.file.p;
+
+		out_fmt(o, "  %.*s:%s", STR_ARG(g->name), has_keys ? "" : " {}");
+		put_origin(o, &g->origin, 3 + g->name.len);
+		put_entry(o, &group_section, g, &g->origin, keep);
+	}
+}
+
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 {
-	out_fmt(o, "# %.*s, resolved: every value and where it was set\nversion: 1\nrules:\n",
+	out_fmt(o, "# %.*s, resolved: every value and where it was set\nversion: 1\n",
 		STR_ARG(set->name));
+	put_head(set, keep, o);
+	out_z(o, "rules:\n");
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		const struct rule *r = set->items[i];
 		out_fmt(o, "%s  %.*s:", i ? "\n" : "", STR_ARG(r->name));

@@ -10,12 +10,12 @@
 static const struct rule_key profile_keys[] = {
 	{ STR_INIT("match"), KEY_TEXT, offsetof(struct tuning, match),
 		offsetof(struct tuning, match.origin), OPTIONAL, NULL, 0,
-		STR_INIT("glob of the workload") },
+		STR_INIT("glob of the workload"), NULL },
 	{ STR_INIT("label"), KEY_TEXT, offsetof(struct tuning, label),
 		offsetof(struct tuning, label.origin), OPTIONAL, NULL, 0,
-		STR_INIT("glob of a label") },
+		STR_INIT("glob of a label"), NULL },
 	{ STR_INIT("rules"), KEY_RULES, offsetof(struct tuning, rules), -1, REQUIRED, NULL, 0,
-		STR_INIT("changes by rule") },
+		STR_INIT("changes by rule"), NULL },
 };
 
 static bool read_profile(
@@ -37,7 +37,7 @@ static bool read_profile(
 const struct section profile_section = { "an entry of profiles",
 	"{ match: serve-*, rules: { copy-share: { severity: off } } }",
 	"a list: each begins with '- match: GLOB'", profile_keys,
-	sizeof(profile_keys) / sizeof(profile_keys[0]), true, read_profile };
+	sizeof(profile_keys) / sizeof(profile_keys[0]), SECTION_LIST, read_profile };
 
 /* ---- applying ----------------------------------------------------------------------------- */
 
@@ -47,12 +47,16 @@ static bool set_key(const struct rule_reader *r, struct rule *rule, const struct
 	const struct doc_node *params = pair->value;
 
 	if (!key ||
-		(key->type != KEY_PARAMS && key->type != KEY_COUNT &&
-			!str_eq(key->name, STR("severity")) && !str_eq(key->name, STR("required"))))
+		(key->type != KEY_PARAMS && key->type != KEY_COUNT && key->type != KEY_LIMIT &&
+			!str_eq(key->name, STR("matters")) && !str_eq(key->name, STR("severity")) &&
+			!str_eq(key->name, STR("required"))))
 		return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
-			"profiles change params, severity, required, confirm and min_subjects of "
-			"a rule, not '%.*s'",
+			"profiles change limits, params, matters, severity, required, confirm and "
+			"min_subjects of a rule, not '%.*s'",
 			STR_ARG(pair->key->text));
+	if (key->type == KEY_LIMIT && rule->at_least != str_eq(key->name, STR("at_least")))
+		return node_fail(r, pair->key, DIAG_RULE_SCHEMA, "the limit of %.*s is %s",
+			STR_ARG(rule->name), rule->at_least ? "at_least" : "at_most");
 	for (ptrdiff_t i = 0;
 		key->type == KEY_PARAMS && params->kind == DOC_MAP && i < params->count; i++)
 		if (!rule_param_named(rule, params->pairs[i].key->text))
@@ -85,10 +89,10 @@ static bool tune_rule(
 			copy->param_cap = copy->param_count;
 			*rule = copy;
 		}
+		bool ok = true;
 		for (ptrdiff_t k = 0; k < pair->value->count; k++)
-			if (!set_key(r, *rule, &pair->value->pairs[k]))
-				return false;
-		return true;
+			ok &= set_key(r, *rule, &pair->value->pairs[k]);
+		return ok;
 	}
 	return node_fail(r, pair->key, DIAG_RULE_NAME, "there is no rule '%.*s' to change",
 		STR_ARG(pair->key->text));
@@ -110,18 +114,20 @@ static bool tune(const struct tuning *t, const struct ruleset *from, struct rule
 {
 	struct rule_reader r = { into, t->origin.doc, keep, err };
 
+	bool ok = true;
+
 	for (ptrdiff_t i = 0; i < t->rules->count; i++)
-		if (!tune_rule(&r, from, &t->rules->pairs[i]))
-			return false;
-	return true;
+		ok &= tune_rule(&r, from, &t->rules->pairs[i]);
+	return ok;
 }
 
 bool profiles_check(const struct ruleset *set, struct arena *keep, struct diag *err)
 {
+	bool ok = true;
+
 	for (ptrdiff_t i = 0; i < set->tuning_count; i++)
-		if (!tune(&set->tunings[i], set, copy_set(set, keep), keep, err))
-			return false;
-	return true;
+		ok &= tune(&set->tunings[i], set, copy_set(set, keep), keep, err);
+	return ok;
 }
 
 /* ---- matching ----------------------------------------------------------------------------- */

@@ -4,13 +4,13 @@
  *     profiles:
  *       - match: serve-*               # a glob over the run's name
  *         rules:
- *           idle-gaps: { severity: off }
+ *           idle: { severity: off }
  *       - label: team=vision           # one of the run's labels, a glob too
  *         rules:
- *           copy-share: { params: { limit: 12% } }
+ *           copy-share: { at_most: { fail: 12% } }
  *
- * Later entries win.  Only what needs no new expression can be changed: parameters, severity,
- * required, confirm and min_subjects.  Private to rules/.
+ * Later entries win.  Only what needs no new expression can be changed: limits, parameters, what
+ * matters, severity, required, confirm and min_subjects.  Private to rules/.
  */
 #ifndef RULES_PROFILES_H
 #define RULES_PROFILES_H

@@ -4,10 +4,15 @@
  */
 #include "rules/ruleset.h"
 
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/embed.h"
 #include "base/input.h"
+#include "base/text.h"
+#include "rules/compile.h"
 #include "rules/profiles.h"
 #include "rules/waiver.h"
 
@@ -121,9 +126,11 @@ static bool load_extended(
 		return node_fail(r, node, DIAG_RULE_SCHEMA,
 			"a rule file extends what lies below its own folder, links followed; with "
 			"--rules-from, what its repository holds");
-	if (!read_file(l, file, &text))
-		return diag_context(l->err, "%.*s:%lld:%lld: extends", STR_ARG(r->doc->file),
+	if (!read_file(l, file, &text)) {
+		diag_context(l->err, "%.*s:%lld:%lld: extends", STR_ARG(r->doc->file),
 			(long long)node->line, (long long)node->column);
+		return mistake_note(l->set->mistakes, l->keep, l->err);
+	}
 	return load_text(l, file, text);
 }
 
@@ -132,15 +139,17 @@ static bool load_extended(
  * known.  Of the file that the user named, mistakes show the line at once, unless it is a link that
  * leads away.
  */
-static bool refuse_stranger(struct loader *l, struct str file)
+static void refuse_stranger(struct loader *l, struct str file, ptrdiff_t mistakes)
 {
 	bool is_own = !l->depth && (!l->folder.p || input_is_below(l->folder, file));
 
-	return !is_own &&
-	       diag_set(l->err, DIAG_RULE_SCHEMA,
-		       "%.*s: this is no rule file, so nothing of it is shown; 'rooflint rules "
-		       "check' says more of a file itself",
-		       STR_ARG(file));
+	if (is_own)
+		return;
+	l->set->mistakes->count = mistakes;
+	diag_set(l->err, DIAG_RULE_SCHEMA,
+		"%.*s: this is no rule file, so nothing of it is shown; 'rooflint rules "
+		"check' says more of a file itself",
+		STR_ARG(file));
 }
 
 static bool load_document(struct loader *l, const struct doc *doc, const struct doc_node *extends)
@@ -152,7 +161,8 @@ static bool load_document(struct loader *l, const struct doc *doc, const struct 
 			EXTENDS_MAX);
 	if (extends && !load_extended(l, &r, extends))
 		return false;
-	return document_read(&r);
+	document_read(&r);
+	return true;
 }
 
 static bool load_text(struct loader *l, struct str file, struct str text)
@@ -161,8 +171,11 @@ static bool load_text(struct loader *l, struct str file, struct str text)
 	struct rule_reader r = { l->set, doc, l->keep, l->err };
 	const struct doc_node *extends;
 
-	if (!doc_parse(file, text, l->keep, doc, l->err) || !document_check(&r, &extends))
-		return refuse_stranger(l, file);
+	ptrdiff_t before = l->set->mistakes->count;
+	if (!doc_parse(file, text, l->keep, doc, l->err) || !document_check(&r, &extends)) {
+		refuse_stranger(l, file, before);
+		return mistake_note(l->set->mistakes, l->keep, l->err);
+	}
 	*arena_push(l->keep, l->set->files, l->set->file_count, l->set->file_cap) = file;
 	l->chain[l->depth++] = file;
 	bool ok = load_document(l, doc, extends);
@@ -194,7 +207,7 @@ static bool split_setting(struct setting *s, struct str text, struct diag *err)
 	s->doc = (struct doc){ STR_INIT("--set"), text, NULL };
 	if (!str_cut(text, '=', &left, &right) || !str_cut(left, '.', &rule, &key))
 		return diag_set(err, DIAG_USAGE,
-			"--set %.*s: it takes rule.parameter=value, such as copy-share.limit=5%%",
+			"--set %.*s: it takes rule.key=value, such as copy-share.fail=5%%",
 			STR_ARG(text));
 	s->rule = part_node(s, rule);
 	s->key = part_node(s, key);
@@ -202,22 +215,15 @@ static bool split_setting(struct setting *s, struct str text, struct diag *err)
 	return true;
 }
 
-/* "; did you mean 'x'?", of the rules (or gates) but for the one of that very name. */
-static struct str hint_among(
-	const struct ruleset *set, struct str name, bool gates, struct arena *keep)
+struct str rule_hint(const struct ruleset *set, struct str name, struct arena *keep)
 {
 	struct str *names = arena_make(keep, struct str, set->count + 1);
 	ptrdiff_t count = 0;
 
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		if ((!gates || set->items[i]->gate) && !str_eq(set->items[i]->name, name))
+		if (!str_eq(set->items[i]->name, name))
 			names[count++] = set->items[i]->name;
 	return did_you_mean(keep, name, names, count);
-}
-
-struct str rule_hint(const struct ruleset *set, struct str name, struct arena *keep)
-{
-	return hint_among(set, name, false, keep);
 }
 
 static bool apply_setting(struct loader *l, struct str text)
@@ -226,97 +232,243 @@ static bool apply_setting(struct loader *l, struct str text)
 	struct rule_reader r = { l->set, &s->doc, l->keep, l->err };
 
 	if (!split_setting(s, arena_str(l->keep, text), l->err))
-		return false;
+		return mistake_note(l->set->mistakes, l->keep, l->err);
 	struct rule *rule = rule_named(l->set, s->rule.text);
 	if (!rule)
 		return node_fail(&r, &s->rule, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
 			STR_ARG(s->rule.text), STR_ARG(rule_hint(l->set, s->rule.text, l->keep)));
 	const struct rule_key *key = section_key(&rule_section, s->key.text);
-	if (key && (key->type == KEY_BOOL || key->type == KEY_COUNT ||
+	if (key && (key->type == KEY_BOOL || key->type == KEY_COUNT || key->type == KEY_LIMIT ||
 			   str_eq(key->name, STR("severity"))))
 		return value_set(&r, rule->name, key, &s->value, rule);
-	if (rule_param_named(rule, s->key.text))
+	const struct rule_param *param = rule_param_named(rule, s->key.text);
+	if (param && param - rule->params <= PARAM_FAIL)
+		return limit_set(&r, rule, (int)(param - rule->params), &s->value);
+	if (param && param - rule->params >= PARAM_OWN)
 		return param_set(&r, rule, s->key.text, &s->key, &s->value);
 	struct str *names = arena_make(l->keep, struct str, rule->param_count + 1);
 	for (ptrdiff_t i = 0; i < rule->param_count; i++)
 		names[i] = rule->params[i].name;
-	names[rule->param_count] = STR("severity");
-	struct str hint = did_you_mean(l->keep, s->key.text, names, rule->param_count + 1);
-	return node_fail(&r, &s->key, DIAG_RULE_NAME, "rule %.*s has no parameter '%.*s'%.*s",
-		STR_ARG(rule->name), STR_ARG(s->key.text), STR_ARG(hint));
+	names[PARAM_EXPLAINED] = STR("severity");
+	struct str hint = did_you_mean(l->keep, s->key.text, names, rule->param_count);
+	return node_fail(&r, &s->key, DIAG_RULE_NAME,
+		"rule %.*s has no limit or parameter '%.*s'%.*s", STR_ARG(rule->name),
+		STR_ARG(s->key.text), STR_ARG(hint));
 }
 
 /* ---- the set as a whole ------------------------------------------------------------------- */
 
-static bool rule_fail(
-	const struct loader *l, const struct origin *origin, enum diag_id id, struct str text)
+static bool rule_fail(const struct loader *l, struct rule *rule, const struct origin *origin,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+static bool rule_fail(const struct loader *l, struct rule *rule, const struct origin *origin,
+	const char *fmt, ...)
 {
-	return diag_caret(l->err, id, doc_place(origin->doc, origin->node), "%.*s", STR_ARG(text));
+	va_list args;
+
+	va_start(args, fmt);
+	struct str text = arena_vfmt(l->keep, fmt, args);
+	va_end(args);
+	rule->is_broken = true;
+	diag_caret(l->err, DIAG_RULE_NAME, doc_place(origin->doc, origin->node), "%.*s: %.*s",
+		STR_ARG(rule->name), STR_ARG(text));
+	return mistake_note(l->set->mistakes, l->keep, l->err);
 }
 
 /* A rule that demands nothing is most often a misspelt name of an inherited one. */
-static bool check_complete(const struct loader *l, const struct rule *rule)
+static bool check_complete(const struct loader *l, struct rule *rule)
 {
+	bool has_limit = rule->params[PARAM_WARN].text.p || rule->params[PARAM_FAIL].text.p;
+	bool is_select = rule->select.text.p != NULL, has_value = rule->value.text.p != NULL;
 	const char *lack = NULL;
 
-	if (!rule->from && !rule->select.text.p)
+	if (!rule->from && !is_select)
 		lack = "from (a table) or select";
-	else if (!rule->warn.text.p && !rule->assert.text.p)
-		lack = "warn or assert";
-	else if (rule->gate && !rule->assert.text.p)
-		lack = "assert, which a gate needs";
-	if (!lack)
-		return true;
-	struct str hint = rule_hint(l->set, rule->name, l->keep);
-	return rule_fail(l, &rule->origin, DIAG_RULE_NAME,
-		arena_fmt(l->keep,
-			"there is no rule '%.*s' to change, and as a new one it lacks "
-			"%s%.*s",
-			STR_ARG(rule->name), lack, STR_ARG(hint)));
+	else if (!has_value && !rule->assert.text.p)
+		lack = "value (a number) and its limit, or assert";
+	else if (has_value && !has_limit)
+		lack = "the value's limit: at_most or at_least";
+	if (lack) {
+		struct str hint = rule_hint(l->set, rule->name, l->keep);
+
+		rule->is_broken = true;
+		diag_caret(l->err, DIAG_RULE_NAME, doc_place(rule->origin.doc, rule->origin.node),
+			"there is no rule '%.*s' to change, and as a new one it lacks %s%.*s",
+			STR_ARG(rule->name), lack, STR_ARG(hint));
+		return mistake_note(l->set->mistakes, l->keep, l->err);
+	}
+	if (!has_value && has_limit)
+		return rule_fail(l, rule, &rule->limit_origin,
+			"a limit is of a value, and it has an assert");
+	if (!has_value && rule->unclear.text.p)
+		return rule_fail(l, rule, &rule->unclear.origin,
+			"unclear is of a value, and it has an assert");
+	bool has_places = rule->places.from || rule->places.select.text.p;
+	if (rule->places.origin.file.p && (!has_places || !rule->places.value.text.p))
+		return rule_fail(l, rule, &rule->places.origin,
+			"places have from (a table) or select, and value");
+	return true;
 }
 
-static bool check_needs(const struct loader *l, struct rule *rule)
+/* The names that stand for a gate: its own, and those of sets with it in them. */
+static bool add_gates(const struct loader *l, struct rule *rule, const struct name_list *names,
+	const struct origin *at, int depth)
 {
-	if (rule->gate && !rule->needs_all && rule->need_count)
-		return rule_fail(l, &rule->needs_origin, DIAG_RULE_SCHEMA,
-			arena_fmt(l->keep, "%.*s.needs: a gate does not depend on other gates",
-				STR_ARG(rule->name)));
-	if (rule->gate && rule->waiver_count)
-		return rule_fail(l, &rule->waivers[0]->rule.origin, DIAG_RULE_SCHEMA,
-			arena_fmt(l->keep,
-				"%.*s is a gate, and evidence that is missing cannot be waived",
-				STR_ARG(rule->name)));
-	if (rule->gate)
-		rule->needs_all = false;
-	for (ptrdiff_t i = 0; i < rule->need_count; i++) {
-		const struct rule *gate = ruleset_rule(l->set, rule->needs[i]);
-		struct origin at = rule->needs_origin;
+	for (ptrdiff_t i = 0; i < names->count; i++) {
+		const struct rule_set *set = set_named(l->set, names->items[i]);
+		const struct rule *gate = rule_named(l->set, names->items[i]);
+		ptrdiff_t k = 0;
 
-		if (gate && gate->gate)
+		if (set && depth == 8)
+			return rule_fail(l, rule, at, "needs: the set '%.*s' names itself",
+				STR_ARG(set->name));
+		if (set && !add_gates(l, rule, &set->names, at, depth + 1))
+			return false;
+		if (set)
 			continue;
-		struct str hint = hint_among(l->set, rule->needs[i], true, l->keep);
-		at.node = at.node->items[i];
-		return rule_fail(l, &at, DIAG_RULE_NAME,
-			arena_fmt(l->keep, "%.*s.needs: %s '%.*s'%.*s", STR_ARG(rule->name),
-				gate ? "this rule is no gate:" : "there is no gate",
-				STR_ARG(rule->needs[i]), STR_ARG(hint)));
+		if (!gate || !gate->gate) {
+			struct str *all =
+				arena_make(l->keep, struct str, l->set->count + l->set->set_count);
+			ptrdiff_t n = 0;
+
+			for (ptrdiff_t g = 0; g < l->set->count; g++)
+				if (l->set->items[g]->gate)
+					all[n++] = l->set->items[g]->name;
+			for (ptrdiff_t g = 0; g < l->set->set_count; g++)
+				all[n++] = l->set->sets[g].name;
+			return rule_fail(l, rule, at, "needs: %s '%.*s'%.*s",
+				gate ? "this rule is not of the group evidence:"
+				     : "there is no gate or set",
+				STR_ARG(names->items[i]),
+				STR_ARG(did_you_mean(l->keep, names->items[i], all, n)));
+		}
+		while (k < rule->gate_count && rule->gates[k] != gate)
+			k++;
+		if (k == rule->gate_count)
+			rule->gates[rule->gate_count++] = gate;
 	}
 	return true;
 }
 
+/* Its own needs, else the group's, else all gates. */
+static bool check_needs(const struct loader *l, struct rule *rule, const struct rule_group *group)
+{
+	const struct name_list *needs = &rule->needs;
+
+	if (rule->gate && needs->count)
+		return rule_fail(l, rule, &needs->origin, "a gate does not depend on other gates");
+	if (rule->gate && rule->waiver_count)
+		return rule_fail(l, rule, &rule->waivers[0]->rule.origin,
+			"it is of the group evidence, and evidence that is missing cannot be "
+			"waived");
+	rule->gates = arena_make(l->keep, const struct rule *, l->set->count + 1);
+	rule->gate_count = 0;
+	if (rule->gate)
+		return true;
+	if (!needs->origin.file.p && group)
+		needs = &group->needs;
+	if (needs->origin.file.p)
+		return add_gates(l, rule, needs, &needs->origin, 0);
+	for (ptrdiff_t i = 0; i < l->set->count; i++)
+		if (l->set->items[i]->gate)
+			rule->gates[rule->gate_count++] = l->set->items[i];
+	return true;
+}
+
+static const struct str known_groups[] = { STR_INIT("evidence"), STR_INIT("compute"),
+	STR_INIT("communication"), STR_INIT("copies"), STR_INIT("waiting"), STR_INIT("memory"),
+	STR_INIT("regression") };
+enum { KNOWN_GROUPS = sizeof(known_groups) / sizeof(known_groups[0]) };
+
+static bool check_group(const struct loader *l, struct rule *rule, const struct rule_group *group)
+{
+	struct str *names = arena_make(l->keep, struct str, KNOWN_GROUPS + l->set->group_count);
+	ptrdiff_t n = 0;
+
+	if (group && !rule->severity_origin.file.p && group->severity_origin.file.p) {
+		rule->severity = group->severity;
+		rule->severity_origin = group->severity_origin;
+	}
+	rule->gate = str_eq(rule->group.text, known_groups[0]);
+	for (; n < KNOWN_GROUPS; n++)
+		if (str_eq(rule->group.text, known_groups[n]))
+			return true;
+	if (group || !rule->group.text.p)
+		return true;
+	memcpy(names, known_groups, sizeof(known_groups));
+	for (ptrdiff_t i = 0; i < l->set->group_count; i++)
+		names[n++] = l->set->groups[i].name;
+	struct str hint = did_you_mean(l->keep, rule->group.text, names, n);
+	return rule_fail(l, rule, &rule->group.origin, "there is no group '%.*s'%.*s",
+		STR_ARG(rule->group.text),
+		STR_ARG(hint.len ? hint : STR("; one of your own stands under groups:")));
+}
+
 static bool finish(struct loader *l)
 {
-	bool ok = true;
+	struct mistakes *m = l->set->mistakes;
 
-	for (ptrdiff_t i = 0; i < l->set->count && ok; i++) {
+	for (ptrdiff_t i = 0; i < l->set->count; i++) {
 		struct rule *rule = l->set->items[i];
 
-		ok = check_complete(l, rule) && check_needs(l, rule) &&
-		     rule_compile(l->set->engine, rule, l->keep, l->err);
+		check_group(l, rule, group_named(l->set, rule->group.text));
+	}
+	for (ptrdiff_t i = 0; i < l->set->count; i++) {
+		struct rule *rule = l->set->items[i];
+
+		if (!rule->is_broken && check_complete(l, rule) &&
+			check_needs(l, rule, group_named(l->set, rule->group.text)))
+			rule_compile(l->set, rule, l->keep, l->err);
 		if (!rule->title.text.p)
 			rule->title.text = rule->name;
 	}
-	return ok && profiles_check(l->set, l->keep, l->err);
+	if (!m->count)
+		profiles_check(l->set, l->keep, l->err);
+	return !m->count;
+}
+
+/* All mistakes, one below the other; *err has room for some twenty. */
+static bool tell_mistakes(const struct loader *l)
+{
+	const struct mistakes *m = l->set->mistakes;
+	ptrdiff_t i = 1;
+
+	if (!m->count)
+		return false; /* *err says it */
+	diag_set(l->err, m->items[0].id, "%.*s", STR_ARG(m->items[0].text));
+	for (; i < m->count &&
+		(ptrdiff_t)strlen(l->err->text) + m->items[i].text.len < DIAG_BYTES - 100;
+		i++)
+		diag_append(l->err, "%.*s", STR_ARG(m->items[i].text));
+	if (i < m->count)
+		diag_append(l->err, "and %td more mistakes", m->count - i);
+	return false;
+}
+
+/* What matters where no file says it. */
+static void set_defaults(struct ruleset *set, struct arena *keep)
+{
+	static const struct {
+		struct str name, text;
+		double value;
+	} matters[MATTERS] = { [MATTER_WARN] = { STR_INIT("warn"), STR_INIT("1%"), 0.01 },
+		[MATTER_FAIL] = { STR_INIT("fail"), STR_INIT("2%"), 0.02 },
+		[MATTER_TOGETHER] = { STR_INIT("together"), STR_INIT("10%"), 0.10 },
+		[MATTER_MEMORY_WARN] = { STR_INIT("memory.warn"), STR_INIT("5%"), 0.05 },
+		[MATTER_MEMORY_FAIL] = { STR_INIT("memory.fail"), STR_INIT("10%"), 0.10 } };
+
+	for (int i = 0; i < MATTERS; i++)
+		set->matters[i] = (struct rule_param){ .name = matters[i].name,
+			.value = matters[i].value,
+			.unit = UNIT_RATIO,
+			.text = matters[i].text };
+	set->noise_assumed.value = set->noise_worth.value = NAN;
+	set->mistakes = arena_make(keep, struct mistakes, 1);
+}
+
+double rule_matter(const struct ruleset *set, const struct rule *rule, enum matter m)
+{
+	return rule->matters[m].text.p ? rule->matters[m].value : set->matters[m].value;
 }
 
 /* ---- entry -------------------------------------------------------------------------------- */
@@ -329,6 +481,7 @@ bool ruleset_load(struct engine *e, const struct rule_source *source, struct str
 	struct str text = find_builtin(&l, name, &file);
 
 	*ret = (struct ruleset){ .engine = e, .name = name };
+	set_defaults(ret, keep);
 	if (!text.p) {
 		file = name;
 		l.folder = source ? (struct str){ NULL, 0 } : path_folder(name);
@@ -341,11 +494,10 @@ bool ruleset_load(struct engine *e, const struct rule_source *source, struct str
 		}
 	}
 	if (!load_text(&l, file, text))
-		return false;
+		return tell_mistakes(&l);
 	for (ptrdiff_t i = 0; settings && i < settings->count; i++)
-		if (!apply_setting(&l, settings->items[i]))
-			return false;
-	return finish(&l);
+		apply_setting(&l, settings->items[i]);
+	return finish(&l) || tell_mistakes(&l);
 }
 
 bool ruleset_parse(struct engine *e, struct str file, struct str text, struct arena *keep,
@@ -354,7 +506,8 @@ bool ruleset_parse(struct engine *e, struct str file, struct str text, struct ar
 	struct loader l = { .set = ret, .keep = keep, .err = err, .in_memory = true };
 
 	*ret = (struct ruleset){ .engine = e, .name = file };
-	return load_text(&l, file, text) && finish(&l);
+	set_defaults(ret, keep);
+	return (load_text(&l, file, text) && finish(&l)) || tell_mistakes(&l);
 }
 
 struct str ruleset_find(struct str from, struct arena *keep)

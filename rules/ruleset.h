@@ -1,10 +1,11 @@
 /*
  * Rule files: what is demanded of a run, read from YAML, checked completely at load.
  *
- * A rule is a SQL condition over one table.  Loading resolves `extends`, `--set` and built-in
- * sets, converts units, compiles every expression against the tables, and learns which columns it
- * reads.  Whatever is wrong is an error at load with file, line, column, a caret and the nearest
- * name, so that judging cannot fail for a spelling.
+ * A rule measures one number for each row of a table and says how large it may be.  Loading
+ * resolves `extends`, `--set`, groups and sets, converts units, compiles every expression against
+ * the tables, and learns which columns it reads.  Whatever is wrong is an error at load with file,
+ * line, column, a caret and the nearest name, all mistakes of a file at once, so that judging
+ * cannot fail for a spelling.
  *
  * Refuses: judging (rules/judge.h); aliases in YAML; any SQL but one expression over one table or
  * one SELECT.
@@ -24,23 +25,6 @@
 
 enum severity { SEVERITY_OFF, SEVERITY_WARN, SEVERITY_ERROR };
 
-/*
- * Which part of a step a rule's gain would give back.  A second of a pool is credited once, and a
- * pool gives back no more than it holds (credit.c).
- */
-enum pool {
-	POOL_AUTO, /* by the table, and for ops by the row's kind */
-	POOL_COMPUTE,
-	POOL_UPDATE, /* in-place updates */
-	POOL_COPY,
-	POOL_COMMS,
-	POOL_TRANSFER,
-	POOL_IDLE,
-	POOL_MEMORY, /* bytes, no time */
-	POOL_COUNT
-};
-extern const struct str pool_names[POOL_COUNT]; /* "auto", "compute" ... */
-
 /* Where a value came from: for `rules show` and for error messages. */
 struct origin {
 	struct str
@@ -50,48 +34,105 @@ struct origin {
 	const struct doc_node *node;
 };
 
+/* A number with its unit.  Not said: the text is missing and the value NaN. */
 struct rule_param {
 	struct str name;
 	double value;
 	enum unit unit; /* as written: 1% is UNIT_RATIO */
 	struct str text;
 	struct origin origin;
-	bool used; /* by an expression or the message */
+	bool used; /* by an expression or a text */
 };
+
+/* The first parameters of every rule are its limits, and what a backstop may ask for. */
+enum { PARAM_WARN, PARAM_FAIL, PARAM_EXPLAINED, PARAM_OWN };
 
 struct rule_text {
 	struct str text; /* missing when the rule has no such key */
 	struct origin origin;
 };
 
+/* A cause or what to do: said when its condition holds, the first one of the list that does. */
+struct advice_item {
+	struct rule_text when, text;
+};
+struct advice_list {
+	struct advice_item *items;
+	ptrdiff_t count;
+	struct origin origin;
+};
+
+/* The rows that make up a number of the whole run. */
+struct rule_places {
+	const struct table_def *from; /* NULL when `select` is given, or there are no places */
+	struct rule_text from_text, select, where, value;
+	struct origin origin;
+};
+
+/* What is worth a build: shares of the step, and of the memory's capacity. */
+enum matter {
+	MATTER_WARN,
+	MATTER_FAIL,
+	MATTER_TOGETHER,
+	MATTER_MEMORY_WARN,
+	MATTER_MEMORY_FAIL,
+	MATTERS
+};
+
+struct name_list {
+	struct str *items;
+	ptrdiff_t count;
+	struct origin origin; /* its node is the list, or the one name */
+};
+
 /* A finding that a team has accepted; rules/waiver.h says how. */
 struct waiver {
 	struct origin origin;
-	struct rule_text rule, where, ceiling, owner, reason, issue, expires;
+	struct rule_text rule, where, owner, reason, issue, expires;
+	struct rule_param limit; /* not said: the rule has an assert */
+	bool at_least;
 };
 
 struct rule {
 	struct str name;
 	struct origin origin;
 	const struct table_def *from; /* NULL when `select` is given */
-	struct rule_text title, from_text, select, where, warn, assert, gain, message, why, fix,
-		cause, measured, wrong_when; /* the last three feed `rooflint explain` */
-	enum severity severity; /* SEVERITY_WARN demotes a failed assert to a warning */
-	bool gate;		/* its failure makes dependent rules inconclusive */
-	bool required;		/* inconclusive counts for the exit status */
-	struct str *needs;	/* gates this rule depends on; default: all gates */
-	ptrdiff_t need_count;
-	bool needs_all;
+	struct rule_text group, title, from_text, select, where, value, unclear, assert, can_fail,
+		gain, message, why, measured, wrong_when;
+	struct advice_list cause, fix;
+	struct rule_places places;
+	bool at_least; /* the limits are lower ones */
+	enum severity severity;
+	bool gate;     /* of the group evidence: what needs it is inconclusive without it */
+	bool required; /* inconclusive counts for the exit status */
+	struct name_list needs;
+	const struct rule **gates; /* what it needs, sets resolved */
+	ptrdiff_t gate_count;
 	int64_t min_subjects; /* fewer subjects: inconclusive; 0 = none needed */
 	int64_t confirm;      /* reports in a row that must fail; before that it warns; 0 = 1 */
-	enum pool pool;
-	struct origin severity_origin, gate_origin, required_origin, needs_origin,
-		min_subjects_origin, confirm_origin, params_origin, pool_origin;
-	struct rule_param *params;
+	struct rule_param matters[MATTERS]; /* its own; not said: the file's */
+	struct origin limit_origin, severity_origin, required_origin, min_subjects_origin,
+		confirm_origin, params_origin, matters_origin;
+	struct rule_param *params; /* PARAM_OWN and more */
 	ptrdiff_t param_count, param_cap;
 	struct waiver **waivers; /* in file order */
 	ptrdiff_t waiver_count, waiver_cap;
+	bool is_broken;		/* a mistake in it was told of */
 	struct rule_code *code; /* compiled: rules/compile.h */
+};
+
+/* What all rules of a group have in common unless they say otherwise. */
+struct rule_group {
+	struct str name;
+	struct origin origin, severity_origin;
+	enum severity severity;
+	struct name_list needs;
+};
+
+/* Gates, and other sets, under one name. */
+struct rule_set {
+	struct str name;
+	struct name_list names;
 };
 
 /* Changes for some workloads; rules/profiles.h says how. */
@@ -105,6 +146,13 @@ struct ruleset {
 	struct engine *engine; /* that compiled the rules, and judges by them */
 	struct rule **items;   /* file order; inherited ones first */
 	ptrdiff_t count, cap;
+	struct rule_param matters[MATTERS];
+	struct rule_param noise_assumed, noise_worth; /* between runs; not said: the default */
+	struct rule_text step; /* glob: which annotation or program is the step */
+	struct rule_group *groups;
+	ptrdiff_t group_count, group_cap;
+	struct rule_set *sets;
+	ptrdiff_t set_count, set_cap;
 	struct op_costs costs; /* of custom calls, for measuring */
 	struct str name;       /* the file or built-in set given */
 	struct str *files;     /* every file that took part, in order of reading */
@@ -115,6 +163,10 @@ struct ruleset {
 	ptrdiff_t tuning_count, tuning_cap;
 	struct notice *notices; /* who is told; in file order, inherited ones first */
 	ptrdiff_t notice_count, notice_cap;
+	struct mistakes {
+		struct diag_note *items;
+		ptrdiff_t count, cap;
+	} * mistakes; /* while loading */
 };
 
 /*
@@ -137,8 +189,8 @@ void engine_free(struct engine *e); /* NULL is fine */
 
 /*
  * A built-in set by name ("recommended", "strict", "fleet") or a file, which comes from `source`
- * (NULL: the disk).  Settings (NULL: none) are "matmul-roofline.near=5%" or
- * "copy-share.severity=off".  Reports the first error.
+ * (NULL: the disk).  Settings (NULL: none) are "matmul-roofline.fail=5%" or
+ * "copy-share.severity=off".  Reports all mistakes, one below the other.
  */
 bool ruleset_load(struct engine *e, const struct rule_source *source, struct str name_or_path,
 	const struct list *settings, struct arena *keep, struct ruleset *ret, struct diag *err);
@@ -152,5 +204,9 @@ struct rule_param *rule_param_named(const struct rule *rule, struct str name); /
 const struct rule *ruleset_rule(const struct ruleset *set, struct str name);   /* or NULL */
 /* Whether a value of the rule was set in that file. */
 bool rule_is_from(const struct rule *rule, struct str file);
+/* The matter for the rule: its own, else the file's. */
+double rule_matter(const struct ruleset *set, const struct rule *rule, enum matter m);
+/* The text of an advice that stands alone, or its last one without a condition; or missing. */
+struct str advice_text(const struct advice_list *list);
 
 #endif

@@ -9,6 +9,9 @@
 #define VERSION "#/$defs/version"
 #define SCALAR	"#/$defs/scalar" /* what a number may look like: 5, 5%, 12.5 ms, 16 GiB */
 #define RULES	"#/$defs/rules"
+#define NAMES	"#/$defs/names"
+#define LIMIT	"#/$defs/limit"
+#define ADVICE	"#/$defs/advice"
 
 static cJSON *add_typed(cJSON *o, const char *key, const char *type)
 {
@@ -31,6 +34,8 @@ static void add_word(cJSON *o, struct str word)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
+static void add_part(cJSON *o, const struct section *part);
+
 static void add_key(cJSON *properties, const struct rule_key *key)
 {
 	static const char *const types[] = { [KEY_TEXT] = "string",
@@ -40,7 +45,12 @@ static void add_key(cJSON *properties, const struct rule_key *key)
 		[KEY_WORD] = "string",
 		[KEY_BOOL] = "boolean",
 		[KEY_COUNT] = "integer",
-		[KEY_NAMES] = "array",
+		[KEY_NAMES] = NAMES,
+		[KEY_NUMBER] = SCALAR,
+		[KEY_LIMIT] = LIMIT,
+		[KEY_CEILING] = SCALAR,
+		[KEY_ADVICE] = ADVICE,
+		[KEY_PART] = "object",
 		[KEY_PARAMS] = "object",
 		[KEY_RULES] = RULES,
 		[KEY_VARIABLE] = "string",
@@ -49,8 +59,8 @@ static void add_key(cJSON *properties, const struct rule_key *key)
 	json_add_str(o, "description", key->meaning);
 	if (key->type == KEY_COUNT)
 		json_add_i64(o, "minimum", 0);
-	else if (key->type == KEY_NAMES)
-		add_typed(o, "items", "string");
+	else if (key->type == KEY_PART)
+		add_part(o, key->part);
 	else if (key->type == KEY_PARAMS)
 		add_typed(o, "additionalProperties", SCALAR);
 	if (key->type != KEY_WORD && key->type != KEY_TABLE)
@@ -77,6 +87,12 @@ static void add_keys(cJSON *entry, const struct section *section)
 	}
 }
 
+static void add_part(cJSON *o, const struct section *part)
+{
+	json_add_bool(o, "additionalProperties", false);
+	add_keys(o, part);
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 /* A rule of the set: what it is, and its own parameters by name. */
@@ -92,7 +108,7 @@ static void add_known_rule(cJSON *properties, const struct rule *rule, struct ar
 	cJSON *then = json_add_object(json_add_object(o, "then"), "properties");
 	cJSON *words = json_add_array(
 		json_add_object(json_add_object(then, "params"), "propertyNames"), "enum");
-	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
+	for (ptrdiff_t i = PARAM_OWN; i < rule->param_count; i++) {
 		add_typed(names, arena_z(keep, rule->params[i].name), SCALAR);
 		add_word(words, rule->params[i].name);
 	}
@@ -105,7 +121,8 @@ static void add_retuned_def(cJSON *defs)
 	cJSON *any = json_add_array(no, "anyOf");
 	for (int i = 0; i < rule_section.count; i++) {
 		const struct rule_key *key = &rule_section.keys[i];
-		if (key->type != KEY_SQL && !str_eq(key->name, STR("message")))
+		if (key->type != KEY_SQL && key->type != KEY_ADVICE &&
+			!str_eq(key->name, STR("message")))
 			continue;
 		cJSON *has = cJSON_CreateObject();
 		cJSON_AddItemToArray(any, has);
@@ -128,16 +145,57 @@ static void add_rules_def(cJSON *defs, const struct ruleset *set, struct arena *
 
 static void add_document_key(cJSON *properties, const struct document_key *key)
 {
+	static const char *const types[] = { [SECTION_MAP] = "object",
+		[SECTION_LIST] = "array",
+		[SECTION_ONE] = "object",
+		[SECTION_SCALAR] = "string" };
 	const struct section *section = key->section;
 	bool is_version = str_eq(key->name, STR("version"));
 	cJSON *o = add_typed(properties, key->name.p,
 		section == &rule_section ? RULES
-		: section		 ? (section->is_list ? "array" : "object")
+		: section		 ? types[section->form]
 		: is_version		 ? VERSION
 					 : "string");
 	json_add_str(o, "description", key->meaning);
-	if (section && section != &rule_section)
-		add_keys(add_map(o, section->is_list ? "items" : "additionalProperties"), section);
+	if (section == &set_section)
+		add_typed(o, "additionalProperties", NAMES);
+	else if (section && section->form == SECTION_ONE)
+		add_part(o, section);
+	else if (section && section != &rule_section && section->form != SECTION_SCALAR)
+		add_keys(add_map(o,
+				 section->form == SECTION_LIST ? "items" : "additionalProperties"),
+			section);
+}
+
+static cJSON *add_either(cJSON *defs, const char *name, const char *simple)
+{
+	cJSON *any = json_add_array(json_add_object(defs, name), "anyOf");
+	cJSON *first = cJSON_CreateObject(), *second = cJSON_CreateObject();
+	json_add_str(first, *simple == '#' ? "$ref" : "type", str_from(simple));
+	cJSON_AddItemToArray(any, first);
+	cJSON_AddItemToArray(any, second);
+	return second;
+}
+
+/* Values that may be written in two ways. */
+static void add_value_defs(cJSON *defs)
+{
+	cJSON *names = add_either(defs, "names", "string");
+	json_add_str(names, "type", STR("array"));
+	add_typed(names, "items", "string");
+	cJSON *limit = add_either(defs, "limit", SCALAR);
+	json_add_str(limit, "type", STR("object"));
+	json_add_bool(limit, "additionalProperties", false);
+	cJSON *both = json_add_object(limit, "properties");
+	add_typed(both, "warn", SCALAR);
+	add_typed(both, "fail", SCALAR);
+	cJSON *advice = add_either(defs, "advice", "string");
+	json_add_str(advice, "type", STR("array"));
+	cJSON *item = add_map(advice, "items");
+	add_word(json_add_array(item, "required"), STR("do"));
+	cJSON *keys = json_add_object(item, "properties");
+	add_typed(keys, "when", "string");
+	add_typed(keys, "do", "string");
 }
 
 void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out)
@@ -153,6 +211,7 @@ void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out
 		add_document_key(properties, &document_keys[i]);
 	cJSON *defs = json_add_object(root, "$defs");
 	add_keys(add_map(defs, "rule"), &rule_section);
+	add_value_defs(defs);
 	add_retuned_def(defs);
 	add_rules_def(defs, set, keep);
 	cJSON_AddItemToArray(

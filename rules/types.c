@@ -164,22 +164,10 @@ struct value check_arithmetic(
 	return value_number(dimension_combine(c, a->dimension, b->dimension));
 }
 
-void check_condition(struct parser *p, const struct value *v)
+void check_number(struct parser *p, const struct value *v, bool is_condition)
 {
 	if (v->class == CLASS_TEXT)
-		parser_fail(p, DIAG_RULE_TYPE, v->at, v->width,
-			"%.*s is a text and no condition; compare it with something",
-			STR_ARG(written(p, v)));
-}
-
-void check_seconds(struct parser *p, const struct value *v)
-{
-	static const struct dimension seconds = { DIMENSION_UNIT, UNIT_SECONDS };
-
-	if (v->class == CLASS_TEXT)
-		parser_fail(p, DIAG_RULE_TYPE, v->at, v->width,
-			"%.*s is a text; a gain is in seconds per step", STR_ARG(written(p, v)));
-	else if (v->class == CLASS_NUMBER && !dimension_fits(v->dimension, seconds))
-		parser_fail(p, DIAG_RULE_UNIT, v->at, v->width,
-			"this is %s; a gain is in seconds per step", unit_noun(v->dimension.unit));
+		parser_fail(p, DIAG_RULE_TYPE, v->at, v->width, "%.*s is a text and no %s",
+			STR_ARG(written(p, v)),
+			is_condition ? "condition; compare it with something" : "number");
 }

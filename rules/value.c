@@ -5,11 +5,13 @@
  */
 #include "rules/parse.h"
 
-#include "base/secret.h"
-#include "rules/dimension.h"
-#include "rules/engine.h"
+#include <math.h>
 
-/* A value under way: a key's of an entry, or a parameter's of a rule. */
+#include "base/secret.h"
+#include "base/text.h"
+#include "rules/dimension.h"
+
+/* A value under way: a key's of an entry, or a number's of a rule. */
 struct value_at {
 	const struct rule_reader *r;
 	struct str owner, name;
@@ -97,20 +99,20 @@ static bool set_formula(const struct value_at *v, struct formula *ret)
 		return false;
 	if (formula_parse(v->node->text, v->r->keep, ret, &fault))
 		return true;
-	return diag_caret(v->r->err, DIAG_RULE_SCHEMA,
+	diag_caret(v->r->err, DIAG_RULE_SCHEMA,
 		doc_place_in(v->r->doc, v->node, fault.at, fault.width), "%.*s.%.*s: %.*s",
 		STR_ARG(v->owner), STR_ARG(v->name), STR_ARG(fault.text));
+	return mistake_note(v->r->set->mistakes, v->r->keep, v->r->err);
 }
 
-static bool set_table(const struct value_at *v, struct rule *rule)
+static bool set_table(const struct value_at *v, struct rule_text *ret)
 {
 	struct str names[TABLE_COUNT];
 
 	if (!need_scalar(v, v->node))
 		return false;
-	rule->from = table_find(v->node->text);
-	rule->from_text.text = v->node->text;
-	if (rule->from)
+	ret->text = v->node->text;
+	if (table_find(v->node->text))
 		return true;
 	for (int i = 0; i < TABLE_COUNT; i++)
 		names[i] = table_defs[i].name;
@@ -121,22 +123,26 @@ static bool set_table(const struct value_at *v, struct rule *rule)
 		STR_ARG(hint));
 }
 
-static bool set_names(const struct value_at *v, struct rule *rule)
+static bool set_names(const struct value_at *v, struct name_list *ret)
 {
-	if (v->node->kind != DOC_LIST)
-		return fail(v, DIAG_RULE_SCHEMA, " is a list: [a, b], or [] for none");
-	rule->needs = arena_make(v->r->keep, struct str, v->node->count + 1);
-	for (ptrdiff_t i = 0; i < v->node->count; i++) {
-		if (!need_scalar(v, v->node->items[i]))
+	const struct doc_node *node = v->node;
+	ptrdiff_t count = node->kind == DOC_LIST ? node->count : 1;
+
+	if (node->kind == DOC_MAP)
+		return fail(v, DIAG_RULE_SCHEMA, " is a name or a list: [a, b], or [] for none");
+	*ret = (struct name_list){ arena_make(v->r->keep, struct str, count + 1), count,
+		origin_of(v->r, node) };
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct doc_node *name = node->kind == DOC_LIST ? node->items[i] : node;
+
+		if (!need_scalar(v, name))
 			return false;
-		rule->needs[i] = v->node->items[i]->text;
+		ret->items[i] = name->text;
 	}
-	rule->need_count = v->node->count;
-	rule->needs_all = false;
 	return true;
 }
 
-/* ---- parameters --------------------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------------------------ */
 
 struct rule_param *rule_param_named(const struct rule *rule, struct str name)
 {
@@ -159,33 +165,61 @@ static bool is_param_name(struct str s)
 	return true;
 }
 
+static bool read_number(const struct value_at *v, struct rule_param *ret)
+{
+	struct str nearest, text = v->node->text;
+
+	if (!need_bare(v, "a number"))
+		return false;
+	ret->text = text;
+	ret->origin = origin_of(v->r, v->node);
+	if (unit_parse(text, &ret->value, &ret->unit, &nearest))
+		return true;
+	return nearest.p ? fail(v, DIAG_RULE_UNIT,
+				   ": '%.*s' has an unknown unit; did you mean '%.*s'?",
+				   STR_ARG(text), STR_ARG(nearest))
+			 : fail(v, DIAG_RULE_UNIT,
+				   ": '%.*s' is no number with a unit, such as 10%%, 64 MiB, "
+				   "250 us, 45 GB/s",
+				   STR_ARG(text));
+}
+
 /* Numbers that mean the same without a unit.  Of a time, 20 may be seconds or microseconds. */
 static bool may_be_bare(enum unit u, double value)
 {
 	return u == UNIT_NONE || u == UNIT_COUNT || u == UNIT_RATIO || u == UNIT_BOOL || value == 0;
 }
 
-/* A parameter keeps the unit it was declared with; a bare ratio or count takes it over. */
+bool number_fits(const struct rule_reader *r, struct str owner, struct str name,
+	struct rule_param *number, enum unit wanted, struct str instead)
+{
+	struct value_at v = { r, owner, name, number->origin.node };
+	struct str text = number->text;
+
+	if (number->unit != UNIT_NONE) {
+		enum unit u = wanted == UNIT_NONE ? UNIT_COUNT : wanted;
+
+		return dimension_fits(dimension_of(u), dimension_of(number->unit)) ||
+		       fail(&v, DIAG_RULE_UNIT, " is %s%.*s, and '%.*s' is %s", unit_noun(wanted),
+			       STR_ARG(instead), STR_ARG(text), unit_noun(number->unit));
+	}
+	if (wanted == UNIT_RATIO && fabs(number->value) > 1)
+		return fail(&v, DIAG_RULE_UNIT,
+			" is a ratio%.*s: did you mean %.*s%%? (%.*s is %.6g%%)", STR_ARG(instead),
+			STR_ARG(text), STR_ARG(text), number->value * 100);
+	if (!may_be_bare(wanted, number->value))
+		return fail(&v, DIAG_RULE_UNIT, " is %s%.*s, and '%.*s' has no unit",
+			unit_noun(wanted), STR_ARG(instead), STR_ARG(text));
+	number->unit = wanted;
+	return true;
+}
+
+/* A parameter keeps the unit it was declared with. */
 static bool check_unit(
 	const struct value_at *v, const struct rule_param *old, struct rule_param *ret)
 {
-	enum unit wanted = old->unit == UNIT_NONE ? UNIT_COUNT : old->unit;
-	struct str text = v->node->text;
-
-	if (!dimension_fits(dimension_of(wanted), dimension_of(ret->unit)))
-		return fail(v, DIAG_RULE_UNIT, " is %s (%.*s), and '%.*s' is %s",
-			unit_noun(old->unit), STR_ARG(old->text), STR_ARG(text),
-			unit_noun(ret->unit));
-	if (ret->unit != UNIT_NONE)
-		return true;
-	if (old->unit == UNIT_RATIO && ret->value > 1)
-		return fail(v, DIAG_RULE_UNIT, " is a ratio (%.*s): did you mean %.*s%%?",
-			STR_ARG(old->text), STR_ARG(text));
-	if (!may_be_bare(old->unit, ret->value))
-		return fail(v, DIAG_RULE_UNIT, " is %s (%.*s), and '%.*s' has no unit",
-			unit_noun(old->unit), STR_ARG(old->text), STR_ARG(text));
-	ret->unit = old->unit;
-	return true;
+	return number_fits(v->r, v->owner, v->name, ret, old->unit,
+		arena_fmt(v->r->keep, " (%.*s)", STR_ARG(old->text)));
 }
 
 bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
@@ -193,29 +227,18 @@ bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 {
 	const struct value_at v = { r, rule->name, name, node };
 	struct rule_param *old = rule_param_named(rule, name);
-	struct rule_param param = { .name = name, .text = node->text, .origin = origin_of(r, at) };
-	struct str nearest;
+	struct rule_param param = { .name = name };
 
 	if (!is_param_name(name))
 		return node_fail(r, at, DIAG_RULE_SCHEMA,
 			"a parameter's name has small letters, digits and '_'");
-	if (section_key(&rule_section, name))
+	if (section_key(&rule_section, name) || (old && old < rule->params + PARAM_OWN))
 		return node_fail(r, at, DIAG_RULE_SCHEMA,
-			"a parameter cannot be called '%.*s': rules have a key of that name",
-			STR_ARG(name));
-	if (!need_bare(&v, "a number"))
+			"a parameter cannot be called '%.*s': rules have %s of that name",
+			STR_ARG(name), old ? "a limit" : "a key");
+	if (!read_number(&v, &param) || (old && !check_unit(&v, old, &param)))
 		return false;
-	if (!unit_parse(node->text, &param.value, &param.unit, &nearest))
-		return nearest.p
-			       ? fail(&v, DIAG_RULE_UNIT,
-					 ": '%.*s' has an unknown unit; did you mean '%.*s'?",
-					 STR_ARG(node->text), STR_ARG(nearest))
-			       : fail(&v, DIAG_RULE_UNIT,
-					 ": '%.*s' is no number with a unit, such as 10%%, 64 MiB, "
-					 "250 us, 45 GB/s",
-					 STR_ARG(node->text));
-	if (old && !check_unit(&v, old, &param))
-		return false;
+	param.origin = origin_of(r, at);
 	if (!old)
 		old = arena_push(r->keep, rule->params, rule->param_count, rule->param_cap);
 	*old = param;
@@ -225,14 +248,130 @@ bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 static bool set_params(const struct value_at *v, struct rule *rule)
 {
 	const struct doc_node *map = v->node;
+	bool ok = true;
 
 	if (map->kind != DOC_MAP)
-		return fail(v, DIAG_RULE_SCHEMA, " is a map: { limit: 10%%, min_bytes: 64 MiB }");
+		return fail(v, DIAG_RULE_SCHEMA, " is a map: { slack: 20 us, least: 64 MiB }");
 	for (ptrdiff_t i = 0; i < map->count; i++)
-		if (!param_set(v->r, rule, map->pairs[i].key->text, map->pairs[i].key,
-			    map->pairs[i].value))
-			return false;
+		ok &= param_set(v->r, rule, map->pairs[i].key->text, map->pairs[i].key,
+			map->pairs[i].value);
+	return ok;
+}
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+static bool is_looser(const struct rule *rule, double a, double b)
+{
+	return rule->at_least ? a < b : a > b;
+}
+
+bool limit_set(
+	const struct rule_reader *r, struct rule *rule, int which, const struct doc_node *node)
+{
+	struct rule_param *own = &rule->params[which], number = *own;
+	struct str key = rule->at_least ? STR("at_least") : STR("at_most");
+	const struct value_at v = { r, rule->name,
+		arena_fmt(r->keep, "%.*s.%.*s", STR_ARG(key), STR_ARG(own->name)), node };
+
+	if (!read_number(&v, &number))
+		return false;
+	if (own->text.p && own->unit != UNIT_NONE && !check_unit(&v, own, &number))
+		return false;
+	*own = number;
 	return true;
+}
+
+static bool set_limit(const struct value_at *v, const struct rule_key *key, struct rule *rule)
+{
+	const struct doc_node *node = v->node, *warn = node, *fail_at = node;
+	bool at_least = str_eq(key->name, STR("at_least")), ok = true;
+
+	if (node->kind == DOC_LIST)
+		return fail(v, DIAG_RULE_SCHEMA, " is a number, or { warn: 3%%, fail: 8%% }");
+	if (at_least != rule->at_least)
+		for (int i = 0; i < PARAM_EXPLAINED; i++) /* those of the other direction */
+			rule->params[i] =
+				(struct rule_param){ .name = rule->params[i].name, .value = NAN };
+	rule->at_least = at_least;
+	if (node->kind == DOC_SCALAR) {
+		ok = limit_set(v->r, rule, PARAM_FAIL, node);
+		warn = NULL;
+	} else {
+		warn = doc_get(node, STR("warn"));
+		fail_at = doc_get(node, STR("fail"));
+		for (ptrdiff_t i = 0; i < node->count; i++)
+			if (node->pairs[i].value != warn && node->pairs[i].value != fail_at)
+				ok = node_fail(v->r, node->pairs[i].key, DIAG_RULE_SCHEMA,
+					"limits are %.*s: { warn, fail }", STR_ARG(key->name));
+		ok &= !fail_at || limit_set(v->r, rule, PARAM_FAIL, fail_at);
+		ok &= !warn || limit_set(v->r, rule, PARAM_WARN, warn);
+	}
+	struct rule_param *w = &rule->params[PARAM_WARN], *f = &rule->params[PARAM_FAIL];
+	if (!ok || !w->text.p || !f->text.p || !is_looser(rule, w->value, f->value))
+		return ok;
+	if (warn)
+		return node_fail(v->r, warn, DIAG_RULE_SCHEMA,
+			"warn %.*s lies beyond fail %.*s: it could never warn", STR_ARG(w->text),
+			STR_ARG(f->text));
+	w->value = f->value; /* a looser warning moves to the new failure */
+	w->unit = f->unit;
+	w->text = f->text;
+	w->origin = f->origin;
+	return true;
+}
+
+static bool set_ceiling(const struct value_at *v, const struct rule_key *key, struct waiver *w)
+{
+	w->at_least = str_eq(key->name, STR("at_least"));
+	return read_number(v, &w->limit);
+}
+
+/* ---- advice ------------------------------------------------------------------------------- */
+
+static bool set_advice(const struct value_at *v, struct advice_list *ret)
+{
+	const struct doc_node *node = v->node;
+	ptrdiff_t count = node->kind == DOC_LIST ? node->count : 1;
+	bool ok = true;
+
+	*ret = (struct advice_list){ arena_make(v->r->keep, struct advice_item, count + 1), count,
+		ret->origin };
+	if (node->kind == DOC_SCALAR) {
+		ret->items[0].text =
+			(struct rule_text){ str_trim(node->text), origin_of(v->r, node) };
+		return need_scalar(v, node);
+	}
+	if (node->kind != DOC_LIST || !count)
+		return fail(v, DIAG_RULE_SCHEMA,
+			" is a text, or a list of { when: CONDITION, do: \"...\" }");
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct doc_node *item = node->items[i], *when = doc_get(item, STR("when")),
+				      *text = doc_get(item, STR("do"));
+		ptrdiff_t known = (when != NULL) + (text != NULL);
+
+		if (!text || item->count != known || text->kind != DOC_SCALAR ||
+			(when && when->kind != DOC_SCALAR)) {
+			ok = node_fail(v->r, item, DIAG_RULE_SCHEMA,
+				"%.*s.%.*s: an item is { when: CONDITION, do: \"...\" }; the last "
+				"one may leave out when",
+				STR_ARG(v->owner), STR_ARG(v->name));
+			continue;
+		}
+		if (when)
+			ret->items[i].when =
+				(struct rule_text){ when->text, origin_of(v->r, when) };
+		ret->items[i].text =
+			(struct rule_text){ str_trim(text->text), origin_of(v->r, text) };
+	}
+	return ok;
+}
+
+struct str advice_text(const struct advice_list *list)
+{
+	for (ptrdiff_t i = list->count - 1; i >= 0; i--)
+		if (!list->items[i].when.text.p)
+			return list->items[i].text.text;
+	return (struct str){ NULL, 0 };
 }
 
 /* ---- by type ------------------------------------------------------------------------------ */
@@ -241,7 +380,6 @@ _Static_assert(sizeof(enum severity) == sizeof(unsigned), "a word's index");
 
 static bool set(const struct value_at *v, const struct rule_key *key, void *entry, void *to)
 {
-	struct rule *rule = entry; /* KEY_TABLE, KEY_NAMES and KEY_PARAMS are of rules alone */
 	struct rule_text *text = to;
 
 	switch (key->type) {
@@ -253,7 +391,7 @@ static bool set(const struct value_at *v, const struct rule_key *key, void *entr
 		text->text = key->type == KEY_SQL ? v->node->text : str_trim(v->node->text);
 		return true;
 	case KEY_TABLE:
-		return set_table(v, rule);
+		return set_table(v, to);
 	case KEY_WORD:
 		return set_word(v, key, to);
 	case KEY_BOOL:
@@ -261,9 +399,21 @@ static bool set(const struct value_at *v, const struct rule_key *key, void *entr
 	case KEY_COUNT:
 		return set_count(v, to);
 	case KEY_NAMES:
-		return set_names(v, rule);
+		return set_names(v, to);
+	case KEY_NUMBER:
+		return read_number(v, to);
+	case KEY_LIMIT:
+		return set_limit(v, key, entry);
+	case KEY_CEILING:
+		return set_ceiling(v, key, entry);
 	case KEY_PARAMS:
-		return set_params(v, rule);
+		return set_params(v, entry);
+	case KEY_ADVICE:
+		return set_advice(v, to);
+	case KEY_PART:
+		return entry_read(v->r, key->part,
+			arena_fmt(v->r->keep, "%.*s.%.*s", STR_ARG(v->owner), STR_ARG(v->name)),
+			v->node, v->node, to);
 	case KEY_RULES:
 		*(const struct doc_node **)to = v->node;
 		return v->node->kind == DOC_MAP ||

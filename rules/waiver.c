@@ -1,21 +1,28 @@
 /* Waivers.  See waiver.h. */
 #include "rules/waiver.h"
 
+#include <math.h>
+
 #include "base/when.h"
-#include "rules/engine.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
 #define KEY(member, type, need, meaning)                                                           \
 	{                                                                                          \
 		STR_INIT(#member), type, offsetof(struct waiver, member),                          \
-			offsetof(struct waiver, member.origin), need, NULL, 0, STR_INIT(meaning)   \
+			offsetof(struct waiver, member.origin), need, NULL, 0, STR_INIT(meaning),  \
+			NULL                                                                       \
+	}
+#define LIMIT_KEY(name, meaning)                                                                   \
+	{                                                                                          \
+		STR_INIT(name), KEY_CEILING, 0, -1, OPTIONAL, NULL, 0, STR_INIT(meaning), NULL     \
 	}
 
 static const struct rule_key waiver_keys[] = {
 	KEY(rule, KEY_TEXT, REQUIRED, "name of the rule whose findings are accepted"),
-	KEY(where, KEY_SQL, OPTIONAL, "which of them; without it all"),
-	KEY(ceiling, KEY_SQL, REQUIRED, "what must hold for the waiver to hold"),
+	KEY(where, KEY_SQL, OPTIONAL, "which of them, or of their places; without it all"),
+	LIMIT_KEY("at_most", "how large the value may be for the waiver to hold"),
+	LIMIT_KEY("at_least", "how small it may be"),
 	KEY(owner, KEY_TEXT, REQUIRED, "who accepted it"),
 	KEY(reason, KEY_TEXT, REQUIRED, "why"),
 	KEY(issue, KEY_SCALAR, OPTIONAL, "where it is tracked"),
@@ -46,23 +53,25 @@ static bool read_waiver(
 }
 
 const struct section waiver_section = { "a waiver",
-	"{ rule: copy-share, ceiling: layout_copy_ratio < 0.2, owner: us, reason: \"...\", "
+	"{ rule: copy-share, at_most: 20%, owner: us, reason: \"...\", "
 	"expires: 2027-01-31 }",
 	"a list: each begins with '- rule: NAME'", waiver_keys,
-	sizeof(waiver_keys) / sizeof(waiver_keys[0]), true, read_waiver };
+	sizeof(waiver_keys) / sizeof(waiver_keys[0]), SECTION_LIST, read_waiver };
 
 /* ---- what it says of a row ---------------------------------------------------------------- */
 
 /* Days of this form sort as text. */
-enum excuse waiver_excuse(const struct waiver *w, bool is_known, bool is_below, struct str today)
+enum excuse waiver_excuse(const struct waiver *w, double value, struct str today)
 {
+	double over = w->at_least ? w->limit.value - value : value - w->limit.value;
+
 	if (!today.p)
 		return EXCUSE_UNDATED;
 	if (str_cmp(str_head(today, 10), w->expires.text) > 0)
 		return EXCUSE_EXPIRED;
-	if (!is_known)
+	if (w->limit.text.p && isnan(value))
 		return EXCUSE_UNKNOWN;
-	return is_below ? EXCUSE_HOLDS : EXCUSE_EXCEEDED;
+	return w->limit.text.p && over > 0 ? EXCUSE_EXCEEDED : EXCUSE_HOLDS;
 }
 
 struct str waiver_note(const struct waiver *w, enum excuse excuse, struct arena *keep)
@@ -76,13 +85,12 @@ struct str waiver_note(const struct waiver *w, enum excuse excuse, struct arena 
 		return arena_fmt(keep, "waived until %.*s by %.*s: %.*s", STR_ARG(w->expires.text),
 			STR_ARG(by), STR_ARG(w->reason.text));
 	case EXCUSE_EXCEEDED:
-		return arena_fmt(keep, "beyond the ceiling of the waiver by %.*s: %.*s",
-			STR_ARG(by), STR_ARG(w->ceiling.text));
+		return arena_fmt(keep, "beyond what the waiver by %.*s accepts: %s %.*s",
+			STR_ARG(by), w->at_least ? "at least" : "at most", STR_ARG(w->limit.text));
 	case EXCUSE_UNKNOWN:
 		return arena_fmt(keep,
-			"the waiver by %.*s does not hold, as its ceiling asks for what is not "
-			"known here: %.*s",
-			STR_ARG(by), STR_ARG(w->ceiling.text));
+			"the waiver by %.*s does not hold, as the value is not known here",
+			STR_ARG(by));
 	case EXCUSE_EXPIRED:
 		return arena_fmt(keep, "the waiver by %.*s expired on %.*s", STR_ARG(by),
 			STR_ARG(w->expires.text));
