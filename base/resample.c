@@ -2,7 +2,6 @@
 #include "base/resample.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/stats.h"
@@ -78,6 +77,46 @@ double student_quantile(double p, double df)
 		*(student_p(middle, df) > p ? &low : &high) = middle;
 	}
 	return low + (high - low) / 2;
+}
+
+/* ---- derivatives of ln gamma ---------------------------------------------------------------- */
+
+/* From here on the series of Abramowitz and Stegun (6.3.18, 6.4.12) are right to twelve digits. */
+#define SERIES_LEAST 12.0
+
+double digamma(double x)
+{
+	double less = 0;
+	if (!(x > 0))
+		return NAN;
+	for (; x < SERIES_LEAST; x++)
+		less += 1 / x;
+	double y = 1 / (x * x);
+	return log(x) - 1 / (2 * x) - y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y / 240))) -
+	       less;
+}
+
+double trigamma(double x)
+{
+	double more = 0;
+	if (!(x > 0))
+		return NAN;
+	for (; x < SERIES_LEAST; x++)
+		more += 1 / (x * x);
+	double y = 1 / (x * x);
+	return 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y / 30))) + more;
+}
+
+double trigamma_inverse(double y)
+{
+	double low = 1e-9, high = 1e9; /* it falls all the way */
+	if (!(y > 0))
+		return NAN;
+	for (int i = 0; i < 200 && high > low * (1 + 1e-14); i++) {
+		double middle = sqrt(low * high);
+		*(trigamma(middle) > y ? &low : &high) = middle;
+	}
+	return sqrt(low * high);
 }
 
 /* ---- the noise of a median ------------------------------------------------------------------ */
@@ -193,34 +232,4 @@ struct median_noise median_noise(const double *samples, ptrdiff_t n, struct aren
 	ret.n_effective = fmax(1, (double)n * (1 - r) / (1 + r));
 	ret.se = standard_error(samples, n, r, scratch);
 	return ret;
-}
-
-/* ---- several comparisons -------------------------------------------------------------------- */
-
-struct ranked {
-	double p;
-	ptrdiff_t index;
-};
-
-static int by_p(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-	if (x->p < y->p || x->p > y->p)
-		return x->p < y->p ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
-}
-
-void holm_adjust(double *p, ptrdiff_t n, struct arena scratch)
-{
-	struct ranked *sorted = arena_make(&scratch, struct ranked, n + 1);
-	ptrdiff_t count = 0;
-	double last = 0;
-	for (ptrdiff_t i = 0; i < n; i++)
-		if (!isnan(p[i]))
-			sorted[count++] = (struct ranked){ p[i], i };
-	qsort(sorted, (size_t)count, sizeof(*sorted), by_p);
-	for (ptrdiff_t i = 0; i < count; i++) {
-		last = fmax(last, fmin(1, sorted[i].p * (double)(count - i)));
-		p[sorted[i].index] = last;
-	}
 }

@@ -37,11 +37,9 @@ double student_p(double t, double df);
 /* The t with student_p(t, df) = p, for 0 < p < 1. */
 double student_quantile(double p, double df);
 
-/*
- * Holm's adjustment (1979): the chance of even one false alarm among the `n` comparisons stays
- * below any level at which an adjusted p is called significant, however they depend on each other.
- * In place; NaN is no comparison.
- */
-void holm_adjust(double *p, ptrdiff_t n, struct arena scratch);
+/* Derivatives of ln gamma, for x > 0, and where the second takes the value y > 0. */
+double digamma(double x);
+double trigamma(double x);
+double trigamma_inverse(double y);
 
 #endif

@@ -41,7 +41,7 @@ static bool compare(struct baseline *base, struct tables *head, struct arena *ke
 	const struct tables *chosen;
 	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
 	ptrdiff_t rows = table_count(head, quality);
-	if (!baseline_compare(head, base, 1, keep, &chosen, notes, err))
+	if (!baseline_compare(head, base, 1, NOISE_PRIOR_DEFAULT, keep, &chosen, notes, err))
 		return false;
 	if (!chosen && table_count(head, quality) > rows)
 		diag_note(notes, keep, DIAG_DIFFERS, "not the same work: %.*s",

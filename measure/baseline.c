@@ -232,6 +232,7 @@ struct choice {
 	const struct baseline *first;
 	struct str *left; /* why the others were left out */
 	ptrdiff_t left_count;
+	ptrdiff_t missing; /* queries among them that found no run */
 };
 
 static void choose_one(struct choice *c, const struct tables *head, const struct baseline *item,
@@ -242,13 +243,16 @@ static void choose_one(struct choice *c, const struct tables *head, const struct
 
 	if (!baseline_fits(head, item, *keep, &why)) {
 		c->left[c->left_count++] = arena_str(keep, str_from(why.text));
+		c->missing += item->is_missing;
 		return;
 	}
 	while (i < c->count && !str_eq(c->samples[i].query, item->query))
 		i++;
 	if (i == c->count)
 		c->samples[c->count++] = (struct run_sample){ item->query,
-			arena_make(keep, const struct tables *, room), 0 };
+			arena_make(keep, const struct tables *, room),
+			arena_make(keep, struct str, room), 0 };
+	c->samples[i].names[c->samples[i].count] = item->name;
 	c->samples[i].runs[c->samples[i].count++] = item->tables;
 	c->first = c->first ? c->first : item;
 	c->taken++;
@@ -285,7 +289,8 @@ static bool choose(struct choice *c, const struct tables *head, const struct bas
 enum { LEFT_MOST = 5 };
 
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
-	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err)
+	struct noise_prior prior, struct arena *keep, const struct tables **ret,
+	struct diag_list *notes, struct diag *err)
 {
 	struct choice c = { .samples = arena_make(keep, struct run_sample, count + 1),
 		.left = arena_make(keep, struct str, count + 1) };
@@ -296,7 +301,8 @@ bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff
 	if (!choose(&c, head, items, count, keep, err))
 		return false;
 	struct quality_row *row = table_new(head, quality, keep);
-	row->name = STR("baseline-comparable");
+	bool is_missing = !c.taken && c.missing == c.left_count && c.missing;
+	row->name = is_missing ? STR("baseline-found") : STR("baseline-comparable");
 	row->ok = c.taken > 0;
 	row->detail = c.taken	     ? arena_fmt(keep, "%td of %td baselines match", c.taken,
 					       c.taken + c.left_count)
@@ -320,6 +326,6 @@ bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff
 		diff_ops(base, head, keep, &d);
 		diff_fill(&d, head, keep);
 	}
-	compare_runs(head, c.samples, c.count, keep);
+	compare_runs(head, c.samples, c.count, prior, keep, notes);
 	return true;
 }

@@ -3,28 +3,23 @@
  *
  *  - What must match is what was asked of the machine: workload, chip, chips, devices, phase and
  *    batch.  Everything else that differs is the news and is told.
- *  - One baseline: medians over the steady steps; their noise by a moving block bootstrap
- *    (base/resample.h), compared with Welch's t.  That knows the noise between steps only, and
- *    not what changes from one run to the next.
- *  - Several baselines: their values are the samples, and the run is asked whether it could be one
- *    more of them (the prediction interval of a normal sample), never with less noise than the
- *    steps within the runs have.
- *  - Several sets of baselines, such as a pinned run and the last ten: each is compared alone.  How
- *    much runs vary is one question, so the largest set answers it for all.
- *  - The step time is the primary comparison; p-values of all others are adjusted together by
- *    Holm's method, and so are those of the step time where there are several sets.  So each of
- *    the two has its own 1%.
- *  - A comparison that found nothing and would not have found a change of 10% (5 points for shares
- *    of the step) says nothing: its p_value is NULL.
- *  - Peak memory has no noise within a run: no p_value; lo and hi are the ratios to the largest and
- *    to the smallest baseline.
+ *  - Times and rates are compared by their ratio, shares of the step by their difference.  The
+ *    noise is what noise.h says of steps and runs; a change outside the 99% interval is seen.
+ *  - Several sets of baselines, such as a pinned run and the last ten: each is compared alone, with
+ *    its part of the 1%.  How much runs vary is one question, which all of them answer together.
+ *  - Of eight baselines or more, those whose step time lies beyond the others' are left out and
+ *    named.
+ *  - A comparison that found nothing and would not have found a change of 15% (15 points for shares
+ *    of the step) says nothing: its lo and hi are NULL.
+ *  - Bytes have no noise: lo and hi are against the largest and the smallest baseline.
  *
- * Refuses: deciding what is too much; that is the rules' own minimum effect.
+ * Refuses: deciding what is too much; that is the rules' `matters`.
  */
 #ifndef MEASURE_BASELINE_H
 #define MEASURE_BASELINE_H
 
 #include "base/diag.h"
+#include "measure/noise.h"
 #include "measure/tables.h"
 
 struct baseline {
@@ -35,7 +30,8 @@ struct baseline {
 	 * before.
 	 */
 	struct str query;
-	const struct tables *tables; /* NULL: the query found none */
+	const struct tables *tables; /* NULL: it may not be compared, or there is none */
+	bool is_missing;	     /* the query found no earlier run */
 };
 
 /* How a set without a query is called in deltas. */
@@ -52,11 +48,12 @@ bool baseline_fits(const struct tables *head, const struct baseline *item, struc
 
 /*
  * Fills deltas, the row "baseline-comparable" of quality and, against the first baseline that
- * matches, changes.  *ret is the first baseline that
- * matches, or NULL when none does.  False, with a diagnostic, when a named baseline is this very
+ * matches, changes.  *ret is the first baseline that matches, or NULL when none does.  Where nothing
+ * was there to compare with, the row is "baseline-found": nothing is wrong with this run.  False, with a diagnostic, when a named baseline is this very
  * run, or is named twice.
  */
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
-	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err);
+	struct noise_prior prior, struct arena *keep, const struct tables **ret,
+	struct diag_list *notes, struct diag *err);
 
 #endif

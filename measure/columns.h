@@ -408,21 +408,28 @@
 	REAL(base, NONE, "value of the baseline")                                                  \
 	REAL(head, NONE, "value of this run")                                                      \
 	REAL(ratio, NONE, "head / base")                                                           \
-	REAL(lo, NONE, "low end of the ratio's 99% interval")                                      \
-	REAL(hi, NONE, "high end of it")                                                           \
-	REAL(p_value, NONE,                                                                        \
-		"chance of such a difference if nothing changed, step time alone, all others by "  \
-		"Holm; NULL when the data cannot tell")                                            \
+	REAL(worse, RATIO,                                                                         \
+		"how much worse: of the baseline's value, of a step for shares; below 0 is "       \
+		"better")                                                                          \
+	REAL(lo, RATIO,                                                                            \
+		"low end of its 99% interval, of bytes against the largest baseline; NULL when "   \
+		"runs or steps differ too much to tell")                                           \
+	REAL(hi, RATIO, "high end of it; of bytes against the smallest baseline")                  \
+	REAL(lost_s, SECONDS, "what that costs a step; below 0: gains")                            \
+	REAL(lost_bytes, BYTES, "what that takes of the memory")                                   \
+	REAL(resolution, RATIO, "the least change that would have been seen, as in worse")         \
 	REAL(n_base, COUNT, "independent steps that the baselines are worth")                      \
 	REAL(n_head, COUNT, "independent steps that this run is worth")                            \
 	REAL(runs, COUNT, "of these baselines")                                                    \
-	REAL(noise_runs, COUNT,                                                                    \
-		"baselines that told the noise between runs: the largest set of them; with one, "  \
-		"it is not known")                                                                 \
-	REAL(resolution, RATIO,                                                                    \
-		"least change that would have been seen: of the baseline, or of a step for "       \
-		"shares")                                                                          \
-	REAL(worse, BOOL, "the change goes the bad way")
+	REAL(noise, RATIO, "deviation from run to run that it was judged with")                    \
+	REAL(noise_seen, RATIO, "of the baselines; NULL when there is but one of a set")           \
+	REAL(noise_runs, COUNT, "baselines of all sets, which told that")                          \
+	REAL(noise_assumed, RATIO, "that was assumed beside it")                                   \
+	REAL(noise_worth, COUNT,                                                                   \
+		"degrees of freedom that the assumption was worth; 0: the baselines alone told "   \
+		"the noise")                                                                       \
+	REAL(noise_workloads, COUNT,                                                               \
+		"workloads of the store that showed what was assumed; 0: the rule file says it")
 
 #define CHANGES_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(key, 0, "as in ops")                                                                  \

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "base/resample.h"
 #include "measure/baseline.h"
 #include "measure/diff.h"
 
@@ -21,37 +20,38 @@ static const struct metric {
 	enum series series;
 	struct str part; /* SERIES_SHARE: column of steps */
 	bool more_is_worse;
-	double blind; /* of the baseline's value, or of the step for shares */
 } metrics[] = {
-	{ STR_INIT("step_time_s"), STR_INIT("the step time"), SERIES_TIME, { NULL, 0 }, true,
-		0.10 }, /* the primary one */
+	/* The first one tells which baselines lie beyond the others. */
+	{ STR_INIT("step_time_s"), STR_INIT("the step time"), SERIES_TIME, { NULL, 0 }, true },
 	{ STR_INIT("roofline_ratio_lo"), STR_INIT("the roofline share"), SERIES_INVERSE,
-		{ NULL, 0 }, false, 0.10 },
-	{ STR_INIT("mfu"), STR_INIT("the MFU"), SERIES_INVERSE, { NULL, 0 }, false, 0.10 },
+		{ NULL, 0 }, false },
+	{ STR_INIT("mfu"), STR_INIT("the MFU"), SERIES_INVERSE, { NULL, 0 }, false },
 	{ STR_INIT("comms_exposed_ratio"), STR_INIT("the exposed communication"), SERIES_SHARE,
-		STR_INIT("comms_exposed_s"), true, 0.05 },
-	{ STR_INIT("idle_ratio"), STR_INIT("the idle time"), SERIES_SHARE, STR_INIT("idle_s"), true,
-		0.05 },
+		STR_INIT("comms_exposed_s"), true },
+	{ STR_INIT("idle_ratio"), STR_INIT("the idle time"), SERIES_SHARE, STR_INIT("idle_s"),
+		true },
 	{ STR_INIT("transfer_ratio"), STR_INIT("the time in transfers"), SERIES_SHARE,
-		STR_INIT("transfer_s"), true, 0.05 },
+		STR_INIT("transfer_s"), true },
 };
 enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
 
-/* A figure of one run: its value, and what its steps say of it. */
-struct figure {
-	double value;
-	struct median_noise noise;
-};
+static bool is_log(const struct metric *m)
+{
+	return m->series != SERIES_SHARE;
+}
 
-/* By the steps of the first device alone: a report keeps them whole.  They last as long as on the
- * slowest. */
-static struct figure figure_of(const struct metric *m, const struct tables *t, struct arena scratch)
+/*
+ * By the steps of the first device alone: a report keeps them whole.  They last as long as on the
+ * slowest.  False when the figure is not known; what is 0 has no logarithm.
+ */
+static bool read_run(
+	const struct metric *m, const struct tables *t, struct arena scratch, struct reading *ret)
 {
 	const struct column *c = table_column(&table_defs[TABLE_run], m->column);
 	const struct column *part = table_column(&table_defs[TABLE_steps], m->part);
 	const struct steps_row *rows = table_rows(t, steps);
 	double *series = arena_make(&scratch, double, table_count(t, steps) + 1);
-	double step_s = table_rows(t, run)[0].step_time_s, value = cell_real(c, table_rows(t, run));
+	double value = cell_real(c, table_rows(t, run));
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < table_count(t, steps); i++) {
@@ -59,133 +59,115 @@ static struct figure figure_of(const struct metric *m, const struct tables *t, s
 		if (!str_eq(s->device, rows[0].device) || !str_eq(s->host, rows[0].host) ||
 			!(s->global_s > 0))
 			continue;
-		if (m->series == SERIES_TIME)
+		if (m->series != SERIES_SHARE)
 			series[n++] = s->global_s;
-		else if (m->series == SERIES_INVERSE)
-			series[n++] = value * step_s / s->global_s;
 		else if (!isnan(cell_real(part, s)))
 			series[n++] = cell_real(part, s) / s->time_s;
 	}
-	return (struct figure){ value, median_noise(series, n, scratch) };
+	*ret = reading_of(is_log(m) ? log(value) : value, series, n, is_log(m), scratch);
+	return isfinite(ret->x);
 }
 
-/* ---- several runs --------------------------------------------------------------------------- */
+/* ---- samples -------------------------------------------------------------------------------- */
 
-/* Of one sample's runs, those in which the figure is known. */
+/* The run and its baselines, settled together: sets are slices of `all`, behind the run. */
 struct figures {
-	struct figure *items;
-	ptrdiff_t count;
-	double mean, n_effective;
-	double within; /* mean variance of one, by its steps */
+	struct reading *all;
+	struct reading_set *sets; /* a set without the figure is not there */
+	ptrdiff_t *sample_of;	  /* set to sample */
+	ptrdiff_t *run_of;	  /* of a set's readings, beside `all` */
+	ptrdiff_t count, set_count;
 };
 
-static double squared_se(const struct figure *f)
+/* Readings without steps say nothing of noise: where others have steps, they are left out. */
+static ptrdiff_t keep_those_with_steps(struct figures *f, ptrdiff_t first, ptrdiff_t end)
 {
-	return isnan(f->noise.se) ? 0 : f->noise.se * f->noise.se;
+	ptrdiff_t n = first;
+
+	for (ptrdiff_t i = first; i < end; i++)
+		if (f->all[i].steps > 0) {
+			f->all[n] = f->all[i];
+			f->run_of[n++] = f->run_of[i];
+		}
+	return n > first ? n : end;
 }
 
-static struct figures figures_of(
-	const struct metric *m, const struct run_sample *sample, struct arena *keep)
+static struct figures figures_of(const struct metric *m, const struct tables *head,
+	const struct run_sample *samples, bool *const *left, ptrdiff_t count, struct arena *keep)
 {
-	struct figures all = { .items = arena_make(keep, struct figure, sample->count) };
+	ptrdiff_t most = 1;
+	for (ptrdiff_t i = 0; i < count; i++)
+		most += samples[i].count;
+	struct figures f = { arena_make(keep, struct reading, most),
+		arena_make(keep, struct reading_set, count + 1),
+		arena_make(keep, ptrdiff_t, count + 1), arena_make(keep, ptrdiff_t, most), 0, 0 };
 
-	assert(sample->count > 0);
-	for (ptrdiff_t i = 0; i < sample->count; i++) {
-		struct figure f = figure_of(m, sample->runs[i], *keep);
-		if (isnan(f.value))
+	if (!read_run(m, head, *keep, &f.all[0]))
+		return f;
+	f.count = 1;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		ptrdiff_t first = f.count, end = first;
+		for (ptrdiff_t k = 0; k < samples[i].count; k++) {
+			f.run_of[end] = k;
+			end += !left[i][k] && read_run(m, samples[i].runs[k], *keep, &f.all[end]);
+		}
+		f.count = keep_those_with_steps(&f, first, end);
+		if (f.count == first)
 			continue;
-		all.items[all.count++] = f;
-		all.mean += f.value;
-		all.n_effective += f.noise.n_effective;
-		all.within += squared_se(&f);
+		f.sets[f.set_count] = (struct reading_set){ f.all + first, f.count - first };
+		f.sample_of[f.set_count++] = i;
 	}
-	all.mean /= (double)all.count;
-	all.within /= (double)all.count;
-	return all;
+	noise_settle(f.all, f.count);
+	return f;
 }
 
-/* Variances of one run's figure: from run to run, and by the steps within one. */
-struct run_noise {
-	double between, within;
-	double runs; /* that told it; below 2 they tell nothing of `between` */
-};
-
-/* By the largest sample; of several, the first. */
-static struct run_noise noise_of(const struct figures *samples, ptrdiff_t count)
+/* By the step time, and for every figure: a slow host is slow in all. */
+static void leave_out(const struct tables *head, const struct run_sample *samples,
+	bool *const *left, ptrdiff_t count, struct noise_prior prior, struct arena *keep,
+	struct diag_list *notes)
 {
-	const struct figures *largest = samples;
-	double between = 0;
+	const struct figures f = figures_of(&metrics[0], head, samples, left, count, keep);
 
-	for (ptrdiff_t i = 1; i < count; i++)
-		if (samples[i].count > largest->count)
-			largest = &samples[i];
-	for (ptrdiff_t i = 0; i < largest->count; i++) {
-		double away = largest->items[i].value - largest->mean;
-		between += away * away / (double)(largest->count - 1);
+	for (ptrdiff_t i = 0; i < f.set_count; i++) {
+		const struct reading_set set = f.sets[i];
+		const struct run_sample *sample = &samples[f.sample_of[i]];
+		bool *out = arena_make(keep, bool, set.count);
+		if (!noise_outlying(set, prior, BASELINE_ALPHA, *keep, out))
+			continue;
+		double mean = readings_mean(set);
+		for (ptrdiff_t k = 0; k < set.count; k++) {
+			ptrdiff_t run = f.run_of[set.items - f.all + k];
+			if (!out[k])
+				continue;
+			left[f.sample_of[i]][run] = true;
+			diag_note(notes, keep, DIAG_DIFFERS,
+				"a baseline was left out: %.*s: its step is %.1f%% %s than those "
+				"of "
+				"the %td baselines, which differ by less among themselves",
+				STR_ARG(sample->names[run]),
+				fabs(expm1(set.items[k].x - mean)) * 100,
+				set.items[k].x > mean ? "longer" : "shorter", set.count);
+		}
 	}
-	return (struct run_noise){ between, largest->within, (double)largest->count };
 }
 
 /* ---- one comparison ------------------------------------------------------------------------- */
 
-struct test {
-	double difference, se, df; /* NaN: nothing can be said */
-};
+/* A wider interval that holds no change at all says nothing. */
+#define BLIND 0.15
 
-/* Fewer independent steps have a spread that is anybody's guess. */
-#define STEPS_LEAST 4
-
-/* Welch's t on the medians of the steps. */
-static struct test test_steps(const struct figure *head, const struct figure *base)
-{
-	double a = head->noise.se * head->noise.se, b = base->noise.se * base->noise.se;
-	double na = head->noise.n_effective - 1, nb = base->noise.n_effective - 1;
-
-	if (isnan(a + b) || na + 1 < STEPS_LEAST || nb + 1 < STEPS_LEAST)
-		return (struct test){ NAN, NAN, NAN };
-	double df = a + b > 0 ? (a + b) * (a + b) / (a * a / na + b * b / nb) : na + nb;
-	return (struct test){ head->noise.median - base->noise.median, sqrt(a + b), df };
-}
-
-/* Whether the head could be one more of the runs before it. */
-static struct test test_runs(
-	const struct figure *head, const struct figures *base, const struct run_noise *noise)
-{
-	double n = (double)base->count;
-	/* Either may have fewer steps than the runs that told the noise. */
-	double more = fmax(0, squared_se(head) - noise->within) +
-		      fmax(0, base->within - noise->within) / n;
-	double variance = fmax(noise->between, noise->within) * (1 + 1 / n) + more;
-	return (struct test){ head->value - base->mean, sqrt(variance), noise->runs - 1 };
-}
+/* Below this, of a ratio or of a second, there is rounding alone. */
+#define TINY 1e-12
 
 /* Six digits: the same text on every machine, whatever its mathematical library does last. */
 static double rounded(double x)
 {
-	if (!isfinite(x) || x == 0)
+	if (!isfinite(x))
 		return x;
+	if (fabs(x) < TINY)
+		return 0;
 	double scale = pow(10, 5 - floor(log10(fabs(x))));
 	return isfinite(scale) && scale > 0 ? round(x * scale) / scale : x;
-}
-
-static void fill_delta(const struct metric *m, const struct test *t, struct deltas_row *row)
-{
-	double reach = isnan(t->se) ? (double)NAN : student_quantile(BASELINE_ALPHA, t->df) * t->se;
-	bool is_share = m->series == SERIES_SHARE;
-
-	row->ratio = row->base > 0 ? rounded(row->head / row->base) : (double)NAN;
-	row->worse = m->more_is_worse ? row->head > row->base : row->head < row->base;
-	row->resolution = rounded(is_share ? reach : reach / row->base);
-	row->p_value = isnan(t->se)	    ? (double)NAN
-		       : t->se > 0	    ? student_p(t->difference / t->se, t->df)
-		       : t->difference != 0 ? 0
-					    : 1;
-	if (row->base > 0) {
-		row->lo = rounded(row->ratio - reach / row->base);
-		row->hi = rounded(row->ratio + reach / row->base);
-	}
-	if (row->p_value > BASELINE_ALPHA && !(row->resolution <= m->blind))
-		row->p_value = NAN;
 }
 
 static struct deltas_row *add_delta(struct tables *head, struct str metric, struct str name,
@@ -201,32 +183,58 @@ static struct deltas_row *add_delta(struct tables *head, struct str metric, stru
 	return row;
 }
 
-static void compare_metric(const struct metric *m, struct tables *head,
-	const struct run_sample *samples, ptrdiff_t count, struct arena *keep)
+static void fill_noise(const struct figures *f, struct noise_prior prior, const struct noise *noise,
+	struct deltas_row *row)
 {
-	struct figure here = figure_of(m, head, *keep);
-	struct figures *all = arena_make(keep, struct figures, count);
+	row->noise = rounded(noise->taken);
+	row->noise_seen = rounded(noise->seen);
+	row->noise_runs = (double)(f->count - 1);
+	row->noise_assumed = rounded(prior.sd);
+	row->noise_worth = rounded(noise->worth);
+	row->noise_workloads = prior.workloads;
+}
 
-	if (isnan(here.value))
-		return;
-	for (ptrdiff_t i = 0; i < count; i++)
-		all[i] = figures_of(m, &samples[i], keep);
-	struct run_noise noise = noise_of(all, count);
+/* `by`: how much worse, in logarithms or points. */
+static void fill_change(
+	const struct metric *m, double step_s, double by, double half, struct deltas_row *row)
+{
+	bool is_ratio = is_log(m), is_told = fabs(by) > half || half <= BLIND;
+
+	row->worse = rounded(is_ratio ? expm1(by) : by);
+	row->resolution = rounded(is_ratio ? expm1(half) : half);
+	row->lo = is_told ? rounded(is_ratio ? expm1(by - half) : by - half) : (double)NAN;
+	row->hi = is_told ? rounded(is_ratio ? expm1(by + half) : by + half) : (double)NAN;
+	row->lost_s = rounded(step_s * (is_ratio ? -expm1(-by) : by));
+}
+
+static void compare_metric(const struct metric *m, struct tables *head,
+	const struct run_sample *samples, bool *const *left, ptrdiff_t count,
+	struct noise_prior prior, struct arena *keep)
+{
+	const struct figures f = figures_of(m, head, samples, left, count, keep);
+	const struct reading *here = &f.all[0];
 	struct str metric = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
-	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct figures *there = &all[i];
-		if (!there->count)
-			continue;
-		struct test t = noise.runs > 1 ? test_runs(&here, there, &noise)
-					       : test_steps(&here, there->items);
-		struct deltas_row *row = add_delta(head, metric, m->name, samples[i].query, keep);
-		row->head = here.value;
-		row->base = there->mean;
-		row->n_head = rounded(here.noise.n_effective);
-		row->n_base = rounded(there->n_effective);
-		row->runs = (double)there->count;
-		row->noise_runs = noise.runs;
-		fill_delta(m, &t, row);
+	double step_s = table_rows(head, run)->step_time_s;
+
+	for (ptrdiff_t i = 0; i < f.set_count; i++) {
+		const struct reading_set set = f.sets[i];
+		double mean = readings_mean(set), by = here->x - mean;
+		struct noise noise;
+		double half =
+			noise_interval(here, f.sets, f.set_count, i, prior, BASELINE_ALPHA, &noise);
+		struct deltas_row *row =
+			add_delta(head, metric, m->name, samples[f.sample_of[i]].query, keep);
+		row->head = cell_real(
+			table_column(&table_defs[TABLE_run], m->column), table_rows(head, run));
+		row->base = rounded(is_log(m) ? exp(mean) : mean);
+		row->ratio = row->base > 0 ? rounded(row->head / row->base) : (double)NAN;
+		row->n_head = rounded(here->worth);
+		row->n_base = 0;
+		for (ptrdiff_t k = 0; k < set.count; k++)
+			row->n_base = rounded(row->n_base + set.items[k].worth);
+		row->runs = (double)set.count;
+		fill_noise(&f, prior, &noise, row);
+		fill_change(m, step_s, m->more_is_worse ? by : -by, half, row);
 	}
 }
 
@@ -264,6 +272,7 @@ static double constant_of(const struct constant *c, const struct tables *t)
 static void compare_constant(const struct constant *c, struct tables *head,
 	const struct run_sample *sample, struct arena *keep)
 {
+	const struct column *column = table_column(&table_defs[c->table], c->column);
 	double here = constant_of(c, head), least = NAN, most = NAN, sum = 0;
 	ptrdiff_t n = 0;
 
@@ -283,41 +292,27 @@ static void compare_constant(const struct constant *c, struct tables *head,
 	row->head = here;
 	row->base = sum / (double)n;
 	row->ratio = rounded(here / row->base);
-	row->lo = rounded(here / most);
-	row->hi = rounded(here / least);
-	row->worse = here > row->base;
+	row->worse = rounded(here / row->base - 1);
+	row->lo = rounded(here / most - 1);
+	row->hi = rounded(here / least - 1);
+	if (column->unit == UNIT_BYTES)
+		row->lost_bytes = round(here - row->base);
+	else
+		row->lost_s = rounded(here - row->base);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-/* Those of the step time, or all others, together. */
-static void adjust(struct tables *head, ptrdiff_t first, bool step_time, struct arena scratch)
+void compare_runs(struct tables *head, const struct run_sample *samples, ptrdiff_t count,
+	struct noise_prior prior, struct arena *keep, struct diag_list *notes)
 {
-	struct deltas_row *rows = table_rows(head, deltas);
-	ptrdiff_t count = table_count(head, deltas), n = 0;
-	double *p = arena_make(&scratch, double, count + 1);
-	struct deltas_row **of = arena_make(&scratch, struct deltas_row *, count + 1);
+	bool **left = arena_make(keep, bool *, count + 1);
 
-	for (ptrdiff_t i = first; i < count; i++) {
-		if (str_eq(rows[i].metric, STR("run.step_time_s")) != step_time)
-			continue;
-		of[n] = &rows[i];
-		p[n++] = rows[i].p_value;
-	}
-	holm_adjust(p, n, scratch);
-	for (ptrdiff_t i = 0; i < n; i++)
-		of[i]->p_value = rounded(p[i]);
-}
-
-void compare_runs(
-	struct tables *head, const struct run_sample *samples, ptrdiff_t count, struct arena *keep)
-{
-	ptrdiff_t first = table_count(head, deltas);
-
+	for (ptrdiff_t i = 0; i < count; i++)
+		left[i] = arena_make(keep, bool, samples[i].count);
+	leave_out(head, samples, left, count, prior, keep, notes);
 	for (int i = 0; i < METRICS; i++)
-		compare_metric(&metrics[i], head, samples, count, keep);
-	adjust(head, first, true, *keep);
-	adjust(head, first, false, *keep);
+		compare_metric(&metrics[i], head, samples, left, count, prior, keep);
 	for (ptrdiff_t i = 0; i < count; i++)
 		for (int k = 0; k < CONSTANTS; k++)
 			compare_constant(&constants[k], head, &samples[i], keep);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/out.h"
 #include "base/text.h"
 #include "measure/baseline.h"
 #include "report/prose.h"
@@ -11,21 +12,24 @@ static const struct metric_look {
 	struct str metric;
 	const char *name;
 	enum unit unit;
-	bool always; /* told even when nothing changed */
-	bool exact;  /* there is no noise in it */
+	bool always;	   /* told even when nothing changed */
+	bool exact;	   /* there is no noise in it */
+	const char *least; /* in words, behind the number that would have been seen */
 } looks[] = {
-	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true, false },
-	{ STR_INIT("run.predicted_step_s"), "a step is predicted to take", UNIT_SECONDS, true,
-		true },
-	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false, false },
-	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false, false },
+	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true, false, "% slower" },
+	{ STR_INIT("run.predicted_step_s"), "a step is predicted to take", UNIT_SECONDS, true, true,
+		"" },
+	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false, false,
+		"% slower" },
+	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false, false, "% slower" },
 	{ STR_INIT("run.comms_exposed_ratio"), "waiting for communication takes", UNIT_RATIO, false,
-		false },
-	{ STR_INIT("run.idle_ratio"), "idle time is", UNIT_RATIO, false, false },
+		false, " points more" },
+	{ STR_INIT("run.idle_ratio"), "idle time is", UNIT_RATIO, false, false, " points more" },
 	{ STR_INIT("run.transfer_ratio"), "moving data to or from the host takes", UNIT_RATIO,
-		false, false },
-	{ STR_INIT("memory.window_peak_bytes"), "memory peaks at", UNIT_BYTES, false, true },
-	{ STR_INIT("memory.compiled_bytes"), "the compiler plans for", UNIT_BYTES, false, true },
+		false, false, " points more" },
+	{ STR_INIT("memory.window_peak_bytes"), "memory peaks at", UNIT_BYTES, false, true, "" },
+	{ STR_INIT("memory.compiled_bytes"), "the compiler plans for", UNIT_BYTES, false, true,
+		"" },
 };
 enum { LOOKS = sizeof(looks) / sizeof(looks[0]) };
 
@@ -42,27 +46,61 @@ static bool has_changed(const struct metric_look *look, const struct deltas_row 
 	double change = look->unit == UNIT_RATIO ? d->head - d->base : d->ratio - 1;
 	if (!(fabs(change) >= CHANGE_LEAST))
 		return false;
-	return look->exact || d->p_value <= BASELINE_ALPHA;
+	return look->exact || d->lo > 0 || d->hi < 0;
+}
+
+/* Beyond this many times what is assumed, the assumption does not hold. */
+#define NOISY 1.5
+
+/* What the comparison took the noise between runs for, and why. */
+static struct str noise_text(const struct deltas_row *d, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	double assumed = d->noise_assumed * 100, seen = d->noise_seen * 100;
+	bool by_store = d->noise_workloads > 0;
+
+	if (isnan(seen) && !by_store)
+		out_fmt(o,
+			"judged with an assumed noise of %.1f%% between runs (one baseline shows "
+			"none)",
+			assumed);
+	else if (isnan(seen))
+		out_fmt(o,
+			"judged with a noise of %.1f%% between runs, as %.0f workloads of the "
+			"store show",
+			assumed, d->noise_workloads);
+	else if (!(d->noise_worth > 0))
+		out_fmt(o, "noise between runs taken as %.1f%%, as %.0f runs show", d->noise * 100,
+			d->noise_runs);
+	else
+		out_fmt(o,
+			"noise between runs taken as %.1f%%: %.1f%% %s (worth %.3g), %.1f%% in "
+			"%.0f runs",
+			d->noise * 100, assumed, by_store ? "in the store" : "assumed",
+			d->noise_worth, seen, d->noise_runs);
+	if (d->noise_seen > NOISY * d->noise_assumed)
+		out_fmt(o,
+			"; runs differ by %.1f%%, more than the %.1f%% %s: false failures are "
+			"likelier",
+			seen, assumed, by_store ? "of the store's workloads" : "assumed");
+	return out_text(o);
 }
 
 /* How sure that is, and of what. */
 static struct str surety_text(
 	const struct metric_look *look, const struct deltas_row *d, struct arena *keep)
 {
-	struct str least = ratio_text(keep, d->resolution);
 	if (look->exact)
 		return STR("");
 	if (isnan(d->resolution))
-		return STR("; too few steps to tell noise from change");
-	if (isnan(d->p_value))
-		return arena_fmt(keep, "; too noisy to tell, less than %.*s would not be seen",
-			STR_ARG(least));
-	if (d->p_value > BASELINE_ALPHA)
-		return arena_fmt(
-			keep, "; that is within the noise, %.*s would not be", STR_ARG(least));
-	if (d->noise_runs > 1)
-		return arena_fmt(keep, "; beyond the noise of %.0f baselines", d->noise_runs);
-	return STR("; beyond the noise between steps, that between runs is not known");
+		return STR("; without steps noise cannot be told from change");
+	struct str noise = look->always ? arena_fmt(keep, ": %.*s", STR_ARG(noise_text(d, keep)))
+					: STR(""); /* told once */
+	if (d->lo > 0 || d->hi < 0)
+		return arena_fmt(keep, "; that is beyond the noise%.*s", STR_ARG(noise));
+	return arena_fmt(keep, "; %s%.*s; less than %.1f%s would not be seen",
+		isnan(d->lo) ? "too noisy to tell" : "that is within the noise", STR_ARG(noise),
+		d->resolution * 100, look->least);
 }
 
 static struct str comparison_line(const struct report *r, const struct metric_look *look,

@@ -65,7 +65,7 @@ bool baselines_load(struct baselines *ret, const struct list *words, struct str 
 {
 	struct load_options *earlier = arena_make(keep, struct load_options, 1);
 	*earlier = baseline_options(options);
-	*ret = (struct baselines){ .store = store };
+	*ret = (struct baselines){ .store = store, .prior = NOISE_PRIOR_DEFAULT };
 	for (ptrdiff_t i = 0; i < words->count; i++) {
 		struct str word = words->items[i];
 		if (!history_is_query(word)) {
@@ -93,11 +93,13 @@ bool baselines_compare(const struct baselines *b, struct tables *head, struct st
 	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err)
 {
 	struct baselines all = { 0 };
+	struct noise_prior prior = b->prior;
 	for (ptrdiff_t i = 0; i < b->count; i++)
 		*arena_push(keep, all.items, all.count, all.cap) = b->items[i];
 	if (b->query_count && table_count(head, run)) {
 		struct connection store;
 		bool ok = connection_open(&store, b->store, STORE_READ, keep, err);
+		ok = ok && history_noise(store.store, head, shown, keep, &prior, err);
 		for (ptrdiff_t i = 0; i < b->query_count && ok; i++)
 			ok = history_recall(
 				store.store, &b->queries[i], head, shown, keep, &all, err);
@@ -105,7 +107,7 @@ bool baselines_compare(const struct baselines *b, struct tables *head, struct st
 		if (!ok)
 			return diag_context(err, "baseline");
 	}
-	return baseline_compare(head, all.items, all.count, keep, ret, notes, err);
+	return baseline_compare(head, all.items, all.count, prior, keep, ret, notes, err);
 }
 
 /* ---- a good run ------------------------------------------------------------------------------ */

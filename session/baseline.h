@@ -12,7 +12,8 @@
 struct baselines {
 	struct baseline *items;
 	ptrdiff_t count, cap;
-	struct str store; /* --store, or missing */
+	struct str store;	  /* --store, or missing */
+	struct noise_prior prior; /* of the noise between runs, unless the store shows it */
 	struct history_query *queries;
 	ptrdiff_t query_count, query_cap;
 };

@@ -2,6 +2,7 @@
 #include "session/history.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "session/pack.h"
 #include "report/facts.h"
@@ -121,10 +122,12 @@ static bool is_wanted(const struct recalling *r, const struct run_facts *f)
 	       (!q->verdict.p || str_eq(q->verdict, f->verdict));
 }
 
-static void add_item(const struct recalling *r, struct str name, const struct tables *tables)
+static struct baseline *add_item(
+	const struct recalling *r, struct str name, const struct tables *tables)
 {
-	*arena_push(r->keep, r->into->items, r->into->count, r->into->cap) =
-		(struct baseline){ .name = name, .query = r->query->text, .tables = tables };
+	struct baseline *b = arena_push(r->keep, r->into->items, r->into->count, r->into->cap);
+	*b = (struct baseline){ .name = name, .query = r->query->text, .tables = tables };
+	return b;
 }
 
 /*
@@ -172,18 +175,59 @@ bool history_recall(struct store *store, const struct history_query *q, const st
 	struct str until = report_moment(shown, run->name, run->captured, keep);
 	if (!store_recall(store, workload, until, take_kept, &r, err))
 		return false;
-	if (r.seen && !r.run_count)
-		add_item(&r,
-			arena_fmt(keep, "of %td earlier runs of %.*s in the store, %.*s finds none",
-				r.seen, STR_ARG(workload), STR_ARG(q->text)),
-			NULL);
-	else if (!r.run_count)
-		add_item(&r,
-			arena_fmt(keep,
-				"the store holds no earlier run of %.*s that was recorded (check "
-				"--record)",
-				STR_ARG(workload)),
-			NULL);
+	if (r.run_count)
+		return true;
+	struct str why =
+		r.seen ? arena_fmt(keep,
+				 "of %td earlier runs of %.*s in the store, %.*s finds none",
+				 r.seen, STR_ARG(workload), STR_ARG(q->text))
+		       : arena_fmt(keep,
+				 "the store holds no earlier run of %.*s that was recorded (check "
+				 "--record)",
+				 STR_ARG(workload));
+	add_item(&r, why, NULL)->is_missing = true;
+	return true;
+}
+
+/* ---- noise ----------------------------------------------------------------------------------- */
+
+struct listening {
+	struct str workload; /* of the runs in x */
+	double x[STORE_MEDIANS_RUNS];
+	ptrdiff_t count;
+	struct workload_noise *items;
+	ptrdiff_t item_count, cap;
+	struct arena *keep;
+};
+
+static void end_workload(struct listening *l)
+{
+	if (l->count)
+		*arena_push(l->keep, l->items, l->item_count, l->cap) =
+			workload_noise(l->x, l->count);
+	l->count = 0;
+}
+
+static void take_median(void *arg, struct str workload, double step_time_s)
+{
+	struct listening *l = arg;
+	if (l->count == STORE_MEDIANS_RUNS || !str_eq(workload, l->workload)) {
+		end_workload(l);
+		l->workload = arena_str(l->keep, workload);
+	}
+	l->x[l->count++] = log(step_time_s);
+}
+
+bool history_noise(struct store *store, const struct tables *head, struct str shown,
+	struct arena *keep, struct noise_prior *ret, struct diag *err)
+{
+	const struct run_row *run = table_rows(head, run);
+	struct listening l = { .keep = keep };
+	struct str until = report_moment(shown, run->name, run->captured, keep);
+	if (!store_medians(store, until, take_median, &l, err))
+		return false;
+	end_workload(&l);
+	noise_prior_fit(l.items, l.item_count, ret);
 	return true;
 }
 

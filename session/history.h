@@ -43,6 +43,13 @@ bool history_query_parse(
 bool history_recall(struct store *store, const struct history_query *q, const struct tables *head,
 	struct str shown, struct arena *keep, struct baselines *ret, struct diag *err);
 
+/*
+ * What the store's workloads show of the noise between runs before `head`, in place of *ret; left
+ * as it is where they are too few.
+ */
+bool history_noise(struct store *store, const struct tables *head, struct str shown,
+	struct arena *keep, struct noise_prior *ret, struct diag *err);
+
 /* Appends the facts of every run, and what a later run is compared with. */
 bool history_record(struct str store, const struct report_set *set, struct str judge,
 	struct arena *keep, struct diag *err);

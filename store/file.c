@@ -202,5 +202,11 @@ static bool file_recall(void *s, struct str workload, struct str until, run_kept
 	return facts_db_recall(s, workload, until, take, arg, err) && still_frozen(s, err);
 }
 
+static bool file_medians(
+	void *s, struct str until, store_median_fn *take, void *arg, struct diag *err)
+{
+	return facts_db_medians(s, until, take, arg, err) && still_frozen(s, err);
+}
+
 const struct store_kind file_store = { file_open, facts_db_append, NULL, file_scan, facts_db_look,
-	facts_db_keep, file_recall, facts_db_close };
+	facts_db_keep, file_recall, file_medians, facts_db_close };

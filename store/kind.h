@@ -16,10 +16,12 @@ struct store_kind {
 		void *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
 	bool (*look)(void *s, struct str judge, const struct str *profiles, ptrdiff_t count,
 		store_look_fn *take, void *arg, struct diag *err);
-	/* Both NULL: it keeps facts alone. */
+	/* All three NULL: it keeps facts alone. */
 	bool (*keep)(void *s, const struct run_facts *f, struct str bytes, struct diag *err);
 	bool (*recall)(void *s, struct str workload, struct str until, run_kept_fn *take, void *arg,
 		struct diag *err);
+	bool (*medians)(
+		void *s, struct str until, store_median_fn *take, void *arg, struct diag *err);
 	void (*close)(void *s);
 };
 

@@ -361,3 +361,35 @@ bool facts_db_recall(void *db, struct str workload, struct str until, run_kept_f
 	sqlite3_reset(stmt);
 	return ok;
 }
+
+/* A run that was judged twice has one step time; its workload is one on the same chips only. */
+#define MEDIANS_SQL                                                                                \
+	"SELECT workload || '/' || ifnull(chip, '') || '/' || ifnull(chips, ''), step_time_s "     \
+	"FROM ("                                                                                   \
+	"SELECT workload, chip, chips, captured, run, step_time_s, row_number() OVER ("            \
+	"PARTITION BY workload, chip, chips ORDER BY captured DESC, run) AS age FROM ("            \
+	"SELECT workload, chip, chips, captured, run, max(step_time_s) AS step_time_s FROM runs "  \
+	"WHERE captured < ifnull(?1, x'') AND captured >= ifnull(date(?1, '-90 days'), '') "       \
+	"AND step_time_s > 0 AND error_id IS NULL "                                                \
+	"GROUP BY workload, chip, chips, captured, run)) "                                         \
+	"WHERE age <= ?2 ORDER BY workload, chip, chips, captured, run LIMIT ?3"
+
+bool facts_db_medians(
+	void *db, struct str until, store_median_fn *take, void *arg, struct diag *err)
+{
+	struct facts_db *d = db;
+	sqlite3_stmt *stmt;
+	int code;
+	if (!facts_db_statement(d, MEDIANS_SQL, NULL, &stmt, err))
+		return false;
+	facts_db_bind(stmt, 1, until);
+	sqlite3_bind_int(stmt, 2, STORE_MEDIANS_RUNS);
+	sqlite3_bind_int(stmt, 3, STORE_MEDIANS_MOST);
+	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		arena_clear(&d->scratch);
+		take(arg, facts_db_text(stmt, 0, &d->scratch), sqlite3_column_double(stmt, 1));
+	}
+	bool ok = code == SQLITE_DONE || facts_db_fail(d, err);
+	sqlite3_finalize(stmt);
+	return ok;
+}

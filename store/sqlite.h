@@ -54,6 +54,9 @@ bool facts_db_keep(void *db, const struct run_facts *f, struct str bytes, struct
 bool facts_db_recall(void *db, struct str workload, struct str until, run_kept_fn *take, void *arg,
 	struct diag *err);
 
+bool facts_db_medians(
+	void *db, struct str until, store_median_fn *take, void *arg, struct diag *err);
+
 /* A parameter from 1 on; a missing text is NULL. */
 void facts_db_bind(sqlite3_stmt *stmt, int at, struct str text);
 /* A result cell from 0 on; NULL is missing. */

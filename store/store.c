@@ -58,6 +58,12 @@ bool store_recall(struct store *s, struct str workload, struct str until, run_ke
 	return s->kind->recall(s->s, workload, until, take, arg, err);
 }
 
+bool store_medians(
+	struct store *s, struct str until, store_median_fn *take, void *arg, struct diag *err)
+{
+	return !s->kind->medians || s->kind->medians(s->s, until, take, arg, err);
+}
+
 void store_close(struct store *s)
 {
 	if (s)

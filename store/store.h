@@ -97,4 +97,15 @@ typedef bool run_kept_fn(
 bool store_recall(struct store *s, struct str workload, struct str until, run_kept_fn *take,
 	void *arg, struct diag *err);
 
+/*
+ * Step times of the newest runs of each workload on the same chips, captured in the ninety days
+ * before that moment: workload by workload, in the order of their capture; a run comes once.  A
+ * server has none of them here.
+ */
+#define STORE_MEDIANS_RUNS 20	 /* more tell little more of noise */
+#define STORE_MEDIANS_MOST 20000 /* a thousand workloads */
+typedef void store_median_fn(void *arg, struct str workload, double step_time_s);
+bool store_medians(
+	struct store *s, struct str until, store_median_fn *take, void *arg, struct diag *err);
+
 #endif

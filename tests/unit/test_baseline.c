@@ -14,13 +14,13 @@
 #include "measure/baseline.h"
 #include "tests/unit/rows.h"
 
-enum { BASES = 5, STEPS = 24 };
+enum { BASES = 5, MOST = 9, STEPS = 24 };
 
 static struct arena keep;
 static struct diag err;
 static struct diag_list notes;
-static struct tables head, bases[BASES];
-static struct baseline items[BASES];
+static struct tables head, bases[MOST];
+static struct baseline items[MOST];
 static const struct tables *chosen;
 
 /* A run whose steps go up and down by `noise` around `step_s`, in an order without memory. */
@@ -53,14 +53,15 @@ static int fresh(void **state)
 	arena_clear(&keep);
 	notes = (struct diag_list){ .count = 0 };
 	make_run(&head, 0.020, 0.01);
-	for (int i = 0; i < BASES; i++)
+	for (int i = 0; i < MOST; i++)
 		items[i] = (struct baseline){ .name = STR("old"), .tables = &bases[i] };
 	return 0;
 }
 
 static bool compare(ptrdiff_t count)
 {
-	return baseline_compare(&head, items, count, &keep, &chosen, &notes, &err);
+	return baseline_compare(
+		&head, items, count, NOISE_PRIOR_DEFAULT, &keep, &chosen, &notes, &err);
 }
 
 static const struct deltas_row *delta(const char *metric)
@@ -260,17 +261,25 @@ static void test_dtypes_are_news(void **state)
 
 /* ---- one baseline ------------------------------------------------------------------------- */
 
+/* scipy: h = t.isf(.005, 4) * .01 * sqrt(2); expm1([h, log(r), log(r) - h, log(r) + h]) */
 static void test_slower_than_one(void **state)
 {
 	(void)state;
-	make_run(&bases[0], 0.0194, 0.01);
+	make_run(&head, 0.020, 0.0001);
+	make_run(&bases[0], 0.0185, 0.0001);
 	assert_true(compare(1));
 	const struct deltas_row *d = delta("run.step_time_s");
-	assert_close(d->ratio, 0.020 / 0.0194, 1e-5);
-	assert_true(d->worse == 1 && d->runs == 1);
-	assert_true(d->p_value < 0.01);
-	assert_true(d->lo > 1 && d->lo < d->ratio && d->hi > d->ratio);
-	assert_true(delta("run.roofline_ratio_lo")->worse == 1);
+	assert_close(d->resolution, 0.0672782691, 1e-3);
+	assert_close(d->worse, 0.0810810811, 1e-5);
+	assert_close(d->lo, 0.0129327209, 1e-2);
+	assert_close(d->hi, 0.153814345, 1e-3);
+	assert_close(d->lost_s, 0.0015, 1e-5);
+	assert_true(d->runs == 1 && isnan(d->noise_seen) && d->noise_worth == 4);
+	assert_true(d->noise_assumed == 0.01 && d->noise_workloads == 0);
+	assert_close(d->noise, 0.01, 1e-3);
+	d = delta("run.roofline_ratio_lo");
+	assert_close(d->worse, 0.0810810811, 1e-5);
+	assert_close(d->lost_s, 0.0015, 1e-5);
 }
 
 static void test_within_noise(void **state)
@@ -279,12 +288,29 @@ static void test_within_noise(void **state)
 	make_run(&bases[0], 0.01998, 0.01);
 	assert_true(compare(1));
 	const struct deltas_row *d = delta("run.step_time_s");
-	assert_true(d->p_value > 0.1);
-	assert_true(d->resolution > 0.001 && d->resolution < 0.05);
-	assert_true(d->lo < 1 && d->hi > 1);
+	assert_true(d->resolution > 0.067 && d->resolution < 0.08);
+	assert_true(d->lo < 0 && d->hi > 0);
 }
 
-/* Steps that jump by a third hide ten percent: the answer is no answer. */
+/* A share that may be 0 is compared by the difference: a point is a hundredth of a step. */
+static void test_shares_by_difference(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.020001, 0.0001);
+	table_rows(&head, run)->idle_ratio = 0.09;
+	table_rows(&bases[0], run)->idle_ratio = 0;
+	for (int i = 0; i < STEPS; i++) {
+		table_rows(&head, steps)[i].idle_s = 0.09 * table_rows(&head, steps)[i].time_s;
+		table_rows(&bases[0], steps)[i].idle_s = 0;
+	}
+	assert_true(compare(1));
+	const struct deltas_row *d = delta("run.idle_ratio");
+	assert_close(d->worse, 0.09, 1e-9);
+	assert_close(d->lost_s, 0.0018, 1e-9);
+	assert_true(isnan(d->ratio) && d->lo > 0.02 && d->lo < 0.025 && d->hi < 0.16);
+}
+
+/* Steps that jump by half, and few of them, hide fifteen percent: the answer is no answer. */
 static void test_cannot_tell(void **state)
 {
 	(void)state;
@@ -292,27 +318,49 @@ static void test_cannot_tell(void **state)
 	make_run(&bases[0], 0.0195, 0.6);
 	assert_true(compare(1));
 	const struct deltas_row *d = delta("run.step_time_s");
-	assert_true(d->resolution > 0.1);
-	assert_true(isnan(d->p_value));
+	assert_true(d->resolution > 0.15);
+	assert_true(isnan(d->lo) && isnan(d->hi));
+	assert_close(d->worse, 0.020 / 0.0195 - 1, 1e-5);
 }
 
-static void test_too_few_steps(void **state)
+static void keep_steps(struct tables *t, ptrdiff_t count)
+{
+	t->items[TABLE_steps].count = count;
+}
+
+/* A run of four steps is judged; without any step nothing tells noise from change. */
+static void test_few_steps(void **state)
 {
 	(void)state;
-	make_run(&bases[0], 0.018, 0.01);
-	bases[0].items[TABLE_steps].count = 4;
+	make_run(&bases[0], 0.016, 0.01);
+	keep_steps(&bases[0], 4);
+	keep_steps(&head, 4);
 	assert_true(compare(1));
 	const struct deltas_row *d = delta("run.step_time_s");
-	assert_true(isnan(d->p_value) && isnan(d->lo) && isnan(d->resolution));
-	assert_close(d->ratio, 0.020 / 0.018, 1e-5);
+	assert_true(d->lo > 0.10 && d->lo < 0.20);
+	fresh(state);
+	make_run(&bases[0], 0.016, 0.01);
+	keep_steps(&bases[0], 0);
+	assert_true(compare(1));
+	d = delta("run.step_time_s");
+	assert_true(isnan(d->lo) && isnan(d->hi) && isnan(d->resolution));
+	assert_close(d->ratio, 0.020 / 0.016, 1e-5);
+	/* One of several without steps is as if it were not there. */
+	fresh(state);
+	make_run(&bases[0], 0.016, 0.01);
+	make_run(&bases[1], 0.017, 0.01);
+	keep_steps(&bases[0], 0);
+	assert_true(compare(2));
+	d = delta("run.step_time_s");
+	assert_true(d->runs == 1 && d->lo > 0);
+	assert_close(d->base, 0.017, 1e-9);
 }
 
 /* ---- several ------------------------------------------------------------------------------ */
 
 /*
- * y = [.0190, .0192, .0191, .0189, .0193]; m = mean(y); s = std(y, ddof=1)
- * 2 * scipy.stats.t.sf((.020 - m) / (s * sqrt(1 + 1/5)), 4) = 0.0065334..., and
- * s * sqrt(1.2) * scipy.stats.t.isf(.005, 4) / m = 0.0417514...
+ * y = log([.0190, .0192, .0191, .0189, .0193]); S = ((y - y.mean())**2).sum()
+ * V = (4 * .01**2 + S) / 8; h = scipy.stats.t.isf(.005, 8) * sqrt(V * 1.2)
  */
 static void test_against_five(void **state)
 {
@@ -324,10 +372,41 @@ static void test_against_five(void **state)
 		make_run(&bases[i], step_s[i], 0.0001);
 	assert_true(compare(BASES));
 	const struct deltas_row *d = delta("run.step_time_s");
-	assert_true(d->runs == 5);
-	assert_close(d->base, 0.0191, 1e-9);
-	assert_close(d->p_value, 0.00653337634, 1e-4);
-	assert_close(d->resolution, 0.0417514463, 1e-4);
+	assert_true(d->runs == 5 && d->noise_runs == 5 && d->noise_worth == 4);
+	assert_close(d->base, 0.0190994764, 1e-5);
+	assert_close(d->worse, 0.0471491238, 1e-4);
+	assert_close(d->lo, 0.0124063875, 1e-3);
+	assert_close(d->resolution, 0.0343169865, 1e-3);
+	assert_close(d->noise, 0.00917969877, 1e-3);
+	assert_close(d->noise_seen, 0.00827851068, 1e-4);
+}
+
+/*
+ * Five that hardly differ see more than what is assumed lets them: S / 4 alone, with its four
+ * degrees of freedom; h = t.isf(.005, 4) * sqrt(S / 4 * 1.2)
+ */
+static void test_quiet_baselines_speak_for_themselves(void **state)
+{
+	static const double step_s[] = { 0.01900, 0.01902, 0.01901, 0.01899, 0.01903 };
+
+	(void)state;
+	make_run(&head, 0.0195, 0.00001);
+	for (int i = 0; i < BASES; i++)
+		make_run(&bases[i], step_s[i], 0.00001);
+	assert_true(compare(BASES));
+	const struct deltas_row *d = delta("run.step_time_s");
+	assert_true(d->noise_worth == 0);
+	assert_close(d->noise, d->noise_seen, 1e-3);
+	assert_close(d->noise_seen, 0.000831742, 1e-3);
+	assert_close(d->resolution, 0.00420, 1e-2);
+	assert_true(d->lo > 0.02);
+	fresh(state);
+	make_run(&head, 0.0195, 0.00001);
+	for (int i = 0; i < BASES; i++)
+		make_run(&bases[i], step_s[i], 0.00001);
+	assert_true(compare(BASES - 1));
+	d = delta("run.step_time_s"); /* four are too few to do without the assumption */
+	assert_true(d->noise_worth == 4 && d->resolution > 0.02);
 }
 
 /* Runs that happen to agree do not make the next one's noise vanish. */
@@ -335,10 +414,37 @@ static void test_lucky_runs(void **state)
 {
 	(void)state;
 	make_run(&head, 0.0203, 0.02);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < BASES; i++)
 		make_run(&bases[i], 0.0200 * (1 + i * 1e-9), 0.02);
-	assert_true(compare(3));
-	assert_true(delta("run.step_time_s")->p_value > 0.05);
+	assert_true(compare(BASES));
+	assert_true(delta("run.step_time_s")->lo < 0);
+}
+
+/* Of nine baselines one on a slow host is left out and named. */
+static void test_outlying_baseline(void **state)
+{
+	(void)state;
+	make_run(&head, 0.0200, 0.0001);
+	for (int i = 0; i < MOST; i++) {
+		make_run(&bases[i], 0.0190 + 0.000005 * i, 0.0001);
+		items[i] = (struct baseline){ .name = i ? STR("old") : STR("slow"),
+			.tables = &bases[i] };
+	}
+	table_rows(&bases[0], run)->step_time_s = 0.0205;
+	assert_true(compare(MOST));
+	const struct deltas_row *d = delta("run.step_time_s");
+	assert_true(d->runs == MOST - 1 && d->lo > 0.03);
+	assert_true(delta("run.roofline_ratio_lo")->runs == MOST - 1);
+	assert_int_equal(notes.count, 1);
+	assert_non_null(strstr(arena_z(&keep, notes.items[0].text), "left out: slow"));
+	/* Below eight the odd one is part of what is usual. */
+	fresh(state);
+	make_run(&head, 0.0200, 0.0001);
+	for (int i = 0; i < 7; i++)
+		make_run(&bases[i], 0.0190 + 0.000005 * i, 0.0001);
+	table_rows(&bases[0], run)->step_time_s = 0.0205;
+	assert_true(compare(7));
+	assert_true(delta("run.step_time_s")->runs == 7 && notes.count == 0);
 }
 
 static const struct deltas_row *delta_of(const char *metric, const char *against)
@@ -354,9 +460,8 @@ static const struct deltas_row *delta_of(const char *metric, const char *against
 
 /*
  * A pinned run beside the last four, which tell the noise for both:
- * y = [.0190, .0192, .0191, .0189]; s = std(y, ddof=1); m = mean(y)
- * p = [2 * t.sf((.020 - .0193) / (s * sqrt(2)), 3), 2 * t.sf((.020 - m) / (s * sqrt(1.25)), 3)]
- * and by Holm's method the smaller counts twice: [0.0312746..., 0.0142726...].
+ * y = log([.0190, .0192, .0191, .0189]); S = ((y - y.mean())**2).sum(); V = (4 * .01**2 + S) / 7
+ * h = scipy.stats.t.isf(.0025, 7) * sqrt(V * [2, 1.25]): each set has half of the 1%.
  */
 static void test_pinned_and_rolling(void **state)
 {
@@ -371,12 +476,14 @@ static void test_pinned_and_rolling(void **state)
 	assert_true(compare(BASES));
 	const struct deltas_row *pinned = delta_of("run.step_time_s", "the baseline");
 	const struct deltas_row *rolling = delta_of("run.step_time_s", "store:last=4");
-	assert_true(pinned->runs == 1 && pinned->noise_runs == 4);
-	assert_true(rolling->runs == 4 && rolling->noise_runs == 4);
+	assert_true(pinned->runs == 1 && pinned->noise_runs == 5);
+	assert_true(rolling->runs == 4 && rolling->noise_runs == 5);
 	assert_close(pinned->base, 0.0193, 1e-9);
-	assert_close(rolling->base, 0.01905, 1e-9);
-	assert_close(pinned->p_value, 0.031274628, 1e-4);
-	assert_close(rolling->p_value, 0.0142726656, 1e-4);
+	assert_close(rolling->base, 0.0190496719, 1e-5);
+	assert_close(pinned->resolution, 0.0512146696, 1e-3);
+	assert_close(rolling->resolution, 0.0402759723, 1e-3);
+	assert_close(rolling->lo, 0.00923877520, 1e-2);
+	assert_close(pinned->noise_seen, 0.00677702003, 1e-3);
 	assert_string_equal(arena_z(&keep, pinned->key), "run.step_time_s");
 	assert_string_equal(arena_z(&keep, rolling->key), "run.step_time_s, store:last=4");
 }
@@ -398,11 +505,23 @@ static void test_query_finds_itself(void **state)
 static void test_query_finds_nothing(void **state)
 {
 	(void)state;
-	items[0] = (struct baseline){ .name = STR("nobody home"), .query = STR("store:") };
+	items[0] = (struct baseline){
+		.name = STR("nobody home"), .query = STR("store:"), .is_missing = true
+	};
 	assert_true(compare(1));
 	assert_null(chosen);
 	assert_string_equal(reason(), "nobody home");
+	assert_true(str_eq(table_rows(&head, quality)->name, STR("baseline-found")));
 	assert_int_equal(notes.count, 0);
+	/* Something was there, and is not alike: that is another matter. */
+	fresh(NULL);
+	make_run(&bases[1], 0.018, 0.01);
+	table_rows(&bases[1], run)->chips = 16;
+	items[0] = (struct baseline){
+		.name = STR("nobody home"), .query = STR("store:"), .is_missing = true
+	};
+	assert_true(compare(2));
+	assert_true(str_eq(table_rows(&head, quality)->name, STR("baseline-comparable")));
 	fresh(NULL);
 	make_run(&bases[1], 0.018, 0.01);
 	items[0] = (struct baseline){ .name = STR("nobody home"), .query = STR("store:") };
@@ -423,10 +542,11 @@ static void test_memory_has_no_noise(void **state)
 	rows_tell(&bases[1], &keep, "memory device=a window_peak_bytes=80");
 	assert_true(compare(2));
 	const struct deltas_row *d = delta("memory.window_peak_bytes");
-	assert_true(d->head == 120 && d->base == 90 && d->worse == 1);
-	assert_close(d->lo, 1.2, 1e-9);
-	assert_close(d->hi, 1.5, 1e-9);
-	assert_true(isnan(d->p_value) && isnan(d->resolution));
+	assert_true(d->head == 120 && d->base == 90 && d->lost_bytes == 30);
+	assert_close(d->worse, 1.0 / 3, 1e-5);
+	assert_close(d->lo, 0.2, 1e-9);
+	assert_close(d->hi, 0.5, 1e-9);
+	assert_true(isnan(d->lost_s) && isnan(d->resolution));
 }
 
 int main(void)
@@ -445,10 +565,13 @@ int main(void)
 		cmocka_unit_test_setup(test_dtypes_are_news, fresh),
 		cmocka_unit_test_setup(test_slower_than_one, fresh),
 		cmocka_unit_test_setup(test_within_noise, fresh),
+		cmocka_unit_test_setup(test_shares_by_difference, fresh),
 		cmocka_unit_test_setup(test_cannot_tell, fresh),
-		cmocka_unit_test_setup(test_too_few_steps, fresh),
+		cmocka_unit_test_setup(test_few_steps, fresh),
 		cmocka_unit_test_setup(test_against_five, fresh),
+		cmocka_unit_test_setup(test_quiet_baselines_speak_for_themselves, fresh),
 		cmocka_unit_test_setup(test_lucky_runs, fresh),
+		cmocka_unit_test_setup(test_outlying_baseline, fresh),
 		cmocka_unit_test_setup(test_pinned_and_rolling, fresh),
 		cmocka_unit_test_setup(test_query_finds_itself, fresh),
 		cmocka_unit_test_setup(test_query_finds_nothing, fresh),

@@ -66,16 +66,24 @@ static void test_student_quantile(void **state)
 	assert_true(isnan(student_quantile(0, 4)));
 }
 
-static void test_holm(void **state)
+/* scipy.special: digamma, polygamma(1, x). */
+static void test_gamma_derivatives(void **state)
 {
-	double p[] = { 0.01, 0.04, NAN, 0.03, 0.005 };
+	static const struct {
+		double x, psi, psi1;
+	} rows[] = {
+		{ 0.5, -1.9635100260214235, 4.93480220054468 },
+		{ 1, -0.5772156649015329, 1.6449340668482266 },
+		{ 2.4, 0.6529011697005981, 0.5151525088969443 },
+		{ 30, 3.384438132685525, 0.033895060357739946 },
+	};
 	(void)state;
-	holm_adjust(p, 5, arena);
-	assert_close(p[4], 0.02); /* 4 * 0.005 */
-	assert_close(p[0], 0.03); /* 3 * 0.01 */
-	assert_close(p[3], 0.06); /* 2 * 0.03 */
-	assert_close(p[1], 0.06); /* 1 * 0.04, but not before its elder */
-	assert_true(isnan(p[2]));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_close(digamma(rows[i].x), rows[i].psi);
+		assert_close(trigamma(rows[i].x), rows[i].psi1);
+		assert_close(trigamma_inverse(rows[i].psi1), rows[i].x);
+	}
+	assert_true(isnan(digamma(0)) && isnan(trigamma(-1)) && isnan(trigamma_inverse(0)));
 }
 
 /* ---- simulated steps ----------------------------------------------------------------------- */
@@ -197,7 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_student_p),
 		cmocka_unit_test(test_student_quantile),
-		cmocka_unit_test(test_holm),
+		cmocka_unit_test(test_gamma_derivatives),
 		cmocka_unit_test(test_false_alarms),
 		cmocka_unit_test(test_power),
 		cmocka_unit_test(test_same_samples_same_answer),
