@@ -102,9 +102,9 @@ static struct shown shown_by(const struct reading_set *sets, ptrdiff_t count)
 	return ret;
 }
 
-/* Half the width; with an assumption worth nothing, by the baselines alone. */
+/* Half the width, of `t` standard errors; with an assumption worth nothing, by the baselines alone. */
 static double width(const struct reading *head, struct reading_set set, const struct shown *shown,
-	struct noise_prior prior, double alpha, double *ret_sd)
+	struct noise_prior prior, double t, double *ret_sd)
 {
 	double n = (double)set.count, dof = prior.worth + shown->dof;
 	/* A store's figure has the noise within runs in it. */
@@ -115,7 +115,7 @@ static double width(const struct reading *head, struct reading_set set, const st
 		      fmax(0, within_of(set) - shown->within) / n;
 
 	*ret_sd = sqrt(variance);
-	return student_quantile(alpha, dof) * sqrt(variance * (1 + 1 / n) + more);
+	return t * sqrt(variance * (1 + 1 / n) + more);
 }
 
 /* Baselines alone may show less noise than is assumed from here on: five of them. */
@@ -127,7 +127,8 @@ double noise_interval(const struct reading *head, const struct reading_set *sets
 	static const struct noise_prior none = { 0 };
 	struct shown shown = shown_by(sets, count);
 	double sd, share = alpha / (double)count;
-	double half = width(head, sets[at], &shown, prior, share, &sd);
+	double half = width(head, sets[at], &shown, prior,
+		student_quantile(share, prior.worth + shown.dof), &sd);
 
 	*ret = (struct noise){ sd, shown.dof > 0 ? sqrt(shown.squares / shown.dof) : (double)NAN,
 		prior.worth };
@@ -135,7 +136,7 @@ double noise_interval(const struct reading *head, const struct reading_set *sets
 		return NAN;
 	if (shown.dof < DOF_ALONE)
 		return half;
-	double alone = width(head, sets[at], &shown, none, share, &sd);
+	double alone = width(head, sets[at], &shown, none, student_quantile(share, shown.dof), &sd);
 	if (alone >= half)
 		return half;
 	ret->taken = sd;
@@ -147,6 +148,7 @@ ptrdiff_t noise_outlying(struct reading_set set, struct noise_prior prior, doubl
 	struct arena scratch, bool *ret)
 {
 	struct reading *others = arena_make(&scratch, struct reading, set.count + 1);
+	double t = student_quantile(alpha, prior.worth + (double)(set.count - 2));
 	ptrdiff_t found = 0;
 
 	memset(ret, 0, (size_t)set.count * sizeof(*ret));
@@ -158,7 +160,7 @@ ptrdiff_t noise_outlying(struct reading_set set, struct noise_prior prior, doubl
 			(size_t)(set.count - i - 1) * sizeof(*others));
 		struct reading_set rest = { others, set.count - 1 };
 		struct shown shown = shown_by(&rest, 1);
-		double sd, half = width(&set.items[i], rest, &shown, prior, alpha, &sd);
+		double sd, half = width(&set.items[i], rest, &shown, prior, t, &sd);
 		ret[i] = fabs(set.items[i].x - readings_mean(rest)) > half;
 		found += ret[i];
 	}

@@ -141,11 +141,25 @@ static ptrdiff_t add_lines(
 	return n;
 }
 
+struct str comparison_missing(const struct report *r)
+{
+	const struct quality_row *rows = table_rows(&r->tables, quality);
+
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++)
+		if (str_eq(rows[i].name, STR("baseline-found")) && !(rows[i].ok > 0))
+			return rows[i].detail;
+	return (struct str){ NULL, 0 };
+}
+
 ptrdiff_t comparison_lines(const struct report *r, struct arena *keep, struct str **ret)
 {
 	ptrdiff_t n = 0;
 	struct str *lines =
-		arena_make(keep, struct str, table_count(&r->tables, deltas) + r->note_count + 1);
+		arena_make(keep, struct str, table_count(&r->tables, deltas) + r->note_count + 2);
+	struct str missing = comparison_missing(r);
+	if (missing.p)
+		lines[n++] = arena_fmt(
+			keep, "compared with nothing: %.*s", STR_ARG(text_clean(keep, missing)));
 	for (ptrdiff_t i = 0; i < r->note_count; i++)
 		if (note_is_comparison(&r->notes[i]))
 			lines[n++] = text_clean(keep, r->notes[i].text);

@@ -7,6 +7,9 @@
 
 #include "report/model.h"
 
+/* Why there was no earlier run to compare with; missing: there was, or none was asked for. */
+struct str comparison_missing(const struct report *r);
+
 /* None without a baseline. */
 ptrdiff_t comparison_lines(const struct report *r, struct arena *keep, struct str **ret);
 /* Whether a note is told in those lines. */

@@ -93,6 +93,8 @@ static void put_verdict(struct page *p, const struct report *r)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].len)
 			add_item(list, p->keep, "%.*s", STR_ARG(parts[i]));
+	if (comparison_missing(r).p)
+		add_item(list, p->keep, "no earlier run to compare with");
 	page_tint(p, look->tint, str_from(look->head));
 	page_z(p, "  ");
 	page_tint(p, TINT_BOLD, r->profile);

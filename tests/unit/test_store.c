@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <sqlite3.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -409,6 +410,45 @@ static void kept(struct store *s, struct run_facts f, struct str bytes)
 		fail_msg("%s", err.text);
 }
 
+static void write_median(void *arg, struct str workload, double step_time_s)
+{
+	out_fmt(arg, "%.*s %.3f, ", STR_ARG(workload), step_time_s);
+}
+
+static void append_step(struct store *s, const char *workload, const char *captured, double step_s)
+{
+	struct run_facts f = fixture_run(&keep, str_from(workload), str_from(captured), 1);
+	f.step_time_s = step_s;
+	run_facts_seal(&f, &keep);
+	append(s, f);
+}
+
+/* Workload by workload, oldest first, once each; before that moment, and not of last year. */
+static void what_runs_took(void **state)
+{
+	struct store *s = open_store("medians");
+	struct out *o = out_memory(&keep);
+	struct diag err;
+	(void)state;
+	append_step(s, "b", "2026-06-03T00:00:00.000Z", 3);
+	append_step(s, "a", "2026-06-02T00:00:00.000Z", 2);
+	append_step(s, "b", "2026-06-01T00:00:00.000Z", 1);
+	append_step(s, "b", "2026-06-04T00:00:00.000Z", 4);
+	append_step(s, "b", "2025-06-03T00:00:00.000Z", 9);
+	append_step(s, "b", "2026-05-30T00:00:00.000Z", NAN);
+	assert_true(store_medians(s, STR("2026-06-04T00:00:00.000Z"), write_median, o, &err));
+	assert_string_equal(arena_z(&keep, out_text(o)),
+		"a/tpu_v5e/8.0 2.000, b/tpu_v5e/8.0 1.000, "
+		"b/tpu_v5e/8.0 3.000, ");
+	for (int i = 0; i < 2 * STORE_MEDIANS_RUNS; i++)
+		append_step(s, "c",
+			arena_z(&keep, arena_fmt(&keep, "2026-06-01T00:00:%02d.000Z", i)), i);
+	o = out_memory(&keep);
+	assert_true(store_medians(s, STR("2026-06-02T00:00:00.000Z"), write_median, o, &err));
+	assert_true(str_starts(str_from_offset(out_text(o), 21), STR("c/tpu_v5e/8.0 20.000, ")));
+	store_close(s);
+}
+
 /* Newest first, once each, of one workload, and not those of which nothing was kept. */
 static void what_is_kept(void **state)
 {
@@ -446,6 +486,7 @@ int main(void)
 		cmocka_unit_test(read_only),
 		cmocka_unit_test(read_only_unfinished),
 		cmocka_unit_test(read_only_empty),
+		cmocka_unit_test(what_runs_took),
 		cmocka_unit_test(what_is_kept),
 		cmocka_unit_test(foreign_trigger),
 		cmocka_unit_test(foreign_view),
