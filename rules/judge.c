@@ -791,13 +791,13 @@ static void conclude(struct trial *t)
 	if (r->subjects < t->rule->min_subjects)
 		worst = VERDICT_FAIL;
 	r->of_capacity = t->code->is_bytes;
-	r->verdict = least == VERDICT_FAIL	   ? VERDICT_FAIL
-		     : worst == VERDICT_FAIL	   ? VERDICT_INCONCLUSIVE
-		     : least == VERDICT_WARN	   ? VERDICT_WARN
-		     : worst == VERDICT_WARN	   ? VERDICT_INCONCLUSIVE
-		     : is_waived		   ? VERDICT_WAIVED
-		     : !r->subjects && !r->unknown ? VERDICT_NOT_APPLICABLE
-						   : VERDICT_PASS;
+	r->verdict = least == VERDICT_FAIL		       ? VERDICT_FAIL
+		     : worst == VERDICT_FAIL		       ? VERDICT_INCONCLUSIVE
+		     : least == VERDICT_WARN		       ? VERDICT_WARN
+		     : worst == VERDICT_WARN && !t->rule->gate ? VERDICT_INCONCLUSIVE
+		     : is_waived			       ? VERDICT_WAIVED
+		     : !r->subjects && !r->unknown	       ? VERDICT_NOT_APPLICABLE
+							       : VERDICT_PASS;
 	if (t->rule->gate && r->verdict == VERDICT_FAIL)
 		r->verdict = VERDICT_INCONCLUSIVE;
 	r->cost = isfinite(cost) ? cost : (double)NAN;

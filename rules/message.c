@@ -130,6 +130,10 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 			"there is no format '%.*s'%.*s", STR_ARG(name), STR_ARG(hint));
 	}
 	piece->brief = !f->units;
+	/* Of a quotient or a product, only its author knows whether it counts or is a share. */
+	if (piece->kind == PIECE_EXPRESSION &&
+		(piece->unit == UNIT_RATIO || piece->unit == UNIT_COUNT))
+		piece->unit = UNIT_NONE;
 	if (piece->is_text)
 		return piece->brief ||
 		       sql_fail(r->fault, r->keep, DIAG_RULE_TYPE, at, name.len,
