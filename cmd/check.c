@@ -163,6 +163,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	if ((s->previous.p && !report_load(s->previous, c->keep, &previous, &err)) ||
 		!baselines_load(&batch.baselines, &s->baseline, s->store, &options, c->keep, &err))
 		return fail(&err);
+	batch.baselines.prior = ruleset_noise(&rules);
 	batch.previous = s->previous.p ? &previous : NULL;
 	batch.all_runs = s->all_runs;
 	batch.today = s->today;

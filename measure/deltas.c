@@ -44,8 +44,8 @@ static bool is_log(const struct metric *m)
  * By the steps of the first device alone: a report keeps them whole.  They last as long as on the
  * slowest.  False when the figure is not known; what is 0 has no logarithm.
  */
-static bool read_run(
-	const struct metric *m, const struct tables *t, struct arena scratch, struct reading *ret)
+static bool read_run(const struct metric *m, const struct tables *t, struct arena scratch,
+	struct run_reading *ret)
 {
 	const struct column *c = table_column(&table_defs[TABLE_run], m->column);
 	const struct column *part = table_column(&table_defs[TABLE_steps], m->part);
@@ -72,10 +72,10 @@ static bool read_run(
 
 /* The run and its baselines, settled together: sets are slices of `all`, behind the run. */
 struct figures {
-	struct reading *all;
-	struct reading_set *sets; /* a set without the figure is not there */
-	ptrdiff_t *sample_of;	  /* set to sample */
-	ptrdiff_t *run_of;	  /* of a set's readings, beside `all` */
+	struct run_reading *all;
+	struct run_readings *sets; /* a set without the figure is not there */
+	ptrdiff_t *sample_of;	   /* set to sample */
+	ptrdiff_t *run_of;	   /* of a set's readings, beside `all` */
 	ptrdiff_t count, set_count;
 };
 
@@ -98,8 +98,8 @@ static struct figures figures_of(const struct metric *m, const struct tables *he
 	ptrdiff_t most = 1;
 	for (ptrdiff_t i = 0; i < count; i++)
 		most += samples[i].count;
-	struct figures f = { arena_make(keep, struct reading, most),
-		arena_make(keep, struct reading_set, count + 1),
+	struct figures f = { arena_make(keep, struct run_reading, most),
+		arena_make(keep, struct run_readings, count + 1),
 		arena_make(keep, ptrdiff_t, count + 1), arena_make(keep, ptrdiff_t, most), 0, 0 };
 
 	if (!read_run(m, head, *keep, &f.all[0]))
@@ -114,7 +114,7 @@ static struct figures figures_of(const struct metric *m, const struct tables *he
 		f.count = keep_those_with_steps(&f, first, end);
 		if (f.count == first)
 			continue;
-		f.sets[f.set_count] = (struct reading_set){ f.all + first, f.count - first };
+		f.sets[f.set_count] = (struct run_readings){ f.all + first, f.count - first };
 		f.sample_of[f.set_count++] = i;
 	}
 	noise_settle(f.all, f.count);
@@ -129,7 +129,7 @@ static void leave_out(const struct tables *head, const struct run_sample *sample
 	const struct figures f = figures_of(&metrics[0], head, samples, left, count, keep);
 
 	for (ptrdiff_t i = 0; i < f.set_count; i++) {
-		const struct reading_set set = f.sets[i];
+		const struct run_readings set = f.sets[i];
 		const struct run_sample *sample = &samples[f.sample_of[i]];
 		bool *out = arena_make(keep, bool, set.count);
 		if (!noise_outlying(set, prior, BASELINE_ALPHA, *keep, out))
@@ -212,12 +212,12 @@ static void compare_metric(const struct metric *m, struct tables *head,
 	struct noise_prior prior, struct arena *keep)
 {
 	const struct figures f = figures_of(m, head, samples, left, count, keep);
-	const struct reading *here = &f.all[0];
+	const struct run_reading *here = &f.all[0];
 	struct str metric = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
 	double step_s = table_rows(head, run)->step_time_s;
 
 	for (ptrdiff_t i = 0; i < f.set_count; i++) {
-		const struct reading_set set = f.sets[i];
+		const struct run_readings set = f.sets[i];
 		double mean = readings_mean(set), by = here->x - mean;
 		struct noise noise;
 		double half =

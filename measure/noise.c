@@ -9,7 +9,7 @@
 
 /* ---- within a run --------------------------------------------------------------------------- */
 
-struct reading reading_of(
+struct run_reading reading_of(
 	double x, const double *steps, ptrdiff_t count, bool is_log, struct arena scratch)
 {
 	double *y = arena_make(&scratch, double, count + 1), mean = 0, spread = 0;
@@ -21,7 +21,7 @@ struct reading reading_of(
 	for (ptrdiff_t i = 0; i < count; i++)
 		spread += (y[i] - mean) * (y[i] - mean);
 	struct median_noise noise = median_noise(y, count, scratch);
-	return (struct reading){ x, noise.se, spread, noise.n_effective, count };
+	return (struct run_reading){ x, noise.se, spread, noise.n_effective, count };
 }
 
 /* Below these the bootstrap says three times too much: 2.2% at 8 steps where it is 0.63%. */
@@ -33,7 +33,7 @@ enum { STEPS_SHORT = 16 };
  * remember the one before. */
 #define MEDIAN_FACTOR 3.14
 
-void noise_settle(struct reading *all, ptrdiff_t count)
+void noise_settle(struct run_reading *all, ptrdiff_t count)
 {
 	double sum = STEP_WORTH * STEP_SD * STEP_SD, worth = STEP_WORTH;
 
@@ -43,7 +43,7 @@ void noise_settle(struct reading *all, ptrdiff_t count)
 			worth += (double)(all[i].steps - 1);
 		}
 	for (ptrdiff_t i = 0; i < count; i++) {
-		struct reading *r = &all[i];
+		struct run_reading *r = &all[i];
 		double pooled = r->steps > 0 ? sqrt(MEDIAN_FACTOR * sum / worth / (double)r->steps)
 					     : (double)NAN;
 		bool is_short = r->steps < STEPS_SHORT || isnan(r->se);
@@ -53,7 +53,7 @@ void noise_settle(struct reading *all, ptrdiff_t count)
 
 /* ---- between runs --------------------------------------------------------------------------- */
 
-double readings_mean(struct reading_set set)
+double readings_mean(struct run_readings set)
 {
 	double mean = 0;
 
@@ -64,7 +64,7 @@ double readings_mean(struct reading_set set)
 }
 
 /* Mean variance within a set's runs. */
-static double within_of(struct reading_set set)
+static double within_of(struct run_readings set)
 {
 	double within = 0;
 
@@ -73,7 +73,7 @@ static double within_of(struct reading_set set)
 	return within;
 }
 
-static double squares_of(struct reading_set set)
+static double squares_of(struct run_readings set)
 {
 	double mean = readings_mean(set), sum = 0;
 
@@ -87,7 +87,7 @@ struct shown {
 	double within, squares, dof;
 };
 
-static struct shown shown_by(const struct reading_set *sets, ptrdiff_t count)
+static struct shown shown_by(const struct run_readings *sets, ptrdiff_t count)
 {
 	struct shown ret = { 0, 0, 0 };
 	double runs = 0;
@@ -103,8 +103,8 @@ static struct shown shown_by(const struct reading_set *sets, ptrdiff_t count)
 }
 
 /* Half the width, of `t` standard errors; with an assumption worth nothing, by the baselines alone. */
-static double width(const struct reading *head, struct reading_set set, const struct shown *shown,
-	struct noise_prior prior, double t, double *ret_sd)
+static double width(const struct run_reading *head, struct run_readings set,
+	const struct shown *shown, struct noise_prior prior, double t, double *ret_sd)
 {
 	double n = (double)set.count, dof = prior.worth + shown->dof;
 	/* A store's figure has the noise within runs in it. */
@@ -121,8 +121,8 @@ static double width(const struct reading *head, struct reading_set set, const st
 /* Baselines alone may show less noise than is assumed from here on: five of them. */
 enum { DOF_ALONE = 4 };
 
-double noise_interval(const struct reading *head, const struct reading_set *sets, ptrdiff_t count,
-	ptrdiff_t at, struct noise_prior prior, double alpha, struct noise *ret)
+double noise_interval(const struct run_reading *head, const struct run_readings *sets,
+	ptrdiff_t count, ptrdiff_t at, struct noise_prior prior, double alpha, struct noise *ret)
 {
 	static const struct noise_prior none = { 0 };
 	struct shown shown = shown_by(sets, count);
@@ -144,10 +144,10 @@ double noise_interval(const struct reading *head, const struct reading_set *sets
 	return alone;
 }
 
-ptrdiff_t noise_outlying(struct reading_set set, struct noise_prior prior, double alpha,
+ptrdiff_t noise_outlying(struct run_readings set, struct noise_prior prior, double alpha,
 	struct arena scratch, bool *ret)
 {
-	struct reading *others = arena_make(&scratch, struct reading, set.count + 1);
+	struct run_reading *others = arena_make(&scratch, struct run_reading, set.count + 1);
 	double t = student_quantile(alpha, prior.worth + (double)(set.count - 2));
 	ptrdiff_t found = 0;
 
@@ -158,7 +158,7 @@ ptrdiff_t noise_outlying(struct reading_set set, struct noise_prior prior, doubl
 		memcpy(others, set.items, (size_t)i * sizeof(*others));
 		memcpy(others + i, set.items + i + 1,
 			(size_t)(set.count - i - 1) * sizeof(*others));
-		struct reading_set rest = { others, set.count - 1 };
+		struct run_readings rest = { others, set.count - 1 };
 		struct shown shown = shown_by(&rest, 1);
 		double sd, half = width(&set.items[i], rest, &shown, prior, t, &sd);
 		ret[i] = fabs(set.items[i].x - readings_mean(rest)) > half;

@@ -27,7 +27,7 @@ struct noise_prior {
 #define NOISE_PRIOR_DEFAULT ((struct noise_prior){ .sd = 0.01, .worth = 4 })
 
 /* One run's figure. */
-struct reading {
+struct run_reading {
 	double x;
 	double se;	 /* of x; by the bootstrap, until noise_settle; NaN: not known */
 	double spread;	 /* sum of squares of the steps' own x around their mean */
@@ -36,15 +36,15 @@ struct reading {
 };
 
 /* Steps in the order of their time; `is_log`: their logarithms are what is compared. */
-struct reading reading_of(
+struct run_reading reading_of(
 	double x, const double *steps, ptrdiff_t count, bool is_log, struct arena scratch);
 
 /* Sets `se` of all runs that take part in a comparison. */
-void noise_settle(struct reading *all, ptrdiff_t count);
+void noise_settle(struct run_reading *all, ptrdiff_t count);
 
 /* Baselines that are one sample, settled. */
-struct reading_set {
-	const struct reading *items;
+struct run_readings {
+	const struct run_reading *items;
 	ptrdiff_t count; /* at least one */
 };
 
@@ -59,18 +59,18 @@ struct noise {
  * Half the width of the interval of the difference between `head` and the mean of sets[at], which
  * is left out by chance on `alpha` of nights; NaN when it is not known.
  */
-double noise_interval(const struct reading *head, const struct reading_set *sets, ptrdiff_t count,
-	ptrdiff_t at, struct noise_prior prior, double alpha, struct noise *ret);
+double noise_interval(const struct run_reading *head, const struct run_readings *sets,
+	ptrdiff_t count, ptrdiff_t at, struct noise_prior prior, double alpha, struct noise *ret);
 
 /* The mean of a set's readings. */
-double readings_mean(struct reading_set set);
+double readings_mean(struct run_readings set);
 
 /*
  * Marks in ret the readings of a set that lie beyond the interval of the others, and returns how
  * many: 0 below NOISE_OUTLYING_LEAST, and when more than a fifth do, as then they are the set.
  */
 #define NOISE_OUTLYING_LEAST 8 /* of fewer, a good one is as likely the odd one */
-ptrdiff_t noise_outlying(struct reading_set set, struct noise_prior prior, double alpha,
+ptrdiff_t noise_outlying(struct run_readings set, struct noise_prior prior, double alpha,
 	struct arena scratch, bool *ret);
 
 /* ---- what a store's workloads show ---------------------------------------------------------- */

@@ -264,7 +264,19 @@ static const struct rule_key noise_keys[] = {
 static bool read_noise(
 	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *map)
 {
-	return entry_read(r, &noise_section, STR("noise"), node, map, r->set);
+	const struct rule_param *sd = &r->set->noise_assumed, *worth = &r->set->noise_worth;
+
+	if (!entry_read(r, &noise_section, STR("noise"), node, map, r->set))
+		return false;
+	/* Runs that differ by half of a step are no baselines; a hundred drown any of them. */
+	if (sd->text.p && !(sd->unit == UNIT_RATIO && sd->value > 0 && sd->value <= 0.5))
+		return node_fail(r, sd->origin.node, DIAG_RULE_SCHEMA,
+			"assumed is how much runs differ, above 0%% and at most 50%%: assumed: "
+			"1%%");
+	if (worth->text.p && !(worth->unit == UNIT_NONE && worth->value > 0 && worth->value <= 100))
+		return node_fail(r, worth->origin.node, DIAG_RULE_SCHEMA,
+			"worth is a number above 0 and at most 100: worth: 4");
+	return true;
 }
 
 static const struct section noise_section = { "noise", "{ assumed: 1%, worth: 4 }",

@@ -466,6 +466,17 @@ static void set_defaults(struct ruleset *set, struct arena *keep)
 	set->mistakes = arena_make(keep, struct mistakes, 1);
 }
 
+struct noise_prior ruleset_noise(const struct ruleset *set)
+{
+	struct noise_prior ret = NOISE_PRIOR_DEFAULT;
+
+	if (set->noise_assumed.text.p)
+		ret.sd = set->noise_assumed.value;
+	if (set->noise_worth.text.p)
+		ret.worth = set->noise_worth.value;
+	return ret;
+}
+
 double rule_matter(const struct ruleset *set, const struct rule *rule, enum matter m)
 {
 	return rule->matters[m].text.p ? rule->matters[m].value : set->matters[m].value;

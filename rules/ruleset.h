@@ -18,6 +18,7 @@
 #include "base/doc.h"
 #include "base/unit.h"
 #include "measure/formula.h"
+#include "measure/noise.h"
 #include "measure/tables.h"
 #include "rules/notice.h"
 
@@ -206,6 +207,8 @@ const struct rule *ruleset_rule(const struct ruleset *set, struct str name);   /
 bool rule_is_from(const struct rule *rule, struct str file);
 /* The matter for the rule: its own, else the file's. */
 double rule_matter(const struct ruleset *set, const struct rule *rule, enum matter m);
+/* What is assumed of the noise between runs: the file's, else the default. */
+struct noise_prior ruleset_noise(const struct ruleset *set);
 /* The text of an advice that stands alone, or its last one without a condition; or missing. */
 struct str advice_text(const struct advice_list *list);
 

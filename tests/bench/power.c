@@ -47,7 +47,7 @@ static double normal(void)
 enum figure { STEP_TIME, EXPOSED, FIGURES };
 
 struct run {
-	struct reading of[FIGURES];
+	struct run_reading of[FIGURES];
 	double mean, last; /* ln of the steps' mean, and of the last step */
 };
 
@@ -135,15 +135,15 @@ struct night {
 };
 
 /* The smallest change, on top of what chance brought, that is seen and matters. */
-static double least_of(const struct reading *head, const struct reading_set *sets, ptrdiff_t count,
-	ptrdiff_t at, struct noise_prior prior, double matters, double *ret_half)
+static double least_of(const struct run_reading *head, const struct run_readings *sets,
+	ptrdiff_t count, ptrdiff_t at, struct noise_prior prior, double matters, double *ret_half)
 {
 	struct noise noise;
 	*ret_half = noise_interval(head, sets, count, at, prior, BASELINE_ALPHA, &noise);
 	return fmax(*ret_half, matters) - (head->x - readings_mean(sets[at]));
 }
 
-static ptrdiff_t drop(const bool *out, struct reading *items, ptrdiff_t count)
+static ptrdiff_t drop(const bool *out, struct run_reading *items, ptrdiff_t count)
 {
 	ptrdiff_t n = 0;
 	for (ptrdiff_t i = 0; i < count; i++)
@@ -157,7 +157,7 @@ static struct night one_night(
 	const struct world *w, struct sets sets, struct noise_prior prior, struct arena scratch)
 {
 	static const struct noise_prior none = { 0 };
-	struct reading all[FIGURES][BASES + 2];
+	struct run_reading all[FIGURES][BASES + 2];
 	struct run head = draw(w), base = head;
 	bool out[BASES + 1];
 	double mean = 0, half, ignored;
@@ -171,14 +171,14 @@ static struct night one_night(
 	}
 	for (int f = 0; f < FIGURES; f++)
 		noise_settle(all[f], total);
-	const struct reading_set whole = { all[STEP_TIME] + 1, rolling };
+	const struct run_readings whole = { all[STEP_TIME] + 1, rolling };
 	noise_outlying(whole, prior, BASELINE_ALPHA, scratch, out);
 	struct night n = { 0 };
 	for (int f = 0; f < FIGURES; f++) {
-		struct reading pinned = all[f][total - 1];
-		struct reading_set both[] = { { all[f] + 1, drop(out, all[f] + 1, rolling) },
+		struct run_reading pinned = all[f][total - 1];
+		struct run_readings both[] = { { all[f] + 1, drop(out, all[f] + 1, rolling) },
 			{ &pinned, 1 } };
-		const struct reading *here = &all[f][0];
+		const struct run_reading *here = &all[f][0];
 		if (f == EXPOSED) {
 			for (ptrdiff_t s = 0; s < count; s++)
 				n.exposed_fails |= least_of(here, both, count, s, prior, MATTERS,

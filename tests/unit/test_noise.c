@@ -40,7 +40,7 @@ static int end(void **state)
  */
 static void test_short_runs_share_their_steps(void **state)
 {
-	struct reading r[] = {
+	struct run_reading r[] = {
 		{ .x = 1, .se = NAN, .spread = 0.0006, .steps = 4 },
 		{ .x = 1, .se = 0.5, .spread = 0.0001, .steps = 2 },
 		{ .x = 1, .se = NAN },
@@ -55,7 +55,7 @@ static void test_short_runs_share_their_steps(void **state)
 /* From 16 steps on the smaller of the two counts. */
 static void test_long_runs_may_know_better(void **state)
 {
-	struct reading r[] = {
+	struct run_reading r[] = {
 		{ .x = 1, .se = 0.001, .spread = 0.0150, .steps = 16 },
 		{ .x = 1, .se = 0.900, .spread = 0.0150, .steps = 16 },
 	};
@@ -70,7 +70,7 @@ static void test_reading(void **state)
 {
 	static const double steps[] = { 1, 2, 4 };
 	(void)state;
-	struct reading r = reading_of(7, steps, 3, true, keep);
+	struct run_reading r = reading_of(7, steps, 3, true, keep);
 	assert_close(r.spread, 2 * log(2) * log(2));
 	assert_true(r.x == 7 && r.steps == 3);
 	r = reading_of(7, steps, 3, false, keep);
@@ -137,30 +137,30 @@ static void test_alike_workloads(void **state)
 /* A pinned run of few steps beside ten long ones is no surer than its own steps are. */
 static void test_a_short_set_is_less_sure(void **state)
 {
-	struct reading pinned = { .x = 0, .se = 0.03, .steps = 4 }, many[10],
-		       head = { .se = 0.001 };
+	struct run_reading pinned = { .x = 0, .se = 0.03, .steps = 4 }, many[10],
+			   head = { .se = 0.001 };
 	(void)state;
 	for (int i = 0; i < 10; i++)
-		many[i] = (struct reading){ .x = i % 2 * 0.01, .se = 0.001, .steps = 30 };
-	const struct reading_set sets[] = { { &pinned, 1 }, { many, 10 } };
+		many[i] = (struct run_reading){ .x = i % 2 * 0.01, .se = 0.001, .steps = 30 };
+	const struct run_readings sets[] = { { &pinned, 1 }, { many, 10 } };
 	struct noise noise;
 	double wide = noise_interval(&head, sets, 2, 0, NOISE_PRIOR_DEFAULT, 0.01, &noise);
 	pinned.se = 0.001;
 	double narrow = noise_interval(&head, sets, 2, 0, NOISE_PRIOR_DEFAULT, 0.01, &noise);
 	assert_true(wide > narrow * 1.5);
-	assert_true(isnan(noise_interval(
-		&(struct reading){ .se = NAN }, sets, 2, 0, NOISE_PRIOR_DEFAULT, 0.01, &noise)));
+	assert_true(isnan(noise_interval(&(struct run_reading){ .se = NAN }, sets, 2, 0,
+		NOISE_PRIOR_DEFAULT, 0.01, &noise)));
 }
 
 /* At most a fifth may be odd; more of them are the set. */
 static void test_many_odd_ones_stay(void **state)
 {
-	struct reading r[10];
+	struct run_reading r[10];
 	bool out[10];
 	(void)state;
 	for (int i = 0; i < 10; i++)
-		r[i] = (struct reading){ .x = i * 1e-5, .se = 1e-4, .steps = 30 };
-	const struct reading_set set = { r, 10 };
+		r[i] = (struct run_reading){ .x = i * 1e-5, .se = 1e-4, .steps = 30 };
+	const struct run_readings set = { r, 10 };
 	assert_true(noise_outlying(set, NOISE_PRIOR_DEFAULT, 0.01, keep, out) == 0);
 	r[4].x = 0.08;
 	assert_true(noise_outlying(set, NOISE_PRIOR_DEFAULT, 0.01, keep, out) == 1);
