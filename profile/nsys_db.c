@@ -3,12 +3,11 @@
 
 #include <assert.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <string.h>
 
-/* Virtual-machine steps between two looks at the budget. */
-enum { STEPS_PER_LOOK = 4096 };
+#include "base/sql.h"
+
 /*
  * A row takes at least four bytes of a page, and some twenty steps to read: five a byte, and a few
  * more for the schema, which is read once for every table.
@@ -24,18 +23,15 @@ struct nsys_column {
 };
 
 struct nsys_db {
-	sqlite3 *db;
+	struct sql_connection sql;
 	struct arena *keep;
 	struct nsys_column *columns;
 	ptrdiff_t column_count, column_cap;
-	int64_t steps_left;
 	bool failed;
 	struct diag why;
 };
 
-static const struct {
-	int limit, value;
-} limits[] = {
+static const struct sql_limit limits[] = {
 	{ SQLITE_LIMIT_LENGTH, 1 << 20 },     /* the longest names of kernels have some kilobytes */
 	{ SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, /* of the file's own CREATE TABLEs as well */
 	{ SQLITE_LIMIT_COLUMN, 200 },	      /* the widest table has 43 */
@@ -47,18 +43,6 @@ static const struct {
 	{ SQLITE_LIMIT_VARIABLE_NUMBER, 8 },
 	{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
 	{ SQLITE_LIMIT_WORKER_THREADS, 0 },
-};
-
-static const struct {
-	int option, value;
-} options[] = {
-	{ SQLITE_DBCONFIG_DEFENSIVE, 1 },
-	{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
-	{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
-	{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
-	{ SQLITE_DBCONFIG_DQS_DML, 0 },
-	{ SQLITE_DBCONFIG_DQS_DDL, 0 },
-	{ SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
 };
 
 /* Tables are read once from end to end, so the bytes are the cache, and few pages are copied. */
@@ -91,7 +75,7 @@ static bool fail_with(struct nsys_db *db, int code)
 			return diag_set(&db->why, sayings[i].id, "%s", sayings[i].says);
 	return diag_set(&db->why, DIAG_NSYS,
 		"the database is damaged (SQLite: %s); copy or export it again",
-		sqlite3_errmsg(db->db));
+		sqlite3_errmsg(db->sql.db));
 }
 
 void nsys_db_doubt(struct nsys_db *db, const char *table, const char *fmt, ...)
@@ -160,38 +144,17 @@ static bool header_check(struct str bytes, struct diag *err)
 
 /* ---- the connection -------------------------------------------------------------------------- */
 
-static int spend(void *arg)
+static int open_bytes(struct nsys_db *db, struct str bytes)
 {
-	struct nsys_db *db = arg;
-	db->steps_left -= STEPS_PER_LOOK;
-	return db->steps_left <= 0;
-}
-
-/* Once the schema is known, nothing but columns of tables is read. */
-static int authorize(void *arg, int action, const char *a, const char *b, const char *database,
-	const char *trigger)
-{
-	(void)arg, (void)a, (void)b, (void)database;
-	return (action == SQLITE_SELECT || action == SQLITE_READ) && !trigger ? SQLITE_OK
-									      : SQLITE_DENY;
-}
-
-static int configure(struct nsys_db *db, struct str bytes)
-{
-	int code = SQLITE_OK;
-	for (size_t i = 0; i < COUNT(options) && code == SQLITE_OK; i++)
-		code = sqlite3_db_config(db->db, options[i].option, options[i].value, (int *)NULL);
-	for (size_t i = 0; i < COUNT(limits); i++)
-		sqlite3_limit(db->db, limits[i].limit, limits[i].value);
-	if (code != SQLITE_OK)
-		return code;
-	db->steps_left = bytes.len * STEPS_PER_BYTE + STEPS_OF_ITS_OWN;
-	sqlite3_progress_handler(db->db, STEPS_PER_LOOK, spend, db);
+	int64_t steps = bytes.len * STEPS_PER_BYTE + STEPS_OF_ITS_OWN;
+	db->sql = (struct sql_connection){ .steps_left = steps, .all_left = steps };
+	int code = sql_open(&db->sql, limits, COUNT(limits));
 	/* Read-only, so the bytes stay as they are, although the type does not say so. */
-	code = sqlite3_deserialize(db->db, "main", (unsigned char *)(uintptr_t)bytes.p, bytes.len,
-		bytes.len, SQLITE_DESERIALIZE_READONLY);
 	if (code == SQLITE_OK)
-		code = sqlite3_exec(db->db, pragmas, NULL, NULL, NULL);
+		code = sqlite3_deserialize(db->sql.db, "main", (unsigned char *)(uintptr_t)bytes.p,
+			bytes.len, bytes.len, SQLITE_DESERIALIZE_READONLY);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db->sql.db, pragmas, NULL, NULL, NULL);
 	return code;
 }
 
@@ -210,7 +173,7 @@ static struct str text_at(sqlite3_stmt *stmt, int column)
 static bool schema_read(struct nsys_db *db)
 {
 	sqlite3_stmt *stmt;
-	int code = sqlite3_prepare_v2(db->db, schema_sql, -1, &stmt, NULL);
+	int code = sqlite3_prepare_v2(db->sql.db, schema_sql, -1, &stmt, NULL);
 	while (code == SQLITE_OK || code == SQLITE_ROW) {
 		code = sqlite3_step(stmt);
 		if (code != SQLITE_ROW)
@@ -233,25 +196,20 @@ static bool schema_read(struct nsys_db *db)
 bool nsys_db_open(struct str bytes, struct arena *keep, struct nsys_db **ret, struct diag *err)
 {
 	struct nsys_db *db = *ret = arena_make(keep, struct nsys_db, 1);
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
-		    SQLITE_OPEN_NOMUTEX;
 	db->keep = keep;
 	if (!header_check(bytes, err))
 		return false;
-	int code = sqlite3_open_v2(":memory:", &db->db, flags, NULL);
-	if (code == SQLITE_OK)
-		code = configure(db, bytes);
+	int code = open_bytes(db, bytes);
 	if (code != SQLITE_OK)
 		fail_with(db, code);
-	else if (schema_read(db))
-		sqlite3_set_authorizer(db->db, authorize, NULL);
+	else if (schema_read(db)) /* then nothing but columns of tables is read */
+		sql_guard(&db->sql);
 	return nsys_db_end(db, err);
 }
 
 void nsys_db_close(struct nsys_db *db)
 {
-	sqlite3_close_v2(db->db);
-	db->db = NULL;
+	sql_close(&db->sql);
 }
 
 bool nsys_db_has(const struct nsys_db *db, const char *table)
@@ -320,7 +278,7 @@ struct nsys_rows nsys_rows_open(
 			r.watched[r.watched_count++] = (int8_t)i;
 	}
 	struct str sql = question(db, table, columns, &scratch);
-	int code = sqlite3_prepare_v2(db->db, sql.p, (int)sql.len, &r.stmt, NULL);
+	int code = sqlite3_prepare_v2(db->sql.db, sql.p, (int)sql.len, &r.stmt, NULL);
 	if (code != SQLITE_OK)
 		fail_with(db, code);
 	return r;

@@ -1,9 +1,9 @@
 /*
  * What SQLite would let pass and a rule must not: a number compared with a text, a word that a
- * column never holds, seconds compared with bytes, an unknown name without a suggestion.
+ * column never holds, seconds compared with bytes; and what unit an expression comes to.
  *
- * A tolerant reading of SQL: it finds these mistakes and leaves the grammar to SQLite, which sees
- * every expression after it.  Private to rules/.
+ * A tolerant reading of SQL: it finds these mistakes and leaves the grammar, and names inside of
+ * subqueries, to SQLite, which sees every expression after it.  Private to rules/.
  */
 #ifndef RULES_CHECK_H
 #define RULES_CHECK_H
@@ -20,7 +20,7 @@ struct sql_names {
 	const struct rule_param *params;
 	ptrdiff_t param_count;
 	bool *uses;	     /* set for each of params that is met */
-	struct reads *reads; /* if given: columns of the row that are read, outside of subqueries */
+	struct reads *reads; /* if given: columns of the row, outside of subqueries */
 	struct reads *run;   /* if given: columns of the run that are in reach and were met */
 	bool is_query;	     /* functions for queries by hand; no parameters */
 	bool *has_subquery;  /* of an expression: set when it has one */
@@ -34,5 +34,8 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	struct arena *keep, struct sql_fault *fault);
 bool check_select(
 	struct str sql, const struct sql_names *names, struct arena *keep, struct sql_fault *fault);
+/* SQLite refuses this text at fault->at: the width of the token there, and what it may mean. */
+void check_hint(
+	struct str sql, const struct table_def *rows, struct arena *keep, struct sql_fault *fault);
 
 #endif

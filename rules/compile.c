@@ -49,37 +49,30 @@ static bool expression_fault(struct compiler *c, struct expression *x, struct sq
  * A fault in `prefix` + text + more becomes one in the text.  SQLite points at the first byte of a
  * token: all of it is marked.
  */
-static void rebase(struct sql_fault *fault, struct str text, ptrdiff_t prefix, struct arena *keep)
+static void rebase(struct sql_fault *fault, struct str text, ptrdiff_t prefix,
+	const struct table_def *rows, struct arena *keep)
 {
-	struct tokens tokens = { NULL, 0, 0 };
-	struct sql_fault ignored;
-
 	if (fault->at < 0)
 		return;
 	fault->at -= prefix;
-	if (fault->at >= text.len) {
-		ptrdiff_t end = text.len > 0 ? text.len - 1 : 0;
-
-		*fault = (struct sql_fault){ DIAG_RULE_SQL, end, 1,
+	if (fault->at >= text.len)
+		*fault = (struct sql_fault){ DIAG_RULE_SQL, text.len > 0 ? text.len - 1 : 0, 1,
 			STR_INIT("not valid SQL: something is missing at the end") };
-	} else if (fault->at < 0) {
+	else if (fault->at < 0)
 		fault->at = -1;
-	} else if (tokens_read(text, keep, &tokens, &ignored)) {
-		for (ptrdiff_t i = 0; i < tokens.count; i++)
-			if (tokens.items[i].at == fault->at)
-				fault->width = tokens.items[i].width;
-	}
+	else
+		check_hint(text, rows, keep, fault);
 }
 
-static sqlite3_stmt *prepare_alone(struct engine *e, struct str before, struct str text,
-	struct str after, struct reads *reads, struct arena *keep, struct sql_fault *fault)
+static sqlite3_stmt *prepare_alone(struct engine *e, const struct table_def *rows,
+	struct str before, struct str text, struct reads *reads, struct arena *keep,
+	struct sql_fault *fault)
 {
-	struct str sql =
-		arena_fmt(keep, "%.*s%.*s%.*s", STR_ARG(before), STR_ARG(text), STR_ARG(after));
+	struct str sql = arena_fmt(keep, "%.*s%.*s\n)", STR_ARG(before), STR_ARG(text));
 	sqlite3_stmt *stmt = engine_prepare(e, sql, reads, keep, fault);
 
 	if (!stmt)
-		rebase(fault, text, before.len, keep);
+		rebase(fault, text, before.len, rows, keep);
 	return stmt;
 }
 
@@ -91,7 +84,7 @@ static bool try_alone(struct engine *e, const struct listing *l, const struct ex
 	struct reads *reads, struct arena *keep, struct sql_fault *fault)
 {
 	struct str before = arena_fmt(keep, "SELECT 1 FROM %.*s WHERE (", STR_ARG(l->from));
-	sqlite3_stmt *stmt = prepare_alone(e, before, x->text, STR("\n)"), reads, keep, fault);
+	sqlite3_stmt *stmt = prepare_alone(e, l->rows, before, x->text, reads, keep, fault);
 
 	sqlite3_finalize(stmt);
 	return stmt != NULL;
@@ -215,8 +208,8 @@ static bool look_at_select(struct compiler *c, struct listing *l, const struct r
 		return false;
 	for (ptrdiff_t i = 0; i < c->rule->param_count; i++)
 		c->rule->params[i].used |= names.uses[i];
-	sqlite3_stmt *stmt = prepare_alone(c->engine, STR("SELECT * FROM ("), select->text,
-		STR("\n)"), &reads, c->keep, fault);
+	sqlite3_stmt *stmt = prepare_alone(
+		c->engine, NULL, STR("SELECT * FROM ("), select->text, &reads, c->keep, fault);
 	if (!stmt)
 		return false;
 	l->rows = select_table(stmt, sqlite3_column_count(stmt), select->text, &reads, c->keep);
@@ -532,9 +525,9 @@ static bool is_joining(struct str sql, struct arena scratch)
 	bool found = !tokens_read(sql, &scratch, &tokens, &ignored);
 
 	for (ptrdiff_t i = 0; i < tokens.count; i++)
-		found |=
-			token_is(&tokens.items[i], "||") ||
-			(tokens.items[i].kind == TOKEN_TEXT && tokens.items[i].width > PATTERN_MAX);
+		found |= token_is(&tokens.items[i], "||") ||
+			 (tokens.items[i].kind == TOKEN_TEXT &&
+				 tokens.items[i].width > SQL_PATTERN_MAX);
 	return found;
 }
 

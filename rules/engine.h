@@ -12,8 +12,7 @@
 #ifndef RULES_ENGINE_H
 #define RULES_ENGINE_H
 
-#include <sqlite3.h>
-
+#include "base/sql_functions.h"
 #include "base/text.h"
 #include "rules/judge.h"
 
@@ -52,19 +51,14 @@ struct source {
 };
 
 struct engine {
-	sqlite3 *db;
+	struct sql_connection sql;
 	struct arena keep;			/* the engine itself, and what lives as long */
 	struct arena scratch;			/* indexes of the current tables */
 	const struct tables *tables, *base;	/* what the virtual tables show; NULL: no rows */
 	struct source sources[2 * TABLE_COUNT]; /* the run's, then the baseline's */
 	struct reads *reads;			/* where the authorizer notes columns, or NULL */
 	struct arena *reads_keep;
-	bool is_query;	    /* functions that only make sense by hand are allowed too */
-	bool is_declaring;  /* a virtual table states its columns, which looks like a write */
-	bool was_refused;   /* the authorizer said no */
 	int64_t rule_steps; /* budget of a rule: BUDGET_RULE_STEPS, or less for a test */
-	int64_t steps_left, all_left; /* of the rule or query, and of all rules of the file */
-	bool is_joining;	      /* the statement makes long texts: a step costs more */
 };
 
 /*
@@ -77,9 +71,8 @@ struct engine {
 #define BUDGET_FILE_STEPS INT64_C(100000000)
 #define BUDGET_ROW_STEPS  INT64_C(2000)
 
-/* The longest pattern of LIKE and GLOB. */
-enum { PATTERN_MAX = 256 };
-
+/* Of the run or of the baseline, by its name as SQL may write it; NULL: there is none. */
+const struct table_def *engine_table(struct str name);
 /* Show `tables`, and `base` as base_*, from now on; either may be NULL. */
 void engine_show(struct engine *e, const struct tables *tables, const struct tables *base);
 /*
@@ -91,8 +84,6 @@ sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *rea
 /* A rule's statement is about to run; `is_joining`: it makes long texts. */
 void engine_grant(struct engine *e, bool is_joining);
 void engine_grant_query(struct engine *e);
-/* So many bytes are looked at: false when the budget is spent. */
-bool engine_spend(struct engine *e, ptrdiff_t bytes);
 /* Why a step failed: budget, memory, or what SQLite says. */
 void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sql_fault *fault);
 

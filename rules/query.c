@@ -94,7 +94,7 @@ bool engine_query(struct engine *e, const struct tables *tables, const struct ta
 	sqlite3_stmt *stmt = prepare(e, str_trim(sql), &e->scratch, err);
 	bool ok = stmt && send_rows(e, stmt, row, header, arg, err);
 	sqlite3_finalize(stmt);
-	e->is_query = false;
+	e->sql.calls = SQL_CALLS_RULES;
 	engine_show(e, NULL, NULL);
 	return ok;
 }

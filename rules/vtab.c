@@ -60,9 +60,9 @@ static int x_connect(sqlite3 *db, void *arg, int count, const char *const *args,
 		out_fmt(o, "%s\"%.*s\" %s", i ? "," : "", STR_ARG(s->def->columns[i].name),
 			s->def->columns[i].type == COLUMN_TEXT ? "TEXT" : "REAL");
 	out_z(o, ")");
-	s->engine->is_declaring = true;
+	s->engine->sql.is_declaring = true;
 	int code = sqlite3_declare_vtab(db, arena_z(keep, out_text(o)));
-	s->engine->is_declaring = false;
+	s->engine->sql.is_declaring = false;
 	*ret = &s->vtab;
 	return code;
 }

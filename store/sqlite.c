@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/sql.h"
+
 /* ---- the connection -------------------------------------------------------------------------- */
 
 /* What to do, by SQLite's primary result code. */
@@ -37,15 +39,11 @@ bool facts_db_execute(struct facts_db *d, const char *sql, struct diag *err)
 
 bool facts_db_guard(struct facts_db *d, struct diag *err)
 {
-	static const int options[][2] = { { SQLITE_DBCONFIG_DEFENSIVE, 1 },
-		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 }, { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
-		{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 } };
+	static const struct sql_limit limits[] = { { SQLITE_LIMIT_LENGTH, 1 << 20 },
+		{ SQLITE_LIMIT_ATTACHED, 0 } };
 	enum { BUSY_MS = 60000 }; /* a writer holds the lock for the rows of one run */
-	sqlite3_limit(d->db, SQLITE_LIMIT_LENGTH, 1 << 20);
-	sqlite3_limit(d->db, SQLITE_LIMIT_ATTACHED, 0);
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		if (sqlite3_db_config(d->db, options[i][0], options[i][1], NULL) != SQLITE_OK)
-			return facts_db_fail(d, err);
+	if (sql_harden(d->db, limits, sizeof(limits) / sizeof(limits[0])) != SQLITE_OK)
+		return facts_db_fail(d, err);
 	sqlite3_busy_timeout(d->db, BUSY_MS);
 	return true;
 }

@@ -1,10 +1,8 @@
-/* The functions of the rule language.  See functions.h. */
-#include "rules/functions.h"
+/* The functions of SQL that may be called.  See sql_functions.h. */
+#include "base/sql_functions.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "rules/engine.h"
 
 /* ---- texts: as SQLite's own, but each byte looked at is paid for ---------------------------- */
 
@@ -17,10 +15,13 @@ static bool is_text(sqlite3_value *v, struct str *ret)
 	return ret->p != NULL;
 }
 
+/* Bytes that are looked at in the time of a step. */
+enum { BYTES_PER_STEP = 32 };
+
 /* False ends the statement: the rule has spent its budget. */
 static bool pay(sqlite3_context *context, ptrdiff_t bytes)
 {
-	bool ok = engine_spend(sqlite3_user_data(context), bytes);
+	bool ok = sql_spend(sqlite3_user_data(context), bytes / BYTES_PER_STEP);
 
 	if (!ok)
 		sqlite3_result_error_code(context, SQLITE_INTERRUPT);
@@ -119,9 +120,9 @@ static void call_instr(sqlite3_context *context, int count, sqlite3_value **args
 
 static bool pay_match(sqlite3_context *context, struct str pattern, struct str s)
 {
-	if (pattern.len > PATTERN_MAX)
+	if (pattern.len > SQL_PATTERN_MAX)
 		sqlite3_result_error(context, "LIKE or GLOB pattern too complex", -1);
-	return pattern.len <= PATTERN_MAX && pay(context, (s.len + 1) * (pattern.len + 1));
+	return pattern.len <= SQL_PATTERN_MAX && pay(context, (s.len + 1) * (pattern.len + 1));
 }
 
 static void call_like(sqlite3_context *context, int count, sqlite3_value **args)
@@ -225,7 +226,7 @@ static void call_math(sqlite3_context *context, int count, sqlite3_value **args)
 		sqlite3_result_double(context, result);
 }
 
-int sql_functions_register(sqlite3 *db, struct engine *e)
+int sql_functions_register(struct sql_connection *c)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 	int code = SQLITE_OK;
@@ -234,11 +235,11 @@ int sql_functions_register(sqlite3 *db, struct engine *e)
 		const struct sql_function *f = &sql_functions[i];
 
 		if (f->math1 || f->math2)
-			code = sqlite3_create_function_v2(db, f->name.p, f->math1 ? 1 : 2, flags,
+			code = sqlite3_create_function_v2(c->db, f->name.p, f->math1 ? 1 : 2, flags,
 				(void *)(uintptr_t)f, call_math, NULL, NULL, NULL);
 		for (int n = f->args_min; f->text && n <= f->args_max && code == SQLITE_OK; n++)
 			code = sqlite3_create_function_v2(
-				db, f->name.p, n, flags, e, f->text, NULL, NULL, NULL);
+				c->db, f->name.p, n, flags, c, f->text, NULL, NULL, NULL);
 	}
 	return code;
 }

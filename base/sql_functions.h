@@ -1,12 +1,10 @@
 /*
  * The SQL functions that rules and queries may call: deterministic, and without side effects.
- * Private to rules/.
  */
-#ifndef RULES_FUNCTIONS_H
-#define RULES_FUNCTIONS_H
+#ifndef BASE_SQL_FUNCTIONS_H
+#define BASE_SQL_FUNCTIONS_H
 
-#include <sqlite3.h>
-
+#include "base/sql.h"
 #include "base/str.h"
 
 enum function_result {
@@ -32,7 +30,9 @@ extern const struct sql_function sql_functions[];
 extern const ptrdiff_t sql_function_count;
 
 const struct sql_function *sql_function_find(struct str name); /* NULL if not allowed */
-struct engine;
-int sql_functions_register(sqlite3 *db, struct engine *e);
+int sql_functions_register(struct sql_connection *c);
+
+/* The longest pattern of LIKE and GLOB. */
+enum { SQL_PATTERN_MAX = 256 };
 
 #endif

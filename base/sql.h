@@ -1,0 +1,52 @@
+/*
+ * SQLite, held at arm's length: what every connection of ours is, may and costs.
+ *
+ * Options that a hostile file or expression must not find otherwise, limits that the caller names
+ * with their reasons, an authorizer that allows reading and nothing else, and a budget of
+ * virtual-machine steps, so that what is answered never depends on the machine's speed.
+ *
+ * Refuses: knowing what is read, and what a text of SQL is for.
+ */
+#ifndef BASE_SQL_H
+#define BASE_SQL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Virtual-machine steps between two looks at the budget. */
+enum { SQL_STEPS_PER_LOOK = 4096 };
+
+struct sql_limit {
+	int limit, value; /* SQLITE_LIMIT_LENGTH ... */
+};
+
+/* Which functions a statement may call (sql_functions.h). */
+enum sql_calls { SQL_CALLS_NONE, SQL_CALLS_RULES, SQL_CALLS_ALL };
+
+struct sql_connection {
+	sqlite3 *db;
+	int64_t steps_left, all_left; /* of the statement, and of all of them */
+	int step_cost;		      /* what a step counts */
+	enum sql_calls calls;
+	/* Whether a column may be read; NULL: all may. */
+	bool (*may_read)(void *arg, const char *table, const char *column);
+	void *arg;
+	bool is_declaring; /* a virtual table states its columns, which looks like a write */
+	bool was_refused;  /* the authorizer said no */
+};
+
+/* The options, and these limits, on any connection.  SQLite's code. */
+int sql_harden(sqlite3 *db, const struct sql_limit *limits, ptrdiff_t count);
+/*
+ * A private connection in memory, hardened, with the functions that its calls name, and a budget
+ * that the caller fills.  sql_guard: from now on it only reads.
+ */
+int sql_open(struct sql_connection *c, const struct sql_limit *limits, ptrdiff_t count);
+void sql_guard(struct sql_connection *c);
+void sql_close(struct sql_connection *c); /* with its statements */
+/* False when the budget is spent. */
+bool sql_spend(struct sql_connection *c, int64_t steps);
+
+#endif
