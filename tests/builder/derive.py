@@ -22,6 +22,11 @@ def load(path):
     if "extends" in spec:
         base = os.path.join(os.path.dirname(path), spec.pop("extends") + ".toml")
         spec = merged(load(base), spec)
+    return changed(spec, changes, path)
+
+
+def changed(spec, changes, path="change"):
+    """The same with `changes` to its ops and params, by name."""
     for name, change in changes.items():
         if not sum(_change(program, name, change) for program in programs(spec)):
             raise ValueError(f"{path}: nothing is called {name!r}")

@@ -92,7 +92,7 @@ def check(directory, more=()):
 
 
 def write_row(row, out):
-    spec = derive.load(scenario_path(row["build"]))
+    spec = derive.changed(derive.load(scenario_path(row["build"])), row.get("change", {}))
     write(derive.merged(spec, row.get("spec", {})), out)
 
 
@@ -131,19 +131,21 @@ def scenario_path(name):
 
 
 def expectations(table, row):
-    """{rule: (verdict, why)} of a scenario: the table's defaults, then its own cells."""
+    """{rule: (verdict, why)} of a scenario: the defaults, the blocks it names, its own cells."""
     out = {}
-    for part in (table["default"], row):
+    for part in (table["default"], *(table["like"][name] for name in row.get("like", ())), row):
         for verdict in VERDICTS:
             for rule, why in part.get(verdict, {}).items():
                 out[rule] = (verdict, why)
         if part.get("open") == "all":  # what the row does not name cannot be judged
-            out = {r: c if r in named(row) else ("open", row["why"]) for r, c in out.items()}
+            own = named(table, row)
+            out = {r: c if r in own else ("open", row["why"]) for r, c in out.items()}
     return {r: c for r, c in out.items() if r not in row.get("ignore", [])}
 
 
-def named(row):
-    return {rule for verdict in VERDICTS for rule in row.get(verdict, {})}
+def named(table, row):
+    parts = [row, *(table["like"][name] for name in row.get("like", ()))]
+    return {rule for part in parts for verdict in VERDICTS for rule in part.get(verdict, {})}
 
 
 def verdict_of(results, rule):
@@ -184,7 +186,7 @@ class Table:
                 self.closed.append(f"{name}, {rule}")
             text = f"{name}, {rule}: expected {want}, got {got}: " \
                 f"{describe(results, messages, rule)}\n       expected because {why}"
-            if known or rule in named(row):
+            if known or rule in named(self.toml, row):
                 self.expect(right, text, known)
             elif not right:
                 wrong = True
@@ -261,7 +263,7 @@ class Table:
         said = " ".join(
             describe(results, messages, r)
             for r in [rule, *results]
-            if r in (rule, "data-notes")
+            if r in (rule, "data-quality")
             or (results[r]["gate"] and results[r]["verdict"] in OPEN | {"fail"})
         )
         if not re.search(row["named"], said, re.I):
