@@ -1,115 +1,151 @@
 /*
- * rooflint init: a rule file whose limits are a good run with some room.
+ * rooflint init: a rule file whose limits are those of good runs with some room.
  */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/task.h"
 #include "cmd/shared.h"
-#include "rules/judge.h"
-#include "rules/limits.h"
 #include "session/baseline.h"
 
 struct init_settings {
 	struct read_settings read;
-	struct str from;
+	struct list from;
 };
 
-static void put_step_time(struct out *o, const struct limit *l)
+/* The built-in set that the file extends. */
+#define EXTENDED "recommended"
+
+static void put_step_time(struct out *o, const struct limits *l, struct arena *keep)
 {
+	struct str step[LIMITS];
+	if (!limits_of_step(l, keep, step))
+		return;
 	out_fmt(o,
-		"  %.*s:\n"
+		"  step-time:\n"
 		"    title: A step takes no longer than it did when this file was written\n"
+		"    group: compute\n"
 		"    from: run\n"
-		"    assert: step_time_s <= :limit\n"
-		"    params: { limit: %.*s }\n"
-		"    needs: [data-quality, ops-recorded, enough-steps]\n"
-		"    message: \"a step takes {step_time_s:time}, {limit} is allowed\"\n",
-		STR_ARG(l->rule), STR_ARG(l->text));
+		"    value: step_time_s\n"
+		"    at_most: { warn: %.*s, fail: %.*s }\n"
+		"    needs: [data-quality, steps-recorded]\n"
+		"    message: \"a step takes {step_time_s:time}, and {fail:time} is allowed\"\n",
+		STR_ARG(step[LIMIT_WARN]), STR_ARG(step[LIMIT_FAIL]));
 }
 
-/* Rules that a run breaks and that get no limit from it: "matmul-roofline, straggler", or empty. */
-static bool list_broken(
-	struct context *c, const struct tables *good, struct str *ret, struct diag *err)
+static void put_limit(struct out *o, const struct limit *l)
 {
-	const struct judge_context alone = { 0 };
-	struct tables tables = *good; /* judging takes them as its own */
-	struct ruleset rules;
-	struct judgement j;
-	struct out *o = out_memory(c->keep);
-	if (!load_engine(c, err) ||
-		!ruleset_load(c->engine, NULL, STR("recommended"), NULL, c->keep, &rules, err) ||
-		!judge(&rules, &tables, &alone, c->keep, &j, err))
-		return false;
-	for (ptrdiff_t i = 0; i < j.result_count; i++) {
-		struct str name = j.results[i].rule->name;
-		if (j.results[i].verdict == VERDICT_FAIL && !limits_cover(name))
-			out_fmt(o, "%s%.*s", out_text(o).len ? ", " : "", STR_ARG(name));
+	static const char *const words[] = { "warn", "fail" };
+	bool is_any = false;
+	for (int i = 0; i < LIMITS; i++) {
+		if (isnan(l->value[i]))
+			continue;
+		if (!is_any)
+			out_fmt(o, "  %.*s: { at_%s: {", STR_ARG(l->rule->name),
+				l->at_least ? "least" : "most");
+		out_fmt(o, "%s %s: %.*s", is_any ? "," : "", words[i], STR_ARG(l->text[i]));
+		is_any = true;
 	}
-	*ret = out_text(o);
-	return true;
+	if (is_any)
+		out_fmt(o, " } }  # seen: %.*s\n", STR_ARG(l->seen_text));
+}
+
+/* What the runs do not keep is never made a limit; it is told in the file, and failures to the user. */
+static void put_comments(struct context *c, const struct limits *l)
+{
+	static const struct {
+		enum verdict worst;
+		bool numbers;
+		const char *text;
+	} lists[] = {
+		{ VERDICT_FAIL, true, "The runs fail these, which keep the limits of " EXTENDED },
+		{ VERDICT_WARN, true, "They warn, which keep that limit" },
+		{ VERDICT_INCONCLUSIVE, false,
+			"These could not be judged, and keep the limits of " EXTENDED },
+	};
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		bool is_any = false;
+		for (ptrdiff_t k = 0; k < l->count; k++) {
+			const struct limit *x = &l->items[k];
+			struct str numbers = STR("");
+			if (x->worst != lists[i].worst)
+				continue;
+			if (lists[i].numbers)
+				numbers = arena_fmt(c->keep, ": %.*s, %s %.*s",
+					STR_ARG(x->seen_text), x->at_least ? "at least" : "at most",
+					STR_ARG(x->now_text));
+			if (!is_any)
+				out_fmt(c->out, "  # %s:\n", lists[i].text);
+			is_any = true;
+			out_fmt(c->out, "  #   %.*s%.*s\n", STR_ARG(x->rule->name),
+				STR_ARG(numbers));
+			if (x->worst == VERDICT_FAIL)
+				fprintf(stderr,
+					"rooflint: the runs fail %.*s%.*s: no limit was made "
+					"of that\n",
+					STR_ARG(x->rule->name), STR_ARG(numbers));
+		}
+	}
 }
 
 static enum status init_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct init_settings *s = settings;
-	struct limit *limits;
-	struct baseline good;
-	struct str broken;
+	const struct rule_settings rule = { .rules = STR(EXTENDED) };
+	struct list runs = s->from;
+	struct load_options options;
+	struct ruleset rules;
+	struct limits limits;
 	struct diag err;
-	(void)args;
-	if (!s->from.p) {
-		diag_set(&err, DIAG_USAGE, "init needs --from: a good run, or the report of one");
+	for (ptrdiff_t i = 0; i < args->count; i++)
+		*arena_push(c->keep, runs.items, runs.count, runs.cap) = args->items[i];
+	if (!s->from.count) {
+		diag_set(&err, DIAG_USAGE, "init needs --from: good runs, or the reports of them");
 		return misused(&err);
 	}
-	if (!baseline_load_good(s->from, &s->read, c->keep, &good, &err) ||
-		!list_broken(c, good.tables, &broken, &err))
+	if (!load_judge(load_engine(c, &err), &rule, &s->read, task_cpus(), c->keep, &rules,
+		    &options, &err) ||
+		!limits_from_runs(&rules, &runs, &options, c->keep, &limits, &err))
 		return fail(&err);
-	struct str left;
-	ptrdiff_t count = limits_of(good.tables, c->keep, &limits, &left);
-	out_fmt(c->out,
-		"# Limits are what %.*s had, with room for its noise.\n"
-		"# Tighten them when the program got better: rooflint ratchet rooflint.yaml --from "
-		"RUN\n"
+	out_z(c->out, "# Limits are what these runs had, with room for their noise:");
+	for (ptrdiff_t i = 0; i < runs.count; i++)
+		out_fmt(c->out, " %.*s", STR_ARG(runs.items[i]));
+	out_z(c->out,
+		"\n# Tighten them when the program got better: rooflint ratchet rooflint.yaml "
+		"--from RUN\n"
 		"version: 1\n"
-		"extends: recommended\n"
-		"rules:\n",
-		STR_ARG(good.name));
-	if (left.p)
-		out_fmt(c->out,
-			"  # No room above what the run had, so these keep their limits, and fail: "
-			"%.*s\n",
-			STR_ARG(left));
-	if (broken.len)
-		out_fmt(c->out,
-			"  # The run breaks these, whose limits stay those of recommended: %.*s\n",
-			STR_ARG(broken));
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (str_eq(limits[i].rule, STEP_TIME_RULE))
-			put_step_time(c->out, &limits[i]);
-		else if (str_eq(limits[i].param, STR("warn_at")))
-			/* The two levels of a rule stand side by side in the list. */
-			out_fmt(c->out, "  %.*s: { params: { warn_at: %.*s, limit: %.*s } }\n",
-				STR_ARG(limits[i].rule), STR_ARG(limits[i].text),
-				STR_ARG(limits[i + 1].text));
+		"extends: " EXTENDED "\n"
+		"rules:\n");
+	put_comments(c, &limits);
+	put_step_time(c->out, &limits, c->keep);
+	for (ptrdiff_t i = 0; i < limits.count; i++)
+		put_limit(c->out, &limits.items[i]);
 	return STATUS_OK;
 }
 
 static const struct option init_options[] = {
-	{ "from", 0, OPTION_TEXT, offsetof(struct init_settings, from), "PROFILE|REPORT.json",
-		"the good run, as a profile or as the report of it" },
+	{ "from", 0, OPTION_LIST, offsetof(struct init_settings, from), "RUN",
+		"a good run, as a profile or as the report of it; may be repeated, and more runs "
+		"may follow as arguments" },
 	READ_OPTIONS(struct init_settings),
 	{ 0 },
 };
 
 const struct command init_command = {
 	.name = "init",
-	.arguments = "",
-	.summary = "write a rule file from a good run",
-	.details = "The file extends the built-in rules. Its limits are what the run had, with "
-		   "room for its own noise: a twentieth of the step time or three times the width "
-		   "of the median's interval, a tenth or half a point for shares of a step. Rules "
-		   "that the run breaks and that have no such limit are named, for you to retune "
-		   "or to waive. For example:\n"
-		   "\n"
-		   "  rooflint init --from runs/good >rooflint.yaml",
+	.arguments = "[RUN...]",
+	.summary = "write a rule file from good runs",
+	.details =
+		"The file extends the built-in rules. The limits of each rule become the worst "
+		"number that the runs had, with room for noise, where that is less than what "
+		"the rule allows: a tenth of the number, half a point of a share, or three times "
+		"the width of the median step's interval; twice that for the failure. The step "
+		"time gets a rule of its own. What the runs break is never made a limit: those "
+		"rules are named, for you to mend, to retune or to waive. For example:\n"
+		"\n"
+		"  rooflint init --from runs/good >rooflint.yaml",
 	.options = init_options,
+	.most = -1,
 	.settings_bytes = sizeof(struct init_settings),
 	.run = init_run,
 };

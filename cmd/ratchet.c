@@ -7,14 +7,13 @@
 #include <stdio.h>
 
 #include "base/doc.h"
-#include "base/input.h"
+#include "base/task.h"
 #include "cmd/shared.h"
-#include "rules/limits.h"
 #include "session/baseline.h"
 
 struct ratchet_settings {
 	struct read_settings read;
-	struct str from;
+	struct list from;
 	bool write;
 };
 
@@ -39,25 +38,22 @@ static ptrdiff_t offset_of(const struct doc *doc, const struct doc_node *node)
 	return at >= 0 && str_starts(str_from_offset(doc->source, at), node->text) ? at : -1;
 }
 
-/* Not for a limit that the file does not set, or that is as tight already. */
-static void add_edit(
-	struct context *c, const struct doc *doc, const struct limit *l, struct edits *edits)
+/* Not for a limit that another file sets. */
+static void add_edit(struct context *c, const struct doc *doc, const struct limit *l, int which,
+	struct edits *edits)
 {
-	const struct str keys[] = { STR("rules"), l->rule, STR("params"), l->param };
-	const struct doc_node *node = doc->root;
-	struct str nearest;
-	double now;
-	enum unit unit;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && node; i++)
-		node = doc_get(node, keys[i]);
-	ptrdiff_t at = node && node->kind == DOC_SCALAR ? offset_of(doc, node) : -1;
-	if (at < 0 || node->quoted || !unit_parse(node->text, &now, &unit, &nearest) ||
-		!(l->value < now * 0.999))
+	const struct rule_param *limit = &l->rule->params[which ? PARAM_FAIL : PARAM_WARN];
+	const struct doc_node *node = limit->origin.node;
+	if (isnan(l->value[which]) || limit->origin.doc != doc || !node || node->quoted)
+		return;
+	ptrdiff_t at = offset_of(doc, node);
+	if (at < 0)
 		return;
 	*arena_push(c->keep, edits->items, edits->count, edits->cap) =
-		(struct edit){ at, node->text.len, l->text };
-	fprintf(stderr, "%.*s.%.*s: %.*s, was %.*s (seen: %.*s)\n", STR_ARG(l->rule),
-		STR_ARG(l->param), STR_ARG(l->text), STR_ARG(node->text), STR_ARG(l->seen_text));
+		(struct edit){ at, node->text.len, l->text[which] };
+	fprintf(stderr, "%.*s.%.*s: %.*s, was %.*s (seen: %.*s)\n", STR_ARG(l->rule->name),
+		STR_ARG(limit->name), STR_ARG(l->text[which]), STR_ARG(node->text),
+		STR_ARG(unit_text(c->keep, l->seen[which], l->unit)));
 }
 
 /* The text with its edits, of which each place has one, in the order of places. */
@@ -79,40 +75,43 @@ static void put_edited(struct out *o, struct str text, const struct edits *edits
 static enum status ratchet_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct ratchet_settings *s = settings;
+	const struct rule_settings rule = { .rules = args->items[0] };
 	struct edits edits = { 0 };
-	struct limit *limits;
-	struct baseline good;
+	struct load_options options;
+	struct limits limits;
 	struct diag err;
-	struct doc doc;
 	struct ruleset set;
-	struct str path = args->items[0], text;
-	if (!s->from.p) {
+	if (!s->from.count) {
 		diag_set(&err, DIAG_USAGE, "ratchet needs --from: the better run, or its report");
 		return misused(&err);
 	}
 	/* The file must be one that check would take, too. */
-	if (!load_engine(c, &err) ||
-		!ruleset_load(c->engine, NULL, path, NULL, c->keep, &set, &err) ||
-		!input_text(path, DOC_MAX_BYTES, c->keep, &text, &err) ||
-		!doc_parse(path, text, c->keep, &doc, &err))
+	if (!load_judge(load_engine(c, &err), &rule, &s->read, task_cpus(), c->keep, &set, &options,
+		    &err))
 		return misused(&err);
-	if (!baseline_load_good(s->from, &s->read, c->keep, &good, &err))
+	if (!limits_from_runs(&set, &s->from, &options, c->keep, &limits, &err))
 		return fail(&err);
-	ptrdiff_t count = limits_of(good.tables, c->keep, &limits, NULL);
-	for (ptrdiff_t i = 0; i < count; i++)
-		add_edit(c, &doc, &limits[i], &edits);
+	const struct doc *doc = set.doc;
+	if (!str_eq(doc->file, set.name)) {
+		diag_set(&err, DIAG_USAGE, "%.*s is built in; ratchet tightens a file of your own",
+			STR_ARG(set.name));
+		return misused(&err);
+	}
+	for (ptrdiff_t i = 0; i < limits.count; i++)
+		for (int k = 0; k < LIMITS; k++)
+			add_edit(c, doc, &limits.items[i], k, &edits);
 	struct out *o = c->out;
 	if (s->write && !edits.count)
 		return STATUS_OK;
-	if (s->write && !(o = out_file(c->keep, doc.file, &err)))
+	if (s->write && !(o = out_file(c->keep, doc->file, &err)))
 		return fail(&err);
-	put_edited(o, doc.source, &edits);
+	put_edited(o, doc->source, &edits);
 	return !s->write || out_close(o, &err) ? STATUS_OK : fail(&err);
 }
 
 static const struct option ratchet_options[] = {
-	{ "from", 0, OPTION_TEXT, offsetof(struct ratchet_settings, from), "PROFILE|REPORT.json",
-		"the better run, as a profile or as the report of it" },
+	{ "from", 0, OPTION_LIST, offsetof(struct ratchet_settings, from), "RUN",
+		"the better run, as a profile or as the report of it; may be repeated" },
 	{ "write", 0, OPTION_FLAG, offsetof(struct ratchet_settings, write), NULL,
 		"replace RULES.yaml; without it the new file goes to standard output" },
 	READ_OPTIONS(struct ratchet_settings),
@@ -123,9 +122,9 @@ const struct command ratchet_command = {
 	.name = "ratchet",
 	.arguments = "RULES.yaml",
 	.summary = "tighten the limits of a rule file to a better run",
-	.details = "Limits that RULES.yaml itself sets, of the rules that `rooflint init` writes, "
-		   "become what `init` would write for this run, where that is less. Nothing is "
-		   "loosened, and everything else in the file stays as it is.",
+	.details = "Limits that RULES.yaml itself sets, of any rule, become what `rooflint init` "
+		   "would write for this run, where that is tighter. Nothing is loosened, and "
+		   "everything else in the file stays as it is.",
 	.options = ratchet_options,
 	.least = 1,
 	.most = 1,

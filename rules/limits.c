@@ -1,112 +1,155 @@
-/* Limits from a good run.  See limits.h. */
+/* Limits from runs.  See limits.h. */
 #include "rules/limits.h"
 
 #include <math.h>
 
-#include "base/out.h"
+/* Room above what was seen, and twice that for the failure: */
+#define ROOM_POINTS 0.005 /* half a point of a share at least */
+#define ROOM_SHARE  0.1	  /* a tenth of a number */
+#define ROOM_STEP   0.05  /* a twentieth of the step time */
+#define ROOM_NOISE  3	  /* widths of the interval of a run's median step */
 
-#define NONE                                                                                       \
-	{                                                                                          \
-		NULL, 0                                                                            \
-	}
+/* A limit that is as tight but for rounding is not written anew. */
+#define AS_TIGHT 0.999
 
-/* Rules of recommended with two levels, and the share that they limit: the largest of its rows. */
-static const struct share {
-	struct str rule;
-	enum table_id table;
-	struct str column, only, word; /* only: rows whose column `only` says `word` */
-} shares[] = {
-	{ STR_INIT("exposed-communication"), TABLE_run, STR_INIT("comms_exposed_ratio"), NONE,
-		NONE },
-	{ STR_INIT("oversized-all-gather"), TABLE_collectives, STR_INIT("kind_exposed_share"),
-		STR_INIT("kind"), STR_INIT("all-gather") },
-	{ STR_INIT("copy-share"), TABLE_run, STR_INIT("layout_copy_ratio"), NONE, NONE },
-	{ STR_INIT("update-excess"), TABLE_run, STR_INIT("update_excess_ratio"), NONE, NONE },
-	{ STR_INIT("idle-gaps"), TABLE_devices, STR_INIT("wait_ratio"), STR_INIT("core_type"),
-		STR_INIT("compute") },
-	{ STR_INIT("host-transfers"), TABLE_transfers, STR_INIT("step_share"), NONE, NONE },
-};
-enum { SHARES = sizeof(shares) / sizeof(shares[0]) };
-
-/* Room above what was seen: half a point of a step or a tenth, or three times the run's noise. */
-#define ROOM_POINTS 0.005
-#define ROOM_SHARE  0.1
-#define ROOM_TIME   0.05
-#define ROOM_NOISE  3
-
-static double largest(const struct tables *t, const struct share *s)
+static bool is_limited(const struct rule *rule)
 {
-	const struct table_def *def = &table_defs[s->table];
-	const struct column *c = table_column(def, s->column);
-	const struct column *only = s->only.p ? table_column(def, s->only) : NULL;
-	double most = NAN;
-	for (ptrdiff_t i = 0; i < t->items[s->table].count; i++) {
-		const char *row = (const char *)t->items[s->table].rows + i * def->row_bytes;
-		if (!only || str_eq(cell_text(only, row), s->word))
-			most = fmax(most, cell_real(c, row));
-	}
-	return most;
+	return !rule->gate && rule->severity != SEVERITY_OFF &&
+	       (rule->params[PARAM_WARN].text.p || rule->params[PARAM_FAIL].text.p);
 }
 
-/* Width of the median's interval over the step; 0 when nobody knows. */
-static double noise_of(const struct run_row *run)
+void limits_begin(struct limits *l, const struct ruleset *rules, struct arena *keep)
 {
-	double noise = (run->step_time_hi_s - run->step_time_lo_s) / run->step_time_s;
-	return isfinite(noise) ? noise : 0;
+	*l = (struct limits){ .items = arena_make(keep, struct limit, rules->count + 1),
+		.step_s = NAN };
+	for (ptrdiff_t i = 0; i < rules->count; i++)
+		if (is_limited(rules->items[i]))
+			l->items[l->count++] = (struct limit){ .rule = rules->items[i],
+				.worst = VERDICT_NOT_APPLICABLE,
+				.seen = { NAN, NAN },
+				.now = { NAN, NAN },
+				.value = { NAN, NAN } };
 }
 
-static struct limit share_limit(
-	struct str rule, const char *param, double seen, double value, struct arena *keep)
+static int weight_of(enum verdict v)
 {
-	/* To a tenth of a percent; the slack keeps what is one already. */
-	value = fmin(1, ceil(value * 1000 - 1e-9) / 1000);
-	return (struct limit){ rule, str_from(param), seen, value,
-		arena_fmt(keep, "%.1f%%", value * 100), unit_text(keep, seen, UNIT_RATIO) };
+	static const int weights[] = { [VERDICT_NOT_APPLICABLE] = 0,
+		[VERDICT_PASS] = 1,
+		[VERDICT_WAIVED] = 2,
+		[VERDICT_WARN] = 3,
+		[VERDICT_INCONCLUSIVE] = 4,
+		[VERDICT_FAIL] = 5,
+		[VERDICT_OFF] = 0,
+		[VERDICT_ERROR] = 0 };
+	return weights[v];
 }
 
-bool limits_cover(struct str rule)
+static void see(struct limit *l, const struct rule_result *r)
 {
-	for (int i = 0; i < SHARES; i++)
-		if (str_eq(shares[i].rule, rule))
-			return true;
-	return false;
-}
+	const struct rule_number *n = &r->number;
+	const double seen[] = { n->warn, n->fail }, now[] = { n->warn_limit, n->fail_limit };
 
-ptrdiff_t limits_of(
-	const struct tables *t, struct arena *keep, struct limit **ret, struct str *left_out)
-{
-	const struct run_row *run = table_rows(t, run);
-	struct limit *items = arena_make(keep, struct limit, 2 * SHARES + 1);
-	struct out *o = out_memory(keep);
-	ptrdiff_t n = 0;
-	double noise = 0;
-	if (table_count(t, run)) {
-		noise = ROOM_NOISE * noise_of(run);
-		double step_s = run->step_time_s * (1 + fmax(ROOM_TIME, noise));
-		double digits = pow(10, 3 - floor(log10(step_s))); /* four are written */
-		step_s = ceil(step_s * digits - 1e-9) / digits;
-		struct str text = step_s < 1e-3 ? arena_fmt(keep, "%.6g us", step_s * 1e6)
-				  : step_s < 1	? arena_fmt(keep, "%.6g ms", step_s * 1e3)
-						: arena_fmt(keep, "%.6g s", step_s);
-		if (step_s > 0)
-			items[n++] = (struct limit){ STEP_TIME_RULE, STR("limit"), run->step_time_s,
-				step_s, text, unit_text(keep, run->step_time_s, UNIT_SECONDS) };
+	l->unit = n->unit;
+	l->at_least = n->at_least;
+	if (weight_of(r->verdict) > weight_of(l->worst))
+		l->worst = r->verdict;
+	for (int i = 0; i < LIMITS; i++) {
+		l->seen[i] = l->at_least ? fmin(l->seen[i], seen[i]) : fmax(l->seen[i], seen[i]);
+		l->now[i] = now[i];
 	}
-	for (int i = 0; i < SHARES; i++) {
-		struct str rule = shares[i].rule;
-		double seen = largest(t, &shares[i]);
-		double room = fmax(ROOM_POINTS, seen * fmax(ROOM_SHARE, noise));
-		/* No share is more than all of a step: a limit there would pass whatever comes. */
-		if (seen + 2 * room < 1) {
-			items[n++] = share_limit(rule, "warn_at", seen, seen + room, keep);
-			items[n++] = share_limit(rule, "limit", seen, seen + 2 * room, keep);
-		} else if (!isnan(seen)) {
-			out_fmt(o, "%s%.*s (%.1f%%)", out_text(o).len ? ", " : "", STR_ARG(rule),
-				100 * seen);
-		}
+}
+
+void limits_add(struct limits *l, const struct judgement *j, const struct tables *tables)
+{
+	l->runs++;
+	for (ptrdiff_t i = 0; i < l->count; i++)
+		for (ptrdiff_t k = 0; k < j->result_count; k++)
+			if (str_eq(j->results[k].rule->name, l->items[i].rule->name))
+				see(&l->items[i], &j->results[k]);
+	if (!table_count(tables, run))
+		return;
+	const struct run_row *run = table_rows(tables, run);
+	double width = (run->step_time_hi_s - run->step_time_lo_s) / run->step_time_s;
+	l->noise = fmax(l->noise, width); /* NaN is no number to take */
+	l->step_s = fmax(l->step_s, run->step_time_s);
+}
+
+/* To three digits, away from what was seen; a share to a tenth of a percent. */
+static double rounded(double value, enum unit unit, bool up)
+{
+	double digits = unit == UNIT_RATIO ? 1000 : pow(10, 2 - floor(log10(fabs(value))));
+	/* The slack keeps what is round already. */
+	return up ? ceil(value * digits - 1e-9) / digits : floor(value * digits + 1e-9) / digits;
+}
+
+/* As a rule file says it, and reads it back to the same digits. */
+static struct str written(double value, enum unit unit, struct arena *keep)
+{
+	static const struct {
+		double per;
+		const char *name;
+	} seconds[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" } },
+	  bytes[] = { { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } };
+	int i = 0;
+
+	if (unit == UNIT_RATIO)
+		return arena_fmt(keep, "%.6g%%", value * 100);
+	if (unit == UNIT_SECONDS) {
+		while (i < 3 && value < seconds[i].per)
+			i++;
+		return arena_fmt(keep, "%.6g %s", value / seconds[i].per, seconds[i].name);
 	}
-	if (left_out)
-		*left_out = out_text(o).len ? out_text(o) : (struct str){ NULL, 0 };
-	*ret = items;
-	return n;
+	if (unit == UNIT_BYTES) {
+		while (i < 3 && value < bytes[i].per)
+			i++;
+		return arena_fmt(keep, "%.6g %s", value / bytes[i].per, bytes[i].name);
+	}
+	return arena_fmt(keep, "%.6g", value);
+}
+
+static void set_value(const struct limits *all, struct limit *l, int i, struct arena *keep)
+{
+	double seen = l->seen[i], room = fabs(seen) * fmax(ROOM_SHARE, ROOM_NOISE * all->noise);
+	bool is_broken = l->at_least ? seen < l->now[i] : seen > l->now[i];
+
+	if (isnan(seen) || isnan(l->now[i]) || is_broken)
+		return;
+	if (l->unit == UNIT_RATIO)
+		room = fmax(room, ROOM_POINTS);
+	room *= i + 1;
+	if (!(room > 0)) /* of 0 bytes or seconds nothing is known but that there were none */
+		return;
+	double value = rounded(l->at_least ? seen - room : seen + room, l->unit, !l->at_least);
+	bool is_tighter = l->at_least ? value * AS_TIGHT > l->now[i] : value < l->now[i] * AS_TIGHT;
+	if (!is_tighter)
+		return;
+	l->value[i] = value;
+	l->text[i] = written(value, l->unit, keep);
+}
+
+void limits_end(struct limits *all, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		struct limit *l = &all->items[i];
+		int shown = isnan(l->now[LIMIT_FAIL]) ? LIMIT_WARN : LIMIT_FAIL;
+
+		if (isnan(l->seen[shown]))
+			shown = LIMIT_WARN;
+		l->seen_text = unit_text(keep, l->seen[shown], l->unit);
+		l->now_text = unit_text(keep, l->now[shown], l->unit);
+		for (int k = 0;
+			k < LIMITS && l->worst != VERDICT_FAIL && l->worst != VERDICT_INCONCLUSIVE;
+			k++)
+			set_value(all, l, k, keep);
+	}
+}
+
+bool limits_of_step(const struct limits *l, struct arena *keep, struct str ret[LIMITS])
+{
+	double room = fmax(ROOM_STEP, ROOM_NOISE * l->noise);
+
+	for (int i = 0; i < LIMITS; i++)
+		ret[i] = written(rounded(l->step_s * (1 + room * (i + 1)), UNIT_SECONDS, true),
+			UNIT_SECONDS, keep);
+	return l->step_s > 0;
 }

@@ -1,30 +1,41 @@
 /*
- * Limits from a good run: what it had, and room for its own noise.
+ * Limits from runs: what each rule's number was, and room for its noise.
+ *
+ * Refuses: limits for what a run breaks, or for what could not be judged; those are told by name.
  */
 #ifndef RULES_LIMITS_H
 #define RULES_LIMITS_H
 
-#include "measure/tables.h"
+#include "rules/judge.h"
+
+/* A warning's and a failure's. */
+enum { LIMIT_WARN, LIMIT_FAIL, LIMITS };
 
 struct limit {
-	struct str rule, param;
-	double seen, value; /* in base units */
-	struct str text;    /* the value as a rule file says it, rounded up */
-	struct str seen_text;
+	const struct rule *rule;
+	enum verdict worst; /* of the runs; not applicable weighs less than any other */
+	enum unit unit;
+	bool at_least;
+	double seen[LIMITS];	 /* the worst numbers; NaN: not known, or any limit would do */
+	double now[LIMITS];	 /* the limits; NaN: none */
+	double value[LIMITS];	 /* with room for noise; NaN: none that is tighter */
+	struct str text[LIMITS]; /* as a rule file says it */
+	struct str seen_text, now_text; /* of the failure, else of the warning */
 };
 
-/* The rule that `init` writes for the step time. */
-#define STEP_TIME_RULE STR("step-time")
+struct limits {
+	struct limit *items; /* one for each rule that has limits, gates aside */
+	ptrdiff_t count, runs;
+	double noise;  /* the largest of the runs', of the step time */
+	double step_s; /* the longest; NaN: none */
+};
 
-/*
- * Figures that are not known give no limit.  Returns how many there are.  *left_out (may be NULL)
- * names the rules whose limit would leave no room below all of a step, so that no run could break
- * it, and what was seen: "idle-gaps (97.0%)".  Missing when there are none.
- */
-ptrdiff_t limits_of(
-	const struct tables *t, struct arena *keep, struct limit **ret, struct str *left_out);
+void limits_begin(struct limits *l, const struct ruleset *rules, struct arena *keep);
+/* `tables` are of the run that was judged. */
+void limits_add(struct limits *l, const struct judgement *j, const struct tables *tables);
+void limits_end(struct limits *l, struct arena *keep);
 
-/* Whether limits_of has limits for this rule, where it finds room. */
-bool limits_cover(struct str rule);
+/* A step time with room: warn at the first, fail at the second; false when none is known. */
+bool limits_of_step(const struct limits *l, struct arena *keep, struct str ret[LIMITS]);
 
 #endif

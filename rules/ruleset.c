@@ -177,6 +177,8 @@ static bool load_text(struct loader *l, struct str file, struct str text)
 		return mistake_note(l->set->mistakes, l->keep, l->err);
 	}
 	*arena_push(l->keep, l->set->files, l->set->file_count, l->set->file_cap) = file;
+	if (!l->depth)
+		l->set->doc = doc;
 	l->chain[l->depth++] = file;
 	bool ok = load_document(l, doc, extends);
 	l->depth--;

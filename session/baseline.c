@@ -110,30 +110,40 @@ bool baselines_compare(const struct baselines *b, struct tables *head, struct st
 	return baseline_compare(head, all.items, all.count, prior, keep, ret, notes, err);
 }
 
-/* ---- a good run ------------------------------------------------------------------------------ */
+/* ---- good runs ------------------------------------------------------------------------------- */
 
-/* Fewer do not tell what is usual; the gate enough-steps of recommended asks for as many. */
+/* Fewer do not tell what is usual; the gate steps-recorded of recommended asks for as many. */
 enum { STEPS_NEEDED = 2 };
 
-bool baseline_load_good(struct str path, const struct read_settings *s, struct arena *keep,
-	struct baseline *ret, struct diag *err)
+static bool has_steps(const struct baseline *good, struct diag *err)
 {
-	struct load_options options;
-	struct baselines all = { 0 };
-	if (!load_options(s, task_cpus(), keep, &options, err) ||
-		!baseline_load(path, &options, keep, &all, err))
-		return false;
-	if (all.count > 1)
-		return diag_set(err, DIAG_USAGE,
-			"%.*s: it reports on %td profiles, and one good run is wanted",
-			STR_ARG(path), all.count);
-	*ret = all.items[0];
-	const struct run_row *row = table_rows(ret->tables, run);
-	double steps = table_count(ret->tables, run) ? row->steps : 0;
+	double steps = table_count(good->tables, run) ? table_rows(good->tables, run)->steps : 0;
 	if (steps >= STEPS_NEEDED)
 		return true;
 	return diag_set(err, DIAG_BASELINE,
 		"%.*s: steady steps: %.0f, and a limit needs at least %d; capture a longer run "
 		"(`rooflint check` says what it lacks)",
-		STR_ARG(ret->name), steps > 0 ? steps : 0, STEPS_NEEDED);
+		STR_ARG(good->name), steps > 0 ? steps : 0, STEPS_NEEDED);
+}
+
+bool limits_from_runs(const struct ruleset *rules, const struct list *paths,
+	const struct load_options *options, struct arena *keep, struct limits *ret,
+	struct diag *err)
+{
+	const struct judge_context alone = { 0 };
+	struct baselines good = { 0 };
+	struct judgement judgement;
+	for (ptrdiff_t i = 0; i < paths->count; i++)
+		if (!baseline_load(paths->items[i], options, keep, &good, err))
+			return false;
+	limits_begin(ret, rules, keep);
+	for (ptrdiff_t i = 0; i < good.count; i++) {
+		struct tables tables = *good.items[i].tables; /* judging takes them as its own */
+		if (!has_steps(&good.items[i], err) ||
+			!judge(rules, &tables, &alone, keep, &judgement, err))
+			return false;
+		limits_add(ret, &judgement, &tables);
+	}
+	limits_end(ret, keep);
+	return true;
 }

@@ -8,6 +8,7 @@
 
 #include "session/load.h"
 #include "measure/baseline.h"
+#include "rules/limits.h"
 
 struct baselines {
 	struct baseline *items;
@@ -37,8 +38,12 @@ bool baselines_load(struct baselines *ret, const struct list *words, struct str 
 bool baselines_compare(const struct baselines *b, struct tables *head, struct str shown,
 	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err);
 
-/* The one run that `path` names, as a profile or its report, with enough steps to set limits by. */
-bool baseline_load_good(struct str path, const struct read_settings *s, struct arena *keep,
-	struct baseline *ret, struct diag *err);
+/*
+ * What good runs, profiles or reports of them, showed of the rules' numbers; each has enough steps
+ * to set limits by.
+ */
+bool limits_from_runs(const struct ruleset *rules, const struct list *paths,
+	const struct load_options *options, struct arena *keep, struct limits *ret,
+	struct diag *err);
 
 #endif
