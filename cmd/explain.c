@@ -1,6 +1,7 @@
 /*
- * rooflint explain: one rule for people: what it demands, why, and what to do.
+ * rooflint explain: one rule for people: what it demands, why, and what to do; or a diagnostic.
  */
+#include "base/embed.h"
 #include "base/text.h"
 #include "cmd/grid.h"
 #include "cmd/shared.h"
@@ -229,6 +230,27 @@ static void explain(struct context *c, const struct rule *r)
 	put_columns(c, r);
 }
 
+/* ---- diagnostics ----------------------------------------------------------------------------- */
+
+/* Its section of the manual, which stands below a heading of its own. */
+static bool explain_diagnostic(struct context *c, struct str id)
+{
+	struct str rest = embed_find(STR("docs/diagnostics.md")), line;
+	struct str heading = arena_fmt(c->keep, "### %.*s: ", STR_ARG(id));
+	bool is_inside = false, is_found = false;
+	for (bool more = true; more;) {
+		more = str_cut(rest, '\n', &line, &rest);
+		if (str_starts(line, STR("#"))) {
+			is_inside = str_starts(line, heading);
+			is_found |= is_inside;
+			line = str_from_offset(line, is_inside ? 4 : 0);
+		}
+		if (is_inside)
+			out_fmt(c->out, "%.*s\n", STR_ARG(line));
+	}
+	return is_found;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static enum status explain_run(struct context *c, const void *settings, const struct list *args)
@@ -236,19 +258,19 @@ static enum status explain_run(struct context *c, const void *settings, const st
 	const struct explain_settings *s = settings;
 	struct ruleset set;
 	struct diag err;
-	if (!load_rules(load_engine(c, &err), &s->rule, c->keep, &set, &err))
-		return misused(&err);
-	const struct rule *rule = ruleset_rule(&set, args->items[0]);
-	if (!rule) {
-		struct str *names = arena_make(c->keep, struct str, set.count);
-		for (ptrdiff_t i = 0; i < set.count; i++)
-			names[i] = set.items[i]->name;
-		diag_set(&err, DIAG_USAGE,
-			"no rule of %.*s is called '%.*s'%.*s (rooflint rules list)",
-			STR_ARG(set.name), STR_ARG(args->items[0]),
-			STR_ARG(did_you_mean(c->keep, args->items[0], names, set.count)));
+	struct str id = args->items[0];
+	if (str_starts(id, STR("RL")) && explain_diagnostic(c, id))
+		return STATUS_OK;
+	if (str_starts(id, STR("RL"))) {
+		diag_set(&err, DIAG_USAGE, "there is no diagnostic %.*s (docs/diagnostics.md)",
+			STR_ARG(id));
 		return misused(&err);
 	}
+	if (!load_rules(load_engine(c, &err), &s->rule, c->keep, &set, &err))
+		return misused(&err);
+	const struct rule *rule = ruleset_find_rule(&set, args->items[0], c->keep, &err);
+	if (!rule)
+		return misused(&err);
 	explain(c, rule);
 	return STATUS_OK;
 }
@@ -257,9 +279,12 @@ static const struct option explain_options[] = { RULE_OPTIONS(struct explain_set
 
 const struct command explain_command = {
 	.name = "explain",
-	.arguments = "RULE",
+	.arguments = "RULE|RLnnn",
 	.summary = "what a rule demands, why, and how to mend what it finds",
-	.details = "With the limits that apply here: those of the rule file, and of --set.",
+	.details =
+		"With the limits that apply here: those of the rule file, and of --set. Of the "
+		"id that an error or a remark begins with, such as RL304: what it means, and what "
+		"can be done.",
 	.options = explain_options,
 	.least = 1,
 	.most = 1,

@@ -2,7 +2,8 @@
  * rooflint rules: the rule file as it was understood.
  *
  *     list    what is judged
- *     show    the resolved file, with the origin of every value; itself a valid rule file
+ *     show    the resolved file, or one rule, with the origin of every value; a whole one is
+ *             itself a valid rule file
  *     check   only whether it loads
  *     test    against rows whose verdict is known (rules_test.c)
  *     schema  what a rule file may hold, for editors
@@ -61,6 +62,18 @@ static void check_rules(struct context *c, const struct ruleset *set)
 	out_char(c->out, '\n');
 }
 
+/* ---- show ------------------------------------------------------------------------------------ */
+
+static enum status show_rule(struct context *c, const struct ruleset *set, struct str name)
+{
+	struct diag err;
+	const struct rule *rule = ruleset_find_rule(set, name, c->keep, &err);
+	if (!rule)
+		return misused(&err);
+	rules_print_rule(set, rule, c->keep, c->out);
+	return STATUS_OK;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 enum verb { VERB_LIST, VERB_SHOW, VERB_CHECK, VERB_TEST, VERB_SCHEMA, VERBS };
@@ -89,11 +102,14 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 			STR_ARG(name), STR_ARG(did_you_mean(c->keep, name, verbs, VERBS)));
 		return misused(&err);
 	}
-	if (args->count > 1 && rule.rules.p) {
+	/* A file or a set has a dot, a slash or is known; else it is a rule's name. */
+	struct str only = { NULL, 0 };
+	if (verb == VERB_SHOW && args->count > 1 && !ruleset_is_name(args->items[1]))
+		only = args->items[1];
+	else if (args->count > 1 && rule.rules.p) {
 		diag_set(&err, DIAG_USAGE, "name the rule file once: by --rules or as an argument");
 		return misused(&err);
-	}
-	if (args->count > 1)
+	} else if (args->count > 1)
 		rule.rules = args->items[1];
 	if (!load_rules(load_engine(c, &err), &rule, c->keep, &set, &err))
 		return misused(&err);
@@ -102,6 +118,8 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 		list_rules(c, &set);
 		break;
 	case VERB_SHOW:
+		if (only.p)
+			return show_rule(c, &set, only);
 		rules_print(&set, c->keep, c->out);
 		rules_print_notices(&set, c->keep, c->out);
 		break;
@@ -132,11 +150,11 @@ static const struct option rules_options[] = {
 
 const struct command rules_command = {
 	.name = "rules",
-	.arguments = "list|show|check|test|schema [FILE]",
+	.arguments = "list|show|check|test|schema [FILE|RULE]",
 	.summary = "the rule file as it was understood, or its mistakes",
 	.details = "  list   every rule, the worst it can say, and what it demands\n"
-		   "  show   the resolved file, with the origin of every value\n"
-		   "  check  load it and say OK; or the first mistake, and exit with 2\n"
+		   "  show   the resolved file, or the RULE of it, with the origin of every value\n"
+		   "  check  load it and say OK; or all its mistakes, and exit with 2\n"
 		   "  test   judge rows whose verdict is known; exit with 1 when one comes out "
 		   "otherwise\n"
 		   "  schema the JSON Schema of a rule file, with the rules and parameters that it "

@@ -107,12 +107,16 @@ static struct str written(double value, enum unit unit, struct arena *keep)
 	return arena_fmt(keep, "%.6g", value);
 }
 
+static bool is_broken(const struct limit *l, int i)
+{
+	return l->at_least ? l->seen[i] < l->now[i] : l->seen[i] > l->now[i];
+}
+
 static void set_value(const struct limits *all, struct limit *l, int i, struct arena *keep)
 {
 	double seen = l->seen[i], room = fabs(seen) * fmax(ROOM_SHARE, ROOM_NOISE * all->noise);
-	bool is_broken = l->at_least ? seen < l->now[i] : seen > l->now[i];
 
-	if (isnan(seen) || isnan(l->now[i]) || is_broken)
+	if (isnan(seen) || isnan(l->now[i]) || is_broken(l, i))
 		return;
 	if (l->unit == UNIT_RATIO)
 		room = fmax(room, ROOM_POINTS);
@@ -131,9 +135,11 @@ void limits_end(struct limits *all, struct arena *keep)
 {
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		struct limit *l = &all->items[i];
-		int shown = isnan(l->now[LIMIT_FAIL]) ? LIMIT_WARN : LIMIT_FAIL;
+		int shown = isnan(l->now[LIMIT_FAIL]) || isnan(l->seen[LIMIT_FAIL]) ? LIMIT_WARN
+										    : LIMIT_FAIL;
 
-		if (isnan(l->seen[shown]))
+		/* What fails because of what it costs together is beyond the warning alone. */
+		if (l->worst != VERDICT_PASS && !is_broken(l, shown))
 			shown = LIMIT_WARN;
 		l->seen_text = unit_text(keep, l->seen[shown], l->unit);
 		l->now_text = unit_text(keep, l->now[shown], l->unit);

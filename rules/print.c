@@ -291,6 +291,50 @@ static void put_head(const struct ruleset *set, struct arena *keep, struct out *
 	}
 }
 
+static void put_rule(const struct rule *r, struct arena *keep, struct out *o)
+{
+	out_fmt(o, "  %.*s:", STR_ARG(r->name));
+	put_origin(o, &r->origin, 3 + r->name.len);
+	put_entry(o, &rule_section, r, &r->origin, keep);
+}
+
+void rules_print_rule(
+	const struct ruleset *set, const struct rule *rule, struct arena *keep, struct out *o)
+{
+	static const struct {
+		const char *name;
+		enum matter matter;
+	} matters[] = { { "warn", MATTER_WARN }, { "fail", MATTER_FAIL },
+		{ "together", MATTER_TOGETHER }, { "memory.warn", MATTER_MEMORY_WARN },
+		{ "memory.fail", MATTER_MEMORY_FAIL } };
+	bool is_any = false;
+
+	out_fmt(o, "# %.*s of %.*s, resolved: every value and where it was set\n",
+		STR_ARG(rule->name), STR_ARG(set->name));
+	if (rule->gate_count) {
+		out_z(o, "# needs these gates:");
+		for (ptrdiff_t i = 0; i < rule->gate_count; i++)
+			out_fmt(o, " %.*s", STR_ARG(rule->gates[i]->name));
+		out_char(o, '\n');
+	}
+	for (size_t i = 0; i < sizeof(matters) / sizeof(matters[0]); i++) {
+		const struct rule_param *own = &rule->matters[matters[i].matter];
+		const struct rule_param *p = own->text.p ? own : &set->matters[matters[i].matter];
+		struct str line =
+			arena_fmt(keep, "# matters.%s: %.*s", matters[i].name, STR_ARG(p->text));
+
+		out_str(o, line);
+		put_origin(o, &p->origin, line.len);
+	}
+	out_z(o, "rules:\n");
+	put_rule(rule, keep, o);
+	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
+		out_z(o, is_any ? "" : "\nwaivers:\n");
+		is_any = true;
+		put_entry(o, &waiver_section, rule->waivers[i], &rule->waivers[i]->origin, keep);
+	}
+}
+
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 {
 	out_fmt(o, "# %.*s, resolved: every value and where it was set\nversion: 1\n",
@@ -298,10 +342,8 @@ void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 	put_head(set, keep, o);
 	out_z(o, "rules:\n");
 	for (ptrdiff_t i = 0; i < set->count; i++) {
-		const struct rule *r = set->items[i];
-		out_fmt(o, "%s  %.*s:", i ? "\n" : "", STR_ARG(r->name));
-		put_origin(o, &r->origin, 3 + r->name.len);
-		put_entry(o, &rule_section, r, &r->origin, keep);
+		out_z(o, i ? "\n" : "");
+		put_rule(set->items[i], keep, o);
 	}
 	out_z(o, set->costs.count ? "\ncosts:\n" : "");
 	for (ptrdiff_t i = 0; i < set->costs.count; i++) {

@@ -10,6 +10,9 @@
 #include "rules/ruleset.h"
 
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o);
+/* One rule of it alone, with what applies to it: gates, what matters, waivers. */
+void rules_print_rule(
+	const struct ruleset *set, const struct rule *rule, struct arena *keep, struct out *o);
 /* Whom it tells, which changes no verdict and is no part of the identity. */
 void rules_print_notices(const struct ruleset *set, struct arena *keep, struct out *o);
 

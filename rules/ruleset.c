@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -53,6 +54,16 @@ static struct str find_builtin(struct loader *l, struct str name, struct str *fi
 		return (struct str){ NULL, 0 };
 	*file = arena_fmt(l->keep, "rules/%.*s.yaml", STR_ARG(name));
 	return embed_find(*file);
+}
+
+bool ruleset_is_name(struct str word)
+{
+	char name[64]; /* longer than that of any set */
+
+	if (!is_bare_name(word))
+		return true;
+	snprintf(name, sizeof(name), "rules/%.*s.yaml", STR_ARG(word));
+	return embed_find(str_from(name)).p != NULL;
 }
 
 static struct str builtin_hint(struct loader *l, struct str name)
@@ -466,6 +477,18 @@ static void set_defaults(struct ruleset *set, struct arena *keep)
 			.text = matters[i].text };
 	set->noise_assumed.value = set->noise_worth.value = NAN;
 	set->mistakes = arena_make(keep, struct mistakes, 1);
+}
+
+const struct rule *ruleset_find_rule(
+	const struct ruleset *set, struct str name, struct arena *keep, struct diag *err)
+{
+	const struct rule *rule = ruleset_rule(set, name);
+
+	if (!rule)
+		diag_set(err, DIAG_USAGE,
+			"no rule of %.*s is called '%.*s'%.*s (rooflint rules list)",
+			STR_ARG(set->name), STR_ARG(name), STR_ARG(rule_hint(set, name, keep)));
+	return rule;
 }
 
 struct noise_prior ruleset_noise(const struct ruleset *set)

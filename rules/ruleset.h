@@ -208,6 +208,11 @@ const struct rule *ruleset_rule(const struct ruleset *set, struct str name);   /
 bool rule_is_from(const struct rule *rule, struct str file);
 /* The matter for the rule: its own, else the file's. */
 double rule_matter(const struct ruleset *set, const struct rule *rule, enum matter m);
+/* The same for a name that a user gave: NULL with a diagnostic, which names the nearest. */
+const struct rule *ruleset_find_rule(
+	const struct ruleset *set, struct str name, struct arena *keep, struct diag *err);
+/* Whether that is a file or a built-in set, as opposed to a rule. */
+bool ruleset_is_name(struct str word);
 /* What is assumed of the noise between runs: the file's, else the default. */
 struct noise_prior ruleset_noise(const struct ruleset *set);
 /* The text of an advice that stands alone, or its last one without a condition; or missing. */
