@@ -149,7 +149,7 @@ def same_as_reports(nights):
     without = ("key", "against")
     expect("deltas", table(by_query, "deltas", without) == table(by_name, "deltas", without))
     expect("verdicts", verdicts(by_query) == verdicts(by_name))
-    expect("a regression", verdicts(by_query)["step-time-regression"][0] == "fail")
+    expect("a regression", verdicts(by_query)["step-regression"][0] == "fail")
     expect("five of them", set(table(by_query, "deltas")["runs"]) == {5})
     expect("against", set(table(by_query, "deltas")["against"]) == {LAST5})
 
@@ -173,7 +173,7 @@ def another_branch(nights):
     recorded(nights, 3, branch="dev")
     run = nights.build(3)
     report, _, _ = nights.check(run, "--store", nights.store, "--baseline", LAST5)
-    expect("no baseline", verdicts(report)["step-time-regression"][0] == "not-applicable")
+    expect("no baseline", verdicts(report)["step-regression"][0] == "not-applicable")
     expect("nothing is compared", not table(report, "deltas"))
     expect("why", "of 3 earlier runs of lm in the store" in missing(report))
     expect(nights.headline, "per step, no earlier run to compare with" in nights.headline)
@@ -226,7 +226,7 @@ def another_libtpu(nights):
     run = nights.build(3, slower=1.05, versions=versions("Nov 9"))
     asked = ("--store", nights.store, "--baseline", LAST5)
     report, _, _ = nights.check(run, *asked)
-    expect("judged", verdicts(report)["step-time-regression"][0] == "fail")
+    expect("judged", verdicts(report)["step-regression"][0] == "fail")
     told = "runtime_version: TFRT TPU v5 lite, Built on Nov 1 there, TFRT TPU v5 lite, Built on Nov 9"
     expect(report["notes"], report["notes"][0]["text"].startswith(told))
     expect("jax is the same", "jax_version" not in notes(report))
@@ -246,11 +246,11 @@ def pinned_and_rolling(nights):
     expect(rows, [rows["runs"][i] for i in steps] == [1, 5])
     expect("noise of all of them", all(rows["noise_runs"][i] == 6 for i in steps))
     expect(rows["lo"], rows["lo"][steps[0]] > 0 > rows["lo"][steps[1]])
-    expect("fails", verdicts(report)["step-time-regression"][0] == "fail")
-    found = [f["message"] for f in report["findings"] if f["rule"] == "step-time-regression"]
+    expect("fails", verdicts(report)["step-regression"][0] == "fail")
+    found = [f["message"] for f in report["findings"] if f["rule"] == "step-regression"]
     expect(found, len(found) == 1 and "in the baseline (runs in it: 1)" in found[0])
     alone, _, _ = nights.check(run, "--baseline", files[0])
-    expect("one is enough", verdicts(alone)["step-time-regression"][0] == "fail")
+    expect("one is enough", verdicts(alone)["step-regression"][0] == "fail")
 
 
 def an_improvement(nights):
@@ -260,7 +260,7 @@ def an_improvement(nights):
     run = nights.build(6)
     asked = ("--store", nights.store, "--baseline", LAST5, "--markdown", page)
     report, _, _ = nights.check(run, *asked)
-    expect("passes", verdicts(report)["step-time-regression"][0] == "pass")
+    expect("passes", verdicts(report)["step-regression"][0] == "pass")
     with open(page, encoding="utf-8") as file:
         told = [line for line in file if "a step takes" in line]
     expect(told, told and "% less; that is beyond the noise: noise between runs taken as" in told[0])
