@@ -157,7 +157,7 @@ def same_as_reports(nights):
 def a_run_counts_once(nights):
     """Neither the run itself nor one that two judges recorded, and none from later on."""
     recorded(nights, 4)
-    twice, _, err = nights.record(nights.build(2), "--set", "copy-share.limit=50%")
+    twice, _, err = nights.record(nights.build(2), "--set", "copy-share.fail=50%")
     expect(err, twice)
     asked = ("--store", nights.store, "--baseline", LAST5)
     report, _, _ = nights.check(nights.build(3), *asked)
