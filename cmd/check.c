@@ -204,8 +204,8 @@ static const struct option check_options[] = {
 		"--previous did not have, warnings too, or nothing" },
 	{ "baseline", 0, OPTION_LIST, AT(baseline), "PROFILE|REPORT.json|store:QUERY",
 		"a run to compare with, as a profile or as the report of it, or runs that the "
-		"--store remembers, as in store:branch=main,last=10; may be repeated, and from "
-		"three on the noise between runs is known (docs/baselines.md)" },
+		"--store remembers, as in store:branch=main,last=10; may be repeated: "
+		"more of them find smaller slowdowns (docs/baselines.md)" },
 	{ "previous", 0, OPTION_TEXT, AT(previous), "REPORT.json",
 		"the report before this one: for --fail-on new, for rules that fail only when they "
 		"were found in several reports in a row (confirm), and for what messages call "

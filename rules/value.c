@@ -203,10 +203,15 @@ bool number_fits(const struct rule_reader *r, struct str owner, struct str name,
 		       fail(&v, DIAG_RULE_UNIT, " is %s%.*s, and '%.*s' is %s", unit_noun(wanted),
 			       STR_ARG(instead), STR_ARG(text), unit_noun(number->unit));
 	}
-	if (wanted == UNIT_RATIO && fabs(number->value) > 1)
+	double shown = number->value * 100;
+	/* 1.3 of a quotient is meant as it stands; 5 of a share is 5%. */
+	if (wanted == UNIT_RATIO && fabs(shown) > 100 && number->value != floor(number->value))
+		return fail(&v, DIAG_RULE_UNIT, " is a ratio%.*s: did you mean %.6g%%, or %.*s%%?",
+			STR_ARG(instead), shown, STR_ARG(text));
+	if (wanted == UNIT_RATIO && fabs(shown) > 100)
 		return fail(&v, DIAG_RULE_UNIT,
 			" is a ratio%.*s: did you mean %.*s%%? (%.*s is %.6g%%)", STR_ARG(instead),
-			STR_ARG(text), STR_ARG(text), number->value * 100);
+			STR_ARG(text), STR_ARG(text), shown);
 	if (!may_be_bare(wanted, number->value))
 		return fail(&v, DIAG_RULE_UNIT, " is %s%.*s, and '%.*s' has no unit",
 			unit_noun(wanted), STR_ARG(instead), STR_ARG(text));
