@@ -882,7 +882,8 @@ static struct value select_value(struct checker *c)
 		if (accept(c, "from") || accept(c, "join")) {
 			from_item(c);
 		} else if (accept(c, "as")) {
-			next(c); /* a name */
+			if (!token_is(ahead(c, 0), "("))
+				next(c); /* a name */
 		} else if ((is_reserved(t) && !token_is(t, "not")) || token_is(t, ",") ||
 			   token_is(t, "*")) {
 			c->at++;

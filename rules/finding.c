@@ -181,7 +181,7 @@ void finding_fill(
 {
 	const struct rule_code *code = s->code;
 	struct expression *x = s->fault ? s->fault : s->open;
-	struct template_values v = { s->rule, s->row, s->tables, s->value, places_text(s),
+	struct template_values v = { s->rule, s->row, s->tables, s->value, s->explained, places_text(s),
 		s->extras };
 	struct found_place here;
 

@@ -271,7 +271,9 @@ static bool piece_cell(const struct piece *p, const struct template_values *v, s
 			ret->real = cell_real(p->column, row);
 		return true;
 	case PIECE_PARAM:
-		ret->real = rule_param_named(v->rule, p->param->name)->value;
+		ret->real = p->param == &v->rule->params[PARAM_EXPLAINED]
+				    ? v->explained
+				    : rule_param_named(v->rule, p->param->name)->value;
 		return !isnan(ret->real);
 	case PIECE_VALUE:
 		ret->real = v->value;

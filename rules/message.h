@@ -68,7 +68,7 @@ struct template_values {
 		*rule; /* its parameters' values, which profiles: may have changed since */
 	const void *row;
 	const struct tables *tables;
-	double value;
+	double value, explained;
 	struct str places;
 	const struct extra *extras; /* by expression */
 };

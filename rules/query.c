@@ -33,6 +33,8 @@ static sqlite3_stmt *prepare(struct engine *e, struct str sql, struct arena *kee
 		query_fail(&better, sql, err);
 		return NULL;
 	}
+	if (!stmt && fault.at >= 0)
+		check_hint(text, NULL, keep, &fault);
 	if (!stmt)
 		query_fail(&fault, sql, err);
 	return stmt;

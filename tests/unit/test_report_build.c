@@ -138,7 +138,6 @@ static struct rule rule_named(const char *name, enum table_id from)
 {
 	return (struct rule){ .name = str_from(name),
 		.from = &table_defs[from],
-		.needs_all = true,
 		.severity = SEVERITY_ERROR };
 }
 
@@ -152,14 +151,19 @@ static void test_finding(void **state)
 		{ .column = STR("exposed_share"), .unit = UNIT_RATIO, .real = 0.4 },
 		{ .column = STR("transfer_s"), .unit = UNIT_SECONDS, .real = NAN },
 		{ .column = STR("link"), .is_text = true, .text = STR("ici") },
-		{ .column = STR("far"), .unit = UNIT_RATIO, .real = 0.5 },
+		{ .column = STR("far"), .unit = UNIT_RATIO, .real = 0.5, .is_param = true },
 	};
+	struct found_place places[] = { { .subject = STR("k"), .name = STR("ag.1"), .value = 0.3 } };
 	struct finding finding = { .rule = &rule,
 		.verdict = VERDICT_FAIL,
 		.subject = STR("key"),
 		.message = STR("two\nlines"),
 		.evidence = evidence,
 		.evidence_count = COUNT_OF(evidence),
+		.fix = STR("do this"),
+		.value = 0.4,
+		.places = places,
+		.place_count = 1,
 		.gain_s = NAN };
 	struct rule_result result = {
 		.rule = &rule, .verdict = VERDICT_FAIL, .subjects = 5, .unknown = 1
@@ -167,7 +171,6 @@ static void test_finding(void **state)
 	struct judgement j = { &result, 1, &finding, 1, 0.25, VERDICT_FAIL, NULL, 0 };
 	rule.params = params;
 	rule.param_count = 1;
-	rule.fix.text = STR("do this");
 	struct report r = build(&t, &j);
 	const struct report_finding *f = &r.findings[0];
 	assert_int_equal(r.verdict, VERDICT_FAIL);
@@ -175,6 +178,10 @@ static void test_finding(void **state)
 	assert_str(f->rule, "oversized-all-gather");
 	assert_str(f->message, "two\nlines");
 	assert_str(f->fix, "do this");
+	assert_true(f->value == 0.4);
+	assert_int_equal(f->place_count, 1);
+	assert_str(f->places[0].name, "ag.1");
+	assert_true(f->places[0].value == 0.3);
 	assert_null(f->cause.p);
 	assert_str(f->evidence[0].meaning, "exposed_s over the step time");
 	assert_false(f->evidence[0].is_limit);
@@ -207,8 +214,11 @@ static void test_what_to_do(void **state)
 	struct rule rule = rule_named("matmul-roofline", TABLE_families);
 	struct rule gate = rule_named("evidence-coverage", TABLE_run);
 	struct rule_result results[] = { { .rule = &rule, .verdict = VERDICT_INCONCLUSIVE },
-		{ .rule = &gate, .verdict = VERDICT_FAIL } };
+		{ .rule = &gate, .verdict = VERDICT_INCONCLUSIVE } };
+	const struct rule *needed[] = { &gate };
 	gate.gate = true;
+	rule.gates = needed;
+	rule.gate_count = 1;
 	struct run_row *run = table_new(&t, run, &keep);
 	assert_true(str_starts(
 		todo(&t, results, 1, "lo_s, attainable_s"), STR("Record a few whole steps")));

@@ -60,7 +60,8 @@ static void test_evidence_that_counts_warns(void **state)
 		{ .name = STR("b"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("gate x failed"),
-			.withheld = STR("2 of 2 subjects would not pass") },
+			.subjects = 2,
+			.withheld = 2 },
 		{ .name = STR("x"), .verdict = VERDICT_INCONCLUSIVE, .gate = true },
 	};
 	r.results = rules;

@@ -174,7 +174,7 @@ static void test_inconclusive(void **state)
 			.breaks = true },
 		{ .name = STR("must"),
 			.verdict = VERDICT_INCONCLUSIVE,
-			.required = true,
+			.demanded = true,
 			.breaks = true,
 			.reason = STR("why"),
 			.todo = STR("what to do") },

@@ -173,14 +173,16 @@ static void test_same_trouble_is_said_once(void **state)
 		{ .name = STR("e"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip"),
-			.withheld = STR("2 of 3 subjects would not pass"),
+			.subjects = 3,
+			.withheld = 2,
 			.todo = STR("name it") },
 		{ .name = STR("d"), .verdict = VERDICT_INCONCLUSIVE },
 		/* Alone in its trouble: only then is there room for what was withheld. */
 		{ .name = STR("f"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip (lost)"),
-			.withheld = STR("1 of 3 subjects would not pass"),
+			.subjects = 3,
+			.withheld = 1,
 			.todo = STR("name it") },
 	};
 	r.verdict = VERDICT_INCONCLUSIVE;
