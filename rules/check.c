@@ -306,18 +306,29 @@ static void add_columns(struct arena *keep, struct list *list, const struct tabl
 		*arena_push(keep, list->items, list->count, list->cap) = def->columns[i].name;
 }
 
+/* Without its colon: a fault. */
+static bool names_param(struct checker *c, const struct token *t)
+{
+	for (ptrdiff_t i = 0; i < c->names->param_count; i++) {
+		struct str name = c->names->params[i].name;
+
+		if (!str_eq_nocase(name, t->text))
+			continue;
+		fail(c, DIAG_RULE_NAME, t->at, t->width, "a parameter is written :%.*s",
+			STR_ARG(name));
+		return true;
+	}
+	return false;
+}
+
 /* A name of the row that it has none of; SQLite finds those in subqueries. */
 static void unknown_column(struct checker *c, const struct token *t)
 {
 	const struct table_def *def = c->names->table;
 	struct list list = { NULL, 0, 0 };
 
-	for (ptrdiff_t i = 0; i < c->names->param_count; i++)
-		if (str_eq_nocase(c->names->params[i].name, t->text)) {
-			fail(c, DIAG_RULE_NAME, t->at, t->width, "a parameter is written :%.*s",
-				STR_ARG(c->names->params[i].name));
-			return;
-		}
+	if (names_param(c, t))
+		return;
 	add_columns(c->keep, &list, def);
 	struct str hint = did_you_mean(c->keep, t->text, list.items, list.count);
 	if (!hint.len && c->names->run) {
@@ -651,7 +662,7 @@ static struct value operand(struct checker *c)
 		return literal(c);
 	if (t->kind == TOKEN_PARAM)
 		return param_value(c);
-	if (t->kind != TOKEN_NAME || is_reserved(t))
+	if (t->kind != TOKEN_NAME || (is_reserved(t) && !names_param(c, t)))
 		return any();
 	return token_is(ahead(c, 1), "(") ? function_value(c) : name_value(c);
 }
@@ -984,7 +995,8 @@ void check_hint(
 		if (i + 2 < c.tokens.count && token_is(t + 1, ".")) /* table.column */
 			t += 2;
 		fault->width = t->at + t->width - fault->at;
-		if (t->kind == TOKEN_NAME && !is_reserved(t) && !is_known(&c, t->text))
+		if (t->kind == TOKEN_NAME && !is_reserved(t) && !is_known(&c, t->text) &&
+			!token_is(t + 1, "("))
 			fault->text = arena_fmt(keep, "%.*s%.*s", STR_ARG(fault->text),
 				STR_ARG(did_you_mean(keep, t->text, list.items, list.count)));
 		return;

@@ -29,8 +29,8 @@ static bool rule_fault(struct compiler *c, const char *key, const struct origin 
 		place = doc_place(origin->doc, origin->node);
 	else if (origin->doc)
 		place = doc_place_in(origin->doc, origin->node, fault->at, fault->width);
-	diag_caret(c->err, fault->id, place, "%.*s.%s: %.*s", STR_ARG(c->rule->name), key,
-		STR_ARG(fault->text));
+	diag_caret(c->err, fault->id, place, "%.*s%s%s: %.*s", STR_ARG(c->rule->name),
+		*key ? "." : "", key, STR_ARG(fault->text));
 	c->ok = false;
 	return mistake_note(c->set->mistakes, c->keep, c->err);
 }
@@ -456,6 +456,18 @@ static void settle_gain(struct compiler *c)
 	expression_fault(c, x, fault);
 }
 
+static struct str param_hint(
+	struct compiler *c, struct str name, const struct str *names, ptrdiff_t count)
+{
+	static const struct str limits[] = { STR_INIT("limit"), STR_INIT("warn_at"),
+		STR_INIT("fail_at"), STR_INIT("max"), STR_INIT("min") };
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (str_eq(limits[i], name))
+			return STR("; limits are at_most: { warn, fail }, or at_least");
+	return did_you_mean(c->keep, name, names, count);
+}
+
 /* A parameter that nothing uses is misspelt or forgotten. */
 static void check_params(struct compiler *c)
 {
@@ -473,7 +485,7 @@ static void check_params(struct compiler *c)
 		if (!param->used)
 			fault.text = arena_fmt(c->keep, "no expression of the rule uses '%.*s'%.*s",
 				STR_ARG(param->name),
-				STR_ARG(did_you_mean(c->keep, param->name, names, n)));
+				STR_ARG(param_hint(c, param->name, names, n)));
 		else if (table_column(c->code->subjects.rows, param->name))
 			fault.text = arena_fmt(c->keep,
 				"'%.*s' is a column of %.*s; give the parameter another name",
@@ -604,7 +616,7 @@ static void prepare_listing(struct compiler *c, struct listing *l)
 	fault.text = arena_fmt(c->keep,
 		"its expressions and its %td waivers are too much for one statement: %.*s",
 		c->rule->waiver_count, STR_ARG(fault.text));
-	rule_fault(c, "rule", &c->rule->origin, &fault);
+	rule_fault(c, "", &c->rule->origin, &fault);
 }
 
 static void compile_places(struct compiler *c)
@@ -650,7 +662,8 @@ bool rule_compile(
 	compile_message(&c);
 	code->cause = compile_advice(&c, &rule->cause, "cause");
 	code->fix = compile_advice(&c, &rule->fix, "fix");
-	check_params(&c);
+	if (c.ok) /* what is misspelt there is used nowhere */
+		check_params(&c);
 	prepare_listing(&c, l);
 	if (code->places.rows)
 		prepare_listing(&c, &code->places);

@@ -57,7 +57,9 @@ static void add_evidence(const struct subject *s, const struct expression *x, st
 	for (ptrdiff_t i = 0; i < s->rule->param_count; i++) {
 		const struct rule_param *param = &s->rule->params[i];
 
-		if (x->uses[i])
+		bool is_limit = i < PARAM_EXPLAINED && s->rule->value.text.p && param->text.p;
+
+		if (x->uses[i] || is_limit)
 			f->evidence[n++] = (struct evidence){ .column = param->name,
 				.unit = param->unit,
 				.real = param->value,
@@ -94,6 +96,16 @@ static struct str missing_columns(
 	return words_joined(s->keep, names, *count, ", ");
 }
 
+/* All columns that it reads, none of them NULL. */
+static struct str read_columns(const struct subject *s, const struct expression *x)
+{
+	struct str *names = arena_make(s->keep, struct str, x->reads.count + 1);
+
+	for (ptrdiff_t i = 0; i < x->reads.count; i++)
+		names[i] = read_name(s, &x->reads.items[i]);
+	return words_joined(s->keep, names, x->reads.count, ", ");
+}
+
 struct str subject_unknown(
 	const struct subject *s, struct str name, struct engine *e, struct str *missing)
 {
@@ -101,6 +113,14 @@ struct str subject_unknown(
 	ptrdiff_t count;
 
 	expression_reads(e, &s->code->subjects, s->open);
+	if (s->open == &s->code->unclear && !isnan(s->value) && !isnan(s->unclear)) {
+		*missing = read_columns(s, s->open);
+		return arena_fmt(s->keep,
+			"%.*s cannot be judged: %.*s is known, and %.*s may come %s", STR_ARG(name),
+			STR_ARG(unit_text(s->keep, s->value, s->code->unit)),
+			STR_ARG(unit_text(s->keep, s->unclear, s->code->unit)),
+			s->rule->at_least ? "off it" : "on top");
+	}
 	*missing = missing_columns(s, s->open, &count, &lacks);
 	if (count)
 		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
@@ -181,8 +201,8 @@ void finding_fill(
 {
 	const struct rule_code *code = s->code;
 	struct expression *x = s->fault ? s->fault : s->open;
-	struct template_values v = { s->rule, s->row, s->tables, s->value, s->explained, places_text(s),
-		s->extras };
+	struct template_values v = { s->rule, s->row, s->tables, s->value, s->explained,
+		places_text(s), s->extras };
 	struct found_place here;
 
 	place_fill(&code->subjects, s->row, s->value, s->keep, &here);

@@ -15,8 +15,8 @@ struct subject {
 	const struct tables *tables, *base; /* base: NULL without a baseline */
 	struct arena *keep;
 	double value; /* NaN: not known, or an assert */
-	double explained;
-	double gain;  /* seconds per step, bytes, or a share; NaN: none, or not known */
+	double unclear, explained;
+	double gain; /* seconds per step, bytes, or a share; NaN: none, or not known */
 	struct expression *fault, *open;  /* what was broken; what is not known; or NULL */
 	const struct extra *extras;	  /* of its texts */
 	const struct found_place *places; /* the largest first */

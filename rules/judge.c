@@ -534,6 +534,7 @@ static void judge_row(struct trial *t)
 			.base = t->s->context->base,
 			.keep = t->s->keep,
 			.value = r.value,
+			.unclear = r.unclear,
 			.explained = t->s->explained,
 			.gain = r.gain,
 			.fault = !w.least.level && w.most.level ? NULL

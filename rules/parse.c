@@ -222,24 +222,28 @@ void document_read(const struct rule_reader *r)
 
 /* ---- what matters, noise, the step -------------------------------------------------------- */
 
-#define NUMBER_KEY(label, where, meaning)                                                          \
+#define NUMBER_KEY(label, type, where, meaning)                                                    \
 	{                                                                                          \
-		STR_INIT(label), KEY_NUMBER, (ptrdiff_t)(where), -1, OPTIONAL, NULL, 0,            \
+		STR_INIT(label), type, (ptrdiff_t)(where), -1, OPTIONAL, NULL, 0,                  \
 			STR_INIT(meaning), NULL                                                    \
 	}
 #define MATTER(m) ((m) * sizeof(struct rule_param))
 
 static const struct rule_key memory_keys[] = {
-	NUMBER_KEY("warn", MATTER(MATTER_MEMORY_WARN), "less than this of the capacity passes"),
-	NUMBER_KEY("fail", MATTER(MATTER_MEMORY_FAIL), "beyond the failure limit, so much fails"),
+	NUMBER_KEY("warn", KEY_SHARE, MATTER(MATTER_MEMORY_WARN),
+		"less than this of the capacity passes"),
+	NUMBER_KEY("fail", KEY_SHARE, MATTER(MATTER_MEMORY_FAIL),
+		"beyond the failure limit, so much fails"),
 };
 static const struct section memory_section = { "memory", "{ warn: 5%, fail: 10% }", "", memory_keys,
 	sizeof(memory_keys) / sizeof(memory_keys[0]), SECTION_ONE, NULL };
 
 static const struct rule_key matters_keys[] = {
-	NUMBER_KEY("warn", MATTER(MATTER_WARN), "findings that together cost less pass"),
-	NUMBER_KEY("fail", MATTER(MATTER_FAIL), "those beyond the failure limit fail from here on"),
-	NUMBER_KEY("together", MATTER(MATTER_TOGETHER), "all that can fail do from here on"),
+	NUMBER_KEY("warn", KEY_SHARE, MATTER(MATTER_WARN), "findings that together cost less pass"),
+	NUMBER_KEY("fail", KEY_SHARE, MATTER(MATTER_FAIL),
+		"those beyond the failure limit fail from here on"),
+	NUMBER_KEY("together", KEY_SHARE, MATTER(MATTER_TOGETHER),
+		"all that can fail do from here on"),
 	{ STR_INIT("memory"), KEY_PART, 0, -1, OPTIONAL, NULL, 0,
 		STR_INIT("the same for bytes, as shares of the capacity"), &memory_section },
 };
@@ -255,9 +259,9 @@ const struct section matters_section = { "matters", "{ warn: 1%, fail: 2%, toget
 	sizeof(matters_keys) / sizeof(matters_keys[0]), SECTION_ONE, read_matters };
 
 static const struct rule_key noise_keys[] = {
-	NUMBER_KEY("assumed", offsetof(struct ruleset, noise_assumed),
+	NUMBER_KEY("assumed", KEY_SHARE, offsetof(struct ruleset, noise_assumed),
 		"standard deviation between runs, as a share"),
-	NUMBER_KEY("worth", offsetof(struct ruleset, noise_worth),
+	NUMBER_KEY("worth", KEY_NUMBER, offsetof(struct ruleset, noise_worth),
 		"how many degrees of freedom the assumption counts"),
 };
 
@@ -273,7 +277,8 @@ static bool read_noise(
 		return node_fail(r, sd->origin.node, DIAG_RULE_SCHEMA,
 			"assumed is how much runs differ, above 0%% and at most 50%%: assumed: "
 			"1%%");
-	if (worth->text.p && !(worth->unit == UNIT_NONE && worth->value > 0 && worth->value <= 100))
+	if (worth->text.p &&
+		!(worth->unit == UNIT_COUNT && worth->value > 0 && worth->value <= 100))
 		return node_fail(r, worth->origin.node, DIAG_RULE_SCHEMA,
 			"worth is a number above 0 and at most 100: worth: 4");
 	return true;
@@ -474,6 +479,12 @@ struct rule *rule_named(const struct ruleset *set, struct str name)
 	return NULL;
 }
 
+static void limits_clear(struct rule *rule)
+{
+	for (int i = 0; i < PARAM_EXPLAINED; i++)
+		rule->params[i] = (struct rule_param){ .name = rule->params[i].name, .value = NAN };
+}
+
 static struct rule *new_rule(const struct rule_reader *r, const struct doc_node *name)
 {
 	struct rule *rule = arena_make(r->keep, struct rule, 1);
@@ -498,8 +509,8 @@ static bool check_either(const struct rule_reader *r, struct str owner, const st
 	const struct doc_node *second = doc_get(map, str_from(other));
 
 	return !second || !doc_get(map, str_from(one)) ||
-	       node_fail(r, second, DIAG_RULE_SCHEMA, "%.*s has either %s or %s", STR_ARG(owner),
-		       one, other);
+	       node_fail(r, second, DIAG_RULE_SCHEMA, "%.*s: it has either %s or %s",
+		       STR_ARG(owner), one, other);
 }
 
 /* Into the inherited rule of that name, or a new one. */
@@ -528,8 +539,13 @@ static bool read_rule(
 		rule->from_text = (struct rule_text){ 0 };
 	else if (doc_get(map, STR("from")))
 		rule->select = (struct rule_text){ 0 };
+	if (doc_get(map, STR("assert")) && !doc_get(map, STR("at_most")) &&
+		!doc_get(map, STR("at_least")))
+		limits_clear(rule);
 	if (doc_get(map, STR("assert")))
 		rule->value = (struct rule_text){ 0 };
+	if (doc_get(map, STR("assert")) && !doc_get(map, STR("unclear")))
+		rule->unclear = (struct rule_text){ 0 };
 	else if (doc_get(map, STR("value")))
 		rule->assert = (struct rule_text){ 0 };
 	rule->from = rule->from_text.text.p ? table_find(rule->from_text.text) : NULL;

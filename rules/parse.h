@@ -30,7 +30,8 @@ enum key_type {
 	KEY_BOOL,   /* bool */
 	KEY_COUNT,  /* int64_t */
 	KEY_NAMES,  /* struct name_list: a list, or one name */
-	KEY_NUMBER, /* struct rule_param: a number with its unit */
+	KEY_NUMBER, /* struct rule_param: a number */
+	KEY_SHARE,  /* struct rule_param: a share, with its % */
 	KEY_LIMIT,  /* of a rule: a number, or { warn, fail } */
 	KEY_CEILING,  /* of a waiver: a number */
 	KEY_PARAMS,   /* those of a rule */
@@ -105,9 +106,12 @@ bool value_set(const struct rule_reader *r, struct str owner, const struct rule_
 	const struct doc_node *node, void *entry);
 bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 	const struct doc_node *at, const struct doc_node *node);
-/* "fail" or "warn"; what is looser than a failure's new limit moves to it. */
+/* PARAM_WARN or PARAM_FAIL. */
 bool limit_set(
 	const struct rule_reader *r, struct rule *rule, int which, const struct doc_node *node);
+/* A warning looser than the failure moves to it, or is a mistake where the node sets it. */
+bool limits_agree(const struct rule_reader *r, struct rule *rule, bool sets_warn,
+	const struct doc_node *node);
 /*
  * A number meets what it is held against, which has the unit `wanted`; a bare one takes that over,
  * unless it is a share above 1 or a time.  `to`: "is a ratio", as a message goes on.

@@ -154,6 +154,7 @@ static struct str key_text(const struct rule_key *key, const void *entry, struct
 		return arena_fmt(keep, "[%.*s]",
 			STR_ARG(words_joined(keep, names->items, names->count, ", ")));
 	case KEY_NUMBER:
+	case KEY_SHARE:
 		return ((const struct rule_param *)value)->text;
 	case KEY_VARIABLE:
 		return *(const struct str *)value;

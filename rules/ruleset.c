@@ -176,6 +176,38 @@ static bool load_document(struct loader *l, const struct doc *doc, const struct 
 	return true;
 }
 
+/*
+ * An expression inside { } whose comma YAML takes for its own leaves what is no YAML at all, and
+ * the reader of that speaks of something else.
+ */
+static void hint_comma(struct loader *l, struct str file, struct str text)
+{
+	struct str line;
+
+	for (int64_t number = 1; text.p; number++) {
+		ptrdiff_t start = -1, depth = 0;
+
+		str_cut(text, '\n', &line, &text);
+		for (ptrdiff_t i = str_find_char(line, '{'); i >= 0 && i < line.len; i++) {
+			char c = line.p[i], next = i + 1 < line.len ? line.p[i + 1] : 0;
+
+			if ((c == ':' && next == ' ') || (c == ',' && !depth)) {
+				start = i + 2;
+				depth = 0;
+				if (start < line.len && strchr("'\"", line.p[start]))
+					break; /* quoted: what is behind it is not looked at */
+			} else if (start >= 0 && c == ',' && depth > 0) {
+				diag_append(l->err,
+					"%.*s:%lld:%td: quote this expression: its comma ends it "
+					"inside { }",
+					STR_ARG(file), (long long)number, start + 1);
+				return;
+			}
+			depth += (c == '(') - (c == ')');
+		}
+	}
+}
+
 static bool load_text(struct loader *l, struct str file, struct str text)
 {
 	struct doc *doc = arena_make(l->keep, struct doc, 1);
@@ -183,7 +215,10 @@ static bool load_text(struct loader *l, struct str file, struct str text)
 	const struct doc_node *extends;
 
 	ptrdiff_t before = l->set->mistakes->count;
-	if (!doc_parse(file, text, l->keep, doc, l->err) || !document_check(&r, &extends)) {
+	bool is_yaml = doc_parse(file, text, l->keep, doc, l->err);
+	if (!is_yaml)
+		hint_comma(l, file, text);
+	if (!is_yaml || !document_check(&r, &extends)) {
 		refuse_stranger(l, file, before);
 		return mistake_note(l->set->mistakes, l->keep, l->err);
 	}
@@ -256,7 +291,8 @@ static bool apply_setting(struct loader *l, struct str text)
 		return value_set(&r, rule->name, key, &s->value, rule);
 	const struct rule_param *param = rule_param_named(rule, s->key.text);
 	if (param && param - rule->params <= PARAM_FAIL)
-		return limit_set(&r, rule, (int)(param - rule->params), &s->value);
+		return limit_set(&r, rule, (int)(param - rule->params), &s->value) &&
+		       limits_agree(&r, rule, param - rule->params == PARAM_WARN, &s->value);
 	if (param && param - rule->params >= PARAM_OWN)
 		return param_set(&r, rule, s->key.text, &s->key, &s->value);
 	struct str *names = arena_make(l->keep, struct str, rule->param_count + 1);
@@ -325,9 +361,13 @@ static bool check_complete(const struct loader *l, struct rule *rule)
 
 /* The names that stand for a gate: its own, and those of sets with it in them. */
 static bool add_gates(const struct loader *l, struct rule *rule, const struct name_list *names,
-	const struct origin *at, int depth)
+	const struct origin *whole, int depth)
 {
 	for (ptrdiff_t i = 0; i < names->count; i++) {
+		struct origin place = *whole, *at = &place;
+
+		if (!depth && whole->node->kind == DOC_LIST)
+			place.node = whole->node->items[i];
 		const struct rule_set *set = set_named(l->set, names->items[i]);
 		const struct rule *gate = rule_named(l->set, names->items[i]);
 		ptrdiff_t k = 0;

@@ -47,6 +47,7 @@ static void add_key(cJSON *properties, const struct rule_key *key)
 		[KEY_COUNT] = "integer",
 		[KEY_NAMES] = NAMES,
 		[KEY_NUMBER] = SCALAR,
+		[KEY_SHARE] = SCALAR,
 		[KEY_LIMIT] = LIMIT,
 		[KEY_CEILING] = SCALAR,
 		[KEY_ADVICE] = ADVICE,

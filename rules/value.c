@@ -265,11 +265,6 @@ static bool set_params(const struct value_at *v, struct rule *rule)
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
-static bool is_looser(const struct rule *rule, double a, double b)
-{
-	return rule->at_least ? a < b : a > b;
-}
-
 bool limit_set(
 	const struct rule_reader *r, struct rule *rule, int which, const struct doc_node *node)
 {
@@ -283,6 +278,24 @@ bool limit_set(
 	if (own->text.p && own->unit != UNIT_NONE && !check_unit(&v, own, &number))
 		return false;
 	*own = number;
+	return true;
+}
+
+bool limits_agree(
+	const struct rule_reader *r, struct rule *rule, bool sets_warn, const struct doc_node *node)
+{
+	struct rule_param *warn = &rule->params[PARAM_WARN], *fail_at = &rule->params[PARAM_FAIL];
+	double over = rule->at_least ? fail_at->value - warn->value : warn->value - fail_at->value;
+
+	if (!warn->text.p || !fail_at->text.p || !(over > 0))
+		return true;
+	if (sets_warn)
+		return node_fail(r, node, DIAG_RULE_SCHEMA,
+			"warn %.*s lies beyond fail %.*s: it could never warn", STR_ARG(warn->text),
+			STR_ARG(fail_at->text));
+	const struct rule_param moved = *fail_at;
+	*warn = moved;
+	warn->name = STR("warn");
 	return true;
 }
 
@@ -311,18 +324,20 @@ static bool set_limit(const struct value_at *v, const struct rule_key *key, stru
 		ok &= !fail_at || limit_set(v->r, rule, PARAM_FAIL, fail_at);
 		ok &= !warn || limit_set(v->r, rule, PARAM_WARN, warn);
 	}
-	struct rule_param *w = &rule->params[PARAM_WARN], *f = &rule->params[PARAM_FAIL];
-	if (!ok || !w->text.p || !f->text.p || !is_looser(rule, w->value, f->value))
-		return ok;
-	if (warn)
-		return node_fail(v->r, warn, DIAG_RULE_SCHEMA,
-			"warn %.*s lies beyond fail %.*s: it could never warn", STR_ARG(w->text),
-			STR_ARG(f->text));
-	w->value = f->value; /* a looser warning moves to the new failure */
-	w->unit = f->unit;
-	w->text = f->text;
-	w->origin = f->origin;
-	return true;
+	return ok && limits_agree(v->r, rule, warn != NULL, warn);
+}
+
+/* A bare 1 would be all of the step. */
+static bool set_share(const struct value_at *v, struct rule_param *ret)
+{
+	if (!read_number(v, ret))
+		return false;
+	if (ret->unit == UNIT_NONE && ret->value >= 1)
+		return fail(v, DIAG_RULE_UNIT, " is a ratio: did you mean %.*s%%? (%.*s is %.6g%%)",
+			STR_ARG(ret->text), STR_ARG(ret->text), ret->value * 100);
+	return number_fits(v->r, v->owner, v->name, ret, UNIT_RATIO, STR("")) &&
+	       ((ret->value >= 0 && ret->value <= 1) ||
+		       fail(v, DIAG_RULE_UNIT, " is a share, from 0%% to 100%%"));
 }
 
 static bool set_ceiling(const struct value_at *v, const struct rule_key *key, struct waiver *w)
@@ -406,7 +421,10 @@ static bool set(const struct value_at *v, const struct rule_key *key, void *entr
 	case KEY_NAMES:
 		return set_names(v, to);
 	case KEY_NUMBER:
-		return read_number(v, to);
+		return read_number(v, to) &&
+		       number_fits(v->r, v->owner, v->name, to, UNIT_COUNT, STR(""));
+	case KEY_SHARE:
+		return set_share(v, to);
 	case KEY_LIMIT:
 		return set_limit(v, key, entry);
 	case KEY_CEILING:

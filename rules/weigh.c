@@ -82,7 +82,8 @@ double weigh_number(const struct weighed *subjects, ptrdiff_t count, const struc
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < count; i++)
-		if (!isnan(subjects[i].value) && !subjects[i].is_waived &&
+		if (!isnan(subjects[i].value) &&
+			!(subjects[i].is_waived && subjects[i].least.level) &&
 			(!of_failures || subjects[i].least.can_fail))
 			sorted[n++] = &subjects[i];
 	qsort(sorted, (size_t)n, sizeof(*sorted), by_value);

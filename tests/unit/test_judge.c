@@ -402,7 +402,7 @@ static void rules_over_a_select(void **state)
 	assert_int_equal(result("r")->subjects, 3);
 	assert_str(finding("r", "m")->message, "m: 4.00 s in 2 copy");
 	assert_near(finding("r", "m")->claimed_s, 2);
-	assert_int_equal(finding("r", "m")->evidence_count, 1);
+	assert_int_equal(finding("r", "m")->evidence_count, 2); /* and the limit */
 	assert_str(finding("r", "m")->evidence[0].column, "p50_s");
 	assert_int_equal(result("r")->unknown, 1);
 	judge_yaml(HEAD "  r:\n    select: select name from gaps join ops on 1 = 0\n"
@@ -1427,7 +1427,8 @@ static void refused_queries(void **state)
 	"input_wait_ratio=0 sync_wait_ratio=0 "                                                    \
 	"unattributed_ratio=0.01 unknown_kind_ratio=0 unclear_comms_ratio=0 "                      \
 	"op_util=0.6 hbm_util=0.3 "                                                                \
-	"judged_ratio=0.9 roofline_ratio_lo=0.2 roofline_ratio_hi=0.8 window_s=0.1 evidence=measured compute_ratio=0.5 comms_exposed_ratio=0.05 "       \
+	"judged_ratio=0.9 roofline_ratio_lo=0.2 roofline_ratio_hi=0.8 window_s=0.1 "               \
+	"evidence=measured compute_ratio=0.5 comms_exposed_ratio=0.05 "                            \
 	"idle_ratio=0.01 layout_copy_ratio=0.01 update_excess_ratio=0 transfer_ratio=0.01 "        \
 	"tiny_ops_ratio=0.01 tiny_ops_count_ratio=0.2 compiles_in_steps=0\n"                       \
 	"devices host=h device=0 core_type=compute slowness=1 wait_ratio=0.01 busy_s=0.05 "        \

@@ -62,7 +62,10 @@ static void test_evidence_that_counts_warns(void **state)
 			.reason = STR("gate x failed"),
 			.subjects = 2,
 			.withheld = 2 },
-		{ .name = STR("x"), .verdict = VERDICT_INCONCLUSIVE, .gate = true },
+		{ .name = STR("x"),
+			.verdict = VERDICT_INCONCLUSIVE,
+			.gate = true,
+			.demanded = true },
 	};
 	r.results = rules;
 	r.result_count = COUNT_OF(rules);

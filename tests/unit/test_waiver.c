@@ -27,6 +27,7 @@ static int fresh(void **state)
 	err = (struct diag){ .id = DIAG_NONE };
 	engine = engine ? engine : engine_new(&err);
 	tables = (struct tables){ 0 };
+	rows_tell(&tables, &keep, "run name=r step_time_s=10");
 	context = (struct judge_context){ .today = STR("2026-06-30") };
 	return !engine;
 }
@@ -72,10 +73,10 @@ static void refuses(const char *yaml, const char *text)
 	"rules:\n"                                                                                 \
 	"  share:\n"                                                                               \
 	"    from: ops\n"                                                                          \
-	"    assert: time_share <= :limit\n"                                                       \
-	"    params: { limit: 10% }\n"                                                             \
+	"    value: time_share\n"                                                                  \
+	"    at_most: 10%\n"                                                                       \
 	"    gain: time_s\n"                                                                       \
-	"    message: \"{name} takes {time_share:percent}, {limit} is allowed\"\n"
+	"    message: \"{name} takes {time_share:percent}, {fail} is allowed\"\n"
 #define WAIVER(rest)                                                                               \
 	RULES "waivers:\n"                                                                         \
 	      "  - rule: share\n"                                                                  \
@@ -84,7 +85,7 @@ static void refuses(const char *yaml, const char *text)
 	      "    issue: PERF-12\n" rest
 #define EMBED                                                                                      \
 	WAIVER("    where: scope glob '*embed*'\n"                                                 \
-	       "    ceiling: time_share <= 0.30\n"                                                 \
+	       "    at_most: 30%\n"                                                                \
 	       "    expires: 2026-06-30\n")
 
 /* ---- waivers ------------------------------------------------------------------------------ */
@@ -103,7 +104,7 @@ static void test_holds_on_its_last_day(void **state)
 	assert_true(j.gain_s == 0); /* nobody is asked to give it back */
 }
 
-static void test_has_a_ceiling(void **state)
+static void test_has_a_limit(void **state)
 {
 	(void)state;
 	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.31 time_s=1");
@@ -111,7 +112,7 @@ static void test_has_a_ceiling(void **state)
 	assert_verdict("fail");
 	assert_int_equal(j.waivers[0].exceeded, 1);
 	assert_str(j.findings[0].note,
-		"beyond the ceiling of the waiver by perf-team (PERF-12): time_share <= 0.30");
+		"beyond what the waiver by perf-team (PERF-12) accepts: at most 30%");
 }
 
 static void test_expires(void **state)
@@ -134,7 +135,7 @@ static void test_day_of_the_capture(void **state)
 	judge_yaml(EMBED);
 	assert_verdict("fail");
 	assert_int_equal(j.waivers[0].undated, 1);
-	rows_tell(&tables, &keep, "run name=r captured=2026-06-30T23:59:59Z");
+	rows_tell(&tables, &keep, "run captured=2026-06-30T23:59:59Z");
 	judge_yaml(EMBED);
 	assert_verdict("waived");
 	rows_tell(&tables, &keep, "run captured=2026-07-01T00:00:00Z");
@@ -158,18 +159,60 @@ static void test_speaks_of_its_rows_only(void **state)
 	assert_int_equal(j.findings[2].verdict, VERDICT_WAIVED);
 }
 
-static void test_unknown_ceiling_excuses_nothing(void **state)
+/* A value that is not known is within no limit; a rule without a value has waivers without one. */
+static void test_limit_needs_a_value(void **state)
 {
 	(void)state;
-	rows_tell(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
-	judge_yaml(WAIVER("    ceiling: skew <= 2\n"
-			  "    expires: 2027-01-31\n"));
-	assert_verdict("fail");
-	assert_int_equal(j.waivers[0].exceeded, 0);
+	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_s=1");
+	judge_yaml(EMBED);
+	assert_verdict("inconclusive");
 	assert_int_equal(j.waivers[0].unknown, 1);
-	assert_str(j.findings[0].note,
-		"the waiver by perf-team (PERF-12) does not hold, as its ceiling asks for what is "
-		"not known here: skew <= 2");
+	rows_tell(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
+	judge_yaml(
+		"version: 1\nrules:\n  a: { from: ops, where: time_share > 0, assert: time_share < "
+		"0.1 }\nwaivers:\n"
+		"  - { rule: a, owner: me, reason: known, expires: 2026-06-30 }\n");
+	assert_verdict("waived");
+}
+
+/* Places that are waived leave the value and what it costs. */
+static void test_places(void **state)
+{
+#define PLACED(limit)                                                                              \
+	"version: 1\n"                                                                             \
+	"rules:\n"                                                                                 \
+	"  r:\n"                                                                                   \
+	"    from: run\n"                                                                          \
+	"    value: (select total(exposed_share) from collectives)\n"                              \
+	"    at_most: { warn: 10%, fail: 20% }\n"                                                  \
+	"    gain: value\n"                                                                        \
+	"    places: { from: collectives, value: exposed_share }\n"                                \
+	"waivers:\n"                                                                               \
+	"  - { rule: r, where: scope glob '*embed*', at_most: " limit ", owner: me,\n"             \
+	"      reason: on purpose, expires: 2026-06-30 }\n"
+	(void)state;
+	rows_tell(&tables, &keep,
+		"collectives key=a name=a scope=x/embed exposed_share=0.15\n"
+		"collectives key=b name=b scope=y/embed exposed_share=0.1\n"
+		"collectives key=c name=c scope=mlp exposed_share=0.12");
+	judge_yaml(PLACED("30%"));
+	assert_verdict("warn"); /* 12% are left */
+	assert_int_equal(j.waivers[0].waived, 1);
+	assert_true(j.findings[0].value > 0.1199 && j.findings[0].value < 0.1201);
+	assert_int_equal(j.findings[0].place_count, 1);
+	assert_str(j.findings[0].places[0].name, "c");
+	judge_yaml(PLACED("20%")); /* together they are 25% */
+	assert_verdict("fail");
+	assert_int_equal(j.waivers[0].exceeded, 1);
+	assert_str(j.findings[0].note, "beyond what the waiver by me accepts: at most 20%");
+	context.today = STR("2026-07-01");
+	judge_yaml(PLACED("30%"));
+	assert_verdict("fail");
+	context.today = STR("2026-06-30");
+	table_rows(&tables, collectives)[2].exposed_share = 0.05;
+	judge_yaml(PLACED("30%"));
+	assert_verdict("waived");
+	assert_true(j.results[0].number.value > 0.0499 && j.results[0].number.value < 0.0501);
 }
 
 static void test_unused(void **state)
@@ -185,19 +228,25 @@ static void test_unused(void **state)
 static void test_waiver_mistakes(void **state)
 {
 	(void)state;
-	refuses(WAIVER("    expires: 2027-01-31\n"), "a waiver needs 'ceiling'");
-	refuses(WAIVER("    ceiling: time_share < 1\n    expires: 2027-02-29\n"),
+	refuses(WAIVER("    expires: 2027-01-31\n"), "share.waiver: a waiver has a limit: at_most");
+	refuses(WAIVER("    at_least: 30%\n    expires: 2027-01-31\n"),
+		"the rule's limit is at_most, and so is a waiver's");
+	refuses(WAIVER("    at_most: 30\n    expires: 2027-01-31\n"), "did you mean 30%?");
+	refuses(WAIVER("    at_most: 30 ms\n    expires: 2027-01-31\n"), "'30 ms' is a time");
+	refuses(WAIVER("    at_most: 30%\n    expires: 2027-02-29\n"),
 		"expires is a day, such as 2027-01-31");
-	refuses(WAIVER("    cieling: time_share < 1\n"), "did you mean 'ceiling'?");
-	refuses(WAIVER("    ceiling: time_shar < 1\n    expires: 2027-01-31\n"),
-		"share.waiver.ceiling: ");
-	refuses(RULES "waivers:\n  - { rule: shares, ceiling: 1, owner: a, reason: b, "
+	refuses(WAIVER("    at_mots: 30%\n"), "did you mean 'at_most'?");
+	refuses(WAIVER("    where: time_shar < 1\n    at_most: 30%\n    expires: 2027-01-31\n"),
+		"share.waiver.where: ");
+	refuses(RULES "waivers:\n  - { rule: shares, at_most: 1%, owner: a, reason: b, "
 		      "expires: 2027-01-31 }\n",
 		"there is no rule 'shares' to waive; did you mean 'share'?");
-	refuses("version: 1\nrules:\n  g: { from: run, assert: steps > 1, gate: true }\n"
-		"waivers:\n  - { rule: g, ceiling: steps > 0, owner: a, reason: b, "
-		"expires: 2027-01-31 }\n",
-		"g is a gate");
+	refuses("version: 1\nrules:\n  g: { group: evidence, from: run, assert: steps > 1 }\n"
+		"waivers:\n  - { rule: g, owner: a, reason: b, expires: 2027-01-31 }\n",
+		"evidence that is missing cannot be waived");
+	refuses("version: 1\nrules:\n  g: { from: run, assert: steps > 1 }\n"
+		"waivers:\n  - { rule: g, at_most: 5, owner: a, reason: b, expires: 2027-01-31 }\n",
+		"its waiver has no limit");
 }
 
 /* ---- confirmation ------------------------------------------------------------------------- */
@@ -247,7 +296,7 @@ static void test_known_failure(void **state)
 #define TUNED                                                                                      \
 	RULES "profiles:\n"                                                                        \
 	      "  - match: serve-*\n"                                                               \
-	      "    rules: { share: { params: { limit: 25% } } }\n"                                 \
+	      "    rules: { share: { at_most: 25% } }\n"                                           \
 	      "  - label: team=v*\n"                                                               \
 	      "    rules: { share: { severity: warn } }\n"
 
@@ -286,7 +335,8 @@ static void test_tuning_mistakes(void **state)
 #define TUNE(what) RULES "profiles:\n  - { match: x, rules: { " what " } }\n"
 	refuses(TUNE("shar: { severity: off }"), "there is no rule 'shar' to change");
 	refuses(TUNE("share: { params: { limt: 1% } }"), "has no parameter 'limt'");
-	refuses(TUNE("share: { params: { limit: 1 ms } }"), "share.limit is a ratio");
+	refuses(TUNE("share: { at_most: 1 ms }"), "share.at_most.fail is a ratio");
+	refuses(TUNE("share: { at_least: 1% }"), "the limit of share is at_most");
 	refuses(TUNE("share: { assert: '1' }"), "not 'assert'");
 	refuses(RULES "profiles:\n  - rules: { share: { severity: off } }\n", "has match or label");
 	refuses(RULES "profiles:\n  - { mach: x, rules: {} }\n", "did you mean 'match'?");
@@ -296,11 +346,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_holds_on_its_last_day, fresh),
-		cmocka_unit_test_setup(test_has_a_ceiling, fresh),
+		cmocka_unit_test_setup(test_has_a_limit, fresh),
 		cmocka_unit_test_setup(test_expires, fresh),
 		cmocka_unit_test_setup(test_day_of_the_capture, fresh),
 		cmocka_unit_test_setup(test_speaks_of_its_rows_only, fresh),
-		cmocka_unit_test_setup(test_unknown_ceiling_excuses_nothing, fresh),
+		cmocka_unit_test_setup(test_limit_needs_a_value, fresh),
+		cmocka_unit_test_setup(test_places, fresh),
 		cmocka_unit_test_setup(test_unused, fresh),
 		cmocka_unit_test_setup(test_waiver_mistakes, fresh),
 		cmocka_unit_test_setup(test_fails_when_confirmed, fresh),
