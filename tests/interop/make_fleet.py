@@ -20,7 +20,7 @@ RULES = [
     ("matmul-roofline", "Matmuls run within 10% of their roofline"),
     ("copy-share", "Copies that only change a layout stay small"),
     ("exposed-communication", "Communication hides behind compute"),
-    ("idle-gaps", "The device does not wait for the host"),
+    ("idle", "The devices do not wait for the host"),
 ]
 COLUMNS = None
 
