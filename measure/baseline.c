@@ -285,6 +285,16 @@ static bool choose(struct choice *c, const struct tables *head, const struct bas
 	return true;
 }
 
+#define COMPARABLE STR("baseline-comparable")
+
+bool baseline_was_there(const struct tables *head)
+{
+	for (ptrdiff_t i = 0; i < table_count(head, quality); i++)
+		if (str_eq(table_rows(head, quality)[i].name, COMPARABLE))
+			return true;
+	return false;
+}
+
 /* More of them say nothing new: usually all differ in the same way. */
 enum { LEFT_MOST = 5 };
 
@@ -302,7 +312,7 @@ bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff
 		return false;
 	struct quality_row *row = table_new(head, quality, keep);
 	bool is_missing = !c.taken && c.missing == c.left_count && c.missing;
-	row->name = is_missing ? STR("baseline-found") : STR("baseline-comparable");
+	row->name = is_missing ? STR("baseline-found") : COMPARABLE;
 	row->ok = c.taken > 0;
 	row->detail = c.taken	     ? arena_fmt(keep, "%td of %td baselines match", c.taken,
 					       c.taken + c.left_count)

@@ -46,6 +46,9 @@ struct baseline {
 bool baseline_fits(const struct tables *head, const struct baseline *item, struct arena scratch,
 	struct diag *why);
 
+/* Whether there was something to compare with, alike or not; after baseline_compare. */
+bool baseline_was_there(const struct tables *head);
+
 /*
  * Fills deltas, the row "baseline-comparable" of quality and, against the first baseline that
  * matches, changes.  *ret is the first baseline that matches, or NULL when none does.  Where nothing

@@ -199,12 +199,14 @@ static void put_notes(struct page *p, const struct report *r, int verbose)
 {
 	const struct quality_row *rows = table_rows(&r->tables, quality);
 	ptrdiff_t checks = table_count(&r->tables, quality);
+	struct str told = comparison_missing(r); /* in the head */
 	bool any = false;
 	for (ptrdiff_t i = 0; i < checks + r->note_count; i++) {
 		bool is_check = i < checks;
 		const struct quality_row *q = &rows[i];
 		const struct report_note *n = &r->notes[i - checks];
-		if (is_check ? !q->detail.len || (q->ok != 0 && !verbose) : note_is_comparison(n))
+		if (is_check ? !q->detail.len || (q->ok != 0 && !verbose) || q->detail.p == told.p
+			     : note_is_comparison(n))
 			continue;
 		if (!any)
 			page_break(p);

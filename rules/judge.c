@@ -878,7 +878,9 @@ static bool judge_rule(struct session *s, ptrdiff_t index)
 			STR_ARG(rule->severity_origin.file), (long long)rule->severity_origin.line);
 		return true;
 	}
-	if (t.code->needs_baseline && !s->context->base && !table_count(s->tables, deltas)) {
+	bool is_asked = t.code->needs_baseline && s->context->is_compared;
+	if (t.code->needs_baseline && !is_asked && !s->context->base &&
+		!table_count(s->tables, deltas)) {
 		r->verdict = VERDICT_NOT_APPLICABLE;
 		r->reason = STR("there is no baseline to compare with (--baseline)");
 		return true;
@@ -889,13 +891,14 @@ static bool judge_rule(struct session *s, ptrdiff_t index)
 	if (!is_empty && (!judge_places(&t) || !each_row(&t, &t.code->subjects, judge_row)))
 		return false;
 	conclude(&t);
-	const struct rule_result *gate = closed_gate(s, rule, r->verdict != VERDICT_NOT_APPLICABLE);
+	const struct rule_result *gate =
+		closed_gate(s, rule, is_asked || r->verdict != VERDICT_NOT_APPLICABLE);
 	if (gate)
 		hold_up(&t, gate, first_claim);
 	for (ptrdiff_t i = 0; !gate && i < s->ret->waiver_count; i++)
 		if (str_eq(s->ret->waivers[i].waiver->rule.text, rule->name))
 			s->ret->waivers[i].judged = true;
-	r->is_demanded |= rule->required;
+	r->is_demanded |= rule->required || is_asked;
 	for (ptrdiff_t i = 0; i < s->context->judged_count; i++)
 		r->is_demanded |= str_eq(s->context->judged[i], rule->name);
 	r->finding_count = s->ret->finding_count - r->first_finding;

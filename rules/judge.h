@@ -60,6 +60,7 @@ struct sighting {
 /* What judging may know beside the tables of the run.  All zero: nothing. */
 struct judge_context {
 	const struct tables *base; /* of the baseline, as base_*; NULL: none */
+	bool is_compared;	   /* there were earlier runs, though none of them may be alike */
 	struct str today;	   /* "2027-01-31", for waivers; missing: the day of the capture */
 	bool has_previous;	   /* there was a report before */
 	const struct sighting *seen;

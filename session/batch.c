@@ -132,8 +132,9 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 		context.seen_count = previous_sightings(b->previous, shown, w->keep, &seen);
 	context.seen = seen;
 	bool ok = baselines_compare(
-			  &b->baselines, tables, shown, &w->scratch, &context.base, notes, err) &&
-		  judge(b->rules, tables, &context, &w->scratch, &judgement, err);
+		&b->baselines, tables, shown, &w->scratch, &context.base, notes, err);
+	context.is_compared = ok && baseline_was_there(tables);
+	ok = ok && judge(b->rules, tables, &context, &w->scratch, &judgement, err);
 	if (ok) {
 		report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
 		for (int id = 0; id < TABLE_COUNT && !b->keep_tables; id++)

@@ -45,7 +45,7 @@ class Nights:
     def path(self, name):
         return os.path.join(self.out, name)
 
-    def build(self, night, branch="main", slower=1.0, versions=None, **changes):
+    def build(self, night, branch="main", slower=1.0, versions=None, steps=14, **changes):
         """The run's directory.  Nights differ by half a percent up and down, as machines do."""
         start = FIRST + datetime.timedelta(days=night)
         wobble = (0.3, -0.5, 0.1, 0.4, -0.2, -0.4, 0.5, 0.0)[night % 8] / 100
@@ -56,7 +56,7 @@ class Nights:
                 "seed": 100 + night,
                 "run": start.strftime("%Y_%m_%d_%H_%M_%S"),
                 "job": {
-                    "steps": 14,
+                    "steps": steps,
                     "start_unix_ns": int(start.timestamp()) * 10**9,
                     "versions": versions or {},
                 },
@@ -253,6 +253,55 @@ def pinned_and_rolling(nights):
     expect("one is enough", verdicts(alone)["step-regression"][0] == "fail")
 
 
+REGRESSIONS = """\
+version: 1
+extends: recommended
+groups:
+  compute: { severity: off }
+  communication: { severity: off }
+  waiting: { severity: off }
+  memory: { severity: off }
+"""
+
+
+def one_is_enough(nights):
+    """One baseline fails a large slowdown and says why; a quiet night, and one of few steps, too."""
+    nights.rules = nights.path("regressions.yaml")
+    with open(nights.rules, "w", encoding="utf-8") as file:
+        file.write(REGRESSIONS)
+    first = recorded(nights, 1)[0]
+    _, status, _ = nights.check(nights.build(1, slower=1.185), "--baseline", first)
+    expect("18.5% slower fails", status == 1)
+    expect(nights.headline, "% more; that is beyond the noise: judged with an assumed noise of 1.0%"
+           in nights.headline)
+    _, status, _ = nights.check(nights.build(2), "--baseline", first)
+    expect("a quiet night passes", status == 0)
+    expect(nights.headline, "(one baseline shows none); less than" in nights.headline)
+    few, _, _ = nights.check(nights.build(3, slower=1.3, steps=6), "--baseline", first)
+    steps = table(few, "run")["steps"][0]
+    rows = table(few, "deltas")
+    expect(f"{steps} steps are judged: {rows}", steps <= 5 and few["verdict"] == "fail")
+    loud = nights.path("loud.yaml")
+    with open(loud, "w", encoding="utf-8") as file:
+        file.write(REGRESSIONS + "noise: { assumed: 10% }\n")
+    nights.rules = loud
+    _, status, _ = nights.check(nights.build(1, slower=1.185), "--baseline", first)
+    expect("noise: of the rule file", status == 4 and "noise of 10.0%" in nights.headline)
+
+
+def none_alike(nights):
+    """A named baseline on another chip: inconclusive, as the comparison was asked for."""
+    nights.rules = nights.path("regressions.yaml")
+    with open(nights.rules, "w", encoding="utf-8") as file:
+        file.write(REGRESSIONS)
+    odd = nights.build(0, chip={"name": "tpu-v6e"})
+    _, status, _ = nights.check(nights.build(1), "--baseline", odd)
+    expect(nights.headline, status == 4 and nights.headline.startswith("INCONCLUSIVE"))
+    asked = ("--store", nights.store, "--record", "--baseline", LAST5)
+    _, status, _ = nights.check(nights.build(1), *asked)
+    expect(nights.headline, status == 0 and "no earlier run to compare with" in nights.headline)
+
+
 def an_improvement(nights):
     """What became faster is told, and fails nothing."""
     recorded(nights, 6, slower=1.05)
@@ -416,6 +465,8 @@ CASES = [
     others_do_not_count,
     another_libtpu,
     pinned_and_rolling,
+    one_is_enough,
+    none_alike,
     an_improvement,
     change_of_state,
     unreadable_nights,
