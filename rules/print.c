@@ -190,6 +190,35 @@ static void put_places(struct out *o, const struct rule_places *p)
 	}
 }
 
+static void put_matters(struct out *o, const struct rule_param *matters)
+{
+	static const struct {
+		enum matter first, end;
+		const char *title, *names[3];
+	} parts[] = { { MATTER_WARN, MATTER_MEMORY_WARN, "    matters:\n",
+			      { "      warn", "      fail", "      together" } },
+		{ MATTER_MEMORY_WARN, MATTERS, "      memory:\n",
+			{ "        warn", "        fail", NULL } } };
+	bool is_any = false;
+
+	for (int p = 0; p < 2; p++) {
+		bool is_first = true;
+
+		for (int i = (int)parts[p].first; i < (int)parts[p].end; i++) {
+			if (!matters[i].text.p)
+				continue;
+			if (is_first && p && !is_any)
+				out_z(o, parts[0].title);
+			if (is_first)
+				out_z(o, parts[p].title);
+			is_first = false;
+			is_any = true;
+			put_text(o, str_from(parts[p].names[i - (int)parts[p].first]),
+				matters[i].text, &matters[i].origin, 0);
+		}
+	}
+}
+
 /* What takes more than a line; false for other keys. */
 static bool put_block(struct out *o, const struct rule_key *key, const void *entry)
 {
@@ -211,7 +240,7 @@ static bool put_block(struct out *o, const struct rule_key *key, const void *ent
 	} else if (key->type == KEY_PART && key->value == offsetof(struct rule, places)) {
 		put_places(o, value);
 	} else if (key->type == KEY_PART) {
-		put_numbers(o, key->name, value, MATTER_MEMORY_WARN);
+		put_matters(o, value);
 	} else if (key->type == KEY_RULES) {
 		out_fmt(o, "    %.*s: ", STR_ARG(key->name));
 		put_flow(o, *(const struct doc_node *const *)value);
