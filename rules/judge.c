@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "measure/diff.h"
 #include "rules/finding.h"
 #include "rules/profiles.h"
 #include "rules/weigh.h"
@@ -713,7 +714,8 @@ static void set_scale(struct trial *t)
 		const struct run_row *run = table_rows(tables, run);
 
 		/* Where waiting is no fault, costs are shares of the busy time. */
-		t->total_s = t->step_s = run->step_time_s;
+		t->total_s = t->step_s =
+			is_planned(tables) ? run->predicted_step_s : run->step_time_s;
 		if (str_eq(run->phase, STR("inference")) && run->busy_ratio > 0)
 			t->step_s *= run->busy_ratio;
 	}
