@@ -14,7 +14,7 @@
 #define MEASURE_COLUMNS_H
 
 /* Major: a column changed its meaning or went away.  Minor: a column came. */
-#define TABLES_VERSION "1.3"
+#define TABLES_VERSION "2.0"
 
 #define KIND_WORDS                                                                                 \
 	"unknown|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng|update|"  \
@@ -298,7 +298,6 @@
 		"running")                                                                         \
 	REAL(hidden_s, SECONDS, "per step and device: its share of the time behind compute")       \
 	REAL(exposed_share, RATIO, "exposed_s over the step time")                                 \
-	REAL(kind_exposed_share, RATIO, "of all collectives of its kind together")                 \
 	REAL(expected_lo_s, SECONDS, "expected time, most favourable topology")                    \
 	REAL(expected_hi_s, SECONDS,                                                               \
 		"expected time, least favourable topology and attainable rate")                    \

@@ -242,14 +242,6 @@ void fill_collectives(struct measured *m)
 	regathers_count(all, subjects, rows);
 	if (rows > 1)
 		qsort(all, (size_t)rows, sizeof(*all), collective_cmp);
-	/* Many layers spread one mistake over many gathers: the sum by kind shows it. */
-	for (ptrdiff_t i = 0; i < rows; i++) {
-		double sum = 0;
-		for (ptrdiff_t k = 0; k < rows; k++)
-			if (str_eq(all[k].kind, all[i].kind) && !isnan(all[k].exposed_share))
-				sum += all[k].exposed_share;
-		all[i].kind_exposed_share = isnan(all[i].exposed_share) ? (double)NAN : sum;
-	}
 }
 
 /* ---- transfers ------------------------------------------------------------------------------- */

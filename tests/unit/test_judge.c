@@ -1491,7 +1491,7 @@ static void messages_of_builtin_rules(void **state)
 	(void)state;
 	assert_true(ruleset_load(engine, NULL, STR("recommended"), NULL, &keep, &set, &err));
 	judge_builtin(DOT "lo_s=1e-3 attainable_s=0.4e-3 t_math_s=0.4e-3\n" GATHER
-			  "exposed_s=6e-3 exposed_share=0.45 kind_exposed_share=0.5\n");
+			  "exposed_s=6e-3 exposed_share=0.45\n");
 	assert_true(str_contains(finding("matmul-roofline", "ffn")->message,
 		STR("takes 1.00 ms where 400 us is attainable")));
 	assert_str(finding("oversized-all-gather", "demo")->places[0].name, "ag.1");

@@ -331,7 +331,6 @@ static void a_pair_spans_from_start_to_done(void **state)
 	assert_number(c->hidden_s, 48 * US);
 	assert_number(c->exposed_s, 32 * US);
 	assert_number(c->exposed_share, 32. / 200);
-	assert_number(c->kind_exposed_share, 32. / 200);
 	assert_number(c->done_waits, 1);
 	assert_number(c->transfer_s, 80 * US);
 	assert_number(c->wait_s, 0);
@@ -596,7 +595,6 @@ static void one_array_gathered_thrice(void **state)
 	assert_number(xrun_collective(&run, "all-gather.5")->regathers, 3);
 	assert_number(xrun_collective(&run, "all-gather.6")->regathers, 1);
 	assert_number(xrun_collective(&run, "all-gather.6")->exposed_share, 10. / 200);
-	assert_number(xrun_collective(&run, "all-gather.6")->kind_exposed_share, 40. / 200);
 }
 
 /* S(5) is the host's memory, S(1) the core's own. */
