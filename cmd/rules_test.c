@@ -55,9 +55,12 @@ static void add_case(struct tester *t, const struct fixture *f, struct str wrong
 	struct str title = arena_fmt(keep, "%.*s: %.*s", STR_ARG(f->rule),
 		STR_ARG(f->name.p ? f->name : verdict_name(f->expect)));
 	enum verdict verdict = wrong.p ? VERDICT_FAIL : VERDICT_PASS;
-	r->results[r->result_count++] = (struct report_rule){
-		.name = title, .title = title, .verdict = verdict, .breaks = wrong.p != NULL
-	};
+	r->results[r->result_count++] = (struct report_rule){ .name = title,
+		.title = title,
+		.verdict = verdict,
+		.number = NO_NUMBER,
+		.cost = NAN,
+		.breaks = wrong.p != NULL };
 	if (!wrong.p)
 		return;
 	t->failed++;

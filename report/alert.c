@@ -18,45 +18,6 @@ struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes)
 	return arena_fmt(keep, "%.*s%.*s", STR_ARG(str_head(clean, end)), STR_ARG(dots));
 }
 
-/* ---- names that stay ------------------------------------------------------------------------- */
-
-/* The profiler's "2026_03_14_09_26_53", also as "20260314-092653": digits, and marks between. */
-static bool is_date(struct str name)
-{
-	ptrdiff_t digits = 0;
-	for (ptrdiff_t i = 0; i < name.len; i++) {
-		bool digit = name.p[i] >= '0' && name.p[i] <= '9';
-		if (!digit && str_find_char(STR("_-.:T"), name.p[i]) < 0)
-			return false;
-		digits += digit;
-	}
-	return digits >= 8;
-}
-
-/* "logs" of "logs/plugins/profile/NAME/host.xplane.pb", which the profiler made of it. */
-static struct str stable_path(struct str path)
-{
-	ptrdiff_t added = str_find(path, STR("/plugins/profile"));
-	ptrdiff_t slash = str_rfind_char(path, '/');
-	if (added > 0)
-		return str_head(path, added);
-	if (str_ends(path, STR(".xplane.pb")) && slash > 0)
-		path = str_head(path, slash);
-	slash = str_rfind_char(path, '/');
-	return slash > 0 && is_date(str_from_offset(path, slash + 1)) ? str_head(path, slash)
-								      : path;
-}
-
-/* The run's name is the workload's only where a job file says so; else it is a folder's. */
-struct str workload_of(const struct report *r, struct arena *keep)
-{
-	struct str name = text_clean(keep, fact_text(r, STR("name")));
-	struct str path = stable_path(text_clean(keep, r->profile));
-	if (name.len && fact_text(r, STR("labels")).p)
-		return name;
-	return path.len ? path : STR("unnamed");
-}
-
 /* ---- places ---------------------------------------------------------------------------------- */
 
 /* A path that a repository may hold: relative, not upwards, no drive and no "<string>". */
@@ -85,7 +46,7 @@ static void set_place(struct alert *a, struct arena *keep)
 		a->line = is_line(a->finding->source_line) ? (int64_t)a->finding->source_line : 0;
 		return;
 	}
-	file = stable_path(text_clean(keep, a->report->profile));
+	file = report_workload(text_clean(keep, a->report->profile), MISSING);
 	while (str_take(&file, STR("/")) || str_take(&file, STR("./")) ||
 		str_take(&file, STR("../")))
 		;

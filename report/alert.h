@@ -50,12 +50,6 @@ struct alerts alerts_waived(const struct report_set *set, struct arena *keep);
 /* Message, cost, and the place when `in_source` does not tell it: all that one line can say. */
 struct str alert_text(const struct alert *a, struct arena *keep);
 
-/*
- * What a report is of, the same from run to run: the workload that a job file names, else the
- * profile's path without the folders and dates that the profiler adds.
- */
-struct str workload_of(const struct report *r, struct arena *keep);
-
 /* Cut at a character within `bytes`, with "..." when cut. */
 struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes);
 

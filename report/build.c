@@ -73,6 +73,7 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 	ret->why = own(keep, rule->why.text);
 	ret->value = f->value;
 	ret->bytes = f->bytes;
+	ret->of_window = f->of_window;
 	ret->gain_s = f->gain_s;
 	ret->claimed_s = f->claimed_s;
 	ret->source_file = own(keep, f->source_file);

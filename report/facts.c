@@ -19,36 +19,6 @@ static struct str path_base(struct str path)
 	return str_from_offset(path, str_rfind_char(path, '/') + 1);
 }
 
-static struct str path_parent(struct str path)
-{
-	ptrdiff_t slash = str_rfind_char(path, '/');
-	return slash > 0 ? str_head(path, slash) : STR(".");
-}
-
-static bool is_run_name(struct str name)
-{
-	int64_t ns;
-	return when_parse_run(name, &ns);
-}
-
-/* The directory whose captures these are: without the run and what JAX lays above it. */
-static struct str workload_dir(struct str profile, struct str name)
-{
-	struct str dir = profile;
-	if (is_run_name(path_base(dir)) || (name.len && str_eq(path_base(dir), name)))
-		dir = path_parent(dir);
-	if (str_ends(dir, STR("/plugins/profile")))
-		dir = path_parent(path_parent(dir));
-	return dir;
-}
-
-/* The run's name is its directory's, unless the job file gave it another. */
-struct str report_workload(struct str profile, struct str name)
-{
-	bool is_own = name.len && !is_run_name(name) && !str_eq(path_base(profile), name);
-	return is_own ? name : workload_dir(profile, name);
-}
-
 /* Always written the same way. */
 struct str report_moment(
 	struct str profile, struct str name, struct str captured, struct arena *keep)
@@ -137,6 +107,12 @@ static void take_rules(const struct report *r, struct arena *keep, struct run_fa
 		rule->reason = reason_of(result, keep);
 		rule->closed_gate = result->closed_gate;
 		rule->subjects = result->subjects;
+		rule->rule_group = result->group;
+		rule->value = result->number.value;
+		rule->warn_limit = result->number.warn_limit;
+		rule->fail_limit = result->number.fail_limit;
+		rule->warn_headroom = result->number.warn_headroom;
+		rule->fail_headroom = result->number.fail_headroom;
 		take_findings(r, result, rule);
 	}
 }

@@ -12,10 +12,9 @@ void report_facts(const struct report *r, struct str judge, struct str tool, str
 	struct run_facts *ret);
 
 /*
- * What facts call the workload of a run of that name, and when it was captured: by the profile's
- * own word, which may be missing, else by its directory's name.  Missing when nothing tells it.
+ * When a run of that name was captured: by the profile's own word, which may be missing, else by
+ * its directory's name.  Missing when nothing tells it.
  */
-struct str report_workload(struct str profile, struct str name);
 struct str report_moment(
 	struct str profile, struct str name, struct str captured, struct arena *keep);
 

@@ -222,6 +222,11 @@ static void put_properties(
 	open_element(j, "properties");
 	property(j, "verdict", verdict_name(rule->verdict));
 	property(j, "title", rule->title);
+	number_property(j, "value", rule->number.value);
+	number_property(j, "warn_limit", rule->number.warn_limit);
+	number_property(j, "fail_limit", rule->number.fail_limit);
+	number_property(j, "warn_headroom", rule->number.warn_headroom);
+	number_property(j, "fail_headroom", rule->number.fail_headroom);
 	if (f) {
 		property(j, "subject", f->subject);
 		property(j, "scope", f->scope);

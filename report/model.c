@@ -26,6 +26,60 @@ enum verdict verdict_by_name(struct str name)
 	return v;
 }
 
+/* ---- what it is of --------------------------------------------------------------------------- */
+
+static struct str path_base(struct str path)
+{
+	return str_from_offset(path, str_rfind_char(path, '/') + 1);
+}
+
+static struct str path_parent(struct str path)
+{
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	return slash > 0 ? str_head(path, slash) : path;
+}
+
+/* The profiler's "2026_03_14_09_26_53", also as "20260314-092653": digits, and marks between. */
+static bool is_date(struct str name)
+{
+	ptrdiff_t digits = 0;
+	for (ptrdiff_t i = 0; i < name.len; i++) {
+		bool digit = name.p[i] >= '0' && name.p[i] <= '9';
+		if (!digit && str_find_char(STR("_-.:T"), name.p[i]) < 0)
+			return false;
+		digits += digit;
+	}
+	return digits >= 8;
+}
+
+/* "logs" of "logs/plugins/profile/NAME/host.xplane.pb", which the profiler made of it. */
+static struct str stable_path(struct str path)
+{
+	ptrdiff_t added = str_find(path, STR("/plugins/profile"));
+	if (added > 0)
+		return str_head(path, added);
+	if (str_ends(path, STR(".xplane.pb")) || str_ends(path, STR(".trace.json.gz")) ||
+		str_ends(path, STR(".trace.json")))
+		path = path_parent(path);
+	return is_date(path_base(path)) ? path_parent(path) : path;
+}
+
+/* The run's name is its directory's, unless the job file gave it another. */
+struct str report_workload(struct str profile, struct str name)
+{
+	struct str path = stable_path(profile), file = path_parent(profile);
+	bool is_own = name.len && !is_date(name) && !str_eq(path_base(profile), name) &&
+		      !str_eq(path_base(file), name) && !str_eq(path_base(path), name);
+	return is_own ? name : path;
+}
+
+struct str workload_of(const struct report *r, struct arena *keep)
+{
+	struct str name = text_clean(keep, fact_text(r, STR("name")));
+	struct str workload = report_workload(text_clean(keep, r->profile), name);
+	return workload.len ? workload : STR("unnamed");
+}
+
 void *table_row(const struct table_def *def, const struct table *t, ptrdiff_t index)
 {
 	assert(index >= 0 && index < t->count);

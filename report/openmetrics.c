@@ -171,6 +171,44 @@ static void put_counts(struct series *s)
 		}
 }
 
+/* The number that each rule limits, its limits, and how much of them is left. */
+static const struct rule_metric {
+	struct str name;
+	const char *level; /* or NULL */
+	ptrdiff_t offset;  /* in struct rule_number */
+	const char *meaning;
+} rule_metrics[] = {
+	{ STR_INIT("rooflint_rule_value"), NULL, offsetof(struct rule_number, value),
+		"the number that a rule limits, of its worst subject, in base units" },
+	{ STR_INIT("rooflint_rule_limit"), "warn", offsetof(struct rule_number, warn_limit),
+		"where a rule warns, and where it fails" },
+	{ STR_INIT("rooflint_rule_limit"), "fail", offsetof(struct rule_number, fail_limit), NULL },
+	{ STR_INIT("rooflint_rule_headroom"), "warn", offsetof(struct rule_number, warn_headroom),
+		"share of the limit that is left, as what it costs matters; below 0: beyond it" },
+	{ STR_INIT("rooflint_rule_headroom"), "fail", offsetof(struct rule_number, fail_headroom),
+		NULL },
+};
+
+static void put_rule_numbers(struct series *s, const struct rule_metric *m)
+{
+	if (m->meaning)
+		put_family(s, m->name, NULL, str_from(m->meaning));
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		for (ptrdiff_t k = 0; k < s->items[i]->result_count; k++) {
+			const struct report_rule *rule = &s->items[i]->results[k];
+			const char *number = (const char *)&rule->number + m->offset;
+			double value = *(const double *)(const void *)number;
+			if (!isfinite(value) || isnan(rule->number.value) ||
+				rule_of(s->items[i], rule->name) != rule)
+				continue;
+			struct out *more = out_memory(s->keep);
+			put_label(more, "rule", rule->name, s->keep);
+			if (m->level)
+				put_label(more, "level", str_from(m->level), s->keep);
+			put_sample(s, i, m->name, more, value);
+		}
+}
+
 static void put_rule_gains(struct series *s)
 {
 	struct str name = STR("rooflint_rule_gain_seconds");
@@ -205,6 +243,8 @@ void report_openmetrics(const struct report_set *set, struct arena *keep, struct
 	put_counts(&s);
 	for (ptrdiff_t i = 0; i < run->column_count; i++)
 		put_fact(&s, &run->columns[i]);
+	for (size_t i = 0; i < sizeof(rule_metrics) / sizeof(rule_metrics[0]); i++)
+		put_rule_numbers(&s, &rule_metrics[i]);
 	put_rule_gains(&s);
 	put_family(&s, left_out, NULL, STR("profiles beyond the most that this file holds"));
 	out_fmt(out, "%.*s %td\n", STR_ARG(left_out), set->count - s.count);

@@ -225,8 +225,14 @@ struct str prose_cost(const struct report *r, const struct group *g, struct aren
 {
 	const struct report_finding *f = g->items[0];
 	struct out *o = out_memory(keep);
+	double step_s = fact_real(r, STR("step_time_s"));
+	if (f->of_window && f->claimed_s > 0 && step_s > 0)
+		return arena_fmt(keep, "up to %.*s of the window, outside the steps",
+			STR_ARG(unit_text(keep, f->claimed_s / step_s, UNIT_RATIO)));
 	if (isnan(f->gain_s))
-		return MISSING;
+		return f->bytes > 0 ? arena_fmt(keep, "up to %.*s of memory",
+					      STR_ARG(unit_text(keep, f->bytes, UNIT_BYTES)))
+				    : MISSING;
 	out_str(o, f->gain_s > 0 ? prose_gain(r, f->gain_s, keep) : STR("no step time of its own"));
 	if (counted_elsewhere(f) > 0)
 		out_fmt(o, "; %.*s more are covered by other findings",

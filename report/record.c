@@ -128,6 +128,8 @@ static const struct record_field finding_fields[] = {
 	FIELD(TEXT, report_finding, message, "what is wrong"),
 	FIELD(REAL, report_finding, value, "the number that is limited, in the rule's unit"),
 	FIELD(REAL, report_finding, bytes, "of memory that it would give back"),
+	FIELD(FLAG, report_finding, of_window,
+		"work outside the steps: claimed_s is for as much of the window as a step lasts"),
 	FIELD(REAL, report_finding, gain_s, "seconds per step credited to this finding"),
 	FIELD(REAL, report_finding, claimed_s, "the same before each second was credited once"),
 	FIELD(TEXT, report_finding, source_file, "where to look"),

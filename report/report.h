@@ -46,6 +46,7 @@ struct report_finding {
 	ptrdiff_t evidence_count;
 	double gain_s, claimed_s; /* NaN when the rule gives none */
 	double bytes;		  /* of memory, instead */
+	bool of_window; /* it is of work outside the steps: what it claims is a share of the window */
 	struct str source_file, scope;
 	double source_line;
 	struct str missing;
@@ -107,6 +108,14 @@ struct report {
 
 /* "RL202"; missing for none.  And back; DIAG_NONE for another text. */
 struct str diag_name(enum diag_id id, struct arena *keep);
+/*
+ * What a run is one of, the same from night to night, and of a file and its directory: the workload
+ * that a job file names, else the profile's path without the file, the folders and the dates that
+ * the profiler adds.
+ */
+struct str report_workload(struct str profile, struct str name);
+struct str workload_of(const struct report *r, struct arena *keep); /* clean, never empty */
+
 enum diag_id diag_by_name(struct str name);
 /* VERDICT_ERROR for a word that is not a verdict. */
 enum verdict verdict_by_name(struct str name);

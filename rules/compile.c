@@ -76,6 +76,21 @@ static sqlite3_stmt *prepare_alone(struct engine *e, const struct table_def *row
 	return stmt;
 }
 
+/* The columns of the run that the rows have none of stand beside each row. */
+static struct str source_with(
+	const struct listing *l, const struct reads *of_run, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+
+	if (!of_run->count)
+		return l->source;
+	out_fmt(o, "%.*s LEFT JOIN (SELECT ", STR_ARG(l->source));
+	for (ptrdiff_t i = 0; i < of_run->count; i++)
+		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(of_run->items[i].column->name));
+	out_z(o, " FROM run)");
+	return out_text(o);
+}
+
 /*
  * Whether SQLite takes the expression by itself; adds what it reads.  In a WHERE it may not be an
  * aggregate of the rows.
@@ -83,7 +98,8 @@ static sqlite3_stmt *prepare_alone(struct engine *e, const struct table_def *row
 static bool try_alone(struct engine *e, const struct listing *l, const struct expression *x,
 	struct reads *reads, struct arena *keep, struct sql_fault *fault)
 {
-	struct str before = arena_fmt(keep, "SELECT 1 FROM %.*s WHERE (", STR_ARG(l->from));
+	struct str before = arena_fmt(
+		keep, "SELECT 1 FROM %.*s WHERE (", STR_ARG(source_with(l, &x->of_run, keep)));
 	sqlite3_stmt *stmt = prepare_alone(e, l->rows, before, x->text, reads, keep, fault);
 
 	sqlite3_finalize(stmt);
@@ -254,7 +270,6 @@ static bool open_listing(struct compiler *c, struct listing *l, const struct tab
 	l->is_select = !from;
 	l->source = from ? from->name
 			 : arena_fmt(c->keep, "(%.*s\n) AS subject", STR_ARG(select->text));
-	l->from = l->source;
 	if (!from && !look_at_select(c, l, select, &fault))
 		return rule_fault(c, key, &select->origin, &fault);
 	find_columns(l);
@@ -274,12 +289,14 @@ static bool check(struct compiler *c, struct listing *l, struct expression *x, e
 		.param_count = rule->param_count,
 		.uses = arena_make(c->keep, bool, rule->param_count + 1),
 		.reads = l->is_select ? &of_row : NULL,
-		.run = l->rows == &table_defs[TABLE_run] ? NULL : &l->of_run,
+		.run = l->rows == &table_defs[TABLE_run] ? NULL : &x->of_run,
 		.has_subquery = &x->has_subquery,
 		.dimension = &x->dimension };
 
 	bool ok = check_expression(x->text, &names, want, c->keep, fault);
 	x->uses = names.uses;
+	for (ptrdiff_t i = 0; i < x->of_run.count; i++)
+		reads_add(&l->of_run, c->keep, x->of_run.items[i].table, x->of_run.items[i].column);
 	for (ptrdiff_t i = 0; i < rule->param_count; i++)
 		rule->params[i].used |= x->uses[i];
 	c->code->is_backstop |= x->uses[PARAM_EXPLAINED];
@@ -543,20 +560,6 @@ static bool is_joining(struct str sql, struct arena scratch)
 	return found;
 }
 
-/* The columns of the run that the rows have none of stand beside each row. */
-static void put_run_in_reach(struct compiler *c, struct listing *l)
-{
-	struct out *o = out_memory(c->keep);
-
-	if (!l->of_run.count)
-		return;
-	out_fmt(o, "%.*s LEFT JOIN (SELECT ", STR_ARG(l->source));
-	for (ptrdiff_t i = 0; i < l->of_run.count; i++)
-		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(l->of_run.items[i].column->name));
-	out_z(o, " FROM run)");
-	l->from = out_text(o);
-}
-
 /* Rows whose `where` is false are left out; those where it is unknown stay. */
 static struct str write_statement(struct compiler *c, struct listing *l)
 {
@@ -584,7 +587,7 @@ static void prepare_listing(struct compiler *c, struct listing *l)
 	struct sql_fault fault, of_part;
 	bool is_told = false;
 
-	put_run_in_reach(c, l);
+	l->from = source_with(l, &l->of_run, c->keep);
 	for (int i = 0; i < l->result_count; i++)
 		l->is_joining |= is_joining(l->all[i]->text, *c->keep);
 	l->is_joining |= l->is_select && is_joining(l->source, *c->keep);

@@ -16,13 +16,14 @@
 struct expression {
 	const struct rule_text *source; /* where it is written; NULL: the rule has no such one */
 	struct str text;
-	ptrdiff_t at;	    /* of the text in its source */
-	const char *key;    /* of the rule, for messages */
-	int result;	    /* its column, counted from first_result */
-	bool is_extra;	    /* of a text, or the condition of one */
-	int extra;	    /* which of the extras */
-	struct reads reads; /* see expression_reads */
-	bool is_asked;	    /* whether `reads` is filled */
+	ptrdiff_t at;	     /* of the text in its source */
+	const char *key;     /* of the rule, for messages */
+	int result;	     /* its column, counted from first_result */
+	bool is_extra;	     /* of a text, or the condition of one */
+	int extra;	     /* which of the extras */
+	struct reads reads;  /* see expression_reads */
+	struct reads of_run; /* columns of the run that it speaks of, which its rows have none of */
+	bool is_asked;	     /* whether `reads` is filled */
 	bool has_subquery;
 	bool is_wrong; /* its mistake was told of */
 	bool *uses;    /* for each parameter of the rule */
@@ -43,7 +44,7 @@ struct listing {
 	int first_result, result_count, cap;
 	struct expression **all; /* by result */
 	struct expression *where;
-	struct reads of_run; /* columns of the run that its expressions speak of */
+	struct reads of_run; /* of all its expressions */
 	bool is_joining;     /* it makes long texts, which costs */
 	/* Columns of `rows` that say what and where a subject is; NULL when it has none such. */
 	const struct column *key, *name, *family, *kind, *scope, *source_file, *source_line,

@@ -81,6 +81,11 @@ struct str verdict_name(enum verdict v)
 	return v <= VERDICT_ERROR ? names[v] : STR("");
 }
 
+bool verdict_is_judged(enum verdict v)
+{
+	return v == VERDICT_PASS || v == VERDICT_FAIL || v == VERDICT_WARN || v == VERDICT_WAIVED;
+}
+
 /* ---- a statement's results ---------------------------------------------------------------- */
 
 enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
@@ -554,7 +559,7 @@ static void judge_row(struct trial *t)
 
 /* ---- findings ----------------------------------------------------------------------------- */
 
-static void add_claim(struct trial *t, const struct weighed *w, const struct finding *f)
+static void add_claim(struct trial *t, const struct weighed *w, struct finding *f)
 {
 	struct session *s = t->s;
 	const struct listing *l = &t->code->subjects;
@@ -562,6 +567,7 @@ static void add_claim(struct trial *t, const struct weighed *w, const struct fin
 	struct str role = row_text(l->role, w->subject->row, s->keep);
 	bool is_step = !role.p || str_eq(role, STR("step"));
 
+	f->of_window = !is_step;
 	if (!isnan(f->claimed_s) && is_step)
 		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
 			(struct claim){ .finding = s->ret->finding_count - 1,
@@ -736,6 +742,18 @@ static void set_scale(struct trial *t)
 			    (t->code->assert.source || limit_of(rule, PARAM_FAIL)->text.p);
 }
 
+/* Nothing is known but the limits. */
+static void number_clear(struct trial *t)
+{
+	struct rule_number *n = &t->result->number;
+
+	*n = NO_NUMBER;
+	n->unit = t->code->unit;
+	n->at_least = t->rule->at_least;
+	n->warn_limit = limit_of(t->rule, PARAM_WARN)->value;
+	n->fail_limit = limit_of(t->rule, PARAM_FAIL)->value;
+}
+
 /* How much of the limit is left, as a share of it. */
 static double headroom(const struct rule *rule, double number, double limit)
 {
@@ -750,12 +768,7 @@ static void set_number(struct trial *t)
 	const struct rule *rule = t->rule;
 	const struct arena *keep = t->s->keep;
 
-	n->unit = t->code->unit;
-	n->at_least = rule->at_least;
-	n->warn_limit = limit_of(rule, PARAM_WARN)->value;
-	n->fail_limit = limit_of(rule, PARAM_FAIL)->value;
 	n->value = weigh_number(t->items, t->count, &t->scale, 0, false, *keep);
-	n->warn = n->fail = NAN;
 	if (!isnan(n->warn_limit) || !isnan(n->fail_limit))
 		n->warn = weigh_number(t->items, t->count, &t->scale, t->scale.warn, false, *keep);
 	if (!isnan(n->fail_limit))
@@ -850,8 +863,7 @@ static void hold_up(struct trial *t, const struct rule_result *gate, ptrdiff_t f
 	s->ret->finding_count = r->first_finding;
 	s->claim_count = first_claim;
 	r->verdict = VERDICT_INCONCLUSIVE;
-	r->number = (struct rule_number){ t->code->unit, t->rule->at_least, NAN, NAN, NAN,
-		r->number.warn_limit, r->number.fail_limit, NAN, NAN };
+	number_clear(t);
 	r->cost = NAN;
 	r->let_be = 0;
 	r->closed_gate = gate->rule->name;
@@ -868,12 +880,10 @@ static bool judge_rule(struct session *s, ptrdiff_t index)
 	};
 	ptrdiff_t first_claim = s->claim_count;
 
-	*r = (struct rule_result){ .rule = rule,
-		.first_finding = s->ret->finding_count,
-		.cost = NAN,
-		.number = { t.code->unit, rule->at_least, NAN, NAN, NAN,
-			rule->params[PARAM_WARN].value, rule->params[PARAM_FAIL].value, NAN,
-			NAN } };
+	*r = (struct rule_result){
+		.rule = rule, .first_finding = s->ret->finding_count, .cost = NAN
+	};
+	number_clear(&t);
 	if (rule->severity == SEVERITY_OFF) {
 		r->verdict = VERDICT_OFF;
 		r->reason = arena_fmt(s->keep, "switched off in %.*s, line %lld",

@@ -16,6 +16,8 @@
 #ifndef RULES_JUDGE_H
 #define RULES_JUDGE_H
 
+#include <math.h>
+
 #include "measure/tables.h"
 #include "rules/ruleset.h"
 
@@ -31,6 +33,7 @@ enum verdict {
 	VERDICT_ERROR, /* of a profile that could not be read; no rule has it */
 };
 struct str verdict_name(enum verdict v); /* "pass", "fail", "not-applicable" ... */
+bool verdict_is_judged(enum verdict v);	 /* it speaks of the program: pass, fail, warn, waived */
 
 struct evidence {
 	struct str column;
@@ -86,6 +89,7 @@ struct finding {
 	double gain_s;	  /* credited seconds per step, NaN when the rule gives none */
 	double claimed_s; /* before crediting each second once */
 	double bytes;	  /* that it would give back; NaN: none, or not known */
+	bool of_window; /* work outside the steps: claimed for as much of the window as a step lasts */
 	const struct found_place *places; /* what makes up the value, the largest first */
 	ptrdiff_t place_count;
 	struct str source_file, scope; /* where to look; missing when unknown */
@@ -111,6 +115,9 @@ struct rule_number {
 	double warn_limit, fail_limit;	     /* NaN: none */
 	double warn_headroom, fail_headroom; /* share of the limit that is left; < 0: beyond it */
 };
+
+/* Of a rule that has none. */
+#define NO_NUMBER ((struct rule_number){ UNIT_NONE, false, NAN, NAN, NAN, NAN, NAN, NAN, NAN })
 
 struct rule_result {
 	const struct rule *rule;

@@ -121,6 +121,7 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	struct diag_list *notes = arena_make(&w->scratch, struct diag_list, 1);
 	struct judge_context context = { .today = b->today, .has_previous = b->previous != NULL };
 	struct sighting *seen = NULL;
+	struct list judged = { NULL, 0, 0 };
 	struct judgement judgement;
 	struct report r;
 	struct measured *m =
@@ -131,9 +132,15 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	if (b->previous)
 		context.seen_count = previous_sightings(b->previous, shown, w->keep, &seen);
 	context.seen = seen;
+	if (b->previous)
+		previous_judged(b->previous, shown, &w->scratch, &judged);
 	bool ok = baselines_compare(
-		&b->baselines, tables, shown, &w->scratch, &context.base, notes, err);
+			  &b->baselines, tables, shown, &w->scratch, &context.base, notes, err) &&
+		  (!context.base ||
+			  baseline_judged(b->rules, context.base, &w->scratch, &judged, err));
 	context.is_compared = ok && baseline_was_there(tables);
+	context.judged = judged.items;
+	context.judged_count = judged.count;
 	ok = ok && judge(b->rules, tables, &context, &w->scratch, &judgement, err);
 	if (ok) {
 		report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);

@@ -326,6 +326,8 @@ static void add_state(struct looking *l, const struct report *now, const struct 
 	r->results = arena_make(l->keep, struct report_rule, f->item_count);
 	for (ptrdiff_t i = 0; i < f->item_count; i++)
 		r->results[r->result_count++] = (struct report_rule){
+			.number = NO_NUMBER,
+			.cost = NAN,
 			.name = arena_str(l->keep, f->items[i].rule),
 			.verdict = verdict_by_name(f->items[i].verdict),
 		};

@@ -112,6 +112,8 @@ bool load_judge(struct engine *engine, const struct rule_settings *rule,
 		!load_options(read, threads, keep, options, err))
 		return false;
 	options->measure.costs = &rules->costs;
+	if (!options->measure.step.p)
+		options->measure.step = rules->step.text;
 	return true;
 }
 

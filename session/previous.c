@@ -16,14 +16,20 @@ bool report_load(struct str path, struct arena *keep, struct report_set *ret, st
 	return ok;
 }
 
-ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
-	struct arena *keep, struct sighting **ret)
+/* The one of its name, or the only one there is, since names hold dates; NULL: there is none. */
+static const struct report *previous_report(const struct report_set *previous, struct str profile)
 {
 	const struct report *r = previous->count == 1 ? previous->items : NULL;
 	for (ptrdiff_t i = previous->count - 1; i >= 0; i--)
 		if (str_eq(previous->items[i].profile, profile))
 			r = &previous->items[i];
-	r = r && !r->error.p ? r : NULL;
+	return r && !r->error.p ? r : NULL;
+}
+
+ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
+	struct arena *keep, struct sighting **ret)
+{
+	const struct report *r = previous_report(previous, profile);
 	struct sighting *seen = arena_make(keep, struct sighting, r ? r->finding_count : 0);
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; r && i < r->finding_count; i++) {
@@ -36,4 +42,28 @@ ptrdiff_t previous_sightings(const struct report_set *previous, struct str profi
 	}
 	*ret = seen;
 	return count;
+}
+
+void previous_judged(
+	const struct report_set *previous, struct str profile, struct arena *keep, struct list *ret)
+{
+	const struct report *r = previous_report(previous, profile);
+	for (ptrdiff_t i = 0; r && i < r->result_count; i++)
+		if (verdict_is_judged(r->results[i].verdict))
+			*arena_push(keep, ret->items, ret->count, ret->cap) = r->results[i].name;
+}
+
+bool baseline_judged(const struct ruleset *rules, const struct tables *base, struct arena *keep,
+	struct list *ret, struct diag *err)
+{
+	const struct judge_context alone = { 0 };
+	struct tables tables = *base; /* judging takes them as its own */
+	struct judgement j;
+	if (!judge(rules, &tables, &alone, keep, &j, err))
+		return false;
+	for (ptrdiff_t i = 0; i < j.result_count; i++)
+		if (verdict_is_judged(j.results[i].verdict))
+			*arena_push(keep, ret->items, ret->count, ret->cap) =
+				j.results[i].rule->name;
+	return true;
 }

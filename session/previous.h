@@ -18,4 +18,13 @@ bool report_load(struct str path, struct arena *keep, struct report_set *ret, st
 ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
 	struct arena *keep, struct sighting **ret);
 
+/*
+ * Rules that the last report on the profile, or the baseline, could judge: that one of them is open
+ * now is news.  Names are appended.
+ */
+void previous_judged(const struct report_set *previous, struct str profile, struct arena *keep,
+	struct list *ret);
+bool baseline_judged(const struct ruleset *rules, const struct tables *base, struct arena *keep,
+	struct list *ret, struct diag *err);
+
 #endif

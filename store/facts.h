@@ -19,7 +19,7 @@
 #include "measure/tables.h"
 
 /* Major: a column changed its meaning or went away.  Minor: a column came. */
-#define FACTS_VERSION "1.0"
+#define FACTS_VERSION "1.1"
 
 /* In the records of the run and of each of its rules. */
 #define FACT_IDENTITY(TEXT, REAL)                                                                  \
@@ -81,9 +81,15 @@
 /* In the record of a rule.  Rules that are off have none. */
 #define FACT_RULE(TEXT, REAL)                                                                      \
 	TEXT(rule, 0, "name of the rule")                                                          \
+	TEXT(rule_group, 0, "what it is about")                                                    \
 	TEXT(title, 0, "what it demands")                                                          \
 	TEXT(reason, 0, "why it was not judged")                                                   \
 	TEXT(closed_gate, 0, "the gate that kept it from being judged")                            \
+	REAL(value, NONE, "the number that it limits, of its worst subject, in base units")        \
+	REAL(warn_limit, NONE, "where it warns")                                                   \
+	REAL(fail_limit, NONE, "where it fails")                                                   \
+	REAL(warn_headroom, RATIO, "share of that limit that is left, as what it costs matters")   \
+	REAL(fail_headroom, RATIO, "the same of the failure's")                                    \
 	REAL(subjects, COUNT, "what it was asked of")                                              \
 	REAL(findings, COUNT, "of them that did not pass")                                         \
 	TEXT(message, 0, "what is wrong with the costliest of them")                               \

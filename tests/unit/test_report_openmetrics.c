@@ -64,6 +64,7 @@ static void test_same_names(void **state)
 		demo_report(&keep) };
 	struct report_set set = { items, COUNT_OF(items), STR("0.1.0") };
 	items[1].profile = STR("runs/nightly #3"); /* taken when the third comes */
+	items[1].facts[0].text = STR("nightly #3");
 	struct str text = metrics(&set);
 	assert_has(text, "rooflint_chips{run=\"runs/nightly\",chip=\"tpu_v5e\"} 8\n"
 			 "rooflint_chips{run=\"runs/nightly #3\",chip=\"tpu_v5e\"} 8\n"
@@ -99,7 +100,7 @@ static void test_hostile(void **state)
 	struct report_set set = all_reports(&keep);
 	struct report r = demo_report(&keep);
 	assert_well_formed(metrics(&set));
-	r.profile = STR("a\"} 1\nevil{x=\"\\");
+	r.profile = r.facts[0].text = STR("a\"} 1\nevil{x=\"\\");
 	assert_well_formed(metrics_of(&r));
 	assert_has(metrics_of(&r), "{run=\"a\\\"} 1 evil{x=\\\"\\\\\",chip=");
 }
@@ -110,7 +111,7 @@ static void test_long_labels(void **state)
 	char name[1000];
 	struct report r = demo_report(&keep);
 	memset(name, 'x', sizeof(name));
-	r.profile = (struct str){ name, sizeof(name) };
+	r.profile = r.facts[0].text = (struct str){ name, sizeof(name) };
 	struct str text = metrics_of(&r), line;
 	assert_well_formed(text);
 	while (str_cut(text, '\n', &line, &text))
