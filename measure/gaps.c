@@ -183,7 +183,34 @@ static int reason_cmp(const void *a, const void *b)
 struct host_gaps {
 	struct host_gap *items;
 	ptrdiff_t *ends, devices; /* where each device's end */
+	struct time_span *spans;  /* all of them as one: what need be read of the host */
+	ptrdiff_t span_count;
 };
+
+static int span_cmp(const void *a, const void *b)
+{
+	const struct time_span *x = a, *y = b;
+
+	return order_integers(x->start_ps, y->start_ps);
+}
+
+static void spans_join(struct host_gaps *g, ptrdiff_t count, struct arena *keep)
+{
+	g->spans = arena_make(keep, struct time_span, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		g->spans[i] = (struct time_span){ g->items[i].start_ps, g->items[i].end_ps };
+	if (count > 1)
+		qsort(g->spans, (size_t)count, sizeof(*g->spans), span_cmp);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct time_span *s = &g->spans[i], *last = s;
+		if (g->span_count > 0)
+			last = &g->spans[g->span_count - 1];
+		if (g->span_count == 0 || s->start_ps > last->end_ps)
+			g->spans[g->span_count++] = *s;
+		else if (s->end_ps > last->end_ps)
+			last->end_ps = s->end_ps;
+	}
+}
 
 /* The outermost events of a thread, each to the gaps that it meets. */
 static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdiff_t count)
@@ -211,14 +238,13 @@ static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdi
 static bool lane_explain(const struct plane *p, const struct lane *l, const struct host_gaps *g,
 	bool any_thread, struct arena scratch, struct diag *err)
 {
-	struct cursor *c = cursor_new(p, l, 0, &scratch);
+	struct lane near = lane_within(l, g->spans, g->span_count, &scratch);
+	struct cursor *c = cursor_new(p, &near, 0, &scratch);
 	struct event *e = arena_make(&scratch, struct event, 1);
 	struct reason *reasons = NULL;
 	ptrdiff_t count = 0, cap = 0;
-	bool launches = any_thread;
 
 	while (cursor_next(c, e)) {
-		launches |= e->host == HOST_LAUNCH;
 		if ((causes[e->host] || e->host == HOST_SCOPE) && count < HOST_SPANS_MAX)
 			*arena_push(&scratch, reasons, count, cap) =
 				(struct reason){ e->start_ps, e->end_ps, e->host };
@@ -229,7 +255,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++)
 				gap_meet(&g->items[k], e);
 	}
-	if (launches)
+	if (any_thread || l->classes >> HOST_LAUNCH & 1)
 		reasons_lay(g, reasons, count);
 	return cursor_end(c, err);
 }
@@ -238,13 +264,14 @@ static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *g
 	ptrdiff_t count, struct arena scratch, struct diag *err)
 {
 	const struct profile *host = &m->hosts[h];
-	struct host_gaps g = { gaps, arena_make(&scratch, ptrdiff_t, count), 0 };
+	struct host_gaps g = { .items = gaps, .ends = arena_make(&scratch, ptrdiff_t, count) };
 	bool any_thread = true;
 
 	for (ptrdiff_t i = 0; i < count; i++) {
 		g.devices += i == 0 || gaps[i].device != gaps[i - 1].device;
 		g.ends[g.devices - 1] = i + 1;
 	}
+	spans_join(&g, count, &scratch);
 	for (ptrdiff_t i = 0; i < m->facts.launches.count; i++)
 		any_thread &= m->facts.launches.items[i].host != h;
 	for (ptrdiff_t i = 0; g.devices > 0 && i < host->plane_count; i++) {

@@ -67,35 +67,38 @@ void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps)
 
 /* Gaps: a heap whose root is the shortest one kept. */
 
-static void gap_sift(struct swept_gap *g, ptrdiff_t n, ptrdiff_t i)
+static int64_t gap_length(const struct swept_gap *g)
 {
-	for (;;) {
-		ptrdiff_t least = i;
-		for (ptrdiff_t c = 2 * i + 1; c <= 2 * i + 2 && c < n; c++)
-			if (g[c].end_ps - g[c].start_ps < g[least].end_ps - g[least].start_ps)
-				least = c;
-		if (least == i)
-			return;
-		struct swept_gap t = g[i];
-		g[i] = g[least];
-		g[least] = t;
-		i = least;
+	return g->end_ps - g->start_ps;
+}
+
+/* Into the root's place. */
+static void gap_sink(struct swept_gap *g, ptrdiff_t n, const struct swept_gap *gap)
+{
+	ptrdiff_t i = 0;
+
+	for (ptrdiff_t c; (c = 2 * i + 1) < n; i = c) {
+		c += c + 1 < n && gap_length(&g[c + 1]) < gap_length(&g[c]);
+		if (gap_length(&g[c]) >= gap_length(gap))
+			break;
+		g[i] = g[c];
 	}
+	g[i] = *gap;
+}
+
+static void gap_rise(struct swept_gap *g, ptrdiff_t i, const struct swept_gap *gap)
+{
+	for (; i > 0 && gap_length(gap) < gap_length(&g[(i - 1) / 2]); i = (i - 1) / 2)
+		g[i] = g[(i - 1) / 2];
+	g[i] = *gap;
 }
 
 static void gap_add(struct swept_gap *g, ptrdiff_t *n, const struct swept_gap *gap)
 {
-	if (*n < SWEEP_MAX_GAPS) {
-		ptrdiff_t i = (*n)++;
-		g[i] = *gap;
-		for (; i > 0; i = (i - 1) / 2)
-			gap_sift(g, *n, (i - 1) / 2);
-		return;
-	}
-	if (gap->end_ps - gap->start_ps <= g[0].end_ps - g[0].start_ps)
-		return;
-	g[0] = *gap;
-	gap_sift(g, *n, 0);
+	if (*n < SWEEP_MAX_GAPS)
+		gap_rise(g, (*n)++, gap);
+	else if (gap_length(gap) > gap_length(g))
+		gap_sink(g, SWEEP_MAX_GAPS, gap);
 }
 
 void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)

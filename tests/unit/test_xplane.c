@@ -824,6 +824,56 @@ static void cursors(void **state)
 	assert_true(cursor_end(c, &err));
 }
 
+/* What a noted lane holds of a moment: every event that meets it, and few of the others. */
+static void pieces_of_a_lane(void **state)
+{
+	enum { EVENTS = 60000, LINES = 2, EACH_PS = 10, LONG_PS = 3000000 };
+	struct time_span spans[] = { { -50, 25 }, { 250000, 250000 }, { 900001, 900009 } };
+	struct event *e = arena_make(&keep, struct event, 1);
+	struct pb b = plane_new("/host:CPU");
+	(void)state;
+
+	for (int l = 0; l < LINES; l++) {
+		struct pb line = line_new(1, "python", 0);
+		for (int i = 0; i < EVENTS; i++) /* the second chunk's are the later ones */
+			line_event(&line,
+				(struct ev){ .id = 1,
+					.offset = (int64_t)(l * EVENTS + i) * EACH_PS,
+					.duration = l == 1 && i == 7 ? LONG_PS : EACH_PS - 1 },
+				PLAIN);
+		pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	}
+	event_name(&b, 1, "PjitFunction(f)");
+	struct plane *p = open_plane(&b);
+	assert_int_equal(p->lane_count, 1);
+	struct lane *l = &p->lanes[0], all = lane_within(l, spans, 3, &keep);
+	assert_int_equal(all.chunk_count, LINES); /* nothing was noted yet */
+	struct cursor *c = cursor_new(p, l, 0, &keep);
+	cursor_only(c, 1u << HOST_ALLOCATOR);
+	cursor_note(c, l, &keep);
+	assert_false(cursor_next(c, e));
+	assert_true(l->classes == UINT64_C(1) << HOST_LAUNCH);
+	assert_true(l->piece_count > 5);
+
+	struct lane near = lane_within(l, spans, 3, &keep);
+	int64_t met = 0, read = 0, bytes = 0;
+	for (ptrdiff_t i = 0; i < near.chunk_count; i++)
+		bytes += near.chunks[i].bytes.len;
+	assert_true(bytes > 0 && bytes < l->bytes / 2);
+	c = cursor_new(p, &near, 0, &keep);
+	for (; cursor_next(c, e); read++)
+		for (int i = 0; i < 3; i++)
+			met += e->start_ps <= spans[i].end_ps && e->end_ps >= spans[i].start_ps;
+	assert_true(cursor_end(c, &err));
+	assert_true(read < (int64_t)LINES * EVENTS / 2);
+	/* Three at the beginning; one that begins at 250,000; one; and the long one once more. */
+	assert_int_equal(met, 3 + 1 + 1 + 1);
+	near = lane_within(l, spans, 0, &keep);
+	assert_int_equal(near.chunk_count, 0);
+	c = cursor_new(p, &near, 0, &keep);
+	assert_false(cursor_next(c, e));
+}
+
 /* Device offset against the line's clock: the host's clock is ahead by the median difference. */
 static void clock_shift(void **state)
 {
@@ -975,6 +1025,7 @@ int main(void)
 		CASE(hostile_numbers),
 		CASE(hostile_times),
 		CASE(cursors),
+		CASE(pieces_of_a_lane),
 		CASE(clock_shift),
 		CASE(truncation),
 		CASE(damage),
