@@ -340,6 +340,11 @@ static void add_path(struct crew *crew, struct str path)
 		crew->jobs[before].shown = profile_name(path, &crew->names);
 	if (ok)
 		return;
+	if (crew->batch->lost) {
+		crew->count = before;
+		crew->batch->lost(crew->batch->lost_arg, &crew->err);
+		return;
+	}
 	/* There is no run, and the reason would be found again. */
 	struct exception *e = arena_make(&crew->names, struct exception, 1);
 	e->error = arena_make(&crew->names, struct diag, 1);

@@ -26,6 +26,12 @@ struct batch {
 	void (*give_up)(const struct diag *err);
 	void (*progress)(ptrdiff_t done, ptrdiff_t count); /* after each of several; or NULL */
 	/*
+	 * A path that was named and whose runs could not be listed: told, and no report.  NULL: it
+	 * has a report that says so.
+	 */
+	void (*lost)(void *arg, const struct diag *err);
+	void *lost_arg;
+	/*
 	 * NULL: reports are gathered.  Else each profile's are handed over when they come, in the
 	 * order of names, and forgotten, so that memory does not grow with their number.
 	 */
