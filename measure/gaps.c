@@ -1,6 +1,6 @@
-/*
- * The table of gaps: idle time of the devices, and what the host was doing in it.
- */
+/* What the host was at while devices waited.  See gaps.h. */
+#include "measure/gaps.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +17,7 @@
 /* Clocks of host and device agree to so much, or to a tenth of the gap. */
 #define GAP_SLACK_PS INT64_C(200000000)
 
-/*
- * Why a device waits, in the order in which a tie is decided.  Idle inside an execution is the
- * program's own.  Outside, it is laid to what the thread that launches work was at: to the
- * outermost event that tells, so that a loader is one at any depth.  An event that goes on when
- * the device works again did not keep it waiting: the work had been launched before.  What is left
- * of a gap that began while the host waited for a result is the wait's: without it the next work
- * would have been launched before.
- */
-enum cause {
-	CAUSE_UNKNOWN,
-	CAUSE_INPUT,
-	CAUSE_COMPILE,
-	CAUSE_CHECKPOINT,
-	CAUSE_TRANSFER,
-	CAUSE_SYNC,
-	CAUSE_HOST,
-	CAUSE_PROGRAM,
-	CAUSES
-};
-
-static const struct str cause_words[] = {
+const struct str cause_words[CAUSES] = {
 	[CAUSE_UNKNOWN] = STR_INIT("unknown"),
 	[CAUSE_INPUT] = STR_INIT("input"),
 	[CAUSE_COMPILE] = STR_INIT("compile"),
@@ -62,7 +42,7 @@ static const enum cause causes[] = {
 /* A gap on the host's clock, and what explains it. */
 struct host_gap {
 	const struct device *device;
-	const struct swept_gap *gap;
+	const struct swept_gap *gap; /* NULL: a wait between two executions, wherever it lies */
 	int64_t start_ps, end_ps;
 	struct str name; /* of the host event that explains it best; missing while there is none */
 	int64_t covered_ps, length_ps; /* of that event */
@@ -117,6 +97,21 @@ static struct host_gap *gaps_collect(
 	}
 	if (*count > 1)
 		qsort(gaps, (size_t)*count, sizeof(*gaps), gap_cmp);
+	if (m->lasting.device && m->lasting.device->host == host) {
+		const struct device *d = m->lasting.device;
+		int64_t at_ps = d->sweep.first_ps, shift_ps = d->plane->host_shift_ps;
+		for (ptrdiff_t i = 0; i <= m->lasting.run_count; i++) {
+			const struct program_run *r = &m->lasting.runs[i];
+			bool more = i < m->lasting.run_count;
+			int64_t until_ps = more ? r->start_ps : d->sweep.last_ps;
+			if (until_ps > at_ps)
+				*arena_push(keep, gaps, *count, cap) =
+					(struct host_gap){ .device = d,
+						.start_ps = at_ps + shift_ps,
+						.end_ps = until_ps + shift_ps };
+			at_ps = more && r->end_ps > at_ps ? r->end_ps : at_ps;
+		}
+	}
 	return gaps;
 }
 
@@ -268,7 +263,8 @@ static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *g
 	bool any_thread = true;
 
 	for (ptrdiff_t i = 0; i < count; i++) {
-		g.devices += i == 0 || gaps[i].device != gaps[i - 1].device;
+		g.devices += i == 0 || gaps[i].device != gaps[i - 1].device ||
+			     !gaps[i].gap != !gaps[i - 1].gap;
 		g.ends[g.devices - 1] = i + 1;
 	}
 	spans_join(&g, count, &scratch);
@@ -289,7 +285,7 @@ static enum cause gap_settle(struct host_gap *g)
 	int64_t left_ps = g->end_ps - g->start_ps;
 	enum cause most = CAUSE_UNKNOWN;
 
-	if (g->gap->inside) {
+	if (g->gap && g->gap->inside) {
 		memset(g->by_cause_ps, 0, sizeof(g->by_cause_ps));
 		g->name = str_from(NULL);
 		g->by_cause_ps[CAUSE_PROGRAM] = left_ps;
@@ -350,6 +346,14 @@ static void gap_row(struct measured *m, const struct host_gap *g, enum cause cau
 	row->host_activity = arena_str(m->keep, text_clean(m->keep, g->name));
 }
 
+/* A wait as a whole is of one cause for its length, and its time is of all. */
+static void wait_sum(const struct host_gap *g, enum cause cause, struct gap_sums *ret)
+{
+	for (int c = 0; c < CAUSES; c++)
+		ret->waits[c].time_ps += g->by_cause_ps[c];
+	dist_add(&ret->waits[cause].lengths, ret->keep, g->end_ps - g->start_ps);
+}
+
 bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
@@ -357,7 +361,7 @@ bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
 	bool ok = true;
 
 	assert(m->op_rows);
-	*ret = (struct gap_sums){ 0 };
+	*ret = (struct gap_sums){ .keep = m->keep };
 	for (ptrdiff_t h = 0; ok && h < m->host_count; h++) {
 		ptrdiff_t count;
 		struct host_gap *gaps = gaps_collect(m, (int32_t)h, &work, &count);
@@ -365,6 +369,10 @@ bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g);
+			if (!g->gap) {
+				wait_sum(g, cause, ret);
+				continue;
+			}
 			int64_t length_ps = length_of(g->gap);
 			ret->all_s += (double)length_ps * PS;
 			ret->input_s += (double)g->by_cause_ps[CAUSE_INPUT] * PS;

@@ -26,11 +26,16 @@
 #include "measure/subject.h"
 #include "measure/sweep.h"
 
+/* A sequence of modules is periodic when it repeats so often. */
+#define PERIODS_MIN 3
+
 struct step_sort {
 	struct str name;    /* of its marks; of unmarked steps their modules */
 	struct str modules; /* names in order, separated by " + " */
 	int64_t count;	    /* marks, or periods of the device that has most */
 	int64_t time_ps;    /* of its executions, over all devices */
+	double p50_ps;	    /* median step on the device that ends last */
+	struct str option;  /* what --step takes to judge it; missing: nothing does */
 	bool trains;
 };
 
@@ -38,7 +43,7 @@ struct step_sort {
 struct schedule_device {
 	int32_t host;
 	int64_t host_shift_ps;	  /* host clock = device clock + this */
-	struct program_run *runs; /* by begin; `step` is set */
+	struct program_run *runs; /* by begin; `step` and `sort` are set */
 	ptrdiff_t run_count;
 	struct step_plan *plan; /* is set */
 };
@@ -48,8 +53,11 @@ struct schedule {
 	bool is_server; /* a step is an execution, without the wait for the next */
 	struct step_sort *sorts;
 	ptrdiff_t sort_count;
-	ptrdiff_t judged;   /* index of the sort whose steps are the run's */
-	bool *in_step;	    /* by program: some execution is in a judged step */
+	ptrdiff_t judged;	  /* index of the sort whose steps are the run's */
+	bool *in_step;		  /* by program: some execution is in a judged step */
+	ptrdiff_t last;		  /* the device whose work ends last, */
+	struct program_run *runs; /* and a copy of what it ran */
+	ptrdiff_t run_count;
 	struct str trouble; /* why marks there are were not used; missing: they were */
 };
 

@@ -75,6 +75,7 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 	if (!ok || plan->mark_count == 0)
 		return ok;
 	plan->source = STEPS_LINE;
+	plan->keep_runs = true;
 	qsort(plan->marks, (size_t)plan->mark_count, sizeof(*plan->marks), mark_cmp);
 	/* Steps do not overlap: one that does begins where the one before ends. */
 	for (ptrdiff_t i = 1; i < plan->mark_count; i++)

@@ -146,7 +146,7 @@ static void program_close(struct sweeping *s, int32_t program)
 		s->out->runs_cut = true;
 	else
 		*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
-			(struct program_run){ p->start_ps, p->end_ps, program, -1 };
+			(struct program_run){ p->start_ps, p->end_ps, program, -1, -1 };
 }
 
 /*

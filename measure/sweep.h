@@ -54,7 +54,8 @@ struct step_mark {
 struct program_run {
 	int64_t start_ps, end_ps;
 	int32_t program; /* index */
-	int32_t step;	 /* the schedule's; -1 none */
+	int32_t step;	 /* the schedule's, as are */
+	int32_t sort;	 /* of its step; -1 none of both */
 };
 /* Kept per device, for telling the steps: a day of one a second.  More leaves the marks unused. */
 #define PROGRAM_RUNS_MAX 100000

@@ -185,6 +185,8 @@ TEMPLATE_STRUCT(html_changes, HTML_CHANGES);
 	F(R, PICTURE, icon, "the sign of the verdict")                                             \
 	F(R, TEXT, machine, "\"TPU v5e x8\"")                                                      \
 	F(R, TEXT, summary, "machine, hosts, steps and step time in a line")                       \
+	F(R, TEXT, speaks_for, "how much of the device time the verdict is about, if not all")     \
+	F(R, TEXT, sorts, "the sorts of steps, where there are several")                           \
 	F(R, TEXT, inputs, "the files that were read, in a line")                                  \
 	F(R, TEXT, promise, "what all fixes together give back")                                   \
 	F(R, TEXT, rules, "name of the rule file")                                                 \

@@ -20,7 +20,7 @@ struct batch {
 	struct str today;		   /* --today, or missing */
 	int workers;
 	bool all_runs;	  /* not only the newest of each */
-	bool keep_tables; /* reports carry their tables; without, only data quality */
+	bool keep_tables; /* reports carry their tables; without, only those of its head */
 	bool keep_plots;  /* and what a page draws; with keep_tables */
 	/* Memory is full, and one profile is judged in this process: say so and end it. */
 	void (*give_up)(const struct diag *err);

@@ -866,6 +866,33 @@ static void other_work_is_cut_out(void **state)
 	assert_number(xrun_op(&run, "sum.1")->p50_s, 100 * US);
 	assert_number(xrun_op(&run, "sum.1")->per_step, 0);
 	assert_number(xrun_op(&run, "sum.1")->time_share, 0);
+	assert_number(xrun_row(&run)->verdict_share, 900. / 1000);
+	assert_number(xrun_row(&run)->programs_per_step, 1);
+}
+
+/* Work and waits of the window before add up to it, whatever the steps are. */
+static void phases_add_up_to_the_window(void **state)
+{
+	other_work_is_cut_out(state);
+	const struct phases_row *rows = table_rows(&run.tables, phases);
+	assert_int_equal(table_count(&run.tables, phases), 3);
+	assert_text(rows[0].name, "host");
+	assert_number(rows[0].is_wait, 1);
+	assert_number(rows[0].count, 6);
+	assert_number(rows[0].time_s, (2150 - 1000) * US);
+	assert_text(rows[1].name, "train");
+	assert_text(rows[1].role, "step");
+	assert_number(rows[1].marks, 6);
+	assert_number(rows[1].count, 6);
+	assert_number(rows[1].p50_s, 400 * US);
+	assert_number(rows[1].time_s, 900 * US);
+	assert_text(rows[1].step, "train");
+	assert_text(rows[2].role, "other");
+	assert_number(rows[2].marks, 0);
+	assert_number(rows[2].count, 1);
+	assert_number(rows[2].p50_s, 100 * US);
+	assert_text(rows[2].step, NULL); /* once is no step */
+	assert_number(rows[2].time_share, 100. / 2150);
 }
 
 /* The job does not wait in its marks: what a call launched is its mark's, however late it runs. */
@@ -996,6 +1023,7 @@ int main(void)
 		TEST(two_executions_an_annotation),
 		TEST(annotations_hold_what_runs_in_them),
 		TEST(other_work_is_cut_out),
+		TEST(phases_add_up_to_the_window),
 		TEST(work_is_the_mark_s_that_launched_it),
 		TEST(a_period_of_programs_is_a_step),
 		TEST(a_server_s_step_is_an_execution),
