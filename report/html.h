@@ -69,6 +69,7 @@ TEMPLATE_STRUCT(html_subject, HTML_SUBJECT);
 	F(R, TEXT, rule, "name of the rule")                                                       \
 	F(R, TEXT, verdict, "fail, warn or waived")                                                \
 	F(R, TEXT, word, "the same for people")                                                    \
+	F(R, FLAG, is_open, "the first one, whose card is unfolded")                               \
 	F(R, PICTURE, icon, "the sign of the verdict")                                             \
 	F(R, TEXT, message, "what is wrong")                                                       \
 	F(R, TEXT, place, "file and line of the heaviest subject")                                 \
@@ -202,6 +203,7 @@ TEMPLATE_STRUCT(html_changes, HTML_CHANGES);
 	F(R, LIST(html_count), counts, "rules by verdict")                                         \
 	F(R, LIST(html_note), deltas, "what differs from the baseline")                            \
 	F(R, LIST(html_changes), changes, "ops that changed against the baseline")                 \
+	F(R, LIST(html_finding), brief, "those that failed, then those that warn")                 \
 	F(R, LIST(html_finding), failed, "rules that failed")                                      \
 	F(R, LIST(html_finding), warned, "rules that warn")                                        \
 	F(R, LIST(html_trouble), unsure, "rules that could not be judged")                         \
