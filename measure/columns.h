@@ -327,7 +327,8 @@
 	TEXT(host, 0, "host")                                                                      \
 	TEXT(device, 0, "allocator or device")                                                     \
 	REAL(capacity_bytes, BYTES, "what the allocator manages")                                  \
-	REAL(compiled_bytes, BYTES, "what the compiler planned for the largest program that ran")  \
+	REAL(compiled_bytes, BYTES,                                                                \
+		"what the compiler allocates for the largest program that ran")                    \
 	TEXT(compiled_program, 0, "that program")                                                  \
 	REAL(owner_bytes, BYTES, "what the job file expects")                                      \
 	REAL(window_peak_bytes, BYTES, "largest use seen inside the window (heap and stack)")      \
@@ -336,17 +337,19 @@
 	REAL(other_live_bytes, BYTES,                                                              \
 		"alive during the whole window beyond the program's parameters")                   \
 	REAL(arguments_bytes, BYTES, "the program's parameters")                                   \
-	REAL(temp_bytes, BYTES, "the program's temporaries at their peak")                         \
+	REAL(temp_bytes, BYTES, "what the program's temporaries share, holes included")            \
 	REAL(output_bytes, BYTES, "the program's outputs that are not donated parameters")         \
 	REAL(fragmentation, RATIO, "largest the allocator reported")                               \
 	REAL(samples, COUNT, "allocator events seen")
 
 #define BUFFERS_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(program, 0, "program id")                                                             \
-	TEXT(op, 0, "instruction that defines it; (temporaries): all that share an allocation")    \
+	TEXT(op, 0,                                                                                \
+		"instruction that defines it; (temporaries): all that share an allocation; "       \
+		"(holes): what they leave of it")                                                  \
 	TEXT(key, 0, "as in ops, of that instruction")                                             \
 	TEXT(shape, 0, "shape with layout")                                                        \
-	TEXT(kind, "parameter|output|constant|temp|thread-local", "what it is")                    \
+	TEXT(kind, "parameter|output|constant|temp|hole", "what it is")                            \
 	REAL(bytes, BYTES, "as allocated")                                                         \
 	REAL(unpadded_bytes, BYTES, "elements alone")                                              \
 	REAL(padded_bytes, BYTES, "as laid out by its tiles")                                      \

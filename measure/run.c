@@ -235,7 +235,7 @@ struct programs_row *program_row_new(struct measured *m, const struct program *p
 	if (p->hlo)
 		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);
 	if (program_memory(m, p, &memory))
-		row->compiled_bytes = (double)memory.peak_bytes;
+		row->compiled_bytes = (double)memory.allocated_bytes;
 	return row;
 }
 
