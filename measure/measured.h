@@ -59,6 +59,8 @@ struct measured {
 	enum platform platform;
 	enum step_source source;
 	const struct program *main;
+	int sweeps;	  /* of all devices, that measured */
+	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
 	bool is_scheduled;
 	struct schedule schedule; /* where that is */
 	struct lasting lasting;
@@ -83,6 +85,12 @@ struct measured {
  * pass for work that was saved.
  */
 #define UNCOUNTED_MAX 0.05
+
+/*
+ * modules.c: what every device ran, to its sweep's `runs`, by the Modules lines; false when not all
+ * devices have one that is understood.
+ */
+bool modules_read(struct measured *m);
 
 /* steps.c */
 bool steps_plan(struct measured *m, struct diag *err);

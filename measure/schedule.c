@@ -518,7 +518,7 @@ static void sorts_time(
 static void device_plan(struct scheduling *s, struct schedule_device *d, bool alone)
 {
 	struct arena scratch = *s->scratch;
-	struct planning p = { .keep = s->keep };
+	struct planning p = { .keep = &scratch };
 	struct instance *steps;
 	ptrdiff_t n = instances_read(s, d, &steps, &scratch), judged = 0, run = 0;
 	int64_t first_ps = n > 0 ? steps[0].start_ps : INT64_MAX;
@@ -550,6 +550,7 @@ static void device_plan(struct scheduling *s, struct schedule_device *d, bool al
 	}
 	if (d == &s->devices[s->ret->last])
 		sorts_time(s, steps, n, scratch);
+	LONGER(s->keep, p.items, p.count, p.count);
 	*d->plan =
 		(struct step_plan){ .source = s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM,
 			.marks = p.items,

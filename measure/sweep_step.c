@@ -134,7 +134,7 @@ void step_open(struct sweeping *s, int64_t at_ps)
 	memset(s->mask_ps, 0, sizeof(s->mask_ps));
 	s->inside_ps = 0;
 	s->step.start_ps = at_ps;
-	s->step.number = s->plan->marks ? s->plan->marks[s->mark].number : s->serial;
+	s->step.number = s->marks ? s->marks[s->mark].number : s->serial;
 	s->in_step = true;
 }
 
@@ -213,9 +213,9 @@ int64_t boundary_next(const struct sweeping *s)
 {
 	const struct step_plan *p = s->plan;
 
-	if (!p->marks || s->mark >= p->mark_count)
+	if (!s->marks || s->mark >= p->mark_count)
 		return INT64_MAX;
-	return s->in_step || s->in_other ? p->marks[s->mark].end_ps : p->marks[s->mark].start_ps;
+	return s->in_step || s->in_other ? s->marks[s->mark].end_ps : s->marks[s->mark].start_ps;
 }
 
 static void mark_begin(struct sweeping *s, const struct step_mark *m)
@@ -249,9 +249,58 @@ static void mark_end(struct sweeping *s, const struct step_mark *m)
 
 void boundary_cross(struct sweeping *s, int64_t at_ps)
 {
-	const struct step_mark *m = &s->plan->marks[s->mark];
+	struct step_mark *m = &s->marks[s->mark];
+	bool ends = s->in_step || s->in_other;
 
-	assert(at_ps == boundary_next(s));
-	(s->in_step || s->in_other ? mark_end : mark_begin)(s, m);
-	s->boundary_ps = boundary_next(s);
+	assert(s->plan->told || at_ps == boundary_next(s));
+	*(ends ? &m->end_ps : &m->start_ps) = s->passed_ps = at_ps;
+	(ends ? mark_end : mark_begin)(s, m);
+	s->boundary_ps = s->plan->told ? INT64_MAX : boundary_next(s);
+}
+
+/* Time that a boundary comes too late for was idle. */
+static void cross_late(struct sweeping *s, int64_t at_ps)
+{
+	int64_t late_ps = s->now_ps - at_ps;
+
+	if (s->in_step)
+		s->mask_ps[0] -= late_ps;
+	boundary_cross(s, at_ps);
+	if (s->in_step)
+		s->mask_ps[0] += late_ps;
+}
+
+/* Passes the next boundary, if it is at the begin of an execution, or at an end, as asked. */
+static bool told_cross(struct sweeping *s, bool at_begin)
+{
+	const struct step_plan *p = s->plan;
+	int64_t boundary_ps = boundary_next(s);
+
+	while (s->told < p->told_count && p->told[s->told].start_ps < boundary_ps)
+		s->told++;
+	/* Behind all that was told nothing is expected. */
+	if (boundary_ps == INT64_MAX || s->told >= s->begun ||
+		(p->told[s->told].start_ps == boundary_ps) != at_begin)
+		return false;
+	bool back = !at_begin && s->active_count == 0 && !s->held.known &&
+		    s->idle_since_ps >= s->passed_ps;
+	cross_late(s, back ? s->idle_since_ps : s->now_ps);
+	return true;
+}
+
+void told_ends(struct sweeping *s, int32_t program)
+{
+	const struct step_plan *p = s->plan;
+
+	while (s->begun < p->told_count && p->told[s->begun].program != program)
+		s->begun++;
+	s->begun += s->begun < p->told_count;
+	while (told_cross(s, false))
+		;
+}
+
+void told_begins(struct sweeping *s)
+{
+	while (told_cross(s, true))
+		;
 }

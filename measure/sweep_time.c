@@ -463,7 +463,7 @@ void time_cross(struct sweeping *s)
 void time_begin(struct sweeping *s)
 {
 	s->next_end_ps = INT64_MAX;
-	s->boundary_ps = boundary_next(s);
+	s->boundary_ps = s->plan->told ? INT64_MAX : boundary_next(s);
 }
 
 void time_end(struct sweeping *s)

@@ -321,6 +321,9 @@ bool trace_is_capped(const struct profile *p);
 ptrdiff_t profile_op_texts(
 	const struct profile *p, uint64_t program, struct arena *keep, struct str **ret);
 
+/* "jit_f(123)" -> "jit_f", 123; false for a name without a number. */
+bool module_name_of(struct str text, struct str *name, uint64_t *program);
+
 /*
  * What names of events stand for is learned by the task that reads a device's plane, into its own
  * arena, and forgotten before that is cleared: names of all planes of all hosts are more than a

@@ -1,6 +1,7 @@
 /* measure/: which steps a run has, which of them are steady, and how their time is divided. */
 #include <math.h>
 
+#include "measure/measured.h"
 #include "tests/unit/run.h"
 
 #define PROGRAM	     7
@@ -895,6 +896,70 @@ static void phases_add_up_to_the_window(void **state)
 	assert_number(rows[2].time_share, 100. / 2150);
 }
 
+enum { SCALAR = 9 };
+
+/*
+ * A job with an evaluation now and then, a module without ops before each step, and a Modules line
+ * whose clock runs away from the ops' by more than lies between two executions.
+ */
+static void tell_evaluations(bool modules, bool amiss)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *told = modules ? x_line(tpu, "XLA Modules") : NULL, *ops = two_ops(tpu);
+
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	x_hlo(host, "jit_train", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_eval", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_scalar", SCALAR, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 12; i++) {
+		int64_t at = i * 40000, drift = SHIFT + i * 30;
+		annotate(thread, i, at + SHIFT, at + SHIFT + 25000);
+		on_both_clocks(ops, "dot.1", at + 10, at + 20010);
+		on_both_clocks(ops, "add.2", at + 20012, at + 21000);
+		if (i % 4 == 2)
+			on_both_clocks(ops, "sum.1", at + 30003, at + 35000);
+		if (!modules)
+			continue;
+		x_event(told, "jit_scalar(9)", at + drift, at + drift + 1, NULL);
+		x_event(told, "jit_train(7)", at + drift + 9, at + drift + 21001, NULL);
+		if (i % 4 == 2 && !(amiss && i == 6))
+			x_event(told, "jit_eval(8)", at + drift + 30002, at + drift + 35001, NULL);
+	}
+}
+
+static void programs_that_were_foreseen(void **state)
+{
+	static const struct {
+		bool modules, amiss;
+		int sweeps;
+	} cases[] = { { false, false, 1 }, { true, false, 1 }, { true, true, 2 } };
+	(void)state;
+	for (int c = 0; c < 3; c++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		tell_evaluations(cases[c].modules, cases[c].amiss);
+		xrun_measure(&run);
+		assert_int_equal(run.measured->sweeps, cases[c].sweeps);
+		assert_text(xrun_row(&run)->steps_source, "annotation");
+		assert_number(xrun_row(&run)->steps, 10);
+		assert_number(xrun_row(&run)->step_time_s, 40000 * US);
+		assert_number(step_row(2)->start_s, 80000 * US);
+		assert_number(step_row(2)->time_s, (40000 - 4997) * US);
+		assert_number(step_row(2)->idle_s, (40000 - 4997 - 20000 - 988) * US);
+		assert_number(step_row(11)->is_complete, 0);
+		assert_text(xrun_op(&run, "sum.1")->role, "other");
+		assert_number(xrun_op(&run, "sum.1")->p50_s, 4997 * US);
+		/* The wait for the evaluation, the one behind it, and those of the other steps. */
+		assert_number(table_rows(&run.tables, gaps)[0].time_s, (40010 - 21000) * US);
+	}
+}
+
 /* The job does not wait in its marks: what a call launched is its mark's, however late it runs. */
 static void work_is_the_mark_s_that_launched_it(void **state)
 {
@@ -1024,6 +1089,7 @@ int main(void)
 		TEST(annotations_hold_what_runs_in_them),
 		TEST(other_work_is_cut_out),
 		TEST(phases_add_up_to_the_window),
+		TEST(programs_that_were_foreseen),
 		TEST(work_is_the_mark_s_that_launched_it),
 		TEST(a_period_of_programs_is_a_step),
 		TEST(a_server_s_step_is_an_execution),
