@@ -596,8 +596,11 @@ static struct str sort_option(struct scheduling *s, int32_t sort)
 	return ret;
 }
 
-/* Kernels that no program claims are the step's where they run in one. */
-static void plans_make(struct scheduling *s, bool alone)
+/*
+ * What follows from the steps of all executions and the sort that is judged, but for plans.  Kernels
+ * that no program claims are the step's where they run in one.
+ */
+static void sorts_settle(struct scheduling *s)
 {
 	ptrdiff_t programs = registry_program_count(s->registry);
 	struct schedule *r = s->ret;
@@ -624,6 +627,11 @@ static void plans_make(struct scheduling *s, bool alone)
 			if (run->sort >= 0 && run->sort == r->judged)
 				r->in_step[run->program] = true;
 		}
+}
+
+static void plans_make(struct scheduling *s, bool alone)
+{
+	sorts_settle(s);
 	for (ptrdiff_t i = 0; i < s->device_count; i++)
 		device_plan(s, &s->devices[i], alone);
 }
@@ -812,6 +820,140 @@ static bool schedule_marks(struct scheduling *s)
 		return false;
 	plans_make(s, false);
 	return true;
+}
+
+/* ---- marks of the devices themselves --------------------------------------------------------- */
+
+/* A Steps line's marks hold their work, give or take a clock's tick.  More without any: they tell of
+ * something else. */
+#define IDLE_MARKS_MAX 0.05
+
+/* All marks, device by device; each execution is of the mark that its middle lies in. */
+static void line_read(struct scheduling *s)
+{
+	ptrdiff_t all = 0;
+
+	for (ptrdiff_t i = 0; i < s->device_count; i++)
+		all += s->devices[i].plan->mark_count;
+	s->marks = arena_make(s->scratch, struct mark, all);
+	for (ptrdiff_t i = 0; i < s->device_count; i++) {
+		const struct schedule_device *d = &s->devices[i];
+		ptrdiff_t first = s->mark_count;
+		for (ptrdiff_t k = 0; k < d->plan->mark_count; k++) {
+			const struct step_mark *m = &d->plan->marks[k];
+			s->marks[s->mark_count++] = (struct mark){ .start_ps = m->start_ps,
+				.end_ps = m->end_ps,
+				.number = m->number,
+				.sort = -1 };
+		}
+		for (ptrdiff_t k = 0; k < d->run_count; k++) {
+			struct program_run *r = &d->runs[k];
+			r->step = mark_at(s, first, d->plan->mark_count,
+				r->start_ps + (r->end_ps - r->start_ps) / 2);
+		}
+	}
+}
+
+/* Other work between marks, up to the next one. */
+static ptrdiff_t line_between(struct planning *p, const struct schedule_device *d, ptrdiff_t run,
+	int64_t from_ps, int64_t until_ps)
+{
+	for (; run < d->run_count && d->runs[run].start_ps < until_ps; run++) {
+		const struct program_run *r = &d->runs[run];
+		int64_t lo = r->start_ps > from_ps ? r->start_ps : from_ps;
+		int64_t hi = r->end_ps < until_ps ? r->end_ps : until_ps;
+		if (r->step >= 0 || hi <= lo)
+			continue;
+		stretch_add(p, MARK_OTHER, lo, hi, 0);
+		from_ps = hi;
+	}
+	return run;
+}
+
+/* Steps as they are marked; marks of other sorts, and what runs between marks, are other work. */
+static void line_plan(struct scheduling *s, struct schedule_device *d, const struct mark *marks)
+{
+	struct arena scratch = *s->scratch;
+	struct planning p = { .keep = s->keep };
+	ptrdiff_t n = d->plan->mark_count, run = 0, judged = 0;
+	struct instance *steps = arena_make(&scratch, struct instance, n);
+	int64_t at_ps = INT64_MIN;
+
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct mark *m = &marks[i];
+		bool is_judged = m->sort == s->ret->judged;
+		run = line_between(&p, d, run, at_ps, m->start_ps);
+		stretch_add(
+			&p, is_judged ? MARK_STEP : MARK_OTHER, m->start_ps, m->end_ps, m->number);
+		judged += is_judged;
+		at_ps = m->end_ps;
+		steps[i] =
+			(struct instance){ .length_ps = m->end_ps - m->start_ps, .sort = m->sort };
+	}
+	line_between(&p, d, run, at_ps, INT64_MAX);
+	bool is_last = d == &s->devices[s->ret->last];
+	if (is_last)
+		sorts_time(s, steps, n, scratch);
+	for (ptrdiff_t i = 0; is_last && i < n; i++)
+		if (steps[i].sort >= 0)
+			s->ret->sorts[steps[i].sort].count++;
+	d->plan->marks = p.items;
+	d->plan->mark_count = p.count;
+	d->plan->in_step = s->ret->in_step;
+	d->plan->in_step_count = registry_program_count(s->registry);
+	d->plan->drop_first = judged >= 3;
+}
+
+static bool line_sorts(struct scheduling *s)
+{
+	ptrdiff_t idle = 0;
+
+	line_read(s);
+	sorts_read(s);
+	for (ptrdiff_t i = 0; i < s->mark_count; i++)
+		idle += s->marks[i].sort < 0;
+	if ((double)idle > IDLE_MARKS_MAX * (double)s->mark_count)
+		return false;
+	for (ptrdiff_t i = 0; i < s->ret->sort_count; i++) {
+		s->ret->sorts[i].name = s->ret->sorts[i].modules;
+		s->ret->sorts[i].count = 0; /* each device has marks of its own */
+	}
+	return sort_judge(s);
+}
+
+bool schedule_line(struct schedule_device *devices, ptrdiff_t device_count,
+	const struct registry *registry, struct str wanted, struct arena *keep,
+	struct schedule *ret, bool *replanned)
+{
+	struct arena scratch = arena_new(SWEEP_ARENA_BYTES);
+	struct scheduling s = { .devices = devices,
+		.device_count = device_count,
+		.registry = registry,
+		.wanted = wanted,
+		.keep = keep,
+		.scratch = &scratch,
+		.ret = ret };
+	ptrdiff_t first = 0;
+
+	*ret = (struct schedule){ .judged = -1, .is_marked = true };
+	modules_read(&s);
+	bool ok = line_sorts(&s);
+	if (ok)
+		sorts_settle(&s);
+	*replanned = ok && ret->sort_count > 1;
+	for (ptrdiff_t i = 0; ok && i < device_count; i++)
+		for (ptrdiff_t k = 0; k < devices[i].run_count; k++)
+			*replanned |= devices[i].runs[k].step < 0;
+	for (ptrdiff_t i = 0; ok && i < device_count; i++) {
+		ptrdiff_t marks = devices[i].plan->mark_count;
+		struct step_plan said = *devices[i].plan;
+		line_plan(&s, &devices[i], &s.marks[first]);
+		if (!*replanned)
+			*devices[i].plan = said;
+		first += marks;
+	}
+	arena_free(&scratch);
+	return ok;
 }
 
 bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,

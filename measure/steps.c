@@ -225,31 +225,52 @@ static bool plan_same(const struct step_plan *a, const struct step_plan *b)
 	return same;
 }
 
-/*
- * From what every device ran, kept by the sweep before, to plans; false: that tells no steps.
- * `changed`: some device has another plan than it had.
- */
-static bool plan_schedule(struct measured *m, bool *changed)
+/* What every device ran, kept by the sweep before; NULL when it was too much. */
+static struct schedule_device *devices_ran(struct measured *m)
 {
 	struct schedule_device *devices =
 		arena_make(m->keep, struct schedule_device, m->device_count);
-	struct step_plan *before = arena_make(m->keep, struct step_plan, m->device_count);
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		struct device *d = &m->devices[i];
 		if (d->sweep.runs_cut)
-			return false;
-		before[i] = d->plan;
-		if (d->plan.told)
-			before[i].marks = d->sweep.marks;
+			return NULL;
 		devices[i] = (struct schedule_device){ .host = d->host,
 			.host_shift_ps = d->plane->host_shift_ps,
 			.runs = d->sweep.runs,
 			.run_count = d->sweep.run_count,
 			.plan = &d->plan };
 	}
-	if (!schedule_make(devices, m->device_count, &m->facts, m->registry, m->options->step,
-		    m->keep, &m->schedule))
+	return devices;
+}
+
+/* A Steps line may mark several sorts of steps, and other work may run beside it. */
+static bool plan_line(struct measured *m)
+{
+	struct schedule_device *devices = devices_ran(m);
+	bool replanned = false;
+
+	m->is_scheduled = devices && schedule_line(devices, m->device_count, m->registry,
+					     m->options->step, m->keep, &m->schedule, &replanned);
+	return replanned;
+}
+
+/*
+ * From what every device ran to plans; false: that tells no steps.  `changed`: some device has
+ * another plan than it had.
+ */
+static bool plan_schedule(struct measured *m, bool *changed)
+{
+	struct schedule_device *devices = devices_ran(m);
+	struct step_plan *before = arena_make(m->keep, struct step_plan, m->device_count);
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		before[i] = m->devices[i].plan;
+		if (before[i].told)
+			before[i].marks = m->devices[i].sweep.marks;
+	}
+	if (!devices || !schedule_make(devices, m->device_count, &m->facts, m->registry,
+				m->options->step, m->keep, &m->schedule))
 		return false;
 	m->source = m->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
 	m->is_scheduled = true;
@@ -412,6 +433,8 @@ static bool plan_again(struct measured *m)
 {
 	bool any_steady = false;
 
+	if (m->source == STEPS_LINE && !m->is_scheduled && plan_line(m))
+		return true;
 	if (plan_by_runs(m))
 		return true;
 	bool is_free = m->source != STEPS_LINE && !m->is_scheduled;

@@ -871,6 +871,80 @@ static void other_work_is_cut_out(void **state)
 	assert_number(xrun_row(&run)->programs_per_step, 1);
 }
 
+/*
+ * A Steps line that marks training and an evaluation, and a program that runs between the marks:
+ * each device program has a role, and the judged steps are those that train.
+ */
+static void tell_two_sorts(void)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	x_op(tpu, "copy.1", X_STATS(x_int("program_id", EVALUATION + 1)));
+	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_evaluate", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_save", EVALUATION + 1, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 8; i++) {
+		int64_t at = i * 1000;
+		bool evaluates = i % 4 == 3;
+		x_event(steps, number(i), at, at + (evaluates ? 700 : 200), NULL);
+		if (evaluates)
+			x_event(ops, "sum.1", at + 10, at + 690, NULL);
+		else
+			execute(ops, at + 10);
+		if (i == 5)
+			x_event(ops, "copy.1", at + 300, at + 400, NULL);
+	}
+}
+
+static void a_steps_line_of_two_sorts(void **state)
+{
+	(void)state;
+	tell_two_sorts();
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->steps_source, "steps-line");
+	assert_number(r->steps, 5);
+	assert_number(r->step_time_s, 200 * US);
+	assert_number(r->programs_per_step, 1);
+	assert_number(r->verdict_share, 900. / (900 + 2 * 680 + 100));
+	assert_text(xrun_op(&run, "dot.1")->role, "step");
+	assert_number(xrun_op(&run, "dot.1")->count, 5);
+	assert_text(xrun_op(&run, "sum.1")->role, "other");
+	assert_number(xrun_op(&run, "sum.1")->p50_s, 680 * US);
+	assert_number(xrun_op(&run, "sum.1")->count, 2);
+	assert_text(xrun_op(&run, "copy.1")->role, "other");
+	assert_number(xrun_op(&run, "copy.1")->count, 1);
+	const struct phases_row *p = table_rows(&run.tables, phases);
+	assert_text(p[1].name, "jit_evaluate");
+	assert_number(p[1].marks, 2);
+	assert_text(p[1].step, "jit_evaluate");
+	assert_text(p[2].name, "jit_train_step");
+	assert_number(p[2].is_judged, 1);
+	assert_number(p[2].marks, 6);
+	assert_text(p[3].name, "jit_save");
+	assert_text(p[3].step, NULL);
+}
+
+/* One that is asked for is judged. */
+static void a_steps_line_s_other_sort(void **state)
+{
+	(void)state;
+	run.options.step = STR("evaluate");
+	tell_two_sorts();
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "steps-line");
+	assert_number(xrun_row(&run)->steps, 2);
+	assert_number(xrun_row(&run)->step_time_s, 700 * US);
+	assert_text(xrun_op(&run, "sum.1")->role, "step");
+	assert_text(xrun_op(&run, "dot.1")->role, "other");
+}
+
 /* Work and waits of the window before add up to it, whatever the steps are. */
 static void phases_add_up_to_the_window(void **state)
 {
@@ -1090,6 +1164,8 @@ int main(void)
 		TEST(other_work_is_cut_out),
 		TEST(phases_add_up_to_the_window),
 		TEST(programs_that_were_foreseen),
+		TEST(a_steps_line_of_two_sorts),
+		TEST(a_steps_line_s_other_sort),
 		TEST(work_is_the_mark_s_that_launched_it),
 		TEST(a_period_of_programs_is_a_step),
 		TEST(a_server_s_step_is_an_execution),
