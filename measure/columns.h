@@ -61,8 +61,8 @@
 	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \
 	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
 	REAL(predicted_step_s, SECONDS,                                                            \
-		"what the main program takes at least (programs.floor_s); what nobody can count "  \
-		"is free")                                                                         \
+		"what a step's programs take at least (programs.floor_s), one after another; "     \
+		"ops whose cost is unknown are free")                                              \
 	REAL(window_s, SECONDS, "first to last device event, the longest over devices")            \
 	REAL(verdict_share, RATIO,                                                                 \
 		"of the time that the device that ends last ran programs, the share of the "       \

@@ -123,12 +123,14 @@ void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *r
 bool program_memory(struct measured *m, const struct program *p, struct hlo_memory *ret);
 
 /* floor.c: what a program takes at least, per execution, and with nothing overlapped; NaN where the
- * cost of none of its ops is known, and in a profile for programs other than the main one. */
+ * cost of none of its ops is known. */
 struct program_floor {
 	double floor_s, serial_s;
 	int64_t known, unknown; /* ops */
 };
 struct program_floor *program_floors(const struct measured *m); /* by program */
+/* Of the programs of a step, one after another, on the device that ends last. */
+double predicted_step_s(const struct measured *m);
 /* A new row of devices: which one it is. */
 struct devices_row *device_row_new(struct measured *m, const struct plane *p, struct str core_type);
 /* A new row of programs, without what tells when it ran. */

@@ -34,30 +34,15 @@ struct lasting lasting_of(const struct measured *m)
 	return (struct lasting){ d, d->sweep.runs, d->sweep.run_count };
 }
 
-/* Steps come one behind the other; the ends of a window may cut the first and the last of them. */
 double programs_per_step(const struct measured *m)
 {
-	const struct lasting *l = &m->lasting;
-	int64_t programs = 0, steps = 0, in_first = 0, in_last = 0;
-	int32_t last = -1;
+	double sum = 0;
 
 	if (!m->is_scheduled)
 		return m->source == STEPS_PROGRAM ? 1 : NAN;
-	for (ptrdiff_t i = 0; i < l->run_count; i++) {
-		const struct program_run *r = &l->runs[i];
-		if (r->sort < 0 || r->sort != m->schedule.judged)
-			continue;
-		in_last = r->step > last ? 1 : in_last + 1;
-		steps += r->step > last;
-		last = r->step > last ? r->step : last;
-		in_first += steps == 1;
-		programs++;
-	}
-	if (steps > 2) {
-		programs -= in_first + in_last;
-		steps -= 2;
-	}
-	return steps > 0 ? (double)programs / (double)steps : (double)NAN;
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++)
+		sum += m->schedule.on_last[i];
+	return sum;
 }
 
 /* Work of one sort of step, or of one module. */

@@ -287,7 +287,7 @@ struct str fill_run(struct measured *m, struct str name, const struct gap_sums *
 		return plan_run_row(m, row);
 	row->hosts = (double)m->host_count;
 	row->hosts_expected = m->shape.hosts_expected;
-	row->predicted_step_s = m->main ? m->floors[m->main->index].floor_s : (double)NAN;
+	row->predicted_step_s = predicted_step_s(m);
 	row->verdict_share = verdict_share(m);
 	row->programs_per_step = programs_per_step(m);
 	run_row_steps(m, row);

@@ -1,6 +1,7 @@
 /* Which work is a step.  See schedule.h. */
 #include "measure/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/out.h"
@@ -597,6 +598,54 @@ static struct str sort_option(struct scheduling *s, int32_t sort)
 }
 
 /*
+ * Executions of each program in a device's judged steps, and how many steps these are.  The ends of
+ * a window may cut the first and the last of them.
+ */
+static int64_t executions_count(
+	const struct scheduling *s, const struct schedule_device *d, double *counts)
+{
+	int32_t first = INT32_MAX, last = -1, before = -1;
+	int64_t steps = 0;
+
+	for (ptrdiff_t i = 0; i < d->run_count; i++) {
+		const struct program_run *r = &d->runs[i];
+		if (r->sort < 0 || r->sort != s->ret->judged)
+			continue;
+		steps += r->step > before;
+		before = r->step > before ? r->step : before;
+		first = r->step < first ? r->step : first;
+		last = r->step > last ? r->step : last;
+	}
+	bool whole = steps > 2;
+	for (ptrdiff_t i = 0; i < d->run_count; i++) {
+		const struct program_run *r = &d->runs[i];
+		if (r->sort >= 0 && r->sort == s->ret->judged &&
+			!(whole && (r->step == first || r->step == last)))
+			counts[r->program]++;
+	}
+	return whole ? steps - 2 : steps;
+}
+
+static void executions_read(struct scheduling *s)
+{
+	ptrdiff_t n = registry_program_count(s->registry);
+	struct schedule *r = s->ret;
+	int64_t steps = 0, on_last = 0;
+
+	r->per_step = arena_make(s->keep, double, n);
+	r->on_last = arena_make(s->keep, double, n);
+	for (ptrdiff_t i = 0; i < s->device_count; i++) {
+		steps += executions_count(s, &s->devices[i], r->per_step);
+		if (i == r->last)
+			on_last = executions_count(s, &s->devices[i], r->on_last);
+	}
+	for (ptrdiff_t i = 0; i < n; i++) {
+		r->per_step[i] /= steps > 0 ? (double)steps : NAN;
+		r->on_last[i] /= on_last > 0 ? (double)on_last : NAN;
+	}
+}
+
+/*
  * What follows from the steps of all executions and the sort that is judged, but for plans.  Kernels
  * that no program claims are the step's where they run in one.
  */
@@ -627,6 +676,7 @@ static void sorts_settle(struct scheduling *s)
 			if (run->sort >= 0 && run->sort == r->judged)
 				r->in_step[run->program] = true;
 		}
+	executions_read(s);
 }
 
 static void plans_make(struct scheduling *s, bool alone)

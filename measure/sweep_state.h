@@ -214,7 +214,7 @@ static inline void execution_add(
 }
 
 /* A collective's, or a pair's, time from start to end. */
-void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps);
+void instance_add(struct sweeping *s, const struct subject *op, int64_t span_ps);
 /* The device did nothing from idle_since_ps on. */
 void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside);
 

@@ -53,8 +53,22 @@ void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int
 		dist_add(&s->out->ops[subject].self, s->keep, self_ps);
 }
 
-void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps)
+static void span_add(struct sweeping *s, int32_t subject, int64_t span_ps, bool is_kept)
 {
+	struct collective_total *c = &s->out->collectives[subject];
+
+	dist_add(&c->span, s->keep, span_ps);
+	if (is_kept)
+		*arena_push(s->keep, c->spans_ps, c->count, c->cap) = span_ps;
+}
+
+void instance_add(struct sweeping *s, const struct subject *op, int64_t span_ps)
+{
+	int32_t subject = op->index;
+	ptrdiff_t kept = s->out->collectives[subject].count;
+
+	if (serial_now(s, op) == SERIAL_OTHER)
+		span_add(s, subject, span_ps, kept < SWEEP_MAX_STEPS);
 	if (!s->in_step)
 		return;
 	struct pending_instance *p =
@@ -167,10 +181,7 @@ static void step_commit(struct sweeping *s)
 	journal_commit(s);
 	for (ptrdiff_t i = 0; i < s->instance_count; i++) {
 		const struct pending_instance *p = &s->instances[i];
-		struct collective_total *c = &o->collectives[p->subject];
-		dist_add(&c->span, s->keep, p->span_ps);
-		if (o->steady_count < SWEEP_MAX_STEPS)
-			*arena_push(s->keep, c->spans_ps, c->count, c->cap) = p->span_ps;
+		span_add(s, p->subject, p->span_ps, o->steady_count < SWEEP_MAX_STEPS);
 	}
 	for (ptrdiff_t i = 0; i < s->gap_count; i++)
 		gap_add(o->gaps, &o->gap_count, &s->gaps[i]);

@@ -203,7 +203,22 @@ def check_phases(name, truth, ask):
         yield "checkpoint", seen, want, close(seen, want, 0.03)
 
 
-CHECKS = (check_steps, check_waits, check_collectives, check_flops, check_phases)
+def check_floors(_name, _truth, ask):
+    """What a program takes at least is never more than what it took."""
+    chip = "--hardware", os.path.join(HERE, "host.yaml")
+    for row in ask.rows("select module, p50_s, floor_s, serial_s from programs where floor_s > 0",
+                        *chip):
+        yield "%s floor" % row["module"], row["floor_s"], row["p50_s"], \
+            row["floor_s"] <= row["p50_s"]
+        yield "%s serial" % row["module"], row["serial_s"], row["floor_s"], \
+            row["serial_s"] >= row["floor_s"]
+    [run] = ask.rows("select predicted_step_s as least, step_time_s from run", *chip)
+    if run["least"] is not None:
+        yield "step floor", run["least"], run["step_time_s"], run["least"] <= run["step_time_s"]
+
+
+CHECKS = (check_steps, check_waits, check_collectives, check_flops, check_phases,
+          check_floors)
 
 
 def short(value):
