@@ -924,7 +924,7 @@ static ptrdiff_t line_between(struct planning *p, const struct schedule_device *
 static void line_plan(struct scheduling *s, struct schedule_device *d, const struct mark *marks)
 {
 	struct arena scratch = *s->scratch;
-	struct planning p = { .keep = s->keep };
+	struct planning p = { .keep = &scratch };
 	ptrdiff_t n = d->plan->mark_count, run = 0, judged = 0;
 	struct instance *steps = arena_make(&scratch, struct instance, n);
 	int64_t at_ps = INT64_MIN;
@@ -947,6 +947,7 @@ static void line_plan(struct scheduling *s, struct schedule_device *d, const str
 	for (ptrdiff_t i = 0; is_last && i < n; i++)
 		if (steps[i].sort >= 0)
 			s->ret->sorts[steps[i].sort].count++;
+	LONGER(s->keep, p.items, p.count, p.count);
 	d->plan->marks = p.items;
 	d->plan->mark_count = p.count;
 	d->plan->in_step = s->ret->in_step;
