@@ -646,8 +646,8 @@ static void executions_read(struct scheduling *s)
 }
 
 /*
- * What follows from the steps of all executions and the sort that is judged, but for plans.  Kernels
- * that no program claims are the step's where they run in one.
+ * What follows from the steps of all executions and the sort that is judged, but for plans.
+ * Kernels that no program claims are the step's where they run in one.
  */
 static void sorts_settle(struct scheduling *s)
 {
@@ -874,8 +874,8 @@ static bool schedule_marks(struct scheduling *s)
 
 /* ---- marks of the devices themselves --------------------------------------------------------- */
 
-/* A Steps line's marks hold their work, give or take a clock's tick.  More without any: they tell of
- * something else. */
+/* A Steps line's marks hold their work, give or take a clock's tick.  Where more hold none, they
+ * tell of something else. */
 #define IDLE_MARKS_MAX 0.05
 
 /* All marks, device by device; each execution is of the mark that its middle lies in. */
