@@ -226,8 +226,8 @@ TEMPLATE_STRUCT(html_report, HTML_REPORT);
 	F(R, LIST(html_report), reports, "one per profile")
 TEMPLATE_STRUCT(html_page, HTML_PAGE);
 
-extern const struct template_record html_note_record, html_column_record, html_changes_record,
-	html_page_record, html_diff_record;
+extern const struct template_record html_note_record, html_picture_record, html_column_record,
+	html_changes_record, html_page_record, html_diff_record;
 
 /* ---- making them ----------------------------------------------------------------------------- */
 
