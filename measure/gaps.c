@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/task.h"
 #include "base/text.h"
 #include "measure/measured.h"
 
@@ -153,6 +154,17 @@ static ptrdiff_t gap_behind(const struct host_gap *gaps, ptrdiff_t count, int64_
 	return lo;
 }
 
+/* The same, where the answer is mostly the one before: `hint`, an index. */
+static inline ptrdiff_t gap_behind_near(
+	const struct host_gap *gaps, ptrdiff_t count, int64_t at_ps, ptrdiff_t *hint)
+{
+	ptrdiff_t k = *hint;
+
+	if ((k > 0 && gaps[k - 1].end_ps > at_ps) || (k < count && gaps[k].end_ps <= at_ps))
+		*hint = gap_behind(gaps, count, at_ps);
+	return *hint;
+}
+
 static void reason_lay(struct host_gap *g, const struct reason *r)
 {
 	int64_t from = r->start_ps > g->start_ps ? r->start_ps : g->start_ps;
@@ -237,16 +249,18 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 	struct cursor *c = cursor_new(p, &near, 0, &scratch);
 	struct event *e = arena_make(&scratch, struct event, 1);
 	struct reason *reasons = NULL;
-	ptrdiff_t count = 0, cap = 0;
+	ptrdiff_t count = 0, cap = 0, *hints = arena_make(&scratch, ptrdiff_t, g->devices);
 
+	cursor_only(c, ~(UINT64_C(1) << HOST_STEP)); /* a step's mark explains nothing */
 	while (cursor_next(c, e)) {
 		if ((causes[e->host] || e->host == HOST_SCOPE) && count < HOST_SPANS_MAX)
 			*arena_push(&scratch, reasons, count, cap) =
 				(struct reason){ e->start_ps, e->end_ps, e->host };
 		for (ptrdiff_t d = 0, first = 0; d < g->devices && e->name.len > 0;
 			first = g->ends[d++])
-			for (ptrdiff_t k = first + gap_behind(&g->items[first], g->ends[d] - first,
-							   e->start_ps);
+			for (ptrdiff_t k =
+					first + gap_behind_near(&g->items[first],
+							g->ends[d] - first, e->start_ps, &hints[d]);
 				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++)
 				gap_meet(&g->items[k], e);
 	}
@@ -255,7 +269,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 	return cursor_end(c, err);
 }
 
-static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *gaps,
+static bool part_explain(const struct measured *m, int32_t h, struct host_gap *gaps,
 	ptrdiff_t count, struct arena scratch, struct diag *err)
 {
 	const struct profile *host = &m->hosts[h];
@@ -276,6 +290,76 @@ static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *g
 			if (!lane_explain(p, &p->lanes[k], &g, any_thread, scratch, err))
 				return false;
 	}
+	return true;
+}
+
+/* Gaps of a host that begin in one stretch of time. */
+struct gaps_part {
+	const struct measured *m;
+	int32_t host;
+	struct host_gap *items;
+	ptrdiff_t count;
+	struct diag err;
+	bool failed;
+};
+
+static void part_task(void *arg, ptrdiff_t i)
+{
+	struct gaps_part *p = (struct gaps_part *)arg + i;
+	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
+
+	p->failed = !part_explain(p->m, p->host, p->items, p->count, work, &p->err);
+	arena_free(&work);
+}
+
+/* A host's lanes of fewer bytes are read in less time than a thread takes to start. */
+#define PART_BYTES (4 << 20)
+
+static int parts_of(const struct measured *m, int32_t h, ptrdiff_t gaps)
+{
+	const struct profile *host = &m->hosts[h];
+	int64_t bytes = 0, most = m->options->threads < gaps ? m->options->threads : gaps;
+
+	for (ptrdiff_t i = 0; i < host->plane_count; i++)
+		for (ptrdiff_t k = 0; k < host->planes[i].lane_count; k++)
+			if (host->planes[i].class == PLANE_HOST)
+				bytes += host->planes[i].lanes[k].bytes;
+	return (int)(bytes / PART_BYTES + 1 < most ? bytes / PART_BYTES + 1 : most);
+}
+
+/*
+ * A gap is explained by what is near it, so stretches of time with as many gaps each can be looked
+ * at side by side.
+ */
+static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *gaps,
+	ptrdiff_t count, struct arena scratch, struct diag *err)
+{
+	int n = parts_of(m, h, count);
+	struct gaps_part *parts = arena_make(&scratch, struct gaps_part, n);
+	int64_t *begins = arena_make(&scratch, int64_t, count);
+	int32_t *part_of = arena_make(&scratch, int32_t, count);
+
+	for (ptrdiff_t i = 0; i < count; i++)
+		begins[i] = gaps[i].start_ps;
+	sort_integers(begins, count);
+	for (int k = 0; k < n; k++)
+		parts[k] = (struct gaps_part){
+			.m = m, .host = h, .items = arena_make(&scratch, struct host_gap, count)
+		};
+	for (ptrdiff_t i = 0; i < count; i++) {
+		for (int k = 1; k < n; k++)
+			part_of[i] += gaps[i].start_ps >= begins[count * k / n];
+		struct gaps_part *p = &parts[part_of[i]];
+		p->items[p->count++] = gaps[i];
+	}
+	task_threads(part_task, parts, n, n);
+	for (int k = n; k-- > 0; parts[k].count = 0)
+		if (parts[k].failed) {
+			*err = parts[k].err;
+			return false;
+		}
+	for (ptrdiff_t i = 0; i < count; i++)
+		gaps[i] = parts[part_of[i]].items[parts[part_of[i]].count++];
 	return true;
 }
 

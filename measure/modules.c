@@ -25,6 +25,7 @@ struct told {
 struct reading {
 	const struct measured *m;
 	struct told *devices;
+	_Atomic bool cut; /* of some device: nothing is foreseen */
 };
 
 /* False for an execution of a program that the capture does not list. */
@@ -75,7 +76,7 @@ static void device_modules(void *arg, ptrdiff_t i)
 	bool ok = p->platform == PLATFORM_TPU;
 
 	t->work = arena_new(SWEEP_ARENA_BYTES);
-	if (!ok)
+	if (!ok || r->cut)
 		return;
 	plane_learn(p, &t->work);
 	for (ptrdiff_t k = 0; ok && k < p->lane_count; k++)
@@ -85,6 +86,8 @@ static void device_modules(void *arg, ptrdiff_t i)
 	plane_drop(p);
 	program_runs_sort(t->runs, t->count);
 	t->usable = ok && t->count > 0;
+	if (t->cut)
+		r->cut = true;
 }
 
 /*
@@ -111,19 +114,19 @@ static bool *programs_without_ops(const struct reading *r, struct arena *keep)
 bool modules_read(struct measured *m)
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
-	struct reading r = { m, arena_make(&work, struct told, m->device_count) };
+	struct reading r = { m, arena_make(&work, struct told, m->device_count), false };
 	bool all = true;
 
 	task_threads(device_modules, &r, m->device_count, m->options->threads);
 	const bool *without_ops = programs_without_ops(&r, &work);
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		all &= r.devices[i].usable;
+		all &= r.devices[i].usable || r.cut;
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		struct told *t = &r.devices[i];
 		struct sweep *s = &m->devices[i].sweep;
-		*s = (struct sweep){ .plane = m->devices[i].plane, .runs_cut = t->cut };
-		s->runs = arena_make(m->keep, struct program_run, all ? t->count : 0);
-		for (ptrdiff_t k = 0; all && k < t->count; k++)
+		*s = (struct sweep){ .plane = m->devices[i].plane, .runs_cut = r.cut };
+		s->runs = arena_make(m->keep, struct program_run, all && !r.cut ? t->count : 0);
+		for (ptrdiff_t k = 0; all && !r.cut && k < t->count; k++)
 			if (!without_ops[t->runs[k].program])
 				s->runs[s->run_count++] = t->runs[k];
 		arena_free(&t->work);

@@ -121,8 +121,11 @@ void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool
 		return;
 	struct swept_gap gap = { s->idle_since_ps, at_ps, s->step.number, s->last_subject,
 		next->index, inside };
+	const struct sweep *o = s->out;
 	s->inside_ps += inside ? at_ps - s->idle_since_ps : 0;
-	gap_add(s->gaps, &s->gap_count, &gap);
+	/* What is too short to be kept of all steps need not be kept of this one. */
+	if (o->gap_count < SWEEP_MAX_GAPS || gap_length(&gap) > gap_length(o->gaps))
+		gap_add(s->gaps, &s->gap_count, &gap);
 	s->idle_since_ps = at_ps; /* told once */
 }
 

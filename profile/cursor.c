@@ -376,7 +376,7 @@ SLOW bool lane_walk_slow(struct lane_walk *w, struct raw_event *ret)
 }
 
 /* wire.why needs no look: where a general read failed, len_field finds no event either. */
-bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
+FAST bool walk_next(struct lane_walk *w, struct raw_event *ret)
 {
 	const uint8_t *p = w->wire.at, *end = w->wire.end;
 	ptrdiff_t len, head;
@@ -388,6 +388,11 @@ bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
 	ret->readable = end;
 	w->wire.at = p + head + len;
 	return true;
+}
+
+bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
+{
+	return walk_next(w, ret);
 }
 
 /* Pages behind a cursor are given back in pieces of this size: a call costs as much as 10 kB do. */
@@ -525,7 +530,7 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 		return false;
 	ret->stats.present = 0;
 	uint64_t want = (wanted ? c->want : 0) | (steps ? step_stats : 0);
-	if (!event_stats_read(part, raw, want, &ret->stats, &c->walk.fail))
+	if (want && !event_stats_read(part, raw, want, &ret->stats, &c->walk.fail))
 		return false;
 	c->lost.events += n && ret->stats.present & STATS_LOST;
 	if (steps && (ret->stats.present & step_stats) == step_stats) {
@@ -545,7 +550,7 @@ bool cursor_next(struct cursor *c, struct event *ret)
 {
 	struct raw_event raw;
 
-	for (const char *at; at = (const char *)c->walk.wire.at, lane_walk_next(&c->walk, &raw);) {
+	for (const char *at; at = (const char *)c->walk.wire.at, walk_next(&c->walk, &raw);) {
 		if ((const char *)c->walk.wire.at - c->walk.dropped > DROP_BYTES)
 			lane_walk_drop(&c->walk, 1);
 		if (raw.aggregated)

@@ -692,6 +692,62 @@ static void kernels(void **state)
 	}
 }
 
+/* What an event said is known when it says it again, whatever stands before and behind its launch;
+ * what it lacks is counted each time. */
+static void kernels_again(void **state)
+{
+	enum {
+		KERNELS = 20,
+		ROUNDS = 50,
+		LOST = 30
+	}; /* more kernels than are told apart by that */
+	(void)state;
+	struct pb line = line_new(14, "Stream #14(Kernel)", 0), b = plane_new("/device:GPU:0");
+	for (int64_t i = 0; i < KERNELS * ROUNDS; i++)
+		line_event(&line,
+			(struct ev){ 1 + i % KERNELS, i * 10, 5,
+				{ stat_of(2, XSTAT_REF, 20 + i / KERNELS % 2, PLAIN),
+					stat_of(1, XSTAT_UINT64, 1 << 20 | i, PLAIN),
+					stat_of(3, XSTAT_UINT64, 7, PLAIN) } },
+			PLAIN);
+	for (int64_t i = 0; i < LOST; i++)
+		line_event(&line,
+			(struct ev){ 1, 20000 + i * 10, 5,
+				{ stat_of(1, XSTAT_UINT64, i, PLAIN),
+					stat_of(2, XSTAT_REF, 99, PLAIN) } },
+			PLAIN);
+	for (int64_t i = 0; i < 2; i++)
+		line_event(&line,
+			(struct ev){ 40, 30000 + i * 10, 5,
+				{ stat_of(1, XSTAT_UINT64, i, PLAIN), text_stat(4, "size:4096") } },
+			PLAIN);
+	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	for (int64_t i = 0; i < KERNELS; i++)
+		event_name(
+			&b, 1 + i, arena_z(&keep, arena_fmt(&keep, "kernel_%lld", (long long)i)));
+	event_name(&b, 40, "MemcpyH2D");
+	stat_name(&b, 1, "correlation_id");
+	stat_name(&b, 2, "hlo_op");
+	stat_name(&b, 3, "program_id");
+	stat_name(&b, 4, "memcpy_details");
+	stat_name(&b, 20, "dot.1");
+	stat_name(&b, 21, "dot.2");
+	struct plane *p = open_plane(&b);
+	assert_int_equal(merge_all(p), KERNELS * ROUNDS + LOST + 2);
+	assert_int_equal(p->op_count, 2 * KERNELS + 2);
+	for (ptrdiff_t i = 0; i < KERNELS * ROUNDS; i++) {
+		const struct profile_op *op = &p->ops[events[i].op];
+		assert_true(str_eq(
+			op->name, arena_fmt(&keep, "kernel_%lld", (long long)(i % KERNELS))));
+		assert_true(str_eq(op->hlo_op, i / KERNELS % 2 ? STR("dot.2") : STR("dot.1")));
+		assert_int_equal(op->program, 7);
+		check_event(i, i * 10, i * 10 + 5);
+	}
+	assert_int_equal(p->lost.events, LOST);
+	assert_int_equal(p->lost.time_ps, LOST * 5);
+	assert_int_equal(events[KERNELS * ROUNDS + LOST + 1].bytes, 4096);
+}
+
 /* On CPU the ops stand on host threads; every ordinal is a plane of its own. */
 static void cpu_ordinals(void **state)
 {
@@ -1021,6 +1077,7 @@ int main(void)
 		CASE(lanes_in_one_order),
 		CASE(derived_lines),
 		CASE(kernels),
+		CASE(kernels_again),
 		CASE(cpu_ordinals),
 		CASE(hostile_numbers),
 		CASE(hostile_times),
