@@ -16,14 +16,15 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
 
+LICENSES = os.path.join("share", "doc", "rooflint", "licenses")
+
 METADATA = """\
 Metadata-Version: 2.4
 Name: rooflint
 Version: {version}
 Summary: A linter for accelerator performance: judges the profiles of JAX and XLA jobs
 License-Expression: Apache-2.0
-License-File: LICENSE
-Requires-Python: >=3.9
+{licenses}Requires-Python: >=3.9
 Classifier: Environment :: Console
 Classifier: Framework :: Pytest
 Classifier: Intended Audience :: Developers
@@ -50,6 +51,12 @@ def read(*path):
         return f.read()
 
 
+def license_names(folder):
+    """Of the libraries that are linked in; none where the system's are used."""
+    path = os.path.join(folder, LICENSES)
+    return sorted(os.listdir(path)) if os.path.isdir(path) else []
+
+
 def contents(folder, version, platform):
     """(name in the wheel, bytes, mode) of every file but RECORD."""
     package = os.path.join(HERE, "python", "rooflint")
@@ -64,18 +71,22 @@ def contents(folder, version, platform):
     yield data + "/scripts/rooflint", read(folder, "bin", "rooflint"), 0o755
     yield data + "/data/libexec/rooflint/rooflint-http", \
         read(folder, "libexec", "rooflint", "rooflint-http"), 0o755
-    for root, _, names in sorted(os.walk(os.path.join(folder, "share"))):
-        for name in sorted(names):
-            yield "%s/data/%s/%s" % (data, os.path.relpath(root, folder), name), \
-                read(root, name), 0o644
+    man = os.path.join(folder, "share", "man", "man1")
+    for name in sorted(os.listdir(man)):
+        yield data + "/data/share/man/man1/" + name, read(man, name), 0o644
+    licenses = "".join("License-File: %s\n" % name for name in ["LICENSE"] + license_names(folder))
     readme = read(HERE, "python", "README.md").decode()
-    yield info + "/METADATA", METADATA.format(version=version, readme=readme).encode(), 0o644
+    yield info + "/METADATA", METADATA.format(
+        version=version, licenses=licenses, readme=readme).encode(), 0o644
     tags = "".join("Tag: py3-none-%s\n" % tag for tag in platform.split("."))
     yield info + "/WHEEL", (WHEEL + tags).encode(), 0o644
     yield info + "/entry_points.txt", ENTRY_POINTS.encode(), 0o644
     yield info + "/licenses/LICENSE", read(TOP, "LICENSE"), 0o644
-    if os.path.exists(os.path.join(folder, "sbom.json")):
-        yield info + "/sboms/rooflint.cdx.json", read(folder, "sbom.json"), 0o644
+    for name in license_names(folder):
+        yield info + "/licenses/" + name, read(folder, LICENSES, name), 0o644
+    doc = os.path.join(folder, "share", "doc", "rooflint")
+    if os.path.exists(os.path.join(doc, "sbom.cdx.json")):
+        yield info + "/sboms/rooflint.cdx.json", read(doc, "sbom.cdx.json"), 0o644
 
 
 def main(folder, platform, out):
