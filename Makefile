@@ -3,8 +3,8 @@
 # Knobs: CC, CFLAGS, CPPFLAGS, LDFLAGS, WERROR=1, V=1 (show commands), SAN=address,undefined,
 # O (build folder; by default one per compiler and flag set), PREFIX, DESTDIR, DEV=1 (make deps),
 # UPDATE=1 and CASES (make golden), PKG_CONFIG, LIBRARIES (what --version says it was built with),
-# FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES and BENCH_TRACE_BYTES (make bench),
-# BENCH_FLEET_RUNS (make bench-fleet).
+# JAX=1 (make test-packaging), FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES and
+# BENCH_TRACE_BYTES (make bench), BENCH_FLEET_RUNS (make bench-fleet).
 
 VERSION := $(shell cat VERSION)
 CFLAGS  ?= -O2 -g
@@ -83,7 +83,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 .PHONY: all deps demo test unit golden fuzz fuzz-corpus mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-format format tidy coverage \
-	install uninstall dist dist-linux clean help run-demo run-tests run-fuzz run-coverage FORCE
+	install uninstall dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -290,8 +290,11 @@ dist: ## build/rooflint-VERSION.tar.gz of HEAD, the same bytes every time
 	@mkdir -p build
 	git archive --prefix=rooflint-$(VERSION)/ HEAD | gzip -n9 >build/rooflint-$(VERSION).tar.gz
 
-dist-linux: ## build/dist/: static programs for x86-64 and arm64; UPDATE=1 takes the libraries of today
+dist-linux: ## build/dist/: for x86-64 and arm64 static programs, wheels, .deb, .rpm; UPDATE=1: today's libraries
 	@UPDATE='$(UPDATE)' packaging/dist-linux.sh
+
+test-packaging: ## what dist-linux made, in fresh environments and bare roots (minutes); JAX=1 records a job, too
+	@JAX='$(JAX)' packaging/test.sh
 
 clean: ## remove build/
 	rm -rf build

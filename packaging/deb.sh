@@ -40,13 +40,15 @@ cp -r "$tree/share/doc/rooflint/licenses" "$tree/share/doc/rooflint/sbom.cdx.jso
 {
 	printf 'rooflint (%s) stable; urgency=medium\n\n' "$version"
 	printf '  * What is new stands in NEWS.md of the sources.\n\n'
-	printf ' -- rooflint <rooflint@localhost>  %s\n' "$(date -R -u -d "@$SOURCE_DATE_EPOCH")"
+	printf ' -- rooflint <rooflint@users.noreply.github.com>  %s\n' "$(date -R -u -d "@$SOURCE_DATE_EPOCH")"
 } | gzip -n9 >"$doc/changelog.gz"
 cat >"$root/usr/share/lintian/overrides/rooflint" <<'END'
 # One file for every release, and for machines without the libraries; a new release of rooflint
 # carries what Debian mends in them (packaging/libraries).
 rooflint: statically-linked-binary
 rooflint: embedded-library
+# A static program that is loaded anywhere looks like a library.
+rooflint: shared-library-lacks-prerequisites
 # It is no package of Debian, so there is no report that asked for it.
 rooflint: initial-upload-closes-no-bugs
 END
@@ -54,7 +56,7 @@ cat >"$root/DEBIAN/control" <<END
 Package: rooflint
 Version: $version
 Architecture: $arch
-Maintainer: rooflint <rooflint@localhost>
+Maintainer: rooflint <rooflint@users.noreply.github.com>
 Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f1)
 Section: devel
 Priority: optional
