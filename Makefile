@@ -2,13 +2,15 @@
 #
 # Knobs: CC, CFLAGS, CPPFLAGS, LDFLAGS, WERROR=1, V=1 (show commands), SAN=address,undefined,
 # O (build folder; by default one per compiler and flag set), PREFIX, DESTDIR, DEV=1 (make deps),
-# UPDATE=1 and CASES (make golden), FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES and
+# UPDATE=1 and CASES (make golden), PKG_CONFIG, LIBRARIES (what --version says it was built with),
+# JAX=1 (make test-packaging), FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES and
 # BENCH_TRACE_BYTES (make bench), BENCH_FLEET_RUNS (make bench-fleet).
 
 VERSION := $(shell cat VERSION)
 CFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
 CLANG   ?= clang
+PKG_CONFIG ?= pkg-config
 UNAME   := $(shell uname)
 
 # Not for the user to change: the language, and arithmetic that gives the same bytes everywhere.
@@ -53,12 +55,13 @@ OBJ     := $(LIB) $(CMD) $(HTTP_OBJ) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tes
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
 PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 libbrotlidec libmd $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
-pkg      = $(if $(shell pkg-config --exists $(1) && echo yes),$(shell pkg-config $(2) $(1)),$(error \
+pkg      = $(if $(shell $(PKG_CONFIG) --exists $(1) && echo yes),$(shell $(PKG_CONFIG) $(2) $(1)),$(error \
 	Libraries are missing; `make deps` installs them: $(1)))
 PKG_INC  = $(eval PKG_INC := $(patsubst -I%,-isystem %,$(call pkg,$(PACKAGES),--cflags-only-I)))$(PKG_INC)
 PKG_LIBS = $(eval PKG_LIBS := $(call pkg,$(PACKAGES),--libs))$(PKG_LIBS)
 HTTP_INC  = $(eval HTTP_INC := $(patsubst -I%,-isystem %,$(call pkg,libcurl libcrypto,--cflags-only-I)))$(HTTP_INC)
 HTTP_LIBS = $(eval HTTP_LIBS := $(call pkg,libcurl libcrypto libcjson,--libs))$(HTTP_LIBS)
+LIBRARIES ?= $(shell for p in $(PACKAGES); do echo "$$p $$($(PKG_CONFIG) --modversion $$p),"; done | sed '$$s/,//')
 CMOCKA   = $(eval CMOCKA := $(call pkg,cmocka libbrotlienc,--cflags --libs))$(CMOCKA)
 
 COMPILE = $(CC) $(FLAGS) $(PKG_INC) $(CPPFLAGS) $(CFLAGS)
@@ -80,7 +83,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 .PHONY: all deps demo test unit golden fuzz fuzz-corpus mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-format format tidy coverage \
-	install uninstall dist clean help run-demo run-tests run-fuzz run-coverage FORCE
+	install uninstall dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -103,6 +106,9 @@ $(O)/rooflint: $(CMD) $(LIB)
 $(GOLDEN): $(CMD) $(filter-out $(O)/embedded.o,$(LIB)) $(O)/golden.o
 	$(SAY) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+# `rooflint --version` says what it was built with.
+$(O)/cmd/main.o: private CPPFLAGS += -DROOFLINT_LIBRARIES='"$(LIBRARIES)"'
 
 # Networking is a program of its own, so that the one above loads none of it.
 HTTP_TESTS := $(O)/tests/unit/test_http $(O)/tests/unit/test_cloud $(O)/tests/fuzz/fuzz_listing
@@ -258,7 +264,8 @@ format: ## let clang-format rewrite the sources in place
 	clang-format -i $(SRC) $(HTTP) $(HDR)
 
 tidy: ## clang-tidy over the sources (slow, optional)
-	$(Q)clang-tidy --quiet $(SRC) $(HTTP) -- $(FLAGS) $(PKG_INC)
+	$(Q)clang-tidy --quiet $(SRC) $(HTTP) -- $(FLAGS) $(PKG_INC) \
+		-DROOFLINT_LIBRARIES='""'
 
 regenerate: all $(GOLDEN) $(O)/tests/unit/test_report_json ## write again what is generated: docs, schemas, golden
 	@$(subst run-all,regenerate,$(RUN))
@@ -282,6 +289,12 @@ uninstall: ## remove what install put there
 dist: ## build/rooflint-VERSION.tar.gz of HEAD, the same bytes every time
 	@mkdir -p build
 	git archive --prefix=rooflint-$(VERSION)/ HEAD | gzip -n9 >build/rooflint-$(VERSION).tar.gz
+
+dist-linux: ## build/dist/: for x86-64 and arm64 static programs, wheels, .deb, .rpm; UPDATE=1: today's libraries
+	@UPDATE='$(UPDATE)' packaging/dist-linux.sh
+
+test-packaging: ## what dist-linux made, in fresh environments and bare roots (minutes); JAX=1 records a job, too
+	@JAX='$(JAX)' packaging/test.sh
 
 clean: ## remove build/
 	rm -rf build

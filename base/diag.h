@@ -54,7 +54,8 @@
 	X(STORE, 701, "a store of facts could not be used")                                        \
 	X(FACTS, 702, "records of facts are damaged or of another version")                        \
 	X(CHIP_HOURS, 703, "a table of chip-hours is not valid")                                   \
-	X(STORE_SERVER, 704, "a server that keeps a store gave no good answer")
+	X(STORE_SERVER, 704, "a server that keeps a store gave no good answer")                    \
+	X(FLEET_FILE, 705, "a fleet file is not valid")
 
 enum diag_id {
 	DIAG_NONE,

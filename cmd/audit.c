@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/sha256.h"
@@ -19,7 +20,8 @@ static bool take_facts(void *arg, const struct run_facts *f, struct diag *err)
 {
 	struct audit *a = arg;
 	struct str captured = f->captured;
-	bool is_newer = captured.p && (!a->newest.p || str_cmp(captured, a->newest) > 0);
+	bool is_newer = captured.p && str_cmp(captured, a->tomorrow) <= 0 &&
+			(!a->newest.p || str_cmp(captured, a->newest) > 0);
 	if (f->error.p && !a->first_error.p)
 		a->first_error = arena_str(a->keep, f->error);
 	if (is_newer && captured.len <= MOMENT_MAX) {
@@ -128,6 +130,14 @@ static bool is_known(void *arg, struct str shown, const struct found_run *run)
 	return is_known;
 }
 
+/* A ROOT that cannot be listed is no run that cannot be read: what lies below it is unknown. */
+static void tell_lost(void *arg, const struct diag *err)
+{
+	struct audit *a = arg;
+	a->is_partial = true;
+	print_error(err);
+}
+
 static bool judge_roots(struct audit *a, const struct list *roots)
 {
 	struct known known = { .store = a->connection.store,
@@ -139,6 +149,8 @@ static bool judge_roots(struct audit *a, const struct list *roots)
 		.rules = &a->rules, .options = &a->options, .workers = a->jobs, .give_up = give_up
 	};
 	batch.all_runs = true;
+	batch.lost = tell_lost;
+	batch.lost_arg = a;
 	batch.take = take_reports;
 	batch.take_arg = a;
 	batch.shard = a->shard;
@@ -184,14 +196,17 @@ static bool stop_at_first(void *arg, const struct run_facts *f, struct diag *err
 	return false;
 }
 
-/* The end of the window when nobody names one: no clock, so that the same facts give the same. */
+/*
+ * The end of the window when the user names none: the newest capture.  The clock is asked for one
+ * thing only, that a host whose clock is ahead does not move the window away from all the others.
+ */
 static bool find_newest(struct audit *a)
 {
-	const struct window everything = { { NULL, 0 }, { NULL, 0 } };
+	const struct window until_now = { { NULL, 0 }, a->tomorrow };
 	if (!a->connection.store)
-		return fleet_newest(a->fleet, a->keep, &a->until, &a->err);
+		return fleet_newest(a->fleet, until_now.to, a->keep, &a->until, &a->err);
 	a->err.id = DIAG_NONE;
-	if (!store_scan(a->connection.store, everything, stop_at_first, a, &a->err) && a->err.id)
+	if (!store_scan(a->connection.store, until_now, stop_at_first, a, &a->err) && a->err.id)
 		return false;
 	/* A replica may answer before it has fetched what another one took. */
 	if (a->newest.p && (!a->until.p || str_cmp(a->until, a->newest) < 0))
@@ -240,7 +255,8 @@ static bool gather(struct audit *a, const struct audit_settings *s, const struct
 		ok = (s->merge ? merge_files : judge_roots)(a, args);
 	arena_free(&a->scratch);
 	ok = ok && connection_flush(&a->connection, &a->err);
-	return ok && (!a->facts || out_close(a->facts, &a->err));
+	/* A part that is not whole has no file: a merge would take it for a whole one. */
+	return ok && (!a->facts || a->is_partial || out_close(a->facts, &a->err));
 }
 
 static bool ask(struct audit *a)
@@ -248,13 +264,15 @@ static bool ask(struct audit *a)
 	struct window history;
 	if (!set_window(a))
 		return false;
-	history = (struct window){ a->history, a->window.to };
+	/* Open at the end: what is dated later is counted. */
+	history = (struct window){ a->history, { NULL, 0 } };
 	if (a->connection.store &&
 		!store_scan(a->connection.store, history, fleet_take, a->fleet, &a->err))
 		return false;
 	if (!fleet_ask(a->fleet, &a->window, a->judge, a->keep, &a->report, &a->err))
 		return false;
 	a->report.tool_version = STR(ROOFLINT_VERSION);
+	a->has_answers = true;
 	return true;
 }
 
@@ -262,6 +280,7 @@ static bool ask(struct audit *a)
 static bool audit_prepare(
 	struct context *c, struct audit *a, const struct audit_settings *s, ptrdiff_t args)
 {
+	struct timespec now;
 	int64_t ns;
 	a->since_ns = INT64_C(7) * 86400 * 1000000000;
 	if (s->since.p && !span_parse(s->since, &a->since_ns))
@@ -274,6 +293,8 @@ static bool audit_prepare(
 			"2026-11-20T06:00:00Z, not '%.*s'",
 			STR_ARG(s->until));
 	a->until = s->until;
+	clock_gettime(CLOCK_REALTIME, &now);
+	a->tomorrow = when_text(a->keep, ((int64_t)now.tv_sec + 86400) * 1000000000);
 	if (!args && !s->store.p)
 		return diag_set(&a->err, DIAG_USAGE,
 			"nothing to audit: name a ROOT with profiles, or a --store with facts");
@@ -317,6 +338,20 @@ static bool read_usage(struct audit *a, struct str path)
 	return ok;
 }
 
+static bool read_fleet(struct audit *a, struct str path)
+{
+	struct fleet_file file;
+	struct input in;
+	if (!path.p)
+		return true;
+	if (!input_open(path, a->keep, &in, &a->err))
+		return false;
+	bool ok = fleet_file_parse(path, in.bytes, a->keep, &file, &a->err) &&
+		  input_check(&in, &a->err) && fleet_expect(a->fleet, &file, &a->err);
+	input_close(&in);
+	return ok;
+}
+
 static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_t args)
 {
 	struct str place = s->store;
@@ -330,7 +365,8 @@ static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_
 	if (place.p && !connection_open(&a->connection, place, args ? STORE_WRITE : STORE_READ,
 			       a->keep, &a->err))
 		return false;
-	return (a->fleet = fleet_new(a->keep, &a->err)) && read_usage(a, s->usage);
+	return (a->fleet = fleet_new(a->keep, &a->err)) && read_usage(a, s->usage) &&
+	       read_fleet(a, s->fleet);
 }
 
 /* A shard sees a part, and a report on a part would be taken for one on the whole. */
@@ -345,10 +381,17 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 		return misused(&a->err);
 	if (!audit_open(a, s, args->count))
 		status = misused(&a->err);
-	else if (!gather(a, s, args) || (!a->shard.count && !ask(a)))
+	else if (!gather(a, s, args))
 		status = fail(&a->err);
+	else if (!a->shard.count && !ask(a))
+		/* That there is nothing to ask of follows from what was told of a ROOT. */
+		status = a->is_partial && a->err.id == DIAG_NO_PROFILE ? STATUS_PROFILE
+								       : fail(&a->err);
 	else if (!a->shard.count)
 		status = audit_write(c, s, a);
+	if (status != STATUS_USAGE &&
+		(a->is_partial || (a->has_answers && fleet_is_silent(&a->report))))
+		status = STATUS_PROFILE;
 	fleet_free(a->fleet);
 	connection_close(&a->connection);
 	return status;
@@ -367,6 +410,9 @@ static const struct option audit_options[] = {
 		"(docs/fleet.md)" },
 	{ "usage", 0, OPTION_TEXT, AT(usage), "FILE",
 		"chip-hours of each workload and their price, as CSV: no profile knows them" },
+	{ "fleet", 0, OPTION_TEXT, AT(fleet), "FILE",
+		"what is expected to come, which silence is known, and earlier names of workloads "
+		"(docs/fleet.md)" },
 	{ "html", 0, OPTION_TEXT, AT(html), "FILE", "write the report as a page" },
 	{ "pages", 0, OPTION_TEXT, AT(pages), "DIR",
 		"write the pages of the runs that it names, and link to them" },
@@ -409,8 +455,9 @@ const struct command audit_command = {
 		"and in however many shards they came.\n"
 		"\n"
 		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 3 when "
-		"there was nothing to report on, 5 when an output could not be written or a "
-		"required message delivered.",
+		"no run was found in the window, a ROOT could not be listed, or what --fleet "
+		"expects did not come, 5 when an output could not be written or a required message "
+		"delivered.",
 	.options = audit_options,
 	.most = -1,
 	.settings_bytes = sizeof(struct audit_settings),

@@ -17,7 +17,8 @@ struct audit_settings {
 	struct read_settings read;
 	struct rule_settings rule;
 	struct notify_settings notify;
-	struct str since, until, store, usage, html, pages, markdown, json, csv, facts, shard;
+	struct str since, until, store, usage, fleet, html, pages, markdown, json, csv, facts,
+		shard;
 	struct str templates;
 	int jobs;
 	bool merge;
@@ -35,8 +36,10 @@ struct audit {
 	struct fleet *fleet;	      /* gets the facts where there is no --store */
 	struct out *facts;	      /* --facts, or NULL */
 	struct arena scratch;	      /* of the facts of one run */
+	bool has_answers;	      /* in the report */
+	bool is_partial;	      /* a ROOT could not be listed; it was told */
 	bool is_full;		      /* the store took no more; err says why */
-	struct str judge, until;
+	struct str judge, until, tomorrow;
 	struct str first_error;	      /* of a profile: said when there is nothing else to say */
 	struct str newest;	      /* moment of a run that was taken; missing: none had one */
 	char newest_text[MOMENT_MAX]; /* where that is: a fleet's runs come in any order */

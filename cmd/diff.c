@@ -119,7 +119,9 @@ const struct command diff_command = {
 	.summary = "what changed between two runs, the largest loss first",
 	.details = "BASE and HEAD are profiles, or the report.json of one. Ops are matched by what "
 		   "they are and where they come from (kind, shapes, scope, source function), so a "
-		   "recompile that renames them changes nothing. Each is new, gone, changed, "
+		   "recompile that renames them changes nothing; a kernel with another block size, "
+		   "or another kernel for the same layer, is one that changed. Each is new, gone, "
+		   "changed, "
 		   "split, slower or faster, with the time per device and step that it lost or "
 		   "won; a new op is shown with the op it feeds, one that changed with the op it "
 		   "was, a fusion that split with its pieces. Two compiler's dumps are compared by "

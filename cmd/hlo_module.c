@@ -215,14 +215,15 @@ static void put_memory(const struct listing *l, struct sheet *s)
 	double hbm = d->chip ? d->chip->hbm_bytes.value * d->share : NAN;
 	if (hbm > 0)
 		share = arena_fmt(keep, "%.*s of the device's %.*s",
-			STR_ARG(unit_text(keep, (double)mem.peak_bytes / hbm, UNIT_RATIO)),
+			STR_ARG(unit_text(keep, (double)mem.allocated_bytes / hbm, UNIT_RATIO)),
 			STR_ARG(unit_text(keep, hbm, UNIT_BYTES)));
 	struct str donated = arena_fmt(keep, "%.*s of it in donated arguments",
 		STR_ARG(unit_text(keep, (double)mem.alias_bytes, UNIT_BYTES)));
 	struct sheet sums = *s;
 	sums.json = s->json ? json_add_object(s->json, "memory") : NULL;
 	put_heading(&sums, STR("\nMemory on a device, from the buffer assignment:"));
-	put(&sums, "peak", "peak_bytes", (double)mem.peak_bytes, UNIT_BYTES, share);
+	put(&sums, "allocated", "allocated_bytes", (double)mem.allocated_bytes, UNIT_BYTES, share);
+	put(&sums, "in use", "peak_bytes", (double)mem.peak_bytes, UNIT_BYTES, STR("at most"));
 	put(&sums, "arguments", "arguments_bytes", (double)mem.arguments_bytes, UNIT_BYTES,
 		STR(""));
 	put(&sums, "output", "output_bytes", (double)mem.output_bytes, UNIT_BYTES, donated);

@@ -127,7 +127,7 @@ static enum status dispatch(struct context *c, struct list *words)
 	}
 	struct str name = words->items[0];
 	if (str_eq(name, STR("--version")) || str_eq(name, STR("-V"))) {
-		out_z(c->out, "rooflint " ROOFLINT_VERSION "\n");
+		out_z(c->out, "rooflint " ROOFLINT_VERSION "\nbuilt with " ROOFLINT_LIBRARIES "\n");
 		return STATUS_OK;
 	}
 	if (str_eq(name, STR("--help")) || str_eq(name, STR("-h")))

@@ -3,7 +3,8 @@
  *
  * Allocations that live as long as the program (parameters, results, constants) are "indefinite";
  * everything else shares one temporary allocation per memory space, whose use over time the heap
- * simulator has recorded (replay.c).
+ * simulator has recorded (replay.c).  That allocation is larger than what is in use at any time:
+ * buffers that live at different times leave holes.
  */
 #include "hlo/memory.h"
 
@@ -135,7 +136,7 @@ static void sum_allocations(const struct assignment *a, struct hlo_memory *ret)
 			x->live_out ? &ret->output_bytes : NULL,
 			x->parameter && x->live_out ? &ret->alias_bytes : NULL,
 			is_temporary(x) ? &ret->temp_bytes : NULL,
-			is_indefinite(x) && counts(a, x) ? &ret->peak_bytes : NULL,
+			is_indefinite(x) && counts(a, x) ? &ret->allocated_bytes : NULL,
 		};
 		for (size_t k = 0; k < sizeof(sums) / sizeof(sums[0]); k++)
 			if (sums[k])
@@ -252,6 +253,16 @@ static void keep_largest(struct living *l, struct arena *keep, struct hlo_memory
 		ret->live[i] = *order[i];
 }
 
+/* What the trace leaves of the temporary allocation at its peak. */
+static void add_hole(struct living *l, int64_t bytes)
+{
+	if (bytes > 0)
+		l->items[l->count++] = (struct hlo_live_buffer){ .instruction = -1,
+			.name = STR("(holes)"),
+			.kind = STR("hole"),
+			.bytes = bytes };
+}
+
 static bool list_living(const struct hlo_module *m, struct assignment *a, struct arena *keep,
 	struct hlo_memory *ret)
 {
@@ -259,15 +270,17 @@ static bool list_living(const struct hlo_module *m, struct assignment *a, struct
 	l.ids = map_with_room(m->instruction_count, keep);
 	for (ptrdiff_t i = 0; i < m->instruction_count; i++)
 		map_put_id(&l.ids, m->instructions[i].id, (int32_t)i, keep);
-	l.items = arena_make(keep, struct hlo_live_buffer, a->allocation_count + a->buffer_count);
+	l.items =
+		arena_make(keep, struct hlo_live_buffer, a->allocation_count + a->buffer_count + 1);
 	if (!add_allocations(&l, !ret->from_trace) || (ret->from_trace && !add_buffers(&l)))
 		return false;
+	add_hole(&l, ret->allocated_bytes - ret->peak_bytes);
 	keep_largest(&l, keep, ret);
 	return true;
 }
 
 /* Twice through the trace: to find the peak, and up to it again to see what is alive there. */
-static bool replay_trace(struct assignment *a, struct hlo_memory *ret)
+static bool replay_trace(struct assignment *a, int64_t *peak, struct hlo_memory *ret)
 {
 	struct replay p;
 	const struct trace *t = replay_choose(a);
@@ -276,7 +289,7 @@ static bool replay_trace(struct assignment *a, struct hlo_memory *ret)
 	if (!replay_run(&p, a, t, INT64_MAX) || !replay_run(&p, a, t, p.at_peak))
 		return false;
 	ret->from_trace = true;
-	ret->temp_bytes = p.peak;
+	*peak = p.peak;
 	return true;
 }
 
@@ -302,14 +315,20 @@ bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	if (!m->buffer_assignment.len && !m->buffers_note.text.len && m->memory_note.text.len) {
 		/* A report alone knows one figure: what all allocations come to. */
 		ret->total_only = true;
-		return report_total(&m->memory_note, space, &ret->peak_bytes, err);
+		bool found = report_total(&m->memory_note, space, &ret->allocated_bytes, err);
+		ret->peak_bytes = ret->allocated_bytes;
+		return found;
 	}
 	if (!read_assignment(m, &a))
 		return false;
 	sum_allocations(&a, ret);
-	if (!replay_trace(&a, ret))
+	int64_t peak = ret->temp_bytes;
+	if (!replay_trace(&a, &peak, ret))
 		return false;
-	ret->peak_bytes = sat_add(ret->peak_bytes, ret->temp_bytes);
+	/* Older compilers list what the trace is of among the allocations of another space. */
+	ret->temp_bytes = ret->temp_bytes > peak ? ret->temp_bytes : peak;
+	ret->peak_bytes = sat_add(ret->allocated_bytes, peak);
+	ret->allocated_bytes = sat_add(ret->allocated_bytes, ret->temp_bytes);
 	return list_living(m, &a, keep, ret);
 }
 
@@ -328,7 +347,7 @@ ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct ar
 	sum_allocations(&a, &sums);
 	*events = p.events;
 	struct replay_points points = {
-		.items = ret, .most = most, .events = p.events, .base = sums.peak_bytes
+		.items = ret, .most = most, .events = p.events, .base = sums.allocated_bytes
 	};
 	return replay_points(&a, t, &points) ? points.count : 0;
 }

@@ -1,13 +1,14 @@
 /*
  * What a compiled program needs in memory, per memory space, and what is alive at the peak.
  *
- * Indefinite allocations (parameters, constants, live-outs) plus the peak of the heap-simulator
- * trace of that space; when there is no trace, the size of the temp allocation.  Donated parameters
+ * Allocated is what the runtime sets aside: indefinite allocations (parameters, constants,
+ * live-outs) and the one that temporaries share, holes between them included.  In use at most is
+ * the peak of the heap-simulator trace of that space in place of the latter.  Donated parameters
  * are one allocation with their output and count once.
  *
  * Thread-local allocations are apart: they are how called computations see their arguments and
  * results, which are somebody else's buffers (a TPU program lists 150 MB of them for its
- * SparseCore calls).  XLA's own peak leaves them out too.
+ * SparseCore calls).  XLA's CompiledMemoryStats leave them out too.
  *
  * Where the module has no such message, the texts that XLA dumps beside it take its place: the
  * buffer assignment, which has no trace, or the memory usage report, which has a total.
@@ -26,17 +27,18 @@ struct hlo_live_buffer {
 	ptrdiff_t instruction;	/* -1 unknown */
 	struct str name;	/* of the instruction */
 	struct shape shape;	/* the leaf */
-	struct str kind;	/* "parameter", "output", "constant", "temp" */
+	struct str kind;	/* "parameter", "output", "constant", "temp", "hole" */
 	int64_t bytes;		/* as allocated: padded */
 	int64_t unpadded_bytes; /* elements alone; 0 of an allocation that buffers share */
 };
 
 struct hlo_memory {
-	int64_t space;	    /* the colour these figures are of */
-	int64_t peak_bytes; /* indefinite + trace peak */
+	int64_t space;		 /* the colour these figures are of */
+	int64_t allocated_bytes; /* sum of the allocations */
 	int64_t arguments_bytes, output_bytes, temp_bytes, alias_bytes;
-	bool from_trace;	      /* false: temp is an allocation's size */
-	bool total_only;	      /* peak_bytes is the total, and its parts are not known */
+	int64_t peak_bytes;	      /* in use at most; without a trace, what is allocated */
+	bool from_trace;	      /* `live` are the trace's buffers */
+	bool total_only;	      /* the parts are not known */
 	struct hlo_live_buffer *live; /* at the peak, largest first */
 	ptrdiff_t live_count;
 };

@@ -4,6 +4,7 @@
 #include <openssl/x509_vfy.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define CONNECT_MS 10000L
 #define BUFFER_BYTES                                                                               \
@@ -47,6 +48,25 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
 
 /* ---- how it is asked ------------------------------------------------------------------------- */
 
+/* Of Debian, Ubuntu, Alpine and Arch; of Fedora and RHEL; of openSUSE; of macOS and the BSDs. */
+static const char *const bundles[] = {
+	"/etc/ssl/certs/ca-certificates.crt",
+	"/etc/pki/tls/certs/ca-bundle.crt",
+	"/etc/ssl/ca-bundle.pem",
+	"/etc/ssl/cert.pem",
+};
+
+/* A libcurl that was built for one system knows its file; a static one is for all. */
+static const char *system_bundle(void)
+{
+	if (curl_version_info(CURLVERSION_NOW)->cainfo)
+		return NULL;
+	for (size_t i = 0; i < sizeof(bundles) / sizeof(bundles[0]); i++)
+		if (!access(bundles[i], R_OK))
+			return bundles[i];
+	return NULL;
+}
+
 /* As users of curl expect: the files named by these, else the system's. */
 static void set_authorities(CURL *c, const char *file)
 {
@@ -55,6 +75,8 @@ static void set_authorities(CURL *c, const char *file)
 		file = getenv("CURL_CA_BUNDLE");
 	if (!file || !*file)
 		file = getenv("SSL_CERT_FILE");
+	if (!file || !*file)
+		file = system_bundle();
 	if (file && *file)
 		curl_easy_setopt(c, CURLOPT_CAINFO, file);
 	if (dir && *dir)

@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing says so */
 	signal(SIGXFSZ, SIG_IGN); /* a file too large for `ulimit -f` is an error of write() */
 	if (argc > 1 && !strcmp(argv[1], "--version")) {
-		puts("rooflint-http " ROOFLINT_VERSION);
+		printf("rooflint-http " ROOFLINT_VERSION "\n%s\n", curl_version());
 		return EXIT_FINE;
 	}
 	if (argc > 1 || isatty(STDIN_FILENO)) {

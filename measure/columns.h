@@ -51,6 +51,8 @@
 		"steady steps: complete, without warm-up, compilation or profiler start")          \
 	TEXT(steps_source, "steps-line|annotation|program|window", "where the steps come from")    \
 	TEXT(main_program, 0, "the program whose executions are the steps")                        \
+	REAL(programs_per_step, COUNT,                                                             \
+		"executions of programs in a step, on the device that ends last")                  \
 	TEXT(jax_version, 0, "version of JAX, by the capture, else by the job file")               \
 	TEXT(jaxlib_version, 0, "version of jaxlib, which holds XLA, by the same")                 \
 	TEXT(runtime_version, 0,                                                                   \
@@ -59,9 +61,12 @@
 	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \
 	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
 	REAL(predicted_step_s, SECONDS,                                                            \
-		"what the main program takes at least (programs.floor_s); what nobody can count "  \
-		"is free")                                                                         \
+		"what a step's programs take at least (programs.floor_s), one after another; "     \
+		"ops whose cost is unknown are free")                                              \
 	REAL(window_s, SECONDS, "first to last device event, the longest over devices")            \
+	REAL(verdict_share, RATIO,                                                                 \
+		"of the time that the device that ends last ran programs, the share of the "       \
+		"steps: the verdict speaks for them")                                              \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running on the device")   \
 	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
 	REAL(compute_ratio, RATIO, "share of steady-step time with compute running")               \
@@ -146,6 +151,7 @@
 	TEXT(phase, PHASE_WORDS, "by its name and its gradients")                                  \
 	REAL(executions, COUNT, "executions over all devices in the whole window")                 \
 	REAL(time_s, SECONDS, "device time of all of them")                                        \
+	REAL(time_share, RATIO, "of the window of all devices")                                    \
 	REAL(p50_s, SECONDS, "median execution")                                                   \
 	REAL(floor_s, SECONDS,                                                                     \
 		"what an execution takes at least: the longest of what the core, memory, each "    \
@@ -157,6 +163,22 @@
 	REAL(undonated_bytes, BYTES,                                                               \
 		"outputs that could live in a parameter's memory, which was not donated")          \
 	REAL(has_hlo, BOOL, "its HLO is in the profile, or in the compiler's dump")
+
+#define PHASES_COLUMNS(TEXT, REAL)                                                                 \
+	TEXT(name, 0,                                                                              \
+		"of steps what marks them, else their module; of a wait its cause, as in gaps")    \
+	TEXT(role, WORK_WORDS "|wait", "step: it is judged; wait: no program runs on the device")  \
+	REAL(is_judged, BOOL, "its role is step")                                                  \
+	REAL(is_wait, BOOL, "its role is wait")                                                    \
+	TEXT(modules, 0, "modules that make it, separated by ' + '; NULL of a wait")               \
+	REAL(marks, COUNT, "annotations of it on the host; 0 where none tells it")                 \
+	REAL(count, COUNT, "how often it came")                                                    \
+	REAL(p50_s, SECONDS,                                                                       \
+		"median; of steps from the begin of one to the begin of the next, less other "     \
+		"work between")                                                                    \
+	REAL(time_s, SECONDS, "of the window; that of all phases is the window")                   \
+	REAL(time_share, RATIO, "of the window")                                                   \
+	TEXT(step, 0, "what --step takes to judge it; NULL where nothing does")
 
 #define STEPS_COLUMNS(TEXT, REAL)                                                                  \
 	TEXT(host, 0, "host")                                                                      \
@@ -309,7 +331,8 @@
 	TEXT(host, 0, "host")                                                                      \
 	TEXT(device, 0, "allocator or device")                                                     \
 	REAL(capacity_bytes, BYTES, "what the allocator manages")                                  \
-	REAL(compiled_bytes, BYTES, "what the compiler planned for the largest program that ran")  \
+	REAL(compiled_bytes, BYTES,                                                                \
+		"what the compiler allocates for the largest program that ran")                    \
 	TEXT(compiled_program, 0, "that program")                                                  \
 	REAL(owner_bytes, BYTES, "what the job file expects")                                      \
 	REAL(window_peak_bytes, BYTES, "largest use seen inside the window (heap and stack)")      \
@@ -318,17 +341,19 @@
 	REAL(other_live_bytes, BYTES,                                                              \
 		"alive during the whole window beyond the program's parameters")                   \
 	REAL(arguments_bytes, BYTES, "the program's parameters")                                   \
-	REAL(temp_bytes, BYTES, "the program's temporaries at their peak")                         \
+	REAL(temp_bytes, BYTES, "what the program's temporaries share, holes included")            \
 	REAL(output_bytes, BYTES, "the program's outputs that are not donated parameters")         \
 	REAL(fragmentation, RATIO, "largest the allocator reported")                               \
 	REAL(samples, COUNT, "allocator events seen")
 
 #define BUFFERS_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(program, 0, "program id")                                                             \
-	TEXT(op, 0, "instruction that defines it; (temporaries): all that share an allocation")    \
+	TEXT(op, 0,                                                                                \
+		"instruction that defines it; (temporaries): all that share an allocation; "       \
+		"(holes): what they leave of it")                                                  \
 	TEXT(key, 0, "as in ops, of that instruction")                                             \
 	TEXT(shape, 0, "shape with layout")                                                        \
-	TEXT(kind, "parameter|output|constant|temp|thread-local", "what it is")                    \
+	TEXT(kind, "parameter|output|constant|temp|hole", "what it is")                            \
 	REAL(bytes, BYTES, "as allocated")                                                         \
 	REAL(unpadded_bytes, BYTES, "elements alone")                                              \
 	REAL(padded_bytes, BYTES, "as laid out by its tiles")                                      \
@@ -457,6 +482,8 @@
 	X(run, RUN_COLUMNS, "name", "the job; one row")                                            \
 	X(devices, DEVICES_COLUMNS, "device", "a device plane")                                    \
 	X(programs, PROGRAMS_COLUMNS, "module", "a compiled program with ops that ran")            \
+	X(phases, PHASES_COLUMNS, "name",                                                          \
+		"a sort of work, or of waiting, on the device that ends last")                     \
 	X(steps, STEPS_COLUMNS, "step",                                                            \
 		"a step on a device: the first 256 of each, of over 64 devices fewer")             \
 	X(ops, OPS_COLUMNS, "key", "an HLO op of a program, over all devices and steady steps")    \

@@ -63,23 +63,23 @@ static void collective_times(const struct measured *m, const struct subject *s,
 		row->per_step = t->planned;
 		return;
 	}
-	if (s->program->role != ROLE_STEP) {
-		row->per_step = row->exposed_share = 0;
-		return;
-	}
+	bool in_step = s->program->role == ROLE_STEP;
 	double n = spans->span.count > 0 ? (double)spans->span.count : NAN;
 
-	row->per_step = m->device_steps > 0 ? (double)spans->span.count / m->device_steps : NAN;
+	row->per_step = !in_step	      ? 0
+			: m->device_steps > 0 ? (double)spans->span.count / m->device_steps
+					      : (double)NAN;
 	row->span_s = spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *m->keep) * PS : NAN;
 	row->done_waits = !async || (double)spans->done_self_ps / n > DONE_WAITS_PS;
 	/* The last to arrive may be on a host whose profile is not here. */
 	if (row->done_waits > 0 && spans->count > 0 && groups_are_whole(m, s))
 		transfer_measure(spans, *m->keep, row);
-	if (m->device_steps > 0) {
+	if (m->device_steps > 0 && in_step) {
 		row->exposed_s = (double)t->exposed_ps * PS / m->device_steps;
 		row->hidden_s = (double)t->hidden_ps * PS / m->device_steps;
 	}
-	row->exposed_share = row->exposed_s / m->step_time_s;
+	/* What hides beside work outside the steps was not looked at. */
+	row->exposed_share = in_step ? row->exposed_s / m->step_time_s : 0;
 	row->bandwidth_bps = row->wire_bytes / row->transfer_s;
 }
 

@@ -104,6 +104,7 @@ struct match {
 	const struct group *base, *head; /* NULL where there is none */
 	bool is_piece;			 /* part of another match: split, or changed */
 	struct str place;		 /* NEW: where it stands */
+	struct str purpose;		 /* NEW and GONE: what they are paired by */
 	double split_s;			 /* SPLIT: time of all pieces */
 	struct str pieces;
 };
@@ -316,19 +317,129 @@ static void find_splits(const struct matches *all, struct arena *keep)
 
 /* ---- ops that changed ------------------------------------------------------------------------ */
 
-static int by_likeness(const struct group *x, const struct group *y)
+/* What a name says without its numbers: a kernel's block sizes, an instruction's id. */
+static struct str stem_of(struct str name, struct arena *keep)
 {
-	int order = str_cmp(x->op->scope, y->op->scope);
+	struct out *o = out_memory(keep);
 
-	if (!order)
-		order = str_cmp(x->op->kind, y->op->kind);
-	return order ? order : by_weight(x, y);
+	for (ptrdiff_t i = 0; i < name.len; i++)
+		if (name.p[i] != '.' && (name.p[i] < '0' || name.p[i] > '9'))
+			out_char(o, name.p[i]);
+	return out_text(o);
 }
 
-static int match_by_likeness(const void *a, const void *b)
+/* A shape without its layouts. */
+static struct str dims_of(struct str shape, struct arena *keep)
 {
-	return by_likeness(
-		group_of(*(struct match *const *)a), group_of(*(struct match *const *)b));
+	struct out *o = out_memory(keep);
+	int depth = 0;
+
+	for (ptrdiff_t i = 0; i < shape.len; i++) {
+		depth += shape.p[i] == '{';
+		if (!depth)
+			out_char(o, shape.p[i]);
+		depth -= shape.p[i] == '}' && depth > 0;
+	}
+	return out_text(o);
+}
+
+static struct str line_of(const struct ops_row *op, struct arena *keep)
+{
+	bool users = op->user_file.len > 0;
+	struct str file = users ? op->user_file : op->source_file;
+
+	return file.len ? arena_fmt(keep, "%.*s:%.0f", STR_ARG(file),
+				  users ? op->user_line : op->source_line)
+			: (struct str){ NULL, 0 };
+}
+
+/* Does the name come from the author of the kernel, and not from what XLA makes it of? */
+static bool has_own_name(const struct ops_row *op, struct arena *keep)
+{
+	struct str stem = stem_of(op->name, keep);
+
+	return !str_eq(op->opcode, STR("fusion")) && !str_starts(stem, op->opcode);
+}
+
+/*
+ * The part of the model that an op of the matrix units works for: the first part of its scope that
+ * is no function's transformation, "Linear" of "jit(step)/Linear/dot_general".
+ */
+static struct str layer_of(const struct ops_row *op)
+{
+	static const struct str kinds[] = { STR_INIT("matmul"), STR_INIT("convolution"),
+		STR_INIT("attention"), STR_INIT("custom") };
+	struct str rest = op->scope, part, none = { NULL, 0 };
+	size_t k = 0;
+
+	while (k < sizeof(kinds) / sizeof(kinds[0]) && !str_eq(kinds[k], op->kind))
+		k++;
+	while (k < sizeof(kinds) / sizeof(kinds[0]) && str_cut(rest, '/', &part, &rest))
+		if (str_find_char(part, '(') < 0)
+			return part;
+	return none;
+}
+
+/* What two ops have in common that serve the same purpose, the surest first. */
+enum likeness {
+	LIKE_SCOPE,
+	LIKE_LINE_AND_NAME,
+	LIKE_NAME_AND_DIMS,
+	LIKE_NAME,
+	LIKE_LAYER,
+	LIKE_LINE,
+	LIKE_DIMS,
+	LIKENESSES
+};
+
+/* Equal for ops that are alike; missing where there is nothing to tell it by. */
+static struct str purpose_of(const struct ops_row *op, enum likeness by, struct arena *keep)
+{
+	struct str line = line_of(op, keep), none = { NULL, 0 };
+	struct str stem = stem_of(op->name, keep), dims = dims_of(op->shape, keep);
+
+	switch (by) {
+	case LIKE_SCOPE:
+		return op->scope.len ? arena_fmt(keep, "%.*s\n%.*s", STR_ARG(op->kind),
+					       STR_ARG(op->scope))
+				     : none;
+	case LIKE_LINE_AND_NAME:
+		return line.len ? arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(op->kind),
+					  STR_ARG(stem), STR_ARG(line))
+				: none;
+	case LIKE_NAME_AND_DIMS:
+		return dims.len ? arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(op->kind),
+					  STR_ARG(stem), STR_ARG(dims))
+				: none;
+	case LIKE_NAME:
+		return has_own_name(op, keep)
+			       ? arena_fmt(keep, "%.*s\n%.*s", STR_ARG(op->kind), STR_ARG(stem))
+			       : none;
+	case LIKE_LAYER:
+		return layer_of(op);
+	case LIKE_LINE:
+		return line.len ? arena_fmt(keep, "%.*s\n%.*s", STR_ARG(op->kind), STR_ARG(line))
+				: none;
+	case LIKE_DIMS: /* of elementwise work there is much of one shape */
+		return dims.len && !str_eq(op->kind, STR("elementwise"))
+			       ? arena_fmt(keep, "%.*s\n%.*s", STR_ARG(op->kind), STR_ARG(dims))
+			       : none;
+	case LIKENESSES:
+		break;
+	}
+	return none;
+}
+
+static int by_purpose(const struct match *x, const struct match *y)
+{
+	int order = str_cmp(x->purpose, y->purpose);
+
+	return order ? order : by_weight(group_of(x), group_of(y));
+}
+
+static int compare_purposes(const void *a, const void *b)
+{
+	return by_purpose(*(struct match *const *)a, *(struct match *const *)b);
 }
 
 static int match_by_weight(const void *a, const void *b)
@@ -336,32 +447,30 @@ static int match_by_weight(const void *a, const void *b)
 	return by_weight(group_of(*(struct match *const *)a), group_of(*(struct match *const *)b));
 }
 
-/* Of a crowd of one kind and scope, only the nearest are looked at. */
+/* Of a crowd of one purpose, only the nearest are looked at. */
 enum { ALIKE_LOOKED = 64 };
 
 /* From `at` on in steps of `way`: the first that is like `head` and not taken, or NULL. */
 static struct match *find_alike(
-	const struct match_list *gone, ptrdiff_t at, int way, const struct group *head)
+	const struct match_list *gone, ptrdiff_t at, int way, const struct match *head)
 {
 	for (int n = 0; n < ALIKE_LOOKED && at >= 0 && at < gone->count; n++, at += way) {
-		struct match *m = gone->items[at];
-		if (!str_eq(m->base->op->scope, head->op->scope) ||
-			!str_eq(m->base->op->kind, head->op->kind))
+		if (!str_eq(gone->items[at]->purpose, head->purpose))
 			return NULL;
-		if (!m->is_piece)
-			return m;
+		if (!gone->items[at]->is_piece)
+			return gone->items[at];
 	}
 	return NULL;
 }
 
 /* Gone, alike and the nearest in time, which stands beside where `head` would; or NULL. */
-static struct match *find_gone(const struct match_list *gone, const struct group *head)
+static struct match *find_gone(const struct match_list *gone, const struct match *head)
 {
 	ptrdiff_t from = 0, to = gone->count;
 
 	while (from < to) {
 		ptrdiff_t middle = from + (to - from) / 2;
-		if (by_likeness(gone->items[middle]->base, head) < 0)
+		if (by_purpose(gone->items[middle], head) < 0)
 			from = middle + 1;
 		else
 			to = middle;
@@ -370,21 +479,27 @@ static struct match *find_gone(const struct match_list *gone, const struct group
 	struct match *less = find_alike(gone, from, 1, head);
 	if (!more || !less)
 		return more ? more : less;
-	return more->base->step_s - head->step_s <= head->step_s - less->base->step_s ? more : less;
+	double step_s = head->head->step_s;
+	return more->base->step_s * less->base->step_s <= step_s * step_s ? more : less;
 }
 
-static void find_changed(const struct matches *all, struct arena *keep)
+/* What serves one purpose is one op that changed, the heaviest first. */
+static void pair_alike(const struct matches *all, enum likeness by, struct arena *keep)
 {
-	struct match_list gone = list_of(all, CHANGE_GONE, match_by_likeness, keep);
+	struct match_list gone = list_of(all, CHANGE_GONE, match_by_weight, keep);
 	struct match_list new = list_of(all, CHANGE_NEW, match_by_weight, keep);
 
+	for (ptrdiff_t i = 0; i < gone.count; i++)
+		gone.items[i]->purpose = purpose_of(gone.items[i]->base->op, by, keep);
+	qsort(gone.items, (size_t)gone.count, sizeof(struct match *), compare_purposes);
 	for (ptrdiff_t i = 0; i < new.count; i++) {
-		const struct group *head = new.items[i]->head;
-		struct match *was = head->op->scope.len ? find_gone(&gone, head) : NULL;
+		struct match *m = new.items[i];
+		m->purpose = purpose_of(m->head->op, by, keep);
+		struct match *was = m->purpose.len ? find_gone(&gone, m) : NULL;
 		if (!was)
 			continue;
-		new.items[i]->change = CHANGE_CHANGED;
-		new.items[i]->base = was->base;
+		m->change = CHANGE_CHANGED;
+		m->base = was->base;
 		was->is_piece = true;
 	}
 }
@@ -491,6 +606,39 @@ static void fill(
 		qsort(d->items, (size_t)d->count, sizeof(*d->items), by_loss);
 }
 
+static struct diff_kind *kind_row(struct op_diff *d, struct str kind)
+{
+	int i = 0;
+
+	while (i < d->kind_count && !str_eq(d->kinds[i].kind, kind))
+		i++;
+	if (i == d->kind_count && i < DIFF_KINDS)
+		d->kinds[d->kind_count++].kind = kind;
+	return &d->kinds[i < DIFF_KINDS ? i : DIFF_KINDS - 1];
+}
+
+/* The largest change first. */
+static int by_change(const void *a, const void *b)
+{
+	const struct diff_kind *x = a, *y = b;
+	int order = order_numbers(fabs(y->head_s - y->base_s), fabs(x->head_s - x->base_s));
+
+	return order ? order : str_cmp(x->kind, y->kind);
+}
+
+static void sum_by_kind(struct op_diff *d, const struct groups *base, const struct groups *head)
+{
+	for (ptrdiff_t i = 0; i < base->count; i++)
+		kind_row(d, base->items[i].op->kind)->base_s += base->items[i].step_s;
+	for (ptrdiff_t i = 0; i < head->count; i++)
+		kind_row(d, head->items[i].op->kind)->head_s += head->items[i].step_s;
+	for (int i = 0; i < d->kind_count; i++) {
+		d->base_ops_s += d->kinds[i].base_s;
+		d->head_ops_s += d->kinds[i].head_s;
+	}
+	qsort(d->kinds, (size_t)d->kind_count, sizeof(*d->kinds), by_change);
+}
+
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
 	struct op_diff *ret)
 {
@@ -503,7 +651,9 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 		.base_step_s = table_count(base, run) ? table_rows(base, run)->step_time_s : NAN,
 		.head_step_s = table_count(head, run) ? table_rows(head, run)->step_time_s : NAN };
 	find_splits(&all, keep);
-	find_changed(&all, keep);
+	for (int by = 0; by < LIKENESSES; by++)
+		pair_alike(&all, (enum likeness)by, keep);
+	sum_by_kind(ret, &b, &h);
 	fill(ret, &all, head, keep);
 }
 

@@ -5,9 +5,13 @@
  * Ops are matched by their key, which is what they are and where they come from and not what the
  * compiler called them.  Ops of one key are one (a layer repeated, a program compiled twice).
  *
- * An op has changed when one is gone and one is new, of the same kind and scope: a shape or an
- * operand that is another gives an op another key.  Of several the nearest in time are taken
- * together, the heaviest new one first, each once.
+ * An op has changed when one is gone and one is new that serves the same purpose: another shape,
+ * operand or block size gives an op another key.  Such two are of one kind and one scope; else of
+ * one kind, one line and one name but for its numbers; else of one such name and the same
+ * dimensions; else, where an author named the kernel, of one such name; else, where they keep the
+ * matrix units busy, of one layer by their scopes; else of one kind and line; else,
+ * but for elementwise work, of one kind and the same dimensions.  Of several the nearest in time,
+ * by their ratio, are taken together, the heaviest new one first, each once.
  *
  * A fusion has split when it is gone, or still there under its key and holds less than it did, and
  * new ops stand in its place (their scopes are its own but for the last part; the same line of the
@@ -23,6 +27,7 @@
 #ifndef MEASURE_DIFF_H
 #define MEASURE_DIFF_H
 
+#include "base/kind.h"
 #include "measure/tables.h"
 
 enum change {
@@ -40,12 +45,23 @@ bool is_planned(const struct tables *t); /* nothing ran: a compiler's dump alone
 /* Without steps: what it did in its time is no measure of what another one does in another. */
 bool is_window(const struct tables *t);
 
+/* Time of all ops of a kind. */
+struct diff_kind {
+	struct str kind;
+	double base_s, head_s;
+};
+
+#define DIFF_KINDS (KIND_COUNT + 1)
+
 struct op_diff {
 	bool is_planned;
 	bool is_window; /* one of them: the base's ops are taken as often as the head's */
 	struct changes_row *items; /* by lost_s, the largest loss first; then by key */
 	ptrdiff_t count;
 	double base_step_s, head_step_s;
+	double base_ops_s, head_ops_s;	    /* sums over all ops, hidden time too */
+	struct diff_kind kinds[DIFF_KINDS]; /* the largest change first */
+	int kind_count;
 	double lost_s, same_s; /* sum over all ops whose times are known; of these, CHANGE_SAME */
 	ptrdiff_t counts[CHANGES];
 	ptrdiff_t untimed; /* without a time in a run that has them: in no sum */

@@ -74,19 +74,46 @@ static double demand_op(
 	return r.roofline_s;
 }
 
-/* How often it runs in a step; 0 where that is not known, and of the ends of pairs. */
+/* Executions of a program that its ops' counts stand for; 0 unknown. */
+static double executions_of(const struct measured *m, const struct program *p)
+{
+	double per_step = m->is_scheduled ? m->schedule.per_step[p->index] : p == m->main;
+
+	if (p->role != ROLE_STEP || m->source == STEPS_WINDOW)
+		return (double)aggregate_program(m->sums, p->index).count;
+	return per_step * m->device_steps;
+}
+
+/* How often it runs in an execution; 0 where that is not known, and of the ends of pairs. */
 static double times_of(const struct measured *m, const struct subject *s)
 {
+	double executions;
 	struct op_total t;
 
 	if (s->async == ASYNC_DONE)
 		return 0;
 	if (m->planned)
 		return s->planned;
-	if (s->program != m->main || !(m->device_steps > 0))
+	executions = executions_of(m, s->program);
+	if (!(executions > 0))
 		return 0;
 	subject_sum(m, s->index, &t);
-	return (double)t.self.count / m->device_steps;
+	return (double)t.self.count / executions;
+}
+
+double predicted_step_s(const struct measured *m)
+{
+	double sum = 0;
+	bool any = false;
+
+	if (m->source == STEPS_WINDOW || !m->is_scheduled)
+		return m->main ? m->floors[m->main->index].floor_s : (double)NAN;
+	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
+		double per_step = m->schedule.on_last[i], floor_s = m->floors[i].floor_s;
+		any |= per_step > 0 && !isnan(floor_s);
+		sum += per_step > 0 ? counted(floor_s) * per_step : 0;
+	}
+	return any ? sum : (double)NAN;
 }
 
 struct program_floor *program_floors(const struct measured *m)

@@ -1,10 +1,11 @@
-/*
- * The table of gaps: idle time of the devices, and what the host was doing in it.
- */
+/* What the host was at while devices waited.  See gaps.h. */
+#include "measure/gaps.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/task.h"
 #include "base/text.h"
 #include "measure/measured.h"
 
@@ -17,27 +18,7 @@
 /* Clocks of host and device agree to so much, or to a tenth of the gap. */
 #define GAP_SLACK_PS INT64_C(200000000)
 
-/*
- * Why a device waits, in the order in which a tie is decided.  Idle inside an execution is the
- * program's own.  Outside, it is laid to what the thread that launches work was at: to the
- * outermost event that tells, so that a loader is one at any depth.  An event that goes on when
- * the device works again did not keep it waiting: the work had been launched before.  What is left
- * of a gap that began while the host waited for a result is the wait's: without it the next work
- * would have been launched before.
- */
-enum cause {
-	CAUSE_UNKNOWN,
-	CAUSE_INPUT,
-	CAUSE_COMPILE,
-	CAUSE_CHECKPOINT,
-	CAUSE_TRANSFER,
-	CAUSE_SYNC,
-	CAUSE_HOST,
-	CAUSE_PROGRAM,
-	CAUSES
-};
-
-static const struct str cause_words[] = {
+const struct str cause_words[CAUSES] = {
 	[CAUSE_UNKNOWN] = STR_INIT("unknown"),
 	[CAUSE_INPUT] = STR_INIT("input"),
 	[CAUSE_COMPILE] = STR_INIT("compile"),
@@ -62,7 +43,7 @@ static const enum cause causes[] = {
 /* A gap on the host's clock, and what explains it. */
 struct host_gap {
 	const struct device *device;
-	const struct swept_gap *gap;
+	const struct swept_gap *gap; /* NULL: a wait between two executions, wherever it lies */
 	int64_t start_ps, end_ps;
 	struct str name; /* of the host event that explains it best; missing while there is none */
 	int64_t covered_ps, length_ps; /* of that event */
@@ -117,6 +98,21 @@ static struct host_gap *gaps_collect(
 	}
 	if (*count > 1)
 		qsort(gaps, (size_t)*count, sizeof(*gaps), gap_cmp);
+	if (m->lasting.device && m->lasting.device->host == host) {
+		const struct device *d = m->lasting.device;
+		int64_t at_ps = d->sweep.first_ps, shift_ps = d->plane->host_shift_ps;
+		for (ptrdiff_t i = 0; i <= m->lasting.run_count; i++) {
+			const struct program_run *r = &m->lasting.runs[i];
+			bool more = i < m->lasting.run_count;
+			int64_t until_ps = more ? r->start_ps : d->sweep.last_ps;
+			if (until_ps > at_ps)
+				*arena_push(keep, gaps, *count, cap) =
+					(struct host_gap){ .device = d,
+						.start_ps = at_ps + shift_ps,
+						.end_ps = until_ps + shift_ps };
+			at_ps = more && r->end_ps > at_ps ? r->end_ps : at_ps;
+		}
+	}
 	return gaps;
 }
 
@@ -158,6 +154,17 @@ static ptrdiff_t gap_behind(const struct host_gap *gaps, ptrdiff_t count, int64_
 	return lo;
 }
 
+/* The same, where the answer is mostly the one before: `hint`, an index. */
+static inline ptrdiff_t gap_behind_near(
+	const struct host_gap *gaps, ptrdiff_t count, int64_t at_ps, ptrdiff_t *hint)
+{
+	ptrdiff_t k = *hint;
+
+	if ((k > 0 && gaps[k - 1].end_ps > at_ps) || (k < count && gaps[k].end_ps <= at_ps))
+		*hint = gap_behind(gaps, count, at_ps);
+	return *hint;
+}
+
 static void reason_lay(struct host_gap *g, const struct reason *r)
 {
 	int64_t from = r->start_ps > g->start_ps ? r->start_ps : g->start_ps;
@@ -183,7 +190,34 @@ static int reason_cmp(const void *a, const void *b)
 struct host_gaps {
 	struct host_gap *items;
 	ptrdiff_t *ends, devices; /* where each device's end */
+	struct time_span *spans;  /* all of them as one: what need be read of the host */
+	ptrdiff_t span_count;
 };
+
+static int span_cmp(const void *a, const void *b)
+{
+	const struct time_span *x = a, *y = b;
+
+	return order_integers(x->start_ps, y->start_ps);
+}
+
+static void spans_join(struct host_gaps *g, ptrdiff_t count, struct arena *keep)
+{
+	g->spans = arena_make(keep, struct time_span, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		g->spans[i] = (struct time_span){ g->items[i].start_ps, g->items[i].end_ps };
+	if (count > 1)
+		qsort(g->spans, (size_t)count, sizeof(*g->spans), span_cmp);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct time_span *s = &g->spans[i], *last = s;
+		if (g->span_count > 0)
+			last = &g->spans[g->span_count - 1];
+		if (g->span_count == 0 || s->start_ps > last->end_ps)
+			g->spans[g->span_count++] = *s;
+		else if (s->end_ps > last->end_ps)
+			last->end_ps = s->end_ps;
+	}
+}
 
 /* The outermost events of a thread, each to the gaps that it meets. */
 static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdiff_t count)
@@ -211,40 +245,43 @@ static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdi
 static bool lane_explain(const struct plane *p, const struct lane *l, const struct host_gaps *g,
 	bool any_thread, struct arena scratch, struct diag *err)
 {
-	struct cursor *c = cursor_new(p, l, 0, &scratch);
+	struct lane near = lane_within(l, g->spans, g->span_count, &scratch);
+	struct cursor *c = cursor_new(p, &near, 0, &scratch);
 	struct event *e = arena_make(&scratch, struct event, 1);
 	struct reason *reasons = NULL;
-	ptrdiff_t count = 0, cap = 0;
-	bool launches = any_thread;
+	ptrdiff_t count = 0, cap = 0, *hints = arena_make(&scratch, ptrdiff_t, g->devices);
 
+	cursor_only(c, ~(UINT64_C(1) << HOST_STEP)); /* a step's mark explains nothing */
 	while (cursor_next(c, e)) {
-		launches |= e->host == HOST_LAUNCH;
 		if ((causes[e->host] || e->host == HOST_SCOPE) && count < HOST_SPANS_MAX)
 			*arena_push(&scratch, reasons, count, cap) =
 				(struct reason){ e->start_ps, e->end_ps, e->host };
 		for (ptrdiff_t d = 0, first = 0; d < g->devices && e->name.len > 0;
 			first = g->ends[d++])
-			for (ptrdiff_t k = first + gap_behind(&g->items[first], g->ends[d] - first,
-							   e->start_ps);
+			for (ptrdiff_t k =
+					first + gap_behind_near(&g->items[first],
+							g->ends[d] - first, e->start_ps, &hints[d]);
 				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++)
 				gap_meet(&g->items[k], e);
 	}
-	if (launches)
+	if (any_thread || l->classes >> HOST_LAUNCH & 1)
 		reasons_lay(g, reasons, count);
 	return cursor_end(c, err);
 }
 
-static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *gaps,
+static bool part_explain(const struct measured *m, int32_t h, struct host_gap *gaps,
 	ptrdiff_t count, struct arena scratch, struct diag *err)
 {
 	const struct profile *host = &m->hosts[h];
-	struct host_gaps g = { gaps, arena_make(&scratch, ptrdiff_t, count), 0 };
+	struct host_gaps g = { .items = gaps, .ends = arena_make(&scratch, ptrdiff_t, count) };
 	bool any_thread = true;
 
 	for (ptrdiff_t i = 0; i < count; i++) {
-		g.devices += i == 0 || gaps[i].device != gaps[i - 1].device;
+		g.devices += i == 0 || gaps[i].device != gaps[i - 1].device ||
+			     !gaps[i].gap != !gaps[i - 1].gap;
 		g.ends[g.devices - 1] = i + 1;
 	}
+	spans_join(&g, count, &scratch);
 	for (ptrdiff_t i = 0; i < m->facts.launches.count; i++)
 		any_thread &= m->facts.launches.items[i].host != h;
 	for (ptrdiff_t i = 0; g.devices > 0 && i < host->plane_count; i++) {
@@ -256,13 +293,83 @@ static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *g
 	return true;
 }
 
+/* Gaps of a host that begin in one stretch of time. */
+struct gaps_part {
+	const struct measured *m;
+	int32_t host;
+	struct host_gap *items;
+	ptrdiff_t count;
+	struct diag err;
+	bool failed;
+};
+
+static void part_task(void *arg, ptrdiff_t i)
+{
+	struct gaps_part *p = (struct gaps_part *)arg + i;
+	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
+
+	p->failed = !part_explain(p->m, p->host, p->items, p->count, work, &p->err);
+	arena_free(&work);
+}
+
+/* A host's lanes of fewer bytes are read in less time than a thread takes to start. */
+#define PART_BYTES (4 << 20)
+
+static int parts_of(const struct measured *m, int32_t h, ptrdiff_t gaps)
+{
+	const struct profile *host = &m->hosts[h];
+	int64_t bytes = 0, most = m->options->threads < gaps ? m->options->threads : gaps;
+
+	for (ptrdiff_t i = 0; i < host->plane_count; i++)
+		for (ptrdiff_t k = 0; k < host->planes[i].lane_count; k++)
+			if (host->planes[i].class == PLANE_HOST)
+				bytes += host->planes[i].lanes[k].bytes;
+	return (int)(bytes / PART_BYTES + 1 < most ? bytes / PART_BYTES + 1 : most);
+}
+
+/*
+ * A gap is explained by what is near it, so stretches of time with as many gaps each can be looked
+ * at side by side.
+ */
+static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *gaps,
+	ptrdiff_t count, struct arena scratch, struct diag *err)
+{
+	int n = parts_of(m, h, count);
+	struct gaps_part *parts = arena_make(&scratch, struct gaps_part, n);
+	int64_t *begins = arena_make(&scratch, int64_t, count);
+	int32_t *part_of = arena_make(&scratch, int32_t, count);
+
+	for (ptrdiff_t i = 0; i < count; i++)
+		begins[i] = gaps[i].start_ps;
+	sort_integers(begins, count);
+	for (int k = 0; k < n; k++)
+		parts[k] = (struct gaps_part){
+			.m = m, .host = h, .items = arena_make(&scratch, struct host_gap, count)
+		};
+	for (ptrdiff_t i = 0; i < count; i++) {
+		for (int k = 1; k < n; k++)
+			part_of[i] += gaps[i].start_ps >= begins[count * k / n];
+		struct gaps_part *p = &parts[part_of[i]];
+		p->items[p->count++] = gaps[i];
+	}
+	task_threads(part_task, parts, n, n);
+	for (int k = n; k-- > 0; parts[k].count = 0)
+		if (parts[k].failed) {
+			*err = parts[k].err;
+			return false;
+		}
+	for (ptrdiff_t i = 0; i < count; i++)
+		gaps[i] = parts[part_of[i]].items[parts[part_of[i]].count++];
+	return true;
+}
+
 /* Shares out what no event tells of; the cause is that of the larger part. */
 static enum cause gap_settle(struct host_gap *g)
 {
 	int64_t left_ps = g->end_ps - g->start_ps;
 	enum cause most = CAUSE_UNKNOWN;
 
-	if (g->gap->inside) {
+	if (g->gap && g->gap->inside) {
 		memset(g->by_cause_ps, 0, sizeof(g->by_cause_ps));
 		g->name = str_from(NULL);
 		g->by_cause_ps[CAUSE_PROGRAM] = left_ps;
@@ -323,6 +430,14 @@ static void gap_row(struct measured *m, const struct host_gap *g, enum cause cau
 	row->host_activity = arena_str(m->keep, text_clean(m->keep, g->name));
 }
 
+/* A wait as a whole is of one cause for its length, and its time is of all. */
+static void wait_sum(const struct host_gap *g, enum cause cause, struct gap_sums *ret)
+{
+	for (int c = 0; c < CAUSES; c++)
+		ret->waits[c].time_ps += g->by_cause_ps[c];
+	dist_add(&ret->waits[cause].lengths, ret->keep, g->end_ps - g->start_ps);
+}
+
 bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
@@ -330,7 +445,7 @@ bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
 	bool ok = true;
 
 	assert(m->op_rows);
-	*ret = (struct gap_sums){ 0 };
+	*ret = (struct gap_sums){ .keep = m->keep };
 	for (ptrdiff_t h = 0; ok && h < m->host_count; h++) {
 		ptrdiff_t count;
 		struct host_gap *gaps = gaps_collect(m, (int32_t)h, &work, &count);
@@ -338,6 +453,10 @@ bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g);
+			if (!g->gap) {
+				wait_sum(g, cause, ret);
+				continue;
+			}
 			int64_t length_ps = length_of(g->gap);
 			ret->all_s += (double)length_ps * PS;
 			ret->input_s += (double)g->by_cause_ps[CAUSE_INPUT] * PS;

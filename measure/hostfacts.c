@@ -179,14 +179,14 @@ static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u
 				       1u << HOST_LAUNCH | 1u << HOST_PROFILER |
 				       1u << HOST_ALLOCATOR;
 
-static bool host_read(struct reading *r, const struct profile *p, struct diag *err)
+static bool host_read(struct reading *r, struct profile *p, struct diag *err)
 {
 	struct arena scratch = r->scratch;
 
 	r->allocators = (struct map){ 0 };
 	for (ptrdiff_t i = 0; i < p->plane_count; i++)
 		for (ptrdiff_t k = 0; k < p->planes[i].lane_count; k++) {
-			const struct plane *plane = &p->planes[i];
+			struct plane *plane = &p->planes[i];
 			if (plane->class != PLANE_HOST)
 				continue;
 			r->scratch = scratch; /* what a lane takes of it dies with the lane */
@@ -194,6 +194,7 @@ static bool host_read(struct reading *r, const struct profile *p, struct diag *e
 			struct cursor *c =
 				cursor_new(plane, &plane->lanes[k], wanted_stats, &r->scratch);
 			cursor_only(c, wanted_classes);
+			cursor_note(c, &plane->lanes[k], r->keep); /* for gaps.c */
 			while (cursor_next(c, e))
 				event_sort_out(r, e);
 			if (!cursor_end(c, err))

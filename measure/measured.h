@@ -8,6 +8,7 @@
 #include "hlo/collective.h"
 #include "hlo/memory.h"
 #include "measure/aggregate.h"
+#include "measure/gaps.h"
 #include "measure/phase.h"
 #include "measure/run.h"
 #include "measure/schedule.h"
@@ -36,9 +37,11 @@ struct run_shape {
 	bool devices_mixed;    /* ops of several devices stand in one plane */
 };
 
-/* Seconds of all gaps kept, and of those that the host explains. */
-struct gap_sums {
-	double all_s, input_s, sync_s;
+/* What the device that ends last ran, by begin. */
+struct lasting {
+	const struct device *device; /* NULL: no execution is known, or more than are kept */
+	const struct program_run *runs;
+	ptrdiff_t run_count;
 };
 
 struct measured {
@@ -56,8 +59,11 @@ struct measured {
 	enum platform platform;
 	enum step_source source;
 	const struct program *main;
+	int sweeps;	  /* of all devices, that measured */
+	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
 	bool is_scheduled;
 	struct schedule schedule; /* where that is */
+	struct lasting lasting;
 	const struct device
 		*first;	     /* the first device with steady steps, else with events, or NULL */
 	int64_t steps;	     /* the least of any device that has some */
@@ -79,6 +85,12 @@ struct measured {
  * pass for work that was saved.
  */
 #define UNCOUNTED_MAX 0.05
+
+/*
+ * modules.c: what every device ran, to its sweep's `runs`, by the Modules lines; false when not all
+ * devices have one that is understood.
+ */
+bool modules_read(struct measured *m);
 
 /* steps.c */
 bool steps_plan(struct measured *m, struct diag *err);
@@ -111,12 +123,14 @@ void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *r
 bool program_memory(struct measured *m, const struct program *p, struct hlo_memory *ret);
 
 /* floor.c: what a program takes at least, per execution, and with nothing overlapped; NaN where the
- * cost of none of its ops is known, and in a profile for programs other than the main one. */
+ * cost of none of its ops is known. */
 struct program_floor {
 	double floor_s, serial_s;
 	int64_t known, unknown; /* ops */
 };
 struct program_floor *program_floors(const struct measured *m); /* by program */
+/* Of the programs of a step, one after another, on the device that ends last. */
+double predicted_step_s(const struct measured *m);
 /* A new row of devices: which one it is. */
 struct devices_row *device_row_new(struct measured *m, const struct plane *p, struct str core_type);
 /* A new row of programs, without what tells when it ran. */
@@ -157,6 +171,12 @@ int64_t busy_ps(const struct sweep *s);
 double *step_times(const struct measured *m, ptrdiff_t *count);
 
 /* One writer per group of tables; devices, steps and programs are run.c's own. */
+/* phases.c: what the device that ends last ran; before fill_gaps and fill_phases. */
+struct lasting lasting_of(const struct measured *m);
+void fill_phases(struct measured *m, const struct gap_sums *gaps);
+/* Executions of programs in a step of that device; NaN without steps. */
+double programs_per_step(const struct measured *m);
+
 /* After all others but quality; returns what fill_job_facts does. */
 struct str fill_run(struct measured *m, struct str name, const struct gap_sums *gaps);
 void fill_ops(struct measured *m);	   /* ops, families, edges */
@@ -164,7 +184,6 @@ void fill_collectives(struct measured *m); /* after ops */
 void fill_transfers(struct measured *m);
 void fill_memory(struct measured *m); /* memory, buffers */
 void fill_live(struct measured *m);
-bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err);
 bool fill_sparse_cores(struct measured *m, struct diag *err); /* into devices, behind the others */
 void fill_compiles(struct measured *m);
 void fill_files(struct measured *m);

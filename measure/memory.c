@@ -37,8 +37,8 @@ const struct program *largest_program(struct measured *m, struct hlo_memory *ret
 
 		if (!program_memory(m, p, &memory))
 			continue;
-		if (!best || memory.peak_bytes > ret->peak_bytes ||
-			(memory.peak_bytes == ret->peak_bytes && p->id < best->id)) {
+		if (!best || memory.allocated_bytes > ret->allocated_bytes ||
+			(memory.allocated_bytes == ret->allocated_bytes && p->id < best->id)) {
 			best = p;
 			*ret = memory;
 		}
@@ -52,7 +52,7 @@ static void plan_columns(
 	if (!p)
 		return;
 	row->compiled_program = p->module;
-	row->compiled_bytes = (double)plan->peak_bytes;
+	row->compiled_bytes = (double)plan->allocated_bytes;
 	if (plan->total_only)
 		return;
 	row->arguments_bytes = (double)plan->arguments_bytes;
@@ -112,7 +112,7 @@ static void buffer_row(struct measured *m, const struct program *p, const struct
 		row->unpadded_bytes = (double)b->unpadded_bytes;
 		row->padding_ratio = (double)b->bytes / (double)b->unpadded_bytes;
 	}
-	row->share = (double)b->bytes / (double)plan->peak_bytes;
+	row->share = (double)b->bytes / (double)plan->allocated_bytes;
 	if (b->instruction < 0)
 		return;
 	const struct hlo_instruction *i = &p->hlo->instructions[b->instruction];

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "measure/op_key.h"
 #include "measure/measured.h"
+#include "measure/op_key.h"
 
 /* A plane of which ops are known, or whose ops the compiler planned. */
 static bool is_device(const struct plane *p)
@@ -235,7 +235,7 @@ struct programs_row *program_row_new(struct measured *m, const struct program *p
 	if (p->hlo)
 		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *m->keep);
 	if (program_memory(m, p, &memory))
-		row->compiled_bytes = (double)memory.peak_bytes;
+		row->compiled_bytes = (double)memory.allocated_bytes;
 	return row;
 }
 
@@ -248,6 +248,7 @@ static void program_row(struct measured *m, const struct program *p)
 	struct programs_row *row = program_row_new(m, p);
 	row->executions = (double)d.count;
 	row->time_s = (double)d.sum * PS;
+	row->time_share = m->windows_s > 0 ? row->time_s / m->windows_s : NAN;
 	row->p50_s = dist_quantile(&d, 0.5, *m->keep) * PS;
 }
 
@@ -303,8 +304,10 @@ static bool fill_all(struct measured *m, struct str name, struct diag *err)
 	fill_live(m);
 	fill_compiles(m);
 	fill_files(m);
+	m->lasting = lasting_of(m);
 	if (!fill_gaps(m, &gaps, err))
 		return false;
+	fill_phases(m, &gaps);
 	fill_quality(m, fill_run(m, name, &gaps));
 	return true;
 }

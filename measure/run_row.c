@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "base/when.h"
-#include "measure/op_key.h"
 #include "measure/measured.h"
+#include "measure/op_key.h"
 
 /* Ops shorter than this are tiny: launching one costs about as much. */
 #define TINY_PS 10000000 /* 10 us */
@@ -199,6 +199,19 @@ static void run_row_steps(struct measured *m, struct run_row *row)
 	row->transfer_ratio = sum.transfer / m->steady_s;
 }
 
+/* NaN where no program is known to have run. */
+static double verdict_share(const struct measured *m)
+{
+	const struct phases_row *rows = table_rows(m->tables, phases);
+	double judged_s = 0, all_s = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(m->tables, phases); i++) {
+		all_s += rows[i].is_wait ? 0 : rows[i].time_s;
+		judged_s += rows[i].is_judged ? rows[i].time_s : 0;
+	}
+	return judged_s / all_s;
+}
+
 static bool has_host_events(const struct measured *m)
 {
 	for (ptrdiff_t h = 0; h < m->host_count; h++)
@@ -274,7 +287,9 @@ struct str fill_run(struct measured *m, struct str name, const struct gap_sums *
 		return plan_run_row(m, row);
 	row->hosts = (double)m->host_count;
 	row->hosts_expected = m->shape.hosts_expected;
-	row->predicted_step_s = m->main ? m->floors[m->main->index].floor_s : (double)NAN;
+	row->predicted_step_s = predicted_step_s(m);
+	row->verdict_share = verdict_share(m);
+	row->programs_per_step = programs_per_step(m);
 	run_row_steps(m, row);
 	struct str job_wrong = fill_job_facts(m, row, run_row_ops(m, row));
 	/* Without host events nothing can be told. */

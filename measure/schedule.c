@@ -1,6 +1,7 @@
 /* Which work is a step.  See schedule.h. */
 #include "measure/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/out.h"
@@ -13,9 +14,8 @@
 #define UNTOLD_MAX 0.1
 /* A module is one of those that make the sort from this share of the mark's work on: a logger's
  * small program now and then does not make another sort of step. */
-#define MODULE_SHARE 0.05
-/* A sequence is periodic when it repeats so often. */
-#define PERIODS_MIN 3
+#define MODULE_SHARE	0.05
+#define MODULES_BETWEEN " + "
 
 /* A mark that holds no other mark. */
 struct mark {
@@ -323,7 +323,7 @@ static struct str modules_text(
 			names[n++] = s->modules[parts[i].module];
 	qsort(names, (size_t)n, sizeof(*names), str_order);
 	for (ptrdiff_t i = 0; i < n; i++)
-		out_fmt(o, "%s%.*s", i ? " + " : "", STR_ARG(names[i]));
+		out_fmt(o, "%s%.*s", i ? MODULES_BETWEEN : "", STR_ARG(names[i]));
 	return out_text(o);
 }
 
@@ -373,17 +373,25 @@ static bool name_is_wanted(struct str wanted, struct str name)
 	return str_glob(name, wanted) || (str_take(&name, STR("jit_")) && str_glob(name, wanted));
 }
 
+/* Takes the first of the modules off; false when there is none. */
+static bool modules_cut(struct str *rest, struct str *name)
+{
+	ptrdiff_t at = str_find(*rest, STR(MODULES_BETWEEN));
+
+	if (!rest->len)
+		return false;
+	*name = at < 0 ? *rest : str_head(*rest, at);
+	*rest = at < 0 ? STR("") : str_from_offset(*rest, at + STR(MODULES_BETWEEN).len);
+	return true;
+}
+
 static bool sort_is_wanted(struct str wanted, const struct step_sort *sort)
 {
 	struct str rest = sort->modules, name;
 	bool fits = name_is_wanted(wanted, sort->name);
 
-	for (ptrdiff_t at; !fits && rest.len;
-		rest = at < 0 ? STR("") : str_from_offset(rest, at + 3)) {
-		at = str_find(rest, STR(" + "));
-		name = at < 0 ? rest : str_head(rest, at);
+	while (!fits && modules_cut(&rest, &name))
 		fits = name_is_wanted(wanted, name);
-	}
 	return fits;
 }
 
@@ -409,7 +417,8 @@ static bool sort_judge(struct scheduling *s)
 /* A step as one device ran it. */
 struct instance {
 	int64_t start_ps, end_ps, number; /* of its work */
-	int32_t step;
+	int64_t length_ps;		  /* until the next one's, less other work */
+	int32_t sort;
 	bool judged;
 };
 
@@ -429,12 +438,12 @@ static void stretch_add(
 
 /*
  * From `from_ps` to `until_ps`, work of no step is cut out, as far as it does not run beside the
- * step's own.  `runs` are those that begin in between.
+ * step's own.  `runs` are those that begin in between.  Returns what is left.
  */
-static void stretches(struct planning *p, enum mark_kind kind, int64_t from_ps, int64_t until_ps,
+static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_ps, int64_t until_ps,
 	int64_t number, const struct program_run *runs, ptrdiff_t count)
 {
-	int64_t at_ps = from_ps, own_end_ps = from_ps;
+	int64_t at_ps = from_ps, own_end_ps = from_ps, length_ps = until_ps - from_ps;
 	ptrdiff_t first = p->count;
 
 	for (ptrdiff_t i = 0; i < count;) {
@@ -453,6 +462,7 @@ static void stretches(struct planning *p, enum mark_kind kind, int64_t from_ps, 
 			continue;
 		stretch_add(p, kind, at_ps, lo, number);
 		stretch_add(p, MARK_OTHER, lo, hi, 0);
+		length_ps -= hi - lo;
 		at_ps = hi;
 	}
 	stretch_add(p, kind, at_ps, until_ps, number);
@@ -460,6 +470,7 @@ static void stretches(struct planning *p, enum mark_kind kind, int64_t from_ps, 
 	for (ptrdiff_t i = p->count, later = 0; kind == MARK_STEP && i-- > first;)
 		if (p->items[i].kind == MARK_STEP)
 			p->items[i].goes_on = later++ > 0;
+	return length_ps;
 }
 
 static ptrdiff_t instances_read(const struct scheduling *s, const struct schedule_device *d,
@@ -475,20 +486,40 @@ static ptrdiff_t instances_read(const struct scheduling *s, const struct schedul
 			continue;
 		int32_t at = map_put_id(&by_step, r->step, (int32_t)n, scratch);
 		if (at == n)
-			(*ret)[n++] = (struct instance){ r->start_ps, r->end_ps,
-				s->mark_count ? s->marks[r->step].number : r->step, r->step,
-				!s->mark_count || s->marks[r->step].sort == s->ret->judged };
+			(*ret)[n++] = (struct instance){ .start_ps = r->start_ps,
+				.end_ps = r->end_ps,
+				.number = s->mark_count ? s->marks[r->step].number : r->step,
+				.sort = r->sort,
+				.judged = r->sort == s->ret->judged };
 		else if (r->end_ps > (*ret)[at].end_ps)
 			(*ret)[at].end_ps = r->end_ps;
 	}
 	return n;
 }
 
+/* Without the first of three or more, which warms up, and the last, whose end was not seen. */
+static void sorts_time(
+	struct scheduling *s, const struct instance *steps, ptrdiff_t n, struct arena scratch)
+{
+	double *lengths = arena_make(&scratch, double, n);
+
+	for (int32_t k = 0; k < s->ret->sort_count; k++) {
+		ptrdiff_t of_sort = 0, first;
+		for (ptrdiff_t i = 0; i < n; i++)
+			if (steps[i].sort == k)
+				lengths[of_sort++] = (double)steps[i].length_ps;
+		of_sort -= of_sort > 1 && steps[n - 1].sort == k;
+		first = of_sort > 1;
+		if (of_sort > 0)
+			s->ret->sorts[k].p50_ps = median(lengths + first, of_sort - first);
+	}
+}
+
 /* `alone`: a step is its work, without what comes behind. */
 static void device_plan(struct scheduling *s, struct schedule_device *d, bool alone)
 {
 	struct arena scratch = *s->scratch;
-	struct planning p = { .keep = s->keep };
+	struct planning p = { .keep = &scratch };
 	struct instance *steps;
 	ptrdiff_t n = instances_read(s, d, &steps, &scratch), judged = 0, run = 0;
 	int64_t first_ps = n > 0 ? steps[0].start_ps : INT64_MAX;
@@ -502,8 +533,8 @@ static void device_plan(struct scheduling *s, struct schedule_device *d, bool al
 		ptrdiff_t begin = run;
 		while (run < d->run_count && d->runs[run].start_ps < until_ps)
 			run++;
-		stretches(&p, steps[i].judged ? MARK_STEP : MARK_OTHER, steps[i].start_ps, until_ps,
-			steps[i].number, &d->runs[begin], run - begin);
+		steps[i].length_ps = stretches(&p, steps[i].judged ? MARK_STEP : MARK_OTHER,
+			steps[i].start_ps, until_ps, steps[i].number, &d->runs[begin], run - begin);
 		if (i + 1 == n && !alone && steps[i].judged)
 			p.items[p.count - 1].is_cut = true;
 		judged += steps[i].judged;
@@ -518,6 +549,9 @@ static void device_plan(struct scheduling *s, struct schedule_device *d, bool al
 				&p, MARK_OTHER, until_ps, end_ps < next_ps ? end_ps : next_ps, 0);
 		}
 	}
+	if (d == &s->devices[s->ret->last])
+		sorts_time(s, steps, n, scratch);
+	LONGER(s->keep, p.items, p.count, p.count);
 	*d->plan =
 		(struct step_plan){ .source = s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM,
 			.marks = p.items,
@@ -527,21 +561,127 @@ static void device_plan(struct scheduling *s, struct schedule_device *d, bool al
 			.drop_first = judged >= 3 };
 }
 
-/* Kernels that no program claims are the step's where they run in one. */
-static void plans_make(struct scheduling *s, bool alone)
+/* The device whose work ends last on the host's clock; the first of equals. */
+static ptrdiff_t device_last(const struct scheduling *s)
 {
-	ptrdiff_t programs = registry_program_count(s->registry);
+	int64_t end_ps = INT64_MIN;
+	ptrdiff_t last = 0;
 
-	s->ret->in_step = arena_make(s->keep, bool, programs);
-	for (ptrdiff_t i = 0; i < programs; i++)
-		s->ret->in_step[i] = registry_program_at(s->registry, i)->id == PROGRAM_UNKNOWN;
 	for (ptrdiff_t i = 0; i < s->device_count; i++)
 		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
-			const struct program_run *r = &s->devices[i].runs[k];
-			if (r->step >= 0 &&
-				(!s->mark_count || s->marks[r->step].sort == s->ret->judged))
-				s->ret->in_step[r->program] = true;
+			const struct schedule_device *d = &s->devices[i];
+			if (d->runs[k].end_ps + d->host_shift_ps <= end_ps)
+				continue;
+			end_ps = d->runs[k].end_ps + d->host_shift_ps;
+			last = i;
 		}
+	return last;
+}
+
+/* What --step takes: the first of its names that a schedule would choose this sort by. */
+static struct str sort_option(struct scheduling *s, int32_t sort)
+{
+	const struct step_sort *of = &s->ret->sorts[sort];
+	struct str said = s->wanted, rest = of->modules, name = of->name, ret = { NULL, 0 };
+	ptrdiff_t judged = s->ret->judged;
+
+	if (!s->mark_count) /* the only sort: a name narrows it to one of its modules */
+		return modules_cut(&rest, &name) && !rest.len ? name : ret;
+	for (bool more = true; more && !ret.p; more = modules_cut(&rest, &name)) {
+		s->wanted = name;
+		if (sort_judge(s) && s->ret->judged == sort)
+			ret = name;
+	}
+	s->wanted = said;
+	s->ret->judged = judged;
+	return ret;
+}
+
+/*
+ * Executions of each program in a device's judged steps, and how many steps these are.  The ends of
+ * a window may cut the first and the last of them.
+ */
+static int64_t executions_count(
+	const struct scheduling *s, const struct schedule_device *d, double *counts)
+{
+	int32_t first = INT32_MAX, last = -1, before = -1;
+	int64_t steps = 0;
+
+	for (ptrdiff_t i = 0; i < d->run_count; i++) {
+		const struct program_run *r = &d->runs[i];
+		if (r->sort < 0 || r->sort != s->ret->judged)
+			continue;
+		steps += r->step > before;
+		before = r->step > before ? r->step : before;
+		first = r->step < first ? r->step : first;
+		last = r->step > last ? r->step : last;
+	}
+	bool whole = steps > 2;
+	for (ptrdiff_t i = 0; i < d->run_count; i++) {
+		const struct program_run *r = &d->runs[i];
+		if (r->sort >= 0 && r->sort == s->ret->judged &&
+			!(whole && (r->step == first || r->step == last)))
+			counts[r->program]++;
+	}
+	return whole ? steps - 2 : steps;
+}
+
+static void executions_read(struct scheduling *s)
+{
+	ptrdiff_t n = registry_program_count(s->registry);
+	struct schedule *r = s->ret;
+	int64_t steps = 0, on_last = 0;
+
+	r->per_step = arena_make(s->keep, double, n);
+	r->on_last = arena_make(s->keep, double, n);
+	for (ptrdiff_t i = 0; i < s->device_count; i++) {
+		steps += executions_count(s, &s->devices[i], r->per_step);
+		if (i == r->last)
+			on_last = executions_count(s, &s->devices[i], r->on_last);
+	}
+	for (ptrdiff_t i = 0; i < n; i++) {
+		r->per_step[i] /= steps > 0 ? (double)steps : NAN;
+		r->on_last[i] /= on_last > 0 ? (double)on_last : NAN;
+	}
+}
+
+/*
+ * What follows from the steps of all executions and the sort that is judged, but for plans.
+ * Kernels that no program claims are the step's where they run in one.
+ */
+static void sorts_settle(struct scheduling *s)
+{
+	ptrdiff_t programs = registry_program_count(s->registry);
+	struct schedule *r = s->ret;
+
+	for (ptrdiff_t i = 0; i < s->device_count; i++)
+		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
+			struct program_run *run = &s->devices[i].runs[k];
+			run->sort = run->step < 0   ? -1
+				    : s->mark_count ? s->marks[run->step].sort
+						    : 0;
+		}
+	for (int32_t i = 0; i < r->sort_count; i++)
+		r->sorts[i].option = sort_option(s, i);
+	r->last = device_last(s);
+	r->run_count = s->devices[r->last].run_count;
+	r->runs = items_longer(
+		s->keep, s->devices[r->last].runs, r->run_count, r->run_count, sizeof(*r->runs));
+	r->in_step = arena_make(s->keep, bool, programs);
+	for (ptrdiff_t i = 0; i < programs; i++)
+		r->in_step[i] = registry_program_at(s->registry, i)->id == PROGRAM_UNKNOWN;
+	for (ptrdiff_t i = 0; i < s->device_count; i++)
+		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
+			const struct program_run *run = &s->devices[i].runs[k];
+			if (run->sort >= 0 && run->sort == r->judged)
+				r->in_step[run->program] = true;
+		}
+	executions_read(s);
+}
+
+static void plans_make(struct scheduling *s, bool alone)
+{
+	sorts_settle(s);
 	for (ptrdiff_t i = 0; i < s->device_count; i++)
 		device_plan(s, &s->devices[i], alone);
 }
@@ -689,7 +829,7 @@ static bool schedule_periods(struct scheduling *s)
 			names[n++] = s->modules[m];
 	qsort(names, (size_t)n, sizeof(*names), str_order);
 	for (ptrdiff_t i = 0; i < n; i++)
-		out_fmt(o, "%s%.*s", i ? " + " : "", STR_ARG(names[i]));
+		out_fmt(o, "%s%.*s", i ? MODULES_BETWEEN : "", STR_ARG(names[i]));
 	int32_t only = sort_of(s, out_text(o), out_text(o));
 	struct step_sort *sort = &s->ret->sorts[only];
 	for (int32_t m = 0; m < s->module_count; m++)
@@ -730,6 +870,141 @@ static bool schedule_marks(struct scheduling *s)
 		return false;
 	plans_make(s, false);
 	return true;
+}
+
+/* ---- marks of the devices themselves --------------------------------------------------------- */
+
+/* A Steps line's marks hold their work, give or take a clock's tick.  Where more hold none, they
+ * tell of something else. */
+#define IDLE_MARKS_MAX 0.05
+
+/* All marks, device by device; each execution is of the mark that its middle lies in. */
+static void line_read(struct scheduling *s)
+{
+	ptrdiff_t all = 0;
+
+	for (ptrdiff_t i = 0; i < s->device_count; i++)
+		all += s->devices[i].plan->mark_count;
+	s->marks = arena_make(s->scratch, struct mark, all);
+	for (ptrdiff_t i = 0; i < s->device_count; i++) {
+		const struct schedule_device *d = &s->devices[i];
+		ptrdiff_t first = s->mark_count;
+		for (ptrdiff_t k = 0; k < d->plan->mark_count; k++) {
+			const struct step_mark *m = &d->plan->marks[k];
+			s->marks[s->mark_count++] = (struct mark){ .start_ps = m->start_ps,
+				.end_ps = m->end_ps,
+				.number = m->number,
+				.sort = -1 };
+		}
+		for (ptrdiff_t k = 0; k < d->run_count; k++) {
+			struct program_run *r = &d->runs[k];
+			r->step = mark_at(s, first, d->plan->mark_count,
+				r->start_ps + (r->end_ps - r->start_ps) / 2);
+		}
+	}
+}
+
+/* Other work between marks, up to the next one. */
+static ptrdiff_t line_between(struct planning *p, const struct schedule_device *d, ptrdiff_t run,
+	int64_t from_ps, int64_t until_ps)
+{
+	for (; run < d->run_count && d->runs[run].start_ps < until_ps; run++) {
+		const struct program_run *r = &d->runs[run];
+		int64_t lo = r->start_ps > from_ps ? r->start_ps : from_ps;
+		int64_t hi = r->end_ps < until_ps ? r->end_ps : until_ps;
+		if (r->step >= 0 || hi <= lo)
+			continue;
+		stretch_add(p, MARK_OTHER, lo, hi, 0);
+		from_ps = hi;
+	}
+	return run;
+}
+
+/* Steps as they are marked; marks of other sorts, and what runs between marks, are other work. */
+static void line_plan(struct scheduling *s, struct schedule_device *d, const struct mark *marks)
+{
+	struct arena scratch = *s->scratch;
+	struct planning p = { .keep = &scratch };
+	ptrdiff_t n = d->plan->mark_count, run = 0, judged = 0;
+	struct instance *steps = arena_make(&scratch, struct instance, n);
+	int64_t at_ps = INT64_MIN;
+
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct mark *m = &marks[i];
+		bool is_judged = m->sort == s->ret->judged;
+		run = line_between(&p, d, run, at_ps, m->start_ps);
+		stretch_add(
+			&p, is_judged ? MARK_STEP : MARK_OTHER, m->start_ps, m->end_ps, m->number);
+		judged += is_judged;
+		at_ps = m->end_ps;
+		steps[i] =
+			(struct instance){ .length_ps = m->end_ps - m->start_ps, .sort = m->sort };
+	}
+	line_between(&p, d, run, at_ps, INT64_MAX);
+	bool is_last = d == &s->devices[s->ret->last];
+	if (is_last)
+		sorts_time(s, steps, n, scratch);
+	for (ptrdiff_t i = 0; is_last && i < n; i++)
+		if (steps[i].sort >= 0)
+			s->ret->sorts[steps[i].sort].count++;
+	LONGER(s->keep, p.items, p.count, p.count);
+	d->plan->marks = p.items;
+	d->plan->mark_count = p.count;
+	d->plan->in_step = s->ret->in_step;
+	d->plan->in_step_count = registry_program_count(s->registry);
+	d->plan->drop_first = judged >= 3;
+}
+
+static bool line_sorts(struct scheduling *s)
+{
+	ptrdiff_t idle = 0;
+
+	line_read(s);
+	sorts_read(s);
+	for (ptrdiff_t i = 0; i < s->mark_count; i++)
+		idle += s->marks[i].sort < 0;
+	if ((double)idle > IDLE_MARKS_MAX * (double)s->mark_count)
+		return false;
+	for (ptrdiff_t i = 0; i < s->ret->sort_count; i++) {
+		s->ret->sorts[i].name = s->ret->sorts[i].modules;
+		s->ret->sorts[i].count = 0; /* each device has marks of its own */
+	}
+	return sort_judge(s);
+}
+
+bool schedule_line(struct schedule_device *devices, ptrdiff_t device_count,
+	const struct registry *registry, struct str wanted, struct arena *keep,
+	struct schedule *ret, bool *replanned)
+{
+	struct arena scratch = arena_new(SWEEP_ARENA_BYTES);
+	struct scheduling s = { .devices = devices,
+		.device_count = device_count,
+		.registry = registry,
+		.wanted = wanted,
+		.keep = keep,
+		.scratch = &scratch,
+		.ret = ret };
+	ptrdiff_t first = 0;
+
+	*ret = (struct schedule){ .judged = -1, .is_marked = true };
+	modules_read(&s);
+	bool ok = line_sorts(&s);
+	if (ok)
+		sorts_settle(&s);
+	*replanned = ok && ret->sort_count > 1;
+	for (ptrdiff_t i = 0; ok && i < device_count; i++)
+		for (ptrdiff_t k = 0; k < devices[i].run_count; k++)
+			*replanned |= devices[i].runs[k].step < 0;
+	for (ptrdiff_t i = 0; ok && i < device_count; i++) {
+		ptrdiff_t marks = devices[i].plan->mark_count;
+		struct step_plan said = *devices[i].plan;
+		line_plan(&s, &devices[i], &s.marks[first]);
+		if (!*replanned)
+			*devices[i].plan = said;
+		first += marks;
+	}
+	arena_free(&scratch);
+	return ok;
 }
 
 bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,

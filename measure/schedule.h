@@ -26,11 +26,16 @@
 #include "measure/subject.h"
 #include "measure/sweep.h"
 
+/* A sequence of modules is periodic when it repeats so often. */
+#define PERIODS_MIN 3
+
 struct step_sort {
 	struct str name;    /* of its marks; of unmarked steps their modules */
 	struct str modules; /* names in order, separated by " + " */
 	int64_t count;	    /* marks, or periods of the device that has most */
 	int64_t time_ps;    /* of its executions, over all devices */
+	double p50_ps;	    /* median step on the device that ends last */
+	struct str option;  /* what --step takes to judge it; missing: nothing does */
 	bool trains;
 };
 
@@ -38,7 +43,7 @@ struct step_sort {
 struct schedule_device {
 	int32_t host;
 	int64_t host_shift_ps;	  /* host clock = device clock + this */
-	struct program_run *runs; /* by begin; `step` is set */
+	struct program_run *runs; /* by begin; `step` and `sort` are set */
 	ptrdiff_t run_count;
 	struct step_plan *plan; /* is set */
 };
@@ -48,8 +53,13 @@ struct schedule {
 	bool is_server; /* a step is an execution, without the wait for the next */
 	struct step_sort *sorts;
 	ptrdiff_t sort_count;
-	ptrdiff_t judged;   /* index of the sort whose steps are the run's */
-	bool *in_step;	    /* by program: some execution is in a judged step */
+	ptrdiff_t judged; /* index of the sort whose steps are the run's */
+	bool *in_step;	  /* by program: some execution is in a judged step */
+	double *per_step; /* by program: executions in a judged step, the mean of all devices, */
+	double *on_last;  /* and on the device below */
+	ptrdiff_t last;	  /* the device whose work ends last, */
+	struct program_run *runs; /* and a copy of what it ran */
+	ptrdiff_t run_count;
 	struct str trouble; /* why marks there are were not used; missing: they were */
 };
 
@@ -60,5 +70,14 @@ struct schedule {
 bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 	const struct host_facts *facts, const struct registry *registry, struct str wanted,
 	struct arena *keep, struct schedule *ret);
+
+/*
+ * The same where each device's plan has its own marks (a Steps line), which hold their work.  False
+ * when they do not, or none is of a wanted sort; `replanned` when there is other work than judged
+ * steps: plans are as they were else.
+ */
+bool schedule_line(struct schedule_device *devices, ptrdiff_t device_count,
+	const struct registry *registry, struct str wanted, struct arena *keep,
+	struct schedule *ret, bool *replanned);
 
 #endif

@@ -2,9 +2,9 @@
  * Where the steps come from, and the sweeps that follow from it.
  *
  * Marked steps (the Steps line) are known before the sweep.  Otherwise a look at the first events
- * guesses that the steps are executions of one program.  The sweep under that guess keeps what
- * every device ran; marks of the host, or several programs, make a schedule of it (schedule.h), and
- * the devices are swept again.
+ * guesses that the steps are executions of one program.  Where the host marks steps, or several
+ * programs ran, a look at what ran when makes a schedule of it (schedule.h).  The sweep keeps what
+ * every device ran; when another plan follows from that, the devices are swept again.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -75,6 +75,7 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 	if (!ok || plan->mark_count == 0)
 		return ok;
 	plan->source = STEPS_LINE;
+	plan->keep_runs = true;
 	qsort(plan->marks, (size_t)plan->mark_count, sizeof(*plan->marks), mark_cmp);
 	/* Steps do not overlap: one that does begins where the one before ends. */
 	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
@@ -207,8 +208,25 @@ static bool is_plain(const struct measured *m)
 	return true;
 }
 
-/* From what every device ran, kept by the sweep before, to plans; false: that tells no steps. */
-static bool plan_schedule(struct measured *m)
+/* Kernels that no program claims, which are in the steps, may be met behind a look. */
+static bool plan_same(const struct step_plan *a, const struct step_plan *b)
+{
+	bool same = a->source == b->source && a->mark_count == b->mark_count &&
+		    a->drop_first == b->drop_first;
+
+	for (ptrdiff_t i = 0; same && i < a->mark_count; i++) {
+		const struct step_mark *x = &a->marks[i], *y = &b->marks[i];
+		same = x->start_ps == y->start_ps && x->end_ps == y->end_ps &&
+		       x->number == y->number && x->kind == y->kind && x->goes_on == y->goes_on &&
+		       x->is_cut == y->is_cut;
+	}
+	for (ptrdiff_t i = 0; same && i < b->in_step_count; i++)
+		same = (i >= a->in_step_count || a->in_step[i]) == b->in_step[i];
+	return same;
+}
+
+/* What every device ran, kept by the sweep before; NULL when it was too much. */
+static struct schedule_device *devices_ran(struct measured *m)
 {
 	struct schedule_device *devices =
 		arena_make(m->keep, struct schedule_device, m->device_count);
@@ -216,18 +234,49 @@ static bool plan_schedule(struct measured *m)
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		struct device *d = &m->devices[i];
 		if (d->sweep.runs_cut)
-			return false;
+			return NULL;
 		devices[i] = (struct schedule_device){ .host = d->host,
 			.host_shift_ps = d->plane->host_shift_ps,
 			.runs = d->sweep.runs,
 			.run_count = d->sweep.run_count,
 			.plan = &d->plan };
 	}
-	if (!schedule_make(devices, m->device_count, &m->facts, m->registry, m->options->step,
-		    m->keep, &m->schedule))
+	return devices;
+}
+
+/* A Steps line may mark several sorts of steps, and other work may run beside it. */
+static bool plan_line(struct measured *m)
+{
+	struct schedule_device *devices = devices_ran(m);
+	bool replanned = false;
+
+	m->is_scheduled = devices && schedule_line(devices, m->device_count, m->registry,
+					     m->options->step, m->keep, &m->schedule, &replanned);
+	return replanned;
+}
+
+/*
+ * From what every device ran to plans; false: that tells no steps.  `changed`: some device has
+ * another plan than it had.
+ */
+static bool plan_schedule(struct measured *m, bool *changed)
+{
+	struct schedule_device *devices = devices_ran(m);
+	struct step_plan *before = arena_make(m->keep, struct step_plan, m->device_count);
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		before[i] = m->devices[i].plan;
+		if (before[i].told)
+			before[i].marks = m->devices[i].sweep.marks;
+	}
+	if (!devices || !schedule_make(devices, m->device_count, &m->facts, m->registry,
+				m->options->step, m->keep, &m->schedule))
 		return false;
 	m->source = m->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
 	m->is_scheduled = true;
+	*changed = false;
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		*changed |= !plan_same(&before[i], &m->devices[i].plan);
 	return true;
 }
 
@@ -269,6 +318,56 @@ static bool main_guess(struct measured *m, struct diag *err)
 	return true;
 }
 
+/* Sweeps all devices by their plans. */
+static bool devices_sweep(struct measured *m, struct diag *err)
+{
+	devices_reset(m);
+	m->sweeps += m->device_count > 0 && !m->devices[0].plan.only_runs;
+	task_threads(sweep_task, m, m->device_count, m->options->threads);
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		if (m->devices[i].failed) {
+			*err = m->devices[i].err;
+			return false;
+		}
+	return true;
+}
+
+/* What every device ran, from a look at its ops. */
+static bool devices_look(struct measured *m, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		m->devices[i].plan = (struct step_plan){
+			.source = STEPS_WINDOW, .keep_runs = true, .only_runs = true
+		};
+	return devices_sweep(m, err);
+}
+
+/* Plans of a schedule before the first sweep, by what is told of the executions or looked up. */
+static bool plan_foresee(struct measured *m, struct diag *err)
+{
+	struct step_plan *guess = arena_make(m->keep, struct step_plan, m->device_count);
+	enum step_source source = m->source;
+	bool changed, told = modules_read(m);
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		guess[i] = m->devices[i].plan;
+	if (!told && !devices_look(m, err))
+		return false;
+	m->is_foreseen = plan_schedule(m, &changed);
+	m->is_scheduled = false;
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		struct device *d = &m->devices[i];
+		if (!m->is_foreseen)
+			d->plan = guess[i];
+		d->plan.keep_runs = true;
+		d->plan.told = told && m->is_foreseen ? d->sweep.runs : NULL;
+		d->plan.told_count = d->plan.told ? d->sweep.run_count : 0;
+	}
+	if (!m->is_foreseen)
+		m->source = source;
+	return true;
+}
+
 bool steps_plan(struct measured *m, struct diag *err)
 {
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
@@ -287,7 +386,7 @@ bool steps_plan(struct measured *m, struct diag *err)
 		return true;
 	}
 	plan_window(m);
-	return main_guess(m, err);
+	return main_guess(m, err) && (is_plain(m) || plan_foresee(m, err));
 }
 
 /*
@@ -310,13 +409,35 @@ static bool mark_was_nested(struct measured *m)
 	return any;
 }
 
+/* Do the executions that the sweep saw ask for another one?  What was foreseen is told now. */
+static bool plan_by_runs(struct measured *m)
+{
+	bool changed, was_foreseen = m->is_foreseen;
+
+	if (m->source == STEPS_LINE || m->is_scheduled)
+		return false;
+	if (mark_was_nested(m))
+		return true;
+	m->is_foreseen = false;
+	if (!is_plain(m) && plan_schedule(m, &changed))
+		return !was_foreseen || changed;
+	if (was_foreseen && m->main)
+		plan_program(m, m->main, true);
+	else if (was_foreseen)
+		plan_window(m);
+	return was_foreseen;
+}
+
 /* Does what the whole sweep saw ask for another one? */
 static bool plan_again(struct measured *m)
 {
-	bool is_free = m->source != STEPS_LINE && !m->is_scheduled, any_steady = false;
+	bool any_steady = false;
 
-	if (is_free && (mark_was_nested(m) || (!is_plain(m) && plan_schedule(m))))
+	if (m->source == STEPS_LINE && !m->is_scheduled && plan_line(m))
 		return true;
+	if (plan_by_runs(m))
+		return true;
+	bool is_free = m->source != STEPS_LINE && !m->is_scheduled;
 	const struct program *p = main_program(m);
 	if (is_free && p && p != m->main) {
 		plan_program(m, p, false);
@@ -347,16 +468,12 @@ static void roles_set(struct measured *m)
 
 bool steps_sweep(struct measured *m, struct diag *err)
 {
-	for (int i = 0; i < SWEEPS_MAX; i++) {
-		devices_reset(m);
-		task_threads(sweep_task, m, m->device_count, m->options->threads);
-		for (ptrdiff_t k = 0; k < m->device_count; k++)
-			if (m->devices[k].failed) {
-				*err = m->devices[k].err;
-				return false;
-			}
-		if (!plan_again(m))
-			break;
+	bool again = true;
+
+	for (int i = 0; i < SWEEPS_MAX && again; i++) {
+		if (!devices_sweep(m, err))
+			return false;
+		again = plan_again(m);
 	}
 	roles_set(m);
 	if (!m->options->step.p || m->is_scheduled)

@@ -228,6 +228,13 @@ static struct program *program_of(
 	return p;
 }
 
+const struct program *registry_listed(const struct registry *r, const struct plane *p, uint64_t id)
+{
+	int32_t at = map_get_id(&r->listed[p->profile - r->hosts], (int64_t)id);
+
+	return at == MAP_NONE ? NULL : r->programs[at];
+}
+
 /* Subjects. */
 
 static void subject_attribute(struct subject *s)

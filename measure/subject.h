@@ -115,6 +115,8 @@ void registry_free(struct registry *r);
  */
 struct subject *registry_subject(
 	struct registry *r, const struct plane *p, int32_t op, enum op_kind *kind);
+/* The program that goes by this id on a plane, whether it ran or not; NULL where none is listed. */
+const struct program *registry_listed(const struct registry *r, const struct plane *p, uint64_t id);
 /*
  * What is said of a subject is what the first plane said, whichever comes here first: `order` is
  * the plane's.  For each once its sweep is done, while it knows its ops.  Safe in threads.

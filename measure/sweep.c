@@ -146,7 +146,7 @@ static void program_close(struct sweeping *s, int32_t program)
 		s->out->runs_cut = true;
 	else
 		*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
-			(struct program_run){ p->start_ps, p->end_ps, program, -1 };
+			(struct program_run){ p->start_ps, p->end_ps, program, -1, -1 };
 }
 
 /*
@@ -190,6 +190,30 @@ static void program_event(
 	s->out->programs[known->program].kernels_self_ps += e->end_ps - e->start_ps;
 }
 
+static inline void event_count(struct sweeping *s, const struct op_event *e)
+{
+	if (e->end_ps > s->out->last_ps)
+		s->out->last_ps = e->end_ps;
+	s->out->events++;
+}
+
+/* Which executions begin, as event_take finds them, without the time. */
+static void event_look(struct sweeping *s, const struct op_event *e)
+{
+	const struct known *known = known_of(s, e->op);
+	const struct subject *subject = known->subject;
+	struct kernel_group *group = &s->lanes[e->lane].group;
+	struct program_state *program = known->program >= 0 ? &s->programs[known->program] : NULL;
+	bool first = execution_starts(s, group, subject, e);
+
+	program_event(s, known, e, program && execution_begins(program, subject, e, first));
+	if (first)
+		group->subject = -1;
+	if (subject->groups_kernels)
+		group_add(s, group, subject, e, first);
+	event_count(s, e);
+}
+
 static void event_take(struct sweeping *s, const struct op_event *e)
 {
 	const struct known *known = known_of(s, e->op);
@@ -202,8 +226,12 @@ static void event_take(struct sweeping *s, const struct op_event *e)
 	bool first = execution_starts(s, group, subject, e);
 	bool goes_on = program && program->open;
 	bool begins = program && execution_begins(program, subject, e, first);
+	if (begins && s->plan->told)
+		told_ends(s, known->program);
 	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
 	gap_end(s, subject, e->start_ps, goes_on && !begins);
+	if (begins && s->plan->told)
+		told_begins(s);
 	time_cross(s);
 	gap_end(s, subject, e->start_ps, goes_on && !begins);
 	if (first)
@@ -214,9 +242,7 @@ static void event_take(struct sweeping *s, const struct op_event *e)
 	if (e->bytes > 0 && s->in_step)
 		pending_of(s, subject->index)->bytes += e->bytes;
 	event_hold(s, known, e);
-	if (e->end_ps > s->out->last_ps)
-		s->out->last_ps = e->end_ps;
-	s->out->events++;
+	event_count(s, e);
 }
 
 static void sweep_begin(struct sweeping *s, int64_t at_ps)
@@ -224,11 +250,11 @@ static void sweep_begin(struct sweeping *s, int64_t at_ps)
 	const struct step_plan *plan = s->plan;
 
 	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
-		assert(plan->marks[i].start_ps >= plan->marks[i - 1].end_ps);
+		assert(s->marks[i].start_ps >= s->marks[i - 1].end_ps);
 	s->out->first_ps = s->out->last_ps = s->now_ps = s->idle_since_ps = at_ps;
 	/* A marked step may begin before its first op: idle, but part of the step. */
-	if (plan->marks && plan->marks[0].start_ps < at_ps && plan->marks[0].end_ps > at_ps)
-		s->now_ps = plan->marks[0].start_ps;
+	if (s->marks && !plan->told && s->marks[0].start_ps < at_ps && s->marks[0].end_ps > at_ps)
+		s->now_ps = s->marks[0].start_ps;
 	if (s->plan->source == STEPS_WINDOW)
 		step_open(s, at_ps);
 }
@@ -242,14 +268,26 @@ static int run_cmp(const void *a, const void *b)
 	return (x->end_ps > y->end_ps) - (x->end_ps < y->end_ps);
 }
 
+void program_runs_sort(struct program_run *runs, ptrdiff_t count)
+{
+	ptrdiff_t sorted = 1;
+
+	while (sorted < count && run_cmp(&runs[sorted - 1], &runs[sorted]) <= 0)
+		sorted++;
+	if (sorted < count)
+		qsort(runs, (size_t)count, sizeof(*runs), run_cmp);
+}
+
 /* Spans without a done never end: they are dropped at the last event's end. */
 static void sweep_finish(struct sweeping *s)
 {
 	struct sweep *o = s->out;
 
+	/* The last of what was told ends with its last op. */
+	if (s->plan->told && (s->in_step || s->in_other))
+		s->boundary_ps = s->marks[s->mark].end_ps = o->last_ps;
 	/* A marked step that has begun ends where its mark says. */
-	int64_t marked_ps =
-		s->plan->marks && s->in_step ? s->plan->marks[s->mark].end_ps : o->last_ps;
+	int64_t marked_ps = s->marks && s->in_step ? s->marks[s->mark].end_ps : o->last_ps;
 	time_advance(s, marked_ps > o->last_ps ? marked_ps : o->last_ps);
 	if ((s->in_step || s->in_other) && s->boundary_ps <= s->now_ps)
 		boundary_cross(s, s->boundary_ps);
@@ -264,8 +302,7 @@ static void sweep_finish(struct sweeping *s)
 	/* They grew among the sweep's own things; a job has many devices, so no more is kept. */
 	LONGER(s->keep, o->steps, o->step_count, o->step_count);
 	LONGER(s->keep, o->runs, o->run_count, o->run_count);
-	if (o->run_count > 1)
-		qsort(o->runs, (size_t)o->run_count, sizeof(*o->runs), run_cmp);
+	program_runs_sort(o->runs, o->run_count);
 }
 
 static bool sweep_once(struct sweeping *s, int64_t limit, struct diag *err)
@@ -273,12 +310,15 @@ static bool sweep_once(struct sweeping *s, int64_t limit, struct diag *err)
 	struct merge *m = merge_new(s->out->plane, s->work);
 	const struct op_event *e;
 
-	while ((limit == 0 || s->out->events < limit) && (e = merge_next(m))) {
+	bool stopped = false, looks = s->plan->only_runs;
+
+	while (!stopped && (e = merge_next(m))) {
 		if (s->out->events == 0)
 			sweep_begin(s, e->start_ps);
-		event_take(s, e);
+		(looks ? event_look : event_take)(s, e);
+		/* Executions that are not kept tell no steps, whatever else there is to see. */
+		stopped = s->out->events == limit || (looks && s->out->runs_cut);
 	}
-	bool stopped = limit > 0 && s->out->events >= limit;
 	err->id = DIAG_NONE;
 	bool ok = stopped || merge_end(m, err);
 	merge_free(m);
@@ -305,10 +345,17 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 		s->keep = keep;
 		s->work = &work;
 		s->last_subject = -1;
+		s->passed_ps = INT64_MIN;
 		s->lanes = arena_make(&work, struct lane_state, p->lane_count);
 		for (ptrdiff_t i = 0; i < p->lane_count; i++) {
 			s->lanes[i].nested = p->lanes[i].class == LANE_OPS;
 			s->lanes[i].group.subject = -1;
+		}
+		s->marks = plan->marks;
+		if (plan->told) {
+			LONGER(keep, s->marks, plan->mark_count, plan->mark_count);
+			ret->marks = s->marks;
+			ret->mark_count = plan->mark_count;
 		}
 		time_begin(s);
 		ok = sweep_once(s, limit, err);

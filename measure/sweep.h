@@ -54,8 +54,10 @@ struct step_mark {
 struct program_run {
 	int64_t start_ps, end_ps;
 	int32_t program; /* index */
-	int32_t step;	 /* the schedule's; -1 none */
+	int32_t step;	 /* the schedule's, as are */
+	int32_t sort;	 /* of its step; -1 none of both */
 };
+void program_runs_sort(struct program_run *runs, ptrdiff_t count);
 /* Kept per device, for telling the steps: a day of one a second.  More leaves the marks unused. */
 #define PROGRAM_RUNS_MAX 100000
 
@@ -68,7 +70,12 @@ struct step_plan {
 	bool drop_first;	    /* the first step is a warm-up: there are three or more */
 	const bool *in_step;	    /* by program, with marks of other work: it runs in the steps */
 	ptrdiff_t in_step_count;
-	bool keep_runs; /* executions are wanted */
+	/* The marks are by these executions, whose times are not the ops': they are passed by
+	 * count.  NULL: the marks are on the ops' clock. */
+	const struct program_run *told;
+	ptrdiff_t told_count;
+	bool keep_runs; /* executions are wanted, */
+	bool only_runs; /* and nothing else: a look at what ran when, which measures nothing */
 };
 
 struct op_total {
@@ -144,7 +151,9 @@ struct sweep {
 	ptrdiff_t step_count, step_cap;
 	struct program_run *runs; /* by begin; NULL unless they were wanted */
 	ptrdiff_t run_count, run_cap;
-	bool runs_cut;			   /* there were more */
+	bool runs_cut;		 /* there were more */
+	struct step_mark *marks; /* of a plan that was told: where they were passed */
+	ptrdiff_t mark_count;
 	int64_t steady_count, other_count; /* all of them, */
 	int64_t first_end_ps, last_end_ps; /* and where the first and the last one ended */
 	int64_t steady_ps;		   /* their time */

@@ -155,8 +155,11 @@ struct sweeping {
 	bool in_other;		  /* work outside the steps */
 	int64_t serial;		  /* of the open step */
 	bool steady[STEP_MEMORY]; /* of closed steps, by serial */
-	ptrdiff_t mark;		  /* next or current mark of an explicit plan */
-	int64_t boundary_ps;	  /* where it begins or ends; never without such a plan */
+	struct step_mark *marks;  /* of an explicit plan, or NULL, */
+	ptrdiff_t mark;		  /* and the next or current one */
+	ptrdiff_t told, begun;	  /* executions told before the next boundary; begun so far */
+	int64_t boundary_ps;	  /* where it begins or ends; never without such a plan, */
+	int64_t passed_ps;	  /* and the boundary before */
 
 	int64_t idle_since_ps;
 	int32_t last_subject;
@@ -211,7 +214,7 @@ static inline void execution_add(
 }
 
 /* A collective's, or a pair's, time from start to end. */
-void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps);
+void instance_add(struct sweeping *s, const struct subject *op, int64_t span_ps);
 /* The device did nothing from idle_since_ps on. */
 void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside);
 
@@ -220,6 +223,12 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete);
 /* The next explicit boundary, or never; and to pass it. */
 int64_t boundary_next(const struct sweeping *s);
 void boundary_cross(struct sweeping *s, int64_t at_ps);
+/*
+ * Of a plan that was told: an execution begins now, and passes the boundaries up to it that lie at
+ * the end of another one; then those at its own begin.
+ */
+void told_ends(struct sweeping *s, int32_t program);
+void told_begins(struct sweeping *s);
 
 /* sweep_time.c */
 

@@ -53,8 +53,22 @@ void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int
 		dist_add(&s->out->ops[subject].self, s->keep, self_ps);
 }
 
-void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps)
+static void span_add(struct sweeping *s, int32_t subject, int64_t span_ps, bool is_kept)
 {
+	struct collective_total *c = &s->out->collectives[subject];
+
+	dist_add(&c->span, s->keep, span_ps);
+	if (is_kept)
+		*arena_push(s->keep, c->spans_ps, c->count, c->cap) = span_ps;
+}
+
+void instance_add(struct sweeping *s, const struct subject *op, int64_t span_ps)
+{
+	int32_t subject = op->index;
+	ptrdiff_t kept = s->out->collectives[subject].count;
+
+	if (serial_now(s, op) == SERIAL_OTHER)
+		span_add(s, subject, span_ps, kept < SWEEP_MAX_STEPS);
 	if (!s->in_step)
 		return;
 	struct pending_instance *p =
@@ -67,35 +81,38 @@ void instance_add(struct sweeping *s, int32_t subject, int64_t span_ps)
 
 /* Gaps: a heap whose root is the shortest one kept. */
 
-static void gap_sift(struct swept_gap *g, ptrdiff_t n, ptrdiff_t i)
+static int64_t gap_length(const struct swept_gap *g)
 {
-	for (;;) {
-		ptrdiff_t least = i;
-		for (ptrdiff_t c = 2 * i + 1; c <= 2 * i + 2 && c < n; c++)
-			if (g[c].end_ps - g[c].start_ps < g[least].end_ps - g[least].start_ps)
-				least = c;
-		if (least == i)
-			return;
-		struct swept_gap t = g[i];
-		g[i] = g[least];
-		g[least] = t;
-		i = least;
+	return g->end_ps - g->start_ps;
+}
+
+/* Into the root's place. */
+static void gap_sink(struct swept_gap *g, ptrdiff_t n, const struct swept_gap *gap)
+{
+	ptrdiff_t i = 0;
+
+	for (ptrdiff_t c; (c = 2 * i + 1) < n; i = c) {
+		c += c + 1 < n && gap_length(&g[c + 1]) < gap_length(&g[c]);
+		if (gap_length(&g[c]) >= gap_length(gap))
+			break;
+		g[i] = g[c];
 	}
+	g[i] = *gap;
+}
+
+static void gap_rise(struct swept_gap *g, ptrdiff_t i, const struct swept_gap *gap)
+{
+	for (; i > 0 && gap_length(gap) < gap_length(&g[(i - 1) / 2]); i = (i - 1) / 2)
+		g[i] = g[(i - 1) / 2];
+	g[i] = *gap;
 }
 
 static void gap_add(struct swept_gap *g, ptrdiff_t *n, const struct swept_gap *gap)
 {
-	if (*n < SWEEP_MAX_GAPS) {
-		ptrdiff_t i = (*n)++;
-		g[i] = *gap;
-		for (; i > 0; i = (i - 1) / 2)
-			gap_sift(g, *n, (i - 1) / 2);
-		return;
-	}
-	if (gap->end_ps - gap->start_ps <= g[0].end_ps - g[0].start_ps)
-		return;
-	g[0] = *gap;
-	gap_sift(g, *n, 0);
+	if (*n < SWEEP_MAX_GAPS)
+		gap_rise(g, (*n)++, gap);
+	else if (gap_length(gap) > gap_length(g))
+		gap_sink(g, SWEEP_MAX_GAPS, gap);
 }
 
 void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
@@ -104,8 +121,11 @@ void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool
 		return;
 	struct swept_gap gap = { s->idle_since_ps, at_ps, s->step.number, s->last_subject,
 		next->index, inside };
+	const struct sweep *o = s->out;
 	s->inside_ps += inside ? at_ps - s->idle_since_ps : 0;
-	gap_add(s->gaps, &s->gap_count, &gap);
+	/* What is too short to be kept of all steps need not be kept of this one. */
+	if (o->gap_count < SWEEP_MAX_GAPS || gap_length(&gap) > gap_length(o->gaps))
+		gap_add(s->gaps, &s->gap_count, &gap);
 	s->idle_since_ps = at_ps; /* told once */
 }
 
@@ -131,7 +151,7 @@ void step_open(struct sweeping *s, int64_t at_ps)
 	memset(s->mask_ps, 0, sizeof(s->mask_ps));
 	s->inside_ps = 0;
 	s->step.start_ps = at_ps;
-	s->step.number = s->plan->marks ? s->plan->marks[s->mark].number : s->serial;
+	s->step.number = s->marks ? s->marks[s->mark].number : s->serial;
 	s->in_step = true;
 }
 
@@ -164,10 +184,7 @@ static void step_commit(struct sweeping *s)
 	journal_commit(s);
 	for (ptrdiff_t i = 0; i < s->instance_count; i++) {
 		const struct pending_instance *p = &s->instances[i];
-		struct collective_total *c = &o->collectives[p->subject];
-		dist_add(&c->span, s->keep, p->span_ps);
-		if (o->steady_count < SWEEP_MAX_STEPS)
-			*arena_push(s->keep, c->spans_ps, c->count, c->cap) = p->span_ps;
+		span_add(s, p->subject, p->span_ps, o->steady_count < SWEEP_MAX_STEPS);
 	}
 	for (ptrdiff_t i = 0; i < s->gap_count; i++)
 		gap_add(o->gaps, &o->gap_count, &s->gaps[i]);
@@ -210,9 +227,9 @@ int64_t boundary_next(const struct sweeping *s)
 {
 	const struct step_plan *p = s->plan;
 
-	if (!p->marks || s->mark >= p->mark_count)
+	if (!s->marks || s->mark >= p->mark_count)
 		return INT64_MAX;
-	return s->in_step || s->in_other ? p->marks[s->mark].end_ps : p->marks[s->mark].start_ps;
+	return s->in_step || s->in_other ? s->marks[s->mark].end_ps : s->marks[s->mark].start_ps;
 }
 
 static void mark_begin(struct sweeping *s, const struct step_mark *m)
@@ -246,9 +263,58 @@ static void mark_end(struct sweeping *s, const struct step_mark *m)
 
 void boundary_cross(struct sweeping *s, int64_t at_ps)
 {
-	const struct step_mark *m = &s->plan->marks[s->mark];
+	struct step_mark *m = &s->marks[s->mark];
+	bool ends = s->in_step || s->in_other;
 
-	assert(at_ps == boundary_next(s));
-	(s->in_step || s->in_other ? mark_end : mark_begin)(s, m);
-	s->boundary_ps = boundary_next(s);
+	assert(s->plan->told || at_ps == boundary_next(s));
+	*(ends ? &m->end_ps : &m->start_ps) = s->passed_ps = at_ps;
+	(ends ? mark_end : mark_begin)(s, m);
+	s->boundary_ps = s->plan->told ? INT64_MAX : boundary_next(s);
+}
+
+/* Time that a boundary comes too late for was idle. */
+static void cross_late(struct sweeping *s, int64_t at_ps)
+{
+	int64_t late_ps = s->now_ps - at_ps;
+
+	if (s->in_step)
+		s->mask_ps[0] -= late_ps;
+	boundary_cross(s, at_ps);
+	if (s->in_step)
+		s->mask_ps[0] += late_ps;
+}
+
+/* Passes the next boundary, if it is at the begin of an execution, or at an end, as asked. */
+static bool told_cross(struct sweeping *s, bool at_begin)
+{
+	const struct step_plan *p = s->plan;
+	int64_t boundary_ps = boundary_next(s);
+
+	while (s->told < p->told_count && p->told[s->told].start_ps < boundary_ps)
+		s->told++;
+	/* Behind all that was told nothing is expected. */
+	if (boundary_ps == INT64_MAX || s->told >= s->begun ||
+		(p->told[s->told].start_ps == boundary_ps) != at_begin)
+		return false;
+	bool back = !at_begin && s->active_count == 0 && !s->held.known &&
+		    s->idle_since_ps >= s->passed_ps;
+	cross_late(s, back ? s->idle_since_ps : s->now_ps);
+	return true;
+}
+
+void told_ends(struct sweeping *s, int32_t program)
+{
+	const struct step_plan *p = s->plan;
+
+	while (s->begun < p->told_count && p->told[s->begun].program != program)
+		s->begun++;
+	s->begun += s->begun < p->told_count;
+	while (told_cross(s, false))
+		;
+}
+
+void told_begins(struct sweeping *s)
+{
+	while (told_cross(s, true))
+		;
 }

@@ -237,7 +237,7 @@ static void span_end(struct sweeping *s, const struct subject *done, int64_t don
 
 	s->out->collectives[start].done_self_ps += done_self_ps;
 	if (span) {
-		instance_add(s, start, s->now_ps - span->start_ps);
+		instance_add(s, span->op, s->now_ps - span->start_ps);
 		running_drop(s, span);
 	} else if (s->unfollowed > 0) {
 		s->unfollowed--;
@@ -256,7 +256,7 @@ static inline void event_ended(struct sweeping *s, const struct subject *subject
 	if (subject->async == ASYNC_DONE && subject->start_count > 0)
 		span_end(s, subject, self_ps);
 	else if (subject->async == ASYNC_NONE && bit == ACTIVITY_COMMS)
-		instance_add(s, subject->index, time_ps);
+		instance_add(s, subject, time_ps);
 }
 
 /* An op's event ends now.  Its slot is free afterwards, and nobody takes it before we return. */
@@ -463,7 +463,7 @@ void time_cross(struct sweeping *s)
 void time_begin(struct sweeping *s)
 {
 	s->next_end_ps = INT64_MAX;
-	s->boundary_ps = boundary_next(s);
+	s->boundary_ps = s->plan->told ? INT64_MAX : boundary_next(s);
 }
 
 void time_end(struct sweeping *s)

@@ -25,6 +25,9 @@ static const struct column devices_columns[] = { DEVICES_COLUMNS(AS_TEXT, AS_REA
 #define ROW programs_row
 static const struct column programs_columns[] = { PROGRAMS_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW
+#define ROW phases_row
+static const struct column phases_columns[] = { PHASES_COLUMNS(AS_TEXT, AS_REAL) };
+#undef ROW
 #define ROW steps_row
 static const struct column steps_columns[] = { STEPS_COLUMNS(AS_TEXT, AS_REAL) };
 #undef ROW

@@ -336,7 +336,6 @@ static void chunk_open(struct lane_walk *w)
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l)
 {
 	struct lane_walk w = { .plane = p, .lane = l };
-	assert(l >= p->lanes && l < p->lanes + p->lane_count);
 
 	if (l->chunk_count > 0)
 		chunk_open(&w);
@@ -377,7 +376,7 @@ SLOW bool lane_walk_slow(struct lane_walk *w, struct raw_event *ret)
 }
 
 /* wire.why needs no look: where a general read failed, len_field finds no event either. */
-bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
+FAST bool walk_next(struct lane_walk *w, struct raw_event *ret)
 {
 	const uint8_t *p = w->wire.at, *end = w->wire.end;
 	ptrdiff_t len, head;
@@ -391,13 +390,23 @@ bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
 	return true;
 }
 
+bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
+{
+	return walk_next(w, ret);
+}
+
 /* Pages behind a cursor are given back in pieces of this size: a call costs as much as 10 kB do. */
 enum { DROP_BYTES = 4 << 20 };
+
+/* Bytes of a lane's piece: reading one takes some 20 us, and a gigabyte has 8,000 of them. */
+#define PIECE_BYTES ((ptrdiff_t)128 << 10)
 
 struct cursor {
 	struct lane_walk walk;
 	uint64_t want, classes;
 	struct plane_lost lost;
+	struct lane *noted; /* NULL: nothing is noted */
+	struct arena *keep; /* for its pieces */
 };
 
 struct cursor *cursor_new(
@@ -405,13 +414,88 @@ struct cursor *cursor_new(
 {
 	struct cursor *c = arena_make(keep, struct cursor, 1);
 
-	*c = (struct cursor){ lane_walk_new(p, l), want, UINT64_MAX, { 0 } };
+	*c = (struct cursor){ .walk = lane_walk_new(p, l), .want = want, .classes = UINT64_MAX };
 	return c;
 }
 
 void cursor_only(struct cursor *c, uint64_t classes)
 {
 	c->classes = classes;
+}
+
+void cursor_note(struct cursor *c, struct lane *l, struct arena *keep)
+{
+	assert(l == c->walk.lane);
+	l->piece_count = 0;
+	l->classes = 0;
+	c->noted = l;
+	c->keep = keep;
+}
+
+/* The event that was read from `at` on. */
+static inline void piece_add(struct cursor *c, const char *at, const struct raw_event *raw)
+{
+	struct lane *l = c->noted;
+	struct lane_piece *p = l->piece_count > 0 ? &l->pieces[l->piece_count - 1] : NULL;
+	int64_t start_ps, end_ps;
+
+	times_bound(sat_add(c->walk.base_ps, raw->offset_ps), raw->duration_ps, &start_ps, &end_ps);
+	if (!p || p->chunk != c->walk.chunk || at - p->at >= PIECE_BYTES) {
+		bool first = !p || p->chunk != c->walk.chunk;
+		p = arena_push(c->keep, l->pieces, l->piece_count, l->piece_cap);
+		p->at = first ? l->chunks[c->walk.chunk].bytes.p : at;
+		p->chunk = (int32_t)c->walk.chunk;
+		p->start_ps = start_ps;
+		p->end_ps = end_ps;
+	}
+	p->start_ps = start_ps < p->start_ps ? start_ps : p->start_ps;
+	p->end_ps = end_ps > p->end_ps ? end_ps : p->end_ps;
+}
+
+static bool spans_meet(const struct time_span *spans, ptrdiff_t count, const struct lane_piece *p)
+{
+	ptrdiff_t lo = 0, hi = count;
+
+	while (lo < hi) {
+		ptrdiff_t mid = lo + (hi - lo) / 2;
+		if (spans[mid].end_ps < p->start_ps)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < count && spans[lo].start_ps <= p->end_ps;
+}
+
+/* Pieces that follow one another are one chunk. */
+struct lane lane_within(
+	const struct lane *l, const struct time_span *spans, ptrdiff_t count, struct arena *keep)
+{
+	struct lane ret = *l;
+	const struct lane_piece *before = NULL;
+
+	if (!l->pieces)
+		return ret;
+	ret.chunks = NULL;
+	ret.chunk_count = ret.chunk_cap = 0;
+	for (ptrdiff_t i = 0; i < l->piece_count; i++) {
+		const struct lane_piece *p = &l->pieces[i];
+		const struct lane_chunk *whole = &l->chunks[p->chunk];
+		bool is_last = i + 1 == l->piece_count || p[1].chunk != p->chunk;
+		const char *end = is_last ? whole->bytes.p + whole->bytes.len : p[1].at;
+
+		if (!spans_meet(spans, count, p))
+			continue;
+		if (!before || before + 1 != p || before->chunk != p->chunk) {
+			struct lane_chunk *c =
+				arena_push(keep, ret.chunks, ret.chunk_count, ret.chunk_cap);
+			*c = *whole;
+			c->bytes = str_span(p->at, end);
+		}
+		struct lane_chunk *last = &ret.chunks[ret.chunk_count - 1];
+		last->bytes = str_span(last->bytes.p, end);
+		before = p;
+	}
+	return ret;
 }
 
 void event_times(const struct lane_walk *w, const struct raw_event *raw, const struct stats *s,
@@ -427,26 +511,33 @@ void event_times(const struct lane_walk *w, const struct raw_event *raw, const s
 			ret_end_ps);
 }
 
+/* A step annotation carries both a root mark and a number, under any name. */
+static const uint64_t step_stats = STAT_BIT(ROOT) | STAT_BIT(STEP_NUM);
+
 static bool event_make(struct cursor *c, const struct raw_event *raw, struct event *ret)
 {
 	const struct plane_part *part = c->walk.part;
 	int32_t name = map_get_id(&part->names, raw->metadata_id);
 	struct plane_name *n = name >= 0 ? &c->walk.plane->names[name] : NULL;
 	enum host_class host = n ? n->host : HOST_OTHER;
-	bool steps = c->classes >> HOST_STEP & 1;
+	bool steps = c->classes >> HOST_STEP & 1, wanted = c->classes >> host & 1;
 
 	c->lost.of_events++;
 	c->lost.events += !n;
-	if (!(c->classes >> host & 1) && !(steps && host == HOST_OTHER && raw->stats.len > 0))
+	if (c->noted)
+		c->noted->classes |= UINT64_C(1) << host;
+	if (!wanted && !(steps && host == HOST_OTHER && raw->stats.len > 0))
 		return false;
 	ret->stats.present = 0;
-	uint64_t want = c->want | (steps ? STAT_BIT(ROOT) | STAT_BIT(STEP_NUM) : 0);
-	if (!event_stats_read(part, raw, want, &ret->stats, &c->walk.fail))
+	uint64_t want = (wanted ? c->want : 0) | (steps ? step_stats : 0);
+	if (want && !event_stats_read(part, raw, want, &ret->stats, &c->walk.fail))
 		return false;
 	c->lost.events += n && ret->stats.present & STATS_LOST;
-	/* A step annotation carries both a root mark and a number. */
-	if (steps && ret->stats.present & STAT_BIT(ROOT) && ret->stats.present & STAT_BIT(STEP_NUM))
+	if (steps && (ret->stats.present & step_stats) == step_stats) {
+		if (!event_stats_read(part, raw, c->want & ~want, &ret->stats, &c->walk.fail))
+			return false;
 		host = HOST_STEP;
+	}
 	if (!(c->classes >> host & 1))
 		return false;
 	ret->host = host;
@@ -459,11 +550,13 @@ bool cursor_next(struct cursor *c, struct event *ret)
 {
 	struct raw_event raw;
 
-	while (lane_walk_next(&c->walk, &raw)) {
+	for (const char *at; at = (const char *)c->walk.wire.at, walk_next(&c->walk, &raw);) {
 		if ((const char *)c->walk.wire.at - c->walk.dropped > DROP_BYTES)
 			lane_walk_drop(&c->walk, 1);
 		if (raw.aggregated)
 			continue;
+		if (c->noted)
+			piece_add(c, at, &raw);
 		if (event_make(c, &raw, ret))
 			return true;
 		if (c->walk.fail.why)

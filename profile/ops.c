@@ -19,11 +19,30 @@ struct op_key {
 };
 _Static_assert(sizeof(struct op_key) == 32, "no byte of a key is unset");
 
+/*
+ * Events of one op have the same bytes, but for the id of the launch, which is among their first
+ * stats.  What such bytes were understood as is kept: by those behind the id, and then by the rest.
+ */
+#define SPOKEN_MAX   65536 /* distinct ones kept: the ops of most jobs, in some 8 MB */
+#define SPOKEN_ALIKE 16	   /* of those with the same bytes behind: a few kernels of one op */
+#define SPOKEN_BYTES 256   /* those of an event that are looked at; real ones have some 60 */
+#define SPOKEN_TRIES 4096  /* after so many it is given up, unless most were met again */
+
+struct spoken {
+	struct str before, behind;
+	int64_t name, bytes; /* the last: of a copy */
+	int32_t part, op;
+	int32_t next; /* with the same bytes behind; -1 none */
+};
+
 /* Ops of kernels; those of a TPU are known by their names alone. */
 struct op_table {
 	struct map of_key;
-	struct op_key last; /* kernels repeat: many lookups end here */
-	int32_t last_op;    /* -1 none */
+	struct op_key last;   /* kernels repeat: many lookups end here */
+	int32_t last_op;      /* -1 none */
+	struct map by_behind; /* the first spoken of those alike */
+	struct spoken *spoken;
+	ptrdiff_t spoken_count, spoken_cap, spoken_tries, spoken_hits;
 };
 
 /* A new op, empty; its index. */
@@ -150,6 +169,15 @@ static int64_t hlo_op_id(const struct stat_value *v)
 	return (int64_t)(str_hash(v->text) >> 2 | UINT64_C(1) << 61);
 }
 
+static struct op_table *table_of(struct plane *p)
+{
+	if (!p->table) {
+		p->table = arena_make(p->keep, struct op_table, 1);
+		p->table->last_op = -1;
+	}
+	return p->table;
+}
+
 /* `name` is -1 where it is not in the file. */
 static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const struct stats *s)
 {
@@ -165,11 +193,7 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 		.copy = details.p ? (int32_t)copy_direction_of(text, details) : -1,
 	};
 	struct str bytes = { (const char *)&key, sizeof(key) };
-	if (!p->table) {
-		p->table = arena_make(p->keep, struct op_table, 1);
-		p->table->last_op = -1;
-	}
-	struct op_table *t = p->table;
+	struct op_table *t = table_of(p);
 	if (t->last_op >= 0 && !memcmp(&key, &t->last, sizeof(key)))
 		return t->last_op;
 	t->last = key;
@@ -187,6 +211,102 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 	op->copy = key.copy >= 0 ? (enum copy_direction)key.copy
 				 : copy_direction_of(op->name, details);
 	return t->last_op;
+}
+
+/* ---- kernels by their bytes ------------------------------------------------------------------ */
+
+/* What an event says, as far as it is not its own; false where that is not laid out as all known
+ * writers do. */
+static bool spoken_read(const struct lane_walk *w, const struct raw_event *raw, struct spoken *ret)
+{
+	const uint8_t *p = (const uint8_t *)raw->stats.p, *end = p + raw->stats.len;
+
+	if (raw->stats.len > SPOKEN_BYTES)
+		return false;
+	/* A tag, a length and an id, of one byte each. */
+	for (int i = 0; i < 2 && end - p > 4 && p[0] == (XEVENT_STATS << 3 | WIRE_LEN); i++) {
+		const uint8_t *stop = p + 2 + p[1];
+		if ((p[1] | p[3]) >= 0x80 || p[2] != XSTAT_METADATA_ID << 3 || stop > end)
+			return false;
+		if (map_get_id(&w->part->stats, p[3]) == STAT_CORRELATION_ID) {
+			ret->before = str_span(raw->stats.p, (const char *)p);
+			ret->behind = str_span((const char *)stop, (const char *)end);
+			ret->name = raw->metadata_id;
+			ret->part = (int32_t)(w->part - w->plane->parts);
+			return true;
+		}
+		p = stop;
+	}
+	return false;
+}
+
+/* The same that was kept, or NULL; `first` gets the first of those alike, or MAP_NONE. */
+static const struct spoken *spoken_find(
+	const struct op_table *t, const struct spoken *like, int32_t *first)
+{
+	*first = map_get(&t->by_behind, like->behind);
+	for (int32_t i = *first; i >= 0; i = t->spoken[i].next) {
+		const struct spoken *s = &t->spoken[i];
+		if (s->name == like->name && s->part == like->part &&
+			str_eq(s->before, like->before))
+			return s;
+	}
+	return NULL;
+}
+
+static void spoken_keep(struct plane *p, struct spoken *like, const struct op_event *e)
+{
+	struct op_table *t = p->table;
+	int32_t first, alike = 0;
+
+	if (t->spoken_count == SPOKEN_MAX || spoken_find(t, like, &first))
+		return;
+	for (int32_t i = first; i >= 0; i = t->spoken[i].next)
+		alike++;
+	if (alike == SPOKEN_ALIKE)
+		return;
+	struct spoken *s = arena_push(p->keep, t->spoken, t->spoken_count, t->spoken_cap);
+	*s = *like;
+	s->before = arena_str(p->keep, like->before);
+	s->behind = arena_str(p->keep, like->behind);
+	s->op = e->op;
+	s->bytes = e->bytes;
+	s->next = -1;
+	if (first < 0) {
+		map_put(&t->by_behind, s->behind, (int32_t)t->spoken_count - 1, p->keep);
+		return;
+	}
+	s->next = t->spoken[first].next;
+	t->spoken[first].next = (int32_t)t->spoken_count - 1;
+}
+
+static bool spoken_pays(const struct op_table *t)
+{
+	return t->spoken_tries < SPOKEN_TRIES || t->spoken_hits > t->spoken_tries / 2;
+}
+
+/* The event's op, if what it says was heard before; `like` is what to keep if not, should its name
+ * be there. */
+static bool kernel_again(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
+	struct op_event *ret, struct spoken *like, bool *keeps)
+{
+	struct op_table *t = table_of(p);
+	int32_t first;
+
+	*keeps = spoken_pays(t) && spoken_read(w, raw, like);
+	if (!*keeps)
+		return false;
+	const struct spoken *s = spoken_find(t, like, &first);
+	t->spoken_tries++;
+	if (!s)
+		return false;
+	t->spoken_hits++;
+	times_bound(sat_add(w->base_ps, raw->offset_ps), raw->duration_ps, &ret->start_ps,
+		&ret->end_ps);
+	ret->op = s->op;
+	ret->run = 0;
+	ret->bytes = s->bytes;
+	return true;
 }
 
 static const uint64_t tpu_event = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
@@ -208,10 +328,12 @@ bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_
 {
 	bool tpu = p->platform == PLATFORM_TPU, cpu = p->platform == PLATFORM_CPU;
 	int32_t name = map_get_id(&w->part->names, raw->metadata_id);
+	bool keeps = false;
+	struct spoken like;
 	struct stats s;
 
 	*skip = raw->aggregated || p->op_count >= OPS_MAX;
-	if (*skip)
+	if (*skip || (!tpu && !cpu && kernel_again(p, w, raw, ret, &like, &keeps)))
 		return true;
 	s.present = 0;
 	if (!event_stats_read(w->part, raw,
@@ -238,6 +360,8 @@ bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_
 	if (name < 0 || s.present & STATS_LOST) {
 		lost->events++;
 		lost->time_ps += ret->end_ps - ret->start_ps;
+	} else if (keeps) {
+		spoken_keep(p, &like, ret);
 	}
 	return true;
 }

@@ -174,14 +174,24 @@ struct event {
 	struct stats stats; /* of those asked for */
 };
 
+/* Events that stand together in the file, and the time from the first begin to the last end. */
+struct lane_piece {
+	const char *at; /* it ends where the next one begins, or its chunk ends */
+	int32_t chunk;
+	int64_t start_ps, end_ps;
+};
+
 struct lane {
 	struct str name;
 	enum lane_class class;
 	int64_t id;
 	struct lane_chunk *chunks; /* parts of one timeline, in file order */
 	ptrdiff_t chunk_count, chunk_cap;
-	int64_t bytes; /* size of its events in the file */
-	bool sort;     /* set by merge_end: read whole and sort before handing out */
+	struct lane_piece *pieces; /* all of it, once a cursor has noted them, */
+	ptrdiff_t piece_count, piece_cap;
+	uint64_t classes; /* and which its events are of: bits 1 << host_class */
+	int64_t bytes;	  /* size of its events in the file */
+	bool sort;	  /* set by merge_end: read whole and sort before handing out */
 };
 
 struct plane_name; /* an event metadata entry */
@@ -311,6 +321,9 @@ bool trace_is_capped(const struct profile *p);
 ptrdiff_t profile_op_texts(
 	const struct profile *p, uint64_t program, struct arena *keep, struct str **ret);
 
+/* "jit_f(123)" -> "jit_f", 123; false for a name without a number. */
+bool module_name_of(struct str text, struct str *name, uint64_t *program);
+
 /*
  * What names of events stand for is learned by the task that reads a device's plane, into its own
  * arena, and forgotten before that is cleared: names of all planes of all hosts are more than a
@@ -345,6 +358,17 @@ struct cursor *cursor_new(
 /* Skip, undecoded, events whose name has no class in `classes` (bits 1 << host_class).  Step
  * annotations are found by their stats: include 1 << HOST_STEP to have them classed. */
 void cursor_only(struct cursor *c, uint64_t classes);
+/* Note in the lane, while it is read, where its events of any moment are found again. */
+void cursor_note(struct cursor *c, struct lane *l, struct arena *keep);
+/*
+ * The lane without most of the events that meet none of these spans, which are in order and do not
+ * overlap; all of a lane that was not noted.
+ */
+struct time_span {
+	int64_t start_ps, end_ps;
+};
+struct lane lane_within(
+	const struct lane *l, const struct time_span *spans, ptrdiff_t count, struct arena *keep);
 bool cursor_next(struct cursor *c, struct event *ret);
 /* What was lost of the events so far; times are not summed. */
 struct plane_lost cursor_lost(const struct cursor *c);

@@ -169,8 +169,6 @@ enum host_class host_class_of(struct str name);
 enum copy_direction copy_direction_of(struct str kernel, struct str details);
 int stat_id_of(struct str name); /* -1 unknown */
 struct str stat_name_of(int id);
-/* "jit_f(123)" -> "jit_f", 123; false for a name without a number. */
-bool module_name_of(struct str text, struct str *name, uint64_t *program);
 
 /* xplane.c: host clock minus device clock, from the events that carry both. */
 bool plane_shift(struct plane *p, struct str whole, struct diag *err);

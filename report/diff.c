@@ -36,14 +36,76 @@ struct str diff_counts(const struct op_diff *d, struct arena *keep)
 	return out_text(o);
 }
 
-struct str diff_total(const struct op_diff *d, struct arena *keep)
+/* The change that did most of it: the largest of those that go the same way. */
+static const struct changes_row *main_change(const struct op_diff *d)
 {
-	return arena_fmt(keep, "all ops together %s %.*s %s, %s", d->lost_s < 0 ? "won" : "lost",
-		STR_ARG(time_text(keep, fabs(d->lost_s))),
-		d->is_window ? "in the whole capture" : "per step",
-		d->is_planned  ? "by their rooflines: neither has run"
-		: d->is_window ? "each taken as often as it ran in the newer one"
-			       : "what is hidden counted too");
+	const struct changes_row *row;
+	if (!d->count)
+		return NULL;
+	row = d->lost_s > 0 ? &d->items[0] : &d->items[d->count - 1];
+	return (d->lost_s > 0) == (row->lost_s > 0) && row->size_s > 0.3 * fabs(d->lost_s) ? row
+											   : NULL;
+}
+
+/* A file and its folder: a first line has no room for more. */
+static struct str path_end(struct str path)
+{
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	slash = slash > 0 ? str_rfind_char(str_head(path, slash), '/') : -1;
+	return str_from_offset(path, slash + 1);
+}
+
+/* What made a change of the whole: an op, all of them, or what passes between them. */
+static void put_reason(struct out *o, const struct op_diff *d, double change_s, struct arena *keep)
+{
+	const struct changes_row *most = main_change(d);
+	double share = d->lost_s / change_s;
+	if (!(share > 0.5)) {
+		out_fmt(o, "; ops make up %.*s of it, the rest passes between them",
+			STR_ARG(time_text(keep, share > 0 ? fabs(d->lost_s) : 0)));
+	} else if (most) {
+		struct str place = path_end(change_place(most, CHANGE_BRIEF, keep));
+		out_fmt(o, "; mostly by %.*s%s%.*s (%.*s)",
+			STR_ARG(change_name(most, CHANGE_BRIEF, keep)), place.len ? ", " : "",
+			STR_ARG(place), STR_ARG(change_lost(most, keep)));
+	}
+}
+
+/* Before, after, and what made it; ops alone where there are no steps to compare. */
+struct str diff_headline(const struct op_diff *d, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	bool by_ops =
+		d->is_window || d->is_planned || !(d->base_step_s > 0) || !(d->head_step_s > 0);
+	double base = by_ops ? d->base_ops_s : d->base_step_s;
+	double head = by_ops ? d->head_ops_s : d->head_step_s;
+	double change = base > 0 ? head / base - 1 : NAN;
+	out_z(o, by_ops ? "All ops together take " : "A step takes ");
+	if (!(fabs(change) >= 0.005)) {
+		out_fmt(o, "%.*s%s", STR_ARG(time_text(keep, head)),
+			isnan(change) ? "" : ", as before");
+	} else {
+		struct str much = change >= 1 ? arena_fmt(keep, "%.3g times as long", head / base)
+					      : arena_fmt(keep, "%.*s %s",
+							STR_ARG(ratio_text(keep, fabs(change))),
+							change > 0 ? "longer" : "less time");
+		out_fmt(o, "%.*s: %.*s, %.*s before", STR_ARG(much), STR_ARG(time_text(keep, head)),
+			STR_ARG(time_text(keep, base)));
+		put_reason(o, d, head - base, keep);
+	}
+	if (d->is_planned)
+		out_z(o, "; by their rooflines, as neither has run");
+	return out_text(o);
+}
+
+/* Kinds that changed by half a percent of all, or not at all. */
+static int kinds_told(const struct op_diff *d)
+{
+	int n = 0;
+	while (n < d->kind_count && fabs(d->kinds[n].head_s - d->kinds[n].base_s) >=
+					    0.005 * fmax(d->base_ops_s, d->head_ops_s))
+		n++;
+	return n;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -88,18 +150,41 @@ static void put_line(struct page *p, struct str line)
 	page_wrap(p, LINE_INDENT, line);
 }
 
+static void put_kinds(struct page *p, const struct op_diff *d)
+{
+	int count = kinds_told(d);
+	if (!count)
+		return;
+	page_break(p);
+	page_tint(p, TINT_BOLD, STR("by kind"));
+	for (int i = 0; i < count; i++) {
+		const struct diff_kind *k = &d->kinds[i];
+		page_line(p);
+		page_pad(p, 2);
+		page_put(p, signed_time(k->head_s - k->base_s, p->keep));
+		page_pad(p, 12);
+		page_put(p, text_clean(p->keep, k->kind));
+		page_pad(p, 32);
+		page_put(p, arena_fmt(p->keep, "%.*s, %.*s before",
+				    STR_ARG(time_text(p->keep, k->head_s)),
+				    STR_ARG(time_text(p->keep, k->base_s))));
+	}
+	page_line(p);
+}
+
 void diff_text(const struct diff_report *d, struct arena *keep, struct out *out)
 {
 	struct page p = { .out = out, .keep = keep, .width = TEXT_WIDTH };
 	struct picked_changes lost = pick(d, true, keep), won = pick(d, false, keep);
 	struct str *lines;
 	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
-	page_fmt(&p, LINE_INDENT, "%.*s, against %.*s", STR_ARG(text_clean(keep, d->head)),
-		STR_ARG(text_clean(keep, d->base)));
+	page_fmt(&p, 0, "%.*s", STR_ARG(diff_headline(d->ops, keep)));
+	put_line(&p, arena_fmt(keep, "after: %.*s", STR_ARG(text_clean(keep, d->head))));
+	put_line(&p, arena_fmt(keep, "before: %.*s", STR_ARG(text_clean(keep, d->base))));
 	for (ptrdiff_t i = 0; i < count; i++)
 		put_line(&p, lines[i]);
-	put_line(&p, diff_total(d->ops, keep));
 	page_line(&p);
+	put_kinds(&p, d->ops);
 	put_ops(&p, "lost", &lost);
 	put_ops(&p, "won", &won);
 	page_break(&p);
@@ -144,12 +229,22 @@ void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 	add_clean(root, "head", d->head, keep);
 	json_add_double(root, "base_step_s", d->ops->base_step_s);
 	json_add_double(root, "head_step_s", d->ops->head_step_s);
+	json_add_double(root, "base_ops_s", d->ops->base_ops_s);
+	json_add_double(root, "head_ops_s", d->ops->head_ops_s);
 	json_add_double(root, "lost_s", d->ops->lost_s);
 	json_add_double(root, "same_s", d->ops->same_s);
 	json_add_i64(root, "untimed", d->ops->untimed);
 	list = json_add_array(root, "news");
 	for (ptrdiff_t i = 0; i < count; i++)
 		cJSON_AddItemToArray(list, json_str(lines[i]));
+	list = json_add_array(root, "kinds");
+	for (int i = 0; i < d->ops->kind_count; i++) {
+		cJSON *kind = cJSON_CreateObject();
+		cJSON_AddItemToArray(list, kind);
+		add_clean(kind, "kind", d->ops->kinds[i].kind, keep);
+		json_add_double(kind, "base_s", d->ops->kinds[i].base_s);
+		json_add_double(kind, "head_s", d->ops->kinds[i].head_s);
+	}
 	list = json_add_array(root, "changes");
 	for (ptrdiff_t i = 0; i < d->ops->count; i++)
 		add_change(list, &d->ops->items[i], keep);
@@ -187,20 +282,36 @@ static void put_item(struct out *o, struct str line)
 	out_char(o, '\n');
 }
 
+static void put_kinds_table(struct out *o, const struct op_diff *d, struct arena *keep)
+{
+	int count = kinds_told(d);
+	if (!count)
+		return;
+	out_z(o, "\n| by kind | before | after | change |\n|---|---:|---:|---:|\n");
+	for (int i = 0; i < count; i++) {
+		const struct diff_kind *k = &d->kinds[i];
+		out_z(o, "| ");
+		md_text(o, text_clean(keep, k->kind));
+		out_fmt(o, " | %.*s | %.*s | %.*s |\n", STR_ARG(time_text(keep, k->base_s)),
+			STR_ARG(time_text(keep, k->head_s)),
+			STR_ARG(signed_time(k->head_s - k->base_s, keep)));
+	}
+}
+
 void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *out)
 {
 	struct picked_changes lost = pick(d, true, keep), won = pick(d, false, keep);
 	struct str *lines;
 	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
 	out_z(out, "### ");
-	md_text(out, text_clean(keep, d->head));
-	out_z(out, " against ");
-	md_text(out, text_clean(keep, d->base));
+	md_text(out, diff_headline(d->ops, keep));
 	out_z(out, "\n\n");
+	put_item(out, arena_fmt(keep, "after: %.*s", STR_ARG(text_clean(keep, d->head))));
+	put_item(out, arena_fmt(keep, "before: %.*s", STR_ARG(text_clean(keep, d->base))));
 	for (ptrdiff_t i = 0; i < count; i++)
 		put_item(out, lines[i]);
-	put_item(out, diff_total(d->ops, keep));
 	put_item(out, arena_fmt(keep, "ops: %.*s", STR_ARG(diff_counts(d->ops, keep))));
+	put_kinds_table(out, d->ops, keep);
 	put_table(out, "lost", &lost, keep);
 	put_table(out, "won", &won, keep);
 }

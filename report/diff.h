@@ -31,6 +31,6 @@ void diff_html(const struct diff_report *d, const struct page_template *t, struc
 
 /* Sentences of them all. */
 struct str diff_counts(const struct op_diff *d, struct arena *keep);
-struct str diff_total(const struct op_diff *d, struct arena *keep);
+struct str diff_headline(const struct op_diff *d, struct arena *keep);
 
 #endif

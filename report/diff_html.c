@@ -2,14 +2,16 @@
 #include "base/text.h"
 #include "report/diff.h"
 #include "report/html.h"
+#include "report/svg_diff.h"
 
 #define HTML_DIFF(R, F)                                                                            \
 	F(R, TEXT, title, "for the window")                                                        \
 	F(R, TEXT, version, "of rooflint")                                                         \
 	F(R, TEXT, head, "the later run, as it was named")                                         \
 	F(R, TEXT, base, "the run it is held against")                                             \
-	F(R, TEXT, total, "what all ops together lost or won")                                     \
+	F(R, TEXT, headline, "before, after, and what made most of it")                            \
 	F(R, TEXT, counts, "how many ops are new, gone, changed, split, slower and faster")        \
+	F(R, LIST(html_picture), pictures, "the way from before to after, and the time by kind")   \
 	F(R, LIST(html_note), deltas, "what differs of the runs as a whole")                       \
 	F(R, LIST(html_changes), changes, "ops that changed")
 TEMPLATE_STRUCT(html_diff, HTML_DIFF);
@@ -24,16 +26,21 @@ void diff_html(const struct diff_report *d, const struct page_template *t, struc
 	struct out *out)
 {
 	struct xhtml x = xhtml_new(out, keep);
+	struct html_picture *pictures = arena_make(keep, struct html_picture, 2);
+	ptrdiff_t count = 0;
+	count += svg_waterfall(d->ops, keep, &pictures[count]);
+	count += svg_kinds_change(d->ops, keep, &pictures[count]);
 	struct html_diff page = {
 		.version = d->tool_version,
 		.base = text_clean(keep, d->base),
 		.head = text_clean(keep, d->head),
-		.total = diff_total(d->ops, keep),
+		.headline = diff_headline(d->ops, keep),
+		.pictures = LIST(pictures, count),
 		.counts = diff_counts(d->ops, keep),
 		.deltas = html_comparison(d->report, keep),
 		.changes = html_changes(d->ops->items, d->ops->count, d->most, keep),
 	};
-	page.title = arena_fmt(keep, "diff: %.*s", STR_ARG(page.head));
+	page.title = arena_fmt(keep, "rooflint diff: %.*s", STR_ARG(page.headline));
 	page_template_fill(t, &page, &x);
 	out_char(out, '\n');
 }

@@ -47,6 +47,12 @@ bool fleet_has_week(const struct fleet_report *r);
 struct str fleet_none_text(const struct fleet_report *r, int id);
 /* "The fleet runs at 45.1% (44.0% before) of its roofline", and its MFU; missing when unknown. */
 struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep);
+/* "1 expected capture did not come; 2 workloads stopped"; missing when nothing new is missing. */
+struct str fleet_missing_text(const struct fleet_report *r, struct arena *keep);
+/* "1 run is dated more than a window after this one"; missing when there is none. */
+struct str fleet_later_text(const struct fleet_report *r, struct arena *keep);
+/* What the fleet file expects did not come, or nothing at all did. */
+bool fleet_is_silent(const struct fleet_report *r);
 /* "2 workloads ran on CPUs only, which count for no chips"; missing when there are none. */
 struct str fleet_cpus_text(const struct fleet_report *r, struct arena *keep);
 /* Money is of part of the chip-hours that stand beside it: no price is known of the others. */

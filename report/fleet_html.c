@@ -31,6 +31,7 @@ static const struct layout {
 	enum place place;
 	struct str head; /* the column that names a line */
 } layouts[FLEET_COUNT] = {
+	[FLEET_MISSING] = { PLACE_MAIN, STR_INIT("workload") },
 	[FLEET_COVERAGE] = { PLACE_REST, STR_INIT("outcome") },
 	[FLEET_RANKING] = { PLACE_MAIN, STR_INIT("workload") },
 	[FLEET_BY_CHIP] = { PLACE_GROUPS, STR_INIT("group") },
@@ -238,6 +239,8 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.problems = fleet_problems_text(r, keep),
 		.moves = fleet_moves_text(r, keep),
 		.cpus = fleet_cpus_text(r, keep),
+		.missing = fleet_missing_text(r, keep),
+		.later = fleet_later_text(r, keep),
 		.version = r->tool_version,
 		.weight = r->by_hours ? STR("chip-hours") : STR("chips"),
 		.has_mfu = fleet_has_week(r) &&

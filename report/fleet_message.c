@@ -88,6 +88,25 @@ struct draft {
 	struct arena *keep;
 };
 
+static void put_missing(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
+{
+	struct message_item *m = d->item;
+	struct str due = prose(a, row, "due", d->keep), last = prose(a, row, "last_seen", d->keep);
+	m->state = STR("missing");
+	m->mark = STR("\xf0\x9f\x95\xb3");
+	m->owner = name(a, row, "owner", d->keep);
+	out_fmt(d->heading, "Missing: %.*s", STR_ARG(m->workload));
+	if (real(a, row, "wanted") > 0)
+		out_fmt(next(d->text), "%.0f of %.0f expected captures came", real(a, row, "came"),
+			real(a, row, "wanted"));
+	if (due.p)
+		out_fmt(next(d->text), "the capture of %.*s did not come",
+			STR_ARG(str_head(due, 10)));
+	if (last.p)
+		out_fmt(next(d->text), "last seen on %.*s", STR_ARG(str_head(last, 10)));
+	part_owner(d->text, m->owner);
+}
+
 static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
@@ -200,6 +219,11 @@ static void put_unjudged(const struct fleet_answer *a, ptrdiff_t row, struct dra
 
 /* ---- which rows become items ----------------------------------------------------------------- */
 
+static bool is_newly_missing(const struct fleet_answer *a, ptrdiff_t row)
+{
+	return real(a, row, "is_new") > 0;
+}
+
 static bool wastes(const struct fleet_answer *a, ptrdiff_t row)
 {
 	return real(a, row, "share") > 0 && real(a, row, "chips_back") > 0;
@@ -240,13 +264,14 @@ static bool any(const struct fleet_answer *a, ptrdiff_t row)
 	return true;
 }
 
-enum { SECTIONS = 7, SECTION_MOST = 3 }; /* of a section: a chat is glanced at */
+enum { SECTIONS = 8, SECTION_MOST = 3 }; /* of a section: a chat is glanced at */
 /* As they are shown. */
 static const struct section {
 	enum fleet_id id;
 	bool (*takes)(const struct fleet_answer *a, ptrdiff_t row);
 	void (*put)(const struct fleet_answer *a, ptrdiff_t row, struct draft *d);
 } sections[SECTIONS] = {
+	{ FLEET_MISSING, is_newly_missing, put_missing },
 	{ FLEET_RANKING, wastes, put_waste },
 	{ FLEET_RULES, any, put_rule },
 	{ FLEET_PROBLEMS, is_new, put_problem },
@@ -421,7 +446,8 @@ struct message_source fleet_message(const struct fleet_report *r)
 		s.total += rows;
 	}
 	s.is_due[NOTICE_ALWAYS] = true;
-	s.is_due[NOTICE_CHANGE] = runs > 0;
-	s.is_due[NOTICE_FAILURE] = r->answers[FLEET_RULES].count || judged < runs;
+	s.is_due[NOTICE_CHANGE] = true;
+	s.is_due[NOTICE_FAILURE] =
+		r->answers[FLEET_RULES].count || judged < runs || fleet_is_silent(r);
 	return s;
 }

@@ -36,6 +36,11 @@ static const struct fleet_head heads[] = {
 	{ STR_INIT("p_value"), STR_INIT("p"), HEAD_CHANCE },
 	{ STR_INIT("commit_id"), STR_INIT("commit"), HEAD_PLAIN },
 	{ STR_INIT("days_left"), STR_INIT("days left"), HEAD_DEADLINE },
+	{ STR_INIT("last_seen"), STR_INIT("last seen"), HEAD_PLAIN },
+	{ STR_INIT("is_new"), STR_INIT("new"), HEAD_PLAIN },
+	{ STR_INIT("snoozed_until"), STR_INIT("snoozed until"), HEAD_PLAIN },
+	{ STR_INIT("chip_hours"), STR_INIT("chip-hours"), HEAD_PLAIN },
+	{ STR_INIT("dollars"), STR_INIT("money"), HEAD_PLAIN },
 };
 
 struct fleet_head fleet_head(struct str column)
@@ -295,6 +300,59 @@ struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
 	return out_text(o);
 }
 
+/* By the first column of FLEET_MISSING: how many rows are new, in words. */
+static const struct {
+	struct str what;
+	const char *one, *many;
+} absences[] = {
+	{ STR_INIT("expected"), "expected workload did not come",
+		"expected workloads did not come" },
+	{ STR_INIT("workload"), "workload stopped", "workloads stopped" },
+	{ STR_INIT("night"), "night is missing", "nights are missing" },
+};
+
+static ptrdiff_t count_new(const struct fleet_answer *a, struct str what)
+{
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; i < a->count; i++)
+		count += str_eq(fleet_cell(a, i, STR("what"))->text, what) &&
+			 real_at(a, i, STR("is_new")) > 0;
+	return count;
+}
+
+struct str fleet_missing_text(const struct fleet_report *r, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++) {
+		ptrdiff_t count = count_new(&r->answers[FLEET_MISSING], absences[i].what);
+		if (count)
+			out_fmt(o, "%s%td %s", out_text(o).len ? "; " : "", count,
+				count == 1 ? absences[i].one : absences[i].many);
+	}
+	return out_text(o).len ? out_text(o) : MISSING;
+}
+
+struct str fleet_later_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_QUALITY];
+	for (ptrdiff_t i = 0; i < a->count; i++) {
+		double runs = real_at(a, i, STR("runs"));
+		if (str_eq(fleet_cell(a, i, STR("check"))->text, STR("dated-after-window")))
+			return arena_fmt(keep,
+				"%.0f run%s dated more than a window after this one: a clock is "
+				"ahead, or --until is in the past",
+				runs, runs == 1 ? " is" : "s are");
+	}
+	return MISSING;
+}
+
+bool fleet_is_silent(const struct fleet_report *r)
+{
+	double judged, runs;
+	fleet_coverage(r, &judged, &runs);
+	return runs == 0 || count_new(&r->answers[FLEET_MISSING], STR("expected")) > 0;
+}
+
 struct str fleet_cpus_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
@@ -386,12 +444,44 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 			a->total - SHOWN == 1 ? "" : "s");
 }
 
+static void put_missing(const struct fleet_report *r, struct arena *keep, struct out *out)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_MISSING];
+	struct str missing = fleet_missing_text(r, keep);
+	enum { SHOWN = 5 };
+	if (!missing.p)
+		return;
+	out_fmt(out, "%.*s:\n", STR_ARG(missing));
+	for (ptrdiff_t i = 0, shown = 0; i < a->count && shown < SHOWN; i++) {
+		struct str due = fleet_cell(a, i, STR("due"))->text;
+		struct str last = fleet_cell(a, i, STR("last_seen"))->text;
+		if (!(real_at(a, i, STR("is_new")) > 0))
+			continue;
+		shown++;
+		out_fmt(out, "  %.*s",
+			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("workload"))->text)));
+		if (real_at(a, i, STR("wanted")) > 0)
+			out_fmt(out, ": %.0f of %.0f captures came", real_at(a, i, STR("came")),
+				real_at(a, i, STR("wanted")));
+		if (due.p)
+			out_fmt(out, ": due on %.*s", STR_ARG(moment_text(due, keep)));
+		if (last.p)
+			out_fmt(out, "%s last seen on %.*s", due.p ? "," : ":",
+				STR_ARG(moment_text(last, keep)));
+		out_char(out, '\n');
+	}
+}
+
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
 	struct str goodput = fleet_goodput_text(r, keep), promise = fleet_promise_text(r, keep);
 	struct str news = fleet_news_text(r, keep), cpus = fleet_cpus_text(r, keep);
+	struct str later = fleet_later_text(r, keep);
 	out_fmt(out, "%.*s: %.*s\n", STR_ARG(fleet_window_text(r, keep)),
 		STR_ARG(fleet_coverage_text(r, keep)));
+	put_missing(r, keep, out);
+	if (later.p)
+		out_fmt(out, "%.*s.\n", STR_ARG(later));
 	if (goodput.p)
 		out_fmt(out, "%.*s.\n", STR_ARG(goodput));
 	if (promise.p)

@@ -52,6 +52,8 @@ TEMPLATE_STRUCT(fleet_section, FLEET_SECTION);
 	F(R, TEXT, problems, "its first half, where there is a window to compare with")            \
 	F(R, TEXT, moves, "its second half")                                                       \
 	F(R, TEXT, cpus, "how many workloads ran on CPUs alone")                                   \
+	F(R, TEXT, missing, "what was expected and did not come")                                  \
+	F(R, TEXT, later, "how many runs are dated after this window")                             \
 	F(R, TEXT, version, "of rooflint")                                                         \
 	F(R, TEXT, weight, "what ratios of several workloads are weighted by")                     \
 	F(R, FLAG, has_mfu, "the MFU of some workload is known")                                   \

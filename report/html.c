@@ -109,6 +109,8 @@ static void head_of(const struct report *r, struct arena *keep, struct html_repo
 	double step = fact_real(r, STR("step_time_s"));
 	ret->machine = prose_machine(r, "\xc3\x97", keep);
 	ret->summary = summary_of(r, keep);
+	ret->speaks_for = prose_speaks_for(r, keep);
+	ret->sorts = prose_sorts(r, keep);
 	ret->inputs = fact_text(r, STR("inputs"));
 	ret->rules = r->rules;
 	ret->facts = facts_of(r, keep);

@@ -69,6 +69,7 @@ TEMPLATE_STRUCT(html_subject, HTML_SUBJECT);
 	F(R, TEXT, rule, "name of the rule")                                                       \
 	F(R, TEXT, verdict, "fail, warn or waived")                                                \
 	F(R, TEXT, word, "the same for people")                                                    \
+	F(R, FLAG, is_open, "the first one, whose card is unfolded")                               \
 	F(R, PICTURE, icon, "the sign of the verdict")                                             \
 	F(R, TEXT, message, "what is wrong")                                                       \
 	F(R, TEXT, place, "file and line of the heaviest subject")                                 \
@@ -185,6 +186,8 @@ TEMPLATE_STRUCT(html_changes, HTML_CHANGES);
 	F(R, PICTURE, icon, "the sign of the verdict")                                             \
 	F(R, TEXT, machine, "\"TPU v5e x8\"")                                                      \
 	F(R, TEXT, summary, "machine, hosts, steps and step time in a line")                       \
+	F(R, TEXT, speaks_for, "how much of the device time the verdict is about, if not all")     \
+	F(R, TEXT, sorts, "the sorts of steps, where there are several")                           \
 	F(R, TEXT, inputs, "the files that were read, in a line")                                  \
 	F(R, TEXT, promise, "what all fixes together give back")                                   \
 	F(R, TEXT, rules, "name of the rule file")                                                 \
@@ -200,6 +203,7 @@ TEMPLATE_STRUCT(html_changes, HTML_CHANGES);
 	F(R, LIST(html_count), counts, "rules by verdict")                                         \
 	F(R, LIST(html_note), deltas, "what differs from the baseline")                            \
 	F(R, LIST(html_changes), changes, "ops that changed against the baseline")                 \
+	F(R, LIST(html_finding), brief, "those that failed, then those that warn")                 \
 	F(R, LIST(html_finding), failed, "rules that failed")                                      \
 	F(R, LIST(html_finding), warned, "rules that warn")                                        \
 	F(R, LIST(html_trouble), unsure, "rules that could not be judged")                         \
@@ -222,8 +226,8 @@ TEMPLATE_STRUCT(html_report, HTML_REPORT);
 	F(R, LIST(html_report), reports, "one per profile")
 TEMPLATE_STRUCT(html_page, HTML_PAGE);
 
-extern const struct template_record html_note_record, html_column_record, html_changes_record,
-	html_page_record, html_diff_record;
+extern const struct template_record html_note_record, html_picture_record, html_column_record,
+	html_changes_record, html_page_record, html_diff_record;
 
 /* ---- making them ----------------------------------------------------------------------------- */
 

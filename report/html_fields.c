@@ -14,7 +14,7 @@ static TEMPLATE_RECORD(html_rule_name, "a rule's name", HTML_RULE_NAME);
 static TEMPLATE_RECORD(html_trouble, "an inconclusive result", HTML_TROUBLE);
 static TEMPLATE_RECORD(html_rule, "a rule", HTML_RULE);
 TEMPLATE_RECORD(html_note, "a note", HTML_NOTE);
-static TEMPLATE_RECORD(html_picture, "a picture", HTML_PICTURE);
+TEMPLATE_RECORD(html_picture, "a picture", HTML_PICTURE);
 static TEMPLATE_RECORD(html_cell, "a cell", HTML_CELL);
 TEMPLATE_RECORD(html_column, "a column", HTML_COLUMN);
 static TEMPLATE_RECORD(html_row, "a row", HTML_ROW);

@@ -5,7 +5,7 @@
 #include "report/html.h"
 #include "report/prose.h"
 
-enum { COLUMNS = 16, ROWS_SHOWN = 60, TEXT_COLUMNS = 36 };
+enum { COLUMNS = 16, TEXT_COLUMNS = 36 };
 
 struct pick {
 	const char *column, *label; /* no label: the column's name */
@@ -17,6 +17,11 @@ static const struct spec {
 	const char *title;
 	struct pick columns[COLUMNS];
 } specs[] = {
+	{ TABLE_families, "Families",
+		{ { "name", "heaviest op" }, { "kind", 0 }, { "members", 0 },
+			{ "time_share", "share of step" }, { "p50_s", "median" },
+			{ "attainable_s", "attainable" }, { "efficiency", 0 }, { "bound", 0 },
+			{ "skew", 0 }, { "gain_s", "gain" }, { "family", 0 } } },
 	{ TABLE_ops, "Ops",
 		{ { "name", "op" }, { "kind", 0 }, { "source_file", "source" },
 			{ "time_share", "share of step" }, { "per_step", "per step" },
@@ -24,11 +29,6 @@ static const struct spec {
 			{ "bound", 0 }, { "gain_s", "gain" }, { "flops", "FLOPs" },
 			{ "hbm_bytes", "HBM" }, { "padding_ratio", "padding" }, { "shape", 0 },
 			{ "scope", 0 } } },
-	{ TABLE_families, "Families",
-		{ { "name", "heaviest op" }, { "kind", 0 }, { "members", 0 },
-			{ "time_share", "share of step" }, { "p50_s", "median" },
-			{ "attainable_s", "attainable" }, { "efficiency", 0 }, { "bound", 0 },
-			{ "skew", 0 }, { "gain_s", "gain" }, { "family", 0 } } },
 	{ TABLE_collectives, "Collectives",
 		{ { "name", "collective" }, { "kind", 0 }, { "source_file", "source" },
 			{ "group_size", "group" }, { "link", 0 }, { "message_bytes", "message" },
@@ -62,6 +62,11 @@ static const struct spec {
 		{ { "after", "op that waited" }, { "before", "op before" }, { "cause", 0 },
 			{ "host_activity", "on the host" }, { "time_s", "length" }, { "step", 0 },
 			{ "device", 0 }, { "host", 0 } } },
+	{ TABLE_phases, "What the window was spent on",
+		{ { "name", "phase" }, { "role", 0 }, { "marks", "annotations" },
+			{ "count", "times" }, { "p50_s", "median" }, { "time_s", "in all" },
+			{ "time_share", "share of window" }, { "modules", 0 },
+			{ "step", "judged by --step" } } },
 	{ TABLE_programs, "Programs",
 		{ { "module", 0 }, { "role", 0 }, { "phase", 0 }, { "executions", 0 },
 			{ "time_s", "device time" }, { "p50_s", "median" },
@@ -181,7 +186,7 @@ static struct html_table table_of(
 	const struct table_def *def = &table_defs[spec->id];
 	struct view v = { .def = def, .table = &r->tables.items[spec->id] };
 	double total = r->row_totals[spec->id];
-	v.rows = v.table->count < ROWS_SHOWN ? v.table->count : ROWS_SHOWN;
+	v.rows = v.table->count;
 	choose(&v, r, spec);
 	struct html_row *rows = arena_make(keep, struct html_row, v.rows);
 	struct html_column *columns = arena_make(keep, struct html_column, v.count);
@@ -206,8 +211,7 @@ static struct html_table table_of(
 		.title = str_from(spec->title),
 		.meaning = def->meaning,
 		.count = total > (double)v.rows
-				 ? arena_fmt(keep, "%td of %.0f rows; report.json has more", v.rows,
-					   total)
+				 ? arena_fmt(keep, "the first %td of %.0f rows", v.rows, total)
 				 : arena_fmt(keep, "%td row%s", v.rows, v.rows == 1 ? "" : "s"),
 		.columns = LIST(columns, v.count),
 		.rows = LIST(rows, v.rows),

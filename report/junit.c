@@ -74,12 +74,15 @@ static void text(struct junit *j, struct str s)
 	check(j, xmlTextWriterWriteString(j->writer, (const xmlChar *)z));
 }
 
-/* Digits and a point: the schema refuses exponents, and no step lasts for a month. */
+/*
+ * Jenkins' pattern (SUREFIRE_TIME in its junit-10.xsd) takes digits and at most three decimals, no
+ * exponent.  No step lasts for a month.
+ */
 static void time_attribute(struct junit *j, double seconds)
 {
 	double most = 1e6;
 	double shown = !(seconds > 0) ? 0 : seconds < most ? seconds : most;
-	attribute(j, "time", arena_fmt(j->keep, "%.6f", shown));
+	attribute(j, "time", arena_fmt(j->keep, "%.3f", shown));
 }
 
 static void property(struct junit *j, const char *name, struct str value)

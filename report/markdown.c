@@ -59,6 +59,23 @@ static void put_sign(struct out *o, enum verdict v)
 	out_fmt(o, "%s %s", verdict_looks[v].mark, verdict_looks[v].head);
 }
 
+/* What the verdict speaks for, the sorts of steps, and what differs from the baseline. */
+static ptrdiff_t head_lines(const struct report *r, struct arena *keep, struct str **ret)
+{
+	const struct str speaks[] = { prose_speaks_for(r, keep), prose_sorts(r, keep) };
+	enum { SPEAKS = sizeof(speaks) / sizeof(speaks[0]) };
+	struct str *compared;
+	ptrdiff_t of_comparison = comparison_lines(r, keep, &compared), count = 0;
+	struct str *lines = arena_make(keep, struct str, of_comparison + SPEAKS);
+	for (int i = 0; i < SPEAKS; i++)
+		if (speaks[i].len)
+			lines[count++] = speaks[i];
+	for (ptrdiff_t i = 0; i < of_comparison; i++)
+		lines[count++] = compared[i];
+	*ret = lines;
+	return count;
+}
+
 static void put_head(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
@@ -85,7 +102,7 @@ static void put_head(struct paper *p, const struct report *r)
 			step_s > 0 || chips.len ? "; " : "",
 			STR_ARG(prose_gain(r, r->gain_s, p->keep)));
 	out_z(o, "\n\n");
-	ptrdiff_t count = comparison_lines(r, p->keep, &lines);
+	ptrdiff_t count = head_lines(r, p->keep, &lines);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		out_z(o, "- ");
 		md_text(o, lines[i]);

@@ -457,6 +457,60 @@ struct str prose_steps(const struct report *r, struct arena *keep)
 	return out_text(o);
 }
 
+/* A verdict that speaks for less of the device time says so. */
+#define SPEAKS_FOR_MOST 0.95
+/* Work and sorts that the head names; the table of phases has all. */
+enum { REST_NAMED = 3, SORTS_NAMED = 4 };
+
+struct str prose_speaks_for(const struct report *r, struct arena *keep)
+{
+	const struct phases_row *rows = table_rows(&r->tables, phases);
+	double share = fact_real(r, STR("verdict_share")), all_s = 0;
+	struct out *o = out_memory(keep);
+	ptrdiff_t count = table_count(&r->tables, phases), named = 0;
+	if (!(share < SPEAKS_FOR_MOST))
+		return STR("");
+	for (ptrdiff_t i = 0; i < count; i++)
+		all_s += rows[i].is_wait ? 0 : rows[i].time_s;
+	out_fmt(o, "this verdict speaks for %.0f%% of the device time", share * 100);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		if (rows[i].is_wait || rows[i].is_judged)
+			continue;
+		if (++named <= REST_NAMED)
+			out_fmt(o, "%s %.*s%s %.0f%%", named > 1 ? "," : ";",
+				STR_ARG(text_brief(keep, rows[i].modules)),
+				named > 1 ? "" : " takes", rows[i].time_s / all_s * 100);
+	}
+	if (named > REST_NAMED)
+		out_fmt(o, ", and %td more the rest", named - REST_NAMED);
+	return out_text(o);
+}
+
+struct str prose_sorts(const struct report *r, struct arena *keep)
+{
+	const struct phases_row *rows = table_rows(&r->tables, phases);
+	struct out *o = out_memory(keep);
+	ptrdiff_t named = 0, others = 0;
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, phases); i++)
+		others += rows[i].step.len && !rows[i].is_judged;
+	for (ptrdiff_t i = 0; others && i < table_count(&r->tables, phases); i++) {
+		if ((!rows[i].is_judged && !rows[i].step.len) || !(rows[i].p50_s > 0))
+			continue;
+		if (named++ == SORTS_NAMED) {
+			out_z(o, "; and more");
+			break;
+		}
+		out_fmt(o, "%s%.*s, %.0f of %.*s", named > 1 ? "; " : "sorts of steps: ",
+			STR_ARG(text_brief(keep, rows[i].name)), rows[i].count,
+			STR_ARG(time_text(keep, rows[i].p50_s)));
+		if (rows[i].is_judged)
+			out_z(o, ", judged");
+		else
+			out_fmt(o, " (--step %.*s)", STR_ARG(rows[i].step));
+	}
+	return out_text(o);
+}
+
 static const struct job_fact {
 	struct str fact;
 	const char *before; /* after other facts */

@@ -93,6 +93,9 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 	if (r->gain_s > 0 && isfinite(r->gain_s))
 		out_fmt(o, "%sall fixes together give back %.*s", out_text(o).len ? "; " : "",
 			STR_ARG(prose_gain(r, r->gain_s, keep)));
+	struct str speaks_for = prose_speaks_for(r, keep);
+	if (speaks_for.len)
+		out_fmt(o, "%s%.*s", out_text(o).len ? "; " : "", STR_ARG(speaks_for));
 	return out_text(o);
 }
 

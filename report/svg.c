@@ -6,6 +6,8 @@
 
 #include "base/kind.h"
 
+#define KEY_PITCH 18 /* from one row of keys to the next */
+
 static const struct {
 	struct str name, color;
 } inks[INK_COUNT] = {
@@ -56,6 +58,8 @@ static void begin(struct xhtml *x, const char *role, double width, double height
 	xhtml_attr(x, "viewBox",
 		arena_fmt(x->keep, "0 0 %.*s %.*s", STR_ARG(number(x->keep, width)),
 			STR_ARG(number(x->keep, height))));
+	if (width == SVG_NARROW) /* where no stylesheet may say it */
+		xhtml_attr(x, "display", STR("none"));
 	xhtml_attr(x, "role", str_from(role));
 	xhtml_attr(x, "font-family", STR("system-ui, sans-serif"));
 	xhtml_attr(x, "font-size", STR("12"));
@@ -188,27 +192,65 @@ void svg_strong(struct xhtml *x, enum ink ink, enum anchor anchor, double left, 
 	put_text(x, ink, anchor, left, baseline, "600", text);
 }
 
-void svg_used_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count,
-	double left, double top)
+/* Without `x` nothing is drawn.  Returns the last row's top. */
+static double lay_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count,
+	double left, double top, double right)
 {
 	double at = left;
 	for (int i = 0; i < count; i++) {
-		double width = 16 + SVG_CHAR * (double)keys[i].text.len + 14;
-		if (used && !used[i])
+		double width = 16 + SVG_CHAR * (double)keys[i].text.len;
+		if (!used[i])
 			continue;
-		if (at > left && at + width > SVG_WIDTH) {
+		if (at > left && at + width > right) {
 			at = left;
-			top += 18;
+			top += KEY_PITCH;
 		}
-		svg_rect(x, keys[i].ink, at, top, 11, 11);
-		svg_text(x, INK_TEXT, ANCHOR_START, at + 16, top + 9.5, keys[i].text);
-		at += width;
+		if (x) {
+			svg_rect(x, keys[i].ink, at, top, 11, 11);
+			svg_text(x, INK_TEXT, ANCHOR_START, at + 16, top + 9.5, keys[i].text);
+		}
+		at += width + 14;
 	}
+	return top;
 }
 
-void svg_keys(struct xhtml *x, const struct svg_key *keys, int count, double left, double top)
+void svg_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count, double left,
+	double top, double right)
 {
-	svg_used_keys(x, keys, NULL, count, left, top);
+	lay_keys(x, keys, used, count, left, top, right);
+}
+
+double svg_keys_height(
+	const struct svg_key *keys, const bool *used, int count, double left, double right)
+{
+	return lay_keys(NULL, keys, used, count, left, 0, right) + KEY_PITCH;
+}
+
+/* ---- plots ----------------------------------------------------------------------------------- */
+
+struct plot {
+	svg_draw *draw;
+	const void *what;
+	double width;
+};
+
+static void draw_twice(const void *what, struct xhtml *x)
+{
+	const struct plot *p = what;
+	p->draw(p->what, p->width, x);
+	p->draw(p->what, SVG_NARROW, x);
+}
+
+struct template_picture svg_plot(svg_draw *draw, const void *what, double width, struct arena *keep)
+{
+	struct plot *p = arena_make(keep, struct plot, 1);
+	*p = (struct plot){ draw, what, width };
+	return (struct template_picture){ draw_twice, p };
+}
+
+int svg_columns(double width)
+{
+	return width > SVG_CHAR ? (int)(width / SVG_CHAR) : 1;
 }
 
 /* ---- scales ---------------------------------------------------------------------------------- */
@@ -303,6 +345,17 @@ void svg_scale_y(struct xhtml *x, const struct svg_scale *s, double left, double
 }
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
+
+const struct svg_key svg_kinds[SVG_KINDS] = {
+	{ INK_COMPUTE, STR_INIT("matmul, convolution") },
+	{ INK_ATTENTION, STR_INIT("attention") },
+	{ INK_ELEMENTWISE, STR_INIT("elementwise, reduce") },
+	{ INK_COPY, STR_INIT("moving data") },
+	{ INK_CUSTOM, STR_INIT("custom, other") },
+	{ INK_COMMS, STR_INIT("communication") },
+	{ INK_TRANSFER, STR_INIT("host transfers") },
+	{ INK_IDLE, STR_INIT("unknown") },
+};
 
 enum ink svg_kind_ink(struct str kind)
 {

@@ -43,9 +43,23 @@ enum ink {
 
 enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
-/* Width of the pictures, in units; CSS scales them.  Text is 12 units high, labels 11. */
-enum { SVG_WIDTH = 640 };
+/*
+ * A plot is drawn twice, for a page with room and for a phone, and the stylesheet shows one of the
+ * two.  A unit is a CSS pixel or a little more, so that no text is smaller than its 11 units.
+ */
+enum {
+	SVG_WIDE = 960,	 /* over the whole page */
+	SVG_HALF = 548,	 /* two side by side on a page of 1280 pixels */
+	SVG_NARROW = 320 /* on a phone of 390 pixels, less the margins */
+};
 #define SVG_CHAR 6.1 /* a character of a label, on average; text is never measured */
+
+typedef void svg_draw(const void *what, double width, struct xhtml *x);
+/* `draw` at `width` and at SVG_NARROW. */
+struct template_picture svg_plot(
+	svg_draw *draw, const void *what, double width, struct arena *keep);
+/* How many characters of a label have room. */
+int svg_columns(double width);
 
 void svg_begin(struct xhtml *x, double width, double height, struct str title, struct str desc);
 /* The same where there are links within: an image has none for those who do not see it. */
@@ -67,15 +81,16 @@ void svg_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left, do
 void svg_strong(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
 	struct str text);
 
-/* Squares with words, from left to right, wrapping. */
+/* Squares with words, those that `used` says, from left to right, wrapping before `right`. */
 struct svg_key {
 	enum ink ink;
 	struct str text;
 };
-void svg_keys(struct xhtml *x, const struct svg_key *keys, int count, double left, double top);
-/* Those of them that `used` says. */
-void svg_used_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count,
-	double left, double top);
+void svg_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count, double left,
+	double top, double right);
+/* The height that they take. */
+double svg_keys_height(
+	const struct svg_key *keys, const bool *used, int count, double left, double right);
 
 /* Ticks 0, step, 2 step ... of an axis that reaches `most`. */
 struct svg_scale {
@@ -91,6 +106,9 @@ void svg_scale_y(struct xhtml *x, const struct svg_scale *s, double left, double
 	double bottom);
 
 enum ink svg_kind_ink(struct str kind); /* of an op */
+/* What the inks of ops mean. */
+enum { SVG_KINDS = 8 };
+extern const struct svg_key svg_kinds[SVG_KINDS];
 
 /* The sign of a verdict, and a bar that is filled to `share`. */
 struct template_picture svg_icon(enum verdict v);

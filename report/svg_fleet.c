@@ -93,7 +93,8 @@ struct template_picture svg_history(
 
 /* ---- where the chips go ---------------------------------------------------------------------- */
 
-enum { FLEET_WIDTH = 960, FLEET_LEFT = 300, FLEET_RIGHT = 110, FLEET_BARS = 12, FLEET_PITCH = 26 };
+/* A workload is named on the left of its bar, or above where there is no room beside it. */
+enum { FLEET_LEFT = 300, FLEET_RIGHT = 110, FLEET_BARS = 12, FLEET_PITCH = 26, FLEET_NAME = 16 };
 
 /* What is drawn: chip-hours where the order is by them, else chips. */
 struct fleet_bars {
@@ -113,33 +114,39 @@ static double bar_whole(const struct fleet_bars *b, ptrdiff_t row)
 	return back > 0 && share > 0 ? back / share : 0;
 }
 
-static void draw_shapes(const struct fleet_bars *b, ptrdiff_t row, double scale, struct xhtml *x)
+static void draw_shapes(
+	const struct fleet_bars *b, ptrdiff_t row, double width, double top, struct xhtml *x)
 {
-	double top = FLEET_PITCH * (double)row, all = bar_whole(b, row);
+	bool is_narrow = width < SVG_HALF;
+	double all = bar_whole(b, row), left = is_narrow ? 0 : FLEET_LEFT;
+	double scale = (width - left - FLEET_RIGHT) / b->most;
 	double back = fleet_cell(b->ranking, row, b->column)->real;
 	struct str name = fleet_cell(b->ranking, row, STR("workload"))->text;
 	struct str amount = fleet_number_text(back, UNIT_COUNT, x->keep);
 	struct str whole = fleet_number_text(all, UNIT_COUNT, x->keep);
-	svg_text(x, INK_TEXT, ANCHOR_END, FLEET_LEFT - 10, top + 14, html_clip(name, 46, x->keep));
-	svg_rect_title(x, INK_BAD, FLEET_LEFT, top + 2, back * scale, 17,
+	svg_text(x, INK_TEXT, is_narrow ? ANCHOR_START : ANCHOR_END, is_narrow ? 0 : left - 10,
+		top + 14, html_clip(name, svg_columns(is_narrow ? width : left), x->keep));
+	top += is_narrow ? FLEET_NAME : 0;
+	svg_rect_title(x, INK_BAD, left, top + 2, back * scale, 17,
 		arena_fmt(x->keep, "%.*s %s could be had back", STR_ARG(amount), b->unit));
-	svg_rect_title(x, INK_HIDDEN, FLEET_LEFT + back * scale, top + 2, (all - back) * scale, 17,
+	svg_rect_title(x, INK_HIDDEN, left + back * scale, top + 2, (all - back) * scale, 17,
 		arena_fmt(x->keep, "%.*s %s in all", STR_ARG(whole), b->unit));
-	svg_strong(x, INK_TEXT, ANCHOR_START, FLEET_LEFT + all * scale + 8, top + 15,
+	svg_strong(x, INK_TEXT, ANCHOR_START, left + all * scale + 8, top + 15,
 		arena_fmt(x->keep, "%.*s of %.*s", STR_ARG(amount), STR_ARG(whole)));
 }
 
-static void draw_fleet(const void *what, struct xhtml *x)
+static void draw_fleet(const void *what, double width, struct xhtml *x)
 {
 	const struct fleet_bars *b = what;
 	const struct svg_key keys[] = {
 		{ INK_BAD, arena_fmt(x->keep, "%s that a workload could have back", b->unit) },
 		{ INK_HIDDEN, arena_fmt(x->keep, "the rest of its %s", b->unit) }
 	};
-	double scale = (FLEET_WIDTH - FLEET_LEFT - FLEET_RIGHT) / b->most;
-	double height = FLEET_PITCH * (double)b->count;
-	(b->pages->dir.p ? svg_begin_links : svg_begin)(x, FLEET_WIDTH, height + 26,
-		STR("Where the chips go"),
+	static const bool used[] = { true, true };
+	double pitch = FLEET_PITCH + (width < SVG_HALF ? FLEET_NAME : 0);
+	double height = pitch * (double)b->count;
+	(b->pages->dir.p ? svg_begin_links : svg_begin)(x, width,
+		height + 8 + svg_keys_height(keys, used, 2, 8, width), STR("Where the chips go"),
 		STR("Bars, one for each of the workloads that would give back most."));
 	for (ptrdiff_t i = 0; i < b->count; i++) {
 		struct str page = fleet_page_link(&b->ranking->rows[i], b->pages, x->keep);
@@ -147,11 +154,11 @@ static void draw_fleet(const void *what, struct xhtml *x)
 			xhtml_open(x, STR("a"));
 			xhtml_attr(x, "href", arena_fmt(x->keep, "./%.*s", STR_ARG(page)));
 		}
-		draw_shapes(b, i, scale, x);
+		draw_shapes(b, i, width, pitch * (double)i, x);
 		if (page.p)
 			xhtml_close(x);
 	}
-	svg_keys(x, keys, 2, 8, height + 8);
+	svg_keys(x, keys, used, 2, 8, height + 8, width);
 	svg_end(x);
 }
 
@@ -165,5 +172,5 @@ struct template_picture svg_fleet(
 	b->unit = r->has_usage ? "chip-hours" : "chips";
 	while (b->count < b->ranking->count && b->count < FLEET_BARS && bar_whole(b, b->count) > 0)
 		b->most = fmax(b->most, bar_whole(b, b->count++));
-	return (struct template_picture){ b->count ? draw_fleet : NULL, b };
+	return b->count ? svg_plot(draw_fleet, b, SVG_WIDE, keep) : (struct template_picture){ 0 };
 }

@@ -5,7 +5,7 @@
 #include "report/prose.h"
 #include "report/svg.h"
 
-enum { LEFT = 8, BUFFERS = 10, BUFFER_HEIGHT = 30, GAPS = 10, GAP_HEIGHT = 30 };
+enum { LEFT = 8, KEYS_TOP = 90, BUFFERS = 10, BUFFER_HEIGHT = 30, GAPS = 10, GAP_HEIGHT = 30 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -44,18 +44,18 @@ static double part_of(const struct memory_row *m, int part)
 
 /* A mark across the bar, with its name above. */
 static void draw_mark(struct xhtml *x, enum ink ink, const char *label, double bytes, double at,
-	double top, double text_top)
+	double across, double top, double text_top)
 {
-	bool flip = at > SVG_WIDTH - 160;
+	bool flip = at > across / 2;
 	svg_stroke(x, ink, at, top - 4, at, top + 30, 2, false);
 	svg_strong(x, ink, flip ? ANCHOR_END : ANCHOR_START, flip ? at - 4 : at + 4, text_top,
 		arena_fmt(x->keep, "%s %.*s", label, STR_ARG(bytes_text(x->keep, bytes))));
 }
 
-static void draw_device(struct xhtml *x, const struct memory *m, double scale)
+static void draw_device(struct xhtml *x, const struct memory *m, double across)
 {
 	const struct memory_row *row = m->row;
-	double at = LEFT, top = 40;
+	double at = LEFT, top = 40, scale = (across - 2 * LEFT) / m->most;
 	bool used[PARTS];
 	svg_rect(x, INK_TRACK, LEFT, top, m->most * scale, 26);
 	for (int i = 0; i < PARTS; i++) {
@@ -68,25 +68,28 @@ static void draw_device(struct xhtml *x, const struct memory *m, double scale)
 	}
 	if (row->compiled_bytes > 0)
 		draw_mark(x, INK_MUTED, "planned", row->compiled_bytes,
-			LEFT + row->compiled_bytes * scale, top, 14);
+			LEFT + row->compiled_bytes * scale, across, top, 14);
 	if (row->window_peak_bytes > 0)
 		draw_mark(x, INK_BAD, "peak", row->window_peak_bytes,
-			LEFT + row->window_peak_bytes * scale, top, 29);
+			LEFT + row->window_peak_bytes * scale, across, top, 29);
 	if (row->capacity_bytes > 0)
-		svg_text(x, INK_MUTED, ANCHOR_END, SVG_WIDTH - LEFT, top + 40,
+		svg_text(x, INK_MUTED, ANCHOR_END, across - LEFT, top + 40,
 			arena_fmt(x->keep, "capacity %.*s",
 				STR_ARG(bytes_text(x->keep, row->capacity_bytes))));
-	svg_used_keys(x, parts, used, PARTS, LEFT, 90);
+	svg_keys(x, parts, used, PARTS, LEFT, KEYS_TOP, across);
 }
 
 /* What the elements need is solid; padding is red. */
-static void draw_buffer(struct xhtml *x, const struct buffers_row *b, double scale, double top)
+static void draw_buffer(
+	struct xhtml *x, const struct buffers_row *b, double scale, double across, double top)
 {
-	struct str op = html_clip(b->op, 30, x->keep), size = bytes_text(x->keep, b->bytes);
+	int columns = svg_columns(across - LEFT);
+	struct str op = html_clip(b->op, columns / 3, x->keep),
+		   size = bytes_text(x->keep, b->bytes);
 	struct str label = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s", STR_ARG(op), STR_ARG(b->kind));
 	double width = positive(b->bytes) * scale;
 	double padding = b->unpadded_bytes > 0 ? positive(b->bytes - b->unpadded_bytes) : 0;
-	int room = 82 - text_columns(op) - (int)b->kind.len;
+	int room = columns - 6 - text_columns(op) - (int)b->kind.len;
 	if (b->shape.len)
 		label = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s", STR_ARG(label),
 			STR_ARG(html_clip(b->shape, room > 8 ? room : 8, x->keep)));
@@ -98,21 +101,21 @@ static void draw_buffer(struct xhtml *x, const struct buffers_row *b, double sca
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 23, size);
 }
 
-static void draw_memory(const void *what, struct xhtml *x)
+static void draw_memory(const void *what, double across, struct xhtml *x)
 {
 	const struct memory *m = what;
-	double scale = (SVG_WIDTH - 2 * LEFT) / m->most, top = 122;
+	double top = KEYS_TOP + (across < SVG_HALF ? 50 : 32);
 	double largest = m->buffer_count ? m->buffers[0].bytes : 0;
-	double height = m->buffer_count ? top + 18 + m->buffer_count * BUFFER_HEIGHT : 112;
-	svg_begin(x, SVG_WIDTH, height, STR("Memory"),
+	double height = m->buffer_count ? top + 18 + m->buffer_count * BUFFER_HEIGHT : top - 10;
+	svg_begin(x, across, height, STR("Memory"),
 		STR("What the program needs of a device's memory, and the largest buffers alive at "
 		    "its peak."));
-	draw_device(x, m, scale);
+	draw_device(x, m, across);
 	if (m->buffer_count)
 		svg_strong(x, INK_TEXT, ANCHOR_START, LEFT, top + 8,
 			STR("Largest buffers at the program's peak"));
 	for (int i = 0; i < m->buffer_count; i++)
-		draw_buffer(x, &m->buffers[i], (SVG_WIDTH - 2 * LEFT - 76) / largest,
+		draw_buffer(x, &m->buffers[i], (across - 2 * LEFT - 76) / largest, across,
 			top + 18 + i * BUFFER_HEIGHT);
 	svg_end(x);
 }
@@ -173,7 +176,7 @@ bool svg_memory(const struct report *r, struct arena *keep, struct html_picture 
 	ret->id = STR("picture-memory");
 	ret->title = STR("Memory");
 	ret->caption = memory_caption(r, m, keep);
-	ret->drawing = (struct template_picture){ draw_memory, m };
+	ret->drawing = svg_plot(draw_memory, m, SVG_HALF, keep);
 	return true;
 }
 
@@ -225,34 +228,40 @@ static void take_gaps(const struct report *r, struct gaps *g, struct arena *keep
 }
 
 static const struct svg_key causes[] = {
-	{ INK_COMMS, STR_INIT("the host was late") },
-	{ INK_TRANSFER, STR_INIT("a transfer") },
+	{ INK_BAD, STR_INIT("waiting for the next batch") },
 	{ INK_CUSTOM, STR_INIT("a compilation") },
+	{ INK_COPY, STR_INIT("a checkpoint") },
+	{ INK_TRANSFER, STR_INIT("a transfer") },
+	{ INK_ATTENTION, STR_INIT("the host waited for a result") },
+	{ INK_COMMS, STR_INIT("the host was late") },
+	{ INK_COMPUTE, STR_INIT("within the program") },
 	{ INK_IDLE, STR_INIT("cause not seen") },
 };
 enum { CAUSES = sizeof(causes) / sizeof(causes[0]), CAUSE_UNKNOWN = CAUSES - 1 };
 
 static int cause_of(const struct gap *g)
 {
-	static const struct str words[CAUSE_UNKNOWN] = { STR_INIT("host"), STR_INIT("transfer"),
-		STR_INIT("compile") };
+	static const struct str words[CAUSE_UNKNOWN] = { STR_INIT("input"), STR_INIT("compile"),
+		STR_INIT("checkpoint"), STR_INIT("transfer"), STR_INIT("sync"), STR_INIT("host"),
+		STR_INIT("program") };
 	int cause = 0;
 	while (cause < CAUSE_UNKNOWN && !str_eq(words[cause], g->longest->cause))
 		cause++;
 	return cause;
 }
 
-static void draw_gap(struct xhtml *x, const struct gap *g, double scale, double top)
+static void draw_gap(struct xhtml *x, const struct gap *g, double scale, double across, double top)
 {
+	int columns = (svg_columns(across - LEFT) - 18) / 3;
 	const struct gaps_row *row = g->longest;
 	double width = g->total_s * scale;
 	struct out *title = out_memory(x->keep);
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
 		arena_fmt(x->keep, "%d\xc3\x97 %.*s \xe2\x86\x92 %.*s%s%.*s", g->count,
-			STR_ARG(html_clip(row->before, 26, x->keep)),
-			STR_ARG(html_clip(row->after, 26, x->keep)),
+			STR_ARG(html_clip(row->before, columns, x->keep)),
+			STR_ARG(html_clip(row->after, columns, x->keep)),
 			row->host_activity.len ? " \xc2\xb7 host: " : "",
-			STR_ARG(html_clip(row->host_activity, 26, x->keep))));
+			STR_ARG(html_clip(row->host_activity, columns, x->keep))));
 	out_fmt(title, "%.*s; the longest %.*s, ", STR_ARG(row->cause),
 		STR_ARG(time_text(x->keep, row->time_s)));
 	if (!isnan(row->step))
@@ -263,19 +272,20 @@ static void draw_gap(struct xhtml *x, const struct gap *g, double scale, double 
 		time_text(x->keep, g->total_s));
 }
 
-static void draw_gaps(const void *what, struct xhtml *x)
+static void draw_gaps(const void *what, double across, struct xhtml *x)
 {
 	const struct gaps *g = what;
 	int count = g->count < GAPS ? (int)g->count : GAPS;
 	bool used[CAUSES] = { false };
-	svg_begin(x, SVG_WIDTH, 10 + count * GAP_HEIGHT + 26, STR("Idle gaps"),
-		STR("Bars, the longest first: device time lost between two ops."));
-	for (int i = 0; i < count; i++) {
-		draw_gap(x, &g->items[i], (SVG_WIDTH - 2 * LEFT - 76) / g->items[0].total_s,
-			6 + i * GAP_HEIGHT);
+	for (int i = 0; i < count; i++)
 		used[cause_of(&g->items[i])] = true;
-	}
-	svg_used_keys(x, causes, used, CAUSES, LEFT, 14 + count * GAP_HEIGHT);
+	double keys = svg_keys_height(causes, used, CAUSES, LEFT, across);
+	svg_begin(x, across, 14 + count * GAP_HEIGHT + keys, STR("Idle gaps"),
+		STR("Bars, the longest first: device time lost between two ops."));
+	for (int i = 0; i < count; i++)
+		draw_gap(x, &g->items[i], (across - 2 * LEFT - 76) / g->items[0].total_s, across,
+			6 + i * GAP_HEIGHT);
+	svg_keys(x, causes, used, CAUSES, LEFT, 14 + count * GAP_HEIGHT, across);
 	svg_end(x);
 }
 
@@ -295,6 +305,6 @@ bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *r
 		(long long)table_count(&r->tables, gaps), r->row_totals[TABLE_gaps],
 		STR_ARG(html_clip(top->longest->before, 40, keep)),
 		STR_ARG(html_clip(top->longest->after, 40, keep)));
-	ret->drawing = (struct template_picture){ draw_gaps, g };
+	ret->drawing = svg_plot(draw_gaps, g, SVG_HALF, keep);
 	return true;
 }

@@ -16,24 +16,26 @@ struct ops {
 	double most;	  /* share */
 };
 
-static struct str family_name(const struct families_row *f, struct arena *keep)
+static struct str family_name(const struct families_row *f, int columns, struct arena *keep)
 {
 	struct str scope = str_from_offset(f->scope, str_find_char(f->scope, '/') + 1);
-	struct str name = html_clip(f->name, scope.len ? 34 : 70, keep);
+	struct str name = html_clip(f->name, scope.len ? (columns - 14) / 2 : columns - 14, keep);
 	if (f->members > 1)
 		name = arena_fmt(keep, "%.*s and %.0f alike", STR_ARG(name), f->members - 1);
-	int room = 84 - text_columns(name);
+	int room = columns - 4 - text_columns(name);
 	if (!scope.len || room < 12)
-		return name;
+		return html_clip(name, columns, keep);
 	return arena_fmt(
 		keep, "%.*s \xc2\xb7 %.*s", STR_ARG(name), STR_ARG(html_clip(scope, room, keep)));
 }
 
 /* The name above its bar; where others have a roofline, a family that has none says so. */
-static void draw_family(
-	struct xhtml *x, const struct ops *o, const struct families_row *f, double top)
+static void draw_family(struct xhtml *x, const struct ops *o, const struct families_row *f,
+	double across, double top)
 {
-	double scale = (SVG_WIDTH - LEFT - 64) / o->most, width = f->time_share * scale;
+	double scale = (across - LEFT - 64) / o->most, width = f->time_share * scale;
+	const char *unknown = o->known && isnan(f->efficiency) ? " \xc2\xb7 roofline unknown" : "";
+	int columns = svg_columns(across - LEFT) - (unknown[0] ? 19 : 0);
 	/* What the roofline explains is solid, or all of it where no op has one. */
 	double solid = !o->known ? width : f->efficiency > 0 ? width * fmin(f->efficiency, 1) : 0;
 	enum ink ink = svg_kind_ink(f->kind);
@@ -46,8 +48,7 @@ static void draw_family(
 	if (f->roofline_s > 0)
 		out_fmt(title, "\nroofline %.*s", STR_ARG(time_text(x->keep, f->roofline_s)));
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
-		arena_fmt(x->keep, "%.*s%s", STR_ARG(family_name(f, x->keep)),
-			o->known && isnan(f->efficiency) ? " \xc2\xb7 roofline unknown" : ""));
+		arena_fmt(x->keep, "%.*s%s", STR_ARG(family_name(f, columns, x->keep)), unknown));
 	xhtml_open(x, STR("g"));
 	xhtml_attr(x, "opacity", STR("0.35"));
 	svg_rect_title(x, ink, LEFT + solid, top + 14, width - solid, 11, out_text(title));
@@ -57,14 +58,14 @@ static void draw_family(
 		ratio_text(x->keep, f->time_share));
 }
 
-static void draw_ops(const void *what, struct xhtml *x)
+static void draw_ops(const void *what, double width, struct xhtml *x)
 {
 	const struct ops *o = what;
-	svg_begin(x, SVG_WIDTH, TOP * 2 + o->count * ROW_HEIGHT, STR("Time by op"),
+	svg_begin(x, width, TOP * 2 + o->count * ROW_HEIGHT, STR("Time by op"),
 		STR("Bars, the longest first: the share of the time that ops alike take. The solid "
 		    "part is what their roofline explains."));
 	for (int i = 0; i < o->count; i++)
-		draw_family(x, o, &o->items[i], TOP + i * ROW_HEIGHT);
+		draw_family(x, o, &o->items[i], width, TOP + i * ROW_HEIGHT);
 	svg_end(x);
 }
 
@@ -101,7 +102,7 @@ bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *re
 			"is above it%s.",
 			o->known < o->count ? "; a bar without a known roofline is pale" : "");
 	ret->caption = out_text(caption);
-	ret->drawing = (struct template_picture){ draw_ops, o };
+	ret->drawing = svg_plot(draw_ops, o, SVG_HALF, keep);
 	return true;
 }
 
@@ -128,21 +129,22 @@ static bool is_late(const struct collectives_row *c)
 	return c->expected_hi_s > 0 && took(c) > c->expected_hi_s;
 }
 
-static void draw_collective(
-	struct xhtml *x, const struct collectives *all, const struct collectives_row *c, double top)
+static void draw_collective(struct xhtml *x, const struct collectives *all,
+	const struct collectives_row *c, double across, double top)
 {
-	double scale = (SVG_WIDTH - LEFT - 76) / all->most;
+	double scale = (across - LEFT - 76) / all->most;
 	double exposed = c->exposed_s > 0 ? c->exposed_s * scale : 0;
 	double hidden = c->hidden_s > 0 ? c->hidden_s * scale : 0, end = LEFT + took(c) * scale;
 	struct out *label = out_memory(x->keep), *title = out_memory(x->keep);
-	out_str(label, html_clip(c->name, 36, x->keep));
+	out_str(label, html_clip(c->name, svg_columns(across) / 2 - 8, x->keep));
 	if (c->message_bytes > 0)
 		out_fmt(label, " \xc2\xb7 %.*s", STR_ARG(bytes_text(x->keep, c->message_bytes)));
 	if (c->group_size > 0)
 		out_fmt(label, " over %.0f devices", c->group_size);
 	if (c->per_step > 0 && c->per_step != 1)
 		out_fmt(label, " \xc2\xb7 %.3g %s", c->per_step, all->per);
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT + 4, top + 10, out_text(label));
+	svg_text(x, INK_TEXT, ANCHOR_START, LEFT + 4, top + 10,
+		html_clip(out_text(label), svg_columns(across - LEFT - 4), x->keep));
 	out_fmt(title, "%.*s\ntook %.*s", STR_ARG(c->name), STR_ARG(time_text(x->keep, took(c))));
 	if (c->expected_lo_s > 0 && c->expected_hi_s > 0)
 		out_fmt(title, ", expected %.*s to %.*s",
@@ -170,7 +172,7 @@ static void draw_collective(
 			STR_ARG(time_text(x->keep, c->hidden_s)), all->per));
 }
 
-static void draw_collectives(const void *what, struct xhtml *x)
+static void draw_collectives(const void *what, double width, struct xhtml *x)
 {
 	const struct collectives *c = what;
 	const struct svg_key keys[] = { { INK_TEXT, STR("took") }, { INK_BAND, STR("expected") },
@@ -179,19 +181,21 @@ static void draw_collectives(const void *what, struct xhtml *x)
 		{ INK_HIDDEN, arena_fmt(x->keep, "hidden %s", c->per) } };
 	enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 	bool used[KEYS] = { true, c->any_expected };
-	struct svg_scale scale = svg_scale(c->most, UNIT_SECONDS, 6);
+	struct svg_scale scale = svg_scale(c->most, UNIT_SECONDS, width < SVG_HALF ? 3 : 6);
 	double bottom = TOP + c->count * COLLECTIVE_HEIGHT;
-	svg_begin(x, SVG_WIDTH, bottom + 46, STR("Collectives"),
-		STR("For each collective the interval that was expected, the time it took, and "
-		    "below it how much time it held up."));
-	svg_scale_x(x, &scale, LEFT, SVG_WIDTH - LEFT - 76, TOP, bottom);
 	for (int i = 0; i < c->count; i++) {
-		draw_collective(x, c, &c->items[i], TOP + i * COLLECTIVE_HEIGHT);
 		used[2] |= is_late(&c->items[i]);
 		used[3] |= c->items[i].exposed_s > 0;
 		used[4] |= c->items[i].hidden_s > 0;
 	}
-	svg_used_keys(x, keys, used, KEYS, LEFT, bottom + 28);
+	svg_begin(x, width, bottom + 28 + svg_keys_height(keys, used, KEYS, LEFT, width),
+		STR("Collectives"),
+		STR("For each collective the interval that was expected, the time it took, and "
+		    "below it how much time it held up."));
+	svg_scale_x(x, &scale, LEFT, width - LEFT - 76, TOP, bottom);
+	for (int i = 0; i < c->count; i++)
+		draw_collective(x, c, &c->items[i], width, TOP + i * COLLECTIVE_HEIGHT);
+	svg_keys(x, keys, used, KEYS, LEFT, bottom + 28, width);
 	svg_end(x);
 }
 
@@ -238,6 +242,6 @@ bool svg_collectives(const struct report *r, struct arena *keep, struct html_pic
 	ret->id = STR("picture-collectives");
 	ret->title = STR("Collectives");
 	ret->caption = collectives_caption(r, c, keep);
-	ret->drawing = (struct template_picture){ draw_collectives, c };
+	ret->drawing = svg_plot(draw_collectives, c, SVG_HALF, keep);
 	return true;
 }

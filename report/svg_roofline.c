@@ -15,12 +15,11 @@ enum {
 	ROOFS = 3,
 	LABELS = 7,
 	SLOPE_BOXES = 40,
-	HEIGHT = 402,
 	LEFT = 84,
 	TOP = 16,
-	BOTTOM = 336
+	BOTTOM = 336,
+	RIDGE_WIDTH = 70
 };
-#define RIGHT	    (SVG_WIDTH - 14)
 #define LEAST_SHARE 0.002 /* of the step; smaller dots only stretch the axes */
 
 struct point {
@@ -40,6 +39,7 @@ struct plot {
 	int roof_count;
 	double hbm_bps, covered;       /* share of the step in these ops */
 	double x_lo, x_hi, y_lo, y_hi; /* decades */
+	double right;		       /* of the drawing, once its width is known */
 	struct str title, desc;
 };
 
@@ -139,7 +139,7 @@ static void set_range(struct plot *p)
 static double at_x(const struct plot *p, double x)
 {
 	double t = (log10(x) - p->x_lo) / (p->x_hi - p->x_lo);
-	return LEFT + (RIGHT - LEFT) * fmin(fmax(t, 0), 1);
+	return LEFT + (p->right - LEFT) * fmin(fmax(t, 0), 1);
 }
 
 static double at_y(const struct plot *p, double y)
@@ -161,13 +161,13 @@ static void draw_grid(const struct plot *p, struct xhtml *x)
 	}
 	for (double d = ceil(p->y_lo); d <= p->y_hi; d++) {
 		double at = at_y(p, pow(10, d));
-		svg_line(x, INK_GRID, LEFT, at, RIGHT, at);
+		svg_line(x, INK_GRID, LEFT, at, p->right, at);
 		svg_text(x, INK_MUTED, ANCHOR_END, LEFT - 6, at + 4,
 			svg_tick(x->keep, pow(10, d), UNIT_FLOPS_PER_SECOND));
 	}
-	svg_line(x, INK_AXIS, LEFT, BOTTOM, RIGHT, BOTTOM);
+	svg_line(x, INK_AXIS, LEFT, BOTTOM, p->right, BOTTOM);
 	svg_line(x, INK_AXIS, LEFT, TOP, LEFT, BOTTOM);
-	svg_text(x, INK_TEXT, ANCHOR_MIDDLE, (LEFT + RIGHT) / 2.0, BOTTOM + 32,
+	svg_text(x, INK_TEXT, ANCHOR_MIDDLE, (LEFT + p->right) / 2, BOTTOM + 32,
 		STR("FLOPs per byte of HBM traffic"));
 }
 
@@ -180,7 +180,8 @@ static struct box roof_label(const struct plot *p, const struct roof *roof, doub
 {
 	double left = at_x(p, roof->peak / p->hbm_bps) + 5, y = at_y(p, roof->peak);
 	if (roof->peak == top_peak(p))
-		return (struct box){ RIGHT - 2 - width, y - 17, RIGHT - 2, y - 3 };
+		return (struct box){ p->right - 2 - width, y - 17, p->right - 2, y - 3 };
+	left = fmin(left, p->right - 2 - width);
 	return (struct box){ left, y + 2, left + width, y + 16 };
 }
 
@@ -193,11 +194,13 @@ static void draw_ceiling(const struct plot *p, const struct roof *roof, struct x
 		STR_ARG(unit_text(x->keep, roof->peak, UNIT_FLOPS_PER_SECOND)));
 	struct box box = roof_label(p, roof, SVG_CHAR * text_columns(text));
 	bool is_top = roof->peak == top_peak(p);
-	svg_stroke(x, INK_TEXT, left, y, RIGHT, y, 1.8, false);
+	svg_stroke(x, INK_TEXT, left, y, p->right, y, 1.8, false);
 	svg_strong(x, INK_TEXT, is_top ? ANCHOR_END : ANCHOR_START, is_top ? box.right : box.left,
 		box.top + 11, text);
 	svg_stroke(x, INK_MUTED, left, y, left, BOTTOM, 1, true);
-	svg_text(x, INK_MUTED, ANCHOR_START, left + 4, BOTTOM - 6,
+	bool is_last = left > p->right - RIDGE_WIDTH;
+	svg_text(x, INK_MUTED, is_last ? ANCHOR_END : ANCHOR_START, left + (is_last ? -4 : 4),
+		BOTTOM - 6,
 		arena_fmt(x->keep, "ridge %.*s",
 			STR_ARG(svg_tick(x->keep, round(ridge), UNIT_NONE))));
 }
@@ -245,9 +248,9 @@ static struct str point_title(const struct point *pt, struct arena *keep)
 	return out_text(o);
 }
 
-static bool is_free(const struct box *box, const struct box *taken, int count)
+static bool is_free(const struct plot *p, const struct box *box, const struct box *taken, int count)
 {
-	if (box->left < LEFT + 2 || box->right > RIGHT || box->top < TOP ||
+	if (box->left < LEFT + 2 || box->right > p->right || box->top < TOP ||
 		box->bottom > BOTTOM - 18)
 		return false;
 	for (int i = 0; i < count; i++)
@@ -273,15 +276,15 @@ static bool place_label(const struct plot *p, const struct point *pt, double wid
 		{ x - r - width, y - r - 10, x - r, y - r + 4 },
 	};
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
-		if (is_free(&tries[i], taken, count)) {
+		if (is_free(p, &tries[i], taken, count)) {
 			*ret = tries[i];
 			return true;
 		}
 	/* Near the edge: below, as far down as it takes. */
-	for (int line = 0; line < 4 && x + width + 30 > RIGHT; line++) {
+	for (int line = 0; line < 4 && x + width + 30 > p->right; line++) {
 		double top = y + r + 2 + 14 * line;
-		*ret = (struct box){ RIGHT - width - 2, top, RIGHT - 2, top + 14 };
-		if (is_free(ret, taken, count))
+		*ret = (struct box){ p->right - width - 2, top, p->right - 2, top + 14 };
+		if (is_free(p, ret, taken, count))
 			return true;
 	}
 	return false;
@@ -344,19 +347,17 @@ static void draw_labels(const struct plot *p, struct xhtml *x)
 	}
 }
 
-static void draw_plot(const void *what, struct xhtml *x)
+static void draw_plot(const void *what, double width, struct xhtml *x)
 {
-	static const struct svg_key kinds[] = {
-		{ INK_COMPUTE, STR_INIT("matmul, convolution") },
-		{ INK_ATTENTION, STR_INIT("attention") },
-		{ INK_ELEMENTWISE, STR_INIT("elementwise, reduce") },
-		{ INK_COPY, STR_INIT("moving data") },
-		{ INK_CUSTOM, STR_INIT("custom, other") },
-	};
-	enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
-	const struct plot *p = what;
-	bool used[KINDS] = { false };
-	svg_begin(x, SVG_WIDTH, HEIGHT, p->title, p->desc);
+	struct plot *p = arena_make(x->keep, struct plot, 1);
+	bool used[SVG_KINDS] = { false };
+	*p = *(const struct plot *)what;
+	p->right = width - 14;
+	for (int i = 0; i < p->count; i++)
+		for (int k = 0; k < SVG_KINDS; k++)
+			used[k] |= svg_kinds[k].ink == svg_kind_ink(p->points[i].op->kind);
+	double keys = svg_keys_height(svg_kinds, used, SVG_KINDS, LEFT, width);
+	svg_begin(x, width, BOTTOM + 46 + keys, p->title, p->desc);
 	draw_grid(p, x);
 	draw_roof(p, x);
 	/* From the heaviest dots up to their roof: what is lost. */
@@ -368,14 +369,11 @@ static void draw_plot(const void *what, struct xhtml *x)
 	}
 	for (int i = p->count - 1; i >= 0; i--) { /* the heaviest on top */
 		const struct point *pt = &p->points[i];
-		enum ink ink = svg_kind_ink(pt->op->kind);
-		svg_dot(x, ink, at_x(p, pt->x), at_y(p, pt->y), radius_of(pt->op),
-			point_title(pt, x->keep));
-		for (int k = 0; k < KINDS; k++)
-			used[k] |= kinds[k].ink == ink;
+		svg_dot(x, svg_kind_ink(pt->op->kind), at_x(p, pt->x), at_y(p, pt->y),
+			radius_of(pt->op), point_title(pt, x->keep));
 	}
 	draw_labels(p, x);
-	svg_used_keys(x, kinds, used, KINDS, LEFT, BOTTOM + 46);
+	svg_keys(x, svg_kinds, used, SVG_KINDS, LEFT, BOTTOM + 46, width);
 	svg_end(x);
 }
 
@@ -406,6 +404,6 @@ bool svg_roofline(const struct report *r, struct arena *keep, struct html_pictur
 	ret->id = STR("picture-roofline");
 	ret->title = p->title;
 	ret->caption = caption_of(r, p, keep);
-	ret->drawing = (struct template_picture){ draw_plot, p };
+	ret->drawing = svg_plot(draw_plot, p, SVG_HALF, keep);
 	return true;
 }

@@ -30,7 +30,8 @@ static struct str share_text(struct arena *keep, int layer, double seconds, doub
 
 /* ---- the budget ------------------------------------------------------------------------------ */
 
-enum { BUDGET_WIDTH = 960, BUDGET_LEFT = 118 };
+/* Rows are named on their left, or above where there is no room beside them. */
+enum { BUDGET_LEFT = 118, BUDGET_RIGHT = 70, BUDGET_NAME = 15 };
 
 struct budget {
 	bool is_capture;	/* no step, but all that was recorded */
@@ -39,52 +40,72 @@ struct budget {
 	double layers[LAYERS];
 };
 
+/* Where a drawing's bars begin and how far they may go. */
+struct span {
+	double left, across, scale; /* units per second */
+};
+
 /* A label in the bar, or nothing when it does not fit. */
-static void draw_now(const struct budget *b, struct xhtml *x, double left, double scale)
+static void draw_now(const struct budget *b, struct xhtml *x, const struct span *s, double top)
 {
+	double left = s->left;
 	for (int i = 0; i < LAYERS; i++) {
-		double width = b->layers[i] * scale;
+		double width = b->layers[i] * s->scale;
 		struct str text = arena_fmt(x->keep, "%.*s %.*s", STR_ARG(layers[i].text),
 			STR_ARG(ratio_text(x->keep, b->layers[i] / b->step)));
-		svg_rect_title(x, layers[i].ink, left, 0, width, 26,
+		svg_rect_title(x, layers[i].ink, left, top, width, 26,
 			share_text(x->keep, i, b->layers[i], b->step));
 		if (width > SVG_CHAR * (double)text.len + 10 && (i != LAYERS - 1 || width > 60))
-			svg_text(x, INK_ON_FILL, ANCHOR_START, left + 6, 17, text);
+			svg_text(x, INK_ON_FILL, ANCHOR_START, left + 6, top + 17, text);
 		left += width;
 	}
 }
 
-/* A label behind the bar, or in it when there is no room. */
-static void draw_row(struct xhtml *x, enum ink ink, const char *label, double seconds,
-	struct str text, double scale, double top)
+/* Returns where the row's bar begins. */
+static double name_row(struct xhtml *x, const struct span *s, const char *name, double top)
 {
-	double end = BUDGET_LEFT + seconds * scale;
-	bool fits = end + SVG_CHAR * text_columns(text) + 12 < BUDGET_WIDTH;
-	svg_text(x, INK_MUTED, ANCHOR_END, BUDGET_LEFT - 8, top + 11, str_from(label));
-	svg_rect(x, ink, BUDGET_LEFT, top, seconds * scale, 15);
-	svg_strong(x, fits ? INK_TEXT : INK_ON_FILL, fits ? ANCHOR_START : ANCHOR_END,
-		end + (fits ? 6 : -6), top + 11, text);
+	bool is_above = s->left == 0;
+	svg_text(x, INK_MUTED, is_above ? ANCHOR_START : ANCHOR_END, is_above ? 0 : s->left - 8,
+		top + 11, str_from(name));
+	return top + (is_above ? BUDGET_NAME : 0);
 }
 
-static void draw_budget(const void *what, struct xhtml *x)
+/* A label behind the bar, or in it when there is no room. */
+static void draw_row(struct xhtml *x, enum ink ink, const char *name, double seconds,
+	struct str text, const struct span *s, double top)
 {
-	enum { LEFT = BUDGET_LEFT, RIGHT = 70 };
+	double end = s->left + seconds * s->scale;
+	double text_width = SVG_CHAR * text_columns(text) + 12;
+	bool fits = end + text_width < s->across || seconds * s->scale < text_width;
+	top = name_row(x, s, name, top);
+	svg_rect(x, ink, s->left, top, seconds * s->scale, 15);
+	svg_strong(x, fits ? INK_TEXT : INK_ON_FILL, fits ? ANCHOR_START : ANCHOR_END,
+		end + (fits ? 6 : -6), top + 11,
+		fits ? html_clip(text, svg_columns(s->across - end - 18), x->keep) : text);
+}
+
+static void draw_budget(const void *what, double width, struct xhtml *x)
+{
 	const struct budget *b = what;
-	double scale = (BUDGET_WIDTH - LEFT - RIGHT) / b->step, top = 32;
+	bool is_narrow = width < SVG_HALF;
+	double left = is_narrow ? 0 : BUDGET_LEFT, name = is_narrow ? BUDGET_NAME : 0;
+	struct span s = { left, width, (width - left - BUDGET_RIGHT) / b->step };
 	int rows = (b->after > 0) + (b->ideal > 0);
-	svg_begin(x, BUDGET_WIDTH, 30 + rows * 22,
+	svg_begin(x, width, 30 + name + rows * (22 + name),
 		STR("The time as it is, without the findings, and at the roofline"),
 		arena_fmt(x->keep, "%s takes %.*s.", b->is_capture ? "The capture" : "A step",
 			STR_ARG(time_text(x->keep, b->step))));
-	svg_text(x, INK_MUTED, ANCHOR_END, LEFT - 8, 17,
-		b->is_capture ? STR("the capture") : STR("a step today"));
-	draw_now(b, x, LEFT, scale);
-	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + b->step * scale + 6, 17,
+	double top =
+		name_row(x, &s, b->is_capture ? "the capture" : "a step today", is_narrow ? 0 : 6);
+	top -= is_narrow ? 0 : 6;
+	draw_now(b, x, &s, top);
+	svg_strong(x, INK_TEXT, ANCHOR_START, left + b->step * s.scale + 6, top + 17,
 		time_text(x->keep, b->step));
+	top += 32;
 	if (b->after > 0) {
 		draw_row(x, INK_GOOD, "findings settled", b->after, time_text(x->keep, b->after),
-			scale, top);
-		top += 22;
+			&s, top);
+		top += 22 + name;
 	}
 	if (b->ideal > 0) {
 		/* Where the cost of some ops is unknown, only the low end is drawn. */
@@ -92,7 +113,7 @@ static void draw_budget(const void *what, struct xhtml *x)
 		if (b->ideal_hi > b->ideal * 1.02)
 			text = arena_fmt(x->keep, "at least %.*s; ops of unknown cost left out",
 				STR_ARG(text));
-		draw_row(x, INK_IDLE, "roofline", b->ideal, text, scale, top);
+		draw_row(x, INK_IDLE, "roofline", b->ideal, text, &s, top);
 	}
 	svg_end(x);
 }
@@ -121,7 +142,7 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 	b->after = r->gain_s > 0 ? b->step - r->gain_s : 0;
 	b->ideal = lo > 0 && lo <= 1 ? lo * b->step : 0;
 	b->ideal_hi = hi * b->step;
-	ret->drawing = (struct template_picture){ draw_budget, b };
+	ret->drawing = svg_plot(draw_budget, b, SVG_WIDE, keep);
 	return true;
 }
 
@@ -134,7 +155,7 @@ struct steps {
 	struct str title;
 };
 
-enum { STEPS_HEIGHT = 276, STEPS_LEFT = 58, STEPS_TOP = 14, STEPS_BOTTOM = 230 };
+enum { STEPS_LEFT = 58, STEPS_RIGHT = 12, STEPS_TOP = 14, STEPS_BOTTOM = 230 };
 
 static bool is_judged(const struct steps_row *s)
 {
@@ -166,15 +187,21 @@ static void draw_step(
 	xhtml_close(x);
 }
 
-static void draw_steps(const void *what, struct xhtml *x)
+static void draw_steps(const void *what, double across, struct xhtml *x)
 {
 	const struct steps *s = what;
 	struct svg_scale scale = svg_scale(s->most, UNIT_SECONDS, 5);
-	double pitch = (double)(SVG_WIDTH - STEPS_LEFT - 8) / (double)s->count;
+	double pitch = (across - STEPS_LEFT - STEPS_RIGHT) / (double)s->count;
 	double width = fmin(pitch > 9 ? pitch * 0.8 : pitch, 46);
-	ptrdiff_t every = (s->count + 11) / 12;
-	svg_begin(x, SVG_WIDTH, STEPS_HEIGHT, s->title, STR("Stacked bars, one for each step."));
-	svg_scale_y(x, &scale, STEPS_LEFT, SVG_WIDTH - 4, STEPS_TOP, STEPS_BOTTOM);
+	int numbers = across < SVG_HALF ? 6 : 12;
+	ptrdiff_t every = (s->count + numbers - 1) / numbers;
+	bool used[LAYERS];
+	for (int i = 0; i < LAYERS; i++)
+		used[i] = s->used[i] > 0;
+	double keys = svg_keys_height(layers, used, LAYERS, STEPS_LEFT, across);
+	svg_begin(x, across, STEPS_BOTTOM + 32 + keys, s->title,
+		STR("Stacked bars, one for each step."));
+	svg_scale_y(x, &scale, STEPS_LEFT, across - 4, STEPS_TOP, STEPS_BOTTOM);
 	for (ptrdiff_t i = 0; i < s->count; i++) {
 		double left = STEPS_LEFT + 4 + pitch * (double)i + (pitch - width) / 2;
 		draw_step(x, s->items[i], s->most, left, width);
@@ -184,10 +211,7 @@ static void draw_steps(const void *what, struct xhtml *x)
 			svg_text(x, INK_MUTED, ANCHOR_MIDDLE, left + width / 2, STEPS_BOTTOM + 15,
 				arena_fmt(x->keep, "%.0f", s->items[i]->step));
 	}
-	bool used[LAYERS];
-	for (int i = 0; i < LAYERS; i++)
-		used[i] = s->used[i] > 0;
-	svg_used_keys(x, layers, used, LAYERS, STEPS_LEFT, STEPS_BOTTOM + 32);
+	svg_keys(x, layers, used, LAYERS, STEPS_LEFT, STEPS_BOTTOM + 32, across);
 	svg_end(x);
 }
 
@@ -243,6 +267,6 @@ bool svg_steps(const struct report *r, struct arena *keep, struct html_picture *
 	ret->id = STR("picture-steps");
 	ret->title = s->title;
 	ret->caption = steps_caption(r, s, keep);
-	ret->drawing = (struct template_picture){ draw_steps, s };
+	ret->drawing = svg_plot(draw_steps, s, SVG_HALF, keep);
 	return true;
 }

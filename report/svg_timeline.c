@@ -7,8 +7,9 @@
 
 /* The most of both is above what measure/ keeps: a report.json may come from anywhere. */
 enum { DEVICES_MOST = 8, LANES_MOST = 16 };
-enum { WIDTH = 960, LEFT = 172, RIGHT = 22, TOP = 6, PLOT = WIDTH - LEFT - RIGHT };
-enum { LANE_HEIGHT = 26, BAR_HEIGHT = 20, LABEL_COLUMNS = 26, BETWEEN = 12 };
+/* Lanes are named on their left, or above where there is no room beside them. */
+enum { LEFT = 186, RIGHT = 22, TOP = 6, NAME_HEIGHT = 16, NAME_COLUMNS = 26 };
+enum { LANE_HEIGHT = 26, BAR_HEIGHT = 20, BETWEEN = 12, UNITS = SVG_WIDE - LEFT - RIGHT };
 
 #define CHAR 6.8 /* of a name in a bar: an op's letters are wide */
 
@@ -27,7 +28,7 @@ struct part {
 	const struct moment_row *moment;
 	struct str lanes[LANES_MOST];
 	int lane_count;
-	double cover[ACTS][PLOT]; /* how much of each unit is taken, 0 to 1 */
+	double cover[ACTS][UNITS]; /* how much of each unit is taken, 0 to 1 */
 };
 
 struct timeline {
@@ -35,7 +36,10 @@ struct timeline {
 	ptrdiff_t bar_count;
 	struct part *parts;
 	int part_count;
-	double longest_s, scale; /* of the steps; units per second */
+	double longest_s;		 /* of the steps */
+	double left, scale, name_height; /* of a drawing: units, units per second */
+	int units;			 /* of its bars; at most UNITS */
+	int name_columns;
 	double steady_steps;
 	bool many_hosts;
 	bool used[ACTS];
@@ -68,9 +72,24 @@ static struct str part_name(
 	return arena_fmt(keep, "%.*s on %.*s", STR_ARG(device), STR_ARG(m->host));
 }
 
-static double part_height(const struct part *p)
+static double lane_height(const struct timeline *t)
 {
-	return (p->lane_count + 1) * LANE_HEIGHT;
+	return LANE_HEIGHT + t->name_height;
+}
+
+static double part_height(const struct timeline *t, const struct part *p)
+{
+	return (p->lane_count + 1) * lane_height(t);
+}
+
+/* Returns the top of the bars it names. */
+static double name_lane(
+	struct xhtml *x, const struct timeline *t, struct str name, bool is_strong, double top)
+{
+	bool is_above = t->name_height > 0;
+	(is_strong ? svg_strong : svg_text)(x, INK_TEXT, is_above ? ANCHOR_START : ANCHOR_END,
+		is_above ? t->left : t->left - 10, top + (is_above ? 12 : 16), name);
+	return top + t->name_height;
 }
 
 /* ---- the device ------------------------------------------------------------------------------ */
@@ -79,10 +98,27 @@ static void add_cover(const struct timeline *t, struct part *p, const struct tim
 {
 	double from = b->start_s * t->scale, to = from + b->time_s * t->scale;
 	double density = b->time_s > 0 ? fmin(b->busy_s / b->time_s, 1) : 0;
-	if (!(from >= 0 && from <= to && to <= PLOT + 1 && density > 0))
+	if (!(from >= 0 && from <= to && to <= t->units + 1 && density > 0))
 		return;
-	for (int i = (int)from; i < PLOT && i < to; i++)
+	for (int i = (int)from; i < t->units && i < to; i++)
 		p->cover[act_of(b)][i] += (fmin(to, i + 1) - fmax(from, i)) * density;
+}
+
+/* Of the lanes that are drawn; those are known by now. */
+static void take_cover(struct timeline *t, struct arena *keep)
+{
+	struct part *parts = arena_make(keep, struct part, t->part_count);
+	for (int i = 0; i < t->part_count; i++)
+		parts[i] = t->parts[i];
+	t->parts = parts;
+	for (ptrdiff_t i = 0; i < t->bar_count; i++) {
+		struct part *p = part_of(t, &t->bars[i]);
+		for (int lane = 0; p && lane < p->lane_count; lane++)
+			if (str_eq(p->lanes[lane], t->bars[i].lane)) {
+				add_cover(t, p, &t->bars[i]);
+				break;
+			}
+	}
 }
 
 /* What takes most of a unit, when each activity hides those behind it. */
@@ -105,21 +141,21 @@ static int act_at(const struct part *p, int unit)
 static void draw_whole(struct xhtml *x, struct timeline *t, const struct part *p, double top)
 {
 	const struct moment_row *m = p->moment;
-	int end = (int)fmax(fmin(ceil(m->shown_s * t->scale), PLOT), 0), from = 0;
+	int end = (int)fmax(fmin(ceil(m->shown_s * t->scale), t->units), 0), from = 0;
 	struct str role = str_eq(m->role, STR("slowest"))   ? STR(" (works longest)")
 			  : str_eq(m->role, STR("waiting")) ? STR(" (waits most)")
 			  : str_eq(m->role, STR("median"))  ? STR(" (median)")
 							    : STR("");
 	struct str name =
-		html_clip(part_name(t, m, x->keep), LABEL_COLUMNS - (int)role.len, x->keep);
-	svg_strong(x, INK_TEXT, ANCHOR_END, LEFT - 10, top + 16,
-		arena_fmt(x->keep, "%.*s%.*s", STR_ARG(name), STR_ARG(role)));
+		html_clip(part_name(t, m, x->keep), t->name_columns - (int)role.len, x->keep);
+	top = name_lane(
+		x, t, arena_fmt(x->keep, "%.*s%.*s", STR_ARG(name), STR_ARG(role)), true, top);
 	for (int i = 1; i <= end; i++) {
 		int act = act_at(p, from);
 		if (i < end && act_at(p, i) == act)
 			continue;
 		t->used[act] = true;
-		svg_rect_title(x, acts[act].ink, LEFT + from, top + 2, i - from, BAR_HEIGHT,
+		svg_rect_title(x, acts[act].ink, t->left + from, top + 2, i - from, BAR_HEIGHT,
 			arena_fmt(x->keep, "%.*s: about %.*s from %.*s on", STR_ARG(acts[act].text),
 				STR_ARG(time_text(x->keep, (i - from) / t->scale)),
 				STR_ARG(time_text(x->keep, from / t->scale))));
@@ -132,10 +168,10 @@ static void draw_whole(struct xhtml *x, struct timeline *t, const struct part *p
 /* A hair between bars, so that neighbours are told apart. */
 static void draw_bar(struct xhtml *x, struct timeline *t, const struct timeline_row *b, double top)
 {
-	double left = LEFT + b->start_s * t->scale, width = b->time_s * t->scale;
+	double left = t->left + b->start_s * t->scale, width = b->time_s * t->scale;
 	int act = act_of(b), columns = (int)((width - 8) / CHAR);
 	struct out *o = out_memory(x->keep);
-	if (!(left >= LEFT && width > 0 && left + width <= WIDTH))
+	if (!(left >= t->left && width > 0 && left + width <= t->left + t->units + RIGHT))
 		return;
 	out_fmt(o, "%.*s (%.*s): %.*s from %.*s on", STR_ARG(b->name), STR_ARG(b->kind),
 		STR_ARG(time_text(x->keep, b->time_s)), STR_ARG(time_text(x->keep, b->start_s)));
@@ -154,32 +190,40 @@ static void draw_part(struct xhtml *x, struct timeline *t, const struct part *p,
 {
 	draw_whole(x, t, p, top);
 	for (int lane = 0; lane < p->lane_count; lane++) {
-		top += LANE_HEIGHT;
-		svg_text(x, INK_TEXT, ANCHOR_END, LEFT - 10, top + 16,
-			html_clip(p->lanes[lane], LABEL_COLUMNS, x->keep));
+		top += lane_height(t);
+		double bars = name_lane(
+			x, t, html_clip(p->lanes[lane], t->name_columns, x->keep), false, top);
 		for (ptrdiff_t i = 0; i < t->bar_count; i++)
 			if (part_of(t, &t->bars[i]) == p && str_eq(t->bars[i].lane, p->lanes[lane]))
-				draw_bar(x, t, &t->bars[i], top);
+				draw_bar(x, t, &t->bars[i], bars);
 	}
 }
 
-static void draw_timeline(const void *what, struct xhtml *x)
+static void draw_timeline(const void *what, double width, struct xhtml *x)
 {
 	struct timeline t = *(const struct timeline *)what;
+	bool is_narrow = width < SVG_HALF;
 	double height = (t.part_count - 1) * BETWEEN, top = TOP;
+	t.left = is_narrow ? 4 : LEFT;
+	t.units = (int)(width - t.left) - RIGHT;
+	t.scale = t.units / t.longest_s;
+	t.name_height = is_narrow ? NAME_HEIGHT : 0;
+	t.name_columns = is_narrow ? svg_columns(width) : NAME_COLUMNS;
+	take_cover(&t, x->keep);
 	for (int i = 0; i < t.part_count; i++)
-		height += part_height(&t.parts[i]);
+		height += part_height(&t, &t.parts[i]);
 	double bottom = TOP + height + 4;
-	struct svg_scale scale = svg_scale(t.longest_s, UNIT_SECONDS, 8);
-	svg_begin(x, WIDTH, bottom + 48, STR("What ran when"),
+	struct svg_scale scale = svg_scale(t.longest_s, UNIT_SECONDS, is_narrow ? 3 : 8);
+	double keys = is_narrow ? 2 * 18 : 18;
+	svg_begin(x, width, bottom + 30 + keys, STR("What ran when"),
 		STR("Bars from left to right. Of each device the first row is the device as a "
 		    "whole, with what hides behind compute left out; its lanes are below."));
-	svg_scale_x(x, &scale, LEFT, PLOT, TOP, bottom);
+	svg_scale_x(x, &scale, t.left, t.units, TOP, bottom);
 	for (int i = 0; i < t.part_count; i++) {
 		draw_part(x, &t, &t.parts[i], top);
-		top += part_height(&t.parts[i]) + BETWEEN;
+		top += part_height(&t, &t.parts[i]) + BETWEEN;
 	}
-	svg_used_keys(x, acts, t.used, ACTS, LEFT, bottom + 26);
+	svg_keys(x, acts, t.used, ACTS, t.left, bottom + 26, width);
 	svg_end(x);
 }
 
@@ -287,7 +331,6 @@ static bool take(struct timeline *t, const struct report *r, struct arena *keep)
 	}
 	if (!t->bar_count || !(t->longest_s > 0) || !isfinite(t->longest_s))
 		return false;
-	t->scale = PLOT / t->longest_s;
 	for (ptrdiff_t i = 0; i < t->bar_count; i++) {
 		struct part *p = part_of(t, &t->bars[i]);
 		int lane = 0;
@@ -297,7 +340,6 @@ static bool take(struct timeline *t, const struct report *r, struct arena *keep)
 			continue;
 		if (lane == p->lane_count)
 			p->lanes[p->lane_count++] = t->bars[i].lane;
-		add_cover(t, p, &t->bars[i]);
 	}
 	return true;
 }
@@ -311,6 +353,6 @@ bool svg_timeline(const struct report *r, struct arena *keep, struct html_pictur
 	ret->title = is_whole_capture(r) ? STR("The capture") : STR("One step");
 	ret->size = STR("wide");
 	ret->caption = caption_of(t, keep);
-	ret->drawing = (struct template_picture){ draw_timeline, t };
+	ret->drawing = svg_plot(draw_timeline, t, SVG_WIDE, keep);
 	return true;
 }

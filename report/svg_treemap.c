@@ -1,6 +1,6 @@
 /*
- * Op time as areas: by where in the model the ops stand, and by what they do.  Ops that differ in
- * their layer only are one box.
+ * Op time as areas, in groups by where in the model the ops stand, or by what they do where the
+ * model names no scopes.  Ops that differ in their layer only are one box.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "report/prose.h"
 #include "report/svg.h"
 
-enum { WIDTH = 960, HEIGHT = 330, TOP = 22, BETWEEN = 16 };
+/* A narrow drawing is higher: a name needs a box that is wide. */
+enum { HEIGHT = 340, HEIGHT_NARROW = 460 };
 enum { GROUPS = 12, HEAD = 16, GAP = 2 };
 
 /* A box below so many units of area is a speck: its op is in the table. */
@@ -92,8 +93,9 @@ struct area {
 	int count;
 };
 
-struct picture_map {
-	const char *title;
+struct treemap {
+	const struct report *r;
+	bool by_scope;
 	struct area *groups;
 	int count;
 };
@@ -107,7 +109,7 @@ static struct str scope_of(const struct families_row *op)
 	struct str scope = op->scope, head, rest;
 	if (str_starts(scope, STR("jit(")) && str_cut(scope, '/', &head, &rest))
 		scope = rest;
-	return str_cut(scope, '/', &head, &rest) ? head : STR("outside of scopes");
+	return str_cut(scope, '/', &head, &rest) ? head : STR("no scope");
 }
 
 static int by_share(const void *a, const void *b)
@@ -134,7 +136,7 @@ static void area_add(struct area *g, const struct families_row *op)
 }
 
 /* The lightest groups are one. */
-static void join_tail(struct picture_map *m, int ops)
+static void join_tail(struct treemap *m, int ops)
 {
 	if (m->count <= GROUPS)
 		return;
@@ -148,13 +150,13 @@ static void join_tail(struct picture_map *m, int ops)
 	qsort(m->groups, (size_t)m->count, sizeof(struct area), by_share);
 }
 
-static struct picture_map map_of(
-	const struct report *r, const char *title, bool by_scope, struct arena *keep)
+static struct treemap map_of(const struct report *r, bool by_scope, struct arena *keep)
 {
 	const struct families_row *rows = table_rows(&r->tables, families);
 	int count = (int)table_count(&r->tables, families);
-	struct picture_map m = { .title = title,
-		.groups = arena_make(keep, struct area, count + 1) };
+	struct treemap m = {
+		.r = r, .by_scope = by_scope, .groups = arena_make(keep, struct area, count + 1)
+	};
 	for (int i = 0; i < count; i++) {
 		if (!(rows[i].time_share > 0 && rows[i].time_share < SHARE_MOST))
 			continue;
@@ -175,12 +177,6 @@ static struct picture_map map_of(
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
-
-struct treemap {
-	const struct report *r;
-	struct picture_map maps[2];
-	int count;
-};
 
 static void draw_op(
 	struct xhtml *x, const struct report *r, const struct families_row *op, const struct box *b)
@@ -229,56 +225,56 @@ static void draw_group(
 		draw_op(x, r, g->ops[i], &boxes[i]);
 }
 
-static void draw_treemap(const void *what, struct xhtml *x)
+static void draw_treemap(const void *what, double width, struct xhtml *x)
 {
-	const struct treemap *t = what;
-	double width = (WIDTH - BETWEEN * (t->count - 1)) / t->count;
-	svg_begin(x, WIDTH, HEIGHT, STR("Time by scope and by kind"),
-		STR("Every box is an op and those alike, as large as their share of the time."));
-	for (int i = 0; i < t->count; i++) {
-		const struct picture_map *m = &t->maps[i];
-		struct box room = { i * (width + BETWEEN), TOP, width, HEIGHT - TOP };
-		struct box boxes[GROUPS] = { { 0 } };
-		double shares[GROUPS];
-		svg_strong(x, INK_TEXT, ANCHOR_START, room.left + 1, 13, str_from(m->title));
-		for (int k = 0; k < m->count; k++)
-			shares[k] = m->groups[k].share;
-		squarify(shares, m->count, room, boxes, x->keep);
-		for (int k = 0; k < m->count; k++)
-			draw_group(x, t->r, &m->groups[k], boxes[k]);
+	const struct treemap *m = what;
+	double height = width < SVG_HALF ? HEIGHT_NARROW : HEIGHT;
+	struct box room = { 0, 0, width, height }, boxes[GROUPS] = { { 0 } };
+	double shares[GROUPS];
+	bool used[SVG_KINDS] = { false };
+	for (int i = 0; i < m->count; i++) {
+		shares[i] = m->groups[i].share;
+		for (int k = 0; k < m->groups[i].count; k++)
+			for (int ink = 0; ink < SVG_KINDS; ink++)
+				used[ink] |= svg_kinds[ink].ink ==
+					     svg_kind_ink(m->groups[i].ops[k]->kind);
 	}
+	double keys = svg_keys_height(svg_kinds, used, SVG_KINDS, 0, width);
+	svg_begin(x, width, height + 6 + keys, STR("Time by op, as areas"),
+		STR("Every box is an op and those alike, as large as their share of the time."));
+	squarify(shares, m->count, room, boxes, x->keep);
+	for (int i = 0; i < m->count; i++)
+		draw_group(x, m->r, &m->groups[i], boxes[i]);
+	svg_keys(x, svg_kinds, used, SVG_KINDS, 0, height + 6, width);
 	svg_end(x);
 }
 
-static struct str caption_of(const struct treemap *t, struct arena *keep)
+static struct str caption_of(const struct treemap *m, struct arena *keep)
 {
-	const struct picture_map *m = &t->maps[t->count - 1];
-	double share = 0, ops = 0, all = t->r->row_totals[TABLE_families];
+	double share = 0, ops = 0, all = m->r->row_totals[TABLE_families];
 	for (int i = 0; i < m->count; i++) {
 		share += m->groups[i].share;
 		ops += m->groups[i].count;
 	}
 	return arena_fmt(keep,
 		"A box is an op, or several that differ in the layer only: %s%.0f, with %.*s of "
-		"the %s. "
-		"A colour is a kind.",
+		"the %s.",
 		all > ops ? arena_z(keep, arena_fmt(keep, "%.0f of ", ops)) : "",
-		all > ops ? all : ops, STR_ARG(ratio_text(keep, share)), prose_span(t->r));
+		all > ops ? all : ops, STR_ARG(ratio_text(keep, share)), prose_span(m->r));
 }
 
 bool svg_treemap(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
-	struct treemap *t = arena_make(keep, struct treemap, 1);
-	t->r = r;
-	t->maps[0] = map_of(r, "by scope", true, keep);
-	t->count = t->maps[0].count > 1; /* else nothing is told by it */
-	t->maps[t->count++] = map_of(r, "by kind", false, keep);
-	if (!t->maps[t->count - 1].count)
+	struct treemap *m = arena_make(keep, struct treemap, 1);
+	*m = map_of(r, true, keep);
+	if (m->count < 2) /* a single scope tells nothing */
+		*m = map_of(r, false, keep);
+	if (!m->count)
 		return false;
 	ret->id = STR("picture-treemap");
-	ret->title = t->count > 1 ? STR("Time by scope and by kind") : STR("Time by kind");
+	ret->title = m->by_scope ? STR("Time by scope") : STR("Time by kind");
 	ret->size = STR("wide");
-	ret->caption = caption_of(t, keep);
-	ret->drawing = (struct template_picture){ draw_treemap, t };
+	ret->caption = caption_of(m, keep);
+	ret->drawing = svg_plot(draw_treemap, m, SVG_WIDE, keep);
 	return true;
 }

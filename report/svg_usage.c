@@ -5,7 +5,7 @@
 #include "report/prose.h"
 #include "report/svg.h"
 
-enum { LEFT = 62, RIGHT = 18, PLOT = SVG_WIDTH - LEFT - RIGHT, PANEL = 196, HEIGHT = 124 };
+enum { LEFT = 62, RIGHT = 18, PANEL = 196, HEIGHT = 124 };
 enum { PANELS = 2, TITLE = 14, LINE_GAP = 14 };
 
 struct panel {
@@ -29,8 +29,8 @@ static double height_of(const struct usage *u, double bytes)
 }
 
 /* The area below the most, or the least, that was in use. */
-static void draw_area(
-	struct xhtml *x, const struct usage *u, const struct panel *p, bool is_least, double bottom)
+static void draw_area(struct xhtml *x, const struct usage *u, const struct panel *p, bool is_least,
+	double width, double bottom)
 {
 	struct out *o = out_memory(x->keep);
 	out_fmt(o, "M%d %.1f", LEFT, bottom);
@@ -38,21 +38,21 @@ static void draw_area(
 		const struct usage_row *point = &p->points[i];
 		double bytes = is_least ? point->least_bytes : point->bytes;
 		if (point->position >= 0 && point->position <= 1 && bytes >= 0)
-			out_fmt(o, "H%.1fV%.1f", LEFT + PLOT * point->position,
+			out_fmt(o, "H%.1fV%.1f", LEFT + width * point->position,
 				bottom - height_of(u, bytes));
 	}
-	out_fmt(o, "H%dV%.1fZ", LEFT + PLOT, bottom);
+	out_fmt(o, "H%.1fV%.1fZ", LEFT + width, bottom);
 	svg_area(x, is_least ? INK_HIDDEN : INK_BAND, arena_z(x->keep, out_text(o)));
 }
 
 /* Each has its own place along its line; one that another line would cross stands below its own. */
 static void draw_level(struct xhtml *x, const struct usage *u, enum ink ink, const char *name,
-	double bytes, enum anchor anchor, double bottom, double above)
+	double bytes, enum anchor anchor, double width, double bottom, double above)
 {
-	static const double places[] = { LEFT + 6, LEFT + PLOT / 2, LEFT + PLOT - 4 };
+	const double places[] = { LEFT + 6, LEFT + width / 2, LEFT + width - 4 };
 	double at = bottom - height_of(u, bytes), gap = height_of(u, above) - height_of(u, bytes);
 	bool is_crossed = gap > 0.5 && gap < LINE_GAP + 2;
-	svg_stroke(x, ink, LEFT, at, LEFT + PLOT, at, 1.5, anchor == ANCHOR_START);
+	svg_stroke(x, ink, LEFT, at, LEFT + width, at, 1.5, anchor == ANCHOR_START);
 	svg_strong(x, ink, anchor, places[anchor], is_crossed ? at + 12 : at - 4,
 		arena_fmt(x->keep, "%s %.*s", name, STR_ARG(bytes_text(x->keep, bytes))));
 }
@@ -62,45 +62,51 @@ static bool is_schedule(const struct panel *p)
 	return str_eq(p->curve->source, STR("schedule"));
 }
 
-static void draw_panel(struct xhtml *x, const struct usage *u, const struct panel *p, double top)
+static void draw_panel(
+	struct xhtml *x, const struct usage *u, const struct panel *p, double width, double top)
 {
+	bool is_narrow = width < SVG_HALF - LEFT - RIGHT;
 	double bottom = top + TITLE + LINE_GAP + HEIGHT;
 	struct svg_scale bytes = svg_scale(u->most, UNIT_BYTES, 4);
-	struct svg_scale along = is_schedule(p) ? svg_scale(1, UNIT_RATIO, 5)
-						: svg_scale(p->curve->length_s, UNIT_SECONDS, 6);
+	struct svg_scale along =
+		is_schedule(p) ? svg_scale(1, UNIT_RATIO, is_narrow ? 2 : 5)
+			       : svg_scale(p->curve->length_s, UNIT_SECONDS, is_narrow ? 3 : 6);
 	const struct curves_row *c = p->curve;
-	svg_strong(x, INK_TEXT, ANCHOR_START, 4, top + 11,
+	struct str name =
 		is_schedule(p)
-			? arena_fmt(x->keep, "Planned by the compiler, over the schedule of %.*s",
-				  STR_ARG(html_clip(c->module, 40, x->keep)))
-			: arena_fmt(x->keep, "Held by the allocator of %.*s%s%.*s, over the window",
-				  STR_ARG(html_clip(c->device, 24, x->keep)),
-				  c->host.len ? " on " : "",
-				  STR_ARG(html_clip(c->host, 24, x->keep))));
-	svg_scale_x(x, &along, LEFT, PLOT, bottom - HEIGHT, bottom);
-	svg_scale_y(x, &bytes, LEFT, LEFT + PLOT, bottom - HEIGHT, bottom);
-	draw_area(x, u, p, false, bottom);
-	draw_area(x, u, p, true, bottom);
+			? arena_fmt(x->keep, "Planned by the compiler for %.*s", STR_ARG(c->module))
+			: arena_fmt(x->keep, "Held by the allocator of %.*s%s%.*s",
+				  STR_ARG(c->device), c->host.len ? " on " : "", STR_ARG(c->host));
+	svg_strong(x, INK_TEXT, ANCHOR_START, 4, top + 11,
+		html_clip(name, svg_columns(width), x->keep));
+	svg_scale_x(x, &along, LEFT, width, bottom - HEIGHT, bottom);
+	svg_scale_y(x, &bytes, LEFT, LEFT + width, bottom - HEIGHT, bottom);
+	draw_area(x, u, p, false, width, bottom);
+	draw_area(x, u, p, true, width, bottom);
 	if (u->capacity > 0 && u->capacity <= u->most)
-		draw_level(x, u, INK_TEXT, "capacity", u->capacity, ANCHOR_MIDDLE, bottom, 0);
+		draw_level(
+			x, u, INK_TEXT, "capacity", u->capacity, ANCHOR_MIDDLE, width, bottom, 0);
 	if (u->planned > 0)
-		draw_level(x, u, INK_TEXT, "planned", u->planned, ANCHOR_START, bottom, p->peak);
-	draw_level(x, u, INK_BAD, "peak", p->peak, ANCHOR_END, bottom, u->planned);
+		draw_level(x, u, INK_TEXT, "planned", u->planned, ANCHOR_START, width, bottom,
+			p->peak);
+	draw_level(x, u, INK_BAD, "peak", p->peak, ANCHOR_END, width, bottom, u->planned);
 }
 
-static void draw_usage(const void *what, struct xhtml *x)
+static void draw_usage(const void *what, double width, struct xhtml *x)
 {
 	static const struct svg_key keys[] = {
 		{ INK_HIDDEN, STR_INIT("in use throughout a point") },
 		{ INK_BAND, STR_INIT("in use at some moment of it") },
 	};
+	static const bool used[] = { true, true };
 	const struct usage *u = what;
-	svg_begin(x, SVG_WIDTH, u->count * PANEL + 20, STR("Memory over time"),
+	svg_begin(x, width, u->count * PANEL + 2 + svg_keys_height(keys, used, 2, LEFT, width),
+		STR("Memory over time"),
 		STR("Areas below the bytes in use, with lines for the plan, the peak and the "
 		    "capacity."));
 	for (int i = 0; i < u->count; i++)
-		draw_panel(x, u, &u->panels[i], i * PANEL);
-	svg_keys(x, keys, 2, LEFT, u->count * PANEL + 4);
+		draw_panel(x, u, &u->panels[i], width - LEFT - RIGHT, i * PANEL);
+	svg_keys(x, keys, used, 2, LEFT, u->count * PANEL + 4, width);
 	svg_end(x);
 }
 
@@ -179,6 +185,6 @@ bool svg_usage(const struct report *r, struct arena *keep, struct html_picture *
 	ret->id = STR("picture-usage");
 	ret->title = STR("Memory over time");
 	ret->caption = caption_of(u, keep);
-	ret->drawing = (struct template_picture){ draw_usage, u };
+	ret->drawing = svg_plot(draw_usage, u, SVG_HALF, keep);
 	return true;
 }

@@ -12,6 +12,7 @@ static const struct head {
 } heads[] = {
 	{ TABLE_devices, { "device", "chip", "steps", "busy_ratio", "idle_ratio" } },
 	{ TABLE_programs, { "module", "role", "executions", "p50_s", "floor_s" } },
+	{ TABLE_phases, { "name", "role", "count", "p50_s", "time_s", "time_share", "step" } },
 	{ TABLE_steps, { "device", "step", "time_s", "compute_s", "comms_exposed_s", "idle_s" } },
 	{ TABLE_families,
 		{ "name", "kind", "members", "time_share", "p50_s", "attainable_s", "bound" } },

@@ -110,6 +110,12 @@ static void put_head(struct page *p, const struct report *r, int verbose)
 		page_line(p);
 		page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(job));
 	}
+	const struct str speaks[] = { prose_speaks_for(r, p->keep), prose_sorts(r, p->keep) };
+	for (size_t i = 0; i < sizeof(speaks) / sizeof(speaks[0]); i++)
+		if (speaks[i].len) {
+			page_line(p);
+			page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(speaks[i]));
+		}
 	put_shares(p, r);
 	if (r->gain_s > 0) {
 		page_line(p);

@@ -145,7 +145,8 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	if (ok) {
 		report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
 		for (int id = 0; id < TABLE_COUNT && !b->keep_tables; id++)
-			if (id != TABLE_quality && id != TABLE_deltas && id != TABLE_files)
+			if (id != TABLE_quality && id != TABLE_deltas && id != TABLE_files &&
+				id != TABLE_phases)
 				r.tables.items[id] = (struct table){ NULL, 0, 0 };
 		ok = !b->keep_plots || run_plots(&w->part, m, w->keep, &r, err);
 	}
@@ -348,6 +349,11 @@ static void add_path(struct crew *crew, struct str path)
 		crew->jobs[before].shown = profile_name(path, &crew->names);
 	if (ok)
 		return;
+	if (crew->batch->lost) {
+		crew->count = before;
+		crew->batch->lost(crew->batch->lost_arg, &crew->err);
+		return;
+	}
 	/* There is no run, and the reason would be found again. */
 	struct exception *e = arena_make(&crew->names, struct exception, 1);
 	e->error = arena_make(&crew->names, struct diag, 1);

@@ -20,11 +20,17 @@ struct batch {
 	struct str today;		   /* --today, or missing */
 	int workers;
 	bool all_runs;	  /* not only the newest of each */
-	bool keep_tables; /* reports carry their tables; without, only data quality */
+	bool keep_tables; /* reports carry their tables; without, only those of its head */
 	bool keep_plots;  /* and what a page draws; with keep_tables */
 	/* Memory is full, and one profile is judged in this process: say so and end it. */
 	void (*give_up)(const struct diag *err);
 	void (*progress)(ptrdiff_t done, ptrdiff_t count); /* after each of several; or NULL */
+	/*
+	 * A path that was named and whose runs could not be listed: told, and no report.  NULL: it
+	 * has a report that says so.
+	 */
+	void (*lost)(void *arg, const struct diag *err);
+	void *lost_arg;
 	/*
 	 * NULL: reports are gathered.  Else each profile's are handed over when they come, in the
 	 * order of names, and forgotten, so that memory does not grow with their number.

@@ -10,10 +10,10 @@
 
 #include "profile/find.h"
 
-/* Objects below one prefix: a fleet's year. 200 bytes each, and a thousand pages of a list. */
-#define BUCKET_MAX_OBJECTS 1000000
+/* Objects below one prefix, of 200 bytes each: 2 GB.  A larger fleet goes prefix by prefix. */
+#define BUCKET_MAX_OBJECTS 10000000
 /* A server decides what is on a page, and some may be empty: ten times what full ones need. */
-#define BUCKET_MAX_PAGES 10000
+#define BUCKET_MAX_PAGES 100000
 
 /* find_runs and find_each, for paths on this machine and in buckets; trees live in `keep`. */
 bool find_profiles(struct str path, struct arena *keep, struct found *ret, struct diag *err);

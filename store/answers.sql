@@ -160,9 +160,14 @@ WITH placed AS (
 		PARTITION BY part.value ORDER BY captured DESC, profile, hash) AS place
 	FROM judged, json_each('[' || replace(json_quote(quality), ',', '","') || ']') AS part
 	WHERE quality IS NOT NULL AND captured > :from AND captured <= :to)
-SELECT value, count(*), count(DISTINCT workload), max(CASE place WHEN 1 THEN run END),
+SELECT value, count(*) AS runs, count(DISTINCT workload), max(CASE place WHEN 1 THEN run END),
 	max(CASE place WHEN 1 THEN profile END)
-FROM placed GROUP BY value ORDER BY count(*) DESC, value;
+FROM placed GROUP BY value
+UNION ALL
+-- A clock that is ahead: by a whole window, so that it is not a run that came while this one is told.
+SELECT 'dated-after-window', count(*), count(DISTINCT workload), max(run), max(profile)
+FROM judged WHERE julianday(captured) > 2 * julianday(:to) - julianday(:from) HAVING count(*) > 0
+ORDER BY runs DESC, value;
 
 -- It counts what others found.
 CREATE TABLE totals AS
@@ -183,3 +188,74 @@ SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(is_cpu), 
 	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change < 0) END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM usable WHERE NOT is_recent) END, NULL, NULL
 FROM fleet GROUP BY is_now ORDER BY is_now DESC;
+
+-- Captures of this window and the five before it: `ago` is in windows, `at` in days.  One that cannot
+-- be read came, too.
+CREATE TABLE came AS
+SELECT workload, owner, captured, hash, run, profile, julianday(captured) AS at,
+	CAST((julianday(:to) - julianday(captured)) / (julianday(:to) - julianday(:from)) AS INTEGER) AS ago
+FROM judged WHERE captured <= :to AND workload IS NOT NULL
+ORDER BY workload, captured, hash;
+CREATE INDEX came_at ON came (workload, at);
+CREATE TABLE attendance AS
+SELECT workload, ago, count(*) AS runs, count(DISTINCT substr(captured, 1, 10)) AS days
+FROM came GROUP BY workload, ago ORDER BY workload, ago;
+CREATE INDEX attendance_of ON attendance (workload, ago);
+
+-- A workload or a night counts as usual when it was there in four windows running.  A night has half a
+-- day to come late, and a workload that has as many days as before did not lose one, it moved.
+CREATE TABLE absent AS
+WITH
+wanted AS (
+	SELECT pattern, (SELECT count(*) FROM came WHERE ago = 0 AND workload GLOB pattern) AS runs,
+		max(1, CAST((julianday(:to) - julianday(:from)) / every_days + 1e-6 AS INTEGER)) AS least
+	FROM (SELECT pattern, ifnull(every_days, julianday(:to) - julianday(:from)) AS every_days
+		FROM expected)),
+last AS (SELECT workload, min(ago) AS ago FROM attendance GROUP BY workload),
+span AS (SELECT julianday(:to) - julianday(:from) AS days),
+due AS (
+	SELECT c.workload, max(c.at) + span.days AS at
+	FROM came AS c, span
+	WHERE span.days >= 2 AND c.at + span.days > julianday(:from) - 0.5
+		AND c.at + span.days <= julianday(:to) - 0.5
+		AND (SELECT runs FROM attendance AS a WHERE a.workload = c.workload AND a.ago = 0) > 0
+		AND (SELECT min(days) FROM attendance AS a
+			WHERE a.workload = c.workload AND a.ago BETWEEN 1 AND 4)
+			> (SELECT days FROM attendance AS a WHERE a.workload = c.workload AND a.ago = 0)
+		AND NOT EXISTS (SELECT 1 FROM came AS n WHERE n.workload = c.workload
+			AND n.at > c.at + span.days - 0.5 AND n.at < c.at + span.days + 0.5)
+		AND EXISTS (SELECT 1 FROM came AS n WHERE n.workload = c.workload
+			AND n.at > c.at - span.days - 0.5 AND n.at < c.at - span.days + 0.5)
+		AND EXISTS (SELECT 1 FROM came AS n WHERE n.workload = c.workload
+			AND n.at > c.at - 2 * span.days - 0.5 AND n.at < c.at - 2 * span.days + 0.5)
+		AND EXISTS (SELECT 1 FROM came AS n WHERE n.workload = c.workload
+			AND n.at > c.at - 3 * span.days - 0.5 AND n.at < c.at - 3 * span.days + 0.5)
+	GROUP BY c.workload, CAST(c.at + 0.5 AS INTEGER))
+SELECT 'expected' AS what, pattern AS workload, NULL AS due, runs AS came, least AS wanted,
+	NULL AS chip_hours, NULL AS dollars, 1 AS is_new
+FROM wanted WHERE runs < least
+UNION ALL
+SELECT 'workload', workload, NULL, 0, NULL, NULL, NULL, ago = 1
+FROM last WHERE ago > 0 AND (SELECT count(*) FROM attendance AS a
+	WHERE a.workload = last.workload AND a.ago BETWEEN last.ago AND last.ago + 3) = 4
+	AND NOT EXISTS (SELECT 1 FROM wanted WHERE runs < least AND last.workload GLOB pattern)
+UNION ALL
+SELECT 'night', workload, strftime('%Y-%m-%dT%H:%M:%fZ', at), NULL, NULL, NULL, NULL, 1 FROM due
+UNION ALL
+SELECT 'billed', workload, NULL, (SELECT runs FROM attendance AS a
+		WHERE a.workload = bill.workload AND ago = 0), NULL, chip_hours, dollars, NULL
+FROM bill WHERE chip_hours > 0 AND workload NOT IN (SELECT workload FROM usable WHERE is_now);
+
+CREATE TABLE missing AS
+WITH placed AS (
+	SELECT a.*, s.until, s.reason, row_number() OVER (
+		PARTITION BY a.what, a.workload, a.due ORDER BY s.until DESC, s.reason) AS place
+	FROM absent AS a LEFT JOIN snoozed AS s
+		ON a.workload GLOB s.pattern AND s.until >= substr(:to, 1, 10))
+SELECT p.what, p.workload, c.owner, p.due, p.came, p.wanted, c.captured, p.chip_hours, p.dollars,
+	CASE WHEN p.until IS NULL THEN p.is_new ELSE 0 END AS is_new, p.until, p.reason, c.run, c.profile
+FROM placed AS p LEFT JOIN came AS c ON c.workload = p.workload AND c.rowid = (
+	SELECT max(n.rowid) FROM came AS n WHERE n.workload = p.workload)
+WHERE p.place = 1
+ORDER BY is_new DESC, p.what = 'night', p.what = 'billed', p.dollars DESC NULLS LAST,
+	p.chip_hours DESC NULLS LAST, p.workload, p.due;

@@ -20,7 +20,7 @@
  */
 #define BATCH_BYTES ((ptrdiff_t)8 << 20)
 /* Runs of large profiles come slowly; what was judged is not to be lost with the program. */
-#define BATCH_S 20
+#define BATCH_S 2
 /* Runs asked for at once: at some 10 kB each a tenth of what an answer may have. */
 #define PAGE_ROWS    500
 #define ANSWER_BYTES ((ptrdiff_t)64 << 20)

@@ -10,6 +10,7 @@
 
 struct fleet {
 	struct facts_db db;
+	struct fleet_file file;
 };
 
 /* ---- taking facts ---------------------------------------------------------------------------- */
@@ -27,6 +28,8 @@ static bool open_db(struct facts_db *d, struct diag *err)
 		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 		       "PRAGMA cache_size = -1024;"
 		       "CREATE TABLE usage (workload TEXT, chip_hours REAL, price REAL);"
+		       "CREATE TABLE expected (pattern TEXT, every_days REAL);"
+		       "CREATE TABLE snoozed (pattern TEXT, until TEXT, reason TEXT);"
 		       "CREATE TABLE levels (workload TEXT, run_id INTEGER, before_s REAL, "
 		       "after_s REAL, p_value REAL)",
 		       err) &&
@@ -52,14 +55,21 @@ void fleet_free(struct fleet *f)
 bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err)
 {
 	struct fleet *f = fleet;
-	return facts_db_append(&f->db, facts, err);
+	struct run_facts renamed = *facts;
+	for (ptrdiff_t i = 0; i < f->file.alias_count; i++)
+		if (str_eq(f->file.aliases[i].from, facts->workload))
+			renamed.workload = f->file.aliases[i].to;
+	return facts_db_append(&f->db, &renamed, err);
 }
 
-bool fleet_newest(struct fleet *f, struct arena *keep, struct str *ret, struct diag *err)
+bool fleet_newest(
+	struct fleet *f, struct str until, struct arena *keep, struct str *ret, struct diag *err)
 {
 	sqlite3_stmt *stmt;
-	if (!facts_db_statement(&f->db, "SELECT max(captured) FROM runs", NULL, &stmt, err))
+	if (!facts_db_statement(
+		    &f->db, "SELECT max(captured) FROM runs WHERE captured <= ?", NULL, &stmt, err))
 		return false;
+	facts_db_bind(stmt, 1, until);
 	bool ok = sqlite3_step(stmt) == SQLITE_ROW || facts_db_fail(&f->db, err);
 	*ret = ok ? facts_db_text(stmt, 0, keep) : (struct str){ NULL, 0 };
 	sqlite3_finalize(stmt);
@@ -90,6 +100,34 @@ static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err)
 {
 	return usage_read(file, text, add_usage, f, err);
+}
+
+bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err)
+{
+	const double day_ns = 86400e9;
+	sqlite3_stmt *stmt;
+	f->file = *file;
+	for (ptrdiff_t i = 0; i < file->expected_count; i++) {
+		if (!facts_db_statement(
+			    &f->db, "INSERT INTO expected VALUES (?, ?)", NULL, &stmt, err))
+			return false;
+		facts_db_bind(stmt, 1, file->expected[i].workload);
+		if (file->expected[i].every_ns)
+			sqlite3_bind_double(stmt, 2, (double)file->expected[i].every_ns / day_ns);
+		if (!run_statement(f, stmt, err))
+			return false;
+	}
+	for (ptrdiff_t i = 0; i < file->snoozed_count; i++) {
+		if (!facts_db_statement(
+			    &f->db, "INSERT INTO snoozed VALUES (?, ?, ?)", NULL, &stmt, err))
+			return false;
+		facts_db_bind(stmt, 1, file->snoozed[i].workload);
+		facts_db_bind(stmt, 2, file->snoozed[i].until);
+		facts_db_bind(stmt, 3, file->snoozed[i].reason);
+		if (!run_statement(f, stmt, err))
+			return false;
+	}
+	return true;
 }
 
 /* ---- the tables that questions read ---------------------------------------------------------- */

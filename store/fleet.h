@@ -13,6 +13,7 @@
 #ifndef STORE_FLEET_H
 #define STORE_FLEET_H
 
+#include "store/fleet_file.h"
 #include "store/store.h"
 
 /* Rows kept of an answer: beyond it nobody reads, and the facts can be asked directly. */
@@ -39,6 +40,7 @@ struct fleet_question {
 
 enum fleet_id {
 	FLEET_TOTALS, /* a row for this window, one for the window before */
+	FLEET_MISSING,
 	FLEET_COVERAGE,
 	FLEET_RANKING,
 	FLEET_BY_CHIP,
@@ -92,10 +94,13 @@ struct fleet *fleet_new(struct arena *keep, struct diag *err);
 void fleet_free(struct fleet *f);
 /* A run_facts_fn; `fleet` is a struct fleet. */
 bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err);
-/* When the newest run was captured; missing when none has a date. */
-bool fleet_newest(struct fleet *f, struct arena *keep, struct str *ret, struct diag *err);
+/* When the newest run was captured, until then; missing when none has a date. */
+bool fleet_newest(
+	struct fleet *f, struct str until, struct arena *keep, struct str *ret, struct diag *err);
 /* Chip-hours as CSV: columns workload, chip_hours and, if known, price in dollars per chip-hour. */
 bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err);
+/* What is expected, snoozed and renamed; before any facts are taken. */
+bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err);
 /* `judge` is preferred where several judged a run.  Asked once; the answers live in `keep`. */
 bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str judge,
 	struct arena *keep, struct fleet_report *ret, struct diag *err);

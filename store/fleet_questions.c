@@ -47,6 +47,22 @@ static const struct fleet_column totals_columns[] = {
 	R("older_runs", COUNT, "usable runs that are older than both windows"),
 };
 
+static const struct fleet_column missing_columns[] = {
+	T("what", "expected, workload, night or billed"),
+	T("workload", "what did not come; of what is expected, the pattern that names it"),
+	T("owner", "whose it was, by its last job file"),
+	T("due", "when the night's capture was due"),
+	R("came", COUNT, "captures of this window"),
+	R("wanted", COUNT, "captures that were expected in it"),
+	T("last_seen", "its newest capture that is known"),
+	R("chip_hours", COUNT, "chip-hours of the usage file that no usable run speaks for"),
+	R("dollars", DOLLARS, "what they cost"),
+	R("is_new", BOOL,
+		"it is missing for the first time, or has to be there; told by a message"),
+	T("snoozed_until", "last day of the silence that the fleet file knows of"),
+	T("reason", "of that silence"),
+};
+
 static const struct fleet_column coverage_columns[] = {
 	T("outcome", "judged, or why a run counts for nothing elsewhere"),
 	R("runs", COUNT, "runs of this window, and those without a date"),
@@ -167,6 +183,10 @@ static const struct fleet_column quality_columns[] = {
 const struct fleet_question fleet_questions[FLEET_COUNT] = {
 	Q(FLEET_TOTALS, "totals", "The fleet", totals_columns,
 		"This window, and the one before it.", "No usable run in either window."),
+	Q(FLEET_MISSING, "missing", "Missing", missing_columns,
+		"What the fleet file expects, workloads and nights that were there in four windows "
+		"running, and billed hours without a usable run.",
+		"All that was expected came."),
 	Q(FLEET_COVERAGE, "coverage", "Coverage", coverage_columns,
 		"What became of the runs that were found. Only judged ones count elsewhere.",
 		"No run was found in this window."),

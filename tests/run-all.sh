@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle jobs xprof scenarios
-# interop hostile]; all of them without arguments, where hostile is a part of interop
+# Run groups of tests and count them: tests/run-all.sh [unit golden fuzz builder oracle jobs modules xprof
+# scenarios interop hostile]; all of them without arguments, where hostile is a part of interop
 #
 # Prints what failed, one line per group, and last `N passed, N failed[, N skipped]`.  Ends with 1
 # when a test failed, when a program crashed or when there was nothing to run.
@@ -164,6 +164,17 @@ group_jobs()
 	$LIMIT python3 tests/jobs/compare.py --rooflint "$ROOFLINT"
 }
 
+# Compiled programs, each with what its compiler and arithmetic say of it.
+group_modules()
+{
+	if ! command -v python3 >/dev/null 2>&1; then
+		echo 'skip tests/modules: needs python3'
+		echo '0 passed, 0 failed, 1 skipped'
+		return
+	fi
+	$LIMIT python3 tests/modules/compare.py --rooflint "$ROOFLINT"
+}
+
 # XProf reads what the builder writes; XPROF_PYTHON names a Python that has it.
 group_xprof()
 {
@@ -236,7 +247,7 @@ if [ "${1:-}" = --one ]; then
 fi
 
 # Those that take longest come first; interop, which waits more than it computes, beside JOBS others.
-all='interop oracle scenarios jobs xprof unit golden builder fuzz'
+all='interop oracle scenarios jobs modules xprof unit golden builder fuzz'
 [ $# -gt 0 ] || set -- $all
 for group in "$@"; do
 	case " $all hostile " in

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Grow a real XSpace to a given size: grow.py SOURCE BYTES TARGET
+"""Grow a real XSpace to a given size: grow.py SOURCE BYTES TARGET [PLANES [host]]
 
 Every line of every device plane repeats its events, each time later by the same
-amount, on eight device planes; planes that the source lacks are copies under
-another number.  Host and metadata planes stay as they are.  The first round is
+amount, on PLANES device planes, eight unless told; planes that the source lacks are
+copies under another number.  The metadata plane stays as it is, and so does the host's,
+unless it is to grow alike.  The first round is
 the source's own bytes; in later rounds the times move (offset_ps and the device's
 own clock, device_offset_ps) and so do the numbers that tell launches apart.
 
@@ -17,7 +18,6 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../builder"))
 from wire import MASK64 as MASK, varint  # noqa: E402
 
-PLANES = 8
 CLOCK = "clock"
 # Stats that move on with every round: a time, or the identity of a launch.
 MOVING = {
@@ -234,20 +234,24 @@ class Plane:
     def is_device(self):
         return self.name.startswith((b"/device:TPU:", b"/device:GPU:"))
 
+    def is_host(self):
+        return self.name == b"/host:CPU"
+
     def load(self):
         self.lines = [Line(v, self.stat_names) for n, v, _ in self.parts if n == 3]
         return any(line.events for line in self.lines)
 
     def pieces(self, number):
-        """The plane's fields in order, under another number; lines as Line."""
+        """The plane's fields in order, under another number if one is given; lines as Line."""
         lines = iter(self.lines)
-        yield varint(1 << 3) + varint(number + 1)
+        if number is not None:
+            yield varint(1 << 3) + varint(number + 1)
         for n, _, raw in self.parts:
-            if n == 2:
+            if n == 2 and number is not None:
                 yield field(2, self.name.rpartition(b":")[0] + b":%d" % number)
             elif n == 3:
                 yield next(lines)
-            elif n != 1:
+            elif n != 1 or number is None:
                 yield raw
 
 
@@ -283,22 +287,26 @@ def plane_size(plane, number, rounds, sizes):
     return total
 
 
-def grow(source, target_bytes, out):
+def grow(source, target_bytes, out, plane_count=8, with_host=False):
     with open(source, "rb") as f:
         data = f.read()
     space = [(n, Plane(v) if n == 1 else None, raw) for n, v, raw in fields(data)]
     devices = [p for n, p, _ in space if p and p.is_device() and p.load()]
+    hosts = [p for n, p, _ in space if p and with_host and p.is_host() and p.load()]
     if not devices:
         sys.exit("grow: %s has no device plane with events" % source)
-    planes = [devices[i % len(devices)] for i in range(PLANES)]
-    lines = {line: planes.count(plane) for plane in devices for line in plane.lines}
-    steps = steps_of(devices)
+    devices = devices[:plane_count]
+    grown = [(devices[i % len(devices)], i) for i in range(plane_count)] + [
+        (host, None) for host in hosts]
+    planes = [plane for plane, _ in grown]
+    lines = {line: planes.count(plane) for plane in devices + hosts for line in plane.lines}
+    steps = steps_of(devices + hosts)
     for line in lines:
         line.prepare(steps)
 
-    kept = [raw for n, p, raw in space if not (p and p.is_device())]
+    kept = [raw for n, p, raw in space if not (p and (p.is_device() or p in hosts))]
     total = sum(map(len, kept)) + sum(
-        plane_size(p, i, 0, dict.fromkeys(lines, 0)) for i, p in enumerate(planes))
+        plane_size(p, i, 0, dict.fromkeys(lines, 0)) for p, i in grown)
     sizes = {line: len(line.head) for line in lines}
     rounds = 0
     while total < target_bytes:
@@ -312,13 +320,13 @@ def grow(source, target_bytes, out):
     with open(out, "wb", 1 << 20) as f:
         done = False
         for n, p, raw in space:
-            if not (p and p.is_device()):
+            if not (p and (p.is_device() or p in hosts)):
                 f.write(raw)
                 continue
             if done:
                 continue
             done = True
-            for number, plane in enumerate(planes):
+            for plane, number in grown:
                 f.write(b"\x0a" + varint(plane_size(plane, number, rounds, sizes)))
                 for piece in plane.pieces(number):
                     if not isinstance(piece, Line):
@@ -329,11 +337,12 @@ def grow(source, target_bytes, out):
                         f.write(piece.round(turn))
                     events += len(piece.events) * rounds
         size = f.tell()
-    print("%d bytes, %d device planes, %d rounds, %d device events"
-          % (size, PLANES, rounds, events))
+    print("%d bytes, %d device planes, %d rounds, %d events"
+          % (size, plane_count, rounds, events))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
+    if len(sys.argv) < 4 or len(sys.argv) > 6 or sys.argv[5:] not in ([], ["host"]):
         sys.exit(__doc__)
-    grow(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    grow(sys.argv[1], int(sys.argv[2]), sys.argv[3], *map(int, sys.argv[4:5]),
+         with_host=len(sys.argv) == 6)

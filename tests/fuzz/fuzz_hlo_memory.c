@@ -35,7 +35,8 @@ static void check(const struct hlo_module *m, struct arena scratch)
 			require(err.id == DIAG_NONE || err.text[0]);
 			continue;
 		}
-		require(x.peak_bytes >= 0 && x.temp_bytes >= 0);
+		require(x.peak_bytes >= 0 && x.temp_bytes >= 0 &&
+			x.allocated_bytes >= x.peak_bytes);
 		for (ptrdiff_t i = 0; i < x.live_count; i++)
 			require(x.live[i].bytes > 0 && x.live[i].instruction >= -1 &&
 				x.live[i].instruction < m->instruction_count);

@@ -159,6 +159,28 @@ class Page(unittest.TestCase):
                         self.assertLessEqual(page.evaluate(wide), 0)
                     page.context.close()
 
+    def test_pictures_fit_wide_and_narrow(self):
+        """Text is 11 pixels high or more, lies within its picture, and nothing scrolls sideways."""
+        texts = """() => [...document.querySelectorAll('svg text')].map(t => {
+            const s = t.ownerSVGElement, box = s.getBoundingClientRect(), r = t.getBoundingClientRect();
+            return {shown: box.width > 0, words: t.textContent,
+                    high: t.getAttribute('font-size') * box.width / s.viewBox.baseVal.width,
+                    out: Math.max(box.left - r.left, r.right - box.right)};
+        }).filter(t => t.shown)"""
+        for path in self.pages:
+            for options in DESKTOP, PHONE:
+                with self.subTest(page=os.path.basename(path), **options):
+                    page, _ = self.open(path, **options)
+                    found = page.evaluate(texts)
+                    self.assertEqual([t["words"] for t in found if t["high"] < 11], [])
+                    self.assertEqual([t["words"] for t in found if t["out"] > 1], [])
+                    drawings = page.locator(".drawing, .budget")
+                    self.assertTrue(all(drawings.evaluate_all(
+                        "d => d.map(e => e.scrollWidth <= e.clientWidth)")))
+                    self.assertEqual(page.locator(".drawing svg:visible").count(),
+                                     page.locator(".drawing").count())
+                    page.context.close()
+
     def test_on_paper(self):
         """What is folded opens, closed tables and tools are gone, and no picture is cut off."""
         for path in self.pages:
@@ -166,7 +188,10 @@ class Page(unittest.TestCase):
                 page, _ = self.open(path, viewport={"width": 794, "height": 1123})
                 page.emulate_media(media="print")
                 self.assertEqual(page.locator(".tools:visible").count(), 0)
-                self.assertEqual(page.locator("section > details[id]:visible").count(), 0)
+                self.assertEqual(page.locator(
+                    "section > details[id]:not(.finding):visible").count(), 0)
+                for body in page.locator(".finding .halves").all():
+                    self.assertGreater(body.bounding_box()["height"], 10)
                 if page.locator(".finding").count():  # one may be longer than a sheet of paper
                     breaks = "e => getComputedStyle(e).breakInside"
                     self.assertEqual(page.locator(".finding").first.evaluate(breaks), "auto")
@@ -282,7 +307,8 @@ class Page(unittest.TestCase):
         page.goto("http://jenkins.test/report.html")
         self.assertEqual(page.locator(".tools").count(), 0)
         self.assertIn("What failed", page.locator("main").inner_text())
-        self.assertTrue(page.locator("#picture-timeline svg").is_visible())
+        self.assertTrue(page.locator("#picture-timeline svg").first.is_visible())
+        self.assertFalse(page.locator("#picture-timeline svg").last.is_visible())
         page.context.close()
 
 

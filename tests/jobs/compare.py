@@ -37,9 +37,9 @@ class Rooflint:
     def __init__(self, program, capture):
         self.program, self.capture = program, capture
 
-    def rows(self, sql):
-        out = subprocess.run([self.program, "query", "--format", "json", self.capture, sql],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    def rows(self, sql, *options):
+        out = subprocess.run([self.program, "query", "--format", "json", *options, self.capture,
+                              sql], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         if out.returncode:
             raise RuntimeError(out.stderr.decode())
         return json.loads(out.stdout)
@@ -164,7 +164,61 @@ def check_flops(_name, truth, ask):
             yield "flops", seen, program["flops"], close(seen, program["flops"], 1e-9)
 
 
-CHECKS = (check_steps, check_waits, check_collectives, check_flops)
+# Work of the device in its blocks of the clock, but for the steps: how much of it there is.
+OUTSIDE = {"evaluation_after": "evaluation", "rare_evaluation": "evaluation",
+           "marked_evaluation": "evaluation", "decode": "prefill"}
+OUTSIDE_POINTS = 0.03
+# Executions of programs in a step, by hand.
+PROGRAMS = {"eager": 20, "microbatches": 8, "recompiling": 1, "buckets": 1, "decode": 1,
+            "stages": 5, "alternating": 1, "load_class": 1, "checkpoint": 1}
+
+
+def check_phases(name, truth, ask):
+    """Phases add up to the window, all work has a name, and each sort can be judged by itself."""
+    rows = ask.rows("select * from phases")
+    [run] = ask.rows("select verdict_share, programs_per_step from run")
+    whole = sum(row["time_s"] for row in rows)
+    windows = [row["window_s"] for row in ask.rows("select window_s from devices")]
+    yield "phases' sum", whole, windows[0], any(close(whole, w, 1e-9) for w in windows)
+    unnamed = sum(row["time_s"] for row in rows if row["role"] != "wait" and not row["modules"])
+    yield "without a name", unnamed / whole, 0.0, unnamed <= 0.05 * whole
+    for row in rows:
+        if row["step"] and row["marks"] and row["role"] != "step":
+            [judged] = ask.rows("select step_time_s from run", "--step", row["step"])
+            yield ("--step " + row["step"], judged["step_time_s"], row["p50_s"],
+                   close(judged["step_time_s"], row["p50_s"], 0.05))
+    clock = truth["clock_us"]
+    if name in OUTSIDE:
+        outside = sum(end - begin for begin, end in clock[OUTSIDE[name]])
+        want = 1 - outside / (outside + sum(end - begin for begin, end in clock["step"]))
+        yield ("verdict_share", run["verdict_share"], want,
+               close(run["verdict_share"], want, by=OUTSIDE_POINTS))
+    if name in PROGRAMS:
+        yield ("programs of a step", run["programs_per_step"], PROGRAMS[name],
+               run["programs_per_step"] == PROGRAMS[name])
+    if "checkpoint" in clock:
+        seen = sum(row["time_s"] for row in rows if row["name"] == "checkpoint")
+        # The device has no more work behind the last one.
+        want = sum(end - begin for begin, end in clock["checkpoint"][:-1]) * 1e-6
+        yield "checkpoint", seen, want, close(seen, want, 0.03)
+
+
+def check_floors(_name, _truth, ask):
+    """What a program takes at least is never more than what it took."""
+    chip = "--hardware", os.path.join(HERE, "host.yaml")
+    for row in ask.rows("select module, p50_s, floor_s, serial_s from programs where floor_s > 0",
+                        *chip):
+        yield "%s floor" % row["module"], row["floor_s"], row["p50_s"], \
+            row["floor_s"] <= row["p50_s"]
+        yield "%s serial" % row["module"], row["serial_s"], row["floor_s"], \
+            row["serial_s"] >= row["floor_s"]
+    [run] = ask.rows("select predicted_step_s as least, step_time_s from run", *chip)
+    if run["least"] is not None:
+        yield "step floor", run["least"], run["step_time_s"], run["least"] <= run["step_time_s"]
+
+
+CHECKS = (check_steps, check_waits, check_collectives, check_flops, check_phases,
+          check_floors)
 
 
 def short(value):

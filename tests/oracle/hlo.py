@@ -190,23 +190,14 @@ class Module:
     # ---- memory -----------------------------------------------------------------------------
 
     def planned_bytes(self):
-        """HBM the compiler planned: what lives throughout, and the heap at its highest."""
+        """HBM the compiler allocates: what lives throughout, and what temporaries share."""
         if not self.buffers:
             return None
         allocations = [a for a in map(Allocation, messages(self.buffers, 3))
                        if a.color == HBM and not a.thread_local]
         sizes = {one_int(b, 1): one_int(b, 2) for b in messages(self.buffers, 1)}
-        lasting = [a for a in allocations if a.lasting and any(sizes[b] for b in a.assigned)]
-        return sum(a.size for a in lasting) + self._heap_peak(allocations, sizes)
-
-    def _heap_peak(self, allocations, sizes):
-        temporary = [a for a in allocations if not a.lasting]
-        homes = {b for a in temporary for b in a.assigned}
-        for trace in messages(self.buffers, 4):
-            events = messages(trace, 1)
-            if events and one_int(events[0], 2) in homes:
-                return replay(events, sizes)
-        return sum(a.size for a in temporary)
+        return sum(a.size for a in allocations
+                   if not a.lasting or any(sizes[b] for b in a.assigned))
 
 
 class Allocation:
@@ -216,26 +207,6 @@ class Allocation:
         self.assigned = [one_int(part, 1) for part in messages(found, 9)]
         self.thread_local = bool(one_int(found, 3))     # a runtime's scratch, not the device's
         self.lasting = any(one_int(found, n) for n in (5, 7, 12))   # parameter, output, constant
-
-
-def replay(events, sizes):
-    """The largest sum of live buffers; a shared buffer lives as long as its last user."""
-    users, owner = {}, {}
-    live = peak = 0
-    for event in events:
-        kind, buffer = one_int(event, 1), one_int(event, 2)
-        if kind == FREE:
-            canonical = owner.get(buffer, buffer)
-            users[canonical] -= 1
-            live -= sizes[canonical] if not users[canonical] else 0
-            continue
-        canonical = one_int(event, 5) if kind == SHARE_WITH else buffer
-        canonical = owner.get(canonical, canonical)
-        owner[buffer] = canonical
-        live += sizes[canonical] if not users.get(canonical) else 0
-        users[canonical] = users.get(canonical, 0) + 1
-        peak = max(peak, live)
-    return peak
 
 
 # ---- FLOPs of one instruction -------------------------------------------------------------------

@@ -119,6 +119,62 @@ static void test_nearest_in_weight(void **state)
 	assert_int_equal(d.counts[CHANGE_GONE], 1);
 }
 
+/* A kernel with another block size, a layer with another kernel: each is paired by its purpose. */
+static void test_purposes(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *before, *after;
+		bool is_pair;
+	} cases[] = {
+		/* The author's name but for its numbers. */
+		{ "name=rpa_bq32_p64.17 kind=custom opcode=custom-call shape=f32[3]",
+			"name=rpa_bq32_p128.3 kind=custom opcode=custom-call shape=f32[4]", true },
+		{ "name=rpa_bq32.1 kind=custom opcode=custom-call shape=f32[3]",
+			"name=gmm_bq32.1 kind=custom opcode=custom-call shape=f32[4]", false },
+		/* XLA's name says nothing, unless dimensions agree; a layout is none. */
+		{ "name=fusion.1 kind=elementwise opcode=fusion shape=f32[3]{0}",
+			"name=fusion.2 kind=elementwise opcode=fusion shape=f32[4]{0}", false },
+		{ "name=fusion.1 kind=elementwise opcode=fusion shape=f32[8,4]{1,0}",
+			"name=fusion.2 kind=elementwise opcode=fusion shape=f32[8,4]{0,1}", true },
+		/* A matmul that another kernel does, in one layer of the model. */
+		{ "name=dot.1 kind=matmul scope=jit(f)/Linear/dot shape=f32[3]",
+			"name=qmm.1 kind=custom scope=jit(f)/Linear/q/call shape=f32[4]", true },
+		{ "name=dot.1 kind=matmul scope=jit(f)/Linear/dot shape=f32[3]",
+			"name=qmm.1 kind=custom scope=jit(f)/Embed/q/call shape=f32[4]", false },
+		/* A collective of one sort and size, but not elementwise work of one size. */
+		{ "name=psum.1 kind=all-reduce shape=f32[3]",
+			"name=all-reduce.7 kind=all-reduce shape=f32[3]", true },
+		{ "name=add.1 kind=elementwise shape=f32[3]",
+			"name=mul.7 kind=elementwise shape=f32[3]", false },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fresh(NULL);
+		diff(arena_z(&keep, arena_fmt(&keep, "ops key=a mean_s=2e-3 per_step=1 %s",
+					    cases[i].before)),
+			arena_z(&keep, arena_fmt(&keep, "ops key=b mean_s=3e-3 per_step=1 %s",
+					       cases[i].after)));
+		assert_int_equal(d.counts[CHANGE_CHANGED], cases[i].is_pair);
+		assert_int_equal(d.count, cases[i].is_pair ? 1 : 2);
+	}
+}
+
+/* Sums of all ops, and of each kind, the largest change first. */
+static void test_kinds(void **state)
+{
+	(void)state;
+	diff("ops key=a name=a kind=matmul mean_s=2e-3 per_step=2\n"
+	     "ops key=b name=b kind=copy mean_s=1e-3 per_step=1",
+		"ops key=a name=a kind=matmul mean_s=3e-3 per_step=2\n"
+		"ops key=c name=c kind=sort mean_s=4e-3 per_step=1");
+	assert_int_equal(d.kind_count, 3);
+	assert_str(d.kinds[0].kind, "sort");
+	assert_str(d.kinds[1].kind, "matmul");
+	assert_true(fabs(d.kinds[1].head_s - d.kinds[1].base_s - 2e-3) < 1e-15);
+	assert_true(fabs(d.base_ops_s - 5e-3) < 1e-15);
+	assert_true(fabs(d.head_ops_s - 10e-3) < 1e-15);
+}
+
 /* What has not run takes what its roofline says; what nobody can count takes nothing. */
 static void test_plans(void **state)
 {
@@ -295,6 +351,8 @@ int main(void)
 		cmocka_unit_test_setup(test_noise_is_the_same, fresh),
 		cmocka_unit_test_setup(test_place_and_consumer, fresh),
 		cmocka_unit_test_setup(test_nearest_in_weight, fresh),
+		cmocka_unit_test_setup(test_purposes, fresh),
+		cmocka_unit_test_setup(test_kinds, fresh),
 		cmocka_unit_test_setup(test_plans, fresh),
 		cmocka_unit_test_setup(test_unknown_is_not_fast, fresh),
 		cmocka_unit_test_setup(test_split, fresh),

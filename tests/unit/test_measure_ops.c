@@ -317,6 +317,56 @@ static void tell_gathers(int64_t done_us)
 	tell_gathers_but(done_us, 0, STEPS);
 }
 
+/* An evaluation now and then gathers, too; devices arrive 5 us after one another. */
+static void a_collective_outside_the_steps(void **state)
+{
+	enum { EVALUATION = PROGRAM + 1 };
+	const struct pb_instruction step[] = {
+		{ "w.1", "parameter", "bf16[1024,1024]{1,0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "dot.2", "dot", "bf16[1024,1024]{1,0}", 2, { 1, 1 }, NO_ROW, 0, product() },
+		NO_ROW,
+	};
+	const struct pb_instruction evaluation[] = {
+		{ "w.1", "parameter", "bf16[1024,1024]{1,0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "all-gather.3", "all-gather", "bf16[4096,1024]{1,0}", 3, { 1 }, NO_ROW, 0,
+			all_four() },
+		NO_ROW,
+	};
+	struct xspace *host = xrun_host(&run, "worker-0");
+
+	(void)state;
+	x_hlo(host, "jit_train_step", PROGRAM, module_of(step, partitions(4)));
+	x_hlo(host, "jit_evaluate", EVALUATION, module_of(evaluation, partitions(4)));
+	for (int d = 0; d < 4; d++) {
+		struct xplane *tpu = x_tpu(host, d, "TPU v5 lite");
+		struct xline *ops = x_line(tpu, "XLA Ops");
+		x_op(tpu, "dot.2", OF_IT);
+		x_op(tpu, "all-gather.3", X_STATS(x_int("program_id", EVALUATION)));
+		for (int64_t i = 0; i < 8; i++) {
+			x_event(ops, "dot.2", i * 1000, i * 1000 + 50, NULL);
+			if (i == 3 || i == 6)
+				x_event(ops, "all-gather.3", i * 1000 + 500 + d * 5, i * 1000 + 600,
+					NULL);
+		}
+	}
+	xrun_measure(&run);
+	const struct collectives_row *c = xrun_collective(&run, "all-gather.3");
+	assert_text(c->role, "other");
+	assert_number(c->per_step, 0);
+	assert_number(c->span_s, (100 - 7.5) * US);
+	assert_number(c->transfer_s, 85 * US); /* since the last one came */
+	assert_number(c->wait_s, 15 * US);
+	assert_number(c->exposed_share, 0);
+	assert_number(c->kind_exposed_share, 0);
+	assert_unknown(c->exposed_s);
+	assert_true(c->expected_lo_s > 0);
+	const struct programs_row *p = xrun_program(&run, "jit_evaluate");
+	assert_number(p->executions, 8);
+	assert_number(p->floor_s, c->expected_lo_s);
+	assert_number(xrun_program(&run, "jit_train_step")->floor_s, DOT_FLOPS / V5E_FLOPS);
+	assert_number(xrun_row(&run)->predicted_step_s, DOT_FLOPS / V5E_FLOPS);
+}
+
 static void a_pair_spans_from_start_to_done(void **state)
 {
 	(void)state;
@@ -1034,6 +1084,7 @@ int main(void)
 		TEST(bytes_from_the_host),
 		TEST(a_custom_calls_own_costs_are_not_believed),
 		TEST(what_one_op_hands_to_another),
+		TEST(a_collective_outside_the_steps),
 		TEST(a_pair_spans_from_start_to_done),
 		TEST(a_done_that_did_not_wait),
 		TEST(a_done_comes_first),

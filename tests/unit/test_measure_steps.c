@@ -1,6 +1,7 @@
 /* measure/: which steps a run has, which of them are steady, and how their time is divided. */
 #include <math.h>
 
+#include "measure/measured.h"
 #include "tests/unit/run.h"
 
 #define PROGRAM	     7
@@ -866,6 +867,171 @@ static void other_work_is_cut_out(void **state)
 	assert_number(xrun_op(&run, "sum.1")->p50_s, 100 * US);
 	assert_number(xrun_op(&run, "sum.1")->per_step, 0);
 	assert_number(xrun_op(&run, "sum.1")->time_share, 0);
+	assert_number(xrun_row(&run)->verdict_share, 900. / 1000);
+	assert_number(xrun_row(&run)->programs_per_step, 1);
+}
+
+/*
+ * A Steps line that marks training and an evaluation, and a program that runs between the marks:
+ * each device program has a role, and the judged steps are those that train.
+ */
+static void tell_two_sorts(void)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	x_op(tpu, "copy.1", X_STATS(x_int("program_id", EVALUATION + 1)));
+	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_evaluate", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_save", EVALUATION + 1, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 8; i++) {
+		int64_t at = i * 1000;
+		bool evaluates = i % 4 == 3;
+		x_event(steps, number(i), at, at + (evaluates ? 700 : 200), NULL);
+		if (evaluates)
+			x_event(ops, "sum.1", at + 10, at + 690, NULL);
+		else
+			execute(ops, at + 10);
+		if (i == 5)
+			x_event(ops, "copy.1", at + 300, at + 400, NULL);
+	}
+}
+
+static void a_steps_line_of_two_sorts(void **state)
+{
+	(void)state;
+	tell_two_sorts();
+	xrun_measure(&run);
+	const struct run_row *r = xrun_row(&run);
+	assert_text(r->steps_source, "steps-line");
+	assert_number(r->steps, 5);
+	assert_number(r->step_time_s, 200 * US);
+	assert_number(r->programs_per_step, 1);
+	assert_number(r->verdict_share, 900. / (900 + 2 * 680 + 100));
+	assert_text(xrun_op(&run, "dot.1")->role, "step");
+	assert_number(xrun_op(&run, "dot.1")->count, 5);
+	assert_text(xrun_op(&run, "sum.1")->role, "other");
+	assert_number(xrun_op(&run, "sum.1")->p50_s, 680 * US);
+	assert_number(xrun_op(&run, "sum.1")->count, 2);
+	assert_text(xrun_op(&run, "copy.1")->role, "other");
+	assert_number(xrun_op(&run, "copy.1")->count, 1);
+	const struct phases_row *p = table_rows(&run.tables, phases);
+	assert_text(p[1].name, "jit_evaluate");
+	assert_number(p[1].marks, 2);
+	assert_text(p[1].step, "jit_evaluate");
+	assert_text(p[2].name, "jit_train_step");
+	assert_number(p[2].is_judged, 1);
+	assert_number(p[2].marks, 6);
+	assert_text(p[3].name, "jit_save");
+	assert_text(p[3].step, NULL);
+}
+
+/* One that is asked for is judged. */
+static void a_steps_line_s_other_sort(void **state)
+{
+	(void)state;
+	run.options.step = STR("evaluate");
+	tell_two_sorts();
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "steps-line");
+	assert_number(xrun_row(&run)->steps, 2);
+	assert_number(xrun_row(&run)->step_time_s, 700 * US);
+	assert_text(xrun_op(&run, "sum.1")->role, "step");
+	assert_text(xrun_op(&run, "dot.1")->role, "other");
+}
+
+/* Work and waits of the window before add up to it, whatever the steps are. */
+static void phases_add_up_to_the_window(void **state)
+{
+	other_work_is_cut_out(state);
+	const struct phases_row *rows = table_rows(&run.tables, phases);
+	assert_int_equal(table_count(&run.tables, phases), 3);
+	assert_text(rows[0].name, "host");
+	assert_number(rows[0].is_wait, 1);
+	assert_number(rows[0].count, 6);
+	assert_number(rows[0].time_s, (2150 - 1000) * US);
+	assert_text(rows[1].name, "train");
+	assert_text(rows[1].role, "step");
+	assert_number(rows[1].marks, 6);
+	assert_number(rows[1].count, 6);
+	assert_number(rows[1].p50_s, 400 * US);
+	assert_number(rows[1].time_s, 900 * US);
+	assert_text(rows[1].step, "train");
+	assert_text(rows[2].role, "other");
+	assert_number(rows[2].marks, 0);
+	assert_number(rows[2].count, 1);
+	assert_number(rows[2].p50_s, 100 * US);
+	assert_text(rows[2].step, NULL); /* once is no step */
+	assert_number(rows[2].time_share, 100. / 2150);
+}
+
+enum { SCALAR = 9 };
+
+/*
+ * A job with an evaluation now and then, a module without ops before each step, and a Modules line
+ * whose clock runs away from the ops' by more than lies between two executions.
+ */
+static void tell_evaluations(bool modules, bool amiss)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *told = modules ? x_line(tpu, "XLA Modules") : NULL, *ops = two_ops(tpu);
+
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	x_hlo(host, "jit_train", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_eval", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_scalar", SCALAR, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 12; i++) {
+		int64_t at = i * 40000, drift = SHIFT + i * 30;
+		annotate(thread, i, at + SHIFT, at + SHIFT + 25000);
+		on_both_clocks(ops, "dot.1", at + 10, at + 20010);
+		on_both_clocks(ops, "add.2", at + 20012, at + 21000);
+		if (i % 4 == 2)
+			on_both_clocks(ops, "sum.1", at + 30003, at + 35000);
+		if (!modules)
+			continue;
+		x_event(told, "jit_scalar(9)", at + drift, at + drift + 1, NULL);
+		x_event(told, "jit_train(7)", at + drift + 9, at + drift + 21001, NULL);
+		if (i % 4 == 2 && !(amiss && i == 6))
+			x_event(told, "jit_eval(8)", at + drift + 30002, at + drift + 35001, NULL);
+	}
+}
+
+static void programs_that_were_foreseen(void **state)
+{
+	static const struct {
+		bool modules, amiss;
+		int sweeps;
+	} cases[] = { { false, false, 1 }, { true, false, 1 }, { true, true, 2 } };
+	(void)state;
+	for (int c = 0; c < 3; c++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		tell_evaluations(cases[c].modules, cases[c].amiss);
+		xrun_measure(&run);
+		assert_int_equal(run.measured->sweeps, cases[c].sweeps);
+		assert_text(xrun_row(&run)->steps_source, "annotation");
+		assert_number(xrun_row(&run)->steps, 10);
+		assert_number(xrun_row(&run)->step_time_s, 40000 * US);
+		assert_number(step_row(2)->start_s, 80000 * US);
+		assert_number(step_row(2)->time_s, (40000 - 4997) * US);
+		assert_number(step_row(2)->idle_s, (40000 - 4997 - 20000 - 988) * US);
+		assert_number(step_row(11)->is_complete, 0);
+		assert_text(xrun_op(&run, "sum.1")->role, "other");
+		assert_number(xrun_op(&run, "sum.1")->p50_s, 4997 * US);
+		/* The wait for the evaluation, the one behind it, and those of the other steps. */
+		assert_number(table_rows(&run.tables, gaps)[0].time_s, (40010 - 21000) * US);
+	}
 }
 
 /* The job does not wait in its marks: what a call launched is its mark's, however late it runs. */
@@ -996,6 +1162,10 @@ int main(void)
 		TEST(two_executions_an_annotation),
 		TEST(annotations_hold_what_runs_in_them),
 		TEST(other_work_is_cut_out),
+		TEST(phases_add_up_to_the_window),
+		TEST(programs_that_were_foreseen),
+		TEST(a_steps_line_of_two_sorts),
+		TEST(a_steps_line_s_other_sort),
 		TEST(work_is_the_mark_s_that_launched_it),
 		TEST(a_period_of_programs_is_a_step),
 		TEST(a_server_s_step_is_an_execution),

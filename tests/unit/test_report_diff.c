@@ -126,6 +126,38 @@ static void test_counts(void **state)
 		"1 new, 0 gone, 0 changed, 0 split, 0 slower, 0 faster, 0 the same");
 }
 
+/* One line says what happened; what ops do not explain is not laid to an op. */
+static void test_headline(void **state)
+{
+	(void)state;
+	struct changes_row rows[] = { { .name = STR("dot.1"),
+		.lost_s = 3e-3,
+		.size_s = 3e-3,
+		.user_file = STR("/home/me/train/model.py"),
+		.user_line = 9 } };
+	struct op_diff ops = { .items = rows,
+		.count = 1,
+		.lost_s = 3e-3,
+		.base_ops_s = 8e-3,
+		.head_ops_s = 11e-3,
+		.base_step_s = 10e-3,
+		.head_step_s = 13e-3 };
+	assert_string_equal(arena_z(&keep, diff_headline(&ops, &keep)),
+		"A step takes 30.0% longer: 13.0 ms, 10.0 ms before; mostly by dot.1, "
+		"train/model.py:9 (+3.00 ms)");
+	ops.head_step_s = 30e-3;
+	assert_string_equal(arena_z(&keep, diff_headline(&ops, &keep)),
+		"A step takes 3 times as long: 30.0 ms, 10.0 ms before; ops make up 3.00 ms of "
+		"it, the rest passes between them");
+	ops.head_step_s = 10.01e-3;
+	assert_string_equal(
+		arena_z(&keep, diff_headline(&ops, &keep)), "A step takes 10.0 ms, as before");
+	ops.is_window = true;
+	assert_true(str_starts(
+		diff_headline(&ops, &keep), STR("All ops together take 37.5% longer: 11.0 ms, 8.00 "
+						"ms before; mostly by dot.1")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +165,7 @@ int main(void)
 		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_nothing_becomes_markup),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_headline),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -156,6 +156,45 @@ static void test_head(void **state)
 				     "      the capture is 50% idle"));
 }
 
+/* A verdict on half of the work says so, names the rest, and tells how to judge it. */
+static void test_what_a_verdict_speaks_for(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *role, *modules, *option;
+		double time_s, p50_s, count;
+	} phases[] = {
+		{ "train", "step", "jit_train", "train", 0.54, 0.01, 54 },
+		{ "jit_eval_epoch", "other", "jit_eval_epoch", "jit_eval_epoch", 0.46, 0.115, 4 },
+		{ "host", "wait", NULL, NULL, 3, 0.1, 30 },
+	};
+	struct report r = good_report(&keep);
+	struct report_fact facts[] = { fact_word("platform", "cpu"),
+		fact_number("verdict_share", UNIT_RATIO, 0.54) };
+	r.facts = facts;
+	r.fact_count = COUNT_OF(facts);
+	for (ptrdiff_t i = 0; i < COUNT_OF(phases); i++) {
+		struct phases_row *row = table_new(&r.tables, phases, &keep);
+		row->name = str_from(phases[i].name);
+		row->role = str_from(phases[i].role);
+		row->modules = str_from(phases[i].modules);
+		row->step = str_from(phases[i].option);
+		row->is_judged = i == 0;
+		row->is_wait = i == 2;
+		row->time_s = phases[i].time_s;
+		row->p50_s = phases[i].p50_s;
+		row->count = phases[i].count;
+	}
+	const char *text = page_of(r, (struct report_style){ .width = 100 });
+	assert_non_null(strstr(text,
+		"\n      this verdict speaks for 54% of the device time; jit_eval_epoch takes 46%\n"
+		"      sorts of steps: train, 54 of 10.0 ms, judged; jit_eval_epoch, 4 of 115 ms "
+		"(--step\n      jit_eval_epoch)\n"));
+	facts[1].real = 0.96;
+	text = page_of(r, (struct report_style){ .width = 100 });
+	assert_null(strstr(text, "this verdict speaks for"));
+}
+
 static void test_same_trouble_is_said_once(void **state)
 {
 	(void)state;
@@ -375,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_error_lines),
 		cmocka_unit_test(test_head),
+		cmocka_unit_test(test_what_a_verdict_speaks_for),
 		cmocka_unit_test(test_same_trouble_is_said_once),
 		cmocka_unit_test(test_unknown_run),
 		cmocka_unit_test(test_never_green_by_mistake),

@@ -151,6 +151,20 @@ static void memory_that_captures_reach(void **state)
 	near(device("mi300x").chip->attainable_hbm.value, 0.877);
 	near(device("mi355x").chip->attainable_hbm.value, 0.894);
 	near(device("tpu_v6e").chip->attainable_hbm.value, 0.828);
+	near(device("tpu_v5p").chip->attainable_hbm.value, 0.915);
+	near(device("tpu_v7x").chip->attainable_hbm.value, 0.73);
+}
+
+/* Pages disagree: the lowest claim is the peak, so a kernel that beats it shows who is right. */
+static void blackwell_ultra(void **state)
+{
+	struct chip_device b300 = device("b300"), gb300 = device("gb300");
+	(void)state;
+	near(roofline_peak_flops(&b300, DTYPE_F4E2M1FN, 1), 1.3125e16);
+	near(roofline_peak_flops(&gb300, DTYPE_F4E2M1FN, 1), 1.5e16);
+	near(roofline_peak_flops(&b300, DTYPE_S8, 1), 1.5e14);
+	near(roofline_peak_flops(&gb300, DTYPE_S8, 1), 1.65e14);
+	near(roofline_pcie_bps(&gb300), 2.25e11);
 }
 
 static void f32_by_vendor(void **state)
@@ -327,6 +341,7 @@ static void vector_units(void **state)
 static void host_memory(void **state)
 {
 	struct chip_device v6e = device("tpu_v6e"), v2 = device("tpu_v2"), gb200 = device("gb200");
+	struct chip no_way = *gb200.chip;
 	struct op_work copy = { 0, DTYPE_F32, 1, true, 5368709120.0, 5368709120.0, F32_ANY };
 	(void)state;
 	struct roofline r = roofline_op(&v6e, &copy);
@@ -335,8 +350,11 @@ static void host_memory(void **state)
 	assert_true(r.roofline_s == r.t_host_s);
 	assert_int_equal(r.bound, BOUND_HOST);
 	near(r.attainable_s, 182.4e-3);
-	near(roofline_pcie_bps(&v2), 8e9); /* a core's half */
-	r = roofline_op(&gb200, &copy);	   /* no figure: what HBM takes says nothing */
+	near(roofline_pcie_bps(&v2), 8e9);	  /* a core's half */
+	near(roofline_pcie_bps(&gb200), 2.25e11); /* NVLink-C2C */
+	no_way.pcie_bps.value = NAN;
+	gb200.chip = &no_way;
+	r = roofline_op(&gb200, &copy); /* no figure: what HBM takes says nothing */
 	assert_true(isnan(r.t_host_s) && isnan(r.roofline_s) && r.bound == BOUND_UNKNOWN);
 	near(r.t_hbm_s, 5368709120.0 / 7.928e12);
 	copy.host_bytes = 0;
@@ -829,6 +847,7 @@ int main(void)
 		cmocka_unit_test(ridge_points),
 		cmocka_unit_test(f32_is_an_interval),
 		cmocka_unit_test(memory_that_captures_reach),
+		cmocka_unit_test(blackwell_ultra),
 		cmocka_unit_test(f32_by_vendor),
 		cmocka_unit_test(rates_nobody_has),
 		cmocka_unit_test(feed_forward_on_v2),

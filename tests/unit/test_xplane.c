@@ -692,6 +692,62 @@ static void kernels(void **state)
 	}
 }
 
+/* What an event said is known when it says it again, whatever stands before and behind its launch;
+ * what it lacks is counted each time. */
+static void kernels_again(void **state)
+{
+	enum {
+		KERNELS = 20,
+		ROUNDS = 50,
+		LOST = 30
+	}; /* more kernels than are told apart by that */
+	(void)state;
+	struct pb line = line_new(14, "Stream #14(Kernel)", 0), b = plane_new("/device:GPU:0");
+	for (int64_t i = 0; i < KERNELS * ROUNDS; i++)
+		line_event(&line,
+			(struct ev){ 1 + i % KERNELS, i * 10, 5,
+				{ stat_of(2, XSTAT_REF, 20 + i / KERNELS % 2, PLAIN),
+					stat_of(1, XSTAT_UINT64, 1 << 20 | i, PLAIN),
+					stat_of(3, XSTAT_UINT64, 7, PLAIN) } },
+			PLAIN);
+	for (int64_t i = 0; i < LOST; i++)
+		line_event(&line,
+			(struct ev){ 1, 20000 + i * 10, 5,
+				{ stat_of(1, XSTAT_UINT64, i, PLAIN),
+					stat_of(2, XSTAT_REF, 99, PLAIN) } },
+			PLAIN);
+	for (int64_t i = 0; i < 2; i++)
+		line_event(&line,
+			(struct ev){ 40, 30000 + i * 10, 5,
+				{ stat_of(1, XSTAT_UINT64, i, PLAIN), text_stat(4, "size:4096") } },
+			PLAIN);
+	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	for (int64_t i = 0; i < KERNELS; i++)
+		event_name(
+			&b, 1 + i, arena_z(&keep, arena_fmt(&keep, "kernel_%lld", (long long)i)));
+	event_name(&b, 40, "MemcpyH2D");
+	stat_name(&b, 1, "correlation_id");
+	stat_name(&b, 2, "hlo_op");
+	stat_name(&b, 3, "program_id");
+	stat_name(&b, 4, "memcpy_details");
+	stat_name(&b, 20, "dot.1");
+	stat_name(&b, 21, "dot.2");
+	struct plane *p = open_plane(&b);
+	assert_int_equal(merge_all(p), KERNELS * ROUNDS + LOST + 2);
+	assert_int_equal(p->op_count, 2 * KERNELS + 2);
+	for (ptrdiff_t i = 0; i < KERNELS * ROUNDS; i++) {
+		const struct profile_op *op = &p->ops[events[i].op];
+		assert_true(str_eq(
+			op->name, arena_fmt(&keep, "kernel_%lld", (long long)(i % KERNELS))));
+		assert_true(str_eq(op->hlo_op, i / KERNELS % 2 ? STR("dot.2") : STR("dot.1")));
+		assert_int_equal(op->program, 7);
+		check_event(i, i * 10, i * 10 + 5);
+	}
+	assert_int_equal(p->lost.events, LOST);
+	assert_int_equal(p->lost.time_ps, LOST * 5);
+	assert_int_equal(events[KERNELS * ROUNDS + LOST + 1].bytes, 4096);
+}
+
 /* On CPU the ops stand on host threads; every ordinal is a plane of its own. */
 static void cpu_ordinals(void **state)
 {
@@ -822,6 +878,56 @@ static void cursors(void **state)
 	}
 	assert_false(cursor_next(c, e));
 	assert_true(cursor_end(c, &err));
+}
+
+/* What a noted lane holds of a moment: every event that meets it, and few of the others. */
+static void pieces_of_a_lane(void **state)
+{
+	enum { EVENTS = 60000, LINES = 2, EACH_PS = 10, LONG_PS = 3000000 };
+	struct time_span spans[] = { { -50, 25 }, { 250000, 250000 }, { 900001, 900009 } };
+	struct event *e = arena_make(&keep, struct event, 1);
+	struct pb b = plane_new("/host:CPU");
+	(void)state;
+
+	for (int l = 0; l < LINES; l++) {
+		struct pb line = line_new(1, "python", 0);
+		for (int i = 0; i < EVENTS; i++) /* the second chunk's are the later ones */
+			line_event(&line,
+				(struct ev){ .id = 1,
+					.offset = (int64_t)(l * EVENTS + i) * EACH_PS,
+					.duration = l == 1 && i == 7 ? LONG_PS : EACH_PS - 1 },
+				PLAIN);
+		pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	}
+	event_name(&b, 1, "PjitFunction(f)");
+	struct plane *p = open_plane(&b);
+	assert_int_equal(p->lane_count, 1);
+	struct lane *l = &p->lanes[0], all = lane_within(l, spans, 3, &keep);
+	assert_int_equal(all.chunk_count, LINES); /* nothing was noted yet */
+	struct cursor *c = cursor_new(p, l, 0, &keep);
+	cursor_only(c, 1u << HOST_ALLOCATOR);
+	cursor_note(c, l, &keep);
+	assert_false(cursor_next(c, e));
+	assert_true(l->classes == UINT64_C(1) << HOST_LAUNCH);
+	assert_true(l->piece_count > 5);
+
+	struct lane near = lane_within(l, spans, 3, &keep);
+	int64_t met = 0, read = 0, bytes = 0;
+	for (ptrdiff_t i = 0; i < near.chunk_count; i++)
+		bytes += near.chunks[i].bytes.len;
+	assert_true(bytes > 0 && bytes < l->bytes / 2);
+	c = cursor_new(p, &near, 0, &keep);
+	for (; cursor_next(c, e); read++)
+		for (int i = 0; i < 3; i++)
+			met += e->start_ps <= spans[i].end_ps && e->end_ps >= spans[i].start_ps;
+	assert_true(cursor_end(c, &err));
+	assert_true(read < (int64_t)LINES * EVENTS / 2);
+	/* Three at the beginning; one that begins at 250,000; one; and the long one once more. */
+	assert_int_equal(met, 3 + 1 + 1 + 1);
+	near = lane_within(l, spans, 0, &keep);
+	assert_int_equal(near.chunk_count, 0);
+	c = cursor_new(p, &near, 0, &keep);
+	assert_false(cursor_next(c, e));
 }
 
 /* Device offset against the line's clock: the host's clock is ahead by the median difference. */
@@ -971,10 +1077,12 @@ int main(void)
 		CASE(lanes_in_one_order),
 		CASE(derived_lines),
 		CASE(kernels),
+		CASE(kernels_again),
 		CASE(cpu_ordinals),
 		CASE(hostile_numbers),
 		CASE(hostile_times),
 		CASE(cursors),
+		CASE(pieces_of_a_lane),
 		CASE(clock_shift),
 		CASE(truncation),
 		CASE(damage),

@@ -1,0 +1,136 @@
+/*
+ * What a TPU ran when, as its Modules line tells: the order of its executions, before any op is
+ * read.
+ *
+ * The line is on the host's clock, which drifts against the ops' own by more than lies between two
+ * executions.  So a plan made from it is passed by count (sweep_step.c), and the sweep's own
+ * executions confirm it.  What cannot be told here is left to a look at the ops.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/task.h"
+#include "measure/measured.h"
+
+/* An execution that begins so much before the last op that was looked at had its ops looked at. */
+#define LOOKED_PS INT64_C(10000000000)
+
+struct told {
+	struct arena work;
+	struct program_run *runs;
+	ptrdiff_t count, cap;
+	bool usable, cut;
+};
+
+struct reading {
+	const struct measured *m;
+	struct told *devices;
+	_Atomic bool cut; /* of some device: nothing is foreseen */
+};
+
+/* False for an execution of a program that the capture does not list. */
+static bool module_add(struct told *t, const struct measured *m, const struct plane *p,
+	const struct event *e, bool on_device)
+{
+	int64_t shift = on_device ? 0 : p->host_shift_ps;
+	struct str name;
+	uint64_t id;
+
+	if (!module_name_of(e->name, &name, &id))
+		return false;
+	const struct program *program = registry_listed(m->registry, p, id);
+	if (!program)
+		return false;
+	if (t->count == PROGRAM_RUNS_MAX) {
+		t->cut = true;
+		return true;
+	}
+	*arena_push(&t->work, t->runs, t->count, t->cap) =
+		(struct program_run){ .start_ps = e->start_ps - shift,
+			.end_ps = e->end_ps - shift,
+			.program = program->index,
+			.step = -1,
+			.sort = -1 };
+	return true;
+}
+
+static bool lane_modules(
+	struct told *t, const struct measured *m, const struct plane *p, const struct lane *l)
+{
+	uint64_t clock = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
+	struct event *e = arena_make(&t->work, struct event, 1);
+	struct cursor *c = cursor_new(p, l, clock, &t->work);
+	bool ok = true;
+	struct diag err;
+
+	while (ok && !t->cut && cursor_next(c, e))
+		ok = module_add(t, m, p, e, (e->stats.present & clock) == clock);
+	return ok && cursor_end(c, &err);
+}
+
+static void device_modules(void *arg, ptrdiff_t i)
+{
+	struct reading *r = arg;
+	struct plane *p = r->m->devices[i].plane;
+	struct told *t = &r->devices[i];
+	bool ok = p->platform == PLATFORM_TPU;
+
+	t->work = arena_new(SWEEP_ARENA_BYTES);
+	if (!ok || r->cut)
+		return;
+	plane_learn(p, &t->work);
+	for (ptrdiff_t k = 0; ok && k < p->lane_count; k++)
+		if (p->lanes[k].class == LANE_MODULES)
+			ok = lane_modules(t, r->m, p, &p->lanes[k]);
+	plane_forget(p);
+	plane_drop(p);
+	program_runs_sort(t->runs, t->count);
+	t->usable = ok && t->count > 0;
+	if (t->cut)
+		r->cut = true;
+}
+
+/*
+ * Small programs may run without an op that is recorded.  Which, the look at the first events of a
+ * device tells: only programs of ops have been parsed.
+ */
+static bool *programs_without_ops(const struct reading *r, struct arena *keep)
+{
+	const struct measured *m = r->m;
+	bool *ret = arena_make(keep, bool, registry_program_count(m->registry));
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		const struct told *t = &r->devices[i];
+		for (ptrdiff_t k = 0;
+			s->events > 0 && k < t->count && t->runs[k].end_ps < s->last_ps - LOOKED_PS;
+			k++)
+			ret[t->runs[k].program] |=
+				!registry_program_at(m->registry, t->runs[k].program)->parsed;
+	}
+	return ret;
+}
+
+bool modules_read(struct measured *m)
+{
+	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
+	struct reading r = { m, arena_make(&work, struct told, m->device_count), false };
+	bool all = true;
+
+	task_threads(device_modules, &r, m->device_count, m->options->threads);
+	const bool *without_ops = programs_without_ops(&r, &work);
+	for (ptrdiff_t i = 0; i < m->device_count; i++)
+		all &= r.devices[i].usable || r.cut;
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		struct told *t = &r.devices[i];
+		struct sweep *s = &m->devices[i].sweep;
+		*s = (struct sweep){ .plane = m->devices[i].plane, .runs_cut = r.cut };
+		s->runs = arena_make(m->keep, struct program_run, all && !r.cut ? t->count : 0);
+		for (ptrdiff_t k = 0; all && !r.cut && k < t->count; k++)
+			if (!without_ops[t->runs[k].program])
+				s->runs[s->run_count++] = t->runs[k];
+		arena_free(&t->work);
+	}
+	arena_free(&work);
+	return all;
+}

@@ -1,0 +1,44 @@
+#!/bin/sh
+# dist-linux.sh: what a release holds for Linux, for x86_64 and aarch64 (ARCHITECTURES): in
+# build/dist/ a tar file of the static programs and the manual, a wheel, a .deb, an .rpm where there
+# is rpmbuild, the list of what is inside (CycloneDX), and SHA256SUMS.  The first time builds the
+# libraries, which takes minutes; the same commit gives the same bytes.
+set -eu
+cd "$(dirname "$0")/.."
+version=$(cat VERSION)
+venv=build/packaging/venv
+stamp=$(git log -1 --format=%ct)
+mkdir -p build/packaging build/dist
+
+if ! cmp -s packaging/requirements.txt "$venv/requirements.txt"; then
+	python3 -m venv "$venv"
+	"$venv/bin/pip" -q install -r packaging/requirements.txt
+	cp packaging/requirements.txt "$venv/"
+fi
+for arch in ${ARCHITECTURES:-x86_64 aarch64}; do
+	name=rooflint-$version-linux-$arch
+	tree=build/dist/$name
+	rm -rf "$tree"
+	PYTHON="$venv/bin/python" packaging/static.sh "$arch" "$tree"
+	mkdir -p "$tree/share/man/man1" "$tree/share/doc/rooflint/licenses"
+	cp docs/man/*.1 "$tree/share/man/man1/"
+	cp LICENSE NEWS.md "$tree/share/doc/rooflint/"
+	while read -r library rest; do
+		[ "$library" = '#' ] || cp "build/packaging/sources/$library/debian/copyright" \
+			"$tree/share/doc/rooflint/licenses/$library"
+	done <packaging/libraries
+	cp "$("$venv/bin/python" -c 'import ziglang; print(ziglang.__path__[0])')/lib/libc/musl/COPYRIGHT" \
+		"$tree/share/doc/rooflint/licenses/musl"
+	python3 packaging/sbom.py "$tree" build/packaging/sources >"$tree/share/doc/rooflint/sbom.cdx.json"
+	find "$tree" -exec touch -h -d "@$stamp" {} +
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
+		-C build/dist -c "$name" | gzip -n9 >"$tree.tar.gz"
+	python3 packaging/wheel.py "$tree" \
+		"manylinux_2_17_$arch.manylinux2014_$arch.musllinux_1_1_$arch" build/dist
+	packaging/deb.sh "$tree" "$arch" build/dist
+	! command -v rpmbuild >/dev/null || packaging/rpm.sh "$tree" "$arch" build/dist
+	cp "$tree/share/doc/rooflint/sbom.cdx.json" "$tree.cdx.json"
+done
+cd build/dist
+find . -maxdepth 1 -type f ! -name SHA256SUMS | LC_ALL=C sort | xargs sha256sum | sed 's,\./,,' >SHA256SUMS
+cat SHA256SUMS

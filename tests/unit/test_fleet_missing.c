@@ -1,0 +1,224 @@
+/* store/fleet, store/fleet_file: silence is told once, and nothing is missing that only moved. */
+#include <math.h>
+
+#include "base/when.h"
+#include "report/fleet.h"
+#include "tests/unit/facts_fixture.h"
+#include "tests/unit/keep.h"
+
+static struct str day_text(int day) /* counted from 1 January on */
+{
+	return when_text(
+		&keep, INT64_C(1767225600) * 1000000000 + (int64_t)(day - 1) * 86400 * 1000000000);
+}
+
+static struct run_facts capture(const char *workload, int day, int hour)
+{
+	struct str captured = arena_fmt(
+		&keep, "%.*sT%02d:00:00.000Z", STR_ARG(str_head(day_text(day), 10)), hour);
+	return fixture_run(&keep, str_from(workload), captured, 1);
+}
+
+static struct fleet_report ask(
+	const struct run_facts *runs, ptrdiff_t count, int end, const char *file, const char *usage)
+{
+	const struct fleet_window window = { day_text(end - 7), day_text(end), day_text(end - 14) };
+	struct fleet_file f = { 0 };
+	struct fleet_report r;
+	struct diag err;
+	struct fleet *fleet = fleet_new(&keep, &err);
+	bool ok = fleet && (!file || fleet_file_parse(STR("f"), str_from(file), &keep, &f, &err)) &&
+		  fleet_expect(fleet, &f, &err);
+	for (ptrdiff_t i = 0; ok && i < count; i++)
+		ok = fleet_take(fleet, &runs[i], &err);
+	ok = ok && (!usage || fleet_usage(fleet, STR("u"), str_from(usage), &err)) &&
+	     fleet_ask(fleet, &window, STR("judge"), &keep, &r, &err);
+	if (!ok)
+		fail_msg("%s", err.text);
+	fleet_free(fleet);
+	return r;
+}
+
+/* "what workload due-day new" of each row, a line each. */
+static struct str told(const struct fleet_report *r)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_MISSING];
+	struct out *o = out_memory(&keep);
+	for (ptrdiff_t i = 0; i < a->count; i++) {
+		struct str due = str_head(fleet_cell(a, i, STR("due"))->text, 10);
+		out_fmt(o, "%.*s %.*s%s%.*s %s\n", STR_ARG(fleet_cell(a, i, STR("what"))->text),
+			STR_ARG(fleet_cell(a, i, STR("workload"))->text), due.len ? " " : "",
+			STR_ARG(due), fleet_cell(a, i, STR("is_new"))->real > 0 ? "new" : "known");
+	}
+	return out_text(o);
+}
+
+#define assert_told(r, z)                                                                          \
+	do {                                                                                       \
+		struct str got_ = told(r);                                                         \
+		if (!str_eq(got_, STR(z)))                                                         \
+			fail_msg("\n%.*s", STR_ARG(got_));                                         \
+	} while (0)
+
+/*
+ * Five weeks that end on day 36: `weekly` always came, `gone` in the four weeks before, `young` in
+ * three of them; `nightly` lacks one night, and `moved` came a day later than it did.
+ */
+enum { END = 36, MOST = 80 };
+static ptrdiff_t five_weeks(struct run_facts *runs)
+{
+	ptrdiff_t n = 0;
+	for (int week = 0; week < 5; week++) {
+		runs[n++] = capture("weekly", 4 + 7 * week, 3);
+		if (week < 4)
+			runs[n++] = capture("gone", 4 + 7 * week, 3);
+		if (week > 0 && week < 4)
+			runs[n++] = capture("young", 4 + 7 * week, 3);
+		runs[n++] = capture("moved", 3 + 7 * week + (week == 4), 3);
+		for (int night = 1; night < 8; night++)
+			if (week < 4 || night != 4)
+				runs[n++] = capture("nightly", 7 * week + night, night % 2 ? 4 : 2);
+	}
+	assert_true(n <= MOST);
+	return n;
+}
+
+static void silence_is_told_once(void **state)
+{
+	(void)state;
+	struct run_facts runs[MOST];
+	ptrdiff_t n = five_weeks(runs);
+	struct fleet_report r =
+		ask(runs, n, END, NULL, "workload,chip_hours,price\nghost,10,2\nweekly,5,1\n");
+	assert_told(&r, "workload gone new\nnight nightly 2026-02-01 new\nbilled ghost known\n");
+	const struct fleet_answer *a = &r.answers[FLEET_MISSING];
+	assert_true(
+		str_eq(fleet_cell(a, 0, STR("last_seen"))->text, STR("2026-01-25T03:00:00.000Z")));
+	assert_true(str_eq(fleet_cell(a, 0, STR("owner"))->text, STR("team \"a\"")));
+	assert_true(fleet_cell(a, 2, STR("dollars"))->real == 20);
+	assert_true(str_eq(
+		fleet_missing_text(&r, &keep), STR("1 workload stopped; 1 night is missing")));
+	assert_false(fleet_is_silent(&r));
+	/* A week later nothing came: what was told stays in the list, and is not told again. */
+	r = ask(runs, n, END + 7, NULL, NULL);
+	assert_told(&r, "workload moved new\nworkload nightly new\nworkload weekly new\n"
+			"workload gone known\n");
+	assert_true(fleet_is_silent(&r));
+}
+
+static void nothing_is_missing(void **state)
+{
+	(void)state;
+	struct run_facts runs[MOST];
+	ptrdiff_t n = 0;
+	for (int day = 1; day < END; day++) /* each night at another hour */
+		runs[n++] = capture("nightly", day, day * 5 % 9);
+	struct fleet_report r = ask(runs, n, END, NULL, NULL);
+	assert_told(&r, "");
+	assert_false(fleet_missing_text(&r, &keep).p != NULL);
+}
+
+static void what_is_expected(void **state)
+{
+	(void)state;
+	struct run_facts runs[MOST];
+	ptrdiff_t n = five_weeks(runs);
+	static const char file[] = "version: 1\n"
+				   "expected:\n"
+				   "  - { workload: weekly }\n"
+				   "  - { workload: nightly, every: 1d }\n"
+				   "  - { workload: 'absent-*' }\n"
+				   "  - { workload: gone }\n";
+	struct fleet_report r = ask(runs, n, END, file, NULL);
+	assert_told(&r, "expected absent-* new\nexpected gone new\nexpected nightly new\n"
+			"night nightly 2026-02-01 new\n");
+	const struct fleet_answer *a = &r.answers[FLEET_MISSING];
+	assert_true(fleet_cell(a, 2, STR("came"))->real == 6);
+	assert_true(fleet_cell(a, 2, STR("wanted"))->real == 7);
+	assert_true(fleet_is_silent(&r));
+}
+
+static void snoozed(void **state)
+{
+	(void)state;
+	struct run_facts runs[MOST];
+	ptrdiff_t n = five_weeks(runs);
+	static const char file[] =
+		"version: 1\n"
+		"expected: [ { workload: gone } ]\n"
+		"snoozed:\n"
+		"  - { workload: 'g*', until: 2026-02-05, reason: moved }\n"
+		"  - { workload: nightly, until: 2026-02-04, reason: over by the window's end }\n";
+	struct fleet_report r = ask(runs, n, END, file, NULL);
+	assert_told(&r, "night nightly 2026-02-01 new\nexpected gone known\n");
+	assert_false(fleet_is_silent(&r));
+}
+
+/* A workload that was renamed goes on under its new name. */
+static void renamed(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { capture("old", 4, 3), capture("old", 11, 3),
+		capture("old", 18, 3), capture("old", 25, 3), capture("new", 32, 3) };
+	struct fleet_report r = ask(runs, 5, END, NULL, NULL);
+	assert_told(&r, "workload old new\n");
+	r = ask(runs, 5, END, "version: 1\naliases: [ { from: old, to: new } ]\n", NULL);
+	assert_told(&r, "");
+	assert_int_equal(r.answers[FLEET_TOTALS].count, 2);
+}
+
+/* What a host with a clock that is ahead has dated is told, and moves nothing. */
+static void dated_later(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { capture("w", 32, 3), capture("w", END + 8, 3) };
+	struct fleet_report r = ask(runs, 2, END, NULL, NULL);
+	assert_non_null(fleet_later_text(&r, &keep).p);
+	r = ask(runs, 2, END + 2, NULL, NULL);
+	assert_null(fleet_later_text(&r, &keep).p);
+}
+
+static void mistakes(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{ "", "f: the file is empty" },
+		{ "expected: []\n", "the key 'version' is missing" },
+		{ "version: 2\n", "fleet files of version 1" },
+		{ "version: 1\nexpect: []\n", "did you mean 'expected'" },
+		{ "version: 1\nexpected: {}\n", "expected is a list" },
+		{ "version: 1\nexpected: [ { workload: a, every: day } ]\n", "like 1d or 12h" },
+		{ "version: 1\nsnoozed: [ { workload: a, until: soon, reason: r } ]\n",
+			"last day" },
+		{ "version: 1\nsnoozed: [ { workload: a, until: 2026-01-01 } ]\n",
+			"the key 'reason' is missing" },
+		{ "version: 1\naliases: [ { from: a, to: b }, { from: b, to: c } ]\n",
+			"'b' is itself an alias of 'c'" },
+		{ "version: 1\naliases: [ { from: a, to: b }, { from: a, to: c } ]\n",
+			"'a' has two aliases" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fleet_file f;
+		struct diag err;
+		assert_false(fleet_file_parse(STR("f"), str_from(cases[i].text), &keep, &f, &err));
+		assert_int_equal(err.id, DIAG_FLEET_FILE);
+		if (str_find(str_from(err.text), str_from(cases[i].says)) < 0)
+			fail_msg("%s", err.text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(silence_is_told_once),
+		cmocka_unit_test(nothing_is_missing),
+		cmocka_unit_test(what_is_expected),
+		cmocka_unit_test(snoozed),
+		cmocka_unit_test(renamed),
+		cmocka_unit_test(dated_later),
+		cmocka_unit_test(mistakes),
+	};
+	return cmocka_run_group_tests_name("fleet-missing", tests, keep_begin, keep_end);
+}
