@@ -357,7 +357,6 @@ static void a_collective_outside_the_steps(void **state)
 	assert_number(c->transfer_s, 85 * US); /* since the last one came */
 	assert_number(c->wait_s, 15 * US);
 	assert_number(c->exposed_share, 0);
-	assert_number(c->kind_exposed_share, 0);
 	assert_unknown(c->exposed_s);
 	assert_true(c->expected_lo_s > 0);
 	const struct programs_row *p = xrun_program(&run, "jit_evaluate");
