@@ -50,7 +50,7 @@ static void put_limit(struct out *o, const struct limit *l)
 		out_fmt(o, " } }  # seen: %.*s\n", STR_ARG(l->seen_text));
 }
 
-/* What the runs do not keep is never made a limit; it is told in the file, and failures to the user. */
+/* What the runs do not keep is no limit; it is told in the file, and failures to the user, too. */
 static void put_comments(struct context *c, const struct limits *l)
 {
 	static const struct {
@@ -138,7 +138,7 @@ const struct command init_command = {
 	.details =
 		"The file extends the built-in rules. The limits of each rule become the worst "
 		"number that the runs had, with room for noise, where that is less than what "
-		"the rule allows: a tenth of the number, half a point of a share, or three times "
+		"the rule allows: a tenth of the number, of a share what matters, or three times "
 		"the width of the median step's interval; twice that for the failure. The step "
 		"time gets a rule of its own. What the runs break is never made a limit: those "
 		"rules are named, for you to mend, to retune or to waive. For example:\n"

@@ -51,9 +51,9 @@ bool baseline_was_there(const struct tables *head);
 
 /*
  * Fills deltas, the row "baseline-comparable" of quality and, against the first baseline that
- * matches, changes.  *ret is the first baseline that matches, or NULL when none does.  Where nothing
- * was there to compare with, the row is "baseline-found": nothing is wrong with this run.  False, with a diagnostic, when a named baseline is this very
- * run, or is named twice.
+ * matches, changes.  *ret is the first baseline that matches, or NULL when none does.  Where
+ * nothing was there to compare with, the row is "baseline-found": nothing is wrong with this run.
+ * False, with a diagnostic, when a named baseline is this very run, or is named twice.
  */
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
 	struct noise_prior prior, struct arena *keep, const struct tables **ret,

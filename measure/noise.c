@@ -102,7 +102,7 @@ static struct shown shown_by(const struct run_readings *sets, ptrdiff_t count)
 	return ret;
 }
 
-/* Half the width, of `t` standard errors; with an assumption worth nothing, by the baselines alone. */
+/* Half the width, of `t` standard errors; by the baselines alone where nothing is assumed. */
 static double width(const struct run_reading *head, struct run_readings set,
 	const struct shown *shown, struct noise_prior prior, double t, double *ret_sd)
 {

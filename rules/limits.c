@@ -3,11 +3,10 @@
 
 #include <math.h>
 
-/* Room above what was seen, and twice that for the failure: */
-#define ROOM_POINTS 0.005 /* half a point of a share at least */
-#define ROOM_SHARE  0.1	  /* a tenth of a number */
-#define ROOM_STEP   0.05  /* a twentieth of the step time */
-#define ROOM_NOISE  3	  /* widths of the interval of a run's median step */
+/* Room above what was seen, and twice that for the failure; of a share at least what matters: */
+#define ROOM_SHARE 0.1	/* a tenth of a number */
+#define ROOM_STEP  0.05 /* a twentieth of the step time */
+#define ROOM_NOISE 3	/* widths of the interval of a run's median step */
 
 /* A limit that is as tight but for rounding is not written anew. */
 #define AS_TIGHT 0.999
@@ -20,7 +19,8 @@ static bool is_limited(const struct rule *rule)
 
 void limits_begin(struct limits *l, const struct ruleset *rules, struct arena *keep)
 {
-	*l = (struct limits){ .items = arena_make(keep, struct limit, rules->count + 1),
+	*l = (struct limits){ .rules = rules,
+		.items = arena_make(keep, struct limit, rules->count + 1),
 		.step_s = NAN };
 	for (ptrdiff_t i = 0; i < rules->count; i++)
 		if (is_limited(rules->items[i]))
@@ -114,13 +114,15 @@ static bool is_broken(const struct limit *l, int i)
 
 static void set_value(const struct limits *all, struct limit *l, int i, struct arena *keep)
 {
-	double seen = l->seen[i], room = fabs(seen) * fmax(ROOM_SHARE, ROOM_NOISE * all->noise);
+	/* Less than nothing of what should be little is as good as nothing. */
+	double seen = l->at_least || l->now[i] < 0 ? l->seen[i] : fmax(0, l->seen[i]);
+	double room = fabs(seen) * fmax(ROOM_SHARE, ROOM_NOISE * all->noise);
 
-	if (isnan(seen) || isnan(l->now[i]) || is_broken(l, i))
+	if (isnan(l->seen[i]) || isnan(l->now[i]) || is_broken(l, i))
 		return;
-	if (l->unit == UNIT_RATIO)
-		room = fmax(room, ROOM_POINTS);
 	room *= i + 1;
+	if (l->unit == UNIT_RATIO)
+		room = fmax(room, rule_matter(all->rules, l->rule, i ? MATTER_FAIL : MATTER_WARN));
 	if (!(room > 0)) /* of 0 bytes or seconds nothing is known but that there were none */
 		return;
 	double value = rounded(l->at_least ? seen - room : seen + room, l->unit, !l->at_least);

@@ -24,6 +24,7 @@ struct limit {
 };
 
 struct limits {
+	const struct ruleset *rules;
 	struct limit *items; /* one for each rule that has limits, gates aside */
 	ptrdiff_t count, runs;
 	double noise;  /* the largest of the runs', of the step time */

@@ -8,9 +8,9 @@
  * is exposed communication.  Runs differ by a normal factor.
  *
  * Runs are simulated once, read as measure/deltas.c reads them, and then drawn from; a slowdown
- * moves the logarithm of the step time.  So each night has one smallest slowdown that would fail it,
- * and all tables are made from these.  The decision is that of the rules as they ship: the low end
- * of the interval above 0, and a cost of at least 2% of the step.
+ * moves the logarithm of the step time.  So each night has one smallest slowdown that would fail
+ * it, and all tables are made from these.  The decision is that of the rules as they ship: the low
+ * end of the interval above 0, and a cost of at least 2% of the step.
  */
 #include <math.h>
 #include <stdio.h>

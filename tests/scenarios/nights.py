@@ -302,6 +302,39 @@ def none_alike(nights):
     expect(nights.headline, status == 0 and "no earlier run to compare with" in nights.headline)
 
 
+def a_store_knows_the_noise(nights):
+    """Twenty workloads whose nights differ by a thousandth take the place of what is assumed."""
+    recorded(nights, 1)
+    db = sqlite3.connect(nights.store)
+    columns = [row[1] for row in db.execute("PRAGMA table_info(runs)") if row[1] != "id"]
+    row = dict(zip(columns, db.execute(f"SELECT {', '.join(columns)} FROM runs").fetchone()))
+
+    def add(workloads):
+        for workload in workloads:
+            for night in range(8):
+                moment = FIRST - datetime.timedelta(days=40 - night)
+                wobble = ((workload * 7 + night * 5) % 11 - 5) / 5000
+                name = f"w{workload}-{night}"
+                new = row | {"workload": f"w{workload}", "run": name, "hash": name}
+                new["captured"] = moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+                new["step_time_s"] = row["step_time_s"] * (1 + wobble)
+                marks = ", ".join("?" * len(columns))
+                db.execute(f"INSERT INTO runs ({', '.join(columns)}) VALUES ({marks})",
+                           [new[c] for c in columns])
+        db.commit()
+
+    asked = ("--store", nights.store, "--baseline", LAST5)
+    add(range(19))
+    report, _, _ = nights.check(nights.build(1), *asked)
+    expect("nineteen are too few", set(table(report, "deltas")["noise_workloads"]) == {0, None})
+    before = table(report, "deltas")["resolution"][0]
+    add(range(19, 25))
+    report, _, _ = nights.check(nights.build(1), *asked)
+    expect("25 workloads", table(report, "deltas")["noise_workloads"][0] == 25)
+    expect(nights.headline, "as 25 workloads of the store show" in nights.headline)
+    expect("sees more", table(report, "deltas")["resolution"][0] < before)
+
+
 def an_improvement(nights):
     """What became faster is told, and fails nothing."""
     recorded(nights, 6, slower=1.05)
@@ -467,6 +500,7 @@ CASES = [
     pinned_and_rolling,
     one_is_enough,
     none_alike,
+    a_store_knows_the_noise,
     an_improvement,
     change_of_state,
     unreadable_nights,
