@@ -24,7 +24,7 @@ bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum di
 	struct str text = arena_vfmt(r->keep, fmt, args);
 	va_end(args);
 	diag_caret(r->err, id, doc_place(r->doc, node), "%.*s", STR_ARG(text));
-	return mistake_note(r->set->mistakes, r->keep, r->err);
+	return mistake_note(r->set ? r->set->mistakes : NULL, r->keep, r->err); /* no set: tests */
 }
 
 bool mistake_note(struct mistakes *m, struct arena *keep, const struct diag *err)

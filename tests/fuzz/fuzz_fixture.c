@@ -31,7 +31,8 @@ static void fuzz(struct str bytes, struct arena *keep)
 {
 	static const struct str rules =
 		STR_INIT("version: 1\nrules:\n  a: { from: run, assert: steps > 1 }\n"
-			 "  b: { from: ops, where: kind = 'copy', warn: time_share < 0.5 }\n");
+			 "  b: { from: ops, where: kind = 'copy', value: time_share, at_most: { "
+			 "warn: 50% } }\n");
 	struct diag err = { .id = DIAG_NONE };
 	struct engine *engine = engine_new(&err);
 	struct fixture_set set;
