@@ -68,14 +68,11 @@ static void outcome_add(struct outcome *o, struct report *r, const struct check_
 	if (r->error.p)
 		*(status_of(r->error_id) == STATUS_USAGE ? &o->misconfigured : &o->unreadable) =
 			true;
-	/* Nothing was judged at all: no rules, or none that could be. */
 	o->unproven |= r->verdict == VERDICT_INCONCLUSIVE && s->inconclusive == INCONCLUSIVE_FAIL;
 	for (ptrdiff_t i = 0; i < r->result_count; i++) {
 		struct report_rule *rule = &r->results[i];
 		rule->breaks = rule_breaks(r, rule, s);
-		if (rule->verdict == VERDICT_INCONCLUSIVE)
-			o->unproven |= rule->breaks;
-		else
+		if (rule->verdict != VERDICT_INCONCLUSIVE)
 			o->failed |= rule->breaks;
 	}
 }

@@ -13,9 +13,18 @@ struct str diag_name(enum diag_id id, struct arena *keep)
 
 enum diag_id diag_by_name(struct str name)
 {
-	int64_t id;
-	bool is_id = str_take(&name, STR("RL")) && str_to_i64(name, &id) && id > 0 && id < 1000;
-	return is_id ? (enum diag_id)id : DIAG_NONE;
+	static const struct {
+		enum diag_id id;
+		struct str name;
+	} known[] = {
+#define X(name, number, text) { DIAG_##name, STR_INIT("RL" #number) },
+		DIAG_CATALOGUE(X)
+#undef X
+	};
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (str_eq(known[i].name, name))
+			return known[i].id;
+	return DIAG_NONE;
 }
 
 enum verdict verdict_by_name(struct str name)

@@ -106,7 +106,8 @@ static struct str read_columns(const struct subject *s, const struct expression 
 	return words_joined(s->keep, names, x->reads.count, ", ");
 }
 
-struct str subject_unknown(
+/* "x cannot be judged: time_share is not known". */
+static struct str subject_unknown(
 	const struct subject *s, struct str name, struct engine *e, struct str *missing)
 {
 	struct str lacks;

@@ -35,8 +35,5 @@ struct str row_text(const struct column *c, const void *row, struct arena *keep)
 /* The place that a row of the places' listing stands for. */
 void place_fill(const struct listing *l, const void *row, double value, struct arena *keep,
 	struct found_place *ret);
-/* "x cannot be judged: time_share is not known". */
-struct str subject_unknown(
-	const struct subject *s, struct str name, struct engine *e, struct str *missing);
 
 #endif
