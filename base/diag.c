@@ -103,6 +103,8 @@ bool diag_set(struct diag *d, enum diag_id id, const char *fmt, ...)
 	format(text, DIAG_BYTES, fmt, args);
 	va_end(args);
 	keep(d, id, text);
+	if (d)
+		d->place = (struct text_place){ 0 };
 	return false;
 }
 
@@ -234,6 +236,8 @@ bool diag_caret(struct diag *d, enum diag_id id, struct text_place place, const 
 	diag_set(d, id, "%.*s:%lld:%lld: %s", STR_ARG(place.file), (long long)place.line,
 		(long long)place.column, text);
 	struct str line = source_line(place.source, place.line);
+	if (d)
+		d->place = place;
 	if (!d || !line.p || place.column < 1)
 		return false;
 	ptrdiff_t caret = place.column - 1 < line.len ? (ptrdiff_t)(place.column - 1) : line.len;

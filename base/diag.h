@@ -67,9 +67,17 @@ enum diag_id {
 /* Longest diagnostic kept, in bytes: a sentence, a path of PATH_MAX and a caret excerpt. */
 #define DIAG_BYTES 6144
 
+/* Of a text that a user wrote: line and column count from 1, columns in bytes; width at least 1. */
+struct text_place {
+	struct str file;
+	struct str source; /* the whole text */
+	int64_t line, column, width;
+};
+
 struct diag {
 	enum diag_id id;
 	char text[DIAG_BYTES]; /* valid UTF-8, may span lines (caret excerpts), no final newline */
+	struct text_place place; /* where diag_caret points to; line 0: nowhere */
 };
 
 /* Replace the diagnostic.  Always returns false, so that `return diag_set(...)` reads well. */
@@ -82,14 +90,8 @@ bool diag_append(struct diag *d, const char *fmt, ...) __attribute__((format(pri
 
 /*
  * An error in a text the user wrote: "file:line:column: message", then the line and a caret under
- * columns [column, column+width).  Line and column count from 1, columns in bytes; width is at
- * least 1.  The line is cut to some 100 characters around the caret.
+ * columns [column, column+width).  The line is cut to some 100 characters around the caret.
  */
-struct text_place {
-	struct str file;
-	struct str source; /* the whole text */
-	int64_t line, column, width;
-};
 bool diag_caret(struct diag *d, enum diag_id id, struct text_place place, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

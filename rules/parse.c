@@ -32,11 +32,11 @@ bool mistake_note(struct mistakes *m, struct arena *keep, const struct diag *err
 	struct str text = str_from(err->text);
 
 	for (ptrdiff_t i = 0; m && i < m->count; i++)
-		if (str_eq(m->items[i].text, text))
+		if (str_eq(m->items[i].note.text, text))
 			return false;
 	if (m)
 		*arena_push(keep, m->items, m->count, m->cap) =
-			(struct diag_note){ err->id, arena_str(keep, text) };
+			(struct rule_mistake){ { err->id, arena_str(keep, text) }, err->place };
 	return false;
 }
 

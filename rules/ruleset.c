@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -480,6 +481,19 @@ static bool finish(struct loader *l)
 	return !m->count;
 }
 
+/* File by file, from the top; what points nowhere comes first. */
+static int by_place(const void *a, const void *b)
+{
+	const struct rule_mistake *x = a, *y = b;
+	int order = str_cmp(x->place.file, y->place.file);
+
+	if (!order)
+		order = (x->place.line > y->place.line) - (x->place.line < y->place.line);
+	if (!order)
+		order = (x->place.column > y->place.column) - (x->place.column < y->place.column);
+	return order ? order : str_cmp(x->note.text, y->note.text);
+}
+
 /* All mistakes, one below the other; *err has room for some twenty. */
 static bool tell_mistakes(const struct loader *l)
 {
@@ -488,11 +502,12 @@ static bool tell_mistakes(const struct loader *l)
 
 	if (!m->count)
 		return false; /* *err says it */
-	diag_set(l->err, m->items[0].id, "%.*s", STR_ARG(m->items[0].text));
+	qsort(m->items, (size_t)m->count, sizeof(*m->items), by_place);
+	diag_set(l->err, m->items[0].note.id, "%.*s", STR_ARG(m->items[0].note.text));
 	for (; i < m->count &&
-		(ptrdiff_t)strlen(l->err->text) + m->items[i].text.len < DIAG_BYTES - 100;
+		(ptrdiff_t)strlen(l->err->text) + m->items[i].note.text.len < DIAG_BYTES - 100;
 		i++)
-		diag_append(l->err, "%.*s", STR_ARG(m->items[i].text));
+		diag_append(l->err, "%.*s", STR_ARG(m->items[i].note.text));
 	if (i < m->count)
 		diag_append(l->err, "and %td more mistakes", m->count - i);
 	return false;

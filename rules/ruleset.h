@@ -166,7 +166,10 @@ struct ruleset {
 	struct notice *notices; /* who is told; in file order, inherited ones first */
 	ptrdiff_t notice_count, notice_cap;
 	struct mistakes {
-		struct diag_note *items;
+		struct rule_mistake {
+			struct diag_note note;
+			struct text_place place;
+		} * items;
 		ptrdiff_t count, cap;
 	} * mistakes; /* while loading */
 };

@@ -471,15 +471,6 @@ static const struct mistake all_at_once[] = {
 		"t.yaml:4:52: b.severity is off, warn or error; did you mean 'off'?\n"
 		"    b: { from: families, asert: p50_s < 1, severity: of }\n"
 		"                                                     ^~\n"
-		"t.yaml:8:5: waiver: a waiver needs 'owner'\n"
-		"    - { rule: e }\n"
-		"      ^\n"
-		"t.yaml:8:5: waiver: a waiver needs 'reason'\n"
-		"    - { rule: e }\n"
-		"      ^\n"
-		"t.yaml:8:5: waiver: a waiver needs 'expires'\n"
-		"    - { rule: e }\n"
-		"      ^\n"
 		"t.yaml:5:38: c.where: kind is never 'matmull'; did you mean 'matmul'?\n"
 		"    c: { from: families, where: kind = 'matmull', assert: p50_z < 1, gain: flops "
 		"}\n"
@@ -497,7 +488,16 @@ static const struct mistake all_at_once[] = {
 		"t.yaml:6:52: d.at_most.fail is a ratio, as its value is: did you mean 5%? (5 is "
 		"500%)\n"
 		"    d: { from: families, value: time_share, at_most: 5 }\n"
-		"                                                     ^" },
+		"                                                     ^\n"
+		"t.yaml:8:5: waiver: a waiver needs 'expires'\n"
+		"    - { rule: e }\n"
+		"      ^\n"
+		"t.yaml:8:5: waiver: a waiver needs 'owner'\n"
+		"    - { rule: e }\n"
+		"      ^\n"
+		"t.yaml:8:5: waiver: a waiver needs 'reason'\n"
+		"    - { rule: e }\n"
+		"      ^" },
 };
 
 static const struct mistake params[] = {
