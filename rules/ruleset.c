@@ -453,9 +453,13 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 	for (ptrdiff_t i = 0; i < l->set->group_count; i++)
 		names[n++] = l->set->groups[i].name;
 	struct str hint = did_you_mean(l->keep, rule->group.text, names, n);
-	return rule_fail(l, rule, &rule->group.origin, "there is no group '%.*s'%.*s",
+	if (hint.len)
+		return rule_fail(l, rule, &rule->group.origin, "there is no group '%.*s'%.*s",
+			STR_ARG(rule->group.text), STR_ARG(hint));
+	return rule_fail(l, rule, &rule->group.origin,
+		"there is no group '%.*s': %.*s, or one of your own under groups:",
 		STR_ARG(rule->group.text),
-		STR_ARG(hint.len ? hint : STR("; one of your own stands under groups:")));
+		STR_ARG(words_joined(l->keep, known_groups, KNOWN_GROUPS, ", ")));
 }
 
 static bool finish(struct loader *l)

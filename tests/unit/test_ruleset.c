@@ -385,7 +385,8 @@ static const struct mistake groups_and_places[] = {
 		"             ^~~~~~~~" },
 	{ RULE "    group: mine\n"
 	       "    assert: p50_s < 1\n",
-		"t.yaml:5:12: r: there is no group 'mine'; one of your own stands under groups:\n"
+		"t.yaml:5:12: r: there is no group 'mine': evidence, compute, communication, "
+		"copies, waiting, memory, regression, or one of your own under groups:\n"
 		"      group: mine\n"
 		"             ^~~~" },
 	{ RULE "    group: evidence\n"
