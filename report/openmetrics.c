@@ -203,8 +203,10 @@ static void put_rule_numbers(struct series *s, const struct rule_metric *m)
 				continue;
 			struct out *more = out_memory(s->keep);
 			put_label(more, "rule", rule->name, s->keep);
-			if (m->level)
+			if (m->level) {
+				out_char(more, ',');
 				put_label(more, "level", str_from(m->level), s->keep);
+			}
 			put_sample(s, i, m->name, more, value);
 		}
 }
