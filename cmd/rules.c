@@ -29,7 +29,8 @@ static struct str level_of(const struct rule *r)
 		return STR("off");
 	if (r->gate)
 		return STR("gate");
-	return r->assert.text.p && r->severity == SEVERITY_ERROR ? STR("error") : STR("warn");
+	bool fails = r->assert.text.p || r->params[PARAM_FAIL].text.p;
+	return fails && r->severity == SEVERITY_ERROR ? STR("error") : STR("warn");
 }
 
 static void list_rules(struct context *c, const struct ruleset *set)

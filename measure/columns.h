@@ -203,7 +203,8 @@
 		"executions over all devices and steady steps; of other roles, in the window")     \
 	REAL(per_step, COUNT, "executions per device and step; 0 outside the steps")               \
 	REAL(rate, COUNT,                                                                          \
-		"the same, and outside the steps in as much of the window as a step lasts")        \
+		"executions per device and step; outside the steps in as much of the window as "   \
+		"a step lasts")                                                                    \
 	REAL(recurs, BOOL, "part of a step, or its program ran more than once on a device")        \
 	REAL(time_s, SECONDS, "self time of all those executions")                                 \
 	REAL(time_share, RATIO, "of the steady-step time of all devices; 0 outside the steps")     \
