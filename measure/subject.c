@@ -379,10 +379,9 @@ void registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instructi
 	subject_of(r, p, instruction, platform)->planned = runs;
 }
 
-static void subject_like(struct registry *r, const struct plane *p, int32_t op, struct subject *ret)
+static void subject_like(struct registry *r, const struct plane *p, const struct profile_op *said,
+	struct subject *ret)
 {
-	const struct profile_op *said = &p->ops[op];
-
 	*ret = (struct subject){ .said = *said, .platform = p->platform };
 	ret->program = program_of(r, p, said->program, said->module);
 	subject_attribute(ret);
@@ -391,13 +390,13 @@ static void subject_like(struct registry *r, const struct plane *p, int32_t op, 
 					   : said->name;
 }
 
-struct subject *registry_subject(
-	struct registry *r, const struct plane *p, int32_t op, enum op_kind *kind)
+struct subject *registry_subject(struct registry *r, const struct plane *p,
+	const struct profile_op *said, enum op_kind *kind)
 {
 	struct subject like;
 
 	pthread_mutex_lock(&r->lock);
-	subject_like(r, p, op, &like);
+	subject_like(r, p, said, &like);
 	struct subject *s = subject_get(r, &like);
 	/* A done needs its starts' subjects even when their events come later or never. */
 	if (s->async == ASYNC_DONE && s->start_count == 0) {
@@ -417,7 +416,7 @@ void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
 
 	pthread_mutex_lock(&r->lock);
 	for (int32_t i = 0; i < p->op_count; i++) {
-		subject_like(r, p, i, &like);
+		subject_like(r, p, &p->ops[i], &like);
 		struct subject *s = subject_get(r, &like);
 		if (s->said_by >= 0 && s->said_by <= order)
 			continue;

@@ -110,11 +110,11 @@ struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struc
 void registry_free(struct registry *r);
 
 /*
- * The subject of op `op` of a plane, and the kind of this very op: planes may say different things
+ * The subject of an op of a plane, and the kind of this very op: planes may say different things
  * of one subject, and what a sweep counts must not depend on who came first.  Safe in threads.
  */
-struct subject *registry_subject(
-	struct registry *r, const struct plane *p, int32_t op, enum op_kind *kind);
+struct subject *registry_subject(struct registry *r, const struct plane *p,
+	const struct profile_op *said, enum op_kind *kind);
 /* The program that goes by this id on a plane, whether it ran or not; NULL where none is listed. */
 const struct program *registry_listed(const struct registry *r, const struct plane *p, uint64_t id);
 /*

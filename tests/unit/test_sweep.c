@@ -61,8 +61,8 @@ static void sweep_now(int64_t step_us, ptrdiff_t steps)
 			.number = i };
 	plan.mark_count = steps;
 	plane_learn(&profile.planes[0], &a);
-	assert_true(
-		sweep_plane(&profile.planes[0], 0, &plan, &facts, registry, 0, &a, &sweep, &err));
+	assert_true(sweep_plane(
+		&profile.planes[0], 0, &plan, &facts, registry, 0, false, &a, &sweep, &err));
 }
 
 static const struct op_total *total_of(const char *name)
