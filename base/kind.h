@@ -107,6 +107,7 @@ enum dtype {
 struct str dtype_name(enum dtype t);	/* "bf16" */
 enum dtype dtype_find(struct str name); /* DTYPE_INVALID when unknown */
 int dtype_bits(enum dtype t);		/* bits of the number itself: s4 is 4, pred is 8 */
+bool dtype_is_float(enum dtype t);	/* a real one: no scale of others, no complex number */
 /* What multiplies f32: numbers rounded to bf16 or TF32, or all of their digits. */
 enum f32_units { F32_ANY, F32_BF16, F32_TF32, F32_FULL };
 

@@ -22,11 +22,11 @@
 	"send|recv|barrier|transfer|infeed|outfeed"
 #define PHASE_WORDS	   "train|inference|unknown"
 #define BOUND_WORDS	   "compute|memory|communication|host"
-#define COST_WORDS	   "exact|upper"
+#define COST_WORDS	   "exact|upper|lower"
 #define CORE_WORDS	   "compute|sparse"
 #define LINK_WORDS	   "ici|nvlink|xgmi|dcn"
 #define CAUSE_WORDS	   "layout|prefetch|offload|donation|d2d"
-#define FLOPS_SOURCE_WORDS "profile|hlo|rules"
+#define FLOPS_SOURCE_WORDS "profile|hlo|rules|kernels|author"
 #define WORK_WORDS	   "step|other|serving"
 #define ATTRIBUTION_WORDS  "profile|name|schedule|none"
 
@@ -215,7 +215,8 @@
 		"share of its time with other compute or communication on the device")             \
 	REAL(flops, FLOPS, "per execution on one device")                                          \
 	TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                        \
-	TEXT(cost_bound, COST_WORDS, "exact, or an upper bound (ragged, dynamic shapes)")          \
+	TEXT(cost_bound, COST_WORDS,                                                               \
+		"exact, at most (masks, ragged, dynamic shapes), at least; NULL: not counted")     \
 	REAL(hbm_bytes, BYTES, "HBM bytes per execution on one device, dense")                     \
 	REAL(t_math_s, SECONDS, "flops over its units' peak for its type")                         \
 	REAL(t_hbm_s, SECONDS, "hbm_bytes over the memory bandwidth")                              \

@@ -65,6 +65,8 @@ static double demand_op(
 		return t.lo_s;
 	}
 	op_facts_of(m, s, &f);
+	if (f.bound == COST_UPPER) /* masks and short groups may leave most of it out */
+		return NAN;
 	struct roofline r = f.roof;
 	if (s->async != ASYNC_NONE && m->first && m->first->chip.chip)
 		r = estimate_roofline(&m->first->chip, s->kind, &f.work);

@@ -26,7 +26,8 @@ struct registry {
 	struct subject **subjects;
 	ptrdiff_t subject_count, subject_cap;
 	pthread_mutex_t lock;
-	struct arena scratch; /* for what is looked up: each device asks for each op */
+	struct arena scratch;	 /* for what is looked up: each device asks for each op */
+	struct kernels *kernels; /* asked under the lock */
 };
 
 /* Programs. */
@@ -64,6 +65,7 @@ static struct program *program_add(
 	p->index = (int32_t)(r->program_count - 1);
 	p->id = id;
 	p->module = module;
+	p->kernels = r->kernels;
 	p->next_of_hash = MAP_NONE;
 	int32_t first =
 		by_name ? map_put_id(by_name, name_hash(id, module), p->index, r->keep) : p->index;
@@ -93,14 +95,17 @@ static int32_t listed_program(struct registry *r, struct map *by_name, const str
 }
 
 struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct dump *dump,
-	struct arena *keep, struct diag_list *notes)
+	struct kernels *kernels, struct arena *keep, struct diag_list *notes)
 {
 	struct registry *r = arena_make(keep, struct registry, 1);
 	struct map by_name = { 0 }; /* of those that hosts list, by name_hash */
 
-	*r = (struct registry){
-		.hosts = hosts, .host_count = host_count, .keep = keep, .notes = notes, .dump = dump
-	};
+	*r = (struct registry){ .hosts = hosts,
+		.host_count = host_count,
+		.keep = keep,
+		.notes = notes,
+		.dump = dump,
+		.kernels = kernels };
 	pthread_mutex_init(&r->lock, NULL);
 	r->scratch = arena_new(ARENA_SCRATCH_BYTES);
 	r->listed = arena_make(keep, struct map, host_count);

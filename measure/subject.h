@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "hlo/cost.h"
 #include "hlo/collective.h"
+#include "measure/kernels.h"
 #include "profile/dump.h"
 #include "profile/profile.h"
 
@@ -51,6 +52,7 @@ struct program {
 	struct str dumped;	/* the dump's file that `hlo` is from; missing: the profile's own */
 	struct str undumped;	/* why the dump's module was not taken; missing: no reason */
 	struct hlo_costs *costs;
+	struct kernels *kernels; /* what is known of custom calls; may be NULL */
 	enum hlo_platform platform;
 	bool has_gradient;    /* some op is of a backward pass */
 	enum role role;	      /* once the steps are known */
@@ -106,7 +108,7 @@ struct registry;
  * none.  `notes` gets what could not be understood.
  */
 struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct dump *dump,
-	struct arena *keep, struct diag_list *notes);
+	struct kernels *kernels, struct arena *keep, struct diag_list *notes);
 void registry_free(struct registry *r);
 
 /*
