@@ -274,17 +274,25 @@ regenerate: all $(GOLDEN) $(O)/tests/unit/test_report_json ## write again what i
 
 MAN := $(wildcard docs/man/*.1)
 
+# Where each shell looks for the completion of a command.
+COMPLETIONS := bash:bash-completion/completions/rooflint fish:fish/vendor_completions.d/rooflint.fish \
+	zsh:zsh/site-functions/_rooflint
+
 install: all ## install below DESTDIR and PREFIX
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/rooflint' \
 		'$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 755 $(O)/rooflint '$(DESTDIR)$(PREFIX)/bin/rooflint'
 	install -m 755 $(O)/rooflint-http '$(DESTDIR)$(PREFIX)/libexec/rooflint/rooflint-http'
 	$(if $(MAN),install -m 644 $(MAN) '$(DESTDIR)$(PREFIX)/share/man/man1')
+	for c in $(COMPLETIONS); do \
+		install -d "$$(dirname '$(DESTDIR)$(PREFIX)/share/'"$${c#*:}")" && \
+		$(O)/rooflint completion "$${c%%:*}" >'$(DESTDIR)$(PREFIX)/share/'"$${c#*:}" || exit 1; done
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/rooflint' \
 		'$(DESTDIR)$(PREFIX)/libexec/rooflint/rooflint-http' \
 		$(patsubst docs/man/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN))
+	for c in $(COMPLETIONS); do rm -f '$(DESTDIR)$(PREFIX)/share/'"$${c#*:}"; done
 
 dist: ## build/rooflint-VERSION.tar.gz of HEAD, the same bytes every time
 	@mkdir -p build

@@ -31,7 +31,7 @@ enum activity {
 	X(SORT, "sort", ACTIVITY_COMPUTE)                                                          \
 	X(RNG, "rng", ACTIVITY_COMPUTE)                                                            \
 	X(UPDATE, "update", ACTIVITY_COMPUTE) /* dynamic-update-slice and its fusions */           \
-	X(CUSTOM, "custom", ACTIVITY_COMPUTE) /* a custom call nobody can count */                 \
+	X(CUSTOM, "custom", ACTIVITY_COMPUTE) /* a custom call of unknown cost */                  \
 	X(CONTROL, "control", 0)	      /* while, call, conditional: holds others */         \
 	X(COPY, "copy", ACTIVITY_COPY)                                                             \
 	X(ALL_GATHER, "all-gather", ACTIVITY_COMMS)                                                \

@@ -238,14 +238,14 @@ static struct str loops_text(const struct listing *l, struct arena *keep)
 		return STR("no loops");
 	if (!l->unknown_loops)
 		return arena_fmt(keep, "loops multiplied out: %lld", (long long)l->loops);
-	return arena_fmt(keep, "loops: %lld, of which %lld with unknown trip count run once here",
+	return arena_fmt(keep, "loops: %lld; %lld have an unknown trip count and are counted once",
 		(long long)l->loops, (long long)l->unknown_loops);
 }
 
-/* "without 2 ops that nobody can count" */
+/* "without 2 ops whose cost is unknown" */
 static struct str without_text(int64_t ops, struct arena *keep)
 {
-	return ops ? arena_fmt(keep, "without %lld op%s that nobody can count", (long long)ops,
+	return ops ? arena_fmt(keep, "without %lld op%s whose cost is unknown", (long long)ops,
 			     ops == 1 ? "" : "s")
 		   : STR("");
 }

@@ -201,7 +201,7 @@ static void put_shape_times(struct sheet *s, const struct shape *shape)
 		json_add_str(s->json, "chip", d->chip->id);
 	if (hbm == 0 && host == 0) {
 		if (shape_padded_bytes(shape) > 0)
-			put_heading(s, STR("Nobody publishes how fast that memory is."));
+			put_heading(s, STR("The speed of that memory is not published."));
 		return;
 	}
 	put_heading(s, arena_fmt(keep, "On %.*s:", STR_ARG(device_text(s->v))));
@@ -299,7 +299,7 @@ static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,
 		return formula_text(&e->kernel, true, e->work.flops, keep);
 	struct str text = counted_text(m, instruction, e, keep);
 	if (e->cost.flops_bound == COST_UNKNOWN)
-		return STR("nobody can count them from this text");
+		return STR("this text does not say enough to count them");
 	if (m->instructions[instruction].op == HLO_WHILE)
 		text = STR("of one turn of the loop");
 	if (e->cost.flops_bound == COST_UPPER)

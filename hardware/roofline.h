@@ -30,7 +30,7 @@ double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes
 double roofline_hbm_bps(const struct chip_device *d);
 double roofline_pcie_bps(const struct chip_device *d); /* to the host, one way */
 
-/* What one execution of an op does on one device; NaN where nobody can count. */
+/* What one execution of an op does on one device; NaN where that is unknown. */
 struct op_work {
 	double flops;
 	enum dtype dtype;

@@ -87,11 +87,11 @@
 		"model FLOPs over counted FLOPs; needs the job file, and nearly all to be "        \
 		"counted")                                                                         \
 	REAL(uncounted_ratio, RATIO,                                                               \
-		"of the time in compute and copies, the share in ops whose FLOPs nobody counted")  \
+		"of the time in compute and copies, the share in ops whose FLOPs are unknown")     \
 	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")   \
-	REAL(unknown_kind_ratio, RATIO, "device time of ops of which nothing says what they do")   \
+	REAL(unknown_kind_ratio, RATIO, "device time of ops whose work is unknown")                \
 	REAL(unclear_comms_ratio, RATIO,                                                           \
-		"share of the step in ops of which nothing says whether they communicate")         \
+		"share of the step in ops that may or may not communicate")                        \
 	REAL(judged_ratio, RATIO,                                                                  \
 		"of the time in compute and copies, the share in ops whose roofline is known")     \
 	REAL(remat_flops_ratio, RATIO,                                                             \
