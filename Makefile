@@ -38,7 +38,7 @@ ROOMS   := base profile hlo hardware measure rules store report session cmd
 SRC     := $(wildcard $(ROOMS:=/*.c))
 HTTP    := $(wildcard http/*.c)
 HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard http/*.h)
-EMBED   := $(wildcard rules/*.yaml hardware/*.json store/*.sql templates/* docs/diagnostics.md)
+EMBED   := $(wildcard rules/*.yaml hardware/*.json hardware/*.yaml store/*.sql templates/* docs/diagnostics.md)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
 ARCHIVE := $(O)/objects.a
 CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))
@@ -274,17 +274,25 @@ regenerate: all $(GOLDEN) $(O)/tests/unit/test_report_json ## write again what i
 
 MAN := $(wildcard docs/man/*.1)
 
+# Where each shell looks for the completion of a command.
+COMPLETIONS := bash:bash-completion/completions/rooflint fish:fish/vendor_completions.d/rooflint.fish \
+	zsh:zsh/site-functions/_rooflint
+
 install: all ## install below DESTDIR and PREFIX
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/rooflint' \
 		'$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 755 $(O)/rooflint '$(DESTDIR)$(PREFIX)/bin/rooflint'
 	install -m 755 $(O)/rooflint-http '$(DESTDIR)$(PREFIX)/libexec/rooflint/rooflint-http'
 	$(if $(MAN),install -m 644 $(MAN) '$(DESTDIR)$(PREFIX)/share/man/man1')
+	for c in $(COMPLETIONS); do \
+		install -d "$$(dirname '$(DESTDIR)$(PREFIX)/share/'"$${c#*:}")" && \
+		$(O)/rooflint completion "$${c%%:*}" >'$(DESTDIR)$(PREFIX)/share/'"$${c#*:}" || exit 1; done
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/rooflint' \
 		'$(DESTDIR)$(PREFIX)/libexec/rooflint/rooflint-http' \
 		$(patsubst docs/man/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN))
+	for c in $(COMPLETIONS); do rm -f '$(DESTDIR)$(PREFIX)/share/'"$${c#*:}"; done
 
 dist: ## build/rooflint-VERSION.tar.gz of HEAD, the same bytes every time
 	@mkdir -p build

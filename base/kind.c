@@ -102,6 +102,26 @@ enum dtype dtype_find(struct str name)
 	return DTYPE_INVALID;
 }
 
+bool dtype_is_float(enum dtype t)
+{
+	static const bool floats[DTYPE_COUNT] = { [DTYPE_F16] = true,
+		[DTYPE_F32] = true,
+		[DTYPE_F64] = true,
+		[DTYPE_BF16] = true,
+		[DTYPE_F8E5M2] = true,
+		[DTYPE_F8E4M3FN] = true,
+		[DTYPE_F8E4M3B11FNUZ] = true,
+		[DTYPE_F8E5M2FNUZ] = true,
+		[DTYPE_F8E4M3FNUZ] = true,
+		[DTYPE_F8E4M3] = true,
+		[DTYPE_F8E3M4] = true,
+		[DTYPE_F4E2M1FN] = true,
+		[DTYPE_F6E3M2FN] = true,
+		[DTYPE_F6E2M3FN] = true };
+
+	return is_dtype(t) && floats[t];
+}
+
 enum dtype dtype_of_parts(enum dtype t)
 {
 	return t == DTYPE_C64 ? DTYPE_F32 : t == DTYPE_C128 ? DTYPE_F64 : t;

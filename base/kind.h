@@ -31,7 +31,7 @@ enum activity {
 	X(SORT, "sort", ACTIVITY_COMPUTE)                                                          \
 	X(RNG, "rng", ACTIVITY_COMPUTE)                                                            \
 	X(UPDATE, "update", ACTIVITY_COMPUTE) /* dynamic-update-slice and its fusions */           \
-	X(CUSTOM, "custom", ACTIVITY_COMPUTE) /* a custom call nobody can count */                 \
+	X(CUSTOM, "custom", ACTIVITY_COMPUTE) /* a custom call of unknown cost */                  \
 	X(CONTROL, "control", 0)	      /* while, call, conditional: holds others */         \
 	X(COPY, "copy", ACTIVITY_COPY)                                                             \
 	X(ALL_GATHER, "all-gather", ACTIVITY_COMMS)                                                \
@@ -108,6 +108,7 @@ enum dtype {
 struct str dtype_name(enum dtype t);	/* "bf16" */
 enum dtype dtype_find(struct str name); /* DTYPE_INVALID when unknown */
 int dtype_bits(enum dtype t);		/* bits of the number itself: s4 is 4, pred is 8 */
+bool dtype_is_float(enum dtype t);	/* a real one: no scale of others, no complex number */
 /* What multiplies f32: numbers rounded to bf16 or TF32, or all of their digits. */
 enum f32_units { F32_ANY, F32_BF16, F32_TF32, F32_FULL };
 

@@ -39,6 +39,15 @@ static int look(void *arg)
 	return !sql_spend(c, SQL_STEPS_PER_LOOK * (c->step_cost ? c->step_cost : 1));
 }
 
+static bool is_own(const struct sql_connection *c, struct str name)
+{
+	const struct sql_own_function *f = c->own;
+
+	while (f && f->name.p && !str_eq_nocase(f->name, name))
+		f++;
+	return f && f->name.p;
+}
+
 /* SQLITE_RECURSIVE, PRAGMA, ATTACH, every write and whatever comes later: denied. */
 static int authorize(void *arg, int action, const char *a, const char *b, const char *database,
 	const char *trigger)
@@ -49,6 +58,7 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
 
 	if (action == SQLITE_READ)
 		ok |= !c->may_read || c->may_read(c->arg, a, b);
+	ok |= action == SQLITE_FUNCTION && is_own(c, str_from(b));
 	if (action == SQLITE_FUNCTION && c->calls != SQL_CALLS_NONE) {
 		const struct sql_function *f = sql_function_find(str_from(b));
 
@@ -73,6 +83,11 @@ int sql_open(struct sql_connection *c, const struct sql_limit *limits, ptrdiff_t
 	sqlite3_progress_handler(c->db, SQL_STEPS_PER_LOOK, look, c);
 	/* Before the authorizer, which would refuse it: sorters never spill into files. */
 	code = sqlite3_exec(c->db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
+	for (const struct sql_own_function *f = c->own; f && f->name.p && code == SQLITE_OK; f++)
+		if (f->call)
+			code = sqlite3_create_function_v2(c->db, f->name.p, f->arguments,
+				SQLITE_UTF8 | SQLITE_DIRECTONLY, c->own_arg, f->call, NULL, NULL,
+				NULL);
 	return code == SQLITE_OK && c->calls != SQL_CALLS_NONE ? sql_functions_register(c) : code;
 }
 
@@ -89,4 +104,42 @@ void sql_close(struct sql_connection *c)
 		sqlite3_finalize(stmt);
 	sqlite3_close_v2(c->db);
 	c->db = NULL;
+}
+
+/* ---- one expression -------------------------------------------------------------------------- */
+
+static sqlite3_stmt *mistaken(struct sql_mistake *mistake, ptrdiff_t at, struct str text)
+{
+	*mistake = (struct sql_mistake){ at, 1, text };
+	return NULL;
+}
+
+sqlite3_stmt *sql_expression(
+	struct sql_connection *c, struct str text, struct arena *keep, struct sql_mistake *mistake)
+{
+	/* In brackets it is one value, and a comment ends with the line. */
+	static const struct str before = STR_INIT("SELECT (");
+	struct str whole = arena_fmt(keep, "%.*s%.*s\n)", STR_ARG(before), STR_ARG(text));
+	sqlite3_stmt *statement = NULL;
+	const char *tail = NULL;
+
+	if (!str_trim(text).len)
+		return mistaken(mistake, 0, STR("an expression is expected here"));
+	if (str_find_char(text, '\0') >= 0)
+		return mistaken(mistake, str_find_char(text, '\0'), STR("a text has no NUL"));
+	c->was_refused = false;
+	int code = sqlite3_prepare_v2(c->db, whole.p, (int)whole.len, &statement, &tail);
+	if (code != SQLITE_OK) {
+		ptrdiff_t at = sqlite3_error_offset(c->db) - before.len;
+
+		at = at < 0 ? 0 : at < text.len ? at : text.len;
+		return mistaken(mistake, at,
+			arena_fmt(keep, c->was_refused ? "not allowed here: %s" : "%s",
+				sqlite3_errmsg(c->db)));
+	}
+	if (tail == whole.p + whole.len && sqlite3_column_count(statement) == 1)
+		return statement;
+	sqlite3_finalize(statement);
+	ptrdiff_t at = str_span(whole.p, tail).len - before.len;
+	return mistaken(mistake, at < text.len ? at : text.len, STR("one expression, no more"));
 }

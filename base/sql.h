@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+
 /* Virtual-machine steps between two looks at the budget. */
 enum { SQL_STEPS_PER_LOOK = 4096 };
 
@@ -25,6 +27,13 @@ struct sql_limit {
 /* Which functions a statement may call (sql_functions.h). */
 enum sql_calls { SQL_CALLS_NONE, SQL_CALLS_RULES, SQL_CALLS_ALL };
 
+/* A function that one connection alone has; one of SQLite's own has no `call`. */
+struct sql_own_function {
+	struct str name;
+	int arguments; /* -1: any number */
+	void (*call)(sqlite3_context *context, int count, sqlite3_value **args);
+};
+
 struct sql_connection {
 	sqlite3 *db;
 	int64_t steps_left, all_left; /* of the statement, and of all of them */
@@ -33,6 +42,8 @@ struct sql_connection {
 	/* Whether a column may be read; NULL: all may. */
 	bool (*may_read)(void *arg, const char *table, const char *column);
 	void *arg;
+	const struct sql_own_function *own; /* may be called, too; a missing name ends them */
+	void *own_arg;			    /* what sqlite3_user_data gives to them */
 	bool is_declaring; /* a virtual table states its columns, which looks like a write */
 	bool was_refused;  /* the authorizer said no */
 };
@@ -48,5 +59,14 @@ void sql_guard(struct sql_connection *c);
 void sql_close(struct sql_connection *c); /* with its statements */
 /* False when the budget is spent. */
 bool sql_spend(struct sql_connection *c, int64_t steps);
+
+/* A mistake in a text of SQL, and where it stands there. */
+struct sql_mistake {
+	ptrdiff_t at, width; /* bytes */
+	struct str text;
+};
+/* One expression, as a statement whose one column is its value; NULL with a mistake. */
+sqlite3_stmt *sql_expression(
+	struct sql_connection *c, struct str text, struct arena *keep, struct sql_mistake *mistake);
 
 #endif

@@ -5,6 +5,8 @@
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
+#include <string.h>
+
 #include "base/str.h"
 
 #define UTF8_REPLACEMENT 0xfffdu
@@ -36,9 +38,19 @@ static inline int utf8_next(struct str s, uint32_t *ret)
 	return more + 1;
 }
 
-/* Where printable ASCII that begins at `at` ends: nearly all of most texts is that. */
+/*
+ * Where printable ASCII that begins at `at` ends: nearly all of most texts is that.  Eight bytes at
+ * a time while all are: of the lowest one that is not, its own top bit, that of the sum or that of
+ * the difference is set.
+ */
 static inline ptrdiff_t utf8_skip_ascii(struct str s, ptrdiff_t at)
 {
+	for (uint64_t x; at + 8 <= s.len; at += 8) {
+		memcpy(&x, s.p + at, 8);
+		if ((x | (x + 0x0101010101010101u) | (x - 0x2020202020202020u)) &
+			0x8080808080808080u)
+			break;
+	}
 	while (at < s.len && s.p[at] >= ' ' && s.p[at] <= '~')
 		at++;
 	return at;

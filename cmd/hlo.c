@@ -60,10 +60,11 @@ static bool view_module(const struct hlo_settings *s, struct hlo_view *v, struct
 		calls |= v->m->instructions[i].op == HLO_CUSTOM_CALL;
 	}
 	choose_platform(s, tiles, v);
-	if (v->formulas || !calls)
-		return true;
-	struct str file = ruleset_find(STR("."), v->c->keep);
-	return !file.p || read_rules(v, file, err);
+	struct str file = v->formulas || !calls ? STR("") : ruleset_find(STR("."), v->c->keep);
+	if (file.len && !read_rules(v, file, err))
+		return false;
+	v->kernels = kernels_new(v->formulas, v->c->keep);
+	return true;
 }
 
 static bool show_instruction(
@@ -157,10 +158,11 @@ static enum status hlo_run(struct context *c, const void *settings, const struct
 	struct diag err;
 	if (!use_chip(&v, s->hardware, &err) || (s->rules.p && !read_rules(&v, s->rules, &err)))
 		return misused(&err);
-	bool is_text = str_find_char(what, '[') >= 0 || str_find_char(what, '\n') >= 0;
-	if (!is_text || access(arena_z(c->keep, what), F_OK) == 0)
-		return show_file(s, &v, what, &err) ? STATUS_OK : fail(&err);
-	return show_text(s, &v, what, &err) ? STATUS_OK : misused(&err);
+	bool is_text = (str_find_char(what, '[') >= 0 || str_find_char(what, '\n') >= 0) &&
+		       access(arena_z(c->keep, what), F_OK) != 0;
+	bool ok = is_text ? show_text(s, &v, what, &err) : show_file(s, &v, what, &err);
+	kernels_free(v.kernels);
+	return ok ? STATUS_OK : is_text ? misused(&err) : fail(&err);
 }
 
 static const struct option hlo_options[] = {

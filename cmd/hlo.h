@@ -20,6 +20,7 @@ struct hlo_view {
 	bool platform_known; /* else it is taken for a GPU's, which has HBM alone */
 	bool json;
 	const struct op_costs *formulas; /* of the rule file; NULL: none */
+	struct kernels *kernels;	 /* these, and those that ship */
 	const struct hlo_module *m;	 /* NULL for a shape */
 };
 
@@ -45,7 +46,6 @@ static inline bool pads_little(double dense, double padded)
 }
 
 /* "exact", "upper"; missing where the cost is unknown */
-struct str cost_bound_name(enum cost_bound b);
 /* "TPU v2, one device of two a chip" */
 struct str device_text(const struct hlo_view *v);
 /* What stands in for times without a chip. */

@@ -111,7 +111,7 @@ static struct str what_text(const struct listing *l, const struct op *op)
 {
 	struct arena *keep = l->v->c->keep;
 	const struct hlo_instruction *i = &l->m->instructions[op->instruction];
-	struct str kind = op_kind_name(hlo_kind(l->m, op->instruction));
+	struct str kind = op_kind_name(op->e.kind);
 	struct str name = cut_text(i->name, keep);
 	if (!i->source.file.len)
 		return arena_fmt(keep, "%.*s %.*s", STR_ARG(kind), STR_ARG(name));
@@ -238,14 +238,14 @@ static struct str loops_text(const struct listing *l, struct arena *keep)
 		return STR("no loops");
 	if (!l->unknown_loops)
 		return arena_fmt(keep, "loops multiplied out: %lld", (long long)l->loops);
-	return arena_fmt(keep, "loops: %lld, of which %lld with unknown trip count run once here",
+	return arena_fmt(keep, "loops: %lld; %lld have an unknown trip count and are counted once",
 		(long long)l->loops, (long long)l->unknown_loops);
 }
 
-/* "without 2 ops that nobody can count" */
+/* "without 2 ops whose cost is unknown" */
 static struct str without_text(int64_t ops, struct arena *keep)
 {
-	return ops ? arena_fmt(keep, "without %lld op%s that nobody can count", (long long)ops,
+	return ops ? arena_fmt(keep, "without %lld op%s whose cost is unknown", (long long)ops,
 			     ops == 1 ? "" : "s")
 		   : STR("");
 }
@@ -320,7 +320,7 @@ static void json_op(const struct listing *l, cJSON *list, const struct op *op)
 	cJSON *o = cJSON_CreateObject();
 	cJSON_AddItemToArray(list, o);
 	json_add_str(o, "name", text_clean(keep, i->name));
-	json_add_str(o, "kind", op_kind_name(hlo_kind(l->m, op->instruction)));
+	json_add_str(o, "kind", op_kind_name(op->e.kind));
 	json_add_double(o, "runs", op->runs);
 	json_add_double(o, "flops", op->e.work.flops);
 	json_add_str(o, "cost_bound", cost_bound_name(op->e.cost.flops_bound));

@@ -80,16 +80,8 @@ struct estimator hlo_estimator(const struct hlo_view *v)
 	return (struct estimator){ .device = &v->device,
 		.m = v->m,
 		.costs = hlo_costs_new(v->m, v->platform, v->c->keep),
-		.formulas = v->formulas,
+		.kernels = v->kernels,
 		.keep = v->c->keep };
-}
-
-struct str cost_bound_name(enum cost_bound b)
-{
-	static const struct str names[] = {
-		[COST_EXACT] = STR_INIT("exact"), [COST_UPPER] = STR_INIT("upper")
-	};
-	return b == COST_UNKNOWN ? (struct str){ NULL, 0 } : names[b];
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
@@ -209,7 +201,7 @@ static void put_shape_times(struct sheet *s, const struct shape *shape)
 		json_add_str(s->json, "chip", d->chip->id);
 	if (hbm == 0 && host == 0) {
 		if (shape_padded_bytes(shape) > 0)
-			put_heading(s, STR("Nobody publishes how fast that memory is."));
+			put_heading(s, STR("The speed of that memory is not published."));
 		return;
 	}
 	put_heading(s, arena_fmt(keep, "On %.*s:", STR_ARG(device_text(s->v))));
@@ -287,21 +279,27 @@ static struct str counted_text(const struct hlo_module *m, ptrdiff_t instruction
 
 /* "4 * dim(0, 0): rooflint.yaml:12", whether or not it can be computed here. */
 static struct str formula_text(
-	const struct op_cost *cost, const struct formula *f, double value, struct arena *keep)
+	const struct kernel_work *k, bool of_flops, double value, struct arena *keep)
 {
-	return arena_fmt(keep, "%s%.*s: %.*s:%lld", isnan(value) ? "its operands do not fit " : "",
-		STR_ARG(text_clean(keep, f->text)), STR_ARG(text_clean(keep, cost->file)),
-		(long long)cost->line);
+	if (!k->cost)
+		return STR("the kernel's author says so");
+	const struct formula *f = of_flops ? &k->cost->flops : &k->cost->bytes;
+	return arena_fmt(keep, "%s%s%.*s: %.*s:%lld",
+		k->bound == COST_UPPER	 ? "at most "
+		: k->bound == COST_LOWER ? "at least "
+					 : "",
+		isnan(value) ? "its operands do not fit " : "", STR_ARG(text_clean(keep, f->text)),
+		STR_ARG(text_clean(keep, k->cost->file)), (long long)k->cost->line);
 }
 
 static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,
 	const struct estimate *e, struct arena *keep)
 {
-	if (e->formula && e->formula->flops.text.p)
-		return formula_text(e->formula, &e->formula->flops, e->work.flops, keep);
+	if (e->kernel.has_flops)
+		return formula_text(&e->kernel, true, e->work.flops, keep);
 	struct str text = counted_text(m, instruction, e, keep);
 	if (e->cost.flops_bound == COST_UNKNOWN)
-		return STR("nobody can count them from this text");
+		return STR("this text does not say enough to count them");
 	if (m->instructions[instruction].op == HLO_WHILE)
 		text = STR("of one turn of the loop");
 	if (e->cost.flops_bound == COST_UPPER)
@@ -324,8 +322,8 @@ static void put_intensity(
 
 static struct str hbm_text(const struct estimate *e, struct arena *keep)
 {
-	if (e->formula && e->formula->bytes.text.p)
-		return formula_text(e->formula, &e->formula->bytes, e->work.hbm_bytes, keep);
+	if (e->kernel.has_bytes)
+		return formula_text(&e->kernel, false, e->work.hbm_bytes, keep);
 	if (isnan(e->work.hbm_bytes))
 		return STR("not all that it touches is in the text");
 	if (pads_little(e->work.hbm_bytes, e->hbm_padded_bytes))
@@ -537,7 +535,7 @@ void put_instruction(const struct hlo_view *v, ptrdiff_t at)
 	struct estimate e = estimate_op(&estimator, at);
 	struct sheet s = sheet_begin(v);
 	const struct hlo_instruction *i = &m->instructions[at];
-	struct str name = i->name.len ? i->name : i->opcode, kind = op_kind_name(hlo_kind(m, at));
+	struct str name = i->name.len ? i->name : i->opcode, kind = op_kind_name(e.kind);
 	put_heading(&s, text_clean(v->c->keep, arena_fmt(v->c->keep, "%.*s: %.*s, on each device",
 						       STR_ARG(name), STR_ARG(kind))));
 	if (s.json) {

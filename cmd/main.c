@@ -27,6 +27,7 @@ const struct command *const commands[] = {
 	&explain_command,
 	&audit_command,
 	&facts_command,
+	&completion_command,
 	&help_command,
 	NULL,
 };

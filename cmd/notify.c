@@ -42,7 +42,7 @@ static enum status notify_run(struct context *c, const void *settings, const str
 								   : STATUS_OK;
 	if (!plan.count) {
 		diag_set(&err, DIAG_USAGE,
-			"nobody to tell: give --to, or put notifications into the rule file");
+			"no receiver: give --to, or put notifications into the rule file");
 		return misused(&err);
 	}
 	if (!report_load(args->items[0], c->keep, &set, &err))

@@ -32,7 +32,7 @@
 	{                                                                                          \
 		"source-root", 0, OPTION_LIST, offsetof(type, read.source_roots), "DIR[=PATH]",    \
 			"directory of your own sources as the job saw it, and where in the "       \
-			"repository it lies, when not at its root: ops are laid at the first "     \
+			"repository it lies, when not at its root: findings point at the first "   \
 			"stack frame below it; may be repeated"                                    \
 	}
 

@@ -11,9 +11,10 @@
 
 /* ---- the set --------------------------------------------------------------------------------- */
 
-static bool is_chip_file(ptrdiff_t i)
+static bool is_chip_file(const struct embedded *file)
 {
-	return i < embedded_count && str_starts(str_from(embedded_files[i].name), STR("hardware/"));
+	struct str name = str_from(file->name);
+	return str_starts(name, STR("hardware/")) && str_ends(name, STR(".json"));
 }
 
 /* The texts in double quotes up to the figures. */
@@ -36,20 +37,19 @@ struct chip_set *chip_set_new(struct arena *keep)
 	struct chip_set *set = arena_make(keep, struct chip_set, 1);
 	/* All chips and what reading them leaves behind are 2 MB; a user's file may be longer. */
 	set->own = arena_new(ARENA_RUN_BYTES);
-	while (set->first < embedded_count && !is_chip_file(set->first))
-		set->first++;
-	while (is_chip_file(set->first + set->count))
-		set->count++;
-	set->entries = arena_make(keep, struct chip_entry, set->count);
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		set->entries[i].words = words_of(embedded_files[set->first + i].text, keep);
+	ptrdiff_t cap = 0;
+	for (const struct embedded *file = embedded_files; file->name; file++)
+		if (is_chip_file(file))
+			*arena_push(keep, set->entries, set->count, cap) =
+				(struct chip_entry){ .file = file,
+					.words = words_of(file->text, keep) };
 	return set;
 }
 
 const struct chip *chip_at(struct chip_set *set, ptrdiff_t i)
 {
 	assert(i >= 0 && i < set->count);
-	const struct embedded *file = &embedded_files[set->first + i];
+	const struct embedded *file = set->entries[i].file;
 	const struct chip **chip = &set->entries[i].chip;
 	if (!*chip)
 		*chip = chip_parse(str_from(file->name), file->text, &set->own, NULL);

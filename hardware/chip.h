@@ -76,13 +76,15 @@ struct chip {
  * asks for one.  So a set changes while it is used, by one thread, and keeps what it read in
  * memory of its own until the process ends.
  */
+struct embedded;
 struct chip_set {
 	struct arena own;
 	struct chip_entry {
+		const struct embedded *file;
 		const struct chip *chip; /* NULL: not read yet */
 		struct list words;	 /* in its file, before its figures */
 	} * entries;
-	ptrdiff_t count, first; /* of the embedded files */
+	ptrdiff_t count;
 };
 
 struct chip_set *chip_set_new(struct arena *keep);

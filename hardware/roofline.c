@@ -52,6 +52,30 @@ static double products(const struct chip *c, const struct op_work *w)
 	return split && w->passes > 1 ? w->passes : 1;
 }
 
+enum dtype roofline_wider(const struct chip_device *d, enum dtype t)
+{
+	static const enum dtype floats[] = { DTYPE_F4E2M1FN, DTYPE_F6E3M2FN, DTYPE_F8E4M3FN,
+		DTYPE_BF16 };
+	static const enum dtype integers[] = { DTYPE_S4, DTYPE_S8, DTYPE_BF16 };
+	const enum dtype *row = dtype_is_float(t) ? floats : integers;
+	int count = dtype_is_float(t) ? 4 : 3;
+
+	if (!d->chip || (unsigned)t >= DTYPE_COUNT || !isnan(d->chip->peak[t].value))
+		return t;
+	for (int k = 0; k < count; k++)
+		if (dtype_bits(row[k]) > dtype_bits(t) && !isnan(d->chip->peak[row[k]].value))
+			return row[k];
+	return t;
+}
+
+/* How much faster than in its slowest type. */
+static double dtype_slack(const struct chip *c, const struct op_work *w)
+{
+	double fast = matrix_peak(c, w)->value, slow = c->peak[w->slowest].value;
+
+	return w->slowest != DTYPE_INVALID && fast > slow ? fast / slow : 1;
+}
+
 /* How much faster than it may be meant: f32 as TF32, where nothing tells, over f32 as f32. */
 static double f32_slack(const struct chip *c, const struct op_work *w)
 {
@@ -163,7 +187,8 @@ struct roofline roofline_op(const struct chip_device *d, const struct op_work *w
 			return r;
 	}
 	limit(&r, BOUND_HOST, r.t_host_s, 1, &c->attainable_pcie);
-	limit(&r, BOUND_COMPUTE, r.t_math_s, f32_slack(c, w), attainable_math(c, w));
+	limit(&r, BOUND_COMPUTE, r.t_math_s, f32_slack(c, w) * dtype_slack(c, w),
+		attainable_math(c, w));
 	limit(&r, BOUND_MEMORY, r.t_hbm_s, 1, &c->attainable_hbm);
 	if (isnan(r.t_math_s) && r.bound == BOUND_UNKNOWN) /* no byte of it in HBM */
 		r.roofline_s = r.attainable_s = NAN;

@@ -30,7 +30,7 @@ double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes
 double roofline_hbm_bps(const struct chip_device *d);
 double roofline_pcie_bps(const struct chip_device *d); /* to the host, one way */
 
-/* What one execution of an op does on one device; NaN where nobody can count. */
+/* What one execution of an op does on one device; NaN where that is unknown. */
 struct op_work {
 	double flops;
 	enum dtype dtype;
@@ -38,7 +38,10 @@ struct op_work {
 	bool is_vector; /* on the vector units: elementwise work and reductions */
 	double hbm_bytes, host_bytes;
 	enum f32_units f32_units; /* what multiplies f32, where an algorithm or a kernel tells */
+	enum dtype slowest; /* what it may be multiplied in as well; DTYPE_INVALID: nothing else */
 };
+/* The type that stands in for one which a chip cannot multiply: the next wider that it can. */
+enum dtype roofline_wider(const struct chip_device *d, enum dtype t);
 /* The peak for its FLOPs.  Vector units have one rate, f32's: XLA computes bf16 in f32 as well.
  * NaN for those of a TPU, which nobody has published. */
 double roofline_op_flops(const struct chip_device *d, const struct op_work *w);

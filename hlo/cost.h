@@ -20,7 +20,9 @@ enum hlo_platform { HLO_TPU, HLO_GPU, HLO_CPU };
 enum hlo_space { SPACE_HBM, SPACE_ON_CHIP, SPACE_HOST, SPACE_OTHER };
 enum hlo_space hlo_space(int64_t memory_space, enum hlo_platform platform);
 
-enum cost_bound { COST_UNKNOWN, COST_EXACT, COST_UPPER };
+/* Counts here are never lower bounds; those of kernels whose work is data may be. */
+enum cost_bound { COST_UNKNOWN, COST_EXACT, COST_UPPER, COST_LOWER };
+struct str cost_bound_name(enum cost_bound b); /* "exact"; missing when unknown */
 
 struct hlo_cost {
 	enum cost_bound flops_bound, bytes_bound;
@@ -61,6 +63,15 @@ const struct shape *hlo_operand_array(
 	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t operand);
 /* Text of the ops that ran may name operands that are not among them. */
 bool hlo_knows_operands(const struct hlo_instruction *i);
+
+/* What a kernel's author says that a call costs (pl.CostEstimate); false when they say nothing. */
+struct hlo_author_cost {
+	double flops, bytes;
+};
+bool hlo_author_cost(const struct hlo_instruction *i, struct hlo_author_cost *ret);
+
+/* The end of a scope that names a kernel: "flash_attention/pallas_call". */
+struct str hlo_scope_end(struct str op_name);
 
 /* The sort of work an instruction does, looking into fusions and async wrappers: the raw material
  * for measure/kind.c.  KIND_UNKNOWN for unknown opcodes. */

@@ -69,8 +69,7 @@ static bool names_attention(struct str name)
 	return false;
 }
 
-/* The last two parts of a scope: "flash_attention/pallas_call". */
-static struct str scope_end(struct str op_name)
+struct str hlo_scope_end(struct str op_name)
 {
 	ptrdiff_t last = str_rfind_char(op_name, '/');
 	if (last < 0)
@@ -127,7 +126,7 @@ static enum op_kind custom_kind(const struct hlo_module *m, const struct hlo_ins
 	enum op_kind kind = library_find(i->custom_call_target)->kind;
 	if (kind != KIND_CUSTOM)
 		return kind;
-	if (names_attention(i->name) || names_attention(scope_end(i->op_name)))
+	if (names_attention(i->name) || names_attention(hlo_scope_end(i->op_name)))
 		return KIND_ATTENTION;
 	kind = i->called_count ? heaviest(m, i) : KIND_UNKNOWN;
 	return op_kind_is_collective(kind) ? kind : KIND_CUSTOM;

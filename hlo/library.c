@@ -5,7 +5,8 @@
  * Transformer Engine's JAX primitives (te_*_ffi and their attributes), jaxlib's
  * py_client_cpu.cc and py_client_gpu.cc (callbacks).
  *
- * A kernel that a user wrote (Pallas, Triton, FFI) is unknown, whatever cost estimate it carries.
+ * A kernel that a user wrote (Pallas, Triton, FFI) is unknown; the estimate that it may carry is
+ * its author's, and kept apart.
  */
 #include <math.h>
 
@@ -53,6 +54,35 @@ const struct library *library_find(struct str target)
 	while (!str_glob(target, l->target))
 		l++;
 	return l;
+}
+
+/* Integers are texts in a configuration's JSON. */
+static double number_of(const cJSON *object, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+	double value = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+
+	if (cJSON_IsString(item) && !str_to_double(str_from(item->valuestring), &value))
+		return NAN;
+	return value >= 0 && isfinite(value) ? value : NAN;
+}
+
+/* The kernel's code stands beside it in the configuration and may have megabytes. */
+bool hlo_author_cost(const struct hlo_instruction *i, struct hlo_author_cost *ret)
+{
+	struct str key = STR("\"cost_estimate\":{"), rest = i->backend_config;
+	struct diag ignored;
+	ptrdiff_t at = i->op == HLO_CUSTOM_CALL ? str_find(rest, key) : -1;
+	if (at < 0)
+		return false;
+	rest = str_from_offset(rest, at + key.len - 1);
+	ptrdiff_t end = str_find_char(rest, '}');
+	cJSON *object = json_parse(
+		STR("cost_estimate"), str_head(rest, end < 0 ? rest.len : end + 1), &ignored);
+	*ret = (struct hlo_author_cost){ number_of(object, "flops"),
+		number_of(object, "bytes_accessed") };
+	cJSON_Delete(object);
+	return !isnan(ret->flops) || !isnan(ret->bytes);
 }
 
 /* The result itself: the first leaf of a tuple, the rest being scratch and by-products. */

@@ -22,11 +22,11 @@
 	"send|recv|barrier|transfer|infeed|outfeed|callback"
 #define PHASE_WORDS	   "train|inference|unknown"
 #define BOUND_WORDS	   "compute|memory|communication|host"
-#define COST_WORDS	   "exact|upper"
+#define COST_WORDS	   "exact|upper|lower"
 #define CORE_WORDS	   "compute|sparse"
 #define LINK_WORDS	   "ici|nvlink|xgmi|dcn"
 #define CAUSE_WORDS	   "layout|prefetch|offload|donation|d2d"
-#define FLOPS_SOURCE_WORDS "profile|hlo|rules"
+#define FLOPS_SOURCE_WORDS "profile|hlo|rules|kernels|author"
 #define WORK_WORDS	   "step|other|serving"
 #define ATTRIBUTION_WORDS  "profile|name|schedule|none"
 
@@ -87,11 +87,11 @@
 		"model FLOPs over counted FLOPs; needs the job file, and nearly all to be "        \
 		"counted")                                                                         \
 	REAL(uncounted_ratio, RATIO,                                                               \
-		"of the time in compute and copies, the share in ops whose FLOPs nobody counted")  \
+		"of the time in compute and copies, the share in ops whose FLOPs are unknown")     \
 	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")   \
-	REAL(unknown_kind_ratio, RATIO, "device time of ops of which nothing says what they do")   \
+	REAL(unknown_kind_ratio, RATIO, "device time of ops whose work is unknown")                \
 	REAL(unclear_comms_ratio, RATIO,                                                           \
-		"share of the step in ops of which nothing says whether they communicate")         \
+		"share of the step in ops that may or may not communicate")                        \
 	REAL(judged_ratio, RATIO,                                                                  \
 		"of the time in compute and copies, the share in ops whose roofline is known")     \
 	REAL(remat_flops_ratio, RATIO,                                                             \
@@ -219,7 +219,8 @@
 		"share of its time with other compute or communication on the device")             \
 	REAL(flops, FLOPS, "per execution on one device")                                          \
 	TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                        \
-	TEXT(cost_bound, COST_WORDS, "exact, or an upper bound (ragged, dynamic shapes)")          \
+	TEXT(cost_bound, COST_WORDS,                                                               \
+		"exact, at most (masks, ragged, dynamic shapes), at least; NULL: not counted")     \
 	REAL(hbm_bytes, BYTES, "HBM bytes per execution on one device, dense")                     \
 	REAL(t_math_s, SECONDS, "flops over its units' peak for its type")                         \
 	REAL(t_hbm_s, SECONDS, "hbm_bytes over the memory bandwidth")                              \

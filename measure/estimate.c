@@ -18,21 +18,16 @@ struct op_work estimate_work(enum op_kind kind, const struct hlo_cost *c)
 	};
 }
 
-const struct op_cost *estimate_formula(const struct op_costs *costs, const struct hlo_module *m,
-	ptrdiff_t instruction, struct op_work *work)
+void estimate_kernel(const struct chip_device *d, const struct kernel_work *k, struct op_work *work)
 {
-	const struct hlo_instruction *i = &m->instructions[instruction];
-	const struct op_cost *f = op_cost_find(costs, i);
-	const struct shape *factor = hlo_operand_array(m, i, 0);
-
-	if (f && f->bytes.text.p)
-		work->hbm_bytes = formula_value(&f->bytes, m, i);
-	if (f && f->flops.text.p) {
-		work->flops = formula_value(&f->flops, m, i);
-		if (factor && factor->dtype != DTYPE_INVALID)
-			work->dtype = factor->dtype;
-	}
-	return f;
+	if (k->has_bytes)
+		work->hbm_bytes = k->bytes;
+	if (!k->has_flops)
+		return;
+	work->flops = k->flops;
+	work->slowest = k->slowest;
+	if (k->dtype != DTYPE_INVALID)
+		work->dtype = d ? roofline_wider(d, k->dtype) : k->dtype;
 }
 
 struct roofline estimate_roofline(
@@ -79,19 +74,23 @@ struct estimate estimate_op(const struct estimator *e, ptrdiff_t instruction)
 	struct estimate ret = { .cost = hlo_cost(e->costs, instruction), .roof = roofline_unknown };
 	const struct hlo_instruction *i = &e->m->instructions[instruction];
 	const struct shape *leaf = shape_leaf(&i->shape, 0);
-	enum op_kind kind = hlo_kind(e->m, instruction);
+	enum op_kind kind = kernel_kind(e->kernels, i, hlo_kind(e->m, instruction));
 
+	ret.kind = kind;
 	ret.work = estimate_work(kind, &ret.cost);
 	if (ret.work.dtype == DTYPE_INVALID && leaf)
 		ret.work.dtype = leaf->dtype;
 	if (!hlo_knows_operands(i))
 		ret.work.hbm_bytes = ret.work.host_bytes = NAN;
 	ret.hbm_padded_bytes = isnan(ret.work.hbm_bytes) ? NAN : ret.cost.hbm_padded_bytes;
-	ret.formula = estimate_formula(e->formulas, e->m, instruction, &ret.work);
-	if (ret.formula && ret.formula->bytes.text.p)
-		ret.hbm_padded_bytes = ret.work.hbm_bytes;
-	if (ret.formula && ret.formula->flops.text.p)
-		ret.cost.flops_bound = isnan(ret.work.flops) ? COST_UNKNOWN : COST_EXACT;
+	if (kernel_work(e->kernels, e->m, instruction, &ret.kernel)) {
+		estimate_kernel(e->device, &ret.kernel, &ret.work);
+		if (ret.kernel.has_bytes)
+			ret.hbm_padded_bytes = ret.work.hbm_bytes;
+		if (ret.kernel.has_flops)
+			ret.cost.flops_bound =
+				isnan(ret.work.flops) ? COST_UNKNOWN : ret.kernel.bound;
+	}
 	ret.is_collective = op_kind_is_collective(kind) &&
 			    hlo_collective(e->m, instruction, e->keep, &ret.collective);
 	if (ret.is_collective) {
@@ -101,6 +100,8 @@ struct estimate estimate_op(const struct estimator *e, ptrdiff_t instruction)
 		ret.roof = estimate_comms(&ret.comms);
 	} else if (hlo_is_work(e->m, instruction)) {
 		ret.roof = estimate_roofline(e->device, kind, &ret.work);
+		if (ret.cost.flops_bound == COST_LOWER)
+			ret.roof.attainable_s = NAN;
 	}
 	return ret;
 }

@@ -1,5 +1,5 @@
 /*
- * How long one op should take: its work, as the program and a rule file's formula tell, against
+ * How long one op should take: its work, as the program and what is known of kernels tell, against
  * what the chip can do.  The tables and `rooflint hlo` have it from here.
  *
  * Refuses: what a profile says of the op.  ops.c puts that in between the two steps.
@@ -10,15 +10,14 @@
 #include "hardware/roofline.h"
 #include "hlo/collective.h"
 #include "hlo/cost.h"
-#include "measure/formula.h"
+#include "measure/kernels.h"
 
 /* A cost as work; NaN where it is unknown. */
 struct op_work estimate_work(enum op_kind kind, const struct hlo_cost *c);
 
-/* The rule file's formula for a custom call replaces what the program tells: whoever writes one
- * knows better.  Returns it, or NULL when there is none. */
-const struct op_cost *estimate_formula(const struct op_costs *costs, const struct hlo_module *m,
-	ptrdiff_t instruction, struct op_work *work);
+/* What is known of a kernel replaces what the program tells.  `d` may be NULL. */
+void estimate_kernel(
+	const struct chip_device *d, const struct kernel_work *k, struct op_work *work);
 
 /*
  * Of an op that is no collective.  Without a rate for its FLOPs a product's bytes say nothing of
@@ -37,14 +36,15 @@ struct estimator {
 	const struct chip_device *device; /* its chip may be NULL: no times */
 	const struct hlo_module *m;
 	struct hlo_costs *costs;
-	const struct op_costs *formulas; /* NULL: none */
+	struct kernels *kernels;
 	struct arena *keep;
 };
 struct estimate {
 	struct hlo_cost cost;
 	struct op_work work;
-	double hbm_padded_bytes;       /* NaN unknown */
-	const struct op_cost *formula; /* that gave the work, or NULL */
+	double hbm_padded_bytes; /* NaN unknown */
+	enum op_kind kind;
+	struct kernel_work kernel; /* that gave the work, if it gave any */
 	struct roofline roof;
 	bool is_collective;
 	struct hlo_collective collective;

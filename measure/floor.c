@@ -4,7 +4,7 @@
  * Each resource has so much to do: the core, whose ops run one after another, each at its roofline
  * (collectives that are not asynchronous hold it, too); memory, with what copies move behind the
  * core; each link in each direction; the network; the way to the host.  None can take longer than
- * the program, so the floor is the longest.  What nobody can count is free.
+ * the program, so the floor is the longest.  What cannot be counted is free.
  */
 #include <math.h>
 
@@ -65,6 +65,8 @@ static double demand_op(
 		return t.lo_s;
 	}
 	op_facts_of(m, s, &f);
+	if (f.bound == COST_UPPER) /* masks and short groups may leave most of it out */
+		return NAN;
 	struct roofline r = f.roof;
 	if (s->async != ASYNC_NONE && m->first && m->first->chip.chip)
 		r = estimate_roofline(&m->first->chip, s->kind, &f.work);

@@ -1,363 +1,299 @@
-/* Reading and computing formulas.  See formula.h. */
+/* Formulas as SQL over the shapes of a call.  See formula.h. */
 #include "measure/formula.h"
 
 #include <math.h>
-#include <stdarg.h>
-
-#include "base/out.h"
-#include "base/text.h"
+#include "base/sql.h"
 #include "hlo/cost.h"
 
-enum { ARGUMENTS_MAX = 2 };
+struct prepared {
+	const struct formula *formula;
+	sqlite3_stmt *statement; /* NULL: it has a mistake */
+};
 
-/* A number, a sign with two sides, or a function with its arguments. */
-struct formula_node {
-	char sign; /* '+', '-', '*', '/'; '0' a number; 'f' a function */
-	int function;
-	double number;
-	ptrdiff_t sides[ARGUMENTS_MAX];
+struct formulas {
+	struct sql_connection sql;
+	struct arena *keep;
+	bool broken; /* SQLite could not start */
+	const struct hlo_module *module;
+	const struct hlo_instruction *call; /* whose shapes are meant */
+	struct prepared *items;
+	ptrdiff_t count, cap;
 };
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-struct call {
-	const struct hlo_module *module;
-	const struct hlo_instruction *instruction;
-};
-
-/* An operand's array, or the result's (of a tuple the first: the others are workspace). */
-static const struct shape *operand_of(const struct call *c, double k)
+static const struct formulas *of(sqlite3_context *c)
 {
-	if (!(k >= 0 && k < (double)c->instruction->operand_count) || k != floor(k))
+	return sqlite3_user_data(c);
+}
+
+/* A whole number; -1 for anything else. */
+static ptrdiff_t index_of(sqlite3_value *v)
+{
+	double x = sqlite3_value_type(v) == SQLITE_NULL ? -1 : sqlite3_value_double(v);
+
+	return x >= 0 && x < INT32_MAX && x == floor(x) ? (ptrdiff_t)x : -1;
+}
+
+/* An operand's array; NULL where there is none. */
+static const struct shape *operand_of(const struct formulas *f, ptrdiff_t k)
+{
+	if (k < 0 || k >= f->call->operand_count)
 		return NULL;
-	return hlo_operand_array(c->module, c->instruction, (ptrdiff_t)k);
+	return hlo_operand_array(f->module, f->call, k);
 }
 
-static const struct shape *result_of(const struct call *c)
+/* Of a tuple the first array: the others are workspace. */
+static const struct shape *result_of(const struct formulas *f)
 {
-	return shape_leaf(&c->instruction->shape, 0);
+	return shape_leaf(&f->call->shape, 0);
 }
 
-static double dim_of(const struct shape *s, double k)
+static void give(sqlite3_context *c, double value)
 {
-	double at = s && k < 0 ? k + (double)s->rank : k;
-
-	if (!s || !(at >= 0 && at < (double)s->rank) || at != floor(at))
-		return NAN;
-	int64_t size = s->dims[(ptrdiff_t)at];
-	return size >= 0 ? (double)size : NAN;
+	if (isnan(value))
+		sqlite3_result_null(c);
+	else
+		sqlite3_result_double(c, value);
 }
 
 /* A size that is not known saturates at the largest integer. */
-static double size_of(int64_t size)
+static void give_size(sqlite3_context *c, int64_t size)
 {
-	return size >= 0 && size < INT64_MAX ? (double)size : NAN;
+	give(c, size >= 0 && size < INT64_MAX ? (double)size : NAN);
 }
 
-static double operand_dim(const struct call *c, const double *x)
+static void give_dim(sqlite3_context *c, const struct shape *s, sqlite3_value *v)
 {
-	return dim_of(operand_of(c, x[0]), x[1]);
+	double at = sqlite3_value_double(v);
+
+	if (s && at < 0)
+		at += (double)s->rank;
+	bool known = s && sqlite3_value_type(v) != SQLITE_NULL && at >= 0 && at < (double)s->rank &&
+		     at == floor(at);
+	give(c, known && s->dims[(ptrdiff_t)at] >= 0 ? (double)s->dims[(ptrdiff_t)at] : NAN);
 }
 
-static double operand_elements(const struct call *c, const double *x)
+static void give_dtype(sqlite3_context *c, const struct shape *s)
 {
-	const struct shape *s = operand_of(c, x[0]);
-	return s ? size_of(shape_elements(s)) : NAN;
+	struct str name = s ? dtype_name(s->dtype) : (struct str){ NULL, 0 };
+
+	if (name.p)
+		sqlite3_result_text(c, name.p, (int)name.len, SQLITE_STATIC);
 }
 
-static double operand_bytes(const struct call *c, const double *x)
+static void operand_dim(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	const struct shape *s = operand_of(c, x[0]);
-	return s ? size_of(shape_logical_bytes(s)) : NAN;
+	(void)count;
+	give_dim(c, operand_of(of(c), index_of(v[0])), v[1]);
 }
 
-static double out_dim(const struct call *c, const double *x)
+static void operand_rank(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	return dim_of(result_of(c), x[0]);
+	const struct shape *s = operand_of(of(c), index_of(v[0]));
+	(void)count;
+	give(c, s ? (double)s->rank : NAN);
 }
 
-static double out_elements(const struct call *c, const double *x)
+static void operand_elements(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	const struct shape *s = result_of(c);
-	(void)x;
-	return s ? size_of(shape_elements(s)) : NAN;
+	const struct shape *s = operand_of(of(c), index_of(v[0]));
+	(void)count;
+	give_size(c, s ? shape_elements(s) : -1);
 }
 
-static double out_bytes(const struct call *c, const double *x)
+static void operand_bytes(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	const struct shape *s = result_of(c);
-	(void)x;
-	return s ? size_of(shape_logical_bytes(s)) : NAN;
+	const struct shape *s = operand_of(of(c), index_of(v[0]));
+	(void)count;
+	give_size(c, s ? shape_logical_bytes(s) : -1);
 }
 
-/* fmin and fmax forget an unknown; these do not. */
-static double least(const struct call *c, const double *x)
+static void operand_dtype(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	(void)c;
-	return isnan(x[0]) || isnan(x[1]) ? NAN : fmin(x[0], x[1]);
+	(void)count;
+	give_dtype(c, operand_of(of(c), index_of(v[0])));
 }
 
-static double most(const struct call *c, const double *x)
+/* Factors are arrays of floating-point numbers: not tables of pages, lengths or masks. */
+static ptrdiff_t factor_at(
+	const struct hlo_module *m, const struct hlo_instruction *call, ptrdiff_t k)
 {
-	(void)c;
-	return isnan(x[0]) || isnan(x[1]) ? NAN : fmax(x[0], x[1]);
-}
-
-static const struct function {
-	struct str name;
-	int arguments;
-	double (*compute)(const struct call *c, const double *x);
-	struct str usage, meaning; /* the second may be empty */
-} functions[] = {
-	{ STR_INIT("dim"), 2, operand_dim, STR_INIT("dim(operand, i)"),
-		STR_INIT(": size of a dimension") },
-	{ STR_INIT("elements"), 1, operand_elements, STR_INIT("elements(operand)"), STR_INIT("") },
-	{ STR_INIT("bytes"), 1, operand_bytes, STR_INIT("bytes(operand)"),
-		STR_INIT(": its elements alone") },
-	{ STR_INIT("out_dim"), 1, out_dim, STR_INIT("out_dim(i)"),
-		STR_INIT(": size of a dimension of the result") },
-	{ STR_INIT("out_elements"), 0, out_elements, STR_INIT("out_elements()"), STR_INIT("") },
-	{ STR_INIT("out_bytes"), 0, out_bytes, STR_INIT("out_bytes()"), STR_INIT("") },
-	{ STR_INIT("min"), 2, least, STR_INIT("min(a, b)"), STR_INIT("") },
-	{ STR_INIT("max"), 2, most, STR_INIT("max(a, b)"), STR_INIT("") },
-};
-enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-struct formula_reader {
-	struct str text;
-	ptrdiff_t at;
-	struct formula *formula;
-	struct arena *keep;
-	struct formula_fault *fault;
-	int depth;
-};
-
-/* -1: the node that could not be read. */
-static ptrdiff_t fault_at(struct formula_reader *r, ptrdiff_t at, ptrdiff_t width, const char *fmt,
-	...) __attribute__((format(printf, 4, 5)));
-
-static ptrdiff_t fault_at(
-	struct formula_reader *r, ptrdiff_t at, ptrdiff_t width, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	*r->fault =
-		(struct formula_fault){ at, width > 0 ? width : 1, arena_vfmt(r->keep, fmt, args) };
-	va_end(args);
+	for (ptrdiff_t i = 0; i < call->operand_count; i++) {
+		const struct shape *s = hlo_operand_array(m, call, i);
+		if (s && s->rank >= 2 && dtype_is_float(s->dtype) && k-- == 0)
+			return i;
+	}
 	return -1;
 }
 
-static char ahead(struct formula_reader *r)
+ptrdiff_t formula_factor(const struct hlo_module *m, const struct hlo_instruction *call)
 {
-	while (r->at < r->text.len &&
-		(r->text.p[r->at] == ' ' || r->text.p[r->at] == '\t' || r->text.p[r->at] == '\n'))
-		r->at++;
-	return r->at < r->text.len ? r->text.p[r->at] : 0;
+	return factor_at(m, call, 0);
 }
 
-static bool took(struct formula_reader *r, char c)
+static void operand_factor(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	if (ahead(r) != c)
-		return false;
-	r->at++;
-	return true;
+	ptrdiff_t k = index_of(v[0]), at = k < 0 ? -1 : factor_at(of(c)->module, of(c)->call, k);
+	(void)count;
+	give(c, at < 0 ? NAN : (double)at);
 }
 
-static ptrdiff_t node_add(struct formula_reader *r, struct formula_node node)
+static void out_dim(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	if (r->formula->count == FORMULA_MAX_NODES)
-		return fault_at(r, r->at, 1, "the formula is too long");
-	r->formula->nodes[r->formula->count] = node;
-	return r->formula->count++;
+	(void)count;
+	give_dim(c, result_of(of(c)), v[0]);
 }
 
-static ptrdiff_t read_sum(struct formula_reader *r);
-
-static bool is_in_word(char c)
+static void out_elements(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+	const struct shape *s = result_of(of(c));
+	(void)count, (void)v;
+	give_size(c, s ? shape_elements(s) : -1);
 }
 
-static ptrdiff_t read_number(struct formula_reader *r)
+static void out_bytes(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	ptrdiff_t from = r->at;
-	double value;
-
-	while (r->at < r->text.len && (is_in_word(r->text.p[r->at]) || r->text.p[r->at] == '.'))
-		r->at++;
-	if (!str_to_double(str_head(str_from_offset(r->text, from), r->at - from), &value))
-		return fault_at(r, from, r->at - from, "this is not a number");
-	return node_add(r, (struct formula_node){ .sign = '0', .number = value });
+	const struct shape *s = result_of(of(c));
+	(void)count, (void)v;
+	give_size(c, s ? shape_logical_bytes(s) : -1);
 }
 
-static ptrdiff_t unknown_name(struct formula_reader *r, struct str name, ptrdiff_t at)
+static void out_count(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	struct out *usages = out_memory(r->keep);
-	struct str names[FUNCTIONS];
-
-	for (int i = 0; i < FUNCTIONS; i++) {
-		names[i] = functions[i].name;
-		out_z(usages, i == 0 ? "" : i + 1 < FUNCTIONS ? ", " : " and ");
-		out_str(usages, functions[i].usage);
-	}
-	struct str near = text_nearest(name, names, FUNCTIONS);
-	if (near.p)
-		return fault_at(r, at, name.len, "there is no '%.*s' here; did you mean '%.*s'?",
-			STR_ARG(name), STR_ARG(near));
-	return fault_at(r, at, name.len, "there is no '%.*s' here, but %.*s", STR_ARG(name),
-		STR_ARG(out_text(usages)));
+	(void)count, (void)v;
+	give(c, (double)of(c)->call->shape.leaves);
 }
 
-static bool read_arguments(struct formula_reader *r, struct formula_node *node, ptrdiff_t at)
-{
-	const struct function *f = &functions[node->function];
-	bool ok = took(r, '(');
+/* docs/rules.md has them with their meaning. */
+static const struct sql_own_function functions[] = {
+	{ STR_INIT("dim"), 2, operand_dim },
+	{ STR_INIT("rank"), 1, operand_rank },
+	{ STR_INIT("elements"), 1, operand_elements },
+	{ STR_INIT("bytes"), 1, operand_bytes },
+	{ STR_INIT("dtype"), 1, operand_dtype },
+	{ STR_INIT("factor"), 1, operand_factor },
+	{ STR_INIT("out_dim"), 1, out_dim },
+	{ STR_INIT("out_elements"), 0, out_elements },
+	{ STR_INIT("out_bytes"), 0, out_bytes },
+	{ STR_INIT("out_count"), 0, out_count },
+	{ STR_INIT("abs"), 1, NULL },
+	{ STR_INIT("coalesce"), -1, NULL },
+	{ STR_INIT("iif"), 3, NULL },
+	{ STR_INIT("max"), -1, NULL },
+	{ STR_INIT("min"), -1, NULL },
+	{ STR_INIT("nullif"), 2, NULL },
+	{ STR_INIT("round"), -1, NULL },
+	{ { NULL, 0 }, 0, NULL },
+};
 
-	for (int i = 0; ok && i < f->arguments; i++) {
-		ok = i == 0 || took(r, ',');
-		if (ok && (node->sides[i] = read_sum(r)) < 0)
-			return false;
-	}
-	if (ok && took(r, ')'))
-		return true;
-	fault_at(r, at, f->name.len, "it is written %.*s%.*s", STR_ARG(f->usage),
-		STR_ARG(f->meaning));
+/* ---- computing ------------------------------------------------------------------------------- */
+
+struct formulas *formulas_new(struct arena *keep)
+{
+	struct formulas *f = arena_make(keep, struct formulas, 1);
+
+	f->keep = keep;
+	return f;
+}
+
+void formulas_free(struct formulas *f)
+{
+	f->count = 0;
+	sql_close(&f->sql);
+}
+
+static bool may_read_nothing(void *arg, const char *table, const char *column)
+{
+	(void)arg, (void)table, (void)column;
 	return false;
 }
 
-static ptrdiff_t read_function(struct formula_reader *r)
+/* An expression that computes a kernel's FLOPs has some hundred bytes and operations. */
+static const struct sql_limit limits[] = {
+	{ SQLITE_LIMIT_LENGTH, 4096 },
+	{ SQLITE_LIMIT_SQL_LENGTH, 4096 },
+	{ SQLITE_LIMIT_EXPR_DEPTH, 64 },
+	{ SQLITE_LIMIT_VDBE_OP, 4000 },
+	{ SQLITE_LIMIT_COMPOUND_SELECT, 1 },
+	{ SQLITE_LIMIT_ATTACHED, 0 },
+};
+enum { BUDGET_STEPS = 10000 }; /* of one evaluation */
+
+static bool is_open(struct formulas *f)
 {
-	struct formula_node node = { .sign = 'f' };
-	ptrdiff_t from = r->at;
-
-	while (r->at < r->text.len && is_in_word(r->text.p[r->at]))
-		r->at++;
-	struct str name = str_head(str_from_offset(r->text, from), r->at - from);
-	while (node.function < FUNCTIONS && !str_eq(name, functions[node.function].name))
-		node.function++;
-	if (node.function == FUNCTIONS)
-		return unknown_name(r, name, from);
-	return read_arguments(r, &node, from) ? node_add(r, node) : -1;
-}
-
-static ptrdiff_t read_operand(struct formula_reader *r)
-{
-	char c = ahead(r);
-
-	if (took(r, '(')) {
-		ptrdiff_t inside = read_sum(r);
-		if (inside >= 0 && !took(r, ')'))
-			return fault_at(r, r->at, 1, "a ')' is missing here");
-		return inside;
-	}
-	if (took(r, '-')) {
-		ptrdiff_t zero = node_add(r, (struct formula_node){ .sign = '0' });
-		ptrdiff_t side = zero < 0 ? -1 : read_operand(r);
-		return side < 0 ? -1
-				: node_add(r, (struct formula_node){
-						      .sign = '-', .sides = { zero, side } });
-	}
-	if ((c >= '0' && c <= '9') || c == '.')
-		return read_number(r);
-	if (is_in_word(c))
-		return read_function(r);
-	return fault_at(r, r->at, 1, "a number or a function is expected here");
-}
-
-/* `signs` bind from the left: a - b - c. */
-static ptrdiff_t read_chain(
-	struct formula_reader *r, const char *signs, ptrdiff_t (*part)(struct formula_reader *r))
-{
-	ptrdiff_t left = part(r);
-
-	while (left >= 0 && (ahead(r) == signs[0] || ahead(r) == signs[1])) {
-		char sign = r->text.p[r->at++];
-		ptrdiff_t right = part(r);
-		left = right < 0 ? -1
-				 : node_add(r, (struct formula_node){
-						       .sign = sign, .sides = { left, right } });
-	}
-	return left;
-}
-
-static ptrdiff_t read_product(struct formula_reader *r)
-{
-	return read_chain(r, "*/", read_operand);
-}
-
-static ptrdiff_t read_sum(struct formula_reader *r)
-{
-	if (++r->depth > FORMULA_MAX_DEPTH)
-		return fault_at(r, r->at, 1, "the formula is nested too deeply");
-	ptrdiff_t node = read_chain(r, "+-", read_product);
-	r->depth--;
-	return node;
+	if (f->sql.db || f->broken)
+		return !f->broken;
+	f->sql = (struct sql_connection){ .steps_left = BUDGET_STEPS,
+		.all_left = INT64_MAX,
+		.may_read = may_read_nothing,
+		.own = functions,
+		.own_arg = f };
+	f->broken = sql_open(&f->sql, limits, sizeof(limits) / sizeof(limits[0])) != SQLITE_OK;
+	if (!f->broken)
+		sql_guard(&f->sql);
+	return !f->broken;
 }
 
 bool formula_parse(
 	struct str text, struct arena *keep, struct formula *ret, struct formula_fault *fault)
 {
-	struct formula_reader r = { text, 0, ret, keep, fault, 0 };
+	struct formulas *f = formulas_new(keep);
+	struct sql_mistake mistake = { 0, 1, STR("SQLite cannot start") };
+	sqlite3_stmt *statement = NULL;
 
-	*ret = (struct formula){ .text = text,
-		.nodes = arena_make(keep, struct formula_node, FORMULA_MAX_NODES) };
-	ret->root = read_sum(&r);
-	if (ret->root < 0)
-		return false;
-	ahead(&r);
-	if (r.at < text.len)
-		fault_at(&r, r.at, 1, "an operator is expected here");
-	return r.at == text.len;
+	*ret = (struct formula){ text };
+	if (is_open(f))
+		statement = sql_expression(&f->sql, text, keep, &mistake);
+	*fault = (struct formula_fault){ mistake.at, mistake.width, mistake.text };
+	bool ok = statement != NULL;
+	sqlite3_finalize(statement);
+	formulas_free(f);
+	return ok;
 }
 
-/* ---- computing ------------------------------------------------------------------------------- */
-
-/* Sides stand before their node, so one pass in order computes all. */
-double formula_value(
-	const struct formula *f, const struct hlo_module *m, const struct hlo_instruction *call)
+static sqlite3_stmt *prepared(struct formulas *f, const struct formula *formula)
 {
-	double values[FORMULA_MAX_NODES] = { 0 }; /* of a side that is none, too */
-	struct call c = { m, call };
+	struct sql_mistake ignored;
 
-	for (ptrdiff_t i = 0; i < f->count; i++) {
-		const struct formula_node *n = &f->nodes[i];
-		double x[ARGUMENTS_MAX] = { values[n->sides[0]], values[n->sides[1]] };
-		values[i] = n->sign == '+'   ? x[0] + x[1]
-			    : n->sign == '-' ? x[0] - x[1]
-			    : n->sign == '*' ? x[0] * x[1]
-			    : n->sign == '/' ? x[0] / x[1]
-			    : n->sign == 'f' ? functions[n->function].compute(&c, x)
-					     : n->number;
-	}
-	double value = f->count > 0 ? values[f->root] : NAN;
+	for (ptrdiff_t i = 0; i < f->count; i++)
+		if (f->items[i].formula == formula)
+			return f->items[i].statement;
+	struct prepared *p = arena_push(f->keep, f->items, f->count, f->cap);
+	p->formula = formula;
+	p->statement = sql_expression(&f->sql, formula->text, f->keep, &ignored);
+	return p->statement;
+}
+
+/* The statement at its row; NULL where it has none. */
+static sqlite3_stmt *computed(struct formulas *f, const struct formula *formula,
+	const struct hlo_module *m, const struct hlo_instruction *call)
+{
+	sqlite3_stmt *statement = formula->text.p && is_open(f) ? prepared(f, formula) : NULL;
+
+	f->module = m;
+	f->call = call;
+	sqlite3_reset(statement);
+	f->sql.steps_left = BUDGET_STEPS;
+	return statement && sqlite3_step(statement) == SQLITE_ROW ? statement : NULL;
+}
+
+double formula_value(struct formulas *f, const struct formula *formula, const struct hlo_module *m,
+	const struct hlo_instruction *call)
+{
+	sqlite3_stmt *at = computed(f, formula, m, call);
+	int type = at ? sqlite3_column_type(at, 0) : SQLITE_NULL;
+	double value =
+		type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_double(at, 0) : NAN;
+
 	return value >= 0 && isfinite(value) ? value : NAN;
 }
 
-/* ---- which call ------------------------------------------------------------------------------ */
-
-/* "flash_attention.3" is an instance of flash_attention. */
-static struct str without_number(struct str name)
+enum dtype formula_dtype(struct formulas *f, const struct formula *formula,
+	const struct hlo_module *m, const struct hlo_instruction *call)
 {
-	ptrdiff_t dot = str_rfind_char(name, '.');
-	int64_t number;
+	sqlite3_stmt *at = computed(f, formula, m, call);
+	const unsigned char *text = at ? sqlite3_column_text(at, 0) : NULL;
 
-	return dot > 0 && str_to_i64(str_from_offset(name, dot + 1), &number) ? str_head(name, dot)
-									      : name;
-}
-
-const struct op_cost *op_cost_find(const struct op_costs *costs, const struct hlo_instruction *i)
-{
-	if (!costs || i->op != HLO_CUSTOM_CALL)
-		return NULL;
-	for (ptrdiff_t k = costs->count - 1; k >= 0; k--) {
-		struct str name = costs->items[k].name;
-		if (str_glob(i->custom_call_target, name) || str_glob(i->op_name, name) ||
-			str_glob(without_number(i->name), name))
-			return &costs->items[k];
-	}
-	return NULL;
+	return text ? dtype_find(str_from((const char *)text)) : DTYPE_INVALID;
 }

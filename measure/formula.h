@@ -1,33 +1,28 @@
 /*
  * Formulas for what nobody can count: FLOPs and bytes of a custom call from its operands' shapes.
  *
- * Numbers, + - * /, parentheses, and the functions that formula.c lists:
+ * A formula is an expression of SQL with the functions that formula.c lists:
  *
  *     4 * dim(0, 0) * dim(0, 1) * dim(1, 0) * dim(0, 2)
  *
- * Operands count from 0; dimensions too, or from the end with -1.  Read once, when the rule file is
- * loaded; computed once for each op.  What cannot be computed (a missing operand, a dimension of
- * unknown size, a negative result) is NaN, never 0.
+ * Operands count from 0; dimensions too, or from the end with -1.  What cannot be computed (a
+ * missing operand, a dimension of unknown size, a negative result) is NULL in SQL, and NaN here;
+ * never 0.  Numbers are floating-point, so a quotient is no whole number.
  *
- * Refuses: conditions, variables, anything that could take long.
+ * Refuses: whatever base/sql.h does.
  */
 #ifndef MEASURE_FORMULA_H
 #define MEASURE_FORMULA_H
 
 #include "base/arena.h"
+#include "base/kind.h"
 #include "base/str.h"
 
 struct hlo_module;
 struct hlo_instruction;
 
-#define FORMULA_MAX_NODES 256 /* longer ones are computed elsewhere and pasted */
-#define FORMULA_MAX_DEPTH 32
-
-struct formula_node;
 struct formula {
 	struct str text; /* as it was written; missing: none */
-	struct formula_node *nodes;
-	ptrdiff_t count, root;
 };
 
 /* A mistake, and where it stands in the text. */
@@ -36,23 +31,42 @@ struct formula_fault {
 	struct str text;
 };
 
+/* Only looks whether it can be computed. */
 bool formula_parse(
 	struct str text, struct arena *keep, struct formula *ret, struct formula_fault *fault);
-double formula_value(
-	const struct formula *f, const struct hlo_module *m, const struct hlo_instruction *call);
 
-/* What the rule file says of the custom calls of a name. */
+/* What computes them: each formula is prepared once.  For one thread at a time. */
+struct formulas;
+struct formulas *formulas_new(struct arena *keep);
+void formulas_free(struct formulas *f);
+double formula_value(struct formulas *f, const struct formula *formula, const struct hlo_module *m,
+	const struct hlo_instruction *call);
+/* Of a formula whose value is the name of a type; DTYPE_INVALID where it is none. */
+enum dtype formula_dtype(struct formulas *f, const struct formula *formula,
+	const struct hlo_module *m, const struct hlo_instruction *call);
+
+/* The first floating-point array of two or more dimensions that a call takes; -1 none. */
+ptrdiff_t formula_factor(const struct hlo_module *m, const struct hlo_instruction *call);
+
+/* What a file says of the custom calls of a name. */
 struct op_cost {
 	struct str name; /* pattern of the call's target, its instruction's name or its JAX name */
 	struct formula flops, bytes;
-	struct str file; /* where it was written */
+	struct formula dtype;	/* of what is multiplied; missing: that of the first factor */
+	struct formula slowest; /* what it may be multiplied in as well, at a lower rate */
+	int kind;		/* of kernel_kinds */
+	int bound;		/* of kernel_bounds */
+	struct str source;	/* of a kernel that ships: where its name and operands are from */
+	struct str file;	/* where it was written */
 	int64_t line;
 };
 struct op_costs {
 	struct op_cost *items; /* the last that fits decides */
 	ptrdiff_t count, cap;
 };
-/* The row for a custom call; NULL when there is none, or it is another op. */
-const struct op_cost *op_cost_find(const struct op_costs *costs, const struct hlo_instruction *i);
+
+/* The first of them is what is not said: the kind that its name tells; exact. */
+enum { KERNEL_KINDS = 10, KERNEL_BOUNDS = 3 };
+extern const struct str kernel_kinds[KERNEL_KINDS], kernel_bounds[KERNEL_BOUNDS];
 
 #endif

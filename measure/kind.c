@@ -163,7 +163,8 @@ enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 	if (k != KIND_UNKNOWN)
 		return k;
 	if (instruction >= 0) {
-		k = hlo_kind(program->hlo, instruction);
+		k = kernel_kind(program->kernels, &program->hlo->instructions[instruction],
+			hlo_kind(program->hlo, instruction));
 		if (k != KIND_UNKNOWN)
 			return k;
 	}

@@ -72,6 +72,7 @@ struct measured {
 	double device_steps; /* steady steps, summed over devices */
 	double step_time_s;  /* NaN without steps */
 	struct run_shape shape;
+	struct kernels *kernels;
 	int32_t *op_rows; /* by subject: its row in ops, or -1; set by fill_ops, as are */
 	const struct subject **op_subjects; /* by row of ops: of what it is */
 	bool incomplete;		    /* a limit cut one of the tables */
@@ -100,9 +101,10 @@ bool steps_sweep(struct measured *m, struct diag *err);
 /* The columns an op and the family it stands for share (ops.c). */
 struct op_facts {
 	struct hlo_cost cost;
-	struct op_work work;  /* of one execution; its type is the result's without a matmul */
-	struct roofline roof; /* NaN where nothing can be said */
-	bool flops_from_profile, flops_from_rules;
+	struct op_work work;	 /* of one execution; its type is the result's without a matmul */
+	struct roofline roof;	 /* NaN where nothing can be said */
+	enum cost_source source; /* of the FLOPs */
+	enum cost_bound bound;	 /* COST_UNKNOWN: not counted */
 };
 extern const struct str role_names[]; /* by enum role */
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *ret);

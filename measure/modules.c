@@ -28,44 +28,43 @@ struct reading {
 	_Atomic bool cut; /* of some device: nothing is foreseen */
 };
 
-/* False for an execution of a program that the capture does not list. */
-static bool module_add(struct told *t, const struct measured *m, const struct plane *p,
-	const struct event *e, bool on_device)
+/* The program that a module's name is of; NULL where the capture does not list it. */
+static const struct program *program_of_module(
+	const struct measured *m, const struct plane *p, struct str module)
 {
-	int64_t shift = on_device ? 0 : p->host_shift_ps;
 	struct str name;
 	uint64_t id;
 
-	if (!module_name_of(e->name, &name, &id))
-		return false;
-	const struct program *program = registry_listed(m->registry, p, id);
-	if (!program)
-		return false;
-	if (t->count == PROGRAM_RUNS_MAX) {
-		t->cut = true;
-		return true;
-	}
-	*arena_push(&t->work, t->runs, t->count, t->cap) =
-		(struct program_run){ .start_ps = e->start_ps - shift,
-			.end_ps = e->end_ps - shift,
-			.program = program->index,
-			.step = -1,
-			.sort = -1 };
-	return true;
+	return module_name_of(module, &name, &id) ? registry_listed(m->registry, p, id) : NULL;
 }
 
+/* False when some execution is of a program that is not listed, or the line is damaged. */
 static bool lane_modules(
 	struct told *t, const struct measured *m, const struct plane *p, const struct lane *l)
 {
 	uint64_t clock = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
 	struct event *e = arena_make(&t->work, struct event, 1);
 	struct cursor *c = cursor_new(p, l, clock, &t->work);
-	bool ok = true;
+	const struct program *program = NULL;
+	struct str last = { NULL, 0 };
 	struct diag err;
 
-	while (ok && !t->cut && cursor_next(c, e))
-		ok = module_add(t, m, p, e, (e->stats.present & clock) == clock);
-	return ok && cursor_end(c, &err);
+	while (cursor_next(c, e)) {
+		int64_t shift = (e->stats.present & clock) == clock ? 0 : p->host_shift_ps;
+		if (e->name.p != last.p) /* each name stands once */
+			program = program_of_module(m, p, e->name);
+		last = e->name;
+		t->cut = t->count == PROGRAM_RUNS_MAX;
+		if (!program || t->cut)
+			return program != NULL;
+		*arena_push(&t->work, t->runs, t->count, t->cap) =
+			(struct program_run){ .start_ps = e->start_ps - shift,
+				.end_ps = e->end_ps - shift,
+				.program = program->index,
+				.step = -1,
+				.sort = -1 };
+	}
+	return cursor_end(c, &err);
 }
 
 static void device_modules(void *arg, ptrdiff_t i)

@@ -137,7 +137,7 @@ bool collective_facts(const struct measured *m, const struct subject *s, struct 
 static void note_formula(const struct measured *m, const struct subject *s,
 	const struct op_cost *cost, const struct formula *f, double value)
 {
-	if (f->text.p && isnan(value))
+	if (cost && !cost->source.p && f->text.p && isnan(value))
 		diag_note(m->notes, m->keep, DIAG_HLO,
 			"costs: %.*s: %.*s cannot be computed for %.*s: its operands do not fit",
 			STR_ARG(cost->name), STR_ARG(f->text), STR_ARG(s->name));
@@ -173,7 +173,7 @@ static void f32_of_kernel(struct str kernel, struct op_work *w)
 	}
 }
 
-/* By the program, unless the profile says more, unless the rule file has a formula. */
+/* By the program, unless the profile says more, unless the kernel is known. */
 static void work_of(const struct measured *m, const struct subject *s, struct op_facts *f)
 {
 	enum dtype type = f->cost.dtype;
@@ -181,26 +181,28 @@ static void work_of(const struct measured *m, const struct subject *s, struct op
 	bool is_complex = dtype_of_parts(type) != type;
 	double flops = is_complex ? (double)NAN : profile_flops(s);
 	double bytes = partial_hbm_bytes(s, &f->cost);
-	const struct op_cost *cost = NULL;
+	struct kernel_work kernel;
 
 	f->work = estimate_work(s->kind, &f->cost);
 	f->work.dtype = dtype_of(s, &f->cost);
-	f->flops_from_profile = !isnan(flops);
 	if (!isnan(flops) || s->async != ASYNC_NONE || s->kind == KIND_CONTROL)
 		f->work.flops = flops;
 	if (!isnan(bytes) || s->kind == KIND_CONTROL)
 		f->work.hbm_bytes = bytes;
 	if (f->cost.has_matmul && s->platform == PLATFORM_NVIDIA)
 		f32_of_kernel(s->said.name, &f->work);
-	if (s->instruction >= 0)
-		cost = estimate_formula(
-			m->options->costs, s->program->hlo, s->instruction, &f->work);
-	if (!cost)
-		return;
-	note_formula(m, s, cost, &cost->bytes, f->work.hbm_bytes);
-	note_formula(m, s, cost, &cost->flops, f->work.flops);
-	f->flops_from_rules = cost->flops.text.p != NULL;
-	f->flops_from_profile &= !f->flops_from_rules;
+	f->source = isnan(flops) ? COST_OF_HLO : COST_OF_PROFILE;
+	f->bound = isnan(flops) ? f->cost.flops_bound : COST_EXACT;
+	if (s->instruction >= 0 &&
+		kernel_work(m->kernels, s->program->hlo, s->instruction, &kernel)) {
+		estimate_kernel(m->first ? &m->first->chip : NULL, &kernel, &f->work);
+		note_formula(m, s, kernel.cost, &kernel.cost->bytes, kernel.bytes);
+		note_formula(m, s, kernel.cost, &kernel.cost->flops, kernel.flops);
+		f->source = kernel.has_flops ? kernel.source : f->source;
+		f->bound = kernel.has_flops ? kernel.bound : f->bound;
+	}
+	if (isnan(f->work.flops))
+		f->bound = COST_UNKNOWN;
 }
 
 void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *f)
@@ -365,6 +367,14 @@ static void executions_measure(
 		in_step && t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
 }
 
+static const struct str cost_sources[] = {
+	[COST_OF_HLO] = STR_INIT("hlo"),
+	[COST_OF_PROFILE] = STR_INIT("profile"),
+	[COST_OF_RULES] = STR_INIT("rules"),
+	[COST_OF_KERNELS] = STR_INIT("kernels"),
+	[COST_OF_AUTHOR] = STR_INIT("author"),
+};
+
 static void costs_measure(const struct op_facts *f, struct op_measures *v)
 {
 	v->flops = f->work.flops;
@@ -377,11 +387,8 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 	v->padding_ratio = v->padded_bytes / v->logical_bytes;
 	if (isnan(f->work.flops))
 		return;
-	v->flops_source = f->flops_from_rules	  ? STR("rules")
-			  : f->flops_from_profile ? STR("profile")
-						  : STR("hlo");
-	v->cost_bound = !f->flops_from_profile && f->cost.flops_bound == COST_UPPER ? STR("upper")
-										    : STR("exact");
+	v->flops_source = cost_sources[f->source];
+	v->cost_bound = cost_bound_name(f->bound);
 }
 
 /* Work that is seen more than once can be expected again. */
@@ -409,8 +416,9 @@ static struct op_measures measures_of(const struct measured *m, const struct op_
 	v.t_comms_s = f->roof.t_comms_s;
 	v.t_host_s = f->roof.t_host_s;
 	v.roofline_s = f->roof.roofline_s;
-	v.attainable_s = f->roof.attainable_s;
-	v.efficiency = v.roofline_s / v.p50_s;
+	/* What takes at least so long may well take what it took. */
+	v.attainable_s = f->bound == COST_LOWER ? NAN : f->roof.attainable_s;
+	v.efficiency = f->bound == COST_LOWER ? NAN : v.roofline_s / v.p50_s;
 	v.gain_s = (v.p50_s - v.attainable_s) * v.per_step;
 	if (v.gain_s < 0)
 		v.gain_s = 0;

@@ -327,7 +327,8 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 		.step_time_s = NAN };
 	*ret = (struct tables){ 0 };
 	m->sums = aggregate_new(keep);
-	m->registry = registry_new(hosts, host_count, options->dump, keep, notes);
+	m->kernels = kernels_new(options->costs, keep);
+	m->registry = registry_new(hosts, host_count, options->dump, m->kernels, keep, notes);
 	devices_find(m);
 	m->planned = host_count > 0 && hosts[0].format == FORMAT_DUMP;
 	if (m->planned ? fill_plan(m, name, err) : fill_all(m, name, err))
@@ -342,6 +343,7 @@ void measure_end(struct measured *m)
 		return;
 	aggregate_free(m->sums);
 	registry_free(m->registry);
+	kernels_free(m->kernels);
 }
 
 bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,

@@ -61,7 +61,8 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 	if ((a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && s->async == ASYNC_NONE) {
 		sum->judgeable += op->time_s;
 		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
-		sum->uncounted += isnan(op->flops) ? op->time_s : 0;
+		bool whole = !isnan(op->flops) && !str_eq(op->cost_bound, STR("lower"));
+		sum->uncounted += whole ? 0 : op->time_s;
 	}
 	if (!isnan(op->roofline_s)) {
 		sum->bounded += op->time_s;

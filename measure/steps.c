@@ -100,23 +100,37 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 #define STEP_ROWS     (64 * SWEEP_MAX_STEPS)
 #define STEP_ROWS_MIN 16
 
+/* A plane of fewer bytes is swept in less time than another thread is worth. */
+#define AHEAD_BYTES (4 << 20)
+
+/* Where there are more threads than devices, those read what the others sweep. */
+static bool reads_ahead(const struct measured *m, const struct device *d, int64_t limit)
+{
+	int64_t bytes = 0;
+
+	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
+		bytes += d->plane->lanes[i].bytes;
+	return limit == 0 && m->options->threads > m->device_count && bytes >= AHEAD_BYTES;
+}
+
 static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
 {
 	struct device *d = &m->devices[i];
-	struct arena work = arena_new(SWEEP_ARENA_BYTES);
+	struct arena work = arena_new(SWEEP_ARENA_BYTES), names = arena_new(SWEEP_ARENA_BYTES);
 	ptrdiff_t kept = STEP_ROWS / m->device_count;
 
 	kept = kept < STEP_ROWS_MIN ? STEP_ROWS_MIN : kept;
 	kept = i == 0 || kept > SWEEP_MAX_STEPS ? SWEEP_MAX_STEPS : kept;
-	plane_learn(d->plane, &work);
-	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &m->facts, m->registry, limit, &work,
-		&d->sweep, &d->err);
+	plane_learn(d->plane, &names);
+	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &m->facts, m->registry, limit,
+		reads_ahead(m, d, limit), &work, &d->sweep, &d->err);
 	if (!d->failed) {
 		registry_settle(m->registry, d->plane, i);
 		aggregate_add(m->sums, &d->sweep, kept);
 	}
 	plane_forget(d->plane);
 	plane_drop(d->plane);
+	arena_free(&names);
 	arena_free(&work);
 }
 

@@ -26,7 +26,8 @@ struct registry {
 	struct subject **subjects;
 	ptrdiff_t subject_count, subject_cap;
 	pthread_mutex_t lock;
-	struct arena scratch; /* for what is looked up: each device asks for each op */
+	struct arena scratch;	 /* for what is looked up: each device asks for each op */
+	struct kernels *kernels; /* asked under the lock */
 };
 
 /* Programs. */
@@ -64,6 +65,7 @@ static struct program *program_add(
 	p->index = (int32_t)(r->program_count - 1);
 	p->id = id;
 	p->module = module;
+	p->kernels = r->kernels;
 	p->next_of_hash = MAP_NONE;
 	int32_t first =
 		by_name ? map_put_id(by_name, name_hash(id, module), p->index, r->keep) : p->index;
@@ -93,14 +95,17 @@ static int32_t listed_program(struct registry *r, struct map *by_name, const str
 }
 
 struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct dump *dump,
-	struct arena *keep, struct diag_list *notes)
+	struct kernels *kernels, struct arena *keep, struct diag_list *notes)
 {
 	struct registry *r = arena_make(keep, struct registry, 1);
 	struct map by_name = { 0 }; /* of those that hosts list, by name_hash */
 
-	*r = (struct registry){
-		.hosts = hosts, .host_count = host_count, .keep = keep, .notes = notes, .dump = dump
-	};
+	*r = (struct registry){ .hosts = hosts,
+		.host_count = host_count,
+		.keep = keep,
+		.notes = notes,
+		.dump = dump,
+		.kernels = kernels };
 	pthread_mutex_init(&r->lock, NULL);
 	r->scratch = arena_new(ARENA_SCRATCH_BYTES);
 	r->listed = arena_make(keep, struct map, host_count);
@@ -379,10 +384,9 @@ void registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instructi
 	subject_of(r, p, instruction, platform)->planned = runs;
 }
 
-static void subject_like(struct registry *r, const struct plane *p, int32_t op, struct subject *ret)
+static void subject_like(struct registry *r, const struct plane *p, const struct profile_op *said,
+	struct subject *ret)
 {
-	const struct profile_op *said = &p->ops[op];
-
 	*ret = (struct subject){ .said = *said, .platform = p->platform };
 	ret->program = program_of(r, p, said->program, said->module);
 	subject_attribute(ret);
@@ -391,13 +395,13 @@ static void subject_like(struct registry *r, const struct plane *p, int32_t op, 
 					   : said->name;
 }
 
-struct subject *registry_subject(
-	struct registry *r, const struct plane *p, int32_t op, enum op_kind *kind)
+struct subject *registry_subject(struct registry *r, const struct plane *p,
+	const struct profile_op *said, enum op_kind *kind)
 {
 	struct subject like;
 
 	pthread_mutex_lock(&r->lock);
-	subject_like(r, p, op, &like);
+	subject_like(r, p, said, &like);
 	struct subject *s = subject_get(r, &like);
 	/* A done needs its starts' subjects even when their events come later or never. */
 	if (s->async == ASYNC_DONE && s->start_count == 0) {
@@ -417,7 +421,7 @@ void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
 
 	pthread_mutex_lock(&r->lock);
 	for (int32_t i = 0; i < p->op_count; i++) {
-		subject_like(r, p, i, &like);
+		subject_like(r, p, &p->ops[i], &like);
 		struct subject *s = subject_get(r, &like);
 		if (s->said_by >= 0 && s->said_by <= order)
 			continue;

@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "hlo/cost.h"
 #include "hlo/collective.h"
+#include "measure/kernels.h"
 #include "profile/dump.h"
 #include "profile/profile.h"
 
@@ -51,6 +52,7 @@ struct program {
 	struct str dumped;	/* the dump's file that `hlo` is from; missing: the profile's own */
 	struct str undumped;	/* why the dump's module was not taken; missing: no reason */
 	struct hlo_costs *costs;
+	struct kernels *kernels; /* what is known of custom calls; may be NULL */
 	enum hlo_platform platform;
 	bool has_gradient;    /* some op is of a backward pass */
 	enum role role;	      /* once the steps are known */
@@ -106,15 +108,15 @@ struct registry;
  * none.  `notes` gets what could not be understood.
  */
 struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struct dump *dump,
-	struct arena *keep, struct diag_list *notes);
+	struct kernels *kernels, struct arena *keep, struct diag_list *notes);
 void registry_free(struct registry *r);
 
 /*
- * The subject of op `op` of a plane, and the kind of this very op: planes may say different things
+ * The subject of an op of a plane, and the kind of this very op: planes may say different things
  * of one subject, and what a sweep counts must not depend on who came first.  Safe in threads.
  */
-struct subject *registry_subject(
-	struct registry *r, const struct plane *p, int32_t op, enum op_kind *kind);
+struct subject *registry_subject(struct registry *r, const struct plane *p,
+	const struct profile_op *said, enum op_kind *kind);
 /* The program that goes by this id on a plane, whether it ran or not; NULL where none is listed. */
 const struct program *registry_listed(const struct registry *r, const struct plane *p, uint64_t id);
 /*

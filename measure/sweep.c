@@ -63,7 +63,9 @@ static void known_add(struct sweeping *s, int32_t op)
 	if (n > s->known_cap)
 		LONGER(s->work, s->known, s->known_cap, n);
 	s->known_cap = n;
-	const struct subject *subject = registry_subject(s->registry, s->out->plane, op, &kind);
+	const struct plane *p = s->out->plane;
+	const struct profile_op *ops = s->ahead ? ahead_ops(s->ahead) : p->ops;
+	const struct subject *subject = registry_subject(s->registry, p, &ops[op], &kind);
 	int32_t activity = (int32_t)op_kind_activity(kind);
 	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
 	reserve_subject(s, subject->index);
@@ -305,20 +307,23 @@ static void sweep_finish(struct sweeping *s)
 	program_runs_sort(o->runs, o->run_count);
 }
 
-static bool sweep_once(struct sweeping *s, int64_t limit, struct diag *err)
+static bool sweep_once(struct sweeping *s, int64_t limit, bool ahead, struct diag *err)
 {
 	struct merge *m = merge_new(s->out->plane, s->work);
 	const struct op_event *e;
 
 	bool stopped = false, looks = s->plan->only_runs;
 
-	while (!stopped && (e = merge_next(m))) {
+	s->ahead = ahead ? ahead_new(m, s->out->plane, s->work) : NULL;
+	while (!stopped && (e = s->ahead ? ahead_next(s->ahead) : merge_next(m))) {
 		if (s->out->events == 0)
 			sweep_begin(s, e->start_ps);
 		(looks ? event_look : event_take)(s, e);
 		/* Executions that are not kept tell no steps, whatever else there is to see. */
 		stopped = s->out->events == limit || (looks && s->out->runs_cut);
 	}
+	if (s->ahead)
+		ahead_end(s->ahead);
 	err->id = DIAG_NONE;
 	bool ok = stopped || merge_end(m, err);
 	merge_free(m);
@@ -328,7 +333,7 @@ static bool sweep_once(struct sweeping *s, int64_t limit, struct diag *err)
 }
 
 bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
-	const struct host_facts *facts, struct registry *registry, int64_t limit,
+	const struct host_facts *facts, struct registry *registry, int64_t limit, bool ahead,
 	struct arena *keep, struct sweep *ret, struct diag *err)
 {
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
@@ -358,7 +363,7 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 			ret->mark_count = plan->mark_count;
 		}
 		time_begin(s);
-		ok = sweep_once(s, limit, err);
+		ok = sweep_once(s, limit, ahead, err);
 		arena_free(&s->step_empty);
 		if (ok || err->id != DIAG_NONE)
 			break;

@@ -173,9 +173,10 @@ struct sweep {
 /*
  * Sweep one device plane, which has been learned.  `keep` is this task's own arena.  False with err
  * set when the bytes are bad.  `limit` stops after so many events (for a first guess); 0 means all.
+ * `ahead`: a thread of its own reads the events, and has the arena that the plane was learned with.
  */
 bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
-	const struct host_facts *facts, struct registry *registry, int64_t limit,
+	const struct host_facts *facts, struct registry *registry, int64_t limit, bool ahead,
 	struct arena *keep, struct sweep *ret, struct diag *err);
 
 #endif

@@ -114,6 +114,7 @@ struct sweeping {
 	struct arena step_empty; /* the same, unused; made when first poured into */
 	int64_t now_ps;
 
+	struct ahead *ahead; /* NULL: events are read as they are taken */
 	struct known *known; /* by plane op index */
 	ptrdiff_t known_cap;
 

@@ -181,7 +181,7 @@ static const struct {
 	{ STR_INIT("useful_flops_ratio"),
 		STR_INIT("the job file contradicts the profile, or not all FLOPs are counted") },
 	{ STR_INIT("remat_flops_ratio"),
-		STR_INIT("nobody counted the FLOPs of too much of the compute time") },
+		STR_INIT("the FLOPs of too much of the compute time are unknown") },
 	{ STR_INIT("slowness"), STR_INIT("only one device was recorded") },
 	{ STR_INIT("all_hosts_read"),
 		STR_INIT("not all hosts of the job were read (files are missing, or --hosts-sample "

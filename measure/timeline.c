@@ -196,7 +196,8 @@ static void take(struct timeline *t, const struct op_event *e)
 {
 	struct open o = { .from_ps = e->start_ps, .end_ps = e->end_ps };
 
-	o.op = registry_subject(t->registry, t->device->plane, e->op, &o.kind);
+	o.op = registry_subject(
+		t->registry, t->device->plane, &t->device->plane->ops[e->op], &o.kind);
 	push(t, &t->rows[e->lane], &o);
 	if (o.op->async == ASYNC_START && activity_index(o.kind) > 0 && t->open_count < OPEN_MAX)
 		t->open[t->open_count++] = o;

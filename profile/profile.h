@@ -350,6 +350,17 @@ const struct op_event *merge_next(struct merge *m);
 bool merge_end(const struct merge *m, struct diag *err);
 void merge_free(struct merge *m);
 
+/*
+ * The events of a merge read by a thread of its own, until ahead_end, which comes before merge_end;
+ * NULL when there is no thread to be had.  Meanwhile the arena that the plane was learned with is
+ * the reader's, and ops are not in the plane but in ahead_ops: those of the events so far.
+ */
+struct ahead;
+struct ahead *ahead_new(struct merge *m, struct plane *p, struct arena *keep);
+const struct op_event *ahead_next(struct ahead *a); /* as merge_next */
+const struct profile_op *ahead_ops(const struct ahead *a);
+void ahead_end(struct ahead *a);
+
 /* Events of one lane in file order, with the stats in `want` decoded; of a plane that has not been
  * learned without their names. */
 struct cursor;

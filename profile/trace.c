@@ -217,7 +217,7 @@ static bool read_events(struct trace *t, struct input *in, struct diag *err)
 		return false;
 	return is_jax(t) ||
 	       diag_set(err, DIAG_FILE_KIND,
-		       "a trace of which no process is a device or /host:CPU, so not one of JAX; "
+		       "a trace without a process for a device or /host:CPU, so not one of JAX; "
 		       "capture with jax.profiler, which writes *.xplane.pb");
 }
 

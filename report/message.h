@@ -59,7 +59,7 @@ TEMPLATE_STRUCT(message_item, MESSAGE_ITEM);
 	F(R, TEXT, from, "begin of a fleet's window; none of reports, as all below")               \
 	F(R, TEXT, to, "its end")                                                                  \
 	F(R, NUMBER, runs, "runs in it")                                                           \
-	F(R, NUMBER, judged_runs, "those of which all other numbers speak")                        \
+	F(R, NUMBER, judged_runs, "those that all other numbers are about")                        \
 	F(R, NUMBER, workloads, "their workloads")                                                 \
 	F(R, NUMBER, slower_count, "workloads that got slower")                                    \
 	F(R, NUMBER, faster_count, "workloads that got faster")                                    \

@@ -8,9 +8,9 @@
  *   waived            results with a suppression, which editors and Azure hide; GitHub shows them
  *                     as open, at level note
  *
- * GitHub refuses the whole file when one result has no physical location.  What has no line in the
- * user's sources is laid at the profile, the artifact that was analysed; logical locations (scope
- * and op) and properties say the rest.
+ * GitHub refuses the whole file when one result has no physical location.  A result without a line
+ * in the user's sources points at the profile, the artifact that was analysed; logical locations
+ * (scope and op) and properties say the rest.
  */
 #include <math.h>
 

@@ -9,7 +9,7 @@
  *     "{{field}}"             in texts; keys are as they are
  *
  * A text that is nothing but one slot becomes a number or true where the field is one, and leaves
- * with its key where the field has no value; so does a list of which nothing is left.
+ * with its key where the field has no value; so does an empty list.
  *
  * As with pages (template.h), every name is checked at load, and a template that was loaded cannot
  * fail.  The document is filled as a tree, so a value can end no text; what would be markup in a

@@ -4,13 +4,22 @@
 /* A rule file with more is generated; each custom call is matched against all of them. */
 enum { COSTS_MAX = 1000 };
 
-#define KEY(member)                                                                                \
+#define KEY(member, meaning)                                                                       \
 	{                                                                                          \
 		STR_INIT(#member), KEY_FORMULA, offsetof(struct op_cost, member), -1, OPTIONAL,    \
-			NULL, 0, STR_INIT("formula over the shapes of operands"), NULL             \
+			NULL, 0, STR_INIT(meaning), NULL                                           \
 	}
 
-static const struct rule_key cost_keys[] = { KEY(flops), KEY(bytes) };
+static const struct rule_key cost_keys[] = {
+	KEY(flops, "SQL over the shapes of operands"),
+	KEY(bytes, "SQL over the shapes of operands"),
+	KEY(dtype, "SQL that gives the type that is multiplied; the first factor's by default"),
+	KEY(slowest, "SQL that gives a type that it may be multiplied in as well, at a lower rate"),
+	{ STR_INIT("kind"), KEY_WORD, offsetof(struct op_cost, kind), -1, OPTIONAL, kernel_kinds,
+		KERNEL_KINDS, STR_INIT("what it is judged as"), NULL },
+	{ STR_INIT("bound"), KEY_WORD, offsetof(struct op_cost, bound), -1, OPTIONAL, kernel_bounds,
+		KERNEL_BOUNDS, STR_INIT("what the figures are"), NULL },
+};
 
 static bool read_cost(
 	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)

@@ -31,9 +31,9 @@ static const struct fleet_column totals_columns[] = {
 		"program goodput: ideal over measured step time, ops of unknown cost taken as "
 		"free"),
 	R("roofline_ratio_hi", RATIO, "the same, ops of unknown cost taken as ideal"),
-	R("roofline_workloads", COUNT, "workloads of which it is known"),
+	R("roofline_workloads", COUNT, "workloads where it is known"),
 	R("mfu", RATIO, "model FLOPs utilisation, where the job file tells the model"),
-	R("mfu_workloads", COUNT, "workloads of which it is known"),
+	R("mfu_workloads", COUNT, "workloads where it is known"),
 	R("share", RATIO, "step time that settling every finding would give back"),
 	RECOVERABLE_COLUMNS,
 	PRICED_COLUMN,

@@ -2,21 +2,24 @@
 # Speed and memory as ratios measured in one run, so that they mean the same on any machine.
 #
 # A real TPU profile is grown to BENCH_BYTES over eight device planes (grow.py); `rooflint check` of
-# it is compared with adding up its mapped bytes on two threads, in turns, medians of BENCH_RUNS.
+# it is compared with adding up its mapped bytes on two threads, in turns, medians of BENCH_RUNS.  So
+# is a real GPU profile grown to BENCH_PLANE_BYTES on one device plane, with the host's lines and
+# without, and the TPU's on one plane.
 # The same file at BENCH_HOST_BYTES as one host's and as those of ever more hosts of one job, up to
 # BENCH_HOSTS, shows what a host adds; and so do hosts of 20,000 ops each, the same program, which
 # are read once (tests/builder's many-ops).  Then a small profile, start to exit, beside `true`; and a
 # real HLO module grown to BENCH_HLO_BYTES, as text and as proto (grow_hlo.py), on one thread.  Last
 # a trace viewer's export, grown to BENCH_TRACE_BYTES packed (grow_trace.py), beside `igzip -dc` of
-# it.  From the environment: O, ROOFLINT, PROFILES, BENCH_BYTES, BENCH_HOSTS, BENCH_HOST_BYTES,
-# BENCH_HLO_BYTES, BENCH_TRACE_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to grow), BENCH_HLO_LEAST
-# (bytes a second of processor time below which HLO fails it).
+# it.  From the environment: O, ROOFLINT, PROFILES, BENCH_BYTES, BENCH_PLANE_BYTES, BENCH_HOSTS,
+# BENCH_HOST_BYTES, BENCH_HLO_BYTES, BENCH_TRACE_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to grow),
+# BENCH_HLO_LEAST (bytes a second of processor time below which HLO fails it).
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
 top=$(pwd)
 : "${O:?}" "${ROOFLINT:?}"
 [ -n "${BENCH_BYTES:-}" ] || BENCH_BYTES=1000000000
+[ -n "${BENCH_PLANE_BYTES:-}" ] || BENCH_PLANE_BYTES=300000000
 [ -n "${BENCH_HOSTS:-}" ] || BENCH_HOSTS=64
 [ -n "${BENCH_HOST_BYTES:-}" ] || BENCH_HOST_BYTES=20000000
 [ -n "${BENCH_HLO_BYTES:-}" ] || BENCH_HLO_BYTES=40000000
@@ -44,6 +47,7 @@ first()
 set -- "$top"/tests/profiles/demo/plugins/profile/*/*.xplane.pb
 large=$(first ${BENCH_PROFILE:+"$BENCH_PROFILE"} \
 	"$PROFILES"/tpu-inference-2/plugins/profile/*/*.xplane.pb "$@")
+gpu=$(first "$PROFILES"/mi300-gemm-08/plugins/profile/*/*.xplane.pb "$large")
 small=$(first "$PROFILES"/mi300-conv-08/plugins/profile/*/*.xplane.pb "$@")
 
 box=$(mktemp -d)
@@ -65,6 +69,25 @@ sync # the kernel writes the gigabyte back now and not while others are timed
 $two "$tools/cost" "$BENCH_RUNS" "$tools/sumbytes" large.xplane.pb 2 \
 	-- "$ROOFLINT" check large.xplane.pb >"$box/large.txt"
 rm -f "$box/large.xplane.pb"
+
+# one TITLE FILE [host]: its ratio on one device plane.
+one()
+{
+	python3 "$top/tests/bench/grow.py" "$2" "$BENCH_PLANE_BYTES" "$box/one.xplane.pb" 1 \
+		${3:+"$3"} >/dev/null
+	sync
+	# shellcheck disable=SC2086
+	$two "$tools/cost" "$BENCH_RUNS" "$tools/sumbytes" one.xplane.pb 2 \
+		-- "$ROOFLINT" check one.xplane.pb >"$box/one.txt"
+	awk -v title="$1" -v bytes="$(($(wc -c <"$box/one.xplane.pb")))" '
+	{ seconds[FNR] = $1; mib[FNR] = $2 / 1024; status[FNR] = $3 }
+	END {
+		printf "  %-24s %8.3f s  %7.1f GB/s  peak %6.0f MiB  exit %d  ratio %5.1f x\n", title,
+			seconds[2], bytes / 1e9 / seconds[2], mib[2], status[2], seconds[2] / seconds[1]
+		exit !(status[2] ~ /^[014]$/)
+	}' "$box/one.txt"
+	rm -f "$box/one.xplane.pb"
+}
 set --
 for hosts in 1 $((BENCH_HOSTS / 8)) $((BENCH_HOSTS / 4)) $((BENCH_HOSTS / 2)) "$BENCH_HOSTS"; do
 	set -- "$@" ${1:+--} "$ROOFLINT" check "hosts-$hosts"
@@ -149,6 +172,11 @@ END {
 	exit !(status[2] ~ /^[014]$/ && more < 3 && more_ops < 3 && judged[1] judged[2] ~ /^[014][014]$/ && code[3] ~ /^[014]$/ && done[1] done[2] == "00" &&
 		!slow)
 }' "$box/large.txt" "$box/small.txt" "$box/hlo.txt" "$box/hosts.txt" "$box/ops.txt"
+
+printf '%d MB on one device plane, beside the sum of its bytes\n' $((BENCH_PLANE_BYTES / 1000000))
+one 'a GPU, host lines too' "$gpu" host
+one 'a GPU alone' "$gpu"
+one 'a TPU alone' "$large"
 
 set -- "$PROFILES"/tpu-vllm-qwen-trace/plugins/profile/*/*.trace.json.gz
 if [ ! -f "$1" ] || ! command -v igzip >/dev/null 2>&1; then

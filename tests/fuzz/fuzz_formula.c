@@ -34,6 +34,8 @@ static void fuzz(struct str bytes, struct arena *keep)
 		return;
 	}
 	const struct hlo_module *m = some_call();
-	double value = formula_value(&f, m, &m->instructions[hlo_find_exact(m, STR("c"))]);
+	struct formulas *all = formulas_new(keep);
+	double value = formula_value(all, &f, m, &m->instructions[hlo_find_exact(m, STR("c"))]);
 	require(isnan(value) || (value >= 0 && isfinite(value)));
+	formulas_free(all);
 }

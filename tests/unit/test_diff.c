@@ -175,7 +175,7 @@ static void test_kinds(void **state)
 	assert_true(fabs(d.head_ops_s - 10e-3) < 1e-15);
 }
 
-/* What has not run takes what its roofline says; what nobody can count takes nothing. */
+/* What has not run takes what its roofline says; what cannot be counted takes nothing. */
 static void test_plans(void **state)
 {
 	(void)state;

@@ -312,7 +312,7 @@ static void vector_units(void **state)
 {
 	struct chip_device a100 = device("a100_sxm_80"), v5e = device("tpu_v5e"),
 			   gcd = device("mi250x");
-	struct op_work add = { 1.95e13, DTYPE_F32, 1, true, 2.039e10, 0, F32_ANY };
+	struct op_work add = { 1.95e13, DTYPE_F32, 1, true, 2.039e10, 0, F32_ANY, 0 };
 	(void)state;
 	struct roofline r = roofline_op(&a100, &add);
 	near(r.t_math_s, 1);
@@ -342,7 +342,7 @@ static void host_memory(void **state)
 {
 	struct chip_device v6e = device("tpu_v6e"), v2 = device("tpu_v2"), gb200 = device("gb200");
 	struct chip no_way = *gb200.chip;
-	struct op_work copy = { 0, DTYPE_F32, 1, true, 5368709120.0, 5368709120.0, F32_ANY };
+	struct op_work copy = { 0, DTYPE_F32, 1, true, 5368709120.0, 5368709120.0, F32_ANY, 0 };
 	(void)state;
 	struct roofline r = roofline_op(&v6e, &copy);
 	near(r.t_hbm_s, 3.278e-3);
@@ -367,7 +367,7 @@ static void reasons(void **state)
 {
 	struct chip_device h100 = device("h100_sxm"), v6e = device("tpu_v6e"),
 			   none = { .chip = NULL };
-	struct op_work w = { 0.9 * 9.894e14, DTYPE_BF16, 1, false, 3.352e12, 0, F32_ANY };
+	struct op_work w = { 0.9 * 9.894e14, DTYPE_BF16, 1, false, 3.352e12, 0, F32_ANY, 0 };
 	(void)state;
 	struct roofline r = roofline_op(&h100, &w);
 	assert_int_equal(r.bound, BOUND_MEMORY);

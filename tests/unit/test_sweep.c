@@ -53,7 +53,7 @@ static void sweep_now(int64_t step_us, ptrdiff_t steps)
 
 	in = input_memory(STR("test"), xspace_done(space));
 	assert_true(xplane_open(&in, STR("host"), &a, &profile, &err));
-	registry = registry_new(&profile, 1, NULL, &a, &notes);
+	registry = registry_new(&profile, 1, NULL, NULL, &a, &notes);
 	plan.marks = steps ? arena_make(&a, struct step_mark, steps) : NULL;
 	for (ptrdiff_t i = 0; i < steps; i++)
 		plan.marks[i] = (struct step_mark){ .start_ps = i * step_us * PS_PER_US,
@@ -61,8 +61,8 @@ static void sweep_now(int64_t step_us, ptrdiff_t steps)
 			.number = i };
 	plan.mark_count = steps;
 	plane_learn(&profile.planes[0], &a);
-	assert_true(
-		sweep_plane(&profile.planes[0], 0, &plan, &facts, registry, 0, &a, &sweep, &err));
+	assert_true(sweep_plane(
+		&profile.planes[0], 0, &plan, &facts, registry, 0, false, &a, &sweep, &err));
 }
 
 static const struct op_total *total_of(const char *name)

@@ -748,6 +748,48 @@ static void kernels_again(void **state)
 	assert_int_equal(events[KERNELS * ROUNDS + LOST + 1].bytes, 4096);
 }
 
+/* A thread that reads ahead hands out the same, and may be sent home at any moment. */
+static void read_ahead(void **state)
+{
+	enum { EVENTS = 4000, KERNELS = 500 };
+	struct pb line = line_new(14, "Stream #14(Kernel)", 0), b = plane_new("/device:GPU:0");
+	(void)state;
+
+	for (int64_t i = 0; i < EVENTS; i++)
+		line_event(&line,
+			(struct ev){ 1 + i % KERNELS, i * 10, 5,
+				{ stat_of(1, XSTAT_UINT64, i / KERNELS, PLAIN) } },
+			PLAIN);
+	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	for (int64_t i = 0; i < KERNELS; i++)
+		event_name(
+			&b, 1 + i, arena_z(&keep, arena_fmt(&keep, "kernel_%lld", (long long)i)));
+	stat_name(&b, 1, "program_id");
+	struct plane *p = open_plane(&b);
+	assert_int_equal(merge_all(p), EVENTS);
+	for (int take = EVENTS + 1; take > 0; take /= 7) {
+		struct arena names = arena_new(ARENA_SCRATCH_BYTES);
+		const struct op_event *e = NULL;
+		int n = 0;
+		plane_forget(p);
+		plane_learn(p, &names);
+		struct merge *m = merge_new(p, &keep);
+		struct ahead *a = ahead_new(m, p, &keep);
+		assert_non_null(a);
+		for (; n < take && (e = ahead_next(a)); n++) {
+			assert_int_equal(e->start_ps, events[n].start_ps);
+			check_name_of(&ahead_ops(a)[e->op],
+				arena_z(&keep, arena_fmt(&keep, "kernel_%d", n % KERNELS)));
+		}
+		assert_int_equal(n, take > EVENTS ? EVENTS : take);
+		ahead_end(a);
+		assert_true(take < EVENTS || merge_end(m, &err));
+		merge_free(m);
+		plane_forget(p);
+		arena_free(&names);
+	}
+}
+
 /* On CPU the ops stand on host threads; every ordinal is a plane of its own. */
 static void cpu_ordinals(void **state)
 {
@@ -1078,6 +1120,7 @@ int main(void)
 		CASE(derived_lines),
 		CASE(kernels),
 		CASE(kernels_again),
+		CASE(read_ahead),
 		CASE(cpu_ordinals),
 		CASE(hostile_numbers),
 		CASE(hostile_times),
