@@ -409,7 +409,7 @@ static struct expression *set_costs(
 
 	if (is_limited) {
 		w->least.cost = w->most.cost = INFINITY;
-		if (!w->least.level) /* it is not known to be beyond a limit: trifles open nothing */
+		if (!w->least.level) /* not known to be beyond: trifles open nothing */
 			w->most.cost = most;
 	} else if (isnan(r->gain) || isnan(per)) {
 		w->least.cost = 0;

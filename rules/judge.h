@@ -89,7 +89,7 @@ struct finding {
 	double gain_s;	  /* credited seconds per step, NaN when the rule gives none */
 	double claimed_s; /* before crediting each second once */
 	double bytes;	  /* that it would give back; NaN: none, or not known */
-	bool of_window; /* work outside the steps: claimed for as much of the window as a step lasts */
+	bool of_window;	  /* outside the steps: of as much of the window as a step lasts */
 	const struct found_place *places; /* what makes up the value, the largest first */
 	ptrdiff_t place_count;
 	struct str source_file, scope; /* where to look; missing when unknown */

@@ -153,7 +153,9 @@ static void test_finding(void **state)
 		{ .column = STR("link"), .is_text = true, .text = STR("ici") },
 		{ .column = STR("far"), .unit = UNIT_RATIO, .real = 0.5, .is_param = true },
 	};
-	struct found_place places[] = { { .subject = STR("k"), .name = STR("ag.1"), .value = 0.3 } };
+	struct found_place places[] = {
+		{ .subject = STR("k"), .name = STR("ag.1"), .value = 0.3 }
+	};
 	struct finding finding = { .rule = &rule,
 		.verdict = VERDICT_FAIL,
 		.subject = STR("key"),
