@@ -678,7 +678,7 @@ static void test_ops(void **state)
 
 static void refused(struct str text, const char *why)
 {
-	err = (struct diag){ DIAG_NONE, "" };
+	err = (struct diag){ .id = DIAG_NONE };
 	if (hlo_text_parse(STR("f.txt"), text, &keep, &err))
 		fail_msg("was read: %.*s", STR_ARG(str_head(text, 200)));
 	if (!str_contains(str_from(err.text), str_from(why)))

@@ -180,7 +180,7 @@ static void test_table(void **state)
 	struct xrun run;
 	struct profile host = { .host = STR("h") };
 	struct live_snapshot both[2];
-	struct diag why = { DIAG_PPROF, "other.prof: damaged" };
+	struct diag why = { .id = DIAG_PPROF, .text = "other.prof: damaged" };
 	assert_true(open_bytes(pack(example(), &keep)));
 	both[0] = snapshot;
 	both[1] = (struct live_snapshot){ .name = STR("other.prof"), .why = &why };
