@@ -34,9 +34,10 @@ bool mistake_note(struct mistakes *m, struct arena *keep, const struct diag *err
 	for (ptrdiff_t i = 0; m && i < m->count; i++)
 		if (str_eq(m->items[i].note.text, text))
 			return false;
-	if (m)
-		*arena_push(keep, m->items, m->count, m->cap) =
-			(struct rule_mistake){ { err->id, arena_str(keep, text) }, err->place };
+	if (!m)
+		return false;
+	struct rule_mistake new = { { err->id, arena_str(keep, text) }, err->place, m->count };
+	*arena_push(keep, m->items, m->count, m->cap) = new;
 	return false;
 }
 

@@ -485,7 +485,7 @@ static bool finish(struct loader *l)
 	return !m->count;
 }
 
-/* File by file, from the top; what points nowhere comes first. */
+/* File by file, from the top; in one line as they were found, what points nowhere first. */
 static int by_place(const void *a, const void *b)
 {
 	const struct rule_mistake *x = a, *y = b;
@@ -493,9 +493,7 @@ static int by_place(const void *a, const void *b)
 
 	if (!order)
 		order = (x->place.line > y->place.line) - (x->place.line < y->place.line);
-	if (!order)
-		order = (x->place.column > y->place.column) - (x->place.column < y->place.column);
-	return order ? order : str_cmp(x->note.text, y->note.text);
+	return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
 /* All mistakes, one below the other; *err has room for some twenty. */

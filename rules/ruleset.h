@@ -169,6 +169,7 @@ struct ruleset {
 		struct rule_mistake {
 			struct diag_note note;
 			struct text_place place;
+			ptrdiff_t number; /* in the order they were found */
 		} * items;
 		ptrdiff_t count, cap;
 	} * mistakes; /* while loading */

@@ -259,8 +259,7 @@ def scenarios(everything):
     rows = [(n, r) for n, r in table["scenario"].items() if "fail" in r and "baseline" not in r]
     rows = [(n, r) for n, r in rows if "rules" not in r and "options" not in r]
     for name, row in rows if everything else rows[:2]:
-        spec = scenario_run.derive.load(scenario_run.scenario_path(row.get("build", name)))
-        kept = build.kept(scenario_run.derive.merged(spec, row.get("spec", {})))
+        kept = build.kept(scenario_run.spec_of({"build": name, **row}))
         planes = [data for path, data in kept.items() if path.endswith(".xplane.pb")]
         if len(planes) == 1 and len(kept) == 1 and len(planes[0]) < 8 << 20:
             yield "scenario " + name, planes[0]

@@ -91,9 +91,14 @@ def check(directory, more=()):
     return {r["name"]: r for r in text["results"]}, messages, text["facts"]
 
 
-def write_row(row, out):
+def spec_of(row):
+    """The scenario that a row of the table builds."""
     spec = derive.changed(derive.load(scenario_path(row["build"])), row.get("change", {}))
-    write(derive.merged(spec, row.get("spec", {})), out)
+    return derive.merged(spec, row.get("spec", {}))
+
+
+def write_row(row, out):
+    write(spec_of(row), out)
 
 
 def baselines(row, box):

@@ -150,9 +150,7 @@ def case(number):
     name, what, write, every = PAIRS[number]
     with open(os.path.join(HERE, "table.toml"), "rb") as file:
         row = {"build": name, **tomllib.load(file)["scenario"][name]}
-    spec = derive.changed(
-        derive.load(scenarios.scenario_path(row["build"])), copy.deepcopy(row.get("change", {})))
-    spec = derive.merged(spec, row.get("spec", {}))
+    spec = scenarios.spec_of(row)
     other = copy.deepcopy(spec)
     write(other)
     if other == spec:

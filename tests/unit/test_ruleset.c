@@ -490,13 +490,13 @@ static const struct mistake all_at_once[] = {
 		"500%)\n"
 		"    d: { from: families, value: time_share, at_most: 5 }\n"
 		"                                                     ^\n"
-		"t.yaml:8:5: waiver: a waiver needs 'expires'\n"
-		"    - { rule: e }\n"
-		"      ^\n"
 		"t.yaml:8:5: waiver: a waiver needs 'owner'\n"
 		"    - { rule: e }\n"
 		"      ^\n"
 		"t.yaml:8:5: waiver: a waiver needs 'reason'\n"
+		"    - { rule: e }\n"
+		"      ^\n"
+		"t.yaml:8:5: waiver: a waiver needs 'expires'\n"
 		"    - { rule: e }\n"
 		"      ^" },
 };
