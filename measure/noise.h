@@ -1,6 +1,6 @@
 /*
- * How much runs of one program differ, and whether a run differs from them by more.  Inside of
- * measure/; docs/statistics.md says how often it is wrong.
+ * How much runs of one program differ, and whether a run differs from them by more.
+ * docs/statistics.md says how often it is wrong.
  *
  *  - A figure of a run is one reading: the logarithm of a time or a rate, or a share of the step as
  *    it is, so that 1% is a hundredth of the step in both.

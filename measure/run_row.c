@@ -207,8 +207,8 @@ static double verdict_share(const struct measured *m)
 	double judged_s = 0, all_s = 0;
 
 	for (ptrdiff_t i = 0; i < table_count(m->tables, phases); i++) {
-		all_s += rows[i].is_wait ? 0 : rows[i].time_s;
-		judged_s += rows[i].is_judged ? rows[i].time_s : 0;
+		all_s += rows[i].is_wait > 0 ? 0 : rows[i].time_s;
+		judged_s += rows[i].is_judged > 0 ? rows[i].time_s : 0;
 	}
 	return judged_s / all_s;
 }

@@ -92,13 +92,13 @@ class Schema(unittest.TestCase):
         def errors(rule):
             return self.errors({"version": 1, "rules": rule})
 
-        self.assertEqual(errors({"copy-share": {"params": {"limit": "5%"}}}), [])
-        self.assertNotEqual(errors({"copy-share": {"params": {"limt": "5%"}}}), [])
-        self.assertNotEqual(errors({"chip-known": {"params": {"limit": "5%"}}}), [])
-        own = {"assert": "layout_copy_ratio <= :most", "params": {"most": "5%"}}
+        self.assertEqual(errors({"collective-roofline": {"params": {"slack": "5 us"}}}), [])
+        self.assertNotEqual(errors({"collective-roofline": {"params": {"slak": "5 us"}}}), [])
+        self.assertNotEqual(errors({"chip-known": {"params": {"slack": "5 us"}}}), [])
+        own = {"value": "layout_copy_ratio / :most", "at_most": 1, "params": {"most": "5%"}}
         self.assertEqual(errors({"copy-share": own}), [])
         self.assertEqual(errors({"my-own": {"from": "run", **own}}), [])
-        tuned = {"match": "*", "rules": {"copy-share": {"params": {"limt": "5%"}}}}
+        tuned = {"match": "*", "rules": {"collective-roofline": {"params": {"slak": "5 us"}}}}
         self.assertNotEqual(self.errors({"version": 1, "profiles": [tuned]}), [])
 
     def test_keys_are_those_that_load(self):
@@ -118,8 +118,8 @@ class Schema(unittest.TestCase):
 
     def test_completes(self):
         rules = self.schema["$defs"]["rules"]["properties"]
-        limits = rules["copy-share"]["properties"]["params"]["properties"]
-        self.assertIn("limit", limits)
+        params = rules["collective-roofline"]["properties"]["params"]["properties"]
+        self.assertIn("slack", params)
         self.assertTrue(rules["copy-share"]["description"])
         keys = self.schema["$defs"]["rule"]["properties"]
         self.assertIn("base_ops", keys["from"]["enum"])
