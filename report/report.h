@@ -46,7 +46,7 @@ struct report_finding {
 	ptrdiff_t evidence_count;
 	double gain_s, claimed_s; /* NaN when the rule gives none */
 	double bytes;		  /* of memory, instead */
-	bool of_window; /* outside the steps: it claims a share of the window */
+	bool of_window;		  /* outside the steps: it claims a share of the window */
 	struct str source_file, scope;
 	double source_line;
 	struct str missing;

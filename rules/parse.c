@@ -6,7 +6,7 @@
 
 #include "rules/engine.h"
 
-static const struct section noise_section, step_section;
+static const struct section matters_section, noise_section, step_section;
 
 enum { RULE_NAME_MAX = 64 }; /* it becomes a JUnit case, an anchor and a column of every report */
 
@@ -255,7 +255,7 @@ static bool read_matters(
 	return entry_read(r, &matters_section, STR("matters"), node, map, r->set->matters);
 }
 
-const struct section matters_section = { "matters", "{ warn: 1%, fail: 2%, together: 10% }",
+static const struct section matters_section = { "matters", "{ warn: 1%, fail: 2%, together: 10% }",
 	"a map: { warn: 1%, fail: 2%, together: 10% }", matters_keys,
 	sizeof(matters_keys) / sizeof(matters_keys[0]), SECTION_ONE, read_matters };
 

@@ -71,7 +71,7 @@ struct section {
 		const struct doc_node *value);
 };
 extern const struct section rule_section, waiver_section, profile_section, cost_section,
-	notice_section, matters_section, group_section, set_section;
+	notice_section, group_section, set_section;
 
 /* A key of the document.  Without a section: version and extends. */
 struct document_key {
