@@ -67,7 +67,7 @@ extern const struct command *const commands[]; /* in the order of help; ends wit
 extern const struct command check_command, diff_command, init_command, ratchet_command,
 	render_command, notify_command, query_command, tables_command, hlo_command,
 	hardware_command, rules_command, explain_command, audit_command, facts_command,
-	help_command, completion_command;
+	completion_command, mcp_command, help_command;
 
 extern const struct option help_option; /* that every command has */
 /* options.c.  `words` is the command line behind the command's name.  --help sets *help. */
@@ -84,6 +84,7 @@ void help_command_text(const struct command *command, struct out *o);
 void manual_page(const struct command *command, struct out *o);
 
 /* main.c */
+int run_words(struct arena *keep, struct list *words); /* a command line: its exit status */
 struct engine *load_engine(struct context *c, struct diag *err); /* the one engine, or NULL */
 void print_error(const struct diag *d);	   /* "rooflint: error RL103: ..." on standard error */
 void print_line(struct str line);	   /* "rooflint: ..." on standard error */

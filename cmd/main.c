@@ -28,6 +28,7 @@ const struct command *const commands[] = {
 	&audit_command,
 	&facts_command,
 	&completion_command,
+	&mcp_command,
 	&help_command,
 	NULL,
 };
@@ -157,6 +158,14 @@ static void end_when_full(ptrdiff_t bytes)
 	give_up(&err);
 }
 
+int run_words(struct arena *keep, struct list *words)
+{
+	struct context c = { .keep = keep, .out = out_fd(keep, STDOUT_FILENO) };
+	enum status status = close_output(c.out, dispatch(&c, words));
+	engine_free(c.engine);
+	return (int)status;
+}
+
 int main(int argc, char **argv)
 {
 	open_standard_files();
@@ -164,12 +173,10 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing says so */
 	arena_on_full(end_when_full);
 	struct arena keep = arena_new(ARENA_RUN_BYTES);
-	struct context c = { .keep = &keep, .out = out_fd(&keep, STDOUT_FILENO) };
 	struct list words = { 0 };
 	for (int i = 1; i < argc; i++)
 		*arena_push(&keep, words.items, words.count, words.cap) = str_from(argv[i]);
-	enum status status = close_output(c.out, dispatch(&c, &words));
-	engine_free(c.engine);
+	int status = run_words(&keep, &words);
 	arena_free(&keep);
-	return (int)status;
+	return status;
 }

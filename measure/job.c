@@ -144,6 +144,7 @@ static const struct key job_keys[] = {
 	KEYED("labels", read_pairs, AT(labels), .form = "{ branch: main }"),
 	KEYED("versions", key_map, .keys = version_keys),
 	WORD("phase", phase, "train|inference"),
+	TEXT("step", step),
 	COUNT("devices", devices),
 	COUNT("hosts", hosts),
 	COUNT("slices", slices),

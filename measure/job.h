@@ -39,6 +39,7 @@ enum job_zero { JOB_ZERO_UNSAID, JOB_ZERO_0, JOB_ZERO_1, JOB_ZERO_2, JOB_ZERO_3 
 /* Numbers are NaN and texts missing where the file says nothing. */
 struct job_file {
 	struct str workload, owner, commit, topology;
+	struct str step;   /* which steps are judged: a pattern, as --step takes it */
 	struct str labels; /* "branch=main,trigger=nightly" */
 	struct job_versions {
 		struct str jax, jaxlib, runtime;

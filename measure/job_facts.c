@@ -10,6 +10,9 @@
 
 /* More than clocks and rounding can explain. */
 #define UTIL_MAX 1.05
+/* Formulas count an embedding's lookup as a product, or all pairs of a causal attention: of a usual
+ * model that is a tenth.  A program that holds fewer FLOPs than the model is another model's. */
+#define USEFUL_MAX 1.2
 
 static void fill_utilisation(const struct measured *m, const struct job_file *j,
 	struct run_row *row, double counted_flops)
@@ -90,7 +93,12 @@ static struct str contradiction(
 	if (j->hosts < (double)m->host_count)
 		return arena_fmt(m->keep, "the job file says %.0f host(s), and the profile has %td",
 			j->hosts, m->host_count);
-	if (row->mfu > UTIL_MAX || row->hfu > UTIL_MAX)
+	if (row->useful_flops_ratio > USEFUL_MAX)
+		return arena_fmt(m->keep,
+			"the job file's model needs %.3g FLOPs a step, %.3g times what the program "
+			"has: look at the parameters and the tokens per step",
+			row->model_flops, row->useful_flops_ratio);
+	if (row->mfu > 1 || row->hfu > 1)
 		return arena_fmt(m->keep,
 			"the job file's model would need %.0f%% of the chips' peak: look at the "
 			"parameters and the tokens per step",

@@ -37,6 +37,12 @@ struct run_shape {
 	bool devices_mixed;    /* ops of several devices stand in one plane */
 };
 
+/* Steps of the device that shows most of them, and why some of them are not steady. */
+struct steps_seen {
+	int64_t all, warmup, compiled, profiled, cut;
+	bool cut_last; /* of those that are cut it is the last */
+};
+
 /* What the device that ends last ran, by begin. */
 struct lasting {
 	const struct device *device; /* NULL: no execution is known, or more than are kept */
@@ -52,6 +58,8 @@ struct measured {
 	struct tables *tables;
 	struct diag_list *notes;
 	struct registry *registry;
+	struct str wanted;     /* the step's pattern, or missing, */
+	const char *wanted_by; /* and who asks for it */
 	struct host_facts facts;
 	struct aggregate *sums; /* the sums of all devices */
 	struct device *devices; /* planes with op lanes, by host, then plane */
@@ -64,6 +72,7 @@ struct measured {
 	bool is_scheduled;
 	struct schedule schedule; /* where that is */
 	struct lasting lasting;
+	struct steps_seen seen; /* before the window was taken for the one step, else at the end */
 	const struct device
 		*first;	     /* the first device with steady steps, else with events, or NULL */
 	int64_t steps;	     /* the least of any device that has some */

@@ -96,14 +96,61 @@ static void quality_dropped(struct measured *m)
 		quality_add(m, "no-dropped-events", true, "none reported");
 }
 
+/* "3 steps in the capture: the first is warm-up, the last is cut". */
+static struct str seen_text(const struct steps_seen *seen, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	const struct {
+		int64_t count;
+		const char *only, *one, *many;
+	} parts[] = {
+		{ seen->warmup, "it is warm-up", "the first is warm-up", "warm up" },
+		{ seen->compiled, "it holds a compilation", "one holds a compilation",
+			"hold a compilation" },
+		{ seen->profiled, "the profiler started in it", "the profiler started in one",
+			"hold the profiler's start" },
+		{ seen->cut, "its end is cut off",
+			seen->cut_last ? "the last is cut" : "one is cut", "are cut" },
+	};
+	const char *between = ": ";
+
+	out_fmt(o, "%lld step%s in the capture", (long long)seen->all, seen->all == 1 ? "" : "s");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!parts[i].count)
+			continue;
+		if (parts[i].count == 1)
+			out_fmt(o, "%s%s", between, seen->all > 1 ? parts[i].one : parts[i].only);
+		else
+			out_fmt(o, "%s%lld %s", between, (long long)parts[i].count, parts[i].many);
+		between = ", ";
+	}
+	return out_text(o);
+}
+
+/* Why there is no step, in the reader's words. */
+static struct str no_steps_text(const struct measured *m)
+{
+	if (m->seen.all > 0)
+		return seen_text(&m->seen, m->keep);
+	if (m->schedule.trouble.p)
+		return m->schedule.trouble;
+	return m->host_count > 0 && m->hosts[0].format == FORMAT_NSYS
+		       ? STR("nothing marks steps, and no program of XLA ran twice; lay an NVTX "
+			     "range around each, named \"step 12\"")
+		       : STR("nothing marks steps, and no program ran twice");
+}
+
 static void quality_steps(struct measured *m)
 {
 	bool found = m->source != STEPS_WINDOW && m->first;
-	bool nsys = m->host_count > 0 && m->hosts[0].format == FORMAT_NSYS;
-
 	struct out *o = out_memory(m->keep);
 
-	out_z(o, "steps were told apart");
+	if (found && m->steps < 2)
+		out_str(o, seen_text(&m->seen, m->keep));
+	else
+		out_z(o, "steps were told apart");
+	if (found && m->schedule.trouble.p)
+		out_fmt(o, " by what repeats: %.*s", STR_ARG(m->schedule.trouble));
 	for (ptrdiff_t i = 0;
 		m->is_scheduled && m->schedule.sort_count > 1 && i < m->schedule.sort_count; i++) {
 		const struct step_sort *s = &m->schedule.sorts[i];
@@ -111,11 +158,8 @@ static void quality_steps(struct measured *m)
 			STR_ARG(s->name), STR_ARG(s->modules),
 			i == m->schedule.judged ? ", which are judged" : "");
 	}
-	quality_add(m, "steps-found", found, "%s",
-		found  ? arena_z(m->keep, text_clean(m->keep, out_text(o)))
-		: nsys ? "nothing marks steps, and no program of XLA ran twice; lay an NVTX "
-			 "range around each, named \"step 12\""
-		       : "nothing marks steps, and no program ran twice without a disturbance");
+	quality_add(m, "steps-found", found, "%.*s",
+		STR_ARG(text_clean(m->keep, found ? out_text(o) : no_steps_text(m))));
 	quality_add(m, "steady-steps", found && m->steps >= 2, "%lld steady",
 		(long long)(found ? m->steps : 0));
 }

@@ -325,6 +325,9 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 		.tables = ret,
 		.notes = notes,
 		.step_time_s = NAN };
+	bool by_job = !options->step.p && options->job && options->job->step.p;
+	m->wanted = by_job ? options->job->step : options->step;
+	m->wanted_by = by_job ? "step: of the job file," : "--step";
 	*ret = (struct tables){ 0 };
 	m->sums = aggregate_new(keep);
 	m->kernels = kernels_new(options->costs, keep);

@@ -45,8 +45,9 @@ struct measure_options {
 	/* user_file is the first frame below one of them, the first that fits */
 	const struct source_root *source_roots;
 	ptrdiff_t source_root_count;
-	struct str step; /* pattern of the step's mark or module; missing: told by what ran */
-	int threads;	 /* at least 1 */
+	/* Pattern of the step's mark or module; missing: the job file's, else told by what ran. */
+	struct str step;
+	int threads; /* at least 1 */
 };
 
 /*

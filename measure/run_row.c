@@ -175,7 +175,7 @@ static void run_row_steps(struct measured *m, struct run_row *row)
 	double *times = step_times(m, &n);
 	struct dist d = { 0 };
 
-	row->steps = m->source == STEPS_WINDOW ? (m->first ? 1 : 0) : (double)m->steps;
+	row->steps = m->source == STEPS_WINDOW ? 0 : (double)m->steps;
 	if (!m->first)
 		return;
 	row->steps_source = source_names[m->source];

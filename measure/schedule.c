@@ -851,6 +851,21 @@ static bool schedule_periods(struct scheduling *s)
 	return true;
 }
 
+/* Why the marks that there are cannot be used. */
+static struct str marks_trouble(const struct scheduling *s, const struct schedule_device *d)
+{
+	bool any = false;
+
+	for (ptrdiff_t i = 0; i < d->run_count; i++)
+		any |= d->runs[i].step >= 0;
+	return arena_fmt(s->keep,
+		any ? "which of %td annotations launched what cannot be told: the job does not "
+		      "wait "
+		      "inside them, and they do not divide its executions"
+		    : "the host has %td annotations of steps, and no work of a device is of one",
+		s->mark_count);
+}
+
 static bool schedule_marks(struct scheduling *s)
 {
 	marks_read(s);
@@ -858,10 +873,7 @@ static bool schedule_marks(struct scheduling *s)
 		return false;
 	for (ptrdiff_t i = 0; i < s->device_count; i++)
 		if (s->devices[i].run_count > 0 && !device_told(s, &s->devices[i])) {
-			s->ret->trouble = arena_fmt(s->keep,
-				"which of %td marks launched what cannot be told: the job does not "
-				"wait inside them, and they do not divide its executions",
-				s->mark_count);
+			s->ret->trouble = marks_trouble(s, &s->devices[i]);
 			return false;
 		}
 	sorts_read(s);

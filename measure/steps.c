@@ -206,7 +206,7 @@ static bool is_plain(const struct measured *m)
 {
 	const struct program *only = NULL;
 
-	if (m->facts.steps.count > 0 || m->options->step.p ||
+	if (m->facts.steps.count > 0 || m->wanted.p ||
 		phase_of_name(m->main ? m->main->module : STR("")) == PHASE_INFERENCE)
 		return false;
 	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
@@ -264,8 +264,8 @@ static bool plan_line(struct measured *m)
 	struct schedule_device *devices = devices_ran(m);
 	bool replanned = false;
 
-	m->is_scheduled = devices && schedule_line(devices, m->device_count, m->registry,
-					     m->options->step, m->keep, &m->schedule, &replanned);
+	m->is_scheduled = devices && schedule_line(devices, m->device_count, m->registry, m->wanted,
+					     m->keep, &m->schedule, &replanned);
 	return replanned;
 }
 
@@ -283,8 +283,8 @@ static bool plan_schedule(struct measured *m, bool *changed)
 		if (before[i].told)
 			before[i].marks = m->devices[i].sweep.marks;
 	}
-	if (!devices || !schedule_make(devices, m->device_count, &m->facts, m->registry,
-				m->options->step, m->keep, &m->schedule))
+	if (!devices || !schedule_make(devices, m->device_count, &m->facts, m->registry, m->wanted,
+				m->keep, &m->schedule))
 		return false;
 	m->source = m->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
 	m->is_scheduled = true;
@@ -442,6 +442,40 @@ static bool plan_by_runs(struct measured *m)
 	return was_foreseen;
 }
 
+static struct steps_seen steps_seen(const struct measured *m)
+{
+	struct steps_seen ret = { 0 };
+	const struct device *d = NULL;
+	int64_t most = 0;
+
+	for (ptrdiff_t i = 0; i < m->device_count; i++) {
+		const struct sweep *s = &m->devices[i].sweep;
+		if (s->steady_count + s->other_count <= most)
+			continue;
+		most = s->steady_count + s->other_count;
+		d = &m->devices[i];
+	}
+	ret.all = most;
+	for (ptrdiff_t i = 0; d && i < d->sweep.step_count; i++) {
+		const struct swept_step *s = &d->sweep.steps[i];
+		int64_t from = s->start_ps + d->plane->host_shift_ps;
+		int64_t to = s->end_ps + d->plane->host_shift_ps;
+		if (step_is_steady(s))
+			continue;
+		if (!s->complete) {
+			ret.cut++;
+			ret.cut_last = i + 1 == d->sweep.step_count;
+		} else if (host_spans_meet(&m->facts.compiles, d->host, from, to)) {
+			ret.compiled++;
+		} else if (host_spans_meet(&m->facts.profiler, d->host, from, to)) {
+			ret.profiled++;
+		} else {
+			ret.warmup++;
+		}
+	}
+	return ret;
+}
+
 /* Does what the whole sweep saw ask for another one? */
 static bool plan_again(struct measured *m)
 {
@@ -463,6 +497,8 @@ static bool plan_again(struct measured *m)
 		return true;
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		any_steady |= m->devices[i].sweep.steady_count > 0;
+	if (m->source != STEPS_WINDOW)
+		m->seen = steps_seen(m);
 	if (any_steady || m->source == STEPS_WINDOW)
 		return false;
 	plan_window(m);
@@ -490,13 +526,13 @@ bool steps_sweep(struct measured *m, struct diag *err)
 		again = plan_again(m);
 	}
 	roles_set(m);
-	if (!m->options->step.p || m->is_scheduled)
+	if (!m->wanted.p || m->is_scheduled)
 		return true;
 	struct out *o = out_memory(m->keep);
 	for (ptrdiff_t i = 0; i < m->schedule.sort_count; i++)
 		out_fmt(o, "%s%.*s (%.*s)", i ? ", " : "; there are ",
 			STR_ARG(m->schedule.sorts[i].name), STR_ARG(m->schedule.sorts[i].modules));
 	return diag_set(err, DIAG_USAGE,
-		"--step %.*s: no annotation and no program that ran is called so%.*s",
-		STR_ARG(m->options->step), STR_ARG(out_text(o)));
+		"%s %.*s: no annotation and no program that ran is called so%.*s", m->wanted_by,
+		STR_ARG(m->wanted), STR_ARG(out_text(o)));
 }

@@ -258,6 +258,22 @@ static void put_folds(struct paper *p, const struct alerts *all, bool with_profi
 	}
 }
 
+/* ---- what was seen --------------------------------------------------------------------------- */
+
+static void put_seen(struct paper *p, const struct report *r)
+{
+	struct page page = { .out = out_memory(p->keep), .keep = p->keep, .width = TEXT_WIDTH };
+	struct out *o = out_memory(p->keep);
+	if (r->error.p || !is_only_seen(r))
+		return;
+	page_seen(&page, r);
+	if (!out_text(page.out).len)
+		return;
+	md_block(o, out_text(page.out));
+	out_char(o, '\n');
+	p->folds += !put(p, o);
+}
+
 /* ---- the document ---------------------------------------------------------------------------- */
 
 static void put_tail(struct paper *p)
@@ -294,5 +310,7 @@ void report_markdown(
 		put_head(&paper, &set->items[0]);
 	put_alerts(&paper, &all, is_batch);
 	put_folds(&paper, &all, is_batch);
+	if (!is_batch)
+		put_seen(&paper, &set->items[0]);
 	put_tail(&paper);
 }

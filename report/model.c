@@ -139,6 +139,17 @@ const struct report_rule *rule_of(const struct report *r, struct str name)
 	return NULL;
 }
 
+bool is_only_seen(const struct report *r)
+{
+	double steps = fact_real(r, STR("steps"));
+	return str_eq(fact_text(r, STR("evidence")), STR("measured")) && steps < 2;
+}
+
+bool table_is_seen(enum table_id id)
+{
+	return id == TABLE_families || id == TABLE_collectives || id == TABLE_gaps;
+}
+
 ptrdiff_t count_results(const struct report *r, enum verdict v)
 {
 	ptrdiff_t count = 0;

@@ -26,6 +26,10 @@ double fact_real(const struct report *r, struct str name);
 struct str fact_text(const struct report *r, struct str name);
 const struct report_rule *rule_of(const struct report *r, struct str name); /* or NULL */
 
+/* Too few steady steps for a verdict about time: what ran is shown as it was seen. */
+bool is_only_seen(const struct report *r);
+bool table_is_seen(enum table_id id); /* one of those that show it */
+
 ptrdiff_t count_results(const struct report *r, enum verdict v);
 
 /* Findings of one rule with one verdict: they share cause and fix, so they are shown together. */

@@ -125,6 +125,8 @@ struct str prose_sorts(const struct report *r, struct arena *keep);
 struct str prose_step(const struct report *r, struct arena *keep);
 
 void page_tables(struct page *p, const struct report *r); /* the first rows of each table */
+/* The heaviest ops beside their rooflines, collectives and gaps of a run that is_only_seen. */
+void page_seen(struct page *p, const struct report *r);
 /* What was read, in a line; with all, each file in one of its own. */
 void page_inputs(struct page *p, const struct report *r, int indent, bool all);
 

@@ -101,6 +101,8 @@ struct report {
 	struct plots plots;		/* empty unless report_plots was called */
 };
 
+/* Rows of a table that a page of text shows. */
+#define REPORT_SEEN_ROWS 5
 /* Rows of each table kept in a report, largest first: pages stay below a megabyte. */
 #define REPORT_MAX_ROWS 200
 /* Findings come by gain, and a neighbourhood takes up to five kilobytes. */
@@ -130,6 +132,11 @@ struct report_set {
 void report_build(const struct tables *tables, const struct judgement *judgement,
 	const struct ruleset *rules, const struct diag_list *notes, struct str profile,
 	struct arena *keep, struct report *ret);
+/*
+ * Drops the tables but for what the heads of reports show: of a run that has too few steps, the
+ * first rows of what was seen.
+ */
+void report_keep_head(struct report *r);
 /*
  * Adds what a page draws beside the tables.  Of the findings that failed or warn, the first
  * REPORT_MAX_AROUND get their neighbourhood.  False when a profile's bytes turn out bad.

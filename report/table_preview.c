@@ -3,7 +3,7 @@
 #include "base/unit.h"
 #include "report/prose.h"
 
-enum { HEAD_ROWS = 5, HEAD_COLUMNS = 8, CELL_COLUMNS = 32 };
+enum { HEAD_COLUMNS = 8, CELL_COLUMNS = 32 };
 
 /* What fits on a line and tells most; tables without a line here are seldom read by people. */
 static const struct head {
@@ -77,13 +77,13 @@ static void put_grid(struct page *p, const struct head *head, const struct table
 	}
 }
 
-void page_tables(struct page *p, const struct report *r)
+static void put_tables(struct page *p, const struct report *r, bool only_seen)
 {
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		const struct table *t = &r->tables.items[heads[i].id];
 		const struct table_def *def = &table_defs[heads[i].id];
-		ptrdiff_t rows = t->count < HEAD_ROWS ? t->count : HEAD_ROWS;
-		if (!rows)
+		ptrdiff_t rows = t->count < REPORT_SEEN_ROWS ? t->count : REPORT_SEEN_ROWS;
+		if (!rows || (only_seen && !table_is_seen(heads[i].id)))
 			continue;
 		page_break(p);
 		page_fmt(p, 0, "%.*s: %td of %.0f rows", STR_ARG(def->name), rows,
@@ -91,6 +91,21 @@ void page_tables(struct page *p, const struct report *r)
 		page_line(p);
 		put_grid(p, &heads[i], def, t, rows);
 	}
+}
+
+void page_tables(struct page *p, const struct report *r)
+{
+	put_tables(p, r, false);
+}
+
+void page_seen(struct page *p, const struct report *r)
+{
+	if (!table_count(&r->tables, families))
+		return;
+	page_break(p);
+	page_fmt(p, 0,
+		"What ran, as it was seen: without enough steps there is no verdict on time.");
+	put_tables(p, r, true);
 }
 
 /* "worker-0.xplane.pb: 527 KiB, 4 planes, 35 lanes, 1 HLO module", and by whom. */

@@ -300,6 +300,8 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 		put_unsure(p, r);
 		put_waived(p, r);
 		put_notes(p, r, style->verbose);
+		if (is_only_seen(r) && style->verbose < 2)
+			page_seen(p, r);
 		if (style->verbose)
 			put_rules(p, r);
 		if (style->verbose > 1)

@@ -144,10 +144,8 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	ok = ok && judge(b->rules, tables, &context, &w->scratch, &judgement, err);
 	if (ok) {
 		report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
-		for (int id = 0; id < TABLE_COUNT && !b->keep_tables; id++)
-			if (id != TABLE_quality && id != TABLE_deltas && id != TABLE_files &&
-				id != TABLE_phases)
-				r.tables.items[id] = (struct table){ NULL, 0, 0 };
+		if (!b->keep_tables)
+			report_keep_head(&r);
 		ok = !b->keep_plots || run_plots(&w->part, m, w->keep, &r, err);
 	}
 	if (ok)

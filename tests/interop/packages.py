@@ -25,6 +25,7 @@ PYPI = {
     "junitparser": "5.0.3",
     "kubernetes-validate": "1.37.0",  # carries those of Kubernetes' resources
     "markdown-it-py": "4.3.0",
+    "mcp": "2.3.0",  # the Model Context Protocol's own client
     "playwright": "1.65.2",
     "prometheus_client": "0.26.0",
     "sarif-tools": "3.0.5",

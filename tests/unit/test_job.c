@@ -132,6 +132,7 @@ static void test_bubble(void **state)
 static void test_words(void **state)
 {
 	struct job_file j = job_of("version: 1\nworkload: w\nowner: o\ncommit: 1234567\n"
+				   "step: train*\n"
 				   "labels: { branch: main, size: 7b }\nmesh: { data: 4, model: 2 "
 				   "}\nphase: inference\nhosts: 2\nslices: 1\ntopology: 2x4\n"
 				   "versions: { jax: 0.10, jaxlib: 0.10.2, runtime: libtpu 1 }\n");
@@ -143,6 +144,7 @@ static void test_words(void **state)
 	assert_string_equal(arena_z(&keep, j.versions.jaxlib), "0.10.2");
 	assert_string_equal(arena_z(&keep, j.versions.runtime), "libtpu 1");
 	assert_near(j.devices, 8);
+	assert_string_equal(arena_z(&keep, j.step), "train*");
 	assert_int_equal(j.phase, PHASE_INFERENCE);
 }
 

@@ -172,6 +172,34 @@ static void a_run_against_its_roofline(void **state)
 	assert_number(xrun_program(&run, "jit_f")->serial_s, ideal);
 }
 
+/* A model of more FLOPs than the program has is another job's, though the chip could do them. */
+static void a_job_file_that_cannot_fit(void **state)
+{
+	static const double times[] = { 1.1, 2.4 };
+	struct job_file job;
+	struct diag err;
+	(void)state;
+	assert_true(job_parse(STR("job.yaml"), STR("version: 1\nphase: train\ndevices: 1\n"),
+		&run.keep, &job, &err));
+	run.options.job = &job;
+	for (int i = 0; i < 2; i++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		run.options.job = &job;
+		tell_matmuls(OF_IT);
+		job.model.flops_per_token = times[i] * DOT_FLOPS;
+		job.tokens_per_step = 1;
+		xrun_measure(&run);
+		const struct run_row *r = xrun_row(&run);
+		const struct quality_row *q = xrun_quality(&run, "job-agrees");
+		assert_number(q->ok, i == 0);
+		assert_true(isnan(r->mfu) == (i == 1));
+		assert_true(isnan(r->useful_flops_ratio) == (i == 1));
+		if (i == 1)
+			assert_has(q->detail, "2.4 times what the program has");
+	}
+}
+
 /* The compiler's own figures win; an upper bound would not be theirs. */
 static void the_profiles_own_costs(void **state)
 {
@@ -1083,6 +1111,7 @@ int main(void)
 		TEST(bytes_from_the_host),
 		TEST(a_custom_calls_own_costs_are_not_believed),
 		TEST(what_one_op_hands_to_another),
+		TEST(a_job_file_that_cannot_fit),
 		TEST(a_collective_outside_the_steps),
 		TEST(a_pair_spans_from_start_to_done),
 		TEST(a_done_that_did_not_wait),

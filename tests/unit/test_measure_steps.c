@@ -389,7 +389,38 @@ static void two_executions(void **state)
 	assert_text(xrun_row(&run)->steps_source, "program");
 	assert_number(xrun_row(&run)->steps, 1);
 	assert_number(xrun_quality(&run, "steps-found")->ok, 1);
+	assert_text(xrun_quality(&run, "steps-found")->detail,
+		"2 steps in the capture: the last is cut");
 	assert_number(xrun_quality(&run, "steady-steps")->ok, 0);
+}
+
+/* A job that marks its only step is not told that it marks none. */
+static void one_annotation_is_no_lack_of_marks(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	x_event(thread, "train", 0, 200, X_STATS(x_int("_r", 1), x_int("step_num", 7)));
+	execute(two_ops(x_tpu(host, 0, "TPU v5 lite")), 10);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 0);
+	assert_text(xrun_quality(&run, "steps-found")->detail,
+		"1 step in the capture: its end is cut off");
+}
+
+/* Marks around nothing that ran on a device. */
+static void annotations_without_work(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	for (int64_t i = 0; i < 2; i++)
+		x_event(thread, "train", i * 100, i * 100 + 50,
+			X_STATS(x_int("_r", 1), x_int("step_num", i)));
+	execute(two_ops(x_tpu(host, 0, "TPU v5 lite")), 1000000);
+	xrun_measure(&run);
+	assert_text(xrun_quality(&run, "steps-found")->detail,
+		"the host has 2 annotations of steps, and no work of a device is of one");
 }
 
 /* Nothing repeats: the whole window is the step. */
@@ -401,7 +432,7 @@ static void one_execution_is_a_window(void **state)
 	const struct run_row *r = xrun_row(&run);
 	assert_text(r->steps_source, "window");
 	assert_text(r->main_program, NULL);
-	assert_number(r->steps, 1);
+	assert_number(r->steps, 0);
 	assert_number(r->step_time_s, 150 * US);
 	assert_number(xrun_op(&run, "dot.1")->count, 1);
 	assert_number(xrun_op(&run, "dot.1")->time_share, 100. / 150);
@@ -591,6 +622,9 @@ static void annotations_on_one_host_alone(void **state)
 	assert_text(xrun_row(&run)->steps_source, "program");
 	assert_number(xrun_row(&run)->steps, 4);
 	assert_number(xrun_op(&run, "dot.1")->count, 8);
+	assert_text(xrun_quality(&run, "steps-found")->detail,
+		"steps were told apart by what repeats: the host has 3 annotations of steps, and "
+		"no work of a device is of one");
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -763,9 +797,11 @@ static void every_step_is_spoiled(void **state)
 	x_event(thread, "$profiler.py:101 start_trace", SHIFT, SHIFT + 5000, NULL);
 	xrun_measure(&run);
 	assert_text(xrun_row(&run)->steps_source, "window");
-	assert_number(xrun_row(&run)->steps, 1);
+	assert_number(xrun_row(&run)->steps, 0);
 	assert_number(xrun_row(&run)->step_time_s, 1100 * US);
 	assert_number(xrun_op(&run, "dot.1")->count, 6);
+	assert_text(xrun_quality(&run, "steps-found")->detail,
+		"6 steps in the capture: 5 hold the profiler's start, the last is cut");
 	assert_number(xrun_quality(&run, "steady-steps")->ok, 0);
 }
 
@@ -943,6 +979,25 @@ static void a_steps_line_s_other_sort(void **state)
 	assert_number(xrun_row(&run)->step_time_s, 700 * US);
 	assert_text(xrun_op(&run, "sum.1")->role, "step");
 	assert_text(xrun_op(&run, "dot.1")->role, "other");
+}
+
+/* --step goes before the job file's. */
+static void whose_step_is_judged(void **state)
+{
+	struct job_file job;
+	struct diag err;
+	(void)state;
+	assert_true(job_parse(
+		STR("job.yaml"), STR("version: 1\nstep: '*evaluate'\n"), &run.keep, &job, &err));
+	run.options.job = &job;
+	tell_two_sorts();
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->step_time_s, 700 * US);
+	assert_text(xrun_op(&run, "dot.1")->role, "other");
+	run.options.step = STR("train_step");
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->step_time_s, 200 * US);
+	assert_text(xrun_op(&run, "dot.1")->role, "step");
 }
 
 /* Work and waits of the window before add up to it, whatever the steps are. */
@@ -1153,6 +1208,8 @@ int main(void)
 		TEST(a_capture_that_begins_in_a_loop),
 		TEST(two_executions),
 		TEST(one_execution_is_a_window),
+		TEST(one_annotation_is_no_lack_of_marks),
+		TEST(annotations_without_work),
 		TEST(the_slowest_device_makes_the_step),
 		TEST(devices_with_more_steps_than_others),
 		TEST(the_first_device_is_idle),
@@ -1166,6 +1223,7 @@ int main(void)
 		TEST(programs_that_were_foreseen),
 		TEST(a_steps_line_of_two_sorts),
 		TEST(a_steps_line_s_other_sort),
+		TEST(whose_step_is_judged),
 		TEST(work_is_the_mark_s_that_launched_it),
 		TEST(a_period_of_programs_is_a_step),
 		TEST(a_server_s_step_is_an_execution),

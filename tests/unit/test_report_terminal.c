@@ -195,6 +195,33 @@ static void test_what_a_verdict_speaks_for(void **state)
 	assert_null(strstr(text, "this verdict speaks for"));
 }
 
+/* One step is no measure; its ops and gaps stand beside what is possible all the same. */
+static void test_what_was_seen(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct report_fact facts[] = { fact_word("platform", "tpu"),
+		fact_word("evidence", "measured"), fact_number("steps", UNIT_COUNT, 1) };
+	r.facts = facts;
+	r.fact_count = COUNT_OF(facts);
+	for (int i = 0; i < 7; i++) {
+		struct families_row *f = table_new(&r.tables, families, &keep);
+		f->name = arena_fmt(&keep, "fusion.%d", i);
+		f->p50_s = 0.002;
+		f->attainable_s = 0.001;
+	}
+	report_keep_head(&r);
+	assert_int_equal(table_count(&r.tables, families), REPORT_SEEN_ROWS);
+	const char *text = page_of(r, (struct report_style){ 0 });
+	assert_non_null(strstr(text, "\nWhat ran, as it was seen: without enough steps there is no "
+				     "verdict on time.\n"));
+	assert_non_null(strstr(text, "\n  fusion.4 "));
+	facts[2].real = 2;
+	assert_null(strstr(page_of(r, (struct report_style){ 0 }), "What ran, as it was seen"));
+	report_keep_head(&r);
+	assert_int_equal(table_count(&r.tables, families), 0);
+}
+
 static void test_same_trouble_is_said_once(void **state)
 {
 	(void)state;
@@ -415,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_error_lines),
 		cmocka_unit_test(test_head),
 		cmocka_unit_test(test_what_a_verdict_speaks_for),
+		cmocka_unit_test(test_what_was_seen),
 		cmocka_unit_test(test_same_trouble_is_said_once),
 		cmocka_unit_test(test_unknown_run),
 		cmocka_unit_test(test_never_green_by_mistake),
