@@ -6,6 +6,7 @@
  *
  * Source: XLA's HloCostAnalysis.
  */
+#include "hlo/inside.h"
 #include "hlo/work.h"
 
 enum { MAX_SPACE = 6 };
@@ -237,6 +238,12 @@ static struct traffic traffic_of_call(
 
 void touch_callees(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
+	const struct shape *copy = hollow_copy(c->m, i);
+	if (copy) {
+		touch_part(c, t, extent_of(copy), operand_shape(c->m, i, 0));
+		touch_shape(c, t, copy);
+		return;
+	}
 	for (ptrdiff_t k = 0; k < i->called_count; k++) {
 		struct traffic more = traffic_of_call(c, i, k);
 		traffic_add(t, &more);

@@ -723,6 +723,46 @@ static void test_split_products(void **state)
 	}
 }
 
+/* As a trace of vLLM has them: what an asynchronous op wraps is not among the ops. */
+static void test_hollow_copies(void **state)
+{
+	static const struct str texts[] = {
+		STR_INIT("%slice-start = ((s8[10485760]{0}), s8[4194304]{0:S(1)}, s32[]{:S(2)}) "
+			 "async-start(s8[10485760]{0} %p), calls=%async_computation"),
+		STR_INIT("%slice-done = s8[4194304]{0:S(1)} async-done(((s8[10485760]{0}), "
+			 "s8[4194304]{0:S(1)}, s32[]{:S(2)}) %slice-start)"),
+		STR_INIT("%host-start = ((f32[64]{0:S(5)}), f32[64]{0}, s32[]{:S(2)}) "
+			 "async-start(f32[64]{0:S(5)} %h), calls=%async_computation.1"),
+		STR_INIT("%other-start = ((f32[64]{0}), f32[8]{0}, s32[]{:S(2)}) "
+			 "async-start(f32[64]{0} %o), calls=%async_computation.2"),
+	};
+	static const struct {
+		struct str name;
+		enum op_kind kind;
+		double hbm_bytes, host_bytes;
+	} cases[] = {
+		{ STR_INIT("slice-start"), KIND_COPY, 4194304, 0 },
+		{ STR_INIT("slice-done"), KIND_COPY, 0, 0 },
+		{ STR_INIT("host-start"), KIND_TRANSFER, 256, 256 },
+		{ STR_INIT("other-start"), KIND_UNKNOWN, 0, 0 },
+	};
+	struct hlo_module *m = hlo_text_ops(STR("jit_f"), texts, 4, &keep, &err);
+	(void)state;
+	assert_non_null(m);
+	struct hlo_costs *costs = hlo_costs_new(m, HLO_TPU, &keep);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ptrdiff_t at = hlo_find_exact(m, cases[i].name);
+		struct hlo_cost c = hlo_cost(costs, at);
+		assert_int_equal(hlo_kind(m, at), cases[i].kind);
+		if (cases[i].kind == KIND_UNKNOWN) {
+			assert_int_equal(c.bytes_bound, COST_UNKNOWN);
+			continue;
+		}
+		assert_true(c.hbm_bytes == cases[i].hbm_bytes);
+		assert_true(c.host_bytes == cases[i].host_bytes);
+	}
+}
+
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
 static void refused(struct str text, const char *why)
@@ -793,6 +833,7 @@ int main(void)
 		cmocka_unit_test(test_sugar),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_ops),
+		cmocka_unit_test(test_hollow_copies),
 		cmocka_unit_test(test_split_products),
 		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_hostile),
