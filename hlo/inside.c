@@ -35,8 +35,11 @@ static void note_alone(const struct hlo_module *m, ptrdiff_t at, struct hlo_insi
 	if (i->op == HLO_DYNAMIC_UPDATE_SLICE)
 		kind = KIND_ELEMENTWISE; /* unless it is the result, which kind.c looks at */
 	x->slices |= i->op == HLO_DYNAMIC_SLICE;
-	x->only_hands_on &=
+	bool hands_on =
 		hlo_seen_through(i->op) || is_scalar(i) || opcode_rule(i->op) == HLO_RULE_FREE;
+	x->only_hands_on &= hands_on;
+	x->only_moves &=
+		hands_on || i->op == HLO_PAD || i->op == HLO_CONCATENATE || i->op == HLO_REVERSE;
 	if (i->op == HLO_SLICE || i->op == HLO_DYNAMIC_SLICE ||
 		(is_scalar(i) && plain == KIND_ELEMENTWISE))
 		x->has_small_work = true;
@@ -51,13 +54,16 @@ static void gather_one(struct hlo_module *m, ptrdiff_t computation)
 	const struct hlo_computation *c = &m->computations[computation];
 	struct hlo_inside *x = &m->inside[computation];
 	ptrdiff_t works = 0;
-	*x = (struct hlo_inside){ .only_hands_on = true, .target = -1, .only = -1 };
+	*x = (struct hlo_inside){
+		.only_hands_on = true, .only_moves = true, .target = -1, .only = -1
+	};
 	for (ptrdiff_t k = c->first; k < c->first + c->count; k++) {
 		const struct hlo_inside *inner = inside_of(m, &m->instructions[k]);
 		if (inner) {
 			x->kinds |= inner->kinds;
 			x->has_small_work |= inner->has_small_work;
 			x->only_hands_on &= inner->only_hands_on;
+			x->only_moves &= inner->only_moves;
 			x->slices |= inner->slices;
 			note_target(x, inner->targets, inner->target);
 		} else {
@@ -104,6 +110,19 @@ static bool is_half(
 bool is_async_collective_start(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	return is_half(m, i, &start_half);
+}
+
+const struct shape *hollow_copy(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	const struct shape *from = operand_shape(m, i, 0), *to = NULL;
+	if (i->op != HLO_ASYNC_START || !m->partial || called_at(m, i, 0))
+		return NULL;
+	if (i->shape.dtype == DTYPE_TUPLE && i->shape.element_count > 1)
+		to = shape_leaf(&i->shape.elements[1], 0);
+	bool moves = from && to && from->dtype == to->dtype &&
+		     from->memory_space != to->memory_space &&
+		     shape_elements(to) <= shape_elements(from);
+	return moves ? to : NULL;
 }
 
 bool hlo_begins_collective(const struct hlo_module *m, ptrdiff_t instruction)

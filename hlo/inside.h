@@ -16,6 +16,7 @@ struct hlo_inside {
 	uint32_t kinds;	     /* 1 << kind of everything in it, and of what wrappers in it hold */
 	bool has_small_work; /* slices, and arithmetic on indices: what no copy is spoilt by */
 	bool only_hands_on;  /* nothing but copies, casts and slices of its parameters */
+	bool only_moves;     /* the same, with padding, joining and reversing */
 	bool slices;	     /* has a dynamic-slice */
 	int targets;	     /* matmuls and collectives; 2 stands for several */
 	ptrdiff_t target;    /* the instruction, when it is one */
@@ -41,6 +42,15 @@ bool is_async_collective_done(const struct hlo_module *m, const struct hlo_instr
 /* The collective that an op is, or KIND_UNKNOWN: an all-reduce that a TPU fusion slices down to
  * each device's share is a reduce-scatter. */
 enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instruction *collective);
+
+/*
+ * What the start of an asynchronous op brings from one memory to another, where the computation
+ * that it wraps is not there: the first array of its results, of its first operand's type.  NULL
+ * when it is anything else: collectives leave arrays in the memory where they were.
+ *
+ *	((s8[10485760]), s8[4194304]{S(1)}, s32[]) async-start(s8[10485760])	   a prefetch
+ */
+const struct shape *hollow_copy(const struct hlo_module *m, const struct hlo_instruction *i);
 
 /* kind.c: the kind of an instruction without looking into what it calls. */
 enum op_kind kind_alone(const struct hlo_module *m, const struct hlo_instruction *i);

@@ -105,6 +105,9 @@ static enum op_kind heaviest(const struct hlo_module *m, const struct hlo_instru
 	size_t rank = 0;
 	while (ranks[rank] != KIND_UNKNOWN && !(kinds >> ranks[rank] & 1))
 		rank++;
+	/* What is moved may change its type on the way. */
+	if (ranks[rank] == KIND_ELEMENTWISE && x->only_moves && (kinds >> KIND_COPY & 1))
+		return KIND_COPY;
 	bool something = x->has_small_work || (kinds >> KIND_UNKNOWN & 1);
 	return ranks[rank] == KIND_UNKNOWN && something ? KIND_ELEMENTWISE : ranks[rank];
 }
@@ -160,6 +163,8 @@ static enum op_kind async_kind(const struct hlo_module *m, const struct hlo_inst
 			return KIND_CONTROL;
 		i = &m->instructions[start];
 	}
+	if (hollow_copy(m, i))
+		return moved(m, i, KIND_COPY);
 	enum op_kind kind = heaviest(m, i);
 	return op_kind_is_collective(kind) ? kind : wrapped_kind(m, i);
 }
@@ -235,7 +240,7 @@ static enum op_kind hollow_kind(const struct hlo_module *m, const struct hlo_ins
 		in = hlo_operand_array(m, i, 0);
 		out = hlo_operand_array(m, i, 1);
 	} else if (!is_async_collective_start(m, i)) {
-		return KIND_UNKNOWN;
+		return hollow_copy(m, i) ? moved(m, i, KIND_COPY) : KIND_UNKNOWN;
 	}
 	int64_t taken = in ? shape_logical_bytes(in) : 0,
 		given = out ? shape_logical_bytes(out) : 0;

@@ -192,4 +192,7 @@ bool hlo_begins_collective(const struct hlo_module *m, ptrdiff_t instruction);
  * matmul if there is exactly one; the instruction itself otherwise. */
 ptrdiff_t hlo_unwrap(const struct hlo_module *m, ptrdiff_t instruction);
 
+/* Is it one program, compiled or written out twice?  same.c */
+bool hlo_same(const struct hlo_module *a, const struct hlo_module *b);
+
 #endif

@@ -6,6 +6,7 @@
  *
  * Source: XLA's HloCostAnalysis.
  */
+#include "hlo/inside.h"
 #include "hlo/work.h"
 
 enum { MAX_SPACE = 6 };
@@ -100,6 +101,8 @@ static void touch_operand(struct hlo_costs *c, struct traffic *t, ptrdiff_t oper
 		return;
 	const struct shape *s = &c->m->instructions[operand].shape;
 	struct traffic **tuple = &c->tuples[operand];
+	if (is_partial_sum(c, operand))
+		return;
 	if (s->dtype != DTYPE_TUPLE) {
 		touch_shape(c, t, s);
 		return;
@@ -146,7 +149,7 @@ static const struct shape *result_part(const struct hlo_instruction *i)
 void touch_all(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	touch_operands(c, i, t, 0);
-	if (i->op != HLO_SEND)
+	if (i->op != HLO_SEND && !is_partial_sum(c, i - c->m->instructions))
 		touch_shape(c, t, result_part(i));
 }
 
@@ -208,12 +211,16 @@ void touch_fusion(struct hlo_costs *c, const struct hlo_instruction *i, struct t
 	const struct footprint *f = footprint_of(c, i->called[0]);
 	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
 		const struct shape *s = operand_shape(c->m, i, k);
+		if (is_partial_sum(c, i->operands[k]))
+			continue;
 		if (s && s->dtype != DTYPE_TUPLE)
 			touch_part(c, t, k < f->read_count ? f->reads[k] : whole, s);
 		else
 			touch_operand(c, t, i->operands[k]);
 	}
 	touch_extent(c, t, f->constants, 0);
+	if (is_partial_sum(c, i - c->m->instructions))
+		return;
 	if (f->write_count != i->shape.leaves) {
 		touch_shape(c, t, &i->shape);
 		return;
@@ -231,6 +238,12 @@ static struct traffic traffic_of_call(
 
 void touch_callees(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
+	const struct shape *copy = hollow_copy(c->m, i);
+	if (copy) {
+		touch_part(c, t, extent_of(copy), operand_shape(c->m, i, 0));
+		touch_shape(c, t, copy);
+		return;
+	}
 	for (ptrdiff_t k = 0; k < i->called_count; k++) {
 		struct traffic more = traffic_of_call(c, i, k);
 		traffic_add(t, &more);

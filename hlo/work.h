@@ -61,6 +61,7 @@ struct hlo_costs {
 	struct arena *keep;
 	int64_t taps;		 /* of convolutions that may still be walked: see flops.c */
 	struct callee *callees;	 /* per computation */
+	ptrdiff_t *sole_users;	 /* per instruction: see partial_sums.c */
 	struct traffic **tuples; /* per instruction: all of its result, once somebody asked */
 };
 
@@ -93,6 +94,10 @@ traffic_fn touch_all, touch_unknown, touch_library, touch_scatter, touch_slice, 
 	touch_result, touch_fusion, touch_callees, touch_heaviest;
 struct extent extent_of(const struct shape *s);
 void extent_add(struct extent *e, struct extent more);
+
+/* partial_sums.c: is it a part of a product that the next op adds up?  Then its bytes are none that
+ * have to be moved, neither here nor there. */
+bool is_partial_sum(struct hlo_costs *c, ptrdiff_t instruction);
 
 /* footprint.c */
 struct footprint *footprint_make(struct hlo_costs *c, ptrdiff_t computation);

@@ -76,10 +76,14 @@
 	REAL(update_excess_ratio, RATIO,                                                           \
 		"share taken by in-place updates beyond their own roofline")                       \
 	REAL(transfer_ratio, RATIO, "share with host-device transfers and nothing else running")   \
-	REAL(op_util, RATIO, "counted FLOPs of the steady steps over peak FLOPs in that time")     \
+	REAL(op_util, RATIO,                                                                       \
+		"counted FLOPs of the steady steps over peak FLOPs in that time: a lower bound, "  \
+		"by uncounted_ratio")                                                              \
 	REAL(mfu, RATIO, "model FLOPs utilisation; needs the job file's model")                    \
 	REAL(hfu, RATIO, "hardware FLOPs utilisation; needs the job file's model")                 \
-	REAL(hbm_util, RATIO, "HBM bytes of the steady steps over what the memory could move")     \
+	REAL(hbm_util, RATIO,                                                                      \
+		"counted HBM bytes of the steady steps over what the memory could move: a lower "  \
+		"bound, by unknown_bytes_ratio")                                                   \
 	REAL(roofline_ratio_lo, RATIO,                                                             \
 		"ideal over measured step time, ops of unknown cost taken as free")                \
 	REAL(roofline_ratio_hi, RATIO, "the same, ops of unknown cost taken as ideal")             \
@@ -88,6 +92,8 @@
 		"counted")                                                                         \
 	REAL(uncounted_ratio, RATIO,                                                               \
 		"of the time in compute and copies, the share in ops whose FLOPs are unknown")     \
+	REAL(unknown_bytes_ratio, RATIO,                                                           \
+		"of the time in compute and copies, the share in ops whose HBM bytes are unknown") \
 	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")   \
 	REAL(unknown_kind_ratio, RATIO, "device time of ops whose work is unknown")                \
 	REAL(unclear_comms_ratio, RATIO,                                                           \

@@ -60,7 +60,7 @@ static void collective_times(const struct measured *m, const struct subject *s,
 
 	row->is_async = async;
 	if (t->planned > 0) {
-		row->per_step = t->planned;
+		row->per_step = s->program->role == ROLE_STEP ? t->planned : 0;
 		return;
 	}
 	bool in_step = s->program->role == ROLE_STEP;

@@ -216,6 +216,8 @@ struct str buffer_key_text(const struct hlo_instruction *i, struct str kind, str
 
 struct str program_text(const struct program *p, struct arena *keep)
 {
+	if (p->label.p)
+		return p->label;
 	if (p->id == PROGRAM_UNKNOWN)
 		return (struct str){ 0 };
 	if (p->by_name)

@@ -345,7 +345,7 @@ static void executions_measure(
 
 	if (t->planned > 0) { /* of a program that has not run only this is known */
 		v->count = 0;
-		v->per_step = v->rate = t->planned;
+		v->per_step = v->rate = in_step ? t->planned : 0;
 		v->time_s = v->time_share = v->window_share = v->mean_s = v->p50_s = v->lo_s = NAN;
 		v->hi_s = v->max_s = v->overlap_ratio = NAN;
 		return;

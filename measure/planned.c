@@ -7,12 +7,59 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/text.h"
 #include "measure/dumped.h"
 #include "measure/op_key.h"
 #include "measure/measured.h"
 
-static void plan_program(struct measured *m, struct dump_module *from, struct hlo_module *hlo)
+/* What was met of a dump: it may have a hundred thousand modules. */
+struct met {
+	bool *is_numbered; /* by module: its number is its own */
+	struct map names;  /* of programs: the first of that name */
+	int32_t *next;	   /* by program: another of its name */
+};
+
+/* Numbers begin anew in every process that dumps there, and some files have none. */
+static struct met met_begin(const struct dump *d, struct arena *keep)
+{
+	struct met met = { .is_numbered = arena_make(keep, bool, d->count),
+		.next = arena_make(keep, int32_t, d->count) };
+	struct map numbers = { 0 };
+
+	for (ptrdiff_t i = 0; i < d->count; i++) {
+		if (!dump_has_program(&d->modules[i]) || d->modules[i].number < 0)
+			continue;
+		int32_t first = map_put_id(&numbers, d->modules[i].number, (int32_t)i, keep);
+		met.is_numbered[i] = first == i;
+		met.is_numbered[first] = first == i;
+	}
+	return met;
+}
+
+/* The program that this module is again; NULL: none. */
+static const struct program *met_before(
+	const struct measured *m, const struct met *met, const struct hlo_module *hlo)
+{
+	for (int32_t i = map_get(&met->names, hlo->name); i != MAP_NONE; i = met->next[i]) {
+		const struct program *p = registry_program_at(m->registry, i);
+		if (hlo_same(p->hlo, hlo))
+			return p;
+	}
+	return NULL;
+}
+
+static void met_add(struct met *met, const struct program *p, struct arena *keep)
+{
+	int32_t first = map_put(&met->names, p->hlo->name, p->index, keep);
+
+	met->next[p->index] = first == p->index ? MAP_NONE : met->next[first];
+	if (first != p->index)
+		met->next[first] = p->index;
+}
+
+static void plan_program(
+	struct measured *m, struct met *met, struct dump_module *from, struct hlo_module *hlo)
 {
 	static const enum hlo_platform of[] = { [PLATFORM_UNKNOWN] = HLO_GPU,
 		[PLATFORM_TPU] = HLO_TPU,
@@ -24,6 +71,9 @@ static void plan_program(struct measured *m, struct dump_module *from, struct hl
 	const double *runs = hlo_runs(hlo, m->keep, &unknown);
 
 	p->dumped = dumped_file(from);
+	if (!met->is_numbered[from - m->options->dump->modules])
+		p->label = text_clean(m->keep, from->stem);
+	met_add(met, p, m->keep);
 	for (ptrdiff_t i = 0; i < hlo->instruction_count; i++) {
 		double n = runs[hlo->instructions[i].computation];
 		if (n > 0 && hlo_is_work(hlo, i))
@@ -35,6 +85,7 @@ static void plan_program(struct measured *m, struct dump_module *from, struct hl
 bool plan_programs(struct measured *m, struct diag *err)
 {
 	struct dump *d = m->options->dump;
+	struct met met = met_begin(d, m->keep);
 
 	m->first = &m->devices[0];
 	m->step_time_s = NAN;
@@ -44,7 +95,12 @@ bool plan_programs(struct measured *m, struct diag *err)
 		struct hlo_module *hlo = dumped_parse(&d->modules[i], m->keep, err);
 		if (!hlo)
 			return false;
-		plan_program(m, &d->modules[i], hlo);
+		const struct program *twin = met_before(m, &met, hlo);
+		if (twin)
+			diag_note(m->notes, m->keep, DIAG_HLO, "%.*s is %.*s again: it counts once",
+				STR_ARG(dumped_file(&d->modules[i])), STR_ARG(twin->dumped));
+		else
+			plan_program(m, &met, &d->modules[i], hlo);
 	}
 	m->shape = run_shape_of(m);
 	m->floors = program_floors(m);

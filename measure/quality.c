@@ -322,6 +322,10 @@ static void quality_hlo(struct measured *m)
 			STR_ARG(m->main->dumped));
 	else if (!h && m->hosts[0].format == FORMAT_NSYS)
 		quality_add(m, name, ok, "Nsight Systems does not record the program's HLO");
+	else if (!h && m->hosts[0].format == FORMAT_TRACE)
+		quality_add(m, name, ok,
+			"a trace viewer's export does not hold the program's HLO: give the "
+			"*.xplane.pb of the run");
 	else if (!h)
 		quality_add(m, name, ok,
 			"the program's HLO is not in the profile: capture with enable_hlo_proto");

@@ -43,8 +43,8 @@ static struct mask_sum run_masks(const struct measured *m)
 
 /* What the run row needs of the ops: sums over the ops table. */
 struct op_sums {
-	double time, bounded, judgeable, known, uncounted, unattributed, unknown_kind, tiny, count,
-		tiny_count, copies, update_excess;
+	double time, bounded, judgeable, known, uncounted, unknown_flops, unmeasured, unattributed,
+		unknown_kind, tiny, count, tiny_count, copies, update_excess;
 	double flops, remat_flops, hbm_bytes, ideal, comms_ideal;
 };
 
@@ -63,6 +63,8 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
 		bool whole = !isnan(op->flops) && !str_eq(op->cost_bound, STR("lower"));
 		sum->uncounted += whole ? 0 : op->time_s;
+		sum->unmeasured += isnan(op->hbm_bytes) ? op->time_s : 0;
+		sum->unknown_flops += isnan(op->flops) ? op->time_s : 0;
 	}
 	if (!isnan(op->roofline_s)) {
 		sum->bounded += op->time_s;
@@ -106,6 +108,7 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 		if (m->first && m->first->chip.chip) /* without one nothing could be known */
 			row->judged_ratio = sum.known / sum.judgeable;
 		row->uncounted_ratio = sum.uncounted / sum.judgeable;
+		row->unknown_bytes_ratio = sum.unmeasured / sum.judgeable;
 		row->tiny_ops_ratio = sum.tiny / sum.time;
 		row->tiny_ops_count_ratio = sum.tiny_count / sum.count;
 	}
@@ -118,10 +121,14 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 	row->unclear_comms_ratio = unclear ? sum.unknown_kind / t : 0;
 	if (!m->first->chip.chip)
 		return sum.flops;
-	row->op_util = sum.flops / (t * main_peak_flops(&m->first->chip));
-	row->hbm_util = sum.hbm_bytes / (t * roofline_hbm_bps(&m->first->chip));
+	/* Where nothing could be counted, nothing is known; else what was counted is a bound. */
 	double ideal = sum.ideal > sum.comms_ideal ? sum.ideal : sum.comms_ideal;
-	row->roofline_ratio_lo = ideal / t;
+	if (sum.unknown_flops < sum.judgeable)
+		row->op_util = sum.flops / (t * main_peak_flops(&m->first->chip));
+	if (sum.unmeasured < sum.judgeable)
+		row->hbm_util = sum.hbm_bytes / (t * roofline_hbm_bps(&m->first->chip));
+	if (sum.bounded > 0)
+		row->roofline_ratio_lo = ideal / t;
 	row->roofline_ratio_hi = fmin(1, (ideal + (sum.time - sum.bounded)) / t);
 	return sum.flops;
 }

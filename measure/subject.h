@@ -43,6 +43,7 @@ struct program {
 	uint64_t id;	       /* PROGRAM_UNKNOWN: ops without program */
 	struct str module;     /* clean */
 	bool by_name;	       /* the id stands for the name and says nothing */
+	struct str label;      /* in place of an id that another program has too; or missing */
 	struct str proto;      /* bytes of the first host that lists it, */
 	const struct str *ops; /* or the texts of its ops */
 	ptrdiff_t op_count;

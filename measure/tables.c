@@ -163,6 +163,7 @@ void cell_set_text(const struct column *c, void *row, struct str value)
 
 #define NO_ALLOCATOR "the host's plane holds no memory events of an allocator"
 #define NO_HOST	     "the profile holds no events of the host"
+#define NO_WAITS     NO_HOST ", or nothing tells its steps apart"
 
 /* By name alone: a rule's own SELECT hands a column on under it. */
 static const struct {
@@ -173,8 +174,8 @@ static const struct {
 	{ STR_INIT("compiled_bytes"),
 		STR_INIT("no program's HLO with its buffers is in the profile") },
 	{ STR_INIT("compiles_in_steps"), STR_INIT(NO_HOST) },
-	{ STR_INIT("input_wait_ratio"), STR_INIT(NO_HOST) },
-	{ STR_INIT("sync_wait_ratio"), STR_INIT(NO_HOST) },
+	{ STR_INIT("input_wait_ratio"), STR_INIT(NO_WAITS) },
+	{ STR_INIT("sync_wait_ratio"), STR_INIT(NO_WAITS) },
 	{ STR_INIT("mfu"),
 		STR_INIT("the job file does not say the model and its tokens, or contradicts the "
 			 "profile") },
@@ -182,7 +183,7 @@ static const struct {
 		STR_INIT("the job file contradicts the profile, or not all FLOPs are counted") },
 	{ STR_INIT("remat_flops_ratio"),
 		STR_INIT("the FLOPs of too much of the compute time are unknown") },
-	{ STR_INIT("slowness"), STR_INIT("only one device was recorded") },
+	{ STR_INIT("slowness"), STR_INIT("fewer than two devices recorded steady steps") },
 	{ STR_INIT("all_hosts_read"),
 		STR_INIT("not all hosts of the job were read (files are missing, or --hosts-sample "
 			 "left them out), or nothing says how many it has") },

@@ -4,74 +4,130 @@
  * Rules say why in their own words; what would make the missing column known depends on how the
  * profile was recorded, which is the same for every rule, so it stands here once.
  */
+#include <math.h>
+
 #include "report/model.h"
 
-struct advice {
-	const char *columns; /* globs, separated by blanks; the first row that matches wins */
-	struct str text;     /* what to do */
-	struct str no_chip;  /* instead, when the chip was not recognised; may be missing */
+/* What a capture has to be like for a row to hold. */
+enum lack {
+	LACK_ANY,
+	LACK_CHIP,   /* the chip was not recognised */
+	LACK_EXPORT, /* its format holds neither programs nor memory events */
+	LACK_HLO,    /* no program is in it */
+	LACK_HOST,   /* no event of the host is in it */
+	LACK_STEPS,  /* nothing told steps apart */
+	LACK_DEVICE, /* it ran on CPU devices */
 };
 
-#define NAME_THE_CHIP                                                                              \
-	STR_INIT("Name the chip with --hardware NAME; `rooflint hardware` lists the known ones, "  \
-		 "and a file of your own works too.")
+struct advice {
+	const char *columns; /* globs, separated by blanks; the first row that matches and holds */
+	enum lack when;
+	struct str text; /* what to do */
+};
+
+#define OF_PEAKS                                                                                   \
+	"peak_flops hbm_bps t_* roofline_* attainable_s efficiency bound judged_ratio op_util "    \
+	"hbm_util"
+#define OF_HOST "compiles_in_steps input_wait_ratio sync_wait_ratio"
+#define OF_PROGRAM                                                                                 \
+	"flops flops_source hbm_bytes logical_bytes padded_bytes padding_ratio copy_cause "        \
+	"message_bytes wire_bytes compiled_* arguments_bytes temp_bytes output_bytes "             \
+	"other_live_bytes unattributed_ratio layout_copy_ratio update_excess_ratio regathers "     \
+	"unknown_kind_ratio unclear_comms_ratio operand_kind remat_flops_ratio small_per_step "    \
+	"expected_*_s"
+#define OF_ALLOCATOR "capacity_bytes *_peak_bytes fragmentation samples"
+#define OF_STEPS                                                                                   \
+	"steps step_* *_share per_step idle_ratio busy_ratio comms_*_ratio compute_ratio "         \
+	"transfer_ratio tiny_ops_* exposed_s hidden_s lo_s hi_s p50_s"
+
+#define WHOLE_STEPS                                                                                \
+	STR_INIT("Record a few whole steps after warm-up, each in a "                              \
+		 "jax.profiler.StepTraceAnnotation.")
 
 static const struct advice advices[] = {
 	/* Only the owner knows these. */
-	{ "mfu hfu useful_flops_ratio owner_bytes",
+	{ "mfu hfu useful_flops_ratio owner_bytes", LACK_ANY,
 		STR_INIT("Only the model's owner can say what this should be: in "
-			 "rooflint.job.yaml."),
-		STR_INIT("") },
-	{ "chip", NAME_THE_CHIP, NAME_THE_CHIP },
+			 "rooflint.job.yaml.") },
 	/* Peaks, and everything divided by them. */
-	{ "peak_flops hbm_bps t_* roofline_* attainable_s efficiency bound judged_ratio op_util "
-	  "hbm_util",
-		STR_INIT("These ops have no known FLOPs or bytes. Record the profile with "
-			 "jax.profiler and keep the whole *.xplane.pb, which carries the program."),
-		NAME_THE_CHIP },
-	{ "compiles_in_steps input_wait_ratio sync_wait_ratio",
+	{ OF_PEAKS " chip expected_*_s", LACK_CHIP,
+		STR_INIT("Name the chip with --hardware NAME; `rooflint hardware` lists the known "
+			 "ones, and a file of your own works too.") },
+	{ OF_PEAKS " " OF_PROGRAM, LACK_EXPORT,
+		STR_INIT("Exports do not hold the program (HLO). Give the compiler's dump of the "
+			 "job with --hlo DIR, or the *.xplane.pb of the same run.") },
+	{ OF_PEAKS " " OF_PROGRAM, LACK_HLO,
+		STR_INIT("The program (HLO) is not in the profile. Record it with jax.profiler and "
+			 "keep the whole *.xplane.pb, or give the compiler's dump with --hlo "
+			 "DIR.") },
+	{ OF_PEAKS " flops hbm_bytes remat_flops_ratio", LACK_ANY,
+		STR_INIT("The program does not say it of custom calls: give their FLOPs and bytes "
+			 "under costs: in the rule file.") },
+	{ "expected_*_s small_per_step", LACK_ANY,
+		STR_INIT("The sizes of these collectives are data, or the speed of the links is "
+			 "not in the chip's file: add the links in a copy of the file and give it "
+			 "to --hardware.") },
+	{ OF_HOST, LACK_HOST,
 		STR_INIT("Record it with host tracing on (host_tracer_level 2), and keep the whole "
-			 "*.xplane.pb."),
-		STR_INIT("") },
-	{ "remat_flops_ratio",
-		STR_INIT("Give the FLOPs of custom calls under costs: in the rule file, and keep "
-			 "the program's HLO in the profile."),
-		STR_INIT("") },
-	{ "small_per_step",
-		STR_INIT("Keep the program's HLO in the profile (enable_hlo_proto, which is on by "
-			 "default): it says how large collectives are."),
-		STR_INIT("") },
-	{ "all_hosts_read",
+			 "*.xplane.pb.") },
+	{ OF_HOST " " OF_STEPS, LACK_STEPS, WHOLE_STEPS },
+	{ "all_hosts_read", LACK_ANY,
 		STR_INIT("Copy the files of the other hosts beside these, and read all of them "
 			 "(without --hosts-sample). Where nothing says how many there are, say it "
-			 "with hosts: in rooflint.job.yaml."),
-		STR_INIT("") },
-	{ "expected_*_s",
-		STR_INIT("The sizes of these collectives are not in the profile, or the speed of "
-			 "the links not in the chip's file. Keep the program's HLO in the profile; "
-			 "add the links in a copy of the file and give it to --hardware."),
-		NAME_THE_CHIP },
-	{ "flops flops_source hbm_bytes logical_bytes padded_bytes padding_ratio copy_cause "
-	  "message_bytes wire_bytes compiled_* arguments_bytes temp_bytes output_bytes "
-	  "other_live_bytes unattributed_ratio layout_copy_ratio update_excess_ratio regathers "
-	  "unknown_kind_ratio unclear_comms_ratio operand_kind",
-		STR_INIT("The program (HLO) is not in the profile. Record it with jax.profiler and "
-			 "keep the whole *.xplane.pb."),
-		STR_INIT("") },
-	{ "capacity_bytes *_peak_bytes fragmentation samples",
+			 "with hosts: in rooflint.job.yaml.") },
+	{ OF_ALLOCATOR, LACK_EXPORT,
+		STR_INIT("Exports hold no memory events. Record the run with jax.profiler, and "
+			 "give its *.xplane.pb.") },
+	{ OF_ALLOCATOR, LACK_DEVICE,
+		STR_INIT("Nothing: XLA records no allocator on CPU devices. Record the job on the "
+			 "accelerator that it is for.") },
+	{ OF_ALLOCATOR, LACK_ANY,
 		STR_INIT("The profile has no allocator events. Record it with host tracing on "
-			 "(host_tracer_level 2)."),
-		STR_INIT("") },
-	{ "transfer_s wait_s bandwidth_bps done_waits",
+			 "(host_tracer_level 2).") },
+	{ "transfer_s wait_s bandwidth_bps done_waits", LACK_ANY,
 		STR_INIT("Nothing, while the transfer hides behind compute: how long it took "
-			 "cannot be seen, and it costs no step time."),
-		STR_INIT("") },
-	{ "steps step_* *_share per_step idle_ratio busy_ratio comms_*_ratio compute_ratio "
-	  "transfer_ratio tiny_ops_* exposed_s hidden_s lo_s hi_s p50_s",
-		STR_INIT("Record a few whole steps after warm-up, each in a "
-			 "jax.profiler.StepTraceAnnotation."),
-		STR_INIT("") },
+			 "cannot be seen, and it costs no step time.") },
+	{ OF_STEPS, LACK_ANY, WHOLE_STEPS },
 };
+
+static bool is_export(const struct report *r)
+{
+	const struct files_row *rows = table_rows(&r->tables, files);
+	bool any = false;
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, files); i++)
+		any |= str_eq(rows[i].format, STR("nsys")) || str_eq(rows[i].format, STR("trace"));
+	return any;
+}
+
+static bool has_program(const struct report *r)
+{
+	const struct quality_row *rows = table_rows(&r->tables, quality);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++)
+		if (str_eq(rows[i].name, STR("hlo-present")))
+			return rows[i].ok > 0;
+	return false;
+}
+
+static bool lacks(const struct report *r, enum lack what)
+{
+	switch (what) {
+	case LACK_CHIP:
+		return !fact_text(r, STR("chip")).len;
+	case LACK_EXPORT:
+		return is_export(r) && !has_program(r);
+	case LACK_HLO:
+		return !has_program(r);
+	case LACK_HOST:
+		return isnan(fact_real(r, STR("compiles_in_steps")));
+	case LACK_STEPS:
+		return is_only_seen(r);
+	case LACK_DEVICE:
+		return str_eq(fact_text(r, STR("platform")), STR("cpu"));
+	case LACK_ANY:
+		break;
+	}
+	return true;
+}
 
 /* What to do about one column; missing when nothing is known. */
 static struct str advice_column(const struct report *r, struct str column)
@@ -81,9 +137,8 @@ static struct str advice_column(const struct report *r, struct str column)
 		struct str rest = str_from(a->columns), glob;
 		for (bool more = true; more;) {
 			more = str_cut(rest, ' ', &glob, &rest);
-			if (glob.len && str_glob(column, glob))
-				return a->no_chip.len && !fact_text(r, STR("chip")).len ? a->no_chip
-											: a->text;
+			if (glob.len && str_glob(column, glob) && lacks(r, a->when))
+				return a->text;
 		}
 	}
 	return MISSING;

@@ -355,14 +355,14 @@ void report_build(const struct tables *tables, const struct judgement *judgement
 	ret->profile = own(keep, profile);
 	ret->rules = own(keep, rules->name);
 	build_facts(tables, keep, ret);
-	build_judgement(judgement, keep, ret);
+	for (int id = 0; id < TABLE_COUNT; id++)
+		build_table(tables, (enum table_id)id, keep, ret);
+	build_judgement(judgement, keep, ret); /* what to do depends on what was read */
 	ret->notes = arena_make(keep, struct report_note,
 		judgement->waiver_count + (notes ? (ptrdiff_t)notes->count : 0) + 1);
 	build_waiver_notes(judgement, keep, ret);
 	if (notes)
 		build_notes(notes, keep, ret);
-	for (int id = 0; id < TABLE_COUNT; id++)
-		build_table(tables, (enum table_id)id, keep, ret);
 }
 
 void report_error(const struct diag *error, struct str profile, const struct tables *known,

@@ -44,19 +44,29 @@ static struct str step_note(const struct report *r, struct arena *keep)
 	return arena_fmt(keep, "median; 95%% between %.*s and %.*s", STR_ARG(from), STR_ARG(to));
 }
 
+/* Beyond this share of the time a rate says so: it is a lower bound. */
+#define MUCH_UNKNOWN 0.05
+
 static const struct ratio {
 	struct str fact;
 	const char *label, *note;
-	bool is_rare; /* shown from half a percent on */
+	bool is_rare;	    /* shown from half a percent on */
+	struct str unknown; /* share of the time that it leaves out; empty: none */
 } ratios[] = {
-	{ STR_INIT("compute_ratio"), "Computing", "of the time", false }, /* stays the first */
-	{ STR_INIT("comms_exposed_ratio"), "Communication", "exposed: no compute meanwhile", true },
-	{ STR_INIT("transfer_ratio"), "Host transfers", "and nothing else running", true },
-	{ STR_INIT("idle_ratio"), "Idle", "nothing running", false },
-	{ STR_INIT("mfu"), "MFU", "model FLOPs over peak", false },
-	{ STR_INIT("hfu"), "HFU", "model FLOPs with rematerialisation, over peak", false },
-	{ STR_INIT("op_util"), "FLOP rate", "of the peak, counted from the program", false },
-	{ STR_INIT("hbm_util"), "HBM bandwidth", "of the peak, counted from the program", false },
+	{ STR_INIT("compute_ratio"), "Computing", "of the time", false,
+		STR_INIT("") }, /* stays the first */
+	{ STR_INIT("comms_exposed_ratio"), "Communication", "exposed: no compute meanwhile", true,
+		STR_INIT("") },
+	{ STR_INIT("transfer_ratio"), "Host transfers", "and nothing else running", true,
+		STR_INIT("") },
+	{ STR_INIT("idle_ratio"), "Idle", "nothing running", false, STR_INIT("") },
+	{ STR_INIT("mfu"), "MFU", "model FLOPs over peak", false, STR_INIT("") },
+	{ STR_INIT("hfu"), "HFU", "model FLOPs with rematerialisation, over peak", false,
+		STR_INIT("") },
+	{ STR_INIT("op_util"), "FLOP rate", "of the peak, counted from the program", false,
+		STR_INIT("uncounted_ratio") },
+	{ STR_INIT("hbm_util"), "HBM bandwidth", "of the peak, counted from the program", false,
+		STR_INIT("unknown_bytes_ratio") },
 };
 
 static struct template_list facts_of(const struct report *r, struct arena *keep)
@@ -82,6 +92,12 @@ static struct template_list facts_of(const struct report *r, struct arena *keep)
 			continue;
 		struct str unclear = i ? STR("") : prose_unclear(r, keep);
 		struct str note = arena_fmt(keep, "%s%.*s", ratios[i].note, STR_ARG(unclear));
+		double unknown = ratios[i].unknown.len ? fact_real(r, ratios[i].unknown) : 0;
+		if (unknown > MUCH_UNKNOWN)
+			note = arena_fmt(keep,
+				"%.*s, at least: %.0f%% of the compute time is in ops where it is "
+				"unknown",
+				STR_ARG(note), unknown * 100);
 		add_fact(&f, ratios[i].label, ratio_text(keep, share), note, NULL, keep);
 	}
 	return LIST(f.items, f.count);

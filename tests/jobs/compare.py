@@ -99,6 +99,18 @@ def check_waits(_name, truth, ask):
     yield "input_wait_ratio", run["share"], want, close(run["share"], want, by=WAIT_POINTS)
 
 
+def check_syncs(name, truth, ask):
+    """A job that fetches its loss in each step waits for it; one that waits behind the loop does
+    not."""
+    [run] = ask.rows("select sync_wait_ratio as share, (select wait_ratio from devices) as waits "
+                     "from run")
+    if name == "sync":
+        yield "sync_wait_ratio", run["share"], run["waits"], close(run["share"], run["waits"],
+                                                                   by=0.02)
+    elif name in LOOPS:
+        yield "sync_wait_ratio", run["share"], 0.0, close(run["share"], 0.0, by=0.02)
+
+
 DTYPE_BYTES = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "f32": 4, "s32": 4, "u32": 4,
                "f64": 8}
 
@@ -217,8 +229,33 @@ def check_floors(_name, _truth, ask):
         yield "step floor", run["least"], run["step_time_s"], run["least"] <= run["step_time_s"]
 
 
-CHECKS = (check_steps, check_waits, check_collectives, check_flops, check_phases,
-          check_floors)
+# What a report may say that a capture lacks, and the jobs of which that is true.
+LACKS = {
+    "the program's HLO is not in the profile": ("no_hlo",),
+    "The program (HLO) is not in the profile": ("no_hlo",),
+    "the profile holds no events of the host": (),
+    "nothing marks steps": (),
+    "Mark the steps with": ("one_step",),
+    "Record it with host tracing on": (),
+    "1 step in the capture": ("one_step",),
+    "cannot be told: the job does not wait": (),
+}
+
+
+def check_sentences(name, _truth, ask):
+    """What a capture lacks is said of it, and of no other."""
+    out = subprocess.run([ask.program, "check", ask.capture, "--hardware",
+                          os.path.join(HERE, "host.yaml")], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, check=False).stdout.decode()
+    said = " ".join(out.split())
+    for sentence, jobs in LACKS.items():
+        want = name in jobs
+        if want or sentence in said:
+            yield sentence[:20], sentence in said, want, (sentence in said) == want
+
+
+CHECKS = (check_steps, check_waits, check_syncs, check_collectives, check_flops, check_phases,
+          check_floors, check_sentences)
 
 
 def short(value):

@@ -674,6 +674,95 @@ static void test_ops(void **state)
 	assert_true(str_contains(str_from(err.text), STR("none of the 1 texts")));
 }
 
+#define SPLIT(tail)                                                                                \
+	"HloModule m\n\nadd {\n  x = f32[]{} parameter(0)\n  y = f32[]{} parameter(1)\n"           \
+	"  ROOT s = f32[]{} add(x, y)\n}\n\n"                                                      \
+	"most {\n  x = f32[]{} parameter(0)\n  y = f32[]{} parameter(1)\n"                         \
+	"  ROOT s = f32[]{} maximum(x, y)\n}\n\n"                                                  \
+	"held {\n  p = f32[4,32,64]{2,1,0} parameter(0)\n  z = f32[]{} constant(0)\n"              \
+	"  b = f32[4,2048]{1,0} bitcast(p)\n"                                                      \
+	"  r = f32[2048]{0} reduce(b, z), dimensions={0}, to_apply=add\n"                          \
+	"  ROOT c = bf16[2048]{0} convert(r)\n}\n\n"                                               \
+	"ENTRY main {\n  a = bf16[4,32,128]{2,1,0} parameter(0)\n"                                 \
+	"  b = bf16[4,128,64]{2,1,0} parameter(1)\n  z = f32[]{} constant(0)\n"                    \
+	"  d = f32[4,32,64]{2,1,0} dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, "            \
+	"lhs_contracting_dims={2}, rhs_contracting_dims={1}\n" tail "}\n"
+
+/* What a product in parts writes, and the sum of them reads, need not be moved. */
+static void test_split_products(void **state)
+{
+	enum { FACTORS = 2 * (4 * 32 * 128 + 4 * 128 * 64), PARTS = 4 * 4 * 32 * 64 };
+	static const struct {
+		const char *text;
+		double dot, root;
+	} cases[] = {
+		{ SPLIT("  ROOT f = bf16[2048]{0} fusion(d), kind=kLoop, calls=held\n"), FACTORS,
+			2 * 2048 },
+		{ SPLIT("  ROOT f = f32[32,64]{1,0} reduce(d, z), dimensions={0}, to_apply=add\n"),
+			FACTORS, 4 * 32 * 64 + 4 },
+		/* The largest part, another dimension, and parts that somebody else reads, too. */
+		{ SPLIT("  ROOT f = f32[32,64]{1,0} reduce(d, z), dimensions={0}, to_apply=most\n"),
+			FACTORS + PARTS, PARTS + 4 * 32 * 64 + 4 },
+		{ SPLIT("  ROOT f = f32[4,64]{1,0} reduce(d, z), dimensions={1}, to_apply=add\n"),
+			FACTORS + PARTS, PARTS + 4 * 4 * 64 + 4 },
+		{ SPLIT("  n = f32[4,32,64]{2,1,0} negate(d)\n"
+			"  ROOT f = bf16[2048]{0} fusion(d), kind=kLoop, calls=held\n"),
+			FACTORS + PARTS, PARTS + 2 * 2048 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hlo_module *m =
+			hlo_text_parse(STR("m"), str_from(cases[i].text), &keep, &err);
+		if (!m)
+			fail_msg("%s", err.text);
+		struct hlo_costs *costs = hlo_costs_new(m, HLO_GPU, &keep);
+		double dot = hlo_cost(costs, hlo_find_exact(m, STR("d"))).hbm_bytes;
+		double root = hlo_cost(costs, hlo_find_exact(m, STR("f"))).hbm_bytes;
+		if (dot != cases[i].dot || root != cases[i].root)
+			fail_msg("case %zu: %g and %g B", i, dot, root);
+	}
+}
+
+/* As a trace of vLLM has them: what an asynchronous op wraps is not among the ops. */
+static void test_hollow_copies(void **state)
+{
+	static const struct str texts[] = {
+		STR_INIT("%slice-start = ((s8[10485760]{0}), s8[4194304]{0:S(1)}, s32[]{:S(2)}) "
+			 "async-start(s8[10485760]{0} %p), calls=%async_computation"),
+		STR_INIT("%slice-done = s8[4194304]{0:S(1)} async-done(((s8[10485760]{0}), "
+			 "s8[4194304]{0:S(1)}, s32[]{:S(2)}) %slice-start)"),
+		STR_INIT("%host-start = ((f32[64]{0:S(5)}), f32[64]{0}, s32[]{:S(2)}) "
+			 "async-start(f32[64]{0:S(5)} %h), calls=%async_computation.1"),
+		STR_INIT("%other-start = ((f32[64]{0}), f32[8]{0}, s32[]{:S(2)}) "
+			 "async-start(f32[64]{0} %o), calls=%async_computation.2"),
+	};
+	static const struct {
+		struct str name;
+		enum op_kind kind;
+		double hbm_bytes, host_bytes;
+	} cases[] = {
+		{ STR_INIT("slice-start"), KIND_COPY, 4194304, 0 },
+		{ STR_INIT("slice-done"), KIND_COPY, 0, 0 },
+		{ STR_INIT("host-start"), KIND_TRANSFER, 256, 256 },
+		{ STR_INIT("other-start"), KIND_UNKNOWN, 0, 0 },
+	};
+	struct hlo_module *m = hlo_text_ops(STR("jit_f"), texts, 4, &keep, &err);
+	(void)state;
+	assert_non_null(m);
+	struct hlo_costs *costs = hlo_costs_new(m, HLO_TPU, &keep);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ptrdiff_t at = hlo_find_exact(m, cases[i].name);
+		struct hlo_cost c = hlo_cost(costs, at);
+		assert_int_equal(hlo_kind(m, at), cases[i].kind);
+		if (cases[i].kind == KIND_UNKNOWN) {
+			assert_int_equal(c.bytes_bound, COST_UNKNOWN);
+			continue;
+		}
+		assert_true(c.hbm_bytes == cases[i].hbm_bytes);
+		assert_true(c.host_bytes == cases[i].host_bytes);
+	}
+}
+
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
 static void refused(struct str text, const char *why)
@@ -744,6 +833,8 @@ int main(void)
 		cmocka_unit_test(test_sugar),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_ops),
+		cmocka_unit_test(test_hollow_copies),
+		cmocka_unit_test(test_split_products),
 		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_hostile),
 	};

@@ -866,7 +866,7 @@ static void what_the_host_did_in_a_gap(void **state)
 	assert_text(gaps[0].host_activity, "$train.py:10 loop");
 	assert_number(gaps[0].start_s, 300 * US);
 	assert_text(gaps[1].host_activity, "$data.py:20 next_batch");
-	assert_text(gaps[1].cause, "host");
+	assert_text(gaps[1].cause, "input");
 	assert_text(gaps[2].host_activity, "H2D Dispatch");
 	assert_text(gaps[2].cause, "transfer");
 }
@@ -1166,23 +1166,40 @@ static void a_server_s_step_is_an_execution(void **state)
 	assert_number(xrun_op(&run, "sum.1")->count, 2);
 }
 
-/* The device waits for the next batch, which is made deep inside a call, and for a result. */
-static void why_a_device_waits(void **state)
+static void tell_waits(const char *loader)
 {
-	(void)state;
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xline *thread = x_line(x_host(host), "python");
 	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
 	for (int64_t i = 0; i < 5; i++) {
 		int64_t at = i * 1000;
 		annotate(thread, i, at, at + 1000);
-		x_event(thread, "$builtins next", at + 10, at + 610, NULL);
+		x_event(thread, loader, at + 10, at + 610, NULL);
 		x_event(thread, "$files.py:3 read", at + 20, at + 600, NULL);
 		x_event(thread, "PjitFunction(f)", at + 610, at + 640, NULL);
 		execute(ops, at + 650);
 		x_event(thread, "$api.py:9 block_until_ready", at + 700, at + 810, NULL);
 	}
 	xrun_measure(&run);
+}
+
+/* A helper that makes the batch is a loader; one that trains on it is none. */
+static void a_loader_by_its_name(void **state)
+{
+	(void)state;
+	tell_waits("$train.py:9 get_batch");
+	assert_number(xrun_row(&run)->input_wait_ratio, .6);
+	xrun_end(&run);
+	xrun_begin(&run);
+	tell_waits("$train.py:12 train_batch");
+	assert_number(xrun_row(&run)->input_wait_ratio, 0);
+}
+
+/* The device waits for the next batch, which is made deep inside a call, and for a result. */
+static void why_a_device_waits(void **state)
+{
+	(void)state;
+	tell_waits("$builtins next");
 	/* from 800 to 1010 the result that it waited for, to 1610 the batch, to 1650 that again */
 	assert_number(xrun_row(&run)->input_wait_ratio, .6);
 	assert_number(xrun_row(&run)->sync_wait_ratio, .25);
@@ -1228,6 +1245,7 @@ int main(void)
 		TEST(a_period_of_programs_is_a_step),
 		TEST(a_server_s_step_is_an_execution),
 		TEST(why_a_device_waits),
+		TEST(a_loader_by_its_name),
 		TEST(annotations_on_one_host_alone),
 		TEST(the_devices_own_clock),
 		TEST(a_clock_that_jumped),

@@ -226,7 +226,8 @@ static void test_what_to_do(void **state)
 		todo(&t, results, 1, "lo_s, attainable_s"), STR("Record a few whole steps")));
 	assert_true(str_starts(todo(&t, results, 1, "attainable_s"), STR("Name the chip with")));
 	run->chip = STR("h100_sxm");
-	assert_true(str_starts(todo(&t, results, 1, "attainable_s"), STR("These ops have no")));
+	assert_true(
+		str_starts(todo(&t, results, 1, "attainable_s"), STR("The program (HLO) is not")));
 	assert_str(todo(&t, results, 2, NULL),
 		"Settle 'evidence-coverage' first: what relies on it is not judged before.");
 	results[1].verdict = VERDICT_PASS;
@@ -234,6 +235,62 @@ static void test_what_to_do(void **state)
 		todo(&t, results, 1, "run.name, run.steps"), STR("Record a few whole steps")));
 	assert_str(todo(&t, results, 2, NULL),
 		"`rooflint explain matmul-roofline` says what it reads, and from where.");
+}
+
+/* What a capture lacks is said of captures that lack it, and of no other. */
+static void test_what_is_lacking(void **state)
+{
+	enum { HLO = 1, HOST = 2, STEPS = 4, CHIP = 8, WHOLE = HLO | HOST | STEPS | CHIP };
+	static const struct {
+		const char *column, *format, *platform;
+		int has;
+		const char *todo;
+	} cases[] = {
+		{ "flops", "xplane", "tpu", WHOLE & ~HLO,
+			"The program (HLO) is not in the profile" },
+		{ "flops", "xplane", "tpu", WHOLE, "The program does not say it of custom calls" },
+		{ "flops", "nsys", "nvidia", WHOLE & ~HLO, "Exports do not hold the program" },
+		{ "flops", "nsys", "nvidia", WHOLE, "The program does not say it of custom calls" },
+		{ "attainable_s", "trace", "tpu", WHOLE & ~CHIP, "Name the chip with" },
+		{ "attainable_s", "trace", "tpu", WHOLE & ~HLO, "Exports do not hold the program" },
+		{ "small_per_step", "nsys", "nvidia", WHOLE & ~HLO, "Exports do not hold" },
+		{ "small_per_step", "xplane", "tpu", WHOLE, "The sizes of these collectives" },
+		{ "expected_hi_s", "xplane", "tpu", WHOLE & ~HLO, "The program (HLO) is not" },
+		{ "input_wait_ratio", "xplane", "tpu", WHOLE & ~HOST,
+			"Record it with host tracing" },
+		{ "input_wait_ratio", "xplane", "tpu", WHOLE & ~STEPS, "Record a few whole steps" },
+		{ "compiles_in_steps", "xplane", "tpu", WHOLE & ~HOST, "Record it with host" },
+		{ "window_peak_bytes", "nsys", "nvidia", WHOLE & ~HLO, "Exports hold no memory" },
+		{ "window_peak_bytes", "xplane", "cpu", WHOLE,
+			"Nothing: XLA records no allocator" },
+		{ "window_peak_bytes", "xplane", "tpu", WHOLE,
+			"The profile has no allocator events" },
+		{ "layout_copy_ratio", "xplane", "tpu", WHOLE & ~HLO,
+			"The program (HLO) is not in" },
+		{ "layout_copy_ratio", "xplane", "tpu", WHOLE, "`rooflint explain any`" },
+		{ "step_time_s", "xplane", "tpu", WHOLE & ~STEPS, "Record a few whole steps" },
+	};
+	(void)state;
+	for (ptrdiff_t i = 0; i < COUNT_OF(cases); i++) {
+		struct tables t = { 0 };
+		struct rule rule = rule_named("any", TABLE_run);
+		struct rule_result result = { .rule = &rule, .verdict = VERDICT_INCONCLUSIVE };
+		struct run_row *run = table_new(&t, run, &keep);
+		struct files_row *file = table_new(&t, files, &keep);
+		struct quality_row *quality = table_new(&t, quality, &keep);
+		run->platform = str_from(cases[i].platform);
+		run->evidence = STR("measured");
+		run->steps = cases[i].has & STEPS ? 9 : 1;
+		run->chip = cases[i].has & CHIP ? STR("h100_sxm") : (struct str){ 0 };
+		if (cases[i].has & HOST)
+			run->compiles_in_steps = 0;
+		file->format = str_from(cases[i].format);
+		quality->name = STR("hlo-present");
+		quality->ok = (cases[i].has & HLO) != 0;
+		struct str said = todo(&t, &result, 1, cases[i].column);
+		if (!str_starts(said, str_from(cases[i].todo)))
+			fail_msg("%s of %s: %.*s", cases[i].column, cases[i].format, STR_ARG(said));
+	}
 }
 
 /* Every column that can be unknown has an answer to "what now?", or a reason to have none. */
@@ -299,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_strings_are_copied_and_clean),
 		cmocka_unit_test(test_finding),
 		cmocka_unit_test(test_what_to_do),
+		cmocka_unit_test(test_what_is_lacking),
 		cmocka_unit_test(test_advice_knows_its_columns),
 		cmocka_unit_test(test_odd_verdict),
 		cmocka_unit_test(test_notes),
