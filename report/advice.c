@@ -37,7 +37,7 @@ static const struct advice advices[] = {
 		STR_INIT("Give the FLOPs of custom calls under costs: in the rule file, and keep "
 			 "the program's HLO in the profile."),
 		STR_INIT("") },
-	{ "small_per_step",
+	{ "unsized",
 		STR_INIT("Keep the program's HLO in the profile (enable_hlo_proto, which is on by "
 			 "default): it says how large collectives are."),
 		STR_INIT("") },
@@ -54,7 +54,7 @@ static const struct advice advices[] = {
 	{ "flops flops_source hbm_bytes logical_bytes padded_bytes padding_ratio copy_cause "
 	  "message_bytes wire_bytes compiled_* arguments_bytes temp_bytes output_bytes "
 	  "other_live_bytes unattributed_ratio layout_copy_ratio update_excess_ratio regathers "
-	  "unknown_kind_ratio unclear_comms_ratio operand_kind",
+	  "unknown_kind_ratio unclear_comms_ratio operand_kind has_hlo",
 		STR_INIT("The program (HLO) is not in the profile. Record it with jax.profiler and "
 			 "keep the whole *.xplane.pb."),
 		STR_INIT("") },
