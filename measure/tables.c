@@ -187,7 +187,10 @@ static const struct {
 	{ STR_INIT("all_hosts_read"),
 		STR_INIT("not all hosts of the job were read (files are missing, or --hosts-sample "
 			 "left them out), or nothing says how many it has") },
-	{ STR_INIT("small_per_step"),
+	{ STR_INIT("has_hlo"),
+		STR_INIT("the program's HLO is not in the profile, and without it only a part is "
+			 "known") },
+	{ STR_INIT("unsized"),
 		STR_INIT("collectives of unknown size, or over links of unknown speed, could "
 			 "decide it") },
 };

@@ -33,8 +33,8 @@ struct advice {
 	"flops flops_source hbm_bytes logical_bytes padded_bytes padding_ratio copy_cause "        \
 	"message_bytes wire_bytes compiled_* arguments_bytes temp_bytes output_bytes "             \
 	"other_live_bytes unattributed_ratio layout_copy_ratio update_excess_ratio regathers "     \
-	"unknown_kind_ratio unclear_comms_ratio operand_kind remat_flops_ratio small_per_step "    \
-	"expected_*_s"
+	"unknown_kind_ratio unclear_comms_ratio operand_kind remat_flops_ratio unsized "           \
+	"expected_*_s has_hlo"
 #define OF_ALLOCATOR "capacity_bytes *_peak_bytes fragmentation samples"
 #define OF_STEPS                                                                                   \
 	"steps step_* *_share per_step idle_ratio busy_ratio comms_*_ratio compute_ratio "         \
@@ -63,7 +63,7 @@ static const struct advice advices[] = {
 	{ OF_PEAKS " flops hbm_bytes remat_flops_ratio", LACK_ANY,
 		STR_INIT("The program does not say it of custom calls: give their FLOPs and bytes "
 			 "under costs: in the rule file.") },
-	{ "expected_*_s small_per_step", LACK_ANY,
+	{ "expected_*_s unsized", LACK_ANY,
 		STR_INIT("The sizes of these collectives are data, or the speed of the links is "
 			 "not in the chip's file: add the links in a copy of the file and give it "
 			 "to --hardware.") },

@@ -471,10 +471,10 @@ struct str prose_speaks_for(const struct report *r, struct arena *keep)
 	if (!(share < SPEAKS_FOR_MOST))
 		return STR("");
 	for (ptrdiff_t i = 0; i < count; i++)
-		all_s += rows[i].is_wait ? 0 : rows[i].time_s;
+		all_s += rows[i].is_wait > 0 ? 0 : rows[i].time_s;
 	out_fmt(o, "this verdict speaks for %.0f%% of the device time", share * 100);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		if (rows[i].is_wait || rows[i].is_judged)
+		if (rows[i].is_wait > 0 || rows[i].is_judged > 0)
 			continue;
 		if (++named <= REST_NAMED)
 			out_fmt(o, "%s %.*s%s %.0f%%", named > 1 ? "," : ";",
@@ -492,9 +492,9 @@ struct str prose_sorts(const struct report *r, struct arena *keep)
 	struct out *o = out_memory(keep);
 	ptrdiff_t named = 0, others = 0;
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, phases); i++)
-		others += rows[i].step.len && !rows[i].is_judged;
+		others += rows[i].step.len && !(rows[i].is_judged > 0);
 	for (ptrdiff_t i = 0; others && i < table_count(&r->tables, phases); i++) {
-		if ((!rows[i].is_judged && !rows[i].step.len) || !(rows[i].p50_s > 0))
+		if ((!(rows[i].is_judged > 0) && !rows[i].step.len) || !(rows[i].p50_s > 0))
 			continue;
 		if (named++ == SORTS_NAMED) {
 			out_z(o, "; and more");
@@ -503,7 +503,7 @@ struct str prose_sorts(const struct report *r, struct arena *keep)
 		out_fmt(o, "%s%.*s, %.0f of %.*s", named > 1 ? "; " : "sorts of steps: ",
 			STR_ARG(text_brief(keep, rows[i].name)), rows[i].count,
 			STR_ARG(time_text(keep, rows[i].p50_s)));
-		if (rows[i].is_judged)
+		if (rows[i].is_judged > 0)
 			out_z(o, ", judged");
 		else
 			out_fmt(o, " (--step %.*s)", STR_ARG(rows[i].step));

@@ -136,9 +136,9 @@ static void test_strings_are_copied_and_clean(void **state)
 
 static struct rule rule_named(const char *name, enum table_id from)
 {
-	return (struct rule){ .name = str_from(name),
-		.from = &table_defs[from],
-		.severity = SEVERITY_ERROR };
+	return (struct rule){
+		.name = str_from(name), .from = &table_defs[from], .severity = SEVERITY_ERROR
+	};
 }
 
 static void test_finding(void **state)
@@ -301,8 +301,8 @@ static void test_advice_knows_its_columns(void **state)
 		"expected_hi_s", "padding_ratio", "compiled_bytes", "window_peak_bytes",
 		"capacity_bytes", "owner_bytes", "transfer_s", "layout_copy_ratio", "judged_ratio",
 		"unattributed_ratio", "steps", "idle_ratio", "comms_exposed_ratio", "exposed_share",
-		"step_share", "tiny_ops_ratio", "mfu", "regathers", "all_hosts_read",
-		"small_per_step", "compiles_in_steps", "remat_flops_ratio" };
+		"step_share", "tiny_ops_ratio", "mfu", "regathers", "all_hosts_read", "has_hlo",
+		"unsized", "compiles_in_steps", "remat_flops_ratio" };
 	struct tables t = { 0 };
 	struct rule rule = rule_named("any", TABLE_run);
 	struct rule_result result = { .rule = &rule, .verdict = VERDICT_INCONCLUSIVE };
