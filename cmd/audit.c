@@ -185,31 +185,16 @@ static bool merge_files(struct audit *a, const struct list *files)
 
 /* ---- the window ------------------------------------------------------------------------------ */
 
-/* Windows before this one that change points are looked for in: a quarter of a year of weeks. */
-enum { HISTORY_WINDOWS = 13 };
-
-static bool stop_at_first(void *arg, const struct run_facts *f, struct diag *err)
-{
-	struct audit *a = arg;
-	(void)err;
-	a->until = f->captured.p ? arena_str(a->keep, f->captured) : f->captured;
-	return false;
-}
-
 /*
  * The end of the window when the user names none: the newest capture.  The clock is asked for one
  * thing only, that a host whose clock is ahead does not move the window away from all the others.
  */
 static bool find_newest(struct audit *a)
 {
-	const struct window until_now = { { NULL, 0 }, a->tomorrow };
-	if (!a->connection.store)
-		return fleet_newest(a->fleet, until_now.to, a->keep, &a->until, &a->err);
-	a->err.id = DIAG_NONE;
-	if (!store_scan(a->connection.store, until_now, stop_at_first, a, &a->err) && a->err.id)
+	if (!fleet_newest(a->fleet, a->connection.store, a->tomorrow, a->keep, &a->until, &a->err))
 		return false;
 	/* A replica may answer before it has fetched what another one took. */
-	if (a->newest.p && (!a->until.p || str_cmp(a->until, a->newest) < 0))
+	if (a->connection.store && a->newest.p && (!a->until.p || str_cmp(a->until, a->newest) < 0))
 		return diag_set(&a->err, DIAG_STORE_SERVER,
 			"the store does not show yet what was just put into it; try again when its "
 			"replicas agree");
@@ -239,7 +224,6 @@ static bool set_window(struct audit *a)
 	a->window.to = when_text(a->keep, end_ns);
 	a->window.from = moment_before(a, end_ns, 1);
 	a->window.before = moment_before(a, end_ns, 2);
-	a->history = moment_before(a, end_ns, 1 + HISTORY_WINDOWS);
 	return true;
 }
 
@@ -261,15 +245,8 @@ static bool gather(struct audit *a, const struct audit_settings *s, const struct
 
 static bool ask(struct audit *a)
 {
-	struct window history;
-	if (!set_window(a))
-		return false;
-	/* Open at the end: what is dated later is counted. */
-	history = (struct window){ a->history, { NULL, 0 } };
-	if (a->connection.store &&
-		!store_scan(a->connection.store, history, fleet_take, a->fleet, &a->err))
-		return false;
-	if (!fleet_ask(a->fleet, &a->window, a->judge, a->keep, &a->report, &a->err))
+	if (!set_window(a) || !fleet_ask(a->fleet, a->connection.store, &a->window, a->judge,
+				      a->keep, &a->report, &a->err))
 		return false;
 	a->report.tool_version = STR(ROOFLINT_VERSION);
 	a->has_answers = true;

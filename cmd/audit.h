@@ -45,7 +45,6 @@ struct audit {
 	char newest_text[MOMENT_MAX]; /* where that is: a fleet's runs come in any order */
 	int64_t since_ns;
 	struct fleet_window window;
-	struct str history; /* facts older than this are not asked about */
 	struct fleet_report report;
 	struct plan plan; /* whom the report is told */
 	struct diag err;

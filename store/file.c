@@ -196,11 +196,17 @@ static bool file_scan(
 	return facts_db_scan(s, window, take, arg, err) && still_frozen(s, err);
 }
 
+static bool file_ask(
+	void *s, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
+{
+	return facts_db_ask(s, q, take, arg, err) && still_frozen(s, err);
+}
+
 static bool file_recall(void *s, struct str workload, struct str until, run_kept_fn *take,
 	void *arg, struct diag *err)
 {
 	return facts_db_recall(s, workload, until, take, arg, err) && still_frozen(s, err);
 }
 
-const struct store_kind file_store = { file_open, facts_db_append, NULL, file_scan, facts_db_look,
-	facts_db_keep, file_recall, facts_db_close };
+const struct store_kind file_store = { file_open, facts_db_append, NULL, file_scan, file_ask,
+	facts_db_look, facts_db_keep, file_recall, facts_db_close };

@@ -14,6 +14,8 @@ struct store_kind {
 	bool (*flush)(void *s, struct diag *err); /* NULL: what was appended is there */
 	bool (*scan)(
 		void *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
+	bool (*ask)(void *s, const struct question *q, answer_row_fn *take, void *arg,
+		struct diag *err);
 	bool (*look)(void *s, struct str judge, const struct str *profiles, ptrdiff_t count,
 		store_look_fn *take, void *arg, struct diag *err);
 	/* Both NULL: it keeps facts alone. */

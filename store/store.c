@@ -36,6 +36,12 @@ bool store_scan(
 	return s->kind->scan(s->s, window, take, arg, err);
 }
 
+bool store_ask(
+	struct store *s, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
+{
+	return s->kind->ask(s->s, q, take, arg, err);
+}
+
 bool store_look(struct store *s, struct str judge, const struct str *profiles, ptrdiff_t count,
 	store_look_fn *take, void *arg, struct diag *err)
 {

@@ -1,10 +1,10 @@
 /*
- * The store: a set of facts that only grows, on two verbs, append and scan; and a look whether what
- * would be appended is there.
+ * The store: a set of facts that only grows, on two verbs, append and ask; a look whether what
+ * would be appended is there, and a scan for whoever wants facts whole.
  *
  * Facts are known by their hash, so appending what is there changes nothing, in whatever order and
- * by however many writers at once.  What is asked of facts is asked elsewhere (fleet.h), over what
- * a scan returns, so that every kind of store gives the same answers.
+ * by however many writers at once.  A question (question.h) runs where the facts are, and adds up
+ * whole numbers, so that every kind of store gives the same answers.
  *
  * A store is a SQLite file on a local disk (write-ahead logging, which several writers share, does
  * not work over network file systems), or a table of ClickHouse (address.h says how it is named).
@@ -19,6 +19,7 @@
 #define STORE_STORE_H
 
 #include "store/facts.h"
+#include "store/question.h"
 
 struct store;
 
@@ -70,6 +71,13 @@ struct window {
  */
 bool store_scan(
 	struct store *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
+
+/*
+ * The rows of an answer, in the order of the question.  A server answers itself, and moves nothing
+ * else; one of before 2022 knows no window functions: its runs come here once and are asked here.
+ */
+bool store_ask(struct store *s, const struct question *q, answer_row_fn *take, void *arg,
+	struct diag *err);
 
 /*
  * Captures of these profiles that are there, judged by that judge and readable; in no order, and

@@ -50,7 +50,7 @@ static void take_waiver(const char *workload, const char *ends)
 static struct fleet_report answer(void)
 {
 	struct fleet_report r;
-	if (!fleet_ask(fleet, &week, STR("judge"), &keep, &r, &err))
+	if (!fleet_ask(fleet, NULL, &week, STR("judge"), &keep, &r, &err))
 		fail_msg("%s", err.text);
 	r.tool_version = STR("0");
 	return r;

@@ -32,7 +32,7 @@ static struct fleet_report ask(
 	for (ptrdiff_t i = 0; ok && i < count; i++)
 		ok = fleet_take(fleet, &runs[i], &err);
 	ok = ok && (!usage || fleet_usage(fleet, STR("u"), str_from(usage), &err)) &&
-	     fleet_ask(fleet, &window, STR("judge"), &keep, &r, &err);
+	     fleet_ask(fleet, NULL, &window, STR("judge"), &keep, &r, &err);
 	if (!ok)
 		fail_msg("%s", err.text);
 	fleet_free(fleet);

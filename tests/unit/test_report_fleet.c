@@ -30,7 +30,7 @@ static struct fleet_report report_on(struct run_facts *runs, ptrdiff_t count, co
 	}
 	if (usage && !fleet_usage(fleet, STR("u"), str_from(usage), &err))
 		fail_msg("%s", err.text);
-	if (!fleet_ask(fleet, &week, STR("judge"), &keep, &r, &err))
+	if (!fleet_ask(fleet, NULL, &week, STR("judge"), &keep, &r, &err))
 		fail_msg("%s", err.text);
 	r.tool_version = STR("0");
 	fleet_free(fleet);
@@ -56,7 +56,7 @@ static struct fleet_report report_of(const char *workload)
 	assert_non_null(fleet);
 	for (int day = 1; day < 14; day++)
 		take(fleet, workload, day, day < 9 ? 1 : 1.5);
-	if (!fleet_ask(fleet, &week, STR("judge"), &keep, &r, &err))
+	if (!fleet_ask(fleet, NULL, &week, STR("judge"), &keep, &r, &err))
 		fail_msg("%s", err.text);
 	r.tool_version = STR("0");
 	fleet_free(fleet);
