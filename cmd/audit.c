@@ -342,8 +342,19 @@ static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_
 	if (place.p && !connection_open(&a->connection, place, args ? STORE_WRITE : STORE_READ,
 			       a->keep, &a->err))
 		return false;
-	return (a->fleet = fleet_new(a->keep, &a->err)) && read_usage(a, s->usage) &&
-	       read_fleet(a, s->fleet);
+	if (!(a->fleet = fleet_new(a->keep, &a->err)))
+		return false;
+	fleet_of(a->fleet, s->owner);
+	return read_usage(a, s->usage) && read_fleet(a, s->fleet);
+}
+
+/* The first that applies: a broken budget, what is missing, what could not be delivered. */
+static enum status audit_status(struct audit *a, enum status status)
+{
+	if (a->has_answers && fleet_budget_text(&a->report, a->keep).p)
+		return STATUS_RULE;
+	return a->is_partial || (a->has_answers && fleet_is_silent(&a->report)) ? STATUS_PROFILE
+										: status;
 }
 
 /* A shard sees a part, and a report on a part would be taken for one on the whole. */
@@ -366,9 +377,8 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 								       : fail(&a->err);
 	else if (!a->shard.count)
 		status = audit_write(c, s, a);
-	if (status != STATUS_USAGE &&
-		(a->is_partial || (a->has_answers && fleet_is_silent(&a->report))))
-		status = STATUS_PROFILE;
+	if (status != STATUS_USAGE)
+		status = audit_status(a, status);
 	fleet_free(a->fleet);
 	connection_close(&a->connection);
 	return status;
@@ -390,6 +400,8 @@ static const struct option audit_options[] = {
 	{ "fleet", 0, OPTION_TEXT, AT(fleet), "FILE",
 		"what is expected to come, which silence is known, and earlier names of workloads "
 		"(docs/fleet.md)" },
+	{ "owner", 0, OPTION_TEXT, AT(owner), "NAME",
+		"report on the runs of one owner, as job files name them" },
 	{ "html", 0, OPTION_TEXT, AT(html), "FILE", "write the report as a page" },
 	{ "pages", 0, OPTION_TEXT, AT(pages), "DIR",
 		"write the pages of the runs that it names, and link to them" },
@@ -431,7 +443,8 @@ const struct command audit_command = {
 		"appear only with --usage. The same facts give the same bytes, in whatever order "
 		"and in however many shards they came.\n"
 		"\n"
-		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 3 when "
+		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 1 when "
+		"a budget of --fleet is broken, 3 when "
 		"no run was found in the window, a ROOT could not be listed, or what --fleet "
 		"expects did not come, 5 when an output could not be written or a required message "
 		"delivered.",

@@ -17,8 +17,8 @@ struct audit_settings {
 	struct read_settings read;
 	struct rule_settings rule;
 	struct notify_settings notify;
-	struct str since, until, store, usage, fleet, html, pages, markdown, json, csv, facts,
-		shard;
+	struct str since, until, store, usage, fleet, owner, html, pages, markdown, json, csv,
+		facts, shard;
 	struct str templates;
 	int jobs;
 	bool merge;

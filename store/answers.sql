@@ -9,7 +9,8 @@ FROM seen ORDER BY outcome <> 'judged', runs DESC, outcome;
 
 CREATE TABLE ranking AS
 SELECT row_number() OVER (
-		ORDER BY nullif(chip_hours * share, 0) DESC NULLS LAST, chips * share DESC NULLS LAST,
+		ORDER BY CASE WHEN (SELECT by_money FROM weighing) THEN dollars * share END DESC NULLS LAST,
+		nullif(chip_hours * share, 0) DESC NULLS LAST, chips * share DESC NULLS LAST,
 		share DESC, workload) AS rank,
 	workload, owner, chips * share, chip_hours * share, dollars * share, share,
 	(SELECT share FROM fleet AS b WHERE b.workload = f.workload AND NOT b.is_now),
@@ -94,10 +95,7 @@ CREATE TABLE changes AS
 SELECT c.workload, u.owner, strftime('%Y-%m-%dT%H:%M:%fZ', c.ns / 1e9, 'unixepoch') AS captured,
 	c.ns > :from_ns, c.before_s, c.after_s, c.after_s / c.before_s - 1 AS change, c.p_value,
 	u.commit_id, u.run, u.profile
-FROM levels AS c LEFT JOIN (SELECT *, row_number() OVER (
-	PARTITION BY workload, captured_ns ORDER BY judge IS :judge DESC, profile, hash) AS place
-	FROM turns WHERE outcome = 'judged') AS u
-	ON u.workload = c.workload AND u.captured_ns = c.ns AND u.place = 1
+FROM levels AS c LEFT JOIN looked_up AS u ON u.workload = c.workload AND u.captured_ns = c.ns
 ORDER BY captured DESC, abs(change) DESC, c.workload;
 
 -- For pictures, so of as many changes as are shown.
@@ -107,9 +105,11 @@ SELECT workload, strftime('%Y-%m-%dT%H:%M:%fZ', usable_ns / 1e9, 'unixepoch') AS
 FROM days WHERE usable > 0 AND workload IN (SELECT workload FROM changes ORDER BY rowid LIMIT 100)
 ORDER BY workload, usable_ns, step_ns;
 
--- Fixed is what now holds, or has nothing left to hold of; never what could not be judged.
+-- Fixed is what now holds, or has nothing left to hold of; never what could not be judged.  Where rules,
+-- options or rooflint changed in between, it is not known whether the run or its judge did it.
 CREATE TABLE problems AS
-SELECT CASE n.verdict WHEN 'fail' THEN 'new' ELSE 'fixed' END AS state, n.workload, n.rule,
+SELECT CASE WHEN n.judge IS NOT b.judge THEN 'rejudged' WHEN n.verdict = 'fail' THEN 'new'
+		ELSE 'fixed' END AS state, n.workload, n.rule,
 	b.verdict, n.verdict,
 	CASE n.verdict WHEN 'fail' THEN n.chips * n.share ELSE b.chips * b.share END AS cost,
 	coalesce(n.message, b.message), n.run, n.profile
@@ -117,7 +117,7 @@ FROM said AS n JOIN said AS b
 	ON b.workload = n.workload AND b.rule = n.rule AND n.is_now AND NOT b.is_now
 WHERE (n.verdict = 'fail' AND b.verdict IN ('pass', 'warn', 'not-applicable'))
 	OR (b.verdict = 'fail' AND n.verdict IN ('pass', 'not-applicable'))
-ORDER BY state DESC, cost DESC NULLS LAST, n.workload, n.rule;
+ORDER BY state = 'rejudged', state DESC, cost DESC NULLS LAST, n.workload, n.rule;
 
 -- One that has expired excuses nothing, and what it excused was not a problem of the window before:
 -- it stands here, where those are looked for that soon end.
@@ -154,8 +154,15 @@ SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(is_cpu), 
 	sum(CASE WHEN dollars IS NOT NULL THEN chip_hours END * share),
 	CASE WHEN is_now THEN (SELECT by_hours FROM weighing) END, count(chip_hours),
 	nullif((SELECT count(*) FROM bill), 0),
+	CASE WHEN is_now THEN (SELECT sum(chip_hours) FROM bill) END,
+	CASE WHEN is_now THEN (SELECT sum(dollars) FROM bill) END,
+	CASE WHEN is_now THEN (SELECT sum(chip_hours) FROM absent WHERE what = 'billed') END,
+	CASE WHEN is_now THEN (SELECT sum(dollars) FROM absent WHERE what = 'billed') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'new') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'fixed') END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'rejudged') END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM latest AS n JOIN latest AS b
+		ON b.workload = n.workload AND n.is_now AND NOT b.is_now AND n.judge IS NOT b.judge) END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change > 0) END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change < 0) END,
 	CASE WHEN is_now THEN (SELECT ifnull(sum(usable), 0) FROM days WHERE last_ns <= :before_ns) END, NULL, NULL
@@ -179,3 +186,17 @@ FROM placed AS p LEFT JOIN last AS c ON c.workload = p.workload AND c.place = 1
 WHERE p.place = 1
 ORDER BY is_new DESC, p.what = 'night', p.what = 'billed', p.dollars DESC NULLS LAST,
 	p.chip_hours DESC NULLS LAST, p.workload, p.due_ns;
+
+-- Of an owner without a usable run nothing is known, and so nothing is broken.
+CREATE TABLE budgets AS
+WITH spent AS (
+	SELECT b.*, CASE WHEN b.owner IS NULL THEN (SELECT sum(dollars * share) FROM fleet WHERE is_now)
+			ELSE (SELECT dollars_back FROM "by-owner" WHERE grp = b.owner) END AS money,
+		CASE WHEN b.owner IS NULL THEN (SELECT sum(chip_hours * share) FROM fleet WHERE is_now)
+			ELSE (SELECT chip_hours_back FROM "by-owner" WHERE grp = b.owner) END AS hours
+	FROM budget AS b)
+SELECT ifnull(owner, 'the fleet'), CASE WHEN dollars IS NOT NULL THEN money END, dollars,
+	CASE WHEN chip_hours IS NOT NULL THEN hours END, chip_hours,
+	CASE WHEN dollars IS NOT NULL THEN money > dollars ELSE hours > chip_hours END AS is_broken,
+	NULL, NULL
+FROM spent ORDER BY is_broken DESC, owner IS NOT NULL, owner, dollars, chip_hours;

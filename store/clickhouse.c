@@ -97,7 +97,8 @@ static bool ask(struct clickhouse *c, const char *parameters, struct str body, p
 		.timeout_s = c->address.timeout_s,
 		.body = body,
 		.answer_bytes = most };
-	q.url = arena_fmt(&c->page, "%.*s?database=%.*s&wait_end_of_query=1%s",
+	q.url = arena_fmt(&c->page,
+		"%.*s?database=%.*s&wait_end_of_query=1&enable_http_compression=1%s",
 		STR_ARG(c->address.url), STR_ARG(c->address.database), parameters);
 	c->link.ask(c->link.arg, &q, &c->page, &a);
 	*ret = a.body;
@@ -486,9 +487,7 @@ static bool clickhouse_ask(
 	if (!knows)
 		return ask_locally(c, q, take, arg, err);
 	arena_clear(&c->page);
-	const struct dialect dialect = { table,
-		arena_fmt(&c->page, "%.*s AS r ARRAY JOIN verdicts AS v", STR_ARG(table)),
-		put_text };
+	const struct dialect dialect = { table, STR(" ARRAY JOIN verdicts AS v"), put_text };
 	struct str sql = arena_fmt(&c->page,
 		"%.*s FORMAT CustomSeparated SETTINGS format_custom_escaping_rule = 'Escaped', "
 		"format_custom_field_delimiter = '\t', format_custom_row_after_delimiter = '\n', "

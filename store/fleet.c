@@ -13,6 +13,7 @@ struct fleet {
 	struct facts_db db;    /* answers, and what is made of them */
 	struct facts_db facts; /* those that were taken; its db is NULL when there are none */
 	struct fleet_file file;
+	struct str owner; /* whose runs are asked about; missing: all */
 	struct arena *keep;
 };
 
@@ -28,6 +29,7 @@ static bool open_db(struct facts_db *d, struct diag *err)
 		       "PRAGMA cache_size = -8192;"
 		       "CREATE TABLE usage (workload TEXT, chip_hours REAL, price REAL);"
 		       "CREATE TABLE expected (pattern TEXT, every_ns INTEGER);"
+		       "CREATE TABLE budget (owner TEXT, dollars REAL, chip_hours REAL);"
 		       "CREATE TABLE snoozed (pattern TEXT, until TEXT, reason TEXT);"
 		       "CREATE TABLE levels (workload TEXT, ns INTEGER, before_s REAL, "
 		       "after_s REAL, p_value REAL)",
@@ -72,6 +74,15 @@ static bool run_statement(struct fleet *f, sqlite3_stmt *stmt, struct diag *err)
 	return ok;
 }
 
+/* NaN: NULL. */
+static void bind_real(sqlite3_stmt *stmt, int at, double value)
+{
+	if (isnan(value))
+		sqlite3_bind_null(stmt, at);
+	else
+		sqlite3_bind_double(stmt, at, value);
+}
+
 static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 {
 	struct fleet *f = arg;
@@ -80,8 +91,7 @@ static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 		return false;
 	facts_db_bind(stmt, 1, u->workload);
 	sqlite3_bind_double(stmt, 2, u->chip_hours);
-	if (!isnan(u->price))
-		sqlite3_bind_double(stmt, 3, u->price);
+	bind_real(stmt, 3, u->price);
 	return run_statement(f, stmt, err);
 }
 
@@ -90,31 +100,55 @@ bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag 
 	return usage_read(file, text, add_usage, f, err);
 }
 
-bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err)
+void fleet_of(struct fleet *f, struct str owner)
+{
+	f->owner = owner;
+}
+
+static bool add_expected(struct fleet *f, const struct fleet_expected *e, struct diag *err)
 {
 	sqlite3_stmt *stmt;
+	if (!facts_db_statement(&f->db, "INSERT INTO expected VALUES (?, ?)", NULL, &stmt, err))
+		return false;
+	facts_db_bind(stmt, 1, e->workload);
+	if (e->every_ns)
+		sqlite3_bind_int64(stmt, 2, e->every_ns);
+	return run_statement(f, stmt, err);
+}
+
+static bool add_snooze(struct fleet *f, const struct fleet_snooze *s, struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	if (!facts_db_statement(&f->db, "INSERT INTO snoozed VALUES (?, ?, ?)", NULL, &stmt, err))
+		return false;
+	facts_db_bind(stmt, 1, s->workload);
+	facts_db_bind(stmt, 2, s->until);
+	facts_db_bind(stmt, 3, s->reason);
+	return run_statement(f, stmt, err);
+}
+
+static bool add_budget(struct fleet *f, const struct fleet_budget *b, struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	if (!facts_db_statement(&f->db, "INSERT INTO budget VALUES (?, ?, ?)", NULL, &stmt, err))
+		return false;
+	facts_db_bind(stmt, 1, b->owner);
+	bind_real(stmt, 2, b->dollars);
+	bind_real(stmt, 3, b->chip_hours);
+	return run_statement(f, stmt, err);
+}
+
+bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err)
+{
+	bool ok = true;
 	f->file = *file;
-	for (ptrdiff_t i = 0; i < file->expected_count; i++) {
-		if (!facts_db_statement(
-			    &f->db, "INSERT INTO expected VALUES (?, ?)", NULL, &stmt, err))
-			return false;
-		facts_db_bind(stmt, 1, file->expected[i].workload);
-		if (file->expected[i].every_ns)
-			sqlite3_bind_int64(stmt, 2, file->expected[i].every_ns);
-		if (!run_statement(f, stmt, err))
-			return false;
-	}
-	for (ptrdiff_t i = 0; i < file->snoozed_count; i++) {
-		if (!facts_db_statement(
-			    &f->db, "INSERT INTO snoozed VALUES (?, ?, ?)", NULL, &stmt, err))
-			return false;
-		facts_db_bind(stmt, 1, file->snoozed[i].workload);
-		facts_db_bind(stmt, 2, file->snoozed[i].until);
-		facts_db_bind(stmt, 3, file->snoozed[i].reason);
-		if (!run_statement(f, stmt, err))
-			return false;
-	}
-	return true;
+	for (ptrdiff_t i = 0; ok && i < file->expected_count; i++)
+		ok = add_expected(f, &file->expected[i], err);
+	for (ptrdiff_t i = 0; ok && i < file->snoozed_count; i++)
+		ok = add_snooze(f, &file->snoozed[i], err);
+	for (ptrdiff_t i = 0; ok && i < file->budget_count; i++)
+		ok = add_budget(f, &file->budgets[i], err);
+	return ok;
 }
 
 /* ---- asking a store -------------------------------------------------------------------------- */
@@ -177,7 +211,10 @@ static bool put_question(struct asking *a, enum asked id, struct diag *err)
 		{ .name = "judge", .kind = QUESTION_TEXT, .text = a->judge },
 		{ .name = "from", .kind = QUESTION_NUMBER, .number = a->from_ns },
 		{ .name = "to", .kind = QUESTION_NUMBER, .number = a->to_ns },
-		{ .name = "before", .kind = QUESTION_NUMBER, .number = a->before_ns },
+		/* Only what is held against the window before needs to judge it. */
+		{ .name = "before",
+			.kind = QUESTION_NUMBER,
+			.number = id == ASK_ALIKE ? a->before_ns : a->from_ns },
 		{ .name = "later", .kind = QUESTION_NUMBER, .number = 2 * a->to_ns - a->from_ns },
 		{ .name = "begin", .kind = QUESTION_NUMBER, .number = a->begin_ns },
 		{ .name = "end", .kind = QUESTION_NUMBER, .number = a->end_ns },
@@ -189,7 +226,7 @@ static bool put_question(struct asking *a, enum asked id, struct diag *err)
 		{ .name = "hashes", .kind = QUESTION_TEXTS, .texts = a->hashes, .count = a->count },
 	};
 	const struct question q = { statement_of(2 + 2 * id), values,
-		sizeof(values) / sizeof(values[0]), a->since };
+		sizeof(values) / sizeof(values[0]), a->fleet->owner, a->since };
 	return a->store ? store_ask(a->store, &q, insert_row, a, err)
 			: facts_db_ask(&a->fleet->facts, &q, insert_row, a, err);
 }
@@ -304,7 +341,7 @@ static bool run_script(struct fleet *f, struct str name, const struct fleet_wind
 	const struct {
 		const char *name;
 		struct str value;
-	} texts[] = { { ":to", window->to }, { ":judge", a->judge } };
+	} texts[] = { { ":to", window->to }, { ":judge", a->judge }, { ":owner", f->owner } };
 	const struct {
 		const char *name;
 		int64_t value;

@@ -44,6 +44,7 @@ struct fleet_question {
 enum fleet_id {
 	FLEET_TOTALS, /* a row for this window, one for the window before */
 	FLEET_MISSING,
+	FLEET_BUDGETS,
 	FLEET_COVERAGE,
 	FLEET_RANKING,
 	FLEET_BY_CHIP,
@@ -102,6 +103,8 @@ bool fleet_newest(struct fleet *f, struct store *store, struct str until, struct
 	struct str *ret, struct diag *err);
 /* Chip-hours as CSV: columns workload, chip_hours and, if known, price in dollars per chip-hour. */
 bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err);
+/* Ask of one owner's runs, whose name is borrowed. */
+void fleet_of(struct fleet *f, struct str owner);
 /* What is expected, snoozed and renamed; before any facts are taken. */
 bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err);
 /*

@@ -7,10 +7,11 @@
 --
 -- A CPU is no chip: what ran on CPUs alone is told of by itself, and adds to no chips or chip-hours.
 
--- Whether the chip-hours of all workloads are known.
+-- Whether the chip-hours of all workloads are known, and what all of them cost.
 CREATE TABLE weighing AS
-SELECT ifnull(min(workload IN (SELECT workload FROM bill WHERE chip_hours > 0)), 0) AS by_hours
-FROM alike WHERE is_now AND platform IS NOT 'cpu';
+SELECT ifnull(min(workload IN (SELECT workload FROM bill WHERE chip_hours > 0)), 0) AS by_hours,
+	ifnull(min(workload IN (SELECT workload FROM bill WHERE dollars > 0)), 0) AS by_money
+FROM newest WHERE is_now AND platform IS NOT 'cpu';
 
 -- A workload in a window: means over its runs, and what its newest run is.  A step on other chips, on
 -- more of them or of another batch is another step, so the mean step time is that of runs like the
@@ -46,7 +47,7 @@ CREATE INDEX fleet_workload ON fleet (workload, is_now);
 
 -- What rules said of the newest runs, with the share of a step that each costs.
 CREATE TABLE said AS
-SELECT l.workload, l.is_now, l.run, l.profile, CASE WHEN NOT l.is_cpu THEN l.chips END AS chips,
+SELECT l.workload, l.is_now, l.judge, l.run, l.profile, CASE WHEN NOT l.is_cpu THEN l.chips END AS chips,
 	s.rule, s.title, s.verdict, s.message, s.note, s.waiver_ends, s.gain_e12 / 1e12 AS share
 FROM latest AS l JOIN sayings AS s ON s.hash = l.hash
 ORDER BY l.workload, l.is_now, s.rule;

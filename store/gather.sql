@@ -6,7 +6,9 @@
 CREATE TABLE bill AS
 SELECT workload, sum(chip_hours) AS chip_hours,
 	CASE WHEN count(price) = count(*) THEN sum(chip_hours * price) END AS dollars
-FROM (SELECT * FROM usage ORDER BY workload, chip_hours, price)
+FROM (SELECT * FROM usage
+	WHERE :owner IS NULL OR workload IN (SELECT workload FROM days)
+	ORDER BY workload, chip_hours, price)
 GROUP BY workload;
 
 CREATE INDEX days_of ON days (workload, last_usable_ns);
@@ -34,7 +36,8 @@ wanted AS (
 	SELECT pattern, (SELECT ifnull(sum(runs), 0) FROM attendance
 			WHERE ago = 0 AND workload GLOB pattern) AS runs,
 		max(1, CAST(:span_ns / every_ns + 1e-6 AS INTEGER)) AS least
-	FROM (SELECT pattern, ifnull(every_ns, :span_ns) * 1.0 AS every_ns FROM expected)),
+	FROM (SELECT pattern, ifnull(every_ns, :span_ns) * 1.0 AS every_ns FROM expected
+		WHERE :owner IS NULL OR EXISTS (SELECT 1 FROM attendance WHERE workload GLOB pattern))),
 last AS (SELECT workload, min(ago) AS ago FROM attendance GROUP BY workload),
 slack AS (SELECT :span_ns AS span, 43200000000000 AS half),
 due AS (
@@ -70,7 +73,7 @@ SELECT 'billed', workload, NULL, (SELECT runs FROM attendance AS a
 		WHERE a.workload = bill.workload AND ago = 0), NULL, chip_hours, dollars, NULL
 FROM bill WHERE chip_hours > 0 AND workload NOT IN (SELECT workload FROM alike WHERE is_now);
 
--- Moments to look up: when what is missing was there last; the newest run of a workload before this
+-- Moments to look up: the newest runs; when what is missing was there last; the newest run of a workload before this
 -- window where it is older than the window before.
 CREATE TABLE moments AS
 SELECT max(last_ns) AS ns FROM days WHERE workload IN (SELECT workload FROM absent) GROUP BY workload
@@ -78,4 +81,6 @@ UNION
 SELECT max(last_usable_ns) FROM days
 WHERE last_usable_ns <= :from_ns AND workload IN (SELECT workload FROM alike WHERE is_now)
 	AND workload NOT IN (SELECT workload FROM alike WHERE NOT is_now)
-GROUP BY workload;
+GROUP BY workload
+UNION
+SELECT captured_ns FROM alike;

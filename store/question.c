@@ -51,15 +51,23 @@ static void put_value(struct out *o, const struct question_value *v, const struc
 	}
 }
 
+static void put_runs(struct out *o, const struct question *q, const struct dialect *d)
+{
+	if (q->owner.p) {
+		out_fmt(o, "(SELECT * FROM %.*s WHERE owner = ", STR_ARG(d->runs));
+		d->put_text(o, q->owner);
+		out_z(o, ") AS r");
+	} else {
+		out_fmt(o, "%.*s AS r", STR_ARG(d->runs));
+	}
+}
+
 static void put_name(
 	struct out *o, struct str name, const struct question *q, const struct dialect *d)
 {
-	if (str_eq(name, STR("runs"))) {
-		out_str(o, d->runs);
-		return;
-	}
-	if (str_eq(name, STR("of_rules"))) {
-		out_str(o, d->of_rules);
+	if (str_eq(name, STR("runs")) || str_eq(name, STR("of_rules"))) {
+		put_runs(o, q, d);
+		out_str(o, str_eq(name, STR("runs")) ? STR("") : d->join);
 		return;
 	}
 	for (ptrdiff_t i = 0; i < q->count; i++)

@@ -2,7 +2,7 @@
  * Questions to a store: SQL in words that SQLite and ClickHouse have in common, with names in
  * braces for what differs or is only known when it is asked.
  *
- *     {runs}      a run a row; in ClickHouse one may be there twice, with one hash
+ *     {runs}      a run a row, as r; in ClickHouse one may be there twice, with one hash
  *     {of_rules}  a run r and one of its rules v a row
  *     {name}      a value, written as the engine has it
  *
@@ -40,12 +40,14 @@ struct question {
 	struct str sql;
 	const struct question_value *values;
 	ptrdiff_t count;
+	struct str owner; /* only runs that bear it; missing: all */
 	struct str since; /* moment before which it asks of nothing dated; missing: whenever */
 };
 
 /* How an engine writes it. */
 struct dialect {
-	struct str runs, of_rules;
+	struct str runs; /* the table */
+	struct str join; /* of the rules v of a run r */
 	void (*put_text)(struct out *o, struct str text);
 };
 

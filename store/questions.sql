@@ -72,29 +72,18 @@ FROM (
 GROUP BY name, chip, chips, global_batch, tokens_per_step, day
 ;
 -- What is alike in a workload: usable runs of one window on as many of the same chips, with the same
--- batch.  Sums, and the newest of them.
+-- batch.  Sums, and the moment of the newest of them.
 CREATE TABLE alike (workload TEXT, is_now INTEGER, chip TEXT, chips REAL, global_batch REAL,
 	tokens_per_step REAL, runs INTEGER, share_e12 INTEGER, shares INTEGER, lo_e12 INTEGER,
 	los INTEGER, hi_e12 INTEGER, his INTEGER, mfu_e12 INTEGER, mfus INTEGER, step_ns INTEGER,
-	captured_ns INTEGER, hash TEXT, run TEXT, profile TEXT, owner TEXT, model TEXT, platform TEXT,
-	judge TEXT, rules TEXT)
+	captured_ns INTEGER)
 ;
-SELECT s.name, s.is_now, s.chip, s.chips, s.global_batch, s.tokens_per_step, s.runs, s.share_sum,
-	s.shares, s.lo_sum, s.los, s.hi_sum, s.his, s.mfu_sum, s.mfus, s.step_sum, s.captured_ns, s.hash,
-	s.run, s.profile, s.owner, s.model, s.platform, s.judge, s.rules
-FROM (
-	SELECT *, row_number() OVER (PARTITION BY name, is_now, chip, chips, global_batch,
-			tokens_per_step ORDER BY captured_ns DESC, hash) AS age,
-		count(*) OVER w AS runs, sum(share_e12) OVER w AS share_sum, count(share_e12) OVER w AS shares,
-		sum(lo_e12) OVER w AS lo_sum, count(lo_e12) OVER w AS los,
-		sum(hi_e12) OVER w AS hi_sum, count(hi_e12) OVER w AS his,
-		sum(mfu_e12) OVER w AS mfu_sum, count(mfu_e12) OVER w AS mfus,
-		sum(step_ns) OVER w AS step_sum
-	FROM (SELECT *, CASE WHEN captured_ns > {from} THEN 1 ELSE 0 END AS is_now FROM ({judged}) AS j) AS k
-	WHERE outcome = 'judged'
-	WINDOW w AS (PARTITION BY name, is_now, chip, chips, global_batch, tokens_per_step)
-) AS s
-WHERE s.age = 1
+SELECT name, is_now, chip, chips, global_batch, tokens_per_step, count(*), sum(share_e12),
+	count(share_e12), sum(lo_e12), count(lo_e12), sum(hi_e12), count(hi_e12), sum(mfu_e12),
+	count(mfu_e12), sum(step_ns), max(captured_ns)
+FROM (SELECT *, CASE WHEN captured_ns > {from} THEN 1 ELSE 0 END AS is_now FROM ({judged}) AS j
+	WHERE outcome = 'judged') AS k
+GROUP BY name, is_now, chip, chips, global_batch, tokens_per_step
 ;
 CREATE TABLE seen (outcome TEXT, runs INTEGER, because TEXT, run TEXT, profile TEXT)
 ;
@@ -137,12 +126,13 @@ CREATE TABLE later (runs INTEGER, workloads INTEGER, run TEXT, profile TEXT)
 SELECT count(DISTINCT run), count(DISTINCT workload), max(run), max(profile)
 FROM {runs} WHERE captured_ns > {later}
 ;
--- Captures of certain moments: of a change point, of a workload that is missing.
+-- Captures of certain moments: the newest ones, of a change point, of a workload that is missing.
 CREATE TABLE turns (workload TEXT, captured_ns INTEGER, outcome TEXT, hash TEXT, run TEXT, profile TEXT,
-	owner TEXT, commit_id TEXT, platform TEXT, chips REAL, judge TEXT, rules TEXT)
+	owner TEXT, model TEXT, commit_id TEXT, platform TEXT, chip TEXT, chips REAL, global_batch REAL,
+	tokens_per_step REAL, judge TEXT, rules TEXT)
 ;
-SELECT DISTINCT {workload} AS name, captured_ns, outcome, hash, run, profile, owner, commit_id,
-	platform, chips, judge, rules
+SELECT DISTINCT {workload} AS name, captured_ns, outcome, hash, run, profile, owner, model, commit_id,
+	platform, chip, chips, global_batch, tokens_per_step, judge, rules
 FROM {runs} WHERE captured_ns IN ({moments})
 ;
 -- What the rules said of certain runs.

@@ -443,7 +443,7 @@ bool facts_db_ask(
 	void *db, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
 {
 	static const struct dialect dialect = { STR_INIT("runs"),
-		STR_INIT("runs AS r JOIN verdicts AS v ON v.run_id = r.id"), put_quoted };
+		STR_INIT(" JOIN verdicts AS v ON v.run_id = r.id"), put_quoted };
 	struct facts_db *d = db;
 	struct str cells[QUESTION_MAX_CELLS];
 	sqlite3_stmt *stmt;

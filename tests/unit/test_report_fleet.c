@@ -215,12 +215,13 @@ static void money_is_of_its_hours(void **state)
 	struct fleet_report r = report_on(runs, 3, "workload,chip_hours,price\na,100,2\nb,40,\n");
 	struct str text = markdown_of(&r);
 	assert_says(text,
-		"give back the work of 6 of 24 chips; 35 chip-hours of the 2 workloads in "
-		"the usage file, $50.00 for the 25 of them that have a "
+		"give back the work of 6 of 24 chips; 35 of 140 chip-hours of the 2 workloads in "
+		"the usage file, $50.00 of $200.00 for the 25 of them that have a "
 		"price.");
 	assert_says(text, "| TPU v5e | 25.0% | 6 of 24 | 35 | \xe2\x89\xa5 \\$");
 	r = report_on(runs, 3, "workload,chip_hours,price\na,100,2\n");
-	assert_says(markdown_of(&r), "25 chip-hours of the one workload in the usage file, ");
+	assert_says(markdown_of(&r), "25 of 100 chip-hours of the one workload in the usage "
+				     "file, $50.00");
 	assert_false(str_contains(markdown_of(&r), STR("for the 25")));
 }
 
