@@ -408,6 +408,8 @@ static const struct option audit_options[] = {
 	{ "markdown", 0, OPTION_TEXT, AT(markdown), "FILE", "write it as Markdown" },
 	{ "json", 0, OPTION_TEXT, AT(json), "FILE", "write it as JSON, every answer in full" },
 	{ "csv", 0, OPTION_TEXT, AT(csv), "FILE", "write the ranking as CSV" },
+	{ "openmetrics", 0, OPTION_TEXT, AT(openmetrics), "FILE",
+		"write totals and the ranking as OpenMetrics text" },
 	{ "facts", 0, OPTION_TEXT, AT(facts), "FILE",
 		"write the facts of the runs that were judged or merged, as `rooflint facts` "
 		"does" },

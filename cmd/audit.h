@@ -18,7 +18,7 @@ struct audit_settings {
 	struct rule_settings rule;
 	struct notify_settings notify;
 	struct str since, until, store, usage, fleet, owner, html, pages, markdown, json, csv,
-		facts, shard;
+		openmetrics, facts, shard;
 	struct str templates;
 	int jobs;
 	bool merge;

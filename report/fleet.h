@@ -75,6 +75,8 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 void report_fleet_json(const struct fleet_report *r, struct out *out);
 /* The ranking, for spreadsheets: base units, no rounding. */
 void report_fleet_csv(const struct fleet_report *r, struct arena *keep, struct out *out);
+/* For the textfile collector of Prometheus' node exporter. */
+void report_fleet_openmetrics(const struct fleet_report *r, struct arena *keep, struct out *out);
 void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out);
 
 struct page_template *report_fleet_load(struct str dir, struct arena *keep, struct diag *err);

@@ -549,4 +549,4 @@ static void clickhouse_close(void *store)
 }
 
 const struct store_kind clickhouse_store = { clickhouse_open, clickhouse_append, clickhouse_flush,
-	clickhouse_scan, clickhouse_ask, clickhouse_look, NULL, NULL, clickhouse_close };
+	clickhouse_scan, clickhouse_ask, clickhouse_look, NULL, NULL, NULL, clickhouse_close };

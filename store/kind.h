@@ -22,6 +22,9 @@ struct store_kind {
 	bool (*keep)(void *s, const struct run_facts *f, struct str bytes, struct diag *err);
 	bool (*recall)(void *s, struct str workload, struct str until, run_kept_fn *take, void *arg,
 		struct diag *err);
+	/* NULL: it forgets by itself. */
+	bool (*prune)(
+		void *s, struct str before, bool superseded, int64_t *count, struct diag *err);
 	void (*close)(void *s);
 };
 

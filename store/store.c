@@ -64,6 +64,17 @@ bool store_recall(struct store *s, struct str workload, struct str until, run_ke
 	return s->kind->recall(s->s, workload, until, take, arg, err);
 }
 
+bool store_prune(
+	struct store *s, struct str before, bool superseded, int64_t *count, struct diag *err)
+{
+	if (!s->kind->prune)
+		return diag_set(err, DIAG_STORE,
+			"a server's table is its owner's to change: its TTL drops old weeks, and "
+			"so "
+			"does ALTER TABLE rooflint_facts DROP PARTITION '2026-11-16'");
+	return s->kind->prune(s->s, before, superseded, count, err);
+}
+
 void store_close(struct store *s)
 {
 	if (s)

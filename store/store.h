@@ -12,8 +12,8 @@
  * A file also keeps, for those runs of which it was given, what a later run is compared with: bytes
  * that mean nothing here.
  *
- * Refuses: changing or forgetting facts; files and tables that are not its own; opening
- * connections, which a link does that the caller gives.
+ * Refuses: changing facts, and forgetting any unasked; files and tables that are not its own;
+ * opening connections, which a link does that the caller gives.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -47,7 +47,7 @@ struct store_link {
  * A server is not asked before the first append or scan, and nothing is made there.  NULL and a
  * diagnostic (RL701).
  */
-enum store_use { STORE_READ, STORE_WRITE };
+enum store_use { STORE_READ, STORE_WRITE, STORE_PRUNE }; /* the last: one that is there */
 struct store *store_open(struct str place, enum store_use use, const struct store_link *link,
 	struct arena *keep, struct diag *err);
 /* Without flushing. */
@@ -88,6 +88,14 @@ bool store_ask(struct store *s, const struct question *q, answer_row_fn *take, v
 typedef void store_look_fn(void *arg, struct str profile, struct str run);
 bool store_look(struct store *s, struct str judge, const struct str *profiles, ptrdiff_t count,
 	store_look_fn *take, void *arg, struct diag *err);
+
+/*
+ * Forgets runs captured before a moment (missing: none), and of a run that was judged several times
+ * all but what was appended last; how many judged runs that were.  Of a file only: a server's table
+ * has an owner, and a time to live.
+ */
+bool store_prune(
+	struct store *s, struct str before, bool superseded, int64_t *count, struct diag *err);
 
 /*
  * What is kept of a run beside its facts, which were appended before; what is there already stays.
