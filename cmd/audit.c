@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/sha256.h"
 #include "base/when.h"
 #include "cmd/audit.h"
 #include "cmd/progress.h"
 #include "cmd/shared.h"
+#include "session/known.h"
 #include "store/address.h"
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -46,89 +46,7 @@ static void take_reports(void *arg, const struct report_set *set)
 	}
 }
 
-/* ---- what is in the store already ------------------------------------------------------------ */
-
-/* Of a capture and its profile's name: 128 bits tell any number of them apart. */
-struct known_id {
-	unsigned char bytes[16];
-};
-
-struct known {
-	struct known_id *ids; /* sorted when all are there */
-	ptrdiff_t count, cap;
-	struct store *store;
-	struct str judge;
-	int hosts_sample;
-	struct arena keep; /* of the ids alone, so that they grow where they are */
-};
-
-static struct known_id known_id_of(struct str profile, struct str run)
-{
-	struct known_id id;
-	struct sha256 h = sha256_new();
-	sha256_field(&h, profile);
-	sha256_field(&h, run);
-	sha256_id_bytes(&h, id.bytes);
-	return id;
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct known_id));
-}
-
-static void know(void *arg, struct str profile, struct str run)
-{
-	struct known *k = arg;
-	*arena_push(&k->keep, k->ids, k->count, k->cap) = known_id_of(profile, run);
-}
-
-/* Of what is to be judged, so that a store's history costs nothing. */
-static bool know_some(void *arg, const struct str *shown, ptrdiff_t count, struct diag *err)
-{
-	struct known *k = arg;
-	if (count)
-		return store_look(k->store, k->judge, shown, count, know, k, err);
-	if (k->count)
-		qsort(k->ids, (size_t)k->count, sizeof(*k->ids), by_bytes);
-	return true;
-}
-
-/* As facts have it; both ends of the run's files are read.  Missing: one cannot be opened. */
-static struct str identity_of(const struct found_run *run, struct arena *keep)
-{
-	struct profile *hosts = arena_make(keep, struct profile, run->file_count);
-	struct input *inputs = arena_make(keep, struct input, run->file_count);
-	struct str id = { NULL, 0 };
-	ptrdiff_t count = 0;
-	struct diag err;
-	while (count < run->file_count &&
-		run->tree->open(run->tree, run->files[count].path, keep, &inputs[count], &err)) {
-		hosts[count].input = &inputs[count];
-		hosts[count].host = run->files[count].host;
-		count++;
-	}
-	if (count && count == run->file_count)
-		id = capture_fingerprint(hosts, count, keep);
-	while (count)
-		input_close(&inputs[--count]);
-	return id;
-}
-
-/* Nothing is judged. */
-static bool is_known(void *arg, struct str shown, const struct found_run *run)
-{
-	const struct known *k = arg;
-	if (!k->count)
-		return false;
-	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	const struct found_run sample = run_sample(run, k->hosts_sample, &scratch);
-	struct str id = identity_of(&sample, &scratch);
-	const struct known_id key = known_id_of(shown, id);
-	bool is_known = id.p && bsearch(&key, k->ids, (size_t)k->count, sizeof(key), by_bytes);
-	arena_free(&scratch);
-	return is_known;
-}
+/* ---- judging roots --------------------------------------------------------------------------- */
 
 /* A ROOT that cannot be listed is no run that cannot be read: what lies below it is unknown. */
 static void tell_lost(void *arg, const struct diag *err)
@@ -140,9 +58,7 @@ static void tell_lost(void *arg, const struct diag *err)
 
 static bool judge_roots(struct audit *a, const struct list *roots)
 {
-	struct known known = { .store = a->connection.store,
-		.judge = a->judge,
-		.hosts_sample = a->options.hosts_sample };
+	struct known known;
 	struct report_set set;
 	struct diag err;
 	struct batch batch = {
@@ -156,14 +72,11 @@ static bool judge_roots(struct audit *a, const struct list *roots)
 	batch.shard = a->shard;
 	if (isatty(STDERR_FILENO))
 		batch.progress = show_progress;
-	if (a->connection.store) {
-		known.keep = arena_new(ARENA_SCRATCH_BYTES);
-		batch.skip = is_known;
-		batch.expect = know_some;
-		batch.skip_arg = &known;
-	}
+	if (a->connection.store)
+		known_begin(&known, a->connection.store, a->judge, &batch);
 	bool ok = batch_run(&batch, roots, a->keep, &set, &err);
-	arena_free(&known.keep);
+	if (a->connection.store)
+		known_end(&known);
 	if (!ok)
 		a->err = err;
 	return ok && !a->is_full;
