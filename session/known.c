@@ -68,7 +68,9 @@ static bool is_known(void *arg, struct str shown, const struct found_run *run)
 		return false;
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	const struct found_run sample = run_sample(run, k->hosts_sample, &scratch);
-	struct str id = identity_of(&sample, &scratch);
+	struct str id = run_listing(&sample, &scratch);
+	if (!id.p)
+		id = identity_of(&sample, &scratch);
 	const struct known_id key = known_id_of(shown, id);
 	bool is_known = id.p && bsearch(&key, k->ids, (size_t)k->count, sizeof(key), by_bytes);
 	arena_free(&scratch);

@@ -509,7 +509,8 @@ static bool clickhouse_look(void *store, struct str judge, const struct str *pro
 	arena_clear(&c->page);
 	/* The columns may be NULL, and where profiles are named they are not. */
 	struct out *o = out_memory(&c->page);
-	out_fmt(o, "SELECT DISTINCT ifNull(profile, ''), ifNull(run, '') FROM %.*s",
+	out_fmt(o,
+		"SELECT DISTINCT ifNull(profile, ''), ifNull(listing, ifNull(run, '')) FROM %.*s",
 		STR_ARG(c->address.table));
 	put_compared(o, " WHERE error_id IS NULL AND judge = ", judge);
 	for (ptrdiff_t i = 0; i < count; i++)

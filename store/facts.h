@@ -49,6 +49,7 @@
 
 /* In the record of the run. */
 #define FACT_MEASURES(TEXT, REAL)                                                                  \
+	TEXT(listing, 0, "as in table run")                                                        \
 	REAL(hosts, COUNT, "as in table run")                                                      \
 	REAL(hosts_expected, COUNT, "as in table run")                                             \
 	REAL(devices, COUNT, "as in table run")                                                    \

@@ -251,7 +251,8 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 			       d, &run_facts_def, "id, ", "WHERE captured IS NULL ORDER BY hash"),
 		       &d->scan_undated, err) &&
 	       prepare(d,
-		       STR("SELECT run FROM runs WHERE profile = ? AND judge = ? AND error_id IS "
+		       STR("SELECT coalesce(listing, run) FROM runs WHERE profile = ? AND judge = "
+			   "? AND error_id IS "
 			   "NULL"),
 		       &d->look, err) &&
 	       prepare(d, select_sql(d, &rule_facts_def, "", "WHERE run_id = ? ORDER BY rowid"),

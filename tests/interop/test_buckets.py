@@ -321,6 +321,21 @@ class Own(Served):
         self.env["ROOFLINT_CACHE_LIMIT"] = "many"
         self.assertIn("$ROOFLINT_CACHE_LIMIT takes a size", self.judge("s3://runs/log", status=2))
 
+    def test_an_audit_knows_runs_by_their_list(self):
+        """On a machine without a cache what the store has is not fetched again; what changed is."""
+        def audit():
+            shutil.rmtree(self.cache, ignore_errors=True)
+            before = len(self.server.fetched)
+            self.rooflint("audit", "s3://runs/log", "--store", os.path.join(self.box, "fleet.db"),
+                          status=0)
+            return len(self.server.fetched) - before
+
+        self.assertEqual([audit(), audit()], [2, 0])
+        objects = self.server.objects["runs"]
+        key = next(key for key in objects if key.endswith(".xplane.pb"))
+        objects[key] += b"\x22\x05other"
+        self.assertEqual([audit(), audit()], [2, 0])
+
     def test_damaged_entry(self):
         self.judge("s3://runs/log")
         for name in self.kept():
