@@ -1,9 +1,9 @@
 /*
  * Runs that a store has are not judged again: what a batch is to leave out.
  *
- * Before anything is judged the store is asked for the captures of all profiles that were found.  In
- * its turn a run is looked for among those: by what the bucket's list says of its files, so that none
- * is fetched; of a run on a disk the files are opened, and their two ends are read.
+ * Before anything is judged the store is asked for the captures of all profiles that were found.
+ * In its turn a run is looked for among those: by what the bucket's list says of its files, so that
+ * none is fetched; of a run on a disk the files are opened, and their two ends are read.
  *
  * Refuses: judging; a run of which one file cannot be opened is not known.
  */

@@ -75,7 +75,7 @@ static void put_name(
 			put_value(o, &q->values[i], q, d);
 			return;
 		}
-	assert(!"a name that no value has");
+	assert(false); /* a name that no value has */
 }
 
 static void put_sql(

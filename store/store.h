@@ -80,9 +80,10 @@ bool store_ask(struct store *s, const struct question *q, answer_row_fn *take, v
 	struct diag *err);
 
 /*
- * Captures of these profiles that are there (their listing where they have one, else their run), judged by that judge and readable; in no order, and
- * one may come twice.  A file has an index for it.  A server reads three columns of every row, so
- * it is asked for many profiles at once, STORE_LOOK_MAX at most.
+ * Captures of these profiles that are there (their listing where they have one, else their run),
+ * judged by that judge and readable; in no order, and one may come twice.  A file has an index for
+ * it.  A server reads a few columns of every row, so it is asked for many profiles at once,
+ * STORE_LOOK_MAX at most.
  */
 #define STORE_LOOK_MAX 1000 /* some 100 kB of a query, of which servers read 256 kB */
 typedef void store_look_fn(void *arg, struct str profile, struct str run);
