@@ -423,4 +423,4 @@ static bool local_open(const struct tree *t, struct str path, struct arena *keep
 	return input_open(path, keep, ret, err);
 }
 
-const struct tree tree_local = { local_look, local_list, local_open };
+const struct tree tree_local = { local_look, local_list, local_open, NULL };

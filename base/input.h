@@ -102,6 +102,8 @@ struct tree {
 	/* As input_open does; the input has the name that it has in the tree. */
 	bool (*open)(const struct tree *t, struct str path, struct arena *keep, struct input *ret,
 		struct diag *err);
+	/* What changes when a file does, without opening it; NULL where nothing tells. */
+	struct str (*version)(const struct tree *t, struct str path);
 };
 extern const struct tree tree_local;
 

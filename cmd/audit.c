@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/sha256.h"
 #include "base/when.h"
 #include "cmd/audit.h"
 #include "cmd/progress.h"
 #include "cmd/shared.h"
+#include "session/known.h"
 #include "store/address.h"
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -46,89 +46,7 @@ static void take_reports(void *arg, const struct report_set *set)
 	}
 }
 
-/* ---- what is in the store already ------------------------------------------------------------ */
-
-/* Of a capture and its profile's name: 128 bits tell any number of them apart. */
-struct known_id {
-	unsigned char bytes[16];
-};
-
-struct known {
-	struct known_id *ids; /* sorted when all are there */
-	ptrdiff_t count, cap;
-	struct store *store;
-	struct str judge;
-	int hosts_sample;
-	struct arena keep; /* of the ids alone, so that they grow where they are */
-};
-
-static struct known_id known_id_of(struct str profile, struct str run)
-{
-	struct known_id id;
-	struct sha256 h = sha256_new();
-	sha256_field(&h, profile);
-	sha256_field(&h, run);
-	sha256_id_bytes(&h, id.bytes);
-	return id;
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct known_id));
-}
-
-static void know(void *arg, struct str profile, struct str run)
-{
-	struct known *k = arg;
-	*arena_push(&k->keep, k->ids, k->count, k->cap) = known_id_of(profile, run);
-}
-
-/* Of what is to be judged, so that a store's history costs nothing. */
-static bool know_some(void *arg, const struct str *shown, ptrdiff_t count, struct diag *err)
-{
-	struct known *k = arg;
-	if (count)
-		return store_look(k->store, k->judge, shown, count, know, k, err);
-	if (k->count)
-		qsort(k->ids, (size_t)k->count, sizeof(*k->ids), by_bytes);
-	return true;
-}
-
-/* As facts have it; both ends of the run's files are read.  Missing: one cannot be opened. */
-static struct str identity_of(const struct found_run *run, struct arena *keep)
-{
-	struct profile *hosts = arena_make(keep, struct profile, run->file_count);
-	struct input *inputs = arena_make(keep, struct input, run->file_count);
-	struct str id = { NULL, 0 };
-	ptrdiff_t count = 0;
-	struct diag err;
-	while (count < run->file_count &&
-		run->tree->open(run->tree, run->files[count].path, keep, &inputs[count], &err)) {
-		hosts[count].input = &inputs[count];
-		hosts[count].host = run->files[count].host;
-		count++;
-	}
-	if (count && count == run->file_count)
-		id = capture_fingerprint(hosts, count, keep);
-	while (count)
-		input_close(&inputs[--count]);
-	return id;
-}
-
-/* Nothing is judged. */
-static bool is_known(void *arg, struct str shown, const struct found_run *run)
-{
-	const struct known *k = arg;
-	if (!k->count)
-		return false;
-	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	const struct found_run sample = run_sample(run, k->hosts_sample, &scratch);
-	struct str id = identity_of(&sample, &scratch);
-	const struct known_id key = known_id_of(shown, id);
-	bool is_known = id.p && bsearch(&key, k->ids, (size_t)k->count, sizeof(key), by_bytes);
-	arena_free(&scratch);
-	return is_known;
-}
+/* ---- judging roots --------------------------------------------------------------------------- */
 
 /* A ROOT that cannot be listed is no run that cannot be read: what lies below it is unknown. */
 static void tell_lost(void *arg, const struct diag *err)
@@ -140,9 +58,7 @@ static void tell_lost(void *arg, const struct diag *err)
 
 static bool judge_roots(struct audit *a, const struct list *roots)
 {
-	struct known known = { .store = a->connection.store,
-		.judge = a->judge,
-		.hosts_sample = a->options.hosts_sample };
+	struct known known;
 	struct report_set set;
 	struct diag err;
 	struct batch batch = {
@@ -156,14 +72,11 @@ static bool judge_roots(struct audit *a, const struct list *roots)
 	batch.shard = a->shard;
 	if (isatty(STDERR_FILENO))
 		batch.progress = show_progress;
-	if (a->connection.store) {
-		known.keep = arena_new(ARENA_SCRATCH_BYTES);
-		batch.skip = is_known;
-		batch.expect = know_some;
-		batch.skip_arg = &known;
-	}
+	if (a->connection.store)
+		known_begin(&known, a->connection.store, a->judge, &batch);
 	bool ok = batch_run(&batch, roots, a->keep, &set, &err);
-	arena_free(&known.keep);
+	if (a->connection.store)
+		known_end(&known);
 	if (!ok)
 		a->err = err;
 	return ok && !a->is_full;
@@ -185,31 +98,16 @@ static bool merge_files(struct audit *a, const struct list *files)
 
 /* ---- the window ------------------------------------------------------------------------------ */
 
-/* Windows before this one that change points are looked for in: a quarter of a year of weeks. */
-enum { HISTORY_WINDOWS = 13 };
-
-static bool stop_at_first(void *arg, const struct run_facts *f, struct diag *err)
-{
-	struct audit *a = arg;
-	(void)err;
-	a->until = f->captured.p ? arena_str(a->keep, f->captured) : f->captured;
-	return false;
-}
-
 /*
  * The end of the window when the user names none: the newest capture.  The clock is asked for one
  * thing only, that a host whose clock is ahead does not move the window away from all the others.
  */
 static bool find_newest(struct audit *a)
 {
-	const struct window until_now = { { NULL, 0 }, a->tomorrow };
-	if (!a->connection.store)
-		return fleet_newest(a->fleet, until_now.to, a->keep, &a->until, &a->err);
-	a->err.id = DIAG_NONE;
-	if (!store_scan(a->connection.store, until_now, stop_at_first, a, &a->err) && a->err.id)
+	if (!fleet_newest(a->fleet, a->connection.store, a->tomorrow, a->keep, &a->until, &a->err))
 		return false;
 	/* A replica may answer before it has fetched what another one took. */
-	if (a->newest.p && (!a->until.p || str_cmp(a->until, a->newest) < 0))
+	if (a->connection.store && a->newest.p && (!a->until.p || str_cmp(a->until, a->newest) < 0))
 		return diag_set(&a->err, DIAG_STORE_SERVER,
 			"the store does not show yet what was just put into it; try again when its "
 			"replicas agree");
@@ -239,7 +137,6 @@ static bool set_window(struct audit *a)
 	a->window.to = when_text(a->keep, end_ns);
 	a->window.from = moment_before(a, end_ns, 1);
 	a->window.before = moment_before(a, end_ns, 2);
-	a->history = moment_before(a, end_ns, 1 + HISTORY_WINDOWS);
 	return true;
 }
 
@@ -261,15 +158,8 @@ static bool gather(struct audit *a, const struct audit_settings *s, const struct
 
 static bool ask(struct audit *a)
 {
-	struct window history;
-	if (!set_window(a))
-		return false;
-	/* Open at the end: what is dated later is counted. */
-	history = (struct window){ a->history, { NULL, 0 } };
-	if (a->connection.store &&
-		!store_scan(a->connection.store, history, fleet_take, a->fleet, &a->err))
-		return false;
-	if (!fleet_ask(a->fleet, &a->window, a->judge, a->keep, &a->report, &a->err))
+	if (!set_window(a) || !fleet_ask(a->fleet, a->connection.store, &a->window, a->judge,
+				      a->keep, &a->report, &a->err))
 		return false;
 	a->report.tool_version = STR(ROOFLINT_VERSION);
 	a->has_answers = true;
@@ -365,8 +255,19 @@ static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_
 	if (place.p && !connection_open(&a->connection, place, args ? STORE_WRITE : STORE_READ,
 			       a->keep, &a->err))
 		return false;
-	return (a->fleet = fleet_new(a->keep, &a->err)) && read_usage(a, s->usage) &&
-	       read_fleet(a, s->fleet);
+	if (!(a->fleet = fleet_new(a->keep, &a->err)))
+		return false;
+	fleet_of(a->fleet, s->owner);
+	return read_usage(a, s->usage) && read_fleet(a, s->fleet);
+}
+
+/* The first that applies: a broken budget, what is missing, what could not be delivered. */
+static enum status audit_status(struct audit *a, enum status status)
+{
+	if (a->has_answers && fleet_budget_text(&a->report, a->keep).p)
+		return STATUS_RULE;
+	return a->is_partial || (a->has_answers && fleet_is_silent(&a->report)) ? STATUS_PROFILE
+										: status;
 }
 
 /* A shard sees a part, and a report on a part would be taken for one on the whole. */
@@ -389,9 +290,8 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 								       : fail(&a->err);
 	else if (!a->shard.count)
 		status = audit_write(c, s, a);
-	if (status != STATUS_USAGE &&
-		(a->is_partial || (a->has_answers && fleet_is_silent(&a->report))))
-		status = STATUS_PROFILE;
+	if (status != STATUS_USAGE)
+		status = audit_status(a, status);
 	fleet_free(a->fleet);
 	connection_close(&a->connection);
 	return status;
@@ -413,12 +313,16 @@ static const struct option audit_options[] = {
 	{ "fleet", 0, OPTION_TEXT, AT(fleet), "FILE",
 		"what is expected to come, which silence is known, and earlier names of workloads "
 		"(docs/fleet.md)" },
+	{ "owner", 0, OPTION_TEXT, AT(owner), "NAME",
+		"report on the runs of one owner, as job files name them" },
 	{ "html", 0, OPTION_TEXT, AT(html), "FILE", "write the report as a page" },
 	{ "pages", 0, OPTION_TEXT, AT(pages), "DIR",
 		"write the pages of the runs that it names, and link to them" },
 	{ "markdown", 0, OPTION_TEXT, AT(markdown), "FILE", "write it as Markdown" },
 	{ "json", 0, OPTION_TEXT, AT(json), "FILE", "write it as JSON, every answer in full" },
 	{ "csv", 0, OPTION_TEXT, AT(csv), "FILE", "write the ranking as CSV" },
+	{ "openmetrics", 0, OPTION_TEXT, AT(openmetrics), "FILE",
+		"write totals and the ranking as OpenMetrics text" },
 	{ "facts", 0, OPTION_TEXT, AT(facts), "FILE",
 		"write the facts of the runs that were judged or merged, as `rooflint facts` "
 		"does" },
@@ -454,7 +358,8 @@ const struct command audit_command = {
 		"appear only with --usage. The same facts give the same bytes, in whatever order "
 		"and in however many shards they came.\n"
 		"\n"
-		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 3 when "
+		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 1 when "
+		"a budget of --fleet is broken, 3 when "
 		"no run was found in the window, a ROOT could not be listed, or what --fleet "
 		"expects did not come, 5 when an output could not be written or a required message "
 		"delivered.",

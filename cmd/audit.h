@@ -17,8 +17,8 @@ struct audit_settings {
 	struct read_settings read;
 	struct rule_settings rule;
 	struct notify_settings notify;
-	struct str since, until, store, usage, fleet, html, pages, markdown, json, csv, facts,
-		shard;
+	struct str since, until, store, usage, fleet, owner, html, pages, markdown, json, csv,
+		openmetrics, facts, shard;
 	struct str templates;
 	int jobs;
 	bool merge;
@@ -45,7 +45,6 @@ struct audit {
 	char newest_text[MOMENT_MAX]; /* where that is: a fleet's runs come in any order */
 	int64_t since_ns;
 	struct fleet_window window;
-	struct str history; /* facts older than this are not asked about */
 	struct fleet_report report;
 	struct plan plan; /* whom the report is told */
 	struct diag err;

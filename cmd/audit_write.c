@@ -114,11 +114,12 @@ static bool write_pages(
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* In the order of writing: the page comes last, as it may judge its runs again. */
-enum output { OUTPUT_JSON, OUTPUT_CSV, OUTPUT_MARKDOWN, OUTPUT_HTML, OUTPUTS };
+enum output { OUTPUT_JSON, OUTPUT_CSV, OUTPUT_METRICS, OUTPUT_MARKDOWN, OUTPUT_HTML, OUTPUTS };
 
 static const ptrdiff_t output_paths[OUTPUTS] = { /* in the settings */
 	[OUTPUT_JSON] = offsetof(struct audit_settings, json),
 	[OUTPUT_CSV] = offsetof(struct audit_settings, csv),
+	[OUTPUT_METRICS] = offsetof(struct audit_settings, openmetrics),
 	[OUTPUT_MARKDOWN] = offsetof(struct audit_settings, markdown),
 	[OUTPUT_HTML] = offsetof(struct audit_settings, html)
 };
@@ -141,6 +142,8 @@ static bool write_output(struct context *c, const struct audit_settings *s, stru
 		report_fleet_json(&a->report, o);
 	if (o && output == OUTPUT_CSV)
 		report_fleet_csv(&a->report, &scratch, o);
+	if (o && output == OUTPUT_METRICS)
+		report_fleet_openmetrics(&a->report, &scratch, o);
 	if (o && output == OUTPUT_MARKDOWN)
 		report_fleet_markdown(&a->report, &scratch, o);
 	if (o && output == OUTPUT_HTML)

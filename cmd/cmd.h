@@ -67,7 +67,7 @@ extern const struct command *const commands[]; /* in the order of help; ends wit
 extern const struct command check_command, diff_command, init_command, ratchet_command,
 	render_command, notify_command, query_command, tables_command, hlo_command,
 	hardware_command, rules_command, explain_command, audit_command, facts_command,
-	completion_command, mcp_command, help_command;
+	store_command, completion_command, mcp_command, help_command;
 
 extern const struct option help_option; /* that every command has */
 /* options.c.  `words` is the command line behind the command's name.  --help sets *help. */

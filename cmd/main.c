@@ -27,6 +27,7 @@ const struct command *const commands[] = {
 	&explain_command,
 	&audit_command,
 	&facts_command,
+	&store_command,
 	&completion_command,
 	&mcp_command,
 	&help_command,

@@ -101,6 +101,8 @@ static void set_all(CURL *c, struct exchange *x)
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L); /* callers do, with their own checks */
 	curl_easy_setopt(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* they are the proxy's */
 	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L); /* what was signed is what is sent */
+	if (x->may_pack)
+		curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "gzip");
 	if (x->is_direct)
 		curl_easy_setopt(c, CURLOPT_PROXY, "");
 	if (x->user || x->password) {

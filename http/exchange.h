@@ -27,6 +27,7 @@ struct exchange {
 	bool is_trusted;	     /* the host may have any address */
 	const char *authorities;     /* a file of them; NULL: those that curl's users name, or the
 				    system's */
+	bool may_pack;		     /* the answer may come as gzip; `take` gets it unpacked */
 	bool is_direct; /* past proxies: a metadata server speaks to its own machine only */
 	bool (*take)(void *arg, struct str bytes); /* of the answer's body; false: stop */
 	void (*header)(void *arg, struct str name, struct str value); /* or NULL */

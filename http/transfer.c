@@ -107,6 +107,7 @@ static struct answer ask(struct work *w)
 	x.user = w->user.p ? arena_z(w->keep, w->user) : NULL;
 	x.password = w->password.p ? arena_z(w->keep, w->password) : NULL;
 	x.timeout_s = w->r->timeout_s;
+	x.may_pack = w->r->answer_bytes > SEARCHED; /* rows of a store, not a word or two */
 	x.arg = w;
 	w->body = out_memory(w->keep);
 	w->body_len = 0;

@@ -35,6 +35,7 @@
 	TEXT(fingerprint, 0,                                                                       \
 		"identity of the capture: hosts, sizes and both ends of its files; its place and " \
 		"name where it could not be read")                                                 \
+	TEXT(listing, 0, "names and versions of its files, where a bucket's list tells them")      \
 	TEXT(captured, 0, "when the profiler was started, UTC: 2027-01-31T12:00:00Z")              \
 	TEXT(inputs, 0, "what was read: files by format, their size, HLO modules")                 \
 	TEXT(platform, "tpu|nvidia|amd|cpu|unknown", "what wrote the profile")                     \

@@ -49,6 +49,8 @@ struct str fleet_none_text(const struct fleet_report *r, int id);
 struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep);
 /* "1 expected capture did not come; 2 workloads stopped"; missing when nothing new is missing. */
 struct str fleet_missing_text(const struct fleet_report *r, struct arena *keep);
+/* "Over budget: vision could have $3,100 back, and may have $2,000"; missing: none is. */
+struct str fleet_budget_text(const struct fleet_report *r, struct arena *keep);
 /* "1 run is dated more than a window after this one"; missing when there is none. */
 struct str fleet_later_text(const struct fleet_report *r, struct arena *keep);
 /* What the fleet file expects did not come, or nothing at all did. */
@@ -73,6 +75,8 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 void report_fleet_json(const struct fleet_report *r, struct out *out);
 /* The ranking, for spreadsheets: base units, no rounding. */
 void report_fleet_csv(const struct fleet_report *r, struct arena *keep, struct out *out);
+/* For the textfile collector of Prometheus' node exporter. */
+void report_fleet_openmetrics(const struct fleet_report *r, struct arena *keep, struct out *out);
 void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out);
 
 struct page_template *report_fleet_load(struct str dir, struct arena *keep, struct diag *err);

@@ -32,6 +32,7 @@ static const struct layout {
 	struct str head; /* the column that names a line */
 } layouts[FLEET_COUNT] = {
 	[FLEET_MISSING] = { PLACE_MAIN, STR_INIT("workload") },
+	[FLEET_BUDGETS] = { PLACE_MAIN, STR_INIT("owner") },
 	[FLEET_COVERAGE] = { PLACE_REST, STR_INIT("outcome") },
 	[FLEET_RANKING] = { PLACE_MAIN, STR_INIT("workload") },
 	[FLEET_BY_CHIP] = { PLACE_GROUPS, STR_INIT("group") },
@@ -241,6 +242,7 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.cpus = fleet_cpus_text(r, keep),
 		.missing = fleet_missing_text(r, keep),
 		.later = fleet_later_text(r, keep),
+		.budget = fleet_budget_text(r, keep),
 		.version = r->tool_version,
 		.weight = r->by_hours ? STR("chip-hours") : STR("chips"),
 		.has_mfu = fleet_has_week(r) &&

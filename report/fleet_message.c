@@ -236,7 +236,7 @@ static bool is_new(const struct fleet_answer *a, ptrdiff_t row)
 
 static bool is_fixed(const struct fleet_answer *a, ptrdiff_t row)
 {
-	return !is_new(a, row);
+	return str_eq(fleet_cell(a, row, STR("state"))->text, STR("fixed"));
 }
 
 /* Two weeks: the next report comes too late to write another waiver in time.  One that has ended is

@@ -36,6 +36,9 @@ static const struct fleet_head heads[] = {
 	{ STR_INIT("p_value"), STR_INIT("p"), HEAD_CHANCE },
 	{ STR_INIT("commit_id"), STR_INIT("commit"), HEAD_PLAIN },
 	{ STR_INIT("days_left"), STR_INIT("days left"), HEAD_DEADLINE },
+	{ STR_INIT("dollars_limit"), STR_INIT("at most"), HEAD_PLAIN },
+	{ STR_INIT("chip_hours_limit"), STR_INIT("chip-hours at most"), HEAD_PLAIN },
+	{ STR_INIT("is_broken"), STR_INIT("over"), HEAD_PLAIN },
 	{ STR_INIT("last_seen"), STR_INIT("last seen"), HEAD_PLAIN },
 	{ STR_INIT("is_new"), STR_INIT("new"), HEAD_PLAIN },
 	{ STR_INIT("snoozed_until"), STR_INIT("snoozed until"), HEAD_PLAIN },
@@ -268,7 +271,10 @@ static void put_hours(
 		out_z(out, "; the usage file lists none of these workloads");
 	if (!(hours >= 0))
 		return;
-	out_fmt(out, "; %.*s chip-hours of ", STR_ARG(count_text(hours, keep)));
+	double all = real_at(a, row, STR("listed_hours"));
+	double outside = real_at(a, row, STR("outside_hours"));
+	out_fmt(out, "; %.*s of %.*s chip-hours of ", STR_ARG(count_text(hours, keep)),
+		STR_ARG(count_text(all, keep)));
 	if (listed > billed)
 		out_fmt(out, "%.0f of ", billed);
 	if (listed == 1)
@@ -277,12 +283,17 @@ static void put_hours(
 		out_fmt(out, "the %.0f workloads in the usage file", listed);
 	/* Only what has a price has money: of the other hours none is made. */
 	double dollars = real_at(a, row, STR("dollars_back"));
-	if (!(dollars >= 0))
-		return;
-	out_fmt(out, ", %.*s", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
-	if (fleet_is_part_priced(a, row))
+	if (dollars >= 0)
+		out_fmt(out, ", %.*s of %.*s",
+			STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)),
+			STR_ARG(fleet_number_text(
+				real_at(a, row, STR("listed_dollars")), UNIT_DOLLARS, keep)));
+	if (dollars >= 0 && fleet_is_part_priced(a, row))
 		out_fmt(out, " for the %.*s of them that have a price",
 			STR_ARG(count_text(real_at(a, row, STR("priced_hours_back")), keep)));
+	if (outside > 0)
+		out_fmt(out, "; %.*s chip-hours have no usable run",
+			STR_ARG(count_text(outside, keep)));
 }
 
 struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
@@ -328,6 +339,26 @@ struct str fleet_missing_text(const struct fleet_report *r, struct arena *keep)
 		if (count)
 			out_fmt(o, "%s%td %s", out_text(o).len ? "; " : "", count,
 				count == 1 ? absences[i].one : absences[i].many);
+	}
+	return out_text(o).len ? out_text(o) : MISSING;
+}
+
+struct str fleet_budget_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_BUDGETS];
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < a->count && real_at(a, i, STR("is_broken")) > 0; i++) {
+		bool is_money = real_at(a, i, STR("dollars_limit")) >= 0;
+		enum unit unit = is_money ? UNIT_DOLLARS : UNIT_COUNT;
+		double back =
+			real_at(a, i, is_money ? STR("dollars_back") : STR("chip_hours_back"));
+		double limit =
+			real_at(a, i, is_money ? STR("dollars_limit") : STR("chip_hours_limit"));
+		out_fmt(o, "%s%.*s could have %.*s%s back, and may have %.*s",
+			out_text(o).len ? "; " : "Over budget: ",
+			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("owner"))->text)),
+			STR_ARG(fleet_number_text(back, unit, keep)), is_money ? "" : " chip-hours",
+			STR_ARG(fleet_number_text(limit, unit, keep)));
 	}
 	return out_text(o).len ? out_text(o) : MISSING;
 }
@@ -382,6 +413,15 @@ struct str fleet_problems_text(const struct fleet_report *r, struct arena *keep)
 		return MISSING;
 	put_counted(o, real_at(a, 0, STR("new_problems")), "problem", "new");
 	out_fmt(o, ", %.0f fixed", real_at(a, 0, STR("fixed_problems")));
+	if (real_at(a, 0, STR("rejudged_workloads")) > 0)
+		out_fmt(o,
+			" (the judge changed for %.0f workload%s, and with it %.0f verdict%s, "
+			"which "
+			"count for neither)",
+			real_at(a, 0, STR("rejudged_workloads")),
+			real_at(a, 0, STR("rejudged_workloads")) == 1 ? "" : "s",
+			real_at(a, 0, STR("rejudged")),
+			real_at(a, 0, STR("rejudged")) == 1 ? "" : "s");
 	return out_text(o);
 }
 
@@ -476,12 +516,14 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 {
 	struct str goodput = fleet_goodput_text(r, keep), promise = fleet_promise_text(r, keep);
 	struct str news = fleet_news_text(r, keep), cpus = fleet_cpus_text(r, keep);
-	struct str later = fleet_later_text(r, keep);
+	struct str later = fleet_later_text(r, keep), budget = fleet_budget_text(r, keep);
 	out_fmt(out, "%.*s: %.*s\n", STR_ARG(fleet_window_text(r, keep)),
 		STR_ARG(fleet_coverage_text(r, keep)));
 	put_missing(r, keep, out);
 	if (later.p)
 		out_fmt(out, "%.*s.\n", STR_ARG(later));
+	if (budget.p)
+		out_fmt(out, "%.*s.\n", STR_ARG(budget));
 	if (goodput.p)
 		out_fmt(out, "%.*s.\n", STR_ARG(goodput));
 	if (promise.p)

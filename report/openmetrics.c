@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "report/alert.h"
+#include "report/metrics.h"
 #include "report/prose.h"
 
 enum {
@@ -37,21 +38,26 @@ static void put_escaped(struct out *o, struct str s)
 	}
 }
 
-static void put_label(struct out *o, const char *name, struct str value, struct arena *keep)
+void metrics_label(struct out *o, const char *name, struct str value, struct arena *keep)
 {
 	out_fmt(o, "%s=\"", name);
 	put_escaped(o, text_cut(keep, text_clean(keep, value), LABEL_BYTES));
 	out_char(o, '"');
 }
 
+void metrics_family(struct out *o, struct str name, const char *unit, struct str help)
+{
+	out_fmt(o, "# TYPE %.*s gauge\n", STR_ARG(name));
+	if (unit)
+		out_fmt(o, "# UNIT %.*s %s\n", STR_ARG(name), unit);
+	out_fmt(o, "# HELP %.*s ", STR_ARG(name));
+	put_escaped(o, help);
+	out_char(o, '\n');
+}
+
 static void put_family(struct series *s, struct str name, const char *unit, struct str help)
 {
-	out_fmt(s->out, "# TYPE %.*s gauge\n", STR_ARG(name));
-	if (unit)
-		out_fmt(s->out, "# UNIT %.*s %s\n", STR_ARG(name), unit);
-	out_fmt(s->out, "# HELP %.*s ", STR_ARG(name));
-	put_escaped(s->out, help);
-	out_char(s->out, '\n');
+	metrics_family(s->out, name, unit, help);
 }
 
 /* ---- whose series ---------------------------------------------------------------------------- */
@@ -59,9 +65,9 @@ static void put_family(struct series *s, struct str name, const char *unit, stru
 static struct str labels_text(struct str run, struct str chip, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	put_label(o, "run", run, keep);
+	metrics_label(o, "run", run, keep);
 	out_char(o, ',');
-	put_label(o, "chip", chip.len ? chip : STR("unknown"), keep);
+	metrics_label(o, "chip", chip.len ? chip : STR("unknown"), keep);
 	return out_text(o);
 }
 
@@ -153,7 +159,7 @@ static void put_verdicts(struct series *s)
 	for (ptrdiff_t i = 0; i < s->count; i++)
 		for (size_t v = 0; v < sizeof(verdicts) / sizeof(verdicts[0]); v++) {
 			struct out *more = out_memory(s->keep);
-			put_label(more, "verdict", verdict_name(verdicts[v]), s->keep);
+			metrics_label(more, "verdict", verdict_name(verdicts[v]), s->keep);
 			put_sample(s, i, name, more, s->items[i]->verdict == verdicts[v]);
 		}
 }
@@ -165,7 +171,7 @@ static void put_counts(struct series *s)
 	for (ptrdiff_t i = 0; i < s->count; i++)
 		for (int v = VERDICT_PASS; v <= VERDICT_OFF && !s->items[i]->error.p; v++) {
 			struct out *more = out_memory(s->keep);
-			put_label(more, "verdict", verdict_name((enum verdict)v), s->keep);
+			metrics_label(more, "verdict", verdict_name((enum verdict)v), s->keep);
 			put_sample(s, i, name, more,
 				(double)count_results(s->items[i], (enum verdict)v));
 		}
@@ -202,10 +208,10 @@ static void put_rule_numbers(struct series *s, const struct rule_metric *m)
 				rule_of(s->items[i], rule->name) != rule)
 				continue;
 			struct out *more = out_memory(s->keep);
-			put_label(more, "rule", rule->name, s->keep);
+			metrics_label(more, "rule", rule->name, s->keep);
 			if (m->level) {
 				out_char(more, ',');
-				put_label(more, "level", str_from(m->level), s->keep);
+				metrics_label(more, "level", str_from(m->level), s->keep);
 			}
 			put_sample(s, i, m->name, more, value);
 		}
@@ -224,7 +230,7 @@ static void put_rule_gains(struct series *s)
 			if (!(gain_s > 0) || !is_first)
 				continue;
 			struct out *more = out_memory(s->keep);
-			put_label(more, "rule", rule, s->keep);
+			metrics_label(more, "rule", rule, s->keep);
 			put_sample(s, i, name, more, gain_s);
 		}
 }

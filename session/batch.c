@@ -128,6 +128,8 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 		run_measure(&w->part, &w->crew->options, &w->scratch, tables, notes, err);
 	if (!m)
 		return false;
+	if (table_count(tables, run))
+		table_rows(tables, run)->listing = run_listing(&w->part.run, w->keep);
 	note_log_dir(&w->part, &w->crew->options, &w->scratch, notes);
 	if (b->previous)
 		context.seen_count = previous_sightings(b->previous, shown, w->keep, &seen);

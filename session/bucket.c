@@ -298,6 +298,12 @@ static bool bucket_open(const struct tree *t, struct str path, struct arena *kee
 		STR_ARG(path));
 }
 
+static struct str bucket_version(const struct tree *t, struct str path)
+{
+	const struct object *o = object_at((const struct bucket *)t, path);
+	return o ? o->version : (struct str){ NULL, 0 };
+}
+
 /* ---- the whole way --------------------------------------------------------------------------- */
 
 /* Keys that lie above what was named, where a run's job file may be. */
@@ -356,7 +362,7 @@ static bool read_stall(double *ret, struct diag *err)
 static const struct tree *open_bucket(struct str path, struct arena *keep, struct diag *err)
 {
 	struct bucket *b = arena_make(keep, struct bucket, 1);
-	b->tree = (struct tree){ bucket_look, bucket_list, bucket_open };
+	b->tree = (struct tree){ bucket_look, bucket_list, bucket_open, bucket_version };
 	b->keep = keep;
 	path = arena_str(keep, path);
 	while (path.len > 5 && str_ends(path, STR("/")))

@@ -265,6 +265,22 @@ static void open_snapshots(const struct found_run *run, struct arena *keep, stru
 	}
 }
 
+struct str run_listing(const struct found_run *run, struct arena *keep)
+{
+	struct sha256 h = sha256_new();
+	if (!run->tree || !run->tree->version)
+		return (struct str){ NULL, 0 };
+	for (ptrdiff_t i = 0; i < run->file_count; i++) {
+		struct str path = run->files[i].path;
+		struct str version = run->tree->version(run->tree, path);
+		if (!version.p)
+			return (struct str){ NULL, 0 };
+		sha256_field(&h, str_from_offset(path, str_rfind_char(path, '/') + 1));
+		sha256_field(&h, version);
+	}
+	return sha256_id(&h, keep);
+}
+
 struct found_run run_sample(const struct found_run *run, int hosts, struct arena *keep)
 {
 	struct found_run sample = *run;

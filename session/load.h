@@ -52,6 +52,9 @@ bool load_judge(struct engine *engine, const struct rule_settings *rule,
 struct str judge_identity(
 	const struct ruleset *rules, const struct read_settings *read, struct arena *keep);
 
+/* What a list of objects says of a run's files; missing where there is none, as on a disk. */
+struct str run_listing(const struct found_run *run, struct arena *keep);
+
 /*
  * The run with N of its hosts, the first and the last among them: stragglers sit anywhere, and a
  * choice by chance would judge another job at every run.  N of 0, or no fewer than it has: all.

@@ -13,6 +13,7 @@
 #include "store/kind.h"
 #include "store/address.h"
 #include "store/rowbinary.h"
+#include "store/sqlite.h"
 
 /*
  * A batch is one block of the server's, which is written whole or not at all, far below the million
@@ -35,6 +36,9 @@ struct clickhouse {
 	struct arena page, row;
 	struct out *batch; /* NULL when nothing waits */
 	int64_t batch_since_s;
+	int64_t version; /* the year of the server's; 0: it was not asked */
+	struct arena *keep;
+	struct facts_db local; /* what an old server has; its db is NULL until it is asked */
 };
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -93,7 +97,8 @@ static bool ask(struct clickhouse *c, const char *parameters, struct str body, p
 		.timeout_s = c->address.timeout_s,
 		.body = body,
 		.answer_bytes = most };
-	q.url = arena_fmt(&c->page, "%.*s?database=%.*s&wait_end_of_query=1%s",
+	q.url = arena_fmt(&c->page,
+		"%.*s?database=%.*s&wait_end_of_query=1&enable_http_compression=1%s",
 		STR_ARG(c->address.url), STR_ARG(c->address.database), parameters);
 	c->link.ask(c->link.arg, &q, &c->page, &a);
 	*ret = a.body;
@@ -122,10 +127,30 @@ static bool fail_table(const struct clickhouse *c, struct diag *err, const char 
 		STR_ARG(name_of(c)), STR_ARG(c->address.table), what);
 }
 
+/* A dictionary is the owner's affair: it changes what is stored, and nothing that is said. */
+static struct str bare_type(struct str type, struct arena *keep)
+{
+	const struct str word = STR("LowCardinality(");
+	ptrdiff_t at = str_find(type, word);
+	if (at < 0)
+		return type;
+	struct str rest = str_from_offset(type, at + word.len);
+	ptrdiff_t end = str_rfind_char(rest, ')');
+	return end < 0 ? type
+		       : arena_fmt(keep, "%.*s%.*s%.*s", STR_ARG(str_head(type, at)),
+				 STR_ARG(str_head(rest, end)),
+				 STR_ARG(str_from_offset(rest, end + 1)));
+}
+
+static bool is_same_type(struct str a, struct str b, struct arena *keep)
+{
+	return str_eq(bare_type(a, keep), bare_type(b, keep));
+}
+
 static bool check_columns(struct clickhouse *c, struct str lines, struct diag *err)
 {
 	struct rowbinary_column *columns;
-	ptrdiff_t count = rowbinary_types(&c->page, &columns);
+	ptrdiff_t count = rowbinary_numbers(&c->page, &columns);
 	if (!lines.len)
 		return fail_table(c, err, "is not there, or not for this user");
 	if (!type_in(lines, run_facts_def.key).p || !type_in(lines, STR("captured")).p)
@@ -137,7 +162,7 @@ static bool check_columns(struct clickhouse *c, struct str lines, struct diag *e
 				arena_fmt(
 					&c->page, "has no column '%.*s'", STR_ARG(columns[i].name))
 					.p);
-		if (!str_eq(type, columns[i].type))
+		if (!is_same_type(type, columns[i].type, &c->page))
 			return diag_set(err, DIAG_STORE,
 				"store '%.*s': column '%.*s' of '%.*s' is %.*s and should be %.*s",
 				STR_ARG(name_of(c)), STR_ARG(columns[i].name),
@@ -165,10 +190,12 @@ static bool check_table(struct clickhouse *c, struct diag *err)
 
 /* ---- append ---------------------------------------------------------------------------------- */
 
-static void put_columns(struct clickhouse *c, struct out *o)
+typedef ptrdiff_t columns_fn(struct arena *keep, struct rowbinary_column **ret);
+
+static void put_columns(struct clickhouse *c, columns_fn *list, struct out *o)
 {
 	struct rowbinary_column *columns;
-	ptrdiff_t count = rowbinary_types(&c->page, &columns);
+	ptrdiff_t count = list(&c->page, &columns);
 	for (ptrdiff_t i = 0; i < count; i++)
 		out_fmt(o, "%s%.*s", i ? "," : "", STR_ARG(columns[i].name));
 }
@@ -196,7 +223,7 @@ static bool clickhouse_flush(void *s, struct diag *err)
 	struct out *o = out_memory(&c->page);
 	out_fmt(o, "&insert_distributed_sync=1&query=INSERT+INTO+%.*s+(",
 		STR_ARG(c->address.table));
-	put_columns(c, o);
+	put_columns(c, rowbinary_numbers, o);
 	out_z(o, ")+FORMAT+RowBinary");
 	if (!ask(c, arena_z(&c->page, out_text(o)), out_text(c->batch), SCHEMA_BYTES, &nothing,
 		    err))
@@ -213,7 +240,8 @@ static bool clickhouse_append(void *s, const struct run_facts *f, struct diag *e
 		c->batch = out_memory(&c->waiting);
 		c->batch_since_s = now_s();
 	}
-	rowbinary_write(c->batch, f);
+	arena_clear(&c->row);
+	rowbinary_write_numbers(c->batch, f, &c->row);
 	bool is_due =
 		out_text(c->batch).len >= BATCH_BYTES || now_s() - c->batch_since_s >= BATCH_S;
 	return !is_due || clickhouse_flush(c, err);
@@ -221,7 +249,7 @@ static bool clickhouse_append(void *s, const struct run_facts *f, struct diag *e
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
-/* What a table is sorted by, as its key says it, so that a window reads no more than it must. */
+/* As a text, so that it is compared as facts have it; the number beside it says which weeks. */
 #define MOMENT "ifNull(captured, '')"
 
 /* Where a scan is: behind the run that was handed out last. */
@@ -267,7 +295,7 @@ static struct str page_sql(struct clickhouse *c, const struct scanning *s)
 	struct out *o = out_memory(&c->page);
 	struct str table = c->address.table;
 	out_z(o, "SELECT ");
-	put_columns(c, o);
+	put_columns(c, rowbinary_types, o);
 	out_fmt(o, " FROM %.*s", STR_ARG(table));
 	put_where(o, s);
 	out_fmt(o,
@@ -359,6 +387,115 @@ static bool clickhouse_scan(
 	return ok;
 }
 
+/* ---- ask ------------------------------------------------------------------------------------- */
+
+/* Behind the last row, so that an answer that was cut is told from one that has ended. */
+#define END_OF_ANSWER "\\."
+
+/* "26.9.1": whether it knows window functions, and all else that questions use. */
+static bool is_modern(struct clickhouse *c, bool *ret, struct diag *err)
+{
+	enum { SINCE = 22 };
+	struct str said, year;
+	uint64_t number = 0;
+	arena_clear(&c->page);
+	if (!c->version &&
+		!ask(c, "", STR("SELECT version() FORMAT TabSeparated"), SCHEMA_BYTES, &said, err))
+		return false;
+	if (!c->version && str_cut(said, '.', &year, &said) && str_digits(year, &number))
+		c->version = (int64_t)number;
+	*ret = c->version >= SINCE;
+	return true;
+}
+
+/* In place: "\\t" becomes a tab.  Missing: NULL. */
+static struct str take_cell(struct str *line)
+{
+	struct str cell, rest;
+	if (!str_cut(*line, '\t', &cell, &rest))
+		rest = (struct str){ NULL, 0 };
+	*line = rest;
+	return str_eq(cell, STR("\\N")) ? (struct str){ NULL, 0 } : cell;
+}
+
+static struct str plain_cell(struct str cell, struct arena *keep)
+{
+	static const char codes[] = "t\tn\nr\rb\bf\f0\0";
+	if (str_find_char(cell, '\\') < 0)
+		return cell;
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; i < cell.len; i++) {
+		char c = cell.p[i];
+		if (c == '\\' && ++i < cell.len) {
+			c = cell.p[i];
+			for (size_t k = 0; k + 1 < sizeof(codes); k += 2)
+				if (codes[k] == cell.p[i])
+					c = codes[k + 1];
+		}
+		out_char(o, c);
+	}
+	return out_text(o);
+}
+
+static bool take_answer(
+	struct clickhouse *c, struct str body, answer_row_fn *take, void *arg, struct diag *err)
+{
+	struct str line, cells[QUESTION_MAX_CELLS];
+	arena_clear(&c->row);
+	while (str_cut(body, '\n', &line, &body)) {
+		struct arena row = c->row; /* each row has its place */
+		int count = 0;
+		if (str_eq(line, STR(END_OF_ANSWER)))
+			return true;
+		while (line.p && count < QUESTION_MAX_CELLS)
+			cells[count++] = plain_cell(take_cell(&line), &row);
+		if (!take(arg, cells, count, err))
+			return false;
+	}
+	return fail_answer(c, ROWBINARY_CUT, err);
+}
+
+static bool take_locally(void *arg, const struct run_facts *f, struct diag *err)
+{
+	return facts_db_append(arg, f, err);
+}
+
+/* What an old server has comes here once. */
+static bool ask_locally(struct clickhouse *c, const struct question *q, answer_row_fn *take,
+	void *arg, struct diag *err)
+{
+	const struct window window = { q->since, { NULL, 0 } };
+	if (!c->local.db && !(facts_db_open_temporary(&c->local, c->keep, err) &&
+				    clickhouse_scan(c, window, take_locally, &c->local, err)))
+		return false;
+	return facts_db_ask(&c->local, q, take, arg, err);
+}
+
+static void put_text(struct out *o, struct str text)
+{
+	put_compared(o, "", text);
+}
+
+static bool clickhouse_ask(
+	void *store, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
+{
+	struct clickhouse *c = store;
+	struct str table = c->address.table, body;
+	bool knows;
+	if (!clickhouse_flush(c, err) || !check_table(c, err) || !is_modern(c, &knows, err))
+		return false;
+	if (!knows)
+		return ask_locally(c, q, take, arg, err);
+	arena_clear(&c->page);
+	const struct dialect dialect = { table, STR(" ARRAY JOIN verdicts AS v"), put_text };
+	struct str sql = arena_fmt(&c->page,
+		"%.*s FORMAT CustomSeparated SETTINGS format_custom_escaping_rule = 'Escaped', "
+		"format_custom_field_delimiter = '\t', format_custom_row_after_delimiter = '\n', "
+		"format_custom_result_after_delimiter = '\\" END_OF_ANSWER "\n'",
+		STR_ARG(str_trim(question_text(q, &dialect, &c->page))));
+	return ask(c, "", sql, ANSWER_BYTES, &body, err) && take_answer(c, body, take, arg, err);
+}
+
 /* ---- look ------------------------------------------------------------------------------------ */
 
 static bool clickhouse_look(void *store, struct str judge, const struct str *profiles,
@@ -372,7 +509,8 @@ static bool clickhouse_look(void *store, struct str judge, const struct str *pro
 	arena_clear(&c->page);
 	/* The columns may be NULL, and where profiles are named they are not. */
 	struct out *o = out_memory(&c->page);
-	out_fmt(o, "SELECT DISTINCT ifNull(profile, ''), ifNull(run, '') FROM %.*s",
+	out_fmt(o,
+		"SELECT DISTINCT ifNull(profile, ''), ifNull(listing, ifNull(run, '')) FROM %.*s",
 		STR_ARG(c->address.table));
 	put_compared(o, " WHERE error_id IS NULL AND judge = ", judge);
 	for (ptrdiff_t i = 0; i < count; i++)
@@ -395,6 +533,7 @@ static void *clickhouse_open(struct str place, enum store_use use, const struct 
 	if (!address_parse(place, keep, &c->address, err))
 		return NULL;
 	c->link = *link;
+	c->keep = keep;
 	c->waiting = arena_new(ARENA_SCRATCH_BYTES);
 	c->page = arena_new(ARENA_SCRATCH_BYTES);
 	c->row = arena_new(ARENA_SCRATCH_BYTES);
@@ -404,10 +543,12 @@ static void *clickhouse_open(struct str place, enum store_use use, const struct 
 static void clickhouse_close(void *store)
 {
 	struct clickhouse *c = store;
+	facts_db_close(&c->local);
 	arena_free(&c->waiting);
 	arena_free(&c->page);
 	arena_free(&c->row);
 }
 
 const struct store_kind clickhouse_store = { clickhouse_open, clickhouse_append, clickhouse_flush,
-	clickhouse_scan, clickhouse_look, NULL, NULL, NULL, clickhouse_close };
+	clickhouse_scan, clickhouse_ask, clickhouse_look, NULL, NULL, NULL, NULL,
+	clickhouse_close };

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/when.h"
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
@@ -139,6 +140,97 @@ const char *run_facts_flaw(const struct run_facts *f, struct arena *scratch)
 	if (str_eq(f->version, STR(FACTS_VERSION)) && !str_eq(f->hash, hash_of(f, scratch)))
 		return "a run that does not fit its hash";
 	return NULL;
+}
+
+/* ---- whole numbers --------------------------------------------------------------------------- */
+
+const struct str fact_number_names[FACT_NUMBER_COUNT] = {
+#define X(name, meaning) STR_INIT(#name),
+	FACT_NUMBERS(X)
+#undef X
+};
+
+static int64_t whole(double value, double unit)
+{
+	double scaled = value * unit;
+	return fabs(scaled) < 9e18 ? (int64_t)llround(scaled) : FACT_NONE; /* not for NaN, either */
+}
+
+int64_t rule_gain_e12(const struct run_facts *f, const struct rule_facts *rule)
+{
+	return f->step_time_s > 0 ? whole(rule->gain_s / f->step_time_s, 1e12) : FACT_NONE;
+}
+
+/* The gate that keeps most rules from being judged. */
+static struct str gate_of(const struct run_facts *f)
+{
+	struct str best = { NULL, 0 };
+	ptrdiff_t most = 0;
+	for (ptrdiff_t i = 0; i < f->item_count; i++) {
+		struct str gate = f->items[i].closed_gate;
+		ptrdiff_t count = 0;
+		for (ptrdiff_t k = 0; gate.p && k < f->item_count; k++)
+			count += str_eq(f->items[k].closed_gate, gate);
+		if (count > most || (count && count == most && str_cmp(gate, best) < 0)) {
+			most = count;
+			best = gate;
+		}
+	}
+	return best;
+}
+
+/* The gate's own reason, else that of the first open rule by name. */
+static struct str open_reason(const struct run_facts *f, struct str gate)
+{
+	const struct rule_facts *first = NULL;
+	for (ptrdiff_t i = 0; i < f->item_count; i++) {
+		const struct rule_facts *r = &f->items[i];
+		if (gate.p && str_eq(r->rule, gate) && r->reason.p)
+			return r->reason;
+		if (str_eq(r->verdict, STR("inconclusive")) && r->reason.p &&
+			(!first || str_cmp(r->rule, first->rule) < 0))
+			first = r;
+	}
+	return first ? first->reason : (struct str){ NULL, 0 };
+}
+
+static void take_outcome(const struct run_facts *f, struct arena *keep, struct run_numbers *ret)
+{
+	struct str gate;
+	ret->because = (struct str){ NULL, 0 };
+	if (f->error_id.p) {
+		ret->outcome = arena_fmt(keep, "unreadable: %.*s", STR_ARG(f->error_id));
+		ret->because = f->error;
+	} else if (!ret->values[FACT_captured_ns]) {
+		ret->outcome = STR("no date");
+		ret->because =
+			STR("neither the profile nor its directory says when it was captured");
+	} else if (str_eq(f->verdict, STR("inconclusive"))) {
+		gate = gate_of(f);
+		ret->outcome =
+			arena_fmt(keep, "inconclusive%s%.*s", gate.len ? ": " : "", STR_ARG(gate));
+		ret->because = open_reason(f, gate);
+	} else if (!(f->step_time_s > 0)) {
+		ret->outcome = STR("no steps");
+		ret->because = STR("the profile shows no step");
+	} else {
+		ret->outcome = STR("judged");
+	}
+}
+
+void run_numbers_of(const struct run_facts *f, struct arena *keep, struct run_numbers *ret)
+{
+	int64_t *n = ret->values, captured;
+	bool is_counted = f->judged_ratio != 0; /* where no op's cost is known, no ratio is */
+	double hi = isnan(f->roofline_ratio_hi) ? f->roofline_ratio_lo : f->roofline_ratio_hi;
+	double share = f->step_time_s > 0 ? f->gain_s / f->step_time_s : (double)NAN;
+	n[FACT_captured_ns] = f->captured.p && when_parse(f->captured, &captured) ? captured : 0;
+	n[FACT_step_ns] = whole(f->step_time_s, 1e9);
+	n[FACT_share_e12] = whole(isnan(share) ? share : fmin(1, fmax(0, share)), 1e12);
+	n[FACT_lo_e12] = is_counted ? whole(f->roofline_ratio_lo, 1e12) : FACT_NONE;
+	n[FACT_hi_e12] = is_counted ? whole(hi, 1e12) : FACT_NONE;
+	n[FACT_mfu_e12] = whole(f->mfu, 1e12);
+	take_outcome(f, keep, ret);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

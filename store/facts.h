@@ -49,10 +49,13 @@
 
 /* In the record of the run. */
 #define FACT_MEASURES(TEXT, REAL)                                                                  \
+	TEXT(listing, 0, "as in table run")                                                        \
 	REAL(hosts, COUNT, "as in table run")                                                      \
 	REAL(hosts_expected, COUNT, "as in table run")                                             \
 	REAL(devices, COUNT, "as in table run")                                                    \
 	REAL(steps, COUNT, "as in table run")                                                      \
+	REAL(global_batch, COUNT, "as in table run")                                               \
+	REAL(tokens_per_step, COUNT, "as in table run")                                            \
 	REAL(step_time_s, SECONDS, "as in table run")                                              \
 	REAL(step_time_lo_s, SECONDS, "as in table run")                                           \
 	REAL(step_time_hi_s, SECONDS, "as in table run")                                           \
@@ -110,6 +113,34 @@ struct run_facts {
 	struct rule_facts *items;
 	ptrdiff_t item_count;
 };
+
+/*
+ * What questions add up, as whole numbers, so that sums are the same in any order and in any store:
+ * times in nanoseconds, ratios in units of 1e-12, of which nine million fit into a sum.
+ */
+#define FACT_NONE INT64_MIN
+#define FACT_NUMBERS(X)                                                                            \
+	X(captured_ns, "when the capture began, since 1970; 0 when no date is known")              \
+	X(step_ns, "time of a step")                                                               \
+	X(share_e12, "step time that findings would give back, at most all of it")                 \
+	X(lo_e12, "roofline_ratio_lo, where some op was judged")                                   \
+	X(hi_e12, "roofline_ratio_hi, where some op was judged, else roofline_ratio_lo")           \
+	X(mfu_e12, "mfu")
+enum fact_number {
+#define X(name, meaning) FACT_##name,
+	FACT_NUMBERS(X)
+#undef X
+		FACT_NUMBER_COUNT
+};
+extern const struct str fact_number_names[FACT_NUMBER_COUNT];
+struct run_numbers {
+	int64_t values[FACT_NUMBER_COUNT];
+	struct str outcome; /* "judged": a number can be made of it; else why not */
+	struct str because; /* the same in words; missing when judged */
+};
+void run_numbers_of(const struct run_facts *f, struct arena *keep, struct run_numbers *ret);
+/* Of the step, in the same units; FACT_NONE when the rule claims nothing. */
+int64_t rule_gain_e12(const struct run_facts *f, const struct rule_facts *rule);
 
 /* More rules than a rule file may have (RULES_MAX) are no facts of ours. */
 #define FACTS_MAX_RULES 1000

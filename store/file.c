@@ -139,8 +139,7 @@ static bool look_at_head(struct facts_db *d, struct head *ret, struct diag *err)
 static bool open_db(struct facts_db *d, enum store_use use, struct diag *err)
 {
 	struct head head;
-	int flags = use == STORE_READ ? SQLITE_OPEN_READWRITE
-				      : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	int flags = SQLITE_OPEN_READWRITE | (use == STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
 	/* SQLite has names of its own for files that are none: "" and ":memory:". */
 	struct str path = str_starts(d->name, STR("/"))
 				  ? d->name
@@ -159,7 +158,7 @@ static bool open_db(struct facts_db *d, enum store_use use, struct diag *err)
 	}
 	if (!check_head(d, &head, err))
 		return false;
-	if (use == STORE_READ && !head.application)
+	if (use != STORE_WRITE && !head.application)
 		return diag_set(err, DIAG_STORE,
 			"store '%.*s' is empty; append to it once with this rooflint%s",
 			STR_ARG(d->name),
@@ -196,6 +195,12 @@ static bool file_scan(
 	return facts_db_scan(s, window, take, arg, err) && still_frozen(s, err);
 }
 
+static bool file_ask(
+	void *s, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
+{
+	return facts_db_ask(s, q, take, arg, err) && still_frozen(s, err);
+}
+
 static bool file_recall(void *s, struct str workload, struct str until, run_kept_fn *take,
 	void *arg, struct diag *err)
 {
@@ -208,5 +213,34 @@ static bool file_medians(
 	return facts_db_medians(s, until, take, arg, err) && still_frozen(s, err);
 }
 
-const struct store_kind file_store = { file_open, facts_db_append, NULL, file_scan, facts_db_look,
-	facts_db_keep, file_recall, file_medians, facts_db_close };
+/* In one piece, then the pages go back to the system. */
+static bool file_prune(
+	void *s, struct str before, bool superseded, int64_t *count, struct diag *err)
+{
+	static const char rest[] =
+		"DELETE FROM verdicts WHERE run_id NOT IN (SELECT id FROM runs);"
+		"DELETE FROM kept WHERE hash NOT IN (SELECT hash FROM runs); COMMIT; VACUUM";
+	struct facts_db *d = s;
+	sqlite3_stmt *stmt = NULL;
+	sqlite3_limit(d->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM copies into one of its own */
+	if (!facts_db_execute(d, "BEGIN IMMEDIATE", err))
+		return false;
+	bool ok = facts_db_statement(d,
+		"DELETE FROM runs WHERE captured < ?1 OR (?2 AND id NOT IN "
+		"(SELECT max(id) FROM runs GROUP BY run, profile))",
+		NULL, &stmt, err);
+	if (ok) {
+		facts_db_bind(stmt, 1, before);
+		sqlite3_bind_int(stmt, 2, superseded);
+		ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(d, err);
+		*count = sqlite3_changes64(d->db);
+	}
+	sqlite3_finalize(stmt);
+	if (ok && facts_db_execute(d, rest, err))
+		return true;
+	sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+	return false;
+}
+
+const struct store_kind file_store = { file_open, facts_db_append, NULL, file_scan, file_ask,
+	facts_db_look, facts_db_keep, file_recall, file_medians, file_prune, facts_db_close };

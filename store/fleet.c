@@ -5,20 +5,20 @@
 
 #include "store/change.h"
 #include "base/embed.h"
+#include "base/when.h"
 #include "store/sqlite.h"
 #include "store/usage.h"
 
 struct fleet {
-	struct facts_db db;
+	struct facts_db db;    /* answers, and what is made of them */
+	struct facts_db facts; /* those that were taken; its db is NULL when there are none */
 	struct fleet_file file;
+	struct str owner; /* whose runs are asked about; missing: all */
+	struct arena *keep;
 };
 
 /* ---- taking facts ---------------------------------------------------------------------------- */
 
-/*
- * A private file that SQLite opens when its cache is full, and removes.  2 MiB are SQLite's own
- * default; with 4 to 64 of them ten thousand runs, and a hundred thousand, took longer.
- */
 static bool open_db(struct facts_db *d, struct diag *err)
 {
 	if (sqlite3_open_v2("", &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
@@ -26,20 +26,21 @@ static bool open_db(struct facts_db *d, struct diag *err)
 	return facts_db_guard(d, err) &&
 	       facts_db_execute(d,
 		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-		       "PRAGMA cache_size = -1024;"
+		       "PRAGMA cache_size = -8192;"
 		       "CREATE TABLE usage (workload TEXT, chip_hours REAL, price REAL);"
-		       "CREATE TABLE expected (pattern TEXT, every_days REAL);"
+		       "CREATE TABLE expected (pattern TEXT, every_ns INTEGER);"
+		       "CREATE TABLE budget (owner TEXT, dollars REAL, chip_hours REAL);"
 		       "CREATE TABLE snoozed (pattern TEXT, until TEXT, reason TEXT);"
-		       "CREATE TABLE levels (workload TEXT, run_id INTEGER, before_s REAL, "
+		       "CREATE TABLE levels (workload TEXT, ns INTEGER, before_s REAL, "
 		       "after_s REAL, p_value REAL)",
-		       err) &&
-	       facts_db_make(d, err) && facts_db_prepare(d, err);
+		       err);
 }
 
 struct fleet *fleet_new(struct arena *keep, struct diag *err)
 {
 	struct fleet *f = arena_make(keep, struct fleet, 1);
-	f->db = (struct facts_db){ .name = STR("facts of this audit"), .keep = keep };
+	f->keep = keep;
+	f->db = (struct facts_db){ .name = STR("answers of this audit"), .keep = keep };
 	if (open_db(&f->db, err))
 		return f;
 	facts_db_close(&f->db);
@@ -48,32 +49,21 @@ struct fleet *fleet_new(struct arena *keep, struct diag *err)
 
 void fleet_free(struct fleet *f)
 {
-	if (f)
-		facts_db_close(&f->db);
+	if (!f)
+		return;
+	facts_db_close(&f->db);
+	facts_db_close(&f->facts);
+}
+
+static bool need_facts(struct fleet *f, struct diag *err)
+{
+	return f->facts.db || facts_db_open_temporary(&f->facts, f->keep, err);
 }
 
 bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err)
 {
 	struct fleet *f = fleet;
-	struct run_facts renamed = *facts;
-	for (ptrdiff_t i = 0; i < f->file.alias_count; i++)
-		if (str_eq(f->file.aliases[i].from, facts->workload))
-			renamed.workload = f->file.aliases[i].to;
-	return facts_db_append(&f->db, &renamed, err);
-}
-
-bool fleet_newest(
-	struct fleet *f, struct str until, struct arena *keep, struct str *ret, struct diag *err)
-{
-	sqlite3_stmt *stmt;
-	if (!facts_db_statement(
-		    &f->db, "SELECT max(captured) FROM runs WHERE captured <= ?", NULL, &stmt, err))
-		return false;
-	facts_db_bind(stmt, 1, until);
-	bool ok = sqlite3_step(stmt) == SQLITE_ROW || facts_db_fail(&f->db, err);
-	*ret = ok ? facts_db_text(stmt, 0, keep) : (struct str){ NULL, 0 };
-	sqlite3_finalize(stmt);
-	return ok;
+	return need_facts(f, err) && facts_db_append(&f->facts, facts, err);
 }
 
 /* Runs a statement to its end, and is done with it. */
@@ -84,6 +74,15 @@ static bool run_statement(struct fleet *f, sqlite3_stmt *stmt, struct diag *err)
 	return ok;
 }
 
+/* NaN: NULL. */
+static void bind_real(sqlite3_stmt *stmt, int at, double value)
+{
+	if (isnan(value))
+		sqlite3_bind_null(stmt, at);
+	else
+		sqlite3_bind_double(stmt, at, value);
+}
+
 static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 {
 	struct fleet *f = arg;
@@ -92,8 +91,7 @@ static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 		return false;
 	facts_db_bind(stmt, 1, u->workload);
 	sqlite3_bind_double(stmt, 2, u->chip_hours);
-	if (!isnan(u->price))
-		sqlite3_bind_double(stmt, 3, u->price);
+	bind_real(stmt, 3, u->price);
 	return run_statement(f, stmt, err);
 }
 
@@ -102,53 +100,267 @@ bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag 
 	return usage_read(file, text, add_usage, f, err);
 }
 
-bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err)
+void fleet_of(struct fleet *f, struct str owner)
 {
-	const double day_ns = 86400e9;
-	sqlite3_stmt *stmt;
-	f->file = *file;
-	for (ptrdiff_t i = 0; i < file->expected_count; i++) {
-		if (!facts_db_statement(
-			    &f->db, "INSERT INTO expected VALUES (?, ?)", NULL, &stmt, err))
-			return false;
-		facts_db_bind(stmt, 1, file->expected[i].workload);
-		if (file->expected[i].every_ns)
-			sqlite3_bind_double(stmt, 2, (double)file->expected[i].every_ns / day_ns);
-		if (!run_statement(f, stmt, err))
-			return false;
-	}
-	for (ptrdiff_t i = 0; i < file->snoozed_count; i++) {
-		if (!facts_db_statement(
-			    &f->db, "INSERT INTO snoozed VALUES (?, ?, ?)", NULL, &stmt, err))
-			return false;
-		facts_db_bind(stmt, 1, file->snoozed[i].workload);
-		facts_db_bind(stmt, 2, file->snoozed[i].until);
-		facts_db_bind(stmt, 3, file->snoozed[i].reason);
-		if (!run_statement(f, stmt, err))
-			return false;
-	}
-	return true;
+	f->owner = owner;
 }
 
-/* ---- the tables that questions read ---------------------------------------------------------- */
+static bool add_expected(struct fleet *f, const struct fleet_expected *e, struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	if (!facts_db_statement(&f->db, "INSERT INTO expected VALUES (?, ?)", NULL, &stmt, err))
+		return false;
+	facts_db_bind(stmt, 1, e->workload);
+	if (e->every_ns)
+		sqlite3_bind_int64(stmt, 2, e->every_ns);
+	return run_statement(f, stmt, err);
+}
+
+static bool add_snooze(struct fleet *f, const struct fleet_snooze *s, struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	if (!facts_db_statement(&f->db, "INSERT INTO snoozed VALUES (?, ?, ?)", NULL, &stmt, err))
+		return false;
+	facts_db_bind(stmt, 1, s->workload);
+	facts_db_bind(stmt, 2, s->until);
+	facts_db_bind(stmt, 3, s->reason);
+	return run_statement(f, stmt, err);
+}
+
+static bool add_budget(struct fleet *f, const struct fleet_budget *b, struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	if (!facts_db_statement(&f->db, "INSERT INTO budget VALUES (?, ?, ?)", NULL, &stmt, err))
+		return false;
+	facts_db_bind(stmt, 1, b->owner);
+	bind_real(stmt, 2, b->dollars);
+	bind_real(stmt, 3, b->chip_hours);
+	return run_statement(f, stmt, err);
+}
+
+bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err)
+{
+	bool ok = true;
+	f->file = *file;
+	for (ptrdiff_t i = 0; ok && i < file->expected_count; i++)
+		ok = add_expected(f, &file->expected[i], err);
+	for (ptrdiff_t i = 0; ok && i < file->snoozed_count; i++)
+		ok = add_snooze(f, &file->snoozed[i], err);
+	for (ptrdiff_t i = 0; ok && i < file->budget_count; i++)
+		ok = add_budget(f, &file->budgets[i], err);
+	return ok;
+}
+
+/* ---- asking a store -------------------------------------------------------------------------- */
+
+/* As questions.sql has them, behind the one that others are made of. */
+enum asked {
+	ASK_DAYS,
+	ASK_ALIKE,
+	ASK_SEEN,
+	ASK_CLAIMS,
+	ASK_FLAWS,
+	ASK_LATER,
+	ASK_TURNS,
+	ASK_SAYINGS,
+	ASK_NEWEST
+};
+
+/* One audit's asking. */
+struct asking {
+	struct fleet *fleet;
+	struct store *store; /* NULL: the facts that were taken */
+	int64_t from_ns, to_ns, before_ns, begin_ns, end_ns, ago;
+	struct str judge;
+	struct str judged; /* the SQL of what others are made of */
+	struct str since;
+	const int64_t *moments; /* a part of those that are looked up */
+	const struct str *hashes;
+	ptrdiff_t count; /* of either */
+	sqlite3_stmt *insert;
+	struct arena scratch;
+};
+
+/* Statements end with a line that has nothing but a semicolon. */
+static struct str statement_of(ptrdiff_t index)
+{
+	struct str sql = embed_find(STR("store/questions.sql")), end = STR("\n;\n");
+	for (; index > 0; index--)
+		sql = str_from_offset(sql, str_find(sql, end) + end.len);
+	return str_head(sql, str_find(sql, end));
+}
+
+static bool insert_row(void *arg, const struct str *cells, int count, struct diag *err)
+{
+	struct asking *a = arg;
+	for (int i = 0; i < count; i++)
+		facts_db_bind(a->insert, i + 1, cells[i]);
+	bool ok = sqlite3_step(a->insert) == SQLITE_DONE || facts_db_fail(&a->fleet->db, err);
+	sqlite3_reset(a->insert);
+	return ok;
+}
+
+static bool put_question(struct asking *a, enum asked id, struct diag *err)
+{
+	const struct question_value values[] = {
+		{ .name = "workload",
+			.kind = QUESTION_ALIASES,
+			.aliases = a->fleet->file.aliases,
+			.count = a->fleet->file.alias_count },
+		{ .name = "judged", .kind = QUESTION_SQL, .text = a->judged },
+		{ .name = "judge", .kind = QUESTION_TEXT, .text = a->judge },
+		{ .name = "from", .kind = QUESTION_NUMBER, .number = a->from_ns },
+		{ .name = "to", .kind = QUESTION_NUMBER, .number = a->to_ns },
+		/* Only what is held against the window before needs to judge it. */
+		{ .name = "before",
+			.kind = QUESTION_NUMBER,
+			.number = id == ASK_ALIKE ? a->before_ns : a->from_ns },
+		{ .name = "later", .kind = QUESTION_NUMBER, .number = 2 * a->to_ns - a->from_ns },
+		{ .name = "begin", .kind = QUESTION_NUMBER, .number = a->begin_ns },
+		{ .name = "end", .kind = QUESTION_NUMBER, .number = a->end_ns },
+		{ .name = "ago", .kind = QUESTION_NUMBER, .number = a->ago },
+		{ .name = "moments",
+			.kind = QUESTION_NUMBERS,
+			.numbers = a->moments,
+			.count = a->count },
+		{ .name = "hashes", .kind = QUESTION_TEXTS, .texts = a->hashes, .count = a->count },
+	};
+	const struct question q = { statement_of(2 + 2 * id), values,
+		sizeof(values) / sizeof(values[0]), a->fleet->owner, a->since };
+	return a->store ? store_ask(a->store, &q, insert_row, a, err)
+			: facts_db_ask(&a->fleet->facts, &q, insert_row, a, err);
+}
+
+/* Makes the table that the answer is for; `cells` of them fit into a row. */
+static bool begin_answer(struct asking *a, enum asked id, struct diag *err)
+{
+	struct facts_db *d = &a->fleet->db;
+	struct str make = statement_of(1 + 2 * id), word = STR("CREATE TABLE "), name, columns;
+	str_cut(str_from_offset(make, str_find(make, word) + word.len), ' ', &name, &columns);
+	int cells = 1;
+	for (ptrdiff_t i = 0; i < columns.len; i++)
+		cells += columns.p[i] == ',';
+	if (!facts_db_execute(d, arena_z(&a->scratch, make), err))
+		return false;
+	struct out *o = out_memory(&a->scratch);
+	out_fmt(o, "INSERT INTO %.*s VALUES (?", STR_ARG(name));
+	while (--cells)
+		out_z(o, ", ?");
+	out_z(o, ")");
+	return facts_db_statement(d, arena_z(&a->scratch, out_text(o)), NULL, &a->insert, err) &&
+	       facts_db_execute(d, "BEGIN", err);
+}
+
+static void end_answer(struct asking *a)
+{
+	sqlite3_finalize(a->insert);
+	sqlite3_exec(a->fleet->db.db, "COMMIT", NULL, NULL, NULL); /* none may be open */
+	a->insert = NULL;
+	arena_clear(&a->scratch);
+}
+
+static bool ask_once(struct asking *a, enum asked id, struct diag *err)
+{
+	bool ok = begin_answer(a, id, err) && put_question(a, id, err);
+	end_answer(a);
+	return ok;
+}
+
+/* Window by window, so that a server holds one in its memory, and not a quarter of a year. */
+static bool ask_days(struct asking *a, struct diag *err)
+{
+	int64_t span = a->to_ns - a->from_ns;
+	bool ok = begin_answer(a, ASK_DAYS, err);
+	for (a->ago = 0; ok && a->ago <= FLEET_HISTORY_WINDOWS; a->ago++) {
+		a->end_ns = a->to_ns - a->ago * span;
+		a->begin_ns = a->end_ns > span ? a->end_ns - span : 0;
+		ok = a->end_ns <= 0 || put_question(a, ASK_DAYS, err);
+	}
+	end_answer(a);
+	return ok;
+}
+
+/* As many at once as a query has room for. */
+static bool look_up(struct asking *a, enum asked id, const char *sql, struct diag *err)
+{
+	struct facts_db *d = &a->fleet->db;
+	int64_t *moments = arena_make(d->keep, int64_t, STORE_LOOK_MAX);
+	struct str *hashes = arena_make(d->keep, struct str, STORE_LOOK_MAX);
+	struct arena texts = arena_new(ARENA_SCRATCH_BYTES);
+	sqlite3_stmt *stmt = NULL;
+	bool ok = begin_answer(a, id, err) && facts_db_statement(d, sql, NULL, &stmt, err);
+	a->moments = moments;
+	a->hashes = hashes;
+	for (bool more = ok; ok && more;) {
+		arena_clear(&texts);
+		for (a->count = 0; a->count < STORE_LOOK_MAX; a->count++) {
+			more = sqlite3_step(stmt) == SQLITE_ROW;
+			if (!more)
+				break;
+			moments[a->count] = sqlite3_column_int64(stmt, 0);
+			hashes[a->count] = facts_db_text(stmt, 0, &texts);
+		}
+		ok = !a->count || put_question(a, id, err);
+	}
+	sqlite3_finalize(stmt);
+	arena_free(&texts);
+	end_answer(a);
+	return ok;
+}
+
+/* When the newest run was captured, until then; 0: none has a date. */
+static bool read_newest(struct asking *a, int64_t *ret, struct diag *err)
+{
+	return ask_once(a, ASK_NEWEST, err) &&
+	       facts_db_number(&a->fleet->db,
+		       "SELECT ifnull(max(captured_ns), 0) FROM newest_moment", ret, err) &&
+	       facts_db_execute(&a->fleet->db, "DROP TABLE newest_moment", err);
+}
+
+bool fleet_newest(struct fleet *f, struct store *store, struct str until, struct arena *keep,
+	struct str *ret, struct diag *err)
+{
+	struct asking a = { .fleet = f, .store = store };
+	int64_t newest = 0;
+	*ret = (struct str){ NULL, 0 };
+	if ((!store && !need_facts(f, err)) || !when_parse(until, &a.end_ns))
+		return false;
+	a.scratch = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = read_newest(&a, &newest, err);
+	arena_free(&a.scratch);
+	if (ok && newest > 0)
+		*ret = when_text(keep, newest);
+	return ok;
+}
+
+/* ---- the tables that answers are made of ----------------------------------------------------- */
 
 static bool run_script(struct fleet *f, struct str name, const struct fleet_window *window,
-	struct str judge, struct diag *err)
+	const struct asking *a, struct diag *err)
 {
 	const struct {
 		const char *name;
 		struct str value;
-	} values[] = { { ":from", window->from }, { ":to", window->to },
-		{ ":before", window->before }, { ":judge", judge } };
+	} texts[] = { { ":to", window->to }, { ":judge", a->judge }, { ":owner", f->owner } };
+	const struct {
+		const char *name;
+		int64_t value;
+	} numbers[] = { { ":from_ns", a->from_ns }, { ":to_ns", a->to_ns },
+		{ ":before_ns", a->before_ns }, { ":span_ns", a->to_ns - a->from_ns } };
 	const char *sql = embed_find(name).p;
 	sqlite3_stmt *stmt;
 	while (*sql) {
 		if (!facts_db_statement(&f->db, sql, &sql, &stmt, err))
 			return false;
-		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-			int at = sqlite3_bind_parameter_index(stmt, values[i].name);
+		for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+			int at = sqlite3_bind_parameter_index(stmt, texts[i].name);
 			if (at)
-				facts_db_bind(stmt, at, values[i].value);
+				facts_db_bind(stmt, at, texts[i].value);
+		}
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+			int at = sqlite3_bind_parameter_index(stmt, numbers[i].name);
+			if (at)
+				sqlite3_bind_int64(stmt, at, numbers[i].value);
 		}
 		if (stmt && !run_statement(f, stmt, err))
 			return false;
@@ -161,8 +373,8 @@ static bool run_script(struct fleet *f, struct str name, const struct fleet_wind
 struct series {
 	struct str workload;
 	double *values;
-	int64_t *runs;
-	ptrdiff_t count, cap, run_cap;
+	int64_t *moments;
+	ptrdiff_t count, cap, moment_cap;
 };
 
 static bool end_series(
@@ -177,7 +389,7 @@ static bool end_series(
 			    &f->db, "INSERT INTO levels VALUES (?, ?, ?, ?, ?)", NULL, &stmt, err))
 			return false;
 		facts_db_bind(stmt, 1, s->workload);
-		sqlite3_bind_int64(stmt, 2, s->runs[c->at]);
+		sqlite3_bind_int64(stmt, 2, s->moments[c->at]);
 		sqlite3_bind_double(stmt, 3, c->before);
 		sqlite3_bind_double(stmt, 4, c->after);
 		sqlite3_bind_double(stmt, 5, c->p_value);
@@ -187,12 +399,12 @@ static bool end_series(
 	return true;
 }
 
-/* Only runs on the same chips as the newest are one history. */
+/* Only runs on the same chips, and with the same batch, as the newest are one history. */
 static const char series_sql[] =
-	"SELECT u.workload, u.step_time_s, u.id FROM usable AS u "
-	"JOIN (SELECT workload, chip, chips, max(captured) FROM usable GROUP BY workload) AS l "
-	"ON l.workload = u.workload AND l.chip IS u.chip AND l.chips IS u.chips "
-	"ORDER BY u.workload, u.captured, u.hash";
+	"SELECT d.workload, d.step_ns / 1e9, d.usable_ns FROM lines AS l CROSS JOIN days AS d "
+	"ON d.workload = l.workload AND d.chip IS l.chip AND d.chips IS l.chips "
+	"AND d.global_batch IS l.global_batch AND d.tokens_per_step IS l.tokens_per_step "
+	"WHERE d.usable > 0 ORDER BY d.workload, d.usable_ns";
 
 static bool find_changes(struct fleet *f, struct diag *err)
 {
@@ -211,7 +423,8 @@ static bool find_changes(struct fleet *f, struct diag *err)
 		}
 		ptrdiff_t count = s.count;
 		*arena_push(&scratch, s.values, s.count, s.cap) = sqlite3_column_double(stmt, 1);
-		*arena_push(&scratch, s.runs, count, s.run_cap) = sqlite3_column_int64(stmt, 2);
+		*arena_push(&scratch, s.moments, count, s.moment_cap) =
+			sqlite3_column_int64(stmt, 2);
 	}
 	ok = ok && (code == SQLITE_DONE || facts_db_fail(&f->db, err)) &&
 	     end_series(f, &s, scratch, err);
@@ -253,16 +466,41 @@ static bool answer(struct fleet *f, enum fleet_id id, struct arena *keep, struct
 	return ok;
 }
 
-bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str judge,
-	struct arena *keep, struct fleet_report *ret, struct diag *err)
+static bool gather(struct asking *a, const struct fleet_window *window, struct diag *err)
 {
-	*ret = (struct fleet_report){ .window = *window };
-	if (!run_script(f, STR("store/fleet.sql"), window, judge, err) || !find_changes(f, err) ||
-		!run_script(f, STR("store/answers.sql"), window, judge, err))
+	static const enum asked once[] = { ASK_ALIKE, ASK_SEEN, ASK_CLAIMS, ASK_FLAWS, ASK_LATER };
+	struct fleet *f = a->fleet;
+	if (!ask_days(a, err))
 		return false;
-	for (int id = 0; id < FLEET_COUNT; id++)
-		if (!answer(f, (enum fleet_id)id, keep, &ret->answers[id], err))
+	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
+		if (!ask_once(a, once[i], err))
 			return false;
+	return run_script(f, STR("store/gather.sql"), window, a, err) && find_changes(f, err) &&
+	       look_up(a, ASK_TURNS,
+		       "SELECT ns FROM moments UNION SELECT ns FROM levels ORDER BY ns", err) &&
+	       run_script(f, STR("store/latest.sql"), window, a, err) &&
+	       look_up(a, ASK_SAYINGS, "SELECT hash FROM latest ORDER BY hash", err) &&
+	       run_script(f, STR("store/fleet.sql"), window, a, err) &&
+	       run_script(f, STR("store/answers.sql"), window, a, err);
+}
+
+bool fleet_ask(struct fleet *f, struct store *store, const struct fleet_window *window,
+	struct str judge, struct arena *keep, struct fleet_report *ret, struct diag *err)
+{
+	struct asking a = { .fleet = f, .store = store, .judge = judge, .judged = statement_of(0) };
+	*ret = (struct fleet_report){ .window = *window };
+	if ((!store && !need_facts(f, err)) || !when_parse(window->from, &a.from_ns) ||
+		!when_parse(window->to, &a.to_ns) || !when_parse(window->before, &a.before_ns))
+		return false;
+	int64_t reach = (FLEET_HISTORY_WINDOWS + 1) * (a.to_ns - a.from_ns);
+	a.since = when_text(keep, a.to_ns > reach ? a.to_ns - reach : 0);
+	a.scratch = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = gather(&a, window, err);
+	arena_free(&a.scratch);
+	for (int id = 0; ok && id < FLEET_COUNT; id++)
+		ok = answer(f, (enum fleet_id)id, keep, &ret->answers[id], err);
+	if (!ok)
+		return false;
 	const struct fleet_answer *totals = &ret->answers[FLEET_TOTALS];
 	ret->has_usage = totals->count && fleet_cell(totals, 0, STR("billed_workloads"))->real > 0;
 	ret->by_hours = totals->count && fleet_cell(totals, 0, STR("by_hours"))->real > 0;

@@ -1,10 +1,10 @@
 /*
  * Questions about a fleet, asked once: SQL over facts, whatever store or file they came from.
  *
- * Facts are taken one by one into a database of this process, which lies on a temporary file when
- * it is large.  Then a window is asked about, and every question of fleet_questions[] is answered
- * by rows.  The same set of facts gives the same answers, in whatever order and however often they
- * came.
+ * A store is asked about a window (questions.sql), or facts that were taken one by one into a file
+ * of this process.  What comes back is a row for each workload and day, and for each workload and
+ * rule; every question of fleet_questions[] is then answered from these.  The same set of facts
+ * gives the same answers, in whatever order and however often they came.
  *
  * Money and chip-hours come from the fleet's owner or not at all: a profile knows neither.
  *
@@ -15,6 +15,9 @@
 
 #include "store/fleet_file.h"
 #include "store/store.h"
+
+/* Windows before this one that change points are looked for in: a quarter of a year of weeks. */
+#define FLEET_HISTORY_WINDOWS 13
 
 /* Rows kept of an answer: beyond it nobody reads, and the facts can be asked directly. */
 #define FLEET_MAX_ROWS 1000
@@ -41,6 +44,7 @@ struct fleet_question {
 enum fleet_id {
 	FLEET_TOTALS, /* a row for this window, one for the window before */
 	FLEET_MISSING,
+	FLEET_BUDGETS,
 	FLEET_COVERAGE,
 	FLEET_RANKING,
 	FLEET_BY_CHIP,
@@ -95,15 +99,20 @@ void fleet_free(struct fleet *f);
 /* A run_facts_fn; `fleet` is a struct fleet. */
 bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err);
 /* When the newest run was captured, until then; missing when none has a date. */
-bool fleet_newest(
-	struct fleet *f, struct str until, struct arena *keep, struct str *ret, struct diag *err);
+bool fleet_newest(struct fleet *f, struct store *store, struct str until, struct arena *keep,
+	struct str *ret, struct diag *err);
 /* Chip-hours as CSV: columns workload, chip_hours and, if known, price in dollars per chip-hour. */
 bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err);
+/* Ask of one owner's runs, whose name is borrowed. */
+void fleet_of(struct fleet *f, struct str owner);
 /* What is expected, snoozed and renamed; before any facts are taken. */
 bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err);
-/* `judge` is preferred where several judged a run.  Asked once; the answers live in `keep`. */
-bool fleet_ask(struct fleet *f, const struct fleet_window *window, struct str judge,
-	struct arena *keep, struct fleet_report *ret, struct diag *err);
+/*
+ * `store`: NULL for what was taken.  `judge` is preferred where several judged a run.  Asked once;
+ * the answers live in `keep`.
+ */
+bool fleet_ask(struct fleet *f, struct store *store, const struct fleet_window *window,
+	struct str judge, struct arena *keep, struct fleet_report *ret, struct diag *err);
 
 /* Where a named column stands; -1 when the question has none. */
 ptrdiff_t fleet_column(const struct fleet_answer *a, struct str name);

@@ -1,6 +1,8 @@
 /* Reading a fleet file.  See fleet_file.h. */
 #include "store/fleet_file.h"
 
+#include <math.h>
+
 #include "base/keyed.h"
 #include "base/when.h"
 
@@ -117,6 +119,24 @@ static bool read_aliases(const struct keyed *r, const struct key *k, const struc
 	       check_aliases(r, f, node);
 }
 
+static bool read_budgets(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	struct fleet_file *f = r->to;
+	if (!need_list(r, k, node))
+		return false;
+	f->budget_count = node->count;
+	f->budgets = arena_make(r->keep, struct fleet_budget, node->count);
+	for (ptrdiff_t i = 0; i < node->count; i++)
+		f->budgets[i] = (struct fleet_budget){ .dollars = NAN, .chip_hours = NAN };
+	if (!read_list(r, k, node, (struct list_of){ f->budgets, sizeof(*f->budgets) }))
+		return false;
+	for (ptrdiff_t i = 0; i < node->count; i++)
+		if (isnan(f->budgets[i].dollars) == isnan(f->budgets[i].chip_hours))
+			return keyed_fail(
+				r, node->items[i], "a budget has either dollars or chip_hours");
+	return true;
+}
+
 /* ---- the tables ------------------------------------------------------------------------------ */
 
 static const struct key expected_keys[] = {
@@ -135,6 +155,15 @@ static const struct key alias_keys[] = {
 	TEXT(fleet_alias, to, true),
 	KEYED_END,
 };
+#define LIMIT(name)                                                                                \
+	KEYED(#name, key_number, .offset = offsetof(struct fleet_budget, name), .max = 1e12,       \
+		.form = "a number from 0, as in 2000")
+static const struct key budget_keys[] = {
+	TEXT(fleet_budget, owner, false),
+	LIMIT(dollars),
+	LIMIT(chip_hours),
+	KEYED_END,
+};
 static const struct key fleet_keys[] = {
 	KEYED("version", read_version, .required = true),
 	KEYED("expected", read_expected, .keys = expected_keys,
@@ -143,6 +172,8 @@ static const struct key fleet_keys[] = {
 		.form = "- { workload: runs/old, until: 2026-12-31, reason: it moved }"),
 	KEYED("aliases", read_aliases, .keys = alias_keys,
 		.form = "- { from: runs/llama, to: runs/llama-70b }"),
+	KEYED("budgets", read_budgets, .keys = budget_keys,
+		.form = "- { owner: vision, dollars: 2000 }"),
 	KEYED_END,
 };
 

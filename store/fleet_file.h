@@ -10,6 +10,9 @@
  *       - { workload: runs/old-job, until: 2026-12-31, reason: moved to the other cluster }
  *     aliases:
  *       - { from: runs/llama, to: runs/llama-70b }
+ *     budgets:
+ *       - { owner: vision, dollars: 2000 }
+ *       - { chip_hours: 10000 }
  *
  * Patterns are globs over a workload's name.
  *
@@ -38,6 +41,12 @@ struct fleet_alias {
 	struct str from, to;
 };
 
+/* How much may be recoverable in a window; NaN: any. */
+struct fleet_budget {
+	struct str owner; /* missing: of the whole fleet */
+	double dollars, chip_hours;
+};
+
 struct fleet_file {
 	struct fleet_expected *expected;
 	ptrdiff_t expected_count;
@@ -45,6 +54,8 @@ struct fleet_file {
 	ptrdiff_t snoozed_count;
 	struct fleet_alias *aliases;
 	ptrdiff_t alias_count;
+	struct fleet_budget *budgets;
+	ptrdiff_t budget_count;
 };
 
 bool fleet_file_parse(struct str file, struct str text, struct arena *keep, struct fleet_file *ret,

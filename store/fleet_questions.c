@@ -40,8 +40,15 @@ static const struct fleet_column totals_columns[] = {
 	R("by_hours", BOOL, "ratios are weighted by chip-hours, which are known of every workload"),
 	R("billed_workloads", COUNT, "of them the usage file lists"),
 	R("listed_workloads", COUNT, "workloads in the usage file"),
+	R("listed_hours", COUNT, "their chip-hours"),
+	R("listed_dollars", DOLLARS, "what those of them cost that have a price"),
+	R("outside_hours", COUNT, "chip-hours of them that no usable run speaks for"),
+	R("outside_dollars", DOLLARS, "what those cost"),
 	R("new_problems", COUNT, "rules that workloads began to break"),
 	R("fixed_problems", COUNT, "rules that they ceased to break"),
+	R("rejudged", COUNT,
+		"rules whose verdict differs where the judge does: rules, options or version"),
+	R("rejudged_workloads", COUNT, "workloads that another judge judged before this window"),
 	R("slower", COUNT, "workloads whose step time rose by 1% or more"),
 	R("faster", COUNT, "workloads whose step time fell by 1% or more"),
 	R("older_runs", COUNT, "usable runs that are older than both windows"),
@@ -61,6 +68,15 @@ static const struct fleet_column missing_columns[] = {
 		"it is missing for the first time, or has to be there; told by a message"),
 	T("snoozed_until", "last day of the silence that the fleet file knows of"),
 	T("reason", "of that silence"),
+};
+
+static const struct fleet_column budgets_columns[] = {
+	T("owner", "whose budget it is, or the fleet's"),
+	R("dollars_back", DOLLARS, "what could be had back, at least"),
+	R("dollars_limit", DOLLARS, "what may be recoverable"),
+	R("chip_hours_back", COUNT, "chip-hours that could be had back"),
+	R("chip_hours_limit", COUNT, "chip-hours that may be recoverable"),
+	R("is_broken", BOOL, "more is recoverable than may be; null where it is not known"),
 };
 
 static const struct fleet_column coverage_columns[] = {
@@ -150,7 +166,7 @@ static const struct fleet_column history_columns[] = {
 };
 
 static const struct fleet_column problems_columns[] = {
-	T("state", "new, or fixed"),
+	T("state", "new, fixed, or rejudged: the judge changed, too"),
 	T("workload", "what ran"),
 	T("rule", "which the run before it held and this one breaks, or the other way round"),
 	T("before", "verdict of the newest run before this window"),
@@ -187,6 +203,10 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 		"What the fleet file expects, workloads and nights that were there in four windows "
 		"running, and billed hours without a usable run.",
 		"All that was expected came."),
+	Q(FLEET_BUDGETS, "budgets", "Budgets", budgets_columns,
+		"How much may be recoverable in a window, by the fleet file; the broken ones "
+		"first.",
+		"The fleet file has no budgets."),
 	Q(FLEET_COVERAGE, "coverage", "Coverage", coverage_columns,
 		"What became of the runs that were found. Only judged ones count elsewhere.",
 		"No run was found in this window."),

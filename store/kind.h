@@ -14,6 +14,8 @@ struct store_kind {
 	bool (*flush)(void *s, struct diag *err); /* NULL: what was appended is there */
 	bool (*scan)(
 		void *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
+	bool (*ask)(void *s, const struct question *q, answer_row_fn *take, void *arg,
+		struct diag *err);
 	bool (*look)(void *s, struct str judge, const struct str *profiles, ptrdiff_t count,
 		store_look_fn *take, void *arg, struct diag *err);
 	/* All three NULL: it keeps facts alone. */
@@ -22,6 +24,9 @@ struct store_kind {
 		struct diag *err);
 	bool (*medians)(
 		void *s, struct str until, store_median_fn *take, void *arg, struct diag *err);
+	/* NULL: it forgets by itself. */
+	bool (*prune)(
+		void *s, struct str before, bool superseded, int64_t *count, struct diag *err);
 	void (*close)(void *s);
 };
 

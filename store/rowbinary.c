@@ -6,6 +6,9 @@
 
 #include "base/wire.h"
 
+/* Two years: thirteen windows of four weeks, and the same season a year ago. */
+enum { TTL_DAYS = 731 };
+
 /* The one column that cannot be NULL, since a table is sorted by it. */
 static bool is_key(const struct column *c)
 {
@@ -14,16 +17,37 @@ static bool is_key(const struct column *c)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
+/* Texts that differ from run to run; of all the others there are few, which a dictionary holds. */
+static bool is_free(const struct column *c)
+{
+	static const char *const names[] = { "run", "listing", "profile", "captured", "commit_id",
+		"labels", "error", "reason", "message", "note" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (str_eq(c->name, str_from(names[i])))
+			return true;
+	return false;
+}
+
 static const char *type_name(const struct column *c)
 {
 	bool is_text = c->type == COLUMN_TEXT;
-	return is_key(c) ? "String" : is_text ? "Nullable(String)" : "Nullable(Float64)";
+	return is_key(c)    ? "String"
+	       : !is_text   ? "Nullable(Float64)"
+	       : is_free(c) ? "Nullable(String)"
+			    : "LowCardinality(Nullable(String))";
+}
+
+/* The moment is what a table is sorted and parted by. */
+static const char *number_type(int number)
+{
+	return number == FACT_captured_ns ? "Int64" : "Nullable(Int64)";
 }
 
 ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret)
 {
 	ptrdiff_t count = run_facts_def.column_count;
-	*ret = arena_make(keep, struct rowbinary_column, count + rule_facts_def.column_count);
+	*ret = arena_make(keep, struct rowbinary_column,
+		count + rule_facts_def.column_count + FACT_NUMBER_COUNT + 3);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct column *c = &run_facts_def.columns[i];
 		(*ret)[i] = (struct rowbinary_column){ c->name, str_from(type_name(c)) };
@@ -38,6 +62,20 @@ ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret)
 	return count;
 }
 
+ptrdiff_t rowbinary_numbers(struct arena *keep, struct rowbinary_column **ret)
+{
+	ptrdiff_t count = rowbinary_types(keep, ret);
+	struct rowbinary_column *more = *ret;
+	more[count++] = (struct rowbinary_column){ STR("verdicts.gain_e12"),
+		STR("Array(Nullable(Int64))") };
+	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
+		more[count++] =
+			(struct rowbinary_column){ fact_number_names[i], str_from(number_type(i)) };
+	more[count++] = (struct rowbinary_column){ STR("outcome"), STR("LowCardinality(String)") };
+	more[count++] = (struct rowbinary_column){ STR("because"), STR("Nullable(String)") };
+	return count;
+}
+
 static void put_columns(struct out *o, const struct table_def *def, const char *indent)
 {
 	for (ptrdiff_t i = 0; i < def->column_count; i++)
@@ -45,14 +83,28 @@ static void put_columns(struct out *o, const struct table_def *def, const char *
 			type_name(&def->columns[i]));
 }
 
-/* Rows of a run lie together, in the order in which a window is read. */
+/*
+ * A part for each week, since a window is read and an old one dropped as a whole; in it the runs of
+ * a workload lie together.  The columns of a run and of its rules are what facts say; the numbers
+ * are what questions read.  Runs without a date stay.
+ */
 static void put_table(struct out *o, const char *name, const char *engine)
 {
 	out_fmt(o, "CREATE TABLE %s\n(\n", name);
 	put_columns(o, &run_facts_def, "    ");
+	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
+		out_fmt(o, ",\n    %.*s %s", STR_ARG(fact_number_names[i]), number_type(i));
+	out_z(o, ",\n    outcome LowCardinality(String),\n    because Nullable(String)");
 	out_fmt(o, ",\n    %.*s Nested\n    (\n", STR_ARG(rule_facts_def.name));
 	put_columns(o, &rule_facts_def, "        ");
-	out_fmt(o, "\n    )\n)\nENGINE = %s\nORDER BY (ifNull(captured, ''), hash);\n", engine);
+	out_z(o, ",\n        gain_e12 Nullable(Int64)");
+	out_fmt(o,
+		"\n    )\n)\nENGINE = %s\n"
+		"PARTITION BY toMonday(toDateTime(intDiv(captured_ns, 1000000000), 'UTC'))\n"
+		"ORDER BY (ifNull(workload, ''), captured_ns, hash)\n"
+		"TTL toDateTime(intDiv(captured_ns, 1000000000), 'UTC') + INTERVAL %d DAY "
+		"DELETE WHERE captured_ns > 0;\n",
+		engine, TTL_DAYS);
 }
 
 void store_table(struct out *o)
@@ -108,6 +160,38 @@ void rowbinary_write(struct out *o, const struct run_facts *f)
 		put_count(o, (uint64_t)f->item_count);
 		for (ptrdiff_t k = 0; k < f->item_count; k++)
 			put_cell(o, &rule_facts_def.columns[i], &f->items[k]);
+	}
+}
+
+static void put_int(struct out *o, int64_t n)
+{
+	for (int i = 0; i < 64; i += 8)
+		out_char(o, (char)((uint64_t)n >> i));
+}
+
+static void put_number(struct out *o, int64_t n)
+{
+	out_char(o, n == FACT_NONE);
+	if (n != FACT_NONE)
+		put_int(o, n);
+}
+
+void rowbinary_write_numbers(struct out *o, const struct run_facts *f, struct arena *scratch)
+{
+	struct run_numbers n;
+	run_numbers_of(f, scratch, &n);
+	rowbinary_write(o, f);
+	put_count(o, (uint64_t)f->item_count);
+	for (ptrdiff_t k = 0; k < f->item_count; k++)
+		put_number(o, rule_gain_e12(f, &f->items[k]));
+	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
+		(i == FACT_captured_ns ? put_int : put_number)(o, n.values[i]);
+	put_count(o, (uint64_t)n.outcome.len);
+	out_str(o, n.outcome);
+	out_char(o, !n.because.p);
+	if (n.because.p) {
+		put_count(o, (uint64_t)n.because.len);
+		out_str(o, n.because);
 	}
 }
 

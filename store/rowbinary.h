@@ -34,6 +34,9 @@ void store_table(struct out *out);
 void store_table_cluster(struct out *out);
 
 void rowbinary_write(struct out *out, const struct run_facts *f);
+/* A row to append has behind these columns what questions read (facts.h), in this order. */
+ptrdiff_t rowbinary_numbers(struct arena *keep, struct rowbinary_column **ret);
+void rowbinary_write_numbers(struct out *out, const struct run_facts *f, struct arena *scratch);
 
 enum rowbinary_state {
 	ROWBINARY_ROW,

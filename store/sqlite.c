@@ -1,7 +1,9 @@
 /* Facts in SQLite.  See sqlite.h. */
 #include "store/sqlite.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/sql.h"
 
@@ -79,6 +81,20 @@ void facts_db_close(void *db)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* The columns that questions read and a scan does not, as many as *returned*. */
+static int put_more(
+	struct out *o, const struct table_def *def, const char *number, const char *text)
+{
+	if (def == &rule_facts_def) {
+		out_fmt(o, ", gain_e12%s", number);
+		return 1;
+	}
+	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
+		out_fmt(o, ", %.*s%s", STR_ARG(fact_number_names[i]), number);
+	out_fmt(o, ", outcome%s, because%s", text, text);
+	return FACT_NUMBER_COUNT + 2;
+}
+
 static bool make_table(
 	struct facts_db *d, const struct table_def *def, const char *first, struct diag *err)
 {
@@ -87,6 +103,7 @@ static bool make_table(
 	for (ptrdiff_t i = 0; i < def->column_count; i++)
 		out_fmt(o, ", %.*s %s", STR_ARG(def->columns[i].name),
 			def->columns[i].type == COLUMN_TEXT ? "TEXT" : "REAL");
+	put_more(o, def, " INTEGER", " TEXT");
 	out_z(o, ")");
 	return facts_db_execute(d, arena_z(d->keep, out_text(o)), err);
 }
@@ -98,9 +115,78 @@ bool facts_db_make(struct facts_db *d, struct diag *err)
 	       facts_db_execute(d,
 		       "CREATE UNIQUE INDEX IF NOT EXISTS runs_hash ON runs (hash);"
 		       "CREATE INDEX IF NOT EXISTS runs_captured ON runs (captured, hash);"
+		       "CREATE INDEX IF NOT EXISTS runs_history ON runs (captured_ns, workload, "
+		       "chip, "
+		       "chips, global_batch, tokens_per_step, outcome, step_ns);"
 		       "CREATE INDEX IF NOT EXISTS verdicts_run ON verdicts (run_id);"
 		       "CREATE TABLE IF NOT EXISTS kept (hash TEXT PRIMARY KEY, bytes BLOB)",
 		       err);
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* The words of ClickHouse's that questions use. */
+static void int_div(sqlite3_context *c, int count, sqlite3_value **values)
+{
+	int64_t by = sqlite3_value_int64(values[1]);
+	(void)count;
+	if (sqlite3_value_type(values[0]) == SQLITE_NULL || !by)
+		sqlite3_result_null(c);
+	else
+		sqlite3_result_int64(c, sqlite3_value_int64(values[0]) / by);
+}
+
+/* The values of one median: SQLite gives them room, and we what they point at. */
+struct median {
+	int64_t *values;
+	ptrdiff_t count, cap;
+};
+
+static void median_step(sqlite3_context *c, int count, sqlite3_value **values)
+{
+	struct median *m = sqlite3_aggregate_context(c, sizeof(*m));
+	(void)count;
+	if (!m || sqlite3_value_type(values[0]) == SQLITE_NULL)
+		return;
+	if (m->count == m->cap) {
+		ptrdiff_t cap = m->cap ? 2 * m->cap : 8;
+		int64_t *larger =
+			sqlite3_realloc64(m->values, (sqlite3_uint64)cap * sizeof(*larger));
+		if (!larger) {
+			sqlite3_result_error_nomem(c);
+			return;
+		}
+		m->values = larger;
+		m->cap = cap;
+	}
+	m->values[m->count++] = sqlite3_value_int64(values[0]);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The lower one of two in the middle, so that it is one that was measured. */
+static void median_end(sqlite3_context *c)
+{
+	struct median *m = sqlite3_aggregate_context(c, 0);
+	if (!m || !m->count)
+		return;
+	qsort(m->values, (size_t)m->count, sizeof(*m->values), by_value);
+	sqlite3_result_int64(c, m->values[(m->count - 1) / 2]);
+	sqlite3_free(m->values);
+}
+
+static bool add_functions(struct facts_db *d, struct diag *err)
+{
+	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+	return (sqlite3_create_function(d->db, "intDiv", 2, flags, NULL, int_div, NULL, NULL) ==
+			       SQLITE_OK &&
+		       sqlite3_create_function(d->db, "medianExactLow", 1, flags, NULL, NULL,
+			       median_step, median_end) == SQLITE_OK) ||
+	       facts_db_fail(d, err);
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -117,8 +203,9 @@ static struct str insert_sql(
 	struct out *o = out_memory(d->keep);
 	out_fmt(o, "INSERT INTO %.*s (", STR_ARG(def->name));
 	put_names(o, def, before);
+	ptrdiff_t count = def->column_count + put_more(o, def, "", "");
 	out_z(o, ") VALUES (?");
-	for (ptrdiff_t i = *before ? 0 : 1; i < def->column_count; i++)
+	for (ptrdiff_t i = *before ? 0 : 1; i < count; i++)
 		out_z(o, ", ?");
 	out_fmt(o, ")%s", after);
 	return out_text(o);
@@ -148,7 +235,8 @@ static bool prepare(struct facts_db *d, struct str sql, sqlite3_stmt **ret, stru
 bool facts_db_prepare(struct facts_db *d, struct diag *err)
 {
 	d->scratch = arena_new(ARENA_SCRATCH_BYTES);
-	return prepare(d, insert_sql(d, &run_facts_def, "", " ON CONFLICT (hash) DO NOTHING"),
+	return add_functions(d, err) &&
+	       prepare(d, insert_sql(d, &run_facts_def, "", " ON CONFLICT (hash) DO NOTHING"),
 		       &d->add_run, err) &&
 	       prepare(d, insert_sql(d, &rule_facts_def, "run_id, ", ""), &d->add_rule, err) &&
 	       prepare(d,
@@ -161,7 +249,8 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 			       d, &run_facts_def, "id, ", "WHERE captured IS NULL ORDER BY hash"),
 		       &d->scan_undated, err) &&
 	       prepare(d,
-		       STR("SELECT run FROM runs WHERE profile = ? AND judge = ? AND error_id IS "
+		       STR("SELECT coalesce(listing, run) FROM runs WHERE profile = ? AND judge = "
+			   "? AND error_id IS "
 			   "NULL"),
 		       &d->look, err) &&
 	       prepare(d, select_sql(d, &rule_facts_def, "", "WHERE run_id = ? ORDER BY rowid"),
@@ -174,6 +263,19 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 			       "(captured IS NULL OR ?2 IS NULL OR captured <= ?2) "
 			       "ORDER BY captured DESC, hash"),
 		       &d->recall, err);
+}
+
+bool facts_db_open_temporary(struct facts_db *d, struct arena *keep, struct diag *err)
+{
+	*d = (struct facts_db){ .name = STR("facts of this audit"), .keep = keep };
+	if (sqlite3_open_v2("", &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
+		return facts_db_fail(d, err);
+	return facts_db_guard(d, err) &&
+	       facts_db_execute(d,
+		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+		       "PRAGMA cache_size = -1024",
+		       err) &&
+	       facts_db_make(d, err) && facts_db_prepare(d, err);
 }
 
 /* ---- append ---------------------------------------------------------------------------------- */
@@ -199,6 +301,22 @@ static void bind_row(sqlite3_stmt *stmt, int at, const struct table_def *def, co
 	}
 }
 
+static void bind_number(sqlite3_stmt *stmt, int at, int64_t n)
+{
+	if (n == FACT_NONE)
+		sqlite3_bind_null(stmt, at);
+	else
+		sqlite3_bind_int64(stmt, at, n);
+}
+
+static void bind_numbers(sqlite3_stmt *stmt, int at, const struct run_numbers *n)
+{
+	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
+		bind_number(stmt, at++, n->values[i]);
+	facts_db_bind(stmt, at++, n->outcome);
+	facts_db_bind(stmt, at, n->because);
+}
+
 static bool step_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err)
 {
 	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(d, err);
@@ -208,7 +326,11 @@ static bool step_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err)
 
 static bool append_rows(struct facts_db *d, const struct run_facts *f, struct diag *err)
 {
+	struct arena scratch = *d->keep; /* for what is bound until the statement is over */
+	struct run_numbers numbers;
+	run_numbers_of(f, &scratch, &numbers);
 	bind_row(d->add_run, 1, &run_facts_def, f);
+	bind_numbers(d->add_run, 1 + (int)run_facts_def.column_count, &numbers);
 	if (!step_done(d, d->add_run, err))
 		return false;
 	if (!sqlite3_changes(d->db))
@@ -217,6 +339,8 @@ static bool append_rows(struct facts_db *d, const struct run_facts *f, struct di
 	for (ptrdiff_t i = 0; i < f->item_count; i++) {
 		sqlite3_bind_int64(d->add_rule, 1, id);
 		bind_row(d->add_rule, 2, &rule_facts_def, &f->items[i]);
+		bind_number(d->add_rule, 2 + (int)rule_facts_def.column_count,
+			rule_gain_e12(f, &f->items[i]));
 		if (!step_done(d, d->add_rule, err))
 			return false;
 	}
@@ -302,6 +426,44 @@ bool facts_db_scan(void *db, struct window window, run_facts_fn *take, void *arg
 	facts_db_bind(d->scan_runs, 2, window.to);
 	return scan_rows(d, d->scan_runs, take, arg, err) &&
 	       scan_rows(d, d->scan_undated, take, arg, err);
+}
+
+/* ---- ask ------------------------------------------------------------------------------------- */
+
+static void put_quoted(struct out *o, struct str text)
+{
+	out_char(o, '\'');
+	for (ptrdiff_t i = 0; i < text.len; i++)
+		out_fmt(o, "%s%c", text.p[i] == '\'' ? "'" : "", text.p[i]);
+	out_char(o, '\'');
+}
+
+bool facts_db_ask(
+	void *db, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
+{
+	static const struct dialect dialect = { STR_INIT("runs"),
+		STR_INIT(" JOIN verdicts AS v ON v.run_id = r.id"), put_quoted };
+	struct facts_db *d = db;
+	struct str cells[QUESTION_MAX_CELLS];
+	sqlite3_stmt *stmt;
+	bool ok = true;
+	int code = SQLITE_DONE;
+	arena_clear(&d->scratch);
+	if (!facts_db_statement(d, question_text(q, &dialect, &d->scratch).p, NULL, &stmt, err))
+		return false;
+	int count = sqlite3_column_count(stmt);
+	assert(count <= QUESTION_MAX_CELLS);
+	while (ok && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+		for (int i = 0; i < count; i++) {
+			const char *p = (const char *)sqlite3_column_text(stmt, i);
+			cells[i] = (struct str){ p, p ? sqlite3_column_bytes(stmt, i) : 0 };
+		}
+		ok = take(arg, cells, count, err);
+	}
+	ok = ok && (code == SQLITE_DONE || facts_db_fail(d, err));
+	sqlite3_finalize(stmt);
+	sqlite3_db_release_memory(d->db); /* its pages are not read again */
+	return ok;
 }
 
 /* ---- look ------------------------------------------------------------------------------------ */

@@ -36,6 +36,12 @@ bool store_scan(
 	return s->kind->scan(s->s, window, take, arg, err);
 }
 
+bool store_ask(
+	struct store *s, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
+{
+	return s->kind->ask(s->s, q, take, arg, err);
+}
+
 bool store_look(struct store *s, struct str judge, const struct str *profiles, ptrdiff_t count,
 	store_look_fn *take, void *arg, struct diag *err)
 {
@@ -62,6 +68,17 @@ bool store_medians(
 	struct store *s, struct str until, store_median_fn *take, void *arg, struct diag *err)
 {
 	return !s->kind->medians || s->kind->medians(s->s, until, take, arg, err);
+}
+
+bool store_prune(
+	struct store *s, struct str before, bool superseded, int64_t *count, struct diag *err)
+{
+	if (!s->kind->prune)
+		return diag_set(err, DIAG_STORE,
+			"a server's table is its owner's to change: its TTL drops old weeks, and "
+			"so "
+			"does ALTER TABLE rooflint_facts DROP PARTITION '2026-11-16'");
+	return s->kind->prune(s->s, before, superseded, count, err);
 }
 
 void store_close(struct store *s)

@@ -1,10 +1,10 @@
 /*
- * The store: a set of facts that only grows, on two verbs, append and scan; and a look whether what
- * would be appended is there.
+ * The store: a set of facts that only grows, on two verbs, append and ask; a look whether what
+ * would be appended is there, and a scan for whoever wants facts whole.
  *
  * Facts are known by their hash, so appending what is there changes nothing, in whatever order and
- * by however many writers at once.  What is asked of facts is asked elsewhere (fleet.h), over what
- * a scan returns, so that every kind of store gives the same answers.
+ * by however many writers at once.  A question (question.h) runs where the facts are, and adds up
+ * whole numbers, so that every kind of store gives the same answers.
  *
  * A store is a SQLite file on a local disk (write-ahead logging, which several writers share, does
  * not work over network file systems), or a table of ClickHouse (address.h says how it is named).
@@ -12,13 +12,14 @@
  * A file also keeps, for those runs of which it was given, what a later run is compared with: bytes
  * that mean nothing here.
  *
- * Refuses: changing or forgetting facts; files and tables that are not its own; opening
- * connections, which a link does that the caller gives.
+ * Refuses: changing facts, and forgetting any unasked; files and tables that are not its own;
+ * opening connections, which a link does that the caller gives.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
 #include "store/facts.h"
+#include "store/question.h"
 
 struct store;
 
@@ -46,7 +47,7 @@ struct store_link {
  * A server is not asked before the first append or scan, and nothing is made there.  NULL and a
  * diagnostic (RL701).
  */
-enum store_use { STORE_READ, STORE_WRITE };
+enum store_use { STORE_READ, STORE_WRITE, STORE_PRUNE }; /* the last: one that is there */
 struct store *store_open(struct str place, enum store_use use, const struct store_link *link,
 	struct arena *keep, struct diag *err);
 /* Without flushing. */
@@ -72,14 +73,30 @@ bool store_scan(
 	struct store *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
 
 /*
- * Captures of these profiles that are there, judged by that judge and readable; in no order, and
- * one may come twice.  A file has an index for it.  A server reads three columns of every row, so
- * it is asked for many profiles at once, STORE_LOOK_MAX at most.
+ * The rows of an answer, in the order of the question.  A server answers itself, and moves nothing
+ * else; one of before 2022 knows no window functions: its runs come here once and are asked here.
+ */
+bool store_ask(struct store *s, const struct question *q, answer_row_fn *take, void *arg,
+	struct diag *err);
+
+/*
+ * Captures of these profiles that are there (their listing where they have one, else their run),
+ * judged by that judge and readable; in no order, and one may come twice.  A file has an index for
+ * it.  A server reads a few columns of every row, so it is asked for many profiles at once,
+ * STORE_LOOK_MAX at most.
  */
 #define STORE_LOOK_MAX 1000 /* some 100 kB of a query, of which servers read 256 kB */
 typedef void store_look_fn(void *arg, struct str profile, struct str run);
 bool store_look(struct store *s, struct str judge, const struct str *profiles, ptrdiff_t count,
 	store_look_fn *take, void *arg, struct diag *err);
+
+/*
+ * Forgets runs captured before a moment (missing: none), and of a run that was judged several times
+ * all but what was appended last; how many judged runs that were.  Of a file only: a server's table
+ * has an owner, and a time to live.
+ */
+bool store_prune(
+	struct store *s, struct str before, bool superseded, int64_t *count, struct diag *err);
 
 /*
  * What is kept of a run beside its facts, which were appended before; what is there already stays.

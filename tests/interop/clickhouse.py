@@ -3,6 +3,7 @@
 import glob
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -43,6 +44,12 @@ USERS = """<yandex><profiles><default/><reader><readonly>2</readonly></reader></
 <profile>reader</profile><quota>default</quota></reader>
 </users></yandex>
 """
+
+
+def for_old(ddl):
+    """Without what a server of 2018 does not know: a time to live, and dictionaries in arrays."""
+    ddl = re.sub(r"LowCardinality\(((?:Nullable\(String\))|String)\)", r"\1", ddl)
+    return re.sub(r"\nTTL [^;]*;", ";", ddl)
 
 
 def free_port():

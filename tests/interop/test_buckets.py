@@ -321,6 +321,22 @@ class Own(Served):
         self.env["ROOFLINT_CACHE_LIMIT"] = "many"
         self.assertIn("$ROOFLINT_CACHE_LIMIT takes a size", self.judge("s3://runs/log", status=2))
 
+    def test_an_audit_knows_runs_by_their_list(self):
+        """On a machine without a cache what the store has is not fetched again; what changed is."""
+        def audit():
+            shutil.rmtree(self.cache, ignore_errors=True)
+            before = len(self.server.fetched)
+            self.rooflint("audit", "s3://runs/log", "--store", os.path.join(self.box, "fleet.db"),
+                          status=0)
+            return self.server.fetched[before:]
+
+        damaged = ["log/plugins/profile/2026_03_13_00_00_00/worker-0.xplane.pb"]
+        self.assertEqual([len(audit()), audit()], [3, damaged])  # it may be whole by now
+        objects = self.server.objects["runs"]
+        key = next(key for key in objects if "2026_03_14" in key and key.endswith(".xplane.pb"))
+        objects[key] += b"\x22\x05other"
+        self.assertEqual([len(audit()), audit()], [3, damaged])
+
     def test_damaged_entry(self):
         self.judge("s3://runs/log")
         for name in self.kept():

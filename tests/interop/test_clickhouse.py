@@ -53,7 +53,8 @@ class ClickHouse(unittest.TestCase):
         for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"):
             if name in os.environ:
                 cls.env[name] = os.environ[name]
-        cls.ddl = cls.run_rooflint(cls.env, "facts", "--format", "clickhouse").stdout.decode()
+        cls.ddl = clickhouse.for_old(
+            cls.run_rooflint(cls.env, "facts", "--format", "clickhouse").stdout.decode())
         cls.from_fleet = cls.by_sqlite(cls.fleet)
         cls.from_few = cls.by_sqlite(cls.few)
 

@@ -1,7 +1,8 @@
 """Facts on two ClickHouse servers that a ZooKeeper joins: the same report as from SQLite.
 
-The tables are made by what `rooflint facts --format clickhouse-cluster` prints, as it is.  Needs Debian's
-clickhouse-server and zookeeper, which are started on this machine and ended again.
+The tables are made by what `rooflint facts --format clickhouse-cluster` prints, less what a server of
+2018 does not know.  Needs Debian's clickhouse-server and zookeeper, which are started on this machine
+and ended again.
 """
 
 import os
@@ -64,7 +65,8 @@ class Cluster:
                 os.path.join(folder, f"server-{number}"), ports, number, keeper.port, self.name))
             self.addCleanup(self.servers[number].close)
             self.servers[number].ask("CREATE DATABASE perf")
-        ddl = self.rooflint("facts", "--format", "clickhouse-cluster").stdout.decode()
+        ddl = clickhouse.for_old(
+            self.rooflint("facts", "--format", "clickhouse-cluster").stdout.decode())
         for server in self.servers:
             for statement in ddl.split(";"):
                 if statement.strip():

@@ -4,8 +4,10 @@ Debian's server is of years ago; chdb (PyPI) is the engine of today without one.
 behind a small HTTP server here, which does with a request what a server does: the query is in the
 address or the body, and what an INSERT takes is the rest.  Needs chdb, which is large, installed.
 """
+import gzip
 import http.server
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -22,7 +24,7 @@ TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "
 ROOFLINT = os.path.abspath(os.environ.get("ROOFLINT", os.path.join(TOP, "build", "rooflint")))
 DEMO = os.path.join(TOP, "tests", "profiles", "demo")
 WORKLOADS, WEEKS, PER_WEEK = 20, 13, 3  # 780 runs: two pages of a scan
-OF_HTTP = ("database", "query", "wait_end_of_query")
+OF_HTTP = ("database", "query", "wait_end_of_query", "enable_http_compression")
 
 
 class Engine:
@@ -41,7 +43,10 @@ class Engine:
             query = f"{head} FROM INFILE '{path}' FORMAT {form}"
         return self.session.query(query).bytes()
 
+    asked = moved = 0
+
     def answer(self, url, body):
+        self.asked += body.startswith(b"SELECT ") and b"CustomSeparated" in body
         asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))
         self.session.query(f"USE {asked['database']}")
         for name in asked.keys() - set(OF_HTTP):  # settings; one that is not known is refused
@@ -60,6 +65,10 @@ def serve(engine):
             except Exception as error:  # chdb's own kinds
                 status, text = 500, str(error).encode()
             self.send_response(status)
+            if "gzip" in self.headers.get("accept-encoding", "") and len(text) > 999:
+                text = gzip.compress(text, 1)
+                self.send_header("content-encoding", "gzip")
+            engine.moved += len(text) + len(body)
             self.send_header("content-length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
@@ -126,6 +135,42 @@ class Today(unittest.TestCase):
         self.ask("OPTIMIZE TABLE perf.rooflint_facts FINAL")
         self.assertEqual(self.rows(), self.count)
         self.assertEqual(self.audit(), expected)
+
+    def test_questions_run_in_the_server(self):
+        """What comes back is a row for each workload and day, not for each run and rule."""
+        self.audit("--merge", self.facts)
+        before, moved = self.engine.asked, self.engine.moved
+        self.audit()
+        self.assertGreater(self.engine.asked, before + 10)
+        self.assertLess(self.engine.moved - moved, 100 * self.count)
+
+    def test_an_independent_sum_agrees(self):
+        """Recomputed by duckdb from the records."""
+        duckdb = importlib.util.find_spec("duckdb") and importlib.import_module("duckdb")
+        if not duckdb:
+            self.skipTest("needs duckdb")
+        report = json.loads(self.audit("--merge", self.facts))
+        rows = f"read_json('{self.facts}', format='newline_delimited', sample_size=-1)"
+        usable = (f"(select * from {rows} where record = 'run' and error_id is null and verdict <> "
+                  "'inconclusive' and step_time_s > 0)")
+        week = f"captured > '{report['from']}' and captured <= '{report['to']}'"
+        expected = duckdb.execute(
+            f"select workload, count(*), avg(least(1, greatest(0, gain_s / step_time_s))), avg(mfu), "
+            f"avg(step_time_s), max(chips) from {usable} where {week} group by workload").fetchall()
+        ranking = {row["workload"]: row for row in report["ranking"]}
+        self.assertEqual(len(ranking), len(expected))
+        for workload, runs, share, mfu, step, chips in expected:
+            row = ranking[workload]
+            self.assertEqual((row["runs"], row["chips"]), (runs, chips))
+            self.assertAlmostEqual(row["share"], share, places=11)
+            self.assertAlmostEqual(row["step_time_s"], step, places=9)
+            self.assertAlmostEqual(row["chips_back"], share * chips, places=7)
+            if mfu is not None:
+                self.assertAlmostEqual(row["mfu"], mfu, places=11)
+        outcomes = dict(duckdb.execute(
+            f"select case when error_id is null then 'judged' else 'unreadable: ' || error_id end, "
+            f"count(*) from {rows} where record = 'run' and {week} group by 1").fetchall())
+        self.assertEqual({row["outcome"]: row["runs"] for row in report["coverage"]}, outcomes)
 
     def test_judged_once(self):
         expected = self.audit(DEMO, store=os.path.join(self.dir.name, "b.db"))

@@ -109,6 +109,66 @@ class Manifests(unittest.TestCase):
                        JOB_COMPLETION_INDEX=str(index))
         self.assert_whole(page, "runs")
 
+    # ---- those whose machines share a store: here a file ---------------------------------------
+
+    def test_kubernetes_with_a_store(self):
+        import kubernetes_validate
+        import yaml
+        with open(os.path.join(FLEET, "kubernetes-clickhouse.yaml"), encoding="utf-8") as file:
+            judge, report = yaml.safe_load_all(file)
+        env = {"STORE": os.path.join(self.dir, "fleet.db"), "RUNS": "runs"}
+        for resource in judge, report:
+            kubernetes_validate.validate(resource, kubernetes_validate.latest_version(), strict=True)
+        job = judge["spec"]["jobTemplate"]["spec"]
+        container, = job["template"]["spec"]["containers"]
+        for index in range(job["completions"]):
+            self.shell([*container["command"], *container["args"]], self.dir,
+                       ROOFLINT_SHARD_COUNT=str(job["completions"]),
+                       JOB_COMPLETION_INDEX=str(index), **env)
+        container, = report["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+        script = container["args"][0].replace("cd /report", f"cd {self.artifacts}")
+        self.shell([*container["command"], script], "/", **env)
+        self.assert_whole(os.path.join(self.artifacts, "weekly.html"), "runs")
+
+    def test_github(self):
+        self.assert_valid("github.yml", "github-workflows")
+        jobs = manifest("github.yml")["jobs"]
+        store, summary = os.path.join(self.dir, "fleet.db"), os.path.join(self.dir, "summary.md")
+        write(os.path.join(self.artifacts, "rooflint.fleet.yaml"), "version: 1\n")
+        for shard in jobs["judge"]["strategy"]["matrix"]["shard"]:
+            script = jobs["judge"]["steps"][0]["run"].replace("gs://fleet/runs", "runs")
+            self.shell(["bash", "-ec", script.replace("${{ matrix.shard }}", str(shard))], self.dir,
+                       STORE=store)
+        script, = [step["run"] for step in jobs["report"]["steps"] if "run" in step]
+        self.shell(["bash", "-ec", script], self.artifacts, STORE=store, GITHUB_STEP_SUMMARY=summary)
+        self.assert_whole(os.path.join(self.artifacts, "weekly.html"), "runs")
+        self.assertTrue(os.path.getsize(summary))
+
+    def test_one_machine(self):
+        """cron's line and systemd's, with their escapes undone, on a machine that has the paths."""
+        with open(os.path.join(FLEET, "cron"), encoding="utf-8") as file:
+            audit, prune = [line.split("perf  ", 1)[1] for line in file if "  perf  " in line]
+        with open(os.path.join(FLEET, "rooflint-audit.service"), encoding="utf-8") as file:
+            line, = [line for line in file if line.startswith("ExecStart=")]
+        unit = line.split("-c '", 1)[1].rstrip().rstrip("'").replace("%%", "%")
+        write(os.path.join(self.dir, "fleet.yaml"), "version: 1\n")
+        for number, script in enumerate((audit.replace("\\%", "%"), unit)):
+            page = os.path.join(self.dir, f"{number}", "weekly.html")
+            os.makedirs(os.path.dirname(page))
+            for path, here in (("/data/runs", "runs"), ("/etc/rooflint.fleet.yaml", "fleet.yaml"),
+                               ("/var/lib/rooflint", str(number)), ("$STATE_DIRECTORY", str(number)),
+                               ("/srv/www", str(number)), ("/var/log", str(number))):
+                script = script.replace(path, here)
+            self.shell(["sh", "-ec", script], self.dir)
+            self.assert_whole(page, "runs")
+        script = prune.replace("\\%", "%").replace("/var/lib/rooflint", "0").replace("/var/log", "0")
+        write(os.path.join(self.bin, "date"), "#!/bin/sh\necho 2020-01-01\n")
+        self.shell(["sh", "-ec", script], self.dir)
+        with open(os.path.join(self.dir, "0", "rooflint-prune.log"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "0 judged runs forgotten\n")
+
+    # ---- and again a volume --------------------------------------------------------------------
+
     def test_slurm(self):
         script = os.path.join(FLEET, "slurm.sh")
         self.shell(["bash", "-n", script], "/")

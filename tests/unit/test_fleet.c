@@ -34,7 +34,7 @@ static struct asked ask(const struct run_facts *runs, ptrdiff_t count, const cha
 		if (!fleet_take(a.fleet, &runs[i], &err))
 			fail_msg("%s", err.text);
 	if (!a.fleet || (usage && !fleet_usage(a.fleet, STR("u"), str_from(usage), &err)) ||
-		!fleet_ask(a.fleet, &week, STR("judge"), &keep, &a.report, &err))
+		!fleet_ask(a.fleet, NULL, &week, STR("judge"), &keep, &a.report, &err))
 		fail_msg("%s", err.text);
 	return a;
 }

@@ -50,7 +50,7 @@ static void take_waiver(const char *workload, const char *ends)
 static struct fleet_report answer(void)
 {
 	struct fleet_report r;
-	if (!fleet_ask(fleet, &week, STR("judge"), &keep, &r, &err))
+	if (!fleet_ask(fleet, NULL, &week, STR("judge"), &keep, &r, &err))
 		fail_msg("%s", err.text);
 	r.tool_version = STR("0");
 	return r;
@@ -145,7 +145,8 @@ static void with_usage(void **state)
 		fleet_usage(fleet, STR("u"), STR("workload,chip_hours,price\na,1000,2\n"), &err));
 	struct fleet_report r = answer();
 	struct str text = write(NOTICE_SLACK, &r);
-	assert_has(text, "8 chips; 250 chip-hours of the one workload in the usage file, $500.00");
+	assert_has(text, "8 chips; 250 of 1,000 chip-hours of the one workload in the "
+			 "usage file, $500.00 of $2,000");
 	assert_has(text, "*$500.00, 250 chip-hours could be had back: a*");
 }
 
@@ -176,7 +177,8 @@ static void usage_of_more(void **state)
 {
 	(void)state;
 	assert_has(told_with_usage("workload,chip_hours\na,1000\nb,1000\nc,8\n"),
-		"8 chips; 250 chip-hours of 1 of the 3 workloads in the usage file");
+		"8 chips; 250 of 2,008 chip-hours of 1 of the 3 workloads in the usage file; "
+		"1,008 chip-hours have no usable run");
 }
 
 static void usage_of_others(void **state)

@@ -1,4 +1,4 @@
-/* store/fleet, store/fleet_file: silence is told once, and nothing is missing that only moved. */
+/* store/fleet, store/fleet_file: silence is told once, and nobody is accused falsely. */
 #include <math.h>
 
 #include "base/when.h"
@@ -32,7 +32,7 @@ static struct fleet_report ask(
 	for (ptrdiff_t i = 0; ok && i < count; i++)
 		ok = fleet_take(fleet, &runs[i], &err);
 	ok = ok && (!usage || fleet_usage(fleet, STR("u"), str_from(usage), &err)) &&
-	     fleet_ask(fleet, &window, STR("judge"), &keep, &r, &err);
+	     fleet_ask(fleet, NULL, &window, STR("judge"), &keep, &r, &err);
 	if (!ok)
 		fail_msg("%s", err.text);
 	fleet_free(fleet);
@@ -198,6 +198,7 @@ static void mistakes(void **state)
 			"'b' is itself an alias of 'c'" },
 		{ "version: 1\naliases: [ { from: a, to: b }, { from: a, to: c } ]\n",
 			"'a' has two aliases" },
+		{ "version: 1\nbudgets: [ { owner: a } ]\n", "either dollars or chip_hours" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fleet_file f;
@@ -207,6 +208,128 @@ static void mistakes(void **state)
 		if (str_find(str_from(err.text), str_from(cases[i].says)) < 0)
 			fail_msg("%s", err.text);
 	}
+}
+
+/* ---- like with like -------------------------------------------------------------------------- */
+
+static struct run_facts sealed(struct run_facts f)
+{
+	run_facts_seal(&f, &keep);
+	return f;
+}
+
+static double total(const struct fleet_report *r, const char *column)
+{
+	return fleet_cell(&r->answers[FLEET_TOTALS], 0, str_from(column))->real;
+}
+
+/* Twice the batch takes twice as long; that is no regression, and no other level. */
+static void another_batch_is_another_step(void **state)
+{
+	(void)state;
+	struct run_facts runs[MOST];
+	ptrdiff_t n = 0;
+	for (int day = 1; day < END; day++) {
+		runs[n] = capture("w", day, 3);
+		runs[n].global_batch = day < 30 ? 256 : 512;
+		runs[n].step_time_s = day < 30 ? 1 : 2;
+		runs[n] = sealed(runs[n]);
+		n++;
+	}
+	struct fleet_report r = ask(runs, n, END, NULL, NULL);
+	assert_int_equal(r.answers[FLEET_MOVERS].count, 0);
+	assert_int_equal(r.answers[FLEET_CHANGES].count, 0);
+	for (ptrdiff_t i = 0; i < n; i++) {
+		runs[i].global_batch = 256;
+		runs[i] = sealed(runs[i]);
+	}
+	r = ask(runs, n, END, NULL, NULL);
+	assert_int_equal(r.answers[FLEET_MOVERS].count, 1);
+	assert_int_equal(r.answers[FLEET_CHANGES].count, 1);
+}
+
+/* Where the judge changed, it is not known what made a rule fail. */
+static void another_judge_makes_no_problem(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { capture("w", 25, 3), capture("w", 32, 3) };
+	runs[0].items->verdict = STR("pass");
+	runs[0] = sealed(runs[0]);
+	struct fleet_report r = ask(runs, 2, END, NULL, NULL);
+	assert_true(total(&r, "new_problems") == 1 && total(&r, "rejudged") == 0);
+	runs[1].judge = STR("stricter");
+	runs[1] = sealed(runs[1]);
+	r = ask(runs, 2, END, NULL, NULL);
+	assert_true(total(&r, "new_problems") == 0 && total(&r, "rejudged") == 1);
+	assert_true(str_find(fleet_problems_text(&r, &keep),
+			    STR("the judge changed for 1 workload")) >= 0);
+}
+
+/* An archive has one capture of each workload; the real one keeps its own. */
+static void copies_take_nothing(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { capture("runs/w", 30, 3), capture("runs/w", 31, 3),
+		capture("runs/w", 32, 3), capture("archive/w", 31, 3) };
+	runs[3].run = runs[1].run;
+	runs[3] = sealed(runs[3]);
+	struct fleet_report r = ask(runs, 4, END, NULL, NULL);
+	assert_int_equal(r.answers[FLEET_RANKING].count, 1);
+	assert_true(fleet_cell(&r.answers[FLEET_RANKING], 0, STR("runs"))->real == 3);
+}
+
+/* ---- whose it is ----------------------------------------------------------------------------- */
+
+static struct fleet_report ask_owner(const char *owner)
+{
+	const struct fleet_window window = { day_text(END - 7), day_text(END), day_text(END - 14) };
+	struct run_facts runs[] = { capture("a", 32, 3), capture("b", 33, 3) };
+	struct fleet_file file;
+	struct fleet_report r;
+	struct diag err;
+	runs[1].owner = STR("o'neill");
+	runs[1] = sealed(runs[1]);
+	struct fleet *fleet = fleet_new(&keep, &err);
+	fleet_of(fleet, str_from(owner));
+	bool ok = fleet_file_parse(STR("f"),
+			  STR("version: 1\nbudgets:\n  - { owner: o'neill, dollars: 5 }\n"
+			      "  - { chip_hours: 100 }\n"),
+			  &keep, &file, &err) &&
+		  fleet_expect(fleet, &file, &err) &&
+		  fleet_usage(fleet, STR("u"), STR("workload,chip_hours,price\na,40,1\nb,40,1\n"),
+			  &err) &&
+		  fleet_take(fleet, &runs[0], &err) && fleet_take(fleet, &runs[1], &err) &&
+		  fleet_ask(fleet, NULL, &window, STR("judge"), &keep, &r, &err);
+	if (!ok)
+		fail_msg("%s", err.text);
+	fleet_free(fleet);
+	return r;
+}
+
+static void one_owner(void **state)
+{
+	(void)state;
+	struct fleet_report r = ask_owner(NULL);
+	assert_true(total(&r, "workloads") == 2);
+	assert_true(total(&r, "listed_hours") == 80);
+	r = ask_owner("o'neill");
+	assert_true(total(&r, "workloads") == 1);
+	assert_true(total(&r, "listed_hours") == 40);
+	assert_true(
+		str_eq(fleet_cell(&r.answers[FLEET_RANKING], 0, STR("workload"))->text, STR("b")));
+	assert_int_equal(r.answers[FLEET_MISSING].count, 0);
+}
+
+/* A quarter of forty hours at a dollar is ten dollars; of all, twenty hours. */
+static void budgets(void **state)
+{
+	(void)state;
+	struct fleet_report r = ask_owner(NULL);
+	assert_int_equal(r.answers[FLEET_BUDGETS].count, 2);
+	assert_true(str_eq(fleet_budget_text(&r, &keep),
+		STR("Over budget: o'neill could have $10.00 back, and may have $5.00")));
+	assert_true(fleet_cell(&r.answers[FLEET_BUDGETS], 1, STR("chip_hours_back"))->real == 20);
+	assert_true(fleet_cell(&r.answers[FLEET_BUDGETS], 1, STR("is_broken"))->real == 0);
 }
 
 int main(void)
@@ -219,6 +342,11 @@ int main(void)
 		cmocka_unit_test(renamed),
 		cmocka_unit_test(dated_later),
 		cmocka_unit_test(mistakes),
+		cmocka_unit_test(another_batch_is_another_step),
+		cmocka_unit_test(another_judge_makes_no_problem),
+		cmocka_unit_test(copies_take_nothing),
+		cmocka_unit_test(one_owner),
+		cmocka_unit_test(budgets),
 	};
 	return cmocka_run_group_tests_name("fleet-missing", tests, keep_begin, keep_end);
 }

@@ -30,7 +30,7 @@ static struct fleet_report report_on(struct run_facts *runs, ptrdiff_t count, co
 	}
 	if (usage && !fleet_usage(fleet, STR("u"), str_from(usage), &err))
 		fail_msg("%s", err.text);
-	if (!fleet_ask(fleet, &week, STR("judge"), &keep, &r, &err))
+	if (!fleet_ask(fleet, NULL, &week, STR("judge"), &keep, &r, &err))
 		fail_msg("%s", err.text);
 	r.tool_version = STR("0");
 	fleet_free(fleet);
@@ -56,7 +56,7 @@ static struct fleet_report report_of(const char *workload)
 	assert_non_null(fleet);
 	for (int day = 1; day < 14; day++)
 		take(fleet, workload, day, day < 9 ? 1 : 1.5);
-	if (!fleet_ask(fleet, &week, STR("judge"), &keep, &r, &err))
+	if (!fleet_ask(fleet, NULL, &week, STR("judge"), &keep, &r, &err))
 		fail_msg("%s", err.text);
 	r.tool_version = STR("0");
 	fleet_free(fleet);
@@ -215,12 +215,13 @@ static void money_is_of_its_hours(void **state)
 	struct fleet_report r = report_on(runs, 3, "workload,chip_hours,price\na,100,2\nb,40,\n");
 	struct str text = markdown_of(&r);
 	assert_says(text,
-		"give back the work of 6 of 24 chips; 35 chip-hours of the 2 workloads in "
-		"the usage file, $50.00 for the 25 of them that have a "
+		"give back the work of 6 of 24 chips; 35 of 140 chip-hours of the 2 workloads in "
+		"the usage file, $50.00 of $200.00 for the 25 of them that have a "
 		"price.");
 	assert_says(text, "| TPU v5e | 25.0% | 6 of 24 | 35 | \xe2\x89\xa5 \\$");
 	r = report_on(runs, 3, "workload,chip_hours,price\na,100,2\n");
-	assert_says(markdown_of(&r), "25 chip-hours of the one workload in the usage file, ");
+	assert_says(markdown_of(&r), "25 of 100 chip-hours of the one workload in the usage "
+				     "file, $50.00");
 	assert_false(str_contains(markdown_of(&r), STR("for the 25")));
 }
 

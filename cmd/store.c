@@ -1,0 +1,109 @@
+/*
+ * rooflint store: what a store holds, as records; and forgetting what is old or was judged again.
+ */
+#include "base/text.h"
+#include "base/when.h"
+#include "cmd/shared.h"
+#include "session/connection.h"
+
+struct store_settings {
+	struct str since, until, before;
+	bool superseded;
+};
+
+enum verb { VERB_EXPORT, VERB_PRUNE, VERBS };
+static const struct str verbs[VERBS] = {
+	[VERB_EXPORT] = STR_INIT("export"),
+	[VERB_PRUNE] = STR_INIT("prune"),
+};
+
+static bool write_facts(void *arg, const struct run_facts *f, struct diag *err)
+{
+	(void)err;
+	run_facts_write(f, arg);
+	return true;
+}
+
+/* As facts have moments; a text that is missing stays so. */
+static bool read_moment(struct str *text, const char *option, struct arena *keep, struct diag *err)
+{
+	int64_t ns;
+	if (!text->p)
+		return true;
+	if (!when_parse(*text, &ns))
+		return diag_set(err, DIAG_USAGE,
+			"--%s takes a date or a moment in UTC, like 2026-11-20, not '%.*s'", option,
+			STR_ARG(*text));
+	*text = when_text(keep, ns);
+	return true;
+}
+
+static bool check_settings(
+	struct store_settings *s, int verb, struct str name, struct arena *keep, struct diag *err)
+{
+	if (verb == VERBS)
+		return diag_set(err, DIAG_USAGE,
+			"rooflint store takes export or prune, not '%.*s'%.*s", STR_ARG(name),
+			STR_ARG(did_you_mean(keep, name, verbs, VERBS)));
+	if (verb == VERB_PRUNE && !s->before.p && !s->superseded)
+		return diag_set(err, DIAG_USAGE,
+			"prune takes --before DATE, --superseded or both: nothing is forgotten "
+			"unasked");
+	return read_moment(&s->since, "since", keep, err) &&
+	       read_moment(&s->until, "until", keep, err) &&
+	       read_moment(&s->before, "before", keep, err);
+}
+
+static enum status store_run(struct context *c, const void *settings, const struct list *args)
+{
+	struct store_settings s = *(const struct store_settings *)settings;
+	struct str name = args->items[0];
+	struct connection connection;
+	struct diag err;
+	int verb = 0;
+	int64_t count = 0;
+	while (verb < VERBS && !str_eq(name, verbs[verb]))
+		verb++;
+	if (!check_settings(&s, verb, name, c->keep, &err) ||
+		!connection_open(&connection, args->items[1],
+			verb == VERB_PRUNE ? STORE_PRUNE : STORE_READ, c->keep, &err))
+		return misused(&err);
+	const struct window window = { s.since, s.until };
+	bool ok = verb == VERB_EXPORT
+			  ? store_scan(connection.store, window, write_facts, c->out, &err)
+			  : store_prune(connection.store, s.before, s.superseded, &count, &err);
+	connection_close(&connection);
+	if (!ok)
+		return fail(&err);
+	if (verb == VERB_PRUNE)
+		out_fmt(c->out, "%lld judged run%s forgotten\n", (long long)count,
+			count == 1 ? "" : "s");
+	return STATUS_OK;
+}
+
+#define AT(member) offsetof(struct store_settings, member)
+static const struct option store_options[] = {
+	{ "since", 0, OPTION_TEXT, AT(since), "MOMENT", "export: captured then or later" },
+	{ "until", 0, OPTION_TEXT, AT(until), "MOMENT", "export: captured then or earlier" },
+	{ "before", 0, OPTION_TEXT, AT(before), "MOMENT",
+		"prune: forget what was captured earlier" },
+	{ "superseded", 0, OPTION_FLAG, AT(superseded), NULL,
+		"prune: of a run that was judged several times, keep what came last" },
+	{ 0 },
+};
+
+const struct command store_command = {
+	.name = "store",
+	.arguments = "export|prune STORE",
+	.summary = "what a store holds, as records, and forgetting what is old",
+	.details = "  export  the records that `rooflint facts` writes, newest runs first; those "
+		   "without "
+		   "a date are always among them\n"
+		   "  prune   forget runs of a file, and what is kept beside them for comparisons; "
+		   "the file becomes smaller. A server drops old weeks by its table's TTL",
+	.options = store_options,
+	.least = 2,
+	.most = 2,
+	.settings_bytes = sizeof(struct store_settings),
+	.run = store_run,
+};

@@ -1,0 +1,98 @@
+/* Questions as an engine's SQL.  See question.h. */
+#include "store/question.h"
+
+#include <assert.h>
+
+static void put_aliases(struct out *o, const struct question_value *v, const struct dialect *d)
+{
+	if (!v->count) {
+		out_z(o, "workload");
+		return;
+	}
+	out_z(o, "CASE workload");
+	for (ptrdiff_t i = 0; i < v->count; i++) {
+		out_z(o, " WHEN ");
+		d->put_text(o, v->aliases[i].from);
+		out_z(o, " THEN ");
+		d->put_text(o, v->aliases[i].to);
+	}
+	out_z(o, " ELSE workload END");
+}
+
+static void put_sql(
+	struct out *o, struct str sql, const struct question *q, const struct dialect *d);
+
+static void put_value(struct out *o, const struct question_value *v, const struct question *q,
+	const struct dialect *d)
+{
+	switch (v->kind) {
+	case QUESTION_NUMBER:
+		out_fmt(o, "%lld", (long long)v->number);
+		break;
+	case QUESTION_TEXT:
+		d->put_text(o, v->text);
+		break;
+	case QUESTION_NUMBERS:
+		for (ptrdiff_t i = 0; i < v->count; i++)
+			out_fmt(o, "%s%lld", i ? ", " : "", (long long)v->numbers[i]);
+		break;
+	case QUESTION_TEXTS:
+		for (ptrdiff_t i = 0; i < v->count; i++) {
+			out_z(o, i ? ", " : "");
+			d->put_text(o, v->texts[i]);
+		}
+		break;
+	case QUESTION_ALIASES:
+		put_aliases(o, v, d);
+		break;
+	case QUESTION_SQL:
+		put_sql(o, v->text, q, d);
+		break;
+	}
+}
+
+static void put_runs(struct out *o, const struct question *q, const struct dialect *d)
+{
+	if (q->owner.p) {
+		out_fmt(o, "(SELECT * FROM %.*s WHERE owner = ", STR_ARG(d->runs));
+		d->put_text(o, q->owner);
+		out_z(o, ") AS r");
+	} else {
+		out_fmt(o, "%.*s AS r", STR_ARG(d->runs));
+	}
+}
+
+static void put_name(
+	struct out *o, struct str name, const struct question *q, const struct dialect *d)
+{
+	if (str_eq(name, STR("runs")) || str_eq(name, STR("of_rules"))) {
+		put_runs(o, q, d);
+		out_str(o, str_eq(name, STR("runs")) ? STR("") : d->join);
+		return;
+	}
+	for (ptrdiff_t i = 0; i < q->count; i++)
+		if (str_eq(name, str_from(q->values[i].name))) {
+			put_value(o, &q->values[i], q, d);
+			return;
+		}
+	assert(false); /* a name that no value has */
+}
+
+static void put_sql(
+	struct out *o, struct str sql, const struct question *q, const struct dialect *d)
+{
+	struct str before, name;
+	while (str_cut(sql, '{', &before, &sql)) {
+		out_str(o, before);
+		str_cut(sql, '}', &name, &sql);
+		put_name(o, name, q, d);
+	}
+	out_str(o, before);
+}
+
+struct str question_text(const struct question *q, const struct dialect *d, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	put_sql(o, q->sql, q, d);
+	return (struct str){ arena_z(keep, out_text(o)), out_text(o).len };
+}
