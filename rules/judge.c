@@ -608,8 +608,9 @@ static void add_finding(
 		f->claimed_s = fmax(0, x->value * t->total_s);
 	if (isnan(x->gain) && !t->code->is_share)
 		f->claimed_s = f->bytes = NAN;
-	if (verdict != VERDICT_WAIVED && verdict != VERDICT_INCONCLUSIVE &&
-		(w->chip < 0 || w->chip == chip)) /* of a waived one nothing is asked back */
+	/* No time to be had back is what a gate weighs, or what is waived. */
+	if (!t->rule->gate && verdict != VERDICT_WAIVED && verdict != VERDICT_INCONCLUSIVE &&
+		(w->chip < 0 || w->chip == chip))
 		add_claim(t, w, f);
 	if (verdict == VERDICT_WARN && w->least.level == LEVEL_FAR && t->rule->confirm > 1 &&
 		(x->seen ? x->seen : 1) < t->rule->confirm)
@@ -929,10 +930,14 @@ static int by_rank(const void *a, const void *b)
 	const struct finding *x = a, *y = b;
 	double gx = isnan(x->gain_s) ? -1 : x->gain_s, gy = isnan(y->gain_s) ? -1 : y->gain_s;
 	double bx = isnan(x->bytes) ? -1 : x->bytes, by = isnan(y->bytes) ? -1 : y->bytes;
+	double cx = isnan(x->claimed_s) ? -1 : x->claimed_s;
+	double cy = isnan(y->claimed_s) ? -1 : y->claimed_s;
 	int order = ranks[x->verdict] - ranks[y->verdict];
 
 	if (!order)
 		order = (gx < gy) - (gx > gy);
+	if (!order)
+		order = (cx < cy) - (cx > cy);
 	if (!order)
 		order = (bx < by) - (bx > by);
 	if (!order)

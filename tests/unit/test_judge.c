@@ -563,6 +563,8 @@ static void gates_weigh(void **state)
 	add("ops key=b p50_s=1 time_s=0.06 flops=0\n");
 	judge_yaml(gate);
 	assert_verdict("g", VERDICT_INCONCLUSIVE);
+	assert_true(isnan(finding("g", "b")->gain_s)); /* no time to be had back */
+	assert_near(j.gain_s, 0);
 	assert_verdict("r", VERDICT_INCONCLUSIVE);
 }
 
