@@ -83,7 +83,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 .PHONY: all deps demo test unit golden fuzz fuzz-corpus mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-format format tidy coverage \
-	install uninstall dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
+	install uninstall print-completions dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -287,6 +287,10 @@ install: all ## install below DESTDIR and PREFIX
 	for c in $(COMPLETIONS); do \
 		install -d "$$(dirname '$(DESTDIR)$(PREFIX)/share/'"$${c#*:}")" && \
 		$(O)/rooflint completion "$${c%%:*}" >'$(DESTDIR)$(PREFIX)/share/'"$${c#*:}" || exit 1; done
+
+# For packaging/, which puts them at the same places.
+print-completions:
+	@echo $(COMPLETIONS)
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/rooflint' \
