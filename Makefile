@@ -38,7 +38,7 @@ ROOMS   := base profile hlo hardware measure rules store report session cmd
 SRC     := $(wildcard $(ROOMS:=/*.c))
 HTTP    := $(wildcard http/*.c)
 HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard http/*.h)
-EMBED   := $(wildcard rules/*.yaml hardware/*.json hardware/*.yaml store/*.sql templates/*)
+EMBED   := $(wildcard rules/*.yaml hardware/*.json hardware/*.yaml store/*.sql templates/*.* templates/ci/*)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
 ARCHIVE := $(O)/objects.a
 CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))

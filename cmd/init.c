@@ -1,6 +1,7 @@
 /*
  * rooflint init: a rule file whose limits are a good run with some room.
  */
+#include "cmd/init_ci.h"
 #include "cmd/shared.h"
 #include "rules/judge.h"
 #include "rules/limits.h"
@@ -9,6 +10,7 @@
 struct init_settings {
 	struct read_settings read;
 	struct str from;
+	int ci;
 };
 
 static void put_step_time(struct out *o, const struct limit *l)
@@ -54,6 +56,8 @@ static enum status init_run(struct context *c, const void *settings, const struc
 	struct str broken;
 	struct diag err;
 	(void)args;
+	if (s->ci)
+		return init_ci(c, s->ci, s->from);
 	if (!s->from.p) {
 		diag_set(&err, DIAG_USAGE, "init needs --from: a good run, or the report of one");
 		return misused(&err);
@@ -94,6 +98,8 @@ static enum status init_run(struct context *c, const void *settings, const struc
 static const struct option init_options[] = {
 	{ "from", 0, OPTION_TEXT, offsetof(struct init_settings, from), "PROFILE|REPORT.json",
 		"the good run, as a profile or as the report of it" },
+	{ "ci", 0, OPTION_WORD, offsetof(struct init_settings, ci), CI_WORDS,
+		"instead of rules, a pipeline of that system that judges the profile --from" },
 	READ_OPTIONS(struct init_settings),
 	{ 0 },
 };
@@ -108,7 +114,8 @@ const struct command init_command = {
 		   "that the run breaks and that have no such limit are named, for you to retune "
 		   "or to waive. For example:\n"
 		   "\n"
-		   "  rooflint init --from runs/good >rooflint.yaml",
+		   "  rooflint init --from runs/good >rooflint.yaml\n"
+		   "  rooflint init --ci github --from runs >.github/workflows/rooflint.yml",
 	.options = init_options,
 	.settings_bytes = sizeof(struct init_settings),
 	.run = init_run,
