@@ -81,7 +81,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # ---- building -----------------------------------------------------------------------------------
 
-.PHONY: all deps demo test unit golden fuzz fuzz-corpus mutation bench bench-changes bench-fleet bench-power \
+.PHONY: all deps demo test unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-format format tidy coverage \
 	install uninstall print-completions dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
@@ -189,6 +189,9 @@ golden: all $(GOLDEN) ## golden cases; UPDATE=1 rewrites what is expected, CASES
 
 mutation: all ## damage every red profile in every way: never green (a nightly; minutes)
 	@python3 tests/mutation/run.py --all
+
+interop-jax: all ## against jax, flax, optax and xprof of today: jobs recorded anew, the wheel, the example (minutes)
+	@ROOFLINT='$(abspath $(O)/rooflint)' tests/interop-jax.sh
 
 fuzz-corpus: $(FUZZ) ## every corpus file through its fuzz target, without libFuzzer
 	@$(RUN) fuzz
