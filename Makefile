@@ -38,7 +38,8 @@ ROOMS   := base profile hlo hardware measure rules store report session cmd
 SRC     := $(wildcard $(ROOMS:=/*.c))
 HTTP    := $(wildcard http/*.c)
 HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard http/*.h)
-EMBED   := $(wildcard rules/*.yaml hardware/*.json hardware/*.yaml store/*.sql templates/* docs/diagnostics.md)
+EMBED   := $(wildcard rules/*.yaml hardware/*.json hardware/*.yaml store/*.sql templates/*.* \
+	templates/ci/* docs/diagnostics.md)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
 ARCHIVE := $(O)/objects.a
 CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))
@@ -81,9 +82,9 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # ---- building -----------------------------------------------------------------------------------
 
-.PHONY: all deps demo test unit golden fuzz fuzz-corpus mutation bench bench-changes bench-fleet bench-power \
+.PHONY: all deps demo test unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-format format tidy coverage \
-	install uninstall dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
+	install uninstall print-completions dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -190,6 +191,9 @@ golden: all $(GOLDEN) ## golden cases; UPDATE=1 rewrites what is expected, CASES
 mutation: all ## damage every red profile in every way: never green (a nightly; minutes)
 	@python3 tests/mutation/run.py --all
 
+interop-jax: all ## against jax, flax, optax and xprof of today: jobs recorded anew, the wheel, the example (minutes)
+	@ROOFLINT='$(abspath $(O)/rooflint)' tests/interop-jax.sh
+
 fuzz-corpus: $(FUZZ) ## every corpus file through its fuzz target, without libFuzzer
 	@$(RUN) fuzz
 
@@ -287,6 +291,10 @@ install: all ## install below DESTDIR and PREFIX
 	for c in $(COMPLETIONS); do \
 		install -d "$$(dirname '$(DESTDIR)$(PREFIX)/share/'"$${c#*:}")" && \
 		$(O)/rooflint completion "$${c%%:*}" >'$(DESTDIR)$(PREFIX)/share/'"$${c#*:}" || exit 1; done
+
+# For packaging/, which puts them at the same places.
+print-completions:
+	@echo $(COMPLETIONS)
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/rooflint' \

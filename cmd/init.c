@@ -5,12 +5,14 @@
 #include <stdio.h>
 
 #include "base/task.h"
+#include "cmd/init_ci.h"
 #include "cmd/shared.h"
 #include "session/baseline.h"
 
 struct init_settings {
 	struct read_settings read;
 	struct list from;
+	int ci;
 };
 
 /* The built-in set that the file extends. */
@@ -97,6 +99,8 @@ static enum status init_run(struct context *c, const void *settings, const struc
 	struct ruleset rules;
 	struct limits limits;
 	struct diag err;
+	if (s->ci)
+		return init_ci(c, s->ci, s->from.count ? s->from.items[0] : (struct str){ 0 });
 	for (ptrdiff_t i = 0; i < args->count; i++)
 		*arena_push(c->keep, runs.items, runs.count, runs.cap) = args->items[i];
 	if (!s->from.count) {
@@ -127,6 +131,8 @@ static const struct option init_options[] = {
 	{ "from", 0, OPTION_LIST, offsetof(struct init_settings, from), "RUN",
 		"a good run, as a profile or as the report of it; may be repeated, and more runs "
 		"may follow as arguments" },
+	{ "ci", 0, OPTION_WORD, offsetof(struct init_settings, ci), CI_WORDS,
+		"instead of rules, a pipeline of that system that judges the profile --from" },
 	READ_OPTIONS(struct init_settings),
 	{ 0 },
 };
@@ -143,7 +149,8 @@ const struct command init_command = {
 		"time gets a rule of its own. What the runs break is never made a limit: those "
 		"rules are named, for you to mend, to retune or to waive. For example:\n"
 		"\n"
-		"  rooflint init --from runs/good >rooflint.yaml",
+		"  rooflint init --from runs/good >rooflint.yaml\n"
+		"  rooflint init --ci github --from runs >.github/workflows/rooflint.yml",
 	.options = init_options,
 	.most = -1,
 	.settings_bytes = sizeof(struct init_settings),

@@ -16,12 +16,14 @@ trap 'rm -rf "$root"' EXIT
 umask 022
 chmod 755 "$root"
 doc=$root/usr/share/doc/rooflint
-mkdir -p "$root/DEBIAN" "$root/usr/bin" "$root/usr/libexec/rooflint" "$doc" \
-	"$root/usr/share/man/man1" "$root/usr/share/lintian/overrides"
+mkdir -p "$root/DEBIAN" "$root/usr/bin" "$root/usr/libexec/rooflint" \
+	"$root/usr/share/lintian/overrides"
 install -m 755 "$tree/bin/rooflint" "$root/usr/bin/"
 install -m 755 "$tree/libexec/rooflint/rooflint-http" "$root/usr/libexec/rooflint/"
-cp "$tree"/share/man/man1/*.1 "$root/usr/share/man/man1/"
+cp -r "$tree"/share/* "$root/usr/share/"
 gzip -n9 "$root"/usr/share/man/man1/*.1
+mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions" # as Debian has it
+rm "$doc/LICENSE" "$doc/NEWS.md"
 
 # Its own licence, then the copyright files of what is linked in.
 {
@@ -36,7 +38,6 @@ gzip -n9 "$root"/usr/share/man/man1/*.1
 	 On Debian systems the licence is in /usr/share/common-licenses/Apache-2.0.
 	END
 } >"$doc/copyright"
-cp -r "$tree/share/doc/rooflint/licenses" "$tree/share/doc/rooflint/sbom.cdx.json" "$doc/"
 {
 	printf 'rooflint (%s) stable; urgency=medium\n\n' "$version"
 	printf '  * What is new stands in NEWS.md of the sources.\n\n'

@@ -23,8 +23,8 @@ for tool in apt-get dpkg-source nasm tclsh perl pkg-config; do
 		{ echo "static.sh: $tool is missing (packaging/deps installs it)" >&2 && exit 2; }
 done
 
-SOURCE_DATE_EPOCH=$(git -C "$top" log -1 --format=%ct)
-export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC ZERO_AR_DATE=1
+# Libraries are kept from one commit to the next, so what they say of time is not the commit's.
+export SOURCE_DATE_EPOCH=0 LC_ALL=C TZ=UTC ZERO_AR_DATE=1
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 sources=$work/sources

@@ -22,6 +22,9 @@ for arch in x86_64 aarch64; do
 		"build/dist/rooflint-$version-linux-$arch/libexec/rooflint/rooflint-http" | grep -F "$PWD"
 done
 
+echo '==> the certificates of each system'
+packaging/test-authorities.py "build/dist/rooflint-$version-linux-$here/libexec/rooflint/rooflint-http"
+
 echo '==> wheels'
 for platform in manylinux_2_17 musllinux_1_1; do
 	for arch in x86_64 aarch64; do

@@ -71,9 +71,11 @@ def contents(folder, version, platform):
     yield data + "/scripts/rooflint", read(folder, "bin", "rooflint"), 0o755
     yield data + "/data/libexec/rooflint/rooflint-http", \
         read(folder, "libexec", "rooflint", "rooflint-http"), 0o755
-    man = os.path.join(folder, "share", "man", "man1")
-    for name in sorted(os.listdir(man)):
-        yield data + "/data/share/man/man1/" + name, read(man, name), 0o644
+    for root, _, names in sorted(os.walk(os.path.join(folder, "share"))):
+        if os.path.basename(root) not in ("rooflint", "licenses"):
+            for name in sorted(names):
+                yield "%s/data/%s/%s" % (data, os.path.relpath(root, folder), name), \
+                    read(root, name), 0o644
     licenses = "".join("License-File: %s\n" % name for name in ["LICENSE"] + license_names(folder))
     readme = read(HERE, "python", "README.md").decode()
     yield info + "/METADATA", METADATA.format(

@@ -145,3 +145,29 @@ def test_capture_leaves_no_recording_behind_an_error(tmp_path, train_step):
         for _ in steps:
             step(weights, batch)
     assert list((tmp_path / "b").glob("plugins/profile/*/*.xplane.pb"))
+
+
+def test_capture_of_flax_and_optax(tmp_path):
+    jax, linen, optax = map(pytest.importorskip, ("jax", "flax.linen", "optax"))
+    model = linen.Sequential([linen.Dense(512), linen.relu, linen.Dense(256)])
+    batch = jax.numpy.ones((128, 256))
+    weights = model.init(jax.random.key(0), batch)
+    optimizer = optax.adam(1e-3)
+    state = optimizer.init(weights)
+
+    @jax.jit
+    def step(weights, state):
+        loss, gradient = jax.value_and_grad(
+            lambda w: jax.numpy.mean((model.apply(w, batch) - batch) ** 2))(weights)
+        updates, state = optimizer.update(gradient, state)
+        return optax.apply_updates(weights, updates), state, loss
+
+    with rooflint.capture(tmp_path, steps=8) as steps:
+        for _ in steps:
+            weights, state, _ = step(weights, state)
+    result = rooflint.check(tmp_path, hardware="a10")
+    assert result.report.facts.steps >= 6
+    assert [(r.name, r.reason) for r in result.report.results
+            if r.gate and r.verdict in ("fail", "inconclusive")] == []
+    kinds = set(result.report.tables["families"].columns["kind"])
+    assert "matmul" in kinds
