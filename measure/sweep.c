@@ -216,7 +216,7 @@ static void event_look(struct sweeping *s, const struct op_event *e)
 	event_count(s, e);
 }
 
-static void event_take(struct sweeping *s, const struct op_event *e)
+static inline void event_take(struct sweeping *s, const struct op_event *e)
 {
 	const struct known *known = known_of(s, e->op);
 	const struct subject *subject = known->subject;
@@ -318,7 +318,10 @@ static bool sweep_once(struct sweeping *s, int64_t limit, bool ahead, struct dia
 	while (!stopped && (e = s->ahead ? ahead_next(s->ahead) : merge_next(m))) {
 		if (s->out->events == 0)
 			sweep_begin(s, e->start_ps);
-		(looks ? event_look : event_take)(s, e);
+		if (looks)
+			event_look(s, e);
+		else
+			event_take(s, e);
 		/* Executions that are not kept tell no steps, whatever else there is to see. */
 		stopped = s->out->events == limit || (looks && s->out->runs_cut);
 	}

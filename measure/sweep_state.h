@@ -122,6 +122,7 @@ struct sweeping {
 	struct running *free; /* chained by next_free */
 	int active_count;
 	int running_count;  /* with those that are suspended */
+	int span_count;	    /* of async pairs in flight */
 	int64_t unfollowed; /* spans that found no room among the active */
 	struct held held;
 	/* By activity: how many are active, how many of them share time, and how many of those are

@@ -187,6 +187,7 @@ static struct running *running_add(struct sweeping *s, const struct subject *op,
 static void running_drop(struct sweeping *s, struct running *r)
 {
 	active_remove(s, r);
+	s->span_count -= r->is_span;
 	r->next_free = s->free;
 	s->free = r;
 	s->running_count--;
@@ -326,17 +327,15 @@ static void span_abandon(struct sweeping *s, const struct subject *start)
 
 static void span_begin(struct sweeping *s, const struct held *e)
 {
-	int spans = 0;
-
-	span_abandon(s, e->known->subject);
-	for (int i = 0; i < s->active_count; i++)
-		spans += s->active[i]->is_span;
-	if (spans >= SPANS_MAX) {
+	if (s->span_count > 0)
+		span_abandon(s, e->known->subject);
+	if (s->span_count >= SPANS_MAX) {
 		s->unfollowed++;
 		return;
 	}
 	struct running *r = running_add(s, e->known->subject, e->known->bit, false, e);
 	r->is_span = true;
+	s->span_count++;
 	r->in_front = r->bit != ACTIVITY_COMMS; /* transfers share alike: their rates rest on it */
 	r->end_ps = INT64_MAX;
 	active_add(s, r);
