@@ -135,7 +135,6 @@ static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
 	LONGER(keep, s->programs, s->program_cap, s->program_cap);
 	LONGER(keep, s->steps, s->step_count, s->step_count);
 	LONGER(keep, s->runs, s->run_count, s->run_count);
-	LONGER(keep, s->marks, s->mark_count, s->mark_count);
 	LONGER(keep, s->gaps, s->gap_count, s->gap_count);
 }
 

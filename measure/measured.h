@@ -97,10 +97,10 @@ struct measured {
 #define UNCOUNTED_MAX 0.05
 
 /*
- * modules.c: what every device ran, to its sweep's `runs`, by the Modules lines; false when not all
- * devices have one that is understood.
+ * modules.c: what every device ran, to its sweep's `runs` in `keep`, by the Modules lines; false
+ * when not all devices have one that is understood.
  */
-bool modules_read(struct measured *m);
+bool modules_read(struct measured *m, struct arena *keep);
 
 /* steps.c */
 bool steps_plan(struct measured *m, struct diag *err);

@@ -110,7 +110,7 @@ static bool *programs_without_ops(const struct reading *r, struct arena *keep)
 	return ret;
 }
 
-bool modules_read(struct measured *m)
+bool modules_read(struct measured *m, struct arena *keep)
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
 	struct reading r = { m, arena_make(&work, struct told, m->device_count), false };
@@ -124,7 +124,7 @@ bool modules_read(struct measured *m)
 		struct told *t = &r.devices[i];
 		struct sweep *s = &m->devices[i].sweep;
 		*s = (struct sweep){ .plane = m->devices[i].plane, .runs_cut = r.cut };
-		s->runs = arena_make(m->keep, struct program_run, all && !r.cut ? t->count : 0);
+		s->runs = arena_make(keep, struct program_run, all && !r.cut ? t->count : 0);
 		for (ptrdiff_t k = 0; all && !r.cut && k < t->count; k++)
 			if (!without_ops[t->runs[k].program])
 				s->runs[s->run_count++] = t->runs[k];

@@ -515,6 +515,23 @@ static void sorts_time(
 	}
 }
 
+/* Kernels that no program claims, which are in the steps, may be met behind a look. */
+static bool plan_same(const struct step_plan *a, const struct step_plan *b)
+{
+	bool same = a->source == b->source && a->mark_count == b->mark_count &&
+		    a->drop_first == b->drop_first;
+
+	for (ptrdiff_t i = 0; same && i < a->mark_count; i++) {
+		const struct step_mark *x = &a->marks[i], *y = &b->marks[i];
+		same = x->start_ps == y->start_ps && x->end_ps == y->end_ps &&
+		       x->number == y->number && x->kind == y->kind && x->goes_on == y->goes_on &&
+		       x->is_cut == y->is_cut;
+	}
+	for (ptrdiff_t i = 0; same && i < b->in_step_count; i++)
+		same = (i >= a->in_step_count || a->in_step[i]) == b->in_step[i];
+	return same;
+}
+
 /* `alone`: a step is its work, without what comes behind. */
 static void device_plan(struct scheduling *s, struct schedule_device *d, bool alone)
 {
@@ -551,14 +568,17 @@ static void device_plan(struct scheduling *s, struct schedule_device *d, bool al
 	}
 	if (d == &s->devices[s->ret->last])
 		sorts_time(s, steps, n, scratch);
-	LONGER(s->keep, p.items, p.count, p.count);
-	*d->plan =
-		(struct step_plan){ .source = s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM,
-			.marks = p.items,
-			.mark_count = p.count,
-			.in_step = s->ret->in_step,
-			.in_step_count = registry_program_count(s->registry),
-			.drop_first = judged >= 3 };
+	struct step_plan plan = { .source = s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM,
+		.marks = p.items,
+		.mark_count = p.count,
+		.in_step = s->ret->in_step,
+		.in_step_count = registry_program_count(s->registry),
+		.drop_first = judged >= 3 };
+	d->changed = !plan_same(d->plan, &plan);
+	if (!d->changed)
+		return;
+	LONGER(s->keep, plan.marks, p.count, p.count);
+	*d->plan = plan;
 }
 
 /* The device whose work ends last on the host's clock; the first of equals. */

@@ -45,7 +45,8 @@ struct schedule_device {
 	int64_t host_shift_ps;	  /* host clock = device clock + this */
 	struct program_run *runs; /* by begin; `step` and `sort` are set */
 	ptrdiff_t run_count;
-	struct step_plan *plan; /* is set */
+	struct step_plan *plan; /* is set, */
+	bool changed;		/* if it is another than before; is set */
 };
 
 struct schedule {

@@ -222,23 +222,6 @@ static bool is_plain(const struct measured *m)
 	return true;
 }
 
-/* Kernels that no program claims, which are in the steps, may be met behind a look. */
-static bool plan_same(const struct step_plan *a, const struct step_plan *b)
-{
-	bool same = a->source == b->source && a->mark_count == b->mark_count &&
-		    a->drop_first == b->drop_first;
-
-	for (ptrdiff_t i = 0; same && i < a->mark_count; i++) {
-		const struct step_mark *x = &a->marks[i], *y = &b->marks[i];
-		same = x->start_ps == y->start_ps && x->end_ps == y->end_ps &&
-		       x->number == y->number && x->kind == y->kind && x->goes_on == y->goes_on &&
-		       x->is_cut == y->is_cut;
-	}
-	for (ptrdiff_t i = 0; same && i < b->in_step_count; i++)
-		same = (i >= a->in_step_count || a->in_step[i]) == b->in_step[i];
-	return same;
-}
-
 /* What every device ran, kept by the sweep before; NULL when it was too much. */
 static struct schedule_device *devices_ran(struct measured *m)
 {
@@ -276,21 +259,15 @@ static bool plan_line(struct measured *m)
 static bool plan_schedule(struct measured *m, bool *changed)
 {
 	struct schedule_device *devices = devices_ran(m);
-	struct step_plan *before = arena_make(m->keep, struct step_plan, m->device_count);
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		before[i] = m->devices[i].plan;
-		if (before[i].told)
-			before[i].marks = m->devices[i].sweep.marks;
-	}
+	*changed = false;
 	if (!devices || !schedule_make(devices, m->device_count, &m->facts, m->registry, m->wanted,
 				m->keep, &m->schedule))
 		return false;
 	m->source = m->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
 	m->is_scheduled = true;
-	*changed = false;
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		*changed |= !plan_same(&before[i], &m->devices[i].plan);
+		*changed |= devices[i].changed;
 	return true;
 }
 
@@ -356,30 +333,42 @@ static bool devices_look(struct measured *m, struct diag *err)
 	return devices_sweep(m, err);
 }
 
+static void plan_tell(struct step_plan *plan, const struct sweep *ran, struct arena *keep)
+{
+	struct told_run *told = arena_make(keep, struct told_run, ran->run_count);
+
+	for (ptrdiff_t i = 0; i < ran->run_count; i++)
+		told[i] = (struct told_run){ ran->runs[i].start_ps, ran->runs[i].program };
+	plan->told = told;
+	plan->told_count = ran->run_count;
+}
+
 /* Plans of a schedule before the first sweep, by what is told of the executions or looked up. */
 static bool plan_foresee(struct measured *m, struct diag *err)
 {
 	struct step_plan *guess = arena_make(m->keep, struct step_plan, m->device_count);
+	struct arena work = arena_new(AGGREGATE_ARENA_BYTES);
 	enum step_source source = m->source;
-	bool changed, told = modules_read(m);
+	bool changed, told = modules_read(m, &work), ok = true;
 
 	for (ptrdiff_t i = 0; i < m->device_count; i++)
 		guess[i] = m->devices[i].plan;
-	if (!told && !devices_look(m, err))
-		return false;
-	m->is_foreseen = plan_schedule(m, &changed);
+	if (!told)
+		ok = devices_look(m, err);
+	m->is_foreseen = ok && plan_schedule(m, &changed);
 	m->is_scheduled = false;
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		struct device *d = &m->devices[i];
 		if (!m->is_foreseen)
 			d->plan = guess[i];
 		d->plan.keep_runs = true;
-		d->plan.told = told && m->is_foreseen ? d->sweep.runs : NULL;
-		d->plan.told_count = d->plan.told ? d->sweep.run_count : 0;
+		if (told && m->is_foreseen)
+			plan_tell(&d->plan, &d->sweep, m->keep);
 	}
 	if (!m->is_foreseen)
 		m->source = source;
-	return true;
+	arena_free(&work);
+	return ok;
 }
 
 bool steps_plan(struct measured *m, struct diag *err)

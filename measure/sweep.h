@@ -57,6 +57,11 @@ struct program_run {
 	int32_t step;	 /* the schedule's, as are */
 	int32_t sort;	 /* of its step; -1 none of both */
 };
+/* An execution, when only its place among the others is known. */
+struct told_run {
+	int64_t start_ps; /* on another clock */
+	int32_t program;
+};
 void program_runs_sort(struct program_run *runs, ptrdiff_t count);
 /* Kept per device, for telling the steps: a day of one a second.  More leaves the marks unused. */
 #define PROGRAM_RUNS_MAX 100000
@@ -71,8 +76,8 @@ struct step_plan {
 	const bool *in_step;	    /* by program, with marks of other work: it runs in the steps */
 	ptrdiff_t in_step_count;
 	/* The marks are by these executions, whose times are not the ops': they are passed by
-	 * count.  NULL: the marks are on the ops' clock. */
-	const struct program_run *told;
+	 * count, and changed to where that was.  NULL: the marks are on the ops' clock. */
+	const struct told_run *told;
 	ptrdiff_t told_count;
 	bool keep_runs; /* executions are wanted, */
 	bool only_runs; /* and nothing else: a look at what ran when, which measures nothing */
@@ -151,9 +156,7 @@ struct sweep {
 	ptrdiff_t step_count, step_cap;
 	struct program_run *runs; /* by begin; NULL unless they were wanted */
 	ptrdiff_t run_count, run_cap;
-	bool runs_cut;		 /* there were more */
-	struct step_mark *marks; /* of a plan that was told: where they were passed */
-	ptrdiff_t mark_count;
+	bool runs_cut;			   /* there were more */
 	int64_t steady_count, other_count; /* all of them, */
 	int64_t first_end_ps, last_end_ps; /* and where the first and the last one ended */
 	int64_t steady_ps;		   /* their time */
