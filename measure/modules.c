@@ -6,6 +6,7 @@
  * executions.  So a plan made from it is passed by count (sweep_step.c), and the sweep's own
  * executions confirm it.  What cannot be told here is left to a look at the ops.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,6 @@
 #define LOOKED_PS INT64_C(10000000000)
 
 struct told {
-	struct arena work;
 	struct program_run *runs;
 	ptrdiff_t count, cap;
 	bool usable, cut;
@@ -25,6 +25,8 @@ struct told {
 struct reading {
 	const struct measured *m;
 	struct told *devices;
+	struct arena *keep; /* of what is read, under the lock */
+	pthread_mutex_t lock;
 	_Atomic bool cut; /* of some device: nothing is foreseen */
 };
 
@@ -39,12 +41,12 @@ static const struct program *program_of_module(
 }
 
 /* False when some execution is of a program that is not listed, or the line is damaged. */
-static bool lane_modules(
-	struct told *t, const struct measured *m, const struct plane *p, const struct lane *l)
+static bool lane_modules(struct told *t, const struct measured *m, const struct plane *p,
+	const struct lane *l, struct arena *work)
 {
 	uint64_t clock = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
-	struct event *e = arena_make(&t->work, struct event, 1);
-	struct cursor *c = cursor_new(p, l, clock, &t->work);
+	struct event *e = arena_make(work, struct event, 1);
+	struct cursor *c = cursor_new(p, l, clock, work);
 	const struct program *program = NULL;
 	struct str last = { NULL, 0 };
 	struct diag err;
@@ -57,7 +59,7 @@ static bool lane_modules(
 		t->cut = t->count == PROGRAM_RUNS_MAX;
 		if (!program || t->cut)
 			return program != NULL;
-		*arena_push(&t->work, t->runs, t->count, t->cap) =
+		*arena_push(work, t->runs, t->count, t->cap) =
 			(struct program_run){ .start_ps = e->start_ps - shift,
 				.end_ps = e->end_ps - shift,
 				.program = program->index,
@@ -72,21 +74,26 @@ static void device_modules(void *arg, ptrdiff_t i)
 	struct reading *r = arg;
 	struct plane *p = r->m->devices[i].plane;
 	struct told *t = &r->devices[i];
-	bool ok = p->platform == PLATFORM_TPU;
+	struct arena work;
+	bool ok = true;
 
-	t->work = arena_new(SWEEP_ARENA_BYTES);
-	if (!ok || r->cut)
+	if (p->platform != PLATFORM_TPU || r->cut)
 		return;
-	plane_learn(p, &t->work);
+	work = arena_new(SWEEP_ARENA_BYTES);
+	plane_learn(p, &work);
 	for (ptrdiff_t k = 0; ok && k < p->lane_count; k++)
 		if (p->lanes[k].class == LANE_MODULES)
-			ok = lane_modules(t, r->m, p, &p->lanes[k]);
+			ok = lane_modules(t, r->m, p, &p->lanes[k], &work);
 	plane_forget(p);
 	plane_drop(p);
 	program_runs_sort(t->runs, t->count);
 	t->usable = ok && t->count > 0;
 	if (t->cut)
 		r->cut = true;
+	pthread_mutex_lock(&r->lock);
+	LONGER(r->keep, t->runs, t->count, t->count);
+	pthread_mutex_unlock(&r->lock);
+	arena_free(&work);
 }
 
 /*
@@ -112,24 +119,23 @@ static bool *programs_without_ops(const struct reading *r, struct arena *keep)
 
 bool modules_read(struct measured *m, struct arena *keep)
 {
-	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
-	struct reading r = { m, arena_make(&work, struct told, m->device_count), false };
+	struct reading r = { .m = m, .keep = keep };
 	bool all = true;
 
+	r.devices = arena_make(keep, struct told, m->device_count);
+	pthread_mutex_init(&r.lock, NULL);
 	task_threads(device_modules, &r, m->device_count, m->options->threads);
-	const bool *without_ops = programs_without_ops(&r, &work);
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		all &= r.devices[i].usable || r.cut;
+	pthread_mutex_destroy(&r.lock);
+	const bool *without_ops = programs_without_ops(&r, keep);
 	for (ptrdiff_t i = 0; i < m->device_count; i++) {
 		struct told *t = &r.devices[i];
 		struct sweep *s = &m->devices[i].sweep;
 		*s = (struct sweep){ .plane = m->devices[i].plane, .runs_cut = r.cut };
-		s->runs = arena_make(keep, struct program_run, all && !r.cut ? t->count : 0);
-		for (ptrdiff_t k = 0; all && !r.cut && k < t->count; k++)
+		s->runs = t->runs;
+		for (ptrdiff_t k = 0; k < t->count; k++)
 			if (!without_ops[t->runs[k].program])
 				s->runs[s->run_count++] = t->runs[k];
-		arena_free(&t->work);
+		all &= t->usable || r.cut;
 	}
-	arena_free(&work);
 	return all;
 }
