@@ -56,6 +56,7 @@ struct op_cost {
 	struct formula slowest; /* what it may be multiplied in as well, at a lower rate */
 	int kind;		/* of kernel_kinds */
 	int bound;		/* of kernel_bounds */
+	bool gradient;		/* of one that ships: it makes gradients, whatever its scope says */
 	struct str source;	/* of a kernel that ships: where its name and operands are from */
 	struct str file;	/* where it was written */
 	int64_t line;

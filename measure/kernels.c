@@ -56,6 +56,7 @@ static const struct key cost_keys[] = {
 	KEYED("slowest", read_formula, AT(slowest)),
 	KEYED("kind", read_word, AT(kind)),
 	KEYED("bound", read_word, AT(bound)),
+	KEYED("gradient", key_bool, AT(gradient)),
 	KEYED("source", key_text, AT(source), .required = true),
 	KEYED_END,
 };

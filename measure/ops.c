@@ -466,8 +466,10 @@ static void op_row(struct measured *m, const struct subject *s, const struct op_
 	v.recurs = program_recurs(m, s->program);
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	row->copy_cause = copy_cause_of(s);
-	row->is_remat = str_contains(row->scope, STR("rematted_computation")) ||
-			str_contains(s->name, STR(".remat"));
+	const struct op_cost *kernel = i ? kernel_find(m->kernels, i) : NULL;
+	row->is_remat = (str_contains(row->scope, STR("rematted_computation")) ||
+				str_contains(s->name, STR(".remat"))) &&
+			!(kernel && kernel->gradient);
 	row->is_async = s->async != ASYNC_NONE;
 }
 

@@ -598,6 +598,9 @@ class Run:
         module = self.modules.get(program)
         if not module or op not in module.home:
             return None
+        kernel = module.kernel_flops(op) if hasattr(module, "kernel_flops") else None
+        if kernel is not None:
+            return kernel
         counted = module.matmul_flops(op)
         if counted is None or "hlo_category" not in execution.event.meta:
             return counted

@@ -190,6 +190,14 @@ class Module:
         """Not what they are, only that there are some: the profile says how many."""
         return 0 if self.home[op].meta.get("hlo_category") in MATMUL_CATEGORIES else None
 
+    def kernel_flops(self, op):
+        """2MNK of a quantised matmul: x [M, K], w [N, K]; None for any other kernel."""
+        if not op.startswith("quantized_matmul_kernel"):
+            return None
+        (_, x, _), (_, w, _) = ARRAY.findall(split_text(self.home[op].name)[2])[:2]
+        m, k = map(int, x.split(","))
+        return 2 * m * k * int(w.split(",")[0])
+
     def planned_bytes(self):
         return None
 
