@@ -260,7 +260,8 @@ static void add_hole(struct living *l, int64_t bytes)
 		l->items[l->count++] = (struct hlo_live_buffer){ .instruction = -1,
 			.name = STR("(holes)"),
 			.kind = STR("hole"),
-			.bytes = bytes };
+			.bytes = bytes,
+			.unpadded_bytes = bytes };
 }
 
 static bool list_living(const struct hlo_module *m, struct assignment *a, struct arena *keep,

@@ -167,6 +167,7 @@ static void trace(void **state)
 	}
 	assert_int_equal(m.live[4].bytes, 160 - 50 - 70); /* nobody's at the peak */
 	assert_str(m.live[4].kind, "hole");
+	assert_int_equal(m.live[4].unpadded_bytes, 40); /* no padding */
 	assert_int_equal(memory_of(&p, 1).allocated_bytes, 0);
 }
 
