@@ -47,6 +47,17 @@ enum phase phase_of_name(struct str name)
 	return PHASE_UNKNOWN;
 }
 
+bool is_evaluation(struct str name)
+{
+	static const struct str words[] = { STR_INIT("eval"), STR_INIT("evaluate"),
+		STR_INIT("evaluation"), STR_INIT("validate"), STR_INIT("validation") };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (has_word(name, words[i]))
+			return true;
+	return false;
+}
+
 enum phase program_phase(const struct program *p)
 {
 	if (!p)

@@ -14,6 +14,8 @@ enum phase { PHASE_UNKNOWN, PHASE_TRAIN, PHASE_INFERENCE };
 struct str phase_word(enum phase p);
 /* By a word in the name of a module, a function or a mark. */
 enum phase phase_of_name(struct str name);
+/* "jit_evaluate": work beside training, by a word in its name. */
+bool is_evaluation(struct str name);
 /* A gradient is training, whatever the name; NULL is unknown. */
 enum phase program_phase(const struct program *p);
 

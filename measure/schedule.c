@@ -12,8 +12,8 @@
 #define BEHIND_MAX 0.05
 /* More of the device's time that no mark can be told for leaves the marks unused. */
 #define UNTOLD_MAX 0.1
-/* A module is one of those that make the sort from this share of the mark's work on: a logger's
- * small program now and then does not make another sort of step. */
+/* A module is one of those that make the sort from this share on of the work of marks that it runs
+ * in: a logger's small program now and then does not make another sort of step. */
 #define MODULE_SHARE	0.05
 #define MODULES_BETWEEN " + "
 
@@ -306,20 +306,52 @@ static int str_order(const void *a, const void *b)
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* The names of those modules that make a mark what it is, in order. */
-static struct str modules_text(
-	const struct scheduling *s, const struct part *parts, ptrdiff_t count, struct arena *keep)
+/*
+ * Which parts make their mark what it is: those of modules that take a share of the marks of that
+ * name in which they run at all.  One decision for all of them, so that a module about as heavy as
+ * the limit does not make two sorts of one step.
+ */
+static const bool *parts_that_make(
+	const struct scheduling *s, const struct part *parts, ptrdiff_t n, struct arena *keep)
 {
-	struct arena scratch = *s->scratch;
+	struct presence {
+		int64_t time_ps, marks_ps;
+	} *all = arena_make(keep, struct presence, n);
+	int32_t *which = arena_make(keep, int32_t, n), count = 0, name_count = 0;
+	bool *ret = arena_make(keep, bool, n);
+	struct map names = { 0 }, present = { 0 };
+
+	for (ptrdiff_t i = 0, end; i < n; i = end) {
+		int32_t name = map_put(&names, s->marks[parts[i].mark].name, name_count, keep);
+		int64_t mark_ps = 0;
+		name_count += name == name_count;
+		for (end = i; end < n && parts[end].mark == parts[i].mark; end++)
+			mark_ps += parts[end].time_ps;
+		for (ptrdiff_t k = i; k < end; k++) {
+			int64_t id = (int64_t)name * s->module_count + parts[k].module;
+			which[k] = map_put_id(&present, id, count, keep);
+			count += which[k] == count;
+			all[which[k]].time_ps += parts[k].time_ps;
+			all[which[k]].marks_ps += mark_ps;
+		}
+	}
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct presence *p = &all[which[i]];
+		ret[i] = (double)p->time_ps >= MODULE_SHARE * (double)p->marks_ps;
+	}
+	return ret;
+}
+
+/* The names of those modules that make a mark what it is, in order. */
+static struct str modules_text(const struct scheduling *s, const struct part *parts,
+	const bool *makes, ptrdiff_t count, struct arena *keep, struct arena scratch)
+{
 	struct str *names = arena_make(&scratch, struct str, count);
 	struct out *o = out_memory(keep);
-	int64_t all_ps = 0;
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < count; i++)
-		all_ps += parts[i].time_ps;
-	for (ptrdiff_t i = 0; i < count; i++)
-		if ((double)parts[i].time_ps >= MODULE_SHARE * (double)all_ps)
+		if (makes[i])
 			names[n++] = s->modules[parts[i].module];
 	qsort(names, (size_t)n, sizeof(*names), str_order);
 	for (ptrdiff_t i = 0; i < n; i++)
@@ -353,12 +385,15 @@ static void sorts_read(struct scheduling *s)
 {
 	struct part *parts;
 	ptrdiff_t n = parts_read(s, &parts);
+	struct arena scratch = *s->scratch;
+	const bool *makes = parts_that_make(s, parts, n, &scratch);
 
 	for (ptrdiff_t i = 0, end; i < n; i = end) {
 		struct mark *mark = &s->marks[parts[i].mark];
 		for (end = i; end < n && parts[end].mark == parts[i].mark;)
 			end++;
-		mark->sort = sort_of(s, mark->name, modules_text(s, &parts[i], end - i, s->keep));
+		mark->sort = sort_of(s, mark->name,
+			modules_text(s, &parts[i], &makes[i], end - i, s->keep, scratch));
 		struct step_sort *sort = &s->ret->sorts[mark->sort];
 		sort->count++;
 		for (ptrdiff_t k = i; k < end; k++) {
@@ -822,6 +857,17 @@ static bool is_server(
 	return most >= 0 && phase_of_name(s->modules[most]) == PHASE_INFERENCE;
 }
 
+/* An evaluation every so often would make a period of many steps; beside training it is none. */
+static void evaluations_leave(const struct scheduling *s, bool *left_out)
+{
+	bool any = false;
+
+	for (int32_t m = 0; m < s->module_count; m++)
+		any |= !left_out[m] && module_trains(s, m) && !is_evaluation(s->modules[m]);
+	for (int32_t m = 0; any && m < s->module_count; m++)
+		left_out[m] |= is_evaluation(s->modules[m]) && !module_trains(s, m);
+}
+
 /* What does not fit into a period is left out, the module with least time first. */
 static bool schedule_periods(struct scheduling *s)
 {
@@ -835,6 +881,7 @@ static bool schedule_periods(struct scheduling *s)
 
 	if (most < 0)
 		return false;
+	evaluations_leave(s, left_out);
 	for (int32_t m = 0; alone && m < s->module_count; m++)
 		left_out[m] = m != most;
 	while (!all_periodic(s, left_out)) {

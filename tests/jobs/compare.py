@@ -178,10 +178,11 @@ def check_flops(_name, truth, ask):
 
 # Work of the device in its blocks of the clock, but for the steps: how much of it there is.
 OUTSIDE = {"evaluation_after": "evaluation", "rare_evaluation": "evaluation",
-           "marked_evaluation": "evaluation", "decode": "prefill"}
+           "marked_evaluation": "evaluation", "decode": "prefill",
+           "unmarked_evaluation": "evaluation"}
 OUTSIDE_POINTS = 0.03
 # Executions of programs in a step, by hand.
-PROGRAMS = {"eager": 20, "microbatches": 8, "recompiling": 1, "buckets": 1, "decode": 1,
+PROGRAMS = {"eager": 20, "microbatches": 8, "recompiling": 1, "buckets": 1, "decode": 1, "accumulation": 8,
             "stages": 5, "alternating": 1, "load_class": 1, "checkpoint": 1}
 
 

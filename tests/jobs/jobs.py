@@ -697,10 +697,117 @@ def no_hlo(job):
                 jax.block_until_ready(loss)
 
 
+def no_tracers(job):
+    """Marked steps under the quietest tracers: the host's at level 1, Python's off."""
+    params = mlp(384, 4)
+    x = rows(192, 384)
+    params, loss = train_step(params, x)
+    jax.block_until_ready(loss)
+    with job.window(host=1):
+        for i in range(12):
+            with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+                params, loss = train_step(params, x)
+                jax.block_until_ready(loss)
+
+
+def accumulation(job):
+    """Marked steps of four gradients each, an accumulation behind all but the first, one update."""
+    width = 384
+    params = mlp(width, 4)
+
+    @jax.jit
+    def gradients(params, x):
+        return jax.grad(mlp_loss)(params, x)
+
+    @jax.jit
+    def accumulate(total, grads):
+        return [t + g for t, g in zip(total, grads)]
+
+    @jax.jit
+    def update(params, grads):
+        return [p - 0.1 * g for p, g in zip(params, grads)]
+
+    data = [jnp.asarray(rows(96, width, i)) for i in range(4)]
+
+    def step(params):
+        total = gradients(params, data[0])
+        for x in data[1:]:
+            total = accumulate(total, gradients(params, x))
+        return update(params, total)
+
+    jax.block_until_ready(step(params))
+    with job.window():
+        for i in range(15):
+            with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+                params = step(params)
+                jax.block_until_ready(params)
+
+
+def compiles_first(job):
+    """The window opens before the first of 15 marked steps, which compiles; a logger runs a small
+    program each third step."""
+    params = mlp(320, 3)
+    x = rows(160, 320)
+
+    @functools.partial(jax.jit, donate_argnums=0)
+    def fresh_step(params, x):
+        loss, grads = jax.value_and_grad(mlp_loss)(params, x)
+        return [p - 0.2 * g for p, g in zip(params, grads)], loss
+
+    @jax.jit
+    def log_norm(params):
+        return sum(jnp.vdot(p, p) for p in params)
+
+    jax.block_until_ready((params, log_norm(params)))
+    with job.window():
+        for i in range(15):
+            with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+                params, loss = fresh_step(params, x)
+                if i % 3 == 2:
+                    jax.block_until_ready(log_norm(params))
+                jax.block_until_ready(loss)
+
+
+def epochs(job):
+    """Marks around marks: two epochs of ten steps, with an evaluation of three batches behind each,
+    each batch marked."""
+    params = mlp(320, 4)
+    x, y = rows(160, 320), rows(320, 320)
+    params, loss = train_step(params, x)
+    jax.block_until_ready(evaluate(params, y))
+    with job.window():
+        for epoch in range(2):
+            with StepTraceAnnotation("epoch", step_num=epoch):
+                for i in range(10):
+                    with job.clock("step"), StepTraceAnnotation("train", step_num=10 * epoch + i):
+                        params, loss = train_step(params, x)
+                        jax.block_until_ready(loss)
+                for i in range(3):
+                    with job.clock("evaluation"), StepTraceAnnotation("validate", step_num=i):
+                        evaluate(params, y).block_until_ready()
+
+
+def unmarked_evaluation(job):
+    """30 unmarked steps, and an evaluation behind every fifth."""
+    params = mlp(320, 4)
+    x, y = rows(160, 320), rows(640, 320)
+    params, loss = train_step(params, x)
+    jax.block_until_ready(evaluate(params, y))
+    with job.window():
+        for i in range(30):
+            with job.clock("step"):
+                params, loss = train_step(params, x)
+                jax.block_until_ready(loss)
+            if i % 5 == 4:
+                with job.clock("evaluation"):
+                    evaluate(params, y).block_until_ready()
+
+
 JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternating, recompiling,
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
         processes, load_generator, load_class, load_sleep, load_queue, load_hidden, sync,
-        block_after, callbacks, checkpoint, no_hlo]
+        block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
+        compiles_first, epochs, unmarked_evaluation]
 
 
 def main():

@@ -1089,6 +1089,27 @@ static void programs_that_were_foreseen(void **state)
 	}
 }
 
+/* A small program takes about a twentieth of each step, now a little more and now a little less. */
+static void a_module_near_the_limit(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	for (int64_t i = 0; i < 10; i++) {
+		int64_t at = i * 400, small = i % 2 ? 6 : 10; /* of 150 */
+		annotate(thread, i, at, at + 200);
+		execute(ops, at + 10);
+		x_event(ops, "sum.1", at + 170, at + 170 + small, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 8); /* of one sort */
+	assert_number(xrun_row(&run)->programs_per_step, 2);
+	assert_number(xrun_row(&run)->verdict_share, 1);
+}
+
 /* The job does not wait in its marks: what a call launched is its mark's, however late it runs. */
 static void work_is_the_mark_s_that_launched_it(void **state)
 {
@@ -1137,6 +1158,32 @@ static void a_period_of_programs_is_a_step(void **state)
 	assert_number(xrun_op(&run, "dot.1")->per_step, 2);
 	assert_number(xrun_op(&run, "sum.1")->per_step, 1);
 	assert_number(step_row(1)->idle_s, (600 - 2 * 150 - 80) * US);
+}
+
+/* Nothing is marked, and an evaluation behind every second step makes no step of three programs. */
+static void an_evaluation_is_in_no_period(void **state)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_eval_step", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 8; i++) {
+		execute(ops, i * 400);
+		if (i % 2)
+			x_event(ops, "sum.1", i * 400 + 160, i * 400 + 260, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 6);
+	assert_number(xrun_row(&run)->programs_per_step, 1);
+	assert_text(xrun_op(&run, "sum.1")->role, "other");
+	assert_number(xrun_op(&run, "sum.1")->count, 4);
 }
 
 /* A server waits for requests: its step is an execution, and a prefill now and then is none. */
@@ -1246,6 +1293,8 @@ int main(void)
 		TEST(a_server_s_step_is_an_execution),
 		TEST(why_a_device_waits),
 		TEST(a_loader_by_its_name),
+		TEST(a_module_near_the_limit),
+		TEST(an_evaluation_is_in_no_period),
 		TEST(annotations_on_one_host_alone),
 		TEST(the_devices_own_clock),
 		TEST(a_clock_that_jumped),
