@@ -93,16 +93,16 @@ static struct str contradiction(
 	if (j->hosts < (double)m->host_count)
 		return arena_fmt(m->keep, "the job file says %.0f host(s), and the profile has %td",
 			j->hosts, m->host_count);
-	if (row->useful_flops_ratio > USEFUL_MAX)
-		return arena_fmt(m->keep,
-			"the job file's model needs %.3g FLOPs a step, %.3g times what the program "
-			"has: look at the parameters and the tokens per step",
-			row->model_flops, row->useful_flops_ratio);
 	if (row->mfu > 1 || row->hfu > 1)
 		return arena_fmt(m->keep,
 			"the job file's model would need %.0f%% of the chips' peak: look at the "
 			"parameters and the tokens per step",
 			fmax(row->mfu, isnan(row->hfu) ? 0 : row->hfu) * 100);
+	if (row->useful_flops_ratio > USEFUL_MAX)
+		return arena_fmt(m->keep,
+			"the job file's model needs %.3g FLOPs a step, %.3g times what the program "
+			"has: look at the parameters and the tokens per step",
+			row->model_flops, row->useful_flops_ratio);
 	return topology_contradiction(m, j);
 }
 

@@ -157,6 +157,8 @@ static const struct program *main_program(const struct measured *m)
 				most = s->programs[i].executions;
 		}
 		bool may_be = m->is_scheduled ? m->schedule.in_step[i] : most >= 2;
+		if (m->source == STEPS_LINE)
+			may_be &= most >= 2;
 		if (p->id != PROGRAM_UNKNOWN && may_be &&
 			(!best || sum_ps > best_ps ||
 				(sum_ps == best_ps && program_before(p, best)))) {
