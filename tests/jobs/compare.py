@@ -233,7 +233,6 @@ def check_floors(_name, _truth, ask):
 # What a report may say that a capture lacks, and the jobs of which that is true.
 LACKS = {
     "the program's HLO is not in the profile": ("no_hlo",),
-    "The program (HLO) is not in the profile": ("no_hlo",),
     "the profile holds no events of the host": (),
     "nothing marks steps": (),
     "Mark the steps with": ("one_step",),
