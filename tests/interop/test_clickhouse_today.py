@@ -9,6 +9,7 @@ import http.server
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -171,6 +172,26 @@ class Today(unittest.TestCase):
             f"select case when error_id is null then 'judged' else 'unreadable: ' || error_id end, "
             f"count(*) from {rows} where record = 'run' and {week} group by 1").fetchall())
         self.assertEqual({row["outcome"]: row["runs"] for row in report["coverage"]}, outcomes)
+
+    def test_dashboard(self):
+        """Each panel's query answers, and one is recomputed."""
+        report = json.loads(self.audit("--merge", self.facts))
+        with open(os.path.join(TOP, "docs", "fleet", "grafana.json"), encoding="utf-8") as file:
+            panels = json.load(file)["panels"]
+        moment = f"toDateTime('{report['to'][:19].replace('T', ' ')}', 'UTC')"
+        begin = f"toDateTime('{report['from'][:19].replace('T', ' ')}', 'UTC')"
+        self.ask("USE perf")
+        for panel in panels:
+            query = re.sub(r"\$__timeFilter\((.*?'UTC'\))\)", rf"\1 > {begin} AND \1 <= {moment}",
+                           panel["targets"][0]["rawSql"])
+            self.assertNotIn("$", query)
+            rows = self.engine.session.query(query, "JSONEachRow").bytes().decode().splitlines()
+            self.assertTrue(rows, panel["title"])
+            if panel["id"] == 3:
+                told = {row["workload"]: row["chips_back"] for row in map(json.loads, rows)}
+        expected = {row["workload"]: row["chips_back"] for row in report["ranking"]}
+        for workload, chips in told.items():
+            self.assertAlmostEqual(chips, expected[workload], places=6)
 
     def test_judged_once(self):
         expected = self.audit(DEMO, store=os.path.join(self.dir.name, "b.db"))
