@@ -451,13 +451,16 @@ struct str fleet_news_text(const struct fleet_report *r, struct arena *keep)
 
 /* ---- a terminal ------------------------------------------------------------------------------ */
 
-/* By what they are ranked: chip-hours where the usage file tells them. */
+/* By what they are ranked: money where all of it is known, chip-hours where they are. */
 static void put_back(
 	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
 {
 	double hours = real_at(a, row, STR("chip_hours_back"));
 	double chips = real_at(a, row, STR("chips")), back = real_at(a, row, STR("chips_back"));
-	if (hours >= 0)
+	double dollars = real_at(a, row, STR("dollars_back"));
+	if (dollars >= 0)
+		out_fmt(out, "  %7.*s  ", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
+	else if (hours >= 0)
 		out_fmt(out, "  %7.*s chip-hours  ", STR_ARG(count_text(hours, keep)));
 	else if (back >= 0)
 		out_fmt(out, "  %5.*s of %.*s chip%s  ", STR_ARG(count_text(back, keep)),
