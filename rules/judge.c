@@ -591,6 +591,37 @@ static int32_t worst_chip(const struct trial *t)
 	return worst;
 }
 
+/* Why the verdict is not the one of the limit that the value passed; missing if it is. */
+static struct str odd_verdict(const struct trial *t, const struct weighed *w, enum verdict verdict)
+{
+	const struct rule *rule = t->rule;
+	const struct subject *x = w->subject;
+	struct arena *keep = t->s->keep;
+	bool is_far = w->least.level == LEVEL_FAR;
+
+	if (verdict == VERDICT_FAIL && !is_far)
+		return arena_fmt(keep,
+			"within its failure limit; it fails since all findings of the rule "
+			"together cost %.*s of the step or more (matters.together)",
+			STR_ARG(unit_text(keep, t->scale.together, UNIT_RATIO)));
+	if (verdict != VERDICT_WARN || !is_far || !t->scale.can_fail || rule->gate)
+		return (struct str){ NULL, 0 };
+	if ((x->seen ? x->seen : 1) < rule->confirm)
+		return arena_fmt(keep,
+			"found in %lld of the %lld reports in a row after which it fails%s",
+			(long long)(x->seen ? x->seen : 1), (long long)rule->confirm,
+			t->s->context->has_previous ? "" : "; give the last one with --previous");
+	if (!w->least.can_fail)
+		return arena_fmt(keep,
+			"beyond its failure limit; it only warns, since it can fail only where "
+			"%.*s, which does not hold here",
+			STR_ARG(t->code->can_fail.text));
+	return arena_fmt(keep,
+		"beyond its failure limit; it fails when that costs %.*s of the %s or more",
+		STR_ARG(unit_text(keep, t->scale.fail, UNIT_RATIO)),
+		t->code->is_bytes ? "capacity" : "step");
+}
+
 static void add_finding(
 	struct trial *t, const struct weighed *w, enum verdict verdict, int32_t chip)
 {
@@ -612,12 +643,9 @@ static void add_finding(
 	if (!t->rule->gate && verdict != VERDICT_WAIVED && verdict != VERDICT_INCONCLUSIVE &&
 		(w->chip < 0 || w->chip == chip))
 		add_claim(t, w, f);
-	if (verdict == VERDICT_WARN && w->least.level == LEVEL_FAR && t->rule->confirm > 1 &&
-		(x->seen ? x->seen : 1) < t->rule->confirm)
-		f->note = arena_fmt(s->keep,
-			"found in %lld of the %lld reports in a row after which it fails%s",
-			(long long)(x->seen ? x->seen : 1), (long long)t->rule->confirm,
-			s->context->has_previous ? "" : "; give the last one with --previous");
+	struct str odd = odd_verdict(t, w, verdict);
+	if (odd.p)
+		f->note = odd;
 }
 
 /* Those that made the verdict, and what else stands beside them. */
@@ -739,6 +767,8 @@ static void set_scale(struct trial *t)
 				    : rule_matter(set, rule, MATTER_TOGETHER);
 	if (rule->gate)
 		t->scale.fail = t->scale.warn;
+	/* What is worth a failure is worth a warning. */
+	t->scale.warn = fmin(t->scale.warn, fmin(t->scale.fail, t->scale.together));
 	t->scale.can_fail = rule->severity != SEVERITY_WARN &&
 			    (t->code->assert.source || limit_of(rule, PARAM_FAIL)->text.p);
 }

@@ -649,6 +649,11 @@ static void nothing_tiny_stops_a_release(void **state)
 	assert_str(result("r")->reason,
 		"2 beyond the limit, which cost 0.60% of the step together: 1.00% matters");
 	assert_int_equal(j.finding_count, 0);
+	/* What is worth a failure is worth a warning, though the file says nothing of it. */
+	judge_yaml(SLOW "    matters: { fail: 0.4% }\n");
+	assert_verdict("r", VERDICT_FAIL);
+	judge_yaml(SLOW "    matters: { together: 0.5% }\n");
+	assert_verdict("r", VERDICT_FAIL);
 	/* The file and the rule say what matters. */
 	judge_yaml(SLOW "    matters: { warn: 0.5% }\n");
 	assert_verdict("r", VERDICT_WARN);
@@ -684,6 +689,9 @@ static void nothing_large_passes_in_pieces(void **state)
 	judge_yaml(SLOW);
 	assert_verdict("r", VERDICT_FAIL);
 	assert_int_equal(finding("r", "near.0")->verdict, VERDICT_FAIL);
+	assert_str(finding("r", "near.0")->note,
+		"within its failure limit; it fails since all findings of the rule together cost "
+		"10.0% of the step or more (matters.together)");
 	judge_yaml(SLOW "    can_fail: key <> 'near.0'\n"); /* 9.9% that can fail */
 	assert_verdict("r", VERDICT_WARN);
 	judge_yaml(SLOW "    severity: warn\n");
@@ -699,6 +707,8 @@ static void pools_cap_the_cost(void **state)
 	judge_yaml(SLOW);
 	assert_verdict("r", VERDICT_WARN);
 	assert_near(result("r")->cost, 0.015);
+	assert_str(finding("r", "a")->note,
+		"beyond its failure limit; it fails when that costs 2.00% of the step or more");
 	judge_yaml(RULE "    value: p50_s\n    at_most: { warn: 1 ms }\n    gain: p50_s\n"
 			"    matters: { warn: 0.1%, fail: 0.1%, together: 0.1% }\n");
 	assert_verdict("r", VERDICT_WARN); /* without a failure limit */
@@ -854,6 +864,9 @@ static void who_can_fail(void **state)
 	judge_yaml(HEAD "  r: { from: run, value: idle_ratio, at_most: 10%, can_fail: phase = "
 			"'train' }\n");
 	assert_verdict("r", VERDICT_WARN);
+	assert_str(finding("r", "x")->note,
+		"beyond its failure limit; it only warns, since it can fail only where phase = "
+		"'train', which does not hold here");
 	judge_yaml(
 		HEAD "  r: { from: run, value: idle_ratio, at_most: 10%, can_fail: steps > 1 }\n");
 	assert_verdict("r", VERDICT_INCONCLUSIVE);
