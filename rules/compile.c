@@ -8,9 +8,10 @@
 #include "rules/check.h"
 #include "rules/parse.h"
 #include "rules/token.h"
+#include "rules/waiver.h"
 
 struct compiler {
-	const struct ruleset *set;
+	struct ruleset *set;
 	struct engine *engine;
 	struct rule *rule;
 	struct rule_code *code;
@@ -211,6 +212,14 @@ static const struct table_def *select_table(sqlite3_stmt *stmt, int count, struc
 	return def;
 }
 
+/* What asks for :explained is judged last. */
+static void note_uses(struct compiler *c, const bool *uses)
+{
+	for (ptrdiff_t i = 0; i < c->rule->param_count; i++)
+		c->rule->params[i].used |= uses[i];
+	c->code->is_backstop |= uses[PARAM_EXPLAINED];
+}
+
 /* A fault when the SELECT is wrong. */
 static bool look_at_select(struct compiler *c, struct listing *l, const struct rule_text *select,
 	struct sql_fault *fault)
@@ -222,8 +231,7 @@ static bool look_at_select(struct compiler *c, struct listing *l, const struct r
 
 	if (!check_select(select->text, &names, c->keep, fault))
 		return false;
-	for (ptrdiff_t i = 0; i < c->rule->param_count; i++)
-		c->rule->params[i].used |= names.uses[i];
+	note_uses(c, names.uses);
 	sqlite3_stmt *stmt = prepare_alone(
 		c->engine, NULL, STR("SELECT * FROM ("), select->text, &reads, c->keep, fault);
 	if (!stmt)
@@ -297,9 +305,7 @@ static bool check(struct compiler *c, struct listing *l, struct expression *x, e
 	x->uses = names.uses;
 	for (ptrdiff_t i = 0; i < x->of_run.count; i++)
 		reads_add(&l->of_run, c->keep, x->of_run.items[i].table, x->of_run.items[i].column);
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
-		rule->params[i].used |= x->uses[i];
-	c->code->is_backstop |= x->uses[PARAM_EXPLAINED];
+	note_uses(c, x->uses);
 	/* SQLite does not say which columns of a SELECT are read, but the check does. */
 	x->is_asked = l->is_select;
 	x->reads = of_row;
@@ -308,16 +314,8 @@ static bool check(struct compiler *c, struct listing *l, struct expression *x, e
 
 static void list_expression(struct compiler *c, struct listing *l, struct expression *x)
 {
-	if (l->result_count == l->cap) {
-		struct expression **old = l->all;
-
-		l->cap = 2 * l->cap + 8;
-		l->all = arena_make(c->keep, struct expression *, l->cap);
-		if (l->result_count)
-			memcpy(l->all, old, (size_t)l->result_count * sizeof(*old));
-	}
-	x->result = l->result_count;
-	l->all[l->result_count++] = x;
+	x->result = (int)l->result_count;
+	*arena_push(c->keep, l->all, l->result_count, l->cap) = x;
 }
 
 static void add_expression(struct compiler *c, struct listing *l, struct expression *x,
@@ -431,7 +429,7 @@ static void compile_message(struct compiler *c)
 static bool fits(struct compiler *c, struct rule_param *limit, const char *key)
 {
 	const struct origin *o = &limit->origin;
-	struct rule_reader r = { (struct ruleset *)(uintptr_t)c->set, o->doc, c->keep, c->err };
+	struct rule_reader r = { c->set, o->doc, c->keep, c->err };
 
 	if (!limit->text.p || !o->node)
 		return true;
@@ -533,6 +531,9 @@ static void compile_waivers(struct compiler *c)
 		else if (rule->value.text.p && !w->limit.text.p)
 			fault.text = arena_fmt(c->keep, "a waiver has a limit: %s",
 				rule->at_least ? "at_least" : "at_most");
+		else if (code->places.rows && i >= PLACE_WAIVERS_MAX)
+			fault.text = arena_fmt(c->keep,
+				"more than %d waivers of one rule with places", PLACE_WAIVERS_MAX);
 		else if (rule->value.text.p && w->at_least != rule->at_least)
 			fault.text =
 				arena_fmt(c->keep, "the rule's limit is %s, and so is a waiver's",
@@ -569,7 +570,7 @@ static struct str write_statement(struct compiler *c, struct listing *l)
 		out_z(o, "SELECT subject.*");
 	else
 		out_fmt(o, "SELECT %.*s.rowid", STR_ARG(l->rows->name));
-	for (int i = 0; i < l->result_count; i++)
+	for (ptrdiff_t i = 0; i < l->result_count; i++)
 		out_fmt(o, ", (%.*s\n)", STR_ARG(l->all[i]->text));
 	out_fmt(o, " FROM %.*s", STR_ARG(l->from));
 	if (l->where && l->where->source)
@@ -588,7 +589,7 @@ static void prepare_listing(struct compiler *c, struct listing *l)
 	bool is_told = false;
 
 	l->from = source_with(l, &l->of_run, c->keep);
-	for (int i = 0; i < l->result_count; i++)
+	for (ptrdiff_t i = 0; i < l->result_count; i++)
 		l->is_joining |= is_joining(l->all[i]->text, *c->keep);
 	l->is_joining |= l->is_select && is_joining(l->source, *c->keep);
 	l->stmt = engine_prepare(c->engine, write_statement(c, l), &reads, c->keep, &fault);
@@ -597,7 +598,7 @@ static void prepare_listing(struct compiler *c, struct listing *l)
 	 * statement with such an aggregate has one row, whatever else it judges.  Only SQLite knows
 	 * whose one is.
 	 */
-	for (int i = 0; i < l->result_count; i++) {
+	for (ptrdiff_t i = 0; i < l->result_count; i++) {
 		struct expression *x = l->all[i];
 
 		if (!x->is_wrong && (!l->stmt || x->has_subquery) &&
@@ -609,7 +610,7 @@ static void prepare_listing(struct compiler *c, struct listing *l)
 		for (int t = 0; t < TABLE_COUNT; t++)
 			c->code->needs_baseline |= reads.items[i].table == &base_table_defs[t];
 	if (l->stmt) {
-		l->first_result = sqlite3_column_count(l->stmt) - l->result_count;
+		l->first_result = sqlite3_column_count(l->stmt) - (int)l->result_count;
 		return;
 	}
 	if (is_told)
@@ -638,8 +639,7 @@ static void compile_places(struct compiler *c)
 	code->places.where = &code->place_where;
 }
 
-bool rule_compile(
-	const struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err)
+void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err)
 {
 	struct rule_code *code = arena_make(keep, struct rule_code, 1);
 	struct compiler c = { set, set->engine, rule, code, keep, err, true };
@@ -647,7 +647,7 @@ bool rule_compile(
 
 	rule->code = code;
 	if (!open_listing(&c, l, rule->from, &rule->select, "select"))
-		return false;
+		return;
 	code->needs_baseline = rule->from == &table_defs[TABLE_deltas];
 	code->is_share = str_eq(str_trim(rule->gain.text), STR("value"));
 	add_expression(&c, l, &code->where, "where", &rule->where, WANT_CONDITION);
@@ -670,5 +670,4 @@ bool rule_compile(
 	prepare_listing(&c, l);
 	if (code->places.rows)
 		prepare_listing(&c, &code->places);
-	return c.ok;
 }

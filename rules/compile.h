@@ -41,8 +41,9 @@ struct listing {
 	struct str source;  /* what it selects from: the table, or the SELECT in parentheses */
 	struct str from;    /* the same with the run's columns that are in reach */
 	sqlite3_stmt *stmt; /* (row id | columns of the SELECT), results; the engine's */
-	int first_result, result_count, cap;
+	int first_result;
 	struct expression **all; /* by result */
+	ptrdiff_t result_count, cap;
 	struct expression *where;
 	struct reads of_run; /* of all its expressions */
 	bool is_joining;     /* it makes long texts, which costs */
@@ -77,13 +78,7 @@ struct rule_code {
 };
 
 /* Fills rule->code, or notes its mistakes, with carets into the rule file. */
-bool rule_compile(
-	const struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
-
-static inline int expression_extra(const struct expression *x)
-{
-	return x->extra;
-}
+void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
 
 /*
  * The columns that an expression reads, of the row and of other tables, in order of first use; of a

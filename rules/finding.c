@@ -62,7 +62,7 @@ static void add_evidence(const struct subject *s, const struct expression *x, st
 		if (x->uses[i] || is_limit)
 			f->evidence[n++] = (struct evidence){ .column = param->name,
 				.unit = param->unit,
-				.real = param->value,
+				.real = i == PARAM_EXPLAINED ? s->explained : param->value,
 				.is_param = true };
 	}
 	f->evidence_count = n;
@@ -167,7 +167,7 @@ static struct str places_text(const struct subject *s)
 	enum { TOLD = 3 };
 	struct out *o = out_memory(s->keep);
 	ptrdiff_t told = s->place_count < TOLD ? s->place_count : TOLD,
-		  more = s->place_count - told;
+		  more = s->place_count - told + s->places_left_out;
 
 	for (ptrdiff_t i = 0; i < told; i++)
 		out_fmt(o, "%s%.*s (%.*s)",

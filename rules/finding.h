@@ -19,11 +19,11 @@ struct subject {
 	double gain; /* seconds per step, bytes, or a share; NaN: none, or not known */
 	struct expression *fault, *open;  /* what was broken; what is not known; or NULL */
 	const struct extra *extras;	  /* of its texts */
-	const struct found_place *places; /* the largest first */
-	ptrdiff_t place_count;
+	const struct found_place *places; /* the largest first, PLACES_KEPT at most */
+	ptrdiff_t place_count, places_left_out;
 	enum excuse excuse;
 	const struct waiver *waiver;
-	bool is_waived, is_known; /* is_known: it failed in the report before, too */
+	bool is_known; /* it failed in the report before, too */
 	int64_t seen;
 };
 

@@ -42,12 +42,10 @@ struct session {
 	struct diag *err;
 };
 
-enum { WAIVED_MOST = 64 }; /* waivers of one rule that may speak of places */
-
 struct place_row {
 	struct found_place place;
 	enum pool pool;
-	uint64_t waivers; /* that speak of it, bit by waiver */
+	uint64_t waivers; /* that speak of it: a bit each, PLACE_WAIVERS_MAX */
 };
 
 /* A rule at work. */
@@ -66,6 +64,7 @@ struct trial {
 	struct place_row *places; /* the largest first */
 	ptrdiff_t place_count, place_cap;
 	struct found_place *told; /* PLACES_KEPT of them at most */
+	ptrdiff_t told_count;
 	double places_waived;
 	enum excuse places_excuse;
 	const struct waiver *places_waiver;
@@ -231,7 +230,7 @@ static void look_at_place(struct trial *t)
 	*p = (struct place_row){ 0 };
 	place_fill(l, row, value, t->s->keep, &p->place);
 	p->pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
-	for (ptrdiff_t i = 0; i < t->rule->waiver_count && i < WAIVED_MOST; i++) {
+	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
 		const struct expression *x = &t->code->waivers[i].where;
 
 		if (x->source && truth_of(l, x) == IS_TRUE)
@@ -254,7 +253,7 @@ static void waive_places(struct trial *t)
 	uint64_t held = 0;
 
 	t->places_excuse = EXCUSE_NONE;
-	for (ptrdiff_t i = 0; i < t->rule->waiver_count && i < WAIVED_MOST; i++) {
+	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
 		const struct waiver_code *w = &t->code->waivers[i];
 		double sum = 0;
 		bool is_any = false;
@@ -296,21 +295,16 @@ static bool judge_places(struct trial *t)
 	waive_places(t);
 	t->places_pool = t->place_count ? t->places[0].pool : POOL_NONE;
 	t->told = arena_make(t->s->keep, struct found_place, PLACES_KEPT);
-	for (ptrdiff_t i = 0; i < t->place_count && i < PLACES_KEPT; i++)
-		t->told[i] = t->places[i].place;
+	for (; t->told_count < t->place_count && t->told_count < PLACES_KEPT; t->told_count++)
+		t->told[t->told_count] = t->places[t->told_count].place;
 	return true;
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-static const struct rule_param *limit_of(const struct rule *rule, int which)
-{
-	return &rule->params[which];
-}
-
 static bool is_beyond(const struct rule *rule, double value, int which)
 {
-	const struct rule_param *limit = limit_of(rule, which);
+	const struct rule_param *limit = &rule->params[which];
 
 	if (!limit->text.p)
 		return false;
@@ -387,12 +381,18 @@ static struct expression *set_levels(struct trial *t, const struct reading *r, s
 	return open;
 }
 
+/* Whether the row is of the steps; else it is of what runs beside them, such as evaluation. */
+static bool is_of_step(const struct listing *l, const void *row, struct arena *keep)
+{
+	struct str role = row_text(l->role, row, keep);
+
+	return !role.p || str_eq(role, STR("step"));
+}
+
 /* The most that a row can cost: the time it takes. */
 static double most_cost(const struct listing *l, const void *row, struct arena *keep)
 {
-	struct str role = row_text(l->role, row, keep);
-	bool is_step = !role.p || str_eq(role, STR("step"));
-	const struct column *c = is_step ? l->share : l->window_share;
+	const struct column *c = is_of_step(l, row, keep) ? l->share : l->window_share;
 	double share = c ? cell_real(c, row) : NAN;
 
 	return isnan(share) ? INFINITY : share;
@@ -443,10 +443,9 @@ static int32_t chip_of(struct trial *t, const void *row)
 static enum pool pool_of(const struct trial *t, const void *row)
 {
 	const struct listing *l = &t->code->subjects;
-	struct str role = row_text(l->role, row, t->s->keep);
 	enum pool pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
 
-	if (t->code->is_backstop || (role.p && !str_eq(role, STR("step"))))
+	if (t->code->is_backstop || !is_of_step(l, row, t->s->keep))
 		return POOL_NONE;
 	if (pool == POOL_NONE)
 		pool = t->places_pool;
@@ -459,8 +458,8 @@ static const struct extra *read_extras(const struct trial *t)
 	const struct listing *l = &t->code->subjects;
 	struct extra *ret = arena_make(t->s->keep, struct extra, t->code->extra_count + 1);
 
-	for (int i = 0, n = 0; i < l->result_count && n < t->code->extra_count; i++) {
-		int column = l->first_result + i;
+	for (ptrdiff_t i = 0, n = 0; i < l->result_count && n < t->code->extra_count; i++) {
+		int column = result_column(l, l->all[i]);
 
 		if (!l->all[i]->is_extra)
 			continue;
@@ -549,8 +548,8 @@ static void judge_row(struct trial *t)
 			.open = open ? open : costly,
 			.extras = read_extras(t),
 			.places = t->told,
-			.place_count =
-				t->place_count < PLACES_KEPT ? t->place_count : PLACES_KEPT };
+			.place_count = t->told_count,
+			.places_left_out = t->place_count - t->told_count };
 		look_back(t, x, &w);
 		excuse_subject(t, x, &w);
 	}
@@ -564,11 +563,9 @@ static void add_claim(struct trial *t, const struct weighed *w, struct finding *
 	struct session *s = t->s;
 	const struct listing *l = &t->code->subjects;
 	struct str family = row_text(l->family, w->subject->row, s->keep);
-	struct str role = row_text(l->role, w->subject->row, s->keep);
-	bool is_step = !role.p || str_eq(role, STR("step"));
 
-	f->of_window = !is_step;
-	if (!isnan(f->claimed_s) && is_step)
+	f->of_window = !is_of_step(l, w->subject->row, s->keep);
+	if (!isnan(f->claimed_s) && !f->of_window)
 		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
 			(struct claim){ .finding = s->ret->finding_count - 1,
 				.pool = w->pool,
@@ -770,7 +767,7 @@ static void set_scale(struct trial *t)
 	/* What is worth a failure is worth a warning. */
 	t->scale.warn = fmin(t->scale.warn, fmin(t->scale.fail, t->scale.together));
 	t->scale.can_fail = rule->severity != SEVERITY_WARN &&
-			    (t->code->assert.source || limit_of(rule, PARAM_FAIL)->text.p);
+			    (t->code->assert.source || rule->params[PARAM_FAIL].text.p);
 }
 
 /* Nothing is known but the limits. */
@@ -781,8 +778,8 @@ static void number_clear(struct trial *t)
 	*n = NO_NUMBER;
 	n->unit = t->code->unit;
 	n->at_least = t->rule->at_least;
-	n->warn_limit = limit_of(t->rule, PARAM_WARN)->value;
-	n->fail_limit = limit_of(t->rule, PARAM_FAIL)->value;
+	n->warn_limit = t->rule->params[PARAM_WARN].value;
+	n->fail_limit = t->rule->params[PARAM_FAIL].value;
 }
 
 /* How much of the limit is left, as a share of it. */

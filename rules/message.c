@@ -188,11 +188,9 @@ static bool read_field(struct template_reader *r)
 		if (!find_field(r, name, piece))
 			return unknown_field(r, name);
 	} else {
-		struct template_names n = *r->names;
-
 		piece->kind = PIECE_EXPRESSION;
-		piece->expression =
-			n.compile(n.arg, name, r->at, &piece->unit, &piece->is_text, r->fault);
+		piece->expression = r->names->compile(
+			r->names->arg, name, r->at, &piece->unit, &piece->is_text, r->fault);
 		if (!piece->expression)
 			return false;
 	}
@@ -282,7 +280,7 @@ static bool piece_cell(const struct piece *p, const struct template_values *v, s
 		ret->text = v->places;
 		return v->places.len > 0;
 	case PIECE_EXPRESSION:
-		*ret = v->extras[expression_extra(p->expression)];
+		*ret = v->extras[p->expression->extra];
 		return ret->text.p || !isnan(ret->real);
 	case PIECE_TEXT:
 	case PIECE_PART:

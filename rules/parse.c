@@ -121,6 +121,16 @@ bool entry_read(const struct rule_reader *r, const struct section *section, stru
 	return ok;
 }
 
+bool check_either(const struct rule_reader *r, struct str owner, const struct doc_node *map,
+	const char *one, const char *other)
+{
+	const struct doc_node *second = doc_get(map, str_from(other));
+
+	return !second || !doc_get(map, str_from(one)) ||
+	       node_fail(r, second, DIAG_RULE_SCHEMA, "%.*s: it has either %s or %s",
+		       STR_ARG(owner), one, other);
+}
+
 /* ---- the document ------------------------------------------------------------------------- */
 
 /* In the order in which they are read: rules are of groups, and waivers speak of rules. */
@@ -322,7 +332,7 @@ struct rule_group *group_named(const struct ruleset *set, struct str name)
 	return NULL;
 }
 
-const struct rule_set *set_named(const struct ruleset *set, struct str name)
+struct rule_set *set_named(const struct ruleset *set, struct str name)
 {
 	for (ptrdiff_t i = 0; i < set->set_count; i++)
 		if (str_eq(set->sets[i].name, name))
@@ -367,7 +377,7 @@ static const struct rule_key set_keys[] = {
 static bool read_set(
 	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *value)
 {
-	struct rule_set *s = (struct rule_set *)(uintptr_t)set_named(r->set, name->text);
+	struct rule_set *s = set_named(r->set, name->text);
 
 	if (!rule_name_ok(name->text) || (!s && r->set->set_count == NAMED_MAX))
 		return node_fail(r, name, DIAG_RULE_SCHEMA,
@@ -461,29 +471,16 @@ static const struct rule_key rule_keys[] = {
 
 bool rule_name_ok(struct str s)
 {
-	if (!s.len || s.len > RULE_NAME_MAX || s.p[0] == '-')
-		return false;
-	for (ptrdiff_t i = 0; i < s.len; i++) {
-		char c = s.p[i];
-
-		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'))
-			return false;
-	}
-	return true;
+	return s.len && s.len <= RULE_NAME_MAX && s.p[0] != '-' &&
+	       str_only(s, "abcdefghijklmnopqrstuvwxyz0123456789-");
 }
 
-struct rule *rule_named(const struct ruleset *set, struct str name)
+struct rule *ruleset_rule(const struct ruleset *set, struct str name)
 {
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		if (str_eq(set->items[i]->name, name))
 			return set->items[i];
 	return NULL;
-}
-
-static void limits_clear(struct rule *rule)
-{
-	for (int i = 0; i < PARAM_EXPLAINED; i++)
-		rule->params[i] = (struct rule_param){ .name = rule->params[i].name, .value = NAN };
 }
 
 static struct rule *new_rule(const struct rule_reader *r, const struct doc_node *name)
@@ -503,22 +500,11 @@ static struct rule *new_rule(const struct rule_reader *r, const struct doc_node 
 	return rule;
 }
 
-/* What the file gives in place of what is inherited: of two such keys just one. */
-static bool check_either(const struct rule_reader *r, struct str owner, const struct doc_node *map,
-	const char *one, const char *other)
-{
-	const struct doc_node *second = doc_get(map, str_from(other));
-
-	return !second || !doc_get(map, str_from(one)) ||
-	       node_fail(r, second, DIAG_RULE_SCHEMA, "%.*s: it has either %s or %s",
-		       STR_ARG(owner), one, other);
-}
-
 /* Into the inherited rule of that name, or a new one. */
 static bool read_rule(
 	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
 {
-	struct rule *rule = rule_named(r->set, name->text);
+	struct rule *rule = ruleset_rule(r->set, name->text);
 
 	if (!rule && !rule_name_ok(name->text))
 		return node_fail(r, name, DIAG_RULE_SCHEMA,

@@ -88,9 +88,8 @@ void document_read(const struct rule_reader *r);
 
 /* Lower-case letters, digits and '-', not too long. */
 bool rule_name_ok(struct str s);
-struct rule *rule_named(const struct ruleset *set, struct str name);	      /* or NULL */
-struct rule_group *group_named(const struct ruleset *set, struct str name);   /* or NULL */
-const struct rule_set *set_named(const struct ruleset *set, struct str name); /* or NULL */
+struct rule_group *group_named(const struct ruleset *set, struct str name); /* or NULL */
+struct rule_set *set_named(const struct ruleset *set, struct str name);	    /* or NULL */
 /* "; did you mean 'x'?", or nothing when no other rule is near.  (ruleset.c) */
 struct str rule_hint(const struct ruleset *set, struct str name, struct arena *keep);
 
@@ -100,6 +99,9 @@ struct str rule_hint(const struct ruleset *set, struct str name, struct arena *k
  */
 bool entry_read(const struct rule_reader *r, const struct section *section, struct str owner,
 	const struct doc_node *at, const struct doc_node *map, void *entry);
+/* A mistake where the map has both of two keys that stand for each other. */
+bool check_either(const struct rule_reader *r, struct str owner, const struct doc_node *map,
+	const char *one, const char *other);
 const struct rule_key *section_key(const struct section *section, struct str name); /* or NULL */
 /* value.c: set one key of an entry, or one parameter or limit of a rule, from a node. */
 bool value_set(const struct rule_reader *r, struct str owner, const struct rule_key *key,
@@ -109,9 +111,9 @@ bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 /* PARAM_WARN or PARAM_FAIL. */
 bool limit_set(
 	const struct rule_reader *r, struct rule *rule, int which, const struct doc_node *node);
-/* A warning looser than the failure moves to it, or is a mistake where the node sets it. */
-bool limits_agree(const struct rule_reader *r, struct rule *rule, bool sets_warn,
-	const struct doc_node *node);
+void limits_clear(struct rule *rule);
+/* A warning looser than the failure moves to it, or is a mistake at the node that sets it. */
+bool limits_agree(const struct rule_reader *r, struct rule *rule, const struct doc_node *sets_warn);
 /*
  * A number meets what it is held against, which has the unit `wanted`; a bare one takes that over,
  * unless it is a share above 1 or a time.  `to`: "is a ratio", as a message goes on.

@@ -154,6 +154,7 @@ const struct ruleset *profiles_apply(
 		if (!matches(&set->tunings[i], table_rows(tables, run)))
 			continue;
 		tuned = tuned ? tuned : copy_set(set, keep);
+		tuned->mistakes = NULL; /* a set with fewer rules (fixture_judge) lacks some */
 		tune(&set->tunings[i], set, tuned, keep, &ignored);
 	}
 	return tuned ? tuned : set;

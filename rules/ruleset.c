@@ -23,11 +23,6 @@ enum { EXTENDS_MAX = 16 };
 /* Folders above the working directory that are searched; deeper trees are generated. */
 enum { FIND_MAX = 64 };
 
-const struct rule *ruleset_rule(const struct ruleset *set, struct str name)
-{
-	return rule_named(set, name);
-}
-
 struct loader {
 	struct ruleset *set;
 	struct arena *keep;
@@ -282,7 +277,7 @@ static bool apply_setting(struct loader *l, struct str text)
 
 	if (!split_setting(s, arena_str(l->keep, text), l->err))
 		return mistake_note(l->set->mistakes, l->keep, l->err);
-	struct rule *rule = rule_named(l->set, s->rule.text);
+	struct rule *rule = ruleset_rule(l->set, s->rule.text);
 	if (!rule)
 		return node_fail(&r, &s->rule, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
 			STR_ARG(s->rule.text), STR_ARG(rule_hint(l->set, s->rule.text, l->keep)));
@@ -293,7 +288,8 @@ static bool apply_setting(struct loader *l, struct str text)
 	const struct rule_param *param = rule_param_named(rule, s->key.text);
 	if (param && param - rule->params <= PARAM_FAIL)
 		return limit_set(&r, rule, (int)(param - rule->params), &s->value) &&
-		       limits_agree(&r, rule, param - rule->params == PARAM_WARN, &s->value);
+		       limits_agree(
+			       &r, rule, param - rule->params == PARAM_WARN ? &s->value : NULL);
 	if (param && param - rule->params >= PARAM_OWN)
 		return param_set(&r, rule, s->key.text, &s->key, &s->value);
 	struct str *names = arena_make(l->keep, struct str, rule->param_count + 1);
@@ -370,7 +366,7 @@ static bool add_gates(const struct loader *l, struct rule *rule, const struct na
 		if (!depth && whole->node->kind == DOC_LIST)
 			place.node = whole->node->items[i];
 		const struct rule_set *set = set_named(l->set, names->items[i]);
-		const struct rule *gate = rule_named(l->set, names->items[i]);
+		const struct rule *gate = ruleset_rule(l->set, names->items[i]);
 		ptrdiff_t k = 0;
 
 		if (set && depth == 8)

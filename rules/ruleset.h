@@ -207,7 +207,7 @@ bool ruleset_parse(struct engine *e, struct str file, struct str text, struct ar
 struct str ruleset_find(struct str from, struct arena *keep);
 
 struct rule_param *rule_param_named(const struct rule *rule, struct str name); /* or NULL */
-const struct rule *ruleset_rule(const struct ruleset *set, struct str name);   /* or NULL */
+struct rule *ruleset_rule(const struct ruleset *set, struct str name);	       /* or NULL */
 /* Whether a value of the rule was set in that file. */
 bool rule_is_from(const struct rule *rule, struct str file);
 /* The matter for the rule: its own, else the file's. */

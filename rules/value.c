@@ -154,15 +154,8 @@ struct rule_param *rule_param_named(const struct rule *rule, struct str name)
 
 static bool is_param_name(struct str s)
 {
-	if (!s.len || s.len > 64 || (s.p[0] >= '0' && s.p[0] <= '9'))
-		return false;
-	for (ptrdiff_t i = 0; i < s.len; i++) {
-		char c = s.p[i];
-
-		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
-			return false;
-	}
-	return true;
+	return s.len && s.len <= 64 && !(s.p[0] >= '0' && s.p[0] <= '9') &&
+	       str_only(s, "abcdefghijklmnopqrstuvwxyz0123456789_");
 }
 
 static bool read_number(const struct value_at *v, struct rule_param *ret)
@@ -265,6 +258,12 @@ static bool set_params(const struct value_at *v, struct rule *rule)
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
+void limits_clear(struct rule *rule)
+{
+	for (int i = 0; i < PARAM_EXPLAINED; i++)
+		rule->params[i] = (struct rule_param){ .name = rule->params[i].name, .value = NAN };
+}
+
 bool limit_set(
 	const struct rule_reader *r, struct rule *rule, int which, const struct doc_node *node)
 {
@@ -281,8 +280,7 @@ bool limit_set(
 	return true;
 }
 
-bool limits_agree(
-	const struct rule_reader *r, struct rule *rule, bool sets_warn, const struct doc_node *node)
+bool limits_agree(const struct rule_reader *r, struct rule *rule, const struct doc_node *sets_warn)
 {
 	struct rule_param *warn = &rule->params[PARAM_WARN], *fail_at = &rule->params[PARAM_FAIL];
 	double over = rule->at_least ? fail_at->value - warn->value : warn->value - fail_at->value;
@@ -290,7 +288,7 @@ bool limits_agree(
 	if (!warn->text.p || !fail_at->text.p || !(over > 0))
 		return true;
 	if (sets_warn)
-		return node_fail(r, node, DIAG_RULE_SCHEMA,
+		return node_fail(r, sets_warn, DIAG_RULE_SCHEMA,
 			"warn %.*s lies beyond fail %.*s: it could never warn", STR_ARG(warn->text),
 			STR_ARG(fail_at->text));
 	const struct rule_param moved = *fail_at;
@@ -301,19 +299,16 @@ bool limits_agree(
 
 static bool set_limit(const struct value_at *v, const struct rule_key *key, struct rule *rule)
 {
-	const struct doc_node *node = v->node, *warn = node, *fail_at = node;
+	const struct doc_node *node = v->node, *warn = NULL, *fail_at;
 	bool at_least = str_eq(key->name, STR("at_least")), ok = true;
 
 	if (node->kind == DOC_LIST)
 		return fail(v, DIAG_RULE_SCHEMA, " is a number, or { warn: 3%%, fail: 8%% }");
 	if (at_least != rule->at_least)
-		for (int i = 0; i < PARAM_EXPLAINED; i++) /* those of the other direction */
-			rule->params[i] =
-				(struct rule_param){ .name = rule->params[i].name, .value = NAN };
+		limits_clear(rule); /* those of the other direction */
 	rule->at_least = at_least;
 	if (node->kind == DOC_SCALAR) {
 		ok = limit_set(v->r, rule, PARAM_FAIL, node);
-		warn = NULL;
 	} else {
 		warn = doc_get(node, STR("warn"));
 		fail_at = doc_get(node, STR("fail"));
@@ -324,7 +319,7 @@ static bool set_limit(const struct value_at *v, const struct rule_key *key, stru
 		ok &= !fail_at || limit_set(v->r, rule, PARAM_FAIL, fail_at);
 		ok &= !warn || limit_set(v->r, rule, PARAM_WARN, warn);
 	}
-	return ok && limits_agree(v->r, rule, warn != NULL, warn);
+	return ok && limits_agree(v->r, rule, warn);
 }
 
 /* A bare 1 would be all of the step. */

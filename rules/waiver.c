@@ -37,10 +37,12 @@ static bool read_waiver(
 	w->origin = origin_of(r, node);
 	if (!entry_read(r, &waiver_section, STR("waiver"), node, map, w))
 		return false;
+	if (!check_either(r, STR("waiver"), map, "at_most", "at_least"))
+		return false;
 	if (!when_is_day(w->expires.text))
 		return node_fail(r, w->expires.origin.node, DIAG_RULE_SCHEMA,
 			"expires is a day, such as 2027-01-31");
-	struct rule *rule = rule_named(r->set, w->rule.text);
+	struct rule *rule = ruleset_rule(r->set, w->rule.text);
 	if (!rule)
 		return node_fail(r, w->rule.origin.node, DIAG_RULE_NAME,
 			"there is no rule '%.*s' to waive%.*s", STR_ARG(w->rule.text),

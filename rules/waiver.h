@@ -23,6 +23,8 @@
 #include "rules/parse.h"
 
 #define WAIVERS_MAX 1000 /* a team with more has switched the rules off in its own way */
+/* Of a rule with places: each place has a bit for each of them. */
+#define PLACE_WAIVERS_MAX 64
 
 /* What a waiver says of a row that did not pass, the better ones first. */
 enum excuse {

@@ -968,6 +968,19 @@ static void places_make_up_the_value(void **state)
 	assert_near(f->gain_s, 0.29);
 }
 
+/* A finding keeps the largest places, and its message counts all of them. */
+static void all_places_are_counted(void **state)
+{
+	(void)state;
+	add("run name=x step_time_s=1 comms_exposed_ratio=0.5\n");
+	for (int i = 0; i < PLACES_KEPT + 10; i++)
+		add("collectives key=a name=ag kind=all-gather exposed_share=0.01\n");
+	judge_yaml(GATHERS);
+	assert_int_equal(finding("r", "x")->place_count, PLACES_KEPT);
+	assert_str(finding("r", "x")->message,
+		"30.0%: ag (1.00%), ag (1.00%), ag (1.00%) and 27 more");
+}
+
 /* ---- texts -------------------------------------------------------------------------------- */
 
 static void advice_that_applies(void **state)
@@ -1034,11 +1047,34 @@ static void a_backstop_is_a_remainder(void **state)
 	assert_verdict("rest", VERDICT_WARN);
 	assert_near(finding("rest", "x")->value, 0.6);
 	assert_str(finding("rest", "x")->message, "60.0% beside 20.0%");
+	bool is_told = false;
+	for (ptrdiff_t i = 0; i < finding("rest", "x")->evidence_count; i++)
+		if (str_eq(finding("rest", "x")->evidence[i].column, STR("explained"))) {
+			assert_near(finding("rest", "x")->evidence[i].real, 0.2);
+			is_told = true;
+		}
+	assert_true(is_told);
 	assert_near(j.gain_s, 8);
 	add("ops key=b kind=matmul p50_s=4\n");
 	judge_yaml(yaml);
 	assert_verdict("rest", VERDICT_PASS);
 	assert_near(result("rest")->number.value, 0.2);
+}
+
+/* A SELECT that asks for what is explained is judged last, as an expression is. */
+static void a_backstop_may_be_a_select(void **state)
+{
+	(void)state;
+	add("run name=x step_time_s=10 roofline_ratio_hi=0.2 roofline_ratio_lo=0.2\n"
+	    "ops key=a kind=matmul p50_s=2\n");
+	judge_yaml(HEAD
+		"  rest:\n"
+		"    select: select 1 - roofline_ratio_hi - :explained as rest_ratio from run\n"
+		"    value: rest_ratio\n"
+		"    at_most: { warn: 30% }\n"
+		"    gain: value\n"
+		"  r: { from: ops, value: p50_s, at_most: 1 s, gain: p50_s }\n");
+	assert_near(result("rest")->number.value, 0.6);
 }
 
 /* ---- credits ------------------------------------------------------------------------------ */
@@ -1551,9 +1587,11 @@ int main(void)
 		TEST(numbers_of_one),
 		TEST(numbers_of_many),
 		TEST(places_make_up_the_value),
+		TEST(all_places_are_counted),
 		TEST(advice_that_applies),
 		TEST(the_run_is_in_reach),
 		TEST(a_backstop_is_a_remainder),
+		TEST(a_backstop_may_be_a_select),
 		TEST(a_second_is_credited_once),
 		TEST(a_family_is_one_claim),
 		TEST(pools_are_limited),

@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "rules/judge.h"
+#include "base/out.h"
+#include "rules/fixture.h"
 #include "tests/unit/rows.h"
 
 static struct arena keep;
@@ -247,6 +248,23 @@ static void test_waiver_mistakes(void **state)
 	refuses("version: 1\nrules:\n  g: { from: run, assert: steps > 1 }\n"
 		"waivers:\n  - { rule: g, at_most: 5, owner: a, reason: b, expires: 2027-01-31 }\n",
 		"its waiver has no limit");
+	refuses(WAIVER("    at_least: 1%\n    at_most: 30%\n    expires: 2027-01-31\n"),
+		"waiver: it has either at_most or at_least");
+}
+
+/* Each place has a bit for each waiver that speaks of it: one more is an error, not ignored. */
+static void test_too_many_waivers_of_places(void **state)
+{
+	struct out *o = out_memory(&keep);
+
+	(void)state;
+	out_z(o, "version: 1\nrules:\n"
+		 "  r: { from: run, value: mfu, at_most: 5%, places: { from: ops, value: mfu } }\n"
+		 "waivers:\n");
+	for (int i = 0; i < 65; i++)
+		out_z(o, "  - { rule: r, where: mfu > 0, at_most: 5%, owner: a, reason: b, "
+			 "expires: 2027-01-31 }\n");
+	refuses(arena_z(&keep, out_text(o)), "more than 64 waivers of one rule with places");
 }
 
 /* ---- confirmation ------------------------------------------------------------------------- */
@@ -318,6 +336,28 @@ static void test_tuned_by_name_and_label(void **state)
 	assert_str(j.findings[0].message, "a takes 20.0%, 10% is allowed");
 }
 
+/* A test judges its rule and the gates: changes of other rules are no mistakes then. */
+static void test_tuned_in_a_fixture(void **state)
+{
+	static const char tests[] = "version: 1\ntests:\n"
+				    "  - { rule: other, expect: pass, run: { name: serve-7b } }\n";
+	struct ruleset set;
+	struct fixture_set fixtures;
+	struct rule_result result;
+
+	(void)state;
+	assert_true(load("version: 1\nrules:\n"
+			 "  share: { from: ops, value: time_share, at_most: 10% }\n"
+			 "  other: { from: run, assert: name is not null }\n"
+			 "profiles:\n  - { match: serve-*, rules: { share: { at_most: 5% } } }\n",
+		&set));
+	assert_true(
+		fixtures_parse(STR("t.test.yaml"), str_from(tests), &set, &keep, &fixtures, &err));
+	assert_true(fixture_judge(&set, &fixtures.items[0], &keep, &result, &err));
+	assert_int_equal(result.verdict, VERDICT_PASS);
+	assert_int_equal(set.mistakes->count, 0);
+}
+
 /* Message and evidence say the limit that was applied. */
 static void test_tuned_values_are_told(void **state)
 {
@@ -354,10 +394,12 @@ int main(void)
 		cmocka_unit_test_setup(test_places, fresh),
 		cmocka_unit_test_setup(test_unused, fresh),
 		cmocka_unit_test_setup(test_waiver_mistakes, fresh),
+		cmocka_unit_test_setup(test_too_many_waivers_of_places, fresh),
 		cmocka_unit_test_setup(test_fails_when_confirmed, fresh),
 		cmocka_unit_test_setup(test_known_failure, fresh),
 		cmocka_unit_test_setup(test_tuned_by_name_and_label, fresh),
 		cmocka_unit_test_setup(test_tuned_values_are_told, fresh),
+		cmocka_unit_test_setup(test_tuned_in_a_fixture, fresh),
 		cmocka_unit_test_setup(test_tuning_mistakes, fresh),
 	};
 
