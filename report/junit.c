@@ -172,7 +172,7 @@ static struct str headline(struct junit *j, const struct report *r, const struct
 static struct str group_text(struct junit *j, const struct report *r, const struct group *g)
 {
 	struct page page = { .out = out_memory(j->keep), .keep = j->keep, .width = TEXT_WIDTH };
-	struct prose_style style = { .others = g->count, .why = true };
+	struct prose_style style = { .others = g->count, .whole = true };
 	page_wrap(&page, 0, prose_message(r, g->items[0], j->keep));
 	prose_group(&page, r, g, &style);
 	return out_text(page.out);

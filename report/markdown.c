@@ -215,7 +215,7 @@ enum { FOLD_BYTES = 100 };
 static void put_fold(struct paper *p, const struct alert *a, bool with_profile)
 {
 	struct page page = { .out = out_memory(p->keep), .keep = p->keep, .width = TEXT_WIDTH };
-	struct prose_style style = { .others = SUBJECTS_SHOWN, .why = true };
+	struct prose_style style = { .others = SUBJECTS_SHOWN, .whole = true };
 	struct out *o = out_memory(p->keep);
 	if (p->room < FOLD_BYTES) {
 		p->folds++;

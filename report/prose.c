@@ -233,10 +233,14 @@ struct str prose_cost(const struct report *r, const struct group *g, struct aren
 		return f->bytes > 0 ? arena_fmt(keep, "up to %.*s of memory",
 					      STR_ARG(unit_text(keep, f->bytes, UNIT_BYTES)))
 				    : MISSING;
-	out_str(o, f->gain_s > 0 ? prose_gain(r, f->gain_s, keep) : STR("no step time of its own"));
+	if (f->gain_s > 0)
+		out_str(o, prose_gain(r, f->gain_s, keep));
 	if (counted_elsewhere(f) > 0)
-		out_fmt(o, "; %.*s more are covered by other findings",
-			STR_ARG(time_text(keep, counted_elsewhere(f))));
+		out_fmt(o, "%s%.*s%s counted in other findings", f->gain_s > 0 ? "; " : "its ",
+			STR_ARG(time_text(keep, counted_elsewhere(f))),
+			f->gain_s > 0 ? " more are already" : " are already");
+	if (!(f->gain_s > 0) && !(counted_elsewhere(f) > 0))
+		out_z(o, "no step time");
 	if (g->count > 1 && g->gain_s > f->gain_s) {
 		out_z(o, "; ");
 		if (g->count > 2)
@@ -294,18 +298,38 @@ static void put_evidence(
 	}
 }
 
-/* Subjects from the one at `from` on, at most `shown` of them; the rest are counted. */
-static void put_subjects(struct page *p, const struct report *r, const char *label,
-	const struct group *g, ptrdiff_t from, ptrdiff_t shown)
+/* A subject in a line: its name, its number, its cost and its place. */
+static struct str subject_line(
+	const struct report *r, const struct report_finding *f, struct arena *keep)
 {
+	const struct report_rule *rule = rule_of(r, f->rule);
+	struct out *o = out_memory(keep);
+	out_str(o, text_brief(keep, text_clean(keep, f->name)));
+	if (rule && !isnan(f->value))
+		out_fmt(o, ": %.*s", STR_ARG(unit_text(keep, f->value, rule->number.unit)));
+	if (f->gain_s > 0)
+		out_fmt(o, ", up to %.*s", STR_ARG(time_text(keep, f->gain_s)));
+	return out_text(o);
+}
+
+/*
+ * Subjects from the one at `from` on, at most `shown` of them; the rest are counted.  As a whole
+ * each has its message.
+ */
+static void put_subjects(struct page *p, const struct report *r, const char *label,
+	const struct group *g, ptrdiff_t from, const struct prose_style *style)
+{
+	ptrdiff_t shown = style->others;
 	ptrdiff_t end = g->count - from < shown ? g->count : from + shown;
 	for (ptrdiff_t i = from; i < end; i++) {
 		page_label(p, i == from ? label : "");
 		const struct report_finding *f = g->items[i];
 		struct str place = place_text(f->source_file, f->source_line, p->keep);
 		struct out *o = out_memory(p->keep);
-		out_str(o, text_clean(p->keep, prose_message(r, f, p->keep)));
-		if (f->gain_s > 0)
+		bool is_brief = !style->whole && f->name.len;
+		out_str(o, is_brief ? subject_line(r, f, p->keep)
+				    : text_clean(p->keep, prose_message(r, f, p->keep)));
+		if (f->gain_s > 0 && !is_brief)
 			out_fmt(o, "; costs up to %.*s", STR_ARG(time_text(p->keep, f->gain_s)));
 		if (place.len)
 			out_fmt(o, " (%.*s)", STR_ARG(place));
@@ -339,6 +363,31 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 	page_line(p);
 }
 
+struct str prose_limits(const struct report *r, const struct report_finding *f, struct arena *keep)
+{
+	const struct report_rule *rule = rule_of(r, f->rule);
+	const struct rule_number *n = rule ? &rule->number : NULL;
+	const char *word = n && n->at_least ? "below" : "above", *before = ": ";
+	if (!n || isnan(f->value))
+		return MISSING;
+	struct out *o = out_memory(keep);
+	out_str(o, unit_text(keep, f->value, n->unit));
+	if (!isnan(n->warn_limit)) {
+		out_fmt(o, ": warns %s %.*s", word,
+			STR_ARG(unit_text(keep, n->warn_limit, n->unit)));
+		before = ", ";
+	}
+	if (!isnan(n->fail_limit))
+		out_fmt(o, "%sfails %s %.*s", before, word,
+			STR_ARG(unit_text(keep, n->fail_limit, n->unit)));
+	bool is_beyond = n->at_least ? f->value < n->fail_limit : f->value > n->fail_limit;
+	if (f->verdict == VERDICT_FAIL && !isnan(n->fail_limit) && !is_beyond && rule->cost > 0)
+		out_fmt(o, "; fails, as all together cost %.*s of the %s",
+			STR_ARG(ratio_text(keep, rule->cost)),
+			rule->of_capacity ? "capacity" : "step");
+	return out_text(o);
+}
+
 void prose_group(struct page *p, const struct report *r, const struct group *g,
 	const struct prose_style *style)
 {
@@ -349,26 +398,30 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 		page_line(p);
 		page_z(p, "   --> ");
 		page_tint(p, TINT_BOLD, place);
-		if (f->scope.len)
+		if (f->scope.len && (style->whole || !place.len))
 			page_fmt(p, 7, "%sin %.*s", place.len ? " " : "", STR_ARG(f->scope));
 	}
 	page_field(p, "costs", prose_cost(r, g, p->keep));
-	if (rule)
-		page_field(p, "expected", rule->title);
-	put_evidence(p, f, "measured", false);
-	put_evidence(p, f, "limit", true);
+	if (style->whole) {
+		page_field(p, "expected", rule ? rule->title : MISSING);
+		put_evidence(p, f, "measured", false);
+		put_evidence(p, f, "limit", true);
+	} else {
+		page_field(p, "measured", prose_limits(r, f, p->keep));
+	}
 	page_field(p, "note", f->note);
-	put_subjects(p, r, "also", g, 1, style->others);
+	put_subjects(p, r, "also", g, 1, style);
 	if (f->verdict == VERDICT_FAIL) {
 		/* They share cause and fix with those that fail. */
 		struct group warned = group_of(r, f->rule, VERDICT_WARN, p->keep);
-		put_subjects(p, r, "warned", &warned, 0, style->others);
+		put_subjects(p, r, "warned", &warned, 0, style);
 	}
 	if (rule)
 		page_field(p, "unknown", prose_unknown(r, rule, p->keep));
-	page_field(p, "cause", f->cause);
+	if (style->whole)
+		page_field(p, "cause", f->cause);
 	page_field(p, "fix", f->fix);
-	if (style->why)
+	if (style->whole)
 		page_field(p, "why", f->why);
 	page_line(p);
 }

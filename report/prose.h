@@ -65,16 +65,19 @@ struct str bytes_text(struct arena *keep, double bytes);
 struct str chip_text(struct arena *keep, struct str id);
 
 /*
- * What a group of findings says below its headline: where, cost, expected, measured, the other
- * subjects, cause and fix.  At most `others` more subjects are listed, the rest are counted; those
- * of a failed rule that only warn are listed with it.
+ * What a group of findings says below its headline: where, cost, the number and its limits, the
+ * other subjects and the fix; as a whole also what was expected, the evidence, the cause and why
+ * the rule exists.  At most `others` more subjects are listed, the rest are counted; those of a
+ * failed rule that only warn are listed with it.
  */
 struct prose_style {
 	ptrdiff_t others;
-	bool why; /* the rule's own reason to exist, too */
+	bool whole;
 };
 void prose_group(struct page *p, const struct report *r, const struct group *g,
 	const struct prose_style *style);
+/* "46.9%: warns above 10.0%, fails above 100%"; missing where a rule has no number. */
+struct str prose_limits(const struct report *r, const struct report_finding *f, struct arena *keep);
 /* The same of a rule that could not be judged: what was seen, and what to do. */
 void prose_unsure(struct page *p, const struct report *r, const struct report_rule *rule);
 /* The headline's sentence: the message, or what stands in for it. */

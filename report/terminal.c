@@ -181,13 +181,30 @@ static void put_waived(struct page *p, const struct report *r)
 
 /* ---- what could not be judged ---------------------------------------------------------------- */
 
-static void put_unsure(struct page *p, const struct report *r)
+/* How many rules wait for a gate. */
+static ptrdiff_t waiting_for(const struct report *r, struct str gate)
+{
+	ptrdiff_t n = 0;
+	for (ptrdiff_t i = 0; i < r->result_count; i++)
+		n += r->results[i].verdict == VERDICT_INCONCLUSIVE &&
+		     str_eq(r->results[i].closed_gate, gate);
+	return n;
+}
+
+/*
+ * Each cause once, with what to do.  Of the rules that wait for a gate only the number is told, but
+ * for -v.
+ */
+static void put_unsure(struct page *p, const struct report *r, bool whole)
 {
 	struct trouble *troubles;
 	ptrdiff_t count = group_troubles(r, p->keep, &troubles);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct trouble *t = &troubles[i];
+		ptrdiff_t waiting = waiting_for(r, t->rules[0]->name);
 		struct out *names = out_memory(p->keep);
+		if (t->rules[0]->closed_gate.len && !whole)
+			continue;
 		for (ptrdiff_t k = 0; k < t->count; k++)
 			out_fmt(names, "%s%.*s", k ? ", " : "",
 				STR_ARG(text_clean(p->keep, t->rules[k]->name)));
@@ -195,11 +212,29 @@ static void put_unsure(struct page *p, const struct report *r)
 		page_tint(p, TINT_UNSURE, STR("inconclusive"));
 		page_fmt(p, HEADLINE_INDENT, "[%.*s]: %.*s", STR_ARG(out_text(names)),
 			STR_ARG(t->reason));
-		prose_unsure(p, r, t->rules[0]);
+		if (waiting)
+			page_fmt(p, HEADLINE_INDENT, " (%td rule%s for it)", waiting,
+				waiting == 1 ? " waits" : "s wait");
+		if (whole) {
+			prose_unsure(p, r, t->rules[0]);
+			continue;
+		}
+		page_field(p, "do", t->rules[0]->todo);
+		page_line(p);
 	}
 }
 
 /* ---- notes, rules, rows, the count ----------------------------------------------------------- */
+
+/* A rule that is inconclusive has said it. */
+static bool is_told_of(const struct report *r, struct str detail)
+{
+	for (ptrdiff_t i = 0; i < r->result_count; i++)
+		if (r->results[i].verdict == VERDICT_INCONCLUSIVE &&
+			str_contains(r->results[i].reason, detail))
+			return true;
+	return false;
+}
 
 static void put_notes(struct page *p, const struct report *r, int verbose)
 {
@@ -211,7 +246,9 @@ static void put_notes(struct page *p, const struct report *r, int verbose)
 		bool is_check = i < checks;
 		const struct quality_row *q = &rows[i];
 		const struct report_note *n = &r->notes[i - checks];
-		if (is_check ? !q->detail.len || (q->ok != 0 && !verbose) || q->detail.p == told.p
+		if (is_check ? !q->detail.len || (q->ok != 0 && !verbose) ||
+					q->detail.p == told.p ||
+					(!verbose && is_told_of(r, q->detail))
 			     : note_is_comparison(n))
 			continue;
 		if (!any)
@@ -297,7 +334,7 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 	if (!style->quiet) {
 		put_head(p, r, style->verbose);
 		put_findings(p, r, style);
-		put_unsure(p, r);
+		put_unsure(p, r, style->verbose > 0);
 		put_waived(p, r);
 		put_notes(p, r, style->verbose);
 		if (is_only_seen(r) && style->verbose < 2)
