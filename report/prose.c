@@ -363,7 +363,9 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 	page_line(p);
 }
 
-struct str prose_limits(const struct report *r, const struct report_finding *f, struct arena *keep)
+/* "46.9%: warns above 10.0%, fails above 100%"; missing where a rule has no number. */
+static struct str limits_text(
+	const struct report *r, const struct report_finding *f, struct arena *keep)
 {
 	const struct report_rule *rule = rule_of(r, f->rule);
 	const struct rule_number *n = rule ? &rule->number : NULL;
@@ -407,7 +409,7 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 		put_evidence(p, f, "measured", false);
 		put_evidence(p, f, "limit", true);
 	} else {
-		page_field(p, "measured", prose_limits(r, f, p->keep));
+		page_field(p, "measured", limits_text(r, f, p->keep));
 	}
 	page_field(p, "note", f->note);
 	put_subjects(p, r, "also", g, 1, style);

@@ -76,8 +76,6 @@ struct prose_style {
 };
 void prose_group(struct page *p, const struct report *r, const struct group *g,
 	const struct prose_style *style);
-/* "46.9%: warns above 10.0%, fails above 100%"; missing where a rule has no number. */
-struct str prose_limits(const struct report *r, const struct report_finding *f, struct arena *keep);
 /* The same of a rule that could not be judged: what was seen, and what to do. */
 void prose_unsure(struct page *p, const struct report *r, const struct report_rule *rule);
 /* The headline's sentence: the message, or what stands in for it. */
