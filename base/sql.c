@@ -106,6 +106,13 @@ void sql_close(struct sql_connection *c)
 	c->db = NULL;
 }
 
+struct str sql_text(sqlite3_stmt *stmt, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, column);
+
+	return (struct str){ text, text ? sqlite3_column_bytes(stmt, column) : 0 };
+}
+
 /* ---- one expression -------------------------------------------------------------------------- */
 
 static sqlite3_stmt *mistaken(struct sql_mistake *mistake, ptrdiff_t at, struct str text)

@@ -60,6 +60,9 @@ void sql_close(struct sql_connection *c); /* with its statements */
 /* False when the budget is spent. */
 bool sql_spend(struct sql_connection *c, int64_t steps);
 
+/* A result as text, until the next step; missing for NULL, and when memory for it is refused. */
+struct str sql_text(sqlite3_stmt *stmt, int column);
+
 /* A mistake in a text of SQL, and where it stands there. */
 struct sql_mistake {
 	ptrdiff_t at, width; /* bytes */

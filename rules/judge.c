@@ -1,16 +1,15 @@
 /*
  * Judging.  See judge.h.
  *
- * Of a row: `where` false: no subject.  Else its value stands somewhere between value and value +
- * unclear, and is within the warning's limit, beyond it (near), or beyond the failure's (far).
- * What is not known may come out either way, so each subject has a weight at least and one at most:
- * a level, and what it costs (weigh.h).
+ * A row is a subject unless `where` is false.  Its value lies between value and value + unclear:
+ * within the warning's limit, beyond it (near), or beyond the failure's (far).  NULL leaves it
+ * open, so each subject has a least and a most weight: a level, and what it costs (weigh.h).
  *
- * Of a rule: fail, if the least that its subjects weigh fails; else inconclusive, if the most does;
- * else warn, if the least does; else inconclusive, if the most does; else waived; else pass.
+ * A rule takes the first verdict that applies: fail, if the least weights fail; inconclusive, if
+ * the most weights fail; warn, if the least warn; inconclusive, if the most warn; waived; pass.
  *
- * Of a gate: what fails is missing evidence, which is no verdict on the program: the gate is
- * inconclusive, and so is every rule that needs it, whatever its own rows say.
+ * A gate never fails.  When its subjects fail, evidence is missing: the gate is inconclusive, and
+ * so is every rule that needs it.
  *
  * Rules that ask for :explained come last, when the findings of all others have been credited.
  */
@@ -20,56 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "measure/diff.h"
-#include "rules/finding.h"
 #include "rules/profiles.h"
-#include "rules/weigh.h"
+#include "rules/trial.h"
 
 /* Findings kept of one rule: no report shows more, and each costs about a kilobyte. */
 enum { RULE_FINDINGS_MAX = 10000 };
-
-struct session {
-	const struct ruleset *rules;
-	struct tables *tables;
-	const struct judge_context *context;
-	struct str today; /* missing: not known */
-	struct arena *keep;
-	struct judgement *ret;
-	struct claim *claims;
-	ptrdiff_t claim_count, claim_cap, finding_cap;
-	double explained; /* share of the step that credited findings take */
-	struct diag *err;
-};
-
-struct place_row {
-	struct found_place place;
-	enum pool pool;
-	uint64_t waivers; /* that speak of it: a bit each, PLACE_WAIVERS_MAX */
-};
-
-/* A rule at work. */
-struct trial {
-	struct session *s;
-	const struct rule *rule;
-	struct rule_code *code;
-	struct rule_result *result;
-	struct weighed *items;
-	ptrdiff_t count, cap;
-	struct scale scale;
-	double step_s;		  /* what gains in seconds are shares of */
-	double capacity;	  /* what gains in bytes are */
-	double total_s;		  /* the step, for values that are shares of it */
-	struct map chips;	  /* by host and device */
-	struct place_row *places; /* the largest first */
-	ptrdiff_t place_count, place_cap;
-	struct found_place *told; /* PLACES_KEPT of them at most */
-	ptrdiff_t told_count;
-	double places_waived;
-	enum excuse places_excuse;
-	const struct waiver *places_waiver;
-	enum pool places_pool;
-};
 
 struct str verdict_name(enum verdict v)
 {
@@ -83,221 +38,6 @@ struct str verdict_name(enum verdict v)
 bool verdict_is_judged(enum verdict v)
 {
 	return v == VERDICT_PASS || v == VERDICT_FAIL || v == VERDICT_WARN || v == VERDICT_WAIVED;
-}
-
-/* ---- a statement's results ---------------------------------------------------------------- */
-
-enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
-
-static int result_column(const struct listing *l, const struct expression *x)
-{
-	return l->first_result + x->result;
-}
-
-/* NaN for NULL, for a text, and for what is not finite. */
-static double number_of(const struct listing *l, const struct expression *x)
-{
-	int type = sqlite3_column_type(l->stmt, result_column(l, x));
-	double number = type == SQLITE_FLOAT || type == SQLITE_INTEGER
-				? sqlite3_column_double(l->stmt, result_column(l, x))
-				: NAN;
-
-	return isfinite(number) ? number : NAN;
-}
-
-static enum truth truth_of(const struct listing *l, const struct expression *x)
-{
-	double number = number_of(l, x);
-
-	return isnan(number) ? IS_UNKNOWN : number != 0 ? IS_TRUE : IS_FALSE;
-}
-
-/* The row in its table; one of a SELECT is in none and is copied out of the result. */
-static const void *current_row(const struct session *s, const struct listing *l)
-{
-	const struct table_def *def = l->rows;
-
-	if (!l->is_select) {
-		bool is_base = def >= base_table_defs && def < base_table_defs + TABLE_COUNT;
-		const struct tables *t = is_base ? s->context->base : s->tables;
-		const char *rows = t->items[def - (is_base ? base_table_defs : table_defs)].rows;
-
-		return rows + sqlite3_column_int64(l->stmt, 0) * def->row_bytes;
-	}
-	void *row = arena_alloc(s->keep, def->row_bytes, alignof(max_align_t), 1);
-	for (int i = 0; i < (int)def->column_count; i++) {
-		const struct column *c = &def->columns[i];
-		int type = sqlite3_column_type(l->stmt, i);
-		bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-
-		if (c->type == COLUMN_REAL) {
-			cell_set_real(c, row, is_number ? sqlite3_column_double(l->stmt, i) : NAN);
-		} else if (type != SQLITE_NULL) {
-			const char *p = (const char *)sqlite3_column_text(l->stmt, i);
-			struct str text = { p, sqlite3_column_bytes(l->stmt, i) };
-
-			cell_set_text(c, row, arena_str(s->keep, text));
-		}
-	}
-	return row;
-}
-
-static void bind_params(const struct trial *t, sqlite3_stmt *stmt)
-{
-	const struct rule *rule = t->rule;
-
-	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
-		double value = i == PARAM_EXPLAINED ? t->s->explained : rule->params[i].value;
-		struct str name = arena_fmt(t->s->keep, ":%.*s", STR_ARG(rule->params[i].name));
-		int index = sqlite3_bind_parameter_index(stmt, name.p);
-
-		if (index && isnan(value)) /* the message alone may use it */
-			sqlite3_bind_null(stmt, index);
-		else if (index)
-			sqlite3_bind_double(stmt, index, value);
-	}
-}
-
-static bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
-{
-	struct sql_fault fault;
-	struct session *s = t->s;
-	const struct rule *rule = t->rule;
-	int code;
-
-	engine_grant(s->rules->engine, l->is_joining);
-	bind_params(t, l->stmt);
-	while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
-		look(t);
-	if (code != SQLITE_DONE)
-		engine_step_fault(s->rules->engine, code, s->keep, &fault);
-	sqlite3_reset(l->stmt);
-	return code == SQLITE_DONE ||
-	       diag_set(s->err, fault.id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
-		       STR_ARG(rule->origin.file), (long long)rule->origin.line,
-		       (long long)rule->origin.column, STR_ARG(rule->name), STR_ARG(fault.text));
-}
-
-/* ---- waivers ------------------------------------------------------------------------------ */
-
-static void count_excuse(const struct session *s, const struct waiver *w, enum excuse excuse)
-{
-	struct waiver_result *r = s->ret->waivers;
-
-	while (r->waiver != w) /* all of the rules' are listed */
-		r++;
-	r->waived += excuse == EXCUSE_HOLDS;
-	r->exceeded += excuse == EXCUSE_EXCEEDED;
-	r->unknown += excuse == EXCUSE_UNKNOWN;
-	r->expired += excuse == EXCUSE_EXPIRED;
-	r->undated += excuse == EXCUSE_UNDATED;
-}
-
-/* The best that the rule's waivers say of the current row. */
-static enum excuse find_excuse(const struct trial *t, double value, const struct waiver **ret)
-{
-	enum excuse best = EXCUSE_NONE;
-
-	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
-		const struct waiver_code *w = &t->code->waivers[i];
-
-		/* Of a rule with places, `where` speaks of those. */
-		if (w->where.source && (t->code->places.rows ||
-					       truth_of(&t->code->subjects, &w->where) != IS_TRUE))
-			continue;
-		enum excuse excuse = waiver_excuse(w->waiver, value, t->s->today);
-		count_excuse(t->s, w->waiver, excuse);
-		if (excuse < best) {
-			best = excuse;
-			*ret = w->waiver;
-		}
-	}
-	return best;
-}
-
-/* ---- places ------------------------------------------------------------------------------- */
-
-static void look_at_place(struct trial *t)
-{
-	const struct listing *l = &t->code->places;
-	double value = number_of(l, &t->code->place_value);
-	enum truth where = l->where->source ? truth_of(l, l->where) : IS_TRUE;
-	const void *row = current_row(t->s, l);
-
-	if (isnan(value) || value == 0 || where != IS_TRUE)
-		return;
-	struct place_row *p = arena_push(t->s->keep, t->places, t->place_count, t->place_cap);
-	*p = (struct place_row){ 0 };
-	place_fill(l, row, value, t->s->keep, &p->place);
-	p->pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
-	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
-		const struct expression *x = &t->code->waivers[i].where;
-
-		if (x->source && truth_of(l, x) == IS_TRUE)
-			p->waivers |= UINT64_C(1) << i;
-	}
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct found_place *x = &((const struct place_row *)a)->place;
-	const struct found_place *y = &((const struct place_row *)b)->place;
-	int order = (x->value < y->value) - (x->value > y->value);
-
-	return order ? order : str_cmp(x->subject, y->subject);
-}
-
-/* What waived places leave of the value, while their sum is within the waiver's limit. */
-static void waive_places(struct trial *t)
-{
-	uint64_t held = 0;
-
-	t->places_excuse = EXCUSE_NONE;
-	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
-		const struct waiver_code *w = &t->code->waivers[i];
-		double sum = 0;
-		bool is_any = false;
-
-		for (ptrdiff_t k = 0; k < t->place_count && w->where.source; k++)
-			if (t->places[k].waivers >> i & 1) {
-				sum += t->places[k].place.value;
-				is_any = true;
-			}
-		if (!is_any)
-			continue;
-		enum excuse excuse = waiver_excuse(w->waiver, sum, t->s->today);
-		count_excuse(t->s, w->waiver, excuse);
-		if (excuse == EXCUSE_HOLDS)
-			held |= UINT64_C(1) << i;
-		if (excuse < t->places_excuse) {
-			t->places_excuse = excuse;
-			t->places_waiver = w->waiver;
-		}
-	}
-	ptrdiff_t n = 0;
-	for (ptrdiff_t k = 0; k < t->place_count; k++) {
-		if (t->places[k].waivers & held)
-			t->places_waived += t->places[k].place.value;
-		else
-			t->places[n++] = t->places[k];
-	}
-	t->place_count = n;
-}
-
-static bool judge_places(struct trial *t)
-{
-	if (!t->code->places.rows)
-		return true;
-	if (!each_row(t, &t->code->places, look_at_place))
-		return false;
-	if (t->place_count)
-		qsort(t->places, (size_t)t->place_count, sizeof(*t->places), by_place);
-	waive_places(t);
-	t->places_pool = t->place_count ? t->places[0].pool : POOL_NONE;
-	t->told = arena_make(t->s->keep, struct found_place, PLACES_KEPT);
-	for (; t->told_count < t->place_count && t->told_count < PLACES_KEPT; t->told_count++)
-		t->told[t->told_count] = t->places[t->told_count].place;
-	return true;
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */
@@ -421,7 +161,7 @@ static struct expression *set_costs(
 	return NULL;
 }
 
-/* Its name, in the order of first sight; -1 for a row that is of no chip. */
+/* Chips are numbered as their rows come; -1 for a row that names no device. */
 static int32_t chip_of(struct trial *t, const void *row)
 {
 	const struct listing *l = &t->code->subjects;
@@ -466,10 +206,11 @@ static const struct extra *read_extras(const struct trial *t)
 		n++;
 		struct extra *e = &ret[l->all[i]->extra];
 		e->real = number_of(l, l->all[i]);
-		if (sqlite3_column_type(l->stmt, column) == SQLITE_TEXT)
-			e->text = arena_str(t->s->keep,
-				(struct str){ (const char *)sqlite3_column_text(l->stmt, column),
-					sqlite3_column_bytes(l->stmt, column) });
+		if (sqlite3_column_type(l->stmt, column) != SQLITE_TEXT)
+			continue;
+		struct str text = sql_text(l->stmt, column);
+		if (text.p)
+			e->text = arena_str(t->s->keep, text);
 	}
 	return ret;
 }
@@ -560,7 +301,7 @@ static void judge_row(struct trial *t)
 
 static void add_claim(struct trial *t, const struct weighed *w, struct finding *f)
 {
-	struct session *s = t->s;
+	struct judging *s = t->s;
 	const struct listing *l = &t->code->subjects;
 	struct str family = row_text(l->family, w->subject->row, s->keep);
 
@@ -622,7 +363,7 @@ static struct str odd_verdict(const struct trial *t, const struct weighed *w, en
 static void add_finding(
 	struct trial *t, const struct weighed *w, enum verdict verdict, int32_t chip)
 {
-	struct session *s = t->s;
+	struct judging *s = t->s;
 	struct subject *x = w->subject;
 
 	if (s->ret->finding_count - t->result->first_finding >= RULE_FINDINGS_MAX)
@@ -636,7 +377,7 @@ static void add_finding(
 		f->claimed_s = fmax(0, x->value * t->total_s);
 	if (isnan(x->gain) && !t->code->is_share)
 		f->claimed_s = f->bytes = NAN;
-	/* No time to be had back is what a gate weighs, or what is waived. */
+	/* Gates, waived subjects and open ones claim no time. */
 	if (!t->rule->gate && verdict != VERDICT_WAIVED && verdict != VERDICT_INCONCLUSIVE &&
 		(w->chip < 0 || w->chip == chip))
 		add_claim(t, w, f);
@@ -645,7 +386,7 @@ static void add_finding(
 		f->note = odd;
 }
 
-/* Those that made the verdict, and what else stands beside them. */
+/* The subjects that made the verdict, the waived ones, and warnings beside a failure. */
 static void add_findings(struct trial *t, bool together)
 {
 	enum verdict v = t->result->verdict;
@@ -862,7 +603,7 @@ static void conclude(struct trial *t)
 
 /* The first gate that holds the rule up, or NULL; a live rule demands all of them. */
 static const struct rule_result *closed_gate(
-	const struct session *s, const struct rule *rule, bool is_live)
+	const struct judging *s, const struct rule *rule, bool is_live)
 {
 	const struct rule_result *first = NULL;
 
@@ -879,11 +620,11 @@ static const struct rule_result *closed_gate(
 	return first;
 }
 
-/* What the rule found is not to be trusted: only how much is told. */
+/* A closed gate: the rule's findings are dropped, and only their number is told. */
 static void hold_up(struct trial *t, const struct rule_result *gate, ptrdiff_t first_claim)
 {
 	struct rule_result *r = t->result;
-	struct session *s = t->s;
+	struct judging *s = t->s;
 
 	for (ptrdiff_t i = r->first_finding; i < s->ret->finding_count; i++)
 		r->withheld += s->ret->findings[i].verdict == VERDICT_FAIL ||
@@ -899,7 +640,7 @@ static void hold_up(struct trial *t, const struct rule_result *gate, ptrdiff_t f
 		STR_ARG(gate->reason));
 }
 
-static bool judge_rule(struct session *s, ptrdiff_t index)
+static bool judge_rule(struct judging *s, ptrdiff_t index)
 {
 	const struct rule *rule = s->rules->items[index];
 	struct rule_result *r = &s->ret->results[index];
@@ -977,10 +718,10 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * As the exit status has it: lacking evidence that was demanded weighs more than a warning.  A run
- * of which no rule could say anything good has not passed; gates alone are no praise.
+ * As the exit status has it: demanded evidence that is missing weighs more than a warning.  A run
+ * passes only when a rule other than a gate passed or was waived.
  */
-static enum verdict run_verdict(const struct session *s)
+static enum verdict run_verdict(const struct judging *s)
 {
 	bool failed = false, open = false, warned = false, good = false;
 
@@ -1007,7 +748,7 @@ static void set_run_gain(struct tables *tables, double gain_s)
 }
 
 /* Credits all claims anew; claims themselves stay as they are. */
-static double credit_all(const struct session *s)
+static double credit_all(const struct judging *s)
 {
 	struct claim *claims = arena_make(s->keep, struct claim, s->claim_count + 1);
 
@@ -1023,7 +764,7 @@ static enum turn turn_of(const struct rule *rule)
 	return rule->gate ? TURN_GATES : rule->code->is_backstop ? TURN_BACKSTOPS : TURN_RULES;
 }
 
-static bool judge_all(struct session *s)
+static bool judge_all(struct judging *s)
 {
 	bool ok = true;
 
@@ -1040,7 +781,7 @@ static bool judge_all(struct session *s)
 bool judge(const struct ruleset *rules, struct tables *tables, const struct judge_context *context,
 	struct arena *keep, struct judgement *ret, struct diag *err)
 {
-	struct session s = { .rules = profiles_apply(rules, tables, keep),
+	struct judging s = { .rules = profiles_apply(rules, tables, keep),
 		.tables = tables,
 		.context = context,
 		.today = context->today,

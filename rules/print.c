@@ -171,53 +171,8 @@ static struct str key_text(const struct rule_key *key, const void *entry, struct
 	return (struct str){ NULL, 0 };
 }
 
-static void put_places(struct out *o, const struct rule_places *p)
-{
-	const struct {
-		struct str key;
-		const struct rule_text *text;
-	} keys[] = { { STR("from"), &p->from_text }, { STR("select"), &p->select },
-		{ STR("where"), &p->where }, { STR("value"), &p->value } };
-
-	if (!p->origin.file.p)
-		return;
-	out_z(o, "    places:\n");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!keys[i].text->text.p)
-			continue;
-		out_z(o, "      ");
-		put_text(o, keys[i].key, keys[i].text->text, &keys[i].text->origin, 6);
-	}
-}
-
-static void put_matters(struct out *o, const struct rule_param *matters)
-{
-	static const struct {
-		enum matter first, end;
-		const char *title, *names[3];
-	} parts[] = { { MATTER_WARN, MATTER_MEMORY_WARN, "    matters:\n",
-			      { "      warn", "      fail", "      together" } },
-		{ MATTER_MEMORY_WARN, MATTERS, "      memory:\n",
-			{ "        warn", "        fail", NULL } } };
-	bool is_any = false;
-
-	for (int p = 0; p < 2; p++) {
-		bool is_first = true;
-
-		for (int i = (int)parts[p].first; i < (int)parts[p].end; i++) {
-			if (!matters[i].text.p)
-				continue;
-			if (is_first && p && !is_any)
-				out_z(o, parts[0].title);
-			if (is_first)
-				out_z(o, parts[p].title);
-			is_first = false;
-			is_any = true;
-			put_text(o, str_from(parts[p].names[i - (int)parts[p].first]),
-				matters[i].text, &matters[i].origin, 0);
-		}
-	}
-}
+static void put_part(struct out *o, const struct rule_key *key, const void *entry,
+	const struct origin *at, int indent, struct arena *keep);
 
 /* What takes more than a line; false for other keys. */
 static bool put_block(struct out *o, const struct rule_key *key, const void *entry)
@@ -237,10 +192,6 @@ static bool put_block(struct out *o, const struct rule_key *key, const void *ent
 		put_text(o, key->name, waiver->limit.text, &waiver->limit.origin, 4);
 	} else if (key->type == KEY_ADVICE && ((const struct advice_list *)value)->count) {
 		put_advice(o, key->name, value);
-	} else if (key->type == KEY_PART && key->value == offsetof(struct rule, places)) {
-		put_places(o, value);
-	} else if (key->type == KEY_PART) {
-		put_matters(o, value);
 	} else if (key->type == KEY_RULES) {
 		out_fmt(o, "    %.*s: ", STR_ARG(key->name));
 		put_flow(o, *(const struct doc_node *const *)value);
@@ -254,32 +205,51 @@ static bool put_block(struct out *o, const struct rule_key *key, const void *ent
 
 /* The keys of an entry that were set; `at` says where, for keys without an origin of their own. */
 static void put_entry(struct out *o, const struct section *section, const void *entry,
-	const struct origin *at, struct arena *keep)
+	const struct origin *at, int indent, struct arena *keep)
 {
-	const char *indent = section->form == SECTION_LIST ? "  - " : "    ";
+	bool is_item = section->form == SECTION_LIST; /* its first key stands behind a dash */
 	for (int i = 0; i < section->count; i++) {
 		const struct rule_key *key = &section->keys[i];
 		const void *own = (const char *)entry + key->origin;
-		const struct name_list *names =
-			(const void *)((const char *)entry + key->value); /* KEY_NAMES */
+		const void *own_value = (const char *)entry + key->value;
+		const struct name_list *names = own_value; /* KEY_NAMES */
 		const struct origin *from = key->origin >= 0 ? own : at;
 		if (key->type == KEY_NAMES)
 			from = &names->origin;
-		if (put_block(o, key, entry))
+		if (key->type == KEY_NUMBER || key->type == KEY_SHARE)
+			from = &((const struct rule_param *)own_value)->origin;
+		if (key->type == KEY_PART)
+			put_part(o, key, entry, from, indent, keep);
+		if (key->type == KEY_PART || put_block(o, key, entry))
 			continue;
 		struct str text = key_text(key, entry, keep);
 		if (!from->file.p || !text.p)
 			continue;
-		out_z(o, indent);
-		indent = "    ";
+		out_repeat(o, ' ', is_item ? indent - 2 : indent);
+		out_z(o, is_item ? "- " : "");
+		is_item = false;
 		if (key->type == KEY_NAMES || key->type == KEY_WORD) {
 			/* A list in brackets needs no quotes. */
 			out_fmt(o, "%.*s: %.*s", STR_ARG(key->name), STR_ARG(text));
-			put_origin(o, from, 4 + key->name.len + 2 + text.len);
+			put_origin(o, from, indent + key->name.len + 2 + text.len);
 		} else {
-			put_text(o, key->name, text, from, 4);
+			put_text(o, key->name, text, from, indent);
 		}
 	}
+}
+
+/* Under its name, if any of its keys was set. */
+static void put_part(struct out *o, const struct rule_key *key, const void *entry,
+	const struct origin *at, int indent, struct arena *keep)
+{
+	struct out *part = out_memory(keep);
+
+	put_entry(part, key->part, (const char *)entry + key->value, at, indent + 2, keep);
+	if (!out_text(part).len)
+		return;
+	out_repeat(o, ' ', indent);
+	out_fmt(o, "%.*s:\n", STR_ARG(key->name));
+	out_str(o, out_text(part));
 }
 
 /* What stands above the rules. */
@@ -317,7 +287,7 @@ static void put_head(const struct ruleset *set, struct arena *keep, struct out *
 
 		out_fmt(o, "  %.*s:%s", STR_ARG(g->name), has_keys ? "" : " {}");
 		put_origin(o, &g->origin, 3 + g->name.len);
-		put_entry(o, &group_section, g, &g->origin, keep);
+		put_entry(o, &group_section, g, &g->origin, 4, keep);
 	}
 }
 
@@ -325,18 +295,12 @@ static void put_rule(const struct rule *r, struct arena *keep, struct out *o)
 {
 	out_fmt(o, "  %.*s:", STR_ARG(r->name));
 	put_origin(o, &r->origin, 3 + r->name.len);
-	put_entry(o, &rule_section, r, &r->origin, keep);
+	put_entry(o, &rule_section, r, &r->origin, 4, keep);
 }
 
 void rules_print_rule(
 	const struct ruleset *set, const struct rule *rule, struct arena *keep, struct out *o)
 {
-	static const struct {
-		const char *name;
-		enum matter matter;
-	} matters[] = { { "warn", MATTER_WARN }, { "fail", MATTER_FAIL },
-		{ "together", MATTER_TOGETHER }, { "memory.warn", MATTER_MEMORY_WARN },
-		{ "memory.fail", MATTER_MEMORY_FAIL } };
 	bool is_any = false;
 
 	out_fmt(o, "# %.*s of %.*s, resolved: every value and where it was set\n",
@@ -347,11 +311,11 @@ void rules_print_rule(
 			out_fmt(o, " %.*s", STR_ARG(rule->gates[i]->name));
 		out_char(o, '\n');
 	}
-	for (size_t i = 0; i < sizeof(matters) / sizeof(matters[0]); i++) {
-		const struct rule_param *own = &rule->matters[matters[i].matter];
-		const struct rule_param *p = own->text.p ? own : &set->matters[matters[i].matter];
-		struct str line =
-			arena_fmt(keep, "# matters.%s: %.*s", matters[i].name, STR_ARG(p->text));
+	for (int i = 0; i < MATTERS; i++) {
+		const struct rule_param *p =
+			rule->matters[i].text.p ? &rule->matters[i] : &set->matters[i];
+		struct str line = arena_fmt(keep, "# matters.%.*s: %.*s",
+			STR_ARG(set->matters[i].name), STR_ARG(p->text));
 
 		out_str(o, line);
 		put_origin(o, &p->origin, line.len);
@@ -361,7 +325,7 @@ void rules_print_rule(
 	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
 		out_z(o, is_any ? "" : "\nwaivers:\n");
 		is_any = true;
-		put_entry(o, &waiver_section, rule->waivers[i], &rule->waivers[i]->origin, keep);
+		put_entry(o, &waiver_section, rule->waivers[i], &rule->waivers[i]->origin, 4, keep);
 	}
 }
 
@@ -382,14 +346,14 @@ void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 		out_z(o, "  ");
 		put_quoted(o, cost->name);
 		out_z(o, ":\n");
-		put_entry(o, &cost_section, cost, &at, keep);
+		put_entry(o, &cost_section, cost, &at, 4, keep);
 	}
 	out_z(o, set->waiver_count ? "\nwaivers:\n" : "");
 	for (ptrdiff_t i = 0; i < set->waiver_count; i++)
-		put_entry(o, &waiver_section, set->waivers[i], &set->waivers[i]->origin, keep);
+		put_entry(o, &waiver_section, set->waivers[i], &set->waivers[i]->origin, 4, keep);
 	out_z(o, set->tuning_count ? "\nprofiles:\n" : "");
 	for (ptrdiff_t i = 0; i < set->tuning_count; i++)
-		put_entry(o, &profile_section, &set->tunings[i], &set->tunings[i].origin, keep);
+		put_entry(o, &profile_section, &set->tunings[i], &set->tunings[i].origin, 4, keep);
 }
 
 /* Apart from the rules: who is told changes no verdict. */
@@ -401,6 +365,6 @@ void rules_print_notices(const struct ruleset *set, struct arena *keep, struct o
 		struct origin at = { .file = n->file, .line = n->line };
 		out_fmt(o, "  %.*s:", STR_ARG(n->name));
 		put_origin(o, &at, 3 + n->name.len);
-		put_entry(o, &notice_section, n, &at, keep);
+		put_entry(o, &notice_section, n, &at, 4, keep);
 	}
 }

@@ -58,8 +58,7 @@ static struct query_cell cell_at(sqlite3_stmt *stmt, int i)
 		break;
 	default:
 		c.is_text = true;
-		c.text.p = (const char *)sqlite3_column_text(stmt, i);
-		c.text.len = sqlite3_column_bytes(stmt, i);
+		c.text = sql_text(stmt, i);
 		break;
 	}
 	return c;

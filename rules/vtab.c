@@ -172,6 +172,8 @@ static int x_filter(
 	c->index = s->indexes[k];
 	struct str text = { (const char *)sqlite3_value_text(args[0]),
 		sqlite3_value_bytes(args[0]) };
+	if (!text.p)
+		return SQLITE_NOMEM;
 	c->row = c->index->first[str_hash(text) & (uint64_t)c->index->mask];
 	if (c->row < 0)
 		c->row = table_of(s)->count;

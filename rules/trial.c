@@ -1,0 +1,215 @@
+/* A rule's statement over its rows, and what waivers say of them.  See trial.h. */
+#include "rules/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the statement ------------------------------------------------------------------------ */
+
+int result_column(const struct listing *l, const struct expression *x)
+{
+	return l->first_result + x->result;
+}
+
+double number_of(const struct listing *l, const struct expression *x)
+{
+	int type = sqlite3_column_type(l->stmt, result_column(l, x));
+	double number = type == SQLITE_FLOAT || type == SQLITE_INTEGER
+				? sqlite3_column_double(l->stmt, result_column(l, x))
+				: NAN;
+
+	return isfinite(number) ? number : NAN;
+}
+
+enum truth truth_of(const struct listing *l, const struct expression *x)
+{
+	double number = number_of(l, x);
+
+	return isnan(number) ? IS_UNKNOWN : number != 0 ? IS_TRUE : IS_FALSE;
+}
+
+const void *current_row(const struct judging *s, const struct listing *l)
+{
+	const struct table_def *def = l->rows;
+
+	if (!l->is_select) {
+		bool is_base = def >= base_table_defs && def < base_table_defs + TABLE_COUNT;
+		const struct tables *t = is_base ? s->context->base : s->tables;
+		const char *rows = t->items[def - (is_base ? base_table_defs : table_defs)].rows;
+
+		return rows + sqlite3_column_int64(l->stmt, 0) * def->row_bytes;
+	}
+	void *row = arena_alloc(s->keep, def->row_bytes, alignof(max_align_t), 1);
+	for (int i = 0; i < (int)def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		int type = sqlite3_column_type(l->stmt, i);
+		bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+
+		if (c->type == COLUMN_REAL) {
+			cell_set_real(c, row, is_number ? sqlite3_column_double(l->stmt, i) : NAN);
+		} else if (type != SQLITE_NULL) {
+			struct str text = sql_text(l->stmt, i);
+
+			if (text.p)
+				cell_set_text(c, row, arena_str(s->keep, text));
+		}
+	}
+	return row;
+}
+
+static void bind_params(const struct trial *t, sqlite3_stmt *stmt)
+{
+	const struct rule *rule = t->rule;
+
+	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
+		double value = i == PARAM_EXPLAINED ? t->s->explained : rule->params[i].value;
+		struct str name = arena_fmt(t->s->keep, ":%.*s", STR_ARG(rule->params[i].name));
+		int index = sqlite3_bind_parameter_index(stmt, name.p);
+
+		if (index && isnan(value)) /* the message alone may use it */
+			sqlite3_bind_null(stmt, index);
+		else if (index)
+			sqlite3_bind_double(stmt, index, value);
+	}
+}
+
+bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
+{
+	struct sql_fault fault;
+	struct judging *s = t->s;
+	const struct rule *rule = t->rule;
+	int code;
+
+	engine_grant(s->rules->engine, l->is_joining);
+	bind_params(t, l->stmt);
+	while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
+		look(t);
+	if (code != SQLITE_DONE)
+		engine_step_fault(s->rules->engine, code, s->keep, &fault);
+	sqlite3_reset(l->stmt);
+	return code == SQLITE_DONE ||
+	       diag_set(s->err, fault.id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
+		       STR_ARG(rule->origin.file), (long long)rule->origin.line,
+		       (long long)rule->origin.column, STR_ARG(rule->name), STR_ARG(fault.text));
+}
+
+/* ---- waivers ------------------------------------------------------------------------------ */
+
+static void count_excuse(const struct judging *s, const struct waiver *w, enum excuse excuse)
+{
+	struct waiver_result *r = s->ret->waivers;
+
+	while (r->waiver != w) /* all of the rules' are listed */
+		r++;
+	r->waived += excuse == EXCUSE_HOLDS;
+	r->exceeded += excuse == EXCUSE_EXCEEDED;
+	r->unknown += excuse == EXCUSE_UNKNOWN;
+	r->expired += excuse == EXCUSE_EXPIRED;
+	r->undated += excuse == EXCUSE_UNDATED;
+}
+
+enum excuse find_excuse(const struct trial *t, double value, const struct waiver **ret)
+{
+	enum excuse best = EXCUSE_NONE;
+
+	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
+		const struct waiver_code *w = &t->code->waivers[i];
+
+		/* Of a rule with places, `where` speaks of those. */
+		if (w->where.source && (t->code->places.rows ||
+					       truth_of(&t->code->subjects, &w->where) != IS_TRUE))
+			continue;
+		enum excuse excuse = waiver_excuse(w->waiver, value, t->s->today);
+		count_excuse(t->s, w->waiver, excuse);
+		if (excuse < best) {
+			best = excuse;
+			*ret = w->waiver;
+		}
+	}
+	return best;
+}
+
+/* ---- places ------------------------------------------------------------------------------- */
+
+static void look_at_place(struct trial *t)
+{
+	const struct listing *l = &t->code->places;
+	double value = number_of(l, &t->code->place_value);
+	enum truth where = l->where->source ? truth_of(l, l->where) : IS_TRUE;
+	const void *row = current_row(t->s, l);
+
+	if (isnan(value) || value == 0 || where != IS_TRUE)
+		return;
+	struct place_row *p = arena_push(t->s->keep, t->places, t->place_count, t->place_cap);
+	*p = (struct place_row){ 0 };
+	place_fill(l, row, value, t->s->keep, &p->place);
+	p->pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
+	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
+		const struct expression *x = &t->code->waivers[i].where;
+
+		if (x->source && truth_of(l, x) == IS_TRUE)
+			p->waivers |= UINT64_C(1) << i;
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct found_place *x = &((const struct place_row *)a)->place;
+	const struct found_place *y = &((const struct place_row *)b)->place;
+	int order = (x->value < y->value) - (x->value > y->value);
+
+	return order ? order : str_cmp(x->subject, y->subject);
+}
+
+/* What waived places leave of the value, while their sum is within the waiver's limit. */
+static void waive_places(struct trial *t)
+{
+	uint64_t held = 0;
+
+	t->places_excuse = EXCUSE_NONE;
+	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
+		const struct waiver_code *w = &t->code->waivers[i];
+		double sum = 0;
+		bool is_any = false;
+
+		for (ptrdiff_t k = 0; k < t->place_count && w->where.source; k++)
+			if (t->places[k].waivers >> i & 1) {
+				sum += t->places[k].place.value;
+				is_any = true;
+			}
+		if (!is_any)
+			continue;
+		enum excuse excuse = waiver_excuse(w->waiver, sum, t->s->today);
+		count_excuse(t->s, w->waiver, excuse);
+		if (excuse == EXCUSE_HOLDS)
+			held |= UINT64_C(1) << i;
+		if (excuse < t->places_excuse) {
+			t->places_excuse = excuse;
+			t->places_waiver = w->waiver;
+		}
+	}
+	ptrdiff_t n = 0;
+	for (ptrdiff_t k = 0; k < t->place_count; k++) {
+		if (t->places[k].waivers & held)
+			t->places_waived += t->places[k].place.value;
+		else
+			t->places[n++] = t->places[k];
+	}
+	t->place_count = n;
+}
+
+bool judge_places(struct trial *t)
+{
+	if (!t->code->places.rows)
+		return true;
+	if (!each_row(t, &t->code->places, look_at_place))
+		return false;
+	if (t->place_count)
+		qsort(t->places, (size_t)t->place_count, sizeof(*t->places), by_place);
+	waive_places(t);
+	t->places_pool = t->place_count ? t->places[0].pool : POOL_NONE;
+	t->told = arena_make(t->s->keep, struct found_place, PLACES_KEPT);
+	for (; t->told_count < t->place_count && t->told_count < PLACES_KEPT; t->told_count++)
+		t->told[t->told_count] = t->places[t->told_count].place;
+	return true;
+}

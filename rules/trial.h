@@ -1,0 +1,76 @@
+/*
+ * A rule at work: its statement runs over the rows, its places are listed, and waivers are asked.
+ * What comes of the rows is for judge.c.  Private to rules/.
+ */
+#ifndef RULES_TRIAL_H
+#define RULES_TRIAL_H
+
+#include "base/map.h"
+#include "rules/finding.h"
+#include "rules/weigh.h"
+
+/* One call of judge(). */
+struct judging {
+	const struct ruleset *rules;
+	struct tables *tables;
+	const struct judge_context *context;
+	struct str today; /* missing: not known */
+	struct arena *keep;
+	struct judgement *ret;
+	struct claim *claims;
+	ptrdiff_t claim_count, claim_cap, finding_cap;
+	double explained; /* share of the step that credited findings take */
+	struct diag *err;
+};
+
+/* A place, while it may still be waived. */
+struct place_row {
+	struct found_place place;
+	enum pool pool;
+	uint64_t waivers; /* that speak of it: a bit each, PLACE_WAIVERS_MAX */
+};
+
+/* A rule at work. */
+struct trial {
+	struct judging *s;
+	const struct rule *rule;
+	struct rule_code *code;
+	struct rule_result *result;
+	struct weighed *items;
+	ptrdiff_t count, cap;
+	struct scale scale;
+	double step_s;		  /* what gains in seconds are shares of */
+	double capacity;	  /* what gains in bytes are */
+	double total_s;		  /* the step, for values that are shares of it */
+	struct map chips;	  /* by host and device */
+	struct place_row *places; /* the largest first */
+	ptrdiff_t place_count, place_cap;
+	struct found_place *told; /* PLACES_KEPT of them at most */
+	ptrdiff_t told_count;
+	double places_waived;
+	enum excuse places_excuse;
+	const struct waiver *places_waiver;
+	enum pool places_pool;
+};
+
+enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
+
+/* ---- the current row ---------------------------------------------------------------------- */
+
+int result_column(const struct listing *l, const struct expression *x);
+/* NaN for NULL, a text, an infinity or a NaN. */
+double number_of(const struct listing *l, const struct expression *x);
+enum truth truth_of(const struct listing *l, const struct expression *x);
+/* The row in its table.  A row of a SELECT is in no table: it is copied out of the result. */
+const void *current_row(const struct judging *s, const struct listing *l);
+/* The best that the rule's waivers say of it. */
+enum excuse find_excuse(const struct trial *t, double value, const struct waiver **ret);
+
+/* ---- all rows ----------------------------------------------------------------------------- */
+
+/* False with a diagnostic: the statement ran past its budget. */
+bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t));
+/* Fills what the trial says of places, if the rule has any: the largest, and what is waived. */
+bool judge_places(struct trial *t);
+
+#endif
