@@ -8,10 +8,15 @@
 
 /* Virtual devices of one process; nobody runs more than a few hundred. */
 #define CPU_MAX_DEVICES 1024
+/* JAX numbers the devices of process k from 2048 k on. */
+#define CPU_PROCESS_ORDINALS 2048
 
-/* Marks the ordinals that ran ops, the lanes they ran on, and tells whether any op named one. */
-static bool ordinals_scan(
-	const struct plane *host, bool *ordinals, bool *lanes, bool *told, struct diag *err)
+/*
+ * Marks the ordinals that ran ops, from the process's first on, the lanes they ran on, and tells
+ * whether any op named one.
+ */
+static bool ordinals_scan(const struct plane *host, bool *ordinals, int64_t *first, bool *lanes,
+	bool *told, struct diag *err)
 {
 	/* On GPU the host's launches carry an op too, and the id that ties them to a kernel. */
 	uint64_t want = STAT_BIT(HLO_OP) | STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(CORRELATION_ID);
@@ -30,9 +35,13 @@ static bool ordinals_scan(
 					    : 0;
 			bool op = s.present & STAT_BIT(HLO_OP) &&
 				  !(s.present & STAT_BIT(CORRELATION_ID));
-			if (!op || n < 0 || n >= CPU_MAX_DEVICES)
+			if (!op || n < 0 || n > INT32_MAX)
 				continue;
-			ordinals[n] = lanes[i] = true;
+			if (*first < 0)
+				*first = n - n % CPU_PROCESS_ORDINALS;
+			if (n < *first || n - *first >= CPU_MAX_DEVICES)
+				continue;
+			ordinals[n - *first] = lanes[i] = true;
 			*told |= (s.present & STAT_BIT(DEVICE_ORDINAL)) != 0;
 		}
 		if (w.fail.why)
@@ -46,6 +55,7 @@ bool cpu_planes(struct profile *profile, struct arena *keep, struct diag *err)
 	bool ordinals[CPU_MAX_DEVICES] = { 0 }, told = false, has_device = false;
 	const struct plane *host = NULL;
 	uint64_t known = 0;
+	int64_t first = -1;
 
 	for (ptrdiff_t i = profile->plane_count - 1; i >= 0; i--) {
 		has_device |= profile->planes[i].class == PLANE_DEVICE;
@@ -57,24 +67,26 @@ bool cpu_planes(struct profile *profile, struct arena *keep, struct diag *err)
 	if (has_device || !(known & STAT_BIT(HLO_OP)))
 		return true;
 	bool *ran = arena_make(keep, bool, host->lane_count);
-	if (!ordinals_scan(host, ordinals, ran, &told, err))
+	if (!ordinals_scan(host, ordinals, &first, ran, &told, err))
 		return false;
 	profile->devices_mixed = !told;
 	struct plane shared = *host;
 	ptrdiff_t cap = profile->plane_count;
-	for (int ordinal = 0; ordinal < CPU_MAX_DEVICES; ordinal++) {
-		if (!ordinals[ordinal])
+	for (int i = 0; i < CPU_MAX_DEVICES; i++) {
+		int64_t ordinal = first + i;
+
+		if (!ordinals[i])
 			continue;
 		struct plane *p = arena_push(keep, profile->planes, profile->plane_count, cap);
 		*p = shared;
-		p->name = arena_fmt(keep, "/device:CPU:%d", ordinal);
+		p->name = arena_fmt(keep, "/device:CPU:%lld", (long long)ordinal);
 		p->class = PLANE_DEVICE;
 		p->platform = PLATFORM_CPU;
 		p->ordinal = ordinal;
 		p->lanes = arena_make(keep, struct lane, shared.lane_count);
-		for (ptrdiff_t i = 0; i < shared.lane_count; i++) {
-			p->lanes[i] = shared.lanes[i];
-			p->lanes[i].class = ran[i] ? LANE_OPS : LANE_OTHER;
+		for (ptrdiff_t k = 0; k < shared.lane_count; k++) {
+			p->lanes[k] = shared.lanes[k];
+			p->lanes[k].class = ran[k] ? LANE_OPS : LANE_OTHER;
 		}
 	}
 	return true;

@@ -79,7 +79,7 @@ static const struct other {
 		  STR_INIT("*_optimizations.txt") },
 		"a compiler's program, without times",
 		"`rooflint hlo` says what it costs; check and diff take what XLA names "
-		"*after_optimizations.txt or .hlo.pb" },
+		"*after_optimizations.txt or *after_optimizations.hlo.pb" },
 	{ { STR_INIT("*.mlir") }, "a program that is not compiled yet", GIVE_DUMP },
 	{ { STR_INIT("module_????.*") }, "a part of a compiler's dump that is not read",
 		GIVE_DUMP },

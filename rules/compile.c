@@ -648,7 +648,8 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 	rule->code = code;
 	if (!open_listing(&c, l, rule->from, &rule->select, "select"))
 		return;
-	code->needs_baseline = rule->from == &table_defs[TABLE_deltas];
+	code->needs_baseline =
+		rule->from == &table_defs[TABLE_deltas] || rule->from == &table_defs[TABLE_changes];
 	code->is_share = str_eq(str_trim(rule->gain.text), STR("value"));
 	add_expression(&c, l, &code->where, "where", &rule->where, WANT_CONDITION);
 	add_expression(&c, l, &code->value, "value", &rule->value, WANT_NUMBER);

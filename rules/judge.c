@@ -661,7 +661,7 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 	}
 	bool is_asked = t.code->needs_baseline && s->context->is_compared;
 	if (t.code->needs_baseline && !is_asked && !s->context->base &&
-		!table_count(s->tables, deltas)) {
+		!table_count(s->tables, deltas) && !table_count(s->tables, changes)) {
 		r->verdict = VERDICT_NOT_APPLICABLE;
 		r->reason = STR("there is no baseline to compare with (--baseline)");
 		return true;

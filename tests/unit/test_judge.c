@@ -1220,6 +1220,16 @@ static void texts_have_a_budget(void **state)
 	}
 }
 
+static void changes_need_a_baseline(void **state)
+{
+	(void)state;
+	add("run name=x\n");
+	judge_yaml(HEAD "  g: { group: evidence, from: run, value: steps, at_least: 2 }\n"
+			"  r: { from: changes, value: lost_s, at_most: 1 s, needs: g }\n");
+	assert_verdict("g", VERDICT_INCONCLUSIVE);
+	assert_verdict("r", VERDICT_NOT_APPLICABLE);
+}
+
 /* Each is within the budget of one. */
 static void rules_have_a_budget_together(void **state)
 {
@@ -1599,6 +1609,7 @@ int main(void)
 		TEST(held_up_rules_claim_nothing),
 		TEST(runaway_rules),
 		TEST(texts_have_a_budget),
+		TEST(changes_need_a_baseline),
 		TEST(rules_have_a_budget_together),
 		TEST(functions_of_texts),
 		TEST(what_the_authorizer_denies),

@@ -791,15 +791,14 @@ static void read_ahead(void **state)
 }
 
 /* On CPU the ops stand on host threads; every ordinal is a plane of its own. */
-static void cpu_ordinals(void **state)
+static void check_ordinals_from(int64_t first)
 {
-	(void)state;
 	struct pb line = line_new(1, "tf_XLAEigen/1", 0), b = plane_new("/host:CPU");
 	for (int64_t i = 0; i < 9; i++)
 		line_event(&line,
 			(struct ev){ 1, i * 10, 5,
 				{ stat_of(1, XSTAT_REF, 9, PLAIN),
-					stat_of(2, XSTAT_INT64, i % 3, PLAIN),
+					stat_of(2, XSTAT_INT64, first + i % 3, PLAIN),
 					stat_of(3, XSTAT_INT64, 40 + i, PLAIN) } },
 			PLAIN);
 	line_event(&line, (struct ev){ .id = 2, .offset = 100, .duration = 1 }, PLAIN);
@@ -815,12 +814,19 @@ static void cpu_ordinals(void **state)
 	for (ptrdiff_t i = 0; i < 3; i++) {
 		struct plane *p = &profile.planes[1 + i];
 		assert_int_equal(p->platform, PLATFORM_CPU);
-		assert_int_equal(p->ordinal, i);
+		assert_int_equal(p->ordinal, first + i);
 		assert_ptr_equal(p->names, profile.planes[0].names);
 		assert_int_equal(merge_all(p), 3);
 		check_event(1, (i + 3) * 10, (i + 3) * 10 + 5);
 		assert_int_equal(events[2].run, 46 + i);
 	}
+}
+
+static void cpu_ordinals(void **state)
+{
+	(void)state;
+	check_ordinals_from(0);
+	check_ordinals_from(2048); /* of the job's second process */
 }
 
 static struct str real_stat(int64_t id, double value)
