@@ -21,6 +21,12 @@ struct init_settings {
 static void put_step_time(struct out *o, const struct limits *l, struct arena *keep)
 {
 	struct str step[LIMITS];
+	if (l->step_s > 0 && !limits_are_known(l))
+		out_fmt(o,
+			"  # No limit on the step time: the median step is known to within %.*s "
+			"only.\n"
+			"  # Record more steps, at least ten, and run init again.\n",
+			STR_ARG(unit_text(keep, l->noise, UNIT_RATIO)));
 	if (!limits_of_step(l, keep, step))
 		return;
 	out_fmt(o,

@@ -7,6 +7,7 @@
 #define ROOM_SHARE 0.1	/* a tenth of a number */
 #define ROOM_STEP  0.05 /* a twentieth of the step time */
 #define ROOM_NOISE 3	/* widths of the interval of a run's median step */
+#define ROOM_MOST  0.5	/* with more, a step three times as long would be no failure */
 
 /* A limit that is as tight but for rounding is not written anew. */
 #define AS_TIGHT 0.999
@@ -112,6 +113,11 @@ static bool is_broken(const struct limit *l, int i)
 	return l->at_least ? l->seen[i] < l->now[i] : l->seen[i] > l->now[i];
 }
 
+bool limits_are_known(const struct limits *l)
+{
+	return ROOM_NOISE * l->noise <= ROOM_MOST;
+}
+
 static void set_value(const struct limits *all, struct limit *l, int i, struct arena *keep)
 {
 	/* Less than nothing of what should be little is as good as nothing. */
@@ -119,6 +125,8 @@ static void set_value(const struct limits *all, struct limit *l, int i, struct a
 	double room = fabs(seen) * fmax(ROOM_SHARE, ROOM_NOISE * all->noise);
 
 	if (isnan(l->seen[i]) || isnan(l->now[i]) || is_broken(l, i))
+		return;
+	if (l->unit == UNIT_SECONDS && !limits_are_known(all))
 		return;
 	room *= i + 1;
 	if (l->unit == UNIT_RATIO)
@@ -159,5 +167,5 @@ bool limits_of_step(const struct limits *l, struct arena *keep, struct str ret[L
 	for (int i = 0; i < LIMITS; i++)
 		ret[i] = written(rounded(l->step_s * (1 + room * (i + 1)), UNIT_SECONDS, true),
 			UNIT_SECONDS, keep);
-	return l->step_s > 0;
+	return l->step_s > 0 && limits_are_known(l);
 }

@@ -440,6 +440,16 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 		rule->severity_origin = group->severity_origin;
 	}
 	rule->gate = str_eq(rule->group.text, known_groups[0]);
+	/* Of a group switched off one gate says it for all. */
+	const struct mistakes *m = l->set->mistakes;
+	const struct text_place *last = m->count ? &m->items[m->count - 1].place : NULL;
+	bool is_told = last && last->line == rule->severity_origin.line &&
+		       last->column == rule->severity_origin.column;
+	if (rule->gate && rule->severity == SEVERITY_OFF && !is_told)
+		return rule_fail(l, rule, &rule->severity_origin,
+			"a gate cannot be switched off: what needs it would be judged without "
+			"evidence; with severity: warn it closes nothing and still says what is "
+			"missing");
 	for (; n < KNOWN_GROUPS; n++)
 		if (str_eq(rule->group.text, known_groups[n]))
 			return true;

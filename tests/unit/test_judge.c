@@ -533,13 +533,11 @@ static void gates_of_other_kinds(void **state)
 			"fail: 1 } }\n"
 			"  i: { group: evidence, from: run, assert: steps > 5, can_fail: 1 = 0 }\n"
 			"  j: { group: evidence, from: run, assert: mfu > 5, can_fail: 1 = 0 }\n"
-			"  k: { group: evidence, from: run, assert: steps > 5, severity: off }\n"
 			"  r: { from: ops, assert: p50_s < 2 }\n");
 	assert_verdict("g", VERDICT_WARN);
 	assert_verdict("h", VERDICT_WARN);
 	assert_verdict("i", VERDICT_WARN);
 	assert_verdict("j", VERDICT_PASS);
-	assert_verdict("k", VERDICT_OFF);
 	assert_verdict("r", VERDICT_PASS);
 	/* The order in the file does not matter. */
 	judge_yaml(HEAD "  r: { from: ops, assert: p50_s < 2 }\n"

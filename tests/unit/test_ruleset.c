@@ -395,6 +395,14 @@ static const struct mistake groups_and_places[] = {
 		"t.yaml:7:12: r: a gate does not depend on other gates\n"
 		"      needs: r\n"
 		"             ^" },
+	{ RULE "    group: evidence\n"
+	       "    assert: p50_s < 1\n"
+	       "    severity: off\n",
+		"t.yaml:7:15: r: a gate cannot be switched off: what needs it would be judged "
+		"without evidence; with severity: warn it closes nothing and still says what is "
+		"missing\n"
+		"      severity: off\n"
+		"                ^~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    needs: a\n"
 	       "sets: { a: [b], b: [a] }\n",
