@@ -115,7 +115,7 @@ class Notify(unittest.TestCase):
         event = json.loads(body)
         self.assertEqual(event["type"], "rooflint.report")
         self.assertEqual(event["data"]["verdict"], "fail")
-        self.assertEqual(event["data"]["items"][0]["rule"], "oversized-all-gather")
+        self.assertEqual(event["data"]["items"][0]["rule"], "exposed-communication")
 
     def test_signature_by_standardwebhooks(self):
         packages.need("standardwebhooks")

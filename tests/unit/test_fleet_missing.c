@@ -24,7 +24,7 @@ static struct fleet_report ask(
 {
 	const struct fleet_window window = { day_text(end - 7), day_text(end), day_text(end - 14) };
 	struct fleet_file f = { 0 };
-	struct fleet_report r;
+	struct fleet_report r = { 0 };
 	struct diag err;
 	struct fleet *fleet = fleet_new(&keep, &err);
 	bool ok = fleet && (!file || fleet_file_parse(STR("f"), str_from(file), &keep, &f, &err)) &&
@@ -285,7 +285,7 @@ static struct fleet_report ask_owner(const char *owner)
 	const struct fleet_window window = { day_text(END - 7), day_text(END), day_text(END - 14) };
 	struct run_facts runs[] = { capture("a", 32, 3), capture("b", 33, 3) };
 	struct fleet_file file;
-	struct fleet_report r;
+	struct fleet_report r = { 0 };
 	struct diag err;
 	runs[1].owner = STR("o'neill");
 	runs[1] = sealed(runs[1]);
