@@ -1,14 +1,22 @@
 #!/bin/sh
 # sources.sh FOLDER: the libraries' sources (packaging/libraries) into FOLDER, each patched by
-# Debian and in a folder of its package's name.  apt checks what it fetches against Debian's signed
+# Debian and in a folder of its package's name.  They come from where this Debian 12's own packages
+# come from.  apt checks what it fetches against Debian's signed
 # lists, which holds for each file (--no-check: its packager's key adds nothing); it keeps its state below
 # FOLDER, so the system's own lists stay as they are, and no root is needed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$1/apt/lists/partial"
+mkdir -p "$1/apt/lists/partial" "$1/apt/parts"
 cd "$1"
+for list in /etc/apt/sources.list.d/*.sources; do
+	[ ! -e "$list" ] || sed 's/^Types:.*/Types: deb-src/' "$list"
+	echo
+done >apt/parts/system.sources
+for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+	[ ! -e "$list" ] || sed -n 's/^deb /deb-src /p' "$list"
+done >apt/parts/system.list
 printf '%s "%s";\n' Dir::State "$PWD/apt" Dir::State::status /dev/null Dir::Cache "$PWD/apt" \
-	Dir::Etc::sourcelist "$here/debian.sources" Dir::Etc::sourceparts - >apt.conf
+	Dir::Etc::sourcelist /dev/null Dir::Etc::sourceparts "$PWD/apt/parts" >apt.conf
 export APT_CONFIG="$PWD/apt.conf"
 
 updated=
