@@ -174,7 +174,7 @@ static void put_demand(struct context *c, const struct rule *r)
 	put_code(c, r, "of the rows of", r->select.text);
 	put_code(c, r, "where", r->where.text);
 	put_code(c, r, "this number:", r->value.text);
-	put_code(c, r, "on top of which may come:", r->unclear.text);
+	put_code(c, r, "and on top of it at most:", r->unclear.text);
 	for (int i = PARAM_WARN; i <= PARAM_FAIL; i++)
 		if (r->params[i].text.p)
 			out_fmt(c->out, "  is %s %.*s (%s if not)\n",

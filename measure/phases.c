@@ -121,7 +121,7 @@ static int64_t works_add(const struct measured *m, struct works *w)
 	return all_ps;
 }
 
-/* How --step names what is no step now: by its module, if that repeats. */
+/* Work that is not judged now is named to --step by its module, if that ran PERIODS_MIN times. */
 static void work_row(struct measured *m, const struct work *w, int64_t window_ps)
 {
 	struct phases_row *row = table_new(m->tables, phases, m->keep);

@@ -35,7 +35,7 @@ struct ahead {
 	struct block blocks[BLOCKS];
 };
 
-/* A block to fill; NULL when nobody wants more. */
+/* A block to fill; NULL when the reader has stopped. */
 static struct block *block_free(struct ahead *a)
 {
 	pthread_mutex_lock(&a->lock);

@@ -1,8 +1,8 @@
 /*
  * The fleet as OpenMetrics: what a dashboard plots from week to week.
  *
- * Gauges without timestamps.  Labels are names of workloads and owners, as in the ranking, of which
- * there are FLEET_MAX_ROWS at most.
+ * Gauges without timestamps.  Labels are names of workloads and owners.  The ranking has at most
+ * FLEET_MAX_ROWS rows.
  */
 #include "report/fleet.h"
 #include "report/metrics.h"

@@ -2,7 +2,7 @@
  * How often a comparison with baselines is wrong, by simulation: power [SEED [NIGHTS [TABLE]]].
  *
  * Prints the tables of docs/statistics.md, which says what they mean; tests/bench/power.sh compares
- * the two.  A run is thirty steps on four nodes, of which each step waits for the slowest: noise of
+ * the two.  A run is thirty steps on four nodes, and each step waits for the slowest one: noise of
  * 1% that remembers the step before (AR(1), 0.4), one in twenty up to ten times as wild, one node
  * slower than the others by up to 2%, and a warm-up that has not quite faded.  A fifth of the step
  * is exposed communication.  Runs differ by a normal factor.
