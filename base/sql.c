@@ -1,6 +1,8 @@
 /* Connections to SQLite.  See sql.h. */
 #include "base/sql.h"
 
+#include <stdarg.h>
+
 #include "base/sql_functions.h"
 
 int sql_harden(sqlite3 *db, const struct sql_limit *limits, ptrdiff_t count)
@@ -113,40 +115,68 @@ struct str sql_text(sqlite3_stmt *stmt, int column)
 	return (struct str){ text, text ? sqlite3_column_bytes(stmt, column) : 0 };
 }
 
-/* ---- one expression -------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
-static sqlite3_stmt *mistaken(struct sql_mistake *mistake, ptrdiff_t at, struct str text)
+bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrdiff_t at,
+	ptrdiff_t width, const char *fmt, ...)
 {
-	*mistake = (struct sql_mistake){ at, 1, text };
+	va_list args;
+
+	va_start(args, fmt);
+	*fault = (struct sql_fault){ id, at, width, arena_vfmt(keep, fmt, args) };
+	va_end(args);
+	return false;
+}
+
+sqlite3_stmt *sql_prepare(
+	struct sql_connection *c, struct str sql, struct arena *keep, struct sql_fault *fault)
+{
+	sqlite3_stmt *stmt = NULL;
+	const char *z = arena_z(keep, sql), *tail = z;
+
+	c->was_refused = false;
+	int code = sqlite3_prepare_v2(c->db, z, (int)sql.len, &stmt, &tail);
+	struct str rest = str_trim(str_span(tail, z + sql.len));
+	if (code != SQLITE_OK && c->was_refused)
+		sql_fail(fault, keep, DIAG_RULE_SQL, sqlite3_error_offset(c->db), 1,
+			"not allowed here (%s): only %s is", sqlite3_errmsg(c->db), c->purpose);
+	else if (code != SQLITE_OK) /* it reads well enough, once it is clear who speaks */
+		sql_fail(fault, keep, DIAG_RULE_SQL, sqlite3_error_offset(c->db), 1,
+			"not valid SQL: %s", sqlite3_errmsg(c->db));
+	else if (!stmt)
+		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "there is no SQL here");
+	else if (rest.len && !str_eq(rest, STR(";")))
+		sql_fail(fault, keep, DIAG_RULE_SQL, tail - z, 1, "only one statement is allowed");
+	else if (!sqlite3_stmt_readonly(stmt) || sqlite3_stmt_isexplain(stmt) ||
+		 !sqlite3_column_count(stmt))
+		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "only SELECT is allowed");
+	else
+		return stmt;
+	sqlite3_finalize(stmt);
 	return NULL;
 }
 
 sqlite3_stmt *sql_expression(
-	struct sql_connection *c, struct str text, struct arena *keep, struct sql_mistake *mistake)
+	struct sql_connection *c, struct str text, struct arena *keep, struct sql_fault *fault)
 {
 	/* In brackets it is one value, and a comment ends with the line. */
 	static const struct str before = STR_INIT("SELECT (");
 	struct str whole = arena_fmt(keep, "%.*s%.*s\n)", STR_ARG(before), STR_ARG(text));
-	sqlite3_stmt *statement = NULL;
-	const char *tail = NULL;
+	ptrdiff_t nul = str_find_char(text, '\0');
+	bool is_blank = !str_trim(text).len;
 
-	if (!str_trim(text).len)
-		return mistaken(mistake, 0, STR("an expression is expected here"));
-	if (str_find_char(text, '\0') >= 0)
-		return mistaken(mistake, str_find_char(text, '\0'), STR("a text has no NUL"));
-	c->was_refused = false;
-	int code = sqlite3_prepare_v2(c->db, whole.p, (int)whole.len, &statement, &tail);
-	if (code != SQLITE_OK) {
-		ptrdiff_t at = sqlite3_error_offset(c->db) - before.len;
-
-		at = at < 0 ? 0 : at < text.len ? at : text.len;
-		return mistaken(mistake, at,
-			arena_fmt(keep, c->was_refused ? "not allowed here: %s" : "%s",
-				sqlite3_errmsg(c->db)));
+	if (is_blank || nul >= 0) {
+		sql_fail(fault, keep, DIAG_RULE_SQL, is_blank ? 0 : nul, 1, "%s",
+			is_blank ? "an expression is expected here" : "a text has no NUL");
+		return NULL;
 	}
-	if (tail == whole.p + whole.len && sqlite3_column_count(statement) == 1)
-		return statement;
-	sqlite3_finalize(statement);
-	ptrdiff_t at = str_span(whole.p, tail).len - before.len;
-	return mistaken(mistake, at < text.len ? at : text.len, STR("one expression, no more"));
+	sqlite3_stmt *stmt = sql_prepare(c, whole, keep, fault);
+	if (stmt && sqlite3_column_count(stmt) == 1)
+		return stmt;
+	if (stmt)
+		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "one expression, no more");
+	sqlite3_finalize(stmt);
+	ptrdiff_t at = fault->at - before.len;
+	fault->at = at < 0 ? 0 : at < text.len ? at : text.len;
+	return NULL;
 }

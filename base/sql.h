@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 
 /* Virtual-machine steps between two looks at the budget. */
 enum { SQL_STEPS_PER_LOOK = 4096 };
@@ -44,8 +45,9 @@ struct sql_connection {
 	void *arg;
 	const struct sql_own_function *own; /* may be called, too; a missing name ends them */
 	void *own_arg;			    /* what sqlite3_user_data gives to them */
-	bool is_declaring; /* a virtual table states its columns, which looks like a write */
-	bool was_refused;  /* the authorizer said no */
+	bool is_declaring;   /* a virtual table states its columns, which looks like a write */
+	bool was_refused;    /* the authorizer said no */
+	const char *purpose; /* "reading the tables of the run": all that is allowed, for people */
 };
 
 /* The options, and these limits, on any connection.  SQLite's code. */
@@ -64,12 +66,19 @@ bool sql_spend(struct sql_connection *c, int64_t steps);
 struct str sql_text(sqlite3_stmt *stmt, int column);
 
 /* A mistake in a text of SQL, and where it stands there. */
-struct sql_mistake {
-	ptrdiff_t at, width; /* bytes */
+struct sql_fault {
+	enum diag_id id;
+	ptrdiff_t at, width; /* bytes; at is -1 when no place is known */
 	struct str text;
 };
-/* One expression, as a statement whose one column is its value; NULL with a mistake. */
+/* Fills `fault` and returns false, so that `return sql_fail(...)` reads well. */
+bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrdiff_t at,
+	ptrdiff_t width, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* One statement, reading only; NULL and a fault. */
+sqlite3_stmt *sql_prepare(
+	struct sql_connection *c, struct str sql, struct arena *keep, struct sql_fault *fault);
+/* One expression, as a statement whose one column is its value; NULL and a fault. */
 sqlite3_stmt *sql_expression(
-	struct sql_connection *c, struct str text, struct arena *keep, struct sql_mistake *mistake);
+	struct sql_connection *c, struct str text, struct arena *keep, struct sql_fault *fault);
 
 #endif

@@ -228,6 +228,7 @@ static bool is_open(struct formulas *f)
 		.all_left = INT64_MAX,
 		.may_read = may_read_nothing,
 		.own = functions,
+		.purpose = "arithmetic over the shapes of operands",
 		.own_arg = f };
 	f->broken = sql_open(&f->sql, limits, sizeof(limits) / sizeof(limits[0])) != SQLITE_OK;
 	if (!f->broken)
@@ -236,16 +237,15 @@ static bool is_open(struct formulas *f)
 }
 
 bool formula_parse(
-	struct str text, struct arena *keep, struct formula *ret, struct formula_fault *fault)
+	struct str text, struct arena *keep, struct formula *ret, struct sql_fault *fault)
 {
 	struct formulas *f = formulas_new(keep);
-	struct sql_mistake mistake = { 0, 1, STR("SQLite cannot start") };
 	sqlite3_stmt *statement = NULL;
 
 	*ret = (struct formula){ text };
+	*fault = (struct sql_fault){ DIAG_LIMIT, 0, 1, STR("SQLite cannot start") };
 	if (is_open(f))
-		statement = sql_expression(&f->sql, text, keep, &mistake);
-	*fault = (struct formula_fault){ mistake.at, mistake.width, mistake.text };
+		statement = sql_expression(&f->sql, text, keep, fault);
 	bool ok = statement != NULL;
 	sqlite3_finalize(statement);
 	formulas_free(f);
@@ -254,7 +254,7 @@ bool formula_parse(
 
 static sqlite3_stmt *prepared(struct formulas *f, const struct formula *formula)
 {
-	struct sql_mistake ignored;
+	struct sql_fault ignored;
 
 	for (ptrdiff_t i = 0; i < f->count; i++)
 		if (f->items[i].formula == formula)

@@ -20,20 +20,15 @@
 
 struct hlo_module;
 struct hlo_instruction;
+struct sql_fault;
 
 struct formula {
 	struct str text; /* as it was written; missing: none */
 };
 
-/* A mistake, and where it stands in the text. */
-struct formula_fault {
-	ptrdiff_t at, width; /* bytes */
-	struct str text;
-};
-
 /* Only looks whether it can be computed. */
 bool formula_parse(
-	struct str text, struct arena *keep, struct formula *ret, struct formula_fault *fault);
+	struct str text, struct arena *keep, struct formula *ret, struct sql_fault *fault);
 
 /* What computes them: each formula is prepared once.  For one thread at a time. */
 struct formulas;

@@ -1,4 +1,4 @@
-/* The connection: what it allows, what it costs, and how its errors read.  See engine.h. */
+/* The connection: what it allows and what it costs.  See engine.h. */
 #include "rules/engine.h"
 
 #include <stdio.h>
@@ -7,8 +7,9 @@
 #include "base/text.h"
 
 /*
- * What SQLite's sorters and statements may hold, for the whole process: tables are ours and not
- * counted, so a rule needs kilobytes and a large query by hand some tens of megabytes.
+ * What SQLite's sorters and statements may hold, for the whole process while one of ours runs:
+ * tables are ours and not counted, so a rule needs kilobytes and a large query by hand some tens of
+ * megabytes.
  */
 #define QUERY_HEAP_BYTES INT64_C(268435456)
 #define RULE_HEAP_BYTES	 INT64_C(67108864)
@@ -45,17 +46,6 @@ void reads_add(struct reads *reads, struct arena *keep, const struct table_def *
 			return;
 	*arena_push(keep, reads->items, reads->count, reads->cap) =
 		(struct column_read){ table, column };
-}
-
-bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrdiff_t at,
-	ptrdiff_t width, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	*fault = (struct sql_fault){ id, at, width, arena_vfmt(keep, fmt, args) };
-	va_end(args);
-	return false;
 }
 
 const struct table_def *engine_table(struct str name)
@@ -104,8 +94,8 @@ struct engine *engine_new(struct diag *err)
 		.all_left = file_steps(e),
 		.calls = SQL_CALLS_RULES,
 		.may_read = may_read,
-		.arg = e };
-	sqlite3_hard_heap_limit64(QUERY_HEAP_BYTES);
+		.arg = e,
+		.purpose = "reading the tables of the run" };
 	int code = sql_open(&e->sql, limits, sizeof(limits) / sizeof(limits[0]));
 	for (int i = 0; i < 2 * TABLE_COUNT && code == SQLITE_OK; i++) {
 		struct source *s = &e->sources[i];
@@ -141,6 +131,8 @@ void engine_show(struct engine *e, const struct tables *tables, const struct tab
 	e->tables = tables;
 	e->base = base;
 	e->sql.all_left = file_steps(e);
+	if (!tables) /* the limit is the process's: others use SQLite, too */
+		sqlite3_hard_heap_limit64(0);
 	for (int i = 0; i < 2 * TABLE_COUNT; i++)
 		memset(e->sources[i].indexes, 0, sizeof(e->sources[i].indexes));
 	arena_clear(&e->scratch);
@@ -149,32 +141,11 @@ void engine_show(struct engine *e, const struct tables *tables, const struct tab
 sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
 	struct arena *keep, struct sql_fault *fault)
 {
-	sqlite3_stmt *stmt = NULL;
-	const char *z = arena_z(keep, sql), *tail = z;
-
 	e->reads = reads;
 	e->reads_keep = keep;
-	e->sql.was_refused = false;
-	int code = sqlite3_prepare_v2(e->sql.db, z, (int)sql.len, &stmt, &tail);
+	sqlite3_stmt *stmt = sql_prepare(&e->sql, sql, keep, fault);
 	e->reads = NULL;
-	struct str rest = str_trim(str_span(tail, z + sql.len));
-	if (code != SQLITE_OK) /* SQLite's message reads well enough, once it is clear who speaks */
-		sql_fail(fault, keep, DIAG_RULE_SQL, sqlite3_error_offset(e->sql.db), 1,
-			e->sql.was_refused
-				? "not allowed here (%s): only reading the tables of the run is"
-				: "not valid SQL: %s",
-			sqlite3_errmsg(e->sql.db));
-	else if (!stmt)
-		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "there is no SQL here");
-	else if (rest.len && !str_eq(rest, STR(";")))
-		sql_fail(fault, keep, DIAG_RULE_SQL, tail - z, 1, "only one statement is allowed");
-	else if (!sqlite3_stmt_readonly(stmt) || sqlite3_stmt_isexplain(stmt) ||
-		 !sqlite3_column_count(stmt))
-		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "only SELECT is allowed");
-	else
-		return stmt;
-	sqlite3_finalize(stmt);
-	return NULL;
+	return stmt;
 }
 
 /* What the statement may hold and make from now on; nothing is lowered below what is in use. */

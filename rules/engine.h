@@ -30,16 +30,6 @@ struct reads {
 void reads_add(struct reads *reads, struct arena *keep, const struct table_def *table,
 	const struct column *column);
 
-/* What is wrong with a piece of SQL, and where in it. */
-struct sql_fault {
-	enum diag_id id;
-	ptrdiff_t at, width; /* bytes; at is -1 when no place is known */
-	struct str text;
-};
-
-/* Fills `fault` and returns false, so that `return sql_fail(...)` reads well. */
-bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrdiff_t at,
-	ptrdiff_t width, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* A virtual table's view of one table of the run. */
 struct source {
 	sqlite3_vtab vtab; /* first: SQLite hands this pointer back */
@@ -76,8 +66,8 @@ const struct table_def *engine_table(struct str name);
 /* Show `tables`, and `base` as base_*, from now on; either may be NULL. */
 void engine_show(struct engine *e, const struct tables *tables, const struct tables *base);
 /*
- * One statement, reading only; NULL and a fault.  Adds the columns it reads to `reads`, unless that
- * is NULL.  What is not finalised before lives as long as the engine.
+ * sql_prepare, which adds the columns that the statement reads to `reads`, unless that is NULL.
+ * What is not finalised before lives as long as the engine.
  */
 sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
 	struct arena *keep, struct sql_fault *fault);

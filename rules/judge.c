@@ -144,7 +144,7 @@ static struct expression *set_costs(
 {
 	const struct rule_code *code = t->code;
 	bool is_limited = !code->gain.source; /* limits alone */
-	double per = code->is_bytes ? t->capacity : t->step_s;
+	double per = code->is_bytes ? t->s->capacity : t->s->step_s;
 	double cost = fmax(0, r->gain / per), most = most_cost(&code->subjects, row, t->s->keep);
 
 	if (is_limited) {
@@ -294,7 +294,7 @@ static void judge_row(struct trial *t)
 		look_back(t, x, &w);
 		excuse_subject(t, x, &w);
 	}
-	*arena_push(t->s->keep, t->items, t->count, t->cap) = w;
+	*arena_push(&t->s->scratch, t->items, t->count, t->cap) = w;
 }
 
 /* ---- findings ----------------------------------------------------------------------------- */
@@ -374,7 +374,7 @@ static void add_finding(
 	f->bytes = t->code->is_bytes && t->code->gain.source ? fmax(0, x->gain) : NAN;
 	f->claimed_s = t->code->is_bytes || !t->code->gain.source ? (double)NAN : fmax(0, x->gain);
 	if (t->code->is_share && t->code->unit == UNIT_RATIO)
-		f->claimed_s = fmax(0, x->value * t->total_s);
+		f->claimed_s = fmax(0, x->value * t->s->total_s);
 	if (isnan(x->gain) && !t->code->is_share)
 		f->claimed_s = f->bytes = NAN;
 	/* Gates, waived subjects and open ones claim no time. */
@@ -473,32 +473,36 @@ static double capacity_of(const struct tables *t)
 	return most;
 }
 
-/* What shares are of, and what matters. */
+/* What shares are of. */
+static void look_at_run(struct judging *s)
+{
+	s->step_s = s->total_s = NAN;
+	if (table_count(s->tables, run)) {
+		const struct run_row *run = table_rows(s->tables, run);
+
+		/* Where waiting is no fault, costs are shares of the busy time. */
+		s->total_s = s->step_s =
+			is_planned(s->tables) ? run->predicted_step_s : run->step_time_s;
+		if (str_eq(run->phase, STR("inference")) && run->busy_ratio > 0)
+			s->step_s *= run->busy_ratio;
+	}
+	s->capacity = capacity_of(s->tables);
+	pools_fill(s->tables, s->pools);
+	for (int i = 0; i < POOL_COUNT; i++)
+		s->pools[i] = isnan(s->step_s) ? (double)INFINITY : s->pools[i] / s->step_s;
+}
+
+/* What matters. */
 static void set_scale(struct trial *t)
 {
 	const struct ruleset *set = t->s->rules;
-	const struct tables *tables = t->s->tables;
 	const struct rule *rule = t->rule;
 	bool is_bytes = t->code->is_bytes;
-	enum matter warn = is_bytes ? MATTER_MEMORY_WARN : MATTER_WARN;
 
-	t->step_s = t->total_s = NAN;
-	if (table_count(tables, run)) {
-		const struct run_row *run = table_rows(tables, run);
-
-		/* Where waiting is no fault, costs are shares of the busy time. */
-		t->total_s = t->step_s =
-			is_planned(tables) ? run->predicted_step_s : run->step_time_s;
-		if (str_eq(run->phase, STR("inference")) && run->busy_ratio > 0)
-			t->step_s *= run->busy_ratio;
-	}
-	t->capacity = capacity_of(tables);
-	pools_fill(tables, t->scale.pools);
 	for (int i = 0; i < POOL_COUNT; i++)
-		t->scale.pools[i] = isnan(t->step_s) || is_bytes ? (double)INFINITY
-								 : t->scale.pools[i] / t->step_s;
+		t->scale.pools[i] = is_bytes ? (double)INFINITY : t->s->pools[i];
 	t->scale.at_least = rule->at_least;
-	t->scale.warn = rule_matter(set, rule, warn);
+	t->scale.warn = rule_matter(set, rule, is_bytes ? MATTER_MEMORY_WARN : MATTER_WARN);
 	t->scale.fail = rule_matter(set, rule, is_bytes ? MATTER_MEMORY_FAIL : MATTER_FAIL);
 	t->scale.together = is_bytes || !t->code->gain.source || rule->gate
 				    ? (double)INFINITY
@@ -772,8 +776,10 @@ static bool judge_all(struct judging *s)
 		if (turn == TURN_BACKSTOPS && table_count(s->tables, run))
 			s->explained = credit_all(s) / table_rows(s->tables, run)[0].step_time_s;
 		for (ptrdiff_t i = 0; i < s->rules->count && ok; i++)
-			if ((int)turn_of(s->rules->items[i]) == turn)
+			if ((int)turn_of(s->rules->items[i]) == turn) {
+				arena_clear(&s->scratch);
 				ok = judge_rule(s, i);
+			}
 	}
 	return ok;
 }
@@ -787,6 +793,7 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 		.today = context->today,
 		.keep = keep,
 		.ret = ret,
+		.scratch = arena_new(ARENA_RUN_BYTES),
 		.explained = NAN,
 		.err = err };
 
@@ -798,9 +805,11 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 	for (ptrdiff_t i = 0; i < rules->waiver_count; i++)
 		ret->waivers[ret->waiver_count++].waiver = rules->waivers[i];
 	set_run_gain(tables, NAN); /* of an earlier judgement */
+	look_at_run(&s);
 	engine_show(rules->engine, tables, context->base);
 	bool ok = judge_all(&s);
 	engine_show(rules->engine, NULL, NULL);
+	arena_free(&s.scratch);
 	if (!ok)
 		return false;
 	ret->gain_s = credit_all(&s);

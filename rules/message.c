@@ -73,7 +73,7 @@ static bool find_field(struct template_reader *r, struct str name, struct piece 
 	} else if (param) {
 		param->used = true;
 		piece->kind = PIECE_PARAM;
-		piece->param = param;
+		piece->param = param - r->names->rule->params;
 		piece->unit = param->unit;
 	} else if (str_eq(name, STR("value"))) {
 		piece->kind = PIECE_VALUE;
@@ -269,9 +269,8 @@ static bool piece_cell(const struct piece *p, const struct template_values *v, s
 			ret->real = cell_real(p->column, row);
 		return true;
 	case PIECE_PARAM:
-		ret->real = p->param == &v->rule->params[PARAM_EXPLAINED]
-				    ? v->explained
-				    : rule_param_named(v->rule, p->param->name)->value;
+		ret->real = p->param == PARAM_EXPLAINED ? v->explained
+							: v->rule->params[p->param].value;
 		return !isnan(ret->real);
 	case PIECE_VALUE:
 		ret->real = v->value;
@@ -299,12 +298,8 @@ static struct str piece_text(
 		return p->text;
 	if (!piece_cell(p, v, &cell))
 		return STR("unknown");
-	if (p->kind == PIECE_PARAM && !p->formatted) {
-		const struct rule_param *param = rule_param_named(v->rule, p->param->name);
-
-		if (param->text.p) /* as the rule file says it */
-			return param->text;
-	}
+	if (p->kind == PIECE_PARAM && !p->formatted && v->rule->params[p->param].text.p)
+		return v->rule->params[p->param].text; /* as the rule file says it */
 	if (cell.text.p)
 		return p->brief ? text_brief(keep, cell.text) : cell.text;
 	return unit_text(keep, cell.real, unit);

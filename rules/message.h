@@ -30,7 +30,7 @@ struct piece {
 	enum piece_kind kind;
 	struct str text; /* literal */
 	const struct column *column;
-	const struct rule_param *param;
+	ptrdiff_t param; /* of the rule's */
 	struct expression *expression;
 	bool is_text;
 	bool formatted; /* the template says how */
@@ -64,8 +64,7 @@ struct template_names {
 
 /* What a template is filled with. */
 struct template_values {
-	const struct rule
-		*rule; /* its parameters' values, which profiles: may have changed since */
+	const struct rule *rule; /* with its parameters, which profiles: may have changed since */
 	const void *row;
 	const struct tables *tables;
 	double value, explained;

@@ -140,7 +140,7 @@ static void look_at_place(struct trial *t)
 
 	if (isnan(value) || value == 0 || where != IS_TRUE)
 		return;
-	struct place_row *p = arena_push(t->s->keep, t->places, t->place_count, t->place_cap);
+	struct place_row *p = arena_push(&t->s->scratch, t->places, t->place_count, t->place_cap);
 	*p = (struct place_row){ 0 };
 	place_fill(l, row, value, t->s->keep, &p->place);
 	p->pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));

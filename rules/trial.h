@@ -19,7 +19,12 @@ struct judging {
 	struct judgement *ret;
 	struct claim *claims;
 	ptrdiff_t claim_count, claim_cap, finding_cap;
-	double explained; /* share of the step that credited findings take */
+	struct arena scratch;	  /* of the rule that is judged */
+	double step_s;		  /* what gains in seconds are shares of */
+	double capacity;	  /* what gains in bytes are */
+	double total_s;		  /* the step, for values that are shares of it */
+	double pools[POOL_COUNT]; /* as shares */
+	double explained;	  /* share of the step that credited findings take */
 	struct diag *err;
 };
 
@@ -39,9 +44,6 @@ struct trial {
 	struct weighed *items;
 	ptrdiff_t count, cap;
 	struct scale scale;
-	double step_s;		  /* what gains in seconds are shares of */
-	double capacity;	  /* what gains in bytes are */
-	double total_s;		  /* the step, for values that are shares of it */
 	struct map chips;	  /* by host and device */
 	struct place_row *places; /* the largest first */
 	ptrdiff_t place_count, place_cap;

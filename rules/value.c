@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/secret.h"
+#include "base/sql.h"
 #include "base/text.h"
 #include "rules/dimension.h"
 
@@ -93,7 +94,7 @@ static bool set_variable(const struct value_at *v, struct str *ret)
 
 static bool set_formula(const struct value_at *v, struct formula *ret)
 {
-	struct formula_fault fault;
+	struct sql_fault fault;
 
 	if (!need_scalar(v, v->node))
 		return false;

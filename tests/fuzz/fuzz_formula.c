@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/sql.h"
 #include "hlo/text.h"
 #include "measure/formula.h"
 #include "tests/fuzz/fuzz.h"
@@ -28,7 +29,7 @@ static const struct hlo_module *some_call(void)
 static void fuzz(struct str bytes, struct arena *keep)
 {
 	struct formula f;
-	struct formula_fault fault;
+	struct sql_fault fault;
 	if (!formula_parse(bytes, keep, &f, &fault)) {
 		require(fault.at >= 0 && fault.at <= bytes.len && fault.width > 0 && fault.text.p);
 		return;

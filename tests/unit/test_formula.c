@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sql.h"
 #include "hlo/text.h"
 #include "measure/formula.h"
 
@@ -46,7 +47,7 @@ static int teardown(void **state)
 static double value_of(const char *text)
 {
 	struct formula f;
-	struct formula_fault fault;
+	struct sql_fault fault;
 	if (!formula_parse(str_from(text), &keep, &f, &fault))
 		fail_msg("%s: %s", text, arena_z(&keep, fault.text));
 	struct formulas *all = formulas_new(&keep);
@@ -141,7 +142,7 @@ static void test_mistakes(void **state)
 		{ "1 + 2)", 7, "syntax error" },
 		{ "1) + (2", 0, NULL },
 		{ "1), (2", 0, "one expression, no more" },
-		{ "1); select (2", 1, "one expression, no more" },
+		{ "1); select (2", 1, "only one statement is allowed" },
 		{ "12GB", 0, "unrecognized token" },
 		{ "printf('%99999d', 1)", 0, "not allowed here" },
 		{ "load_extension('x')", 0, "not allowed here" },
@@ -153,7 +154,7 @@ static void test_mistakes(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct formula f;
-		struct formula_fault fault;
+		struct sql_fault fault;
 		bool ok = formula_parse(str_from(cases[i].text), &keep, &f, &fault);
 		if (ok != !cases[i].says)
 			fail_msg("%s: %s", cases[i].text, ok ? "fine" : "a mistake");
@@ -169,7 +170,7 @@ static void test_mistakes(void **state)
 static void test_limits(void **state)
 {
 	struct formula f;
-	struct formula_fault fault;
+	struct sql_fault fault;
 	struct str deep = STR("1"), longest = STR("1");
 	(void)state;
 	for (int i = 0; i < 100; i++)

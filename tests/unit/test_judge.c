@@ -1245,6 +1245,7 @@ static void rules_have_a_budget_together(void **state)
 	assert_int_equal(err.id, DIAG_RULE_BUDGET);
 	assert_non_null(
 		strstr(err.text, "the rules of the file together take more than 102 million"));
+	assert_int_equal(sqlite3_hard_heap_limit64(-1), 0); /* others of the process use SQLite */
 }
 
 /* Ours say what SQLite's own say. */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sql.h"
 #include "hardware/roofline.h"
 #include "hlo/text.h"
 #include "measure/estimate.h"
@@ -87,7 +88,7 @@ static void the_file(void **state)
 		const struct op_cost *c = &known.items[i];
 		const struct formula *all[] = { &c->flops, &c->bytes, &c->dtype, &c->slowest };
 		struct formula again;
-		struct formula_fault fault;
+		struct sql_fault fault;
 		assert_true(c->source.len > 0 && c->flops.text.len > 0);
 		for (size_t k = 0; k < 4; k++)
 			if (all[k]->text.p && !formula_parse(all[k]->text, &keep, &again, &fault))
