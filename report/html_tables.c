@@ -1,4 +1,7 @@
-/* The tables of a report, for people: the columns that are read most, with units. */
+/*
+ * The tables of a report, for people: the columns that are read most, with units.  A page has them
+ * whole, a terminal their first rows and as many columns as fit.
+ */
 #include <math.h>
 
 #include "base/text.h"
@@ -23,12 +26,12 @@ static const struct spec {
 			{ "attainable_s", "attainable" }, { "efficiency", 0 }, { "bound", 0 },
 			{ "skew", 0 }, { "gain_s", "gain" }, { "family", 0 } } },
 	{ TABLE_ops, "Ops",
-		{ { "name", "op" }, { "kind", 0 }, { "source_file", "source" },
-			{ "time_share", "share of step" }, { "per_step", "per step" },
-			{ "p50_s", "median" }, { "roofline_s", "roofline" }, { "efficiency", 0 },
-			{ "bound", 0 }, { "gain_s", "gain" }, { "flops", "FLOPs" },
-			{ "hbm_bytes", "HBM" }, { "padding_ratio", "padding" }, { "shape", 0 },
-			{ "scope", 0 } } },
+		{ { "name", "op" }, { "kind", 0 }, { "time_share", "share of step" },
+			{ "per_step", "per step" }, { "p50_s", "median" },
+			{ "source_file", "source" }, { "roofline_s", "roofline" },
+			{ "efficiency", 0 }, { "bound", 0 }, { "gain_s", "gain" },
+			{ "flops", "FLOPs" }, { "hbm_bytes", "HBM" },
+			{ "padding_ratio", "padding" }, { "shape", 0 }, { "scope", 0 } } },
 	{ TABLE_collectives, "Collectives",
 		{ { "name", "collective" }, { "kind", 0 }, { "source_file", "source" },
 			{ "group_size", "group" }, { "link", 0 }, { "message_bytes", "message" },
@@ -180,13 +183,13 @@ static struct html_cell cell_of(
 	return cell;
 }
 
-static struct html_table table_of(
-	const struct report *r, const struct spec *spec, struct str ids, struct arena *keep)
+static struct html_table table_of(const struct report *r, const struct spec *spec, ptrdiff_t most,
+	struct str ids, struct arena *keep)
 {
 	const struct table_def *def = &table_defs[spec->id];
 	struct view v = { .def = def, .table = &r->tables.items[spec->id] };
 	double total = r->row_totals[spec->id];
-	v.rows = v.table->count;
+	v.rows = v.table->count < most ? v.table->count : most;
 	choose(&v, r, spec);
 	struct html_row *rows = arena_make(keep, struct html_row, v.rows);
 	struct html_column *columns = arena_make(keep, struct html_column, v.count);
@@ -224,6 +227,69 @@ void html_tables(const struct report *r, struct arena *keep, struct html_report 
 	ptrdiff_t count = 0;
 	for (int i = 0; i < SPECS; i++)
 		if (r->tables.items[specs[i].id].count)
-			items[count++] = table_of(r, &specs[i], ret->ids, keep);
+			items[count++] = table_of(r, &specs[i], REPORT_MAX_ROWS, ret->ids, keep);
 	ret->tables = LIST(items, count);
+}
+
+/* ---- a terminal ------------------------------------------------------------------------------ */
+
+/* Row 0 holds the names. */
+static struct str text_at(const struct html_table *t, ptrdiff_t row, ptrdiff_t column)
+{
+	const struct html_row *r = (const struct html_row *)t->rows.items + row - 1;
+	struct str text = !row	   ? ((const struct html_column *)t->columns.items)[column].name
+			  : column ? ((const struct html_cell *)r->cells.items)[column - 1].text
+				   : r->head;
+	return text.len ? text : STR("-");
+}
+
+/* A column that does not fit gives way to those behind it that do. */
+static void put_grid(struct page *p, const struct html_table *t)
+{
+	int starts[COLUMNS], at = PAGE_LABEL;
+	for (ptrdiff_t k = 0; k < t->columns.count; k++) {
+		int width = 0;
+		for (ptrdiff_t i = 0; i <= t->rows.count; i++)
+			width = (int)fmax(width, text_columns(text_at(t, i, k)));
+		starts[k] = k && at + width > p->width ? 0 : at;
+		at += starts[k] ? width + 2 : 0;
+	}
+	for (ptrdiff_t i = 0; i <= t->rows.count; i++) {
+		for (ptrdiff_t k = 0; k < t->columns.count; k++) {
+			if (!starts[k])
+				continue;
+			page_pad(p, starts[k]);
+			page_tint(p, i ? TINT_NONE : TINT_DIM, text_at(t, i, k));
+		}
+		page_line(p);
+	}
+}
+
+static void put_tables(struct page *p, const struct report *r, bool only_seen)
+{
+	for (int i = 0; i < SPECS; i++) {
+		enum table_id id = specs[i].id;
+		if (!r->tables.items[id].count || (only_seen && !table_is_seen(id)))
+			continue;
+		struct html_table t = table_of(r, &specs[i], REPORT_SEEN_ROWS, STR(""), p->keep);
+		page_break(p);
+		page_fmt(p, 0, "%.*s: %.*s", STR_ARG(table_defs[id].name), STR_ARG(t.count));
+		page_line(p);
+		put_grid(p, &t);
+	}
+}
+
+void page_tables(struct page *p, const struct report *r)
+{
+	put_tables(p, r, false);
+}
+
+void page_seen(struct page *p, const struct report *r)
+{
+	if (!table_count(&r->tables, families))
+		return;
+	page_break(p);
+	page_fmt(p, 0,
+		"What ran, as it was seen: without enough steps there is no verdict on time.");
+	put_tables(p, r, true);
 }

@@ -636,3 +636,40 @@ struct str prose_machine(const struct report *r, const char *times, struct arena
 		out_fmt(o, " %s%.0f", times, chips);
 	return out_text(o);
 }
+
+/* ---- what was read --------------------------------------------------------------------------- */
+
+/* "worker-0.xplane.pb: 527 KiB, 4 planes, 35 lanes, 1 HLO module", and by whom. */
+static struct str file_text(const struct files_row *f, struct arena *keep)
+{
+	struct str text = arena_fmt(keep, "%.*s", STR_ARG(f->file));
+	if (f->bytes > 0) {
+		struct str size = bytes_text(keep, f->bytes);
+		text = arena_fmt(keep, "%.*s: %.*s, %.0f planes, %.0f lanes, %.0f HLO module%s",
+			STR_ARG(text), STR_ARG(size), f->planes, f->lanes, f->modules,
+			f->modules == 1 ? "" : "s");
+	}
+	if (f->writer.len)
+		text = arena_fmt(keep, "%.*s, by %.*s", STR_ARG(text), STR_ARG(f->writer));
+	return text;
+}
+
+void page_inputs(struct page *p, const struct report *r, int indent, bool all)
+{
+	const struct files_row *rows = table_rows(&r->tables, files);
+	ptrdiff_t count = all ? table_count(&r->tables, files) : 0;
+	double left = all ? r->row_totals[TABLE_files] - (double)count : 0;
+	struct str text = fact_text(r, STR("inputs"));
+	if (!text.len)
+		return;
+	page_line(p);
+	page_fmt(p, indent, "read from %.*s", STR_ARG(text));
+	for (ptrdiff_t i = 0; i < count; i++) {
+		page_line(p);
+		page_fmt(p, indent + 2, "%.*s", STR_ARG(file_text(&rows[i], p->keep)));
+	}
+	if (left > 0) {
+		page_line(p);
+		page_fmt(p, indent + 2, "and %.0f more", left);
+	}
+}
