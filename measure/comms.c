@@ -1,14 +1,13 @@
 /*
  * The tables of moving data: collectives between chips, and transfers between host and device.
  */
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "hlo/walk.h"
 #include "measure/op_key.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 
 /*
  * Durations of instances over devices.  The last device to arrive waits for nobody, so the
@@ -36,24 +35,25 @@ static void transfer_measure(
  * Was every member of the collective's groups seen?  All are when all devices were; of a part of
  * the hosts, groups of neighbours that fit on one host are whole too.
  */
-static bool groups_are_whole(const struct measured *m, const struct subject *s)
+static bool groups_are_whole(
+	const struct capture *in, const struct swept *run, const struct subject *s)
 {
-	double per_partition = m->shape.planes_per_partition;
-	double expected = m->shape.partitions * per_partition, seen = 0;
+	double per_partition = run->shape.planes_per_partition;
+	double expected = run->shape.partitions * per_partition, seen = 0;
 	struct hlo_collective c;
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		seen += m->devices[i].sweep.steady_count > 0;
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		seen += run->devices[i].sweep.steady_count > 0;
 	if (!(expected > seen))
 		return true;
-	if (s->instruction < 0 || !hlo_collective(s->program->hlo, s->instruction, m->keep, &c))
+	if (s->instruction < 0 || !hlo_collective(s->program->hlo, s->instruction, in->keep, &c))
 		return false;
-	double host = seen / (double)m->host_count / per_partition;
+	double host = seen / (double)in->host_count / per_partition;
 	return c.stride == 1 && c.group_size > 0 && (double)c.group_size <= host;
 }
 
-static void collective_times(const struct measured *m, const struct subject *s,
-	const struct op_total *t, const struct aggregate_collective *spans,
+static void collective_times(const struct capture *in, const struct swept *run,
+	const struct subject *s, const struct op_total *t, const struct aggregate_collective *spans,
 	struct collectives_row *row)
 {
 	bool async = s->async == ASYNC_START;
@@ -66,57 +66,59 @@ static void collective_times(const struct measured *m, const struct subject *s,
 	bool in_step = s->program->role == ROLE_STEP;
 	double n = spans->span.count > 0 ? (double)spans->span.count : NAN;
 
-	row->per_step = !in_step	      ? 0
-			: m->device_steps > 0 ? (double)spans->span.count / m->device_steps
-					      : (double)NAN;
-	row->span_s = spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *m->keep) * PS : NAN;
+	row->per_step = !in_step		? 0
+			: run->device_steps > 0 ? (double)spans->span.count / run->device_steps
+						: (double)NAN;
+	row->span_s =
+		spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *in->keep) * PS : NAN;
 	row->done_waits = !async || (double)spans->done_self_ps / n > DONE_WAITS_PS;
 	/* The last to arrive may be on a host whose profile is not here. */
-	if (row->done_waits > 0 && spans->count > 0 && groups_are_whole(m, s))
-		transfer_measure(spans, *m->keep, row);
-	if (m->device_steps > 0 && in_step) {
-		row->exposed_s = (double)t->exposed_ps * PS / m->device_steps;
-		row->hidden_s = (double)t->hidden_ps * PS / m->device_steps;
+	if (row->done_waits > 0 && spans->count > 0 && groups_are_whole(in, run, s))
+		transfer_measure(spans, *in->keep, row);
+	if (run->device_steps > 0 && in_step) {
+		row->exposed_s = (double)t->exposed_ps * PS / run->device_steps;
+		row->hidden_s = (double)t->hidden_ps * PS / run->device_steps;
 	}
 	/* What hides beside work outside the steps was not looked at. */
-	row->exposed_share = in_step ? row->exposed_s / m->step_time_s : 0;
+	row->exposed_share = in_step ? row->exposed_s / run->step_time_s : 0;
 	row->bandwidth_bps = row->wire_bytes / row->transfer_s;
 }
 
 /* With the mesh's own names in front, where the job file tells them. */
-static struct str axis_text(const struct measured *m, const struct hlo_collective *c)
+static struct str axis_text(
+	const struct capture *in, const struct swept *run, const struct hlo_collective *c)
 {
-	const struct job_file *j = m->options->job;
-	struct str text = c->axis.p ? text_clean(m->keep, c->axis) : c->axis;
+	const struct job_file *j = in->options->job;
+	struct str text = c->axis.p ? text_clean(in->keep, c->axis) : c->axis;
 	struct str name = { NULL, 0 };
 	int64_t stride = c->stride;
 
 	/* Devices are numbered slice by slice. */
 	if (c->between_slices)
-		stride = (int64_t)(m->shape.partitions / (double)m->shape.slices);
+		stride = (int64_t)(run->shape.partitions / (double)run->shape.slices);
 
-	if (j && text.p && j->devices == m->shape.partitions)
-		name = job_axis_name(j, c->group_size, stride, m->keep);
-	return name.p ? arena_fmt(m->keep, "%.*s: %.*s", STR_ARG(name), STR_ARG(text)) : text;
+	if (j && text.p && j->devices == run->shape.partitions)
+		name = job_axis_name(j, c->group_size, stride, in->keep);
+	return name.p ? arena_fmt(in->keep, "%.*s: %.*s", STR_ARG(name), STR_ARG(text)) : text;
 }
 
-static void collective_hlo(
-	const struct measured *m, const struct subject *s, struct collectives_row *row)
+static void collective_hlo(const struct capture *in, const struct swept *run,
+	const struct subject *s, struct collectives_row *row)
 {
 	struct hlo_collective c;
 	struct collective_time t;
 
-	if (s->instruction < 0 || !hlo_collective(s->program->hlo, s->instruction, m->keep, &c))
+	if (s->instruction < 0 || !hlo_collective(s->program->hlo, s->instruction, in->keep, &c))
 		return;
 	row->group_size = c.group_size > 0 ? (double)c.group_size : NAN;
 	row->groups = c.groups > 0 ? (double)c.groups : NAN;
-	row->axis = axis_text(m, &c);
+	row->axis = axis_text(in, run, &c);
 	row->operand_kind = c.operand_kind;
 	row->message_bytes = (double)c.message_bytes;
 	row->wire_bytes = (double)c.wire_bytes;
 	if (c.between_slices)
 		row->link = STR("dcn");
-	if (!collective_facts(m, s, &c, &t))
+	if (!collective_facts(in, run, s, &c, &t))
 		return;
 	row->link = t.link;
 	row->expected_lo_s = t.lo_s;
@@ -124,13 +126,14 @@ static void collective_hlo(
 	row->topology_source = t.topology_source;
 }
 
-static void collective_row(
-	struct measured *m, const struct subject *s, const struct aggregate_collective *spans)
+static void collective_row(const struct capture *in, const struct swept *run,
+	const struct op_rows *op_rows, struct tables *tables, const struct subject *s,
+	const struct aggregate_collective *spans)
 {
-	const struct ops_row *op = &table_rows(m->tables, ops)[m->op_rows[s->index]];
+	const struct ops_row *op = &op_rows->rows[op_rows->at[s->index]];
 	struct op_total t;
-	struct collectives_row *row = table_new(m->tables, collectives, m->keep);
-	subject_sum(m, s->index, &t);
+	struct collectives_row *row = table_new(tables, collectives, in->keep);
+	subject_sum(in, run, s->index, &t);
 	row->program = op->program;
 	row->name = op->name;
 	row->key = op->key;
@@ -143,8 +146,8 @@ static void collective_row(
 	row->user_file = op->user_file;
 	row->user_line = op->user_line;
 	row->shape = op->shape;
-	collective_hlo(m, s, row);
-	collective_times(m, s, &t, spans, row);
+	collective_hlo(in, run, s, row);
+	collective_times(in, run, s, &t, spans, row);
 }
 
 static int collective_cmp(const void *a, const void *b)
@@ -205,14 +208,14 @@ static int subject_cmp(const void *a, const void *b)
 }
 
 /* In an order that does not depend on which thread met an op first. */
-static const struct subject **collective_subjects(const struct measured *m, ptrdiff_t *count)
+static const struct subject **collective_subjects(const struct capture *in, ptrdiff_t *count)
 {
-	ptrdiff_t n = registry_subject_count(m->registry);
-	const struct subject **ret = arena_make(m->keep, const struct subject *, n);
+	ptrdiff_t n = registry_subject_count(in->registry);
+	const struct subject **ret = arena_make(in->keep, const struct subject *, n);
 
 	*count = 0;
 	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct subject *s = registry_subject_at(m->registry, i);
+		const struct subject *s = registry_subject_at(in->registry, i);
 		if (op_kind_is_collective(s->kind) && s->async != ASYNC_DONE)
 			ret[(*count)++] = s;
 	}
@@ -221,27 +224,27 @@ static const struct subject **collective_subjects(const struct measured *m, ptrd
 	return ret;
 }
 
-void fill_collectives(struct measured *m)
+struct collective_rows fill_collectives(const struct capture *in, const struct swept *run,
+	const struct op_rows *op_rows, struct tables *tables)
 {
 	ptrdiff_t n, rows = 0;
-	const struct subject **subjects = collective_subjects(m, &n);
+	const struct subject **subjects = collective_subjects(in, &n);
 
-	assert(m->op_rows);
-	m->incomplete |= n > COLLECTIVES_MAX;
 	for (ptrdiff_t i = 0; i < n && i < COLLECTIVES_MAX; i++) {
 		struct aggregate_collective spans =
-			aggregate_collective(m->sums, subjects[i]->index);
+			aggregate_collective(run->sums, subjects[i]->index);
 
 		if ((spans.span.count == 0 && !(subjects[i]->planned > 0)) ||
-			m->op_rows[subjects[i]->index] < 0)
+			op_rows->at[subjects[i]->index] < 0)
 			continue;
-		collective_row(m, subjects[i], &spans);
+		collective_row(in, run, op_rows, tables, subjects[i], &spans);
 		subjects[rows++] = subjects[i];
 	}
-	struct collectives_row *all = table_rows(m->tables, collectives);
+	struct collectives_row *all = table_rows(tables, collectives);
 	regathers_count(all, subjects, rows);
 	if (rows > 1)
 		qsort(all, (size_t)rows, sizeof(*all), collective_cmp);
+	return (struct collective_rows){ all, rows, n <= COLLECTIVES_MAX };
 }
 
 /* ---- transfers ------------------------------------------------------------------------------- */
@@ -298,15 +301,15 @@ static double transfer_bytes(const struct subject *s, const struct op_total *t)
 	return leaf ? (double)shape_logical_bytes(leaf) * (double)t->self.count : NAN;
 }
 
-void fill_transfers(struct measured *m)
+void fill_transfers(const struct capture *in, const struct swept *run, struct tables *tables)
 {
 	/* Sums over all devices and steady steps. */
 	struct moved {
 		double count, bytes, time_ps, exposed_ps;
 	} sums[DIRECTIONS] = { { 0 } };
 
-	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++) {
-		const struct subject *s = registry_subject_at(m->registry, i);
+	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
+		const struct subject *s = registry_subject_at(in->registry, i);
 		struct op_total t;
 
 		/* An instruction's copy kernel that says no direction stays on the device. */
@@ -316,7 +319,7 @@ void fill_transfers(struct measured *m)
 			s->kind == KIND_CALLBACK || s->async == ASYNC_DONE ||
 			s->program->role != ROLE_STEP)
 			continue;
-		subject_sum(m, i, &t);
+		subject_sum(in, run, i, &t);
 		struct moved *d = &sums[direction_of(s)];
 		d->count += (double)t.self.count;
 		d->bytes += t.self.count > 0 ? transfer_bytes(s, &t) : 0;
@@ -329,16 +332,16 @@ void fill_transfers(struct measured *m)
 		const struct moved *d = &sums[i];
 		if (!(d->count > 0))
 			continue;
-		struct transfers_row *row = table_new(m->tables, transfers, m->keep);
+		struct transfers_row *row = table_new(tables, transfers, in->keep);
 		row->direction = direction_names[i];
 		row->count = d->count;
-		if (!(m->device_steps > 0))
+		if (!(run->device_steps > 0))
 			continue;
-		row->per_step = d->count / m->device_steps;
-		row->bytes = d->bytes / m->device_steps;
-		row->time_s = d->time_ps * PS / m->device_steps;
-		row->exposed_s = d->exposed_ps * PS / m->device_steps;
-		row->step_share = row->exposed_s / m->step_time_s;
+		row->per_step = d->count / run->device_steps;
+		row->bytes = d->bytes / run->device_steps;
+		row->time_s = d->time_ps * PS / run->device_steps;
+		row->exposed_s = d->exposed_ps * PS / run->device_steps;
+		row->step_share = row->exposed_s / run->step_time_s;
 		row->bps = row->bytes / row->time_s;
 	}
 }

@@ -7,7 +7,7 @@
  */
 #include "hlo/text.h"
 #include "measure/dumped.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 
 /* Programs of one name in a dump, each of which has to be read to tell them apart. */
 enum { MAX_NAMESAKES = 16 };
@@ -114,12 +114,12 @@ struct dump_module *dumped_find(struct dump *d, const struct dumped_query *q, st
 
 /* Ops of a program that ran and are not in the module taken for it; `first` is one of them. */
 static ptrdiff_t strangers(
-	const struct measured *m, const struct program *p, const struct subject **first)
+	const struct capture *in, const struct program *p, const struct subject **first)
 {
 	ptrdiff_t count = 0;
 
-	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++) {
-		const struct subject *s = registry_subject_at(m->registry, i);
+	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
+		const struct subject *s = registry_subject_at(in->registry, i);
 		if (s->program != p || s->attribution != ATTRIBUTION_PROFILE)
 			continue;
 		if (!count || str_cmp(s->name, (*first)->name) < 0)
@@ -130,42 +130,43 @@ static ptrdiff_t strangers(
 }
 
 /* What the dump has to do with a program, in `ok` or not; missing when nothing. */
-static struct str dump_verdict(const struct measured *m, const struct program *p, bool *ok)
+static struct str dump_verdict(const struct capture *in, const struct program *p, bool *ok)
 {
 	const struct subject *first;
-	ptrdiff_t count = p->dumped.p ? strangers(m, p, &first) : 0;
+	ptrdiff_t count = p->dumped.p ? strangers(in, p, &first) : 0;
 
 	*ok = !p->undumped.p && !count;
 	if (p->undumped.p)
-		return arena_fmt(m->keep, "%.*s: %.*s", STR_ARG(p->module), STR_ARG(p->undumped));
+		return arena_fmt(in->keep, "%.*s: %.*s", STR_ARG(p->module), STR_ARG(p->undumped));
 	if (count)
-		return arena_fmt(m->keep,
+		return arena_fmt(in->keep,
 			"%.*s: ops that ran are not in %.*s, %td in all, as %.*s: it is of another "
 			"version of the program",
 			STR_ARG(p->module), STR_ARG(p->dumped), count, STR_ARG(first->name));
-	return p->dumped.p ? arena_fmt(m->keep, "%.*s is %.*s, and holds all ops that ran",
+	return p->dumped.p ? arena_fmt(in->keep, "%.*s is %.*s, and holds all ops that ran",
 				     STR_ARG(p->dumped), STR_ARG(p->module))
 			   : (struct str){ NULL, 0 };
 }
 
 /* A dump that is of something else must not be joined in silence.  Programs come in any order. */
-void quality_dump(struct measured *m)
+void quality_dump(const struct capture *in, const struct swept *run, struct tables *tables)
 {
 	struct str said = { NULL, 0 };
 	bool good = true;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		const struct program *p = registry_program_at(m->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+		const struct program *p = registry_program_at(in->registry, i);
 		bool ok;
-		struct str verdict = dump_verdict(m, p, &ok);
+		struct str verdict = dump_verdict(in, p, &ok);
 		if (!verdict.p || (ok && !good))
 			continue;
 		/*
 		 * Nothing was joined, and nothing much is missing: the profile has the program
 		 * itself, or it is one of the many small ones that share a name in a dump.
 		 */
-		if (p->undumped.p && ((p->hlo && !p->hlo->partial) || (m->main && p != m->main))) {
-			diag_note(m->notes, m->keep, DIAG_HLO, "%.*s", STR_ARG(verdict));
+		if (p->undumped.p &&
+			((p->hlo && !p->hlo->partial) || (run->main && p != run->main))) {
+			diag_note(in->notes, in->keep, DIAG_HLO, "%.*s", STR_ARG(verdict));
 			continue;
 		}
 		if (!said.p || ok != good || str_cmp(verdict, said) < 0)
@@ -173,5 +174,5 @@ void quality_dump(struct measured *m)
 		good &= ok;
 	}
 	if (said.p)
-		quality_add(m, "dump-agrees", good, "%.*s", STR_ARG(said));
+		quality_add(in, tables, "dump-agrees", good, "%.*s", STR_ARG(said));
 }

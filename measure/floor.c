@@ -7,9 +7,11 @@
  * the program, so the floor is the longest.  What cannot be counted is free.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "measure/estimate.h"
-#include "measure/measured.h"
+#include "measure/op_key.h"
+#include "measure/writers.h"
 
 struct demand {
 	double core_s, hbm_s, network_s;
@@ -34,12 +36,12 @@ static double counted(double seconds)
  * A shift uses the links in its direction alone, and one in both half of each.  A switch has one
  * way in and one out for all; other collectives are taken to use every link in the best layout.
  */
-static void demand_links(const struct measured *m, const struct hlo_collective *c,
+static void demand_links(const struct swept *run, const struct hlo_collective *c,
 	const struct collective_time *t, double times, struct demand *d)
 {
 	/* Latencies of collectives in the background may pass together. */
 	double seconds = t->lo_s > t->latency_s ? t->lo_s * times : 0;
-	bool shift = c->kind == KIND_PERMUTE && m->first->chip.chip->topology != TOPOLOGY_SWITCH;
+	bool shift = c->kind == KIND_PERMUTE && run->first->chip.chip->topology != TOPOLOGY_SWITCH;
 
 	if (str_eq(t->link, STR("dcn")))
 		d->network_s += seconds;
@@ -50,26 +52,26 @@ static void demand_links(const struct measured *m, const struct hlo_collective *
 }
 
 /* What one execution takes alone; NaN unknown. */
-static double demand_op(
-	const struct measured *m, const struct subject *s, double times, struct demand *d)
+static double demand_op(const struct capture *in, const struct swept *run, const struct subject *s,
+	double times, struct demand *d)
 {
 	struct hlo_collective c;
 	struct collective_time t;
 	struct op_facts f;
 
 	if (op_kind_is_collective(s->kind)) {
-		if (!collective_facts(m, s, &c, &t) || isnan(t.lo_s))
+		if (!collective_facts(in, run, s, &c, &t) || isnan(t.lo_s))
 			return NAN;
-		demand_links(m, &c, &t, times, d);
+		demand_links(run, &c, &t, times, d);
 		d->core_s += s->async == ASYNC_NONE ? t.lo_s * times : 0;
 		return t.lo_s;
 	}
-	op_facts_of(m, s, &f);
+	op_facts_of(in, run, s, &f);
 	if (f.bound == COST_UPPER) /* masks and short groups may leave most of it out */
 		return NAN;
 	struct roofline r = f.roof;
-	if (s->async != ASYNC_NONE && m->first && m->first->chip.chip)
-		r = estimate_roofline(&m->first->chip, s->kind, &f.work);
+	if (s->async != ASYNC_NONE && run->first && run->first->chip.chip)
+		r = estimate_roofline(&run->first->chip, s->kind, &f.work);
 	d->core_s += s->async == ASYNC_NONE ? counted(r.roofline_s) * times : 0;
 	d->hbm_s += counted(r.t_hbm_s) * times;
 	add_way(&d->host, transfer_way(s), counted(r.t_host_s) * times);
@@ -77,60 +79,61 @@ static double demand_op(
 }
 
 /* Executions of a program that its ops' counts stand for; 0 unknown. */
-static double executions_of(const struct measured *m, const struct program *p)
+static double executions_of(const struct swept *run, const struct program *p)
 {
-	double per_step = m->is_scheduled ? m->schedule.per_step[p->index] : p == m->main;
+	double per_step = run->is_scheduled ? run->schedule.per_step[p->index] : p == run->main;
 
-	if (p->role != ROLE_STEP || m->source == STEPS_WINDOW)
-		return (double)aggregate_program(m->sums, p->index).count;
-	return per_step * m->device_steps;
+	if (p->role != ROLE_STEP || run->source == STEPS_WINDOW)
+		return (double)aggregate_program(run->sums, p->index).count;
+	return per_step * run->device_steps;
 }
 
 /* How often it runs in an execution; 0 where that is not known, and of the ends of pairs. */
-static double times_of(const struct measured *m, const struct subject *s)
+static double times_of(const struct capture *in, const struct swept *run, const struct subject *s)
 {
 	double executions;
 	struct op_total t;
 
 	if (s->async == ASYNC_DONE)
 		return 0;
-	if (m->planned)
+	if (capture_is_planned(in))
 		return s->planned;
-	executions = executions_of(m, s->program);
+	executions = executions_of(run, s->program);
 	if (!(executions > 0))
 		return 0;
-	subject_sum(m, s->index, &t);
+	subject_sum(in, run, s->index, &t);
 	return (double)t.self.count / executions;
 }
 
-double predicted_step_s(const struct measured *m)
+double predicted_step_s(
+	const struct capture *in, const struct swept *run, const struct program_floor *floors)
 {
 	double sum = 0;
 	bool any = false;
 
-	if (m->source == STEPS_WINDOW || !m->is_scheduled)
-		return m->main ? m->floors[m->main->index].floor_s : (double)NAN;
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		double per_step = m->schedule.on_last[i], floor_s = m->floors[i].floor_s;
+	if (run->source == STEPS_WINDOW || !run->is_scheduled)
+		return run->main ? floors[run->main->index].floor_s : (double)NAN;
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+		double per_step = run->schedule.on_last[i], floor_s = floors[i].floor_s;
 		any |= per_step > 0 && !isnan(floor_s);
 		sum += per_step > 0 ? counted(floor_s) * per_step : 0;
 	}
 	return any ? sum : (double)NAN;
 }
 
-struct program_floor *program_floors(const struct measured *m)
+struct program_floor *program_floors(const struct capture *in, const struct swept *run)
 {
-	ptrdiff_t n = registry_program_count(m->registry);
-	struct program_floor *ret = arena_make(m->keep, struct program_floor, n);
-	struct demand *demands = arena_make(m->keep, struct demand, n);
+	ptrdiff_t n = registry_program_count(in->registry);
+	struct program_floor *ret = arena_make(in->keep, struct program_floor, n);
+	struct demand *demands = arena_make(in->keep, struct demand, n);
 
-	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++) {
-		const struct subject *s = registry_subject_at(m->registry, i);
+	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
+		const struct subject *s = registry_subject_at(in->registry, i);
 		struct program_floor *p = &ret[s->program->index];
-		double times = times_of(m, s);
+		double times = times_of(in, run, s);
 		if (!(times > 0))
 			continue;
-		double alone_s = demand_op(m, s, times, &demands[s->program->index]);
+		double alone_s = demand_op(in, run, s, times, &demands[s->program->index]);
 		*(isnan(alone_s) ? &p->unknown : &p->known) += 1;
 		p->serial_s += counted(alone_s) * times;
 	}
@@ -145,4 +148,59 @@ struct program_floor *program_floors(const struct measured *m)
 			ret[i].floor_s = ret[i].serial_s = NAN;
 	}
 	return ret;
+}
+
+/* ---- the table of programs ------------------------------------------------------------------- */
+
+struct programs_row *program_row_new(const struct capture *in, const struct memory_plans *plans,
+	const struct program_floor *floors, struct tables *tables, const struct program *p)
+{
+	struct programs_row *row = table_new(tables, programs, in->keep);
+	const struct hlo_memory *plan = plans->of[p->index];
+
+	row->program = program_text(p, in->keep);
+	row->module = p->module;
+	row->role = role_names[p->role];
+	row->phase = phase_word(program_phase(p));
+	row->has_hlo = p->hlo != NULL;
+	row->floor_s = floors[p->index].floor_s;
+	row->serial_s = floors[p->index].serial_s;
+	if (p->hlo)
+		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *in->keep);
+	if (plan)
+		row->compiled_bytes = (double)plan->allocated_bytes;
+	return row;
+}
+
+static void program_row(const struct capture *in, const struct swept *run,
+	const struct memory_plans *plans, const struct program_floor *floors, struct tables *tables,
+	const struct program *p)
+{
+	struct dist d = aggregate_program(run->sums, p->index);
+
+	if (p->id == PROGRAM_UNKNOWN || d.count == 0)
+		return;
+	struct programs_row *row = program_row_new(in, plans, floors, tables, p);
+	row->executions = (double)d.count;
+	row->time_s = (double)d.sum * PS;
+	row->time_share = run->windows_s > 0 ? row->time_s / run->windows_s : NAN;
+	row->p50_s = dist_quantile(&d, 0.5, *in->keep) * PS;
+}
+
+static int program_cmp(const void *a, const void *b)
+{
+	const struct programs_row *x = a, *y = b;
+	int order = order_numbers(y->time_s, x->time_s);
+
+	return order ? order : str_cmp(x->program, y->program);
+}
+
+void fill_programs(const struct capture *in, const struct swept *run,
+	const struct memory_plans *plans, const struct program_floor *floors, struct tables *tables)
+{
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
+		program_row(in, run, plans, floors, tables, registry_program_at(in->registry, i));
+	if (table_count(tables, programs) > 1)
+		qsort(table_rows(tables, programs), (size_t)table_count(tables, programs),
+			sizeof(struct programs_row), program_cmp);
 }

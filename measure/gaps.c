@@ -1,13 +1,12 @@
 /* What the host was at while devices waited.  See gaps.h. */
 #include "measure/gaps.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/task.h"
 #include "base/text.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 
 /* Gaps below this share of a step are the launch overhead of a healthy program. */
 #define GAP_SHARE 0.001
@@ -62,9 +61,9 @@ static int64_t length_of(const struct swept_gap *g)
 	return g->end_ps - g->start_ps;
 }
 
-static bool is_gap(const struct measured *m, const struct swept_gap *g)
+static bool is_gap(const struct swept *run, const struct swept_gap *g)
 {
-	return (double)length_of(g) * PS >= GAP_SHARE * m->step_time_s;
+	return (double)length_of(g) * PS >= GAP_SHARE * run->step_time_s;
 }
 
 static int gap_cmp(const void *a, const void *b)
@@ -77,18 +76,18 @@ static int gap_cmp(const void *a, const void *b)
 
 /* Of one host's devices: by device, then by start. */
 static struct host_gap *gaps_collect(
-	const struct measured *m, int32_t host, struct arena *keep, ptrdiff_t *count)
+	const struct swept *run, int32_t host, struct arena *keep, ptrdiff_t *count)
 {
 	struct host_gap *gaps = NULL;
 	ptrdiff_t cap = 0;
 
 	*count = 0;
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct device *d = &m->devices[i];
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct device *d = &run->devices[i];
 		int64_t shift_ps = d->plane->host_shift_ps;
 		for (ptrdiff_t k = 0; d->host == host && k < d->sweep.gap_count; k++) {
 			const struct swept_gap *g = &d->sweep.gaps[k];
-			if (is_gap(m, g))
+			if (is_gap(run, g))
 				*arena_push(keep, gaps, *count, cap) =
 					(struct host_gap){ .device = d,
 						.gap = g,
@@ -98,12 +97,12 @@ static struct host_gap *gaps_collect(
 	}
 	if (*count > 1)
 		qsort(gaps, (size_t)*count, sizeof(*gaps), gap_cmp);
-	if (m->lasting.device && m->lasting.device->host == host) {
-		const struct device *d = m->lasting.device;
+	if (run->lasting.device && run->lasting.device->host == host) {
+		const struct device *d = run->lasting.device;
 		int64_t at_ps = d->sweep.first_ps, shift_ps = d->plane->host_shift_ps;
-		for (ptrdiff_t i = 0; i <= m->lasting.run_count; i++) {
-			const struct program_run *r = &m->lasting.runs[i];
-			bool more = i < m->lasting.run_count;
+		for (ptrdiff_t i = 0; i <= run->lasting.run_count; i++) {
+			const struct program_run *r = &run->lasting.runs[i];
+			bool more = i < run->lasting.run_count;
 			int64_t until_ps = more ? r->start_ps : d->sweep.last_ps;
 			if (until_ps > at_ps)
 				*arena_push(keep, gaps, *count, cap) =
@@ -269,12 +268,23 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 	return cursor_end(c, err);
 }
 
-static bool part_explain(const struct measured *m, int32_t h, struct host_gap *gaps,
-	ptrdiff_t count, struct arena scratch, struct diag *err)
+/* Gaps of a host that begin in one stretch of time. */
+struct gaps_part {
+	const struct profile *host;
+	bool any_thread; /* the host's events do not tell which thread launches work */
+	struct host_gap *items;
+	ptrdiff_t count;
+	struct diag err;
+	bool failed;
+};
+
+static bool part_explain(const struct gaps_part *part, struct arena scratch, struct diag *err)
 {
-	const struct profile *host = &m->hosts[h];
-	struct host_gaps g = { .items = gaps, .ends = arena_make(&scratch, ptrdiff_t, count) };
-	bool any_thread = true;
+	const struct profile *host = part->host;
+	const struct host_gap *gaps = part->items;
+	ptrdiff_t count = part->count;
+	struct host_gaps g = { .items = part->items,
+		.ends = arena_make(&scratch, ptrdiff_t, count) };
 
 	for (ptrdiff_t i = 0; i < count; i++) {
 		g.devices += i == 0 || gaps[i].device != gaps[i - 1].device ||
@@ -282,43 +292,31 @@ static bool part_explain(const struct measured *m, int32_t h, struct host_gap *g
 		g.ends[g.devices - 1] = i + 1;
 	}
 	spans_join(&g, count, &scratch);
-	for (ptrdiff_t i = 0; i < m->facts.launches.count; i++)
-		any_thread &= m->facts.launches.items[i].host != h;
 	for (ptrdiff_t i = 0; g.devices > 0 && i < host->plane_count; i++) {
 		const struct plane *p = &host->planes[i];
 		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++)
-			if (!lane_explain(p, &p->lanes[k], &g, any_thread, scratch, err))
+			if (!lane_explain(p, &p->lanes[k], &g, part->any_thread, scratch, err))
 				return false;
 	}
 	return true;
 }
-
-/* Gaps of a host that begin in one stretch of time. */
-struct gaps_part {
-	const struct measured *m;
-	int32_t host;
-	struct host_gap *items;
-	ptrdiff_t count;
-	struct diag err;
-	bool failed;
-};
 
 static void part_task(void *arg, ptrdiff_t i)
 {
 	struct gaps_part *p = (struct gaps_part *)arg + i;
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
 
-	p->failed = !part_explain(p->m, p->host, p->items, p->count, work, &p->err);
+	p->failed = !part_explain(p, work, &p->err);
 	arena_free(&work);
 }
 
 /* A host's lanes of fewer bytes are read in less time than a thread takes to start. */
 #define PART_BYTES (4 << 20)
 
-static int parts_of(const struct measured *m, int32_t h, ptrdiff_t gaps)
+static int parts_of(const struct capture *in, int32_t h, ptrdiff_t gaps)
 {
-	const struct profile *host = &m->hosts[h];
-	int64_t bytes = 0, most = m->options->threads < gaps ? m->options->threads : gaps;
+	const struct profile *host = &in->hosts[h];
+	int64_t bytes = 0, most = in->options->threads < gaps ? in->options->threads : gaps;
 
 	for (ptrdiff_t i = 0; i < host->plane_count; i++)
 		for (ptrdiff_t k = 0; k < host->planes[i].lane_count; k++)
@@ -331,21 +329,24 @@ static int parts_of(const struct measured *m, int32_t h, ptrdiff_t gaps)
  * A gap is explained by what is near it, so stretches of time with as many gaps each can be looked
  * at side by side.
  */
-static bool gaps_explain(const struct measured *m, int32_t h, struct host_gap *gaps,
-	ptrdiff_t count, struct arena scratch, struct diag *err)
+static bool gaps_explain(const struct capture *in, const struct host_facts *facts, int32_t h,
+	struct host_gap *gaps, ptrdiff_t count, struct arena scratch, struct diag *err)
 {
-	int n = parts_of(m, h, count);
+	int n = parts_of(in, h, count);
 	struct gaps_part *parts = arena_make(&scratch, struct gaps_part, n);
 	int64_t *begins = arena_make(&scratch, int64_t, count);
 	int32_t *part_of = arena_make(&scratch, int32_t, count);
+	bool any_thread = true;
 
 	for (ptrdiff_t i = 0; i < count; i++)
 		begins[i] = gaps[i].start_ps;
 	sort_integers(begins, count);
+	for (ptrdiff_t i = 0; i < facts->launches.count; i++)
+		any_thread &= facts->launches.items[i].host != h;
 	for (int k = 0; k < n; k++)
-		parts[k] = (struct gaps_part){
-			.m = m, .host = h, .items = arena_make(&scratch, struct host_gap, count)
-		};
+		parts[k] = (struct gaps_part){ .host = &in->hosts[h],
+			.any_thread = any_thread,
+			.items = arena_make(&scratch, struct host_gap, count) };
 	for (ptrdiff_t i = 0; i < count; i++) {
 		for (int k = 1; k < n; k++)
 			part_of[i] += gaps[i].start_ps >= begins[count * k / n];
@@ -394,15 +395,15 @@ struct gap_limit {
 	ptrdiff_t as_long;
 };
 
-static struct gap_limit gap_limit(const struct measured *m, struct arena scratch)
+static struct gap_limit gap_limit(const struct swept *run, struct arena scratch)
 {
-	int64_t *lengths = arena_make(&scratch, int64_t, m->device_count * SWEEP_MAX_GAPS);
+	int64_t *lengths = arena_make(&scratch, int64_t, run->device_count * SWEEP_MAX_GAPS);
 	ptrdiff_t n = 0, longer = 0;
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		for (ptrdiff_t k = 0; k < m->devices[i].sweep.gap_count; k++)
-			if (is_gap(m, &m->devices[i].sweep.gaps[k]))
-				lengths[n++] = length_of(&m->devices[i].sweep.gaps[k]);
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		for (ptrdiff_t k = 0; k < run->devices[i].sweep.gap_count; k++)
+			if (is_gap(run, &run->devices[i].sweep.gaps[k]))
+				lengths[n++] = length_of(&run->devices[i].sweep.gaps[k]);
 	if (n <= GAP_ROWS)
 		return (struct gap_limit){ -1, 0 };
 	sort_integers(lengths, n);
@@ -412,22 +413,23 @@ static struct gap_limit gap_limit(const struct measured *m, struct arena scratch
 	return (struct gap_limit){ last, GAP_ROWS - longer };
 }
 
-static void gap_row(struct measured *m, const struct host_gap *g, enum cause cause)
+static void gap_row(const struct capture *in, const struct op_rows *op_rows, struct tables *tables,
+	const struct host_gap *g, enum cause cause)
 {
-	struct gaps_row *row = table_new(m->tables, gaps, m->keep);
+	struct gaps_row *row = table_new(tables, gaps, in->keep);
 
-	row->host = text_clean(m->keep, m->hosts[g->device->host].host);
-	row->device = text_clean(m->keep, g->device->plane->name);
+	row->host = text_clean(in->keep, in->hosts[g->device->host].host);
+	row->device = text_clean(in->keep, g->device->plane->name);
 	row->step = (double)g->gap->step;
 	row->start_s = (double)(g->gap->start_ps - g->device->sweep.first_ps) * PS;
 	row->time_s = (double)length_of(g->gap) * PS;
-	row->before = registry_subject_at(m->registry, g->gap->before)->name;
-	row->after = registry_subject_at(m->registry, g->gap->after)->name;
-	if (m->op_rows[g->gap->after] >= 0)
-		row->key = table_rows(m->tables, ops)[m->op_rows[g->gap->after]].key;
+	row->before = registry_subject_at(in->registry, g->gap->before)->name;
+	row->after = registry_subject_at(in->registry, g->gap->after)->name;
+	if (op_rows->at[g->gap->after] >= 0)
+		row->key = op_rows->rows[op_rows->at[g->gap->after]].key;
 	row->cause = cause_words[cause];
 	/* A copy: the name's page would come back for every row that is read. */
-	row->host_activity = arena_str(m->keep, text_clean(m->keep, g->name));
+	row->host_activity = arena_str(in->keep, text_clean(in->keep, g->name));
 }
 
 /* A wait as a whole is of one cause for its length, and its time is of all. */
@@ -438,18 +440,19 @@ static void wait_sum(const struct host_gap *g, enum cause cause, struct gap_sums
 	dist_add(&ret->waits[cause].lengths, ret->keep, g->end_ps - g->start_ps);
 }
 
-bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
+bool fill_gaps(const struct capture *in, const struct swept *run, const struct host_facts *facts,
+	const struct op_rows *op_rows, struct tables *tables, struct gap_sums *ret,
+	struct diag *err)
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
-	struct gap_limit limit = gap_limit(m, work);
+	struct gap_limit limit = gap_limit(run, work);
 	bool ok = true;
 
-	assert(m->op_rows);
-	*ret = (struct gap_sums){ .keep = m->keep };
-	for (ptrdiff_t h = 0; ok && h < m->host_count; h++) {
+	*ret = (struct gap_sums){ .keep = in->keep };
+	for (ptrdiff_t h = 0; ok && h < in->host_count; h++) {
 		ptrdiff_t count;
-		struct host_gap *gaps = gaps_collect(m, (int32_t)h, &work, &count);
-		ok = gaps_explain(m, (int32_t)h, gaps, count, work, err);
+		struct host_gap *gaps = gaps_collect(run, (int32_t)h, &work, &count);
+		ok = gaps_explain(in, facts, (int32_t)h, gaps, count, work, err);
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g);
@@ -463,9 +466,9 @@ bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err)
 			ret->sync_s += (double)g->by_cause_ps[CAUSE_SYNC] * PS;
 			if (length_ps > limit.longer_than_ps ||
 				(length_ps == limit.longer_than_ps && limit.as_long-- > 0))
-				gap_row(m, g, cause);
+				gap_row(in, op_rows, tables, g, cause);
 		}
-		profile_drop(&m->hosts[h]);
+		profile_drop(&in->hosts[h]);
 		arena_clear(&work);
 	}
 	arena_free(&work);

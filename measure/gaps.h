@@ -39,7 +39,13 @@ struct gap_sums {
 	struct arena *keep;
 };
 
-struct measured;
-bool fill_gaps(struct measured *m, struct gap_sums *ret, struct diag *err);
+struct capture;
+struct swept;
+struct host_facts;
+struct op_rows;
+struct tables;
+bool fill_gaps(const struct capture *in, const struct swept *run, const struct host_facts *facts,
+	const struct op_rows *op_rows, struct tables *tables, struct gap_sums *ret,
+	struct diag *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/unit.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 #include "profile/pprof.h"
 
 /* By enum profile_format: the word of the table, and what people call such a file. */
@@ -30,16 +30,16 @@ static double modules_of(const struct profile *p)
 	return n;
 }
 
-static void file_row(struct measured *m, const struct profile *p)
+static void file_row(const struct capture *in, struct tables *tables, const struct profile *p)
 {
-	struct files_row *row = table_new(m->tables, files, m->keep);
+	struct files_row *row = table_new(tables, files, in->keep);
 
 	struct str path = p->input->path;
-	row->file = text_clean(m->keep, str_from_offset(path, str_rfind_char(path, '/') + 1));
-	row->host = text_clean(m->keep, p->host);
+	row->file = text_clean(in->keep, str_from_offset(path, str_rfind_char(path, '/') + 1));
+	row->host = text_clean(in->keep, p->host);
 	row->format = str_from(forms[p->format].word);
 	if (p->writer.p)
-		row->writer = text_clean(m->keep, p->writer);
+		row->writer = text_clean(in->keep, p->writer);
 	row->bytes = (double)p->file_bytes;
 	row->planes = (double)p->plane_count;
 	row->lanes = 0;
@@ -51,50 +51,50 @@ static void file_row(struct measured *m, const struct profile *p)
 	for (ptrdiff_t i = 0; i < p->snapshot_count; i++) {
 		if (p->snapshots[i].why)
 			continue; /* a note says so */
-		row = table_new(m->tables, files, m->keep);
-		row->file = text_clean(m->keep, p->snapshots[i].name);
+		row = table_new(tables, files, in->keep);
+		row->file = text_clean(in->keep, p->snapshots[i].name);
 		row->format = STR("memory-prof");
 	}
 }
 
-void fill_files(struct measured *m)
+void fill_files(const struct capture *in, struct tables *tables)
 {
-	for (ptrdiff_t i = 0; i < m->host_count; i++)
-		file_row(m, &m->hosts[i]);
+	for (ptrdiff_t i = 0; i < in->host_count; i++)
+		file_row(in, tables, &in->hosts[i]);
 }
 
-static struct str add(struct measured *m, struct str list, double count, const char *what)
+static struct str add(const struct capture *in, struct str list, double count, const char *what)
 {
 	if (!(count > 0))
 		return list;
 	return arena_fmt(
-		m->keep, "%.*s%s%.0f %s", STR_ARG(list), list.len ? ", " : "", count, what);
+		in->keep, "%.*s%s%.0f %s", STR_ARG(list), list.len ? ", " : "", count, what);
 }
 
 /* Hosts of one job carry the same modules, so those of one are counted. */
-struct str files_line(struct measured *m)
+struct str files_line(const struct capture *in, const struct swept *run)
 {
 	double counts[FORMS] = { 0 }, modules = 0, bytes = 0, snapshots = 0;
 	struct str list = STR("");
 
-	for (ptrdiff_t i = 0; i < m->host_count; i++) {
-		counts[m->hosts[i].format]++;
-		modules = fmax(modules, modules_of(&m->hosts[i]));
-		bytes += (double)m->hosts[i].file_bytes;
-		for (ptrdiff_t k = 0; k < m->hosts[i].snapshot_count; k++)
-			snapshots += !m->hosts[i].snapshots[k].why;
+	for (ptrdiff_t i = 0; i < in->host_count; i++) {
+		counts[in->hosts[i].format]++;
+		modules = fmax(modules, modules_of(&in->hosts[i]));
+		bytes += (double)in->hosts[i].file_bytes;
+		for (ptrdiff_t k = 0; k < in->hosts[i].snapshot_count; k++)
+			snapshots += !in->hosts[i].snapshots[k].why;
 	}
 	for (int i = 0; i < FORMS; i++)
-		list = add(m, list, counts[i], forms[i].file);
+		list = add(in, list, counts[i], forms[i].file);
 	if (counts[FORMAT_DUMP] > 0)
 		return list; /* its files are read one by one, as programs need them */
-	struct str size = unit_text(m->keep, bytes, UNIT_BYTES);
-	list = arena_fmt(m->keep, "%.*s (%.*s)", STR_ARG(list), STR_ARG(size));
-	list = add(m, list, modules, modules == 1 ? "HLO module" : "HLO modules");
+	struct str size = unit_text(in->keep, bytes, UNIT_BYTES);
+	list = arena_fmt(in->keep, "%.*s (%.*s)", STR_ARG(list), STR_ARG(size));
+	list = add(in, list, modules, modules == 1 ? "HLO module" : "HLO modules");
 	if (!(modules > 0)) /* where the HLO comes from when no file holds modules */
-		list = arena_fmt(m->keep, "%.*s, %s", STR_ARG(list),
-			!any_hlo(m)		       ? "no HLO"
-			: m->main && m->main->dumped.p ? "HLO of a dump"
-						       : "HLO text of the ops that ran");
-	return add(m, list, snapshots, "memory.prof");
+		list = arena_fmt(in->keep, "%.*s, %s", STR_ARG(list),
+			!any_hlo(in, run)		   ? "no HLO"
+			: run->main && run->main->dumped.p ? "HLO of a dump"
+							   : "HLO text of the ops that ran");
+	return add(in, list, snapshots, "memory.prof");
 }

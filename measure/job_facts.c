@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "measure/measured.h"
+#include "measure/writers.h"
 
 /* More than clocks and rounding can explain. */
 #define UTIL_MAX 1.05
@@ -14,21 +14,22 @@
  * model that is a tenth.  A program that holds fewer FLOPs than the model is another model's. */
 #define USEFUL_MAX 1.2
 
-static void fill_utilisation(const struct measured *m, const struct job_file *j,
-	struct run_row *row, double counted_flops)
+static void fill_utilisation(const struct capture *in, const struct swept *run,
+	const struct job_file *j, struct run_row *row, double counted_flops)
 {
-	enum phase phase = run_phase(m);
+	enum phase phase = run_phase(in, run);
 	/* Planes of the whole job: peaks and counted FLOPs are a plane's. */
-	double planes = m->shape.devices * m->shape.planes_per_partition;
-	double counted = counted_flops / m->device_steps * planes;
+	double planes = run->shape.devices * run->shape.planes_per_partition;
+	double counted = counted_flops / run->device_steps * planes;
 	/* Without steps there is no time of one. */
-	double step_s = m->source == STEPS_WINDOW ? NAN : row->step_time_s;
-	double peak = m->first && m->first->chip.chip ? main_peak_flops(&m->first->chip) : NAN;
+	double step_s = run->source == STEPS_WINDOW ? NAN : row->step_time_s;
+	double peak =
+		run->first && run->first->chip.chip ? main_peak_flops(&run->first->chip) : NAN;
 
 	row->model_flops = job_model_flops(j, phase);
 	row->mfu = row->model_flops / (step_s * planes * peak);
 	row->hfu = job_hardware_flops(j, phase) / (step_s * planes * peak);
-	if (m->source != STEPS_WINDOW && row->uncounted_ratio <= UNCOUNTED_MAX && counted > 0)
+	if (run->source != STEPS_WINDOW && row->uncounted_ratio <= UNCOUNTED_MAX && counted > 0)
 		row->useful_flops_ratio = row->model_flops / counted;
 }
 
@@ -50,26 +51,27 @@ void run_row_tell(const struct job_file *j, struct run_row *row)
 }
 
 /* The program's transfers tell how many slices it joins at least; a torus has all of one. */
-static struct str topology_contradiction(const struct measured *m, const struct job_file *j)
+static struct str topology_contradiction(const struct capture *in, const struct swept *run,
+	const struct collective_rows *collectives, const struct job_file *j)
 {
-	const struct collectives_row *rows = table_rows(m->tables, collectives);
-	double joined = (double)m->shape.slices, slices = fmax(joined, j->slices);
+	const struct collectives_row *rows = collectives->rows;
+	double joined = (double)run->shape.slices, slices = fmax(joined, j->slices);
 	double torus = job_torus_chips(j);
 
 	if (joined > 1 && j->slices < joined)
-		return arena_fmt(m->keep,
+		return arena_fmt(in->keep,
 			"the job file says slices: %.0f, and the program joins %.0f", j->slices,
 			joined);
-	if (torus > 0 && m->shape.partitions > 0 && torus * slices != (double)m->shape.chips)
-		return arena_fmt(m->keep,
+	if (torus > 0 && run->shape.partitions > 0 && torus * slices != (double)run->shape.chips)
+		return arena_fmt(in->keep,
 			"the job file says a slice of %.*s, %.0f chips in all, and the program is "
 			"for %lld",
-			STR_ARG(j->topology), torus * slices, (long long)m->shape.chips);
+			STR_ARG(j->topology), torus * slices, (long long)run->shape.chips);
 	/* A collective that is done before the network between slices could have carried it. */
-	for (ptrdiff_t i = 0; j->slices > 1 && i < table_count(m->tables, collectives); i++)
+	for (ptrdiff_t i = 0; j->slices > 1 && i < collectives->count; i++)
 		if (str_eq(rows[i].link, STR("dcn")) &&
 			rows[i].transfer_s * UTIL_MAX < rows[i].expected_lo_s)
-			return arena_fmt(m->keep,
+			return arena_fmt(in->keep,
 				"the job file says %.0f slices, and %.*s is faster than the "
 				"network between them",
 				j->slices, STR_ARG(rows[i].name));
@@ -77,45 +79,48 @@ static struct str topology_contradiction(const struct measured *m, const struct 
 }
 
 /* The first contradiction, or the missing string. */
-static struct str contradiction(
-	const struct measured *m, const struct job_file *j, const struct run_row *row)
+static struct str contradiction(const struct capture *in, const struct swept *run,
+	const struct collective_rows *collectives, const struct job_file *j,
+	const struct run_row *row)
 {
-	double devices = m->shape.partitions, seen = (double)m->device_count;
+	double devices = run->shape.partitions, seen = (double)run->device_count;
 
 	if (j->devices > 0 && devices > 0 && j->devices != devices)
-		return arena_fmt(m->keep,
+		return arena_fmt(in->keep,
 			"the job file says %.0f devices, and the program is for %.0f", j->devices,
 			devices);
-	if (j->devices * m->shape.planes_per_partition < seen)
-		return arena_fmt(m->keep,
+	if (j->devices * run->shape.planes_per_partition < seen)
+		return arena_fmt(in->keep,
 			"the job file says %.0f devices, and the profile has %.0f", j->devices,
 			seen);
-	if (j->hosts < (double)m->host_count)
-		return arena_fmt(m->keep, "the job file says %.0f host(s), and the profile has %td",
-			j->hosts, m->host_count);
+	if (j->hosts < (double)in->host_count)
+		return arena_fmt(in->keep,
+			"the job file says %.0f host(s), and the profile has %td", j->hosts,
+			in->host_count);
 	if (row->mfu > 1 || row->hfu > 1)
-		return arena_fmt(m->keep,
+		return arena_fmt(in->keep,
 			"the job file's model would need %.0f%% of the chips' peak: look at the "
 			"parameters and the tokens per step",
 			fmax(row->mfu, isnan(row->hfu) ? 0 : row->hfu) * 100);
 	if (row->useful_flops_ratio > USEFUL_MAX)
-		return arena_fmt(m->keep,
+		return arena_fmt(in->keep,
 			"the job file's model needs %.3g FLOPs a step, %.3g times what the program "
 			"has: look at the parameters and the tokens per step",
 			row->model_flops, row->useful_flops_ratio);
-	return topology_contradiction(m, j);
+	return topology_contradiction(in, run, collectives, j);
 }
 
 /* What a file of another job makes of this one's time is no utilisation. */
-struct str fill_job_facts(struct measured *m, struct run_row *row, double counted_flops)
+struct str fill_job_facts(const struct capture *in, const struct swept *run,
+	const struct collective_rows *collectives, struct run_row *row, double counted_flops)
 {
-	const struct job_file *j = m->options->job;
+	const struct job_file *j = in->options->job;
 	struct str wrong = { NULL, 0 };
 
 	if (j) {
 		run_row_tell(j, row);
-		fill_utilisation(m, j, row, counted_flops);
-		wrong = contradiction(m, j, row);
+		fill_utilisation(in, run, j, row, counted_flops);
+		wrong = contradiction(in, run, collectives, j, row);
 	}
 	if (wrong.p)
 		row->mfu = row->hfu = row->useful_flops_ratio = NAN;

@@ -9,41 +9,34 @@
 
 #include "base/text.h"
 #include "measure/op_key.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 
-bool program_memory(struct measured *m, const struct program *p, struct hlo_memory *ret)
+struct memory_plans memory_plans_read(const struct capture *in)
 {
-	struct diag *err = arena_make(m->keep, struct diag, 1);
+	ptrdiff_t n = registry_program_count(in->registry);
+	struct diag *err = arena_make(in->keep, struct diag, 1);
+	struct memory_plans ret = { .of = arena_make(in->keep, struct hlo_memory *, n) };
 
-	if (!p->hlo)
-		return false;
-	if (hlo_memory(p->hlo, 0, m->keep, ret, err))
-		return true;
-	if (err->id != DIAG_NONE) {
-		diag_note(m->notes, m->keep, err->id, "module %.*s: %s", STR_ARG(p->module),
-			err->text);
-		m->plan_unread = p->module;
-	}
-	return false;
-}
-
-const struct program *largest_program(struct measured *m, struct hlo_memory *ret)
-{
-	const struct program *best = NULL;
-
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		const struct program *p = registry_program_at(m->registry, i);
-		struct hlo_memory memory;
-
-		if (!program_memory(m, p, &memory))
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct program *p = registry_program_at(in->registry, i);
+		struct hlo_memory *plan = arena_make(in->keep, struct hlo_memory, 1);
+		if (!p->hlo)
 			continue;
-		if (!best || memory.allocated_bytes > ret->allocated_bytes ||
-			(memory.allocated_bytes == ret->allocated_bytes && p->id < best->id)) {
-			best = p;
-			*ret = memory;
+		if (!hlo_memory(p->hlo, 0, in->keep, plan, err)) {
+			if (err->id == DIAG_NONE)
+				continue;
+			diag_note(in->notes, in->keep, err->id, "module %.*s: %s",
+				STR_ARG(p->module), err->text);
+			ret.unread = p->module;
+			continue;
 		}
+		ret.of[i] = plan;
+		int64_t most = ret.largest ? ret.of[ret.largest->index]->allocated_bytes : -1;
+		if (plan->allocated_bytes > most ||
+			(plan->allocated_bytes == most && p->id < ret.largest->id))
+			ret.largest = p;
 	}
-	return best;
+	return ret;
 }
 
 static void plan_columns(
@@ -60,12 +53,12 @@ static void plan_columns(
 	row->output_bytes = (double)(plan->output_bytes - plan->alias_bytes);
 }
 
-static void allocator_row(struct measured *m, const struct allocator *a, const struct program *p,
-	const struct hlo_memory *plan)
+static void allocator_row(const struct capture *in, struct tables *tables,
+	const struct allocator *a, const struct program *p, const struct hlo_memory *plan)
 {
-	struct memory_row *row = table_new(m->tables, memory, m->keep);
+	struct memory_row *row = table_new(tables, memory, in->keep);
 
-	row->host = text_clean(m->keep, m->hosts[a->host].host);
+	row->host = text_clean(in->keep, in->hosts[a->host].host);
 	row->device = a->name;
 	row->capacity_bytes = (double)a->capacity_bytes;
 	row->window_peak_bytes = (double)a->window_peak_bytes;
@@ -81,31 +74,33 @@ static void allocator_row(struct measured *m, const struct allocator *a, const s
 
 /* Without allocator events the plan stands alone, once for each device: unknown where a program's
  * is there and cannot be read. */
-static void device_rows(struct measured *m, const struct program *p, const struct hlo_memory *plan)
+static void device_rows(const struct capture *in, const struct swept *run,
+	const struct memory_plans *plans, struct tables *tables, const struct program *p,
+	const struct hlo_memory *plan)
 {
-	for (ptrdiff_t i = 0; (p || m->plan_unread.p) && i < m->device_count; i++) {
-		const struct device *d = &m->devices[i];
-		struct memory_row *row = table_new(m->tables, memory, m->keep);
+	for (ptrdiff_t i = 0; (p || plans->unread.p) && i < run->device_count; i++) {
+		const struct device *d = &run->devices[i];
+		struct memory_row *row = table_new(tables, memory, in->keep);
 
-		row->host = text_clean(m->keep, m->hosts[d->host].host);
-		row->device = text_clean(m->keep, d->plane->name);
+		row->host = text_clean(in->keep, in->hosts[d->host].host);
+		row->device = text_clean(in->keep, d->plane->name);
 		if (d->chip.chip)
 			row->capacity_bytes = d->chip.chip->hbm_bytes.value * d->chip.share;
 		plan_columns(row, p, plan);
 	}
 }
 
-static void buffer_row(struct measured *m, const struct program *p, const struct hlo_memory *plan,
-	const struct hlo_live_buffer *b)
+static void buffer_row(const struct capture *in, struct tables *tables, const struct program *p,
+	const struct hlo_memory *plan, const struct hlo_live_buffer *b)
 {
-	struct buffers_row *row = table_new(m->tables, buffers, m->keep);
+	struct buffers_row *row = table_new(tables, buffers, in->keep);
 
-	row->program = program_text(p, m->keep);
-	row->op = row->key = text_clean(m->keep, b->name);
+	row->program = program_text(p, in->keep);
+	row->op = row->key = text_clean(in->keep, b->name);
 	row->kind = b->kind;
 	row->bytes = (double)b->bytes;
 	if (b->shape.dtype != DTYPE_INVALID) { /* a tuple's table of addresses has none */
-		row->shape = text_clean(m->keep, shape_text(&b->shape, true, m->keep));
+		row->shape = text_clean(in->keep, shape_text(&b->shape, true, in->keep));
 		row->padded_bytes = (double)shape_padded_bytes(&b->shape);
 	}
 	if (b->unpadded_bytes > 0) {
@@ -116,11 +111,11 @@ static void buffer_row(struct measured *m, const struct program *p, const struct
 	if (b->instruction < 0)
 		return;
 	const struct hlo_instruction *i = &p->hlo->instructions[b->instruction];
-	row->key = buffer_key_text(i, row->kind, m->keep);
+	row->key = buffer_key_text(i, row->kind, in->keep);
 	if (i->op_name.len > 0)
-		row->scope = text_clean(m->keep, i->op_name);
+		row->scope = text_clean(in->keep, i->op_name);
 	if (i->source.file.len > 0) {
-		row->source_file = text_clean(m->keep, i->source.file);
+		row->source_file = text_clean(in->keep, i->source.file);
 		row->source_line = (double)i->source.line;
 	}
 }
@@ -131,19 +126,20 @@ bool is_host_allocator(const struct allocator *a)
 	return str_contains(a->name, STR("_host_"));
 }
 
-void fill_memory(struct measured *m)
+void fill_memory(const struct capture *in, const struct swept *run, const struct host_facts *facts,
+	const struct memory_plans *plans, struct tables *tables)
 {
-	struct hlo_memory plan = { 0 };
-	const struct program *p = largest_program(m, &plan);
+	const struct program *p = plans->largest;
+	const struct hlo_memory *plan = p ? plans->of[p->index] : NULL;
 
-	for (ptrdiff_t i = 0; i < m->facts.allocator_count; i++)
-		if (!is_host_allocator(&m->facts.allocators[i]))
-			allocator_row(m, &m->facts.allocators[i], p, &plan);
-	if (table_count(m->tables, memory) == 0)
-		device_rows(m, m->plan_unread.p ? NULL : p, &plan);
-	for (ptrdiff_t i = 0; m->options->job && i < table_count(m->tables, memory); i++)
-		table_rows(m->tables, memory)[i].owner_bytes =
-			job_memory_bytes(m->options->job, m->shape.devices);
-	for (ptrdiff_t i = 0; p && i < plan.live_count; i++)
-		buffer_row(m, p, &plan, &plan.live[i]);
+	for (ptrdiff_t i = 0; i < facts->allocator_count; i++)
+		if (!is_host_allocator(&facts->allocators[i]))
+			allocator_row(in, tables, &facts->allocators[i], p, plan);
+	if (table_count(tables, memory) == 0)
+		device_rows(in, run, plans, tables, plans->unread.p ? NULL : p, plan);
+	for (ptrdiff_t i = 0; in->options->job && i < table_count(tables, memory); i++)
+		table_rows(tables, memory)[i].owner_bytes =
+			job_memory_bytes(in->options->job, run->shape.devices);
+	for (ptrdiff_t i = 0; p && i < plan->live_count; i++)
+		buffer_row(in, tables, p, plan, &plan->live[i]);
 }

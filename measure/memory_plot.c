@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 #include "measure/plots.h"
 
 /* The first of those with the highest peak that have a curve. */
@@ -22,10 +22,10 @@ static const struct allocator *fullest(const struct host_facts *f)
 	return best;
 }
 
-static void point_row(struct measured *m, struct plots *ret, struct str source, double position,
-	int64_t most, int64_t least)
+static void point_row(const struct capture *in, struct plots *ret, struct str source,
+	double position, int64_t most, int64_t least)
 {
-	struct usage_row *row = plot_new(ret, usage, m->keep);
+	struct usage_row *row = plot_new(ret, usage, in->keep);
 
 	row->source = source;
 	row->position = position;
@@ -33,48 +33,48 @@ static void point_row(struct measured *m, struct plots *ret, struct str source, 
 	row->least_bytes = (double)least;
 }
 
-static void allocator_curve(struct measured *m, const struct allocator *a, struct plots *ret)
+static void allocator_curve(const struct capture *in, const struct allocator *a, struct plots *ret)
 {
 	const struct curve *c = a->used;
-	struct curves_row *row = plot_new(ret, curves, m->keep);
+	struct curves_row *row = plot_new(ret, curves, in->keep);
 	double length = (double)(c->last_ps - c->first_ps);
 
 	row->source = STR("allocator");
-	row->host = text_clean(m->keep, m->hosts[a->host].host);
+	row->host = text_clean(in->keep, in->hosts[a->host].host);
 	row->device = a->name;
 	row->length_s = length * PS;
 	row->slot_s = (double)curve_slot_ps(c) * PS;
 	row->samples = (double)c->samples;
 	for (ptrdiff_t i = 0; i < c->count; i++)
-		point_row(m, ret, row->source, (double)(curve_at_ps(c, i) - c->first_ps) / length,
+		point_row(in, ret, row->source, (double)(curve_at_ps(c, i) - c->first_ps) / length,
 			c->slots[i].most, c->slots[i].least);
 }
 
-static void schedule_curve(struct measured *m, const struct program *p, struct plots *ret)
+static void schedule_curve(const struct capture *in, const struct program *p, struct plots *ret)
 {
-	struct hlo_memory_point *points = arena_make(m->keep, struct hlo_memory_point, CURVE_SLOTS);
+	struct hlo_memory_point *points =
+		arena_make(in->keep, struct hlo_memory_point, CURVE_SLOTS);
 	int64_t events;
-	ptrdiff_t count = hlo_memory_points(p->hlo, 0, m->keep, points, CURVE_SLOTS, &events);
+	ptrdiff_t count = hlo_memory_points(p->hlo, 0, in->keep, points, CURVE_SLOTS, &events);
 
 	if (count < 2)
 		return;
-	struct curves_row *row = plot_new(ret, curves, m->keep);
+	struct curves_row *row = plot_new(ret, curves, in->keep);
 	row->source = STR("schedule");
 	row->module = p->module;
 	row->samples = (double)events;
 	for (ptrdiff_t i = 0; i < count; i++)
-		point_row(m, ret, row->source, (double)i / (double)count, points[i].most,
+		point_row(in, ret, row->source, (double)i / (double)count, points[i].most,
 			points[i].least);
 }
 
-void fill_usage(struct measured *m, struct plots *ret)
+void fill_usage(const struct capture *in, const struct host_facts *facts,
+	const struct memory_plans *plans, struct plots *ret)
 {
-	struct hlo_memory plan;
-	const struct allocator *a = fullest(&m->facts);
-	const struct program *p = largest_program(m, &plan);
+	const struct allocator *a = fullest(facts);
 
 	if (a)
-		allocator_curve(m, a, ret);
-	if (p)
-		schedule_curve(m, p, ret);
+		allocator_curve(in, a, ret);
+	if (plans->largest)
+		schedule_curve(in, plans->largest, ret);
 }

@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "measure/op_key.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 #include "profile/pprof.h"
 
 /* Distinct lines kept of all snapshots; a large program has a few thousand. */
@@ -33,48 +33,49 @@ static const struct live_frame *frame_of(const struct live_site *s)
 	return s->frame_count > 0 ? &s->frames[0] : &none;
 }
 
-static struct live_row *row_new(
-	struct measured *m, const struct live_snapshot *from, const struct live_site *s)
+static struct live_row *row_new(const struct capture *in, struct tables *tables,
+	const struct live_snapshot *from, const struct live_site *s)
 {
-	struct live_row *row = table_new(m->tables, live, m->keep);
+	struct live_row *row = table_new(tables, live, in->keep);
 	const struct live_frame *f = frame_of(s);
 	struct op_source user = { .user_line = NAN };
 
-	row->snapshot = text_clean(m->keep, from->name);
-	row->device = s->device.p ? text_clean(m->keep, s->device) : s->device;
+	row->snapshot = text_clean(in->keep, from->name);
+	row->device = s->device.p ? text_clean(in->keep, s->device) : s->device;
 	row->kind = str_eq(s->kind, STR("buffer"))	 ? STR("buffer")
 		    : str_eq(s->kind, STR("executable")) ? STR("executable")
 							 : STR("other");
 	row->count = row->bytes = 0;
 	if (s->frame_count > 0)
-		row->function = text_clean(m->keep, f->function);
+		row->function = text_clean(in->keep, f->function);
 	if (f->file.len > 0)
-		row->source_file = text_clean(m->keep, f->file);
+		row->source_file = text_clean(in->keep, f->file);
 	if (f->line > 0)
 		row->source_line = (double)f->line;
 	for (ptrdiff_t i = 0; i < s->frame_count; i++)
-		op_source_user(m, s->frames[i].file, (double)s->frames[i].line, &user);
+		op_source_user(in, s->frames[i].file, (double)s->frames[i].line, &user);
 	row->user_file = user.user_file;
 	row->user_line = user.user_line;
 	return row;
 }
 
 /* An unknown size makes the sum unknown. */
-static void add_site(struct measured *m, struct map *index, const struct live_snapshot *from,
-	const struct live_site *s)
+static bool add_site(const struct capture *in, struct tables *tables, struct map *index,
+	const struct live_snapshot *from, const struct live_site *s)
 {
 	const struct live_frame *f = frame_of(s);
-	struct str key = arena_fmt(m->keep, "%.*s\n%.*s\n%.*s\n%.*s\n%lld", STR_ARG(from->name),
+	struct str key = arena_fmt(in->keep, "%.*s\n%.*s\n%.*s\n%.*s\n%lld", STR_ARG(from->name),
 		STR_ARG(s->device), STR_ARG(s->kind), STR_ARG(f->file), (long long)f->line);
-	int32_t next = (int32_t)table_count(m->tables, live);
-	int32_t at = next < LIVE_MAX ? map_put(index, key, next, m->keep) : map_get(index, key);
+	int32_t next = (int32_t)table_count(tables, live);
+	int32_t at = next < LIVE_MAX ? map_put(index, key, next, in->keep) : map_get(index, key);
 
-	m->incomplete |= at == MAP_NONE;
 	if (at == MAP_NONE)
-		return;
-	struct live_row *row = at == next ? row_new(m, from, s) : &table_rows(m->tables, live)[at];
+		return false;
+	struct live_row *row =
+		at == next ? row_new(in, tables, from, s) : &table_rows(tables, live)[at];
 	row->count += (double)s->count;
 	row->bytes += s->bytes >= 0 ? (double)s->bytes : NAN;
+	return true;
 }
 
 static int live_cmp(const void *a, const void *b)
@@ -92,20 +93,21 @@ static int live_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->function, y->function);
 }
 
-void fill_live(struct measured *m)
+bool fill_live(const struct capture *in, struct tables *tables)
 {
 	struct map index = { 0 };
+	bool whole = true;
 
-	for (ptrdiff_t h = 0; h < m->host_count; h++)
-		for (ptrdiff_t i = 0; i < m->hosts[h].snapshot_count; i++) {
-			const struct live_snapshot *s = &m->hosts[h].snapshots[i];
+	for (ptrdiff_t h = 0; h < in->host_count; h++)
+		for (ptrdiff_t i = 0; i < in->hosts[h].snapshot_count; i++) {
+			const struct live_snapshot *s = &in->hosts[h].snapshots[i];
 			if (s->why)
-				diag_note(m->notes, m->keep, s->why->id, "%s", s->why->text);
+				diag_note(in->notes, in->keep, s->why->id, "%s", s->why->text);
 			for (ptrdiff_t k = 0; k < s->site_count; k++)
-				add_site(m, &index, s, &s->sites[k]);
+				whole &= add_site(in, tables, &index, s, &s->sites[k]);
 		}
-	struct live_row *rows = table_rows(m->tables, live);
-	ptrdiff_t n = table_count(m->tables, live);
+	struct live_row *rows = table_rows(tables, live);
+	ptrdiff_t n = table_count(tables, live);
 	if (n > 1)
 		qsort(rows, (size_t)n, sizeof(*rows), live_cmp);
 	/* Rows of one device stand together; an unknown size makes its shares unknown. */
@@ -119,4 +121,5 @@ void fill_live(struct measured *m)
 		for (ptrdiff_t k = i; k < end && sum > 0; k++)
 			rows[k].share = rows[k].bytes / sum;
 	}
+	return whole;
 }

@@ -41,62 +41,62 @@ static const struct source_root *root_of(const struct measure_options *o, struct
 	return NULL;
 }
 
-void op_source_user(const struct measured *m, struct str file, double line, struct op_source *ret)
+void op_source_user(const struct capture *in, struct str file, double line, struct op_source *ret)
 {
-	const struct source_root *root = root_of(m->options, file);
+	const struct source_root *root = root_of(in->options, file);
 
 	if (ret->user_file.p || !root)
 		return;
 	struct str rest = str_from_offset(file, root->seen.len);
 	str_take(&rest, STR("/"));
 	if (root->kept.len)
-		rest = arena_fmt(m->keep, "%.*s/%.*s", STR_ARG(root->kept), STR_ARG(rest));
-	ret->user_file = text_clean(m->keep, rest);
+		rest = arena_fmt(in->keep, "%.*s/%.*s", STR_ARG(root->kept), STR_ARG(rest));
+	ret->user_file = text_clean(in->keep, rest);
 	ret->user_line = line;
 }
 
 static void source_from_hlo(
-	const struct measured *m, const struct subject *s, struct op_source *ret)
+	const struct capture *in, const struct subject *s, struct op_source *ret)
 {
 	struct hlo_source frames[FRAMES_MAX];
 	const struct hlo_instruction *i = subject_instruction(s);
 	ptrdiff_t n = hlo_stack(s->program->hlo, i, frames, FRAMES_MAX);
 
 	if (i->source.file.len > 0) {
-		ret->file = text_clean(m->keep, i->source.file);
+		ret->file = text_clean(in->keep, i->source.file);
 		ret->line = i->source.line > 0 ? (double)i->source.line : NAN;
 		if (i->source.function.len > 0)
-			ret->function = text_clean(m->keep, i->source.function);
+			ret->function = text_clean(in->keep, i->source.function);
 	}
 	for (ptrdiff_t k = 0; k < n; k++)
-		op_source_user(m, frames[k].file, (double)frames[k].line, ret);
+		op_source_user(in, frames[k].file, (double)frames[k].line, ret);
 	if (n == 0)
-		op_source_user(m, i->source.file, ret->line, ret);
+		op_source_user(in, i->source.file, ret->line, ret);
 }
 
 static void source_from_profile(
-	const struct measured *m, const struct subject *s, struct op_source *ret)
+	const struct capture *in, const struct subject *s, struct op_source *ret)
 {
 	struct str file, head, rest = s->said.source_stack;
 	double line;
 
 	if (!ret->file.p && source_split(s->said.source, &file, &line)) {
-		ret->file = text_clean(m->keep, file);
+		ret->file = text_clean(in->keep, file);
 		ret->line = line;
 	}
 	while (rest.len > 0) {
 		str_cut(rest, '\n', &head, &rest);
 		if (source_split(head, &file, &line))
-			op_source_user(m, file, line, ret);
+			op_source_user(in, file, line, ret);
 	}
 }
 
-void op_source_of(const struct measured *m, const struct subject *s, struct op_source *ret)
+void op_source_of(const struct capture *in, const struct subject *s, struct op_source *ret)
 {
 	*ret = (struct op_source){ .line = NAN, .user_line = NAN };
 	if (s->instruction >= 0)
-		source_from_hlo(m, s, ret);
-	source_from_profile(m, s, ret);
+		source_from_hlo(in, s, ret);
+	source_from_profile(in, s, ret);
 }
 
 /* "jit(f)/jit(main)/" in front says how it was called, not what it is. */
@@ -194,15 +194,16 @@ static struct str identity(struct arena *keep, struct str kind, struct str shape
 			      where->function.len > 0 ? ":" : "", STR_ARG(where->function)));
 }
 
-struct op_key_text op_key_text(const struct measured *m, const struct subject *s, struct str scope,
+struct op_key_text op_key_text(const struct capture *in, const struct subject *s, struct str scope,
 	const struct op_source *where)
 {
-	struct str kind = op_kind_name(s->kind), shape = shape_core(s, m->keep);
-	struct str what = what_it_is(scope, s->name, m->keep);
+	struct str kind = op_kind_name(s->kind), shape = shape_core(s, in->keep);
+	struct str what = what_it_is(scope, s->name, in->keep);
 
 	return (struct op_key_text){
-		.key = identity(m->keep, kind, shape, what, where),
-		.family = identity(m->keep, kind, shape, text_without_digits(m->keep, what), where),
+		.key = identity(in->keep, kind, shape, what, where),
+		.family =
+			identity(in->keep, kind, shape, text_without_digits(in->keep, what), where),
 	};
 }
 

@@ -11,15 +11,16 @@
 #include "hlo/walk.h"
 #include "measure/op_key.h"
 #include "measure/estimate.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 
 /* Edges are for explaining a finding; the heaviest this many are kept. */
 #define EDGES_MAX 20000
 
-void subject_sum(const struct measured *m, ptrdiff_t subject, struct op_total *ret)
+void subject_sum(
+	const struct capture *in, const struct swept *run, ptrdiff_t subject, struct op_total *ret)
 {
-	*ret = aggregate_op(m->sums, subject);
-	ret->planned = registry_subject_at(m->registry, subject)->planned;
+	*ret = aggregate_op(run->sums, subject);
+	ret->planned = registry_subject_at(in->registry, subject)->planned;
 }
 
 static bool is_custom_call(const struct subject *s)
@@ -106,39 +107,40 @@ static bool kind_has_roofline(enum op_kind k)
 }
 
 /* A program that joins slices is one slice's, and its other collectives stay there. */
-static struct job_shape shape_of_job(const struct measured *m)
+static struct job_shape shape_of_job(const struct capture *in, const struct swept *run)
 {
-	const struct job_file *said = m->options->job;
-	struct job_shape job = { .chips = m->shape.chips, .hosts = m->planned ? 0 : m->host_count };
+	const struct job_file *said = in->options->job;
+	struct job_shape job = { .chips = run->shape.chips,
+		.hosts = capture_is_planned(in) ? 0 : in->host_count };
 	if (said && said->hosts > 0)
 		job.hosts = (int64_t)said->hosts;
 	if (said && said->slices > 0)
 		job.slices = (int64_t)said->slices;
 	for (int k = 0; said && k < TORUS_AXES; k++)
 		job.torus[k] = said->torus[k];
-	if (m->shape.slices > 1) {
-		job.chips /= m->shape.slices;
+	if (run->shape.slices > 1) {
+		job.chips /= run->shape.slices;
 		job.slices = 1;
 	}
 	return job;
 }
 
-bool collective_facts(const struct measured *m, const struct subject *s, struct hlo_collective *c,
-	struct collective_time *t)
+bool collective_facts(const struct capture *in, const struct swept *run, const struct subject *s,
+	struct hlo_collective *c, struct collective_time *t)
 {
-	if (s->instruction < 0 || !m->first || !m->first->chip.chip ||
-		!hlo_collective(s->program->hlo, s->instruction, m->keep, c))
+	if (s->instruction < 0 || !run->first || !run->first->chip.chip ||
+		!hlo_collective(s->program->hlo, s->instruction, in->keep, c))
 		return false;
-	struct job_shape job = shape_of_job(m);
-	*t = estimate_collective(&m->first->chip, c, &job, m->keep);
+	struct job_shape job = shape_of_job(in, run);
+	*t = estimate_collective(&run->first->chip, c, &job, in->keep);
 	return true;
 }
 
-static void note_formula(const struct measured *m, const struct subject *s,
+static void note_formula(const struct capture *in, const struct subject *s,
 	const struct op_cost *cost, const struct formula *f, double value)
 {
 	if (cost && !cost->source.p && f->text.p && isnan(value))
-		diag_note(m->notes, m->keep, DIAG_HLO,
+		diag_note(in->notes, in->keep, DIAG_HLO,
 			"costs: %.*s: %.*s cannot be computed for %.*s: its operands do not fit",
 			STR_ARG(cost->name), STR_ARG(f->text), STR_ARG(s->name));
 }
@@ -174,7 +176,8 @@ static void f32_of_kernel(struct str kernel, struct op_work *w)
 }
 
 /* By the program, unless the profile says more, unless the kernel is known. */
-static void work_of(const struct measured *m, const struct subject *s, struct op_facts *f)
+static void work_of(const struct capture *in, const struct swept *run, const struct subject *s,
+	struct op_facts *f)
 {
 	enum dtype type = f->cost.dtype;
 	/* The compiler counts products of complex numbers as real ones. */
@@ -194,10 +197,10 @@ static void work_of(const struct measured *m, const struct subject *s, struct op
 	f->source = isnan(flops) ? COST_OF_HLO : COST_OF_PROFILE;
 	f->bound = isnan(flops) ? f->cost.flops_bound : COST_EXACT;
 	if (s->instruction >= 0 &&
-		kernel_work(m->kernels, s->program->hlo, s->instruction, &kernel)) {
-		estimate_kernel(m->first ? &m->first->chip : NULL, &kernel, &f->work);
-		note_formula(m, s, kernel.cost, &kernel.cost->bytes, kernel.bytes);
-		note_formula(m, s, kernel.cost, &kernel.cost->flops, kernel.flops);
+		kernel_work(in->kernels, s->program->hlo, s->instruction, &kernel)) {
+		estimate_kernel(run->first ? &run->first->chip : NULL, &kernel, &f->work);
+		note_formula(in, s, kernel.cost, &kernel.cost->bytes, kernel.bytes);
+		note_formula(in, s, kernel.cost, &kernel.cost->flops, kernel.flops);
 		f->source = kernel.has_flops ? kernel.source : f->source;
 		f->bound = kernel.has_flops ? kernel.bound : f->bound;
 	}
@@ -205,7 +208,8 @@ static void work_of(const struct measured *m, const struct subject *s, struct op
 		f->bound = COST_UNKNOWN;
 }
 
-void op_facts_of(const struct measured *m, const struct subject *s, struct op_facts *f)
+void op_facts_of(const struct capture *in, const struct swept *run, const struct subject *s,
+	struct op_facts *f)
 {
 	struct hlo_collective c;
 	struct collective_time t;
@@ -213,15 +217,15 @@ void op_facts_of(const struct measured *m, const struct subject *s, struct op_fa
 	*f = (struct op_facts){ .cost = { .precision_passes = 1 }, .roof = roofline_unknown };
 	if (s->instruction >= 0)
 		f->cost = hlo_cost(s->program->costs, s->instruction);
-	work_of(m, s, f);
-	if (!m->first || !m->first->chip.chip)
+	work_of(in, run, s, f);
+	if (!run->first || !run->first->chip.chip)
 		return;
 	if (op_kind_is_collective(s->kind)) {
-		if (s->async == ASYNC_NONE && collective_facts(m, s, &c, &t))
+		if (s->async == ASYNC_NONE && collective_facts(in, run, s, &c, &t))
 			f->roof = estimate_comms(&t);
 	} else if (kind_has_roofline(s->kind) &&
 		   (!isnan(f->work.flops) || s->async != ASYNC_NONE)) {
-		struct roofline r = estimate_roofline(&m->first->chip, s->kind, &f->work);
+		struct roofline r = estimate_roofline(&run->first->chip, s->kind, &f->work);
 		if (s->async != ASYNC_NONE) /* a half takes no such time, but what it sets off */
 			f->roof.t_host_s = r.t_host_s;
 		else if (!isnan(r.roofline_s))
@@ -337,11 +341,11 @@ struct op_measures {
 };
 #define COPY_COLUMN(name, words_or_unit, meaning) row->name = v.name;
 
-static void executions_measure(
-	const struct measured *m, const struct op_total *t, enum role role, struct op_measures *v)
+static void executions_measure(const struct capture *in, const struct swept *run,
+	const struct op_total *t, enum role role, struct op_measures *v)
 {
 	bool in_step = role == ROLE_STEP;
-	double steps = in_step ? m->device_steps : m->windows_s / m->step_time_s;
+	double steps = in_step ? run->device_steps : run->windows_s / run->step_time_s;
 
 	if (t->planned > 0) { /* of a program that has not run only this is known */
 		v->count = 0;
@@ -354,11 +358,11 @@ static void executions_measure(
 	v->rate = steps > 0 ? v->count / steps : NAN;
 	v->per_step = in_step ? v->rate : 0;
 	v->time_s = (double)t->self.sum * PS;
-	v->time_share = !in_step ? 0 : m->steady_s > 0 ? v->time_s / m->steady_s : NAN;
-	v->window_share = m->windows_s > 0 ? v->time_s / m->windows_s : NAN;
+	v->time_share = !in_step ? 0 : run->steady_s > 0 ? v->time_s / run->steady_s : NAN;
+	v->window_share = run->windows_s > 0 ? v->time_s / run->windows_s : NAN;
 	v->mean_s = v->time_s / v->count;
-	v->p50_s = dist_quantile(&t->self, 0.5, *m->keep) * PS;
-	dist_median_interval(&t->self, m->steps, *m->keep, &v->lo_s, &v->hi_s);
+	v->p50_s = dist_quantile(&t->self, 0.5, *in->keep) * PS;
+	dist_median_interval(&t->self, run->steps, *in->keep, &v->lo_s, &v->hi_s);
 	v->lo_s *= PS;
 	v->hi_s *= PS;
 	v->max_s = (double)t->self.max * PS;
@@ -392,24 +396,24 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 }
 
 /* Work that is seen more than once can be expected again. */
-static bool program_recurs(const struct measured *m, const struct program *p)
+static bool program_recurs(const struct swept *run, const struct program *p)
 {
 	bool recurs = p->role == ROLE_STEP;
 
-	for (ptrdiff_t i = 0; i < m->device_count && !recurs; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
+	for (ptrdiff_t i = 0; i < run->device_count && !recurs; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
 		recurs = p->index < s->program_cap && s->programs[p->index].executions > 1;
 	}
 	return recurs;
 }
 
 /* `t` counts at least one execution, or one that is planned. */
-static struct op_measures measures_of(const struct measured *m, const struct op_total *t,
-	const struct op_facts *f, enum role role, double skew)
+static struct op_measures measures_of(const struct capture *in, const struct swept *run,
+	const struct op_total *t, const struct op_facts *f, enum role role, double skew)
 {
 	struct op_measures v = { .role = role_names[role], .skew = skew };
 
-	executions_measure(m, t, role, &v);
+	executions_measure(in, run, t, role, &v);
 	costs_measure(f, &v);
 	v.t_math_s = f->roof.t_math_s;
 	v.t_hbm_s = f->roof.t_hbm_s;
@@ -427,46 +431,48 @@ static struct op_measures measures_of(const struct measured *m, const struct op_
 	return v;
 }
 
-static void op_row(struct measured *m, const struct subject *s, const struct op_total *t)
+static void op_row(const struct capture *in, const struct swept *run, struct tables *tables,
+	const struct subject *s, const struct op_total *t)
 {
-	struct ops_row *row = table_new(m->tables, ops, m->keep);
+	struct ops_row *row = table_new(tables, ops, in->keep);
 	const struct hlo_instruction *i = subject_instruction(s);
 	struct op_facts f;
 	struct op_source where;
 	struct op_key_text key;
 
-	op_facts_of(m, s, &f);
-	op_source_of(m, s, &where);
-	row->program = program_text(s->program, m->keep);
+	op_facts_of(in, run, s, &f);
+	op_source_of(in, s, &where);
+	row->program = program_text(s->program, in->keep);
 	row->module = s->program->module;
 	row->name = s->name;
 	if (i)
-		row->opcode = text_clean(m->keep, i->opcode);
-	row->inside = inside_of(s, m->keep);
+		row->opcode = text_clean(in->keep, i->opcode);
+	row->inside = inside_of(s, in->keep);
 	row->kind = op_kind_name(s->kind);
 	if (s->said.category.len > 0)
-		row->category = text_clean(m->keep, s->said.category);
+		row->category = text_clean(in->keep, s->said.category);
 	row->attribution = attribution_names[s->attribution];
-	row->scope = scope_of(s, m->keep);
+	row->scope = scope_of(s, in->keep);
 	row->source_file = where.file;
 	row->source_line = where.line;
 	row->user_file = where.user_file;
 	row->user_line = where.user_line;
 	row->dtype = f.work.dtype != DTYPE_INVALID ? dtype_name(f.work.dtype) : (struct str){ 0 };
 	if (i)
-		row->shape = text_clean(m->keep, shape_text(&i->shape, true, m->keep));
+		row->shape = text_clean(in->keep, shape_text(&i->shape, true, in->keep));
 	else if (s->said.shape.len > 0)
-		row->shape = text_clean(m->keep, s->said.shape);
-	key = op_key_text(m, s, row->scope, &where);
+		row->shape = text_clean(in->keep, s->said.shape);
+	key = op_key_text(in, s, row->scope, &where);
 	row->key = key.key;
 	row->family = key.family;
-	struct op_measures v = measures_of(m, t, &f, s->program->role, subject_skew(m, s->index));
+	struct op_measures v =
+		measures_of(in, run, t, &f, s->program->role, subject_skew(in, run, s->index));
 	if (s->async != ASYNC_NONE)
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
-	v.recurs = program_recurs(m, s->program);
+	v.recurs = program_recurs(run, s->program);
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	row->copy_cause = copy_cause_of(s);
-	const struct op_cost *kernel = i ? kernel_find(m->kernels, i) : NULL;
+	const struct op_cost *kernel = i ? kernel_find(in->kernels, i) : NULL;
 	row->is_remat = (str_contains(row->scope, STR("rematted_computation")) ||
 				str_contains(s->name, STR(".remat"))) &&
 			!(kernel && kernel->gradient);
@@ -500,11 +506,12 @@ static int op_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->key, y->key);
 }
 
-static void ops_sort(struct measured *m, const struct subject **subjects)
+static void ops_sort(
+	const struct capture *in, struct tables *tables, const struct subject **subjects)
 {
-	ptrdiff_t n = table_count(m->tables, ops);
-	struct ops_row *rows = table_rows(m->tables, ops);
-	struct op_order *order = arena_make(m->keep, struct op_order, n);
+	ptrdiff_t n = table_count(tables, ops);
+	struct ops_row *rows = table_rows(tables, ops);
+	struct op_order *order = arena_make(in->keep, struct op_order, n);
 
 	for (ptrdiff_t i = 0; i < n; i++)
 		order[i] = (struct op_order){ rows[i], subjects[i] };
@@ -516,30 +523,31 @@ static void ops_sort(struct measured *m, const struct subject **subjects)
 	}
 }
 
-static void edges_fill(struct measured *m, const struct subject **subjects, ptrdiff_t n)
+static void edges_fill(
+	const struct capture *in, const struct op_rows *op_rows, struct tables *tables)
 {
-	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct subject *s = subjects[i];
+	for (ptrdiff_t i = 0; i < op_rows->count; i++) {
+		const struct subject *s = op_rows->subjects[i];
 		if (s->instruction < 0)
 			continue;
 		const struct hlo_module *h = s->program->hlo;
 		const struct hlo_instruction *to = &h->instructions[s->instruction];
 		for (ptrdiff_t k = 0; k < to->operand_count; k++) {
-			if (to->operands[k] < 0 || table_count(m->tables, edges) >= EDGES_MAX)
+			if (to->operands[k] < 0 || table_count(tables, edges) >= EDGES_MAX)
 				continue;
 			ptrdiff_t from =
 				hlo_walk(h, to->operands[k], THROUGH_BITCASTS | THROUGH_ELEMENTS);
 			const struct subject *p =
-				from < 0 ? NULL : registry_find(m->registry, s->program, from);
-			if (!p || m->op_rows[p->index] < 0)
+				from < 0 ? NULL : registry_find(in->registry, s->program, from);
+			if (!p || op_rows->at[p->index] < 0)
 				continue;
-			struct edges_row *row = table_new(m->tables, edges, m->keep);
-			row->program = program_text(s->program, m->keep);
+			struct edges_row *row = table_new(tables, edges, in->keep);
+			row->program = program_text(s->program, in->keep);
 			row->producer = p->name;
 			row->producer_kind = op_kind_name(p->kind);
 			row->consumer = s->name;
 			row->consumer_kind = op_kind_name(s->kind);
-			row->key = table_rows(m->tables, ops)[m->op_rows[s->index]].key;
+			row->key = op_rows->rows[i].key;
 			row->bytes =
 				(double)shape_padded_bytes(&h->instructions[to->operands[k]].shape);
 		}
@@ -548,9 +556,9 @@ static void edges_fill(struct measured *m, const struct subject **subjects, ptrd
 
 /* Families: rows of ops alike in module, family, kind and role, summed; the heaviest names them. */
 
-static void family_begin(struct measured *m, const struct ops_row *op)
+static void family_begin(const struct capture *in, struct tables *tables, const struct ops_row *op)
 {
-	struct families_row *row = table_new(m->tables, families, m->keep);
+	struct families_row *row = table_new(tables, families, in->keep);
 
 	row->module = op->module;
 	row->family = op->family;
@@ -578,41 +586,43 @@ struct family_sum {
 	bool halves; /* of pairs: their span tells how much overlaps */
 };
 
-static void families_fill(struct measured *m, const struct subject **subjects)
+static void families_fill(const struct capture *in, const struct swept *run,
+	const struct op_rows *op_rows, struct tables *tables)
 {
-	ptrdiff_t n = table_count(m->tables, ops);
-	struct family_sum *sums = arena_make(m->keep, struct family_sum, n);
+	const struct subject *const *subjects = op_rows->subjects;
+	ptrdiff_t n = op_rows->count;
+	struct family_sum *sums = arena_make(in->keep, struct family_sum, n);
 	struct map index = { 0 };
 
 	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct ops_row *op = &table_rows(m->tables, ops)[i];
-		struct str key = arena_fmt(m->keep, "%.*s\n%.*s\n%.*s\n%d", STR_ARG(op->family),
+		const struct ops_row *op = &op_rows->rows[i];
+		struct str key = arena_fmt(in->keep, "%.*s\n%.*s\n%.*s\n%d", STR_ARG(op->family),
 			STR_ARG(op->module), STR_ARG(op->kind), (int)subjects[i]->program->role);
-		int32_t next = (int32_t)table_count(m->tables, families);
-		int32_t at = map_put(&index, key, next, m->keep);
+		int32_t next = (int32_t)table_count(tables, families);
+		int32_t at = map_put(&index, key, next, in->keep);
 		struct op_total t;
 
-		subject_sum(m, subjects[i]->index, &t);
+		subject_sum(in, run, subjects[i]->index, &t);
 		if (at == next) {
-			family_begin(m, op);
-			op_facts_of(m, subjects[i], &sums[at].facts);
+			family_begin(in, tables, op);
+			op_facts_of(in, run, subjects[i], &sums[at].facts);
 			sums[at].skew = op->skew;
 			sums[at].role = subjects[i]->program->role;
 			sums[at].halves = op->is_async > 0;
 		}
-		struct families_row *row = &table_rows(m->tables, families)[at];
+		struct families_row *row = &table_rows(tables, families)[at];
 		row->members++;
 		if (str_eq(op->copy_cause, STR("layout")))
 			row->copy_cause = op->copy_cause;
 		sums[at].recurs |= op->recurs > 0;
 		sums[at].total.overlap_ps += t.overlap_ps;
 		sums[at].total.planned += t.planned;
-		dist_merge(&sums[at].total.self, m->keep, &t.self);
+		dist_merge(&sums[at].total.self, in->keep, &t.self);
 	}
-	for (ptrdiff_t i = 0; i < table_count(m->tables, families); i++) {
-		struct families_row *row = &table_rows(m->tables, families)[i];
-		struct op_measures v =
-			measures_of(m, &sums[i].total, &sums[i].facts, sums[i].role, sums[i].skew);
+	for (ptrdiff_t i = 0; i < table_count(tables, families); i++) {
+		struct families_row *row = &table_rows(tables, families)[i];
+		struct op_measures v = measures_of(
+			in, run, &sums[i].total, &sums[i].facts, sums[i].role, sums[i].skew);
 		v.recurs = sums[i].recurs;
 		if (sums[i].halves)
 			v.overlap_ratio = NAN;
@@ -620,28 +630,29 @@ static void families_fill(struct measured *m, const struct subject **subjects)
 	}
 }
 
-void fill_ops(struct measured *m)
+struct op_rows fill_ops(const struct capture *in, const struct swept *run, struct tables *tables)
 {
-	ptrdiff_t n = registry_subject_count(m->registry), rows = 0;
-	const struct subject **subjects = arena_make(m->keep, const struct subject *, n);
+	ptrdiff_t n = registry_subject_count(in->registry), rows = 0;
+	const struct subject **subjects = arena_make(in->keep, const struct subject *, n);
 
 	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct subject *s = registry_subject_at(m->registry, i);
+		const struct subject *s = registry_subject_at(in->registry, i);
 		struct op_total t;
 
-		subject_sum(m, i, &t);
+		subject_sum(in, run, i, &t);
 		if (t.self.count == 0 && !(t.planned > 0))
 			continue;
-		op_row(m, s, &t);
+		op_row(in, run, tables, s, &t);
 		subjects[rows++] = s;
 	}
-	ops_sort(m, subjects);
-	m->op_subjects = subjects;
-	m->op_rows = arena_make(m->keep, int32_t, n);
+	ops_sort(in, tables, subjects);
+	int32_t *at = arena_make(in->keep, int32_t, n);
 	for (ptrdiff_t i = 0; i < n; i++)
-		m->op_rows[i] = -1;
+		at[i] = -1;
 	for (ptrdiff_t i = 0; i < rows; i++)
-		m->op_rows[subjects[i]->index] = (int32_t)i;
-	edges_fill(m, subjects, rows);
-	families_fill(m, subjects);
+		at[subjects[i]->index] = (int32_t)i;
+	struct op_rows ret = { table_rows(tables, ops), subjects, rows, at };
+	edges_fill(in, &ret, tables);
+	families_fill(in, run, &ret, tables);
+	return ret;
 }

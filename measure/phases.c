@@ -12,36 +12,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "measure/measured.h"
+#include "measure/writers.h"
 #include "measure/op_key.h"
 
-struct lasting lasting_of(const struct measured *m)
-{
-	const struct device *d = NULL;
-
-	if (m->is_scheduled)
-		return (struct lasting){ &m->devices[m->schedule.last], m->schedule.runs,
-			m->schedule.run_count };
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct device *one = &m->devices[i];
-		int64_t end_ps = one->sweep.last_ps + one->plane->host_shift_ps;
-		if (one->sweep.events > 0 &&
-			(!d || end_ps > d->sweep.last_ps + d->plane->host_shift_ps))
-			d = one;
-	}
-	if (!d || d->sweep.runs_cut)
-		return (struct lasting){ 0 };
-	return (struct lasting){ d, d->sweep.runs, d->sweep.run_count };
-}
-
-double programs_per_step(const struct measured *m)
+double programs_per_step(const struct capture *in, const struct swept *run)
 {
 	double sum = 0;
 
-	if (!m->is_scheduled)
-		return m->source == STEPS_PROGRAM ? 1 : NAN;
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++)
-		sum += m->schedule.on_last[i];
+	if (!run->is_scheduled)
+		return run->source == STEPS_PROGRAM ? 1 : NAN;
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
+		sum += run->schedule.on_last[i];
 	return sum;
 }
 
@@ -63,13 +44,14 @@ struct works {
 	struct arena *keep;
 };
 
-static struct work *work_of(const struct measured *m, struct works *w, const struct program_run *r)
+static struct work *work_of(const struct capture *in, const struct swept *run, struct works *w,
+	const struct program_run *r)
 {
-	const struct program *p = registry_program_at(m->registry, r->program);
+	const struct program *p = registry_program_at(in->registry, r->program);
 	if (r->sort >= 0)
 		return &w->items[r->sort];
-	if (m->is_scheduled && p->role == ROLE_STEP) /* a part of one, at an end of the window */
-		return &w->items[m->schedule.judged];
+	if (run->is_scheduled && p->role == ROLE_STEP) /* a part of one, at an end of the window */
+		return &w->items[run->schedule.judged];
 	struct str name = p->module.len ? p->module : program_text(p, w->keep);
 	int32_t at = map_put(&w->by_module, name, (int32_t)w->count, w->keep);
 	if (at == w->count)
@@ -79,11 +61,11 @@ static struct work *work_of(const struct measured *m, struct works *w, const str
 	return &w->items[at];
 }
 
-static void sorts_begin(const struct measured *m, struct works *w)
+static void sorts_begin(const struct swept *run, struct works *w)
 {
-	const struct schedule *s = &m->schedule;
+	const struct schedule *s = &run->schedule;
 
-	for (ptrdiff_t i = 0; m->is_scheduled && i < s->sort_count; i++) {
+	for (ptrdiff_t i = 0; run->is_scheduled && i < s->sort_count; i++) {
 		const struct step_sort *sort = &s->sorts[i];
 		*arena_push(w->keep, w->items, w->count, w->cap) =
 			(struct work){ .name = sort->name,
@@ -98,14 +80,14 @@ static void sorts_begin(const struct measured *m, struct works *w)
 }
 
 /* Returns the time in executions. */
-static int64_t works_add(const struct measured *m, struct works *w)
+static int64_t works_add(const struct capture *in, const struct swept *run, struct works *w)
 {
-	const struct lasting *l = &m->lasting;
+	const struct lasting *l = &run->lasting;
 	int64_t at_ps = INT64_MIN, all_ps = 0;
 
 	for (ptrdiff_t i = 0; i < l->run_count; i++) {
 		const struct program_run *r = &l->runs[i];
-		struct work *of = work_of(m, w, r);
+		struct work *of = work_of(in, run, w, r);
 		int64_t from_ps = r->start_ps > at_ps ? r->start_ps : at_ps;
 		if (of->is_sort)
 			of->count += r->step >= 0 && r->step != of->last_step;
@@ -122,10 +104,11 @@ static int64_t works_add(const struct measured *m, struct works *w)
 }
 
 /* Work that is not judged now is named to --step by its module, if that ran PERIODS_MIN times. */
-static void work_row(struct measured *m, const struct work *w, int64_t window_ps)
+static void work_row(const struct capture *in, const struct swept *run, struct tables *tables,
+	const struct work *w, int64_t window_ps)
 {
-	struct phases_row *row = table_new(m->tables, phases, m->keep);
-	bool repeats = m->is_scheduled && w->lengths.count >= PERIODS_MIN;
+	struct phases_row *row = table_new(tables, phases, in->keep);
+	bool repeats = run->is_scheduled && w->lengths.count >= PERIODS_MIN;
 
 	row->name = w->name;
 	row->role = role_names[w->role];
@@ -134,9 +117,9 @@ static void work_row(struct measured *m, const struct work *w, int64_t window_ps
 	row->modules = w->modules;
 	row->marks = w->marks;
 	row->count = (double)(w->is_sort ? w->count : w->lengths.count);
-	row->p50_s = w->is_sort ? w->p50_ps * PS : dist_quantile(&w->lengths, 0.5, *m->keep) * PS;
-	if (w->is_sort && w->role == ROLE_STEP && m->source != STEPS_WINDOW)
-		row->p50_s = m->step_time_s;
+	row->p50_s = w->is_sort ? w->p50_ps * PS : dist_quantile(&w->lengths, 0.5, *in->keep) * PS;
+	if (w->is_sort && w->role == ROLE_STEP && run->source != STEPS_WINDOW)
+		row->p50_s = run->step_time_s;
 	if (row->count == 0)
 		row->p50_s = NAN;
 	row->time_s = (double)w->time_ps * PS;
@@ -144,10 +127,10 @@ static void work_row(struct measured *m, const struct work *w, int64_t window_ps
 	row->step = w->is_sort ? w->option : repeats ? w->name : (struct str){ 0 };
 }
 
-static void wait_row(struct measured *m, struct str name, int64_t time_ps,
-	const struct dist *lengths, int64_t window_ps)
+static void wait_row(const struct capture *in, struct tables *tables, struct str name,
+	int64_t time_ps, const struct dist *lengths, int64_t window_ps)
 {
-	struct phases_row *row = table_new(m->tables, phases, m->keep);
+	struct phases_row *row = table_new(tables, phases, in->keep);
 
 	row->name = name;
 	row->role = STR("wait");
@@ -155,7 +138,7 @@ static void wait_row(struct measured *m, struct str name, int64_t time_ps,
 	row->is_wait = true;
 	row->marks = 0;
 	row->count = (double)lengths->count;
-	row->p50_s = lengths->count ? dist_quantile(lengths, 0.5, *m->keep) * PS : NAN;
+	row->p50_s = lengths->count ? dist_quantile(lengths, 0.5, *in->keep) * PS : NAN;
 	row->time_s = (double)time_ps * PS;
 	row->time_share = (double)time_ps / (double)window_ps;
 }
@@ -170,24 +153,37 @@ static int phase_cmp(const void *a, const void *b)
 	return order ? order : str_cmp(x->modules, y->modules);
 }
 
-void fill_phases(struct measured *m, const struct gap_sums *gaps)
+/* Of the time in executions, what is judged; NaN where no program is known to have run. */
+static double verdict_share(const struct phases_row *rows, ptrdiff_t count)
 {
-	const struct lasting *l = &m->lasting;
-	struct works w = { .keep = m->keep };
+	double judged_s = 0, all_s = 0;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		all_s += rows[i].is_wait > 0 ? 0 : rows[i].time_s;
+		judged_s += rows[i].is_judged > 0 ? rows[i].time_s : 0;
+	}
+	return judged_s / all_s;
+}
+
+double fill_phases(const struct capture *in, const struct swept *run, const struct gap_sums *gaps,
+	struct tables *tables)
+{
+	const struct lasting *l = &run->lasting;
+	struct works w = { .keep = in->keep };
 
 	if (!l->device || l->device->sweep.last_ps <= l->device->sweep.first_ps)
-		return;
+		return NAN;
 	const struct sweep *s = &l->device->sweep;
 	int64_t window_ps = s->last_ps - s->first_ps, unclaimed_ps;
-	sorts_begin(m, &w);
-	unclaimed_ps = busy_ps(s) - works_add(m, &w);
+	sorts_begin(run, &w);
+	unclaimed_ps = busy_ps(s) - works_add(in, run, &w);
 	for (ptrdiff_t i = 0; i < w.count; i++)
 		if (w.items[i].time_ps > 0)
-			work_row(m, &w.items[i], window_ps);
+			work_row(in, run, tables, &w.items[i], window_ps);
 	/* Kernels of no program run where no execution does. */
 	int64_t left_ps = unclaimed_ps > 0 ? unclaimed_ps : 0;
 	if (left_ps > 0)
-		work_row(m,
+		work_row(in, run, tables,
 			&(struct work){
 				.name = STR("kernels of no known program"), .time_ps = left_ps },
 			window_ps);
@@ -196,10 +192,11 @@ void fill_phases(struct measured *m, const struct gap_sums *gaps)
 		int64_t less_ps = time_ps < left_ps ? time_ps : left_ps;
 		left_ps -= less_ps;
 		if (time_ps > less_ps)
-			wait_row(m, cause_words[c], time_ps - less_ps, &gaps->waits[c].lengths,
-				window_ps);
+			wait_row(in, tables, cause_words[c], time_ps - less_ps,
+				&gaps->waits[c].lengths, window_ps);
 	}
-	if (table_count(m->tables, phases) > 1)
-		qsort(table_rows(m->tables, phases), (size_t)table_count(m->tables, phases),
+	if (table_count(tables, phases) > 1)
+		qsort(table_rows(tables, phases), (size_t)table_count(tables, phases),
 			sizeof(struct phases_row), phase_cmp);
+	return verdict_share(table_rows(tables, phases), table_count(tables, phases));
 }

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "measure/dumped.h"
 #include "measure/op_key.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 
 /* What was met of a dump: it may have a hundred thousand modules. */
 struct met {
@@ -39,10 +39,10 @@ static struct met met_begin(const struct dump *d, struct arena *keep)
 
 /* The program that this module is again; NULL: none. */
 static const struct program *met_before(
-	const struct measured *m, const struct met *met, const struct hlo_module *hlo)
+	const struct capture *in, const struct met *met, const struct hlo_module *hlo)
 {
 	for (int32_t i = map_get(&met->names, hlo->name); i != MAP_NONE; i = met->next[i]) {
-		const struct program *p = registry_program_at(m->registry, i);
+		const struct program *p = registry_program_at(in->registry, i);
 		if (hlo_same(p->hlo, hlo))
 			return p;
 	}
@@ -58,77 +58,78 @@ static void met_add(struct met *met, const struct program *p, struct arena *keep
 		met->next[first] = p->index;
 }
 
-static void plan_program(
-	struct measured *m, struct met *met, struct dump_module *from, struct hlo_module *hlo)
+static void plan_program(const struct capture *in, const struct swept *run, struct met *met,
+	struct dump_module *from, struct hlo_module *hlo)
 {
 	static const enum hlo_platform of[] = { [PLATFORM_UNKNOWN] = HLO_GPU,
 		[PLATFORM_TPU] = HLO_TPU,
 		[PLATFORM_NVIDIA] = HLO_GPU,
 		[PLATFORM_AMD] = HLO_GPU,
 		[PLATFORM_CPU] = HLO_CPU };
-	struct program *p = registry_plan(m->registry, from->number, hlo, of[m->platform]);
+	struct program *p = registry_plan(in->registry, from->number, hlo, of[run->platform]);
 	int64_t unknown;
-	const double *runs = hlo_runs(hlo, m->keep, &unknown);
+	const double *runs = hlo_runs(hlo, in->keep, &unknown);
 
 	p->dumped = dumped_file(from);
-	if (!met->is_numbered[from - m->options->dump->modules])
-		p->label = text_clean(m->keep, from->stem);
-	met_add(met, p, m->keep);
+	if (!met->is_numbered[from - in->options->dump->modules])
+		p->label = text_clean(in->keep, from->stem);
+	met_add(met, p, in->keep);
 	for (ptrdiff_t i = 0; i < hlo->instruction_count; i++) {
 		double n = runs[hlo->instructions[i].computation];
 		if (n > 0 && hlo_is_work(hlo, i))
-			registry_plan_op(m->registry, p, i, n, m->platform);
+			registry_plan_op(in->registry, p, i, n, run->platform);
 	}
 }
 
 /* What cannot be read ends it: a plan without one of its programs would look smaller than it is. */
-bool plan_programs(struct measured *m, struct diag *err)
+bool plan_programs(const struct capture *in, struct swept *run, struct diag *err)
 {
-	struct dump *d = m->options->dump;
-	struct met met = met_begin(d, m->keep);
+	struct dump *d = in->options->dump;
+	struct met met = met_begin(d, in->keep);
 
-	m->first = &m->devices[0];
-	m->step_time_s = NAN;
+	run->first = &run->devices[0];
 	for (ptrdiff_t i = 0; i < d->count; i++) {
 		if (!dump_has_program(&d->modules[i]))
 			continue;
-		struct hlo_module *hlo = dumped_parse(&d->modules[i], m->keep, err);
+		struct hlo_module *hlo = dumped_parse(&d->modules[i], in->keep, err);
 		if (!hlo)
 			return false;
-		const struct program *twin = met_before(m, &met, hlo);
+		const struct program *twin = met_before(in, &met, hlo);
 		if (twin)
-			diag_note(m->notes, m->keep, DIAG_HLO, "%.*s is %.*s again: it counts once",
+			diag_note(in->notes, in->keep, DIAG_HLO,
+				"%.*s is %.*s again: it counts once",
 				STR_ARG(dumped_file(&d->modules[i])), STR_ARG(twin->dumped));
 		else
-			plan_program(m, &met, &d->modules[i], hlo);
+			plan_program(in, run, &met, &d->modules[i], hlo);
 	}
-	m->shape = run_shape_of(m);
-	m->floors = program_floors(m);
+	run->shape = run_shape_of(in, run);
+	const struct program_floor *floors = program_floors(in, run);
 	double most = 0;
 	/* The main program is the longest; of equals, the first by name. */
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		double seconds = m->floors[i].floor_s;
-		if (m->main && !(seconds > most))
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+		double seconds = floors[i].floor_s;
+		if (run->main && !(seconds > most))
 			continue;
-		m->main = registry_program_at(m->registry, i);
+		run->main = registry_program_at(in->registry, i);
 		most = isnan(seconds) ? 0 : seconds;
 	}
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		struct program *p = registry_program_at(m->registry, i);
-		p->role = p == m->main ? ROLE_STEP : ROLE_OTHER;
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+		struct program *p = registry_program_at(in->registry, i);
+		p->role = p == run->main ? ROLE_STEP : ROLE_OTHER;
 	}
-	m->shape = run_shape_of(m); /* the main program tells how large the job is: once more */
-	m->floors = program_floors(m);
+	run->shape =
+		run_shape_of(in, run); /* the main program tells how large the job is: once more */
 	return true;
 }
 
-struct str plan_run_row(struct measured *m, struct run_row *row)
+struct str plan_run_row(const struct capture *in, const struct swept *run,
+	const struct run_parts *parts, struct run_row *row)
 {
-	if (m->main) {
-		row->main_program = m->main->module;
-		row->predicted_step_s = m->floors[m->main->index].floor_s;
+	if (run->main) {
+		row->main_program = run->main->module;
+		row->predicted_step_s = parts->floors[run->main->index].floor_s;
 	}
-	return fill_job_facts(m, row, NAN);
+	return fill_job_facts(in, run, &parts->collectives, row, NAN);
 }
 
 static int by_floor(const void *a, const void *b)
@@ -141,15 +142,16 @@ static int by_floor(const void *a, const void *b)
 	return order ? order : str_cmp(x->program, y->program);
 }
 
-void plan_program_rows(struct measured *m)
+void plan_program_rows(const struct capture *in, const struct memory_plans *plans,
+	const struct program_floor *floors, struct tables *tables)
 {
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		const struct program *p = registry_program_at(m->registry, i);
-		struct programs_row *row = program_row_new(m, p);
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+		const struct program *p = registry_program_at(in->registry, i);
+		struct programs_row *row = program_row_new(in, plans, floors, tables, p);
 		row->executions = 0;
 	}
-	if (table_count(m->tables, programs) > 1)
-		qsort(table_rows(m->tables, programs), (size_t)table_count(m->tables, programs),
+	if (table_count(tables, programs) > 1)
+		qsort(table_rows(tables, programs), (size_t)table_count(tables, programs),
 			sizeof(struct programs_row), by_floor);
 }
 
@@ -165,37 +167,39 @@ static const struct {
 };
 
 /* What one machine's compiler fused, laid out and kept is not what another's would. */
-static void quality_compiled_for(struct measured *m)
+static void quality_compiled_for(
+	const struct capture *in, const struct swept *run, struct tables *tables)
 {
-	const struct chip *chip = m->options->chip;
+	const struct chip *chip = in->options->chip;
 
 	for (size_t i = 0; chip && i < sizeof(compiled_for) / sizeof(compiled_for[0]); i++) {
-		if (!str_contains(m->main->dumped, compiled_for[i].part))
+		if (!str_contains(run->main->dumped, compiled_for[i].part))
 			continue;
 		bool same = compiled_for[i].vendors[chip->vendor];
-		quality_add(m, "compiled-for", same, "%.*s was compiled for %s%s",
-			STR_ARG(text_clean(m->keep, m->main->dumped)), compiled_for[i].machines,
+		quality_add(in, tables, "compiled-for", same, "%.*s was compiled for %s%s",
+			STR_ARG(text_clean(in->keep, run->main->dumped)), compiled_for[i].machines,
 			same ? ""
 			     : ": fusions, layouts and memory are not those of the chip that "
 			       "--hardware names");
 	}
 }
 
-void quality_plan(struct measured *m)
+void quality_plan(const struct capture *in, const struct swept *run,
+	const struct program_floor *floors, struct tables *tables)
 {
 	int64_t loops = 0;
 
-	quality_add(
-		m, "full-profile", false, "a compiler's dump: nothing ran, so nothing is measured");
-	if (!m->main)
+	quality_add(in, tables, "full-profile", false,
+		"a compiler's dump: nothing ran, so nothing is measured");
+	if (!run->main)
 		return;
-	const struct program_floor p = m->floors[m->main->index];
-	hlo_runs(m->main->hlo, m->keep, &loops);
-	quality_add(m, "prediction", !p.unknown && !loops,
+	const struct program_floor p = floors[run->main->index];
+	hlo_runs(run->main->hlo, in->keep, &loops);
+	quality_add(in, tables, "prediction", !p.unknown && !loops,
 		"%.*s: what its longest resource has to do, each of %lld ops at its roofline and "
 		"collectives at their least; %lld ops of unknown cost are free, and %lld loops of "
 		"unknown length run once",
-		STR_ARG(m->main->module), (long long)p.known, (long long)p.unknown,
+		STR_ARG(run->main->module), (long long)p.known, (long long)p.unknown,
 		(long long)loops);
-	quality_compiled_for(m);
+	quality_compiled_for(in, run, tables);
 }

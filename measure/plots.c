@@ -1,20 +1,9 @@
-/*
- * The plots of a run, and the neighbourhoods of its ops.  See plots.h.
- */
+/* The neighbourhoods of ops.  See plots.h. */
 #include "measure/plots.h"
 
 #include "base/text.h"
 #include "hlo/around.h"
-#include "measure/measured.h"
-
-bool measure_plots(struct measured *m, struct plots *ret, struct diag *err)
-{
-	*ret = (struct plots){ 0 };
-	fill_usage(m, ret);
-	return fill_timeline(m, ret, err);
-}
-
-/* ---- the neighbourhood of an op -------------------------------------------------------------- */
+#include "measure/writers.h"
 
 struct str around_role_name(enum around_role r)
 {
@@ -26,19 +15,20 @@ struct str around_role_name(enum around_role r)
 
 /* A program whose instruction of that name has that scope, else the first that has the name: the
  * main program, then in order of their ids. */
-static const struct program *program_with(
-	const struct measured *m, struct str name, struct str scope, ptrdiff_t *instruction)
+static const struct program *program_with(const struct capture *in, const struct swept *run,
+	struct str name, struct str scope, ptrdiff_t *instruction)
 {
 	const struct program *best = NULL;
 	bool best_fits = false;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		const struct program *p = registry_program_at(m->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+		const struct program *p = registry_program_at(in->registry, i);
 		ptrdiff_t at = p->hlo ? hlo_find_exact(p->hlo, name) : -1;
 		if (at < 0)
 			continue;
 		bool fits = str_eq(p->hlo->instructions[at].op_name, scope);
-		bool first = best && p != m->main && (best == m->main || !program_before(p, best));
+		bool first =
+			best && p != run->main && (best == run->main || !program_before(p, best));
 		if (best && (best_fits > fits || (best_fits == fits && first)))
 			continue;
 		best = p;
@@ -48,21 +38,22 @@ static const struct program *program_with(
 	return best;
 }
 
-bool measure_around(struct measured *m, struct str name, struct str scope, struct around *ret)
+bool around_find(const struct capture *in, const struct swept *run, struct str name,
+	struct str scope, struct around *ret)
 {
 	ptrdiff_t instruction = -1;
-	const struct program *p = program_with(m, name, scope, &instruction);
+	const struct program *p = program_with(in, run, name, scope, &instruction);
 	struct hlo_neighbours self = { .count = 1 };
 	struct hlo_around around;
 
 	*ret = (struct around){ 0 };
 	if (!p)
 		return false;
-	hlo_around(p->hlo, instruction, *m->keep, &around);
+	hlo_around(p->hlo, instruction, *in->keep, &around);
 	self.items[0] = instruction;
 	const struct hlo_neighbours *sides[AROUND_ROLES] = { &around.takes, &self, &around.holds,
 		&around.gives };
-	ret->items = arena_make(m->keep, struct neighbour, 3 * HLO_MAX_AROUND + 1);
+	ret->items = arena_make(in->keep, struct neighbour, 3 * HLO_MAX_AROUND + 1);
 	for (int role = 0; role < AROUND_ROLES; role++) {
 		ret->left_out[role] = sides[role]->left_out;
 		for (ptrdiff_t k = 0; k < sides[role]->count; k++) {
@@ -70,9 +61,10 @@ bool measure_around(struct measured *m, struct str name, struct str scope, struc
 				&p->hlo->instructions[sides[role]->items[k]];
 			ret->items[ret->count++] = (struct neighbour){
 				.role = (enum around_role)role,
-				.name = text_clean(m->keep, i->name),
-				.opcode = text_clean(m->keep, i->opcode),
-				.shape = text_clean(m->keep, shape_text(&i->shape, true, m->keep)),
+				.name = text_clean(in->keep, i->name),
+				.opcode = text_clean(in->keep, i->opcode),
+				.shape =
+					text_clean(in->keep, shape_text(&i->shape, true, in->keep)),
 				.bytes = (double)shape_padded_bytes(&i->shape),
 			};
 		}

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "measure/measured.h"
+#include "measure/writers.h"
 
 /* How far from the median a step may be and still stand for the others. */
 #define TYPICAL 0.02
@@ -82,19 +82,21 @@ static void name_roles(struct shown *all, ptrdiff_t n, double step_s)
 	all[0].role = SHOWN_SLOWEST;
 }
 
-ptrdiff_t representative_step(const struct measured *m, struct shown **ret, ptrdiff_t *left_out)
+ptrdiff_t representative_step(
+	const struct capture *in, const struct swept *run, struct shown **ret, ptrdiff_t *left_out)
 {
-	const struct swept_step *step = m->first ? typical_step(&m->first->sweep, *m->keep) : NULL;
-	struct shown *all = arena_make(m->keep, struct shown, m->device_count);
+	const struct swept_step *step =
+		run->first ? typical_step(&run->first->sweep, *in->keep) : NULL;
+	struct shown *all = arena_make(in->keep, struct shown, run->device_count);
 	ptrdiff_t n = 0, kept = 0, room = SHOWN_DEVICES;
 
 	*ret = all;
 	if (!step)
 		return 0;
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct device *d = &m->devices[i];
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct device *d = &run->devices[i];
 		const struct swept_step *its =
-			d == m->first ? step : step_numbered(&d->sweep, step->number);
+			d == run->first ? step : step_numbered(&d->sweep, step->number);
 		if (its)
 			all[n++] = (struct shown){ d, its, own_s(&d->sweep), SHOWN_OTHER };
 	}
@@ -102,9 +104,9 @@ ptrdiff_t representative_step(const struct measured *m, struct shown **ret, ptrd
 	qsort(all, (size_t)n, sizeof(*all), by_place);
 	/* Those with a role, the first, and then the next until the picture is full. */
 	for (ptrdiff_t i = 0; i < n; i++)
-		room -= all[i].role != SHOWN_OTHER || all[i].device == m->first;
+		room -= all[i].role != SHOWN_OTHER || all[i].device == run->first;
 	for (ptrdiff_t i = 0; i < n; i++)
-		if (all[i].role != SHOWN_OTHER || all[i].device == m->first || room-- > 0)
+		if (all[i].role != SHOWN_OTHER || all[i].device == run->first || room-- > 0)
 			all[kept++] = all[i];
 	*left_out = n - kept;
 	return kept;

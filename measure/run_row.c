@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/when.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 #include "measure/op_key.h"
 
 /* Ops shorter than this are tiny: launching one costs about as much. */
@@ -17,19 +17,19 @@ static const struct str source_names[] = { STR_INIT("window"), STR_INIT("program
 static const struct str platform_names[] = { STR_INIT("unknown"), STR_INIT("tpu"),
 	STR_INIT("nvidia"), STR_INIT("amd"), STR_INIT("cpu") };
 
-enum phase run_phase(const struct measured *m)
+enum phase run_phase(const struct capture *in, const struct swept *run)
 {
-	const struct job_file *j = m->options->job;
+	const struct job_file *j = in->options->job;
 
-	return j && j->phase ? (enum phase)j->phase : program_phase(m->main);
+	return j && j->phase ? (enum phase)j->phase : program_phase(run->main);
 }
 
-static struct mask_sum run_masks(const struct measured *m)
+static struct mask_sum run_masks(const struct swept *run)
 {
 	struct mask_sum sum = { 0 };
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
 		struct mask_sum one = mask_sum(s->mask_ps, s->idle_ps);
 		sum.compute += one.compute;
 		sum.exposed += one.exposed;
@@ -92,41 +92,41 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 }
 
 /* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
-static double run_row_ops(struct measured *m, struct run_row *row)
+static double run_row_ops(const struct swept *run, const struct op_rows *ops, struct run_row *row)
 {
 	struct op_sums sum = { 0 };
-	double t = m->steady_s;
+	double t = run->steady_s;
 
-	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
-		op_sums_add(&sum, &table_rows(m->tables, ops)[i], m->op_subjects[i]);
+	for (ptrdiff_t i = 0; i < ops->count; i++)
+		op_sums_add(&sum, &ops->rows[i], ops->subjects[i]);
 	sum.flops += sum.remat_flops;
 	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
 	if (sum.time > 0) {
 		row->unattributed_ratio = sum.unattributed / sum.time;
 		row->unknown_kind_ratio = sum.unknown_kind / sum.time;
-		if (m->first && m->first->chip.chip) /* without one nothing could be known */
+		if (run->first && run->first->chip.chip) /* without one nothing could be known */
 			row->judged_ratio = sum.known / sum.judgeable;
 		row->uncounted_ratio = sum.uncounted / sum.judgeable;
 		row->unknown_bytes_ratio = sum.unmeasured / sum.judgeable;
 		row->tiny_ops_ratio = sum.tiny / sum.time;
 		row->tiny_ops_count_ratio = sum.tiny_count / sum.count;
 	}
-	if (!(t > 0) || !m->first)
+	if (!(t > 0) || !run->first)
 		return NAN;
 	row->layout_copy_ratio = sum.copies / t;
 	row->update_excess_ratio = sum.update_excess / t;
 	/* On GPU and CPU what communicates is named after it. */
-	bool unclear = m->platform == PLATFORM_TPU && m->shape.chips > 1;
+	bool unclear = run->platform == PLATFORM_TPU && run->shape.chips > 1;
 	row->unclear_comms_ratio = unclear ? sum.unknown_kind / t : 0;
-	if (!m->first->chip.chip)
+	if (!run->first->chip.chip)
 		return sum.flops;
 	/* Where nothing could be counted, nothing is known; else what was counted is a bound. */
 	double ideal = sum.ideal > sum.comms_ideal ? sum.ideal : sum.comms_ideal;
 	if (sum.unknown_flops < sum.judgeable)
-		row->op_util = sum.flops / (t * main_peak_flops(&m->first->chip));
+		row->op_util = sum.flops / (t * main_peak_flops(&run->first->chip));
 	if (sum.unmeasured < sum.judgeable)
-		row->hbm_util = sum.hbm_bytes / (t * roofline_hbm_bps(&m->first->chip));
+		row->hbm_util = sum.hbm_bytes / (t * roofline_hbm_bps(&run->first->chip));
 	if (sum.bounded > 0)
 		row->roofline_ratio_lo = ideal / t;
 	row->roofline_ratio_hi = fmin(1, (ideal + (sum.time - sum.bounded)) / t);
@@ -134,19 +134,19 @@ static double run_row_ops(struct measured *m, struct run_row *row)
 }
 
 /* The earliest start of any host; missing when none tells. */
-static struct str captured(const struct measured *m)
+static struct str captured(const struct capture *in)
 {
 	int64_t first = 0;
 
-	for (ptrdiff_t i = 0; i < m->host_count; i++) {
-		int64_t start = m->hosts[i].start_ns;
+	for (ptrdiff_t i = 0; i < in->host_count; i++) {
+		int64_t start = in->hosts[i].start_ns;
 		if (start > 0 && (!first || start < first))
 			first = start;
 	}
 	if (!first)
 		return (struct str){ NULL, 0 };
-	struct str seconds = str_head(when_text(m->keep, first), STR("2026-03-14T09:26:53").len);
-	return arena_fmt(m->keep, "%.*sZ", STR_ARG(seconds));
+	struct str seconds = str_head(when_text(in->keep, first), STR("2026-03-14T09:26:53").len);
+	return arena_fmt(in->keep, "%.*sZ", STR_ARG(seconds));
 }
 
 /* The words of libtpu have some 80 bytes; hosts of one job have two versions, if not one. */
@@ -154,13 +154,13 @@ enum { VERSION_BYTES = 200, VERSIONS_TOLD = 4 };
 
 /* A version that every host tells, or those that they tell, each once.  The job file never replaces
  * what was recorded. */
-static struct str told_version(const struct measured *m, ptrdiff_t offset, struct str by_job)
+static struct str told_version(const struct capture *in, ptrdiff_t offset, struct str by_job)
 {
 	struct str said[VERSIONS_TOLD], told = { NULL, 0 };
 	int count = 0;
 
-	for (ptrdiff_t i = 0; i < m->host_count && count < VERSIONS_TOLD; i++) {
-		const char *versions = (const char *)&m->hosts[i].versions;
+	for (ptrdiff_t i = 0; i < in->host_count && count < VERSIONS_TOLD; i++) {
+		const char *versions = (const char *)&in->hosts[i].versions;
 		struct str one = *(const struct str *)(const void *)(versions + offset);
 		int k = 0;
 		one = str_head(one, VERSION_BYTES);
@@ -169,62 +169,49 @@ static struct str told_version(const struct measured *m, ptrdiff_t offset, struc
 		if (!one.len || k < count)
 			continue;
 		said[count++] = one;
-		told = told.p ? arena_fmt(m->keep, "%.*s and %.*s", STR_ARG(told), STR_ARG(one))
+		told = told.p ? arena_fmt(in->keep, "%.*s and %.*s", STR_ARG(told), STR_ARG(one))
 			      : one;
 	}
 	told = told.p ? told : by_job;
-	return told.p ? text_clean(m->keep, told) : told;
+	return told.p ? text_clean(in->keep, told) : told;
 }
 
-static void run_row_steps(struct measured *m, struct run_row *row)
+static void run_row_steps(const struct capture *in, const struct swept *run, struct run_row *row)
 {
 	ptrdiff_t n;
-	double *times = step_times(m, &n);
+	double *times = step_times(run, &n, in->keep);
 	struct dist d = { 0 };
 
-	row->steps = m->source == STEPS_WINDOW ? 0 : (double)m->steps;
-	if (!m->first)
+	row->steps = run->source == STEPS_WINDOW ? 0 : (double)run->steps;
+	if (!run->first)
 		return;
-	row->steps_source = source_names[m->source];
-	if (m->main)
-		row->main_program = m->main->module;
-	row->step_time_s = m->step_time_s;
+	row->steps_source = source_names[run->source];
+	if (run->main)
+		row->main_program = run->main->module;
+	row->step_time_s = run->step_time_s;
 	for (ptrdiff_t i = 0; i < n; i++)
-		dist_add(&d, m->keep, (int64_t)llround(times[i] / PS));
+		dist_add(&d, in->keep, (int64_t)llround(times[i] / PS));
 	if (n > 0) {
-		dist_median_interval(&d, n, *m->keep, &row->step_time_lo_s, &row->step_time_hi_s);
+		dist_median_interval(&d, n, *in->keep, &row->step_time_lo_s, &row->step_time_hi_s);
 		row->step_time_lo_s *= PS;
 		row->step_time_hi_s *= PS;
 	}
-	if (!(m->steady_s > 0))
+	if (!(run->steady_s > 0))
 		return;
-	struct mask_sum sum = run_masks(m);
-	row->idle_ratio = sum.idle / m->steady_s;
+	struct mask_sum sum = run_masks(run);
+	row->idle_ratio = sum.idle / run->steady_s;
 	row->busy_ratio = 1 - row->idle_ratio;
-	row->compute_ratio = sum.compute / m->steady_s;
-	row->comms_exposed_ratio = sum.exposed / m->steady_s;
-	row->comms_hidden_ratio = sum.hidden / m->steady_s;
-	row->transfer_ratio = sum.transfer / m->steady_s;
+	row->compute_ratio = sum.compute / run->steady_s;
+	row->comms_exposed_ratio = sum.exposed / run->steady_s;
+	row->comms_hidden_ratio = sum.hidden / run->steady_s;
+	row->transfer_ratio = sum.transfer / run->steady_s;
 }
 
-/* NaN where no program is known to have run. */
-static double verdict_share(const struct measured *m)
+static bool has_host_events(const struct capture *in)
 {
-	const struct phases_row *rows = table_rows(m->tables, phases);
-	double judged_s = 0, all_s = 0;
-
-	for (ptrdiff_t i = 0; i < table_count(m->tables, phases); i++) {
-		all_s += rows[i].is_wait > 0 ? 0 : rows[i].time_s;
-		judged_s += rows[i].is_judged > 0 ? rows[i].time_s : 0;
-	}
-	return judged_s / all_s;
-}
-
-static bool has_host_events(const struct measured *m)
-{
-	for (ptrdiff_t h = 0; h < m->host_count; h++)
-		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
-			const struct plane *p = &m->hosts[h].planes[i];
+	for (ptrdiff_t h = 0; h < in->host_count; h++)
+		for (ptrdiff_t i = 0; i < in->hosts[h].plane_count; i++) {
+			const struct plane *p = &in->hosts[h].planes[i];
 			for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++)
 				if (p->lanes[k].bytes > 0)
 					return true;
@@ -233,13 +220,13 @@ static bool has_host_events(const struct measured *m)
 }
 
 /* Share of the step in ops of a kind. */
-static double kind_share(const struct measured *m, enum op_kind kind)
+static double kind_share(const struct op_rows *ops, enum op_kind kind)
 {
 	double sum = 0;
 
-	for (ptrdiff_t i = 0; i < table_count(m->tables, ops); i++)
-		if (m->op_subjects[i]->kind == kind)
-			sum += table_rows(m->tables, ops)[i].time_share;
+	for (ptrdiff_t i = 0; i < ops->count; i++)
+		if (ops->subjects[i]->kind == kind)
+			sum += ops->rows[i].time_share;
 	return sum;
 }
 
@@ -248,65 +235,65 @@ static double kind_share(const struct measured *m, enum op_kind kind)
  * so their shares stand for all the idle time.
  */
 static void run_row_waits(
-	const struct measured *m, struct run_row *row, const struct gap_sums *gaps)
+	const struct op_rows *ops, struct run_row *row, const struct gap_sums *gaps)
 {
 	double idle = gaps->all_s > 0 ? row->idle_ratio / gaps->all_s : 0;
 
-	row->input_wait_ratio = idle * gaps->input_s + kind_share(m, KIND_INFEED);
-	row->sync_wait_ratio = idle * gaps->sync_s + kind_share(m, KIND_OUTFEED);
+	row->input_wait_ratio = idle * gaps->input_s + kind_share(ops, KIND_INFEED);
+	row->sync_wait_ratio = idle * gaps->sync_s + kind_share(ops, KIND_OUTFEED);
 }
 
-struct str fill_run(struct measured *m, struct str name, const struct gap_sums *gaps)
+struct str fill_run(const struct capture *in, const struct swept *run,
+	const struct run_parts *parts, struct str name, struct tables *tables)
 {
-	struct run_row *row = table_new(m->tables, run, m->keep);
+	struct run_row *row = table_new(tables, run, in->keep);
 
-	row->name = text_clean(m->keep, name);
-	row->fingerprint = capture_fingerprint(m->hosts, m->host_count, m->keep);
-	row->captured = captured(m);
-	row->inputs = files_line(m);
-	row->platform = platform_names[m->platform];
+	row->name = text_clean(in->keep, name);
+	row->fingerprint = capture_fingerprint(in->hosts, in->host_count, in->keep);
+	row->captured = captured(in);
+	row->inputs = files_line(in, run);
+	row->platform = platform_names[run->platform];
 	struct job_versions job = { 0 };
-	if (m->options->job)
-		job = m->options->job->versions;
-	row->jax_version = told_version(m, offsetof(struct profile_versions, jax), job.jax);
+	if (in->options->job)
+		job = in->options->job->versions;
+	row->jax_version = told_version(in, offsetof(struct profile_versions, jax), job.jax);
 	row->jaxlib_version =
-		told_version(m, offsetof(struct profile_versions, jaxlib), job.jaxlib);
+		told_version(in, offsetof(struct profile_versions, jaxlib), job.jaxlib);
 	row->runtime_version =
-		told_version(m, offsetof(struct profile_versions, runtime), job.runtime);
-	if (m->first && m->first->match.chip)
-		row->chip = m->first->match.chip->id;
-	if (m->first)
-		row->chip_why = text_clean(m->keep, m->first->match.why);
-	row->evidence = m->planned ? STR("planned") : STR("measured");
-	row->chips = (double)m->shape.chips;
-	row->slices = m->shape.slices > 1 ? (double)m->shape.slices
-		      : m->options->job	  ? m->options->job->slices
-					  : (double)NAN;
+		told_version(in, offsetof(struct profile_versions, runtime), job.runtime);
+	if (run->first && run->first->match.chip)
+		row->chip = run->first->match.chip->id;
+	if (run->first)
+		row->chip_why = text_clean(in->keep, run->first->match.why);
+	row->evidence = capture_is_planned(in) ? STR("planned") : STR("measured");
+	row->chips = (double)run->shape.chips;
+	row->slices = run->shape.slices > 1 ? (double)run->shape.slices
+		      : in->options->job    ? in->options->job->slices
+					    : (double)NAN;
 	row->devices = 0;
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
 		double window_s = (double)(s->last_ps - s->first_ps) * PS;
 		row->devices += s->events > 0;
 		if (s->events > 0 && !(row->window_s >= window_s))
 			row->window_s = window_s;
 	}
-	row->phase = phase_word(run_phase(m));
-	if (m->planned)
-		return plan_run_row(m, row);
-	row->hosts = (double)m->host_count;
-	row->hosts_expected = m->shape.hosts_expected;
-	row->predicted_step_s = predicted_step_s(m);
-	row->verdict_share = verdict_share(m);
-	row->programs_per_step = programs_per_step(m);
-	run_row_steps(m, row);
-	struct str job_wrong = fill_job_facts(m, row, run_row_ops(m, row));
+	row->phase = phase_word(run_phase(in, run));
+	if (capture_is_planned(in))
+		return plan_run_row(in, run, parts, row);
+	row->hosts = (double)in->host_count;
+	row->hosts_expected = run->shape.hosts_expected;
+	row->predicted_step_s = predicted_step_s(in, run, parts->floors);
+	row->verdict_share = parts->verdict_share;
+	row->programs_per_step = programs_per_step(in, run);
+	run_row_steps(in, run, row);
+	struct str job_wrong = fill_job_facts(
+		in, run, &parts->collectives, row, run_row_ops(run, &parts->ops, row));
 	/* Without host events nothing can be told. */
-	if (has_host_events(m)) {
-		row->compiles_in_steps = 0;
-		for (ptrdiff_t i = 0; i < table_count(m->tables, compiles); i++)
-			row->compiles_in_steps += table_rows(m->tables, compiles)[i].in_step > 0;
-		if (m->source != STEPS_WINDOW)
-			run_row_waits(m, row, gaps);
+	if (has_host_events(in)) {
+		row->compiles_in_steps = (double)parts->compiles_in_steps;
+		if (run->source != STEPS_WINDOW)
+			run_row_waits(&parts->ops, row, &parts->gaps);
 	}
 	return job_wrong;
 }

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "measure/measured.h"
+#include "measure/swept.h"
 
 double host_device_planes(const struct profile *host)
 {
@@ -26,11 +26,11 @@ static double partitions_of(const struct hlo_module *h)
 	return n > 0 && n < 1e9 ? n : 0;
 }
 
-struct run_shape run_shape_of(const struct measured *m)
+struct run_shape run_shape_of(const struct capture *in, const struct swept *run)
 {
-	const struct hlo_module *h = m->main ? m->main->hlo : NULL;
-	const struct chip_device *c = m->first ? &m->first->chip : NULL;
-	const struct job_file *j = m->options->job;
+	const struct hlo_module *h = run->main ? run->main->hlo : NULL;
+	const struct chip_device *c = run->first ? &run->first->chip : NULL;
+	const struct job_file *j = in->options->job;
 	/*
 	 * Where a chip shows as one plane or two, two planes are the halves of one JAX device, and
 	 * the program is partitioned over chips; elsewhere it is over planes.
@@ -46,14 +46,14 @@ struct run_shape run_shape_of(const struct measured *m)
 					       : NAN,
 		.slices = h ? h->slices : 1 };
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].sweep.events > 0)
-			seen += m->devices[i].chip.chip ? m->devices[i].chip.share : 1;
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		if (run->devices[i].sweep.events > 0)
+			seen += run->devices[i].chip.chip ? run->devices[i].chip.share : 1;
 	s.chips = (int64_t)(chips >= 1 ? chips : ceil(seen));
-	for (ptrdiff_t i = 0; i < m->host_count; i++) {
+	for (ptrdiff_t i = 0; i < in->host_count; i++) {
 		/* A program of one device is one plane's, whatever stands in it. */
-		s.devices_mixed |= m->hosts[i].devices_mixed && partitions != 1;
-		per_host = fmax(per_host, host_device_planes(&m->hosts[i]));
+		s.devices_mixed |= in->hosts[i].devices_mixed && partitions != 1;
+		per_host = fmax(per_host, host_device_planes(&in->hosts[i]));
 	}
 	/* Idle devices have planes too, so planes tell how many devices a host has. */
 	double hosts = ceil(partitions * s.planes_per_partition / per_host);

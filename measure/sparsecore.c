@@ -4,7 +4,7 @@
  */
 #include "base/task.h"
 #include "base/text.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 
 struct sparse_core {
 	struct plane *plane;
@@ -18,10 +18,10 @@ struct sparse_core {
 
 /* "/device:TPU:3 SparseCore 0" is beside "/device:TPU:3". */
 static const struct device *device_beside(
-	const struct measured *m, int32_t host, const struct plane *p)
+	const struct swept *run, int32_t host, const struct plane *p)
 {
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct device *d = &m->devices[i];
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct device *d = &run->devices[i];
 		struct str name = d->plane->name;
 		if (d->host == host && str_starts(p->name, name) && p->name.len > name.len &&
 			p->name.p[name.len] == ' ')
@@ -88,9 +88,10 @@ static void core_read(void *cores, ptrdiff_t i)
 	arena_free(&work);
 }
 
-static void core_row(struct measured *m, const struct sparse_core *c)
+static void core_row(const struct capture *in, const struct swept *run, struct tables *tables,
+	const struct sparse_core *c)
 {
-	struct devices_row *row = device_row_new(m, c->plane, STR("sparse"));
+	struct devices_row *row = device_row_new(in, run, tables, c->plane, STR("sparse"));
 
 	row->events = (double)c->events;
 	row->window_s = (double)(c->events ? c->last_ps - c->first_ps : 0) * PS;
@@ -103,27 +104,28 @@ static void core_row(struct measured *m, const struct sparse_core *c)
 	row->idle_ratio = 1 - row->busy_ratio;
 }
 
-bool fill_sparse_cores(struct measured *m, struct diag *err)
+bool fill_sparse_cores(
+	const struct capture *in, const struct swept *run, struct tables *tables, struct diag *err)
 {
 	struct sparse_core *cores = NULL;
 	ptrdiff_t count = 0, cap = 0;
 
-	for (ptrdiff_t h = 0; h < m->host_count; h++)
-		for (ptrdiff_t i = 0; i < m->hosts[h].plane_count; i++) {
-			struct plane *p = &m->hosts[h].planes[i];
+	for (ptrdiff_t h = 0; h < in->host_count; h++)
+		for (ptrdiff_t i = 0; i < in->hosts[h].plane_count; i++) {
+			struct plane *p = &in->hosts[h].planes[i];
 			if (p->class != PLANE_SPARSE)
 				continue;
-			struct sparse_core *c = arena_push(m->keep, cores, count, cap);
+			struct sparse_core *c = arena_push(in->keep, cores, count, cap);
 			c->plane = p;
-			c->beside = device_beside(m, (int32_t)h, p);
+			c->beside = device_beside(run, (int32_t)h, p);
 		}
-	task_threads(core_read, cores, count, m->options->threads);
+	task_threads(core_read, cores, count, in->options->threads);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		if (cores[i].failed) {
 			*err = cores[i].err;
 			return false;
 		}
-		core_row(m, &cores[i]);
+		core_row(in, run, tables, &cores[i]);
 	}
 	return true;
 }

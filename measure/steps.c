@@ -12,13 +12,22 @@
 
 #include "base/out.h"
 #include "base/task.h"
-#include "measure/measured.h"
+#include "measure/swept.h"
 
 /* Events looked at for the first guess: a few steps of most jobs, a millisecond of work. */
 #define GUESS_EVENTS 20000
 #define MARKS_MAX    HOST_SPANS_MAX
 /* The guess may be wrong once each for the program, its mark, and steps of several executions. */
 #define SWEEPS_MAX 5
+
+struct stepping {
+	const struct capture *in;
+	const struct host_facts *facts;
+	struct swept *run;
+	struct str wanted;     /* the step's pattern, or missing, */
+	const char *wanted_by; /* and who asks for it */
+	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
+};
 
 static int mark_cmp(const void *a, const void *b)
 {
@@ -104,29 +113,29 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 #define AHEAD_BYTES (4 << 20)
 
 /* Where there are more threads than devices, those read what the others sweep. */
-static bool reads_ahead(const struct measured *m, const struct device *d, int64_t limit)
+static bool reads_ahead(const struct stepping *t, const struct device *d, int64_t limit)
 {
 	int64_t bytes = 0;
 
 	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
 		bytes += d->plane->lanes[i].bytes;
-	return limit == 0 && m->options->threads > m->device_count && bytes >= AHEAD_BYTES;
+	return limit == 0 && t->in->options->threads > t->run->device_count && bytes >= AHEAD_BYTES;
 }
 
-static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
+static void device_sweep(struct stepping *t, ptrdiff_t i, int64_t limit)
 {
-	struct device *d = &m->devices[i];
+	struct device *d = &t->run->devices[i];
 	struct arena work = arena_new(SWEEP_ARENA_BYTES), names = arena_new(SWEEP_ARENA_BYTES);
-	ptrdiff_t kept = STEP_ROWS / m->device_count;
+	ptrdiff_t kept = STEP_ROWS / t->run->device_count;
 
 	kept = kept < STEP_ROWS_MIN ? STEP_ROWS_MIN : kept;
 	kept = i == 0 || kept > SWEEP_MAX_STEPS ? SWEEP_MAX_STEPS : kept;
 	plane_learn(d->plane, &names);
-	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &m->facts, m->registry, limit,
-		reads_ahead(m, d, limit), &work, &d->sweep, &d->err);
+	d->failed = !sweep_plane(d->plane, d->host, &d->plan, t->facts, t->in->registry, limit,
+		reads_ahead(t, d, limit), &work, &d->sweep, &d->err);
 	if (!d->failed) {
-		registry_settle(m->registry, d->plane, i);
-		aggregate_add(m->sums, &d->sweep, kept);
+		registry_settle(t->in->registry, d->plane, i);
+		aggregate_add(t->run->sums, &d->sweep, kept);
 	}
 	plane_forget(d->plane);
 	plane_drop(d->plane);
@@ -134,30 +143,30 @@ static void device_sweep(struct measured *m, ptrdiff_t i, int64_t limit)
 	arena_free(&work);
 }
 
-static void sweep_task(void *m, ptrdiff_t i)
+static void sweep_task(void *t, ptrdiff_t i)
 {
-	device_sweep(m, i, 0);
+	device_sweep(t, i, 0);
 }
 
 /* The program with the most kernel time among those that some device ran at least twice. */
-static const struct program *main_program(const struct measured *m)
+static const struct program *main_program(const struct stepping *t)
 {
 	const struct program *best = NULL;
 	int64_t best_ps = 0;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		const struct program *p = registry_program_at(m->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(t->in->registry); i++) {
+		const struct program *p = registry_program_at(t->in->registry, i);
 		int64_t sum_ps = 0, most = 0;
-		for (ptrdiff_t k = 0; k < m->device_count; k++) {
-			const struct sweep *s = &m->devices[k].sweep;
+		for (ptrdiff_t k = 0; k < t->run->device_count; k++) {
+			const struct sweep *s = &t->run->devices[k].sweep;
 			if (i >= s->program_cap)
 				continue;
 			sum_ps += s->programs[i].kernels_self_ps;
 			if (s->programs[i].executions > most)
 				most = s->programs[i].executions;
 		}
-		bool may_be = m->is_scheduled ? m->schedule.in_step[i] : most >= 2;
-		if (m->source == STEPS_LINE)
+		bool may_be = t->run->is_scheduled ? t->run->schedule.in_step[i] : most >= 2;
+		if (t->run->source == STEPS_LINE)
 			may_be &= most >= 2;
 		if (p->id != PROGRAM_UNKNOWN && may_be &&
 			(!best || sum_ps > best_ps ||
@@ -177,25 +186,25 @@ static int64_t executions_of(const struct device *d, const struct program *p)
 /* Executions enough to do without the first, which warms up. */
 #define DROP_FIRST_OF 3
 
-static void plan_program(struct measured *m, const struct program *p, bool drop_first)
+static void plan_program(struct stepping *t, const struct program *p, bool drop_first)
 {
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		m->devices[i].plan = (struct step_plan){ .source = STEPS_PROGRAM,
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		t->run->devices[i].plan = (struct step_plan){ .source = STEPS_PROGRAM,
 			.main = p,
 			.drop_first = drop_first,
 			.keep_runs = true };
-	m->main = p;
-	m->source = STEPS_PROGRAM;
+	t->run->main = p;
+	t->run->source = STEPS_PROGRAM;
 }
 
 /* Each device as it ran the program; true when that is not what was planned. */
-static bool plan_warmups(struct measured *m)
+static bool plan_warmups(struct stepping *t)
 {
 	bool changed = false;
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		struct device *d = &m->devices[i];
-		int64_t seen = executions_of(d, m->main);
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
+		struct device *d = &t->run->devices[i];
+		int64_t seen = executions_of(d, t->run->main);
 		bool drop = seen >= DROP_FIRST_OF;
 		changed |= seen >= 2 && drop != d->plan.drop_first;
 		d->plan.drop_first = drop;
@@ -204,18 +213,18 @@ static bool plan_warmups(struct measured *m)
 }
 
 /* Nothing is marked or asked for, and one program is all that ran. */
-static bool is_plain(const struct measured *m)
+static bool is_plain(const struct stepping *t)
 {
 	const struct program *only = NULL;
 
-	if (m->facts.steps.count > 0 || m->wanted.p ||
-		phase_of_name(m->main ? m->main->module : STR("")) == PHASE_INFERENCE)
+	if (t->facts->steps.count > 0 || t->wanted.p ||
+		phase_of_name(t->run->main ? t->run->main->module : STR("")) == PHASE_INFERENCE)
 		return false;
-	for (ptrdiff_t i = 0; i < registry_program_count(m->registry); i++) {
-		const struct program *p = registry_program_at(m->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(t->in->registry); i++) {
+		const struct program *p = registry_program_at(t->in->registry, i);
 		bool ran = false;
-		for (ptrdiff_t k = 0; k < m->device_count; k++)
-			ran |= executions_of(&m->devices[k], p) > 0;
+		for (ptrdiff_t k = 0; k < t->run->device_count; k++)
+			ran |= executions_of(&t->run->devices[k], p) > 0;
 		if (ran && p->id != PROGRAM_UNKNOWN && only)
 			return false;
 		if (ran && p->id != PROGRAM_UNKNOWN)
@@ -225,13 +234,13 @@ static bool is_plain(const struct measured *m)
 }
 
 /* What every device ran, kept by the sweep before; NULL when it was too much. */
-static struct schedule_device *devices_ran(struct measured *m)
+static struct schedule_device *devices_ran(struct stepping *t)
 {
 	struct schedule_device *devices =
-		arena_make(m->keep, struct schedule_device, m->device_count);
+		arena_make(t->in->keep, struct schedule_device, t->run->device_count);
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		struct device *d = &m->devices[i];
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
+		struct device *d = &t->run->devices[i];
 		if (d->sweep.runs_cut)
 			return NULL;
 		devices[i] = (struct schedule_device){ .host = d->host,
@@ -244,13 +253,14 @@ static struct schedule_device *devices_ran(struct measured *m)
 }
 
 /* A Steps line may mark several sorts of steps, and other work may run beside it. */
-static bool plan_line(struct measured *m)
+static bool plan_line(struct stepping *t)
 {
-	struct schedule_device *devices = devices_ran(m);
+	struct schedule_device *devices = devices_ran(t);
 	bool replanned = false;
 
-	m->is_scheduled = devices && schedule_line(devices, m->device_count, m->registry, m->wanted,
-					     m->keep, &m->schedule, &replanned);
+	t->run->is_scheduled =
+		devices && schedule_line(devices, t->run->device_count, t->in->registry, t->wanted,
+				   t->in->keep, &t->run->schedule, &replanned);
 	return replanned;
 }
 
@@ -258,81 +268,82 @@ static bool plan_line(struct measured *m)
  * From what every device ran to plans; false: that tells no steps.  `changed`: some device has
  * another plan than it had.
  */
-static bool plan_schedule(struct measured *m, bool *changed)
+static bool plan_schedule(struct stepping *t, bool *changed)
 {
-	struct schedule_device *devices = devices_ran(m);
+	struct schedule_device *devices = devices_ran(t);
 
 	*changed = false;
-	if (!devices || !schedule_make(devices, m->device_count, &m->facts, m->registry, m->wanted,
-				m->keep, &m->schedule))
+	if (!devices || !schedule_make(devices, t->run->device_count, t->facts, t->in->registry,
+				t->wanted, t->in->keep, &t->run->schedule))
 		return false;
-	m->source = m->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
-	m->is_scheduled = true;
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
+	t->run->source = t->run->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
+	t->run->is_scheduled = true;
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
 		*changed |= devices[i].changed;
 	return true;
 }
 
-static void plan_window(struct measured *m)
+static void plan_window(struct stepping *t)
 {
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		m->devices[i].plan =
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		t->run->devices[i].plan =
 			(struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true };
-	m->source = STEPS_WINDOW;
+	t->run->source = STEPS_WINDOW;
 }
 
-static void devices_reset(struct measured *m)
+static void devices_reset(struct stepping *t)
 {
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		m->devices[i].sweep = (struct sweep){ 0 };
-	aggregate_clear(m->sums);
-	registry_unsettle(m->registry);
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		t->run->devices[i].sweep = (struct sweep){ 0 };
+	aggregate_clear(t->run->sums);
+	registry_unsettle(t->in->registry);
 }
 
 /*
  * The program that makes the steps, by the first events of the first device that ran one twice.
  * What the others ran is left to the whole sweep, which corrects a wrong guess.
  */
-static bool main_guess(struct measured *m, struct diag *err)
+static bool main_guess(struct stepping *t, struct diag *err)
 {
-	for (ptrdiff_t i = 0; i < m->device_count && !m->main; i++) {
-		const struct device *d = &m->devices[i];
-		devices_reset(m);
-		device_sweep(m, i, GUESS_EVENTS);
+	for (ptrdiff_t i = 0; i < t->run->device_count && !t->run->main; i++) {
+		const struct device *d = &t->run->devices[i];
+		devices_reset(t);
+		device_sweep(t, i, GUESS_EVENTS);
 		if (d->failed) {
 			*err = d->err;
 			return false;
 		}
-		m->main = main_program(m);
+		t->run->main = main_program(t);
 		bool cut = d->sweep.events >= GUESS_EVENTS;
-		if (m->main)
-			plan_program(m, m->main, cut || executions_of(d, m->main) >= DROP_FIRST_OF);
+		if (t->run->main)
+			plan_program(t, t->run->main,
+				cut || executions_of(d, t->run->main) >= DROP_FIRST_OF);
 	}
 	return true;
 }
 
 /* Sweeps all devices by their plans. */
-static bool devices_sweep(struct measured *m, struct diag *err)
+static bool devices_sweep(struct stepping *t, struct diag *err)
 {
-	devices_reset(m);
-	m->sweeps += m->device_count > 0 && !m->devices[0].plan.only_runs;
-	task_threads(sweep_task, m, m->device_count, m->options->threads);
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		if (m->devices[i].failed) {
-			*err = m->devices[i].err;
+	devices_reset(t);
+	t->run->sweeps += t->run->device_count > 0 && !t->run->devices[0].plan.only_runs;
+	task_threads(sweep_task, t, t->run->device_count, t->in->options->threads);
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		if (t->run->devices[i].failed) {
+			*err = t->run->devices[i].err;
 			return false;
 		}
 	return true;
 }
 
 /* What every device ran, from a look at its ops. */
-static bool devices_look(struct measured *m, struct diag *err)
+static bool devices_look(struct stepping *t, struct diag *err)
 {
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		m->devices[i].plan = (struct step_plan){
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		t->run->devices[i].plan = (struct step_plan){
 			.source = STEPS_WINDOW, .keep_runs = true, .only_runs = true
 		};
-	return devices_sweep(m, err);
+	return devices_sweep(t, err);
 }
 
 static void plan_tell(struct step_plan *plan, const struct sweep *ran, struct arena *keep)
@@ -346,105 +357,106 @@ static void plan_tell(struct step_plan *plan, const struct sweep *ran, struct ar
 }
 
 /* Plans of a schedule before the first sweep, by what is told of the executions or looked up. */
-static bool plan_foresee(struct measured *m, struct diag *err)
+static bool plan_foresee(struct stepping *t, struct diag *err)
 {
-	struct step_plan *guess = arena_make(m->keep, struct step_plan, m->device_count);
+	struct step_plan *guess = arena_make(t->in->keep, struct step_plan, t->run->device_count);
 	struct arena work = arena_new(AGGREGATE_ARENA_BYTES);
-	enum step_source source = m->source;
-	bool changed, told = modules_read(m, &work), ok = true;
+	enum step_source source = t->run->source;
+	bool changed, told = modules_read(t->in, t->run, &work), ok = true;
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		guess[i] = m->devices[i].plan;
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		guess[i] = t->run->devices[i].plan;
 	if (!told)
-		ok = devices_look(m, err);
-	m->is_foreseen = ok && plan_schedule(m, &changed);
-	m->is_scheduled = false;
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		struct device *d = &m->devices[i];
-		if (!m->is_foreseen)
+		ok = devices_look(t, err);
+	t->is_foreseen = ok && plan_schedule(t, &changed);
+	t->run->is_scheduled = false;
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
+		struct device *d = &t->run->devices[i];
+		if (!t->is_foreseen)
 			d->plan = guess[i];
 		d->plan.keep_runs = true;
-		if (told && m->is_foreseen)
-			plan_tell(&d->plan, &d->sweep, m->keep);
+		if (told && t->is_foreseen)
+			plan_tell(&d->plan, &d->sweep, t->in->keep);
 	}
-	if (!m->is_foreseen)
-		m->source = source;
+	if (!t->is_foreseen)
+		t->run->source = source;
 	arena_free(&work);
 	return ok;
 }
 
-bool steps_plan(struct measured *m, struct diag *err)
+static bool steps_plan(struct stepping *t, struct diag *err)
 {
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 	struct event *e = arena_make(&work, struct event, 1);
-	bool ok = true, all_marked = m->device_count > 0;
+	bool ok = true, all_marked = t->run->device_count > 0;
 
-	for (ptrdiff_t i = 0; ok && i < m->device_count; i++) {
-		ok = device_marks(&m->devices[i], e, m->keep, work, err);
-		all_marked &= m->devices[i].plan.source == STEPS_LINE;
+	for (ptrdiff_t i = 0; ok && i < t->run->device_count; i++) {
+		ok = device_marks(&t->run->devices[i], e, t->in->keep, work, err);
+		all_marked &= t->run->devices[i].plan.source == STEPS_LINE;
 	}
 	arena_free(&work);
 	if (!ok)
 		return false;
 	if (all_marked) {
-		m->source = STEPS_LINE;
+		t->run->source = STEPS_LINE;
 		return true;
 	}
-	plan_window(m);
-	return main_guess(m, err) && (is_plain(m) || plan_foresee(m, err));
+	plan_window(t);
+	return main_guess(t, err) && (is_plain(t) || plan_foresee(t, err));
 }
 
 /*
  * A capture may begin inside a loop, and without HLO the first op met of a program marks its
  * executions.  True when such a mark was seen inside another op later: it is none.
  */
-static bool mark_was_nested(struct measured *m)
+static bool mark_was_nested(struct stepping *t)
 {
 	bool any = false;
 
-	if (!m->main)
+	if (!t->run->main)
 		return false;
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
-		any |= m->main->index < s->program_cap && s->programs[m->main->index].marker_nested;
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
+		const struct sweep *s = &t->run->devices[i].sweep;
+		any |= t->run->main->index < s->program_cap &&
+		       s->programs[t->run->main->index].marker_nested;
 	}
-	for (ptrdiff_t i = 0; i < registry_subject_count(m->registry); i++)
-		if (aggregate_op(m->sums, i).nested)
-			registry_subject_at(m->registry, i)->may_mark = false;
+	for (ptrdiff_t i = 0; i < registry_subject_count(t->in->registry); i++)
+		if (aggregate_op(t->run->sums, i).nested)
+			registry_subject_at(t->in->registry, i)->may_mark = false;
 	return any;
 }
 
 /* Do the executions that the sweep saw ask for another one?  What was foreseen is told now. */
-static bool plan_by_runs(struct measured *m)
+static bool plan_by_runs(struct stepping *t)
 {
-	bool changed, was_foreseen = m->is_foreseen;
+	bool changed, was_foreseen = t->is_foreseen;
 
-	if (m->source == STEPS_LINE || m->is_scheduled)
+	if (t->run->source == STEPS_LINE || t->run->is_scheduled)
 		return false;
-	if (mark_was_nested(m))
+	if (mark_was_nested(t))
 		return true;
-	m->is_foreseen = false;
-	if (!is_plain(m) && plan_schedule(m, &changed))
+	t->is_foreseen = false;
+	if (!is_plain(t) && plan_schedule(t, &changed))
 		return !was_foreseen || changed;
-	if (was_foreseen && m->main)
-		plan_program(m, m->main, true);
+	if (was_foreseen && t->run->main)
+		plan_program(t, t->run->main, true);
 	else if (was_foreseen)
-		plan_window(m);
+		plan_window(t);
 	return was_foreseen;
 }
 
-static struct steps_seen steps_seen(const struct measured *m)
+static struct steps_seen steps_seen(const struct stepping *t)
 {
 	struct steps_seen ret = { 0 };
 	const struct device *d = NULL;
 	int64_t most = 0;
 
-	for (ptrdiff_t i = 0; i < m->device_count; i++) {
-		const struct sweep *s = &m->devices[i].sweep;
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
+		const struct sweep *s = &t->run->devices[i].sweep;
 		if (s->steady_count + s->other_count <= most)
 			continue;
 		most = s->steady_count + s->other_count;
-		d = &m->devices[i];
+		d = &t->run->devices[i];
 	}
 	ret.all = most;
 	for (ptrdiff_t i = 0; d && i < d->sweep.step_count; i++) {
@@ -456,9 +468,9 @@ static struct steps_seen steps_seen(const struct measured *m)
 		if (!s->complete) {
 			ret.cut++;
 			ret.cut_last = i + 1 == d->sweep.step_count;
-		} else if (host_spans_meet(&m->facts.compiles, d->host, from, to)) {
+		} else if (host_spans_meet(&t->facts->compiles, d->host, from, to)) {
 			ret.compiled++;
-		} else if (host_spans_meet(&m->facts.profiler, d->host, from, to)) {
+		} else if (host_spans_meet(&t->facts->profiler, d->host, from, to)) {
 			ret.profiled++;
 		} else {
 			ret.warmup++;
@@ -468,62 +480,122 @@ static struct steps_seen steps_seen(const struct measured *m)
 }
 
 /* Does what the whole sweep saw ask for another one? */
-static bool plan_again(struct measured *m)
+static bool plan_again(struct stepping *t)
 {
 	bool any_steady = false;
 
-	if (m->source == STEPS_LINE && !m->is_scheduled && plan_line(m))
+	if (t->run->source == STEPS_LINE && !t->run->is_scheduled && plan_line(t))
 		return true;
-	if (plan_by_runs(m))
+	if (plan_by_runs(t))
 		return true;
-	bool is_free = m->source != STEPS_LINE && !m->is_scheduled;
-	const struct program *p = main_program(m);
-	if (is_free && p && p != m->main) {
-		plan_program(m, p, false);
-		plan_warmups(m);
+	bool is_free = t->run->source != STEPS_LINE && !t->run->is_scheduled;
+	const struct program *p = main_program(t);
+	if (is_free && p && p != t->run->main) {
+		plan_program(t, p, false);
+		plan_warmups(t);
 		return true;
 	}
-	m->main = p;
-	if (is_free && m->source == STEPS_PROGRAM && p && plan_warmups(m))
+	t->run->main = p;
+	if (is_free && t->run->source == STEPS_PROGRAM && p && plan_warmups(t))
 		return true;
-	for (ptrdiff_t i = 0; i < m->device_count; i++)
-		any_steady |= m->devices[i].sweep.steady_count > 0;
-	if (m->source != STEPS_WINDOW)
-		m->seen = steps_seen(m);
-	if (any_steady || m->source == STEPS_WINDOW)
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		any_steady |= t->run->devices[i].sweep.steady_count > 0;
+	if (t->run->source != STEPS_WINDOW)
+		t->run->seen = steps_seen(t);
+	if (any_steady || t->run->source == STEPS_WINDOW)
 		return false;
-	plan_window(m);
+	plan_window(t);
 	return true;
 }
 
-static void roles_set(struct measured *m)
+static void roles_set(struct stepping *t)
 {
-	for (ptrdiff_t i = 0; m->is_scheduled && i < registry_program_count(m->registry); i++) {
-		struct program *p = registry_program_at(m->registry, i);
-		if (!m->schedule.in_step[i])
-			p->role = m->schedule.is_server && program_phase(p) == PHASE_INFERENCE
+	for (ptrdiff_t i = 0; t->run->is_scheduled && i < registry_program_count(t->in->registry);
+		i++) {
+		struct program *p = registry_program_at(t->in->registry, i);
+		if (!t->run->schedule.in_step[i])
+			p->role = t->run->schedule.is_server && program_phase(p) == PHASE_INFERENCE
 					  ? ROLE_SERVING
 					  : ROLE_OTHER;
 	}
 }
 
-bool steps_sweep(struct measured *m, struct diag *err)
+static struct lasting lasting_of(const struct swept *run)
 {
-	bool again = true;
+	const struct device *d = NULL;
 
-	for (int i = 0; i < SWEEPS_MAX && again; i++) {
-		if (!devices_sweep(m, err))
-			return false;
-		again = plan_again(m);
+	if (run->is_scheduled)
+		return (struct lasting){ &run->devices[run->schedule.last], run->schedule.runs,
+			run->schedule.run_count };
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct device *one = &run->devices[i];
+		int64_t end_ps = one->sweep.last_ps + one->plane->host_shift_ps;
+		if (one->sweep.events > 0 &&
+			(!d || end_ps > d->sweep.last_ps + d->plane->host_shift_ps))
+			d = one;
 	}
-	roles_set(m);
-	if (!m->wanted.p || m->is_scheduled)
+	if (!d || d->sweep.runs_cut)
+		return (struct lasting){ 0 };
+	return (struct lasting){ d, d->sweep.runs, d->sweep.run_count };
+}
+
+/*
+ * Steady steps every device has.  A device without any (its kernels were lost, or it only served
+ * copies) says nothing about the others' steps; `devices-agree` in quality names it.
+ */
+static void totals(const struct capture *in, struct swept *run)
+{
+	ptrdiff_t count;
+
+	run->steps = -1;
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
+		if (s->events == 0)
+			continue;
+		if (!run->first || (run->first->sweep.steady_count == 0 && s->steady_count > 0))
+			run->first = &run->devices[i];
+		if (s->steady_count > 0 && (run->steps < 0 || s->steady_count < run->steps))
+			run->steps = s->steady_count;
+		run->steady_s += (double)s->steady_ps * PS;
+		run->windows_s += (double)(s->last_ps - s->first_ps) * PS;
+		run->device_steps += (double)s->steady_count;
+	}
+	if (run->steps < 0)
+		run->steps = 0;
+	double *times = step_times(run, &count, in->keep);
+	run->step_time_s = median(times, count);
+	run->shape = run_shape_of(in, run);
+	run->lasting = lasting_of(run);
+}
+
+bool steps_sweep(const struct capture *in, const struct host_facts *facts, struct swept *ret,
+	struct diag *err)
+{
+	const struct measure_options *o = in->options;
+	bool again = true, by_job = !o->step.p && o->job && o->job->step.p;
+	struct stepping t = { .in = in,
+		.facts = facts,
+		.run = ret,
+		.wanted = by_job ? o->job->step : o->step,
+		.wanted_by = by_job ? "step: of the job file," : "--step" };
+
+	if (!steps_plan(&t, err))
+		return false;
+	for (int i = 0; i < SWEEPS_MAX && again; i++) {
+		if (!devices_sweep(&t, err))
+			return false;
+		again = plan_again(&t);
+	}
+	roles_set(&t);
+	totals(in, ret);
+	if (!t.wanted.p || ret->is_scheduled)
 		return true;
-	struct out *o = out_memory(m->keep);
-	for (ptrdiff_t i = 0; i < m->schedule.sort_count; i++)
-		out_fmt(o, "%s%.*s (%.*s)", i ? ", " : "; there are ",
-			STR_ARG(m->schedule.sorts[i].name), STR_ARG(m->schedule.sorts[i].modules));
+	struct out *list = out_memory(in->keep);
+	for (ptrdiff_t i = 0; i < ret->schedule.sort_count; i++)
+		out_fmt(list, "%s%.*s (%.*s)", i ? ", " : "; there are ",
+			STR_ARG(ret->schedule.sorts[i].name),
+			STR_ARG(ret->schedule.sorts[i].modules));
 	return diag_set(err, DIAG_USAGE,
-		"%s %.*s: no annotation and no program that ran is called so%.*s", m->wanted_by,
-		STR_ARG(m->wanted), STR_ARG(out_text(o)));
+		"%s %.*s: no annotation and no program that ran is called so%.*s", t.wanted_by,
+		STR_ARG(t.wanted), STR_ARG(out_text(list)));
 }

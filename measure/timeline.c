@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "measure/measured.h"
+#include "measure/writers.h"
 #include "measure/plots.h"
 
 /* Bars of a lane are drawn on so many units of width; less than one is a sliver. */
@@ -332,16 +332,16 @@ static const struct str roles[] = {
 	[SHOWN_WAITING] = STR_INIT("waiting"),
 };
 
-static void fill(
-	struct measured *m, const struct shown *shown, struct timeline *t, struct plots *ret)
+static void fill(const struct capture *in, const struct swept *run, const struct shown *shown,
+	struct timeline *t, struct plots *ret)
 {
 	struct moment_row *row = plot_new(ret, moment, t->keep);
 
-	row->host = text_clean(m->keep, m->hosts[t->device->host].host);
-	row->device = text_clean(m->keep, t->device->plane->name);
+	row->host = text_clean(in->keep, in->hosts[t->device->host].host);
+	row->device = text_clean(in->keep, t->device->plane->name);
 	row->role = roles[shown->role];
 	row->own_s = shown->own_s;
-	if (m->source != STEPS_WINDOW)
+	if (run->source != STEPS_WINDOW)
 		row->step = (double)t->step->number;
 	row->step_s = (double)step_length_ps(t->step) * PS;
 	row->shown_s = (double)(t->until_ps - t->step->start_ps) * PS;
@@ -354,8 +354,8 @@ static void fill(
 }
 
 /* What it reads dies with it; its bars are copied into the plot. */
-static bool read_device(struct measured *m, const struct shown *shown, ptrdiff_t devices,
-	struct plots *ret, struct diag *err)
+static bool read_device(const struct capture *in, const struct swept *run,
+	const struct shown *shown, ptrdiff_t devices, struct plots *ret, struct diag *err)
 {
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 	struct timeline *t = arena_make(&work, struct timeline, 1);
@@ -366,28 +366,29 @@ static bool read_device(struct measured *m, const struct shown *shown, ptrdiff_t
 	t->room = (int)(LANES_SHOWN / devices);
 	t->most = PLOT_MAX_ROWS / devices;
 	t->events = EVENTS_MAX / devices;
-	t->registry = m->registry;
-	t->keep = m->keep;
+	t->registry = in->registry;
+	t->keep = in->keep;
 	t->work = &work;
 	t->until_ps = t->step->end_ps;
 	t->sliver_ps = step_length_ps(t->step) / PIXELS + 1;
 	rows_new(t);
 	ok = read_step(t, err);
 	if (ok)
-		fill(m, shown, t, ret);
+		fill(in, run, shown, t, ret);
 	else
 		diag_context(err, "%.*s", STR_ARG(t->device->plane->profile->input->path));
 	arena_free(&work);
 	return ok;
 }
 
-bool fill_timeline(struct measured *m, struct plots *ret, struct diag *err)
+bool fill_timeline(
+	const struct capture *in, const struct swept *run, struct plots *ret, struct diag *err)
 {
 	struct shown *shown;
-	ptrdiff_t left_out, n = representative_step(m, &shown, &left_out);
+	ptrdiff_t left_out, n = representative_step(in, run, &shown, &left_out);
 
 	for (ptrdiff_t i = 0; i < n; i++)
-		if (!read_device(m, &shown[i], n, ret, err))
+		if (!read_device(in, run, &shown[i], n, ret, err))
 			return false;
 	for (ptrdiff_t i = 0; i < n; i++)
 		plot_rows(ret, moment)[i].left_out = (double)left_out;

@@ -1074,7 +1074,7 @@ static void programs_that_were_foreseen(void **state)
 		xrun_begin(&run);
 		tell_evaluations(cases[c].modules, cases[c].amiss);
 		xrun_measure(&run);
-		assert_int_equal(run.measured->sweeps, cases[c].sweeps);
+		assert_int_equal(run.measured->run.sweeps, cases[c].sweeps);
 		assert_text(xrun_row(&run)->steps_source, "annotation");
 		assert_number(xrun_row(&run)->steps, 10);
 		assert_number(xrun_row(&run)->step_time_s, 40000 * US);

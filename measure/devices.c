@@ -1,0 +1,297 @@
+/*
+ * The devices of a run: which planes they are and what chips, and their tables, devices and steps.
+ *
+ * Devices stand beside each other: in which op one takes longer, and which one is slow in all of
+ * them.  The median is the lower one: when half of the devices are slow, it is one of the fast
+ * half.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "measure/writers.h"
+
+/* A plane of which ops are known, or whose ops the compiler planned. */
+static bool is_device(const struct plane *p)
+{
+	bool any = p->profile->format == FORMAT_DUMP;
+
+	for (ptrdiff_t i = 0; i < p->lane_count; i++)
+		any |= (p->lanes[i].class == LANE_OPS || p->lanes[i].class == LANE_STREAM) &&
+		       p->lanes[i].bytes > 0;
+	return p->class == PLANE_DEVICE && any;
+}
+
+/* By what chips are recognised. */
+static bool is_alike(const struct plane_chip *a, const struct plane_chip *b)
+{
+	return str_eq(a->device_type, b->device_type) && str_eq(a->device_name, b->device_name) &&
+	       str_eq(a->vendor, b->vendor) && a->cc_major == b->cc_major &&
+	       a->cc_minor == b->cc_minor && a->core_count == b->core_count &&
+	       a->clock_hz == b->clock_hz && a->memory_bytes == b->memory_bytes &&
+	       a->memory_bps == b->memory_bps;
+}
+
+/* A device is most often what the one before it is. */
+static void device_chip(const struct capture *in, const struct device *before, struct device *d)
+{
+	const struct plane_chip *c = &d->plane->chip;
+	struct chip_hints h = {
+		.device_type = c->device_type,
+		.device_name = c->device_name,
+		.vendor = c->vendor,
+		.cc_major = c->cc_major,
+		.cc_minor = c->cc_minor,
+		.core_count = c->core_count,
+		.clock_hz = c->clock_hz,
+		.memory_bytes = c->memory_bytes,
+		.memory_bps = c->memory_bps,
+		.peak_flops = c->peak_flops,
+		.peak_hbm_bps = c->peak_hbm_bps,
+	};
+
+	if (in->options->chip)
+		d->match = (struct chip_match){ .chip = in->options->chip,
+			.why = STR("named with --hardware") };
+	else if (d->plane->platform == PLATFORM_CPU)
+		d->match = (struct chip_match){
+			.why = STR("a CPU has no roofline here; name a file with --hardware")
+		};
+	else if (before && is_alike(&before->plane->chip, &d->plane->chip) &&
+		 before->plane->platform != PLATFORM_CPU)
+		d->match = before->match;
+	else
+		d->match = chip_recognise(in->options->chips, &h, in->keep);
+	d->chip = (struct chip_device){ .share = 1, .peak_drift = NAN, .hbm_drift = NAN };
+	if (d->match.chip)
+		d->chip = chip_device(d->match.chip, &h);
+}
+
+void devices_find(const struct capture *in, struct swept *ret)
+{
+	ptrdiff_t cap = 0;
+
+	for (ptrdiff_t h = 0; h < in->host_count; h++)
+		for (ptrdiff_t i = 0; i < in->hosts[h].plane_count; i++) {
+			struct plane *p = &in->hosts[h].planes[i];
+			if (!is_device(p))
+				continue;
+			struct device *d =
+				arena_push(in->keep, ret->devices, ret->device_count, cap);
+			d->plane = p;
+			d->host = (int32_t)h;
+			if (ret->platform == PLATFORM_UNKNOWN)
+				ret->platform = p->platform;
+		}
+	for (ptrdiff_t i = 0; i < ret->device_count; i++)
+		device_chip(in, i ? &ret->devices[i - 1] : NULL, &ret->devices[i]);
+}
+
+/* ---- beside each other ----------------------------------------------------------------------- */
+
+/* Seconds per step of a device in an op; 0 when it did not run it. */
+static double time_in(const struct device *d, ptrdiff_t subject)
+{
+	const struct sweep *s = &d->sweep;
+	ptrdiff_t i = subject - s->self_first;
+
+	if (s->steady_count == 0 || i < 0 || i >= s->self_count)
+		return 0;
+	return (double)s->self_ps[i] * PS / (double)s->steady_count;
+}
+
+/* The lower median of the devices' times in an op, and the largest, of those that ran it; `times`
+ * has room for all.  NaN with fewer than two. */
+static double median_in(const struct swept *run, ptrdiff_t subject, double *times, double *largest)
+{
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		double t = time_in(&run->devices[i], subject);
+		if (t > 0)
+			times[n++] = t;
+	}
+	sort_numbers(times, n);
+	*largest = n ? times[n - 1] : 0;
+	return n < 2 ? (double)NAN : times[(n - 1) / 2];
+}
+
+double subject_skew(const struct capture *in, const struct swept *run, ptrdiff_t subject)
+{
+	struct arena scratch = *in->keep;
+	double largest, *times = arena_make(&scratch, double, run->device_count);
+	double mid = median_in(run, subject, times, &largest);
+
+	return mid > 0 ? largest / mid : NAN;
+}
+
+/* What an op tells of a device: how much longer than the median, for how much of its time. */
+struct telling {
+	double ratio, time_s;
+};
+
+static int by_ratio(const void *a, const void *b)
+{
+	const struct telling *x = a, *y = b;
+	int order = order_numbers(x->ratio, y->ratio);
+
+	return order ? order : order_numbers(x->time_s, y->time_s);
+}
+
+/*
+ * The ratio below which a quarter of the time lies: a device whose experts have more to do is slow
+ * in some ops, a slow device in nearly all.
+ */
+static double lower_quartile(struct telling *t, ptrdiff_t n)
+{
+	double all = 0, below = 0;
+
+	for (ptrdiff_t i = 0; i < n; i++)
+		all += t[i].time_s;
+	if (n > 1)
+		qsort(t, (size_t)n, sizeof(*t), by_ratio);
+	for (ptrdiff_t i = 0; i < n; i++) {
+		below += t[i].time_s;
+		if (below >= all / 4)
+			return t[i].ratio;
+	}
+	return NAN;
+}
+
+static double *devices_slowness(const struct capture *in, const struct swept *run)
+{
+	double *ret = arena_make(in->keep, double, run->device_count);
+	struct arena scratch = *in->keep;
+	ptrdiff_t subjects = registry_subject_count(in->registry);
+	double *mid = arena_make(&scratch, double, subjects), largest;
+	double *times = arena_make(&scratch, double, run->device_count);
+	struct telling *t = arena_make(&scratch, struct telling, subjects);
+
+	for (ptrdiff_t i = 0; i < subjects; i++) {
+		const struct subject *s = registry_subject_at(in->registry, i);
+		bool compute =
+			op_kind_activity(s->kind) == ACTIVITY_COMPUTE && s->async == ASYNC_NONE;
+		mid[i] = compute ? median_in(run, i, times, &largest) : (double)NAN;
+	}
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		ptrdiff_t n = 0;
+		for (ptrdiff_t k = 0; k < subjects; k++) {
+			double time_s = time_in(&run->devices[i], k);
+			if (time_s > 0 && mid[k] > 0)
+				t[n++] = (struct telling){ time_s / mid[k], time_s };
+		}
+		ret[i] = lower_quartile(t, n);
+	}
+	return ret;
+}
+
+/* ---- their tables ---------------------------------------------------------------------------- */
+
+struct devices_row *device_row_new(const struct capture *in, const struct swept *run,
+	struct tables *tables, const struct plane *p, struct str core_type)
+{
+	struct devices_row *row = table_new(tables, devices, in->keep);
+	int64_t chip = p->chip.global_chip_id;
+
+	row->host = text_clean(in->keep, p->profile->host);
+	row->device = text_clean(in->keep, p->name);
+	row->chip_id = chip >= 0 ? arena_fmt(in->keep, "%lld", (long long)chip) : row->device;
+	row->core_type = core_type;
+	row->phase = phase_word(run_phase(in, run));
+	return row;
+}
+
+double *step_times(const struct swept *run, ptrdiff_t *count, struct arena *keep)
+{
+	const int64_t *ps;
+
+	*count = aggregate_steps(run->sums, &ps);
+	double *times = arena_make(keep, double, *count);
+	for (ptrdiff_t i = 0; i < *count; i++)
+		times[i] = (double)ps[i] * PS;
+	return times;
+}
+
+double main_peak_flops(const struct chip_device *c)
+{
+	return roofline_peak_flops(
+		c, c->chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16, 1);
+}
+
+int64_t busy_ps(const struct sweep *s)
+{
+	int64_t sum_ps = 0;
+
+	for (int mask = 1; mask < ACTIVITY_MASKS; mask++)
+		sum_ps += s->window_mask_ps[mask];
+	return sum_ps;
+}
+
+void fill_devices(const struct capture *in, const struct swept *run, struct tables *tables)
+{
+	double *slowness = devices_slowness(in, run);
+
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct device *d = &run->devices[i];
+		const struct sweep *s = &d->sweep;
+		struct devices_row *row = device_row_new(in, run, tables, d->plane, STR("compute"));
+
+		if (d->chip.chip) {
+			row->chip = d->chip.chip->id;
+			row->cores = d->chip.share * d->chip.chip->cores_per_chip;
+			row->peak_flops = main_peak_flops(&d->chip);
+			row->hbm_bytes = d->chip.chip->hbm_bytes.value * d->chip.share;
+			row->hbm_bps = roofline_hbm_bps(&d->chip);
+			row->link_bps = d->chip.chip->link_bps.value;
+			row->peaks_source = d->chip.chip->file;
+		}
+		row->events = (double)s->events;
+		row->steps = (double)s->steady_count;
+		if (s->events == 0)
+			continue;
+		row->window_s = (double)(s->last_ps - s->first_ps) * PS;
+		row->busy_s = (double)busy_ps(s) * PS;
+		if (s->steady_ps == 0)
+			continue;
+		row->idle_ratio = (double)s->idle_ps / (double)s->steady_ps;
+		row->busy_ratio = 1 - row->idle_ratio;
+		row->wait_ratio = (double)(s->idle_ps - s->inside_ps) / (double)s->steady_ps;
+		row->slowness = slowness[i];
+	}
+}
+
+void fill_steps(const struct capture *in, const struct swept *run, struct tables *tables)
+{
+	ptrdiff_t count, rows = 0;
+	const double *global = step_times(run, &count, in->keep);
+
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		rows += run->devices[i].sweep.step_count;
+	table_reserve(tables, TABLE_steps, rows, in->keep);
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct device *d = &run->devices[i];
+		struct str host = text_clean(in->keep, in->hosts[d->host].host);
+		struct str device = text_clean(in->keep, d->plane->name);
+		ptrdiff_t steady = 0;
+
+		for (ptrdiff_t k = 0; k < d->sweep.step_count; k++) {
+			const struct swept_step *s = &d->sweep.steps[k];
+			struct steps_row *row = table_new(tables, steps, in->keep);
+			row->host = host;
+			row->device = device;
+			row->step = (double)s->number;
+			row->start_s = (double)(s->start_ps - d->sweep.first_ps) * PS;
+			row->time_s = (double)step_length_ps(s) * PS;
+			if (!s->warmup && s->complete && steady < count)
+				row->global_s = global[steady++];
+			row->compute_s = s->sum.compute;
+			row->comms_exposed_s = s->sum.exposed;
+			row->comms_hidden_s = s->sum.hidden;
+			row->copy_s = s->sum.copy;
+			row->transfer_s = s->sum.transfer;
+			row->idle_s = s->sum.idle;
+			row->is_warmup = s->warmup;
+			row->is_complete = s->complete;
+		}
+	}
+}

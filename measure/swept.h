@@ -1,0 +1,114 @@
+/*
+ * Inside of measure/: what is measured, and what ran.  Not for other folders.
+ *
+ * The way of the data, and the type at each arrow:
+ *
+ *	profiles, options    struct capture      and the programs and ops that are met of them
+ *	 -> host lanes       struct host_facts   marks, launches, compilations, allocators
+ *	 -> plans, sweeps    struct swept        devices, their sums, steps, and the run's shape
+ *	 -> programs, once   struct program_floor, struct memory_plans
+ *	 -> rows             writers.h           each takes what it reads
+ */
+#ifndef MEASURE_SWEPT_H
+#define MEASURE_SWEPT_H
+
+#include "hardware/roofline.h"
+#include "measure/aggregate.h"
+#include "measure/run.h"
+#include "measure/schedule.h"
+
+struct capture {
+	struct profile *hosts;
+	ptrdiff_t host_count;
+	const struct measure_options *options;
+	struct registry *registry; /* of all programs and ops */
+	struct kernels *kernels;
+	struct arena *keep;
+	struct diag_list *notes;
+};
+
+/* Nothing ran: the programs of a dump, on one device, which has no events. */
+static inline bool capture_is_planned(const struct capture *in)
+{
+	return in->host_count > 0 && in->hosts[0].format == FORMAT_DUMP;
+}
+
+/* A device plane, and what came of it.  One task fills it. */
+struct device {
+	struct plane *plane;
+	int32_t host;
+	struct step_plan plan;
+	struct sweep sweep;
+	struct chip_match match;
+	struct chip_device chip;
+	bool failed;
+	struct diag err;
+};
+
+/* How large the job is. */
+struct run_shape {
+	double partitions;	     /* devices as the compiler counts them; 0 unknown */
+	double planes_per_partition; /* one of them shows as so many planes */
+	double devices;		     /* JAX's: the job file's, else the compiler's; NaN unknown */
+	double hosts_expected; /* by the job file, or by the planes a host shows; NaN unknown */
+	int64_t chips;	       /* by the main program's device assignment, else those seen */
+	int64_t slices;	       /* that the main program joins; 1 when it says nothing of others */
+	bool devices_mixed;    /* ops of several devices stand in one plane */
+};
+
+/* Steps of the device that shows most of them, and why some of them are not steady. */
+struct steps_seen {
+	int64_t all, warmup, compiled, profiled, cut;
+	bool cut_last; /* of those that are cut it is the last */
+};
+
+/* What the device that ends last ran, by begin. */
+struct lasting {
+	const struct device *device; /* NULL: no execution is known, or more than are kept */
+	const struct program_run *runs;
+	ptrdiff_t run_count;
+};
+
+struct swept {
+	struct device *devices; /* planes with op lanes, by host, then plane */
+	ptrdiff_t device_count;
+	enum platform platform;
+	int sweeps; /* of all devices, that measured */
+	enum step_source source;
+	const struct program *main;
+	bool is_scheduled;
+	struct schedule schedule; /* where that is */
+	struct steps_seen seen; /* before the window was taken for the one step, else at the end */
+	struct aggregate *sums; /* of all devices */
+	const struct device
+		*first;	     /* the first device with steady steps, else with events, or NULL */
+	int64_t steps;	     /* the least of any device that has some */
+	double steady_s;     /* sum of all devices' steady time */
+	double windows_s;    /* and of their windows */
+	double device_steps; /* steady steps, summed over devices */
+	double step_time_s;  /* NaN without steps */
+	struct run_shape shape;
+	struct lasting lasting;
+};
+
+/* devices.c: the planes of devices and their chips. */
+void devices_find(const struct capture *in, struct swept *ret);
+
+/* steps.c: plans steps, and sweeps every device; again where the first guess was wrong. */
+bool steps_sweep(const struct capture *in, const struct host_facts *facts, struct swept *ret,
+	struct diag *err);
+/* planned.c: programs of a dump that has no profile, in place of a sweep. */
+bool plan_programs(const struct capture *in, struct swept *ret, struct diag *err);
+/*
+ * modules.c: what every device ran, to its sweep's `runs` in `keep`, by the Modules lines; false
+ * when not all devices have one that is understood.
+ */
+bool modules_read(const struct capture *in, struct swept *run, struct arena *keep);
+/* shape.c */
+struct run_shape run_shape_of(const struct capture *in, const struct swept *run);
+double host_device_planes(const struct profile *host);
+
+/* Seconds of the steady steps kept, on the device that ends last. */
+double *step_times(const struct swept *run, ptrdiff_t *count, struct arena *keep);
+
+#endif

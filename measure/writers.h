@@ -1,0 +1,198 @@
+/*
+ * Inside of measure/: what writes the tables.  Each takes what it reads, so that none can come
+ * before what it needs; what others read of its rows it hands back.
+ */
+#ifndef MEASURE_WRITERS_H
+#define MEASURE_WRITERS_H
+
+#include "hlo/collective.h"
+#include "hlo/memory.h"
+#include "measure/gaps.h"
+#include "measure/swept.h"
+
+/*
+ * A ratio of all FLOPs says something only when nearly all were counted: what is left out would
+ * pass for work that was saved.
+ */
+#define UNCOUNTED_MAX 0.05
+
+/* ---- ops.c: what an op costs, and ops, families, edges --------------------------------------- */
+
+/* The columns an op and the family it stands for share. */
+struct op_facts {
+	struct hlo_cost cost;
+	struct op_work work;	 /* of one execution; its type is the result's without a matmul */
+	struct roofline roof;	 /* NaN where nothing can be said */
+	enum cost_source source; /* of the FLOPs */
+	enum cost_bound bound;	 /* COST_UNKNOWN: not counted */
+};
+extern const struct str role_names[]; /* by enum role */
+void op_facts_of(const struct capture *in, const struct swept *run, const struct subject *s,
+	struct op_facts *ret);
+
+/* What the HLO says of a collective, and how long it should take; false when it is none, or
+ * nothing is known of the chip. */
+bool collective_facts(const struct capture *in, const struct swept *run, const struct subject *s,
+	struct hlo_collective *c, struct collective_time *t);
+
+/* Totals of a subject over all devices. */
+void subject_sum(
+	const struct capture *in, const struct swept *run, ptrdiff_t subject, struct op_total *ret);
+
+struct op_rows {
+	const struct ops_row *rows;
+	const struct subject **subjects; /* of each row */
+	ptrdiff_t count;
+	const int32_t *at; /* by subject: its row, or -1 */
+};
+struct op_rows fill_ops(const struct capture *in, const struct swept *run, struct tables *tables);
+
+/* ---- floor.c: programs ----------------------------------------------------------------------- */
+
+/* What a program takes at least, per execution, and with nothing overlapped; NaN where the cost of
+ * none of its ops is known. */
+struct program_floor {
+	double floor_s, serial_s;
+	int64_t known, unknown; /* ops */
+};
+/* By program. */
+struct program_floor *program_floors(const struct capture *in, const struct swept *run);
+/* Of the programs of a step, one after another, on the device that ends last. */
+double predicted_step_s(
+	const struct capture *in, const struct swept *run, const struct program_floor *floors);
+struct memory_plans;
+/* A new row of programs, without what tells when it ran. */
+struct programs_row *program_row_new(const struct capture *in, const struct memory_plans *plans,
+	const struct program_floor *floors, struct tables *tables, const struct program *p);
+void fill_programs(const struct capture *in, const struct swept *run,
+	const struct memory_plans *plans, const struct program_floor *floors,
+	struct tables *tables);
+
+/* ---- memory.c, memory_prof.c ----------------------------------------------------------------- */
+
+/* The device memory that programs were planned with. */
+struct memory_plans {
+	struct hlo_memory **of;	       /* by program; NULL: not in the profile, or unreadable */
+	const struct program *largest; /* NULL: there is none */
+	struct str unread;	       /* a module whose plan is there and cannot be read */
+};
+struct memory_plans memory_plans_read(const struct capture *in); /* notes what it cannot read */
+/* memory, buffers */
+void fill_memory(const struct capture *in, const struct swept *run, const struct host_facts *facts,
+	const struct memory_plans *plans, struct tables *tables);
+bool is_host_allocator(const struct allocator *a);
+bool fill_live(const struct capture *in, struct tables *tables); /* false: there are more */
+
+/* ---- comms.c --------------------------------------------------------------------------------- */
+
+struct collective_rows {
+	const struct collectives_row *rows;
+	ptrdiff_t count;
+	bool is_whole; /* there are no more */
+};
+struct collective_rows fill_collectives(const struct capture *in, const struct swept *run,
+	const struct op_rows *op_rows, struct tables *tables);
+void fill_transfers(const struct capture *in, const struct swept *run, struct tables *tables);
+/* 1 from the device to the host, -1 to the device, 0 neither or not known. */
+int transfer_way(const struct subject *s);
+
+/* ---- devices.c, sparsecore.c ----------------------------------------------------------------- */
+
+void fill_devices(const struct capture *in, const struct swept *run, struct tables *tables);
+void fill_steps(const struct capture *in, const struct swept *run, struct tables *tables);
+/* A new row of devices: which one it is. */
+struct devices_row *device_row_new(const struct capture *in, const struct swept *run,
+	struct tables *tables, const struct plane *p, struct str core_type);
+/* Largest over lower median of the devices' time in an op; NaN with fewer than two. */
+double subject_skew(const struct capture *in, const struct swept *run, ptrdiff_t subject);
+/* Into devices, behind the others. */
+bool fill_sparse_cores(
+	const struct capture *in, const struct swept *run, struct tables *tables, struct diag *err);
+/* The dense peak that utilisation is held against: bf16's, fp16's where there is no bf16. */
+double main_peak_flops(const struct chip_device *c);
+/* Union of all activity: every moment with some mask but 0, which is idle. */
+int64_t busy_ps(const struct sweep *s);
+
+/* ---- what the host was at -------------------------------------------------------------------- */
+
+/* How many of them lie in steps. */
+int64_t fill_compiles(const struct capture *in, const struct swept *run,
+	const struct host_facts *facts, struct tables *tables);
+/* The share of the time in executions that is judged. */
+double fill_phases(const struct capture *in, const struct swept *run, const struct gap_sums *gaps,
+	struct tables *tables);
+/* Executions of programs in a step of the device that ends last; NaN without steps. */
+double programs_per_step(const struct capture *in, const struct swept *run);
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+/* What its row sums up. */
+struct run_parts {
+	const struct program_floor *floors;
+	struct op_rows ops;
+	struct collective_rows collectives;
+	struct gap_sums gaps;
+	int64_t compiles_in_steps;
+	double verdict_share;
+};
+/* Returns where the job file contradicts the profile; missing: nowhere. */
+struct str fill_run(const struct capture *in, const struct swept *run,
+	const struct run_parts *parts, struct str name, struct tables *tables);
+/* run_row.c: training or inference, as the job file says, else as the main program looks. */
+enum phase run_phase(const struct capture *in, const struct swept *run);
+/* job_facts.c: what the job file adds to the run row.  Returns what fill_run does. */
+struct str fill_job_facts(const struct capture *in, const struct swept *run,
+	const struct collective_rows *collectives, struct run_row *row, double counted_flops);
+
+void fill_files(const struct capture *in, struct tables *tables);
+struct str files_line(const struct capture *in, const struct swept *run); /* the same in words */
+/* The main program's HLO; without a main one, that of any program that ran; or NULL. */
+const struct hlo_module *any_hlo(const struct capture *in, const struct swept *run);
+
+/* ---- quality --------------------------------------------------------------------------------- */
+
+/* `is_whole`: no table was cut by a limit. */
+void fill_quality(const struct capture *in, const struct swept *run, const struct host_facts *facts,
+	const struct memory_plans *plans, const struct program_floor *floors, struct tables *tables,
+	bool is_whole, struct str job_wrong);
+void quality_add(const struct capture *in, struct tables *tables, const char *name, bool ok,
+	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* spmd.c: do all devices run one program? */
+void quality_programs(const struct capture *in, const struct swept *run, struct tables *tables);
+/* dumped.c: is the dump of what ran? */
+void quality_dump(const struct capture *in, const struct swept *run, struct tables *tables);
+
+/* ---- planned.c: programs of a dump, in place of what ran ------------------------------------- */
+
+struct str plan_run_row(const struct capture *in, const struct swept *run,
+	const struct run_parts *parts, struct run_row *row); /* as fill_job_facts */
+void plan_program_rows(const struct capture *in, const struct memory_plans *plans,
+	const struct program_floor *floors, struct tables *tables);
+void quality_plan(const struct capture *in, const struct swept *run,
+	const struct program_floor *floors, struct tables *tables);
+
+/* ---- plots.h --------------------------------------------------------------------------------- */
+
+struct plots;
+struct around;
+/* Devices that the picture of a step shows.  More would not fit a screen. */
+#define SHOWN_DEVICES 4
+enum shown_role { SHOWN_OTHER, SHOWN_SLOWEST, SHOWN_MEDIAN, SHOWN_WAITING };
+struct shown {
+	const struct device *device;
+	const struct swept_step *step;
+	double own_s; /* mean of its steady steps, without waiting for others */
+	enum shown_role role;
+};
+/* representative.c: a step that stands for the others, and the devices to show it on, in their
+ * order; 0 when no step is steady. */
+ptrdiff_t representative_step(
+	const struct capture *in, const struct swept *run, struct shown **ret, ptrdiff_t *left_out);
+bool fill_timeline(
+	const struct capture *in, const struct swept *run, struct plots *ret, struct diag *err);
+void fill_usage(const struct capture *in, const struct host_facts *facts,
+	const struct memory_plans *plans, struct plots *ret);
+bool around_find(const struct capture *in, const struct swept *run, struct str name,
+	struct str scope, struct around *ret);
+
+#endif
