@@ -4,21 +4,21 @@
 /* A rule file with more is generated; each custom call is matched against all of them. */
 enum { COSTS_MAX = 1000 };
 
-#define KEY(member, meaning)                                                                       \
-	{                                                                                          \
-		STR_INIT(#member), KEY_FORMULA, offsetof(struct op_cost, member), -1, OPTIONAL,    \
-			NULL, 0, STR_INIT(meaning), NULL                                           \
-	}
+#define KEY(member, how, ...) RULE_KEY(#member, how, struct op_cost, member, __VA_ARGS__)
 
 static const struct rule_key cost_keys[] = {
-	KEY(flops, "SQL over the shapes of operands"),
-	KEY(bytes, "SQL over the shapes of operands"),
-	KEY(dtype, "SQL that gives the type that is multiplied; the first factor's by default"),
-	KEY(slowest, "SQL that gives a type that it may be multiplied in as well, at a lower rate"),
-	{ STR_INIT("kind"), KEY_WORD, offsetof(struct op_cost, kind), -1, OPTIONAL, kernel_kinds,
-		KERNEL_KINDS, STR_INIT("what it is judged as"), NULL },
-	{ STR_INIT("bound"), KEY_WORD, offsetof(struct op_cost, bound), -1, OPTIONAL, kernel_bounds,
-		KERNEL_BOUNDS, STR_INIT("what the figures are"), NULL },
+	KEY(flops, KEY_FORMULA, "SQL over the shapes of operands"),
+	KEY(bytes, KEY_FORMULA, "SQL over the shapes of operands"),
+	KEY(dtype, KEY_FORMULA,
+		"SQL that gives the type that is multiplied; the first factor's by "
+		"default"),
+	KEY(slowest, KEY_FORMULA,
+		"SQL that gives a type that it may be multiplied in as well, at a lower "
+		"rate"),
+	KEY(kind, KEY_WORD, "what it is judged as", .words = kernel_kinds,
+		.word_count = KERNEL_KINDS),
+	KEY(bound, KEY_WORD, "what the figures are", .words = kernel_bounds,
+		.word_count = KERNEL_BOUNDS),
 };
 
 static bool read_cost(

@@ -28,18 +28,16 @@ struct str notice_kind_name(enum notice_kind kind)
 
 /* ---- in a rule file -------------------------------------------------------------------------- */
 
-#define KEY(member, type, need, words, count, meaning)                                             \
-	{                                                                                          \
-		STR_INIT(#member), type, offsetof(struct notice, member), -1, need, words, count,  \
-			STR_INIT(meaning), NULL                                                    \
-	}
+#define KEY(member, how, ...) RULE_KEY(#member, how, struct notice, member, __VA_ARGS__)
 
 static const struct rule_key notice_keys[] = {
-	KEY(kind, KEY_WORD, REQUIRED, kinds, NOTICE_KINDS, "the service"),
-	KEY(url_from, KEY_VARIABLE, REQUIRED, NULL, 0, "environment variable with the address"),
-	KEY(secret_from, KEY_VARIABLE, OPTIONAL, NULL, 0, "environment variable that signs"),
-	KEY(when, KEY_WORD, OPTIONAL, whens, NOTICE_WHENS, "when there is something to say"),
-	KEY(required, KEY_BOOL, OPTIONAL, NULL, 0, "whether a failed delivery is one of check's"),
+	KEY(kind, KEY_WORD, "the service", .required = true, .words = kinds,
+		.word_count = NOTICE_KINDS),
+	KEY(url_from, KEY_VARIABLE, "environment variable with the address", .required = true),
+	KEY(secret_from, KEY_VARIABLE, "environment variable that signs"),
+	KEY(when, KEY_WORD, "when there is something to say", .words = whens,
+		.word_count = NOTICE_WHENS),
+	KEY(required, KEY_BOOL, "whether a failed delivery is one of check's"),
 };
 
 static bool read_notice(

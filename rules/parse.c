@@ -114,21 +114,18 @@ bool entry_read(const struct rule_reader *r, const struct section *section, stru
 		if (!ok && !key && opened(i ? map->pairs[i - 1].value->text : STR("")) > 0)
 			break; /* the rest of the map is what the expression lost */
 	}
-	for (int i = 0; i < section->count; i++)
-		if (section->keys[i].need == REQUIRED && !doc_get(map, section->keys[i].name))
+	for (int i = 0; i < section->count; i++) {
+		const struct rule_key *key = &section->keys[i];
+		const struct doc_node *both = doc_get(map, key->name);
+
+		if (key->required && !both)
 			ok = node_fail(r, at, DIAG_RULE_SCHEMA, "%.*s: %s needs '%.*s'",
-				STR_ARG(owner), section->entry, STR_ARG(section->keys[i].name));
+				STR_ARG(owner), section->entry, STR_ARG(key->name));
+		if (key->instead && both && doc_get(map, str_from(key->instead)))
+			ok = node_fail(r, both, DIAG_RULE_SCHEMA, "%.*s: it has either %s or %.*s",
+				STR_ARG(owner), key->instead, STR_ARG(key->name));
+	}
 	return ok;
-}
-
-bool check_either(const struct rule_reader *r, struct str owner, const struct doc_node *map,
-	const char *one, const char *other)
-{
-	const struct doc_node *second = doc_get(map, str_from(other));
-
-	return !second || !doc_get(map, str_from(one)) ||
-	       node_fail(r, second, DIAG_RULE_SCHEMA, "%.*s: it has either %s or %s",
-		       STR_ARG(owner), one, other);
 }
 
 /* ---- the document ------------------------------------------------------------------------- */
@@ -233,30 +230,27 @@ void document_read(const struct rule_reader *r)
 
 /* ---- what matters, noise, the step -------------------------------------------------------- */
 
-#define NUMBER_KEY(label, type, where, meaning)                                                    \
+#define MATTER(key, m, says)                                                                       \
 	{                                                                                          \
-		STR_INIT(label), type, (ptrdiff_t)(where), -1, OPTIONAL, NULL, 0,                  \
-			STR_INIT(meaning), NULL                                                    \
+		.name = STR_INIT(key), .type = KEY_SHARE, .value = m * sizeof(struct rule_param),  \
+		.meaning = STR_INIT(says)                                                          \
 	}
-#define MATTER(m) ((m) * sizeof(struct rule_param))
 
 static const struct rule_key memory_keys[] = {
-	NUMBER_KEY("warn", KEY_SHARE, MATTER(MATTER_MEMORY_WARN),
-		"less than this of the capacity passes"),
-	NUMBER_KEY("fail", KEY_SHARE, MATTER(MATTER_MEMORY_FAIL),
-		"beyond the failure limit, so much fails"),
+	MATTER("warn", MATTER_MEMORY_WARN, "less than this of the capacity passes"),
+	MATTER("fail", MATTER_MEMORY_FAIL, "beyond the failure limit, so much fails"),
 };
 static const struct section memory_section = { "memory", "{ warn: 5%, fail: 10% }", "", memory_keys,
 	sizeof(memory_keys) / sizeof(memory_keys[0]), SECTION_ONE, NULL };
 
 static const struct rule_key matters_keys[] = {
-	NUMBER_KEY("warn", KEY_SHARE, MATTER(MATTER_WARN), "findings that together cost less pass"),
-	NUMBER_KEY("fail", KEY_SHARE, MATTER(MATTER_FAIL),
-		"those beyond the failure limit fail from here on"),
-	NUMBER_KEY("together", KEY_SHARE, MATTER(MATTER_TOGETHER),
-		"all that can fail do from here on"),
-	{ STR_INIT("memory"), KEY_PART, 0, -1, OPTIONAL, NULL, 0,
-		STR_INIT("the same for bytes, as shares of the capacity"), &memory_section },
+	MATTER("warn", MATTER_WARN, "findings that together cost less pass"),
+	MATTER("fail", MATTER_FAIL, "those beyond the failure limit fail from here on"),
+	MATTER("together", MATTER_TOGETHER, "all that can fail do from here on"),
+	{ .name = STR_INIT("memory"),
+		.type = KEY_PART,
+		.part = &memory_section,
+		.meaning = STR_INIT("the same for bytes, as shares of the capacity") },
 };
 
 static bool read_matters(
@@ -270,9 +264,9 @@ static const struct section matters_section = { "matters", "{ warn: 1%, fail: 2%
 	sizeof(matters_keys) / sizeof(matters_keys[0]), SECTION_ONE, read_matters };
 
 static const struct rule_key noise_keys[] = {
-	NUMBER_KEY("assumed", KEY_SHARE, offsetof(struct ruleset, noise_assumed),
+	RULE_KEY("assumed", KEY_SHARE, struct ruleset, noise_assumed,
 		"standard deviation between runs, as a share"),
-	NUMBER_KEY("worth", KEY_NUMBER, offsetof(struct ruleset, noise_worth),
+	RULE_KEY("worth", KEY_NUMBER, struct ruleset, noise_worth,
 		"how many degrees of freedom the assumption counts"),
 };
 
@@ -317,11 +311,11 @@ enum { NAMED_MAX = 100 }; /* groups, and sets: more are generated */
 static const struct str severity_names[] = { STR_INIT("off"), STR_INIT("warn"), STR_INIT("error") };
 
 static const struct rule_key group_keys[] = {
-	{ STR_INIT("severity"), KEY_WORD, offsetof(struct rule_group, severity),
-		offsetof(struct rule_group, severity_origin), OPTIONAL, severity_names, 3,
-		STR_INIT("of each rule of the group"), NULL },
-	{ STR_INIT("needs"), KEY_NAMES, offsetof(struct rule_group, needs), -1, OPTIONAL, NULL, 0,
-		STR_INIT("gates and sets that its rules depend on"), NULL },
+	RULE_KEY("severity", KEY_WORD, struct rule_group, severity, "of each rule of the group",
+		.origin = offsetof(struct rule_group, severity_origin), .words = severity_names,
+		.word_count = SEVERITY_ERROR + 1),
+	RULE_KEY("needs", KEY_NAMES, struct rule_group, needs,
+		"gates and sets that its rules depend on"),
 };
 
 struct rule_group *group_named(const struct ruleset *set, struct str name)
@@ -370,8 +364,7 @@ const struct section group_section = { "a group", "{ severity: warn }",
 	group_keys, sizeof(group_keys) / sizeof(group_keys[0]), SECTION_MAP, read_group };
 
 static const struct rule_key set_keys[] = {
-	{ STR_INIT("names"), KEY_NAMES, offsetof(struct rule_set, names), -1, OPTIONAL, NULL, 0,
-		STR_INIT("gates and other sets"), NULL },
+	RULE_KEY("names", KEY_NAMES, struct rule_set, names, "gates and other sets"),
 };
 
 static bool read_set(
@@ -395,32 +388,16 @@ const struct section set_section = { "a set", "[data-quality, steps-recorded]",
 
 /* ---- rules -------------------------------------------------------------------------------- */
 
-#define AT(member) offsetof(struct rule, member)
-#define TEXT_KEY(member, type, meaning)                                                            \
-	{                                                                                          \
-		STR_INIT(#member), type, AT(member), AT(member.origin), OPTIONAL, NULL, 0,         \
-			STR_INIT(meaning), NULL                                                    \
-	}
-#define KEY(member, type, words, count, meaning)                                                   \
-	{                                                                                          \
-		STR_INIT(#member), type, AT(member), AT(member##_origin), OPTIONAL, words, count,  \
-			STR_INIT(meaning), NULL                                                    \
-	}
-
-#define PLACE_KEY(member, type, meaning)                                                           \
-	{                                                                                          \
-		STR_INIT(#member), type, offsetof(struct rule_places, member),                     \
-			offsetof(struct rule_places, member.origin), OPTIONAL, NULL, 0,            \
-			STR_INIT(meaning), NULL                                                    \
-	}
+#define KEY(member, how, ...)	RULE_KEY(#member, how, struct rule, member, __VA_ARGS__)
+#define PLACE(member, how, ...) RULE_KEY(#member, how, struct rule_places, member, __VA_ARGS__)
+#define TUNED(member)		.tuned = true, .origin = offsetof(struct rule, member)
 
 static const struct rule_key place_keys[] = {
-	{ STR_INIT("from"), KEY_TABLE, offsetof(struct rule_places, from_text),
-		offsetof(struct rule_places, from_text.origin), OPTIONAL, NULL, 0,
-		STR_INIT("the table whose rows are the places"), NULL },
-	PLACE_KEY(select, KEY_SQL, "instead of from: a SELECT whose rows are"),
-	PLACE_KEY(where, KEY_SQL, "which of its rows"),
-	PLACE_KEY(value, KEY_SQL, "the part of the rule's value that is the place's"),
+	RULE_KEY("from", KEY_TABLE, struct rule_places, from_text,
+		"the table whose rows are the places"),
+	PLACE(select, KEY_SQL, "instead of from: a SELECT whose rows are", .instead = "from"),
+	PLACE(where, KEY_SQL, "which of its rows"),
+	PLACE(value, KEY_SQL, "the part of the rule's value that is the place's"),
 };
 static const struct section places_section = { "places",
 	"{ from: families, where: kind = 'copy', value: time_share }", "", place_keys,
@@ -428,45 +405,42 @@ static const struct section places_section = { "places",
 
 /* In the order in which `rules show` prints them. */
 static const struct rule_key rule_keys[] = {
-	TEXT_KEY(group, KEY_TEXT, "what it is about; brings its needs and severity"),
-	TEXT_KEY(title, KEY_TEXT, "what is demanded, in one sentence"),
-	{ STR_INIT("from"), KEY_TABLE, AT(from_text), AT(from_text.origin), OPTIONAL, NULL, 0,
-		STR_INIT("the table whose rows are judged"), NULL },
-	TEXT_KEY(select, KEY_SQL, "instead of from: a SELECT whose rows are judged"),
-	TEXT_KEY(where, KEY_SQL, "which rows are subjects; without it all are"),
-	TEXT_KEY(value, KEY_SQL, "the number that is limited, one for each subject"),
-	TEXT_KEY(unclear, KEY_SQL, "how much may come on top of the value; NULL is not known"),
-	{ STR_INIT("at_most"), KEY_LIMIT, 0, AT(limit_origin), OPTIONAL, NULL, 0,
-		STR_INIT("how large the value may be: the failure's limit, or { warn, fail }"),
-		NULL },
-	{ STR_INIT("at_least"), KEY_LIMIT, 0, AT(limit_origin), OPTIONAL, NULL, 0,
-		STR_INIT("how small the value may be"), NULL },
-	TEXT_KEY(assert, KEY_SQL, "instead of value and limit: what a subject must fulfil"),
-	TEXT_KEY(can_fail, KEY_SQL, "which subjects can fail; others only warn"),
-	TEXT_KEY(gain, KEY_SQL, "what a finding costs: seconds per step, or bytes; or value"),
-	{ STR_INIT("places"), KEY_PART, AT(places), AT(places.origin), OPTIONAL, NULL, 0,
-		STR_INIT("the rows that make up a number of the whole run"), &places_section },
-	KEY(params, KEY_PARAMS, NULL, 0, "constants with units, used as :name"),
-	{ STR_INIT("matters"), KEY_PART, AT(matters), AT(matters_origin), OPTIONAL, NULL, 0,
-		STR_INIT("what is worth a warning and a build, for this rule"), &matters_section },
-	KEY(severity, KEY_WORD, severity_names, SEVERITY_ERROR + 1,
-		"error, warn (it never fails) or off"),
-	{ STR_INIT("needs"), KEY_NAMES, AT(needs), AT(needs.origin), OPTIONAL, NULL, 0,
-		STR_INIT("gates and sets it depends on; without it the group's, else all gates"),
-		NULL },
-	KEY(required, KEY_BOOL, NULL, 0, "inconclusive counts for the exit status"),
-	KEY(min_subjects, KEY_COUNT, NULL, 0, "with fewer subjects the rule is inconclusive"),
-	KEY(confirm, KEY_COUNT, NULL, 0,
-		"reports in a row that must fail (--previous); before it warns"),
-	TEXT_KEY(message, KEY_TEXT,
-		"what a finding says; {column} and {column:format} are filled in"),
-	{ STR_INIT("cause"), KEY_ADVICE, AT(cause), AT(cause.origin), OPTIONAL, NULL, 0,
-		STR_INIT("the likely cause, or a list of { when, do }"), NULL },
-	{ STR_INIT("fix"), KEY_ADVICE, AT(fix), AT(fix.origin), OPTIONAL, NULL, 0,
-		STR_INIT("what to do, or a list of { when, do }"), NULL },
-	TEXT_KEY(why, KEY_TEXT, "why this matters"),
-	TEXT_KEY(measured, KEY_TEXT, "where the limits come from"),
-	TEXT_KEY(wrong_when, KEY_TEXT, "when the rule may be wrong"),
+	KEY(group, KEY_TEXT, "what it is about; brings its needs and severity"),
+	KEY(title, KEY_TEXT, "what is demanded, in one sentence"),
+	RULE_KEY("from", KEY_TABLE, struct rule, from_text, "the table whose rows are judged"),
+	KEY(select, KEY_SQL, "instead of from: a SELECT whose rows are judged", .instead = "from"),
+	KEY(where, KEY_SQL, "which rows are subjects; without it all are"),
+	KEY(value, KEY_SQL, "the number that is limited, one for each subject"),
+	KEY(unclear, KEY_SQL, "how much may come on top of the value; NULL is not known"),
+	RULE_KEY("at_most", KEY_LIMIT, struct rule, name,
+		"how large the value may be: the failure's limit, or { warn, fail }",
+		TUNED(limit_origin)),
+	RULE_KEY("at_least", KEY_LIMIT, struct rule, name, "how small the value may be",
+		TUNED(limit_origin), .instead = "at_most"),
+	KEY(assert, KEY_SQL, "instead of value and limit: what a subject must fulfil",
+		.instead = "value"),
+	KEY(can_fail, KEY_SQL, "which subjects can fail; others only warn"),
+	KEY(gain, KEY_SQL, "what a finding costs: seconds per step, or bytes; or value"),
+	KEY(places, KEY_PART, "the rows that make up a number of the whole run",
+		.origin = offsetof(struct rule, places.origin), .part = &places_section),
+	KEY(params, KEY_PARAMS, "constants with units, used as :name", TUNED(params_origin)),
+	KEY(matters, KEY_PART, "what is worth a warning and a build, for this rule",
+		TUNED(matters_origin), .part = &matters_section),
+	KEY(severity, KEY_WORD, "error, warn (it never fails) or off", TUNED(severity_origin),
+		.words = severity_names, .word_count = SEVERITY_ERROR + 1),
+	KEY(needs, KEY_NAMES,
+		"gates and sets it depends on; without it the group's, else all gates"),
+	KEY(required, KEY_BOOL, "inconclusive counts for the exit status", TUNED(required_origin)),
+	KEY(min_subjects, KEY_COUNT, "with fewer subjects the rule is inconclusive",
+		TUNED(min_subjects_origin)),
+	KEY(confirm, KEY_COUNT, "reports in a row that must fail (--previous); before it warns",
+		TUNED(confirm_origin)),
+	KEY(message, KEY_TEXT, "what a finding says; {column} and {column:format} are filled in"),
+	KEY(cause, KEY_ADVICE, "the likely cause, or a list of { when, do }"),
+	KEY(fix, KEY_ADVICE, "what to do, or a list of { when, do }"),
+	KEY(why, KEY_TEXT, "why this matters"),
+	KEY(measured, KEY_TEXT, "where the limits come from"),
+	KEY(wrong_when, KEY_TEXT, "when the rule may be wrong"),
 };
 
 bool rule_name_ok(struct str s)
@@ -517,10 +491,6 @@ static bool read_rule(
 	if (places) /* anew, not key by key */
 		rule->places = (struct rule_places){ 0 };
 	bool ok = entry_read(r, &rule_section, rule->name, name, map, rule);
-	ok &= check_either(r, rule->name, map, "from", "select");
-	ok &= check_either(r, rule->name, map, "at_most", "at_least");
-	ok &= check_either(r, rule->name, map, "value", "assert");
-	ok &= !places || check_either(r, STR("places"), places, "from", "select");
 	rule->is_broken |= !ok;
 	if (doc_get(map, STR("select")))
 		rule->from_text = (struct rule_text){ 0 };
@@ -547,11 +517,9 @@ const struct section rule_section = { "a rule", "{ severity: off }",
 
 bool rule_is_from(const struct rule *rule, struct str file)
 {
-	for (int i = 0; i < rule_section.count; i++) {
-		const char *at = (const char *)rule + rule_keys[i].origin;
+	int i = 0; /* a rule keeps where each key was set */
 
-		if (str_eq(((const struct origin *)(const void *)at)->file, file))
-			return true;
-	}
-	return false;
+	while (i < rule_section.count && !str_eq(key_origin(&rule_keys[i], rule)->file, file))
+		i++;
+	return i < rule_section.count;
 }

@@ -20,7 +20,7 @@ struct rule_reader {
 	struct diag *err;
 };
 
-/* A key's value becomes one of these in its entry. */
+/* A key's value becomes one of these in its entry; value.c has a row for each. */
 enum key_type {
 	KEY_TEXT,   /* struct rule_text, without blanks around it */
 	KEY_SQL,    /* struct rule_text as it stands, so that places in it are places in the file */
@@ -40,21 +40,29 @@ enum key_type {
 	KEY_RULES,    /* const struct doc_node *: changes of rules by name */
 	KEY_VARIABLE, /* struct str: name of an environment variable */
 	KEY_FORMULA,  /* struct formula */
+	KEY_TYPES
 };
-
-enum key_need { OPTIONAL, REQUIRED };
 
 struct rule_key {
 	struct str name;
 	enum key_type type;
 	ptrdiff_t value,
-		origin; /* offsets in the entry; origin: of where it was set, -1: no such */
-	enum key_need need;
+		origin; /* offsets in the entry; origin 0: the value knows its own, if any */
+	struct str meaning;
+	bool required;
+	bool tuned;		 /* needs no new expression: profiles: may change it */
+	const char *instead;	 /* the key that this one stands for: an entry has not both */
 	const struct str *words; /* KEY_WORD */
 	int word_count;
-	struct str meaning;
 	const struct section *part; /* KEY_PART */
 };
+
+/* A row of a table of keys; more members may follow. */
+#define RULE_KEY(key, how, owner, member, says, ...)                                               \
+	{                                                                                          \
+		.name = STR_INIT(key), .type = how, .value = offsetof(owner, member),              \
+		.meaning = STR_INIT(says), __VA_ARGS__                                             \
+	}
 
 struct section {
 	const char *entry;   /* "a waiver" */
@@ -99,10 +107,11 @@ struct str rule_hint(const struct ruleset *set, struct str name, struct arena *k
  */
 bool entry_read(const struct rule_reader *r, const struct section *section, struct str owner,
 	const struct doc_node *at, const struct doc_node *map, void *entry);
-/* A mistake where the map has both of two keys that stand for each other. */
-bool check_either(const struct rule_reader *r, struct str owner, const struct doc_node *map,
-	const char *one, const char *other);
 const struct rule_key *section_key(const struct section *section, struct str name); /* or NULL */
+/* Where the key was set; NULL: the entry does not keep that.  (value.c) */
+const struct origin *key_origin(const struct rule_key *key, const void *entry);
+/* What the value is in a JSON Schema: a type, or what schema.c defines.  (value.c) */
+const char *key_schema(enum key_type type);
 /* value.c: set one key of an entry, or one parameter or limit of a rule, from a node. */
 bool value_set(const struct rule_reader *r, struct str owner, const struct rule_key *key,
 	const struct doc_node *node, void *entry);

@@ -133,17 +133,13 @@ static void put_advice(struct out *o, struct str key, const struct advice_list *
 	}
 }
 
-/* The value as it is printed; missing when there is nothing to print in one line. */
+/* The value as it is printed. */
 static struct str key_text(const struct rule_key *key, const void *entry, struct arena *keep)
 {
 	const void *value = (const char *)entry + key->value;
 	const struct name_list *names = value;
+
 	switch (key->type) {
-	case KEY_TEXT:
-	case KEY_SQL:
-	case KEY_SCALAR:
-	case KEY_TABLE:
-		return ((const struct rule_text *)value)->text;
 	case KEY_WORD:
 		return key->words[*(const unsigned *)value];
 	case KEY_BOOL:
@@ -155,50 +151,41 @@ static struct str key_text(const struct rule_key *key, const void *entry, struct
 			STR_ARG(words_joined(keep, names->items, names->count, ", ")));
 	case KEY_NUMBER:
 	case KEY_SHARE:
-		return ((const struct rule_param *)value)->text;
-	case KEY_VARIABLE:
-		return *(const struct str *)value;
-	case KEY_FORMULA:
-		return ((const struct formula *)value)->text;
-	case KEY_LIMIT:
 	case KEY_CEILING:
-	case KEY_PARAMS:
-	case KEY_ADVICE:
-	case KEY_PART:
-	case KEY_RULES:
-		break;
+		return ((const struct rule_param *)value)->text;
+	default: /* what begins with its text */
+		return *(const struct str *)value;
 	}
-	return (struct str){ NULL, 0 };
 }
 
 static void put_part(struct out *o, const struct rule_key *key, const void *entry,
 	const struct origin *at, int indent, struct arena *keep);
 
 /* What takes more than a line; false for other keys. */
-static bool put_block(struct out *o, const struct rule_key *key, const void *entry)
+static bool put_block(struct out *o, const struct rule_key *key, const void *entry,
+	const struct origin *at, int indent, struct arena *keep)
 {
 	const void *value = (const char *)entry + key->value;
-	const struct rule *rule = entry;     /* limits, parameters and parts are of rules alone */
+	const struct rule *rule = entry;     /* limits and parameters are of rules alone, */
 	const struct waiver *waiver = entry; /* and a ceiling of a waiver */
 	bool at_least = str_eq(key->name, STR("at_least"));
 
-	if (key->type == KEY_PARAMS) {
+	if (key->type == KEY_PART) {
+		put_part(o, key, entry, at, indent, keep);
+	} else if (key->type == KEY_PARAMS) {
 		put_numbers(o, key->name, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
-	} else if (key->type == KEY_LIMIT && rule->at_least == at_least) {
-		put_numbers(o, key->name, rule->params, PARAM_EXPLAINED);
-	} else if (key->type == KEY_CEILING && waiver->at_least == at_least &&
-		   waiver->limit.text.p) {
-		out_z(o, "    ");
-		put_text(o, key->name, waiver->limit.text, &waiver->limit.origin, 4);
-	} else if (key->type == KEY_ADVICE && ((const struct advice_list *)value)->count) {
-		put_advice(o, key->name, value);
+	} else if (key->type == KEY_LIMIT) {
+		if (rule->at_least == at_least)
+			put_numbers(o, key->name, rule->params, PARAM_EXPLAINED);
+	} else if (key->type == KEY_ADVICE) {
+		if (((const struct advice_list *)value)->count)
+			put_advice(o, key->name, value);
 	} else if (key->type == KEY_RULES) {
 		out_fmt(o, "    %.*s: ", STR_ARG(key->name));
 		put_flow(o, *(const struct doc_node *const *)value);
 		out_char(o, '\n');
 	} else {
-		return key->type == KEY_LIMIT || key->type == KEY_CEILING ||
-		       key->type == KEY_ADVICE;
+		return key->type == KEY_CEILING && waiver->at_least != at_least;
 	}
 	return true;
 }
@@ -208,19 +195,12 @@ static void put_entry(struct out *o, const struct section *section, const void *
 	const struct origin *at, int indent, struct arena *keep)
 {
 	bool is_item = section->form == SECTION_LIST; /* its first key stands behind a dash */
+
 	for (int i = 0; i < section->count; i++) {
 		const struct rule_key *key = &section->keys[i];
-		const void *own = (const char *)entry + key->origin;
-		const void *own_value = (const char *)entry + key->value;
-		const struct name_list *names = own_value; /* KEY_NAMES */
-		const struct origin *from = key->origin >= 0 ? own : at;
-		if (key->type == KEY_NAMES)
-			from = &names->origin;
-		if (key->type == KEY_NUMBER || key->type == KEY_SHARE)
-			from = &((const struct rule_param *)own_value)->origin;
-		if (key->type == KEY_PART)
-			put_part(o, key, entry, from, indent, keep);
-		if (key->type == KEY_PART || put_block(o, key, entry))
+		const struct origin *own = key_origin(key, entry), *from = own ? own : at;
+
+		if (put_block(o, key, entry, from, indent, keep))
 			continue;
 		struct str text = key_text(key, entry, keep);
 		if (!from->file.p || !text.p)
@@ -228,8 +208,7 @@ static void put_entry(struct out *o, const struct section *section, const void *
 		out_repeat(o, ' ', is_item ? indent - 2 : indent);
 		out_z(o, is_item ? "- " : "");
 		is_item = false;
-		if (key->type == KEY_NAMES || key->type == KEY_WORD) {
-			/* A list in brackets needs no quotes. */
+		if (key->type == KEY_NAMES) { /* a list in brackets needs no quotes */
 			out_fmt(o, "%.*s: %.*s", STR_ARG(key->name), STR_ARG(text));
 			put_origin(o, from, indent + key->name.len + 2 + text.len);
 		} else {

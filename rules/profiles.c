@@ -8,14 +8,9 @@
 /* ---- reading ------------------------------------------------------------------------------ */
 
 static const struct rule_key profile_keys[] = {
-	{ STR_INIT("match"), KEY_TEXT, offsetof(struct tuning, match),
-		offsetof(struct tuning, match.origin), OPTIONAL, NULL, 0,
-		STR_INIT("glob of the workload"), NULL },
-	{ STR_INIT("label"), KEY_TEXT, offsetof(struct tuning, label),
-		offsetof(struct tuning, label.origin), OPTIONAL, NULL, 0,
-		STR_INIT("glob of a label"), NULL },
-	{ STR_INIT("rules"), KEY_RULES, offsetof(struct tuning, rules), -1, REQUIRED, NULL, 0,
-		STR_INIT("changes by rule"), NULL },
+	RULE_KEY("match", KEY_TEXT, struct tuning, match, "glob of the workload"),
+	RULE_KEY("label", KEY_TEXT, struct tuning, label, "glob of a label"),
+	RULE_KEY("rules", KEY_RULES, struct tuning, rules, "changes by rule", .required = true),
 };
 
 static bool read_profile(
@@ -46,10 +41,7 @@ static bool set_key(const struct rule_reader *r, struct rule *rule, const struct
 	const struct rule_key *key = section_key(&rule_section, pair->key->text);
 	const struct doc_node *params = pair->value;
 
-	if (!key ||
-		(key->type != KEY_PARAMS && key->type != KEY_COUNT && key->type != KEY_LIMIT &&
-			!str_eq(key->name, STR("matters")) && !str_eq(key->name, STR("severity")) &&
-			!str_eq(key->name, STR("required"))))
+	if (!key || !key->tuned)
 		return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
 			"profiles change limits, params, matters, severity, required, confirm and "
 			"min_subjects of a rule, not '%.*s'",

@@ -282,8 +282,7 @@ static bool apply_setting(struct loader *l, struct str text)
 		return node_fail(&r, &s->rule, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
 			STR_ARG(s->rule.text), STR_ARG(rule_hint(l->set, s->rule.text, l->keep)));
 	const struct rule_key *key = section_key(&rule_section, s->key.text);
-	if (key && (key->type == KEY_BOOL || key->type == KEY_COUNT || key->type == KEY_LIMIT ||
-			   str_eq(key->name, STR("severity"))))
+	if (key && key->tuned && key->type != KEY_PARAMS && key->type != KEY_PART)
 		return value_set(&r, rule->name, key, &s->value, rule);
 	const struct rule_param *param = rule_param_named(rule, s->key.text);
 	if (param && param - rule->params <= PARAM_FAIL)

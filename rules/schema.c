@@ -5,13 +5,11 @@
 #include "measure/tables.h"
 #include "rules/parse.h"
 
-/* What is defined once. */
+/* What is defined once; value.c names them, too. */
 #define VERSION "#/$defs/version"
 #define SCALAR	"#/$defs/scalar" /* what a number may look like: 5, 5%, 12.5 ms, 16 GiB */
 #define RULES	"#/$defs/rules"
 #define NAMES	"#/$defs/names"
-#define LIMIT	"#/$defs/limit"
-#define ADVICE	"#/$defs/advice"
 
 static cJSON *add_typed(cJSON *o, const char *key, const char *type)
 {
@@ -38,25 +36,7 @@ static void add_part(cJSON *o, const struct section *part);
 
 static void add_key(cJSON *properties, const struct rule_key *key)
 {
-	static const char *const types[] = { [KEY_TEXT] = "string",
-		[KEY_SQL] = "string",
-		[KEY_SCALAR] = SCALAR,
-		[KEY_TABLE] = "string",
-		[KEY_WORD] = "string",
-		[KEY_BOOL] = "boolean",
-		[KEY_COUNT] = "integer",
-		[KEY_NAMES] = NAMES,
-		[KEY_NUMBER] = SCALAR,
-		[KEY_SHARE] = SCALAR,
-		[KEY_LIMIT] = LIMIT,
-		[KEY_CEILING] = SCALAR,
-		[KEY_ADVICE] = ADVICE,
-		[KEY_PART] = "object",
-		[KEY_PARAMS] = "object",
-		[KEY_RULES] = RULES,
-		[KEY_VARIABLE] = "string",
-		[KEY_FORMULA] = SCALAR };
-	cJSON *o = add_typed(properties, key->name.p, types[key->type]);
+	cJSON *o = add_typed(properties, key->name.p, key_schema(key->type));
 	json_add_str(o, "description", key->meaning);
 	if (key->type == KEY_COUNT)
 		json_add_i64(o, "minimum", 0);
@@ -81,9 +61,9 @@ static void add_keys(cJSON *entry, const struct section *section)
 	for (int i = 0; i < section->count; i++) {
 		const struct rule_key *key = &section->keys[i];
 		add_key(own, key);
-		if (key->need == REQUIRED && !required)
+		if (key->required && !required)
 			required = json_add_array(entry, "required");
-		if (key->need == REQUIRED)
+		if (key->required)
 			add_word(required, key->name);
 	}
 }

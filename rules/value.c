@@ -17,6 +17,8 @@ struct value_at {
 	const struct rule_reader *r;
 	struct str owner, name;
 	const struct doc_node *node;
+	const struct rule_key *key; /* NULL of a parameter, and of one of two limits */
+	void *entry;
 };
 
 static bool fail(const struct value_at *v, enum diag_id id, const char *fmt, ...)
@@ -38,7 +40,7 @@ static bool need_scalar(const struct value_at *v, const struct doc_node *node)
 {
 	if (node->kind == DOC_SCALAR && str_trim(node->text).len)
 		return true;
-	struct value_at at = { v->r, v->owner, v->name, node };
+	struct value_at at = { v->r, v->owner, v->name, node, NULL, NULL };
 	return fail(&at, DIAG_RULE_SCHEMA,
 		node->kind == DOC_SCALAR ? " has no value" : " takes one value");
 }
@@ -53,13 +55,25 @@ static bool need_bare(const struct value_at *v, const char *what)
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-static bool set_word(const struct value_at *v, const struct rule_key *key, unsigned *ret)
+static bool set_text(const struct value_at *v, void *to)
 {
+	struct rule_text *ret = to;
+
+	if (!need_scalar(v, v->node))
+		return false;
+	ret->text = v->key->type == KEY_SQL ? v->node->text : str_trim(v->node->text);
+	return true;
+}
+
+static bool set_word(const struct value_at *v, void *to)
+{
+	const struct rule_key *key = v->key;
+
 	if (!need_scalar(v, v->node))
 		return false;
 	for (int i = 0; i < key->word_count; i++)
 		if (str_eq(key->words[i], v->node->text)) {
-			*ret = (unsigned)i;
+			*(unsigned *)to = (unsigned)i;
 			return true;
 		}
 	struct str hint = did_you_mean(v->r->keep, v->node->text, key->words, key->word_count);
@@ -67,8 +81,9 @@ static bool set_word(const struct value_at *v, const struct rule_key *key, unsig
 	return fail(v, DIAG_RULE_SCHEMA, " is %.*s%.*s", STR_ARG(all), STR_ARG(hint));
 }
 
-static bool set_bool(const struct value_at *v, bool *ret)
+static bool set_bool(const struct value_at *v, void *to)
 {
+	bool *ret = to;
 	if (!need_bare(v, "true or false"))
 		return false;
 	*ret = str_eq(v->node->text, STR("true"));
@@ -76,15 +91,17 @@ static bool set_bool(const struct value_at *v, bool *ret)
 	       fail(v, DIAG_RULE_SCHEMA, " is true or false");
 }
 
-static bool set_count(const struct value_at *v, int64_t *ret)
+static bool set_count(const struct value_at *v, void *to)
 {
+	int64_t *ret = to;
 	return need_bare(v, "a number") &&
 	       ((str_to_i64(v->node->text, ret) && *ret >= 0) ||
 		       fail(v, DIAG_RULE_SCHEMA, " is a number: 0, 1, 2 ..."));
 }
 
-static bool set_variable(const struct value_at *v, struct str *ret)
+static bool set_variable(const struct value_at *v, void *to)
 {
+	struct str *ret = to;
 	*ret = v->node->text;
 	return (v->node->kind == DOC_SCALAR && secret_name_ok(v->node->text)) ||
 	       fail(v, DIAG_RULE_SCHEMA,
@@ -92,8 +109,9 @@ static bool set_variable(const struct value_at *v, struct str *ret)
 		       "0-9 and _; what is in it does not belong into a file");
 }
 
-static bool set_formula(const struct value_at *v, struct formula *ret)
+static bool set_formula(const struct value_at *v, void *to)
 {
+	struct formula *ret = to;
 	struct sql_fault fault;
 
 	if (!need_scalar(v, v->node))
@@ -106,8 +124,9 @@ static bool set_formula(const struct value_at *v, struct formula *ret)
 	return mistake_note(v->r->set->mistakes, v->r->keep, v->r->err);
 }
 
-static bool set_table(const struct value_at *v, struct rule_text *ret)
+static bool set_table(const struct value_at *v, void *to)
 {
+	struct rule_text *ret = to;
 	struct str names[TABLE_COUNT];
 
 	if (!need_scalar(v, v->node))
@@ -124,8 +143,9 @@ static bool set_table(const struct value_at *v, struct rule_text *ret)
 		STR_ARG(hint));
 }
 
-static bool set_names(const struct value_at *v, struct name_list *ret)
+static bool set_names(const struct value_at *v, void *to)
 {
+	struct name_list *ret = to;
 	const struct doc_node *node = v->node;
 	ptrdiff_t count = node->kind == DOC_LIST ? node->count : 1;
 
@@ -187,7 +207,7 @@ static bool may_be_bare(enum unit u, double value)
 bool number_fits(const struct rule_reader *r, struct str owner, struct str name,
 	struct rule_param *number, enum unit wanted, struct str instead)
 {
-	struct value_at v = { r, owner, name, number->origin.node };
+	struct value_at v = { r, owner, name, number->origin.node, NULL, NULL };
 	struct str text = number->text;
 
 	if (number->unit != UNIT_NONE) {
@@ -224,7 +244,7 @@ static bool check_unit(
 bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 	const struct doc_node *at, const struct doc_node *node)
 {
-	const struct value_at v = { r, rule->name, name, node };
+	const struct value_at v = { r, rule->name, name, node, NULL, NULL };
 	struct rule_param *old = rule_param_named(rule, name);
 	struct rule_param param = { .name = name };
 
@@ -244,8 +264,9 @@ bool param_set(const struct rule_reader *r, struct rule *rule, struct str name,
 	return true;
 }
 
-static bool set_params(const struct value_at *v, struct rule *rule)
+static bool set_params(const struct value_at *v, void *to)
 {
+	struct rule *rule = v->entry;
 	const struct doc_node *map = v->node;
 	bool ok = true;
 
@@ -254,6 +275,7 @@ static bool set_params(const struct value_at *v, struct rule *rule)
 	for (ptrdiff_t i = 0; i < map->count; i++)
 		ok &= param_set(v->r, rule, map->pairs[i].key->text, map->pairs[i].key,
 			map->pairs[i].value);
+	(void)to;
 	return ok;
 }
 
@@ -271,7 +293,8 @@ bool limit_set(
 	struct rule_param *own = &rule->params[which], number = *own;
 	struct str key = rule->at_least ? STR("at_least") : STR("at_most");
 	const struct value_at v = { r, rule->name,
-		arena_fmt(r->keep, "%.*s.%.*s", STR_ARG(key), STR_ARG(own->name)), node };
+		arena_fmt(r->keep, "%.*s.%.*s", STR_ARG(key), STR_ARG(own->name)), node, NULL,
+		NULL };
 
 	if (!read_number(&v, &number))
 		return false;
@@ -298,8 +321,10 @@ bool limits_agree(const struct rule_reader *r, struct rule *rule, const struct d
 	return true;
 }
 
-static bool set_limit(const struct value_at *v, const struct rule_key *key, struct rule *rule)
+static bool set_limit(const struct value_at *v, void *to)
 {
+	const struct rule_key *key = v->key;
+	struct rule *rule = v->entry;
 	const struct doc_node *node = v->node, *warn = NULL, *fail_at;
 	bool at_least = str_eq(key->name, STR("at_least")), ok = true;
 
@@ -320,12 +345,14 @@ static bool set_limit(const struct value_at *v, const struct rule_key *key, stru
 		ok &= !fail_at || limit_set(v->r, rule, PARAM_FAIL, fail_at);
 		ok &= !warn || limit_set(v->r, rule, PARAM_WARN, warn);
 	}
+	(void)to;
 	return ok && limits_agree(v->r, rule, warn);
 }
 
 /* A bare 1 would be all of the step. */
-static bool set_share(const struct value_at *v, struct rule_param *ret)
+static bool set_share(const struct value_at *v, void *to)
 {
+	struct rule_param *ret = to;
 	if (!read_number(v, ret))
 		return false;
 	if (ret->unit == UNIT_NONE && ret->value >= 1)
@@ -336,16 +363,24 @@ static bool set_share(const struct value_at *v, struct rule_param *ret)
 		       fail(v, DIAG_RULE_UNIT, " is a share, from 0%% to 100%%"));
 }
 
-static bool set_ceiling(const struct value_at *v, const struct rule_key *key, struct waiver *w)
+static bool set_number(const struct value_at *v, void *to)
 {
-	w->at_least = str_eq(key->name, STR("at_least"));
-	return read_number(v, &w->limit);
+	return read_number(v, to) && number_fits(v->r, v->owner, v->name, to, UNIT_COUNT, STR(""));
+}
+
+static bool set_ceiling(const struct value_at *v, void *to)
+{
+	struct waiver *w = v->entry;
+
+	w->at_least = str_eq(v->key->name, STR("at_least"));
+	return read_number(v, to);
 }
 
 /* ---- advice ------------------------------------------------------------------------------- */
 
-static bool set_advice(const struct value_at *v, struct advice_list *ret)
+static bool set_advice(const struct value_at *v, void *to)
 {
+	struct advice_list *ret = to;
 	const struct doc_node *node = v->node;
 	ptrdiff_t count = node->kind == DOC_LIST ? node->count : 1;
 	bool ok = true;
@@ -392,67 +427,75 @@ struct str advice_text(const struct advice_list *list)
 
 /* ---- by type ------------------------------------------------------------------------------ */
 
+static bool set_part(const struct value_at *v, void *to)
+{
+	struct str owner = arena_fmt(v->r->keep, "%.*s.%.*s", STR_ARG(v->owner), STR_ARG(v->name));
+
+	return entry_read(v->r, v->key->part, owner, v->node, v->node, to);
+}
+
+static bool set_rules(const struct value_at *v, void *to)
+{
+	*(const struct doc_node **)to = v->node;
+	return v->node->kind == DOC_MAP ||
+	       fail(v, DIAG_RULE_SCHEMA, " is a map from names of rules to changes");
+}
+
 _Static_assert(sizeof(enum severity) == sizeof(unsigned), "a word's index");
 
-static bool set(const struct value_at *v, const struct rule_key *key, void *entry, void *to)
-{
-	struct rule_text *text = to;
+static const struct key_form {
+	bool (*set)(const struct value_at *v, void *to);
+	const char *schema;
+	ptrdiff_t origin; /* in the value; 0: it has none */
+} forms[KEY_TYPES] = {
+	[KEY_TEXT] = { set_text, "string", offsetof(struct rule_text, origin) },
+	[KEY_SQL] = { set_text, "string", offsetof(struct rule_text, origin) },
+	[KEY_SCALAR] = { set_text, "#/$defs/scalar", offsetof(struct rule_text, origin) },
+	[KEY_TABLE] = { set_table, "string", offsetof(struct rule_text, origin) },
+	[KEY_WORD] = { set_word, "string", 0 },
+	[KEY_BOOL] = { set_bool, "boolean", 0 },
+	[KEY_COUNT] = { set_count, "integer", 0 },
+	[KEY_NAMES] = { set_names, "#/$defs/names", offsetof(struct name_list, origin) },
+	[KEY_NUMBER] = { set_number, "#/$defs/scalar", offsetof(struct rule_param, origin) },
+	[KEY_SHARE] = { set_share, "#/$defs/scalar", offsetof(struct rule_param, origin) },
+	[KEY_LIMIT] = { set_limit, "#/$defs/limit", 0 },
+	[KEY_CEILING] = { set_ceiling, "#/$defs/scalar", offsetof(struct rule_param, origin) },
+	[KEY_PARAMS] = { set_params, "object", 0 },
+	[KEY_ADVICE] = { set_advice, "#/$defs/advice", offsetof(struct advice_list, origin) },
+	[KEY_PART] = { set_part, "object", 0 },
+	[KEY_RULES] = { set_rules, "#/$defs/rules", 0 },
+	[KEY_VARIABLE] = { set_variable, "string", 0 },
+	[KEY_FORMULA] = { set_formula, "#/$defs/scalar", 0 },
+};
 
-	switch (key->type) {
-	case KEY_TEXT:
-	case KEY_SQL:
-	case KEY_SCALAR:
-		if (!need_scalar(v, v->node))
-			return false;
-		text->text = key->type == KEY_SQL ? v->node->text : str_trim(v->node->text);
-		return true;
-	case KEY_TABLE:
-		return set_table(v, to);
-	case KEY_WORD:
-		return set_word(v, key, to);
-	case KEY_BOOL:
-		return set_bool(v, to);
-	case KEY_COUNT:
-		return set_count(v, to);
-	case KEY_NAMES:
-		return set_names(v, to);
-	case KEY_NUMBER:
-		return read_number(v, to) &&
-		       number_fits(v->r, v->owner, v->name, to, UNIT_COUNT, STR(""));
-	case KEY_SHARE:
-		return set_share(v, to);
-	case KEY_LIMIT:
-		return set_limit(v, key, entry);
-	case KEY_CEILING:
-		return set_ceiling(v, key, entry);
-	case KEY_PARAMS:
-		return set_params(v, entry);
-	case KEY_ADVICE:
-		return set_advice(v, to);
-	case KEY_PART:
-		return entry_read(v->r, key->part,
-			arena_fmt(v->r->keep, "%.*s.%.*s", STR_ARG(v->owner), STR_ARG(v->name)),
-			v->node, v->node, to);
-	case KEY_RULES:
-		*(const struct doc_node **)to = v->node;
-		return v->node->kind == DOC_MAP ||
-		       fail(v, DIAG_RULE_SCHEMA, " is a map from names of rules to changes");
-	case KEY_VARIABLE:
-		return set_variable(v, to);
-	case KEY_FORMULA:
-		return set_formula(v, to);
-	}
-	return false;
+static ptrdiff_t origin_offset(const struct rule_key *key)
+{
+	ptrdiff_t own = forms[key->type].origin;
+
+	return key->origin ? key->origin : own ? key->value + own : -1;
+}
+
+const struct origin *key_origin(const struct rule_key *key, const void *entry)
+{
+	ptrdiff_t at = origin_offset(key);
+
+	return at < 0 ? NULL : (const void *)((const char *)entry + at);
+}
+
+const char *key_schema(enum key_type type)
+{
+	return forms[type].schema;
 }
 
 bool value_set(const struct rule_reader *r, struct str owner, const struct rule_key *key,
 	const struct doc_node *node, void *entry)
 {
-	const struct value_at v = { r, owner, key->name, node };
+	const struct value_at v = { r, owner, key->name, node, key, entry };
+	ptrdiff_t at = origin_offset(key);
 
-	if (!set(&v, key, entry, (char *)entry + key->value))
+	if (!forms[key->type].set(&v, (char *)entry + key->value))
 		return false;
-	if (key->origin >= 0)
-		*(struct origin *)(void *)((char *)entry + key->origin) = origin_of(r, node);
+	if (at >= 0)
+		*(struct origin *)(void *)((char *)entry + at) = origin_of(r, node);
 	return true;
 }

@@ -7,26 +7,19 @@
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-#define KEY(member, type, need, meaning)                                                           \
-	{                                                                                          \
-		STR_INIT(#member), type, offsetof(struct waiver, member),                          \
-			offsetof(struct waiver, member.origin), need, NULL, 0, STR_INIT(meaning),  \
-			NULL                                                                       \
-	}
-#define LIMIT_KEY(name, meaning)                                                                   \
-	{                                                                                          \
-		STR_INIT(name), KEY_CEILING, 0, -1, OPTIONAL, NULL, 0, STR_INIT(meaning), NULL     \
-	}
+#define KEY(member, how, ...) RULE_KEY(#member, how, struct waiver, member, __VA_ARGS__)
 
 static const struct rule_key waiver_keys[] = {
-	KEY(rule, KEY_TEXT, REQUIRED, "name of the rule whose findings are accepted"),
-	KEY(where, KEY_SQL, OPTIONAL, "which of them, or of their places; without it all"),
-	LIMIT_KEY("at_most", "how large the value may be for the waiver to hold"),
-	LIMIT_KEY("at_least", "how small it may be"),
-	KEY(owner, KEY_TEXT, REQUIRED, "who accepted it"),
-	KEY(reason, KEY_TEXT, REQUIRED, "why"),
-	KEY(issue, KEY_SCALAR, OPTIONAL, "where it is tracked"),
-	KEY(expires, KEY_TEXT, REQUIRED, "its last day: 2027-01-31"),
+	KEY(rule, KEY_TEXT, "name of the rule whose findings are accepted", .required = true),
+	KEY(where, KEY_SQL, "which of them, or of their places; without it all"),
+	RULE_KEY("at_most", KEY_CEILING, struct waiver, limit,
+		"how large the value may be for the waiver to hold"),
+	RULE_KEY("at_least", KEY_CEILING, struct waiver, limit, "how small it may be",
+		.instead = "at_most"),
+	KEY(owner, KEY_TEXT, "who accepted it", .required = true),
+	KEY(reason, KEY_TEXT, "why", .required = true),
+	KEY(issue, KEY_SCALAR, "where it is tracked"),
+	KEY(expires, KEY_TEXT, "its last day: 2027-01-31", .required = true),
 };
 
 static bool read_waiver(
@@ -36,8 +29,6 @@ static bool read_waiver(
 
 	w->origin = origin_of(r, node);
 	if (!entry_read(r, &waiver_section, STR("waiver"), node, map, w))
-		return false;
-	if (!check_either(r, STR("waiver"), map, "at_most", "at_least"))
 		return false;
 	if (!when_is_day(w->expires.text))
 		return node_fail(r, w->expires.origin.node, DIAG_RULE_SCHEMA,
