@@ -931,6 +931,8 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 			c->tables[c->table_count++] = def;
 		if (names->has_subquery)
 			*names->has_subquery |= is_select(&c->tokens.items[i]);
+		if (names->needs_baseline)
+			*names->needs_baseline |= def && !table_find(def->name);
 	}
 	return true;
 }

@@ -19,11 +19,12 @@ struct sql_names {
 	const struct table_def *table; /* its row; NULL for a SELECT */
 	const struct rule_param *params;
 	ptrdiff_t param_count;
-	bool *uses;	     /* set for each of params that is met */
-	struct reads *reads; /* if given: columns of the row, outside of subqueries */
-	struct reads *run;   /* if given: columns of the run that are in reach and were met */
-	bool is_query;	     /* functions for queries by hand; no parameters */
-	bool *has_subquery;  /* of an expression: set when it has one */
+	bool *uses;	      /* set for each of params that is met */
+	struct reads *reads;  /* if given: columns of the row, outside of subqueries */
+	struct reads *run;    /* if given: columns of the run that are in reach and were met */
+	bool is_query;	      /* functions for queries by hand; no parameters */
+	bool *has_subquery;   /* of an expression: set when it has one */
+	bool *needs_baseline; /* set when it names a table of the baseline */
 	struct dimension *dimension; /* of an expression: what it comes to */
 };
 

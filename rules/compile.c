@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/embed.h"
 #include "base/out.h"
 #include "rules/check.h"
 #include "rules/parse.h"
@@ -227,7 +228,8 @@ static bool look_at_select(struct compiler *c, struct listing *l, const struct r
 	struct reads reads = { NULL, 0, 0 };
 	struct sql_names names = { .params = c->rule->params,
 		.param_count = c->rule->param_count,
-		.uses = arena_make(c->keep, bool, c->rule->param_count + 1) };
+		.uses = arena_make(c->keep, bool, c->rule->param_count + 1),
+		.needs_baseline = &c->code->needs_baseline };
 
 	if (!check_select(select->text, &names, c->keep, fault))
 		return false;
@@ -299,6 +301,7 @@ static bool check(struct compiler *c, struct listing *l, struct expression *x, e
 		.reads = l->is_select ? &of_row : NULL,
 		.run = l->rows == &table_defs[TABLE_run] ? NULL : &x->of_run,
 		.has_subquery = &x->has_subquery,
+		.needs_baseline = &c->code->needs_baseline,
 		.dimension = &x->dimension };
 
 	bool ok = check_expression(x->text, &names, want, c->keep, fault);
@@ -562,9 +565,9 @@ static bool is_joining(struct str sql, struct arena scratch)
 }
 
 /* Rows whose `where` is false are left out; those where it is unknown stay. */
-static struct str write_statement(struct compiler *c, struct listing *l)
+static struct str write_statement(const struct listing *l, struct arena *keep)
 {
-	struct out *o = out_memory(c->keep);
+	struct out *o = out_memory(keep);
 
 	if (l->is_select)
 		out_z(o, "SELECT subject.*");
@@ -578,13 +581,34 @@ static struct str write_statement(struct compiler *c, struct listing *l)
 	return out_text(o);
 }
 
+/* Whether all of it ships with the program, whose tests have asked SQLite. */
+static bool is_shipped(const struct listing *l)
+{
+	for (ptrdiff_t i = 0; i < l->result_count; i++) {
+		const struct doc *doc = l->all[i]->source->origin.doc;
+
+		if (!doc || doc->source.p != embed_find(doc->file).p)
+			return false;
+	}
+	return true;
+}
+
+bool listing_prepare(
+	struct engine *e, struct listing *l, struct arena *keep, struct sql_fault *fault)
+{
+	if (!l->stmt)
+		l->stmt = engine_prepare(e, write_statement(l, keep), NULL, keep, fault);
+	if (l->stmt)
+		l->first_result = sqlite3_column_count(l->stmt) - (int)l->result_count;
+	return l->stmt != NULL;
+}
+
 /*
  * SQLite is asked once, for the whole; only if it refuses, part by part: an expression that it
  * refuses alone is the fault, with a caret.
  */
-static void prepare_listing(struct compiler *c, struct listing *l)
+static void check_listing(struct compiler *c, struct listing *l)
 {
-	struct reads reads = { NULL, 0, 0 };
 	struct sql_fault fault, of_part;
 	bool is_told = false;
 
@@ -592,7 +616,9 @@ static void prepare_listing(struct compiler *c, struct listing *l)
 	for (ptrdiff_t i = 0; i < l->result_count; i++)
 		l->is_joining |= is_joining(l->all[i]->text, *c->keep);
 	l->is_joining |= l->is_select && is_joining(l->source, *c->keep);
-	l->stmt = engine_prepare(c->engine, write_statement(c, l), &reads, c->keep, &fault);
+	if (is_shipped(l))
+		return;
+	bool ok = listing_prepare(c->engine, l, c->keep, &fault);
 	/*
 	 * SQL gives (select max(ops.time_s) from devices) to the rows of the outer ops, and a
 	 * statement with such an aggregate has one row, whatever else it judges.  Only SQLite knows
@@ -601,19 +627,12 @@ static void prepare_listing(struct compiler *c, struct listing *l)
 	for (ptrdiff_t i = 0; i < l->result_count; i++) {
 		struct expression *x = l->all[i];
 
-		if (!x->is_wrong && (!l->stmt || x->has_subquery) &&
+		if (!x->is_wrong && (!ok || x->has_subquery) &&
 			!try_alone(c->engine, l, x, NULL, c->keep, &of_part))
 			expression_fault(c, x, of_part);
 		is_told |= x->is_wrong;
 	}
-	for (ptrdiff_t i = 0; i < reads.count; i++)
-		for (int t = 0; t < TABLE_COUNT; t++)
-			c->code->needs_baseline |= reads.items[i].table == &base_table_defs[t];
-	if (l->stmt) {
-		l->first_result = sqlite3_column_count(l->stmt) - (int)l->result_count;
-		return;
-	}
-	if (is_told)
+	if (ok || is_told)
 		return;
 	/* A limit of SQLite's: each is small enough, and its place is in no file. */
 	fault.at = -1;
@@ -668,7 +687,7 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 	code->fix = compile_advice(&c, &rule->fix, "fix");
 	if (c.ok) /* what is misspelt there is used nowhere */
 		check_params(&c);
-	prepare_listing(&c, l);
+	check_listing(&c, l);
 	if (code->places.rows)
-		prepare_listing(&c, &code->places);
+		check_listing(&c, &code->places);
 }

@@ -38,9 +38,10 @@ struct listing {
 	 */
 	const struct table_def *rows;
 	bool is_select;
-	struct str source;  /* what it selects from: the table, or the SELECT in parentheses */
-	struct str from;    /* the same with the run's columns that are in reach */
-	sqlite3_stmt *stmt; /* (row id | columns of the SELECT), results; the engine's */
+	struct str source; /* what it selects from: the table, or the SELECT in parentheses */
+	struct str from;   /* the same with the run's columns that are in reach */
+	/* (row id | columns of the SELECT), results; the engine's; NULL: not asked for yet */
+	sqlite3_stmt *stmt;
 	int first_result;
 	struct expression **all; /* by result */
 	ptrdiff_t result_count, cap;
@@ -63,7 +64,7 @@ struct waiver_code {
 };
 
 struct rule_code {
-	struct listing subjects, places; /* places.stmt is NULL when it has none */
+	struct listing subjects, places; /* places.rows is NULL when it has none */
 	bool needs_baseline;		 /* it compares: without a baseline it does not apply */
 	struct expression where, value, unclear, assert, can_fail, gain;
 	struct expression place_where, place_value;
@@ -79,6 +80,10 @@ struct rule_code {
 
 /* Fills rule->code, or notes its mistakes, with carets into the rule file. */
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
+
+/* Its statement, when it is first wanted; false and a fault that no rule is to blame for. */
+bool listing_prepare(
+	struct engine *e, struct listing *l, struct arena *keep, struct sql_fault *fault);
 
 /*
  * The columns that an expression reads, of the row and of other tables, in order of first use; of a

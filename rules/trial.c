@@ -78,15 +78,17 @@ bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
 	struct sql_fault fault;
 	struct judging *s = t->s;
 	const struct rule *rule = t->rule;
-	int code;
+	int code = SQLITE_ERROR;
 
-	engine_grant(s->rules->engine, l->is_joining);
-	bind_params(t, l->stmt);
-	while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
-		look(t);
-	if (code != SQLITE_DONE)
-		engine_step_fault(s->rules->engine, code, s->keep, &fault);
-	sqlite3_reset(l->stmt);
+	if (listing_prepare(s->rules->engine, l, s->keep, &fault)) {
+		engine_grant(s->rules->engine, l->is_joining);
+		bind_params(t, l->stmt);
+		while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
+			look(t);
+		if (code != SQLITE_DONE)
+			engine_step_fault(s->rules->engine, code, s->keep, &fault);
+		sqlite3_reset(l->stmt);
+	}
 	return code == SQLITE_DONE ||
 	       diag_set(s->err, fault.id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
 		       STR_ARG(rule->origin.file), (long long)rule->origin.line,

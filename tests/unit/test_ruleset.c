@@ -15,9 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/embed.h"
 #include "base/input.h"
 #include "base/out.h"
-#include "rules/ruleset.h"
+#include "rules/compile.h"
 
 static struct arena keep;
 static struct diag err;
@@ -1587,6 +1588,32 @@ static void recommended(void **state)
 	}
 }
 
+static ptrdiff_t statements(void)
+{
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < set.count; i++)
+		n += set.items[i]->code->subjects.stmt != NULL;
+	return n;
+}
+
+/* What ships is not shown to SQLite before a row is judged; a copy of it, as any file, is. */
+static void what_ships_is_checked_here(void **state)
+{
+	static const char *const names[] = { "recommended", "strict", "fleet" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_true(load(names[i]));
+		assert_int_equal(statements(), 0);
+		struct str text = embed_find(arena_fmt(&keep, "rules/%s.yaml", names[i]));
+		if (!ruleset_parse(
+			    engine, STR("copy.yaml"), arena_str(&keep, text), &keep, &set, &err))
+			fail_msg("%s", err.text);
+		if (!i)
+			assert_int_equal(statements(), set.count);
+	}
+}
+
 static void strict_and_fleet(void **state)
 {
 	(void)state;
@@ -1702,6 +1729,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(naming_a_set, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(finding_the_file, enter_folder, leave_folder),
 		cmocka_unit_test_setup(recommended, fresh),
+		cmocka_unit_test_setup(what_ships_is_checked_here, fresh),
 		cmocka_unit_test_setup(strict_and_fleet, fresh),
 		cmocka_unit_test_setup(too_many_rules, fresh),
 		cmocka_unit_test_setup(too_many_waivers, fresh),
