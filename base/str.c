@@ -15,11 +15,6 @@ struct str str_span(const char *begin, const char *end)
 	return (struct str){ begin, begin ? end - begin : 0 };
 }
 
-bool str_eq(struct str a, struct str b)
-{
-	return a.len == b.len && (!a.len || !memcmp(a.p, b.p, (size_t)a.len));
-}
-
 static inline int lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
@@ -30,10 +25,8 @@ static inline bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-bool str_eq_nocase(struct str a, struct str b)
+bool str_same_nocase(struct str a, struct str b)
 {
-	if (a.len != b.len)
-		return false;
 	for (ptrdiff_t i = 0; i < a.len; i++)
 		if (lower(a.p[i]) != lower(b.p[i]))
 			return false;

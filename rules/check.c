@@ -876,8 +876,10 @@ static void from_item(struct checker *c)
  */
 static struct value select_value(struct checker *c)
 {
+	struct texts *texts = c->names->texts;
+	static const char *const in_list[] = { "select", "distinct", "all", "as", NULL };
 	struct value first = any();
-	bool is_first = token_is(ahead(c, 0), "select");
+	bool is_first = token_is(ahead(c, 0), "select"), is_listing = is_first, is_new = is_first;
 
 	c->selects++;
 	c->has_with |= token_is(ahead(c, 0), "with");
@@ -890,6 +892,8 @@ static struct value select_value(struct checker *c)
 		if (token_is(t, "recursive"))
 			fail(c, DIAG_RULE_SQL, t->at, t->width,
 				"recursive queries are not allowed");
+		is_new |= token_is(t, ",");
+		is_listing &= !token_is(t, "*") && (!is_reserved(t) || is_among(t, in_list));
 		if (accept(c, "from") || accept(c, "join")) {
 			from_item(c);
 		} else if (accept(c, "as")) {
@@ -902,7 +906,11 @@ static struct value select_value(struct checker *c)
 			struct value v = expression(c, 0);
 
 			first = is_first ? v : first;
-			is_first = false;
+			is_listing &= !token_is(ahead(c, -1), "*");
+			if (is_new && is_listing && texts && c->selects == 1)
+				*arena_push(c->keep, texts->items, texts->count, texts->cap) =
+					v.class == CLASS_TEXT;
+			is_first = is_new = false;
 			c->at += c->at == before && !c->failed; /* it begins no expression */
 		}
 	}
@@ -929,10 +937,14 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 
 		if (def && c->table_count < TABLES_NAMED)
 			c->tables[c->table_count++] = def;
+		const struct token *t = &c->tokens.items[i];
+		bool is_long = t->kind == TOKEN_TEXT && t->width > SQL_PATTERN_MAX;
 		if (names->has_subquery)
-			*names->has_subquery |= is_select(&c->tokens.items[i]);
+			*names->has_subquery |= is_select(t);
 		if (names->needs_baseline)
 			*names->needs_baseline |= def && !table_find(def->name);
+		if (names->is_joining)
+			*names->is_joining |= is_long || token_is(t, "||");
 	}
 	return true;
 }

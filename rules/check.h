@@ -14,6 +14,12 @@
 /* Deepest nesting of an expression; SQLite's own limit here is of the same size. */
 #define SQL_MAX_DEPTH 100
 
+/* Of each result of a SELECT before the first '*': whether it is a text. */
+struct texts {
+	bool *items;
+	ptrdiff_t count, cap;
+};
+
 /* What an expression may speak of beside the tables. */
 struct sql_names {
 	const struct table_def *table; /* its row; NULL for a SELECT */
@@ -25,6 +31,8 @@ struct sql_names {
 	bool is_query;	      /* functions for queries by hand; no parameters */
 	bool *has_subquery;   /* of an expression: set when it has one */
 	bool *needs_baseline; /* set when it names a table of the baseline */
+	bool *is_joining;     /* set when it makes long texts: puts some together, or writes one */
+	struct texts *texts;  /* of a SELECT: which of its results are texts */
 	struct dimension *dimension; /* of an expression: what it comes to */
 };
 

@@ -142,36 +142,12 @@ static enum unit unit_by_suffix(struct str name)
 	return UNIT_NONE;
 }
 
-/* Whether the i-th item of a SELECT's list is a text as it is written: 'math' as what. */
-static bool is_literal(struct str select, int i, struct arena scratch)
-{
-	struct tokens tokens = { NULL, 0, 0 };
-	struct sql_fault ignored;
-	int depth = 0, item = 0;
-	ptrdiff_t first = 1; /* behind SELECT */
-
-	if (!tokens_read(select, &scratch, &tokens, &ignored))
-		return false;
-	for (ptrdiff_t k = 1; k < tokens.count && item < i && !token_is(&tokens.items[k], "from");
-		k++) {
-		depth += token_is(&tokens.items[k], "(") - token_is(&tokens.items[k], ")");
-		if (!depth && token_is(&tokens.items[k], ",")) {
-			item++;
-			first = k + 1;
-		}
-	}
-	return item == i && first + 1 < tokens.count && tokens.items[first].kind == TOKEN_TEXT &&
-	       (tokens.items[first + 1].kind == TOKEN_NAME ||
-		       token_is(&tokens.items[first + 1], ",") ||
-		       token_is(&tokens.items[first + 1], "||"));
-}
-
 /*
  * A result column is what a column of its name is elsewhere; else what SQLite declares, and a
  * number has the unit that its name says.
  */
-static struct column select_column(
-	sqlite3_stmt *stmt, int i, struct str select, const struct reads *reads, struct arena *keep)
+static struct column select_column(sqlite3_stmt *stmt, int i, const struct texts *texts,
+	const struct reads *reads, struct arena *keep)
 {
 	struct str name = arena_str(keep, str_from(sqlite3_column_name(stmt, i)));
 	const char *declared = sqlite3_column_decltype(stmt, i);
@@ -186,7 +162,7 @@ static struct column select_column(
 		if (known)
 			return *known;
 	}
-	if ((declared && !strcmp(declared, "TEXT")) || is_literal(select, i, *keep))
+	if ((declared && !strcmp(declared, "TEXT")) || (i < texts->count && texts->items[i]))
 		c.type = COLUMN_TEXT;
 	else
 		c.unit = unit_by_suffix(name);
@@ -194,8 +170,8 @@ static struct column select_column(
 }
 
 /* A table definition for the first columns of the result, their cells side by side in a row. */
-static const struct table_def *select_table(sqlite3_stmt *stmt, int count, struct str select,
-	const struct reads *reads, struct arena *keep)
+static const struct table_def *select_table(sqlite3_stmt *stmt, int count,
+	const struct texts *texts, const struct reads *reads, struct arena *keep)
 {
 	struct table_def *def = arena_make(keep, struct table_def, 1);
 	struct column *columns = arena_make(keep, struct column, count);
@@ -203,7 +179,7 @@ static const struct table_def *select_table(sqlite3_stmt *stmt, int count, struc
 	*def = (struct table_def){ STR_INIT("the SELECT"), STR_INIT("rows of the SELECT"),
 		STR_INIT("key"), columns, count, 0 };
 	for (int i = 0; i < count; i++) {
-		columns[i] = select_column(stmt, i, select, reads, keep);
+		columns[i] = select_column(stmt, i, texts, reads, keep);
 		columns[i].offset = def->row_bytes;
 		def->row_bytes += columns[i].type == COLUMN_TEXT ? (ptrdiff_t)sizeof(struct str)
 								 : (ptrdiff_t)sizeof(double);
@@ -226,10 +202,13 @@ static bool look_at_select(struct compiler *c, struct listing *l, const struct r
 	struct sql_fault *fault)
 {
 	struct reads reads = { NULL, 0, 0 };
+	struct texts texts = { NULL, 0, 0 };
 	struct sql_names names = { .params = c->rule->params,
 		.param_count = c->rule->param_count,
 		.uses = arena_make(c->keep, bool, c->rule->param_count + 1),
-		.needs_baseline = &c->code->needs_baseline };
+		.needs_baseline = &c->code->needs_baseline,
+		.is_joining = &l->is_joining,
+		.texts = &texts };
 
 	if (!check_select(select->text, &names, c->keep, fault))
 		return false;
@@ -238,7 +217,7 @@ static bool look_at_select(struct compiler *c, struct listing *l, const struct r
 		c->engine, NULL, STR("SELECT * FROM ("), select->text, &reads, c->keep, fault);
 	if (!stmt)
 		return false;
-	l->rows = select_table(stmt, sqlite3_column_count(stmt), select->text, &reads, c->keep);
+	l->rows = select_table(stmt, sqlite3_column_count(stmt), &texts, &reads, c->keep);
 	sqlite3_finalize(stmt);
 	return true;
 }
@@ -302,6 +281,7 @@ static bool check(struct compiler *c, struct listing *l, struct expression *x, e
 		.run = l->rows == &table_defs[TABLE_run] ? NULL : &x->of_run,
 		.has_subquery = &x->has_subquery,
 		.needs_baseline = &c->code->needs_baseline,
+		.is_joining = &l->is_joining,
 		.dimension = &x->dimension };
 
 	bool ok = check_expression(x->text, &names, want, c->keep, fault);
@@ -550,20 +530,6 @@ static void compile_waivers(struct compiler *c)
 
 /* ---- the whole statement ------------------------------------------------------------------ */
 
-/* Whether the text makes long texts: by putting some together, or by writing one out. */
-static bool is_joining(struct str sql, struct arena scratch)
-{
-	struct tokens tokens = { NULL, 0, 0 };
-	struct sql_fault ignored;
-	bool found = !tokens_read(sql, &scratch, &tokens, &ignored);
-
-	for (ptrdiff_t i = 0; i < tokens.count; i++)
-		found |= token_is(&tokens.items[i], "||") ||
-			 (tokens.items[i].kind == TOKEN_TEXT &&
-				 tokens.items[i].width > SQL_PATTERN_MAX);
-	return found;
-}
-
 /* Rows whose `where` is false are left out; those where it is unknown stay. */
 static struct str write_statement(const struct listing *l, struct arena *keep)
 {
@@ -613,9 +579,6 @@ static void check_listing(struct compiler *c, struct listing *l)
 	bool is_told = false;
 
 	l->from = source_with(l, &l->of_run, c->keep);
-	for (ptrdiff_t i = 0; i < l->result_count; i++)
-		l->is_joining |= is_joining(l->all[i]->text, *c->keep);
-	l->is_joining |= l->is_select && is_joining(l->source, *c->keep);
 	if (is_shipped(l))
 		return;
 	bool ok = listing_prepare(c->engine, l, c->keep, &fault);

@@ -64,9 +64,9 @@ static bool may_read(void *arg, const char *table, const char *column)
 	struct engine *e = arg;
 	const struct table_def *def = engine_table(str_from(table));
 	/* An empty column name is count(*). */
-	const struct column *c = def ? table_column(def, str_from(column)) : NULL;
+	const struct column *c = def && e->reads ? table_column(def, str_from(column)) : NULL;
 
-	if (c && e->reads)
+	if (c)
 		reads_add(e->reads, e->reads_keep, def, c);
 	return def != NULL;
 }

@@ -199,16 +199,6 @@ bool tokens_read(struct str sql, struct arena *keep, struct tokens *ret, struct 
 	return true;
 }
 
-bool token_is(const struct token *t, const char *word)
-{
-	if (t->kind != TOKEN_NAME && t->kind != TOKEN_SIGN)
-		return false;
-	/* A token is not empty.  Most of the many questions end at its first letter. */
-	if ((t->text.p[0] | 0x20) != (word[0] | 0x20))
-		return false;
-	return str_eq_nocase(t->text, str_from(word));
-}
-
 struct str token_string(const struct token *t, struct arena *keep)
 {
 	struct str inner = str_head(str_from_offset(t->text, 1), t->width - 2);

@@ -37,7 +37,12 @@ struct tokens {
 /* Parentheses are balanced and nothing refused is in the text; or false and a fault. */
 bool tokens_read(struct str sql, struct arena *keep, struct tokens *ret, struct sql_fault *fault);
 
-bool token_is(const struct token *t, const char *word); /* keyword or sign; ASCII case ignored */
+/* Keyword or sign; ASCII case ignored.  Most of the many questions end at the first letter. */
+static inline bool token_is(const struct token *t, const char *word)
+{
+	return (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
+	       (t->text.p[0] | 0x20) == (word[0] | 0x20) && str_eq_nocase(t->text, str_from(word));
+}
 struct str token_string(const struct token *t, struct arena *keep); /* 'it''s' is it's */
 
 #endif
