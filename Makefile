@@ -82,7 +82,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # ---- building -----------------------------------------------------------------------------------
 
-.PHONY: all deps demo test unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
+.PHONY: all deps demo test site unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-format format tidy coverage \
 	install uninstall print-completions dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
@@ -311,6 +311,11 @@ dist-linux: ## build/dist/: for x86-64 and arm64 static programs, wheels, .deb, 
 
 test-packaging: ## what dist-linux made, in fresh environments and bare roots (minutes); JAX=1 records a job, too
 	@JAX='$(JAX)' packaging/test.sh
+
+site: all ## build/site/: the documents as static pages (mkdocs, from PyPI)
+	$(Q)python3 -m venv build/site-venv
+	$(Q)grep '^mkdocs' packaging/requirements.txt | build/site-venv/bin/pip -q install -r /dev/stdin
+	$(Q)NO_MKDOCS_2_WARNING=1 build/site-venv/bin/python packaging/site.py $(O)/rooflint build/site
 
 clean: ## remove build/
 	rm -rf build

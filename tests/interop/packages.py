@@ -31,6 +31,8 @@ PYPI = {
     "sarif-tools": "3.0.5",
     "standardwebhooks": "1.0.0",
 }
+with open(os.path.join(TOP, "packaging", "requirements.txt"), encoding="utf-8") as _pins:
+    PYPI.update(line.split("==") for line in _pins.read().split() if line.startswith("mkdocs"))
 # Carries the JSON Schema of SARIF 2.1.0.
 NPM_SARIF = "@microsoft/jest-sarif@1.0.0-beta.0"
 
