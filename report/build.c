@@ -84,14 +84,14 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 	ret->waiver_ends = own(keep, f->waiver_ends);
 	ret->seen = f->seen ? (double)f->seen : NAN;
 	ret->known = f->known;
-	ret->evidence = arena_make(keep, struct report_evidence, f->evidence_count);
-	ret->evidence_count = f->evidence_count;
+	ret->evidence.items = arena_make(keep, struct report_evidence, f->evidence_count);
+	ret->evidence.count = f->evidence_count;
 	for (ptrdiff_t i = 0; i < f->evidence_count; i++)
-		build_evidence(rule, &f->evidence[i], keep, &ret->evidence[i]);
-	ret->places = arena_make(keep, struct found_place, f->place_count);
-	ret->place_count = f->place_count;
+		build_evidence(rule, &f->evidence[i], keep, &ret->evidence.items[i]);
+	ret->places.items = arena_make(keep, struct found_place, f->place_count);
+	ret->places.count = f->place_count;
 	for (ptrdiff_t i = 0; i < f->place_count; i++) {
-		struct found_place *p = &ret->places[i];
+		struct found_place *p = &ret->places.items[i];
 		*p = f->places[i];
 		p->subject = own(keep, p->subject);
 		p->name = own(keep, p->name);
@@ -310,17 +310,19 @@ void report_keep_head(struct report *r)
 
 static void build_around(const struct around *around, struct arena *keep, struct report_finding *f)
 {
-	f->around = arena_make(keep, struct neighbour, around->count);
-	f->around_count = around->count;
+	struct report_around *a = &f->around;
+	a->ops.items = arena_make(keep, struct neighbour, around->count);
+	a->ops.count = around->count;
 	for (ptrdiff_t i = 0; i < around->count; i++) {
-		struct neighbour *n = &f->around[i];
+		struct neighbour *n = &a->ops.items[i];
 		*n = around->items[i];
 		n->name = own(keep, n->name);
 		n->opcode = own(keep, n->opcode);
 		n->shape = own(keep, n->shape);
 	}
-	for (int role = 0; role < AROUND_ROLES; role++)
-		f->around_left[role] = (double)around->left_out[role];
+	a->takes_left_out = (double)around->left_out[AROUND_TAKES];
+	a->holds_left_out = (double)around->left_out[AROUND_HOLDS];
+	a->gives_left_out = (double)around->left_out[AROUND_GIVES];
 }
 
 bool report_plots(struct measured *m, struct arena *keep, struct report *ret, struct diag *err)

@@ -14,8 +14,8 @@
 	F(R, LIST(html_picture), pictures, "the way from before to after, and the time by kind")   \
 	F(R, LIST(html_note), deltas, "what differs of the runs as a whole")                       \
 	F(R, LIST(html_changes), changes, "ops that changed")
-TEMPLATE_STRUCT(html_diff, HTML_DIFF);
-TEMPLATE_RECORD(html_diff, "the page of a diff", HTML_DIFF);
+RECORD_STRUCT(html_diff, HTML_DIFF);
+RECORD(html_diff, "the page of a diff", NULL, HTML_DIFF);
 
 struct page_template *diff_html_load(struct str dir, struct arena *keep, struct diag *err)
 {

@@ -17,11 +17,11 @@ enum {
 	SHORT_BYTES = 14, /* a date, most owners and chips */
 };
 
-static TEMPLATE_RECORD(fleet_tile, "a number of the fleet", FLEET_TILE);
-static TEMPLATE_RECORD(fleet_value, "a value", FLEET_VALUE);
-static TEMPLATE_RECORD(fleet_line, "a line", FLEET_LINE);
-static TEMPLATE_RECORD(fleet_section, "a section", FLEET_SECTION);
-TEMPLATE_RECORD(fleet_page, "the weekly page", FLEET_PAGE);
+static RECORD(fleet_tile, "a number of the fleet", NULL, FLEET_TILE);
+static RECORD(fleet_value, "a value", NULL, FLEET_VALUE);
+static RECORD(fleet_line, "a line", NULL, FLEET_LINE);
+static RECORD(fleet_section, "a section", NULL, FLEET_SECTION);
+RECORD(fleet_page, "the weekly page", NULL, FLEET_PAGE);
 
 /* ---- where a section stands ------------------------------------------------------------------ */
 

@@ -12,7 +12,7 @@
 	F(R, TEXT, value, "how much: \"32.5 ms\"")                                                 \
 	F(R, TEXT, note, "a remark in small print")                                                \
 	F(R, TEXT, section, "anchor of the section that has it in parts")
-TEMPLATE_STRUCT(fleet_tile, FLEET_TILE);
+RECORD_STRUCT(fleet_tile, FLEET_TILE);
 
 #define FLEET_VALUE(R, F)                                                                          \
 	F(R, TEXT, text, "the value with its unit")                                                \
@@ -21,14 +21,14 @@ TEMPLATE_STRUCT(fleet_tile, FLEET_TILE);
 	F(R, FLAG, is_number, "it is a number")                                                    \
 	F(R, FLAG, is_short, "it is a text too short to be broken into lines")                     \
 	F(R, PICTURE, picture, "the same, drawn")
-TEMPLATE_STRUCT(fleet_value, FLEET_VALUE);
+RECORD_STRUCT(fleet_value, FLEET_VALUE);
 
 #define FLEET_LINE(R, F)                                                                           \
 	F(R, TEXT, page, "the page of the run that it tells of, where there is one")               \
 	F(R, TEXT, head, "the name it goes by")                                                    \
 	F(R, TEXT, head_whole, "all of it, when it was cut")                                       \
 	F(R, LIST(fleet_value), cells, "its values")
-TEMPLATE_STRUCT(fleet_line, FLEET_LINE);
+RECORD_STRUCT(fleet_line, FLEET_LINE);
 
 #define FLEET_SECTION(R, F)                                                                        \
 	F(R, TEXT, id, "its anchor")                                                               \
@@ -39,7 +39,7 @@ TEMPLATE_STRUCT(fleet_line, FLEET_LINE);
 	F(R, FLAG, is_narrow, "it fits beside another")                                            \
 	F(R, LIST(html_column), columns, "heads of the columns")                                   \
 	F(R, LIST(fleet_line), lines, "the answer")
-TEMPLATE_STRUCT(fleet_section, FLEET_SECTION);
+RECORD_STRUCT(fleet_section, FLEET_SECTION);
 
 #define FLEET_PAGE(R, F)                                                                           \
 	F(R, TEXT, title, "for the window")                                                        \
@@ -65,9 +65,9 @@ TEMPLATE_STRUCT(fleet_section, FLEET_SECTION);
 	F(R, LIST(fleet_section), main, "what to do first")                                        \
 	F(R, LIST(fleet_section), groups, "the fleet by chip, owner, model and size")              \
 	F(R, LIST(fleet_section), rest, "what moved, and how good the data is")
-TEMPLATE_STRUCT(fleet_page, FLEET_PAGE);
+RECORD_STRUCT(fleet_page, FLEET_PAGE);
 
-extern const struct template_record fleet_page_record;
+extern const struct record fleet_page_record;
 
 /* How a column is shown, whatever the document. */
 enum head_kind {

@@ -16,14 +16,17 @@ static const char *const labels[AROUND_ROLES] = {
 
 struct template_list html_around(const struct report_finding *f, struct arena *keep)
 {
+	const struct report_around *a = &f->around;
+	const double left[] = { [AROUND_TAKES] = a->takes_left_out,
+		[AROUND_HOLDS] = a->holds_left_out,
+		[AROUND_GIVES] = a->gives_left_out };
 	struct html_side *sides = arena_make(keep, struct html_side, AROUND_ROLES);
 	ptrdiff_t count = 0;
 	for (int role = 0; role < AROUND_ROLES; role++) {
-		struct html_neighbour *ops =
-			arena_make(keep, struct html_neighbour, f->around_count);
+		struct html_neighbour *ops = arena_make(keep, struct html_neighbour, a->ops.count);
 		ptrdiff_t found = 0;
-		for (ptrdiff_t i = 0; i < f->around_count; i++) {
-			const struct neighbour *n = &f->around[i];
+		for (ptrdiff_t i = 0; i < a->ops.count; i++) {
+			const struct neighbour *n = &a->ops.items[i];
 			if ((int)n->role != role)
 				continue;
 			ops[found++] = (struct html_neighbour){
@@ -39,9 +42,9 @@ struct template_list html_around(const struct report_finding *f, struct arena *k
 		*side = (struct html_side){ .role = around_role_name((enum around_role)role),
 			.label = str_from(labels[role]),
 			.ops = LIST(ops, found) };
-		if (f->around_left[role] > 0)
-			side->more = arena_fmt(
-				keep, "and %.0f more, of smaller results", f->around_left[role]);
+		if (left[role] > 0)
+			side->more =
+				arena_fmt(keep, "and %.0f more, of smaller results", left[role]);
 	}
 	return LIST(sides, count);
 }

@@ -39,11 +39,11 @@ static struct str subject_id(const struct maker *m, const struct report_finding 
 /* What was measured, then the limits. */
 static struct template_list evidence_list(const struct maker *m, const struct report_finding *f)
 {
-	struct html_evidence *items = arena_make(m->keep, struct html_evidence, f->evidence_count);
+	struct html_evidence *items = arena_make(m->keep, struct html_evidence, f->evidence.count);
 	ptrdiff_t count = 0;
 	for (int limits = 0; limits < 2; limits++)
-		for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
-			const struct report_evidence *e = &f->evidence[i];
+		for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
+			const struct report_evidence *e = &f->evidence.items[i];
 			if (e->is_limit == limits)
 				items[count++] = (struct html_evidence){ limits ? STR("limit")
 										: STR("measured"),

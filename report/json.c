@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "report/record.h"
+#include "report/model.h"
 
 static void add_text(cJSON *o, const char *key, struct str value, struct arena *keep)
 {
@@ -73,41 +73,42 @@ static void write_tables(cJSON *o, const struct shelf *shelf, const struct table
 static void write_record(
 	cJSON *o, const struct record *record, const void *item, struct arena *keep);
 
+/* Without its list, or the text that it needs, there is none. */
 static bool has_part(const struct record *part, const char *item)
 {
-	const struct record_field *f = part->fields;
-	while (f->name && strcmp(f->name, part->needs))
-		f++;
-	assert(f->name);
-	return f->type == RECORD_LIST ? *(const ptrdiff_t *)(item + f->count_offset) > 0
-				      : ((const struct str *)(item + f->offset))->p != NULL;
+	for (const struct record_field *f = part->fields; f->name; f++)
+		if (f->type == RECORD_LIST || f->is_needed)
+			return f->type == RECORD_LIST
+				       ? record_items(f, item).count > 0
+				       : ((const struct str *)(item + f->offset))->p != NULL;
+	return true;
 }
 
 static void write_list(cJSON *o, const struct record_field *f, const char *item, struct arena *keep)
 {
-	cJSON *list = json_add_array(o, f->name);
-	const char *items;
-	memcpy(&items, item + f->offset, sizeof(items));
-	for (ptrdiff_t i = 0; i < *(const ptrdiff_t *)(item + f->count_offset); i++) {
+	cJSON *array = json_add_array(o, f->name);
+	struct template_list list = record_items(f, item);
+	for (ptrdiff_t i = 0; i < list.count; i++) {
 		cJSON *child = cJSON_CreateObject();
-		cJSON_AddItemToArray(list, child);
-		write_record(child, f->record, items + i * f->record->bytes, keep);
+		cJSON_AddItemToArray(array, child);
+		write_record(
+			child, f->record, (const char *)list.items + i * f->record->bytes, keep);
 	}
 }
 
 static void write_field(
 	cJSON *o, const struct record_field *f, const char *item, struct arena *keep)
 {
-	const void *cell = item + f->offset;
+	const char *cell = item + f->offset;
 	const struct report *r = (const void *)item;
 	const struct report_evidence *e = (const void *)item;
 	int value;
 	switch (f->type) {
 	case RECORD_TEXT:
-		add_text(o, f->name, *(const struct str *)cell, keep);
+		add_text(o, f->name, *(const struct str *)(const void *)cell, keep);
 		break;
 	case RECORD_REAL:
-		json_add_double(o, f->name, *(const double *)cell);
+		json_add_double(o, f->name, *(const double *)(const void *)cell);
 		break;
 	case RECORD_FLAG:
 		json_add_bool(o, f->name, *(const bool *)cell);
@@ -124,10 +125,13 @@ static void write_field(
 		write_list(o, f, item, keep);
 		break;
 	case RECORD_PART:
-		if (has_part(f->record, item))
-			write_record(json_add_object(o, f->name), f->record, item, keep);
+		if (has_part(f->record, cell))
+			write_record(json_add_object(o, f->name), f->record, cell, keep);
 		else
 			json_add_str(o, f->name, MISSING);
+		break;
+	case RECORD_INLINE:
+		write_record(o, f->record, cell, keep);
 		break;
 	case RECORD_CONSTANT:
 		json_add_str(o, f->name, str_from(f->text));
@@ -147,6 +151,8 @@ static void write_field(
 		break;
 	case RECORD_PLOTS:
 		write_tables(json_add_object(o, f->name), &plots_shelf, r->plots.items, NULL, keep);
+		break;
+	case RECORD_PICTURE:
 		break;
 	}
 }

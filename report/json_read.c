@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "report/record.h"
+#include "report/model.h"
 
 /* reports[i].findings[k].around.ops[m] is the deepest. */
 enum { PATH_MAX_DEPTH = 6 };
@@ -250,8 +250,8 @@ static void read_list(struct reader *rd, const struct record_field *f, const cJS
 		leave(rd);
 		i++;
 	}
-	memcpy(ret + f->offset, &items, sizeof(items));
-	memcpy(ret + f->count_offset, &count, sizeof(count));
+	memcpy(ret + f->offset, &(struct template_list){ items, count },
+		sizeof(struct template_list));
 }
 
 static void read_field(struct reader *rd, const struct record_field *f, const cJSON *o, char *ret)
@@ -287,10 +287,14 @@ static void read_field(struct reader *rd, const struct record_field *f, const cJ
 	case RECORD_PART:
 		part = get(rd, o, f->name);
 		if (part && enter(rd, f->name, -1, part))
-			read_record(rd, f->record, part, ret);
+			read_record(rd, f->record, part, cell);
 		if (part)
 			leave(rd);
 		break;
+	case RECORD_INLINE:
+		read_record(rd, f->record, o, cell);
+		break;
+	case RECORD_PICTURE:
 	case RECORD_CONSTANT: /* looked at by read_head */
 		break;
 	case RECORD_VALUE:

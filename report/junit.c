@@ -234,8 +234,8 @@ static void put_properties(
 		property(j, "subject", f->subject);
 		property(j, "scope", f->scope);
 		number_property(j, "gain_s", f->gain_s);
-		for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
-			const struct report_evidence *e = &f->evidence[i];
+		for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
+			const struct report_evidence *e = &f->evidence.items[i];
 			const char *name = arena_z(j->keep, e->column);
 			if (e->is_null || e->is_text)
 				property(j, name, e->is_null ? STR("unknown") : e->text);

@@ -10,13 +10,13 @@
 #include "report/chat.h"
 #include "report/model.h"
 
-static TEMPLATE_RECORD(message_item, "an item", MESSAGE_ITEM);
-TEMPLATE_RECORD(message, "the message", MESSAGE);
+static RECORD(message_item, "an item", NULL, MESSAGE_ITEM);
+RECORD(message, "the message", NULL, MESSAGE);
 
-static void forget_numbers(void *record, const struct template_record *of)
+static void forget_numbers(void *record, const struct record *of)
 {
-	for (const struct template_field *f = of->fields; f->name; f++)
-		if (f->kind == FIELD_NUMBER)
+	for (const struct record_field *f = of->fields; f->name; f++)
+		if (f->type == RECORD_REAL)
 			*(double *)(void *)((char *)record + f->offset) = NAN;
 }
 

@@ -28,13 +28,13 @@
 	F(R, TEXT, message, "what is wrong, or why it cannot be told")                             \
 	F(R, TEXT, cost, "step time it costs")                                                     \
 	F(R, TEXT, place, "file and line")                                                         \
-	F(R, NUMBER, gain_s, "seconds a step that a fix would give back")                          \
-	F(R, NUMBER, subjects, "findings of the rule, with this one")                              \
-	F(R, NUMBER, chips,                                                                        \
+	F(R, REAL, gain_s, "seconds a step that a fix would give back")                            \
+	F(R, REAL, subjects, "findings of the rule, with this one")                                \
+	F(R, REAL, chips,                                                                          \
 		"chips' worth of work that it costs, or did cost; below zero: that was won. In a " \
 		"fleet only, as all below")                                                        \
-	F(R, NUMBER, change, "of a mover's step time, over the one before: above zero is slower")
-TEMPLATE_STRUCT(message_item, MESSAGE_ITEM);
+	F(R, REAL, change, "of a mover's step time, over the one before: above zero is slower")
+RECORD_STRUCT(message_item, MESSAGE_ITEM);
 
 #define MESSAGE(R, F)                                                                              \
 	F(R, TEXT, event, "report, or fleet when an audit tells")                                  \
@@ -50,29 +50,29 @@ TEMPLATE_STRUCT(message_item, MESSAGE_ITEM);
 	F(R, TEXT, more, "how many items were left out")                                           \
 	F(R, TEXT, report_url, "what --report-url says")                                           \
 	F(R, TEXT, version, "of rooflint")                                                         \
-	F(R, NUMBER, profiles, "how many profiles")                                                \
-	F(R, NUMBER, new_count, "rules that began to fail")                                        \
-	F(R, NUMBER, lost_count, "what can no longer be judged")                                   \
-	F(R, NUMBER, fixed_count, "rules that ceased to fail")                                     \
-	F(R, NUMBER, still_count, "rules that fail as before")                                     \
-	F(R, NUMBER, warning_count, "rules that warn")                                             \
+	F(R, REAL, profiles, "how many profiles")                                                  \
+	F(R, REAL, new_count, "rules that began to fail")                                          \
+	F(R, REAL, lost_count, "what can no longer be judged")                                     \
+	F(R, REAL, fixed_count, "rules that ceased to fail")                                       \
+	F(R, REAL, still_count, "rules that fail as before")                                       \
+	F(R, REAL, warning_count, "rules that warn")                                               \
 	F(R, TEXT, from, "begin of a fleet's window; none of reports, as all below")               \
 	F(R, TEXT, to, "its end")                                                                  \
-	F(R, NUMBER, runs, "runs in it")                                                           \
-	F(R, NUMBER, judged_runs, "those that all other numbers are about")                        \
-	F(R, NUMBER, workloads, "their workloads")                                                 \
-	F(R, NUMBER, slower_count, "workloads that got slower")                                    \
-	F(R, NUMBER, faster_count, "workloads that got faster")                                    \
-	F(R, NUMBER, chips, "chips of the workloads' newest runs")                                 \
-	F(R, NUMBER, chips_back, "chips that all fixes give back")                                 \
-	F(R, NUMBER, chip_hours_back, "chip-hours of the usage file, the same way")                \
-	F(R, NUMBER, dollars_back, "what those cost")                                              \
-	F(R, NUMBER, share, "step time that all fixes give back")                                  \
-	F(R, NUMBER, roofline_ratio, "program goodput")                                            \
-	F(R, NUMBER, mfu, "model FLOPs utilisation")
-TEMPLATE_STRUCT(message, MESSAGE);
+	F(R, REAL, runs, "runs in it")                                                             \
+	F(R, REAL, judged_runs, "those that all other numbers are about")                          \
+	F(R, REAL, workloads, "their workloads")                                                   \
+	F(R, REAL, slower_count, "workloads that got slower")                                      \
+	F(R, REAL, faster_count, "workloads that got faster")                                      \
+	F(R, REAL, chips, "chips of the workloads' newest runs")                                   \
+	F(R, REAL, chips_back, "chips that all fixes give back")                                   \
+	F(R, REAL, chip_hours_back, "chip-hours of the usage file, the same way")                  \
+	F(R, REAL, dollars_back, "what those cost")                                                \
+	F(R, REAL, share, "step time that all fixes give back")                                    \
+	F(R, REAL, roofline_ratio, "program goodput")                                              \
+	F(R, REAL, mfu, "model FLOPs utilisation")
+RECORD_STRUCT(message, MESSAGE);
 
-extern const struct template_record message_record;
+extern const struct record message_record;
 
 /* No text, no number. */
 struct message message_empty(void);

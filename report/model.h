@@ -75,4 +75,21 @@ ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trou
 struct str advice_for(const struct report *r, const struct judgement *j,
 	const struct rule_result *result, struct arena *keep);
 
+/* ---- the records of report.json (record.h), in the order of the schema ----------------------- */
+
+#define REPORT_FORMAT "rooflint-report"
+extern const struct record document_record; /* of struct report_set */
+extern const struct record error_record, report_record, report_finding_record,
+	report_evidence_record, report_around_record, neighbour_record, found_place_record,
+	report_rule_record, report_note_record;
+extern const struct record_words verdict_words, report_verdict_words, unit_words, role_words;
+
+/* A set of tables: what the document calls it, and how many rows each may have. */
+struct shelf {
+	const char *name, *meaning;
+	const struct table_def *defs;
+	int count, most;
+};
+extern const struct shelf tables_shelf, plots_shelf;
+
 #endif

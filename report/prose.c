@@ -271,16 +271,16 @@ static void put_evidence(
 	struct page *p, const struct report_finding *f, const char *label, bool limits)
 {
 	int name = 0, value = 0;
-	for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
-		const struct report_evidence *e = &f->evidence[i];
+	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
+		const struct report_evidence *e = &f->evidence.items[i];
 		int columns = text_columns(evidence_text(e, p->keep));
 		name = larger(name, text_columns(text_clean(p->keep, e->column)));
 		if (columns <= VALUE_COLUMNS)
 			value = larger(value, columns);
 	}
 	int value_at = PAGE_TEXT + name + 2, meaning_at = value_at + value + 2;
-	for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
-		const struct report_evidence *e = &f->evidence[i];
+	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
+		const struct report_evidence *e = &f->evidence.items[i];
 		if (e->is_limit != limits)
 			continue;
 		page_label(p, label);

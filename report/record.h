@@ -1,22 +1,35 @@
 /*
- * The records of report.json, described once: json.c writes by these tables, json_read.c reads by
- * them, schema.c tells them to others.  Private to report/.
+ * Records: structs whose fields stand in one table, which whoever writes them, reads them or tells
+ * others of them walks.  report.json is written and read by these tables and its schema is made of
+ * them; templates are checked against them and filled from them.
  *
- * A record is a struct of report.h.  Its fields stand in the order of the document.
+ * Struct and table come from one list:
+ *
+ *     #define PET(R, F) F(R, TEXT, name, "what it is called") F(R, LIST(leg), legs, "it walks on")
+ *     RECORD_STRUCT(pet, PET);
+ *     static RECORD(pet, "a pet", NULL, PET);
+ *
+ * A list is a pointer to records and, right behind it, how many.
  */
 #ifndef REPORT_RECORD_H
 #define REPORT_RECORD_H
 
-#include "report/model.h"
+#include <stddef.h>
+
+#include "base/str.h"
 
 enum record_type {
-	RECORD_TEXT,	 /* struct str; null when missing */
-	RECORD_REAL,	 /* double; null when NaN or infinite */
-	RECORD_FLAG,	 /* bool */
+	RECORD_TEXT, /* struct str; none when missing, and in a template when empty */
+	RECORD_REAL, /* double; none when NaN or infinite */
+	RECORD_FLAG, /* bool */
+	RECORD_LIST,
+	/* Of templates alone. */
+	RECORD_PICTURE, /* struct template_picture */
+	/* Of report.json alone. */
 	RECORD_WORD,	 /* an enum, by its word */
 	RECORD_DIAG,	 /* enum diag_id, as "RL202"; null when there is none */
-	RECORD_LIST,	 /* a pointer to records, and how many */
-	RECORD_PART,	 /* fields of the same struct, in an object of their own */
+	RECORD_PART,	 /* a record in an object of its own; null when what it needs is empty */
+	RECORD_INLINE,	 /* a record whose fields stand among the others */
 	RECORD_CONSTANT, /* the same text in each document */
 	/* These have a form of their own. */
 	RECORD_VALUE,  /* of struct report_evidence */
@@ -33,8 +46,6 @@ struct record_words {
 	const char *refusal; /* "which is not a unit" */
 };
 
-struct record;
-
 struct record_field {
 	const char *name;
 	enum record_type type;
@@ -46,30 +57,60 @@ struct record_field {
 		const struct record_words *words;
 		const char *text; /* a constant */
 	};
-	ptrdiff_t count_offset; /* of a list */
 };
 
 struct record {
 	const char *name, *meaning;
 	ptrdiff_t bytes;		   /* of the struct */
 	const struct record_field *fields; /* the last has no name */
-	const char *needs; /* a part is null when this field of it, a text or a list, is empty */
 };
 
-#define REPORT_FORMAT "rooflint-report"
-extern const struct record document_record; /* of struct report_set */
+#define RECORD_STRUCT(R, FIELDS)                                                                   \
+	struct R {                                                                                 \
+		FIELDS(R, RECORD_MEMBER)                                                           \
+	}
+#define RECORD(R, label, what, FIELDS)                                                             \
+	const struct record R##_record = { label, what, (ptrdiff_t)sizeof(struct R),               \
+		(const struct record_field[]){ FIELDS(R, RECORD_ROW){ 0 } } }
 
-/* In the order of the schema. */
-extern const struct record error_record, report_record, finding_record, evidence_record,
-	around_record, neighbour_record, place_record, result_record, note_record;
-extern const struct record_words verdict_words, report_verdict_words, unit_words, role_words;
+#define RECORD_MEMBER(R, kind, field, what) RECORD_MEMBER_##kind field;
+#define RECORD_MEMBER_TEXT		    struct str
+#define RECORD_MEMBER_NEEDED		    struct str
+#define RECORD_MEMBER_REAL		    double
+#define RECORD_MEMBER_FLAG		    bool
+#define RECORD_MEMBER_PICTURE		    struct template_picture
+#define RECORD_MEMBER_LIST(items)	    struct template_list
+#define RECORD_MEMBER_WORD(type, words)	    enum type
+#define RECORD_MEMBER_PART(of)		    struct of
+#define RECORD_MEMBER_INLINE(of)	    struct of
+#define RECORD_MEMBER_ITEMS(of)                                                                    \
+	struct {                                                                                   \
+		struct of *items;                                                                  \
+		ptrdiff_t count;                                                                   \
+	}
 
-/* A set of tables: what the document calls it, and how many rows each may have. */
-struct shelf {
-	const char *name, *meaning;
-	const struct table_def *defs;
-	int count, most;
+#define RECORD_ROW(R, kind, field, what)                                                           \
+	{ .name = #field, .offset = offsetof(struct R, field), .meaning = what, RECORD_ROW_##kind },
+#define RECORD_NAMED(R, key, kind, field, what)                                                    \
+	{ .name = key, .offset = offsetof(struct R, field), .meaning = what, RECORD_ROW_##kind },
+#define RECORD_ROW_TEXT		    .type = RECORD_TEXT
+#define RECORD_ROW_NEEDED	    .type = RECORD_TEXT, .is_needed = true
+#define RECORD_ROW_REAL		    .type = RECORD_REAL
+#define RECORD_ROW_FLAG		    .type = RECORD_FLAG
+#define RECORD_ROW_PICTURE	    .type = RECORD_PICTURE
+#define RECORD_ROW_LIST(items)	    .type = RECORD_LIST, .record = &items##_record
+#define RECORD_ROW_ITEMS(of)	    .type = RECORD_LIST, .record = &of##_record
+#define RECORD_ROW_WORD(kind, list) .type = RECORD_WORD, .words = &(list), .is_needed = true
+#define RECORD_ROW_DIAG		    .type = RECORD_DIAG
+#define RECORD_ROW_PART(of)	    .type = RECORD_PART, .record = &of##_record
+#define RECORD_ROW_INLINE(of)	    .type = RECORD_INLINE, .record = &of##_record
+#define RECORD_ROW_CONSTANT(value)  .type = RECORD_CONSTANT, .text = (value)
+
+struct template_list {
+	const void *items;
+	ptrdiff_t count;
 };
-extern const struct shelf tables_shelf, plots_shelf;
+/* Of a list field, whatever the type of its items. */
+struct template_list record_items(const struct record_field *f, const void *record);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "base/out.h"
 #include "measure/plots.h"
+#include "report/record.h"
 #include "rules/judge.h"
 
 #define REPORT_VERSION "1.0"
@@ -36,45 +37,60 @@ struct report_evidence {
 	struct str meaning; /* of the column; missing for a limit */
 };
 
-struct report_finding {
-	enum verdict verdict;
-	struct str rule, subject, name, message, cause, fix, why;
-	double value;		    /* the number that is limited; its unit is the rule's */
-	struct found_place *places; /* what makes it up, the largest first */
-	ptrdiff_t place_count;
-	struct report_evidence *evidence;
-	ptrdiff_t evidence_count;
-	double gain_s, claimed_s; /* NaN when the rule gives none */
-	double bytes;		  /* of memory, instead */
-	bool of_window;		  /* outside the steps: it claims a share of the window */
-	struct str source_file, scope;
-	double source_line;
-	struct str missing;
-	struct str note;	/* why the verdict is not what the rule alone says */
-	struct str waiver_ends; /* last day of the waiver that holds, or held */
-	double seen; /* reports in a row with it, this one too; NaN: no earlier one was given */
-	bool known;  /* it failed in the report before, too */
-	struct neighbour *around; /* in the program's graph; NULL: not known, or not kept */
-	ptrdiff_t around_count;
-	double around_left[AROUND_ROLES]; /* neighbours that are not listed */
-};
+#define REPORT_AROUND(R, F)                                                                        \
+	F(R, REAL, takes_left_out, "ops it takes from that are not listed")                        \
+	F(R, REAL, holds_left_out, "ops in it that are not listed")                                \
+	F(R, REAL, gives_left_out, "ops that take from it and are not listed")                     \
+	F(R, ITEMS(neighbour), ops, "the heaviest of each role, in the program's order")
+RECORD_STRUCT(report_around, REPORT_AROUND);
 
-struct report_rule {
-	enum verdict verdict;
-	struct str name, title, reason;
-	struct str closed_gate; /* that keeps it from judging */
-	double withheld;	/* inconclusive by a gate: subjects that would not pass */
-	struct str todo;	/* inconclusive: what to do about it */
-	double subjects, unknown;
-	struct str group;
-	struct rule_number number;
-	double let_be;	  /* subjects beyond a limit that together do not matter */
-	double cost;	  /* of the findings, or of what was let be: a share */
-	bool of_capacity; /* of the memory, else of the step */
-	bool gate;
-	bool demanded; /* that it is inconclusive makes the run so */
-	bool breaks;   /* it makes the exit status 1 or 4, as cmd/ settles by the options */
-};
+#define REPORT_FINDING(R, F)                                                                       \
+	F(R, NEEDED, rule, "name of the rule")                                                     \
+	F(R, WORD(verdict, verdict_words), verdict, NULL)                                          \
+	F(R, TEXT, subject, "the row's key, stable over recompiles")                               \
+	F(R, TEXT, name, "the row's name, for people")                                             \
+	F(R, TEXT, message, "what is wrong")                                                       \
+	F(R, REAL, value, "the number that is limited, in the rule's unit")                        \
+	F(R, REAL, bytes, "of memory that it would give back")                                     \
+	F(R, FLAG, of_window,                                                                      \
+		"work outside the steps: claimed_s is for as much of the window as a step lasts")  \
+	F(R, REAL, gain_s, "seconds per step credited to this finding")                            \
+	F(R, REAL, claimed_s, "the same before each second was credited once")                     \
+	F(R, TEXT, source_file, "where to look")                                                   \
+	F(R, REAL, source_line, NULL)                                                              \
+	F(R, TEXT, scope, "JAX name stack")                                                        \
+	F(R, TEXT, missing, "columns that were unknown, separated by commas")                      \
+	F(R, TEXT, note, "why the verdict is not what the rule alone says")                        \
+	F(R, TEXT, waiver_ends, "last day of the waiver that holds, or held")                      \
+	F(R, REAL, seen, "reports in a row with it, this one too; null: no --previous")            \
+	F(R, FLAG, known, "it failed in the previous report, too")                                 \
+	F(R, ITEMS(report_evidence), evidence, "what the rule's expression read")                  \
+	F(R, ITEMS(found_place), places, "the rows that make up the value, the largest first")     \
+	F(R, PART(report_around), around, NULL) /* of the program's graph, where it is kept */     \
+	F(R, TEXT, cause, "the likely cause")                                                      \
+	F(R, TEXT, fix, "what to do")                                                              \
+	F(R, TEXT, why, "why the rule exists")
+RECORD_STRUCT(report_finding, REPORT_FINDING);
+
+#define REPORT_RULE(R, F)                                                                          \
+	F(R, NEEDED, name, NULL)                                                                   \
+	F(R, TEXT, title, "what the rule demands")                                                 \
+	F(R, TEXT, group, "what it is about")                                                      \
+	F(R, WORD(verdict, verdict_words), verdict, NULL)                                          \
+	F(R, INLINE(rule_number), number, NULL)                                                    \
+	F(R, REAL, cost, "of its findings together, or of what it let be: a share")                \
+	F(R, FLAG, of_capacity, "the share is of the memory, else of the step")                    \
+	F(R, REAL, let_be, "subjects beyond a limit that together do not matter")                  \
+	F(R, TEXT, reason, "why it is not applicable, inconclusive or off")                        \
+	F(R, TEXT, closed_gate, "the gate that holds it up")                                       \
+	F(R, REAL, withheld, "subjects that would not pass, while a gate holds it up")             \
+	F(R, TEXT, todo, "what would make it conclusive")                                          \
+	F(R, REAL, subjects, "rows it judged")                                                     \
+	F(R, REAL, unknown, "rows it could not judge")                                             \
+	F(R, FLAG, gate, "other rules rely on it")                                                 \
+	F(R, FLAG, demanded, "being inconclusive makes the run so")                                \
+	F(R, FLAG, breaks, "it made the exit status 1 or 4, with --fail-on and --inconclusive")
+RECORD_STRUCT(report_rule, REPORT_RULE);
 
 struct report_note {
 	enum diag_id id;
@@ -90,7 +106,7 @@ struct report {
 	double gain_s;	      /* per step */
 	struct report_fact *facts;
 	ptrdiff_t fact_count;
-	struct report_finding *findings; /* by verdict, then gain */
+	struct report_finding *findings; /* counts right behind, as record.h wants it */
 	ptrdiff_t finding_count;
 	struct report_rule *results;
 	ptrdiff_t result_count;

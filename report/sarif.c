@@ -227,8 +227,8 @@ static void put_location(cJSON *result, const struct alert *a, struct arena *kee
 static void put_evidence(cJSON *properties, const struct report_finding *f, struct arena *keep)
 {
 	cJSON *list = json_add_array(properties, "evidence");
-	for (ptrdiff_t i = 0; i < f->evidence_count; i++) {
-		const struct report_evidence *e = &f->evidence[i];
+	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
+		const struct report_evidence *e = &f->evidence.items[i];
 		cJSON *o = add_item(list);
 		add_text(o, "name", e->column, keep);
 		if (e->is_text && !e->is_null)

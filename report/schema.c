@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "report/record.h"
+#include "report/model.h"
 
 /* ---- what a value may be --------------------------------------------------------------------- */
 
@@ -82,6 +82,8 @@ static cJSON *field_schema(const struct record_field *f)
 	case RECORD_CONSTANT:
 		return f->meaning ? typed("string") : ref(f->name);
 	case RECORD_PART:
+	case RECORD_INLINE:
+	case RECORD_PICTURE:
 	case RECORD_VALUE:
 	case RECORD_FACTS:
 	case RECORD_TABLES:
@@ -91,24 +93,35 @@ static cJSON *field_schema(const struct record_field *f)
 	return ref(f->name);
 }
 
-static cJSON *record_schema(const struct record *record)
+static void add_fields(cJSON *required, cJSON *properties, const struct record *record)
 {
-	cJSON *o = typed("object");
-	describe(o, str_from(record->meaning), UNIT_NONE);
-	cJSON *required = json_add_array(o, "required");
-	cJSON *properties = json_add_object(o, "properties");
 	for (const struct record_field *f = record->fields; f->name; f++) {
+		if (f->type == RECORD_INLINE) {
+			add_fields(required, properties, f->record);
+			continue;
+		}
 		cJSON *field = field_schema(f);
 		if (f->meaning)
 			describe(field, str_from(f->meaning), UNIT_NONE);
 		cJSON_AddItemToObject(properties, f->name, field);
 		cJSON_AddItemToArray(required, json_str(str_from(f->name)));
 	}
-	if (!record->needs)
-		return o;
+}
+
+static cJSON *record_schema(const struct record *record)
+{
+	cJSON *o = typed("object");
+	describe(o, str_from(record->meaning), UNIT_NONE);
+	cJSON *required = json_add_array(o, "required");
+	add_fields(required, json_add_object(o, "properties"), record);
+	return o;
+}
+
+static cJSON *part_schema(const struct record *record)
+{
 	cJSON *part = cJSON_CreateObject(), *any = json_add_array(part, "anyOf");
 	cJSON_AddItemToArray(any, typed("null"));
-	cJSON_AddItemToArray(any, o);
+	cJSON_AddItemToArray(any, record_schema(record));
 	return part;
 }
 
@@ -185,8 +198,6 @@ static cJSON *enum_schema(const struct record_words *words)
 
 static void add_definitions(cJSON *defs)
 {
-	static const struct record *const records[] = { &report_record, &finding_record,
-		&evidence_record, &around_record, &neighbour_record, &place_record };
 	add_words(json_add_object(defs, "format"), REPORT_FORMAT, false);
 	cJSON *version = typed("string"), *value = nullable("number");
 	json_add_str(version, "pattern", STR("^1\\."));
@@ -201,12 +212,16 @@ static void add_definitions(cJSON *defs)
 	cJSON_AddItemToArray(
 		cJSON_GetObjectItemCaseSensitive(value, "type"), json_str(STR("string")));
 	cJSON_AddItemToObject(defs, "value", value);
-	cJSON_AddItemToObject(defs, "error", record_schema(&error_record));
-	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)
-		cJSON_AddItemToObject(defs, records[i]->name, record_schema(records[i]));
+	cJSON_AddItemToObject(defs, "error", part_schema(&error_record));
+	cJSON_AddItemToObject(defs, "report", record_schema(&report_record));
+	cJSON_AddItemToObject(defs, "finding", record_schema(&report_finding_record));
+	cJSON_AddItemToObject(defs, "evidence", record_schema(&report_evidence_record));
+	cJSON_AddItemToObject(defs, "around", part_schema(&report_around_record));
+	cJSON_AddItemToObject(defs, "neighbour", record_schema(&neighbour_record));
+	cJSON_AddItemToObject(defs, "place", record_schema(&found_place_record));
 	cJSON_AddItemToObject(defs, "role", enum_schema(&role_words));
-	cJSON_AddItemToObject(defs, "result", record_schema(&result_record));
-	cJSON_AddItemToObject(defs, "note", record_schema(&note_record));
+	cJSON_AddItemToObject(defs, "result", record_schema(&report_rule_record));
+	cJSON_AddItemToObject(defs, "note", record_schema(&report_note_record));
 	const struct table_def *run = &table_defs[TABLE_run];
 	cJSON *facts = typed("object");
 	describe(facts, STR("the run's headline numbers: what is known of the table run"),

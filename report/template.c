@@ -105,7 +105,7 @@ static bool compile_directives(struct loader *l, struct node *n, const xmlNode *
 			  : i == 1 ? loader_field(l, name, &n->only_if)
 			  : i == 2 ? loader_field(l, name, &n->only_else)
 				   : loader_field(l, name, &n->picture) &&
-					     loader_want(l, name, &n->picture, FIELD_PICTURE,
+					     loader_want(l, name, &n->picture, RECORD_PICTURE,
 						     "picture");
 		if (!ok)
 			return false;
@@ -365,14 +365,14 @@ static struct page_template *finish(struct loader *l)
 }
 
 struct page_template *page_template_load(struct str dir, struct str name,
-	const struct template_record *record, struct arena *keep, struct diag *err)
+	const struct record *record, struct arena *keep, struct diag *err)
 {
 	struct loader l = loader_new(dir, record, keep, err);
 	return loader_start(&l, name) ? finish(&l) : NULL;
 }
 
 struct page_template *page_template_parse(struct str file, struct str source,
-	const struct template_record *record, struct arena *keep, struct diag *err)
+	const struct record *record, struct arena *keep, struct diag *err)
 {
 	struct loader l = loader_new(str_from(NULL), record, keep, err);
 	l.file = file;

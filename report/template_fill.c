@@ -11,35 +11,34 @@ static const void *cell(const struct records *r, struct ref ref)
 bool record_has(const struct records *r, struct ref ref)
 {
 	const void *at = cell(r, ref);
-	switch (ref.field->kind) {
-	case FIELD_LIST:
-		return ((const struct template_list *)at)->count > 0;
-	case FIELD_PICTURE:
+	switch (ref.field->type) {
+	case RECORD_LIST:
+		return record_list(r, ref).count > 0;
+	case RECORD_PICTURE:
 		return ((const struct template_picture *)at)->draw != NULL;
-	case FIELD_NUMBER:
+	case RECORD_REAL:
 		return isfinite(*(const double *)at);
-	case FIELD_FLAG:
+	case RECORD_FLAG:
 		return *(const bool *)at;
-	case FIELD_TEXT:
-		break;
+	default:
+		return ((const struct str *)at)->len > 0;
 	}
-	return ((const struct str *)at)->len > 0;
 }
 
 struct str record_text(const struct records *r, struct ref ref)
 {
 	if (!record_has(r, ref))
 		return str_from(NULL);
-	if (ref.field->kind == FIELD_FLAG)
+	if (ref.field->type == RECORD_FLAG)
 		return STR("yes");
-	if (ref.field->kind == FIELD_NUMBER)
+	if (ref.field->type == RECORD_REAL)
 		return double_text(r->keep, *(const double *)cell(r, ref));
 	return *(const struct str *)cell(r, ref);
 }
 
-const struct template_list *record_list(const struct records *r, struct ref ref)
+struct template_list record_list(const struct records *r, struct ref ref)
 {
-	return cell(r, ref);
+	return *(const struct template_list *)cell(r, ref);
 }
 
 bool records_allow(const struct records *r, struct ref only_if, struct ref only_else)
@@ -50,8 +49,8 @@ bool records_allow(const struct records *r, struct ref only_if, struct ref only_
 
 void records_enter(struct records *r, struct ref list, ptrdiff_t index)
 {
-	const struct template_list *items = cell(r, list);
-	r->items[r->count++] = (const char *)items->items + index * list.field->record->bytes;
+	r->items[r->count++] =
+		(const char *)record_list(r, list).items + index * list.field->record->bytes;
 }
 
 /* ---- pages ----------------------------------------------------------------------------------- */
@@ -68,7 +67,7 @@ static void fill_attribute(const struct fill *f, const struct attribute *a)
 	struct out *o = out_memory(f->x->keep);
 	if (is_slot && !record_has(&f->r, parts[0].ref))
 		return;
-	bool is_flag = is_slot && parts[0].ref.field->kind == FIELD_FLAG;
+	bool is_flag = is_slot && parts[0].ref.field->type == RECORD_FLAG;
 	for (ptrdiff_t i = 0; i < a->value.count && !is_flag; i++)
 		out_str(o,
 			parts[i].ref.field ? record_text(&f->r, parts[i].ref) : parts[i].literal);
@@ -105,7 +104,7 @@ static void fill_one(struct fill *f, const struct node *n)
 static void fill_nodes(struct fill *f, const struct node *n)
 {
 	for (; n; n = n->next) {
-		ptrdiff_t count = n->each.field ? record_list(&f->r, n->each)->count : 0;
+		ptrdiff_t count = n->each.field ? record_list(&f->r, n->each).count : 0;
 		for (ptrdiff_t i = 0; i < count; i++) {
 			records_enter(&f->r, n->each, i);
 			fill_one(f, n);

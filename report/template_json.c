@@ -152,14 +152,14 @@ static struct json_template *compile_source(struct loader *l)
 }
 
 struct json_template *json_template_load(struct str dir, struct str name,
-	const struct template_record *record, struct arena *keep, struct diag *err)
+	const struct record *record, struct arena *keep, struct diag *err)
 {
 	struct loader l = loader_new(dir, record, keep, err);
 	return loader_start(&l, name) ? compile_source(&l) : NULL;
 }
 
 struct json_template *json_template_parse(struct str file, struct str source,
-	const struct template_record *record, struct arena *keep, struct diag *err)
+	const struct record *record, struct arena *keep, struct diag *err)
 {
 	struct loader l = loader_new(str_from(NULL), record, keep, err);
 	l.file = file;
@@ -187,9 +187,9 @@ static cJSON *fill_text(const struct fill *f, const struct item *n, struct str t
 	if (first && n->text.count == 1 && first->ref.field) {
 		if (!record_has(&f->r, first->ref))
 			return NULL;
-		if (first->ref.field->kind == FIELD_FLAG)
+		if (first->ref.field->type == RECORD_FLAG)
 			return cJSON_CreateTrue();
-		if (first->ref.field->kind == FIELD_NUMBER)
+		if (first->ref.field->type == RECORD_REAL)
 			return cJSON_CreateRaw(arena_z(f->r.keep, record_text(&f->r, first->ref)));
 	}
 	for (ptrdiff_t i = 0; i < n->text.count; i++) {
@@ -207,7 +207,7 @@ static cJSON *fill_list(struct fill *f, const struct item *n, struct str type)
 {
 	cJSON *list = cJSON_CreateArray();
 	for (const struct item *i = n->child; i; i = i->next) {
-		ptrdiff_t count = i->each.field ? record_list(&f->r, i->each)->count : 0;
+		ptrdiff_t count = i->each.field ? record_list(&f->r, i->each).count : 0;
 		for (ptrdiff_t k = 0; k < count; k++) {
 			records_enter(&f->r, i->each, k);
 			cJSON_AddItemToArray(list, fill_item(f, i, str_from(NULL)));

@@ -35,10 +35,10 @@ struct json_escape {
 
 /* From the directory `dir` if that has the file, else embedded.  `dir` may be missing. */
 struct json_template *json_template_load(struct str dir, struct str name,
-	const struct template_record *record, struct arena *keep, struct diag *err);
+	const struct record *record, struct arena *keep, struct diag *err);
 /* The same of a text, for tests. */
 struct json_template *json_template_parse(struct str file, struct str source,
-	const struct template_record *record, struct arena *keep, struct diag *err);
+	const struct record *record, struct arena *keep, struct diag *err);
 /* Free with cJSON_Delete. */
 cJSON *json_template_fill(const struct json_template *t, const void *record,
 	const struct json_escape *escapes, struct arena *keep);

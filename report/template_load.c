@@ -53,10 +53,9 @@ bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const struct template_field *record_field(
-	const struct template_record *record, struct str name)
+static const struct record_field *record_field(const struct record *record, struct str name)
 {
-	for (const struct template_field *f = record->fields; f->name; f++)
+	for (const struct record_field *f = record->fields; f->name; f++)
 		if (str_eq(str_from(f->name), name))
 			return f;
 	return NULL;
@@ -65,7 +64,7 @@ static const struct template_field *record_field(
 bool loader_field(struct loader *l, struct str name, struct ref *ret)
 {
 	for (int up = 0; up < l->scope_count; up++) {
-		const struct template_record *record = l->scopes[l->scope_count - 1 - up];
+		const struct record *record = l->scopes[l->scope_count - 1 - up];
 		*ret = (struct ref){ record_field(record, name), up };
 		if (ret->field)
 			return true;
@@ -74,7 +73,7 @@ bool loader_field(struct loader *l, struct str name, struct ref *ret)
 	struct str *names = NULL, nearest;
 	ptrdiff_t count = 0, cap = 0;
 	for (int i = l->scope_count - 1; i >= 0; i--)
-		for (const struct template_field *f = l->scopes[i]->fields; f->name; f++)
+		for (const struct record_field *f = l->scopes[i]->fields; f->name; f++)
 			*arena_push(l->keep, names, count, cap) = str_from(f->name);
 	nearest = text_nearest(name, names, count);
 	const char *record = l->scopes[l->scope_count - 1]->name;
@@ -85,17 +84,17 @@ bool loader_field(struct loader *l, struct str name, struct ref *ret)
 		STR_ARG(name), record);
 }
 
-bool loader_want(struct loader *l, struct str name, const struct ref *ref, enum template_kind kind,
+bool loader_want(struct loader *l, struct str name, const struct ref *ref, enum record_type kind,
 	const char *what)
 {
-	return ref->field->kind == kind ||
+	return ref->field->type == kind ||
 	       loader_bad(l, name, "'%.*s' is no %s", STR_ARG(name), what);
 }
 
 bool loader_each(struct loader *l, struct str name, struct ref *ret)
 {
 	if (!loader_field(l, name, ret) ||
-		!loader_want(l, name, ret, FIELD_LIST, "list, and cannot be repeated"))
+		!loader_want(l, name, ret, RECORD_LIST, "list, and cannot be repeated"))
 		return false;
 	if (l->scope_count == TEMPLATE_MAX_SCOPES)
 		return loader_bad(
@@ -119,14 +118,14 @@ static bool add_slot(struct loader *l, struct pattern *p, struct str name, bool 
 	loader_seek_past(l, STR("{{"));
 	if (!loader_field(l, name, &ref))
 		return false;
-	if (ref.field->kind == FIELD_LIST)
+	if (ref.field->type == RECORD_LIST)
 		return loader_bad(l, name,
 			"'%.*s' is a list: repeat an element with data-each=\"%.*s\"",
 			STR_ARG(name), STR_ARG(name));
-	if (ref.field->kind == FIELD_PICTURE)
+	if (ref.field->type == RECORD_PICTURE)
 		return loader_bad(
 			l, name, "'%.*s' is a picture: it goes into data-picture", STR_ARG(name));
-	if (ref.field->kind == FIELD_FLAG && !in_attribute)
+	if (ref.field->type == RECORD_FLAG && !in_attribute)
 		return loader_bad(
 			l, name, "'%.*s' is yes or no: ask for it with data-if", STR_ARG(name));
 	arena_push(l->keep, p->parts, p->count, p->cap)->ref = ref;
@@ -208,7 +207,7 @@ bool loader_open(struct loader *l, struct str name)
 /* ---- beginning ------------------------------------------------------------------------------- */
 
 struct loader loader_new(
-	struct str dir, const struct template_record *record, struct arena *keep, struct diag *err)
+	struct str dir, const struct record *record, struct arena *keep, struct diag *err)
 {
 	return (struct loader){
 		.dir = dir, .keep = keep, .err = err, .scopes = { record }, .scope_count = 1

@@ -13,7 +13,7 @@
 
 /* A field, and how many scopes further out it is. */
 struct ref {
-	const struct template_field *field; /* NULL: there is none */
+	const struct record_field *field; /* NULL: there is none */
 	int up;
 };
 
@@ -57,7 +57,7 @@ struct records {
 };
 bool record_has(const struct records *r, struct ref ref);
 struct str record_text(const struct records *r, struct ref ref); /* missing when it has none */
-const struct template_list *record_list(const struct records *r, struct ref ref);
+struct template_list record_list(const struct records *r, struct ref ref);
 /* Whether what asks for one field, or for the lack of another, is filled; each may be none. */
 bool records_allow(const struct records *r, struct ref only_if, struct ref only_else);
 void records_enter(struct records *r, struct ref list, ptrdiff_t index); /* leave: count-- */
@@ -71,7 +71,7 @@ struct loader {
 	struct str dir; /* missing: embedded files only */
 	struct arena *keep;
 	struct diag *err;
-	const struct template_record *scopes[TEMPLATE_MAX_SCOPES];
+	const struct record *scopes[TEMPLATE_MAX_SCOPES];
 	int scope_count;
 	/* Of the file being compiled. */
 	struct str file, source;
@@ -83,7 +83,7 @@ struct loader {
 };
 
 struct loader loader_new(
-	struct str dir, const struct template_record *record, struct arena *keep, struct diag *err);
+	struct str dir, const struct record *record, struct arena *keep, struct diag *err);
 /* Opens the first file; a directory that cannot be read is an error. */
 bool loader_start(struct loader *l, struct str name);
 /* Makes the named file the loader's current one: the directory's, else the embedded one. */
@@ -96,7 +96,7 @@ bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 bool loader_field(struct loader *l, struct str name, struct ref *ret);
-bool loader_want(struct loader *l, struct str name, const struct ref *ref, enum template_kind kind,
+bool loader_want(struct loader *l, struct str name, const struct ref *ref, enum record_type kind,
 	const char *what);
 /* The list whose items an element repeats over: inside it their fields come first. */
 bool loader_each(struct loader *l, struct str name, struct ref *ret);

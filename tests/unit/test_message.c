@@ -401,9 +401,9 @@ static void test_template_too_long(void **state)
 	assert_non_null(strstr(err.text, "content of more than 2000 bytes"));
 }
 
-static void find_in_manual(struct str manual, const struct template_record *record)
+static void find_in_manual(struct str manual, const struct record *record)
 {
-	for (const struct template_field *f = record->fields; f->name; f++) {
+	for (const struct record_field *f = record->fields; f->name; f++) {
 		struct str row = arena_fmt(&keep, "| `%s` | %s |", f->name, f->meaning);
 		if (!str_contains(manual, row))
 			fail_msg("docs/notify.md lacks: %.*s", STR_ARG(row));

@@ -181,16 +181,16 @@ static void test_finding(void **state)
 	assert_str(f->message, "two\nlines");
 	assert_str(f->fix, "do this");
 	assert_true(f->value == 0.4);
-	assert_int_equal(f->place_count, 1);
-	assert_str(f->places[0].name, "ag.1");
-	assert_true(f->places[0].value == 0.3);
+	assert_int_equal(f->places.count, 1);
+	assert_str(f->places.items[0].name, "ag.1");
+	assert_true(f->places.items[0].value == 0.3);
 	assert_null(f->cause.p);
-	assert_str(f->evidence[0].meaning, "exposed_s over the step time");
-	assert_false(f->evidence[0].is_limit);
-	assert_true(f->evidence[1].is_null);
-	assert_str(f->evidence[2].text, "ici");
-	assert_true(f->evidence[3].is_limit);
-	assert_null(f->evidence[3].meaning.p);
+	assert_str(f->evidence.items[0].meaning, "exposed_s over the step time");
+	assert_false(f->evidence.items[0].is_limit);
+	assert_true(f->evidence.items[1].is_null);
+	assert_str(f->evidence.items[2].text, "ici");
+	assert_true(f->evidence.items[3].is_limit);
+	assert_null(f->evidence.items[3].meaning.p);
 	assert_true(r.results[0].unknown == 1);
 	assert_null(r.results[0].todo.p);
 }

@@ -120,9 +120,9 @@ static inline void add_around(struct report_finding *f, struct arena *keep)
 			STR("bf16[8192,16384]{1,0}"), 268435456 },
 		{ AROUND_GIVES, STR("fusion.12"), STR("fusion"), STR("f32[]"), NAN },
 	};
-	f->around = COPY_OF(keep, around);
-	f->around_count = COUNT_OF(around);
-	f->around_left[AROUND_GIVES] = 4;
+	f->around.ops.items = COPY_OF(keep, around);
+	f->around.ops.count = COUNT_OF(around);
+	f->around.gives_left_out = 4;
 }
 
 static inline void add_demo_findings(struct report *r, struct arena *keep)
@@ -157,8 +157,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 			.cause = cause,
 			.fix = fix,
 			.why = STR("Waiting chips compute nothing."),
-			.evidence = COPY_OF(keep, gather),
-			.evidence_count = COUNT_OF(gather),
+			.evidence = { COPY_OF(keep, gather), COUNT_OF(gather) },
 			.value = 0.438,
 			.gain_s = 0.0123,
 			.claimed_s = 0.0123,
@@ -172,8 +171,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 			.message = STR("all-gather.18 stands in the way for 6.02 ms of every step"),
 			.cause = cause,
 			.fix = fix,
-			.evidence = COPY_OF(keep, second),
-			.evidence_count = COUNT_OF(second),
+			.evidence = { COPY_OF(keep, second), COUNT_OF(second) },
 			.gain_s = 0.00602,
 			.value = 0.214,
 			.claimed_s = 0.00602,
@@ -185,8 +183,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 			.name = STR("nightly"),
 			.message = STR("3.40% of the step only changes layouts"),
 			.fix = STR("Let XLA choose the layouts of the inputs (Layout.AUTO)."),
-			.evidence = COPY_OF(keep, copies),
-			.evidence_count = COUNT_OF(copies),
+			.evidence = { COPY_OF(keep, copies), COUNT_OF(copies) },
 			.gain_s = 0.0003,
 			.value = 0.034,
 			.claimed_s = 0.00096,
@@ -379,8 +376,7 @@ static inline struct report hostile_report(struct arena *keep)
 			.cause = HOSTILE,
 			.fix = HOSTILE,
 			.why = HOSTILE,
-			.evidence = COPY_OF(keep, evidence),
-			.evidence_count = COUNT_OF(evidence),
+			.evidence = { COPY_OF(keep, evidence), COUNT_OF(evidence) },
 			.gain_s = v == VERDICT_FAIL ? 1e300 : (double)NAN,
 			.claimed_s = -1,
 			.source_file = HOSTILE,

@@ -352,12 +352,13 @@ static void fill_tables(struct report *r, struct str text)
 
 static void surround(struct report_finding *f, struct str text)
 {
-	f->around = arena_make(&keep, struct neighbour, AROUND_ROLES);
-	f->around_count = AROUND_ROLES;
-	for (int role = 0; role < AROUND_ROLES; role++) {
-		f->around[role] = (struct neighbour){ (enum around_role)role, text, text, text, 1 };
-		f->around_left[role] = 1e300;
-	}
+	struct report_around *a = &f->around;
+	a->ops.items = arena_make(&keep, struct neighbour, AROUND_ROLES);
+	a->ops.count = AROUND_ROLES;
+	a->takes_left_out = a->holds_left_out = a->gives_left_out = 1e300;
+	for (int role = 0; role < AROUND_ROLES; role++)
+		a->ops.items[role] =
+			(struct neighbour){ (enum around_role)role, text, text, text, 1 };
 }
 
 #define MARKUP STR("</script></style></title></svg><img src=x onerror=alert(1)>'\" --{{name}}`a`")
@@ -426,9 +427,9 @@ static void test_tags_are_balanced(void **state)
 
 /* ---- the contract with template authors ------------------------------------------------------ */
 
-static void find_in_manual(struct str manual, const struct template_record *record)
+static void find_in_manual(struct str manual, const struct record *record)
 {
-	for (const struct template_field *f = record->fields; f->name; f++) {
+	for (const struct record_field *f = record->fields; f->name; f++) {
 		struct str row = arena_fmt(&keep, "| `%s` | %s |", f->name, f->meaning);
 		if (!str_contains(manual, row))
 			fail_msg("docs/templates.md lacks, for %s: %.*s", record->name,

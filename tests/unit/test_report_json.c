@@ -80,17 +80,17 @@ static void test_values(void **state)
 	assert_null(rows[1].dtype.p);
 	assert_true(got->row_totals[TABLE_families] == 4711);
 	assert_int_equal(got->facts[7].unit, UNIT_SECONDS);
-	assert_true(got->findings[0].evidence[2].is_limit);
+	assert_true(got->findings[0].evidence.items[2].is_limit);
 	assert_true(isnan(got->findings[2].source_line));
 	assert_null(got->findings[2].scope.p);
 	assert_null(got->error.p);
 	assert_same(got->findings[0].fix, r.findings[0].fix);
-	assert_int_equal(got->findings[0].around_count, 3);
-	assert_int_equal(got->findings[0].around[1].role, AROUND_SELF);
-	assert_same(got->findings[0].around[2].opcode, STR("fusion"));
-	assert_true(isnan(got->findings[0].around[2].bytes));
-	assert_true(got->findings[0].around_left[AROUND_GIVES] == 4);
-	assert_int_equal(got->findings[1].around_count, 0);
+	assert_int_equal(got->findings[0].around.ops.count, 3);
+	assert_int_equal(got->findings[0].around.ops.items[1].role, AROUND_SELF);
+	assert_same(got->findings[0].around.ops.items[2].opcode, STR("fusion"));
+	assert_true(isnan(got->findings[0].around.ops.items[2].bytes));
+	assert_true(got->findings[0].around.gives_left_out == 4);
+	assert_int_equal(got->findings[1].around.ops.count, 0);
 	assert_true(plot_rows(&got->plots, timeline)[1].start_s == 0.0133);
 	assert_int_equal(plot_count(&got->plots, usage), 3);
 }

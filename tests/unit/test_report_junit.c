@@ -326,8 +326,8 @@ static void test_times(void **state)
 	static const struct {
 		double gain_s;
 		const char *expected;
-	} cases[] = { { NAN, "0.000" }, { -1, "0.000" }, { 1e-9, "0.000" },
-		{ 1.5, "1.500" }, { 1e300, "1000000.000" }, { INFINITY, "1000000.000" } };
+	} cases[] = { { NAN, "0.000" }, { -1, "0.000" }, { 1e-9, "0.000" }, { 1.5, "1.500" },
+		{ 1e300, "1000000.000" }, { INFINITY, "1000000.000" } };
 	for (ptrdiff_t i = 0; i < COUNT_OF(cases); i++) {
 		struct report r = {
 			.profile = STR("x"), .verdict = VERDICT_FAIL, .gain_s = cases[i].gain_s

@@ -208,7 +208,7 @@ static void test_left_out(void **state)
 	struct report_finding *many = arena_make(&keep, struct report_finding, MANY);
 	for (int i = 0; i < MANY; i++) {
 		many[i] = r.findings[0];
-		many[i].evidence_count = 0;
+		many[i].evidence.count = 0;
 		many[i].gain_s = i;
 	}
 	r.findings = many;

@@ -18,24 +18,26 @@ struct owner {
 	bool is_rich;
 };
 
-static const struct template_field pet_fields[] = {
-	{ "name", FIELD_TEXT, offsetof(struct pet, name), NULL, "" },
-	{ "toy", FIELD_TEXT, offsetof(struct pet, toy), NULL, "" },
-	{ "is_cat", FIELD_FLAG, offsetof(struct pet, is_cat), NULL, "" },
+static const struct record_field pet_fields[] = {
+	{ .name = "name", .type = RECORD_TEXT, .offset = offsetof(struct pet, name) },
+	{ .name = "toy", .type = RECORD_TEXT, .offset = offsetof(struct pet, toy) },
+	{ .name = "is_cat", .type = RECORD_FLAG, .offset = offsetof(struct pet, is_cat) },
 	{ 0 },
 };
-static const struct template_record pet_record = { "a pet", sizeof(struct pet), pet_fields };
+static const struct record pet_record = { "a pet", NULL, sizeof(struct pet), pet_fields };
 
-static const struct template_field owner_fields[] = {
-	{ "name", FIELD_TEXT, offsetof(struct owner, name), NULL, "" },
-	{ "motto", FIELD_TEXT, offsetof(struct owner, motto), NULL, "" },
-	{ "pets", FIELD_LIST, offsetof(struct owner, pets), &pet_record, "" },
-	{ "photo", FIELD_PICTURE, offsetof(struct owner, photo), NULL, "" },
-	{ "is_rich", FIELD_FLAG, offsetof(struct owner, is_rich), NULL, "" },
+static const struct record_field owner_fields[] = {
+	{ .name = "name", .type = RECORD_TEXT, .offset = offsetof(struct owner, name) },
+	{ .name = "motto", .type = RECORD_TEXT, .offset = offsetof(struct owner, motto) },
+	{ .name = "pets",
+		.type = RECORD_LIST,
+		.offset = offsetof(struct owner, pets),
+		.record = &pet_record },
+	{ .name = "photo", .type = RECORD_PICTURE, .offset = offsetof(struct owner, photo) },
+	{ .name = "is_rich", .type = RECORD_FLAG, .offset = offsetof(struct owner, is_rich) },
 	{ 0 },
 };
-static const struct template_record owner_record = { "the owner", sizeof(struct owner),
-	owner_fields };
+static const struct record owner_record = { "the owner", NULL, sizeof(struct owner), owner_fields };
 
 static void draw(const void *what, struct xhtml *x)
 {
