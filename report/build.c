@@ -297,7 +297,7 @@ void report_keep_head(struct report *r)
 		struct table *t = &r->tables.items[id];
 		bool is_seen = is_only_seen(r) && table_is_seen((enum table_id)id);
 		if (id == TABLE_quality || id == TABLE_deltas || id == TABLE_files ||
-			id == TABLE_phases)
+			id == TABLE_phases || id == TABLE_devices)
 			continue;
 		if (!is_seen)
 			*t = (struct table){ NULL, 0, 0 };

@@ -7,6 +7,7 @@
 #include "report/facts.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/sha256.h"
 #include "base/when.h"
@@ -94,17 +95,17 @@ static void take_findings(
 
 static void take_rules(const struct report *r, struct arena *keep, struct run_facts *ret)
 {
-	ret->items = arena_make(keep, struct rule_facts, r->result_count);
 	for (ptrdiff_t i = 0; i < r->result_count; i++) {
 		const struct report_rule *result = &r->results[i];
 		if (result->verdict == VERDICT_OFF)
 			continue;
-		struct rule_facts *rule = &ret->items[ret->item_count++];
-		rule_facts_clear(rule);
+		struct rule_facts *rule = run_facts_add(ret, FACT_RULES, keep);
 		rule->rule = result->name;
 		rule->title = result->title;
 		rule->verdict = verdict_name(result->verdict);
-		rule->reason = reason_of(result, keep);
+		/* The gate's own record has the reason for all that it holds up. */
+		if (!result->closed_gate.p)
+			rule->reason = reason_of(result, keep);
 		rule->closed_gate = result->closed_gate;
 		rule->subjects = result->subjects;
 		rule->rule_group = result->group;
@@ -115,6 +116,49 @@ static void take_rules(const struct report *r, struct arena *keep, struct run_fa
 		rule->fail_headroom = result->number.fail_headroom;
 		take_findings(r, result, rule);
 	}
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+static int by_slowness(const void *a, const void *b)
+{
+	const struct device_facts *x = a, *y = b;
+	int by_host = str_cmp(x->host, y->host);
+	if (x->slowness > y->slowness || x->slowness < y->slowness)
+		return x->slowness < y->slowness ? 1 : -1;
+	return by_host ? by_host : str_cmp(x->device, y->device);
+}
+
+/*
+ * A CPU is no chip, and a device without a host's name is no machine that could be found.  All wait
+ * for what the slowest computes longer than the median, whose compute time is the mean over devices
+ * without their slowness.
+ */
+static void take_devices(const struct report *r, struct arena *keep, struct run_facts *ret)
+{
+	const struct devices_row *rows = table_rows(&r->tables, devices);
+	double compute_s = fact_real(r, STR("compute_ratio")) * ret->step_time_s, slowness = 0;
+	ptrdiff_t compared = 0;
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, devices); i++)
+		if (rows[i].slowness > 0) {
+			slowness += rows[i].slowness;
+			compared++;
+		}
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, devices); i++) {
+		const struct devices_row *row = &rows[i];
+		if (!row->host.len || !(row->slowness > 0) || str_eq(ret->platform, STR("cpu")))
+			continue;
+		struct device_facts *d = run_facts_add(ret, FACT_DEVICES, keep);
+		d->host = row->host;
+		d->device = row->device;
+		d->slowness = row->slowness;
+		d->lost_s = fmax(0, row->slowness - 1) * compute_s / slowness * (double)compared;
+	}
+	if (run_device_count(ret) > 1)
+		qsort(run_devices(ret), (size_t)run_device_count(ret), sizeof(struct device_facts),
+			by_slowness);
+	if (run_device_count(ret) > FACTS_MAX_ROWS)
+		run_device_count(ret) = FACTS_MAX_ROWS;
 }
 
 void report_facts(const struct report *r, struct str judge, struct str tool, struct arena *keep,
@@ -139,5 +183,6 @@ void report_facts(const struct report *r, struct str judge, struct str tool, str
 	ret->error_id = diag_name(r->error_id, keep);
 	ret->error = r->error;
 	take_rules(r, keep, ret);
+	take_devices(r, keep, ret);
 	run_facts_seal(ret, keep);
 }

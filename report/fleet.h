@@ -51,6 +51,8 @@ struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep);
 struct str fleet_missing_text(const struct fleet_report *r, struct arena *keep);
 /* "Over budget: vision could have $3,100 back, and may have $2,000"; missing: none is. */
 struct str fleet_budget_text(const struct fleet_report *r, struct arena *keep);
+/* "1 machine is slow in several workloads: host-7 (4 of 4 workloads)"; missing: none is. */
+struct str fleet_machines_text(const struct fleet_report *r, struct arena *keep);
 /* "1 run is dated more than a window after this one"; missing when there is none. */
 struct str fleet_later_text(const struct fleet_report *r, struct arena *keep);
 /* What the fleet file expects did not come, or nothing at all did. */

@@ -40,6 +40,7 @@ static const struct layout {
 	[FLEET_BY_MODEL] = { PLACE_GROUPS, STR_INIT("group") },
 	[FLEET_BY_SIZE] = { PLACE_GROUPS, STR_INIT("group") },
 	[FLEET_RULES] = { PLACE_MAIN, STR_INIT("rule") },
+	[FLEET_MACHINES] = { PLACE_MAIN, STR_INIT("host") },
 	[FLEET_MOVERS] = { PLACE_REST, STR_INIT("workload") },
 	[FLEET_CHANGES] = { PLACE_REST, STR_INIT("workload") },
 	[FLEET_PROBLEMS] = { PLACE_REST, STR_INIT("workload") },

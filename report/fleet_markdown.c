@@ -42,7 +42,8 @@ void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, str
 {
 	const struct str sentences[] = { fleet_coverage_text(r, keep), fleet_missing_text(r, keep),
 		fleet_later_text(r, keep), fleet_budget_text(r, keep), fleet_goodput_text(r, keep),
-		fleet_promise_text(r, keep), fleet_cpus_text(r, keep), fleet_news_text(r, keep) };
+		fleet_promise_text(r, keep), fleet_machines_text(r, keep), fleet_cpus_text(r, keep),
+		fleet_news_text(r, keep) };
 	out_fmt(out, "# Fleet, %.*s\n\n", STR_ARG(fleet_window_text(r, keep)));
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
 		struct str s = sentences[i];
@@ -63,7 +64,8 @@ void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, str
 		if (id == FLEET_TOTALS || id == FLEET_HISTORY ||
 			(is_empty && !fleet_has_week(r) && !is_always) ||
 			(is_empty && (id == FLEET_WAIVERS || id == FLEET_QUALITY ||
-					     id == FLEET_BUDGETS || id == FLEET_MISSING)))
+					     id == FLEET_BUDGETS || id == FLEET_MISSING ||
+					     id == FLEET_MACHINES)))
 			continue;
 		put_answer(r, id, keep, part);
 		if (out_text(out).len + out_text(part).len < SUMMARY_BYTES)

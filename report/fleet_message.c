@@ -146,6 +146,24 @@ static void put_rule(const struct fleet_answer *a, ptrdiff_t row, struct draft *
 		out_fmt(next(d->text), "for example: %.*s", STR_ARG(m->message));
 }
 
+static void put_machine(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
+{
+	struct message_item *m = d->item;
+	struct str device = name(a, row, "device", d->keep);
+	m->state = STR("machine");
+	m->mark = STR("\xf0\x9f\x90\x8c");
+	m->chips = real(a, row, "chips_back");
+	out_fmt(d->heading, "Slow machine: %.*s", STR_ARG(name(a, row, "host", d->keep)));
+	if (m->chips >= 0)
+		out_fmt(d->heading, ", for which %.*s wait", STR_ARG(back_text(a, row, d->keep)));
+	out_fmt(next(d->text),
+		"%.2f times the median device of its jobs, in %.0f of %.0f workloads",
+		real(a, row, "slowness"), real(a, row, "workloads"), real(a, row, "of_workloads"));
+	if (device.p)
+		out_fmt(next(d->text), "it is %.*s alone", STR_ARG(device));
+	out_z(next(d->text), "take it out and have it serviced");
+}
+
 static void put_problem(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
@@ -264,7 +282,7 @@ static bool any(const struct fleet_answer *a, ptrdiff_t row)
 	return true;
 }
 
-enum { SECTIONS = 8, SECTION_MOST = 3 }; /* of a section: a chat is glanced at */
+enum { SECTIONS = 9, SECTION_MOST = 3 }; /* of a section: a chat is glanced at */
 /* As they are shown. */
 static const struct section {
 	enum fleet_id id;
@@ -274,6 +292,7 @@ static const struct section {
 	{ FLEET_MISSING, is_newly_missing, put_missing },
 	{ FLEET_RANKING, wastes, put_waste },
 	{ FLEET_RULES, any, put_rule },
+	{ FLEET_MACHINES, any, put_machine },
 	{ FLEET_PROBLEMS, is_new, put_problem },
 	{ FLEET_MOVERS, is_felt, put_mover },
 	{ FLEET_PROBLEMS, is_fixed, put_problem },

@@ -27,6 +27,9 @@ static const struct fleet_head heads[] = {
 	{ STR_INIT("priced_hours_back"), STR_INIT("of them with a price"), HEAD_DATA },
 	{ STR_INIT("top_rule"), STR_INIT("costliest rule"), HEAD_PLAIN },
 	{ STR_INIT("first_seen"), STR_INIT("first seen"), HEAD_DATA },
+	{ STR_INIT("of_workloads"), STR_INIT("of workloads"), HEAD_PLAIN },
+	{ STR_INIT("slow_runs"), STR_INIT("slow runs"), HEAD_PLAIN },
+	{ STR_INIT("slowness"), STR_INIT("times the median"), HEAD_PLAIN },
 	{ STR_INIT("before_s"), STR_INIT("before"), HEAD_PLAIN },
 	{ STR_INIT("now_s"), STR_INIT("now"), HEAD_PLAIN },
 	{ STR_INIT("after_s"), STR_INIT("after"), HEAD_PLAIN },
@@ -515,8 +518,27 @@ static void put_missing(const struct fleet_report *r, struct arena *keep, struct
 	}
 }
 
+struct str fleet_machines_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_MACHINES];
+	enum { SHOWN = 3 };
+	struct out *o = out_memory(keep);
+	if (!a->count)
+		return MISSING;
+	out_fmt(o, "%td machine%s slow in several workloads: ", a->total,
+		a->total == 1 ? " is" : "s are");
+	for (ptrdiff_t i = 0; i < a->count && i < SHOWN; i++)
+		out_fmt(o, "%s%.*s (%.0f of %.0f workloads)", i ? ", " : "",
+			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("host"))->text)),
+			real_at(a, i, STR("workloads")), real_at(a, i, STR("of_workloads")));
+	if (a->total > SHOWN)
+		out_fmt(o, " and %td more", a->total - SHOWN);
+	return out_text(o);
+}
+
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
+	struct str machines = fleet_machines_text(r, keep);
 	struct str goodput = fleet_goodput_text(r, keep), promise = fleet_promise_text(r, keep);
 	struct str news = fleet_news_text(r, keep), cpus = fleet_cpus_text(r, keep);
 	struct str later = fleet_later_text(r, keep), budget = fleet_budget_text(r, keep);
@@ -532,6 +554,8 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 	if (promise.p)
 		out_fmt(out, "%.*s:\n", STR_ARG(promise));
 	put_first(r, keep, out);
+	if (machines.p)
+		out_fmt(out, "%.*s.\n", STR_ARG(machines));
 	if (cpus.p)
 		out_fmt(out, "%.*s.\n", STR_ARG(cpus));
 	if (news.p)

@@ -323,13 +323,13 @@ static void add_state(struct looking *l, const struct report *now, const struct 
 		r->error = arena_str(l->keep, f->error);
 		r->error_id = diag_by_name(f->error_id);
 	}
-	r->results = arena_make(l->keep, struct report_rule, f->item_count);
-	for (ptrdiff_t i = 0; i < f->item_count; i++)
+	r->results = arena_make(l->keep, struct report_rule, run_rule_count(f));
+	for (ptrdiff_t i = 0; i < run_rule_count(f); i++)
 		r->results[r->result_count++] = (struct report_rule){
 			.number = NO_NUMBER,
 			.cost = NAN,
-			.name = arena_str(l->keep, f->items[i].rule),
-			.verdict = verdict_by_name(f->items[i].verdict),
+			.name = arena_str(l->keep, run_rules(f)[i].rule),
+			.verdict = verdict_by_name(run_rules(f)[i].verdict),
 		};
 }
 

@@ -79,6 +79,23 @@ SELECT rule, max(title), count(*), sum(verdict = 'fail'), sum(chips * share) AS 
 	max(CASE place WHEN 1 THEN run END), max(CASE place WHEN 1 THEN profile END)
 FROM broken GROUP BY rule ORDER BY hours DESC NULLS LAST, back DESC NULLS LAST, count(*) DESC, rule;
 
+-- Slow in one job a host may only have more to do; in most of several it is the machine.
+CREATE TABLE machines AS
+WITH jobs AS (
+	SELECT l.*, 2 * late > l.runs AS is_slow, lost_e12 / 1e12 / f.runs AS share, f.chips,
+		f.chip_hours, f.dollars, row_number() OVER (PARTITION BY host
+			ORDER BY f.chips * lost_e12 / f.runs DESC NULLS LAST, l.workload) AS place
+	FROM late_hosts AS l JOIN fleet AS f ON f.workload = l.workload AND f.is_now
+	ORDER BY host, l.workload)
+SELECT host, CASE WHEN max(devices) = 1 AND min(first_device) = max(last_device)
+		THEN min(first_device) END,
+	sum(is_slow), count(*), sum(late), sum(runs), 1 + sum(excess_e12) / 1e12 / sum(late),
+	sum(chips * share) AS back, sum(chip_hours * share) AS hours, sum(dollars * share) AS money,
+	sum(CASE WHEN dollars IS NOT NULL THEN chip_hours END * share),
+	max(CASE place WHEN 1 THEN run END), max(CASE place WHEN 1 THEN profile END)
+FROM jobs GROUP BY host HAVING sum(is_slow) >= 2 AND 2 * sum(is_slow) > count(*)
+ORDER BY money DESC NULLS LAST, hours DESC NULLS LAST, back DESC NULLS LAST, host;
+
 -- Like is compared with like: the same batch on as many of the same chips.
 CREATE TABLE movers AS
 SELECT n.workload, n.owner, b.step_ns / 1e9 / b.runs AS before_s, n.step_time_s,

@@ -487,7 +487,7 @@ static bool clickhouse_ask(
 	if (!knows)
 		return ask_locally(c, q, take, arg, err);
 	arena_clear(&c->page);
-	const struct dialect dialect = { table, STR(" ARRAY JOIN verdicts AS v"), put_text };
+	const struct dialect dialect = { table, STR(" ARRAY JOIN "), STR(""), put_text };
 	struct str sql = arena_fmt(&c->page,
 		"%.*s FORMAT CustomSeparated SETTINGS format_custom_escaping_rule = 'Escaped', "
 		"format_custom_field_delimiter = '\t', format_custom_row_after_delimiter = '\n', "

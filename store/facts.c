@@ -11,87 +11,70 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-#define RUN_TEXT(name, words, meaning)                                                             \
-	{ STR_INIT(#name), COLUMN_TEXT, UNIT_NONE, offsetof(struct run_facts, name), words,        \
+#define AS_TEXT(name, words, meaning)                                                              \
+	{ STR_INIT(#name), COLUMN_TEXT, UNIT_NONE, offsetof(struct ROW, name), words,              \
 		STR_INIT(meaning) },
-#define RUN_REAL(name, unit, meaning)                                                              \
-	{ STR_INIT(#name), COLUMN_REAL, UNIT_##unit, offsetof(struct run_facts, name), NULL,       \
-		STR_INIT(meaning) },
-#define RULE_TEXT(name, words, meaning)                                                            \
-	{ STR_INIT(#name), COLUMN_TEXT, UNIT_NONE, offsetof(struct rule_facts, name), words,       \
-		STR_INIT(meaning) },
-#define RULE_REAL(name, unit, meaning)                                                             \
-	{ STR_INIT(#name), COLUMN_REAL, UNIT_##unit, offsetof(struct rule_facts, name), NULL,      \
+#define AS_REAL(name, unit, meaning)                                                               \
+	{ STR_INIT(#name), COLUMN_REAL, UNIT_##unit, offsetof(struct ROW, name), NULL,             \
 		STR_INIT(meaning) },
 
 /* clang-format off */
+#define ROW run_facts
 static const struct column run_columns[] = {
-	FACT_IDENTITY(RUN_TEXT, RUN_REAL)
-	FACT_OUTCOME(RUN_TEXT, RUN_REAL)
-	FACT_MEASURES(RUN_TEXT, RUN_REAL)
+	FACT_IDENTITY(AS_TEXT, AS_REAL)
+	FACT_OUTCOME(AS_TEXT, AS_REAL)
+	FACT_MEASURES(AS_TEXT, AS_REAL)
 };
+#undef ROW
+#define ROW rule_facts
 static const struct column rule_columns[] = {
-	FACT_OUTCOME(RULE_TEXT, RULE_REAL)
-	FACT_RULE(RULE_TEXT, RULE_REAL)
+	FACT_OUTCOME(AS_TEXT, AS_REAL)
+	FACT_RULE(AS_TEXT, AS_REAL)
 };
+#undef ROW
+#define ROW device_facts
+static const struct column device_columns[] = { FACT_DEVICE(AS_TEXT, AS_REAL) };
+#undef ROW
 /* clang-format on */
 
-#define ONE(...) +1
-enum {
-	IDENTITIES = FACT_IDENTITY(ONE, ONE),
-	OUTCOMES = FACT_OUTCOME(ONE, ONE),
-	RUN_COLUMN_COUNT = sizeof(run_columns) / sizeof(run_columns[0]),
-	RULE_COLUMN_COUNT = sizeof(rule_columns) / sizeof(rule_columns[0]),
-	FLAT_COLUMNS = RUN_COLUMN_COUNT + RULE_COLUMN_COUNT - OUTCOMES,
-};
-
+#define COLUMNS(list) list, sizeof(list) / sizeof((list)[0])
 const struct table_def run_facts_def = { STR_INIT("runs"), STR_INIT("a judged run"),
-	STR_INIT("hash"), run_columns, RUN_COLUMN_COUNT, sizeof(struct run_facts) };
-const struct table_def rule_facts_def = { STR_INIT("verdicts"), STR_INIT("what a rule said of it"),
-	STR_INIT("rule"), rule_columns, RULE_COLUMN_COUNT, sizeof(struct rule_facts) };
-
-/* A column of a line: of the run's record, of a rule's, or of both; NULL where it is neither's. */
-struct flat {
-	const struct column *run, *rule;
-	const struct column *any; /* the one that there is */
+	STR_INIT("hash"), COLUMNS(run_columns), sizeof(struct run_facts) };
+const struct table_def fact_part_defs[FACT_PARTS] = {
+	[FACT_RULES] = { STR_INIT("verdicts"), STR_INIT("what a rule said of it"), STR_INIT("rule"),
+		COLUMNS(rule_columns), sizeof(struct rule_facts) },
+	[FACT_DEVICES] = { STR_INIT("machines"), STR_INIT("a device beside the others of its job"),
+		STR_INIT("device"), COLUMNS(device_columns), sizeof(struct device_facts) },
 };
 
-static struct flat flat_column(int i)
-{
-	const struct column *run = i < RUN_COLUMN_COUNT ? &run_columns[i] : NULL;
-	const struct column *rule = NULL;
-	if (i >= RUN_COLUMN_COUNT)
-		rule = &rule_columns[i - RUN_COLUMN_COUNT + OUTCOMES];
-	else if (i >= IDENTITIES && i < IDENTITIES + OUTCOMES)
-		rule = &rule_columns[i - IDENTITIES];
-	return (struct flat){ run, rule, run ? run : rule };
-}
-
-static bool is_identity(const struct column *c)
-{
-	return c >= run_columns && c < run_columns + IDENTITIES;
-}
-
-static void clear(const struct table_def *def, void *row)
-{
-	for (ptrdiff_t i = 0; i < def->column_count; i++) {
-		const struct column *c = &def->columns[i];
-		if (c->type == COLUMN_TEXT)
-			cell_set_text(c, row, (struct str){ NULL, 0 });
-		else
-			cell_set_real(c, row, NAN);
-	}
-}
+/* Sorts of records, by the word in them. */
+enum { RECORDS = FACT_PARTS + 1 };
+static const struct {
+	struct str word;
+	const struct table_def *def;
+} records[RECORDS] = {
+	{ STR_INIT("rule"), &fact_part_defs[FACT_RULES] },
+	{ STR_INIT("device"), &fact_part_defs[FACT_DEVICES] },
+	{ STR_INIT("run"), &run_facts_def },
+};
+enum { RECORD_RUN = FACT_PARTS }; /* those before it are parts */
 
 void run_facts_clear(struct run_facts *f)
 {
 	*f = (struct run_facts){ 0 };
-	clear(&run_facts_def, f);
+	for (size_t i = 0; i < sizeof(run_columns) / sizeof(run_columns[0]); i++)
+		if (run_columns[i].type == COLUMN_REAL)
+			cell_set_real(&run_columns[i], f, NAN);
 }
 
-void rule_facts_clear(struct rule_facts *f)
+void *run_facts_add(struct run_facts *f, enum fact_part part, struct arena *keep)
 {
-	clear(&rule_facts_def, f);
+	return rows_add(&f->parts[part], &fact_part_defs[part], keep);
+}
+
+static const void *part_row(const struct run_facts *f, int part, ptrdiff_t row)
+{
+	return (const char *)f->parts[part].rows + row * fact_part_defs[part].row_bytes;
 }
 
 /* ---- the hash -------------------------------------------------------------------------------- */
@@ -115,8 +98,9 @@ static struct str hash_of(const struct run_facts *f, struct arena *keep)
 {
 	struct sha256 h = sha256_new();
 	hash_row(&h, &run_facts_def, f, keep);
-	for (ptrdiff_t i = 0; i < f->item_count; i++)
-		hash_row(&h, &rule_facts_def, &f->items[i], keep);
+	for (int part = 0; part < FACT_PARTS; part++)
+		for (ptrdiff_t i = 0; i < f->parts[part].count; i++)
+			hash_row(&h, &fact_part_defs[part], part_row(f, part, i), keep);
 	return sha256_id(&h, keep);
 }
 
@@ -128,7 +112,7 @@ void run_facts_seal(struct run_facts *f, struct arena *keep)
 
 static bool has_version(const struct run_facts *f)
 {
-	return str_starts(f->version, STR("1."));
+	return str_starts(f->version, STR("2."));
 }
 
 const char *run_facts_flaw(const struct run_facts *f, struct arena *scratch)
@@ -136,7 +120,7 @@ const char *run_facts_flaw(const struct run_facts *f, struct arena *scratch)
 	if (!f->hash.p || !f->run.p || !f->profile.p)
 		return "a run without hash, run or profile";
 	if (!has_version(f))
-		return "facts of another version than 1";
+		return "facts of another version than 2";
 	if (str_eq(f->version, STR(FACTS_VERSION)) && !str_eq(f->hash, hash_of(f, scratch)))
 		return "a run that does not fit its hash";
 	return NULL;
@@ -156,9 +140,17 @@ static int64_t whole(double value, double unit)
 	return fabs(scaled) < 9e18 ? (int64_t)llround(scaled) : FACT_NONE; /* not for NaN, either */
 }
 
-int64_t rule_gain_e12(const struct run_facts *f, const struct rule_facts *rule)
+const struct str fact_part_numbers[FACT_PARTS][FACT_PART_NUMBERS] = {
+	[FACT_RULES] = { STR_INIT("gain_e12") },
+	[FACT_DEVICES] = { STR_INIT("excess_e12"), STR_INIT("lost_e12") },
+};
+
+int64_t fact_part_number(const struct run_facts *f, enum fact_part part, ptrdiff_t row, int number)
 {
-	return f->step_time_s > 0 ? whole(rule->gain_s / f->step_time_s, 1e12) : FACT_NONE;
+	double of_step = part == FACT_RULES ? run_rules(f)[row].gain_s : run_devices(f)[row].lost_s;
+	if (part == FACT_DEVICES && number == 0)
+		return whole(run_devices(f)[row].slowness - 1, 1e12);
+	return f->step_time_s > 0 ? whole(of_step / f->step_time_s, 1e12) : FACT_NONE;
 }
 
 /* The gate that keeps most rules from being judged. */
@@ -166,11 +158,12 @@ static struct str gate_of(const struct run_facts *f)
 {
 	struct str best = { NULL, 0 };
 	ptrdiff_t most = 0;
-	for (ptrdiff_t i = 0; i < f->item_count; i++) {
-		struct str gate = f->items[i].closed_gate;
+	const struct rule_facts *rules = run_rules(f);
+	for (ptrdiff_t i = 0; i < run_rule_count(f); i++) {
+		struct str gate = rules[i].closed_gate;
 		ptrdiff_t count = 0;
-		for (ptrdiff_t k = 0; gate.p && k < f->item_count; k++)
-			count += str_eq(f->items[k].closed_gate, gate);
+		for (ptrdiff_t k = 0; gate.p && k < run_rule_count(f); k++)
+			count += str_eq(rules[k].closed_gate, gate);
 		if (count > most || (count && count == most && str_cmp(gate, best) < 0)) {
 			most = count;
 			best = gate;
@@ -183,8 +176,8 @@ static struct str gate_of(const struct run_facts *f)
 static struct str open_reason(const struct run_facts *f, struct str gate)
 {
 	const struct rule_facts *first = NULL;
-	for (ptrdiff_t i = 0; i < f->item_count; i++) {
-		const struct rule_facts *r = &f->items[i];
+	for (ptrdiff_t i = 0; i < run_rule_count(f); i++) {
+		const struct rule_facts *r = &run_rules(f)[i];
 		if (gate.p && str_eq(r->rule, gate) && r->reason.p)
 			return r->reason;
 		if (str_eq(r->verdict, STR("inconclusive")) && r->reason.p &&
@@ -235,23 +228,22 @@ void run_numbers_of(const struct run_facts *f, struct arena *keep, struct run_nu
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The run's own record when `rule` is NULL. */
-static void write_line(const struct run_facts *f, const struct rule_facts *rule, struct out *out)
+/* What is known of a row.  A part's has the hash that joins it to its run. */
+static void write_line(const struct run_facts *f, int record, const void *row, struct out *out)
 {
+	const struct table_def *def = records[record].def;
 	cJSON *line = cJSON_CreateObject();
-	cJSON_AddStringToObject(line, "record", rule ? "rule" : "run");
-	for (int i = 0; i < FLAT_COLUMNS; i++) {
-		struct flat flat = flat_column(i);
-		const char *name = flat.any->name.p;
-		bool is_run = !rule || is_identity(flat.run);
-		const struct column *c = is_run ? flat.run : flat.rule;
-		const void *row = is_run ? (const void *)f : rule;
-		if (!c || cell_is_null(c, row))
-			cJSON_AddNullToObject(line, name);
-		else if (c->type == COLUMN_TEXT)
-			json_add_str(line, name, cell_text(c, row));
+	json_add_str(line, "record", records[record].word);
+	if (record != RECORD_RUN)
+		json_add_str(line, "hash", f->hash);
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		if (cell_is_null(c, row))
+			continue;
+		if (c->type == COLUMN_TEXT)
+			json_add_str(line, c->name.p, cell_text(c, row));
 		else
-			json_add_double(line, name, cell_real(c, row));
+			json_add_double(line, c->name.p, cell_real(c, row));
 	}
 	json_line(line, out);
 	cJSON_Delete(line);
@@ -260,9 +252,10 @@ static void write_line(const struct run_facts *f, const struct rule_facts *rule,
 void run_facts_write(const struct run_facts *f, struct out *out)
 {
 	assert(f->hash.p);
-	write_line(f, NULL, out);
-	for (ptrdiff_t i = 0; i < f->item_count; i++)
-		write_line(f, &f->items[i], out);
+	write_line(f, RECORD_RUN, f, out);
+	for (int part = 0; part < FACT_PARTS; part++)
+		for (ptrdiff_t i = 0; i < f->parts[part].count; i++)
+			write_line(f, part, part_row(f, part, i), out);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -275,7 +268,6 @@ struct reading {
 	struct arena keep;    /* of the run at hand */
 	ptrdiff_t dropped;    /* bytes of the file that were given back */
 	struct run_facts run; /* its hash is missing when there is none */
-	ptrdiff_t cap;
 	struct diag *err;
 };
 
@@ -315,7 +307,6 @@ static bool end_run(struct reading *r)
 		return bad_line(r, arena_fmt(&r->keep, "what ends here is %s", flaw).p);
 	bool ok = r->take(r->arg, &r->run, r->err);
 	run_facts_clear(&r->run);
-	r->cap = 0;
 	arena_clear(&r->keep);
 	return ok;
 }
@@ -327,33 +318,34 @@ static bool begin_run(struct reading *r, const cJSON *line)
 	if (!r->run.hash.p || !r->run.run.p || !r->run.profile.p)
 		return bad_line(r, "a run without hash, run or profile");
 	if (!has_version(&r->run))
-		return bad_line(r, "facts of another version than 1");
+		return bad_line(r, "facts of another version than 2");
 	return true;
 }
 
-static bool add_rule(struct reading *r, const cJSON *line)
+static bool add_row(struct reading *r, const cJSON *line, int record)
 {
 	if (!r->run.hash.p || !str_eq(r->run.hash, json_get_str(line, "hash")))
-		return bad_line(r, "a rule's record does not follow its run's");
-	if (r->run.item_count >= FACTS_MAX_RULES)
-		return bad_line(r, "more rules than a rule file may have");
-	struct rule_facts *rule = arena_push(&r->keep, r->run.items, r->run.item_count, r->cap);
-	rule_facts_clear(rule);
-	return read_row(r, line, &rule_facts_def, rule);
+		return bad_line(r, "a record of a rule or a device does not follow its run's");
+	if (r->run.parts[record].count >= FACTS_MAX_ROWS)
+		return bad_line(r, "more rules or devices than a run's facts have");
+	return read_row(r, line, records[record].def, run_facts_add(&r->run, record, &r->keep));
 }
 
 static bool read_line(struct reading *r, struct str text)
 {
+	int record = 0;
 	if (text.len > FACTS_MAX_LINE)
 		return bad_line(r, "a line longer than any record");
 	if (!str_trim(text).len)
 		return true;
 	cJSON *line = cJSON_ParseWithLength(text.p, (size_t)text.len);
-	struct str record = line ? json_get_str(line, "record") : STR("");
-	bool ok = !line				? bad_line(r, "not a JSON object in one line")
-		  : str_eq(record, STR("run"))	? begin_run(r, line)
-		  : str_eq(record, STR("rule")) ? add_rule(r, line)
-						: bad_line(r, "no record of a run or a rule");
+	struct str word = line ? json_get_str(line, "record") : STR("");
+	while (record < RECORDS && !str_eq(word, records[record].word))
+		record++;
+	bool ok = !line			 ? bad_line(r, "not a JSON object in one line")
+		  : record == RECORDS	 ? bad_line(r, "no record of a run, a rule or a device")
+		  : record == RECORD_RUN ? begin_run(r, line)
+					 : add_row(r, line, record);
 	cJSON_Delete(line);
 	return ok;
 }
@@ -388,14 +380,42 @@ bool run_facts_read(const struct input *in, run_facts_fn *take, void *arg, struc
 
 /* ---- the manual ------------------------------------------------------------------------------ */
 
-static const struct str record_meaning = STR_INIT("sort of this record: run or rule");
+/* A column of records; one that several sorts have is told once. */
+struct flat {
+	const struct column *column;
+	struct str records; /* "run, rule" */
+};
 
-static const char *records_of(struct flat flat)
+static struct str records_with(struct str column, struct arena *keep)
 {
-	if (is_identity(flat.run))
-		return "both";
-	return flat.run && flat.rule ? "both" : flat.run ? "run" : "rule";
+	struct out *o = out_memory(keep);
+	for (int i = 0; i < RECORDS; i++) {
+		int record = (i + RECORD_RUN) % RECORDS;
+		if (str_eq(column, STR("hash")) || table_column(records[record].def, column))
+			out_fmt(o, "%s%.*s", out_text(o).len ? ", " : "",
+				STR_ARG(records[record].word));
+	}
+	return out_text(o);
 }
+
+static ptrdiff_t flat_columns(struct arena *keep, struct flat **ret)
+{
+	ptrdiff_t count = 0, cap = 0;
+	*ret = NULL;
+	for (int i = 0; i < RECORDS; i++) {
+		const struct table_def *def = records[(i + RECORD_RUN) % RECORDS].def;
+		for (ptrdiff_t k = 0; k < def->column_count; k++) {
+			const struct column *c = &def->columns[k];
+			struct str word = records_with(c->name, keep);
+			/* The run's record comes first. */
+			if (def == &run_facts_def || !str_starts(word, STR("run")))
+				*arena_push(keep, *ret, count, cap) = (struct flat){ c, word };
+		}
+	}
+	return count;
+}
+
+static const struct str record_meaning = STR_INIT("sort of this record: run, rule or device");
 
 static cJSON *bigquery_field(struct str name, const char *type, struct str meaning)
 {
@@ -410,11 +430,12 @@ static cJSON *bigquery_field(struct str name, const char *type, struct str meani
 void facts_bigquery(struct out *out)
 {
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct flat *flat;
+	ptrdiff_t count = flat_columns(&scratch, &flat);
 	cJSON *fields = cJSON_CreateArray();
 	cJSON_AddItemToArray(fields, bigquery_field(STR("record"), "STRING", record_meaning));
-	for (int i = 0; i < FLAT_COLUMNS; i++) {
-		struct flat flat = flat_column(i);
-		const struct column *c = flat.any;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct column *c = flat[i].column;
 		bool is_moment = str_eq(c->name, STR("captured"));
 		const char *type = c->type == COLUMN_REAL ? "FLOAT64"
 				   : is_moment		  ? "TIMESTAMP"
@@ -428,16 +449,19 @@ void facts_bigquery(struct out *out)
 
 void facts_manual(struct out *out)
 {
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct flat *flat;
+	ptrdiff_t count = flat_columns(&scratch, &flat);
 	out_fmt(out,
 		"| column | type | unit | record | meaning |\n|---|---|---|---|---|\n"
-		"| `record` | text | | both | %.*s |\n",
+		"| `record` | text | | all | %.*s |\n",
 		STR_ARG(record_meaning));
-	for (int i = 0; i < FLAT_COLUMNS; i++) {
-		struct flat flat = flat_column(i);
-		const struct column *c = flat.any;
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct column *c = flat[i].column;
 		bool is_text = c->type == COLUMN_TEXT;
-		out_fmt(out, "| `%.*s` | %s | %s | %s | %.*s |\n", STR_ARG(c->name),
+		out_fmt(out, "| `%.*s` | %s | %s | %.*s | %.*s |\n", STR_ARG(c->name),
 			is_text ? "text" : "number", is_text ? "" : unit_name(c->unit),
-			records_of(flat), STR_ARG(c->meaning));
+			STR_ARG(flat[i].records), STR_ARG(c->meaning));
 	}
+	arena_free(&scratch);
 }

@@ -1,10 +1,11 @@
 /*
  * Facts: what is remembered of a judged run, as flat records that a warehouse loads as they are.
  *
- * A run is one record of its own and one per rule.  Every record has every column, in one order:
- * scalars only, UTC times in ISO 8601, null for what is not known or not said of this sort of
- * record.  The columns stand in the lists below and nowhere else; docs/facts.md, the store's tables
- * and the reader are made from them.
+ * A run is one record of its own, one for each rule, and one for each device that can be held
+ * against the others of its job.  A record has the columns that are known, in one order: scalars
+ * only, UTC times in ISO 8601.  Who ran what stands in the run's record alone; `hash` joins the
+ * others to it.  The columns stand in the lists below and nowhere else; docs/facts.md, the store's
+ * tables and the reader are made from them.
  *
  * `hash` is over all that is said of a run and its rules, so that the same facts are the same
  * wherever they come from, and may be sent, appended and merged as often as one likes.
@@ -19,12 +20,14 @@
 #include "measure/tables.h"
 
 /* Major: a column changed its meaning or went away.  Minor: a column came. */
-#define FACTS_VERSION "1.1"
+#define FACTS_VERSION "2.0"
 
-/* In the records of the run and of each of its rules. */
+/* In the record of the run. */
 #define FACT_IDENTITY(TEXT, REAL)                                                                  \
 	TEXT(version, 0, "version of these columns: " FACTS_VERSION)                               \
-	TEXT(hash, 0, "content of a run and its rules together; the same hash never counts twice") \
+	TEXT(hash, 0,                                                                              \
+		"content of a run, its rules and devices together; the same hash never counts "    \
+		"twice")                                                                           \
 	TEXT(run, 0, "identity of the capture, wherever its files lie")                            \
 	TEXT(profile, 0, "the profile as it was named")                                            \
 	TEXT(captured, 0, "when the capture began")                                                \
@@ -42,7 +45,7 @@
 	TEXT(rules, 0, "name of the rule file")                                                    \
 	TEXT(tool, 0, "rooflint's version")
 
-/* In both, each with a meaning of its own. */
+/* In the records of the run and of its rules, each with a meaning of its own. */
 #define FACT_OUTCOME(TEXT, REAL)                                                                   \
 	TEXT(verdict, 0, "of the run (pass, fail, warn, inconclusive, error), or of the rule")     \
 	REAL(gain_s, SECONDS, "step time that findings would give back: all of them, or the rule's")
@@ -86,7 +89,8 @@
 	TEXT(rule, 0, "name of the rule")                                                          \
 	TEXT(rule_group, 0, "what it is about")                                                    \
 	TEXT(title, 0, "what it demands")                                                          \
-	TEXT(reason, 0, "why it was not judged")                                                   \
+	TEXT(reason, 0,                                                                            \
+		"why it was not judged; where a gate is closed, the gate's record says it")        \
 	TEXT(closed_gate, 0, "the gate that kept it from being judged")                            \
 	REAL(value, NONE, "the number that it limits, of its worst subject, in base units")        \
 	REAL(warn_limit, NONE, "where it warns")                                                   \
@@ -101,18 +105,35 @@
 	TEXT(source_file, 0, "where that one comes from")                                          \
 	REAL(source_line, COUNT, "its line")
 
+/* In the record of a device: an accelerator on a host with a name, beside others of its job. */
+#define FACT_DEVICE(TEXT, REAL)                                                                    \
+	TEXT(host, 0, "as in table devices")                                                       \
+	TEXT(device, 0, "as in table devices")                                                     \
+	REAL(slowness, NONE, "as in table devices")                                                \
+	REAL(lost_s, SECONDS, "step time for which the other devices wait for it")
+
 struct rule_facts {
 	FACT_OUTCOME(ROW_TEXT, ROW_REAL)
 	FACT_RULE(ROW_TEXT, ROW_REAL)
 };
 
+struct device_facts {
+	FACT_DEVICE(ROW_TEXT, ROW_REAL)
+};
+
+/* What a run has many of: a table of a store each, and rows in the order of the records. */
+enum fact_part { FACT_RULES, FACT_DEVICES, FACT_PARTS };
+
 struct run_facts {
 	FACT_IDENTITY(ROW_TEXT, ROW_REAL)
 	FACT_OUTCOME(ROW_TEXT, ROW_REAL)
 	FACT_MEASURES(ROW_TEXT, ROW_REAL)
-	struct rule_facts *items;
-	ptrdiff_t item_count;
+	struct table parts[FACT_PARTS];
 };
+#define run_rules(f)	    ((struct rule_facts *)(f)->parts[FACT_RULES].rows)
+#define run_rule_count(f)   ((f)->parts[FACT_RULES].count)
+#define run_devices(f)	    ((struct device_facts *)(f)->parts[FACT_DEVICES].rows)
+#define run_device_count(f) ((f)->parts[FACT_DEVICES].count)
 
 /*
  * What questions add up, as whole numbers, so that sums are the same in any order and in any store:
@@ -139,20 +160,29 @@ struct run_numbers {
 	struct str because; /* the same in words; missing when judged */
 };
 void run_numbers_of(const struct run_facts *f, struct arena *keep, struct run_numbers *ret);
-/* Of the step, in the same units; FACT_NONE when the rule claims nothing. */
-int64_t rule_gain_e12(const struct run_facts *f, const struct rule_facts *rule);
+/*
+ * The same of a part's row, by name; a part that has fewer has missing ones.  gain_e12: share of
+ * the step that the rule claims; excess_e12: slowness less one; lost_e12: share of the step.
+ */
+enum { FACT_PART_NUMBERS = 2 };
+extern const struct str fact_part_numbers[FACT_PARTS][FACT_PART_NUMBERS];
+int64_t fact_part_number(const struct run_facts *f, enum fact_part part, ptrdiff_t row, int number);
 
-/* More rules than a rule file may have (RULES_MAX) are no facts of ours. */
-#define FACTS_MAX_RULES 1000
+/*
+ * More rules than a rule file may have (RULES_MAX) are no facts of ours.  Of more devices the
+ * slowest are kept: the largest slices have nine thousand chips, and nothing waits for the others.
+ */
+#define FACTS_MAX_ROWS 1000
 /* Longest record read: each text is at most TEXT_MAX, and there are some twenty. */
 #define FACTS_MAX_LINE ((ptrdiff_t)1 << 18)
 
-/* A run's columns and a rule's, for whoever keeps them; `hash` joins the two. */
-extern const struct table_def run_facts_def, rule_facts_def;
+/* A run's columns and its parts', for whoever keeps them; `hash` joins them. */
+extern const struct table_def run_facts_def, fact_part_defs[FACT_PARTS];
 
-/* Every cell NULL. */
+/* Every cell NULL, and no rows. */
 void run_facts_clear(struct run_facts *f);
-void rule_facts_clear(struct rule_facts *f);
+/* A new last row with every cell NULL; the pointer lives until the next one. */
+void *run_facts_add(struct run_facts *f, enum fact_part part, struct arena *keep);
 /* Set version and hash, after everything else is said. */
 void run_facts_seal(struct run_facts *f, struct arena *keep);
 
@@ -160,11 +190,11 @@ void run_facts_seal(struct run_facts *f, struct arena *keep);
  * hash is not that of its content.  Of other minor versions' hashes nobody can tell. */
 const char *run_facts_flaw(const struct run_facts *f, struct arena *scratch);
 
-/* The records of one run: a line for it, then one for each rule. */
+/* The records of one run: a line for it, then one for each row of its parts. */
 void run_facts_write(const struct run_facts *f, struct out *out);
 
 /*
- * Records as run_facts_write makes them, in that order: a run's rules follow their run.  `take`
+ * Records as run_facts_write makes them, in that order: a run's parts follow their run.  `take`
  * gets a run when it is complete and may keep nothing of it; false from it ends the reading.
  * Columns that are not known are skipped, as a newer minor version has them.  A run of this version
  * whose hash does not fit its content is refused, since it was cut or edited.  What was read of a

@@ -219,6 +219,7 @@ static bool file_prune(
 {
 	static const char rest[] =
 		"DELETE FROM verdicts WHERE run_id NOT IN (SELECT id FROM runs);"
+		"DELETE FROM machines WHERE run_id NOT IN (SELECT id FROM runs);"
 		"DELETE FROM kept WHERE hash NOT IN (SELECT hash FROM runs); COMMIT; VACUUM";
 	struct facts_db *d = s;
 	sqlite3_stmt *stmt = NULL;

@@ -159,6 +159,7 @@ enum asked {
 	ASK_ALIKE,
 	ASK_SEEN,
 	ASK_CLAIMS,
+	ASK_HOSTS,
 	ASK_FLAWS,
 	ASK_LATER,
 	ASK_TURNS,
@@ -468,7 +469,8 @@ static bool answer(struct fleet *f, enum fleet_id id, struct arena *keep, struct
 
 static bool gather(struct asking *a, const struct fleet_window *window, struct diag *err)
 {
-	static const enum asked once[] = { ASK_ALIKE, ASK_SEEN, ASK_CLAIMS, ASK_FLAWS, ASK_LATER };
+	static const enum asked once[] = { ASK_ALIKE, ASK_SEEN, ASK_CLAIMS, ASK_HOSTS, ASK_FLAWS,
+		ASK_LATER };
 	struct fleet *f = a->fleet;
 	if (!ask_days(a, err))
 		return false;

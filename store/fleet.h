@@ -52,6 +52,7 @@ enum fleet_id {
 	FLEET_BY_MODEL,
 	FLEET_BY_SIZE,
 	FLEET_RULES,
+	FLEET_MACHINES,
 	FLEET_MOVERS,
 	FLEET_CHANGES,
 	FLEET_HISTORY, /* of the workloads in FLEET_CHANGES: what their pictures are made of */

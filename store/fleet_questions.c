@@ -137,6 +137,21 @@ static const struct fleet_column rules_columns[] = {
 	T("example", "the costliest finding of the workload it costs most"),
 };
 
+static const struct fleet_column machines_columns[] = {
+	T("host", "the machine, as its profiles name it"),
+	T("device", "its one slow device; null where several are"),
+	R("workloads", COUNT, "in more than half of whose runs there it is slow"),
+	R("of_workloads", COUNT, "that ran on it in the window"),
+	R("slow_runs", COUNT,
+		"runs in which its slowest device takes 5% longer than the job's median"),
+	R("runs", COUNT, "usable runs on it"),
+	R("slowness", NONE, "times as long as the median device, mean over its slow runs"),
+	R("chips_back", COUNT, "chips that wait for it: what is lost in each run counts once"),
+	R("chip_hours_back", COUNT, "chip-hours of the usage file lost to it"),
+	R("dollars_back", DOLLARS, "what those of them cost that have a price"),
+	PRICED_COLUMN,
+};
+
 static const struct fleet_column movers_columns[] = {
 	T("workload", "what ran, on the same chips in both windows"),
 	T("owner", "whose it is"),
@@ -225,6 +240,10 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 	Q(FLEET_RULES, "rules", "Rules that are broken most dearly", rules_columns,
 		"Rules that newest runs break, by what settling them would give back.",
 		"No rule is broken."),
+	Q(FLEET_MACHINES, "machines", "Slow machines", machines_columns,
+		"Hosts that are slow in most of at least two workloads that ran on them, by what "
+		"waiting for them costs.",
+		"No host is slow in several workloads."),
 	Q(FLEET_MOVERS, "movers", "Movers", movers_columns,
 		"Workloads on the same chips as in the window before whose step time moved by "
 		"1% or more.",

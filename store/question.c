@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "store/facts.h"
+
 static void put_aliases(struct out *o, const struct question_value *v, const struct dialect *d)
 {
 	if (!v->count) {
@@ -65,11 +67,20 @@ static void put_runs(struct out *o, const struct question *q, const struct diale
 static void put_name(
 	struct out *o, struct str name, const struct question *q, const struct dialect *d)
 {
-	if (str_eq(name, STR("runs")) || str_eq(name, STR("of_rules"))) {
+	static const struct str parts[FACT_PARTS] = {
+		[FACT_RULES] = STR_INIT("of_rules"), [FACT_DEVICES] = STR_INIT("of_devices")
+	};
+	if (str_eq(name, STR("runs"))) {
 		put_runs(o, q, d);
-		out_str(o, str_eq(name, STR("runs")) ? STR("") : d->join);
 		return;
 	}
+	for (int part = 0; part < FACT_PARTS; part++)
+		if (str_eq(name, parts[part])) {
+			put_runs(o, q, d);
+			out_fmt(o, "%.*s%.*s AS v%.*s", STR_ARG(d->join),
+				STR_ARG(fact_part_defs[part].name), STR_ARG(d->on));
+			return;
+		}
 	for (ptrdiff_t i = 0; i < q->count; i++)
 		if (str_eq(name, str_from(q->values[i].name))) {
 			put_value(o, &q->values[i], q, d);

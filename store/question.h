@@ -3,7 +3,8 @@
  * braces for what differs or is only known when it is asked.
  *
  *     {runs}      a run a row, as r; in ClickHouse one may be there twice, with one hash
- *     {of_rules}  a run r and one of its rules v a row
+ *     {of_rules}, {of_devices}
+ *                 a run r and one of its rules, or devices, as v a row
  *     {name}      a value, written as the engine has it
  *
  * intDiv and medianExactLow are functions of ClickHouse's, and SQLite gets them here.
@@ -46,8 +47,8 @@ struct question {
 
 /* How an engine writes it. */
 struct dialect {
-	struct str runs; /* the table */
-	struct str join; /* of the rules v of a run r */
+	struct str runs;     /* the table */
+	struct str join, on; /* before and behind the table of a part v of a run r */
 	void (*put_text)(struct out *o, struct str text);
 };
 

@@ -108,6 +108,53 @@ FROM (
 WHERE id IN (SELECT hash FROM ({judged}) AS j WHERE outcome = 'judged' AND captured_ns > {from})
 GROUP BY name, rule
 ;
+-- Hosts that were late at least once, in every workload that ran on them in this window: late is a
+-- host whose slowest device takes 5% longer than the median of its job.  What a run loses counts
+-- once, with its slowest device.  Of a run to look at, the one place is 1.
+CREATE TABLE late_hosts (workload TEXT, host TEXT, runs INTEGER, late INTEGER, excess_e12 INTEGER,
+	lost_e12 INTEGER, devices INTEGER, first_device TEXT, last_device TEXT, run TEXT, profile TEXT)
+;
+SELECT name, host, runs, late, excess, lost, devices, first_device, last_device, run, profile
+FROM (
+	SELECT *, sum(late) OVER (PARTITION BY host) AS ever
+	FROM (
+		SELECT name, host, count(*) AS runs, sum(is_late) AS late,
+			sum(is_late * excess) AS excess,
+			sum(CASE WHEN of_run = 1 THEN is_late * lost ELSE 0 END) AS lost,
+			max(late_devices) AS devices,
+			min(CASE WHEN is_late = 1 THEN device END) AS first_device,
+			max(CASE WHEN is_late = 1 THEN device END) AS last_device,
+			max(CASE WHEN place = 1 THEN run END) AS run,
+			max(CASE WHEN place = 1 THEN profile END) AS profile
+		FROM (
+			SELECT *, row_number() OVER (PARTITION BY name, host
+				ORDER BY is_late DESC, captured_ns DESC, profile, id) AS place
+			FROM (
+				SELECT *,
+					row_number() OVER (PARTITION BY id
+						ORDER BY excess DESC, host, device) AS of_run,
+					row_number() OVER (PARTITION BY id, host
+						ORDER BY excess DESC, device) AS of_host,
+					sum(is_late) OVER (PARTITION BY id, host) AS late_devices
+				FROM (
+					SELECT DISTINCT r.hash AS id, {workload} AS name, run, profile,
+						captured_ns, v.host AS host, v.device AS device,
+						v.excess_e12 AS excess, ifNull(v.lost_e12, 0) AS lost,
+						CASE WHEN v.excess_e12 >= 50000000000 THEN 1 ELSE 0 END
+							AS is_late
+					FROM {of_devices}
+					WHERE captured_ns > {from} AND captured_ns <= {to}
+				) AS a
+				WHERE id IN (SELECT hash FROM ({judged}) AS j
+					WHERE outcome = 'judged' AND captured_ns > {from})
+			) AS b
+			WHERE of_host = 1
+		) AS c
+		GROUP BY name, host
+	) AS d
+) AS e
+WHERE ever > 0
+;
 CREATE TABLE flaws (quality TEXT, workload TEXT, runs INTEGER, run TEXT, profile TEXT, captured_ns INTEGER)
 ;
 SELECT quality, name, many, run, profile, captured_ns

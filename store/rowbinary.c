@@ -45,34 +45,42 @@ static const char *number_type(int number)
 
 ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret)
 {
-	ptrdiff_t count = run_facts_def.column_count;
-	*ret = arena_make(keep, struct rowbinary_column,
-		count + rule_facts_def.column_count + FACT_NUMBER_COUNT + 3);
-	for (ptrdiff_t i = 0; i < count; i++) {
+	ptrdiff_t count = 0, cap = 0;
+	*ret = NULL;
+	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++) {
 		const struct column *c = &run_facts_def.columns[i];
-		(*ret)[i] = (struct rowbinary_column){ c->name, str_from(type_name(c)) };
+		*arena_push(keep, *ret, count, cap) =
+			(struct rowbinary_column){ c->name, str_from(type_name(c)) };
 	}
-	for (ptrdiff_t i = 0; i < rule_facts_def.column_count; i++) {
-		const struct column *c = &rule_facts_def.columns[i];
-		(*ret)[count++] = (struct rowbinary_column){ arena_fmt(keep, "%.*s.%.*s",
-								     STR_ARG(rule_facts_def.name),
-								     STR_ARG(c->name)),
-			arena_fmt(keep, "Array(%s)", type_name(c)) };
-	}
+	for (int part = 0; part < FACT_PARTS; part++)
+		for (ptrdiff_t i = 0; i < fact_part_defs[part].column_count; i++) {
+			const struct column *c = &fact_part_defs[part].columns[i];
+			*arena_push(keep, *ret, count, cap) = (struct rowbinary_column){
+				arena_fmt(keep, "%.*s.%.*s", STR_ARG(fact_part_defs[part].name),
+					STR_ARG(c->name)),
+				arena_fmt(keep, "Array(%s)", type_name(c)),
+			};
+		}
 	return count;
 }
 
 ptrdiff_t rowbinary_numbers(struct arena *keep, struct rowbinary_column **ret)
 {
-	ptrdiff_t count = rowbinary_types(keep, ret);
-	struct rowbinary_column *more = *ret;
-	more[count++] = (struct rowbinary_column){ STR("verdicts.gain_e12"),
-		STR("Array(Nullable(Int64))") };
+	ptrdiff_t count = rowbinary_types(keep, ret), cap = count;
+	for (int part = 0; part < FACT_PARTS; part++)
+		for (int i = 0; i < FACT_PART_NUMBERS && fact_part_numbers[part][i].p; i++)
+			*arena_push(keep, *ret, count, cap) = (struct rowbinary_column){
+				arena_fmt(keep, "%.*s.%.*s", STR_ARG(fact_part_defs[part].name),
+					STR_ARG(fact_part_numbers[part][i])),
+				STR("Array(Nullable(Int64))"),
+			};
 	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
-		more[count++] =
+		*arena_push(keep, *ret, count, cap) =
 			(struct rowbinary_column){ fact_number_names[i], str_from(number_type(i)) };
-	more[count++] = (struct rowbinary_column){ STR("outcome"), STR("LowCardinality(String)") };
-	more[count++] = (struct rowbinary_column){ STR("because"), STR("Nullable(String)") };
+	*arena_push(keep, *ret, count, cap) =
+		(struct rowbinary_column){ STR("outcome"), STR("LowCardinality(String)") };
+	*arena_push(keep, *ret, count, cap) =
+		(struct rowbinary_column){ STR("because"), STR("Nullable(String)") };
 	return count;
 }
 
@@ -85,7 +93,7 @@ static void put_columns(struct out *o, const struct table_def *def, const char *
 
 /*
  * A part for each week, since a window is read and an old one dropped as a whole; in it the runs of
- * a workload lie together.  The columns of a run and of its rules are what facts say; the numbers
+ * a workload lie together.  The columns of a run and of its parts are what facts say; the numbers
  * are what questions read.  Runs without a date stay.
  */
 static void put_table(struct out *o, const char *name, const char *engine)
@@ -95,11 +103,16 @@ static void put_table(struct out *o, const char *name, const char *engine)
 	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
 		out_fmt(o, ",\n    %.*s %s", STR_ARG(fact_number_names[i]), number_type(i));
 	out_z(o, ",\n    outcome LowCardinality(String),\n    because Nullable(String)");
-	out_fmt(o, ",\n    %.*s Nested\n    (\n", STR_ARG(rule_facts_def.name));
-	put_columns(o, &rule_facts_def, "        ");
-	out_z(o, ",\n        gain_e12 Nullable(Int64)");
+	for (int part = 0; part < FACT_PARTS; part++) {
+		out_fmt(o, ",\n    %.*s Nested\n    (\n", STR_ARG(fact_part_defs[part].name));
+		put_columns(o, &fact_part_defs[part], "        ");
+		for (int i = 0; i < FACT_PART_NUMBERS && fact_part_numbers[part][i].p; i++)
+			out_fmt(o, ",\n        %.*s Nullable(Int64)",
+				STR_ARG(fact_part_numbers[part][i]));
+		out_z(o, "\n    )");
+	}
 	out_fmt(o,
-		"\n    )\n)\nENGINE = %s\n"
+		"\n)\nENGINE = %s\n"
 		"PARTITION BY toMonday(toDateTime(intDiv(captured_ns, 1000000000), 'UTC'))\n"
 		"ORDER BY (ifNull(workload, ''), captured_ns, hash)\n"
 		"TTL toDateTime(intDiv(captured_ns, 1000000000), 'UTC') + INTERVAL %d DAY "
@@ -156,10 +169,14 @@ void rowbinary_write(struct out *o, const struct run_facts *f)
 {
 	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++)
 		put_cell(o, &run_facts_def.columns[i], f);
-	for (ptrdiff_t i = 0; i < rule_facts_def.column_count; i++) {
-		put_count(o, (uint64_t)f->item_count);
-		for (ptrdiff_t k = 0; k < f->item_count; k++)
-			put_cell(o, &rule_facts_def.columns[i], &f->items[k]);
+	for (int part = 0; part < FACT_PARTS; part++) {
+		const struct table_def *def = &fact_part_defs[part];
+		const char *rows = f->parts[part].rows;
+		for (ptrdiff_t i = 0; i < def->column_count; i++) {
+			put_count(o, (uint64_t)f->parts[part].count);
+			for (ptrdiff_t k = 0; k < f->parts[part].count; k++)
+				put_cell(o, &def->columns[i], rows + k * def->row_bytes);
+		}
 	}
 }
 
@@ -181,9 +198,12 @@ void rowbinary_write_numbers(struct out *o, const struct run_facts *f, struct ar
 	struct run_numbers n;
 	run_numbers_of(f, scratch, &n);
 	rowbinary_write(o, f);
-	put_count(o, (uint64_t)f->item_count);
-	for (ptrdiff_t k = 0; k < f->item_count; k++)
-		put_number(o, rule_gain_e12(f, &f->items[k]));
+	for (int part = 0; part < FACT_PARTS; part++)
+		for (int i = 0; i < FACT_PART_NUMBERS && fact_part_numbers[part][i].p; i++) {
+			put_count(o, (uint64_t)f->parts[part].count);
+			for (ptrdiff_t k = 0; k < f->parts[part].count; k++)
+				put_number(o, fact_part_number(f, (enum fact_part)part, k, i));
+		}
 	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
 		(i == FACT_captured_ns ? put_int : put_number)(o, n.values[i]);
 	put_count(o, (uint64_t)n.outcome.len);
@@ -269,22 +289,21 @@ static void take_cell(struct reading *r, const struct column *c, void *row)
 	}
 }
 
-/* The first array says how many rules there are, and the others have as many. */
-static void take_rules(struct reading *r, ptrdiff_t column, struct arena *keep, struct run_facts *f)
+/* The first array says how many rows there are, and the others have as many. */
+static void take_part(
+	struct reading *r, int part, ptrdiff_t column, struct arena *keep, struct run_facts *f)
 {
+	const struct table_def *def = &fact_part_defs[part];
 	ptrdiff_t count;
-	if (!take_count(r, FACTS_MAX_RULES, &count))
+	if (!take_count(r, FACTS_MAX_ROWS, &count))
 		return;
-	if (!column) {
-		f->items = arena_make(keep, struct rule_facts, count);
-		f->item_count = count;
-		for (ptrdiff_t i = 0; i < count; i++)
-			rule_facts_clear(&f->items[i]);
-	}
-	if (count != f->item_count)
+	for (ptrdiff_t i = 0; !column && i < count; i++)
+		run_facts_add(f, (enum fact_part)part, keep);
+	if (count != f->parts[part].count)
 		end_with(r, ROWBINARY_BAD);
 	for (ptrdiff_t i = 0; i < count && r->state == ROWBINARY_ROW; i++)
-		take_cell(r, &rule_facts_def.columns[column], &f->items[i]);
+		take_cell(
+			r, &def->columns[column], (char *)f->parts[part].rows + i * def->row_bytes);
 }
 
 enum rowbinary_state rowbinary_read(struct str *rest, struct arena *keep, struct run_facts *ret)
@@ -295,8 +314,9 @@ enum rowbinary_state rowbinary_read(struct str *rest, struct arena *keep, struct
 		return ROWBINARY_END;
 	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++)
 		take_cell(&r, &run_facts_def.columns[i], ret);
-	for (ptrdiff_t i = 0; i < rule_facts_def.column_count; i++)
-		take_rules(&r, i, keep, ret);
+	for (int part = 0; part < FACT_PARTS; part++)
+		for (ptrdiff_t i = 0; i < fact_part_defs[part].column_count; i++)
+			take_part(&r, part, i, keep, ret);
 	if (r.state == ROWBINARY_ROW)
 		*rest = r.rest;
 	return r.state;

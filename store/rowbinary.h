@@ -1,13 +1,13 @@
 /*
  * Tables of ClickHouse, and runs as rows of its RowBinary, which keeps every bit of a number.
  *
- * A row has the columns of run_facts_def and behind them those of rule_facts_def as arrays with an
- * element for each rule.  Without separators or names, one after the other:
+ * A row has the columns of run_facts_def and behind them those of fact_part_defs as arrays with an
+ * element for each rule, and for each device.  Without separators or names, one after the other:
  *
  *     hash       String             length (varint), bytes
  *     texts      Nullable(String)   1 for NULL, else 0 and a String
  *     numbers    Nullable(Float64)  1 for NULL, else 0 and 8 bytes, the lowest first
- *     of rules   Array(...)         count (varint), elements
+ *     of parts   Array(...)         count (varint), elements
  *
  * Refuses: judging what it read; run_facts_flaw does.
  */
@@ -19,7 +19,7 @@
 struct rowbinary_column {
 	struct str name, type;
 };
-/* The columns in order with types as the server tells them; "verdicts.rule" for those of rules. */
+/* The columns in order with types as the server tells them; "verdicts.rule" for those of parts. */
 ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret);
 
 /*

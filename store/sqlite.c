@@ -67,11 +67,13 @@ void facts_db_close(void *db)
 {
 	struct facts_db *d = db;
 	sqlite3_finalize(d->add_run);
-	sqlite3_finalize(d->add_rule);
 	sqlite3_finalize(d->scan_runs);
 	sqlite3_finalize(d->scan_undated);
 	sqlite3_finalize(d->look);
-	sqlite3_finalize(d->scan_rules);
+	for (int part = 0; part < FACT_PARTS; part++) {
+		sqlite3_finalize(d->add_part[part]);
+		sqlite3_finalize(d->scan_part[part]);
+	}
 	sqlite3_finalize(d->add_kept);
 	sqlite3_finalize(d->recall);
 	sqlite3_close(d->db);
@@ -85,9 +87,12 @@ void facts_db_close(void *db)
 static int put_more(
 	struct out *o, const struct table_def *def, const char *number, const char *text)
 {
-	if (def == &rule_facts_def) {
-		out_fmt(o, ", gain_e12%s", number);
-		return 1;
+	int count = 0;
+	if (def != &run_facts_def) {
+		const struct str *names = fact_part_numbers[def - fact_part_defs];
+		for (; count < FACT_PART_NUMBERS && names[count].p; count++)
+			out_fmt(o, ", %.*s%s", STR_ARG(names[count]), number);
+		return count;
 	}
 	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
 		out_fmt(o, ", %.*s%s", STR_ARG(fact_number_names[i]), number);
@@ -110,8 +115,10 @@ static bool make_table(
 
 bool facts_db_make(struct facts_db *d, struct diag *err)
 {
-	return make_table(d, &run_facts_def, "id INTEGER PRIMARY KEY", err) &&
-	       make_table(d, &rule_facts_def, "run_id INTEGER NOT NULL", err) &&
+	bool ok = make_table(d, &run_facts_def, "id INTEGER PRIMARY KEY", err);
+	for (int part = 0; ok && part < FACT_PARTS; part++)
+		ok = make_table(d, &fact_part_defs[part], "run_id INTEGER NOT NULL", err);
+	return ok &&
 	       facts_db_execute(d,
 		       "CREATE UNIQUE INDEX IF NOT EXISTS runs_hash ON runs (hash);"
 		       "CREATE INDEX IF NOT EXISTS runs_captured ON runs (captured, hash);"
@@ -119,6 +126,7 @@ bool facts_db_make(struct facts_db *d, struct diag *err)
 		       "chip, "
 		       "chips, global_batch, tokens_per_step, outcome, step_ns);"
 		       "CREATE INDEX IF NOT EXISTS verdicts_run ON verdicts (run_id);"
+		       "CREATE INDEX IF NOT EXISTS machines_run ON machines (run_id);"
 		       "CREATE TABLE IF NOT EXISTS kept (hash TEXT PRIMARY KEY, bytes BLOB)",
 		       err);
 }
@@ -234,11 +242,17 @@ static bool prepare(struct facts_db *d, struct str sql, sqlite3_stmt **ret, stru
 
 bool facts_db_prepare(struct facts_db *d, struct diag *err)
 {
+	bool ok = true;
 	d->scratch = arena_new(ARENA_SCRATCH_BYTES);
-	return add_functions(d, err) &&
+	for (int part = 0; ok && part < FACT_PARTS; part++) {
+		const struct table_def *def = &fact_part_defs[part];
+		ok = prepare(d, insert_sql(d, def, "run_id, ", ""), &d->add_part[part], err) &&
+		     prepare(d, select_sql(d, def, "", "WHERE run_id = ? ORDER BY rowid"),
+			     &d->scan_part[part], err);
+	}
+	return ok && add_functions(d, err) &&
 	       prepare(d, insert_sql(d, &run_facts_def, "", " ON CONFLICT (hash) DO NOTHING"),
 		       &d->add_run, err) &&
-	       prepare(d, insert_sql(d, &rule_facts_def, "run_id, ", ""), &d->add_rule, err) &&
 	       prepare(d,
 		       select_sql(d, &run_facts_def, "id, ",
 			       "WHERE captured BETWEEN ifnull(?1, '') AND ifnull(?2, x'') "
@@ -253,8 +267,6 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 			   "? AND error_id IS "
 			   "NULL"),
 		       &d->look, err) &&
-	       prepare(d, select_sql(d, &rule_facts_def, "", "WHERE run_id = ? ORDER BY rowid"),
-		       &d->scan_rules, err) &&
 	       prepare(d, STR("INSERT OR IGNORE INTO kept (hash, bytes) VALUES (?, ?)"),
 		       &d->add_kept, err) &&
 	       prepare(d,
@@ -324,6 +336,19 @@ static bool step_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err)
 	return ok;
 }
 
+static bool append_part(struct facts_db *d, int64_t id, const struct run_facts *f, int part,
+	ptrdiff_t row, struct diag *err)
+{
+	const struct table_def *def = &fact_part_defs[part];
+	sqlite3_stmt *stmt = d->add_part[part];
+	sqlite3_bind_int64(stmt, 1, id);
+	bind_row(stmt, 2, def, (const char *)f->parts[part].rows + row * def->row_bytes);
+	for (int i = 0; i < FACT_PART_NUMBERS && fact_part_numbers[part][i].p; i++)
+		bind_number(stmt, 2 + (int)def->column_count + i,
+			fact_part_number(f, (enum fact_part)part, row, i));
+	return step_done(d, stmt, err);
+}
+
 static bool append_rows(struct facts_db *d, const struct run_facts *f, struct diag *err)
 {
 	struct arena scratch = *d->keep; /* for what is bound until the statement is over */
@@ -334,16 +359,12 @@ static bool append_rows(struct facts_db *d, const struct run_facts *f, struct di
 	if (!step_done(d, d->add_run, err))
 		return false;
 	if (!sqlite3_changes(d->db))
-		return true; /* it was there, with its rules */
+		return true; /* it was there, with its parts */
 	int64_t id = sqlite3_last_insert_rowid(d->db);
-	for (ptrdiff_t i = 0; i < f->item_count; i++) {
-		sqlite3_bind_int64(d->add_rule, 1, id);
-		bind_row(d->add_rule, 2, &rule_facts_def, &f->items[i]);
-		bind_number(d->add_rule, 2 + (int)rule_facts_def.column_count,
-			rule_gain_e12(f, &f->items[i]));
-		if (!step_done(d, d->add_rule, err))
-			return false;
-	}
+	for (int part = 0; part < FACT_PARTS; part++)
+		for (ptrdiff_t i = 0; i < f->parts[part].count; i++)
+			if (!append_part(d, id, f, part, i, err))
+				return false;
 	return true;
 }
 
@@ -381,17 +402,15 @@ static void read_row(
 	}
 }
 
-static bool read_rules(struct facts_db *d, int64_t id, struct run_facts *f, struct diag *err)
+static bool read_part(
+	struct facts_db *d, int64_t id, int part, struct run_facts *f, struct diag *err)
 {
-	sqlite3_stmt *stmt = d->scan_rules;
-	ptrdiff_t cap = 0;
+	sqlite3_stmt *stmt = d->scan_part[part];
 	int code;
 	sqlite3_bind_int64(stmt, 1, id);
-	while ((code = sqlite3_step(stmt)) == SQLITE_ROW && f->item_count < FACTS_MAX_RULES) {
-		struct rule_facts *rule = arena_push(&d->scratch, f->items, f->item_count, cap);
-		rule_facts_clear(rule);
-		read_row(stmt, 0, &rule_facts_def, rule, &d->scratch);
-	}
+	while ((code = sqlite3_step(stmt)) == SQLITE_ROW && f->parts[part].count < FACTS_MAX_ROWS)
+		read_row(stmt, 0, &fact_part_defs[part],
+			run_facts_add(f, (enum fact_part)part, &d->scratch), &d->scratch);
 	bool ok = code == SQLITE_DONE || code == SQLITE_ROW || facts_db_fail(d, err);
 	sqlite3_reset(stmt);
 	return ok;
@@ -407,7 +426,9 @@ static bool scan_rows(
 		run_facts_clear(&f);
 		arena_clear(&d->scratch);
 		read_row(stmt, 1, &run_facts_def, &f, &d->scratch);
-		ok = read_rules(d, sqlite3_column_int64(stmt, 0), &f, err) && take(arg, &f, err);
+		for (int part = 0; ok && part < FACT_PARTS; part++)
+			ok = read_part(d, sqlite3_column_int64(stmt, 0), part, &f, err);
+		ok = ok && take(arg, &f, err);
 	}
 	ok = ok && (code == SQLITE_DONE || facts_db_fail(d, err));
 	sqlite3_reset(stmt);
@@ -441,8 +462,8 @@ static void put_quoted(struct out *o, struct str text)
 bool facts_db_ask(
 	void *db, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
 {
-	static const struct dialect dialect = { STR_INIT("runs"),
-		STR_INIT(" JOIN verdicts AS v ON v.run_id = r.id"), put_quoted };
+	static const struct dialect dialect = { STR_INIT("runs"), STR_INIT(" JOIN "),
+		STR_INIT(" ON v.run_id = r.id"), put_quoted };
 	struct facts_db *d = db;
 	struct str cells[QUESTION_MAX_CELLS];
 	sqlite3_stmt *stmt;

@@ -1,8 +1,9 @@
 /*
- * Facts in SQLite: two tables made from the columns of facts.h.  Private to store/.
+ * Facts in SQLite: tables made from the columns of facts.h.  Private to store/.
  *
  *     runs      id, the columns of run_facts_def, and run_numbers; hash is unique
- *     verdicts  run_id, the columns of rule_facts_def, and gain_e12
+ *     verdicts, machines
+ *               run_id, the columns of that fact_part_defs, and its fact_part_numbers
  *
  *     kept      hash of a run, and bytes beside its facts (store_keep)
  *
@@ -16,7 +17,7 @@
 #include "store/store.h"
 
 /* Grows when a table or an index changes; a file of another schema is refused. */
-#define FACTS_SCHEMA 2
+#define FACTS_SCHEMA 3
 
 struct facts_db {
 	sqlite3 *db;
@@ -24,8 +25,8 @@ struct facts_db {
 	struct arena *keep;
 	int64_t frozen_bytes, frozen_ns; /* of a file that is read without locks; else 0 */
 	struct arena scratch;		 /* a row's texts while it is handed out */
-	sqlite3_stmt *add_run, *add_rule, *scan_runs, *scan_undated, *scan_rules, *look, *add_kept,
-		*recall;
+	sqlite3_stmt *add_run, *scan_runs, *scan_undated, *look, *add_kept, *recall;
+	sqlite3_stmt *add_part[FACT_PARTS], *scan_part[FACT_PARTS];
 };
 
 /* What SQLite said last, in words for the user of the file.  Always false. */

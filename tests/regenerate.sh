@@ -23,6 +23,7 @@ keep()
 }
 
 "$ROOFLINT" tables --format markdown | keep docs/tables.md
+{ sed '/^| column/,$d' docs/facts.md && "$ROOFLINT" facts --format markdown; } | keep docs/facts.md
 "$ROOFLINT" rules schema recommended | keep docs/rules.schema.json
 UPDATE=1 "$O/tests/unit/test_report_json" >"$new/log" 2>&1 || { cat "$new/log" && exit 1; }
 "$ROOFLINT" help --man | keep docs/man/rooflint.1

@@ -68,7 +68,7 @@ def records(number, rng, noise, size):
         when = END - datetime.timedelta(days=(RUNS - 1 - n) * 7 / 5, minutes=number)
         name = f"w{number:04d}/plugins/profile/{when:%Y_%m_%d_%H_%M_%S}"
         lines.append(make_fleet.record(
-            {}, record="run", version="1.9", hash=f"{number:08x}{n:024x}",
+            {}, record="run", version="2.9", hash=f"{number:08x}{n:024x}",
             run=f"{number:08x}{n:024x}", profile=name, captured=f"{when:%Y-%m-%dT%H:%M:%S.000Z}",
             captured_source="profile", workload=f"w{number:04d}", judge="j", rules="r", tool="t",
             verdict="pass", gain_s=0, hosts=1, devices=8, chips=8, steps=9, step_time_s=step))

@@ -27,7 +27,7 @@ chips, phase, judge, rules, tool, verdict, gain_s, steps, step_time_s, quality, 
 share_e12, lo_e12, hi_e12, outcome, verdicts.rule, verdicts.verdict, verdicts.gain_s, verdicts.gain_e12,
 verdicts.message, verdicts.title, verdicts.reason, verdicts.closed_gate, verdicts.subjects,
 verdicts.findings, verdicts.note, verdicts.waiver_ends, verdicts.source_file, verdicts.source_line"""
-RUN = """SELECT '1.9', lower(hex(sipHash128(n))), lower(hex(sipHash128(n, 1))),
+RUN = """SELECT '2.9', lower(hex(sipHash128(n))), lower(hex(sipHash128(n, 1))),
 concat('gs://fleet/', name, '/plugins/profile/', toString(n)),
 formatDateTime(toDateTime({end} - back, 'UTC'), '%Y-%m-%dT%H:%i:%S.000Z'), 'profile', name,
 concat('team-', toString(w % 40)), 'tpu', 'tpu_v5e', 64, 'train', 'j', 'recommended', '0', 'fail',

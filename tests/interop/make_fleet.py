@@ -34,6 +34,7 @@ def workload(i, rng, weeks, per_week):
         at = rng.randrange(4, runs - 3)
         change = (at, rng.choice([0.8, 0.9, 1.08, 1.25]))
     return {
+        "index": i,
         "name": f"runs/{OWNERS[i % len(OWNERS)] or 'misc'}/{MODELS[i % len(MODELS)] or 'job'}-{i:03d}",
         "owner": OWNERS[i % len(OWNERS)], "model": MODELS[i % len(MODELS)], "chip": chip,
         "ratio": ratio, "chips": [8, 16, 64, 256, 1024, 4][i % 6], "step": 0.02 * (1 + i % 9),
@@ -56,7 +57,7 @@ def run_of(w, n, when, rng, poisoned):
         step *= w["change"][1]
     waste = min(0.9, w["waste"] * math.exp(rng.gauss(0, 0.05)))
     base = {
-        "version": "1.9", "profile": f"{w['name']}/plugins/profile/{name}",
+        "version": "2.9", "profile": f"{w['name']}/plugins/profile/{name}",
         "captured": when.strftime("%Y-%m-%dT%H:%M:%S.000Z"), "captured_source": "profile",
         "workload": w["name"], "judge": "generated", "rules": "recommended", "tool": "0.1.0",
     }
@@ -80,6 +81,11 @@ def run_of(w, n, when, rng, poisoned):
                             verdict="fail" if i in broken else "pass", gain_s=cost, subjects=4,
                             findings=2 if i in broken else 0,
                             message=f"{rule} costs {waste:.0%} of a step" if i in broken else None))
+    for d in range(8 if w["chip"] else 0):  # one host of the fleet is late wherever it is
+        host = f"host-{(w['index'] + n) % 9}" if d < 4 else "host-late"
+        slowness = 1.2 if host == "host-late" and w["index"] % 3 else 1 + 0.01 * rng.random()
+        lines.append(record(base, record="device", host=host, device=f"/device:TPU:{d % 4}",
+                            slowness=slowness, lost_s=step / 2 * (1 - 1 / slowness)))
     return lines
 
 

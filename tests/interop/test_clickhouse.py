@@ -210,7 +210,7 @@ class ClickHouse(unittest.TestCase):
 
     def test_newest_without_date(self):
         self.one.ask("INSERT INTO rooflint_facts (hash, run, profile, version) VALUES "
-                     "('0', 'r', 'p', '1.9')", self.database)
+                     "('0', 'r', 'p', '2.9')", self.database)
         self.assertIn("no run with a date", self.audit(status=3))
 
     # ---- what is between -----------------------------------------------------------------------

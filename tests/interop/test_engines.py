@@ -53,7 +53,7 @@ class Engines(unittest.TestCase):
         records = [json.loads(line) for line in cls.lines]
         runs = [r for r in records if r["record"] == "run"]
         cls.runs = len(runs)
-        cls.totals = [len(runs)] + [sum(r[column] or 0 for r in runs)
+        cls.totals = [len(runs)] + [sum(r.get(column, 0) for r in runs)
                                     for column in ("chips", "step_time_s", "gain_s")]
         cls.failed = {}
         for r in records:

@@ -138,6 +138,46 @@ class Fleet(unittest.TestCase):
         self.assertAlmostEqual(sum(r["chips_back"] for r in report["ranking"]), back, places=6)
         self.assertAlmostEqual(sum(r["chips_back"] for r in report["by-owner"]), back, places=6)
 
+    def test_slow_machines_are_recomputed(self):
+        """The planted host and no other, with its cost, from the records by plain loops."""
+        usage = self.path("usage.csv")
+        with open(usage, "w", encoding="utf-8") as file:
+            file.write("workload,chip_hours,price\n")
+            file.writelines(f"{w['name']},{w['chips'] * 10},2\n" for w, _ in self.fleet)
+        self.audit("--merge", self.whole, "--usage", usage)
+        with open(self.path("out--json"), encoding="utf-8") as file:
+            report = json.load(file)
+        jobs, back = {}, {}
+        for w, runs in self.fleet:
+            week = [run for run in runs if run[0]["verdict"] != "error" and
+                    report["from"] < run[0]["captured"] <= report["to"]]
+            for run in week:
+                worst = {}
+                for d in run:
+                    if d["record"] == "device" and d["slowness"] > worst.get(d["host"], (0, 0))[0]:
+                        worst[d["host"]] = (d["slowness"], d["lost_s"] / run[0]["step_time_s"])
+                slowest = max(worst, key=lambda host: worst[host][0], default=None)
+                for host, (slowness, lost) in worst.items():
+                    late, count = jobs.setdefault(host, {}).get(w["name"], (0, 0))
+                    jobs[host][w["name"]] = (late + (slowness >= 1.05), count + 1)
+                    if host == slowest and slowness >= 1.05:
+                        back[host] = back.get(host, 0) + w["chips"] * lost / len(week)
+        slow = {host: [2 * late > count for late, count in of.values()] for host, of in jobs.items()}
+        expected = {host for host, is_slow in slow.items()
+                    if sum(is_slow) >= 2 and 2 * sum(is_slow) > len(is_slow)}
+        self.assertEqual(expected, {"host-late"})
+        row, = report["machines"]
+        self.assertEqual(row["host"], "host-late")
+        self.assertIsNone(row["device"])
+        self.assertEqual((row["workloads"], row["of_workloads"]),
+                         (sum(slow["host-late"]), len(slow["host-late"])))
+        self.assertEqual((row["slow_runs"], row["runs"]),
+                         tuple(map(sum, zip(*jobs["host-late"].values()))))
+        self.assertAlmostEqual(row["slowness"], 1.2, places=9)
+        self.assertAlmostEqual(row["chips_back"], back["host-late"], places=6)
+        self.assertAlmostEqual(row["chip_hours_back"], back["host-late"] * 10, places=6)
+        self.assertAlmostEqual(row["dollars_back"], back["host-late"] * 20, places=6)
+
     def test_a_sample_of_hosts_is_judged_once(self):
         """Known again by the hosts that were read; what is spoilt behind that is not looked at."""
         root = os.path.join(self.dir.name, "sampled")
@@ -196,8 +236,8 @@ class Fleet(unittest.TestCase):
         rows = duckdb.execute(
             f"select rule, count(*) from (select rule, verdict, row_number() over "
             f"(partition by workload, rule order by captured desc) as age "
-            f"from read_json('{self.whole}', format='newline_delimited') where record = 'rule' "
-            f"and captured > '{report['from']}' and captured <= '{report['to']}') "
+            f"from read_json('{self.whole}', format='newline_delimited', sample_size=-1) "
+            f"where record = 'rule' and captured > '{report['from']}' and captured <= '{report['to']}') "
             f"where age = 1 and verdict = 'fail' group by rule").fetchall()
         self.assertEqual(dict(rows), {r["rule"]: r["workloads"] for r in report["rules"]})
 

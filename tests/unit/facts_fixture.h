@@ -25,14 +25,12 @@ static inline struct run_facts fixture_run(
 	f.step_time_s = step_time_s;
 	f.gain_s = step_time_s / 4;
 	f.roofline_ratio_lo = 0.5;
-	f.items = arena_make(keep, struct rule_facts, 1);
-	f.item_count = 1;
-	rule_facts_clear(f.items);
-	f.items->rule = STR("copy-share");
-	f.items->title = STR("Copies are cheap");
-	f.items->verdict = STR("fail");
-	f.items->gain_s = f.gain_s;
-	f.items->findings = 1;
+	struct rule_facts *rule = run_facts_add(&f, FACT_RULES, keep);
+	rule->rule = STR("copy-share");
+	rule->title = STR("Copies are cheap");
+	rule->verdict = STR("fail");
+	rule->gain_s = f.gain_s;
+	rule->findings = 1;
 	run_facts_seal(&f, keep);
 	return f;
 }

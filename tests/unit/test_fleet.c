@@ -109,6 +109,67 @@ static void roofline_range(void **state)
 	fleet_free(a.fleet);
 }
 
+/* A host's two devices, as many times as long as the median of a step of 180 ms. */
+static void add_host(struct run_facts *f, const char *host, double first, double second)
+{
+	const double slowness[] = { first, second };
+	for (int i = 0; i < 2; i++) {
+		struct device_facts *d = run_facts_add(f, FACT_DEVICES, &keep);
+		d->host = str_from(host);
+		d->device = i ? STR("/device:TPU:1") : STR("/device:TPU:0");
+		d->slowness = slowness[i];
+		d->lost_s = f->step_time_s * fmax(0, 1 - 1 / slowness[i]);
+	}
+}
+
+/*
+ * Four jobs wait for host `late`: 180 ms where the others need 152.  `uneven` has more to do in one
+ * job of its three, `twin` in one of two, and what is late beside a later one costs nothing more.
+ */
+static void slow_machines(void **state)
+{
+	(void)state;
+	const double late = 180.0 / 152;
+	struct run_facts runs[] = { run("a", 9, 0.18), run("a", 10, 0.18), run("b", 9, 0.18),
+		run("c", 9, 0.18), run("d", 9, 0.18), run("e", 9, 0.18), run("f", 9, 0.152) };
+	add_host(&runs[0], "fast", 1, 1);
+	add_host(&runs[1], "fast", 1, 1);
+	for (int i = 0; i < 5; i++)
+		add_host(&runs[i], "late", late, late);
+	add_host(&runs[2], "uneven", 1.1, 1);
+	add_host(&runs[3], "uneven", 1, 1.01);
+	add_host(&runs[4], "uneven", 1, 1);
+	add_host(&runs[5], "twin", 1.3, 1);
+	add_host(&runs[6], "twin", 1, 1.02);
+	for (int i = 0; i < 7; i++)
+		runs[i] = sealed(runs[i]);
+	struct asked a = ask(runs, 7,
+		"workload,chip_hours,price\na,100,2\nb,10,2\nc,10,2\n"
+		"d,20,2\ne,10,2\nf,10,2\n");
+	assert_int_equal(a.report.answers[FLEET_MACHINES].count, 1);
+	assert_str(T(FLEET_MACHINES, 0, "host"), "late");
+	assert_null(T(FLEET_MACHINES, 0, "device").p); /* both are */
+	assert_near(R(FLEET_MACHINES, 0, "workloads"), 4);
+	assert_near(R(FLEET_MACHINES, 0, "of_workloads"), 4);
+	assert_near(R(FLEET_MACHINES, 0, "slow_runs"), 5);
+	/* What adds up is in units of 1e-12. */
+	assert_true(fabs(R(FLEET_MACHINES, 0, "slowness") - late) < 1e-12);
+	assert_true(fabs(R(FLEET_MACHINES, 0, "chips_back") - 4 * 8 * 28.0 / 180) < 32e-12);
+	assert_true(fabs(R(FLEET_MACHINES, 0, "chip_hours_back") - 140 * 28.0 / 180) < 140e-12);
+	assert_true(fabs(R(FLEET_MACHINES, 0, "dollars_back") - 280 * 28.0 / 180) < 280e-12);
+	assert_true(a.report.answers[FLEET_MACHINES].rows[0].run.p != NULL);
+	fleet_free(a.fleet);
+	/* Of one chip it is said. */
+	for (int i = 0; i < 5; i++) {
+		run_device_count(&runs[i]) = 0;
+		add_host(&runs[i], "late", 1, late);
+		runs[i] = sealed(runs[i]);
+	}
+	a = ask(runs, 7, NULL);
+	assert_str(T(FLEET_MACHINES, 0, "device"), "/device:TPU:1");
+	fleet_free(a.fleet);
+}
+
 /* A workload that ran on fewer chips, too, did not become slower by that. */
 static void other_chips(void **state)
 {
@@ -212,8 +273,8 @@ static void rules_cost_means(void **state)
 {
 	(void)state;
 	struct run_facts runs[] = { run("a", 9, 1), run("a", 10, 1) };
-	runs[0].items->verdict = STR("pass");
-	runs[0].items->gain_s = runs[0].gain_s = 0;
+	run_rules(&runs[0])->verdict = STR("pass");
+	run_rules(&runs[0])->gain_s = runs[0].gain_s = 0;
 	runs[0] = sealed(runs[0]);
 	struct asked a = ask(runs, 2, NULL);
 	assert_near(R(FLEET_TOTALS, 0, "chips_back"), 1);
@@ -315,14 +376,13 @@ static void gates(void **state)
 	enum { RULES = sizeof(said) / sizeof(said[0]) };
 	struct run_facts runs[] = { run("a", 9, 1), run("b", 9, 1) };
 	runs[0].verdict = runs[1].verdict = STR("inconclusive");
-	runs[0].items = arena_make(&keep, struct rule_facts, RULES);
-	runs[0].item_count = RULES;
+	run_rule_count(&runs[0]) = 0;
 	for (int i = 0; i < RULES; i++) {
-		rule_facts_clear(&runs[0].items[i]);
-		runs[0].items[i].rule = str_from(said[i][0]);
-		runs[0].items[i].verdict = STR("inconclusive");
-		runs[0].items[i].reason = str_from(said[i][1]);
-		runs[0].items[i].closed_gate = str_from(said[i][2]);
+		struct rule_facts *rule = run_facts_add(&runs[0], FACT_RULES, &keep);
+		rule->rule = str_from(said[i][0]);
+		rule->verdict = STR("inconclusive");
+		rule->reason = str_from(said[i][1]);
+		rule->closed_gate = str_from(said[i][2]);
 	}
 	runs[0] = sealed(runs[0]);
 	runs[1] = sealed(runs[1]);
@@ -402,8 +462,8 @@ static void movers_and_problems(void **state)
 	struct run_facts runs[] = { run("a", 2, 1), run("a", 9, 1.25), run("b", 2, 1),
 		run("b", 9, 2), run("c", 2, 1), run("c", 9, 1), run("d", 2, 1), run("d", 9, 1) };
 	runs[3].chips = 16; /* on other chips: no mover */
-	runs[4].items->verdict = STR("pass");
-	runs[7].items->verdict = STR("inconclusive"); /* not fixed: nobody knows */
+	run_rules(&runs[4])->verdict = STR("pass");
+	run_rules(&runs[7])->verdict = STR("inconclusive"); /* not fixed: nobody knows */
 	for (int i = 0; i < 8; i++)
 		runs[i] = sealed(runs[i]);
 	struct asked a = ask(runs, 8, NULL);
@@ -422,12 +482,12 @@ static void waivers(void **state)
 {
 	(void)state;
 	struct run_facts runs[] = { run("a", 9, 1), run("b", 9, 1), run("c", 9, 1) };
-	runs[0].items->verdict = STR("waived");
-	runs[0].items->note = STR("me: why");
-	runs[0].items->waiver_ends = STR("2026-01-20");
-	runs[1].items->note = STR("no longer");
-	runs[1].items->waiver_ends = STR("2026-01-08");
-	runs[2].items->note = STR("beyond the ceiling of the waiver by me: x < 1");
+	run_rules(&runs[0])->verdict = STR("waived");
+	run_rules(&runs[0])->note = STR("me: why");
+	run_rules(&runs[0])->waiver_ends = STR("2026-01-20");
+	run_rules(&runs[1])->note = STR("no longer");
+	run_rules(&runs[1])->waiver_ends = STR("2026-01-08");
+	run_rules(&runs[2])->note = STR("beyond the ceiling of the waiver by me: x < 1");
 	for (int i = 0; i < 3; i++)
 		runs[i] = sealed(runs[i]);
 	struct asked a = ask(runs, 3, NULL);
@@ -489,6 +549,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals),
 		cmocka_unit_test(roofline_range),
+		cmocka_unit_test(slow_machines),
 		cmocka_unit_test(other_chips),
 		cmocka_unit_test(usage),
 		cmocka_unit_test(usage_of_others),

@@ -27,9 +27,10 @@ static struct run_facts run(const char *workload, int day, double step_time_s, c
 {
 	struct str captured = arena_fmt(&keep, "2026-01-%02dT00:00:00.000Z", day);
 	struct run_facts f = fixture_run(&keep, str_from(workload), captured, step_time_s);
-	f.items->verdict = str_from(verdict);
-	f.gain_s = f.items->gain_s = str_eq(f.items->verdict, STR("fail")) ? step_time_s / 4 : 0;
-	f.items->message = STR("copies 3 GiB");
+	run_rules(&f)->verdict = str_from(verdict);
+	f.gain_s = run_rules(&f)->gain_s =
+		str_eq(run_rules(&f)->verdict, STR("fail")) ? step_time_s / 4 : 0;
+	run_rules(&f)->message = STR("copies 3 GiB");
 	return f;
 }
 
@@ -42,8 +43,8 @@ static void take_run(const char *workload, int day, double step_time_s, const ch
 static void take_waiver(const char *workload, const char *ends)
 {
 	struct run_facts f = run(workload, 10, 1, "waived");
-	f.items->note = arena_fmt(&keep, "waived until %s by a: b", ends);
-	f.items->waiver_ends = str_from(ends);
+	run_rules(&f)->note = arena_fmt(&keep, "waived until %s by a: b", ends);
+	run_rules(&f)->waiver_ends = str_from(ends);
 	take(&f);
 }
 
@@ -244,8 +245,8 @@ static struct fleet_report filled(const char *text, int count)
 				1 + week_of * (i % 3 - 1) * 0.2, verdicts[(i + week_of) % 3]);
 			f.workload = arena_fmt(&keep, "%d%s", i, text);
 			f.run = f.profile = arena_fmt(&keep, "%d/%d/%s", i, week_of, text);
-			f.owner = f.items->rule = f.items->title = f.items->message =
-				str_from(text);
+			f.owner = run_rules(&f)->rule = run_rules(&f)->title =
+				run_rules(&f)->message = str_from(text);
 			if (i % 7 == 6)
 				f.error_id = f.error = str_from(text);
 			take(&f);

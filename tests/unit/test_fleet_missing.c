@@ -253,7 +253,7 @@ static void another_judge_makes_no_problem(void **state)
 {
 	(void)state;
 	struct run_facts runs[] = { capture("w", 25, 3), capture("w", 32, 3) };
-	runs[0].items->verdict = STR("pass");
+	run_rules(&runs[0])->verdict = STR("pass");
 	runs[0] = sealed(runs[0]);
 	struct fleet_report r = ask(runs, 2, END, NULL, NULL);
 	assert_true(total(&r, "new_problems") == 1 && total(&r, "rejudged") == 0);

@@ -43,7 +43,7 @@ static void take(struct fleet *fleet, const char *workload, int day, double step
 	struct str captured = arena_fmt(&keep, "2026-01-%02dT00:00:00.000Z", day);
 	struct run_facts f = fixture_run(&keep, str_from(workload), captured, step_time_s);
 	f.owner = f.model = f.chip = f.quality = STR(HOSTILE);
-	f.items->rule = f.items->title = f.items->message = STR(HOSTILE);
+	run_rules(&f)->rule = run_rules(&f)->title = run_rules(&f)->message = STR(HOSTILE);
 	run_facts_seal(&f, &keep);
 	assert_true(fleet_take(fleet, &f, &err));
 }

@@ -20,7 +20,7 @@ static void comes_back_whole(void **state)
 	assert_int_equal(rowbinary_read(&rest, &keep, &f), ROWBINARY_ROW);
 	assert_int_equal(rest.len, 0);
 	assert_null(run_facts_flaw(&f, &keep));
-	assert_true(f.step_time_s == 1.0 / 3 && f.item_count == 1);
+	assert_true(f.step_time_s == 1.0 / 3 && run_rule_count(&f) == 1);
 	rowbinary_write(o, &f);
 	assert_true(str_eq(out_text(o), row));
 	assert_int_equal(rowbinary_read(&rest, &keep, &f), ROWBINARY_END);
@@ -34,17 +34,18 @@ static void bytes_by_hand(void **state)
 	struct out *o = out_memory(&keep);
 	run_facts_clear(&f);
 	f.hash = STR("ab");
-	f.version = STR("1.0");
+	f.version = STR("2.0");
 	rowbinary_write(o, &f);
 	struct str row = out_text(o);
 	assert_true(str_starts(row, STR("\0\003"
-					"1.0"
+					"2.0"
 					"\002"
 					"ab"
 					"\1\1")));
 	/* A byte for each NULL and for each empty array. */
-	assert_int_equal(
-		row.len, 5 + 3 + run_facts_def.column_count - 2 + rule_facts_def.column_count);
+	assert_int_equal(row.len, 5 + 3 + run_facts_def.column_count - 2 +
+					  fact_part_defs[FACT_RULES].column_count +
+					  fact_part_defs[FACT_DEVICES].column_count);
 	struct out *one = out_memory(&keep);
 	f.chips = 1;
 	rowbinary_write(one, &f);
@@ -92,8 +93,8 @@ static void edited(void **state)
 	struct run_facts f = fixture_run(&keep, STR("w"), STR("2026-01-01"), 1);
 	f.step_time_s = 2;
 	assert_string_equal(run_facts_flaw(&f, &keep), "a run that does not fit its hash");
-	f.version = STR("2.0");
-	assert_string_equal(run_facts_flaw(&f, &keep), "facts of another version than 1");
+	f.version = STR("3.0");
+	assert_string_equal(run_facts_flaw(&f, &keep), "facts of another version than 2");
 }
 
 int main(void)

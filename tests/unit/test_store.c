@@ -254,7 +254,7 @@ static void no_stores(void **state)
 	refuses("foreign", STORE_WRITE, "is a database, but no store");
 	store_close(open_store("newer"));
 	run_sql("newer", "PRAGMA user_version = 7");
-	refuses("newer", STORE_WRITE, "another rooflint (schema 7, and this one knows 2)");
+	refuses("newer", STORE_WRITE, "another rooflint (schema 7, and this one knows 3)");
 }
 
 static void damaged(void **state)
