@@ -21,7 +21,24 @@ MAIN = {"GITHUB_REF": "refs/heads/main", "CI_COMMIT_BRANCH": "main", "CI_DEFAULT
         "BUILDKITE_BRANCH": "main", "BUILDKITE_PIPELINE_DEFAULT_BRANCH": "main"}
 
 
+def component(**inputs):
+    """templates/check/template.yml as GitLab includes it, with these inputs."""
+    import json
+    import yaml
+    with open(os.path.join(TOP, "templates", "check", "template.yml"), encoding="utf-8") as f:
+        header, body = f.read().split("\n---\n")
+    known = yaml.safe_load(header)["spec"]["inputs"]
+    assert set(inputs) <= set(known)
+
+    def value(match):
+        given = inputs.get(match[1], known[match[1]].get("default"))
+        return given if isinstance(given, str) else json.dumps(given)
+    return re.sub(r"\$\[\[ inputs\.([a-z]+) \]\]", value, body)
+
+
 def pipeline(system, *more):
+    if system == "component":
+        return component(profile="runs", needs=["train"], options="--max-age 9000d")
     return subprocess.run([ROOFLINT, "init", "--ci", system, *more], capture_output=True, text=True,
                           check=True).stdout
 
@@ -33,7 +50,7 @@ def shell_of(system, text):
         return script
     import yaml
     document = yaml.safe_load(text)
-    if system == "gitlab":
+    if system in ("gitlab", "component"):
         return "\n".join(document["rooflint"]["script"])
     if system == "buildkite":
         return document["steps"][1]["command"].replace("$$", "$")
@@ -48,10 +65,12 @@ class Pipelines(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
 
     def test_valid_for_their_systems(self):
-        for system, schema in SCHEMAS.items():
+        for system, schema in [*SCHEMAS.items(), ("component", SCHEMAS["gitlab"])]:
             path = os.path.join(self.dir, system + ".yml")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(pipeline(system, "--from", "runs/nightly-1"))
+                if system == "component":
+                    f.write("train:\n  script: [\"true\"]\n")
             done = subprocess.run(
                 [packages.PYTHON, "-m", "check_jsonschema", "--builtin-schema", schema, path],
                 capture_output=True, text=True, check=False)
@@ -94,7 +113,7 @@ class Pipelines(unittest.TestCase):
                 "job": {"steps": 12, "start_unix_ns": (1772330400 + 86400 * night) * 10**9},
                 "timing": {"step_gap": "%.0fus" % (460 + 152000 * (slower - 1) + 100 * night)},
             }), logs[-1])
-        for system in [*SCHEMAS, "jenkins"]:
+        for system in [*SCHEMAS, "jenkins", "component"]:
             work = os.path.join(self.dir, system)
             os.makedirs(os.path.join(work, ".venv"))
             os.symlink(tools, os.path.join(work, ".venv", "bin"))
@@ -105,7 +124,9 @@ class Pipelines(unittest.TestCase):
                 done = subprocess.run(
                     ["bash", "-e", "-c", script], cwd=work, capture_output=True, text=True,
                     check=False, stdin=subprocess.DEVNULL, timeout=300,
-                    env={"PATH": tools + ":" + os.environ["PATH"], "ROOFLINT_SLACK_URL": "", **MAIN})
+                    env={"PATH": tools + ":" + os.environ["PATH"], "ROOFLINT_SLACK_URL": "", "ROOFLINT_PROFILE": "runs",
+                         "ROOFLINT_OPTIONS": "--max-age 9000d", "ROOFLINT_BASELINES": "10",
+                         **MAIN})
                 self.assertEqual(done.returncode, status,
                                  (system, night, done.stdout[-800:], done.stderr))
                 self.assertTrue(os.path.exists(os.path.join(work, "rooflint.html")), system)
