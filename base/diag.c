@@ -17,28 +17,8 @@
 enum { EXCERPT_COLUMNS = 100 };
 
 /*
- * A line of a CI job's log that begins with "::", or holds "##[" or "##vso[", is a command to its
- * runner.  Runners trim lines, of Unicode's blanks, too.
- */
-static void disarm(char *text)
-{
-	for (char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		char *p = line;
-		while ((*p > 0 && *p <= ' ' && *p != '\n') || (unsigned char)*p >= 0x7f)
-			p++;
-		if (p[0] == ':' && p[1] == ':')
-			p[1] = '?';
-	}
-	for (char *p = strstr(text, "##"); p; p = strstr(p + 1, "##"))
-		if (p[2] == '[' || !strncmp(p + 2, "vso[", 4))
-			p[1] = '?';
-}
-
-/*
  * Make `text` valid in place: anything but plain characters, newline and tab becomes one '?', so
- * the text never grows and carets stay under what they point at.  So does what a runner would take
- * for a command.  Newlines at the end drop.
+ * the text never grows and carets stay under what they point at.  Newlines at the end drop.
  */
 static void tidy(char *text)
 {
@@ -58,7 +38,6 @@ static void tidy(char *text)
 	while (to > text && to[-1] == '\n')
 		to--;
 	*to = 0;
-	disarm(text);
 }
 
 /* Cut at a character, so that running out of room cannot leave half of one (a '?' in tidy). */

@@ -25,6 +25,11 @@ struct out {
 	const char *path; /* for messages; NULL for a bare descriptor */
 	const char *temp; /* to be renamed to `path`; NULL when `fd` is the target itself */
 	bool owns_fd;
+	bool is_log; /* no line of it may be a command to a CI's runner */
+	struct line {
+		bool has_begun, has_colon;
+		int hashes; /* at most 2; letters may stand between them and here */
+	} line;
 };
 
 static struct out *out_new(struct arena *keep, int fd, ptrdiff_t cap)
@@ -43,6 +48,13 @@ struct out *out_memory(struct arena *keep)
 struct out *out_fd(struct arena *keep, int fd)
 {
 	return out_new(keep, fd, OUT_FD_BYTES);
+}
+
+struct out *out_log(struct arena *keep, int fd)
+{
+	struct out *o = out_fd(keep, fd);
+	o->is_log = true;
+	return o;
 }
 
 /* Beside `path`, so that the rename stays within one file system. */
@@ -88,7 +100,7 @@ static int open_target(struct out *o)
 struct out *out_file(struct arena *keep, struct str path, struct diag *err)
 {
 	if (str_eq(path, STR("-")))
-		return out_fd(keep, STDOUT_FILENO);
+		return out_log(keep, STDOUT_FILENO);
 	struct out *o = out_fd(keep, -1);
 	o->path = arena_z(keep, path);
 	o->fd = open_target(o);
@@ -110,15 +122,34 @@ bool write_all(int fd, struct str bytes)
 	return true;
 }
 
-static void put(struct out *o, struct str bytes)
+/*
+ * A line that begins with "::" is a command to GitHub's runner, one that holds "##[", "##vso[" or
+ * "##teamcity[" to older ones, Azure's and TeamCity's.  Runners trim lines, of Unicode's blanks,
+ * too.  The last character of such a mark becomes '?', so that what stands below stays below.
+ */
+static void disarm(struct line *line, char *c)
 {
-	if (!o->error && !write_all(o->fd, bytes))
-		o->error = errno;
+	bool is_letter = (*c | 0x20) >= 'a' && (*c | 0x20) <= 'z';
+	if (*c == '\n' || *c == '\r') {
+		*line = (struct line){ 0 };
+		return;
+	}
+	if ((*c == ':' && line->has_colon) || (*c == '[' && line->hashes == 2))
+		*c = '?';
+	line->has_colon = *c == ':' && !line->has_begun;
+	line->has_begun |= *c > ' ' && *c < 0x7f;
+	if (*c == '#')
+		line->hashes += line->hashes < 2;
+	else if (!is_letter || line->hashes < 2)
+		line->hashes = 0;
 }
 
 static void flush(struct out *o)
 {
-	put(o, (struct str){ o->bytes, o->len });
+	for (ptrdiff_t i = 0; i < o->len && o->is_log; i++)
+		disarm(&o->line, &o->bytes[i]);
+	if (!o->error && !write_all(o->fd, (struct str){ o->bytes, o->len }))
+		o->error = errno;
 	o->len = 0;
 }
 
@@ -135,20 +166,16 @@ static void grow(struct out *o, ptrdiff_t more)
 
 void out_str(struct out *o, struct str s)
 {
-	if (s.len <= 0)
-		return;
-	if (s.len > o->cap - o->len) {
-		if (o->fd < 0)
+	while (s.len > 0) {
+		if (o->fd < 0 && s.len > o->cap - o->len)
 			grow(o, s.len);
-		else
+		else if (o->len == o->cap)
 			flush(o);
+		struct str head = str_head(s, o->cap - o->len < s.len ? o->cap - o->len : s.len);
+		memcpy(o->bytes + o->len, head.p, (size_t)head.len);
+		o->len += head.len;
+		s = str_from_offset(s, head.len);
 	}
-	if (s.len > o->cap) {
-		put(o, s);
-		return;
-	}
-	memcpy(o->bytes + o->len, s.p, (size_t)s.len);
-	o->len += s.len;
 }
 
 void out_z(struct out *o, const char *z)

@@ -18,6 +18,8 @@ struct out;
 
 struct out *out_memory(struct arena *keep);
 struct out *out_fd(struct arena *keep, int fd); /* standard output and pipes; never closes fd */
+/* A descriptor whose lines a CI's runner may read: none of them is a command to it. */
+struct out *out_log(struct arena *keep, int fd);
 /* "-" is standard output.  NULL and a diagnostic when the temporary file cannot be made. */
 struct out *out_file(struct arena *keep, struct str path, struct diag *err);
 

@@ -86,7 +86,8 @@ void manual_page(const struct command *command, struct out *o);
 /* main.c */
 int run_words(struct arena *keep, struct list *words); /* a command line: its exit status */
 struct engine *load_engine(struct context *c, struct diag *err); /* the one engine, or NULL */
-void print_error(const struct diag *d);	   /* "rooflint: error RL103: ..." on standard error */
+void print_error(const struct diag *d); /* "rooflint: error RL103: ..." on standard error */
+void print_error_text(enum diag_id id, struct str text);
 void print_line(struct str line);	   /* "rooflint: ..." on standard error */
 enum status fail(const struct diag *d);	   /* print it; the status that goes with it */
 enum status misused(const struct diag *d); /* print it: what the user gave is wrong */

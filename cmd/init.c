@@ -88,10 +88,9 @@ static void put_comments(struct context *c, const struct limits *l)
 			out_fmt(c->out, "  #   %.*s%.*s\n", STR_ARG(x->rule->name),
 				STR_ARG(numbers));
 			if (x->worst == VERDICT_FAIL)
-				fprintf(stderr,
-					"rooflint: the runs fail %.*s%.*s: no limit was made "
-					"of that\n",
-					STR_ARG(x->rule->name), STR_ARG(numbers));
+				print_line(arena_fmt(c->keep,
+					"the runs fail %.*s%.*s: no limit was made of that",
+					STR_ARG(x->rule->name), STR_ARG(numbers)));
 		}
 	}
 }

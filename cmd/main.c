@@ -56,14 +56,23 @@ struct engine *load_engine(struct context *c, struct diag *err)
 	return c->engine;
 }
 
+static struct out *messages;
+
 void print_line(struct str line)
 {
-	fprintf(stderr, "rooflint: %.*s\n", STR_ARG(line));
+	out_fmt(messages, "rooflint: %.*s\n", STR_ARG(line));
+	out_flush(messages);
+}
+
+void print_error_text(enum diag_id id, struct str text)
+{
+	out_fmt(messages, "rooflint: error RL%d: %.*s\n", (int)id, STR_ARG(text));
+	out_flush(messages);
 }
 
 void print_error(const struct diag *d)
 {
-	fprintf(stderr, "rooflint: error RL%d: %s\n", (int)d->id, d->text);
+	print_error_text(d->id, str_from(d->text));
 }
 
 enum status fail(const struct diag *d)
@@ -123,9 +132,8 @@ static enum status dispatch(struct context *c, struct list *words)
 {
 	struct diag err;
 	if (!words->count) {
-		struct out *o = out_fd(c->keep, STDERR_FILENO);
-		help_program(o);
-		out_close(o, &err);
+		help_program(messages);
+		out_flush(messages);
 		return STATUS_USAGE;
 	}
 	struct str name = words->items[0];
@@ -161,7 +169,7 @@ static void end_when_full(ptrdiff_t bytes)
 
 int run_words(struct arena *keep, struct list *words)
 {
-	struct context c = { .keep = keep, .out = out_fd(keep, STDOUT_FILENO) };
+	struct context c = { .keep = keep, .out = out_log(keep, STDOUT_FILENO) };
 	enum status status = close_output(c.out, dispatch(&c, words));
 	engine_free(c.engine);
 	return (int)status;
@@ -174,6 +182,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing says so */
 	arena_on_full(end_when_full);
 	struct arena keep = arena_new(ARENA_RUN_BYTES);
+	messages = out_log(&keep, STDERR_FILENO);
 	struct list words = { 0 };
 	for (int i = 1; i < argc; i++)
 		*arena_push(&keep, words.items, words.count, words.cap) = str_from(argv[i]);

@@ -176,8 +176,7 @@ static bool print_errors(const struct report_set *set)
 		if (!set->items[i].error.p)
 			return false;
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		fprintf(stderr, "rooflint: error RL%d: %.*s\n", (int)set->items[i].error_id,
-			STR_ARG(set->items[i].error));
+		print_error_text((enum diag_id)set->items[i].error_id, set->items[i].error);
 	return true;
 }
 
@@ -187,7 +186,7 @@ static void print_report(
 	struct diag err;
 	bool is_taken = stdout_option(s, NULL) != NULL;
 	int fd = is_taken ? STDERR_FILENO : STDOUT_FILENO;
-	struct out *o = is_taken ? out_fd(c->keep, fd) : c->out;
+	struct out *o = is_taken ? out_log(c->keep, fd) : c->out;
 	struct report_style style = {
 		.color = wants_color(s, fd),
 		.verbose = s->verbose,
@@ -196,13 +195,7 @@ static void print_report(
 	};
 	if (print_errors(set))
 		return;
-	if (s->github) {
-		struct out *text = out_memory(c->keep);
-		report_terminal(set, &style, c->keep, text);
-		report_github_log(out_text(text), o);
-	} else {
-		report_terminal(set, &style, c->keep, o);
-	}
+	report_terminal(set, &style, c->keep, o);
 	if (is_taken)
 		out_close(o, &err);
 }
@@ -216,7 +209,12 @@ bool output_write(struct context *c, const struct output_settings *s, const stru
 	if (s->github && summary && *summary)
 		delivered &= append_summary(c, set, summary);
 	print_report(c, s, set);
-	if (s->github)
-		report_github(set, c->keep, c->out);
+	if (s->github) {
+		/* Commands that are meant.  That nobody reads them, c->out says, too. */
+		struct out *meant = out_fd(c->keep, STDOUT_FILENO);
+		out_flush(c->out);
+		report_github(set, c->keep, meant);
+		out_flush(meant);
+	}
 	return delivered;
 }

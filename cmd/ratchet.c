@@ -51,9 +51,9 @@ static void add_edit(struct context *c, const struct doc *doc, const struct limi
 		return;
 	*arena_push(c->keep, edits->items, edits->count, edits->cap) =
 		(struct edit){ at, node->text.len, l->text[which] };
-	fprintf(stderr, "%.*s.%.*s: %.*s, was %.*s (seen: %.*s)\n", STR_ARG(l->rule->name),
-		STR_ARG(limit->name), STR_ARG(l->text[which]), STR_ARG(node->text),
-		STR_ARG(unit_text(c->keep, l->seen[which], l->unit)));
+	print_line(arena_fmt(c->keep, "%.*s.%.*s: %.*s, was %.*s (seen: %.*s)",
+		STR_ARG(l->rule->name), STR_ARG(limit->name), STR_ARG(l->text[which]),
+		STR_ARG(node->text), STR_ARG(unit_text(c->keep, l->seen[which], l->unit))));
 }
 
 /* The text with its edits, of which each place has one, in the order of places. */

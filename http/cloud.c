@@ -11,7 +11,13 @@
 #define MAX_REFUSAL	   ((ptrdiff_t)64 << 10)
 #define LONGEST_PATIENCE_S 60.0 /* a server that asks for a longer pause is asked another day */
 
-enum { BUCKET_NAME_MAX = 222, MAX_LEARNT = 2 };
+enum {
+	BUCKET_NAME_MAX = 222,
+	MAX_LEARNT = 2,
+	SHOWN = 100,	     /* bytes of a name in a message */
+	MAX_NAME = 1024,     /* bytes of an object's, with both clouds */
+	MAX_TOKEN = 8 << 10, /* it becomes a part of an address */
+};
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -177,15 +183,42 @@ static struct str explain_code(struct call *c, const struct exchange *x, bool *l
 
 /* ---- one attempt, judged --------------------------------------------------------------------- */
 
+/* What was asked for, and no more than goes on: names go into paths, and into messages. */
+static bool check_list(
+	const struct call *c, const cJSON *objects, struct str next, struct diag *err)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, objects)
+	{
+		struct str name = json_get_str(item, "name");
+		if (name.len > MAX_NAME)
+			return diag_set(err, DIAG_BUCKET,
+				"the server's list has a name of %td bytes, and none has more than "
+				"%d; is the endpoint a storage server?",
+				name.len, MAX_NAME);
+		if (!str_starts(name, c->key))
+			return diag_set(err, DIAG_BUCKET,
+				"the server's list has '%.*s', which does not begin with '%.*s' as "
+				"it was asked; is the endpoint a storage server?",
+				STR_ARG(str_head(name, SHOWN)), STR_ARG(str_head(c->key, SHOWN)));
+	}
+	return next.len <= MAX_TOKEN ||
+	       diag_set(err, DIAG_BUCKET,
+		       "the server's list goes on by a token of %td bytes, and at most %d are "
+		       "taken; is the endpoint a storage server?",
+		       next.len, MAX_TOKEN);
+}
+
 static void read_list(struct call *c, const struct attempt *a, struct answer *ret)
 {
 	struct diag err;
 	cJSON *objects = cJSON_CreateArray();
-	if (c->cloud->read_list(out_text(a->text), objects, &ret->next, c->keep, &err)) {
+	if (c->cloud->read_list(out_text(a->text), objects, &ret->next, c->keep, &err) &&
+		check_list(c, objects, ret->next, &err)) {
 		ret->body = json_compact(objects, c->keep);
 		ret->origin = c->origin;
 	} else {
-		ret->outcome = OUTCOME_LATER;
+		*ret = (struct answer){ .outcome = OUTCOME_LATER, .status = ret->status };
 		ret->error = arena_str(c->keep, str_from(err.text));
 	}
 	cJSON_Delete(objects);

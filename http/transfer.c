@@ -5,14 +5,16 @@
  * libcurl's general one, the status, and what we know.  What a server answers is passed on only
  * when nothing secret is in it.
  */
+#include <math.h>
 #include <time.h>
 
 #include "base/out.h"
 #include "base/secret.h"
 #include "http/exchange.h"
 
-#define SEARCHED	4096 /* of an answer for secrets, so that none is shown by half */
-#define SHORTEST_SECRET 8    /* of what is looked for in an answer: shorter texts are anywhere */
+#define SEARCHED	4096  /* of an answer for secrets, so that none is shown by half */
+#define LEAST_S		0.001 /* libcurl takes 0 for no limit */
+#define SHORTEST_SECRET 8     /* of what is looked for in an answer: shorter texts are anywhere */
 
 /* What one request keeps over its attempts. */
 struct work {
@@ -21,6 +23,7 @@ struct work {
 	struct str url, secret, user, password;
 	struct str at, host; /* where the request goes now: the address, or what redirected there */
 	CURL *curl;
+	double end_s; /* of all attempts */
 	/* Of the last attempt. */
 	struct out *body;
 	ptrdiff_t body_len;
@@ -29,7 +32,7 @@ struct work {
 
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
-/* What is beyond the limit is read and dropped: the status counts, not the text. */
+/* At the limit the transfer ends: what comes behind it may have no end. */
 static bool take_body(void *arg, struct str bytes)
 {
 	struct work *w = arg;
@@ -38,7 +41,7 @@ static bool take_body(void *arg, struct str bytes)
 	struct str kept = str_head(bytes, room > 0 ? room : 0);
 	out_str(w->body, kept);
 	w->body_len += kept.len;
-	return true;
+	return kept.len == bytes.len;
 }
 
 static bool make_headers(struct curl_slist **list, struct work *w, struct diag *err)
@@ -106,7 +109,7 @@ static struct answer ask(struct work *w)
 	x.body = w->r->body;
 	x.user = w->user.p ? arena_z(w->keep, w->user) : NULL;
 	x.password = w->password.p ? arena_z(w->keep, w->password) : NULL;
-	x.timeout_s = w->r->timeout_s;
+	x.timeout_s = fmin(w->r->timeout_s, fmax(w->end_s - now_s(), LEAST_S));
 	x.may_pack = w->r->answer_bytes > SEARCHED; /* rows of a store, not a word or two */
 	x.arg = w;
 	w->body = out_memory(w->keep);
@@ -120,7 +123,9 @@ static struct answer ask(struct work *w)
 		return a;
 	}
 	w->retry_after_s = x.retry_after_s;
-	if (x.code) {
+	/* With a status a message has arrived; only of rows that are asked for all must come. */
+	bool is_answered = x.status >= 200 && (x.code == CURLE_WRITE_ERROR || !x.may_pack);
+	if (x.code && !is_answered) {
 		a.error = str_from(exchange_error(&x, &lasting));
 		a.outcome = lasting ? OUTCOME_REFUSED : OUTCOME_LATER;
 		return a;
@@ -178,14 +183,14 @@ static struct answer attempt(struct work *w)
 
 static void attempts(struct work *w, struct answer *ret)
 {
-	double end_s = now_s() + w->r->deadline_s;
+	w->end_s = now_s() + w->r->deadline_s;
 	for (int count = 1;; count++) {
 		*ret = attempt(w);
 		ret->attempts = count;
 		if (ret->outcome != OUTCOME_LATER || count >= (int)w->r->attempts)
 			return;
 		double wait = retry_wait_s(count, w->retry_after_s);
-		if (now_s() + wait >= end_s)
+		if (now_s() + wait >= w->end_s)
 			return;
 		sleep_s(wait);
 	}

@@ -3,9 +3,6 @@
  *
  * The runner shows ten errors, ten warnings and ten notices of a step and drops the others without
  * a word, so the ones that give back most are picked here, and one line says how many are not.
- *
- * Any line of a step's log that looks like a command is one.  report_github_log disarms a text
- * that repeats what a profile says.
  */
 #include "base/text.h"
 #include "report/alert.h"
@@ -71,29 +68,4 @@ void report_github(const struct report_set *set, struct arena *keep, struct out 
 			out_fmt(out, " %td %s%s", left_out[level], commands[level],
 				left_out[level] == 1 ? "" : "s");
 	out_char(out, '\n');
-}
-
-/* "::" at the start of a line, and the older "##[" anywhere in it. */
-static void put_log_line(struct out *o, struct str line)
-{
-	ptrdiff_t start = str_find(line, STR("::"));
-	bool is_command = start >= 0;
-	/* The runner trims a line, of Unicode's blanks, too. */
-	for (ptrdiff_t i = 0; i < start; i++)
-		is_command &= line.p[i] <= ' ' || line.p[i] >= 0x7f;
-	for (ptrdiff_t i = 0; i < line.len; i++) {
-		out_char(o, line.p[i]);
-		if ((is_command && i == start) || str_starts(str_from_offset(line, i), STR("#[")))
-			out_char(o, ' ');
-	}
-}
-
-void report_github_log(struct str text, struct out *out)
-{
-	struct str line;
-	while (str_cut(text, '\n', &line, &text)) {
-		put_log_line(out, line);
-		out_char(out, '\n');
-	}
-	put_log_line(out, line);
 }

@@ -194,8 +194,6 @@ bool report_gitlab(
 	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err);
 /* Workflow commands, for the log of a step. */
 void report_github(const struct report_set *set, struct arena *keep, struct out *out);
-/* A text for that log, without the commands somebody may have hidden in it. */
-void report_github_log(struct str text, struct out *out);
 #define MARKDOWN_COMMENT 65536 /* characters of a comment; we count bytes, which are never fewer */
 #define MARKDOWN_SUMMARY (1 << 20) /* bytes of the job summary of one step */
 void report_markdown(

@@ -244,8 +244,8 @@ static void put_notes(struct page *p, const struct report *r, int verbose)
 	bool any = false;
 	for (ptrdiff_t i = 0; i < checks + r->note_count; i++) {
 		bool is_check = i < checks;
-		const struct quality_row *q = &rows[i];
-		const struct report_note *n = &r->notes[i - checks];
+		const struct quality_row *q = is_check ? &rows[i] : NULL;
+		const struct report_note *n = is_check ? NULL : &r->notes[i - checks];
 		if (is_check ? !q->detail.len || (q->ok != 0 && !verbose) ||
 					q->detail.p == told.p ||
 					(!verbose && is_told_of(r, q->detail))

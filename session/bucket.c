@@ -124,6 +124,7 @@ static bool list_prefix(struct bucket *b, struct str prefix, bool all, struct di
 	 */
 	struct str seen = { NULL, 0 };
 	struct arena page = arena_new(ARENA_SCRATCH_BYTES);
+	ptrdiff_t before = b->count;
 	bool ok = true;
 	if (str_ends(shown, STR("/")))
 		shown = str_head(shown, shown.len - 1);
@@ -145,10 +146,12 @@ static bool list_prefix(struct bucket *b, struct str prefix, bool all, struct di
 				"page again; this is a fault of the server, or of what is in "
 				"between",
 				STR_ARG(shown));
-		if (ok && count == BUCKET_MAX_PAGES)
+		if (ok && count == BUCKET_FREE_PAGES + (b->count - before) / BUCKET_PAGE_LEAST)
 			ok = diag_set(err, DIAG_LIMIT,
-				"%.*s: more than %d pages; name a prefix nearer to the profiles",
-				STR_ARG(shown), BUCKET_MAX_PAGES);
+				"%.*s: %lld pages of the server's list hold %td objects; this is a "
+				"fault of the server, or the prefix has to be nearer to the "
+				"profiles",
+				STR_ARG(shown), (long long)count, b->count - before);
 		if (count == until) {
 			seen = next;
 			until = 2 * until + 1;

@@ -12,8 +12,12 @@
 
 /* Objects below one prefix, of 200 bytes each: 2 GB.  A larger fleet goes prefix by prefix. */
 #define BUCKET_MAX_OBJECTS 10000000
-/* A server decides what is on a page, and some may be empty: ten times what full ones need. */
-#define BUCKET_MAX_PAGES 100000
+/*
+ * A server decides how much is on a page, and some pages may be empty: this many, and beyond them a
+ * tenth of what full pages hold.  Each page is a request, so a list of nothing has to end.
+ */
+#define BUCKET_FREE_PAGES 200
+#define BUCKET_PAGE_LEAST 100
 
 /* find_runs and find_each, for paths on this machine and in buckets; trees live in `keep`. */
 bool find_profiles(struct str path, struct arena *keep, struct found *ret, struct diag *err);

@@ -21,7 +21,7 @@
 extern char **environ;
 
 #define GRACE_MS   2000 /* to end by itself when its input is closed */
-#define PATIENCE_S 30	/* beyond what it was given: the last attempt may begin at the deadline */
+#define PATIENCE_S 30	/* beyond the deadline of all its attempts */
 #define BUSY_S	   120	/* a request without limits says more often than this that it is at work */
 
 enum { PROGRAM_PATH = 4096 };
@@ -152,7 +152,7 @@ static bool read_answer(struct http_client *c, const struct http_limits *limits,
 	struct frame *ret, struct diag *err)
 {
 	/* For an answer, or for a word that it takes its time. */
-	double seconds = PATIENCE_S + (limits ? limits->deadline_s + limits->timeout_s : BUSY_S);
+	double seconds = PATIENCE_S + (limits ? limits->deadline_s : BUSY_S);
 	struct patience patience = { c->from, (int)(seconds * 1000) };
 	struct frame_source from = { read_in_time, &patience, STR("rooflint-http") };
 	for (;;) {

@@ -28,7 +28,7 @@ struct http_client {
  */
 struct http_limits {
 	double timeout_s;	/* of an attempt */
-	double deadline_s;	/* no attempt begins later */
+	double deadline_s;	/* of all attempts */
 	ptrdiff_t answer_bytes; /* what is kept of an answer */
 };
 bool http_client_ask(struct http_client *c, cJSON *head, struct str body,

@@ -173,7 +173,7 @@ class Server:
     def page_of(self, bucket, prefix, token):
         """Names, and what asks for those behind them."""
         self.listed.append(prefix)
-        after = base64.b64decode(token).decode()
+        after = base64.b64decode(token).decode("latin-1")
         names = [k for k in sorted(self.objects[bucket]) if k.startswith(prefix) and k > after]
         rest = names[self.page:]
         names = names[:self.page]

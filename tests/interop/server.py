@@ -29,7 +29,7 @@ def make_authority(folder, names="DNS:localhost,IP:127.0.0.1,IP:127.0.0.2", days
 
 class Server:
     """`answers` are taken in turn, the last one stays: (status, headers, body), or a function
-    of the request that returns one."""
+    of the request that returns one.  A body that is a function writes it to a file, at its pace."""
 
     def __init__(self, folder, address="127.0.0.1"):
         self.requests = []
@@ -44,6 +44,11 @@ class Server:
                 if callable(answer):
                     answer = answer(self)
                 status, headers, text = answer
+                if callable(text):
+                    self.send_response(status)
+                    self.end_headers()
+                    text(self.wfile)
+                    return
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)

@@ -4,6 +4,7 @@ Whatever happens is told in one line, in time, and the cache holds whole objects
 import email.utils
 import hashlib
 import itertools
+import json
 import os
 import signal
 import socket
@@ -295,6 +296,38 @@ class Faults(test_buckets.Served):
     def test_whole_bucket(self):
         self.well(self.scheme + "://runs/")
         self.assertEqual(self.server.listed[0], "")
+
+    def test_pages_without_objects(self):
+        """Each with another token: such a list has no end."""
+        tokens = itertools.count(10**7)
+        self.answer_lists(lambda: ([], f"{next(tokens):08}"))
+        self.quick(60, self.log, "pages of the server's list hold 0 objects")
+        self.assertLess(next(tokens), 10**7 + 400)
+
+    def test_names_that_nobody_asked_for(self):
+        self.answer_lists(lambda: (["elsewhere/x"], ""))
+        self.quick(20, self.log, "has 'elsewhere/x', which does not begin with")
+        self.answer_lists(lambda: (["runs/" + "x" * (1 << 20)], ""))
+        self.quick(20, self.log, "has a name of 1048581 bytes, and none has more than 1024")
+        self.answer_lists(lambda: ([], "t" * 100000))
+        self.quick(20, self.log, "goes on by a token of 100000 bytes")
+
+    def answer_lists(self, page):
+        """Lists are what `page` says: names and what asks for the next."""
+        def answer(h, _):
+            names, token = page()
+            if self.scheme == "gs":
+                more = {"nextPageToken": token} if token else {}
+                items = [{"name": n, "size": "1", "generation": "1"} for n in names]
+                text = json.dumps({**more, "items": items})
+            else:
+                items = "".join(f"<Contents><Key>{n}</Key><ETag>1</ETag><Size>1</Size></Contents>"
+                                for n in names)
+                more = f"<NextContinuationToken>{token}</NextContinuationToken>" if token else ""
+                text = f"<ListBucketResult>{more}{items}</ListBucketResult>"
+            h.reply(200, text.encode())
+            return True
+        self.server.list_trouble = answer
 
     def test_pages_in_a_ring(self):
         names = sorted(self.objects)

@@ -476,6 +476,38 @@ class Notify(unittest.TestCase):
         self.assertEqual((answer["outcome"], answer["attempts"]), ("later", 2))
         self.assertLess(time.monotonic() - start, 3)
 
+    def test_bodies_without_end(self):
+        """With its status a message has arrived: it is not sent again, whatever comes behind."""
+        def much(to):
+            for _ in range(1 << 14):
+                to.write(b"x" * (64 << 10))
+
+        def slow(to):
+            for _ in range(80):
+                to.write(b"x")
+                to.flush()
+                time.sleep(0.1)
+
+        request = {"id": 1, "method": "POST", "url_from": "ROOFLINT_URL", "timeout_s": 1}
+        for body in (much, slow):
+            for status, outcome, times in ((200, "delivered", 1), (404, "refused", 1),
+                                           (503, "later", 2)):
+                self.server.requests.clear()
+                self.server.answers = [(status, {}, body)]
+                start = time.monotonic()
+                (answer, _), = self.ask(dict(request, attempts=2))
+                self.assertEqual((answer["outcome"], answer["status"]), (outcome, status))
+                self.assertEqual(len(self.server.requests), times)
+                self.assertLess(time.monotonic() - start, 6)
+
+    def test_the_deadline_is_of_all_attempts(self):
+        self.server.answers = [lambda r: time.sleep(8) or (200, {}, b"")]
+        start = time.monotonic()
+        (answer, _), = self.ask({"id": 1, "method": "POST", "url_from": "ROOFLINT_URL",
+                                 "timeout_s": 6, "deadline_s": 1})
+        self.assertEqual(answer["outcome"], "later")
+        self.assertLess(time.monotonic() - start, 4)
+
     def test_redirect_when_asked(self):
         self.server.answers = [(307, {"location": "/elsewhere"}, b""), (200, {}, b"there")]
         (answer, body), = self.ask({"id": 1, "method": "POST", "url_from": "ROOFLINT_URL",

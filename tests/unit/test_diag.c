@@ -131,20 +131,6 @@ static void long_lines_are_windowed(void **state)
 	}
 }
 
-/* No line of a log is a command to a CI's runner, and carets stay where they are. */
-static void inert_for_runners(void **state)
-{
-	(void)state;
-	const char *source =
-		"a: 1\n \xc2\xa0::set-output name=x::y ##[add-mask]z ##vso[task]\nb::c\n";
-	diag_caret(&d, DIAG_RULE_SCHEMA, place(source, 2, 6, 3), "m ##[group]");
-	assert_string_equal(strchr(d.text, '\n'),
-		"\n   \xc2\xa0:?set-output name=x::y #?[add-mask]z #?vso[task]\n      ^~~");
-	assert_null(strstr(d.text, "##["));
-	diag_set(&d, DIAG_RULE_SCHEMA, "x::y ## z\n\t::error::");
-	assert_string_equal(d.text, "x::y ## z\n\t:?error::");
-}
-
 static void notes(void **state)
 {
 	static struct diag_list list;
@@ -173,7 +159,6 @@ int main(void)
 		cmocka_unit_test(carets),
 		cmocka_unit_test(carets_at_odd_places),
 		cmocka_unit_test(long_lines_are_windowed),
-		cmocka_unit_test(inert_for_runners),
 		cmocka_unit_test(notes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,52 @@ static void doubles_read_back(void **state)
 	}
 }
 
+/* What a log's reader gets of `text`, written whole and a byte at a time. */
+static void assert_logged(const char *text, const char *want)
+{
+	for (int step = 1; step < 10000; step += 5000) {
+		FILE *file = tmpfile();
+		struct str rest = str_from(text);
+		struct out *o = out_log(&a, fileno(file));
+		for (; rest.len; rest = str_from_offset(rest, step)) {
+			out_str(o, str_head(rest, step));
+			out_flush(o);
+		}
+		char *seen = arena_make(&a, char, (ptrdiff_t)strlen(text) + 1);
+		rewind(file);
+		seen[fread(seen, 1, strlen(text), file)] = 0;
+		assert_string_equal(seen, want);
+		fclose(file);
+	}
+}
+
+/* No line is a command to a CI's runner, and columns stay where they are. */
+static void inert_for_runners(void **state)
+{
+	(void)state;
+	assert_logged("a\n::error::x\n \xc2\xa0 ::y\nstd::z ##[group] # [k]\n",
+		"a\n:?error::x\n \xc2\xa0 :?y\nstd::z ##?group] # [k]\n");
+	assert_logged("x ##vso[task] ###[a ##teamcity[b] ## x[ #a[",
+		"x ##vso?task] ###?a ##teamcity?b] ## x[ #a[");
+	assert_logged("\r::a\n: : b\n:::c", "\r:?a\n: : b\n:?:c");
+	assert_logged("no newline ::", "no newline ::");
+	char *big = arena_make(&a, char, 200001);
+	memset(big, 'x', 200000);
+	memcpy(big + (64 << 10) - 2, "##[", 3);
+	char *want = arena_make(&a, char, 200001);
+	memcpy(want, big, 200001);
+	want[64 << 10] = '?';
+	struct str all = { big, 200000 };
+	FILE *file = tmpfile();
+	struct out *o = out_log(&a, fileno(file));
+	out_str(o, all);
+	out_flush(o);
+	rewind(file);
+	assert_int_equal(fread(big, 1, 200000, file), 200000);
+	assert_string_equal(big, want);
+	fclose(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +272,7 @@ int main(void)
 		cmocka_unit_test(devices_stay),
 		cmocka_unit_test(files_that_cannot_be),
 		cmocka_unit_test(full_disk),
+		cmocka_unit_test(inert_for_runners),
 		cmocka_unit_test(doubles),
 		cmocka_unit_test(doubles_read_back),
 	};

@@ -148,22 +148,6 @@ static void test_hostile(void **state)
 	assert_int_equal(count_lines(text, STR("::")), count_lines(text, STR("")));
 }
 
-static struct str logged(struct str text)
-{
-	struct out *o = out_memory(&keep);
-	report_github_log(text, o);
-	return out_text(o);
-}
-
-static void test_log(void **state)
-{
-	(void)state;
-	assert_line(logged(STR("a\n::error::x\n \xc2\xa0 ::y\nstd::z ##[group] # [k]\n")),
-		"a\n: :error::x\n \xc2\xa0 : :y\nstd::z ## [group] # [k]\n");
-	assert_line(logged(STR("")), "");
-	assert_line(logged(STR("no newline ::")), "no newline ::");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,7 +158,6 @@ int main(void)
 		cmocka_unit_test(test_ten_of_each),
 		cmocka_unit_test(test_ten_notices),
 		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_log),
 	};
 	return cmocka_run_group_tests_name("report_github", tests, keep_begin, keep_end);
 }
