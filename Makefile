@@ -3,7 +3,8 @@
 # Knobs: CC, CFLAGS, CPPFLAGS, LDFLAGS, WERROR=1, V=1 (show commands), SAN=address,undefined,
 # O (build folder; by default one per compiler and flag set), PREFIX, DESTDIR, DEV=1 (make deps),
 # UPDATE=1 and CASES (make golden), PKG_CONFIG, LIBRARIES (what --version says it was built with),
-# JAX=1 (make test-packaging), FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES and
+# JAX=1 (make test-packaging), EMULATOR (to run on this machine what is built for another),
+# FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES and
 # BENCH_TRACE_BYTES (make bench), BENCH_FLEET_RUNS (make bench-fleet).
 
 VERSION := $(shell cat VERSION)
@@ -38,6 +39,7 @@ ROOMS   := base profile hlo hardware measure rules store report session cmd
 SRC     := $(wildcard $(ROOMS:=/*.c))
 HTTP    := $(wildcard http/*.c)
 HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard http/*.h)
+CODE    := $(SRC) $(HTTP) $(HDR) base/embed/main.c
 EMBED   := $(wildcard rules/*.yaml hardware/*.json hardware/*.yaml store/*.sql templates/*.* \
 	templates/ci/* docs/diagnostics.md)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
@@ -52,7 +54,8 @@ HTTP_OBJ  := $(HTTP:%.c=$(O)/%.o)
 HTTP_BASE := $(patsubst %,$(O)/base/%.o,arena diag frame input json out secret str \
 	text when)
 TESTED  := $(LIB) $(HELPERS) $(filter-out %/main.o,$(HTTP_OBJ))
-OBJ     := $(LIB) $(CMD) $(HTTP_OBJ) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) $(O)/tests/fuzz/driver.o
+OBJ     := $(LIB) $(CMD) $(O)/base/embed/main.o $(HTTP_OBJ) $(HELPERS) $(UNIT:=.o) $(FUZZ:=.o) \
+	$(O)/tests/fuzz/driver.o
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
 PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 libbrotlidec libmd $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
@@ -131,9 +134,13 @@ $(O)/embedded.o $(O)/golden.o: %.o: %.c
 
 $(O)/golden.c: private export INSTEAD = tests/golden
 $(O)/golden.c: $(wildcard tests/golden/hardware/*)
-$(O)/embedded.c $(O)/golden.c: base/embed.sh $(EMBED) $(O)/embedded.list
+$(O)/embedded.c $(O)/golden.c: $(O)/embed $(EMBED) $(O)/embedded.list
 	$(SAY) EMBED $@
-	$(Q)base/embed.sh $(EMBED) >$@
+	$(Q)$(EMULATOR) $< $(EMBED) >$@
+
+$(O)/embed: $(patsubst %,$(O)/base/%.o,embed/main arena diag doc embed input out str text)
+	$(SAY) LINK $@
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 # Changes only when a file comes or goes, which the files' own times cannot tell.
 $(O)/embedded.list: LIST = $(EMBED) $(wildcard tests/golden/hardware/*)
@@ -230,7 +237,7 @@ run-coverage: all $(GOLDEN) $(UNIT)
 lint: check-layers check-headers check-calls check-dead check-style check-format ## all the checks below
 
 check-layers: ## no folder includes one to its right (tests/layers.txt)
-	$(Q)awk -f tests/layers.awk tests/layers.txt $(SRC) $(HTTP) $(HDR)
+	$(Q)awk -f tests/layers.awk tests/layers.txt $(CODE)
 
 check-headers: $(HDR:%=$(O)/%.ok) ## every header compiles on its own
 $(O)/%.h.ok: %.h $(HDR)
@@ -254,18 +261,18 @@ check-dead: $(CMD) $(LIB) $(HTTP_OBJ) ## no function or table is public that no 
 		{ echo "$$object $$name is used nowhere else" && exit 1; }; done
 
 check-style: ## banned calls, function length, line width, blanks
-	$(Q)LC_ALL=C awk -f tests/style.awk $(SRC) $(HTTP) $(HDR) $(wildcard tests/unit/*.[ch] \
+	$(Q)LC_ALL=C awk -f tests/style.awk $(CODE) $(wildcard tests/unit/*.[ch] \
 		tests/fuzz/*.[ch] tests/bench/*.[ch])
 
 # Versions of clang-format disagree with each other, so only the one named here has a say.
 FORMAT_VERSION := 14
 check-format: ## .clang-format, when clang-format 14 is installed
 	$(Q)if clang-format --version 2>/dev/null | grep -q 'version $(FORMAT_VERSION)\.'; then \
-		clang-format --dry-run --Werror --ferror-limit=3 $(SRC) $(HTTP) $(HDR); \
+		clang-format --dry-run --Werror --ferror-limit=3 $(CODE); \
 	else echo 'check-format: skipped, needs clang-format $(FORMAT_VERSION)'; fi
 
 format: ## let clang-format rewrite the sources in place
-	clang-format -i $(SRC) $(HTTP) $(HDR)
+	clang-format -i $(CODE)
 
 tidy: ## clang-tidy over the sources (slow, optional)
 	$(Q)clang-tidy --quiet $(SRC) $(HTTP) -- $(FLAGS) $(PKG_INC) \

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/embed.h"
 #include "base/out.h"
 #include "base/utf8.h"
 
@@ -535,10 +536,47 @@ static bool build(struct builder *b, struct fy_parser *parser, struct fy_diag *c
 	return ok && check_parser(b, collected, !ended);
 }
 
+/* A tree of the build's; *at moves behind it. */
+static struct doc_node *unpack(
+	const struct doc_packed **at, struct str source, struct str texts, struct arena *keep)
+{
+	const struct doc_packed *p = (*at)++;
+	struct doc_node *n = arena_make(keep, struct doc_node, 1);
+	*n = (struct doc_node){ .kind = p->kind,
+		.quoted = p->quoted,
+		.block = p->block,
+		.line = p->line,
+		.column = p->column,
+		.width = p->width };
+	if (n->kind == DOC_SCALAR) {
+		n->text = str_head(str_from_offset(p->is_slice ? source : texts, p->at), p->count);
+		return n;
+	}
+	n->count = p->count;
+	if (n->kind == DOC_LIST)
+		n->items = arena_make(keep, struct doc_node *, n->count);
+	else
+		n->pairs = arena_make(keep, struct doc_pair, n->count);
+	for (ptrdiff_t i = 0; i < n->count; i++)
+		if (n->items) {
+			n->items[i] = unpack(at, source, texts, keep);
+		} else {
+			n->pairs[i].key = unpack(at, source, texts, keep);
+			n->pairs[i].value = unpack(at, source, texts, keep);
+		}
+	return n;
+}
+
 bool doc_parse(
 	struct str file, struct str source, struct arena *keep, struct doc *ret, struct diag *err)
 {
+	const struct embedded *shipped = embed_of(source);
 	*ret = (struct doc){ .file = file, .source = source };
+	if (shipped && shipped->tree.nodes) {
+		const struct doc_packed *at = shipped->tree.nodes;
+		ret->root = unpack(&at, source, shipped->tree.texts, keep);
+		return true;
+	}
 	struct builder b = { .doc = ret, .keep = keep, .err = err, .line = 1 };
 	b.bom = str_starts(source, STR("\xef\xbb\xbf")) ? 3 : 0;
 	b.last = b.bom;

@@ -36,6 +36,16 @@ struct doc {
 	struct doc_node *root; /* NULL for an empty document */
 };
 
+/* A tree that the build wrote (base/embed): nodes from the top down, each before its children. */
+struct doc_packed {
+	uint8_t kind, quoted, block, is_slice;	/* is_slice: of the source, else of `texts` */
+	int32_t line, column, width, at, count; /* at and bytes of a scalar's text; or children */
+};
+struct doc_tree {
+	const struct doc_packed *nodes; /* NULL: no document */
+	struct str texts;
+};
+
 #define DOC_MAX_BYTES ((ptrdiff_t)4 << 20) /* a rule file larger than this is generated data */
 #define DOC_MAX_DEPTH 32
 

@@ -17,3 +17,11 @@ struct str embed_find(struct str name)
 	}
 	return (struct str){ NULL, 0 };
 }
+
+const struct embedded *embed_of(struct str text)
+{
+	for (ptrdiff_t i = 0; i < embedded_count; i++)
+		if (embedded_files[i].text.p == text.p)
+			return &embedded_files[i];
+	return NULL;
+}

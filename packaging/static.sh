@@ -192,8 +192,10 @@ done <"$tree/order"
 # ---- the programs -------------------------------------------------------------------------------
 
 grep -v '^#' "$here/libraries" | sed 's/\([^ ]*\) \([^ ]*\) .*/\1 \2/' >"$out/libraries"
+emulator=
+[ "$arch" = "$(uname -m)" ] || emulator=qemu-$arch-static
 make -s -C "$top" -j"$jobs" CC="$CC" AR="$AR" PKG_CONFIG="$PKG_CONFIG" O="$tree/rooflint" \
-	CFLAGS='' LDFLAGS='-static-pie -Wl,-s' \
+	CFLAGS='' LDFLAGS='-static-pie -Wl,-s' EMULATOR="$emulator" \
 	LIBRARIES="$(paste -sd, "$out/libraries" | sed 's/,/, /g'), musl of zig $("$zig" version)" \
 	"$tree/rooflint/rooflint" "$tree/rooflint/rooflint-http"
 install -d "$out/bin" "$out/libexec/rooflint"

@@ -553,7 +553,7 @@ static bool is_shipped(const struct listing *l)
 	for (ptrdiff_t i = 0; i < l->result_count; i++) {
 		const struct doc *doc = l->all[i]->source->origin.doc;
 
-		if (!doc || doc->source.p != embed_find(doc->file).p)
+		if (!doc || !embed_of(doc->source))
 			return false;
 	}
 	return true;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/doc.h"
+#include "base/embed.h"
 #include "tests/unit/keep.h"
 
 static struct diag err;
@@ -377,6 +377,43 @@ static void places_out_of_reach(void **state)
 	assert_int_equal(doc_place_in(&d, doc_get(root, STR("b")), 0, 1).column, 4);
 }
 
+static void assert_same(const struct doc_node *a, const struct doc_node *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->quoted, b->quoted);
+	assert_int_equal(a->block, b->block);
+	assert_at(a, (int)b->line, (int)b->column, (int)b->width);
+	assert_int_equal(a->count, b->count);
+	assert_true(str_eq(a->text, b->text));
+	for (ptrdiff_t i = 0; i < a->count; i++)
+		if (a->kind == DOC_LIST) {
+			assert_same(a->items[i], b->items[i]);
+		} else {
+			assert_same(a->pairs[i].key, b->pairs[i].key);
+			assert_same(a->pairs[i].value, b->pairs[i].value);
+		}
+}
+
+/* What the build parsed is what its text says. */
+static void trees_of_the_build(void **state)
+{
+	(void)state;
+	int rules = 0, chips = 0;
+	for (ptrdiff_t i = 0; i < embedded_count; i++) {
+		const struct embedded *e = &embedded_files[i];
+		if (!e->tree.nodes)
+			continue;
+		struct str name = str_from(e->name);
+		assert_true(doc_parse(name, e->text, &keep, &d, &err));
+		const struct doc_node *packed = d.root;
+		assert_true(doc_parse(name, arena_str(&keep, e->text), &keep, &d, &err));
+		assert_same(packed, d.root);
+		rules += str_starts(name, STR("rules/"));
+		chips += str_starts(name, STR("hardware/"));
+	}
+	assert_true(rules >= 3 && chips >= 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +433,7 @@ int main(void)
 		cmocka_unit_test(nothing_on_stderr),
 		cmocka_unit_test(places_in_a_scalar),
 		cmocka_unit_test(places_out_of_reach),
+		cmocka_unit_test(trees_of_the_build),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

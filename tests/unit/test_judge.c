@@ -414,6 +414,11 @@ static void rules_over_a_select(void **state)
 			"    assert: p50_s < 200\n");
 	assert_verdict("r", VERDICT_NOT_APPLICABLE);
 	assert_str(result("r")->reason, "no row of its SELECT fits: key = 'zz'");
+	judge_yaml(HEAD "  r:\n    select: select coalesce(kind, name) as who, p50_s from ops\n"
+			"    where: who glob 'c*'\n"
+			"    assert: p50_s < 2 or who is null\n");
+	assert_int_equal(result("r")->subjects, 4);
+	assert_verdict("r", VERDICT_FAIL);
 }
 
 /* A computed column has the unit that its name ends in, unless it is one of the tables'. */
