@@ -67,6 +67,15 @@ static void take_columns(const struct report *r, struct run_facts *ret)
 	}
 }
 
+static void take_phases(const struct report *r, struct run_facts *ret)
+{
+	const struct phases_row *rows = table_rows(&r->tables, phases);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, phases); i++)
+		if (rows[i].is_judged > 0)
+			ret->steps_ratio = (isnan(ret->steps_ratio) ? 0 : ret->steps_ratio) +
+					   rows[i].time_share;
+}
+
 /* ---- what the rules said --------------------------------------------------------------------- */
 
 /* The costliest finding comes first in its rule. */
@@ -167,6 +176,7 @@ void report_facts(const struct report *r, struct str judge, struct str tool, str
 	run_facts_clear(ret);
 	take_identity(r, keep, ret);
 	take_columns(r, ret);
+	take_phases(r, ret);
 	const struct quality_row *checks = table_rows(&r->tables, quality);
 	struct out *broken = out_memory(keep);
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++)

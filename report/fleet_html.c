@@ -34,6 +34,8 @@ static const struct layout {
 	[FLEET_MISSING] = { PLACE_MAIN, STR_INIT("workload") },
 	[FLEET_BUDGETS] = { PLACE_MAIN, STR_INIT("owner") },
 	[FLEET_COVERAGE] = { PLACE_REST, STR_INIT("outcome") },
+	[FLEET_GOODPUT] = { PLACE_MAIN, STR_INIT("part") },
+	[FLEET_TREND] = { PLACE_REST, STR_INIT("until") },
 	[FLEET_RANKING] = { PLACE_MAIN, STR_INIT("workload") },
 	[FLEET_BY_CHIP] = { PLACE_GROUPS, STR_INIT("group") },
 	[FLEET_BY_OWNER] = { PLACE_GROUPS, STR_INIT("group") },

@@ -65,7 +65,7 @@ void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, str
 			(is_empty && !fleet_has_week(r) && !is_always) ||
 			(is_empty && (id == FLEET_WAIVERS || id == FLEET_QUALITY ||
 					     id == FLEET_BUDGETS || id == FLEET_MISSING ||
-					     id == FLEET_MACHINES)))
+					     id == FLEET_MACHINES || id == FLEET_GOODPUT)))
 			continue;
 		put_answer(r, id, keep, part);
 		if (out_text(out).len + out_text(part).len < SUMMARY_BYTES)

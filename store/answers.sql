@@ -63,6 +63,55 @@ SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back,
 	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile
 FROM grouped WHERE kind = 'size' ORDER BY rowid;
 
+-- Each part is of the hours for which it is known, and those are a part of the one before it.
+CREATE TABLE goodput AS
+WITH hours AS (
+	SELECT b.workload, b.chip_hours AS allocated, b.running_hours AS running,
+		ifnull(b.running_hours, b.chip_hours) AS held, b.dollars / nullif(b.chip_hours, 0) AS price,
+		f.steps_ratio, f.roofline_ratio AS lo, f.roofline_ratio_hi AS hi
+	FROM bill AS b LEFT JOIN fleet AS f
+		ON f.workload = b.workload AND f.is_now AND f.chip_hours IS NOT NULL
+	ORDER BY b.workload),
+parts AS (
+	SELECT 1 AS place, 'allocated' AS part, sum(allocated) AS hours, sum(allocated) AS of_hours,
+		NULL AS hours_hi, sum(allocated * price) AS money, count(*) AS workloads FROM hours
+	UNION ALL SELECT 2, 'running', sum(running), sum(allocated), NULL, sum(running * price), count(*)
+	FROM hours WHERE running IS NOT NULL
+	UNION ALL SELECT 3, 'in steps', sum(held * steps_ratio), sum(held), NULL,
+		sum(held * steps_ratio * price), count(*)
+	FROM hours WHERE steps_ratio IS NOT NULL
+	UNION ALL SELECT 4, 'at the roofline', sum(held * steps_ratio * lo), sum(held * steps_ratio),
+		sum(held * steps_ratio * hi), sum(held * steps_ratio * lo * price), count(*)
+	FROM hours WHERE steps_ratio IS NOT NULL AND lo IS NOT NULL)
+SELECT part, hours, of_hours, hours / nullif(of_hours, 0), hours_hi / nullif(of_hours, 0), money,
+	workloads, NULL, NULL
+FROM parts WHERE workloads > 0 ORDER BY place;
+
+-- Windows that were over before are told as they were: by chips, since hours are of this one alone.
+-- A workload counts with the chips of its last usable run.
+CREATE TABLE trend AS
+WITH each AS (
+	SELECT ago, workload, sum(usable) AS runs, sum(share_e12) / 1e12 / sum(shares) AS share,
+		sum(lo_e12) / 1e12 / sum(los) AS lo, sum(hi_e12) / 1e12 / sum(his) AS hi
+	FROM days WHERE usable > 0 AND ago < 12 GROUP BY ago, workload),
+last AS (
+	SELECT ago, workload, CASE WHEN NOT is_cpu THEN chips END AS chips, row_number() OVER (
+		PARTITION BY ago, workload ORDER BY last_usable_ns DESC, chip, chips, global_batch,
+		tokens_per_step) AS place
+	FROM days WHERE usable > 0 AND ago < 12),
+counted AS (
+	SELECT e.*, l.chips FROM each AS e JOIN last AS l
+		ON l.ago = e.ago AND l.workload = e.workload AND l.place = 1
+	ORDER BY e.ago, e.workload)
+SELECT strftime('%Y-%m-%d', (:to_ns - ago * :span_ns) / 1e9, 'unixepoch'), count(*), sum(runs),
+	sum(chips), sum(chips * share),
+	sum(chips * share) / sum(CASE WHEN share IS NOT NULL THEN chips END),
+	sum(chips * lo) / sum(CASE WHEN lo IS NOT NULL THEN chips END),
+	sum(chips * hi) / sum(CASE WHEN hi IS NOT NULL THEN chips END),
+	(SELECT count(*) FROM levels WHERE ns > :to_ns - (ago + 1) * :span_ns
+		AND ns <= :to_ns - ago * :span_ns), NULL, NULL
+FROM counted GROUP BY ago ORDER BY ago;
+
 CREATE TABLE rules AS
 WITH broken AS (
 	SELECT s.rule, s.title, s.verdict, s.message, s.run, s.profile, c.share, f.chips, f.chip_hours,

@@ -76,6 +76,9 @@
 	REAL(roofline_ratio_hi, RATIO, "as in table run")                                          \
 	REAL(judged_ratio, RATIO, "as in table run")                                               \
 	REAL(unattributed_ratio, RATIO, "as in table run")                                         \
+	REAL(steps_ratio, RATIO,                                                                   \
+		"share of the captured window in steps that are judged: the rest "                 \
+		"is other programs, and waiting between")                                          \
 	TEXT(quality, 0, "checks of the data itself that do not hold, separated by commas")        \
 	TEXT(labels, 0, "as in table run")                                                         \
 	TEXT(jax_version, 0, "as in table run")                                                    \
@@ -146,7 +149,8 @@ struct run_facts {
 	X(share_e12, "step time that findings would give back, at most all of it")                 \
 	X(lo_e12, "roofline_ratio_lo, where some op was judged")                                   \
 	X(hi_e12, "roofline_ratio_hi, where some op was judged, else roofline_ratio_lo")           \
-	X(mfu_e12, "mfu")
+	X(mfu_e12, "mfu")                                                                          \
+	X(steps_e12, "steps_ratio")
 enum fact_number {
 #define X(name, meaning) FACT_##name,
 	FACT_NUMBERS(X)

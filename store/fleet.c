@@ -27,7 +27,8 @@ static bool open_db(struct facts_db *d, struct diag *err)
 	       facts_db_execute(d,
 		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 		       "PRAGMA cache_size = -8192;"
-		       "CREATE TABLE usage (workload TEXT, chip_hours REAL, price REAL);"
+		       "CREATE TABLE usage (workload TEXT, chip_hours REAL, price REAL, "
+		       "running_hours REAL);"
 		       "CREATE TABLE expected (pattern TEXT, every_ns INTEGER);"
 		       "CREATE TABLE budget (owner TEXT, dollars REAL, chip_hours REAL);"
 		       "CREATE TABLE snoozed (pattern TEXT, until TEXT, reason TEXT);"
@@ -87,11 +88,12 @@ static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 {
 	struct fleet *f = arg;
 	sqlite3_stmt *stmt;
-	if (!facts_db_statement(&f->db, "INSERT INTO usage VALUES (?, ?, ?)", NULL, &stmt, err))
+	if (!facts_db_statement(&f->db, "INSERT INTO usage VALUES (?, ?, ?, ?)", NULL, &stmt, err))
 		return false;
 	facts_db_bind(stmt, 1, u->workload);
 	sqlite3_bind_double(stmt, 2, u->chip_hours);
 	bind_real(stmt, 3, u->price);
+	bind_real(stmt, 4, u->running_hours);
 	return run_statement(f, stmt, err);
 }
 

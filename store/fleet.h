@@ -45,6 +45,8 @@ enum fleet_id {
 	FLEET_TOTALS, /* a row for this window, one for the window before */
 	FLEET_MISSING,
 	FLEET_BUDGETS,
+	FLEET_GOODPUT,
+	FLEET_TREND,
 	FLEET_COVERAGE,
 	FLEET_RANKING,
 	FLEET_BY_CHIP,

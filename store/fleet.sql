@@ -24,6 +24,7 @@ SELECT m.*, r.run, r.profile, r.owner, r.model, r.platform IS 'cpu' AS is_cpu, r
 	CASE WHEN r.platform IS NOT 'cpu' THEN r.chips END AS chips,
 	CASE WHEN m.is_now AND r.platform IS NOT 'cpu' THEN b.chip_hours END AS chip_hours,
 	CASE WHEN m.is_now AND r.platform IS NOT 'cpu' THEN b.dollars END AS dollars,
+	CASE WHEN m.is_now AND r.platform IS NOT 'cpu' THEN b.running_hours END AS running_hours,
 	CASE WHEN r.platform IS 'cpu' THEN NULL WHEN (SELECT by_hours FROM weighing) THEN b.chip_hours
 		ELSE r.chips END AS weight,
 	CASE
@@ -38,7 +39,8 @@ SELECT m.*, r.run, r.profile, r.owner, r.model, r.platform IS 'cpu' AS is_cpu, r
 FROM (
 	SELECT workload, is_now, sum(runs) AS runs, sum(share_e12) / 1e12 / sum(shares) AS share,
 		sum(lo_e12) / 1e12 / sum(los) AS roofline_ratio,
-		sum(hi_e12) / 1e12 / sum(his) AS roofline_ratio_hi, sum(mfu_e12) / 1e12 / sum(mfus) AS mfu
+		sum(hi_e12) / 1e12 / sum(his) AS roofline_ratio_hi, sum(mfu_e12) / 1e12 / sum(mfus) AS mfu,
+		sum(steps_e12) / 1e12 / sum(known_steps) AS steps_ratio
 	FROM alike GROUP BY workload, is_now) AS m
 JOIN newest AS r ON r.workload = m.workload AND r.is_now = m.is_now
 LEFT JOIN bill AS b ON b.workload = m.workload

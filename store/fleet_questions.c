@@ -79,6 +79,29 @@ static const struct fleet_column budgets_columns[] = {
 	R("is_broken", BOOL, "more is recoverable than may be; null where it is not known"),
 };
 
+static const struct fleet_column goodput_columns[] = {
+	T("part", "what the hours were: each is a part of the one before"),
+	R("chip_hours", COUNT, "of the usage file, for which it is known"),
+	R("of_hours", COUNT, "of the part before, of the same workloads"),
+	R("ratio", RATIO,
+		"the one over the other; at the roofline: ops of unknown cost taken as free"),
+	R("ratio_hi", RATIO, "the same, ops of unknown cost taken as ideal"),
+	R("dollars", DOLLARS, "what those of them cost that have a price"),
+	R("workloads", COUNT, "of which it is known"),
+};
+
+static const struct fleet_column trend_columns[] = {
+	T("until", "day on which the window ends"),
+	R("workloads", COUNT, "with a usable run"),
+	R("runs", COUNT, "their usable captures"),
+	R("chips", COUNT, "of their last usable runs"),
+	R("chips_back", COUNT, "chips whose work settling every finding would give back"),
+	R("share", RATIO, "step time that settling every finding would give back"),
+	R("roofline_ratio", RATIO, "program goodput, ops of unknown cost taken as free"),
+	R("roofline_ratio_hi", RATIO, "the same, ops of unknown cost taken as ideal"),
+	R("changes", COUNT, "change points in it"),
+};
+
 static const struct fleet_column coverage_columns[] = {
 	T("outcome", "judged, or why a run counts for nothing elsewhere"),
 	R("runs", COUNT, "runs of this window, and those without a date"),
@@ -222,6 +245,13 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 		"How much may be recoverable in a window, by the fleet file; the broken ones "
 		"first.",
 		"The fleet file has no budgets."),
+	Q(FLEET_GOODPUT, "goodput", "Where the chip-hours go", goodput_columns,
+		"Hours of the usage file: allocated; running, where the file says so; in steps, by "
+		"what captures show; and those that the steps would take at their roofline.",
+		"The usage file is not given."),
+	Q(FLEET_TREND, "trend", "Twelve windows", trend_columns,
+		"This window and those before it, weighted by chips; the newest first.",
+		"No usable run."),
 	Q(FLEET_COVERAGE, "coverage", "Coverage", coverage_columns,
 		"What became of the runs that were found. Only judged ones count elsewhere.",
 		"No run was found in this window."),

@@ -2,13 +2,14 @@
 --
 --   :to_ns, :from_ns   this window is (from, to]; :span_ns is how long it is, :to its end as a text
 
--- Chip-hours of each workload, and what they cost where every line says so.
+-- Chip-hours of each workload, what they cost and how many it was running, where every line says so.
 CREATE TABLE bill AS
 SELECT workload, sum(chip_hours) AS chip_hours,
-	CASE WHEN count(price) = count(*) THEN sum(chip_hours * price) END AS dollars
+	CASE WHEN count(price) = count(*) THEN sum(chip_hours * price) END AS dollars,
+	CASE WHEN count(running_hours) = count(*) THEN sum(running_hours) END AS running_hours
 FROM (SELECT * FROM usage
 	WHERE :owner IS NULL OR workload IN (SELECT workload FROM days)
-	ORDER BY workload, chip_hours, price)
+	ORDER BY workload, chip_hours, price, running_hours)
 GROUP BY workload;
 
 CREATE INDEX days_of ON days (workload, last_usable_ns);

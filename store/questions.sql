@@ -33,7 +33,7 @@ SELECT * FROM (
 			SELECT hash, run, profile, {workload} AS name, owner, model, commit_id,
 				platform, chip, chips, global_batch, tokens_per_step, judge, rules,
 				quality, captured_ns, step_ns, share_e12, lo_e12, hi_e12, mfu_e12,
-				outcome, because,
+				steps_e12, outcome, because,
 				CASE WHEN error_id IS NULL THEN 1 ELSE 0 END AS is_ok,
 				CASE WHEN judge = {judge} THEN 1 ELSE 0 END AS is_judge,
 				CASE WHEN judge = {judge} THEN 1000000 ELSE 0 END + ifNull(hosts, 0) AS weight
@@ -53,18 +53,25 @@ WHERE (is_ok = 1 OR any_ok = 0)
 -- that was judged several times, or lies in several places of a workload, is one by its moment.
 CREATE TABLE days (workload TEXT, chip TEXT, chips REAL, global_batch REAL, tokens_per_step REAL,
 	ago INTEGER, day INTEGER, runs INTEGER, usable INTEGER, step_ns INTEGER, first_ns INTEGER,
-	last_ns INTEGER, usable_ns INTEGER, last_usable_ns INTEGER)
+	last_ns INTEGER, usable_ns INTEGER, last_usable_ns INTEGER, is_cpu INTEGER, share_e12 INTEGER,
+	shares INTEGER, lo_e12 INTEGER, los INTEGER, hi_e12 INTEGER, his INTEGER)
 ;
 SELECT name, chip, chips, global_batch, tokens_per_step, {ago}, day, count(*), sum(is_usable),
 	medianExactLow(step), min(captured_ns), max(captured_ns),
-	min(CASE WHEN is_usable = 1 THEN captured_ns END), max(CASE WHEN is_usable = 1 THEN captured_ns END)
+	min(CASE WHEN is_usable = 1 THEN captured_ns END), max(CASE WHEN is_usable = 1 THEN captured_ns END),
+	max(is_cpu), sum(share), count(share), sum(lo), count(lo), sum(hi), count(hi)
 FROM (
 	SELECT name, chip, chips, global_batch, tokens_per_step, captured_ns,
-		intDiv(captured_ns, 86400000000000) AS day, max(is_good) AS is_usable, min(good_ns) AS step
+		intDiv(captured_ns, 86400000000000) AS day, max(is_good) AS is_usable, min(good_ns) AS step,
+		max(of_cpu) AS is_cpu, min(good_share) AS share, min(good_lo) AS lo, min(good_hi) AS hi
 	FROM (
 		SELECT {workload} AS name, chip, chips, global_batch, tokens_per_step, captured_ns,
 			CASE WHEN outcome = 'judged' THEN 1 ELSE 0 END AS is_good,
-			CASE WHEN outcome = 'judged' THEN step_ns END AS good_ns
+			CASE WHEN outcome = 'judged' THEN step_ns END AS good_ns,
+			CASE WHEN platform = 'cpu' THEN 1 ELSE 0 END AS of_cpu,
+			CASE WHEN outcome = 'judged' THEN share_e12 END AS good_share,
+			CASE WHEN outcome = 'judged' THEN lo_e12 END AS good_lo,
+			CASE WHEN outcome = 'judged' THEN hi_e12 END AS good_hi
 		FROM {runs} WHERE captured_ns > {begin} AND captured_ns <= {end}
 	) AS a
 	GROUP BY name, chip, chips, global_batch, tokens_per_step, captured_ns
@@ -75,12 +82,12 @@ GROUP BY name, chip, chips, global_batch, tokens_per_step, day
 -- batch.  Sums, and the moment of the newest of them.
 CREATE TABLE alike (workload TEXT, is_now INTEGER, chip TEXT, chips REAL, global_batch REAL,
 	tokens_per_step REAL, runs INTEGER, share_e12 INTEGER, shares INTEGER, lo_e12 INTEGER,
-	los INTEGER, hi_e12 INTEGER, his INTEGER, mfu_e12 INTEGER, mfus INTEGER, step_ns INTEGER,
-	captured_ns INTEGER)
+	los INTEGER, hi_e12 INTEGER, his INTEGER, mfu_e12 INTEGER, mfus INTEGER, steps_e12 INTEGER,
+	known_steps INTEGER, step_ns INTEGER, captured_ns INTEGER)
 ;
 SELECT name, is_now, chip, chips, global_batch, tokens_per_step, count(*), sum(share_e12),
 	count(share_e12), sum(lo_e12), count(lo_e12), sum(hi_e12), count(hi_e12), sum(mfu_e12),
-	count(mfu_e12), sum(step_ns), max(captured_ns)
+	count(mfu_e12), sum(steps_e12), count(steps_e12), sum(step_ns), max(captured_ns)
 FROM (SELECT *, CASE WHEN captured_ns > {from} THEN 1 ELSE 0 END AS is_now FROM ({judged}) AS j
 	WHERE outcome = 'judged') AS k
 GROUP BY name, is_now, chip, chips, global_batch, tokens_per_step

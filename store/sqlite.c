@@ -124,7 +124,9 @@ bool facts_db_make(struct facts_db *d, struct diag *err)
 		       "CREATE INDEX IF NOT EXISTS runs_captured ON runs (captured, hash);"
 		       "CREATE INDEX IF NOT EXISTS runs_history ON runs (captured_ns, workload, "
 		       "chip, "
-		       "chips, global_batch, tokens_per_step, outcome, step_ns);"
+		       "chips, global_batch, tokens_per_step, outcome, step_ns, platform, "
+		       "share_e12, "
+		       "lo_e12, hi_e12);"
 		       "CREATE INDEX IF NOT EXISTS verdicts_run ON verdicts (run_id);"
 		       "CREATE INDEX IF NOT EXISTS machines_run ON machines (run_id);"
 		       "CREATE TABLE IF NOT EXISTS kept (hash TEXT PRIMARY KEY, bytes BLOB)",

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-enum wanted { WORKLOAD, CHIP_HOURS, PRICE, WANTED };
+enum wanted { WORKLOAD, CHIP_HOURS, PRICE, RUNNING_HOURS, WANTED };
 static const struct str names[WANTED] = { STR_INIT("workload"), STR_INIT("chip_hours"),
-	STR_INIT("price") };
+	STR_INIT("price"), STR_INIT("running_hours") };
 
 struct csv {
 	struct str file, rest;
@@ -89,7 +89,8 @@ static bool read_header(struct csv *c)
 	}
 	return (c->at[WORKLOAD] >= 0 && c->at[CHIP_HOURS] >= 0) ||
 	       csv_fail(c, "the first line names the columns, with commas between them, and "
-			   "workload and chip_hours must be among them (price may be)");
+			   "workload and chip_hours must be among them (price and running_hours "
+			   "may be)");
 }
 
 static struct str field(const struct csv *c, enum wanted w)
@@ -109,7 +110,7 @@ static bool number(struct csv *c, enum wanted w, double most, double *ret)
 
 static bool read_record(struct csv *c, usage_fn *take, void *arg)
 {
-	struct usage u = { .price = NAN };
+	struct usage u = { .price = NAN, .running_hours = NAN };
 	if (!take_record(c))
 		return false;
 	if (c->count == 1 && !c->fields[0].len)
@@ -125,6 +126,10 @@ static bool read_record(struct csv *c, usage_fn *take, void *arg)
 		return csv_fail(c, "a line without a workload");
 	return number(c, CHIP_HOURS, USAGE_MAX_HOURS, &u.chip_hours) &&
 	       (!field(c, PRICE).len || number(c, PRICE, USAGE_MAX_PRICE, &u.price)) &&
+	       (!field(c, RUNNING_HOURS).len ||
+		       number(c, RUNNING_HOURS, USAGE_MAX_HOURS, &u.running_hours)) &&
+	       (!(u.running_hours > u.chip_hours) ||
+		       csv_fail(c, "running_hours are some of the chip_hours, and here more")) &&
 	       take(arg, &u, c->err);
 }
 

@@ -1,5 +1,6 @@
 """The weekly audit of a generated fleet: the same bytes whatever the way, and what was planted."""
 import contextlib
+import datetime
 import glob
 import json
 import os
@@ -177,6 +178,66 @@ class Fleet(unittest.TestCase):
         self.assertAlmostEqual(row["chips_back"], back["host-late"], places=6)
         self.assertAlmostEqual(row["chip_hours_back"], back["host-late"] * 10, places=6)
         self.assertAlmostEqual(row["dollars_back"], back["host-late"] * 20, places=6)
+
+    def test_goodput_and_trend_are_recomputed(self):
+        """From the records by plain loops: where the hours went, and twelve windows by chips."""
+        usage, hours = self.path("hours.csv"), {}
+        for i, (w, _) in enumerate(self.fleet):
+            held = 10 * w["chips"]
+            hours[w["name"]] = (held, held * (0.5 + 0.01 * (i % 40)) if i % 3 else None)
+        with open(usage, "w", encoding="utf-8") as file:
+            file.write("workload,chip_hours,price,running_hours\nghost,500,2,100\n")
+            file.writelines(f"{name},{held},2,{ran or ''}\n" for name, (held, ran) in hours.items())
+        self.audit("--merge", self.whole, "--usage", usage)
+        with open(self.path("out--json"), encoding="utf-8") as file:
+            report = json.load(file)
+        end = datetime.datetime.fromisoformat(report["to"][:-1])
+
+        def mean(values):
+            known = [v for v in values if v is not None]
+            return sum(known) / len(known) if known else None
+
+        weeks, steps = [], []
+        for ago in range(12):
+            row = dict.fromkeys(("workloads", "runs", "chips", "back", "of_roofline", "weight"), 0)
+            for w, runs in self.fleet:
+                when = [datetime.datetime.fromisoformat(run[0]["captured"][:-1]) for run in runs]
+                here = [run[0] for run, at in zip(runs, when) if run[0]["verdict"] != "error" and
+                        0 <= (end - at).total_seconds() - ago * 604800 < 604800]
+                if not here:
+                    continue
+                ratio = mean(run["roofline_ratio_lo"] for run in here)
+                row["workloads"] += 1
+                row["runs"] += len(here)
+                row["chips"] += w["chips"]
+                row["back"] += w["chips"] * mean(run["gain_s"] / run["step_time_s"] for run in here)
+                row["of_roofline"] += w["chips"] * (ratio or 0)
+                row["weight"] += w["chips"] if ratio else 0
+                if ago == 0:
+                    held, ran = hours[w["name"]]
+                    steps.append(((ran or held) * mean(run["steps_ratio"] for run in here),
+                                  ran or held, ratio))
+            weeks.append(row)
+        self.assertEqual(len(report["trend"]), 12)
+        for told, row in zip(report["trend"], weeks):
+            self.assertEqual([told[k] for k in ("workloads", "runs", "chips")],
+                             [row[k] for k in ("workloads", "runs", "chips")])
+            self.assertAlmostEqual(told["chips_back"], row["back"], places=6)
+            self.assertAlmostEqual(told["roofline_ratio"], row["of_roofline"] / row["weight"],
+                                   places=9)
+        self.assertEqual(sum(row["changes"] for row in report["trend"]),
+                         sum(c["since"] > (end - 12 * datetime.timedelta(7)).isoformat()
+                             for c in report["changes"]))
+        ideal = [(h, ratio) for h, _, ratio in steps if ratio]
+        ran = [pair for pair in hours.values() if pair[1]] + [(500, 100)]
+        expected = [(sum(held for held, _ in hours.values()) + 500,) * 2,
+                    (sum(r for _, r in ran), sum(h for h, _ in ran)),
+                    (sum(h for h, _, _ in steps), sum(of for _, of, _ in steps)),
+                    (sum(h * ratio for h, ratio in ideal), sum(h for h, _ in ideal))]
+        for told, (part, of) in zip(report["goodput"], expected, strict=True):
+            self.assertAlmostEqual(told["chip_hours"], part, delta=1e-9 * part)
+            self.assertAlmostEqual(told["of_hours"], of, delta=1e-9 * of)
+            self.assertAlmostEqual(told["dollars"], 2 * part, delta=2e-9 * part)
 
     def test_a_sample_of_hosts_is_judged_once(self):
         """Known again by the hosts that were read; what is spoilt behind that is not looked at."""

@@ -109,6 +109,72 @@ static void roofline_range(void **state)
 	fleet_free(a.fleet);
 }
 
+/*
+ * `a` ran in 80 of 100 hours, nine tenths of that in steps, which could take half as long, or six
+ * tenths; `b` was billed and has no capture; of `c` nothing but a capture is known.
+ */
+static void goodput(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("c", 9, 1) };
+	runs[0].steps_ratio = 0.9;
+	runs[0].roofline_ratio_hi = 0.6;
+	runs[0] = sealed(runs[0]);
+	struct asked a = ask(runs, 2,
+		"workload,chip_hours,price,running_hours\na,100,2,80\nb,50,1,40\nc,10,,\n");
+	static const struct {
+		const char *part;
+		double hours, of, dollars, workloads;
+	} expected[] = { { "allocated", 160, 160, 250, 3 }, { "running", 120, 150, 200, 2 },
+		{ "in steps", 72, 80, 144, 1 }, { "at the roofline", 36, 72, 72, 1 } };
+	assert_int_equal(a.report.answers[FLEET_GOODPUT].count, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_true(str_eq(T(FLEET_GOODPUT, i, "part"), str_from(expected[i].part)));
+		assert_near(R(FLEET_GOODPUT, i, "chip_hours"), expected[i].hours);
+		assert_near(R(FLEET_GOODPUT, i, "of_hours"), expected[i].of);
+		assert_near(R(FLEET_GOODPUT, i, "ratio"), expected[i].hours / expected[i].of);
+		assert_near(R(FLEET_GOODPUT, i, "dollars"), expected[i].dollars);
+		assert_near(R(FLEET_GOODPUT, i, "workloads"), expected[i].workloads);
+	}
+	assert_near(R(FLEET_GOODPUT, 3, "ratio_hi"), 0.6);
+	fleet_free(a.fleet);
+	a = ask(runs, 2, NULL);
+	assert_int_equal(a.report.answers[FLEET_GOODPUT].count, 0);
+	fleet_free(a.fleet);
+}
+
+/* This window and the one before have what the totals say. */
+static void trend(void **state)
+{
+	(void)state;
+	struct run_facts runs[] = { run("a", 9, 1), run("b", 10, 2), run("a", 3, 1), run("b", 2, 1),
+		run("b", 4, 1), run("c", 10, 1) };
+	struct asked a;
+	runs[1].chips = 24;
+	runs[1].gain_s = 1;
+	runs[4].gain_s = 0.5;
+	runs[5].platform = STR("cpu");
+	runs[2].captured = STR("2025-12-26T00:00:00.000Z"); /* two windows ago */
+	for (int i = 0; i < 6; i++)
+		runs[i] = sealed(runs[i]);
+	a = ask(runs, 6, NULL);
+	assert_int_equal(a.report.answers[FLEET_TREND].count, 3);
+	for (int i = 0; i < 2; i++) {
+		assert_near(R(FLEET_TREND, i, "chips"), R(FLEET_TOTALS, i, "chips"));
+		assert_near(R(FLEET_TREND, i, "chips_back"), R(FLEET_TOTALS, i, "chips_back"));
+		assert_near(R(FLEET_TREND, i, "share"), R(FLEET_TOTALS, i, "share"));
+		assert_near(R(FLEET_TREND, i, "workloads"), R(FLEET_TOTALS, i, "workloads"));
+		assert_near(
+			R(FLEET_TREND, i, "roofline_ratio"), R(FLEET_TOTALS, i, "roofline_ratio"));
+	}
+	assert_near(R(FLEET_TREND, 0, "chips_back"), 14);
+	assert_near(R(FLEET_TREND, 1, "chips_back"), 8 * 0.375);
+	assert_near(R(FLEET_TREND, 2, "chips_back"), 2);
+	assert_str(T(FLEET_TREND, 0, "until"), "2026-01-15");
+	assert_str(T(FLEET_TREND, 2, "until"), "2026-01-01");
+	fleet_free(a.fleet);
+}
+
 /* A host's two devices, as many times as long as the median of a step of 180 ms. */
 static void add_host(struct run_facts *f, const char *host, double first, double second)
 {
@@ -550,6 +616,8 @@ int main(void)
 		cmocka_unit_test(totals),
 		cmocka_unit_test(roofline_range),
 		cmocka_unit_test(slow_machines),
+		cmocka_unit_test(goodput),
+		cmocka_unit_test(trend),
 		cmocka_unit_test(other_chips),
 		cmocka_unit_test(usage),
 		cmocka_unit_test(usage_of_others),
