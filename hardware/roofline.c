@@ -623,13 +623,23 @@ static struct collective_time times(struct ask a, struct spread s)
 
 /* ---- what was assumed, for people --------------------------------------------------------- */
 
-static struct str link_name(const struct chip *c, struct spread s)
+struct str link_name(enum link l)
 {
-	if (s.least > 1)
-		return STR("dcn");
+	static const struct str names[] = { [LINK_UNKNOWN] = { NULL, 0 },
+		[LINK_ICI] = STR_INIT("ici"),
+		[LINK_NVLINK] = STR_INIT("nvlink"),
+		[LINK_XGMI] = STR_INIT("xgmi"),
+		[LINK_DCN] = STR_INIT("dcn") };
+
+	return names[l];
+}
+
+/* Between the chips of an island. */
+static enum link link_inside(const struct chip *c)
+{
 	if (c->topology == TOPOLOGY_MESH)
-		return STR("xgmi");
-	return c->torus_axes ? STR("ici") : STR("nvlink");
+		return LINK_XGMI;
+	return c->torus_axes ? LINK_ICI : LINK_NVLINK;
 }
 
 static const char *sides_text(const struct ask *a, struct arena *keep)
@@ -666,9 +676,8 @@ static struct str island_text(const struct ask *a, struct arena *keep)
 	const struct chip *c = a->d->chip;
 	if (c->torus_axes)
 		return torus_text(a, keep);
-	struct str link = c->topology == TOPOLOGY_MESH ? STR("xgmi") : STR("nvlink");
-	return arena_fmt(
-		keep, "%.*s, %.0f of a domain of %d", STR_ARG(link), a->members, c->scaleup_domain);
+	return arena_fmt(keep, "%.*s, %.0f of a domain of %d", STR_ARG(link_name(link_inside(c))),
+		a->members, c->scaleup_domain);
 }
 
 static struct str assumed(struct ask a, struct spread s, struct arena *keep)
@@ -702,7 +711,7 @@ static struct job_shape believed(const struct job_shape *job, double group_chips
 
 static struct collective_time unknown(struct str why)
 {
-	return (struct collective_time){ NAN, NAN, NAN, { NULL, 0 }, why };
+	return (struct collective_time){ NAN, NAN, NAN, LINK_UNKNOWN, why };
 }
 
 struct collective_time roofline_collective(const struct chip_device *d,
@@ -725,7 +734,7 @@ struct collective_time roofline_collective(const struct chip_device *d,
 			keep, "%.*s gives no links between chips", STR_ARG(d->chip->file)));
 	struct spread s = spread_of(&a);
 	struct collective_time t = times(a, s);
-	t.link = link_name(d->chip, s);
+	t.link = s.least > 1 ? LINK_DCN : link_inside(d->chip);
 	t.topology_source = assumed(a, s, keep);
 	if (op->at_most)
 		t.topology_source = arena_fmt(

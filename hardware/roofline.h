@@ -59,6 +59,9 @@ struct roofline {
 extern const struct roofline roofline_unknown;
 struct roofline roofline_op(const struct chip_device *d, const struct op_work *w);
 
+enum link { LINK_UNKNOWN, LINK_ICI, LINK_NVLINK, LINK_XGMI, LINK_DCN };
+struct str link_name(enum link l); /* "ici", "nvlink", "xgmi", "dcn" or missing */
+
 /*
  * Expected time of one collective, as an interval because the topology is seldom in the profile:
  * lo is a bound no layout beats, hi what the plainest layout takes at the attainable link rate.
@@ -67,7 +70,7 @@ struct roofline roofline_op(const struct chip_device *d, const struct op_work *w
 struct collective_time {
 	double lo_s, hi_s; /* NaN unknown; either may be known alone */
 	double latency_s;  /* floor included in both */
-	struct str link;   /* "ici", "nvlink", "xgmi", "dcn" or missing */
+	enum link link;
 	struct str topology_source;
 };
 

@@ -36,26 +36,24 @@ static void transfer_measure(
  * the hosts, groups of neighbours that fit on one host are whole too.
  */
 static bool groups_are_whole(
-	const struct capture *in, const struct swept *run, const struct subject *s)
+	const struct capture *in, const struct swept *run, const struct hlo_collective *c)
 {
 	double per_partition = run->shape.planes_per_partition;
 	double expected = run->shape.partitions * per_partition, seen = 0;
-	struct hlo_collective c;
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		seen += run->devices[i].sweep.steady_count > 0;
 	if (!(expected > seen))
 		return true;
-	if (s->instruction < 0 || !hlo_collective(s->program->hlo, s->instruction, in->keep, &c))
-		return false;
 	double host = seen / (double)in->host_count / per_partition;
-	return c.stride == 1 && c.group_size > 0 && (double)c.group_size <= host;
+	return c && c->stride == 1 && c->group_size > 0 && (double)c->group_size <= host;
 }
 
 static void collective_times(const struct capture *in, const struct swept *run,
-	const struct subject *s, const struct op_total *t, const struct aggregate_collective *spans,
+	const struct subject *s, const struct op_facts *f, const struct aggregate_collective *spans,
 	struct collectives_row *row)
 {
+	const struct op_total *t = &f->total;
 	bool async = s->async == ASYNC_START;
 
 	row->is_async = async;
@@ -73,7 +71,7 @@ static void collective_times(const struct capture *in, const struct swept *run,
 		spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *in->keep) * PS : NAN;
 	row->done_waits = !async || (double)spans->done_self_ps / n > DONE_WAITS_PS;
 	/* The last to arrive may be on a host whose profile is not here. */
-	if (row->done_waits > 0 && spans->count > 0 && groups_are_whole(in, run, s))
+	if (row->done_waits > 0 && spans->count > 0 && groups_are_whole(in, run, f->collective))
 		transfer_measure(spans, *in->keep, row);
 	if (run->device_steps > 0 && in_step) {
 		row->exposed_s = (double)t->exposed_ps * PS / run->device_steps;
@@ -103,27 +101,26 @@ static struct str axis_text(
 }
 
 static void collective_hlo(const struct capture *in, const struct swept *run,
-	const struct subject *s, struct collectives_row *row)
+	const struct op_facts *f, struct collectives_row *row)
 {
-	struct hlo_collective c;
-	struct collective_time t;
+	const struct hlo_collective *c = f->collective;
 
-	if (s->instruction < 0 || !hlo_collective(s->program->hlo, s->instruction, in->keep, &c))
+	if (!c)
 		return;
-	row->group_size = c.group_size > 0 ? (double)c.group_size : NAN;
-	row->groups = c.groups > 0 ? (double)c.groups : NAN;
-	row->axis = axis_text(in, run, &c);
-	row->operand_kind = c.operand_kind;
-	row->message_bytes = (double)c.message_bytes;
-	row->wire_bytes = (double)c.wire_bytes;
-	if (c.between_slices)
-		row->link = STR("dcn");
-	if (!collective_facts(in, run, s, &c, &t))
+	row->group_size = c->group_size > 0 ? (double)c->group_size : NAN;
+	row->groups = c->groups > 0 ? (double)c->groups : NAN;
+	row->axis = axis_text(in, run, c);
+	row->operand_kind = c->operand_kind;
+	row->message_bytes = (double)c->message_bytes;
+	row->wire_bytes = (double)c->wire_bytes;
+	row->link = link_name(f->is_timed	  ? f->comms.link
+			      : c->between_slices ? LINK_DCN
+						  : LINK_UNKNOWN);
+	if (!f->is_timed)
 		return;
-	row->link = t.link;
-	row->expected_lo_s = t.lo_s;
-	row->expected_hi_s = t.hi_s;
-	row->topology_source = t.topology_source;
+	row->expected_lo_s = f->comms.lo_s;
+	row->expected_hi_s = f->comms.hi_s;
+	row->topology_source = f->comms.topology_source;
 }
 
 static void collective_row(const struct capture *in, const struct swept *run,
@@ -131,9 +128,9 @@ static void collective_row(const struct capture *in, const struct swept *run,
 	const struct aggregate_collective *spans)
 {
 	const struct ops_row *op = &op_rows->rows[op_rows->at[s->index]];
-	struct op_total t;
+	const struct op_facts *f = &op_rows->facts[s->index];
 	struct collectives_row *row = table_new(tables, collectives, in->keep);
-	subject_sum(in, run, s->index, &t);
+
 	row->program = op->program;
 	row->name = op->name;
 	row->key = op->key;
@@ -146,8 +143,8 @@ static void collective_row(const struct capture *in, const struct swept *run,
 	row->user_file = op->user_file;
 	row->user_line = op->user_line;
 	row->shape = op->shape;
-	collective_hlo(in, run, s, row);
-	collective_times(in, run, s, &t, spans, row);
+	collective_hlo(in, run, f, row);
+	collective_times(in, run, s, f, spans, row);
 }
 
 static int collective_cmp(const void *a, const void *b)
@@ -195,6 +192,9 @@ static void regathers_count(
 	}
 }
 
+/* More than clocks and rounding can explain. */
+#define BEATS 1.05
+
 /* Collectives of one run; counting regathers compares them in pairs. */
 #define COLLECTIVES_MAX 5000
 
@@ -224,7 +224,7 @@ static const struct subject **collective_subjects(const struct capture *in, ptrd
 	return ret;
 }
 
-struct collective_rows fill_collectives(const struct capture *in, const struct swept *run,
+struct comms_seen fill_collectives(const struct capture *in, const struct swept *run,
 	const struct op_rows *op_rows, struct tables *tables)
 {
 	ptrdiff_t n, rows = 0;
@@ -242,9 +242,16 @@ struct collective_rows fill_collectives(const struct capture *in, const struct s
 	}
 	struct collectives_row *all = table_rows(tables, collectives);
 	regathers_count(all, subjects, rows);
+	const struct collectives_row *beats = NULL; /* the first, as they are sorted */
+	for (ptrdiff_t i = 0; i < rows; i++)
+		if (op_rows->facts[subjects[i]->index].comms.link == LINK_DCN &&
+			all[i].transfer_s * BEATS < all[i].expected_lo_s &&
+			(!beats || collective_cmp(&all[i], beats) < 0))
+			beats = &all[i];
+	struct comms_seen ret = { n <= COLLECTIVES_MAX, beats ? beats->name : (struct str){ 0 } };
 	if (rows > 1)
 		qsort(all, (size_t)rows, sizeof(*all), collective_cmp);
-	return (struct collective_rows){ all, rows, n <= COLLECTIVES_MAX };
+	return ret;
 }
 
 /* ---- transfers ------------------------------------------------------------------------------- */
@@ -301,7 +308,8 @@ static double transfer_bytes(const struct subject *s, const struct op_total *t)
 	return leaf ? (double)shape_logical_bytes(leaf) * (double)t->self.count : NAN;
 }
 
-void fill_transfers(const struct capture *in, const struct swept *run, struct tables *tables)
+void fill_transfers(const struct capture *in, const struct swept *run, const struct op_facts *facts,
+	struct tables *tables)
 {
 	/* Sums over all devices and steady steps. */
 	struct moved {
@@ -310,7 +318,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, struct ta
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
 		const struct subject *s = registry_subject_at(in->registry, i);
-		struct op_total t;
+		const struct op_total *t = &facts[i].total;
 
 		/* An instruction's copy kernel that says no direction stays on the device. */
 		bool is_copy = s->said.copy != COPY_NONE &&
@@ -319,14 +327,13 @@ void fill_transfers(const struct capture *in, const struct swept *run, struct ta
 			s->kind == KIND_CALLBACK || s->async == ASYNC_DONE ||
 			s->program->role != ROLE_STEP)
 			continue;
-		subject_sum(in, run, i, &t);
 		struct moved *d = &sums[direction_of(s)];
-		d->count += (double)t.self.count;
-		d->bytes += t.self.count > 0 ? transfer_bytes(s, &t) : 0;
+		d->count += (double)t->self.count;
+		d->bytes += t->self.count > 0 ? transfer_bytes(s, t) : 0;
 		/* An async transfer's time is its span's, which exposed and hidden add up to. */
-		d->time_ps += s->async == ASYNC_START ? (double)(t.exposed_ps + t.hidden_ps)
-						      : (double)t.self.sum;
-		d->exposed_ps += (double)t.exposed_ps;
+		d->time_ps += s->async == ASYNC_START ? (double)(t->exposed_ps + t->hidden_ps)
+						      : (double)t->self.sum;
+		d->exposed_ps += (double)t->exposed_ps;
 	}
 	for (int i = 0; i < DIRECTIONS; i++) {
 		const struct moved *d = &sums[i];

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "measure/estimate.h"
 #include "measure/op_key.h"
 #include "measure/writers.h"
 
@@ -43,7 +42,7 @@ static void demand_links(const struct swept *run, const struct hlo_collective *c
 	double seconds = t->lo_s > t->latency_s ? t->lo_s * times : 0;
 	bool shift = c->kind == KIND_PERMUTE && run->first->chip.chip->topology != TOPOLOGY_SWITCH;
 
-	if (str_eq(t->link, STR("dcn")))
+	if (t->link == LINK_DCN)
 		d->network_s += seconds;
 	else if (shift)
 		add_way(&d->links, c->direction, seconds);
@@ -52,30 +51,25 @@ static void demand_links(const struct swept *run, const struct hlo_collective *c
 }
 
 /* What one execution takes alone; NaN unknown. */
-static double demand_op(const struct capture *in, const struct swept *run, const struct subject *s,
+static double demand_op(const struct swept *run, const struct subject *s, const struct op_facts *f,
 	double times, struct demand *d)
 {
-	struct hlo_collective c;
-	struct collective_time t;
-	struct op_facts f;
+	bool is_behind = s->async != ASYNC_NONE;
+	const struct roofline *r = is_behind ? &f->behind : &f->roof;
 
 	if (op_kind_is_collective(s->kind)) {
-		if (!collective_facts(in, run, s, &c, &t) || isnan(t.lo_s))
+		if (!f->is_timed || isnan(f->comms.lo_s))
 			return NAN;
-		demand_links(run, &c, &t, times, d);
-		d->core_s += s->async == ASYNC_NONE ? t.lo_s * times : 0;
-		return t.lo_s;
+		demand_links(run, f->collective, &f->comms, times, d);
+		d->core_s += is_behind ? 0 : f->comms.lo_s * times;
+		return f->comms.lo_s;
 	}
-	op_facts_of(in, run, s, &f);
-	if (f.bound == COST_UPPER) /* masks and short groups may leave most of it out */
+	if (f->bound == COST_UPPER) /* masks and short groups may leave most of it out */
 		return NAN;
-	struct roofline r = f.roof;
-	if (s->async != ASYNC_NONE && run->first && run->first->chip.chip)
-		r = estimate_roofline(&run->first->chip, s->kind, &f.work);
-	d->core_s += s->async == ASYNC_NONE ? counted(r.roofline_s) * times : 0;
-	d->hbm_s += counted(r.t_hbm_s) * times;
-	add_way(&d->host, transfer_way(s), counted(r.t_host_s) * times);
-	return r.roofline_s;
+	d->core_s += is_behind ? 0 : counted(r->roofline_s) * times;
+	d->hbm_s += counted(r->t_hbm_s) * times;
+	add_way(&d->host, transfer_way(s), counted(r->t_host_s) * times);
+	return r->roofline_s;
 }
 
 /* Executions of a program that its ops' counts stand for; 0 unknown. */
@@ -89,20 +83,18 @@ static double executions_of(const struct swept *run, const struct program *p)
 }
 
 /* How often it runs in an execution; 0 where that is not known, and of the ends of pairs. */
-static double times_of(const struct capture *in, const struct swept *run, const struct subject *s)
+static double times_of(const struct swept *run, const struct subject *s, const struct op_facts *f)
 {
 	double executions;
-	struct op_total t;
 
 	if (s->async == ASYNC_DONE)
 		return 0;
-	if (capture_is_planned(in))
-		return s->planned;
+	if (f->total.planned > 0)
+		return f->total.planned;
 	executions = executions_of(run, s->program);
 	if (!(executions > 0))
 		return 0;
-	subject_sum(in, run, s->index, &t);
-	return (double)t.self.count / executions;
+	return (double)f->total.self.count / executions;
 }
 
 double predicted_step_s(
@@ -121,7 +113,8 @@ double predicted_step_s(
 	return any ? sum : (double)NAN;
 }
 
-struct program_floor *program_floors(const struct capture *in, const struct swept *run)
+struct program_floor *program_floors(
+	const struct capture *in, const struct swept *run, const struct op_facts *facts)
 {
 	ptrdiff_t n = registry_program_count(in->registry);
 	struct program_floor *ret = arena_make(in->keep, struct program_floor, n);
@@ -130,10 +123,10 @@ struct program_floor *program_floors(const struct capture *in, const struct swep
 	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
 		const struct subject *s = registry_subject_at(in->registry, i);
 		struct program_floor *p = &ret[s->program->index];
-		double times = times_of(in, run, s);
+		double times = times_of(run, s, &facts[i]);
 		if (!(times > 0))
 			continue;
-		double alone_s = demand_op(in, run, s, times, &demands[s->program->index]);
+		double alone_s = demand_op(run, s, &facts[i], times, &demands[s->program->index]);
 		*(isnan(alone_s) ? &p->unknown : &p->known) += 1;
 		p->serial_s += counted(alone_s) * times;
 	}

@@ -8,8 +8,6 @@
 
 #include "measure/writers.h"
 
-/* More than clocks and rounding can explain. */
-#define UTIL_MAX 1.05
 /* Formulas count an embedding's lookup as a product, or all pairs of a causal attention: of a usual
  * model that is a tenth.  A program that holds fewer FLOPs than the model is another model's. */
 #define USEFUL_MAX 1.2
@@ -52,9 +50,8 @@ void run_row_tell(const struct job_file *j, struct run_row *row)
 
 /* The program's transfers tell how many slices it joins at least; a torus has all of one. */
 static struct str topology_contradiction(const struct capture *in, const struct swept *run,
-	const struct collective_rows *collectives, const struct job_file *j)
+	const struct comms_seen *comms, const struct job_file *j)
 {
-	const struct collectives_row *rows = collectives->rows;
 	double joined = (double)run->shape.slices, slices = fmax(joined, j->slices);
 	double torus = job_torus_chips(j);
 
@@ -67,21 +64,17 @@ static struct str topology_contradiction(const struct capture *in, const struct 
 			"the job file says a slice of %.*s, %.0f chips in all, and the program is "
 			"for %lld",
 			STR_ARG(j->topology), torus * slices, (long long)run->shape.chips);
-	/* A collective that is done before the network between slices could have carried it. */
-	for (ptrdiff_t i = 0; j->slices > 1 && i < collectives->count; i++)
-		if (str_eq(rows[i].link, STR("dcn")) &&
-			rows[i].transfer_s * UTIL_MAX < rows[i].expected_lo_s)
-			return arena_fmt(in->keep,
-				"the job file says %.0f slices, and %.*s is faster than the "
-				"network between them",
-				j->slices, STR_ARG(rows[i].name));
+	if (j->slices > 1 && comms->beats_network.p)
+		return arena_fmt(in->keep,
+			"the job file says %.0f slices, and %.*s is faster than the network "
+			"between them",
+			j->slices, STR_ARG(comms->beats_network));
 	return (struct str){ 0 };
 }
 
 /* The first contradiction, or the missing string. */
 static struct str contradiction(const struct capture *in, const struct swept *run,
-	const struct collective_rows *collectives, const struct job_file *j,
-	const struct run_row *row)
+	const struct comms_seen *comms, const struct job_file *j, const struct run_row *row)
 {
 	double devices = run->shape.partitions, seen = (double)run->device_count;
 
@@ -107,12 +100,12 @@ static struct str contradiction(const struct capture *in, const struct swept *ru
 			"the job file's model needs %.3g FLOPs a step, %.3g times what the program "
 			"has: look at the parameters and the tokens per step",
 			row->model_flops, row->useful_flops_ratio);
-	return topology_contradiction(in, run, collectives, j);
+	return topology_contradiction(in, run, comms, j);
 }
 
 /* What a file of another job makes of this one's time is no utilisation. */
 struct str fill_job_facts(const struct capture *in, const struct swept *run,
-	const struct collective_rows *collectives, struct run_row *row, double counted_flops)
+	const struct comms_seen *comms, struct run_row *row, double counted_flops)
 {
 	const struct job_file *j = in->options->job;
 	struct str wrong = { NULL, 0 };
@@ -120,7 +113,7 @@ struct str fill_job_facts(const struct capture *in, const struct swept *run,
 	if (j) {
 		run_row_tell(j, row);
 		fill_utilisation(in, run, j, row, counted_flops);
-		wrong = contradiction(in, run, collectives, j, row);
+		wrong = contradiction(in, run, comms, j, row);
 	}
 	if (wrong.p)
 		row->mfu = row->hfu = row->useful_flops_ratio = NAN;

@@ -103,7 +103,7 @@ bool plan_programs(const struct capture *in, struct swept *run, struct diag *err
 			plan_program(in, run, &met, &d->modules[i], hlo);
 	}
 	run->shape = run_shape_of(in, run);
-	const struct program_floor *floors = program_floors(in, run);
+	const struct program_floor *floors = program_floors(in, run, op_facts_know(in, run));
 	double most = 0;
 	/* The main program is the longest; of equals, the first by name. */
 	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
@@ -129,7 +129,7 @@ struct str plan_run_row(const struct capture *in, const struct swept *run,
 		row->main_program = run->main->module;
 		row->predicted_step_s = parts->floors[run->main->index].floor_s;
 	}
-	return fill_job_facts(in, run, &parts->collectives, row, NAN);
+	return fill_job_facts(in, run, &parts->comms, row, NAN);
 }
 
 static int by_floor(const void *a, const void *b)

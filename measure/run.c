@@ -16,15 +16,16 @@ static bool tables_plan(struct measured *m, struct str name, struct tables *ret,
 	if (!plan_programs(in, &m->run, err))
 		return false;
 	m->plans = memory_plans_read(in);
-	parts.floors = program_floors(in, run);
+	const struct op_facts *ops = op_facts_know(in, run);
+	parts.floors = program_floors(in, run, ops);
 	fill_devices(in, run, ret);
-	parts.ops = fill_ops(in, run, ret);
-	parts.collectives = fill_collectives(in, run, &parts.ops, ret);
+	parts.ops = fill_ops(in, run, ops, ret);
+	parts.comms = fill_collectives(in, run, &parts.ops, ret);
 	plan_program_rows(in, &m->plans, parts.floors, ret);
 	fill_memory(in, run, &m->facts, &m->plans, ret);
 	struct str job_wrong = fill_run(in, run, &parts, name, ret);
-	fill_quality(in, run, &m->facts, &m->plans, parts.floors, ret, parts.collectives.is_whole,
-		job_wrong);
+	fill_quality(
+		in, run, &m->facts, &m->plans, parts.floors, ret, parts.comms.is_whole, job_wrong);
 	return true;
 }
 
@@ -40,17 +41,18 @@ static bool tables_measure(
 		!steps_sweep(in, facts, &m->run, err))
 		return false;
 	m->plans = memory_plans_read(in);
-	parts.floors = program_floors(in, run);
+	const struct op_facts *ops = op_facts_know(in, run);
+	parts.floors = program_floors(in, run, ops);
 	fill_devices(in, run, ret);
 	if (!fill_sparse_cores(in, run, ret, err))
 		return false;
 	fill_steps(in, run, ret);
-	parts.ops = fill_ops(in, run, ret);
-	parts.collectives = fill_collectives(in, run, &parts.ops, ret);
-	fill_transfers(in, run, ret);
+	parts.ops = fill_ops(in, run, ops, ret);
+	parts.comms = fill_collectives(in, run, &parts.ops, ret);
+	fill_transfers(in, run, ops, ret);
 	fill_programs(in, run, &m->plans, parts.floors, ret);
 	fill_memory(in, run, facts, &m->plans, ret);
-	bool is_whole = fill_live(in, ret) && parts.collectives.is_whole;
+	bool is_whole = fill_live(in, ret) && parts.comms.is_whole;
 	parts.compiles_in_steps = fill_compiles(in, run, facts, ret);
 	fill_files(in, ret);
 	if (!fill_gaps(in, run, facts, &parts.ops, ret, &parts.gaps, err))

@@ -48,7 +48,8 @@ struct op_sums {
 	double flops, remat_flops, hbm_bytes, ideal, comms_ideal;
 };
 
-static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s)
+static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s,
+	const struct op_facts *f)
 {
 	enum activity a = op_kind_activity(s->kind);
 	bool comms = !isnan(op->t_comms_s);
@@ -61,7 +62,7 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 	if ((a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && s->async == ASYNC_NONE) {
 		sum->judgeable += op->time_s;
 		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
-		bool whole = !isnan(op->flops) && !str_eq(op->cost_bound, STR("lower"));
+		bool whole = !isnan(op->flops) && f->bound != COST_LOWER;
 		sum->uncounted += whole ? 0 : op->time_s;
 		sum->unmeasured += isnan(op->hbm_bytes) ? op->time_s : 0;
 		sum->unknown_flops += isnan(op->flops) ? op->time_s : 0;
@@ -79,9 +80,9 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 		sum->tiny_count += op->count;
 	}
 	/* A copy of unknown cause makes the sum unknown: NaN spreads. */
-	if (s->kind == KIND_COPY && !op->copy_cause.p)
+	if (s->kind == KIND_COPY && f->copy_cause == COPY_CAUSE_UNKNOWN)
 		sum->copies = NAN;
-	if (str_eq(op->copy_cause, STR("layout")))
+	if (f->copy_cause == COPY_LAYOUT)
 		sum->copies += op->time_s;
 	if (s->kind == KIND_UPDATE && op->time_s > op->roofline_s * op->count)
 		sum->update_excess += op->time_s - op->roofline_s * op->count;
@@ -98,7 +99,8 @@ static double run_row_ops(const struct swept *run, const struct op_rows *ops, st
 	double t = run->steady_s;
 
 	for (ptrdiff_t i = 0; i < ops->count; i++)
-		op_sums_add(&sum, &ops->rows[i], ops->subjects[i]);
+		op_sums_add(&sum, &ops->rows[i], ops->subjects[i],
+			&ops->facts[ops->subjects[i]->index]);
 	sum.flops += sum.remat_flops;
 	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
@@ -287,8 +289,8 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 	row->verdict_share = parts->verdict_share;
 	row->programs_per_step = programs_per_step(in, run);
 	run_row_steps(in, run, row);
-	struct str job_wrong = fill_job_facts(
-		in, run, &parts->collectives, row, run_row_ops(run, &parts->ops, row));
+	struct str job_wrong =
+		fill_job_facts(in, run, &parts->comms, row, run_row_ops(run, &parts->ops, row));
 	/* Without host events nothing can be told. */
 	if (has_host_events(in)) {
 		row->compiles_in_steps = (double)parts->compiles_in_steps;

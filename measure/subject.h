@@ -36,6 +36,7 @@ enum role {
 	ROLE_STEP,    /* the judged steps */
 	ROLE_OTHER,   /* evaluation, checkpoints, initialisation, steps of another sort */
 	ROLE_SERVING, /* requests of a server, but for the judged ones */
+	ROLES
 };
 
 struct program {

@@ -16,36 +16,48 @@
  */
 #define UNCOUNTED_MAX 0.05
 
-/* ---- ops.c: what an op costs, and ops, families, edges --------------------------------------- */
+/* ---- op_facts.c ------------------------------------------------------------------------------- */
 
-/* The columns an op and the family it stands for share. */
+/* Why a copy exists, where its instruction tells. */
+enum copy_cause {
+	COPY_CAUSE_UNKNOWN,
+	COPY_LAYOUT,
+	COPY_PREFETCH,
+	COPY_OFFLOAD,
+	COPY_DONATION,
+	COPY_ON_DEVICE
+};
+
+/* What an op did and costs. */
 struct op_facts {
+	struct op_total total; /* over all devices */
+	bool ran;	       /* or is planned; of others nothing else is known */
 	struct hlo_cost cost;
 	struct op_work work;	 /* of one execution; its type is the result's without a matmul */
-	struct roofline roof;	 /* NaN where nothing can be said */
 	enum cost_source source; /* of the FLOPs */
 	enum cost_bound bound;	 /* COST_UNKNOWN: not counted */
+	struct roofline roof;	 /* NaN where nothing can be said */
+	struct roofline behind;	 /* of half of a pair: of what it sets off */
+	enum copy_cause copy_cause;
+	const struct hlo_collective *collective; /* NULL: it is none, or its HLO is not known */
+	bool is_timed;				 /* of a known chip: */
+	struct collective_time comms;
 };
+/* By subject. */
+const struct op_facts *op_facts_know(const struct capture *in, const struct swept *run);
+
+/* ---- ops.c: ops, families, edges ------------------------------------------------------------- */
+
 extern const struct str role_names[]; /* by enum role */
-void op_facts_of(const struct capture *in, const struct swept *run, const struct subject *s,
-	struct op_facts *ret);
-
-/* What the HLO says of a collective, and how long it should take; false when it is none, or
- * nothing is known of the chip. */
-bool collective_facts(const struct capture *in, const struct swept *run, const struct subject *s,
-	struct hlo_collective *c, struct collective_time *t);
-
-/* Totals of a subject over all devices. */
-void subject_sum(
-	const struct capture *in, const struct swept *run, ptrdiff_t subject, struct op_total *ret);
-
 struct op_rows {
+	const struct op_facts *facts; /* by subject */
 	const struct ops_row *rows;
 	const struct subject **subjects; /* of each row */
 	ptrdiff_t count;
 	const int32_t *at; /* by subject: its row, or -1 */
 };
-struct op_rows fill_ops(const struct capture *in, const struct swept *run, struct tables *tables);
+struct op_rows fill_ops(const struct capture *in, const struct swept *run,
+	const struct op_facts *facts, struct tables *tables);
 
 /* ---- floor.c: programs ----------------------------------------------------------------------- */
 
@@ -56,7 +68,8 @@ struct program_floor {
 	int64_t known, unknown; /* ops */
 };
 /* By program. */
-struct program_floor *program_floors(const struct capture *in, const struct swept *run);
+struct program_floor *program_floors(
+	const struct capture *in, const struct swept *run, const struct op_facts *facts);
 /* Of the programs of a step, one after another, on the device that ends last. */
 double predicted_step_s(
 	const struct capture *in, const struct swept *run, const struct program_floor *floors);
@@ -85,14 +98,15 @@ bool fill_live(const struct capture *in, struct tables *tables); /* false: there
 
 /* ---- comms.c --------------------------------------------------------------------------------- */
 
-struct collective_rows {
-	const struct collectives_row *rows;
-	ptrdiff_t count;
-	bool is_whole; /* there are no more */
+struct comms_seen {
+	bool is_whole; /* there are no more collectives */
+	/* The first that is done before the network between slices could have carried it. */
+	struct str beats_network;
 };
-struct collective_rows fill_collectives(const struct capture *in, const struct swept *run,
+struct comms_seen fill_collectives(const struct capture *in, const struct swept *run,
 	const struct op_rows *op_rows, struct tables *tables);
-void fill_transfers(const struct capture *in, const struct swept *run, struct tables *tables);
+void fill_transfers(const struct capture *in, const struct swept *run, const struct op_facts *facts,
+	struct tables *tables);
 /* 1 from the device to the host, -1 to the device, 0 neither or not known. */
 int transfer_way(const struct subject *s);
 
@@ -130,7 +144,7 @@ double programs_per_step(const struct capture *in, const struct swept *run);
 struct run_parts {
 	const struct program_floor *floors;
 	struct op_rows ops;
-	struct collective_rows collectives;
+	struct comms_seen comms;
 	struct gap_sums gaps;
 	int64_t compiles_in_steps;
 	double verdict_share;
@@ -142,7 +156,7 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 enum phase run_phase(const struct capture *in, const struct swept *run);
 /* job_facts.c: what the job file adds to the run row.  Returns what fill_run does. */
 struct str fill_job_facts(const struct capture *in, const struct swept *run,
-	const struct collective_rows *collectives, struct run_row *row, double counted_flops);
+	const struct comms_seen *comms, struct run_row *row, double counted_flops);
 
 void fill_files(const struct capture *in, struct tables *tables);
 struct str files_line(const struct capture *in, const struct swept *run); /* the same in words */

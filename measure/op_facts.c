@@ -1,0 +1,284 @@
+/*
+ * What each op costs and should take, once: its work by the program, unless the profile says more,
+ * unless the kernel is known, held against the chip.
+ */
+#include <math.h>
+
+#include "measure/estimate.h"
+#include "measure/writers.h"
+
+static bool is_custom_call(const struct subject *s)
+{
+	return str_eq(s->said.category, STR("custom-call")) || s->kind == KIND_CUSTOM;
+}
+
+/* The compiler's own figure of an op's FLOPs, where it is to be trusted: not of custom calls,
+ * whose estimates are off by any factor, nor of loops, whose figure is one iteration's. */
+static double profile_flops(const struct subject *s)
+{
+	if (is_custom_call(s) || s->kind == KIND_CONTROL || s->async != ASYNC_NONE)
+		return NAN;
+	return s->said.model_flops > 0 ? s->said.model_flops : s->said.flops;
+}
+
+static double profile_hbm_bytes(const struct subject *s)
+{
+	if (is_custom_call(s) || s->kind == KIND_CONTROL)
+		return NAN;
+	if (!isnan(s->said.hbm_read_bytes))
+		return s->said.hbm_read_bytes + s->said.hbm_write_bytes;
+	return s->said.bytes_accessed;
+}
+
+/*
+ * Without the breakdown by memory the profile's figure counts what stays on the chip as well, and
+ * operands and results count arrays whole of which a fusion may read a slice: both are at least
+ * what HBM moves, so the lesser one is taken.
+ */
+static double partial_hbm_bytes(const struct subject *s, const struct hlo_cost *cost)
+{
+	double bytes = profile_hbm_bytes(s);
+
+	if (isnan(bytes) || !isnan(s->said.hbm_read_bytes) || s->instruction < 0 ||
+		!s->program->hlo->partial ||
+		!hlo_knows_operands(&s->program->hlo->instructions[s->instruction]))
+		return bytes;
+	return fmin(bytes, cost->hbm_bytes);
+}
+
+/*
+ * What a matmul whose fusion is not there multiplies: the type of its arrays, when all that could
+ * be factors have the same.  A result alone does not tell: sums of bf16 are often f32.  Nor does
+ * f32: how many passes of bf16 it takes is said where the matmul is.
+ */
+static enum dtype factor_dtype(const struct hlo_module *h, const struct hlo_instruction *i)
+{
+	enum dtype same = DTYPE_INVALID;
+
+	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
+		const struct shape *s = hlo_operand_array(h, i, k);
+
+		if (!s)
+			return DTYPE_INVALID;
+		if (s->rank < 2)
+			continue;
+		if (same != DTYPE_INVALID && s->dtype != same)
+			return DTYPE_INVALID;
+		same = s->dtype;
+	}
+	return same == DTYPE_F32 ? DTYPE_INVALID : same;
+}
+
+static enum dtype dtype_of(const struct subject *s, const struct hlo_cost *cost)
+{
+	const struct hlo_instruction *i = subject_instruction(s);
+
+	if (cost->dtype != DTYPE_INVALID || !i)
+		return cost->dtype;
+	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && s->program->hlo->partial)
+		return factor_dtype(s->program->hlo, i);
+	const struct shape *leaf = shape_leaf(&i->shape, 0);
+	return leaf ? leaf->dtype : DTYPE_INVALID;
+}
+
+/* Kinds whose time the matrix units, vector units, memory and the way to the host explain. */
+static bool kind_has_roofline(enum op_kind k)
+{
+	enum activity a = op_kind_activity(k);
+
+	return ((a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && k != KIND_CONTROL) ||
+	       k == KIND_TRANSFER;
+}
+
+/* A program that joins slices is one slice's, and its other collectives stay there. */
+static struct job_shape shape_of_job(const struct capture *in, const struct run_shape *shape)
+{
+	const struct job_file *said = in->options->job;
+	struct job_shape job = { .chips = shape->chips,
+		.hosts = capture_is_planned(in) ? 0 : in->host_count };
+	if (said && said->hosts > 0)
+		job.hosts = (int64_t)said->hosts;
+	if (said && said->slices > 0)
+		job.slices = (int64_t)said->slices;
+	for (int k = 0; said && k < TORUS_AXES; k++)
+		job.torus[k] = said->torus[k];
+	if (shape->slices > 1) {
+		job.chips /= shape->slices;
+		job.slices = 1;
+	}
+	return job;
+}
+
+static void note_formula(const struct capture *in, const struct subject *s,
+	const struct op_cost *cost, const struct formula *f, double value)
+{
+	if (cost && !cost->source.p && f->text.p && isnan(value))
+		diag_note(in->notes, in->keep, DIAG_HLO,
+			"costs: %.*s: %.*s cannot be computed for %.*s: its operands do not fit",
+			STR_ARG(cost->name), STR_ARG(f->text), STR_ARG(s->name));
+}
+
+/*
+ * What multiplies f32 by the name of the library's kernel, the first that fits: cuBLAS and CUTLASS
+ * write the units' type, or the shape of the instruction (s1688), s for sums in f32; what runs
+ * outside the tensor cores is "simt" or a plain sgemm.
+ */
+static void f32_of_kernel(struct str kernel, struct op_work *w)
+{
+	static const struct {
+		struct str part;
+		enum f32_units units;
+	} parts[] = {
+		{ STR_INIT("tf32"), F32_TF32 },
+		{ STR_INIT("bf16"), F32_BF16 },
+		{ STR_INIT("simt"), F32_FULL },
+		{ STR_INIT("sgemm"), F32_FULL },
+		{ STR_INIT("f32f32_f32f32"), F32_FULL },
+		{ STR_INIT("s1688"), F32_TF32 },
+		{ STR_INIT("s1684"), F32_TF32 },
+		{ STR_INIT("nvjet"), F32_TF32 },
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!str_contains(kernel, parts[i].part))
+			continue;
+		w->passes = w->f32_units == parts[i].units ? w->passes : 1;
+		w->f32_units = parts[i].units;
+		return;
+	}
+}
+
+/* By the program, unless the profile says more, unless the kernel is known. */
+static void work_of(const struct capture *in, const struct chip_device *d, const struct subject *s,
+	struct op_facts *f)
+{
+	enum dtype type = f->cost.dtype;
+	/* The compiler counts products of complex numbers as real ones. */
+	bool is_complex = dtype_of_parts(type) != type;
+	double flops = is_complex ? (double)NAN : profile_flops(s);
+	double bytes = partial_hbm_bytes(s, &f->cost);
+	struct kernel_work kernel;
+
+	f->work = estimate_work(s->kind, &f->cost);
+	f->work.dtype = dtype_of(s, &f->cost);
+	if (!isnan(flops) || s->async != ASYNC_NONE || s->kind == KIND_CONTROL)
+		f->work.flops = flops;
+	if (!isnan(bytes) || s->kind == KIND_CONTROL)
+		f->work.hbm_bytes = bytes;
+	if (f->cost.has_matmul && s->platform == PLATFORM_NVIDIA)
+		f32_of_kernel(s->said.name, &f->work);
+	f->source = isnan(flops) ? COST_OF_HLO : COST_OF_PROFILE;
+	f->bound = isnan(flops) ? f->cost.flops_bound : COST_EXACT;
+	if (s->instruction >= 0 &&
+		kernel_work(in->kernels, s->program->hlo, s->instruction, &kernel)) {
+		estimate_kernel(d, &kernel, &f->work);
+		note_formula(in, s, kernel.cost, &kernel.cost->bytes, kernel.bytes);
+		note_formula(in, s, kernel.cost, &kernel.cost->flops, kernel.flops);
+		f->source = kernel.has_flops ? kernel.source : f->source;
+		f->bound = kernel.has_flops ? kernel.bound : f->bound;
+	}
+	if (isnan(f->work.flops))
+		f->bound = COST_UNKNOWN;
+}
+
+/*
+ * A half of an asynchronous pair takes no such time, but what it sets off does: memory and the way
+ * to the host are busy behind the core.
+ */
+static void roofline_of(const struct chip_device *d, const struct subject *s, struct op_facts *f)
+{
+	if (op_kind_is_collective(s->kind)) {
+		if (s->async == ASYNC_NONE && f->is_timed)
+			f->roof = estimate_comms(&f->comms);
+		return;
+	}
+	struct roofline r = estimate_roofline(d, s->kind, &f->work);
+	if (s->async != ASYNC_NONE)
+		f->behind = r;
+	else if (kind_has_roofline(s->kind) && !isnan(f->work.flops) && !isnan(r.roofline_s))
+		f->roof = r;
+	if (s->async != ASYNC_NONE && kind_has_roofline(s->kind))
+		f->roof.t_host_s = r.t_host_s;
+}
+
+static bool same_layout(const struct shape *a, const struct shape *b)
+{
+	if (a->rank != b->rank || a->has_layout != b->has_layout || a->tile_count != b->tile_count)
+		return false;
+	for (ptrdiff_t i = 0; a->has_layout && i < a->rank; i++)
+		if (a->minor_to_major[i] != b->minor_to_major[i])
+			return false;
+	return shape_padded_bytes(a) == shape_padded_bytes(b);
+}
+
+/*
+ * A plain copy whose operand is laid out as its result moves bytes for another reason: an input
+ * that was not donated, a value two loops need.  Transposes and fusions of them change the layout.
+ */
+static bool changes_layout(const struct subject *s)
+{
+	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_instruction *i = &h->instructions[s->instruction];
+	const struct shape *out = shape_leaf(&i->shape, 0);
+
+	if (out && shape_elements(out) <= 1)
+		return false;
+	if (i->op != HLO_COPY || i->operand_count != 1)
+		return true;
+	const struct shape *in = hlo_operand_array(h, i, 0);
+	return !in || !out || !same_layout(in, out);
+}
+
+/* Why a copy exists, where its instruction tells. */
+static enum copy_cause copy_cause_of(const struct subject *s)
+{
+	if (s->kind == KIND_TRANSFER && s->async != ASYNC_NONE)
+		return COPY_OFFLOAD;
+	if (s->kind != KIND_COPY)
+		return COPY_CAUSE_UNKNOWN;
+	if (s->async != ASYNC_NONE)
+		return COPY_PREFETCH;
+	if (s->instruction >= 0)
+		return changes_layout(s) ? COPY_LAYOUT : COPY_DONATION;
+	return s->said.copy != COPY_NONE ? COPY_ON_DEVICE : COPY_CAUSE_UNKNOWN;
+}
+
+static void facts_of(const struct capture *in, const struct chip_device *d,
+	const struct job_shape *job, const struct subject *s, struct op_facts *f)
+{
+	f->cost.precision_passes = 1;
+	f->copy_cause = copy_cause_of(s);
+	if (s->instruction >= 0)
+		f->cost = hlo_cost(s->program->costs, s->instruction);
+	work_of(in, d, s, f);
+	if (op_kind_is_collective(s->kind) && s->instruction >= 0) {
+		struct hlo_collective *c = arena_make(in->keep, struct hlo_collective, 1);
+		if (hlo_collective(s->program->hlo, s->instruction, in->keep, c))
+			f->collective = c;
+	}
+	if (!d || !d->chip)
+		return;
+	f->is_timed = f->collective != NULL;
+	if (f->is_timed)
+		f->comms = estimate_collective(d, f->collective, job, in->keep);
+	roofline_of(d, s, f);
+}
+
+const struct op_facts *op_facts_know(const struct capture *in, const struct swept *run)
+{
+	const struct chip_device *d = run->first ? &run->first->chip : NULL;
+	struct job_shape job = shape_of_job(in, &run->shape);
+	ptrdiff_t n = registry_subject_count(in->registry);
+	struct op_facts *ret = arena_make(in->keep, struct op_facts, n);
+
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct subject *s = registry_subject_at(in->registry, i);
+		ret[i].roof = ret[i].behind = roofline_unknown;
+		ret[i].total = aggregate_op(run->sums, i);
+		ret[i].total.planned = s->planned;
+		ret[i].ran = ret[i].total.self.count > 0 || s->planned > 0;
+		if (ret[i].ran)
+			facts_of(in, d, &job, s, &ret[i]);
+	}
+	return ret;
+}
