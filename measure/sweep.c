@@ -73,7 +73,7 @@ static void known_add(struct sweeping *s, int32_t op)
 	for (int i = 0; i < subject->start_count; i++)
 		reserve_subject(s, subject->starts[i]);
 	/* A loop's own time keeps the core busy. */
-	s->known[op] = (struct known){ subject, activity ? activity : ACTIVITY_COMPUTE,
+	s->known[op] = (struct known){ subject, activity ? activity : ACTIVITY_COMPUTE, kind,
 		known_program ? subject->program->index : -1 };
 }
 
@@ -313,9 +313,13 @@ static bool sweep_once(struct sweeping *s, int64_t limit, bool ahead, struct dia
 	const struct op_event *e;
 
 	bool stopped = false, looks = s->plan->only_runs;
+	struct sweep_watch *watch = s->plan->watch;
 
 	s->ahead = ahead ? ahead_new(m, s->out->plane, s->work) : NULL;
 	while (!stopped && (e = s->ahead ? ahead_next(s->ahead) : merge_next(m))) {
+		stopped = watch && e->start_ps >= watch->until_ps;
+		if (stopped)
+			break;
 		if (s->out->events == 0)
 			sweep_begin(s, e->start_ps);
 		if (looks)
@@ -324,6 +328,8 @@ static bool sweep_once(struct sweeping *s, int64_t limit, bool ahead, struct dia
 			event_take(s, e);
 		/* Executions that are not kept tell no steps, whatever else there is to see. */
 		stopped = s->out->events == limit || (looks && s->out->runs_cut);
+		if (stopped && watch)
+			watch->until_ps = e->start_ps;
 	}
 	if (s->ahead)
 		ahead_end(s->ahead);

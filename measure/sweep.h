@@ -81,6 +81,21 @@ struct step_plan {
 	ptrdiff_t told_count;
 	bool keep_runs; /* executions are wanted, */
 	bool only_runs; /* and nothing else: a look at what ran when, which measures nothing */
+	struct sweep_watch *watch; /* who is told what runs; or NULL */
+};
+
+/* A stretch of time in which an op was the innermost one on its lane, or in flight. */
+struct sweep_stretch {
+	const struct subject *op;
+	enum op_kind kind;
+	int32_t lane; /* -1: a pair in flight */
+	int64_t start_ps, end_ps;
+};
+struct sweep_watch {
+	/* Each as it ends; `is_new`: of its op nothing was taken yet.  True when this is taken. */
+	bool (*take)(void *to, const struct sweep_stretch *s, bool is_new);
+	void *to;
+	int64_t until_ps; /* no op that begins later is read; set earlier when a limit is met */
 };
 
 struct op_total {
@@ -176,6 +191,7 @@ struct sweep {
 /*
  * Sweep one device plane, which has been learned.  `keep` is this task's own arena.  False with err
  * set when the bytes are bad.  `limit` stops after so many events (for a first guess); 0 means all.
+ * `facts` may be NULL where the plan has no step.
  * `ahead`: a thread of its own reads the events, and has the arena that the plane was learned with.
  */
 bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,

@@ -36,10 +36,12 @@ struct running {
 	struct running *parent, *next_free; /* the one it suspends; NULL none */
 	const struct subject *op;
 	int32_t subject, lane;
-	int32_t bit;  /* enum activity */
+	int32_t bit; /* enum activity */
+	enum op_kind kind;
 	bool is_span; /* an async pair in flight, not an event */
 	bool is_half; /* of an async pair: its span tells what it hides */
 	bool in_front;
+	bool is_taken; /* some of it, by who watches */
 	int64_t start_ps, end_ps, step;
 	int64_t below_end_ps;	      /* nothing below it among the active ends before this */
 	int64_t self_ps;	      /* active up to now, but for */
@@ -90,7 +92,8 @@ struct pending_instance {
 struct known {
 	const struct subject *subject; /* NULL: not yet */
 	int32_t bit;		       /* enum activity while it runs */
-	int32_t program;	       /* index; -1 not known */
+	enum op_kind kind;
+	int32_t program; /* index; -1 not known */
 };
 
 /*

@@ -110,9 +110,20 @@ static inline void active_join(struct sweeping *s, struct running *r)
 	activity_count(s, r, 1);
 }
 
+static __attribute__((noinline)) bool watch_tell(const struct sweeping *s, const struct subject *op,
+	enum op_kind kind, int32_t lane, int64_t start_ps, bool is_new)
+{
+	const struct sweep_watch *w = s->plan->watch;
+
+	return w->take(
+		w->to, &(struct sweep_stretch){ op, kind, lane, start_ps, s->now_ps }, is_new);
+}
+
 /* and stands still. */
 static inline void active_leave(struct sweeping *s, struct running *r)
 {
+	if (s->plan->watch && !r->is_span)
+		r->is_taken |= watch_tell(s, r->op, r->kind, r->lane, r->active_ps, !r->is_taken);
 	r->self_ps += s->now_ps - r->active_ps;
 	clock_settle(s, r);
 	activity_count(s, r, -1);
@@ -159,8 +170,7 @@ static void active_add(struct sweeping *s, struct running *r)
  * Begins to run.  Written field by field: a struct passed by value is stored in small pieces and
  * loaded in large ones, and the processor waits for that.
  */
-static struct running *running_add(struct sweeping *s, const struct subject *op, int32_t bit,
-	bool is_half, const struct held *e)
+static struct running *running_add(struct sweeping *s, bool is_half, const struct held *e)
 {
 	struct running *r = s->free;
 
@@ -170,10 +180,12 @@ static struct running *running_add(struct sweeping *s, const struct subject *op,
 		r = arena_make(s->work, struct running, 1);
 	s->running_count++;
 	r->parent = NULL;
-	r->op = op;
-	r->subject = op->index;
-	r->lane = -1;
-	r->bit = bit;
+	r->op = e->known->subject;
+	r->subject = r->op->index;
+	r->lane = e->lane;
+	r->bit = e->known->bit;
+	r->kind = e->known->kind;
+	r->is_taken = false;
 	r->is_half = is_half;
 	r->in_front = true;
 	r->is_span = false;
@@ -239,6 +251,8 @@ static void span_end(struct sweeping *s, const struct subject *done, int64_t don
 	s->out->collectives[start].done_self_ps += done_self_ps;
 	if (span) {
 		instance_add(s, span->op, s->now_ps - span->start_ps);
+		if (s->plan->watch)
+			watch_tell(s, span->op, span->kind, -1, span->start_ps, true);
 		running_drop(s, span);
 	} else if (s->unfollowed > 0) {
 		s->unfollowed--;
@@ -333,7 +347,8 @@ static void span_begin(struct sweeping *s, const struct held *e)
 		s->unfollowed++;
 		return;
 	}
-	struct running *r = running_add(s, e->known->subject, e->known->bit, false, e);
+	struct running *r = running_add(s, false, e);
+	r->lane = -1;
 	r->is_span = true;
 	s->span_count++;
 	r->in_front = r->bit != ACTIVITY_COMMS; /* transfers share alike: their rates rest on it */
@@ -354,10 +369,8 @@ static __attribute__((noinline)) void held_begin(struct sweeping *s)
 		if (l->top)
 			active_remove(s, l->top);
 	}
-	struct running *r =
-		running_add(s, known->subject, known->bit, known->subject->async != ASYNC_NONE, e);
+	struct running *r = running_add(s, known->subject->async != ASYNC_NONE, e);
 	if (l->nested) {
-		r->lane = e->lane;
 		r->parent = l->top;
 		l->top = r;
 	}
@@ -392,6 +405,8 @@ static void held_pass(struct sweeping *s)
 	if (time_ps > 0)
 		time_passes(s, e->end_ps, s->mask | bit,
 			busy + (bit == ACTIVITY_COMPUTE || bit == ACTIVITY_COMMS));
+	if (s->plan->watch)
+		watch_tell(s, subject, e->known->kind, e->lane, e->start_ps, true);
 	if (parent)
 		active_join(s, parent);
 	if (s->active_count == 0) {

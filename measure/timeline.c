@@ -1,5 +1,10 @@
 /*
- * One step as bars, read once more on some devices (representative.c says which).
+ * One step as bars: the devices it is shown on are swept once more, and the picture is a sink of
+ * that sweep.
+ *
+ * The step is the earliest steady one of the first device whose length is within 2% of the median,
+ * so that little is read again.  Of many devices the first is drawn, and those that a reader looks
+ * for: the one that keeps the others waiting, the one that waits most, and the median between them.
  *
  * On each lane a bar is what runs innermost; what is too short for the eye is joined to its
  * neighbours, and what is in flight asynchronously has lanes of its own.
@@ -7,11 +12,12 @@
  *	XLA Ops                    |--fusion--|ag-start|--fusion--|---ag-done---|
  *	collectives in flight                 |=========all-gather=============|
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "measure/writers.h"
 #include "measure/plots.h"
+#include "measure/writers.h"
 
 /* Bars of a lane are drawn on so many units of width; less than one is a sliver. */
 #define PIXELS 600
@@ -22,14 +28,127 @@
  * looked for.
  */
 #define EVENTS_MAX 4000000
-/* Ops within ops: a while in a while in a call.  What is deeper is drawn as its parent. */
-#define DEPTH_MAX 32
-/* Asynchronous pairs open at one time, and of one step; more are not drawn. */
-#define OPEN_MAX   256
+/* Asynchronous pairs of one step; more are not drawn. */
 #define FLIGHT_MAX 65536
 
 /* In flight there is no lane for what computes, or of which nobody knows what it does. */
 enum { ACTIVITIES = 4, FLIGHTS = ACTIVITIES - 1 };
+
+/* ---- which step, on which devices ------------------------------------------------------------ */
+
+/* Devices that the picture of a step shows.  More would not fit a screen. */
+#define SHOWN_DEVICES 4
+enum shown_role { SHOWN_OTHER, SHOWN_SLOWEST, SHOWN_MEDIAN, SHOWN_WAITING };
+struct shown {
+	const struct device *device;
+	const struct swept_step *step;
+	double own_s; /* mean of its steady steps, without waiting for others */
+	enum shown_role role;
+};
+
+/* How far from the median a step may be and still stand for the others. */
+#define TYPICAL 0.02
+/* Devices that differ by less than this share of a step are alike: none is called slow. */
+#define ALIKE 0.01
+
+/* A length of zero stands for nothing. */
+static bool stands_for_others(const struct swept_step *s)
+{
+	return step_is_steady(s) && s->end_ps > s->start_ps;
+}
+
+/* The median is the length of one of them, so there is one when any is steady. */
+static const struct swept_step *typical_step(const struct sweep *s, struct arena scratch)
+{
+	int64_t *lengths = arena_make(&scratch, int64_t, s->step_count + 1);
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < s->step_count; i++)
+		if (stands_for_others(&s->steps[i]))
+			lengths[n++] = step_length_ps(&s->steps[i]);
+	sort_integers(lengths, n);
+	double median_ps = n ? (double)lengths[(n - 1) / 2] : 0;
+	for (ptrdiff_t i = 0; i < s->step_count; i++) {
+		double off = fabs((double)step_length_ps(&s->steps[i]) - median_ps);
+		if (stands_for_others(&s->steps[i]) && off <= TYPICAL * median_ps)
+			return &s->steps[i];
+	}
+	return NULL;
+}
+
+static const struct swept_step *step_numbered(const struct sweep *s, int64_t number)
+{
+	for (ptrdiff_t i = 0; i < s->step_count; i++)
+		if (s->steps[i].number == number && stands_for_others(&s->steps[i]))
+			return &s->steps[i];
+	return NULL;
+}
+
+/* Of a steady step: what a device takes when it does not wait for others. */
+static double own_s(const struct sweep *s)
+{
+	struct mask_sum sum = mask_sum(s->mask_ps, s->idle_ps);
+	double steps = (double)s->steady_count;
+
+	return steps > 0 ? ((double)s->steady_ps * PS - sum.exposed) / steps : (double)NAN;
+}
+
+static int by_own(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+	int order = order_numbers(y->own_s, x->own_s);
+
+	return order ? order : order_integers(x->device - y->device, 0);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+
+	return order_integers(x->device - y->device, 0);
+}
+
+static void name_roles(struct shown *all, ptrdiff_t n, double step_s)
+{
+	qsort(all, (size_t)n, sizeof(*all), by_own);
+	if (n < 2 || !(all[0].own_s - all[n - 1].own_s > ALIKE * step_s))
+		return;
+	all[(n - 1) / 2].role = SHOWN_MEDIAN;
+	all[n - 1].role = SHOWN_WAITING;
+	all[0].role = SHOWN_SLOWEST;
+}
+
+static ptrdiff_t choose_devices(
+	const struct capture *in, const struct swept *run, struct shown **ret, ptrdiff_t *left_out)
+{
+	const struct swept_step *step =
+		run->first ? typical_step(&run->first->sweep, *in->keep) : NULL;
+	struct shown *all = arena_make(in->keep, struct shown, run->device_count);
+	ptrdiff_t n = 0, kept = 0, room = SHOWN_DEVICES;
+
+	*ret = all;
+	if (!step)
+		return 0;
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct device *d = &run->devices[i];
+		const struct swept_step *its =
+			d == run->first ? step : step_numbered(&d->sweep, step->number);
+		if (its)
+			all[n++] = (struct shown){ d, its, own_s(&d->sweep), SHOWN_OTHER };
+	}
+	name_roles(all, n, (double)step_length_ps(step) * PS);
+	qsort(all, (size_t)n, sizeof(*all), by_place);
+	/* Those with a role, the first, and then the next until the picture is full. */
+	for (ptrdiff_t i = 0; i < n; i++)
+		room -= all[i].role != SHOWN_OTHER || all[i].device == run->first;
+	for (ptrdiff_t i = 0; i < n; i++)
+		if (all[i].role != SHOWN_OTHER || all[i].device == run->first || room-- > 0)
+			all[kept++] = all[i];
+	*left_out = n - kept;
+	return kept;
+}
+
+/* ---- bars ------------------------------------------------------------------------------------ */
 
 struct bar {
 	int64_t start_ps, end_ps, busy_ps[ACTIVITIES], longest_ps;
@@ -38,20 +157,10 @@ struct bar {
 	enum op_kind kind;
 };
 
-/* An op that runs, or waits for those it holds, or is in flight. */
-struct open {
-	const struct subject *op;
-	enum op_kind kind;
-	int64_t from_ps, end_ps; /* from: what came before is drawn */
-	bool is_begun;		 /* it was counted */
-};
-
 struct row {
 	struct str name;
 	struct bar *bars;
 	ptrdiff_t count, cap;
-	struct open stack[DEPTH_MAX];
-	int depth;
 	int64_t busy_ps;
 	bool is_shown;
 };
@@ -59,19 +168,14 @@ struct row {
 struct timeline {
 	const struct device *device;
 	const struct swept_step *step;
-	int room;	/* lanes it may have */
-	ptrdiff_t most; /* bars */
-	int64_t events; /* to be read */
-	struct registry *registry;
-	struct arena *keep, *work;   /* work: for what dies with this picture's reading */
-	int64_t sliver_ps, until_ps; /* until: the end of what was read */
-	struct row *rows;	     /* one per lane of the plane, then those in flight */
+	int room;		   /* lanes it may have */
+	ptrdiff_t most;		   /* bars */
+	struct arena *keep, *work; /* work: for what dies with this picture's reading */
+	int64_t sliver_ps;
+	struct row *rows; /* one per lane of the plane, then those in flight */
 	ptrdiff_t row_count;
-	struct open open[OPEN_MAX]; /* starts whose done did not come yet */
-	int open_count;
+	struct sweep_watch watch;
 };
-
-/* ---- bars ------------------------------------------------------------------------------------ */
 
 static int activity_index(enum op_kind kind)
 {
@@ -102,83 +206,33 @@ static void join(struct bar *into, const struct bar *b)
 	into->kind = b->kind;
 }
 
-/* The part within what is shown; false when there is none. */
-static bool bar_of(const struct timeline *t, const struct open *o, int64_t to, struct bar *ret)
+/* The part within what is shown; a sink of the sweep. */
+static bool take(void *to, const struct sweep_stretch *s, bool is_new)
 {
-	int64_t from = o->from_ps > t->step->start_ps ? o->from_ps : t->step->start_ps;
+	struct timeline *t = to;
+	bool in_flight = s->lane < 0;
+	int activity = activity_index(s->kind);
+	int64_t from = s->start_ps > t->step->start_ps ? s->start_ps : t->step->start_ps;
+	int64_t end = s->end_ps < t->watch.until_ps ? s->end_ps : t->watch.until_ps;
 
-	to = to < t->until_ps ? to : t->until_ps;
-	*ret = (struct bar){ .start_ps = from, .end_ps = to, .op = o->op, .kind = o->kind };
-	ret->longest_ps = ret->busy_ps[activity_index(o->kind)] = to - from;
-	return to > from;
-}
-
-/* `o` ran from where it was last drawn up to `to_ps`. */
-static void draw(struct timeline *t, struct row *r, struct open *o, int64_t to_ps)
-{
-	struct bar b;
-	bool any = bar_of(t, o, to_ps, &b);
-
-	o->from_ps = to_ps;
-	if (!any)
-		return;
-	b.ops = !o->is_begun;
-	o->is_begun = true;
-	r->busy_ps += b.longest_ps;
-	if (r->count > 0 && joins(&r->bars[r->count - 1], &b, t->sliver_ps))
+	if (end <= from || (in_flight && activity == 0))
+		return false;
+	struct row *r = &t->rows[in_flight ? t->row_count - FLIGHTS + activity - 1 : s->lane];
+	if (in_flight && r->count >= FLIGHT_MAX)
+		return false;
+	struct bar b = { .start_ps = from,
+		.end_ps = end,
+		.longest_ps = end - from,
+		.ops = is_new,
+		.op = s->op,
+		.kind = s->kind };
+	b.busy_ps[activity] = end - from;
+	r->busy_ps += end - from;
+	if (!in_flight && r->count > 0 && joins(&r->bars[r->count - 1], &b, t->sliver_ps))
 		join(&r->bars[r->count - 1], &b);
 	else
 		*arena_push(t->work, r->bars, r->count, r->cap) = b;
-}
-
-static void pop(struct timeline *t, struct row *r)
-{
-	struct open *top = &r->stack[--r->depth];
-	int64_t end_ps = top->end_ps;
-
-	draw(t, r, top, end_ps);
-	if (r->depth > 0)
-		r->stack[r->depth - 1].from_ps = end_ps;
-}
-
-/* As in the sweep: an op that does not fit into the one before it ends that one. */
-static void push(struct timeline *t, struct row *r, const struct open *o)
-{
-	while (r->depth > 0) {
-		struct open *top = &r->stack[r->depth - 1];
-		if (top->end_ps > o->from_ps && top->end_ps >= o->end_ps)
-			break;
-		if (top->end_ps > o->from_ps)
-			top->end_ps = o->from_ps;
-		pop(t, r);
-	}
-	if (r->depth > 0)
-		draw(t, r, &r->stack[r->depth - 1], o->from_ps);
-	if (r->depth < DEPTH_MAX)
-		r->stack[r->depth++] = *o;
-}
-
-/* ---- what is in flight ----------------------------------------------------------------------- */
-
-/* What a done may end, it ends in the order they began. */
-static void flight_end(struct timeline *t, const struct subject *done, int64_t at_ps)
-{
-	int i = 0;
-
-	while (i < t->open_count && !subject_ends(done, t->open[i].op->index))
-		i++;
-	if (i == t->open_count)
-		return;
-	struct open f = t->open[i];
-	struct bar b;
-	for (t->open_count--; i < t->open_count; i++)
-		t->open[i] = t->open[i + 1];
-	struct row *r = &t->rows[t->row_count - FLIGHTS + activity_index(f.kind) - 1];
-	if (!bar_of(t, &f, at_ps, &b) || r->count >= FLIGHT_MAX)
-		return;
-	b.ops = 1;
-	*arena_push(t->work, r->bars, r->count, r->cap) = b;
-	r->busy_ps += b.longest_ps;
+	return true;
 }
 
 static int bar_cmp(const void *a, const void *b)
@@ -188,55 +242,6 @@ static int bar_cmp(const void *a, const void *b)
 
 	order = order ? order : order_integers(x->end_ps, y->end_ps);
 	return order ? order : str_cmp(x->op->name, y->op->name);
-}
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static void take(struct timeline *t, const struct op_event *e)
-{
-	struct open o = { .from_ps = e->start_ps, .end_ps = e->end_ps };
-
-	o.op = registry_subject(
-		t->registry, t->device->plane, &t->device->plane->ops[e->op], &o.kind);
-	push(t, &t->rows[e->lane], &o);
-	if (o.op->async == ASYNC_START && activity_index(o.kind) > 0 && t->open_count < OPEN_MAX)
-		t->open[t->open_count++] = o;
-	else if (o.op->async == ASYNC_DONE)
-		flight_end(t, o.op, e->end_ps);
-}
-
-static bool read_step(struct timeline *t, struct diag *err)
-{
-	struct plane *plane = t->device->plane;
-	plane_learn(plane, t->work);
-	struct merge *m = merge_new(plane, t->work);
-	const struct op_event *e;
-	int64_t events = 0, last_ps = INT64_MIN;
-	bool is_past = false;
-
-	while (!is_past && events < t->events && (e = merge_next(m))) {
-		last_ps = e->start_ps;
-		is_past = e->start_ps >= t->step->end_ps;
-		if (!is_past)
-			take(t, e);
-		events++;
-	}
-	err->id = DIAG_NONE;
-	/* Lanes that need it were marked to be sorted by the sweep: out of order is no error. */
-	bool ok = is_past || events == t->events || merge_end(m, err) || err->id == DIAG_NONE;
-	merge_free(m);
-	plane_forget(plane);
-	if (!is_past && events == t->events && last_ps < t->until_ps)
-		t->until_ps = last_ps;
-	for (ptrdiff_t i = 0; i < t->row_count; i++)
-		while (t->rows[i].depth > 0)
-			pop(t, &t->rows[i]);
-	/* What was in flight was drawn as it ended. */
-	for (ptrdiff_t i = t->row_count - FLIGHTS; i < t->row_count; i++)
-		if (t->rows[i].count > 1)
-			qsort(t->rows[i].bars, (size_t)t->rows[i].count, sizeof(struct bar),
-				bar_cmp);
-	return ok;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -344,7 +349,7 @@ static void fill(const struct capture *in, const struct swept *run, const struct
 	if (run->source != STEPS_WINDOW)
 		row->step = (double)t->step->number;
 	row->step_s = (double)step_length_ps(t->step) * PS;
-	row->shown_s = (double)(t->until_ps - t->step->start_ps) * PS;
+	row->shown_s = (double)(t->watch.until_ps - t->step->start_ps) * PS;
 	row->lanes_shown = (double)choose_rows(t);
 	thin_out(t);
 	row->sliver_s = (double)t->sliver_ps * PS;
@@ -353,30 +358,37 @@ static void fill(const struct capture *in, const struct swept *run, const struct
 		row->shown_s = 0;
 }
 
-/* What it reads dies with it; its bars are copied into the plot. */
+/*
+ * The device is swept once more, with no step to measure.  What that reads dies with it; its bars
+ * are copied into the plot.
+ */
 static bool read_device(const struct capture *in, const struct swept *run,
 	const struct shown *shown, ptrdiff_t devices, struct plots *ret, struct diag *err)
 {
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
-	struct timeline *t = arena_make(&work, struct timeline, 1);
-	bool ok;
+	const struct device *d = shown->device;
+	struct timeline t = { .device = d,
+		.step = shown->step,
+		.room = (int)(LANES_SHOWN / devices),
+		.most = PLOT_MAX_ROWS / devices,
+		.keep = in->keep,
+		.work = &work,
+		.sliver_ps = step_length_ps(shown->step) / PIXELS + 1 };
+	const struct step_plan plan = { .source = STEPS_PROGRAM, .watch = &t.watch };
+	struct sweep swept;
 
-	t->device = shown->device;
-	t->step = shown->step;
-	t->room = (int)(LANES_SHOWN / devices);
-	t->most = PLOT_MAX_ROWS / devices;
-	t->events = EVENTS_MAX / devices;
-	t->registry = in->registry;
-	t->keep = in->keep;
-	t->work = &work;
-	t->until_ps = t->step->end_ps;
-	t->sliver_ps = step_length_ps(t->step) / PIXELS + 1;
-	rows_new(t);
-	ok = read_step(t, err);
+	t.watch = (struct sweep_watch){ take, &t, shown->step->end_ps };
+	rows_new(&t);
+	plane_learn(d->plane, &work);
+	bool ok = sweep_plane(d->plane, d->host, &plan, NULL, in->registry, EVENTS_MAX / devices,
+		false, &work, &swept, err);
+	plane_forget(d->plane);
+	/* What was in flight was drawn as it ended. */
+	for (ptrdiff_t i = t.row_count - FLIGHTS; i < t.row_count; i++)
+		if (t.rows[i].count > 1)
+			qsort(t.rows[i].bars, (size_t)t.rows[i].count, sizeof(struct bar), bar_cmp);
 	if (ok)
-		fill(in, run, shown, t, ret);
-	else
-		diag_context(err, "%.*s", STR_ARG(t->device->plane->profile->input->path));
+		fill(in, run, shown, &t, ret);
 	arena_free(&work);
 	return ok;
 }
@@ -385,7 +397,7 @@ bool fill_timeline(
 	const struct capture *in, const struct swept *run, struct plots *ret, struct diag *err)
 {
 	struct shown *shown;
-	ptrdiff_t left_out, n = representative_step(in, run, &shown, &left_out);
+	ptrdiff_t left_out, n = choose_devices(in, run, &shown, &left_out);
 
 	for (ptrdiff_t i = 0; i < n; i++)
 		if (!read_device(in, run, &shown[i], n, ret, err))

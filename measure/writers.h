@@ -16,7 +16,7 @@
  */
 #define UNCOUNTED_MAX 0.05
 
-/* ---- op_facts.c ------------------------------------------------------------------------------- */
+/* ---- op_facts.c ------------------------------------------------------------------------------ */
 
 /* Why a copy exists, where its instruction tells. */
 enum copy_cause {
@@ -189,19 +189,6 @@ void quality_plan(const struct capture *in, const struct swept *run,
 
 struct plots;
 struct around;
-/* Devices that the picture of a step shows.  More would not fit a screen. */
-#define SHOWN_DEVICES 4
-enum shown_role { SHOWN_OTHER, SHOWN_SLOWEST, SHOWN_MEDIAN, SHOWN_WAITING };
-struct shown {
-	const struct device *device;
-	const struct swept_step *step;
-	double own_s; /* mean of its steady steps, without waiting for others */
-	enum shown_role role;
-};
-/* representative.c: a step that stands for the others, and the devices to show it on, in their
- * order; 0 when no step is steady. */
-ptrdiff_t representative_step(
-	const struct capture *in, const struct swept *run, struct shown **ret, ptrdiff_t *left_out);
 bool fill_timeline(
 	const struct capture *in, const struct swept *run, struct plots *ret, struct diag *err);
 void fill_usage(const struct capture *in, const struct host_facts *facts,
