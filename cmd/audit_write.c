@@ -10,7 +10,7 @@
 /* Of the runs that lines of the page tell of, not of each of thousands. */
 struct pages {
 	struct audit *audit;
-	const struct page_template *page;
+	const struct doc_template *page;
 	struct str dir;
 	struct map wanted; /* runs */
 	struct list profiles;
@@ -128,7 +128,7 @@ static const ptrdiff_t output_paths[OUTPUTS] = { /* in the settings */
 static bool write_output(struct context *c, const struct audit_settings *s, struct audit *a,
 	struct str path, enum output output)
 {
-	const struct page_template *page = NULL;
+	const struct doc_template *page = NULL;
 	struct fleet_pages pages = { 0 };
 	struct arena scratch, of_file;
 	bool is_stdout = str_eq(path, STR("-"));

@@ -65,7 +65,7 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 	struct report report;
 	struct op_diff ops;
 	struct diag err;
-	const struct page_template *page = diff_html_load(s->templates, c->keep, &err);
+	const struct doc_template *page = diff_html_load(s->templates, c->keep, &err);
 	if (!page || !load_options(&s->read, task_cpus(), c->keep, &options, &err))
 		return misused(&err);
 	struct load_options earlier = baseline_options(&options);

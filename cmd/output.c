@@ -43,7 +43,7 @@ enum { FILES = sizeof(files) / sizeof(files[0]) };
 static bool write_document(enum file file, const struct report_set *set,
 	const struct output_settings *s, struct arena *keep, struct out *o, struct diag *err)
 {
-	const struct page_template *page;
+	const struct doc_template *page;
 	switch (file) {
 	case FILE_JSON:
 		return report_json_write(set, keep, o, err);

@@ -4,7 +4,7 @@
 #ifndef REPORT_CHAT_H
 #define REPORT_CHAT_H
 
-#include "report/template_json.h"
+#include "report/template.h"
 #include "rules/notice.h"
 
 enum chat_measure {

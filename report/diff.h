@@ -24,9 +24,9 @@ void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *out);
 
 /* Filled into diff.xhtml, which is a directory's, or the embedded one where `dir` is missing. */
-struct page_template;
-struct page_template *diff_html_load(struct str dir, struct arena *keep, struct diag *err);
-void diff_html(const struct diff_report *d, const struct page_template *t, struct arena *keep,
+struct doc_template;
+struct doc_template *diff_html_load(struct str dir, struct arena *keep, struct diag *err);
+void diff_html(const struct diff_report *d, const struct doc_template *t, struct arena *keep,
 	struct out *out);
 
 /* Sentences of them all. */

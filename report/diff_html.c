@@ -17,12 +17,12 @@
 RECORD_STRUCT(html_diff, HTML_DIFF);
 RECORD(html_diff, "the page of a diff", NULL, HTML_DIFF);
 
-struct page_template *diff_html_load(struct str dir, struct arena *keep, struct diag *err)
+struct doc_template *diff_html_load(struct str dir, struct arena *keep, struct diag *err)
 {
-	return page_template_load(dir, STR("diff.xhtml"), &html_diff_record, keep, err);
+	return template_load(dir, STR("diff.xhtml"), &html_diff_record, keep, err);
 }
 
-void diff_html(const struct diff_report *d, const struct page_template *t, struct arena *keep,
+void diff_html(const struct diff_report *d, const struct doc_template *t, struct arena *keep,
 	struct out *out)
 {
 	struct xhtml x = xhtml_new(out, keep);
@@ -41,6 +41,6 @@ void diff_html(const struct diff_report *d, const struct page_template *t, struc
 		.changes = html_changes(d->ops->items, d->ops->count, d->most, keep),
 	};
 	page.title = arena_fmt(keep, "rooflint diff: %.*s", STR_ARG(page.headline));
-	page_template_fill(t, &page, &x);
+	template_fill_page(t, &page, &x);
 	out_char(out, '\n');
 }

@@ -81,8 +81,8 @@ void report_fleet_csv(const struct fleet_report *r, struct arena *keep, struct o
 void report_fleet_openmetrics(const struct fleet_report *r, struct arena *keep, struct out *out);
 void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out);
 
-struct page_template *report_fleet_load(struct str dir, struct arena *keep, struct diag *err);
+struct doc_template *report_fleet_load(struct str dir, struct arena *keep, struct diag *err);
 void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *pages,
-	const struct page_template *t, struct arena *keep, struct out *out);
+	const struct doc_template *t, struct arena *keep, struct out *out);
 
 #endif

@@ -224,13 +224,13 @@ static struct template_list tiles_of(const struct fleet_report *r, struct arena 
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-struct page_template *report_fleet_load(struct str dir, struct arena *keep, struct diag *err)
+struct doc_template *report_fleet_load(struct str dir, struct arena *keep, struct diag *err)
 {
-	return page_template_load(dir, STR("fleet.xhtml"), &fleet_page_record, keep, err);
+	return template_load(dir, STR("fleet.xhtml"), &fleet_page_record, keep, err);
 }
 
 void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *pages,
-	const struct page_template *t, struct arena *keep, struct out *out)
+	const struct doc_template *t, struct arena *keep, struct out *out)
 {
 	struct xhtml x = xhtml_new(out, keep);
 	struct fleet_page page = {
@@ -265,6 +265,6 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.rest = sections_of(r, PLACE_REST, pages, keep),
 	};
 	page.title = arena_fmt(keep, "Fleet, %.*s", STR_ARG(page.window));
-	page_template_fill(t, &page, &x);
+	template_fill_page(t, &page, &x);
 	out_char(out, '\n');
 }

@@ -211,12 +211,12 @@ static void sum_up(const struct report_set *set, struct html_page *page, struct 
 	page->count = out_text(o);
 }
 
-struct page_template *report_html_load(struct str dir, struct arena *keep, struct diag *err)
+struct doc_template *report_html_load(struct str dir, struct arena *keep, struct diag *err)
 {
-	return page_template_load(dir, STR("report.xhtml"), &html_page_record, keep, err);
+	return template_load(dir, STR("report.xhtml"), &html_page_record, keep, err);
 }
 
-void report_html(const struct report_set *set, const struct page_template *t, struct arena *keep,
+void report_html(const struct report_set *set, const struct doc_template *t, struct arena *keep,
 	struct out *out)
 {
 	struct html_report *reports = arena_make(keep, struct html_report, set->count);
@@ -229,6 +229,6 @@ void report_html(const struct report_set *set, const struct page_template *t, st
 	page.title = set->count == 1 ? arena_fmt(keep, "%.*s: %.*s", STR_ARG(reports->word),
 					       STR_ARG(reports->profile))
 				     : arena_fmt(keep, "rooflint: %.*s", STR_ARG(page.count));
-	page_template_fill(t, &page, &x);
+	template_fill_page(t, &page, &x);
 	out_char(out, '\n');
 }

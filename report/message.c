@@ -38,7 +38,7 @@ struct message message_empty(void)
 
 struct attempt {
 	const struct chat *chat;
-	const struct json_template *t;
+	const struct doc_template *t;
 	const struct message_source *source;
 	struct str report_url;
 	struct arena *keep;
@@ -54,7 +54,7 @@ static bool fits(struct attempt *a, ptrdiff_t shown, const struct message_room *
 		m.more = arena_fmt(a->keep, "%td more %s left out here; the report has all.",
 			left_out, left_out == 1 ? "is" : "are");
 	m.report_url = a->report_url;
-	cJSON *root = json_template_fill(a->t, &m, a->chat->escapes, a->keep);
+	cJSON *root = template_fill_json(a->t, &m, a->chat->escapes, a->keep);
 	a->text = json_compact(root, a->keep);
 	a->too_long = chat_too_long(a->chat, root, a->text);
 	cJSON_Delete(root);
@@ -78,7 +78,7 @@ static bool fit(struct attempt *a)
 	return false;
 }
 
-bool message_write(enum notice_kind kind, const struct json_template *t,
+bool message_write(enum notice_kind kind, const struct doc_template *t,
 	const struct message_source *source, struct str report_url, struct arena *keep,
 	struct str *ret, struct diag *err)
 {
@@ -93,9 +93,9 @@ bool message_write(enum notice_kind kind, const struct json_template *t,
 		STR_ARG(notice_kind_name(kind)), attempt.too_long);
 }
 
-struct json_template *message_load(
+struct doc_template *message_load(
 	enum notice_kind kind, struct str dir, struct arena *keep, struct diag *err)
 {
 	struct str name = arena_fmt(keep, "%.*s.json", STR_ARG(notice_kind_name(kind)));
-	return json_template_load(dir, name, &message_record, keep, err);
+	return template_load(dir, name, &message_record, keep, err);
 }

@@ -10,7 +10,7 @@
 #ifndef REPORT_MESSAGE_H
 #define REPORT_MESSAGE_H
 
-#include "report/template_json.h"
+#include "report/template.h"
 #include "rules/notice.h"
 
 #define MESSAGE_ITEM(R, F)                                                                         \
@@ -102,10 +102,10 @@ struct message_source report_message(const struct transitions *n);
 struct fleet_report;
 struct message_source fleet_message(const struct fleet_report *r);
 
-struct json_template *message_load(
+struct doc_template *message_load(
 	enum notice_kind kind, struct str dir, struct arena *keep, struct diag *err);
 /* The body to send; `report_url` may be missing.  Fails only when the template is too long. */
-bool message_write(enum notice_kind kind, const struct json_template *t,
+bool message_write(enum notice_kind kind, const struct doc_template *t,
 	const struct message_source *source, struct str report_url, struct arena *keep,
 	struct str *ret, struct diag *err);
 

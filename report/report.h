@@ -177,9 +177,9 @@ bool report_junit(const struct report_set *set, enum junit_flavor flavor, struct
 	struct out *out, struct diag *err);
 
 /* One page, filled into templates: a directory's, or missing for the embedded ones (template.h). */
-struct page_template;
-struct page_template *report_html_load(struct str dir, struct arena *keep, struct diag *err);
-void report_html(const struct report_set *set, const struct page_template *t, struct arena *keep,
+struct doc_template;
+struct doc_template *report_html_load(struct str dir, struct arena *keep, struct diag *err);
+void report_html(const struct report_set *set, const struct doc_template *t, struct arena *keep,
 	struct out *out);
 
 bool report_json_write(

@@ -1,386 +1,320 @@
 /*
- * Loading pages: read by libxml2, checked, and compiled to a tree of our own.  See template.h.
- *
- * libxml2 keeps neither columns nor the lines of attributes.  The walk goes through the document
- * in order, so a cursor that is moved to each thing as it is met knows where that thing stands.
+ * What templates of any form need: of a file its names, its slots and where a mistake stands; of a
+ * record the values of its fields.  See template_tree.h.
  */
 #include "report/template_tree.h"
 
-#include <libxml/parser.h>
-#include <stdio.h>
+#include <math.h>
 
+#include "base/embed.h"
 #include "base/input.h"
-#include "base/sha256.h"
+#include "base/text.h"
 
-#define TEMPLATE_MAX_DEPTH    100 /* of elements; below XHTML_MAX_DEPTH */
-#define TEMPLATE_MAX_INCLUDES 8	  /* files within files: more is a circle */
+/* ---- where things stand ---------------------------------------------------------------------- */
 
-/* ---- attributes ------------------------------------------------------------------------------ */
-
-static struct str xml_str(const xmlChar *z)
+/* Move the cursor to the next `needle`; where there is none it stays (written with entities). */
+static void loader_seek(struct loader *l, struct str needle)
 {
-	return str_from((const char *)z);
+	ptrdiff_t at = str_find(str_from_offset(l->source, l->cursor), needle);
+	if (at >= 0)
+		l->cursor += at;
 }
 
-static bool is_one_of(struct str name, const char *words)
+void loader_seek_past(struct loader *l, struct str needle)
 {
-	struct str rest = str_from(words), word;
-	bool more = true;
-	while (more) {
-		more = str_cut(rest, ' ', &word, &rest);
-		if (str_eq(word, name))
+	ptrdiff_t at = str_find(str_from_offset(l->source, l->cursor), needle);
+	if (at >= 0)
+		l->cursor += at + needle.len;
+}
+
+static struct text_place place_at(const struct loader *l, ptrdiff_t offset, ptrdiff_t width)
+{
+	struct str before = str_head(l->source, offset);
+	ptrdiff_t line_start = str_rfind_char(before, '\n') + 1;
+	int64_t line = 1;
+	for (ptrdiff_t i = 0; i < line_start; i++)
+		line += before.p[i] == '\n';
+	return (struct text_place){ .file = l->file,
+		.source = l->source,
+		.line = line,
+		.column = offset - line_start + 1,
+		.width = width > 0 ? width : 1 };
+}
+
+/* The thing itself is wrong: the caret stands under its next occurrence. */
+bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	struct str text = arena_vfmt(l->keep, fmt, args);
+	va_end(args);
+	loader_seek(l, thing);
+	return diag_caret(
+		l->err, DIAG_TEMPLATE, place_at(l, l->cursor, thing.len), "%.*s", STR_ARG(text));
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static const struct record_field *record_field(const struct record *record, struct str name)
+{
+	for (const struct record_field *f = record->fields; f->name; f++)
+		if (str_eq(str_from(f->name), name))
+			return f;
+	return NULL;
+}
+
+static bool find_field(struct loader *l, struct str name, struct ref *ret)
+{
+	for (int up = 0; up < l->scope_count; up++) {
+		const struct record *record = l->scopes[l->scope_count - 1 - up];
+		*ret = (struct ref){ record_field(record, name), up };
+		if (ret->field)
 			return true;
 	}
-	return false;
+	/* Of all fields that are seen from here, the one that may have been meant. */
+	struct str *names = NULL, nearest;
+	ptrdiff_t count = 0, cap = 0;
+	for (int i = l->scope_count - 1; i >= 0; i--)
+		for (const struct record_field *f = l->scopes[i]->fields; f->name; f++)
+			*arena_push(l->keep, names, count, cap) = str_from(f->name);
+	nearest = text_nearest(name, names, count);
+	const char *record = l->scopes[l->scope_count - 1]->name;
+	if (nearest.p)
+		return loader_bad(l, name, "no field '%.*s' in %s; did you mean '%.*s'?",
+			STR_ARG(name), record, STR_ARG(nearest));
+	return loader_bad(l, name, "no field '%.*s' in %s; docs/templates.md lists them",
+		STR_ARG(name), record);
 }
 
-/* A link people click may lead away; anything the page loads by itself must be in it. */
-static bool check_address(struct loader *l, struct str element, struct str value)
+static bool want(struct loader *l, struct str name, const struct ref *ref, enum record_type kind,
+	const char *what)
 {
-	bool is_link = is_one_of(element, "a area");
-	if (str_starts(value, STR("#")) || (!is_link && str_starts(value, STR("data:"))))
-		return true;
-	if (!is_link)
-		return loader_bad(l, value,
-			"the page is one file: an address here begins with '#' or 'data:'");
-	if (!has_slot(value))
-		return str_starts(value, STR("https://")) || str_starts(value, STR("http://")) ||
-		       str_starts(value, STR("mailto:")) || str_find_char(value, ':') < 0 ||
-		       loader_bad(l, value, "a link leads to https:, mailto: or '#'");
-	if (str_starts(value, STR("./")))
-		return true; /* stays a path, whatever the slot says */
-	struct str rest = value;
-	bool is_web = str_take(&rest, STR("https://")) || str_take(&rest, STR("http://"));
-	ptrdiff_t host_end = str_find_char(rest, '/');
-	if (is_web && host_end > 0 && host_end < str_find(rest, STR("{{")))
-		return true;
-	return loader_bad(l, value,
-		"an address with a slot begins with '#', with './' or with 'https://', a host "
-		"and '/'");
+	return ref->field->type == kind ||
+	       loader_bad(l, name, "'%.*s' is no %s", STR_ARG(name), what);
 }
 
-static bool check_attribute(
-	struct loader *l, struct str element, struct str attribute, struct str value)
+/* The list whose items an element repeats over: inside it their fields come first. */
+static bool repeat(struct loader *l, struct str name, struct ref *ret)
 {
-	/* What a browser fetches or goes to. */
-	bool is_address = is_one_of(attribute,
-		"href src srcset action formaction data poster background cite ping manifest "
-		"codebase longdesc usemap profile");
-	if (is_address && !check_address(l, element, value))
+	if (!find_field(l, name, ret) ||
+		!want(l, name, ret, RECORD_LIST, "list, and cannot be repeated"))
 		return false;
-	if (!has_slot(value))
-		return true;
-	if (str_starts(attribute, STR("on")) || is_one_of(attribute, "style srcdoc"))
+	if (l->scope_count == TEMPLATE_MAX_SCOPES)
 		return loader_bad(
-			l, value, "no slot may stand in '%.*s': it holds code", STR_ARG(attribute));
-	if (is_one_of(attribute, "http-equiv content") && str_eq(element, STR("meta")))
-		return loader_bad(
-			l, value, "no slot may stand in '%.*s' of <meta>", STR_ARG(attribute));
+			l, name, "more than %d lists within each other", TEMPLATE_MAX_SCOPES);
+	l->scopes[l->scope_count++] = ret->field->record;
 	return true;
 }
 
-/* ---- what directs the filling ---------------------------------------------------------------- */
-
-/* Missing where the element has none. */
-static struct str attribute_of(struct loader *l, const xmlNode *from, const char *name)
-{
-	xmlChar *value = xmlGetNoNsProp((xmlNode *)from, (const xmlChar *)name);
-	struct str s = value ? str_trim(arena_str(l->keep, xml_str(value))) : str_from(NULL);
-	xmlFree(value);
-	return s;
-}
-
-/* data-each first, whatever the order in the file: the other names are looked up in the item. */
-static bool compile_directives(struct loader *l, struct node *n, const xmlNode *from)
+bool loader_directives(struct loader *l, struct node *n, const void *from,
+	struct str (*get)(struct loader *l, const void *from, const char *name))
 {
 	static const char *const order[] = { "data-each", "data-if", "data-else", "data-picture" };
+	struct ref *refs[] = { &n->each, &n->only_if, &n->only_else, &n->picture };
 	ptrdiff_t start = l->cursor;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		struct str name = attribute_of(l, from, order[i]);
+		struct str name = get(l, from, order[i]);
 		if (!name.p)
 			continue;
 		l->cursor = start;
 		loader_seek_past(l, str_from(order[i]));
-		bool ok = i == 0   ? loader_each(l, name, &n->each)
-			  : i == 1 ? loader_field(l, name, &n->only_if)
-			  : i == 2 ? loader_field(l, name, &n->only_else)
-				   : loader_field(l, name, &n->picture) &&
-					     loader_want(l, name, &n->picture, RECORD_PICTURE,
-						     "picture");
-		if (!ok)
+		if (!(refs[i] == &n->each ? repeat : find_field)(l, name, refs[i]))
+			return false;
+		if (refs[i] == &n->picture && !want(l, name, refs[i], RECORD_PICTURE, "picture"))
 			return false;
 	}
 	l->cursor = start;
 	return true;
 }
 
-static bool compile_attributes(
-	struct loader *l, struct node *n, struct str element, const xmlNode *from)
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+void loader_literal(struct loader *l, struct pattern *p, struct str text)
 {
-	for (const xmlAttr *a = from->properties; a; a = a->next) {
-		struct str name = xml_str(a->name);
-		loader_seek_past(l, name);
-		if (a->ns)
-			return loader_bad(l, name, "attributes with a prefix are not HTML");
-		if (is_one_of(name, "data-each data-if data-else data-picture data-include"))
-			continue;
-		xmlChar *content = xmlNodeGetContent((const xmlNode *)a);
-		struct str value = arena_str(l->keep, xml_str(content));
-		xmlFree(content);
-		if (!check_attribute(l, element, name, value))
-			return false;
-		struct attribute *own =
-			arena_push(l->keep, n->attributes, n->attribute_count, n->attribute_cap);
-		own->name = arena_str(l->keep, name);
-		if (!loader_pattern(l, value, true, &own->value))
-			return false;
-	}
-	return true;
+	if (text.len)
+		arena_push(l->keep, p->parts, p->count, p->cap)->literal = arena_str(l->keep, text);
 }
 
-/* ---- elements -------------------------------------------------------------------------------- */
-
-static bool compile_node(struct loader *l, const xmlNode *from, struct node **ret);
-static bool compile_document(struct loader *l, struct node **ret);
-
-/* The file in place of the element; afterwards the loader is where it was. */
-static bool compile_include(struct loader *l, struct str name, struct node **ret)
+static bool add_slot(struct loader *l, struct pattern *p, struct str name, bool in_attribute)
 {
-	struct loader outer = *l;
-	if (!is_file_name(name))
-		return loader_bad(
-			l, name, "a template's name has small letters, digits, '-', '_', '.'");
-	if (l->includes == TEMPLATE_MAX_INCLUDES)
-		return loader_bad(l, name, "%d files within each other: is one of them in itself?",
-			TEMPLATE_MAX_INCLUDES);
-	l->includes++;
-	if (!loader_open(l, name) || !compile_document(l, ret))
+	struct ref ref;
+	name = str_trim(name);
+	loader_seek_past(l, STR("{{"));
+	if (!find_field(l, name, &ref))
 		return false;
-	l->file = outer.file;
-	l->source = outer.source;
-	l->cursor = outer.cursor;
-	l->includes = outer.includes;
-	return true;
-}
-
-/* Nothing a stylesheet names may be fetched. */
-static bool check_css(struct loader *l, struct str css)
-{
-	struct str rest = css;
-	if (!xhtml_is_raw(css))
-		return loader_bad(l, STR("<"), "a stylesheet may hold neither '</' nor '<!'");
-	if (has_slot(css))
-		return loader_bad(l, STR("{{"), "no slot may stand in a stylesheet");
-	if (str_contains(css, STR("@import")))
+	if (ref.field->type == RECORD_LIST)
+		return loader_bad(l, name,
+			"'%.*s' is a list: repeat an element with data-each=\"%.*s\"",
+			STR_ARG(name), STR_ARG(name));
+	if (ref.field->type == RECORD_PICTURE)
 		return loader_bad(
-			l, STR("@import"), "the page is one file: '@import' is not allowed");
-	for (ptrdiff_t at; (at = str_find(rest, STR("url("))) >= 0;) {
-		rest = str_from_offset(rest, at + 4);
-		str_take(&rest, STR("\""));
-		if (!str_starts(rest, STR("data:")) && !str_starts(rest, STR("#")))
-			return loader_bad(l, str_head(rest, 12),
-				"the page is one file: 'url(' is followed by 'data:' or '#'");
-	}
-	return true;
-}
-
-static bool compile_style(struct loader *l, struct str include, struct str inner, struct node *n)
-{
-	struct loader outer = *l;
-	n->raw = arena_str(l->keep, inner);
-	if (!include.p)
-		return check_css(l, n->raw);
-	if (!is_file_name(include))
+			l, name, "'%.*s' is a picture: it goes into data-picture", STR_ARG(name));
+	if (ref.field->type == RECORD_FLAG && !in_attribute)
 		return loader_bad(
-			l, include, "a stylesheet's name has small letters, digits, '-', '.'");
-	if (!loader_open(l, include) || !check_css(l, l->source))
-		return false;
-	n->raw = l->source;
-	l->file = outer.file;
-	l->source = outer.source;
-	l->cursor = outer.cursor;
+			l, name, "'%.*s' is yes or no: ask for it with data-if", STR_ARG(name));
+	arena_push(l->keep, p->parts, p->count, p->cap)->ref = ref;
 	return true;
 }
 
-static bool compile_script(
-	struct loader *l, struct str include, const xmlNode *from, struct node *n)
+bool has_slot(struct str text)
 {
-	struct loader outer = *l;
-	if (!include.p || from->children || from->properties->next)
-		return loader_bad(l, STR("script"),
-			"a script is <script data-include=\"file.js\"></script>, and nothing more");
-	if (!is_file_name(include))
-		return loader_bad(
-			l, include, "a script's name has small letters, digits, '-', '.'");
-	if (!loader_open(l, include))
-		return false;
-	if (!xhtml_is_raw(l->source))
-		return loader_bad(l, STR("<"), "a script may hold neither '</' nor '<!'");
-	if (has_slot(l->source))
-		return loader_bad(l, STR("{{"), "no slot may stand in a script");
-	n->raw = l->source;
-	*l = outer;
-	struct sha256 hash = sha256_new();
-	sha256_add(&hash, n->raw);
-	l->scripts = arena_fmt(l->keep, "%.*s '%.*s'", STR_ARG(l->scripts),
-		STR_ARG(sha256_source(&hash, l->keep)));
-	return true;
+	return str_contains(text, STR("{{"));
 }
 
-/* What is inside the element: an included file, or its own nodes. */
-static bool compile_inside(
-	struct loader *l, struct node *n, struct str element, const xmlNode *from)
+bool loader_pattern(struct loader *l, struct str text, bool in_attribute, struct pattern *ret)
 {
-	struct str include = attribute_of(l, from, "data-include");
-	struct node **end = &n->child;
-	if (str_eq(element, STR("style"))) {
-		xmlChar *content = xmlNodeGetContent(from);
-		struct str own = arena_str(l->keep, xml_str(content));
-		xmlFree(content);
-		return compile_style(l, include, own.p ? own : STR(""), n);
-	}
-	if (str_eq(element, STR("script")))
-		return compile_script(l, include, from, n);
-	if (include.p)
-		return str_eq(element, STR("template"))
-			       ? compile_include(l, include, &n->child)
-			       : loader_bad(l, include,
-					 "data-include stands in <template>, <style> or <script>");
-	for (const xmlNode *c = from->children; c; c = c->next) {
-		if (!compile_node(l, c, end))
+	for (;;) {
+		ptrdiff_t open = str_find(text, STR("{{"));
+		if (open < 0)
+			break;
+		struct str rest = str_from_offset(text, open + 2);
+		ptrdiff_t close = str_find(rest, STR("}}"));
+		if (close < 0)
+			return loader_bad(l, STR("{{"), "'{{' has no '}}' behind it");
+		loader_literal(l, ret, str_head(text, open));
+		if (!add_slot(l, ret, str_head(rest, close), in_attribute))
 			return false;
-		while (*end)
-			end = &(*end)->next;
+		text = str_from_offset(rest, close + 2);
 	}
+	loader_literal(l, ret, text);
 	return true;
 }
 
-/* What the page says it allows; scripts are added when all are known. */
-static void find_policy(struct loader *l, const struct node *n)
-{
-	bool is_policy = false;
-	for (ptrdiff_t i = 0; i < n->attribute_count; i++) {
-		const struct attribute *a = &n->attributes[i];
-		is_policy |=
-			str_eq(a->name, STR("http-equiv")) && a->value.count == 1 &&
-			str_eq_nocase(a->value.parts[0].literal, STR("Content-Security-Policy"));
-	}
-	for (ptrdiff_t i = 0; i < n->attribute_count && is_policy; i++)
-		if (str_eq(n->attributes[i].name, STR("content")))
-			l->policy = &n->attributes[i].value;
-}
+/* ---- files ----------------------------------------------------------------------------------- */
 
-static bool compile_element(struct loader *l, const xmlNode *from, struct node *n)
+bool is_file_name(struct str name)
 {
-	struct str element = xml_str(from->name);
-	int scopes = l->scope_count;
-	loader_seek_past(l, arena_fmt(l->keep, "<%.*s", STR_ARG(element)));
-	if (from->ns && from->ns->prefix)
-		return loader_bad(l, element, "elements with a prefix are not HTML");
-	if (is_one_of(element, "iframe object embed base frame frameset applet"))
-		return loader_bad(
-			l, element, "<%.*s> is not allowed in a report", STR_ARG(element));
-	if (l->depth >= TEMPLATE_MAX_DEPTH)
-		return loader_bad(
-			l, element, "more than %d elements within each other", TEMPLATE_MAX_DEPTH);
-	if (!compile_directives(l, n, from))
-		return false;
-	if (!str_eq(element, STR("template"))) {
-		n->element = arena_str(l->keep, element);
-		if (!compile_attributes(l, n, element, from))
+	for (ptrdiff_t i = 0; i < name.len; i++) {
+		char c = name.p[i];
+		bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+			    c == '_' || (c == '.' && i > 0);
+		if (!fine)
 			return false;
-		find_policy(l, n);
 	}
-	l->depth++;
-	bool ok = compile_inside(l, n, element, from);
-	l->depth--;
-	l->scope_count = scopes;
-	return ok;
+	return name.len > 0;
 }
 
-static bool compile_node(struct loader *l, const xmlNode *from, struct node **ret)
+static bool dir_has(struct loader *l, struct str name)
 {
-	struct str content = xml_str(from->content);
-	if (from->type == XML_COMMENT_NODE)
-		return !has_slot(content) ||
-		       loader_bad(l, STR("{{"),
-			       "no slot may stand in a comment; it would not be shown");
-	if (from->type != XML_ELEMENT_NODE && from->type != XML_TEXT_NODE &&
-		from->type != XML_CDATA_SECTION_NODE)
-		return loader_bad(l, STR("&"), "only elements, text and comments may stand here");
-	*ret = arena_make(l->keep, struct node, 1);
-	if (from->type == XML_ELEMENT_NODE)
-		return compile_element(l, from, *ret);
-	/* Blanks between elements, but for one newline, are for the template's author alone. */
-	bool is_layout = !str_trim(content).len && str_contains(content, STR("\n"));
-	return loader_pattern(l, is_layout ? STR("\n") : content, false, &(*ret)->text);
+	struct dir_entry *entries;
+	struct diag ignored;
+	ptrdiff_t count = 0;
+	if (!l->dir.p || !dir_list(l->dir, l->keep, &entries, &count, &ignored))
+		return false;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (str_eq(entries[i].name, name) && !entries[i].is_dir)
+			return true;
+	return false;
 }
 
-/* ---- libxml2 --------------------------------------------------------------------------------- */
-
-/* It may not read other files, nor expand entities that the file declares. */
-#define XML_OPTIONS (XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA)
-
-static bool syntax_error(struct loader *l, const xmlError *e)
+/* Makes the named file the loader's current one. */
+bool loader_open(struct loader *l, struct str name)
 {
-	struct text_place place = { .file = l->file, .source = l->source, .width = 1 };
-	struct str text = str_trim(e ? str_from(e->message) : STR("it cannot be read"));
-	place.line = e && e->line > 0 ? e->line : 1;
-	place.column = e && e->int2 > 0 ? e->int2 : 1;
-	return diag_caret(
-		l->err, DIAG_TEMPLATE, place, "not well-formed XHTML: %.*s", STR_ARG(text));
+	struct str source;
+	if (dir_has(l, name)) {
+		struct str path = arena_fmt(l->keep, "%.*s/%.*s", STR_ARG(l->dir), STR_ARG(name));
+		if (!input_text(path, TEMPLATE_MAX_BYTES, l->keep, &source, l->err))
+			return false;
+		l->file = path;
+	} else {
+		struct str path = arena_fmt(l->keep, "templates/%.*s", STR_ARG(name));
+		source = embed_find(path);
+		if (!source.p)
+			return loader_bad(l, name, "there is no template '%.*s'", STR_ARG(name));
+		l->file = path;
+	}
+	l->source = source;
+	l->cursor = 0;
+	return true;
 }
 
-static bool compile_document(struct loader *l, struct node **ret)
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+static struct doc_template *compile(struct loader *l)
 {
-	xmlParserCtxtPtr ctxt = xmlNewParserCtxt();
-	if (!ctxt)
-		return diag_set(l->err, DIAG_LIMIT, "no memory to read %.*s", STR_ARG(l->file));
-	xmlDocPtr doc = xmlCtxtReadMemory(
-		ctxt, l->source.p, (int)l->source.len, NULL, "UTF-8", XML_OPTIONS);
-	const xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
-	const xmlDtd *dtd = doc ? doc->intSubset : NULL;
-	bool ok;
-	if (!root)
-		ok = syntax_error(l, xmlCtxtGetLastError(ctxt));
-	else if (dtd && (dtd->children || dtd->SystemID || dtd->ExternalID))
-		ok = loader_bad(
-			l, STR("<!DOCTYPE"), "the document type is <!DOCTYPE html> or nothing");
-	else
-		ok = compile_node(l, root, ret);
-	xmlFreeDoc(doc);
-	xmlFreeParserCtxt(ctxt);
-	return ok;
+	struct doc_template *t = arena_make(l->keep, struct doc_template, 1);
+	bool is_message = str_ends(l->file, STR(".json"));
+	return (is_message ? compile_message : compile_page)(l, &t->root) ? t : NULL;
 }
 
-static struct page_template *finish(struct loader *l)
+struct doc_template *template_load(struct str dir, struct str name, const struct record *record,
+	struct arena *keep, struct diag *err)
 {
-	struct page_template *t = arena_make(l->keep, struct page_template, 1);
-	if (!compile_document(l, &t->root))
+	struct loader l = {
+		.dir = dir, .keep = keep, .err = err, .scopes = { record }, .scope_count = 1
+	};
+	struct dir_entry *entries;
+	ptrdiff_t count;
+	if (dir.p && !dir_list(dir, keep, &entries, &count, err))
 		return NULL;
-	if (l->policy && l->scripts.len)
-		loader_literal(
-			l, l->policy, arena_fmt(l->keep, "; script-src%.*s", STR_ARG(l->scripts)));
-	return t;
+	return loader_open(&l, name) ? compile(&l) : NULL;
 }
 
-struct page_template *page_template_load(struct str dir, struct str name,
-	const struct record *record, struct arena *keep, struct diag *err)
+struct doc_template *template_parse(struct str file, struct str source, const struct record *record,
+	struct arena *keep, struct diag *err)
 {
-	struct loader l = loader_new(dir, record, keep, err);
-	return loader_start(&l, name) ? finish(&l) : NULL;
-}
-
-struct page_template *page_template_parse(struct str file, struct str source,
-	const struct record *record, struct arena *keep, struct diag *err)
-{
-	struct loader l = loader_new(str_from(NULL), record, keep, err);
-	l.file = file;
-	l.source = source;
+	struct loader l = { .file = file,
+		.source = source,
+		.keep = keep,
+		.err = err,
+		.scopes = { record },
+		.scope_count = 1 };
 	if (source.len > TEMPLATE_MAX_BYTES) {
 		diag_set(err, DIAG_TEMPLATE, "%.*s: longer than %td KiB", STR_ARG(file),
 			TEMPLATE_MAX_BYTES >> 10);
 		return NULL;
 	}
-	return finish(&l);
+	return compile(&l);
+}
+
+/* ---- filling --------------------------------------------------------------------------------- */
+
+const void *record_cell(const struct records *r, struct ref ref)
+{
+	return (const char *)r->items[r->count - 1 - ref.up] + ref.field->offset;
+}
+
+bool record_has(const struct records *r, struct ref ref)
+{
+	const void *at = record_cell(r, ref);
+	switch (ref.field->type) {
+	case RECORD_LIST:
+		return record_list(r, ref).count > 0;
+	case RECORD_PICTURE:
+		return ((const struct template_picture *)at)->draw != NULL;
+	case RECORD_REAL:
+		return isfinite(*(const double *)at);
+	case RECORD_FLAG:
+		return *(const bool *)at;
+	default:
+		return ((const struct str *)at)->len > 0;
+	}
+}
+
+struct str record_text(const struct records *r, struct ref ref)
+{
+	if (!record_has(r, ref))
+		return str_from(NULL);
+	if (ref.field->type == RECORD_FLAG)
+		return STR("yes");
+	if (ref.field->type == RECORD_REAL)
+		return double_text(r->keep, *(const double *)record_cell(r, ref));
+	return *(const struct str *)record_cell(r, ref);
+}
+
+struct template_list record_list(const struct records *r, struct ref ref)
+{
+	return *(const struct template_list *)record_cell(r, ref);
+}
+
+bool records_allow(const struct records *r, struct ref only_if, struct ref only_else)
+{
+	return (!only_if.field || record_has(r, only_if)) &&
+	       (!only_else.field || !record_has(r, only_else));
+}
+
+void records_enter(struct records *r, struct ref list, ptrdiff_t index)
+{
+	r->items[r->count++] =
+		(const char *)record_list(r, list).items + index * list.field->record->bytes;
 }

@@ -1,6 +1,6 @@
 /*
- * A page template as it is kept, what template.c makes and template_fill.c walks; and what loading
- * needs that template_json.c shares.  Private to them.
+ * A template as it is kept, what template_page.c and template_json.c make of a file and walk; and
+ * what they share.  Private to them.
  *
  * In it every name is resolved, so that filling looks nothing up and cannot fail.
  */
@@ -34,20 +34,26 @@ struct attribute {
 };
 
 struct node {
-	struct str element; /* missing for text, and for <template> */
 	struct pattern text;
-	struct str raw; /* of a <style> or <script> */
+	struct ref each, only_if, only_else;
+	struct node *child, *next;
+	/* Of a page. */
+	struct str element; /* missing for text, and for <template> */
+	struct str raw;	    /* of a <style> or <script>; of a message, a number, true or null */
 	struct attribute *attributes;
 	ptrdiff_t attribute_count, attribute_cap;
-	struct ref each, only_if, only_else, picture;
-	struct node *child, *next;
+	struct ref picture;
+	/* Of a message. */
+	enum { NODE_OBJECT, NODE_LIST, NODE_TEXT, NODE_RAW } kind;
+	struct str key;	 /* inside an object */
+	struct str type; /* of an object: its member of that name, if a text without slots */
 };
 
-struct page_template {
+struct doc_template {
 	struct node *root;
 };
 
-/* ---- filling, whatever the form of the file (template_fill.c) -------------------------------- */
+/* ---- filling, whatever the form of the file -------------------------------------------------- */
 
 /* Records from the outermost to the one at hand. */
 struct records {
@@ -55,6 +61,7 @@ struct records {
 	int count;
 	struct arena *keep;
 };
+const void *record_cell(const struct records *r, struct ref ref);
 bool record_has(const struct records *r, struct ref ref);
 struct str record_text(const struct records *r, struct ref ref); /* missing when it has none */
 struct template_list record_list(const struct records *r, struct ref ref);
@@ -62,7 +69,7 @@ struct template_list record_list(const struct records *r, struct ref ref);
 bool records_allow(const struct records *r, struct ref only_if, struct ref only_else);
 void records_enter(struct records *r, struct ref list, ptrdiff_t index); /* leave: count-- */
 
-/* ---- loading, whatever the form of the file (template_load.c) -------------------------------- */
+/* ---- loading, whatever the form of the file -------------------------------------------------- */
 
 #define TEMPLATE_MAX_BYTES ((ptrdiff_t)1 << 20) /* a page that people wrote is a tenth of it */
 
@@ -82,10 +89,9 @@ struct loader {
 	struct str scripts;	/* what it must allow: " 'sha256-...'" for each */
 };
 
-struct loader loader_new(
-	struct str dir, const struct record *record, struct arena *keep, struct diag *err);
-/* Opens the first file; a directory that cannot be read is an error. */
-bool loader_start(struct loader *l, struct str name);
+bool compile_page(struct loader *l, struct node **ret);
+bool compile_message(struct loader *l, struct node **ret);
+
 /* Makes the named file the loader's current one: the directory's, else the embedded one. */
 bool loader_open(struct loader *l, struct str name);
 
@@ -95,11 +101,12 @@ void loader_seek_past(struct loader *l, struct str needle);
 bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-bool loader_field(struct loader *l, struct str name, struct ref *ret);
-bool loader_want(struct loader *l, struct str name, const struct ref *ref, enum record_type kind,
-	const char *what);
-/* The list whose items an element repeats over: inside it their fields come first. */
-bool loader_each(struct loader *l, struct str name, struct ref *ret);
+/*
+ * data-each first, whatever the order in the file: the other names are looked up in the item.
+ * `get` gives the value of an attribute of `from`, or missing.
+ */
+bool loader_directives(struct loader *l, struct node *n, const void *from,
+	struct str (*get)(struct loader *l, const void *from, const char *name));
 /* Text with slots.  Flags are for attributes, and for values that are nothing else. */
 bool loader_pattern(struct loader *l, struct str text, bool in_attribute, struct pattern *ret);
 void loader_literal(struct loader *l, struct pattern *p, struct str text);

@@ -33,7 +33,7 @@ void xhtml_doctype(struct xhtml *x)
 	out_z(x->out, "<!DOCTYPE html>\n");
 }
 
-/* Past the limit elements are left out; templates are refused long before (template.c). */
+/* Past the limit elements are left out; templates are refused long before (template_page.c). */
 void xhtml_open(struct xhtml *x, struct str name)
 {
 	end_tag(x);

@@ -19,7 +19,7 @@ struct notify_settings {
 
 struct target {
 	struct notice notice;
-	const struct json_template *message;
+	const struct doc_template *message;
 };
 
 struct plan {

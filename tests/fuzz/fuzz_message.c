@@ -9,7 +9,7 @@
 /* Looks like markup, and like the end of a text. */
 #define VALUE STR_INIT("\"}<zqx>@zqx")
 
-static void fill(const struct json_template *t, bool innocent, struct arena *keep)
+static void fill(const struct doc_template *t, bool innocent, struct arena *keep)
 {
 	static const struct message_item item = { .rule = VALUE, .text = VALUE, .gain_s = 0.25 };
 	static const struct message m = {
@@ -17,7 +17,7 @@ static void fill(const struct json_template *t, bool innocent, struct arena *kee
 	};
 	for (int kind = 0; kind < NOTICE_KINDS; kind++) {
 		struct diag err;
-		cJSON *root = json_template_fill(t, &m, chats[kind].escapes, keep);
+		cJSON *root = template_fill_json(t, &m, chats[kind].escapes, keep);
 		struct str text = json_compact(root, keep);
 		cJSON *again = json_parse(STR("f"), text, &err);
 		require(again && !str_contains(text, STR("\n")));
@@ -34,8 +34,8 @@ static void fill(const struct json_template *t, bool innocent, struct arena *kee
 static void fuzz(struct str bytes, struct arena *keep)
 {
 	struct diag err = { 0 };
-	const struct json_template *t =
-		json_template_parse(STR("f"), bytes, &message_record, keep, &err);
+	const struct doc_template *t =
+		template_parse(STR("f.json"), bytes, &message_record, keep, &err);
 	if (t)
 		fill(t, !str_contains(bytes, STR("zqx")), keep);
 	else

@@ -28,7 +28,7 @@ static void write_each(const struct report_set *set, struct arena *keep)
 static void write_page(const struct report_set *set, struct arena *keep)
 {
 	static struct arena templates;
-	static const struct page_template *page;
+	static const struct doc_template *page;
 	struct diag err;
 	if (!page) {
 		templates = arena_new(ARENA_SCRATCH_BYTES);

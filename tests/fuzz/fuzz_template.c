@@ -8,14 +8,14 @@
 /* Looks like markup wherever it lands. */
 #define VALUE STR("<zqx a='\"'>&zqx;</zqx>")
 
-static void fill(const struct page_template *t, bool innocent, struct arena *keep)
+static void fill(const struct doc_template *t, bool innocent, struct arena *keep)
 {
 	struct html_fact fact = { VALUE, VALUE, VALUE, VALUE };
 	struct html_report report = { .id = VALUE, .profile = VALUE, .facts = { &fact, 1 } };
 	struct html_page page = { .title = VALUE, .version = VALUE, .reports = { &report, 1 } };
 	struct out *out = out_memory(keep);
 	struct xhtml x = xhtml_new(out, keep);
-	page_template_fill(t, &page, &x);
+	template_fill_page(t, &page, &x);
 	require(x.depth == 0 && x.svg_depth == 0);
 	require(!innocent || !str_contains(out_text(out), STR("<zqx")));
 }
@@ -29,8 +29,8 @@ static bool has_place(struct str text)
 static void fuzz(struct str bytes, struct arena *keep)
 {
 	struct diag err = { 0 };
-	const struct page_template *t =
-		page_template_parse(STR("f"), bytes, &html_page_record, keep, &err);
+	const struct doc_template *t =
+		template_parse(STR("f"), bytes, &html_page_record, keep, &err);
 	if (t)
 		fill(t, !str_contains(bytes, STR("zqx")), keep);
 	else

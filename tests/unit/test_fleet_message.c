@@ -60,7 +60,7 @@ static struct fleet_report answer(void)
 static struct str write(enum notice_kind kind, const struct fleet_report *r)
 {
 	struct message_source source = fleet_message(r);
-	struct json_template *t = message_load(kind, NONE, &keep, &err);
+	struct doc_template *t = message_load(kind, NONE, &keep, &err);
 	struct str text = NONE;
 	if (!t || !message_write(kind, t, &source, STR("https://ci.example/weekly.html"), &keep,
 			  &text, &err))

@@ -17,7 +17,7 @@ static struct str write_news(enum notice_kind kind, const struct transitions *ne
 {
 	struct str text = NONE;
 	struct message_source source = report_message(news);
-	struct json_template *t = message_load(kind, NONE, &keep, &err);
+	struct doc_template *t = message_load(kind, NONE, &keep, &err);
 	if (!t)
 		fail_msg("%s", err.text);
 	if (!message_write(
@@ -313,9 +313,9 @@ static void test_measure(void **state)
 
 /* ---- templates ------------------------------------------------------------------------------- */
 
-static struct json_template *parse(const char *text)
+static struct doc_template *parse(const char *text)
 {
-	return json_template_parse(STR("t.json"), str_from(text), &message_record, &keep, &err);
+	return template_parse(STR("t.json"), str_from(text), &message_record, &keep, &err);
 }
 
 static void assert_refused(const char *text, const char *part)
@@ -345,10 +345,10 @@ static void test_bad_templates(void **state)
 
 static struct str filled(const char *text, const struct message *m)
 {
-	struct json_template *t = parse(text);
+	struct doc_template *t = parse(text);
 	if (!t)
 		fail_msg("%s", err.text);
-	cJSON *root = json_template_fill(t, m, chats[NOTICE_WEBHOOK].escapes, &keep);
+	cJSON *root = template_fill_json(t, m, chats[NOTICE_WEBHOOK].escapes, &keep);
 	struct str line = json_compact(root, &keep);
 	cJSON_Delete(root);
 	return line;
@@ -394,7 +394,7 @@ static void test_template_too_long(void **state)
 	out_z(o, "{\"content\":\"{{title}}");
 	out_repeat(o, 'x', 2000);
 	out_z(o, "\"}");
-	struct json_template *t = parse(arena_z(&keep, out_text(o)));
+	struct doc_template *t = parse(arena_z(&keep, out_text(o)));
 	struct message_source source = report_message(&news);
 	assert_false(message_write(NOTICE_DISCORD, t, &source, NONE, &keep, &text, &err));
 	assert_non_null(strstr(err.text, "template of discord"));

@@ -52,7 +52,7 @@ static void test_page(void **state)
 {
 	(void)state;
 	struct report_set set = capture();
-	const struct page_template *t = report_html_load(NONE, &keep, &err);
+	const struct doc_template *t = report_html_load(NONE, &keep, &err);
 	struct out *o = out_memory(&keep);
 	assert_non_null(t);
 	report_html(&set, t, &keep, o);
@@ -91,7 +91,7 @@ static void test_batch(void **state)
 	o = out_memory(&keep);
 	report_terminal(&set, &style, &keep, o);
 	assert_has(out_text(o), "28.1 ms, no steps  18.6 ms (66.3%)");
-	const struct page_template *t = report_html_load(NONE, &keep, &err);
+	const struct doc_template *t = report_html_load(NONE, &keep, &err);
 	o = out_memory(&keep);
 	report_html(&set, t, &keep, o);
 	assert_has(out_text(o), "data-value=\"0.0281\">28.1 ms, no steps</td>");
@@ -105,7 +105,7 @@ static void test_messages(void **state)
 	struct message_source source = report_message(&news);
 	for (int kind = 0; kind < NOTICE_KINDS; kind++) {
 		struct str text = NONE;
-		struct json_template *t = message_load((enum notice_kind)kind, NONE, &keep, &err);
+		struct doc_template *t = message_load((enum notice_kind)kind, NONE, &keep, &err);
 		assert_non_null(t);
 		assert_true(message_write(
 			(enum notice_kind)kind, t, &source, NONE, &keep, &text, &err));

@@ -57,7 +57,7 @@ static struct str written(const struct diff_report *d,
 static struct str page_of(const struct diff_report *d)
 {
 	struct diag err = { 0 };
-	struct page_template *t = diff_html_load(NONE, &keep, &err);
+	struct doc_template *t = diff_html_load(NONE, &keep, &err);
 	struct out *out = out_memory(&keep);
 	assert_non_null(t);
 	diff_html(d, t, &keep, out);

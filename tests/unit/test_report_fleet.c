@@ -67,7 +67,7 @@ static struct str page_of(const struct fleet_report *r, const struct fleet_pages
 {
 	struct diag err;
 	struct out *o = out_memory(&keep);
-	struct page_template *t = report_fleet_load((struct str){ NULL, 0 }, &keep, &err);
+	struct doc_template *t = report_fleet_load((struct str){ NULL, 0 }, &keep, &err);
 	if (!t)
 		fail_msg("%s", err.text);
 	report_fleet_html(r, pages, t, &keep, o);

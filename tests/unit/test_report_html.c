@@ -14,7 +14,7 @@
 static struct str page(const struct report_set *set)
 {
 	struct diag err = { 0 };
-	const struct page_template *t = report_html_load(NONE, &keep, &err);
+	const struct doc_template *t = report_html_load(NONE, &keep, &err);
 	if (!t)
 		fail_msg("%s", err.text);
 	struct out *out = out_memory(&keep);

@@ -63,13 +63,13 @@ static const char *fill(const char *source)
 {
 	struct diag err = { 0 };
 	struct owner owner = world();
-	const struct page_template *t =
-		page_template_parse(STR("t.xhtml"), str_from(source), &owner_record, &keep, &err);
+	const struct doc_template *t =
+		template_parse(STR("t.xhtml"), str_from(source), &owner_record, &keep, &err);
 	if (!t)
 		fail_msg("%s", err.text);
 	struct out *out = out_memory(&keep);
 	struct xhtml x = xhtml_new(out, &keep);
-	page_template_fill(t, &owner, &x);
+	template_fill_page(t, &owner, &x);
 	struct str text = out_text(out);
 	assert_true(str_take(&text, STR("<!DOCTYPE html>\n")));
 	return arena_z(&keep, text);
@@ -78,8 +78,7 @@ static const char *fill(const char *source)
 static const char *refuse(const char *source)
 {
 	struct diag *err = arena_make(&keep, struct diag, 1);
-	assert_null(
-		page_template_parse(STR("t.xhtml"), str_from(source), &owner_record, &keep, err));
+	assert_null(template_parse(STR("t.xhtml"), str_from(source), &owner_record, &keep, err));
 	assert_int_equal(err->id, DIAG_TEMPLATE);
 	return err->text;
 }
