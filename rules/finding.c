@@ -1,5 +1,5 @@
-/* Findings.  See finding.h. */
-#include "rules/finding.h"
+/* A finding: a subject that did not pass, put into words and numbers.  See trial.h. */
+#include "rules/trial.h"
 
 #include <math.h>
 
@@ -9,42 +9,45 @@
 /* ---- evidence ----------------------------------------------------------------------------- */
 
 /* The row that a column's value stands in: the subject's, or the run's, which has just one. */
-static const void *row_of(const struct subject *s, const struct column_read *read)
+static const void *row_of(
+	const struct trial *t, const struct subject *s, const struct column_read *read)
 {
-	if (read->table == s->code->subjects.rows)
+	if (read->table == t->code->subjects.rows)
 		return s->row;
-	if (read->table == &table_defs[TABLE_run] && table_count(s->tables, run) == 1)
-		return s->tables->items[TABLE_run].rows;
-	if (read->table == &base_table_defs[TABLE_run] && s->base && table_count(s->base, run) == 1)
-		return s->base->items[TABLE_run].rows;
+	if (read->table == &table_defs[TABLE_run] && table_count(t->s->tables, run) == 1)
+		return t->s->tables->items[TABLE_run].rows;
+	if (read->table == &base_table_defs[TABLE_run] && t->s->context->base &&
+		table_count(t->s->context->base, run) == 1)
+		return t->s->context->base->items[TABLE_run].rows;
 	return NULL;
 }
 
-static struct str read_name(const struct subject *s, const struct column_read *read)
+static struct str read_name(const struct trial *t, const struct column_read *read)
 {
-	const struct table_def *rows = s->code->subjects.rows;
+	const struct table_def *rows = t->code->subjects.rows;
 
 	if (read->table == rows ||
-		(s->code->subjects.is_select && table_column(rows, read->column->name)))
+		(t->code->subjects.is_select && table_column(rows, read->column->name)))
 		return read->column->name;
 	return arena_fmt(
-		s->keep, "%.*s.%.*s", STR_ARG(read->table->name), STR_ARG(read->column->name));
+		t->s->keep, "%.*s.%.*s", STR_ARG(read->table->name), STR_ARG(read->column->name));
 }
 
-static void add_evidence(const struct subject *s, const struct expression *x, struct finding *f)
+static void add_evidence(const struct trial *t, const struct subject *s, const struct expression *x,
+	struct finding *f)
 {
 	ptrdiff_t n = 0;
 
 	f->evidence =
-		arena_make(s->keep, struct evidence, x->reads.count + s->rule->param_count + 1);
+		arena_make(t->s->keep, struct evidence, x->reads.count + t->rule->param_count + 1);
 	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
 		const struct column *c = x->reads.items[i].column;
-		const void *row = row_of(s, &x->reads.items[i]);
+		const void *row = row_of(t, s, &x->reads.items[i]);
 
 		if (!row)
 			continue;
 		struct evidence *e = &f->evidence[n++];
-		*e = (struct evidence){ .column = read_name(s, &x->reads.items[i]),
+		*e = (struct evidence){ .column = read_name(t, &x->reads.items[i]),
 			.unit = c->unit,
 			.is_text = c->type == COLUMN_TEXT,
 			.is_null = cell_is_null(c, row),
@@ -54,15 +57,15 @@ static void add_evidence(const struct subject *s, const struct expression *x, st
 		else
 			e->real = cell_real(c, row);
 	}
-	for (ptrdiff_t i = 0; i < s->rule->param_count; i++) {
-		const struct rule_param *param = &s->rule->params[i];
+	for (ptrdiff_t i = 0; i < t->rule->param_count; i++) {
+		const struct rule_param *param = &t->rule->params[i];
 
-		bool is_limit = i < PARAM_EXPLAINED && s->rule->value.text.p && param->text.p;
+		bool is_limit = i < PARAM_EXPLAINED && t->rule->value.text.p && param->text.p;
 
 		if (x->uses[i] || is_limit)
 			f->evidence[n++] = (struct evidence){ .column = param->name,
 				.unit = param->unit,
-				.real = i == PARAM_EXPLAINED ? s->explained : param->value,
+				.real = i == PARAM_EXPLAINED ? t->s->explained : param->value,
 				.is_param = true };
 	}
 	f->evidence_count = n;
@@ -75,60 +78,60 @@ static void add_evidence(const struct subject *s, const struct expression *x, st
  * other rows, and those columns are named; a division by zero names nothing.  *lacks: what the
  * profile lacks, when the first NULL in sight tells.
  */
-static struct str missing_columns(
-	const struct subject *s, const struct expression *x, ptrdiff_t *count, struct str *lacks)
+static struct str missing_columns(const struct trial *t, const struct subject *s,
+	const struct expression *x, ptrdiff_t *count, struct str *lacks)
 {
-	struct str *names = arena_make(s->keep, struct str, x->reads.count + 1);
+	struct str *names = arena_make(t->s->keep, struct str, x->reads.count + 1);
 
 	*count = 0;
 	*lacks = (struct str){ NULL, 0 };
 	for (int in_sight = 1; in_sight >= 0 && !*count; in_sight--)
 		for (ptrdiff_t i = 0; i < x->reads.count; i++) {
 			const struct column_read *read = &x->reads.items[i];
-			const void *row = row_of(s, read);
+			const void *row = row_of(t, s, read);
 
 			if (in_sight ? !row || !cell_is_null(read->column, row) : row != NULL)
 				continue;
 			if (in_sight && !*count)
 				*lacks = column_absence(read->column);
-			names[(*count)++] = read_name(s, read);
+			names[(*count)++] = read_name(t, read);
 		}
-	return words_joined(s->keep, names, *count, ", ");
+	return words_joined(t->s->keep, names, *count, ", ");
 }
 
 /* All columns that it reads, none of them NULL. */
-static struct str read_columns(const struct subject *s, const struct expression *x)
+static struct str read_columns(const struct trial *t, const struct expression *x)
 {
-	struct str *names = arena_make(s->keep, struct str, x->reads.count + 1);
+	struct str *names = arena_make(t->s->keep, struct str, x->reads.count + 1);
 
 	for (ptrdiff_t i = 0; i < x->reads.count; i++)
-		names[i] = read_name(s, &x->reads.items[i]);
-	return words_joined(s->keep, names, x->reads.count, ", ");
+		names[i] = read_name(t, &x->reads.items[i]);
+	return words_joined(t->s->keep, names, x->reads.count, ", ");
 }
 
 /* "x cannot be judged: time_share is not known". */
 static struct str subject_unknown(
-	const struct subject *s, struct str name, struct engine *e, struct str *missing)
+	const struct trial *t, const struct subject *s, struct str name, struct str *missing)
 {
 	struct str lacks;
 	ptrdiff_t count;
 
-	expression_reads(e, &s->code->subjects, s->open);
-	if (s->open == &s->code->unclear && !isnan(s->value) && !isnan(s->unclear)) {
-		*missing = read_columns(s, s->open);
-		return arena_fmt(s->keep,
+	expression_reads(t->s->rules->engine, &t->code->subjects, s->open);
+	if (s->open == &t->code->unclear && !isnan(s->value) && !isnan(s->unclear)) {
+		*missing = read_columns(t, s->open);
+		return arena_fmt(t->s->keep,
 			"%.*s cannot be judged: %.*s is known, and %.*s may come %s", STR_ARG(name),
-			STR_ARG(unit_text(s->keep, s->value, s->code->unit)),
-			STR_ARG(unit_text(s->keep, s->unclear, s->code->unit)),
-			s->rule->at_least ? "off it" : "on top");
+			STR_ARG(unit_text(t->s->keep, s->value, t->code->unit)),
+			STR_ARG(unit_text(t->s->keep, s->unclear, t->code->unit)),
+			t->rule->at_least ? "off it" : "on top");
 	}
-	*missing = missing_columns(s, s->open, &count, &lacks);
+	*missing = missing_columns(t, s, s->open, &count, &lacks);
 	if (count)
-		return arena_fmt(s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
+		return arena_fmt(t->s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
 			STR_ARG(name), STR_ARG(*missing), count > 1 ? "are" : "is",
 			lacks.len ? ": " : "", STR_ARG(lacks));
-	return arena_fmt(s->keep, "%.*s cannot be judged: this has no value: %.*s", STR_ARG(name),
-		STR_ARG(s->open->text));
+	return arena_fmt(t->s->keep, "%.*s cannot be judged: this has no value: %.*s",
+		STR_ARG(name), STR_ARG(s->open->text));
 }
 
 /* ---- places ------------------------------------------------------------------------------- */
@@ -162,20 +165,19 @@ void place_fill(const struct listing *l, const void *row, double value, struct a
 }
 
 /* "copy.1 (3.2%), copy.2 (1.1%) and 4 more". */
-static struct str places_text(const struct subject *s)
+static struct str places_text(const struct trial *t)
 {
 	enum { TOLD = 3 };
-	struct out *o = out_memory(s->keep);
-	ptrdiff_t told = s->place_count < TOLD ? s->place_count : TOLD,
-		  more = s->place_count - told + s->places_left_out;
+	struct out *o = out_memory(t->s->keep);
+	ptrdiff_t told = t->told_count < TOLD ? t->told_count : TOLD, more = t->place_count - told;
 
 	for (ptrdiff_t i = 0; i < told; i++)
 		out_fmt(o, "%s%.*s (%.*s)",
 			!i			 ? ""
 			: i + 1 == told && !more ? " and "
 						 : ", ",
-			STR_ARG(s->places[i].name),
-			STR_ARG(unit_text(s->keep, s->places[i].value, s->code->unit)));
+			STR_ARG(t->told[i].name),
+			STR_ARG(unit_text(t->s->keep, t->told[i].value, t->code->unit)));
 	if (more)
 		out_fmt(o, " and %td more", more);
 	return out_text(o);
@@ -198,16 +200,16 @@ static struct str advice_fill(const struct advice_code *items, ptrdiff_t count,
 }
 
 void finding_fill(
-	const struct subject *s, enum verdict verdict, struct engine *e, struct finding *ret)
+	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret)
 {
-	const struct rule_code *code = s->code;
+	const struct rule_code *code = t->code;
 	struct expression *x = s->fault ? s->fault : s->open;
-	struct template_values v = { s->rule, s->row, s->tables, s->value, s->explained,
-		places_text(s), s->extras };
+	struct template_values v = { t->rule, s->row, t->s->tables, s->value, t->s->explained,
+		places_text(t), s->extras };
 	struct found_place here;
 
-	place_fill(&code->subjects, s->row, s->value, s->keep, &here);
-	*ret = (struct finding){ .rule = s->rule,
+	place_fill(&code->subjects, s->row, s->value, t->s->keep, &here);
+	*ret = (struct finding){ .rule = t->rule,
 		.verdict = verdict,
 		.subject = here.subject,
 		.name = here.name,
@@ -217,25 +219,25 @@ void finding_fill(
 		.source_file = here.source_file,
 		.source_line = here.source_line,
 		.scope = here.scope,
-		.places = s->places,
-		.place_count = s->place_count,
+		.places = t->told,
+		.place_count = t->told_count,
 		.seen = s->seen,
 		.known = s->is_known };
-	if (s->place_count && !ret->source_file.p) {
-		ret->source_file = s->places[0].source_file;
-		ret->source_line = s->places[0].source_line;
-		ret->scope = s->places[0].scope;
+	if (t->told_count && !ret->source_file.p) {
+		ret->source_file = t->told[0].source_file;
+		ret->source_line = t->told[0].source_line;
+		ret->scope = t->told[0].scope;
 	}
-	expression_reads(e, &code->subjects, x);
-	add_evidence(s, x, ret);
+	expression_reads(t->s->rules->engine, &code->subjects, x);
+	add_evidence(t, s, x, ret);
 	if (verdict == VERDICT_INCONCLUSIVE && s->open)
-		ret->message = subject_unknown(s, ret->name, e, &ret->missing);
+		ret->message = subject_unknown(t, s, ret->name, &ret->missing);
 	else
-		ret->message = template_fill(&code->message, &v, s->keep);
-	ret->cause = advice_fill(code->cause, s->rule->cause.count, &v, s->keep);
-	ret->fix = advice_fill(code->fix, s->rule->fix.count, &v, s->keep);
+		ret->message = template_fill(&code->message, &v, t->s->keep);
+	ret->cause = advice_fill(code->cause, t->rule->cause.count, &v, t->s->keep);
+	ret->fix = advice_fill(code->fix, t->rule->fix.count, &v, t->s->keep);
 	if (s->waiver) {
-		ret->note = waiver_note(s->waiver, s->excuse, s->keep);
+		ret->note = waiver_note(s->waiver, s->excuse, t->s->keep);
 		if (s->excuse == EXCUSE_HOLDS || s->excuse == EXCUSE_EXPIRED)
 			ret->waiver_ends = s->waiver->expires.text;
 	}

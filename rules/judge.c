@@ -273,24 +273,15 @@ static void judge_row(struct trial *t)
 	if (w.most.level || (was_bad && t->places_waived != 0)) {
 		struct subject *x = w.subject = arena_make(t->s->keep, struct subject, 1);
 
-		*x = (struct subject){ .rule = t->rule,
-			.code = code,
-			.row = row,
-			.tables = t->s->tables,
-			.base = t->s->context->base,
-			.keep = t->s->keep,
+		*x = (struct subject){ .row = row,
 			.value = r.value,
 			.unclear = r.unclear,
-			.explained = t->s->explained,
 			.gain = r.gain,
 			.fault = !w.least.level && w.most.level ? NULL
 				 : code->assert.source		? &code->assert
 								: &code->value,
 			.open = open ? open : costly,
-			.extras = read_extras(t),
-			.places = t->told,
-			.place_count = t->told_count,
-			.places_left_out = t->place_count - t->told_count };
+			.extras = read_extras(t) };
 		look_back(t, x, &w);
 		excuse_subject(t, x, &w);
 	}
@@ -370,7 +361,7 @@ static void add_finding(
 		return;
 	struct finding *f =
 		arena_push(s->keep, s->ret->findings, s->ret->finding_count, s->finding_cap);
-	finding_fill(x, verdict, s->rules->engine, f);
+	finding_fill(t, x, verdict, f);
 	f->bytes = t->code->is_bytes && t->code->gain.source ? fmax(0, x->gain) : NAN;
 	f->claimed_s = t->code->is_bytes || !t->code->gain.source ? (double)NAN : fmax(0, x->gain);
 	if (t->code->is_share && t->code->unit == UNIT_RATIO)

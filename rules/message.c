@@ -110,17 +110,22 @@ static bool unknown_field(struct template_reader *r, struct str name)
 		STR_ARG(def->name), STR_ARG(hint));
 }
 
+static const struct format *find_format(struct str name)
+{
+	for (int i = 0; i < FORMATS; i++)
+		if (str_eq(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
 static bool apply_format(struct template_reader *r, struct str field, struct str name, ptrdiff_t at,
 	struct piece *piece)
 {
-	const struct format *f = NULL;
+	const struct format *f = find_format(name);
 	struct str names[FORMATS];
 
-	for (int i = 0; i < FORMATS; i++) {
+	for (int i = 0; i < FORMATS; i++)
 		names[i] = formats[i].name;
-		if (str_eq(names[i], name))
-			f = &formats[i];
-	}
 	if (!f) {
 		struct str hint = did_you_mean(r->keep, name, names, FORMATS);
 		if (!hint.len)
@@ -152,14 +157,6 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 	return true;
 }
 
-static bool is_format(struct str name)
-{
-	for (int i = 0; i < FORMATS; i++)
-		if (str_eq(formats[i].name, name))
-			return true;
-	return false;
-}
-
 static bool is_name(struct str s)
 {
 	return str_only(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
@@ -179,7 +176,7 @@ static bool read_field(struct template_reader *r)
 	colon = str_rfind_char(name, ':');
 	if (colon >= 0) {
 		format = str_from_offset(name, colon + 1);
-		if (is_format(format) || is_name(str_head(name, colon)))
+		if (find_format(format) || is_name(str_head(name, colon)))
 			name = str_head(name, colon);
 		else
 			format = STR("");

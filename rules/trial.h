@@ -1,12 +1,13 @@
 /*
  * A rule at work: its statement runs over the rows, its places are listed, and waivers are asked.
- * What comes of the rows is for judge.c.  Private to rules/.
+ * What comes of the rows is for judge.c, and how it is told for finding.c.  Private to rules/.
  */
 #ifndef RULES_TRIAL_H
 #define RULES_TRIAL_H
 
 #include "base/map.h"
-#include "rules/finding.h"
+#include "rules/compile.h"
+#include "rules/waiver.h"
 #include "rules/weigh.h"
 
 /* One call of judge(). */
@@ -55,6 +56,20 @@ struct trial {
 	enum pool places_pool;
 };
 
+/* A row beyond a limit, or of which that is not known. */
+struct subject {
+	const void *row; /* laid out by code->subjects.rows */
+	double value;	 /* NaN: not known, or an assert */
+	double unclear;
+	double gain; /* seconds per step, bytes, or a share; NaN: none, or not known */
+	struct expression *fault, *open; /* what was broken; what is not known; or NULL */
+	const struct extra *extras;	 /* of its texts */
+	enum excuse excuse;
+	const struct waiver *waiver;
+	bool is_known; /* it failed in the report before, too */
+	int64_t seen;
+};
+
 enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
 
 /* ---- the current row ---------------------------------------------------------------------- */
@@ -74,5 +89,16 @@ enum excuse find_excuse(const struct trial *t, double value, const struct waiver
 bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t));
 /* Fills what the trial says of places, if the rule has any: the largest, and what is waived. */
 bool judge_places(struct trial *t);
+
+/* ---- findings (finding.c) ----------------------------------------------------------------- */
+
+/* Its columns, which expression_reads has found out, are the evidence.  Credit is the caller's. */
+void finding_fill(
+	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret);
+/* A cell as text; missing for NULL and for a table without that column. */
+struct str row_text(const struct column *c, const void *row, struct arena *keep);
+/* The place that a row of the places' listing stands for. */
+void place_fill(const struct listing *l, const void *row, double value, struct arena *keep,
+	struct found_place *ret);
 
 #endif
