@@ -499,7 +499,7 @@ static void compile_waivers(struct compiler *c)
 {
 	struct rule *rule = c->rule;
 	struct rule_code *code = c->code;
-	struct listing *l = code->places.rows ? &code->places : &code->subjects;
+	struct listing *l = rule->places.origin.file.p ? &code->places : &code->subjects;
 
 	code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
 	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
@@ -507,8 +507,9 @@ static void compile_waivers(struct compiler *c)
 		struct sql_fault fault = { DIAG_RULE_SCHEMA, -1, 0, { NULL, 0 } };
 
 		code->waivers[i].waiver = w;
-		add_expression(
-			c, l, &code->waivers[i].where, "waiver.where", &w->where, WANT_CONDITION);
+		if (l->rows) /* else its places are wrong, and that was told */
+			add_expression(c, l, &code->waivers[i].where, "waiver.where", &w->where,
+				WANT_CONDITION);
 		if (!rule->value.text.p && w->limit.text.p)
 			fault.text = STR("the rule has an assert, so its waiver has no limit");
 		else if (rule->value.text.p && !w->limit.text.p)

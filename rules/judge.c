@@ -518,11 +518,12 @@ static void number_clear(struct trial *t)
 	n->fail_limit = t->rule->params[PARAM_FAIL].value;
 }
 
-/* How much of the limit is left, as a share of it. */
+/* How much of the limit is left, as a share of it; of 0, which has no shares, what there is. */
 static double headroom(const struct rule *rule, double number, double limit)
 {
-	double left = (limit - number) / fabs(limit);
+	double left = limit - number;
 
+	left = limit != 0 ? left / fabs(limit) : isnan(left) ? left : fmax(-1, fmin(left, 1));
 	return isfinite(left) ? (rule->at_least ? -left : left) : (double)NAN;
 }
 
@@ -540,6 +541,11 @@ static void set_number(struct trial *t)
 	n->warn_headroom =
 		headroom(rule, n->warn, isnan(n->warn_limit) ? n->fail_limit : n->warn_limit);
 	n->fail_headroom = headroom(rule, n->fail, n->fail_limit);
+	if (isnan(n->fail_limit) || isinf(t->scale.together))
+		return;
+	/* What costs so much together fails beyond the warning's limit already. */
+	double worst = weigh_number(t->items, t->count, &t->scale, t->scale.together, true, *keep);
+	n->fail_headroom = fmin(n->fail_headroom, headroom(rule, worst, n->warn_limit));
 }
 
 /* The subjects beyond a limit that together do not matter, in words. */

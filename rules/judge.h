@@ -110,10 +110,11 @@ struct finding {
 struct rule_number {
 	enum unit unit;
 	bool at_least;
-	double value;			     /* of the worst subject */
-	double warn, fail;		     /* numbers */
-	double warn_limit, fail_limit;	     /* NaN: none */
-	double warn_headroom, fail_headroom; /* share of the limit that is left; < 0: beyond it */
+	double value;		       /* of the worst subject */
+	double warn, fail;	       /* numbers */
+	double warn_limit, fail_limit; /* NaN: none */
+	/* Share of the limit left, < 0: beyond it; of a limit of 0 what is left, from -1 to 1. */
+	double warn_headroom, fail_headroom;
 };
 
 /* Of a rule that has none. */

@@ -181,10 +181,10 @@ bool document_check(const struct rule_reader *r, const struct doc_node **extends
 	if (root->kind != DOC_MAP)
 		return node_fail(r, root, DIAG_RULE_SCHEMA,
 			"a rule file is a map with the keys version, extends and rules");
-	bool ok = true;
+	bool is_known = false; /* a single key tells that rules are meant */
 	for (ptrdiff_t i = 0; i < root->count; i++)
-		ok &= check_document_key(r, root->pairs[i].key);
-	if (!ok)
+		is_known |= check_document_key(r, root->pairs[i].key);
+	if (!is_known)
 		return false;
 	if (!version)
 		return node_fail(r, root, DIAG_RULE_SCHEMA, "a rule file begins with 'version: 1'");

@@ -66,6 +66,8 @@ static bool tune_rule(
 
 		if (!str_eq((*rule)->name, pair->key->text))
 			continue;
+		if ((*rule)->is_broken) /* what it has is not known */
+			return true;
 		if (pair->value->kind != DOC_MAP)
 			return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
 				"%.*s: changes are a map, such as { severity: off }",

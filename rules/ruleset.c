@@ -146,17 +146,18 @@ static bool load_extended(
  * known.  Of the file that the user named, mistakes show the line at once, unless it is a link that
  * leads away.
  */
-static void refuse_stranger(struct loader *l, struct str file, ptrdiff_t mistakes)
+static bool refuse_stranger(struct loader *l, struct str file, ptrdiff_t mistakes)
 {
 	bool is_own = !l->depth && (!l->folder.p || input_is_below(l->folder, file));
 
 	if (is_own)
-		return;
+		return false;
 	l->set->mistakes->count = mistakes;
 	diag_set(l->err, DIAG_RULE_SCHEMA,
 		"%.*s: this is no rule file, so nothing of it is shown; 'rooflint rules "
 		"check' says more of a file itself",
 		STR_ARG(file));
+	return true;
 }
 
 static bool load_document(struct loader *l, const struct doc *doc, const struct doc_node *extends)
@@ -214,10 +215,10 @@ static bool load_text(struct loader *l, struct str file, struct str text)
 	bool is_yaml = doc_parse(file, text, l->keep, doc, l->err);
 	if (!is_yaml)
 		hint_comma(l, file, text);
-	if (!is_yaml || !document_check(&r, &extends)) {
-		refuse_stranger(l, file, before);
+	bool is_rules = is_yaml && document_check(&r, &extends);
+	bool is_strange = !is_rules || l->set->mistakes->count > before;
+	if ((is_strange && refuse_stranger(l, file, before)) || !is_rules)
 		return mistake_note(l->set->mistakes, l->keep, l->err);
-	}
 	*arena_push(l->keep, l->set->files, l->set->file_count, l->set->file_cap) = file;
 	if (!l->depth)
 		l->set->doc = doc;
@@ -278,6 +279,11 @@ static bool apply_setting(struct loader *l, struct str text)
 	if (!split_setting(s, arena_str(l->keep, text), l->err))
 		return mistake_note(l->set->mistakes, l->keep, l->err);
 	struct rule *rule = ruleset_rule(l->set, s->rule.text);
+	if (!rule && str_eq(s->rule.text, STR("matters")))
+		return node_fail(&r, &s->rule, DIAG_RULE_NAME,
+			"--set changes a rule; what matters stands in the rule file: matters: { "
+			"%.*s: %.*s }",
+			STR_ARG(s->key.text), STR_ARG(s->value.text));
 	if (!rule)
 		return node_fail(&r, &s->rule, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
 			STR_ARG(s->rule.text), STR_ARG(rule_hint(l->set, s->rule.text, l->keep)));
@@ -485,8 +491,7 @@ static bool finish(struct loader *l)
 		if (!rule->title.text.p)
 			rule->title.text = rule->name;
 	}
-	if (!m->count)
-		profiles_check(l->set, l->keep, l->err);
+	profiles_check(l->set, l->keep, l->err);
 	return !m->count;
 }
 

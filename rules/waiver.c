@@ -28,18 +28,19 @@ static bool read_waiver(
 	struct waiver *w = arena_make(r->keep, struct waiver, 1);
 
 	w->origin = origin_of(r, node);
-	if (!entry_read(r, &waiver_section, STR("waiver"), node, map, w))
-		return false;
-	if (!when_is_day(w->expires.text))
-		return node_fail(r, w->expires.origin.node, DIAG_RULE_SCHEMA,
-			"expires is a day, such as 2027-01-31");
+	bool ok = entry_read(r, &waiver_section, STR("waiver"), node, map, w);
 	struct rule *rule = ruleset_rule(r->set, w->rule.text);
-	if (!rule)
-		return node_fail(r, w->rule.origin.node, DIAG_RULE_NAME,
+	if (w->expires.text.p && !when_is_day(w->expires.text))
+		ok = node_fail(r, w->expires.origin.node, DIAG_RULE_SCHEMA,
+			"expires is a day, such as 2027-01-31");
+	if (w->rule.text.p && !rule)
+		ok = node_fail(r, w->rule.origin.node, DIAG_RULE_NAME,
 			"there is no rule '%.*s' to waive%.*s", STR_ARG(w->rule.text),
 			STR_ARG(rule_hint(r->set, w->rule.text, r->keep)));
-	if (r->set->waiver_count >= WAIVERS_MAX)
-		return node_fail(r, node, DIAG_LIMIT, "more than %d waivers", WAIVERS_MAX);
+	if (ok && r->set->waiver_count >= WAIVERS_MAX)
+		ok = node_fail(r, node, DIAG_LIMIT, "more than %d waivers", WAIVERS_MAX);
+	if (!ok)
+		return false;
 	*arena_push(r->keep, rule->waivers, rule->waiver_count, rule->waiver_cap) = w;
 	*arena_push(r->keep, r->set->waivers, r->set->waiver_count, r->set->waiver_cap) = w;
 	return true;

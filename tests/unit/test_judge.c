@@ -903,6 +903,37 @@ static void numbers_of_one(void **state)
 	assert_true(isnan(result("t")->number.value));
 }
 
+/* Of a limit of 0 there are no shares: what is left is told itself. */
+static void headroom_of_nothing(void **state)
+{
+	(void)state;
+	add("run name=x layout_copy_ratio=0.03 idle_ratio=-0.02 steps=0\n");
+	judge_yaml(HEAD "  r: { from: run, value: layout_copy_ratio, at_most: 0% }\n"
+			"  s: { from: run, value: idle_ratio, at_most: 0% }\n"
+			"  t: { from: run, value: steps, at_most: 0 }\n");
+	assert_near(result("r")->number.fail_headroom, -0.03);
+	assert_near(result("s")->number.fail_headroom, 0.02);
+	assert_near(result("t")->number.fail_headroom, 0);
+}
+
+/* A rule that fails by what its findings cost together is beyond what it may be. */
+static void headroom_of_many(void **state)
+{
+	(void)state;
+	add("run name=x step_time_s=1\n");
+	for (int i = 0; i < 12; i++)
+		add("families key=a p50_s=0.01 lo_s=0.5\n");
+	judge_yaml(HEAD "  r: { from: families, value: lo_s, at_most: { warn: 0.4 s, fail: 1 s }, "
+			"gain: p50_s }\n"
+			"  s: { from: families, value: lo_s, at_most: { warn: 0.4 s, fail: 1 s }, "
+			"gain: p50_s, matters: { together: 20% } }\n");
+	assert_verdict("r", VERDICT_FAIL);
+	assert_near(result("r")->number.fail_headroom, -0.25);
+	assert_verdict("s", VERDICT_WARN);
+	assert_true(
+		isnan(result("s")->number.fail_headroom) || result("s")->number.fail_headroom > 0);
+}
+
 /* Limits set to a rule's numbers let it pass, and a hair less do not. */
 static void numbers_of_many(void **state)
 {
@@ -1599,6 +1630,8 @@ int main(void)
 		TEST(what_may_come_on_top),
 		TEST(who_can_fail),
 		TEST(numbers_of_one),
+		TEST(headroom_of_nothing),
+		TEST(headroom_of_many),
 		TEST(numbers_of_many),
 		TEST(places_make_up_the_value),
 		TEST(all_places_are_counted),

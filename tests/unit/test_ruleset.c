@@ -507,7 +507,53 @@ static const struct mistake all_at_once[] = {
 		"      ^\n"
 		"t.yaml:8:5: waiver: a waiver needs 'expires'\n"
 		"    - { rule: e }\n"
-		"      ^" },
+		"      ^\n"
+		"t.yaml:8:13: there is no rule 'e' to waive\n"
+		"    - { rule: e }\n"
+		"              ^" },
+	{ "version: 1\n"
+	  "waiver:\n"
+	  "rules:\n"
+	  "  a: { from: run, value: steps, at_most: 5, wher: steps > 1 }\n"
+	  "profiles:\n"
+	  "  - { match: x, rules: { b: { severity: off } } }\n",
+		"t.yaml:2:1: unknown key 'waiver'; did you mean 'waivers'?\n"
+		"  waiver:\n"
+		"  ^~~~~~\n"
+		"t.yaml:4:45: a: a rule has no key 'wher'; did you mean 'where'?\n"
+		"    a: { from: run, value: steps, at_most: 5, wher: steps > 1 }\n"
+		"                                              ^~~~\n"
+		"t.yaml:6:26: there is no rule 'b' to change\n"
+		"    - { match: x, rules: { b: { severity: off } } }\n"
+		"                           ^" },
+	/* What a wrong SELECT of places has for columns is not known, and no mistake. */
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  a:\n"
+	  "    { from: run, value: steps, at_most: 5, places:\n"
+	  "      { select: select kind as key from familes, value: 1 } }\n"
+	  "waivers:\n"
+	  "  - { rule: a, where: kind = 'copy', at_most: 2, owner: o, reason: r,\n"
+	  "      expires: 2027-13-01 }\n",
+		"t.yaml:5:41: a.places.select: there is no table 'familes'; did you mean "
+		"'families'?\n"
+		"        { select: select kind as key from familes, value: 1 } }\n"
+		"                                          ^~~~~~~\n"
+		"t.yaml:8:16: expires is a day, such as 2027-01-31\n"
+		"        expires: 2027-13-01 }\n"
+		"                 ^~~~~~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  a:\n"
+	  "    { from: run, value: steps, at_most: 5, places:\n"
+	  "      { select: select kind as key from familes, value: 1 } }\n"
+	  "waivers:\n"
+	  "  - { rule: a, where: kind = 'copy', at_most: 2, owner: o, reason: r,\n"
+	  "      expires: 2027-12-01 }\n",
+		"t.yaml:5:41: a.places.select: there is no table 'familes'; did you mean "
+		"'families'?\n"
+		"        { select: select kind as key from familes, value: 1 } }\n"
+		"                                          ^~~~~~~" },
 };
 
 static const struct mistake params[] = {
@@ -1380,6 +1426,10 @@ static void wrong_settings(void **state)
 					    "error; did you mean 'off'?\n"
 					    "  copy-share.severity=of\n"
 					    "                      ^~" },
+		{ "matters.fail=5%", "--set:1:1: --set changes a rule; what matters stands in the "
+				     "rule file: matters: { fail: 5% }\n"
+				     "  matters.fail=5%\n"
+				     "  ^~~~~~~" },
 		{ "copy-share.assert=1", "--set:1:12: rule copy-share has no limit or parameter "
 					 "'assert'\n"
 					 "  copy-share.assert=1\n"
