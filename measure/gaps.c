@@ -1,6 +1,4 @@
-/* What the host was at while devices waited.  See gaps.h. */
-#include "measure/gaps.h"
-
+/* What the host was at while devices waited. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "base/text.h"
 #include "measure/op_key.h"
 #include "measure/writers.h"
@@ -33,14 +32,42 @@ static const struct live_frame *frame_of(const struct live_site *s)
 	return s->frame_count > 0 ? &s->frames[0] : &none;
 }
 
-static struct live_row *row_new(const struct capture *in, struct tables *tables,
-	const struct live_snapshot *from, const struct live_site *s)
+/* What a snapshot says of a line, by one stack. */
+struct site {
+	const struct live_snapshot *from;
+	const struct live_site *said;
+	const struct live_frame *frame;
+	ptrdiff_t order; /* in which it was read */
+};
+
+/* Of one line of one device: all the same but for the sizes. */
+static int line_cmp(const struct site *x, const struct site *y)
+{
+	int c = str_cmp(x->from->name, y->from->name);
+
+	c = c ? c : str_cmp(x->said->device, y->said->device);
+	c = c ? c : str_cmp(x->said->kind, y->said->kind);
+	c = c ? c : str_cmp(x->frame->file, y->frame->file);
+	return c ? c : order_integers(x->frame->line, y->frame->line);
+}
+
+static int site_cmp(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+	int c = line_cmp(x, y);
+
+	return c ? c : order_integers(x->order, y->order);
+}
+
+static struct live_row *row_new(
+	const struct capture *in, struct tables *tables, const struct site *of)
 {
 	struct live_row *row = table_new(tables, live, in->keep);
-	const struct live_frame *f = frame_of(s);
+	const struct live_site *s = of->said;
+	const struct live_frame *f = of->frame;
 	struct op_source user = { .user_line = NAN };
 
-	row->snapshot = text_clean(in->keep, from->name);
+	row->snapshot = text_clean(in->keep, of->from->name);
 	row->device = s->device.p ? text_clean(in->keep, s->device) : s->device;
 	row->kind = str_eq(s->kind, STR("buffer"))	 ? STR("buffer")
 		    : str_eq(s->kind, STR("executable")) ? STR("executable")
@@ -59,25 +86,6 @@ static struct live_row *row_new(const struct capture *in, struct tables *tables,
 	return row;
 }
 
-/* An unknown size makes the sum unknown. */
-static bool add_site(const struct capture *in, struct tables *tables, struct map *index,
-	const struct live_snapshot *from, const struct live_site *s)
-{
-	const struct live_frame *f = frame_of(s);
-	struct str key = arena_fmt(in->keep, "%.*s\n%.*s\n%.*s\n%.*s\n%lld", STR_ARG(from->name),
-		STR_ARG(s->device), STR_ARG(s->kind), STR_ARG(f->file), (long long)f->line);
-	int32_t next = (int32_t)table_count(tables, live);
-	int32_t at = next < LIVE_MAX ? map_put(index, key, next, in->keep) : map_get(index, key);
-
-	if (at == MAP_NONE)
-		return false;
-	struct live_row *row =
-		at == next ? row_new(in, tables, from, s) : &table_rows(tables, live)[at];
-	row->count += (double)s->count;
-	row->bytes += s->bytes >= 0 ? (double)s->bytes : NAN;
-	return true;
-}
-
 static int live_cmp(const void *a, const void *b)
 {
 	const struct live_row *x = a, *y = b;
@@ -93,19 +101,43 @@ static int live_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->function, y->function);
 }
 
-bool fill_live(const struct capture *in, struct tables *tables)
+static struct site *sites_read(const struct capture *in, ptrdiff_t *count)
 {
-	struct map index = { 0 };
-	bool whole = true;
+	struct site *sites = NULL;
+	ptrdiff_t cap = 0;
 
+	*count = 0;
 	for (ptrdiff_t h = 0; h < in->host_count; h++)
 		for (ptrdiff_t i = 0; i < in->hosts[h].snapshot_count; i++) {
 			const struct live_snapshot *s = &in->hosts[h].snapshots[i];
 			if (s->why)
 				diag_note(in->notes, in->keep, s->why->id, "%s", s->why->text);
 			for (ptrdiff_t k = 0; k < s->site_count; k++)
-				whole &= add_site(in, tables, &index, s, &s->sites[k]);
+				*arena_push(in->keep, sites, *count, cap) = (struct site){ s,
+					&s->sites[k], frame_of(&s->sites[k]), *count - 1 };
 		}
+	if (*count > 1)
+		qsort(sites, (size_t)*count, sizeof(*sites), site_cmp);
+	return sites;
+}
+
+bool fill_live(const struct capture *in, struct tables *tables)
+{
+	ptrdiff_t count;
+	const struct site *sites = sites_read(in, &count);
+	struct live_row *row = NULL;
+	bool is_whole = true;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		bool is_new = i == 0 || line_cmp(&sites[i - 1], &sites[i]);
+		is_whole = !is_new || table_count(tables, live) < LIVE_MAX;
+		if (!is_whole)
+			break;
+		row = is_new ? row_new(in, tables, &sites[i]) : row;
+		row->count += (double)sites[i].said->count;
+		/* An unknown size makes the sum unknown. */
+		row->bytes += sites[i].said->bytes >= 0 ? (double)sites[i].said->bytes : NAN;
+	}
 	struct live_row *rows = table_rows(tables, live);
 	ptrdiff_t n = table_count(tables, live);
 	if (n > 1)
@@ -121,5 +153,5 @@ bool fill_live(const struct capture *in, struct tables *tables)
 		for (ptrdiff_t k = i; k < end && sum > 0; k++)
 			rows[k].share = rows[k].bytes / sum;
 	}
-	return whole;
+	return is_whole;
 }

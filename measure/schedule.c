@@ -1,50 +1,13 @@
-/* Which work is a step.  See schedule.h. */
-#include "measure/schedule.h"
-
+/* Which work is a step: sorts of steps, and plans.  See schedule.h. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/out.h"
+#include "measure/schedule_state.h"
 
-/* Host and device clocks agree to some tens of microseconds; a wait ends that much later. */
-#define CLOCK_SLACK_PS INT64_C(200000000)
-/* Of a job that waits inside its marks, so much work may end behind them. */
-#define BEHIND_MAX 0.05
-/* More of the device's time that no mark can be told for leaves the marks unused. */
-#define UNTOLD_MAX 0.1
 /* A module is one of those that make the sort from this share on of the work of marks that it runs
  * in: a logger's small program now and then does not make another sort of step. */
-#define MODULE_SHARE	0.05
-#define MODULES_BETWEEN " + "
-
-/* A mark that holds no other mark. */
-struct mark {
-	int64_t start_ps, end_ps, number; /* host clock */
-	struct str name;
-	int32_t sort; /* -1: no work belongs to it */
-};
-
-struct scheduling {
-	struct schedule_device *devices;
-	ptrdiff_t device_count;
-	const struct host_facts *facts;
-	const struct registry *registry;
-	struct str wanted;
-	struct arena *keep, *scratch;
-	struct schedule *ret;
-	/* Modules by name: what is compiled anew for other shapes is the same to a schedule. */
-	struct str *modules;
-	ptrdiff_t module_count;
-	int32_t *module_of; /* by program */
-	struct mark *marks; /* by host, then begin */
-	ptrdiff_t mark_count;
-	ptrdiff_t sort_cap;
-};
-
-static int32_t module_at(const struct scheduling *s, const struct program_run *r)
-{
-	return s->module_of[r->program];
-}
+#define MODULE_SHARE 0.05
 
 static void modules_read(struct scheduling *s)
 {
@@ -59,203 +22,6 @@ static void modules_read(struct scheduling *s)
 		if (s->module_of[i] == s->module_count)
 			s->modules[s->module_count++] = name;
 	}
-}
-
-/* ---- marks ----------------------------------------------------------------------------------- */
-
-/* A mark around others (an epoch's around its steps) is no step, and one said twice is one. */
-static void marks_read(struct scheduling *s)
-{
-	const struct host_spans *all = &s->facts->steps;
-
-	s->marks = arena_make(s->scratch, struct mark, all->count);
-	for (ptrdiff_t i = 0; i < all->count; i++) {
-		const struct host_span *m = &all->items[i], *next = m + 1;
-		bool is_around = i + 1 < all->count && next->host == m->host &&
-				 next->start_ps < m->end_ps && next->end_ps <= m->end_ps;
-		if (!is_around)
-			s->marks[s->mark_count++] =
-				(struct mark){ m->start_ps, m->end_ps, m->number, m->name, -1 };
-	}
-}
-
-/* The marks of a host: which they are, as indices from `first` on. */
-static ptrdiff_t marks_of_host(const struct scheduling *s, int32_t host, ptrdiff_t *first)
-{
-	const struct host_spans *all = &s->facts->steps;
-	ptrdiff_t before = 0, of_host = 0;
-
-	/* Both lists stand in one order, and what is left out lies in between. */
-	for (ptrdiff_t i = 0, k = 0; i < all->count && k < s->mark_count; i++) {
-		if (all->items[i].start_ps != s->marks[k].start_ps ||
-			all->items[i].end_ps != s->marks[k].end_ps)
-			continue;
-		before += all->items[i].host < host;
-		of_host += all->items[i].host == host;
-		k++;
-	}
-	*first = before;
-	return of_host;
-}
-
-/* The mark that a moment of the host lies in, or -1. */
-static int32_t mark_at(const struct scheduling *s, ptrdiff_t first, ptrdiff_t count, int64_t at_ps)
-{
-	ptrdiff_t lo = first, hi = first + count;
-
-	while (lo < hi) {
-		ptrdiff_t mid = lo + (hi - lo) / 2;
-		if (s->marks[mid].start_ps <= at_ps)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > first && at_ps < s->marks[lo - 1].end_ps ? (int32_t)(lo - 1) : -1;
-}
-
-/* ---- which mark launched what ---------------------------------------------------------------- */
-
-/* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
-static struct str name_core(struct str name, struct arena *keep)
-{
-	char *p = arena_make(keep, char, name.len);
-	ptrdiff_t len = 0;
-
-	str_take(&name, STR("jit_"));
-	for (ptrdiff_t i = 0; i < name.len; i++) {
-		char c = name.p[i];
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
-			p[len++] = c;
-	}
-	return (struct str){ p, len };
-}
-
-/* Begins of a host's calls of the function that a module is named after, in order. */
-static int64_t *launches_of(const struct scheduling *s, int32_t host, int32_t module,
-	ptrdiff_t *count, struct arena *scratch)
-{
-	const struct host_spans *all = &s->facts->launches;
-	struct str core = name_core(s->modules[module], scratch), last = { NULL, 0 };
-	int64_t *ret = arena_make(scratch, int64_t, all->count);
-	bool fits = false;
-
-	*count = 0;
-	for (ptrdiff_t i = 0; i < all->count; i++) {
-		const struct host_span *l = &all->items[i];
-		if (l->host != host)
-			continue;
-		if (l->name.p != last.p) /* each name stands once */
-			fits = str_eq(name_core(l->name, scratch), core);
-		last = l->name;
-		if (fits)
-			ret[(*count)++] = l->start_ps;
-	}
-	return ret;
-}
-
-/* A device's executions of one module. */
-struct module_runs {
-	struct program_run **items;
-	ptrdiff_t count;
-	int64_t time_ps;
-};
-
-static struct module_runs runs_of(const struct scheduling *s, const struct schedule_device *d,
-	int32_t module, struct arena *keep)
-{
-	struct module_runs ret = { arena_make(keep, struct program_run *, d->run_count), 0, 0 };
-
-	for (ptrdiff_t i = 0; i < d->run_count; i++)
-		if (module_at(s, &d->runs[i]) == module) {
-			ret.items[ret.count++] = &d->runs[i];
-			ret.time_ps += d->runs[i].end_ps - d->runs[i].start_ps;
-		}
-	return ret;
-}
-
-/* False when there are not as many calls as executions, or one comes behind its execution. */
-static bool told_by_launch(const struct scheduling *s, const struct schedule_device *d,
-	const struct module_runs *runs, int32_t module, ptrdiff_t first, ptrdiff_t marks,
-	struct arena scratch)
-{
-	ptrdiff_t count;
-	const int64_t *launches = launches_of(s, d->host, module, &count, &scratch);
-
-	if (count != runs->count)
-		return false;
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (launches[i] > runs->items[i]->start_ps + d->host_shift_ps + CLOCK_SLACK_PS)
-			return false;
-	for (ptrdiff_t i = 0; i < count; i++)
-		runs->items[i]->step = mark_at(s, first, marks, launches[i]);
-	return true;
-}
-
-/*
- * Lays the executions of these modules to the marks they run in.  False when the job does not wait
- * there for its work: some goes on behind the marks, or marks are without any.
- */
-static bool told_by_place(const struct scheduling *s, struct schedule_device *d,
-	const bool *is_told, ptrdiff_t first, ptrdiff_t marks, struct arena scratch)
-{
-	bool *has_work = arena_make(&scratch, bool, marks);
-	ptrdiff_t inside = 0, behind = 0, with_work = 0;
-
-	for (ptrdiff_t i = 0; i < d->run_count; i++) {
-		struct program_run *r = &d->runs[i];
-		if (!is_told[module_at(s, r)]) {
-			r->step = mark_at(s, first, marks, r->start_ps + d->host_shift_ps);
-			inside += r->step >= 0;
-			behind += r->step >= 0 && r->end_ps + d->host_shift_ps >
-							  s->marks[r->step].end_ps + CLOCK_SLACK_PS;
-		}
-		if (r->step >= 0 && !has_work[r->step - first]) {
-			has_work[r->step - first] = true;
-			with_work++;
-		}
-	}
-	return (double)behind <= BEHIND_MAX * (double)inside &&
-	       (double)(marks - with_work) <= BEHIND_MAX * (double)marks;
-}
-
-/* The n-th group of a module's executions is the n-th mark's. */
-static bool told_by_order(const struct module_runs *runs, ptrdiff_t first, ptrdiff_t marks)
-{
-	if (marks == 0 || runs->count % marks)
-		return false;
-	for (ptrdiff_t i = 0; i < runs->count; i++)
-		runs->items[i]->step = (int32_t)(first + i / (runs->count / marks));
-	return true;
-}
-
-/* False when too much of the device's work cannot be told. */
-static bool device_told(struct scheduling *s, struct schedule_device *d)
-{
-	struct arena scratch = *s->scratch;
-	bool *is_told = arena_make(&scratch, bool, s->module_count);
-	ptrdiff_t first, marks = marks_of_host(s, d->host, &first);
-	int64_t all_ps = 0, untold_ps = 0;
-	bool any = false;
-
-	for (int32_t m = 0; m < s->module_count; m++) {
-		struct arena work = scratch;
-		struct module_runs runs = runs_of(s, d, m, &work);
-		is_told[m] = runs.count == 0 || told_by_launch(s, d, &runs, m, first, marks, work);
-		all_ps += runs.time_ps;
-	}
-	bool by_place = told_by_place(s, d, is_told, first, marks, scratch);
-	for (int32_t m = 0; m < s->module_count && !by_place; m++) {
-		struct arena work = scratch;
-		struct module_runs runs = runs_of(s, d, m, &work);
-		if (is_told[m] || told_by_order(&runs, first, marks))
-			continue;
-		for (ptrdiff_t i = 0; i < runs.count; i++)
-			runs.items[i]->step = -1;
-		untold_ps += runs.time_ps;
-	}
-	for (ptrdiff_t i = 0; i < d->run_count; i++)
-		any |= d->runs[i].step >= 0;
-	return any && (double)untold_ps <= UNTOLD_MAX * (double)all_ps;
 }
 
 /* ---- sorts ----------------------------------------------------------------------------------- */
@@ -342,24 +108,30 @@ static const bool *parts_that_make(
 	return ret;
 }
 
+struct str names_text(struct str *names, ptrdiff_t count, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+
+	qsort(names, (size_t)count, sizeof(*names), str_order);
+	for (ptrdiff_t i = 0; i < count; i++)
+		out_fmt(o, "%s%.*s", i ? MODULES_BETWEEN : "", STR_ARG(names[i]));
+	return out_text(o);
+}
+
 /* The names of those modules that make a mark what it is, in order. */
 static struct str modules_text(const struct scheduling *s, const struct part *parts,
 	const bool *makes, ptrdiff_t count, struct arena *keep, struct arena scratch)
 {
 	struct str *names = arena_make(&scratch, struct str, count);
-	struct out *o = out_memory(keep);
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (makes[i])
 			names[n++] = s->modules[parts[i].module];
-	qsort(names, (size_t)n, sizeof(*names), str_order);
-	for (ptrdiff_t i = 0; i < n; i++)
-		out_fmt(o, "%s%.*s", i ? MODULES_BETWEEN : "", STR_ARG(names[i]));
-	return out_text(o);
+	return names_text(names, n, keep);
 }
 
-static bool module_trains(const struct scheduling *s, int32_t module)
+bool module_trains(const struct scheduling *s, int32_t module)
 {
 	for (ptrdiff_t i = 0; i < registry_program_count(s->registry); i++)
 		if (s->module_of[i] == module &&
@@ -368,7 +140,7 @@ static bool module_trains(const struct scheduling *s, int32_t module)
 	return false;
 }
 
-static int32_t sort_of(struct scheduling *s, struct str name, struct str modules)
+int32_t sort_of(struct scheduling *s, struct str name, struct str modules)
 {
 	struct schedule *r = s->ret;
 
@@ -403,7 +175,7 @@ static void sorts_read(struct scheduling *s)
 	}
 }
 
-static bool name_is_wanted(struct str wanted, struct str name)
+bool name_is_wanted(struct str wanted, struct str name)
 {
 	return str_glob(name, wanted) || (str_take(&name, STR("jit_")) && str_glob(name, wanted));
 }
@@ -741,216 +513,6 @@ static void plans_make(struct scheduling *s, bool alone)
 		device_plan(s, &s->devices[i], alone);
 }
 
-/* ---- what repeats ---------------------------------------------------------------------------- */
-
-/* The smallest p with seq[i] = seq[i + p] throughout, by the failure function of Knuth et al. */
-static ptrdiff_t period_of(const int32_t *seq, ptrdiff_t n, struct arena scratch)
-{
-	ptrdiff_t *fail = arena_make(&scratch, ptrdiff_t, n + 1), k = 0;
-
-	for (ptrdiff_t i = 1; i < n; i++) {
-		while (k > 0 && seq[i] != seq[k])
-			k = fail[k];
-		k += seq[i] == seq[k];
-		fail[i + 1] = k;
-	}
-	return n - fail[n];
-}
-
-/*
- * A period begins behind its longest wait.  Waits of a place in the period are compared by their
- * sums: each place comes as often as any other, or once less.
- */
-static ptrdiff_t phase_of(
-	const struct program_run *const *runs, ptrdiff_t n, ptrdiff_t period, struct arena scratch)
-{
-	int64_t *wait_ps = arena_make(&scratch, int64_t, period), end_ps = runs[0]->end_ps;
-	ptrdiff_t best = 0;
-
-	for (ptrdiff_t i = 1; i < n - n % period; i++) {
-		if (runs[i]->start_ps > end_ps)
-			wait_ps[i % period] += runs[i]->start_ps - end_ps;
-		end_ps = runs[i]->end_ps > end_ps ? runs[i]->end_ps : end_ps;
-	}
-	for (ptrdiff_t i = 1; i < period; i++)
-		if (wait_ps[i] > wait_ps[best])
-			best = i;
-	return best;
-}
-
-/* Numbers the device's periods; executions that are in none keep -1.  False: it has none. */
-static bool device_periods(struct scheduling *s, struct schedule_device *d, const bool *left_out)
-{
-	struct arena scratch = *s->scratch;
-	struct program_run **runs = arena_make(&scratch, struct program_run *, d->run_count);
-	int32_t *seq = arena_make(&scratch, int32_t, d->run_count);
-	ptrdiff_t n = 0;
-
-	for (ptrdiff_t i = 0; i < d->run_count; i++) {
-		d->runs[i].step = -1;
-		if (left_out[module_at(s, &d->runs[i])])
-			continue;
-		seq[n] = module_at(s, &d->runs[i]);
-		runs[n++] = &d->runs[i];
-	}
-	if (n == 0)
-		return true; /* it ran nothing of the step */
-	ptrdiff_t period = period_of(seq, n, scratch);
-	if (n < PERIODS_MIN * period)
-		return false;
-	ptrdiff_t phase = phase_of((const struct program_run *const *)runs, n, period, scratch);
-	for (ptrdiff_t i = phase; i < n; i++)
-		runs[i]->step = (int32_t)((i - phase) / period);
-	return true;
-}
-
-/* The module with least time of those that are not left out, or -1 when it is the last one. */
-static int32_t module_least(
-	const struct scheduling *s, const int64_t *time_ps, const bool *left_out)
-{
-	int32_t least = -1;
-	ptrdiff_t left = 0;
-
-	for (int32_t m = 0; m < s->module_count; m++) {
-		if (left_out[m])
-			continue;
-		left++;
-		if (least < 0 || time_ps[m] < time_ps[least])
-			least = m;
-	}
-	return left > 1 ? least : -1;
-}
-
-static bool all_periodic(struct scheduling *s, const bool *left_out)
-{
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		if (!device_periods(s, &s->devices[i], left_out))
-			return false;
-	return true;
-}
-
-/* Every module's time, over all devices; those that never ran are left out. */
-static int64_t *module_times(const struct scheduling *s, bool *left_out)
-{
-	int64_t *time_ps = arena_make(s->scratch, int64_t, s->module_count);
-
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
-			const struct program_run *r = &s->devices[i].runs[k];
-			time_ps[module_at(s, r)] += r->end_ps - r->start_ps;
-		}
-	for (int32_t m = 0; m < s->module_count; m++)
-		left_out[m] = time_ps[m] == 0 ||
-			      (s->wanted.p && !name_is_wanted(s->wanted, s->modules[m]));
-	return time_ps;
-}
-
-static bool is_server(
-	const struct scheduling *s, const int64_t *time_ps, const bool *left_out, int32_t *ret)
-{
-	int32_t most = -1;
-
-	for (int32_t m = 0; m < s->module_count; m++)
-		if (!left_out[m] && (most < 0 || time_ps[m] > time_ps[most]))
-			most = m;
-	*ret = most;
-	return most >= 0 && phase_of_name(s->modules[most]) == PHASE_INFERENCE;
-}
-
-/* An evaluation every so often would make a period of many steps; beside training it is none. */
-static void evaluations_leave(const struct scheduling *s, bool *left_out)
-{
-	bool any = false;
-
-	for (int32_t m = 0; m < s->module_count; m++)
-		any |= !left_out[m] && module_trains(s, m) && !is_evaluation(s->modules[m]);
-	for (int32_t m = 0; any && m < s->module_count; m++)
-		left_out[m] |= is_evaluation(s->modules[m]) && !module_trains(s, m);
-}
-
-/* What does not fit into a period is left out, the module with least time first. */
-static bool schedule_periods(struct scheduling *s)
-{
-	bool *left_out = arena_make(s->scratch, bool, s->module_count);
-	const int64_t *time_ps = module_times(s, left_out);
-	struct str *names = arena_make(s->scratch, struct str, s->module_count);
-	struct out *o = out_memory(s->keep);
-	int32_t most, least;
-	ptrdiff_t n = 0;
-	bool alone = is_server(s, time_ps, left_out, &most);
-
-	if (most < 0)
-		return false;
-	evaluations_leave(s, left_out);
-	for (int32_t m = 0; alone && m < s->module_count; m++)
-		left_out[m] = m != most;
-	while (!all_periodic(s, left_out)) {
-		if ((least = module_least(s, time_ps, left_out)) < 0)
-			return false;
-		left_out[least] = true;
-	}
-	s->mark_count = 0;
-	s->ret->sort_count = 0;
-	for (int32_t m = 0; m < s->module_count; m++)
-		if (!left_out[m])
-			names[n++] = s->modules[m];
-	qsort(names, (size_t)n, sizeof(*names), str_order);
-	for (ptrdiff_t i = 0; i < n; i++)
-		out_fmt(o, "%s%.*s", i ? MODULES_BETWEEN : "", STR_ARG(names[i]));
-	int32_t only = sort_of(s, out_text(o), out_text(o));
-	struct step_sort *sort = &s->ret->sorts[only];
-	for (int32_t m = 0; m < s->module_count; m++)
-		if (!left_out[m]) {
-			sort->time_ps += time_ps[m];
-			sort->trains = sort->trains || module_trains(s, m);
-		}
-	for (ptrdiff_t i = 0; i < s->device_count; i++) {
-		int32_t last = -1;
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++)
-			if (s->devices[i].runs[k].step > last)
-				last = s->devices[i].runs[k].step;
-		if (last + 1 > sort->count)
-			sort->count = last + 1;
-	}
-	s->ret->judged = 0;
-	s->ret->is_server = alone;
-	plans_make(s, alone);
-	return true;
-}
-
-/* Why the marks that there are cannot be used. */
-static struct str marks_trouble(const struct scheduling *s, const struct schedule_device *d)
-{
-	bool any = false;
-
-	for (ptrdiff_t i = 0; i < d->run_count; i++)
-		any |= d->runs[i].step >= 0;
-	return arena_fmt(s->keep,
-		any ? "which of %td annotations launched what cannot be told: the job does not "
-		      "wait "
-		      "inside them, and they do not divide its executions"
-		    : "the host has %td annotations of steps, and no work of a device is of one",
-		s->mark_count);
-}
-
-static bool schedule_marks(struct scheduling *s)
-{
-	marks_read(s);
-	if (s->mark_count == 0)
-		return false;
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		if (s->devices[i].run_count > 0 && !device_told(s, &s->devices[i])) {
-			s->ret->trouble = marks_trouble(s, &s->devices[i]);
-			return false;
-		}
-	sorts_read(s);
-	s->ret->is_marked = true;
-	if (!sort_judge(s))
-		return false;
-	plans_make(s, false);
-	return true;
-}
-
 /* ---- marks of the devices themselves --------------------------------------------------------- */
 
 /* A Steps line's marks hold their work, give or take a clock's tick.  Where more hold none, they
@@ -1102,11 +664,15 @@ bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 
 	*ret = (struct schedule){ .judged = -1 };
 	modules_read(&s);
-	bool ok = schedule_marks(&s);
-	if (!ok) {
-		ret->is_marked = false;
-		ok = schedule_periods(&s);
+	bool ok = marks_tell(&s);
+	if (ok) {
+		sorts_read(&s);
+		ok = sort_judge(&s);
 	}
+	ret->is_marked = ok;
+	ok = ok || periods_tell(&s);
+	if (ok)
+		plans_make(&s, ret->is_server);
 	arena_free(&scratch);
 	return ok;
 }

@@ -104,7 +104,7 @@ bool plan_programs(const struct capture *in, struct swept *ret, struct diag *err
  * when not all devices have one that is understood.
  */
 bool modules_read(const struct capture *in, struct swept *run, struct arena *keep);
-/* shape.c */
+/* devices.c */
 struct run_shape run_shape_of(const struct capture *in, const struct swept *run);
 double host_device_planes(const struct profile *host);
 

@@ -7,7 +7,6 @@
 
 #include "hlo/collective.h"
 #include "hlo/memory.h"
-#include "measure/gaps.h"
 #include "measure/swept.h"
 
 /*
@@ -93,7 +92,6 @@ struct memory_plans memory_plans_read(const struct capture *in); /* notes what i
 /* memory, buffers */
 void fill_memory(const struct capture *in, const struct swept *run, const struct host_facts *facts,
 	const struct memory_plans *plans, struct tables *tables);
-bool is_host_allocator(const struct allocator *a);
 bool fill_live(const struct capture *in, struct tables *tables); /* false: there are more */
 
 /* ---- comms.c --------------------------------------------------------------------------------- */
@@ -129,6 +127,40 @@ int64_t busy_ps(const struct sweep *s);
 
 /* ---- what the host was at -------------------------------------------------------------------- */
 
+/*
+ * Why a device waits, in the order in which a tie is decided.  Idle inside an execution is the
+ * program's own.  Outside, it is laid to what the thread that launches work was at: to the
+ * outermost event that tells, so that a loader is one at any depth.  An event that goes on when
+ * the device works again did not keep it waiting: the work had been launched before.  What is left
+ * of a gap that began while the host waited for a result is the wait's: without it the next work
+ * would have been launched before.
+ */
+enum cause {
+	CAUSE_UNKNOWN,
+	CAUSE_INPUT,
+	CAUSE_COMPILE,
+	CAUSE_CHECKPOINT,
+	CAUSE_TRANSFER,
+	CAUSE_SYNC,
+	CAUSE_HOST,
+	CAUSE_PROGRAM,
+	CAUSES
+};
+extern const struct str cause_words[CAUSES];
+
+struct gap_sums {
+	double all_s, input_s, sync_s; /* of the gaps kept */
+	/* Of all waits of the device that ends last, in and between the steps. */
+	struct {
+		int64_t time_ps;
+		struct dist lengths; /* of those that are this for the most part */
+	} waits[CAUSES];
+	struct arena *keep;
+};
+/* Idle time of the devices, and the waits between the executions of one of them. */
+bool fill_gaps(const struct capture *in, const struct swept *run, const struct host_facts *facts,
+	const struct op_rows *op_rows, struct tables *tables, struct gap_sums *ret,
+	struct diag *err);
 /* How many of them lie in steps. */
 int64_t fill_compiles(const struct capture *in, const struct swept *run,
 	const struct host_facts *facts, struct tables *tables);

@@ -1,0 +1,225 @@
+/*
+ * Which mark of the host launched what: by calls of the functions that modules are named after, by
+ * the place that work has among the marks, by order.  See schedule.h.
+ */
+#include "measure/schedule_state.h"
+
+/* Host and device clocks agree to some tens of microseconds; a wait ends that much later. */
+#define CLOCK_SLACK_PS INT64_C(200000000)
+/* Of a job that waits inside its marks, so much work may end behind them. */
+#define BEHIND_MAX 0.05
+/* More of the device's time that no mark can be told for leaves the marks unused. */
+#define UNTOLD_MAX 0.1
+/* A mark around others (an epoch's around its steps) is no step, and one said twice is one. */
+static void marks_read(struct scheduling *s)
+{
+	const struct host_spans *all = &s->facts->steps;
+
+	s->marks = arena_make(s->scratch, struct mark, all->count);
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		const struct host_span *m = &all->items[i], *next = m + 1;
+		bool is_around = i + 1 < all->count && next->host == m->host &&
+				 next->start_ps < m->end_ps && next->end_ps <= m->end_ps;
+		if (!is_around)
+			s->marks[s->mark_count++] = (struct mark){ m->start_ps, m->end_ps,
+				m->number, m->name, m->host, -1 };
+	}
+}
+
+/* The marks of a host: how many there are from `first` on. */
+static ptrdiff_t marks_of_host(const struct scheduling *s, int32_t host, ptrdiff_t *first)
+{
+	ptrdiff_t end = 0;
+
+	for (*first = 0; *first < s->mark_count && s->marks[*first].host < host;)
+		++*first;
+	for (end = *first; end < s->mark_count && s->marks[end].host == host;)
+		end++;
+	return end - *first;
+}
+
+/* The mark that a moment of the host lies in, or -1. */
+int32_t mark_at(const struct scheduling *s, ptrdiff_t first, ptrdiff_t count, int64_t at_ps)
+{
+	ptrdiff_t lo = first, hi = first + count;
+
+	while (lo < hi) {
+		ptrdiff_t mid = lo + (hi - lo) / 2;
+		if (s->marks[mid].start_ps <= at_ps)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > first && at_ps < s->marks[lo - 1].end_ps ? (int32_t)(lo - 1) : -1;
+}
+
+/* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
+static struct str name_core(struct str name, struct arena *keep)
+{
+	char *p = arena_make(keep, char, name.len);
+	ptrdiff_t len = 0;
+
+	str_take(&name, STR("jit_"));
+	for (ptrdiff_t i = 0; i < name.len; i++) {
+		char c = name.p[i];
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
+			p[len++] = c;
+	}
+	return (struct str){ p, len };
+}
+
+/* Begins of a host's calls of the function that a module is named after, in order. */
+static int64_t *launches_of(const struct scheduling *s, int32_t host, int32_t module,
+	ptrdiff_t *count, struct arena *scratch)
+{
+	const struct host_spans *all = &s->facts->launches;
+	struct str core = name_core(s->modules[module], scratch), last = { NULL, 0 };
+	int64_t *ret = arena_make(scratch, int64_t, all->count);
+	bool fits = false;
+
+	*count = 0;
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		const struct host_span *l = &all->items[i];
+		if (l->host != host)
+			continue;
+		if (l->name.p != last.p) /* each name stands once */
+			fits = str_eq(name_core(l->name, scratch), core);
+		last = l->name;
+		if (fits)
+			ret[(*count)++] = l->start_ps;
+	}
+	return ret;
+}
+
+/* A device's executions of one module. */
+struct module_runs {
+	struct program_run **items;
+	ptrdiff_t count;
+	int64_t time_ps;
+};
+
+static struct module_runs runs_of(const struct scheduling *s, const struct schedule_device *d,
+	int32_t module, struct arena *keep)
+{
+	struct module_runs ret = { arena_make(keep, struct program_run *, d->run_count), 0, 0 };
+
+	for (ptrdiff_t i = 0; i < d->run_count; i++)
+		if (module_at(s, &d->runs[i]) == module) {
+			ret.items[ret.count++] = &d->runs[i];
+			ret.time_ps += d->runs[i].end_ps - d->runs[i].start_ps;
+		}
+	return ret;
+}
+
+/* False when there are not as many calls as executions, or one comes behind its execution. */
+static bool told_by_launch(const struct scheduling *s, const struct schedule_device *d,
+	const struct module_runs *runs, int32_t module, ptrdiff_t first, ptrdiff_t marks,
+	struct arena scratch)
+{
+	ptrdiff_t count;
+	const int64_t *launches = launches_of(s, d->host, module, &count, &scratch);
+
+	if (count != runs->count)
+		return false;
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (launches[i] > runs->items[i]->start_ps + d->host_shift_ps + CLOCK_SLACK_PS)
+			return false;
+	for (ptrdiff_t i = 0; i < count; i++)
+		runs->items[i]->step = mark_at(s, first, marks, launches[i]);
+	return true;
+}
+
+/*
+ * Lays the executions of these modules to the marks they run in.  False when the job does not wait
+ * there for its work: some goes on behind the marks, or marks are without any.
+ */
+static bool told_by_place(const struct scheduling *s, struct schedule_device *d,
+	const bool *is_told, ptrdiff_t first, ptrdiff_t marks, struct arena scratch)
+{
+	bool *has_work = arena_make(&scratch, bool, marks);
+	ptrdiff_t inside = 0, behind = 0, with_work = 0;
+
+	for (ptrdiff_t i = 0; i < d->run_count; i++) {
+		struct program_run *r = &d->runs[i];
+		if (!is_told[module_at(s, r)]) {
+			r->step = mark_at(s, first, marks, r->start_ps + d->host_shift_ps);
+			inside += r->step >= 0;
+			behind += r->step >= 0 && r->end_ps + d->host_shift_ps >
+							  s->marks[r->step].end_ps + CLOCK_SLACK_PS;
+		}
+		if (r->step >= 0 && !has_work[r->step - first]) {
+			has_work[r->step - first] = true;
+			with_work++;
+		}
+	}
+	return (double)behind <= BEHIND_MAX * (double)inside &&
+	       (double)(marks - with_work) <= BEHIND_MAX * (double)marks;
+}
+
+/* The n-th group of a module's executions is the n-th mark's. */
+static bool told_by_order(const struct module_runs *runs, ptrdiff_t first, ptrdiff_t marks)
+{
+	if (marks == 0 || runs->count % marks)
+		return false;
+	for (ptrdiff_t i = 0; i < runs->count; i++)
+		runs->items[i]->step = (int32_t)(first + i / (runs->count / marks));
+	return true;
+}
+
+/* False when too much of the device's work cannot be told. */
+static bool device_told(struct scheduling *s, struct schedule_device *d)
+{
+	struct arena scratch = *s->scratch;
+	bool *is_told = arena_make(&scratch, bool, s->module_count);
+	ptrdiff_t first, marks = marks_of_host(s, d->host, &first);
+	int64_t all_ps = 0, untold_ps = 0;
+	bool any = false;
+
+	for (int32_t m = 0; m < s->module_count; m++) {
+		struct arena work = scratch;
+		struct module_runs runs = runs_of(s, d, m, &work);
+		is_told[m] = runs.count == 0 || told_by_launch(s, d, &runs, m, first, marks, work);
+		all_ps += runs.time_ps;
+	}
+	bool by_place = told_by_place(s, d, is_told, first, marks, scratch);
+	for (int32_t m = 0; m < s->module_count && !by_place; m++) {
+		struct arena work = scratch;
+		struct module_runs runs = runs_of(s, d, m, &work);
+		if (is_told[m] || told_by_order(&runs, first, marks))
+			continue;
+		for (ptrdiff_t i = 0; i < runs.count; i++)
+			runs.items[i]->step = -1;
+		untold_ps += runs.time_ps;
+	}
+	for (ptrdiff_t i = 0; i < d->run_count; i++)
+		any |= d->runs[i].step >= 0;
+	return any && (double)untold_ps <= UNTOLD_MAX * (double)all_ps;
+}
+
+/* Why the marks that there are cannot be used. */
+static struct str marks_trouble(const struct scheduling *s, const struct schedule_device *d)
+{
+	bool any = false;
+
+	for (ptrdiff_t i = 0; i < d->run_count; i++)
+		any |= d->runs[i].step >= 0;
+	return arena_fmt(s->keep,
+		any ? "which of %td annotations launched what cannot be told: the job does not "
+		      "wait "
+		      "inside them, and they do not divide its executions"
+		    : "the host has %td annotations of steps, and no work of a device is of one",
+		s->mark_count);
+}
+
+bool marks_tell(struct scheduling *s)
+{
+	marks_read(s);
+	if (s->mark_count == 0)
+		return false;
+	for (ptrdiff_t i = 0; i < s->device_count; i++)
+		if (s->devices[i].run_count > 0 && !device_told(s, &s->devices[i])) {
+			s->ret->trouble = marks_trouble(s, &s->devices[i]);
+			return false;
+		}
+	return true;
+}

@@ -1,0 +1,176 @@
+/*
+ * Of a job that marks nothing: what repeats.  A period of its sequence of modules is a step; of a
+ * server, an execution of the module that takes most of its time.  See schedule.h.
+ */
+#include "measure/schedule_state.h"
+
+/* The smallest p with seq[i] = seq[i + p] throughout, by the failure function of Knuth et al. */
+static ptrdiff_t period_of(const int32_t *seq, ptrdiff_t n, struct arena scratch)
+{
+	ptrdiff_t *fail = arena_make(&scratch, ptrdiff_t, n + 1), k = 0;
+
+	for (ptrdiff_t i = 1; i < n; i++) {
+		while (k > 0 && seq[i] != seq[k])
+			k = fail[k];
+		k += seq[i] == seq[k];
+		fail[i + 1] = k;
+	}
+	return n - fail[n];
+}
+
+/*
+ * A period begins behind its longest wait.  Waits of a place in the period are compared by their
+ * sums: each place comes as often as any other, or once less.
+ */
+static ptrdiff_t phase_of(
+	const struct program_run *const *runs, ptrdiff_t n, ptrdiff_t period, struct arena scratch)
+{
+	int64_t *wait_ps = arena_make(&scratch, int64_t, period), end_ps = runs[0]->end_ps;
+	ptrdiff_t best = 0;
+
+	for (ptrdiff_t i = 1; i < n - n % period; i++) {
+		if (runs[i]->start_ps > end_ps)
+			wait_ps[i % period] += runs[i]->start_ps - end_ps;
+		end_ps = runs[i]->end_ps > end_ps ? runs[i]->end_ps : end_ps;
+	}
+	for (ptrdiff_t i = 1; i < period; i++)
+		if (wait_ps[i] > wait_ps[best])
+			best = i;
+	return best;
+}
+
+/* Numbers the device's periods; executions that are in none keep -1.  False: it has none. */
+static bool device_periods(struct scheduling *s, struct schedule_device *d, const bool *left_out)
+{
+	struct arena scratch = *s->scratch;
+	struct program_run **runs = arena_make(&scratch, struct program_run *, d->run_count);
+	int32_t *seq = arena_make(&scratch, int32_t, d->run_count);
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < d->run_count; i++) {
+		d->runs[i].step = -1;
+		if (left_out[module_at(s, &d->runs[i])])
+			continue;
+		seq[n] = module_at(s, &d->runs[i]);
+		runs[n++] = &d->runs[i];
+	}
+	if (n == 0)
+		return true; /* it ran nothing of the step */
+	ptrdiff_t period = period_of(seq, n, scratch);
+	if (n < PERIODS_MIN * period)
+		return false;
+	ptrdiff_t phase = phase_of((const struct program_run *const *)runs, n, period, scratch);
+	for (ptrdiff_t i = phase; i < n; i++)
+		runs[i]->step = (int32_t)((i - phase) / period);
+	return true;
+}
+
+/* The module with least time of those that are not left out, or -1 when it is the last one. */
+static int32_t module_least(
+	const struct scheduling *s, const int64_t *time_ps, const bool *left_out)
+{
+	int32_t least = -1;
+	ptrdiff_t left = 0;
+
+	for (int32_t m = 0; m < s->module_count; m++) {
+		if (left_out[m])
+			continue;
+		left++;
+		if (least < 0 || time_ps[m] < time_ps[least])
+			least = m;
+	}
+	return left > 1 ? least : -1;
+}
+
+static bool all_periodic(struct scheduling *s, const bool *left_out)
+{
+	for (ptrdiff_t i = 0; i < s->device_count; i++)
+		if (!device_periods(s, &s->devices[i], left_out))
+			return false;
+	return true;
+}
+
+/* Every module's time, over all devices; those that never ran are left out. */
+static int64_t *module_times(const struct scheduling *s, bool *left_out)
+{
+	int64_t *time_ps = arena_make(s->scratch, int64_t, s->module_count);
+
+	for (ptrdiff_t i = 0; i < s->device_count; i++)
+		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
+			const struct program_run *r = &s->devices[i].runs[k];
+			time_ps[module_at(s, r)] += r->end_ps - r->start_ps;
+		}
+	for (int32_t m = 0; m < s->module_count; m++)
+		left_out[m] = time_ps[m] == 0 ||
+			      (s->wanted.p && !name_is_wanted(s->wanted, s->modules[m]));
+	return time_ps;
+}
+
+static bool is_server(
+	const struct scheduling *s, const int64_t *time_ps, const bool *left_out, int32_t *ret)
+{
+	int32_t most = -1;
+
+	for (int32_t m = 0; m < s->module_count; m++)
+		if (!left_out[m] && (most < 0 || time_ps[m] > time_ps[most]))
+			most = m;
+	*ret = most;
+	return most >= 0 && phase_of_name(s->modules[most]) == PHASE_INFERENCE;
+}
+
+/* An evaluation every so often would make a period of many steps; beside training it is none. */
+static void evaluations_leave(const struct scheduling *s, bool *left_out)
+{
+	bool any = false;
+
+	for (int32_t m = 0; m < s->module_count; m++)
+		any |= !left_out[m] && module_trains(s, m) && !is_evaluation(s->modules[m]);
+	for (int32_t m = 0; any && m < s->module_count; m++)
+		left_out[m] |= is_evaluation(s->modules[m]) && !module_trains(s, m);
+}
+
+/* What does not fit into a period is left out, the module with least time first. */
+bool periods_tell(struct scheduling *s)
+{
+	bool *left_out = arena_make(s->scratch, bool, s->module_count);
+	const int64_t *time_ps = module_times(s, left_out);
+	struct str *names = arena_make(s->scratch, struct str, s->module_count);
+	int32_t most, least;
+	ptrdiff_t n = 0;
+	bool alone = is_server(s, time_ps, left_out, &most);
+
+	if (most < 0)
+		return false;
+	evaluations_leave(s, left_out);
+	for (int32_t m = 0; alone && m < s->module_count; m++)
+		left_out[m] = m != most;
+	while (!all_periodic(s, left_out)) {
+		if ((least = module_least(s, time_ps, left_out)) < 0)
+			return false;
+		left_out[least] = true;
+	}
+	s->mark_count = 0;
+	s->ret->sort_count = 0;
+	for (int32_t m = 0; m < s->module_count; m++)
+		if (!left_out[m])
+			names[n++] = s->modules[m];
+	struct str modules = names_text(names, n, s->keep);
+	int32_t only = sort_of(s, modules, modules);
+	struct step_sort *sort = &s->ret->sorts[only];
+	for (int32_t m = 0; m < s->module_count; m++)
+		if (!left_out[m]) {
+			sort->time_ps += time_ps[m];
+			sort->trains = sort->trains || module_trains(s, m);
+		}
+	for (ptrdiff_t i = 0; i < s->device_count; i++) {
+		int32_t last = -1;
+		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++)
+			if (s->devices[i].runs[k].step > last)
+				last = s->devices[i].runs[k].step;
+		if (last + 1 > sort->count)
+			sort->count = last + 1;
+	}
+	s->ret->judged = 0;
+	s->ret->is_server = alone;
+	return true;
+}

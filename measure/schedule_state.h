@@ -1,0 +1,64 @@
+/*
+ * Inside of the schedule: what its three parts share.  Not for others.
+ *
+ *	schedule.c          sorts of steps, which one is judged, and the plans that follow
+ *	schedule_marks.c    which mark of the host launched what
+ *	schedule_periods.c  without marks: what repeats
+ */
+#ifndef MEASURE_SCHEDULE_STATE_H
+#define MEASURE_SCHEDULE_STATE_H
+
+#include "measure/schedule.h"
+
+#define MODULES_BETWEEN " + "
+
+/* A mark that holds no other mark. */
+struct mark {
+	int64_t start_ps, end_ps, number; /* host clock */
+	struct str name;
+	int32_t host;
+	int32_t sort; /* -1: no work belongs to it */
+};
+
+struct scheduling {
+	struct schedule_device *devices;
+	ptrdiff_t device_count;
+	const struct host_facts *facts;
+	const struct registry *registry;
+	struct str wanted;
+	struct arena *keep, *scratch;
+	struct schedule *ret;
+	/* Modules by name: what is compiled anew for other shapes is the same to a schedule. */
+	struct str *modules;
+	ptrdiff_t module_count;
+	int32_t *module_of; /* by program */
+	struct mark *marks; /* by host, then begin */
+	ptrdiff_t mark_count;
+	ptrdiff_t sort_cap;
+};
+
+static inline int32_t module_at(const struct scheduling *s, const struct program_run *r)
+{
+	return s->module_of[r->program];
+}
+
+/* schedule.c */
+int32_t sort_of(struct scheduling *s, struct str name, struct str modules);
+bool module_trains(const struct scheduling *s, int32_t module);
+/* Fits a name, or the function that a module is named after? */
+bool name_is_wanted(struct str wanted, struct str name);
+/* Names in order, as a sort's modules; they are sorted. */
+struct str names_text(struct str *names, ptrdiff_t count, struct arena *keep);
+
+/*
+ * schedule_marks.c: reads the host's marks and tells each execution's step.  False when there are
+ * none, or, with the trouble in ret, when too much of a device's work cannot be told.
+ */
+bool marks_tell(struct scheduling *s);
+/* The mark that a moment lies in, of `count` from `first` on, or -1. */
+int32_t mark_at(const struct scheduling *s, ptrdiff_t first, ptrdiff_t count, int64_t at_ps);
+
+/* schedule_periods.c: what repeats is the one sort; numbers executions.  False: nothing does. */
+bool periods_tell(struct scheduling *s);
+
+#endif
