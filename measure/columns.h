@@ -61,6 +61,8 @@
 	REAL(step_time_s, SECONDS, "median steady step, on the device that ends last")             \
 	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \
 	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
+	REAL(step_mean_s, SECONDS,                                                                 \
+		"mean steady step over all devices: shares, and seconds per step, are of it")      \
 	REAL(predicted_step_s, SECONDS,                                                            \
 		"what a step's programs take at least (programs.floor_s), one after another; "     \
 		"ops whose cost is unknown are free")                                              \
@@ -328,7 +330,7 @@
 		"per step and device: its share of the time with communication and no compute "    \
 		"running")                                                                         \
 	REAL(hidden_s, SECONDS, "per step and device: its share of the time behind compute")       \
-	REAL(exposed_share, RATIO, "exposed_s over the step time")                                 \
+	REAL(exposed_share, RATIO, "exposed_s over the mean step")                                 \
 	REAL(expected_lo_s, SECONDS, "expected time, most favourable topology")                    \
 	REAL(expected_hi_s, SECONDS,                                                               \
 		"expected time, least favourable topology and attainable rate")                    \
@@ -407,7 +409,7 @@
 	REAL(time_s, SECONDS,                                                                      \
 		"per device and step; while several are in flight, they share the time")           \
 	REAL(exposed_s, SECONDS, "of it with nothing else running")                                \
-	REAL(step_share, RATIO, "exposed_s over the step time")                                    \
+	REAL(step_share, RATIO, "exposed_s over the mean step")                                    \
 	REAL(bps, BYTES_PER_SECOND,                                                                \
 		"bytes over time_s: up to twice one way's rate where both ways run at once")
 

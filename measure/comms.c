@@ -78,7 +78,7 @@ static void collective_times(const struct capture *in, const struct swept *run,
 		row->hidden_s = (double)t->hidden_ps * PS / run->device_steps;
 	}
 	/* What hides beside work outside the steps was not looked at. */
-	row->exposed_share = in_step ? row->exposed_s / run->step_time_s : 0;
+	row->exposed_share = in_step ? row->exposed_s / run->step_mean_s : 0;
 	row->bandwidth_bps = row->wire_bytes / row->transfer_s;
 }
 
@@ -348,7 +348,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 		row->bytes = d->bytes / run->device_steps;
 		row->time_s = d->time_ps * PS / run->device_steps;
 		row->exposed_s = d->exposed_ps * PS / run->device_steps;
-		row->step_share = row->exposed_s / run->step_time_s;
+		row->step_share = row->exposed_s / run->step_mean_s;
 		row->bps = row->bytes / row->time_s;
 	}
 }

@@ -214,7 +214,8 @@ static void compare_metric(const struct metric *m, struct tables *head,
 	const struct figures f = figures_of(m, head, samples, left, count, keep);
 	const struct run_reading *here = &f.all[0];
 	struct str metric = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
-	double step_s = table_rows(head, run)->step_time_s;
+	const struct run_row *run = table_rows(head, run);
+	double step_s = m->series == SERIES_TIME ? run->step_time_s : run->step_mean_s;
 
 	for (ptrdiff_t i = 0; i < f.set_count; i++) {
 		const struct run_readings set = f.sets[i];

@@ -20,7 +20,7 @@ static void fill_utilisation(const struct capture *in, const struct swept *run,
 	double planes = run->shape.devices * run->shape.planes_per_partition;
 	double counted = counted_flops / run->device_steps * planes;
 	/* Without steps there is no time of one. */
-	double step_s = run->source == STEPS_WINDOW ? NAN : row->step_time_s;
+	double step_s = run->source == STEPS_WINDOW ? NAN : row->step_mean_s;
 	double peak =
 		run->first && run->first->chip.chip ? main_peak_flops(&run->first->chip) : NAN;
 

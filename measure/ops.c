@@ -94,7 +94,7 @@ static void executions_measure(const struct capture *in, const struct swept *run
 	const struct op_total *t, enum role role, struct op_measures *v)
 {
 	bool in_step = role == ROLE_STEP;
-	double steps = in_step ? run->device_steps : run->windows_s / run->step_time_s;
+	double steps = in_step ? run->device_steps : run->windows_s / run->step_mean_s;
 
 	if (t->planned > 0) { /* of a program that has not run only this is known */
 		v->count = 0;

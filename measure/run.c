@@ -77,7 +77,9 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 		.kernels = kernels,
 		.keep = keep,
 		.notes = notes };
-	m->run = (struct swept){ .sums = aggregate_new(keep), .step_time_s = NAN };
+	m->run = (struct swept){
+		.sums = aggregate_new(keep), .step_time_s = NAN, .step_mean_s = NAN
+	};
 	*ret = (struct tables){ 0 };
 	devices_find(&m->in, &m->run);
 	if ((capture_is_planned(&m->in) ? tables_plan : tables_measure)(m, name, ret, err))

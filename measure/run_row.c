@@ -191,6 +191,7 @@ static void run_row_steps(const struct capture *in, const struct swept *run, str
 	if (run->main)
 		row->main_program = run->main->module;
 	row->step_time_s = run->step_time_s;
+	row->step_mean_s = run->step_mean_s;
 	for (ptrdiff_t i = 0; i < n; i++)
 		dist_add(&d, in->keep, (int64_t)llround(times[i] / PS));
 	if (n > 0) {

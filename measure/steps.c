@@ -564,6 +564,7 @@ static void totals(const struct capture *in, struct swept *run)
 		run->steps = 0;
 	double *times = step_times(run, &count, in->keep);
 	run->step_time_s = median(times, count);
+	run->step_mean_s = run->device_steps > 0 ? run->steady_s / run->device_steps : NAN;
 	run->shape = run_shape_of(in, run);
 	run->lasting = lasting_of(run);
 }

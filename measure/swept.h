@@ -86,7 +86,8 @@ struct swept {
 	double steady_s;     /* sum of all devices' steady time */
 	double windows_s;    /* and of their windows */
 	double device_steps; /* steady steps, summed over devices */
-	double step_time_s;  /* NaN without steps */
+	double step_time_s;  /* the median; NaN without steps, as is */
+	double step_mean_s;  /* what shares, and seconds per step, are of */
 	struct run_shape shape;
 	struct lasting lasting;
 };

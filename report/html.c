@@ -38,10 +38,11 @@ static struct str step_note(const struct report *r, struct arena *keep)
 		return STR("in all: nothing tells its steps apart");
 	if (steps == 1)
 		return STR("of one steady step");
-	struct str from = time_text(keep, lo), to = time_text(keep, hi);
+	struct str from = time_text(keep, lo), to = time_text(keep, hi), mean = prose_mean(r, keep);
 	if (!(lo > 0 && hi > 0) || str_eq(from, to))
-		return STR("median of the steady steps");
-	return arena_fmt(keep, "median; 95%% between %.*s and %.*s", STR_ARG(from), STR_ARG(to));
+		return arena_fmt(keep, "median of the steady steps%.*s", STR_ARG(mean));
+	return arena_fmt(keep, "median; 95%% between %.*s and %.*s%.*s", STR_ARG(from), STR_ARG(to),
+		STR_ARG(mean));
 }
 
 /* Beyond this share of the time a rate says so: it is a lower bound. */
@@ -81,7 +82,8 @@ static struct template_list facts_of(const struct report *r, struct arena *keep)
 		struct str note = str_from(prose_per(r));
 		if (step > 0)
 			note = arena_fmt(keep, "%.*s of %s",
-				STR_ARG(ratio_text(keep, r->gain_s / step)),
+				STR_ARG(ratio_text(
+					keep, r->gain_s / fact_real(r, STR("step_mean_s")))),
 				is_capture ? "the capture" : "a step");
 		note = arena_fmt(keep, "%.*s, if every finding is settled", STR_ARG(note));
 		add_fact(&f, "Recoverable", time_text(keep, r->gain_s), note, "bad", keep);

@@ -92,7 +92,7 @@ static struct html_finding finding_card(const struct maker *m, const struct grou
 	ret.place = place_text(f->source_file, f->source_line, m->keep);
 	ret.scope = f->scope;
 	ret.cost = prose_cost(m->r, g, m->keep);
-	ret.share = svg_share(g->gain_s / fact_real(m->r, STR("step_time_s")), m->keep);
+	ret.share = svg_share(g->gain_s / fact_real(m->r, STR("step_mean_s")), m->keep);
 	ret.evidence = evidence_list(m, f);
 	ret.note = f->note;
 	ret.around = html_around(f, m->keep);

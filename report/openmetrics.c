@@ -126,7 +126,7 @@ static void put_fact(struct series *s, const struct column *c)
 	const struct suffix *suffix = suffixes;
 	struct str stem = c->name, name;
 	/* A capture without steps has no step time, though its length stands there for one. */
-	bool is_of_step = str_starts(c->name, STR("step_time_")) || str_eq(c->name, STR("steps"));
+	bool is_of_step = str_starts(c->name, STR("step_")) || str_eq(c->name, STR("steps"));
 	bool is_named = false;
 	while (suffix < suffixes + SUFFIXES && suffix->unit != c->unit)
 		suffix++;

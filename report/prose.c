@@ -192,7 +192,7 @@ struct str bytes_text(struct arena *keep, double bytes)
 
 struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
 {
-	double step_s = fact_real(r, STR("step_time_s"));
+	double step_s = fact_real(r, STR("step_mean_s"));
 	struct str gain = time_text(keep, gain_s);
 	if (!(step_s > 0))
 		return arena_fmt(keep, "up to %.*s %s", STR_ARG(gain), prose_per(r));
@@ -225,7 +225,7 @@ struct str prose_cost(const struct report *r, const struct group *g, struct aren
 {
 	const struct report_finding *f = g->items[0];
 	struct out *o = out_memory(keep);
-	double step_s = fact_real(r, STR("step_time_s"));
+	double step_s = fact_real(r, STR("step_mean_s"));
 	if (f->of_window && f->claimed_s > 0 && step_s > 0)
 		return arena_fmt(keep, "up to %.*s of the window, outside the steps",
 			STR_ARG(unit_text(keep, f->claimed_s / step_s, UNIT_RATIO)));
@@ -441,7 +441,7 @@ struct str prose_top(const struct report *r, struct arena *keep)
 
 struct str prose_gives_back(const struct report *r, struct arena *keep)
 {
-	double step_s = fact_real(r, STR("step_time_s"));
+	double step_s = fact_real(r, STR("step_mean_s"));
 	if (!(r->gain_s > 0))
 		return MISSING;
 	if (!(step_s > 0))
@@ -477,6 +477,15 @@ const char *prose_per(const struct report *r)
 	return is_whole_capture(r) ? "in the whole capture" : "per step";
 }
 
+struct str prose_mean(const struct report *r, struct arena *keep)
+{
+	struct str median = time_text(keep, fact_real(r, STR("step_time_s")));
+	struct str mean = time_text(keep, fact_real(r, STR("step_mean_s")));
+	if (is_whole_capture(r) || str_eq(mean, median) || !(fact_real(r, STR("step_mean_s")) > 0))
+		return STR("");
+	return arena_fmt(keep, " (median; %.*s on average)", STR_ARG(mean));
+}
+
 struct str prose_step(const struct report *r, struct arena *keep)
 {
 	double step_s = fact_real(r, STR("step_time_s"));
@@ -507,8 +516,8 @@ struct str prose_steps(const struct report *r, struct arena *keep)
 	if (is_whole_capture(r) && step_s > 0)
 		out_fmt(o, "the whole capture, %.*s", STR_ARG(time_text(keep, step_s)));
 	else if (step_s > 0)
-		out_fmt(o, "%s%.*s per step", out_text(o).len ? ", " : "",
-			STR_ARG(time_text(keep, step_s)));
+		out_fmt(o, "%s%.*s per step%.*s", out_text(o).len ? ", " : "",
+			STR_ARG(time_text(keep, step_s)), STR_ARG(prose_mean(r, keep)));
 	return out_text(o);
 }
 

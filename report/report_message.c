@@ -87,7 +87,8 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 	struct str chips = prose_chips(r, "x", keep);
 	double step_s = fact_real(r, STR("step_time_s"));
 	if (step_s > 0)
-		out_fmt(o, "%.*s %s", STR_ARG(time_text(keep, step_s)), prose_per(r));
+		out_fmt(o, "%.*s %s%.*s", STR_ARG(time_text(keep, step_s)), prose_per(r),
+			STR_ARG(prose_mean(r, keep)));
 	if (chips.len)
 		out_fmt(o, "%son %.*s", step_s > 0 ? " " : "", STR_ARG(chips));
 	if (r->gain_s > 0 && isfinite(r->gain_s))

@@ -202,7 +202,7 @@ static void draw_collectives(const void *what, double width, struct xhtml *x)
 static struct str collectives_caption(
 	const struct report *r, const struct collectives *c, struct arena *keep)
 {
-	double exposed = 0, hidden = 0, step = fact_real(r, STR("step_time_s"));
+	double exposed = 0, hidden = 0, step = fact_real(r, STR("step_mean_s"));
 	ptrdiff_t late = 0, count = table_count(&r->tables, collectives);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		exposed += c->items[i].exposed_s > 0 ? c->items[i].exposed_s : 0;

@@ -93,7 +93,8 @@ static void draw_budget(const void *what, double width, struct xhtml *x)
 	int rows = (b->after > 0) + (b->ideal > 0);
 	svg_begin(x, width, 30 + name + rows * (22 + name),
 		STR("The time as it is, without the findings, and at the roofline"),
-		arena_fmt(x->keep, "%s takes %.*s.", b->is_capture ? "The capture" : "A step",
+		arena_fmt(x->keep, "%s takes %.*s.",
+			b->is_capture ? "The capture" : "On average a step",
 			STR_ARG(time_text(x->keep, b->step))));
 	double top =
 		name_row(x, &s, b->is_capture ? "the capture" : "a step today", is_narrow ? 0 : 6);
@@ -127,7 +128,7 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 	double rest = 1;
 	double lo = fact_real(r, STR("roofline_ratio_lo")),
 	       hi = fact_real(r, STR("roofline_ratio_hi"));
-	b->step = fact_real(r, STR("step_time_s"));
+	b->step = fact_real(r, STR("step_mean_s"));
 	if (!(b->step > 0))
 		return false;
 	for (int i = 0; i < LAYERS; i++) {

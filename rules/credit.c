@@ -122,7 +122,7 @@ void pools_fill(const struct tables *tables, double pools[POOL_COUNT])
 		[POOL_IDLE] = run->idle_ratio,
 	};
 	for (int i = 0; i < POOL_COUNT; i++)
-		pools[i] = limit(shares[i] * run->step_time_s);
+		pools[i] = limit(shares[i] * run->step_mean_s);
 }
 
 static struct purse purse_of(const struct tables *tables)
@@ -131,7 +131,7 @@ static struct purse purse_of(const struct tables *tables)
 	struct purse purse = { .total_left = INFINITY };
 
 	if (run)
-		purse.total_left = limit(run->step_time_s * (1 - known(run->roofline_ratio_lo)));
+		purse.total_left = limit(run->step_mean_s * (1 - known(run->roofline_ratio_lo)));
 	pools_fill(tables, purse.left);
 	return purse;
 }

@@ -3,7 +3,7 @@
  *
  *     version: 1
  *     given:                                   # every test begins with these
- *       run: { name: demo, step_time_s: 10 ms }
+ *       run: { name: demo, step_time_s: 10 ms, step_mean_s: 10 ms }
  *       quality: [{ name: not-truncated, ok: 1 }]
  *     tests:
  *       - rule: copy-share

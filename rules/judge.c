@@ -473,7 +473,7 @@ static void look_at_run(struct judging *s)
 
 		/* Where waiting is no fault, costs are shares of the busy time. */
 		s->total_s = s->step_s =
-			is_planned(s->tables) ? run->predicted_step_s : run->step_time_s;
+			is_planned(s->tables) ? run->predicted_step_s : run->step_mean_s;
 		if (str_eq(run->phase, STR("inference")) && run->busy_ratio > 0)
 			s->step_s *= run->busy_ratio;
 	}
@@ -771,7 +771,7 @@ static bool judge_all(struct judging *s)
 
 	for (int turn = 0; turn < TURNS; turn++) {
 		if (turn == TURN_BACKSTOPS && table_count(s->tables, run))
-			s->explained = credit_all(s) / table_rows(s->tables, run)[0].step_time_s;
+			s->explained = credit_all(s) / table_rows(s->tables, run)[0].step_mean_s;
 		for (ptrdiff_t i = 0; i < s->rules->count && ok; i++)
 			if ((int)turn_of(s->rules->items[i]) == turn) {
 				arena_clear(&s->scratch);

@@ -150,7 +150,7 @@ int64_t fact_part_number(const struct run_facts *f, enum fact_part part, ptrdiff
 	double of_step = part == FACT_RULES ? run_rules(f)[row].gain_s : run_devices(f)[row].lost_s;
 	if (part == FACT_DEVICES && number == 0)
 		return whole(run_devices(f)[row].slowness - 1, 1e12);
-	return f->step_time_s > 0 ? whole(of_step / f->step_time_s, 1e12) : FACT_NONE;
+	return f->step_mean_s > 0 ? whole(of_step / f->step_mean_s, 1e12) : FACT_NONE;
 }
 
 /* The gate that keeps most rules from being judged. */
@@ -216,7 +216,7 @@ void run_numbers_of(const struct run_facts *f, struct arena *keep, struct run_nu
 	int64_t *n = ret->values, captured;
 	bool is_counted = f->judged_ratio != 0; /* where no op's cost is known, no ratio is */
 	double hi = isnan(f->roofline_ratio_hi) ? f->roofline_ratio_lo : f->roofline_ratio_hi;
-	double share = f->step_time_s > 0 ? f->gain_s / f->step_time_s : (double)NAN;
+	double share = f->step_mean_s > 0 ? f->gain_s / f->step_mean_s : (double)NAN;
 	n[FACT_captured_ns] = f->captured.p && when_parse(f->captured, &captured) ? captured : 0;
 	n[FACT_step_ns] = whole(f->step_time_s, 1e9);
 	n[FACT_share_e12] = whole(isnan(share) ? share : fmin(1, fmax(0, share)), 1e12);

@@ -62,6 +62,7 @@
 	REAL(step_time_s, SECONDS, "as in table run")                                              \
 	REAL(step_time_lo_s, SECONDS, "as in table run")                                           \
 	REAL(step_time_hi_s, SECONDS, "as in table run")                                           \
+	REAL(step_mean_s, SECONDS, "as in table run")                                              \
 	REAL(busy_ratio, RATIO, "as in table run")                                                 \
 	REAL(idle_ratio, RATIO, "as in table run")                                                 \
 	REAL(compute_ratio, RATIO, "as in table run")                                              \

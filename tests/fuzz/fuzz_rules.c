@@ -45,7 +45,7 @@ static void fill(struct tables *t, struct arena *keep)
 	for (int id = 0; id < TABLE_COUNT; id++)
 		for (int k = 0; k < (id == TABLE_run ? 1 : 3); k++)
 			fill_row(&table_defs[id], table_add(t, (enum table_id)id, keep), k);
-	table_rows(t, run)->step_time_s = STEP_TIME_S;
+	table_rows(t, run)->step_time_s = table_rows(t, run)->step_mean_s = STEP_TIME_S;
 	table_rows(t, run)->roofline_ratio_lo = NAN;
 }
 

@@ -71,7 +71,8 @@ def run_of(w, n, when, rng, poisoned):
                 platform="tpu" if (w["chip"] or "").startswith("tpu") else "nvidia")
     broken = w["rules"] if n % 7 else w["rules"][:1]
     lines = [record(base, record="run", verdict="fail", gain_s=step * waste, hosts=1, devices=8,
-                    steps=20, steps_ratio=0.9 + 0.01 * (n % 7), step_time_s=step, idle_ratio=waste / 3,
+                    steps=20, steps_ratio=0.9 + 0.01 * (n % 7), step_time_s=step,
+                    step_mean_s=step, idle_ratio=waste / 3,
                     roofline_ratio_lo=w["ratio"] and w["ratio"] * (1 - waste),
                     mfu=(w["ratio"] or 0.4) * 0.8 if w["mfu"] else None,
                     quality="hosts" if n % 13 == 5 else None)]

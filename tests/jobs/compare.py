@@ -15,6 +15,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEP_SHARE, STEP_S = 0.02, 80e-6  # of a step's time; and what a dispatch may jitter
@@ -36,6 +37,13 @@ OTHER_WORK = ("evaluation", "prefill")
 class Rooflint:
     def __init__(self, program, capture):
         self.program, self.capture = program, capture
+
+    def findings(self):
+        with tempfile.NamedTemporaryFile(suffix=".json") as report:
+            subprocess.run([self.program, "check", "-q", "--json", report.name, "--hardware",
+                            os.path.join(HERE, "host.yaml"), self.capture],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            return json.load(open(report.name, encoding="utf-8"))["reports"][0]["findings"]
 
     def rows(self, sql, *options):
         out = subprocess.run([self.program, "query", "--format", "json", *options, self.capture,
@@ -85,6 +93,13 @@ def check_steps(name, truth, ask):
                          "(select host from steps limit 1)")
         seen, want = row["mean"], statistics.mean(times[1:-1])
     yield "step time", seen, want, close(seen, want, STEP_SHARE, SERVERS.get(name, STEP_S))
+    if name in MANY_DEVICES or name == "recompiling":
+        return
+    # All that shares and costs are of: uneven steps have another mean than median.
+    [run] = ask.rows("select step_mean_s from run")
+    want = statistics.mean(times[1:-1])
+    yield ("mean step", run["step_mean_s"], want,
+           close(run["step_mean_s"], want, STEP_SHARE, SERVERS.get(name, STEP_S)))
 
 
 def check_waits(_name, truth, ask):
@@ -214,6 +229,31 @@ def check_phases(name, truth, ask):
         # The device has no more work behind the last one.
         want = sum(end - begin for begin, end in clock["checkpoint"][:-1]) * 1e-6
         yield "checkpoint", seen, want, close(seen, want, 0.03)
+        # One that comes in some steps is named, with how many and what an average step pays.
+        told = [f["message"] for f in ask.findings() if f["rule"] == "idle"]
+        m = re.search(r"writes a checkpoint .*: ([0-9.]+) ms in (\d+) of (\d+) steps, ([0-9.]+) ms a "
+                      "step on average", told[0] if told else "")
+        each, hit, of, mean = (float(x) for x in m.groups()) if m else (0, 0, 1, 0)
+        yield "checkpoints named", hit, len(clock["checkpoint"]) - 1, \
+            hit == len(clock["checkpoint"]) - 1
+        yield "cost of each", each * 1e-3, want / hit if hit else 0, \
+            hit and close(each * 1e-3, want / hit, 0.03)
+        yield "of an average step", mean * 1e-3, want / of, close(mean * 1e-3, want / of, 0.03)
+
+
+def check_costs(_name, _truth, ask):
+    """No finding, and no place of one, costs more than the whole."""
+    [run] = ask.rows("select step_mean_s from run")
+    for f in ask.findings():
+        gain = f.get("gain_s")
+        if gain:
+            yield "cost of " + f["rule"], gain, run["step_mean_s"], gain <= run["step_mean_s"]
+    # Ops that run side by side take more than a step together, and none of them does.
+    for table, share in (("families", "max(time_share)"), ("collectives", "total(exposed_share)"),
+                         ("transfers", "total(step_share)")):
+        [row] = ask.rows("select %s as share from %s" % (share, table))
+        if row["share"]:
+            yield "%s of a step" % table, row["share"], 1, row["share"] <= 1.0001
 
 
 def check_floors(_name, _truth, ask):
@@ -255,7 +295,7 @@ def check_sentences(name, _truth, ask):
 
 
 CHECKS = (check_steps, check_waits, check_syncs, check_collectives, check_flops, check_phases,
-          check_floors, check_sentences)
+          check_costs, check_floors, check_sentences)
 
 
 def short(value):

@@ -22,7 +22,7 @@ static inline struct run_facts fixture_run(
 	f.owner = STR("team \"a\"");
 	f.verdict = STR("fail");
 	f.chips = 8;
-	f.step_time_s = step_time_s;
+	f.step_time_s = f.step_mean_s = step_time_s;
 	f.gain_s = step_time_s / 4;
 	f.roofline_ratio_lo = 0.5;
 	struct rule_facts *rule = run_facts_add(&f, FACT_RULES, keep);

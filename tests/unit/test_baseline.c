@@ -34,7 +34,7 @@ static void make_run(struct tables *t, double step_s, double noise)
 	run->main_program = STR("jit_step");
 	run->chip = STR("tpu_v5e");
 	run->chips = run->devices = 8;
-	run->step_time_s = step_s;
+	run->step_time_s = run->step_mean_s = step_s;
 	run->window_s = step_s * STEPS;
 	run->roofline_ratio_lo = 0.01 / step_s;
 	for (int i = 0; i < STEPS; i++) {

@@ -322,7 +322,7 @@ static void messages(void **state)
 	add("ops key=k name=dot.1 p50_s=0.006 efficiency=0.284 hbm_bytes=67108864 flops=2e12 "
 	    "count=12 skew=1.25 bound=memory\n"
 	    "transfers direction=h2d bps=45e9 count=3 bytes=1e6\n"
-	    "run name=demo step_time_s=0.0125\n");
+	    "run name=demo step_time_s=0.0125 step_mean_s=0.0125\n");
 	assert_str(
 		message_of("{name}: {p50_s}, {efficiency}, {hbm_bytes}, {flops}, {count}, {skew}"),
 		"dot.1: 6.00 ms, 28.4%, 64.0 MiB, 2.00 TFLOP, 12, 1.25");
@@ -372,7 +372,7 @@ static void order_of_findings(void **state)
 	    "ops key=b name=b p50_s=9 lo_s=2\n"
 	    "ops key=c name=c p50_s=3 lo_s=0\n"
 	    "ops key=e name=e p50_s=3 lo_s=3\n");
-	add("run name=r step_time_s=1e3\n");
+	add("run name=r step_time_s=1e3 step_mean_s=1e3\n");
 	judge_yaml(RULE "    value: p50_s\n    at_most: { warn: 2 s, fail: 5 s }\n    gain: lo_s\n"
 			"    matters: { warn: 0%, fail: 0.1% }\n");
 	assert_int_equal(j.finding_count, 4); /* of one that failed, what is open is no news */
@@ -385,7 +385,7 @@ static void order_of_findings(void **state)
 static void rules_over_a_select(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=10\n"
+	add("run name=x step_time_s=10 step_mean_s=10\n"
 	    "ops key=a module=m p50_s=1 kind=copy\n"
 	    "ops key=b module=m p50_s=3 kind=copy\n"
 	    "ops key=c module=n p50_s=1 kind=copy\n"
@@ -558,7 +558,7 @@ static void gates_weigh(void **state)
 		     "time_s }\n"
 		     "  r: { from: ops, assert: p50_s < 2 }\n";
 	(void)state;
-	add("run name=x step_time_s=10\nops key=a p50_s=1 time_s=0.05 flops=0\n");
+	add("run name=x step_time_s=10 step_mean_s=10\nops key=a p50_s=1 time_s=0.05 flops=0\n");
 	judge_yaml(gate);
 	assert_verdict("g", VERDICT_PASS);
 	assert_int_equal(result("g")->let_be, 1);
@@ -642,7 +642,7 @@ static void add_slow(const char *key, double attainable_s, double p50_s, double 
 static void nothing_tiny_stops_a_release(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=1\n");
+	add("run name=x step_time_s=1 step_mean_s=1\n");
 	add_slow("far", 1e-3, 5e-3, 1);
 	add_slow("near", 10e-3, 12e-3, 1);
 	judge_yaml(SLOW);
@@ -672,13 +672,13 @@ static void nothing_tiny_stops_a_release(void **state)
 static void nothing_large_passes_in_pieces(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=1\n");
+	add("run name=x step_time_s=1 step_mean_s=1\n");
 	add_slow("scanned", 1e-3, 4e-3, 10);
 	judge_yaml(SLOW);
 	assert_verdict("r", VERDICT_FAIL);
 	assert_near(result("r")->cost, 0.03);
 	tables = (struct tables){ 0 };
-	add("run name=x step_time_s=1\n");
+	add("run name=x step_time_s=1 step_mean_s=1\n");
 	for (int i = 0; i < 10; i++)
 		add_slow(arena_fmt(&keep, "unrolled.%d", i).p, 1e-3, 4e-3, 1);
 	judge_yaml(SLOW);
@@ -686,7 +686,7 @@ static void nothing_large_passes_in_pieces(void **state)
 	assert_near(result("r")->cost, 0.03);
 	/* None is beyond the failure's limit, but together they are a tenth of the step. */
 	tables = (struct tables){ 0 };
-	add("run name=x step_time_s=1\n");
+	add("run name=x step_time_s=1 step_mean_s=1\n");
 	for (int i = 0; i < 10; i++)
 		add_slow(arena_fmt(&keep, "near.%d", i).p, 30e-3, 41e-3, 1);
 	judge_yaml(SLOW);
@@ -705,7 +705,7 @@ static void nothing_large_passes_in_pieces(void **state)
 static void pools_cap_the_cost(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=1 compute_ratio=0.015\n");
+	add("run name=x step_time_s=1 step_mean_s=1 compute_ratio=0.015\n");
 	add_slow("a", 1e-3, 50e-3, 1);
 	judge_yaml(SLOW);
 	assert_verdict("r", VERDICT_WARN);
@@ -720,7 +720,7 @@ static void pools_cap_the_cost(void **state)
 static void chips_work_side_by_side(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=1\n"
+	add("run name=x step_time_s=1 step_mean_s=1\n"
 	    "devices host=h device=0 slowness=1.6 busy_s=0.02\n"
 	    "devices host=h device=1 slowness=1.6 busy_s=0.02\n"
 	    "devices host=i device=0 slowness=1.7 busy_s=0.02\n");
@@ -741,7 +741,7 @@ static void of_busy_time_and_of_capacity(void **state)
 		     "15%, fail: 50% }, gain: window_peak_bytes - "
 		     "compiled_bytes }\n";
 	(void)state;
-	add("run name=x step_time_s=1 phase=train busy_ratio=0.1\n");
+	add("run name=x step_time_s=1 step_mean_s=1 phase=train busy_ratio=0.1\n");
 	add_slow("a", 1e-3, 6e-3, 1);
 	judge_yaml(SLOW);
 	assert_verdict("r", VERDICT_PASS);
@@ -768,7 +768,7 @@ static void a_share_is_its_own_cost(void **state)
 	static const char share[] = HEAD "  r: { from: run, value: layout_copy_ratio, at_most: { "
 					 "warn: 0.1%, fail: 80% }, gain: value }\n";
 	(void)state;
-	add("run name=x step_time_s=10 layout_copy_ratio=0.3\n");
+	add("run name=x step_time_s=10 step_mean_s=10 layout_copy_ratio=0.3\n");
 	judge_yaml(share);
 	assert_verdict("r", VERDICT_WARN); /* whatever `together` says */
 	assert_near(finding("r", "x")->claimed_s, 3);
@@ -783,7 +783,7 @@ static void a_share_is_its_own_cost(void **state)
 static void trifles_open_nothing(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=1\n"
+	add("run name=x step_time_s=1 step_mean_s=1\n"
 	    "ops key=a kind=matmul per_step=1 p50_s=1e-3 time_share=0.001\n"
 	    "ops key=b kind=matmul per_step=1 p50_s=1e-3 attainable_s=1e-3 time_share=0.001\n");
 	judge_yaml(SLOW);
@@ -811,7 +811,7 @@ static void trifles_open_nothing(void **state)
 static void a_gain_that_is_not_known(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=1\n"
+	add("run name=x step_time_s=1 step_mean_s=1\n"
 	    "ops key=a p50_s=3 time_share=0.5\n"
 	    "ops key=b p50_s=3 time_share=0.001\n");
 	judge_yaml(RULE "    value: p50_s\n    at_most: 1 s\n    gain: lo_s\n");
@@ -844,7 +844,7 @@ static void what_may_come_on_top(void **state)
 		{ NAN, 0, VERDICT_INCONCLUSIVE },
 	};
 	(void)state;
-	add("run name=x step_time_s=1\n");
+	add("run name=x step_time_s=1 step_mean_s=1\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		table_rows(&tables, run)->comms_exposed_ratio = cases[i].value;
 		table_rows(&tables, run)->unclear_comms_ratio = cases[i].unclear;
@@ -920,7 +920,7 @@ static void headroom_of_nothing(void **state)
 static void headroom_of_many(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=1\n");
+	add("run name=x step_time_s=1 step_mean_s=1\n");
 	for (int i = 0; i < 12; i++)
 		add("families key=a p50_s=0.01 lo_s=0.5\n");
 	judge_yaml(HEAD "  r: { from: families, value: lo_s, at_most: { warn: 0.4 s, fail: 1 s }, "
@@ -939,7 +939,7 @@ static void numbers_of_many(void **state)
 {
 	static const char *const names[] = { "warn", "fail" };
 	(void)state;
-	add("run name=x step_time_s=1\n");
+	add("run name=x step_time_s=1 step_mean_s=1\n");
 	add_slow("trifle", 1e-4, 9e-4, 1);
 	add_slow("large", 20e-3, 35e-3, 1);
 	add_slow("other", 20e-3, 30e-3, 1);
@@ -981,7 +981,7 @@ static void numbers_of_many(void **state)
 static void places_make_up_the_value(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=1 comms_exposed_ratio=0.5\n"
+	add("run name=x step_time_s=1 step_mean_s=1 comms_exposed_ratio=0.5\n"
 	    "collectives key=a name=ag.1 kind=all-gather exposed_share=0.05 scope=embed\n"
 	    "collectives key=b name=ag.2 kind=all-gather exposed_share=0.2 scope=mlp "
 	    "source_file=m.py source_line=3\n"
@@ -1006,7 +1006,7 @@ static void places_make_up_the_value(void **state)
 static void all_places_are_counted(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=1 comms_exposed_ratio=0.5\n");
+	add("run name=x step_time_s=1 step_mean_s=1 comms_exposed_ratio=0.5\n");
 	for (int i = 0; i < PLACES_KEPT + 10; i++)
 		add("collectives key=a name=ag kind=all-gather exposed_share=0.01\n");
 	judge_yaml(GATHERS);
@@ -1051,7 +1051,8 @@ static void advice_that_applies(void **state)
 static void the_run_is_in_reach(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=2 platform=tpu\nops key=a name=n p50_s=1\nops key=b name=x\n");
+	add("run name=x step_time_s=2 step_mean_s=2 "
+	    "platform=tpu\nops key=a name=n p50_s=1\nops key=b name=x\n");
 	judge_yaml(RULE "    where: platform = 'tpu' and name = 'n'\n"
 			"    value: p50_s / step_time_s\n    at_most: 10%\n");
 	assert_verdict("r", VERDICT_FAIL);
@@ -1075,7 +1076,7 @@ static void a_backstop_is_a_remainder(void **state)
 		     "}, gain: value, message: \"{value:percent} beside {explained:percent}\" }\n"
 		     "  r: { from: ops, value: p50_s, at_most: 1 s, gain: p50_s }\n";
 	(void)state;
-	add("run name=x step_time_s=10 roofline_ratio_hi=0.2 roofline_ratio_lo=0.2\n"
+	add("run name=x step_time_s=10 step_mean_s=10 roofline_ratio_hi=0.2 roofline_ratio_lo=0.2\n"
 	    "ops key=a kind=matmul p50_s=2\n");
 	judge_yaml(yaml);
 	assert_verdict("rest", VERDICT_WARN);
@@ -1099,7 +1100,7 @@ static void a_backstop_is_a_remainder(void **state)
 static void a_backstop_may_be_a_select(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=10 roofline_ratio_hi=0.2 roofline_ratio_lo=0.2\n"
+	add("run name=x step_time_s=10 step_mean_s=10 roofline_ratio_hi=0.2 roofline_ratio_lo=0.2\n"
 	    "ops key=a kind=matmul p50_s=2\n");
 	judge_yaml(HEAD
 		"  rest:\n"
@@ -1114,7 +1115,8 @@ static void a_backstop_may_be_a_select(void **state)
 /* ---- credits ------------------------------------------------------------------------------ */
 
 #define CREDIT_RUN                                                                                 \
-	"run name=x step_time_s=10 compute_ratio=0.5 comms_exposed_ratio=0.4 idle_ratio=0.1 "      \
+	"run name=x step_time_s=10 step_mean_s=10 "                                                \
+	"compute_ratio=0.5 comms_exposed_ratio=0.4 idle_ratio=0.1 "                                \
 	"roofline_ratio_lo=0.2\n"
 
 /* One all-gather, blamed by three rules: its second is credited once, to who claims most. */
@@ -1176,7 +1178,8 @@ static void pools_are_limited(void **state)
 static void unknown_budgets(void **state)
 {
 	(void)state;
-	add("run name=x step_time_s=10\nops key=a kind=matmul p50_s=7\nops key=b kind=copy "
+	add("run name=x step_time_s=10 step_mean_s=10\nops "
+	    "key=a kind=matmul p50_s=7\nops key=b kind=copy "
 	    "p50_s=7\n");
 	judge_yaml(RULE "    assert: p50_s < 0\n    gain: p50_s\n");
 	assert_near(j.gain_s, 10); /* no pool is known, but the step is */
@@ -1520,7 +1523,8 @@ static void refused_queries(void **state)
 /* A run that nothing is wrong with, as far as the gates look. */
 #define SOUND                                                                                      \
 	"run name=demo platform=tpu devices=8 chips=8 hosts=1 hosts_expected=1 phase=train "       \
-	"steps=10 step_time_s=0.01 remat_flops_ratio=0.1 uncounted_ratio=0.05 "                    \
+	"steps=10 step_time_s=0.01 step_mean_s=0.01 "                                              \
+	"remat_flops_ratio=0.1 uncounted_ratio=0.05 "                                              \
 	"input_wait_ratio=0 sync_wait_ratio=0 "                                                    \
 	"unattributed_ratio=0.01 unknown_kind_ratio=0 unclear_comms_ratio=0 "                      \
 	"op_util=0.6 hbm_util=0.3 "                                                                \

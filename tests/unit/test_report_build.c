@@ -26,15 +26,15 @@ static void test_facts_are_the_known_columns(void **state)
 	struct tables t = { 0 };
 	struct run_row *run = table_new(&t, run, &keep);
 	run->chip = STR("tpu_v5e");
-	run->step_time_s = 0.0281;
+	run->step_time_s = run->step_mean_s = 0.0281;
 	run->idle_ratio = 0;
 	struct report r = build_tables(&t);
-	assert_int_equal(r.fact_count, 3);
+	assert_int_equal(r.fact_count, 4);
 	assert_str(r.facts[0].name, "chip");
 	assert_true(r.facts[0].is_text);
 	assert_str(r.facts[1].name, "step_time_s");
 	assert_int_equal(r.facts[1].unit, UNIT_SECONDS);
-	assert_true(r.facts[2].real == 0);
+	assert_true(r.facts[3].real == 0);
 	assert_str(r.rules, "recommended");
 	assert_str(r.profile, "runs/x");
 }
@@ -185,7 +185,7 @@ static void test_finding(void **state)
 	assert_str(f->places.items[0].name, "ag.1");
 	assert_true(f->places.items[0].value == 0.3);
 	assert_null(f->cause.p);
-	assert_str(f->evidence.items[0].meaning, "exposed_s over the step time");
+	assert_str(f->evidence.items[0].meaning, "exposed_s over the mean step");
 	assert_false(f->evidence.items[0].is_limit);
 	assert_true(f->evidence.items[1].is_null);
 	assert_str(f->evidence.items[2].text, "ici");

@@ -140,6 +140,7 @@ static void test_head(void **state)
 	struct report_fact facts[] = { fact_word("platform", "cpu"),
 		fact_word("steps_source", "window"), fact_number("steps", UNIT_COUNT, 1),
 		fact_number("step_time_s", UNIT_SECONDS, 0.0453),
+		fact_number("step_mean_s", UNIT_SECONDS, 0.0453),
 		fact_number("idle_ratio", UNIT_RATIO, 0.5), fact_word("owner", "perf-team"),
 		fact_number("mfu", UNIT_RATIO, 0.462) };
 	r.facts = facts;

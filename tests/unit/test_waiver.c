@@ -28,7 +28,7 @@ static int fresh(void **state)
 	err = (struct diag){ .id = DIAG_NONE };
 	engine = engine ? engine : engine_new(&err);
 	tables = (struct tables){ 0 };
-	rows_tell(&tables, &keep, "run name=r step_time_s=10");
+	rows_tell(&tables, &keep, "run name=r step_time_s=10 step_mean_s=10");
 	context = (struct judge_context){ .today = STR("2026-06-30") };
 	return !engine;
 }
