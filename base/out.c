@@ -1,4 +1,7 @@
 /* Append-only output to memory, a descriptor or a file put in place whole.  See out.h. */
+#ifdef __linux__
+#define _GNU_SOURCE /* O_TMPFILE */
+#endif
 #include "base/out.h"
 
 #include <errno.h>
@@ -24,6 +27,7 @@ struct out {
 	int error;	  /* errno of the first failure; sticky */
 	const char *path; /* for messages; NULL for a bare descriptor */
 	const char *temp; /* to be renamed to `path`; NULL when `fd` is the target itself */
+	bool is_nameless; /* `fd` gets `temp` for its name when it is whole */
 	bool owns_fd;
 	bool is_log; /* no line of it may be a command to a CI's runner */
 	struct line {
@@ -57,17 +61,60 @@ struct out *out_log(struct arena *keep, int fd)
 	return o;
 }
 
-/* Beside `path`, so that the rename stays within one file system. */
-static int open_temp(struct arena *keep, const char *path, const char **ret)
+/* Beside `path`, so that the rename stays within one file system; until one is free. */
+static bool name_next(struct out *o, int i)
 {
-	for (int i = 0; i < 100; i++) {
-		struct str name = arena_fmt(keep, "%s.%ld.%d.tmp", path, (long)getpid(), i);
-		int fd = open(name.p, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		*ret = name.p;
-		if (fd >= 0 || errno != EEXIST)
-			return fd;
-	}
+	o->temp = arena_fmt(o->keep, "%s.%ld.%d.tmp", o->path, (long)getpid(), i).p;
+	return i == 0 || (i < 100 && errno == EEXIST);
+}
+
+#ifdef O_TMPFILE
+static const char *fd_path(struct arena *keep, int fd)
+{
+	return arena_fmt(keep, "/proc/self/fd/%d", fd).p;
+}
+
+/* A file without a name: of a run that is killed nothing stays. */
+static int open_nameless(struct out *o)
+{
+	const char *slash = strrchr(o->path, '/');
+	struct str folder = slash ? str_head(str_from(o->path), slash - o->path + 1) : STR(".");
+	int fd = open(arena_z(o->keep, folder), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	if (fd < 0 || !access(fd_path(o->keep, fd), F_OK))
+		return fd;
+	close(fd);
 	return -1;
+}
+
+static bool give_name(struct out *o)
+{
+	const char *from = fd_path(o->keep, o->fd);
+	for (int i = 0; name_next(o, i); i++)
+		if (!linkat(AT_FDCWD, from, AT_FDCWD, o->temp, AT_SYMLINK_FOLLOW))
+			return true;
+	return false;
+}
+#else
+static int open_nameless(struct out *o)
+{
+	(void)o;
+	return -1;
+}
+
+static bool give_name(struct out *o)
+{
+	(void)o;
+	return false;
+}
+#endif
+
+static int open_temp(struct out *o)
+{
+	int fd = open_nameless(o);
+	o->is_nameless = fd >= 0;
+	for (int i = 0; fd < 0 && name_next(o, i); i++)
+		fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	return fd;
 }
 
 /* The file a link leads to: the link stays, what it points at is replaced. */
@@ -90,7 +137,7 @@ static int open_target(struct out *o)
 		return open(o->path, O_WRONLY | O_CLOEXEC);
 	if (exists)
 		o->path = resolve(o->keep, o->path);
-	int fd = open_temp(o->keep, o->path, &o->temp);
+	int fd = open_temp(o);
 	/* A target whose mode cannot be kept is still better replaced than refused. */
 	if (fd >= 0 && exists)
 		(void)!fchmod(fd, st.st_mode & 0777);
@@ -349,18 +396,21 @@ static void sync_fd(struct out *o)
 
 bool out_close(struct out *o, struct diag *err)
 {
+	bool is_new = o->temp || o->is_nameless;
 	if (o->fd < 0)
 		return !o->error;
 	flush(o);
-	if (o->temp)
+	if (is_new)
 		sync_fd(o);
+	if (o->is_nameless && !o->error && !give_name(o))
+		o->error = errno;
 	if (o->owns_fd && close(o->fd) && !o->error)
 		o->error = errno;
-	if (o->temp && !o->error && rename(o->temp, o->path))
+	if (is_new && !o->error && rename(o->temp, o->path))
 		o->error = errno;
 	if (o->temp && o->error)
 		unlink(o->temp);
-	o->owns_fd = false;
+	o->owns_fd = o->is_nameless = false;
 	o->temp = NULL;
 	if (!o->error)
 		return true;

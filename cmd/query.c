@@ -64,7 +64,7 @@ static struct str cell_rounded(const struct query_cell *cell, struct arena *keep
 static void csv_field(struct out *o, struct str s, bool is_text)
 {
 	bool needs_quotes = !s.len || (is_text && csv_is_formula(s)) ||
-			    str_contains(s, STR("::")) || str_find_char(s, ',') >= 0 ||
+			    str_starts(str_trim(s), STR("::")) || str_find_char(s, ',') >= 0 ||
 			    str_find_char(s, '"') >= 0 || str_find_char(s, '\n') >= 0 ||
 			    str_find_char(s, '\r') >= 0;
 	if (needs_quotes)

@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/input.h"
@@ -117,6 +119,29 @@ static void to_file(void **state)
 	assert_true(out_close(o, &err));
 	assert_int_equal(content(path).len, 6 + (ptrdiff_t)sizeof(big));
 	assert_int_equal(unlink(path.p), 0);
+}
+
+/* Of a writer that is killed nothing stays: teardown finds the folder empty. */
+static void killed(void **state)
+{
+	struct diag err;
+	(void)state;
+#ifdef __linux__
+	struct str path = path_of("report.xml");
+	int how;
+	pid_t child = fork();
+	if (!child) {
+		struct out *o = out_file(&a, path, &err);
+		out_repeat(o, 'x', 1 << 20);
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_true(WIFSIGNALED(how));
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(mkdir(folder, 0700), 0);
+#else
+	(void)err;
+#endif
 }
 
 static void mode_and_links_are_kept(void **state)
@@ -268,6 +293,7 @@ int main(void)
 		cmocka_unit_test(to_memory),
 		cmocka_unit_test(to_descriptor),
 		cmocka_unit_test(to_file),
+		cmocka_unit_test(killed),
 		cmocka_unit_test(mode_and_links_are_kept),
 		cmocka_unit_test(devices_stay),
 		cmocka_unit_test(files_that_cannot_be),
